@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "file.h"
+#include "magic.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+int dlki_file_fail(struct dlk_error *err, int errnum, const char *doing,
+		   const char *what)
+{
+	int code;
+
+	switch (errnum) {
+	case ENOSPC:
+	case EDQUOT:
+	case EMFILE:
+	case ENFILE:
+	case ENOLCK:
+		code = DLOCK_EEXHAUSTED;
+		break;
+	case EACCES:
+	case EPERM:
+	case EROFS:
+		code = DLOCK_EDENIED;
+		break;
+	case ENOMEM:
+		code = DLOCK_ENOMEM;
+		break;
+	default:
+		code = DLOCK_ESYSTEM;
+	}
+	return dlk_fail(err, code, "cannot %s '%.120s': %s", doing, what,
+			strerror(errnum));
+}
+
+/* May others put files in the place of ours, or take ours away? */
+static int dir_check(const struct file_session *s, int fd,
+		     struct dlk_error *err)
+{
+	struct stat st;
+	struct statfs fs;
+	const char *remote;
+	uid_t me = geteuid();
+
+	if (fstat(fd, &st) < 0 || fstatfs(fd, &fs) < 0)
+		return dlki_file_fail(err, errno, "look at directory", s->dir);
+	if (st.st_uid != me && st.st_uid != 0)
+		return dlk_fail(err, DLOCK_EDENIED,
+				"directory '%.120s' "
+				"belongs to user %u, not to us (%u) or root: "
+				"they could take the locks away",
+				s->dir, (unsigned int)st.st_uid,
+				(unsigned int)me);
+	if ((st.st_mode & (S_IWGRP | S_IWOTH)) && !(st.st_mode & S_ISVTX))
+		return dlk_fail(err, DLOCK_EDENIED,
+				"directory '%.120s' can be "
+				"written by others and has no sticky bit: "
+				"chmod go-w or chmod +t it",
+				s->dir);
+	remote = file_remote_fs((uint32_t)fs.f_type);
+	if (remote && !s->remote_ok)
+		return dlk_fail(err, DLOCK_ENOTSUP,
+				"directory '%.120s' is on "
+				"%s, where other hosts may not see its locks; "
+				"use a local one, or remote=on at your own "
+				"risk",
+				s->dir, remote);
+	return 0;
+}
+
+static int dir_make(const char *dir, struct dlk_error *err)
+{
+	if (mkdir(dir, 0700) == 0 || errno == EEXIST)
+		return 0;
+	if (errno == ENOENT)
+		return dlk_fail(err, DLOCK_ESYSTEM,
+				"cannot make directory "
+				"'%.120s': the one above it does not exist",
+				dir);
+	return dlki_file_fail(err, errno, "make directory", dir);
+}
+
+static int dir_try(const struct file_session *s, int *out,
+		   struct dlk_error *err)
+{
+	int fd, rc;
+
+	rc = dlki_file_fds_hold();
+	if (rc)
+		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+	fd = dlki_file_fds_keep(
+		open(s->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+	if (fd < 0)
+		return errno;
+	rc = dir_check(s, fd, err);
+	if (rc < 0)
+		dlki_file_fds_close(fd);
+	else
+		*out = fd;
+	return rc;
+}
+
+static int dir_find(const struct file_session *s, int *out,
+		    struct dlk_error *err)
+{
+	struct stat st;
+	int rc;
+
+	rc = dir_try(s, out, err);
+	if (rc == ENOENT) {
+		rc = dir_make(s->dir, err);
+		if (!rc)
+			rc = dir_try(s, out, err);
+	}
+	if (rc <= 0)
+		return rc;
+	if ((rc == ELOOP || rc == ENOTDIR) && lstat(s->dir, &st) == 0) {
+		if (S_ISLNK(st.st_mode))
+			return dlk_fail(err, DLOCK_EDENIED,
+					"'%.120s' is a "
+					"symbolic link: name the directory "
+					"itself",
+					s->dir);
+		return dlk_fail(err, DLOCK_EINVAL,
+				"'%.120s' is not a directory", s->dir);
+	}
+	return dlki_file_fail(err, rc, "open directory", s->dir);
+}
+
+int dlki_file_dir_open(struct file_session *s, struct dlk_error *err)
+{
+	return dir_find(s, &s->dirfd, err);
+}
+
+int dlki_file_dir_follow(struct file_session *s, struct dlk_error *err)
+{
+	struct stat here, there;
+	int fd = -1, rc;
+
+	if (fstat(s->dirfd, &here) == 0 && lstat(s->dir, &there) == 0 &&
+	    here.st_dev == there.st_dev && here.st_ino == there.st_ino)
+		return 0;
+	rc = dir_find(s, &fd, err);
+	if (rc < 0)
+		return rc;
+	/* In place: others may be in the middle of a call with the number. */
+	if (dup3(fd, s->dirfd, O_CLOEXEC) < 0)
+		rc = dlki_file_fail(err, errno, "reopen directory", s->dir);
+	dlki_file_fds_close(fd);
+	dlki_file_watch_dir(s);
+	return rc;
+}
+
+/* Why `file` could not be opened, or why it must not be used. */
+static int entry_refuse(const struct file_session *s, const char *file,
+			const struct stat *known, int errnum,
+			struct dlk_error *err)
+{
+	struct stat st;
+
+	if (known)
+		st = *known;
+	else if (fstatat(s->dirfd, file, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return dlki_file_fail(err, errnum, "open lock file", file);
+	if (S_ISLNK(st.st_mode))
+		return dlk_fail(err, DLOCK_EDENIED,
+				"lock file '%s' is a "
+				"symbolic link: remove it",
+				file);
+	if (S_ISFIFO(st.st_mode))
+		return dlk_fail(err, DLOCK_EDENIED,
+				"lock file '%s' is a FIFO: "
+				"remove it",
+				file);
+	if (!S_ISREG(st.st_mode))
+		return dlk_fail(err, DLOCK_EDENIED,
+				"lock file '%s' is not a "
+				"regular file: remove it",
+				file);
+	if (st.st_uid != geteuid())
+		return dlk_fail(err, DLOCK_EDENIED,
+				"lock file '%s' belongs to "
+				"user %u, not to us (%u)",
+				file, (unsigned int)st.st_uid,
+				(unsigned int)geteuid());
+	if (st.st_nlink > 1)
+		return dlk_fail(err, DLOCK_EDENIED,
+				"lock file '%s' has %u "
+				"hard links: remove it",
+				file, (unsigned int)st.st_nlink);
+	if (st.st_mode & 07777 & ~(mode_t)0600)
+		return dlk_fail(err, DLOCK_EDENIED,
+				"lock file '%s' has mode "
+				"%04o: chmod it to 0600",
+				file, (unsigned int)(st.st_mode & 07777));
+	if (errnum)
+		return dlki_file_fail(err, errnum, "open lock file", file);
+	return 0;
+}
+
+/* Created apart from opened, so that we know whether the mode is ours to set:
+ * a umask may have taken bits away. */
+static int entry_open(const struct file_session *s, const char *file)
+{
+	int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY |
+		    O_NOATIME;
+	int fd, tries;
+
+	for (tries = 0; tries < 8; tries++) {
+		fd = openat(s->dirfd, file, flags);
+		if (fd >= 0 || errno != ENOENT)
+			return fd;
+		fd = openat(s->dirfd, file, flags | O_CREAT | O_EXCL, 0600);
+		if (fd >= 0) {
+			(void)fchmod(fd, 0600);
+			return fd;
+		}
+		if (errno != EEXIST)
+			return -1;
+	}
+	return -1;
+}
+
+int dlki_file_entry(struct file_session *s, const char *file, int *fd,
+		    struct stat *st, struct dlk_error *err)
+{
+	int rc, refreshed = 0;
+
+	for (;;) {
+		rc = dlki_file_fds_hold();
+		if (rc)
+			return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+		*fd = dlki_file_fds_keep(entry_open(s, file));
+		if (*fd >= 0 || errno != ENOENT || refreshed++)
+			break;
+		/* Not even creating it: the directory itself is gone. */
+		rc = dlki_file_dir_follow(s, err);
+		if (rc < 0)
+			return rc;
+	}
+	if (*fd < 0)
+		return entry_refuse(s, file, NULL, errno, err);
+	if (fstat(*fd, st) < 0)
+		rc = dlki_file_fail(err, errno, "look at lock file", file);
+	else
+		rc = entry_refuse(s, file, st, 0, err);
+	if (rc < 0) {
+		dlki_file_fds_close(*fd);
+		*fd = -1;
+	}
+	return rc;
+}
+
+int dlki_file_entry_read(const struct file_session *s, const char *file)
+{
+	return openat(s->dirfd, file,
+		      O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK |
+			      O_NOCTTY);
+}
+
+char *dlki_file_entry_name(const struct file_session *s, const char *key,
+			   const char *tail)
+{
+	char *file = NULL;
+
+	if (asprintf(&file, "%s%s%s", s->prefix, key, tail) < 0)
+		return NULL;
+	return file;
+}

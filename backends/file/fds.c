@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An open-file-description lock lives until the last copy of its descriptor is
+ * closed, and fork() copies descriptors.  A child that goes on without exec
+ * would keep the lock of a parent that was killed, for no one.  So the child
+ * closes, as its first act, every descriptor of this backend.
+ */
+#include "file.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER; /* for the rest */
+static unsigned char *bits;
+static size_t n_bytes;
+static int top = -1; /* the greatest ever kept */
+static int handlers;
+
+static void prepare(void)
+{
+	pthread_mutex_lock(&mu);
+}
+
+static void parent(void)
+{
+	pthread_mutex_unlock(&mu);
+}
+
+static void child(void)
+{
+	size_t i;
+	int b;
+
+	for (i = 0; i < n_bytes; i++) {
+		for (b = 0; bits[i] && b < CHAR_BIT; b++) {
+			if (bits[i] & (1 << b))
+				close((int)(i * CHAR_BIT) + b);
+		}
+		bits[i] = 0;
+	}
+	pthread_mutex_unlock(&mu);
+}
+
+/* Room for twice the greatest yet; a jump beyond it is met in keep(). */
+static int room(size_t need)
+{
+	size_t size = n_bytes ? n_bytes : 64;
+	unsigned char *p;
+
+	while (size <= need)
+		size *= 2;
+	if (size == n_bytes)
+		return 0;
+	p = realloc(bits, size);
+	if (!p)
+		return ENOMEM;
+	memset(p + n_bytes, 0, size - n_bytes);
+	bits = p;
+	n_bytes = size;
+	return 0;
+}
+
+int dlki_file_fds_hold(void)
+{
+	int rc = 0;
+
+	pthread_mutex_lock(&mu);
+	if (!handlers)
+		rc = pthread_atfork(prepare, parent, child);
+	if (!rc) {
+		handlers = 1;
+		rc = room((size_t)(top + 1) / CHAR_BIT + 1);
+	}
+	if (rc) {
+		pthread_mutex_unlock(&mu);
+		errno = rc;
+	}
+	return rc;
+}
+
+int dlki_file_fds_keep(int fd)
+{
+	int saved = errno;
+
+	if (fd >= 0 && room((size_t)fd / CHAR_BIT)) {
+		close(fd);
+		fd = -1;
+		saved = ENOMEM;
+	}
+	if (fd >= 0) {
+		bits[fd / CHAR_BIT] |= (unsigned char)(1 << fd % CHAR_BIT);
+		if (fd > top)
+			top = fd;
+	}
+	pthread_mutex_unlock(&mu);
+	errno = saved;
+	return fd;
+}
+
+void dlki_file_fds_close(int fd)
+{
+	if (fd < 0)
+		return;
+	pthread_mutex_lock(&mu);
+	bits[fd / CHAR_BIT] &= (unsigned char)~(1 << fd % CHAR_BIT);
+	close(fd);
+	pthread_mutex_unlock(&mu);
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "state.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define VERSION 1
+#define SLOT_SIZE 512
+#define SLOT_AT(i) (512 + SLOT_SIZE * (i))
+#define SEATS_AT 2048
+#define SEAT_SIZE 128
+#define BLOCK 2048
+
+_Static_assert(sizeof(struct file_seat) <= SEAT_SIZE, "a record fits");
+_Static_assert(sizeof(struct file_header) <= 512 &&
+		       sizeof(struct file_state) <= 512,
+	       "they fit");
+
+static const char magic[8] = "dlock\r\n";
+
+/* Torn and stale bytes are to be found, not forgers: those could write a good
+ * sum as well.  Eight bytes a step; every member of ours is a multiple. */
+static uint64_t sum(const void *data, size_t size)
+{
+	const unsigned char *p = data;
+	uint64_t h = UINT64_C(0x9E3779B97F4A7C15);
+	uint64_t word;
+
+	for (; size >= sizeof(word); size -= sizeof(word), p += sizeof(word)) {
+		memcpy(&word, p, sizeof(word));
+		h = (h ^ word) * UINT64_C(0xD6E8FEB86659FD93);
+		h ^= h >> 32;
+	}
+	return h;
+}
+
+#define SUM(rec) sum(rec, offsetof(__typeof__(*(rec)), sum))
+
+static int put(int fd, const void *data, size_t size, off_t at)
+{
+	ssize_t n;
+
+	do
+		n = pwrite(fd, data, size, at);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -1;
+	if ((size_t)n < size) {
+		errno = ENOSPC;
+		return -1;
+	}
+	return 0;
+}
+
+/* What lies beyond the end reads as zeroes. */
+static int get(int fd, void *data, size_t size, off_t at)
+{
+	ssize_t n;
+
+	do
+		n = pread(fd, data, size, at);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -1;
+	memset((char *)data + n, 0, size - (size_t)n);
+	return 0;
+}
+
+static int zeroes(const char *p, size_t size)
+{
+	return !*p && !memcmp(p, p + 1, size - 1);
+}
+
+static enum file_found judge(const struct file_header *h, enum dlk_kind kind,
+			     const char *name)
+{
+	if (zeroes((const char *)h, sizeof(*h)))
+		return FILE_FRESH;
+	if (memcmp(h->magic, magic, sizeof(magic)))
+		return FILE_FOREIGN;
+	if (h->sum != SUM(h) || memchr(h->name, 0, sizeof(h->name)) == NULL)
+		return FILE_DAMAGED;
+	if (h->version != VERSION)
+		return FILE_FOREIGN;
+	if (name && (h->kind != (uint32_t)kind || strcmp(h->name, name)))
+		return FILE_OTHER;
+	return FILE_GOOD;
+}
+
+static int slot_good(const struct file_state *s)
+{
+	return s->seq && s->sum == SUM(s);
+}
+
+/* The good one with the higher number, or zeroes. */
+static int choose(const char *slots, struct file_state *state)
+{
+	struct file_state slot[2];
+	int i, first;
+
+	memcpy(&slot[0], slots, sizeof(slot[0]));
+	memcpy(&slot[1], slots + SLOT_SIZE, sizeof(slot[1]));
+	first = slot[1].seq > slot[0].seq;
+	for (i = 0; i < 2; i++) {
+		if (slot_good(&slot[first ^ i])) {
+			*state = slot[first ^ i];
+			return 1;
+		}
+	}
+	memset(state, 0, sizeof(*state));
+	return 0;
+}
+
+int dlki_file_load(int fd, enum dlk_kind kind, const char *name,
+		   struct file_header *header, struct file_state *state)
+{
+	char block[SLOT_AT(1) + sizeof(*state)];
+	enum file_found found;
+
+	if (get(fd, block, sizeof(block), 0) < 0)
+		return -1;
+	memcpy(header, block, sizeof(*header));
+	found = judge(header, kind, name);
+	if (!choose(block + SLOT_AT(0), state) && found == FILE_GOOD)
+		found = FILE_DAMAGED;
+	return (int)found;
+}
+
+int dlki_file_load_state(int fd, struct file_state *state)
+{
+	char slots[SLOT_SIZE + sizeof(*state)];
+
+	return get(fd, slots, sizeof(slots), SLOT_AT(0)) == 0 &&
+	       choose(slots, state);
+}
+
+int dlki_file_store(int fd, struct file_state *st)
+{
+	st->seq++;
+	st->sum = SUM(st);
+	return put(fd, st, sizeof(*st), SLOT_AT((int)(st->seq & 1)));
+}
+
+int dlki_file_format(int fd, enum dlk_kind kind, const char *name,
+		     struct file_state *st)
+{
+	struct file_header h;
+	char block[BLOCK];
+
+	memset(&h, 0, sizeof(h));
+	memcpy(h.magic, magic, sizeof(magic));
+	h.version = VERSION;
+	h.kind = (uint32_t)kind;
+	strncpy(h.name, name, sizeof(h.name) - 1);
+	h.sum = SUM(&h);
+	st->seq++;
+	st->sum = SUM(st);
+	memset(block, 0, sizeof(block));
+	memcpy(block, &h, sizeof(h));
+	memcpy(block + SLOT_AT((int)(st->seq & 1)), st, sizeof(*st));
+	return put(fd, block, sizeof(block), 0);
+}
+
+static off_t seat_at(uint32_t seat)
+{
+	return SEATS_AT + (off_t)seat * SEAT_SIZE;
+}
+
+int dlki_file_seat_store(int fd, uint32_t seat, struct file_seat *rec)
+{
+	if (seat >= FILE_SEATS + FILE_BENCH)
+		return 0;
+	rec->sum = SUM(rec);
+	return put(fd, rec, sizeof(*rec), seat_at(seat));
+}
+
+int dlki_file_seat_load(int fd, uint32_t seat, struct file_seat *rec)
+{
+	if (get(fd, rec, sizeof(*rec), seat_at(seat)) < 0)
+		return 0;
+	return rec->session && rec->sum == SUM(rec);
+}
+
+int dlki_file_hint(int fd, uint32_t *seat)
+{
+	return get(fd, seat, sizeof(*seat), FILE_HINT_AT);
+}
+
+void dlki_file_hint_store(int fd, uint32_t seat)
+{
+	(void)put(fd, &seat, sizeof(seat), FILE_HINT_AT);
+}
+
+void dlki_file_label(char out[FILE_LABEL_SIZE], const char *label)
+{
+	size_t n = label ? strlen(label) : 0;
+
+	if (n >= FILE_LABEL_SIZE) {
+		n = FILE_LABEL_SIZE - 1;
+		while (n && ((unsigned char)label[n] & 0xC0) == 0x80)
+			n--;
+	}
+	memset(out, 0, FILE_LABEL_SIZE);
+	if (n)
+		memcpy(out, label, n);
+}
+
+uint64_t dlki_file_time(void)
+{
+	struct timespec ts;
+
+	if (clock_gettime(CLOCK_REALTIME, &ts) < 0 || ts.tv_sec < 1)
+		return 1;
+	return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
+}

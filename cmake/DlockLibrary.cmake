@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+# One set of objects, two libraries.
+get_property(DLOCK_BACKEND_TARGETS GLOBAL PROPERTY DLOCK_BACKEND_TARGETS)
+
+function(dlock_library target alias)
+	set_target_properties(${target} PROPERTIES
+		OUTPUT_NAME dlock
+		EXPORT_NAME ${alias}
+		VERSION ${PROJECT_VERSION}
+		SOVERSION ${DLOCK_SOVERSION})
+	target_include_directories(${target} INTERFACE
+		$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+		$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+	target_link_libraries(${target} PRIVATE
+		LibMD::LibMD ${DLOCK_BACKEND_TARGETS})
+	# backend.h includes <pthread.h>
+	target_link_libraries(${target} PUBLIC Threads::Threads)
+	add_library(dlock::${alias} ALIAS ${target})
+endfunction()
+
+add_library(dlock SHARED $<TARGET_OBJECTS:dlock_objects>)
+dlock_library(dlock dlock)
+target_link_libraries(dlock PRIVATE $<BUILD_INTERFACE:dlock_flags>)
+# The library's threads may still be in it when a plug-in is unloaded.
+target_link_options(dlock PRIVATE -Wl,-z,nodelete)
+# clang leaves the sanitizers' functions to the program.
+if(CMAKE_C_COMPILER_ID STREQUAL GNU)
+	target_link_options(dlock PRIVATE -Wl,-z,defs)
+endif()
+
+add_library(dlock_static STATIC $<TARGET_OBJECTS:dlock_objects>)
+dlock_library(dlock_static static)

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/event.h"
+
+#include <string.h>
+
+#include "core/claim.h"
+#include "core/error.h"
+
+#define BIT(event) (1u << (event))
+
+void dlki_event_post(struct dlki_claim *claim, enum dlock_event event)
+{
+	struct dlki_events *q = &claim->client->events;
+
+	if (!q->running)
+		return;
+	/* What was told last is true again: nothing is to be told. */
+	if (event != DLOCK_LOST &&
+	    claim->events & (BIT(DLOCK_AT_RISK) | BIT(DLOCK_SAFE)) &
+		    ~BIT(event)) {
+		claim->events &= ~(BIT(DLOCK_AT_RISK) | BIT(DLOCK_SAFE));
+		return;
+	}
+	claim->events |= BIT(event);
+	if (claim->queued)
+		return;
+	claim->queued = 1;
+	claim->event_next = NULL;
+	dlki_claim_ref(claim);
+	*q->last = claim;
+	q->last = &claim->event_next;
+	pthread_cond_signal(&q->more);
+}
+
+/* The next event that is still to be told, or -1.  A hold that the user has
+ * released has no events any more. */
+static int next_event(struct dlki_claim *claim)
+{
+	if (claim->state == DLKI_OVER)
+		claim->events = 0;
+	for (int event = DLOCK_AT_RISK; event <= DLOCK_LOST; event++) {
+		if (claim->events & BIT(event)) {
+			claim->events &= ~BIT(event);
+			return event;
+		}
+	}
+	return -1;
+}
+
+static void tell(struct dlki_claim *claim, enum dlock_event event)
+{
+	struct dlock_client *c = claim->client;
+	dlock_hold *hold[2] = { &claim->own, &claim->read };
+	char why[sizeof(claim->why)];
+
+	memcpy(why, claim->why, sizeof(why));
+	for (int i = 0; i < 2; i++) {
+		if (hold[i]->count == 0 || claim->state == DLKI_OVER)
+			continue;
+		claim->in_callback = 1;
+		pthread_mutex_unlock(&c->mu);
+		c->on_event(hold[i], event, why, c->arg);
+		pthread_mutex_lock(&c->mu);
+		claim->in_callback = 0;
+		pthread_cond_broadcast(&c->changed);
+	}
+}
+
+static void *dispatcher_main(void *arg)
+{
+	struct dlock_client *c = arg;
+	struct dlki_events *q = &c->events;
+
+	pthread_mutex_lock(&c->mu);
+	for (;;) {
+		struct dlki_claim *claim = q->first;
+		int event;
+
+		if (q->stop)
+			break;
+		if (!claim) {
+			pthread_cond_wait(&q->more, &c->mu);
+			continue;
+		}
+		event = next_event(claim);
+		if (event >= 0) {
+			tell(claim, (enum dlock_event)event);
+			continue;
+		}
+		q->first = claim->event_next;
+		if (!q->first)
+			q->last = &q->first;
+		claim->queued = 0;
+		dlki_claim_unref(claim);
+	}
+	pthread_mutex_unlock(&c->mu);
+	return NULL;
+}
+
+int dlki_events_start(struct dlock_client *c, struct dlk_error *err)
+{
+	struct dlki_events *q = &c->events;
+	int rc;
+
+	q->last = &q->first;
+	if (!c->on_event)
+		return 0;
+	pthread_cond_init(&q->more, NULL);
+	q->running = 1;
+	rc = dlk_thread(&q->thread, "dlock-events", dispatcher_main, c);
+	if (rc == 0)
+		return 0;
+	q->running = 0;
+	pthread_cond_destroy(&q->more);
+	return dlki_system(err, rc, "starting a thread");
+}
+
+void dlki_events_stop(struct dlock_client *c)
+{
+	struct dlki_events *q = &c->events;
+
+	if (!q->running)
+		return;
+	pthread_mutex_lock(&c->mu);
+	q->stop = 1;
+	pthread_cond_signal(&q->more);
+	pthread_mutex_unlock(&c->mu);
+	pthread_join(q->thread, NULL);
+	pthread_mutex_lock(&c->mu);
+	q->running = 0;
+	while (q->first) {
+		struct dlki_claim *claim = q->first;
+
+		q->first = claim->event_next;
+		claim->queued = 0;
+		dlki_claim_unref(claim);
+	}
+	pthread_mutex_unlock(&c->mu);
+	pthread_cond_destroy(&q->more);
+}
+
+int dlki_events_here(const struct dlock_client *c)
+{
+	return c->events.running &&
+	       pthread_equal(c->events.thread, pthread_self());
+}

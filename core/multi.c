@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/multi.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "core/clock.h"
+#include "core/error.h"
+
+struct dlki_multi {
+	size_t n;
+	struct dlki_member {
+		dlock_lock *lock; /* a handle of our own */
+		size_t place;     /* where the user named it */
+	} member[];               /* in the global order */
+};
+
+struct dlki_multi_hold {
+	dlock_hold hold; /* the user's handle */
+	_Atomic int fd;  /* epoll over the members', or -1 */
+	size_t n;
+	struct dlki_member_hold {
+		dlock_hold *hold;
+		size_t place;
+	} member[]; /* in the order of acquiring */
+};
+
+/* By name first: it is the same for everybody, while one store may be known by
+ * several URIs. */
+static int compare(const void *a, const void *b)
+{
+	const struct dlki_record *x =
+		((const struct dlki_member *)a)->lock->record;
+	const struct dlki_record *y =
+		((const struct dlki_member *)b)->lock->record;
+	int order = strcmp(x->key, y->key);
+
+	return order != 0 ?
+		       order :
+		       strcmp(x->client->uri->shown, y->client->uri->shown);
+}
+
+static int check(dlock_lock **out, dlock_lock *const members[], size_t count,
+		 struct dlk_error *err)
+{
+	if (!out)
+		return dlk_fail(err, DLOCK_EINVAL, "out is NULL");
+	if (!members || count == 0)
+		return dlk_fail(err, DLOCK_EINVAL,
+				"a multi-lock needs at least one member");
+	if (count > 65536)
+		return dlk_fail(err, DLOCK_EINVAL,
+				"%zu members; a multi-lock "
+				"has at most 65536",
+				count);
+	for (size_t i = 0; i < count; i++) {
+		if (!members[i])
+			return dlk_fail(err, DLOCK_EINVAL, "member %zu is NULL",
+					i);
+		if (members[i]->multi)
+			return dlk_fail(err, DLOCK_EINVAL,
+					"member %zu is a "
+					"multi-lock; name its members instead",
+					i);
+		if (dlki_client_ours(members[i]->record->client, err) != 0)
+			return err->code;
+	}
+	return 0;
+}
+
+void dlki_multi_free(struct dlki_multi *multi)
+{
+	for (size_t i = 0; i < multi->n; i++)
+		dlock_free(multi->member[i].lock);
+	free(multi);
+}
+
+static int multi_fill(struct dlki_multi *multi, dlock_lock *const members[],
+		      size_t count, struct dlk_error *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		int rc = dlki_lock_clone(&multi->member[i].lock, members[i],
+					 err);
+
+		if (rc != 0)
+			return rc;
+		multi->member[i].place = i;
+		multi->n++;
+	}
+	qsort(multi->member, count, sizeof(multi->member[0]), compare);
+	for (size_t i = 1; i < count; i++) {
+		const struct dlki_record *r = multi->member[i].lock->record;
+
+		if (compare(&multi->member[i - 1], &multi->member[i]) == 0)
+			return dlk_fail(err, DLOCK_EINVAL,
+					"%s '%s' is a member twice",
+					dlki_kind_name(r->kind), r->name);
+	}
+	return 0;
+}
+
+static int multi_new(dlock_lock **out, dlock_lock *const members[],
+		     size_t count, struct dlk_error *err)
+{
+	struct dlki_multi *multi;
+	dlock_lock *lock;
+	int rc = check(out, members, count, err);
+
+	if (rc != 0)
+		return rc;
+	lock = calloc(1, sizeof(*lock));
+	multi = calloc(1, sizeof(*multi) + count * sizeof(multi->member[0]));
+	if (!lock || !multi) {
+		free(lock);
+		free(multi);
+		return dlki_nomem(err);
+	}
+	rc = multi_fill(multi, members, count, err);
+	if (rc != 0) {
+		dlki_multi_free(multi);
+		free(lock);
+		return rc;
+	}
+	lock->multi = multi;
+	*out = lock;
+	return 0;
+}
+
+int dlock_multi_new(dlock_lock **out, dlock_lock *const members[], size_t count)
+{
+	struct dlki_border border = dlki_enter();
+	struct dlk_error err = { 0 };
+	int rc = multi_new(out, members, count, &err);
+
+	if (rc != 0)
+		dlki_report(&err);
+	dlki_leave(border);
+	return rc;
+}
+
+void dlki_multi_cancel(struct dlki_multi *multi)
+{
+	for (size_t i = 0; i < multi->n; i++)
+		dlock_cancel(multi->member[i].lock);
+}
+
+/* In reverse; the gravest failure is the answer. */
+static int release_all(struct dlki_multi_hold *m, struct dlk_error *err)
+{
+	int rc = 0;
+
+	while (m->n > 0) {
+		struct dlk_error one = { 0 };
+		int got = dlki_release(m->member[--m->n].hold, &one);
+
+		if (got != 0 && (rc == 0 || got == DLOCK_ELOST)) {
+			rc = got;
+			*err = one;
+		}
+	}
+	return rc;
+}
+
+static int acquire_all(struct dlki_multi_hold *m,
+		       const struct dlki_multi *multi,
+		       const struct dlki_wait *w, struct dlk_error *err)
+{
+	for (size_t i = 0; i < multi->n; i++) {
+		dlock_lock *lock = multi->member[i].lock;
+		enum dlk_mode mode = lock->record->kind == DLK_SEMAPHORE ?
+					     DLK_SHARED :
+					     DLK_EXCLUSIVE;
+		struct dlki_wait one = *w;
+		int rc;
+
+		one.begun = dlk_now();
+		rc = dlki_acquire(lock, mode, &one, &m->member[i].hold, err);
+
+		if (rc != 0)
+			return rc;
+		m->member[i].place = multi->member[i].place;
+		m->n++;
+	}
+	return 0;
+}
+
+int dlki_multi_acquire(dlock_lock *lock, const struct dlki_wait *w,
+		       dlock_hold **out, struct dlk_error *err)
+{
+	const struct dlki_multi *multi = lock->multi;
+	struct dlki_multi_hold *m;
+	int rc;
+
+	m = calloc(1, sizeof(*m) + multi->n * sizeof(m->member[0]));
+	if (!m)
+		return dlki_nomem(err);
+	m->hold.multi = m;
+	m->hold.count = 1;
+	atomic_init(&m->fd, -1);
+	do {
+		struct dlk_error ignored = { 0 };
+
+		rc = acquire_all(m, multi, w, err);
+		/* The first ones may have been lost while the last one was
+		 * waited for. */
+		if (rc == 0 && dlki_multi_check(&m->hold) == DLOCK_ELOST)
+			rc = dlk_fail(err, DLOCK_ELOST,
+				      "a member was lost "
+				      "while the others were waited for");
+		if (rc == 0) {
+			*out = &m->hold;
+			return 0;
+		}
+		if (m->n < multi->n) {
+			release_all(m, &ignored);
+			break;
+		}
+		release_all(m, &ignored);
+	} while (!w->once && dlk_now() < w->deadline);
+	free(m);
+	return rc;
+}
+
+static int may_release(const struct dlki_multi_hold *m, struct dlk_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < m->n && rc == 0; i++) {
+		struct dlock_client *c = m->member[i].hold->claim->client;
+
+		rc = dlki_client_ours(c, err);
+		if (rc != 0)
+			break;
+		pthread_mutex_lock(&c->mu);
+		rc = dlki_may_release(m->member[i].hold, err);
+		pthread_mutex_unlock(&c->mu);
+	}
+	return rc;
+}
+
+int dlki_multi_release(dlock_hold *hold, struct dlk_error *err)
+{
+	struct dlki_multi_hold *m = hold->multi;
+	int rc = may_release(m, err);
+	int fd;
+
+	if (rc != 0)
+		return rc;
+	fd = atomic_load(&m->fd);
+	if (fd >= 0)
+		close(fd);
+	rc = release_all(m, err);
+	free(m);
+	return rc;
+}
+
+int dlki_multi_check(const dlock_hold *hold)
+{
+	const struct dlki_multi_hold *m = hold->multi;
+
+	for (size_t i = 0; i < m->n; i++) {
+		int rc = dlock_check(m->member[i].hold);
+
+		if (rc != DLOCK_OK)
+			return rc;
+	}
+	return DLOCK_OK;
+}
+
+int64_t dlki_multi_remaining_ms(const dlock_hold *hold)
+{
+	const struct dlki_multi_hold *m = hold->multi;
+	int64_t least_ms = -1;
+
+	for (size_t i = 0; i < m->n; i++) {
+		int64_t ms = dlock_remaining_ms(m->member[i].hold);
+
+		if (ms >= 0 && (least_ms < 0 || ms < least_ms))
+			least_ms = ms;
+	}
+	return least_ms;
+}
+
+int dlki_multi_fd(dlock_hold *hold, struct dlk_error *err)
+{
+	struct dlki_multi_hold *m = hold->multi;
+	int none = -1;
+	int fd = atomic_load(&m->fd);
+
+	if (fd >= 0)
+		return fd;
+	fd = epoll_create1(EPOLL_CLOEXEC);
+	if (fd < 0)
+		return dlki_system(err, errno, "epoll_create1");
+	for (size_t i = 0; i < m->n; i++) {
+		struct epoll_event ev = { .events = EPOLLIN };
+		int member = dlock_hold_fd(m->member[i].hold);
+
+		if (member < 0 ||
+		    epoll_ctl(fd, EPOLL_CTL_ADD, member, &ev) != 0) {
+			int errnum = errno;
+
+			close(fd);
+			if (member < 0)
+				return dlk_fail(err, member, "%s",
+						dlock_errmsg());
+			return dlki_system(err, errnum, "epoll_ctl");
+		}
+	}
+	if (!atomic_compare_exchange_strong(&m->fd, &none, fd)) {
+		close(fd); /* another thread was faster */
+		fd = none;
+	}
+	return fd;
+}
+
+dlock_hold *dlock_member(const dlock_hold *hold, size_t i)
+{
+	const struct dlki_multi_hold *m = hold ? hold->multi : NULL;
+
+	for (size_t k = 0; m && k < m->n; k++) {
+		if (m->member[k].place == i)
+			return m->member[k].hold;
+	}
+	return NULL;
+}

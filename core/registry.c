@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/registry.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "core/nearest.h"
+#include "core/params.h"
+#include "core/process.h"
+#include "core/uri.h"
+#include "dlock_config.h"
+
+#if DLOCK_HAVE_MEM
+extern const struct dlock_backend dlki_mem_backend;
+#define MEM &dlki_mem_backend
+#else
+#define MEM NULL
+#endif
+#if DLOCK_HAVE_FILE
+extern const struct dlock_backend dlki_file_backend;
+#define FILE_ &dlki_file_backend
+#else
+#define FILE_ NULL
+#endif
+#if DLOCK_HAVE_ZK
+extern const struct dlock_backend dlki_zk_backend;
+#define ZK &dlki_zk_backend
+#else
+#define ZK NULL
+#endif
+#if DLOCK_HAVE_REDIS
+extern const struct dlock_backend dlki_redis_backend;
+#define REDIS &dlki_redis_backend
+#else
+#define REDIS NULL
+#endif
+#if DLOCK_HAVE_MEMCACHED
+extern const struct dlock_backend dlki_memcached_backend;
+#define MEMCACHED &dlki_memcached_backend
+#else
+#define MEMCACHED NULL
+#endif
+
+#define BUILD_WITH(option) "not built in; configure with -D" option "=ON"
+
+/* A scheme that is known is refused in other words than one that is not. */
+static const struct known {
+	const char *scheme;
+	const struct dlock_backend *backend;
+	const char *summary;
+	const char *missing;
+} known[] = {
+	{ "mem", MEM, "locks within this process",
+	  BUILD_WITH("DLOCK_WITH_MEM") },
+	{ "file", FILE_, "locks on this host", BUILD_WITH("DLOCK_WITH_FILE") },
+	{ "zk", ZK, "a ZooKeeper ensemble", BUILD_WITH("DLOCK_WITH_ZK") },
+	{ "redis", REDIS, "a Redis or Valkey server",
+	  BUILD_WITH("DLOCK_WITH_REDIS") },
+	{ "valkey", REDIS, "a Redis or Valkey server",
+	  BUILD_WITH("DLOCK_WITH_REDIS") },
+	{ "redis+unix", REDIS, "a Redis server on a unix socket",
+	  BUILD_WITH("DLOCK_WITH_REDIS") },
+	{ "rediss", NULL, "a Redis server over TLS",
+	  "this build has no TLS; put a TLS tunnel on loopback and use redis://"
+	  " to it" },
+	{ "memcached", MEMCACHED, "a memcached server",
+	  BUILD_WITH("DLOCK_WITH_MEMCACHED") },
+	{ "memcached+unix", MEMCACHED, "a memcached server on a unix socket",
+	  BUILD_WITH("DLOCK_WITH_MEMCACHED") },
+};
+
+#define N_KNOWN (sizeof(known) / sizeof(known[0]))
+
+/* Only ever grows, at its head: it can be read without a lock, also in a
+ * forked child. */
+static struct registered {
+	const struct dlock_backend *backend;
+	struct registered *next;
+} * _Atomic registered;
+
+static int serves(const struct dlock_backend *b, const char *scheme)
+{
+	for (const char *const *s = b->schemes; *s; s++) {
+		if (strcmp(*s, scheme) == 0)
+			return 1;
+	}
+	return 0;
+}
+
+static const struct dlock_backend *find_registered(const char *scheme)
+{
+	for (struct registered *r = atomic_load(&registered); r; r = r->next) {
+		if (serves(r->backend, scheme))
+			return r->backend;
+	}
+	return NULL;
+}
+
+static const struct known *find_known(const char *scheme)
+{
+	for (size_t i = 0; i < N_KNOWN; i++) {
+		if (strcmp(known[i].scheme, scheme) == 0)
+			return &known[i];
+	}
+	return NULL;
+}
+
+static int unknown(const char *scheme, struct dlk_error *err)
+{
+	const char *near = NULL;
+	unsigned int least = DLKI_FAR;
+
+	for (size_t i = 0; i < N_KNOWN; i++) {
+		unsigned int far = dlki_distance(scheme, known[i].scheme);
+
+		if (far < least) {
+			least = far;
+			near = known[i].scheme;
+		}
+	}
+	if (near)
+		return dlk_fail(err, DLOCK_EINVAL,
+				"no store has the scheme "
+				"'%s'; did you mean '%s'?",
+				scheme, near);
+	return dlk_fail(err, DLOCK_EINVAL,
+			"no store has the scheme '%s'; see "
+			"`dlock backends`",
+			scheme);
+}
+
+int dlki_registry_find(const struct dlock_backend **out, const char *scheme,
+		       struct dlk_error *err)
+{
+	const struct known *k = find_known(scheme);
+
+	*out = k ? k->backend : find_registered(scheme);
+	if (*out)
+		return 0;
+	if (!k)
+		return unknown(scheme, err);
+	return dlk_fail(err, DLOCK_ENOTSUP, "%s: %s", scheme, k->missing);
+}
+
+/* ---- Registration -------------------------------------------------------- */
+
+static int check_members(const struct dlock_backend *b, struct dlk_error *err)
+{
+	const char *missing = NULL;
+
+	if (b->size <
+	    offsetof(struct dlock_backend, break_) + sizeof(b->break_))
+		return dlk_fail(err, DLOCK_EINVAL,
+				"dlock_backend.size is %zu: "
+				"set it to sizeof(struct dlock_backend)",
+				b->size);
+	if (!b->schemes || !b->schemes[0])
+		missing = "schemes";
+	else if (!b->summary)
+		missing = "summary";
+	else if (!b->open)
+		missing = "open";
+	else if (!b->close)
+		missing = "close";
+	else if (!b->attempt)
+		missing = "attempt";
+	else if (!b->release)
+		missing = "release";
+	if (missing)
+		return dlk_fail(err, DLOCK_EINVAL,
+				"backend: the member '%s' is missing", missing);
+	if (b->session_size < sizeof(struct dlk_session) ||
+	    b->ticket_size < sizeof(struct dlk_ticket))
+		return dlk_fail(err, DLOCK_EINVAL,
+				"backend: session_size and "
+				"ticket_size must hold the core's structures");
+	return 0;
+}
+
+static int check_pairs(const struct dlock_backend *b, struct dlk_error *err)
+{
+	if (!b->inspect != !(b->caps & DLOCK_CAP_INSPECT))
+		return dlk_fail(err, DLOCK_EINVAL,
+				"backend: 'inspect' and "
+				"DLOCK_CAP_INSPECT go together");
+	if (!b->list != !(b->caps & DLOCK_CAP_LIST))
+		return dlk_fail(err, DLOCK_EINVAL,
+				"backend: 'list' and "
+				"DLOCK_CAP_LIST go together");
+	if (b->caps & DLOCK_CAP_FENCE_DURABLE && !(b->caps & DLOCK_CAP_FENCE))
+		return dlk_fail(err, DLOCK_EINVAL,
+				"backend: FENCE_DURABLE "
+				"without FENCE");
+	return 0;
+}
+
+static int check_schemes(const struct dlock_backend *b, struct dlk_error *err)
+{
+	for (const char *const *s = b->schemes; *s; s++) {
+		char parsed[DLKI_SCHEME_MAX + 1];
+		char text[DLKI_SCHEME_MAX + 2];
+		size_t n = strlen(*s);
+
+		if (n == 0 || n > DLKI_SCHEME_MAX)
+			return dlk_fail(err, DLOCK_EINVAL,
+					"backend: a scheme "
+					"has 1 to %d bytes",
+					DLKI_SCHEME_MAX);
+		memcpy(text, *s, n);
+		memcpy(text + n, ":", 2);
+		if (dlki_uri_scheme(text, parsed, NULL) != 0 ||
+		    strcmp(parsed, *s) != 0)
+			return dlk_fail(err, DLOCK_EINVAL,
+					"backend: '%s' is "
+					"no lower-case scheme",
+					*s);
+		if (find_known(*s) || find_registered(*s))
+			return dlk_fail(err, DLOCK_EINVAL,
+					"backend: the scheme"
+					" '%s' is taken",
+					*s);
+	}
+	return 0;
+}
+
+static int add(const struct dlock_backend *b, struct dlk_error *err)
+{
+	struct registered *r;
+	int rc;
+
+	if (!b)
+		return dlk_fail(err, DLOCK_EINVAL, "backend is NULL");
+	rc = check_members(b, err);
+	if (rc == 0)
+		rc = check_pairs(b, err);
+	if (rc == 0)
+		rc = check_schemes(b, err);
+	if (rc == 0 && b->params)
+		rc = dlki_params_check(b->params, err);
+	if (rc != 0)
+		return rc;
+	r = malloc(sizeof(*r));
+	if (!r)
+		return dlki_nomem(err);
+	r->backend = b;
+	r->next = atomic_load(&registered);
+	while (!atomic_compare_exchange_weak(&registered, &r->next, r))
+		continue;
+	return 0;
+}
+
+int dlock_backend_register(const struct dlock_backend *backend)
+{
+	struct dlki_border border = dlki_enter();
+	struct dlk_error err = { 0 };
+	int rc = add(backend, &err);
+
+	if (rc != 0)
+		dlki_report(&err);
+	dlki_leave(border);
+	return rc;
+}
+
+/* ---- What there is ------------------------------------------------------- */
+
+void dlock_each_store(void (*each)(const struct dlock_store *store, void *arg),
+		      void *arg)
+{
+	struct dlock_store store = { .size = sizeof(store) };
+
+	for (size_t i = 0; i < N_KNOWN; i++) {
+		const struct dlock_backend *b = known[i].backend;
+
+		store.scheme = known[i].scheme;
+		store.summary = b ? b->summary : known[i].summary;
+		store.missing = b ? NULL : known[i].missing;
+		store.caps = b ? b->caps : 0;
+		each(&store, arg);
+	}
+	for (struct registered *r = atomic_load(&registered); r; r = r->next) {
+		store.summary = r->backend->summary;
+		store.missing = NULL;
+		store.caps = r->backend->caps;
+		for (const char *const *s = r->backend->schemes; *s; s++) {
+			store.scheme = *s;
+			each(&store, arg);
+		}
+	}
+}
+
+static void each_of(const struct dlk_param *table,
+		    void (*each)(const struct dlock_store_param *p, void *arg),
+		    void *arg)
+{
+	for (const struct dlk_param *p = table; p && p->name; p++) {
+		char range[160];
+		struct dlock_store_param out = {
+			.size = sizeof(out),
+			.name = p->name,
+			.type = dlki_param_type(p),
+			.range = range,
+			.def = p->def ? p->def : "",
+			.text = p->text,
+		};
+
+		dlki_param_range(p, range, sizeof(range));
+		each(&out, arg);
+	}
+}
+
+int dlock_each_param(const char *scheme,
+		     void (*each)(const struct dlock_store_param *p, void *arg),
+		     void *arg)
+{
+	struct dlki_border border = dlki_enter();
+	struct dlk_error err = { 0 };
+	const struct dlock_backend *backend = NULL;
+	int rc = 0;
+
+	if (!scheme || !each)
+		rc = dlk_fail(&err, DLOCK_EINVAL, "scheme or each is NULL");
+	else if (!find_known(scheme))
+		rc = dlki_registry_find(&backend, scheme, &err);
+	else
+		backend = find_known(scheme)->backend;
+	if (rc == 0) {
+		each_of(dlki_common_params, each, arg);
+		each_of(backend ? backend->params : NULL, each, arg);
+	} else {
+		dlki_report(&err);
+	}
+	dlki_leave(border);
+	return rc;
+}

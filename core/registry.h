@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The backends: those built in, those known but not built, those registered.
+ */
+#ifndef DLOCK_CORE_REGISTRY_H
+#define DLOCK_CORE_REGISTRY_H
+
+#include <dlock/backend.h>
+
+/* The backend for a scheme.  ENOTSUP: known but not built (says which option
+ * builds it); EINVAL: unknown (says the nearest). */
+int dlki_registry_find(const struct dlock_backend **out, const char *scheme,
+		       struct dlk_error *err);
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lab/fail.h"
+#include "lab/ops.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define GHOST_NS (60 * INT64_C(1000000000))
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int64_t later(int64_t at, int64_t ns)
+{
+	return at > LAB_NEVER - ns ? LAB_NEVER : at + ns;
+}
+
+static int by_pid(const void *a, const void *b)
+{
+	const struct lab_span *x = a;
+	const struct lab_span *y = b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+static size_t count(const struct lab_ops *o, enum lab_what what)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < o->nrecords; i++)
+		n += o->records[i].what == what;
+	return n;
+}
+
+/* The spans that begin with a record of this kind, sorted. */
+static struct lab_span *spans(const struct lab_ops *o, enum lab_what what,
+			      size_t *n)
+{
+	struct lab_span *s = calloc(count(o, what) + 1, sizeof(*s));
+	const struct lab_record *r;
+
+	*n = 0;
+	for (size_t i = 0; i < o->nrecords && s; i++) {
+		r = &o->records[i];
+		if (r->what != what)
+			continue;
+		s[*n].begin = r->at;
+		s[*n].end = LAB_NEVER;
+		s[*n].pid = (uint32_t)r->value;
+		if (what == LAB_WIPED) {
+			s[*n].begin = r->value;
+			s[*n].end = r->at;
+			s[*n].pid = 0;
+			s[*n].surely = r->rc;
+			s[*n].name = r->name;
+		}
+		(*n)++;
+	}
+	if (s)
+		qsort(s, *n, sizeof(*s), by_pid);
+	return s;
+}
+
+/* The first span of `pid` that begins at `at` or later. */
+static size_t find(const struct lab_span *s, size_t n, uint32_t pid, int64_t at)
+{
+	struct lab_span key = { .pid = pid, .begin = at };
+	size_t lo = 0;
+
+	while (lo < n) {
+		size_t mid = lo + (n - lo) / 2;
+
+		if (by_pid(&s[mid], &key) < 0)
+			lo = mid + 1;
+		else
+			n = mid;
+	}
+	return lo;
+}
+
+/* A pause ends with the first resume of the process that follows. */
+static int end_pauses(struct lab_ops *o)
+{
+	size_t n;
+	struct lab_span *resumes = spans(o, LAB_RESUMED, &n);
+	struct lab_span *p;
+	size_t at;
+
+	if (!resumes)
+		return -1;
+	for (size_t i = 0; i < o->npauses; i++) {
+		p = &o->pauses[i];
+		at = find(resumes, n, p->pid, p->begin);
+		if (at < n && resumes[at].pid == p->pid)
+			p->end = resumes[at].begin;
+	}
+	free(resumes);
+	return 0;
+}
+
+int64_t lab_awake(const struct lab_ops *o, uint32_t pid, int64_t at)
+{
+	size_t i = find(o->pauses, o->npauses, pid, at);
+
+	/* The one before may last until then, and the next may follow it. */
+	if (i > 0)
+		i--;
+	for (; i < o->npauses && o->pauses[i].pid <= pid; i++) {
+		if (o->pauses[i].pid < pid)
+			continue;
+		if (o->pauses[i].begin > at)
+			break;
+		if (o->pauses[i].end > at)
+			at = o->pauses[i].end;
+	}
+	return at;
+}
+
+int64_t lab_op_given_up(const struct lab_op *op)
+{
+	return least(least(op->until, op->lost),
+		     least(op->release, op->killed));
+}
+
+bool lab_op_exclusive(const struct lab_op *op)
+{
+	return op->mode == LAB_MUTEX || op->mode == LAB_WRITE ||
+	       (op->mode == LAB_PERMIT && op->limit == 1);
+}
+
+const struct lab_span *lab_op_wiped(const struct lab_ops *o,
+				    const struct lab_op *op)
+{
+	int64_t given_up = lab_op_given_up(op);
+	const struct lab_span *w;
+	size_t lo = 0;
+	size_t hi = o->nwipes;
+
+	/* Wipes are done one after another: the first that was not over. */
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (o->wipes[mid].end < op->invoked)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < o->nwipes; lo++) {
+		w = &o->wipes[lo];
+		if (w->begin >= given_up)
+			return NULL;
+		if (!*w->name || strcmp(w->name, o->locks[op->lock].name) == 0)
+			return w;
+	}
+	return NULL;
+}
+
+static int64_t kill_of(const struct lab_ops *o, const struct lab_op *op)
+{
+	size_t i = find(o->deaths, o->ndeaths, op->pid, op->invoked);
+
+	if (i < o->ndeaths && o->deaths[i].pid == op->pid)
+		return o->deaths[i].begin;
+	return LAB_NEVER;
+}
+
+/* Until when the store may have held what this operation asked for. */
+static int64_t ghost_of(const struct lab_op *op, int64_t ns)
+{
+	if (!op->granted)
+		return later(op->returned, op->rc ? ns : 0);
+	if (op->released != LAB_NEVER && op->release_rc == 0)
+		return op->released;
+	return later(op->until, ns);
+}
+
+static void befall(struct lab_ops *o, struct lab_op *op)
+{
+	int64_t ghost_ns = o->check->ghost_ns ? o->check->ghost_ns : GHOST_NS;
+	const struct lab_span *w;
+
+	op->killed = kill_of(o, op);
+	op->end = lab_op_given_up(op);
+	op->ghost = ghost_of(op, ghost_ns);
+	w = op->granted ? lab_op_wiped(o, op) : NULL;
+	/* Granted perhaps before it, and then nothing is promised after. */
+	if (w)
+		op->end = w->begin > op->invoked ? w->begin : op->invoked;
+}
+
+int lab_ops_befall(struct lab_ops *o)
+{
+	o->wipes = spans(o, LAB_WIPED, &o->nwipes);
+	o->pauses = spans(o, LAB_PAUSED, &o->npauses);
+	o->deaths = spans(o, LAB_KILLED, &o->ndeaths);
+	if (!o->wipes || !o->pauses || !o->deaths || end_pauses(o) < 0)
+		return lab_fail("out of memory");
+	for (size_t i = 0; i < o->nops; i++)
+		befall(o, &o->ops[i]);
+	return 0;
+}

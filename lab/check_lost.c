@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lab/clock.h"
+#include "lab/ops.h"
+
+#define SLACK_NS (50 * LAB_MS)
+
+static int64_t slack(const struct lab_ops *o)
+{
+	return o->check->slack_ns ? o->check->slack_ns : SLACK_NS;
+}
+
+static double ms(int64_t ns)
+{
+	return (double)ns / 1e6;
+}
+
+static void lateness(struct lab_ops *o, const struct lab_op *op)
+{
+	int64_t due = lab_awake(o, op->pid, op->until);
+
+	if (op->until == LAB_FOREVER)
+		return;
+	if (op->lost - due > o->verdict->late_ns)
+		o->verdict->late_ns = op->lost - due;
+	if (op->lost - due > slack(o))
+		lab_violation(o->verdict, LAB_RULE_LOST,
+			      "%s was lost, and told so %.3f ms too late",
+			      lab_op_text(o, op), ms(op->lost - due));
+}
+
+static void check_lost(struct lab_ops *o, const struct lab_op *op)
+{
+	o->verdict->lost++;
+	if (op->lost_count > 1)
+		lab_violation(o->verdict, LAB_RULE_LOST, "%s was lost %u times",
+			      lab_op_text(o, op), op->lost_count);
+	if (op->lost > op->released)
+		lab_violation(o->verdict, LAB_RULE_LOST,
+			      "%s was lost after its release",
+			      lab_op_text(o, op));
+	if (op->said_ok > op->lost)
+		lab_violation(o->verdict, LAB_RULE_LOST,
+			      "%s was lost, and checked as if it were not",
+			      lab_op_text(o, op));
+	lateness(o, op);
+}
+
+/* At its release the lease was over: since long, and nobody had said so? */
+static void check_silent(struct lab_ops *o, const struct lab_op *op)
+{
+	int64_t due = lab_awake(o, op->pid, op->until);
+
+	if (op->was_over && op->was_over - due > slack(o))
+		lab_violation(
+			o->verdict, LAB_RULE_LOST,
+			"the lease of %s was over for %.3f ms, and it was "
+			"never lost",
+			lab_op_text(o, op), ms(op->was_over - due));
+}
+
+int lab_check_losses(struct lab_ops *o)
+{
+	const struct lab_op *op;
+
+	o->verdict->late_ns = INT64_MIN;
+	for (size_t i = 0; i < o->nops; i++) {
+		op = &o->ops[i];
+		if (!op->granted)
+			continue;
+		if (op->lost_count)
+			check_lost(o, op);
+		else
+			check_silent(o, op);
+	}
+	if (o->verdict->late_ns == INT64_MIN)
+		o->verdict->late_ns = 0;
+	return 0;
+}
+
+static void check_found(struct lab_ops *o, const struct lab_op *op,
+			const struct lab_span *w)
+{
+	int64_t given_up = lab_op_given_up(op);
+	int64_t due;
+
+	o->verdict->wiped++;
+	if (op->lost == given_up && given_up - w->end > o->verdict->found_ns)
+		o->verdict->found_ns = given_up - w->end;
+	if (!o->check->found_ns)
+		return;
+	due = lab_awake(o, op->pid, w->end + o->check->found_ns);
+	if (given_up > due)
+		lab_violation(
+			o->verdict, LAB_RULE_LOST,
+			"%s was wiped from the store at %.6f, and held on "
+			"to for %.3f ms more than may be",
+			lab_op_text(o, op), (double)w->begin / 1e9,
+			ms(given_up - due));
+}
+
+/* Only what was granted before is surely gone. */
+int lab_check_wipes(struct lab_ops *o)
+{
+	const struct lab_span *w;
+	const struct lab_op *op;
+
+	for (size_t i = 0; i < o->nops && o->nwipes; i++) {
+		op = &o->ops[i];
+		w = op->granted ? lab_op_wiped(o, op) : NULL;
+		if (w && w->surely && op->returned < w->begin)
+			check_found(o, op, w);
+	}
+	return 0;
+}

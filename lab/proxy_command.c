@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lab/fail.h"
+#include "lab/proxy.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WORDS 4
+
+/* A command, taken apart; what is missing is "". */
+struct words {
+	char text[256];
+	char *word[WORDS];
+};
+
+/* The last word is the rest of the line. */
+static int split(struct words *w, const char *line)
+{
+	char *p = w->text;
+
+	if (strlen(line) >= sizeof(w->text))
+		return lab_fail("the line is too long");
+	snprintf(w->text, sizeof(w->text), "%s", line);
+	p[strcspn(p, "\r\n")] = '\0';
+	for (int i = 0; i < WORDS; i++) {
+		p += strspn(p, " ");
+		w->word[i] = p;
+		if (i == WORDS - 1)
+			break;
+		p += strcspn(p, " ");
+		if (*p)
+			*p++ = '\0';
+	}
+	return 0;
+}
+
+static int ways(const char *word, bool on[2])
+{
+	on[LAB_UP] = strcmp(word, "up") == 0 || strcmp(word, "both") == 0;
+	on[LAB_DOWN] = strcmp(word, "down") == 0 || strcmp(word, "both") == 0;
+	if (on[LAB_UP] || on[LAB_DOWN])
+		return 0;
+	return lab_fail("'%s': say up, down or both", word);
+}
+
+static int number(const char *word, int64_t min, int64_t *out)
+{
+	char *end;
+
+	errno = 0;
+	*out = strtoll(word, &end, 10);
+	if (errno || end == word || *end || *out < min)
+		return lab_fail("'%s': not a number of at least %lld", word,
+				(long long)min);
+	return 0;
+}
+
+static int on_off(const char *word, bool *out)
+{
+	*out = strcmp(word, "on") == 0;
+	if (*out || strcmp(word, "off") == 0)
+		return 0;
+	return lab_fail("'%s': say on or off", word);
+}
+
+static int with_number(struct lab_proxy *p, const struct words *w, int64_t min,
+		       void (*set)(struct lab_proxy *p, enum lab_way way,
+				   int64_t n))
+{
+	bool on[2];
+	int64_t n;
+
+	if (ways(w->word[1], on) < 0 || number(w->word[2], min, &n) < 0)
+		return -1;
+	for (int i = 0; i < 2; i++)
+		if (on[i])
+			set(p, i ? LAB_DOWN : LAB_UP, n);
+	return 0;
+}
+
+static int do_delay(struct lab_proxy *p, const struct words *w)
+{
+	return with_number(p, w, 0, lab_proxy_delay);
+}
+
+static int do_drip(struct lab_proxy *p, const struct words *w)
+{
+	return with_number(p, w, 0, lab_proxy_drip);
+}
+
+static int do_cut(struct lab_proxy *p, const struct words *w)
+{
+	return with_number(p, w, -1, lab_proxy_cut);
+}
+
+static int do_hole(struct lab_proxy *p, const struct words *w)
+{
+	bool on[2];
+	bool state;
+
+	if (ways(w->word[1], on) < 0 || on_off(w->word[2], &state) < 0)
+		return -1;
+	for (int i = 0; i < 2; i++)
+		if (on[i])
+			lab_proxy_hole(p, i ? LAB_DOWN : LAB_UP, state);
+	return 0;
+}
+
+static int do_refuse(struct lab_proxy *p, const struct words *w)
+{
+	bool on;
+
+	if (on_off(w->word[1], &on) < 0)
+		return -1;
+	lab_proxy_refuse(p, on);
+	return 0;
+}
+
+static int do_reset(struct lab_proxy *p, const struct words *w)
+{
+	(void)w;
+	lab_proxy_reset(p);
+	return 0;
+}
+
+static int do_half_close(struct lab_proxy *p, const struct words *w)
+{
+	bool on[2];
+
+	if (ways(w->word[1], on) < 0)
+		return -1;
+	for (int i = 0; i < 2; i++)
+		if (on[i])
+			lab_proxy_half_close(p, i ? LAB_DOWN : LAB_UP);
+	return 0;
+}
+
+static int do_swallow(struct lab_proxy *p, const struct words *w)
+{
+	static const char *const names[] = { "nothing", "close", "reset" };
+	const char *word = *w->word[1] ? w->word[1] : names[0];
+
+	for (int i = 0; i < 3; i++)
+		if (strcmp(word, names[i]) == 0) {
+			lab_proxy_swallow(p, w->word[2], (enum lab_then)i);
+			return 0;
+		}
+	return lab_fail("'%s': say nothing, close or reset", word);
+}
+
+static int do_hold(struct lab_proxy *p, const struct words *w)
+{
+	lab_proxy_hold(p, w->word[1]);
+	return 0;
+}
+
+static int do_deliver(struct lab_proxy *p, const struct words *w)
+{
+	(void)w;
+	lab_proxy_deliver(p);
+	return 0;
+}
+
+static int do_heal(struct lab_proxy *p, const struct words *w)
+{
+	(void)w;
+	lab_proxy_heal(p);
+	return 0;
+}
+
+static int do_aim(struct lab_proxy *p, const struct words *w)
+{
+	struct lab_address to = { .host = w->word[1] };
+	int64_t port = 0;
+
+	if (*w->word[1] == '/')
+		to.path = w->word[1];
+	else if (number(w->word[2], 1, &port) < 0)
+		return -1;
+	to.port = (int)port;
+	return lab_proxy_aim(p, &to);
+}
+
+static int do_stats(struct lab_proxy *p, const struct words *w)
+{
+	(void)p;
+	(void)w;
+	return 0; /* the answer is what counts */
+}
+
+static const struct {
+	const char *name;
+	int (*run)(struct lab_proxy *p, const struct words *w);
+} commands[] = {
+	{ "delay", do_delay },
+	{ "drip", do_drip },
+	{ "cut", do_cut },
+	{ "hole", do_hole },
+	{ "refuse", do_refuse },
+	{ "reset", do_reset },
+	{ "half-close", do_half_close },
+	{ "swallow", do_swallow },
+	{ "hold", do_hold },
+	{ "deliver", do_deliver },
+	{ "heal", do_heal },
+	{ "aim", do_aim },
+	{ "stats", do_stats },
+};
+
+static void print_stats(struct lab_proxy *p, char *out, size_t size)
+{
+	static const char *const names[] = {
+#define X(name, text) text,
+		LAB_PROXY_STATS(X)
+#undef X
+	};
+	size_t len = 0;
+
+	for (int i = 0; i < LAB_PROXY_NSTATS && len < size; i++)
+		len += (size_t)snprintf(out + len, size - len, " %s=%llu",
+					names[i],
+					(unsigned long long)lab_proxy_stat(
+						p, (enum lab_proxy_stat)i));
+}
+
+static int run(struct lab_proxy *p, const struct words *w)
+{
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (strcmp(commands[i].name, w->word[0]) == 0)
+			return commands[i].run(p, w);
+	return lab_fail("'%s': no such command", w->word[0]);
+}
+
+int lab_proxy_command(struct lab_proxy *p, const char *line, char *reply,
+		      size_t size)
+{
+	char stats[512] = "";
+	struct words w = { .text = "" };
+
+	if (split(&w, line) < 0 || run(p, &w) < 0) {
+		snprintf(reply, size, "error: %s", lab_errmsg());
+		return -1;
+	}
+	if (strcmp(w.word[0], "stats") == 0)
+		print_stats(p, stats, sizeof(stats));
+	snprintf(reply, size, "ok%s", stats);
+	return 0;
+}

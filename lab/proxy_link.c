@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lab/clock.h"
+#include "lab/proxy_impl.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define READ_MAX 65536
+#define QUEUE_MAX ((size_t)4 * READ_MAX)
+#define LINGER_MS 500
+
+static void drop_chunks(struct lab_stream *s)
+{
+	struct lab_chunk *c;
+
+	while (s->head) {
+		c = s->head;
+		s->head = c->next;
+		free(c);
+	}
+	s->tail = &s->head;
+	s->queued = 0;
+}
+
+static int dial(struct lab_proxy *p, struct lab_link *l)
+{
+	struct lab_address to = { p->to_host, p->to_port,
+				  *p->to_path ? p->to_path : NULL };
+	struct sockaddr_storage addr;
+	socklen_t len;
+	int on = 1;
+
+	if (lab_sockaddr(&to, &addr, &len) < 0)
+		return -1;
+	l->fd[1] = socket(addr.ss_family,
+			  SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (l->fd[1] < 0)
+		return -1;
+	setsockopt(l->fd[1], IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	if (connect(l->fd[1], (struct sockaddr *)&addr, len) == 0)
+		return 0;
+	l->dialing = errno == EINPROGRESS;
+	return l->dialing ? 0 : -1;
+}
+
+void lab_link_new(struct lab_proxy *p, int client)
+{
+	struct lab_link *l = calloc(1, sizeof(*l));
+	int on = 1;
+
+	if (!l) {
+		close(client);
+		return;
+	}
+	setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	l->fd[0] = client;
+	l->fd[1] = -1;
+	for (int w = 0; w < 2; w++)
+		l->stream[w].tail = &l->stream[w].head;
+	l->next = p->links;
+	p->links = l;
+	p->stats[LAB_ACCEPTED]++;
+	p->stats[LAB_OPEN]++;
+	if (dial(p, l) < 0) {
+		p->stats[LAB_UNREACHED]++;
+		lab_link_reset(p, l);
+	}
+}
+
+void lab_link_free(struct lab_proxy *p, struct lab_link *l)
+{
+	for (int w = 0; w < 2; w++) {
+		drop_chunks(&l->stream[w]);
+		if (l->fd[w] >= 0)
+			close(l->fd[w]);
+	}
+	p->stats[LAB_OPEN]--;
+	free(l);
+}
+
+/* Lingering for no time makes close(2) send RST. */
+void lab_link_reset(struct lab_proxy *p, struct lab_link *l)
+{
+	struct linger none = { .l_onoff = 1 };
+
+	if (l->dead)
+		return;
+	for (int w = 0; w < 2; w++) {
+		if (l->fd[w] < 0)
+			continue;
+		setsockopt(l->fd[w], SOL_SOCKET, SO_LINGER, &none,
+			   sizeof(none));
+		close(l->fd[w]);
+		l->fd[w] = -1;
+	}
+	l->dead = true;
+	p->stats[LAB_RESET]++;
+}
+
+void lab_link_shut(struct lab_link *l, enum lab_way way)
+{
+	struct lab_stream *s = &l->stream[way];
+
+	if (s->shut || l->dead)
+		return;
+	drop_chunks(s);
+	s->shut = true;
+	shutdown(l->fd[!way], SHUT_WR);
+}
+
+/* A close(2) with unread bytes is a RST, and may overtake what was just sent:
+ * so say FIN both ways, and go on reading for a while. */
+void lab_link_finish(struct lab_link *l)
+{
+	lab_link_shut(l, LAB_UP);
+	lab_link_shut(l, LAB_DOWN);
+	l->linger = lab_after_ms(LINGER_MS);
+}
+
+void lab_link_dialed(struct lab_proxy *p, struct lab_link *l)
+{
+	int err = 0;
+	socklen_t len = sizeof(err);
+
+	l->dialing = false;
+	getsockopt(l->fd[1], SOL_SOCKET, SO_ERROR, &err, &len);
+	if (err) {
+		p->stats[LAB_UNREACHED]++;
+		lab_link_reset(p, l);
+	}
+}
+
+/* The receiver of `way` is gone.  What it sent before may still be on its way,
+ * and the other side may not know yet. */
+static void receiver_gone(struct lab_proxy *p, struct lab_link *l,
+			  enum lab_way way)
+{
+	if (way == LAB_UP) {
+		lab_link_reset(p, l);
+		return;
+	}
+	drop_chunks(&l->stream[LAB_DOWN]);
+	l->stream[LAB_DOWN].shut = true;
+	l->stream[LAB_UP].ended = true;
+}
+
+static bool triggers(struct lab_once *once, const char *data, size_t len)
+{
+	if (!once->armed)
+		return false;
+	if (*once->match &&
+	    !memmem(data, len, once->match, strlen(once->match)))
+		return false;
+	once->armed = false;
+	return true;
+}
+
+/* True if this chunk from the server vanishes. */
+static bool swallowed(struct lab_proxy *p, struct lab_link *l)
+{
+	if (p->swallow.armed && !*p->swallow.match)
+		p->swallow.armed = false;
+	else if (!l->swallow)
+		return false;
+	l->swallow = false;
+	p->stats[LAB_SWALLOWED]++;
+	if (p->then == LAB_THEN_CLOSE)
+		lab_link_finish(l);
+	else if (p->then == LAB_THEN_RESET)
+		lab_link_reset(p, l);
+	return true;
+}
+
+static void enqueue(struct lab_proxy *p, struct lab_link *l, enum lab_way way,
+		    const char *data, size_t len)
+{
+	struct lab_stream *s = &l->stream[way];
+	struct lab_chunk *c;
+
+	p->stats[way == LAB_UP ? LAB_UP_CHUNKS : LAB_DOWN_CHUNKS]++;
+	if (way == LAB_DOWN && swallowed(p, l))
+		return;
+	if (s->shut)
+		return;
+	c = malloc(sizeof(*c) + len);
+	if (!c) {
+		lab_link_reset(p, l);
+		return;
+	}
+	c->next = NULL;
+	c->len = len;
+	c->sent = 0;
+	c->due = p->fault[way].delay_ns ? lab_now() + p->fault[way].delay_ns :
+					  0;
+	memcpy(c->data, data, len);
+	if (way == LAB_UP && *p->swallow.match &&
+	    triggers(&p->swallow, data, len))
+		l->swallow = true;
+	if (way == LAB_UP && triggers(&p->hold, data, len)) {
+		c->due = LAB_FOREVER;
+		p->stats[LAB_HELD]++;
+	}
+	*s->tail = c;
+	s->tail = &c->next;
+	s->queued += len;
+}
+
+void lab_link_read(struct lab_proxy *p, struct lab_link *l, enum lab_way way)
+{
+	struct lab_stream *s = &l->stream[way];
+	char data[READ_MAX];
+	ssize_t n = recv(l->fd[way], data, sizeof(data), MSG_DONTWAIT);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n > 0 && !l->linger) {
+		enqueue(p, l, way, data, (size_t)n);
+	} else if (n < 0 && way == LAB_DOWN) {
+		lab_link_reset(p, l);
+	} else if (n < 0) {
+		receiver_gone(p, l, LAB_DOWN);
+	} else if (n == 0) {
+		s->ended = true;
+	}
+	if (!l->dead)
+		lab_link_flush(p, l, way);
+}
+
+/* How much of the chunk may go now; 0 is none. */
+static size_t allowed(const struct lab_fault *f, const struct lab_stream *s,
+		      int64_t now)
+{
+	size_t len = s->head->len - s->head->sent;
+
+	if (s->head->due > now || (f->drip_ns && s->next_byte > now))
+		return 0;
+	if (f->drip_ns)
+		len = 1;
+	if (f->cut >= 0 && (int64_t)len > f->cut - s->passed)
+		len = (size_t)(f->cut - s->passed);
+	return len;
+}
+
+static void sent(struct lab_proxy *p, struct lab_stream *s, enum lab_way way,
+		 size_t n)
+{
+	struct lab_chunk *c = s->head;
+
+	p->stats[way == LAB_UP ? LAB_UP_BYTES : LAB_DOWN_BYTES] += n;
+	s->passed += (int64_t)n;
+	s->queued -= n;
+	c->sent += n;
+	if (p->fault[way].drip_ns)
+		s->next_byte = lab_now() + p->fault[way].drip_ns;
+	if (c->sent < c->len)
+		return;
+	s->head = c->next;
+	if (!s->head)
+		s->tail = &s->head;
+	free(c);
+}
+
+static bool cut_now(const struct lab_fault *f, const struct lab_stream *s)
+{
+	return f->cut >= 0 && s->passed >= f->cut;
+}
+
+void lab_link_flush(struct lab_proxy *p, struct lab_link *l, enum lab_way way)
+{
+	struct lab_stream *s = &l->stream[way];
+	const struct lab_fault *f = &p->fault[way];
+	size_t len;
+	ssize_t n;
+
+	while (s->head && !f->hole && !l->dialing) {
+		len = allowed(f, s, lab_now());
+		if (!len)
+			break;
+		n = send(l->fd[!way], s->head->data + s->head->sent, len,
+			 MSG_NOSIGNAL | MSG_DONTWAIT);
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+			return;
+		if (n < 0) {
+			receiver_gone(p, l, way);
+			return;
+		}
+		sent(p, s, way, (size_t)n);
+	}
+	if (cut_now(f, s) && !l->linger && !l->dialing) {
+		p->stats[LAB_CUT]++;
+		lab_link_finish(l);
+	}
+	if (!s->head && s->ended && !f->hole && !l->dialing)
+		lab_link_shut(l, way);
+}
+
+bool lab_link_wants(const struct lab_proxy *p, const struct lab_link *l,
+		    enum lab_way way)
+{
+	const struct lab_stream *s = &l->stream[way];
+
+	if (s->ended || (way == LAB_DOWN && l->dialing))
+		return false;
+	return l->linger || (!p->fault[way].hole && s->queued < QUEUE_MAX);
+}
+
+int64_t lab_link_due(const struct lab_proxy *p, const struct lab_link *l,
+		     enum lab_way way)
+{
+	const struct lab_stream *s = &l->stream[way];
+
+	if (!s->head || p->fault[way].hole || l->dialing)
+		return LAB_FOREVER;
+	if (p->fault[way].drip_ns && s->next_byte > s->head->due)
+		return s->next_byte;
+	return s->head->due;
+}

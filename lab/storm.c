@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lab/storm.h"
+#include "lab/fail.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/time.h>
+
+static atomic_uint_least64_t caught;
+static struct sigaction before;
+
+static void catch_it(int sig)
+{
+	(void)sig;
+	atomic_fetch_add(&caught, 1);
+}
+
+int lab_storm_start(int64_t period_us)
+{
+	/* No SA_RESTART: that would be fair weather. */
+	struct sigaction act = { .sa_handler = catch_it };
+	struct itimerval every;
+
+	every.it_interval.tv_sec = period_us / 1000000;
+	every.it_interval.tv_usec = period_us % 1000000;
+	every.it_value = every.it_interval;
+	atomic_store(&caught, 0);
+	if (sigaction(SIGALRM, &act, &before) < 0 ||
+	    setitimer(ITIMER_REAL, &every, NULL) < 0)
+		return lab_fail("no storm: %s", strerror(errno));
+	return 0;
+}
+
+uint64_t lab_storm_stop(void)
+{
+	struct itimerval never = { { 0, 0 }, { 0, 0 } };
+	struct sigaction ignore = { .sa_handler = SIG_IGN };
+
+	setitimer(ITIMER_REAL, &never, NULL);
+	/* Ignoring drops one that is still pending, and would kill. */
+	sigaction(SIGALRM, &ignore, NULL);
+	sigaction(SIGALRM, &before, NULL);
+	return atomic_load(&caught);
+}

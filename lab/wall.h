@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A wall clock that a test can step while a server runs: a page shared with the
+ * server, into which lab/wallshim.c, preloaded there, looks.  Internal.
+ */
+#ifndef DLOCK_LAB_WALL_H
+#define DLOCK_LAB_WALL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define LAB_WALL_FILE "wall"
+#define LAB_WALL_VARIABLE "DLOCK_LAB_WALL"
+
+/* Make the page, LAB_WALL_FILE in `dir`, and map it.  NULL: it failed. */
+int64_t *lab_wall_map(const char *dir);
+void lab_wall_unmap(int64_t *page);
+
+/* The shared object to preload: $DLOCK_LAB_WALLSHIM, else where it was built.
+ * NULL: there is none. */
+const char *lab_wall_shim(void);
+
+#endif

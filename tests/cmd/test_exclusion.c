@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who excludes whom. */
+#include "support.h"
+
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+TestSuite(exclusion, .init = world_begin, .fini = world_end, .timeout = 300);
+
+Test(exclusion, of_eight_processes_that_count)
+{
+	static const char loop[] =
+		"i=0; while [ $i -lt 500 ]; do i=$((i+1)); "
+		"\"$0\" run counter -- \"$1\" \"$2\" || exit; done";
+	struct proc workers[8];
+	char counter[4200];
+	FILE *f;
+
+	snprintf(counter, sizeof(counter), "%s", file_path("counter"));
+	f = fopen(counter, "we");
+	cr_assert(f && fputs("0", f) >= 0 && fclose(f) == 0);
+	for (int i = 0; i < 8; i++)
+		start(&workers[i],
+		      ARGS("/bin/sh", "-c", loop, getenv("DLOCK_BIN"),
+			   helper("increment"), counter));
+	for (int i = 0; i < 8; i++) {
+		struct result r = finish_within(&workers[i], 280000);
+
+		cr_expect_eq(r.code, 0, "%d %s", r.code, r.err);
+	}
+	cr_expect_str_eq(slurp(counter), "4000");
+}
+
+/* Is "n" of the kind that `options` ask for busy while p holds it? */
+static int busy(const char *const options[])
+{
+	const char *argv[8] = { NULL, "run", "-n" };
+	size_t n = 3;
+
+	while (*options)
+		argv[n++] = *options++;
+	argv[n++] = "n";
+	argv[n++] = "/bin/true";
+	return run(argv).code;
+}
+
+static void expect_meet(const char *const held[], const char *const asked[],
+			int code)
+{
+	char file[64];
+	struct proc p;
+	static int turn;
+
+	snprintf(file, sizeof(file), "held.%d", turn++);
+	start_sigchild(&p, file_path(file), "leave", "n", held);
+	cr_expect_eq(busy(asked), code, "held %s, asked %s",
+		     held[0] ? held[0] : "plain",
+		     asked[0] ? asked[0] : "plain");
+	kill(p.pid, SIGTERM);
+	cr_expect_eq(finish(&p).code, 40 + SIGTERM);
+}
+
+#define OPTIONS(...) ((const char *const[]){ __VA_ARGS__, NULL })
+#define NONE ((const char *const[]){ NULL })
+
+Test(exclusion, of_plain_and_shared_runs_is_as_with_flock)
+{
+	expect_meet(NONE, NONE, 1);
+	expect_meet(NONE, OPTIONS("-s"), 1);
+	expect_meet(NONE, OPTIONS("-x"), 1);
+	expect_meet(OPTIONS("-s"), OPTIONS("-x"), 1);
+	expect_meet(OPTIONS("-s"), OPTIONS("--shared"), 0);
+}
+
+Test(exclusion, never_crosses_kinds)
+{
+	expect_meet(NONE, OPTIONS("-m"), 0);
+	expect_meet(OPTIONS("-m"), OPTIONS("-m"), 1);
+	expect_meet(OPTIONS("-m"), OPTIONS("-S", "1"), 0);
+}
+
+Test(exclusion, by_a_semaphore_counts)
+{
+	struct proc a, b;
+
+	start_sigchild(&a, file_path("a"), "leave", "n", OPTIONS("-S", "2"));
+	cr_expect_eq(busy(OPTIONS("-S", "2")), 0);
+	start_sigchild(&b, file_path("b"), "leave", "n", OPTIONS("-S2"));
+	cr_expect_eq(busy(OPTIONS("-S", "2")), 1);
+	kill(a.pid, SIGTERM);
+	cr_expect_eq(finish(&a).code, 40 + SIGTERM);
+	cr_expect_eq(busy(OPTIONS("--semaphore=2")), 0);
+	kill(b.pid, SIGTERM);
+	finish(&b);
+}
+
+Test(exclusion, of_other_names_there_is_none)
+{
+	struct proc p;
+
+	start_sigchild(&p, file_path("a"), "leave", "n", NULL);
+	cr_expect_eq(DLOCK("run", "-n", "m", "/bin/true").code, 0);
+	kill(p.pid, SIGTERM);
+	finish(&p);
+}
+
+Test(exclusion, ends_when_dlock_is_killed_and_so_does_the_command)
+{
+	int64_t killed, took;
+	struct proc p, next;
+	pid_t child;
+
+	child = start_sigchild(&p, file_path("a"), "stay", "n", NULL);
+	/* The one that waits is in line before the kill. */
+	START(&next, "run", "-v", "n", "--", "/bin/true");
+	await_error(&next, "dlock: waiting for");
+	killed = now_ms();
+	kill(p.pid, SIGKILL);
+	cr_expect_eq(finish(&next).code, 0);
+	took = now_ms() - killed;
+	cr_expect(took < 1000, "the next one waited %d ms", (int)took);
+	EVENTUALLY(!alive(child));
+	cr_expect_eq(finish(&p).code, -SIGKILL);
+}
+
+/* A shell does not replace itself with the last of several commands. */
+Test(exclusion, ends_for_what_the_command_started_too)
+{
+	char script[4400];
+	struct proc p;
+	int pid;
+
+	snprintf(script, sizeof(script), "sleep 1000 & echo pid $! >%s; wait",
+		 file_path("sleeper"));
+	START(&p, "run", "n", "--", "/bin/sh", "-c", script);
+	await_line(file_path("sleeper"), "pid ");
+	cr_assert(sscanf(slurp(file_path("sleeper")), "pid %d", &pid) == 1);
+	cr_expect(alive(pid));
+	kill(p.pid, SIGKILL);
+	EVENTUALLY(!alive(pid));
+	finish(&p);
+}
+
+/* The first child of dlock is its guard. */
+static pid_t guard_of(pid_t dlock)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)dlock,
+		 (int)dlock);
+	return (pid_t)atoi(slurp(path));
+}
+
+Test(exclusion, ends_also_without_the_guard)
+{
+	struct proc p;
+	pid_t child, guard;
+
+	child = start_sigchild(&p, file_path("a"), "stay", "n", NULL);
+	guard = guard_of(p.pid);
+	cr_assert(guard > 0 && guard != child);
+	kill(guard, SIGKILL);
+	EVENTUALLY(!alive(guard));
+	cr_expect(alive(child), "it is dlock that must be gone");
+	kill(p.pid, SIGKILL);
+	EVENTUALLY(!alive(child));
+	finish(&p);
+}

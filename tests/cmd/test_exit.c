@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Exit codes of `dlock run`. */
+#include "support.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+TestSuite(exit_code, .init = world_begin, .fini = world_end, .timeout = 60);
+
+Test(exit_code, is_the_commands_own)
+{
+	static const int codes[] = { 0, 1, 2, 64, 75, 127, 128, 255 };
+
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+		char script[32];
+		struct result r;
+
+		snprintf(script, sizeof(script), "exit %d", codes[i]);
+		r = DLOCK("run", "n", "--", "/bin/sh", "-c", script);
+		cr_expect_eq(r.code, codes[i], "exit %d became %d: %s",
+			     codes[i], r.code, r.err);
+		cr_expect_str_empty(r.err);
+	}
+}
+
+Test(exit_code, of_a_signal_is_128_and_its_number)
+{
+	static const int signals[] = { SIGHUP,  SIGTERM, SIGKILL,
+				       SIGABRT, SIGSEGV, SIGUSR1 };
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		char script[48];
+		struct result r;
+
+		snprintf(script, sizeof(script), "ulimit -c 0; kill -%d $$",
+			 signals[i]);
+		r = DLOCK("run", "n", "--", "/bin/sh", "-c", script);
+		cr_expect_eq(r.code, 128 + signals[i], "signal %d became %d",
+			     signals[i], r.code);
+	}
+}
+
+Test(exit_code, needs_no_dashes_before_the_command)
+{
+	struct result r = DLOCK("run", "n", "/bin/echo", "-n", "--", "-w");
+
+	cr_expect_eq(r.code, 0);
+	cr_expect_str_eq(r.out, "-- -w");
+}
+
+static void expect_comes_free(void)
+{
+	struct result r = DLOCK("run", "-n", "n", "--", "/bin/true");
+
+	cr_expect_eq(r.code, 0, "the lock is still held: %d %s", r.code, r.err);
+}
+
+Test(exit_code, of_a_command_that_is_not_found_is_127)
+{
+	struct result r = DLOCK("run", "n", "--", "no-such-program-here");
+
+	cr_expect_eq(r.code, 127);
+	cr_expect(strstr(r.err, "no-such-program-here"), "%s", r.err);
+	expect_comes_free();
+}
+
+Test(exit_code, of_a_command_that_cannot_be_run_is_126)
+{
+	const char *path = file_path("no-program");
+	struct result r;
+
+	close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+	r = DLOCK("run", "n", "--", path);
+	cr_expect_eq(r.code, 126);
+	cr_expect(strstr(r.err, "no-program"), "%s", r.err);
+	expect_comes_free();
+}
+
+Test(exit_code, of_a_busy_lock)
+{
+	static const struct {
+		const char *option, *value;
+		int code;
+	} cases[] = {
+		{ "-n", NULL, 1 },         { "--nonblock", NULL, 1 },
+		{ "-w", "0", 1 },          { "-w", "0.05", 1 },
+		{ "--timeout", ".05", 1 }, { "-nE42", NULL, 42 },
+		{ "-nE0", NULL, 0 },       { "-nE", "255", 255 },
+	};
+	const char *file = file_path("holder");
+	struct proc p;
+
+	start_sigchild(&p, file, "leave", "n", NULL);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *argv[8] = { NULL, "run", cases[i].option };
+		size_t n = 3;
+		struct result r;
+
+		if (cases[i].value)
+			argv[n++] = cases[i].value;
+		argv[n++] = "n";
+		argv[n++] = "/bin/true";
+		r = run(argv);
+		cr_expect_eq(r.code, cases[i].code, "%s: %d %s",
+			     cases[i].option, r.code, r.err);
+	}
+	kill(p.pid, SIGTERM);
+	cr_expect_eq(finish(&p).code, 40 + SIGTERM);
+	expect_comes_free();
+}
+
+Test(exit_code, comes_after_the_wait_is_over)
+{
+	int64_t began, took;
+	struct proc p;
+
+	start_sigchild(&p, file_path("holder"), "leave", "n", NULL);
+	began = now_ms();
+	cr_expect_eq(DLOCK("run", "-w", "0.4", "n", "/bin/true").code, 1);
+	took = now_ms() - began;
+	cr_expect(took >= 390 && took < 5000, "waited %d ms", (int)took);
+	kill(p.pid, SIGTERM);
+	finish(&p);
+}
+
+Test(exit_code, of_a_store_that_is_not_there)
+{
+	struct result r = DLOCK("run", "-u", "nosuch://x", "n", "/bin/true");
+
+	cr_expect_eq(r.code, 64, "%d %s", r.code, r.err);
+	cr_expect(strstr(r.err, "nosuch"), "%s", r.err);
+}

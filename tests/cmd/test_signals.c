@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Signals to dlock, while it waits and while the command runs. */
+#include "support.h"
+
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+TestSuite(signals, .init = world_begin, .fini = world_end, .timeout = 120);
+
+Test(signals, reach_the_command)
+{
+	static const int forwarded[] = { SIGTERM, SIGINT,  SIGHUP,   SIGQUIT,
+					 SIGUSR1, SIGUSR2, SIGWINCH, SIGALRM };
+
+	for (size_t i = 0; i < sizeof(forwarded) / sizeof(int); i++) {
+		int sig = forwarded[i];
+		struct proc p;
+		char file[32];
+
+		snprintf(file, sizeof(file), "got.%d", sig);
+		start_sigchild(&p, file_path(file), "leave", "n", NULL);
+		kill(p.pid, sig);
+		cr_expect_eq(finish(&p).code, 40 + sig, "signal %d", sig);
+	}
+}
+
+Test(signals, that_came_many_times_arrive)
+{
+	const char *file = file_path("got");
+	struct proc p;
+	pid_t child;
+
+	child = start_sigchild(&p, file, "stay", "n", NULL);
+	for (int sig = SIGRTMIN; sig < SIGRTMIN + 8; sig++)
+		kill(p.pid, sig);
+	for (int sig = SIGRTMIN; sig < SIGRTMIN + 8; sig++) {
+		char line[32];
+
+		snprintf(line, sizeof(line), "signal %d\n", sig);
+		await_line(file, line);
+	}
+	kill(child, SIGKILL);
+	cr_expect_eq(finish(&p).code, 128 + SIGKILL);
+}
+
+static void expect_free(const char *name)
+{
+	struct result r = DLOCK("run", "-n", name, "/bin/true");
+
+	cr_expect_eq(r.code, 0, "%d %s", r.code, r.err);
+}
+
+Test(signals, end_the_wait)
+{
+	static const int ending[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT };
+	struct proc holder, p;
+
+	start_sigchild(&holder, file_path("holder"), "leave", "n", NULL);
+	for (size_t i = 0; i < sizeof(ending) / sizeof(int); i++) {
+		struct result r;
+
+		START(&p, "run", "-v", "n", "--", "/bin/touch", "ran");
+		await_error(&p, "dlock: waiting for");
+		kill(p.pid, ending[i]);
+		r = finish(&p);
+		cr_expect_eq(r.code, 128 + ending[i], "signal %d: %d %s",
+			     ending[i], r.code, r.err);
+	}
+	/* Nobody is left in the line before the next one. */
+	kill(holder.pid, SIGTERM);
+	cr_expect_eq(finish(&holder).code, 40 + SIGTERM);
+	cr_expect_eq(access(file_path("ran"), F_OK), -1);
+	expect_free("n");
+}
+
+Test(signals, reach_the_whole_group)
+{
+	struct proc p;
+	int pid;
+
+	START(&p, "run", "n", "--", "/bin/sh", "-c",
+	      "sleep 1000 & echo pid $!; wait");
+	EVENTUALLY(sscanf(output(&p), "pid %d", &pid) == 1);
+	kill(p.pid, SIGTERM);
+	cr_expect_eq(finish(&p).code, 128 + SIGTERM);
+	EVENTUALLY(!alive(pid));
+}
+
+/* Sent, and not yet taken? */
+static int pending(pid_t pid, int sig)
+{
+	unsigned long long set = 0;
+	char path[64], *line;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	line = strstr(slurp(path), "ShdPnd:");
+	cr_assert(line && sscanf(line, "ShdPnd: %llx", &set) == 1);
+	return (int)(set >> (sig - 1) & 1);
+}
+
+Test(signals, do_not_stop_a_waiter)
+{
+	struct proc holder, p;
+
+	start_sigchild(&holder, file_path("holder"), "leave", "n", NULL);
+	START(&p, "run", "-v", "n", "--", "/bin/true");
+	await_error(&p, "dlock: waiting for");
+	kill(p.pid, SIGTSTP);
+	EVENTUALLY(!pending(p.pid, SIGTSTP));
+	kill(holder.pid, SIGTERM);
+	finish(&holder);
+	cr_expect_eq(finish(&p).code, 0);
+}
+
+Test(signals, that_were_ignored_stay_ignored)
+{
+	struct proc holder, p;
+	struct result r;
+
+	start_sigchild(&holder, file_path("holder"), "leave", "n", NULL);
+	start(&p, ARGS("/usr/bin/env", "--ignore-signal=HUP",
+		       getenv("DLOCK_BIN"), "run", "-v", "n", "--", "/bin/sh",
+		       "-c", "kill -HUP $$; echo alive"));
+	await_error(&p, "dlock: waiting for");
+	kill(p.pid, SIGHUP);
+	kill(holder.pid, SIGTERM);
+	finish(&holder);
+	r = finish(&p);
+	cr_expect_eq(r.code, 0, "%d %s", r.code, r.err);
+	cr_expect_str_eq(r.out, "alive\n");
+}
+
+Test(signals, of_children_may_be_ignored_by_the_caller)
+{
+	struct result r = run(ARGS("/usr/bin/env", "--ignore-signal=CHLD",
+				   getenv("DLOCK_BIN"), "run", "n", "--",
+				   helper("inherited")));
+	char ignored[32];
+
+	snprintf(ignored, sizeof(ignored), "ignored %d\n", SIGCHLD);
+	cr_expect_eq(r.code, 0, "%d %s", r.code, r.err);
+	cr_expect(has_line(r.out, ignored), "%s", r.out);
+}
+
+static int stopped(pid_t pid)
+{
+	char path[64], *state;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	state = strrchr(slurp(path), ')');
+	return state && state[2] == 'T';
+}
+
+Test(signals, stop_and_continue_the_command_and_not_dlock)
+{
+	struct proc p;
+	int pid;
+
+	START(&p, "run", "n", "--", "/bin/sh", "-c",
+	      "echo pid $$; exec sleep 1000");
+	EVENTUALLY(sscanf(output(&p), "pid %d", &pid) == 1);
+	kill(p.pid, SIGTSTP);
+	EVENTUALLY(stopped(pid));
+	cr_expect(!stopped(p.pid));
+	cr_expect_eq(DLOCK("run", "-n", "n", "/bin/true").code, 1);
+	kill(p.pid, SIGCONT);
+	EVENTUALLY(!stopped(pid));
+	kill(p.pid, SIGTSTP);
+	EVENTUALLY(stopped(pid));
+	/* Who is told to end need not be told to go on first. */
+	kill(p.pid, SIGTERM);
+	cr_expect_eq(finish(&p).code, 128 + SIGTERM);
+	expect_free("n");
+}

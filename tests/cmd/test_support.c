@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "support.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static char dir[PATH_MAX];
+static int started;
+
+int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+void nap(void)
+{
+	struct timespec ms = { .tv_nsec = 1000000 };
+
+	nanosleep(&ms, NULL);
+}
+
+void world_begin(void)
+{
+	const char *base = getenv("TMPDIR");
+	char uri[PATH_MAX + 16];
+
+	snprintf(dir, sizeof(dir), "%s/dlock-cmd-XXXXXX", base ? base : "/tmp");
+	cr_assert(mkdtemp(dir), "mkdtemp: %s", strerror(errno));
+	cr_assert(chdir(dir) == 0);
+	snprintf(uri, sizeof(uri), "file://%s", lock_dir());
+	setenv("DLOCK_URI", uri, 1);
+	unsetenv("DLOCK_PASSWORD");
+	cr_assert(getenv("DLOCK_BIN"), "DLOCK_BIN must name the command");
+	cr_assert(getenv("DLOCK_TEST_DIR"), "DLOCK_TEST_DIR must name the "
+					    "directory of the helper programs");
+}
+
+static int remove_one(const char *path, const struct stat *st, int type,
+		      struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	remove(path);
+	return 0;
+}
+
+void world_end(void)
+{
+	if (*dir && chdir("/") == 0)
+		nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+const char *file_path(const char *name)
+{
+	static char paths[4][PATH_MAX + 64];
+	static unsigned int turn;
+	char *path = paths[turn++ % 4];
+
+	snprintf(path, sizeof(paths[0]), "%s/%s", dir, name);
+	return path;
+}
+
+const char *lock_dir(void)
+{
+	return file_path("locks");
+}
+
+const char *helper(const char *name)
+{
+	static char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/%s", getenv("DLOCK_TEST_DIR"), name);
+	return path;
+}
+
+static const char *output_name(int number, const char *what)
+{
+	static char name[32];
+
+	snprintf(name, sizeof(name), "%s.%d", what, number);
+	return name;
+}
+
+static int redirect(int number, const char *what, int to)
+{
+	int fd = open(file_path(output_name(number, what)),
+		      O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	return fd >= 0 && dup2(fd, to) == to;
+}
+
+static int no_input(void)
+{
+	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	return fd >= 0 && dup2(fd, STDIN_FILENO) == STDIN_FILENO;
+}
+
+void start(struct proc *p, const char *const argv[])
+{
+	char *args[32];
+	size_t n = 0;
+
+	args[n++] = (char *)(argv[0] ? argv[0] : getenv("DLOCK_BIN"));
+	while (argv[n]) {
+		args[n] = (char *)argv[n];
+		n++;
+	}
+	args[n] = NULL;
+	p->number = started++;
+	p->pid = fork();
+	if (p->pid == 0) {
+		/* Nothing outlives a test that failed half way. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (no_input() && redirect(p->number, "out", STDOUT_FILENO) &&
+		    redirect(p->number, "err", STDERR_FILENO))
+			execv(args[0], args);
+		_exit(99);
+	}
+	cr_assert(p->pid > 0, "fork: %s", strerror(errno));
+}
+
+struct result finish(const struct proc *p)
+{
+	return finish_within(p, DEADLINE_MS);
+}
+
+struct result finish_within(const struct proc *p, int64_t ms)
+{
+	int64_t end = now_ms() + ms;
+	struct result r = { .code = -1000 };
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(p->pid, &status, WNOHANG)) == 0 && now_ms() < end)
+		nap();
+	if (pid == 0) {
+		kill(p->pid, SIGKILL);
+		waitpid(p->pid, &status, 0);
+	} else if (WIFEXITED(status)) {
+		r.code = WEXITSTATUS(status);
+	} else {
+		r.code = -WTERMSIG(status);
+	}
+	r.out = slurp(file_path(output_name(p->number, "out")));
+	r.err = slurp(file_path(output_name(p->number, "err")));
+	return r;
+}
+
+char *output(const struct proc *p)
+{
+	return slurp(file_path(output_name(p->number, "out")));
+}
+
+void await_error(const struct proc *p, const char *line)
+{
+	await_line(file_path(output_name(p->number, "err")), line);
+}
+
+struct result run(const char *const argv[])
+{
+	struct proc p;
+
+	start(&p, argv);
+	return finish(&p);
+}
+
+/* What slurp() answered is good for the next thousand calls. */
+static char *keep(char *text)
+{
+	static char *kept[1000];
+	static size_t n;
+	char **slot = &kept[n++ % 1000];
+
+	free(*slot);
+	*slot = text;
+	return text;
+}
+
+char *slurp(const char *path)
+{
+	FILE *f = fopen(path, "re");
+	char *text = NULL;
+	size_t size = 0;
+
+	if (f && getdelim(&text, &size, '\0', f) >= 0) {
+		fclose(f);
+		return keep(text);
+	}
+	if (f)
+		fclose(f);
+	free(text);
+	return keep(strdup(""));
+}
+
+int has_line(const char *text, const char *line)
+{
+	size_t n = strlen(line);
+
+	for (const char *at = text; at; at = strchr(at, '\n')) {
+		at += *at == '\n';
+		if (!strncmp(at, line, n))
+			return 1;
+	}
+	return 0;
+}
+
+static int file_has_line(const char *path, const char *line)
+{
+	return has_line(slurp(path), line);
+}
+
+void await_line(const char *path, const char *line)
+{
+	EVENTUALLY(file_has_line(path, line));
+}
+
+pid_t start_sigchild(struct proc *p, const char *file, const char *mode,
+		     const char *name, const char *const options[])
+{
+	const char *argv[24] = { NULL, "run" };
+	size_t n = 2;
+	char *text;
+	int pid;
+
+	while (options && *options)
+		argv[n++] = *options++;
+	argv[n++] = name;
+	argv[n++] = "--";
+	argv[n++] = helper("sigchild");
+	argv[n++] = file;
+	argv[n++] = mode;
+	start(p, argv);
+	await_line(file, "ready ");
+	text = slurp(file);
+	cr_assert(sscanf(text, "ready %d", &pid) == 1);
+	return pid;
+}
+
+int alive(pid_t pid)
+{
+	char path[64], *text, *state;
+	int yes;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	text = slurp(path);
+	state = strrchr(text, ')');
+	yes = state && state[1] == ' ' && state[2] != 'Z' && state[2] != 'X';
+	return yes;
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Mistakes on the command line, and help. */
+#include "support.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+TestSuite(usage, .init = world_begin, .fini = world_end, .timeout = 60);
+
+Test(usage, mistakes_are_named)
+{
+	static const struct {
+		const char *args[8];
+		const char *says;
+	} cases[] = {
+		{ { "runn", "n", "true" }, "did you mean `dlock run`" },
+		{ { "frobnicate" }, "`dlock help` lists them" },
+		{ { "-n", "run" }, "command comes first" },
+		{ { "run" }, "which lock?" },
+		{ { "run", "n" }, "run what under the lock \"n\"" },
+		{ { "run", "n", "--" }, "run what under the lock \"n\"" },
+		{ { "run", "--", "n" }, "run what under the lock \"n\"" },
+		{ { "run", "n", "" }, "empty" },
+		{ { "run", "n", "-w", "3", "true" }, "needs -- before it" },
+		{ { "run", "-w", "x", "n", "true" }, "not \"x\"" },
+		{ { "run", "-w", "-1", "n", "true" }, "not \"-1\"" },
+		{ { "run", "-w", "1e3", "n", "true" }, "not \"1e3\"" },
+		{ { "run", "-w", "nan", "n", "true" }, "not \"nan\"" },
+		{ { "run", "-w", "1.2.3", "n", "true" }, "not \"1.2.3\"" },
+		{ { "run", "-w", ".", "n", "true" }, "not \".\"" },
+		{ { "run", "-w", "", "n", "true" }, "not \"\"" },
+		{ { "run", "-w", "99999999999999999999", "n", "true" },
+		  "number of seconds" },
+		{ { "run", "-n", "-w", "3", "n", "true" }, "choose one" },
+		{ { "run", "-w" }, "-w wants an argument" },
+		{ { "run", "--wait" }, "--wait wants an argument" },
+		{ { "run", "-s", "-x", "n", "true" }, "together" },
+		{ { "run", "-m", "-s", "n", "true" }, "together" },
+		{ { "run", "-S", "0", "n", "true" }, "permits" },
+		{ { "run", "-S", "4294967296", "n", "true" }, "permits" },
+		{ { "run", "-S", "-1", "n", "true" }, "permits" },
+		{ { "run", "-E", "256", "n", "true" }, "0 to 255" },
+		{ { "run", "-E", "x", "n", "true" }, "0 to 255" },
+		{ { "run", "--signal-grace=soon", "n", "true" }, "\"soon\"" },
+		{ { "run", "-k", "n", "true" }, "no option -k" },
+		{ { "run", "-c", "true" }, "sh -c" },
+		{ { "run", "--nonblok", "n", "true" }, "mean --nonblock" },
+		{ { "run", "--frobnicate", "n", "true" }, "dlock help run" },
+		{ { "run", "--shared=1", "n", "true" }, "takes no argument" },
+		{ { "run", "", "true" }, "" },
+		{ { "run", "a\nb", "true" }, "" },
+		{ { "run", "\xff", "true" }, "" },
+		{ { "show" }, "one NAME" },
+		{ { "show", "a", "b" }, "one NAME" },
+		{ { "list", "a" }, "no argument" },
+		{ { "break" }, "one NAME" },
+		{ { "break", "n" }, "use -y" },
+		{ { "backends", "filee" }, "mean file" },
+		{ { "backends", "--json", "qqqq" }, "lists them" },
+		{ { "backends", "a", "b" }, "one SCHEME" },
+		{ { "help", "shwo" }, "mean `dlock show`" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *argv[10] = { NULL };
+		struct result r;
+
+		memcpy(argv + 1, cases[i].args, sizeof(cases[i].args));
+		r = run(argv);
+		cr_expect_eq(r.code, 64, "case %zu: %d %s", i, r.code, r.err);
+		cr_expect(strstr(r.err, cases[i].says),
+			  "case %zu wants \"%s\": %s", i, cases[i].says, r.err);
+		cr_expect(!strncmp(r.err, "dlock: ", 7), "%s", r.err);
+		cr_expect_str_empty(r.out);
+	}
+}
+
+Test(usage, without_a_command_is_explained)
+{
+	struct result r = run(ARGS(NULL, NULL));
+
+	cr_expect_eq(r.code, 64);
+	cr_expect_str_empty(r.out);
+	cr_expect(has_line(r.err, "usage: dlock COMMAND"), "%s", r.err);
+}
+
+Test(usage, help_goes_to_standard_output)
+{
+	static const char *const args[][3] = {
+		{ "help" },
+		{ "--help" },
+		{ "-h" },
+		{ "help", "exit" },
+		{ "version" },
+		{ "--version" },
+		{ "-V" },
+		{ "run", "--help" },
+		{ "run", "-h" },
+		{ "run", "--version" },
+		{ "help", "run" },
+		{ "help", "show" },
+		{ "help", "list" },
+		{ "help", "break" },
+		{ "help", "backends" },
+		{ "help", "help" },
+		{ "help", "version" },
+		{ "backends" },
+		{ "backends", "file" },
+	};
+
+	for (size_t i = 0; i < sizeof(args) / sizeof(args[0]); i++) {
+		struct result r = DLOCK(args[i][0], args[i][1]);
+
+		cr_expect_eq(r.code, 0, "%s: %d %s", args[i][0], r.code, r.err);
+		cr_expect_str_empty(r.err);
+		cr_expect_str_not_empty(r.out);
+	}
+}
+
+static struct result in_shell(const char *script)
+{
+	return run(ARGS("/bin/sh", "-c", script, getenv("DLOCK_BIN")));
+}
+
+Test(usage, output_that_cannot_be_written_is_an_error)
+{
+	static const char *const commands[] = {
+		"help",     "version",   "backends", "backends --json",
+		"help run", "help exit", "show n",   "show --json n",
+	};
+
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		char script[80];
+		struct result r;
+
+		snprintf(script, sizeof(script), "\"$0\" %s >/dev/full",
+			 commands[i]);
+		r = in_shell(script);
+		cr_expect_eq(r.code, 74, "%s: %d", commands[i], r.code);
+		cr_expect(strstr(r.err, "No space left"), "%s", r.err);
+	}
+}
+
+Test(usage, a_reader_that_goes_away_is_no_news)
+{
+	struct result r = in_shell("trap '' PIPE; (sleep 0.1; \"$0\" help; "
+				   "echo $? >&2) | true");
+
+	cr_expect_str_eq(r.err, "74\n");
+}
+
+/* A pipe that takes nothing more: who writes to it stays there. */
+static int full_pipe(void)
+{
+	static const char block[4096];
+	int ends[2], flags;
+
+	cr_assert(pipe2(ends, O_CLOEXEC) == 0);
+	flags = fcntl(ends[1], F_GETFL);
+	cr_assert(fcntl(ends[1], F_SETFL, flags | O_NONBLOCK) == 0);
+	while (write(ends[1], block, sizeof(block)) > 0)
+		;
+	while (write(ends[1], block, 1) > 0)
+		;
+	cr_assert(fcntl(ends[1], F_SETFL, flags) == 0);
+	return ends[1];
+}
+
+/* Its arguments, a blank between. */
+static const char *arguments(pid_t pid)
+{
+	static char text[8192];
+	char path[64];
+	size_t n;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
+	f = fopen(path, "re");
+	cr_assert(f);
+	n = fread(text, 1, sizeof(text) - 1, f);
+	fclose(f);
+	for (size_t i = 0; i < n; i++)
+		if (!text[i])
+			text[i] = ' ';
+	text[n] = '\0';
+	return text;
+}
+
+Test(usage, a_password_on_the_command_line_is_wiped)
+{
+	int fd = full_pipe();
+	pid_t pid = fork();
+
+	/* The warning blocks, which keeps the process to look at. */
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (dup2(fd, STDERR_FILENO) == STDERR_FILENO)
+			execl(getenv("DLOCK_BIN"), "dlock", "run", "-u",
+			      "redis://me:geheim-4711@localhost/", "n",
+			      "/bin/true", NULL);
+		_exit(99);
+	}
+	EVENTUALLY(strstr(arguments(pid), "redis://me:***********@localhost/"));
+	cr_expect_null(strstr(arguments(pid), "geheim"));
+	kill(pid, SIGKILL);
+}
+
+Test(usage, a_password_on_the_command_line_is_warned_of)
+{
+	struct result r = DLOCK("show", "-u", "mem://me:geheim-4711@h/", "n");
+
+	cr_expect(has_line(r.err, "dlock: a password on the command line"),
+		  "%s", r.err);
+	cr_expect_null(strstr(r.err, "geheim"), "%s", r.err);
+}
+
+Test(usage, without_a_uri_a_directory_of_the_user_is_used)
+{
+	struct stat st;
+	struct result r;
+
+	unsetenv("DLOCK_URI");
+	cr_assert_eq(mkdir(file_path("run time"), 0700), 0);
+	setenv("XDG_RUNTIME_DIR", file_path("run time"), 1);
+	r = DLOCK("run", "n", "--", "/bin/true");
+	cr_expect_eq(r.code, 0, "%d %s", r.code, r.err);
+	cr_assert_eq(stat(file_path("run time/dlock"), &st), 0);
+	cr_expect_eq(st.st_mode & 0777, 0700);
+}
+
+Test(usage, a_directory_of_others_is_not_used)
+{
+	struct result r;
+
+	unsetenv("DLOCK_URI");
+	cr_assert_eq(mkdir(file_path("run"), 0700), 0);
+	cr_assert_eq(mkdir(file_path("run/dlock"), 0777), 0);
+	cr_assert_eq(chmod(file_path("run/dlock"), 0777), 0);
+	setenv("XDG_RUNTIME_DIR", file_path("run"), 1);
+	r = DLOCK("run", "n", "--", "/bin/true");
+	cr_expect_eq(r.code, 77, "%d %s", r.code, r.err);
+	cr_expect(strstr(r.err, "0700"), "%s", r.err);
+}

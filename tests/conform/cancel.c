@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dlock_cancel() ends the waits of a handle, and nothing else. */
+#include "conform/cases.h"
+#include "conform/party.h"
+
+/* It takes effect now, not at some later look. */
+static void cancelled(dlock_lock *lock, struct party *p)
+{
+	int64_t begun = now_ms();
+
+	dlock_cancel(lock);
+	CHECK_INT(hear(p).rc, ==, DLOCK_ECANCELED);
+	CHECK_INT(now_ms() - begun, <=, 4 * slack_ms());
+}
+
+void case_cancel_wait(struct conform *t)
+{
+	dlock_lock *other;
+
+	use_mutex(t);
+	other = handle(t, another_client(t, NULL, NULL));
+	for (int i = 0; i < 2; i++) {
+		struct party *p = join(t, SAME_HANDLE);
+		struct party *q = join(t, SAME_HANDLE);
+		dlock_hold *h = take(other);
+
+		tell(p, ACQUIRE, i ? -1 : patience_ms());
+		tell(q, ACQUIRE, -1);
+		await_waiters(t, 2);
+		cancelled(t->lock, p);
+		CHECK_INT(hear(q).rc, ==, DLOCK_ECANCELED);
+		CHECK_INT(stats_of(t->client).waiters, ==, 0);
+		CHECK_OK(dlock_check(h));
+		/* Nothing stands in the line that could be granted now. */
+		give(h);
+		is_free(other);
+		ASK_OK(p, ACQUIRE, 0);
+		ASK_OK(p, RELEASE, 0);
+		leave(t, p);
+		leave(t, q);
+	}
+}
+
+void case_cancel_one_handle(struct conform *t)
+{
+	struct party *same, *twin, *other;
+	dlock_hold *h;
+
+	use_mutex(t);
+	same = join(t, SAME_HANDLE);
+	twin = join(t, OTHER_HANDLE);
+	other = join(t, OTHER_CLIENT);
+	h = take(t->lock);
+	tell(same, ACQUIRE, -1);
+	tell(twin, WORK, 0);
+	tell(other, WORK, 0);
+	await_waiters(t, 3);
+	cancelled(t->lock, same);
+	ALL_ALONG(20, quiet(twin) && quiet(other));
+	give(h);
+	HEAR_OK(twin);
+	HEAR_OK(other);
+}
+
+void case_cancel_before(struct conform *t)
+{
+	struct party *p;
+	dlock_hold *h;
+
+	use_mutex(t);
+	p = join(t, SAME_HANDLE);
+	dlock_cancel(t->lock);
+	is_free(t->lock);
+	h = take(t->lock);
+	dlock_cancel(t->lock);
+	CHECK_INT(ask(p, ACQUIRE, 30).rc, ==, DLOCK_EBUSY);
+	tell(p, ACQUIRE, -1);
+	await_waiters(t, 1);
+	give(h);
+	HEAR_OK(p);
+	dlock_cancel(NULL);
+}
+
+void case_cancel_keeps_hold(struct conform *t)
+{
+	dlock_hold *h;
+
+	use_mutex(t);
+	h = take(t->lock);
+	dlock_cancel(t->lock);
+	CHECK_OK(dlock_check(h));
+	CHECK(take(t->lock) == h);
+	give(h);
+	EACH_WAY(t, p)
+	CHECK_INT(ask(p, ACQUIRE, 0).rc, ==, DLOCK_EBUSY);
+	give(h);
+}
+
+void case_cancel_multi(struct conform *t)
+{
+	dlock_lock *members[2], *other;
+	struct party *p;
+	dlock_hold *h;
+
+	use_mutex(t);
+	members[0] = t->lock;
+	members[1] = any_lock(t, t->client, MUTEX, 0, "conform/second");
+	other = any_lock(t, another_client(t, NULL, NULL), MUTEX, 0,
+			 "conform/second");
+	t->lock = multi(t, members, 2);
+	p = join(t, SAME_HANDLE);
+	h = take(other);
+	tell(p, ACQUIRE, -1);
+	await_waiters(t, 1);
+	cancelled(t->lock, p);
+	is_free(members[0]);
+	give(h);
+	is_free(members[1]);
+	is_free(t->lock);
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The table of cases.  A store that lacks one of the capabilities is not asked;
+ * and every capability that a store declares must be named here.
+ */
+#ifndef DLOCK_TESTS_CONFORM_CASES_H
+#define DLOCK_TESTS_CONFORM_CASES_H
+
+#include <stddef.h>
+
+#include "conform/conform.h"
+
+#define NONE 0
+#define SHARED DLOCK_CAP_SHARED
+#define COUNT DLOCK_CAP_COUNT
+#define FENCE DLOCK_CAP_FENCE
+
+#define CONFORM_CASES(X)                                                       \
+	/* exclusion.c */                                                      \
+	X(exclusion_threads, NONE)                                             \
+	X(exclusion_handles, NONE)                                             \
+	X(exclusion_clients, NONE)                                             \
+	X(exclusion_processes, NONE)                                           \
+	X(exclusion_everybody, NONE)                                           \
+	X(exclusion_rwlock, SHARED)                                            \
+	X(exclusion_semaphore, COUNT)                                          \
+	X(exclusion_despite_deaths, DLOCK_CAP_CONSISTENT)                      \
+	X(exclusion_remote, DLOCK_CAP_REMOTE)                                  \
+	/* mutex.c */                                                          \
+	X(mutex_try, NONE)                                                     \
+	X(mutex_reentry, NONE)                                                 \
+	X(mutex_two_handles, NONE)                                             \
+	X(mutex_two_clients, NONE)                                             \
+	X(mutex_handle_outlived, NONE)                                         \
+	X(mutex_foreign_release, NONE)                                         \
+	X(mutex_no_read_side, NONE)                                            \
+	/* waiting.c */                                                        \
+	X(wait_ends_in_time, NONE)                                             \
+	X(wait_reader_ends_in_time, SHARED)                                    \
+	X(wait_permit_ends_in_time, COUNT)                                     \
+	X(wait_timed_is_granted, NONE)                                         \
+	X(wait_negative_is_for_ever, NONE)                                     \
+	X(wait_huge, NONE)                                                     \
+	X(wait_many, NONE)                                                     \
+	X(wait_leaves_the_line, NONE)                                          \
+	X(wait_fair, DLOCK_CAP_FAIR)                                           \
+	/* wake.c */                                                           \
+	X(wake_costs_little, DLOCK_CAP_WAKE)                                   \
+	X(wake_by_release, DLOCK_CAP_WAKE)                                     \
+	X(wake_one_of_many, DLOCK_CAP_WAKE)                                    \
+	X(wake_never_missed, DLOCK_CAP_WAKE)                                   \
+	X(wake_readers, DLOCK_CAP_WAKE | SHARED)                               \
+	X(wake_permits, DLOCK_CAP_WAKE | COUNT)                                \
+	/* cancel.c */                                                         \
+	X(cancel_wait, NONE)                                                   \
+	X(cancel_one_handle, NONE)                                             \
+	X(cancel_before, NONE)                                                 \
+	X(cancel_keeps_hold, NONE)                                             \
+	X(cancel_multi, NONE)                                                  \
+	/* rwlock.c */                                                         \
+	X(rwlock_readers_share, SHARED)                                        \
+	X(rwlock_writer_excludes, SHARED)                                      \
+	X(rwlock_writer_waits, SHARED)                                         \
+	X(rwlock_writer_not_starved, SHARED)                                   \
+	X(rwlock_read_again, SHARED)                                           \
+	X(rwlock_upgrade, SHARED)                                              \
+	X(rwlock_downgrade, SHARED)                                            \
+	X(rwlock_both_sides, SHARED)                                           \
+	X(rwlock_foreign_release, SHARED)                                      \
+	/* semaphore.c */                                                      \
+	X(semaphore_permits, COUNT)                                            \
+	X(semaphore_wait, COUNT)                                               \
+	X(semaphore_any_thread, COUNT)                                         \
+	X(semaphore_not_reentrant, COUNT)                                      \
+	X(semaphore_mismatch, COUNT)                                           \
+	X(semaphore_many, COUNT)                                               \
+	/* multi.c */                                                          \
+	X(multi_all, NONE)                                                     \
+	X(multi_none, NONE)                                                    \
+	X(multi_one_deadline, NONE)                                            \
+	X(multi_opposite, NONE)                                                \
+	X(multi_member_order, DLOCK_CAP_INSPECT | FENCE)                       \
+	X(multi_again, NONE)                                                   \
+	X(multi_lost, NONE)                                                    \
+	X(multi_bad, NONE)                                                     \
+	/* mixed.c */                                                          \
+	X(multi_two_stores, NONE)                                              \
+	X(multi_kinds, SHARED | COUNT)                                         \
+	/* names.c */                                                          \
+	X(names_odd, NONE)                                                     \
+	X(names_many, NONE)                                                    \
+	X(names_kinds, SHARED | COUNT)                                         \
+	X(names_prefix, NONE)                                                  \
+	X(names_bad, NONE)                                                     \
+	/* token.c */                                                          \
+	X(token_rises, FENCE)                                                  \
+	X(token_reentry, FENCE)                                                \
+	X(token_readers, FENCE | SHARED)                                       \
+	X(token_permit, FENCE | COUNT)                                         \
+	X(token_reopen, FENCE)                                                 \
+	X(token_durable, DLOCK_CAP_FENCE_DURABLE)                              \
+	X(token_zero, NONE)                                                    \
+	/* death.c */                                                          \
+	X(death_of_holder, DLOCK_CAP_EXPIRE)                                   \
+	X(death_token, DLOCK_CAP_EXPIRE | FENCE)                               \
+	X(death_before_asking, DLOCK_CAP_EXPIRE)                               \
+	X(death_of_waiter, NONE)                                               \
+	X(death_of_reader, DLOCK_CAP_EXPIRE | SHARED)                          \
+	X(death_of_permit, DLOCK_CAP_EXPIRE | COUNT)                           \
+	X(death_with_child, DLOCK_CAP_EXPIRE)                                  \
+	X(death_of_thread, NONE)                                               \
+	X(pause_of_holder, NONE)                                               \
+	X(durable_hold, DLOCK_CAP_DURABLE)                                     \
+	/* lease.c */                                                          \
+	X(lease_is_renewed, NONE)                                              \
+	X(lease_max_hold, NONE)                                                \
+	X(lease_lost_reentry, NONE)                                            \
+	X(lease_no_late_event, NONE)                                           \
+	X(lease_fd, NONE)                                                      \
+	X(lease_callback_may_call, NONE)                                       \
+	X(lease_release_in_callback, COUNT)                                    \
+	/* break.c */                                                          \
+	X(break_is_learnt, NONE)                                               \
+	X(break_wakes, NONE)                                                   \
+	X(break_of_free, NONE)                                                 \
+	X(break_other_process, NONE)                                           \
+	X(break_readers, SHARED)                                               \
+	/* inspect.c */                                                        \
+	X(inspect_line, DLOCK_CAP_INSPECT)                                     \
+	X(inspect_readers, DLOCK_CAP_INSPECT | SHARED)                         \
+	X(inspect_free, DLOCK_CAP_INSPECT)                                     \
+	X(inspect_other_process, DLOCK_CAP_INSPECT)                            \
+	X(inspect_refused, NONE)                                               \
+	X(list_kinds, DLOCK_CAP_LIST | SHARED | COUNT)                         \
+	X(list_refused, NONE)                                                  \
+	/* leftover.c */                                                       \
+	X(leftover_waits, NONE)                                                \
+	X(leftover_holds, NONE)                                                \
+	X(leftover_clients, NONE)                                              \
+	X(leftover_parties, DLOCK_CAP_INSPECT)                                 \
+	/* close.c */                                                          \
+	X(close_with_hold, NONE)                                               \
+	X(close_with_waiter, NONE)                                             \
+	X(close_by_process, NONE)                                              \
+	X(close_null, NONE)                                                    \
+	/* fork.c */                                                           \
+	X(fork_child_refused, NONE)                                            \
+	X(fork_child_exits, NONE)                                              \
+	X(fork_child_lives, NONE)                                              \
+	X(fork_child_opens, NONE)                                              \
+	X(fork_while_busy, NONE)                                               \
+	/* signals.c */                                                        \
+	X(signals_storm, NONE)                                                 \
+	X(signals_blocked, NONE)                                               \
+	X(thread_cancelled, NONE)                                              \
+	/* trace.c */                                                          \
+	X(errno_kept, NONE)                                                    \
+	X(descriptors_close_on_exec, NONE)                                     \
+	/* promise.c */                                                        \
+	X(promise_required, NONE)                                              \
+	X(promise_covered, NONE)                                               \
+	X(promise_table, NONE)                                                 \
+	X(stats_count, NONE)                                                   \
+	X(arguments_bad, NONE)
+
+struct conform_case {
+	const char *name;
+	uint32_t needs;
+	void (*run)(struct conform *t);
+};
+
+extern const struct conform_case conform_cases[];
+extern const size_t n_conform_cases;
+
+#define X(name, needs) void case_##name(struct conform *t);
+CONFORM_CASES(X)
+#undef X
+
+#endif

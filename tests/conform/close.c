@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Closing a client that is in use. */
+#include <poll.h>
+
+#include "conform/cases.h"
+#include "conform/party.h"
+#include "conform/seat.h"
+
+void case_close_with_hold(struct conform *t)
+{
+	dlock_client *c = another_client(t, NULL, NULL);
+	dlock_lock *l, *second;
+	dlock_hold *h, *again, *other, *none = NULL;
+	struct pollfd p = { .events = POLLIN };
+
+	use_mutex(t);
+	l = handle(t, c);
+	second = any_lock(t, c, MUTEX, 0, "conform/second");
+	h = take(l);
+	again = take(l);
+	CHECK(again == h);
+	other = take(second);
+	p.fd = dlock_hold_fd(h);
+	close_client(t, c);
+	is_free(t->lock);
+	CHECK_RC(dlock_check(h), DLOCK_ELOST);
+	CHECK_INT(dlock_remaining_ms(h), ==, 0);
+	CHECK_INT(poll(&p, 1, 0), ==, 1);
+	CHECK_RC(dlock_acquire(l, 0, &none), DLOCK_ECANCELED);
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	CHECK_RC(dlock_release(other), DLOCK_ELOST);
+	CHECK(!none);
+}
+
+void case_close_with_waiter(struct conform *t)
+{
+	struct party *p[3];
+	int64_t begun;
+	dlock_hold *h;
+
+	use_mutex(t);
+	p[0] = join(t, OTHER_CLIENT);
+	/* Three waits of one client. */
+	for (int i = 1; i < 3; i++) {
+		dlock_client *mine = t->client;
+		dlock_lock *lock = t->lock;
+
+		t->client = p[0]->client;
+		t->lock = p[0]->seat->lock;
+		p[i] = join(t, i == 1 ? SAME_HANDLE : OTHER_HANDLE);
+		t->client = mine;
+		t->lock = lock;
+	}
+	h = take(t->lock);
+	for (int i = 0; i < 3; i++)
+		tell(p[i], ACQUIRE, i == 2 ? patience_ms() : -1);
+	await_waiters(t, 3);
+	begun = now_ms();
+	close_client(t, p[0]->client);
+	p[0]->client = NULL;
+	CHECK_INT(now_ms() - begun, <=, 2000 + 2 * slack_ms());
+	for (int i = 0; i < 3; i++)
+		CHECK_INT(hear(p[i]).rc, ==, DLOCK_ECANCELED);
+	CHECK_INT(ask(p[0], ACQUIRE, 0).rc, ==, DLOCK_ECANCELED);
+	CHECK_OK(dlock_check(h));
+	give(h);
+	is_free(t->lock);
+}
+
+void case_close_by_process(struct conform *t)
+{
+	struct party *p;
+
+	needs_other_processes(t);
+	use_mutex(t);
+	p = join(t, OTHER_PROCESS);
+	ASK_OK(p, ACQUIRE, patience_ms());
+	refused(t->lock);
+	ASK_OK(p, CLOSE, 0);
+	is_free(t->lock);
+	CHECK_INT(ask(p, CHECK_HOLD, 0).rc, ==, DLOCK_ELOST);
+	CHECK_INT(ask(p, RELEASE, 0).rc, ==, DLOCK_ELOST);
+}
+
+void case_close_null(struct conform *t)
+{
+	dlock_close(NULL);
+	dlock_free(NULL);
+	use_mutex(t);
+	is_free(t->lock);
+}

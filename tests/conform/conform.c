@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "conform/conform.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conform/party.h"
+
+/* ---- URIs and clients ---------------------------------------------------- */
+
+static int says(const char *uri, const char *param, size_t n)
+{
+	const char *at = strchr(uri, '?');
+
+	for (; at; at = strchr(at, '&')) {
+		at++;
+		if (strncmp(at, param, n) == 0 && at[n] == '=')
+			return 1;
+	}
+	return 0;
+}
+
+char *uri_with(const char *uri, const char *params)
+{
+	size_t room = strlen(uri) + strlen(params) + 2;
+	char *out = malloc(room);
+	const char *next;
+
+	if (!out)
+		FAIL("out of memory");
+	snprintf(out, room, "%s", uri);
+	for (; *params; params = next + (*next == '&')) {
+		size_t used = strlen(out);
+
+		next = params + strcspn(params, "&");
+		if (says(uri, params, strcspn(params, "=")))
+			continue;
+		snprintf(out + used, room - used, "%c%.*s",
+			 strchr(out, '?') ? '&' : '?', (int)(next - params),
+			 params);
+	}
+	return out;
+}
+
+dlock_client *another_client(struct conform *t, const char *params,
+			     const dlock_options *opts)
+{
+	char *uri = uri_with(t->uri, params ? params : "");
+	dlock_client *c = NULL;
+
+	CHECK_INT(t->n_clients, <, MOST_CLIENTS);
+	CHECK_OK(dlock_open(&c, uri, opts));
+	free(uri);
+	t->clients[t->n_clients++] = c;
+	return c;
+}
+
+void close_client(struct conform *t, dlock_client *client)
+{
+	for (int i = 0; i < t->n_clients; i++) {
+		if (t->clients[i] == client)
+			t->clients[i] = NULL;
+	}
+	if (t->client == client)
+		t->client = NULL;
+	dlock_close(client);
+}
+
+/* ---- Handles ------------------------------------------------------------- */
+
+static dlock_lock *keep(struct conform *t, dlock_lock *lock)
+{
+	CHECK_INT(t->n_locks, <, MOST_LOCKS);
+	t->locks[t->n_locks++] = lock;
+	return lock;
+}
+
+dlock_lock *any_lock(struct conform *t, dlock_client *client, enum kind kind,
+		     uint32_t permits, const char *name)
+{
+	dlock_lock *l = NULL;
+
+	switch (kind) {
+	case MUTEX:
+		CHECK_OK(dlock_mutex_new(&l, client, name));
+		break;
+	case RWLOCK:
+		CHECK_OK(dlock_rwlock_new(&l, client, name));
+		break;
+	case SEMAPHORE:
+		CHECK_OK(dlock_semaphore_new(&l, client, name, permits));
+		break;
+	}
+	return keep(t, l);
+}
+
+dlock_lock *handle(struct conform *t, dlock_client *client)
+{
+	return any_lock(t, client, t->kind, t->permits, t->name);
+}
+
+dlock_lock *multi(struct conform *t, dlock_lock *const members[], size_t n)
+{
+	dlock_lock *l = NULL;
+
+	CHECK_OK(dlock_multi_new(&l, members, n));
+	return keep(t, l);
+}
+
+static void use(struct conform *t, enum kind kind, uint32_t permits)
+{
+	t->kind = kind;
+	t->permits = permits;
+	t->lock = handle(t, t->client);
+}
+
+void use_mutex(struct conform *t)
+{
+	use(t, MUTEX, 0);
+}
+
+void use_rwlock(struct conform *t)
+{
+	use(t, RWLOCK, 0);
+}
+
+void use_semaphore(struct conform *t, uint32_t permits)
+{
+	use(t, SEMAPHORE, permits);
+}
+
+/* ---- What a case needs --------------------------------------------------- */
+
+void needs_other_processes(const struct conform *t)
+{
+	if (t->local)
+		check_skip("the store is one process's alone");
+}
+
+void needs_break(const struct conform *t)
+{
+	dlock_lock *l = NULL;
+	int rc;
+
+	CHECK_OK(dlock_mutex_new(&l, t->client, "can it be broken?"));
+	rc = dlock_break(l, patience_ms());
+	dlock_free(l);
+	if (rc == DLOCK_ENOTSUP)
+		check_skip("the store cannot break a lock");
+	CHECK_OK(rc);
+}
+
+void use_short_lease(struct conform *t)
+{
+	close_client(t, t->client);
+	t->client = another_client(t, SHORT_LEASE, NULL);
+	t->ttl_ms = dlock_ttl_ms(t->client);
+}
+
+/* Where nothing expires it is the kernel that tells, at once. */
+int64_t promised_ms(const struct conform *t)
+{
+	return (t->ttl_ms > 0 ? t->ttl_ms : 100) + 2 * slack_ms();
+}
+
+/* ---- Verbs --------------------------------------------------------------- */
+
+dlock_hold *take(dlock_lock *lock)
+{
+	dlock_hold *h = NULL;
+
+	CHECK_OK(dlock_acquire(lock, patience_ms(), &h));
+	CHECK(h);
+	CHECK_OK(dlock_check(h));
+	return h;
+}
+
+dlock_hold *take_shared(dlock_lock *lock)
+{
+	dlock_hold *h = NULL;
+
+	CHECK_OK(dlock_acquire_shared(lock, patience_ms(), &h));
+	CHECK(h);
+	CHECK_OK(dlock_check(h));
+	return h;
+}
+
+void give(dlock_hold *hold)
+{
+	CHECK_OK(dlock_release(hold));
+}
+
+void refused(dlock_lock *lock)
+{
+	dlock_hold *mark = (dlock_hold *)(void *)lock;
+	dlock_hold *h = mark;
+
+	CHECK_RC(dlock_acquire(lock, 0, &h), DLOCK_EBUSY);
+	CHECK(h == mark);
+}
+
+void refused_shared(dlock_lock *lock)
+{
+	dlock_hold *mark = (dlock_hold *)(void *)lock;
+	dlock_hold *h = mark;
+
+	CHECK_RC(dlock_acquire_shared(lock, 0, &h), DLOCK_EBUSY);
+	CHECK(h == mark);
+}
+
+void is_free(dlock_lock *lock)
+{
+	dlock_hold *h = NULL;
+
+	CHECK_OK(dlock_acquire(lock, 0, &h));
+	give(h);
+}
+
+struct dlock_stats stats_of(dlock_client *client)
+{
+	struct dlock_stats s = { .size = sizeof(s) };
+
+	CHECK_OK(dlock_get_stats(client, &s));
+	return s;
+}
+
+static uint64_t waiters(struct conform *t)
+{
+	uint64_t n = 0;
+
+	for (int i = 0; i < t->n_clients; i++) {
+		if (t->clients[i])
+			n += stats_of(t->clients[i]).waiters;
+	}
+	for (struct party *p = t->parties; p; p = p->next) {
+		if (p->control >= 0)
+			n += (uint64_t)ask_beside(p, WAITERS, 0).count;
+	}
+	return n;
+}
+
+void await_waiters(struct conform *t, unsigned int n)
+{
+	EVENTUALLY(waiters(t) == n);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The conformance suite: what every store must do, as cases that know a store
+ * only by its URI.
+ *
+ * A case is a function that runs in a process of its own, with a client, a name
+ * and a prefix that no other case has.  The first check that fails ends the
+ * process; whoever returns has passed.  What a case makes through the functions
+ * below is freed behind it, and then it is checked that the process has no
+ * more threads and descriptors than before.
+ */
+#ifndef DLOCK_TESTS_CONFORM_H
+#define DLOCK_TESTS_CONFORM_H
+
+#include <dlock/dlock.h>
+
+#include "support/census.h"
+#include "support/check.h"
+#include "support/wait.h"
+
+enum kind { MUTEX, RWLOCK, SEMAPHORE };
+
+enum { MOST_CLIENTS = 64, MOST_LOCKS = 512 };
+
+struct conform {
+	const char *uri; /* of the store, with the case's own prefix */
+	const char *dir; /* a directory of the case's own */
+	char name[64];   /* of the lock */
+	uint32_t caps;
+	int64_t ttl_ms;
+	int local; /* no other process can use the store */
+
+	dlock_client *client;
+	dlock_lock *lock; /* made by use_mutex() and so on */
+	enum kind kind;
+	uint32_t permits;
+
+	struct census before;
+	dlock_client *clients[MOST_CLIENTS];
+	dlock_lock *locks[MOST_LOCKS];
+	int n_clients, n_locks;
+	struct party *parties;
+	struct arena *arena;
+	int n_parties; /* ever */
+};
+
+/* ---- What a case is about ------------------------------------------------ */
+
+void use_mutex(struct conform *t);
+void use_rwlock(struct conform *t);
+void use_semaphore(struct conform *t, uint32_t permits);
+
+/* Another client of the same store.  `params` go into its URI unless that says
+ * them already; both may be NULL. */
+dlock_client *another_client(struct conform *t, const char *params,
+			     const dlock_options *opts);
+void close_client(struct conform *t, dlock_client *client);
+
+/* Another handle of the case's lock; any lock. */
+dlock_lock *handle(struct conform *t, dlock_client *client);
+dlock_lock *any_lock(struct conform *t, dlock_client *client, enum kind kind,
+		     uint32_t permits, const char *name);
+/* A multi-lock, freed behind the case like any other. */
+dlock_lock *multi(struct conform *t, dlock_lock *const members[], size_t n);
+
+/* End the case where the store cannot be tested so. */
+void needs_other_processes(const struct conform *t);
+void needs_break(const struct conform *t);
+
+/* `uri` with more parameters, allocated; those that it has already stay. */
+char *uri_with(const char *uri, const char *params);
+
+/* ---- Verbs that must succeed --------------------------------------------- */
+
+dlock_hold *take(dlock_lock *lock);
+dlock_hold *take_shared(dlock_lock *lock);
+void give(dlock_hold *hold);
+
+/* Asked once, the lock is with others, and `out` stays as it was. */
+void refused(dlock_lock *lock);
+void refused_shared(dlock_lock *lock);
+
+/* It is free: taken and given back at once. */
+void is_free(dlock_lock *lock);
+
+struct dlock_stats stats_of(dlock_client *client);
+
+/* Wait until `n` waits of the case are parked, in whatever client. */
+void await_waiters(struct conform *t, unsigned int n);
+
+/* From here on the case's client has a lease as short as can be tested, unless
+ * the URI says another.  Parties that join with SHORT_LEASE have it, too. */
+#define SHORT_LEASE "ttl=600ms"
+void use_short_lease(struct conform *t);
+
+/* How long the store may take to find out that a holder is dead. */
+int64_t promised_ms(const struct conform *t);
+
+/* ---- The process of a case ----------------------------------------------- */
+
+/*
+ * main() begins with this: where the arguments say that we are a case's process
+ * it runs, and the exit code is the answer; else -1.
+ */
+int conform_main(int argc, char *argv[]);
+
+#endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Holders die, stop and go away; the lock comes free when it was promised to,
+ * and not before. */
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "conform/cases.h"
+#include "conform/party.h"
+
+static struct party *mortal(struct conform *t)
+{
+	return join_with(t, OTHER_PROCESS, SHORT_LEASE);
+}
+
+static void begin(struct conform *t)
+{
+	needs_other_processes(t);
+	use_short_lease(t);
+}
+
+/* A holder is killed while another waits: how long that has to. */
+static int64_t inherit(struct conform *t, enum op hold, struct reply *was,
+		       struct reply *next)
+{
+	struct party *victim = mortal(t);
+	struct party *heir = join(t, OTHER_CLIENT);
+	int64_t begun;
+
+	*was = ask(victim, hold, patience_ms());
+	CHECK_INT(was->rc, ==, DLOCK_OK);
+	tell(heir, ACQUIRE, -1);
+	await_waiters(t, 1);
+	begun = now_ms();
+	bury(t, victim);
+	*next = hear(heir);
+	CHECK_INT(next->rc, ==, DLOCK_OK);
+	begun = now_ms() - begun;
+	leave(t, heir);
+	return begun;
+}
+
+void case_death_of_holder(struct conform *t)
+{
+	struct reply was, next;
+
+	begin(t);
+	use_mutex(t);
+	CHECK_WITHIN(inherit(t, ACQUIRE, &was, &next), promised_ms(t));
+	give(take(t->lock));
+}
+
+void case_death_token(struct conform *t)
+{
+	struct reply was, next;
+
+	begin(t);
+	use_mutex(t);
+	inherit(t, ACQUIRE, &was, &next);
+	CHECK(was.token > 0);
+	CHECK(next.token > was.token);
+}
+
+void case_death_of_reader(struct conform *t)
+{
+	struct reply was, next;
+
+	begin(t);
+	use_rwlock(t);
+	CHECK_WITHIN(inherit(t, READ, &was, &next), promised_ms(t));
+}
+
+void case_death_of_permit(struct conform *t)
+{
+	struct reply was, next;
+
+	begin(t);
+	use_semaphore(t, 1);
+	CHECK_WITHIN(inherit(t, ACQUIRE, &was, &next), promised_ms(t));
+}
+
+static int64_t asked_later(struct conform *t)
+{
+	struct party *victim = mortal(t);
+	int64_t begun;
+
+	ASK_OK(victim, ACQUIRE, patience_ms());
+	refused(t->lock);
+	bury(t, victim);
+	begun = now_ms();
+	give(take(t->lock));
+	return now_ms() - begun;
+}
+
+void case_death_before_asking(struct conform *t)
+{
+	begin(t);
+	use_mutex(t);
+	CHECK_WITHIN(asked_later(t), promised_ms(t));
+}
+
+/* Who dies in the line is passed over. */
+static int64_t passed_over(struct conform *t)
+{
+	struct party *victim = mortal(t);
+	struct party *behind = join(t, OTHER_CLIENT);
+	dlock_hold *h = take(t->lock);
+	int64_t begun;
+
+	tell(victim, ACQUIRE, -1);
+	await_waiters(t, 1);
+	tell(behind, ACQUIRE, -1);
+	await_waiters(t, 2);
+	bury(t, victim);
+	begun = now_ms();
+	give(h);
+	HEAR_OK(behind);
+	begun = now_ms() - begun;
+	leave(t, behind);
+	return begun;
+}
+
+void case_death_of_waiter(struct conform *t)
+{
+	begin(t);
+	use_mutex(t);
+	CHECK_WITHIN(passed_over(t), promised_ms(t));
+}
+
+/* A child that the holder forked is no holder. */
+static int64_t orphaned(struct conform *t)
+{
+	struct party *victim = mortal(t);
+	int64_t begun;
+
+	ASK_OK(victim, ACQUIRE, patience_ms());
+	ASK_OK(victim, FORK, 0);
+	refused(t->lock);
+	bury(t, victim);
+	begun = now_ms();
+	give(take(t->lock));
+	return now_ms() - begun;
+}
+
+void case_death_with_child(struct conform *t)
+{
+	begin(t);
+	use_mutex(t);
+	CHECK_WITHIN(orphaned(t), promised_ms(t));
+}
+
+static void *take_and_end(void *lock)
+{
+	return take(lock);
+}
+
+/* A thread's end releases nothing: only the client's does. */
+void case_death_of_thread(struct conform *t)
+{
+	dlock_client *c = another_client(t, NULL, NULL);
+	pthread_t thread;
+	void *h;
+
+	use_mutex(t);
+	CHECK_INT(pthread_create(&thread, NULL, take_and_end, handle(t, c)), ==,
+		  0);
+	pthread_join(thread, &h);
+	CHECK_OK(dlock_check(h));
+	refused(t->lock);
+	CHECK_RC(dlock_release(h), DLOCK_EINVAL);
+	refused(t->lock);
+	close_client(t, c);
+	is_free(t->lock);
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+}
+
+static void stop(const struct party *p)
+{
+	int status;
+
+	CHECK_INT(kill(p->pid, SIGSTOP), ==, 0);
+	CHECK_INT(waitpid(p->pid, &status, WUNTRACED), ==, p->pid);
+	CHECK(WIFSTOPPED(status));
+}
+
+static int still_held(struct conform *t)
+{
+	refused(t->lock);
+	return 1;
+}
+
+/* A lease runs out on a holder that is stopped, which must know at once when it
+ * goes on; where there is none, nothing happens to it. */
+void case_pause_of_holder(struct conform *t)
+{
+	struct reply was;
+	struct party *p;
+	dlock_hold *h;
+
+	begin(t);
+	use_mutex(t);
+	p = mortal(t);
+	was = ask(p, ACQUIRE, patience_ms());
+	CHECK_INT(was.rc, ==, DLOCK_OK);
+	stop(p);
+	tell(p, CHECK_HOLD, 0);
+	if (t->ttl_ms > 0) {
+		h = take(t->lock);
+		CHECK(dlock_token(h) > was.token || was.token == 0);
+		CHECK_INT(kill(p->pid, SIGCONT), ==, 0);
+		CHECK_INT(hear(p).rc, ==, DLOCK_ELOST);
+		CHECK_INT(ask(p, REMAINING, 0).count, ==, 0);
+		EVENTUALLY(ask(p, LOSSES, 0).count == 1);
+		CHECK_INT(ask(p, RELEASE, 0).rc, ==, DLOCK_ELOST);
+		/* Its release must not have been ours. */
+		CHECK_OK(dlock_check(h));
+		CHECK_INT(ask(p, ACQUIRE, 0).rc, ==, DLOCK_EBUSY);
+		give(h);
+	} else {
+		ALL_ALONG(300, still_held(t));
+		CHECK_INT(kill(p->pid, SIGCONT), ==, 0);
+		HEAR_OK(p);
+		ASK_OK(p, RELEASE, 0);
+	}
+	is_free(t->lock);
+}
+
+/* Everybody else goes, and comes back. */
+void case_durable_hold(struct conform *t)
+{
+	struct party *p;
+
+	needs_other_processes(t);
+	use_mutex(t);
+	p = join(t, OTHER_PROCESS);
+	ASK_OK(p, ACQUIRE, patience_ms());
+	for (int i = 0; i < 3; i++) {
+		close_client(t, t->client);
+		t->client = another_client(t, NULL, NULL);
+		refused(handle(t, t->client));
+		ASK_OK(p, CHECK_HOLD, 0);
+	}
+	ASK_OK(p, RELEASE, 0);
+	is_free(handle(t, t->client));
+}

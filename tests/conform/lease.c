@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Holds last, and end.  What every store can be made to lose is a hold that
+ * reaches max_hold, so that is how loss is learnt here.
+ */
+#include <fcntl.h>
+#include <poll.h>
+#include <stdatomic.h>
+
+#include "conform/cases.h"
+#include "conform/party.h"
+
+enum { BRIEF_MS = 150 };
+#define BRIEF "max_hold=150ms"
+
+static atomic_int lost_events;
+
+static void on_event(dlock_hold *hold, enum dlock_event event, const char *why,
+		     void *arg)
+{
+	(void)arg;
+	if (event != DLOCK_LOST)
+		return;
+	CHECK(why && why[0]);
+	CHECK_RC(dlock_check(hold), DLOCK_ELOST);
+	atomic_fetch_add(&lost_events, 1);
+}
+
+static dlock_client *brief_client(struct conform *t)
+{
+	dlock_options opts = DLOCK_OPTIONS_INIT;
+
+	opts.on_event = on_event;
+	return another_client(t, BRIEF, &opts);
+}
+
+static int readable(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	CHECK_INT(fd, >=, 0);
+	return poll(&p, 1, 0) == 1;
+}
+
+static int stands(const struct conform *t, const dlock_hold *h)
+{
+	int64_t left = dlock_remaining_ms(h);
+
+	CHECK_OK(dlock_check(h));
+	CHECK_INT(left, <=, t->ttl_ms);
+	return left > 0;
+}
+
+void case_lease_is_renewed(struct conform *t)
+{
+	struct party *p;
+	dlock_hold *h;
+
+	use_short_lease(t);
+	use_mutex(t);
+	p = join(t, OTHER_CLIENT);
+	h = take(t->lock);
+	if (t->ttl_ms == 0) {
+		CHECK_INT(dlock_remaining_ms(h), ==, -1);
+	} else {
+		ALL_ALONG(t->ttl_ms * 2, stands(t, h));
+		CHECK_INT(stats_of(t->client).renewed, >=, 2);
+	}
+	CHECK_INT(ask(p, ACQUIRE, 0).rc, ==, DLOCK_EBUSY);
+	give(h);
+	CHECK_INT(stats_of(t->client).lost, ==, 0);
+}
+
+void case_lease_max_hold(struct conform *t)
+{
+	dlock_client *c = brief_client(t);
+	int64_t begun = now_ms();
+	struct party *p;
+	dlock_hold *h;
+
+	use_mutex(t);
+	p = join(t, OTHER_CLIENT);
+	h = take(handle(t, c));
+	CHECK_INT(dlock_remaining_ms(h), <=, BRIEF_MS);
+	CHECK_INT(dlock_remaining_ms(h), >=, 0);
+	tell(p, ACQUIRE, -1);
+	HEAR_OK(p);
+	CHECK_RC(dlock_check(h), DLOCK_ELOST);
+	CHECK_INT(now_ms() - begun, >=, BRIEF_MS - 1);
+	CHECK_INT(dlock_remaining_ms(h), ==, 0);
+	EVENTUALLY(lost_events == 1);
+	CHECK(readable(dlock_hold_fd(h)));
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	CHECK_TEXT(dlock_errmsg(), t->name);
+	ALL_ALONG(20, lost_events == 1);
+	CHECK_INT(stats_of(c).lost, ==, 1);
+	CHECK_INT(stats_of(c).holds, ==, 0);
+	ASK_OK(p, CHECK_HOLD, 0);
+}
+
+/* The thread that lost must know of it before it can have the lock again. */
+void case_lease_lost_reentry(struct conform *t)
+{
+	dlock_client *c = brief_client(t);
+	dlock_hold *h, *none = NULL;
+	dlock_lock *l;
+
+	use_mutex(t);
+	l = handle(t, c);
+	h = take(l);
+	EVENTUALLY(dlock_check(h) == DLOCK_ELOST);
+	CHECK_RC(dlock_acquire(l, 0, &none), DLOCK_ELOST);
+	CHECK_RC(dlock_acquire(l, -1, &none), DLOCK_ELOST);
+	CHECK(!none);
+	give(take(t->lock));
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	give(take(l));
+}
+
+void case_lease_no_late_event(struct conform *t)
+{
+	dlock_client *c = brief_client(t);
+	dlock_hold *h;
+
+	use_mutex(t);
+	h = take(handle(t, c));
+	CHECK(!readable(dlock_hold_fd(h)));
+	give(h);
+	ALL_ALONG(BRIEF_MS + 50, lost_events == 0);
+	CHECK_INT(stats_of(c).lost, ==, 0);
+}
+
+void case_lease_fd(struct conform *t)
+{
+	dlock_client *c = brief_client(t);
+	dlock_hold *h, *kept;
+	int fd, kept_fd;
+
+	use_mutex(t);
+	kept = take(t->lock);
+	h = take(any_lock(t, c, MUTEX, 0, "conform/brief"));
+	fd = dlock_hold_fd(h);
+	kept_fd = dlock_hold_fd(kept);
+	CHECK(fd != kept_fd);
+	CHECK_INT(dlock_hold_fd(h), ==, fd);
+	CHECK(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+	CHECK(!readable(fd));
+	EVENTUALLY(readable(fd));
+	CHECK_RC(dlock_check(h), DLOCK_ELOST);
+	CHECK(!readable(kept_fd));
+	CHECK_OK(dlock_check(kept));
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	/* Asked for after the loss, it is readable at once. */
+	h = take(any_lock(t, c, MUTEX, 0, "conform/brief"));
+	EVENTUALLY(dlock_check(h) == DLOCK_ELOST);
+	EVENTUALLY(readable(dlock_hold_fd(h)));
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	give(kept);
+}
+
+static void on_event_release(dlock_hold *hold, enum dlock_event event,
+			     const char *why, void *arg)
+{
+	(void)why;
+	if (event != DLOCK_LOST)
+		return;
+	CHECK_RC(dlock_release(hold), DLOCK_ELOST);
+	atomic_store((atomic_int *)arg, 1);
+}
+
+void case_lease_release_in_callback(struct conform *t)
+{
+	dlock_options opts = DLOCK_OPTIONS_INIT;
+	atomic_int released = 0;
+
+	opts.on_event = on_event_release;
+	opts.arg = &released;
+	use_semaphore(t, 1);
+	for (int i = 0; i < 2; i++) {
+		dlock_client *c = another_client(t, BRIEF, &opts);
+		dlock_hold *h = NULL;
+
+		/* From here on the hold is the callback's. */
+		atomic_store(&released, 0);
+		CHECK_OK(dlock_acquire(handle(t, c), 0, &h));
+		EVENTUALLY(released);
+		give(take(t->lock));
+		CHECK_INT(stats_of(c).holds, ==, 0);
+	}
+}
+
+static void ignore_party(const struct dlock_party *party, void *arg)
+{
+	(void)party;
+	(void)arg;
+}
+
+/* All but close and free. */
+static void on_event_call(dlock_hold *hold, enum dlock_event event,
+			  const char *why, void *arg)
+{
+	struct conform *t = arg;
+	dlock_hold *other = NULL;
+	int rc;
+
+	(void)why;
+	if (event != DLOCK_LOST)
+		return;
+	CHECK_RC(dlock_check(hold), DLOCK_ELOST);
+	CHECK_INT(dlock_remaining_ms(hold), ==, 0);
+	CHECK_INT(dlock_hold_fd(hold), >=, 0);
+	CHECK_OK(dlock_acquire(t->lock, patience_ms(), &other));
+	CHECK_OK(dlock_release(other));
+	rc = dlock_inspect(t->lock, ignore_party, NULL, patience_ms());
+	CHECK(rc == DLOCK_OK || rc == DLOCK_ENOTSUP);
+	dlock_cancel(t->lock);
+	stats_of(t->clients[1]);
+	CHECK_RC(dlock_release(hold), DLOCK_EINVAL); /* another thread's */
+	atomic_fetch_add(&lost_events, 1);
+}
+
+void case_lease_callback_may_call(struct conform *t)
+{
+	dlock_options opts = DLOCK_OPTIONS_INIT;
+	dlock_client *c;
+	dlock_hold *h;
+
+	opts.on_event = on_event_call;
+	opts.arg = t;
+	c = another_client(t, BRIEF, &opts);
+	CHECK(c == t->clients[1]);
+	t->lock = any_lock(t, c, MUTEX, 0, "conform/other");
+	h = take(any_lock(t, c, MUTEX, 0, t->name));
+	EVENTUALLY(lost_events == 1);
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+}

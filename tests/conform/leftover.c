@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Nothing is left behind, also while the client goes on. */
+#include <stdio.h>
+
+#include "conform/cases.h"
+#include "conform/party.h"
+
+/* What is only made once it is worth it has been made after WARM rounds. */
+enum { WARM = 30, ROUNDS = 30, NAMES = 3 };
+
+/* A try, a time out and a cancelled wait. */
+static void wait_in_vain(struct conform *t, struct party *p)
+{
+	dlock_hold *h = NULL;
+
+	refused(t->lock);
+	CHECK_RC(dlock_acquire(t->lock, 2, &h), DLOCK_EBUSY);
+	tell(p, ACQUIRE, -1);
+	await_waiters(t, 1);
+	dlock_cancel(t->lock);
+	CHECK_INT(hear(p).rc, ==, DLOCK_ECANCELED);
+}
+
+void case_leftover_waits(struct conform *t)
+{
+	struct census warm;
+	struct party *p;
+	dlock_hold *h;
+
+	use_mutex(t);
+	h = take(handle(t, another_client(t, NULL, NULL)));
+	p = join(t, SAME_HANDLE);
+	for (int i = 0; i < WARM; i++)
+		wait_in_vain(t, p);
+	census_take(&warm);
+	for (int i = 0; i < ROUNDS; i++)
+		wait_in_vain(t, p);
+	census_same(&warm);
+	EVENTUALLY(stats_of(t->client).remnants == 0);
+	CHECK_INT(stats_of(t->client).waiters, ==, 0);
+	give(h);
+	is_free(t->lock);
+}
+
+/* Also over many names. */
+void case_leftover_holds(struct conform *t)
+{
+	struct census warm;
+
+	use_mutex(t);
+	for (int i = 0; i < WARM + ROUNDS; i++) {
+		dlock_lock *l = NULL;
+		dlock_hold *h;
+		char name[24];
+
+		if (i == WARM)
+			census_take(&warm);
+		snprintf(name, sizeof(name), "conform/%d", i % NAMES);
+		CHECK_OK(dlock_mutex_new(&l, t->client, name));
+		h = take(l);
+		CHECK_INT(dlock_hold_fd(h), >=, 0);
+		give(h);
+		dlock_free(l);
+	}
+	census_same(&warm);
+	CHECK_INT(stats_of(t->client).holds, ==, 0);
+	EVENTUALLY(stats_of(t->client).remnants == 0);
+}
+
+void case_leftover_clients(struct conform *t)
+{
+	struct census warm;
+	dlock_hold *mine;
+
+	use_mutex(t);
+	mine = take(t->lock);
+	census_take(&warm);
+	for (int i = 0; i < ROUNDS; i++) {
+		dlock_client *c = another_client(t, NULL, NULL);
+		dlock_hold *h = NULL;
+		dlock_lock *l = NULL;
+
+		CHECK_OK(dlock_mutex_new(&l, c, t->name));
+		CHECK_RC(dlock_acquire(l, i % 2, &h), DLOCK_EBUSY);
+		dlock_free(l);
+		close_client(t, c);
+		t->n_clients--;
+	}
+	census_same(&warm);
+	give(mine);
+}
+
+static void count(const struct dlock_party *party, void *arg)
+{
+	(void)party;
+	++*(int *)arg;
+}
+
+static int parties(struct conform *t)
+{
+	int n = 0;
+
+	CHECK_OK(dlock_inspect(t->lock, count, &n, patience_ms()));
+	return n;
+}
+
+void case_leftover_parties(struct conform *t)
+{
+	struct party *p;
+	dlock_hold *h;
+
+	use_mutex(t);
+	h = take(handle(t, another_client(t, NULL, NULL)));
+	p = join(t, SAME_HANDLE);
+	CHECK_INT(parties(t), ==, 1);
+	wait_in_vain(t, p);
+	CHECK_INT(parties(t), ==, 1);
+	give(h);
+	CHECK_INT(parties(t), ==, 0);
+}

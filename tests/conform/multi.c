@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One lock of many: all or none, under one deadline. */
+#include <poll.h>
+
+#include "conform/cases.h"
+#include "conform/party.h"
+
+enum { N = 3 };
+
+/* N mutexes of one client, not in the order of their names. */
+static void members(struct conform *t, dlock_client *c, dlock_lock *out[N])
+{
+	static const char *const names[N] = { "conform/m", "conform/a",
+					      "conform/z" };
+
+	for (int i = 0; i < N; i++)
+		out[i] = any_lock(t, c, MUTEX, 0, names[i]);
+}
+
+void case_multi_all(struct conform *t)
+{
+	dlock_lock *mine[N], *theirs[N];
+	dlock_lock *all;
+	dlock_hold *h;
+
+	members(t, t->client, mine);
+	members(t, another_client(t, NULL, NULL), theirs);
+	all = multi(t, mine, N);
+	for (int round = 0; round < 2; round++) {
+		h = take(all);
+		for (size_t i = 0; i < N; i++) {
+			refused(theirs[i]);
+			CHECK_OK(dlock_check(dlock_member(h, i)));
+			CHECK(!dlock_member(dlock_member(h, i), 0));
+			for (size_t k = 0; k < i; k++)
+				CHECK(dlock_member(h, i) != dlock_member(h, k));
+		}
+		CHECK(!dlock_member(h, N));
+		CHECK(!dlock_member(h, SIZE_MAX));
+		CHECK(dlock_token(h) == 0);
+		CHECK_INT(dlock_remaining_ms(h) == -1, ==, t->ttl_ms == 0);
+		CHECK_INT(dlock_remaining_ms(h), <=, t->ttl_ms);
+		give(h);
+		for (int i = 0; i < N; i++)
+			is_free(theirs[i]);
+	}
+}
+
+void case_multi_none(struct conform *t)
+{
+	dlock_lock *mine[N], *theirs[N];
+	dlock_lock *all;
+
+	members(t, t->client, mine);
+	members(t, another_client(t, NULL, NULL), theirs);
+	all = multi(t, mine, N);
+	for (int busy = 0; busy < N; busy++) {
+		dlock_hold *h = take(theirs[busy]);
+		dlock_hold *none = NULL;
+
+		for (int64_t timeout = 0; timeout <= 30; timeout += 30) {
+			CHECK_RC(dlock_acquire(all, timeout, &none),
+				 DLOCK_EBUSY);
+			CHECK(!none);
+			for (int i = 0; i < N; i++) {
+				if (i != busy)
+					is_free(theirs[i]);
+			}
+		}
+		give(h);
+		CHECK_INT(stats_of(t->client).holds, ==, 0);
+		is_free(all);
+	}
+}
+
+/* Each member that comes free meanwhile must not start the time anew: that
+ * would take 2.5 timeouts. */
+static int64_t one_deadline(struct conform *t, dlock_lock *all,
+			    struct party *p[N])
+{
+	struct party *asks;
+	dlock_lock *lock = t->lock;
+	struct reply r;
+
+	for (int i = 0; i < N; i++)
+		ASK_OK(p[i], ACQUIRE, patience_ms());
+	t->lock = all;
+	asks = join(t, SAME_HANDLE);
+	t->lock = lock;
+	tell(asks, ACQUIRE, 400);
+	nap_ms(300);
+	ASK_OK(p[1], RELEASE, 0); /* the first in the global order */
+	nap_ms(50);
+	ASK_OK(p[0], RELEASE, 0);
+	r = hear(asks);
+	CHECK_INT(r.rc, ==, DLOCK_EBUSY);
+	CHECK_INT(r.took_ms, >=, 399);
+	ASK_OK(p[2], RELEASE, 0);
+	leave(t, asks);
+	is_free(all);
+	return r.took_ms;
+}
+
+void case_multi_one_deadline(struct conform *t)
+{
+	dlock_lock *mine[N], *theirs[N];
+	dlock_lock *all;
+	struct party *p[N];
+
+	members(t, t->client, mine);
+	members(t, another_client(t, NULL, NULL), theirs);
+	all = multi(t, mine, N);
+	for (int i = 0; i < N; i++) {
+		t->lock = theirs[i];
+		p[i] = join(t, SAME_HANDLE);
+	}
+	CHECK_WITHIN(one_deadline(t, all, p), 400 + slack_ms());
+}
+
+/* Named in opposite orders, by two threads and by two clients. */
+void case_multi_opposite(struct conform *t)
+{
+	dlock_client *c[2] = { t->client, another_client(t, NULL, NULL) };
+
+	t->arena = arena_map(t->dir);
+	for (int clients = 1; clients <= 2; clients++) {
+		struct party *p[2];
+
+		for (int i = 0; i < 2; i++) {
+			dlock_lock *m[N], *turned[N];
+
+			members(t, c[i % clients], m);
+			for (int k = 0; k < N; k++)
+				turned[k] = m[i ? N - 1 - k : k];
+			t->lock = multi(t, turned, N);
+			p[i] = join(t, SAME_HANDLE);
+			tell(p[i], WORK, 150);
+		}
+		for (int i = 0; i < 2; i++) {
+			HEAR_OK(p[i]);
+			leave(t, p[i]);
+		}
+		CHECK_INT(t->arena->overlaps, ==, 0);
+		CHECK_INT(t->arena->most, ==, 1);
+	}
+}
+
+static void note_token(const struct dlock_party *party, void *arg)
+{
+	*(uint64_t *)arg = party->token;
+}
+
+void case_multi_member_order(struct conform *t)
+{
+	dlock_lock *mine[N];
+	dlock_hold *h;
+
+	members(t, t->client, mine);
+	h = take(multi(t, mine, N));
+	for (size_t i = 0; i < N; i++) {
+		uint64_t seen = 0;
+
+		CHECK_OK(dlock_inspect(mine[i], note_token, &seen,
+				       patience_ms()));
+		CHECK(seen > 0);
+		CHECK(dlock_token(dlock_member(h, i)) == seen);
+	}
+	give(h);
+}
+
+/* Members are re-entrant; the multi-lock's own holds are not the same. */
+void case_multi_again(struct conform *t)
+{
+	dlock_lock *mine[N], *other;
+	dlock_hold *h, *again, *one;
+	dlock_lock *all;
+
+	members(t, t->client, mine);
+	other = any_lock(t, another_client(t, NULL, NULL), MUTEX, 0,
+			 "conform/a");
+	all = multi(t, mine, N);
+	one = take(mine[1]);
+	h = take(all);
+	again = take(all);
+	CHECK(h != again);
+	CHECK(dlock_member(h, 1) == one);
+	give(h);
+	CHECK_OK(dlock_check(again));
+	refused(other);
+	give(again);
+	CHECK_OK(dlock_check(one));
+	refused(other);
+	give(one);
+	is_free(other);
+}
+
+/* One member lost is all lost. */
+void case_multi_lost(struct conform *t)
+{
+	dlock_client *brief = another_client(t, "max_hold=100ms", NULL);
+	dlock_lock *mine[2], *all;
+	struct pollfd p = { .events = POLLIN };
+	dlock_hold *h;
+
+	use_mutex(t);
+	mine[0] = t->lock;
+	mine[1] = any_lock(t, brief, MUTEX, 0, "conform/brief");
+	all = multi(t, mine, 2);
+	h = take(all);
+	p.fd = dlock_hold_fd(h);
+	CHECK_INT(p.fd, >=, 0);
+	CHECK_INT(poll(&p, 1, 0), ==, 0);
+	CHECK_INT(dlock_remaining_ms(h), <=, 100);
+	CHECK_INT(poll(&p, 1, (int)patience_ms()), ==, 1);
+	CHECK_RC(dlock_check(h), DLOCK_ELOST);
+	CHECK_INT(dlock_remaining_ms(h), ==, 0);
+	CHECK_OK(dlock_check(dlock_member(h, 0)));
+	CHECK_RC(dlock_check(dlock_member(h, 1)), DLOCK_ELOST);
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	give(take(all));
+}
+
+static void refuses(dlock_lock *const m[], size_t n, const char *part)
+{
+	dlock_lock *out = NULL;
+
+	CHECK_RC(dlock_multi_new(&out, m, n), DLOCK_EINVAL);
+	CHECK(!out);
+	CHECK_TEXT(dlock_errmsg(), part);
+}
+
+void case_multi_bad(struct conform *t)
+{
+	dlock_lock *m[3] = { NULL };
+	dlock_hold *h = NULL;
+
+	use_mutex(t);
+	m[0] = t->lock;
+	refuses(m, 0, "member");
+	refuses(NULL, 3, "member");
+	m[2] = any_lock(t, t->client, MUTEX, 0, "conform/other");
+	refuses(m, 3, "1");          /* which one is NULL */
+	m[1] = handle(t, t->client); /* the same lock by another handle */
+	refuses(m, 3, t->name);
+	m[1] = multi(t, m, 1);
+	refuses(m, 3, "multi");
+	CHECK_RC(dlock_multi_new(NULL, m, 1), DLOCK_EINVAL);
+	CHECK_RC(dlock_acquire_shared(m[1], 0, &h), DLOCK_EINVAL);
+	CHECK_RC(dlock_break(m[1], 0), DLOCK_EINVAL);
+	CHECK(!h);
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One holder; a thread may hold what it holds. */
+#include "conform/cases.h"
+#include "conform/party.h"
+
+void case_mutex_try(struct conform *t)
+{
+	use_mutex(t);
+	is_free(t->lock);
+	EACH_WAY(t, p)
+	{
+		dlock_hold *h = take(t->lock);
+
+		CHECK_INT(ask(p, ACQUIRE, 0).rc, ==, DLOCK_EBUSY);
+		give(h);
+		ASK_OK(p, ACQUIRE, 0);
+		refused(t->lock);
+		CHECK_TEXT(dlock_errmsg(), t->name);
+		ASK_OK(p, RELEASE, 0);
+		is_free(t->lock);
+	}
+}
+
+void case_mutex_reentry(struct conform *t)
+{
+	use_mutex(t);
+	EACH_WAY(t, p)
+	{
+		dlock_hold *h = take(t->lock);
+		uint64_t token = dlock_token(h);
+
+		for (int i = 0; i < 3; i++)
+			CHECK(take(t->lock) == h);
+		CHECK(dlock_token(h) == token);
+		for (int i = 0; i < 3; i++) {
+			give(h);
+			CHECK_OK(dlock_check(h));
+			CHECK_INT(ask(p, ACQUIRE, 0).rc, ==, DLOCK_EBUSY);
+		}
+		give(h);
+		ASK_OK(p, ACQUIRE, patience_ms());
+	}
+}
+
+void case_mutex_two_handles(struct conform *t)
+{
+	dlock_lock *twin;
+	dlock_hold *h;
+
+	use_mutex(t);
+	twin = handle(t, t->client);
+	h = take(t->lock);
+	CHECK(take(twin) == h);
+	give(h);
+	EACH_WAY(t, p)
+	CHECK_INT(ask(p, ACQUIRE, 0).rc, ==, DLOCK_EBUSY);
+	give(h);
+	is_free(twin);
+}
+
+/* Re-entrancy ends at the client. */
+void case_mutex_two_clients(struct conform *t)
+{
+	dlock_lock *other;
+	dlock_hold *h;
+
+	use_mutex(t);
+	other = handle(t, another_client(t, NULL, NULL));
+	h = take(t->lock);
+	refused(other);
+	give(h);
+	h = take(other);
+	refused(t->lock);
+	give(h);
+}
+
+void case_mutex_handle_outlived(struct conform *t)
+{
+	dlock_lock *gone = NULL;
+	dlock_hold *h;
+
+	use_mutex(t);
+	CHECK_OK(dlock_mutex_new(&gone, t->client, t->name));
+	h = take(gone);
+	dlock_free(gone);
+	CHECK_OK(dlock_check(h));
+	EACH_WAY(t, p)
+	CHECK_INT(ask(p, ACQUIRE, 0).rc, ==, DLOCK_EBUSY);
+	give(h);
+	is_free(t->lock);
+}
+
+static void *release_foreign(void *hold)
+{
+	CHECK_RC(dlock_release(hold), DLOCK_EINVAL);
+	CHECK_TEXT(dlock_errmsg(), "thread");
+	CHECK_OK(dlock_check(hold));
+	return NULL;
+}
+
+void case_mutex_foreign_release(struct conform *t)
+{
+	pthread_t thread;
+	dlock_hold *h;
+
+	use_mutex(t);
+	h = take(t->lock);
+	CHECK_INT(pthread_create(&thread, NULL, release_foreign, h), ==, 0);
+	pthread_join(thread, NULL);
+	EACH_WAY(t, p)
+	CHECK_INT(ask(p, ACQUIRE, 0).rc, ==, DLOCK_EBUSY);
+	give(h);
+	is_free(t->lock);
+}
+
+void case_mutex_no_read_side(struct conform *t)
+{
+	dlock_hold *h = NULL;
+
+	use_mutex(t);
+	CHECK_RC(dlock_acquire_shared(t->lock, 0, &h), DLOCK_EINVAL);
+	CHECK(!h);
+	is_free(t->lock);
+}

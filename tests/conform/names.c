@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every name is a lock of its own. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conform/cases.h"
+
+/* Alike to a file system, a protocol, a pattern or a careless encoding. */
+/* clang-format off */
+static const char *const odd[] = {
+	"lock", "Lock", "LOCK", "lock.", "lock ", " lock", "lock/", "/lock",
+	"lock//", "a/b", "a//b", "a%2fb", "a%2Fb", "a_b", "a-b", "a.b", "a:b",
+	"ab", ".", "..", "...", "/", "//", "../lock", "./lock", "~", "~/lock",
+	"-", "--help", "*", "?", "[a]", "{a}", "{a}b", "a}", "{}", "%", "%%",
+	"%s%n", "$HOME", "`id`", "\\", "\"", "'", "a b", "a  b", "a,b", "a=b",
+	"a&b", "a?b", "a#b", "a@b", "a+b", "a;b", "0", "00", "-1", "con", "nul",
+	"x 0 0 1", "lock:fence", "lock:token", "lock.lock", "lock~", ".lock",
+	"dlock", "dlock:lock", "dlock.lock", "m", "r", "s", "\xc3\xa9",
+	"e\xcc\x81", "\xc3\x89", "\xe2\x84\xaa", "K", "k", "\xc4\xb0", "i",
+	"\xc4\xb1", "stra\xc3\x9f" "e", "strasse", "\xf0\x9f\x94\x92",
+	"\xe6\x97\xa5\xe6\x9c\xac", "\xef\xbb\xbf" "a", "a", "\xe2\x80\x8d" "a",
+	"\xf4\x8f\xbf\xbf",
+};
+/* clang-format on */
+
+enum { ODD = sizeof(odd) / sizeof(odd[0]) };
+
+/* All at once by one client, each asked once: no two are the same lock.  And
+ * another client finds every one of them taken. */
+static void all_at_once(struct conform *t, const char *const names[], size_t n)
+{
+	dlock_client *c = another_client(t, NULL, NULL);
+	dlock_hold **h = calloc(n, sizeof(*h));
+
+	CHECK(h);
+	for (size_t i = 0; i < n; i++) {
+		dlock_lock *l = NULL;
+
+		/* A semaphore: a second hold by this thread is no re-entry. */
+		if (t->caps & DLOCK_CAP_COUNT)
+			CHECK_OK(dlock_semaphore_new(&l, t->client, names[i],
+						     1));
+		else
+			CHECK_OK(dlock_mutex_new(&l, t->client, names[i]));
+		if (dlock_acquire(l, 0, &h[i]) != DLOCK_OK)
+			FAIL("'%s': %s", names[i], dlock_errmsg());
+		for (size_t k = 0; k < i; k++)
+			CHECK(h[k] != h[i]);
+		dlock_free(l);
+	}
+	for (size_t i = 0; i < n; i++) {
+		dlock_hold *none = NULL;
+		dlock_lock *l = NULL;
+
+		if (t->caps & DLOCK_CAP_COUNT)
+			CHECK_OK(dlock_semaphore_new(&l, c, names[i], 1));
+		else
+			CHECK_OK(dlock_mutex_new(&l, c, names[i]));
+		CHECK_RC(dlock_acquire(l, 0, &none), DLOCK_EBUSY);
+		give(h[i]);
+		is_free(l);
+		dlock_free(l);
+	}
+	free(h);
+}
+
+void case_names_odd(struct conform *t)
+{
+	all_at_once(t, odd, ODD);
+}
+
+/* Long ones that differ in one place, and short ones like numbers. */
+void case_names_many(struct conform *t)
+{
+	enum { MANY = 150 };
+	static char text[MANY][256];
+	const char *names[MANY];
+
+	for (int i = 0; i < MANY; i++) {
+		names[i] = text[i];
+		if (i < MANY / 2) {
+			memset(text[i], 'x', 255);
+			text[i][i * 3] = 'y';
+			if (i % 2)
+				text[i][254] = '\0';
+		} else {
+			snprintf(text[i], sizeof(text[i]), "%x", i);
+		}
+	}
+	all_at_once(t, names, MANY);
+}
+
+/* Kinds never meet. */
+void case_names_kinds(struct conform *t)
+{
+	dlock_hold *h[3];
+	dlock_lock *l[3];
+
+	for (int i = 0; i < 3; i++) {
+		l[i] = any_lock(t, another_client(t, NULL, NULL), (enum kind)i,
+				1, t->name);
+		h[i] = take(l[i]);
+	}
+	for (int i = 0; i < 3; i++) {
+		dlock_lock *other = any_lock(t, t->client, (enum kind)i, 1,
+					     t->name);
+
+		refused(other);
+		give(h[i]);
+		is_free(other);
+	}
+}
+
+/* Nor do prefixes, nor a prefix and a name that look like another such pair. */
+void case_names_prefix(struct conform *t)
+{
+	static const char *const params[] = { "prefix=a", "prefix=a.b",
+					      "prefix=a-b", "prefix=A" };
+	static const char *const names[] = { "b.c", "c", "c", "b.c" };
+	const char *uri = getenv("CONFORM_URI");
+	dlock_hold *h[4];
+
+	if (strstr(uri, "prefix="))
+		check_skip("the URI says which prefix");
+	for (int i = 0; i < 4; i++) {
+		char *full = uri_with(uri, params[i]);
+		dlock_client *c = NULL;
+		char name[256];
+
+		/* The prefix is not the case's own: the name must be. */
+		snprintf(name, sizeof(name), "%s%.200s", names[i], t->dir);
+		CHECK_OK(dlock_open(&c, full, NULL));
+		t->clients[t->n_clients++] = c;
+		CHECK_OK(dlock_acquire(any_lock(t, c, MUTEX, 0, name), 0,
+				       &h[i]));
+		free(full);
+	}
+	for (int i = 0; i < 4; i++)
+		give(h[i]);
+}
+
+static void bad(struct conform *t, const char *name, const char *part)
+{
+	dlock_lock *l = NULL;
+	const char *text;
+
+	CHECK_RC(dlock_mutex_new(&l, t->client, name), DLOCK_EINVAL);
+	text = dlock_errmsg();
+	CHECK_TEXT(text, "name");
+	CHECK_TEXT(text, part);
+	for (; *text; text++)
+		CHECK((unsigned char)*text >= ' ' && *text != 0x7f);
+	CHECK(!l);
+	if (t->caps & DLOCK_CAP_SHARED)
+		CHECK_RC(dlock_rwlock_new(&l, t->client, name), DLOCK_EINVAL);
+	if (t->caps & DLOCK_CAP_COUNT)
+		CHECK_RC(dlock_semaphore_new(&l, t->client, name, 1),
+			 DLOCK_EINVAL);
+	CHECK(!l);
+}
+
+void case_names_bad(struct conform *t)
+{
+	char longest[257];
+
+	memset(longest, 'n', 256);
+	longest[256] = '\0';
+	bad(t, NULL, "NULL");
+	bad(t, "", "empty");
+	bad(t, longest, "255");
+	bad(t, "a\nb", "control");
+	bad(t, "\x1b[2J", "control");
+	bad(t, "a\x7f", "control");
+	bad(t, "a\tb", "control");
+	bad(t, "\x01", "control");
+	bad(t, "a\xc2\x85", "control");
+	bad(t, "\xff", "UTF-8");
+	bad(t, "a\xc3", "UTF-8");
+	bad(t, "\xc0\xaf", "UTF-8");         /* '/' the long way */
+	bad(t, "\xed\xa0\x80", "UTF-8");     /* a surrogate */
+	bad(t, "\xf4\x90\x80\x80", "UTF-8"); /* past the last one */
+	longest[255] = '\0';
+	is_free(any_lock(t, t->client, MUTEX, 0, longest));
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Many readers or one writer. */
+#include "conform/cases.h"
+#include "conform/party.h"
+
+static struct party *join_any(struct conform *t, int i)
+{
+	struct party *p = join(t, (enum way)(i % WAYS));
+
+	return p ? p : join(t, OTHER_CLIENT);
+}
+
+void case_rwlock_readers_share(struct conform *t)
+{
+	struct party *p[8];
+	dlock_hold *h;
+
+	use_rwlock(t);
+	h = take_shared(t->lock);
+	for (int i = 0; i < 8; i++) {
+		p[i] = join_any(t, i);
+		ASK_OK(p[i], READ, 0);
+	}
+	for (int i = 0; i < 8; i++) {
+		ASK_OK(p[i], CHECK_HOLD, 0);
+		ASK_OK(p[i], RELEASE, 0);
+	}
+	give(h);
+	is_free(t->lock);
+}
+
+void case_rwlock_writer_excludes(struct conform *t)
+{
+	use_rwlock(t);
+	EACH_WAY(t, p)
+	{
+		dlock_hold *h = take(t->lock);
+
+		CHECK_INT(ask(p, ACQUIRE, 0).rc, ==, DLOCK_EBUSY);
+		CHECK_INT(ask(p, READ, 0).rc, ==, DLOCK_EBUSY);
+		tell(p, READ, -1);
+		await_waiters(t, 1);
+		ALL_ALONG(10, quiet(p));
+		give(h);
+		HEAR_OK(p);
+		ASK_OK(p, RELEASE, 0);
+	}
+}
+
+void case_rwlock_writer_waits(struct conform *t)
+{
+	use_rwlock(t);
+	EACH_WAY(t, p)
+	{
+		struct party *reader = join(t, OTHER_CLIENT);
+		dlock_hold *h = take_shared(t->lock);
+
+		ASK_OK(reader, READ, 0);
+		CHECK_INT(ask(p, ACQUIRE, 0).rc, ==, DLOCK_EBUSY);
+		tell(p, ACQUIRE, -1);
+		await_waiters(t, 1);
+		give(h);
+		ALL_ALONG(10, quiet(p));
+		ASK_OK(reader, RELEASE, 0);
+		HEAR_OK(p);
+		refused_shared(t->lock);
+		leave(t, reader);
+	}
+}
+
+/* Readers come and go so that one is always there. */
+void case_rwlock_writer_not_starved(struct conform *t)
+{
+	enum { COME = 40 };
+	struct party *reader[2], *writer;
+	int i;
+
+	use_rwlock(t);
+	reader[0] = join(t, OTHER_CLIENT);
+	reader[1] = join(t, OTHER_CLIENT);
+	writer = join(t, OTHER_CLIENT);
+	ASK_OK(reader[0], READ, 0);
+	tell(writer, ACQUIRE, -1);
+	await_waiters(t, 1);
+	for (i = 0; i < COME && quiet(writer); i++) {
+		struct reply r = ask(reader[(i + 1) % 2], READ, 20);
+
+		/* One comes before the other goes; or the writer is next. */
+		ASK_OK(reader[i % 2], RELEASE, 0);
+		if (r.rc == DLOCK_OK)
+			continue;
+		CHECK_INT(r.rc, ==, DLOCK_EBUSY);
+		break;
+	}
+	if (i == COME)
+		FAIL("%d readers were let in before a writer that waited", i);
+	HEAR_OK(writer);
+}
+
+/* A reader may read again, also while a writer waits: else both wait for
+ * ever. */
+void case_rwlock_read_again(struct conform *t)
+{
+	use_rwlock(t);
+	EACH_WAY(t, p)
+	{
+		dlock_hold *h = take_shared(t->lock);
+
+		tell(p, ACQUIRE, -1);
+		await_waiters(t, 1);
+		CHECK(take_shared(t->lock) == h);
+		give(h);
+		ALL_ALONG(10, quiet(p));
+		CHECK_OK(dlock_check(h));
+		give(h);
+		HEAR_OK(p);
+	}
+}
+
+void case_rwlock_upgrade(struct conform *t)
+{
+	static const int64_t timeouts[] = { 0, 50, -1 };
+
+	use_rwlock(t);
+	for (int i = 0; i < 3; i++) {
+		dlock_hold *h = take_shared(t->lock);
+		dlock_hold *none = NULL;
+
+		CHECK_RC(dlock_acquire(t->lock, timeouts[i], &none),
+			 DLOCK_EDEADLK);
+		CHECK_TEXT(dlock_errmsg(), t->name);
+		CHECK(!none);
+		CHECK_OK(dlock_check(h));
+		EACH_WAY(t, p)
+		{
+			CHECK_INT(ask(p, ACQUIRE, 0).rc, ==, DLOCK_EBUSY);
+			ASK_OK(p, READ, 0);
+		}
+		give(h);
+	}
+	is_free(t->lock);
+}
+
+static void note_shared(const struct dlock_party *party, void *arg)
+{
+	if (!party->waiting && party->shared)
+		*(int *)arg = 1;
+}
+
+/* Are readers let in?  The store may turn its claim over, or keep the writer's
+ * until both sides are released; asked, it says which. */
+static int readers_may_join(struct conform *t)
+{
+	int shared = 0;
+
+	if (t->caps & DLOCK_CAP_INSPECT)
+		CHECK_OK(dlock_inspect(t->lock, note_shared, &shared,
+				       patience_ms()));
+	return shared;
+}
+
+void case_rwlock_downgrade(struct conform *t)
+{
+	use_rwlock(t);
+	EACH_WAY(t, p)
+	{
+		struct party *early = join(t, OTHER_CLIENT);
+		dlock_hold *w = take(t->lock);
+		dlock_hold *r = take_shared(t->lock);
+
+		tell(early, READ, -1);
+		await_waiters(t, 1);
+		CHECK_INT(ask(p, READ, 0).rc, ==, DLOCK_EBUSY);
+		give(w);
+		CHECK_OK(dlock_check(r));
+		if (readers_may_join(t)) {
+			HEAR_OK(early); /* woken by nothing else */
+			CHECK_INT(ask(p, ACQUIRE, 0).rc, ==, DLOCK_EBUSY);
+			ASK_OK(p, READ, patience_ms());
+			ASK_OK(p, RELEASE, 0);
+			ASK_OK(early, RELEASE, 0);
+			CHECK_INT(ask(p, ACQUIRE, 0).rc, ==, DLOCK_EBUSY);
+			give(r);
+		} else {
+			CHECK_INT(ask(p, ACQUIRE, 0).rc, ==, DLOCK_EBUSY);
+			ALL_ALONG(10, quiet(early));
+			give(r);
+			HEAR_OK(early);
+			ASK_OK(early, RELEASE, 0);
+		}
+		ASK_OK(p, ACQUIRE, patience_ms());
+		leave(t, early);
+	}
+}
+
+/* Under the write side a thread may also read; released in either order. */
+void case_rwlock_both_sides(struct conform *t)
+{
+	use_rwlock(t);
+	EACH_WAY(t, p)
+	{
+		for (int read_first = 0; read_first < 2; read_first++) {
+			dlock_hold *w = take(t->lock);
+			dlock_hold *r = take_shared(t->lock);
+
+			CHECK(dlock_token(w) == dlock_token(r));
+			CHECK(take(t->lock) == w);
+			give(w);
+			CHECK(take_shared(t->lock) == r);
+			give(r);
+			give(read_first ? r : w);
+			CHECK_OK(dlock_check(read_first ? w : r));
+			CHECK_INT(ask(p, ACQUIRE, 0).rc, ==, DLOCK_EBUSY);
+			if (read_first)
+				CHECK_INT(ask(p, READ, 0).rc, ==, DLOCK_EBUSY);
+			give(read_first ? w : r);
+			ASK_OK(p, ACQUIRE, patience_ms());
+			ASK_OK(p, RELEASE, 0);
+		}
+	}
+}
+
+static void *release_foreign(void *hold)
+{
+	CHECK_RC(dlock_release(hold), DLOCK_EINVAL);
+	return NULL;
+}
+
+void case_rwlock_foreign_release(struct conform *t)
+{
+	use_rwlock(t);
+	for (int shared = 0; shared < 2; shared++) {
+		dlock_hold *h = shared ? take_shared(t->lock) : take(t->lock);
+		pthread_t thread;
+
+		CHECK_INT(pthread_create(&thread, NULL, release_foreign, h), ==,
+			  0);
+		pthread_join(thread, NULL);
+		CHECK_OK(dlock_check(h));
+		EACH_WAY(t, p)
+		CHECK_INT(ask(p, ACQUIRE, 0).rc, ==, DLOCK_EBUSY);
+		give(h);
+	}
+	is_free(t->lock);
+}

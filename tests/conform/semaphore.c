@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* So many permits, and no more. */
+#include "conform/cases.h"
+#include "conform/party.h"
+
+void case_semaphore_permits(struct conform *t)
+{
+	struct party *p[4];
+	int n = 0;
+
+	use_semaphore(t, 4);
+	for (int i = 0; i < WAYS; i++) {
+		p[n] = join(t, (enum way)i);
+		if (p[n])
+			ASK_OK(p[n++], ACQUIRE, 0);
+	}
+	for (; n < 4; n++) {
+		p[n] = join(t, OTHER_CLIENT);
+		ASK_OK(p[n], ACQUIRE, 0);
+	}
+	refused(t->lock);
+	for (int i = 0; i < 4; i++) {
+		ASK_OK(p[i], RELEASE, 0);
+		is_free(t->lock);
+		ASK_OK(p[i], ACQUIRE, patience_ms());
+		refused(t->lock);
+	}
+}
+
+void case_semaphore_wait(struct conform *t)
+{
+	use_semaphore(t, 2);
+	EACH_WAY(t, p)
+	{
+		dlock_hold *a = take(t->lock);
+		dlock_hold *b = take(t->lock);
+
+		CHECK(a != b);
+		tell(p, ACQUIRE, -1);
+		await_waiters(t, 1);
+		ALL_ALONG(10, quiet(p));
+		give(way_ % 2 ? a : b);
+		HEAR_OK(p);
+		refused(t->lock);
+		give(way_ % 2 ? b : a);
+		is_free(t->lock);
+	}
+}
+
+static void *release_it(void *hold)
+{
+	CHECK_OK(dlock_release(hold));
+	return NULL;
+}
+
+void case_semaphore_any_thread(struct conform *t)
+{
+	pthread_t thread;
+
+	use_semaphore(t, 1);
+	EACH_WAY(t, p)
+	{
+		dlock_hold *h = take(t->lock);
+
+		CHECK_INT(ask(p, ACQUIRE, 0).rc, ==, DLOCK_EBUSY);
+		CHECK_INT(pthread_create(&thread, NULL, release_it, h), ==, 0);
+		pthread_join(thread, NULL);
+		ASK_OK(p, ACQUIRE, patience_ms());
+	}
+	is_free(t->lock);
+}
+
+void case_semaphore_not_reentrant(struct conform *t)
+{
+	dlock_hold *h;
+
+	use_semaphore(t, 1);
+	h = take(t->lock);
+	refused(t->lock);
+	refused(handle(t, t->client));
+	give(h);
+	is_free(t->lock);
+}
+
+/* Everybody must mean the same semaphore. */
+void case_semaphore_mismatch(struct conform *t)
+{
+	dlock_client *c = another_client(t, NULL, NULL);
+	dlock_lock *l = NULL, *other;
+	dlock_hold *h, *none = NULL;
+
+	use_semaphore(t, 3);
+	CHECK_RC(dlock_semaphore_new(&l, t->client, t->name, 0), DLOCK_EINVAL);
+	CHECK_TEXT(dlock_errmsg(), t->name);
+	CHECK_RC(dlock_semaphore_new(&l, t->client, t->name, 2), DLOCK_EINVAL);
+	CHECK_TEXT(dlock_errmsg(), t->name);
+	CHECK(!l);
+	h = take(t->lock);
+	other = any_lock(t, c, SEMAPHORE, 2, t->name);
+	CHECK_RC(dlock_acquire(other, 0, &none), DLOCK_EINVAL);
+	CHECK_TEXT(dlock_errmsg(), t->name);
+	CHECK_RC(dlock_acquire(other, -1, &none), DLOCK_EINVAL);
+	CHECK(!none);
+	CHECK_OK(dlock_check(h));
+	give(h);
+	CHECK_RC(dlock_acquire_shared(t->lock, 0, &none), DLOCK_EINVAL);
+}
+
+void case_semaphore_many(struct conform *t)
+{
+	enum { PERMITS = 64 };
+	dlock_lock *other;
+	dlock_hold *h[PERMITS];
+
+	use_semaphore(t, PERMITS);
+	other = handle(t, another_client(t, NULL, NULL));
+	for (int i = 0; i < PERMITS; i++)
+		h[i] = take(i % 2 ? other : t->lock);
+	refused(t->lock);
+	refused(other);
+	give(h[PERMITS / 2]);
+	h[PERMITS / 2] = take(other);
+	refused(t->lock);
+	for (int i = 0; i < PERMITS; i++) {
+		CHECK_OK(dlock_check(h[i]));
+		give(h[i]);
+	}
+	is_free(t->lock);
+}

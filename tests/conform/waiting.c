@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Waiting ends: by the deadline, or by the lock. */
+#include "conform/cases.h"
+#include "conform/party.h"
+
+enum { TIMEOUT_MS = 150 };
+
+/* How long a wait for `lock`, which others hold, took. */
+static int64_t timed(dlock_lock *lock, int shared)
+{
+	int64_t begun = now_ms();
+	dlock_hold *h = NULL;
+
+	if (shared)
+		CHECK_RC(dlock_acquire_shared(lock, TIMEOUT_MS, &h),
+			 DLOCK_EBUSY);
+	else
+		CHECK_RC(dlock_acquire(lock, TIMEOUT_MS, &h), DLOCK_EBUSY);
+	CHECK(!h);
+	CHECK_INT(now_ms() - begun, >=, TIMEOUT_MS - 1);
+	return now_ms() - begun;
+}
+
+static void ends_in_time(struct conform *t, int shared)
+{
+	EACH_WAY(t, p)
+	{
+		ASK_OK(p, ACQUIRE, 0);
+		CHECK_WITHIN(timed(t->lock, shared), TIMEOUT_MS + slack_ms());
+		ASK_OK(p, RELEASE, 0);
+		is_free(t->lock);
+	}
+}
+
+void case_wait_ends_in_time(struct conform *t)
+{
+	use_mutex(t);
+	ends_in_time(t, 0);
+}
+
+void case_wait_reader_ends_in_time(struct conform *t)
+{
+	use_rwlock(t);
+	ends_in_time(t, 1);
+}
+
+void case_wait_permit_ends_in_time(struct conform *t)
+{
+	use_semaphore(t, 1);
+	ends_in_time(t, 0);
+}
+
+static void is_granted(struct conform *t, int64_t timeout_ms)
+{
+	use_mutex(t);
+	EACH_WAY(t, p)
+	{
+		dlock_hold *h = take(t->lock);
+
+		tell(p, ACQUIRE, timeout_ms);
+		await_waiters(t, 1);
+		ALL_ALONG(10, quiet(p));
+		give(h);
+		HEAR_OK(p);
+		refused(t->lock);
+		ASK_OK(p, RELEASE, 0);
+	}
+}
+
+void case_wait_timed_is_granted(struct conform *t)
+{
+	is_granted(t, patience_ms());
+}
+
+void case_wait_negative_is_for_ever(struct conform *t)
+{
+	is_granted(t, -1);
+	is_granted(t, INT64_MIN);
+}
+
+void case_wait_huge(struct conform *t)
+{
+	is_granted(t, INT64_MAX);
+	is_granted(t, INT64_MAX / 1000000);
+}
+
+/* One release after the other, and nobody is forgotten. */
+void case_wait_many(struct conform *t)
+{
+	struct party *p[12];
+	dlock_hold *h;
+	int n = 0;
+
+	use_mutex(t);
+	h = take(t->lock);
+	for (int i = 0; i < 12; i++) {
+		p[n] = join(t, (enum way)(i % WAYS));
+		if (p[n])
+			tell(p[n++], WORK, 0);
+	}
+	await_waiters(t, (unsigned int)n);
+	give(h);
+	for (int i = 0; i < n; i++)
+		HEAR_OK(p[i]);
+	is_free(t->lock);
+}
+
+/* A wait that is over takes nothing from the ones behind it. */
+void case_wait_leaves_the_line(struct conform *t)
+{
+	use_mutex(t);
+	EACH_WAY(t, p)
+	{
+		struct party *behind = join(t, OTHER_CLIENT);
+		dlock_hold *h = take(t->lock);
+
+		tell(p, ACQUIRE, TIMEOUT_MS);
+		await_waiters(t, 1);
+		tell(behind, ACQUIRE, -1);
+		CHECK_INT(hear(p).rc, ==, DLOCK_EBUSY);
+		CHECK(quiet(behind));
+		give(h);
+		HEAR_OK(behind);
+		leave(t, behind);
+	}
+}
+
+void case_wait_fair(struct conform *t)
+{
+	struct party *p[8];
+	dlock_hold *h;
+	unsigned int n = 0;
+
+	use_mutex(t);
+	h = take(t->lock);
+	for (int i = 0; i < 8; i++) {
+		p[n] = join(t, (enum way)(3 - i % WAYS));
+		if (!p[n])
+			continue;
+		tell(p[n++], ACQUIRE, -1);
+		await_waiters(t, n);
+	}
+	give(h);
+	for (unsigned int i = 0; i < n; i++) {
+		HEAR_OK(p[i]);
+		for (unsigned int k = i + 1; k < n; k++)
+			CHECK(quiet(p[k]));
+		ASK_OK(p[i], RELEASE, 0);
+	}
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A release wakes who waits.  Told from polling by counting requests, since
+ * times are the machine's; a wake-up that is lost shows as a wait that only a
+ * later look ends.
+ */
+#include <time.h>
+
+#include "conform/cases.h"
+#include "conform/party.h"
+
+enum { WATCH_MS = 500, LONG_MS = 300, ROUNDS = 3000 };
+
+/* A waiter that has nothing to do asks next to nothing. */
+void case_wake_costs_little(struct conform *t)
+{
+	struct party *p;
+	dlock_hold *h;
+	uint64_t before;
+
+	use_mutex(t);
+	p = join(t, OTHER_CLIENT);
+	h = take(t->lock);
+	tell(p, ACQUIRE, -1);
+	await_waiters(t, 1);
+	/* Its first looks are over. */
+	nap_ms(100);
+	before = stats_of(p->client).attempts;
+	nap_ms(WATCH_MS);
+	CHECK_INT(stats_of(p->client).attempts - before, <=, 2);
+	before = stats_of(p->client).attempts;
+	give(h);
+	HEAR_OK(p);
+	CHECK_INT(stats_of(p->client).attempts - before, <=, 3);
+}
+
+/* Granted through a wake, not through a look that was due. */
+static void woken(struct conform *t, enum op op)
+{
+	struct party *p = join(t, OTHER_CLIENT);
+	struct dlock_stats then, now;
+	dlock_hold *h = take(t->lock);
+
+	tell(p, op, -1);
+	await_waiters(t, 1);
+	nap_ms(100);
+	then = stats_of(p->client);
+	give(h);
+	HEAR_OK(p);
+	now = stats_of(p->client);
+	CHECK_INT(now.wakes, >, then.wakes);
+	CHECK_INT(now.polls, ==, then.polls);
+	leave(t, p);
+}
+
+void case_wake_by_release(struct conform *t)
+{
+	use_mutex(t);
+	woken(t, ACQUIRE);
+}
+
+void case_wake_readers(struct conform *t)
+{
+	struct party *p[4];
+	dlock_hold *h;
+
+	use_rwlock(t);
+	woken(t, READ);
+	woken(t, ACQUIRE);
+	/* A writer that goes lets in all of them, not only the first. */
+	h = take(t->lock);
+	for (int i = 0; i < 4; i++) {
+		p[i] = join(t, OTHER_CLIENT);
+		tell(p[i], READ, -1);
+	}
+	await_waiters(t, 4);
+	give(h);
+	for (int i = 0; i < 4; i++)
+		HEAR_OK(p[i]);
+	for (int i = 0; i < 4; i++)
+		CHECK_INT(stats_of(p[i]->client).attempts, <=, 10);
+}
+
+void case_wake_permits(struct conform *t)
+{
+	use_semaphore(t, 1);
+	woken(t, ACQUIRE);
+}
+
+/* A release may make a few look, but not all of them again and again. */
+void case_wake_one_of_many(struct conform *t)
+{
+	enum { MANY = 8 };
+	struct party *p[MANY];
+	uint64_t before = 0, after = 0;
+	dlock_hold *h;
+	int granted = 0;
+
+	use_mutex(t);
+	h = take(t->lock);
+	for (int i = 0; i < MANY; i++) {
+		p[i] = join(t, OTHER_CLIENT);
+		tell(p[i], ACQUIRE, -1);
+	}
+	await_waiters(t, MANY);
+	nap_ms(100);
+	for (int i = 0; i < MANY; i++)
+		before += stats_of(p[i]->client).attempts;
+	give(h);
+	await_waiters(t, MANY - 1);
+	nap_ms(100);
+	for (int i = 0; i < MANY; i++) {
+		after += stats_of(p[i]->client).attempts;
+		granted += !quiet(p[i]);
+	}
+	CHECK_INT(granted, ==, 1);
+	/* Who knows the order knows the one. */
+	CHECK_INT(after - before, <=, t->caps & DLOCK_CAP_FAIR ? 4 : 3 * MANY);
+	for (int left = MANY; left > 0; left--) {
+		int i = 0;
+
+		EVENTUALLY((i = (i + 1) % MANY, p[i] && !quiet(p[i])));
+		HEAR_OK(p[i]);
+		leave(t, p[i]);
+		p[i] = NULL;
+	}
+}
+
+static void spin_us(int us)
+{
+	struct timespec ts;
+	int64_t end;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	end = ts.tv_nsec + us * 1000;
+	while (ts.tv_nsec < end && ts.tv_nsec >= end - us * 1000)
+		clock_gettime(CLOCK_MONOTONIC, &ts);
+}
+
+/* The release comes `us` after the other's request, and so meets it at any
+ * stage.  Was the wait ended by a look that was due, long after? */
+static int missed(struct party *holder, struct party *next, int us)
+{
+	uint64_t polls = stats_of(next->client).polls;
+	struct reply r;
+
+	tell(next, ACQUIRE, -1);
+	spin_us(us);
+	ASK_OK(holder, RELEASE, 0);
+	r = hear(next);
+	CHECK_INT(r.rc, ==, DLOCK_OK);
+	return r.took_ms >= LONG_MS && stats_of(next->client).polls > polls;
+}
+
+/* Back and forth.  One may be late because the machine was. */
+void case_wake_never_missed(struct conform *t)
+{
+	struct party *p[2];
+	int n = 0;
+
+	use_mutex(t);
+	for (int i = 0; i < 2; i++)
+		p[i] = join(t, OTHER_CLIENT);
+	ASK_OK(p[0], ACQUIRE, -1);
+	for (int i = 0; i < ROUNDS && n <= 1; i++)
+		n += missed(p[i % 2], p[(i + 1) % 2], i % 100);
+	CHECK_INT(n, <=, 1);
+	for (int i = 0; i < 2; i++)
+		CHECK_INT(stats_of(p[i]->client).attempts, <=, 4 * ROUNDS);
+}

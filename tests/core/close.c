@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Closing: with calls under way, with holds, with remnants, in time. */
+#include "core/support.h"
+
+#include <dirent.h>
+
+static struct fake *fake;
+
+static void set_up(void)
+{
+	OK(fake_register());
+	fake = fake_store("");
+}
+
+TestSuite(close, .init = set_up, .timeout = 60);
+
+static int entries(const char *dir)
+{
+	DIR *d = opendir(dir);
+	int n = 0;
+
+	while (d && readdir(d))
+		n++;
+	if (d)
+		closedir(d);
+	return n;
+}
+
+Test(close, leaves_no_thread_and_no_descriptor)
+{
+	struct diary d = DIARY_INIT;
+	dlock_options o = diary_options(&d);
+	int fds = entries("/proc/self/fd");
+	int threads = entries("/proc/self/task");
+	dlock_client *c = open_store("fake:?ttl=5s", &o);
+	dlock_lock *l = mutex(c, "a");
+	dlock_hold *h = take(l);
+
+	cr_assert_geq(dlock_hold_fd(h), 0);
+	cr_assert_gt(entries("/proc/self/fd"), fds);
+	cr_assert_eq(entries("/proc/self/task"), threads + 3);
+	OK(dlock_release(h));
+	dlock_free(l);
+	close_store(c);
+	cr_assert_eq(entries("/proc/self/fd"), fds);
+	EVENTUALLY(entries("/proc/self/task") == threads);
+}
+
+Test(close, of_nothing_does_nothing)
+{
+	dlock_close(NULL);
+	dlock_free(NULL);
+	dlock_cancel(NULL);
+}
+
+Test(close, ends_holds_which_answer_that_they_are_lost)
+{
+	struct diary d = DIARY_INIT;
+	dlock_options o = diary_options(&d);
+	dlock_client *c = open_store("fake:?ttl=5s", &o);
+	dlock_lock *l = mutex(c, "a"), *s = NULL, *m = NULL;
+	dlock_hold *a = take(l), *b, *all;
+	dlock_lock *members[1];
+	dlock_hold *h = NULL;
+
+	OK(dlock_semaphore_new(&s, c, "s", 3));
+	b = take(s);
+	members[0] = s;
+	OK(dlock_multi_new(&m, members, 1));
+	all = take(m);
+	close_store(c);
+	cr_assert_eq(fake_held(fake), 0);
+	cr_assert_eq(dlock_check(a), DLOCK_ELOST);
+	cr_assert_eq(dlock_check(all), DLOCK_ELOST);
+	cr_assert_eq(d.n, 0, "no event comes of closing");
+	cr_assert_eq(dlock_acquire(s, 0, &h), DLOCK_ECANCELED);
+	cr_assert_eq(dlock_acquire(m, 0, &h), DLOCK_ECANCELED);
+	dlock_cancel(s);
+	REFUSED(dlock_release(a), DLOCK_ELOST, "closed");
+	dlock_free(l);
+	REFUSED(dlock_release(b), DLOCK_ELOST, "closed");
+	dlock_free(s);
+	cr_assert_eq(dlock_release(all), DLOCK_ELOST);
+	dlock_free(m);
+}
+
+Test(close, ends_waits)
+{
+	dlock_client *c = open_store("fake:?ttl=5s", NULL);
+	dlock_lock *l = mutex(c, "a");
+	struct taker t[4] = { { 0 } };
+
+	fake_occupy(fake, DLK_MUTEX, "a", 0);
+	for (int i = 0; i < 4; i++)
+		taker_start(&t[i], l, -1);
+	EVENTUALLY(stats(c).waiters == 4);
+	close_within(c, 1000);
+	for (int i = 0; i < 4; i++)
+		cr_assert_eq(taker_join(&t[i]), DLOCK_ECANCELED);
+	cr_assert_eq(fake_waiting(fake), 0);
+	dlock_free(l);
+}
+
+/* Granted while closing: given back. */
+Test(close, does_not_keep_what_is_granted_meanwhile)
+{
+	dlock_client *c = open_store("fake:?ttl=5s", NULL);
+	dlock_lock *l = mutex(c, "a");
+	struct taker t = { .keep = 1 };
+
+	fake_script(fake, FAKE_ATTEMPT, (struct fake_step){ .delay_ms = 200 });
+	taker_start(&t, l, -1);
+	EVENTUALLY(fake_count(fake, FAKE_ATTEMPT) == 1);
+	close_within(c, 1500);
+	cr_assert_eq(taker_join(&t), DLOCK_ECANCELED);
+	cr_assert_eq(fake_held(fake), 0);
+	dlock_free(l);
+}
+
+/* Nobody answers any more, in no verb; `close` is all the time there is. */
+Test(close, keeps_its_time_with_a_silent_store)
+{
+	dlock_client *c = open_store("fake:?ttl=900ms&close=300ms", NULL);
+	dlock_lock *l = mutex(c, "a"), *lb = mutex(c, "b"), *lc = mutex(c, "c");
+	dlock_hold *a = take(l), *b = take(lb), *h = NULL;
+	struct taker t = { 0 };
+
+	fake_script(fake, FAKE_ATTEMPT,
+		    (struct fake_step){ .fault = FAKE_SILENT,
+					.times = FAKE_ALWAYS });
+	fake_script(fake, FAKE_RELEASE,
+		    (struct fake_step){ .fault = FAKE_SILENT,
+					.times = FAKE_ALWAYS });
+	fake_script(fake, FAKE_RENEW,
+		    (struct fake_step){ .fault = FAKE_SILENT,
+					.times = FAKE_ALWAYS });
+	fake_script(fake, FAKE_CLOSE,
+		    (struct fake_step){ .fault = FAKE_SILENT });
+	cr_assert_eq(dlock_release(b), DLOCK_EUNREACHABLE);
+	cr_assert_eq(dlock_acquire(lb, 0, &h), DLOCK_EUNREACHABLE);
+	taker_start(&t, lc, -1);
+	EVENTUALLY(fake_last(fake, FAKE_ATTEMPT).end == 0);
+	close_within(c, 300 + 200);
+	cr_assert_eq(taker_join(&t), DLOCK_ECANCELED);
+	cr_assert_eq(dlock_release(a), DLOCK_ELOST);
+	dlock_free(l);
+	dlock_free(lb);
+	dlock_free(lc);
+}
+
+/* The keeper has just begun to ask when the client closes. */
+Test(close, keeps_its_time_while_a_renewal_hangs)
+{
+	dlock_client *c = open_store("fake:?ttl=900ms&close=300ms", NULL);
+	dlock_lock *l = mutex(c, "a");
+	dlock_hold *h;
+
+	fake_script(fake, FAKE_RENEW,
+		    (struct fake_step){ .fault = FAKE_SILENT,
+					.times = FAKE_ALWAYS });
+	h = take(l);
+	EVENTUALLY(fake_count(fake, FAKE_RENEW) == 1);
+	close_within(c, 300 + 200);
+	cr_assert_eq(dlock_release(h), DLOCK_ELOST);
+	dlock_free(l);
+}
+
+Test(close, tells_the_store_of_remnants)
+{
+	dlock_client *c = open_store("fake:?ttl=60s", NULL);
+	dlock_lock *l = mutex(c, "a");
+	dlock_hold *h = take(l);
+
+	fake_script(fake, FAKE_RELEASE,
+		    (struct fake_step){ .fault = FAKE_REFUSE, .times = 4 });
+	cr_assert_eq(dlock_release(h), DLOCK_EUNREACHABLE);
+	EVENTUALLY(fake_count(fake, FAKE_RELEASE) == 4);
+	cr_assert_eq(fake_held(fake), 1);
+	close_within(c, 1000);
+	cr_assert_eq(fake_held(fake), 0);
+	dlock_free(l);
+}
+
+struct releasing {
+	atomic_int inside, closing;
+	dlock_hold *held;
+	int rc;
+};
+
+/* Begins before the client closes, and releases when it is closing. */
+static void release_late(dlock_hold *hold, enum dlock_event event,
+			 const char *why, void *arg)
+{
+	struct releasing *r = arg;
+
+	(void)hold;
+	(void)event;
+	(void)why;
+	atomic_store(&r->inside, 1);
+	while (!atomic_load(&r->closing))
+		nap_ms(1);
+	nap_ms(100);
+	r->rc = dlock_release(r->held);
+}
+
+static void *begin_close(void *arg)
+{
+	struct releasing *r = arg;
+
+	atomic_store(&r->closing, 1);
+	return NULL;
+}
+
+Test(close, goes_with_a_release_in_a_callback_that_is_running)
+{
+	struct releasing r = { 0 };
+	dlock_options o = DLOCK_OPTIONS_INIT;
+	dlock_lock *s = NULL;
+	dlock_client *c;
+	dlock_hold *h;
+	pthread_t thread;
+
+	o.on_event = release_late;
+	o.arg = &r;
+	c = open_store("fake:?ttl=60s", &o);
+	OK(dlock_semaphore_new(&s, c, "s", 2));
+	r.held = take(s);
+	h = take(s);
+	fake_lose(fake, fake_last(fake, FAKE_ATTEMPT).id);
+	EVENTUALLY(atomic_load(&r.inside));
+	cr_assert_eq(pthread_create(&thread, NULL, begin_close, &r), 0);
+	close_within(c, 3000);
+	pthread_join(thread, NULL);
+	cr_assert_eq(fake_held(fake), 0);
+	cr_assert_eq(dlock_release(h), DLOCK_ELOST);
+	dlock_free(s);
+}
+
+struct late_release {
+	dlock_hold *hold;
+	int rc;
+};
+
+static void *late_release_main(void *arg)
+{
+	struct late_release *r = arg;
+
+	r->rc = dlock_release(r->hold);
+	return NULL;
+}
+
+static atomic_int inside, go;
+
+static void linger(dlock_hold *hold, enum dlock_event event, const char *why,
+		   void *arg)
+{
+	(void)hold;
+	(void)event;
+	(void)why;
+	(void)arg;
+	atomic_store(&inside, 1);
+	while (!atomic_load(&go))
+		nap_ms(1);
+	nap_ms(100);
+}
+
+/* A release that waits for a callback while the client begins to close. */
+Test(close, goes_with_a_release_that_waits_for_a_callback)
+{
+	dlock_options o = DLOCK_OPTIONS_INIT;
+	struct late_release r = { 0 };
+	dlock_lock *s = NULL;
+	dlock_client *c;
+	pthread_t thread;
+
+	o.on_event = linger;
+	c = open_store("fake:?ttl=60s&check=20ms", &o);
+	OK(dlock_semaphore_new(&s, c, "s", 2));
+	fake_script(fake, FAKE_RENEW,
+		    (struct fake_step){ .fault = FAKE_REFUSE });
+	r.hold = take(s);
+	EVENTUALLY(atomic_load(&inside));
+	cr_assert_eq(pthread_create(&thread, NULL, late_release_main, &r), 0);
+	nap_ms(100);
+	atomic_store(&go, 1);
+	close_within(c, 3000);
+	pthread_join(thread, NULL);
+	cr_assert_eq(fake_held(fake), 0);
+	dlock_free(s);
+}
+
+/* A claim is lost while its handle is released by closing. */
+Test(close, bears_losses_that_come_meanwhile)
+{
+	dlock_client *c = open_store("fake:?ttl=60s", NULL);
+	dlock_lock *l[8];
+	dlock_hold *h[8];
+	char name[] = "a";
+
+	for (int i = 0; i < 8; i++) {
+		name[0] = (char)('a' + i);
+		l[i] = mutex(c, name);
+		h[i] = take(l[i]);
+	}
+	fake_lose(fake, fake_last(fake, FAKE_ATTEMPT).id);
+	close_store(c);
+	for (int i = 0; i < 8; i++) {
+		cr_assert_eq(dlock_release(h[i]), DLOCK_ELOST);
+		dlock_free(l[i]);
+	}
+}

@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every code is reached; bad input gets the documented one, and a message that
+ * names the culprit. */
+#include "core/support.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/claim.h"
+
+static struct fake *fake;
+static dlock_client *client;
+
+static void set_up(void)
+{
+	OK(fake_register());
+	fake = fake_store("");
+	client = open_store("fake:?ttl=2s", NULL);
+}
+
+static void tear_down(void)
+{
+	close_store(client);
+}
+
+TestSuite(errors, .init = set_up, .fini = tear_down, .timeout = 60);
+
+/* ---- Every code ---------------------------------------------------------- */
+
+static int scripted(int code)
+{
+	dlock_lock *l = mutex(client, "scripted");
+	dlock_hold *h = NULL;
+	int rc;
+
+	fake_script(fake, FAKE_ATTEMPT,
+		    (struct fake_step){ .fault = FAKE_CODE, .code = code });
+	rc = dlock_acquire(l, 0, &h);
+	dlock_free(l);
+	return rc;
+}
+
+static int busy(void)
+{
+	dlock_lock *l = mutex(client, "busy");
+	dlock_hold *h = NULL;
+	int rc;
+
+	fake_occupy(fake, DLK_MUTEX, "busy", 0);
+	rc = dlock_acquire(l, 0, &h);
+	dlock_free(l);
+	return rc;
+}
+
+static int unreachable(void)
+{
+	return scripted(DLOCK_EUNREACHABLE);
+}
+
+static int canceled(void)
+{
+	dlock_lock *l = mutex(client, "canceled");
+	struct taker t = { 0 };
+	int rc;
+
+	fake_occupy(fake, DLK_MUTEX, "canceled", 0);
+	taker_start(&t, l, -1);
+	EVENTUALLY(stats(client).waiters == 1);
+	dlock_cancel(l);
+	rc = taker_join(&t);
+	dlock_free(l);
+	return rc;
+}
+
+static int lost(void)
+{
+	dlock_lock *l = mutex(client, "lost");
+	dlock_hold *h = take(l);
+	int rc;
+
+	fake_lose(fake, fake_last(fake, FAKE_ATTEMPT).id);
+	rc = dlock_release(h);
+	dlock_free(l);
+	return rc;
+}
+
+static int deadlock(void)
+{
+	dlock_lock *l = NULL;
+	dlock_hold *r = NULL, *w = NULL;
+	int rc;
+
+	OK(dlock_rwlock_new(&l, client, "deadlock"));
+	OK(dlock_acquire_shared(l, 0, &r));
+	rc = dlock_acquire(l, 0, &w);
+	OK(dlock_release(r));
+	dlock_free(l);
+	return rc;
+}
+
+static int invalid(void)
+{
+	dlock_lock *l = NULL;
+
+	return dlock_mutex_new(&l, client, "");
+}
+
+static int unsupported(void)
+{
+	dlock_client *c = NULL;
+
+	return dlock_open(&c, "rediss://h", NULL);
+}
+
+static int denied(void)
+{
+	return scripted(DLOCK_EDENIED);
+}
+
+static int exhausted(void)
+{
+	return scripted(DLOCK_EEXHAUSTED);
+}
+
+static int protocol(void)
+{
+	return scripted(DLOCK_EPROTO);
+}
+
+/* Asked in a child, which must not touch the store. */
+static int forked(void)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0) {
+		dlock_lock *l = NULL;
+
+		_exit(-dlock_mutex_new(&l, client, "forked"));
+	}
+	waitpid(pid, &status, 0);
+	return -WEXITSTATUS(status);
+}
+
+static int no_memory(void)
+{
+	return scripted(DLOCK_ENOMEM);
+}
+
+static int system_failed(void)
+{
+	return scripted(DLOCK_ESYSTEM);
+}
+
+/* In the order of DLOCK_ERRORS, and no shorter. */
+static const struct {
+	int code;
+	int (*reach)(void);
+} reached[] = {
+	{ DLOCK_EBUSY, busy },
+	{ DLOCK_EUNREACHABLE, unreachable },
+	{ DLOCK_ECANCELED, canceled },
+	{ DLOCK_ELOST, lost },
+	{ DLOCK_EDEADLK, deadlock },
+	{ DLOCK_EINVAL, invalid },
+	{ DLOCK_ENOTSUP, unsupported },
+	{ DLOCK_EDENIED, denied },
+	{ DLOCK_EEXHAUSTED, exhausted },
+	{ DLOCK_EPROTO, protocol },
+	{ DLOCK_EFORKED, forked },
+	{ DLOCK_ENOMEM, no_memory },
+	{ DLOCK_ESYSTEM, system_failed },
+};
+
+Test(errors, each_code_is_reached)
+{
+	static const int codes[] = {
+#define X(name, value, text) DLOCK_##name,
+		DLOCK_ERRORS(X)
+#undef X
+	};
+	size_t n = sizeof(codes) / sizeof(codes[0]);
+
+	cr_assert_eq(sizeof(reached) / sizeof(reached[0]), n);
+	for (size_t i = 0; i < n; i++) {
+		int rc = reached[i].reach();
+
+		cr_assert_eq(reached[i].code, codes[i]);
+		cr_assert_eq(rc, codes[i], "%s, not %s", dlock_errname(rc),
+			     dlock_errname(codes[i]));
+		if (rc != DLOCK_EFORKED && rc != DLOCK_ECANCELED)
+			cr_assert_gt(strlen(dlock_errmsg()), 0);
+	}
+}
+
+Test(errors, leave_errno_alone)
+{
+	dlock_lock *l = NULL;
+
+	errno = 4711;
+	cr_assert_eq(dlock_mutex_new(&l, client, ""), DLOCK_EINVAL);
+	cr_assert_eq(errno, 4711);
+	OK(dlock_mutex_new(&l, client, "a"));
+	cr_assert_eq(dlock_release(take(l)), DLOCK_OK);
+	dlock_free(l);
+	cr_assert_eq(errno, 4711);
+}
+
+/* ---- Bad names ----------------------------------------------------------- */
+
+#define L16 "0123456789abcdef"
+#define L64 L16 L16 L16 L16
+#define L256 L64 L64 L64 L64
+
+Test(errors, refuse_bad_names)
+{
+	static const struct {
+		const char *name, *text;
+	} bad[] = {
+		{ NULL, "NULL" },
+		{ "", "empty" },
+		{ L256, "255" },
+		{ "a\nb", "control" },
+		{ "a\x7f", "control" },
+		{ "\xc2\x85", "control" },
+		{ "a\x80", "UTF-8" },
+		{ "\xc0\xaf", "UTF-8" },
+		{ "\xed\xa0\x80", "UTF-8" },
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		dlock_lock *l = NULL;
+
+		REFUSED(dlock_mutex_new(&l, client, bad[i].name), DLOCK_EINVAL,
+			bad[i].text);
+		REFUSED(dlock_rwlock_new(&l, client, bad[i].name), DLOCK_EINVAL,
+			bad[i].text);
+		REFUSED(dlock_semaphore_new(&l, client, bad[i].name, 1),
+			DLOCK_EINVAL, bad[i].text);
+		cr_assert_null(l);
+	}
+}
+
+Test(errors, let_the_longest_name_pass)
+{
+	dlock_lock *l = NULL;
+
+	OK(dlock_mutex_new(&l, client, &(L256)[1]));
+	OK(dlock_release(take(l)));
+	dlock_free(l);
+}
+
+/* ---- Bad URIs ------------------------------------------------------------ */
+
+Test(errors, refuse_bad_uris)
+{
+	static const struct {
+		const char *uri;
+		int code;
+		const char *text;
+	} bad[] = {
+		{ NULL, DLOCK_EINVAL, "NULL" },
+		{ "", DLOCK_EINVAL, "empty" },
+		{ "localhost", DLOCK_EINVAL, "no scheme" },
+		{ "fakt:", DLOCK_EINVAL, "'fakt'" },
+		{ "filee:", DLOCK_EINVAL, "did you mean 'file'" },
+		{ "rediss://h", DLOCK_ENOTSUP, "TLS" },
+		{ "fake:?ttl=0", DLOCK_EINVAL, "10ms to 24h" },
+		{ "fake:?ttl=0s", DLOCK_EINVAL, "10ms to 24h" },
+		{ "fake:?ttl=-1s", DLOCK_EINVAL, "ttl" },
+		{ "fake:?ttl=1e300", DLOCK_EINVAL, "ttl" },
+		{ "fake:?ttl=9223372036854775808s", DLOCK_EINVAL, "24h" },
+		{ "fake:?ttl=9223372036854775808", DLOCK_EINVAL, "no unit" },
+		{ "fake:?ttl=30", DLOCK_EINVAL, "no unit" },
+		{ "fake:?ttl=30x", DLOCK_EINVAL, "'x'" },
+		{ "fake:?ttl=30s&ttl=20s", DLOCK_EINVAL, "twice" },
+		{ "fake:?tttl=30s", DLOCK_EINVAL, "did you mean 'ttl'" },
+		{ "fake:?zzzzzzzzz=1", DLOCK_EINVAL, "unknown parameter" },
+		{ "fake:?ttl", DLOCK_EINVAL, "name=value" },
+		{ "fake://h:0", DLOCK_EINVAL, "1 to 65535" },
+		{ "fake://h:65536", DLOCK_EINVAL, "1 to 65535" },
+		{ "fake://h:x", DLOCK_EINVAL, "1 to 65535" },
+		{ "fake:/a%00b", DLOCK_EINVAL, "fake:" },
+		{ "fake:/a%zz", DLOCK_EINVAL, "fake:" },
+		{ "fake:/a b", DLOCK_EINVAL, "%20" },
+		{ "fake:#f", DLOCK_EINVAL, "%23" },
+		{ "fake:?prefix=.a", DLOCK_EINVAL, "prefix" },
+		{ "fake:?retry_min=1h&retry_max=1s", DLOCK_EINVAL,
+		  "retry_min" },
+		{ "mem://u:p@h", DLOCK_EINVAL, "user or password" },
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		dlock_client *c = NULL;
+
+		REFUSED(dlock_open(&c, bad[i].uri, NULL), bad[i].code,
+			bad[i].text);
+		cr_assert_null(c);
+	}
+	REFUSED(dlock_open(NULL, "fake:", NULL), DLOCK_EINVAL, "out is NULL");
+}
+
+Test(errors, refuse_a_uri_without_end)
+{
+	size_t size = 1 << 20;
+	char *uri = malloc(size);
+	dlock_client *c = NULL;
+
+	cr_assert_not_null(uri);
+	memset(uri, 'a', size);
+	memcpy(uri, "fake:/", 6);
+	uri[size - 1] = '\0';
+	REFUSED(dlock_open(&c, uri, NULL), DLOCK_EINVAL, "longer than");
+	free(uri);
+}
+
+/* ---- Bad arguments ------------------------------------------------------- */
+
+static void no_party(const struct dlock_party *p, void *arg)
+{
+	(void)p;
+	(void)arg;
+}
+
+static void no_entry(const struct dlock_entry *e, void *arg)
+{
+	(void)e;
+	(void)arg;
+}
+
+Test(errors, refuse_null)
+{
+	struct dlock_stats st = { .size = sizeof(st) };
+	dlock_lock *l = mutex(client, "a");
+	dlock_hold *h = NULL;
+
+	REFUSED(dlock_mutex_new(NULL, client, "a"), DLOCK_EINVAL, "out");
+	REFUSED(dlock_mutex_new(&l, NULL, "a"), DLOCK_EINVAL, "client");
+	REFUSED(dlock_acquire(NULL, 0, &h), DLOCK_EINVAL, "lock");
+	REFUSED(dlock_acquire(l, 0, NULL), DLOCK_EINVAL, "out");
+	REFUSED(dlock_acquire_shared(NULL, 0, &h), DLOCK_EINVAL, "lock");
+	REFUSED(dlock_release(NULL), DLOCK_EINVAL, "hold");
+	REFUSED(dlock_hold_fd(NULL), DLOCK_EINVAL, "hold");
+	REFUSED(dlock_inspect(NULL, no_party, NULL, 0), DLOCK_EINVAL, "lock");
+	REFUSED(dlock_inspect(l, NULL, NULL, 0), DLOCK_EINVAL, "each");
+	REFUSED(dlock_list(NULL, no_entry, NULL, 0), DLOCK_EINVAL, "client");
+	REFUSED(dlock_list(client, NULL, NULL, 0), DLOCK_EINVAL, "each");
+	REFUSED(dlock_break(NULL, 0), DLOCK_EINVAL, "lock");
+	REFUSED(dlock_get_stats(NULL, &st), DLOCK_EINVAL, "client");
+	REFUSED(dlock_get_stats(client, NULL), DLOCK_EINVAL, "out");
+	cr_assert_eq(dlock_check(NULL), DLOCK_EINVAL);
+	cr_assert_eq(dlock_remaining_ms(NULL), 0);
+	cr_assert_eq(dlock_token(NULL), 0);
+	cr_assert_null(dlock_member(NULL, 0));
+	dlock_free(l);
+}
+
+Test(errors, refuse_stats_of_no_size)
+{
+	struct {
+		struct dlock_stats st;
+		char more[32];
+	} newer = { .st.size = sizeof(newer), .more = "untouched" };
+	struct dlock_stats st = { .size = 0 };
+	struct dlock_stats old = { .size = offsetof(struct dlock_stats, busy),
+				   .busy = 4711 };
+
+	REFUSED(dlock_get_stats(client, &st), DLOCK_EINVAL, "size is 0");
+	OK(dlock_get_stats(client, &old));
+	cr_assert_eq(old.busy, 4711);
+	OK(dlock_get_stats(client, &newer.st));
+	cr_assert_eq(newer.st.size, sizeof(struct dlock_stats));
+	cr_assert_str_eq(newer.more, "untouched");
+}
+
+Test(errors, refuse_bad_permits)
+{
+	dlock_lock *l = NULL, *other = NULL;
+
+	REFUSED(dlock_semaphore_new(&l, client, "s", 0), DLOCK_EINVAL,
+		"0 permits");
+	OK(dlock_semaphore_new(&l, client, "s", 3));
+	REFUSED(dlock_semaphore_new(&other, client, "s", 4), DLOCK_EINVAL,
+		"3 permits here, not 4");
+	cr_assert_null(other);
+	dlock_free(l);
+	OK(dlock_semaphore_new(&l, client, "s", 4));
+	dlock_free(l);
+}
+
+Test(errors, refuse_a_side_or_a_kind_that_is_not_there)
+{
+	dlock_client *c = open_store("fake://poor?without=6", NULL);
+	dlock_lock *l = mutex(client, "a"), *none = NULL;
+	dlock_hold *h = NULL;
+
+	REFUSED(dlock_acquire_shared(l, 0, &h), DLOCK_EINVAL, "read side");
+	REFUSED(dlock_rwlock_new(&none, c, "a"), DLOCK_ENOTSUP, "no rwlocks");
+	REFUSED(dlock_semaphore_new(&none, c, "a", 1), DLOCK_ENOTSUP,
+		"no semaphores");
+	cr_assert_null(none);
+	dlock_free(l);
+	close_store(c);
+}
+
+Test(errors, refuse_what_the_store_cannot_tell)
+{
+	dlock_client *c = open_store("fakebare://bare", NULL);
+	dlock_lock *l = mutex(c, "a");
+
+	REFUSED(dlock_inspect(l, no_party, NULL, 0), DLOCK_ENOTSUP, "fakebare");
+	REFUSED(dlock_list(c, no_entry, NULL, 0), DLOCK_ENOTSUP, "list");
+	REFUSED(dlock_break(l, 0), DLOCK_ENOTSUP, "break");
+	dlock_free(l);
+	close_store(c);
+}
+
+Test(errors, tell_the_count_that_is_full)
+{
+	dlock_lock *l = mutex(client, "a");
+	dlock_hold *h = take(l), *again = NULL;
+
+	/* Nobody can wait for 2^32 acquires: the count is put there. */
+	h->count = UINT32_MAX;
+	REFUSED(dlock_acquire(l, 0, &again), DLOCK_EEXHAUSTED, "2^32 - 1");
+	h->count = 1;
+	OK(dlock_release(h));
+	dlock_free(l);
+}
+
+Test(errors, have_names_and_texts)
+{
+	cr_assert_str_eq(dlock_errname(0), "OK");
+	cr_assert_str_eq(dlock_errname(DLOCK_EBUSY), "EBUSY");
+	cr_assert_str_eq(dlock_errname(99), "UNKNOWN");
+	cr_assert_str_eq(dlock_strerror(DLOCK_ENOMEM), "out of memory");
+	cr_assert_str_eq(dlock_strerror(1), "no dlock error code");
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which backends are taken, which are refused, and in what words. */
+#include "core/support.h"
+
+TestSuite(registry, .timeout = 30);
+
+static int b_open(struct dlk_session *s, dlk_time deadline,
+		  struct dlk_error *err)
+{
+	(void)s;
+	(void)deadline;
+	return dlk_fail(err, DLOCK_EDENIED, "this store lets nobody in");
+}
+
+static void b_close(struct dlk_session *s, dlk_time deadline)
+{
+	(void)s;
+	(void)deadline;
+}
+
+static enum dlk_verdict b_attempt(struct dlk_ticket *t, dlk_time deadline,
+				  struct dlk_error *err)
+{
+	(void)t;
+	(void)deadline;
+	(void)err;
+	return DLK_BUSY;
+}
+
+static int b_release(struct dlk_ticket *t, dlk_time deadline,
+		     struct dlk_error *err)
+{
+	(void)t;
+	(void)deadline;
+	(void)err;
+	return 0;
+}
+
+static int b_list(struct dlk_session *s,
+		  void (*each)(const struct dlock_entry *e, void *arg),
+		  void *arg, dlk_time deadline, struct dlk_error *err)
+{
+	(void)s;
+	(void)each;
+	(void)arg;
+	(void)deadline;
+	(void)err;
+	return 0;
+}
+
+static int b_inspect(struct dlk_session *s, const struct dlk_claim *claim,
+		     void (*each)(const struct dlock_party *p, void *arg),
+		     void *arg, dlk_time deadline, struct dlk_error *err)
+{
+	(void)claim;
+	(void)each;
+	return b_list(s, NULL, arg, deadline, err);
+}
+
+static const char *scheme_list[] = { "other", NULL, NULL };
+
+static struct dlock_backend sound(void)
+{
+	return (struct dlock_backend){
+		.size = sizeof(struct dlock_backend),
+		.schemes = scheme_list,
+		.summary = "another store",
+		.session_size = sizeof(struct dlk_session),
+		.ticket_size = sizeof(struct dlk_ticket),
+		.open = b_open,
+		.close = b_close,
+		.attempt = b_attempt,
+		.release = b_release,
+	};
+}
+
+#define WITHOUT(member, text)                                                  \
+	do {                                                                   \
+		struct dlock_backend b_ = sound();                             \
+		b_.member = 0;                                                 \
+		REFUSED(dlock_backend_register(&b_), DLOCK_EINVAL, text);      \
+	} while (0)
+
+Test(registry, refuses_a_backend_that_lacks_something)
+{
+	REFUSED(dlock_backend_register(NULL), DLOCK_EINVAL, "NULL");
+	WITHOUT(size, "dlock_backend.size is 0");
+	WITHOUT(schemes, "'schemes'");
+	WITHOUT(summary, "'summary'");
+	WITHOUT(open, "'open'");
+	WITHOUT(close, "'close'");
+	WITHOUT(attempt, "'attempt'");
+	WITHOUT(release, "'release'");
+	WITHOUT(session_size, "session_size");
+	WITHOUT(ticket_size, "ticket_size");
+}
+
+Test(registry, refuses_half_a_pair)
+{
+	struct dlock_backend b = sound();
+
+	b.caps = DLOCK_CAP_INSPECT;
+	REFUSED(dlock_backend_register(&b), DLOCK_EINVAL, "'inspect'");
+	b.caps = DLOCK_CAP_LIST;
+	REFUSED(dlock_backend_register(&b), DLOCK_EINVAL, "'list'");
+	b.caps = 0;
+	b.list = b_list;
+	REFUSED(dlock_backend_register(&b), DLOCK_EINVAL, "'list'");
+	b.list = NULL;
+	b.inspect = b_inspect;
+	REFUSED(dlock_backend_register(&b), DLOCK_EINVAL, "'inspect'");
+	b = sound();
+	b.caps = DLOCK_CAP_FENCE_DURABLE;
+	REFUSED(dlock_backend_register(&b), DLOCK_EINVAL, "without FENCE");
+}
+
+Test(registry, takes_what_is_whole)
+{
+	static const char *schemes[] = { "whole", NULL };
+	static struct dlock_backend b;
+
+	b = sound();
+	b.schemes = schemes;
+	b.caps = DLOCK_CAP_FENCE_DURABLE | DLOCK_CAP_FENCE | DLOCK_CAP_INSPECT |
+		 DLOCK_CAP_LIST;
+	b.inspect = b_inspect;
+	b.list = b_list;
+	OK(dlock_backend_register(&b));
+}
+
+Test(registry, refuses_schemes_that_are_taken_or_ill_formed)
+{
+	static const struct {
+		const char *scheme, *text;
+	} bad[] = {
+		{ "", "1 to 31 bytes" },
+		{ "a23456789012345678901234567890123", "1 to 31 bytes" },
+		{ "UPPER", "lower-case" },
+		{ "1st", "lower-case" },
+		{ "a b", "lower-case" },
+		{ "a:b", "lower-case" },
+		{ "mem", "'mem' is taken" },
+		{ "redis", "'redis' is taken" },
+		{ "rediss", "'rediss' is taken" },
+		{ "fake", "'fake' is taken" },
+	};
+	struct dlock_backend b = sound();
+
+	OK(fake_register());
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		scheme_list[0] = bad[i].scheme;
+		REFUSED(dlock_backend_register(&b), DLOCK_EINVAL, bad[i].text);
+	}
+	scheme_list[0] = "fine";
+	scheme_list[1] = "mem";
+	REFUSED(dlock_backend_register(&b), DLOCK_EINVAL, "'mem' is taken");
+	scheme_list[0] = NULL;
+	REFUSED(dlock_backend_register(&b), DLOCK_EINVAL, "'schemes'");
+}
+
+Test(registry, refuses_parameters_that_the_parser_cannot_serve)
+{
+	static const struct dlk_param clash[] = {
+		{ "ttl", DLK_NUMBER, "1", 0, 9, NULL, "text" }, { 0 }
+	};
+	static const struct dlk_param bad_default[] = {
+		{ "size", DLK_NUMBER, "10", 0, 9, NULL, "text" }, { 0 }
+	};
+	struct dlock_backend b = sound();
+
+	b.params = clash;
+	REFUSED(dlock_backend_register(&b), DLOCK_EINVAL, "'ttl'");
+	b.params = bad_default;
+	REFUSED(dlock_backend_register(&b), DLOCK_EINVAL, "'size'");
+}
+
+struct seen {
+	int mem, other, second, fake, redis, n;
+	uint32_t caps;
+};
+
+static void see_store(const struct dlock_store *store, void *arg)
+{
+	struct seen *s = arg;
+
+	cr_assert_not_null(store->summary);
+	s->n++;
+	if (strcmp(store->scheme, "mem") == 0) {
+		s->mem++;
+		s->caps = store->caps;
+		cr_assert_null(store->missing);
+	}
+	if (strcmp(store->scheme, "rediss") == 0) {
+		s->redis++;
+		cr_assert(strstr(store->missing, "TLS"));
+		cr_assert_eq(store->caps, 0);
+	}
+	s->other += strcmp(store->scheme, "other") == 0;
+	s->second += strcmp(store->scheme, "other2") == 0;
+	s->fake += strcmp(store->scheme, "fake") == 0;
+}
+
+Test(registry, serves_what_is_registered)
+{
+	static struct dlock_backend b;
+	static const char *two[] = { "other", "other2", NULL };
+	struct seen s = { 0 };
+	dlock_client *c = NULL;
+
+	b = sound();
+	b.schemes = two;
+	OK(dlock_backend_register(&b));
+	OK(fake_register());
+	REFUSED(dlock_backend_register(&b), DLOCK_EINVAL, "'other' is taken");
+	REFUSED(dlock_open(&c, "other:", NULL), DLOCK_EDENIED, "lets nobody");
+	REFUSED(dlock_open(&c, "OTHER2://h", NULL), DLOCK_EDENIED, "nobody");
+	cr_assert_null(c);
+	dlock_each_store(see_store, &s);
+	cr_assert_eq(s.mem, 1);
+	cr_assert_eq(s.other, 1);
+	cr_assert_eq(s.second, 1);
+	cr_assert_eq(s.fake, 1);
+	cr_assert_eq(s.redis, 1);
+	cr_assert(s.caps & DLOCK_CAP_WAKE);
+}
+
+static void see_param(const struct dlock_store_param *p, void *arg)
+{
+	int *n = arg;
+
+	cr_assert(p->name && p->type && p->range && p->def && p->text);
+	++*n;
+}
+
+Test(registry, tells_the_parameters_of_each_scheme)
+{
+	int common = 0, mem = 0, fake = 0;
+
+	OK(fake_register());
+	OK(dlock_each_param("zk", see_param, &common));
+	OK(dlock_each_param("mem", see_param, &mem));
+	OK(dlock_each_param("fake", see_param, &fake));
+	cr_assert_geq(common, 9);
+	cr_assert_gt(mem, 9);
+	cr_assert_gt(fake, mem);
+	REFUSED(dlock_each_param(NULL, see_param, &mem), DLOCK_EINVAL, "NULL");
+	REFUSED(dlock_each_param("mem", NULL, &mem), DLOCK_EINVAL, "NULL");
+	REFUSED(dlock_each_param("redsi", see_param, &mem), DLOCK_EINVAL,
+		"'redis'");
+	REFUSED(dlock_each_param("postgresql", see_param, &mem), DLOCK_EINVAL,
+		"dlock backends");
+}

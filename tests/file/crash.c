@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Processes that die or fork, disks that are full. */
+#include "support.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+struct scene {
+	char dir[PATH_MAX];
+	atomic_int held;
+	atomic_int waits;
+	atomic_int granted;
+	atomic_int other; /* a pid */
+	pid_t test;       /* ours */
+	_Atomic int64_t killed_ms;
+};
+
+static struct scene *scene(void)
+{
+	struct scene *s = shared(sizeof(*s));
+
+	store_make(s->dir);
+	s->test = getpid();
+	return s;
+}
+
+static void hold_for_ever(void *arg)
+{
+	struct scene *s = arg;
+	dlock_client *c = store_open(s->dir, NULL);
+
+	take(mutex(c, "x"), 0);
+	s->held = 1;
+	for (;;)
+		pause();
+}
+
+static void wait_then_say(void *arg)
+{
+	struct scene *s = arg;
+	dlock_client *c = store_open(s->dir, NULL);
+	dlock_lock *l = mutex(c, "x");
+	dlock_hold *h;
+
+	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EBUSY);
+	s->waits = 1;
+	h = take(l, FOREVER);
+	CHECK_INT(now_ms() - s->killed_ms, <=, 100 + slack_ms());
+	s->granted = 1;
+	CHECK_OK(dlock_release(h));
+	dlock_free(l);
+	dlock_close(c);
+}
+
+Test(file_crash, a_killed_holder_frees_the_lock)
+{
+	struct scene *s = scene();
+	pid_t holder, waiter;
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		s->held = s->waits = s->granted = 0;
+		holder = child(hold_for_ever, s);
+		EVENTUALLY(s->held);
+		waiter = child(wait_then_say, s);
+		EVENTUALLY(s->waits);
+		nap_ms(i); /* once it is asleep, and once it is not yet */
+		CHECK(!s->granted);
+		s->killed_ms = now_ms();
+		child_kill(holder);
+		child_ended(waiter);
+	}
+}
+
+static void hold_and_fork(void *arg)
+{
+	struct scene *s = arg;
+	dlock_client *c = store_open(s->dir, NULL);
+	pid_t pid;
+
+	take(mutex(c, "x"), 0);
+	pid = fork();
+	CHECK(pid >= 0);
+	if (pid == 0) {
+		s->other = getpid();
+		while (kill(s->test, 0) == 0)
+			nap_ms(10);
+		_exit(0);
+	}
+	EVENTUALLY(s->other);
+	s->held = 1;
+	for (;;)
+		pause();
+}
+
+Test(file_crash, a_child_that_lives_on_keeps_no_lock)
+{
+	struct scene *s = scene();
+	pid_t holder = child(hold_and_fork, s);
+	dlock_client *c = store_open(s->dir, NULL);
+	dlock_lock *l = mutex(c, "x");
+	dlock_hold *h;
+
+	EVENTUALLY(s->held);
+	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EBUSY);
+	child_kill(holder);
+	h = take(l, 100 + slack_ms());
+	CHECK(kill(s->other, 0) == 0);
+	CHECK(kill(s->other, SIGKILL) == 0);
+	CHECK_OK(dlock_release(h));
+	dlock_free(l);
+	dlock_close(c);
+}
+
+/* Descriptors of this process that lead below `dir`, or are inotify's.  No
+ * memory is allocated: in a child of a process with threads a sanitizer may
+ * not survive that. */
+static int open_below(const char *dir)
+{
+	char path[64], to[PATH_MAX];
+	ssize_t n;
+	int fd, count = 0;
+
+	for (fd = 0; fd < 1024; fd++) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		n = readlink(path, to, sizeof(to) - 1);
+		if (n < 0)
+			continue;
+		to[n] = '\0';
+		if (!strncmp(to, dir, strlen(dir)) || strstr(to, "inotify"))
+			count++;
+	}
+	return count;
+}
+
+static void nothing_open(void *arg)
+{
+	struct scene *s = arg;
+
+	CHECK_INT(open_below(s->dir), ==, 0);
+#if !SANITIZED
+	/* And a client of its own works. */
+	wait_then_say(s);
+#else
+	s->waits = 1;
+#endif
+}
+
+Test(file_crash, a_child_has_none_of_the_descriptors)
+{
+	struct scene *s = scene();
+	dlock_client *c = store_open(s->dir, NULL);
+	dlock_lock *l = mutex(c, "x");
+	dlock_hold *h = take(l, 0);
+	pid_t pid;
+
+	CHECK_INT(open_below(s->dir), >, 1);
+	pid = child(nothing_open, s);
+	EVENTUALLY(s->waits);
+	s->killed_ms = now_ms();
+	CHECK_OK(dlock_release(h));
+	child_ended(pid);
+	CHECK_OK(dlock_release(take(l, 1000)));
+	dlock_free(l);
+	dlock_close(c);
+	CHECK_INT(open_below(s->dir), ==, 0);
+}
+
+/* ---- Full and broken disks ----------------------------------------------- */
+
+static void write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY);
+
+	CHECK(fd >= 0 && write(fd, text, strlen(text)) > 0);
+	close(fd);
+}
+
+/* A mount namespace of our own; as nobody else than root, in a user namespace
+ * where we are. */
+static void private_mounts(void)
+{
+	char map[64];
+
+	if (unshare(CLONE_NEWNS) < 0) {
+		snprintf(map, sizeof(map), "0 %u 1", (unsigned int)geteuid());
+		CHECK(unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0);
+		write_file("/proc/self/uid_map", map);
+	}
+	CHECK(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0);
+}
+
+static void fails_then_works(const char *dir, int code, int errnum,
+			     void (*heal)(const char *dir))
+{
+	dlock_client *c = store_open(dir, NULL), *d = store_open(dir, NULL);
+	dlock_lock *l = mutex(c, "x"), *m = mutex(d, "x");
+	dlock_hold *h;
+
+	CHECK_RC(dlock_acquire(l, 60000, &h), code);
+	CHECK_TEXT(dlock_errmsg(), strerror(errnum));
+	CHECK_TEXT(dlock_errmsg(), "dlock.mnx");
+	heal(dir);
+	/* Nothing stayed locked. */
+	CHECK_OK(dlock_release(take(m, 0)));
+	CHECK_OK(dlock_release(take(l, 0)));
+	dlock_free(l);
+	dlock_free(m);
+	dlock_close(c);
+	dlock_close(d);
+}
+
+static void make_room(const char *dir)
+{
+	char path[PATH_MAX + 16];
+
+	snprintf(path, sizeof(path), "%s/ballast", dir);
+	CHECK(unlink(path) == 0);
+}
+
+static void on_a_full_disk(void *arg)
+{
+	struct scene *s = arg;
+	char path[PATH_MAX + 16], page[4096] = { 0 };
+	int fd;
+
+	private_mounts();
+	CHECK(mount("tmpfs", s->dir, "tmpfs", 0, "size=16k,mode=700") == 0);
+	snprintf(path, sizeof(path), "%s/ballast", s->dir);
+	fd = open(path, O_CREAT | O_WRONLY, 0600);
+	CHECK(fd >= 0);
+	while (write(fd, page, sizeof(page)) > 0)
+		;
+	CHECK_INT(errno, ==, ENOSPC);
+	close(fd);
+	fails_then_works(s->dir, DLOCK_EEXHAUSTED, ENOSPC, make_room);
+}
+
+Test(file_crash, a_full_disk)
+{
+	child_ended(child(on_a_full_disk, scene()));
+}
+
+static void make_writable(const char *dir)
+{
+	CHECK(mount(NULL, dir, NULL, MS_REMOUNT, "size=64k") == 0);
+}
+
+static void on_a_read_only_disk(void *arg)
+{
+	struct scene *s = arg;
+
+	private_mounts();
+	CHECK(mount("tmpfs", s->dir, "tmpfs", 0, "size=64k,mode=700") == 0);
+	CHECK(mount(NULL, s->dir, NULL, MS_REMOUNT | MS_RDONLY, NULL) == 0);
+	fails_then_works(s->dir, DLOCK_EDENIED, EROFS, make_writable);
+}
+
+Test(file_crash, a_read_only_disk)
+{
+	child_ended(child(on_a_read_only_disk, scene()));
+}
+
+static void no_more_errors(const char *dir)
+{
+	(void)dir;
+	fail_pwrite = 0;
+}
+
+Test(file_crash, a_broken_disk)
+{
+	char dir[PATH_MAX];
+
+	store_make(dir);
+	fail_pwrite = EIO;
+	fails_then_works(dir, DLOCK_ESYSTEM, EIO, no_more_errors);
+	fail_pwrite = EDQUOT;
+	fails_then_works(dir, DLOCK_EEXHAUSTED, EDQUOT, no_more_errors);
+}
+
+/* An error beside a reader; a writer that waits meanwhile gets its turn. */
+Test(file_crash, a_broken_disk_while_others_read)
+{
+	char dir[PATH_MAX];
+	dlock_client *c, *d;
+	dlock_lock *l, *m;
+	dlock_hold *h, *none;
+
+	store_make(dir);
+	c = store_open(dir, NULL);
+	d = store_open(dir, NULL);
+	l = rwlock(c, "x");
+	m = rwlock(d, "x");
+	h = take_shared(l, 0);
+	fail_pwrite = EIO;
+	CHECK_RC(dlock_acquire_shared(m, 0, &none), DLOCK_ESYSTEM);
+	CHECK_RC(dlock_acquire(m, 0, &none), DLOCK_EBUSY);
+	CHECK_OK(dlock_release(h));
+	CHECK_RC(dlock_acquire(m, 0, &none), DLOCK_ESYSTEM);
+	fail_pwrite = 0;
+	CHECK_OK(dlock_release(take(l, 0)));
+	CHECK_OK(dlock_release(take_shared(m, 0)));
+	dlock_free(l);
+	dlock_free(m);
+	dlock_close(c);
+	dlock_close(d);
+}

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Readers, writers, permits; who holds, and which locks there are. */
+#include "support.h"
+
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+struct scene {
+	char dir[PATH_MAX];
+	atomic_int ready, stop, reading, has, inside, most;
+};
+
+static struct scene *scene(void)
+{
+	struct scene *s = shared(sizeof(*s));
+
+	store_make(s->dir);
+	return s;
+}
+
+/* ---- Readers and writers ------------------------------------------------- */
+
+/* Two of these leave no moment without a reader, if they may. */
+static void read_all_the_time(void *arg)
+{
+	struct scene *s = arg;
+	dlock_client *c = store_open(s->dir, NULL);
+	dlock_lock *l = rwlock(c, "x");
+	dlock_hold *h;
+
+	while (!s->stop) {
+		h = take_shared(l, FOREVER);
+		s->reading++;
+		s->ready++;
+		nap_ms(2);
+		/* Overlap: hold on until another is in, if one can get in. */
+		for (int i = 0; i < 5 && s->reading < 2 && !s->stop; i++)
+			nap_ms(1);
+		s->reading--;
+		CHECK_OK(dlock_release(h));
+	}
+	dlock_free(l);
+	dlock_close(c);
+}
+
+Test(file_kinds, a_writer_does_not_starve)
+{
+	struct scene *s = scene();
+	pid_t reader[3];
+	dlock_client *c;
+	dlock_lock *l;
+	dlock_hold *h;
+	int i;
+
+	for (i = 0; i < 3; i++)
+		reader[i] = child(read_all_the_time, s);
+	c = store_open(s->dir, NULL);
+	l = rwlock(c, "x");
+	EVENTUALLY(s->ready > 10);
+	for (i = 0; i < 20; i++) {
+		h = take(l, 2000 * slowness());
+		CHECK_INT(s->reading, ==, 0);
+		CHECK_OK(dlock_release(h));
+	}
+	s->stop = 1;
+	for (i = 0; i < 3; i++)
+		child_ended(reader[i]);
+	dlock_free(l);
+	dlock_close(c);
+}
+
+static void wait_to_write(void *arg)
+{
+	struct scene *s = arg;
+	dlock_client *c = store_open(s->dir, NULL);
+	dlock_lock *l = rwlock(c, "x");
+
+	EVENTUALLY(s->reading);
+	take(l, FOREVER);
+	s->has = 1;
+	for (;;)
+		pause();
+}
+
+/* The first writer that waits keeps readers out; but not when it is stopped,
+ * and not when it is dead. */
+Test(file_kinds, a_waiting_writer_stands_before_later_readers)
+{
+	struct scene *s = scene();
+	pid_t writer = child(wait_to_write, s);
+	dlock_client *c = store_open(s->dir, NULL);
+	dlock_client *d = store_open(s->dir, NULL);
+	dlock_lock *l = rwlock(c, "x"), *m = rwlock(d, "x");
+	dlock_hold *h = take_shared(l, 0), *h2;
+	int i;
+
+	s->reading = 1;
+	for (i = 0; dlock_acquire_shared(m, 0, &h2) == DLOCK_OK; i++) {
+		CHECK_OK(dlock_release(h2));
+		CHECK_INT(i, <, 1000);
+		nap_ms(10);
+	}
+	CHECK(kill(writer, SIGSTOP) == 0);
+	CHECK_OK(dlock_release(h));
+	CHECK_OK(dlock_release(take_shared(m, 10000)));
+	CHECK(!s->has);
+	CHECK(kill(writer, SIGCONT) == 0);
+	EVENTUALLY(s->has);
+	child_kill(writer);
+	CHECK_OK(dlock_release(take_shared(m, 100 + slack_ms())));
+	dlock_free(l);
+	dlock_free(m);
+	dlock_close(c);
+	dlock_close(d);
+}
+
+static void *read_once(void *arg)
+{
+	dlock_hold *h = take_shared(arg, FOREVER);
+
+	CHECK_OK(dlock_release(h));
+	return NULL;
+}
+
+Test(file_kinds, a_writer_turned_reader_lets_readers_in)
+{
+	struct scene *s = scene();
+	dlock_client *c = store_open(s->dir, NULL);
+	dlock_client *d = store_open(s->dir, NULL);
+	dlock_lock *l = rwlock(c, "x"), *m = rwlock(d, "x");
+	struct dlock_stats st = { .size = sizeof(st) };
+	dlock_hold *w, *r, *h;
+	pthread_t t;
+
+	w = take(l, 0);
+	r = take_shared(l, 0);
+	CHECK_RC(dlock_acquire_shared(m, 0, &h), DLOCK_EBUSY);
+	CHECK(pthread_create(&t, NULL, read_once, m) == 0);
+	EVENTUALLY(dlock_get_stats(d, &st) == 0 && st.waiters == 1);
+	CHECK_OK(dlock_release(w));
+	CHECK(pthread_join(t, NULL) == 0);
+	CHECK_RC(dlock_acquire(m, 0, &h), DLOCK_EBUSY);
+	CHECK_OK(dlock_release(r));
+	CHECK_OK(dlock_release(take(m, 0)));
+	dlock_free(l);
+	dlock_free(m);
+	dlock_close(c);
+	dlock_close(d);
+}
+
+/* ---- Permits ------------------------------------------------------------- */
+
+static void take_permits(void *arg)
+{
+	struct scene *s = arg;
+	dlock_client *c = store_open(s->dir, NULL);
+	dlock_lock *l = semaphore(c, "x", 3);
+	dlock_hold *h;
+	int i, n;
+
+	for (i = 0; i < 400; i++) {
+		h = take(l, FOREVER);
+		n = ++s->inside;
+		CHECK_INT(n, <=, 3);
+		if (n > s->most)
+			s->most = n;
+		if (i % 8 == 0)
+			nap_ms(1);
+		s->inside--;
+		CHECK_OK(dlock_release(h));
+	}
+	dlock_free(l);
+	dlock_close(c);
+}
+
+Test(file_kinds, permits_across_processes)
+{
+	struct scene *s = scene();
+	pid_t pid[6];
+	int i;
+
+	for (i = 0; i < 6; i++)
+		pid[i] = child(take_permits, s);
+	for (i = 0; i < 6; i++)
+		child_ended(pid[i]);
+	CHECK_INT(s->most, ==, 3);
+}
+
+Test(file_kinds, everybody_names_the_same_number_of_permits)
+{
+	struct scene *s = scene();
+	dlock_client *c = store_open(s->dir, NULL);
+	dlock_client *d = store_open(s->dir, NULL);
+	dlock_lock *three = semaphore(c, "x", 3), *five = semaphore(d, "x", 5);
+	dlock_hold *h = take(three, 0), *h5[5], *none;
+	int i;
+
+	CHECK_RC(dlock_acquire(five, 0, &none), DLOCK_EINVAL);
+	CHECK_TEXT(dlock_errmsg(), "semaphore 'x' has 3 permits, not 5");
+	CHECK_OK(dlock_release(h));
+	for (i = 0; i < 5; i++)
+		h5[i] = take(five, 0);
+	CHECK_RC(dlock_acquire(five, 0, &none), DLOCK_EBUSY);
+	CHECK_RC(dlock_acquire(three, 0, &none), DLOCK_EINVAL);
+	for (i = 0; i < 5; i++)
+		CHECK_OK(dlock_release(h5[i]));
+	CHECK_OK(dlock_release(take(three, 0)));
+	dlock_free(three);
+	dlock_free(five);
+	dlock_close(c);
+	dlock_close(d);
+}
+
+Test(file_kinds, two_thousand_million_permits)
+{
+	struct scene *s = scene();
+	dlock_client *c = store_open(s->dir, NULL);
+	dlock_lock *l = semaphore(c, "x", INT32_MAX);
+	dlock_hold *h[100];
+	int64_t begin = now_ms();
+	int i;
+
+	for (i = 0; i < 100; i++)
+		h[i] = take(l, 0);
+	for (i = 0; i < 100; i++)
+		CHECK_OK(dlock_release(h[i]));
+	CHECK_INT(now_ms() - begin, <, 1000 * slowness());
+	dlock_free(l);
+	dlock_close(c);
+}
+
+/* More permits than one look tries: the last free one is found all the same. */
+Test(file_kinds, the_last_of_many_permits)
+{
+	struct scene *s = scene();
+	dlock_client *c = store_open(s->dir, NULL);
+	dlock_client *d = store_open(s->dir, NULL);
+	dlock_lock *l = semaphore(c, "x", 600), *m = semaphore(d, "x", 600);
+	dlock_hold *h[600];
+	int i;
+
+	for (i = 0; i < 600; i++)
+		h[i] = take(l, 5000 * slowness());
+	CHECK_RC(dlock_acquire(m, 20, &h[0]), DLOCK_EBUSY);
+	CHECK_OK(dlock_release(h[77]));
+	h[77] = take(m, 5000 * slowness());
+	for (i = 0; i < 600; i++)
+		CHECK_OK(dlock_release(h[i]));
+	dlock_free(l);
+	dlock_free(m);
+	dlock_close(c);
+	dlock_close(d);
+}
+
+/* ---- Who, and which ------------------------------------------------------ */
+
+struct seen {
+	int holders, waiters, shared;
+	uint64_t tokens; /* their sum */
+	char labels[256];
+};
+
+static void look(const struct dlock_party *p, void *arg)
+{
+	struct seen *seen = arg;
+
+	if (p->waiting)
+		seen->waiters++;
+	else
+		seen->holders++;
+	seen->shared += p->shared;
+	seen->tokens += p->token;
+	CHECK_INT(p->remaining_ms, ==, -1);
+	strncat(seen->labels, p->label, 60);
+	strncat(seen->labels, ";", 2);
+}
+
+static struct seen inspect(dlock_lock *l)
+{
+	struct seen seen = { 0 };
+
+	CHECK_OK(dlock_inspect(l, look, &seen, 1000));
+	return seen;
+}
+
+static void hold_labelled(void *arg)
+{
+	struct scene *s = arg;
+	dlock_client *c = store_open(s->dir, "label=the-other");
+
+	take(mutex(c, "x"), 0);
+	take_shared(rwlock(c, "x"), 0);
+	take(semaphore(c, "x", 4), 0);
+	s->ready = 1;
+	for (;;)
+		pause();
+}
+
+Test(file_kinds, inspect_tells_the_living_from_the_dead)
+{
+	struct scene *s = scene();
+	pid_t other = child(hold_labelled, s);
+	dlock_client *c = store_open(s->dir, "label=me");
+	dlock_lock *l[3] = { mutex(c, "x"), rwlock(c, "x"),
+			     semaphore(c, "x", 4) };
+	dlock_lock *never;
+	dlock_hold *h;
+	struct seen seen;
+	int i;
+
+	never = mutex(c, "never");
+	CHECK_INT(inspect(never).holders, ==, 0);
+	dlock_free(never);
+	EVENTUALLY(s->ready);
+	for (i = 0; i < 3; i++) {
+		seen = inspect(l[i]);
+		CHECK_INT(seen.holders, ==, 1);
+		CHECK_INT(seen.shared, ==, i > 0);
+		CHECK_TEXT(seen.labels, "the-other;");
+		CHECK(seen.tokens > 0);
+	}
+	h = take(l[2], 0);
+	seen = inspect(l[2]);
+	CHECK_INT(seen.holders, ==, 2);
+	CHECK_TEXT(seen.labels, "me;");
+	CHECK(seen.tokens > dlock_token(h));
+	CHECK_OK(dlock_release(h));
+	child_kill(other);
+	for (i = 0; i < 3; i++) {
+		CHECK_INT(inspect(l[i]).holders, ==, 0);
+		dlock_free(l[i]);
+	}
+	dlock_close(c);
+}
+
+/* Also where tokens were drawn by the batch: at once by the holder's client,
+ * and by others at its next look at the file. */
+Test(file_kinds, inspect_tells_the_exact_token)
+{
+	struct scene *s = scene();
+	dlock_client *c = store_open(s->dir, "ttl=300ms");
+	dlock_client *d = store_open(s->dir, NULL);
+	dlock_lock *l = mutex(c, "x"), *m = mutex(d, "x");
+	dlock_hold *h;
+	int i;
+
+	for (i = 0; i < 3000; i++)
+		CHECK_OK(dlock_release(take(l, 0)));
+	h = take(l, 0);
+	CHECK(inspect(l).tokens == dlock_token(h));
+	EVENTUALLY(inspect(m).tokens == dlock_token(h));
+	CHECK_OK(dlock_release(h));
+	h = take(m, 0);
+	CHECK(inspect(l).tokens == dlock_token(h));
+	CHECK_OK(dlock_release(h));
+	dlock_free(l);
+	dlock_free(m);
+	dlock_close(c);
+	dlock_close(d);
+}
+
+static void list_one(const struct dlock_entry *e, void *arg)
+{
+	char *text = arg;
+
+	snprintf(text + strlen(text), 512 - strlen(text), "%s %s %u;", e->kind,
+		 e->name, e->permits);
+}
+
+Test(file_kinds, list)
+{
+	struct scene *s = scene();
+	dlock_client *c = store_open(s->dir, NULL);
+	dlock_client *d = store_open(s->dir, "prefix=dlock.b");
+	dlock_lock *l[4] = { mutex(c, "a/b c"), rwlock(c, "x"),
+			     semaphore(c, "x", 7), mutex(d, "theirs") };
+	char text[512] = "";
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		CHECK_OK(dlock_release(take(l[i], 0)));
+		dlock_free(l[i]);
+	}
+	CHECK_OK(dlock_list(c, list_one, text, 1000));
+	CHECK_TEXT(text, "mutex a/b c 0;");
+	CHECK_TEXT(text, "rwlock x 0;");
+	CHECK_TEXT(text, "semaphore x 7;");
+	CHECK(!strstr(text, "theirs"));
+	text[0] = '\0';
+	CHECK_OK(dlock_list(d, list_one, text, 1000));
+	CHECK(!strcmp(text, "mutex theirs 0;"));
+	dlock_close(c);
+	dlock_close(d);
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "support.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/temp.h"
+
+atomic_int fail_pwrite, fail_inotify, fail_watch, short_pwrite;
+
+/* In the place of libc's, for the library linked into this program. */
+ssize_t pwrite(int fd, const void *data, size_t size, off_t at)
+{
+	int most = short_pwrite;
+
+	if (fail_pwrite) {
+		errno = fail_pwrite;
+		return -1;
+	}
+	if (most && size > (size_t)most) {
+		short_pwrite = 0;
+		size = (size_t)most;
+	}
+	return syscall(SYS_pwrite64, fd, data, size, at);
+}
+
+int inotify_init1(int flags)
+{
+	if (fail_inotify) {
+		errno = fail_inotify;
+		return -1;
+	}
+	return (int)syscall(SYS_inotify_init1, flags);
+}
+
+int inotify_add_watch(int fd, const char *path, uint32_t mask)
+{
+	if (fail_watch) {
+		errno = fail_watch;
+		return -1;
+	}
+	return (int)syscall(SYS_inotify_add_watch, fd, path, mask);
+}
+
+void store_make(char dir[PATH_MAX])
+{
+	CHECK(temp_make(dir) == 0);
+}
+
+dlock_client *store_open(const char *dir, const char *query)
+{
+	char uri[PATH_MAX + 128];
+	dlock_client *c;
+
+	snprintf(uri, sizeof(uri), "file://%s%s%s", dir, query ? "?" : "",
+		 query ? query : "");
+	CHECK_OK(dlock_open(&c, uri, NULL));
+	return c;
+}
+
+const char *store_file(const char *dir, const char *kind, const char *name)
+{
+	static _Thread_local char path[PATH_MAX];
+
+	CHECK((size_t)snprintf(path, sizeof(path), "%s/dlock.%sn%s", dir, kind,
+			       name) < sizeof(path));
+	return path;
+}
+
+void store_refused(const char *uri, int code, const char *part)
+{
+	dlock_client *c;
+
+	CHECK_RC(dlock_open(&c, uri, NULL), code);
+	CHECK_TEXT(dlock_errmsg(), part);
+}
+
+dlock_lock *mutex(dlock_client *c, const char *name)
+{
+	dlock_lock *l;
+
+	CHECK_OK(dlock_mutex_new(&l, c, name));
+	return l;
+}
+
+dlock_lock *rwlock(dlock_client *c, const char *name)
+{
+	dlock_lock *l;
+
+	CHECK_OK(dlock_rwlock_new(&l, c, name));
+	return l;
+}
+
+dlock_lock *semaphore(dlock_client *c, const char *name, uint32_t permits)
+{
+	dlock_lock *l;
+
+	CHECK_OK(dlock_semaphore_new(&l, c, name, permits));
+	return l;
+}
+
+dlock_hold *take(dlock_lock *l, int64_t timeout_ms)
+{
+	dlock_hold *h;
+
+	CHECK_OK(dlock_acquire(l, timeout_ms, &h));
+	return h;
+}
+
+dlock_hold *take_shared(dlock_lock *l, int64_t timeout_ms)
+{
+	dlock_hold *h;
+
+	CHECK_OK(dlock_acquire_shared(l, timeout_ms, &h));
+	return h;
+}
+
+uint64_t polls(dlock_client *c)
+{
+	struct dlock_stats s = { .size = sizeof(s) };
+
+	CHECK_OK(dlock_get_stats(c, &s));
+	return s.polls;
+}
+
+void *shared(size_t size)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	CHECK(p != MAP_FAILED);
+	return p;
+}
+
+pid_t child(void (*run)(void *arg), void *arg)
+{
+	pid_t pid = fork();
+
+	CHECK(pid >= 0);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		run(arg);
+		_exit(0);
+	}
+	return pid;
+}
+
+void child_ended(pid_t pid)
+{
+	int status;
+
+	EVENTUALLY(waitpid(pid, &status, WNOHANG) == pid);
+	CHECK_INT(status, ==, 0);
+}
+
+void child_kill(pid_t pid)
+{
+	CHECK(kill(pid, SIGKILL) == 0);
+	CHECK(waitpid(pid, NULL, 0) == pid);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the tests of the file store share.  Checks are those of
+ * support/check.h: the first that fails ends its process, and whoever waits
+ * for that process fails too.
+ */
+#ifndef DLOCK_TESTS_FILE_SUPPORT_H
+#define DLOCK_TESTS_FILE_SUPPORT_H
+
+#include <dlock/dlock.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#include "support/wait.h"
+
+#define FOREVER (-1)
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
+
+/* A directory for a store, mode 0700; removed with the test run's. */
+void store_make(char dir[PATH_MAX]);
+
+/* Open it; `query` without its '?', or NULL. */
+dlock_client *store_open(const char *dir, const char *query);
+
+/* The file of the mutex ("m"), rwlock ("r") or semaphore ("s") called `name`,
+ * which is of letters and digits. */
+const char *store_file(const char *dir, const char *kind, const char *name);
+
+/* Opening must fail with `code` and mention `part`. */
+void store_refused(const char *uri, int code, const char *part);
+
+dlock_lock *mutex(dlock_client *c, const char *name);
+dlock_lock *rwlock(dlock_client *c, const char *name);
+dlock_lock *semaphore(dlock_client *c, const char *name, uint32_t permits);
+
+dlock_hold *take(dlock_lock *l, int64_t timeout_ms);
+dlock_hold *take_shared(dlock_lock *l, int64_t timeout_ms);
+
+/* The number of wake-ups by time since the client was opened. */
+uint64_t polls(dlock_client *c);
+
+/* Bytes that children see too, zeroed; never freed. */
+void *shared(size_t size);
+
+/* Run in a forked child, which ends with 0 if `run` returns.  Before a client
+ * is opened: a sanitizer does not like to be forked with threads.  It dies with
+ * us. */
+pid_t child(void (*run)(void *arg), void *arg);
+/* Wait until it ended well. */
+void child_ended(pid_t pid);
+/* SIGKILL it, and wait until it is dead. */
+void child_kill(pid_t pid);
+
+/* System calls that fail instead, with this errno, when not 0. */
+extern atomic_int fail_pwrite, fail_inotify, fail_watch;
+/* The next pwrite() of more than this writes only so much, and says so. */
+extern atomic_int short_pwrite;
+
+#endif

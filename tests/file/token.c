@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tokens rise, whatever happened to the file that keeps them. */
+#include "support.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backends/file/state.h"
+
+#define SLOT_AT(i) (512 + 512 * (off_t)(i))
+
+struct fixture {
+	char dir[PATH_MAX];
+	const char *file;
+	uint64_t last; /* the greatest token so far */
+};
+
+static void fixture(struct fixture *f)
+{
+	memset(f, 0, sizeof(*f));
+	store_make(f->dir);
+}
+
+/* Take the mutex with a client of its own, and see the token rise. */
+static void rises(struct fixture *f, unsigned int times)
+{
+	dlock_client *c = store_open(f->dir, NULL);
+	dlock_lock *l = mutex(c, "x");
+	dlock_hold *h;
+
+	while (times--) {
+		h = take(l, 0);
+		CHECK(dlock_token(h) > f->last);
+		f->last = dlock_token(h);
+		CHECK_OK(dlock_release(h));
+	}
+	dlock_free(l);
+	dlock_close(c);
+	f->file = store_file(f->dir, "m", "x");
+}
+
+static void overwrite(const char *file, off_t at, const void *data, size_t n)
+{
+	int fd = open(file, O_WRONLY);
+
+	CHECK(fd >= 0);
+	CHECK(pwrite(fd, data, n, at) == (ssize_t)n);
+	close(fd);
+}
+
+static void spoil(const char *file, off_t at, size_t n)
+{
+	char rubbish[4096];
+
+	memset(rubbish, 0xA5, sizeof(rubbish));
+	overwrite(file, at, rubbish, n);
+}
+
+static uint64_t stored(const char *file)
+{
+	struct file_header h;
+	struct file_state st;
+	int fd = open(file, O_RDONLY);
+
+	CHECK(fd >= 0);
+	CHECK(dlki_file_load(fd, DLK_MUTEX, "x", &h, &st) == FILE_GOOD);
+	close(fd);
+	return st.last;
+}
+
+/* Put a token far in the future: then only the file can tell it. */
+static void far_ahead(struct fixture *f)
+{
+	struct file_header h;
+	struct file_state st;
+	int i, fd;
+
+	rises(f, 1);
+	fd = open(f->file, O_RDWR);
+	CHECK(fd >= 0);
+	CHECK(dlki_file_load(fd, DLK_MUTEX, "x", &h, &st) == FILE_GOOD);
+	st.first = st.last += UINT64_C(1000000000000);
+	for (i = 0; i < 2; i++)
+		CHECK(dlki_file_store(fd, &st) == 0);
+	f->last = st.last;
+	close(fd);
+}
+
+Test(file_token, survives_the_process_that_drew_it)
+{
+	struct fixture f;
+
+	fixture(&f);
+	far_ahead(&f);
+	rises(&f, 3);
+	rises(&f, 3);
+}
+
+Test(file_token, in_a_tight_loop_and_with_others_between)
+{
+	struct fixture f;
+	dlock_client *c[2];
+	dlock_lock *l[2];
+	dlock_hold *h;
+	unsigned int i, who, run = 0;
+
+	fixture(&f);
+	for (i = 0; i < 2; i++) {
+		c[i] = store_open(f.dir, NULL);
+		l[i] = mutex(c[i], "x");
+	}
+	/* Runs of all lengths, so that one ends within any batch. */
+	for (i = who = 0; i < 60000; i++) {
+		if (run-- == 0) {
+			who = !who;
+			run = i / 40;
+		}
+		h = take(l[who], 0);
+		CHECK(dlock_token(h) > f.last);
+		f.last = dlock_token(h);
+		CHECK_OK(dlock_release(h));
+	}
+	for (i = 0; i < 2; i++) {
+		dlock_free(l[i]);
+		dlock_close(c[i]);
+	}
+}
+
+struct loops {
+	dlock_client *client;
+	atomic_int stop;
+	uint64_t last; /* under "a" */
+};
+
+static void *loop_a(void *arg)
+{
+	struct loops *t = arg;
+	dlock_lock *l = mutex(t->client, "a");
+	dlock_hold *h;
+
+	while (!t->stop) {
+		h = take(l, FOREVER);
+		CHECK(dlock_token(h) > t->last);
+		t->last = dlock_token(h);
+		CHECK_OK(dlock_release(h));
+	}
+	dlock_free(l);
+	return NULL;
+}
+
+static void *loop_b(void *arg)
+{
+	struct loops *t = arg;
+	dlock_lock *l = mutex(t->client, "b");
+
+	while (!t->stop)
+		CHECK_OK(dlock_release(take(l, FOREVER)));
+	dlock_free(l);
+	return NULL;
+}
+
+/* Two names of a client are drawn from memory at once, and what happens to one
+ * is seen by the thread that is at the other. */
+Test(file_token, two_tight_loops_of_one_client)
+{
+	struct fixture f;
+	struct loops t = { 0 };
+	pthread_t thread[2];
+	dlock_client *c;
+	dlock_lock *l;
+	dlock_hold *h;
+	int i;
+
+	fixture(&f);
+	t.client = store_open(f.dir, NULL);
+	c = store_open(f.dir, NULL);
+	l = mutex(c, "a");
+	CHECK(pthread_create(&thread[0], NULL, loop_a, &t) == 0);
+	CHECK(pthread_create(&thread[1], NULL, loop_b, &t) == 0);
+	for (i = 0; i < 200; i++) {
+		h = take(l, FOREVER);
+		CHECK(dlock_token(h) > t.last);
+		t.last = dlock_token(h);
+		CHECK_OK(dlock_release(h));
+		nap_ms(3);
+	}
+	t.stop = 1;
+	for (i = 0; i < 2; i++)
+		CHECK(pthread_join(thread[i], NULL) == 0);
+	dlock_free(l);
+	dlock_close(c);
+	dlock_close(t.client);
+}
+
+/* With nothing to tell that others have written, the file is read each time. */
+Test(file_token, without_a_second_inotify)
+{
+	struct fixture f;
+	dlock_client *c;
+	dlock_lock *l;
+	dlock_hold *h;
+	int i;
+
+	fixture(&f);
+	c = store_open(f.dir, NULL);
+	l = mutex(c, "x");
+	CHECK_OK(dlock_release(take(l, 0)));
+	fail_inotify = EMFILE;
+	for (i = 0; i < 500; i++) {
+		h = take(l, 0);
+		CHECK(dlock_token(h) > f.last);
+		f.last = dlock_token(h);
+		CHECK_OK(dlock_release(h));
+		if (i % 50 == 49)
+			rises(&f, 2);
+	}
+	dlock_free(l);
+	dlock_close(c);
+}
+
+Test(file_token, one_torn_slot_is_survived)
+{
+	struct fixture f;
+	uint64_t before;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		fixture(&f);
+		far_ahead(&f);
+		before = stored(f.file);
+		spoil(f.file, SLOT_AT(i) + 8, 20);
+		CHECK(stored(f.file) == before);
+		rises(&f, 1);
+	}
+}
+
+Test(file_token, a_torn_write_leaves_the_slot_before)
+{
+	struct fixture f;
+	dlock_client *c;
+	dlock_lock *l;
+	dlock_hold *h;
+
+	fixture(&f);
+	far_ahead(&f);
+	c = store_open(f.dir, NULL);
+	l = mutex(c, "x");
+	short_pwrite = 20;
+	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EEXHAUSTED);
+	CHECK_TEXT(dlock_errmsg(), strerror(ENOSPC));
+	dlock_free(l);
+	dlock_close(c);
+	rises(&f, 3);
+}
+
+Test(file_token, with_both_slots_bad_it_goes_on_from_the_clock)
+{
+	struct fixture f;
+
+	fixture(&f);
+	rises(&f, 5);
+	spoil(f.file, SLOT_AT(0), 100);
+	spoil(f.file, SLOT_AT(1), 100);
+	rises(&f, 2);
+	CHECK_INT(stored(f.file), >=, f.last);
+}
+
+Test(file_token, a_damaged_header_costs_no_token)
+{
+	struct fixture f;
+
+	fixture(&f);
+	far_ahead(&f);
+	spoil(f.file, 30, 50);
+	rises(&f, 2);
+}
+
+Test(file_token, an_emptied_file_goes_on_from_the_clock)
+{
+	struct fixture f;
+	dlock_client *c;
+	dlock_lock *l;
+	dlock_hold *h;
+	int i;
+
+	fixture(&f);
+	rises(&f, 5);
+	/* Under a client that has it open, and draws from memory. */
+	c = store_open(f.dir, NULL);
+	l = mutex(c, "x");
+	for (i = 0; i < 200; i++) {
+		h = take(l, 0);
+		CHECK(dlock_token(h) > f.last);
+		f.last = dlock_token(h);
+		CHECK_OK(dlock_release(h));
+		if (i % 50 == 49)
+			CHECK(truncate(f.file, 0) == 0);
+	}
+	dlock_free(l);
+	dlock_close(c);
+}
+
+static void not_acquired(struct fixture *f, const char *part)
+{
+	dlock_client *c = store_open(f->dir, NULL);
+	dlock_lock *l = mutex(c, "x");
+	dlock_hold *h;
+
+	CHECK_RC(dlock_acquire(l, 1000, &h), DLOCK_EPROTO);
+	CHECK_TEXT(dlock_errmsg(), part);
+	dlock_free(l);
+	dlock_close(c);
+}
+
+Test(file_token, what_is_not_a_lock_file_is_left_alone)
+{
+	struct fixture f;
+	char data[8];
+	int fd;
+
+	fixture(&f);
+	rises(&f, 1);
+	spoil(f.file, 0, 16);
+	not_acquired(&f, "not a lock file");
+	fd = open(f.file, O_RDONLY);
+	CHECK(read(fd, data, sizeof(data)) == sizeof(data));
+	CHECK(data[0] == (char)0xA5);
+	close(fd);
+}
+
+Test(file_token, another_locks_file)
+{
+	struct fixture f;
+	dlock_client *c;
+	dlock_lock *l;
+	char other[PATH_MAX];
+
+	fixture(&f);
+	c = store_open(f.dir, NULL);
+	l = mutex(c, "other");
+	CHECK_OK(dlock_release(take(l, 0)));
+	dlock_free(l);
+	dlock_close(c);
+	strcpy(other, store_file(f.dir, "m", "other"));
+	CHECK(rename(other, store_file(f.dir, "m", "x")) == 0);
+	not_acquired(&f, "called 'other'");
+}
+
+Test(file_token, a_counter_at_its_end_is_an_error)
+{
+	struct fixture f;
+	struct file_header h;
+	struct file_state st;
+	dlock_client *c;
+	dlock_lock *l;
+	dlock_hold *hold;
+	int fd;
+
+	fixture(&f);
+	rises(&f, 1);
+	fd = open(f.file, O_RDWR);
+	CHECK(dlki_file_load(fd, DLK_MUTEX, "x", &h, &st) == FILE_GOOD);
+	st.last = UINT64_MAX;
+	CHECK(dlki_file_store(fd, &st) == 0);
+	close(fd);
+	c = store_open(f.dir, NULL);
+	l = mutex(c, "x");
+	CHECK_RC(dlock_acquire(l, 0, &hold), DLOCK_EEXHAUSTED);
+	CHECK_TEXT(dlock_errmsg(), "tokens");
+	dlock_free(l);
+	dlock_close(c);
+}
+
+Test(file_token, synced_to_the_disk_if_wished)
+{
+	struct fixture f;
+	dlock_client *c;
+	dlock_lock *l;
+
+	fixture(&f);
+	c = store_open(f.dir, "sync=on");
+	l = mutex(c, "x");
+	CHECK_OK(dlock_release(take(l, 0)));
+	CHECK_OK(dlock_release(take(l, 0)));
+	dlock_free(l);
+	dlock_close(c);
+	rises(&f, 1);
+}

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Waiting: no lost wake-up, no polling, no two at once. */
+#include "support.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- Hand-off ------------------------------------------------------------ */
+
+#define ROUNDS 3000
+
+struct pair {
+	char dir[PATH_MAX];
+	atomic_uint asked[2], got[2];
+	atomic_int done[2];
+	atomic_ulong polls;
+	int64_t worst_ms;
+	int (*ask)(dlock_lock *l, int64_t timeout_ms, dlock_hold **h);
+	dlock_lock *(*lock)(dlock_client *c, const char *name);
+};
+
+/* As EVENTUALLY(), and quickly. */
+#define SOON(condition)                                                        \
+	do {                                                                   \
+		int64_t end_ = now_ms() + patience_ms();                       \
+		while (!(condition)) {                                         \
+			if (now_ms() > end_)                                   \
+				FAIL("never came true: %s", #condition);       \
+			sched_yield();                                         \
+		}                                                              \
+	} while (0)
+
+/* Whoever has the lock lets it go when the other has asked for it: asleep, or
+ * on its way there.  The other then has it, before it is asked for again. */
+static void hand_over(struct pair *p, int me)
+{
+	dlock_client *c = store_open(p->dir, NULL);
+	dlock_lock *l = p->lock(c, "x");
+	unsigned int i, k, seed = (unsigned int)me, theirs;
+	dlock_hold *h;
+
+	for (i = 1; i <= ROUNDS; i++) {
+		p->asked[me] = i;
+		CHECK_OK(p->ask(l, FOREVER, &h));
+		p->got[me] = i;
+		SOON(p->asked[!me] > p->got[!me] || p->done[!me]);
+		theirs = p->asked[!me];
+		for (k = (unsigned int)rand_r(&seed) % 64; k; k--)
+			sched_yield();
+		CHECK_OK(dlock_release(h));
+		SOON(p->got[!me] >= theirs);
+	}
+	p->done[me] = 1;
+	p->polls += polls(c);
+	dlock_free(l);
+	dlock_close(c);
+}
+
+static void first(void *arg)
+{
+	hand_over(arg, 0);
+}
+
+static void second(void *arg)
+{
+	hand_over(arg, 1);
+}
+
+/* A lost wake-up costs a second, until the safety look. */
+static void hand_off(struct pair *p)
+{
+	int64_t begin = now_ms();
+	pid_t a, b;
+
+	store_make(p->dir);
+	a = child(first, p);
+	b = child(second, p);
+	child_ended(a);
+	child_ended(b);
+	CHECK_INT(p->polls, <, ROUNDS / 20);
+	CHECK_INT(now_ms() - begin, <, 6000 * slowness());
+}
+
+Test(file_wait, hand_off_of_a_mutex, .timeout = 120)
+{
+	struct pair *p = shared(sizeof(*p));
+
+	p->lock = mutex;
+	p->ask = dlock_acquire;
+	hand_off(p);
+}
+
+Test(file_wait, hand_off_among_writers, .timeout = 120)
+{
+	struct pair *p = shared(sizeof(*p));
+
+	p->lock = rwlock;
+	p->ask = dlock_acquire;
+	hand_off(p);
+}
+
+static dlock_lock *one_permit(dlock_client *c, const char *name)
+{
+	return semaphore(c, name, 1);
+}
+
+Test(file_wait, hand_off_of_a_permit, .timeout = 120)
+{
+	struct pair *p = shared(sizeof(*p));
+
+	p->lock = one_permit;
+	p->ask = dlock_acquire;
+	hand_off(p);
+}
+
+/* Without giving up the processor. */
+static void spin_ns(int64_t ns)
+{
+	struct timespec a, b;
+
+	clock_gettime(CLOCK_MONOTONIC, &a);
+	do
+		clock_gettime(CLOCK_MONOTONIC, &b);
+	while ((b.tv_sec - a.tv_sec) * 1000000000 + b.tv_nsec - a.tv_nsec < ns);
+}
+
+/* The holder never waits, and so listens for knocks; it releases at about the
+ * time of the knock, before and after it is heard. */
+static void give_only(void *arg)
+{
+	struct pair *p = arg;
+	dlock_client *c = store_open(p->dir, NULL);
+	dlock_lock *l = mutex(c, "x");
+	unsigned int i, seed = 1;
+	dlock_hold *h;
+
+	for (i = 1; i <= ROUNDS; i++) {
+		h = take(l, 0);
+		p->got[0] = i;
+		SOON(p->asked[1] == i);
+		spin_ns(rand_r(&seed) % 40000);
+		CHECK_OK(dlock_release(h));
+		SOON(p->got[1] == i);
+	}
+	dlock_free(l);
+	dlock_close(c);
+}
+
+static void take_only(void *arg)
+{
+	struct pair *p = arg;
+	dlock_client *c = store_open(p->dir, NULL);
+	dlock_lock *l = mutex(c, "x");
+	unsigned int i;
+	dlock_hold *h;
+
+	for (i = 1; i <= ROUNDS; i++) {
+		SOON(p->got[0] == i);
+		p->asked[1] = i;
+		h = take(l, FOREVER);
+		CHECK_OK(dlock_release(h));
+		p->got[1] = i;
+	}
+	p->polls += polls(c);
+	dlock_free(l);
+	dlock_close(c);
+}
+
+Test(file_wait, hand_off_by_one_that_never_waits, .timeout = 120)
+{
+	struct pair *p = shared(sizeof(*p));
+	int64_t begin = now_ms();
+	pid_t a, b;
+
+	store_make(p->dir);
+	a = child(give_only, p);
+	b = child(take_only, p);
+	child_ended(a);
+	child_ended(b);
+	CHECK_INT(p->polls, <, ROUNDS / 20);
+	CHECK_INT(now_ms() - begin, <, 6000 * slowness());
+}
+
+/* ---- Exclusion ----------------------------------------------------------- */
+
+#define WORKERS 4
+#define TURNS 1500
+
+struct shop {
+	char dir[PATH_MAX];
+	atomic_int inside;
+	unsigned long plain; /* counted by whoever has the lock */
+	uint64_t token;
+	atomic_ulong polls;
+};
+
+struct hand {
+	struct shop *shop;
+	dlock_lock *lock;
+};
+
+static void *work(void *arg)
+{
+	struct hand *hand = arg;
+	struct shop *s = hand->shop;
+	dlock_hold *h;
+	int i;
+
+	for (i = 0; i < TURNS; i++) {
+		h = take(hand->lock, FOREVER);
+		CHECK_INT(s->inside++, ==, 0);
+		CHECK(dlock_token(h) > s->token);
+		s->token = dlock_token(h);
+		s->plain++;
+		CHECK_INT(--s->inside, ==, 0);
+		CHECK_OK(dlock_release(h));
+	}
+	return NULL;
+}
+
+static void two_threads(void *arg)
+{
+	struct shop *s = arg;
+	dlock_client *c = store_open(s->dir, NULL);
+	struct hand hand = { s, mutex(c, "x") };
+	pthread_t t[2];
+	int i;
+
+	for (i = 0; i < 2; i++)
+		CHECK(pthread_create(&t[i], NULL, work, &hand) == 0);
+	for (i = 0; i < 2; i++)
+		CHECK(pthread_join(t[i], NULL) == 0);
+	s->polls += polls(c);
+	dlock_free(hand.lock);
+	dlock_close(c);
+}
+
+static void four_processes(struct shop *s)
+{
+	pid_t pid[WORKERS];
+	int i;
+
+	store_make(s->dir);
+	for (i = 0; i < WORKERS; i++)
+		pid[i] = child(two_threads, s);
+	for (i = 0; i < WORKERS; i++)
+		child_ended(pid[i]);
+	CHECK_INT(s->plain, ==, WORKERS * 2 * TURNS);
+}
+
+Test(file_wait, four_processes_of_two_threads, .timeout = 120)
+{
+	struct shop *s = shared(sizeof(*s));
+
+	four_processes(s);
+	CHECK_INT(s->polls, <, WORKERS * 2 * TURNS / 20);
+}
+
+/* Each of the ways to do without inotify. */
+Test(file_wait, without_inotify, .timeout = 120)
+{
+	fail_inotify = EMFILE;
+	four_processes(shared(sizeof(struct shop)));
+}
+
+Test(file_wait, without_watches, .timeout = 120)
+{
+	fail_watch = ENOSPC;
+	four_processes(shared(sizeof(struct shop)));
+}
+
+/* ---- Many waiters -------------------------------------------------------- */
+
+static void *wait_once(void *arg)
+{
+	dlock_hold *h = take(arg, FOREVER);
+
+	CHECK_OK(dlock_release(h));
+	return NULL;
+}
+
+Test(file_wait, two_hundred_threads_of_one_client)
+{
+	char dir[PATH_MAX];
+	pthread_t t[200];
+	dlock_client *a, *b;
+	dlock_lock *la, *lb;
+	dlock_hold *h;
+	struct dlock_stats st = { .size = sizeof(st) };
+	int64_t begin;
+	int i;
+
+	store_make(dir);
+	a = store_open(dir, NULL);
+	b = store_open(dir, NULL);
+	la = mutex(a, "x");
+	lb = mutex(b, "x");
+	h = take(la, 0);
+	for (i = 0; i < 200; i++)
+		CHECK(pthread_create(&t[i], NULL, wait_once, lb) == 0);
+	EVENTUALLY(dlock_get_stats(b, &st) == 0 && st.waiters == 200);
+	begin = now_ms();
+	CHECK_OK(dlock_release(h));
+	for (i = 0; i < 200; i++)
+		CHECK(pthread_join(t[i], NULL) == 0);
+	CHECK_INT(now_ms() - begin, <, 1000 * slowness());
+	dlock_free(la);
+	dlock_free(lb);
+	dlock_close(a);
+	dlock_close(b);
+}
+
+/* A wait costs no look but one a second. */
+Test(file_wait, waiting_does_not_poll)
+{
+	char dir[PATH_MAX];
+	dlock_client *a, *b;
+	dlock_lock *la, *lb;
+	dlock_hold *h, *none;
+
+	store_make(dir);
+	a = store_open(dir, NULL);
+	b = store_open(dir, NULL);
+	la = mutex(a, "x");
+	lb = mutex(b, "x");
+	h = take(la, 0);
+	CHECK_RC(dlock_acquire(lb, 700, &none), DLOCK_EBUSY);
+	CHECK_INT(polls(b), <=, 1);
+	CHECK_OK(dlock_release(h));
+	dlock_free(la);
+	dlock_free(lb);
+	dlock_close(a);
+	dlock_close(b);
+}
+
+/* Nothing is left open, and no thread, after many names and clients. */
+Test(file_wait, many_names_keep_few_descriptors)
+{
+	char dir[PATH_MAX], name[32];
+	dlock_client *c;
+	dlock_lock *l;
+	int i, fd;
+
+	store_make(dir);
+	c = store_open(dir, NULL);
+	for (i = 0; i < 500; i++) {
+		snprintf(name, sizeof(name), "n%d", i);
+		l = mutex(c, name);
+		CHECK_OK(dlock_release(take(l, 0)));
+		dlock_free(l);
+	}
+	fd = dup(0);
+	CHECK_INT(fd, <, 100);
+	dlock_close(c);
+	close(fd);
+	CHECK_INT(dup(0), <, 30);
+}
+
+/* A release wakes without a descriptor to spare; what needs one says so. */
+Test(file_wait, out_of_descriptors)
+{
+	char dir[PATH_MAX];
+	struct rlimit few, was;
+	struct dlock_stats st = { .size = sizeof(st) };
+	dlock_client *a, *b;
+	dlock_lock *la, *lb, *other;
+	dlock_hold *h;
+	pthread_t t;
+	int64_t begin;
+
+	store_make(dir);
+	a = store_open(dir, NULL);
+	b = store_open(dir, NULL);
+	la = mutex(a, "x");
+	lb = mutex(b, "x");
+	other = mutex(b, "y");
+	h = take(la, 0);
+	CHECK(pthread_create(&t, NULL, wait_once, lb) == 0);
+	EVENTUALLY(dlock_get_stats(b, &st) == 0 && st.waiters == 1);
+	nap_ms(20);
+	CHECK(getrlimit(RLIMIT_NOFILE, &was) == 0);
+	few = was;
+	few.rlim_cur = 3;
+	CHECK(setrlimit(RLIMIT_NOFILE, &few) == 0);
+	begin = now_ms();
+	CHECK_OK(dlock_release(h));
+	CHECK(pthread_join(t, NULL) == 0);
+	CHECK_INT(now_ms() - begin, <, 700 * slowness());
+	CHECK_RC(dlock_acquire(other, 0, &h), DLOCK_EEXHAUSTED);
+	CHECK_TEXT(dlock_errmsg(), strerror(EMFILE));
+	CHECK(setrlimit(RLIMIT_NOFILE, &was) == 0);
+	CHECK_OK(dlock_release(take(other, 0)));
+	dlock_free(la);
+	dlock_free(lb);
+	dlock_free(other);
+	dlock_close(a);
+	dlock_close(b);
+}

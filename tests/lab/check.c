@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lab/check.h"
+#include "lab/fail.h"
+#include "histories.h"
+
+#include <criterion/criterion.h>
+#include <dlock/dlock.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct story made_of(const struct history *h)
+{
+	struct story s = { 0 };
+
+	for (unsigned i = 0; i < HOLDS; i++)
+		tell_made(&s, &h->holds[i], i + 1);
+	for (int i = 0; i < EXTRAS && h->extras[i].what; i++) {
+		const struct extra *e = &h->extras[i];
+		struct lab_record r = { .what = (uint8_t)e->what };
+
+		r.at = e->at * SCALE;
+		r.value = e->value;
+		if (e->what == LAB_WIPED)
+			r.value *= SCALE;
+		r.rc = e->rc;
+		r.token = e->token;
+		r.until = e->largest;
+		if (e->name)
+			snprintf(r.name, sizeof(r.name), "%s", e->name);
+		tell(&s, r);
+	}
+	return s;
+}
+
+static void judge(const struct history *h, const struct story *s)
+{
+	const char *rule = lab_rule_name((enum lab_rule)(h->rule - 1));
+	struct lab_verdict *v = malloc(sizeof(*v));
+
+	cr_assert(v);
+	cr_assert_eq(lab_check_records(s->records, s->count, &h->check, v), 0);
+	for (int i = 0; i < LAB_NRULES; i++)
+		cr_expect_eq(v->broken[i] != 0, i + 1 == h->rule,
+			     "%s: %s is %s: %s", h->title,
+			     lab_rule_name((enum lab_rule)i),
+			     v->broken[i] ? "broken" : "kept",
+			     v->nwords ? v->words[0] : "");
+	cr_expect_eq(v->nwords > 0, h->rule > 0);
+	if (h->rule)
+		cr_expect_eq(strncmp(v->words[0], rule, strlen(rule)), 0, "%s",
+			     v->words[0]);
+	free(v);
+}
+
+Test(check, each_bad_history_is_rejected_for_its_reason_and_no_good_one)
+{
+	size_t bad = 0;
+	size_t good = 0;
+	struct story s;
+
+	for (size_t i = 0; histories[i].title; i++) {
+		s = made_of(&histories[i]);
+		judge(&histories[i], &s);
+		free(s.records);
+		bad += histories[i].rule != 0;
+		good += histories[i].rule == 0;
+	}
+	cr_expect_geq(bad, 30, "%zu", bad);
+	cr_expect_geq(good, 20, "%zu", good);
+}
+
+/* Who wrote first into which file says nothing: only an operation's own records
+ * have an order. */
+Test(check, the_order_of_operations_in_the_file_does_not_matter)
+{
+	struct lab_record swap;
+	struct story s;
+
+	for (size_t i = 0; histories[i].title; i++) {
+		s = made_of(&histories[i]);
+		for (size_t pass = 0; pass < s.count; pass++)
+			for (size_t j = 1; j < s.count; j++) {
+				if (s.records[j].op <= s.records[j - 1].op)
+					continue;
+				swap = s.records[j];
+				s.records[j] = s.records[j - 1];
+				s.records[j - 1] = swap;
+			}
+		judge(&histories[i], &s);
+		free(s.records);
+	}
+}
+
+Test(check, a_record_twice_is_noticed)
+{
+	static const struct made m = { HELD(1, 2, 10, 11, 5) };
+	struct lab_verdict v;
+	struct story s = { 0 };
+
+	tell_made(&s, &m, 1);
+	for (size_t i = 0; i < 4; i++) {
+		tell(&s, s.records[i]);
+		cr_assert_eq(lab_check_records(s.records, s.count, NULL, &v),
+			     0);
+		cr_expect_eq(v.broken[LAB_RULE_SHAPE], i + 1, "record %zu", i);
+	}
+	free(s.records);
+}
+
+Test(check, counts_what_happened)
+{
+	static const struct made m[] = {
+		{ HELD(1, 2, 10, 11, 5) },
+		{ HELD(1, 12, 0, 0, 6), .until = 50, .lost = 53 },
+		{ .asked = 1, .got = 3, .rc = DLOCK_EBUSY },
+		{ .asked = 1, .got = 3, .rc = DLOCK_EUNREACHABLE },
+		{ .asked = 1 },
+		{ HELD(1, 60, 70, 71, 7), .until = 55 },
+		{ .name = "b", HELD(1, 2, 10, 11, 5) },
+	};
+	struct lab_verdict v;
+	struct story s = { 0 };
+	char text[8192];
+
+	for (unsigned i = 0; i < sizeof(m) / sizeof(m[0]); i++)
+		tell_made(&s, &m[i], i + 1);
+	cr_assert_eq(lab_check_records(s.records, s.count, NULL, &v), 0);
+	lab_verdict_print(&v, text, sizeof(text));
+	cr_expect_eq(v.violations, 0, "%s", text);
+	cr_expect_eq(v.records, s.count);
+	cr_expect_eq(v.acquires, 7);
+	cr_expect_eq(v.locks, 2);
+	cr_expect_eq(v.granted, 4);
+	cr_expect_eq(v.busy, 1);
+	cr_expect_eq(v.unreachable, 1);
+	cr_expect_eq(v.unanswered, 1);
+	cr_expect_eq(v.released, 3);
+	cr_expect_eq(v.lost, 1);
+	cr_expect_eq(v.empty, 1);
+	cr_expect_eq(v.late_ns, 3 * SCALE);
+	cr_expect(strstr(text, "7 acquires of 2 locks: 4 granted"), "%s", text);
+	free(s.records);
+}
+
+Test(check, keeps_hundreds_of_locks_apart)
+{
+	struct made m = { HELD(1, 2, 10, 11, 5) };
+	struct lab_verdict v;
+	struct story s = { 0 };
+	char name[16];
+
+	m.name = name;
+	for (unsigned i = 1; i <= 500; i++) {
+		snprintf(name, sizeof(name), "%u", i);
+		tell_made(&s, &m, i);
+	}
+	cr_assert_eq(lab_check_records(s.records, s.count, NULL, &v), 0);
+	cr_expect_eq(v.locks, 500);
+	cr_expect_eq(v.violations, 0, "%s", v.words[0]);
+	free(s.records);
+}
+
+Test(check, keeps_the_first_words_and_counts_on)
+{
+	struct made m = { HELD(1, 2, 10, 11, 0) };
+	struct lab_verdict v;
+	struct story s = { 0 };
+	char text[16384];
+
+	for (unsigned i = 1; i <= 100; i++)
+		tell_made(&s, &m, i);
+	cr_assert_eq(lab_check_records(s.records, s.count, NULL, &v), 0);
+	cr_expect_eq(v.broken[LAB_RULE_OVERLAP], 99);
+	cr_expect_eq(v.nwords, LAB_WORDS);
+	cr_expect(strstr(v.words[0], "mutex 'a' pid"), "%s", v.words[0]);
+	lab_verdict_print(&v, text, sizeof(text));
+	cr_expect(strstr(text, "OVERLAP: [mutex 'a'"), "%s", text);
+	lab_verdict_print(&v, text, 100);
+	cr_expect_eq(strlen(text), 99);
+	free(s.records);
+}

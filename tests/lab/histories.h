@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Histories that were made by hand, good ones and bad ones. */
+#ifndef DLOCK_TESTS_LAB_HISTORIES_H
+#define DLOCK_TESTS_LAB_HISTORIES_H
+
+#include "lab/check.h"
+#include "made.h"
+
+#define HOLDS 5
+#define EXTRAS 5
+
+struct extra { /* a record that belongs to no operation */
+	enum lab_what what;
+	int at;
+	int value;
+	int rc;
+	unsigned token;
+	int largest;
+	const char *name;
+};
+
+struct history {
+	const char *title;
+	int rule; /* the only one that is broken, and 1; 0: none is */
+	struct made holds[HOLDS];
+	struct extra extras[EXTRAS];
+	struct lab_check check;
+};
+
+#define BREAKS(rule) (LAB_RULE_##rule + 1)
+#define SEM(n) .mode = LAB_PERMIT, .limit = (n)
+/* asked, got, release, released, token */
+#define HELD(a, g, r, d, t) \
+	.asked = (a), .got = (g), .release = (r), .released = (d), .token = (t)
+
+extern const struct history histories[]; /* the last has no title */
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A client and a server, both in this thread, and the proxy between them. */
+#ifndef DLOCK_TESTS_LAB_PAIR_H
+#define DLOCK_TESTS_LAB_PAIR_H
+
+#include "lab/proxy.h"
+
+#include <criterion/criterion.h>
+
+#define LONG_MS 20000 /* to wait for what must come */
+#define SHORT_MS 60   /* to see that something does not */
+
+extern struct lab_proxy *proxy;
+extern int listener;
+extern int client;
+extern int server;
+
+/* For .init and .fini of a suite. */
+void pair_set_up(void);
+void pair_tear_down(void);
+
+/* Through the proxy; and with the server's end. */
+int connect_client(void);
+void open_pair(void);
+
+void put(int fd, const char *text);
+
+/* What comes next, within `ms`: "" nothing, "FIN", "RST", or the bytes. */
+const char *get(int fd, int ms);
+
+#define expect_get(fd, want) cr_expect_str_eq(get(fd, LONG_MS), want)
+#define expect_silence(fd) cr_expect_str_eq(get(fd, SHORT_MS), "")
+
+/* Wait until the proxy has counted so many. */
+void saw(enum lab_proxy_stat which, uint64_t n);
+
+#endif

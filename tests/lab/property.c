@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Good histories by chance, and the checker against simpler ones. */
+#include "lab/check.h"
+#include "lab/clock.h"
+#include "made.h"
+
+#include <criterion/criterion.h>
+#include <dlock/dlock.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOCKS 8
+#define PERMITS 5
+
+static uint64_t random_state;
+
+static uint64_t draw(void)
+{
+	random_state ^= random_state >> 12;
+	random_state ^= random_state << 25;
+	random_state ^= random_state >> 27;
+	return random_state * UINT64_C(2685821657736338717);
+}
+
+/* lo to hi inclusive */
+static int64_t between(int64_t lo, int64_t hi)
+{
+	return lo + (int64_t)(draw() % (uint64_t)(hi - lo + 1));
+}
+
+/* A store that never errs, in a time of its own. */
+struct lock {
+	int64_t free[PERMITS]; /* from when on each place is free */
+	uint64_t token;
+	enum lab_mode mode;
+	unsigned places;
+	char name[16];
+};
+
+static void set_up(struct lock *locks)
+{
+	memset(locks, 0, LOCKS * sizeof(*locks));
+	for (int i = 0; i < LOCKS; i++) {
+		struct lock *l = &locks[i];
+
+		l->mode = i < 4 ? LAB_MUTEX : i < 6 ? LAB_WRITE : LAB_PERMIT;
+		l->places = l->mode == LAB_MUTEX  ? 1 :
+			    l->mode == LAB_PERMIT ? (unsigned)(i - 3) :
+						    PERMITS;
+		snprintf(l->name, sizeof(l->name), "n%d", i);
+	}
+}
+
+/* The moment at which the store can grant, and for whom. */
+static int64_t grant(struct lock *l, struct lab_record *r, unsigned *place)
+{
+	int64_t at = 0;
+
+	r->mode = (uint8_t)l->mode;
+	r->limit = l->mode == LAB_PERMIT ? l->places : 0;
+	*place = (unsigned)(draw() % l->places);
+	if (l->mode == LAB_WRITE && draw() % 4)
+		r->mode = LAB_READ;
+	for (unsigned i = 0; i < l->places; i++)
+		if (r->mode == LAB_WRITE && l->free[i] > at)
+			at = l->free[i];
+	if (r->mode != LAB_WRITE)
+		at = l->free[*place];
+	return at + between(0, 20);
+}
+
+static void occupy(struct lock *l, const struct lab_record *r, unsigned place,
+		   int64_t until)
+{
+	for (unsigned i = 0; i < l->places; i++)
+		if (i == place || r->mode == LAB_WRITE)
+			l->free[i] = until;
+}
+
+/* How it goes on once it is granted; returns when the store has it back. */
+static int64_t end(struct story *s, struct lab_record *r, int64_t got)
+{
+	int64_t until = got + between(1, 1000);
+	int64_t release = got + between(0, until - got - 1);
+	int64_t back;
+
+	tell_at(s, r, LAB_ACQUIRED, got, until, 0);
+	if (draw() % 8 == 0) {
+		release = until + between(0, 500);
+		tell_at(s, r, LAB_LOST, until - between(0, 1), 0, 0);
+		tell_at(s, r, LAB_RELEASE, release, 0, 0);
+		tell_at(s, r, LAB_RELEASED, release + between(0, 9), 0,
+			DLOCK_ELOST);
+		return until;
+	}
+	if (draw() % 8 == 0) {
+		tell_at(s, r, LAB_UNTIL, release, until + 1000, 0);
+		until += 1000;
+		release = between(release, until - 1);
+	}
+	if (draw() % 16 == 0)
+		return until; /* forgotten */
+	back = release + between(0, 10);
+	tell_at(s, r, LAB_RELEASE, release, until, 0);
+	tell_at(s, r, LAB_RELEASED, back + between(0, 10), 0, 0);
+	return back;
+}
+
+static void one_hold(struct story *s, struct lock *l, uint64_t op)
+{
+	struct lab_record r = { .op = op };
+	unsigned place;
+	int64_t at;
+	int64_t back;
+
+	r.pid = r.tid = (uint32_t)op;
+	memcpy(r.name, l->name, sizeof(l->name));
+	at = grant(l, &r, &place);
+	tell_at(s, &r, LAB_ACQUIRE, at - between(0, 300) + 1000, 0, 0);
+	/* Times are kept above 0, which is never. */
+	if (draw() % 10 == 0) {
+		tell_at(s, &r, LAB_ACQUIRED, at + 1000, 0, DLOCK_EUNREACHABLE);
+		return;
+	}
+	r.token = ++l->token;
+	back = end(s, &r, at + between(0, 30) + 1000) - 1000;
+	occupy(l, &r, place, back);
+}
+
+static void good_history(struct story *s, size_t holds)
+{
+	static struct lock locks[LOCKS];
+
+	s->count = 0;
+	set_up(locks);
+	for (size_t i = 0; i < holds; i++)
+		one_hold(s, &locks[draw() % LOCKS], i + 1);
+}
+
+Test(property, good_histories_are_good)
+{
+	struct lab_verdict v;
+	struct story s = { 0 };
+
+	for (uint64_t seed = 1; seed <= 300; seed++) {
+		random_state = seed;
+		good_history(&s, (size_t)between(1, 400));
+		cr_assert_eq(lab_check_records(s.records, s.count, NULL, &v),
+			     0);
+		cr_assert_eq(v.violations, 0, "seed %llu: %s",
+			     (unsigned long long)seed, v.words[0]);
+	}
+	free(s.records);
+}
+
+/* Somebody holds until `end`: let another one of the same lock come in between,
+ * whatever else there is. */
+Test(property, one_intruder_in_a_good_history_is_found)
+{
+	struct lab_verdict v;
+	struct story s = { 0 };
+
+	for (uint64_t seed = 1; seed <= 300; seed++) {
+		struct lab_record r;
+		size_t at;
+
+		random_state = seed;
+		good_history(&s, 200);
+		do {
+			at = (size_t)between(0, (int64_t)s.count - 1);
+			r = s.records[at];
+		} while (r.what != LAB_ACQUIRED || r.rc || r.mode == LAB_READ ||
+			 r.mode == LAB_PERMIT);
+		r.op = 1000000;
+		r.at++;
+		r.until++;
+		if (s.records[at + 1].op == s.records[at].op &&
+		    s.records[at + 1].at <= r.at)
+			continue;
+		r.what = LAB_ACQUIRE;
+		tell(&s, r);
+		r.what = LAB_ACQUIRED;
+		r.token = 1000000;
+		tell(&s, r);
+		cr_assert_eq(lab_check_records(s.records, s.count, NULL, &v),
+			     0);
+		cr_assert_gt(v.broken[LAB_RULE_OVERLAP], 0, "seed %llu",
+			     (unsigned long long)seed);
+	}
+	free(s.records);
+}
+
+#define SMALL 4
+#define TIMES 9
+
+struct small { /* holds of one mutex, in the order of their tokens */
+	int asked, got, release;
+};
+
+static bool overlap(const struct small *h)
+{
+	for (int i = 0; i < SMALL; i++)
+		for (int j = 0; j < SMALL; j++)
+			if (i != j && h[i].got < h[i].release &&
+			    h[j].got < h[j].release && h[i].got <= h[j].got &&
+			    h[j].got < h[i].release)
+				return true;
+	return false;
+}
+
+static bool falls(const struct small *h)
+{
+	for (int i = 0; i < SMALL; i++)
+		for (int j = i + 1; j < SMALL; j++)
+			if (h[j].got < h[i].asked)
+				return true;
+	return false;
+}
+
+/* Try every moment for every acquire and release. */
+static bool explained(const struct small *h, int i, int from)
+{
+	if (i == SMALL)
+		return true;
+	for (int a = h[i].asked; a <= h[i].got; a++)
+		for (int r = h[i].release; a >= from && r <= 2 * TIMES; r++)
+			if (r >= a && explained(h, i + 1, r))
+				return true;
+	return false;
+}
+
+Test(property, agrees_with_simple_checkers_on_small_histories)
+{
+	unsigned overlaps = 0;
+	unsigned falling = 0;
+	unsigned odd = 0;
+	struct lab_verdict v;
+	struct story s = { 0 };
+
+	random_state = 42;
+	for (int n = 0; n < 20000; n++) {
+		struct small h[SMALL];
+
+		s.count = 0;
+		for (unsigned i = 0; i < SMALL; i++) {
+			h[i].asked = (int)between(1, TIMES);
+			h[i].got = (int)between(h[i].asked, TIMES);
+			h[i].release = (int)between(h[i].got, h[i].got + 2);
+			tell_made(&s,
+				  &(struct made){ .asked = h[i].asked,
+						  .got = h[i].got,
+						  .token = i + 1,
+						  .release = h[i].release,
+						  .released = 100 },
+				  i + 1);
+		}
+		cr_assert_eq(lab_check_records(s.records, s.count, NULL, &v),
+			     0);
+		cr_assert_eq(v.broken[LAB_RULE_OVERLAP] > 0, overlap(h));
+		cr_assert_eq(v.broken[LAB_RULE_TOKEN] > 0, falls(h));
+		cr_assert_eq(v.broken[LAB_RULE_LINEAR] > 0,
+			     !explained(h, 0, 0));
+		overlaps += overlap(h);
+		falling += falls(h);
+		odd += !explained(h, 0, 0) && !overlap(h) && !falls(h);
+	}
+	free(s.records);
+	/* All three have had their say, and the third what no other saw. */
+	cr_expect_gt(overlaps, 100);
+	cr_expect_gt(falling, 100);
+	cr_expect_gt(odd, 0, "%u %u %u", overlaps, falling, odd);
+}
+
+Test(property, a_million_operations, .timeout = 120)
+{
+	struct lab_verdict v;
+	struct story s = { 0 };
+	int64_t begin;
+	int64_t took;
+
+	random_state = 7;
+	good_history(&s, 1000000);
+	begin = lab_now();
+	cr_assert_eq(lab_check_records(s.records, s.count, NULL, &v), 0);
+	took = lab_now() - begin;
+	cr_expect_eq(v.violations, 0, "%s", v.words[0]);
+	cr_expect_eq(v.acquires, 1000000);
+	cr_log_info("%zu records judged in %lld ms", s.count,
+		    (long long)(took / LAB_MS));
+	/* Some seconds; many more if something takes n squared. */
+	cr_expect_lt(took / LAB_MS, 60000);
+	free(s.records);
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Other servers, many connections, many threads. */
+#include "lab/clock.h"
+#include "lab/fail.h"
+#include "lab/redis.h"
+#include "pair.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+TestSuite(proxy_many, .init = pair_set_up, .fini = pair_tear_down,
+	  .timeout = 120);
+
+Test(proxy_many, resets_the_client_when_the_server_is_not_there)
+{
+	struct lab_address to = { .port = lab_proxy_port(proxy) };
+
+	close(listener);
+	close(server);
+	close(client);
+	/* It may be as soon as that. */
+	client = lab_connect(&to, lab_after_ms(LONG_MS));
+	if (client < 0)
+		cr_expect_eq(errno, ECONNRESET);
+	else
+		expect_get(client, "RST");
+	cr_expect_eq(lab_proxy_stat(proxy, LAB_UNREACHED), 1);
+	listener = server = -1;
+}
+
+Test(proxy_many, can_be_aimed_elsewhere)
+{
+	struct lab_server *s = lab_redis_start(NULL);
+	struct lab_address to;
+	struct lab_address odd = { .host = "not.an.address", .port = 1 };
+
+	cr_assert(s, "%s", lab_errmsg());
+	to = lab_server_address(s);
+	cr_expect_lt(lab_proxy_aim(proxy, &odd), 0);
+	cr_assert_eq(lab_proxy_aim(proxy, &to), 0);
+	close(client);
+	client = connect_client();
+	put(client, "PING\r\n");
+	expect_get(client, "+PONG\r\n");
+	lab_server_free(s);
+	expect_get(client, "FIN");
+}
+
+Test(proxy_many, serves_many_connections)
+{
+	enum { N = 200 };
+	int c[N];
+	int s[N];
+
+	for (int i = 0; i < N; i++) {
+		c[i] = connect_client();
+		s[i] = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+		cr_assert_geq(s[i], 0);
+	}
+	for (int i = 0; i < N; i++) {
+		put(c[i], "x");
+		expect_get(s[i], "x");
+		close(c[i]);
+	}
+	for (int i = 0; i < N; i++) {
+		expect_get(s[i], "FIN");
+		close(s[i]);
+	}
+	while (lab_proxy_stat(proxy, LAB_OPEN) > 1)
+		lab_nap_ms(1);
+}
+
+static void *set_faults(void *arg)
+{
+	unsigned seed = (unsigned)(uintptr_t)arg;
+
+	for (int i = 0; i < 3000; i++) {
+		enum lab_way way = i & 1 ? LAB_UP : LAB_DOWN;
+
+		switch (rand_r(&seed) % 8) {
+		case 0:
+			lab_proxy_delay(proxy, way, 1);
+			break;
+		case 1:
+			lab_proxy_drip(proxy, way, 1);
+			break;
+		case 2:
+			lab_proxy_hold(proxy, NULL);
+			break;
+		case 3:
+			lab_proxy_hole(proxy, way, true);
+			break;
+		case 4:
+			lab_proxy_swallow(proxy, NULL, LAB_THEN_RESET);
+			break;
+		case 5:
+			lab_proxy_refuse(proxy, i & 1);
+			break;
+		case 6:
+			lab_proxy_reset(proxy);
+			break;
+		default:
+			lab_proxy_heal(proxy);
+		}
+	}
+	return NULL;
+}
+
+Test(proxy_many, survives_faults_from_many_threads_while_it_works)
+{
+	struct lab_address to = { .port = lab_proxy_port(proxy) };
+	pthread_t threads[3];
+	int fds[2];
+
+	for (uintptr_t i = 0; i < 3; i++)
+		pthread_create(&threads[i], NULL, set_faults, (void *)(i + 1));
+	for (int i = 0; i < 500; i++) {
+		fds[0] = lab_connect(&to, lab_after_ms(LONG_MS));
+		if (fds[0] < 0)
+			continue;
+		if (send(fds[0], "x", 1, MSG_NOSIGNAL) > 0)
+			get(fds[0], 0);
+		close(fds[0]);
+	}
+	for (int i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+	lab_proxy_heal(proxy);
+	close(client);
+	close(server);
+	fcntl(listener, F_SETFL, O_NONBLOCK);
+	for (fds[1] = accept(listener, NULL, NULL); fds[1] >= 0;
+	     fds[1] = accept(listener, NULL, NULL))
+		close(fds[1]);
+	fcntl(listener, F_SETFL, 0);
+	client = connect_client();
+	put(client, "well?");
+	do { /* connections of before may still be in line */
+		server = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+	} while (strcmp(get(server, 1000), "well?") != 0);
+}

@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Races in the core, for the thread sanitizer above all: threads that acquire,
+ * release, cancel, wake, lose, look, and close, all at once, on fake: and mem:.
+ *
+ * races [SECONDS], for each of the stages; 2 if not said.
+ */
+#include <dlock/dlock.h>
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/clock.h"
+#include "fake.h"
+
+#define THREADS 6
+#define LOCKS 3
+
+static int n_passed, n_failed;
+static int64_t stage_ms = 2000;
+
+static void check(int good, const char *stage, const char *what)
+{
+	if (good) {
+		n_passed++;
+		return;
+	}
+	n_failed++;
+	printf("FAILED %s: %s\n", stage, what);
+}
+
+#define CHECK(good) check(good, s->name, #good)
+
+static void nap_us(long us)
+{
+	struct timespec ts = { us / 1000000, us % 1000000 * 1000 };
+
+	nanosleep(&ts, NULL);
+}
+
+struct stage {
+	const char *name, *uri;
+	int leased; /* holds may be lost */
+	dlock_client *client;
+	dlock_lock *mutex[LOCKS], *rw, *sem, *multi;
+	atomic_int stop;
+	atomic_int inside[LOCKS];
+	atomic_int readers, writers, permits;
+	atomic_ulong granted, overlaps, wrong, lost_events, lost_releases;
+};
+
+/* An answer that there is no reason for. */
+static void wrong(struct stage *s, const char *call, int rc)
+{
+	if (atomic_fetch_add(&s->wrong, 1) == 0)
+		printf("%s: %s: %s: %s\n", s->name, call, dlock_errname(rc),
+		       rc < 0 ? dlock_errmsg() : "");
+}
+
+static void hear(dlock_hold *hold, enum dlock_event event, const char *why,
+		 void *arg)
+{
+	struct stage *s = arg;
+
+	if (event == DLOCK_LOST) {
+		atomic_fetch_add(&s->lost_events, 1);
+		if (dlock_check(hold) != DLOCK_ELOST || why[0] == '\0')
+			wrong(s, why, 0);
+	}
+}
+
+static unsigned int draw(unsigned int *seed, unsigned int below)
+{
+	*seed = *seed * 1664525u + 1013904223u;
+	return (*seed >> 8) % below;
+}
+
+static void release(struct stage *s, dlock_hold *h)
+{
+	int rc = dlock_release(h);
+
+	if (rc == DLOCK_ELOST)
+		atomic_fetch_add(&s->lost_releases, 1);
+	else if (rc != DLOCK_OK && rc != DLOCK_EUNREACHABLE)
+		wrong(s, "release", rc);
+}
+
+static int may_fail(struct stage *s, int rc)
+{
+	if (rc != DLOCK_OK && rc != DLOCK_EBUSY && rc != DLOCK_ECANCELED &&
+	    rc != DLOCK_ELOST && rc != DLOCK_EUNREACHABLE)
+		wrong(s, "acquire", rc);
+	return rc;
+}
+
+/* Nobody else is inside while the hold is known to stand.  A hold that may be
+ * lost proves nothing between the check and the count. */
+static void use_mutex(struct stage *s, unsigned int *seed)
+{
+	unsigned int i = draw(seed, LOCKS);
+	dlock_hold *h = NULL, *again = NULL;
+
+	if (may_fail(s, dlock_acquire(s->mutex[i], draw(seed, 30), &h)) < 0)
+		return;
+	atomic_fetch_add(&s->granted, 1);
+	if (atomic_fetch_add(&s->inside[i], 1) != 0 && !s->leased)
+		atomic_fetch_add(&s->overlaps, 1);
+	if (draw(seed, 4) == 0 &&
+	    dlock_acquire(s->mutex[i], 0, &again) == DLOCK_OK)
+		release(s, again);
+	if (draw(seed, 8) == 0 && dlock_hold_fd(h) < 0)
+		wrong(s, "hold_fd", dlock_hold_fd(h));
+	dlock_check(h);
+	dlock_remaining_ms(h);
+	if (draw(seed, 16) == 0)
+		nap_us(200);
+	atomic_fetch_sub(&s->inside[i], 1);
+	release(s, h);
+}
+
+static void use_rwlock(struct stage *s, unsigned int *seed)
+{
+	dlock_hold *h = NULL, *r = NULL;
+
+	if (draw(seed, 2)) {
+		if (may_fail(s, dlock_acquire_shared(s->rw, draw(seed, 30),
+						     &h)) < 0)
+			return;
+		atomic_fetch_add(&s->readers, 1);
+		if (atomic_load(&s->writers) != 0 && !s->leased)
+			atomic_fetch_add(&s->overlaps, 1);
+		atomic_fetch_sub(&s->readers, 1);
+		release(s, h);
+		return;
+	}
+	if (may_fail(s, dlock_acquire(s->rw, draw(seed, 30), &h)) < 0)
+		return;
+	atomic_fetch_add(&s->writers, 1);
+	if ((atomic_load(&s->readers) != 0 || atomic_load(&s->writers) != 1) &&
+	    !s->leased)
+		atomic_fetch_add(&s->overlaps, 1);
+	if (dlock_acquire_shared(s->rw, 0, &r) != DLOCK_OK)
+		r = NULL;
+	atomic_fetch_sub(&s->writers, 1);
+	release(s, h);
+	if (r)
+		release(s, r);
+}
+
+static void use_semaphore(struct stage *s, unsigned int *seed)
+{
+	dlock_hold *h = NULL;
+
+	if (may_fail(s, dlock_acquire(s->sem, draw(seed, 30), &h)) < 0)
+		return;
+	if (atomic_fetch_add(&s->permits, 1) >= 2 && !s->leased)
+		atomic_fetch_add(&s->overlaps, 1);
+	atomic_fetch_sub(&s->permits, 1);
+	release(s, h);
+}
+
+static void *worker(void *arg)
+{
+	struct stage *s = arg;
+	static atomic_uint number;
+	unsigned int seed = atomic_fetch_add(&number, 1);
+
+	while (!atomic_load(&s->stop)) {
+		dlock_hold *h = NULL;
+
+		switch (draw(&seed, 8)) {
+		case 0:
+			use_semaphore(s, &seed);
+			break;
+		case 1:
+			use_rwlock(s, &seed);
+			break;
+		case 2:
+			if (may_fail(s, dlock_acquire(s->multi, 20, &h)) == 0)
+				release(s, h);
+			break;
+		default:
+			use_mutex(s, &seed);
+			break;
+		}
+	}
+	return NULL;
+}
+
+static void see_party(const struct dlock_party *p, void *arg)
+{
+	(void)p;
+	++*(int *)arg;
+}
+
+static void see_entry(const struct dlock_entry *e, void *arg)
+{
+	(void)e;
+	++*(int *)arg;
+}
+
+/* What others do to the workers. */
+static void *meddler(void *arg)
+{
+	struct stage *s = arg;
+	struct fake *fake = fake_store("");
+	unsigned int seed = 4711;
+
+	while (!atomic_load(&s->stop)) {
+		struct dlock_stats st = { .size = sizeof(st) };
+		uint64_t id = fake_last(fake, FAKE_ATTEMPT).id;
+		dlock_lock *l = NULL;
+		int n = 0;
+
+		dlock_cancel(s->mutex[draw(&seed, LOCKS)]);
+		dlock_cancel(s->multi);
+		fake_wake(fake, id);
+		if (s->leased && draw(&seed, 4) == 0)
+			fake_lose(fake, id);
+		if (s->leased && draw(&seed, 64) == 0)
+			fake_lose_all(fake);
+		if (s->leased && draw(&seed, 32) == 0)
+			fake_forget(fake);
+		if (draw(&seed, 8) == 0 &&
+		    dlock_mutex_new(&l, s->client, "m0") == DLOCK_OK)
+			dlock_free(l);
+		dlock_inspect(s->mutex[0], see_party, &n, 100);
+		dlock_list(s->client, see_entry, &n, 100);
+		if (dlock_get_stats(s->client, &st) < 0)
+			wrong(s, "get_stats", DLOCK_EINVAL);
+		if (s->leased && draw(&seed, 16) == 0)
+			fake_script(fake,
+				    draw(&seed, 2) ? FAKE_ATTEMPT :
+						     FAKE_RELEASE,
+				    (struct fake_step){ .fault = FAKE_CUT });
+		nap_us(300);
+	}
+	return NULL;
+}
+
+static int set(struct stage *s)
+{
+	dlock_options o = DLOCK_OPTIONS_INIT;
+	dlock_lock *members[3];
+	char name[] = "m0";
+
+	o.on_event = hear;
+	o.arg = s;
+	if (dlock_open(&s->client, s->uri, &o) < 0)
+		return -1;
+	for (int i = 0; i < LOCKS; i++) {
+		name[1] = (char)('0' + i);
+		if (dlock_mutex_new(&s->mutex[i], s->client, name) < 0)
+			return -1;
+	}
+	members[0] = s->mutex[1];
+	if (dlock_rwlock_new(&s->rw, s->client, "rw") < 0 ||
+	    dlock_semaphore_new(&s->sem, s->client, "s", 2) < 0)
+		return -1;
+	members[1] = s->sem;
+	members[2] = s->mutex[0];
+	return dlock_multi_new(&s->multi, members, 3);
+}
+
+static void strike(struct stage *s)
+{
+	for (int i = 0; i < LOCKS; i++)
+		dlock_free(s->mutex[i]);
+	dlock_free(s->rw);
+	dlock_free(s->sem);
+	dlock_free(s->multi);
+}
+
+static void sum_up(struct stage *s)
+{
+	struct dlock_stats st = { .size = sizeof(st) };
+
+	CHECK(dlock_get_stats(s->client, &st) == DLOCK_OK);
+	CHECK(st.holds == 0);
+	CHECK(st.waiters == 0);
+	CHECK(atomic_load(&s->granted) > 100);
+	CHECK(atomic_load(&s->overlaps) == 0);
+	CHECK(atomic_load(&s->wrong) == 0);
+	/* Both sides of a writer hear of one loss. */
+	CHECK(atomic_load(&s->lost_events) <= 2 * st.lost);
+	CHECK(s->leased || st.lost == 0);
+	printf("%s: %lu granted, %lu lost, %lu told, %lu renewed\n", s->name,
+	       (unsigned long)st.granted, (unsigned long)st.lost,
+	       atomic_load(&s->lost_events), (unsigned long)st.renewed);
+}
+
+/* All at once, and all is released before the client closes. */
+static void hammer(struct stage *s)
+{
+	pthread_t thread[THREADS + 1];
+
+	if (set(s) < 0) {
+		check(0, s->name, dlock_errmsg());
+		return;
+	}
+	for (int i = 0; i <= THREADS; i++) {
+		if (pthread_create(&thread[i], NULL,
+				   i < THREADS ? worker : meddler, s) != 0)
+			abort();
+	}
+	nap_us((long)stage_ms * 1000);
+	atomic_store(&s->stop, 1);
+	for (int i = 0; i <= THREADS; i++)
+		pthread_join(thread[i], NULL);
+	fake_clear(fake_store(""));
+	sum_up(s);
+	dlock_close(s->client);
+	strike(s);
+	CHECK(fake_held(fake_store("")) == 0 || s->leased);
+	fake_forget(fake_store(""));
+}
+
+static void *waits(void *arg)
+{
+	struct stage *s = arg;
+	dlock_hold *h = NULL;
+	int rc = dlock_acquire(s->mutex[0], -1, &h);
+
+	if (rc == DLOCK_OK)
+		release(s, h);
+	else if (rc != DLOCK_ECANCELED)
+		wrong(s, "acquire", rc);
+	atomic_fetch_add(&s->granted, rc == DLOCK_OK);
+	return NULL;
+}
+
+/* Closing under waits, with a hold that is lost at the same moment. */
+static void close_under(struct stage *s)
+{
+	dlk_time until = dlk_now() + stage_ms * DLKI_MS;
+	int rounds = 0;
+
+	while (dlk_now() < until) {
+		pthread_t thread[4];
+		dlock_hold *h = NULL;
+		struct dlock_stats st = { .size = sizeof(st) };
+
+		rounds++;
+		if (set(s) < 0 ||
+		    dlock_acquire(s->mutex[0], 1000, &h) != DLOCK_OK) {
+			check(0, s->name, dlock_errmsg());
+			return;
+		}
+		for (int i = 0; i < 4; i++) {
+			if (pthread_create(&thread[i], NULL, waits, s) != 0)
+				abort();
+		}
+		/* No call may be about to begin when the client closes. */
+		while (dlock_get_stats(s->client, &st) == 0 && st.waiters < 4)
+			nap_us(50);
+		if (rounds % 2)
+			fake_lose_all(fake_store(""));
+		dlock_close(s->client);
+		for (int i = 0; i < 4; i++)
+			pthread_join(thread[i], NULL);
+		if (dlock_release(h) != DLOCK_ELOST)
+			wrong(s, "release after close", 0);
+		strike(s);
+	}
+	CHECK(rounds > 10);
+	CHECK(atomic_load(&s->wrong) == 0);
+	CHECK(fake_held(fake_store("")) == 0);
+	printf("%s: %d rounds\n", s->name, rounds);
+}
+
+static void *asks_for_fd(void *arg)
+{
+	int fd = dlock_hold_fd(arg);
+
+	return (void *)(intptr_t)fd;
+}
+
+/* Two threads ask for the one descriptor of a multi-lock's hold. */
+static void one_descriptor(struct stage *s)
+{
+	int same = 1;
+
+	if (set(s) < 0) {
+		check(0, s->name, dlock_errmsg());
+		return;
+	}
+	for (int i = 0; i < 200; i++) {
+		pthread_t thread[2];
+		void *fd[2] = { NULL, NULL };
+		dlock_hold *h = NULL;
+
+		if (dlock_acquire(s->multi, 1000, &h) != DLOCK_OK) {
+			check(0, s->name, dlock_errmsg());
+			break;
+		}
+		for (int k = 0; k < 2; k++) {
+			if (pthread_create(&thread[k], NULL, asks_for_fd, h))
+				abort();
+		}
+		for (int k = 0; k < 2; k++)
+			pthread_join(thread[k], &fd[k]);
+		same &= fd[0] == fd[1] && (intptr_t)fd[0] >= 0;
+		release(s, h);
+	}
+	CHECK(same);
+	dlock_close(s->client);
+	strike(s);
+}
+
+/* Clients come and go side by side, and share a lock. */
+static void *opens(void *arg)
+{
+	struct stage *s = arg;
+
+	for (int i = 0; i < 50; i++) {
+		dlock_client *c = NULL;
+		dlock_lock *l = NULL;
+		dlock_hold *h = NULL;
+
+		if (dlock_open(&c, s->uri, NULL) < 0 ||
+		    dlock_mutex_new(&l, c, "together") < 0 ||
+		    dlock_acquire(l, 10000, &h) < 0) {
+			wrong(s, "open and acquire", DLOCK_ESYSTEM);
+			continue;
+		}
+		if (atomic_fetch_add(&s->inside[0], 1) != 0)
+			atomic_fetch_add(&s->overlaps, 1);
+		atomic_fetch_sub(&s->inside[0], 1);
+		release(s, h);
+		dlock_free(l);
+		dlock_close(c);
+	}
+	return NULL;
+}
+
+static void open_at_once(struct stage *s)
+{
+	pthread_t thread[4];
+
+	for (int i = 0; i < 4; i++) {
+		if (pthread_create(&thread[i], NULL, opens, s) != 0)
+			abort();
+	}
+	for (int i = 0; i < 4; i++)
+		pthread_join(thread[i], NULL);
+	CHECK(atomic_load(&s->wrong) == 0);
+	CHECK(atomic_load(&s->overlaps) == 0);
+}
+
+int main(int argc, char **argv)
+{
+	static struct stage stages[] = {
+		{ .name = "mem", .uri = "mem:" },
+		{ .name = "mem, leased", .uri = "mem:?ttl=5s" },
+		{ .name = "fake", .uri = "fake:" },
+		{ .name = "fake, polled",
+		  .uri = "fake:?wake=off&retry_min=1ms&retry_max=3ms" },
+		{ .name = "fake, leased",
+		  .uri = "fake:?ttl=60ms&check=5ms",
+		  .leased = 1 },
+		{ .name = "fake, short",
+		  .uri = "fake:?ttl=10ms&max_hold=8ms",
+		  .leased = 1 },
+	};
+	static struct stage closing = { .name = "closing",
+					.uri = "fake:?ttl=5s" };
+	static struct stage fd = { .name = "descriptor", .uri = "fake:" };
+	static struct stage together = { .name = "opening", .uri = "mem:" };
+
+	if (argc > 1)
+		stage_ms = atol(argv[1]) * 1000;
+	if (fake_register() != 0)
+		return 1;
+	for (size_t i = 0; i < sizeof(stages) / sizeof(stages[0]); i++)
+		hammer(&stages[i]);
+	close_under(&closing);
+	one_descriptor(&fd);
+	open_at_once(&together);
+	check(fake_complaint() == NULL, "rules of backend.h",
+	      fake_complaint() ? fake_complaint() : "");
+	printf("%d passed, %d failed, 0 skipped\n", n_passed, n_failed);
+	return n_failed != 0;
+}

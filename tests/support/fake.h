@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fake: a scripted store in this process, for tests.
+ *
+ * fake://NAME is a store of its own with a line per lock, owner checks, tokens
+ * and leases; fake: is the one without a name.  A test tells it, verb by verb,
+ * how the next calls go wrong, and reads afterwards which calls there were.
+ * Every call is checked against the rules of backend.h: see fake_complaint().
+ *
+ * Schemes: fake; fakebare, which has no downgrade, inspect, list and break;
+ * fakemute, which has leases and no renew.
+ *
+ * URI parameters: ttl (none: nothing expires), agreed (the ttl that the store
+ * answers with), check and margin (dlk_session.check_ms, margin_ms), wake=off
+ * (waiters must poll), without (DLOCK_CAP_ bits that the store lacks).
+ */
+#ifndef DLOCK_TESTS_FAKE_H
+#define DLOCK_TESTS_FAKE_H
+
+#include <dlock/backend.h>
+
+enum fake_verb {
+	FAKE_OPEN,
+	FAKE_CLOSE,
+	FAKE_ATTEMPT,
+	FAKE_RENEW,
+	FAKE_RELEASE,
+	FAKE_DOWNGRADE,
+	FAKE_INSPECT,
+	FAKE_LIST,
+	FAKE_BREAK,
+	FAKE_VERBS
+};
+
+enum fake_fault {
+	FAKE_WORK,    /* none */
+	FAKE_REFUSE,  /* not done; EUNREACHABLE at once */
+	FAKE_SILENT,  /* not done; EUNREACHABLE at the deadline */
+	FAKE_CUT,     /* done; EUNREACHABLE at once: the reply is lost */
+	FAKE_MUTE,    /* done; EUNREACHABLE at the deadline */
+	FAKE_LATE,    /* EUNREACHABLE at once; done late_ms from now */
+	FAKE_CODE,    /* not done; fails with `code`, 0: without a reason */
+	FAKE_BUSY,    /* attempt: BUSY, and no wake will come */
+	FAKE_SAY      /* renew: `verdict` for each, whatever the store knows */
+};
+
+#define FAKE_ALWAYS (-1)
+
+struct fake_step {
+	enum fake_fault fault;
+	int times;            /* 0 is 1; FAKE_ALWAYS */
+	int64_t delay_ms;     /* the request travels this long; when that is
+			       * past the deadline it is done all the same */
+	int gate;             /* waits for fake_open_gate() or the deadline, and
+			       * then goes on as said */
+	int overrun;          /* gate and delay_ms, then the answer, whatever
+			       * the deadline: this breaks rule 3 */
+	int64_t late_ms;
+	int code;
+	enum dlk_lease verdict;
+	int64_t lease_ms;     /* GRANTED, RENEWED: the lease is this short */
+	int64_t since_ms;     /* ... and began this long before the call */
+	int64_t look_ms;      /* BUSY: look again after this time */
+	int lose;             /* attempt: dlk_lost() before GRANTED is told */
+};
+
+struct fake_call {
+	enum fake_verb verb;
+	uint64_t id;          /* the first ticket's, or 0 */
+	size_t n;             /* tickets of a renew */
+	char owner[33];
+	dlk_time begin, end, deadline; /* end 0: still under way */
+};
+
+struct fake;
+
+/* Register the schemes, once a process; 0 or an error. */
+int fake_register(void);
+
+/* The store of that name, made if need be. */
+struct fake *fake_store(const char *name);
+
+/* How the next calls of a verb go, after what was said before. */
+void fake_script(struct fake *f, enum fake_verb verb, struct fake_step step);
+void fake_clear(struct fake *f); /* work as usual from now on; opens gates */
+void fake_open_gate(struct fake *f);
+
+enum fake_wakes { FAKE_WAKE, FAKE_WAKE_NOT, FAKE_WAKE_TWICE };
+
+/* What waiters hear when a claim goes. */
+void fake_set_wakes(struct fake *f, enum fake_wakes wakes);
+
+/* Tell ticket `id` of every session in `f` that something changed, or that it
+ * is lost. */
+void fake_wake(struct fake *f, uint64_t id);
+void fake_lose(struct fake *f, uint64_t id);
+void fake_lose_all(struct fake *f);
+
+/* Forget every claim, and tell nobody. */
+void fake_forget(struct fake *f);
+
+/* Put a claim of somebody else's in the line; ttl_ms 0: it stays. */
+void fake_occupy(struct fake *f, enum dlk_kind kind, const char *name,
+		 int64_t ttl_ms);
+void fake_vacate(struct fake *f, enum dlk_kind kind, const char *name);
+
+/* Claims that the store knows now: held, and waiting. */
+size_t fake_held(struct fake *f);
+size_t fake_waiting(struct fake *f);
+
+/* Calls begun, and the i-th of them; one that was not logged is all zero. */
+size_t fake_count(struct fake *f, enum fake_verb verb);
+struct fake_call fake_nth(struct fake *f, enum fake_verb verb, size_t i);
+struct fake_call fake_last(struct fake *f, enum fake_verb verb);
+
+/* The first breach of backend.h's rules that was seen, or NULL. */
+const char *fake_complaint(void);
+
+#endif

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The verbs that have to do with claims. */
+#include "fake/store.h"
+
+int fakei_open(struct dlk_session *base, dlk_time deadline,
+	       struct dlk_error *err)
+{
+	struct session *s = (struct session *)base;
+	const struct dlk_uri *uri = base->uri;
+	struct fake_step step;
+	size_t place;
+	int rc;
+
+	s->fake = fake_store(uri->n_hosts > 0 ? uri->hosts[0].name : "");
+	step = fakei_begin(s, FAKE_OPEN, NULL, 0, deadline, &place);
+	rc = fakei_travel(s, &step, deadline, err);
+	if (!dlk_param_given(uri, "ttl"))
+		base->ttl_ms = 0;
+	if (dlk_param_given(uri, "agreed"))
+		base->ttl_ms = dlk_param_int(uri, "agreed");
+	base->check_ms = dlk_param_int(uri, "check");
+	base->margin_ms = dlk_param_int(uri, "margin");
+	base->caps &= ~(uint32_t)dlk_param_int(uri, "without");
+	s->wakes = dlk_param_int(uri, "wake") != 0;
+	if (!s->wakes)
+		base->caps &= ~(uint32_t)DLOCK_CAP_WAKE;
+	if (rc == 1) {
+		s->next = s->fake->sessions;
+		s->fake->sessions = s;
+	}
+	fakei_stay_mute(s, &step, deadline);
+	fakei_end(s, place);
+	return rc == 1 ? 0 : rc == 0 ? DLOCK_EUNREACHABLE : rc;
+}
+
+void fakei_close(struct dlk_session *base, dlk_time deadline)
+{
+	struct session *s = (struct session *)base;
+	struct fake_step step;
+	struct session **p;
+	size_t place;
+
+	step = fakei_begin(s, FAKE_CLOSE, NULL, 0, deadline, &place);
+	fakei_travel(s, &step, deadline, NULL);
+	if (s->asked > 0)
+		fakei_complain("closed with %u tickets that were not released",
+			       s->asked);
+	s->closed = 1;
+	for (p = &s->fake->sessions; *p != s;)
+		p = &(*p)->next;
+	*p = s->next;
+	for (size_t i = 0; i < BUCKETS; i++) {
+		for (struct entry *e = fakei_table[i]; e; e = e->next) {
+			if (e->session == base)
+				e->session = NULL;
+		}
+	}
+	fakei_end(s, place);
+}
+
+static void grant(struct ticket *t, const struct fake_step *step,
+		  uint64_t token)
+{
+	struct session *s = (struct session *)t->base.session;
+
+	t->base.token = token;
+	t->base.since -= step->since_ms * MS;
+	if (step->lease_ms > 0)
+		t->base.lease_ms = step->lease_ms;
+	t->end = s->base.ttl_ms > 0 ? t->base.since + t->base.lease_ms * MS :
+				      DLK_FOREVER;
+	if (step->lose)
+		dlk_lost(&s->base, t->base.id, "lost before it was told");
+}
+
+static enum dlk_verdict answer(struct ticket *t, const struct fake_step *step,
+			       int heard, struct dlk_error *err)
+{
+	struct session *s = (struct session *)t->base.session;
+	struct entry claim = fakei_claim_of(t);
+	int64_t lease_ms = step->lease_ms ? step->lease_ms : s->base.ttl_ms;
+	dlk_time first_end;
+	const struct entry *e = fakei_ask(&claim, t->base.claim.name, lease_ms,
+					  &first_end);
+
+	if (!e && heard)
+		dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+	if (!e || !heard)
+		return DLK_FAILED;
+	if (e->granted) {
+		grant(t, step, e->token);
+		return DLK_GRANTED;
+	}
+	if (s->wakes && first_end != DLK_FOREVER)
+		t->base.look_again = first_end;
+	if (!s->wakes)
+		fakei_give_up(s->fake, claim.key, claim.owner);
+	return DLK_BUSY;
+}
+
+enum dlk_verdict fakei_attempt(struct dlk_ticket *base, dlk_time deadline,
+			       struct dlk_error *err)
+{
+	struct session *s = (struct session *)base->session;
+	struct ticket *t = (struct ticket *)base;
+	enum dlk_verdict verdict = DLK_FAILED;
+	struct fake_step step;
+	size_t place;
+	int rc;
+
+	step = fakei_begin(s, FAKE_ATTEMPT, base, 1, deadline, &place);
+	fakei_seize(t);
+	if (!t->asked)
+		s->asked++;
+	t->asked = 1;
+	rc = fakei_travel(s, &step, deadline, err);
+	if (rc == 0 && fakei_is_late(&step))
+		fakei_do_late(t, FAKE_ATTEMPT, &step);
+	else if (rc == 1 && step.fault == FAKE_BUSY)
+		verdict = DLK_BUSY;
+	else if (rc >= 0)
+		verdict = answer(t, &step, rc, err);
+	if (verdict == DLK_BUSY && step.look_ms != 0)
+		base->look_again = dlk_now() + step.look_ms * MS;
+	fakei_stay_mute(s, &step, deadline);
+	t->busy = 0;
+	fakei_end(s, place);
+	return verdict;
+}
+
+static enum dlk_lease renew_one(struct session *s, struct ticket *t,
+				const struct fake_step *step, int heard)
+{
+	struct entry *e = *fakei_find(s->fake, t->base.claim.key,
+				      t->base.claim.owner);
+	int gone = !e || !e->granted || e->until <= dlk_now();
+
+	if (!gone)
+		e->until = fakei_end_of(step->lease_ms ? step->lease_ms :
+							 s->base.ttl_ms);
+	if (!heard)
+		return DLK_UNKNOWN;
+	if (step->fault == FAKE_SAY && step->verdict != DLK_RENEWED) {
+		t->over |= step->verdict == DLK_GONE;
+		return step->verdict;
+	}
+	if (gone && step->fault != FAKE_SAY) {
+		t->over = 1;
+		return DLK_GONE;
+	}
+	grant(t, step, t->base.token);
+	if (step->fault == FAKE_SAY || s->base.ttl_ms > 0)
+		return DLK_RENEWED;
+	return DLK_STANDS;
+}
+
+void fakei_renew(struct dlk_session *base, struct dlk_ticket *const v[],
+		 enum dlk_lease verdict[], size_t n, dlk_time deadline,
+		 struct dlk_error *err)
+{
+	struct session *s = (struct session *)base;
+	struct fake_step step;
+	size_t place;
+	int rc;
+
+	step = fakei_begin(s, FAKE_RENEW, v[0], n, deadline, &place);
+	if (s->renewing)
+		fakei_complain("two renew() at once");
+	s->renewing = 1;
+	for (size_t i = 0; i < n; i++) {
+		struct ticket *t = (struct ticket *)v[i];
+
+		fakei_seize(t);
+		if (t->over || !t->asked)
+			fakei_complain("renewed what was lost or released");
+		/* Who called may have been kept from running since. */
+		if (t->end < dlk_now() - 200 * MS)
+			fakei_complain("renewed %lld us after the lease's end",
+				       (long long)(dlk_now() - t->end) / 1000);
+	}
+	rc = fakei_travel(s, &step, deadline, err);
+	for (size_t i = 0; i < n && rc >= 0; i++)
+		verdict[i] = renew_one(s, (struct ticket *)v[i], &step, rc);
+	fakei_stay_mute(s, &step, deadline);
+	for (size_t i = 0; i < n; i++)
+		((struct ticket *)v[i])->busy = 0;
+	s->renewing = 0;
+	fakei_end(s, place);
+}
+
+int fakei_release(struct dlk_ticket *base, dlk_time deadline,
+		  struct dlk_error *err)
+{
+	struct session *s = (struct session *)base->session;
+	struct ticket *t = (struct ticket *)base;
+	struct fake_step step;
+	size_t place;
+	int rc;
+
+	step = fakei_begin(s, FAKE_RELEASE, base, 1, deadline, &place);
+	fakei_seize(t);
+	rc = fakei_travel(s, &step, deadline, err);
+	if (rc == 0 && fakei_is_late(&step))
+		fakei_do_late(t, FAKE_RELEASE, &step);
+	else if (rc >= 0)
+		fakei_give_up(s->fake, base->claim.key, base->claim.owner);
+	fakei_stay_mute(s, &step, deadline);
+	if (t->asked)
+		s->asked--;
+	t->asked = 0;
+	t->over = 1;
+	t->busy = 0;
+	fakei_end(s, place);
+	return rc == 1 ? 0 : rc == 0 ? DLOCK_EUNREACHABLE : rc;
+}
+
+int fakei_downgrade(struct dlk_ticket *base, dlk_time deadline,
+		    struct dlk_error *err)
+{
+	struct session *s = (struct session *)base->session;
+	struct ticket *t = (struct ticket *)base;
+	struct fake_step step;
+	struct entry *e;
+	size_t place;
+	int rc;
+
+	step = fakei_begin(s, FAKE_DOWNGRADE, base, 1, deadline, &place);
+	fakei_seize(t);
+	if (t->over)
+		fakei_complain("downgraded what was lost or released");
+	rc = fakei_travel(s, &step, deadline, err);
+	e = *fakei_find(s->fake, base->claim.key, base->claim.owner);
+	if (rc >= 0 && e) {
+		e->mode = DLK_SHARED;
+		fakei_wake_line(s->fake, base->claim.key);
+	} else if (rc >= 0) {
+		rc = dlk_fail(err, DLOCK_ELOST, "fake: the claim is gone");
+	}
+	t->busy = 0;
+	fakei_end(s, place);
+	return rc == 1 ? 0 : rc == 0 ? DLOCK_EUNREACHABLE : rc;
+}

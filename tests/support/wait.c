@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "support/wait.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) ||           \
+	__has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+#define SANITIZED 1
+#else
+#define SANITIZED 0
+#endif
+
+int64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_BOOTTIME, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+void nap_ms(int64_t ms)
+{
+	struct timespec ts = { ms / 1000, ms % 1000 * 1000000 };
+	int errnum = errno;
+
+	while (nanosleep(&ts, &ts) != 0 && errno == EINTR)
+		continue;
+	errno = errnum;
+}
+
+int64_t slowness(void)
+{
+	const char *text = getenv("DLOCK_TEST_SLOW");
+	long n = text ? strtol(text, NULL, 10) : 1;
+
+	if (n < 1 || n > 100)
+		n = 1;
+	return SANITIZED ? 3 * n : n;
+}
+
+int64_t patience_ms(void)
+{
+	return 10000 * slowness();
+}
+
+int64_t slack_ms(void)
+{
+	return 250 * slowness();
+}
+
+int sanitized(void)
+{
+	return SANITIZED;
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "torture/torture.h"
+
+#include <dirent.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fake.h"
+
+#define MOST 5000 /* failures that a scene may have room for */
+
+static int n_passed, n_failed, n_skipped;
+
+static void say(const char *word, const char *fmt, va_list args)
+{
+	printf("%-7s ", word);
+	vprintf(fmt, args);
+	printf("\n");
+	fflush(stdout);
+}
+
+#define RESULT(name, word, counter)                                            \
+	void name(const char *fmt, ...)                                        \
+	{                                                                      \
+		va_list args;                                                  \
+                                                                               \
+		va_start(args, fmt);                                           \
+		say(word, fmt, args);                                          \
+		va_end(args);                                                  \
+		counter++;                                                     \
+	}
+
+RESULT(passed, "passed", n_passed)
+RESULT(failed, "FAILED", n_failed)
+RESULT(skipped, "skipped", n_skipped)
+
+static int entries(const char *dir)
+{
+	DIR *d = opendir(dir);
+	int n = 0;
+
+	while (d && readdir(d))
+		n++;
+	if (d)
+		closedir(d);
+	return n;
+}
+
+struct leaks leaks_now(void)
+{
+	return (struct leaks){ .blocks = seam_blocks(),
+			       .fds = entries("/proc/self/fd"),
+			       .threads = entries("/proc/self/task") };
+}
+
+/* A thread that was joined may still be listed for a moment. */
+static int threads_settle(int want)
+{
+	for (int i = 0; i < 2000; i++) {
+		struct timespec ms = { 0, 1000000 };
+
+		if (entries("/proc/self/task") <= want)
+			return 1;
+		nanosleep(&ms, NULL);
+	}
+	return 0;
+}
+
+int torture(const struct scene *scene, const char *uri, enum seam seam,
+	    int errnum, const int *codes, const char *what)
+{
+	struct play warm = { .uri = uri, .codes = (const int[]){ 0 } };
+	struct leaks before;
+	long hurt = 0, k = 0;
+	int fired = 1;
+
+	/* What is kept for the life of the process is made once. */
+	scene->play(&warm);
+	if (warm.failed) {
+		failed("%s %s on %s: without any fault: %s", what, scene->name,
+		       uri, warm.text);
+		return -1;
+	}
+	before = leaks_now();
+	while (fired && ++k < MOST) {
+		struct play p = { .uri = uri, .codes = codes };
+		struct leaks now;
+
+		seam_arm(seam, k, errnum, 0);
+		scene->play(&p);
+		fired = seam_disarm();
+		hurt += p.hurt > 0;
+		threads_settle(before.threads);
+		now = leaks_now();
+		if (p.failed) {
+			failed("%s %s on %s, the %ld. one: %s", what,
+			       scene->name, uri, k, p.text);
+			return -1;
+		}
+		if (now.blocks != before.blocks || now.fds != before.fds ||
+		    now.threads != before.threads) {
+			failed("%s %s on %s, the %ld. one: %ld blocks, %d "
+			       "descriptors, %d threads left",
+			       what, scene->name, uri, k,
+			       now.blocks - before.blocks, now.fds - before.fds,
+			       now.threads - before.threads);
+			return -1;
+		}
+	}
+	if (k == 1 || k == MOST || (codes[0] && hurt == 0)) {
+		failed("%s %s on %s: %ld calls, %ld of them noticed", what,
+		       scene->name, uri, k - 1, hurt);
+		return -1;
+	}
+	passed("%s %s on %s: %ld failures, %ld reported", what, scene->name,
+	       uri, k - 1, hurt);
+	return 0;
+}
+
+static void torture_store(const char *uri)
+{
+	dlock_client *c = NULL;
+	int rc = dlock_open(&c, uri, NULL);
+
+	if (rc == DLOCK_ENOTSUP) {
+		skipped("%s: %s", uri, dlock_errmsg());
+		return;
+	}
+	dlock_close(c);
+	torture_memory(uri);
+	torture_syscalls(uri);
+}
+
+int main(void)
+{
+	char uri[] = "file:///tmp/dlock-torture-XXXXXX";
+	char *dir = uri + strlen("file://");
+	char command[100];
+
+	torture_marker();
+	if (fake_register() != 0 || !mkdtemp(dir)) {
+		fprintf(stderr, "torture: %s\n", dlock_errmsg());
+		return 1;
+	}
+	torture_store("mem:?label=torture");
+	torture_store("fake:?ttl=5s&label=torture");
+	torture_register();
+	torture_store(uri);
+	if (fake_complaint())
+		failed("the rules of backend.h: %s", fake_complaint());
+	snprintf(command, sizeof(command), "rm -rf '%s'", dir);
+	if (system(command) != 0)
+		fprintf(stderr, "torture: %s is left\n", dir);
+	printf("%d passed, %d failed, %d skipped\n", n_passed, n_failed,
+	       n_skipped);
+	return n_failed != 0;
+}

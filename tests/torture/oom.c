@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every allocation fails once, in every scene. */
+#include "torture/torture.h"
+
+#include <dlock/backend.h>
+
+#include <errno.h>
+#include <string.h>
+
+void torture_memory(const char *uri)
+{
+	static const int codes[] = { DLOCK_ENOMEM, 0 };
+
+	for (const struct scene *s = scenes; s->name; s++) {
+		size_t len = s->scheme ? strlen(s->scheme) : 0;
+
+		if (strncmp(uri, s->scheme ? s->scheme : "", len) != 0)
+			continue;
+		torture(s, uri, SEAM_MEMORY, ENOMEM, codes, "memory");
+	}
+}
+
+static int no_open(struct dlk_session *s, dlk_time deadline,
+		   struct dlk_error *err)
+{
+	(void)s;
+	(void)deadline;
+	return dlk_fail(err, DLOCK_EDENIED, "closed");
+}
+
+static void no_close(struct dlk_session *s, dlk_time deadline)
+{
+	(void)s;
+	(void)deadline;
+}
+
+static enum dlk_verdict no_attempt(struct dlk_ticket *t, dlk_time deadline,
+				   struct dlk_error *err)
+{
+	(void)t;
+	(void)deadline;
+	(void)err;
+	return DLK_BUSY;
+}
+
+static int no_release(struct dlk_ticket *t, dlk_time deadline,
+		      struct dlk_error *err)
+{
+	(void)t;
+	(void)deadline;
+	(void)err;
+	return 0;
+}
+
+/* Not a scene: what is registered stays. */
+void torture_register(void)
+{
+	static const char *const schemes[] = { "tortured", NULL };
+	static const struct dlock_backend b = {
+		.size = sizeof(struct dlock_backend),
+		.schemes = schemes,
+		.summary = "no store at all",
+		.session_size = sizeof(struct dlk_session),
+		.ticket_size = sizeof(struct dlk_ticket),
+		.open = no_open,
+		.close = no_close,
+		.attempt = no_attempt,
+		.release = no_release,
+	};
+	dlock_client *c = NULL;
+	int first, unknown, second;
+
+	seam_arm(SEAM_MEMORY, 1, ENOMEM, 0);
+	first = dlock_backend_register(&b);
+	seam_disarm();
+	unknown = dlock_open(&c, "tortured:", NULL);
+	second = dlock_backend_register(&b);
+	if (first == DLOCK_ENOMEM && unknown == DLOCK_EINVAL && second == 0)
+		passed("memory register: 1 failure, 1 reported");
+	else
+		failed("memory register: %d, %d, %d", first, unknown, second);
+}

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "torture/torture.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fake.h"
+
+/* `rc` may be `want`, or a code that the failure explains.  1: it is `want`. */
+static int may(struct play *p, const char *call, int rc, int want)
+{
+	if (rc == want)
+		return 1;
+	for (const int *code = p->codes; *code; code++) {
+		if (rc == *code) {
+			p->hurt++;
+			return 0;
+		}
+	}
+	if (p->failed++ == 0)
+		snprintf(p->text, sizeof(p->text), "%s: %s (%s), not %s", call,
+			 dlock_errname(rc), dlock_errmsg(),
+			 dlock_errname(want));
+	return 0;
+}
+
+static void must(struct play *p, const char *what, int is_so)
+{
+	if (!is_so && p->failed++ == 0)
+		snprintf(p->text, sizeof(p->text), "not so: %s", what);
+}
+
+#define MAY(p, call, want) may(p, #call, call, want)
+#define MUST(p, what) must(p, #what, what)
+
+static void hear(dlock_hold *hold, enum dlock_event event, const char *why,
+		 void *arg)
+{
+	(void)hold;
+	(void)event;
+	(void)why;
+	(void)arg;
+}
+
+static dlock_client *open_it(struct play *p)
+{
+	dlock_options o = DLOCK_OPTIONS_INIT;
+	dlock_client *c = NULL;
+
+	o.on_event = hear;
+	errno = 4711;
+	if (!MAY(p, dlock_open(&c, p->uri, &o), DLOCK_OK))
+		MUST(p, c == NULL);
+	MUST(p, errno == 4711);
+	return c;
+}
+
+static void release(struct play *p, dlock_hold *h)
+{
+	if (h)
+		MAY(p, dlock_release(h), DLOCK_OK);
+}
+
+static void look_at_fd(struct play *p, dlock_hold *h)
+{
+	int fd = dlock_hold_fd(h);
+
+	may(p, "dlock_hold_fd(h)", fd < 0 ? fd : DLOCK_OK, DLOCK_OK);
+}
+
+static void play_open(struct play *p)
+{
+	dlock_close(open_it(p));
+}
+
+static void play_label(struct play *p)
+{
+	dlock_options o = DLOCK_OPTIONS_INIT;
+	dlock_client *c = NULL;
+
+	o.label = "somebody";
+	o.password = "secret";
+	MAY(p, dlock_open(&c, p->uri, &o), DLOCK_OK);
+	dlock_close(c);
+}
+
+static void play_locks(struct play *p)
+{
+	dlock_client *c = open_it(p);
+	dlock_lock *l[4] = { NULL };
+
+	if (!c)
+		return;
+	MAY(p, dlock_mutex_new(&l[0], c, "torture/mutex"), DLOCK_OK);
+	MAY(p, dlock_rwlock_new(&l[1], c, "rw"), DLOCK_OK);
+	MAY(p, dlock_semaphore_new(&l[2], c, "sem", 3), DLOCK_OK);
+	MAY(p, dlock_semaphore_new(&l[3], c, "sem", l[2] ? 3 : 4), DLOCK_OK);
+	for (int i = 0; i < 4; i++)
+		dlock_free(l[i]);
+	dlock_close(c);
+}
+
+static void play_acquire(struct play *p)
+{
+	dlock_client *c = open_it(p);
+	dlock_hold *h = NULL, *again = NULL;
+	dlock_lock *l = NULL;
+
+	if (c && MAY(p, dlock_mutex_new(&l, c, "m"), DLOCK_OK) &&
+	    MAY(p, dlock_acquire(l, 2000, &h), DLOCK_OK)) {
+		MUST(p, dlock_check(h) == DLOCK_OK);
+		MUST(p, dlock_acquire(l, 0, &again) == DLOCK_OK);
+		look_at_fd(p, h);
+		release(p, again);
+	}
+	release(p, h);
+	dlock_free(l);
+	dlock_close(c);
+}
+
+/* Every id, every heap and the pool of random bytes has to grow. */
+static void play_many(struct play *p)
+{
+	dlock_client *c = open_it(p);
+	dlock_hold *h[70] = { NULL };
+	dlock_lock *l = NULL;
+
+	if (c && MAY(p, dlock_semaphore_new(&l, c, "s", 70), DLOCK_OK)) {
+		for (int i = 0; i < 70; i++)
+			MAY(p, dlock_acquire(l, 2000, &h[i]), DLOCK_OK);
+	}
+	for (int i = 0; i < 70; i++)
+		release(p, h[i]);
+	dlock_free(l);
+	dlock_close(c);
+}
+
+static void play_contended(struct play *p)
+{
+	dlock_client *a = open_it(p), *b = open_it(p);
+	dlock_lock *la = NULL, *lb = NULL;
+	dlock_hold *h = NULL, *none = NULL;
+
+	if (a && b && MAY(p, dlock_mutex_new(&la, a, "m"), DLOCK_OK) &&
+	    MAY(p, dlock_mutex_new(&lb, b, "m"), DLOCK_OK) &&
+	    MAY(p, dlock_acquire(la, 2000, &h), DLOCK_OK)) {
+		MAY(p, dlock_acquire(lb, 0, &none), DLOCK_EBUSY);
+		MAY(p, dlock_acquire(lb, 5, &none), DLOCK_EBUSY);
+		MUST(p, none == NULL);
+	}
+	release(p, h);
+	if (h && MAY(p, dlock_acquire(lb, 2000, &none), DLOCK_OK))
+		release(p, none);
+	dlock_free(la);
+	dlock_free(lb);
+	dlock_close(a);
+	dlock_close(b);
+}
+
+struct waiter {
+	struct play play;
+	dlock_lock *lock;
+};
+
+static void *wait_for_it(void *arg)
+{
+	struct waiter *w = arg;
+	dlock_hold *h = NULL;
+
+	if (MAY(&w->play, dlock_acquire(w->lock, 5000, &h), DLOCK_OK))
+		release(&w->play, h);
+	return NULL;
+}
+
+static void play_handed_on(struct play *p)
+{
+	dlock_client *c = open_it(p);
+	struct waiter w = { .play = *p };
+	dlock_hold *h = NULL;
+	pthread_t thread;
+
+	if (c && MAY(p, dlock_semaphore_new(&w.lock, c, "s", 1), DLOCK_OK) &&
+	    MAY(p, dlock_acquire(w.lock, 2000, &h), DLOCK_OK)) {
+		MUST(p, seam_thread(&thread, wait_for_it, &w) == 0);
+		release(p, h);
+		pthread_join(thread, NULL);
+		if (w.play.failed)
+			*p = w.play;
+	}
+	dlock_free(w.lock);
+	dlock_close(c);
+}
+
+static void play_rwlock(struct play *p)
+{
+	dlock_client *c = open_it(p);
+	dlock_hold *w = NULL, *r = NULL;
+	dlock_lock *l = NULL;
+
+	if (c && MAY(p, dlock_rwlock_new(&l, c, "rw"), DLOCK_OK)) {
+		if (MAY(p, dlock_acquire(l, 2000, &w), DLOCK_OK))
+			MAY(p, dlock_acquire_shared(l, 0, &r), DLOCK_OK);
+		release(p, w);
+		release(p, r);
+		r = NULL;
+		MAY(p, dlock_acquire_shared(l, 2000, &r), DLOCK_OK);
+		release(p, r);
+	}
+	dlock_free(l);
+	dlock_close(c);
+}
+
+static void play_multi(struct play *p)
+{
+	dlock_client *c = open_it(p);
+	dlock_lock *l[3] = { NULL }, *all = NULL;
+	dlock_hold *h = NULL;
+
+	if (c && MAY(p, dlock_mutex_new(&l[0], c, "x"), DLOCK_OK) &&
+	    MAY(p, dlock_rwlock_new(&l[1], c, "x"), DLOCK_OK) &&
+	    MAY(p, dlock_semaphore_new(&l[2], c, "x", 2), DLOCK_OK) &&
+	    MAY(p, dlock_multi_new(&all, l, 3), DLOCK_OK) &&
+	    MAY(p, dlock_acquire(all, 2000, &h), DLOCK_OK)) {
+		look_at_fd(p, h);
+		release(p, h);
+	}
+	dlock_free(all);
+	for (int i = 0; i < 3; i++)
+		dlock_free(l[i]);
+	dlock_close(c);
+}
+
+static void see_party(const struct dlock_party *party, void *arg)
+{
+	(void)party;
+	++*(int *)arg;
+}
+
+static void see_entry(const struct dlock_entry *entry, void *arg)
+{
+	(void)entry;
+	++*(int *)arg;
+}
+
+static void play_questions(struct play *p)
+{
+	dlock_client *c = open_it(p);
+	dlock_hold *h[3] = { NULL };
+	dlock_lock *l = NULL;
+	int held = 0, parties = 0, locks = 0;
+
+	if (c && MAY(p, dlock_semaphore_new(&l, c, "s", 3), DLOCK_OK)) {
+		for (int i = 0; i < 3; i++)
+			held += MAY(p, dlock_acquire(l, 2000, &h[i]), DLOCK_OK);
+		if (MAY(p, dlock_inspect(l, see_party, &parties, 1000),
+			DLOCK_OK))
+			MUST(p, parties == held);
+		else
+			MUST(p, parties == 0);
+		if (MAY(p, dlock_list(c, see_entry, &locks, 1000), DLOCK_OK))
+			MUST(p, held == 0 || locks > 0);
+		else
+			MUST(p, locks == 0);
+	}
+	for (int i = 0; i < 3; i++)
+		release(p, h[i]);
+	dlock_free(l);
+	dlock_close(c);
+}
+
+static void play_break(struct play *p)
+{
+	dlock_client *c = open_it(p);
+	dlock_hold *h = NULL;
+	dlock_lock *l = NULL;
+	int broken = 0;
+
+	if (c && MAY(p, dlock_mutex_new(&l, c, "m"), DLOCK_OK) &&
+	    MAY(p, dlock_acquire(l, 2000, &h), DLOCK_OK))
+		broken = MAY(p, dlock_break(l, 1000), DLOCK_OK);
+	if (h && broken) {
+		int rc = dlock_release(h);
+
+		/* Between processes it takes a while to be found. */
+		if (rc == DLOCK_OK && strncmp(p->uri, "file:", 5) == 0)
+			rc = DLOCK_ELOST;
+		MAY(p, rc, DLOCK_ELOST);
+	} else {
+		release(p, h);
+	}
+	dlock_free(l);
+	dlock_close(c);
+}
+
+/* Nobody hears of the release: what is left is the core's to clean up. */
+static void play_remnant(struct play *p)
+{
+	dlock_client *c = open_it(p);
+	dlock_hold *h = NULL;
+	dlock_lock *l = NULL;
+
+	if (c && MAY(p, dlock_mutex_new(&l, c, "m"), DLOCK_OK) &&
+	    MAY(p, dlock_acquire(l, 2000, &h), DLOCK_OK)) {
+		fake_script(fake_store(""), FAKE_RELEASE,
+			    (struct fake_step){ .fault = FAKE_REFUSE });
+		MAY(p, dlock_release(h), DLOCK_EUNREACHABLE);
+	}
+	dlock_free(l);
+	dlock_close(c);
+	fake_clear(fake_store(""));
+}
+
+/* A client that is closed with all that it has. */
+static void play_leave_it(struct play *p)
+{
+	dlock_client *c = open_it(p);
+	dlock_hold *h = NULL;
+	dlock_lock *l = NULL;
+
+	if (c && MAY(p, dlock_mutex_new(&l, c, "m"), DLOCK_OK) &&
+	    MAY(p, dlock_acquire(l, 2000, &h), DLOCK_OK))
+		MUST(p, dlock_check(h) == DLOCK_OK);
+	dlock_close(c);
+	if (h)
+		MAY(p, dlock_release(h), DLOCK_ELOST);
+	dlock_free(l);
+}
+
+const struct scene scenes[] = { { "open", play_open, NULL },
+				{ "label", play_label, NULL },
+				{ "locks", play_locks, NULL },
+				{ "acquire", play_acquire, NULL },
+				{ "many", play_many, NULL },
+				{ "contended", play_contended, NULL },
+				{ "handed_on", play_handed_on, NULL },
+				{ "rwlock", play_rwlock, NULL },
+				{ "multi", play_multi, NULL },
+				{ "questions", play_questions, NULL },
+				{ "break", play_break, NULL },
+				{ "remnant", play_remnant, "fake" },
+				{ "leave_it", play_leave_it, NULL },
+				{ 0 } };

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The rule against a model that knows only when one may enter: whoever's going
+ * could make the difference, with some of the others gone as well, stands in
+ * the way.
+ */
+#include <dlock/backend.h>
+
+#include <criterion/criterion.h>
+
+#define LINE_MAX 6
+
+/* May one who asks for `me` enter while those in `present` (bits) are ahead? */
+static int may_enter(const struct dlk_place *line, unsigned int present,
+		     struct dlk_place me)
+{
+	unsigned int exclusive = 0, shared = 0;
+
+	for (unsigned int i = 0; i < LINE_MAX; i++) {
+		if (!(present >> i & 1))
+			continue;
+		if (line[i].mode == DLK_EXCLUSIVE)
+			exclusive++;
+		else
+			shared++;
+	}
+	if (me.mode == DLK_EXCLUSIVE)
+		return exclusive + shared == 0;
+	return exclusive == 0 && (me.limit == 0 || shared < me.limit);
+}
+
+static int stands_in_the_way(const struct dlk_place *line, unsigned int ahead,
+			     unsigned int i, struct dlk_place me)
+{
+	for (unsigned int set = 0; set < 1u << ahead; set++)
+		if (!(set >> i & 1) && may_enter(line, set, me) &&
+		    !may_enter(line, set | 1u << i, me))
+			return 1;
+	return 0;
+}
+
+static ptrdiff_t model(const struct dlk_place *line, unsigned int ahead,
+		       struct dlk_place me)
+{
+	if (may_enter(line, (1u << ahead) - 1, me))
+		return -1;
+	for (unsigned int i = ahead; i-- > 0;)
+		if (stands_in_the_way(line, ahead, i, me))
+			return (ptrdiff_t)i;
+	return -2; /* nobody: what is compared with it fails */
+}
+
+Test(grant, agrees_with_the_model_on_every_line_up_to_six)
+{
+	for (unsigned int n = 0; n <= LINE_MAX; n++) {
+		for (unsigned int modes = 0; modes < 1u << n; modes++) {
+			struct dlk_place line[LINE_MAX] = { 0 };
+
+			for (unsigned int i = 0; i < n; i++) {
+				line[i].mode = modes >> i & 1 ? DLK_SHARED :
+								DLK_EXCLUSIVE;
+				line[i].limit = i; /* theirs does not count */
+			}
+			for (uint32_t limit = 0; limit <= n + 1; limit++) {
+				struct dlk_place me = { DLK_SHARED, limit };
+
+				cr_assert_eq(dlk_grant(line, n, me),
+					     model(line, n, me),
+					     "n %u modes %x limit %u", n, modes,
+					     limit);
+			}
+			cr_assert_eq(dlk_grant(line, n,
+					       (struct dlk_place){ 0 }),
+				     model(line, n, (struct dlk_place){ 0 }),
+				     "n %u modes %x", n, modes);
+		}
+	}
+}
+
+/* Lines as words: x and s ahead, then the one who asks. */
+Test(grant, table)
+{
+	static const struct {
+		const char *ahead;
+		enum dlk_mode mode;
+		uint32_t limit;
+		ptrdiff_t in_the_way;
+	} cases[] = {
+		{ "", DLK_EXCLUSIVE, 0, -1 },
+		{ "", DLK_SHARED, 0, -1 },
+		{ "", DLK_SHARED, 1, -1 },
+		{ "x", DLK_EXCLUSIVE, 0, 0 },
+		{ "xx", DLK_EXCLUSIVE, 0, 1 },
+		{ "s", DLK_EXCLUSIVE, 0, 0 },
+		{ "ss", DLK_EXCLUSIVE, 0, 1 },
+		{ "s", DLK_SHARED, 0, -1 },
+		{ "sss", DLK_SHARED, 0, -1 },
+		{ "sx", DLK_SHARED, 0, 1 },
+		{ "sxs", DLK_SHARED, 0, 1 }, /* no reader overtakes a writer */
+		{ "xsx", DLK_SHARED, 0, 2 },
+		{ "s", DLK_SHARED, 1, 0 },
+		{ "s", DLK_SHARED, 2, -1 },
+		{ "ss", DLK_SHARED, 2, 1 },
+		{ "sss", DLK_SHARED, 2, 2 },
+		{ "sss", DLK_SHARED, UINT32_MAX, -1 },
+		{ "ssx", DLK_SHARED, 2, 2 },
+		{ "xss", DLK_SHARED, 2, 2 },
+		{ "xs", DLK_SHARED, 2, 0 },
+	};
+
+	for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+		struct dlk_place line[LINE_MAX] = { 0 };
+		struct dlk_place me = { cases[c].mode, cases[c].limit };
+		size_t n = 0;
+
+		for (; cases[c].ahead[n]; n++)
+			line[n].mode = cases[c].ahead[n] == 'x' ?
+					       DLK_EXCLUSIVE :
+					       DLK_SHARED;
+		cr_expect_eq(dlk_grant(line, n, me), cases[c].in_the_way,
+			     "'%s' limit %u", cases[c].ahead, cases[c].limit);
+	}
+}
+
+Test(grant, an_empty_line_may_be_null)
+{
+	cr_expect_eq(dlk_grant(NULL, 0, (struct dlk_place){ DLK_SHARED, 1 }),
+		     -1);
+}

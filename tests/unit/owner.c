@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/owner.h"
+#include "core/error.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define MANY 20000
+
+/* The kernel's, unless a test wants it otherwise: this one is linked first. */
+static enum { WORKS, SHORT, INTERRUPTED, NOTHING, FAILS } mode;
+static atomic_uint calls;
+
+ssize_t getrandom(void *buf, size_t size, unsigned int flags)
+{
+	unsigned int call = atomic_fetch_add(&calls, 1);
+
+	if (mode == INTERRUPTED && call % 2 == 0) {
+		errno = EINTR;
+		return -1;
+	}
+	if (mode == NOTHING)
+		return 0;
+	if (mode == FAILS) {
+		errno = ENOSYS;
+		return -1;
+	}
+	if (mode == SHORT && size > 7)
+		size = 7;
+	return syscall(SYS_getrandom, buf, size, flags);
+}
+
+static struct dlki_owners pool;
+
+static void begin(void)
+{
+	struct dlk_error err;
+
+	cr_assert_eq(dlki_owners_init(&pool, &err), 0);
+}
+
+static void end(void)
+{
+	mode = WORKS;
+	dlki_owners_destroy(&pool);
+	for (size_t i = 0; i < sizeof(pool.pool); i++)
+		cr_assert_eq(pool.pool[i], 0);
+}
+
+TestSuite(owner, .init = begin, .fini = end);
+
+Test(owner, is_thirty_two_hex_digits)
+{
+	struct dlk_error err;
+	char id[DLKI_OWNER_SIZE];
+
+	for (int i = 0; i < 1000; i++) {
+		memset(id, 'x', sizeof(id));
+		cr_assert_eq(dlki_owner_new(&pool, id, &err), 0);
+		cr_assert_eq(strlen(id), 32);
+		cr_assert_eq(strspn(id, "0123456789abcdef"), 32);
+	}
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return memcmp(a, b, DLKI_OWNER_SIZE);
+}
+
+static void *draw_many(void *arg)
+{
+	char(*ids)[DLKI_OWNER_SIZE] = arg;
+
+	for (size_t i = 0; i < MANY / 4; i++)
+		if (dlki_owner_new(&pool, ids[i], NULL) < 0)
+			return arg;
+	return NULL;
+}
+
+Test(owner, no_two_are_the_same_whatever_the_thread)
+{
+	static char ids[MANY][DLKI_OWNER_SIZE];
+	pthread_t threads[4];
+
+	for (size_t i = 0; i < 4; i++)
+		cr_assert_eq(pthread_create(&threads[i], NULL, draw_many,
+					    ids[i * MANY / 4]),
+			     0);
+	for (size_t i = 0; i < 4; i++) {
+		void *failed;
+
+		pthread_join(threads[i], &failed);
+		cr_assert_null(failed);
+	}
+	qsort(ids, MANY, sizeof(ids[0]), by_text);
+	for (size_t i = 1; i < MANY; i++)
+		cr_assert_str_neq(ids[i - 1], ids[i]);
+}
+
+/* Every bit of 20000 ids is set about half of the time: 12 sigma either way. */
+Test(owner, every_bit_is_used)
+{
+	char id[DLKI_OWNER_SIZE];
+	int set[128] = { 0 };
+
+	for (int i = 0; i < MANY; i++) {
+		cr_assert_eq(dlki_owner_new(&pool, id, NULL), 0);
+		for (size_t bit = 0; bit < 128; bit++) {
+			char c = id[bit / 4];
+			int digit = c <= '9' ? c - '0' : c - 'a' + 10;
+
+			set[bit] += digit >> (bit % 4) & 1;
+		}
+	}
+	for (size_t bit = 0; bit < 128; bit++)
+		cr_expect(set[bit] > MANY / 2 - 850 &&
+				  set[bit] < MANY / 2 + 850,
+			  "bit %zu: %d", bit, set[bit]);
+}
+
+Test(owner, the_pool_forgets_what_it_gave)
+{
+	char id[DLKI_OWNER_SIZE];
+
+	cr_assert_eq(dlki_owner_new(&pool, id, NULL), 0);
+	cr_assert_eq(pool.left, sizeof(pool.pool) - 16);
+	for (size_t i = 0; i < 16; i++)
+		cr_expect_eq(pool.pool[i], 0);
+}
+
+Test(owner, short_and_interrupted_reads_are_continued)
+{
+	static const unsigned char zero[16];
+
+	for (mode = SHORT; mode <= INTERRUPTED; mode++) {
+		struct dlki_owners o;
+
+		memset(&o, 0, sizeof(o));
+		errno = EXDEV;
+		cr_assert_eq(dlki_owners_init(&o, NULL), 0);
+		cr_expect_eq(errno, EXDEV);
+		cr_expect_eq(o.left, sizeof(o.pool));
+		for (size_t i = 0; i < sizeof(o.pool); i += sizeof(zero))
+			cr_expect_neq(memcmp(o.pool + i, zero, 16), 0);
+		dlki_owners_destroy(&o);
+	}
+}
+
+Test(owner, without_randomness_there_is_no_pool)
+{
+	for (mode = NOTHING; mode <= FAILS; mode++) {
+		struct dlki_owners o;
+		struct dlk_error err;
+
+		errno = EXDEV;
+		cr_expect_eq(dlki_owners_init(&o, &err), DLOCK_ESYSTEM);
+		cr_expect_eq(errno, EXDEV);
+		cr_expect_eq(err.code, DLOCK_ESYSTEM);
+		cr_expect_str_eq(err.text,
+				 mode == FAILS ?
+					 "getrandom: Function not implemented" :
+					 "getrandom: no bytes");
+	}
+}
+
+Test(owner, without_randomness_there_are_no_more_owners)
+{
+	char id[DLKI_OWNER_SIZE];
+	int n = 0;
+
+	mode = FAILS;
+	while (dlki_owner_new(&pool, id, NULL) == 0)
+		n++;
+	cr_expect_eq(n, sizeof(pool.pool) / 16);
+	errno = EXDEV;
+	cr_expect_eq(dlki_owner_new(&pool, id, NULL), DLOCK_ESYSTEM);
+	cr_expect_eq(errno, EXDEV);
+	mode = WORKS;
+	cr_expect_eq(dlki_owner_new(&pool, id, NULL), 0);
+}
+
+Test(owner, seeds_differ_and_never_fail)
+{
+	uint64_t last = 0;
+
+	for (int i = 0; i < 300; i++) {
+		uint64_t seed = dlki_owner_seed(&pool);
+
+		cr_assert_neq(seed, last);
+		last = seed;
+	}
+	mode = FAILS;
+	pool.left = 0;
+	cr_expect_neq(dlki_owner_seed(&pool), 0);
+}

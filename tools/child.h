@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Starting the command.
+ */
+#ifndef DLOCK_TOOLS_CHILD_H
+#define DLOCK_TOOLS_CHILD_H
+
+#include "guard.h"
+#include "signals.h"
+#include "terminal.h"
+
+#include <sys/types.h>
+
+struct child {
+	char **argv;
+	char **envp;
+	const struct signals *signals;
+	struct terminal *terminal;
+	const struct guard *guard;
+	int64_t limit; /* for guard_tell() */
+	pid_t pid; /* out; also its process group */
+};
+
+/*
+ * Start argv[0], searched in $PATH, in a process group of its own, with the
+ * signals as dlock found them, and under the eyes of the guard.  It is killed
+ * when dlock ends.  Call it from the main thread.  Returns when the program
+ * runs: 0; or an exit code with a message, and there is no child.
+ */
+int child_start(struct child *c);
+
+/* A copy of the environment that tells of the lock: DLOCK_NAME, DLOCK_URI
+ * (without a password) and DLOCK_TOKEN if `token` is not 0.  DLOCK_PASSWORD is
+ * left out.  NULL: out of memory.  Free with child_env_free(). */
+char **child_env(const char *name, const char *uri, unsigned long long token);
+void child_env_free(char **envp);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The subcommands.  Each lives in a file of its own, described by one of these.
+ */
+#ifndef DLOCK_TOOLS_COMMAND_H
+#define DLOCK_TOOLS_COMMAND_H
+
+struct command {
+	const char *name;
+	const char *args;    /* of the usage line */
+	const char *summary; /* for the list of commands */
+	const char *text;    /* paragraphs for `dlock help NAME` */
+	const char *options; /* letters of the options it takes: options.c */
+	int (*main)(const struct command *self, int argc, char **argv);
+};
+
+extern const struct command cmd_run, cmd_show, cmd_list, cmd_break;
+extern const struct command cmd_backends, cmd_help, cmd_version;
+
+extern const struct command *const commands[]; /* ends in NULL */
+
+/* NULL if there is none; then a message was printed that suggests one. */
+const struct command *command_find(const char *name);
+
+#endif

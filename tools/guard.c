@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "guard.h"
+#include "boottime.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct order { /* no padding: it is sent as it is */
+	int64_t deadline;
+	int64_t pgid;
+};
+
+/* Returns when dlock is gone or the time is over; the group to kill. */
+static pid_t keep_watch(int fd, int timer)
+{
+	struct order order = { GUARD_FOREVER, 0 };
+	struct pollfd fds[] = {
+		{ .fd = fd, .events = POLLIN },
+		{ .fd = timer, .events = POLLIN },
+	};
+
+	for (;;) {
+		if (poll(fds, 2, -1) < 0)
+			continue;
+		/* What dlock said last counts before what the clock says. */
+		if (fds[0].revents) {
+			struct order next;
+
+			if (read(fd, &next, sizeof(next)) != sizeof(next))
+				return (pid_t)order.pgid;
+			order = next;
+			boottime_arm(timer, order.deadline);
+		} else if (fds[1].revents) {
+			return (pid_t)order.pgid;
+		}
+	}
+}
+
+static void __attribute__((noreturn)) guard(int fd)
+{
+	sigset_t all;
+	int timer;
+	pid_t pgid;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	/* Out of the reach of what is sent to dlock's group, and of whoever
+	 * waits for the end of dlock's standard output. */
+	setsid();
+	prctl(PR_SET_NAME, "dlock-guard");
+	if (fd != 3)
+		dup2(fd, 3);
+	close_range(0, 2, 0);
+	close_range(4, ~0u, 0);
+	timer = boottime_open();
+	pgid = keep_watch(3, timer);
+	if (pgid > 0)
+		kill(-pgid, SIGKILL);
+	_exit(0);
+}
+
+int guard_start(struct guard *g)
+{
+	int ends[2];
+	pid_t pid;
+
+	g->fd = -1;
+	/* A packet is whole or not there; MSG_NOSIGNAL comes with it. */
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+		return -1;
+	pid = fork();
+	if (pid == 0) {
+		close(ends[0]);
+		guard(ends[1]);
+	}
+	close(ends[1]);
+	if (pid < 0) {
+		close(ends[0]);
+		return -1;
+	}
+	g->fd = ends[0];
+	g->pid = pid;
+	return 0;
+}
+
+void guard_tell(const struct guard *g, pid_t pgid, int64_t deadline)
+{
+	struct order order = { deadline, pgid };
+
+	/* Somebody may have killed it; the lock is as good as without it. */
+	while (send(g->fd, &order, sizeof(order), MSG_NOSIGNAL) < 0 &&
+	       errno == EINTR)
+		;
+}
+
+void guard_stop(struct guard *g)
+{
+	if (g->fd < 0)
+		return;
+	/* Before the descriptor is closed, which it would take for our end.
+	 * And reaped, for not every container has an init that does. */
+	kill(g->pid, SIGKILL);
+	while (waitpid(g->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	close(g->fd);
+	g->fd = -1;
+}

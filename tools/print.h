@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Data on standard output: tables for people, JSON for programs.
+ */
+#ifndef DLOCK_TOOLS_PRINT_H
+#define DLOCK_TOOLS_PRINT_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+#define TABLE_COLUMNS 8 /* at most */
+
+/* Rows of cells.  Zeroed but for `columns` it is empty.  What goes wrong on the
+ * way is remembered and reported by table_print(). */
+struct table {
+	size_t columns;
+	size_t used, room; /* cells */
+	char **cells;
+	int failed;
+};
+
+/* Add a row of `columns` strings; they are copied, with escape(). */
+void table_row(struct table *t, const char *first, ...);
+
+/* Print the rows, columns aligned.  Returns what finish_output() does. */
+int table_print(const struct table *t);
+
+void table_free(struct table *t);
+
+/* A JSON string of text that may not be UTF-8: then with escape(). */
+json_t *json_text(const char *text);
+
+/* Print and free `value`, where NULL means out of memory.  Returns what
+ * finish_output() does. */
+int json_print(json_t *value);
+
+/* Flush standard output; `code`, or LEAVE_OUTPUT with a message if anything
+ * that was printed did not get out. */
+int finish_output(int code);
+
+#endif

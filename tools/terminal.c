@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "terminal.h"
+
+#include <unistd.h>
+
+void terminal_look(struct terminal *t)
+{
+	t->fd = -1;
+	t->given = 0;
+	for (int fd = 0; fd <= 2 && t->fd < 0; fd++)
+		if (isatty(fd) && tcgetpgrp(fd) >= 0)
+			t->fd = fd;
+	if (t->fd >= 0 && tcgetattr(t->fd, &t->modes) < 0)
+		t->fd = -1;
+	t->eager = t->fd == STDIN_FILENO && isatty(STDOUT_FILENO) &&
+		   terminal_ours(t);
+}
+
+void terminal_give(struct terminal *t, pid_t pgid)
+{
+	if (t->fd >= 0 && tcsetpgrp(t->fd, pgid) == 0)
+		t->given = 1;
+}
+
+void terminal_take(struct terminal *t)
+{
+	if (t->given)
+		tcsetpgrp(t->fd, getpgrp());
+	t->given = 0;
+}
+
+void terminal_restore(const struct terminal *t)
+{
+	if (t->fd >= 0 && terminal_ours(t))
+		tcsetattr(t->fd, TCSADRAIN, &t->modes);
+}
+
+int terminal_ours(const struct terminal *t)
+{
+	return t->fd >= 0 && tcgetpgrp(t->fd) == getpgrp();
+}

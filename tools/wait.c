@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "wait.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#define AGAIN_MS 10
+
+struct watch {
+	dlock_lock *lock;
+	int signals; /* a signalfd(2) of those that matter here */
+	int done;    /* an eventfd(2): the acquire is over */
+	int caught;  /* the signal that ended the wait; read after the join */
+};
+
+static int read_signal(int fd)
+{
+	struct signalfd_siginfo info;
+
+	if (read(fd, &info, sizeof(info)) != sizeof(info))
+		return 0;
+	/* Ctrl-Z is dropped: who stops in the line holds up the line. */
+	return info.ssi_signo == SIGTSTP ? 0 : (int)info.ssi_signo;
+}
+
+static void *watch(void *arg)
+{
+	struct watch *w = arg;
+	struct pollfd fds[] = {
+		{ .fd = w->done, .events = POLLIN },
+		{ .fd = w->signals, .events = POLLIN },
+	};
+
+	/* dlock_cancel() ends waits that are under way, and the acquire may not
+	 * have got so far: say it again until it is over. */
+	for (;;) {
+		poll(fds, 2, w->caught ? AGAIN_MS : -1);
+		if (!w->caught && (fds[1].revents & POLLIN))
+			w->caught = read_signal(w->signals);
+		if (fds[0].revents & POLLIN)
+			return NULL;
+		if (w->caught) {
+			fds[1].fd = -1;
+			dlock_cancel(w->lock);
+		}
+	}
+}
+
+/* Signals that matter while waiting; the others stay pending and go to the
+ * command once there is one. */
+static int open_signals(const struct signals *s)
+{
+	sigset_t set = s->ending;
+
+	sigaddset(&set, SIGTSTP);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static int acquire(dlock_lock *lock, int shared, int64_t timeout_ms,
+		   dlock_hold **out)
+{
+	return shared ? dlock_acquire_shared(lock, timeout_ms, out) :
+			dlock_acquire(lock, timeout_ms, out);
+}
+
+int wait_acquire(dlock_lock *lock, int shared, int64_t timeout_ms,
+		 const struct signals *s, dlock_hold **out, int *sig)
+{
+	struct watch w = { .lock = lock };
+	int code = DLOCK_ESYSTEM;
+	pthread_t thread;
+
+	*sig = 0;
+	w.signals = open_signals(s);
+	w.done = eventfd(0, EFD_CLOEXEC);
+	if (w.signals >= 0 && w.done >= 0 &&
+	    pthread_create(&thread, NULL, watch, &w) == 0) {
+		code = acquire(lock, shared, timeout_ms, out);
+		eventfd_write(w.done, 1);
+		pthread_join(thread, NULL);
+		*sig = w.caught;
+		if (*sig && code == DLOCK_OK)
+			dlock_release(*out);
+	}
+	if (w.done >= 0)
+		close(w.done);
+	if (w.signals >= 0)
+		close(w.signals);
+	return code;
+}
