@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Stream sockets under an absolute deadline, for backends that speak their
+ * store's protocol themselves.
+ *
+ * Time-outs of client libraries count from each poll, so that a peer that sends
+ * one byte a second holds a caller for ever; here every call returns by its
+ * deadline, whatever the peer or signals do.  No call raises SIGPIPE;
+ * descriptors are close-on-exec.
+ *
+ * Failures: EUNREACHABLE for whatever may be different the next time (refused,
+ * reset, closed, late), naming the peer as `who`; ENOMEM and ESYSTEM for what is
+ * ours.  After a failure the socket is only good for dlki_net_close().
+ *
+ * A socket is used by one thread at a time, but for dlki_net_hang_up().
+ */
+#ifndef DLOCK_CORE_NET_H
+#define DLOCK_CORE_NET_H
+
+#include <dlock/backend.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct dlki_net {
+	int fd; /* -1: closed */
+	char who[96]; /* "redis.example:6379" or the path, for messages */
+};
+
+#define DLKI_NET_INIT { .fd = -1 }
+
+/*
+ * Connect to a host by TCP, with TCP_NODELAY and keep-alive.  All its addresses
+ * are tried in turn, none of them longer than its fair part of what is left.  A
+ * name is resolved by a thread of its own, which is left behind when it takes
+ * longer than the deadline; an address needs none.
+ */
+int dlki_net_tcp(struct dlki_net *n, const char *host, uint16_t port,
+		 dlk_time deadline, struct dlk_error *err);
+
+/* Connect to a unix socket.  A path that does not fit is EINVAL. */
+int dlki_net_unix(struct dlki_net *n, const char *path, dlk_time deadline,
+		  struct dlk_error *err);
+
+/* Send all of it. */
+int dlki_net_send(struct dlki_net *n, const void *data, size_t len,
+		  dlk_time deadline, struct dlk_error *err);
+
+/* Wait for some bytes, 1 to `size`, and say in *got how many.  The peer's end of
+ * the connection is EUNREACHABLE. */
+int dlki_net_recv(struct dlki_net *n, void *data, size_t size, size_t *got,
+		  dlk_time deadline, struct dlk_error *err);
+
+/* Is the connection as a quiet one should be: nothing to read, not closed?
+ * Costs one system call. */
+int dlki_net_quiet(const struct dlki_net *n);
+
+/* From any thread: whoever sends or receives, now or later, fails at once. */
+void dlki_net_hang_up(const struct dlki_net *n);
+
+/* Idempotent. */
+void dlki_net_close(struct dlki_net *n);
+
+#endif
