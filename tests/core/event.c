@@ -359,6 +359,23 @@ static void count_event(dlock_hold *hold, enum dlock_event event,
 		atomic_fetch_add(&s->calls, 1);
 }
 
+Test(event, of_a_loss_comes_once)
+{
+	struct stage s;
+	dlock_options o = stage_options(&s, count_event);
+	dlock_client *c = open_store("fake:", &o);
+	dlock_lock *l = mutex(c, "a");
+	dlock_hold *h = take(l);
+
+	fake_lose(fake, last_id());
+	EVENTUALLY(atomic_load(&s.calls) > 0);
+	/* It returns after a callback that is still under way. */
+	cr_assert_eq(dlock_release(h), DLOCK_ELOST);
+	cr_assert_eq(atomic_load(&s.calls), 1);
+	dlock_free(l);
+	close_store(c);
+}
+
 struct racer {
 	atomic_ullong id;
 	atomic_int stop;
