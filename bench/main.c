@@ -11,12 +11,18 @@
 #include <string.h>
 #include <unistd.h>
 
-/* In the order in which they are run.  The hand-off of two processes forks, and
- * so comes while this one has had no threads. */
+#include "dlock_config.h"
+
+/* In the order in which they are run.  Those that fork come first: none may
+ * have left a thread behind. */
 static const struct bench *const benches[] = {
-	&bench_file_handoff, &bench_file_pair, &bench_mem_pair,
-	&bench_mem_handoff,  &bench_holds,     &bench_threads_mem,
-	&bench_open_close,
+	&bench_file_handoff,  &bench_file_pair,
+#if DLOCK_HAVE_REDIS
+	&bench_redis_handoff, &bench_redis_contended, &bench_redis_waiters,
+	&bench_redis_pair,    &bench_redis_threads,   &bench_redis_holds,
+#endif
+	&bench_mem_pair,      &bench_mem_handoff,     &bench_holds,
+	&bench_threads_mem,   &bench_open_close,
 };
 #define N_BENCHES (sizeof(benches) / sizeof(benches[0]))
 

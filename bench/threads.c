@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bench/bench.h"
+#include "bench/threads.h"
 #include "bench/stop.h"
 
 #include <pthread.h>
@@ -7,11 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MOST 8
+#define MOST 64
 #define ROUNDS 7
-
-static const unsigned int crowds[] = { 1, 2, MOST };
-#define N_CROWDS (sizeof(crowds) / sizeof(crowds[0]))
 
 /* On a cache line of its own: they are counted up all the time. */
 struct worker {
@@ -84,20 +81,28 @@ static int round_of(struct bench_run *r, struct worker *w, unsigned int n,
 	return r->errors ? -1 : 0;
 }
 
-static int measure(struct bench_run *r, struct worker *w,
-		   struct bench_samples rate[N_CROWDS])
+struct crowds {
+	struct bench_run *run;
+	const unsigned int *size;
+	struct worker w[MOST];
+	struct bench_samples rate[BENCH_CROWDS];
+};
+
+static int measure(struct crowds *c)
 {
-	int64_t ns = (int64_t)(r->seconds * 1e9 / (N_CROWDS * (ROUNDS + 1)));
+	int64_t ns = (int64_t)(c->run->seconds * 1e9 /
+			       (BENCH_CROWDS * (ROUNDS + 1)));
 
 	for (int round = 0; round <= ROUNDS; round++) {
-		for (size_t i = 0; i < N_CROWDS; i++) {
+		for (size_t i = 0; i < BENCH_CROWDS; i++) {
 			double per_second;
 
-			if (round_of(r, w, crowds[i], ns, &per_second) != 0)
+			if (round_of(c->run, c->w, c->size[i], ns,
+				     &per_second) != 0)
 				return -1;
 			/* The first is to warm up. */
 			if (round > 0)
-				bench_sample(&rate[i], per_second);
+				bench_sample(&c->rate[i], per_second);
 		}
 		if (bench_stopped)
 			return -1;
@@ -105,63 +110,78 @@ static int measure(struct bench_run *r, struct worker *w,
 	return 0;
 }
 
-static void emit(struct bench_run *r, struct bench_samples rate[N_CROWDS])
+static void emit(struct crowds *c, double target)
 {
-	double alone = bench_percentile(&rate[0], 50);
+	double alone = bench_percentile(&c->rate[0], 50);
 
-	for (size_t i = 0; i < N_CROWDS; i++) {
+	for (size_t i = 0; i < BENCH_CROWDS; i++) {
 		struct bench_result res = BENCH_RESULT_INIT(
 			"pairs/s of all (ratio = to one thread)");
 
-		res.value = bench_percentile(&rate[i], 50);
+		res.value = bench_percentile(&c->rate[i], 50);
 		res.floor = alone;
 		res.ratio = res.value / alone;
 		res.p50 = res.value;
-		res.samples = rate[i].n;
-		bench_extra(&res, "threads", crowds[i]);
-		bench_emit(r, &res);
+		res.samples = c->rate[i].n;
+		bench_extra(&res, "threads", c->size[i]);
+		if (i > 0 && target > 0)
+			bench_limit(&res, (struct bench_limit){
+						  "one thread's to all",
+						  1 / res.ratio, 1 / target, 1,
+						  BENCH_TIME });
+		bench_emit(c->run, &res);
 	}
 }
 
-static int with_client(struct bench_run *r, dlock_client *client)
+static int with_client(struct crowds *c, dlock_client *client, double target)
 {
-	struct bench_samples rate[N_CROWDS] = { { 0 } };
-	static struct worker w[MOST];
 	int rc = 0;
 
 	for (unsigned int i = 0; i < MOST && rc == 0; i++) {
 		char name[16];
 
 		snprintf(name, sizeof(name), "thread/%u", i);
-		rc = dlock_mutex_new(&w[i].lock, client, name);
+		rc = dlock_mutex_new(&c->w[i].lock, client, name);
 	}
 	if (rc != 0)
-		rc = bench_fail_dlock(r, rc, "dlock_mutex_new");
-	for (size_t i = 0; i < N_CROWDS && rc == 0; i++) {
-		if (bench_samples_init(&rate[i], ROUNDS) != 0)
-			rc = bench_fail(r, "out of memory");
+		rc = bench_fail_dlock(c->run, rc, "dlock_mutex_new");
+	for (size_t i = 0; i < BENCH_CROWDS && rc == 0; i++) {
+		if (bench_samples_init(&c->rate[i], ROUNDS) != 0)
+			rc = bench_fail(c->run, "out of memory");
 	}
 	if (rc == 0)
-		rc = measure(r, w, rate);
+		rc = measure(c);
 	if (rc == 0)
-		emit(r, rate);
+		emit(c, target);
 	for (unsigned int i = 0; i < MOST; i++)
-		dlock_free(w[i].lock);
-	for (size_t i = 0; i < N_CROWDS; i++)
-		bench_samples_free(&rate[i]);
+		dlock_free(c->w[i].lock);
+	for (size_t i = 0; i < BENCH_CROWDS; i++)
+		bench_samples_free(&c->rate[i]);
+	return rc;
+}
+
+int bench_threads(struct bench_run *r, const char *uri,
+		  const unsigned int size[BENCH_CROWDS], double target)
+{
+	static struct crowds c;
+	dlock_client *client;
+	int rc = dlock_open(&client, uri, NULL);
+
+	if (rc == DLOCK_ENOTSUP)
+		return bench_skip(r, "%s", dlock_errmsg());
+	if (rc != 0)
+		return bench_fail_dlock(r, rc, "dlock_open");
+	c = (struct crowds){ .run = r, .size = size };
+	rc = with_client(&c, client, target);
+	dlock_close(client);
 	return rc;
 }
 
 static int run(struct bench_run *r)
 {
-	dlock_client *client;
-	int rc = dlock_open(&client, "mem://bench", NULL);
+	static const unsigned int size[BENCH_CROWDS] = { 1, 2, 8 };
 
-	if (rc != 0)
-		return bench_fail_dlock(r, rc, "dlock_open");
-	rc = with_client(r, client);
-	dlock_close(client);
-	return rc;
+	return bench_threads(r, "mem://bench", size, 0);
 }
 
 const struct bench bench_threads_mem = {
