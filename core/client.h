@@ -7,6 +7,7 @@
 
 #include <stdatomic.h>
 
+#include "core/cond.h"
 #include "core/event.h"
 #include "core/lease.h"
 #include "core/owner.h"
@@ -58,10 +59,5 @@ int dlki_client_ours(const struct dlock_client *client, struct dlk_error *err);
 
 /* Unlock mu; frees the client if no reference is left. */
 void dlki_client_unlock(struct dlock_client *client);
-
-/* Wait on `cond`, made by dlki_cond_init(), until `until` on the boot-time
- * clock or a little less: callers loop. */
-void dlki_wait(pthread_cond_t *cond, pthread_mutex_t *mu, dlk_time until);
-void dlki_cond_init(pthread_cond_t *cond);
 
 #endif

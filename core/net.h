@@ -5,12 +5,13 @@
  *
  * Time-outs of client libraries count from each poll, so that a peer that sends
  * one byte a second holds a caller for ever; here every call returns by its
- * deadline, whatever the peer or signals do.  No call raises SIGPIPE;
- * descriptors are close-on-exec.
+ * deadline, whatever the peer or signals do, and does nothing once it has
+ * passed.  No call raises SIGPIPE; descriptors are close-on-exec.
  *
  * Failures: EUNREACHABLE for whatever may be different the next time (refused,
- * reset, closed, late), naming the peer as `who`; ENOMEM and ESYSTEM for what is
- * ours.  After a failure the socket is only good for dlki_net_close().
+ * reset, closed, late), naming the peer as `who`; EDENIED for a unix socket that
+ * we may not use; ENOMEM, EEXHAUSTED and ESYSTEM for what is ours.  After a
+ * failure the socket is only good for dlki_net_close().
  *
  * A socket is used by one thread at a time, but for dlki_net_hang_up().
  */
@@ -19,11 +20,10 @@
 
 #include <dlock/backend.h>
 #include <stddef.h>
-#include <sys/types.h>
 
 struct dlki_net {
-	int fd; /* -1: closed */
-	char who[96]; /* "redis.example:6379" or the path, for messages */
+	int fd; /* -1: closed.  Constant while connected; others may poll it */
+	char who[112]; /* "redis.example:6379", "[::1]:6379" or the path */
 };
 
 #define DLKI_NET_INIT { .fd = -1 }
@@ -41,12 +41,13 @@ int dlki_net_tcp(struct dlki_net *n, const char *host, uint16_t port,
 int dlki_net_unix(struct dlki_net *n, const char *path, dlk_time deadline,
 		  struct dlk_error *err);
 
-/* Send all of it. */
+/* Send all of it.  One system call if the peer's buffers have room. */
 int dlki_net_send(struct dlki_net *n, const void *data, size_t len,
 		  dlk_time deadline, struct dlk_error *err);
 
-/* Wait for some bytes, 1 to `size`, and say in *got how many.  The peer's end of
- * the connection is EUNREACHABLE. */
+/* Wait for some bytes, 1 to `size`, and say in *got how many; size >= 1.  The
+ * peer's end of the connection is EUNREACHABLE.  One system call if they come
+ * within some milliseconds. */
 int dlki_net_recv(struct dlki_net *n, void *data, size_t size, size_t *got,
 		  dlk_time deadline, struct dlk_error *err);
 
@@ -54,7 +55,13 @@ int dlki_net_recv(struct dlki_net *n, void *data, size_t size, size_t *got,
  * Costs one system call. */
 int dlki_net_quiet(const struct dlki_net *n);
 
-/* From any thread: whoever sends or receives, now or later, fails at once. */
+/*
+ * From any thread: whoever sends or receives, now or later, fails at once; only
+ * what had come before may still be received.  The descriptor stays ours, so
+ * that no other file can take its number: dlki_net_close() is for the thread
+ * that owns the socket.  That one must keep others from hanging up once it
+ * closes, by a lock or by having joined them.
+ */
 void dlki_net_hang_up(const struct dlki_net *n);
 
 /* Idempotent. */

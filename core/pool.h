@@ -3,9 +3,10 @@
  * A pool of connections: each is used by one thread at a time, the one that was
  * used last is used next, and what a request has spoilt is never used again.
  *
- * Up to `max` are open at once; who finds all of them in use waits for one until
- * its deadline.  A thread that is the only one never waits and never meets a
- * contended lock.
+ * Up to `max` are open at once, those that are being opened or closed included;
+ * who finds all of them in use waits for one until its deadline.  Who comes
+ * later may be quicker once, but not twice: nobody waits for ever.  A thread that
+ * is the only one never waits and never meets a contended lock.
  */
 #ifndef DLOCK_CORE_POOL_H
 #define DLOCK_CORE_POOL_H
@@ -22,6 +23,7 @@ struct dlki_pooled {
 	uint64_t generation;      /* the pool's; see dlki_pool_renew() */
 };
 
+/* Called without any lock of the pool's, and for several connections at once. */
 struct dlki_pool_type {
 	/* Make and connect one.  NULL: see err. */
 	struct dlki_pooled *(*open)(void *arg, dlk_time deadline,
@@ -29,7 +31,9 @@ struct dlki_pool_type {
 	void (*close)(struct dlki_pooled *c);
 
 	/* Is one that was idle for a while still good?  Must not block.  NULL:
-	 * it is. */
+	 * it is.  Not asked about one that was used within the last second,
+	 * unless another was given back spoilt after that: such a one may turn
+	 * out dead by the request that uses it. */
 	int (*usable)(struct dlki_pooled *c);
 };
 
@@ -53,8 +57,8 @@ struct dlki_pooled *dlki_pool_take(struct dlki_pool *p, dlk_time deadline,
 /* Give it back; `good` if the next may use it, else it is closed. */
 void dlki_pool_give(struct dlki_pool *p, struct dlki_pooled *c, int good);
 
-/* Those that are idle now, and those in use when they are given back, are
- * closed: the server behind them has changed. */
+/* Those that are idle now, and those in use or being opened when they are given
+ * back, are closed: the server behind them has changed. */
 void dlki_pool_renew(struct dlki_pool *p);
 
 #endif

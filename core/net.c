@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/net.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/resolve.h"
+
+/*
+ * The socket's own time-out is set once.  A recv() under it needs no poll()
+ * before, but may only begin if it ends by the deadline: the kernel counts the
+ * time in ticks of up to 10 ms and rounds it up.
+ */
+#define STANDING_MS 20
+#define STANDING_NS ((STANDING_MS + 12) * DLKI_MS)
+
+/* ppoll() sleeps through a suspension of the machine; the boot-time clock is
+ * looked at this often. */
+#define SLICE_NS (5000 * DLKI_MS)
+
+static dlk_time left(dlk_time deadline)
+{
+	dlk_time now = dlk_now();
+
+	return deadline > now ? deadline - now : 0;
+}
+
+/* Wait for `events`, or for none: callers try and loop. */
+static void wait_for(int fd, short events, dlk_time ns)
+{
+	struct pollfd p = { .fd = fd, .events = events };
+	struct timespec ts;
+
+	if (ns > SLICE_NS)
+		ns = SLICE_NS;
+	ts.tv_sec = ns / 1000000000;
+	ts.tv_nsec = ns % 1000000000;
+	ppoll(&p, 1, &ts, NULL);
+}
+
+static int unreachable(const struct dlki_net *n, const char *why,
+		       struct dlk_error *err)
+{
+	return dlk_fail(err, DLOCK_EUNREACHABLE, "%s: %s", n->who, why);
+}
+
+static int failed(const struct dlki_net *n, int errnum, struct dlk_error *err)
+{
+	switch (errnum) {
+	case ENOBUFS:
+		return dlki_nomem(err);
+	case ENOMEM:
+	case EMFILE:
+	case ENFILE:
+	case EBADF:
+	case EFAULT:
+	case EINVAL:
+	case ENOTSOCK:
+		return dlki_system(err, errnum, n->who);
+	case EPIPE:
+		return unreachable(n, "the connection was closed", err);
+	default:
+		return unreachable(n, dlki_errno_text(errnum), err);
+	}
+}
+
+/* ---- Connecting ---------------------------------------------------------- */
+
+/* While nobody listens, a port of this machine that is in the range of those
+ * given to clients may be given to the very client that connects to it, and it
+ * talks to itself. */
+static int is_echo(int fd)
+{
+	struct sockaddr_storage me = { 0 }, peer = { 0 };
+	socklen_t my_len = sizeof(me), peer_len = sizeof(peer);
+
+	return getsockname(fd, (struct sockaddr *)&me, &my_len) == 0 &&
+	       getpeername(fd, (struct sockaddr *)&peer, &peer_len) == 0 &&
+	       my_len == peer_len && memcmp(&me, &peer, my_len) == 0;
+}
+
+static int await_connected(const struct dlki_net *n, dlk_time deadline,
+			   struct dlk_error *err)
+{
+	struct pollfd p = { .fd = n->fd, .events = POLLOUT };
+	const struct timespec none = { 0, 0 };
+	socklen_t len = sizeof(int);
+	int errnum = 0;
+
+	while (ppoll(&p, 1, &none, NULL) <= 0) {
+		dlk_time ns = left(deadline);
+
+		if (ns == 0)
+			return unreachable(n, "not connected in time", err);
+		wait_for(n->fd, POLLOUT, ns);
+	}
+	if (getsockopt(n->fd, SOL_SOCKET, SO_ERROR, &errnum, &len) < 0)
+		errnum = errno;
+	if (errnum == 0 && is_echo(n->fd))
+		errnum = ECONNREFUSED;
+	return errnum == 0 ? 0 : failed(n, errnum, err);
+}
+
+/* A unix socket whose queue is full says EAGAIN, and no poll() tells when it
+ * has room. */
+static int await_queue(const struct dlki_net *n, const struct sockaddr *addr,
+		       socklen_t len, dlk_time deadline, struct dlk_error *err)
+{
+	while (connect(n->fd, addr, len) < 0) {
+		dlk_time ns = left(deadline);
+
+		if (errno == EACCES || errno == EPERM)
+			return dlki_system(err, errno, n->who);
+		if (errno != EAGAIN && errno != EINTR)
+			return failed(n, errno, err);
+		if (ns == 0)
+			return unreachable(n, "not connected in time", err);
+		wait_for(-1, 0, ns < DLKI_MS ? ns : DLKI_MS);
+	}
+	return 0;
+}
+
+/* Options that only make a connection better may fail. */
+static void tune_tcp(int fd)
+{
+	static const struct {
+		int level, name, value;
+	} options[] = {
+		{ IPPROTO_TCP, TCP_NODELAY, 1 },
+		{ SOL_SOCKET, SO_KEEPALIVE, 1 },
+		{ IPPROTO_TCP, TCP_KEEPIDLE, 15 },
+		{ IPPROTO_TCP, TCP_KEEPINTVL, 5 },
+		{ IPPROTO_TCP, TCP_KEEPCNT, 3 },
+	};
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+		setsockopt(fd, options[i].level, options[i].name,
+			   &options[i].value, sizeof(options[i].value));
+}
+
+static int settle(const struct dlki_net *n, struct dlk_error *err)
+{
+	const struct timeval tv = { 0, STANDING_MS * 1000 };
+
+	if (setsockopt(n->fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv)) < 0 ||
+	    fcntl(n->fd, F_SETFL, 0) < 0)
+		return dlki_system(err, errno, n->who);
+	return 0;
+}
+
+static int open_socket(struct dlki_net *n, int family, struct dlk_error *err)
+{
+	n->fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	return n->fd < 0 ? failed(n, errno, err) : 0;
+}
+
+static int connect_tcp(struct dlki_net *n, const struct addrinfo *ai,
+		       dlk_time deadline, struct dlk_error *err)
+{
+	int rc = open_socket(n, ai->ai_family, err);
+
+	if (rc != 0)
+		return rc;
+	tune_tcp(n->fd);
+	/* Interrupted or not, it goes on by itself. */
+	if (connect(n->fd, ai->ai_addr, ai->ai_addrlen) < 0 &&
+	    errno != EINPROGRESS && errno != EINTR)
+		rc = failed(n, errno, err);
+	if (rc == 0)
+		rc = await_connected(n, deadline, err);
+	if (rc == 0)
+		rc = settle(n, err);
+	if (rc != 0)
+		dlki_net_close(n);
+	return rc;
+}
+
+int dlki_net_tcp(struct dlki_net *n, const char *host, uint16_t port,
+		 dlk_time deadline, struct dlk_error *err)
+{
+	struct addrinfo *list, *ai;
+	int v6 = strchr(host, ':') != NULL;
+	int todo = 0;
+	int rc;
+
+	assert(n->fd < 0);
+	snprintf(n->who, sizeof(n->who), "%s%.100s%s:%u", v6 ? "[" : "", host,
+		 v6 ? "]" : "", (unsigned int)port);
+	rc = dlki_resolve(&list, host, port, deadline, err);
+	if (rc != 0)
+		return rc;
+	for (ai = list; ai; ai = ai->ai_next)
+		todo++;
+	rc = DLOCK_EUNREACHABLE;
+	for (ai = list; ai && rc == DLOCK_EUNREACHABLE; ai = ai->ai_next) {
+		dlk_time ns = left(deadline);
+
+		rc = connect_tcp(n, ai, deadline - ns + ns / todo, err);
+		todo--;
+	}
+	freeaddrinfo(list);
+	return rc;
+}
+
+int dlki_net_unix(struct dlki_net *n, const char *path, dlk_time deadline,
+		  struct dlk_error *err)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	size_t len = strlen(path);
+	int rc;
+
+	assert(n->fd < 0);
+	if (len == 0 || len >= sizeof(addr.sun_path))
+		return dlk_fail(err, DLOCK_EINVAL,
+				"the path of a unix socket has 1 to %zu "
+				"bytes, not %zu: '%s'",
+				sizeof(addr.sun_path) - 1, len, path);
+	memcpy(addr.sun_path, path, len);
+	snprintf(n->who, sizeof(n->who), "%s", path);
+	rc = open_socket(n, AF_UNIX, err);
+	if (rc != 0)
+		return rc;
+	rc = await_queue(n, (const struct sockaddr *)&addr, sizeof(addr),
+			 deadline, err);
+	if (rc == 0)
+		rc = settle(n, err);
+	if (rc != 0)
+		dlki_net_close(n);
+	return rc;
+}
+
+/* ---- Talking ------------------------------------------------------------- */
+
+/* Never with the socket's own time-out, which a unix socket counts anew for
+ * each piece of a long message. */
+int dlki_net_send(struct dlki_net *n, const void *data, size_t len,
+		  dlk_time deadline, struct dlk_error *err)
+{
+	const char *from = data;
+
+	while (len > 0) {
+		dlk_time ns = left(deadline);
+		ssize_t sent;
+
+		if (ns == 0)
+			return unreachable(n, "not sent in time", err);
+		sent = send(n->fd, from, len, MSG_NOSIGNAL | MSG_DONTWAIT);
+		if (sent >= 0) {
+			from += sent;
+			len -= (size_t)sent;
+		} else if (errno == EAGAIN) {
+			wait_for(n->fd, POLLOUT, ns);
+		} else if (errno != EINTR) {
+			return failed(n, errno, err);
+		}
+	}
+	return 0;
+}
+
+int dlki_net_recv(struct dlki_net *n, void *data, size_t size, size_t *got,
+		  dlk_time deadline, struct dlk_error *err)
+{
+	int slow = 0; /* long waits sleep once, not every STANDING_MS */
+
+	for (;;) {
+		dlk_time ns = left(deadline);
+		ssize_t here;
+
+		if (ns == 0)
+			return unreachable(n, "no answer in time", err);
+		slow = slow || ns < STANDING_NS;
+		if (slow)
+			wait_for(n->fd, POLLIN, ns);
+		here = recv(n->fd, data, size, slow ? MSG_DONTWAIT : 0);
+		if (here > 0) {
+			*got = (size_t)here;
+			return 0;
+		}
+		if (here == 0)
+			return failed(n, EPIPE, err);
+		if (errno == EAGAIN)
+			slow = 1;
+		else if (errno != EINTR)
+			return failed(n, errno, err);
+	}
+}
+
+int dlki_net_quiet(const struct dlki_net *n)
+{
+	char byte;
+
+	return recv(n->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
+	       (errno == EAGAIN || errno == EINTR);
+}
+
+void dlki_net_hang_up(const struct dlki_net *n)
+{
+	shutdown(n->fd, SHUT_RDWR);
+}
+
+void dlki_net_close(struct dlki_net *n)
+{
+	if (n->fd >= 0)
+		close(n->fd);
+	n->fd = -1;
+}
