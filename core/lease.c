@@ -109,9 +109,10 @@ void dlki_lease_add(struct dlki_claim *claim)
 		dlki_lease_moved(claim, end);
 	if (pause_ms == 0)
 		return;
-	/* A lease that was handed over short is made whole at once. */
-	if (lease->ttl_ms > 0 && t->lease_ms < lease->ttl_ms)
-		pause_ms = 0;
+	/* A lease that was handed over short is made whole sooner, but not at
+	 * once: a hold that is shorter still costs no renewal. */
+	if (lease->ttl_ms > 0 && t->lease_ms / 3 < pause_ms)
+		pause_ms = t->lease_ms / 3;
 	dlki_lease_work(claim, dlki_after_ms(t->since, pause_ms));
 }
 
