@@ -316,8 +316,9 @@ Test(pool, renewing_lets_waiters_go_on)
 	for (int i = 0; i < 2; i++) {
 		pthread_join(w[i].thread, NULL);
 		CHECK_INT(w[i].fresh, ==, 1);
-		dlki_pool_give(p, w[i].got, 1);
 	}
+	for (int i = 0; i < 2; i++)
+		dlki_pool_give(p, w[i].got, 1);
 	done(p);
 }
 
@@ -327,6 +328,7 @@ Test(pool, several_given_at_once_serve_several)
 		struct dlki_pool *p = pool(3, 3);
 		struct dlki_pooled *c[3];
 		struct waiting w[3];
+		int64_t begin = now_ms();
 
 		for (int i = 0; i < 3; i++)
 			c[i] = take(p, NULL);
@@ -337,6 +339,8 @@ Test(pool, several_given_at_once_serve_several)
 			dlki_pool_give(p, c[i], i != 1);
 		for (int i = 0; i < 3; i++)
 			pthread_join(w[i].thread, NULL);
+		/* One that is not told looks for itself after 5 s. */
+		CHECK_INT(now_ms() - begin, <, 4000);
 		for (int i = 0; i < 3; i++)
 			dlki_pool_give(p, w[i].got, 1);
 		done(p);
@@ -416,7 +420,7 @@ Test(pool, many_threads)
 	}
 }
 
-static atomic_int enough;
+static atomic_int enough, turns;
 
 static void *hog(void *arg)
 {
@@ -425,6 +429,8 @@ static void *hog(void *arg)
 	while (!atomic_load(&enough)) {
 		struct dlki_pooled *c = take(p, NULL);
 		int64_t end = now_ms() + 2;
+
+		atomic_fetch_add(&turns, 1);
 
 		while (now_ms() < end)
 			continue;
@@ -438,11 +444,19 @@ Test(pool, a_waiter_is_not_passed_over_for_ever)
 {
 	struct dlki_pool *p = pool(1, 1);
 	pthread_t thread;
+	int passed = 0;
 
 	CHECK(pthread_create(&thread, NULL, hog, p) == 0);
-	EVENTUALLY(atomic_load(&opening) > 0);
-	for (int i = 0; i < 20; i++)
+	for (int i = 0; i < 20; i++) {
+		int seen = atomic_load(&turns);
+
+		EVENTUALLY(atomic_load(&turns) > seen);
+		seen = atomic_load(&turns);
 		dlki_pool_give(p, take(p, NULL), 1);
+		passed += atomic_load(&turns) - seen;
+	}
+	/* Once each; the rest is for a busy machine. */
+	CHECK_INT(passed, <, 20 * 3);
 	atomic_store(&enough, 1);
 	pthread_join(thread, NULL);
 	done(p);
