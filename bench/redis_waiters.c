@@ -10,7 +10,7 @@
 #define PROCESSES 8
 #define THREADS 125
 #define WAITERS (PROCESSES * THREADS)
-#define TTL_S 6
+#define TTL_S 6 /* as in the URI */
 #define HAND_OFFS 100
 #define PATIENCE_MS 120000
 #define QUEUE_NS INT64_C(30000000000)
@@ -128,7 +128,7 @@ static int idle(struct server *s, struct bench_result *res)
 	double seconds;
 	int rc = server_load(s, &before);
 
-	bench_sleep(TTL_S * INT64_C(1000000000) * 2 / 3);
+	bench_sleep(TTL_S * INT64_C(1000000000));
 	if (rc == 0)
 		rc = server_load(s, &after);
 	if (rc != 0)
@@ -281,7 +281,7 @@ static int run(struct bench_run *r)
 		"ns from release to the next of 1,000 waiters");
 	struct crowd c = { .run = r, .work = work };
 	struct server s;
-	int rc = server_open(&s, r);
+	int rc = server_open(&s, r, "?ttl=6s");
 
 	if (rc != 0)
 		return rc;
