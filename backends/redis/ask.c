@@ -12,7 +12,10 @@ static const struct script {
 	const char *text;
 	size_t len;
 } scripts[] = {
-#define SCRIPT(name) { name##_sha1, name##_text, sizeof(name##_text) - 1 }
+#define SCRIPT(name)                                                           \
+	{                                                                      \
+		name##_sha1, name##_text, sizeof(name##_text) - 1              \
+	}
 	[REDIS_TAKE_EXCLUSIVE] = SCRIPT(take_exclusive),
 	[REDIS_TAKE_SHARED] = SCRIPT(take_shared),
 	[REDIS_RELEASE] = SCRIPT(release),

@@ -282,8 +282,8 @@ int dlki_redis_inbox_init(struct redis_session *s, struct dlk_error *err)
 	if (getrandom(id, sizeof(id), 0) != (ssize_t)sizeof(id))
 		return dlk_fail(err, DLOCK_ESYSTEM,
 				"the kernel gave no random numbers");
-	n = snprintf(s->inbox, sizeof(s->inbox), "%s:inbox:",
-		     dlk_param_text(s->base.uri, "prefix"));
+	n = snprintf(s->inbox, sizeof(s->inbox),
+		     "%s:inbox:", dlk_param_text(s->base.uri, "prefix"));
 	for (size_t i = 0; i < sizeof(id); i++)
 		n += snprintf(s->inbox + n, 3, "%02x", id[i]);
 	if (pthread_mutex_init(&s->mu, NULL) != 0)

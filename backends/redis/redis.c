@@ -57,7 +57,7 @@ static enum dlk_verdict answered(struct redis_ticket *t,
 	}
 }
 
-/* "f x 0 1 dlock:inbox:..." */
+/* "f x 0 1 dlock:inbox:...".  Readers that overtake would starve writers. */
 static struct redis_word manner(const struct redis_session *s,
 				const struct dlk_claim *claim, uint64_t look,
 				char out[200])
@@ -65,7 +65,7 @@ static struct redis_word manner(const struct redis_session *s,
 	size_t n = 4;
 	size_t inbox = strlen(s->inbox);
 
-	out[0] = s->order;
+	out[0] = claim->mode == DLK_SHARED && !claim->limit ? 'f' : s->order;
 	out[1] = ' ';
 	out[2] = claim->mode == DLK_SHARED ? 's' : 'x';
 	out[3] = ' ';

@@ -25,7 +25,8 @@ static void note_step(struct redis_session *s, int64_t off_ms, dlk_time now)
 	dlk_log(&s->base, 1,
 		"the server's clock was set by %" PRId64
 		" ms: leases there end that much %s",
-		off_ms < 0 ? -off_ms : off_ms, off_ms < 0 ? "earlier" : "later");
+		off_ms < 0 ? -off_ms : off_ms,
+		off_ms < 0 ? "earlier" : "later");
 }
 
 /* What was left of the lease must be what time has left of it. */

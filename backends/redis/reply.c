@@ -110,8 +110,8 @@ static void *on_string(const redisReadTask *task, char *text, size_t len)
 
 static void *on_array(const redisReadTask *task, parts_t parts)
 {
-	enum redis_type type =
-		task->type == REDIS_REPLY_ARRAY ? REDIS_ARRAY : REDIS_ODD;
+	enum redis_type type = task->type == REDIS_REPLY_ARRAY ? REDIS_ARRAY :
+								 REDIS_ODD;
 	size_t many = parts > 0 ? (size_t)parts : 0;
 	struct redis_reply *n;
 

@@ -136,8 +136,7 @@ static int scan(struct redis_conn *c, struct found *f, const char *begin,
 					&keep, err);
 	if (reply->type != REDIS_ARRAY || reply->len != 2 ||
 	    reply->parts[0]->type != REDIS_STRING ||
-	    reply->parts[0]->len >= 32 ||
-	    reply->parts[1]->type != REDIS_ARRAY)
+	    reply->parts[0]->len >= 32 || reply->parts[1]->type != REDIS_ARRAY)
 		return dlk_fail(err, DLOCK_EPROTO,
 				"%s answered what we do not understand",
 				c->net.who);
@@ -185,8 +184,7 @@ static int describe(struct redis_session *s, struct redis_conn *c,
 
 	dlki_redis_out_init(&o);
 	for (size_t i = from; i < to; i++) {
-		struct redis_word k = { key,
-					dlki_redis_key(s, f->v[i], key) };
+		struct redis_word k = { key, dlki_redis_key(s, f->v[i], key) };
 
 		dlki_redis_call(&o, REDIS_DESCRIBE, i == from, k, NULL, 0);
 	}

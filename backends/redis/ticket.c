@@ -20,15 +20,14 @@ size_t dlki_redis_key(const struct redis_session *s, const char *key,
 struct redis_word dlki_redis_ticket_key(struct redis_ticket *t)
 {
 	if (t->key_len == 0)
-		t->key_len = dlki_redis_key(
-			(struct redis_session *)t->base.session,
-			t->base.claim.key, t->key);
+		t->key_len =
+			dlki_redis_key((struct redis_session *)t->base.session,
+				       t->base.claim.key, t->key);
 	return (struct redis_word){ t->key, t->key_len };
 }
 
 struct redis_word dlki_redis_tail(const struct redis_session *s,
-				  const struct dlk_claim *claim,
-				  char out[520])
+				  const struct dlk_claim *claim, char out[520])
 {
 	size_t name = strlen(claim->name);
 
