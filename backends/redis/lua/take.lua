@@ -11,13 +11,11 @@ local order, mode, limit, look, inbox =
 	string.match(ARGV[4], '^(%a) (%a) (%d+) (%d+) (%S+)$')
 local many = tonumber(limit)
 
-load()
-
 -- A reply, or a message, was lost: the lease begins anew.
 if X == me then
 	call('PEXPIRE', B, ttl)
-	remember(sub(value, 36, 51))
-	return sub(value, 36, 51)
+	remember(sub(v, 36, 51))
+	return sub(v, 36, 51)
 end
 if n > 0 and call('ZSCORE', S, me) then
 	local token = string.match(call('HGET', I, me) or '', '^H (%d+)')
@@ -29,8 +27,9 @@ if n > 0 and call('ZSCORE', S, me) then
 	end
 end
 
-local info = 'W ' .. (ms + math.ceil(ttl / 2)) .. ' ' .. order .. ' ' .. mode
-	.. ' ' .. limit .. ' ' .. look .. ' ' .. inbox .. ' ' .. ttl .. ' ' .. tail
+local half = math.ceil(ttl / 2)
+local info = 'W ' .. string.format('%.0f', ms + half) .. ' ' .. order .. ' ' .. mode
+	.. ' ' .. limit .. ' ' .. look .. ' ' .. inbox .. ' ' .. half .. ' ' .. tail
 local waiting = call('ZSCORE', Q, me)
 if waiting then
 	call('HSET', I, me, info)
@@ -67,7 +66,8 @@ local free = not X and not foreign
 	and (mode == 'x' and n == 0 or mode == 's' and (many == 0 or n < many))
 if free and (order == 'a' or not line) then
 	if waiting then
-		leave(me)
+		call('ZREM', Q, me)
+		call('HDEL', I, me)
 	end
 	if mode == 'x' then
 		local sign = call('EXISTS', Q) == 1 and '1 ' or '0 '
