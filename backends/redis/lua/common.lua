@@ -25,9 +25,8 @@ if v then
 		foreign = true
 	end
 end
-local ahead = call('GET', F)
-if ahead and ahead > floor then
-	floor = ahead
+if not v then
+	floor = call('GET', F) or NONE
 end
 if not mutex then
 	for _, w in ipairs(call('ZRANGEBYSCORE', S, '-inf', ms)) do
@@ -142,7 +141,7 @@ local function hand_on(me)
 				token = floor
 			else
 				token = fresh()
-				share(w, tail, half, limit, token)
+				share(w, tail, tonumber(half), limit, token)
 			end
 			if w ~= me then
 				call('PUBLISH', inbox, w .. ' ' .. look .. ' ' .. token)
