@@ -193,8 +193,8 @@ static int redis_release(struct dlk_ticket *base, dlk_time deadline,
 	dlki_redis_inbox_forget(t);
 	if (!t->asked)
 		return 0;
-	return tell(t, REDIS_RELEASE, args,
-		    end_of(t, mark, token, until, args), deadline, &had, err);
+	return tell(t, REDIS_RELEASE, args, end_of(t, mark, token, until, args),
+		    deadline, &had, err);
 }
 
 static int redis_downgrade(struct dlk_ticket *base, dlk_time deadline,
