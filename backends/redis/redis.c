@@ -123,7 +123,7 @@ static enum dlk_verdict redis_attempt(struct dlk_ticket *base,
 			t->lease_from = 0;
 			return DLK_GRANTED;
 		}
-		could_hear = t->link != NULL;
+		could_hear = t->listed;
 		verdict = look(t, number, deadline, err);
 		if (verdict != DLK_BUSY)
 			return verdict;
