@@ -55,8 +55,8 @@ struct chaos_fault {
 	int max_pc;
 	int (*begin)(struct chaos *c, struct chaos_draw *d);
 	int (*end)(struct chaos *c);
-	/* The store forgets what it acknowledged: `begin` or `end` says so in
-	 * the history.  Not dealt while the server's clock is behind. */
+	/* The store forgets what it acknowledged: from the beginning to the
+	 * end, which say so by chaos_wipe_begin() and chaos_wipe_end(). */
 	bool wipes;
 };
 
@@ -134,7 +134,6 @@ struct chaos {
 	int64_t wiping;     /* when the wipe that is under way began */
 	bool surely;        /* ... and can be found in time */
 	int64_t wall_ms;    /* the server's clock is off by this */
-	int64_t wall_most;  /* ... and was by this */
 	bool mishap;        /* a worker ended by itself; words are printed */
 	int64_t leftover;
 };

@@ -89,8 +89,6 @@ static int kill_subscribers(struct chaos *c, struct chaos_draw *d)
 static int step(struct chaos *c, int64_t ms)
 {
 	c->wall_ms += ms;
-	if (c->wall_ms > c->wall_most)
-		c->wall_most = c->wall_ms;
 	if (lab_server_step_wall(c->server, c->wall_ms) < 0)
 		return -1;
 	return lab_redis_time_ms(c->server) < 0 ? -1 : 0;

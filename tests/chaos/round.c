@@ -183,10 +183,10 @@ static int64_t draw_work(struct use *u, int *asleep)
 	int64_t ttl = u->me->b->job->ttl_ms;
 	int64_t kind = chaos_between(d, 0, 99);
 
-	*asleep = kind >= 95;
-	if (kind < 70)
+	*asleep = kind >= 98;
+	if (kind < 80)
 		return chaos_between(d, 0, 10);
-	if (kind < 90)
+	if (kind < 93)
 		return chaos_between(d, 10, ttl / 4);
 	return chaos_between(d, ttl / 2, 2 * ttl);
 }

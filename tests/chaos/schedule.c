@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
 #include "chaos/chaos.h"
 #include "lab/clock.h"
 
@@ -57,14 +55,6 @@ void chaos_schedule_init(struct chaos *c)
 	}
 }
 
-/* Tokens come from the server's clock: one that is behind and has lost its
- * memory cannot do better than to give old ones again. */
-static bool playable(const struct chaos *c, const struct chaos_deck *k)
-{
-	return !k->faults[k->cards[k->top]]->wipes ||
-	       c->wall_ms == c->wall_most;
-}
-
 /* More than half of the wipes wait for a way that is whole. */
 static bool waits(struct chaos *c, struct chaos_deck *k,
 		  const struct chaos_fault *f)
@@ -88,12 +78,6 @@ static int begin(struct chaos *c, struct chaos_deck *k)
 {
 	const struct chaos_fault *f = k->faults[k->cards[k->top]];
 
-	if (!playable(c, k)) {
-		k->next = lab_now() + quiet(c, k);
-		if (++k->top == k->ncards)
-			shuffle(k);
-		return 0;
-	}
 	if (waits(c, k, f))
 		return 0;
 	k->asked = false;
