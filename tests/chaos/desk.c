@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/clock.h"
+
 void chaos_desk_init(struct chaos_desk *d, struct lab_history *history)
 {
 	memset(d, 0, sizeof(*d));
@@ -53,7 +55,7 @@ void chaos_desk_enter(struct chaos_desk *d, dlock_hold *hold, uint64_t op)
 		p->op = op;
 	} else {
 		p = free_place(d);
-		*p = (struct chaos_place){ hold, op, 0 };
+		*p = (struct chaos_place){ .hold = hold, .op = op };
 	}
 	pthread_mutex_unlock(&d->lock);
 }
@@ -72,15 +74,36 @@ void chaos_desk_left(struct chaos_desk *d, uint64_t op)
 	pthread_mutex_unlock(&d->lock);
 }
 
+void chaos_desk_sample(struct chaos_desk *d)
+{
+	struct chaos_place *p;
+	int64_t asked;
+
+	pthread_mutex_lock(&d->lock);
+	for (int i = 0; i < CHAOS_PLACES; i++) {
+		p = &d->places[i];
+		if (!p->hold || p->lost || p->leaving)
+			continue;
+		asked = lab_now();
+		lab_history_until(d->history, p->op,
+				  lab_until(asked,
+					    dlock_remaining_ms(p->hold)));
+	}
+	pthread_mutex_unlock(&d->lock);
+}
+
 void chaos_desk_lost(struct chaos_desk *d, dlock_hold *hold)
 {
 	struct chaos_place *p;
 
 	pthread_mutex_lock(&d->lock);
 	p = of_hold(d, hold);
-	if (p)
+	if (p) {
 		lab_history_lost(d->history, p->op);
-	else
-		*free_place(d) = (struct chaos_place){ hold, 0, 0 };
+		p->lost = 1;
+	} else {
+		*free_place(d) = (struct chaos_place){ .hold = hold,
+						       .lost = 1 };
+	}
 	pthread_mutex_unlock(&d->lock);
 }

@@ -17,7 +17,8 @@
 struct chaos_place {
 	dlock_hold *hold; /* NULL: free */
 	uint64_t op;      /* 0: lost, and not known yet */
-	int leaving;      /* its release was called */
+	int leaving;      /* its release is called */
+	int lost;
 };
 
 struct chaos_desk {
@@ -32,6 +33,10 @@ void chaos_desk_init(struct chaos_desk *d, struct lab_history *history);
 void chaos_desk_enter(struct chaos_desk *d, dlock_hold *hold, uint64_t op);
 void chaos_desk_leave(struct chaos_desk *d, uint64_t op);
 void chaos_desk_left(struct chaos_desk *d, uint64_t op);
+
+/* Note how long the leases of all that are held have come to last.  The owners
+ * may be asleep, and what is known too late is judged wrongly. */
+void chaos_desk_sample(struct chaos_desk *d);
 
 /* LOST was delivered. */
 void chaos_desk_lost(struct chaos_desk *d, dlock_hold *hold);

@@ -152,8 +152,6 @@ static void look(struct use *u)
 		u->lost = 1;
 	else if (rc != DLOCK_OK)
 		odd(u, "check", rc);
-	if (!u->lost)
-		lab_history_until(u->me->b->history, u->op, left(u));
 }
 
 static void again(struct use *u)

@@ -113,6 +113,7 @@ static int run(struct crew *c)
 			return -1;
 	while (!over) {
 		over = let_go(10);
+		chaos_desk_sample(&c->b.desk);
 		for (int i = 0; i < threads && !over; i++)
 			chaos_cancel(&c->hands[i]);
 	}
