@@ -91,6 +91,7 @@ struct chaos_options {
 	int64_t slack_ms;
 	const char *query; /* more parameters for the URI, or "" */
 	const char *keep;  /* or NULL */
+	const char *only;  /* names of faults, or NULL for all */
 	bool verbose;
 };
 

@@ -26,6 +26,7 @@ static void usage(FILE *to)
 	      "  --slack TIME    a loss may be told so late (100ms)\n"
 	      "  --query TEXT    more parameters for the URI: order=any\n"
 	      "  --keep DIR      keep the histories of a failed run there\n"
+	      "  --faults LIST   these alone: wall-back,worker-kill\n"
 	      "  --verbose       tell each fault\n"
 	      "Exit code 0: nothing was wrong, and enough has happened.\n",
 	      to);
@@ -112,6 +113,9 @@ static int one(struct chaos_options *o, int c)
 	case 'K':
 		o->keep = optarg;
 		return 0;
+	case 'f':
+		o->only = optarg;
+		return 0;
 	case 'v':
 		o->verbose = true;
 		return 0;
@@ -137,6 +141,7 @@ int chaos_options(struct chaos_options *o, int argc, char **argv)
 		{ "slack", required_argument, NULL, 'k' },
 		{ "query", required_argument, NULL, 'q' },
 		{ "keep", required_argument, NULL, 'K' },
+		{ "faults", required_argument, NULL, 'f' },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },

@@ -11,6 +11,7 @@ const struct chaos_name chaos_names[CHAOS_NAMES] = {
 	{ "chaos/one", LAB_MUTEX, 0 },    { "chaos/two", LAB_MUTEX, 0 },
 	{ "chaos/book", LAB_WRITE, 0 },   { "chaos/page", LAB_WRITE, 0 },
 	{ "chaos/seats", LAB_PERMIT, 3 }, { "chaos/chair", LAB_PERMIT, 1 },
+	{ "chaos/seldom", LAB_MUTEX, 0 },
 };
 
 struct use { /* a round under way */
@@ -182,9 +183,9 @@ static int64_t draw_work(struct use *u, int *asleep)
 	int64_t kind = chaos_between(d, 0, 99);
 
 	*asleep = kind >= 98;
-	if (kind < 80)
-		return chaos_between(d, 0, 10);
-	if (kind < 93)
+	if (kind < 88)
+		return chaos_between(d, 0, 5);
+	if (kind < 96)
 		return chaos_between(d, 10, ttl / 4);
 	return chaos_between(d, ttl / 2, 2 * ttl);
 }
@@ -201,7 +202,7 @@ static void work(struct use *u)
 		look(u);
 		offer(u);
 		if (!asleep)
-			lab_nap_ms(chaos_between(d, 0, 15));
+			lab_nap_ms(chaos_between(d, 0, 6));
 	} while (!u->lost && lab_now() < end);
 	look(u);
 }
@@ -233,9 +234,17 @@ static void release(struct use *u)
 		odd(u, "release", rc);
 }
 
+/* The last one is left alone long enough for stores to forget it. */
+static int draw_name(struct chaos_draw *d)
+{
+	if (chaos_chance(d, 1))
+		return CHAOS_NAMES - 1;
+	return (int)chaos_between(d, 0, CHAOS_NAMES - 2);
+}
+
 void chaos_round(struct chaos_hand *me)
 {
-	int i = (int)chaos_between(&me->draw, 0, CHAOS_NAMES - 1);
+	int i = draw_name(&me->draw);
 	struct use u = { .me = me, .name = &chaos_names[i] };
 
 	u.own = chaos_chance(&me->draw, 60);

@@ -18,7 +18,7 @@ struct chaos_name { /* a lock, and what it guards */
 	unsigned limit;
 };
 
-#define CHAOS_NAMES 6
+#define CHAOS_NAMES 7
 extern const struct chaos_name chaos_names[CHAOS_NAMES];
 
 struct chaos_bench { /* what the threads of a worker share */

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
 #include "chaos/chaos.h"
 #include "lab/clock.h"
 
@@ -35,12 +37,29 @@ static int64_t quiet(const struct chaos *c, struct chaos_deck *k)
 	return percent(c, k, 30, 200);
 }
 
+/* Is it among those that were asked for? */
+static bool wanted(const struct chaos *c, const struct chaos_fault *f)
+{
+	const char *at = c->o.only;
+	size_t len = strlen(f->name);
+
+	for (; at; at = strchr(at, ',')) {
+		at += *at == ',';
+		if (strncmp(at, f->name, len) == 0 &&
+		    (!at[len] || at[len] == ','))
+			return true;
+	}
+	return !c->o.only;
+}
+
 void chaos_schedule_init(struct chaos *c)
 {
 	const struct chaos_fault *const *f = c->o.store->faults;
 	struct chaos_deck *k;
 
 	for (; *f; f++) {
+		if (!wanted(c, *f))
+			continue;
 		k = &c->deck[(*f)->lane];
 		for (int i = 0; i < (*f)->weight; i++)
 			k->cards[k->ncards++] = (uint8_t)k->nfaults;

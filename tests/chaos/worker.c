@@ -62,7 +62,7 @@ static int open_client(struct chaos_bench *b)
 
 	o.on_event = on_event;
 	o.arg = b;
-	while (!let_go(0)) {
+	do {
 		rc = dlock_open(&b->client, b->job->uri, &o);
 		if (rc == DLOCK_OK) {
 			atomic_fetch_add(&b->page->opened, 1);
@@ -72,7 +72,7 @@ static int open_client(struct chaos_bench *b)
 			return lab_fail("dlock_open: %s: %s", dlock_errname(rc),
 					dlock_errmsg());
 		atomic_fetch_add(&b->page->not_opened, 1);
-	}
+	} while (!let_go(20));
 	return 0;
 }
 
@@ -82,7 +82,7 @@ static void *hand(void *arg)
 
 	while (!atomic_load(&me->b->stop)) {
 		chaos_round(me);
-		lab_nap_ms(chaos_between(&me->draw, 0, 12));
+		lab_nap_ms(chaos_between(&me->draw, 0, 6));
 	}
 	return NULL;
 }
