@@ -89,6 +89,7 @@ struct chaos_options {
 	int64_t ttl_ms;
 	int64_t ask_ms;
 	int64_t slack_ms;
+	int seldom; /* see struct chaos_job */
 	const char *query; /* more parameters for the URI, or "" */
 	const char *keep;  /* or NULL */
 	const char *only;  /* names of faults, or NULL for all */

@@ -157,6 +157,7 @@ static int be_worker(char **argv)
 		.seed = strtoull(argv[2], NULL, 10),
 		.threads = (int)strtol(argv[3], NULL, 10),
 		.ttl_ms = strtoll(argv[4], NULL, 10),
+		.seldom = (int)strtol(argv[5], NULL, 10),
 	};
 
 	return chaos_worker(&job);
@@ -167,7 +168,7 @@ int main(int argc, char **argv)
 	static struct chaos c;
 	int rc;
 
-	if (argc == 7 && strcmp(argv[1], "--worker") == 0)
+	if (argc == 8 && strcmp(argv[1], "--worker") == 0)
 		return be_worker(argv + 2);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	rc = chaos_options(&c.o, argc, argv);

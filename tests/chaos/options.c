@@ -26,6 +26,8 @@ static void usage(FILE *to)
 	      "  --slack TIME    a loss may be told so late (100ms)\n"
 	      "  --query TEXT    more parameters for the URI: order=any\n"
 	      "  --keep DIR      keep the histories of a failed run there\n"
+	      "  --seldom N      percent of uses that go to a lock which is left\n"
+	      "                  alone otherwise (1)\n"
 	      "  --faults LIST   these alone: wall-back,worker-kill\n"
 	      "  --verbose       tell each fault\n"
 	      "Exit code 0: nothing was wrong, and enough has happened.\n",
@@ -90,6 +92,8 @@ static int seed(struct chaos_options *o, const char *text)
 
 static int one(struct chaos_options *o, int c)
 {
+	int64_t n;
+
 	switch (c) {
 	case 's':
 		return store(o, optarg);
@@ -112,6 +116,11 @@ static int one(struct chaos_options *o, int c)
 		return 0;
 	case 'K':
 		o->keep = optarg;
+		return 0;
+	case 'd':
+		if (number(optarg, 0, 100, "", &n) < 0)
+			return -1;
+		o->seldom = (int)n;
 		return 0;
 	case 'f':
 		o->only = optarg;
@@ -141,6 +150,7 @@ int chaos_options(struct chaos_options *o, int argc, char **argv)
 		{ "slack", required_argument, NULL, 'k' },
 		{ "query", required_argument, NULL, 'q' },
 		{ "keep", required_argument, NULL, 'K' },
+		{ "seldom", required_argument, NULL, 'd' },
 		{ "faults", required_argument, NULL, 'f' },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
@@ -160,6 +170,7 @@ int chaos_options(struct chaos_options *o, int argc, char **argv)
 				     .ttl_ms = 600,
 				     .ask_ms = 100,
 				     .slack_ms = 100,
+				     .seldom = 1,
 				     .query = "" };
 	while (!rc && (c = getopt_long(argc, argv, "", options, NULL)) != -1)
 		rc = one(o, c);

@@ -19,7 +19,7 @@
 int chaos_prey_start(struct chaos *c, struct chaos_prey *p)
 {
 	struct process_files files = { -1, { -1, -1 } };
-	char seed[24], threads[16], ttl[24];
+	char seed[24], threads[16], ttl[24], seldom[16];
 	/* One in three goes straight to the store. */
 	char *uri = c->uri[p->number % 3 == 2];
 	char *argv[] = { (char *)"chaos",
@@ -29,6 +29,7 @@ int chaos_prey_start(struct chaos *c, struct chaos_prey *p)
 			 seed,
 			 threads,
 			 ttl,
+			 seldom,
 			 NULL };
 	int leash[2];
 
@@ -38,6 +39,7 @@ int chaos_prey_start(struct chaos *c, struct chaos_prey *p)
 		 c->o.seed * 1000 + (uint64_t)(100 * p->lives + p->number));
 	snprintf(threads, sizeof(threads), "%d", c->o.threads);
 	snprintf(ttl, sizeof(ttl), "%" PRId64, c->o.ttl_ms);
+	snprintf(seldom, sizeof(seldom), "%d", c->o.seldom);
 	files.keep[0] = leash[0];
 	p->pid = process_start(argv, &files, 0);
 	close(leash[0]);

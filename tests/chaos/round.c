@@ -235,16 +235,18 @@ static void release(struct use *u)
 }
 
 /* The last one is left alone long enough for stores to forget it. */
-static int draw_name(struct chaos_draw *d)
+static int draw_name(struct chaos_hand *me)
 {
-	if (chaos_chance(d, 1))
+	struct chaos_draw *d = &me->draw;
+
+	if (chaos_chance(d, me->b->job->seldom))
 		return CHAOS_NAMES - 1;
 	return (int)chaos_between(d, 0, CHAOS_NAMES - 2);
 }
 
 void chaos_round(struct chaos_hand *me)
 {
-	int i = draw_name(&me->draw);
+	int i = draw_name(me);
 	struct use u = { .me = me, .name = &chaos_names[i] };
 
 	u.own = chaos_chance(&me->draw, 60);

@@ -21,6 +21,7 @@ struct chaos_job {
 	uint64_t seed;
 	int threads;
 	int64_t ttl_ms;
+	int seldom; /* percent of uses that go to the last of the names */
 };
 
 /* Shared by all workers and the controller. */
