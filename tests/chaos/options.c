@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "support/wait.h"
+
 static const struct chaos_store *const stores[] = { &chaos_redis, &chaos_file,
 						    &chaos_mem };
 #define NSTORES (sizeof(stores) / sizeof(stores[0]))
@@ -110,7 +112,10 @@ static int one(struct chaos_options *o, int c)
 	case 'a':
 		return number(optarg, 10, 10000, "ms", &o->ask_ms);
 	case 'k':
-		return number(optarg, 0, 10000, "ms", &o->slack_ms);
+		if (number(optarg, 0, 10000, "ms", &o->slack_ms) < 0)
+			return -1;
+		o->slack_ms *= slowness();
+		return 0;
 	case 'q':
 		o->query = optarg;
 		return 0;
@@ -167,9 +172,9 @@ int chaos_options(struct chaos_options *o, int argc, char **argv)
 				     .seed = drawn,
 				     .processes = 6,
 				     .threads = 2,
-				     .ttl_ms = 600,
-				     .ask_ms = 100,
-				     .slack_ms = 100,
+				     .ttl_ms = 600 * slowness(),
+				     .ask_ms = 100 * slowness(),
+				     .slack_ms = 100 * slowness(),
 				     .seldom = 1,
 				     .query = "" };
 	while (!rc && (c = getopt_long(argc, argv, "", options, NULL)) != -1)
