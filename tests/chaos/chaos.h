@@ -45,7 +45,8 @@ struct chaos;
 /*
  * Something that goes wrong.  `begin` and `end` answer 0, or -1 after
  * lab_fail(), which ends the run: the lab is broken, not the store.  `end` may
- * be NULL.  What lies between them is drawn, in percent of the ttl.
+ * be NULL.  What lies between them is drawn, in percent of the ttl; if there is
+ * a `middle`, it is called then, and as much time again comes before the end.
  */
 struct chaos_fault {
 	const char *name;
@@ -54,6 +55,7 @@ struct chaos_fault {
 	int min_pc;
 	int max_pc;
 	int (*begin)(struct chaos *c, struct chaos_draw *d);
+	int (*middle)(struct chaos *c);
 	int (*end)(struct chaos *c);
 	/* The store forgets what it acknowledged: from the beginning to the
 	 * end, which say so by chaos_wipe_begin() and chaos_wipe_end(). */
@@ -114,6 +116,7 @@ struct chaos_deck { /* the state of a lane */
 	size_t top;
 	const struct chaos_fault *now; /* NULL: all is quiet */
 	int64_t next;  /* something begins, or ends */
+	int64_t half;  /* from the middle to the end; 0: it is over */
 	int64_t since; /* when the last one ended */
 	int64_t hush;  /* nothing begins before */
 	bool asked;    /* whether to wait, of the card on top */
@@ -163,12 +166,13 @@ extern const struct chaos_fault chaos_pause_short, chaos_pause_long,
 extern const struct chaos_fault chaos_net_delay, chaos_net_drip, chaos_net_cut,
 	chaos_net_hole_up, chaos_net_hole_down, chaos_net_hole, chaos_net_reset,
 	chaos_net_swallow, chaos_net_swallow_request, chaos_net_hold,
-	chaos_net_half_close, chaos_net_refuse;
+	chaos_net_half_close, chaos_net_refuse, chaos_net_lag_hole;
 #define CHAOS_NET_FAULTS                                                      \
 	&chaos_net_delay, &chaos_net_drip, &chaos_net_cut, &chaos_net_hole_up, \
 		&chaos_net_hole_down, &chaos_net_hole, &chaos_net_reset,      \
 		&chaos_net_swallow, &chaos_net_swallow_request,               \
-		&chaos_net_hold, &chaos_net_half_close, &chaos_net_refuse
+		&chaos_net_hold, &chaos_net_half_close, &chaos_net_refuse,                     \
+		&chaos_net_lag_hole
 
 /* server.c: faults of any lab_server. */
 extern const struct chaos_fault chaos_server_pause_short,

@@ -102,6 +102,22 @@ static int refuse(struct chaos *c, struct chaos_draw *d)
 	return reset(c, d);
 }
 
+/* Answers come late, but in time; and when all leases have been counted from
+ * such ones, nothing comes any more. */
+static int lag(struct chaos *c, struct chaos_draw *d)
+{
+	lab_proxy_delay(c->proxy, LAB_DOWN,
+			chaos_between(d, c->o.ask_ms / 2,
+				      c->o.ask_ms * 9 / 10));
+	return 0;
+}
+
+static int then_hole(struct chaos *c)
+{
+	lab_proxy_hole(c->proxy, LAB_UP, true);
+	return 0;
+}
+
 #define NET(what, text, cards, least, most, begin_fn, end_fn)                  \
 	const struct chaos_fault chaos_net_##what = { .name = text,            \
 						      .lane = CHAOS_NET,       \
@@ -123,3 +139,14 @@ NET(swallow_request, "swallow-request", 2, 30, 60, swallow_request, heal);
 NET(hold, "hold", 3, 10, 250, hold, deliver);
 NET(half_close, "half-close", 1, 0, 1, half_close, NULL);
 NET(refuse, "refuse", 1, 10, 200, refuse, heal);
+
+const struct chaos_fault chaos_net_lag_hole = {
+	.name = "lag-hole",
+	.lane = CHAOS_NET,
+	.weight = 2,
+	.min_pc = 80,
+	.max_pc = 160,
+	.begin = lag,
+	.middle = then_hole,
+	.end = heal,
+};

@@ -105,7 +105,10 @@ static int begin(struct chaos *c, struct chaos_deck *k)
 		shuffle(k);
 	chaos_say(c, "%s begins", f->name);
 	lab_history_note(c->history, "%s begins", f->name);
-	k->next = lab_now() + percent(c, k, f->min_pc, f->max_pc);
+	k->half = percent(c, k, f->min_pc, f->max_pc);
+	k->next = lab_now() + k->half;
+	if (!f->middle)
+		k->half = 0;
 	k->now = f;
 	return f->begin(c, &k->draw);
 }
@@ -124,6 +127,13 @@ static int end(struct chaos *c, struct chaos_deck *k)
 	return 0;
 }
 
+static int middle(struct chaos *c, struct chaos_deck *k)
+{
+	k->next = lab_now() + k->half;
+	k->half = 0;
+	return k->now->middle(c);
+}
+
 static int turn(struct chaos *c, struct chaos_deck *k)
 {
 	int64_t now = lab_now();
@@ -131,7 +141,7 @@ static int turn(struct chaos *c, struct chaos_deck *k)
 	if (!k->ncards || now < k->next)
 		return 0;
 	if (k->now)
-		return end(c, k);
+		return k->half ? middle(c, k) : end(c, k);
 	return now < k->hush ? 0 : begin(c, k);
 }
 
