@@ -168,11 +168,11 @@ extern const struct chaos_fault chaos_net_delay, chaos_net_drip, chaos_net_cut,
 	chaos_net_swallow, chaos_net_swallow_request, chaos_net_hold,
 	chaos_net_half_close, chaos_net_refuse, chaos_net_lag_hole;
 #define CHAOS_NET_FAULTS                                                      \
-	&chaos_net_delay, &chaos_net_drip, &chaos_net_cut, &chaos_net_hole_up, \
-		&chaos_net_hole_down, &chaos_net_hole, &chaos_net_reset,      \
-		&chaos_net_swallow, &chaos_net_swallow_request,               \
-		&chaos_net_hold, &chaos_net_half_close, &chaos_net_refuse,                     \
-		&chaos_net_lag_hole
+	&chaos_net_delay, &chaos_net_drip, &chaos_net_cut,                    \
+		&chaos_net_hole_up, &chaos_net_hole_down, &chaos_net_hole,    \
+		&chaos_net_reset, &chaos_net_swallow,                         \
+		&chaos_net_swallow_request, &chaos_net_hold,                  \
+		&chaos_net_half_close, &chaos_net_refuse, &chaos_net_lag_hole
 
 /* server.c: faults of any lab_server. */
 extern const struct chaos_fault chaos_server_pause_short,

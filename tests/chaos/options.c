@@ -28,8 +28,8 @@ static void usage(FILE *to)
 	      "  --slack TIME    a loss may be told so late (100ms)\n"
 	      "  --query TEXT    more parameters for the URI: order=any\n"
 	      "  --keep DIR      keep the histories of a failed run there\n"
-	      "  --seldom N      percent of uses that go to a lock which is left\n"
-	      "                  alone otherwise (1)\n"
+	      "  --seldom N      percent of uses that go to a lock which is\n"
+	      "                  left alone otherwise (1)\n"
 	      "  --faults LIST   these alone: wall-back,worker-kill\n"
 	      "  --verbose       tell each fault\n"
 	      "Exit code 0: nothing was wrong, and enough has happened.\n",

@@ -121,7 +121,11 @@ bool chaos_verdict(struct chaos *c)
 		return false;
 	}
 	lab_verdict_print(&v, text, sizeof(text));
-	puts(text);
+	fputs(text, stdout);
+	printf("%" PRIu64 " overlaps, %" PRIu64
+	       " stale writes accepted, %" PRIu64 " refused\n",
+	       v.broken[LAB_RULE_OVERLAP], v.broken[LAB_RULE_WRITER],
+	       v.refused);
 	print_page(c);
 	print_rules(&k, &v);
 	check_enough(&k, c, &v);
