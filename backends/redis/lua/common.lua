@@ -25,7 +25,7 @@ if v then
 		foreign = true
 	end
 end
-if not v then
+if floor == NONE then
 	floor = call('GET', F) or NONE
 end
 if not mutex then
