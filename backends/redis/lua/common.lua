@@ -25,7 +25,7 @@ if v then
 		foreign = true
 	end
 end
-if not v then
+if floor == NONE then
 	floor = call('GET', F) or NONE
 end
 if not mutex then
@@ -152,7 +152,9 @@ local function hand_on(me)
 				share(w, tail, tonumber(half), limit, token)
 			end
 			if w ~= me then
-				call('PUBLISH', inbox, w .. ' ' .. look .. ' ' .. token)
+				-- Without a right to the channel it finds out when it looks.
+				redis.pcall('PUBLISH', inbox,
+					w .. ' ' .. look .. ' ' .. token)
 			end
 			if order == 'a' and mode == 'x' then
 				return
