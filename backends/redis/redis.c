@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/redis/redis.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { LABEL_MAX = 240, UNHEARD_MS = 100, TOKEN_LEN = 16 };
@@ -195,8 +196,11 @@ static int redis_release(struct dlk_ticket *base, dlk_time deadline,
 	dlki_redis_inbox_forget(t);
 	if (!t->asked)
 		return 0;
-	return tell(t, REDIS_RELEASE, args, end_of(t, mark, token, until, args),
-		    deadline, &had, err);
+	return tell(t,
+		    base->claim.kind == DLK_MUTEX ? REDIS_RELEASE_MUTEX :
+						    REDIS_RELEASE,
+		    args, end_of(t, mark, token, until, args), deadline, &had,
+		    err);
 }
 
 static int redis_downgrade(struct dlk_ticket *base, dlk_time deadline,
@@ -316,6 +320,8 @@ static int redis_open(struct dlk_session *base, dlk_time deadline,
 		s->step_ms = 10;
 	base->margin_ms = 1;
 	keep_label(s);
+	s->clock_len = (size_t)snprintf(s->clock, sizeof(s->clock), "%s:clock",
+					dlk_param_text(base->uri, "prefix"));
 	s->pool = dlki_pool_new(&dlki_redis_pool_type, s, max, max);
 	if (s->pool)
 		rc = dlki_redis_greet(s, deadline, err);

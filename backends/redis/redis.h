@@ -84,6 +84,8 @@ struct redis_session {
 	size_t ttl_len;
 	size_t label_len;     /* of what is kept of the label */
 	char inbox[120];      /* our channel */
+	char clock[80];       /* prefix:clock, see lua/common.lua */
+	size_t clock_len;
 	int64_t step_ms;      /* how long the inbox's own requests may take */
 
 	dlk_time warned;      /* of the clock; the renewing thread's */
@@ -107,6 +109,7 @@ enum redis_verb {
 	REDIS_TAKE_EXCLUSIVE,
 	REDIS_TAKE_SHARED,
 	REDIS_RELEASE,
+	REDIS_RELEASE_MUTEX,
 	REDIS_RENEW,
 	REDIS_DOWNGRADE,
 	REDIS_BREAK,
@@ -127,8 +130,8 @@ struct redis_request {
 };
 
 /* `whole`: with the script's text. */
-void dlki_redis_call(struct redis_out *o, const struct redis_request *request,
-		     int whole);
+void dlki_redis_call(const struct redis_session *s, struct redis_out *o,
+		     const struct redis_request *request, int whole);
 
 /*
  * Call a script and wait for its answer, on a connection of the pool that goes

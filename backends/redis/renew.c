@@ -92,7 +92,7 @@ static void request(struct flight *f, struct redis_out *o, size_t i, int whole)
 		args, 2
 	};
 
-	dlki_redis_call(o, &one, whole);
+	dlki_redis_call(f->s, o, &one, whole);
 }
 
 /* All that have no answer yet, in one flight; `whole`: the first of them brings

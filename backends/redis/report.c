@@ -198,7 +198,7 @@ static int describe(struct redis_session *s, struct redis_conn *c,
 					     dlki_redis_key(s, f->v[i], key),
 					     NULL, 0 };
 
-		dlki_redis_call(&o, &one, i == from);
+		dlki_redis_call(s, &o, &one, i == from);
 	}
 	rc = dlki_redis_send(c, &o, deadline, err);
 	dlki_redis_out_free(&o);

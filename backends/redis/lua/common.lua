@@ -2,8 +2,8 @@
 -- The state of one lock, and passing it on.  Part of every script that is not
 -- on the short way.  docs/redis.md describes the keys.
 local call, sub = redis.call, string.sub
-local B = KEYS[1]
-local Q, S, I, F = B .. ':q', B .. ':s', B .. ':i', B .. ':f'
+local B, CLOCK = KEYS[1], KEYS[2]
+local Q, S, I = B .. ':q', B .. ':s', B .. ':i'
 local t = call('TIME')
 local us = t[1] .. sub('00000' .. t[2], -6)
 local ms = math.floor(us / 1000)
@@ -24,9 +24,6 @@ if v then
 	else
 		foreign = true
 	end
-end
-if floor == NONE then
-	floor = call('GET', F) or NONE
 end
 if not mutex then
 	for _, w in ipairs(call('ZRANGEBYSCORE', S, '-inf', ms)) do
@@ -52,24 +49,33 @@ local function keep(key, life)
 	end
 end
 
--- A token that the clock has not reached must be remembered longer than the
--- claim that has it: the clock was set back.
-local function remember(token)
-	if token > us then
-		call('SET', F, token, 'PXAT', sub(token, 1, 13) + 1000)
-	end
-end
-
+-- The next token.  CLOCK says how far tokens may have come, whichever lock's:
+-- 11 digits, to the end of that tenth of a second; 16, to this very one, because
+-- the server's clock was set back.
 local function fresh()
-	if floor >= us then
-		if floor >= '9007199254740990' then
-			error('DLOCKEXHAUSTED')
+	local reached = call('GET', CLOCK) or NONE
+	local slow = #reached == 16
+	local most = slow and reached or reached .. '99999'
+	local note
+	if us > most or not slow and sub(us, 1, 11) == reached then
+		if floor >= us then
+			floor = string.format('%.0f', floor + 1)
+		else
+			floor = us
 		end
-		floor = string.format('%.0f', floor + 1)
+		if floor > most then
+			note = sub(floor, 1, 11)
+		end
 	else
-		floor = us
+		floor = string.format('%.0f', math.max(most, floor) + 1)
+		note = floor
 	end
-	remember(floor)
+	if floor >= '9007199254740990' then
+		error('DLOCKEXHAUSTED')
+	end
+	if note then
+		call('SET', CLOCK, note, 'PXAT', sub(floor, 1, 13) + 3600000)
+	end
 	return floor
 end
 
