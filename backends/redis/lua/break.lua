@@ -6,7 +6,7 @@ if foreign then
 	foreign = false
 end
 for _, w in ipairs(call('ZRANGE', S, 0, -1)) do
-	call('HDEL', I, w)
+	forget(w)
 end
 call('DEL', S)
 X, n = nil, 0

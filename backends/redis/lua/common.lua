@@ -15,6 +15,15 @@ local X        -- owner of the exclusive claim
 local floor    -- the largest token known
 local n        -- shared holders
 
+-- What is known of an owner who holds and waits no more; and of all, when that
+-- was the last one.
+local function forget(owner)
+	call('HDEL', I, owner)
+	if call('HLEN', I) == 1 then
+		call('DEL', I)
+	end
+end
+
 local function load()
 	value, foreign, X, floor = call('GET', B), false, nil, NONE
 	local sign = value and sub(value, 1, 2)
@@ -34,7 +43,7 @@ local function load()
 	end
 	for _, w in ipairs(call('ZRANGEBYSCORE', S, '-inf', ms)) do
 		call('ZREM', S, w)
-		call('HDEL', I, w)
+		forget(w)
 	end
 	n = call('ZCARD', S)
 end
@@ -106,7 +115,7 @@ end
 
 local function leave(owner)
 	call('ZREM', Q, owner)
-	call('HDEL', I, owner)
+	forget(owner)
 end
 
 -- Grant to those in line whose turn it is, in their order, and tell them.  `me`

@@ -9,9 +9,9 @@ if X == me then
 	X, had = nil, 1
 elseif call('ZREM', S, me) == 1 then
 	n, had = n - 1, 1
-	call('HDEL', I, me)
+	forget(me)
 elseif call('ZREM', Q, me) == 1 then
-	call('HDEL', I, me)
+	forget(me)
 end
 hand_on()
 if not X then
