@@ -27,6 +27,7 @@ struct hostile {
 	size_t lie_len;
 	uint64_t lies, flooded;
 	int client[PAIRS], server[PAIRS]; /* -1: none */
+	int subscribed[PAIRS];
 };
 
 /* Blocking with a limit: who reads nothing gets no more. */
@@ -65,6 +66,7 @@ static void welcome(struct hostile *h)
 		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience,
 			   sizeof(patience));
 		h->client[i] = fd;
+		h->subscribed[i] = 0;
 		if (h->real) {
 			to = lab_server_address(h->real);
 			h->server[i] = lab_connect(&to, lab_after_ms(5000));
@@ -98,6 +100,8 @@ static void from_client(struct hostile *h, int i)
 	char bytes[65536];
 	ssize_t n = recv(h->client[i], bytes, sizeof(bytes), MSG_DONTWAIT);
 
+	if (n > 0 && memmem(bytes, (size_t)n, "SUBSCRIBE", 9))
+		h->subscribed[i] = 1;
 	if (n <= 0)
 		drop(h, i);
 	else if (h->lie && (!h->match || memmem(bytes, (size_t)n, h->match,
@@ -219,7 +223,7 @@ void hostile_push(struct hostile *h, const void *bytes, size_t len)
 {
 	pthread_mutex_lock(&h->mu);
 	for (int i = 0; i < PAIRS; i++) {
-		if (h->client[i] >= 0)
+		if (h->client[i] >= 0 && h->subscribed[i])
 			put(h->client[i], bytes, len);
 	}
 	pthread_mutex_unlock(&h->mu);

@@ -28,7 +28,7 @@ void hostile_say(struct hostile *h, const char *match, const void *bytes,
 /* ... and then with zeroes, until the client closes or 64 MB are through. */
 void hostile_flood(struct hostile *h);
 
-/* Send these bytes, unasked, on every connection. */
+/* Send these bytes to every client that has subscribed to something. */
 void hostile_push(struct hostile *h, const void *bytes, size_t len);
 
 /* How many lies were told; the most bytes that one client took of a flood. */
