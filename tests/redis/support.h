@@ -16,6 +16,8 @@
 #include "lab/redis.h"
 #include "support/wait.h"
 
+#define FOREVER (-1)
+
 /* ---- Servers ------------------------------------------------------------- */
 
 struct lab_server *server_start(const struct lab_redis_options *options);
