@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { LABEL_MAX = 240, UNHEARD_MS = 100 };
+enum { LABEL_MAX = 240, UNHEARD_MS = 100, TOKEN_LEN = 16 };
 
 /* ---- Asking -------------------------------------------------------------- */
 
@@ -161,19 +161,40 @@ static int tell(struct redis_ticket *t, enum redis_verb verb,
 	return 0;
 }
 
+/* The key keeps the token until a second after the clock has passed it. */
+static size_t end_of(const struct redis_ticket *t, char mark[52],
+		     char token[24], char until[24], struct redis_word args[3])
+{
+	size_t len = dlki_redis_digits(token, t->base.token);
+
+	memcpy(mark, "0 ", 2);
+	memcpy(mark + 2, t->base.claim.owner, REDIS_ID_SIZE - 1);
+	args[0] = (struct redis_word){ mark, REDIS_ID_SIZE + 1 };
+	if (len != TOKEN_LEN)
+		return 1;
+	mark[34] = ' ';
+	memcpy(mark + 35, token, TOKEN_LEN);
+	args[0].len += 1 + TOKEN_LEN;
+	args[1] = (struct redis_word){ token, TOKEN_LEN };
+	args[2] = (struct redis_word){
+		until, dlki_redis_digits(until, t->base.token / 1000 + 1000)
+	};
+	return 3;
+}
+
 static int redis_release(struct dlk_ticket *base, dlk_time deadline,
 			 struct dlk_error *err)
 {
 	struct redis_ticket *t = (struct redis_ticket *)base;
-	char marked[2 + REDIS_ID_SIZE] = "0 ";
-	struct redis_word arg = { marked, sizeof(marked) - 1 };
+	char mark[52], token[24], until[24];
+	struct redis_word args[3];
 	int64_t had;
 
 	dlki_redis_inbox_forget(t);
 	if (!t->asked)
 		return 0;
-	memcpy(marked + 2, base->claim.owner, REDIS_ID_SIZE);
-	return tell(t, REDIS_RELEASE, &arg, 1, deadline, &had, err);
+	return tell(t, REDIS_RELEASE, args,
+		    end_of(t, mark, token, until, args), deadline, &had, err);
 }
 
 static int redis_downgrade(struct dlk_ticket *base, dlk_time deadline,

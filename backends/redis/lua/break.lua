@@ -1,6 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Take the lock from whoever holds it, and pass it on.
-load()
 if foreign then
 	call('DEL', B)
 	foreign = false

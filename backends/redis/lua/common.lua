@@ -9,38 +9,35 @@ local us = t[1] .. sub('00000' .. t[2], -6)
 local ms = math.floor(us / 1000)
 
 local NONE = '0000000000000000'
-local value    -- of B; false: there is none
-local foreign  -- B is not ours
-local X        -- owner of the exclusive claim
-local floor    -- the largest token known
-local n        -- shared holders
+local mutex = string.find(B, '{m', 1, true) -- has no shared holders
+local foreign = false  -- B is not ours
+local X                -- owner of the exclusive claim
+local floor = NONE     -- the largest token known
+local n = 0            -- shared holders
 
 -- What is known of an owner who holds and waits no more; and of all, when that
 -- was the last one.
 local function forget(owner)
 	call('HDEL', I, owner)
-	if call('HLEN', I) == 1 then
+	if not mutex and call('HLEN', I) == 1 then
 		call('DEL', I)
 	end
 end
 
-local function load()
-	value, foreign, X, floor = call('GET', B), false, nil, NONE
-	local sign = value and sub(value, 1, 2)
-	if not value then
-		floor = NONE
-	elseif #value == 18 and (sign == '- ' or sign == '= ') then
-		floor = sub(value, 3)
-	elseif string.find(value, '^[01] %x+ %d+ ') and sub(value, 35, 35) == ' '
-		and sub(value, 52, 52) == ' ' then
-		X, floor = sub(value, 3, 34), sub(value, 36, 51)
+if v then
+	if string.find(v, '^[01] %x+ %d+ ') and sub(v, 35, 35) == ' '
+		and sub(v, 52, 52) == ' ' then
+		X, floor = sub(v, 3, 34), sub(v, 36, 51)
+	elseif (#v == 16 or #v == 17) and string.find(v, '^=?%d+$') then
+		floor = sub(v, -16)
 	else
 		foreign = true
 	end
-	local ahead = call('GET', F)
-	if ahead and ahead > floor then
-		floor = ahead
-	end
+end
+if not v then
+	floor = call('GET', F) or NONE
+end
+if not mutex then
 	for _, w in ipairs(call('ZRANGEBYSCORE', S, '-inf', ms)) do
 		call('ZREM', S, w)
 		forget(w)
@@ -50,11 +47,11 @@ end
 
 -- SET that works on a full server too: once a script has written, no more is
 -- refused.
-local function put(v, unit, time)
-	local r = redis.pcall('SET', B, v, unit, time)
+local function put(value, unit, time)
+	local r = redis.pcall('SET', B, value, unit, time)
 	if r.err then
 		call('DEL', B)
-		call('SET', B, v, unit, time)
+		call('SET', B, value, unit, time)
 	end
 end
 
@@ -92,9 +89,9 @@ local function rest()
 		return
 	end
 	if call('EXISTS', Q, S) > 0 then
-		put('= ' .. floor, 'PXAT', math.max(ms, sub(floor, 1, 13)) + 1000)
+		put('=' .. floor, 'PXAT', math.max(ms, sub(floor, 1, 13)) + 1000)
 	elseif floor ~= NONE then
-		put('- ' .. floor, 'PXAT', sub(floor, 1, 13) + 1000)
+		put(floor, 'PXAT', sub(floor, 1, 13) + 1000)
 	end
 end
 
@@ -114,7 +111,9 @@ local function share(owner, tail, life, limit, token)
 end
 
 local function leave(owner)
-	call('ZREM', Q, owner)
+	if not mutex then
+		call('ZREM', Q, owner)
+	end
 	forget(owner)
 end
 
@@ -122,11 +121,13 @@ end
 -- need not be told.
 local function hand_on(me)
 	while not X and not foreign do
-		local w = call('ZRANGE', Q, 0, 0)[1]
+		-- Of a mutex that is free the first is either next or dead.
+		local w = mutex and call('ZPOPMIN', Q)[1]
+			or not mutex and call('ZRANGE', Q, '0', '0')[1]
 		if not w then
 			return
 		end
-		local life, order, mode, limit, look, inbox, ttl, tail =
+		local life, order, mode, limit, look, inbox, half, tail =
 			string.match(call('HGET', I, w) or '',
 				'^W (%d+) (%a) (%a) (%d+) (%d+) (%S+) (%d+) (.*)$')
 		if not life or tonumber(life) <= ms then
@@ -138,7 +139,6 @@ local function hand_on(me)
 				return
 			end
 			leave(w)
-			local half = math.ceil(ttl / 2)
 			local token = '0'
 			if order == 'a' and w ~= me then
 				-- Only woken: it asks again, as others may.
@@ -150,7 +150,7 @@ local function hand_on(me)
 				token = floor
 			else
 				token = fresh()
-				share(w, tail, half, limit, token)
+				share(w, tail, tonumber(half), limit, token)
 			end
 			if w ~= me then
 				call('PUBLISH', inbox, w .. ' ' .. look .. ' ' .. token)

@@ -9,7 +9,7 @@ local ms = math.floor((t[1] .. string.sub('00000' .. t[2], -6)) / 1000)
 local out = {}
 
 local v = call('GET', B)
-if v and not string.find(v, '^[-=] %d+$') then
+if v and not string.find(v, '^=?%d+$') then
 	local rest = string.match(v, '^[01] (%x+ %d+ .*)$')
 	out[1] = rest and 'X ' .. call('PTTL', B) .. ' ' .. rest
 		or 'F ' .. call('PTTL', B)

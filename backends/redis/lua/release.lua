@@ -1,13 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Give up a claim in whatever state it is, and pass the lock on.
 -- Continues release_fast.lua.
-local me = sub(ARGV[1], 3)
+local me = sub(ARGV[1], 3, 34)
 local had = 0
 
-load()
 if X == me then
 	X, had = nil, 1
-elseif call('ZREM', S, me) == 1 then
+elseif not mutex and call('ZREM', S, me) == 1 then
 	n, had = n - 1, 1
 	forget(me)
 elseif call('ZREM', Q, me) == 1 then

@@ -11,13 +11,11 @@ local order, mode, limit, look, inbox =
 	string.match(ARGV[4], '^(%a) (%a) (%d+) (%d+) (%S+)$')
 local many = tonumber(limit)
 
-load()
-
 -- A reply, or a message, was lost: the lease begins anew.
 if X == me then
 	call('PEXPIRE', B, ttl)
-	remember(sub(value, 36, 51))
-	return sub(value, 36, 51)
+	remember(sub(v, 36, 51))
+	return sub(v, 36, 51)
 end
 if n > 0 and call('ZSCORE', S, me) then
 	local token = string.match(call('HGET', I, me) or '', '^H (%d+)')
@@ -29,17 +27,24 @@ if n > 0 and call('ZSCORE', S, me) then
 	end
 end
 
-local info = 'W ' .. (ms + math.ceil(ttl / 2)) .. ' ' .. order .. ' ' .. mode
-	.. ' ' .. limit .. ' ' .. look .. ' ' .. inbox .. ' ' .. ttl .. ' ' .. tail
-local waiting = call('ZSCORE', Q, me)
-if waiting then
-	call('HSET', I, me, info)
-end
-if order == 'f' then
+local half = math.ceil(ttl / 2)
+local info = 'W ' .. string.format('%.0f', ms + half) .. ' ' .. order .. ' '
+	.. mode .. ' ' .. limit .. ' ' .. look .. ' ' .. inbox .. ' ' .. half
+	.. ' ' .. tail
+
+local waiting
+local free = not X and not foreign
+if free then
+	waiting = call('ZSCORE', Q, me)
+	if waiting then
+		call('HSET', I, me, info)
+	end
 	local was = n
-	hand_on(me)
+	if order == 'f' then
+		hand_on(me)
+	end
 	if X == me then
-		call('PEXPIRE', B, ttl)
+		call('PEXPIRE', B, ARGV[2])
 		return floor
 	end
 	if n > was then
@@ -55,7 +60,7 @@ if order == 'f' then
 	end
 end
 
-local line = call('EXISTS', Q) == 1
+local line = (free or many > 0) and call('EXISTS', Q) == 1
 if many > 0 and not waiting and (n > 0 or line) then
 	local known = string.match(call('HGET', I, '.') or '', '^(%d+) ')
 	if known and known ~= limit then
@@ -63,16 +68,17 @@ if many > 0 and not waiting and (n > 0 or line) then
 	end
 end
 
-local free = not X and not foreign
+free = not X and not foreign
 	and (mode == 'x' and n == 0 or mode == 's' and (many == 0 or n < many))
 if free and (order == 'a' or not line) then
 	if waiting then
-		leave(me)
+		call('ZREM', Q, me)
+		call('HDEL', I, me)
 	end
 	if mode == 'x' then
 		local sign = call('EXISTS', Q) == 1 and '1 ' or '0 '
 		call('SET', B, sign .. me .. ' ' .. fresh() .. ' ' .. tail,
-			'PX', ttl)
+			'PX', ARGV[2])
 		return floor
 	end
 	local token = fresh()
@@ -81,22 +87,28 @@ if free and (order == 'a' or not line) then
 	return token
 end
 
-if not waiting then
-	local last = call('ZRANGE', Q, -1, -1, 'WITHSCORES')[2]
-	local place = us
-	if last and tonumber(last) >= tonumber(us) then
-		place = string.format('%.0f', last + 1)
-	end
-	call('ZADD', Q, place, me)
+if mutex then
+	call('HSET', I, me, info)
+else
 	call('HSET', I, me, info, '.', limit .. ' ' .. tail)
-	if X then
-		call('SETRANGE', B, 0, '1')
-	else
+end
+-- In the order of the clock: one that is set back lets some overtake, once.
+if call('ZADD', Q, 'NX', us, me) == 1 then
+	if not X then
 		rest()
+	elseif not v or sub(v, 1, 1) == '0' or sub(v, 3, 34) ~= X then
+		call('SETRANGE', B, '0', '1')
 	end
 end
-keep(Q, ttl)
-keep(I, ttl)
+if call('PTTL', Q) < ttl then
+	call('PEXPIRE', Q, ARGV[2])
+	if mutex then
+		call('PEXPIRE', I, ARGV[2])
+	end
+end
+if not mutex then
+	keep(I, ttl)
+end
 
 -- The end of what is in the way matters to who is about to be next.
 local left = 0
@@ -108,7 +120,7 @@ if X or foreign then
 elseif n > 0 then
 	left = math.max(call('ZRANGE', S, 0, 0, 'WITHSCORES')[2] - ms, 0)
 end
-if call('ZRANK', Q, me) > 3 then
+if left > ttl or call('ZRANK', Q, me) > 3 then
 	return 'B 0'
 end
-return 'B ' .. string.format('%.0f', left + 1)
+return 'B ' .. left + 1
