@@ -532,6 +532,7 @@ Test(redis_errors, a_server_without_room_for_clients_says_so)
 	CHECK_TEXT(dlock_errmsg(), "maxclients");
 	while (n > 0)
 		dlock_close(c[--n]);
+	EVENTUALLY(lab_redis_do(server, NULL, 0, "PING") == 0);
 	server_end(server);
 }
 
