@@ -43,6 +43,9 @@ static const struct fault {
 	{ "NOPERM", DLOCK_EDENIED, KEEP,
 	  "does not permit this user what locks need; see docs/redis.md for "
 	  "the ACL rule" },
+	{ "user executing the script", DLOCK_EDENIED, KEEP,
+	  "does not permit this user what a script does; see docs/redis.md for "
+	  "the ACL rule" },
 	{ "NOAUTH", DLOCK_EDENIED, CLOSE,
 	  "wants a password; give one in the URI or in password_file" },
 	{ "WRONGPASS", DLOCK_EDENIED, CLOSE,
