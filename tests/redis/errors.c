@@ -122,7 +122,10 @@ Test(redis_errors, that_pass_are_borne)
 
 /* ---- Nonsense ------------------------------------------------------------ */
 
-#define BYTES(text) { text, sizeof(text) - 1 }
+#define BYTES(text)                                                            \
+	{                                                                      \
+		text, sizeof(text) - 1                                         \
+	}
 
 static const struct nonsense {
 	const char *bytes;
@@ -157,7 +160,7 @@ static const struct nonsense {
 	BYTES("*2147483647\r\n*2147483647\r\n*2147483647\r\n"),
 	BYTES("*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1"
 	      "\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n"),
-	BYTES("%1\r\n+a\r\n+b\r\n"),   /* RESP3 */
+	BYTES("%1\r\n+a\r\n+b\r\n"), /* RESP3 */
 	BYTES("_\r\n"),
 	BYTES("#t\r\n"),
 	BYTES(",1.5\r\n"),
@@ -194,9 +197,9 @@ Test(redis_errors, nonsense_to_an_acquire_is_no_lock)
 {
 	struct lab_server *server = server_start(NULL);
 	struct hostile *h = hostile_start(server);
-	dlock_client *c = client_of(
-		hostile_port(h), "ttl=1s&ask=60ms&connect=200ms&close=200ms",
-		NULL);
+	dlock_client *c = client_of(hostile_port(h),
+				    "ttl=1s&ask=60ms&connect=200ms&close=200ms",
+				    NULL);
 	dlock_lock *l = mutex(c, "x"), *r = rwlock(c, "r");
 	dlock_hold *hold = NULL;
 
@@ -269,9 +272,9 @@ Test(redis_errors, nonsense_to_everything_else_is_an_error)
 {
 	struct lab_server *server = server_start(NULL);
 	struct hostile *h = hostile_start(server);
-	dlock_client *c = client_of(
-		hostile_port(h), "ttl=1s&ask=50ms&connect=100ms&close=100ms",
-		NULL);
+	dlock_client *c = client_of(hostile_port(h),
+				    "ttl=1s&ask=50ms&connect=100ms&close=100ms",
+				    NULL);
 	dlock_lock *r = rwlock(c, "r");
 
 	for (size_t i = 0; i < NONSENSE; i++) {
@@ -287,8 +290,7 @@ Test(redis_errors, nonsense_to_everything_else_is_an_error)
 		dlock_break(r, 30);
 		dlock_release(w);
 		dlock_release(both);
-		if (dlock_open(&none,
-			       uri_of(hostile_port(h), "connect=50ms"),
+		if (dlock_open(&none, uri_of(hostile_port(h), "connect=50ms"),
 			       NULL) == DLOCK_OK)
 			dlock_close(none);
 		hostile_say(h, NULL, NULL, 0);

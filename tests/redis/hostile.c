@@ -107,9 +107,8 @@ static void from_client(struct hostile *h, int i)
 	else if (h->lie && (!h->match || memmem(bytes, (size_t)n, h->match,
 						strlen(h->match))))
 		lie(h, i);
-	else if (h->server[i] >= 0 &&
-		 lab_send(h->server[i], bytes, (size_t)n, lab_after_ms(1000)) <
-			 0)
+	else if (h->server[i] >= 0 && lab_send(h->server[i], bytes, (size_t)n,
+					       lab_after_ms(1000)) < 0)
 		drop(h, i);
 }
 
@@ -147,8 +146,8 @@ static void *run(void *arg)
 		p[0] = (struct pollfd){ h->listener, POLLIN, 0 };
 		for (int i = 0; i < PAIRS; i++) {
 			p[1 + i] = (struct pollfd){ h->client[i], POLLIN, 0 };
-			p[1 + PAIRS + i] =
-				(struct pollfd){ h->server[i], POLLIN, 0 };
+			p[1 + PAIRS + i] = (struct pollfd){ h->server[i],
+							    POLLIN, 0 };
 		}
 		pthread_mutex_unlock(&h->mu);
 		if (poll(p, 1 + 2 * PAIRS, 20) <= 0)
