@@ -49,7 +49,8 @@ void dlki_redis_call(struct redis_out *o, enum redis_verb verb, int whole,
 
 void dlki_redis_done(struct redis_session *s, struct redis_conn *c, int good)
 {
-	dlki_pool_give(s->pool, &c->pooled, good);
+	dlki_pool_give(s->pool, &c->pooled,
+		       good && dlki_redis_reader_empty(&c->reader));
 }
 
 int dlki_redis_nonsense(struct redis_session *s, struct redis_conn *c,

@@ -58,15 +58,16 @@ static int introduce(const struct redis_session *s, struct redis_out *o)
 {
 	const struct dlk_uri *uri = s->base.uri;
 	const char *name = dlk_param_text(uri, "client_name");
+	const char *user = uri->user && uri->user[0] ? uri->user : NULL;
 	char db[24];
 	int n = 0;
 
-	if (uri->password) {
-		dlki_redis_out_words(o, uri->user && uri->user[0] ? 3 : 2);
+	if (uri->password || user) {
+		dlki_redis_out_words(o, user ? 3 : 2);
 		dlki_redis_out_text(o, "AUTH");
-		if (uri->user && uri->user[0])
-			dlki_redis_out_text(o, uri->user);
-		dlki_redis_out_text(o, uri->password);
+		if (user)
+			dlki_redis_out_text(o, user);
+		dlki_redis_out_text(o, uri->password ? uri->password : "");
 		n++;
 	}
 	if (s->db) {
@@ -125,6 +126,7 @@ static int handshake(const struct redis_session *s, struct redis_conn *c,
 		rc = greeted(s, c, needed, deadline, err);
 	explicit_bzero(o.at, o.len);
 	dlki_redis_out_free(&o);
+	explicit_bzero(&o, sizeof(o));
 	return rc;
 }
 

@@ -34,16 +34,17 @@ static void enlist(struct redis_session *s, struct redis_ticket *t)
 	if (t->next)
 		t->next->link = &t->next;
 	*head = t;
+	t->listed = 1;
 }
 
 static void strike(struct redis_ticket *t)
 {
-	if (!t->link)
+	if (!t->listed)
 		return;
 	*t->link = t->next;
 	if (t->next)
 		t->next->link = t->link;
-	t->link = NULL;
+	t->listed = 0;
 }
 
 /* A pushed lease is a short one; with little left of it a look, which makes it
@@ -71,7 +72,7 @@ int dlki_redis_inbox_look(struct redis_ticket *t, uint64_t *look)
 	} else {
 		*look = ++t->look;
 		t->look_sent = t->base.since;
-		if (!t->link && s->state != REDIS_INBOX_NONE)
+		if (!t->listed && s->state != REDIS_INBOX_NONE)
 			enlist(s, t);
 	}
 	t->pushed = 0;

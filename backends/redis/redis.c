@@ -123,7 +123,7 @@ static enum dlk_verdict redis_attempt(struct dlk_ticket *base,
 			t->lease_from = 0;
 			return DLK_GRANTED;
 		}
-		could_hear = t->link != NULL;
+		could_hear = t->listed;
 		verdict = look(t, number, deadline, err);
 		if (verdict != DLK_BUSY)
 			return verdict;
@@ -193,8 +193,8 @@ static int redis_release(struct dlk_ticket *base, dlk_time deadline,
 	dlki_redis_inbox_forget(t);
 	if (!t->asked)
 		return 0;
-	return tell(t, REDIS_RELEASE, args,
-		    end_of(t, mark, token, until, args), deadline, &had, err);
+	return tell(t, REDIS_RELEASE, args, end_of(t, mark, token, until, args),
+		    deadline, &had, err);
 }
 
 static int redis_downgrade(struct dlk_ticket *base, dlk_time deadline,

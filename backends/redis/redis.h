@@ -62,11 +62,12 @@ struct redis_ticket {
 	size_t key_len;       /* 0: nothing is prepared yet */
 	char key[136];        /* prefix:{key} */
 	int asked;            /* the server may know of it */
+	int listed;           /* among those that may be pushed */
 	dlk_time lease_from;  /* when what set the lease was sent; 0: unknown */
 	dlk_time lease_heard; /* when its reply came */
 
 	/* Under the session's mu. */
-	struct redis_ticket *next, **link; /* among those that may be pushed */
+	struct redis_ticket *next, **link; /* if listed */
 	uint64_t look;        /* number of the last request for it */
 	dlk_time look_sent;
 	uint64_t pushed;      /* token that the inbox brought for that look */

@@ -229,3 +229,8 @@ int dlki_redis_reader_next(struct redis_reader *r,
 	*out = reply;
 	return 1;
 }
+
+int dlki_redis_reader_empty(const struct redis_reader *r)
+{
+	return r->hiredis->pos == r->hiredis->len;
+}

@@ -56,6 +56,9 @@ int dlki_redis_reader_next(struct redis_reader *r,
 			   const struct redis_reply **out,
 			   struct dlk_error *err);
 
+/* Has all that came been given out?  What is left over belongs to no request. */
+int dlki_redis_reader_empty(const struct redis_reader *r);
+
 /* ---- What the scripts say ------------------------------------------------ */
 
 enum redis_answer {

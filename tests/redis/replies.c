@@ -1,322 +1,256 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Replies that are lost, late, or come a byte at a time; and requests that
- * arrive when nobody waits for them any more. */
-#include "support.h"
+/* What comes from the server, taken apart without one. */
+#include "backends/redis/fault.h"
+#include "backends/redis/out.h"
+#include "backends/redis/reply.h"
 
 #include <criterion/criterion.h>
-#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "lab/fail.h"
-#include "lab/storm.h"
+#define OWNER "0123456789abcdef0123456789abcdef"
 
-TestSuite(redis_replies, .timeout = 120);
+static struct redis_reader reader;
+static struct dlk_error err;
 
-/* A client behind a proxy, and one that sees the server as it is. */
-static struct lab_server *server;
-static struct lab_proxy *proxy;
-static struct diary diary = DIARY_INIT;
-static dlock_client *far, *near;
-static dlock_lock *l, *nl;
-
-#define HASTY "connect=300ms&close=300ms"
-
-static void set_up(const char *query)
+static void init(void)
 {
-	server = server_start(NULL);
-	proxy = proxy_start(server);
-	far = client_of(lab_proxy_port(proxy), query, &diary);
-	near = client_of(server->port, query, NULL);
-	warm_up(far);
-	warm_up(near);
-	l = mutex(far, "x");
-	nl = mutex(near, "x");
+	cr_assert_eq(dlki_redis_reader_init(&reader, &err), 0);
 }
 
-static void tear_down(void)
+static void fini(void)
 {
-	lab_proxy_heal(proxy);
-	end(far, l);
-	end(near, nl);
-	lab_proxy_free(proxy);
-	server_end(server);
+	dlki_redis_reader_free(&reader);
 }
 
-static void swallowed(uint64_t n)
+TestSuite(replies, .init = init, .fini = fini, .timeout = 20);
+
+static int feed(const char *bytes, size_t n, const struct redis_reply **out)
 {
-	if (lab_proxy_wait(proxy, LAB_SWALLOWED, n, patience_ms()) < 0)
-		FAIL("%s", lab_errmsg());
+	int rc = dlki_redis_reader_feed(&reader, bytes, n, &err);
+
+	return rc != 0 ? rc : dlki_redis_reader_next(&reader, out, &err);
 }
 
-/* The lock is the far client's, and then anybody's. */
-static void held_then_free(dlock_hold *h)
+/* The one reply that these bytes are, also when they come one by one. */
+static const struct redis_reply *whole(const char *bytes)
 {
-	dlock_hold *other = NULL;
-	uint64_t token = dlock_token(h);
+	const struct redis_reply *reply = NULL;
+	size_t n = strlen(bytes);
 
-	CHECK_RC(dlock_acquire(nl, 0, &other), DLOCK_EBUSY);
-	CHECK_OK(dlock_check(h));
-	give(h);
-	other = take(nl, 0);
-	CHECK(dlock_token(other) > token);
-	give(other);
+	cr_assert_eq(feed(bytes, n, &reply), 1);
+	for (size_t i = 0; i + 1 < n; i++)
+		cr_assert_eq(feed(bytes + i, 1, &reply), 0);
+	cr_assert_eq(feed(bytes + n - 1, 1, &reply), 1);
+	return reply;
 }
 
-Test(redis_replies, of_an_acquire_is_lost_and_the_claim_found)
+Test(replies, types)
 {
-	set_up(HASTY);
-	lab_proxy_swallow(proxy, "EVAL", LAB_THEN_NOTHING);
-	held_then_free(take(l, patience_ms()));
-	swallowed(1);
-	lab_proxy_swallow(proxy, "EVAL", LAB_THEN_CLOSE);
-	held_then_free(take(l, patience_ms()));
-	swallowed(2);
-	lab_proxy_swallow(proxy, "EVAL", LAB_THEN_RESET);
-	held_then_free(take(l, patience_ms()));
-	swallowed(3);
-	tear_down();
+	const struct redis_reply *r = whole("*3\r\n:7\r\n$2\r\nhi\r\n$-1\r\n");
+
+	cr_assert_eq(r->type, REDIS_ARRAY);
+	cr_assert_eq(r->len, 3);
+	cr_expect_eq(r->parts[0]->number, 7);
+	cr_expect_str_eq(r->parts[1]->text, "hi");
+	cr_expect_eq(r->parts[2]->type, REDIS_NIL);
+	r = whole("-NOSCRIPT x\r\n");
+	cr_expect_eq(r->type, REDIS_ERROR);
+	cr_expect_eq(whole("+OK\r\n")->type, REDIS_STRING);
+	cr_expect_eq(whole("*0\r\n")->len, 0);
+	cr_expect_eq(whole("*-1\r\n")->type, REDIS_NIL);
 }
 
-Test(redis_replies, of_a_try_is_lost_and_nothing_is_left)
+static void refused(const char *bytes)
 {
-	dlock_hold *h = NULL;
+	const struct redis_reply *reply = NULL;
+	int rc;
 
-	set_up("ttl=30s&ask=300ms&" HASTY);
-	lab_proxy_swallow(proxy, "EVAL", LAB_THEN_NOTHING);
-	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EUNREACHABLE);
-	swallowed(1);
-	/* Much earlier than the lease would end. */
-	give(take(nl, 10000));
-	tear_down();
+	fini();
+	init();
+	rc = feed(bytes, strlen(bytes), &reply);
+	cr_expect(rc < 0, "%.20s is answered by %d", bytes, rc);
 }
 
-Test(redis_replies, of_a_renewal_is_lost_and_the_lease_stands)
+Test(replies, nonsense)
 {
-	dlock_hold *h;
-	int64_t begin;
-
-	set_up("ttl=3s");
-	h = take(l, 0);
-	EVENTUALLY(stats_of(far).renewed >= 1);
-	begin = now_ms();
-	lab_proxy_swallow(proxy, "EVAL", LAB_THEN_NOTHING);
-	swallowed(1);
-	EVENTUALLY(diary.risks == 1 || now_ms() > begin + 5000 * slowness());
-	EVENTUALLY(stats_of(far).renewed >= 3);
-	CHECK_OK(dlock_check(h));
-	CHECK_INT(diary.losses, ==, 0);
-	CHECK_INT(diary.risks, ==, diary.safes);
-	held_then_free(h);
-	tear_down();
+	refused("HTTP/1.1 400 Bad Request\r\n");
+	refused("*1000000000\r\n");
+	refused("*600000\r\n");
+	refused("*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n"
+		"*1\r\n*1\r\n*1\r\n");
+	refused(":12a\r\n");
+	refused("$x\r\n");
 }
 
-Test(redis_replies, of_all_renewals_are_lost_and_so_is_the_lock)
+/* However it is announced, no more than the limit is kept. */
+Test(replies, endless)
 {
-	dlock_hold *h;
-	int64_t begin;
+	const struct redis_reply *reply = NULL;
+	static char zeroes[65536];
+	int rc = feed("$4294967296\r\n", 13, &reply);
+	int n = 0;
 
-	set_up("ttl=900ms");
-	begin = now_ms();
-	h = take(l, 0);
-	lab_proxy_hole(proxy, LAB_DOWN, true);
-	EVENTUALLY(diary.losses == 1);
-	/* No renewal that was not answered has moved the end; the first one
-	 * may have been. */
-	CHECK_INT(diary.lost_at - begin, <=, 900 + 300 + slack_ms());
-	CHECK_RC(dlock_check(h), DLOCK_ELOST);
-	lab_proxy_heal(proxy);
-	CHECK_RC(dlock_release(h), DLOCK_ELOST);
-	tear_down();
+	while (rc == 0 && n++ < 1000)
+		rc = feed(zeroes, sizeof(zeroes), &reply);
+	cr_expect_eq(rc, DLOCK_EPROTO);
+	cr_expect_leq((size_t)n * sizeof(zeroes),
+		      REDIS_REPLY_MAX + sizeof(zeroes));
 }
 
-Test(redis_replies, of_a_release_is_lost_and_the_lock_is_free)
+static struct redis_taken taken(const char *text)
 {
-	static const enum lab_then then[] = { LAB_THEN_NOTHING, LAB_THEN_CLOSE,
-					      LAB_THEN_RESET };
-	set_up("ttl=30s&ask=300ms&" HASTY);
-	for (uint64_t i = 0; i < 3; i++) {
-		dlock_hold *h = take(l, patience_ms());
-		int rc;
+	struct redis_reply r = { .type = REDIS_STRING,
+				 .text = text,
+				 .len = strlen(text) };
 
-		lab_proxy_swallow(proxy, "EVAL", then[i]);
-		rc = dlock_release(h);
-		swallowed(i + 1);
-		CHECK(rc == DLOCK_OK || rc == DLOCK_EUNREACHABLE);
-		give(take(nl, slack_ms()));
-		EVENTUALLY(stats_of(far).remnants == 0);
+	return dlki_redis_taken(&r);
+}
+
+Test(replies, taken)
+{
+	struct redis_reply odd = { .type = REDIS_INTEGER, .number = 1 };
+	static const char *const bad[] = { "",    "0",   "B",
+					   "B ",  "B x", "B 1 ",
+					   "L",   "F ",  "1790 ",
+					   "X 1", "-1",  "9007199254740992" };
+
+	cr_expect_eq(taken("1790000000000000").answer, REDIS_GRANTED);
+	cr_expect_eq(taken("1790000000000000").token, 1790000000000000u);
+	cr_expect_eq(taken("B 250").answer, REDIS_BUSY);
+	cr_expect_eq(taken("B 250").wait_ms, 250);
+	cr_expect_eq(taken("L 3").answer, REDIS_LIMIT);
+	cr_expect_eq(taken("L 3").limit, 3);
+	cr_expect_eq(taken("F").answer, REDIS_FOREIGN);
+	cr_expect_eq(taken("N").answer, REDIS_ENDLESS);
+	cr_expect_eq(dlki_redis_taken(&odd).answer, REDIS_NONSENSE);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		cr_expect_eq(taken(bad[i]).answer, REDIS_NONSENSE, "'%s'",
+			     bad[i]);
+}
+
+Test(replies, push)
+{
+	const struct redis_reply *r;
+	struct redis_push p;
+
+	r = whole("*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$51\r\n" OWNER
+		  " 3 1790000000000000\r\n");
+	cr_assert(dlki_redis_push(r, &p));
+	cr_expect_str_eq(p.owner, OWNER);
+	cr_expect_eq(p.look, 3);
+	cr_expect_eq(p.token, 1790000000000000u);
+	cr_expect_not(dlki_redis_push(
+		whole("*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n"), &p));
+	cr_expect_not(
+		dlki_redis_push(whole("*2\r\n$4\r\npong\r\n$0\r\n\r\n"), &p));
+	cr_expect_not(dlki_redis_push(whole("*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n"
+					    "$5\r\nx 1 2\r\n"),
+				      &p));
+}
+
+static int party(const char *text, struct redis_party *out)
+{
+	struct redis_reply r = { .type = REDIS_STRING,
+				 .text = text,
+				 .len = strlen(text) };
+
+	return dlki_redis_party(&r, out);
+}
+
+Test(replies, parties)
+{
+	struct redis_party p;
+
+	cr_assert(party("X 250 " OWNER " 17 host:1\nname", &p));
+	cr_expect_str_eq(p.party.label, "host:1");
+	cr_expect_str_eq(p.party.id, "01234567");
+	cr_expect_eq(p.party.token, 17);
+	cr_expect_eq(p.party.remaining_ms, 250);
+	cr_expect(!p.party.shared && !p.party.waiting);
+	cr_assert(party("W s " OWNER " a\nb\nname", &p));
+	cr_expect_str_eq(p.party.label, "a\nb");
+	cr_expect(p.party.shared && p.party.waiting);
+	cr_assert(party("F -1", &p));
+	cr_expect_eq(p.party.remaining_ms, -1);
+	cr_expect_not(party("", &p));
+	cr_expect_not(party("X", &p));
+	cr_expect_not(party("X 250 " OWNER, &p));
+	cr_expect_not(party("W", &p));
+	cr_expect_not(party("Y 1 " OWNER " 17 l\nn", &p));
+}
+
+Test(replies, entries)
+{
+	struct redis_reply r = { .type = REDIS_STRING, .text = "7 me\nname" };
+	struct redis_reply nil = { .type = REDIS_NIL };
+	struct dlock_entry e;
+	char name[256];
+
+	cr_assert_eq(dlki_redis_entry(&r, "sx", &e, name), 1);
+	cr_expect_str_eq(e.name, "name");
+	cr_expect_str_eq(e.kind, "semaphore");
+	cr_expect_eq(e.permits, 7);
+	cr_expect_eq(dlki_redis_entry(&nil, "sx", &e, name), 0);
+	r.text = "nothing";
+	cr_expect_eq(dlki_redis_entry(&r, "sx", &e, name), DLOCK_EPROTO);
+}
+
+static int fault(const char *text, int *keep)
+{
+	return dlki_redis_fault(text, strlen(text), "server", keep, &err);
+}
+
+Test(replies, faults)
+{
+	static const struct {
+		const char *text;
+		int rc, keep;
+	} known[] = {
+		{ "LOADING Redis is loading", DLOCK_EUNREACHABLE, 1 },
+		{ "BUSY Redis is busy", DLOCK_EUNREACHABLE, 1 },
+		{ "READONLY You can't write", DLOCK_EUNREACHABLE, 0 },
+		{ "OOM command not allowed", DLOCK_EUNREACHABLE, 1 },
+		{ "NOAUTH Authentication required.", DLOCK_EDENIED, 0 },
+		{ "WRONGPASS invalid", DLOCK_EDENIED, 0 },
+		{ "NOPERM this user", DLOCK_EDENIED, 1 },
+		{ "MOVED 1 127.0.0.1:1", DLOCK_ENOTSUP, 1 },
+		{ "WRONGTYPE Operation", DLOCK_EPROTO, 1 },
+		{ "ERR max number of clients reached", DLOCK_EUNREACHABLE, 0 },
+		{ "ERR Error running script (call to f_1): "
+		  "@user_script:3: WRONGTYPE Operation",
+		  DLOCK_EPROTO, 1 },
+		{ "ERR user_script:9: DLOCKEXHAUSTED", DLOCK_EEXHAUSTED, 1 },
+		{ "ERR syntax error", DLOCK_ENOTSUP, 1 },
+		{ "ERR what nobody has seen", DLOCK_EPROTO, 0 },
+		{ "", DLOCK_EPROTO, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		int keep = -1;
+
+		cr_expect_eq(fault(known[i].text, &keep), known[i].rc, "'%s'",
+			     known[i].text);
+		cr_expect_eq(keep, known[i].keep, "'%s'", known[i].text);
+		cr_expect(strncmp(err.text, "server", 6) == 0);
 	}
-	tear_down();
 }
 
-/* ---- Requests that come too late ----------------------------------------- */
-
-Test(redis_replies, a_request_that_arrives_late_leaves_no_holder)
+Test(replies, requests)
 {
-	dlock_hold *h = NULL;
-	int64_t begin;
+	static char big[8000];
+	struct redis_out o;
 
-	set_up("ttl=2s&ask=100ms&" HASTY);
-	lab_proxy_hold(proxy, "EVAL");
-	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EUNREACHABLE);
-	if (lab_proxy_wait(proxy, LAB_HELD, 1, patience_ms()) < 0)
-		FAIL("%s", lab_errmsg());
-	begin = now_ms();
-	CHECK_INT(lab_proxy_deliver(proxy), ==, 1);
-	h = take(nl, 2000 + patience_ms());
-	CHECK_INT(now_ms() - begin, <=, 2000 + 2 * slack_ms());
-	give(h);
-	EVENTUALLY(stats_of(far).remnants == 0);
-	tear_down();
-}
-
-/* A reply that comes when its caller has given up must not be taken for the
- * next one's. */
-Test(redis_replies, a_late_one_is_nobodys)
-{
-	dlock_lock *other;
-	dlock_hold *a = NULL, *b;
-
-	set_up("ttl=30s&ask=150ms&" HASTY);
-	other = mutex(far, "y");
-	for (int i = 0; i < 3; i++) {
-		/* Busy: the late reply says so, while "y" is free. */
-		dlock_hold *theirs = take(nl, patience_ms());
-
-		lab_proxy_delay(proxy, LAB_DOWN, 250);
-		CHECK_RC(dlock_acquire(l, 0, &a), DLOCK_EUNREACHABLE);
-		lab_proxy_delay(proxy, LAB_DOWN, 0);
-		nap_ms(150);
-		b = take(other, 0);
-		CHECK_OK(dlock_check(b));
-		give(b);
-		give(theirs);
-	}
-	dlock_free(other);
-	tear_down();
-}
-
-/* The clean-up that follows asks the same again, and so cannot tell a late
- * answer from its own: but then that one would be left over. */
-Test(redis_replies, a_late_one_of_a_release_is_nobodys)
-{
-	set_up("ttl=30s&" HASTY);
-	for (int i = 0; i < 3; i++) {
-		dlock_hold *h = take(l, patience_ms());
-
-		lab_proxy_delay(proxy, LAB_DOWN, 450);
-		CHECK_RC(dlock_release(h), DLOCK_EUNREACHABLE);
-		lab_proxy_delay(proxy, LAB_DOWN, 0);
-		EVENTUALLY(stats_of(far).remnants == 0);
-		nap_ms(200);
-		give(take(l, patience_ms()));
-	}
-	tear_down();
-}
-
-Test(redis_replies, take_their_time_off_the_lease)
-{
-	dlock_hold *h;
-
-	set_up("ttl=3s");
-	lab_proxy_delay(proxy, LAB_DOWN, 600);
-	h = take(l, patience_ms());
-	CHECK_INT(dlock_remaining_ms(h), <=, 3000 - 600);
-	lab_proxy_heal(proxy);
-	give(h);
-	tear_down();
-}
-
-/* ---- Deadlines ----------------------------------------------------------- */
-
-static int64_t time_of_acquire(int64_t timeout_ms)
-{
-	int64_t begin = now_ms();
-	dlock_hold *h = NULL;
-
-	CHECK_RC(dlock_acquire(l, timeout_ms, &h), DLOCK_EUNREACHABLE);
-	return now_ms() - begin;
-}
-
-static void deadline_is_kept(void)
-{
-	if (lab_storm_start(1000) < 0)
-		FAIL("%s", lab_errmsg());
-	CHECK_WITHIN(time_of_acquire(200), 200 + 100 + slack_ms() / 4);
-	CHECK_WITHIN(time_of_acquire(0), 100 + slack_ms() / 4);
-	CHECK(lab_storm_stop() > 50);
-}
-
-Test(redis_replies, by_the_byte_do_not_stretch_a_deadline)
-{
-	set_up("ttl=2s&ask=100ms&" HASTY);
-	lab_proxy_drip(proxy, LAB_DOWN, 40);
-	deadline_is_kept();
-	tear_down();
-}
-
-Test(redis_replies, that_never_come_do_not_stretch_a_deadline)
-{
-	set_up("ttl=2s&ask=100ms&" HASTY);
-	lab_proxy_hole(proxy, LAB_DOWN, true);
-	deadline_is_kept();
-	tear_down();
-}
-
-Test(redis_replies, that_are_half_do_not_stretch_a_deadline)
-{
-	set_up("ttl=2s&ask=100ms&" HASTY);
-	lab_proxy_half_close(proxy, LAB_DOWN);
-	lab_proxy_refuse(proxy, true);
-	deadline_is_kept();
-	tear_down();
-}
-
-static int64_t time_of_close(void)
-{
-	int64_t begin = now_ms();
-	dlock_client *c;
-
-	lab_proxy_heal(proxy);
-	c = client_of(lab_proxy_port(proxy), "close=200ms", NULL);
-	l = mutex(c, "x");
-	take(l, patience_ms());
-	lab_proxy_hole(proxy, LAB_DOWN, true);
-	begin = now_ms();
-	end(c, l);
-	return now_ms() - begin;
-}
-
-Test(redis_replies, that_never_come_do_not_keep_us_from_closing)
-{
-	server = server_start(NULL);
-	proxy = proxy_start(server);
-	for (int i = 0; i < 3; i++) {
-		if (time_of_close() <= 200 + slack_ms())
-			return;
-		server_do(server, "FLUSHALL");
-	}
-	FAIL("dlock_close() took longer than close=200ms");
-}
-
-Test(redis_replies, a_reset_while_held_costs_nothing)
-{
-	dlock_hold *h;
-
-	signal(SIGPIPE, SIG_DFL);
-	set_up("ttl=3s");
-	h = take(l, 0);
-	for (unsigned int i = 1; i <= 3; i++) {
-		lab_proxy_reset(proxy);
-		EVENTUALLY(stats_of(far).renewed >= i);
-	}
-	lab_proxy_reset(proxy);
-	CHECK_INT(diary.losses, ==, 0);
-	held_then_free(h);
-	for (int i = 0; i < 20; i++) {
-		lab_proxy_reset(proxy);
-		h = take(l, patience_ms());
-		lab_proxy_reset(proxy);
-		give(h);
-	}
-	tear_down();
+	dlki_redis_out_init(&o);
+	dlki_redis_out_words(&o, 2);
+	dlki_redis_out_text(&o, "GET");
+	dlki_redis_out_word(&o, "a\0b", 3);
+	cr_expect_eq(o.len, 22);
+	cr_expect_arr_eq(o.at, "*2\r\n$3\r\nGET\r\n$3\r\na\0b\r\n", 22);
+	dlki_redis_out_word(&o, big, sizeof(big));
+	cr_expect_not(o.failed);
+	cr_expect_eq(o.len, 22 + 7 + sizeof(big) + 2);
+	cr_expect_arr_eq(o.at, "*2\r\n$3\r\nGET\r\n", 13);
+	dlki_redis_out_free(&o);
 }
