@@ -19,7 +19,7 @@ local n = 0            -- shared holders
 -- was the last one.
 local function forget(owner)
 	call('HDEL', I, owner)
-	if not mutex and call('HLEN', I) == 1 then
+	if not mutex and call('EXISTS', Q, S) == 0 then
 		call('DEL', I)
 	end
 end
