@@ -274,16 +274,21 @@ Test(redis_lost, that_are_half_do_not_stretch_a_deadline)
 static int64_t time_of_close(void)
 {
 	int64_t begin = now_ms();
+	int64_t took;
 	dlock_client *c;
+	dlock_hold *h;
 
 	lab_proxy_heal(proxy);
 	c = client_of(lab_proxy_port(proxy), "close=200ms", NULL);
 	l = mutex(c, "x");
-	take(l, patience_ms());
+	h = take(l, patience_ms());
 	lab_proxy_hole(proxy, LAB_DOWN, true);
 	begin = now_ms();
-	end(c, l);
-	return now_ms() - begin;
+	dlock_close(c);
+	took = now_ms() - begin;
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	dlock_free(l);
+	return took;
 }
 
 Test(redis_lost, that_never_come_do_not_keep_us_from_closing)
