@@ -27,13 +27,12 @@ static const struct script {
 #undef SCRIPT
 };
 
-void dlki_redis_call(struct redis_out *o, enum redis_verb verb, int whole,
-		     struct redis_word key, const struct redis_word *args,
-		     size_t n)
+void dlki_redis_call(struct redis_out *o, const struct redis_request *request,
+		     int whole)
 {
-	const struct script *script = &scripts[verb];
+	const struct script *script = &scripts[request->verb];
 
-	dlki_redis_out_words(o, 4 + n);
+	dlki_redis_out_words(o, 4 + request->n);
 	if (whole) {
 		dlki_redis_out_word(o, "EVAL", 4);
 		dlki_redis_out_word(o, script->text, script->len);
@@ -42,9 +41,10 @@ void dlki_redis_call(struct redis_out *o, enum redis_verb verb, int whole,
 		dlki_redis_out_word(o, script->sha1, SHA1_LEN);
 	}
 	dlki_redis_out_word(o, "1", 1);
-	dlki_redis_out_word(o, key.text, key.len);
-	for (size_t i = 0; i < n; i++)
-		dlki_redis_out_word(o, args[i].text, args[i].len);
+	dlki_redis_out_word(o, request->key.text, request->key.len);
+	for (size_t i = 0; i < request->n; i++)
+		dlki_redis_out_word(o, request->args[i].text,
+				    request->args[i].len);
 }
 
 void dlki_redis_done(struct redis_session *s, struct redis_conn *c, int good)
@@ -63,16 +63,15 @@ int dlki_redis_nonsense(struct redis_session *s, struct redis_conn *c,
 	return rc;
 }
 
-static int exchange(struct redis_conn *c, enum redis_verb verb, int whole,
-		    struct redis_word key, const struct redis_word *args,
-		    size_t n, dlk_time deadline,
+static int exchange(struct redis_conn *c, const struct redis_request *request,
+		    int whole, dlk_time deadline,
 		    const struct redis_reply **reply, struct dlk_error *err)
 {
 	struct redis_out o;
 	int rc;
 
 	dlki_redis_out_init(&o);
-	dlki_redis_call(&o, verb, whole, key, args, n);
+	dlki_redis_call(&o, request, whole);
 	rc = dlki_redis_send(c, &o, deadline, err);
 	dlki_redis_out_free(&o);
 	if (rc == 0)
@@ -81,18 +80,17 @@ static int exchange(struct redis_conn *c, enum redis_verb verb, int whole,
 }
 
 /* On this connection; *good: it may be used again. */
-static int ask_on(struct redis_conn *c, enum redis_verb verb,
-		  struct redis_word key, const struct redis_word *args,
-		  size_t n, dlk_time deadline, int *good,
+static int ask_on(struct redis_conn *c, const struct redis_request *request,
+		  dlk_time deadline, int *good,
 		  const struct redis_reply **reply, struct dlk_error *err)
 {
-	int rc = exchange(c, verb, 0, key, args, n, deadline, reply, err);
+	int rc = exchange(c, request, 0, deadline, reply, err);
 
 	*good = rc == 0;
 	if (rc != 0 || (*reply)->type != REDIS_ERROR)
 		return rc;
 	if (dlki_redis_fault_is((*reply)->text, "NOSCRIPT")) {
-		rc = exchange(c, verb, 1, key, args, n, deadline, reply, err);
+		rc = exchange(c, request, 1, deadline, reply, err);
 		*good = rc == 0;
 		if (rc != 0 || (*reply)->type != REDIS_ERROR)
 			return rc;
@@ -101,9 +99,8 @@ static int ask_on(struct redis_conn *c, enum redis_verb verb,
 				err);
 }
 
-int dlki_redis_ask(struct redis_session *s, enum redis_verb verb,
-		   struct redis_word key, const struct redis_word *args,
-		   size_t n, dlk_time deadline, struct redis_conn **conn,
+int dlki_redis_ask(struct redis_session *s, const struct redis_request *request,
+		   dlk_time deadline, struct redis_conn **conn,
 		   const struct redis_reply **reply, struct dlk_error *err)
 {
 	for (;;) {
@@ -115,7 +112,7 @@ int dlki_redis_ask(struct redis_session *s, enum redis_verb verb,
 
 		if (!c)
 			return err->code;
-		rc = ask_on(c, verb, key, args, n, deadline, &good, reply, err);
+		rc = ask_on(c, request, deadline, &good, reply, err);
 		if (rc == 0) {
 			*conn = c;
 			return 0;

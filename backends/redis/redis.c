@@ -89,15 +89,16 @@ static enum dlk_verdict look(struct redis_ticket *t, uint64_t number,
 		dlki_redis_tail(s, claim, tail),
 		manner(s, claim, number, how),
 	};
-	enum redis_verb verb = claim->mode == DLK_SHARED ? REDIS_TAKE_SHARED :
-							   REDIS_TAKE_EXCLUSIVE;
+	struct redis_request request = { claim->mode == DLK_SHARED ?
+						 REDIS_TAKE_SHARED :
+						 REDIS_TAKE_EXCLUSIVE,
+					 dlki_redis_ticket_key(t), args, 4 };
 	const struct redis_reply *reply;
 	struct redis_taken taken;
 	struct redis_conn *c;
 
 	t->asked = 1;
-	if (dlki_redis_ask(s, verb, dlki_redis_ticket_key(t), args, 4, deadline,
-			   &c, &reply, err) != 0)
+	if (dlki_redis_ask(s, &request, deadline, &c, &reply, err) != 0)
 		return DLK_FAILED;
 	taken = dlki_redis_taken(reply);
 	if (taken.answer == REDIS_NONSENSE) {
@@ -150,8 +151,9 @@ static int tell(struct redis_ticket *t, enum redis_verb verb,
 	struct redis_session *s = (struct redis_session *)t->base.session;
 	const struct redis_reply *reply;
 	struct redis_conn *c;
-	int rc = dlki_redis_ask(s, verb, dlki_redis_ticket_key(t), args, n,
-				deadline, &c, &reply, err);
+	struct redis_request request = { verb, dlki_redis_ticket_key(t), args,
+					 n };
+	int rc = dlki_redis_ask(s, &request, deadline, &c, &reply, err);
 
 	if (rc != 0)
 		return rc;

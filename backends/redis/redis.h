@@ -119,10 +119,16 @@ struct redis_word {
 	size_t len;
 };
 
-/* A script's call with key and arguments; `whole`: with its text. */
-void dlki_redis_call(struct redis_out *o, enum redis_verb verb, int whole,
-		     struct redis_word key, const struct redis_word *args,
-		     size_t n);
+struct redis_request {
+	enum redis_verb verb;
+	struct redis_word key;
+	const struct redis_word *args;
+	size_t n;
+};
+
+/* `whole`: with the script's text. */
+void dlki_redis_call(struct redis_out *o, const struct redis_request *request,
+		     int whole);
 
 /*
  * Call a script and wait for its answer, on a connection of the pool that goes
@@ -130,10 +136,10 @@ void dlki_redis_call(struct redis_out *o, enum redis_verb verb, int whole,
  * dead, and with its text where the server does not know it: a script may run
  * twice, and all of them bear that.  On failure there is no connection.
  */
-int dlki_redis_ask(struct redis_session *s, enum redis_verb verb,
-		   struct redis_word key, const struct redis_word *args,
-		   size_t n, dlk_time deadline, struct redis_conn **conn,
-		   const struct redis_reply **reply, struct dlk_error *err);
+int dlki_redis_ask(struct redis_session *s,
+		   const struct redis_request *request, dlk_time deadline,
+		   struct redis_conn **conn, const struct redis_reply **reply,
+		   struct dlk_error *err);
 void dlki_redis_done(struct redis_session *s, struct redis_conn *c, int good);
 
 /* The answer of a script is none that it gives: done, and EPROTO. */
@@ -143,8 +149,8 @@ int dlki_redis_nonsense(struct redis_session *s, struct redis_conn *c,
 /* ---- Tickets: ticket.c --------------------------------------------------- */
 
 /* The key of a claim: prefix:{key}. */
-size_t dlki_redis_key(const struct redis_session *s, const char *key,
-		      char out[136]);
+struct redis_word dlki_redis_key(const struct redis_session *s,
+				 const char *key, char out[136]);
 struct redis_word dlki_redis_ticket_key(struct redis_ticket *t);
 
 /* Label and name of a claim: what others are shown. */
