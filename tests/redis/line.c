@@ -79,6 +79,13 @@ Test(redis_line, next_that_just_died_costs_half_a_lease)
 	tear_down();
 }
 
+Test(redis_line, next_that_just_died_costs_as_much_where_order_is_any)
+{
+	set_up("ttl=4s&order=any");
+	dead_one_costs(0, 2000 + 2 * slack_ms());
+	tear_down();
+}
+
 Test(redis_line, next_that_is_long_dead_is_passed_over)
 {
 	set_up("ttl=4s");

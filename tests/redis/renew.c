@@ -71,7 +71,7 @@ Test(redis_renew, does_not_prolong_what_is_anothers)
 	theirs = mutex(other, "x");
 	g = take(theirs, 0);
 	EVENTUALLY(diary.losses == 1);
-	/* Theirs has the lease that they asked for: not ours, no other owner. */
+	/* Theirs has the lease that they asked for, and not ours. */
 	CHECK_INT(atoll(server_do(server, "PTTL %s", key)), >, 30000);
 	CHECK_RC(dlock_release(h), DLOCK_ELOST);
 	CHECK_OK(dlock_check(g));

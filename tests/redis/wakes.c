@@ -276,18 +276,22 @@ enum { ROUNDS = 60 };
 
 /* B gives up at the very moment when the lock comes to it: C gets it at once,
  * and not when B's lease has run out. */
-static void gives_up_in_time(int cancel)
+static void gives_up_in_time(int cancel, uint32_t permits, const char *query)
 {
 	dlock_client *b, *d;
 	dlock_lock *bl, *dl;
 	unsigned int seed = 1;
 	int got = 0;
 
-	set_up("ttl=60s");
-	b = client_of(server->port, "ttl=60s", NULL);
-	d = client_of(server->port, "ttl=60s", NULL);
-	bl = mutex(b, "x");
-	dl = mutex(d, "x");
+	set_up(query);
+	b = client_of(server->port, query, NULL);
+	d = client_of(server->port, query, NULL);
+	bl = permits ? semaphore(b, "x", permits) : mutex(b, "x");
+	dl = permits ? semaphore(d, "x", permits) : mutex(d, "x");
+	if (permits) {
+		dlock_free(l);
+		l = semaphore(c, "x", permits);
+	}
 	for (int i = 0; i < ROUNDS; i++) {
 		dlock_hold *h = take(l, patience_ms());
 		struct taker tb = { .leave = 1 }, td = { 0 };
@@ -321,10 +325,20 @@ static void gives_up_in_time(int cancel)
 
 Test(redis_wakes, of_one_that_is_cancelled_goes_to_the_next)
 {
-	gives_up_in_time(1);
+	gives_up_in_time(1, 0, "ttl=60s");
 }
 
 Test(redis_wakes, of_one_whose_time_is_up_goes_to_the_next)
 {
-	gives_up_in_time(0);
+	gives_up_in_time(0, 0, "ttl=60s");
+}
+
+Test(redis_wakes, of_one_that_gives_up_a_permit_goes_to_the_next)
+{
+	gives_up_in_time(1, 1, "ttl=60s");
+}
+
+Test(redis_wakes, of_one_that_gives_up_goes_on_where_order_is_any)
+{
+	gives_up_in_time(1, 0, "ttl=60s&order=any");
 }

@@ -121,6 +121,70 @@ Test(redis_wall, set_forward_and_the_loss_is_found)
 	tear_down();
 }
 
+/* To the server all who wait look dead; they are not, and look again. */
+Test(redis_wall, set_forward_and_waiters_get_their_turn)
+{
+	struct taker t[3];
+	dlock_client *other;
+	dlock_lock *theirs;
+	uint64_t token;
+	dlock_hold *h;
+	int64_t begin;
+
+	set_up("ttl=3s");
+	memset(t, 0, sizeof(t));
+	other = client_of(server->port, "ttl=3s", NULL);
+	theirs = mutex(other, "x");
+	h = take(theirs, 0);
+	token = dlock_token(h);
+	for (int i = 0; i < 3; i++)
+		taker_start(&t[i], c, l, FOREVER, 1);
+	CHECK(lab_server_step_wall(server, 40000) == 0);
+	begin = now_ms();
+	dlock_release(h);
+	EVENTUALLY(t[0].done + t[1].done + t[2].done == 1);
+	CHECK_INT(now_ms() - begin, <=, 1000 + slack_ms());
+	for (int turn = 0; turn < 3; turn++) {
+		int i = 0;
+
+		EVENTUALLY(t[0].done + t[1].done + t[2].done > turn);
+		while (!t[i].done || t[i].leave)
+			i++;
+		CHECK_OK(t[i].rc);
+		CHECK(t[i].token > token);
+		token = t[i].token;
+		let_go(&t[i]);
+	}
+	CHECK_INT(diary.losses, ==, 0);
+	end(other, theirs);
+	tear_down();
+}
+
+Test(redis_wall, set_back_and_waiters_get_their_turn)
+{
+	struct taker t[3];
+	dlock_hold *h;
+	uint64_t token;
+
+	set_up("ttl=3s");
+	memset(t, 0, sizeof(t));
+	h = take(l, 0);
+	token = dlock_token(h);
+	for (int i = 0; i < 3; i++)
+		taker_start(&t[i], c, l, FOREVER, 1);
+	CHECK(lab_server_step_wall(server, -40000) == 0);
+	give(h);
+	for (int i = 0; i < 3; i++) {
+		EVENTUALLY(t[i].done);
+		CHECK_OK(t[i].rc);
+		CHECK(t[i].token > token);
+		token = t[i].token;
+		let_go(&t[i]);
+	}
+	CHECK_INT(diary.losses, ==, 0);
+	tear_down();
+}
+
 /* The lease outlives the step; nobody is told of a loss that was none. */
 Test(redis_wall, set_forward_by_less_than_a_lease)
 {
