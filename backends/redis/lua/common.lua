@@ -90,14 +90,22 @@ local function rest()
 	end
 	if call('EXISTS', Q, S) > 0 then
 		put('=' .. floor, 'PXAT', math.max(ms, sub(floor, 1, 13)) + 1000)
-	elseif floor ~= NONE then
-		put(floor, 'PXAT', sub(floor, 1, 13) + 1000)
+	else
+		if not mutex then
+			call('DEL', I)
+		end
+		if floor ~= NONE then
+			put(floor, 'PXAT', sub(floor, 1, 13) + 1000)
+		end
 	end
 end
 
 local function exclude(owner, tail, life)
 	local line = call('EXISTS', Q) == 1 and '1 ' or '0 '
 	X = owner
+	if line == '0 ' and not mutex then
+		call('DEL', I)
+	end
 	put(line .. owner .. ' ' .. fresh() .. ' ' .. tail, 'PX', life)
 end
 
