@@ -5,7 +5,7 @@ if foreign then
 	foreign = false
 end
 for _, w in ipairs(call('ZRANGE', S, 0, -1)) do
-	forget(w)
+	call('HDEL', I, w)
 end
 call('DEL', S)
 X, n = nil, 0

@@ -15,15 +15,6 @@ local X                -- owner of the exclusive claim
 local floor = NONE     -- the largest token known
 local n = 0            -- shared holders
 
--- What is known of an owner who holds and waits no more; and of all, when that
--- was the last one.
-local function forget(owner)
-	call('HDEL', I, owner)
-	if not mutex and call('EXISTS', Q, S) == 0 then
-		call('DEL', I)
-	end
-end
-
 if v then
 	if string.find(v, '^[01] %x+ %d+ ') and sub(v, 35, 35) == ' '
 		and sub(v, 52, 52) == ' ' then
@@ -40,7 +31,7 @@ end
 if not mutex then
 	for _, w in ipairs(call('ZRANGEBYSCORE', S, '-inf', ms)) do
 		call('ZREM', S, w)
-		forget(w)
+		call('HDEL', I, w)
 	end
 	n = call('ZCARD', S)
 end
@@ -122,7 +113,7 @@ local function leave(owner)
 	if not mutex then
 		call('ZREM', Q, owner)
 	end
-	forget(owner)
+	call('HDEL', I, owner)
 end
 
 -- Grant to those in line whose turn it is, in their order, and tell them.  `me`

@@ -8,9 +8,9 @@ if X == me then
 	X, had = nil, 1
 elseif not mutex and call('ZREM', S, me) == 1 then
 	n, had = n - 1, 1
-	forget(me)
+	call('HDEL', I, me)
 elseif call('ZREM', Q, me) == 1 then
-	forget(me)
+	call('HDEL', I, me)
 end
 hand_on()
 if not X then
