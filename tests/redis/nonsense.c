@@ -121,6 +121,7 @@ Test(redis_nonsense, to_a_renewal_is_no_loss)
 	for (size_t i = 0; i < NONSENSE; i += 6) {
 		dlock_hold *hold = take(l, patience_ms());
 		uint64_t before = stats_of(c).renew_failed;
+
 		hostile_say(h, "EVAL", nonsense[i].bytes, nonsense[i].len);
 		EVENTUALLY(stats_of(c).renew_failed > before);
 		hostile_say(h, NULL, NULL, 0);

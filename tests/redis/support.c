@@ -288,8 +288,8 @@ void taker_start(struct taker *t, dlock_client *c, dlock_lock *l,
 	t->timeout_ms = timeout_ms;
 	CHECK(pthread_create(&t->thread, NULL, run_taker, t) == 0);
 	if (parked)
-		EVENTUALLY(stats_of(c).waiters > before &&
-			   stats_of(c).attempts > asked);
+		EVENTUALLY(t->done || (stats_of(c).waiters > before &&
+				       stats_of(c).attempts > asked));
 }
 
 void let_go(struct taker *t)

@@ -101,7 +101,7 @@ struct taker {
 	dlock_hold *hold;
 };
 
-/* Returns when it waits, if `parked`: then takers stand in line in the order of
+/* Returns when it waits or is done, if `parked`: then takers stand in line in the order of
  * these calls. */
 void taker_start(struct taker *t, dlock_client *c, dlock_lock *l,
 		 int64_t timeout_ms, int parked);
