@@ -101,8 +101,8 @@ struct taker {
 	dlock_hold *hold;
 };
 
-/* Returns when it waits or is done, if `parked`: then takers stand in line in the order of
- * these calls. */
+/* Returns when it waits or is done, if `parked`: then takers stand in line in
+ * the order of these calls. */
 void taker_start(struct taker *t, dlock_client *c, dlock_lock *l,
 		 int64_t timeout_ms, int parked);
 void let_go(struct taker *t); /* and join it */
