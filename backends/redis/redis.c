@@ -249,12 +249,15 @@ static int database(struct redis_session *s, struct dlk_error *err)
 				"and by db=",
 				uri->scheme);
 	for (const char *p = path + 1; *p; p++) {
-		if (*p < '0' || *p > '9' || n > 65535)
+		int digit = *p >= '0' && *p <= '9';
+
+		if (digit)
+			n = n * 10 + (uint32_t)(*p - '0');
+		if (!digit || n > 65535)
 			return dlk_fail(err, DLOCK_EINVAL,
 					"%s: the path must be the number of a "
 					"database, /0 to /65535",
 					uri->scheme);
-		n = n * 10 + (uint32_t)(*p - '0');
 	}
 	s->db = n;
 	return 0;
