@@ -32,10 +32,10 @@ static const struct said {
 	  "cluster that is down" },
 	{ "-TRYAGAIN Multiple keys request during rehashing of slot\r\n",
 	  DLOCK_EUNREACHABLE, "slot" },
-	{ "-MOVED 866 127.0.0.1:1\r\n", DLOCK_ENOTSUP, "does not have" },
-	{ "-ASK 866 127.0.0.1:1\r\n", DLOCK_ENOTSUP, "giving this lock away" },
+	{ "-MOVED 866 127.0.0.1:1\r\n", DLOCK_ENOTSUP, "clusters" },
+	{ "-ASK 866 127.0.0.1:1\r\n", DLOCK_ENOTSUP, "clusters" },
 	{ "-CROSSSLOT Keys in request don't hash to the same slot\r\n",
-	  DLOCK_EPROTO, "several slots" },
+	  DLOCK_ENOTSUP, "clusters" },
 	{ "-OOM command not allowed when used memory > 'maxmemory'.\r\n",
 	  DLOCK_EUNREACHABLE, "maxmemory" },
 	{ "-MISCONF Redis is configured to save RDB snapshots, but it's "

@@ -68,6 +68,52 @@ Test(redis_wall, set_back_and_tokens_rise_still)
 	tear_down();
 }
 
+/* Nothing but the time, and how far tokens have come, is left of the lock. */
+static void idle_and_set_back(uint64_t last)
+{
+	EVENTUALLY(strcmp(server_do(server, "KEYS *{*"), "*0\r\n") == 0);
+	CHECK(lab_server_step_wall(server, -40000) == 0);
+	for (int i = 0; i < 3; i++) {
+		uint64_t token = token_of_a_pair(l);
+
+		CHECK(token > last);
+		last = token;
+	}
+	/* And when the clock is right again. */
+	CHECK(lab_server_step_wall(server, 0) == 0);
+	CHECK(token_of_a_pair(l) > last);
+}
+
+Test(redis_wall, set_back_when_the_lock_was_free_for_long)
+{
+	uint64_t token;
+
+	set_up(NULL);
+	token = token_of_a_pair(l);
+	idle_and_set_back(token);
+	tear_down();
+}
+
+Test(redis_wall, set_back_when_the_holder_was_dead_for_long)
+{
+	dlock_client *other;
+	dlock_lock *theirs;
+	uint64_t token;
+	dlock_hold *h;
+
+	set_up("ttl=500ms");
+	other = client_of(server->port, "ttl=500ms&max_hold=100ms", NULL);
+	theirs = mutex(other, "x");
+	h = take(theirs, 0);
+	token = dlock_token(h);
+	server_do(server, "CLIENT KILL TYPE normal");
+	server_do(server, "PEXPIRE %s 1", only_key(server));
+	idle_and_set_back(token);
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	end(other, theirs);
+	tear_down();
+}
+
 /* A token that a holder has is remembered although the clock of its lease and
  * that of its token have come apart. */
 Test(redis_wall, set_back_while_held_and_tokens_rise_still)
