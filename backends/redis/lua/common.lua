@@ -5,7 +5,8 @@ local call, sub = redis.call, string.sub
 local B = KEYS[1]
 local Q, S, I, F = B .. ':q', B .. ':s', B .. ':i', B .. ':f'
 local t = call('TIME')
-local us = t[1] .. sub('00000' .. t[2], -6)
+-- 16 digits also of a clock that begins in 1970.
+local us = sub('000000000' .. t[1], -10) .. sub('00000' .. t[2], -6)
 local ms = math.floor(us / 1000)
 
 local NONE = '0000000000000000'
@@ -65,7 +66,7 @@ local function fresh()
 		if floor >= '9007199254740990' then
 			error('DLOCKEXHAUSTED')
 		end
-		floor = string.format('%.0f', floor + 1)
+		floor = string.format('%016.0f', floor + 1)
 	else
 		floor = us
 	end

@@ -8,7 +8,8 @@ if v and string.sub(v, 3, 34) == ARGV[1] then
 	redis.call('PEXPIRE', KEYS[1], ARGV[2])
 	local t = redis.call('TIME')
 	local token = string.sub(v, 36, 51)
-	if token > t[1] .. string.sub('00000' .. t[2], -6) then
+	if token > string.sub('000000000' .. t[1], -10)
+		.. string.sub('00000' .. t[2], -6) then
 		redis.call('SET', KEYS[1] .. ':f', token, 'PXAT',
 			string.sub(token, 1, 13) + 1000)
 	end
@@ -18,7 +19,8 @@ local S, I = KEYS[1] .. ':s', KEYS[1] .. ':i'
 local score = redis.call('ZSCORE', S, ARGV[1])
 if score then
 	local t = redis.call('TIME')
-	local us = t[1] .. string.sub('00000' .. t[2], -6)
+	local us = string.sub('000000000' .. t[1], -10)
+		.. string.sub('00000' .. t[2], -6)
 	local ms = math.floor(us / 1000)
 	if tonumber(score) > ms then
 		local info = redis.call('HGET', I, ARGV[1])

@@ -11,7 +11,7 @@ if v and #v == 16 and tonumber(v)
 		us = string.sub('00000' .. us, -6)
 	end
 	local token = t[1] .. us
-	if not v or v < token then
+	if #token == 16 and (not v or v < token) then
 		redis.call('SET', KEYS[1], '0 ' .. ARGV[1] .. ' ' .. token
 			.. ' ' .. ARGV[3], 'PX', ARGV[2])
 		return token
