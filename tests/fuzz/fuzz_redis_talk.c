@@ -147,7 +147,7 @@ int __wrap_dlk_thread(pthread_t *out, const char *name, void *(*run)(void *),
 	return 0;
 }
 
-/* Who waits for the inbox has it run now, until it pauses, and finds it down. */
+/* Who waits for the inbox has it run now, until it pauses; then it is down. */
 void __wrap_dlki_wait(pthread_cond_t *cond, pthread_mutex_t *mu, dlk_time until)
 {
 	(void)cond;
