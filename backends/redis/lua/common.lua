@@ -5,7 +5,8 @@ local call, sub = redis.call, string.sub
 local B, CLOCK = KEYS[1], KEYS[2]
 local Q, S, I = B .. ':q', B .. ':s', B .. ':i'
 local t = call('TIME')
-local us = t[1] .. sub('00000' .. t[2], -6)
+-- 16 digits also of a clock that begins in 1970.
+local us = sub('000000000' .. t[1], -10) .. sub('00000' .. t[2], -6)
 local ms = math.floor(us / 1000)
 
 local NONE = '0000000000000000'
@@ -59,7 +60,7 @@ local function fresh()
 	local note
 	if us > most or not slow and sub(us, 1, 11) == reached then
 		if floor >= us then
-			floor = string.format('%.0f', floor + 1)
+			floor = string.format('%016.0f', floor + 1)
 		else
 			floor = us
 		end
@@ -67,7 +68,7 @@ local function fresh()
 			note = sub(floor, 1, 11)
 		end
 	else
-		floor = string.format('%.0f', math.max(most, floor) + 1)
+		floor = string.format('%016.0f', math.max(most, floor) + 1)
 		note = floor
 	end
 	if floor >= '9007199254740990' then
