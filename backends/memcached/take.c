@@ -221,8 +221,9 @@ static int take_slot(struct memc_conn *c, struct asking *a, dlk_time deadline,
 	if (a->limit != 0) {
 		a->verdict = DLK_FAILED;
 		dlk_fail(err, DLOCK_EINVAL,
-			 "others mean a semaphore of %u permits, not %u",
-			 (unsigned int)a->limit, (unsigned int)claim->limit);
+			 "semaphore '%.100s': others mean %u permits, not %u",
+			 claim->name, (unsigned int)a->limit,
+			 (unsigned int)claim->limit);
 		return 0;
 	}
 	if (a->mine >= 0) {
@@ -264,9 +265,10 @@ enum dlk_verdict dlki_memc_attempt(struct dlk_ticket *base, dlk_time deadline,
 	if (base->claim.mode == DLK_SHARED &&
 	    base->claim.limit > MEMC_PERMITS) {
 		dlk_fail(err, DLOCK_ENOTSUP,
-			 "a semaphore in memcached has at most %d permits, not "
-			 "%u",
-			 MEMC_PERMITS, (unsigned int)base->claim.limit);
+			 "semaphore '%.100s': at most %d permits in memcached, "
+			 "not %u",
+			 base->claim.name, MEMC_PERMITS,
+			 (unsigned int)base->claim.limit);
 		return DLK_FAILED;
 	}
 	a.t = t;
