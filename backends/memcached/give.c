@@ -105,11 +105,14 @@ int dlki_memc_release(struct dlk_ticket *base, dlk_time deadline,
 		return 0;
 	rc = dlki_memc_with(memc_session(base->session), give, t, deadline,
 			    err);
-	if (rc == 0)
-		t->stake = MEMC_NOTHING;
-	else
+	if (rc != 0) {
 		t->unclear = 1;
-	return rc;
+		return rc;
+	}
+	if (t->stake != MEMC_NOTHING)
+		dlki_memc_polls_over(t);
+	t->stake = MEMC_NOTHING;
+	return 0;
 }
 
 static int take_away(struct memc_conn *c, void *claim, dlk_time deadline,

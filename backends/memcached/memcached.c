@@ -135,6 +135,12 @@ static int meet(struct memc_session *s, dlk_time deadline,
 	return 0;
 }
 
+static void drop(struct memc_session *s)
+{
+	dlki_pool_free(s->pool);
+	dlki_memc_polls_free(s->polls);
+}
+
 static int memc_open(struct dlk_session *base, dlk_time deadline,
 		     struct dlk_error *err)
 {
@@ -149,19 +155,20 @@ static int memc_open(struct dlk_session *base, dlk_time deadline,
 	set_poll(base);
 	s->prefix = dlk_param_text(base->uri, "prefix");
 	s->protocol = (enum memc_protocol)dlk_param_int(base->uri, "protocol");
-	s->pool = dlki_pool_new(&dlki_memc_pool_type, s, most, most);
-	if (!s->pool)
+	s->polls = dlki_memc_polls_new();
+	if (!s->polls)
 		return dlki_nomem(err);
-	rc = meet(s, deadline, err);
+	s->pool = dlki_pool_new(&dlki_memc_pool_type, s, most, most);
+	rc = s->pool ? meet(s, deadline, err) : dlki_nomem(err);
 	if (rc != 0)
-		dlki_pool_free(s->pool);
+		drop(s);
 	return rc;
 }
 
 static void memc_close(struct dlk_session *base, dlk_time deadline)
 {
 	(void)deadline;
-	dlki_pool_free(memc_session(base)->pool);
+	drop(memc_session(base));
 }
 
 const struct dlock_backend dlki_memcached_backend = {

@@ -35,12 +35,15 @@
 
 enum memc_protocol { MEMC_AUTO, MEMC_TEXT, MEMC_META };
 
+struct memc_polls;
+
 struct memc_session {
 	struct dlk_session base;
 	const char *prefix;
 	enum memc_protocol protocol; /* that was asked for */
 	int64_t exptime_s;
 	struct dlki_pool *pool;
+	struct memc_polls *polls;
 };
 
 enum memc_stake { MEMC_NOTHING, MEMC_AT_GATE, MEMC_IN_SLOT };
@@ -51,6 +54,7 @@ struct memc_ticket {
 	int slot;
 	uint64_t cas;          /* of that item, if `connection` knows it */
 	uint64_t connection;   /* the serial of the one that it came from */
+	int asked;
 	int unclear;           /* more may be ours: a reply was lost */
 };
 
@@ -181,6 +185,19 @@ struct memc_op dlki_memc_op(enum memc_verb verb, const struct dlk_claim *claim,
 int dlki_memc_survey(struct memc_conn *c, const struct dlk_claim *claim,
 		     int gate, int (*each)(struct memc_op *op, void *arg),
 		     void *arg, dlk_time deadline, struct dlk_error *err);
+
+/* ---- polls.c ------------------------------------------------------------- */
+
+/* NULL: no memory. */
+struct memc_polls *dlki_memc_polls_new(void);
+void dlki_memc_polls_free(struct memc_polls *p);
+
+/* Was another waiter of this client for the same told "busy" just now? */
+int dlki_memc_polls_busy(const struct memc_ticket *t);
+
+/* This one was; and: its lock has come free, tell those who wait here. */
+void dlki_memc_polls_note(const struct memc_ticket *t);
+void dlki_memc_polls_over(const struct memc_ticket *t);
 
 /* ---- take.c, give.c, keep.c, look.c, names.c ----------------------------- */
 

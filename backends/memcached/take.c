@@ -271,9 +271,15 @@ enum dlk_verdict dlki_memc_attempt(struct dlk_ticket *base, dlk_time deadline,
 			 (unsigned int)base->claim.limit);
 		return DLK_FAILED;
 	}
+	if (t->asked && t->stake == MEMC_NOTHING && !t->unclear &&
+	    dlki_memc_polls_busy(t))
+		return DLK_BUSY;
+	t->asked = 1;
 	a.t = t;
 	if (dlki_memc_with(memc_session(base->session), take, &a, deadline,
 			   err) != 0)
 		return DLK_FAILED;
+	if (a.verdict == DLK_BUSY)
+		dlki_memc_polls_note(t);
 	return a.verdict;
 }
