@@ -134,16 +134,16 @@ EITHER_WAY(memcached_fault, drip_and_silence)
 EITHER_WAY(memcached_fault, late_reply)
 {
 	struct scene s = scene_new(protocol, NULL);
-	dlock_client *c = by_proxy(&s, "ask=50ms");
+	dlock_client *c = by_proxy(&s, "ask=250ms");
 	dlock_client *other = direct(&s, "");
 	dlock_lock *l = mutex(c, "x"), *free_one = mutex(c, "y");
 	dlock_hold *h = take(mutex(other, "x"));
 
 	give(take(free_one));
-	lab_proxy_delay(s.proxy, LAB_DOWN, 200);
+	lab_proxy_delay(s.proxy, LAB_DOWN, 600);
 	ask(l, 0, DLOCK_EUNREACHABLE);
 	lab_proxy_delay(s.proxy, LAB_DOWN, 0);
-	for (int i = 0; i < 100; i++) {
+	for (int i = 0; i < 30; i++) {
 		give(take(free_one));
 		ask(l, 20, DLOCK_EBUSY);
 	}
