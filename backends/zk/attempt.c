@@ -12,7 +12,7 @@ struct attempt {
 	dlk_time deadline;
 	struct dlk_error *err;
 	char dir[ZK_PATH_SIZE];
-	int proven; /* a write of this attempt was answered */
+	int proven; /* no write of this attempt need be answered */
 };
 
 enum { AGAIN = 1 }; /* beside 0 and the error codes, which are negative */
@@ -52,7 +52,6 @@ static int created(struct attempt *a, const struct zk_call *create)
 		memcpy(t->node, create->node, sizeof(t->node));
 		t->czxid = create->stat.czxid;
 		t->asked = 0;
-		a->proven = 1;
 		return 0;
 	}
 	if (!create || create->rc <= ZAPIERROR)
@@ -96,24 +95,39 @@ static int join_line(struct attempt *a, struct zk_call **children)
 	return rc;
 }
 
-/* A grant that comes with no write of ours rests on one that was made before;
- * where that is long ago, another is made. */
+/*
+ * A grant that comes with no write of ours rests on the last one.  Where that
+ * was some time ago the lease is handed over short, and the core makes it whole
+ * while its caller goes on; where it was long ago, another write is made.
+ */
+static struct zk_call *rest_on_proof(struct attempt *a)
+{
+	struct dlk_ticket *t = &a->t->base;
+	int64_t ttl_ms = a->h->link->timeout_ms;
+	int64_t age_ms = (t->since - a->h->proved) / ZK_MS;
+
+	if (a->h->proved == 0 || age_ms > ttl_ms / 4)
+		return dlki_zk_proof(a->h);
+	if (age_ms > ttl_ms / 30 && ttl_ms - age_ms - 1 < t->lease_ms)
+		t->lease_ms = ttl_ms - age_ms - 1;
+	else if (age_ms >= 0 && a->h->proved < t->since)
+		t->since = a->h->proved;
+	a->proven = 1;
+	return NULL;
+}
+
 static int look_at_line(struct attempt *a, struct zk_call **children)
 {
-	struct zk_hub *h = a->h;
 	struct zk_call *calls[2] = { NULL, NULL };
-	dlk_time fresh = dlk_now() - h->link->timeout_ms * ZK_MS / 12;
 	int rc = 0;
 
-	if (h->proved < fresh)
-		calls[0] = dlki_zk_proof(h);
+	a->proven = 0;
+	calls[0] = rest_on_proof(a);
 	if (children)
-		calls[1] = dlki_zk_children(h, a->dir);
-	if (h->proved >= fresh && h->proved < a->t->base.since)
-		a->t->base.since = h->proved;
-	dlki_zk_wait(h, calls, 2, a->deadline);
-	if (calls[0])
-		rc = dlki_zk_reason(calls[0], "proving the session", a->err);
+		calls[1] = dlki_zk_children(a->h, a->dir);
+	dlki_zk_wait(a->h, calls, 2, a->deadline);
+	if (!a->proven)
+		rc = dlki_zk_proven(calls[0], a->err);
 	dlki_zk_drop(&calls[0], 1);
 	if (rc == 0 && children)
 		*children = calls[1];

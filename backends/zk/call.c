@@ -40,6 +40,10 @@ static struct zk_call *begin(struct zk_hub *h, const char *path, int write)
 	return call;
 }
 
+/* Send it, unless the session went while we waited for something else. */
+#define SEND(call, request)                                                    \
+	((call) ? sent(call, (call)->link ? (request) : ZCONNECTIONLOSS) : NULL)
+
 /* It is on its way, or never will be. */
 static struct zk_call *sent(struct zk_call *call, int rc)
 {
@@ -172,11 +176,11 @@ struct zk_call *dlki_zk_create(struct zk_hub *h, const char *path,
 	if (!call)
 		return NULL;
 	if (flags == ZOO_CONTAINER) /* its reply lacks what create2 wants */
-		return sent(call, zoo_acreate(h->link->zh, path, data,
+		return SEND(call, zoo_acreate(call->link->zh, path, data,
 					      (int)strlen(data), acl, flags,
 					      on_string, call));
 	return sent(call,
-		    zoo_acreate2(h->link->zh, path, data, (int)strlen(data),
+		    zoo_acreate2(call->link->zh, path, data, (int)strlen(data),
 				 acl, flags, on_created, call));
 }
 
@@ -184,36 +188,29 @@ struct zk_call *dlki_zk_delete(struct zk_hub *h, const char *path)
 {
 	struct zk_call *call = begin(h, path, 1);
 
-	return call ? sent(call,
-			   zoo_adelete(h->link->zh, path, -1, on_void, call)) :
-		      NULL;
+	return SEND(call, zoo_adelete(call->link->zh, path, -1, on_void, call));
 }
 
 struct zk_call *dlki_zk_get(struct zk_hub *h, const char *path)
 {
 	struct zk_call *call = begin(h, path, 0);
 
-	return call ? sent(call,
-			   zoo_aget(h->link->zh, path, 0, on_data, call)) :
-		      NULL;
+	return SEND(call, zoo_aget(call->link->zh, path, 0, on_data, call));
 }
 
 struct zk_call *dlki_zk_children(struct zk_hub *h, const char *path)
 {
 	struct zk_call *call = begin(h, path, 0);
 
-	return call ? sent(call, zoo_aget_children(h->link->zh, path, 0,
-						   on_children, call)) :
-		      NULL;
+	return SEND(call, zoo_aget_children(call->link->zh, path, 0,
+					    on_children, call));
 }
 
 struct zk_call *dlki_zk_sync(struct zk_hub *h, const char *path)
 {
 	struct zk_call *call = begin(h, path, 0);
 
-	return call ? sent(call,
-			   zoo_async(h->link->zh, path, on_string, call)) :
-		      NULL;
+	return SEND(call, zoo_async(call->link->zh, path, on_string, call));
 }
 
 /* A check within a transaction: unlike a write that fails, it leaves no line in
@@ -225,8 +222,17 @@ struct zk_call *dlki_zk_proof(struct zk_hub *h)
 	if (!call)
 		return NULL;
 	zoo_check_op_init(&call->op, call->path, -1);
-	return sent(call, zoo_amulti(h->link->zh, 1, &call->op, &call->result,
-				     on_void, call));
+	return SEND(call, zoo_amulti(call->link->zh, 1, &call->op,
+				     &call->result, on_void, call));
+}
+
+/* It need not have been allowed, or found what it looked for: it was agreed
+ * on. */
+int dlki_zk_proven(const struct zk_call *proof, struct dlk_error *err)
+{
+	if (proof && proof->done && answered(proof->rc))
+		return 0;
+	return dlki_zk_reason(proof, "proving the session", err);
 }
 
 int dlki_zk_watch_path(struct zk_hub *h, const char *path,
@@ -238,10 +244,11 @@ int dlki_zk_watch_path(struct zk_hub *h, const char *path,
 	if (!call)
 		return -1;
 	call->then = then;
-	rc = zoo_awget(h->link->zh, path, dlki_zk_on_watch, h, on_data, call);
-	sent(call, rc);
+	SEND(call, zoo_awget(call->link->zh, path, dlki_zk_on_watch, h, on_data,
+			     call));
+	rc = call->done ? -1 : 0;
 	unref(call);
-	return rc == ZOK ? 0 : -1;
+	return rc;
 }
 
 void dlki_zk_unwatch_path(struct zk_hub *h, const char *path)
@@ -257,8 +264,8 @@ void dlki_zk_unwatch_path(struct zk_hub *h, const char *path)
 	/* Declared as a pointer to a function pointer, taken as the latter. */
 	on_void_ptr = (void_completion_t *)(uintptr_t)on_void;
 	sent(call,
-	     zoo_aremove_all_watches(h->link->zh, call->path, ZWATCHTYPE_DATA,
-				     0, on_void_ptr, call));
+	     zoo_aremove_all_watches(call->link->zh, call->path,
+				     ZWATCHTYPE_DATA, 0, on_void_ptr, call));
 	unref(call);
 }
 

@@ -57,7 +57,7 @@ static void new_pipe(int fd, void *arg)
 	const struct zk_fds *before = arg;
 	struct stat st;
 
-	if ((size_t)fd < 8 * sizeof(before->open) &&
+	if ((size_t)fd >= 8 * sizeof(before->open) ||
 	    before->open[fd / 8] & (1u << (fd % 8)))
 		return;
 	if (fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode))

@@ -227,7 +227,8 @@ int dlki_zk_hub_open(struct zk_hub **out, struct dlk_session *s,
 		return rc;
 	}
 	pthread_mutex_unlock(&h->mu);
-	rc = dlki_zk_enter(h, deadline, err);
+	/* Some time is left for tidying up. */
+	rc = dlki_zk_enter(h, deadline - (deadline - dlk_now()) / 10, err);
 	if (rc != 0) {
 		dlki_zk_hub_close(h, deadline);
 		return rc;

@@ -61,7 +61,7 @@ static int report_all(struct zk_hub *h, const char *dir,
 
 		for (size_t i = 0; i < n; i++) {
 			dlki_zk_path(path, dir, line->v[at + i].node);
-			calls[i] = h->link ? dlki_zk_get(h, path) : NULL;
+			calls[i] = dlki_zk_get(h, path);
 		}
 		dlki_zk_wait(h, calls, n, deadline);
 		for (size_t i = 0; i < n && rc == 0; i++) {
@@ -140,8 +140,7 @@ int dlki_zk_break(struct dlk_session *s, const struct dlk_claim *claim,
 	dlki_zk_dir(h, claim, dir);
 	rc = read_line(h, dir, &line, &children, deadline, err);
 	if (rc == 0) {
-		if (h->link)
-			rc = delete_holders(h, dir, &line, deadline, err);
+		rc = delete_holders(h, dir, &line, deadline, err);
 		dlki_zk_line_free(&line);
 		dlki_zk_drop(&children, 1);
 	}

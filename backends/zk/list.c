@@ -77,14 +77,8 @@ int dlki_zk_list(struct dlk_session *s,
 	dlki_zk_wait(h, &keys, 1, deadline);
 	if (!keys || keys->rc != ZNONODE)
 		rc = dlki_zk_reason(keys, "listing", err);
-	for (size_t i = 0; rc == 0 && i < keys->n; i++) {
-		if (!h->link) {
-			rc = dlk_fail(err, DLOCK_EUNREACHABLE,
-				      "the connection was lost");
-			break;
-		}
+	for (size_t i = 0; rc == 0 && i < keys->n; i++)
 		rc = report(h, keys->names[i], each, arg, deadline, err);
-	}
 	dlki_zk_drop(&keys, 1);
 	dlki_zk_leave(h);
 	return rc;

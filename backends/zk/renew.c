@@ -15,10 +15,7 @@ static int prove(struct zk_hub *h, dlk_time deadline, struct dlk_error *err)
 		return 0;
 	call = dlki_zk_proof(h);
 	dlki_zk_wait(h, &call, 1, deadline);
-	rc = dlki_zk_reason(call, "proving the session", err);
-	/* It need not have been allowed; it was agreed on. */
-	if (call && call->rc < ZAPIERROR && rc != DLOCK_EUNREACHABLE)
-		rc = 0;
+	rc = dlki_zk_proven(call, err);
 	dlki_zk_drop(&call, 1);
 	return rc;
 }

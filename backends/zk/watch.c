@@ -15,7 +15,8 @@
 struct zk_watch {
 	struct zk_watcher *first;
 	int set; /* the server has said so */
-	char path[];
+	const char *path;
+	char text[];
 };
 
 static int by_path(const void *a, const void *b)
@@ -28,10 +29,10 @@ static int by_path(const void *a, const void *b)
 static struct zk_watch *new_watch(const char *path)
 {
 	size_t size = strlen(path) + 1;
-	struct zk_watch *w = calloc(1, offsetof(struct zk_watch, path) + size);
+	struct zk_watch *w = calloc(1, sizeof(*w) + size);
 
 	if (w)
-		memcpy(w->path, path, size);
+		w->path = memcpy(w->text, path, size);
 	return w;
 }
 
@@ -43,12 +44,9 @@ static void forget_watch(struct zk_hub *h, struct zk_watch *w)
 
 static struct zk_watch *find(struct zk_hub *h, const char *path)
 {
-	struct zk_watch *key = new_watch(path), **at;
+	struct zk_watch key = { .path = path };
+	struct zk_watch **at = tfind(&key, &h->watches, by_path);
 
-	if (!key)
-		return NULL;
-	at = tfind(key, &h->watches, by_path);
-	free(key);
 	return at ? *at : NULL;
 }
 

@@ -12,7 +12,7 @@
  */
 static int64_t margin_ms(const struct zk_call *config, int64_t ttl_ms)
 {
-	if (config && config->rc == ZOK && !config->data)
+	if (config && config->rc == ZOK && config->stat.dataLength == 0)
 		return ttl_ms / 20;
 	return ttl_ms * 5 / 12;
 }

@@ -105,7 +105,7 @@ void dlki_zk_cond_init(pthread_cond_t *cond);
  * between the two calls and are pipes are closed there, and so are sockets
  * connected to `peer`. */
 struct zk_fds {
-	unsigned char open[1024 / 8];
+	unsigned char open[65536 / 8]; /* what is above is not looked at */
 };
 void dlki_zk_fds_before(struct zk_fds *fds);
 void dlki_zk_fds_pipes(const struct zk_fds *before);
@@ -148,6 +148,8 @@ struct zk_call *dlki_zk_children(struct zk_hub *h, const char *path);
 struct zk_call *dlki_zk_sync(struct zk_hub *h, const char *path);
 /* A write that changes nothing: answered, it proves that the session stands. */
 struct zk_call *dlki_zk_proof(struct zk_hub *h);
+/* What the answer to it says: 0, the session stands. */
+int dlki_zk_proven(const struct zk_call *proof, struct dlk_error *err);
 /* Get, and leave a watch if there is such a node; `then` as in the struct. */
 int dlki_zk_watch_path(struct zk_hub *h, const char *path,
 		       void (*then)(struct zk_hub *h, struct zk_call *call));
