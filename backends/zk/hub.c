@@ -46,6 +46,7 @@ static void unref(struct zk_hub *h)
 	if (!last)
 		return;
 	dlki_zk_watches_free(h);
+	dlki_zk_debris_free(h);
 	pthread_cond_destroy(&h->changed);
 	pthread_cond_destroy(&h->work);
 	pthread_mutex_destroy(&h->mu);
@@ -83,6 +84,38 @@ static void new_session(struct zk_hub *h)
 		dlki_zk_sleep(&h->work, h, dlk_now() + RETRY_NS);
 }
 
+/*
+ * A server that comes back without its data refuses us for ever, and one that
+ * comes back late would revive nodes that nobody remembers: who is cut off for
+ * as long as the session lasts begins anew.
+ */
+static dlk_time replace_when_cut_off(struct zk_hub *h)
+{
+	struct zk_link *l = h->link;
+	dlk_time end;
+
+	if (!l || l->state != ZK_DOWN || l->id == 0)
+		return DLK_FOREVER;
+	end = l->down_at + l->timeout_ms * ZK_MS;
+	if (dlk_now() < end)
+		return end;
+	dlki_zk_link_over(l, ZK_EXPIRED,
+			  "cut off for longer than the session lasts");
+	return dlk_now();
+}
+
+/* What is due; returns when to look again. */
+static dlk_time work(struct zk_hub *h)
+{
+	dlk_time next = dlki_zk_guard_young(h);
+	dlk_time sweep = dlki_zk_debris_sweep(h);
+	dlk_time replace = replace_when_cut_off(h);
+
+	if (sweep < next)
+		next = sweep;
+	return replace < next ? replace : next;
+}
+
 static void *run(void *arg)
 {
 	struct zk_hub *h = arg;
@@ -96,10 +129,12 @@ static void *run(void *arg)
 			new_session(h);
 			continue;
 		}
-		next = dlki_zk_guard_young(h);
-		h->napping = next != DLK_FOREVER;
-		dlki_zk_sleep(&h->work, h, next);
 		h->napping = 0;
+		next = work(h);
+		if (h->stop)
+			break;
+		h->napping = h->young != NULL;
+		dlki_zk_sleep(&h->work, h, next);
 	}
 	l = h->link;
 	h->link = NULL;

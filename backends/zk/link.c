@@ -42,8 +42,7 @@ static void connected(struct zk_link *l, zhandle_t *zh)
 		dlk_log(h->session, 2, "connected again; the session goes on");
 }
 
-/* With the hub locked: no hold of this session stands any more. */
-static void over(struct zk_link *l, enum zk_state state, const char *why)
+void dlki_zk_link_over(struct zk_link *l, enum zk_state state, const char *why)
 {
 	struct zk_hub *h = l->hub;
 
@@ -55,6 +54,7 @@ static void over(struct zk_link *l, enum zk_state state, const char *why)
 		dlk_lost_all(h->session, why);
 	}
 	dlki_zk_watches_over(h);
+	dlki_zk_debris_free(h);
 	pthread_cond_signal(&h->work);
 }
 
@@ -73,11 +73,14 @@ static void on_session(zhandle_t *zh, int type, int state, const char *path,
 	if (state == ZOO_CONNECTED_STATE) {
 		connected(l, zh);
 	} else if (state == ZOO_EXPIRED_SESSION_STATE) {
-		over(l, ZK_EXPIRED, "the session expired");
+		dlki_zk_link_over(l, ZK_EXPIRED, "the session expired");
 	} else if (state == ZOO_AUTH_FAILED_STATE) {
-		over(l, ZK_DENIED, "the server refused the credentials");
+		dlki_zk_link_over(l, ZK_DENIED,
+				  "the server refused the credentials");
 	} else if (l->state == ZK_UP) {
 		l->state = ZK_DOWN;
+		l->down_at = dlk_now();
+		pthread_cond_signal(&h->work);
 		if (h->session && h->link == l)
 			dlk_log(h->session, 1, "disconnected");
 	}

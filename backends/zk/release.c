@@ -99,8 +99,8 @@ static int delete_node(struct zk_hub *h, struct zk_ticket *t, const char *dir,
 }
 
 /* The nodes of a session that has ended are the server's to remove. */
-static int give_up(struct zk_hub *h, struct zk_ticket *t, dlk_time deadline,
-		   struct dlk_error *err)
+int dlki_zk_give_up(struct zk_hub *h, struct zk_ticket *t, dlk_time deadline,
+		    struct dlk_error *err)
 {
 	char dir[ZK_PATH_SIZE];
 	int rc = 0;
@@ -135,13 +135,18 @@ int dlki_zk_release(struct dlk_ticket *base, dlk_time deadline,
 	dlki_zk_unwatch_ahead(h, t);
 	dlki_zk_unwatch(h, t->own);
 	t->own = NULL;
-	pthread_mutex_unlock(&h->mu);
+	dlki_zk_leave(h);
 	if (!t->node[0] && !t->asked)
 		return 0;
 	rc = dlki_zk_enter(h, deadline, err);
-	if (rc != 0)
-		return rc;
-	rc = give_up(h, t, deadline, err);
+	if (rc == 0)
+		rc = dlki_zk_give_up(h, t, deadline, err);
+	else
+		pthread_mutex_lock(&h->mu);
+	if (rc == 0)
+		dlki_zk_debris_gone(h, base->claim.owner);
+	else if (h->link && h->link->life == t->life)
+		dlki_zk_debris_add(h, t);
 	dlki_zk_leave(h);
 	return rc;
 }

@@ -76,6 +76,12 @@ static void zk_close(struct dlk_session *base, dlk_time deadline)
 	dlki_zk_hub_close(((struct zk_session *)base)->hub, deadline);
 }
 
+static const struct dlk_param params[] = {
+	{ "password_file", DLK_TEXT, NULL, 1, 4096, NULL,
+	  "A file whose first line is the password." },
+	{ 0 }
+};
+
 static const char *const schemes[] = { "zk", NULL };
 
 const struct dlock_backend dlki_zk_backend = {
@@ -86,6 +92,7 @@ const struct dlock_backend dlki_zk_backend = {
 		DLOCK_CAP_FENCE | DLOCK_CAP_FENCE_DURABLE | DLOCK_CAP_FAIR |
 		DLOCK_CAP_WAKE | DLOCK_CAP_EXPIRE | DLOCK_CAP_DURABLE |
 		DLOCK_CAP_CONSISTENT | DLOCK_CAP_INSPECT | DLOCK_CAP_LIST,
+	.params = params,
 	.session_size = sizeof(struct zk_session),
 	.ticket_size = sizeof(struct zk_ticket),
 	.open = zk_open,

@@ -55,6 +55,7 @@ struct zk_link {
 	enum zk_state state;
 	int64_t id;             /* the session's */
 	int64_t timeout_ms;     /* as negotiated */
+	dlk_time down_at;       /* when it was disconnected */
 	uint64_t life;          /* which session of the hub this is, from 1 */
 	struct zk_call *calls;  /* not yet answered */
 };
@@ -73,6 +74,8 @@ struct zk_hub {
 	void *watches;          /* tsearch(3) by path */
 	struct zk_watcher *all; /* every watcher */
 	struct zk_watcher *young, **young_end; /* own ones, not set yet */
+	struct zk_debris *debris; /* nodes that are to be deleted */
+	dlk_time sweep_at;
 	int napping;            /* the thread looks at these by itself */
 	int stop, closed;
 	char *hosts;
@@ -96,6 +99,8 @@ void dlki_zk_leave(struct zk_hub *h);
  * answer whatever it left unanswered.  The hub is not locked. */
 struct zk_link *dlki_zk_link_open(struct zk_hub *h, struct dlk_error *err);
 void dlki_zk_link_close(struct zk_link *l);
+/* With the hub locked: no hold of this session stands any more. */
+void dlki_zk_link_over(struct zk_link *l, enum zk_state state, const char *why);
 
 /* Sleep until `until`, with the hub locked.  0: it has come. */
 int dlki_zk_sleep(pthread_cond_t *cond, struct zk_hub *h, dlk_time until);
@@ -205,6 +210,15 @@ void dlki_zk_watches_free(struct zk_hub *h);
 void dlki_zk_on_watch(zhandle_t *zh, int type, int state, const char *path,
 		      void *hub);
 
+/* ---- What is left behind: debris.c, with the hub locked ------------------ */
+
+/* The ticket's release failed; it succeeded after all. */
+void dlki_zk_debris_add(struct zk_hub *h, const struct zk_ticket *t);
+void dlki_zk_debris_gone(struct zk_hub *h, const char *owner);
+/* Delete some of it, if that is due.  Returns when to go on. */
+dlk_time dlki_zk_debris_sweep(struct zk_hub *h);
+void dlki_zk_debris_free(struct zk_hub *h);
+
 /* ---- The line: line.c ---------------------------------------------------- */
 
 struct zk_party {
@@ -241,6 +255,10 @@ void dlki_zk_path(char out[ZK_PATH_SIZE], const char *dir, const char *node);
  * lost.  0: t->node is set, or "" for certain. */
 int dlki_zk_recover(struct zk_hub *h, struct zk_ticket *t, const char *dir,
 		    dlk_time deadline, struct dlk_error *err);
+
+/* With the hub locked: delete the ticket's node, wherever it is. */
+int dlki_zk_give_up(struct zk_hub *h, struct zk_ticket *t, dlk_time deadline,
+		    struct dlk_error *err);
 
 enum dlk_verdict dlki_zk_attempt(struct dlk_ticket *t, dlk_time deadline,
 				 struct dlk_error *err);
