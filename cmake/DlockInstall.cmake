@@ -14,6 +14,18 @@ foreach(kind shared static)
 	install(EXPORT dlock-${kind} NAMESPACE dlock::
 		FILE dlock-${kind}.cmake DESTINATION "${config_dir}")
 endforeach()
+# What the static library is made of: packages whose Find modules are ours.
+set(DLOCK_STATIC_PACKAGES LibMD)
+set(PC_LIBS_PRIVATE)
+if(TARGET ZooKeeper::ZooKeeper)
+	list(APPEND DLOCK_STATIC_PACKAGES ZooKeeper)
+	string(APPEND PC_LIBS_PRIVATE " -lzookeeper_mt")
+endif()
+set(modules)
+foreach(package IN LISTS DLOCK_STATIC_PACKAGES)
+	list(APPEND modules "${PROJECT_SOURCE_DIR}/cmake/Find${package}.cmake")
+endforeach()
+list(JOIN DLOCK_STATIC_PACKAGES " " DLOCK_STATIC_PACKAGES)
 configure_package_config_file(
 	"${PROJECT_SOURCE_DIR}/cmake/dlock-config.cmake.in"
 	"${PROJECT_BINARY_DIR}/generated/dlock-config.cmake"
@@ -25,7 +37,7 @@ write_basic_package_version_file(
 install(FILES
 	"${PROJECT_BINARY_DIR}/generated/dlock-config.cmake"
 	"${PROJECT_BINARY_DIR}/generated/dlock-config-version.cmake"
-	"${PROJECT_SOURCE_DIR}/cmake/FindLibMD.cmake"
+	${modules}
 	DESTINATION "${config_dir}")
 
 # Relative to the .pc file where that is possible: the tree can be moved.
