@@ -299,11 +299,9 @@ void dlki_zk_drop(struct zk_call *const calls[], size_t n)
 	}
 }
 
-int dlki_zk_reason(const struct zk_call *call, const char *what,
-		   struct dlk_error *err)
+int dlki_zk_reason_of(const struct zk_call *call, const char *what,
+		      struct dlk_error *err)
 {
-	if (!call)
-		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
 	switch (call->rc) {
 	case ZOK:
 		return 0;

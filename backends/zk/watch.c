@@ -279,6 +279,10 @@ void dlki_zk_watches_over(struct zk_hub *h)
 void dlki_zk_watches_free(struct zk_hub *h)
 {
 	dlki_zk_watches_over(h);
-	while (h->all)
-		free_watcher(h->all);
+	while (h->all) {
+		struct zk_watcher *w = h->all;
+
+		h->all = w->all_next;
+		free(w);
+	}
 }

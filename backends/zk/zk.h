@@ -170,8 +170,16 @@ void dlki_zk_drop(struct zk_call *const calls[], size_t n);
 void dlki_zk_abandon(struct zk_hub *h, struct zk_call *call);
 
 /* What a call came to, in the core's words; 0 for ZOK.  NULL is ENOMEM. */
-int dlki_zk_reason(const struct zk_call *call, const char *what,
-		   struct dlk_error *err);
+int dlki_zk_reason_of(const struct zk_call *call, const char *what,
+		      struct dlk_error *err);
+
+static inline int dlki_zk_reason(const struct zk_call *call, const char *what,
+				 struct dlk_error *err)
+{
+	if (!call)
+		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+	return dlki_zk_reason_of(call, what, err);
+}
 
 /* ---- Watches: watch.c, with the hub locked ------------------------------- */
 

@@ -32,7 +32,6 @@ Test(zk_faults, a_lost_create_reply_leaves_one_node)
 		EVENTUALLY(children_are(zh, DIR, 0));
 	}
 	CHECK_INT(stats(c).lost, ==, 0);
-	dlock_free(l);
 	dlock_close(c);
 	lab_proxy_free(p);
 	zookeeper_close(zh);
@@ -56,7 +55,6 @@ Test(zk_faults, a_create_given_up_is_cleaned_up)
 	lab_proxy_heal(p);
 	EVENTUALLY(children_are(zh, DIR, 0));
 	CHECK_OK(dlock_release(take(l, PATIENCE)));
-	dlock_free(l);
 	dlock_close(c);
 	lab_proxy_free(p);
 	zookeeper_close(zh);
@@ -80,7 +78,6 @@ Test(zk_faults, a_lost_release_reply_is_no_second_release)
 	CHECK_OK(dlock_check(h));
 	CHECK_INT(children(zh, DIR, NULL), ==, 1);
 	CHECK_OK(dlock_release(h));
-	dlock_free(l);
 	dlock_close(c);
 	lab_proxy_free(p);
 	zookeeper_close(zh);
@@ -167,7 +164,6 @@ Test(zk_faults, a_short_cut_is_a_risk_and_no_loss)
 	CHECK_OK(dlock_check(h));
 	CHECK_OK(dlock_release(h));
 	CHECK_INT(lost, ==, 0);
-	dlock_free(l);
 	dlock_close(c);
 	lab_proxy_free(p);
 	lab_server_free(s);
@@ -193,7 +189,6 @@ Test(zk_faults, a_frozen_server_holds_nobody)
 	lab_server_resume(s);
 	c = client(s->port, "");
 	dlock_close(c);
-	dlock_free(l);
 	lab_server_free(s);
 }
 

@@ -83,13 +83,11 @@ Test(zk_nodes, a_shared_watch_outlives_one_of_its_users)
 	struct lab_server *s = server(NULL);
 	dlock_client *a = client(s->port, "?ttl=30s");
 	dlock_client *b = client(s->port, "?ttl=30s");
-	dlock_lock *writer = NULL, *readers[2] = { NULL, NULL };
+	dlock_lock *writer = rwlock(a, "lock");
+	dlock_lock *readers[2] = { rwlock(b, "lock"), rwlock(b, "lock") };
 	dlock_hold *h = NULL, *got = NULL, *none = NULL;
 	struct waiter w;
 
-	CHECK_OK(dlock_rwlock_new(&writer, a, "lock"));
-	for (int i = 0; i < 2; i++)
-		CHECK_OK(dlock_rwlock_new(&readers[i], b, "lock"));
 	for (int i = 0; i < 20; i++) {
 		CHECK_OK(dlock_acquire(writer, FOREVER, &h));
 		waiter_start(&w, readers[0], PATIENCE);

@@ -2,6 +2,7 @@
 #include "zk/support.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lab/fail.h"
@@ -78,12 +79,38 @@ void refused(int port, const char *params, int code, const char *part)
 	CHECK_TEXT(dlock_errmsg(), part);
 }
 
+static dlock_lock *locks[256];
+static size_t n_locks;
+
+static void free_locks(void)
+{
+	while (n_locks > 0)
+		dlock_free(locks[--n_locks]);
+}
+
+static dlock_lock *keep(dlock_lock *l)
+{
+	CHECK_INT(n_locks, <, sizeof(locks) / sizeof(locks[0]));
+	if (n_locks == 0)
+		atexit(free_locks);
+	locks[n_locks++] = l;
+	return l;
+}
+
 dlock_lock *mutex(dlock_client *c, const char *name)
 {
 	dlock_lock *l = NULL;
 
 	CHECK_OK(dlock_mutex_new(&l, c, name));
-	return l;
+	return keep(l);
+}
+
+dlock_lock *rwlock(dlock_client *c, const char *name)
+{
+	dlock_lock *l = NULL;
+
+	CHECK_OK(dlock_rwlock_new(&l, c, name));
+	return keep(l);
 }
 
 dlock_hold *take(dlock_lock *l, int64_t timeout_ms)

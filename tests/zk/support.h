@@ -33,7 +33,9 @@ void refused(int port, const char *params, int code, const char *part);
 /* What the events of watched clients came to. */
 extern atomic_int at_risk, safe, lost;
 
+/* Freed when the test's process ends. */
 dlock_lock *mutex(dlock_client *c, const char *name);
+dlock_lock *rwlock(dlock_client *c, const char *name);
 dlock_hold *take(dlock_lock *l, int64_t timeout_ms);
 struct dlock_stats stats(dlock_client *c);
 
