@@ -59,7 +59,8 @@ static void unref(struct zk_hub *h)
 
 /* ---- The thread ---------------------------------------------------------- */
 
-/* With the hub locked, which is given up: no session, make one. */
+/* With the hub locked, which is given up: no session, make one.  The old handle
+ * is closed behind that, since closing takes time. */
 static void new_session(struct zk_hub *h)
 {
 	struct zk_link *old = h->link, *l;
@@ -68,19 +69,21 @@ static void new_session(struct zk_hub *h)
 	h->link = NULL;
 	h->proved = 0;
 	pthread_mutex_unlock(&h->mu);
-	if (old)
-		dlki_zk_link_close(old);
 	l = dlki_zk_link_open(h, &err);
 	pthread_mutex_lock(&h->mu);
 	if (l) {
 		l->life = ++h->lives;
 		h->link = l;
 		pthread_cond_broadcast(&h->changed);
-		return;
-	}
-	if (h->session)
+	} else if (h->session) {
 		dlk_log(h->session, 0, "no session: %s", err.text);
-	if (!h->stop)
+	}
+	if (old) {
+		pthread_mutex_unlock(&h->mu);
+		dlki_zk_link_close(old);
+		pthread_mutex_lock(&h->mu);
+	}
+	if (!l && !h->stop)
 		dlki_zk_sleep(&h->work, h, dlk_now() + RETRY_NS);
 }
 
