@@ -12,17 +12,15 @@
  *
  * Its exit code is ours.
  */
-#include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lab/fail.h"
 #include "lab/redis.h"
 #include "redis/rule.h"
+#include "support/program.h"
 
 static int fail(const char *what)
 {
@@ -59,29 +57,6 @@ static int add_user(struct lab_server *s)
 		strncat(strncat(text, rule, (size_t)(at - rule)), "*", 2);
 	strncat(text, rule, sizeof(text) - strlen(text) - 1);
 	return lab_redis_do(s, NULL, 0, "%s", text);
-}
-
-static int run(char *argv[])
-{
-	char path[4096];
-	const char *dir = getenv("DLOCK_TEST_DIR");
-	int status;
-	pid_t pid = fork();
-
-	if (pid < 0)
-		return fail(strerror(errno));
-	if (pid == 0) {
-		snprintf(path, sizeof(path), "%s/%s", dir ? dir : ".", argv[0]);
-		execv(strchr(argv[0], '/') ? argv[0] : path, argv);
-		fprintf(stderr, "conform-redis: %s: %s\n", argv[0],
-			strerror(errno));
-		_exit(2);
-	}
-	while (waitpid(pid, &status, 0) < 0) {
-		if (errno != EINTR)
-			return fail(strerror(errno));
-	}
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 /* What the killed leave goes with their leases: it must all expire. */
@@ -127,7 +102,7 @@ int main(int argc, char *argv[])
 	setenv("DLOCK_TEST_URIS", text, 1);
 	if (strcmp(set, "acl") == 0 && add_user(s) < 0)
 		return fail(lab_errmsg());
-	rc = run(argv + optind);
+	rc = run_program(argv + optind);
 	if (rc == 0)
 		rc = left(s);
 	lab_server_free(s);
