@@ -30,14 +30,6 @@ void close_store(dlock_client *client)
 	close_within(client, 5000);
 }
 
-dlock_lock *mutex(dlock_client *client, const char *name)
-{
-	dlock_lock *lock = NULL;
-
-	OK(dlock_mutex_new(&lock, client, name));
-	return lock;
-}
-
 dlock_hold *take(dlock_lock *lock)
 {
 	dlock_hold *hold = NULL;

@@ -11,6 +11,7 @@
 
 #include "core/clock.h"
 #include "fake.h"
+#include "support/locks.h"
 
 /* Wait for `cond`; fail when it has not come true within 10 s. */
 #define EVENTUALLY(cond)                                                      \
@@ -48,7 +49,6 @@ dlock_client *open_store(const char *uri, const dlock_options *opts);
 void close_store(dlock_client *client);
 void close_within(dlock_client *client, int64_t most_ms);
 
-dlock_lock *mutex(dlock_client *client, const char *name);
 dlock_hold *take(dlock_lock *lock);
 struct dlock_stats stats(dlock_client *client);
 

@@ -83,30 +83,6 @@ void store_refused(const char *uri, int code, const char *part)
 	CHECK_TEXT(dlock_errmsg(), part);
 }
 
-dlock_lock *mutex(dlock_client *c, const char *name)
-{
-	dlock_lock *l;
-
-	CHECK_OK(dlock_mutex_new(&l, c, name));
-	return l;
-}
-
-dlock_lock *rwlock(dlock_client *c, const char *name)
-{
-	dlock_lock *l;
-
-	CHECK_OK(dlock_rwlock_new(&l, c, name));
-	return l;
-}
-
-dlock_lock *semaphore(dlock_client *c, const char *name, uint32_t permits)
-{
-	dlock_lock *l;
-
-	CHECK_OK(dlock_semaphore_new(&l, c, name, permits));
-	return l;
-}
-
 dlock_hold *take(dlock_lock *l, int64_t timeout_ms)
 {
 	dlock_hold *h;

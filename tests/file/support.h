@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
+#include "support/locks.h"
 #include "support/wait.h"
 
 #define FOREVER (-1)
@@ -41,9 +42,6 @@ const char *store_file(const char *dir, const char *kind, const char *name);
 /* Opening must fail with `code` and mention `part`. */
 void store_refused(const char *uri, int code, const char *part);
 
-dlock_lock *mutex(dlock_client *c, const char *name);
-dlock_lock *rwlock(dlock_client *c, const char *name);
-dlock_lock *semaphore(dlock_client *c, const char *name, uint32_t permits);
 
 dlock_hold *take(dlock_lock *l, int64_t timeout_ms);
 dlock_hold *take_shared(dlock_lock *l, int64_t timeout_ms);

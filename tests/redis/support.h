@@ -14,6 +14,7 @@
 
 #include "lab/proxy.h"
 #include "lab/redis.h"
+#include "support/locks.h"
 #include "support/wait.h"
 
 #define FOREVER (-1)
@@ -68,9 +69,6 @@ dlock_client *client_of(int port, const char *query, struct diary *d);
 /* Opening must fail with `code` and mention `part`. */
 void refused(const char *uri, int code, const char *part);
 
-dlock_lock *mutex(dlock_client *c, const char *name);
-dlock_lock *rwlock(dlock_client *c, const char *name);
-dlock_lock *semaphore(dlock_client *c, const char *name, uint32_t permits);
 
 /* These must succeed. */
 dlock_hold *take(dlock_lock *l, int64_t timeout_ms);
