@@ -39,7 +39,9 @@ if free then
 		call('HSET', I, me, info)
 	end
 	local was = n
-	if order == 'f' then
+	-- Not for nothing: after what may write, a full server would take the
+	-- rest as well.
+	if order == 'f' and call('EXISTS', Q) == 1 then
 		hand_on(me)
 	end
 	if X == me then
