@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lab/scene.h"
+
+static void run(struct lab_trial *t)
+{
+	int64_t before, after;
+	struct lab_scene s;
+	struct lab_reply r;
+
+	before = t->subject->kind->left(t->subject);
+	lab_scene(t, &s, 0);
+	lab_give(s.a);
+	lab_scene_inherit(t, &s, lab_now(), LAB_LONG_MS);
+	lab_take(s.a, 0);
+	lab_tell_take(s.b, 100);
+	r = lab_hear(s.b, LAB_LONG_MS);
+	lab_expect(t, r.rc == DLOCK_EBUSY, "a held lock was not busy");
+	lab_give(s.a);
+	lab_leave(s.a);
+	lab_leave(s.b);
+	after = t->subject->kind->left(t->subject);
+	lab_measured(t, "left", "things left in the server for one name", "",
+		     false, (double)(after - before));
+	/* What tells the last token is one, and has a name of its own. */
+	lab_expect(t, after - before <= 1, "%d things were left in the server",
+		   (int)(after - before));
+}
+
+const struct lab_behaviour lab_behaviour_left_behind = {
+	.id = "left-behind",
+	.title = "nothing left behind",
+	.guarantee =
+		"no claim, no waiter is left in the store; at most the last token",
+	.place = 130,
+	.needs = LAB_NEEDS_LIBRARY | LAB_NEEDS_DEPTH,
+	.measured = true,
+	.run = run,
+};

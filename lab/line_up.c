@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lab/line_up.h"
+#include "lab/fail.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- Names --------------------------------------------------------------- */
+
+static bool taken(const struct lab_line_up *l, const char *name)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (!strcmp(l->list[i].name, name))
+			return true;
+	return false;
+}
+
+static struct lab_subject *add(struct lab_line_up *l, const char *name,
+			       size_t len)
+{
+	struct lab_subject *s = &l->list[l->n];
+
+	if (l->n == LAB_SUBJECTS) {
+		lab_fail("more than %d stores", LAB_SUBJECTS);
+		return NULL;
+	}
+	memset(s, 0, sizeof(*s));
+	if (len > 24)
+		len = 24;
+	snprintf(s->name, sizeof(s->name), "%.*s", (int)len, name);
+	for (int i = 2; taken(l, s->name); i++)
+		snprintf(s->name, sizeof(s->name), "%.*s-%d", (int)len, name,
+			 i);
+	l->n++;
+	return s;
+}
+
+/* The file of a command: the last word with a '/' in it, or the first. */
+static const char *file_of(const char *command, size_t *len)
+{
+	const char *best = command;
+	const char *slash;
+
+	for (const char *word = command; *word;) {
+		size_t n = strcspn(word, " ");
+
+		slash = memchr(word, '/', n);
+		if (slash)
+			best = word;
+		word += n + strspn(word + n, " ");
+	}
+	*len = strcspn(best, " ");
+	while ((slash = memchr(best, '/', *len))) {
+		*len -= (size_t)(slash - best) + 1;
+		best = slash + 1;
+	}
+	return best;
+}
+
+/* ---- Who ----------------------------------------------------------------- */
+
+static int add_uri(struct lab_line_up *l, const char *uri)
+{
+	struct lab_subject *s = add(l, uri, strcspn(uri, ":"));
+
+	if (!s)
+		return -1;
+	if (strlen(uri) >= sizeof(s->uri))
+		return lab_fail("the URI is too long");
+	snprintf(s->uri, sizeof(s->uri), "%s", uri);
+	return 0;
+}
+
+static int add_command(struct lab_line_up *l, const char *command)
+{
+	size_t len;
+	const char *file = file_of(command, &len);
+	struct lab_subject *s = add(l, file, len);
+
+	if (!s)
+		return -1;
+	if (strlen(command) >= sizeof(s->command))
+		return lab_fail("the command is too long");
+	s->foreign = true;
+	snprintf(s->command, sizeof(s->command), "%s", command);
+	snprintf(s->shown, sizeof(s->shown), "%.255s", command);
+	return 0;
+}
+
+struct built {
+	const char *scheme;
+	bool found;
+};
+
+static void see(const struct dlock_store *store, void *arg)
+{
+	struct built *b = arg;
+
+	if (!store->missing && !strcmp(store->scheme, b->scheme))
+		b->found = true;
+}
+
+static int add_lab(struct lab_line_up *l, const char *dir)
+{
+	char uri[600];
+
+	snprintf(uri, sizeof(uri), "%s/store", dir);
+	if (mkdir(uri, 0700) < 0)
+		return lab_fail("no directory %s", uri);
+	snprintf(uri, sizeof(uri), "file://%s/store", dir);
+	if (add_uri(l, "mem:") < 0 || add_uri(l, uri) < 0)
+		return -1;
+	for (size_t i = 0; lab_subject_kinds[i]; i++) {
+		struct built b = { lab_subject_kinds[i]->scheme, false };
+		struct lab_subject *s;
+
+		dlock_each_store(see, &b);
+		if (!b.found)
+			continue;
+		s = add(l, lab_subject_kinds[i]->name,
+			strlen(lab_subject_kinds[i]->name));
+		if (!s)
+			return -1;
+		s->kind = lab_subject_kinds[i];
+	}
+	return 0;
+}
+
+int lab_line_up(struct lab_line_up *l, const struct lab_compare_options *o,
+		const char *dir)
+{
+	l->n = 0;
+	for (size_t i = 0; i < o->n_uris; i++)
+		if (add_uri(l, o->uris[i]) < 0)
+			return -1;
+	if (o->lab && add_lab(l, dir) < 0)
+		return -1;
+	for (size_t i = 0; i < o->n_commands; i++)
+		if (add_command(l, o->commands[i]) < 0)
+			return -1;
+	return 0;
+}
+
+/* ---- What it is ---------------------------------------------------------- */
+
+/* Two processes hold it at once: then it is in the memory of each. */
+static bool is_local(struct lab_trial *t)
+{
+	struct lab_party *a = lab_join(t, "A", LAB_JOIN_ALONE);
+	struct lab_party *b = lab_join(t, "B", LAB_JOIN_ALONE);
+	bool both = lab_take(a, 0).rc == DLOCK_OK &&
+		    lab_take(b, 0).rc == DLOCK_OK;
+
+	lab_leave(b);
+	lab_leave(a);
+	return both;
+}
+
+/* The URI as the library shows it, without what was added to it. */
+static void show(struct lab_subject *s, const char *uri)
+{
+	const char *end = strstr(uri, "prefix=dlock-compare-");
+	size_t len = end && end > uri ? (size_t)(end - uri) - 1 : strlen(uri);
+
+	snprintf(s->shown, sizeof(s->shown), "%.*s",
+		 (int)(len < 255 ? len : 255), uri);
+}
+
+static void look(struct lab_subject *s, struct lab_trial *t)
+{
+	struct lab_party *p = lab_join(t, "A",
+				       LAB_JOIN_MAY_FAIL | LAB_JOIN_ALONE);
+	const struct lab_reply *hello = p ? lab_party_hello(p) : NULL;
+
+	if (!hello || hello->rc != DLOCK_OK) {
+		snprintf(s->trouble, sizeof(s->trouble), "%s",
+			 hello ? hello->text : t->why);
+		return;
+	}
+	s->caps = (uint32_t)hello->count;
+	s->ttl_ms = hello->ttl_ms;
+	if (!s->foreign)
+		show(s, hello->text);
+	lab_leave(p);
+	if (!s->foreign && !(s->caps & DLOCK_CAP_REMOTE))
+		s->local = is_local(t);
+}
+
+void lab_get_ready(struct lab_subject *s, struct lab_trial *t)
+{
+	if (s->kind && lab_subject_start(s) < 0) {
+		snprintf(s->trouble, sizeof(s->trouble), "%.399s",
+			 lab_errmsg());
+		lab_subject_stop(s);
+		return;
+	}
+	t->subject = s;
+	snprintf(t->direct, sizeof(t->direct), "%s%c%s", s->uri,
+		 strchr(s->uri, '?') ? '&' : '?', "prefix=dlock-compare-0");
+	if (strstr(s->uri, "prefix="))
+		snprintf(t->direct, sizeof(t->direct), "%s", s->uri);
+	snprintf(t->name, sizeof(t->name), "cmp-%08x", (unsigned)t->seed);
+	t->history = lab_history_open(t->dir);
+	if (t->history)
+		look(s, t);
+	else
+		snprintf(s->trouble, sizeof(s->trouble), "%.399s",
+			 lab_errmsg());
+	lab_leave_all(t);
+	lab_parties_free(t);
+	lab_history_close(t->history);
+}

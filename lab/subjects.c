@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The servers that a comparison can start, an entry each. */
+#include "lab/clock.h"
+#include "lab/fail.h"
+#include "lab/memcached.h"
+#include "lab/redis.h"
+#include "lab/subject.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define FILL_VALUE 65536
+
+/* Memory is bounded, so that it can be filled in a moment. */
+#define REDIS_MEMORY "24mb"
+#define MEMCACHED_MB 8
+
+/* ---- Redis --------------------------------------------------------------- */
+
+static int redis_start(struct lab_subject *s)
+{
+	struct lab_redis_options o = { .maxmemory = REDIS_MEMORY,
+				       .policy = "noeviction",
+				       .wall = true };
+	char info[8192];
+	const char *v;
+
+	s->nodes[0] = lab_redis_start(&o);
+	if (!s->nodes[0])
+		return -1;
+	s->n_nodes = 1;
+	if (lab_redis_do(s->nodes[0], info, sizeof(info), "INFO server") == 0) {
+		v = strstr(info, "redis_version:");
+		if (v)
+			snprintf(s->server_text, sizeof(s->server_text),
+				 "redis %.*s", (int)strcspn(v + 14, "\r\n"),
+				 v + 14);
+	}
+	snprintf(s->settings, sizeof(s->settings),
+		 "appendonly no, save none, maxmemory " REDIS_MEMORY
+		 " noeviction");
+	return 0;
+}
+
+static int redis_flush(struct lab_subject *s)
+{
+	return lab_redis_do(s->nodes[0], NULL, 0, "FLUSHALL");
+}
+
+/* The end is an error: that is what is wanted. */
+static int redis_fill(struct lab_subject *s)
+{
+	for (int i = 0; i < 4096; i++)
+		if (lab_redis_do(s->nodes[0], NULL, 0,
+				 "SETRANGE filler:%d %d x", i, FILL_VALUE) < 0)
+			return 0;
+	return lab_fail("redis takes more than its maxmemory");
+}
+
+static int64_t redis_left(struct lab_subject *s)
+{
+	char reply[32];
+
+	if (lab_redis_do(s->nodes[0], reply, sizeof(reply), "DBSIZE") < 0)
+		return -1;
+	return strtoll(reply, NULL, 10);
+}
+
+static const struct lab_subject_kind redis = {
+	.name = "redis",
+	.scheme = "redis",
+	.start = redis_start,
+	.flush = redis_flush,
+	.fill = redis_fill,
+	.left = redis_left,
+	.ping = "PING\r\n",
+	.pong = "\r\n",
+	.floor = "2 x PING",
+	.wall = true,
+};
+
+/* ---- memcached ----------------------------------------------------------- */
+
+static int memcached_start(struct lab_subject *s)
+{
+	struct lab_memcached_options o = { .memory_mb = MEMCACHED_MB,
+					   .threads = 2 };
+	char reply[128];
+
+	s->nodes[0] = lab_memcached_start(&o);
+	if (!s->nodes[0])
+		return -1;
+	s->n_nodes = 1;
+	if (lab_memcached_do(s->nodes[0], reply, sizeof(reply), "version") == 0)
+		snprintf(s->server_text, sizeof(s->server_text),
+			 "memcached %.*s", (int)strcspn(reply + 8, "\r\n"),
+			 reply + 8);
+	snprintf(s->settings, sizeof(s->settings),
+		 "%d MB, evicts when full, 2 threads", MEMCACHED_MB);
+	return 0;
+}
+
+static int memcached_flush(struct lab_subject *s)
+{
+	return lab_memcached_do(s->nodes[0], NULL, 0, "flush_all");
+}
+
+static int memcached_fill(struct lab_subject *s)
+{
+	struct lab_address to = lab_server_address(s->nodes[0]);
+	int64_t deadline = lab_after_ms(10000);
+	char head[96];
+	char *value = calloc(1, FILL_VALUE + 2);
+	int fd = value ? lab_connect(&to, deadline) : -1;
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	int rc = fd < 0 ? -1 : 0;
+
+	if (value)
+		memset(value, 'x', FILL_VALUE);
+	for (int i = 0; i < 40 * MEMCACHED_MB && rc == 0; i++) {
+		int n = snprintf(head, sizeof(head),
+				 "set filler:%d 0 0 %d noreply\r\n", i,
+				 FILL_VALUE);
+
+		memcpy(value + FILL_VALUE, "\r\n", 2);
+		rc = lab_send(fd, head, (size_t)n, deadline);
+		if (rc == 0)
+			rc = lab_send(fd, value, FILL_VALUE + 2, deadline);
+	}
+	/* An answer is behind all that was sent before the question. */
+	if (rc == 0)
+		rc = lab_send(fd, "version\r\n", 9, deadline);
+	if (rc == 0 && (poll(&p, 1, lab_poll_ms(deadline)) <= 0 ||
+			recv(fd, head, sizeof(head), 0) <= 0))
+		rc = lab_fail("memcached says nothing");
+	if (fd >= 0)
+		close(fd);
+	free(value);
+	return rc;
+}
+
+static int64_t memcached_left(struct lab_subject *s)
+{
+	char *stats = malloc(65536);
+	const char *at = NULL;
+	int64_t n = -1;
+
+	if (stats && lab_memcached_do(s->nodes[0], stats, 65536, "stats") == 0)
+		at = strstr(stats, "STAT curr_items ");
+	if (at)
+		n = strtoll(at + 16, NULL, 10);
+	free(stats);
+	return n;
+}
+
+static const struct lab_subject_kind memcached = {
+	.name = "memcached",
+	.scheme = "memcached",
+	.start = memcached_start,
+	.flush = memcached_flush,
+	.fill = memcached_fill,
+	.left = memcached_left,
+	.ping = "version\r\n",
+	.pong = "\r\n",
+	.floor = "3 x version",
+};
+
+const struct lab_subject_kind *const lab_subject_kinds[] = {
+	&redis,
+	&memcached,
+	NULL,
+};
