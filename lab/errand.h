@@ -67,7 +67,11 @@ struct lab_hello {
 	pid_t parent;        /* of a process */
 };
 
-/* Be a worker until told to quit or until `fd` is closed at the other end. */
-void lab_work(int fd);
+/*
+ * Be a worker until told to quit or until `fd` is closed at the other end.
+ * Threads of one process write one history: it is given, and not closed.  NULL:
+ * one is made.
+ */
+void lab_work(int fd, struct lab_history *history);
 
 #endif

@@ -32,6 +32,7 @@ struct lab_party {
 	int fd;    /* -1 once it has gone */
 	pid_t pid; /* 0 of a thread */
 	pthread_t thread;
+	int thread_fd; /* its end */
 	struct lab_reply hello;
 	struct lab_reply reply; /* that came while another was waited for */
 	bool replied;
@@ -50,7 +51,7 @@ int lab_worker_main(void)
 		    sizeof(peek) ||
 	    peek.parent != getppid())
 		return 1;
-	lab_work(LAB_WORKER_FD);
+	lab_work(LAB_WORKER_FD, NULL);
 	return 0;
 }
 
@@ -84,10 +85,10 @@ static int spawn(struct lab_party *p, int fd)
 
 static void *run_thread(void *arg)
 {
-	int fd = (int)(intptr_t)arg;
+	struct lab_party *p = arg;
 
-	lab_work(fd);
-	close(fd);
+	lab_work(p->thread_fd, p->trial->history);
+	close(p->thread_fd);
 	return NULL;
 }
 
@@ -100,8 +101,8 @@ static int start(struct lab_party *p, bool process)
 	p->fd = fds[0];
 	if (process)
 		return spawn(p, fds[1]);
-	if (pthread_create(&p->thread, NULL, run_thread,
-			   (void *)(intptr_t)fds[1]) == 0)
+	p->thread_fd = fds[1];
+	if (pthread_create(&p->thread, NULL, run_thread, p) == 0)
 		return 0;
 	close(fds[1]);
 	close(p->fd);
@@ -328,8 +329,13 @@ void lab_party_kill(struct lab_party *p)
 {
 	if (!p || p->trial->failed || !p->pid || p->fd < 0)
 		return;
-	kill_all(p);
+	/* Written down before: its lock may be another's the moment it dies.
+	 * It is stopped first, so that it writes nothing after. */
+	kill(-p->pid, SIGSTOP);
+	if (lab_pause(p->pid) < 0)
+		lab_trial_fail(p->trial, "%s", lab_errmsg());
 	lab_history_process(p->trial->history, LAB_KILLED, p->pid);
+	kill_all(p);
 	close(p->fd);
 	p->fd = -1;
 }

@@ -26,13 +26,13 @@ void lab_scene(struct lab_trial *t, struct lab_scene *s, int how_a)
 		   "B was granted the lock, or given up, while A held it");
 }
 
-int64_t lab_scene_inherit(struct lab_trial *t, struct lab_scene *s,
-			  int64_t since, int64_t bound_ms)
+double lab_scene_inherit(struct lab_trial *t, struct lab_scene *s,
+			 int64_t since, int64_t bound_ms)
 {
-	int64_t took;
+	double took;
 
 	s->got = lab_hear(s->b, bound_ms);
-	took = (s->got.ended - since) / LAB_MS;
+	took = (double)(s->got.ended - since) / 1e6;
 	lab_expect(t, s->got.rc != LAB_NO_REPLY,
 		   "B was not granted the lock within %" PRId64 " ms",
 		   bound_ms);

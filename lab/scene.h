@@ -23,7 +23,7 @@ void lab_scene(struct lab_trial *t, struct lab_scene *s, int how_a);
  * B is granted the lock within `bound_ms` from now, or that is broken; then it
  * gives it back.  Returns how many milliseconds after `since` that was.
  */
-int64_t lab_scene_inherit(struct lab_trial *t, struct lab_scene *s,
+double lab_scene_inherit(struct lab_trial *t, struct lab_scene *s,
 			  int64_t since, int64_t bound_ms);
 
 /* A gives it back: DLOCK_OK, or DLOCK_ELOST, which is noted as a loss where

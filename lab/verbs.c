@@ -13,6 +13,7 @@
 
 #define PATIENCE_MS 10000
 #define MOST_PAIRS 200000
+#define LEAST_PACE_NS 20000
 
 static void nap_us(int64_t us)
 {
@@ -171,7 +172,9 @@ static int pace(struct lab_worker *w, const struct lab_errand *e,
 		if (rc != DLOCK_OK)
 			return rc;
 	}
-	*interval = (lab_now() - begun) / 20 * 3 / 2;
+	*interval = (lab_now() - begun) / 20 * 2;
+	if (*interval < LEAST_PACE_NS)
+		*interval = LEAST_PACE_NS;
 	return DLOCK_OK;
 }
 

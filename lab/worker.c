@@ -311,6 +311,7 @@ static int open_store(struct lab_worker *w, struct lab_reply *r)
 	o.label = w->hello.label;
 	o.on_event = on_event;
 	o.arg = w;
+	o.password = secure_getenv("DLOCK_PASSWORD");
 	if (*w->hello.command) {
 		w->foreign = lab_foreign_start(w->hello.command);
 		r->rc = w->foreign ? DLOCK_OK : DLOCK_EUNREACHABLE;
@@ -357,7 +358,7 @@ static void serve(struct lab_worker *w)
 	lab_foreign_free(w->foreign);
 }
 
-void lab_work(int fd)
+void lab_work(int fd, struct lab_history *history)
 {
 	struct lab_worker *w = calloc(1, sizeof(*w));
 
@@ -367,10 +368,11 @@ void lab_work(int fd)
 	pthread_mutex_init(&w->mutex, NULL);
 	pthread_cond_init(&w->cond, NULL);
 	if (recv(fd, &w->hello, sizeof(w->hello), 0) == sizeof(w->hello)) {
-		w->history = lab_history_open(w->hello.dir);
+		w->history = history ? history : lab_history_open(w->hello.dir);
 		if (w->history)
 			serve(w);
-		lab_history_close(w->history);
+		if (!history)
+			lab_history_close(w->history);
 	}
 	pthread_cond_destroy(&w->cond);
 	pthread_mutex_destroy(&w->mutex);

@@ -15,10 +15,10 @@ static void run(struct lab_trial *t)
 		lab_scene(t, &s, 0);
 		lab_fault_begins(t, "the holder is killed");
 		lab_party_kill(s.a);
-		ms[i] = (double)lab_scene_inherit(t, &s, t->fault_from,
-						  t->subject->foreign ?
-							  LAB_LONG_MS :
-							  lab_free_bound_ms(t));
+		ms[i] = lab_scene_inherit(t, &s, t->fault_from,
+					  t->subject->foreign ?
+						  LAB_LONG_MS :
+						  lab_free_bound_ms(t));
 		lab_leave(s.b);
 	}
 	if (!t->broken)

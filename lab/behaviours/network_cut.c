@@ -9,11 +9,10 @@ static void run(struct lab_trial *t)
 	lab_fault_begins(t, "the network of the holder is cut");
 	lab_hole(t, LAB_UP, true);
 	lab_hole(t, LAB_DOWN, true);
-	lab_measured(t, "recover-cut",
-		     "granted to another after the holder was cut off", "ms",
-		     false,
-		     (double)lab_scene_inherit(t, &s, t->fault_from,
-					       lab_free_bound_ms(t)));
+	lab_measured(
+		t, "recover-cut",
+		"granted to another after the holder was cut off", "ms", false,
+		lab_scene_inherit(t, &s, t->fault_from, lab_free_bound_ms(t)));
 	lab_hole(t, LAB_UP, false);
 	lab_hole(t, LAB_DOWN, false);
 	lab_fault_ends(t);
