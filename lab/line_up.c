@@ -3,8 +3,8 @@
 #include "lab/fail.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* ---- Names --------------------------------------------------------------- */
 
@@ -60,7 +60,40 @@ static const char *file_of(const char *command, size_t *len)
 
 /* ---- Who ----------------------------------------------------------------- */
 
-static int add_uri(struct lab_line_up *l, const char *uri)
+/*
+ * Lock files outlive their locks, so ours go to a directory of their own, on
+ * the same file system, which its keeper removes.  What has no directory, or
+ * one that we cannot use, is left to the library, which says what is wrong.
+ */
+static int settle_files(struct lab_subject *s, const char *dir)
+{
+	const char *rest = s->uri + strlen("file:");
+	char path[512];
+	char query[400];
+	size_t len;
+
+	rest += strncmp(rest, "//", 2) ? 0 : 2;
+	len = strcspn(rest, "?");
+	if (len > 400 || memchr(rest, '%', len) || (len && *rest != '/'))
+		return 0;
+	if (len == 0)
+		snprintf(path, sizeof(path), "%.400s", dir);
+	else
+		snprintf(path, sizeof(path), "%.*s", (int)len, rest);
+	snprintf(query, sizeof(query), "%.399s", rest + len);
+	snprintf(path + strlen(path), sizeof(path) - strlen(path),
+		 "/dlock-compare-XXXXXX");
+	if (!mkdtemp(path))
+		return 0;
+	s->tidy = lab_process_new(path);
+	if (!s->tidy)
+		return -1;
+	snprintf(s->shown, sizeof(s->shown), "%.255s", s->uri);
+	snprintf(s->uri, sizeof(s->uri), "file://%s%s", path, query);
+	return 0;
+}
+
+static int add_uri(struct lab_line_up *l, const char *uri, const char *dir)
 {
 	struct lab_subject *s = add(l, uri, strcspn(uri, ":"));
 
@@ -69,7 +102,7 @@ static int add_uri(struct lab_line_up *l, const char *uri)
 	if (strlen(uri) >= sizeof(s->uri))
 		return lab_fail("the URI is too long");
 	snprintf(s->uri, sizeof(s->uri), "%s", uri);
-	return 0;
+	return strncmp(uri, "file:", 5) ? 0 : settle_files(s, dir);
 }
 
 static int add_command(struct lab_line_up *l, const char *command)
@@ -103,13 +136,7 @@ static void see(const struct dlock_store *store, void *arg)
 
 static int add_lab(struct lab_line_up *l, const char *dir)
 {
-	char uri[600];
-
-	snprintf(uri, sizeof(uri), "%s/store", dir);
-	if (mkdir(uri, 0700) < 0)
-		return lab_fail("no directory %s", uri);
-	snprintf(uri, sizeof(uri), "file://%s/store", dir);
-	if (add_uri(l, "mem:") < 0 || add_uri(l, uri) < 0)
+	if (add_uri(l, "mem:", dir) < 0 || add_uri(l, "file:", dir) < 0)
 		return -1;
 	for (size_t i = 0; lab_subject_kinds[i]; i++) {
 		struct built b = { lab_subject_kinds[i]->scheme, false };
@@ -132,7 +159,7 @@ int lab_line_up(struct lab_line_up *l, const struct lab_compare_options *o,
 {
 	l->n = 0;
 	for (size_t i = 0; i < o->n_uris; i++)
-		if (add_uri(l, o->uris[i]) < 0)
+		if (add_uri(l, o->uris[i], dir) < 0)
 			return -1;
 	if (o->lab && add_lab(l, dir) < 0)
 		return -1;
@@ -180,7 +207,7 @@ static void look(struct lab_subject *s, struct lab_trial *t)
 	}
 	s->caps = (uint32_t)hello->count;
 	s->ttl_ms = hello->ttl_ms;
-	if (!s->foreign)
+	if (!*s->shown)
 		show(s, hello->text);
 	lab_leave(p);
 	if (!s->foreign && !(s->caps & DLOCK_CAP_REMOTE))

@@ -55,6 +55,8 @@ void lab_subject_stop(struct lab_subject *s)
 		s->nodes[i] = NULL;
 	}
 	s->n_nodes = 0;
+	lab_process_free(s->tidy);
+	s->tidy = NULL;
 }
 
 static int each(struct lab_subject *s, int (*call)(struct lab_server *))

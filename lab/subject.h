@@ -44,6 +44,7 @@ struct lab_subject {
 	struct lab_server *nodes[LAB_NODES];
 	struct lab_proxy *proxies[LAB_NODES];
 	size_t n_nodes;
+	struct lab_process *tidy; /* removes a directory of a file: store */
 	bool foreign;
 	bool local;         /* excludes threads of one process only */
 	char trouble[400];  /* why it cannot be tried at all; "" */
