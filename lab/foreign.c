@@ -110,7 +110,7 @@ int lab_foreign_release(struct lab_foreign *f)
 }
 
 /* In the child.  It stays in our process group: who stops us stops it. */
-static void become(const char *command, int fd, pid_t parent)
+static void become(const char *command, const char *tmp, int fd, pid_t parent)
 {
 	sigset_t none;
 
@@ -121,15 +121,16 @@ static void become(const char *command, int fd, pid_t parent)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (dup2(fd, 0) < 0 || dup2(fd, 1) < 0)
 		_exit(127);
-	execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+	execl("/usr/bin/env", "env", tmp, "sh", "-c", command, (char *)NULL);
 	_exit(127);
 }
 
-struct lab_foreign *lab_foreign_start(const char *command)
+struct lab_foreign *lab_foreign_start(const char *command, const char *dir)
 {
 	struct lab_foreign *f = calloc(1, sizeof(*f));
 	pid_t self = getpid();
 	char hello[256];
+	char tmp[600];
 	int fds[2];
 
 	if (!f || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0) {
@@ -137,10 +138,11 @@ struct lab_foreign *lab_foreign_start(const char *command)
 		free(f);
 		return NULL;
 	}
+	snprintf(tmp, sizeof(tmp), "TMPDIR=%.500s", dir);
 	f->fd = fds[0];
 	f->pid = fork();
 	if (f->pid == 0)
-		become(command, fds[1], self);
+		become(command, tmp, fds[1], self);
 	close(fds[1]);
 	if (f->pid > 0 &&
 	    hear(f, lab_after_ms(START_MS), hello, sizeof(hello)) &&

@@ -12,8 +12,9 @@
 
 struct lab_foreign;
 
-/* Start the command.  NULL: lab_errmsg(). */
-struct lab_foreign *lab_foreign_start(const char *command);
+/* Start the command; what it leaves in its TMPDIR, `dir`, is no trouble.  NULL:
+ * lab_errmsg(). */
+struct lab_foreign *lab_foreign_start(const char *command, const char *dir);
 void lab_foreign_free(struct lab_foreign *f);
 
 /* As the functions of dlock.h, with their codes.  A timeout < 0 is for ever. */

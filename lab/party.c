@@ -286,6 +286,8 @@ struct lab_party *lab_join_requiring(struct lab_trial *t, const char *label,
 {
 	struct lab_party *p;
 
+	if (lab_trial_stopped(t))
+		lab_trial_fail(t, "interrupted");
 	if (t->failed)
 		return NULL;
 	p = calloc(1, sizeof(*p));

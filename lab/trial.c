@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define SLICE_MS 20
+
 bool lab_trial_stopped(const struct lab_trial *t)
 {
 	return atomic_load(t->stop);
@@ -49,6 +51,14 @@ void lab_remark(struct lab_trial *t, const char *format, ...)
 	if (t->failed || t->broken)
 		return;
 	SAY(t, format);
+}
+
+void lab_wait(struct lab_trial *t, int64_t ms)
+{
+	int64_t end = lab_after_ms(ms);
+
+	while (!t->failed && !lab_trial_stopped(t) && lab_now() < end)
+		lab_nap_ms(ms < SLICE_MS ? ms : SLICE_MS);
 }
 
 void lab_fault_begins(struct lab_trial *t, const char *what)
@@ -351,7 +361,7 @@ void lab_trial_run(struct lab_trial *t)
 	prepare(t);
 	if (missing)
 		lab_trial_fail(t, "%s", missing);
-	else
+	else if (!lab_trial_stopped(t))
 		run_prepared(t);
 	if (lab_trial_stopped(t)) {
 		t->failed = true;

@@ -81,6 +81,9 @@ __attribute__((format(printf, 2, 3))) void lab_broken(struct lab_trial *t,
 __attribute__((format(printf, 2, 3))) void lab_remark(struct lab_trial *t,
 						      const char *format, ...);
 
+/* Let so much time pass; not once somebody wants all of it to end. */
+void lab_wait(struct lab_trial *t, int64_t ms);
+
 /* The fault begins and ends. */
 void lab_fault_begins(struct lab_trial *t, const char *what);
 void lab_fault_ends(struct lab_trial *t);

@@ -313,7 +313,7 @@ static int open_store(struct lab_worker *w, struct lab_reply *r)
 	o.arg = w;
 	o.password = secure_getenv("DLOCK_PASSWORD");
 	if (*w->hello.command) {
-		w->foreign = lab_foreign_start(w->hello.command);
+		w->foreign = lab_foreign_start(w->hello.command, w->hello.dir);
 		r->rc = w->foreign ? DLOCK_OK : DLOCK_EUNREACHABLE;
 		lab_worker_say(r, "%s", w->foreign ? "" : lab_errmsg());
 		return r->rc;

@@ -15,7 +15,7 @@ static void run(struct lab_trial *t)
 	lab_must(t, lab_subject_step_wall(t->subject, HOUR_MS));
 	/* What expires by that clock has expired. */
 	lab_history_wiped(t->history, "", begun, false);
-	lab_nap_ms(lab_found_bound_ms(t));
+	lab_wait(t, lab_found_bound_ms(t));
 	rc = lab_scene_end(t, &s);
 	lab_must(t, lab_subject_step_wall(t->subject, 0));
 	lab_fault_ends(t);

@@ -13,7 +13,7 @@ static void run(struct lab_trial *t)
 	lab_fault_ends(t);
 	lab_history_wiped(t->history, "", begun, true);
 	lab_scene_inherit(t, &s, begun, LAB_LONG_MS / 2);
-	lab_nap_ms(lab_found_bound_ms(t));
+	lab_wait(t, lab_found_bound_ms(t));
 	lab_scene_end(t, &s);
 }
 

@@ -16,7 +16,7 @@ static void run(struct lab_trial *t)
 	/* It may have evicted the claim, or not. */
 	if (!lasts)
 		lab_history_wiped(t->history, "", begun, false);
-	lab_nap_ms(t->ttl_ms);
+	lab_wait(t, t->ttl_ms);
 	rc = lab_scene_end(t, &s);
 	r = lab_hear(s.b, t->ttl_ms + 5000);
 	lab_must(t, t->subject->kind->flush(t->subject));

@@ -17,9 +17,9 @@ static void run(struct lab_trial *t)
 		lab_history_wiped(t->history, "", begun, true);
 		lab_scene_inherit(t, &s, begun, LAB_LONG_MS / 2);
 		/* The longest that it may take A to find out. */
-		lab_nap_ms(lab_found_bound_ms(t));
+		lab_wait(t, lab_found_bound_ms(t));
 	} else {
-		lab_nap_ms(t->ttl_ms / 2);
+		lab_wait(t, t->ttl_ms / 2);
 	}
 	lab_expect(t, lab_scene_end(t, &s) == DLOCK_OK || !lasts,
 		   "declares DURABLE, and a hold was lost by a restart");
