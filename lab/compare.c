@@ -289,7 +289,7 @@ static void get_ready(struct comparison *c)
 			 c->line_up.list[i].name);
 		tell(c, c->line_up.list[i].name, c->n_rows);
 		if (mkdir(t->dir, 0700) == 0 && !atomic_load(c->o->stop))
-			lab_get_ready(&c->line_up.list[i], t);
+			lab_get_ready(&c->line_up, i, t);
 		free(t);
 	}
 }

@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct lab_subject_kind;
+
 struct lab_progress {
 	const char *store;     /* what was done last */
 	const char *behaviour; /* "" while subjects are started */
@@ -28,6 +30,8 @@ struct lab_compare_options {
 	size_t n_uris;
 	const char *const *commands; /* foreign ones */
 	size_t n_commands;
+	/* Servers to start, ending in NULL; NULL: lab_subject_kinds. */
+	const struct lab_subject_kind *const *kinds;
 	bool lab;              /* also private servers, faults included */
 	bool quick;
 	uint64_t seed;

@@ -134,22 +134,22 @@ static void see(const struct dlock_store *store, void *arg)
 		b->found = true;
 }
 
-static int add_lab(struct lab_line_up *l, const char *dir)
+static int add_lab(struct lab_line_up *l,
+		   const struct lab_subject_kind *const *kinds, const char *dir)
 {
 	if (add_uri(l, "mem:", dir) < 0 || add_uri(l, "file:", dir) < 0)
 		return -1;
-	for (size_t i = 0; lab_subject_kinds[i]; i++) {
-		struct built b = { lab_subject_kinds[i]->scheme, false };
+	for (size_t i = 0; kinds[i]; i++) {
+		struct built b = { kinds[i]->scheme, false };
 		struct lab_subject *s;
 
 		dlock_each_store(see, &b);
 		if (!b.found)
 			continue;
-		s = add(l, lab_subject_kinds[i]->name,
-			strlen(lab_subject_kinds[i]->name));
+		s = add(l, kinds[i]->name, strlen(kinds[i]->name));
 		if (!s)
 			return -1;
-		s->kind = lab_subject_kinds[i];
+		s->kind = kinds[i];
 	}
 	return 0;
 }
@@ -161,7 +161,8 @@ int lab_line_up(struct lab_line_up *l, const struct lab_compare_options *o,
 	for (size_t i = 0; i < o->n_uris; i++)
 		if (add_uri(l, o->uris[i], dir) < 0)
 			return -1;
-	if (o->lab && add_lab(l, dir) < 0)
+	if (o->lab &&
+	    add_lab(l, o->kinds ? o->kinds : lab_subject_kinds, dir) < 0)
 		return -1;
 	for (size_t i = 0; i < o->n_commands; i++)
 		if (add_command(l, o->commands[i]) < 0)
@@ -214,8 +215,35 @@ static void look(struct lab_subject *s, struct lab_trial *t)
 		s->local = is_local(t);
 }
 
-void lab_get_ready(struct lab_subject *s, struct lab_trial *t)
+/* "{redis}" in a command is where the subject of that name is reached:
+ * host:port, host:port... */
+static void fill_in(struct lab_subject *s, const struct lab_line_up *l)
 {
+	char out[sizeof(s->command)];
+
+	for (size_t i = 0; i < l->n; i++) {
+		const struct lab_subject *other = &l->list[i];
+		const char *hosts = strstr(other->uri, "://");
+		char mark[48];
+		char *at;
+
+		snprintf(mark, sizeof(mark), "{%s}", other->name);
+		at = strstr(s->command, mark);
+		if (!at || !hosts || !other->n_nodes)
+			continue;
+		snprintf(out, sizeof(out), "%.*s%.100s%.800s",
+			 (int)(at - s->command), s->command, hosts + 3,
+			 at + strlen(mark));
+		snprintf(s->command, sizeof(s->command), "%s", out);
+	}
+}
+
+void lab_get_ready(struct lab_line_up *l, size_t i, struct lab_trial *t)
+{
+	struct lab_subject *s = &l->list[i];
+
+	if (s->foreign)
+		fill_in(s, l);
 	if (s->kind && lab_subject_start(s) < 0) {
 		snprintf(s->trouble, sizeof(s->trouble), "%.399s",
 			 lab_errmsg());

@@ -19,8 +19,8 @@ struct lab_line_up {
 int lab_line_up(struct lab_line_up *l, const struct lab_compare_options *o,
 		const char *dir);
 
-/* Start it if it is ours, open it and see what it is.  What goes wrong is put
- * into its trouble.  `t` has all but the subject. */
-void lab_get_ready(struct lab_subject *s, struct lab_trial *t);
+/* Start one if it is ours, open it and see what it is.  What goes wrong is put
+ * into its trouble.  `t` has all but the subject.  In their order. */
+void lab_get_ready(struct lab_line_up *l, size_t i, struct lab_trial *t);
 
 #endif

@@ -218,7 +218,29 @@ static bool may_lose(const struct lab_trial *t)
 	return t->behaviour->may_lose && (t->subject->caps & lasting) == 0;
 }
 
-/* In a few words which rule was violated, and by what. */
+static const char *rule_words(const struct lab_verdict *v)
+{
+	static const char *const words[LAB_NRULES] = {
+		[LAB_RULE_SHAPE] = "answers without questions",
+		[LAB_RULE_OVERLAP] = "two held it at once",
+		[LAB_RULE_TOKEN] = "a token did not rise",
+		[LAB_RULE_LINEAR] = "no order of events explains the answers",
+		[LAB_RULE_WRITER] = "an old holder's write was accepted",
+		[LAB_RULE_BUSY] = "busy without a holder",
+		[LAB_RULE_LOST] = "a loss was not told in time, or wrongly",
+		[LAB_RULE_LEFT] = "something was left behind",
+	};
+
+	/* Of several, what is worst: two at once. */
+	if (v->broken[LAB_RULE_OVERLAP])
+		return words[LAB_RULE_OVERLAP];
+	for (int i = 0; i < LAB_NRULES; i++)
+		if (v->broken[i])
+			return words[i];
+	return "";
+}
+
+/* What the history shows counts more than what the behaviour noticed. */
 static void judge_history(struct lab_trial *t)
 {
 	struct lab_record *records = NULL;
@@ -231,8 +253,10 @@ static void judge_history(struct lab_trial *t)
 			       lab_errmsg());
 	} else {
 		if (v->violations)
-			lab_broken(t, "%s",
-				   v->nwords ? v->words[0] : "violations");
+			t->broken = false;
+		if (v->violations)
+			lab_broken(t, "%s: %.330s", rule_words(v),
+				   v->nwords ? v->words[0] : "");
 		if (v->wiped) {
 			t->lost_declared = true;
 			t->found_ms = v->found_ns / LAB_MS;

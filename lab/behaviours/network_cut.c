@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/scene.h"
 
+#define SLOW_MS 150
+
+/* Answers take their time before: a lease that is counted from the answer, not
+ * from the request, then reaches into the next one's hold. */
 static void run(struct lab_trial *t)
 {
 	struct lab_scene s;
 
+	for (size_t i = 0; i < t->subject->n_nodes; i++)
+		lab_proxy_delay(t->subject->proxies[i], LAB_DOWN, SLOW_MS);
 	lab_scene(t, &s, LAB_JOIN_PROXIED);
 	lab_fault_begins(t, "the network of the holder is cut");
 	lab_hole(t, LAB_UP, true);
