@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lab/report_impl.h"
+
+#include <math.h>
+
+static void number(struct lab_sheet *s, double value)
+{
+	char text[LAB_SHORT];
+
+	lab_put(s, "<td class=\"n\">%s</td>", lab_say_number(text, value));
+}
+
+static void row(struct lab_sheet *s, const struct lab_findings *f,
+		const struct lab_figure *g, bool single)
+{
+	char count[LAB_SHORT];
+
+	lab_put(s, "<tr><th scope=\"row\">%s</th>", f->stores[g->store].name);
+	if (!single) {
+		lab_put(s, "<td class=\"n\">%s</td>",
+			lab_say_seed(count, g->samples));
+		number(s, g->samples ? g->p50 : NAN);
+		number(s, g->samples ? g->p99 : NAN);
+	}
+	number(s, g->samples ? g->max : NAN);
+	if (g->floor_p50 >= 0) {
+		number(s, g->floor_p50);
+		lab_put(s, "<td>%s</td>", *g->floor ? g->floor : "–");
+	} else {
+		lab_put(s, "<td class=\"n\">–</td><td>none</td>");
+	}
+	lab_put(s, "</tr>\n");
+}
+
+/* Who has no row says so. */
+static void missing(struct lab_sheet *s, const struct lab_findings *f,
+		    const char *id)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < f->n_stores; i++) {
+		if (lab_figure(f, i, id))
+			continue;
+		lab_put(s, "%s%s",
+			any ? ", " :
+			      "<p class=\"dim\">Not "
+			      "measured: ",
+			f->stores[i].name);
+		any = true;
+	}
+	if (any)
+		lab_put(s, ".</p>\n");
+}
+
+static void table(struct lab_sheet *s, const struct lab_findings *f,
+		  size_t lead)
+{
+	const struct lab_figure *g = &f->figures[lead];
+	bool single = lab_figure_single(f, lead);
+
+	lab_put(s, "<table>\n<caption>%s%s%s; %s is better%s</caption>\n",
+		g->name, *g->unit ? ", in " : "", lab_say_unit(g->unit),
+		g->more_is_better ? "more" : "less",
+		single ? "; measured once" : "");
+	lab_put(s, "<thead><tr><th scope=\"col\">store</th>");
+	if (!single)
+		lab_put(s, "<th scope=\"col\" class=\"n\">samples</th>"
+			   "<th scope=\"col\" class=\"n\">p50</th>"
+			   "<th scope=\"col\" class=\"n\">p99</th>");
+	lab_put(s,
+		"<th scope=\"col\" class=\"n\">%s</th>"
+		"<th scope=\"col\" class=\"n\">floor</th>"
+		"<th scope=\"col\">which is</th></tr></thead>\n<tbody>\n",
+		single ? "value" : "max");
+	for (size_t i = lead; i < f->n_figures; i++)
+		if (lab_figure_same(f, lead, i))
+			row(s, f, &f->figures[i], single);
+	lab_put(s, "</tbody>\n</table>\n");
+}
+
+static bool has_curves(const struct lab_findings *f, size_t lead)
+{
+	for (size_t i = lead; i < f->n_figures; i++)
+		if (lab_figure_same(f, lead, i) && f->figures[i].has_curve)
+			return true;
+	return false;
+}
+
+static void group(struct lab_sheet *s, const struct lab_findings *f,
+		  size_t lead)
+{
+	const struct lab_figure *g = &f->figures[lead];
+
+	lab_put(s,
+		"<h3 id=\"f-%zu\">%s</h3>\n<div class=\"plots\">\n<div>\n"
+		"<div class=\"wide\" tabindex=\"0\" role=\"region\" "
+		"aria-label=\"%s, a table that may scroll\">\n",
+		lead, g->name, g->name);
+	table(s, f, lead);
+	lab_put(s, "</div>\n");
+	missing(s, f, g->id);
+	lab_put(s, "</div>\n");
+	if (has_curves(f, lead))
+		lab_html_curves(s, f, lead);
+	lab_put(s, "</div>\n");
+}
+
+void lab_html_figures(struct lab_sheet *s, const struct lab_findings *f)
+{
+	lab_put(s, "<section aria-labelledby=\"figures\">\n"
+		   "<h2 id=\"figures\">Figures</h2>\n");
+	if (f->n_figures)
+		lab_put(s, "<p>Times are counted from the intended start. p50 "
+			   "and p99: that part of the samples is at or below "
+			   "it, in percent. The floor is the p50 of the bare "
+			   "transport, measured beside it.</p>\n");
+	else
+		lab_put(s, "<p>Nothing was measured.</p>\n");
+	for (size_t i = 0; i < f->n_figures; i++)
+		if (lab_figure_leads(f, i))
+			group(s, f, i);
+	lab_put(s, "</section>\n");
+}
