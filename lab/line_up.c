@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LENGTH(a) (sizeof(a) / sizeof((a)[0]))
+
 /* ---- Names --------------------------------------------------------------- */
 
 static bool taken(const struct lab_line_up *l, const char *name)
@@ -36,26 +38,31 @@ static struct lab_subject *add(struct lab_line_up *l, const char *name,
 	return s;
 }
 
-/* The file of a command: the last word with a '/' in it, or the first. */
-static const char *file_of(const char *command, size_t *len)
+/* The last part of the path that `word` begins with. */
+static const char *base_of(const char *word, size_t *len)
 {
-	const char *best = command;
 	const char *slash;
 
-	for (const char *word = command; *word;) {
-		size_t n = strcspn(word, " ");
+	*len = strcspn(word, " ");
+	while ((slash = memchr(word, '/', *len))) {
+		*len -= (size_t)(slash - word) + 1;
+		word = slash + 1;
+	}
+	return word;
+}
 
-		slash = memchr(word, '/', n);
-		if (slash)
-			best = word;
-		word += n + strspn(word + n, " ");
-	}
-	*len = strcspn(best, " ");
-	while ((slash = memchr(best, '/', *len))) {
-		*len -= (size_t)(slash - best) + 1;
-		best = slash + 1;
-	}
-	return best;
+/* What a command is called: of `python3 lock.py`, lock.py. */
+static const char *file_of(const char *command, size_t *len)
+{
+	static const char *const interpreters[] = { "sh", "bash", "env",
+						    "python3", "perl" };
+	const char *word = base_of(command, len);
+
+	for (size_t i = 0; i < LENGTH(interpreters); i++)
+		if (strlen(interpreters[i]) == *len &&
+		    !strncmp(word, interpreters[i], *len) && word[*len] == ' ')
+			return base_of(word + *len + 1, len);
+	return word;
 }
 
 /* ---- Who ----------------------------------------------------------------- */

@@ -50,11 +50,15 @@ void lab_subject_stop(struct lab_subject *s)
 {
 	for (size_t i = 0; i < s->n_nodes; i++) {
 		lab_proxy_free(s->proxies[i]);
-		lab_server_free(s->nodes[i]);
+		if (!s->whole)
+			lab_server_free(s->nodes[i]);
 		s->proxies[i] = NULL;
 		s->nodes[i] = NULL;
 	}
 	s->n_nodes = 0;
+	if (s->whole)
+		s->kind->stop(s);
+	s->whole = NULL;
 	lab_process_free(s->tidy);
 	s->tidy = NULL;
 }
@@ -79,7 +83,9 @@ static int restart(struct lab_server *server)
 
 int lab_subject_restart(struct lab_subject *s)
 {
-	return each(s, restart);
+	if (each(s, restart) < 0)
+		return -1;
+	return s->kind->wait ? s->kind->wait(s) : 0;
 }
 
 int lab_subject_pause(struct lab_subject *s)

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LAB_NODES 3
+#define LAB_MOST_NODES 3
 
 struct lab_subject;
 
@@ -23,6 +23,10 @@ struct lab_subject_kind {
 	const char *name;   /* "redis" */
 	const char *scheme;
 	int (*start)(struct lab_subject *s);
+	/* What is not in nodes[].  NULL: nothing. */
+	void (*stop)(struct lab_subject *s);
+	/* After a restart: until all of it serves.  NULL: it does at once. */
+	int (*wait)(struct lab_subject *s);
 	int (*flush)(struct lab_subject *s);  /* forget everything */
 	int (*fill)(struct lab_subject *s);   /* until memory is full */
 	int64_t (*left)(struct lab_subject *s);  /* things that it keeps */
@@ -41,9 +45,10 @@ struct lab_subject {
 	char command[1024]; /* of a foreign one */
 	char server_text[80];
 	char settings[160];
-	struct lab_server *nodes[LAB_NODES];
-	struct lab_proxy *proxies[LAB_NODES];
+	struct lab_server *nodes[LAB_MOST_NODES];
+	struct lab_proxy *proxies[LAB_MOST_NODES];
 	size_t n_nodes;
+	void *whole;        /* the kind's, where nodes make up one thing */
 	struct lab_process *tidy; /* removes a directory of a file: store */
 	bool foreign;
 	bool local;         /* excludes threads of one process only */

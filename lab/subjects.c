@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The servers that a comparison can start, an entry each. */
 #include "lab/clock.h"
+#include "lab/ensemble.h"
 #include "lab/fail.h"
 #include "lab/memcached.h"
 #include "lab/redis.h"
@@ -18,6 +19,8 @@
 /* Memory is bounded, so that it can be filled in a moment. */
 #define REDIS_MEMORY "24mb"
 #define MEMCACHED_MB 8
+
+#define ENSEMBLE_MS 20000 /* to have a leader again */
 
 /* ---- Redis --------------------------------------------------------------- */
 
@@ -169,8 +172,82 @@ static const struct lab_subject_kind memcached = {
 	.floor = "3 x version",
 };
 
+/* ---- ZooKeeper ----------------------------------------------------------- */
+
+/* Data on the disk, but not synced: what a killed server forgets is then the
+ * machine's to lose, and a lab's disk does not decide the figures. */
+static const struct lab_zk_options zk_options = { .tick_ms = 100 };
+
+static void zk_describe(struct lab_subject *s, const char *nodes)
+{
+	char reply[2048];
+	const char *v = NULL;
+
+	if (lab_zk_word(s->nodes[0], "srvr", reply, sizeof(reply)) == 0)
+		v = strstr(reply, "version: ");
+	if (v)
+		snprintf(s->server_text, sizeof(s->server_text),
+			 "zookeeper %.*s", (int)strcspn(v + 9, "-, \r\n"),
+			 v + 9);
+	snprintf(s->settings, sizeof(s->settings),
+		 "%s, tickTime 100, forceSync no", nodes);
+}
+
+static int zk_start(struct lab_subject *s)
+{
+	s->nodes[0] = lab_zk_start(&zk_options);
+	if (!s->nodes[0])
+		return -1;
+	s->n_nodes = 1;
+	zk_describe(s, "standalone");
+	return 0;
+}
+
+static int64_t zk_left(struct lab_subject *s)
+{
+	return lab_zk_number(s->nodes[0], "srvr", "Node count");
+}
+
+static int zk3_start(struct lab_subject *s)
+{
+	struct lab_ensemble *e = lab_ensemble_start(&zk_options);
+
+	if (!e)
+		return -1;
+	s->whole = e;
+	s->n_nodes = 3;
+	for (size_t i = 0; i < s->n_nodes; i++)
+		s->nodes[i] = e->node[i];
+	zk_describe(s, "3 servers");
+	return 0;
+}
+
+static void zk3_stop(struct lab_subject *s)
+{
+	lab_ensemble_free(s->whole);
+}
+
+static int zk3_wait(struct lab_subject *s)
+{
+	return lab_ensemble_wait(s->whole, ENSEMBLE_MS);
+}
+
+static const struct lab_subject_kind zk = {
+	.name = "zk",
+	.scheme = "zk",
+	.start = zk_start,
+	.left = zk_left,
+};
+
+static const struct lab_subject_kind zk3 = {
+	.name = "zk-3",
+	.scheme = "zk",
+	.start = zk3_start,
+	.stop = zk3_stop,
+	.wait = zk3_wait,
+	.left = zk_left,
+};
+
 const struct lab_subject_kind *const lab_subject_kinds[] = {
-	&redis,
-	&memcached,
-	NULL,
+	&redis, &memcached, &zk, &zk3, NULL,
 };

@@ -11,7 +11,7 @@ static void run(struct lab_trial *t)
 	lab_scene(t, &s, 0);
 	lab_give(s.a);
 	lab_scene_inherit(t, &s, lab_now(), LAB_LONG_MS);
-	lab_take(s.a, 0);
+	lab_take(s.a, LAB_LONG_MS);
 	lab_tell_take(s.b, 100);
 	r = lab_hear(s.b, LAB_LONG_MS);
 	lab_expect(t, r.rc == DLOCK_EBUSY, "a held lock was not busy");
