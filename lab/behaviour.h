@@ -38,6 +38,7 @@ struct lab_behaviour {
 	bool fault;      /* something is done to store, network or holder */
 	bool may_lose;   /* a store without DURABLE or CONSISTENT may lose holds
 			  * here, if it says so in time */
+	bool long_lease; /* of a DURABLE store: it outlasts what is done */
 	bool even_without; /* run also where the store has refused */
 	void (*run)(struct lab_trial *t);
 };

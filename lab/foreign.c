@@ -110,7 +110,8 @@ int lab_foreign_release(struct lab_foreign *f)
 }
 
 /* In the child.  It stays in our process group: who stops us stops it. */
-static void become(const char *command, const char *tmp, int fd, pid_t parent)
+static void become(const char *command, const char *tmp, int fd, int err,
+		   pid_t parent)
 {
 	sigset_t none;
 
@@ -119,7 +120,7 @@ static void become(const char *command, const char *tmp, int fd, pid_t parent)
 		_exit(127);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (dup2(fd, 0) < 0 || dup2(fd, 1) < 0)
+	if (dup2(fd, 0) < 0 || dup2(fd, 1) < 0 || dup2(err, 2) < 0)
 		_exit(127);
 	execl("/usr/bin/env", "env", tmp, "sh", "-c", command, (char *)NULL);
 	_exit(127);
@@ -132,18 +133,23 @@ struct lab_foreign *lab_foreign_start(const char *command, const char *dir)
 	char hello[256];
 	char tmp[600];
 	int fds[2];
+	int err;
 
 	if (!f || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0) {
 		lab_fail("no foreign command: %s", strerror(errno));
 		free(f);
 		return NULL;
 	}
+	snprintf(tmp, sizeof(tmp), "%.500s/foreign.log", dir);
+	err = open(tmp, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	snprintf(tmp, sizeof(tmp), "TMPDIR=%.500s", dir);
 	f->fd = fds[0];
 	f->pid = fork();
 	if (f->pid == 0)
-		become(command, tmp, fds[1], self);
+		become(command, tmp, fds[1], err, self);
 	close(fds[1]);
+	if (err >= 0)
+		close(err);
 	if (f->pid > 0 &&
 	    hear(f, lab_after_ms(START_MS), hello, sizeof(hello)) &&
 	    !strncmp(hello, "ready", 5))

@@ -18,7 +18,7 @@ void lab_scene(struct lab_trial *t, struct lab_scene *s, int how_a)
 
 	s->a = lab_join(t, "A: holder", how_a);
 	s->b = lab_join(t, "B: waiter", 0);
-	r = lab_take(s->a, LAB_LONG_MS);
+	r = lab_take(s->a, LAB_LONG_MS / 4);
 	lab_expect(t, r.rc == DLOCK_OK, "a free lock was not granted: %s",
 		   r.text);
 	lab_tell_take(s->b, LAB_LONG_MS);

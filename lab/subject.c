@@ -108,30 +108,26 @@ int lab_subject_step_wall(struct lab_subject *s, int64_t ms)
 
 /* ---- The floor ----------------------------------------------------------- */
 
-/* Send the ping, read until the pong is there. */
-static bool round_trip(int fd, const struct lab_subject_kind *kind,
-		       int64_t deadline)
+/* Send, and read as many bytes as the answer has. */
+static bool exchange(int fd, const struct lab_exchange *e, int64_t deadline)
 {
 	char reply[256];
 	size_t used = 0;
 
-	if (lab_send(fd, kind->ping, strlen(kind->ping), deadline) < 0)
+	if (lab_send(fd, e->send, e->len, deadline) < 0)
 		return false;
-	while (used + 1 < sizeof(reply)) {
+	while (used < e->reply) {
 		struct pollfd p = { .fd = fd, .events = POLLIN };
 		ssize_t n;
 
 		if (poll(&p, 1, lab_poll_ms(deadline)) <= 0)
 			return false;
-		n = recv(fd, reply + used, sizeof(reply) - 1 - used, 0);
+		n = recv(fd, reply + used, sizeof(reply) - used, 0);
 		if (n <= 0)
-			return n < 0 && errno == EINTR;
+			return false;
 		used += (size_t)n;
-		reply[used] = '\0';
-		if (strstr(reply, kind->pong))
-			return true;
 	}
-	return false;
+	return true;
 }
 
 static int by_size(const void *a, const void *b)
@@ -150,14 +146,19 @@ double lab_subject_floor_us(struct lab_subject *s)
 	size_t n = 0;
 	int fd;
 
-	if (!s->kind || !s->kind->ping || !s->n_nodes)
+	if (!s->kind || !s->kind->ping.len || !s->n_nodes)
 		return -1;
 	to = lab_server_address(s->nodes[0]);
 	fd = lab_connect(&to, deadline);
+	if (fd >= 0 && s->kind->hello.len &&
+	    !exchange(fd, &s->kind->hello, deadline)) {
+		close(fd);
+		return -1;
+	}
 	for (; fd >= 0 && n < FLOOR_ROUNDS; n++) {
 		int64_t begun = lab_now();
 
-		if (!round_trip(fd, s->kind, deadline))
+		if (!exchange(fd, &s->kind->ping, deadline))
 			break;
 		us[n] = (double)(lab_now() - begun) / 1e3;
 	}

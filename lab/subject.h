@@ -30,10 +30,15 @@ struct lab_subject_kind {
 	int (*flush)(struct lab_subject *s);  /* forget everything */
 	int (*fill)(struct lab_subject *s);   /* until memory is full */
 	int64_t (*left)(struct lab_subject *s);  /* things that it keeps */
-	const char *ping;   /* one round trip on a bare connection ... */
-	const char *pong;   /* ... and how the answer ends */
-	const char *floor;  /* what to call it */
-	bool wall;          /* its wall clock can be stepped */
+	int stays;          /* of them for each name that was locked once */
+	const char *what_stays;
+	/* The floor: what is sent and how many bytes are answered, once at the
+	 * beginning of a connection and then for each round trip. */
+	struct lab_exchange {
+		const char *send;
+		size_t len;
+		size_t reply;
+	} hello, ping;
 };
 
 struct lab_subject {
@@ -51,6 +56,7 @@ struct lab_subject {
 	void *whole;        /* the kind's, where nodes make up one thing */
 	struct lab_process *tidy; /* removes a directory of a file: store */
 	bool foreign;
+	bool wall;          /* the clock of its server can be stepped */
 	bool local;         /* excludes threads of one process only */
 	char trouble[400];  /* why it cannot be tried at all; "" */
 	uint32_t caps;

@@ -6,6 +6,7 @@
 #include "lab/memcached.h"
 #include "lab/redis.h"
 #include "lab/subject.h"
+#include "lab/wall.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -28,7 +29,7 @@ static int redis_start(struct lab_subject *s)
 {
 	struct lab_redis_options o = { .maxmemory = REDIS_MEMORY,
 				       .policy = "noeviction",
-				       .wall = true };
+				       .wall = lab_wall_shim() != NULL };
 	char info[8192];
 	const char *v;
 
@@ -36,6 +37,7 @@ static int redis_start(struct lab_subject *s)
 	if (!s->nodes[0])
 		return -1;
 	s->n_nodes = 1;
+	s->wall = o.wall;
 	if (lab_redis_do(s->nodes[0], info, sizeof(info), "INFO server") == 0) {
 		v = strstr(info, "redis_version:");
 		if (v)
@@ -80,10 +82,9 @@ static const struct lab_subject_kind redis = {
 	.flush = redis_flush,
 	.fill = redis_fill,
 	.left = redis_left,
-	.ping = "PING\r\n",
-	.pong = "\r\n",
-	.floor = "2 x PING",
-	.wall = true,
+	.stays = 1,
+	.what_stays = "the last token",
+	.ping = { "PING\r\n", 6, 7 },
 };
 
 /* ---- memcached ----------------------------------------------------------- */
@@ -167,9 +168,9 @@ static const struct lab_subject_kind memcached = {
 	.flush = memcached_flush,
 	.fill = memcached_fill,
 	.left = memcached_left,
-	.ping = "version\r\n",
-	.pong = "\r\n",
-	.floor = "3 x version",
+	.stays = 1,
+	.what_stays = "the last token",
+	.ping = { "mn\r\n", 4, 4 },
 };
 
 /* ---- ZooKeeper ----------------------------------------------------------- */
@@ -177,6 +178,18 @@ static const struct lab_subject_kind memcached = {
 /* Data on the disk, but not synced: what a killed server forgets is then the
  * machine's to lose, and a lab's disk does not decide the figures. */
 static const struct lab_zk_options zk_options = { .tick_ms = 100 };
+
+/* A new session of a second, as the server's protocol has it; then its pings. */
+#define ZK_HELLO                                                                 \
+	{                                                                        \
+		"\0\0\0\x2d\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x03\xe8\0\0\0\0\0\0\0\0" \
+		"\0\0\0\x10\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",                  \
+			49, 41                                                   \
+	}
+#define ZK_PING                                                                \
+	{                                                                      \
+		"\0\0\0\x08\xff\xff\xff\xfe\0\0\0\x0b", 12, 20                 \
+	}
 
 static void zk_describe(struct lab_subject *s, const char *nodes)
 {
@@ -236,6 +249,10 @@ static const struct lab_subject_kind zk = {
 	.name = "zk",
 	.scheme = "zk",
 	.start = zk_start,
+	.stays = 2,
+	.what_stays = "containers, which the server removes by and by",
+	.hello = ZK_HELLO,
+	.ping = ZK_PING,
 	.left = zk_left,
 };
 
@@ -243,6 +260,10 @@ static const struct lab_subject_kind zk3 = {
 	.name = "zk-3",
 	.scheme = "zk",
 	.start = zk3_start,
+	.stays = 2,
+	.what_stays = "containers, which the server removes by and by",
+	.hello = ZK_HELLO,
+	.ping = ZK_PING,
 	.stop = zk3_stop,
 	.wait = zk3_wait,
 	.left = zk_left,

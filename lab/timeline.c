@@ -139,9 +139,12 @@ static void overlap(struct drawing *d, const struct belief *a,
 	int64_t from = a->from > b->from ? a->from : b->from;
 	int64_t to = a->end < b->end ? a->end : b->end;
 
-	if (from < to && !(a->drawn.shared && b->drawn.shared))
-		lab_timeline_overlap(d->trial->findings, d->line,
-				     ms_of(d, from), ms_of(d, to));
+	if (from >= to || (a->drawn.shared && b->drawn.shared))
+		return;
+	if ((double)(to - from) / 1e6 > d->trial->overlap_ms)
+		d->trial->overlap_ms = (double)(to - from) / 1e6;
+	lab_timeline_overlap(d->trial->findings, d->line, ms_of(d, from),
+			     ms_of(d, to));
 }
 
 static void lay_out(struct drawing *d, int64_t last)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #define SLICE_MS 20
+#define LONG_LEASE_MS 12000 /* a server has restarted by then */
 
 bool lab_trial_stopped(const struct lab_trial *t)
 {
@@ -174,7 +175,7 @@ static const char *lacking(const struct lab_trial *t)
 		return "this server has no command that forgets everything";
 	if (needs & LAB_NEEDS_FILL && !s->kind->fill)
 		return "this server has no bound on its memory";
-	if (needs & LAB_NEEDS_WALL && !s->kind->wall)
+	if (needs & LAB_NEEDS_WALL && !s->wall)
 		return "the clock of this server cannot be stepped";
 	if (needs & LAB_NEEDS_DEPTH && !s->kind->left)
 		return "nobody can look into this server";
@@ -252,16 +253,19 @@ static void judge_history(struct lab_trial *t)
 		lab_trial_fail(t, "the history cannot be read: %s",
 			       lab_errmsg());
 	} else {
+		lab_timeline_draw(t, records, n);
 		if (v->violations)
 			t->broken = false;
-		if (v->violations)
+		if (v->broken[LAB_RULE_OVERLAP] && t->overlap_ms > 0)
+			lab_broken(t, "%s, for %.1f ms", rule_words(v),
+				   t->overlap_ms);
+		else if (v->violations)
 			lab_broken(t, "%s: %.330s", rule_words(v),
 				   v->nwords ? v->words[0] : "");
 		if (v->wiped) {
 			t->lost_declared = true;
 			t->found_ms = v->found_ns / LAB_MS;
 		}
-		lab_timeline_draw(t, records, n);
 	}
 	free(records);
 	free(v);
@@ -338,6 +342,8 @@ static void prepare(struct lab_trial *t)
 			 "prefix=dlock-compare-%.8" PRIx64, t->seed >> 32);
 	if (s->ttl_ms && !strstr(s->uri, "ttl=")) {
 		t->ttl_ms = lab_of(t, 1000, 2000);
+		if (t->behaviour->long_lease && s->caps & DLOCK_CAP_DURABLE)
+			t->ttl_ms = LONG_LEASE_MS;
 		snprintf(params + strlen(params),
 			 sizeof(params) - strlen(params), "%sttl=%dms",
 			 *params ? "&" : "", (int)t->ttl_ms);

@@ -45,6 +45,7 @@ struct lab_trial {
 	bool lost_declared; /* a loss that the store had declared was seen */
 	char why[400];
 	int64_t found_ms;
+	double overlap_ms;  /* the longest, as drawn */
 
 	/* The fault, for the timeline; times of lab_now(), 0: none. */
 	const char *fault;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/scene.h"
 
-#define SLOW_MS 150
+#define SLOW_MS 100
 
 /* Answers take their time before: a lease that is counted from the answer, not
  * from the request, then reaches into the next one's hold. */
