@@ -218,7 +218,7 @@ static void draw(struct plot *p, const struct line *l)
 		"<path class=\"lead\" d=\"M%f %fL%f %f\"/>"
 		"<text class=\"name\" x=\"%f\" y=\"%f\">%s</text></g>\n",
 		across(p, (double)l->last) + 5, l->end, RIGHT + 12, l->label,
-		RIGHT + 15, l->label + 4.5, lab_say_short(text, name, 14));
+		RIGHT + 15, l->label + 4.5, lab_say_short(text, name, 13));
 }
 
 /* The legend, for who does not see colours or lines. */

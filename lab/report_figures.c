@@ -25,9 +25,10 @@ static void row(struct lab_sheet *s, const struct lab_findings *f,
 	number(s, g->samples ? g->max : NAN);
 	if (g->floor_p50 >= 0) {
 		number(s, g->floor_p50);
-		lab_put(s, "<td>%s</td>", *g->floor ? g->floor : "–");
+		lab_put(s, "<td class=\"w\">%s</td>",
+			*g->floor ? g->floor : "–");
 	} else {
-		lab_put(s, "<td class=\"n\">–</td><td>none</td>");
+		lab_put(s, "<td class=\"n\">–</td><td class=\"w\">none</td>");
 	}
 	lab_put(s, "</tr>\n");
 }
@@ -41,11 +42,8 @@ static void missing(struct lab_sheet *s, const struct lab_findings *f,
 	for (size_t i = 0; i < f->n_stores; i++) {
 		if (lab_figure(f, i, id))
 			continue;
-		lab_put(s, "%s%s",
-			any ? ", " :
-			      "<p class=\"dim\">Not "
-			      "measured: ",
-			f->stores[i].name);
+		lab_put_raw(s, any ? ", " : "<p class=\"dim\">Not measured: ");
+		lab_put(s, "%s", f->stores[i].name);
 		any = true;
 	}
 	if (any)

@@ -114,14 +114,14 @@ static void store(struct lab_sheet *s, const struct lab_store *it, size_t i)
 
 	lab_put(s,
 		"<tr id=\"s-%zu\"><th scope=\"row\">%s</th>"
-		"<td><code>%s</code></td><td>%s",
-		i, it->name, it->uri, *it->server ? it->server : "–");
+		"<td><code>%s</code></td><td class=\"w\">%s",
+		i, it->name, it->uri, it->server);
 	if (*it->settings)
-		lab_put(s, "<br/><small>%s</small>", it->settings);
+		lab_put(s, " <small>%s</small>", it->settings);
 	if (*it->trouble)
-		lab_put(s, "<br/><strong>nothing was run: %s</strong>",
+		lab_put(s, " <strong>nothing was run: %s</strong>",
 			it->trouble);
-	lab_put(s, "</td><td>%s</td>",
+	lab_put(s, "</td><td class=\"w\">%s</td>",
 		it->foreign ? "nothing: not a store of dlock" :
 		it->caps    ? lab_say_caps(text, it->caps) :
 			      "–");
