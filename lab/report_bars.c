@@ -95,8 +95,10 @@ static void draw(struct bars *b, size_t row, size_t store, double ms,
 			across(b, ms), y + 26, across(b, max), across(b, max),
 			y + 22);
 	if (lease > 0)
-		lab_put(b->s, "<path class=\"lease\" d=\"M%f %fv18\"/>",
-			across(b, lease), y + 17);
+		lab_put(b->s,
+			"<path class=\"halo\" d=\"M%f %fv18\"/>"
+			"<path class=\"lease\" d=\"M%f %fv18\"/>",
+			across(b, lease), y + 17, across(b, lease), y + 17);
 	lab_put(b->s, "\n");
 }
 

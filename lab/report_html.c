@@ -24,7 +24,7 @@ static const char *escape(char c)
 
 void lab_html_verdict(struct lab_sheet *s, enum lab_outcome outcome)
 {
-	lab_put(s, "<span aria-hidden=\"true\">%s</span> %s",
+	lab_put(s, "<span aria-hidden=\"true\">%s</span> %s",
 		lab_say_symbol(outcome), lab_outcome_words(outcome));
 }
 

@@ -33,7 +33,7 @@ static const char *const rules[] = {
 	"a{color:var(--link)}\n"
 	"a:focus-visible,summary:focus-visible,.wide:focus-visible"
 	"{outline:3px solid var(--link);outline-offset:2px}\n"
-	".dim,small{color:var(--dim);font-size:.85rem}\n",
+	".dim,small{color:var(--dim);font-size:.88em}\n",
 	"nav ul{list-style:none;display:flex;flex-wrap:wrap;gap:.2rem 1.2rem;"
 	"padding:0;margin:.8rem 0}\n"
 	"dl.run{display:grid;grid-template-columns:max-content 1fr;"
@@ -63,7 +63,7 @@ static const char *const rules[] = {
 	"table.matrix th[scope=col]{max-width:11rem;overflow-wrap:anywhere}\n"
 	"table.matrix td a{color:inherit}\n"
 	"table.matrix td small{display:block;color:inherit}\n"
-	"table.full{width:100%}\n"
+	"table.full{width:100%}table.full th[scope=row]{min-width:5.5rem}\n"
 	"tr:target>*{outline:3px solid var(--link);outline-offset:-3px}\n",
 	".v-not-run{color:var(--dim)}\n"
 	".v-kept{color:var(--kept);background:var(--kept-bg)}\n"
@@ -110,14 +110,15 @@ static const char *const rules[] = {
 	"svg .cross{stroke:var(--red);stroke-width:3}\n"
 	"svg .bar{fill:var(--c0)}svg .whisk{stroke:var(--fg);"
 	"stroke-width:1.5}\n"
-	"svg .lease{stroke:var(--dim);stroke-width:1.5;"
+	"svg .halo{stroke:var(--bg);stroke-width:5}\n"
+	"svg .lease{stroke:var(--fg);stroke-width:1.5;"
 	"stroke-dasharray:4 3}\n",
 	"@media (max-width:600px){body{padding:.7rem;font-size:15px}"
 	"svg text{font-size:14px}svg text.in,svg text.on{font-size:13px}"
 	"dl.run{grid-template-columns:max-content 1fr;gap:.1rem .7rem}"
 	"th,td{padding:.25rem .4rem}table{font-size:.87rem}}\n"
 	"@media print{body{max-width:none;padding:0;font-size:10.5pt}"
-	"nav{display:none}h2,h3{break-after:avoid}"
+	"nav{display:none}h2,h3,h2+p,h3+p{break-after:avoid}"
 	"tr,figure{break-inside:avoid}a{color:inherit}"
 	".wide{overflow:visible}table{font-size:8.5pt}"
 	"th,td{padding:.15rem .3rem}th[scope=row],td code,td.w,"
