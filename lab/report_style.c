@@ -117,13 +117,15 @@ static const char *const rules[] = {
 	"svg text{font-size:14px}svg text.in,svg text.on{font-size:13px}"
 	"dl.run{grid-template-columns:max-content 1fr;gap:.1rem .7rem}"
 	"th,td{padding:.25rem .4rem}table{font-size:.87rem}}\n"
-	"@media print{body{max-width:none;padding:0;font-size:10.5pt}"
+	"@page{margin:11mm}@media print{body{max-width:none;padding:0;font-size:10.5pt}"
 	"nav{display:none}h2,h3,h2+p,h3+p{break-after:avoid}"
 	"tr,figure{break-inside:avoid}a{color:inherit}"
 	".wide{overflow:visible}table{font-size:8.5pt}"
 	"th,td{padding:.15rem .3rem}th[scope=row],td code,td.w,"
-	"table.matrix td,table.matrix th[scope=row]{min-width:0}"
-	"table.matrix th[scope=row]{position:static}"
+	"table.matrix td{min-width:0}table.matrix{font-size:7pt}"
+	"table.matrix th,table.matrix td{padding:.1rem .15rem}"
+	"table.matrix th[scope=row]{position:static;min-width:5rem;"
+	"overflow-wrap:normal}"
 	".plots{grid-template-columns:1fr 1fr}}\n",
 };
 
