@@ -57,7 +57,8 @@ static void end(struct bars *b)
 		"<line class=\"axis\" x1=\"%f\" y1=\"%f\" x2=\"%f\" "
 		"y2=\"%f\"/>\n",
 		LEFT, y + 4, RIGHT, y + 4);
-	for (double at = 0; at <= b->most; at += step) {
+	for (int i = 0; i <= LAB_TICKS && i * step <= b->most; i++) {
+		double at = i * step;
 		double x = across(b, at);
 
 		lab_put(b->s,

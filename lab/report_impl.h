@@ -15,6 +15,7 @@
 
 #define LAB_SHORT 64   /* what the functions below fill */
 #define LAB_WIDE 460.0 /* units across a drawing: about pixels on a phone */
+#define LAB_TICKS 6    /* on an axis, beside its beginning */
 
 struct lab_sheet {
 	FILE *out;
@@ -84,7 +85,7 @@ bool lab_figure_recovers(const struct lab_findings *f, size_t i);
 double lab_text_wide(const char *text);
 
 /* The distance of ticks, 1, 2 or 5 times a power of ten, if `span` is to have
- * at most six. */
+ * at most LAB_TICKS. */
 double lab_tick_step(double span);
 
 /* ---- Parts of the page ---------------------------------------------------- */

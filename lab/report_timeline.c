@@ -245,9 +245,12 @@ static void axis(const struct view *v, double y)
 		"<line class=\"axis\" x1=\"%f\" y1=\"%f\" x2=\"%f\" "
 		"y2=\"%f\"/>\n",
 		LEFT, y, RIGHT, y);
-	for (double at = ceil(v->from / step) * step; at <= v->to; at += step) {
+	for (int i = 0; i <= LAB_TICKS; i++) {
+		double at = (ceil(v->from / step) + i) * step;
 		double x = across(v, at);
 
+		if (at > v->to)
+			break;
 		lab_put(v->s, "<path class=\"axis\" d=\"M%f %fv5\"/>", x, y);
 		lab_put(v->s, "<text class=\"dim %s\" x=\"%f\" y=\"%f\">%s",
 			x < LEFT + 20  ? "" :
