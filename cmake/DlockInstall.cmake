@@ -3,6 +3,16 @@ include(CMakePackageConfigHelpers)
 
 set(config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/dlock")
 
+# What who links the static library needs as well.
+get_property(backend_targets GLOBAL PROPERTY DLOCK_BACKEND_TARGETS)
+set(STATIC_PACKAGES LibMD)
+set(PC_PRIVATE libmd)
+if("Hiredis::Hiredis" IN_LIST backend_targets)
+	list(APPEND STATIC_PACKAGES Hiredis)
+	list(APPEND PC_PRIVATE hiredis)
+endif()
+list(JOIN PC_PRIVATE ", " PC_PRIVATE)
+
 install(TARGETS dlock EXPORT dlock-shared)
 install(TARGETS dlock_static EXPORT dlock-static)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/dlock"
@@ -26,6 +36,7 @@ install(FILES
 	"${PROJECT_BINARY_DIR}/generated/dlock-config.cmake"
 	"${PROJECT_BINARY_DIR}/generated/dlock-config-version.cmake"
 	"${PROJECT_SOURCE_DIR}/cmake/FindLibMD.cmake"
+	"${PROJECT_SOURCE_DIR}/cmake/FindHiredis.cmake"
 	DESTINATION "${config_dir}")
 
 # Relative to the .pc file where that is possible: the tree can be moved.

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operations that go out together and are answered in their order. */
+#include "memcached.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+static const struct memc_dialect *dialect(const struct memc_conn *c)
+{
+	return c->meta ? &dlki_memc_meta : &dlki_memc_text;
+}
+
+/* `add` and `cas` are the text protocol's in either case: see meta.c. */
+static void put_item(struct memc_conn *c, const struct memc_op *op,
+		     const char *key)
+{
+	int64_t exptime_s = c->session->exptime_s;
+	char text[MEMC_TEXT_SIZE];
+	int len = dlki_memc_item_print(text, op->claim, op->token);
+
+	if (op->verb == MEMC_ADD)
+		dlki_memc_put(c, "add %s 0 %" PRId64 " %d\r\n%s\r\n", key,
+			      exptime_s, len, text);
+	else
+		dlki_memc_put(c,
+			      "cas %s 0 %" PRId64 " %d %" PRIu64 "\r\n%s\r\n",
+			      key, exptime_s, len, op->cas, text);
+}
+
+static void put(struct memc_conn *c, const struct memc_op *op)
+{
+	const struct memc_dialect *d = dialect(c);
+	char key[MEMC_KEY_SIZE];
+
+	dlki_memc_key(c->session, op->claim, op->slot, key);
+	if (op->verb == MEMC_DROP) {
+		d->put_drop(c, key, op->cas);
+		return;
+	}
+	if (op->verb != MEMC_LOOK)
+		put_item(c, op, key);
+	d->put_look(c, key);
+}
+
+static int get_look(struct memc_conn *c, struct memc_op *op, dlk_time deadline,
+		    struct dlk_error *err)
+{
+	const char *owner = op->claim->owner;
+	char text[MEMC_TEXT_SIZE];
+	int rc = dialect(c)->get_look(c, op, text, deadline, err);
+
+	if (rc != 0 || op->answer == MEMC_MISSING)
+		return rc;
+	if (op->item.cas == 0)
+		return dlk_fail(err, DLOCK_ENOTSUP,
+				"%s: the server gives items no cas; start it "
+				"without -C",
+				c->net.who);
+	dlki_memc_item_parse(&op->item, text);
+	if (op->item.owner[0] && op->item.token == 0)
+		op->item.token = c->base + op->item.cas;
+	if (owner && strcmp(op->item.owner, owner) == 0)
+		op->answer = MEMC_MINE;
+	return 0;
+}
+
+/* What is there afterwards decides; the first line only tells whether it came
+ * to be there by this request. */
+static int get_stored(struct memc_conn *c, struct memc_op *op,
+		      dlk_time deadline, struct dlk_error *err)
+{
+	const char *line;
+	int stored;
+	int rc = dlki_memc_line(c, &line, deadline, err);
+
+	if (rc != 0)
+		return rc;
+	stored = strcmp(line, "STORED") == 0;
+	if (!stored && strcmp(line, "NOT_STORED") != 0 &&
+	    strcmp(line, "EXISTS") != 0 && strcmp(line, "NOT_FOUND") != 0)
+		return dlki_memc_odd(c, line, err);
+	rc = get_look(c, op, deadline, err);
+	if (rc == 0 && stored && op->answer == MEMC_MINE)
+		op->answer = MEMC_DONE;
+	return rc;
+}
+
+int dlki_memc_run(struct memc_conn *c, struct memc_op *ops, size_t n,
+		  dlk_time deadline, struct dlk_error *err)
+{
+	int rc;
+
+	assert(n <= MEMC_FLIGHT);
+	for (size_t i = 0; i < n; i++)
+		put(c, &ops[i]);
+	rc = dlki_memc_send(c, deadline, err);
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		if (ops[i].verb == MEMC_LOOK)
+			rc = get_look(c, &ops[i], deadline, err);
+		else if (ops[i].verb == MEMC_DROP)
+			rc = dialect(c)->get_drop(c, &ops[i], deadline, err);
+		else
+			rc = get_stored(c, &ops[i], deadline, err);
+	}
+	return rc;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Giving up, one's own or by force.
+ *
+ * A claim of which nothing is unclear is one item, and if its cas is known on
+ * this connection, one request removes it.  Otherwise all places where an item
+ * of ours can be are looked at.
+ */
+#include "memcached.h"
+
+#define ROUNDS 4
+
+struct giving {
+	struct memc_ticket *t; /* NULL: break the lock */
+	struct memc_conn *c;
+	const struct dlk_claim *claim;
+	struct memc_op drop[MEMC_FLIGHT];
+	size_t n;
+	int more; /* something changed while we looked */
+	dlk_time deadline;
+	struct dlk_error *err;
+};
+
+static int drop(struct giving *g)
+{
+	int rc = dlki_memc_run(g->c, g->drop, g->n, g->deadline, g->err);
+
+	for (size_t i = 0; i < g->n && rc == 0; i++)
+		g->more |= g->drop[i].answer == MEMC_OTHER;
+	g->n = 0;
+	return rc;
+}
+
+static int mark(struct memc_op *op, void *arg)
+{
+	struct giving *g = arg;
+
+	if (op->answer != MEMC_MINE && (g->t || op->answer == MEMC_MISSING))
+		return 0;
+	g->drop[g->n] = dlki_memc_op(MEMC_DROP, g->claim, op->slot);
+	g->drop[g->n].cas = op->item.cas;
+	return ++g->n < MEMC_FLIGHT ? 0 : drop(g);
+}
+
+/* Look and remove what was seen, until nothing has come between. */
+static int sweep(struct giving *g)
+{
+	for (int i = 0; i < ROUNDS; i++) {
+		int rc;
+
+		g->more = 0;
+		g->n = 0;
+		rc = dlki_memc_survey(g->c, g->claim, dlki_memc_gated(g->claim),
+				      mark, g, g->deadline, g->err);
+		if (rc == 0 && g->n > 0)
+			rc = drop(g);
+		if (rc != 0 || !g->more)
+			return rc;
+	}
+	return dlk_fail(g->err, DLOCK_EUNREACHABLE,
+			"%s: the lock changes hands too fast", g->c->net.who);
+}
+
+/* The one item that is ours; 1 if it is not as we knew it. */
+static int drop_known(struct giving *g)
+{
+	struct memc_op op = dlki_memc_op(MEMC_LOOK, g->claim, g->t->slot);
+	int rc;
+
+	if (g->t->connection != g->c->serial) {
+		rc = dlki_memc_run(g->c, &op, 1, g->deadline, g->err);
+		if (rc != 0 || op.answer != MEMC_MINE)
+			return rc;
+		dlki_memc_note(g->t, g->c, &op);
+	}
+	op.verb = MEMC_DROP;
+	op.cas = g->t->cas;
+	rc = dlki_memc_run(g->c, &op, 1, g->deadline, g->err);
+	return rc != 0 ? rc : op.answer == MEMC_OTHER;
+}
+
+static int give(struct memc_conn *c, void *arg, dlk_time deadline,
+		struct dlk_error *err)
+{
+	struct memc_ticket *t = arg;
+	struct giving g = { .t = t, .c = c, .claim = &t->base.claim };
+	int rc = 1;
+
+	g.deadline = deadline;
+	g.err = err;
+	if (!t->unclear && t->stake != MEMC_NOTHING)
+		rc = drop_known(&g);
+	if (rc == 1)
+		rc = sweep(&g);
+	return rc;
+}
+
+int dlki_memc_release(struct dlk_ticket *base, dlk_time deadline,
+		      struct dlk_error *err)
+{
+	struct memc_ticket *t = memc_ticket(base);
+	int rc;
+
+	if (t->stake == MEMC_NOTHING && !t->unclear)
+		return 0;
+	rc = dlki_memc_with(memc_session(base->session), give, t, deadline,
+			    err);
+	if (rc != 0) {
+		t->unclear = 1;
+		return rc;
+	}
+	if (t->stake != MEMC_NOTHING)
+		dlki_memc_polls_over(t);
+	t->stake = MEMC_NOTHING;
+	return 0;
+}
+
+static int take_away(struct memc_conn *c, void *claim, dlk_time deadline,
+		     struct dlk_error *err)
+{
+	struct giving g = { .c = c, .claim = claim };
+
+	g.deadline = deadline;
+	g.err = err;
+	return sweep(&g);
+}
+
+/* Later tokens are larger by themselves: the server's count goes on. */
+int dlki_memc_break(struct dlk_session *s, const struct dlk_claim *claim,
+		    dlk_time deadline, struct dlk_error *err)
+{
+	struct dlk_claim copy = *claim;
+
+	return dlki_memc_with(memc_session(s), take_away, &copy, deadline, err);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What an item is called and what it says:
+ *     dlock1 OWNER TOKEN LIMIT LABEL
+ * TOKEN is 0 until the item is written a second time: the first time its own
+ * cas, which is not known yet, is the token.
+ */
+#include "memcached.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAGIC "dlock1 "
+#define OWNER_LEN 32
+
+/* A claim's key is [0-9a-z] and begins with a letter, so that what ends in
+ * digits alone is a slot; a prefix has no byte that means anything to the
+ * server.  No name can reach another's key, or the protocol. */
+void dlki_memc_key(const struct memc_session *s, const struct dlk_claim *claim,
+		   int slot, char out[MEMC_KEY_SIZE])
+{
+	if (slot == MEMC_GATE)
+		snprintf(out, MEMC_KEY_SIZE, "%s.%s", s->prefix, claim->key);
+	else
+		snprintf(out, MEMC_KEY_SIZE, "%s.%s.%d", s->prefix, claim->key,
+			 slot);
+}
+
+int dlki_memc_item_print(char out[MEMC_TEXT_SIZE],
+			 const struct dlk_claim *claim, uint64_t token)
+{
+	return snprintf(out, MEMC_TEXT_SIZE,
+			MAGIC "%s %" PRIu64 " %" PRIu32 " %.*s", claim->owner,
+			token, claim->limit, MEMC_LABEL,
+			claim->label ? claim->label : "");
+}
+
+/* What is not ours keeps its place all the same: its owner is "". */
+void dlki_memc_item_parse(struct memc_item *item, const char *text)
+{
+	char *end;
+
+	item->owner[0] = item->label[0] = '\0';
+	item->token = item->limit = 0;
+	if (strncmp(text, MAGIC, strlen(MAGIC)) != 0)
+		return;
+	text += strlen(MAGIC);
+	if (strcspn(text, " ") != OWNER_LEN)
+		return;
+	snprintf(item->owner, sizeof(item->owner), "%s", text);
+	item->token = strtoull(text + OWNER_LEN, &end, 10);
+	item->limit = (uint32_t)strtoul(end, &end, 10);
+	if (*end == ' ')
+		snprintf(item->label, sizeof(item->label), "%s", end + 1);
+}

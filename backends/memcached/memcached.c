@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "memcached.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/clock.h"
+#include "core/error.h"
+
+#define LEAST_TTL_MS 500
+
+static const char *const schemes[] = { "memcached", "memcached+unix", NULL };
+
+static const struct dlk_param params[] = {
+	{ .name = "protocol",
+	  .type = DLK_CHOICE,
+	  .def = "auto",
+	  .choices = "auto|text|meta",
+	  .text = "How to talk to the server; auto: meta where it has it, from "
+		  "1.6.13 on." },
+	{ .name = "poll",
+	  .type = DLK_DURATION,
+	  .def = "100ms",
+	  .min = 5,
+	  .max = 60000,
+	  .text = "The longest pause between two looks of one that waits; the "
+		  "shortest is a fifth of it.  retry_min and retry_max go "
+		  "before." },
+	{ .name = "connections",
+	  .type = DLK_NUMBER,
+	  .def = "16",
+	  .min = 1,
+	  .max = 256,
+	  .text = "The most connections at a time." },
+	{ 0 }
+};
+
+static int check_uri(const struct dlk_uri *uri, struct dlk_error *err)
+{
+	int on_unix = strcmp(uri->scheme, "memcached+unix") == 0;
+
+	if (uri->n_hosts > 1)
+		return dlk_fail(err, DLOCK_EINVAL,
+				"memcached: one server, not %zu: when one of "
+				"several fails, clients that notice it at "
+				"different times have two holders; give each "
+				"lock's clients the same single server",
+				uri->n_hosts);
+	if (on_unix && uri->n_hosts > 0 && uri->hosts[0].name[0])
+		return dlk_fail(err, DLOCK_EINVAL,
+				"memcached+unix: write "
+				"memcached+unix:///path/of/socket");
+	if (on_unix && (!uri->path || !uri->path[1]))
+		return dlk_fail(err, DLOCK_EINVAL,
+				"memcached+unix: no path; write "
+				"memcached+unix:///path/of/socket");
+	if (!on_unix && (uri->n_hosts == 0 || !uri->hosts[0].name[0]))
+		return dlk_fail(err, DLOCK_EINVAL,
+				"memcached: no host; write "
+				"memcached://host:port/");
+	if (!on_unix && uri->path && uri->path[0] && uri->path[1])
+		return dlk_fail(err, DLOCK_EINVAL,
+				"memcached: a server has no parts; leave out "
+				"the path '%.100s'",
+				uri->path);
+	return 0;
+}
+
+/*
+ * The server counts in whole seconds, and an item of n lives more than n - 1 and
+ * at most n of them.  It is given the lease and a second, so that it outlives
+ * what is promised; and as the lease costs the next one a whole second anyway,
+ * it is rounded up to one.  An hour is far below the 30 days from which on
+ * memcached takes a number for a date: the common parameter's limit sees to that.
+ */
+static int set_lease(struct memc_session *s, struct dlk_error *err)
+{
+	int64_t ttl_s = (s->base.ttl_ms + 999) / 1000;
+
+	if (s->base.ttl_ms < LEAST_TTL_MS)
+		return dlk_fail(err, DLOCK_EINVAL,
+				"memcached: parameter 'ttl': %lld ms; the "
+				"server counts in seconds, %d ms is the least",
+				(long long)s->base.ttl_ms, LEAST_TTL_MS);
+	s->base.ttl_ms = ttl_s * 1000;
+	s->exptime_s = ttl_s + 1;
+	return 0;
+}
+
+/* A waiting writer asks often enough to keep its place at the gate. */
+static void set_poll(struct dlk_session *s)
+{
+	int64_t most_ms = s->ttl_ms / 4;
+
+	if (!dlk_param_given(s->uri, "retry_max"))
+		s->poll_max_ms = dlk_param_int(s->uri, "poll");
+	if (!dlk_param_given(s->uri, "retry_min"))
+		s->poll_min_ms = s->poll_max_ms / 5;
+	if (s->poll_max_ms > most_ms)
+		s->poll_max_ms = most_ms;
+	if (s->poll_min_ms > s->poll_max_ms)
+		s->poll_min_ms = s->poll_max_ms;
+	if (s->poll_min_ms < 1)
+		s->poll_min_ms = 1;
+}
+
+static void sleep_until(dlk_time until)
+{
+	struct timespec ts = { until / 1000000000, until % 1000000000 };
+
+	while (clock_nanosleep(CLOCK_BOOTTIME, TIMER_ABSTIME, &ts, NULL) ==
+	       EINTR)
+		continue;
+}
+
+/* Who opens has time, while who asks may have none: a server that is too young
+ * to grant is waited for here. */
+static int meet(struct memc_session *s, dlk_time deadline,
+		struct dlk_error *err)
+{
+	struct dlki_pooled *pooled = dlki_pool_take(s->pool, deadline, NULL,
+						    err);
+	dlk_time ready;
+
+	if (!pooled)
+		return err->code;
+	ready = ((struct memc_conn *)(void *)pooled)->grants_from;
+	dlki_pool_give(s->pool, pooled, 1);
+	if (ready > deadline)
+		return dlk_fail(err, DLOCK_EUNREACHABLE,
+				"memcached: the server was started just now");
+	if (ready > dlk_now())
+		sleep_until(ready);
+	return 0;
+}
+
+static void drop(struct memc_session *s)
+{
+	dlki_pool_free(s->pool);
+	dlki_memc_polls_free(s->polls);
+}
+
+static int memc_open(struct dlk_session *base, dlk_time deadline,
+		     struct dlk_error *err)
+{
+	struct memc_session *s = memc_session(base);
+	size_t most = (size_t)dlk_param_int(base->uri, "connections");
+	int rc = check_uri(base->uri, err);
+
+	if (rc == 0)
+		rc = set_lease(s, err);
+	if (rc != 0)
+		return rc;
+	set_poll(base);
+	s->prefix = dlk_param_text(base->uri, "prefix");
+	s->protocol = (enum memc_protocol)dlk_param_int(base->uri, "protocol");
+	s->polls = dlki_memc_polls_new();
+	if (!s->polls)
+		return dlki_nomem(err);
+	s->pool = dlki_pool_new(&dlki_memc_pool_type, s, most, most);
+	rc = s->pool ? meet(s, deadline, err) : dlki_nomem(err);
+	if (rc != 0)
+		drop(s);
+	return rc;
+}
+
+static void memc_close(struct dlk_session *base, dlk_time deadline)
+{
+	(void)deadline;
+	drop(memc_session(base));
+}
+
+const struct dlock_backend dlki_memcached_backend = {
+	.size = sizeof(struct dlock_backend),
+	.schemes = schemes,
+	.summary = "locks in a memcached server, polled",
+	.caps = DLOCK_CAP_REMOTE | DLOCK_CAP_SHARED | DLOCK_CAP_COUNT |
+		DLOCK_CAP_FENCE | DLOCK_CAP_FENCE_DURABLE | DLOCK_CAP_EXPIRE |
+		DLOCK_CAP_INSPECT,
+	.params = params,
+	.session_size = sizeof(struct memc_session),
+	.ticket_size = sizeof(struct memc_ticket),
+	.open = memc_open,
+	.close = memc_close,
+	.attempt = dlki_memc_attempt,
+	.renew = dlki_memc_renew,
+	.release = dlki_memc_release,
+	.inspect = dlki_memc_inspect,
+	.break_ = dlki_memc_break,
+};

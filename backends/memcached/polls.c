@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What one of this client's waiters was told, the others need not ask: one of
+ * them polls for all.  And what this client gives back, its own next waiter
+ * need not find out by polling.
+ */
+#include "memcached.h"
+
+#include <stdlib.h>
+
+#include "core/clock.h"
+
+#define PLACES 256
+
+struct memc_polls {
+	pthread_mutex_t mu; /* protects all; a leaf but for dlk_wake() */
+	struct place {
+		uint64_t name;   /* hash of a key and a mode; 0: unused */
+		uint64_t asker;  /* the ticket that was told "busy" */
+		uint64_t silent; /* one that believed it, or 0 */
+		dlk_time told_at;
+	} v[PLACES]; /* two names in one place cost requests, nothing else */
+};
+
+struct memc_polls *dlki_memc_polls_new(void)
+{
+	struct memc_polls *p = calloc(1, sizeof(*p));
+
+	if (p)
+		pthread_mutex_init(&p->mu, NULL);
+	return p;
+}
+
+void dlki_memc_polls_free(struct memc_polls *p)
+{
+	pthread_mutex_destroy(&p->mu);
+	free(p);
+}
+
+/* FNV-1a, 64 bits. */
+static uint64_t name_of(const struct dlk_claim *claim, enum dlk_mode mode)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325) + (uint64_t)mode;
+
+	for (const char *s = claim->key; *s; s++)
+		hash = (hash ^ (unsigned char)*s) * UINT64_C(0x100000001b3);
+	return hash ? hash : 1;
+}
+
+static struct place *place_of(struct memc_polls *p, uint64_t name)
+{
+	return &p->v[(name ^ name >> 32) % PLACES];
+}
+
+int dlki_memc_polls_busy(const struct memc_ticket *t)
+{
+	const struct dlk_session *s = t->base.session;
+	struct memc_polls *p = memc_session(t->base.session)->polls;
+	uint64_t name = name_of(&t->base.claim, t->base.claim.mode);
+	dlk_time now = dlk_now();
+	struct place *at = place_of(p, name);
+	int busy;
+
+	pthread_mutex_lock(&p->mu);
+	busy = at->name == name && at->asker != t->base.id &&
+	       now - at->told_at < s->poll_max_ms * DLKI_MS;
+	if (busy)
+		at->silent = t->base.id;
+	pthread_mutex_unlock(&p->mu);
+	return busy;
+}
+
+void dlki_memc_polls_note(const struct memc_ticket *t)
+{
+	struct memc_polls *p = memc_session(t->base.session)->polls;
+	uint64_t name = name_of(&t->base.claim, t->base.claim.mode);
+	struct place *at = place_of(p, name);
+
+	pthread_mutex_lock(&p->mu);
+	if (at->name != name)
+		at->silent = 0;
+	at->name = name;
+	at->asker = t->base.id;
+	at->told_at = dlk_now();
+	pthread_mutex_unlock(&p->mu);
+}
+
+void dlki_memc_polls_over(const struct memc_ticket *t)
+{
+	struct memc_polls *p = memc_session(t->base.session)->polls;
+
+	pthread_mutex_lock(&p->mu);
+	for (int mode = DLK_EXCLUSIVE; mode <= DLK_SHARED; mode++) {
+		uint64_t name = name_of(&t->base.claim, (enum dlk_mode)mode);
+		struct place *at = place_of(p, name);
+
+		if (at->name != name)
+			continue;
+		dlk_wake(t->base.session, at->asker);
+		if (at->silent)
+			dlk_wake(t->base.session, at->silent);
+		at->name = 0;
+	}
+	pthread_mutex_unlock(&p->mu);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The text protocol, for servers without the meta protocol.  It has no "delete
+ * this very item": an empty one that is over at once is put in its place.
+ */
+#include "memcached.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static void put_look(struct memc_conn *c, const char *key)
+{
+	dlki_memc_put(c, "gets %s\r\n", key);
+}
+
+static void put_drop(struct memc_conn *c, const char *key, uint64_t cas)
+{
+	dlki_memc_put(c, "cas %s 0 -1 0 %" PRIu64 "\r\n\r\n", key, cas);
+}
+
+static int get_look(struct memc_conn *c, struct memc_op *op, char *text,
+		    dlk_time deadline, struct dlk_error *err)
+{
+	const char *line;
+	size_t size;
+	int rc = dlki_memc_line(c, &line, deadline, err);
+
+	if (rc != 0)
+		return rc;
+	op->answer = MEMC_MISSING;
+	if (strcmp(line, "END") == 0)
+		return 0;
+	op->answer = MEMC_OTHER;
+	op->item.left_s = -1;
+	if (sscanf(line, "VALUE %*s %*u %zu %" SCNu64, &size, &op->item.cas) !=
+	    2)
+		return dlki_memc_odd(c, line, err);
+	rc = dlki_memc_data(c, size, text, MEMC_TEXT_SIZE - 1, deadline, err);
+	if (rc == 0)
+		rc = dlki_memc_line(c, &line, deadline, err);
+	if (rc == 0 && strcmp(line, "END") != 0)
+		rc = dlki_memc_odd(c, line, err);
+	return rc;
+}
+
+static int get_drop(struct memc_conn *c, struct memc_op *op, dlk_time deadline,
+		    struct dlk_error *err)
+{
+	const char *line;
+	int rc = dlki_memc_line(c, &line, deadline, err);
+
+	if (rc != 0)
+		return rc;
+	if (strcmp(line, "STORED") == 0)
+		op->answer = MEMC_DONE;
+	else if (strcmp(line, "NOT_FOUND") == 0)
+		op->answer = MEMC_MISSING;
+	else if (strcmp(line, "EXISTS") == 0)
+		op->answer = MEMC_OTHER;
+	else
+		rc = dlki_memc_odd(c, line, err);
+	return rc;
+}
+
+const struct memc_dialect dlki_memc_text = {
+	.put_look = put_look,
+	.put_drop = put_drop,
+	.get_look = get_look,
+	.get_drop = get_drop,
+};

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lines and data of memcached's protocols, under an absolute deadline. */
+#include "memcached.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void dlki_memc_put(struct memc_conn *c, const char *fmt, ...)
+{
+	size_t room = sizeof(c->out) - c->out_len;
+	va_list ap;
+	int len;
+
+	va_start(ap, fmt);
+	len = vsnprintf(c->out + c->out_len, room, fmt, ap);
+	va_end(ap);
+	assert(len >= 0 && (size_t)len < room);
+	c->out_len += (size_t)len;
+}
+
+int dlki_memc_send(struct memc_conn *c, dlk_time deadline,
+		   struct dlk_error *err)
+{
+	size_t len = c->out_len;
+
+	c->out_len = 0;
+	return dlki_net_send(&c->net, c->out, len, deadline, err);
+}
+
+static int protocol_error(const struct memc_conn *c, const char *what,
+			  struct dlk_error *err)
+{
+	return dlk_fail(err, DLOCK_EPROTO, "%s: %s", c->net.who, what);
+}
+
+static int receive(struct memc_conn *c, dlk_time deadline,
+		   struct dlk_error *err)
+{
+	size_t got;
+	int rc;
+
+	if (c->in_at > 0) {
+		c->in_end -= c->in_at;
+		memmove(c->in, c->in + c->in_at, c->in_end);
+		c->in_at = 0;
+	}
+	if (c->in_end == sizeof(c->in))
+		return protocol_error(c, "a line without an end", err);
+	rc = dlki_net_recv(&c->net, c->in + c->in_end,
+			   sizeof(c->in) - c->in_end, &got, deadline, err);
+	if (rc == 0)
+		c->in_end += got;
+	return rc;
+}
+
+int dlki_memc_line(struct memc_conn *c, const char **line, dlk_time deadline,
+		   struct dlk_error *err)
+{
+	char *from, *end;
+
+	for (;;) {
+		int rc;
+
+		from = c->in + c->in_at;
+		end = memchr(from, '\n', c->in_end - c->in_at);
+		if (end)
+			break;
+		rc = receive(c, deadline, err);
+		if (rc != 0)
+			return rc;
+	}
+	c->in_at = (size_t)(end + 1 - c->in);
+	*end = '\0';
+	if (end > from && end[-1] == '\r')
+		end[-1] = '\0';
+	*line = from;
+	return 0;
+}
+
+int dlki_memc_data(struct memc_conn *c, size_t size, char *out, size_t most,
+		   dlk_time deadline, struct dlk_error *err)
+{
+	const char *rest;
+	size_t kept = 0;
+	int rc;
+
+	while (size > 0) {
+		size_t here = c->in_end - c->in_at;
+
+		if (here == 0) {
+			rc = receive(c, deadline, err);
+			if (rc != 0)
+				return rc;
+			continue;
+		}
+		if (here > size)
+			here = size;
+		if (kept < most) {
+			size_t some = most - kept < here ? most - kept : here;
+
+			memcpy(out + kept, c->in + c->in_at, some);
+			kept += some;
+		}
+		c->in_at += here;
+		size -= here;
+	}
+	out[kept] = '\0';
+	rc = dlki_memc_line(c, &rest, deadline, err);
+	if (rc == 0 && rest[0] != '\0')
+		rc = protocol_error(c, "an item that is too long", err);
+	return rc;
+}
+
+int dlki_memc_odd(const struct memc_conn *c, const char *line,
+		  struct dlk_error *err)
+{
+	int code = DLOCK_EPROTO;
+
+	if (strncmp(line, "SERVER_ERROR ", 13) == 0)
+		code = strstr(line, "memory") ? DLOCK_EEXHAUSTED :
+						DLOCK_EUNREACHABLE;
+	else if (strstr(line, "unauthenticated"))
+		code = DLOCK_EDENIED;
+	return dlk_fail(err, code, "%s: the server says '%.100s'", c->net.who,
+			line);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "backends/redis/fault.h"
+#include "backends/redis/redis.h"
+#include "redis_scripts.h"
+
+enum { SHA1_LEN = 40 };
+
+static const struct script {
+	const char *sha1;
+	const char *text;
+	size_t len;
+} scripts[] = {
+#define SCRIPT(name)                                                           \
+	{                                                                      \
+		name##_sha1, name##_text, sizeof(name##_text) - 1              \
+	}
+	[REDIS_TAKE_EXCLUSIVE] = SCRIPT(take_exclusive),
+	[REDIS_TAKE_SHARED] = SCRIPT(take_shared),
+	[REDIS_RELEASE] = SCRIPT(release),
+	[REDIS_RENEW] = SCRIPT(renew),
+	[REDIS_DOWNGRADE] = SCRIPT(downgrade),
+	[REDIS_BREAK] = SCRIPT(break),
+	[REDIS_INSPECT] = SCRIPT(inspect),
+	[REDIS_DESCRIBE] = SCRIPT(describe),
+#undef SCRIPT
+};
+
+void dlki_redis_call(struct redis_out *o, enum redis_verb verb, int whole,
+		     struct redis_word key, const struct redis_word *args,
+		     size_t n)
+{
+	const struct script *script = &scripts[verb];
+
+	dlki_redis_out_words(o, 4 + n);
+	if (whole) {
+		dlki_redis_out_word(o, "EVAL", 4);
+		dlki_redis_out_word(o, script->text, script->len);
+	} else {
+		dlki_redis_out_word(o, "EVALSHA", 7);
+		dlki_redis_out_word(o, script->sha1, SHA1_LEN);
+	}
+	dlki_redis_out_word(o, "1", 1);
+	dlki_redis_out_word(o, key.text, key.len);
+	for (size_t i = 0; i < n; i++)
+		dlki_redis_out_word(o, args[i].text, args[i].len);
+}
+
+void dlki_redis_done(struct redis_session *s, struct redis_conn *c, int good)
+{
+	dlki_pool_give(s->pool, &c->pooled,
+		       good && dlki_redis_reader_empty(&c->reader));
+}
+
+int dlki_redis_nonsense(struct redis_session *s, struct redis_conn *c,
+			struct dlk_error *err)
+{
+	int rc = dlk_fail(err, DLOCK_EPROTO,
+			  "%s answered what we do not understand", c->net.who);
+
+	dlki_redis_done(s, c, 0);
+	return rc;
+}
+
+static int exchange(struct redis_conn *c, enum redis_verb verb, int whole,
+		    struct redis_word key, const struct redis_word *args,
+		    size_t n, dlk_time deadline,
+		    const struct redis_reply **reply, struct dlk_error *err)
+{
+	struct redis_out o;
+	int rc;
+
+	dlki_redis_out_init(&o);
+	dlki_redis_call(&o, verb, whole, key, args, n);
+	rc = dlki_redis_send(c, &o, deadline, err);
+	dlki_redis_out_free(&o);
+	if (rc == 0)
+		rc = dlki_redis_hear(c, reply, deadline, err);
+	return rc;
+}
+
+/* On this connection; *good: it may be used again. */
+static int ask_on(struct redis_conn *c, enum redis_verb verb,
+		  struct redis_word key, const struct redis_word *args,
+		  size_t n, dlk_time deadline, int *good,
+		  const struct redis_reply **reply, struct dlk_error *err)
+{
+	int rc = exchange(c, verb, 0, key, args, n, deadline, reply, err);
+
+	*good = rc == 0;
+	if (rc != 0 || (*reply)->type != REDIS_ERROR)
+		return rc;
+	if (dlki_redis_fault_is((*reply)->text, "NOSCRIPT")) {
+		rc = exchange(c, verb, 1, key, args, n, deadline, reply, err);
+		*good = rc == 0;
+		if (rc != 0 || (*reply)->type != REDIS_ERROR)
+			return rc;
+	}
+	return dlki_redis_fault((*reply)->text, (*reply)->len, c->net.who, good,
+				err);
+}
+
+int dlki_redis_ask(struct redis_session *s, enum redis_verb verb,
+		   struct redis_word key, const struct redis_word *args,
+		   size_t n, dlk_time deadline, struct redis_conn **conn,
+		   const struct redis_reply **reply, struct dlk_error *err)
+{
+	for (;;) {
+		int fresh = 1;
+		int good = 0;
+		struct redis_conn *c = (struct redis_conn *)dlki_pool_take(
+			s->pool, deadline, &fresh, err);
+		int rc;
+
+		if (!c)
+			return err->code;
+		rc = ask_on(c, verb, key, args, n, deadline, &good, reply, err);
+		if (rc == 0) {
+			*conn = c;
+			return 0;
+		}
+		dlki_redis_done(s, c, good);
+		if (good || fresh || rc != DLOCK_EUNREACHABLE ||
+		    dlk_now() >= deadline)
+			return rc;
+		/* The server closed it while it was idle, and most likely all
+		 * others. */
+		dlki_pool_renew(s->pool);
+	}
+}

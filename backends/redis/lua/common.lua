@@ -1,0 +1,154 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- The state of one lock, and passing it on.  Part of every script that is not
+-- on the short way.  docs/redis.md describes the keys.
+local call, sub = redis.call, string.sub
+local B = KEYS[1]
+local Q, S, I, F = B .. ':q', B .. ':s', B .. ':i', B .. ':f'
+local t = call('TIME')
+local us = t[1] .. sub('00000' .. t[2], -6)
+local ms = math.floor(us / 1000)
+
+local NONE = '0000000000000000'
+local mutex = string.find(B, '{m', 1, true) -- has no shared holders
+local foreign = false  -- B is not ours
+local X                -- owner of the exclusive claim
+local floor = NONE     -- the largest token known
+local n = 0            -- shared holders
+
+if v then
+	if string.find(v, '^[01] %x+ %d+ ') and sub(v, 35, 35) == ' '
+		and sub(v, 52, 52) == ' ' then
+		X, floor = sub(v, 3, 34), sub(v, 36, 51)
+	elseif (#v == 16 or #v == 17) and string.find(v, '^=?%d+$') then
+		floor = sub(v, -16)
+	else
+		foreign = true
+	end
+end
+if not v then
+	floor = call('GET', F) or NONE
+end
+if not mutex then
+	for _, w in ipairs(call('ZRANGEBYSCORE', S, '-inf', ms)) do
+		call('ZREM', S, w)
+		call('HDEL', I, w)
+	end
+	n = call('ZCARD', S)
+end
+
+-- SET that works on a full server too: once a script has written, no more is
+-- refused.
+local function put(value, unit, time)
+	local r = redis.pcall('SET', B, value, unit, time)
+	if r.err then
+		call('DEL', B)
+		call('SET', B, value, unit, time)
+	end
+end
+
+local function keep(key, life)
+	if call('PTTL', key) < life then
+		call('PEXPIRE', key, life)
+	end
+end
+
+-- A token that the clock has not reached must be remembered longer than the
+-- claim that has it: the clock was set back.
+local function remember(token)
+	if token > us then
+		call('SET', F, token, 'PXAT', sub(token, 1, 13) + 1000)
+	end
+end
+
+local function fresh()
+	if floor >= us then
+		if floor >= '9007199254740990' then
+			error('DLOCKEXHAUSTED')
+		end
+		floor = string.format('%.0f', floor + 1)
+	else
+		floor = us
+	end
+	remember(floor)
+	return floor
+end
+
+-- With nobody exclusive, B keeps the largest token; its sign says whether there
+-- is more to look at than B.
+local function rest()
+	if X or foreign then
+		return
+	end
+	if call('EXISTS', Q, S) > 0 then
+		put('=' .. floor, 'PXAT', math.max(ms, sub(floor, 1, 13)) + 1000)
+	elseif floor ~= NONE then
+		put(floor, 'PXAT', sub(floor, 1, 13) + 1000)
+	end
+end
+
+local function exclude(owner, tail, life)
+	local line = call('EXISTS', Q) == 1 and '1 ' or '0 '
+	X = owner
+	put(line .. owner .. ' ' .. fresh() .. ' ' .. tail, 'PX', life)
+end
+
+local function share(owner, tail, life, limit, token)
+	n = n + 1
+	call('ZADD', S, ms + life, owner)
+	call('HSET', I, owner, 'H ' .. token .. ' ' .. tail, '.',
+		limit .. ' ' .. tail)
+	keep(S, life)
+	keep(I, life)
+end
+
+local function leave(owner)
+	if not mutex then
+		call('ZREM', Q, owner)
+	end
+	call('HDEL', I, owner)
+end
+
+-- Grant to those in line whose turn it is, in their order, and tell them.  `me`
+-- need not be told.
+local function hand_on(me)
+	while not X and not foreign do
+		-- Of a mutex that is free the first is either next or dead.
+		local w = mutex and call('ZPOPMIN', Q)[1]
+			or not mutex and call('ZRANGE', Q, '0', '0')[1]
+		if not w then
+			return
+		end
+		local life, order, mode, limit, look, inbox, half, tail =
+			string.match(call('HGET', I, w) or '',
+				'^W (%d+) (%a) (%a) (%d+) (%d+) (%S+) (%d+) (.*)$')
+		if not life or tonumber(life) <= ms then
+			leave(w)
+		else
+			limit = tonumber(limit)
+			if mode == 'x' and n > 0
+				or mode == 's' and limit > 0 and n >= limit then
+				return
+			end
+			leave(w)
+			local token = '0'
+			if order == 'a' and w ~= me then
+				-- Only woken: it asks again, as others may.
+				if mode == 's' then
+					n = n + 1
+				end
+			elseif mode == 'x' then
+				exclude(w, tail, half)
+				token = floor
+			else
+				token = fresh()
+				share(w, tail, tonumber(half), limit, token)
+			end
+			if w ~= me then
+				call('PUBLISH', inbox, w .. ' ' .. look .. ' ' .. token)
+			end
+			if order == 'a' and mode == 'x' then
+				return
+			end
+		end
+	end
+end

@@ -1,0 +1,126 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Ask for a claim, or ask again.
+--
+-- ARGV: owner, ttl in ms, tail (label and name),
+--       "order mode limit look inbox": f|a x|s number number channel
+-- Returns "<token>": it is ours; "B <ms>": busy, for so long at most if not 0;
+-- "L <limit>": others have this limit; "F": what is in the way is none of ours
+-- and does not expire; "N": a claim of ours that does not expire is in the way.
+local me, ttl, tail = ARGV[1], tonumber(ARGV[2]), ARGV[3]
+local order, mode, limit, look, inbox =
+	string.match(ARGV[4], '^(%a) (%a) (%d+) (%d+) (%S+)$')
+local many = tonumber(limit)
+
+-- A reply, or a message, was lost: the lease begins anew.
+if X == me then
+	call('PEXPIRE', B, ttl)
+	remember(sub(v, 36, 51))
+	return sub(v, 36, 51)
+end
+if n > 0 and call('ZSCORE', S, me) then
+	local token = string.match(call('HGET', I, me) or '', '^H (%d+)')
+	if token then
+		call('ZADD', S, ms + ttl, me)
+		keep(S, ttl)
+		keep(I, ttl)
+		return token
+	end
+end
+
+local half = math.ceil(ttl / 2)
+local info = 'W ' .. string.format('%.0f', ms + half) .. ' ' .. order .. ' '
+	.. mode .. ' ' .. limit .. ' ' .. look .. ' ' .. inbox .. ' ' .. half
+	.. ' ' .. tail
+
+local waiting
+local free = not X and not foreign
+if free then
+	waiting = call('ZSCORE', Q, me)
+	if waiting then
+		call('HSET', I, me, info)
+	end
+	local was = n
+	if order == 'f' then
+		hand_on(me)
+	end
+	if X == me then
+		call('PEXPIRE', B, ARGV[2])
+		return floor
+	end
+	if n > was then
+		rest()
+		local token = waiting and call('ZSCORE', S, me)
+			and string.match(call('HGET', I, me), '^H (%d+)')
+		if token then
+			call('ZADD', S, ms + ttl, me)
+			keep(S, ttl)
+			keep(I, ttl)
+			return token
+		end
+	end
+end
+
+local line = (free or many > 0) and call('EXISTS', Q) == 1
+if many > 0 and not waiting and (n > 0 or line) then
+	local known = string.match(call('HGET', I, '.') or '', '^(%d+) ')
+	if known and known ~= limit then
+		return 'L ' .. known
+	end
+end
+
+free = not X and not foreign
+	and (mode == 'x' and n == 0 or mode == 's' and (many == 0 or n < many))
+if free and (order == 'a' or not line) then
+	if waiting then
+		call('ZREM', Q, me)
+		call('HDEL', I, me)
+	end
+	if mode == 'x' then
+		local sign = call('EXISTS', Q) == 1 and '1 ' or '0 '
+		call('SET', B, sign .. me .. ' ' .. fresh() .. ' ' .. tail,
+			'PX', ARGV[2])
+		return floor
+	end
+	local token = fresh()
+	share(me, tail, ttl, limit, token)
+	rest()
+	return token
+end
+
+if mutex then
+	call('HSET', I, me, info)
+else
+	call('HSET', I, me, info, '.', limit .. ' ' .. tail)
+end
+-- In the order of the clock: one that is set back lets some overtake, once.
+if call('ZADD', Q, 'NX', us, me) == 1 then
+	if not X then
+		rest()
+	elseif not v or sub(v, 1, 1) == '0' or sub(v, 3, 34) ~= X then
+		call('SETRANGE', B, '0', '1')
+	end
+end
+if call('PTTL', Q) < ttl then
+	call('PEXPIRE', Q, ARGV[2])
+	if mutex then
+		call('PEXPIRE', I, ARGV[2])
+	end
+end
+if not mutex then
+	keep(I, ttl)
+end
+
+-- The end of what is in the way matters to who is about to be next.
+local left = 0
+if X or foreign then
+	left = call('PTTL', B)
+	if left < 0 then
+		return foreign and 'F' or 'N'
+	end
+elseif n > 0 then
+	left = math.max(call('ZRANGE', S, 0, 0, 'WITHSCORES')[2] - ms, 0)
+end
+if left > ttl or call('ZRANK', Q, me) > 3 then
+	return 'B 0'
+end
+return 'B ' .. left + 1

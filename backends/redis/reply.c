@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "backends/redis/reply.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* hiredis 1.0 counts parts in size_t. */
+#if HIREDIS_MAJOR >= 1
+typedef size_t parts_t;
+#else
+typedef int parts_t;
+#endif
+
+enum { BLOCK = 4096 };
+
+struct redis_block {
+	struct redis_block *next;
+	size_t used, size;
+	_Alignas(16) char bytes[];
+};
+
+static void *build(struct redis_reader *r, size_t n)
+{
+	struct redis_block *b = r->now;
+	size_t size = n > BLOCK ? n : BLOCK;
+	void *out;
+
+	n = (n + 15) & ~(size_t)15;
+	if (n > REDIS_REPLY_MAX - r->built)
+		return NULL;
+	if (!b || b->size - b->used < n) {
+		struct redis_block *fresh = malloc(sizeof(*fresh) + size + 16);
+
+		if (!fresh)
+			return NULL;
+		fresh->next = NULL;
+		fresh->used = 0;
+		fresh->size = size + 16;
+		if (b)
+			b->next = fresh;
+		else
+			r->first = fresh;
+		r->now = b = fresh;
+	}
+	out = b->bytes + b->used;
+	b->used += n;
+	r->built += n;
+	return out;
+}
+
+/* The first block stays: it is enough for all but reports. */
+static void forget(struct redis_reader *r)
+{
+	struct redis_block *b = r->first ? r->first->next : NULL;
+
+	while (b) {
+		struct redis_block *next = b->next;
+
+		free(b);
+		b = next;
+	}
+	if (r->first) {
+		r->first->next = NULL;
+		r->first->used = 0;
+	}
+	r->now = r->first;
+	r->built = 0;
+	r->whole = 0;
+}
+
+/* ---- What hiredis calls -------------------------------------------------- */
+
+static struct redis_reply *node(const redisReadTask *task, enum redis_type type)
+{
+	struct redis_reply *n = build(task->privdata, sizeof(*n));
+
+	if (!n)
+		return NULL;
+	memset(n, 0, sizeof(*n));
+	n->type = type;
+	if (task->parent) {
+		struct redis_reply *parent = task->parent->obj;
+
+		parent->parts[task->idx] = n;
+	}
+	return n;
+}
+
+static void *on_string(const redisReadTask *task, char *text, size_t len)
+{
+	enum redis_type type = REDIS_ODD;
+	struct redis_reply *n;
+	char *copy;
+
+	if (task->type == REDIS_REPLY_STRING ||
+	    task->type == REDIS_REPLY_STATUS)
+		type = REDIS_STRING;
+	else if (task->type == REDIS_REPLY_ERROR)
+		type = REDIS_ERROR;
+	copy = len < REDIS_REPLY_MAX ? build(task->privdata, len + 1) : NULL;
+	n = copy ? node(task, type) : NULL;
+	if (!n)
+		return NULL;
+	memcpy(copy, text, len);
+	copy[len] = '\0';
+	n->text = copy;
+	n->len = len;
+	return n;
+}
+
+static void *on_array(const redisReadTask *task, parts_t parts)
+{
+	enum redis_type type = task->type == REDIS_REPLY_ARRAY ? REDIS_ARRAY :
+								 REDIS_ODD;
+	size_t many = parts > 0 ? (size_t)parts : 0;
+	struct redis_reply *n;
+
+	if (many > REDIS_REPLY_MAX / sizeof(struct redis_reply *))
+		return NULL;
+	n = node(task, type);
+	if (!n || many == 0)
+		return n;
+	n->parts = build(task->privdata, many * sizeof(struct redis_reply *));
+	if (!n->parts)
+		return NULL;
+	memset(n->parts, 0, many * sizeof(struct redis_reply *));
+	n->len = many;
+	return n;
+}
+
+static void *on_integer(const redisReadTask *task, long long number)
+{
+	struct redis_reply *n = node(task, REDIS_INTEGER);
+
+	if (n)
+		n->number = number;
+	return n;
+}
+
+static void *on_nil(const redisReadTask *task)
+{
+	return node(task, REDIS_NIL);
+}
+
+static void on_free(void *object)
+{
+	(void)object; /* it is in a block */
+}
+
+#if HIREDIS_MAJOR >= 1
+static void *on_double(const redisReadTask *task, double number, char *text,
+		       size_t len)
+{
+	(void)number;
+	(void)text;
+	(void)len;
+	return node(task, REDIS_ODD);
+}
+
+static void *on_bool(const redisReadTask *task, int truth)
+{
+	(void)truth;
+	return node(task, REDIS_ODD);
+}
+#endif
+
+static redisReplyObjectFunctions functions = {
+	.createString = on_string,
+	.createArray = on_array,
+	.createInteger = on_integer,
+	.createNil = on_nil,
+	.freeObject = on_free,
+#if HIREDIS_MAJOR >= 1
+	.createDouble = on_double,
+	.createBool = on_bool,
+#endif
+};
+
+/* ---- The reader ---------------------------------------------------------- */
+
+int dlki_redis_reader_init(struct redis_reader *r, struct dlk_error *err)
+{
+	memset(r, 0, sizeof(*r));
+	r->hiredis = redisReaderCreateWithFunctions(&functions);
+	if (!r->hiredis)
+		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+	r->hiredis->privdata = r;
+	return 0;
+}
+
+void dlki_redis_reader_free(struct redis_reader *r)
+{
+	if (r->hiredis)
+		redisReaderFree(r->hiredis);
+	r->hiredis = NULL;
+	forget(r);
+	free(r->first);
+	r->first = r->now = NULL;
+}
+
+int dlki_redis_reader_feed(struct redis_reader *r, const char *bytes, size_t n,
+			   struct dlk_error *err)
+{
+	r->fed += n;
+	if (r->fed > REDIS_REPLY_MAX)
+		return dlk_fail(err, DLOCK_EPROTO, "a reply of over %zu MiB",
+				REDIS_REPLY_MAX >> 20);
+	if (redisReaderFeed(r->hiredis, bytes, n) != REDIS_OK)
+		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+	return 0;
+}
+
+int dlki_redis_reader_next(struct redis_reader *r,
+			   const struct redis_reply **out,
+			   struct dlk_error *err)
+{
+	void *reply = NULL;
+
+	if (r->whole)
+		forget(r);
+	if (redisReaderGetReply(r->hiredis, &reply) != REDIS_OK)
+		return dlk_fail(err, DLOCK_EPROTO,
+				"this is no Redis server (%.60s)",
+				r->hiredis->errstr);
+	if (!reply)
+		return 0;
+	r->whole = 1;
+	r->fed = 0;
+	*out = reply;
+	return 1;
+}
+
+int dlki_redis_reader_empty(const struct redis_reader *r)
+{
+	return r->hiredis->pos == r->hiredis->len;
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lab/zookeeper.h"
+#include "lab/clock.h"
+#include "lab/fail.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define JAR "/usr/share/java/zookeeper.jar"
+#define LOGGER "/usr/share/java/slf4j-simple.jar"
+#define REPLY_MAX 16384
+#define WORD_MS 2000
+
+/* The JVM as small and as quick to start as it can be. */
+static const char *const jvm[] = {
+	"java",
+	"-Xmx96m",
+	"-Xshare:auto",
+	"-XX:+UseSerialGC",
+	"-XX:TieredStopAtLevel=1",
+	"-XX:-UsePerfData",
+	"-Dzookeeper.jmx.log4j.disable=true",
+	"-Dzookeeper.preAllocSize=64",
+	"-Dzookeeper.admin.enableServer=false",
+	"-Dznode.container.checkIntervalMs=1000",
+	"-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+};
+
+static int or_else(int value, int otherwise)
+{
+	return value > 0 ? value : otherwise;
+}
+
+static int write_config(struct lab_server *s, const struct lab_zk_options *o)
+{
+	/* syncLimit and initLimit are for ensembles, in ticks. */
+	if (lab_server_file(s, "zoo.cfg",
+			    "tickTime=%d\n"
+			    "minSessionTimeout=%d\n"
+			    "maxSessionTimeout=%d\n"
+			    "dataDir=%s/data\n"
+			    "clientPort=%d\n"
+			    "clientPortAddress=" LAB_LOOPBACK "\n"
+			    "maxClientCnxns=0\n"
+			    "admin.enableServer=false\n"
+			    "extendedTypesEnabled=true\n"
+			    "4lw.commands.whitelist=*\n"
+			    "initLimit=50\n"
+			    "syncLimit=10\n"
+			    "%s",
+			    or_else(o->tick_ms, 100),
+			    or_else(o->min_session_ms, 200),
+			    or_else(o->max_session_ms, 60000), s->dir, s->port,
+			    o->config ? o->config : "") < 0)
+		return -1;
+	return 0;
+}
+
+static int command(struct lab_server *s, struct lab_args *args)
+{
+	const struct lab_zk_options *o = s->options;
+
+	if (write_config(s, o) < 0)
+		return -1;
+	if (o->id > 0 && lab_server_file(s, "myid", "%d\n", o->id) < 0)
+		return -1;
+	/* The server makes its data directory, but wants its number in it. */
+	if (o->id > 0) {
+		lab_arg(args, "sh");
+		lab_arg(args, "-c");
+		lab_arg(args, "mkdir -p data && cp myid data/ && exec \"$@\"");
+		lab_arg(args, "sh");
+	}
+	for (size_t i = 0; i < sizeof(jvm) / sizeof(jvm[0]); i++)
+		lab_arg(args, "%s", jvm[i]);
+	lab_arg(args, "-Dzookeeper.forceSync=%s", o->sync ? "yes" : "no");
+	if (o->java)
+		lab_arg(args, "%s", o->java);
+	lab_arg(args, "-cp");
+	lab_arg(args, JAR ":" LOGGER);
+	lab_arg(args, "org.apache.zookeeper.server.quorum.QuorumPeerMain");
+	lab_arg(args, "%s/zoo.cfg", s->dir);
+	return 0;
+}
+
+/* All there is until the server closes. */
+static int read_all(int fd, char *reply, size_t size, int64_t deadline)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	size_t len = 0;
+
+	while (len + 1 < size) {
+		ssize_t n = recv(fd, reply + len, size - 1 - len, 0);
+
+		if (n == 0)
+			break;
+		if (n > 0) {
+			len += (size_t)n;
+		} else if (errno == ECONNRESET) {
+			break;
+		} else if (errno == EAGAIN || errno == EINTR) {
+			if (lab_now() >= deadline)
+				return lab_fail("no whole answer in time");
+			poll(&p, 1, lab_poll_ms(deadline));
+		} else {
+			return lab_fail("recv: %s", strerror(errno));
+		}
+	}
+	reply[len] = '\0';
+	return 0;
+}
+
+static int ask(struct lab_server *s, const char *word, char *reply, size_t size,
+	       int64_t deadline)
+{
+	struct lab_address to = lab_server_address(s);
+	int fd = lab_connect(&to, deadline);
+	int rc;
+
+	if (fd < 0)
+		return -1;
+	rc = lab_send(fd, word, strlen(word), deadline);
+	if (!rc)
+		rc = read_all(fd, reply, size, deadline);
+	close(fd);
+	return rc;
+}
+
+/* `ruok` is answered before sessions are. */
+static int probe(struct lab_server *s, int64_t deadline)
+{
+	const struct lab_zk_options *o = s->options;
+	char reply[1024];
+
+	if (ask(s, o->id > 0 ? "ruok" : "srvr", reply, sizeof(reply),
+		deadline) < 0)
+		return 0;
+	return strstr(reply, o->id > 0 ? "imok" : "\nMode: ") != NULL;
+}
+
+static int wipe(struct lab_server *s)
+{
+	return lab_server_remove(s, "data");
+}
+
+static const struct lab_server_kind kind = {
+	.name = "zookeeper",
+	.command = command,
+	.probe = probe,
+	.wipe = wipe,
+};
+
+struct lab_server *lab_zk_start(const struct lab_zk_options *options)
+{
+	struct lab_zk_options *o = calloc(1, sizeof(*o));
+
+	if (!o) {
+		lab_fail("out of memory");
+		return NULL;
+	}
+	if (options)
+		*o = *options;
+	return lab_server_start(&kind, o, false);
+}
+
+int lab_zk_word(struct lab_server *s, const char *word, char *reply,
+		size_t size)
+{
+	return ask(s, word, reply, size, lab_after_ms(WORD_MS));
+}
+
+int64_t lab_zk_number(struct lab_server *s, const char *word, const char *name)
+{
+	char *reply = malloc(REPLY_MAX);
+	const char *at;
+	int64_t n = -1;
+
+	if (!reply)
+		return lab_fail("out of memory");
+	if (lab_zk_word(s, word, reply, REPLY_MAX) == 0) {
+		at = strstr(reply, name);
+		if (at && at[strlen(name)] == ':')
+			n = strtoll(at + strlen(name) + 1, NULL, 10);
+		else
+			lab_fail("no '%s' in the answer to %s", name, word);
+	}
+	free(reply);
+	return n;
+}
+
+const char *lab_zk_mode(struct lab_server *s)
+{
+	static const char *const modes[] = { "standalone", "leader",
+					     "follower" };
+	char reply[1024];
+	const char *at;
+
+	if (lab_zk_word(s, "srvr", reply, sizeof(reply)) < 0)
+		return "";
+	at = strstr(reply, "\nMode: ");
+	for (size_t i = 0; at && i < sizeof(modes) / sizeof(modes[0]); i++) {
+		if (strncmp(at + 7, modes[i], strlen(modes[i])) == 0)
+			return modes[i];
+	}
+	return "";
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Replies that are lost, late or slow; a server that stands still. */
+#include "support.h"
+
+#include <string.h>
+
+#include "lab/storm.h"
+
+/* What answers a request to take, to keep, to give back. */
+#define TAKE "add "
+#define KEEP "cas dlock.mnx 0 4 "
+static const char *drop_of(const char *protocol)
+{
+	return strcmp(protocol, "meta") == 0 ? "md " : "cas dlock.mnx 0 -1 ";
+}
+
+EITHER_WAY(memcached_fault, reply_to_add_is_lost)
+{
+	static const enum lab_then then[] = { LAB_THEN_CLOSE, LAB_THEN_RESET,
+					      LAB_THEN_NOTHING };
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *c = by_proxy(&s, "ttl=30s&close=400ms");
+	dlock_client *other = direct(&s, "");
+	dlock_lock *l = mutex(c, "x");
+
+	for (int i = 0; i < 3; i++) {
+		dlock_hold *h;
+
+		lab_proxy_swallow(s.proxy, TAKE, then[i]);
+		h = take(l); /* asked again, it finds its own */
+		CHECK_INT(lab_proxy_stat(s.proxy, LAB_SWALLOWED), ==, i + 1);
+		CHECK_INT(dlock_remaining_ms(h), >, 29000);
+		ask(mutex(other, "x"), 0, DLOCK_EBUSY);
+		give(h);
+		give(take(mutex(other, "x")));
+	}
+	dlock_close(c);
+	scene_end(&s);
+}
+
+/* The caller gave up; the claim that it never heard of must not stay. */
+EITHER_WAY(memcached_fault, what_add_left_is_cleaned_up)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *c = by_proxy(&s, "ttl=30s&ask=200ms");
+	dlock_client *other = direct(&s, "");
+	int64_t begun;
+
+	give(take(mutex(c, "y")));
+	lab_proxy_swallow(s.proxy, TAKE, LAB_THEN_NOTHING);
+	ask(mutex(c, "x"), 0, DLOCK_EUNREACHABLE);
+	begun = now_ms();
+	give(take(mutex(other, "x")));
+	CHECK_INT(now_ms() - begun, <, 1000 + slack_ms());
+	dlock_close(c);
+	scene_end(&s);
+}
+
+EITHER_WAY(memcached_fault, reply_to_release_is_lost)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *c = by_proxy(&s, "ttl=30s&close=300ms");
+	dlock_client *other = direct(&s, "");
+	dlock_lock *l = mutex(c, "x");
+	dlock_hold *h;
+
+	for (int i = 0; i < 2; i++) {
+		h = take(l);
+		lab_proxy_swallow(s.proxy, drop_of(protocol),
+				  i ? LAB_THEN_NOTHING : LAB_THEN_CLOSE);
+		dlock_release(h);
+		CHECK_INT(lab_proxy_stat(s.proxy, LAB_SWALLOWED), ==, i + 1);
+		give(take(mutex(other, "x")));
+	}
+	/* The request itself is lost: it is asked for again. */
+	h = take(l);
+	lab_proxy_hole(s.proxy, LAB_UP, true);
+	CHECK_RC(dlock_release(h), DLOCK_EUNREACHABLE);
+	lab_proxy_reset(s.proxy);
+	lab_proxy_hole(s.proxy, LAB_UP, false);
+	give(take(mutex(other, "x")));
+	dlock_close(c);
+	scene_end(&s);
+}
+
+EITHER_WAY(memcached_fault, reply_to_renewal_is_lost)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *c = by_proxy(&s, "ttl=3s");
+	dlock_lock *l = mutex(c, "x");
+	dlock_hold *h = take(l);
+
+	for (int i = 0; i < 2; i++) {
+		lab_proxy_swallow(s.proxy, KEEP,
+				  i ? LAB_THEN_NOTHING : LAB_THEN_CLOSE);
+		CHECK_INT(lab_proxy_wait(s.proxy, LAB_SWALLOWED,
+					 (uint64_t)i + 1, patience_ms()),
+			  ==, 0);
+		ALL_ALONG(1600, dlock_check(h) == DLOCK_OK);
+	}
+	give(h);
+	dlock_close(c);
+	scene_end(&s);
+}
+
+/* One byte now and then keeps no caller beyond its deadline, nor do signals. */
+EITHER_WAY(memcached_fault, drip_and_silence)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *c = by_proxy(&s, "close=1s&ask=40ms");
+	dlock_lock *l = mutex(c, "x");
+	struct dlock_stats stats = { .size = sizeof(stats) };
+	dlock_hold *h = NULL;
+
+	give(take(l));
+	CHECK_INT(lab_storm_start(1000), ==, 0);
+	for (int i = 0; i < 2; i++) {
+		if (i == 0)
+			lab_proxy_drip(s.proxy, LAB_DOWN, 60);
+		else
+			lab_proxy_hole(s.proxy, LAB_DOWN, true);
+		CHECK_WITHIN(ask(l, 300, DLOCK_EUNREACHABLE),
+			     300 + 40 + 50 + slack_ms());
+		CHECK_WITHIN(ask(l, 0, DLOCK_EUNREACHABLE),
+			     40 + 50 + slack_ms());
+		lab_proxy_heal(s.proxy);
+		h = take(l);
+		give(h);
+	}
+	CHECK_INT(lab_storm_stop(), >, 100);
+	lab_proxy_reset(s.proxy);
+	CHECK_OK(dlock_get_stats(c, &stats));
+	EVENTUALLY(dlock_get_stats(c, &stats) == 0 && stats.holds == 0);
+	dlock_close(c);
+	scene_end(&s);
+}
+
+/* What was answered too late must not be taken for the next answer. */
+EITHER_WAY(memcached_fault, late_reply)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *c = by_proxy(&s, "ask=50ms");
+	dlock_client *other = direct(&s, "");
+	dlock_lock *l = mutex(c, "x"), *free_one = mutex(c, "y");
+	dlock_hold *h = take(mutex(other, "x"));
+
+	give(take(free_one));
+	lab_proxy_delay(s.proxy, LAB_DOWN, 200);
+	ask(l, 0, DLOCK_EUNREACHABLE);
+	lab_proxy_delay(s.proxy, LAB_DOWN, 0);
+	for (int i = 0; i < 100; i++) {
+		give(take(free_one));
+		ask(l, 20, DLOCK_EBUSY);
+	}
+	give(h);
+	dlock_close(c);
+	scene_end(&s);
+}
+
+EITHER_WAY(memcached_fault, server_paused_past_the_lease)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *c = direct(&s, "ttl=1s&close=300ms&ask=300ms");
+	dlock_client *other = direct(&s, "ttl=1s&ask=300ms");
+	dlock_lock *l = mutex(c, "x"), *theirs = mutex(other, "x");
+	dlock_hold *h = take(l), *next;
+	int64_t begun = now_ms();
+	uint64_t token = dlock_token(h);
+
+	CHECK_INT(lab_server_pause(s.server), ==, 0);
+	EVENTUALLY(dlock_check(h) == DLOCK_ELOST);
+	CHECK_INT(now_ms() - begun, <=, 1000 + slack_ms());
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	nap_ms(1500);
+	CHECK_INT(lab_server_resume(s.server), ==, 0);
+	next = take(theirs);
+	CHECK(dlock_token(next) > token);
+	ask(l, 0, DLOCK_EBUSY);
+	ALL_ALONG(1500, dlock_check(next) == DLOCK_OK);
+	give(next);
+	scene_end(&s);
+}
+
+/*
+ * A's release is on its way when the server is restarted, and B takes the lock
+ * under the very number that A's release names: a server counts anew from 1.
+ */
+EITHER_WAY(memcached_fault, stale_release)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *a = by_proxy(&s, "ttl=30s&close=300ms");
+	dlock_client *b = direct(&s, "");
+	dlock_hold *h = take(mutex(a, "x")), *next;
+
+	lab_proxy_hold(s.proxy, drop_of(protocol));
+	CHECK_RC(dlock_release(h), DLOCK_EUNREACHABLE);
+	CHECK_INT(lab_proxy_stat(s.proxy, LAB_HELD), ==, 1);
+	CHECK_INT(lab_server_kill(s.server), ==, 0);
+	CHECK_INT(lab_server_restart(s.server, false), ==, 0);
+	grown_up(&s);
+	next = take(mutex(b, "x"));
+	lab_proxy_deliver(s.proxy);
+	lab_proxy_heal(s.proxy);
+	/* A's client cleans up behind itself, and must find that it is B's. */
+	ALL_ALONG(1500, dlock_check(next) == DLOCK_OK);
+	ask(mutex(a, "x"), 0, DLOCK_EBUSY);
+	CHECK_OK(dlock_check(next));
+	give(next);
+	dlock_close(a);
+	scene_end(&s);
+}
+
+/* The same with a hold that A believes to have still. */
+EITHER_WAY(memcached_fault, release_after_restart)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *a = direct(&s, "ttl=30s"), *b = direct(&s, "ttl=30s");
+	dlock_hold *h = take(mutex(a, "x")), *next;
+	uint64_t token = dlock_token(h);
+
+	CHECK_INT(lab_server_kill(s.server), ==, 0);
+	CHECK_INT(lab_server_restart(s.server, false), ==, 0);
+	grown_up(&s);
+	next = take(mutex(b, "x"));
+	give(h);
+	ask(mutex(a, "x"), 0, DLOCK_EBUSY);
+	CHECK_OK(dlock_check(next));
+	CHECK(dlock_token(next) > token);
+	give(next);
+	scene_end(&s);
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What memcached forgets is found out in time, and the next token is larger. */
+#include "support.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lab/clock.h"
+#include "lab/net.h"
+
+/* The hold is gone from the store since `since_ms`. */
+static void is_lost(const struct scene *s, dlock_client *c, dlock_lock *l,
+		    dlock_hold *h, int64_t since_ms)
+{
+	uint64_t token = dlock_token(h);
+
+	found_lost(h, c, since_ms);
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	grown_up(s);
+	h = take(l);
+	CHECK(dlock_token(h) > token);
+	give(h);
+}
+
+EITHER_WAY(memcached_loss, flush_all)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *c = direct(&s, "ttl=3s");
+	dlock_client *other = direct(&s, "ttl=3s");
+	dlock_lock *l = mutex(c, "x");
+	dlock_hold *h = take(l), *next;
+	int64_t since = now_ms();
+
+	CHECK_INT(lab_memcached_do(s.server, NULL, 0, "flush_all"), ==, 0);
+	next = take(mutex(other, "x"));
+	CHECK(dlock_token(next) > dlock_token(h));
+	found_lost(h, c, since);
+	CHECK_OK(dlock_check(next));
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	/* Neither the loss nor that release has cost the next one anything. */
+	ask(l, 0, DLOCK_EBUSY);
+	CHECK_OK(dlock_check(next));
+	give(next);
+	scene_end(&s);
+}
+
+EITHER_WAY(memcached_loss, restart)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *c = direct(&s, "ttl=3s");
+	dlock_lock *l = mutex(c, "x");
+
+	for (int i = 0; i < 2; i++) {
+		dlock_hold *h = take(l);
+		int64_t since = now_ms();
+
+		CHECK_INT(lab_server_kill(s.server), ==, 0);
+		nap_ms(i * 1500);
+		CHECK_INT(lab_server_restart(s.server, false), ==, 0);
+		CHECK_INT(now_ms() - since, <, i * 1500 + 1000);
+		is_lost(&s, c, l, h, i ? now_ms() : since);
+	}
+	dlock_free(l);
+	dlock_close(c);
+	scene_end(&s);
+}
+
+/* A server that has just begun may be taken for the one before it. */
+EITHER_WAY(memcached_loss, young_server_grants_nothing)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *c = direct(&s, "");
+	dlock_lock *l = mutex(c, "x");
+	uint64_t token = 0;
+
+	for (int i = 0; i < 3; i++) {
+		dlock_hold *h = take(l);
+
+		CHECK(dlock_token(h) > token);
+		token = dlock_token(h);
+		CHECK_INT(lab_server_kill(s.server), ==, 0);
+		CHECK_INT(lab_server_restart(s.server, false), ==, 0);
+		CHECK_RC(dlock_release(h), DLOCK_OK);
+		ask(l, 0, DLOCK_EUNREACHABLE);
+	}
+	dlock_free(l);
+	dlock_close(c);
+	scene_end(&s);
+}
+
+/* How long the text of a mutex with a name of one letter is; to have looked at
+ * one makes the server keep it longer, so that this is about the mutex "y". */
+static int size_of_y(const struct scene *s)
+{
+	char reply[512];
+	int size = 0;
+
+	CHECK_INT(lab_memcached_do(s->server, reply, sizeof(reply),
+				   "get dlock.mny"),
+		  ==, 0);
+	CHECK_INT(sscanf(reply, "VALUE dlock.mny 0 %d", &size), ==, 1);
+	CHECK_INT(size, <, 256);
+	return size;
+}
+
+static void one_reply(int fd, char reply[64], int64_t deadline)
+{
+	ssize_t got;
+
+	do {
+		got = read(fd, reply, 63);
+		if (got < 0)
+			nap_ms(0);
+	} while (got < 0 && lab_now() < deadline);
+	CHECK_INT(got, >, 2);
+	reply[got - 2] = '\0';
+}
+
+/* Fill the server with items of just the size of a mutex; others have room of
+ * their own.  The first answer that is not STORED, or "" after `n`. */
+static void fill(const struct scene *s, int n, char answer[64])
+{
+	struct lab_address to = lab_server_address(s->server);
+	int64_t deadline = lab_after_ms(30000);
+	int fd = lab_connect(&to, deadline);
+	int size = size_of_y(s);
+
+	CHECK_INT(fd, >=, 0);
+	strcpy(answer, "STORED");
+	for (int i = 0; i < n && strcmp(answer, "STORED") == 0; i++) {
+		char text[512];
+		int len = snprintf(text, sizeof(text),
+				   "set f.%07d 0 0 %d\r\n%0*d\r\n", i, size,
+				   size, i);
+
+		CHECK_INT(lab_send(fd, text, (size_t)len, deadline), ==, 0);
+		one_reply(fd, answer, deadline);
+	}
+	close(fd);
+}
+
+EITHER_WAY(memcached_loss, eviction)
+{
+	const struct lab_memcached_options small = { .memory_mb = 2 };
+	struct scene s = scene_new(protocol, &small);
+	dlock_client *c = direct(&s, "ttl=30s"); /* not renewed meanwhile */
+	dlock_client *quick = direct(&s, "ttl=3s");
+	dlock_hold *h = take(mutex(c, "x"));
+	dlock_hold *next, *renewed = take(mutex(quick, "y"));
+	char answer[64];
+
+	fill(&s, 60000, answer);
+	CHECK_TEXT(answer, "STORED");
+	next = take(mutex(quick, "x"));
+	CHECK(dlock_token(next) > dlock_token(h));
+	/* Which of them is evicted is the server's affair; that it is found out
+	 * in time is ours. */
+	nap_ms(1100 + slack_ms());
+	ask(mutex(c, "y"), 0,
+	    dlock_check(renewed) == DLOCK_OK ? DLOCK_EBUSY : DLOCK_OK);
+	CHECK_OK(dlock_check(next));
+	scene_end(&s);
+}
+
+/* A server that is full and must not evict refuses; and a request that was
+ * refused must not remove what is there. */
+EITHER_WAY(memcached_loss, full_server)
+{
+	const struct lab_memcached_options full = { .memory_mb = 2,
+						    .no_evict = true };
+	struct scene s = scene_new(protocol, &full);
+	dlock_client *c = direct(&s, ""), *other = direct(&s, "");
+	dlock_hold *h = take(mutex(c, "x"));
+	dlock_lock *l = mutex(other, "x");
+	char answer[64];
+
+	take(mutex(c, "y"));
+	fill(&s, 60000, answer);
+	CHECK_TEXT(answer, "SERVER_ERROR out of memory");
+	for (int i = 0; i < 5; i++)
+		ask(l, 0, DLOCK_EEXHAUSTED);
+	CHECK_TEXT(dlock_errmsg(), "out of memory");
+	CHECK_INT(lab_memcached_do(s.server, answer, sizeof(answer),
+				   "get dlock.mnx"),
+		  ==, 0);
+	CHECK_TEXT(answer, "VALUE dlock.mnx");
+	give(h);
+	CHECK_INT(lab_memcached_do(s.server, NULL, 0, "flush_all"), ==, 0);
+	give(take(l));
+	scene_end(&s);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What cannot work is refused, by name; names reach no other key. */
+#include "support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void refused(const char *uri, int code, const char *part)
+{
+	dlock_client *c = NULL;
+
+	CHECK_RC(dlock_open(&c, uri, NULL), code);
+	CHECK_TEXT(dlock_errmsg(), part);
+}
+
+Test(memcached_refuse, uris)
+{
+	refused("memcached://a:1,b:2/", DLOCK_EINVAL, "one server");
+	refused("memcached://127.0.0.1:1/", DLOCK_EUNREACHABLE, "127.0.0.1:1");
+	refused("memcached:", DLOCK_EINVAL, "no host");
+	refused("memcached://a/b", DLOCK_EINVAL, "'/b'");
+	refused("memcached+unix://a/b", DLOCK_EINVAL, "memcached+unix:///");
+	refused("memcached+unix:", DLOCK_EINVAL, "no path");
+	refused("memcached://a/?ttl=499ms", DLOCK_EINVAL, "'ttl'");
+	refused("memcached://a/?ttl=25h", DLOCK_EINVAL, "'ttl'");
+	refused("memcached://a/?protocol=binary", DLOCK_EINVAL,
+		"auto|text|meta");
+	refused("memcached://a/?poll=0ms", DLOCK_EINVAL, "'poll'");
+}
+
+Test(memcached_refuse, server_without_cas)
+{
+	static const char *const args[] = { "-C", NULL };
+	const struct lab_memcached_options options = { .args = args };
+	struct scene s = scene_new("auto", &options);
+	dlock_client *c = direct(&s, "");
+
+	ask(mutex(c, "x"), 0, DLOCK_ENOTSUP);
+	CHECK_TEXT(dlock_errmsg(), "-C");
+	dlock_close(c);
+	scene_end(&s);
+}
+
+Test(memcached_refuse, semaphore_too_large)
+{
+	struct scene s = scene_new("auto", NULL);
+	dlock_client *c = direct(&s, "");
+	dlock_lock *l = NULL;
+
+	CHECK_OK(dlock_semaphore_new(&l, c, "x", 1025));
+	ask(l, -1, DLOCK_ENOTSUP);
+	CHECK_TEXT(dlock_errmsg(), "1025");
+	dlock_close(c);
+	scene_end(&s);
+}
+
+/* What the library accepts as a name it can also lock, and nothing else. */
+static void try_name(dlock_client *c, const char *name)
+{
+	dlock_lock *l = NULL;
+	int rc = dlock_mutex_new(&l, c, name);
+
+	if (rc != 0) {
+		CHECK_INT(rc, ==, DLOCK_EINVAL);
+		return;
+	}
+	give(take(l));
+	dlock_free(l);
+}
+
+EITHER_WAY(memcached_refuse, names)
+{
+	static const char *const evil[] = {
+		"x 0 0 1\r\nA\r\ndelete victim\r\nadd y",
+		"x 0 0 1",
+		"victim",
+		"x\r\nflush_all\r\n",
+		"dlock.mnx",
+		"x C1 ME",
+		"../victim",
+		"%s%n",
+	};
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *c = direct(&s, "prefix=victim");
+	char *name = malloc(10001), reply[128];
+
+	CHECK_INT(lab_memcached_do(s.server, reply, sizeof(reply),
+				   "set victim 7 0 0\r\n"),
+		  ==, 0);
+	for (size_t i = 0; i < sizeof(evil) / sizeof(evil[0]); i++)
+		try_name(c, evil[i]);
+	for (int byte = 0; byte < 256; byte++) {
+		snprintf(name, 8, "a%cb", byte);
+		try_name(c, name);
+	}
+	for (int len = 0; len <= 10000; len += len < 300 ? 1 : 97) {
+		memset(name, 'n', (size_t)len);
+		name[len] = '\0';
+		try_name(c, name);
+	}
+	CHECK_INT(lab_memcached_do(s.server, reply, sizeof(reply),
+				   "get victim"),
+		  ==, 0);
+	CHECK_TEXT(reply, "VALUE victim 7 0");
+	free(name);
+	dlock_close(c);
+	scene_end(&s);
+}

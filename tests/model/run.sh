@@ -1,0 +1,59 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# run.sh MODEL.pml - check a Promela model and its broken variants with spin.
+#
+# Each line below is a set of definitions; after "ok" no error may be found,
+# after "broken" one must be.  $CC compiles the verifiers.
+set -u
+
+model=$(realpath "$1") || exit 1
+command -v spin > /dev/null || {
+	echo "model: spin is not installed"
+	exit 77
+}
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+failed=0
+
+check() {
+	want=$1
+	shift
+	rm -f pan pan.*
+	# shellcheck disable=SC2086 # spin takes one -D a word
+	if ! spin -a "$@" "$model" > log 2>&1 ||
+		! "${CC:-cc}" -O2 -w -DSAFETY -DMEMLIM=4096 -DVECTORSZ=2048 \
+			-o pan pan.c >> log 2>&1; then
+		cat log
+		failed=1
+		return
+	fi
+	./pan -m1000000 -w24 > log 2>&1
+	errors=$(sed -n 's/.*errors: \([0-9]*\).*/\1/p' log)
+	states=$(sed -n 's/ *\([0-9.e+]*\) states, stored.*/\1/p' log)
+	verdict=FAIL
+	case $want:${errors:-none} in
+	ok:0)
+		# A search that was cut short proves nothing.
+		grep -q 'search not completed\|max search depth too small' \
+			log || verdict=ok
+		;;
+	broken:[1-9]*) verdict=ok ;;
+	esac
+	[ $verdict = ok ] || {
+		failed=1
+		cat log
+	}
+	echo "$verdict: $want, ${errors:-no} errors, ${states:-?} states: $*"
+}
+
+check ok -DROUNDS=1
+check ok -DROUNDS=2 -DN=2
+check ok -DROUNDS=2 -DSEMAPHORE
+for flaw in READER WRITER RELEASE CAS LEASE LATE EXPIRE; do
+	check broken -DROUNDS=1 -DBREAK_$flaw
+done
+for flaw in COUNT RELEASE LEASE EXPIRE; do
+	check broken -DROUNDS=1 -DSEMAPHORE -DBREAK_$flaw
+done
+exit $failed
