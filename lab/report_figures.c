@@ -103,19 +103,21 @@ static void group(struct lab_sheet *s, const struct lab_findings *f,
 		  size_t lead)
 {
 	const struct lab_figure *g = &f->figures[lead];
+	bool curves = has_curves(f, lead);
 
 	lab_put(s,
-		"<h3 id=\"f-%zu\">%s</h3>\n<div class=\"plots\">\n<div>\n"
+		"<div class=\"group%s\">\n<h3 id=\"f-%zu\">%s</h3>\n"
+		"<div class=\"plots\">\n<div>\n"
 		"<div class=\"wide\" tabindex=\"0\" role=\"region\" "
 		"aria-label=\"%s, a table that may scroll\">\n",
-		lead, g->name, g->name);
+		curves ? "" : " small", lead, g->name, g->name);
 	table(s, f, lead);
 	lab_put(s, "</div>\n");
 	missing(s, f, g->id);
 	lab_put(s, "</div>\n");
-	if (has_curves(f, lead))
+	if (curves)
 		lab_html_curves(s, f, lead);
-	lab_put(s, "</div>\n");
+	lab_put(s, "</div>\n</div>\n");
 }
 
 void lab_html_figures(struct lab_sheet *s, const struct lab_findings *f)
@@ -129,8 +131,9 @@ void lab_html_figures(struct lab_sheet *s, const struct lab_findings *f)
 			   "transport, measured beside it.</p>\n");
 	else
 		lab_put(s, "<p>Nothing was measured.</p>\n");
+	lab_put(s, "<div class=\"plots\">\n");
 	for (size_t i = 0; i < f->n_figures; i++)
 		if (lab_figure_leads(f, i))
 			group(s, f, i);
-	lab_put(s, "</section>\n");
+	lab_put(s, "</div>\n</section>\n");
 }

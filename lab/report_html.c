@@ -63,10 +63,13 @@ static void summary(struct lab_sheet *s, const struct lab_findings *f)
 	lab_put(s, "<ul class=\"sum\" aria-label=\"verdicts, counted\">\n");
 	for (int i = LAB_NOUTCOMES - 1; i >= 0; i--) {
 		enum lab_outcome o = (enum lab_outcome)i;
+		size_t n = lab_count_outcome(f, o);
 
-		lab_put(s, "<li class=\"v-%s\">", lab_outcome_key(o));
+		/* What did not happen is not to catch the eye. */
+		lab_put(s, "<li class=\"v-%s\">",
+			lab_outcome_key(n ? o : LAB_OUTCOME_NOT_RUN));
 		lab_html_verdict(s, o);
-		lab_put(s, ": %zu</li>\n", lab_count_outcome(f, o));
+		lab_put(s, ": %zu</li>\n", n);
 	}
 	lab_put(s, "</ul>\n");
 }

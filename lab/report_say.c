@@ -117,7 +117,7 @@ double lab_text_wide(const char *text)
 
 	for (; *text; text++)
 		n += (*text & 0xc0) != 0x80;
-	return 7.8 * (double)n;
+	return 8.2 * (double)n;
 }
 
 double lab_tick_step(double span)
