@@ -129,10 +129,12 @@ static void spread(struct plot *p)
 		y = want > y + gap ? want : y + gap;
 		p->lines[i].label = y;
 	}
-	y = BOTTOM + gap;
-	for (size_t i = p->n; i-- > 0; y = p->lines[i].label)
-		if (p->lines[i].label > y - gap)
-			p->lines[i].label = y - gap;
+	y = BOTTOM;
+	for (size_t i = p->n; i-- > 0;) {
+		if (p->lines[i].label > y)
+			p->lines[i].label = y;
+		y = p->lines[i].label - gap;
+	}
 }
 
 static void rule(struct plot *p, double value, bool named)
