@@ -25,15 +25,29 @@ static double across(const struct bars *b, double ms)
 	return LEFT + (RIGHT - LEFT) * part;
 }
 
-static void make_room(struct bars *b, size_t store, double ms)
+static void make_room(struct bars *b, double ms)
 {
-	double lease = (double)b->f->stores[store].ttl_ms;
-
 	b->rows++;
 	if (isfinite(ms) && ms > b->most)
 		b->most = ms;
-	if (lease > b->most)
-		b->most = lease;
+}
+
+/* Leases are shown as long as the bars can be seen beside them. */
+static bool shows_lease(const struct bars *b, double lease)
+{
+	return lease > 0 && lease <= b->most;
+}
+
+static void make_room_for_leases(struct bars *b)
+{
+	double bars = b->most;
+
+	for (size_t i = 0; i < b->f->n_stores; i++) {
+		double lease = (double)b->f->stores[i].ttl_ms;
+
+		if (lease <= 3 * bars && lease > b->most)
+			b->most = lease;
+	}
 }
 
 static void begin(struct bars *b, const char *title)
@@ -57,15 +71,16 @@ static void end(struct bars *b)
 		"<line class=\"axis\" x1=\"%f\" y1=\"%f\" x2=\"%f\" "
 		"y2=\"%f\"/>\n",
 		LEFT, y + 4, RIGHT, y + 4);
-	for (double at = 0; at <= b->most; at += step) {
+	for (int i = 0; i <= LAB_TICKS && i * step <= b->most; i++) {
+		double at = i * step;
 		double x = across(b, at);
 
 		lab_put(b->s,
 			"<line class=\"axis\" x1=\"%f\" y1=\"%f\" x2=\"%f\" "
 			"y2=\"%f\"/>",
 			x, y + 4, x, y + 9);
-		lab_put(b->s, "<text class=\"dim %s\" x=\"%f\" y=\"%f\">%s",
-			at > 0 ? x > RIGHT - 20 ? "e" : "m" : "", x, y + 23,
+		lab_put(b->s, "<text class=\"dim m\" x=\"%f\" y=\"%f\">%s",
+			fmin(fmax(x, LEFT + 4), RIGHT - 20), y + 23,
 			at > 0 ? lab_say_ms(text, at) : "0");
 		lab_put(b->s, "</text>\n");
 	}
@@ -94,9 +109,11 @@ static void draw(struct bars *b, size_t row, size_t store, double ms,
 		lab_put(b->s, "<path class=\"whisk\" d=\"M%f %fH%fM%f %fv8\"/>",
 			across(b, ms), y + 26, across(b, max), across(b, max),
 			y + 22);
-	if (lease > 0)
-		lab_put(b->s, "<path class=\"lease\" d=\"M%f %fv18\"/>",
-			across(b, lease), y + 17);
+	if (shows_lease(b, lease))
+		lab_put(b->s,
+			"<path class=\"halo\" d=\"M%f %fv18\"/>"
+			"<path class=\"lease\" d=\"M%f %fv18\"/>",
+			across(b, lease), y + 17, across(b, lease), y + 17);
 	lab_put(b->s, "\n");
 }
 
@@ -107,8 +124,8 @@ static void of_figure(struct bars b, size_t lead)
 
 	for (size_t i = lead; i < b.f->n_figures; i++)
 		if (lab_figure_same(b.f, lead, i))
-			make_room(&b, b.f->figures[i].store,
-				  b.f->figures[i].max);
+			make_room(&b, b.f->figures[i].max);
+	make_room_for_leases(&b);
 	begin(&b, b.f->figures[lead].name);
 	for (size_t i = lead; i < b.f->n_figures; i++) {
 		const struct lab_figure *g = &b.f->figures[i];
@@ -143,10 +160,11 @@ static void of_losses(struct bars b, size_t behaviour)
 		int64_t ms = lab_finding(b.f, i, behaviour)->found_ms;
 
 		if (ms >= 0)
-			make_room(&b, i, (double)ms);
+			make_room(&b, (double)ms);
 	}
 	lab_say_short(name, b.f->behaviours[behaviour].title, 50);
 	snprintf(title, sizeof(title), "%s: from the loss to LOST", name);
+	make_room_for_leases(&b);
 	begin(&b, title);
 	for (size_t i = 0; i < b.f->n_stores; i++) {
 		double ms = (double)lab_finding(b.f, i, behaviour)->found_ms;
@@ -165,7 +183,8 @@ void lab_html_bars(struct lab_sheet *s, const struct lab_findings *f)
 	lab_put(s, "<section aria-labelledby=\"recovery\">\n"
 		   "<h2 id=\"recovery\">Recovery</h2>\n"
 		   "<p>Shorter is better. The bar is the p50, the thin line "
-		   "reaches to the maximum, the dashed one is the lease.</p>\n"
+		   "reaches to the maximum, a dashed one is the "
+		   "lease, if it is not far longer.</p>\n"
 		   "<div class=\"plots\">\n");
 	for (size_t i = 0; i < f->n_figures; i++)
 		if (lab_figure_leads(f, i) && lab_figure_recovers(f, i)) {

@@ -129,10 +129,12 @@ static void spread(struct plot *p)
 		y = want > y + gap ? want : y + gap;
 		p->lines[i].label = y;
 	}
-	y = BOTTOM + gap;
-	for (size_t i = p->n; i-- > 0; y = p->lines[i].label)
-		if (p->lines[i].label > y - gap)
-			p->lines[i].label = y - gap;
+	y = BOTTOM;
+	for (size_t i = p->n; i-- > 0;) {
+		if (p->lines[i].label > y)
+			p->lines[i].label = y;
+		y = p->lines[i].label - gap;
+	}
 }
 
 static void rule(struct plot *p, double value, bool named)
@@ -218,7 +220,7 @@ static void draw(struct plot *p, const struct line *l)
 		"<path class=\"lead\" d=\"M%f %fL%f %f\"/>"
 		"<text class=\"name\" x=\"%f\" y=\"%f\">%s</text></g>\n",
 		across(p, (double)l->last) + 5, l->end, RIGHT + 12, l->label,
-		RIGHT + 15, l->label + 4.5, lab_say_short(text, name, 14));
+		RIGHT + 15, l->label + 4.5, lab_say_short(text, name, 13));
 }
 
 /* The legend, for who does not see colours or lines. */

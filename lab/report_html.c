@@ -24,7 +24,7 @@ static const char *escape(char c)
 
 void lab_html_verdict(struct lab_sheet *s, enum lab_outcome outcome)
 {
-	lab_put(s, "<span aria-hidden=\"true\">%s</span> %s",
+	lab_put(s, "<span aria-hidden=\"true\">%s</span> %s",
 		lab_say_symbol(outcome), lab_outcome_words(outcome));
 }
 
@@ -63,10 +63,13 @@ static void summary(struct lab_sheet *s, const struct lab_findings *f)
 	lab_put(s, "<ul class=\"sum\" aria-label=\"verdicts, counted\">\n");
 	for (int i = LAB_NOUTCOMES - 1; i >= 0; i--) {
 		enum lab_outcome o = (enum lab_outcome)i;
+		size_t n = lab_count_outcome(f, o);
 
-		lab_put(s, "<li class=\"v-%s\">", lab_outcome_key(o));
+		/* What did not happen is not to catch the eye. */
+		lab_put(s, "<li class=\"v-%s\">",
+			lab_outcome_key(n ? o : LAB_OUTCOME_NOT_RUN));
 		lab_html_verdict(s, o);
-		lab_put(s, ": %zu</li>\n", lab_count_outcome(f, o));
+		lab_put(s, ": %zu</li>\n", n);
 	}
 	lab_put(s, "</ul>\n");
 }
@@ -114,14 +117,14 @@ static void store(struct lab_sheet *s, const struct lab_store *it, size_t i)
 
 	lab_put(s,
 		"<tr id=\"s-%zu\"><th scope=\"row\">%s</th>"
-		"<td><code>%s</code></td><td>%s",
-		i, it->name, it->uri, *it->server ? it->server : "–");
+		"<td><code>%s</code></td><td class=\"w\">%s",
+		i, it->name, it->uri, it->server);
 	if (*it->settings)
-		lab_put(s, "<br/><small>%s</small>", it->settings);
+		lab_put(s, " <small>%s</small>", it->settings);
 	if (*it->trouble)
-		lab_put(s, "<br/><strong>nothing was run: %s</strong>",
+		lab_put(s, " <strong>nothing was run: %s</strong>",
 			it->trouble);
-	lab_put(s, "</td><td>%s</td>",
+	lab_put(s, "</td><td class=\"w\">%s</td>",
 		it->foreign ? "nothing: not a store of dlock" :
 		it->caps    ? lab_say_caps(text, it->caps) :
 			      "–");

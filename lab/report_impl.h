@@ -15,6 +15,7 @@
 
 #define LAB_SHORT 64   /* what the functions below fill */
 #define LAB_WIDE 460.0 /* units across a drawing: about pixels on a phone */
+#define LAB_TICKS 6    /* on an axis, beside its beginning */
 
 struct lab_sheet {
 	FILE *out;
@@ -33,7 +34,7 @@ void lab_put_raw(struct lab_sheet *s, const char *text);
 /* Flush; 0, or -1 and lab_errmsg(). */
 int lab_sheet_end(struct lab_sheet *s);
 
-/* ---- Words: each fills `text` and returns it ------------------------------ */
+/* ---- Words: each fills `text` and returns it ----------------------------- */
 
 /* Three digits that count: "0.613", "21.4", "2400"; "–" for what is none. */
 const char *lab_say_number(char text[LAB_SHORT], double value);
@@ -64,7 +65,7 @@ const char *lab_say_unit(const char *unit);
 /* "kept" has a symbol that needs no colour, too: "✓". */
 const char *lab_say_symbol(enum lab_outcome outcome);
 
-/* ---- Questions ------------------------------------------------------------ */
+/* ---- Questions ----------------------------------------------------------- */
 
 size_t lab_count_outcome(const struct lab_findings *f, enum lab_outcome o);
 
@@ -78,16 +79,16 @@ bool lab_figure_single(const struct lab_findings *f, size_t i);
 /* Is it how long something took to come right again? */
 bool lab_figure_recovers(const struct lab_findings *f, size_t i);
 
-/* ---- Drawing -------------------------------------------------------------- */
+/* ---- Drawing ------------------------------------------------------------- */
 
 /* About how wide a text is drawn. */
 double lab_text_wide(const char *text);
 
 /* The distance of ticks, 1, 2 or 5 times a power of ten, if `span` is to have
- * at most six. */
+ * at most LAB_TICKS. */
 double lab_tick_step(double span);
 
-/* ---- Parts of the page ---------------------------------------------------- */
+/* ---- Parts of the page --------------------------------------------------- */
 
 void lab_html_style(struct lab_sheet *s);
 void lab_html_verdict(struct lab_sheet *s, enum lab_outcome outcome);

@@ -86,15 +86,17 @@ static void matrix(struct lab_sheet *s, const struct lab_findings *f)
 			f->behaviours[b].fault ? " (fault)" : "");
 		for (size_t i = 0; i < f->n_stores; i++) {
 			const struct lab_finding *c = lab_finding(f, i, b);
+			bool lie = c->outcome == LAB_OUTCOME_LIE;
+			const char *bold = lie ? "**" : "";
 
-			lab_put(s, " %s %s%s%s%s |", lab_say_symbol(c->outcome),
-				c->outcome == LAB_OUTCOME_LIE ? "**" : "",
-				lab_outcome_words(c->outcome),
-				c->outcome == LAB_OUTCOME_LIE ? "**" : "",
-				c->found_ms < 0 ? "" : ", found after ");
+			lab_put(s, " %s ", lab_say_symbol(c->outcome));
+			lab_put_raw(s, bold);
+			lab_put(s, "%s", lab_outcome_words(c->outcome));
+			lab_put_raw(s, bold);
 			if (c->found_ms >= 0)
-				lab_put(s, "%s",
+				lab_put(s, ", found after %s",
 					lab_say_ms(text, (double)c->found_ms));
+			lab_put(s, " |");
 		}
 		lab_put(s, "\n");
 	}

@@ -117,21 +117,21 @@ double lab_text_wide(const char *text)
 
 	for (; *text; text++)
 		n += (*text & 0xc0) != 0x80;
-	return 7.2 * (double)n;
+	return 8.2 * (double)n;
 }
 
 double lab_tick_step(double span)
 {
 	double step;
 
-	if (!(span > 0) || span > 1e15)
+	if (!(span > 0) || !isfinite(span))
 		return 1;
-	step = pow(10, floor(log10(span / 6)));
-	if (span / step <= 6)
+	step = pow(10, floor(log10(span / LAB_TICKS)));
+	if (span / step <= LAB_TICKS)
 		return step;
-	return span / step <= 12 ? 2 * step :
-	       span / step <= 30 ? 5 * step :
-				   10 * step;
+	return span / step <= 2 * LAB_TICKS ? 2 * step :
+	       span / step <= 5 * LAB_TICKS ? 5 * step :
+					      10 * step;
 }
 
 const char *lab_say_unit(const char *unit)

@@ -86,7 +86,7 @@ static void mark(const struct view *v, struct texts *x, double y, bool draw,
 	int line;
 
 	words_of(text, m);
-	line = place(x, &from, lab_text_wide(text));
+	line = place(x, &from, (lost ? 1.15 : 1) * lab_text_wide(text));
 	if (!draw)
 		return;
 	y += BAR_AT;
@@ -117,7 +117,8 @@ static int marks(const struct view *v, size_t party, double y, bool draw)
 			const struct lab_mark *m = &v->t->marks[i];
 			int is_usual = strcmp(m->text, "released") == 0;
 
-			if (m->party == party && is_usual == usual)
+			if (m->party == party && is_usual == usual &&
+			    m->at >= v->from && m->at <= v->to)
 				mark(v, &x, y, draw, m);
 		}
 	return x.lines;
@@ -245,15 +246,15 @@ static void axis(const struct view *v, double y)
 		"<line class=\"axis\" x1=\"%f\" y1=\"%f\" x2=\"%f\" "
 		"y2=\"%f\"/>\n",
 		LEFT, y, RIGHT, y);
-	for (double at = ceil(v->from / step) * step; at <= v->to; at += step) {
+	for (int i = 0; i <= LAB_TICKS; i++) {
+		double at = (ceil(v->from / step) + i) * step;
 		double x = across(v, at);
 
+		if (at > v->to)
+			break;
 		lab_put(v->s, "<path class=\"axis\" d=\"M%f %fv5\"/>", x, y);
-		lab_put(v->s, "<text class=\"dim %s\" x=\"%f\" y=\"%f\">%s",
-			x < LEFT + 20  ? "" :
-			x > RIGHT - 20 ? "e" :
-					 "m",
-			x, y + 19,
+		lab_put(v->s, "<text class=\"dim m\" x=\"%f\" y=\"%f\">%s",
+			fmin(fmax(x, LEFT + 20), RIGHT - 20), y + 19,
 			fabs(at) < step / 2 ? "0" : lab_say_ms(text, at));
 		lab_put(v->s, "</text>\n");
 	}
