@@ -18,11 +18,11 @@ static int before(const bool waits[WAITERS], int at)
 static int go_round(struct lab_trial *t, struct lab_party *w[WAITERS])
 {
 	bool waits[WAITERS] = { true, true, true, true, true };
-	int64_t deadline = lab_after_ms(LAB_LONG_MS);
+	int64_t deadline = lab_after_ms(LAB_LONG_MS / 3);
 	int over = 0;
 	int left = WAITERS;
 
-	while (left && !t->failed && lab_now() < deadline) {
+	while (left && !t->failed && !t->broken && lab_now() < deadline) {
 		for (int i = 0; i < WAITERS; i++) {
 			struct lab_reply r;
 
@@ -52,7 +52,8 @@ static void run(struct lab_trial *t)
 
 	for (int i = 0; i < WAITERS; i++)
 		w[i] = lab_join(t, names[i], 0);
-	for (int round = 0; round < rounds && !t->failed; round++) {
+	for (int round = 0; round < rounds && !t->failed && !t->broken;
+	     round++) {
 		lab_take(h, LAB_LONG_MS);
 		for (int i = 0; i < WAITERS; i++) {
 			lab_tell_take(w[i], LAB_LONG_MS);
