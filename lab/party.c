@@ -125,7 +125,9 @@ static bool receive(struct lab_party *p, int64_t deadline,
 		if (n > 0)
 			return recv(p->fd, reply, sizeof(*reply), 0) ==
 			       sizeof(*reply);
-		if (lab_now() >= deadline || lab_trial_stopped(p->trial))
+		if (lab_trial_stopped(p->trial))
+			lab_trial_fail(p->trial, "interrupted");
+		if (lab_now() >= deadline || p->trial->failed)
 			return false;
 	}
 	return false;
