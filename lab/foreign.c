@@ -39,7 +39,7 @@ static char *hear(struct lab_foreign *f, int64_t deadline, char *out,
 			size_t used = (size_t)(end - f->line) + 1;
 
 			*end = '\0';
-			snprintf(out, size, "%s", f->line);
+			snprintf(out, size, "%.*s", (int)size - 1, f->line);
 			f->len -= used;
 			memmove(f->line, end + 1, f->len);
 			return out;
