@@ -113,6 +113,14 @@ static bool on_stdout(const struct options *o)
 	return false;
 }
 
+static bool any_trouble(const struct lab_findings *f)
+{
+	for (size_t i = 0; i < f->n_stores; i++)
+		if (*f->stores[i].trouble)
+			return true;
+	return false;
+}
+
 static int report(const struct options *o, const struct lab_findings *f)
 {
 	int sig = atomic_load(&stop_signal);
@@ -129,7 +137,9 @@ static int report(const struct options *o, const struct lab_findings *f)
 		return LEAVE_SIGNAL + sig;
 	if (status)
 		return status;
-	return lab_findings_worst(f) == LAB_OUTCOME_LIE ? LEAVE_BROKEN : 0;
+	if (lab_findings_worst(f) == LAB_OUTCOME_LIE)
+		return LEAVE_BROKEN;
+	return any_trouble(f) ? LEAVE_UNREACHABLE : 0;
 }
 
 /* ---- Options ------------------------------------------------------------- */

@@ -92,7 +92,8 @@ static void make_spec(struct spec *spec, const struct command *cmd)
 	size_t n = 0;
 
 	memset(spec, 0, sizeof(*spec));
-	*letter++ = '+'; /* the command's own options are not ours */
+	if (cmd != &cmd_compare)
+		*letter++ = '+'; /* the command's own options are not ours */
 	*letter++ = ':';
 	for (size_t i = 0; i < ROWS; i++) {
 		const struct option_row *row = &rows[i];

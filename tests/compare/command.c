@@ -130,6 +130,24 @@ Test(command, names_what_is_wrong)
 	cr_assert(strstr(out, "/nowhere/x"), "%s", out);
 }
 
+Test(command, takes_options_behind_stores)
+{
+	char out[8192];
+
+	cr_assert_eq(run("mem: --quick --only try", out, sizeof(out)), 0, "%s",
+		     out);
+	cr_assert_null(strstr(out, "NOT TRIED"), "%s", out);
+}
+
+Test(command, says_by_its_code_that_a_store_was_not_there)
+{
+	char out[8192];
+
+	cr_assert_eq(run("--quick --only try mem: nosuch:", out, sizeof(out)),
+		     69, "%s", out);
+	cr_assert(strstr(out, "NOT TRIED"), "%s", out);
+}
+
 Test(command, shows_no_password)
 {
 	char out[8192];
