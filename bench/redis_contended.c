@@ -110,7 +110,7 @@ static int run(struct bench_run *r)
 	struct bench_result res =
 		BENCH_RESULT_INIT("hand-offs/s (ratio = ours/floor)");
 	struct server s;
-	int rc = server_open(&s, r);
+	int rc = server_open(&s, r, "");
 
 	if (rc != 0)
 		return rc;

@@ -103,7 +103,7 @@ static int run(struct bench_run *r)
 	int rc;
 
 	bench_pin(r);
-	rc = server_open(&s, r);
+	rc = server_open(&s, r, "");
 	if (rc != 0)
 		return rc;
 	rc = measure(&s, &res);

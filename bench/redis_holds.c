@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#define TTL_S 10
+#define TTL_S 10 /* as in the URI */
 #define FEW 10000
 #define MANY 100000
 
@@ -115,11 +115,8 @@ static int with_client(struct crop *c, struct server *s)
 static int measure(struct server *s, size_t holds)
 {
 	struct crop c = { .run = s->run, .room = holds };
-	char uri[128];
-	int rc;
+	int rc = dlock_open(&c.client, s->uri, NULL);
 
-	snprintf(uri, sizeof(uri), "%s?ttl=%ds", s->uri, TTL_S);
-	rc = dlock_open(&c.client, uri, NULL);
 	if (rc == DLOCK_ENOTSUP)
 		return bench_skip(s->run, "%s", dlock_errmsg());
 	if (rc != 0)
@@ -139,7 +136,7 @@ static int measure(struct server *s, size_t holds)
 static int run(struct bench_run *r)
 {
 	struct server s;
-	int rc = server_open(&s, r);
+	int rc = server_open(&s, r, "?ttl=10s");
 
 	if (rc != 0)
 		return rc;

@@ -6,7 +6,7 @@ static int run(struct bench_run *r)
 {
 	static const unsigned int size[BENCH_CROWDS] = { 1, 8, 64 };
 	struct server s;
-	int rc = server_open(&s, r);
+	int rc = server_open(&s, r, "");
 
 	if (rc != 0)
 		return rc;

@@ -10,7 +10,7 @@
 #define PROCESSES 8
 #define THREADS 125
 #define WAITERS (PROCESSES * THREADS)
-#define TTL_S 6
+#define TTL_S 6 /* as in the URI */
 #define HAND_OFFS 100
 #define PATIENCE_MS 120000
 #define QUEUE_NS INT64_C(30000000000)
@@ -18,7 +18,7 @@
 enum { GIVEN, TAKEN };
 
 /* Of crowd_shared.begin, which crowd_begin() makes 1. */
-enum { COUNT_WAKES = 2, NEVER };
+enum { BEFORE = 2, AFTER, NEVER };
 
 /* A process's: its threads share client and handle. */
 struct pack {
@@ -85,7 +85,9 @@ static int work(struct crowd *c, uint32_t me, void *arg)
 	crowd_gate(c);
 	while (n < THREADS && pthread_create(&thread[n], NULL, waiter, &p) == 0)
 		n++;
-	stand_by(c, COUNT_WAKES);
+	stand_by(c, BEFORE);
+	note_wakes(&p);
+	stand_by(c, AFTER);
 	note_wakes(&p);
 	stand_by(c, NEVER);
 	dlock_cancel(p.lock.lock);
@@ -128,7 +130,7 @@ static int idle(struct server *s, struct bench_result *res)
 	double seconds;
 	int rc = server_load(s, &before);
 
-	bench_sleep(TTL_S * INT64_C(1000000000) * 2 / 3);
+	bench_sleep(TTL_S * INT64_C(1000000000));
 	if (rc == 0)
 		rc = server_load(s, &after);
 	if (rc != 0)
@@ -183,29 +185,28 @@ static int chain(struct server *s, const struct crowd *c,
 		bench_extra(res, "chain_s", seconds);
 		bench_extra(res, "published_per_release",
 			    (after.published - before.published) / HAND_OFFS);
+		/* Looks of those who wait on among them. */
 		bench_extra(res, "requests_per_release",
-			    (after.scripts - before.scripts -
-			     3.0 / TTL_S * seconds * WAITERS) /
-				    HAND_OFFS);
+			    (after.scripts - before.scripts) / HAND_OFFS);
 	}
 	bench_samples_free(&took);
 	return rc;
 }
 
-/* How many wakes all processes have seen for the hand-offs so far. */
-static int count_wakes(const struct crowd *c, struct bench_result *res)
+/* How many wakes all processes have seen. */
+static int count_wakes(const struct crowd *c, uint32_t phase, uint64_t *wakes)
 {
 	int64_t until = bench_now() + QUEUE_NS;
 
 	atomic_store(&c->shared->ready, 0);
-	atomic_store(&c->shared->begin, COUNT_WAKES);
+	atomic_store(&c->shared->wakes, 0);
+	atomic_store(&c->shared->begin, phase);
 	while (atomic_load(&c->shared->ready) < PROCESSES) {
 		if (bench_over(until))
 			return bench_fail(c->run, "a process does not answer");
 		bench_sleep(1000000);
 	}
-	bench_extra(res, "wakes_per_release",
-		    (double)atomic_load(&c->shared->wakes) / (HAND_OFFS + 1));
+	*wakes = atomic_load(&c->shared->wakes);
 	return 0;
 }
 
@@ -221,6 +222,7 @@ static int with_crowd(struct server *s, struct crowd *c,
 		      struct bench_result *res)
 {
 	struct bench_lock first = { .run = s->run };
+	uint64_t before, after;
 	int rc = dlock_open(&first.client, s->uri, NULL);
 
 	if (rc == 0)
@@ -235,11 +237,16 @@ static int with_crowd(struct server *s, struct crowd *c,
 	if (rc == 0)
 		rc = idle(s, res);
 	if (rc == 0)
+		rc = count_wakes(c, BEFORE, &before);
+	if (rc == 0)
 		rc = give_first(c, &first);
 	if (rc == 0)
 		rc = chain(s, c, res);
 	if (rc == 0)
-		rc = count_wakes(c, res);
+		rc = count_wakes(c, AFTER, &after);
+	if (rc == 0)
+		bench_extra(res, "wakes_per_release",
+			    (double)(after - before) / (HAND_OFFS + 1));
 	bench_lock_close(&first);
 	return rc;
 }
@@ -281,7 +288,7 @@ static int run(struct bench_run *r)
 		"ns from release to the next of 1,000 waiters");
 	struct crowd c = { .run = r, .work = work };
 	struct server s;
-	int rc = server_open(&s, r);
+	int rc = server_open(&s, r, "?ttl=6s");
 
 	if (rc != 0)
 		return rc;

@@ -50,7 +50,7 @@ void server_disconnect(struct server *s)
 	s->bare = NULL;
 }
 
-int server_open(struct server *s, struct bench_run *r)
+int server_open(struct server *s, struct bench_run *r, const char *query)
 {
 	int rc;
 
@@ -58,8 +58,8 @@ int server_open(struct server *s, struct bench_run *r)
 	s->lab = lab_redis_start(NULL);
 	if (!s->lab)
 		return bench_skip(r, "%s", lab_errmsg());
-	snprintf(s->uri, sizeof(s->uri), "redis://%s:%d/", LAB_LOOPBACK,
-		 s->lab->port);
+	snprintf(s->uri, sizeof(s->uri), "redis://%s:%d/%s", LAB_LOOPBACK,
+		 s->lab->port, query);
 	rc = server_connect(s);
 	if (rc != 0)
 		server_close(s);

@@ -11,7 +11,17 @@ if("Hiredis::Hiredis" IN_LIST backend_targets)
 	list(APPEND STATIC_PACKAGES Hiredis)
 	list(APPEND PC_PRIVATE hiredis)
 endif()
+set(PC_LIBS_PRIVATE)
+if("ZooKeeper::ZooKeeper" IN_LIST backend_targets)
+	list(APPEND STATIC_PACKAGES ZooKeeper)
+	string(APPEND PC_LIBS_PRIVATE " -lzookeeper_mt")
+endif()
 list(JOIN PC_PRIVATE ", " PC_PRIVATE)
+set(modules)
+foreach(package IN LISTS STATIC_PACKAGES)
+	list(APPEND modules "${PROJECT_SOURCE_DIR}/cmake/Find${package}.cmake")
+endforeach()
+list(JOIN STATIC_PACKAGES " " STATIC_PACKAGES)
 
 install(TARGETS dlock EXPORT dlock-shared)
 install(TARGETS dlock_static EXPORT dlock-static)
@@ -35,8 +45,7 @@ write_basic_package_version_file(
 install(FILES
 	"${PROJECT_BINARY_DIR}/generated/dlock-config.cmake"
 	"${PROJECT_BINARY_DIR}/generated/dlock-config-version.cmake"
-	"${PROJECT_SOURCE_DIR}/cmake/FindLibMD.cmake"
-	"${PROJECT_SOURCE_DIR}/cmake/FindHiredis.cmake"
+	${modules}
 	DESTINATION "${config_dir}")
 
 # Relative to the .pc file where that is possible: the tree can be moved.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Find libmemcached.  Makes Libmemcached::Libmemcached.  The library needs it
-# not: the benchmark measures itself against it, and tests meet it as a peer.
+# not: the benchmark measures itself against it.
 find_package(PkgConfig QUIET)
 if(PkgConfig_FOUND)
 	pkg_check_modules(PC_LIBMEMCACHED QUIET libmemcached)

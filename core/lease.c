@@ -104,19 +104,16 @@ void dlki_lease_add(struct dlki_claim *claim)
 	dlk_time end = atomic_load(&claim->valid_until);
 	const struct dlk_ticket *t = claim->ticket;
 	int64_t pause_ms = lease->interval_ms;
-	dlk_time due;
 
 	if (end != DLK_FOREVER)
 		dlki_lease_moved(claim, end);
 	if (pause_ms == 0)
 		return;
-	due = dlki_after_ms(t->since, pause_ms);
-	/* A lease that was handed over short is made whole while enough of it
-	 * is left for more than one try; many a hold is over before. */
-	if (lease->ttl_ms > 0 && t->lease_ms < lease->ttl_ms &&
-	    end - lease->ttl_ms * 3 / 8 * DLKI_MS < due)
-		due = end - lease->ttl_ms * 3 / 8 * DLKI_MS;
-	dlki_lease_work(claim, due);
+	/* A lease that was handed over short is made whole sooner, but not at
+	 * once: a hold that is shorter still costs no renewal. */
+	if (lease->ttl_ms > 0 && t->lease_ms / 3 < pause_ms)
+		pause_ms = t->lease_ms / 3;
+	dlki_lease_work(claim, dlki_after_ms(t->since, pause_ms));
 }
 
 void dlki_lease_remove(struct dlki_claim *claim)

@@ -153,7 +153,7 @@ static void tune_tcp(int fd)
 
 static int settle(const struct dlki_net *n, struct dlk_error *err)
 {
-	const struct timeval tv = { 0, STANDING_MS * 1000 };
+	const struct timeval tv = { 0, STANDING_MS * 1000L };
 
 	if (setsockopt(n->fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv)) < 0 ||
 	    fcntl(n->fd, F_SETFL, 0) < 0)

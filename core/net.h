@@ -9,9 +9,9 @@
  * passed.  No call raises SIGPIPE; descriptors are close-on-exec.
  *
  * Failures: EUNREACHABLE for whatever may be different the next time (refused,
- * reset, closed, late), naming the peer as `who`; EDENIED for a unix socket that
- * we may not use; ENOMEM, EEXHAUSTED and ESYSTEM for what is ours.  After a
- * failure the socket is only good for dlki_net_close().
+ * reset, closed, late), naming the peer as `who`; EDENIED for a unix socket
+ * that we may not use; ENOMEM, EEXHAUSTED and ESYSTEM for what is ours.  After
+ * a failure the socket is only good for dlki_net_close().
  *
  * A socket is used by one thread at a time, but for dlki_net_hang_up().
  */

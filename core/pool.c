@@ -100,6 +100,13 @@ static int pick(struct dlki_pool *p, struct dlki_pooled **out)
 	return 1;
 }
 
+static void join_line(struct dlki_pool *p, struct waiter *w)
+{
+	*p->end = w;
+	p->end = &w->next;
+	p->n_waiting++;
+}
+
 static void leave_line(struct dlki_pool *p, struct waiter *w)
 {
 	struct waiter **at = &p->first;
@@ -153,9 +160,7 @@ static int wait_in_line(struct dlki_pool *p, dlk_time deadline,
 	int got;
 
 	dlki_cond_init(&w.cond);
-	*p->end = &w;
-	p->end = &w.next;
-	p->n_waiting++;
+	join_line(p, &w);
 	while (!w.served && !has_any(p) && dlk_now() < deadline)
 		dlki_wait(&w.cond, &p->mu, deadline);
 	got = w.served;

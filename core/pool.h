@@ -5,8 +5,8 @@
  *
  * Up to `max` are open at once, those that are being opened or closed included;
  * who finds all of them in use waits for one until its deadline.  Who comes
- * later may be quicker once, but not twice: nobody waits for ever.  A thread that
- * is the only one never waits and never meets a contended lock.
+ * later may be quicker once, but not twice: nobody waits for ever.  A thread
+ * that is the only one never waits and never meets a contended lock.
  */
 #ifndef DLOCK_CORE_POOL_H
 #define DLOCK_CORE_POOL_H
@@ -23,7 +23,7 @@ struct dlki_pooled {
 	uint64_t generation;      /* the pool's; see dlki_pool_renew() */
 };
 
-/* Called without any lock of the pool's, and for several connections at once. */
+/* Called without any lock of the pool's, for several connections at once. */
 struct dlki_pool_type {
 	/* Make and connect one.  NULL: see err. */
 	struct dlki_pooled *(*open)(void *arg, dlk_time deadline,

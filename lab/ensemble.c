@@ -19,14 +19,14 @@ static int plan(struct lab_ensemble *e, const struct lab_zk_options *options)
 
 	if (options)
 		e->options = *options;
-	for (int i = 0; i < LAB_NODES; i++) {
+	for (size_t i = 0; i < LAB_NODES; i++) {
 		int quorum = lab_reserve_port(&e->reserved[2 * i]);
 		int election = lab_reserve_port(&e->reserved[2 * i + 1]);
 
 		if (quorum < 0 || election < 0)
 			return -1;
 		used += (size_t)snprintf(lines + used, sizeof(lines) - used,
-					 "server.%d=" LAB_LOOPBACK ":%d:%d\n",
+					 "server.%zu=" LAB_LOOPBACK ":%d:%d\n",
 					 i + 1, quorum, election);
 	}
 	if (asprintf(&e->config, "%s%s", lines,
@@ -57,7 +57,7 @@ struct lab_ensemble *lab_ensemble_start(const struct lab_zk_options *options)
 		lab_fail("out of memory");
 		return NULL;
 	}
-	for (int i = 0; i < 2 * LAB_NODES; i++)
+	for (size_t i = 0; i < sizeof(e->reserved) / sizeof(*e->reserved); i++)
 		e->reserved[i] = -1;
 	if (plan(e, options) < 0 || bring_up(e) < 0) {
 		lab_ensemble_free(e);
@@ -112,7 +112,8 @@ void lab_ensemble_free(struct lab_ensemble *e)
 		return;
 	for (int i = 0; i < LAB_NODES; i++)
 		lab_server_free(e->node[i]);
-	for (int i = 0; i < 2 * LAB_NODES; i++) {
+	for (size_t i = 0; i < sizeof(e->reserved) / sizeof(*e->reserved);
+	     i++) {
 		if (e->reserved[i] >= 0)
 			close(e->reserved[i]);
 	}

@@ -15,7 +15,7 @@ struct lab_ensemble {
 	/* The rest is for lab/ensemble.c. */
 	struct lab_zk_options options;
 	char *config;
-	int reserved[2 * LAB_NODES]; /* the ports between the nodes */
+	int reserved[LAB_NODES * 2]; /* the ports between the nodes */
 };
 
 /*

@@ -14,17 +14,17 @@
 
 /*
  * Tokens count from the second in which the server was started, in units that
- * no server can use up by its writes: 2^22 a second.  They stay below 2^53 until
- * 2038.  Two runs that begin within one second would give the same, so none is
- * taken before that second is over for certain; memcached's account of its age
- * begins with 2.
+ * no server can use up by its writes: 2^22 a second.  They stay below 2^53
+ * until 2038.  Two runs that begin within one second would give the same, so
+ * none is taken before that second is over for certain; memcached's account of
+ * its age begins with 2.
  */
 #define TOKENS_PER_SECOND (UINT64_C(1) << 22)
 #define ADULT_S 4
 
 struct about { /* what `stats` said */
 	uint64_t time_s, uptime_s;
-	int major, minor, patch;
+	long major, minor, patch;
 };
 
 static int speaks_meta(const struct about *a)
@@ -32,6 +32,17 @@ static int speaks_meta(const struct about *a)
 	if (a->major != 1 || a->minor != 6)
 		return a->major > 1 || (a->major == 1 && a->minor > 6);
 	return a->patch >= 13;
+}
+
+static void read_version(const char *text, struct about *a)
+{
+	char *end;
+
+	a->major = strtol(text, &end, 10);
+	if (*end == '.')
+		a->minor = strtol(end + 1, &end, 10);
+	if (*end == '.')
+		a->patch = strtol(end + 1, &end, 10);
 }
 
 static int read_stats(struct memc_conn *c, struct about *a, dlk_time deadline,
@@ -50,8 +61,7 @@ static int read_stats(struct memc_conn *c, struct about *a, dlk_time deadline,
 		else if (strncmp(line, "uptime ", 7) == 0)
 			a->uptime_s = strtoull(line + 7, NULL, 10);
 		else if (strncmp(line, "version ", 8) == 0)
-			(void)sscanf(line + 8, "%d.%d.%d", &a->major, &a->minor,
-				     &a->patch);
+			read_version(line + 8, a);
 	}
 	if (rc == 0 && (a->time_s <= a->uptime_s || a->major == 0))
 		rc = dlk_fail(err, DLOCK_EPROTO,
@@ -79,7 +89,7 @@ static int ask_meta(struct memc_conn *c, const struct about *a,
 	if (c->meta || c->session->protocol != MEMC_META)
 		return 0;
 	return dlk_fail(err, DLOCK_ENOTSUP,
-			"%s: version %d.%d.%d has no meta protocol, 1.6.13 "
+			"%s: version %ld.%ld.%ld has no meta protocol, 1.6.13 "
 			"does; use protocol=text",
 			c->net.who, a->major, a->minor, a->patch);
 }

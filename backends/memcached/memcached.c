@@ -68,11 +68,11 @@ static int check_uri(const struct dlk_uri *uri, struct dlk_error *err)
 }
 
 /*
- * The server counts in whole seconds, and an item of n lives more than n - 1 and
- * at most n of them.  It is given the lease and a second, so that it outlives
- * what is promised; and as the lease costs the next one a whole second anyway,
- * it is rounded up to one.  An hour is far below the 30 days from which on
- * memcached takes a number for a date: the common parameter's limit sees to that.
+ * The server counts in whole seconds, and an item of n lives more than n - 1
+ * and at most n of them.  It is given the lease and a second, so that it
+ * outlives what is promised; and as it would live that long anyway, the lease
+ * is rounded up to a whole second.  The common parameter's limit keeps it far
+ * below the 30 days from which on memcached takes a number for a date.
  */
 static int set_lease(struct memc_session *s, struct dlk_error *err)
 {

@@ -5,10 +5,10 @@
  * What it keeps, P being the prefix and K the claim's key:
  *   P.K      the gate: who holds a mutex, or writes, or waits to write
  *   P.K.0 …  the slots: one a reader, one a permit
- * Each item ends by itself, a second or two after the lease of its owner.  Who
+ * Each item ends by itself, at most a second after the lease of its owner.  Who
  * comes in adds an item, which fails if it is there; who changes or removes one
- * names the unique number (cas) that the server gave it, and so hits nothing but
- * what was looked at.
+ * names the unique number (cas) that the server gave it, and so hits nothing
+ * but what was looked at.
  *
  * A restarted server counts cas from 1 again: a cas is only sent on the very
  * connection that it came from, which cannot outlive the server.
@@ -117,7 +117,8 @@ int dlki_memc_run(struct memc_conn *c, struct memc_op *ops, size_t n,
 /* ---- wire.c -------------------------------------------------------------- */
 
 /* Put text into the request; there is room.  And send what was put. */
-void dlki_memc_put(struct memc_conn *c, const char *fmt, ...) DLOCK_PRINTF(2, 3);
+void dlki_memc_put(struct memc_conn *c, const char *fmt, ...)
+	DLOCK_PRINTF(2, 3);
 int dlki_memc_send(struct memc_conn *c, dlk_time deadline,
 		   struct dlk_error *err);
 

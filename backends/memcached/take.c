@@ -5,8 +5,9 @@
  * A mutex is its gate.  Of a read-write lock, a writer first takes the gate and
  * then looks at the slots; a reader first takes a slot and then looks at the
  * gate.  Whatever the order in which the server hears them, one of the two sees
- * the other: a reader then gives its slot back, a writer stays at the gate, where
- * it keeps new readers out, until the slots are empty.  A semaphore is its slots.
+ * the other: a reader then gives its slot back, a writer stays at the gate,
+ * where it keeps new readers out, until the slots are empty.  A semaphore is
+ * its slots.
  */
 #include "memcached.h"
 

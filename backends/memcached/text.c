@@ -6,7 +6,7 @@
 #include "memcached.h"
 
 #include <inttypes.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void put_look(struct memc_conn *c, const char *key)
@@ -22,7 +22,8 @@ static void put_drop(struct memc_conn *c, const char *key, uint64_t cas)
 static int get_look(struct memc_conn *c, struct memc_op *op, char *text,
 		    dlk_time deadline, struct dlk_error *err)
 {
-	const char *line;
+	const char *line, *at;
+	char *end;
 	size_t size;
 	int rc = dlki_memc_line(c, &line, deadline, err);
 
@@ -33,8 +34,14 @@ static int get_look(struct memc_conn *c, struct memc_op *op, char *text,
 		return 0;
 	op->answer = MEMC_OTHER;
 	op->item.left_s = -1;
-	if (sscanf(line, "VALUE %*s %*u %zu %" SCNu64, &size, &op->item.cas) !=
-	    2)
+	if (strncmp(line, "VALUE ", 6) != 0)
+		return dlki_memc_odd(c, line, err);
+	/* The key has no spaces; flags, size and cas follow. */
+	at = line + 6 + strcspn(line + 6, " ");
+	(void)strtoul(at, &end, 10);
+	size = strtoul(end, &end, 10);
+	op->item.cas = strtoull(end, &end, 10);
+	if (*end != '\0')
 		return dlki_memc_odd(c, line, err);
 	rc = dlki_memc_data(c, size, text, MEMC_TEXT_SIZE - 1, deadline, err);
 	if (rc == 0)

@@ -11,29 +11,30 @@ static const struct script {
 	const char *sha1;
 	const char *text;
 	size_t len;
+	int grants; /* and wants to know how far tokens have come */
 } scripts[] = {
-#define SCRIPT(name)                                                           \
+#define SCRIPT(name, grants)                                                   \
 	{                                                                      \
-		name##_sha1, name##_text, sizeof(name##_text) - 1              \
+		name##_sha1, name##_text, sizeof(name##_text) - 1, grants      \
 	}
-	[REDIS_TAKE_EXCLUSIVE] = SCRIPT(take_exclusive),
-	[REDIS_TAKE_SHARED] = SCRIPT(take_shared),
-	[REDIS_RELEASE] = SCRIPT(release),
-	[REDIS_RENEW] = SCRIPT(renew),
-	[REDIS_DOWNGRADE] = SCRIPT(downgrade),
-	[REDIS_BREAK] = SCRIPT(break),
-	[REDIS_INSPECT] = SCRIPT(inspect),
-	[REDIS_DESCRIBE] = SCRIPT(describe),
+	[REDIS_TAKE_EXCLUSIVE] = SCRIPT(take_exclusive, 1),
+	[REDIS_TAKE_SHARED] = SCRIPT(take_shared, 1),
+	[REDIS_RELEASE] = SCRIPT(release, 1),
+	[REDIS_RELEASE_MUTEX] = SCRIPT(release_mutex, 1),
+	[REDIS_RENEW] = SCRIPT(renew, 0),
+	[REDIS_DOWNGRADE] = SCRIPT(downgrade, 1),
+	[REDIS_BREAK] = SCRIPT(break, 1),
+	[REDIS_INSPECT] = SCRIPT(inspect, 0),
+	[REDIS_DESCRIBE] = SCRIPT(describe, 0),
 #undef SCRIPT
 };
 
-void dlki_redis_call(struct redis_out *o, enum redis_verb verb, int whole,
-		     struct redis_word key, const struct redis_word *args,
-		     size_t n)
+void dlki_redis_call(const struct redis_session *s, struct redis_out *o,
+		     const struct redis_request *request, int whole)
 {
-	const struct script *script = &scripts[verb];
+	const struct script *script = &scripts[request->verb];
 
-	dlki_redis_out_words(o, 4 + n);
+	dlki_redis_out_words(o, (script->grants ? 5 : 4) + request->n);
 	if (whole) {
 		dlki_redis_out_word(o, "EVAL", 4);
 		dlki_redis_out_word(o, script->text, script->len);
@@ -41,10 +42,13 @@ void dlki_redis_call(struct redis_out *o, enum redis_verb verb, int whole,
 		dlki_redis_out_word(o, "EVALSHA", 7);
 		dlki_redis_out_word(o, script->sha1, SHA1_LEN);
 	}
-	dlki_redis_out_word(o, "1", 1);
-	dlki_redis_out_word(o, key.text, key.len);
-	for (size_t i = 0; i < n; i++)
-		dlki_redis_out_word(o, args[i].text, args[i].len);
+	dlki_redis_out_word(o, script->grants ? "2" : "1", 1);
+	dlki_redis_out_word(o, request->key.text, request->key.len);
+	if (script->grants)
+		dlki_redis_out_word(o, s->clock, s->clock_len);
+	for (size_t i = 0; i < request->n; i++)
+		dlki_redis_out_word(o, request->args[i].text,
+				    request->args[i].len);
 }
 
 void dlki_redis_done(struct redis_session *s, struct redis_conn *c, int good)
@@ -63,16 +67,16 @@ int dlki_redis_nonsense(struct redis_session *s, struct redis_conn *c,
 	return rc;
 }
 
-static int exchange(struct redis_conn *c, enum redis_verb verb, int whole,
-		    struct redis_word key, const struct redis_word *args,
-		    size_t n, dlk_time deadline,
-		    const struct redis_reply **reply, struct dlk_error *err)
+static int exchange(const struct redis_session *s, struct redis_conn *c,
+		    const struct redis_request *request, int whole,
+		    dlk_time deadline, const struct redis_reply **reply,
+		    struct dlk_error *err)
 {
 	struct redis_out o;
 	int rc;
 
 	dlki_redis_out_init(&o);
-	dlki_redis_call(&o, verb, whole, key, args, n);
+	dlki_redis_call(s, &o, request, whole);
 	rc = dlki_redis_send(c, &o, deadline, err);
 	dlki_redis_out_free(&o);
 	if (rc == 0)
@@ -81,18 +85,18 @@ static int exchange(struct redis_conn *c, enum redis_verb verb, int whole,
 }
 
 /* On this connection; *good: it may be used again. */
-static int ask_on(struct redis_conn *c, enum redis_verb verb,
-		  struct redis_word key, const struct redis_word *args,
-		  size_t n, dlk_time deadline, int *good,
-		  const struct redis_reply **reply, struct dlk_error *err)
+static int ask_on(const struct redis_session *s, struct redis_conn *c,
+		  const struct redis_request *request, dlk_time deadline,
+		  int *good, const struct redis_reply **reply,
+		  struct dlk_error *err)
 {
-	int rc = exchange(c, verb, 0, key, args, n, deadline, reply, err);
+	int rc = exchange(s, c, request, 0, deadline, reply, err);
 
 	*good = rc == 0;
 	if (rc != 0 || (*reply)->type != REDIS_ERROR)
 		return rc;
 	if (dlki_redis_fault_is((*reply)->text, "NOSCRIPT")) {
-		rc = exchange(c, verb, 1, key, args, n, deadline, reply, err);
+		rc = exchange(s, c, request, 1, deadline, reply, err);
 		*good = rc == 0;
 		if (rc != 0 || (*reply)->type != REDIS_ERROR)
 			return rc;
@@ -101,9 +105,8 @@ static int ask_on(struct redis_conn *c, enum redis_verb verb,
 				err);
 }
 
-int dlki_redis_ask(struct redis_session *s, enum redis_verb verb,
-		   struct redis_word key, const struct redis_word *args,
-		   size_t n, dlk_time deadline, struct redis_conn **conn,
+int dlki_redis_ask(struct redis_session *s, const struct redis_request *request,
+		   dlk_time deadline, struct redis_conn **conn,
 		   const struct redis_reply **reply, struct dlk_error *err)
 {
 	for (;;) {
@@ -115,7 +118,7 @@ int dlki_redis_ask(struct redis_session *s, enum redis_verb verb,
 
 		if (!c)
 			return err->code;
-		rc = ask_on(c, verb, key, args, n, deadline, &good, reply, err);
+		rc = ask_on(s, c, request, deadline, &good, reply, err);
 		if (rc == 0) {
 			*conn = c;
 			return 0;

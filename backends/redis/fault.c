@@ -27,13 +27,11 @@ static const struct fault {
 	{ "TRYAGAIN", DLOCK_EUNREACHABLE, KEEP,
 	  "is moving the lock's slot to another node" },
 	{ "MOVED ", DLOCK_ENOTSUP, KEEP,
-	  "is a cluster node that does not have this lock; clusters of more "
-	  "than one master are not supported" },
+	  "is a cluster node; clusters are not supported" },
 	{ "ASK ", DLOCK_ENOTSUP, KEEP,
-	  "is a cluster node that is giving this lock away; clusters of more "
-	  "than one master are not supported" },
-	{ "CROSSSLOT", DLOCK_EPROTO, KEEP,
-	  "sees one lock's keys in several slots" },
+	  "is a cluster node; clusters are not supported" },
+	{ "CROSSSLOT", DLOCK_ENOTSUP, KEEP,
+	  "is a cluster node; clusters are not supported" },
 	{ "OOM ", DLOCK_EUNREACHABLE, KEEP,
 	  "has no memory left; raise maxmemory or free some" },
 	{ "MISCONF", DLOCK_EUNREACHABLE, KEEP,
@@ -42,6 +40,9 @@ static const struct fault {
 	  "has fewer replicas than min-replicas-to-write" },
 	{ "NOPERM", DLOCK_EDENIED, KEEP,
 	  "does not permit this user what locks need; see docs/redis.md for "
+	  "the ACL rule" },
+	{ "user executing the script", DLOCK_EDENIED, KEEP,
+	  "does not permit this user what a script does; see docs/redis.md for "
 	  "the ACL rule" },
 	{ "NOAUTH", DLOCK_EDENIED, CLOSE,
 	  "wants a password; give one in the URI or in password_file" },

@@ -5,6 +5,9 @@
 #include "backends/redis/fault.h"
 #include "backends/redis/redis.h"
 
+/* What a server writes into our log is a word. */
+#define POLICY_BYTES "abcdefghijklmnopqrstuvwxyz-"
+
 /* The value of a field of INFO, which ends with a line's end; NULL: none. */
 static const char *field(const char *info, const char *name)
 {
@@ -50,7 +53,7 @@ static int judge(struct redis_session *s, const char *who, const char *info,
 			"%s drops keys when its memory is full "
 			"(maxmemory-policy %.*s), and locks with them; "
 			"noeviction is right for locks",
-			who, (int)strcspn(policy, "\r\n"), policy);
+			who, (int)strspn(policy, POLICY_BYTES), policy);
 	if (begins(field(info, "aof_enabled"), "0"))
 		dlk_log(&s->base, 2,
 			"%s keeps no log of writes: a restart frees every lock",

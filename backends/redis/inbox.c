@@ -94,6 +94,8 @@ void dlki_redis_inbox_forget(struct redis_ticket *t)
 
 static void deliver(struct redis_session *s, const struct redis_push *push)
 {
+	uint64_t id = 0;
+
 	pthread_mutex_lock(&s->mu);
 	for (struct redis_ticket *t = *bucket(s, push->owner); t; t = t->next) {
 		if (strcmp(t->base.claim.owner, push->owner) != 0)
@@ -101,11 +103,14 @@ static void deliver(struct redis_session *s, const struct redis_push *push)
 		/* A later look will find what this one was granted. */
 		if (t->look == push->look) {
 			t->pushed = push->token;
-			dlk_wake(&s->base, t->base.id);
+			id = t->base.id;
 		}
 		break;
 	}
 	pthread_mutex_unlock(&s->mu);
+	/* Not with mu held, which the waiter takes first of all. */
+	if (id)
+		dlk_wake(&s->base, id);
 }
 
 static dlk_time soon(const struct redis_session *s)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/redis/redis.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { LABEL_MAX = 240, UNHEARD_MS = 100, TOKEN_LEN = 16 };
@@ -89,15 +90,16 @@ static enum dlk_verdict look(struct redis_ticket *t, uint64_t number,
 		dlki_redis_tail(s, claim, tail),
 		manner(s, claim, number, how),
 	};
-	enum redis_verb verb = claim->mode == DLK_SHARED ? REDIS_TAKE_SHARED :
-							   REDIS_TAKE_EXCLUSIVE;
+	struct redis_request request = { claim->mode == DLK_SHARED ?
+						 REDIS_TAKE_SHARED :
+						 REDIS_TAKE_EXCLUSIVE,
+					 dlki_redis_ticket_key(t), args, 4 };
 	const struct redis_reply *reply;
 	struct redis_taken taken;
 	struct redis_conn *c;
 
 	t->asked = 1;
-	if (dlki_redis_ask(s, verb, dlki_redis_ticket_key(t), args, 4, deadline,
-			   &c, &reply, err) != 0)
+	if (dlki_redis_ask(s, &request, deadline, &c, &reply, err) != 0)
 		return DLK_FAILED;
 	taken = dlki_redis_taken(reply);
 	if (taken.answer == REDIS_NONSENSE) {
@@ -150,8 +152,9 @@ static int tell(struct redis_ticket *t, enum redis_verb verb,
 	struct redis_session *s = (struct redis_session *)t->base.session;
 	const struct redis_reply *reply;
 	struct redis_conn *c;
-	int rc = dlki_redis_ask(s, verb, dlki_redis_ticket_key(t), args, n,
-				deadline, &c, &reply, err);
+	struct redis_request request = { verb, dlki_redis_ticket_key(t), args,
+					 n };
+	int rc = dlki_redis_ask(s, &request, deadline, &c, &reply, err);
 
 	if (rc != 0)
 		return rc;
@@ -193,8 +196,11 @@ static int redis_release(struct dlk_ticket *base, dlk_time deadline,
 	dlki_redis_inbox_forget(t);
 	if (!t->asked)
 		return 0;
-	return tell(t, REDIS_RELEASE, args, end_of(t, mark, token, until, args),
-		    deadline, &had, err);
+	return tell(t,
+		    base->claim.kind == DLK_MUTEX ? REDIS_RELEASE_MUTEX :
+						    REDIS_RELEASE,
+		    args, end_of(t, mark, token, until, args), deadline, &had,
+		    err);
 }
 
 static int redis_downgrade(struct dlk_ticket *base, dlk_time deadline,
@@ -243,12 +249,15 @@ static int database(struct redis_session *s, struct dlk_error *err)
 				"and by db=",
 				uri->scheme);
 	for (const char *p = path + 1; *p; p++) {
-		if (*p < '0' || *p > '9' || n > 65535)
+		int digit = *p >= '0' && *p <= '9';
+
+		if (digit)
+			n = n * 10 + (uint32_t)(*p - '0');
+		if (!digit || n > 65535)
 			return dlk_fail(err, DLOCK_EINVAL,
 					"%s: the path must be the number of a "
 					"database, /0 to /65535",
 					uri->scheme);
-		n = n * 10 + (uint32_t)(*p - '0');
 	}
 	s->db = n;
 	return 0;
@@ -314,6 +323,8 @@ static int redis_open(struct dlk_session *base, dlk_time deadline,
 		s->step_ms = 10;
 	base->margin_ms = 1;
 	keep_label(s);
+	s->clock_len = (size_t)snprintf(s->clock, sizeof(s->clock), "%s:clock",
+					dlk_param_text(base->uri, "prefix"));
 	s->pool = dlki_pool_new(&dlki_redis_pool_type, s, max, max);
 	if (s->pool)
 		rc = dlki_redis_greet(s, deadline, err);

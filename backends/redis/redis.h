@@ -84,6 +84,8 @@ struct redis_session {
 	size_t ttl_len;
 	size_t label_len;     /* of what is kept of the label */
 	char inbox[120];      /* our channel */
+	char clock[80];       /* prefix:clock, see lua/common.lua */
+	size_t clock_len;
 	int64_t step_ms;      /* how long the inbox's own requests may take */
 
 	dlk_time warned;      /* of the clock; the renewing thread's */
@@ -107,6 +109,7 @@ enum redis_verb {
 	REDIS_TAKE_EXCLUSIVE,
 	REDIS_TAKE_SHARED,
 	REDIS_RELEASE,
+	REDIS_RELEASE_MUTEX,
 	REDIS_RENEW,
 	REDIS_DOWNGRADE,
 	REDIS_BREAK,
@@ -119,10 +122,16 @@ struct redis_word {
 	size_t len;
 };
 
-/* A script's call with key and arguments; `whole`: with its text. */
-void dlki_redis_call(struct redis_out *o, enum redis_verb verb, int whole,
-		     struct redis_word key, const struct redis_word *args,
-		     size_t n);
+struct redis_request {
+	enum redis_verb verb;
+	struct redis_word key;
+	const struct redis_word *args;
+	size_t n;
+};
+
+/* `whole`: with the script's text. */
+void dlki_redis_call(const struct redis_session *s, struct redis_out *o,
+		     const struct redis_request *request, int whole);
 
 /*
  * Call a script and wait for its answer, on a connection of the pool that goes
@@ -130,10 +139,10 @@ void dlki_redis_call(struct redis_out *o, enum redis_verb verb, int whole,
  * dead, and with its text where the server does not know it: a script may run
  * twice, and all of them bear that.  On failure there is no connection.
  */
-int dlki_redis_ask(struct redis_session *s, enum redis_verb verb,
-		   struct redis_word key, const struct redis_word *args,
-		   size_t n, dlk_time deadline, struct redis_conn **conn,
-		   const struct redis_reply **reply, struct dlk_error *err);
+int dlki_redis_ask(struct redis_session *s,
+		   const struct redis_request *request, dlk_time deadline,
+		   struct redis_conn **conn, const struct redis_reply **reply,
+		   struct dlk_error *err);
 void dlki_redis_done(struct redis_session *s, struct redis_conn *c, int good);
 
 /* The answer of a script is none that it gives: done, and EPROTO. */
@@ -143,8 +152,8 @@ int dlki_redis_nonsense(struct redis_session *s, struct redis_conn *c,
 /* ---- Tickets: ticket.c --------------------------------------------------- */
 
 /* The key of a claim: prefix:{key}. */
-size_t dlki_redis_key(const struct redis_session *s, const char *key,
-		      char out[136]);
+struct redis_word dlki_redis_key(const struct redis_session *s,
+				 const char *key, char out[136]);
 struct redis_word dlki_redis_ticket_key(struct redis_ticket *t);
 
 /* Label and name of a claim: what others are shown. */

@@ -86,11 +86,13 @@ static void request(struct flight *f, struct redis_out *o, size_t i, int whole)
 		{ f->tickets[i]->claim.owner, REDIS_ID_SIZE - 1 },
 		{ f->s->ttl, f->s->ttl_len },
 	};
-
-	dlki_redis_call(
-		o, REDIS_RENEW, whole,
+	struct redis_request one = {
+		REDIS_RENEW,
 		dlki_redis_ticket_key((struct redis_ticket *)f->tickets[i]),
-		args, 2);
+		args, 2
+	};
+
+	dlki_redis_call(f->s, o, &one, whole);
 }
 
 /* All that have no answer yet, in one flight; `whole`: the first of them brings

@@ -56,7 +56,7 @@ int dlki_redis_reader_next(struct redis_reader *r,
 			   const struct redis_reply **out,
 			   struct dlk_error *err);
 
-/* Has all that came been given out?  What is left over belongs to no request. */
+/* Has all that came been given out?  What is left belongs to no request. */
 int dlki_redis_reader_empty(const struct redis_reader *r);
 
 /* ---- What the scripts say ------------------------------------------------ */

@@ -14,9 +14,10 @@ int dlki_redis_inspect(struct dlk_session *base, const struct dlk_claim *claim,
 	const struct redis_reply *reply;
 	struct redis_conn *c;
 	char key[136];
-	struct redis_word k = { key, dlki_redis_key(s, claim->key, key) };
-	int rc = dlki_redis_ask(s, REDIS_INSPECT, k, NULL, 0, deadline, &c,
-				&reply, err);
+	struct redis_request request = { REDIS_INSPECT,
+					 dlki_redis_key(s, claim->key, key),
+					 NULL, 0 };
+	int rc = dlki_redis_ask(s, &request, deadline, &c, &reply, err);
 
 	if (rc != 0)
 		return rc;
@@ -40,10 +41,11 @@ int dlki_redis_break(struct dlk_session *base, const struct dlk_claim *claim,
 	const struct redis_reply *reply;
 	struct redis_conn *c;
 	char key[136];
-	struct redis_word k = { key, dlki_redis_key(s, claim->key, key) };
+	struct redis_request request = { REDIS_BREAK,
+					 dlki_redis_key(s, claim->key, key),
+					 NULL, 0 };
 	int64_t done;
-	int rc = dlki_redis_ask(s, REDIS_BREAK, k, NULL, 0, deadline, &c,
-				&reply, err);
+	int rc = dlki_redis_ask(s, &request, deadline, &c, &reply, err);
 
 	if (rc != 0)
 		return rc;
@@ -61,6 +63,7 @@ enum { ROUND = 256, KEYS_MAX = 1 << 22 };
 struct found {
 	char (*v)[72];
 	size_t n, room;
+	size_t done; /* so many are described */
 };
 
 static int by_name(const void *a, const void *b)
@@ -151,7 +154,7 @@ static int collect(struct redis_session *s, struct redis_conn *c,
 		   struct found *f, dlk_time deadline, struct dlk_error *err)
 {
 	char begin[136], cursor[32] = "0";
-	size_t len = dlki_redis_key(s, "", begin) - 1; /* without the '}' */
+	size_t len = dlki_redis_key(s, "", begin).len - 1; /* without the '}' */
 	size_t kept = 0;
 	int rc;
 
@@ -170,12 +173,19 @@ static int collect(struct redis_session *s, struct redis_conn *c,
 	return 0;
 }
 
-/* Ask for some of them in one flight, and report those that are in use. */
+struct audience {
+	void (*each)(const struct dlock_entry *e, void *arg);
+	void *arg;
+};
+
+/* Ask for some of them, from f->done on, in one flight, and report those that
+ * are in use. */
 static int describe(struct redis_session *s, struct redis_conn *c,
-		    struct found *f, size_t from, size_t to, dlk_time deadline,
-		    void (*each)(const struct dlock_entry *e, void *arg),
-		    void *arg, struct dlk_error *err)
+		    struct found *f, const struct audience *to_whom,
+		    dlk_time deadline, struct dlk_error *err)
 {
+	size_t from = f->done;
+	size_t to = f->n - from > ROUND ? from + ROUND : f->n;
 	const struct redis_reply *reply;
 	struct dlock_entry e;
 	struct redis_out o;
@@ -184,9 +194,11 @@ static int describe(struct redis_session *s, struct redis_conn *c,
 
 	dlki_redis_out_init(&o);
 	for (size_t i = from; i < to; i++) {
-		struct redis_word k = { key, dlki_redis_key(s, f->v[i], key) };
+		struct redis_request one = { REDIS_DESCRIBE,
+					     dlki_redis_key(s, f->v[i], key),
+					     NULL, 0 };
 
-		dlki_redis_call(&o, REDIS_DESCRIBE, i == from, k, NULL, 0);
+		dlki_redis_call(s, &o, &one, i == from);
 	}
 	rc = dlki_redis_send(c, &o, deadline, err);
 	dlki_redis_out_free(&o);
@@ -200,8 +212,9 @@ static int describe(struct redis_session *s, struct redis_conn *c,
 						c->net.who, &keep, err);
 		if (reply->type != REDIS_ERROR &&
 		    dlki_redis_entry(reply, f->v[i], &e, name) == 1)
-			each(&e, arg);
+			to_whom->each(&e, to_whom->arg);
 	}
+	f->done = to;
 	return rc;
 }
 
@@ -212,15 +225,15 @@ int dlki_redis_list(struct dlk_session *base,
 	struct redis_session *s = (struct redis_session *)base;
 	struct redis_conn *c = (struct redis_conn *)dlki_pool_take(
 		s->pool, deadline, NULL, err);
+	struct audience to_whom = { each, arg };
 	struct found f = { 0 };
 	int rc;
 
 	if (!c)
 		return err->code;
 	rc = collect(s, c, &f, deadline, err);
-	for (size_t i = 0; rc == 0 && i < f.n; i += ROUND)
-		rc = describe(s, c, &f, i, i + ROUND < f.n ? i + ROUND : f.n,
-			      deadline, each, arg, err);
+	while (rc == 0 && f.done < f.n)
+		rc = describe(s, c, &f, &to_whom, deadline, err);
 	dlki_redis_done(s, c, rc == 0);
 	free(f.v);
 	return rc;

@@ -51,7 +51,7 @@ struct redis_taken dlki_redis_taken(const struct redis_reply *r)
 	uint64_t n = 0;
 	char verb;
 
-	if (r->type != REDIS_STRING)
+	if (r->type != REDIS_STRING || strlen(r->text) != r->len)
 		return nonsense;
 	if (digits(&at, &t.token)) {
 		t.answer = t.token > 0 ? REDIS_GRANTED : REDIS_NONSENSE;
@@ -89,7 +89,8 @@ int dlki_redis_push(const struct redis_reply *r, struct redis_push *out)
 	if (r->type != REDIS_ARRAY || r->len != 3 ||
 	    r->parts[0]->type != REDIS_STRING ||
 	    strcmp(r->parts[0]->text, "message") != 0 ||
-	    r->parts[2]->type != REDIS_STRING)
+	    r->parts[2]->type != REDIS_STRING ||
+	    strlen(r->parts[2]->text) != r->parts[2]->len)
 		return 0;
 	at = r->parts[2]->text;
 	return owner(&at, out->owner) && byte(&at, ' ') &&

@@ -3,8 +3,8 @@
 
 #include "backends/redis/redis.h"
 
-size_t dlki_redis_key(const struct redis_session *s, const char *key,
-		      char out[136])
+struct redis_word dlki_redis_key(const struct redis_session *s, const char *key,
+				 char out[136])
 {
 	const char *prefix = dlk_param_text(s->base.uri, "prefix");
 	size_t n = strlen(prefix);
@@ -14,15 +14,15 @@ size_t dlki_redis_key(const struct redis_session *s, const char *key,
 	memcpy(out + n, ":{", 2);
 	memcpy(out + n + 2, key, len);
 	memcpy(out + n + 2 + len, "}", 2);
-	return n + len + 3;
+	return (struct redis_word){ out, n + len + 3 };
 }
 
 struct redis_word dlki_redis_ticket_key(struct redis_ticket *t)
 {
+	const struct redis_session *s = (struct redis_session *)t->base.session;
+
 	if (t->key_len == 0)
-		t->key_len =
-			dlki_redis_key((struct redis_session *)t->base.session,
-				       t->base.claim.key, t->key);
+		t->key_len = dlki_redis_key(s, t->base.claim.key, t->key).len;
 	return (struct redis_word){ t->key, t->key_len };
 }
 

@@ -34,7 +34,6 @@ EITHER_WAY(memcached_fault, reply_to_add_is_lost)
 		give(h);
 		give(take(mutex(other, "x")));
 	}
-	dlock_close(c);
 	scene_end(&s);
 }
 
@@ -52,7 +51,6 @@ EITHER_WAY(memcached_fault, what_add_left_is_cleaned_up)
 	begun = now_ms();
 	give(take(mutex(other, "x")));
 	CHECK_INT(now_ms() - begun, <, 1000 + slack_ms());
-	dlock_close(c);
 	scene_end(&s);
 }
 
@@ -79,7 +77,6 @@ EITHER_WAY(memcached_fault, reply_to_release_is_lost)
 	lab_proxy_reset(s.proxy);
 	lab_proxy_hole(s.proxy, LAB_UP, false);
 	give(take(mutex(other, "x")));
-	dlock_close(c);
 	scene_end(&s);
 }
 
@@ -99,7 +96,6 @@ EITHER_WAY(memcached_fault, reply_to_renewal_is_lost)
 		ALL_ALONG(1600, dlock_check(h) == DLOCK_OK);
 	}
 	give(h);
-	dlock_close(c);
 	scene_end(&s);
 }
 
@@ -131,7 +127,6 @@ EITHER_WAY(memcached_fault, drip_and_silence)
 	lab_proxy_reset(s.proxy);
 	CHECK_OK(dlock_get_stats(c, &stats));
 	EVENTUALLY(dlock_get_stats(c, &stats) == 0 && stats.holds == 0);
-	dlock_close(c);
 	scene_end(&s);
 }
 
@@ -139,21 +134,20 @@ EITHER_WAY(memcached_fault, drip_and_silence)
 EITHER_WAY(memcached_fault, late_reply)
 {
 	struct scene s = scene_new(protocol, NULL);
-	dlock_client *c = by_proxy(&s, "ask=50ms");
+	dlock_client *c = by_proxy(&s, "ask=250ms");
 	dlock_client *other = direct(&s, "");
 	dlock_lock *l = mutex(c, "x"), *free_one = mutex(c, "y");
 	dlock_hold *h = take(mutex(other, "x"));
 
 	give(take(free_one));
-	lab_proxy_delay(s.proxy, LAB_DOWN, 200);
+	lab_proxy_delay(s.proxy, LAB_DOWN, 600);
 	ask(l, 0, DLOCK_EUNREACHABLE);
 	lab_proxy_delay(s.proxy, LAB_DOWN, 0);
-	for (int i = 0; i < 100; i++) {
+	for (int i = 0; i < 30; i++) {
 		give(take(free_one));
 		ask(l, 20, DLOCK_EBUSY);
 	}
 	give(h);
-	dlock_close(c);
 	scene_end(&s);
 }
 
@@ -206,7 +200,6 @@ EITHER_WAY(memcached_fault, stale_release)
 	ask(mutex(a, "x"), 0, DLOCK_EBUSY);
 	CHECK_OK(dlock_check(next));
 	give(next);
-	dlock_close(a);
 	scene_end(&s);
 }
 

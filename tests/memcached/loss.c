@@ -61,8 +61,6 @@ EITHER_WAY(memcached_loss, restart)
 		CHECK_INT(now_ms() - since, <, i * 1500 + 1000);
 		is_lost(&s, c, l, h, i ? now_ms() : since);
 	}
-	dlock_free(l);
-	dlock_close(c);
 	scene_end(&s);
 }
 
@@ -84,8 +82,6 @@ EITHER_WAY(memcached_loss, young_server_grants_nothing)
 		CHECK_RC(dlock_release(h), DLOCK_OK);
 		ask(l, 0, DLOCK_EUNREACHABLE);
 	}
-	dlock_free(l);
-	dlock_close(c);
 	scene_end(&s);
 }
 
@@ -160,6 +156,9 @@ EITHER_WAY(memcached_loss, eviction)
 	ask(mutex(c, "y"), 0,
 	    dlock_check(renewed) == DLOCK_OK ? DLOCK_EBUSY : DLOCK_OK);
 	CHECK_OK(dlock_check(next));
+	give(next);
+	dlock_release(renewed);
+	dlock_release(h);
 	scene_end(&s);
 }
 
@@ -171,11 +170,11 @@ EITHER_WAY(memcached_loss, full_server)
 						    .no_evict = true };
 	struct scene s = scene_new(protocol, &full);
 	dlock_client *c = direct(&s, ""), *other = direct(&s, "");
-	dlock_hold *h = take(mutex(c, "x"));
+	dlock_hold *h = take(mutex(c, "x")), *second;
 	dlock_lock *l = mutex(other, "x");
 	char answer[64];
 
-	take(mutex(c, "y"));
+	second = take(mutex(c, "y"));
 	fill(&s, 60000, answer);
 	CHECK_TEXT(answer, "SERVER_ERROR out of memory");
 	for (int i = 0; i < 5; i++)
@@ -186,6 +185,7 @@ EITHER_WAY(memcached_loss, full_server)
 		  ==, 0);
 	CHECK_TEXT(answer, "VALUE dlock.mnx");
 	give(h);
+	dlock_release(second);
 	CHECK_INT(lab_memcached_do(s.server, NULL, 0, "flush_all"), ==, 0);
 	give(take(l));
 	scene_end(&s);

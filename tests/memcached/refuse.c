@@ -38,7 +38,6 @@ Test(memcached_refuse, server_without_cas)
 
 	ask(mutex(c, "x"), 0, DLOCK_ENOTSUP);
 	CHECK_TEXT(dlock_errmsg(), "-C");
-	dlock_close(c);
 	scene_end(&s);
 }
 
@@ -51,7 +50,7 @@ Test(memcached_refuse, semaphore_too_large)
 	CHECK_OK(dlock_semaphore_new(&l, c, "x", 1025));
 	ask(l, -1, DLOCK_ENOTSUP);
 	CHECK_TEXT(dlock_errmsg(), "1025");
-	dlock_close(c);
+	dlock_free(l);
 	scene_end(&s);
 }
 
@@ -104,6 +103,5 @@ EITHER_WAY(memcached_refuse, names)
 		  ==, 0);
 	CHECK_TEXT(reply, "VALUE victim 7 0");
 	free(name);
-	dlock_close(c);
 	scene_end(&s);
 }

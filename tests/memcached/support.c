@@ -2,17 +2,30 @@
 #include "support.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "lab/fail.h"
+
+enum { MOST = 32 };
+
+/* What scene_end() is to clean up. */
+static dlock_client *clients[MOST];
+static dlock_lock *locks[MOST];
+static int n_clients, n_locks;
 
 static dlock_client *open_at(const struct scene *s, int port, const char *query)
 {
 	char uri[256];
 	dlock_client *c = NULL;
 
-	snprintf(uri, sizeof(uri), "memcached://127.0.0.1:%d/?protocol=%s%s%s",
-		 port, s->protocol, query[0] ? "&" : "", query);
+	CHECK_INT(n_clients, <, MOST);
+	/* A busy machine needs time to answer. */
+	snprintf(uri, sizeof(uri),
+		 "memcached://127.0.0.1:%d/?protocol=%s%s%s%s", port,
+		 s->protocol, strstr(query, "ask=") ? "" : "&ask=500ms",
+		 query[0] ? "&" : "", query);
 	CHECK_OK(dlock_open(&c, uri, NULL));
+	clients[n_clients++] = c;
 	return c;
 }
 
@@ -29,6 +42,7 @@ dlock_client *direct(const struct scene *s, const char *query)
 void grown_up(const struct scene *s)
 {
 	dlock_close(direct(s, ""));
+	n_clients--;
 }
 
 struct scene scene_new(const char *protocol,
@@ -50,6 +64,10 @@ struct scene scene_new(const char *protocol,
 
 void scene_end(struct scene *s)
 {
+	while (n_locks > 0)
+		dlock_free(locks[--n_locks]);
+	while (n_clients > 0)
+		dlock_close(clients[--n_clients]);
 	lab_proxy_free(s->proxy);
 	lab_server_free(s->server);
 }
@@ -59,6 +77,8 @@ dlock_lock *mutex(dlock_client *c, const char *name)
 	dlock_lock *l = NULL;
 
 	CHECK_OK(dlock_mutex_new(&l, c, name));
+	CHECK_INT(n_locks, <, MOST);
+	locks[n_locks++] = l;
 	return l;
 }
 

@@ -35,6 +35,7 @@ struct scene {
 /* Never returns without a server that is old enough to grant. */
 struct scene scene_new(const char *protocol,
 		       const struct lab_memcached_options *options);
+/* Free what came from by_proxy(), direct() and mutex(), too. */
 void scene_end(struct scene *s);
 
 /* A client by way of the proxy, or not; `query` may be "". */

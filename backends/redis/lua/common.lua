@@ -2,10 +2,11 @@
 -- The state of one lock, and passing it on.  Part of every script that is not
 -- on the short way.  docs/redis.md describes the keys.
 local call, sub = redis.call, string.sub
-local B = KEYS[1]
-local Q, S, I, F = B .. ':q', B .. ':s', B .. ':i', B .. ':f'
+local B, CLOCK = KEYS[1], KEYS[2]
+local Q, S, I = B .. ':q', B .. ':s', B .. ':i'
 local t = call('TIME')
-local us = t[1] .. sub('00000' .. t[2], -6)
+-- 16 digits also of a clock that begins in 1970.
+local us = sub('000000000' .. t[1], -10) .. sub('00000' .. t[2], -6)
 local ms = math.floor(us / 1000)
 
 local NONE = '0000000000000000'
@@ -24,9 +25,6 @@ if v then
 	else
 		foreign = true
 	end
-end
-if not v then
-	floor = call('GET', F) or NONE
 end
 if not mutex then
 	for _, w in ipairs(call('ZRANGEBYSCORE', S, '-inf', ms)) do
@@ -52,24 +50,33 @@ local function keep(key, life)
 	end
 end
 
--- A token that the clock has not reached must be remembered longer than the
--- claim that has it: the clock was set back.
-local function remember(token)
-	if token > us then
-		call('SET', F, token, 'PXAT', sub(token, 1, 13) + 1000)
-	end
-end
-
+-- The next token.  CLOCK says how far tokens may have come, whichever lock's:
+-- 11 digits, to the end of that tenth of a second; 16, to this very one, because
+-- the server's clock was set back.
 local function fresh()
-	if floor >= us then
-		if floor >= '9007199254740990' then
-			error('DLOCKEXHAUSTED')
+	local reached = call('GET', CLOCK) or NONE
+	local slow = #reached == 16
+	local most = slow and reached or reached .. '99999'
+	local note
+	if us > most or not slow and sub(us, 1, 11) == reached then
+		if floor >= us then
+			floor = string.format('%016.0f', floor + 1)
+		else
+			floor = us
 		end
-		floor = string.format('%.0f', floor + 1)
+		if floor > most then
+			note = sub(floor, 1, 11)
+		end
 	else
-		floor = us
+		floor = string.format('%016.0f', math.max(most, floor) + 1)
+		note = floor
 	end
-	remember(floor)
+	if floor >= '9007199254740990' then
+		error('DLOCKEXHAUSTED')
+	end
+	if note then
+		call('SET', CLOCK, note, 'PXAT', sub(floor, 1, 13) + 3600000)
+	end
 	return floor
 end
 
@@ -81,14 +88,22 @@ local function rest()
 	end
 	if call('EXISTS', Q, S) > 0 then
 		put('=' .. floor, 'PXAT', math.max(ms, sub(floor, 1, 13)) + 1000)
-	elseif floor ~= NONE then
-		put(floor, 'PXAT', sub(floor, 1, 13) + 1000)
+	else
+		if not mutex then
+			call('DEL', I)
+		end
+		if floor ~= NONE then
+			put(floor, 'PXAT', sub(floor, 1, 13) + 1000)
+		end
 	end
 end
 
 local function exclude(owner, tail, life)
 	local line = call('EXISTS', Q) == 1 and '1 ' or '0 '
 	X = owner
+	if line == '0 ' and not mutex then
+		call('DEL', I)
+	end
 	put(line .. owner .. ' ' .. fresh() .. ' ' .. tail, 'PX', life)
 end
 
@@ -144,7 +159,9 @@ local function hand_on(me)
 				share(w, tail, tonumber(half), limit, token)
 			end
 			if w ~= me then
-				call('PUBLISH', inbox, w .. ' ' .. look .. ' ' .. token)
+				-- Without a right to the channel it finds out when it looks.
+				redis.pcall('PUBLISH', inbox,
+					w .. ' ' .. look .. ' ' .. token)
 			end
 			if order == 'a' and mode == 'x' then
 				return

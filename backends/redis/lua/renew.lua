@@ -6,24 +6,15 @@ local left = -1
 if v and string.sub(v, 3, 34) == ARGV[1] then
 	left = math.max(redis.call('PTTL', KEYS[1]), 0)
 	redis.call('PEXPIRE', KEYS[1], ARGV[2])
-	local t = redis.call('TIME')
-	local token = string.sub(v, 36, 51)
-	if token > t[1] .. string.sub('00000' .. t[2], -6) then
-		redis.call('SET', KEYS[1] .. ':f', token, 'PXAT',
-			string.sub(token, 1, 13) + 1000)
-	end
 	return left
 end
 local S, I = KEYS[1] .. ':s', KEYS[1] .. ':i'
 local score = redis.call('ZSCORE', S, ARGV[1])
 if score then
 	local t = redis.call('TIME')
-	local us = t[1] .. string.sub('00000' .. t[2], -6)
-	local ms = math.floor(us / 1000)
+	local ms = math.floor(t[1] * 1000 + t[2] / 1000)
 	if tonumber(score) > ms then
-		local info = redis.call('HGET', I, ARGV[1])
-		local token = info and string.sub(info, 3, 18)
-		if not token then
+		if not redis.call('HGET', I, ARGV[1]) then
 			return -1
 		end
 		left = score - ms
@@ -32,10 +23,6 @@ if score then
 			if redis.call('PTTL', key) < tonumber(ARGV[2]) then
 				redis.call('PEXPIRE', key, ARGV[2])
 			end
-		end
-		if token > us then
-			redis.call('SET', KEYS[1] .. ':f', token, 'PXAT',
-				string.sub(token, 1, 13) + 1000)
 		end
 	end
 end

@@ -14,7 +14,6 @@ local many = tonumber(limit)
 -- A reply, or a message, was lost: the lease begins anew.
 if X == me then
 	call('PEXPIRE', B, ttl)
-	remember(sub(v, 36, 51))
 	return sub(v, 36, 51)
 end
 if n > 0 and call('ZSCORE', S, me) then

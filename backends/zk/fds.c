@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The client library leaves its descriptors open over exec, and tells nobody
+ * which they are. */
+#include "backends/zk/zk.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void each_fd(void (*each)(int fd, void *arg), void *arg)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	struct dirent *e;
+
+	if (!dir)
+		return;
+	while ((e = readdir(dir)) != NULL) {
+		char *end;
+		long fd = strtol(e->d_name, &end, 10);
+
+		if (end != e->d_name && *end == '\0' && fd != dirfd(dir))
+			each((int)fd, arg);
+	}
+	closedir(dir);
+}
+
+static void close_on_exec(int fd)
+{
+	int flags = fcntl(fd, F_GETFD);
+
+	if (flags >= 0 && !(flags & FD_CLOEXEC))
+		fcntl(fd, F_SETFD, flags | FD_CLOEXEC);
+}
+
+static void note(int fd, void *arg)
+{
+	struct zk_fds *fds = arg;
+
+	if ((size_t)fd < 8 * sizeof(fds->open))
+		fds->open[fd / 8] |= (unsigned char)(1u << (fd % 8));
+}
+
+void dlki_zk_fds_before(struct zk_fds *fds)
+{
+	memset(fds, 0, sizeof(*fds));
+	each_fd(note, fds);
+}
+
+/* Another thread's pipe of the same instant may be taken for ours.  It is in
+ * the same danger: whoever makes a pipe for a child dups it there. */
+static void new_pipe(int fd, void *arg)
+{
+	const struct zk_fds *before = arg;
+	struct stat st;
+
+	if ((size_t)fd >= 8 * sizeof(before->open) ||
+	    before->open[fd / 8] & (1u << (fd % 8)))
+		return;
+	if (fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode))
+		close_on_exec(fd);
+}
+
+void dlki_zk_fds_pipes(const struct zk_fds *before)
+{
+	each_fd(new_pipe, (void *)(uintptr_t)before);
+}
+
+struct peer {
+	const struct sockaddr *addr;
+	socklen_t len;
+};
+
+static void same_peer(int fd, void *arg)
+{
+	const struct peer *want = arg;
+	struct sockaddr_storage have;
+	socklen_t len = sizeof(have);
+
+	memset(&have, 0, sizeof(have));
+	if (getpeername(fd, (struct sockaddr *)&have, &len) == 0 &&
+	    len == want->len && memcmp(&have, want->addr, len) == 0)
+		close_on_exec(fd);
+}
+
+void dlki_zk_fds_sockets(const struct sockaddr *peer, socklen_t len)
+{
+	struct peer want = { peer, len };
+
+	each_fd(same_peer, &want);
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "backends/zk/zk.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OWNER_LEN 32
+#define SEQUENCE_LEN 10
+
+/* Decimal digits, `len` of them, up to INT32_MAX; else -1. */
+static int64_t number(const char *digits, size_t len)
+{
+	int64_t n = 0;
+
+	if (len == 0 || len > SEQUENCE_LEN)
+		return -1;
+	for (size_t i = 0; i < len; i++) {
+		if (digits[i] < '0' || digits[i] > '9')
+			return -1;
+		n = n * 10 + (digits[i] - '0');
+	}
+	return n;
+}
+
+int dlki_zk_parse(const char *node, struct zk_party *out)
+{
+	const char *p = node + OWNER_LEN;
+	int64_t limit = 0, sequence;
+	size_t len;
+
+	if (strspn(node, "0123456789abcdef") != OWNER_LEN || p[0] != '-' ||
+	    (p[1] != 'x' && p[1] != 's'))
+		return 0;
+	out->node = node;
+	out->place.mode = p[1] == 'x' ? DLK_EXCLUSIVE : DLK_SHARED;
+	p += 2;
+	len = strcspn(p, "-");
+	if (len > 0)
+		limit = number(p, len);
+	if (limit < 0 || limit > UINT32_MAX || p[len] != '-')
+		return 0;
+	out->place.limit = (uint32_t)limit;
+	p += len + 1;
+	sequence = strlen(p) == SEQUENCE_LEN ? number(p, SEQUENCE_LEN) : -1;
+	if (sequence < 0 || sequence > ZK_LAST_SEQUENCE)
+		return 0;
+	out->sequence = (int32_t)sequence;
+	out->czxid = 0;
+	return 1;
+}
+
+static int by_order(const void *a, const void *b)
+{
+	const struct zk_party *p = a, *q = b;
+
+	if (p->sequence != q->sequence)
+		return p->sequence < q->sequence ? -1 : 1;
+	if (p->czxid != q->czxid)
+		return p->czxid < q->czxid ? -1 : 1;
+	return 0;
+}
+
+/* Who came later than the last number that there is all have that one: what
+ * they were created by tells them apart.  Nodes that went meanwhile are left
+ * out. */
+static int untie(struct zk_hub *h, struct zk_line *line, size_t first,
+		 const char *dir, dlk_time deadline, struct dlk_error *err)
+{
+	size_t n = line->n - first, left = first;
+	struct zk_call **calls = calloc(n, sizeof(struct zk_call *));
+	char path[ZK_PATH_SIZE];
+	int rc = 0;
+
+	if (!calls)
+		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+	for (size_t i = 0; i < n; i++) {
+		dlki_zk_path(path, dir, line->v[first + i].node);
+		calls[i] = dlki_zk_get(h, path);
+	}
+	dlki_zk_wait(h, calls, n, deadline);
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		if (calls[i] && calls[i]->rc == ZNONODE)
+			continue;
+		rc = dlki_zk_reason(calls[i], "looking at a node", err);
+		if (rc != 0)
+			break;
+		line->v[left] = line->v[first + i];
+		line->v[left++].czxid = calls[i]->stat.czxid;
+	}
+	dlki_zk_drop(calls, n);
+	free(calls);
+	line->n = left;
+	return rc;
+}
+
+int dlki_zk_line(struct zk_hub *h, struct zk_line *out, const char *dir,
+		 const struct zk_call *children, dlk_time deadline,
+		 struct dlk_error *err)
+{
+	size_t first = 0;
+	int rc = 0;
+
+	out->n = 0;
+	out->v = calloc(children->n + 1, sizeof(*out->v));
+	out->places = calloc(children->n + 1, sizeof(*out->places));
+	if (!out->v || !out->places)
+		rc = dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+	for (size_t i = 0; i < children->n && rc == 0; i++)
+		out->n += dlki_zk_parse(children->names[i], &out->v[out->n]) !=
+			  0;
+	if (rc == 0 && out->n > 0) {
+		qsort(out->v, out->n, sizeof(*out->v), by_order);
+		for (first = out->n; first > 0; first--) {
+			if (out->v[first - 1].sequence != ZK_LAST_SEQUENCE)
+				break;
+		}
+		if (out->n - first > 1)
+			rc = untie(h, out, first, dir, deadline, err);
+		qsort(out->v, out->n, sizeof(*out->v), by_order);
+	}
+	if (rc != 0) {
+		dlki_zk_line_free(out);
+		return rc;
+	}
+	for (size_t i = 0; i < out->n; i++)
+		out->places[i] = out->v[i].place;
+	return 0;
+}
+
+void dlki_zk_line_free(struct zk_line *line)
+{
+	free(line->v);
+	free(line->places);
+	line->v = NULL;
+	line->places = NULL;
+	line->n = 0;
+}
+
+void dlki_zk_dir(const struct zk_hub *h, const struct dlk_claim *claim,
+		 char out[ZK_PATH_SIZE])
+{
+	snprintf(out, ZK_PATH_SIZE, "%s/%s", h->base, claim->key);
+}
+
+void dlki_zk_path(char out[ZK_PATH_SIZE], const char *dir, const char *node)
+{
+	int len = snprintf(out, ZK_PATH_SIZE, "%s/", dir);
+
+	snprintf(out + len, ZK_PATH_SIZE - (size_t)len, "%s", node);
+}

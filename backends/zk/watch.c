@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A session has one watch a path in the server, whatever the number of tickets
+ * that have an interest in the node.  The watch goes with the last of them.
+ */
+#include "backends/zk/zk.h"
+
+#include <search.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define YOUNG_NS (20 * ZK_MS)
+
+struct zk_watch {
+	struct zk_watcher *first;
+	int set; /* the server has said so */
+	const char *path;
+	char text[];
+};
+
+static int by_path(const void *a, const void *b)
+{
+	const struct zk_watch *p = a, *q = b;
+
+	return strcmp(p->path, q->path);
+}
+
+static struct zk_watch *new_watch(const char *path)
+{
+	size_t size = strlen(path) + 1;
+	struct zk_watch *w = calloc(1, sizeof(*w) + size);
+
+	if (w)
+		w->path = memcpy(w->text, path, size);
+	return w;
+}
+
+static void forget_watch(struct zk_hub *h, struct zk_watch *w)
+{
+	tdelete(w, &h->watches, by_path);
+	free(w);
+}
+
+static struct zk_watch *find(struct zk_hub *h, const char *path)
+{
+	struct zk_watch key = { .path = path };
+	struct zk_watch **at = tfind(&key, &h->watches, by_path);
+
+	return at ? *at : NULL;
+}
+
+static void link_to(struct zk_watcher *w, struct zk_watcher **first)
+{
+	w->next = *first;
+	w->prev = first;
+	if (w->next)
+		w->next->prev = &w->next;
+	*first = w;
+}
+
+static void unlink_from(struct zk_watcher *w)
+{
+	if (!w->prev)
+		return;
+	*w->prev = w->next;
+	if (w->next)
+		w->next->prev = w->prev;
+	w->prev = NULL;
+}
+
+static struct zk_watcher *new_watcher(struct zk_hub *h, uint64_t id,
+				      const char *path)
+{
+	size_t size = strlen(path) + 1;
+	struct zk_watcher *w = calloc(1,
+				      offsetof(struct zk_watcher, path) + size);
+
+	if (!w)
+		return NULL;
+	memcpy(w->path, path, size);
+	w->id = id;
+	w->all_next = h->all;
+	w->all_prev = &h->all;
+	if (w->all_next)
+		w->all_next->all_prev = &w->all_next;
+	h->all = w;
+	return w;
+}
+
+static void free_watcher(struct zk_watcher *w)
+{
+	*w->all_prev = w->all_next;
+	if (w->all_next)
+		w->all_next->all_prev = w->all_prev;
+	free(w);
+}
+
+/* ---- What happens -------------------------------------------------------- */
+
+static void add_young(struct zk_hub *h, struct zk_watcher *w)
+{
+	w->due = dlk_now() + YOUNG_NS;
+	w->fired = ZK_NOT_FIRED;
+	w->next = NULL;
+	w->prev = h->young_end;
+	*h->young_end = w;
+	h->young_end = &w->next;
+	if (!h->napping) {
+		h->napping = 1;
+		pthread_cond_signal(&h->work);
+	}
+}
+
+static void drop_young(struct zk_hub *h, struct zk_watcher *w)
+{
+	if (h->young_end == &w->next)
+		h->young_end = w->prev;
+	unlink_from(w);
+}
+
+static void tell(struct zk_hub *h, struct zk_watcher *w, enum zk_fired fired)
+{
+	unlink_from(w);
+	w->watch = NULL;
+	w->fired = fired;
+	if (!h->session)
+		return;
+	if (!w->own)
+		dlk_wake(h->session, w->id);
+	else if (fired == ZK_GONE)
+		dlk_lost(h->session, w->id, "its node was deleted");
+	else if (h->link && h->link->state != ZK_EXPIRED)
+		add_young(h, w); /* look again */
+}
+
+static void fire(struct zk_hub *h, struct zk_watch *watch, enum zk_fired fired)
+{
+	while (watch->first)
+		tell(h, watch->first, fired);
+	forget_watch(h, watch);
+}
+
+void dlki_zk_on_watch(zhandle_t *zh, int type, int state, const char *path,
+		      void *hub)
+{
+	struct zk_hub *h = hub;
+	struct zk_watch *watch;
+
+	(void)zh;
+	(void)state;
+	if (type == ZOO_SESSION_EVENT)
+		return;
+	pthread_mutex_lock(&h->mu);
+	watch = find(h, path);
+	if (watch)
+		fire(h, watch,
+		     type == ZOO_DELETED_EVENT ? ZK_GONE : ZK_CHANGED);
+	pthread_mutex_unlock(&h->mu);
+}
+
+static void answered(struct zk_hub *h, struct zk_call *call)
+{
+	struct zk_watch *watch = find(h, call->path);
+
+	if (!watch)
+		return;
+	if (call->rc != ZOK) {
+		fire(h, watch, call->rc == ZNONODE ? ZK_GONE : ZK_CHANGED);
+	} else if (!watch->first) {
+		dlki_zk_unwatch_path(h, watch->path);
+		forget_watch(h, watch);
+	} else {
+		watch->set = 1;
+	}
+}
+
+/* ---- What is asked for --------------------------------------------------- */
+
+/* Join the watch of the path, which is set if there is none yet. */
+static int join(struct zk_hub *h, struct zk_watcher *w)
+{
+	struct zk_watch *watch = new_watch(w->path), **at;
+
+	if (!watch)
+		return -1;
+	at = tsearch(watch, &h->watches, by_path);
+	if (!at || *at != watch)
+		free(watch);
+	if (!at)
+		return -1;
+	w->watch = *at;
+	link_to(w, &w->watch->first);
+	if (*at == watch && dlki_zk_watch_path(h, watch->path, answered) != 0) {
+		unlink_from(w);
+		w->watch = NULL;
+		forget_watch(h, watch);
+		return -1;
+	}
+	return 0;
+}
+
+struct zk_watcher *dlki_zk_watch(struct zk_hub *h, uint64_t id,
+				 const char *path)
+{
+	struct zk_watcher *w = new_watcher(h, id, path);
+
+	if (w && join(h, w) != 0) {
+		free_watcher(w);
+		w = NULL;
+	}
+	return w;
+}
+
+struct zk_watcher *dlki_zk_guard(struct zk_hub *h, uint64_t id,
+				 const char *path)
+{
+	struct zk_watcher *w = new_watcher(h, id, path);
+
+	if (w) {
+		w->own = 1;
+		add_young(h, w);
+	}
+	return w;
+}
+
+dlk_time dlki_zk_guard_young(struct zk_hub *h)
+{
+	while (h->young) {
+		struct zk_watcher *w = h->young;
+
+		if (w->due > dlk_now())
+			return w->due;
+		drop_young(h, w);
+		if (!h->link || h->link->state != ZK_UP || join(h, w) != 0)
+			add_young(h, w);
+	}
+	return DLK_FOREVER;
+}
+
+/* A node of ours that is being deleted takes its watch along. */
+void dlki_zk_unwatch(struct zk_hub *h, struct zk_watcher *w)
+{
+	struct zk_watch *watch = w ? w->watch : NULL;
+
+	if (!w)
+		return;
+	if (w->own && !watch && w->prev)
+		drop_young(h, w);
+	else
+		unlink_from(w);
+	if (watch && !watch->first && watch->set) {
+		if (!w->own)
+			dlki_zk_unwatch_path(h, watch->path);
+		forget_watch(h, watch);
+	}
+	free_watcher(w);
+}
+
+void dlki_zk_unwatch_ahead(struct zk_hub *h, struct zk_ticket *t)
+{
+	while (t->ahead) {
+		struct zk_watcher *w = t->ahead;
+
+		t->ahead = w->more;
+		dlki_zk_unwatch(h, w);
+	}
+	t->sole = NULL;
+}
+
+void dlki_zk_watches_over(struct zk_hub *h)
+{
+	while (h->watches)
+		fire(h, *(struct zk_watch **)h->watches, ZK_CHANGED);
+	while (h->young)
+		drop_young(h, h->young);
+}
+
+void dlki_zk_watches_free(struct zk_hub *h)
+{
+	dlki_zk_watches_over(h);
+	while (h->all) {
+		struct zk_watcher *w = h->all;
+
+		h->all = w->all_next;
+		free(w);
+	}
+}

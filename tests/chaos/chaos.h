@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Chaos: processes that use locks of a store as programs would, while the
+ * store, the way to it, and the processes themselves are broken at random.
+ * Everything is written down (lab/history.h) and judged afterwards.
+ *
+ * The controller is this program's first process.  Its main thread does all
+ * that is declared here; workers are this program again, see worker.h.
+ *
+ * Faults are dealt in lanes that know little of each other, so that a fault of
+ * each can be there at the same time.  Each lane has a seed of its own, and so
+ * the same schedule again for the same --seed, give or take what the machine's
+ * pace changes.
+ */
+#ifndef DLOCK_CHAOS_CHAOS_H
+#define DLOCK_CHAOS_CHAOS_H
+
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "chaos/draw.h"
+#include "chaos/worker.h"
+#include "lab/check.h"
+#include "lab/history.h"
+#include "lab/proxy.h"
+#include "lab/server.h"
+
+#define CHAOS_WORKERS 32
+#define CHAOS_FAULTS 32 /* of a lane */
+#define CHAOS_DECK 96   /* weights of a lane, in all */
+
+enum chaos_lane {
+	CHAOS_NET,    /* between the workers and the store */
+	CHAOS_SERVER, /* the store itself */
+	CHAOS_PREY,   /* the workers */
+	CHAOS_LANES
+};
+
+struct chaos;
+
+/*
+ * Something that goes wrong.  `begin` and `end` answer 0, or -1 after
+ * lab_fail(), which ends the run: the lab is broken, not the store.  `end` may
+ * be NULL.  What lies between them is drawn, in percent of the ttl; if there is
+ * a `middle`, it is called then, and as much time again comes before the end.
+ */
+struct chaos_fault {
+	const char *name;
+	enum chaos_lane lane;
+	int weight; /* cards in the deck of its lane */
+	int min_pc;
+	int max_pc;
+	int (*begin)(struct chaos *c, struct chaos_draw *d);
+	int (*middle)(struct chaos *c);
+	int (*end)(struct chaos *c);
+	/* The store forgets what it acknowledged: from the beginning to the
+	 * end, which say so by chaos_wipe_begin() and chaos_wipe_end(). */
+	bool wipes;
+};
+
+/* A store, and how to run and break it.  One file each. */
+struct chaos_store {
+	const char *name;
+	bool one_process;  /* it is not shared between processes */
+	bool leases;       /* holds have a ttl, and can be lost */
+	const char *match; /* what a request has in it, for the proxy */
+
+	/* Start what is needed, and set c->uri[]; `query` is to be added to
+	 * them.  NULL: nothing to do. */
+	int (*start)(struct chaos *c, const char *query);
+	void (*stop)(struct chaos *c);
+
+	/* How many things of ours are in the store; < 0: lab_fail(). */
+	int64_t (*left)(struct chaos *c);
+
+	const struct chaos_fault *const *faults; /* ended by NULL */
+};
+
+extern const struct chaos_store chaos_redis, chaos_file, chaos_mem;
+
+struct chaos_options {
+	const struct chaos_store *store;
+	int64_t seconds;
+	uint64_t seed;
+	int processes;
+	int threads;
+	int64_t ttl_ms;
+	int64_t ask_ms;
+	int64_t slack_ms;
+	int seldom; /* see struct chaos_job */
+	const char *query; /* more parameters for the URI, or "" */
+	const char *keep;  /* or NULL */
+	const char *only;  /* names of faults, or NULL for all */
+	bool verbose;
+};
+
+struct chaos_prey { /* a worker, as the controller sees it */
+	pid_t pid;      /* 0: none */
+	int leash;      /* it goes on while this is open */
+	int number;
+	int lives;
+	bool paused;
+};
+
+struct chaos_deck { /* the state of a lane */
+	struct chaos_draw draw;
+	const struct chaos_fault *faults[CHAOS_FAULTS];
+	size_t nfaults;
+	uint64_t dealt[CHAOS_FAULTS]; /* how often each was */
+	uint8_t cards[CHAOS_DECK];
+	size_t ncards;
+	size_t top;
+	const struct chaos_fault *now; /* NULL: all is quiet */
+	int64_t next;  /* something begins, or ends */
+	int64_t half;  /* from the middle to the end; 0: it is over */
+	int64_t since; /* when the last one ended */
+	int64_t hush;  /* nothing begins before */
+	bool asked;    /* whether to wait, of the card on top */
+};
+
+struct chaos {
+	struct chaos_options o;
+	char dir[PATH_MAX]; /* of histories and resources */
+	struct lab_history *history;
+	struct chaos_page *page;
+	char uri[2][256]; /* through the proxy; directly */
+	struct lab_server *server;
+	struct lab_proxy *proxy;
+	void *store; /* the store's own */
+	struct chaos_deck deck[CHAOS_LANES];
+	struct chaos_prey prey[CHAOS_WORKERS];
+	struct chaos_prey *target; /* of the prey lane's fault */
+	int64_t begun;
+	int64_t stall_ns;   /* the longest this process was kept waiting */
+	int64_t wiping;     /* when the wipe that is under way began */
+	bool surely;        /* ... and can be found in time */
+	int64_t wall_ms;    /* the server's clock is off by this */
+	bool mishap;        /* a worker ended by itself; words are printed */
+	int64_t leftover;
+};
+
+/* schedule.c: deal faults until `until`; then end those that last. */
+void chaos_schedule_init(struct chaos *c);
+int chaos_schedule_run(struct chaos *c, int64_t until);
+int chaos_schedule_end(struct chaos *c);
+
+/* declare.c: between these two the store forgets what it holds. */
+void chaos_wipe_begin(struct chaos *c);
+void chaos_wipe_end(struct chaos *c, bool surely);
+
+/* prey.c */
+int chaos_prey_start(struct chaos *c, struct chaos_prey *p);
+int chaos_prey_watch(struct chaos *c); /* who has ended? */
+int chaos_prey_end(struct chaos *c);   /* let all finish */
+void chaos_prey_free(struct chaos *c); /* kill them */
+extern const struct chaos_fault chaos_pause_short, chaos_pause_long,
+	chaos_pause_all, chaos_kill;
+#define CHAOS_PREY_FAULTS                                                     \
+	&chaos_pause_short, &chaos_pause_long, &chaos_pause_all, &chaos_kill
+
+/* net.c: faults of the proxy. */
+extern const struct chaos_fault chaos_net_delay, chaos_net_drip, chaos_net_cut,
+	chaos_net_hole_up, chaos_net_hole_down, chaos_net_hole, chaos_net_reset,
+	chaos_net_swallow, chaos_net_swallow_request, chaos_net_hold,
+	chaos_net_half_close, chaos_net_refuse, chaos_net_lag_hole;
+#define CHAOS_NET_FAULTS                                                      \
+	&chaos_net_delay, &chaos_net_drip, &chaos_net_cut,                    \
+		&chaos_net_hole_up, &chaos_net_hole_down, &chaos_net_hole,    \
+		&chaos_net_reset, &chaos_net_swallow,                         \
+		&chaos_net_swallow_request, &chaos_net_hold,                  \
+		&chaos_net_half_close, &chaos_net_refuse, &chaos_net_lag_hole
+
+/* server.c: faults of any lab_server. */
+extern const struct chaos_fault chaos_server_pause_short,
+	chaos_server_pause_long, chaos_server_kill, chaos_server_empty;
+
+/* verdict.c: judge and print.  True if all is well. */
+bool chaos_verdict(struct chaos *c);
+
+/* deadline.c: calls that took longer than they may, printed; -1: lab_fail(). */
+int64_t chaos_overruns(struct chaos *c, int64_t *longest_ns);
+
+/* Say what happens, if that was asked for. */
+__attribute__((format(printf, 2, 3))) void chaos_say(const struct chaos *c,
+						     const char *format, ...);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls are over by their timeout and the URI's ask time, whatever happens. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "chaos/chaos.h"
+#include "lab/clock.h"
+
+#define SHOWN 4
+
+struct call { /* one that is under way */
+	uint64_t op;
+	int64_t at;
+	int64_t timeout_ms;
+};
+
+struct calls {
+	struct chaos *c;
+	const struct lab_record *records;
+	size_t count;
+	struct call call[CHAOS_HANDS];
+	int64_t found;
+	int64_t longest;
+};
+
+/* A process that stands still cannot keep a time. */
+static bool stood_still(const struct calls *s, uint32_t pid, int64_t begin,
+			int64_t end)
+{
+	const struct lab_record *r;
+	int64_t paused = LAB_FOREVER;
+
+	for (size_t i = 0; i < s->count; i++) {
+		r = &s->records[i];
+		if (r->value != (int64_t)pid)
+			continue;
+		if (r->what == LAB_PAUSED)
+			paused = r->at;
+		if (r->what != LAB_RESUMED)
+			continue;
+		if (paused < end && r->at > begin)
+			return true;
+		paused = LAB_FOREVER;
+	}
+	return paused < end;
+}
+
+static void judge(struct calls *s, const struct lab_record *r,
+		  const struct call *call)
+{
+	const struct chaos_options *o = &s->c->o;
+	int64_t due = call->at + (call->timeout_ms + o->ask_ms) * LAB_MS;
+	int64_t over = r->at - due;
+
+	if (over <= s->longest || stood_still(s, r->pid, call->at, r->at))
+		return;
+	s->longest = over;
+	if (over <= o->slack_ms * LAB_MS + 2 * s->c->stall_ns)
+		return;
+	if (s->found++ < SHOWN)
+		printf("LATE: process %u, operation %" PRIx64
+		       ": timeout %" PRId64 " ms, returned %d %.3f ms too late "
+		       "at %.6f\n",
+		       r->pid, r->op, call->timeout_ms, r->rc,
+		       (double)over / 1e6, (double)r->at / 1e9);
+}
+
+/* The records of a thread's calls follow each other, if not at once. */
+static void see(struct calls *s, const struct lab_record *r)
+{
+	struct call *free_one = &s->call[0];
+
+	for (int i = 0; i < CHAOS_HANDS; i++) {
+		struct call *k = &s->call[i];
+
+		if (r->what == LAB_ACQUIRED && k->op == r->op) {
+			judge(s, r, k);
+			k->op = 0;
+			return;
+		}
+		if (!k->op || k->at < free_one->at)
+			free_one = k->op && !free_one->op ? free_one : k;
+	}
+	if (r->what == LAB_ACQUIRE && r->value >= 0)
+		*free_one = (struct call){ r->op, r->at, r->value };
+}
+
+int64_t chaos_overruns(struct chaos *c, int64_t *longest_ns)
+{
+	struct calls s = { .c = c };
+	struct lab_record *records;
+
+	if (lab_history_load(c->dir, &records, &s.count) < 0)
+		return -1;
+	s.records = records;
+	for (size_t i = 0; i < s.count; i++)
+		see(&s, &records[i]);
+	free(records);
+	*longest_ns = s.longest;
+	return s.found;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* file: has no server, and no lease: a hold ends with its process. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "chaos/chaos.h"
+#include "lab/fail.h"
+
+static int start(struct chaos *c, const char *query)
+{
+	int n = 0;
+
+	for (int i = 0; i < 2; i++)
+		n = snprintf(c->uri[i], sizeof(c->uri[i]), "file://%s/store%s",
+			     c->dir, query);
+	return n < (int)sizeof(c->uri[0]) ? 0 : lab_fail("TMPDIR is too long");
+}
+
+static const struct chaos_fault *const faults[] = { CHAOS_PREY_FAULTS, NULL };
+
+const struct chaos_store chaos_file = {
+	.name = "file",
+	.match = "",
+	.start = start,
+	.faults = faults,
+};

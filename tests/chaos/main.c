@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The controller; or, if its arguments say so, a worker. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "chaos/chaos.h"
+#include "chaos/options.h"
+#include "lab/clock.h"
+#include "lab/fail.h"
+#include "support/temp.h"
+
+#define LEFT_MS 5000 /* what is left may take this long to go */
+
+enum { GOOD = 0, BAD = 1, USAGE = 2 };
+
+void chaos_say(const struct chaos *c, const char *format, ...)
+{
+	va_list ap;
+
+	if (!c->o.verbose)
+		return;
+	printf("%8.3f ", (double)(lab_now() - c->begun) / 1e9);
+	va_start(ap, format);
+	vprintf(format, ap);
+	va_end(ap);
+	putchar('\n');
+}
+
+static int start(struct chaos *c)
+{
+	char query[160];
+
+	if (temp_make(c->dir) < 0)
+		return lab_fail("TMPDIR: %s", strerror(errno));
+	c->page = chaos_page_map(c->dir);
+	c->history = lab_history_open(c->dir);
+	if (!c->page || !c->history)
+		return -1;
+	if (c->o.store->leases)
+		snprintf(query, sizeof(query),
+			 "?ttl=%" PRId64 "ms&ask=%" PRId64 "ms&%s", c->o.ttl_ms,
+			 c->o.ask_ms, c->o.query);
+	else
+		snprintf(query, sizeof(query), "?ask=%" PRId64 "ms&%s",
+			 c->o.ask_ms, c->o.query);
+	query[strlen(query) - (*c->o.query ? 0 : 1)] = '\0';
+	if (c->o.store->start(c, query) < 0)
+		return -1;
+	for (int i = 0; i < c->o.processes; i++) {
+		c->prey[i].number = i;
+		if (chaos_prey_start(c, &c->prey[i]) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int nothing_left(void *arg)
+{
+	struct chaos *c = arg;
+
+	c->leftover = c->o.store->left(c);
+	return c->leftover < 0 ? -1 : c->leftover == 0;
+}
+
+/* Faults; then some time without any, for all to find back; then the end. */
+static int run(struct chaos *c)
+{
+	c->begun = lab_now();
+	chaos_schedule_init(c);
+	if (chaos_schedule_run(c, c->begun + c->o.seconds * 1000 * LAB_MS) <
+		    0 ||
+	    chaos_schedule_end(c) < 0)
+		return -1;
+	chaos_say(c, "all is healed");
+	if (chaos_schedule_run(c, lab_after_ms(3 * c->o.ttl_ms)) < 0)
+		return -1;
+	chaos_prey_end(c);
+	chaos_say(c, "all workers have ended");
+	if (!c->o.store->left)
+		return 0;
+	if (lab_wait_until(lab_after_ms(c->o.ttl_ms + LEFT_MS), nothing_left,
+			   c) < 0)
+		return -1;
+	lab_history_left(c->history, "", c->leftover);
+	return 0;
+}
+
+static void stop(struct chaos *c)
+{
+	chaos_prey_free(c);
+	if (c->o.store->stop)
+		c->o.store->stop(c);
+	if (c->page)
+		munmap(c->page, sizeof(*c->page));
+}
+
+/* Keep the histories of a run that failed, below what was asked for. */
+static void keep(struct chaos *c, bool good)
+{
+	char command[3 * PATH_MAX];
+	char to[PATH_MAX];
+
+	if (!good && c->o.keep) {
+		snprintf(to, sizeof(to), "%s/chaos-%s-%" PRIu64, c->o.keep,
+			 c->o.store->name, c->o.seed);
+		mkdir(c->o.keep, 0700);
+		if (rename(c->dir, to) == 0) {
+			printf("histories are in %s\n", to);
+			return;
+		}
+		snprintf(command, sizeof(command), "cp -R '%s' '%s'", c->dir,
+			 to);
+		printf("histories %s %s\n",
+		       system(command) == 0 ? "are in" : "cannot be kept in",
+		       to);
+	}
+	temp_remove(c->dir);
+}
+
+static int control(struct chaos *c)
+{
+	bool good = false;
+
+	printf("chaos: store %s, seed %" PRIu64 ", %" PRId64
+	       " s, %d processes of %d threads, ttl %" PRId64 " ms\n",
+	       c->o.store->name, c->o.seed, c->o.seconds, c->o.processes,
+	       c->o.threads, c->o.ttl_ms);
+	fflush(stdout);
+	if (start(c) < 0 || run(c) < 0) {
+		printf("chaos: the lab is broken: %s\n"
+		       "0 passed, 1 failed, 0 skipped\n",
+		       lab_errmsg());
+	} else {
+		chaos_prey_free(c);
+		good = chaos_verdict(c);
+	}
+	if (!good)
+		printf("to repeat: --store %s --seconds %" PRId64
+		       " --seed %" PRIu64 "\n",
+		       c->o.store->name, c->o.seconds, c->o.seed);
+	stop(c);
+	keep(c, good);
+	return good ? GOOD : BAD;
+}
+
+static int be_worker(char **argv)
+{
+	struct chaos_job job = {
+		.uri = argv[0],
+		.dir = argv[1],
+		.seed = strtoull(argv[2], NULL, 10),
+		.threads = (int)strtol(argv[3], NULL, 10),
+		.ttl_ms = strtoll(argv[4], NULL, 10),
+		.seldom = (int)strtol(argv[5], NULL, 10),
+	};
+
+	return chaos_worker(&job);
+}
+
+int main(int argc, char **argv)
+{
+	static struct chaos c;
+	int rc;
+
+	if (argc == 8 && strcmp(argv[1], "--worker") == 0)
+		return be_worker(argv + 2);
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	rc = chaos_options(&c.o, argc, argv);
+	if (rc)
+		return rc < 0 ? USAGE : GOOD;
+	return control(&c);
+}

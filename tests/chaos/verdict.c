@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "chaos/chaos.h"
+#include "lab/clock.h"
+#include "lab/fail.h"
+#include "support/wait.h"
+
+#define LONG_RUN_S 60 /* enough for every fault */
+#define LEASES 15     /* ... and enough for a loss */
+
+struct checks {
+	int passed;
+	int failed;
+};
+
+static void check(struct checks *k, bool good, const char *what)
+{
+	if (good)
+		k->passed++;
+	else
+		k->failed++;
+	if (!good)
+		printf("FAIL: %s\n", what);
+}
+
+static void print_faults(const struct chaos *c, uint64_t *never)
+{
+	const struct chaos_deck *k;
+
+	*never = 0;
+	printf("faults:");
+	for (int i = 0; i < CHAOS_LANES; i++) {
+		k = &c->deck[i];
+		for (size_t j = 0; j < k->nfaults; j++) {
+			printf(" %s %" PRIu64, k->faults[j]->name, k->dealt[j]);
+			*never += k->dealt[j] == 0;
+		}
+	}
+	printf("\n");
+}
+
+static void print_page(const struct chaos *c)
+{
+	struct chaos_page *p = c->page;
+
+	printf("rounds %" PRIu64 ", taken again %" PRIu64 ", cancelled %" PRIu64
+	       ", at risk %" PRIu64 ", safe %" PRIu64 ", clients %" PRIu64
+	       " (%" PRIu64 " tries failed), longest "
+	       "stall %.1f ms\n",
+	       atomic_load(&p->rounds), atomic_load(&p->again),
+	       atomic_load(&p->cancelled), atomic_load(&p->at_risk),
+	       atomic_load(&p->safe), atomic_load(&p->opened),
+	       atomic_load(&p->not_opened), (double)c->stall_ns / 1e6);
+}
+
+static void print_rules(struct checks *k, const struct lab_verdict *v)
+{
+	char what[64];
+
+	for (int i = 0; i < LAB_NRULES; i++) {
+		if (i == LAB_RULE_BUSY) /* time, not safety */
+			continue;
+		snprintf(what, sizeof(what), "%s: %" PRIu64 " violations",
+			 lab_rule_name((enum lab_rule)i), v->broken[i]);
+		check(k, v->broken[i] == 0, what);
+	}
+}
+
+/* A run in which nothing went wrong because nothing was done proves nothing. */
+static void check_enough(struct checks *k, struct chaos *c,
+			 const struct lab_verdict *v)
+{
+	const struct chaos_store *s = c->o.store;
+	uint64_t floor = (uint64_t)(c->o.seconds * 4 / slowness());
+	uint64_t never;
+
+	print_faults(c, &never);
+	check(k, v->granted >= floor, "too little was granted");
+	check(k, v->accepted >= floor / 4, "too few writes were accepted");
+	check(k, v->refused > 0, "no stale write was refused");
+	if (s->leases && c->o.seconds * 1000 >= LEASES * c->o.ttl_ms)
+		check(k, v->lost > 0, "nothing was lost");
+	if (c->o.seconds >= LONG_RUN_S)
+		check(k, never == 0, "some faults were never dealt");
+}
+
+static void check_calls(struct checks *k, struct chaos *c)
+{
+	int64_t longest = 0;
+	int64_t overruns = chaos_overruns(c, &longest);
+
+	printf("the latest answer came %.3f ms after timeout + ask\n",
+	       (double)longest / 1e6);
+	check(k, overruns == 0, "acquires took longer than they may");
+	if (atomic_load(&c->page->odd))
+		printf("ODD (%" PRIu64 "): %s\n", atomic_load(&c->page->odd),
+		       c->page->odd_words);
+	check(k, !atomic_load(&c->page->odd), "answers without a reason");
+	check(k, !c->mishap, "a worker did not end well");
+}
+
+bool chaos_verdict(struct chaos *c)
+{
+	/* Everybody is late on a machine that is late itself. */
+	int64_t slack = c->o.slack_ms * LAB_MS + 2 * c->stall_ns;
+	struct lab_check what = { .slack_ns = slack };
+	struct checks k = { 0, 0 };
+	struct lab_verdict v;
+	char text[16384];
+
+	if (c->o.store->leases)
+		what.found_ns = c->o.ttl_ms * LAB_MS / 3 + slack;
+	check(&k, lab_history_close(c->history) == 0, lab_errmsg());
+	c->history = NULL;
+	if (lab_check_dir(c->dir, &what, &v) < 0) {
+		printf("chaos: %s\n0 passed, 1 failed, 0 skipped\n",
+		       lab_errmsg());
+		return false;
+	}
+	lab_verdict_print(&v, text, sizeof(text));
+	fputs(text, stdout);
+	printf("%" PRIu64 " overlaps, %" PRIu64
+	       " stale writes accepted, %" PRIu64 " refused\n",
+	       v.broken[LAB_RULE_OVERLAP], v.broken[LAB_RULE_WRITER],
+	       v.refused);
+	print_page(c);
+	print_rules(&k, &v);
+	check_enough(&k, c, &v);
+	check_calls(&k, c);
+	printf("%d passed, %d failed, 0 skipped\n", k.passed, k.failed);
+	return k.failed == 0;
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whatever a server sends and however it is cut into pieces: each whole reply
+ * is given to everything that takes replies apart, as each verb would do it.
+ * What is believed must be what the scripts say; what is refused has a message
+ * that can be printed; what is kept stays within the limits.
+ */
+#include "backends/redis/fault.h"
+#include "backends/redis/reply.h"
+#include "core/utf8.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define REQUIRE(condition)                                                     \
+	do {                                                                   \
+		if (!(condition))                                              \
+			abort();                                               \
+	} while (0)
+
+#define TOKEN_MAX UINT64_C(9007199254740991)
+
+static void require_message(const struct dlk_error *err, int code)
+{
+	size_t at;
+
+	REQUIRE(code < 0 && err->code == code && err->text[0]);
+	REQUIRE(strlen(err->text) < sizeof(err->text));
+	REQUIRE(!dlki_text_flaw(err->text, strlen(err->text), &at));
+}
+
+/* Is the text just this number, but for zeroes before it? */
+static int is_number(const struct redis_reply *r, uint64_t number)
+{
+	char digits[24];
+	int n = snprintf(digits, sizeof(digits), "%llu",
+			 (unsigned long long)number);
+	size_t zeroes = strspn(r->text, "0");
+
+	if (zeroes == r->len)
+		return number == 0 && r->len > 0;
+	return r->len - zeroes == (size_t)n &&
+	       memcmp(r->text + zeroes, digits, (size_t)n) == 0;
+}
+
+/* ---- Each verb ----------------------------------------------------------- */
+
+static void try_taken(const struct redis_reply *r)
+{
+	struct redis_taken t = dlki_redis_taken(r);
+
+	if (t.answer == REDIS_NONSENSE)
+		return;
+	REQUIRE(r->type == REDIS_STRING && r->len > 0);
+	switch (t.answer) {
+	case REDIS_GRANTED:
+		REQUIRE(t.token >= 1 && t.token <= TOKEN_MAX);
+		REQUIRE(is_number(r, t.token));
+		break;
+	case REDIS_BUSY:
+		REQUIRE(r->text[0] == 'B' && r->len > 2);
+		REQUIRE(t.wait_ms >= 0 && t.wait_ms <= (int64_t)TOKEN_MAX);
+		break;
+	case REDIS_LIMIT:
+		REQUIRE(r->text[0] == 'L' && r->len > 2);
+		break;
+	default:
+		REQUIRE(r->len == 1);
+		REQUIRE(r->text[0] == (t.answer == REDIS_FOREIGN ? 'F' : 'N'));
+	}
+}
+
+/* Of release, downgrade and break (0 and more), and of renew (-1 and more). */
+static void try_number(const struct redis_reply *r)
+{
+	for (int64_t least = -1; least <= 0; least++) {
+		int64_t n = -7;
+
+		if (dlki_redis_number(r, least, &n))
+			REQUIRE(r->type == REDIS_INTEGER && n >= least &&
+				n == r->number);
+		else
+			REQUIRE(n == -7);
+	}
+}
+
+static void try_push(const struct redis_reply *r)
+{
+	const struct redis_reply *text;
+	struct redis_push p;
+	char again[96];
+	int n;
+
+	if (!dlki_redis_push(r, &p))
+		return;
+	REQUIRE(r->type == REDIS_ARRAY && r->len == 3);
+	text = r->parts[2];
+	REQUIRE(text->type == REDIS_STRING);
+	REQUIRE(strlen(p.owner) == 32 &&
+		strspn(p.owner, "0123456789abcdef") == 32);
+	REQUIRE(p.look <= TOKEN_MAX && p.token <= TOKEN_MAX);
+	n = snprintf(again, sizeof(again), "%s %llu %llu", p.owner,
+		     (unsigned long long)p.look, (unsigned long long)p.token);
+	/* Longer only by zeroes before a number. */
+	REQUIRE(n > 0 && text->len >= (size_t)n);
+	REQUIRE(memcmp(text->text, again, 33) == 0);
+	REQUIRE(strlen(text->text) == text->len);
+}
+
+static void try_party(const struct redis_reply *r)
+{
+	struct redis_party one;
+	const struct dlock_party *p = &one.party;
+
+	if (!dlki_redis_party(r, &one))
+		return;
+	REQUIRE(r->type == REDIS_STRING && r->len > 0);
+	REQUIRE(p->label == one.label && p->id == one.id);
+	REQUIRE(strlen(one.label) < sizeof(one.label));
+	REQUIRE(strlen(one.id) < sizeof(one.id) && one.id[0]);
+	REQUIRE(p->remaining_ms >= -1 && p->token <= TOKEN_MAX);
+	REQUIRE(!p->waiting || (p->token == 0 && p->remaining_ms == -1));
+}
+
+static void try_entry(const struct redis_reply *r)
+{
+	static const char *const keys[] = { "", "m1", "r1", "s1", "x1" };
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		struct dlock_entry e;
+		char name[256];
+		int rc = dlki_redis_entry(r, keys[i], &e, name);
+
+		REQUIRE(rc == 1 || rc == 0 || rc == DLOCK_EPROTO);
+		if (rc != 1)
+			continue;
+		REQUIRE(r->type == REDIS_STRING && keys[i][0] == e.kind[0]);
+		REQUIRE(e.name == name && name[0] && strlen(name) < 256);
+	}
+}
+
+static void try_fault(const struct redis_reply *r)
+{
+	struct dlk_error err = { 0 };
+	int keep = -1;
+
+	require_message(&err, dlki_redis_fault(r->text, r->len, "server:6379",
+					       &keep, &err));
+	REQUIRE(keep == 0 || keep == 1);
+	REQUIRE(strncmp(err.text, "server:6379", 11) == 0);
+	REQUIRE(err.code != DLOCK_ELOST);
+}
+
+/* ---- Whole replies ------------------------------------------------------- */
+
+/* What was built is sound; how many bytes of text and parts it has. */
+static size_t weigh(const struct redis_reply *r, int depth)
+{
+	size_t n = sizeof(*r);
+
+	REQUIRE(r && depth < 12);
+	if (r->type == REDIS_STRING || r->type == REDIS_ERROR) {
+		REQUIRE(r->text && r->text[r->len] == '\0');
+		return n + r->len;
+	}
+	if (r->type != REDIS_ARRAY)
+		return n;
+	REQUIRE(r->len == 0 || r->parts);
+	for (size_t i = 0; i < r->len; i++)
+		n += sizeof(r) + weigh(r->parts[i], depth + 1);
+	return n;
+}
+
+static void try_reply(const struct redis_reply *r)
+{
+	REQUIRE(weigh(r, 0) <= REDIS_REPLY_MAX);
+	try_taken(r);
+	try_number(r);
+	try_push(r);
+	try_party(r);
+	try_entry(r);
+	if (r->type == REDIS_ERROR)
+		try_fault(r);
+	if (r->type != REDIS_ARRAY)
+		return;
+	/* Of inspect, and of SCAN. */
+	for (size_t i = 0; i < r->len; i++) {
+		try_party(r->parts[i]);
+		try_entry(r->parts[i]);
+	}
+}
+
+/* The first byte says into what pieces the others are cut: all at once, or at
+ * most so many at a time, in lengths that a simple generator draws. */
+struct pieces {
+	const uint8_t *at;
+	size_t left, most;
+	uint32_t seed;
+};
+
+static size_t next_piece(struct pieces *p)
+{
+	size_t n = p->left;
+
+	if (p->most > 0) {
+		p->seed = p->seed * 1664525u + 1013904223u;
+		n = 1 + (p->seed >> 16) % p->most;
+	}
+	return n < p->left ? n : p->left;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct pieces p = { data + 1, size - 1, 0, 0 };
+	const struct redis_reply *reply = NULL;
+	struct redis_reader reader;
+	struct dlk_error err;
+	int rc = 0;
+
+	if (size == 0)
+		return 0;
+	p.most = data[0] & 0x3f;
+	p.seed = data[0];
+	REQUIRE(dlki_redis_reader_init(&reader, &err) == 0);
+	while (rc == 0 && p.left > 0) {
+		size_t n = next_piece(&p);
+
+		rc = dlki_redis_reader_feed(&reader, (const char *)p.at, n,
+					    &err);
+		p.at += n;
+		p.left -= n;
+		while (rc == 0) {
+			rc = dlki_redis_reader_next(&reader, &reply, &err);
+			if (rc != 1)
+				break;
+			REQUIRE(reader.built <= REDIS_REPLY_MAX);
+			try_reply(reply);
+			rc = 0;
+		}
+		REQUIRE(reader.built <= REDIS_REPLY_MAX);
+	}
+	if (rc != 0)
+		require_message(&err, rc);
+	dlki_redis_reader_free(&reader);
+	return 0;
+}

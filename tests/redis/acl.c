@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Users with few rights.  That the least rule of docs/redis.md is enough for
+ * everything, conform_redis.c sees to. */
+#include "support.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "redis/rule.h"
+
+TestSuite(redis_acl, .timeout = 120);
+
+static struct lab_server *server;
+static struct diary diary = DIARY_INIT;
+
+static void set_up(void)
+{
+	server = server_start(NULL);
+	server_do(server, "%s", least_rule("app", "pw"));
+}
+
+static dlock_client *open_as(const char *user, const char *query)
+{
+	dlock_options o = options_of(&diary);
+	dlock_client *c = NULL;
+	char uri[160];
+
+	snprintf(uri, sizeof(uri), "redis://%s:pw@127.0.0.1:%d/?ask=2s%s", user,
+		 server->port, query);
+	CHECK_OK(dlock_open(&c, uri, &o));
+	return c;
+}
+
+Test(redis_acl, least_rule_is_not_more_than_it_must_be)
+{
+	dlock_client *c;
+	char rule[1024];
+
+	set_up();
+	snprintf(rule, sizeof(rule), "%s", least_rule("app", "pw"));
+	CHECK(!strstr(rule, "+@"));
+	CHECK(!strstr(rule, "~*"));
+	CHECK(!strstr(rule, "allkeys"));
+	CHECK(!strstr(rule, "&*"));
+	CHECK(!strstr(rule, "allchannels"));
+	CHECK(!strstr(rule, "+flush"));
+	CHECK(!strstr(rule, "+config"));
+	CHECK(!strstr(rule, "+keys"));
+	c = open_as("app", "");
+	warm_up(c);
+	dlock_close(c);
+	server_end(server);
+}
+
+/* Whatever right is missing, the message names the remedy. */
+Test(redis_acl, one_right_less_is_an_error_that_says_so)
+{
+	static const char *const rights[] = { "evalsha", "set", "get", "time" };
+	dlock_client *c;
+	dlock_lock *l;
+
+	set_up();
+	c = open_as("app", "&ttl=20s");
+	l = mutex(c, "x");
+	warm_up(c);
+	for (size_t i = 0; i < sizeof(rights) / sizeof(rights[0]); i++) {
+		dlock_hold *h = NULL;
+
+		server_do(server, "ACL SETUSER app -%s", rights[i]);
+		CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EDENIED);
+		CHECK_TEXT(dlock_errmsg(), "ACL");
+		server_do(server, "ACL SETUSER app +%s", rights[i]);
+		give(take(l, patience_ms()));
+	}
+	server_do(server, "ACL SETUSER app resetkeys ~other:*");
+	{
+		dlock_hold *h = NULL;
+
+		CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EDENIED);
+		CHECK_TEXT(dlock_errmsg(), "ACL");
+	}
+	end(c, l);
+	server_end(server);
+}
+
+/* Without the channel nobody can be told; waiters look, and get it. */
+Test(redis_acl, without_the_channel_waiters_poll)
+{
+	dlock_client *c;
+	dlock_lock *l;
+	dlock_hold *h;
+	struct taker t = { 0 };
+
+	set_up();
+	server_do(server, "ACL SETUSER app -subscribe");
+	c = open_as("app", "&ttl=3s");
+	l = mutex(c, "x");
+	h = take(l, patience_ms());
+	taker_start(&t, c, l, FOREVER, 0);
+	EVENTUALLY(stats_of(c).waiters == 1 && stats_of(c).attempts >= 3);
+	give(h);
+	EVENTUALLY(t.done);
+	CHECK_OK(t.rc);
+	let_go(&t);
+	CHECK(diary_says(&diary, "ACL"));
+	end(c, l);
+	server_end(server);
+}
+
+/* The right is taken away from a holder: told at risk, and lost in time; and
+ * when it is given back, all is well. */
+Test(redis_acl, taken_away_while_held)
+{
+	dlock_client *c;
+	dlock_lock *l;
+	dlock_hold *h;
+
+	set_up();
+	c = open_as("app", "&ttl=1500ms");
+	l = mutex(c, "x");
+	h = take(l, patience_ms());
+	server_do(server, "ACL SETUSER app -evalsha");
+	EVENTUALLY(diary.risks == 1);
+	server_do(server, "ACL SETUSER app +evalsha");
+	EVENTUALLY(diary.safes + diary.losses == 1);
+	dlock_release(h);
+	h = take(l, patience_ms());
+	server_do(server, "ACL SETUSER app off");
+	server_do(server, "CLIENT KILL USER app");
+	EVENTUALLY(diary.losses >= 1);
+	CHECK_RC(dlock_check(h), DLOCK_ELOST);
+	CHECK(dlock_release(h) != DLOCK_OK);
+	end(c, l);
+	server_end(server);
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a server may say instead of an answer: each its own code and words. */
+#include "support.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "redis/hostile.h"
+
+TestSuite(redis_errors, .timeout = 120);
+
+/* ---- Every error reply, from a server that lies -------------------------- */
+
+static const struct said {
+	const char *reply;
+	int code;
+	const char *part;
+} said[] = {
+	{ "-LOADING Redis is loading the dataset in memory\r\n",
+	  DLOCK_EUNREACHABLE, "loading" },
+	{ "-BUSY Redis is busy running a script. You can only call SCRIPT "
+	  "KILL or SHUTDOWN NOSAVE.\r\n",
+	  DLOCK_EUNREACHABLE, "long script" },
+	{ "-READONLY You can't write against a read only replica.\r\n",
+	  DLOCK_EUNREACHABLE, "give the master" },
+	{ "-MASTERDOWN Link with MASTER is down and replica-serve-stale-data "
+	  "is set to 'no'.\r\n",
+	  DLOCK_EUNREACHABLE, "without its master" },
+	{ "-CLUSTERDOWN The cluster is down\r\n", DLOCK_EUNREACHABLE,
+	  "cluster that is down" },
+	{ "-TRYAGAIN Multiple keys request during rehashing of slot\r\n",
+	  DLOCK_EUNREACHABLE, "slot" },
+	{ "-MOVED 866 127.0.0.1:1\r\n", DLOCK_ENOTSUP, "clusters" },
+	{ "-ASK 866 127.0.0.1:1\r\n", DLOCK_ENOTSUP, "clusters" },
+	{ "-CROSSSLOT Keys in request don't hash to the same slot\r\n",
+	  DLOCK_ENOTSUP, "clusters" },
+	{ "-OOM command not allowed when used memory > 'maxmemory'.\r\n",
+	  DLOCK_EUNREACHABLE, "maxmemory" },
+	{ "-MISCONF Redis is configured to save RDB snapshots, but it's "
+	  "currently unable to persist to disk.\r\n",
+	  DLOCK_EUNREACHABLE, "cannot save" },
+	{ "-NOREPLICAS Not enough good replicas to write.\r\n",
+	  DLOCK_EUNREACHABLE, "min-replicas-to-write" },
+	{ "-NOPERM this user has no permissions to run the 'evalsha' "
+	  "command\r\n",
+	  DLOCK_EDENIED, "ACL rule" },
+	{ "-NOAUTH Authentication required.\r\n", DLOCK_EDENIED,
+	  "wants a password" },
+	{ "-WRONGPASS invalid username-password pair or user is disabled.\r\n",
+	  DLOCK_EDENIED, "refused our user name" },
+	{ "-DENIED Redis is running in protected mode\r\n", DLOCK_EDENIED,
+	  "protected mode" },
+	{ "-ERR max number of clients reached\r\n", DLOCK_EUNREACHABLE,
+	  "maxclients" },
+	{ "-WRONGTYPE Operation against a key holding the wrong kind of "
+	  "value\r\n",
+	  DLOCK_EPROTO, "another type" },
+	{ "-ERR unknown command 'evalsha', with args beginning with:\r\n",
+	  DLOCK_ENOTSUP, "6.2" },
+	{ "-ERR something that nobody has heard of\r\n", DLOCK_EPROTO,
+	  "nobody has heard of" },
+	{ "-\r\n", DLOCK_EPROTO, "" },
+};
+
+Test(redis_errors, each_has_a_code_and_a_message_of_its_own)
+{
+	enum { COUNT = sizeof(said) / sizeof(said[0]) };
+	static char told[COUNT][256];
+	struct lab_server *server = server_start(NULL);
+	struct hostile *h = hostile_start(server);
+	dlock_client *c = client_of(hostile_port(h), "ask=300ms", NULL);
+	dlock_lock *l = mutex(c, "x");
+
+	warm_up(c);
+	for (size_t i = 0; i < COUNT; i++) {
+		dlock_hold *hold = NULL;
+
+		hostile_say(h, "EVAL", said[i].reply, strlen(said[i].reply));
+		CHECK_RC(dlock_acquire(l, 0, &hold), said[i].code);
+		CHECK_TEXT(dlock_errmsg(), said[i].part);
+		snprintf(told[i], sizeof(told[i]), "%s", dlock_errmsg());
+		for (size_t j = 0; j < i; j++)
+			CHECK(strcmp(told[i], told[j]) != 0);
+		hostile_say(h, NULL, NULL, 0);
+		give(take(l, patience_ms()));
+	}
+	end(c, l);
+	hostile_free(h);
+	server_end(server);
+}
+
+/* An error that may pass is waited for. */
+Test(redis_errors, that_pass_are_borne)
+{
+	static const char loading[] = "-LOADING Redis is loading\r\n";
+	struct lab_server *server = server_start(NULL);
+	struct hostile *h = hostile_start(server);
+	struct diary diary = DIARY_INIT;
+	dlock_client *c = client_of(hostile_port(h), "ttl=3s", &diary);
+	dlock_lock *l = mutex(c, "x");
+	struct taker t = { 0 };
+
+	hostile_say(h, "EVAL", loading, sizeof(loading) - 1);
+	taker_start(&t, c, l, patience_ms(), 0);
+	EVENTUALLY(hostile_lies(h) >= 3);
+	CHECK(!t.done);
+	hostile_say(h, NULL, NULL, 0);
+	EVENTUALLY(t.done);
+	CHECK_OK(t.rc);
+	hostile_say(h, "EVAL", loading, sizeof(loading) - 1);
+	EVENTUALLY(diary.risks == 1);
+	hostile_say(h, NULL, NULL, 0);
+	EVENTUALLY(diary.safes == 1);
+	let_go(&t);
+	CHECK_OK(t.release_rc);
+	end(c, l);
+	hostile_free(h);
+	server_end(server);
+}
+
+/* ---- What is in the way -------------------------------------------------- */
+
+Test(redis_errors, a_key_of_another_type_is_named)
+{
+	struct lab_server *server = server_start(NULL);
+	dlock_client *c = client_of(server->port, NULL, NULL);
+	dlock_lock *l = mutex(c, "x");
+	dlock_hold *h = take(l, 0);
+	char key[256];
+
+	snprintf(key, sizeof(key), "%s", only_key(server));
+	give(h);
+	server_do(server, "DEL %s", key);
+	server_do(server, "LPUSH %s a", key);
+	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EPROTO);
+	CHECK_TEXT(dlock_errmsg(), "another type");
+	CHECK_TEXT(server_do(server, "TYPE %s", key), "list");
+	server_do(server, "DEL %s", key);
+	give(take(l, 0));
+	end(c, l);
+	server_end(server);
+}
+
+Test(redis_errors, a_key_that_does_not_expire_is_named)
+{
+	struct lab_server *server = server_start(NULL);
+	dlock_client *c = client_of(server->port, "ttl=2s", NULL);
+	dlock_lock *l = mutex(c, "x");
+	dlock_hold *h = take(l, 0);
+	char key[256];
+
+	snprintf(key, sizeof(key), "%s", only_key(server));
+	give(h);
+	server_do(server, "SET %s something", key);
+	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EPROTO);
+	CHECK_TEXT(dlock_errmsg(), "never expires");
+	CHECK_RC(dlock_acquire(l, patience_ms(), &h), DLOCK_EPROTO);
+	CHECK_TEXT(server_do(server, "GET %s", key), "something");
+	CHECK_OK(dlock_break(l, patience_ms()));
+	h = take(l, 0);
+	/* Ours, made endless by somebody who meant well. */
+	server_do(server, "PERSIST %s", key);
+	{
+		dlock_client *other = client_of(server->port, NULL, NULL);
+		dlock_lock *theirs = mutex(other, "x");
+		dlock_hold *none = NULL;
+
+		CHECK_RC(dlock_acquire(theirs, 0, &none), DLOCK_EPROTO);
+		CHECK_TEXT(dlock_errmsg(), "expiry");
+		end(other, theirs);
+	}
+	give(h);
+	end(c, l);
+	server_end(server);
+}
+
+/* One that does expire is waited for. */
+Test(redis_errors, a_foreign_key_that_expires_is_waited_for)
+{
+	struct lab_server *server = server_start(NULL);
+	dlock_client *c = client_of(server->port, "ttl=3s", NULL);
+	dlock_lock *l = mutex(c, "x");
+	dlock_hold *h = take(l, 0);
+	char key[256];
+
+	snprintf(key, sizeof(key), "%s", only_key(server));
+	give(h);
+	server_do(server, "SET %s something PX 400", key);
+	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EBUSY);
+	give(take(l, patience_ms()));
+	end(c, l);
+	server_end(server);
+}
+
+/* ---- Limits of the server ------------------------------------------------ */
+
+Test(redis_errors, a_full_server_takes_no_locks_but_lets_them_go)
+{
+	struct lab_redis_options o = { .policy = "noeviction" };
+	struct lab_server *server = server_start(&o);
+	struct diary diary = DIARY_INIT;
+	dlock_client *c = client_of(server->port, "ttl=1500ms&ask=300ms",
+				    &diary);
+	dlock_lock *l = mutex(c, "x"), *m = mutex(c, "y");
+	dlock_hold *h = take(l, 0), *none = NULL;
+	uint64_t token = dlock_token(h), renewed;
+
+	server_do(server, "CONFIG SET maxmemory 1");
+	CHECK_RC(dlock_acquire(m, 0, &none), DLOCK_EUNREACHABLE);
+	CHECK_TEXT(dlock_errmsg(), "maxmemory");
+	renewed = stats_of(c).renewed;
+	EVENTUALLY(stats_of(c).renewed >= renewed + 2);
+	CHECK_INT(diary.losses, ==, 0);
+	give(h);
+	server_do(server, "CONFIG SET maxmemory 0");
+	h = take(l, patience_ms());
+	CHECK(dlock_token(h) > token);
+	give(h);
+	give(take(m, patience_ms()));
+	dlock_free(m);
+	end(c, l);
+	server_end(server);
+}
+
+/* As above, with somebody in line. */
+Test(redis_errors, a_full_server_passes_locks_on)
+{
+	struct lab_redis_options o = { .policy = "noeviction" };
+	struct lab_server *server = server_start(&o);
+	dlock_client *c = client_of(server->port, "ttl=3s", NULL);
+	dlock_lock *l = mutex(c, "x");
+	dlock_hold *h = take(l, 0);
+	struct taker t = { 0 };
+
+	taker_start(&t, c, l, 2 * patience_ms(), 1);
+	server_do(server, "CONFIG SET maxmemory 1");
+	give(h);
+	nap_ms(50);
+	server_do(server, "CONFIG SET maxmemory 0");
+	EVENTUALLY(t.done);
+	CHECK_OK(t.rc);
+	let_go(&t);
+	end(c, l);
+	server_end(server);
+}
+
+Test(redis_errors, an_eviction_is_warned_of_and_found)
+{
+	struct lab_redis_options o = { .maxmemory = "6mb",
+				       .policy = "volatile-ttl" };
+	struct lab_server *server = server_start(&o);
+	struct diary diary = DIARY_INIT;
+	dlock_client *c = client_of(server->port, "ttl=3s", &diary);
+	dlock_lock *l = mutex(c, "x");
+	dlock_hold *h;
+	uint64_t token;
+	int64_t begin;
+
+	CHECK(diary_says(&diary, "volatile-ttl"));
+	h = take(l, 0);
+	token = dlock_token(h);
+	begin = now_ms();
+	for (int i = 0; i < 12 && lab_redis_info(server, "evicted_keys") < 1;
+	     i++)
+		lab_redis_do(server, NULL, 0, "SETRANGE fill%d 500000 x", i);
+	CHECK_INT(lab_redis_info(server, "evicted_keys"), >=, 1);
+	begin = now_ms();
+	EVENTUALLY(diary.losses == 1);
+	CHECK_INT(diary.lost_at - begin, <=, 1000 + 100 + slack_ms());
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	server_do(server, "FLUSHALL");
+	h = take(l, patience_ms());
+	CHECK(dlock_token(h) > token);
+	give(h);
+	end(c, l);
+	server_end(server);
+}
+
+Test(redis_errors, a_server_without_room_for_clients_says_so)
+{
+	struct lab_redis_options o = { .config = "maxclients 4\n" };
+	struct lab_server *server = server_start(&o);
+	dlock_client *c[4] = { NULL };
+	int rc = DLOCK_OK, n = 0;
+
+	while (n < 4 && rc == DLOCK_OK)
+		rc = dlock_open(&c[n++], uri_of(server->port, "connect=1s"),
+				NULL);
+	if (rc == DLOCK_OK) {
+		dlock_client *one_more = NULL;
+
+		rc = dlock_open(&one_more, uri_of(server->port, "connect=1s"),
+				NULL);
+	} else {
+		n--;
+	}
+	CHECK_RC(rc, DLOCK_EUNREACHABLE);
+	CHECK_TEXT(dlock_errmsg(), "maxclients");
+	while (n > 0)
+		dlock_close(c[--n]);
+	EVENTUALLY(lab_redis_do(server, NULL, 0, "PING") == 0);
+	server_end(server);
+}
+
+Test(redis_errors, a_server_that_is_blocked_by_a_script_is_waited_for)
+{
+	struct lab_redis_options o = { .config = "lua-time-limit 50\n" };
+	struct lab_server *server = server_start(&o);
+	dlock_client *c = client_of(server->port, "ttl=30s&ask=100ms", NULL);
+	dlock_lock *l = mutex(c, "x");
+	dlock_hold *h = NULL;
+	struct lab_address to = lab_server_address(server);
+	const char *loop = "EVAL \"while true do end\" 0\r\n";
+	int fd = lab_connect(&to, now_ms() * 1000000 + 5000000000);
+
+	warm_up(c);
+	CHECK(fd >= 0);
+	CHECK(lab_send(fd, loop, strlen(loop),
+		       now_ms() * 1000000 + 5000000000) == 0);
+	nap_ms(100);
+	CHECK_RC(dlock_acquire(l, 200, &h), DLOCK_EUNREACHABLE);
+	CHECK_TEXT(dlock_errmsg(), "script");
+	EVENTUALLY(lab_redis_do(server, NULL, 0, "SCRIPT KILL") == 0);
+	give(take(l, patience_ms()));
+	close(fd);
+	end(c, l);
+	server_end(server);
+}

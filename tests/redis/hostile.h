@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A server that lies: it passes everything on to a real one until it is told
+ * what to say instead.
+ */
+#ifndef DLOCK_TESTS_REDIS_HOSTILE_H
+#define DLOCK_TESTS_REDIS_HOSTILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lab/server.h"
+
+struct hostile;
+
+/* `s` may be NULL: then whoever is not lied to gets no answer.  What does not
+ * succeed fails the test. */
+struct hostile *hostile_start(const struct lab_server *s);
+int hostile_port(const struct hostile *h);
+void hostile_free(struct hostile *h);
+
+/* From now on whatever a client sends that contains `match` (NULL: anything)
+ * is answered with these bytes and goes no further.  bytes NULL: the truth
+ * again. */
+void hostile_say(struct hostile *h, const char *match, const void *bytes,
+		 size_t len);
+
+/* ... and then with zeroes, until the client closes or 64 MB are through. */
+void hostile_flood(struct hostile *h);
+
+/* Send these bytes to every client that has subscribed to something. */
+void hostile_push(struct hostile *h, const void *bytes, size_t len);
+
+/* How many lies were told; the most bytes that one client took of a flood. */
+uint64_t hostile_lies(struct hostile *h);
+uint64_t hostile_flooded(struct hostile *h);
+
+#endif

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Replies that are lost, late, or come a byte at a time; and requests that
+ * arrive when nobody waits for them any more. */
+#include "support.h"
+
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <string.h>
+
+#include "lab/fail.h"
+#include "lab/storm.h"
+
+TestSuite(redis_lost, .timeout = 120);
+
+/* A client behind a proxy, and one that sees the server as it is. */
+static struct lab_server *server;
+static struct lab_proxy *proxy;
+static struct diary diary = DIARY_INIT;
+static dlock_client *far, *near;
+static dlock_lock *l, *nl;
+
+#define HASTY "connect=300ms&close=300ms"
+
+static void set_up(const char *query)
+{
+	server = server_start(NULL);
+	proxy = proxy_start(server);
+	far = client_of(lab_proxy_port(proxy), query, &diary);
+	near = client_of(server->port, query, NULL);
+	warm_up(far);
+	warm_up(near);
+	l = mutex(far, "x");
+	nl = mutex(near, "x");
+}
+
+static void tear_down(void)
+{
+	lab_proxy_heal(proxy);
+	end(far, l);
+	end(near, nl);
+	lab_proxy_free(proxy);
+	server_end(server);
+}
+
+static void swallowed(uint64_t n)
+{
+	if (lab_proxy_wait(proxy, LAB_SWALLOWED, n, patience_ms()) < 0)
+		FAIL("%s", lab_errmsg());
+}
+
+/* The lock is the far client's, and then anybody's. */
+static void held_then_free(dlock_hold *h)
+{
+	dlock_hold *other = NULL;
+	uint64_t token = dlock_token(h);
+
+	CHECK_RC(dlock_acquire(nl, 0, &other), DLOCK_EBUSY);
+	CHECK_OK(dlock_check(h));
+	give(h);
+	other = take(nl, 0);
+	CHECK(dlock_token(other) > token);
+	give(other);
+}
+
+Test(redis_lost, of_an_acquire_is_lost_and_the_claim_found)
+{
+	set_up(HASTY);
+	lab_proxy_swallow(proxy, "EVAL", LAB_THEN_NOTHING);
+	held_then_free(take(l, patience_ms()));
+	swallowed(1);
+	lab_proxy_swallow(proxy, "EVAL", LAB_THEN_CLOSE);
+	held_then_free(take(l, patience_ms()));
+	swallowed(2);
+	lab_proxy_swallow(proxy, "EVAL", LAB_THEN_RESET);
+	held_then_free(take(l, patience_ms()));
+	swallowed(3);
+	tear_down();
+}
+
+Test(redis_lost, of_a_try_is_lost_and_nothing_is_left)
+{
+	dlock_hold *h = NULL;
+
+	set_up("ttl=30s&ask=300ms&" HASTY);
+	lab_proxy_swallow(proxy, "EVAL", LAB_THEN_NOTHING);
+	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EUNREACHABLE);
+	swallowed(1);
+	/* Much earlier than the lease would end. */
+	give(take(nl, 10000));
+	tear_down();
+}
+
+Test(redis_lost, of_a_renewal_is_lost_and_the_lease_stands)
+{
+	dlock_hold *h;
+	int64_t begin;
+
+	set_up("ttl=3s");
+	h = take(l, 0);
+	EVENTUALLY(stats_of(far).renewed >= 1);
+	begin = now_ms();
+	lab_proxy_swallow(proxy, "EVAL", LAB_THEN_NOTHING);
+	swallowed(1);
+	EVENTUALLY(diary.risks == 1 || now_ms() > begin + 5000 * slowness());
+	EVENTUALLY(stats_of(far).renewed >= 3);
+	CHECK_OK(dlock_check(h));
+	CHECK_INT(diary.losses, ==, 0);
+	CHECK_INT(diary.risks, ==, diary.safes);
+	held_then_free(h);
+	tear_down();
+}
+
+Test(redis_lost, of_all_renewals_are_lost_and_so_is_the_lock)
+{
+	dlock_hold *h;
+	int64_t begin;
+
+	set_up("ttl=900ms");
+	begin = now_ms();
+	h = take(l, 0);
+	lab_proxy_hole(proxy, LAB_DOWN, true);
+	EVENTUALLY(diary.losses == 1);
+	/* No renewal that was not answered has moved the end; the first one
+	 * may have been. */
+	CHECK_INT(diary.lost_at - begin, <=, 900 + 300 + slack_ms());
+	CHECK_RC(dlock_check(h), DLOCK_ELOST);
+	lab_proxy_heal(proxy);
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	tear_down();
+}
+
+Test(redis_lost, of_a_release_is_lost_and_the_lock_is_free)
+{
+	static const enum lab_then then[] = { LAB_THEN_NOTHING, LAB_THEN_CLOSE,
+					      LAB_THEN_RESET };
+	set_up("ttl=30s&ask=300ms&" HASTY);
+	for (uint64_t i = 0; i < 3; i++) {
+		dlock_hold *h = take(l, patience_ms());
+		int rc;
+
+		lab_proxy_swallow(proxy, "EVAL", then[i]);
+		rc = dlock_release(h);
+		swallowed(i + 1);
+		CHECK(rc == DLOCK_OK || rc == DLOCK_EUNREACHABLE);
+		give(take(nl, slack_ms()));
+		EVENTUALLY(stats_of(far).remnants == 0);
+	}
+	tear_down();
+}
+
+/* ---- Requests that come too late ----------------------------------------- */
+
+Test(redis_lost, a_request_that_arrives_late_leaves_no_holder)
+{
+	dlock_hold *h = NULL;
+	int64_t begin;
+
+	set_up("ttl=2s&ask=100ms&" HASTY);
+	lab_proxy_hold(proxy, "EVAL");
+	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EUNREACHABLE);
+	if (lab_proxy_wait(proxy, LAB_HELD, 1, patience_ms()) < 0)
+		FAIL("%s", lab_errmsg());
+	begin = now_ms();
+	CHECK_INT(lab_proxy_deliver(proxy), ==, 1);
+	h = take(nl, 2000 + patience_ms());
+	CHECK_INT(now_ms() - begin, <=, 2000 + 2 * slack_ms());
+	give(h);
+	EVENTUALLY(stats_of(far).remnants == 0);
+	tear_down();
+}
+
+/* A reply that comes when its caller has given up must not be taken for the
+ * next one's. */
+Test(redis_lost, a_late_one_is_nobodys)
+{
+	dlock_lock *other;
+	dlock_hold *a = NULL, *b;
+
+	set_up("ttl=30s&ask=150ms&" HASTY);
+	other = mutex(far, "y");
+	for (int i = 0; i < 3; i++) {
+		/* Busy: the late reply says so, while "y" is free. */
+		dlock_hold *theirs = take(nl, patience_ms());
+
+		lab_proxy_delay(proxy, LAB_DOWN, 250);
+		CHECK_RC(dlock_acquire(l, 0, &a), DLOCK_EUNREACHABLE);
+		lab_proxy_delay(proxy, LAB_DOWN, 0);
+		nap_ms(150);
+		b = take(other, 0);
+		CHECK_OK(dlock_check(b));
+		give(b);
+		give(theirs);
+	}
+	dlock_free(other);
+	tear_down();
+}
+
+/* The clean-up that follows asks the same again, and so could take a late
+ * answer for its own: then that one would be left over for whoever is next. */
+Test(redis_lost, a_late_one_of_a_release_is_nobodys)
+{
+	set_up("ttl=30s&connect=600ms&close=600ms");
+	for (int i = 0; i < 2; i++) {
+		dlock_hold *h = take(l, patience_ms());
+
+		lab_proxy_delay(proxy, LAB_DOWN, 900);
+		CHECK_RC(dlock_release(h), DLOCK_EUNREACHABLE);
+		/* Not as late, but later than the first. */
+		lab_proxy_delay(proxy, LAB_DOWN, 400);
+		EVENTUALLY(stats_of(far).remnants == 0);
+		lab_proxy_delay(proxy, LAB_DOWN, 0);
+		nap_ms(250);
+		give(take(l, patience_ms()));
+	}
+	tear_down();
+}
+
+Test(redis_lost, take_their_time_off_the_lease)
+{
+	dlock_hold *h;
+
+	set_up("ttl=3s");
+	lab_proxy_delay(proxy, LAB_DOWN, 600);
+	h = take(l, patience_ms());
+	CHECK_INT(dlock_remaining_ms(h), <=, 3000 - 600);
+	lab_proxy_heal(proxy);
+	give(h);
+	tear_down();
+}
+
+/* ---- Deadlines ----------------------------------------------------------- */
+
+static int64_t time_of_acquire(int64_t timeout_ms)
+{
+	int64_t begin = now_ms();
+	dlock_hold *h = NULL;
+
+	CHECK_RC(dlock_acquire(l, timeout_ms, &h), DLOCK_EUNREACHABLE);
+	return now_ms() - begin;
+}
+
+static void deadline_is_kept(void)
+{
+	if (lab_storm_start(1000) < 0)
+		FAIL("%s", lab_errmsg());
+	CHECK_WITHIN(time_of_acquire(200), 200 + 100 + slack_ms() / 4);
+	CHECK_WITHIN(time_of_acquire(0), 100 + slack_ms() / 4);
+	CHECK(lab_storm_stop() > 50);
+}
+
+Test(redis_lost, by_the_byte_do_not_stretch_a_deadline)
+{
+	set_up("ttl=2s&ask=100ms&" HASTY);
+	lab_proxy_drip(proxy, LAB_DOWN, 40);
+	deadline_is_kept();
+	tear_down();
+}
+
+Test(redis_lost, that_never_come_do_not_stretch_a_deadline)
+{
+	set_up("ttl=2s&ask=100ms&" HASTY);
+	lab_proxy_hole(proxy, LAB_DOWN, true);
+	deadline_is_kept();
+	tear_down();
+}
+
+Test(redis_lost, that_are_half_do_not_stretch_a_deadline)
+{
+	set_up("ttl=2s&ask=100ms&" HASTY);
+	lab_proxy_half_close(proxy, LAB_DOWN);
+	lab_proxy_refuse(proxy, true);
+	deadline_is_kept();
+	tear_down();
+}
+
+static int64_t time_of_close(void)
+{
+	int64_t begin = now_ms();
+	int64_t took;
+	dlock_client *c;
+	dlock_hold *h;
+
+	lab_proxy_heal(proxy);
+	c = client_of(lab_proxy_port(proxy), "close=200ms", NULL);
+	l = mutex(c, "x");
+	h = take(l, patience_ms());
+	lab_proxy_hole(proxy, LAB_DOWN, true);
+	begin = now_ms();
+	dlock_close(c);
+	took = now_ms() - begin;
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	dlock_free(l);
+	return took;
+}
+
+Test(redis_lost, that_never_come_do_not_keep_us_from_closing)
+{
+	server = server_start(NULL);
+	proxy = proxy_start(server);
+	for (int i = 0; i < 3; i++) {
+		if (time_of_close() <= 200 + slack_ms())
+			return;
+		server_do(server, "FLUSHALL");
+	}
+	FAIL("dlock_close() took longer than close=200ms");
+}
+
+Test(redis_lost, a_reset_while_held_costs_nothing)
+{
+	dlock_hold *h;
+
+	signal(SIGPIPE, SIG_DFL);
+	set_up("ttl=3s");
+	h = take(l, 0);
+	for (unsigned int i = 1; i <= 3; i++) {
+		lab_proxy_reset(proxy);
+		EVENTUALLY(stats_of(far).renewed >= i);
+	}
+	lab_proxy_reset(proxy);
+	CHECK_INT(diary.losses, ==, 0);
+	held_then_free(h);
+	for (int i = 0; i < 20; i++) {
+		lab_proxy_reset(proxy);
+		h = take(l, patience_ms());
+		lab_proxy_reset(proxy);
+		give(h);
+	}
+	tear_down();
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Renewals: whose they are, and what they must not do. */
+#include "support.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+TestSuite(redis_renew, .timeout = 120);
+
+static struct lab_server *server;
+static struct diary diary = DIARY_INIT;
+static dlock_client *c;
+static dlock_lock *l;
+
+static void set_up(const char *query)
+{
+	server = server_start(NULL);
+	c = client_of(server->port, query, &diary);
+	l = mutex(c, "x");
+}
+
+static void tear_down(void)
+{
+	end(c, l);
+	server_end(server);
+}
+
+Test(redis_renew, keeps_a_lock_and_gives_it_the_whole_lease)
+{
+	dlock_hold *h;
+
+	set_up("ttl=600ms");
+	h = take(l, 0);
+	EVENTUALLY(stats_of(c).renewed >= 6);
+	CHECK_OK(dlock_check(h));
+	CHECK_INT(dlock_remaining_ms(h), <=, 600);
+	CHECK_INT(diary.losses, ==, 0);
+	give(h);
+	tear_down();
+}
+
+Test(redis_renew, does_not_make_a_claim_that_is_gone)
+{
+	dlock_hold *h;
+
+	set_up("ttl=600ms");
+	h = take(l, 0);
+	EVENTUALLY(stats_of(c).renewed >= 1);
+	server_do(server, "DEL %s", only_key(server));
+	EVENTUALLY(diary.losses == 1);
+	CHECK_RC(dlock_check(h), DLOCK_ELOST);
+	CHECK_TEXT(server_do(server, "KEYS *{*"), "*0\r\n");
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	tear_down();
+}
+
+Test(redis_renew, does_not_prolong_what_is_anothers)
+{
+	dlock_client *other;
+	dlock_lock *theirs;
+	dlock_hold *h, *g;
+	const char *key;
+
+	set_up("ttl=900ms");
+	h = take(l, 0);
+	key = only_key(server);
+	server_do(server, "DEL %s", key);
+	other = client_of(server->port, "ttl=60s", NULL);
+	theirs = mutex(other, "x");
+	g = take(theirs, 0);
+	EVENTUALLY(diary.losses == 1);
+	/* Theirs has the lease that they asked for, and not ours. */
+	CHECK_INT(atoll(server_do(server, "PTTL %s", key)), >, 30000);
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	CHECK_OK(dlock_check(g));
+	CHECK(dlock_token(g) > 0);
+	CHECK_INT(atoll(server_do(server, "PTTL %s", key)), >, 30000);
+	give(g);
+	end(other, theirs);
+	tear_down();
+}
+
+/* The same for the sides that are shared. */
+Test(redis_renew, of_a_reader_and_a_permit_finds_a_loss)
+{
+	dlock_lock *r, *s;
+	dlock_hold *hr, *hs;
+
+	set_up("ttl=900ms");
+	r = rwlock(c, "r");
+	s = semaphore(c, "s", 2);
+	hr = take_shared(r, 0);
+	hs = take(s, 0);
+	EVENTUALLY(stats_of(c).renewed >= 4);
+	CHECK_OK(dlock_check(hr));
+	CHECK_OK(dlock_check(hs));
+	server_do(server, "FLUSHALL");
+	EVENTUALLY(diary.losses == 2);
+	CHECK_RC(dlock_release(hr), DLOCK_ELOST);
+	CHECK_RC(dlock_release(hs), DLOCK_ELOST);
+	dlock_free(r);
+	dlock_free(s);
+	tear_down();
+}
+
+Test(redis_renew, a_release_gives_up_nothing_of_anothers)
+{
+	dlock_client *other;
+	dlock_lock *theirs;
+	dlock_hold *h, *g, *none = NULL;
+
+	set_up("ttl=30s");
+	h = take(l, 0);
+	server_do(server, "DEL %s", only_key(server));
+	other = client_of(server->port, "ttl=30s", NULL);
+	theirs = mutex(other, "x");
+	g = take(theirs, 0);
+	/* We know of nothing yet. */
+	CHECK_OK(dlock_check(h));
+	dlock_release(h);
+	CHECK_RC(dlock_acquire(l, 0, &none), DLOCK_EBUSY);
+	CHECK_OK(dlock_check(g));
+	give(g);
+	end(other, theirs);
+	tear_down();
+}
+
+enum { MANY = 300 };
+
+/* One flight for all, whatever they are: the server's clients read in bulk. */
+Test(redis_renew, of_many_is_one_flight)
+{
+	static dlock_lock *locks[MANY];
+	static dlock_hold *holds[MANY];
+	struct lab_proxy *proxy;
+	uint64_t before, rounds;
+	char name[32];
+
+	server = server_start(NULL);
+	proxy = proxy_start(server);
+	c = client_of(lab_proxy_port(proxy), "ttl=6s", &diary);
+	for (int i = 0; i < MANY; i++) {
+		snprintf(name, sizeof(name), "lock %d", i);
+		locks[i] = mutex(c, name);
+		holds[i] = take(locks[i], patience_ms());
+	}
+	before = lab_proxy_stat(proxy, LAB_UP_CHUNKS);
+	rounds = stats_of(c).renewed;
+	EVENTUALLY(stats_of(c).renewed >= rounds + MANY);
+	CHECK_INT(lab_proxy_stat(proxy, LAB_UP_CHUNKS) - before, <, MANY / 4);
+	for (int i = 0; i < MANY; i++) {
+		give(holds[i]);
+		dlock_free(locks[i]);
+	}
+	dlock_close(c);
+	lab_proxy_free(proxy);
+	server_end(server);
+}
+
+Test(redis_renew, does_not_wait_for_a_server_that_stands_still)
+{
+	dlock_hold *h;
+	int64_t begin;
+
+	set_up("ttl=1500ms");
+	h = take(l, 0);
+	EVENTUALLY(stats_of(c).renewed >= 1);
+	begin = now_ms();
+	CHECK(lab_server_pause(server) == 0);
+	EVENTUALLY(diary.losses == 1);
+	CHECK_INT(diary.lost_at - begin, <=, 1500 + slack_ms());
+	CHECK_INT(diary.risks, ==, 1);
+	CHECK_RC(dlock_check(h), DLOCK_ELOST);
+	CHECK(lab_server_resume(server) == 0);
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	give(take(l, patience_ms()));
+	tear_down();
+}
+
+Test(redis_renew, bears_a_short_standstill)
+{
+	dlock_hold *h;
+
+	set_up("ttl=6s");
+	h = take(l, 0);
+	CHECK(lab_server_pause(server) == 0);
+	EVENTUALLY(diary.risks == 1);
+	CHECK(lab_server_resume(server) == 0);
+	EVENTUALLY(diary.safes == 1);
+	CHECK_OK(dlock_check(h));
+	give(h);
+	tear_down();
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A server that forgets, restarts, or is another one now. */
+#include "support.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lab/fail.h"
+
+TestSuite(redis_server, .timeout = 120);
+
+static struct lab_server *server;
+static struct diary diary = DIARY_INIT;
+static dlock_client *c;
+static dlock_lock *l;
+
+static void set_up(const struct lab_redis_options *o, const char *query)
+{
+	server = server_start(o);
+	c = client_of(server->port, query, &diary);
+	l = mutex(c, "x");
+}
+
+static void tear_down(void)
+{
+	end(c, l);
+	server_end(server);
+}
+
+static void restart(bool keep_data)
+{
+	CHECK(lab_server_kill(server) == 0);
+	if (lab_server_restart(server, keep_data) < 0)
+		FAIL("%s", lab_errmsg());
+}
+
+/* It is lost, which was found out in time; and the next token is larger. */
+static void lost_since(int64_t begin, int64_t within_ms, dlock_hold *h)
+{
+	uint64_t token = dlock_token(h);
+
+	EVENTUALLY(diary.losses == 1);
+	CHECK_INT(diary.lost_at - begin, <=, within_ms + slack_ms());
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	h = take(l, patience_ms());
+	CHECK(dlock_token(h) > token);
+	give(h);
+}
+
+/* A third of the lease, and the time in which it is found that the connection
+ * is a dead one. */
+Test(redis_server, that_was_killed_and_is_empty)
+{
+	dlock_hold *h;
+	int64_t begin;
+
+	set_up(NULL, "ttl=3s");
+	h = take(l, 0);
+	restart(false);
+	begin = now_ms();
+	lost_since(begin, 1000 + 250, h);
+	tear_down();
+}
+
+Test(redis_server, that_was_killed_and_remembers)
+{
+	struct lab_redis_options o = { .aof = true };
+	dlock_hold *h, *none = NULL;
+	dlock_client *other;
+	dlock_lock *theirs;
+	uint64_t token, renewed;
+
+	set_up(&o, "ttl=12s");
+	h = take(l, 0);
+	token = dlock_token(h);
+	restart(true);
+	renewed = stats_of(c).renewed;
+	other = client_of(server->port, NULL, NULL);
+	theirs = mutex(other, "x");
+	CHECK_RC(dlock_acquire(theirs, 0, &none), DLOCK_EBUSY);
+	EVENTUALLY(stats_of(c).renewed > renewed);
+	CHECK_OK(dlock_check(h));
+	CHECK_INT(diary.losses, ==, 0);
+	give(h);
+	h = take(theirs, patience_ms());
+	CHECK(dlock_token(h) > token);
+	give(h);
+	end(other, theirs);
+	tear_down();
+}
+
+/* Waiters find the new one, and each gets its turn. */
+Test(redis_server, that_is_restarted_under_waiters)
+{
+	struct taker t[3] = { 0 };
+	dlock_hold *h;
+
+	set_up(NULL, "ttl=2s");
+	h = take(l, 0);
+	for (int i = 0; i < 3; i++)
+		taker_start(&t[i], c, l, 3 * patience_ms(), 1);
+	restart(false);
+	for (int done = 0; done < 3;) {
+		EVENTUALLY(t[0].done + t[1].done + t[2].done > done);
+		for (int i = 0; i < 3; i++) {
+			if (!t[i].done || t[i].leave)
+				continue;
+			CHECK_OK(t[i].rc);
+			let_go(&t[i]);
+			done++;
+		}
+	}
+	dlock_release(h);
+	tear_down();
+}
+
+Test(redis_server, that_was_flushed)
+{
+	dlock_hold *h;
+	int64_t begin;
+
+	set_up(NULL, "ttl=3s");
+	h = take(l, 0);
+	begin = now_ms();
+	server_do(server, "FLUSHALL");
+	lost_since(begin, 1000 + 100, h);
+	tear_down();
+}
+
+/* ---- What other people do to a server ------------------------------------ */
+
+struct worker {
+	pthread_t thread;
+	dlock_client *client;
+	uint64_t pairs, last;
+	atomic_int *stop;
+};
+
+/* Tokens rise for whoever looks at them in turn. */
+static void *pairs(void *arg)
+{
+	struct worker *w = arg;
+	dlock_lock *x = mutex(w->client, "x");
+
+	while (!*w->stop) {
+		dlock_hold *h = take(x, patience_ms());
+
+		CHECK(dlock_token(h) > w->last);
+		w->last = dlock_token(h);
+		w->pairs++;
+		dlock_release(h);
+	}
+	dlock_free(x);
+	return NULL;
+}
+
+static void pairs_go_on_under(const char *command, const char *query)
+{
+	struct worker w[3] = { 0 };
+	atomic_int stop = 0;
+	int64_t until;
+
+	set_up(NULL, query);
+	for (int i = 0; i < 3; i++) {
+		w[i].stop = &stop;
+		w[i].client = client_of(server->port, query, NULL);
+		CHECK(!pthread_create(&w[i].thread, NULL, pairs, &w[i]));
+	}
+	until = now_ms() + 1000;
+	while (now_ms() < until) {
+		server_do(server, "%s", command);
+		nap_ms(3);
+	}
+	stop = 1;
+	for (int i = 0; i < 3; i++) {
+		CHECK(pthread_join(w[i].thread, NULL) == 0);
+		CHECK_INT(w[i].pairs, >, 5);
+		CHECK_INT(stats_of(w[i].client).lost, ==, 0);
+		dlock_close(w[i].client);
+	}
+	tear_down();
+}
+
+Test(redis_server, whose_scripts_are_flushed_all_the_time)
+{
+	pairs_go_on_under("SCRIPT FLUSH", "ttl=2s");
+}
+
+Test(redis_server, that_kills_our_connections_all_the_time)
+{
+	pairs_go_on_under("CLIENT KILL TYPE normal", "ttl=2s");
+}
+
+Test(redis_server, that_kills_our_inboxes_all_the_time)
+{
+	pairs_go_on_under("CLIENT KILL TYPE pubsub", "ttl=2s");
+}
+
+Test(redis_server, that_forgot_the_scripts_is_told_them)
+{
+	dlock_hold *h;
+
+	set_up(NULL, "ttl=900ms");
+	for (int i = 0; i < 3; i++) {
+		server_do(server, "SCRIPT FLUSH");
+		h = take(l, 0);
+		server_do(server, "SCRIPT FLUSH");
+		EVENTUALLY(stats_of(c).renewed > (uint64_t)i);
+		server_do(server, "SCRIPT FLUSH");
+		give(h);
+	}
+	CHECK_INT(stats_of(c).renew_failed, ==, 0);
+	tear_down();
+}
+
+/* ---- Another server ------------------------------------------------------ */
+
+/* A replica that has seen nothing of what happened since takes over. */
+Test(redis_server, that_is_a_stale_replica_now)
+{
+	struct lab_redis_options o = { 0 };
+	struct lab_server *replica;
+	struct lab_address to;
+	struct lab_proxy *proxy;
+	uint64_t token = 0;
+	dlock_hold *h = NULL;
+	int64_t begin;
+
+	server = server_start(NULL);
+	o.replica_of = server;
+	replica = server_start(&o);
+	proxy = proxy_start(server);
+	c = client_of(lab_proxy_port(proxy), "ttl=6s", &diary);
+	l = mutex(c, "x");
+	give(take(l, 0));
+	if (lab_redis_wait_synced(replica, patience_ms()) < 0)
+		FAIL("%s", lab_errmsg());
+	CHECK(lab_server_pause(replica) == 0);
+	for (int i = 0; i < 5; i++) {
+		h = take(l, patience_ms());
+		CHECK(dlock_token(h) > token);
+		token = dlock_token(h);
+		if (i < 4)
+			give(h);
+	}
+	lab_server_free(server);
+	to = lab_server_address(replica);
+	CHECK(lab_proxy_aim(proxy, &to) == 0);
+	CHECK(lab_server_resume(replica) == 0);
+	server_do(replica, "REPLICAOF NO ONE");
+	/* What was under way from the master was lost with it. */
+	server_do(replica, "FLUSHALL");
+	begin = now_ms();
+	lost_since(begin, 2000 + 250, h);
+	end(c, l);
+	lab_proxy_free(proxy);
+	server_end(replica);
+}
+
+Test(redis_server, that_is_a_replica_says_so)
+{
+	struct lab_redis_options o = { 0 };
+	struct lab_server *replica;
+	dlock_hold *h = NULL;
+	dlock_client *r;
+	dlock_lock *x;
+
+	set_up(NULL, NULL);
+	o.replica_of = server;
+	replica = server_start(&o);
+	if (lab_redis_wait_synced(replica, patience_ms()) < 0)
+		FAIL("%s", lab_errmsg());
+	r = client_of(replica->port, "ask=500ms", &diary);
+	CHECK(diary_says(&diary, "replica"));
+	x = mutex(r, "x");
+	CHECK_RC(dlock_acquire(x, 0, &h), DLOCK_EUNREACHABLE);
+	CHECK_TEXT(dlock_errmsg(), "replica");
+	end(r, x);
+	lab_server_free(replica);
+	tear_down();
+}
+
+Test(redis_server, that_is_a_replica_without_its_master_says_so)
+{
+	struct lab_redis_options o = { .config = "replica-serve-stale-data "
+						 "no\n" };
+	struct lab_server *replica;
+	dlock_client *r = NULL;
+	int rc;
+
+	server = server_start(NULL);
+	o.replica_of = server;
+	replica = server_start(&o);
+	if (lab_redis_wait_synced(replica, patience_ms()) < 0)
+		FAIL("%s", lab_errmsg());
+	lab_server_free(server);
+	EVENTUALLY(strstr(server_do(replica, "INFO replication"),
+			  "master_link_status:down"));
+	rc = dlock_open(&r, uri_of(replica->port, "ask=500ms"), NULL);
+	if (rc == DLOCK_OK) {
+		dlock_lock *x = mutex(r, "x");
+		dlock_hold *h = NULL;
+
+		rc = dlock_acquire(x, 0, &h);
+		CHECK_RC(rc, DLOCK_EUNREACHABLE);
+		CHECK_TEXT(dlock_errmsg(), "master");
+		end(r, x);
+	} else {
+		CHECK_RC(rc, DLOCK_EUNREACHABLE);
+		CHECK_TEXT(dlock_errmsg(), "master");
+	}
+	lab_server_free(replica);
+}

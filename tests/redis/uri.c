@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where to, as whom, and into which database; and that no password is told. */
+#include "support.h"
+
+#include <arpa/inet.h>
+#include <criterion/criterion.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+TestSuite(redis_uri, .timeout = 120);
+
+static dlock_client *open_uri(struct diary *d, const char *uri)
+{
+	dlock_options o = options_of(d);
+	dlock_client *c = NULL;
+
+	CHECK_OK(dlock_open(&c, uri, &o));
+	return c;
+}
+
+static void works(const char *uri)
+{
+	dlock_client *c = open_uri(NULL, uri);
+
+	warm_up(c);
+	dlock_close(c);
+}
+
+Test(redis_uri, valkey_is_another_name)
+{
+	struct lab_server *server = server_start(NULL);
+	char uri[128];
+
+	snprintf(uri, sizeof(uri), "valkey://127.0.0.1:%d?ask=2s",
+		 server->port);
+	works(uri);
+	snprintf(uri, sizeof(uri), "redis://localhost:%d?ask=2s", server->port);
+	works(uri);
+	server_end(server);
+}
+
+Test(redis_uri, of_a_unix_socket)
+{
+	struct lab_redis_options o = { .no_tcp = true };
+	struct lab_server *server = lab_redis_start(&o);
+	char uri[256];
+
+	CHECK(server);
+	snprintf(uri, sizeof(uri), "redis+unix://%s?ask=2s", server->socket);
+	works(uri);
+	snprintf(uri, sizeof(uri), "redis+unix://%s?ask=2s&db=3",
+		 server->socket);
+	works(uri);
+	server_end(server);
+	refused("redis+unix:///no/such/socket?connect=200ms",
+		DLOCK_EUNREACHABLE, "/no/such/socket");
+	refused("redis+unix://host/socket", DLOCK_EINVAL, "redis+unix");
+	refused("redis+unix:///" /* 111 bytes: more than an address holds */
+		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+		DLOCK_EINVAL, "");
+}
+
+static int ipv6_works(void)
+{
+	struct sockaddr_in6 a = { .sin6_family = AF_INET6,
+				  .sin6_addr = IN6ADDR_LOOPBACK_INIT };
+	int fd = socket(AF_INET6, SOCK_STREAM, 0);
+	int ok = fd >= 0 && bind(fd, (struct sockaddr *)&a, sizeof(a)) == 0;
+
+	close(fd);
+	return ok;
+}
+
+Test(redis_uri, of_an_ipv6_address)
+{
+	struct lab_redis_options o = { .config = "bind 127.0.0.1 ::1\n" };
+	struct lab_server *server;
+	char uri[128];
+
+	if (!ipv6_works())
+		cr_skip_test("no IPv6 here");
+	server = server_start(&o);
+	snprintf(uri, sizeof(uri), "redis://[::1]:%d/?ask=2s", server->port);
+	works(uri);
+	server_end(server);
+	snprintf(uri, sizeof(uri), "redis://[::1]:1/?connect=300ms");
+	refused(uri, DLOCK_EUNREACHABLE, "[::1]:1");
+}
+
+Test(redis_uri, that_is_wrong_is_refused_with_the_reason)
+{
+	refused("redis://a,b/", DLOCK_EINVAL, "several hosts");
+	refused("redis://a:1,b:2,c/0", DLOCK_EINVAL, "several hosts");
+	refused("redis:", DLOCK_EINVAL, "host");
+	refused("redis:///0", DLOCK_EINVAL, "host");
+	refused("redis://h/zero", DLOCK_EINVAL, "database");
+	refused("redis://h/0/1", DLOCK_EINVAL, "database");
+	refused("redis://h/-1", DLOCK_EINVAL, "database");
+	refused("redis://h/99999", DLOCK_EINVAL, "database");
+	refused("redis://h/1?db=1", DLOCK_EINVAL, "twice");
+	refused("redis://h/?order=none", DLOCK_EINVAL, "order");
+	refused("redis://h/?pool=0", DLOCK_EINVAL, "pool");
+	refused("redis://h:0/", DLOCK_EINVAL, "port");
+	refused("redis://h:65536/", DLOCK_EINVAL, "port");
+	refused("redis://h/?nonsense=1", DLOCK_EINVAL, "nonsense");
+	refused("rediss://h/", DLOCK_ENOTSUP, "TLS");
+	refused("redis://127.0.0.1:1/?connect=300ms", DLOCK_EUNREACHABLE,
+		"127.0.0.1:1");
+}
+
+Test(redis_uri, databases_do_not_meet)
+{
+	struct lab_server *server = server_start(NULL);
+	char uri[128];
+	dlock_client *c[3];
+	dlock_lock *l[3];
+	dlock_hold *h[3], *none = NULL;
+
+	for (int i = 0; i < 3; i++) {
+		snprintf(uri, sizeof(uri), "redis://127.0.0.1:%d/%d?ask=2s",
+			 server->port, i == 2 ? 0 : 5 * i);
+		c[i] = open_uri(NULL, uri);
+		l[i] = mutex(c[i], "x");
+	}
+	h[0] = take(l[0], 0);
+	h[1] = take(l[1], 0);
+	CHECK_RC(dlock_acquire(l[2], 0, &none), DLOCK_EBUSY);
+	/* The lock, and prefix:clock. */
+	CHECK_TEXT(server_do(server, "INFO keyspace"), "db5:keys=2");
+	/* Whatever connection it is. */
+	server_do(server, "CLIENT KILL TYPE normal");
+	give(h[1]);
+	server_do(server, "CLIENT KILL TYPE normal");
+	h[1] = take(l[1], 0);
+	CHECK_TEXT(server_do(server, "INFO keyspace"), "db0:keys=1");
+	/* The lock, and prefix:clock. */
+	CHECK_TEXT(server_do(server, "INFO keyspace"), "db5:keys=2");
+	give(h[0]);
+	give(h[1]);
+	for (int i = 0; i < 3; i++)
+		end(c[i], l[i]);
+	EVENTUALLY(!strstr(server_do(server, "INFO keyspace"), "db"));
+	snprintf(uri, sizeof(uri), "redis://127.0.0.1:%d/77", server->port);
+	refused(uri, DLOCK_EINVAL, "databases");
+	server_end(server);
+}
+
+/* Waiters of different databases share channels: they must not meet there. */
+Test(redis_uri, waiters_of_databases_do_not_meet)
+{
+	struct lab_server *server = server_start(NULL);
+	struct taker t[2];
+	dlock_client *c[2];
+	dlock_lock *l[2];
+	dlock_hold *h[2];
+	char uri[128];
+
+	memset(t, 0, sizeof(t));
+	for (int i = 0; i < 2; i++) {
+		snprintf(uri, sizeof(uri), "redis://127.0.0.1:%d/%d?ask=2s",
+			 server->port, i);
+		c[i] = open_uri(NULL, uri);
+		l[i] = mutex(c[i], "x");
+		h[i] = take(l[i], 0);
+		taker_start(&t[i], c[i], l[i], FOREVER, 1);
+	}
+	give(h[0]);
+	EVENTUALLY(t[0].done);
+	ALL_ALONG(100, !t[1].done);
+	give(h[1]);
+	EVENTUALLY(t[1].done);
+	for (int i = 0; i < 2; i++) {
+		let_go(&t[i]);
+		end(c[i], l[i]);
+	}
+	server_end(server);
+}
+
+Test(redis_uri, the_name_of_connections_is_told)
+{
+	struct lab_server *server = server_start(NULL);
+	dlock_client *c = client_of(server->port, "client_name=billing", NULL);
+
+	warm_up(c);
+	CHECK_TEXT(server_do(server, "CLIENT LIST"), "name=billing");
+	server_do(server, "CLIENT KILL TYPE normal");
+	warm_up(c);
+	CHECK_TEXT(server_do(server, "CLIENT LIST"), "name=billing");
+	dlock_close(c);
+	server_end(server);
+}
+
+/* ---- Passwords ----------------------------------------------------------- */
+
+#define SECRET "h%%2fnter2-secret" /* in a format */
+#define RAW "h/nter2-secret"
+
+static void tells_nothing(const char *text)
+{
+	CHECK(!strstr(text, "nter2"));
+}
+
+static void refused_silently(struct diary *d, const char *uri, int code,
+			     const char *part)
+{
+	dlock_options o = options_of(d);
+	dlock_client *c = NULL;
+
+	CHECK_RC(dlock_open(&c, uri, &o), code);
+	CHECK_TEXT(dlock_errmsg(), part);
+	tells_nothing(dlock_errmsg());
+}
+
+Test(redis_uri, password_of_the_default_user)
+{
+	struct lab_redis_options o = { .password = RAW };
+	struct lab_server *server = server_start(&o);
+	struct diary d = DIARY_INIT;
+	dlock_client *c;
+	char uri[160];
+
+	snprintf(uri, sizeof(uri), "redis://127.0.0.1:%d/", server->port);
+	refused_silently(&d, uri, DLOCK_EDENIED, "wants a password");
+	snprintf(uri, sizeof(uri), "redis://:wrong@127.0.0.1:%d/",
+		 server->port);
+	refused_silently(&d, uri, DLOCK_EDENIED, "refused our");
+	snprintf(uri, sizeof(uri), "redis://nobody:" SECRET "@127.0.0.1:%d/",
+		 server->port);
+	refused_silently(&d, uri, DLOCK_EDENIED, "refused our");
+	snprintf(uri, sizeof(uri), "redis://:" SECRET "@127.0.0.1:%d/?ask=2s",
+		 server->port);
+	c = open_uri(&d, uri);
+	tells_nothing(dlock_uri(c));
+	warm_up(c);
+	/* Replayed whenever we connect anew. */
+	server_do(server, "CLIENT KILL TYPE normal");
+	warm_up(c);
+	/* Taken away meanwhile. */
+	server_do(server, "CONFIG SET requirepass other");
+	server_do(server, "CLIENT KILL TYPE normal");
+	{
+		dlock_lock *l = mutex(c, "x");
+		dlock_hold *h = NULL;
+
+		CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EDENIED);
+		tells_nothing(dlock_errmsg());
+		dlock_free(l);
+	}
+	dlock_close(c);
+	tells_nothing(d.log);
+	server_end(server);
+}
+
+Test(redis_uri, password_where_the_server_has_none)
+{
+	struct lab_server *server = server_start(NULL);
+	struct diary d = DIARY_INIT;
+	char uri[160];
+
+	snprintf(uri, sizeof(uri), "redis://:" SECRET "@127.0.0.1:%d/",
+		 server->port);
+	refused_silently(&d, uri, DLOCK_EDENIED, "password");
+	tells_nothing(d.log);
+	server_end(server);
+}
+
+Test(redis_uri, password_is_not_told_when_all_goes_wrong)
+{
+	struct lab_redis_options o = { .password = RAW };
+	struct lab_server *server = server_start(&o);
+	struct lab_proxy *proxy = proxy_start(server);
+	struct diary d = DIARY_INIT;
+	dlock_hold *h, *none = NULL;
+	dlock_client *c;
+	dlock_lock *l;
+	char uri[200];
+
+	snprintf(uri, sizeof(uri),
+		 "redis://:" SECRET "@127.0.0.1:%d/?ttl=900ms&ask=100ms&"
+		 "connect=300ms&close=300ms",
+		 lab_proxy_port(proxy));
+	c = open_uri(&d, uri);
+	l = mutex(c, "x");
+	h = take(l, patience_ms());
+	lab_proxy_refuse(proxy, true);
+	lab_proxy_reset(proxy);
+	EVENTUALLY(d.losses == 1);
+	dlock_release(h);
+	tells_nothing(dlock_errmsg());
+	CHECK_RC(dlock_acquire(l, 0, &none), DLOCK_EUNREACHABLE);
+	tells_nothing(dlock_errmsg());
+	lab_proxy_heal(proxy);
+	/* The very bytes of AUTH come back. */
+	server_do(server, "CONFIG SET requirepass other");
+	lab_proxy_reset(proxy);
+	CHECK(dlock_acquire(l, 200, &none) != DLOCK_OK);
+	tells_nothing(dlock_errmsg());
+	end(c, l);
+	tells_nothing(d.log);
+	lab_proxy_free(proxy);
+	server_end(server);
+}

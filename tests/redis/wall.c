@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The server's wall clock is set: Redis counts leases by it. */
+#include "support.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+TestSuite(redis_wall, .timeout = 120);
+
+static struct lab_server *server;
+static struct diary diary = DIARY_INIT;
+static dlock_client *c;
+static dlock_lock *l;
+
+static void set_up(const char *query)
+{
+	struct lab_redis_options o = { .wall = true };
+
+	server = server_start(&o);
+	c = client_of(server->port, query, &diary);
+	l = mutex(c, "x");
+}
+
+/* A clock that was set back must not keep what is left for so long here. */
+static void tear_down(void)
+{
+	end(c, l);
+	CHECK(lab_server_step_wall(server, 100000) == 0);
+	server_end(server);
+}
+
+static uint64_t token_of_a_pair(dlock_lock *x)
+{
+	dlock_hold *h = take(x, patience_ms());
+	uint64_t token = dlock_token(h);
+
+	give(h);
+	return token;
+}
+
+Test(redis_wall, set_back_and_tokens_rise_still)
+{
+	uint64_t last = 0;
+	dlock_lock *r;
+	int i;
+
+	set_up(NULL);
+	for (i = 0; i < 4; i++) {
+		uint64_t token = token_of_a_pair(l);
+
+		CHECK(token > last);
+		last = token;
+		CHECK(lab_server_step_wall(server, -20000 * (i + 1)) == 0);
+	}
+	/* Shared ones as well, and after those exclusive ones. */
+	r = rwlock(c, "r");
+	CHECK(lab_server_step_wall(server, 0) == 0);
+	last = 0;
+	for (i = 0; i < 6; i++) {
+		dlock_hold *h = i % 2 ? take_shared(r, 0) : take(r, 0);
+
+		CHECK(dlock_token(h) > last);
+		last = dlock_token(h);
+		give(h);
+		CHECK(lab_server_step_wall(server, -10000 * (i + 1)) == 0);
+	}
+	dlock_free(r);
+	tear_down();
+}
+
+/* Nothing but the time, and how far tokens have come, is left of the lock. */
+static void idle_and_set_back(uint64_t last)
+{
+	EVENTUALLY(strcmp(server_do(server, "KEYS *{*"), "*0\r\n") == 0);
+	CHECK(lab_server_step_wall(server, -40000) == 0);
+	for (int i = 0; i < 3; i++) {
+		uint64_t token = token_of_a_pair(l);
+
+		CHECK(token > last);
+		last = token;
+	}
+	/* And when the clock is right again. */
+	CHECK(lab_server_step_wall(server, 0) == 0);
+	CHECK(token_of_a_pair(l) > last);
+}
+
+Test(redis_wall, set_back_when_the_lock_was_free_for_long)
+{
+	uint64_t token;
+
+	set_up(NULL);
+	token = token_of_a_pair(l);
+	idle_and_set_back(token);
+	tear_down();
+}
+
+Test(redis_wall, set_back_when_the_holder_was_dead_for_long)
+{
+	dlock_client *other;
+	dlock_lock *theirs;
+	uint64_t token;
+	dlock_hold *h;
+
+	set_up("ttl=500ms");
+	other = client_of(server->port, "ttl=500ms&max_hold=100ms", NULL);
+	theirs = mutex(other, "x");
+	h = take(theirs, 0);
+	token = dlock_token(h);
+	server_do(server, "CLIENT KILL TYPE normal");
+	server_do(server, "PEXPIRE %s 1", only_key(server));
+	idle_and_set_back(token);
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	end(other, theirs);
+	tear_down();
+}
+
+/* A token that a holder has is remembered although the clock of its lease and
+ * that of its token have come apart. */
+Test(redis_wall, set_back_while_held_and_tokens_rise_still)
+{
+	dlock_client *other;
+	dlock_lock *theirs;
+	uint64_t token;
+	dlock_hold *h;
+
+	set_up("ttl=900ms");
+	h = take(l, 0);
+	token = dlock_token(h);
+	CHECK(lab_server_step_wall(server, -40000) == 0);
+	EVENTUALLY(stats_of(c).renewed >= 3);
+	CHECK_INT(diary.losses, ==, 0);
+	CHECK(diary_says(&diary, "clock"));
+	other = client_of(server->port, "ttl=900ms", NULL);
+	theirs = mutex(other, "x");
+	give(h);
+	h = take(theirs, patience_ms());
+	CHECK(dlock_token(h) > token);
+	token = dlock_token(h);
+	give(h);
+	CHECK(token_of_a_pair(l) > token);
+	end(other, theirs);
+	tear_down();
+}
+
+Test(redis_wall, set_forward_and_the_loss_is_found)
+{
+	dlock_client *other;
+	dlock_lock *theirs;
+	uint64_t token;
+	dlock_hold *h;
+	int64_t begin;
+
+	set_up("ttl=3s");
+	h = take(l, 0);
+	token = dlock_token(h);
+	begin = now_ms();
+	CHECK(lab_server_step_wall(server, 40000) == 0);
+	other = client_of(server->port, NULL, NULL);
+	theirs = mutex(other, "x");
+	/* The server has let it go: whoever comes gets it, with a larger
+	 * token. */
+	CHECK(token_of_a_pair(theirs) > token);
+	EVENTUALLY(diary.losses == 1);
+	CHECK_INT(diary.lost_at - begin, <=, 1000 + 100 + slack_ms());
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	end(other, theirs);
+	tear_down();
+}
+
+/* To the server all who wait look dead; they are not, and look again. */
+Test(redis_wall, set_forward_and_waiters_get_their_turn)
+{
+	struct taker t[3];
+	dlock_client *other;
+	dlock_lock *theirs;
+	uint64_t token;
+	dlock_hold *h;
+	int64_t begin;
+
+	set_up("ttl=3s");
+	memset(t, 0, sizeof(t));
+	other = client_of(server->port, "ttl=3s", NULL);
+	theirs = mutex(other, "x");
+	h = take(theirs, 0);
+	token = dlock_token(h);
+	for (int i = 0; i < 3; i++)
+		taker_start(&t[i], c, l, FOREVER, 1);
+	CHECK(lab_server_step_wall(server, 40000) == 0);
+	begin = now_ms();
+	dlock_release(h);
+	EVENTUALLY(t[0].done + t[1].done + t[2].done == 1);
+	CHECK_INT(now_ms() - begin, <=, 1000 + slack_ms());
+	for (int turn = 0; turn < 3; turn++) {
+		int i = 0;
+
+		EVENTUALLY(t[0].done + t[1].done + t[2].done > turn);
+		while (!t[i].done || t[i].leave)
+			i++;
+		CHECK_OK(t[i].rc);
+		CHECK(t[i].token > token);
+		token = t[i].token;
+		let_go(&t[i]);
+	}
+	CHECK_INT(diary.losses, ==, 0);
+	end(other, theirs);
+	tear_down();
+}
+
+Test(redis_wall, set_back_and_waiters_get_their_turn)
+{
+	struct taker t[3];
+	dlock_hold *h;
+	uint64_t token;
+
+	set_up("ttl=3s");
+	memset(t, 0, sizeof(t));
+	h = take(l, 0);
+	token = dlock_token(h);
+	for (int i = 0; i < 3; i++)
+		taker_start(&t[i], c, l, FOREVER, 1);
+	CHECK(lab_server_step_wall(server, -40000) == 0);
+	give(h);
+	for (int i = 0; i < 3; i++) {
+		EVENTUALLY(t[i].done);
+		CHECK_OK(t[i].rc);
+		CHECK(t[i].token > token);
+		token = t[i].token;
+		let_go(&t[i]);
+	}
+	CHECK_INT(diary.losses, ==, 0);
+	tear_down();
+}
+
+/* The lease outlives the step; nobody is told of a loss that was none. */
+Test(redis_wall, set_forward_by_less_than_a_lease)
+{
+	dlock_hold *h;
+
+	set_up("ttl=6s");
+	h = take(l, 0);
+	CHECK(lab_server_step_wall(server, 2500) == 0);
+	EVENTUALLY(stats_of(c).renewed >= 2);
+	CHECK(diary_says(&diary, "clock"));
+	CHECK_OK(dlock_check(h));
+	CHECK_INT(diary.losses, ==, 0);
+	give(h);
+	tear_down();
+}
+
+Test(redis_wall, that_runs_as_it_should_is_not_complained_about)
+{
+	dlock_hold *h;
+
+	set_up("ttl=900ms");
+	h = take(l, 0);
+	EVENTUALLY(stats_of(c).renewed >= 4);
+	CHECK(!diary_says(&diary, "clock"));
+	give(h);
+	tear_down();
+}

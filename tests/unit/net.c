@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How connections of core/net.h are used; net_connect.c has their beginning. */
+#include "core/net.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "core/clock.h"
+#include "support/wait.h"
+#include "unit/peer.h"
+
+/* Receive until the deadline: how long did it take? */
+static int64_t listen_for(struct dlki_net *n, int64_t ms, size_t *bytes)
+{
+	struct dlk_error err = { 0 };
+	dlk_time deadline = peer_deadline(ms);
+	dlk_time start = dlk_now(), took;
+	char buf[64];
+	size_t got;
+	int rc;
+
+	*bytes = 0;
+	while ((rc = dlki_net_recv(n, buf, sizeof(buf), &got, deadline,
+				   &err)) == 0)
+		*bytes += got;
+	took = dlk_now() - start;
+	CHECK_INT(rc, ==, DLOCK_EUNREACHABLE);
+	CHECK_INT(err.code, ==, rc);
+	CHECK_TEXT(err.text, n->who);
+	CHECK_TEXT(err.text, "no answer in time");
+	CHECK_INT(took, >=, (ms - 1) * DLKI_MS);
+	return took / DLKI_MS;
+}
+
+static int64_t silence(struct dlki_net *n, int64_t ms)
+{
+	size_t bytes;
+	int64_t took = listen_for(n, ms, &bytes);
+
+	CHECK_INT(bytes, ==, 0);
+	return took;
+}
+
+Test(net, silence_has_its_deadline)
+{
+	static const int64_t ms[] = { 1, 5, 19, 21, 31, 33, 50, 120 };
+	struct dlki_net n = DLKI_NET_INIT;
+	int fd = peer_tcp(&n);
+
+	for (size_t i = 0; i < sizeof(ms) / sizeof(ms[0]); i++)
+		CHECK_WITHIN(silence(&n, ms[i]), ms[i] + slack_ms());
+	dlki_net_close(&n);
+	close(fd);
+}
+
+/* The kernel's own time-outs are ticks too late; the best of some tries shows
+ * whether one is met. */
+Test(net, deadlines_are_met_to_the_millisecond)
+{
+	struct dlki_net n = DLKI_NET_INIT;
+	int fd = peer_unix(&n);
+
+	for (int64_t ms = 20; ms <= 60; ms += 8) {
+		int64_t best = INT64_MAX;
+
+		for (int i = 0; i < 10 && best > ms + 2; i++) {
+			int64_t took = silence(&n, ms);
+
+			best = took < best ? took : best;
+		}
+		CHECK_INT(best, <=, ms + 2);
+	}
+	dlki_net_close(&n);
+	close(fd);
+}
+
+static void *drip(void *arg)
+{
+	int fd = *(int *)arg;
+
+	while (send(fd, ".", 1, MSG_NOSIGNAL) == 1)
+		nap_ms(3);
+	return NULL;
+}
+
+static int64_t dripped_on(struct dlki_net *n)
+{
+	size_t bytes;
+	int64_t took = listen_for(n, 200, &bytes);
+
+	CHECK_INT(bytes, >, 1);
+	return took;
+}
+
+Test(net, a_drip_does_not_extend_the_deadline)
+{
+	struct dlki_net n = DLKI_NET_INIT;
+	int fd = peer_tcp(&n);
+	pthread_t thread;
+
+	CHECK(pthread_create(&thread, NULL, drip, &fd) == 0);
+	CHECK_WITHIN(dripped_on(&n), 200 + slack_ms());
+	dlki_net_close(&n);
+	pthread_join(thread, NULL);
+	close(fd);
+}
+
+static atomic_int caught;
+
+static void catch_it(int sig)
+{
+	(void)sig;
+	atomic_fetch_add(&caught, 1);
+}
+
+static void storm(int64_t period_us)
+{
+	struct itimerval every = { { 0, period_us }, { 0, period_us } };
+	struct sigaction act = { .sa_handler = period_us ? catch_it : SIG_IGN };
+
+	if (period_us != 0)
+		CHECK(sigaction(SIGALRM, &act, NULL) == 0);
+	CHECK(setitimer(ITIMER_REAL, &every, NULL) == 0);
+	if (period_us == 0)
+		CHECK(sigaction(SIGALRM, &act, NULL) == 0);
+}
+
+static int64_t send_late(struct dlki_net *n, size_t size)
+{
+	struct dlk_error err = { 0 };
+	char *data = calloc(1, size);
+	int64_t start = now_ms(), took;
+	int rc = dlki_net_send(n, data, size, peer_deadline(150), &err);
+
+	took = now_ms() - start;
+	CHECK_INT(rc, ==, DLOCK_EUNREACHABLE);
+	CHECK_TEXT(err.text, "not sent in time");
+	CHECK_INT(took, >=, 149);
+	free(data);
+	return took;
+}
+
+Test(net, signals_do_not_extend_the_deadline)
+{
+	struct dlki_net n = DLKI_NET_INIT;
+	int fd = peer_tcp(&n);
+
+	storm(700);
+	CHECK_WITHIN(silence(&n, 200), 200 + slack_ms());
+	CHECK_WITHIN(send_late(&n, 32 << 20), 150 + slack_ms());
+	storm(0);
+	CHECK_INT(atomic_load(&caught), >, 20);
+	dlki_net_close(&n);
+	close(fd);
+}
+
+Test(net, who_reads_nothing_does_not_extend_the_deadline)
+{
+	struct dlki_net tcp = DLKI_NET_INIT, local = DLKI_NET_INIT;
+	int fd = peer_tcp(&tcp);
+	int local_fd = peer_unix(&local);
+
+	CHECK_WITHIN(send_late(&tcp, 32 << 20), 150 + slack_ms());
+	CHECK_WITHIN(send_late(&local, 32 << 20), 150 + slack_ms());
+	dlki_net_close(&tcp);
+	dlki_net_close(&local);
+	close(fd);
+	close(local_fd);
+}
+
+#define LARGE (1 << 20)
+
+static unsigned char pattern(size_t i)
+{
+	return (unsigned char)(i * 31 + (i >> 9));
+}
+
+static void *read_slowly(void *arg)
+{
+	static unsigned char buf[32768];
+	int fd = *(int *)arg;
+	size_t seen = 0;
+	ssize_t n;
+
+	while ((n = read(fd, buf, sizeof(buf))) > 0) {
+		for (ssize_t i = 0; i < n; i++)
+			CHECK_INT(buf[i], ==, pattern(seen + (size_t)i));
+		seen += (size_t)n;
+		nap_ms(2);
+	}
+	CHECK_INT(seen, ==, LARGE);
+	return NULL;
+}
+
+static void send_large(struct dlki_net *n, int fd)
+{
+	struct dlk_error err = { 0 };
+	unsigned char *data = malloc(LARGE);
+	const int small = 16384;
+	pthread_t thread;
+
+	for (size_t i = 0; i < LARGE; i++)
+		data[i] = pattern(i);
+	CHECK(setsockopt(n->fd, SOL_SOCKET, SO_SNDBUF, &small, sizeof(small)) ==
+	      0);
+	CHECK(pthread_create(&thread, NULL, read_slowly, &fd) == 0);
+	if (dlki_net_send(n, data, LARGE, peer_deadline(patience_ms()), &err) !=
+	    0)
+		FAIL("%s", err.text);
+	dlki_net_close(n);
+	pthread_join(thread, NULL);
+	close(fd);
+	free(data);
+}
+
+Test(net, a_slow_reader_gets_all_of_it)
+{
+	struct dlki_net tcp = DLKI_NET_INIT, local = DLKI_NET_INIT;
+	int fd = peer_tcp(&tcp);
+
+	send_large(&tcp, fd);
+	fd = peer_unix(&local);
+	send_large(&local, fd);
+}
+
+static void check_over(struct dlki_net *n, const char *why)
+{
+	struct dlk_error err = { 0 };
+	char byte;
+	size_t got;
+
+	CHECK_INT(dlki_net_recv(n, &byte, 1, &got, peer_deadline(patience_ms()),
+				&err),
+		  ==, DLOCK_EUNREACHABLE);
+	CHECK_TEXT(err.text, n->who);
+	CHECK_TEXT(err.text, why);
+}
+
+Test(net, the_peer_closes)
+{
+	struct dlki_net n = DLKI_NET_INIT;
+
+	close(peer_tcp(&n));
+	check_over(&n, "the connection was closed");
+	dlki_net_close(&n);
+}
+
+Test(net, the_peer_resets)
+{
+	struct dlki_net n = DLKI_NET_INIT;
+
+	peer_reset(peer_tcp(&n));
+	check_over(&n, "reset");
+	dlki_net_close(&n);
+}
+
+static void send_to_nobody(struct dlki_net *n)
+{
+	struct dlk_error err = { 0 };
+	int64_t end = now_ms() + patience_ms();
+	int rc;
+
+	/* That the peer is gone may be learnt from its answer to the first. */
+	do {
+		rc = dlki_net_send(n, "x", 1, peer_deadline(patience_ms()),
+				   &err);
+	} while (rc == 0 && now_ms() < end);
+	CHECK_INT(rc, ==, DLOCK_EUNREACHABLE);
+	CHECK_TEXT(err.text, n->who);
+	/* By now it is EPIPE, which comes with the signal. */
+	CHECK_INT(dlki_net_send(n, "x", 1, peer_deadline(1000), &err), ==,
+		  DLOCK_EUNREACHABLE);
+	dlki_net_close(n);
+}
+
+Test(net, sending_to_nobody_does_not_kill)
+{
+	struct dlki_net tcp = DLKI_NET_INIT, local = DLKI_NET_INIT;
+	struct sigaction def = { .sa_handler = SIG_DFL };
+	sigset_t set;
+
+	CHECK(sigaction(SIGPIPE, &def, NULL) == 0);
+	sigemptyset(&set);
+	sigaddset(&set, SIGPIPE);
+	CHECK(sigprocmask(SIG_UNBLOCK, &set, NULL) == 0);
+	close(peer_tcp(&tcp));
+	send_to_nobody(&tcp);
+	close(peer_unix(&local));
+	send_to_nobody(&local);
+}
+
+/* Nothing is done once the deadline has passed: a late request is worse than
+ * none, and who drips fast could go on for ever. */
+Test(net, after_the_deadline_nothing_happens)
+{
+	struct dlki_net n = DLKI_NET_INIT;
+	struct dlk_error err = { 0 };
+	int fd = peer_tcp(&n);
+	char byte;
+	size_t got;
+
+	CHECK_INT(write(fd, "x", 1), ==, 1);
+	EVENTUALLY(!dlki_net_quiet(&n));
+	CHECK_INT(dlki_net_send(&n, "x", 1, peer_deadline(-1), &err), ==,
+		  DLOCK_EUNREACHABLE);
+	CHECK_INT(dlki_net_recv(&n, &byte, 1, &got, INT64_MIN, &err), ==,
+		  DLOCK_EUNREACHABLE);
+	CHECK_INT(dlki_net_recv(&n, &byte, 1, &got, DLK_FOREVER, &err), ==, 0);
+	dlki_net_close(&n);
+	CHECK_INT(read(fd, &byte, 1), <=, 0);
+	close(fd);
+}
+
+Test(net, quiet)
+{
+	struct dlki_net n = DLKI_NET_INIT;
+	struct dlk_error err = { 0 };
+	int fd = peer_tcp(&n);
+	char byte;
+	size_t got;
+
+	CHECK(dlki_net_quiet(&n));
+	CHECK_INT(write(fd, "x", 1), ==, 1);
+	EVENTUALLY(!dlki_net_quiet(&n));
+	CHECK_INT(dlki_net_recv(&n, &byte, 1, &got, peer_deadline(1000), &err),
+		  ==, 0);
+	CHECK_INT(byte, ==, 'x');
+	CHECK(dlki_net_quiet(&n));
+	close(fd);
+	EVENTUALLY(!dlki_net_quiet(&n));
+	dlki_net_close(&n);
+
+	fd = peer_tcp(&n);
+	peer_reset(fd);
+	EVENTUALLY(!dlki_net_quiet(&n));
+	dlki_net_close(&n);
+	CHECK(!dlki_net_quiet(&n));
+}
+
+struct call {
+	struct dlki_net *n;
+	size_t send; /* 0: receive */
+	atomic_int over;
+};
+
+static void *call(void *arg)
+{
+	struct call *c = arg;
+	struct dlk_error err = { 0 };
+	char *data = calloc(1, c->send + 1);
+	size_t got;
+	int rc;
+
+	if (c->send)
+		rc = dlki_net_send(c->n, data, c->send, DLK_FOREVER, &err);
+	else
+		rc = dlki_net_recv(c->n, data, 1, &got, DLK_FOREVER, &err);
+	CHECK_INT(rc, ==, DLOCK_EUNREACHABLE);
+	CHECK_TEXT(err.text, "the connection was closed");
+	free(data);
+	atomic_store(&c->over, 1);
+	return NULL;
+}
+
+/* `busy_ms`: under the socket's own time-out, and in ppoll(). */
+static int64_t hang_up(int local, size_t size, int64_t busy_ms)
+{
+	struct dlki_net n = DLKI_NET_INIT;
+	struct call c = { .n = &n, .send = size };
+	int fd = local ? peer_unix(&n) : peer_tcp(&n);
+	pthread_t thread;
+	int64_t start;
+
+	CHECK(pthread_create(&thread, NULL, call, &c) == 0);
+	nap_ms(busy_ms);
+	CHECK(!atomic_load(&c.over));
+	start = now_ms();
+	dlki_net_hang_up(&n);
+	pthread_join(thread, NULL);
+	start = now_ms() - start;
+	/* And whoever comes later. */
+	call(&c);
+	dlki_net_close(&n);
+	close(fd);
+	return start;
+}
+
+Test(net, hanging_up_ends_what_blocks)
+{
+	static const int64_t busy_ms[] = { 5, 80 };
+
+	for (int local = 0; local < 2; local++) {
+		for (int i = 0; i < 2; i++) {
+			CHECK_WITHIN(hang_up(local, 0, busy_ms[i]), slack_ms());
+			CHECK_WITHIN(hang_up(local, 32 << 20, busy_ms[i]),
+				     slack_ms());
+		}
+	}
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How connections of core/net.h begin. */
+#include "core/net.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/census.h"
+#include "support/temp.h"
+#include "support/wait.h"
+#include "unit/peer.h"
+
+static int option(int fd, int level, int name)
+{
+	int value = -1;
+	socklen_t len = sizeof(value);
+
+	CHECK(getsockopt(fd, level, name, &value, &len) == 0);
+	return value;
+}
+
+static void check_talks(struct dlki_net *n, int fd)
+{
+	struct dlk_error err = { 0 };
+	char text[8] = "";
+	size_t got = 0;
+
+	CHECK_INT(dlki_net_send(n, "ping", 4, peer_deadline(patience_ms()),
+				&err),
+		  ==, 0);
+	CHECK_INT(read(fd, text, sizeof(text)), ==, 4);
+	CHECK_INT(write(fd, "pong!", 5), ==, 5);
+	CHECK_INT(dlki_net_recv(n, text, sizeof(text), &got,
+				peer_deadline(patience_ms()), &err),
+		  ==, 0);
+	CHECK_INT(got, ==, 5);
+	CHECK(memcmp(text, "pong!", 5) == 0);
+	CHECK_INT(fcntl(n->fd, F_GETFD) & FD_CLOEXEC, ==, FD_CLOEXEC);
+	CHECK_INT(fcntl(n->fd, F_GETFL) & O_NONBLOCK, ==, 0);
+}
+
+Test(net_connect, tcp)
+{
+	struct dlki_net n = DLKI_NET_INIT;
+	struct census before;
+	int fd;
+
+	census_take(&before);
+	fd = peer_tcp(&n);
+	check_talks(&n, fd);
+	CHECK_TEXT(n.who, "127.0.0.1:");
+	CHECK_INT(option(n.fd, IPPROTO_TCP, TCP_NODELAY), ==, 1);
+	CHECK_INT(option(n.fd, SOL_SOCKET, SO_KEEPALIVE), ==, 1);
+	dlki_net_close(&n);
+	CHECK_INT(n.fd, ==, -1);
+	dlki_net_close(&n);
+	close(fd);
+	census_same(&before);
+}
+
+Test(net_connect, ipv6)
+{
+	struct dlki_net n = DLKI_NET_INIT;
+	struct dlk_error err = { 0 };
+	uint16_t port = 0;
+	int listener = peer_listen("::1", &port, 1);
+	int fd;
+
+	if (listener < 0)
+		cr_skip_test("no IPv6 here");
+	if (dlki_net_tcp(&n, "::1", port, peer_deadline(patience_ms()), &err) !=
+	    0)
+		FAIL("%s", err.text);
+	fd = peer_accept(listener);
+	check_talks(&n, fd);
+	CHECK_TEXT(n.who, "[::1]:");
+	dlki_net_close(&n);
+	close(fd);
+	close(listener);
+}
+
+Test(net_connect, unix)
+{
+	struct dlki_net n = DLKI_NET_INIT;
+	int fd = peer_unix(&n);
+
+	check_talks(&n, fd);
+	CHECK_TEXT(n.who, "/s");
+	dlki_net_close(&n);
+	close(fd);
+}
+
+Test(net_connect, who_can_name_any_unix_socket)
+{
+	struct dlki_net n = DLKI_NET_INIT;
+	struct dlk_error err = { 0 };
+	char path[109];
+
+	memset(path, 'p', sizeof(path));
+	path[0] = '/';
+	path[108] = '\0';
+	CHECK_INT(dlki_net_unix(&n, path, peer_deadline(1000), &err), ==,
+		  DLOCK_EINVAL);
+	CHECK_TEXT(err.text, path);
+	CHECK_TEXT(err.text, "107");
+	path[107] = '\0';
+	CHECK_INT(dlki_net_unix(&n, path, peer_deadline(1000), &err), ==,
+		  DLOCK_EUNREACHABLE);
+	CHECK_TEXT(err.text, path);
+	CHECK_INT(n.fd, ==, -1);
+	CHECK_INT(dlki_net_unix(&n, "", peer_deadline(1000), &err), ==,
+		  DLOCK_EINVAL);
+}
+
+Test(net_connect, a_unix_socket_of_others_is_denied)
+{
+	struct dlki_net n = DLKI_NET_INIT;
+	struct dlk_error err = { 0 };
+	char dir[PATH_MAX], path[PATH_MAX + 8];
+	int listener, rc;
+
+	CHECK(temp_make(dir) == 0);
+	snprintf(path, sizeof(path), "%s/s", dir);
+	listener = peer_listen_unix(path, 1);
+	CHECK(chmod(path, 0) == 0);
+	/* Root may do anything: be nobody, for whom the way is open. */
+	if (geteuid() == 0) {
+		CHECK(chdir(dir) == 0);
+		strcpy(path, "s");
+		CHECK(chmod(dir, 0755) == 0);
+		CHECK(seteuid(65534) == 0);
+	}
+	rc = dlki_net_unix(&n, path, peer_deadline(1000), &err);
+	CHECK_INT(rc, ==, DLOCK_EDENIED);
+	CHECK_TEXT(err.text, path);
+	if (getuid() == 0)
+		CHECK(seteuid(0) == 0);
+	close(listener);
+	temp_remove(dir);
+}
+
+static int64_t refused(const char *host)
+{
+	struct dlki_net n = DLKI_NET_INIT;
+	struct dlk_error err = { 0 };
+	char who[64];
+	uint16_t port = 0;
+	int64_t start;
+
+	close(peer_listen("127.0.0.1", &port, 1));
+	start = now_ms();
+	CHECK_INT(dlki_net_tcp(&n, host, port, peer_deadline(patience_ms()),
+			       &err),
+		  ==, DLOCK_EUNREACHABLE);
+	snprintf(who, sizeof(who), "%s:%u", host, (unsigned int)port);
+	CHECK_TEXT(err.text, who);
+	CHECK_TEXT(err.text, "refused");
+	CHECK_INT(n.fd, ==, -1);
+	return now_ms() - start;
+}
+
+Test(net_connect, a_refused_port_is_told_at_once)
+{
+	struct census before;
+
+	census_take(&before);
+	CHECK_WITHIN(refused("127.0.0.1"), slack_ms());
+	CHECK_WITHIN(refused("pair.test"), slack_ms());
+	census_same(&before);
+}
+
+/* Fill the queue of a listener, so that the next one hears nothing. */
+static void fill(int fds[4], const char *host, uint16_t port)
+{
+	struct dlk_error err;
+
+	for (int i = 0; i < 4; i++) {
+		struct dlki_net n = DLKI_NET_INIT;
+
+		dlki_net_tcp(&n, host, port, peer_deadline(50), &err);
+		fds[i] = n.fd;
+	}
+	CHECK_INT(fds[3], ==, -1);
+}
+
+static int64_t connect_late(const char *host, uint16_t port)
+{
+	struct dlki_net n = DLKI_NET_INIT;
+	struct dlk_error err = { 0 };
+	int64_t start = now_ms(), took;
+
+	CHECK_INT(dlki_net_tcp(&n, host, port, peer_deadline(100), &err), ==,
+		  DLOCK_EUNREACHABLE);
+	took = now_ms() - start;
+	CHECK_TEXT(err.text, "not connected in time");
+	CHECK_INT(took, >=, 99);
+	return took;
+}
+
+static int64_t connect_second(uint16_t port)
+{
+	struct dlki_net n = DLKI_NET_INIT;
+	struct dlk_error err = { 0 };
+	int64_t start = now_ms();
+
+	if (dlki_net_tcp(&n, "pair.test", port, peer_deadline(400), &err) != 0)
+		FAIL("%s", err.text);
+	dlki_net_close(&n);
+	return now_ms() - start;
+}
+
+Test(net_connect, silence_has_its_deadline_and_each_address_its_part)
+{
+	uint16_t port = 0;
+	int silent = peer_listen("127.0.0.2", &port, 0);
+	int good = peer_listen("127.0.0.1", &port, 8);
+	int fds[4];
+
+	CHECK(silent >= 0);
+	if (good < 0)
+		cr_skip_test("the port was taken");
+	fill(fds, "127.0.0.2", port);
+	CHECK_WITHIN(connect_late("127.0.0.2", port), 100 + slack_ms());
+	CHECK_WITHIN(connect_second(port), 200 + slack_ms());
+	close(silent);
+	/* Nobody listens at the first. */
+	CHECK_WITHIN(connect_second(port), slack_ms());
+	for (int i = 0; i < 4; i++) {
+		if (fds[i] >= 0)
+			close(fds[i]);
+	}
+	close(good);
+}
+
+static int64_t queue_late(const char *path)
+{
+	struct dlki_net n = DLKI_NET_INIT;
+	struct dlk_error err = { 0 };
+	int64_t start = now_ms();
+
+	CHECK_INT(dlki_net_unix(&n, path, peer_deadline(100), &err), ==,
+		  DLOCK_EUNREACHABLE);
+	CHECK_TEXT(err.text, "not connected in time");
+	CHECK_INT(now_ms() - start, >=, 99);
+	return now_ms() - start;
+}
+
+static void *accept_soon(void *arg)
+{
+	nap_ms(20);
+	close(peer_accept(*(int *)arg));
+	return NULL;
+}
+
+Test(net_connect, a_full_queue_of_a_unix_socket_is_waited_for)
+{
+	struct dlki_net first = DLKI_NET_INIT, n = DLKI_NET_INIT;
+	struct dlk_error err = { 0 };
+	char dir[PATH_MAX], path[PATH_MAX + 8];
+	pthread_t thread;
+	int listener;
+
+	CHECK(temp_make(dir) == 0);
+	snprintf(path, sizeof(path), "%s/s", dir);
+	listener = peer_listen_unix(path, 0);
+	CHECK_INT(dlki_net_unix(&first, path, peer_deadline(1000), &err), ==,
+		  0);
+	CHECK_WITHIN(queue_late(path), 100 + slack_ms());
+	CHECK(pthread_create(&thread, NULL, accept_soon, &listener) == 0);
+	if (dlki_net_unix(&n, path, peer_deadline(patience_ms()), &err) != 0)
+		FAIL("%s", err.text);
+	pthread_join(thread, NULL);
+	dlki_net_close(&n);
+	dlki_net_close(&first);
+	close(listener);
+	temp_remove(dir);
+}
+
+/* So many tries go once round the ports that clients are given. */
+Test(net_connect, nobody_is_never_ourselves)
+{
+	struct sockaddr_in any = { .sin_family = AF_INET };
+	struct dlk_error err;
+	uint16_t port = 0;
+	int listener = peer_listen("127.0.0.1", &port, 1);
+	int probe;
+
+	any.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	any.sin_port = htons(port);
+	probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	CHECK(connect(probe, (struct sockaddr *)&any, sizeof(any)) == 0);
+	/* One that was given to a client has the right parity. */
+	{
+		socklen_t len = sizeof(any);
+
+		CHECK(getsockname(probe, (struct sockaddr *)&any, &len) == 0);
+	}
+	peer_reset(probe);
+	close(listener);
+	for (int i = 0; i < 30000; i++) {
+		struct dlki_net n = DLKI_NET_INIT;
+
+		CHECK_INT(dlki_net_tcp(&n, "127.0.0.1", ntohs(any.sin_port),
+				       peer_deadline(patience_ms()), &err),
+			  ==, DLOCK_EUNREACHABLE);
+	}
+}

@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/pool.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/clock.h"
+#include "support/wait.h"
+
+struct connection {
+	struct dlki_pooled base;
+	atomic_int users;
+	int dead;
+};
+
+/* What the pool did. */
+static atomic_int n_open, most_open, opened, asked;
+/* What the next open() is to do. */
+static atomic_int failing, held_up, opening;
+static struct dlki_pool *renewed_by_open;
+
+static struct dlki_pooled *open_it(void *arg, dlk_time deadline,
+				   struct dlk_error *err)
+{
+	struct connection *c;
+	int n, most;
+
+	CHECK(arg == &n_open);
+	(void)deadline;
+	atomic_fetch_add(&opening, 1);
+	while (atomic_load(&held_up))
+		nap_ms(1);
+	if (renewed_by_open)
+		dlki_pool_renew(renewed_by_open);
+	if (atomic_load(&failing)) {
+		dlk_fail(err, DLOCK_EUNREACHABLE, "nobody is there");
+		return NULL;
+	}
+	c = calloc(1, sizeof(*c));
+	CHECK(c);
+	atomic_fetch_add(&opened, 1);
+	n = atomic_fetch_add(&n_open, 1) + 1;
+	most = atomic_load(&most_open);
+	while (n > most && !atomic_compare_exchange_weak(&most_open, &most, n))
+		continue;
+	return &c->base;
+}
+
+static void close_it(struct dlki_pooled *p)
+{
+	atomic_fetch_sub(&n_open, 1);
+	free(p);
+}
+
+static int usable(struct dlki_pooled *p)
+{
+	atomic_fetch_add(&asked, 1);
+	return !((struct connection *)p)->dead;
+}
+
+static const struct dlki_pool_type type = { open_it, close_it, usable };
+
+static struct dlki_pool *pool(size_t max, size_t keep)
+{
+	struct dlki_pool *p = dlki_pool_new(&type, &n_open, max, keep);
+
+	CHECK(p);
+	return p;
+}
+
+static struct dlki_pooled *take(struct dlki_pool *p, int *fresh)
+{
+	struct dlk_error err = { 0 };
+	struct dlki_pooled *c = dlki_pool_take(p, dlki_deadline(patience_ms()),
+					       fresh, &err);
+
+	if (!c)
+		FAIL("%s", err.text);
+	return c;
+}
+
+/* NULL within `ms`; the error's text mentions `why`. */
+static int64_t take_none(struct dlki_pool *p, int64_t ms, const char *why)
+{
+	struct dlk_error err = { 0 };
+	int64_t start = now_ms();
+
+	CHECK(!dlki_pool_take(p, dlki_deadline(ms), NULL, &err));
+	CHECK_INT(err.code, ==, DLOCK_EUNREACHABLE);
+	CHECK_TEXT(err.text, why);
+	return now_ms() - start;
+}
+
+static void done(struct dlki_pool *p)
+{
+	dlki_pool_free(p);
+	CHECK_INT(atomic_load(&n_open), ==, 0);
+}
+
+Test(pool, the_last_used_is_the_next)
+{
+	struct dlki_pool *p = pool(3, 3);
+	struct dlki_pooled *a, *b;
+	int fresh = 0;
+
+	a = take(p, &fresh);
+	CHECK_INT(fresh, ==, 1);
+	b = take(p, NULL);
+	CHECK(a != b);
+	dlki_pool_give(p, b, 1);
+	dlki_pool_give(p, a, 1);
+	CHECK(take(p, &fresh) == a);
+	CHECK_INT(fresh, ==, 0);
+	CHECK(take(p, NULL) == b);
+	dlki_pool_give(p, a, 1);
+	dlki_pool_give(p, b, 1);
+	CHECK(take(p, NULL) == b);
+	dlki_pool_give(p, b, 1);
+	CHECK_INT(atomic_load(&opened), ==, 2);
+	CHECK_INT(atomic_load(&asked), ==, 0);
+	done(p);
+	dlki_pool_free(NULL);
+}
+
+Test(pool, the_spoilt_are_closed)
+{
+	struct dlki_pool *p = pool(1, 1);
+	int fresh = 0;
+
+	dlki_pool_give(p, take(p, NULL), 0);
+	CHECK_INT(atomic_load(&n_open), ==, 0);
+	dlki_pool_give(p, take(p, &fresh), 1);
+	CHECK_INT(fresh, ==, 1);
+	CHECK_INT(atomic_load(&opened), ==, 2);
+	done(p);
+}
+
+Test(pool, no_more_are_kept_than_wished)
+{
+	for (size_t keep = 0; keep < 3; keep++) {
+		struct dlki_pool *p = pool(4, keep);
+		struct dlki_pooled *c[4];
+
+		for (int i = 0; i < 4; i++)
+			c[i] = take(p, NULL);
+		for (int i = 0; i < 4; i++)
+			dlki_pool_give(p, c[i], 1);
+		CHECK_INT(atomic_load(&n_open), ==, keep);
+		done(p);
+	}
+}
+
+static dlk_time later;
+
+static dlk_time clock_of_test(void)
+{
+	return later;
+}
+
+Test(pool, the_long_idle_and_the_doubtful_are_looked_at)
+{
+	struct dlki_pool *p = pool(2, 2);
+	struct dlki_pooled *a, *b;
+	int fresh = 1;
+
+	dlki_clock = clock_of_test;
+	a = take(p, NULL);
+	b = take(p, NULL);
+	dlki_pool_give(p, a, 1);
+	later += 999 * DLKI_MS;
+	CHECK(take(p, NULL) == a);
+	CHECK_INT(atomic_load(&asked), ==, 0);
+	dlki_pool_give(p, a, 1);
+	later += 1000 * DLKI_MS;
+	CHECK(take(p, NULL) == a);
+	CHECK_INT(atomic_load(&asked), ==, 1);
+	dlki_pool_give(p, a, 1);
+	/* That one is spoilt makes the rest suspect, used lately or not. */
+	later += DLKI_MS;
+	dlki_pool_give(p, b, 0);
+	((struct connection *)a)->dead = 1;
+	a = take(p, &fresh);
+	CHECK_INT(atomic_load(&asked), ==, 2);
+	CHECK_INT(fresh, ==, 1);
+	CHECK_INT(atomic_load(&opened), ==, 3);
+	CHECK_INT(atomic_load(&n_open), ==, 1);
+	later += DLKI_MS;
+	dlki_pool_give(p, a, 1);
+	CHECK(take(p, &fresh) == a);
+	CHECK_INT(fresh, ==, 0);
+	CHECK_INT(atomic_load(&asked), ==, 2);
+	dlki_pool_give(p, a, 1);
+	done(p);
+}
+
+Test(pool, renewing_closes_idle_ones_and_those_in_use)
+{
+	struct dlki_pool *p = pool(3, 3);
+	struct dlki_pooled *a = take(p, NULL), *b = take(p, NULL);
+	int fresh = 0;
+
+	dlki_pool_give(p, b, 1);
+	dlki_pool_renew(p);
+	CHECK_INT(atomic_load(&n_open), ==, 1);
+	b = take(p, &fresh);
+	CHECK_INT(fresh, ==, 1);
+	dlki_pool_give(p, a, 1);
+	CHECK_INT(atomic_load(&n_open), ==, 1);
+	dlki_pool_give(p, b, 1);
+	CHECK_INT(atomic_load(&n_open), ==, 1);
+	CHECK(take(p, NULL) == b);
+	dlki_pool_give(p, b, 1);
+	done(p);
+}
+
+Test(pool, renewing_closes_what_is_being_opened)
+{
+	struct dlki_pool *p = pool(1, 1);
+	struct dlki_pooled *c;
+
+	renewed_by_open = p;
+	c = take(p, NULL);
+	renewed_by_open = NULL;
+	dlki_pool_give(p, c, 1);
+	CHECK_INT(atomic_load(&n_open), ==, 0);
+	done(p);
+}
+
+/* ---- Waiting ------------------------------------------------------------- */
+
+struct waiting {
+	struct dlki_pool *p;
+	struct dlki_pooled *got;
+	int fresh;
+	pthread_t thread;
+};
+
+static void *wait_for_one(void *arg)
+{
+	struct waiting *w = arg;
+
+	w->got = take(w->p, &w->fresh);
+	return NULL;
+}
+
+static void start(struct waiting *w, struct dlki_pool *p)
+{
+	w->p = p;
+	CHECK(pthread_create(&w->thread, NULL, wait_for_one, w) == 0);
+}
+
+Test(pool, a_waiter_has_its_deadline)
+{
+	struct dlki_pool *p = pool(2, 2);
+	struct dlki_pooled *a = take(p, NULL), *b = take(p, NULL);
+
+	CHECK_WITHIN(take_none(p, 100, "all 2 connections"), 100 + slack_ms());
+	CHECK_INT(take_none(p, 50, "in use"), >=, 49);
+	dlki_pool_give(p, a, 1);
+	CHECK(take(p, NULL) == a);
+	dlki_pool_give(p, a, 1);
+	dlki_pool_give(p, b, 1);
+	done(p);
+}
+
+/* Also where nothing idle is kept. */
+Test(pool, a_waiter_gets_what_is_given_back)
+{
+	for (size_t keep = 0; keep < 2; keep++) {
+		struct dlki_pool *p = pool(1, keep);
+		struct dlki_pooled *c = take(p, NULL);
+		struct waiting w;
+
+		start(&w, p);
+		nap_ms(30);
+		dlki_pool_give(p, c, 1);
+		pthread_join(w.thread, NULL);
+		CHECK(w.got == c);
+		CHECK_INT(w.fresh, ==, 0);
+		dlki_pool_give(p, c, 1);
+		CHECK_INT(atomic_load(&n_open), ==, keep);
+		done(p);
+	}
+}
+
+Test(pool, a_waiter_gets_leave_to_open_another)
+{
+	struct dlki_pool *p = pool(1, 1);
+	struct dlki_pooled *c = take(p, NULL);
+	struct waiting w;
+
+	start(&w, p);
+	nap_ms(30);
+	dlki_pool_give(p, c, 0);
+	pthread_join(w.thread, NULL);
+	CHECK_INT(w.fresh, ==, 1);
+	dlki_pool_give(p, w.got, 1);
+	done(p);
+}
+
+Test(pool, renewing_lets_waiters_go_on)
+{
+	struct dlki_pool *p = pool(2, 2);
+	struct dlki_pooled *a = take(p, NULL), *b = take(p, NULL);
+	struct waiting w[2];
+
+	start(&w[0], p);
+	start(&w[1], p);
+	nap_ms(30);
+	dlki_pool_renew(p);
+	dlki_pool_give(p, a, 1);
+	dlki_pool_give(p, b, 1);
+	for (int i = 0; i < 2; i++) {
+		pthread_join(w[i].thread, NULL);
+		CHECK_INT(w[i].fresh, ==, 1);
+	}
+	for (int i = 0; i < 2; i++)
+		dlki_pool_give(p, w[i].got, 1);
+	done(p);
+}
+
+Test(pool, several_given_at_once_serve_several)
+{
+	for (int round = 0; round < 50; round++) {
+		struct dlki_pool *p = pool(3, 3);
+		struct dlki_pooled *c[3];
+		struct waiting w[3];
+		int64_t begin = now_ms();
+
+		for (int i = 0; i < 3; i++)
+			c[i] = take(p, NULL);
+		for (int i = 0; i < 3; i++)
+			start(&w[i], p);
+		nap_ms(round % 5);
+		for (int i = 0; i < 3; i++)
+			dlki_pool_give(p, c[i], i != 1);
+		for (int i = 0; i < 3; i++)
+			pthread_join(w[i].thread, NULL);
+		/* One that is not told looks for itself after 5 s. */
+		CHECK_INT(now_ms() - begin, <, 4000);
+		for (int i = 0; i < 3; i++)
+			dlki_pool_give(p, w[i].got, 1);
+		done(p);
+	}
+}
+
+Test(pool, a_failure_to_open_costs_nothing)
+{
+	struct dlki_pool *p = pool(1, 1);
+	struct waiting w;
+
+	atomic_store(&failing, 1);
+	for (int i = 0; i < 3; i++)
+		take_none(p, patience_ms(), "nobody is there");
+	atomic_store(&failing, 0);
+	dlki_pool_give(p, take(p, NULL), 0);
+	/* One that is being opened counts, and is made outside the lock. */
+	atomic_store(&opening, 0);
+	atomic_store(&held_up, 1);
+	start(&w, p);
+	EVENTUALLY(atomic_load(&opening) == 1);
+	take_none(p, 20, "in use");
+	atomic_store(&held_up, 0);
+	pthread_join(w.thread, NULL);
+	dlki_pool_give(p, w.got, 1);
+	done(p);
+}
+
+/* ---- Many ---------------------------------------------------------------- */
+
+enum { THREADS = 8, MAX = 3 };
+
+struct worker {
+	struct dlki_pool *p;
+	unsigned int seed;
+	int rounds;
+	pthread_t thread;
+};
+
+static void *work(void *arg)
+{
+	struct worker *w = arg;
+
+	for (int i = 0; i < w->rounds; i++) {
+		struct dlki_pooled *p = take(w->p, NULL);
+		struct connection *c = (struct connection *)p;
+		unsigned int dice = (unsigned int)rand_r(&w->seed) % 100;
+
+		CHECK_INT(atomic_fetch_add(&c->users, 1), ==, 0);
+		if (dice < 5)
+			nap_ms(1);
+		atomic_fetch_sub(&c->users, 1);
+		if (dice == 50)
+			dlki_pool_renew(w->p);
+		dlki_pool_give(w->p, p, dice < 90);
+	}
+	return NULL;
+}
+
+Test(pool, many_threads)
+{
+	for (size_t keep = 0; keep <= MAX; keep++) {
+		struct dlki_pool *p = pool(MAX, keep);
+		struct worker w[THREADS];
+
+		atomic_store(&most_open, 0);
+		for (unsigned int i = 0; i < THREADS; i++) {
+			w[i] = (struct worker){ p, i + 1, 500, 0 };
+			CHECK(pthread_create(&w[i].thread, NULL, work, &w[i]) ==
+			      0);
+		}
+		for (int i = 0; i < THREADS; i++)
+			pthread_join(w[i].thread, NULL);
+		CHECK_INT(atomic_load(&most_open), <=, MAX);
+		CHECK_INT(atomic_load(&n_open), <=, keep);
+		done(p);
+	}
+}
+
+struct turn {
+	struct dlki_pool *pool;
+	atomic_int tid, go;
+};
+
+static void *wait_for_turn(void *arg)
+{
+	struct turn *t = arg;
+	struct dlki_pooled *c;
+
+	atomic_store(&t->tid, (int)syscall(SYS_gettid));
+	c = take(t->pool, NULL);
+	EVENTUALLY(atomic_load(&t->go));
+	dlki_pool_give(t->pool, c, 1);
+	return NULL;
+}
+
+static int asleep(int tid)
+{
+	char path[64], text[256];
+	const char *end;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	end = strrchr(text, ')');
+	return end && end[2] == 'S';
+}
+
+/* Who gives and takes again at once is quicker than one that has to wake up
+ * first: once, not twice. */
+Test(pool, a_waiter_is_passed_over_once_at_most)
+{
+	struct dlki_pool *p = pool(1, 1);
+
+	for (int i = 0; i < 100; i++) {
+		struct turn t = { .pool = p };
+		struct dlki_pooled *c = take(p, NULL);
+		pthread_t thread;
+
+		CHECK(pthread_create(&thread, NULL, wait_for_turn, &t) == 0);
+		EVENTUALLY(atomic_load(&t.tid) != 0);
+		EVENTUALLY(asleep(atomic_load(&t.tid)));
+		for (int turn = 0; c && turn < 2; turn++) {
+			dlki_pool_give(p, c, 1);
+			c = dlki_pool_take(p, dlk_now(), NULL, NULL);
+		}
+		CHECK(!c);
+		atomic_store(&t.go, 1);
+		pthread_join(thread, NULL);
+	}
+	done(p);
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Replies that get lost, servers that freeze, stop and come back. */
+#include "zk/support.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+TestSuite(zk_faults, .timeout = 120);
+
+#define DIR "/dlock/mnlock"
+
+Test(zk_faults, a_lost_create_reply_leaves_one_node)
+{
+	struct lab_server *s = server(NULL);
+	struct lab_proxy *p = proxy(s);
+	zhandle_t *zh = bare(s->port);
+	dlock_client *c = client(lab_proxy_port(p), "?ttl=5s&ask=200ms");
+	dlock_lock *l = mutex(c, "lock");
+
+	/* The directory is there, so that the next request makes the node. */
+	CHECK_OK(dlock_release(take(l, FOREVER)));
+	for (int i = 0; i < 10; i++) {
+		dlock_hold *h;
+		uint64_t swallowed = (uint64_t)i + 1;
+
+		lab_proxy_swallow(p, "-x-", LAB_THEN_CLOSE);
+		h = take(l, PATIENCE);
+		CHECK_INT(lab_proxy_stat(p, LAB_SWALLOWED), ==, swallowed);
+		CHECK_INT(children(zh, DIR, NULL), ==, 1);
+		CHECK_OK(dlock_check(h));
+		CHECK_OK(dlock_release(h));
+		EVENTUALLY(children_are(zh, DIR, 0));
+	}
+	CHECK_INT(stats(c).lost, ==, 0);
+	dlock_close(c);
+	lab_proxy_free(p);
+	zookeeper_close(zh);
+	lab_server_free(s);
+}
+
+/* Who gives up leaves nothing, although nobody told it what became of it. */
+Test(zk_faults, a_create_given_up_is_cleaned_up)
+{
+	struct lab_server *s = server(NULL);
+	struct lab_proxy *p = proxy(s);
+	zhandle_t *zh = bare(s->port);
+	dlock_client *c = client(lab_proxy_port(p), "?ttl=30s");
+	dlock_lock *l = mutex(c, "lock");
+	dlock_hold *h = NULL;
+
+	CHECK_OK(dlock_release(take(l, FOREVER)));
+	lab_proxy_hole(p, LAB_DOWN, true);
+	CHECK_RC(dlock_acquire(l, 50, &h), DLOCK_EUNREACHABLE);
+	EVENTUALLY(children_are(zh, DIR, 1));
+	lab_proxy_heal(p);
+	EVENTUALLY(children_are(zh, DIR, 0));
+	CHECK_OK(dlock_release(take(l, PATIENCE)));
+	dlock_close(c);
+	lab_proxy_free(p);
+	zookeeper_close(zh);
+	lab_server_free(s);
+}
+
+Test(zk_faults, a_lost_release_reply_is_no_second_release)
+{
+	struct lab_server *s = server(NULL);
+	struct lab_proxy *p = proxy(s);
+	zhandle_t *zh = bare(s->port);
+	dlock_client *c = client(lab_proxy_port(p), "?ttl=5s&close=300ms");
+	dlock_lock *l = mutex(c, "lock");
+	dlock_hold *h = take(l, FOREVER);
+
+	lab_proxy_swallow(p, "-x-", LAB_THEN_CLOSE);
+	CHECK_RC(dlock_release(h), DLOCK_EUNREACHABLE);
+	EVENTUALLY(children_are(zh, DIR, 0));
+	h = take(l, PATIENCE);
+	EVENTUALLY(stats(c).remnants == 0);
+	CHECK_OK(dlock_check(h));
+	CHECK_INT(children(zh, DIR, NULL), ==, 1);
+	CHECK_OK(dlock_release(h));
+	dlock_close(c);
+	lab_proxy_free(p);
+	zookeeper_close(zh);
+	lab_server_free(s);
+}
+
+/* A release that nobody hears is asked for until the session ends. */
+Test(zk_faults, a_node_outlives_its_lease_but_not_the_cut)
+{
+	struct lab_server *s = server(NULL);
+	struct lab_proxy *p = proxy(s);
+	zhandle_t *zh = bare(s->port);
+	dlock_client *c = client(lab_proxy_port(p), "?ttl=3s&close=100ms");
+	dlock_lock *l = mutex(c, "lock");
+	dlock_hold *h = take(l, FOREVER);
+
+	lab_proxy_refuse(p, true);
+	lab_proxy_reset(p);
+	CHECK_RC(dlock_release(h), DLOCK_EUNREACHABLE);
+	lab_proxy_heal(p);
+	EVENTUALLY(children_are(zh, DIR, 0));
+	EVENTUALLY(stats(c).remnants == 0);
+	dlock_close(c);
+	lab_proxy_free(p);
+	zookeeper_close(zh);
+	lab_server_free(s);
+}
+
+/* The client is cut off for longer than its session lives: it knows by itself,
+ * before anybody else has the lock, and goes on with another session. */
+Test(zk_faults, an_expired_session_is_replaced)
+{
+	struct lab_server *s = server(NULL);
+	struct lab_proxy *p = proxy(s);
+	dlock_client *c = watched_client(lab_proxy_port(p),
+					 "?ttl=1s&close=300ms");
+	dlock_client *other = client(s->port, "?ttl=10s");
+	dlock_lock *l = mutex(c, "lock"), *theirs = mutex(other, "lock");
+	dlock_lock *waited = mutex(c, "waited");
+	dlock_hold *h = take(l, FOREVER), *next;
+	dlock_hold *busy = take(mutex(other, "waited"), FOREVER);
+	uint64_t token = dlock_token(h);
+	struct waiter w;
+
+	waiter_start(&w, waited, FOREVER);
+	EVENTUALLY(stats(c).waiters == 1);
+	lab_proxy_hole(p, LAB_UP, true);
+	lab_proxy_hole(p, LAB_DOWN, true);
+	next = take(theirs, PATIENCE);
+	CHECK_RC(dlock_check(h), DLOCK_ELOST);
+	CHECK_INT(dlock_token(next), >, token);
+	EVENTUALLY(lost == 1);
+	CHECK_INT(at_risk, ==, 1);
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	lab_proxy_heal(p);
+	CHECK_OK(dlock_release(next));
+	h = take(l, PATIENCE);
+	CHECK_INT(dlock_token(h), >, token);
+	/* The waiter is in the line again. */
+	EVENTUALLY(stats(c).waiters == 1);
+	CHECK_OK(dlock_release(busy));
+	CHECK_INT(waiter_join(&w), ==, DLOCK_OK);
+	CHECK_OK(dlock_release(h));
+	CHECK_INT(lost, ==, 1);
+	dlock_close(c);
+	dlock_close(other);
+	lab_proxy_free(p);
+	lab_server_free(s);
+}
+
+Test(zk_faults, a_short_cut_is_a_risk_and_no_loss)
+{
+	struct lab_server *s = server(NULL);
+	struct lab_proxy *p = proxy(s);
+	dlock_client *c = watched_client(lab_proxy_port(p), "?ttl=6s");
+	dlock_lock *l = mutex(c, "lock");
+	dlock_hold *h = take(l, FOREVER);
+
+	lab_proxy_refuse(p, true);
+	lab_proxy_reset(p);
+	EVENTUALLY(at_risk == 1);
+	lab_proxy_heal(p);
+	EVENTUALLY(safe == 1);
+	CHECK_OK(dlock_check(h));
+	CHECK_OK(dlock_release(h));
+	CHECK_INT(lost, ==, 0);
+	dlock_close(c);
+	lab_proxy_free(p);
+	lab_server_free(s);
+}
+
+Test(zk_faults, a_frozen_server_holds_nobody)
+{
+	struct lab_server *s = server(NULL);
+	dlock_client *c = client(s->port, "?ttl=30s&close=300ms");
+	dlock_lock *l = mutex(c, "lock");
+	dlock_hold *h = NULL;
+	int64_t begun;
+
+	CHECK_OK(dlock_release(take(l, FOREVER)));
+	lab_server_pause(s);
+	begun = now_ms();
+	CHECK_RC(dlock_acquire(l, 200, &h), DLOCK_EUNREACHABLE);
+	CHECK_INT(now_ms() - begun, <, 200 + 40 + 4 * slack_ms());
+	refused(s->port, "?connect=300ms", DLOCK_EUNREACHABLE, "127.0.0.1");
+	begun = now_ms();
+	dlock_close(c);
+	CHECK_INT(now_ms() - begun, <, 300 + 4 * slack_ms());
+	lab_server_resume(s);
+	c = client(s->port, "");
+	dlock_close(c);
+	lab_server_free(s);
+}
+
+/* The client library may wait two thirds of the time-out for a server that took
+ * its connection too early. */
+Test(zk_faults, a_hold_survives_a_restart_with_its_data)
+{
+	struct lab_zk_options o = { .sync = true };
+	struct lab_server *s = server(&o);
+	dlock_client *c = watched_client(s->port, "?ttl=30s");
+	dlock_client *other = client(s->port, "?ttl=30s&ask=500ms");
+	dlock_lock *l = mutex(c, "lock"), *theirs = mutex(other, "lock");
+	dlock_hold *h = take(l, FOREVER), *none = NULL;
+	uint64_t token = dlock_token(h);
+
+	CHECK_INT(lab_server_restart(s, true), ==, 0);
+	CHECK_OK(dlock_release(take(mutex(c, "mine"), 25000)));
+	CHECK_OK(dlock_release(take(mutex(other, "theirs"), 25000)));
+	CHECK_RC(dlock_acquire(theirs, 100, &none), DLOCK_EBUSY);
+	CHECK_OK(dlock_check(h));
+	CHECK_OK(dlock_release(h));
+	h = take(theirs, PATIENCE);
+	CHECK_INT(dlock_token(h), >, token);
+	CHECK_OK(dlock_release(h));
+	CHECK_INT(lost, ==, 0);
+	dlock_close(c);
+	dlock_close(other);
+	lab_server_free(s);
+}
+
+Test(zk_faults, a_restart_without_data_is_a_loss)
+{
+	struct lab_server *s = server(NULL);
+	dlock_client *c = watched_client(s->port, "?ttl=2s");
+	dlock_lock *l = mutex(c, "lock");
+	dlock_hold *h = take(l, FOREVER);
+
+	CHECK_INT(lab_server_restart(s, false), ==, 0);
+	EVENTUALLY(dlock_check(h) == DLOCK_ELOST);
+	EVENTUALLY(lost == 1);
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	CHECK_OK(dlock_release(take(l, PATIENCE)));
+	dlock_close(c);
+	lab_server_free(s);
+}
+
+Test(zk_faults, a_closed_port_is_unreachable)
+{
+	int64_t begun = now_ms();
+	int fd, port = lab_reserve_port(&fd);
+
+	refused(port, "?connect=300ms", DLOCK_EUNREACHABLE, "127.0.0.1");
+	CHECK_INT(now_ms() - begun, <, 300 + 4 * slack_ms());
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What stands in the server: nodes, watches, directories, access lists. */
+#include "zk/support.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+TestSuite(zk_nodes, .timeout = 120);
+
+#define DIR "/dlock/mnlock"
+#define TRIES 2000
+
+static int64_t watches(struct lab_server *s)
+{
+	return lab_zk_number(s, "wchs", "Total watches");
+}
+
+/* At once: a third of the ttl would be ten seconds. */
+Test(zk_nodes, a_node_deleted_by_hand_is_a_loss)
+{
+	struct lab_server *s = server(NULL);
+	zhandle_t *zh = bare(s->port);
+	dlock_client *c = watched_client(s->port, "?ttl=30s");
+	dlock_lock *l = mutex(c, "lock");
+
+	for (int i = 0; i < 3; i++) {
+		dlock_hold *h = take(l, FOREVER);
+		char name[256];
+		int64_t begun;
+
+		CHECK_INT(children(zh, DIR, name), ==, 1);
+		if (i > 0) /* once before its watch can be there */
+			EVENTUALLY(watches(s) == 1);
+		drop(zh, DIR, name);
+		begun = now_ms();
+		EVENTUALLY(dlock_check(h) == DLOCK_ELOST);
+		CHECK_INT(now_ms() - begun, <, 2000);
+		EVENTUALLY(lost == i + 1);
+		CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	}
+	CHECK_INT(watches(s), ==, 0);
+	dlock_close(c);
+	zookeeper_close(zh);
+	lab_server_free(s);
+}
+
+Test(zk_nodes, tries_leave_one_child_and_no_watch)
+{
+	struct lab_server *s = server(NULL);
+	zhandle_t *zh = bare(s->port);
+	dlock_client *a = client(s->port, "?ttl=30s&ask=5s");
+	dlock_client *b = client(s->port, "?ttl=30s&ask=5s");
+	dlock_lock *held = mutex(a, "lock"), *l = mutex(b, "lock");
+	dlock_hold *h = take(held, FOREVER), *none = NULL;
+	struct waiter w;
+
+	for (int i = 0; i < TRIES; i++)
+		CHECK_RC(dlock_acquire(l, 0, &none), DLOCK_EBUSY);
+	for (int i = 0; i < 20; i++)
+		CHECK_RC(dlock_acquire(l, 3, &none), DLOCK_EBUSY);
+	for (int i = 0; i < 20; i++) {
+		waiter_start(&w, l, FOREVER);
+		EVENTUALLY(stats(b).waiters == 1);
+		dlock_cancel(l);
+		CHECK_INT(waiter_join(&w), ==, DLOCK_ECANCELED);
+	}
+	CHECK_INT(children(zh, DIR, NULL), ==, 1);
+	/* The holder's own is left. */
+	EVENTUALLY(watches(s) == 1);
+	CHECK_OK(dlock_release(h));
+	EVENTUALLY(watches(s) == 0);
+	CHECK_INT(children(zh, DIR, NULL), ==, 0);
+	dlock_close(a);
+	dlock_close(b);
+	zookeeper_close(zh);
+	lab_server_free(s);
+}
+
+/* Two waiters of one client watch the same node; one gives up. */
+Test(zk_nodes, a_shared_watch_outlives_one_of_its_users)
+{
+	struct lab_server *s = server(NULL);
+	dlock_client *a = client(s->port, "?ttl=30s");
+	dlock_client *b = client(s->port, "?ttl=30s");
+	dlock_lock *writer = rwlock(a, "lock");
+	dlock_lock *readers[2] = { rwlock(b, "lock"), rwlock(b, "lock") };
+	dlock_hold *h = NULL, *got = NULL, *none = NULL;
+	struct waiter w;
+
+	for (int i = 0; i < 20; i++) {
+		CHECK_OK(dlock_acquire(writer, FOREVER, &h));
+		waiter_start(&w, readers[0], PATIENCE);
+		EVENTUALLY(stats(b).waiters == 1);
+		CHECK_RC(dlock_acquire_shared(readers[1], i, &none),
+			 DLOCK_EBUSY);
+		CHECK_OK(dlock_release(h));
+		CHECK_INT(waiter_join(&w), ==, DLOCK_OK);
+	}
+	CHECK_OK(dlock_acquire_shared(readers[1], PATIENCE, &got));
+	CHECK_OK(dlock_release(got));
+	EVENTUALLY(watches(s) == 0);
+	dlock_close(a);
+	dlock_close(b);
+	lab_server_free(s);
+}
+
+Test(zk_nodes, foreign_children_are_left_alone)
+{
+	static const char *const junk[] = {
+		"x",
+		"lock-0000000001",
+		"0123456789abcdef-x-0000000000",
+		"0123456789abcdef0123456789abcdef-x-000000000",
+		"0123456789abcdef0123456789abcdef-x--000000001",
+		"0123456789abcdef0123456789abcdef-y-0000000000",
+		"0123456789abcdef0123456789abcdef-x-0000000000-",
+		"0123456789abcdef0123456789abcdef-x-9999999999",
+		"0123456789ABCDEF0123456789abcdef-x-0000000000",
+		"0123456789abcdef0123456789abcdef-s4294967296-0000000000",
+	};
+	enum { N = sizeof(junk) / sizeof(junk[0]) };
+	struct lab_server *s = server(NULL);
+	zhandle_t *zh = bare(s->port);
+	dlock_client *c = client(s->port, "?ttl=30s&ask=1s");
+	dlock_lock *l = mutex(c, "lock");
+
+	CHECK_OK(dlock_release(take(l, FOREVER)));
+	for (int i = 0; i < N; i++) {
+		char path[256];
+
+		snprintf(path, sizeof(path), DIR "/%s", junk[i]);
+		make(zh, path);
+	}
+	CHECK_OK(dlock_release(take(l, 0)));
+	CHECK_INT(children(zh, DIR, NULL), ==, N);
+	dlock_close(c);
+	zookeeper_close(zh);
+	lab_server_free(s);
+}
+
+/* The server removes containers that are empty; whoever deletes more takes the
+ * locks away, and tokens rise all the same. */
+Test(zk_nodes, a_directory_may_vanish)
+{
+	struct lab_server *s = server(NULL);
+	zhandle_t *zh = bare(s->port);
+	dlock_client *c = client(s->port, "?ttl=30s&ask=1s");
+	dlock_client *other = client(s->port, "?ttl=30s&ask=1s");
+	dlock_lock *l = mutex(c, "lock"), *waits = mutex(other, "lock");
+	uint64_t token = 0;
+
+	for (int i = 0; i < 5; i++) {
+		dlock_hold *h = take(l, FOREVER);
+		struct waiter w;
+		char name[256];
+
+		CHECK_INT(dlock_token(h), >, token);
+		token = dlock_token(h);
+		waiter_start(&w, waits, PATIENCE);
+		EVENTUALLY(stats(other).waiters == 1);
+		while (children(zh, DIR, name) > 0)
+			drop(zh, DIR, name);
+		zoo_delete(zh, DIR, -1);
+		EVENTUALLY(dlock_check(h) == DLOCK_ELOST);
+		CHECK_RC(dlock_release(h), DLOCK_ELOST);
+		CHECK_INT(waiter_join(&w), ==, DLOCK_OK);
+	}
+	dlock_close(c);
+	dlock_close(other);
+	zookeeper_close(zh);
+	lab_server_free(s);
+}
+
+Test(zk_nodes, a_path_is_where_locks_are)
+{
+	struct lab_server *s = server(NULL);
+	zhandle_t *zh = bare(s->port);
+	dlock_client *c;
+	dlock_hold *h;
+
+	refused(s->port, "app/locks", DLOCK_EINVAL, "/app/locks");
+	refused(s->port, "app//locks", DLOCK_EINVAL, "empty part");
+	refused(s->port, "app/../locks", DLOCK_EINVAL, "..");
+	make(zh, "/app");
+	make(zh, "/app/locks");
+	c = client(s->port, "app/locks?prefix=here");
+	h = take(mutex(c, "lock"), FOREVER);
+	CHECK_INT(children(zh, "/app/locks/here/mnlock", NULL), ==, 1);
+	CHECK_INT(children(zh, "/dlock", NULL), ==, 0);
+	CHECK_OK(dlock_release(h));
+	dlock_close(c);
+	zookeeper_close(zh);
+	lab_server_free(s);
+}
+
+static dlock_client *as(int port, const char *user)
+{
+	dlock_client *c = NULL;
+	char uri[256];
+
+	snprintf(uri, sizeof(uri), "zk://%s127.0.0.1:%d/", user, port);
+	CHECK_OK(dlock_open(&c, uri, NULL));
+	return c;
+}
+
+Test(zk_nodes, what_a_user_makes_is_that_users)
+{
+	static const char *const others[] = { "", "app:wrong@",
+					      "other:sesame@" };
+	struct lab_server *s = server(NULL);
+	zhandle_t *zh = bare(s->port);
+	dlock_client *c = as(s->port, "app:sesame@");
+	dlock_lock *l = mutex(c, "lock");
+	dlock_hold *h = take(l, FOREVER), *none = NULL;
+
+	CHECK_INT(children(zh, "/", NULL), >, 0);
+	CHECK_INT(zoo_delete(zh, DIR, -1), ==, ZNOAUTH);
+	for (int i = 0; i < 3; i++) {
+		dlock_client *d = as(s->port, others[i]);
+		dlock_lock *wanted = mutex(d, "lock");
+
+		CHECK_RC(dlock_acquire(wanted, 500, &none), DLOCK_EDENIED);
+		CHECK(!strstr(dlock_errmsg(), "sesame"));
+		CHECK(!strstr(dlock_uri(c), "sesame"));
+		dlock_close(d);
+	}
+	CHECK_OK(dlock_release(h));
+	dlock_close(c);
+	c = as(s->port, "app:sesame@");
+	CHECK_OK(dlock_release(take(mutex(c, "lock"), 0)));
+	dlock_close(c);
+	zookeeper_close(zh);
+	lab_server_free(s);
+}
+
+Test(zk_nodes, the_server_sets_the_time_out)
+{
+	struct lab_zk_options o = { .min_session_ms = 4000,
+				    .max_session_ms = 6000 };
+	struct lab_server *s = server(&o);
+	dlock_client *c = client(s->port, "?ttl=1s");
+
+	CHECK_INT(dlock_ttl_ms(c), ==, 4000);
+	dlock_close(c);
+	c = client(s->port, "?ttl=1m");
+	CHECK_INT(dlock_ttl_ms(c), ==, 6000);
+	dlock_close(c);
+	lab_server_free(s);
+}
+
+/* One writes for all: the number of holds makes no difference. */
+Test(zk_nodes, one_write_keeps_all_holds)
+{
+	enum { HOLDS = 50 };
+	struct lab_server *s = server(NULL);
+	dlock_client *c = watched_client(s->port, "?ttl=1500ms");
+	dlock_hold *h[HOLDS];
+	int64_t before;
+
+	for (int i = 0; i < HOLDS; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "lock%d", i);
+		h[i] = take(mutex(c, name), FOREVER);
+	}
+	EVENTUALLY(watches(s) == HOLDS);
+	before = lab_zk_number(s, "srvr", "Received");
+	nap_ms(3000);
+	/* Six proofs, and pings; our own question counts, too. */
+	CHECK_INT(lab_zk_number(s, "srvr", "Received") - before, <, 25);
+	for (int i = 0; i < HOLDS; i++)
+		CHECK_OK(dlock_release(h[i]));
+	CHECK_INT(lost, ==, 0);
+	dlock_close(c);
+	lab_server_free(s);
+}
