@@ -143,7 +143,7 @@ static void add_rows(struct comparison *c)
 		row->settings = lab_findings_text(c->f, "%s", s->settings);
 		row->trouble = lab_findings_text(c->f, "%s", s->trouble);
 		row->caps = s->caps;
-		row->ttl_ms = s->ttl_ms;
+		row->ttl_ms = lab_usual_ttl_ms(s, c->o->quick);
 		row->foreign = s->foreign;
 	}
 	for (size_t i = 0; i < c->n_rows; i++) {

@@ -57,12 +57,12 @@ struct lab_run {
 /* A subject: a store, or a foreign command. */
 struct lab_store {
 	const char *name;    /* short, unique: "redis", "zk-3", "flock.sh" */
-	const char *uri;     /* without password; of a foreign one its command */
+	const char *uri;     /* no password; of a foreign one its command */
 	const char *server;  /* "redis 7.0.15"; "" if there is none */
-	const char *settings;/* those that matter: "appendonly no, save none" */
+	const char *settings;/* that matter: "appendonly no, save none" */
 	const char *trouble; /* why nothing was run at all; "" usually */
-	uint32_t caps;       /* DLOCK_CAP_ bits */
 	int64_t ttl_ms;      /* the lease of most trials, 0: none */
+	uint32_t caps;       /* DLOCK_CAP_ bits */
 	bool foreign;        /* declares nothing */
 };
 

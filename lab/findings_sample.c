@@ -13,16 +13,16 @@
 #define FAR (LOCAL | DLOCK_CAP_REMOTE)
 
 static const struct lab_store stores[] = {
-	{ "mem", "mem:", "", "", "", LOCAL | DLOCK_CAP_FAIR, 0, false },
-	{ "file", "file:///run/lock/app", "", "ext4", "", LOCAL, 0, false },
+	{ "mem", "mem:", "", "", "", 0, LOCAL | DLOCK_CAP_FAIR, false },
+	{ "file", "file:///run/lock/app", "", "ext4", "", 0, LOCAL, false },
 	{ "redis", "redis://127.0.0.1:6379", "redis 7.0.15",
-	  "appendonly no, save none, maxmemory-policy noeviction", "",
-	  FAR | DLOCK_CAP_FAIR | DLOCK_CAP_WAKE, 3000, false },
+	  "appendonly no, save none, maxmemory-policy noeviction", "", 3000,
+	  FAR | DLOCK_CAP_FAIR | DLOCK_CAP_WAKE, false },
 	{ "memcached", "memcached://127.0.0.1:11211", "memcached 1.6.18",
-	  "64 MB, evictions on", "", FAR, 3000, false },
+	  "64 MB, evictions on", "", 3000, FAR, false },
 	{ "zk-3", "zk://127.0.0.1:2181,127.0.0.1:2182", "zookeeper 3.8.0",
-	  "3 servers, tickTime 500, forceSync yes", "",
-	  FAR | DLOCK_CAP_FAIR | DLOCK_CAP_DURABLE | DLOCK_CAP_CONSISTENT, 3000,
+	  "3 servers, tickTime 500, forceSync yes", "", 3000,
+	  FAR | DLOCK_CAP_FAIR | DLOCK_CAP_DURABLE | DLOCK_CAP_CONSISTENT,
 	  false },
 	{ "a<b>|c", "sh -c 'echo \"&|<>\"'", "", "", "", 0, 0, true },
 	{ "gone", "redis://127.0.0.1:1", "", "",

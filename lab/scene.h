@@ -31,7 +31,8 @@ double lab_scene_inherit(struct lab_trial *t, struct lab_scene *s,
 int lab_scene_end(struct lab_trial *t, struct lab_scene *s);
 
 /* `n` parties work in turns on the trial's lock for some time, every second one
- * with little patience; the modes are theirs in order.  Returns how often they were granted it. */
+ * with little patience; the modes are theirs in order.  Returns how often they
+ * were granted it. */
 int64_t lab_crowd(struct lab_trial *t, const enum lab_mode modes[], size_t n,
 		  uint32_t limit, int how, int64_t run_ms);
 

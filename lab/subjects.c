@@ -179,17 +179,11 @@ static const struct lab_subject_kind memcached = {
  * machine's to lose, and a lab's disk does not decide the figures. */
 static const struct lab_zk_options zk_options = { .tick_ms = 100 };
 
-/* A new session of a second, as the server's protocol has it; then its pings. */
-#define ZK_HELLO                                                                 \
-	{                                                                        \
-		"\0\0\0\x2d\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x03\xe8\0\0\0\0\0\0\0\0" \
-		"\0\0\0\x10\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",                  \
-			49, 41                                                   \
-	}
-#define ZK_PING                                                                \
-	{                                                                      \
-		"\0\0\0\x08\xff\xff\xff\xfe\0\0\0\x0b", 12, 20                 \
-	}
+/* A new session of a second, in the server's protocol, and then its pings. */
+static const char zk_hello[49] = {
+	0, 0, 0, 45, [18] = 3, (char)232, [31] = 16
+};
+static const char zk_ping[12] = { 0, 0, 0, 8, -1, -1, -1, -2, 0, 0, 0, 11 };
 
 static void zk_describe(struct lab_subject *s, const char *nodes)
 {
@@ -251,8 +245,8 @@ static const struct lab_subject_kind zk = {
 	.start = zk_start,
 	.stays = 2,
 	.what_stays = "containers, which the server removes by and by",
-	.hello = ZK_HELLO,
-	.ping = ZK_PING,
+	.hello = { zk_hello, sizeof(zk_hello), 41 },
+	.ping = { zk_ping, sizeof(zk_ping), 20 },
 	.left = zk_left,
 };
 
@@ -262,8 +256,8 @@ static const struct lab_subject_kind zk3 = {
 	.start = zk3_start,
 	.stays = 2,
 	.what_stays = "containers, which the server removes by and by",
-	.hello = ZK_HELLO,
-	.ping = ZK_PING,
+	.hello = { zk_hello, sizeof(zk_hello), 41 },
+	.ping = { zk_ping, sizeof(zk_ping), 20 },
 	.stop = zk3_stop,
 	.wait = zk3_wait,
 	.left = zk_left,

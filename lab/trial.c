@@ -324,6 +324,13 @@ static void add_params(char *uri, size_t size, const char *params)
 			 strchr(uri, '?') ? '&' : '?', params);
 }
 
+int64_t lab_usual_ttl_ms(const struct lab_subject *s, bool quick)
+{
+	if (!s->ttl_ms || strstr(s->uri, "ttl="))
+		return s->ttl_ms;
+	return quick ? 1000 : 2000;
+}
+
 static void prepare(struct lab_trial *t)
 {
 	const struct lab_subject *s = t->subject;
@@ -340,15 +347,13 @@ static void prepare(struct lab_trial *t)
 	if (!strstr(s->uri, "prefix="))
 		snprintf(params, sizeof(params),
 			 "prefix=dlock-compare-%.8" PRIx64, t->seed >> 32);
+	t->ttl_ms = lab_usual_ttl_ms(s, t->quick);
 	if (s->ttl_ms && !strstr(s->uri, "ttl=")) {
-		t->ttl_ms = lab_of(t, 1000, 2000);
 		if (t->behaviour->long_lease && s->caps & DLOCK_CAP_DURABLE)
 			t->ttl_ms = LONG_LEASE_MS;
 		snprintf(params + strlen(params),
 			 sizeof(params) - strlen(params), "%sttl=%dms",
 			 *params ? "&" : "", (int)t->ttl_ms);
-	} else {
-		t->ttl_ms = s->ttl_ms;
 	}
 	if (*params) {
 		add_params(t->direct, sizeof(t->direct), params);

@@ -60,6 +60,9 @@ struct lab_trial {
 /* Run it and put what came of it into the findings. */
 void lab_trial_run(struct lab_trial *t);
 
+/* The lease of most trials with a subject; what its URI says stays. */
+int64_t lab_usual_ttl_ms(const struct lab_subject *s, bool quick);
+
 /* Somebody wants all of it to end. */
 bool lab_trial_stopped(const struct lab_trial *t);
 

@@ -202,7 +202,8 @@ void lab_worker_pairs(struct lab_worker *w, const struct lab_errand *e,
 {
 	double *us = malloc(MOST_PAIRS * sizeof(*us));
 	int64_t end = lab_after_ms(e->run_ms);
-	int64_t interval, due;
+	int64_t interval = 0;
+	int64_t due;
 
 	r->rc = us ? lab_worker_lock(w, e) : DLOCK_ENOMEM;
 	if (r->rc == DLOCK_OK)

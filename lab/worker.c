@@ -260,8 +260,11 @@ static void beside(struct lab_worker *w, enum lab_verb_of_worker verb)
 	if (w->client)
 		r.rc = dlock_get_stats(w->client, &s);
 	r.count = (int64_t)s.waiters;
-	if (w->foreign)
+	if (w->foreign) {
+		pthread_mutex_lock(&w->mutex);
 		r.count = w->asking;
+		pthread_mutex_unlock(&w->mutex);
+	}
 	r.attempts = s.attempts;
 	r.polls = s.polls;
 	r.lost = s.lost;

@@ -2,6 +2,7 @@
 #include "compare.h"
 #include "command.h"
 #include "exits.h"
+#include "lab/behaviour.h"
 #include "lab/compare.h"
 #include "lab/fail.h"
 #include "lab/party.h"
@@ -143,16 +144,26 @@ static void describe(const struct options *o, char *out, size_t size)
 		memmove(out, out + 1, strlen(out));
 }
 
+/* With what there is. */
+static int refuse_only(const char *unknown)
+{
+	const struct lab_behaviour *const *all = lab_behaviours();
+	char ids[1024] = "";
+
+	for (size_t i = 0; all[i]; i++)
+		snprintf(ids + strlen(ids), sizeof(ids) - strlen(ids), "%s%s",
+			 i ? ", " : "", all[i]->id);
+	return fail(LEAVE_USAGE,
+		    "no behaviour is called \"%s\", or begins so; there are: "
+		    "%s",
+		    unknown, ids);
+}
+
 static int check(const struct options *o)
 {
 	char *unknown = lab_compare_unknown(o->only);
-	int status = 0;
+	int status = unknown ? refuse_only(unknown) : 0;
 
-	if (unknown)
-		status = fail(LEAVE_USAGE,
-			      "no behaviour is called \"%s\", or begins so: "
-			      "`dlock help compare` lists them",
-			      unknown);
 	free(unknown);
 	if (!status && !o->n_args && !o->lab && !o->n_foreign)
 		status = fail(LEAVE_USAGE,

@@ -26,8 +26,7 @@ static void run(struct lab_trial *t)
 const struct lab_behaviour lab_behaviour_cancel = {
 	.id = "cancel",
 	.title = "cancel",
-	.guarantee =
-		"a wait that is cancelled ends at once and leaves nothing behind",
+	.guarantee = "a cancelled wait ends at once, and leaves nothing behind",
 	.place = 50,
 	.needs = LAB_NEEDS_LIBRARY,
 	.run = run,

@@ -18,8 +18,7 @@ static void run(struct lab_trial *t)
 const struct lab_behaviour lab_behaviour_exclusion = {
 	.id = "exclusion",
 	.title = "exclusion under contention",
-	.guarantee =
-		"promise intervals of conflicting holds never overlap, tokens rise",
+	.guarantee = "conflicting promise intervals never overlap, tokens rise",
 	.place = 10,
 	.measured = true,
 	.run = run,

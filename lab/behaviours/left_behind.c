@@ -33,7 +33,7 @@ const struct lab_behaviour lab_behaviour_left_behind = {
 	.id = "left-behind",
 	.title = "nothing left behind",
 	.guarantee =
-		"no claim, no waiter is left in the store; at most the last token",
+		"no claim, no waiter is left in the store",
 	.place = 130,
 	.needs = LAB_NEEDS_LIBRARY | LAB_NEEDS_DEPTH,
 	.measured = true,

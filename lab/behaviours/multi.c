@@ -30,8 +30,7 @@ static void run(struct lab_trial *t)
 const struct lab_behaviour lab_behaviour_multi = {
 	.id = "multi",
 	.title = "multi-lock",
-	.guarantee =
-		"all or none, without deadlock whatever the order they are named in",
+	.guarantee = "all or none, without deadlock, in whatever order",
 	.place = 80,
 	.needs = LAB_NEEDS_LIBRARY,
 	.run = run,

@@ -20,8 +20,7 @@ static void run(struct lab_trial *t)
 const struct lab_behaviour lab_behaviour_network_one_way = {
 	.id = "network-one-way",
 	.title = "network cut one way",
-	.guarantee =
-		"no answer is never taken for a yes: LOST by the end of the lease",
+	.guarantee = "silence is no yes: LOST by the end of the lease",
 	.place = 260,
 	.needs = LAB_NEEDS_LIBRARY | LAB_NEEDS_PROXY | LAB_NEEDS_LEASE,
 	.fault = true,

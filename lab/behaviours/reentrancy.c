@@ -26,8 +26,7 @@ static void run(struct lab_trial *t)
 const struct lab_behaviour lab_behaviour_reentrancy = {
 	.id = "reentrancy",
 	.title = "re-entrancy",
-	.guarantee =
-		"who holds takes it again, and it is free after as many releases",
+	.guarantee = "taken again by its holder, free after as many releases",
 	.place = 20,
 	.needs = LAB_NEEDS_LIBRARY,
 	.run = run,
