@@ -4,6 +4,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static char text[LAB_SHORT];
@@ -77,4 +78,26 @@ Test(report_say, ticks_are_few_and_round)
 	cr_expect_eq(lab_tick_step(2400), 500);
 	cr_expect_gt(lab_tick_step(NAN), 0);
 	cr_expect_gt(lab_tick_step(0), 0);
+}
+
+static const char *nothing(char c)
+{
+	(void)c;
+	return NULL;
+}
+
+Test(report_say, positions_are_tenths_whatever_was_measured)
+{
+	char *put = NULL;
+	size_t n;
+	struct lab_sheet s = { .out = open_memstream(&put, &n),
+			       .escape = nothing };
+
+	cr_assert(s.out);
+	lab_put(&s, "%f %f %f %f %f %f|%d %zu%%", 12.34, 2.0, -0.04, -7.25,
+		(double)NAN, 1e300, -3, (size_t)4);
+	cr_expect_eq(lab_sheet_end(&s), 0);
+	cr_expect_str_eq(put, "12.3 2 0 -7.3 0 0|-3 4%");
+	fclose(s.out);
+	free(put);
 }
