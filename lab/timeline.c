@@ -9,9 +9,10 @@
 
 struct belief {
 	uint64_t op;
+	const struct lab_record *asked; /* which lock, and how; or NULL */
 	struct lab_belief drawn;
 	uint32_t pid;
-	int64_t from, until, end;
+	int64_t from, end;
 	bool open; /* nothing has ended it but its lease */
 };
 
@@ -47,13 +48,25 @@ static struct belief *find(struct drawing *d, uint64_t op)
 	return NULL;
 }
 
-static bool is_shared(const struct drawing *d, uint64_t op)
+static const struct lab_record *asked(const struct drawing *d, uint64_t op)
 {
 	for (size_t i = 0; i < d->n_records; i++)
 		if (d->sorted[i]->op == op && d->sorted[i]->what == LAB_ACQUIRE)
-			return d->sorted[i]->mode == LAB_READ ||
-			       d->sorted[i]->mode == LAB_PERMIT;
-	return false;
+			return d->sorted[i];
+	return NULL;
+}
+
+static bool is_shared(const struct lab_record *asked)
+{
+	return asked && (asked->mode == LAB_READ || asked->mode == LAB_PERMIT);
+}
+
+/* The end of a lease as a record tells it; one that is over was so by then. */
+static int64_t end_of(const struct belief *b, const struct lab_record *r)
+{
+	int64_t end = r->until ? r->until : r->at < b->end ? r->at : b->end;
+
+	return end < b->from ? b->from : end;
 }
 
 static void begin(struct drawing *d, const struct lab_record *r)
@@ -65,14 +78,15 @@ static void begin(struct drawing *d, const struct lab_record *r)
 		return;
 	b = &d->beliefs[d->n++];
 	b->op = r->op;
+	b->asked = asked(d, r->op);
 	b->pid = r->pid;
-	b->from = r->at;
-	b->until = b->end = r->until;
+	b->from = b->end = r->at;
+	b->end = end_of(b, r);
 	b->open = true;
 	b->drawn.party = lab_timeline_party(d->trial->findings, d->line,
 					    label ? label : "?");
 	b->drawn.token = r->token;
-	b->drawn.shared = is_shared(d, r->op);
+	b->drawn.shared = is_shared(b->asked);
 }
 
 static void finish(struct drawing *d, struct belief *b, int64_t at,
@@ -116,7 +130,7 @@ static void take(struct drawing *d, const struct lab_record *r)
 		break;
 	case LAB_UNTIL:
 		if (b && b->open)
-			b->end = b->until = r->until;
+			b->end = end_of(b, r);
 		break;
 	case LAB_LOST:
 		lose(d, b, r->at);
@@ -132,6 +146,19 @@ static void take(struct drawing *d, const struct lab_record *r)
 	}
 }
 
+/* The sides of a read-write lock are one kind. */
+static int kind_of(const struct lab_record *asked)
+{
+	return asked->mode == LAB_READ ? LAB_WRITE : asked->mode;
+}
+
+/* Locks of one name but different kinds never meet. */
+static bool same_lock(const struct belief *a, const struct belief *b)
+{
+	return a->asked && b->asked && kind_of(a->asked) == kind_of(b->asked) &&
+	       strcmp(a->asked->name, b->asked->name) == 0;
+}
+
 /* Two at once of whom one excludes: in red. */
 static void overlap(struct drawing *d, const struct belief *a,
 		    const struct belief *b)
@@ -139,7 +166,8 @@ static void overlap(struct drawing *d, const struct belief *a,
 	int64_t from = a->from > b->from ? a->from : b->from;
 	int64_t to = a->end < b->end ? a->end : b->end;
 
-	if (from >= to || (a->drawn.shared && b->drawn.shared))
+	if (from >= to || (a->drawn.shared && b->drawn.shared) ||
+	    !same_lock(a, b))
 		return;
 	if ((double)(to - from) / 1e6 > d->trial->overlap_ms)
 		d->trial->overlap_ms = (double)(to - from) / 1e6;
