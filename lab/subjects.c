@@ -82,8 +82,9 @@ static const struct lab_subject_kind redis = {
 	.flush = redis_flush,
 	.fill = redis_fill,
 	.left = redis_left,
-	.stays = 1,
-	.what_stays = "the last token",
+	.stays = 2,
+	.what_stays = "for a second the lock's last token, for an hour how far "
+		      "all tokens have come",
 	.ping = { "PING\r\n", 6, 7 },
 };
 
@@ -258,6 +259,10 @@ static const struct lab_subject_kind zk3 = {
 	.what_stays = "containers, which the server removes by and by",
 	.hello = { zk_hello, sizeof(zk_hello), 41 },
 	.ping = { zk_ping, sizeof(zk_ping), 20 },
+	/* It promises 7/12 of its lease, half of which must be left when it
+	 * grants: 83 ms of a second, of which the network takes its part. */
+	.lease_times = 2,
+	.ask_ms = 200,
 	.stop = zk3_stop,
 	.wait = zk3_wait,
 	.left = zk_left,

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #define SLICE_MS 20
+#define ASK_MS 40           /* the library's own */
 #define LONG_LEASE_MS 12000 /* a server has restarted by then */
 
 bool lab_trial_stopped(const struct lab_trial *t)
@@ -328,13 +329,44 @@ int64_t lab_usual_ttl_ms(const struct lab_subject *s, bool quick)
 {
 	if (!s->ttl_ms || strstr(s->uri, "ttl="))
 		return s->ttl_ms;
-	return quick ? 1000 : 2000;
+	return (quick ? 1000 : 2000) *
+	       (s->kind && s->kind->lease_times ? s->kind->lease_times : 1);
+}
+
+/* What a URI says already stays. */
+static void settle_params(struct lab_trial *t)
+{
+	const struct lab_subject *s = t->subject;
+	char params[128] = "";
+	int n = 0;
+
+	if (!strstr(s->uri, "prefix="))
+		n = snprintf(params, sizeof(params),
+			     "prefix=dlock-compare-%.8" PRIx64 "&",
+			     t->seed >> 32);
+	t->ttl_ms = lab_usual_ttl_ms(s, t->quick);
+	if (s->ttl_ms && !strstr(s->uri, "ttl=")) {
+		if (t->behaviour->long_lease && s->caps & DLOCK_CAP_DURABLE)
+			t->ttl_ms = LONG_LEASE_MS;
+		n += snprintf(params + n, sizeof(params) - (size_t)n,
+			      "ttl=%" PRId64 "ms&", t->ttl_ms);
+	}
+	t->ask_ms = ASK_MS;
+	if (s->kind && s->kind->ask_ms) {
+		t->ask_ms = s->kind->ask_ms;
+		n += snprintf(params + n, sizeof(params) - (size_t)n,
+			      "ask=%" PRId64 "ms&", t->ask_ms);
+	}
+	if (n == 0)
+		return;
+	params[n - 1] = '\0';
+	add_params(t->direct, sizeof(t->direct), params);
+	add_params(t->proxied, sizeof(t->proxied), params);
 }
 
 static void prepare(struct lab_trial *t)
 {
 	const struct lab_subject *s = t->subject;
-	char params[128] = "";
 
 	t->found_ms = -1;
 	t->seed = mix(t->seed ^ mix(t->row * 64 + t->store));
@@ -343,22 +375,7 @@ static void prepare(struct lab_trial *t)
 	snprintf(t->direct, sizeof(t->direct), "%s", s->uri);
 	snprintf(t->proxied, sizeof(t->proxied), "%s",
 		 *s->proxied ? s->proxied : s->uri);
-	/* What a URI says already stays. */
-	if (!strstr(s->uri, "prefix="))
-		snprintf(params, sizeof(params),
-			 "prefix=dlock-compare-%.8" PRIx64, t->seed >> 32);
-	t->ttl_ms = lab_usual_ttl_ms(s, t->quick);
-	if (s->ttl_ms && !strstr(s->uri, "ttl=")) {
-		if (t->behaviour->long_lease && s->caps & DLOCK_CAP_DURABLE)
-			t->ttl_ms = LONG_LEASE_MS;
-		snprintf(params + strlen(params),
-			 sizeof(params) - strlen(params), "%sttl=%dms",
-			 *params ? "&" : "", (int)t->ttl_ms);
-	}
-	if (*params) {
-		add_params(t->direct, sizeof(t->direct), params);
-		add_params(t->proxied, sizeof(t->proxied), params);
-	}
+	settle_params(t);
 	t->check.no_tokens = s->foreign || !(s->caps & DLOCK_CAP_FENCE);
 	t->check.slack_ns = lab_slack_ms(t) * LAB_MS;
 	t->check.found_ns = t->ttl_ms ? lab_found_bound_ms(t) * LAB_MS : 0;

@@ -29,6 +29,7 @@ struct lab_trial {
 	bool quick;
 	uint64_t seed;
 	int64_t ttl_ms;     /* of this trial's holds; 0: none expire */
+	int64_t ask_ms;     /* past its timeout a request may take so long */
 
 	char direct[1400];  /* URIs, with prefix and ttl */
 	char proxied[1400];

@@ -18,7 +18,7 @@ static void run(struct lab_trial *t)
 	lab_expect(t, ms >= wait_ms - (t->subject->foreign ? 50 : 0),
 		   "a wait of 300 ms ended after %d ms", (int)ms);
 	lab_expect(t,
-		   ms <= wait_ms + 40 + lab_slack_ms(t) +
+		   ms <= wait_ms + t->ask_ms + lab_slack_ms(t) +
 				   (t->subject->foreign ? 1000 : 0),
 		   "a wait of 300 ms ended after %d ms", (int)ms);
 	lab_give(a);
