@@ -19,8 +19,8 @@ struct server {
 	char unlock[41]; /* the hash of the compare-and-delete script */
 };
 
-/* Start it, on the CPU that this thread is pinned to, and connect.  `query` ends
- * the URI: "" or "?ttl=10s". */
+/* Start it, on the CPU that this thread is pinned to, and connect.  `query`
+ * ends the URI: "" or "?ttl=10s". */
 int server_open(struct server *s, struct bench_run *r, const char *query);
 void server_close(struct server *s);
 

@@ -7,8 +7,8 @@
 
 #define BENCH_CROWDS 3
 
-/* Measure and emit a result for each number of threads, at most 64, the first of
- * which is 1.  The others are to do `target` times as much; 0: nothing is
+/* Measure and emit a result for each number of threads, at most 64, the first
+ * of which is 1.  The others are to do `target` times as much; 0: nothing is
  * promised. */
 int bench_threads(struct bench_run *r, const char *uri,
 		  const unsigned int size[BENCH_CROWDS], double target);

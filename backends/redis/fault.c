@@ -27,9 +27,11 @@ static const struct fault {
 	{ "TRYAGAIN", DLOCK_EUNREACHABLE, KEEP,
 	  "is moving the lock's slot to another node" },
 	{ "MOVED ", DLOCK_ENOTSUP, KEEP,
-	  "is a cluster node; clusters are not supported" },
+	  "is a cluster node that does not have this lock; clusters are not "
+	  "supported" },
 	{ "ASK ", DLOCK_ENOTSUP, KEEP,
-	  "is a cluster node; clusters are not supported" },
+	  "is a cluster node that is giving this lock away; clusters are not "
+	  "supported" },
 	{ "CROSSSLOT", DLOCK_ENOTSUP, KEEP,
 	  "is a cluster node; clusters are not supported" },
 	{ "OOM ", DLOCK_EUNREACHABLE, KEEP,

@@ -40,8 +40,8 @@ void dlki_zk_renew(struct dlk_session *s, struct dlk_ticket *const t[],
 	dlk_time soon = dlk_now() + s->ttl_ms * ZK_MS / 6;
 	uint64_t life;
 
-	/* An ensemble's lease is promised for little more than half of it: there
-	 * must be time to say that it is at risk, and to ask again. */
+	/* An ensemble's lease is promised for little more than half of it:
+	 * there must be time to say that it is at risk, and to ask again. */
 	if (s->margin_ms > s->ttl_ms / 3 && soon < deadline)
 		deadline = soon;
 	if (dlki_zk_enter(h, deadline, err) != 0)

@@ -11,12 +11,14 @@
 
 static int start(struct chaos *c, const char *query)
 {
-	int n = 0;
+	for (int i = 0; i < 2; i++) {
+		int n = snprintf(c->uri[i], sizeof(c->uri[i]),
+				 "file://%s/store%s", c->dir, query);
 
-	for (int i = 0; i < 2; i++)
-		n = snprintf(c->uri[i], sizeof(c->uri[i]), "file://%s/store%s",
-			     c->dir, query);
-	return n < (int)sizeof(c->uri[0]) ? 0 : lab_fail("TMPDIR is too long");
+		if (n < 0 || n >= (int)sizeof(c->uri[i]))
+			return lab_fail("TMPDIR is too long");
+	}
+	return 0;
 }
 
 static const struct chaos_fault *const faults[] = { CHAOS_PREY_FAULTS, NULL };

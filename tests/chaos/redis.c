@@ -41,8 +41,8 @@ static void stop(struct chaos *c)
 	lab_server_free(c->server);
 }
 
-/* The server is private, so that every key is ours; prefix:clock stays.  Expired
- * keys are counted until somebody looks: SCAN does. */
+/* The server is private, so that every key is ours; prefix:clock stays.
+ * Expired keys are counted until somebody looks: SCAN does. */
 static int64_t left(struct chaos *c)
 {
 	static char reply[65536];

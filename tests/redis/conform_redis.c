@@ -10,19 +10,17 @@
  *     all  by TCP, by unix socket, and with order=any
  *     acl  by TCP, as a user who may do no more than docs/redis.md says
  *
- * Its exit code is ours; 77 if there is no redis-server here.
+ * Its exit code is ours.
  */
-#include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lab/fail.h"
 #include "lab/redis.h"
 #include "redis/rule.h"
+#include "support/program.h"
 
 static int fail(const char *what)
 {
@@ -61,29 +59,6 @@ static int add_user(struct lab_server *s)
 	return lab_redis_do(s, NULL, 0, "%s", text);
 }
 
-static int run(char *argv[])
-{
-	char path[4096];
-	const char *dir = getenv("DLOCK_TEST_DIR");
-	int status;
-	pid_t pid = fork();
-
-	if (pid < 0)
-		return fail(strerror(errno));
-	if (pid == 0) {
-		snprintf(path, sizeof(path), "%s/%s", dir ? dir : ".", argv[0]);
-		execv(strchr(argv[0], '/') ? argv[0] : path, argv);
-		fprintf(stderr, "conform-redis: %s: %s\n", argv[0],
-			strerror(errno));
-		_exit(2);
-	}
-	while (waitpid(pid, &status, 0) < 0) {
-		if (errno != EINTR)
-			return fail(strerror(errno));
-	}
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
 /* What the killed leave goes with their leases: it must all expire. */
 static int left(struct lab_server *s)
 {
@@ -120,16 +95,14 @@ int main(int argc, char *argv[])
 	if (optind == argc)
 		return fail("which program?");
 	s = lab_redis_start(&o);
-	if (!s) {
-		fail(lab_errmsg());
-		return strstr(lab_errmsg(), "not found") ? 77 : 2;
-	}
+	if (!s)
+		return fail(lab_errmsg());
 	if (uris(s, set, text, sizeof(text)) < 0)
 		return fail("-s few, all or acl");
 	setenv("DLOCK_TEST_URIS", text, 1);
 	if (strcmp(set, "acl") == 0 && add_user(s) < 0)
 		return fail(lab_errmsg());
-	rc = run(argv + optind);
+	rc = run_program(argv + optind);
 	if (rc == 0)
 		rc = left(s);
 	lab_server_free(s);
