@@ -180,13 +180,21 @@ static const struct lab_subject_kind memcached = {
  * machine's to lose, and a lab's disk does not decide the figures. */
 static const struct lab_zk_options zk_options = { .tick_ms = 100 };
 
+/* Servers that all stand still for longer than their syncLimit lose each other,
+ * and those of 3.8.0 at times agree on nothing from then on.  What is looked at
+ * is how clients take the silence. */
+static const struct lab_zk_options zk3_options = {
+	.tick_ms = 100,
+	.config = "syncLimit=200\n",
+};
+
 /* A new session of a second, in the server's protocol, and then its pings. */
 static const char zk_hello[49] = {
 	0, 0, 0, 45, [18] = 3, (char)232, [31] = 16
 };
 static const char zk_ping[12] = { 0, 0, 0, 8, -1, -1, -1, -2, 0, 0, 0, 11 };
 
-static void zk_describe(struct lab_subject *s, const char *nodes)
+static void zk_describe(struct lab_subject *s, const char *what)
 {
 	char reply[2048];
 	const char *v = NULL;
@@ -198,7 +206,7 @@ static void zk_describe(struct lab_subject *s, const char *nodes)
 			 "zookeeper %.*s", (int)strcspn(v + 9, "-, \r\n"),
 			 v + 9);
 	snprintf(s->settings, sizeof(s->settings),
-		 "%s, tickTime 100, forceSync no", nodes);
+		 "%s, tickTime 100, forceSync no", what);
 }
 
 static int zk_start(struct lab_subject *s)
@@ -218,7 +226,7 @@ static int64_t zk_left(struct lab_subject *s)
 
 static int zk3_start(struct lab_subject *s)
 {
-	struct lab_ensemble *e = lab_ensemble_start(&zk_options);
+	struct lab_ensemble *e = lab_ensemble_start(&zk3_options);
 
 	if (!e)
 		return -1;
@@ -226,7 +234,7 @@ static int zk3_start(struct lab_subject *s)
 	s->n_nodes = 3;
 	for (size_t i = 0; i < s->n_nodes; i++)
 		s->nodes[i] = e->node[i];
-	zk_describe(s, "3 servers");
+	zk_describe(s, "3 servers, syncLimit 200");
 	return 0;
 }
 
