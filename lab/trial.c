@@ -329,7 +329,7 @@ int64_t lab_usual_ttl_ms(const struct lab_subject *s, bool quick)
 {
 	if (!s->ttl_ms || strstr(s->uri, "ttl="))
 		return s->ttl_ms;
-	return (quick ? 1000 : 2000) *
+	return (quick ? INT64_C(1000) : INT64_C(2000)) *
 	       (s->kind && s->kind->lease_times ? s->kind->lease_times : 1);
 }
 

@@ -10,7 +10,7 @@ static void run(struct lab_trial *t)
 	lab_fault_begins(t, "every message takes 20 ms");
 	lab_delay(t, 20);
 	granted = lab_crowd(t, modes, 3, 0, LAB_JOIN_PROXIED,
-			    lab_of(t, 800, 3000));
+			    lab_of(t, 2000, 4000));
 	lab_fault_ends(t);
 	lab_expect(t, granted >= 3, "three clients got it %d times",
 		   (int)granted);
