@@ -32,9 +32,8 @@ struct lab_subject_kind {
 	int64_t (*left)(struct lab_subject *s);  /* things that it keeps */
 	int stays;          /* of them for each name that was locked once */
 	const char *what_stays;
-	/* Where more than one server has to agree: how many times the usual
-	 * lease, and how long past its timeout a request may take.  0: as
-	 * others. */
+	/* Where granting takes its time: how many times the usual lease, and
+	 * how long past its timeout a request may take.  0: as others. */
 	int lease_times;
 	int ask_ms;
 	/* The floor: what is sent and how many bytes are answered, once at the

@@ -256,6 +256,7 @@ static const struct lab_subject_kind zk = {
 	.what_stays = "containers, which the server removes by and by",
 	.hello = { zk_hello, sizeof(zk_hello), 41 },
 	.ping = { zk_ping, sizeof(zk_ping), 20 },
+	.ask_ms = 200, /* it writes to a disk before it answers */
 	.left = zk_left,
 };
 
