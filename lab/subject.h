@@ -36,6 +36,7 @@ struct lab_subject_kind {
 	 * how long past its timeout a request may take.  0: as others. */
 	int lease_times;
 	int ask_ms;
+	int rounding_ms;    /* a lease may last so much longer in the server */
 	/* The floor: what is sent and how many bytes are answered, once at the
 	 * beginning of a connection and then for each round trip. */
 	struct lab_exchange {

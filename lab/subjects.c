@@ -169,6 +169,7 @@ static const struct lab_subject_kind memcached = {
 	.flush = memcached_flush,
 	.fill = memcached_fill,
 	.left = memcached_left,
+	.rounding_ms = 1000,
 	.stays = 1,
 	.what_stays = "the last token",
 	.ping = { "mn\r\n", 4, 4 },

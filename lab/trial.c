@@ -90,7 +90,10 @@ int64_t lab_found_bound_ms(const struct lab_trial *t)
 /* Where nothing expires it is the kernel that tells, at once. */
 int64_t lab_free_bound_ms(const struct lab_trial *t)
 {
-	return (t->ttl_ms ? t->ttl_ms * 3 / 2 : 100) + 2 * lab_slack_ms(t);
+	const struct lab_subject_kind *kind = t->subject->kind;
+
+	return (t->ttl_ms ? t->ttl_ms * 3 / 2 : 100) + 2 * lab_slack_ms(t) +
+	       (kind ? kind->rounding_ms : 0);
 }
 
 int64_t lab_of(const struct lab_trial *t, int64_t quick, int64_t thorough)
