@@ -15,7 +15,7 @@ struct command {
 };
 
 extern const struct command cmd_run, cmd_show, cmd_list, cmd_break;
-extern const struct command cmd_backends, cmd_help, cmd_version;
+extern const struct command cmd_backends, cmd_compare, cmd_help, cmd_version;
 
 extern const struct command *const commands[]; /* ends in NULL */
 

@@ -11,6 +11,7 @@
 #define EXITS(X)                                                              \
 	X(OK,          0,   "done; of `dlock run`: the command's own code")   \
 	X(BUSY,        1,   "others held the lock (-n, -w; -E changes it)")   \
+	X(BROKEN,      2,   "dlock compare: a store broke what it declares") \
 	X(USAGE,       64,  "the command line, a name or the URI is wrong")   \
 	X(UNREACHABLE, 69,  "the store gave no answer in time")               \
 	X(INTERNAL,    70,  "a bug in dlock")                                 \

@@ -13,11 +13,11 @@
 #include <fcntl.h>
 #include <string.h>
 
-#define COMMANDS 7
+#define COMMANDS 8
 
 const struct command *const commands[COMMANDS + 1] = {
-	&cmd_run,      &cmd_show, &cmd_list,    &cmd_break,
-	&cmd_backends, &cmd_help, &cmd_version, NULL,
+	&cmd_run,     &cmd_show, &cmd_list,    &cmd_break, &cmd_backends,
+	&cmd_compare, &cmd_help, &cmd_version, NULL,
 };
 
 const struct command *command_find(const char *name)

@@ -5,11 +5,13 @@
 #include "message.h"
 #include "number.h"
 
+#include <errno.h>
 #include <getopt.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Letters from A to Z that no flock(1) habit asks for are long options only. */
-static const char long_only[] = "GJL";
+static const char long_only[] = "ADFGHJKLMOQZ";
 
 static const struct option_row {
 	int letter;
@@ -35,6 +37,16 @@ static const struct option_row {
 	{ 'J', "json", NULL, "print JSON" },
 	{ 'y', "yes", NULL, "do not ask" },
 	{ 'v', "verbose", NULL, "say what happens; twice: everything" },
+	{ 'A', "lab", NULL,
+	  "also private servers of every store, with faults" },
+	{ 'Q', "quick", NULL, "fewer rounds, shorter leases" },
+	{ 'O', "only", "IDS", "these behaviours, or those that begin so" },
+	{ 'Z', "seed", "NUMBER", "of names and order [from the clock]" },
+	{ 'F', "foreign", "CMD", "also a lock command; may be repeated" },
+	{ 'D', "json", "FILE", "write the findings as JSON, - is stdout" },
+	{ 'M', "markdown", "FILE", "write a report in Markdown" },
+	{ 'H', "html", "FILE", "write a report in one HTML page" },
+	{ 'K', "keep-logs", "DIR", "keep histories in DIR, which is made" },
 	{ 'h', "help", NULL, "print this" },
 	{ 'V', "version", NULL, NULL },
 };
@@ -80,7 +92,8 @@ static void make_spec(struct spec *spec, const struct command *cmd)
 	size_t n = 0;
 
 	memset(spec, 0, sizeof(*spec));
-	*letter++ = '+'; /* the command's own options are not ours */
+	if (cmd != &cmd_compare)
+		*letter++ = '+'; /* the command's own options are not ours */
 	*letter++ = ':';
 	for (size_t i = 0; i < ROWS; i++) {
 		const struct option_row *row = &rows[i];
@@ -183,6 +196,63 @@ static int take_number(struct options *o, int letter)
 	return 1;
 }
 
+static int take_seed(struct options *o)
+{
+	char *end = NULL;
+
+	errno = 0;
+	if (*optarg >= '0' && *optarg <= '9')
+		o->seed = strtoull(optarg, &end, 10);
+	if (end && !*end && errno == 0)
+		return 1;
+	o->status = fail(LEAVE_USAGE, "--seed wants a number, not \"%s\"",
+			 optarg);
+	return 0;
+}
+
+static int take_foreign(struct options *o)
+{
+	if (o->n_foreign < MOST_FOREIGN) {
+		o->foreign[o->n_foreign++] = optarg;
+		return 1;
+	}
+	o->status = fail(LEAVE_USAGE, "--foreign can be given %d times",
+			 MOST_FOREIGN);
+	return 0;
+}
+
+/* Those of a comparison. */
+static int take_compare(struct options *o, int letter)
+{
+	switch (letter) {
+	case 'A':
+		o->lab = 1;
+		return 1;
+	case 'Q':
+		o->quick = 1;
+		return 1;
+	case 'O':
+		o->only = optarg;
+		return 1;
+	case 'D':
+		o->json_file = optarg;
+		return 1;
+	case 'M':
+		o->markdown_file = optarg;
+		return 1;
+	case 'H':
+		o->html_file = optarg;
+		return 1;
+	case 'K':
+		o->keep = optarg;
+		return 1;
+	case 'F':
+		return take_foreign(o);
+	default: /* 'Z' */
+		return take_seed(o);
+	}
+}
+
 /* Returns 1 to go on, 0 to leave with o->status. */
 static int take(struct options *o, const struct command *cmd, int letter,
 		struct choice *c)
@@ -217,6 +287,16 @@ static int take(struct options *o, const struct command *cmd, int letter,
 		return 1;
 	case 'o':
 		return 1;
+	case 'A':
+	case 'D':
+	case 'F':
+	case 'H':
+	case 'K':
+	case 'M':
+	case 'O':
+	case 'Q':
+	case 'Z':
+		return take_compare(o, letter);
 	case 'V':
 		o->status = cmd_version.main(&cmd_version, 0, NULL);
 		return 0;

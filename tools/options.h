@@ -12,6 +12,8 @@
 
 enum kind { KIND_RWLOCK, KIND_MUTEX, KIND_SEMAPHORE };
 
+#define MOST_FOREIGN 8
+
 struct options {
 	char *uri;          /* from the command line, or NULL */
 	const char *label;
@@ -22,6 +24,14 @@ struct options {
 	int shared;
 	int conflict;       /* exit code for a lock that is busy */
 	int json, yes, verbose;
+	/* Of a comparison; strings NULL if not given. */
+	int lab, quick;
+	const char *only, *keep;
+	const char *json_file, *markdown_file, *html_file;
+	const char *foreign[MOST_FOREIGN];
+	size_t n_foreign;
+	uint64_t seed;      /* 0: not given */
+
 	char **args;        /* what follows the options, ends in NULL */
 	int n_args;
 	int status;         /* if options_parse() answered 0: leave with it */

@@ -28,7 +28,7 @@ static char *find_password(char *uri, size_t *length)
 }
 
 /* Everybody on this host can read a command line. */
-static void wipe_password(char *uri)
+void store_wipe_password(char *uri)
 {
 	size_t length;
 	char *password = find_password(uri, &length);
@@ -50,7 +50,7 @@ int store_choose(struct store *s, struct options *o)
 		return rundir_uri(&s->uri);
 	s->uri = strdup(o->uri ? o->uri : env);
 	if (o->uri)
-		wipe_password(o->uri);
+		store_wipe_password(o->uri);
 	return s->uri ? 0 : fail(LEAVE_SYSTEM, "out of memory");
 }
 

@@ -21,6 +21,10 @@ struct store {
  */
 int store_choose(struct store *s, struct options *o);
 
+/* Overwrite the password of a URI in argv, once that has been copied, and say
+ * that it did not belong there. */
+void store_wipe_password(char *uri);
+
 /* Open it.  `on_event` may be NULL.  0 or an exit code, with a message. */
 int store_open(struct store *s, const struct options *o,
 	       dlock_event_fn on_event, void *arg);

@@ -321,6 +321,7 @@ int dlki_zk_reason_of(const struct zk_call *call, const char *what,
 	case ZINVALIDSTATE:
 	case ZCLOSING:
 	case ZSYSTEMERROR:
+	case ZRUNTIMEINCONSISTENCY: /* an answer was lost: it connects again */
 	case ZMARSHALLINGERROR:
 	case ZNOTREADONLY:
 	case ZTHROTTLEDOP:

@@ -38,6 +38,25 @@ Test(zk_faults, a_lost_create_reply_leaves_one_node)
 	lab_server_free(s);
 }
 
+/* The library takes the next answer for one that is out of order, and connects
+ * again: no reason to give up. */
+Test(zk_faults, answers_out_of_order_are_asked_for_again)
+{
+	struct lab_server *s = server(NULL);
+	struct lab_proxy *p = proxy(s);
+	dlock_client *c = client(lab_proxy_port(p), "?ttl=5s&ask=200ms");
+	dlock_lock *l = mutex(c, "lock");
+
+	CHECK_OK(dlock_release(take(l, FOREVER)));
+	for (int i = 0; i < 5; i++) {
+		lab_proxy_swallow(p, NULL, LAB_THEN_NOTHING);
+		CHECK_OK(dlock_release(take(l, PATIENCE)));
+	}
+	dlock_close(c);
+	lab_proxy_free(p);
+	lab_server_free(s);
+}
+
 /* Who gives up leaves nothing, although nobody told it what became of it. */
 Test(zk_faults, a_create_given_up_is_cleaned_up)
 {

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lab/scene.h"
+
+static void run(struct lab_trial *t)
+{
+	struct lab_scene s;
+	struct lab_party *c;
+	struct lab_reply r;
+	int64_t begun;
+
+	lab_scene(t, &s, 0);
+	begun = lab_now();
+	lab_beside(s.b, LAB_DO_CANCEL);
+	r = lab_hear(s.b, 5000);
+	lab_expect(t, r.rc == DLOCK_ECANCELED, "a cancelled wait: %s", r.text);
+	lab_expect(t, r.ended - begun < (40 + lab_slack_ms(t)) * LAB_MS,
+		   "cancelling took %d ms", (int)((r.ended - begun) / LAB_MS));
+	lab_give(s.a);
+	c = lab_join(t, "C", 0);
+	r = lab_take(c, 0);
+	lab_expect(t, r.rc == DLOCK_OK,
+		   "who was cancelled still stood in the line: %s", r.text);
+	lab_give(c);
+}
+
+const struct lab_behaviour lab_behaviour_cancel = {
+	.id = "cancel",
+	.title = "cancel",
+	.guarantee = "a cancelled wait ends at once, and leaves nothing behind",
+	.place = 50,
+	.needs = LAB_NEEDS_LIBRARY,
+	.run = run,
+};

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lab/scene.h"
+
+#include <stdio.h>
+
+static void run(struct lab_trial *t)
+{
+	struct lab_party *a = lab_join(t, "A", 0);
+	struct lab_party *b = lab_join(t, "B", 0);
+	struct lab_errand e = { .verb = LAB_DO_REENTER };
+	struct lab_reply r;
+
+	snprintf(e.name, sizeof(e.name), "%s", t->name);
+	r = lab_do(a, &e);
+	lab_expect(t, r.rc == DLOCK_OK && !*r.text, "%s", r.text);
+	r = lab_take(b, 0);
+	lab_expect(t, r.rc == DLOCK_EBUSY,
+		   "B got it while A had one of its three takings left");
+	lab_give(a);
+	r = lab_take(b, 0);
+	lab_expect(t, r.rc == DLOCK_OK,
+		   "it was not free after all releases: %s", r.text);
+	lab_give(b);
+}
+
+const struct lab_behaviour lab_behaviour_reentrancy = {
+	.id = "reentrancy",
+	.title = "re-entrancy",
+	.guarantee = "taken again by its holder, free after as many releases",
+	.place = 20,
+	.needs = LAB_NEEDS_LIBRARY,
+	.run = run,
+};

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lab/scene.h"
+
+#include <stdio.h>
+
+/* How soon a client that was there before can lock again, another lock. */
+static void recover(struct lab_trial *t, struct lab_party *c, int64_t begun)
+{
+	struct lab_errand e = { .verb = LAB_DO_ACQUIRE,
+				.timeout_ms = LAB_LONG_MS / 2 };
+	struct lab_reply r;
+
+	snprintf(e.name, sizeof(e.name), "%.30s-2", t->name);
+	r = lab_do(c, &e);
+	lab_expect(t, r.rc == DLOCK_OK, "after the restart: %s", r.text);
+	lab_measured(t, "recover-restart",
+		     "a client can lock again after the server was restarted",
+		     "ms", false, (double)(r.ended - begun) / 1e6);
+	lab_give(c);
+}
+
+static void run(struct lab_trial *t)
+{
+	bool lasts = t->subject->caps & DLOCK_CAP_DURABLE;
+	struct lab_party *c = lab_join(t, "C: of another lock", 0);
+	struct lab_scene s;
+	int64_t begun;
+	int rc;
+
+	lab_scene(t, &s, 0);
+	begun = lab_now();
+	lab_fault_begins(t, "the server is killed and started again");
+	lab_must(t, lab_subject_kill(t->subject));
+	lab_must(t, lab_subject_restart(t->subject));
+	lab_fault_ends(t);
+	if (!lasts)
+		lab_history_wiped(t->history, "", begun, true);
+	recover(t, c, begun);
+	if (!lasts) {
+		lab_scene_inherit(t, &s, begun, LAB_LONG_MS / 2);
+		/* The longest that it may take A to find out. */
+		lab_wait(t, lab_found_bound_ms(t));
+	}
+	rc = lab_scene_end(t, &s);
+	lab_expect(t, rc == DLOCK_OK || !lasts,
+		   "declares DURABLE, and a hold was lost by a restart");
+	if (lasts)
+		lab_scene_inherit(t, &s, begun, LAB_LONG_MS / 2);
+}
+
+const struct lab_behaviour lab_behaviour_server_restarted = {
+	.id = "server-restarted",
+	.title = "server restarted",
+	.guarantee =
+		"a hold survives, or its loss is found within a third of the "
+		"lease",
+	.place = 220,
+	.needs = LAB_NEEDS_LIBRARY | LAB_NEEDS_SERVER,
+	.fault = true,
+	.may_lose = true,
+	.long_lease = true,
+	.run = run,
+};

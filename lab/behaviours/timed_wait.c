@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lab/scene.h"
+
+static void run(struct lab_trial *t)
+{
+	const int64_t wait_ms = 300;
+	struct lab_party *a = lab_join(t, "A", 0);
+	struct lab_party *b = lab_join(t, "B", 0);
+	struct lab_reply r;
+	int64_t ms;
+
+	lab_take(a, LAB_LONG_MS);
+	r = lab_take(b, wait_ms);
+	ms = (r.ended - r.begun) / LAB_MS;
+	lab_expect(t, r.rc == DLOCK_EBUSY, "a held lock: \"%s\", not busy",
+		   r.rc == DLOCK_OK ? "granted" : r.text);
+	/* A foreign command's clock may be a coarse one. */
+	lab_expect(t, ms >= wait_ms - (t->subject->foreign ? 50 : 0),
+		   "a wait of 300 ms ended after %d ms", (int)ms);
+	lab_expect(t,
+		   ms <= wait_ms + t->ask_ms + lab_slack_ms(t) +
+				   (t->subject->foreign ? 1000 : 0),
+		   "a wait of 300 ms ended after %d ms", (int)ms);
+	lab_give(a);
+	r = lab_take(b, 0);
+	lab_expect(t, r.rc == DLOCK_OK,
+		   "who had given up could not take it when it was free: %s",
+		   r.text);
+	lab_give(b);
+}
+
+const struct lab_behaviour lab_behaviour_timed_wait = {
+	.id = "timed-wait",
+	.title = "timed wait",
+	.guarantee =
+		"a wait is over by its timeout, and leaves nothing in the line",
+	.place = 40,
+	.run = run,
+};

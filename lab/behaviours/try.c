@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lab/scene.h"
+
+static void run(struct lab_trial *t)
+{
+	struct lab_party *a = lab_join(t, "A", 0);
+	struct lab_party *b = lab_join(t, "B", 0);
+	struct lab_reply r = lab_take(a, 0);
+	int64_t ms;
+
+	lab_expect(t, r.rc == DLOCK_OK, "a free lock was not granted: %s",
+		   r.text);
+	r = lab_take(b, 0);
+	ms = (r.ended - r.begun) / LAB_MS;
+	lab_expect(t, r.rc == DLOCK_EBUSY, "a held lock: \"%s\", not busy",
+		   r.rc == DLOCK_OK ? "granted" : r.text);
+	lab_expect(t, ms <= 40 + lab_slack_ms(t), "a try took %d ms", (int)ms);
+	lab_give(a);
+	r = lab_take(b, 0);
+	lab_expect(t, r.rc == DLOCK_OK, "it was not free after the release: %s",
+		   r.text);
+	lab_give(b);
+}
+
+const struct lab_behaviour lab_behaviour_try = {
+	.id = "try",
+	.title = "try",
+	.guarantee = "asked once: granted if free, else busy, and at once",
+	.place = 30,
+	.run = run,
+};

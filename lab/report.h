@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reports for people, made of findings (lab/findings.h).
+ *
+ * Each writes a whole document and answers 0; -1 and lab_errmsg() if `out` took
+ * not all of it.  `out` is flushed, not closed.
+ */
+#ifndef DLOCK_LAB_REPORT_H
+#define DLOCK_LAB_REPORT_H
+
+#include "lab/findings.h"
+
+#include <stdio.h>
+
+/* A page for a repository: tables in GitHub's Markdown, nothing else. */
+int lab_write_markdown(FILE *out, const struct lab_findings *f);
+
+/* One page that needs no network and no other file: matrix, percentile curves,
+ * timelines, recovery bars. */
+int lab_write_html(FILE *out, const struct lab_findings *f);
+
+#endif

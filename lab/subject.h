@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Subjects of a comparison: stores by URI, private servers with a fault proxy
+ * before them, foreign commands.  A kind of server is one struct in
+ * lab/subjects.c.
+ */
+#ifndef DLOCK_LAB_SUBJECT_H
+#define DLOCK_LAB_SUBJECT_H
+
+#include "lab/proxy.h"
+#include "lab/server.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LAB_MOST_NODES 3
+
+struct lab_subject;
+
+/* What can be done with a server of ours.  Members may be NULL: it cannot. */
+struct lab_subject_kind {
+	const char *name;   /* "redis" */
+	const char *scheme;
+	int (*start)(struct lab_subject *s);
+	/* What is not in nodes[].  NULL: nothing. */
+	void (*stop)(struct lab_subject *s);
+	/* After a restart: until all of it serves.  NULL: it does at once. */
+	int (*wait)(struct lab_subject *s);
+	int (*flush)(struct lab_subject *s);  /* forget everything */
+	int (*fill)(struct lab_subject *s);   /* until memory is full */
+	int64_t (*left)(struct lab_subject *s);  /* things that it keeps */
+	int stays;          /* of them for each name that was locked once */
+	const char *what_stays;
+	/* Where granting takes its time: how many times the usual lease, and
+	 * how long past its timeout a request may take.  0: as others. */
+	int lease_times;
+	int ask_ms;
+	int rounding_ms;    /* a lease may last so much longer in the server */
+	/* The floor: what is sent and how many bytes are answered, once at the
+	 * beginning of a connection and then for each round trip. */
+	struct lab_exchange {
+		const char *send;
+		size_t len;
+		size_t reply;
+	} hello, ping;
+};
+
+struct lab_subject {
+	const struct lab_subject_kind *kind; /* NULL: no server of ours */
+	char name[40];
+	char uri[1024];     /* "" of a foreign one */
+	char proxied[1024]; /* the same through the proxies; "" without */
+	char shown[256];    /* for people: no password */
+	char command[1024]; /* of a foreign one */
+	char server_text[80];
+	char settings[160];
+	struct lab_server *nodes[LAB_MOST_NODES];
+	struct lab_proxy *proxies[LAB_MOST_NODES];
+	size_t n_nodes;
+	void *whole;        /* the kind's, where nodes make up one thing */
+	struct lab_process *tidy; /* removes a directory of a file: store */
+	bool foreign;
+	bool wall;          /* the clock of its server can be stepped */
+	bool local;         /* excludes threads of one process only */
+	char trouble[400];  /* why it cannot be tried at all; "" */
+	uint32_t caps;
+	int64_t ttl_ms;     /* 0: nothing expires */
+};
+
+/* The kinds there are, ending in NULL. */
+extern const struct lab_subject_kind *const lab_subject_kinds[];
+
+/* Start the servers of s->kind and the proxies before them, and fill in the
+ * rest. */
+int lab_subject_start(struct lab_subject *s);
+void lab_subject_stop(struct lab_subject *s);
+
+/* To all nodes. */
+int lab_subject_kill(struct lab_subject *s);
+int lab_subject_restart(struct lab_subject *s);
+int lab_subject_pause(struct lab_subject *s);
+int lab_subject_resume(struct lab_subject *s);
+int lab_subject_step_wall(struct lab_subject *s, int64_t ms);
+
+/* The median of bare round trips to the first node in microseconds; < 0: it
+ * cannot be had. */
+double lab_subject_floor_us(struct lab_subject *s);
+
+#endif

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lab/clock.h"
+#include "lab/fail.h"
+#include "lab/resource.h"
+#include "lab/worker.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PATIENCE_MS 10000
+#define MOST_PAIRS 200000
+#define LEAST_PACE_NS 20000
+
+static void nap_us(int64_t us)
+{
+	struct timespec ts = { us / 1000000, us % 1000000 * 1000 };
+
+	if (us > 0)
+		nanosleep(&ts, NULL);
+}
+
+static void nap_until(int64_t at)
+{
+	int64_t ns = at - lab_now();
+
+	if (ns > 0)
+		nap_us(ns / 1000);
+}
+
+/* ---- In a crowd ---------------------------------------------------------- */
+
+static void write_once(struct lab_worker *w, struct lab_resource *resource)
+{
+	struct lab_written written;
+
+	if (w->token && resource &&
+	    lab_resource_write(resource, w->token, &written) == 0)
+		lab_history_wrote(w->history, w->op, w->name, w->token,
+				  &written);
+}
+
+/* Readers do not write. */
+static bool writes(const struct lab_errand *e)
+{
+	return e->mode == LAB_MUTEX || e->mode == LAB_WRITE;
+}
+
+void lab_worker_loop(struct lab_worker *w, const struct lab_errand *e,
+		     struct lab_reply *r)
+{
+	int64_t end = lab_after_ms(e->run_ms);
+	struct lab_resource *resource =
+		writes(e) ? lab_resource_open(w->hello.dir, e->name) : NULL;
+
+	while (lab_now() < end && r->rc == DLOCK_OK) {
+		r->rc = lab_worker_acquire(w, e, e->timeout_ms);
+		/* Who has little patience may not even hear an answer. */
+		if (r->rc == DLOCK_EBUSY || (r->rc == DLOCK_EUNREACHABLE &&
+					     e->timeout_ms < PATIENCE_MS)) {
+			r->rc = DLOCK_OK;
+			continue;
+		}
+		if (r->rc != DLOCK_OK)
+			break;
+		write_once(w, resource);
+		nap_us(e->hold_us);
+		r->rc = lab_worker_release(w);
+		/* Found out at the release is found out. */
+		if (r->rc == DLOCK_ELOST || r->rc == DLOCK_EUNREACHABLE)
+			r->rc = DLOCK_OK;
+		r->count++;
+	}
+	lab_resource_close(resource);
+}
+
+/* ---- Two at once --------------------------------------------------------- */
+
+static void note_member(struct lab_worker *w, uint64_t op, dlock_hold *h)
+{
+	int64_t asked = lab_now();
+	int64_t left = dlock_remaining_ms(h);
+
+	lab_history_acquired(w->history, op, DLOCK_OK, dlock_token(h),
+			     left < 0 ? LAB_FOREVER : lab_until(asked, left));
+}
+
+/* For the history these are holds of the members, begun together. */
+static int multi_once(struct lab_worker *w, dlock_lock *both,
+		      const struct lab_errand *e)
+{
+	const char *const names[2] = { e->name, e->other };
+	dlock_hold *h = NULL;
+	uint64_t ops[2];
+	int rc;
+
+	for (int i = 0; i < 2; i++)
+		ops[i] = lab_history_acquire(w->history, names[i], LAB_MUTEX, 0,
+					     e->timeout_ms);
+	rc = dlock_acquire(both, e->timeout_ms, &h);
+	for (size_t i = 0; i < 2; i++) {
+		if (rc == DLOCK_OK)
+			note_member(w, ops[i], dlock_member(h, i));
+		else
+			lab_history_acquired(w->history, ops[i], rc, 0, 0);
+	}
+	if (rc != DLOCK_OK)
+		return rc;
+	nap_us(e->hold_us);
+	for (int i = 0; i < 2; i++)
+		lab_history_release(w->history, ops[i], LAB_FOREVER);
+	rc = dlock_release(h);
+	for (int i = 0; i < 2; i++)
+		lab_history_released(w->history, ops[i], rc);
+	return rc;
+}
+
+void lab_worker_multi(struct lab_worker *w, const struct lab_errand *e,
+		      struct lab_reply *r)
+{
+	int64_t end = lab_after_ms(e->run_ms);
+	dlock_lock *l[2] = { NULL, NULL };
+	dlock_lock *both = NULL;
+
+	r->rc = dlock_mutex_new(&l[0], w->client, e->name);
+	if (r->rc == DLOCK_OK)
+		r->rc = dlock_mutex_new(&l[1], w->client, e->other);
+	if (r->rc == DLOCK_OK)
+		r->rc = dlock_multi_new(&both, l, 2);
+	while (r->rc == DLOCK_OK && lab_now() < end) {
+		r->rc = multi_once(w, both, e);
+		if (r->rc == DLOCK_EBUSY)
+			r->rc = DLOCK_OK;
+		else
+			r->count++;
+	}
+	dlock_free(both);
+	dlock_free(l[0]);
+	dlock_free(l[1]);
+}
+
+/* ---- Timed --------------------------------------------------------------- */
+
+/* No history: it would cost more than some of the locks. */
+static int pair(struct lab_worker *w, const struct lab_errand *e)
+{
+	dlock_hold *h = NULL;
+	uint64_t token;
+	int rc;
+
+	if (w->foreign) {
+		rc = lab_foreign_acquire(w->foreign, e->name, PATIENCE_MS,
+					 &token);
+		return rc ? rc : lab_foreign_release(w->foreign);
+	}
+	rc = dlock_acquire(w->lock, PATIENCE_MS, &h);
+	return rc ? rc : dlock_release(h);
+}
+
+/* How far apart to begin them: so that most find the one before done. */
+static int pace(struct lab_worker *w, const struct lab_errand *e,
+		int64_t *interval)
+{
+	int64_t begun = 0;
+	int rc;
+
+	for (int i = 0; i < 30; i++) {
+		if (i == 10)
+			begun = lab_now();
+		rc = pair(w, e);
+		if (rc != DLOCK_OK)
+			return rc;
+	}
+	*interval = (lab_now() - begun) / 20 * 2;
+	if (*interval < LEAST_PACE_NS)
+		*interval = LEAST_PACE_NS;
+	return DLOCK_OK;
+}
+
+static int save(struct lab_worker *w, const struct lab_errand *e,
+		const double *us, int64_t n)
+{
+	char path[600];
+	FILE *out;
+	bool good;
+
+	snprintf(path, sizeof(path), "%s/%s", w->hello.dir, e->other);
+	out = fopen(path, "we");
+	if (!out)
+		return DLOCK_ESYSTEM;
+	good = fwrite(us, sizeof(*us), (size_t)n, out) == (size_t)n;
+	return fclose(out) == 0 && good ? DLOCK_OK : DLOCK_ESYSTEM;
+}
+
+/* Each counts from when it was to begin, so that one that is slow is not hidden
+ * by those that it kept from beginning. */
+void lab_worker_pairs(struct lab_worker *w, const struct lab_errand *e,
+		      struct lab_reply *r)
+{
+	double *us = malloc(MOST_PAIRS * sizeof(*us));
+	int64_t end = lab_after_ms(e->run_ms);
+	int64_t interval = 0;
+	int64_t due;
+
+	r->rc = us ? lab_worker_lock(w, e) : DLOCK_ENOMEM;
+	if (r->rc == DLOCK_OK)
+		r->rc = pace(w, e, &interval);
+	due = lab_now();
+	while (r->rc == DLOCK_OK && r->count < MOST_PAIRS &&
+	       (r->count < e->count || lab_now() < end)) {
+		/* A nap is coarser than the fastest stores: spin there. */
+		if (interval > LAB_MS)
+			nap_until(due);
+		while (lab_now() < due)
+			;
+		r->rc = pair(w, e);
+		us[r->count++] = (double)(lab_now() - due) / 1e3;
+		due += interval;
+	}
+	if (r->rc == DLOCK_OK)
+		r->rc = save(w, e, us, r->count);
+	free(us);
+}
+
+/* ---- By one's own -------------------------------------------------------- */
+
+static int take_again(dlock_lock *lock, dlock_hold *first, uint64_t token,
+		      struct lab_reply *r)
+{
+	dlock_hold *again = NULL;
+	int rc = dlock_acquire(lock, 0, &again);
+
+	if (rc != DLOCK_OK)
+		lab_worker_say(r, "asked again it answered %s",
+			       dlock_errname(rc));
+	else if (again != first)
+		lab_worker_say(r, "asked again it gave another hold");
+	else if (dlock_token(again) != token)
+		lab_worker_say(r, "the token changed on re-entry");
+	return rc;
+}
+
+/* Three times taken, twice given back: held still, for who tries then. */
+void lab_worker_reenter(struct lab_worker *w, const struct lab_errand *e,
+			struct lab_reply *r)
+{
+	r->rc = lab_worker_acquire(w, e, PATIENCE_MS);
+	if (r->rc != DLOCK_OK)
+		return;
+	for (int i = 0; i < 2 && !*r->text; i++)
+		if (take_again(w->lock, w->hold, w->token, r) == DLOCK_OK)
+			r->count++;
+	while (r->count-- > 0)
+		if (dlock_release(w->hold) != DLOCK_OK && !*r->text)
+			lab_worker_say(r, "an inner release failed: %s",
+				       dlock_errmsg());
+	if (dlock_check(w->hold) != DLOCK_OK && !*r->text)
+		lab_worker_say(r, "the hold ended before its last release");
+}
+
+/* What the child sees: 0 for good, else which call answered wrongly. */
+static int in_child(struct lab_worker *w)
+{
+	struct dlock_stats s = { .size = sizeof(s) };
+	dlock_hold *h = NULL;
+
+	if (dlock_acquire(w->lock, 0, &h) != DLOCK_EFORKED)
+		return 1;
+	if (dlock_release(w->hold) != DLOCK_EFORKED)
+		return 2;
+	if (dlock_check(w->hold) == DLOCK_OK)
+		return 3;
+	if (dlock_get_stats(w->client, &s) != DLOCK_EFORKED)
+		return 4;
+	return 0;
+}
+
+void lab_worker_fork(struct lab_worker *w, const struct lab_errand *e,
+		     struct lab_reply *r)
+{
+	static const char *const calls[] = { "", "dlock_acquire",
+					     "dlock_release", "dlock_check",
+					     "dlock_get_stats" };
+	int status = 0;
+	pid_t pid;
+
+	r->rc = lab_worker_acquire(w, e, PATIENCE_MS);
+	if (r->rc != DLOCK_OK)
+		return;
+	pid = fork();
+	if (pid == 0)
+		_exit(in_child(w));
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		r->rc = DLOCK_ESYSTEM;
+	else if (!WIFEXITED(status))
+		lab_worker_say(r, "the child died of signal %d",
+			       WTERMSIG(status));
+	else if (WEXITSTATUS(status) < 5 && WEXITSTATUS(status) > 0)
+		lab_worker_say(r, "%s worked in a forked child",
+			       calls[WEXITSTATUS(status)]);
+	if (dlock_check(w->hold) != DLOCK_OK && !*r->text)
+		lab_worker_say(r, "the child's end ended the parent's hold");
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Stores that are broken on purpose, each in one way: real ones, with one verb
+ * spoilt.
+ *
+ * steal:   as file:, but a release frees the lock whoever holds it
+ * unfair:  as file:, which has no order, and declares FAIR
+ * late:    as redis:, but leases count from the answer
+ */
+#ifndef DLOCK_TESTS_COMPARE_BROKEN_H
+#define DLOCK_TESTS_COMPARE_BROKEN_H
+
+/* Make the schemes known, once a process. */
+void broken_register(void);
+
+#endif

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `dlock compare`, seen from outside. */
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lab/clock.h"
+
+/* Others run at the same time: each test has a TMPDIR of its own. */
+static void make_room(void)
+{
+	static char dir[400];
+	const char *tmp = getenv("TMPDIR");
+
+	snprintf(dir, sizeof(dir), "%.300s/command-XXXXXX", tmp ? tmp : "/tmp");
+	cr_assert(mkdtemp(dir));
+	setenv("TMPDIR", dir, 1);
+}
+
+TestSuite(command, .init = make_room, .timeout = 120);
+
+/* Run it with these arguments of a shell, standard error included. */
+static int run(const char *args, char *out, size_t size)
+{
+	const char *bin = getenv("DLOCK_BIN");
+	char command[2048];
+	size_t n;
+	FILE *p;
+
+	if (!bin)
+		cr_skip_test("there is no dlock command");
+	snprintf(command, sizeof(command), "%s compare %s 2>&1 </dev/null", bin,
+		 args);
+	p = popen(command, "re");
+	cr_assert(p);
+	n = fread(out, 1, size - 1, p);
+	out[n] = '\0';
+	return WEXITSTATUS(pclose(p));
+}
+
+/* Nothing of ours is left in the test's own TMPDIR. */
+static void is_tidy(void)
+{
+	const char *tmp = getenv("TMPDIR");
+	DIR *d = opendir(tmp ? tmp : "/tmp");
+	const struct dirent *e;
+
+	cr_assert(d);
+	while ((e = readdir(d)))
+		cr_assert_neq(strncmp(e->d_name, "dlock-compare-", 14), 0,
+			      "%s was left", e->d_name);
+	closedir(d);
+}
+
+Test(command, prints_a_table_that_fits)
+{
+	static char out[65536];
+	int code = run("--quick --only try,fair,timed --seed 7 mem: file:", out,
+		       sizeof(out));
+
+	cr_assert_eq(code, 0, "%d: %s", code, out);
+	cr_assert(strstr(out, "seed 7"));
+	cr_assert(strstr(out, "\ntry                           kept"));
+	cr_assert(strstr(out, "refused as declared\n"));
+	for (const char *at = out; *at;) {
+		size_t n = strcspn(at, "\n");
+
+		cr_assert_leq(n, 100, "%.*s", (int)n, at);
+		at += n + (at[n] == '\n');
+	}
+	is_tidy();
+}
+
+Test(command, writes_json)
+{
+	static char out[262144];
+	int code = run("--quick --only holder-paused,pair --json - file:", out,
+		       sizeof(out));
+	json_error_t error;
+	json_t *all = json_loads(out, 0, &error);
+	json_t *figure, *curve;
+
+	cr_assert_eq(code, 0, "%s", out);
+	cr_assert(all, "%s: %s", error.text, out);
+	cr_assert_eq(json_integer_value(json_object_get(all, "schema")), 1);
+	cr_assert_eq(json_array_size(json_object_get(all, "findings")), 2);
+	cr_assert_eq(json_array_size(json_object_get(all, "timelines")), 1);
+	figure = json_array_get(json_object_get(all, "figures"), 0);
+	curve = json_object_get(figure, "curve");
+	cr_assert_str_eq(json_string_value(json_object_get(figure, "id")),
+			 "pair");
+	cr_assert_eq(json_array_size(curve), 61);
+	json_decref(all);
+}
+
+Test(command, writes_reports)
+{
+	char out[8192];
+	char line[256];
+	FILE *page;
+
+	cr_assert_eq(run("--quick --only try --markdown \"$TMPDIR/r.md\" "
+			 "--html \"$TMPDIR/r.html\" mem:",
+			 out, sizeof(out)),
+		     0, "%s", out);
+	snprintf(line, sizeof(line), "%.200s/r.html", getenv("TMPDIR"));
+	page = fopen(line, "re");
+	cr_assert(page);
+	cr_assert(fgets(line, sizeof(line), page));
+	cr_assert_eq(strncasecmp(line, "<!doctype html>", 15), 0);
+	fclose(page);
+}
+
+Test(command, names_what_is_wrong)
+{
+	char out[4096];
+
+	cr_assert_eq(run("", out, sizeof(out)), 64);
+	cr_assert_eq(run("--only nosuch mem:", out, sizeof(out)), 64);
+	cr_assert(strstr(out, "\"nosuch\""), "%s", out);
+	cr_assert_eq(run("--seed x mem:", out, sizeof(out)), 64);
+	cr_assert_eq(run("--only try --json /nowhere/x mem:", out, sizeof(out)),
+		     74);
+	cr_assert(strstr(out, "/nowhere/x"), "%s", out);
+}
+
+Test(command, takes_options_behind_stores)
+{
+	char out[8192];
+
+	cr_assert_eq(run("mem: --quick --only try", out, sizeof(out)), 0, "%s",
+		     out);
+	cr_assert_null(strstr(out, "NOT TRIED"), "%s", out);
+}
+
+Test(command, says_by_its_code_that_a_store_was_not_there)
+{
+	char out[8192];
+
+	cr_assert_eq(run("--quick --only try mem: nosuch:", out, sizeof(out)),
+		     69, "%s", out);
+	cr_assert(strstr(out, "NOT TRIED"), "%s", out);
+}
+
+Test(command, shows_no_password)
+{
+	char out[8192];
+
+	run("--only try nosuch://user:geheim@h:1", out, sizeof(out));
+	cr_assert_null(strstr(out, "geheim"), "%s", out);
+}
+
+Test(command, keeps_logs)
+{
+	char out[8192];
+	int files = 0;
+	DIR *d;
+
+	cr_assert_eq(run("--quick --only try --keep-logs \"$TMPDIR/logs\" mem:",
+			 out, sizeof(out)),
+		     0, "%s", out);
+	snprintf(out, sizeof(out), "%s/logs/mem.try", getenv("TMPDIR"));
+	d = opendir(out);
+	cr_assert(d, "there is no %s", out);
+	while (readdir(d))
+		files++;
+	closedir(d);
+	cr_assert_gt(files, 2, "it is empty");
+}
+
+Test(command, ends_when_it_is_told_to)
+{
+	const char *bin = getenv("DLOCK_BIN");
+	int64_t begun;
+	int status;
+	pid_t pid;
+
+	if (!bin)
+		cr_skip_test("there is no dlock command");
+	pid = fork();
+	if (pid == 0) {
+		if (!freopen("/dev/null", "w", stdout))
+			_exit(127);
+		execl(bin, "dlock", "compare", "mem:", "file:", (char *)NULL);
+		_exit(127);
+	}
+	lab_nap_ms(500);
+	begun = lab_now();
+	kill(pid, SIGTERM);
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGTERM,
+		  "status %x", status);
+	cr_assert_lt(lab_now() - begun, 10000 * LAB_MS);
+	is_tidy();
+}
+
+static int gone(void *dir)
+{
+	return access(dir, F_OK) < 0;
+}
+
+/* Nobody could clean up but the keeper. */
+Test(command, leaves_nothing_when_it_is_killed)
+{
+	const char *bin = getenv("DLOCK_BIN");
+	const char *tmp = getenv("TMPDIR");
+	char path[512] = "";
+	const struct dirent *e;
+	pid_t pid;
+	DIR *d;
+
+	if (!bin || !tmp)
+		cr_skip_test("there is no dlock command");
+	pid = fork();
+	if (pid == 0) {
+		if (!freopen("/dev/null", "w", stdout))
+			_exit(127);
+		execl(bin, "dlock", "compare", "--only", "exclusion",
+		      "file:", (char *)NULL);
+		_exit(127);
+	}
+	for (int i = 0; i < 200 && !*path; i++) {
+		lab_nap_ms(20);
+		d = opendir(tmp);
+		while ((e = readdir(d)))
+			if (!strncmp(e->d_name, "dlock-compare-", 14))
+				snprintf(path, sizeof(path), "%.200s/%.200s",
+					 tmp, e->d_name);
+		closedir(d);
+	}
+	cr_assert(*path, "it has no directory");
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	cr_assert(lab_wait_until(lab_after_ms(10000), gone, path),
+		  "%s was left", path);
+}

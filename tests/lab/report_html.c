@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lab/fail.h"
+#include "lab/report.h"
+#include "made_findings.h"
+#include "markup.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WIDE 460 /* of drawings */
+
+TestSuite(report_html, .timeout = 120);
+
+/* A page that is well-formed, whose links lead somewhere and whose drawings
+ * stay on it; to be freed, as its findings are here. */
+static char *page_of(struct lab_findings *f)
+{
+	char *page;
+	const char *fault;
+
+	cr_assert(f);
+	page = markup_of(lab_write_html, f);
+	fault = markup_fault(page);
+	cr_expect_null(fault, "%s", fault);
+	fault = markup_stray(page);
+	cr_expect_null(fault, "%s", fault);
+	fault = markup_outside(page, WIDE);
+	cr_expect_null(fault, "%s", fault);
+	lab_findings_free(f);
+	return page;
+}
+
+static void expect(const char *page, const char *part)
+{
+	cr_expect(strstr(page, part), "not there: %s", part);
+}
+
+Test(report_html, the_reader_of_pages_sees_what_is_wrong)
+{
+	static const char *const bad[] = {
+		"<p>",          "</p>",
+		"<p></b>",      "<p><b></p></b>",
+		"<p id=x></p>", "<p id=\"<\"></p>",
+		"<p>a & b</p>", "<p>a > b</p>",
+		"<p>\x01</p>",  "<p id=\"a\"id=\"b\"></p>",
+	};
+	char page[200];
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		snprintf(page, sizeof(page), "<!DOCTYPE html>\n%s", bad[i]);
+		cr_expect(markup_fault(page), "%s", bad[i]);
+	}
+	cr_expect_null(
+		markup_fault("<!DOCTYPE html>\n<p a=\"b\">&lt;<i/></p>"));
+	cr_expect(markup_stray("<a href=\"#b\">"));
+	cr_expect(markup_stray("<a id=\"b\"/><a id=\"b\"/>"));
+	cr_expect(markup_outside("<rect x=\"461\"/>", WIDE));
+	cr_expect(markup_outside("<rect x=\"nan\"/>", WIDE));
+}
+
+Test(report_html, the_sample_is_all_there)
+{
+	char *page = page_of(lab_findings_sample());
+
+	expect(page, "<dd>2025-11-21 13:20:00 UTC</dd>");
+	expect(page, "<dd>2 x AMD EPYC 7B13, 7.8 GB, Linux 6.1</dd>");
+	expect(page, "<dd>0.1.0</dd>");
+	expect(page, "<dd>--lab --quick</dd>");
+	expect(page, "<dd>20251121</dd>");
+	expect(page, "<dd>private servers, faults included; quick</dd>");
+	expect(page, "appendonly no, save none, maxmemory-policy noeviction");
+	expect(page, "declares FAIR, and 31 of 120 grants passed over");
+	expect(page, "LOST came 962 ms after the loss.");
+	expect(page, "<small>found after 41 ms</small>");
+	expect(page, "nothing was run: no answer within 5 s: connection "
+		     "refused");
+	expect(page, "Not measured: gone.");
+	cr_expect_eq(markup_count(page, "Percentile curves"), 1);
+	free(page);
+}
+
+Test(report_html, every_verdict_has_its_word_and_leads_to_its_detail)
+{
+	struct lab_findings *f = lab_findings_sample();
+	char part[200];
+	char *page;
+
+	cr_assert(f);
+	page = markup_of(lab_write_html, f);
+	for (size_t s = 0; s < f->n_stores; s++)
+		for (size_t b = 0; b < f->n_behaviours; b++) {
+			enum lab_outcome o = lab_finding(f, s, b)->outcome;
+
+			snprintf(part, sizeof(part),
+				 "<td class=\"v-%s\"><a href=\"#d-%zu-%zu\">",
+				 lab_outcome_key(o), b, s);
+			expect(page, part);
+		}
+	for (int o = 0; o < LAB_NOUTCOMES; o++) {
+		snprintf(part, sizeof(part), "%s</a>",
+			 lab_outcome_words((enum lab_outcome)o));
+		expect(page, part);
+	}
+	lab_findings_free(f);
+	free(page);
+}
+
+Test(report_html, figures_stand_beside_their_floor)
+{
+	struct lab_findings *f = made_findings(1, NULL);
+	char *page;
+
+	f->figures[0].p50 = 71.25;
+	f->figures[0].p99 = 480;
+	f->figures[0].max = 0.0625;
+	page = page_of(f);
+	expect(page, "<th scope=\"row\">store 0</th><td class=\"n\">300</td>"
+		     "<td class=\"n\">71.3</td><td class=\"n\">480</td>"
+		     "<td class=\"n\">0.063</td><td class=\"n\">17</td>"
+		     "<td>floor 0</td>");
+	free(page);
+}
+
+Test(report_html, overlaps_are_hatched_and_named)
+{
+	char *page = page_of(lab_findings_sample());
+
+	cr_expect_eq(markup_count(page, "class=\"both\""), 2);
+	cr_expect_eq(markup_count(page, "OVERLAP: two believed to hold, "
+					"721 ms"),
+		     2);
+	cr_expect_eq(markup_count(page, "no two believed to hold at once"), 4);
+	cr_expect_eq(markup_count(page, "class=\"cross\""), 6);
+	cr_expect_eq(markup_count(page, ">LOST 962 ms</text>"), 2);
+	cr_expect_eq(markup_count(page, "fault, 0 to 220 ms"), 6);
+	free(page);
+}
+
+Test(report_html, nothing_comes_from_outside)
+{
+	static const char *const outside[] = {
+		"http",    "src=",  "<script", "<link", "@import",
+		"@font-f", "url(/", "url(\"",  "//",
+	};
+	char *page = page_of(made_findings(3, "plain"));
+
+	for (size_t i = 0; i < sizeof(outside) / sizeof(outside[0]); i++)
+		cr_expect_not(strstr(page, outside[i]), "%s", outside[i]);
+	cr_expect_eq(markup_count(page, "url("), markup_count(page, "url(#"));
+	free(page);
+}
+
+Test(report_html, strings_do_not_break_out)
+{
+	static const char *const texts[] = {
+		"<script>alert('1')</script>",
+		"\"><img onerror=\"x\"/><p title='y'>&amp;&lt;",
+		"]]>--></style></svg></td>&#60;",
+		"a\tb\r\nc\x01\x1b[0m\x7f",
+		"\xff\xfe\xc0\xaf\xed\xa0\x80\xf5 \xe2\x82",
+		"%s%n%d{}",
+		"",
+	};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		char *page = page_of(made_findings(2, texts[i]));
+
+		cr_expect_not(strstr(page, "<script"));
+		cr_expect_not(strstr(page, "<img"));
+		cr_expect_not(strstr(page, "\xff"));
+		free(page);
+	}
+}
+
+Test(report_html, sets_of_any_size)
+{
+	static const size_t sizes[] = { 0, 1, 12, 40 };
+	char *page;
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		free(page_of(made_findings(sizes[i], NULL)));
+	page = page_of(lab_findings_new());
+	expect(page, "Nothing was run.");
+	expect(page, "Nothing was measured.");
+	expect(page, "No fault was made.");
+	free(page);
+}
+
+Test(report_html, what_makes_no_sense_is_not_drawn)
+{
+	char *page = page_of(made_nonsense());
+	const char *body = strstr(page, "<main>");
+
+	cr_assert(body);
+	cr_expect_not(strstr(body, "nan"));
+	cr_expect_not(strstr(body, "inf"));
+	free(page);
+}
+
+Test(report_html, long_names_are_shortened_in_drawings)
+{
+	char text[5000];
+	char *page, *drawing;
+
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	page = page_of(made_findings(2, text));
+	cr_expect(strstr(page, text));
+	drawing = strstr(page, "<text class=\"name\"");
+	cr_assert(drawing);
+	expect(drawing, ">xxxxxxxxxxxx…</text>");
+	free(page);
+}
+
+Test(report_html, a_full_disk_is_told)
+{
+	struct lab_findings *f = lab_findings_sample();
+	FILE *full = fopen("/dev/full", "w");
+
+	cr_assert(f && full);
+	cr_expect_eq(lab_write_html(full, f), -1);
+	cr_expect_str_eq(lab_errmsg(), "the report cannot be written: "
+				       "No space left on device");
+	fclose(full);
+	lab_findings_free(f);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lab/fail.h"
+#include "lab/report.h"
+#include "made_findings.h"
+#include "markup.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+TestSuite(report_markdown, .timeout = 120);
+
+static size_t bars(const char *line, const char *end)
+{
+	size_t n = 0;
+
+	for (; line < end; line++) {
+		if (*line == '\\')
+			line++;
+		else if (*line == '|')
+			n++;
+	}
+	return n;
+}
+
+/* Rows have as many cells as their table's head; between blank lines stands
+ * one thing. */
+static void expect_tables(const char *text)
+{
+	size_t columns = 0;
+
+	while (*text) {
+		const char *end = strchr(text, '\n');
+		size_t n;
+
+		cr_assert(end, "an unfinished line: %s", text);
+		n = *text == '|' ? bars(text, end) : 0;
+		if (columns)
+			cr_expect(n == columns || text == end,
+				  "%zu bars, not %zu: %.*s", n, columns,
+				  (int)(end - text), text);
+		columns = n;
+		text = end + 1;
+	}
+}
+
+static char *text_of(struct lab_findings *f)
+{
+	char *text;
+
+	cr_assert(f);
+	text = markup_of(lab_write_markdown, f);
+	expect_tables(text);
+	lab_findings_free(f);
+	return text;
+}
+
+static void expect(const char *text, const char *part)
+{
+	cr_expect(strstr(text, part), "not there: %s", part);
+}
+
+Test(report_markdown, the_sample_is_all_there)
+{
+	char *text = text_of(lab_findings_sample());
+
+	expect(text, "| date | 2025-11-21 13:20:00 UTC |\n");
+	expect(text, "| seed | 20251121 |\n");
+	expect(text, "| ✗✗ DECLARED BUT BROKEN | 1 |\n");
+	expect(text, "| fairness | ✓ kept | ⊘ refused as declared | ✗✗ "
+		     "**DECLARED BUT BROKEN** | ⊘ refused as declared | "
+		     "✓ kept | ✓ kept | ○ not run |\n");
+	expect(text, "| △ declared loss seen, found after 41 ms |");
+	expect(text, "| ✗ broken |");
+	expect(text, "### acquire + release, µs\n");
+	expect(text, "| bare round trip x 2 |\n");
+	expect(text, "| two at once | OVERLAP | 241 ms | 962 ms |\n");
+	expect(text, "| A: holder | LOST | 962 ms |  |\n");
+	expect(text, "| fairness | redis | DECLARED BUT BROKEN | declares "
+		     "FAIR, and 31 of 120 grants passed over who had asked "
+		     "before |\n");
+	free(text);
+}
+
+Test(report_markdown, strings_do_not_break_out)
+{
+	char *text = text_of(made_findings(1, "a|b\n# c <d> `e` \\| *f* _g_"));
+
+	cr_expect_not(strstr(text, "\n# c"));
+	cr_expect_not(strstr(text, "<d>"));
+	expect(text, "| a\\|b # c &lt;d&gt; \\`e\\` \\\\\\| \\*f\\* \\_g\\_ |");
+	free(text);
+}
+
+Test(report_markdown, sets_of_any_size)
+{
+	static const size_t sizes[] = { 0, 1, 12 };
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		free(text_of(made_findings(sizes[i], NULL)));
+	free(text_of(lab_findings_new()));
+}
+
+Test(report_markdown, what_makes_no_sense_is_not_shown)
+{
+	char *text = text_of(made_nonsense());
+
+	cr_expect_not(strstr(text, "nan"));
+	cr_expect_not(strstr(text, "inf"));
+	free(text);
+}
+
+Test(report_markdown, a_full_disk_is_told)
+{
+	struct lab_findings *f = lab_findings_sample();
+	FILE *full = fopen("/dev/full", "w");
+
+	cr_assert(f && full);
+	cr_expect_eq(lab_write_markdown(full, f), -1);
+	expect(lab_errmsg(), "the report cannot be written: ");
+	fclose(full);
+	lab_findings_free(f);
+}

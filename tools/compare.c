@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compare.h"
+#include "command.h"
+#include "exits.h"
+#include "lab/behaviour.h"
+#include "lab/compare.h"
+#include "lab/fail.h"
+#include "lab/party.h"
+#include "lab/report.h"
+#include "message.h"
+#include "options.h"
+#include "print.h"
+#include "store.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static atomic_bool stop;
+static atomic_int stop_signal;
+
+/* The second one ends us at once; keepers clean up behind us even then. */
+static void on_signal(int sig)
+{
+	atomic_store(&stop_signal, sig);
+	atomic_store(&stop, true);
+}
+
+static void catch_signals(void)
+{
+	static const int caught[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction act = { .sa_handler = on_signal,
+				 .sa_flags = (int)SA_RESETHAND };
+	struct sigaction before;
+
+	for (size_t i = 0; i < sizeof(caught) / sizeof(caught[0]); i++)
+		if (sigaction(caught[i], NULL, &before) == 0 &&
+		    before.sa_handler != SIG_IGN)
+			sigaction(caught[i], &act, NULL);
+	act.sa_handler = SIG_IGN;
+	sigaction(SIGPIPE, &act, NULL);
+}
+
+/* ---- Progress ------------------------------------------------------------ */
+
+static void progress(const struct lab_progress *p, void *arg)
+{
+	char line[160];
+
+	(void)arg;
+	if (!*p->behaviour)
+		snprintf(line, sizeof(line), "starting %s", p->store);
+	else
+		snprintf(line, sizeof(line),
+			 "%zu of %zu, %" PRId64 " s left: %s, %s: %s", p->done,
+			 p->total, (p->left_ms + 999) / 1000, p->store,
+			 p->behaviour, lab_outcome_words(p->outcome));
+	fprintf(stderr, "\r%.79s\033[K", line);
+}
+
+/* ---- Reports ------------------------------------------------------------- */
+
+static int write_json(FILE *out, const struct lab_findings *f)
+{
+	json_t *json = compare_json(f);
+	int rc = json ? json_dumpf(json, out, JSON_INDENT(2)) : -1;
+
+	json_decref(json);
+	if (rc == 0)
+		fputc('\n', out);
+	return rc ? lab_fail("out of memory") : 0;
+}
+
+static int write_table(FILE *out, const struct lab_findings *f)
+{
+	compare_print(out, f);
+	return 0;
+}
+
+static int write_to(const char *path, const struct lab_findings *f,
+		    int (*write)(FILE *, const struct lab_findings *))
+{
+	bool standard = path && !strcmp(path, "-");
+	FILE *out;
+	int rc;
+
+	if (!path)
+		return 0;
+	out = standard ? stdout : fopen(path, "we");
+	if (!out)
+		return fail(LEAVE_OUTPUT, "%s: %s", path, strerror(errno));
+	rc = write(out, f);
+	if (rc < 0)
+		say("%s: %s", path, lab_errmsg());
+	else if (fflush(out) != 0 || ferror(out))
+		rc = fail(-1, "%s: %s", path, strerror(errno));
+	if (!standard && fclose(out) != 0 && rc == 0)
+		rc = fail(-1, "%s: %s", path, strerror(errno));
+	return rc < 0 ? LEAVE_OUTPUT : 0;
+}
+
+static bool on_stdout(const struct options *o)
+{
+	const char *paths[] = { o->json_file, o->markdown_file, o->html_file };
+
+	for (size_t i = 0; i < 3; i++)
+		if (paths[i] && !strcmp(paths[i], "-"))
+			return true;
+	return false;
+}
+
+static bool any_trouble(const struct lab_findings *f)
+{
+	for (size_t i = 0; i < f->n_stores; i++)
+		if (*f->stores[i].trouble)
+			return true;
+	return false;
+}
+
+static int report(const struct options *o, const struct lab_findings *f)
+{
+	int sig = atomic_load(&stop_signal);
+	int status = write_to(on_stdout(o) ? NULL : "-", f, write_table);
+	int s;
+
+	s = write_to(o->json_file, f, write_json);
+	status = status ? status : s;
+	s = write_to(o->markdown_file, f, lab_write_markdown);
+	status = status ? status : s;
+	s = write_to(o->html_file, f, lab_write_html);
+	status = status ? status : s;
+	if (sig)
+		return LEAVE_SIGNAL + sig;
+	if (status)
+		return status;
+	if (lab_findings_worst(f) == LAB_OUTCOME_LIE)
+		return LEAVE_BROKEN;
+	return any_trouble(f) ? LEAVE_UNREACHABLE : 0;
+}
+
+/* ---- Options ------------------------------------------------------------- */
+
+/* As they were given, without what may hold a password. */
+static void describe(const struct options *o, char *out, size_t size)
+{
+	snprintf(out, size, "%s%s%s%s", o->lab ? " --lab" : "",
+		 o->quick ? " --quick" : "", o->only ? " --only " : "",
+		 o->only ? o->only : "");
+	if (*out)
+		memmove(out, out + 1, strlen(out));
+}
+
+/* With what there is. */
+static int refuse_only(const char *unknown)
+{
+	const struct lab_behaviour *const *all = lab_behaviours();
+	char ids[1024] = "";
+
+	for (size_t i = 0; all[i]; i++)
+		snprintf(ids + strlen(ids), sizeof(ids) - strlen(ids), "%s%s",
+			 i ? ", " : "", all[i]->id);
+	return fail(LEAVE_USAGE,
+		    "no behaviour is called \"%s\", or begins so; there are: "
+		    "%s",
+		    unknown, ids);
+}
+
+static int check(const struct options *o)
+{
+	char *unknown = lab_compare_unknown(o->only);
+	int status = unknown ? refuse_only(unknown) : 0;
+
+	free(unknown);
+	if (!status && !o->n_args && !o->lab && !o->n_foreign)
+		status = fail(LEAVE_USAGE,
+			      "dlock compare wants URIs, --lab or --foreign");
+	return status;
+}
+
+/* Copies; passwords in argv are overwritten. */
+static const char **copy_uris(const struct options *o)
+{
+	const char **uris = calloc((size_t)o->n_args + 1, sizeof(*uris));
+
+	for (int i = 0; uris && i < o->n_args; i++) {
+		uris[i] = strdup(o->args[i]);
+		store_wipe_password(o->args[i]);
+	}
+	return uris;
+}
+
+static void free_uris(const char **uris)
+{
+	for (size_t i = 0; uris && uris[i]; i++)
+		free((char *)(uintptr_t)uris[i]);
+	free(uris);
+}
+
+static int compare(const struct options *o, const char **uris)
+{
+	static char self[4096];
+	const char *const worker[] = { self, "compare", "--worker", NULL };
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	struct lab_findings *f = NULL;
+	char text[256];
+	struct lab_compare_options options = {
+		.uris = uris,
+		.n_uris = (size_t)o->n_args,
+		.commands = o->foreign,
+		.n_commands = o->n_foreign,
+		.lab = o->lab,
+		.quick = o->quick,
+		.seed = o->seed ? o->seed : (uint64_t)time(NULL),
+		.only = o->only,
+		.keep = o->keep,
+		.text = text,
+		.worker = worker,
+		.stop = &stop,
+		.progress = isatty(STDERR_FILENO) ? progress : NULL,
+	};
+	int status;
+
+	if (n < 0)
+		return fail(LEAVE_SYSTEM, "/proc/self/exe: %s",
+			    strerror(errno));
+	describe(o, text, sizeof(text));
+	catch_signals();
+	if (lab_compare(&options, &f) < 0)
+		return fail(LEAVE_SYSTEM, "%s", lab_errmsg());
+	if (options.progress)
+		fputs("\r\033[K", stderr);
+	status = report(o, f);
+	lab_findings_free(f);
+	return status;
+}
+
+static int compare_main(const struct command *self, int argc, char **argv)
+{
+	struct options o;
+	const char **uris;
+	int status;
+
+	if (argc == 2 && !strcmp(argv[1], "--worker"))
+		return lab_worker_main();
+	if (!options_parse(&o, self, argc, argv))
+		return o.status;
+	status = check(&o);
+	if (status)
+		return status;
+	uris = copy_uris(&o);
+	status = uris ? compare(&o, uris) : fail(LEAVE_SYSTEM, "out of memory");
+	free_uris(uris);
+	return status;
+}
+
+const struct command cmd_compare = {
+	.name = "compare",
+	.args = "[--lab] [--quick] [OPTION]... [URI]...",
+	.summary = "what stores promise, what they keep, and what it costs",
+	.text = "Tries every behaviour with every store and prints verdicts "
+		"and figures.\n"
+		"With stores that are given by URI only what is safe with a "
+		"server that others\n"
+		"use; with --lab also what servers of our own do when they "
+		"are killed, stopped,\n"
+		"filled, or cut off.  The exit code is 2 if a store broke "
+		"what it declares.\n",
+	.options = "AQOZFDMHK",
+	.main = compare_main,
+};
