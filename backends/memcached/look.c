@@ -55,7 +55,9 @@ static int64_t remaining_ms(const struct memc_item *item)
 {
 	if (item->left_s < 0)
 		return -1;
-	return item->left_s > 0 ? (item->left_s - 1) * 1000 : 0;
+	return item->left_s > MEMC_MORE_S ?
+		       (item->left_s - MEMC_MORE_S) * 1000 :
+		       0;
 }
 
 /* Who is at the gate while slots are taken waits for them to come free. */

@@ -68,10 +68,11 @@ static int check_uri(const struct dlk_uri *uri, struct dlk_error *err)
 }
 
 /*
- * The server counts in whole seconds, and an item of n lives more than n - 1
- * and at most n of them.  It is given the lease and a second, so that it
- * outlives what is promised; and as it would live that long anyway, the lease
- * is rounded up to a whole second.  The common parameter's limit keeps it far
+ * The server counts in whole seconds, by a timer that may be late and then
+ * counts two at once: an item of n lives more than n - 2 and at most n of them.
+ * It is given the lease and two seconds, so that it outlives what is promised;
+ * and as it would live that long anyway, the lease is rounded up to a whole
+ * second.  The common parameter's limit keeps it far
  * below the 30 days from which on memcached takes a number for a date.
  */
 static int set_lease(struct memc_session *s, struct dlk_error *err)
@@ -84,7 +85,7 @@ static int set_lease(struct memc_session *s, struct dlk_error *err)
 				"server counts in seconds, %d ms is the least",
 				(long long)s->base.ttl_ms, LEAST_TTL_MS);
 	s->base.ttl_ms = ttl_s * 1000;
-	s->exptime_s = ttl_s + 1;
+	s->exptime_s = ttl_s + MEMC_MORE_S;
 	return 0;
 }
 

@@ -31,6 +31,7 @@
 #define MEMC_PERMITS 1024 /* a semaphore's, at most */
 #define MEMC_LABEL 128
 #define MEMC_KEY_SIZE 160
+#define MEMC_MORE_S 2 /* what an item lives longer than a lease */
 #define MEMC_FLIGHT (MEMC_READERS + 1) /* operations that go out together */
 
 enum memc_protocol { MEMC_AUTO, MEMC_TEXT, MEMC_META };
@@ -41,7 +42,7 @@ struct memc_session {
 	struct dlk_session base;
 	const char *prefix;
 	enum memc_protocol protocol; /* that was asked for */
-	int64_t exptime_s;
+	int64_t exptime_s; /* the lease and MEMC_MORE_S */
 	struct dlki_pool *pool;
 	struct memc_polls *polls;
 };
