@@ -16,7 +16,7 @@ static char said[300];
 
 static const char *wrong(const char *what, const char *at)
 {
-	snprintf(said, sizeof(said), "%s at \"%.60s\"", what, at);
+	snprintf(said, sizeof(said), "%.200s at \"%.60s\"", what, at);
 	return said;
 }
 
