@@ -222,3 +222,21 @@ EITHER_WAY(memcached_fault, release_after_restart)
 	give(next);
 	scene_end(&s);
 }
+
+/* And with its renewal: B's item has the number that A's had. */
+EITHER_WAY(memcached_fault, renewal_after_restart)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *a = direct(&s, "ttl=24s"), *b = direct(&s, "ttl=24s");
+	dlock_hold *h = take(mutex(a, "x")), *next;
+
+	CHECK_INT(lab_server_kill(s.server), ==, 0);
+	CHECK_INT(lab_server_restart(s.server, false), ==, 0);
+	grown_up(&s);
+	next = take(mutex(b, "x"));
+	EVENTUALLY(dlock_check(h) == DLOCK_ELOST);
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	ask(mutex(a, "x"), 0, DLOCK_EBUSY);
+	give(next);
+	scene_end(&s);
+}
