@@ -2,6 +2,7 @@
 /* Replies that are lost, late or slow; a server that stands still. */
 #include "support.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #include "lab/storm.h"
@@ -238,5 +239,39 @@ EITHER_WAY(memcached_fault, renewal_after_restart)
 	CHECK_RC(dlock_release(h), DLOCK_ELOST);
 	ask(mutex(a, "x"), 0, DLOCK_EBUSY);
 	give(next);
+	scene_end(&s);
+}
+
+static void *break_it(void *lock)
+{
+	CHECK_OK(dlock_break(lock, patience_ms()));
+	return NULL;
+}
+
+/*
+ * A break whose answer is lost is asked for again: it must not hit who got the
+ * lock by the first.  The way is a long one, so that there is time for that.
+ */
+EITHER_WAY(memcached_fault, reply_to_break_is_lost)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *c = by_proxy(&s, "connect=10s"), *other = direct(&s, "");
+	dlock_client *third = direct(&s, "ttl=3s");
+	dlock_lock *l = mutex(c, "x");
+	dlock_hold *h = take(mutex(other, "x")), *next = NULL;
+	pthread_t thread;
+
+	ask(l, 0, DLOCK_EBUSY);
+	lab_proxy_delay(s.proxy, LAB_UP, 200);
+	lab_proxy_swallow(s.proxy, drop_of(protocol), LAB_THEN_CLOSE);
+	CHECK(!pthread_create(&thread, NULL, break_it, l));
+	next = take(mutex(third, "x"));
+	CHECK_INT(pthread_join(thread, NULL), ==, 0);
+	CHECK_INT(lab_proxy_stat(s.proxy, LAB_SWALLOWED), ==, 1);
+	lab_proxy_heal(s.proxy);
+	ALL_ALONG(1100, dlock_check(next) == DLOCK_OK);
+	ask(mutex(c, "x"), 0, DLOCK_EBUSY);
+	give(next);
+	dlock_release(h);
 	scene_end(&s);
 }
