@@ -255,3 +255,34 @@ Test(redis_renew, of_what_was_entered_again_is_one)
 	end(other, theirs);
 	tear_down();
 }
+
+/* Until that is done, it is told as the short one that it is. */
+Test(redis_renew, is_what_makes_a_waiters_lease_a_whole_one)
+{
+	struct lab_proxy *proxy;
+	struct taker t = { 0 };
+	dlock_client *far;
+	dlock_lock *fl;
+	dlock_hold *h;
+
+	set_up("ttl=6s");
+	proxy = proxy_start(server);
+	far = client_of(lab_proxy_port(proxy), "ttl=6s", NULL);
+	fl = mutex(far, "x");
+	h = take(l, 0);
+	taker_start(&t, far, fl, FOREVER, 1);
+	lab_proxy_hold(proxy, "EVAL");
+	give(h);
+	EVENTUALLY(t.done);
+	CHECK_OK(t.rc);
+	CHECK_INT(t.remaining_ms, <=, 3000);
+	CHECK(lab_proxy_wait(proxy, LAB_HELD, 1, patience_ms()) == 0);
+	CHECK_INT(dlock_remaining_ms(t.hold), <=, 3000);
+	CHECK_INT(lab_proxy_deliver(proxy), ==, 1);
+	EVENTUALLY(dlock_remaining_ms(t.hold) > 3000);
+	let_go(&t);
+	CHECK_OK(t.release_rc);
+	end(far, fl);
+	lab_proxy_free(proxy);
+	tear_down();
+}
