@@ -3,6 +3,7 @@
 #include "support.h"
 
 #include <criterion/criterion.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,20 +15,24 @@ TestSuite(redis_clock, .timeout = 120);
 
 /* What the wall clock, and the one that counts sleep, are off by. */
 static _Atomic int64_t wall_ms, boot_ms;
+static _Atomic int64_t slow_from; /* 1 % from then on; 0: not */
 
 /* In the place of libc's, for all of this program: the kernel's answer, and
  * what it is off by. */
 int clock_gettime(clockid_t id, struct timespec *ts)
 {
-	int64_t ns = 0;
+	int64_t ns;
 
 	if (syscall(SYS_clock_gettime, id, ts) < 0)
 		return -1;
-	if (id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE)
-		ns = wall_ms * 1000000;
-	else if (id == CLOCK_BOOTTIME)
-		ns = boot_ms * 1000000;
-	ns += ts->tv_sec * SECOND + ts->tv_nsec;
+	ns = ts->tv_sec * SECOND + ts->tv_nsec;
+	if (id == CLOCK_BOOTTIME) {
+		if (slow_from)
+			ns -= (ns - slow_from) / 100;
+		ns += boot_ms * 1000000;
+	} else if (id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE) {
+		ns += wall_ms * 1000000;
+	}
 	ts->tv_sec = ns / SECOND;
 	ts->tv_nsec = ns % SECOND;
 	return 0;
@@ -178,5 +183,33 @@ Test(redis_clock, that_slept_past_the_lease_has_lost_it)
 	CHECK(dlock_token(h) > token);
 	give(h);
 	dlock_free(l);
+	tear_down();
+}
+
+/* As long as we say that we hold it, the server says so, too. */
+Test(redis_clock, that_is_slow_promises_no_more_than_the_server_keeps)
+{
+	struct lab_proxy *proxy;
+	dlock_client *far;
+	struct timespec ts;
+	dlock_lock *l;
+	dlock_hold *h;
+
+	set_up(NULL);
+	proxy = proxy_start(server);
+	far = client_of(lab_proxy_port(proxy), "ttl=1500ms", &diary);
+	l = mutex(far, "x");
+	warm_up(far);
+	syscall(SYS_clock_gettime, CLOCK_BOOTTIME, &ts);
+	slow_from = ts.tv_sec * SECOND + ts.tv_nsec;
+	h = take(l, 0);
+	lab_proxy_hole(proxy, LAB_UP, true);
+	EVENTUALLY(strcmp(server_do(server, "EXISTS dlock:{mnx}"), "0") == 0);
+	CHECK_RC(dlock_check(h), DLOCK_ELOST);
+	EVENTUALLY(diary.losses == 1);
+	lab_proxy_heal(proxy);
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	end(far, l);
+	lab_proxy_free(proxy);
 	tear_down();
 }
