@@ -204,6 +204,25 @@ EITHER_WAY(memcached_fault, stale_release)
 	scene_end(&s);
 }
 
+/* A's release arrives when the lock has been B's for some time. */
+EITHER_WAY(memcached_fault, late_release)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *a = by_proxy(&s, "ttl=30s&close=300ms");
+	dlock_client *b = direct(&s, "ttl=1500ms");
+	dlock_hold *h = take(mutex(a, "x")), *next;
+
+	lab_proxy_hold(s.proxy, drop_of(protocol));
+	CHECK_RC(dlock_release(h), DLOCK_EUNREACHABLE);
+	CHECK_INT(lab_proxy_stat(s.proxy, LAB_HELD), ==, 1);
+	next = take(mutex(b, "x"));
+	CHECK_INT(lab_proxy_deliver(s.proxy), ==, 1);
+	ALL_ALONG(1200, dlock_check(next) == DLOCK_OK);
+	ask(mutex(a, "x"), 0, DLOCK_EBUSY);
+	give(next);
+	scene_end(&s);
+}
+
 /* The same with a hold that A believes to have still. */
 EITHER_WAY(memcached_fault, release_after_restart)
 {
