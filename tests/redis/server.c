@@ -226,48 +226,6 @@ Test(redis_server, that_forgot_the_scripts_is_told_them)
 
 /* ---- Another server ------------------------------------------------------ */
 
-/* A replica that has seen nothing of what happened since takes over. */
-Test(redis_server, that_is_a_stale_replica_now)
-{
-	struct lab_redis_options o = { 0 };
-	struct lab_server *replica;
-	struct lab_address to;
-	struct lab_proxy *proxy;
-	uint64_t token = 0;
-	dlock_hold *h = NULL;
-	int64_t begin;
-
-	server = server_start(NULL);
-	o.replica_of = server;
-	replica = server_start(&o);
-	proxy = proxy_start(server);
-	c = client_of(lab_proxy_port(proxy), "ttl=6s", &diary);
-	l = mutex(c, "x");
-	give(take(l, 0));
-	if (lab_redis_wait_synced(replica, patience_ms()) < 0)
-		FAIL("%s", lab_errmsg());
-	CHECK(lab_server_pause(replica) == 0);
-	for (int i = 0; i < 5; i++) {
-		h = take(l, patience_ms());
-		CHECK(dlock_token(h) > token);
-		token = dlock_token(h);
-		if (i < 4)
-			give(h);
-	}
-	lab_server_free(server);
-	to = lab_server_address(replica);
-	CHECK(lab_proxy_aim(proxy, &to) == 0);
-	CHECK(lab_server_resume(replica) == 0);
-	server_do(replica, "REPLICAOF NO ONE");
-	/* What was under way from the master was lost with it. */
-	server_do(replica, "FLUSHALL");
-	begin = now_ms();
-	lost_since(begin, 2000 + 250, h);
-	end(c, l);
-	lab_proxy_free(proxy);
-	server_end(replica);
-}
-
 Test(redis_server, that_is_a_replica_says_so)
 {
 	struct lab_redis_options o = { 0 };

@@ -62,6 +62,14 @@ static void promote(int master_dies)
 	lab_proxy_reset(front);
 }
 
+/* The hold is gone since `begin`, which is found in time. */
+static void lost_since(int64_t begin, const dlock_hold *h)
+{
+	EVENTUALLY(diary.losses == 1);
+	CHECK_INT(diary.lost_at - begin, <=, TTL_MS / 3 + 100 + slack_ms());
+	CHECK_RC(dlock_check(h), DLOCK_ELOST);
+}
+
 static dlock_hold *take_either(dlock_lock *l, int shared)
 {
 	return shared ? take_shared(l, patience_ms()) : take(l, patience_ms());
@@ -104,9 +112,7 @@ static void lost_and_passed_on(dlock_lock *earlier, dlock_lock *l,
 	promote(master_dies);
 	begin = now_ms();
 	CHECK(strcmp(server_do(replica, "EXISTS %s", key), "1") == 0);
-	EVENTUALLY(diary.losses == 1);
-	CHECK_INT(diary.lost_at - begin, <=, TTL_MS / 3 + 100 + slack_ms());
-	CHECK_RC(dlock_check(h), DLOCK_ELOST);
+	lost_since(begin, h);
 	EVENTUALLY(t.done);
 	CHECK_OK(t.rc);
 	CHECK(t.token > dlock_token(h));
@@ -146,5 +152,32 @@ Test(redis_stale, that_knows_a_reader_where_there_is_a_writer)
 	set_up();
 	lost_and_passed_on(rwlock(first, "x"), rwlock(c, "x"),
 			   rwlock(waiting, "x"), "dlock:{rnx}:s", 1, 1);
+	tear_down();
+}
+
+/* It had not even begun. */
+Test(redis_stale, that_knows_nothing)
+{
+	dlock_lock *l;
+	dlock_hold *h;
+	uint64_t token;
+	int64_t begin;
+
+	set_up();
+	l = mutex(c, "x");
+	lab_proxy_hole(feed, LAB_DOWN, true);
+	for (int i = 0; i < TURNS; i++)
+		give(take(l, patience_ms()));
+	h = take(l, patience_ms());
+	token = dlock_token(h);
+	promote(1);
+	server_do(replica, "FLUSHALL");
+	begin = now_ms();
+	lost_since(begin, h);
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	h = take(l, patience_ms());
+	CHECK(dlock_token(h) > token);
+	give(h);
+	dlock_free(l);
 	tear_down();
 }
