@@ -5,7 +5,6 @@
 #include "lab/resp.h"
 
 #include <inttypes.h>
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -196,6 +195,18 @@ int64_t lab_redis_info(struct lab_server *s, const char *field)
 		value = strtoll(at + strlen(key), NULL, 10);
 	free(info);
 	return value;
+}
+
+int lab_redis_follow(struct lab_server *s, const struct lab_server *master,
+		     int port)
+{
+	if (!master)
+		return lab_redis_do(s, NULL, 0, "REPLICAOF NO ONE");
+	if (lab_redis_do(s, NULL, 0, "CONFIG SET masteruser lab") < 0 ||
+	    lab_redis_do(s, NULL, 0, "CONFIG SET masterauth %s",
+			 redis_of(master)->secret) < 0)
+		return -1;
+	return lab_redis_do(s, NULL, 0, "REPLICAOF " LAB_LOOPBACK " %d", port);
 }
 
 static int synced(void *arg)

@@ -14,6 +14,7 @@ struct giving {
 	struct memc_ticket *t; /* NULL: break the lock */
 	struct memc_conn *c;
 	const struct dlk_claim *claim;
+	uint64_t last; /* whoever has a larger token is not meant */
 	struct memc_op drop[MEMC_FLIGHT];
 	size_t n;
 	int more; /* something changed while we looked */
@@ -35,7 +36,8 @@ static int mark(struct memc_op *op, void *arg)
 {
 	struct giving *g = arg;
 
-	if (op->answer != MEMC_MINE && (g->t || op->answer == MEMC_MISSING))
+	if (g->t ? op->answer != MEMC_MINE :
+		   op->answer == MEMC_MISSING || op->item.token > g->last)
 		return 0;
 	g->drop[g->n] = dlki_memc_op(MEMC_DROP, g->claim, op->slot);
 	g->drop[g->n].cas = op->item.cas;
@@ -115,11 +117,38 @@ int dlki_memc_release(struct dlk_ticket *base, dlk_time deadline,
 	return 0;
 }
 
-static int take_away(struct memc_conn *c, void *claim, dlk_time deadline,
+struct breaking {
+	const struct dlk_claim *claim;
+	uint64_t last; /* the largest token that was there at first */
+	int known;
+};
+
+static int see(struct memc_op *op, void *arg)
+{
+	struct breaking *b = arg;
+
+	if (op->answer != MEMC_MISSING && op->item.token > b->last)
+		b->last = op->item.token;
+	return 0;
+}
+
+/* Done again if an answer was lost, when others may have come. */
+static int take_away(struct memc_conn *c, void *arg, dlk_time deadline,
 		     struct dlk_error *err)
 {
-	struct giving g = { .c = c, .claim = claim };
+	struct breaking *b = arg;
+	struct giving g = { .c = c, .claim = b->claim };
+	int rc;
 
+	if (!b->known) {
+		b->last = 0;
+		rc = dlki_memc_survey(c, b->claim, dlki_memc_gated(b->claim),
+				      see, b, deadline, err);
+		if (rc != 0)
+			return rc;
+		b->known = 1;
+	}
+	g.last = b->last;
 	g.deadline = deadline;
 	g.err = err;
 	return sweep(&g);
@@ -129,7 +158,7 @@ static int take_away(struct memc_conn *c, void *claim, dlk_time deadline,
 int dlki_memc_break(struct dlk_session *s, const struct dlk_claim *claim,
 		    dlk_time deadline, struct dlk_error *err)
 {
-	struct dlk_claim copy = *claim;
+	struct breaking b = { .claim = claim };
 
-	return dlki_memc_with(memc_session(s), take_away, &copy, deadline, err);
+	return dlki_memc_with(memc_session(s), take_away, &b, deadline, err);
 }

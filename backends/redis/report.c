@@ -34,19 +34,44 @@ int dlki_redis_inspect(struct dlk_session *base, const struct dlk_claim *claim,
 	return 0;
 }
 
+enum { TOKEN_LEN = 16 };
+
+/* The largest token of those who hold the lock now: zeroes, if nobody does. */
+static int last_token(struct redis_session *s, struct redis_word key,
+		      char out[TOKEN_LEN], dlk_time deadline,
+		      struct dlk_error *err)
+{
+	struct redis_request request = { REDIS_BREAK, key, NULL, 0 };
+	const struct redis_reply *reply;
+	struct redis_conn *c;
+	int rc = dlki_redis_ask(s, &request, deadline, &c, &reply, err);
+
+	if (rc != 0)
+		return rc;
+	if (reply->type != REDIS_STRING || reply->len != TOKEN_LEN ||
+	    strspn(reply->text, "0123456789") != TOKEN_LEN)
+		return dlki_redis_nonsense(s, c, err);
+	memcpy(out, reply->text, TOKEN_LEN);
+	dlki_redis_done(s, c, 1);
+	return 0;
+}
+
 int dlki_redis_break(struct dlk_session *base, const struct dlk_claim *claim,
 		     dlk_time deadline, struct dlk_error *err)
 {
 	struct redis_session *s = (struct redis_session *)base;
 	const struct redis_reply *reply;
 	struct redis_conn *c;
-	char key[136];
+	char key[136], token[TOKEN_LEN];
+	struct redis_word arg = { token, TOKEN_LEN };
 	struct redis_request request = { REDIS_BREAK,
 					 dlki_redis_key(s, claim->key, key),
-					 NULL, 0 };
+					 &arg, 1 };
 	int64_t done;
-	int rc = dlki_redis_ask(s, &request, deadline, &c, &reply, err);
+	int rc = last_token(s, request.key, token, deadline, err);
 
+	if (rc == 0)
+		rc = dlki_redis_ask(s, &request, deadline, &c, &reply, err);
 	if (rc != 0)
 		return rc;
 	if (!dlki_redis_number(reply, 0, &done))

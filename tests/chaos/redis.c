@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* redis: one server with an append-only file, synced at every write. */
+/* redis: a server with an append-only file, synced at every write; or another
+ * one that takes over. */
 #include "lab/redis.h"
 
 #include <inttypes.h>
@@ -12,31 +13,56 @@
 #include "lab/fail.h"
 
 #define STEP_MS INT64_C(40000)
+#define SYNC_MS INT64_C(10000)
+
+static const struct lab_redis_options options = { .aof = true, .wall = true };
+
+/* Beside what any store has. */
+struct redis {
+	struct lab_proxy *straight; /* what has no faults of the net */
+	struct lab_server *next;    /* to be promoted, and what feeds it */
+	struct lab_proxy *feed;
+};
+
+static struct lab_proxy *way_to(const struct lab_server *s)
+{
+	struct lab_proxy_options way = { .to = lab_server_address(s) };
+
+	return lab_proxy_new(&way);
+}
 
 static int start(struct chaos *c, const char *query)
 {
-	static const struct lab_redis_options options = { .aof = true,
-							  .wall = true };
-	struct lab_proxy_options way = { 0 };
-	int port;
+	struct redis *r = calloc(1, sizeof(*r));
 
+	if (!r)
+		return lab_fail("out of memory");
+	c->store = r;
 	c->server = lab_redis_start(&options);
 	if (!c->server)
 		return -1;
-	way.to = lab_server_address(c->server);
-	c->proxy = lab_proxy_new(&way);
-	if (!c->proxy)
+	c->proxy = way_to(c->server);
+	r->straight = way_to(c->server);
+	if (!c->proxy || !r->straight)
 		return -1;
-	for (int i = 0; i < 2; i++) {
-		port = i ? c->server->port : lab_proxy_port(c->proxy);
+	for (int i = 0; i < 2; i++)
 		snprintf(c->uri[i], sizeof(c->uri[i]),
-			 "redis://" LAB_LOOPBACK ":%d/%s", port, query);
-	}
+			 "redis://" LAB_LOOPBACK ":%d/%s",
+			 lab_proxy_port(i ? r->straight : c->proxy), query);
 	return 0;
 }
 
 static void stop(struct chaos *c)
 {
+	struct redis *r = c->store;
+
+	if (r) {
+		lab_proxy_free(r->feed);
+		lab_server_free(r->next);
+		lab_proxy_free(r->straight);
+	}
+	free(r);
+	c->store = NULL;
 	lab_proxy_free(c->proxy);
 	lab_server_free(c->server);
 }
@@ -116,6 +142,44 @@ static int wall_back(struct chaos *c, struct chaos_draw *d)
 	return step(c, -STEP_MS);
 }
 
+/* From here on a replica hears nothing of what the server does. */
+static int fall_behind(struct chaos *c, struct chaos_draw *d)
+{
+	struct redis *r = c->store;
+
+	(void)d;
+	r->next = lab_redis_start(&options);
+	r->feed = way_to(c->server);
+	if (!r->next || !r->feed ||
+	    lab_server_step_wall(r->next, c->wall_ms) < 0 ||
+	    lab_redis_follow(r->next, c->server, lab_proxy_port(r->feed)) < 0 ||
+	    lab_redis_wait_synced(r->next, SYNC_MS) < 0)
+		return -1;
+	chaos_wipe_begin(c);
+	lab_proxy_hole(r->feed, LAB_DOWN, true);
+	return 0;
+}
+
+/* It takes over.  What it knows still stands, so that nothing is lost for
+ * certain. */
+static int promote(struct chaos *c)
+{
+	struct redis *r = c->store;
+	struct lab_address to = lab_server_address(r->next);
+
+	if (lab_redis_follow(r->next, NULL, 0) < 0 ||
+	    lab_proxy_aim(c->proxy, &to) < 0 ||
+	    lab_proxy_aim(r->straight, &to) < 0)
+		return -1;
+	lab_server_free(c->server);
+	lab_proxy_free(r->feed);
+	c->server = r->next;
+	r->next = NULL;
+	r->feed = NULL;
+	chaos_wipe_end(c, false);
+	return 0;
+}
+
 #define REDIS(what, text, cards, least, most, loses, begin_fn, end_fn)         \
 	static const struct chaos_fault what = { .name = text,                 \
 						 .lane = CHAOS_SERVER,         \
@@ -135,6 +199,8 @@ REDIS(ahead, "wall-ahead", 1, 0, 1, true, wall_ahead, NULL);
  * had it renewed, by the clock that is behind: the way back loses all. */
 REDIS(back, "wall-back", 1, 150, 400, false, wall_back, step_ahead);
 
+REDIS(failover, "failover", 2, 10, 150, true, fall_behind, promote);
+
 static const struct chaos_fault *const faults[] = { CHAOS_PREY_FAULTS,
 						    CHAOS_NET_FAULTS,
 						    &chaos_server_pause_short,
@@ -147,6 +213,7 @@ static const struct chaos_fault *const faults[] = { CHAOS_PREY_FAULTS,
 						    &pubsub,
 						    &ahead,
 						    &back,
+						    &failover,
 						    NULL };
 
 const struct chaos_store chaos_redis = {

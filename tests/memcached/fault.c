@@ -2,6 +2,7 @@
 /* Replies that are lost, late or slow; a server that stands still. */
 #include "support.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #include "lab/storm.h"
@@ -203,6 +204,25 @@ EITHER_WAY(memcached_fault, stale_release)
 	scene_end(&s);
 }
 
+/* A's release arrives when the lock has been B's for some time. */
+EITHER_WAY(memcached_fault, late_release)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *a = by_proxy(&s, "ttl=30s&close=300ms");
+	dlock_client *b = direct(&s, "ttl=1500ms");
+	dlock_hold *h = take(mutex(a, "x")), *next;
+
+	lab_proxy_hold(s.proxy, drop_of(protocol));
+	CHECK_RC(dlock_release(h), DLOCK_EUNREACHABLE);
+	CHECK_INT(lab_proxy_stat(s.proxy, LAB_HELD), ==, 1);
+	next = take(mutex(b, "x"));
+	CHECK_INT(lab_proxy_deliver(s.proxy), ==, 1);
+	ALL_ALONG(1200, dlock_check(next) == DLOCK_OK);
+	ask(mutex(a, "x"), 0, DLOCK_EBUSY);
+	give(next);
+	scene_end(&s);
+}
+
 /* The same with a hold that A believes to have still. */
 EITHER_WAY(memcached_fault, release_after_restart)
 {
@@ -220,5 +240,57 @@ EITHER_WAY(memcached_fault, release_after_restart)
 	CHECK_OK(dlock_check(next));
 	CHECK(dlock_token(next) > token);
 	give(next);
+	scene_end(&s);
+}
+
+/* And with its renewal: B's item has the number that A's had. */
+EITHER_WAY(memcached_fault, renewal_after_restart)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *a = direct(&s, "ttl=24s"), *b = direct(&s, "ttl=24s");
+	dlock_hold *h = take(mutex(a, "x")), *next;
+
+	CHECK_INT(lab_server_kill(s.server), ==, 0);
+	CHECK_INT(lab_server_restart(s.server, false), ==, 0);
+	grown_up(&s);
+	next = take(mutex(b, "x"));
+	EVENTUALLY(dlock_check(h) == DLOCK_ELOST);
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	ask(mutex(a, "x"), 0, DLOCK_EBUSY);
+	give(next);
+	scene_end(&s);
+}
+
+static void *break_it(void *lock)
+{
+	CHECK_OK(dlock_break(lock, patience_ms()));
+	return NULL;
+}
+
+/*
+ * A break whose answer is lost is asked for again: it must not hit who got the
+ * lock by the first.  The way is a long one, so that there is time for that.
+ */
+EITHER_WAY(memcached_fault, reply_to_break_is_lost)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *c = by_proxy(&s, "connect=10s"), *other = direct(&s, "");
+	dlock_client *third = direct(&s, "ttl=3s");
+	dlock_lock *l = mutex(c, "x");
+	dlock_hold *h = take(mutex(other, "x")), *next = NULL;
+	pthread_t thread;
+
+	ask(l, 0, DLOCK_EBUSY);
+	lab_proxy_delay(s.proxy, LAB_UP, 200);
+	lab_proxy_swallow(s.proxy, drop_of(protocol), LAB_THEN_CLOSE);
+	CHECK(!pthread_create(&thread, NULL, break_it, l));
+	next = take(mutex(third, "x"));
+	CHECK_INT(pthread_join(thread, NULL), ==, 0);
+	CHECK_INT(lab_proxy_stat(s.proxy, LAB_SWALLOWED), ==, 1);
+	lab_proxy_heal(s.proxy);
+	ALL_ALONG(1100, dlock_check(next) == DLOCK_OK);
+	ask(mutex(c, "x"), 0, DLOCK_EBUSY);
+	give(next);
+	dlock_release(h);
 	scene_end(&s);
 }

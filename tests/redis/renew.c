@@ -193,3 +193,96 @@ Test(redis_renew, bears_a_short_standstill)
 	give(h);
 	tear_down();
 }
+
+/* Who waits for longer than a lease is told of what is left now, not of what
+ * was asked for when the wait began; and soon has a whole one. */
+Test(redis_renew, a_lease_begins_with_the_look_that_brought_it)
+{
+	struct taker t = { 0 };
+	dlock_client *other;
+	dlock_lock *theirs;
+	dlock_hold *h;
+	int64_t begin;
+
+	set_up("ttl=900ms");
+	other = client_of(server->port, "ttl=900ms", NULL);
+	theirs = mutex(other, "x");
+	h = take(theirs, 0);
+	taker_start(&t, c, l, FOREVER, 1);
+	nap_ms(1100);
+	begin = now_ms();
+	give(h);
+	EVENTUALLY(t.done);
+	CHECK_OK(t.rc);
+	CHECK_INT(t.remaining_ms, >, 0);
+	CHECK_INT(t.remaining_ms, <=, 900);
+	EVENTUALLY(dlock_remaining_ms(t.hold) > 600);
+	CHECK_INT(now_ms() - begin, <=, 300 + slack_ms());
+	CHECK_INT(diary.losses, ==, 0);
+	let_go(&t);
+	CHECK_OK(t.release_rc);
+	end(other, theirs);
+	tear_down();
+}
+
+/* Entered three times and left twice, it is one claim with one lease. */
+Test(redis_renew, of_what_was_entered_again_is_one)
+{
+	dlock_hold *h[3], *none = NULL;
+	dlock_client *other;
+	dlock_lock *theirs;
+	uint64_t before;
+	int64_t began, took;
+
+	set_up("ttl=600ms");
+	other = client_of(server->port, NULL, NULL);
+	theirs = mutex(other, "x");
+	for (int i = 0; i < 3; i++)
+		h[i] = take(l, 0);
+	give(h[2]);
+	give(h[1]);
+	before = stats_of(c).renewed;
+	began = now_ms();
+	nap_ms(1800);
+	took = now_ms() - began;
+	CHECK_OK(dlock_check(h[0]));
+	CHECK_RC(dlock_acquire(theirs, 0, &none), DLOCK_EBUSY);
+	/* About one each third of the lease, and not three. */
+	CHECK_INT(stats_of(c).renewed - before, <=, 2 * (took / 200 + 1));
+	CHECK_INT(diary.losses, ==, 0);
+	give(h[0]);
+	give(take(theirs, 0));
+	end(other, theirs);
+	tear_down();
+}
+
+/* Until that is done, it is told as the short one that it is. */
+Test(redis_renew, is_what_makes_a_waiters_lease_a_whole_one)
+{
+	struct lab_proxy *proxy;
+	struct taker t = { 0 };
+	dlock_client *far;
+	dlock_lock *fl;
+	dlock_hold *h;
+
+	set_up("ttl=6s");
+	proxy = proxy_start(server);
+	far = client_of(lab_proxy_port(proxy), "ttl=6s", NULL);
+	fl = mutex(far, "x");
+	h = take(l, 0);
+	taker_start(&t, far, fl, FOREVER, 1);
+	lab_proxy_hold(proxy, "EVAL");
+	give(h);
+	EVENTUALLY(t.done);
+	CHECK_OK(t.rc);
+	CHECK_INT(t.remaining_ms, <=, 3000);
+	CHECK(lab_proxy_wait(proxy, LAB_HELD, 1, patience_ms()) == 0);
+	CHECK_INT(dlock_remaining_ms(t.hold), <=, 3000);
+	CHECK_INT(lab_proxy_deliver(proxy), ==, 1);
+	EVENTUALLY(dlock_remaining_ms(t.hold) > 3000);
+	let_go(&t);
+	CHECK_OK(t.release_rc);
+	end(far, fl);
+	lab_proxy_free(proxy);
+	tear_down();
+}

@@ -55,6 +55,9 @@ end
 -- the server's clock was set back.
 local function fresh()
 	local reached = call('GET', CLOCK) or NONE
+	if string.find(reached, '%D') or #reached ~= 11 and #reached ~= 16 then
+		error('WRONGTYPE')
+	end
 	local slow = #reached == 16
 	local most = slow and reached or reached .. '99999'
 	local note

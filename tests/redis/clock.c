@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* This machine's clocks: set, they change nothing; asleep, it holds nothing. */
+#include "support.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+TestSuite(redis_clock, .timeout = 120);
+
+#define SECOND INT64_C(1000000000)
+#define HOUR_MS INT64_C(3600000)
+
+/* What the wall clock, and the one that counts sleep, are off by. */
+static _Atomic int64_t wall_ms, boot_ms;
+static _Atomic int64_t slow_from; /* 1 % from then on; 0: not */
+
+/* In the place of libc's, for all of this program: the kernel's answer, and
+ * what it is off by. */
+int clock_gettime(clockid_t id, struct timespec *ts)
+{
+	int64_t ns;
+
+	if (syscall(SYS_clock_gettime, id, ts) < 0)
+		return -1;
+	ns = ts->tv_sec * SECOND + ts->tv_nsec;
+	if (id == CLOCK_BOOTTIME) {
+		if (slow_from)
+			ns -= (ns - slow_from) / 100;
+		ns += boot_ms * 1000000;
+	} else if (id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE) {
+		ns += wall_ms * 1000000;
+	}
+	ts->tv_sec = ns / SECOND;
+	ts->tv_nsec = ns % SECOND;
+	return 0;
+}
+
+static const int64_t steps[] = { HOUR_MS, -HOUR_MS, 24 * HOUR_MS, -24 * HOUR_MS,
+				 0 };
+enum { STEPS = sizeof(steps) / sizeof(steps[0]) };
+
+static struct lab_server *server;
+static struct diary diary = DIARY_INIT;
+static dlock_client *c, *other;
+
+static void set_up(const char *query)
+{
+	server = server_start(NULL);
+	c = client_of(server->port, query, &diary);
+	other = client_of(server->port, query, NULL);
+	warm_up(c);
+	warm_up(other);
+}
+
+static void tear_down(void)
+{
+	dlock_close(c);
+	dlock_close(other);
+	server_end(server);
+}
+
+/* A step, and what is renewed after it. */
+static void step_and_renew(int64_t ms)
+{
+	uint64_t renewed = stats_of(c).renewed;
+
+	wall_ms = ms;
+	EVENTUALLY(stats_of(c).renewed >= renewed + 2);
+	CHECK_INT(diary.losses, ==, 0);
+}
+
+Test(redis_clock, that_is_set_is_no_matter_to_a_holder)
+{
+	dlock_lock *l, *theirs;
+	dlock_hold *h, *none = NULL;
+
+	set_up("ttl=900ms");
+	l = mutex(c, "x");
+	theirs = mutex(other, "x");
+	h = take(l, 0);
+	for (int i = 0; i < STEPS; i++) {
+		step_and_renew(steps[i]);
+		CHECK_OK(dlock_check(h));
+		CHECK_INT(dlock_remaining_ms(h), <=, 900);
+		CHECK_RC(dlock_acquire(theirs, 0, &none), DLOCK_EBUSY);
+	}
+	CHECK(!diary_says(&diary, "clock"));
+	give(h);
+	give(take(theirs, 0));
+	dlock_free(l);
+	dlock_free(theirs);
+	tear_down();
+}
+
+/* A clock that runs ahead neither ends others' permits nor prolongs its own. */
+Test(redis_clock, that_is_set_steals_no_permit)
+{
+	dlock_lock *s, *theirs;
+	dlock_hold *h, *g, *none = NULL;
+
+	set_up("ttl=900ms");
+	s = semaphore(c, "s", 2);
+	theirs = semaphore(other, "s", 2);
+	g = take(theirs, 0);
+	for (int i = 0; i < STEPS; i++) {
+		wall_ms = steps[i];
+		h = take(s, 0);
+		CHECK_RC(dlock_acquire(s, 0, &none), DLOCK_EBUSY);
+		step_and_renew(-steps[i]);
+		CHECK_RC(dlock_acquire(s, 0, &none), DLOCK_EBUSY);
+		CHECK_OK(dlock_check(g));
+		give(h);
+	}
+	CHECK_OK(dlock_check(g));
+	give(g);
+	dlock_free(s);
+	dlock_free(theirs);
+	tear_down();
+}
+
+static void *set_again_and_again(void *stop)
+{
+	for (int i = 0; !*(atomic_int *)stop; i++) {
+		wall_ms = steps[i % STEPS];
+		nap_ms(20);
+	}
+	return NULL;
+}
+
+Test(redis_clock, that_is_set_does_not_change_how_long_is_waited)
+{
+	enum { WAIT_MS = 600 };
+	atomic_int stop = 0;
+	dlock_lock *l, *theirs;
+	dlock_hold *h, *none = NULL;
+	pthread_t thread;
+	int64_t begin, took;
+
+	set_up("ttl=30s");
+	l = mutex(c, "x");
+	theirs = mutex(other, "x");
+	h = take(theirs, 0);
+	CHECK(!pthread_create(&thread, NULL, set_again_and_again, &stop));
+	begin = now_ms();
+	CHECK_RC(dlock_acquire(l, WAIT_MS, &none), DLOCK_EBUSY);
+	took = now_ms() - begin;
+	stop = 1;
+	CHECK(pthread_join(thread, NULL) == 0);
+	CHECK_INT(took, >=, WAIT_MS);
+	CHECK_INT(took, <=, WAIT_MS + slack_ms());
+	give(h);
+	dlock_free(l);
+	dlock_free(theirs);
+	tear_down();
+}
+
+/* The first thing that is asked after a sleep is answered as it must be. */
+Test(redis_clock, that_slept_past_the_lease_has_lost_it)
+{
+	dlock_lock *l;
+	dlock_hold *h;
+	uint64_t token;
+
+	set_up("ttl=3s");
+	l = mutex(c, "x");
+	h = take(l, 0);
+	token = dlock_token(h);
+	boot_ms += 1000;
+	CHECK_OK(dlock_check(h));
+	CHECK_INT(dlock_remaining_ms(h), <=, 2000);
+	EVENTUALLY(dlock_remaining_ms(h) > 2000);
+	CHECK_OK(dlock_check(h));
+	CHECK_INT(diary.losses, ==, 0);
+	boot_ms += 3000;
+	CHECK_RC(dlock_check(h), DLOCK_ELOST);
+	CHECK_INT(dlock_remaining_ms(h), ==, 0);
+	EVENTUALLY(diary.losses == 1);
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	h = take(l, patience_ms());
+	CHECK(dlock_token(h) > token);
+	give(h);
+	dlock_free(l);
+	tear_down();
+}
+
+/* As long as we say that we hold it, the server says so, too. */
+Test(redis_clock, that_is_slow_promises_no_more_than_the_server_keeps)
+{
+	struct lab_proxy *proxy;
+	dlock_client *far;
+	struct timespec ts;
+	dlock_lock *l;
+	dlock_hold *h;
+
+	set_up(NULL);
+	proxy = proxy_start(server);
+	far = client_of(lab_proxy_port(proxy), "ttl=1500ms", &diary);
+	l = mutex(far, "x");
+	warm_up(far);
+	syscall(SYS_clock_gettime, CLOCK_BOOTTIME, &ts);
+	slow_from = ts.tv_sec * SECOND + ts.tv_nsec;
+	h = take(l, 0);
+	lab_proxy_hole(proxy, LAB_UP, true);
+	EVENTUALLY(strcmp(server_do(server, "EXISTS dlock:{mnx}"), "0") == 0);
+	CHECK_RC(dlock_check(h), DLOCK_ELOST);
+	EVENTUALLY(diary.losses == 1);
+	lab_proxy_heal(proxy);
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	end(far, l);
+	lab_proxy_free(proxy);
+	tear_down();
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What others do to keys that are ours, and put where ours should be. */
+#include "support.h"
+
+#include <criterion/criterion.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+TestSuite(redis_meddle, .timeout = 120);
+
+#define KEY "dlock:{mnx}"
+#define SHARED "dlock:{rnr}"
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+enum { TTL_MS = 900 };
+
+static struct lab_server *server;
+static struct diary diary = DIARY_INIT;
+static dlock_client *c, *other;
+
+static void set_up(const char *query)
+{
+	server = server_start(NULL);
+	c = client_of(server->port, query, &diary);
+	other = client_of(server->port, query, NULL);
+	warm_up(c);
+	warm_up(other);
+}
+
+static void tear_down(void)
+{
+	dlock_close(c);
+	dlock_close(other);
+	server_do(server, "FLUSHALL");
+	server_end(server);
+}
+
+/* `command` takes a hold away, which is found out in time; what it put in the
+ * place is left alone, and the next token is larger. */
+static void takes_away(const char *command, dlock_lock *l, dlock_hold *h)
+{
+	uint64_t token = dlock_token(h);
+	int64_t begin;
+
+	diary.losses = 0;
+	begin = now_ms();
+	server_do(server, "%s", command);
+	EVENTUALLY(diary.losses == 1);
+	if (diary.lost_at - begin > TTL_MS / 3 + 100 + slack_ms())
+		FAIL("%s: found after %lld ms", command,
+		     (long long)(diary.lost_at - begin));
+	CHECK_RC(dlock_check(h), DLOCK_ELOST);
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	EVENTUALLY(stats_of(c).remnants == 0);
+	if (strstr(command, "junk")) {
+		CHECK_TEXT(server_do(server, "GET " KEY), "junk");
+		CHECK_INT(atoll(server_do(server, "PTTL " KEY)), >, 30000);
+	}
+	server_do(server, "FLUSHALL");
+	h = take(l, patience_ms());
+	CHECK(dlock_token(h) > token);
+	give(h);
+}
+
+Test(redis_meddle, with_a_mutex_is_found_out)
+{
+	static const char *const commands[] = {
+		"DEL " KEY,
+		"UNLINK " KEY,
+		"SET " KEY " junk PX 60000",
+		"GETEX " KEY " PX 1",
+		"RENAME " KEY " elsewhere",
+		"MOVE " KEY " 1",
+		"SETRANGE " KEY " 2 0000",
+		"FLUSHDB",
+		"SWAPDB 0 1",
+	};
+	dlock_lock *l;
+
+	set_up("ttl=900ms");
+	l = mutex(c, "x");
+	for (size_t i = 0; i < COUNT(commands); i++)
+		takes_away(commands[i], l, take(l, patience_ms()));
+	dlock_free(l);
+	tear_down();
+}
+
+Test(redis_meddle, with_a_reader_is_found_out)
+{
+	static const char *const commands[] = {
+		"DEL " SHARED ":s",
+		"DEL " SHARED ":i",
+		"RENAME " SHARED ":s elsewhere",
+		"ZREMRANGEBYRANK " SHARED ":s 0 -1",
+		"PEXPIRE " SHARED ":i 1",
+	};
+	dlock_lock *r;
+
+	set_up("ttl=900ms");
+	r = rwlock(c, "r");
+	for (size_t i = 0; i < COUNT(commands); i++)
+		takes_away(commands[i], r, take_shared(r, patience_ms()));
+	dlock_free(r);
+	tear_down();
+}
+
+/* ---- What is in the way -------------------------------------------------- */
+
+/* Never busy, and never for ever: an error that says what is wrong. */
+static void is_named(dlock_lock *l)
+{
+	dlock_hold *none = NULL;
+
+	CHECK_RC(dlock_acquire(l, 0, &none), DLOCK_EPROTO);
+	CHECK_TEXT(dlock_errmsg(), "another type");
+	CHECK_RC(dlock_acquire(l, patience_ms(), &none), DLOCK_EPROTO);
+}
+
+/* The keys beside the lock's own. */
+Test(redis_meddle, with_the_keys_beside_is_named)
+{
+	dlock_lock *l, *theirs, *r;
+	dlock_hold *h;
+
+	set_up("ttl=60s");
+	l = mutex(c, "x");
+	theirs = mutex(other, "x");
+	r = rwlock(c, "r");
+	server_do(server, "SET " KEY ":q junk");
+	is_named(l);
+	server_do(server, "DEL " KEY ":q");
+	h = take(l, 0);
+	server_do(server, "SADD " KEY ":i junk");
+	is_named(theirs);
+	CHECK_OK(dlock_check(h));
+	server_do(server, "DEL " KEY ":i");
+	give(h);
+	server_do(server, "SET " SHARED ":s junk");
+	is_named(r);
+	server_do(server, "DEL " SHARED ":s");
+	give(take(theirs, patience_ms()));
+	give(take_shared(r, patience_ms()));
+	dlock_free(l);
+	dlock_free(theirs);
+	dlock_free(r);
+	tear_down();
+}
+
+/* Whatever is there, it makes no token smaller. */
+Test(redis_meddle, with_the_clock_is_named)
+{
+	static const char *const commands[] = {
+		"RPUSH dlock:clock junk",
+		"SET dlock:clock junk",
+		"SET dlock:clock 5",
+		"SET dlock:clock 99999999999999999",
+		"SET dlock:clock -1234567890",
+		"SET dlock:clock \"\"",
+	};
+	uint64_t token = 0;
+	dlock_lock *l;
+
+	set_up("ttl=60s");
+	l = mutex(c, "x");
+	for (size_t i = 0; i < COUNT(commands); i++) {
+		dlock_hold *h;
+
+		server_do(server, "DEL dlock:clock " KEY);
+		server_do(server, "%s", commands[i]);
+		is_named(l);
+		server_do(server, "DEL dlock:clock");
+		h = take(l, 0);
+		CHECK(dlock_token(h) > token);
+		token = dlock_token(h);
+		give(h);
+	}
+	dlock_free(l);
+	tear_down();
+}
+
+/* Tokens are exact to the last one, and then there is none that is wrong. */
+Test(redis_meddle, with_tokens_until_there_are_no_more)
+{
+	const uint64_t last = UINT64_C(9007199254740989);
+	dlock_hold *h, *none = NULL;
+	dlock_lock *l, *r;
+
+	set_up("ttl=60s");
+	l = mutex(c, "x");
+	r = rwlock(c, "r");
+	server_do(server, "SET " KEY " %" PRIu64 " PX 60000", last - 1);
+	h = take(l, 0);
+	CHECK(dlock_token(h) == last);
+	give(h);
+	for (int i = 0; i < 2; i++) {
+		CHECK_RC(dlock_acquire(l, 0, &none), DLOCK_EEXHAUSTED);
+		CHECK_TEXT(dlock_errmsg(), "2^53");
+		CHECK_RC(dlock_acquire_shared(r, patience_ms(), &none),
+			 DLOCK_EEXHAUSTED);
+	}
+	dlock_free(l);
+	dlock_free(r);
+	tear_down();
+}
