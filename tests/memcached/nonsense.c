@@ -77,7 +77,7 @@ static const struct nonsense {
 	  BYTES("STORED\r\nVA 44 c7 t9\r\n" ITEM), DLOCK_EUNREACHABLE },
 };
 
-enum { NONSENSE = sizeof(nonsense) / sizeof(nonsense[0]) };
+enum { NONSENSE = sizeof(nonsense) / sizeof(nonsense[0]), ASK_MS = 200 };
 
 static void say(struct hostile *h, const struct nonsense *n,
 		const char *protocol, const char *to)
@@ -88,27 +88,37 @@ static void say(struct hostile *h, const struct nonsense *n,
 		hostile_say(h, to, n->text, n->text_len);
 }
 
+/* A busy machine may be too slow to hear what is said. */
+static void is_no_lock(dlock_lock *l, size_t which)
+{
+	int rc = DLOCK_EUNREACHABLE;
+
+	for (int i = 0; i < 5 && rc == DLOCK_EUNREACHABLE; i++) {
+		dlock_hold *hold = NULL;
+		int64_t begun = now_ms();
+
+		rc = dlock_acquire(l, 0, &hold);
+		CHECK_INT(now_ms() - begun, <=, ASK_MS + 50 + slack_ms());
+		if (nonsense[which].code == DLOCK_EUNREACHABLE)
+			break;
+	}
+	if (rc != nonsense[which].code)
+		FAIL("%s for nonsense %zu: %.40s", check_code(rc), which,
+		     nonsense[which].text);
+}
+
 EITHER_WAY(memcached_nonsense, to_an_acquire_is_no_lock)
 {
 	struct scene s = scene_new(protocol, NULL);
 	struct hostile *h = hostile_start(s.server);
 	dlock_client *c = by_port(&s, hostile_port(h),
-				  "ttl=30s&ask=80ms&close=200ms");
+				  "ttl=30s&ask=200ms&close=200ms");
 	dlock_lock *l = mutex(c, "x"), *theirs = mutex(direct(&s, ""), "x");
 
 	give(take(l));
 	for (size_t i = 0; i < NONSENSE; i++) {
-		const struct nonsense *n = &nonsense[i];
-		dlock_hold *hold = NULL;
-		int64_t begun = now_ms();
-		int rc;
-
-		say(h, n, protocol, "add ");
-		rc = dlock_acquire(l, 0, &hold);
-		if (rc != n->code)
-			FAIL("%s for nonsense %zu: %.40s", check_code(rc), i,
-			     n->text);
-		CHECK_INT(now_ms() - begun, <=, 80 + 50 + slack_ms());
+		say(h, &nonsense[i], protocol, "add ");
+		is_no_lock(l, i);
 		hostile_say(h, NULL, NULL, 0);
 		/* Nor is it in anybody's way. */
 		give(take(theirs));
@@ -125,7 +135,7 @@ EITHER_WAY(memcached_nonsense, to_a_renewal_is_no_loss)
 	struct scene s = scene_new(protocol, NULL);
 	struct hostile *h = hostile_start(s.server);
 	dlock_client *c = by_port(&s, hostile_port(h),
-				  "ttl=2s&ask=80ms&close=200ms");
+				  "ttl=3s&ask=200ms&close=200ms");
 	dlock_lock *l = mutex(c, "x");
 	struct dlock_stats stats = { .size = sizeof(stats) };
 
@@ -140,7 +150,7 @@ EITHER_WAY(memcached_nonsense, to_a_renewal_is_no_loss)
 		hold = take(l);
 		CHECK_OK(dlock_get_stats(c, &stats));
 		before = stats.renew_failed;
-		say(h, n, protocol, "cas dlock.mnx 0 4 ");
+		say(h, n, protocol, "cas dlock.mnx 0 5 ");
 		EVENTUALLY(dlock_get_stats(c, &stats) == 0 &&
 			   stats.renew_failed > before);
 		CHECK_OK(dlock_check(hold));
