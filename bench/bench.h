@@ -28,7 +28,8 @@ extern const struct bench bench_file_pair, bench_file_handoff;
 extern const struct bench bench_redis_pair, bench_redis_handoff;
 extern const struct bench bench_redis_contended, bench_redis_waiters;
 extern const struct bench bench_redis_threads, bench_redis_holds;
-extern const struct bench bench_memcached_pair, bench_memcached_waiters;
+extern const struct bench bench_memcached_pair, bench_memcached_handoff;
+extern const struct bench bench_memcached_waiters, bench_memcached_threads;
 extern const struct bench bench_holds, bench_threads_mem, bench_open_close;
 
 /* One bench under way. */

@@ -22,7 +22,8 @@ static const struct bench *const benches[] = {
 	&bench_redis_pair,        &bench_redis_threads,   &bench_redis_holds,
 #endif
 #ifdef BENCH_MEMCACHED
-	&bench_memcached_waiters, &bench_memcached_pair,
+	&bench_memcached_handoff, &bench_memcached_waiters,
+	&bench_memcached_pair,    &bench_memcached_threads,
 #endif
 	&bench_mem_pair,          &bench_mem_handoff,     &bench_holds,
 	&bench_threads_mem,       &bench_open_close,

@@ -80,7 +80,8 @@ struct chaos_store {
 	const struct chaos_fault *const *faults; /* ended by NULL */
 };
 
-extern const struct chaos_store chaos_redis, chaos_file, chaos_mem;
+extern const struct chaos_store chaos_redis, chaos_memcached, chaos_file,
+	chaos_mem;
 
 struct chaos_options {
 	const struct chaos_store *store;

@@ -11,14 +11,16 @@
 
 #include "support/wait.h"
 
-static const struct chaos_store *const stores[] = { &chaos_redis, &chaos_file,
-						    &chaos_mem };
+static const struct chaos_store *const stores[] = { &chaos_redis,
+						    &chaos_memcached,
+						    &chaos_file, &chaos_mem };
 #define NSTORES (sizeof(stores) / sizeof(stores[0]))
 
 static void usage(FILE *to)
 {
 	fputs("usage: chaos [OPTION]...\n"
-	      "  --store NAME    redis (the usual), file, mem\n"
+	      "  --store NAME    redis (the usual), memcached, file,\n"
+	      "                  mem\n"
 	      "  --seconds N     of faults (20)\n"
 	      "  --seed S        repeat the schedule of that run\n"
 	      "  --processes N   that use locks (6)\n"

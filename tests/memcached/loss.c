@@ -64,6 +64,28 @@ EITHER_WAY(memcached_loss, restart)
 	scene_end(&s);
 }
 
+/* Away for longer than one lease, and not as long as another. */
+EITHER_WAY(memcached_loss, restart_after_5_s)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *quick = direct(&s, "ttl=3s");
+	dlock_client *slow = direct(&s, "ttl=12s");
+	dlock_lock *x = mutex(quick, "x"), *y = mutex(slow, "y");
+	dlock_hold *over = take(x), *waits = take(y);
+	int64_t since = now_ms();
+
+	CHECK_INT(lab_server_kill(s.server), ==, 0);
+	EVENTUALLY(dlock_check(over) == DLOCK_ELOST);
+	CHECK_INT(now_ms() - since, <=, 3000 + slack_ms());
+	nap_ms(since + 5000 - now_ms());
+	CHECK_OK(dlock_check(waits));
+	CHECK_INT(lab_server_restart(s.server, false), ==, 0);
+	is_lost(&s, slow, y, waits, now_ms());
+	CHECK_RC(dlock_release(over), DLOCK_ELOST);
+	give(take(x));
+	scene_end(&s);
+}
+
 /* A server that has just begun may be taken for the one before it. */
 EITHER_WAY(memcached_loss, young_server_grants_nothing)
 {
@@ -100,7 +122,8 @@ static int size_of_y(const struct scene *s)
 	return size;
 }
 
-static void one_reply(int fd, char reply[64], int64_t deadline)
+/* The answer to the last of what was sent, without its end. */
+static void last_reply(int fd, char reply[64], int64_t deadline)
 {
 	ssize_t got;
 
@@ -113,25 +136,32 @@ static void one_reply(int fd, char reply[64], int64_t deadline)
 	reply[got - 2] = '\0';
 }
 
-/* Fill the server with items of just the size of a mutex; others have room of
- * their own.  The first answer that is not STORED, or "" after `n`. */
-static void fill(const struct scene *s, int n, char answer[64])
+enum { BATCH = 100 }; /* the last of which is answered */
+
+/* Fill the server with items of just the size of a mutex, or of `more` than that;
+ * others have room of their own.  The first answer that is not STORED, or the
+ * last. */
+static void fill(const struct scene *s, int n, int more, char answer[64])
 {
 	struct lab_address to = lab_server_address(s->server);
 	int64_t deadline = lab_after_ms(30000);
 	int fd = lab_connect(&to, deadline);
-	int size = size_of_y(s);
+	int size = size_of_y(s) + more;
 
 	CHECK_INT(fd, >=, 0);
 	strcpy(answer, "STORED");
-	for (int i = 0; i < n && strcmp(answer, "STORED") == 0; i++) {
-		char text[512];
-		int len = snprintf(text, sizeof(text),
-				   "set f.%07d 0 0 %d\r\n%0*d\r\n", i, size,
-				   size, i);
+	for (int i = 0; i < n && strcmp(answer, "STORED") == 0; i += BATCH) {
+		static char text[BATCH * 320];
+		int len = 0;
 
+		for (int k = i; k < i + BATCH; k++)
+			len += snprintf(text + len, 320,
+					"set f.%07d 0 0 %d%s\r\n%0*d\r\n", k,
+					size,
+					k < i + BATCH - 1 ? " noreply" : "",
+					size, k);
 		CHECK_INT(lab_send(fd, text, (size_t)len, deadline), ==, 0);
-		one_reply(fd, answer, deadline);
+		last_reply(fd, answer, deadline);
 	}
 	close(fd);
 }
@@ -146,7 +176,7 @@ EITHER_WAY(memcached_loss, eviction)
 	dlock_hold *next, *renewed = take(mutex(quick, "y"));
 	char answer[64];
 
-	fill(&s, 60000, answer);
+	fill(&s, 60000, 0, answer);
 	CHECK_TEXT(answer, "STORED");
 	next = take(mutex(quick, "x"));
 	CHECK(dlock_token(next) > dlock_token(h));
@@ -159,6 +189,39 @@ EITHER_WAY(memcached_loss, eviction)
 	give(next);
 	dlock_release(renewed);
 	dlock_release(h);
+	scene_end(&s);
+}
+
+/* Nobody else looks at it: the holder itself finds out, in time. */
+EITHER_WAY(memcached_loss, eviction_is_found)
+{
+	const struct lab_memcached_options small = { .memory_mb = 2 };
+	struct scene s = scene_new(protocol, &small);
+	dlock_client *c = direct(&s, "ttl=6s"), *other = direct(&s, "");
+	dlock_lock *l = mutex(c, "x"), *theirs = mutex(other, "x");
+	dlock_hold *h = NULL, *next = NULL;
+	char answer[64];
+	int64_t since;
+
+	/* One that was renewed meanwhile may have been spared. */
+	for (int i = 0; i < 5; i++) {
+		dlock_hold *sample = take(mutex(other, "y"));
+
+		h = take(l);
+		fill(&s, 60000, 0, answer);
+		dlock_release(sample);
+		CHECK_TEXT(answer, "STORED");
+		since = now_ms();
+		if (dlock_acquire(theirs, 0, &next) == DLOCK_OK)
+			break;
+		give(h);
+	}
+	CHECK(next);
+	CHECK(dlock_token(next) > dlock_token(h));
+	found_lost(h, c, since);
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	CHECK_OK(dlock_check(next));
+	give(next);
 	scene_end(&s);
 }
 
@@ -175,7 +238,7 @@ EITHER_WAY(memcached_loss, full_server)
 	char answer[64];
 
 	second = take(mutex(c, "y"));
-	fill(&s, 60000, answer);
+	fill(&s, 60000, 0, answer);
 	CHECK_TEXT(answer, "SERVER_ERROR out of memory");
 	for (int i = 0; i < 5; i++)
 		ask(l, 0, DLOCK_EEXHAUSTED);
@@ -185,6 +248,44 @@ EITHER_WAY(memcached_loss, full_server)
 		  ==, 0);
 	CHECK_TEXT(answer, "VALUE dlock.mnx");
 	give(h);
+	dlock_release(second);
+	CHECK_INT(lab_memcached_do(s.server, NULL, 0, "flush_all"), ==, 0);
+	give(take(l));
+	scene_end(&s);
+}
+
+/* What is held is neither kept nor lost before its lease is over. */
+EITHER_WAY(memcached_loss, renewal_on_a_full_server)
+{
+	const struct lab_memcached_options full = { .memory_mb = 2,
+						    .no_evict = true };
+	struct scene s = scene_new(protocol, &full);
+	dlock_client *c = direct(&s, "ttl=6s"), *other = direct(&s, "");
+	struct dlock_stats stats = { .size = sizeof(stats) };
+	dlock_lock *l = mutex(other, "x");
+	dlock_hold *h, *none, *second = take(mutex(other, "y"));
+	char answer[64];
+	int64_t begun = now_ms();
+
+	h = take(mutex(c, "x"));
+	/* A renewal writes the token, which the first item does not have. */
+	for (int more = 0; more < 16; more += 15) {
+		fill(&s, 60000, more, answer);
+		CHECK_TEXT(answer, "SERVER_ERROR out of memory");
+	}
+	EVENTUALLY(dlock_get_stats(c, &stats) == 0 && stats.renew_failed > 0);
+	CHECK_INT(lab_memcached_do(s.server, answer, sizeof(answer),
+				   "get dlock.mnx"),
+		  ==, 0);
+	CHECK_TEXT(answer, "VALUE dlock.mnx");
+	/* Some come through: what they replace makes room for the next. */
+	while (dlock_check(h) == DLOCK_OK && now_ms() - begun < 7000) {
+		int rc = dlock_acquire(l, 0, &none);
+
+		CHECK(rc == DLOCK_EEXHAUSTED || rc == DLOCK_EBUSY);
+	}
+	CHECK_INT(now_ms() - begun, >=, 5500);
+	dlock_release(h);
 	dlock_release(second);
 	CHECK_INT(lab_memcached_do(s.server, NULL, 0, "flush_all"), ==, 0);
 	give(take(l));

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/clock.h"
+#include "lab/net.h"
+
 static void refused(const char *uri, int code, const char *part)
 {
 	dlock_client *c = NULL;
@@ -103,5 +106,68 @@ EITHER_WAY(memcached_refuse, names)
 		  ==, 0);
 	CHECK_TEXT(reply, "VALUE victim 7 0");
 	free(name);
+	scene_end(&s);
+}
+
+static bool listed(const char *reply, size_t len)
+{
+	return (len >= 5 && strcmp(reply + len - 5, "END\r\n") == 0) ||
+	       strncmp(reply, "BUSY", 4) == 0;
+}
+
+/* Every key that the server has: of bytes that mean nothing to it, and short.
+ * Returns how many. */
+static int check_keys(const struct lab_server *server)
+{
+	static char reply[65536];
+	struct lab_address to = lab_server_address(server);
+	int count = 0;
+
+	do {
+		CHECK_INT(lab_ask(&to, "lru_crawler metadump all\r\n", reply,
+				  sizeof(reply), listed, lab_after_ms(10000)),
+			  ==, 0);
+	} while (strncmp(reply, "BUSY", 4) == 0);
+	for (char *at = reply; (at = strstr(at, "key=")); count++) {
+		size_t len = strspn(at += 4, "0123456789abcdefghijklmnopqrst"
+					     "uvwxyz.");
+
+		CHECK_INT(at[len], ==, ' ');
+		CHECK_INT(len, <=, 140);
+		CHECK_INT(strncmp(at, "victim.", 7), ==, 0);
+	}
+	return count;
+}
+
+/* Names of every length, full of what means something to a server, all held at
+ * the same time by each kind of lock. */
+EITHER_WAY(memcached_refuse, keys)
+{
+	static const char evil[] = "x 0 C1 ME victim.mnx *%s\\r\\n..";
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *c = direct(&s, "prefix=victim");
+	char name[256];
+	int held = 0;
+
+	for (size_t len = 1; len < sizeof(name); len += 13) {
+		dlock_lock *l[3];
+		dlock_hold *h;
+
+		for (size_t i = 0; i < len; i++)
+			name[i] = evil[i % (sizeof(evil) - 1)];
+		name[len] = '\0';
+		CHECK_OK(dlock_mutex_new(&l[0], c, name));
+		CHECK_OK(dlock_rwlock_new(&l[1], c, name));
+		CHECK_OK(dlock_semaphore_new(&l[2], c, name, 2));
+		for (int k = 0; k < 3; k++) {
+			CHECK_OK(k == 1 ? dlock_acquire_shared(
+						  l[k], patience_ms(), &h) :
+					  dlock_acquire(l[k], patience_ms(),
+							&h));
+			dlock_free(l[k]);
+			held++;
+		}
+	}
+	CHECK_INT(check_keys(s.server), ==, held);
 	scene_end(&s);
 }

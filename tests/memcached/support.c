@@ -13,7 +13,7 @@ static dlock_client *clients[MOST];
 static dlock_lock *locks[MOST];
 static int n_clients, n_locks;
 
-static dlock_client *open_at(const struct scene *s, int port, const char *query)
+dlock_client *by_port(const struct scene *s, int port, const char *query)
 {
 	char uri[256];
 	dlock_client *c = NULL;
@@ -31,12 +31,12 @@ static dlock_client *open_at(const struct scene *s, int port, const char *query)
 
 dlock_client *by_proxy(const struct scene *s, const char *query)
 {
-	return open_at(s, lab_proxy_port(s->proxy), query);
+	return by_port(s, lab_proxy_port(s->proxy), query);
 }
 
 dlock_client *direct(const struct scene *s, const char *query)
 {
-	return open_at(s, s->server->port, query);
+	return by_port(s, s->server->port, query);
 }
 
 void grown_up(const struct scene *s)

@@ -38,9 +38,11 @@ struct scene scene_new(const char *protocol,
 /* Free what came from by_proxy(), direct() and mutex(), too. */
 void scene_end(struct scene *s);
 
-/* A client by way of the proxy, or not; `query` may be "". */
+/* A client by way of the proxy, or not, or of something else; `query` may be
+ * "". */
 dlock_client *by_proxy(const struct scene *s, const char *query);
 dlock_client *direct(const struct scene *s, const char *query);
+dlock_client *by_port(const struct scene *s, int port, const char *query);
 
 /* Wait until the server grants, after it was started again. */
 void grown_up(const struct scene *s);
