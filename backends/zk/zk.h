@@ -68,6 +68,7 @@ struct zk_hub {
 	int refs;
 	struct dlk_session *session; /* NULL: closed, no more services */
 	struct zk_link *link;   /* NULL: there is none */
+	struct zk_flight *flights; /* not used, to be used again */
 	uint64_t lives;
 	dlk_time proved;        /* when the last write that this session had
 				 * answered was sent; 0: none was */
@@ -77,6 +78,7 @@ struct zk_hub {
 	struct zk_debris *debris; /* nodes that are to be deleted */
 	dlk_time sweep_at;
 	int napping;            /* the thread looks at these by itself */
+	int came;               /* one was added since it began to nap */
 	int stop, closed;
 	char *hosts;
 	char *auth;             /* "user:password" or NULL */
@@ -165,6 +167,7 @@ void dlki_zk_unwatch_path(struct zk_hub *h, const char *path);
 void dlki_zk_wait(struct zk_hub *h, struct zk_call *const calls[], size_t n,
 		  dlk_time deadline);
 void dlki_zk_drop(struct zk_call *const calls[], size_t n);
+void dlki_zk_flights_free(struct zk_hub *h);
 
 /* Nobody will answer it: with the hub locked. */
 void dlki_zk_abandon(struct zk_hub *h, struct zk_call *call);
