@@ -6,11 +6,11 @@
  * next node being s + 1 says that nobody else's was made, and nobody's is there.
  *
  * One thing else can bring that number: the directory was removed and made
- * again, and s + 1 nodes, from 0 on, were made in it.  These, and ours that was
- * deleted, and the two of the directory, are s + 4 transactions in between.
- * Fewer have been if the zxids of the two nodes differ by less than s + 5.  A
- * server that lost some of the past ends the connection, and so does a new
- * leader: nothing that was seen on an earlier connection counts.
+ * again, and s + 1 nodes, from 0 on, were made in it, none of ours two at a
+ * time.  These, our node's deletion and the two of the directory are s + 4
+ * transactions in between; fewer have been if the zxids of the two nodes differ
+ * by less than s + 5.  A server that lost some of the past ends the connection,
+ * and so does a new leader: nothing seen on an earlier connection counts.
  */
 #include "backends/zk/zk.h"
 

@@ -14,6 +14,7 @@ struct attempt {
 	char dir[ZK_PATH_SIZE];
 	int proven; /* no write of this attempt need be answered */
 	int alone;  /* nobody else is in the line */
+	uint64_t connects; /* the hub's, when this began */
 };
 
 enum { AGAIN = 1 }; /* beside 0 and the error codes, which are negative */
@@ -239,7 +240,7 @@ static int judge(struct attempt *a, const struct zk_call *children,
 		dlki_zk_line_free(&line);
 		return AGAIN;
 	}
-	if (line.n == 1)
+	if (line.n == 1 && a->connects == a->h->connects)
 		dlki_zk_alone_seen(a->h, t);
 	if (me.limit == 0 || same_limit(a, &line, ahead) == 0) {
 		last = dlk_grant(line.places, ahead, me);
@@ -305,6 +306,7 @@ enum dlk_verdict dlki_zk_attempt(struct dlk_ticket *base, dlk_time deadline,
 	if (dlki_zk_enter(a.h, deadline, err) != 0)
 		return DLK_FAILED;
 	dlki_zk_dir(a.h, &base->claim, a.dir);
+	a.connects = a.h->connects;
 	if (t->life != a.h->link->life) {
 		/* Its session has ended, and its node with it. */
 		t->node[0] = '\0';

@@ -280,7 +280,8 @@ void dlki_zk_path(char out[ZK_PATH_SIZE], const char *dir, const char *node);
 int dlki_zk_alone_likely(struct zk_hub *h, const char *key);
 /* The ticket's node has been made.  1: for certain nobody else is there. */
 int dlki_zk_alone_still(struct zk_hub *h, const struct zk_ticket *t);
-/* A listing showed nobody else; the ticket's node has been deleted. */
+/* A listing on this connection showed nobody else; the ticket's node has been
+ * deleted. */
 void dlki_zk_alone_seen(struct zk_hub *h, const struct zk_ticket *t);
 void dlki_zk_alone_left(struct zk_hub *h, const struct zk_ticket *t);
 
