@@ -30,6 +30,8 @@ extern const struct bench bench_redis_contended, bench_redis_waiters;
 extern const struct bench bench_redis_threads, bench_redis_holds;
 extern const struct bench bench_memcached_pair, bench_memcached_handoff;
 extern const struct bench bench_memcached_waiters, bench_memcached_threads;
+extern const struct bench bench_zk_pair, bench_zk_handoff, bench_zk_waiters;
+extern const struct bench bench_zk_threads, bench_zk_killed;
 extern const struct bench bench_holds, bench_threads_mem, bench_open_close;
 
 /* One bench under way. */

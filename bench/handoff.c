@@ -121,7 +121,7 @@ static int round_of(struct holder *h, int which, int64_t ns, double *median)
 	if (rc != 0)
 		return bench_fail(h->party.run, "out of memory");
 	while (rc == 0 && (round.n < 5 || !bench_over(until))) {
-		int64_t took = hand_off(h, which, 0);
+		int64_t took = hand_off(h, which, h->party.plan->settle_ns);
 
 		if (took < 0) {
 			rc = -1;

@@ -25,6 +25,8 @@ struct handoff {
 	int threads;             /* of one process; 0: two processes */
 	struct handoff_kind floor, ours;
 	const char *floor_where, *our_where;
+	/* What a waiter that sleeps may still be asking takes this long. */
+	int64_t settle_ns;
 };
 
 /* A mutex in the store at the URI `where`. */

@@ -21,6 +21,10 @@ static const struct bench *const benches[] = {
 	&bench_redis_handoff,     &bench_redis_contended, &bench_redis_waiters,
 	&bench_redis_pair,        &bench_redis_threads,   &bench_redis_holds,
 #endif
+#if DLOCK_HAVE_ZK
+	&bench_zk_handoff,        &bench_zk_waiters,      &bench_zk_killed,
+	&bench_zk_pair,           &bench_zk_threads,
+#endif
 #ifdef BENCH_MEMCACHED
 	&bench_memcached_handoff, &bench_memcached_waiters,
 	&bench_memcached_pair,    &bench_memcached_threads,

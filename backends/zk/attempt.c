@@ -13,6 +13,8 @@ struct attempt {
 	struct dlk_error *err;
 	char dir[ZK_PATH_SIZE];
 	int proven; /* no write of this attempt need be answered */
+	int alone;  /* nobody else is in the line */
+	uint64_t connects; /* the hub's, when this began */
 };
 
 enum { AGAIN = 1 }; /* beside 0 and the error codes, which are negative */
@@ -67,11 +69,13 @@ static int created(struct attempt *a, const struct zk_call *create)
 }
 
 /* Ask for a place in the line, and for the line, in one flight: requests of a
- * session are answered in order, so that ours is in it. */
+ * session are answered in order, so that ours is in it.  Where nobody else is
+ * expected the place alone is asked for, and mostly is enough. */
 static int join_line(struct attempt *a, struct zk_call **children)
 {
 	const struct dlk_claim *claim = &a->t->base.claim;
-	struct zk_call *calls[2];
+	struct zk_call *calls[2] = { NULL, NULL };
+	int likely = dlki_zk_alone_likely(a->h, claim->key);
 	char path[ZK_PATH_SIZE], limit[12] = "", node[ZK_NODE_SIZE];
 	int rc;
 
@@ -84,10 +88,15 @@ static int join_line(struct attempt *a, struct zk_call **children)
 	a->t->asked = 1;
 	calls[0] = dlki_zk_create(a->h, path, claim->label,
 				  ZOO_EPHEMERAL_SEQUENTIAL);
-	calls[1] = dlki_zk_children(a->h, a->dir);
+	if (!likely)
+		calls[1] = dlki_zk_children(a->h, a->dir);
 	dlki_zk_wait(a->h, calls, 2, a->deadline);
 	rc = created(a, calls[0]);
 	dlki_zk_drop(&calls[0], 1);
+	if (rc == 0)
+		a->alone = dlki_zk_alone_still(a->h, a->t);
+	if (rc == 0 && likely && !a->alone)
+		rc = AGAIN;
 	if (rc == 0)
 		*children = calls[1];
 	else
@@ -231,6 +240,8 @@ static int judge(struct attempt *a, const struct zk_call *children,
 		dlki_zk_line_free(&line);
 		return AGAIN;
 	}
+	if (line.n == 1 && a->connects == a->h->connects)
+		dlki_zk_alone_seen(a->h, t);
 	if (me.limit == 0 || same_limit(a, &line, ahead) == 0) {
 		last = dlk_grant(line.places, ahead, me);
 		*verdict = last < 0 ? grant(a) :
@@ -261,6 +272,10 @@ static enum dlk_verdict ask(struct attempt *a)
 			continue;
 		if (rc != 0)
 			return DLK_FAILED;
+		if (a->alone) {
+			dlki_zk_drop(&children, 1);
+			return grant(a);
+		}
 		if (!children) {
 			dlk_fail(a->err, DLOCK_ENOMEM, "out of memory");
 			return DLK_FAILED;
@@ -291,6 +306,7 @@ enum dlk_verdict dlki_zk_attempt(struct dlk_ticket *base, dlk_time deadline,
 	if (dlki_zk_enter(a.h, deadline, err) != 0)
 		return DLK_FAILED;
 	dlki_zk_dir(a.h, &base->claim, a.dir);
+	a.connects = a.h->connects;
 	if (t->life != a.h->link->life) {
 		/* Its session has ended, and its node with it. */
 		t->node[0] = '\0';

@@ -5,11 +5,14 @@
  */
 #include "backends/zk/zk.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* Of one thread that waits.  They are used again and again, and live as long as
+ * the hub: who signals one has unlocked the hub before, since who is woken wants
+ * to lock it, so that it may be another thread's by then. */
 struct zk_flight {
+	struct zk_flight *next; /* in hub->flights, while it is not used */
 	pthread_cond_t landed;
 	size_t left;
 };
@@ -31,7 +34,7 @@ static struct zk_call *begin(struct zk_hub *h, const char *path, int write)
 
 	if (!call)
 		return NULL;
-	snprintf(call->path, sizeof(call->path), "%s", path);
+	memcpy(call->path, path, strnlen(path, sizeof(call->path) - 1));
 	call->refs = 1;
 	call->rc = ZOPERATIONTIMEOUT;
 	call->write = write;
@@ -72,8 +75,11 @@ static int answered(int rc)
 		rc != ZCLOSING && rc != ZSESSIONMOVED);
 }
 
-static void finish(struct zk_hub *h, struct zk_call *call, int rc)
+/* Returns what its flight, if it was the last of it, waits for; or NULL. */
+static pthread_cond_t *finish(struct zk_hub *h, struct zk_call *call, int rc)
 {
+	pthread_cond_t *landed = NULL;
+
 	call->rc = rc;
 	call->done = 1;
 	if (call->write && answered(rc) && call->link == h->link &&
@@ -84,16 +90,20 @@ static void finish(struct zk_hub *h, struct zk_call *call, int rc)
 		call->next->prev = call->prev;
 	call->link = NULL;
 	if (call->flight && --call->flight->left == 0)
-		pthread_cond_signal(&call->flight->landed);
+		landed = &call->flight->landed;
 	call->flight = NULL;
 	if (call->then)
 		call->then(h, call);
 	unref(call);
+	return landed;
 }
 
 void dlki_zk_abandon(struct zk_hub *h, struct zk_call *call)
 {
-	finish(h, call, ZCONNECTIONLOSS);
+	pthread_cond_t *landed = finish(h, call, ZCONNECTIONLOSS);
+
+	if (landed)
+		pthread_cond_signal(landed);
 }
 
 /* A completion: `data` is the call, whose link lives as long as its handle. */
@@ -101,10 +111,13 @@ static void complete(int rc, const void *data)
 {
 	struct zk_call *call = (void *)(uintptr_t)data;
 	struct zk_hub *h = call->link->hub;
+	pthread_cond_t *landed;
 
 	pthread_mutex_lock(&h->mu);
-	finish(h, call, rc);
+	landed = finish(h, call, rc);
 	pthread_mutex_unlock(&h->mu);
+	if (landed)
+		pthread_cond_signal(landed);
 }
 
 static void on_void(int rc, const void *data)
@@ -269,26 +282,54 @@ void dlki_zk_unwatch_path(struct zk_hub *h, const char *path)
 	unref(call);
 }
 
+static struct zk_flight *take_flight(struct zk_hub *h)
+{
+	struct zk_flight *flight = h->flights;
+
+	if (flight) {
+		h->flights = flight->next;
+		return flight;
+	}
+	flight = calloc(1, sizeof(*flight));
+	if (flight)
+		dlki_zk_cond_init(&flight->landed);
+	return flight;
+}
+
+void dlki_zk_flights_free(struct zk_hub *h)
+{
+	while (h->flights) {
+		struct zk_flight *flight = h->flights;
+
+		h->flights = flight->next;
+		pthread_cond_destroy(&flight->landed);
+		free(flight);
+	}
+}
+
 void dlki_zk_wait(struct zk_hub *h, struct zk_call *const calls[], size_t n,
 		  dlk_time deadline)
 {
-	struct zk_flight flight = { .left = 0 };
+	struct zk_flight *flight = take_flight(h);
 
-	dlki_zk_cond_init(&flight.landed);
+	if (!flight)
+		return; /* as if no answer came */
+	flight->left = 0;
 	for (size_t i = 0; i < n; i++) {
 		if (calls[i] && !calls[i]->done) {
-			calls[i]->flight = &flight;
-			flight.left++;
+			calls[i]->flight = flight;
+			flight->left++;
 		}
 	}
-	while (flight.left > 0 &&
-	       dlki_zk_sleep(&flight.landed, h, deadline) != 0)
+	while (flight->left > 0 &&
+	       dlki_zk_sleep(&flight->landed, h, deadline) != 0)
 		continue;
 	for (size_t i = 0; i < n; i++) {
 		if (calls[i])
 			calls[i]->flight = NULL;
 	}
-	pthread_cond_destroy(&flight.landed);
+	flight->next = h->flights;
+	h->flights = flight;
 }
 
 void dlki_zk_drop(struct zk_call *const calls[], size_t n)

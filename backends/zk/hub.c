@@ -47,6 +47,7 @@ static void unref(struct zk_hub *h)
 		return;
 	dlki_zk_watches_free(h);
 	dlki_zk_debris_free(h);
+	dlki_zk_flights_free(h);
 	pthread_cond_destroy(&h->changed);
 	pthread_cond_destroy(&h->work);
 	pthread_mutex_destroy(&h->mu);
@@ -132,11 +133,9 @@ static void *run(void *arg)
 			new_session(h);
 			continue;
 		}
-		h->napping = 0;
 		next = work(h);
 		if (h->stop)
 			break;
-		h->napping = h->young != NULL;
 		dlki_zk_sleep(&h->work, h, next);
 	}
 	l = h->link;

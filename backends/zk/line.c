@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/zk/zk.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,15 +136,26 @@ void dlki_zk_line_free(struct zk_line *line)
 	line->n = 0;
 }
 
+static size_t append(char out[ZK_PATH_SIZE], size_t at, const char *text)
+{
+	size_t len = strnlen(text, ZK_PATH_SIZE - 1 - at);
+
+	memcpy(out + at, text, len);
+	out[at + len] = '\0';
+	return at + len;
+}
+
+/* Made several times for each lock taken: snprintf() would be felt. */
+void dlki_zk_path(char out[ZK_PATH_SIZE], const char *dir, const char *node)
+{
+	size_t len = append(out, 0, dir);
+
+	len = append(out, len, "/");
+	append(out, len, node);
+}
+
 void dlki_zk_dir(const struct zk_hub *h, const struct dlk_claim *claim,
 		 char out[ZK_PATH_SIZE])
 {
-	snprintf(out, ZK_PATH_SIZE, "%s/%s", h->base, claim->key);
-}
-
-void dlki_zk_path(char out[ZK_PATH_SIZE], const char *dir, const char *node)
-{
-	int len = snprintf(out, ZK_PATH_SIZE, "%s/", dir);
-
-	snprintf(out + len, ZK_PATH_SIZE - (size_t)len, "%s", node);
+	dlki_zk_path(out, h->base, claim->key);
 }

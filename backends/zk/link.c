@@ -38,6 +38,7 @@ static void connected(struct zk_link *l, zhandle_t *zh)
 	l->id = zoo_client_id(zh)->client_id;
 	l->timeout_ms = zoo_recv_timeout(zh);
 	l->state = ZK_UP;
+	h->connects++;
 	if (h->session && again)
 		dlk_log(h->session, 2, "connected again; the session goes on");
 }

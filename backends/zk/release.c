@@ -90,6 +90,8 @@ static int delete_node(struct zk_hub *h, struct zk_ticket *t, const char *dir,
 	dlki_zk_path(path, dir, t->node);
 	call = dlki_zk_delete(h, path);
 	dlki_zk_wait(h, &call, 1, deadline);
+	if (call && call->rc == ZOK)
+		dlki_zk_alone_left(h, t);
 	if (!call || call->rc != ZNONODE)
 		rc = dlki_zk_reason(call, "giving up our place", err);
 	dlki_zk_drop(&call, 1);

@@ -106,6 +106,7 @@ static void add_young(struct zk_hub *h, struct zk_watcher *w)
 	w->prev = h->young_end;
 	*h->young_end = w;
 	h->young_end = &w->next;
+	h->came = 1;
 	if (!h->napping) {
 		h->napping = 1;
 		pthread_cond_signal(&h->work);
@@ -224,8 +225,11 @@ struct zk_watcher *dlki_zk_guard(struct zk_hub *h, uint64_t id,
 	return w;
 }
 
+/* Where one came, another will come soon: the thread goes on looking by itself,
+ * which is less than to be woken for each. */
 dlk_time dlki_zk_guard_young(struct zk_hub *h)
 {
+	h->napping = 1;
 	while (h->young) {
 		struct zk_watcher *w = h->young;
 
@@ -235,7 +239,9 @@ dlk_time dlki_zk_guard_young(struct zk_hub *h)
 		if (!h->link || h->link->state != ZK_UP || join(h, w) != 0)
 			add_young(h, w);
 	}
-	return DLK_FOREVER;
+	h->napping = h->came;
+	h->came = 0;
+	return h->napping ? dlk_now() + YOUNG_NS : DLK_FOREVER;
 }
 
 /* A node of ours that is being deleted takes its watch along. */

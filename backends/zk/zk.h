@@ -27,6 +27,8 @@
 #define ZK_ROOT_MAX 255  /* the chroot */
 #define ZK_PATH_SIZE 512 /* any path of ours */
 #define ZK_LAST_SEQUENCE INT32_MAX /* sequences stick there */
+#define ZK_KEY_SIZE 65   /* a claim's key, NUL */
+#define ZK_ALONE 128     /* locks that a hub remembers */
 
 struct zk_session {
 	struct dlk_session base;
@@ -60,6 +62,16 @@ struct zk_link {
 	struct zk_call *calls;  /* not yet answered */
 };
 
+/* A line in which we were alone. */
+struct zk_alone {
+	char key[ZK_KEY_SIZE];  /* "": none */
+	char left;              /* our node in it has been deleted */
+	char trusted;           /* nobody came between our last two nodes */
+	int32_t sequence;       /* of our last node */
+	int64_t czxid;          /* ... likewise */
+	uint64_t connects;      /* the hub's, when it was made */
+};
+
 struct zk_hub {
 	pthread_mutex_t mu;
 	pthread_cond_t changed; /* for those who wait for a state */
@@ -68,7 +80,9 @@ struct zk_hub {
 	int refs;
 	struct dlk_session *session; /* NULL: closed, no more services */
 	struct zk_link *link;   /* NULL: there is none */
+	struct zk_flight *flights; /* not used, to be used again */
 	uint64_t lives;
+	uint64_t connects;      /* how often a session was connected */
 	dlk_time proved;        /* when the last write that this session had
 				 * answered was sent; 0: none was */
 	void *watches;          /* tsearch(3) by path */
@@ -77,6 +91,8 @@ struct zk_hub {
 	struct zk_debris *debris; /* nodes that are to be deleted */
 	dlk_time sweep_at;
 	int napping;            /* the thread looks at these by itself */
+	int came;               /* one was added since it began to nap */
+	struct zk_alone alone[ZK_ALONE]; /* by key */
 	int stop, closed;
 	char *hosts;
 	char *auth;             /* "user:password" or NULL */
@@ -165,6 +181,7 @@ void dlki_zk_unwatch_path(struct zk_hub *h, const char *path);
 void dlki_zk_wait(struct zk_hub *h, struct zk_call *const calls[], size_t n,
 		  dlk_time deadline);
 void dlki_zk_drop(struct zk_call *const calls[], size_t n);
+void dlki_zk_flights_free(struct zk_hub *h);
 
 /* Nobody will answer it: with the hub locked. */
 void dlki_zk_abandon(struct zk_hub *h, struct zk_call *call);
@@ -256,6 +273,17 @@ void dlki_zk_line_free(struct zk_line *line);
 void dlki_zk_dir(const struct zk_hub *h, const struct dlk_claim *claim,
 		 char out[ZK_PATH_SIZE]);
 void dlki_zk_path(char out[ZK_PATH_SIZE], const char *dir, const char *node);
+
+/* ---- Alone in the line: alone.c, with the hub locked --------------------- */
+
+/* Nobody else is expected, so that the line need not be asked for. */
+int dlki_zk_alone_likely(struct zk_hub *h, const char *key);
+/* The ticket's node has been made.  1: for certain nobody else is there. */
+int dlki_zk_alone_still(struct zk_hub *h, const struct zk_ticket *t);
+/* A listing on this connection showed nobody else; the ticket's node has been
+ * deleted. */
+void dlki_zk_alone_seen(struct zk_hub *h, const struct zk_ticket *t);
+void dlki_zk_alone_left(struct zk_hub *h, const struct zk_ticket *t);
 
 /* ---- The verbs ----------------------------------------------------------- */
 
