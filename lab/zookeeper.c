@@ -183,7 +183,7 @@ int64_t lab_zk_number(struct lab_server *s, const char *word, const char *name)
 		return lab_fail("out of memory");
 	if (lab_zk_word(s, word, reply, REPLY_MAX) == 0) {
 		at = strstr(reply, name);
-		if (at && at[strlen(name)] == ':')
+		if (at && strchr(":\t", at[strlen(name)]))
 			n = strtoll(at + strlen(name) + 1, NULL, 10);
 		else
 			lab_fail("no '%s' in the answer to %s", name, word);
