@@ -30,6 +30,7 @@
 #include "lab/server.h"
 
 #define CHAOS_WORKERS 32
+#define CHAOS_WAYS 3
 #define CHAOS_FAULTS 32 /* of a lane */
 #define CHAOS_DECK 96   /* weights of a lane, in all */
 
@@ -37,6 +38,7 @@ enum chaos_lane {
 	CHAOS_NET,    /* between the workers and the store */
 	CHAOS_SERVER, /* the store itself */
 	CHAOS_PREY,   /* the workers */
+	CHAOS_LINKS,  /* between the servers of the store */
 	CHAOS_LANES
 };
 
@@ -68,6 +70,7 @@ struct chaos_store {
 	bool one_process;  /* it is not shared between processes */
 	bool leases;       /* holds have a ttl, and can be lost */
 	const char *match; /* what a request has in it, for the proxy */
+	int64_t ttl_ms;    /* unless told otherwise; 0: as others */
 
 	/* Start what is needed, and set c->uri[]; `query` is to be added to
 	 * them.  NULL: nothing to do. */
@@ -80,7 +83,8 @@ struct chaos_store {
 	const struct chaos_fault *const *faults; /* ended by NULL */
 };
 
-extern const struct chaos_store chaos_redis, chaos_file, chaos_mem;
+extern const struct chaos_store chaos_redis, chaos_file, chaos_mem, chaos_zk,
+	chaos_zk3;
 
 struct chaos_options {
 	const struct chaos_store *store;
@@ -129,7 +133,9 @@ struct chaos {
 	struct chaos_page *page;
 	char uri[2][256]; /* through the proxy; directly */
 	struct lab_server *server;
-	struct lab_proxy *proxy;
+	struct lab_proxy *proxy; /* that faults of the net befall */
+	struct lab_proxy *ways[CHAOS_WAYS]; /* it is one of these, if any */
+	int nways;
 	void *store; /* the store's own */
 	struct chaos_deck deck[CHAOS_LANES];
 	struct chaos_prey prey[CHAOS_WORKERS];

@@ -12,18 +12,20 @@
 #include "support/wait.h"
 
 static const struct chaos_store *const stores[] = { &chaos_redis, &chaos_file,
-						    &chaos_mem };
+						    &chaos_mem, &chaos_zk,
+						    &chaos_zk3 };
+#define TTL_MS 600
 #define NSTORES (sizeof(stores) / sizeof(stores[0]))
 
 static void usage(FILE *to)
 {
 	fputs("usage: chaos [OPTION]...\n"
-	      "  --store NAME    redis (the usual), file, mem\n"
+	      "  --store NAME    redis (the usual), file, mem, zk, zk3\n"
 	      "  --seconds N     of faults (20)\n"
 	      "  --seed S        repeat the schedule of that run\n"
 	      "  --processes N   that use locks (6)\n"
 	      "  --threads N     of each (2)\n"
-	      "  --ttl TIME      the lease (600ms)\n"
+	      "  --ttl TIME      the lease (600ms; longer for zk)\n"
 	      "  --ask TIME      the URI's ask time (100ms)\n"
 	      "  --slack TIME    a loss may be told so late (100ms)\n"
 	      "  --query TEXT    more parameters for the URI: order=any\n"
@@ -172,7 +174,6 @@ int chaos_options(struct chaos_options *o, int argc, char **argv)
 				     .seed = drawn,
 				     .processes = 6,
 				     .threads = 2,
-				     .ttl_ms = 600 * slowness(),
 				     .ask_ms = 100 * slowness(),
 				     .slack_ms = 100 * slowness(),
 				     .seldom = 1,
@@ -183,6 +184,9 @@ int chaos_options(struct chaos_options *o, int argc, char **argv)
 		fprintf(stderr, "chaos: what is '%s'?\n", argv[optind]);
 		rc = -1;
 	}
+	if (!rc && !o->ttl_ms)
+		o->ttl_ms = slowness() *
+			    (o->store->ttl_ms ? o->store->ttl_ms : TTL_MS);
 	/* As many threads, where there can be but one process. */
 	if (!rc && o->store->one_process) {
 		o->threads *= o->processes;
