@@ -10,6 +10,9 @@
 #include <unistd.h>
 
 #define READY_MS 20000
+/* A follower that is refused asks again; one that is let in and then turned
+ * away has another election.  A leader listens soon after it was elected. */
+#define PATIENCE_MS 1000
 
 /* What every node is to know of every other before it starts: where followers
  * of it connect to, and where votes go. */
@@ -25,7 +28,10 @@ static int reserve(struct lab_ensemble *e, int port[2 * LAB_NODES])
 
 static int make_links(struct lab_ensemble *e, const int port[2 * LAB_NODES])
 {
-	struct lab_proxy_options o = { .to = { .host = LAB_LOOPBACK } };
+	struct lab_proxy_options o = {
+		.to = { .host = LAB_LOOPBACK },
+		.patience_ms = PATIENCE_MS,
+	};
 
 	for (int from = 0; from < LAB_NODES; from++) {
 		for (int to = 0; to < LAB_NODES; to++) {
