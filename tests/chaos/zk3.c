@@ -11,6 +11,7 @@
 #include "lab/fail.h"
 
 #define WAIT_MS 20000
+#define STARTS 3
 
 /* A follower that is cut off serves for longer than sessions live. */
 static const struct lab_zk_options options = { .config = "syncLimit=25\n" };
@@ -118,11 +119,20 @@ static int kill_node(struct chaos *c, struct chaos_draw *d)
 	return lab_server_kill(z->e->node[z->node]);
 }
 
+/* A machine on which all this goes on may be too busy for one more start. */
+static int restart(const struct zk3 *z, int node)
+{
+	for (int i = 1; i < STARTS; i++)
+		if (lab_server_restart(z->e->node[node], true) == 0)
+			return 0;
+	return lab_server_restart(z->e->node[node], true);
+}
+
 static int restart_node(struct chaos *c)
 {
-	struct zk3 *z = c->store;
+	const struct zk3 *z = c->store;
 
-	return lab_server_restart(z->e->node[z->node], true);
+	return restart(z, z->node);
 }
 
 /* Where there is no leader just now, it is anybody. */
@@ -159,9 +169,9 @@ static int kill_two(struct chaos *c, struct chaos_draw *d)
 
 static int restart_two(struct chaos *c)
 {
-	struct zk3 *z = c->store;
+	const struct zk3 *z = c->store;
 
-	if (lab_server_restart(z->e->node[(z->node + 1) % LAB_NODES], true) < 0)
+	if (restart(z, (z->node + 1) % LAB_NODES) < 0)
 		return -1;
 	return restart_node(c);
 }
