@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define READY_MS 20000
+#define READY_MS 30000
 /* A follower that is refused asks again; one that is let in and then turned
  * away has another election.  A leader listens soon after it was elected. */
 #define PATIENCE_MS 1000

@@ -14,6 +14,7 @@
 #define LOGGER "/usr/share/java/slf4j-simple.jar"
 #define REPLY_MAX 16384
 #define WORD_MS 2000
+#define READY_MS 30000 /* a JVM on a machine that is busy with others */
 
 /* The JVM as small and as quick to start as it can be. */
 static const char *const jvm[] = {
@@ -149,6 +150,7 @@ static int wipe(struct lab_server *s)
 
 static const struct lab_server_kind kind = {
 	.name = "zookeeper",
+	.ready_ms = READY_MS,
 	.command = command,
 	.probe = probe,
 	.wipe = wipe,
