@@ -166,7 +166,7 @@ Test(zk_session, cannot_begin_without_threads)
 	struct rlimit most;
 	char uri[128];
 
-	snprintf(uri, sizeof(uri), "zk://127.0.0.1:%d/?connect=300ms", s->port);
+	snprintf(uri, sizeof(uri), "zk://127.0.0.1:%d/?connect=1s", s->port);
 	become_nobody();
 	CHECK_INT(getrlimit(RLIMIT_NPROC, &most), ==, 0);
 	for (rlim_t n = 1; n < 4096 && opened < 3; n++) {
