@@ -71,6 +71,7 @@ struct chaos_store {
 	bool leases;       /* holds have a ttl, and can be lost */
 	const char *match; /* what a request has in it, for the proxy */
 	int64_t ttl_ms;    /* unless told otherwise; 0: as others */
+	int64_t ask_ms;    /* the same */
 
 	/* Start what is needed, and set c->uri[]; `query` is to be added to
 	 * them.  NULL: nothing to do. */

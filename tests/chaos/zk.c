@@ -49,6 +49,7 @@ const struct chaos_store chaos_zk = {
 	.leases = true,
 	.match = "-x", /* in the names of nodes */
 	.ttl_ms = 1000,
+	.ask_ms = 250, /* it writes to a disk before it answers */
 	.start = start,
 	.stop = stop,
 	.left = left,

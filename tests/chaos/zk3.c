@@ -290,6 +290,7 @@ const struct chaos_store chaos_zk3 = {
 	.leases = true,
 	.match = "-x",
 	.ttl_ms = 1500,
+	.ask_ms = 250,
 	.start = start,
 	.stop = stop,
 	.left = left,
