@@ -14,19 +14,24 @@
  * away has another election.  A leader listens soon after it was elected. */
 #define PATIENCE_MS 1000
 
-/* What every node is to know of every other before it starts: where followers
- * of it connect to, and where votes go. */
-static int reserve(struct lab_ensemble *e, int port[2 * LAB_NODES])
+/* What every node is to know of every other before it starts. */
+struct ports {
+	int quorum[LAB_NODES]; /* where followers connect to */
+	int votes[LAB_NODES];
+};
+
+static int reserve(struct lab_ensemble *e, struct ports *ports)
 {
-	for (int i = 0; i < 2 * LAB_NODES; i++) {
-		port[i] = lab_reserve_port(&e->reserved[i]);
-		if (port[i] < 0)
+	for (int i = 0; i < LAB_NODES; i++) {
+		ports->quorum[i] = lab_reserve_port(&e->reserved[i]);
+		ports->votes[i] = lab_reserve_port(&e->reserved[LAB_NODES + i]);
+		if (ports->quorum[i] < 0 || ports->votes[i] < 0)
 			return -1;
 	}
 	return 0;
 }
 
-static int make_links(struct lab_ensemble *e, const int port[2 * LAB_NODES])
+static int make_links(struct lab_ensemble *e, const struct ports *ports)
 {
 	struct lab_proxy_options o = {
 		.to = { .host = LAB_LOOPBACK },
@@ -37,7 +42,7 @@ static int make_links(struct lab_ensemble *e, const int port[2 * LAB_NODES])
 		for (int to = 0; to < LAB_NODES; to++) {
 			if (from == to)
 				continue;
-			o.to.port = port[2 * to];
+			o.to.port = ports->quorum[to];
 			e->link[from][to] = lab_proxy_new(&o);
 			if (!e->link[from][to])
 				return -1;
@@ -47,7 +52,7 @@ static int make_links(struct lab_ensemble *e, const int port[2 * LAB_NODES])
 }
 
 /* The others as node `me` sees them. */
-static int plan(struct lab_ensemble *e, const int port[2 * LAB_NODES], int me,
+static int plan(struct lab_ensemble *e, const struct ports *ports, int me,
 		const char *more)
 {
 	char lines[LAB_NODES * 64] = "";
@@ -59,8 +64,8 @@ static int plan(struct lab_ensemble *e, const int port[2 * LAB_NODES], int me,
 		used += (size_t)snprintf(
 			lines + used, sizeof(lines) - used,
 			"server.%d=" LAB_LOOPBACK ":%d:%d\n", i + 1,
-			link ? lab_proxy_port(link) : port[2 * i],
-			port[2 * i + 1]);
+			link ? lab_proxy_port(link) : ports->quorum[i],
+			ports->votes[i]);
 	}
 	if (asprintf(&e->config[me], "%s%s", lines, more ? more : "") < 0) {
 		e->config[me] = NULL;
@@ -73,14 +78,14 @@ static int bring_up(struct lab_ensemble *e,
 		    const struct lab_zk_options *options, bool links)
 {
 	struct lab_zk_options o = { 0 };
-	int port[2 * LAB_NODES];
+	struct ports ports;
 
 	if (options)
 		o = *options;
-	if (reserve(e, port) < 0 || (links && make_links(e, port) < 0))
+	if (reserve(e, &ports) < 0 || (links && make_links(e, &ports) < 0))
 		return -1;
 	for (int i = 0; i < LAB_NODES; i++) {
-		if (plan(e, port, i, options ? options->config : NULL) < 0)
+		if (plan(e, &ports, i, options ? options->config : NULL) < 0)
 			return -1;
 		o.id = i + 1;
 		o.config = e->config[i];

@@ -93,7 +93,7 @@ Test(zk_ensemble, a_minority_grants_nothing)
 	lab_ensemble_free(e);
 }
 
-/* ---- A follower that is cut off from its leader ---------------------------- */
+/* ---- A follower that is cut off from its leader -------------------------- */
 
 /* It goes on serving for sixty ticks. */
 #define CUT_OFF "syncLimit=60\n"
@@ -180,7 +180,7 @@ Test(zk_ensemble, a_holder_whose_follower_is_cut_off_knows_in_time)
 	lab_ensemble_free(e);
 }
 
-/* ---- A leader that dies ---------------------------------------------------- */
+/* ---- A leader that dies -------------------------------------------------- */
 
 /* $DLOCK_TEST_ROUNDS asks for more. */
 static int rounds(void)
