@@ -82,7 +82,7 @@ Test(zk_nodes, a_shared_watch_outlives_one_of_its_users)
 {
 	struct lab_server *s = server(NULL);
 	dlock_client *a = client(s->port, "?ttl=30s");
-	dlock_client *b = client(s->port, "?ttl=30s");
+	dlock_client *b = client(s->port, "?ttl=30s&ask=2s");
 	dlock_lock *writer = rwlock(a, "lock");
 	dlock_lock *readers[2] = { rwlock(b, "lock"), rwlock(b, "lock") };
 	dlock_hold *h = NULL, *got = NULL, *none = NULL;
