@@ -9,47 +9,95 @@
 #include <string.h>
 #include <unistd.h>
 
-#define READY_MS 20000
+#define READY_MS 30000
+/* A follower that is refused asks again; one that is let in and then turned
+ * away has another election.  A leader listens soon after it was elected. */
+#define PATIENCE_MS 1000
 
-/* Every node must know every other's ports before it starts. */
-static int plan(struct lab_ensemble *e, const struct lab_zk_options *options)
+/* What every node is to know of every other before it starts. */
+struct ports {
+	int quorum[LAB_NODES]; /* where followers connect to */
+	int votes[LAB_NODES];
+};
+
+static int reserve(struct lab_ensemble *e, struct ports *ports)
+{
+	for (int i = 0; i < LAB_NODES; i++) {
+		ports->quorum[i] = lab_reserve_port(&e->reserved[i]);
+		ports->votes[i] = lab_reserve_port(&e->reserved[LAB_NODES + i]);
+		if (ports->quorum[i] < 0 || ports->votes[i] < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int make_links(struct lab_ensemble *e, const struct ports *ports)
+{
+	struct lab_proxy_options o = {
+		.to = { .host = LAB_LOOPBACK },
+		.patience_ms = PATIENCE_MS,
+	};
+
+	for (int from = 0; from < LAB_NODES; from++) {
+		for (int to = 0; to < LAB_NODES; to++) {
+			if (from == to)
+				continue;
+			o.to.port = ports->quorum[to];
+			e->link[from][to] = lab_proxy_new(&o);
+			if (!e->link[from][to])
+				return -1;
+		}
+	}
+	return 0;
+}
+
+/* The others as node `me` sees them. */
+static int plan(struct lab_ensemble *e, const struct ports *ports, int me,
+		const char *more)
 {
 	char lines[LAB_NODES * 64] = "";
 	size_t used = 0;
 
-	if (options)
-		e->options = *options;
-	for (size_t i = 0; i < LAB_NODES; i++) {
-		int quorum = lab_reserve_port(&e->reserved[2 * i]);
-		int election = lab_reserve_port(&e->reserved[2 * i + 1]);
+	for (int i = 0; i < LAB_NODES; i++) {
+		struct lab_proxy *link = e->link[me][i];
 
-		if (quorum < 0 || election < 0)
-			return -1;
-		used += (size_t)snprintf(lines + used, sizeof(lines) - used,
-					 "server.%zu=" LAB_LOOPBACK ":%d:%d\n",
-					 i + 1, quorum, election);
+		used += (size_t)snprintf(
+			lines + used, sizeof(lines) - used,
+			"server.%d=" LAB_LOOPBACK ":%d:%d\n", i + 1,
+			link ? lab_proxy_port(link) : ports->quorum[i],
+			ports->votes[i]);
 	}
-	if (asprintf(&e->config, "%s%s", lines,
-		     e->options.config ? e->options.config : "") < 0) {
-		e->config = NULL;
+	if (asprintf(&e->config[me], "%s%s", lines, more ? more : "") < 0) {
+		e->config[me] = NULL;
 		return lab_fail("out of memory");
 	}
-	e->options.config = e->config;
 	return 0;
 }
 
-static int bring_up(struct lab_ensemble *e)
+static int bring_up(struct lab_ensemble *e,
+		    const struct lab_zk_options *options, bool links)
 {
+	struct lab_zk_options o = { 0 };
+	struct ports ports;
+
+	if (options)
+		o = *options;
+	if (reserve(e, &ports) < 0 || (links && make_links(e, &ports) < 0))
+		return -1;
 	for (int i = 0; i < LAB_NODES; i++) {
-		e->options.id = i + 1;
-		e->node[i] = lab_zk_start(&e->options);
+		if (plan(e, &ports, i, options ? options->config : NULL) < 0)
+			return -1;
+		o.id = i + 1;
+		o.config = e->config[i];
+		e->node[i] = lab_zk_start(&o);
 		if (!e->node[i])
 			return -1;
 	}
 	return lab_ensemble_wait(e, READY_MS);
 }
 
-struct lab_ensemble *lab_ensemble_start(const struct lab_zk_options *options)
+static struct lab_ensemble *start(const struct lab_zk_options *options,
+				  bool links)
 {
 	struct lab_ensemble *e = calloc(1, sizeof(*e));
 
@@ -59,11 +107,36 @@ struct lab_ensemble *lab_ensemble_start(const struct lab_zk_options *options)
 	}
 	for (size_t i = 0; i < sizeof(e->reserved) / sizeof(*e->reserved); i++)
 		e->reserved[i] = -1;
-	if (plan(e, options) < 0 || bring_up(e) < 0) {
+	if (bring_up(e, options, links) < 0) {
 		lab_ensemble_free(e);
 		return NULL;
 	}
 	return e;
+}
+
+struct lab_ensemble *lab_ensemble_start(const struct lab_zk_options *options)
+{
+	return start(options, false);
+}
+
+struct lab_ensemble *lab_ensemble_start_linked(
+	const struct lab_zk_options *options)
+{
+	return start(options, true);
+}
+
+static void cut(struct lab_proxy *link, bool on)
+{
+	if (!link)
+		return;
+	lab_proxy_hole(link, LAB_UP, on);
+	lab_proxy_hole(link, LAB_DOWN, on);
+}
+
+void lab_ensemble_cut(struct lab_ensemble *e, int a, int b, bool on)
+{
+	cut(e->link[a][b], on);
+	cut(e->link[b][a], on);
 }
 
 static int all_serve(void *arg)
@@ -110,13 +183,16 @@ void lab_ensemble_free(struct lab_ensemble *e)
 {
 	if (!e)
 		return;
-	for (int i = 0; i < LAB_NODES; i++)
+	for (int i = 0; i < LAB_NODES; i++) {
 		lab_server_free(e->node[i]);
+		for (int j = 0; j < LAB_NODES; j++)
+			lab_proxy_free(e->link[i][j]);
+		free(e->config[i]);
+	}
 	for (size_t i = 0; i < sizeof(e->reserved) / sizeof(*e->reserved);
 	     i++) {
 		if (e->reserved[i] >= 0)
 			close(e->reserved[i]);
 	}
-	free(e->config);
 	free(e);
 }

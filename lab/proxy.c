@@ -70,6 +70,7 @@ static int open_all(struct lab_proxy *p, const struct lab_proxy_options *o)
 	    copy_path(p->path, sizeof(p->path), o->listen) < 0)
 		return -1;
 	p->port = o->port;
+	p->patience_ms = o->patience_ms;
 	if (!o->listen && !o->port) {
 		p->port = lab_reserve_port(&p->reserved);
 		if (p->port < 0)

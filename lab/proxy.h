@@ -28,6 +28,8 @@ struct lab_proxy_options {
 	int port;              /* to listen on; 0: a free one */
 	const char *listen;    /* or a unix socket to listen on */
 	const char *control;   /* unix socket for text commands; NULL: none */
+	int64_t patience_ms;   /* how long who connects is kept waiting for a
+				* server that is not there */
 };
 
 /* Start one.  The server need not be there yet.  Free with lab_proxy_free(). */

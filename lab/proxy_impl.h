@@ -40,6 +40,8 @@ struct lab_link {
 	int fd[2]; /* the client's, the server's */
 	struct lab_stream stream[2];
 	bool dialing;
+	int64_t redial;  /* if not 0, the server is to be tried again then */
+	int64_t give_up; /* ... but not after this */
 	bool swallow;   /* the server's next chunk */
 	int64_t linger; /* if not 0, being closed: reads are thrown away */
 	bool dead;      /* to be freed by the loop */
@@ -80,6 +82,7 @@ struct lab_proxy {
 	char to_host[64];
 	char to_path[108];
 	int to_port;
+	int64_t patience_ms;
 	struct lab_fault fault[2];
 	struct lab_once swallow;
 	enum lab_then then;
@@ -105,6 +108,7 @@ void lab_link_reset(struct lab_proxy *p, struct lab_link *l);
 void lab_link_finish(struct lab_link *l);
 void lab_link_shut(struct lab_link *l, enum lab_way way);
 void lab_link_dialed(struct lab_proxy *p, struct lab_link *l);
+void lab_link_redial(struct lab_proxy *p, struct lab_link *l);
 void lab_link_read(struct lab_proxy *p, struct lab_link *l, enum lab_way way);
 void lab_link_flush(struct lab_proxy *p, struct lab_link *l, enum lab_way way);
 /* Should this side be read; when is there something to write (LAB_FOREVER: not

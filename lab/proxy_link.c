@@ -12,6 +12,7 @@
 #define READ_MAX 65536
 #define QUEUE_MAX ((size_t)4 * READ_MAX)
 #define LINGER_MS 500
+#define REDIAL_MS 20
 
 static void drop_chunks(struct lab_stream *s)
 {
@@ -41,10 +42,35 @@ static int dial(struct lab_proxy *p, struct lab_link *l)
 	if (l->fd[1] < 0)
 		return -1;
 	setsockopt(l->fd[1], IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	l->dialing = false;
 	if (connect(l->fd[1], (struct sockaddr *)&addr, len) == 0)
 		return 0;
 	l->dialing = errno == EINPROGRESS;
 	return l->dialing ? 0 : -1;
+}
+
+/* Who can wait takes part in nothing until then. */
+static void unreached(struct lab_proxy *p, struct lab_link *l)
+{
+	p->stats[LAB_UNREACHED]++;
+	if (lab_now() >= l->give_up) {
+		lab_link_reset(p, l);
+		return;
+	}
+	if (l->fd[1] >= 0)
+		close(l->fd[1]);
+	l->fd[1] = -1;
+	l->dialing = true;
+	l->redial = lab_after_ms(REDIAL_MS);
+}
+
+void lab_link_redial(struct lab_proxy *p, struct lab_link *l)
+{
+	if (!l->redial || lab_now() < l->redial)
+		return;
+	l->redial = 0;
+	if (dial(p, l) < 0)
+		unreached(p, l);
 }
 
 void lab_link_new(struct lab_proxy *p, int client)
@@ -65,10 +91,9 @@ void lab_link_new(struct lab_proxy *p, int client)
 	p->links = l;
 	p->stats[LAB_ACCEPTED]++;
 	p->stats[LAB_OPEN]++;
-	if (dial(p, l) < 0) {
-		p->stats[LAB_UNREACHED]++;
-		lab_link_reset(p, l);
-	}
+	l->give_up = lab_after_ms(p->patience_ms);
+	if (dial(p, l) < 0)
+		unreached(p, l);
 }
 
 void lab_link_free(struct lab_proxy *p, struct lab_link *l)
@@ -128,10 +153,8 @@ void lab_link_dialed(struct lab_proxy *p, struct lab_link *l)
 
 	l->dialing = false;
 	getsockopt(l->fd[1], SOL_SOCKET, SO_ERROR, &err, &len);
-	if (err) {
-		p->stats[LAB_UNREACHED]++;
-		lab_link_reset(p, l);
-	}
+	if (err)
+		unreached(p, l);
 }
 
 /* The receiver of `way` is gone.  What it sent before may still be on its way,

@@ -91,6 +91,8 @@ static void prepare(struct loop *loop)
 					    wanted(loop, l, side));
 		if (l->linger && l->linger < loop->next)
 			loop->next = l->linger;
+		if (l->redial && l->redial < loop->next)
+			loop->next = l->redial;
 	}
 }
 
@@ -119,6 +121,7 @@ static void serve(struct loop *loop, struct lab_link *l)
 
 	if (events_of(loop, l, 1) && l->dialing)
 		lab_link_dialed(p, l);
+	lab_link_redial(p, l);
 	/* Answers first: a client's end must not overtake them. */
 	for (int side = 1; side >= 0 && !l->dead; side--) {
 		enum lab_way in = side ? LAB_DOWN : LAB_UP;

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -74,20 +75,21 @@ static int spawn(struct lab_server *s)
 /* Start the process, on the port that it has. */
 static int start(struct lab_server *s)
 {
+	int64_t ready_ms = s->kind->ready_ms ? s->kind->ready_ms : READY_MS;
 	int64_t begin = lab_now();
 	int answer;
 
 	if (spawn(s) < 0)
 		return -1;
 	s->starts++;
-	answer = lab_wait_until(lab_after_ms(READY_MS), serves, s);
+	answer = lab_wait_until(lab_after_ms(ready_ms), serves, s);
 	s->ready_ns = lab_now() - begin;
 	if (answer > 0)
 		return 0;
 	if (answer == 0) {
 		lab_server_kill(s);
-		lab_fail("%s does not answer after %d ms", s->kind->name,
-			 READY_MS);
+		lab_fail("%s does not answer after %" PRId64 " ms",
+			 s->kind->name, ready_ms);
 	}
 	lab_fail_tail(s->log);
 	return -1;

@@ -24,6 +24,7 @@ struct lab_server;
 struct lab_server_kind {
 	const char *name;
 	bool no_port; /* it lives on a unix socket alone */
+	int64_t ready_ms; /* how long its start may take; 0: ten seconds */
 
 	/* Write what configuration it needs into s->dir, and the command line
 	 * into `args`.  Called before each start; port and dir stay. */
@@ -52,10 +53,10 @@ struct lab_server {
 };
 
 /*
- * Start a server and wait until it serves, at most ten seconds.  `options` is
- * malloc'ed; it is freed with the server, and if this fails.  `wall` makes
- * lab_server_step_wall() possible.  A failure tells how the server's log ends.
- * Free with lab_server_free().
+ * Start a server and wait until it serves, as long as its kind may take.
+ * `options` is malloc'ed; it is freed with the server, and if this fails.
+ * `wall` makes lab_server_step_wall() possible.  A failure tells how the
+ * server's log ends.  Free with lab_server_free().
  */
 struct lab_server *lab_server_start(const struct lab_server_kind *kind,
 				    void *options, bool wall);

@@ -14,6 +14,7 @@
 #define LOGGER "/usr/share/java/slf4j-simple.jar"
 #define REPLY_MAX 16384
 #define WORD_MS 2000
+#define READY_MS 30000 /* a JVM on a machine that is busy with others */
 
 /* The JVM as small and as quick to start as it can be. */
 static const char *const jvm[] = {
@@ -149,6 +150,7 @@ static int wipe(struct lab_server *s)
 
 static const struct lab_server_kind kind = {
 	.name = "zookeeper",
+	.ready_ms = READY_MS,
 	.command = command,
 	.probe = probe,
 	.wipe = wipe,
@@ -183,7 +185,7 @@ int64_t lab_zk_number(struct lab_server *s, const char *word, const char *name)
 		return lab_fail("out of memory");
 	if (lab_zk_word(s, word, reply, REPLY_MAX) == 0) {
 		at = strstr(reply, name);
-		if (at && at[strlen(name)] == ':')
+		if (at && strchr(":\t", at[strlen(name)]))
 			n = strtoll(at + strlen(name) + 1, NULL, 10);
 		else
 			lab_fail("no '%s' in the answer to %s", name, word);

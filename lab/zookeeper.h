@@ -31,7 +31,7 @@ struct lab_server *lab_zk_start(const struct lab_zk_options *options);
 int lab_zk_word(struct lab_server *s, const char *word, char *reply,
 		size_t size);
 
-/* The number behind "name:" in the answer to a word, or -1. */
+/* The number behind "name:", or a tab, in the answer to a word; or -1. */
 int64_t lab_zk_number(struct lab_server *s, const char *word, const char *name);
 
 /* "standalone", "leader", "follower"; "" if it does not serve. */

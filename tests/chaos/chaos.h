@@ -30,6 +30,7 @@
 #include "lab/server.h"
 
 #define CHAOS_WORKERS 32
+#define CHAOS_WAYS 3
 #define CHAOS_FAULTS 32 /* of a lane */
 #define CHAOS_DECK 96   /* weights of a lane, in all */
 
@@ -37,6 +38,7 @@ enum chaos_lane {
 	CHAOS_NET,    /* between the workers and the store */
 	CHAOS_SERVER, /* the store itself */
 	CHAOS_PREY,   /* the workers */
+	CHAOS_LINKS,  /* between the servers of the store */
 	CHAOS_LANES
 };
 
@@ -68,6 +70,8 @@ struct chaos_store {
 	bool one_process;  /* it is not shared between processes */
 	bool leases;       /* holds have a ttl, and can be lost */
 	const char *match; /* what a request has in it, for the proxy */
+	int64_t ttl_ms;    /* unless told otherwise; 0: as others */
+	int64_t ask_ms;    /* the same */
 
 	/* Start what is needed, and set c->uri[]; `query` is to be added to
 	 * them.  NULL: nothing to do. */
@@ -81,7 +85,7 @@ struct chaos_store {
 };
 
 extern const struct chaos_store chaos_redis, chaos_memcached, chaos_file,
-	chaos_mem;
+	chaos_mem, chaos_zk, chaos_zk3;
 
 struct chaos_options {
 	const struct chaos_store *store;
@@ -92,7 +96,7 @@ struct chaos_options {
 	int64_t ttl_ms;
 	int64_t ask_ms;
 	int64_t slack_ms;
-	int seldom; /* see struct chaos_job */
+	int seldom;        /* see struct chaos_job */
 	const char *query; /* more parameters for the URI, or "" */
 	const char *keep;  /* or NULL */
 	const char *only;  /* names of faults, or NULL for all */
@@ -100,8 +104,8 @@ struct chaos_options {
 };
 
 struct chaos_prey { /* a worker, as the controller sees it */
-	pid_t pid;      /* 0: none */
-	int leash;      /* it goes on while this is open */
+	pid_t pid;  /* 0: none */
+	int leash;  /* it goes on while this is open */
 	int number;
 	int lives;
 	bool paused;
@@ -116,7 +120,7 @@ struct chaos_deck { /* the state of a lane */
 	size_t ncards;
 	size_t top;
 	const struct chaos_fault *now; /* NULL: all is quiet */
-	int64_t next;  /* something begins, or ends */
+	int64_t next;                  /* something begins, or ends */
 	int64_t half;  /* from the middle to the end; 0: it is over */
 	int64_t since; /* when the last one ended */
 	int64_t hush;  /* nothing begins before */
@@ -130,17 +134,19 @@ struct chaos {
 	struct chaos_page *page;
 	char uri[2][256]; /* through the proxy; directly */
 	struct lab_server *server;
-	struct lab_proxy *proxy;
+	struct lab_proxy *proxy;            /* that faults of the net befall */
+	struct lab_proxy *ways[CHAOS_WAYS]; /* it is one of these, if any */
+	int nways;
 	void *store; /* the store's own */
 	struct chaos_deck deck[CHAOS_LANES];
 	struct chaos_prey prey[CHAOS_WORKERS];
 	struct chaos_prey *target; /* of the prey lane's fault */
 	int64_t begun;
-	int64_t stall_ns;   /* the longest this process was kept waiting */
-	int64_t wiping;     /* when the wipe that is under way began */
-	bool surely;        /* ... and can be found in time */
-	int64_t wall_ms;    /* the server's clock is off by this */
-	bool mishap;        /* a worker ended by itself; words are printed */
+	int64_t stall_ns; /* the longest this process was kept waiting */
+	int64_t wiping;   /* when the wipe that is under way began */
+	bool surely;      /* ... and can be found in time */
+	int64_t wall_ms;  /* the server's clock is off by this */
+	bool mishap;      /* a worker ended by itself; words are printed */
 	int64_t leftover;
 };
 
@@ -160,7 +166,7 @@ int chaos_prey_end(struct chaos *c);   /* let all finish */
 void chaos_prey_free(struct chaos *c); /* kill them */
 extern const struct chaos_fault chaos_pause_short, chaos_pause_long,
 	chaos_pause_all, chaos_kill;
-#define CHAOS_PREY_FAULTS                                                     \
+#define CHAOS_PREY_FAULTS                                                      \
 	&chaos_pause_short, &chaos_pause_long, &chaos_pause_all, &chaos_kill
 
 /* net.c: faults of the proxy. */
@@ -168,12 +174,12 @@ extern const struct chaos_fault chaos_net_delay, chaos_net_drip, chaos_net_cut,
 	chaos_net_hole_up, chaos_net_hole_down, chaos_net_hole, chaos_net_reset,
 	chaos_net_swallow, chaos_net_swallow_request, chaos_net_hold,
 	chaos_net_half_close, chaos_net_refuse, chaos_net_lag_hole;
-#define CHAOS_NET_FAULTS                                                      \
-	&chaos_net_delay, &chaos_net_drip, &chaos_net_cut,                    \
-		&chaos_net_hole_up, &chaos_net_hole_down, &chaos_net_hole,    \
-		&chaos_net_reset, &chaos_net_swallow,                         \
-		&chaos_net_swallow_request, &chaos_net_hold,                  \
-		&chaos_net_half_close, &chaos_net_refuse, &chaos_net_lag_hole
+#define CHAOS_NET_FAULTS                                                       \
+	&chaos_net_delay, &chaos_net_drip, &chaos_net_cut, &chaos_net_hole_up, \
+		&chaos_net_hole_down, &chaos_net_hole, &chaos_net_reset,       \
+		&chaos_net_swallow, &chaos_net_swallow_request,                \
+		&chaos_net_hold, &chaos_net_half_close, &chaos_net_refuse,     \
+		&chaos_net_lag_hole
 
 /* server.c: faults of any lab_server. */
 extern const struct chaos_fault chaos_server_pause_short,

@@ -11,22 +11,25 @@
 
 #include "support/wait.h"
 
-static const struct chaos_store *const stores[] = { &chaos_redis,
-						    &chaos_memcached,
-						    &chaos_file, &chaos_mem };
+static const struct chaos_store *const stores[] = {
+	&chaos_redis, &chaos_memcached, &chaos_file,
+	&chaos_mem,   &chaos_zk,        &chaos_zk3
+};
+#define TTL_MS 600
+#define ASK_MS 100
 #define NSTORES (sizeof(stores) / sizeof(stores[0]))
 
 static void usage(FILE *to)
 {
 	fputs("usage: chaos [OPTION]...\n"
 	      "  --store NAME    redis (the usual), memcached, file,\n"
-	      "                  mem\n"
+	      "                  mem, zk, zk3\n"
 	      "  --seconds N     of faults (20)\n"
 	      "  --seed S        repeat the schedule of that run\n"
 	      "  --processes N   that use locks (6)\n"
 	      "  --threads N     of each (2)\n"
-	      "  --ttl TIME      the lease (600ms)\n"
-	      "  --ask TIME      the URI's ask time (100ms)\n"
+	      "  --ttl TIME      the lease (600ms; longer for zk)\n"
+	      "  --ask TIME      the URI's ask time (100ms; zk: more)\n"
 	      "  --slack TIME    a loss may be told so late (100ms)\n"
 	      "  --query TEXT    more parameters for the URI: order=any\n"
 	      "  --keep DIR      keep the histories of a failed run there\n"
@@ -174,8 +177,6 @@ int chaos_options(struct chaos_options *o, int argc, char **argv)
 				     .seed = drawn,
 				     .processes = 6,
 				     .threads = 2,
-				     .ttl_ms = 600 * slowness(),
-				     .ask_ms = 100 * slowness(),
 				     .slack_ms = 100 * slowness(),
 				     .seldom = 1,
 				     .query = "" };
@@ -185,6 +186,12 @@ int chaos_options(struct chaos_options *o, int argc, char **argv)
 		fprintf(stderr, "chaos: what is '%s'?\n", argv[optind]);
 		rc = -1;
 	}
+	if (!rc && !o->ttl_ms)
+		o->ttl_ms = slowness() *
+			    (o->store->ttl_ms ? o->store->ttl_ms : TTL_MS);
+	if (!rc && !o->ask_ms)
+		o->ask_ms = slowness() *
+			    (o->store->ask_ms ? o->store->ask_ms : ASK_MS);
 	/* As many threads, where there can be but one process. */
 	if (!rc && o->store->one_process) {
 		o->threads *= o->processes;

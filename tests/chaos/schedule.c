@@ -110,6 +110,8 @@ static int begin(struct chaos *c, struct chaos_deck *k)
 	if (!f->middle)
 		k->half = 0;
 	k->now = f;
+	if (f->lane == CHAOS_NET && c->nways > 0)
+		c->proxy = c->ways[chaos_between(&k->draw, 0, c->nways - 1)];
 	return f->begin(c, &k->draw);
 }
 

@@ -33,6 +33,60 @@ Test(proxy_many, resets_the_client_when_the_server_is_not_there)
 	listener = server = -1;
 }
 
+static struct lab_proxy *patient(int *port_of, int64_t patience_ms)
+{
+	struct lab_proxy_options o = { .patience_ms = patience_ms };
+	struct lab_proxy *p;
+
+	o.to.port = lab_reserve_port(port_of);
+	p = lab_proxy_new(&o);
+	cr_assert(p, "%s", lab_errmsg());
+	return p;
+}
+
+static int through(struct lab_proxy *p)
+{
+	struct lab_address to = { .port = lab_proxy_port(p) };
+	int fd = lab_connect(&to, lab_after_ms(LONG_MS));
+
+	cr_assert_geq(fd, 0, "%s", lab_errmsg());
+	return fd;
+}
+
+Test(proxy_many, may_wait_for_the_server)
+{
+	int late, served;
+	struct lab_proxy *p = patient(&late, LONG_MS);
+	int fd = through(p);
+
+	put(fd, "early");
+	cr_assert_eq(lab_proxy_wait(p, LAB_UNREACHED, 3, LONG_MS), 0);
+	cr_assert_eq(listen(late, 8), 0);
+	served = accept4(late, NULL, NULL, SOCK_CLOEXEC);
+	cr_assert_geq(served, 0);
+	expect_get(served, "early");
+	put(served, "late");
+	expect_get(fd, "late");
+	close(fd);
+	expect_get(served, "FIN");
+	close(served);
+	lab_proxy_free(p);
+	close(late);
+}
+
+Test(proxy_many, waits_for_the_server_no_longer_than_told)
+{
+	int never;
+	struct lab_proxy *p = patient(&never, SHORT_MS);
+	int fd = through(p);
+
+	expect_get(fd, "RST");
+	cr_expect_geq(lab_proxy_stat(p, LAB_UNREACHED), 2);
+	close(fd);
+	lab_proxy_free(p);
+	close(never);
+}
+
 Test(proxy_many, can_be_aimed_elsewhere)
 {
 	struct lab_server *s = lab_redis_start(NULL);

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Three nodes, of which one goes. */
+/* Three nodes, of which one goes, or is cut off. */
 #include "zk/support.h"
 
 #include <criterion/criterion.h>
+#include <criterion/logging.h>
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "lab/clock.h"
 #include "lab/ensemble.h"
 #include "lab/fail.h"
 
 TestSuite(zk_ensemble, .timeout = 180);
 
-static struct lab_ensemble *ensemble(void)
+static struct lab_ensemble *ensemble(const struct lab_zk_options *options)
 {
-	struct lab_ensemble *e = lab_ensemble_start(NULL);
+	struct lab_ensemble *e = lab_ensemble_start_linked(options);
 
 	if (!e)
 		FAIL("%s", lab_errmsg());
@@ -35,7 +38,7 @@ static dlock_client *client_of_all(const struct lab_ensemble *e,
 /* Holds and waiters live through the death of any node. */
 Test(zk_ensemble, a_hold_survives_its_leader)
 {
-	struct lab_ensemble *e = ensemble();
+	struct lab_ensemble *e = ensemble(NULL);
 	dlock_client *a = client_of_all(e, "?ttl=20s&ask=2s");
 	dlock_client *b = client_of_all(e, "?ttl=20s&ask=2s");
 	dlock_lock *mine = mutex(a, "lock"), *theirs = mutex(b, "lock");
@@ -70,7 +73,7 @@ Test(zk_ensemble, a_hold_survives_its_leader)
 /* Two nodes of three are gone: nobody is granted what nobody agreed on. */
 Test(zk_ensemble, a_minority_grants_nothing)
 {
-	struct lab_ensemble *e = ensemble();
+	struct lab_ensemble *e = ensemble(NULL);
 	dlock_client *a = client_of_all(e, "?ttl=2s&close=500ms");
 	dlock_lock *l = mutex(a, "lock");
 	dlock_hold *h = take(l, PATIENCE), *none = NULL;
@@ -87,5 +90,142 @@ Test(zk_ensemble, a_minority_grants_nothing)
 	CHECK_INT(lab_ensemble_wait(e, 30000), ==, 0);
 	CHECK_OK(dlock_release(take(l, PATIENCE)));
 	dlock_close(a);
+	lab_ensemble_free(e);
+}
+
+/* ---- A follower that is cut off from its leader -------------------------- */
+
+/* It goes on serving for sixty ticks. */
+#define CUT_OFF "syncLimit=60\n"
+#define DIR "/dlock/mnlock"
+
+static _Atomic int64_t lost_at;
+
+static void note_loss(dlock_hold *hold, enum dlock_event event, const char *why,
+		      void *arg)
+{
+	(void)hold;
+	(void)why;
+	(void)arg;
+	if (event == DLOCK_LOST)
+		atomic_store(&lost_at, lab_now());
+}
+
+static dlock_client *client_that_notes(int port, const char *params)
+{
+	dlock_options opts = DLOCK_OPTIONS_INIT;
+	dlock_client *c = NULL;
+	char uri[128];
+
+	opts.on_event = note_loss;
+	snprintf(uri, sizeof(uri), "zk://127.0.0.1:%d/%s", port, params);
+	CHECK_OK(dlock_open(&c, uri, &opts));
+	return c;
+}
+
+struct heir { /* a thread that notes when it was let in */
+	dlock_lock *lock;
+	_Atomic int64_t at;
+	atomic_int let_go;
+};
+
+static void *inherit(void *arg)
+{
+	struct heir *heir = arg;
+	dlock_hold *h = take(heir->lock, PATIENCE);
+
+	atomic_store(&heir->at, lab_now());
+	EVENTUALLY(heir->let_go);
+	CHECK_OK(dlock_release(h));
+	return NULL;
+}
+
+/* Whoever trusts its connection, or what it reads, is wrong for seconds. */
+Test(zk_ensemble, a_holder_whose_follower_is_cut_off_knows_in_time)
+{
+	struct lab_zk_options o = { .config = CUT_OFF };
+	struct lab_ensemble *e = ensemble(&o);
+	int leader = lab_ensemble_leader(e);
+	int follower = lab_ensemble_follower(e);
+	dlock_client *a = client_that_notes(e->node[follower]->port, "?ttl=2s");
+	dlock_client *b = client(e->node[leader]->port, "?ttl=20s&ask=2s");
+	zhandle_t *there = bare(e->node[follower]->port);
+	zhandle_t *here = bare(e->node[leader]->port);
+	dlock_hold *h = take(mutex(a, "lock"), PATIENCE);
+	struct heir heir = { .lock = mutex(b, "lock") };
+	pthread_t thread;
+
+	CHECK_INT(pthread_create(&thread, NULL, inherit, &heir), ==, 0);
+	EVENTUALLY(stats(b).waiters == 1);
+	EVENTUALLY(children_are(there, DIR, 2));
+	lab_ensemble_cut(e, leader, follower, true);
+	EVENTUALLY(heir.at);
+	CHECK_RC(dlock_check(h), DLOCK_ELOST);
+	CHECK(lost_at);
+	CHECK_INT(lost_at, <, heir.at);
+	cr_log_info("LOST %.3f s before the next holder",
+		    (double)(heir.at - lost_at) / 1e9);
+	/* The follower would still have it that the lock is held. */
+	CHECK_INT(children(here, DIR, NULL), ==, 1);
+	CHECK_INT(children(there, DIR, NULL), ==, 2);
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	lab_ensemble_cut(e, leader, follower, false);
+	heir.let_go = 1;
+	pthread_join(thread, NULL);
+	CHECK_OK(dlock_release(take(mutex(a, "lock"), PATIENCE)));
+	zookeeper_close(there);
+	zookeeper_close(here);
+	dlock_close(a);
+	dlock_close(b);
+	lab_ensemble_free(e);
+}
+
+/* ---- A leader that dies -------------------------------------------------- */
+
+/* $DLOCK_TEST_ROUNDS asks for more. */
+static int rounds(void)
+{
+	const char *text = getenv("DLOCK_TEST_ROUNDS");
+
+	return text ? (int)strtol(text, NULL, 10) : 3;
+}
+
+/* The release comes before, while and after the others agree on another leader:
+ * whichever words are lost, everybody in the line has a turn. */
+Test(zk_ensemble, waiters_outlive_their_leader, .timeout = 1200)
+{
+	enum { WAITERS = 6 };
+	struct lab_ensemble *e = ensemble(NULL);
+	dlock_client *c[3];
+	dlock_lock *l[3];
+	struct waiter w[WAITERS];
+
+	for (int i = 0; i < 3; i++) {
+		c[i] = client_of_all(e, "?ttl=10s&ask=2s");
+		l[i] = mutex(c[i], "lock");
+	}
+	for (int i = 0; i < rounds(); i++) {
+		dlock_hold *h = take(l[0], PATIENCE);
+		int leader = lab_ensemble_leader(e);
+		int rc;
+
+		for (int j = 0; j < WAITERS; j++)
+			waiter_start(&w[j], l[1 + j % 2], 2 * PATIENCE);
+		EVENTUALLY(stats(c[1]).waiters + stats(c[2]).waiters ==
+			   WAITERS);
+		CHECK_INT(leader, >=, 0);
+		CHECK_INT(lab_server_kill(e->node[leader]), ==, 0);
+		nap_ms(i % 7 * 100);
+		rc = dlock_release(h);
+		CHECK(rc == DLOCK_OK || rc == DLOCK_EUNREACHABLE);
+		for (int j = 0; j < WAITERS; j++)
+			CHECK_INT(waiter_join(&w[j]), ==, DLOCK_OK);
+		CHECK_INT(lab_server_restart(e->node[leader], true), ==, 0);
+		CHECK_INT(lab_ensemble_wait(e, 30000), ==, 0);
+	}
+	for (int i = 0; i < 3; i++) {
+		CHECK_INT(stats(c[i]).lost, ==, 0);
+		dlock_close(c[i]);
+	}
 	lab_ensemble_free(e);
 }

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A directory in which two thousand million nodes were made: from now on all
+ * have the same number. */
+#include "zk/support.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lab/fail.h"
+#include "zk/log.h"
+
+TestSuite(zk_sequence, .timeout = 120);
+
+#define LAST "2147483647"
+#define DIR "/dlock/mnlock"
+
+/* Nothing is reaped there: these are no containers. */
+static struct lab_server *old_server(void)
+{
+	struct lab_server *s = server(NULL);
+	struct zk_log log;
+
+	zk_log_begin(&log);
+	zk_log_create(&log, "/dlock", 1);
+	zk_log_create(&log, DIR, 1);
+	zk_log_create(&log, DIR "/junk", INT32_MAX - 3);
+	CHECK_INT(lab_server_stop(s), ==, 0);
+	zk_log_write(&log, s->dir);
+	if (lab_server_restart(s, true) < 0)
+		FAIL("%s", lab_errmsg());
+	return s;
+}
+
+struct turn {
+	pthread_t thread;
+	dlock_lock *lock;
+	int number;
+};
+
+static atomic_int inside, turns;
+static _Atomic uint64_t last_token;
+
+static void *take_turn(void *arg)
+{
+	struct turn *t = arg;
+	dlock_hold *h = take(t->lock, FOREVER);
+
+	CHECK_INT(atomic_fetch_add(&inside, 1), ==, 0);
+	CHECK_INT(atomic_fetch_add(&turns, 1), ==, t->number);
+	CHECK_INT(dlock_token(h), >, last_token);
+	last_token = dlock_token(h);
+	atomic_fetch_sub(&inside, 1);
+	CHECK_OK(dlock_release(h));
+	return NULL;
+}
+
+Test(zk_sequence, the_line_is_in_order_past_the_last_number)
+{
+	enum { TURNS = 8 };
+	struct lab_server *s = old_server();
+	zhandle_t *zh = bare(s->port);
+	dlock_client *c[2] = { client(s->port, "?ttl=30s&ask=2s"),
+			       client(s->port, "?ttl=30s&ask=2s") };
+	dlock_lock *l[2] = { mutex(c[0], "lock"), mutex(c[1], "lock") };
+	struct turn turn[TURNS];
+
+	for (int round = 0; round < 3; round++) {
+		dlock_hold *h = take(l[0], FOREVER), *none = NULL;
+
+		turns = 0;
+		last_token = dlock_token(h);
+		for (int i = 0; i < TURNS; i++) {
+			turn[i].lock = l[i % 2];
+			turn[i].number = i;
+			CHECK_INT(pthread_create(&turn[i].thread, NULL,
+						 take_turn, &turn[i]),
+				  ==, 0);
+			EVENTUALLY(stats(c[0]).waiters + stats(c[1]).waiters ==
+				   (uint64_t)i + 1);
+		}
+		CHECK_RC(dlock_acquire(l[1], 0, &none), DLOCK_EBUSY);
+		CHECK_OK(dlock_release(h));
+		for (int i = 0; i < TURNS; i++)
+			pthread_join(turn[i].thread, NULL);
+		CHECK(children_are(zh, DIR, 1));
+	}
+	dlock_close(c[0]);
+	dlock_close(c[1]);
+	zookeeper_close(zh);
+	lab_server_free(s);
+}
+
+/* That they all have the same number is true. */
+Test(zk_sequence, numbers_stick)
+{
+	struct lab_server *s = old_server();
+	zhandle_t *zh = bare(s->port);
+	char name[64] = "";
+
+	for (int i = 0; i < 6; i++)
+		CHECK_INT(zoo_create(zh, DIR "/a", "", 0, &ZOO_OPEN_ACL_UNSAFE,
+				     ZOO_EPHEMERAL_SEQUENTIAL, name,
+				     sizeof(name)),
+			  ==, i < 4 ? ZOK : ZNODEEXISTS);
+	CHECK_TEXT(name, LAST);
+	zookeeper_close(zh);
+	lab_server_free(s);
+}

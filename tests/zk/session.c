@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sessions: ended by somebody else, many of them, and none to be had. */
+#include "zk/support.h"
+
+#include <criterion/criterion.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+TestSuite(zk_session, .timeout = 120);
+
+typedef zhandle_t *opener(const char *, watcher_fn, int, const clientid_t *,
+			  void *, int, log_callback_fn);
+
+static _Atomic(zhandle_t *) latest;
+
+/* The library's call comes here first: its handle knows the session's
+ * password. */
+zhandle_t *zookeeper_init2(const char *hosts, watcher_fn watcher, int ms,
+			   const clientid_t *id, void *context, int flags,
+			   log_callback_fn log)
+{
+	opener *f = NULL;
+	void *symbol = dlsym(RTLD_NEXT, "zookeeper_init2");
+	zhandle_t *zh;
+
+	memcpy(&f, &symbol, sizeof(f));
+	zh = f(hosts, watcher, ms, id, context, flags, log);
+	atomic_store(&latest, zh);
+	return zh;
+}
+
+static void no_watch(zhandle_t *zh, int type, int state, const char *path,
+		     void *context)
+{
+	(void)zh;
+	(void)type;
+	(void)state;
+	(void)path;
+	(void)context;
+}
+
+static void no_log(const char *message)
+{
+	(void)message;
+}
+
+static int settled(zhandle_t *zh)
+{
+	int state = zoo_state(zh);
+
+	return state == ZOO_CONNECTED_STATE ||
+	       state == ZOO_EXPIRED_SESSION_STATE;
+}
+
+/* Connect as that session and close it.  Its owner connects again as soon as it
+ * finds out, and may be quicker than the close. */
+static void end_session(int port, const clientid_t *id)
+{
+	char host[64];
+	zhandle_t *zh;
+	int state;
+
+	snprintf(host, sizeof(host), "127.0.0.1:%d", port);
+	do {
+		zh = zookeeper_init2(host, no_watch, 30000, id, NULL, 0,
+				     no_log);
+		CHECK(zh);
+		EVENTUALLY(settled(zh));
+		state = zoo_state(zh);
+		zookeeper_close(zh);
+	} while (state != ZOO_EXPIRED_SESSION_STATE);
+}
+
+/* No lease has run out, and the connection stands again in no time: still the
+ * holds are lost, and waiters queue again. */
+Test(zk_session, may_be_ended_by_another_with_its_password)
+{
+	struct lab_server *s = server(NULL);
+	dlock_client *c = watched_client(s->port, "?ttl=30s&ask=2s");
+	clientid_t id = *zoo_client_id(latest);
+	dlock_client *other = client(s->port, "?ttl=30s&ask=2s");
+	dlock_lock *l = mutex(c, "lock"), *waited = mutex(c, "waited");
+	dlock_hold *h = take(l, FOREVER);
+	dlock_hold *busy = take(mutex(other, "waited"), FOREVER);
+	uint64_t token = dlock_token(h);
+	struct waiter w;
+	int64_t begun;
+
+	waiter_start(&w, waited, FOREVER);
+	EVENTUALLY(stats(c).waiters == 1);
+	end_session(s->port, &id);
+	begun = now_ms();
+	EVENTUALLY(dlock_check(h) == DLOCK_ELOST);
+	CHECK_INT(now_ms() - begun, <, 5000);
+	EVENTUALLY(lost == 1);
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	h = take(mutex(other, "lock"), PATIENCE);
+	CHECK_INT(dlock_token(h), >, token);
+	token = dlock_token(h);
+	CHECK_OK(dlock_release(h));
+	h = take(l, PATIENCE);
+	CHECK_INT(dlock_token(h), >, token);
+	EVENTUALLY(stats(c).waiters == 1);
+	CHECK_OK(dlock_release(busy));
+	CHECK_INT(waiter_join(&w), ==, DLOCK_OK);
+	CHECK_OK(dlock_release(h));
+	CHECK_INT(lost, ==, 1);
+	dlock_close(c);
+	dlock_close(other);
+	lab_server_free(s);
+}
+
+/* A server takes sixty of one address if nobody tells it otherwise. */
+Test(zk_session, fifty_are_one_process_s)
+{
+	enum { CLIENTS = 50 };
+	struct lab_zk_options o = { .config = "maxClientCnxns=60\n" };
+	struct lab_server *s = server(&o);
+	zhandle_t *zh = bare(s->port);
+	dlock_client *c[CLIENTS];
+	dlock_hold *mine[CLIENTS];
+	struct waiter w[CLIENTS];
+	dlock_hold *h;
+
+	for (int i = 0; i < CLIENTS; i++) {
+		char name[16];
+
+		c[i] = client(s->port, "?ttl=20s&ask=5s&connect=10s");
+		snprintf(name, sizeof(name), "lock%d", i);
+		mine[i] = take(mutex(c[i], name), FOREVER);
+	}
+	h = take(mutex(c[0], "lock"), FOREVER);
+	for (int i = 1; i < CLIENTS; i++)
+		waiter_start(&w[i], mutex(c[i], "lock"), 3 * PATIENCE);
+	EVENTUALLY(children_are(zh, "/dlock/mnlock", CLIENTS));
+	CHECK_OK(dlock_release(h));
+	for (int i = 1; i < CLIENTS; i++)
+		CHECK_INT(waiter_join(&w[i]), ==, DLOCK_OK);
+	for (int i = 0; i < CLIENTS; i++) {
+		CHECK_OK(dlock_check(mine[i]));
+		CHECK_OK(dlock_release(mine[i]));
+		dlock_close(c[i]);
+	}
+	EVENTUALLY(lab_zk_number(s, "mntr", "zk_global_sessions") == 1);
+	CHECK_INT(lab_zk_number(s, "mntr", "zk_ephemerals_count"), ==, 0);
+	zookeeper_close(zh);
+	lab_server_free(s);
+}
+
+/* The limit does not hold for root. */
+static void become_nobody(void)
+{
+	if (geteuid() == 0)
+		CHECK_INT(setresuid(65534, 65534, 65534), ==, 0);
+}
+
+/* One thread more each time, from none to as many as it takes. */
+Test(zk_session, cannot_begin_without_threads)
+{
+	struct lab_server *s = server(NULL);
+	int opened = 0, refusals = 0;
+	struct rlimit most;
+	char uri[128];
+
+	snprintf(uri, sizeof(uri), "zk://127.0.0.1:%d/?connect=1s", s->port);
+	become_nobody();
+	CHECK_INT(getrlimit(RLIMIT_NPROC, &most), ==, 0);
+	for (rlim_t n = 1; n < 4096 && opened < 3; n++) {
+		struct rlimit limit = { n, most.rlim_max };
+		dlock_client *c = NULL;
+		int rc;
+
+		CHECK_INT(setrlimit(RLIMIT_NPROC, &limit), ==, 0);
+		rc = dlock_open(&c, uri, NULL);
+		opened += rc == DLOCK_OK;
+		refusals += rc != DLOCK_OK;
+		if (rc != DLOCK_OK && rc != DLOCK_EEXHAUSTED)
+			CHECK_RC(rc, DLOCK_EUNREACHABLE);
+		dlock_close(c);
+	}
+	CHECK_INT(opened, ==, 3);
+	CHECK_INT(refusals, >=, 3);
+	lab_server_free(s);
+}
