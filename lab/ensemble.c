@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define READY_MS 20000
+#define READY_MS 60000
 
 /* Every node must know every other's ports before it starts. */
 static int plan(struct lab_ensemble *e, const struct lab_zk_options *options)

@@ -52,7 +52,7 @@ struct lab_server {
 };
 
 /*
- * Start a server and wait until it serves, at most ten seconds.  `options` is
+ * Start a server and wait until it serves, at most half a minute.  `options` is
  * malloc'ed; it is freed with the server, and if this fails.  `wall` makes
  * lab_server_step_wall() possible.  A failure tells how the server's log ends.
  * Free with lab_server_free().

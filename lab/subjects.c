@@ -21,7 +21,7 @@
 #define REDIS_MEMORY "24mb"
 #define MEMCACHED_MB 8
 
-#define ENSEMBLE_MS 20000 /* to have a leader again */
+#define ENSEMBLE_MS 60000 /* to have a leader again */
 
 /* ---- Redis --------------------------------------------------------------- */
 
