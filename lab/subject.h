@@ -76,6 +76,9 @@ extern const struct lab_subject_kind *const lab_subject_kinds[];
 int lab_subject_start(struct lab_subject *s);
 void lab_subject_stop(struct lab_subject *s);
 
+/* Start again what does not run, or not any more. */
+int lab_subject_revive(struct lab_subject *s);
+
 /* To all nodes. */
 int lab_subject_kill(struct lab_subject *s);
 int lab_subject_restart(struct lab_subject *s);

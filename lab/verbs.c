@@ -56,7 +56,7 @@ void lab_worker_loop(struct lab_worker *w, const struct lab_errand *e,
 	struct lab_resource *resource =
 		writes(e) ? lab_resource_open(w->hello.dir, e->name) : NULL;
 
-	while (lab_now() < end && r->rc == DLOCK_OK) {
+	do {
 		r->rc = lab_worker_acquire(w, e, e->timeout_ms);
 		/* Who has little patience may not even hear an answer. */
 		if (r->rc == DLOCK_EBUSY || (r->rc == DLOCK_EUNREACHABLE &&
@@ -73,7 +73,7 @@ void lab_worker_loop(struct lab_worker *w, const struct lab_errand *e,
 		if (r->rc == DLOCK_ELOST || r->rc == DLOCK_EUNREACHABLE)
 			r->rc = DLOCK_OK;
 		r->count++;
-	}
+	} while (lab_now() < end && r->rc == DLOCK_OK);
 	lab_resource_close(resource);
 }
 
@@ -132,10 +132,11 @@ void lab_worker_multi(struct lab_worker *w, const struct lab_errand *e,
 		r->rc = dlock_multi_new(&both, l, 2);
 	while (r->rc == DLOCK_OK && lab_now() < end) {
 		r->rc = multi_once(w, both, e);
-		if (r->rc == DLOCK_EBUSY)
-			r->rc = DLOCK_OK;
-		else
+		if (r->rc != DLOCK_EBUSY)
 			r->count++;
+		/* Found out at the release is found out. */
+		if (r->rc == DLOCK_EBUSY || r->rc == DLOCK_ELOST)
+			r->rc = DLOCK_OK;
 	}
 	dlock_free(both);
 	dlock_free(l[0]);
