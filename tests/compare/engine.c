@@ -156,7 +156,7 @@ Test(compare, a_store_that_is_not_there_is_no_verdict)
 Test(compare, a_foreign_lock_that_is_none_is_broken)
 {
 	const char *command =
-		"echo ready; while read a b; do case $a in "
+		"echo ready no lock 1.0; while read a b; do case $a in "
 		"quit) break;; token) echo none;; *) echo ok;; esac; done";
 	struct lab_findings *f =
 		run((struct lab_compare_options){ .commands = &command,
@@ -164,6 +164,7 @@ Test(compare, a_foreign_lock_that_is_none_is_broken)
 						  .only = "try,excl,fork" });
 
 	cr_assert(f->stores[0].foreign);
+	cr_assert_str_eq(f->stores[0].server, "no lock 1.0");
 	is(f, f->stores[0].name, "try", LAB_OUTCOME_BROKEN);
 	is(f, f->stores[0].name, "exclusion", LAB_OUTCOME_BROKEN);
 	is(f, f->stores[0].name, "fork", LAB_OUTCOME_NOT_RUN);
