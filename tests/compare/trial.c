@@ -160,3 +160,42 @@ Test(trial, what_could_not_be_tried_is_tried_again)
 	cr_assert_eq(runs, 3);
 	cr_assert_eq(c->outcome, LAB_OUTCOME_NOT_RUN, "%s", c->why);
 }
+
+static void add(struct lab_findings *f, size_t store, size_t row,
+		const char *id)
+{
+	struct lab_figure *g = lab_findings_figure(f, store, row);
+	struct lab_timeline *t = lab_findings_timeline(f, store, row);
+
+	cr_assert(g && t);
+	cr_assert_eq(g->samples, 0, "it is not empty");
+	cr_assert_eq(t->n_beliefs, 0, "it is not empty");
+	g->id = id;
+	g->samples = 1;
+	lab_timeline_belief(f, t, (struct lab_belief){ .from = 1, .to = 2 });
+}
+
+Test(trial, findings_are_put_in_order_and_taken_back)
+{
+	static const char *const order[] = { "a", "b", "c", "d" };
+	struct lab_findings *f = lab_findings_new();
+
+	for (int i = 0; i < 2; i++)
+		cr_assert(lab_findings_store(f) && lab_findings_behaviour(f));
+	add(f, 1, 1, "d");
+	add(f, 0, 1, "x");
+	add(f, 0, 0, "a");
+	add(f, 0, 1, "y");
+	lab_findings_forget(f, 0, 1);
+	cr_assert_eq(f->n_figures, 2);
+	cr_assert_eq(f->n_timelines, 2);
+	add(f, 0, 1, "b");
+	add(f, 0, 1, "c");
+	lab_findings_order(f);
+	cr_assert_eq(f->n_figures, 4);
+	for (size_t i = 0; i < 4; i++)
+		cr_assert_str_eq(f->figures[i].id, order[i]);
+	cr_assert_eq(f->timelines[0].behaviour, 0);
+	cr_assert_eq(f->timelines[3].store, 1);
+	lab_findings_free(f);
+}
