@@ -303,12 +303,14 @@ static int compare(struct comparison *c)
 	    lab_line_up(&c->line_up, c->o, c->dir) < 0)
 		return -1;
 	describe(c);
+	lab_server_stop_waiting(c->o->stop);
 	get_ready(c);
 	add_rows(c);
 	if (lab_findings_ok(c->f))
 		try_all(c);
 	for (size_t i = 0; i < c->line_up.n; i++)
 		lab_subject_stop(&c->line_up.list[i]);
+	lab_server_stop_waiting(NULL);
 	lab_findings_order(c->f);
 	c->f->run.took_ms = (lab_now() - c->begun) / LAB_MS;
 	c->f->run.interrupted = atomic_load(c->o->stop);

@@ -10,6 +10,7 @@
 #include "lab/clock.h"
 #include "lab/compare.h"
 #include "lab/fail.h"
+#include "lab/redis.h"
 #include "lab/subject.h"
 
 TestSuite(compare, .init = broken_register, .timeout = 120);
@@ -189,6 +190,17 @@ Test(compare, stops_when_told_to)
 	cr_assert_lt(lab_now() - begun, 20000 * LAB_MS);
 	is(f, "file", "fork", LAB_OUTCOME_NOT_RUN);
 	lab_findings_free(f);
+}
+
+/* A JVM takes seconds to come up; nobody waits for it who is told to end. */
+Test(compare, servers_are_not_waited_for_by_who_is_told_to_end)
+{
+	atomic_bool now = true;
+
+	lab_server_stop_waiting(&now);
+	cr_assert_null(lab_redis_start(NULL));
+	cr_assert(strstr(lab_errmsg(), "interrupted"), "%s", lab_errmsg());
+	lab_server_stop_waiting(NULL);
 }
 
 /* A fault leaves a timeline, in which nobody overlaps. */
