@@ -29,7 +29,9 @@ struct lab_subject_kind {
 	int (*wait)(struct lab_subject *s);
 	int (*flush)(struct lab_subject *s);  /* forget everything */
 	int (*fill)(struct lab_subject *s);   /* until memory is full */
-	int64_t (*left)(struct lab_subject *s);  /* things that it keeps */
+	/* Things that it keeps, and how many bytes they take; -1: it does not
+	 * say. */
+	int64_t (*left)(struct lab_subject *s, int64_t *bytes);
 	int stays;          /* of them for each name that was locked once */
 	const char *what_stays;
 	/* Where granting takes its time: how many times the usual lease, and
