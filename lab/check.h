@@ -59,6 +59,7 @@ struct lab_check { /* what to ask for; zeroed is the usual */
 struct lab_verdict {
 	uint64_t violations; /* all of them */
 	uint64_t broken[LAB_NRULES];
+	uint64_t late; /* of LOST's: those that are a matter of time alone */
 	size_t nwords; /* the first ones, in words */
 	char words[LAB_WORDS][960];
 

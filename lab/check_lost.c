@@ -22,10 +22,12 @@ static void lateness(struct lab_ops *o, const struct lab_op *op)
 		return;
 	if (op->lost - due > o->verdict->late_ns)
 		o->verdict->late_ns = op->lost - due;
-	if (op->lost - due > slack(o))
-		lab_violation(o->verdict, LAB_RULE_LOST,
-			      "%s was lost, and told so %.3f ms too late",
-			      lab_op_text(o, op), ms(op->lost - due));
+	if (op->lost - due <= slack(o))
+		return;
+	o->verdict->late++;
+	lab_violation(o->verdict, LAB_RULE_LOST,
+		      "%s was lost, and told so %.3f ms too late",
+		      lab_op_text(o, op), ms(op->lost - due));
 }
 
 static void check_lost(struct lab_ops *o, const struct lab_op *op)
@@ -50,12 +52,13 @@ static void check_silent(struct lab_ops *o, const struct lab_op *op)
 {
 	int64_t due = lab_awake(o, op->pid, op->until);
 
-	if (op->was_over && op->was_over - due > slack(o))
-		lab_violation(
-			o->verdict, LAB_RULE_LOST,
-			"the lease of %s was over for %.3f ms, and it was "
-			"never lost",
-			lab_op_text(o, op), ms(op->was_over - due));
+	if (!op->was_over || op->was_over - due <= slack(o))
+		return;
+	o->verdict->late++;
+	lab_violation(o->verdict, LAB_RULE_LOST,
+		      "the lease of %s was over for %.3f ms, and it was never "
+		      "lost",
+		      lab_op_text(o, op), ms(op->was_over - due));
 }
 
 int lab_check_losses(struct lab_ops *o)
@@ -89,13 +92,14 @@ static void check_found(struct lab_ops *o, const struct lab_op *op,
 	if (!o->check->found_ns)
 		return;
 	due = lab_awake(o, op->pid, w->end + o->check->found_ns);
-	if (given_up > due)
-		lab_violation(
-			o->verdict, LAB_RULE_LOST,
-			"%s was wiped from the store at %.6f, and held on "
-			"to for %.3f ms more than may be",
-			lab_op_text(o, op), (double)w->begin / 1e9,
-			ms(given_up - due));
+	if (given_up <= due)
+		return;
+	o->verdict->late++;
+	lab_violation(o->verdict, LAB_RULE_LOST,
+		      "%s was wiped from the store at %.6f, and held on to for "
+		      "%.3f ms more than may be",
+		      lab_op_text(o, op), (double)w->begin / 1e9,
+		      ms(given_up - due));
 }
 
 /* Only what was granted before is surely gone. */

@@ -216,6 +216,9 @@ static void set_up(struct comparison *c, struct lab_trial *t)
 	t->worker = c->o->worker;
 	t->stop = c->o->stop;
 	t->quick = c->o->quick;
+	t->strain = LAB_STRAIN;
+	t->leisure = 1;
+	t->kept = c->o->keep != NULL;
 	t->seed = c->o->seed;
 	t->findings = c->f;
 	t->mutex = &c->mutex;
@@ -300,12 +303,15 @@ static int compare(struct comparison *c)
 	    lab_line_up(&c->line_up, c->o, c->dir) < 0)
 		return -1;
 	describe(c);
+	lab_server_stop_waiting(c->o->stop);
 	get_ready(c);
 	add_rows(c);
 	if (lab_findings_ok(c->f))
 		try_all(c);
 	for (size_t i = 0; i < c->line_up.n; i++)
 		lab_subject_stop(&c->line_up.list[i]);
+	lab_server_stop_waiting(NULL);
+	lab_findings_order(c->f);
 	c->f->run.took_ms = (lab_now() - c->begun) / LAB_MS;
 	c->f->run.interrupted = atomic_load(c->o->stop);
 	return lab_findings_ok(c->f) ? 0 : lab_fail("out of memory");

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define READY_MS 30000
+#define READY_MS 60000
 /* A follower that is refused asks again; one that is let in and then turned
  * away has another election.  A leader listens soon after it was elected. */
 #define PATIENCE_MS 1000
@@ -143,6 +143,8 @@ static int all_serve(void *arg)
 {
 	struct lab_ensemble *e = arg;
 
+	if (!lab_server_waits())
+		return lab_fail("interrupted");
 	for (int i = 0; i < LAB_NODES; i++) {
 		if (!*lab_zk_mode(e->node[i]))
 			return 0;
@@ -152,8 +154,10 @@ static int all_serve(void *arg)
 
 int lab_ensemble_wait(struct lab_ensemble *e, int64_t timeout_ms)
 {
-	if (lab_wait_until(lab_after_ms(timeout_ms), all_serve, e) > 0)
-		return 0;
+	int rc = lab_wait_until(lab_after_ms(timeout_ms), all_serve, e);
+
+	if (rc != 0)
+		return rc < 0 ? -1 : 0;
 	lab_fail("the ensemble does not serve after %" PRId64 " ms",
 		 timeout_ms);
 	lab_fail_tail(e->node[0]->log);

@@ -127,6 +127,7 @@ static void *push(struct lab_findings *f, void *array, size_t *n, size_t size)
 		memcpy(array, &base, sizeof(base));
 	}
 	*n = i + 1;
+	memset(base + i * size, 0, size); /* what was there was taken back */
 	return base + i * size;
 }
 
@@ -209,6 +210,73 @@ enum lab_outcome lab_findings_worst(const struct lab_findings *f)
 		if (f->cells[i].outcome > worst)
 			worst = f->cells[i].outcome;
 	return worst;
+}
+
+void lab_findings_forget(struct lab_findings *f, size_t store, size_t behaviour)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < f->n_figures; i++)
+		if (f->figures[i].store != store ||
+		    f->figures[i].behaviour != behaviour)
+			f->figures[kept++] = f->figures[i];
+	f->n_figures = kept;
+	kept = 0;
+	for (size_t i = 0; i < f->n_timelines; i++)
+		if (f->timelines[i].store != store ||
+		    f->timelines[i].behaviour != behaviour)
+			f->timelines[kept++] = f->timelines[i];
+	f->n_timelines = kept;
+}
+
+static size_t place(const struct lab_findings *f, size_t store,
+		    size_t behaviour)
+{
+	return behaviour * f->n_stores + store;
+}
+
+static void order_figures(struct lab_findings *f)
+{
+	struct lab_figure *g = f->figures;
+
+	for (size_t i = 1; i < f->n_figures; i++) {
+		struct lab_figure moved = g[i];
+		size_t to = place(f, moved.store, moved.behaviour);
+		size_t j = i;
+
+		while (j > 0 &&
+		       place(f, g[j - 1].store, g[j - 1].behaviour) > to) {
+			g[j] = g[j - 1];
+			j--;
+		}
+		g[j] = moved;
+	}
+}
+
+static void order_timelines(struct lab_findings *f)
+{
+	struct lab_timeline *t = f->timelines;
+
+	for (size_t i = 1; i < f->n_timelines; i++) {
+		struct lab_timeline moved = t[i];
+		size_t to = place(f, moved.store, moved.behaviour);
+		size_t j = i;
+
+		while (j > 0 &&
+		       place(f, t[j - 1].store, t[j - 1].behaviour) > to) {
+			t[j] = t[j - 1];
+			j--;
+		}
+		t[j] = moved;
+	}
+}
+
+/* By insertion: there are some dozens, and those of one cell keep their order.
+ */
+void lab_findings_order(struct lab_findings *f)
+{
+	order_figures(f);
+	order_timelines(f);
 }
 
 /* ---- Timelines ----------------------------------------------------------- */

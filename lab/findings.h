@@ -197,6 +197,14 @@ bool lab_findings_cells(struct lab_findings *f);
 struct lab_finding *lab_findings_cell(struct lab_findings *f, size_t store,
 				      size_t behaviour);
 
+/* When all is there: figures and timelines in the order of behaviours, then of
+ * stores, however they came in. */
+void lab_findings_order(struct lab_findings *f);
+
+/* Take back the figures and timelines of a cell. */
+void lab_findings_forget(struct lab_findings *f, size_t store,
+			 size_t behaviour);
+
 /* Of a timeline of `f`; the party's index. */
 size_t lab_timeline_party(struct lab_findings *f, struct lab_timeline *t,
 			  const char *name);

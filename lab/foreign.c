@@ -16,12 +16,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define START_MS 10000 /* an interpreter takes its time */
+#define START_MS 15000 /* an interpreter takes its time */
 #define SPARE_MS 5000  /* beyond a timeout */
 
 struct lab_foreign {
 	pid_t pid;
 	int fd; /* its standard input and output */
+	char about[80];
 	char line[512];
 	size_t len;
 };
@@ -152,11 +153,19 @@ struct lab_foreign *lab_foreign_start(const char *command, const char *dir)
 		close(err);
 	if (f->pid > 0 &&
 	    hear(f, lab_after_ms(START_MS), hello, sizeof(hello)) &&
-	    !strncmp(hello, "ready", 5))
+	    !strncmp(hello, "ready", 5)) {
+		snprintf(f->about, sizeof(f->about), "%.79s",
+			 hello + 5 + (hello[5] == ' '));
 		return f;
+	}
 	lab_fail("\"%.200s\" did not say \"ready\"", command);
 	lab_foreign_free(f);
 	return NULL;
+}
+
+const char *lab_foreign_about(const struct lab_foreign *f)
+{
+	return f->about;
 }
 
 static int ended(void *foreign)

@@ -17,6 +17,9 @@ struct lab_foreign;
 struct lab_foreign *lab_foreign_start(const char *command, const char *dir);
 void lab_foreign_free(struct lab_foreign *f);
 
+/* What it said it is, behind "ready". */
+const char *lab_foreign_about(const struct lab_foreign *f);
+
 /* As the functions of dlock.h, with their codes.  A timeout < 0 is for ever. */
 int lab_foreign_acquire(struct lab_foreign *f, const char *name,
 			int64_t timeout_ms, uint64_t *token);

@@ -2,6 +2,7 @@
 #include "lab/report_impl.h"
 
 #include <math.h>
+#include <string.h>
 
 static void number(struct lab_sheet *s, double value)
 {
@@ -12,17 +13,26 @@ static void number(struct lab_sheet *s, double value)
 
 /* The columns that a group needs. */
 struct columns {
-	bool single; /* nothing was measured more than once */
-	bool floor;  /* somebody has one */
+	bool single;      /* nothing was measured more than once */
+	bool floor;       /* somebody has one */
+	const char *same; /* what all of them are; NULL: they differ */
 };
 
 static struct columns columns_of(const struct lab_findings *f, size_t lead)
 {
 	struct columns c = { .single = lab_figure_single(f, lead) };
 
-	for (size_t i = lead; i < f->n_figures; i++)
-		if (lab_figure_same(f, lead, i) && f->figures[i].floor_p50 >= 0)
-			c.floor = true;
+	for (size_t i = lead; i < f->n_figures; i++) {
+		const struct lab_figure *g = &f->figures[i];
+
+		if (!lab_figure_same(f, lead, i) || g->floor_p50 < 0)
+			continue;
+		if (!c.floor)
+			c.same = g->floor;
+		else if (c.same && strcmp(c.same, g->floor) != 0)
+			c.same = NULL;
+		c.floor = true;
+	}
 	return c;
 }
 
@@ -40,10 +50,10 @@ static void row(struct lab_sheet *s, const struct lab_findings *f,
 		number(s, g->samples ? g->p99 : NAN);
 	}
 	number(s, g->samples ? g->max : NAN);
-	if (columns.floor) {
+	if (columns.floor)
 		number(s, has_floor ? g->floor_p50 : NAN);
+	if (columns.floor && !columns.same)
 		lab_put(s, "<td>%s</td>", has_floor ? g->floor : "none");
-	}
 	lab_put(s, "</tr>\n");
 }
 
@@ -70,10 +80,12 @@ static void table(struct lab_sheet *s, const struct lab_findings *f,
 	const struct lab_figure *g = &f->figures[lead];
 	struct columns columns = columns_of(f, lead);
 
-	lab_put(s, "<table>\n<caption>%s%s%s; %s is better%s</caption>\n",
+	lab_put(s, "<table>\n<caption>%s%s%s; %s is better%s%s%s</caption>\n",
 		g->name, *g->unit ? ", in " : "", lab_say_unit(g->unit),
 		g->more_is_better ? "more" : "less",
-		columns.single ? "; measured once" : "");
+		columns.single ? "; measured once" : "",
+		columns.same ? "; floor: " : "",
+		columns.same ? columns.same : "");
 	lab_put(s, "<thead><tr><th scope=\"col\">store</th>");
 	if (!columns.single)
 		lab_put(s, "<th scope=\"col\" class=\"n\">samples</th>"
@@ -82,8 +94,9 @@ static void table(struct lab_sheet *s, const struct lab_findings *f,
 	lab_put(s, "<th scope=\"col\" class=\"n\">%s</th>",
 		columns.single ? "value" : "max");
 	if (columns.floor)
-		lab_put(s, "<th scope=\"col\" class=\"n\">floor</th>"
-			   "<th scope=\"col\">which is</th>");
+		lab_put(s, "<th scope=\"col\" class=\"n\">floor</th>");
+	if (columns.floor && !columns.same)
+		lab_put(s, "<th scope=\"col\">which is</th>");
 	lab_put(s, "</tr></thead>\n<tbody>\n");
 	for (size_t i = lead; i < f->n_figures; i++)
 		if (lab_figure_same(f, lead, i))

@@ -129,7 +129,9 @@ static void store(struct lab_sheet *s, const struct lab_store *it, size_t i)
 		it->caps    ? lab_say_caps(text, it->caps) :
 			      "–");
 	lab_put(s, "<td class=\"n\">%s</td></tr>\n",
-		it->ttl_ms ? lab_say_ms(text, (double)it->ttl_ms) : "none");
+		it->foreign ? "its own" :
+		it->ttl_ms  ? lab_say_ms(text, (double)it->ttl_ms) :
+			      "none");
 }
 
 static void all_stores(struct lab_sheet *s, const struct lab_findings *f)

@@ -119,8 +119,9 @@ static void all_stores(struct lab_sheet *s, const struct lab_findings *f)
 			it->foreign ? "nothing: not a store of dlock" :
 				      lab_say_caps(text, it->caps));
 		lab_put(s, "%s |\n",
-			it->ttl_ms ? lab_say_ms(text, (double)it->ttl_ms) :
-				     "none");
+			it->foreign ? "its own" :
+			it->ttl_ms  ? lab_say_ms(text, (double)it->ttl_ms) :
+				      "none");
 	}
 }
 

@@ -12,7 +12,9 @@ static void cell(struct lab_sheet *s, const struct lab_findings *f,
 	lab_html_verdict(s, c->outcome);
 	lab_put(s, "</a>");
 	if (c->found_ms >= 0)
-		lab_put(s, "<small>found after %s</small>",
+		lab_put(s,
+			"<small>found after "
+			"<span class=\"nb\">%s</span></small>",
 			lab_say_ms(text, (double)c->found_ms));
 	lab_put(s, "</td>");
 }

@@ -21,7 +21,7 @@ static const char *const rules[] = {
 	":root{color-scheme:light dark;" LIGHT "}\n",
 	"@media screen and (prefers-color-scheme:dark){:root{" DARK "}}\n",
 	"*{box-sizing:border-box}\n"
-	"body{margin:0 auto;padding:1rem;max-width:1240px;color:var(--fg);"
+	"body{margin:0 auto;padding:1rem;max-width:1280px;color:var(--fg);"
 	"background:var(--bg);font:16px/1.5 system-ui,sans-serif;"
 	"overflow-wrap:anywhere;print-color-adjust:exact;"
 	"-webkit-print-color-adjust:exact}\n"
@@ -57,7 +57,7 @@ static const char *const rules[] = {
 	"td.n,th.n{text-align:right;white-space:nowrap}\n"
 	"tr.part th{color:var(--dim);font-weight:600}\n"
 	"table.matrix{overflow-wrap:normal}\n"
-	"table.matrix td{min-width:7.5rem}\n"
+	"table.matrix td{min-width:6.4rem}.nb{white-space:nowrap}\n"
 	"table.matrix th[scope=row]{position:sticky;left:0;z-index:1;"
 	"min-width:8rem;max-width:15rem;overflow-wrap:anywhere}\n"
 	"table.matrix th[scope=col]{max-width:11rem;overflow-wrap:anywhere}\n"

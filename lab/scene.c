@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #define HOLD_US 300
+#define HOLD_MS 50
 #define IMPATIENT_MS 5 /* of every second one: it gives up, and often */
 #define MOST_PARTIES 8
 
@@ -39,8 +40,12 @@ double lab_scene_inherit(struct lab_trial *t, struct lab_scene *s,
 		   bound_ms);
 	lab_expect(t, s->got.rc == DLOCK_OK,
 		   "B was not granted the lock, but told: %s", s->got.text);
-	if (s->got.rc == DLOCK_OK)
+	if (s->got.rc == DLOCK_OK) {
+		/* Long enough to be seen, if A believes that it holds. */
+		if (t->behaviour->fault)
+			lab_wait(t, HOLD_MS);
 		lab_give(s->b);
+	}
 	return took;
 }
 
@@ -52,6 +57,18 @@ int lab_scene_end(struct lab_trial *t, struct lab_scene *s)
 		t->lost_declared = true;
 	lab_expect(t, r.rc != LAB_NO_REPLY, "the release did not return");
 	return r.rc;
+}
+
+void lab_scene_free(struct lab_trial *t, struct lab_party *p,
+		    const char *otherwise)
+{
+	struct lab_reply r = lab_take(p, 0);
+
+	lab_expect(t, r.rc != DLOCK_EBUSY, "%s", otherwise);
+	lab_expect(t, r.rc == DLOCK_OK, "a free lock was not granted: %s",
+		   r.text);
+	if (r.rc == DLOCK_OK)
+		lab_give(p);
 }
 
 int64_t lab_crowd(struct lab_trial *t, const enum lab_mode modes[], size_t n,
@@ -78,6 +95,8 @@ int64_t lab_crowd(struct lab_trial *t, const enum lab_mode modes[], size_t n,
 		struct lab_reply r = lab_hear(p[i], LAB_LONG_MS);
 
 		lab_expect(t, r.rc == DLOCK_OK, "%s: %s", names[i], r.text);
+		lab_expect(t, r.count > 0 || i % 2,
+			   "%s, who has patience, never got it", names[i]);
 		granted += r.count;
 	}
 	return granted;

@@ -30,9 +30,14 @@ double lab_scene_inherit(struct lab_trial *t, struct lab_scene *s,
  * the store may lose holds. */
 int lab_scene_end(struct lab_trial *t, struct lab_scene *s);
 
+/* Nobody holds it or is in its line: P gets it at once, or that is broken, as
+ * `otherwise` says, and gives it back. */
+void lab_scene_free(struct lab_trial *t, struct lab_party *p,
+		    const char *otherwise);
+
 /* `n` parties work in turns on the trial's lock for some time, every second one
- * with little patience; the modes are theirs in order.  Returns how often they
- * were granted it. */
+ * with little patience; the modes are theirs in order.  The others are granted
+ * it, or that is broken.  Returns how often they all were. */
 int64_t lab_crowd(struct lab_trial *t, const enum lab_mode modes[], size_t n,
 		  uint32_t limit, int how, int64_t run_ms);
 

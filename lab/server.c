@@ -14,10 +14,24 @@
 #include <string.h>
 #include <unistd.h>
 
-#define READY_MS 10000
+#define READY_MS 30000 /* a JVM on a busy machine takes its time */
 #define STOP_MS 3000
 #define PROBE_MS 500
 #define PORTS 5 /* how many are tried */
+
+static _Atomic(const atomic_bool *) stop_waiting;
+
+void lab_server_stop_waiting(const atomic_bool *stop)
+{
+	atomic_store(&stop_waiting, stop);
+}
+
+bool lab_server_waits(void)
+{
+	const atomic_bool *stop = atomic_load(&stop_waiting);
+
+	return !stop || !atomic_load(stop);
+}
 
 static int make_dir(struct lab_server *s)
 {
@@ -46,6 +60,8 @@ static int serves(void *arg)
 	struct lab_server *s = arg;
 	int status;
 
+	if (!lab_server_waits())
+		return lab_fail("interrupted");
 	if (ended(s, &status))
 		return lab_fail("%s ended at once, status 0x%x", s->kind->name,
 				(unsigned)status);

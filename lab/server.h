@@ -16,6 +16,7 @@
 #include "lab/net.h"
 #include "lab/process.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -60,6 +61,11 @@ struct lab_server {
  */
 struct lab_server *lab_server_start(const struct lab_server_kind *kind,
 				    void *options, bool wall);
+
+/* Whoever waits for a server to come up, in whatever thread, gives up once
+ * `stop` is set.  NULL: it does not, any more. */
+void lab_server_stop_waiting(const atomic_bool *stop);
+bool lab_server_waits(void);
 
 /* Where it can be reached: its unix socket if it has no port. */
 struct lab_address lab_server_address(const struct lab_server *s);

@@ -88,6 +88,20 @@ int lab_subject_restart(struct lab_subject *s)
 	return s->kind->wait ? s->kind->wait(s) : 0;
 }
 
+int lab_subject_revive(struct lab_subject *s)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < s->n_nodes; i++) {
+		if (lab_server_alive(s->nodes[i]))
+			continue;
+		if (restart(s->nodes[i]) < 0)
+			return -1;
+		any = true;
+	}
+	return any && s->kind->wait ? s->kind->wait(s) : 0;
+}
+
 int lab_subject_pause(struct lab_subject *s)
 {
 	return each(s, lab_server_pause);

@@ -29,7 +29,9 @@ struct lab_subject_kind {
 	int (*wait)(struct lab_subject *s);
 	int (*flush)(struct lab_subject *s);  /* forget everything */
 	int (*fill)(struct lab_subject *s);   /* until memory is full */
-	int64_t (*left)(struct lab_subject *s);  /* things that it keeps */
+	/* Things that it keeps, and how many bytes they take; -1: it does not
+	 * say. */
+	int64_t (*left)(struct lab_subject *s, int64_t *bytes);
 	int stays;          /* of them for each name that was locked once */
 	const char *what_stays;
 	/* Where granting takes its time: how many times the usual lease, and
@@ -75,6 +77,9 @@ extern const struct lab_subject_kind *const lab_subject_kinds[];
  * rest. */
 int lab_subject_start(struct lab_subject *s);
 void lab_subject_stop(struct lab_subject *s);
+
+/* Start again what does not run, or not any more. */
+int lab_subject_revive(struct lab_subject *s);
 
 /* To all nodes. */
 int lab_subject_kill(struct lab_subject *s);

@@ -21,7 +21,7 @@
 #define REDIS_MEMORY "24mb"
 #define MEMCACHED_MB 8
 
-#define ENSEMBLE_MS 20000 /* to have a leader again */
+#define ENSEMBLE_MS 60000 /* to have a leader again */
 
 /* ---- Redis --------------------------------------------------------------- */
 
@@ -66,10 +66,18 @@ static int redis_fill(struct lab_subject *s)
 	return lab_fail("redis takes more than its maxmemory");
 }
 
-static int64_t redis_left(struct lab_subject *s)
+#define REDIS_BYTES                                                            \
+	"local n = 0 for _, key in ipairs(redis.call('keys', '*')) do "        \
+	"n = n + redis.call('memory', 'usage', key) end return n"
+
+static int64_t redis_left(struct lab_subject *s, int64_t *bytes)
 {
 	char reply[32];
 
+	*bytes = -1;
+	if (lab_redis_do(s->nodes[0], reply, sizeof(reply), "EVAL \"%s\" 0",
+			 REDIS_BYTES) == 0)
+		*bytes = strtoll(reply, NULL, 10);
 	if (lab_redis_do(s->nodes[0], reply, sizeof(reply), "DBSIZE") < 0)
 		return -1;
 	return strtoll(reply, NULL, 10);
@@ -148,16 +156,24 @@ static int memcached_fill(struct lab_subject *s)
 	return rc;
 }
 
-static int64_t memcached_left(struct lab_subject *s)
+static int64_t memcached_stat(const char *stats, const char *name)
+{
+	const char *at = strstr(stats, name);
+
+	return at ? strtoll(at + strlen(name), NULL, 10) : -1;
+}
+
+static int64_t memcached_left(struct lab_subject *s, int64_t *bytes)
 {
 	char *stats = malloc(65536);
-	const char *at = NULL;
 	int64_t n = -1;
 
-	if (stats && lab_memcached_do(s->nodes[0], stats, 65536, "stats") == 0)
-		at = strstr(stats, "STAT curr_items ");
-	if (at)
-		n = strtoll(at + 16, NULL, 10);
+	*bytes = -1;
+	if (stats &&
+	    lab_memcached_do(s->nodes[0], stats, 65536, "stats") == 0) {
+		n = memcached_stat(stats, "STAT curr_items ");
+		*bytes = memcached_stat(stats, "STAT bytes ");
+	}
 	free(stats);
 	return n;
 }
@@ -220,8 +236,15 @@ static int zk_start(struct lab_subject *s)
 	return 0;
 }
 
-static int64_t zk_left(struct lab_subject *s)
+static int64_t zk_left(struct lab_subject *s, int64_t *bytes)
 {
+	static const char name[] = "zk_approximate_data_size";
+	char reply[8192];
+	const char *at = NULL;
+
+	if (lab_zk_word(s->nodes[0], "mntr", reply, sizeof(reply)) == 0)
+		at = strstr(reply, name);
+	*bytes = at ? strtoll(at + sizeof(name) - 1, NULL, 10) : -1;
 	return lab_zk_number(s->nodes[0], "srvr", "Node count");
 }
 

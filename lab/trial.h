@@ -28,6 +28,10 @@ struct lab_trial {
 	atomic_bool *stop;
 	bool quick;
 	uint64_t seed;
+	int strain;         /* from so much on, in percent, the machine is too
+			     * busy for verdicts that are a matter of time */
+	int leisure;        /* 1; more when it is tried again on such a one:
+			     * leases and bounds are so many times as long */
 	int64_t ttl_ms;     /* of this trial's holds; 0: none expire */
 	int64_t ask_ms;     /* past its timeout a request may take so long */
 
@@ -35,6 +39,7 @@ struct lab_trial {
 	char proxied[1400];
 	char name[LAB_NAME];/* of the lock; no other trial has it */
 	char dir[512];      /* of histories; a writer's resource is there too */
+	bool kept;          /* ... which stays there */
 	struct lab_history *history;
 	struct lab_party *parties;
 	struct lab_check check;
@@ -42,6 +47,7 @@ struct lab_trial {
 	/* What came of it. */
 	bool failed;
 	bool broken;
+	bool certain;       /* ... at whatever time things happened */
 	bool refused;
 	bool lost_declared; /* a loss that the store had declared was seen */
 	char why[400];
@@ -58,8 +64,16 @@ struct lab_trial {
 	size_t store, row;
 };
 
-/* Run it and put what came of it into the findings. */
+#define LAB_STRAIN 20 /* usual */
+
+/* Run it and put what came of it into the findings.  What is broken, or could
+ * not be tried, while the machine was too busy is tried again, unless no delay
+ * can be the reason; what it was at first is told. */
 void lab_trial_run(struct lab_trial *t);
+
+/* For that: read the history, say what is broken; and the verdict. */
+void lab_trial_judge(struct lab_trial *t);
+enum lab_outcome lab_trial_outcome(const struct lab_trial *t);
 
 /* The lease of most trials with a subject; what its URI says stays. */
 int64_t lab_usual_ttl_ms(const struct lab_subject *s, bool quick);

@@ -318,7 +318,9 @@ static int open_store(struct lab_worker *w, struct lab_reply *r)
 	if (*w->hello.command) {
 		w->foreign = lab_foreign_start(w->hello.command, w->hello.dir);
 		r->rc = w->foreign ? DLOCK_OK : DLOCK_EUNREACHABLE;
-		lab_worker_say(r, "%s", w->foreign ? "" : lab_errmsg());
+		lab_worker_say(r, "%s",
+			       w->foreign ? lab_foreign_about(w->foreign) :
+					    lab_errmsg());
 		return r->rc;
 	}
 	r->rc = dlock_open(&w->client, w->hello.uri, &o);

@@ -38,11 +38,23 @@ static void print_wrapped(FILE *out, int indent, const char *text)
 	}
 }
 
+/* Of most trials; a session's time in ZooKeeper. */
+static const char *lease_words(const struct lab_store *s, char *out,
+			       size_t size)
+{
+	*out = '\0';
+	if (s->ttl_ms)
+		snprintf(out, size, "; leases of %g s",
+			 (double)s->ttl_ms / 1e3);
+	return out;
+}
+
 static void print_run(FILE *out, const struct lab_findings *f)
 {
 	const struct lab_run *r = &f->run;
 	char date[40] = "";
-	char line[512];
+	char line[2048];
+	char lease[40];
 	struct tm tm;
 	time_t at = (time_t)r->began;
 
@@ -57,9 +69,10 @@ static void print_run(FILE *out, const struct lab_findings *f)
 	for (size_t i = 0; i < f->n_stores; i++) {
 		const struct lab_store *s = &f->stores[i];
 
-		snprintf(line, sizeof(line), "%s: %s%s%s%s%s%s%s", s->name,
+		snprintf(line, sizeof(line), "%s: %s%s%s%s%s%s%s%s", s->name,
 			 s->uri, *s->server ? ", " : "", s->server,
 			 *s->settings ? "; " : "", s->settings,
+			 lease_words(s, lease, sizeof(lease)),
 			 *s->trouble ? "; NOT TRIED: " : "", s->trouble);
 		print_wrapped(out, 0, line);
 	}
@@ -123,25 +136,38 @@ static void print_matrix(FILE *out, const struct lab_findings *f)
 
 /* ---- Why ----------------------------------------------------------------- */
 
-/* Reasons that a whole row shares are told once. */
-static bool told_before(const struct lab_findings *f, size_t s, size_t b)
+static bool same(const struct lab_findings *f, size_t s, size_t a, size_t b)
 {
-	const struct lab_finding *c = lab_finding(f, s, b);
+	const struct lab_finding *c = lab_finding(f, s, a);
+	const struct lab_finding *d = lab_finding(f, s, b);
 
-	for (size_t i = 0; i < b; i++) {
-		const struct lab_finding *d = lab_finding(f, s, i);
-
-		if (d->outcome == c->outcome && !strcmp(d->why, c->why))
-			return true;
-	}
-	return false;
+	return c->outcome == d->outcome && !strcmp(c->why, d->why);
 }
 
-static size_t print_why(FILE *out, const struct lab_findings *f,
-			enum lab_outcome outcome)
+/* A reason that several behaviours share is told once, with all of them. */
+static void print_reason(FILE *out, const struct lab_findings *f, size_t s,
+			 size_t b)
 {
-	char line[1024];
-	size_t n = 0;
+	char line[2048];
+	size_t n;
+
+	for (size_t i = 0; i < b; i++)
+		if (same(f, s, i, b))
+			return;
+	n = (size_t)snprintf(line, sizeof(line), "%s, %s", f->stores[s].name,
+			     f->behaviours[b].title);
+	for (size_t i = b + 1; i < f->n_behaviours && n < sizeof(line) / 2; i++)
+		if (same(f, s, i, b))
+			n += (size_t)snprintf(line + n, sizeof(line) - n,
+					      ", %s", f->behaviours[i].title);
+	snprintf(line + n, sizeof(line) - n, ": %s", lab_finding(f, s, b)->why);
+	print_wrapped(out, 2, line);
+}
+
+static void print_why(FILE *out, const struct lab_findings *f,
+		      enum lab_outcome outcome)
+{
+	bool any = false;
 
 	for (size_t s = 0; s < f->n_stores; s++) {
 		for (size_t b = 0; b < f->n_behaviours; b++) {
@@ -149,22 +175,13 @@ static size_t print_why(FILE *out, const struct lab_findings *f,
 
 			if (c->outcome != outcome || !*c->why)
 				continue;
-			if (outcome == LAB_OUTCOME_NOT_RUN &&
-			    told_before(f, s, b))
-				continue;
-			if (n++ == 0)
+			if (!any)
 				fprintf(out, "\n%s\n",
 					lab_outcome_words(outcome));
-			snprintf(line, sizeof(line), "%s, %s%s: %s",
-				 f->stores[s].name, f->behaviours[b].title,
-				 outcome == LAB_OUTCOME_NOT_RUN ?
-					 " and others" :
-					 "",
-				 c->why);
-			print_wrapped(out, 2, line);
+			any = true;
+			print_reason(out, f, s, b);
 		}
 	}
-	return n;
 }
 
 /* ---- Figures ------------------------------------------------------------- */

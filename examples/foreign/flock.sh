@@ -4,7 +4,7 @@
 #
 # The lock is that of a descriptor of this shell, so it ends with the shell.
 dir=${1:-${TMPDIR:-/tmp}}
-echo ready
+echo "ready $(flock --version)"
 while read -r verb name_ ms; do
 	case $verb in
 	acquire)

@@ -4,6 +4,7 @@
 `dlock compare --foreign`.  A session that was lost is told at the release."""
 import sys
 
+import kazoo.version
 from kazoo.client import KazooClient, KazooState
 from kazoo.exceptions import KazooException, LockTimeout
 
@@ -38,7 +39,7 @@ def acquire(name, ms):
 
 client.add_listener(listen)
 client.start(timeout=8)
-answer("ready")
+answer("ready kazoo " + kazoo.version.__version__)
 for line in sys.stdin:
     words = line.split()
     try:

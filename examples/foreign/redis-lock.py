@@ -37,7 +37,7 @@ def release():
 
 
 client.ping()
-answer("ready")
+answer("ready redis-py " + redis.__version__)
 for line in sys.stdin:
     words = line.split()
     try:

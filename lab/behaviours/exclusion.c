@@ -9,8 +9,6 @@ static void run(struct lab_trial *t)
 	int64_t ms = lab_of(t, 400, 2000);
 	int64_t granted = lab_crowd(t, modes, 4, 0, 0, ms);
 
-	lab_expect(t, granted >= 4, "four clients got it %d times in all",
-		   (int)granted);
 	lab_measured(t, "contended", "grants to 4 clients that compete", "1/s",
 		     true, (double)granted * 1000 / (double)ms);
 }

@@ -3,11 +3,11 @@
 
 static void run(struct lab_trial *t)
 {
-	int64_t before, after;
+	int64_t before, after, bytes, more;
 	struct lab_scene s;
 	struct lab_reply r;
 
-	before = t->subject->kind->left(t->subject);
+	before = t->subject->kind->left(t->subject, &bytes);
 	lab_scene(t, &s, 0);
 	lab_give(s.a);
 	lab_scene_inherit(t, &s, lab_now(), LAB_LONG_MS);
@@ -18,9 +18,13 @@ static void run(struct lab_trial *t)
 	lab_give(s.a);
 	lab_leave(s.a);
 	lab_leave(s.b);
-	after = t->subject->kind->left(t->subject);
+	after = t->subject->kind->left(t->subject, &more);
 	lab_measured(t, "left", "things left in the server for one name", "",
 		     false, (double)(after - before));
+	if (bytes >= 0 && more >= 0)
+		lab_measured(t, "left-bytes",
+			     "bytes left in the server for one name", "bytes",
+			     false, (double)(more - bytes));
 	lab_expect(t, after - before <= t->subject->kind->stays,
 		   "%d things were left in the server, and %d may: %s",
 		   (int)(after - before), t->subject->kind->stays,

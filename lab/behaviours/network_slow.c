@@ -5,15 +5,11 @@ static void run(struct lab_trial *t)
 {
 	static const enum lab_mode modes[3] = { LAB_MUTEX, LAB_MUTEX,
 						LAB_MUTEX };
-	int64_t granted;
 
 	lab_fault_begins(t, "every message takes 20 ms");
 	lab_delay(t, 20);
-	granted = lab_crowd(t, modes, 3, 0, LAB_JOIN_PROXIED,
-			    lab_of(t, 2000, 4000));
+	lab_crowd(t, modes, 3, 0, LAB_JOIN_PROXIED, lab_of(t, 2000, 4000));
 	lab_fault_ends(t);
-	lab_expect(t, granted >= 3, "three clients got it %d times",
-		   (int)granted);
 }
 
 const struct lab_behaviour lab_behaviour_network_slow = {

@@ -17,7 +17,8 @@ static void run(struct lab_trial *t)
 	size_t n;
 
 	snprintf(e.name, sizeof(e.name), "%s", t->name);
-	r = lab_do(a, &e);
+	lab_tell(a, &e);
+	r = lab_hear(a, LAB_LONG_MS);
 	lab_expect(t, r.rc == DLOCK_OK, "%s", r.text);
 	us = t->broken ? NULL : lab_samples(t, e.other, &n);
 	if (us)

@@ -19,6 +19,12 @@ static void recover(struct lab_trial *t, struct lab_party *c, int64_t begun)
 	lab_give(c);
 }
 
+/* Of an ensemble clients are promised 7/12 of the lease, less a request. */
+static bool took_too_long(const struct lab_trial *t)
+{
+	return (t->fault_to - t->fault_from) / LAB_MS > t->ttl_ms / 2;
+}
+
 static void run(struct lab_trial *t)
 {
 	bool lasts = t->subject->caps & DLOCK_CAP_DURABLE;
@@ -42,7 +48,9 @@ static void run(struct lab_trial *t)
 		lab_wait(t, lab_found_bound_ms(t));
 	}
 	rc = lab_scene_end(t, &s);
-	lab_expect(t, rc == DLOCK_OK || !lasts,
+	if (lasts && rc == DLOCK_ELOST && took_too_long(t))
+		lab_trial_fail(t, "the restart took longer than the lease");
+	lab_expect(t, rc != DLOCK_ELOST || !lasts,
 		   "declares DURABLE, and a hold was lost by a restart");
 	if (lasts)
 		lab_scene_inherit(t, &s, begun, LAB_LONG_MS / 2);

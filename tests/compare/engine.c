@@ -10,6 +10,7 @@
 #include "lab/clock.h"
 #include "lab/compare.h"
 #include "lab/fail.h"
+#include "lab/redis.h"
 #include "lab/subject.h"
 
 TestSuite(compare, .init = broken_register, .timeout = 120);
@@ -156,7 +157,7 @@ Test(compare, a_store_that_is_not_there_is_no_verdict)
 Test(compare, a_foreign_lock_that_is_none_is_broken)
 {
 	const char *command =
-		"echo ready; while read a b; do case $a in "
+		"echo ready no lock 1.0; while read a b; do case $a in "
 		"quit) break;; token) echo none;; *) echo ok;; esac; done";
 	struct lab_findings *f =
 		run((struct lab_compare_options){ .commands = &command,
@@ -164,6 +165,7 @@ Test(compare, a_foreign_lock_that_is_none_is_broken)
 						  .only = "try,excl,fork" });
 
 	cr_assert(f->stores[0].foreign);
+	cr_assert_str_eq(f->stores[0].server, "no lock 1.0");
 	is(f, f->stores[0].name, "try", LAB_OUTCOME_BROKEN);
 	is(f, f->stores[0].name, "exclusion", LAB_OUTCOME_BROKEN);
 	is(f, f->stores[0].name, "fork", LAB_OUTCOME_NOT_RUN);
@@ -188,6 +190,17 @@ Test(compare, stops_when_told_to)
 	cr_assert_lt(lab_now() - begun, 20000 * LAB_MS);
 	is(f, "file", "fork", LAB_OUTCOME_NOT_RUN);
 	lab_findings_free(f);
+}
+
+/* A JVM takes seconds to come up; nobody waits for it who is told to end. */
+Test(compare, servers_are_not_waited_for_by_who_is_told_to_end)
+{
+	atomic_bool now = true;
+
+	lab_server_stop_waiting(&now);
+	cr_assert_null(lab_redis_start(NULL));
+	cr_assert(strstr(lab_errmsg(), "interrupted"), "%s", lab_errmsg());
+	lab_server_stop_waiting(NULL);
 }
 
 /* A fault leaves a timeline, in which nobody overlaps. */

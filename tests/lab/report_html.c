@@ -72,7 +72,7 @@ Test(report_html, the_sample_is_all_there)
 	expect(page, "appendonly no, save none, maxmemory-policy noeviction");
 	expect(page, "declares FAIR, and 31 of 120 grants passed over");
 	expect(page, "LOST came 962 ms after the loss.");
-	expect(page, "<small>found after 41 ms</small>");
+	expect(page, "found after <span class=\"nb\">41 ms</span>");
 	expect(page, "nothing was run: no answer within 5 s: connection "
 		     "refused");
 	expect(page, "Not measured: gone.");
@@ -117,8 +117,16 @@ Test(report_html, figures_stand_beside_their_floor)
 	page = page_of(f);
 	expect(page, "<th scope=\"row\">store 0</th><td class=\"n\">300</td>"
 		     "<td class=\"n\">71.3</td><td class=\"n\">480</td>"
-		     "<td class=\"n\">0.063</td><td class=\"n\">17</td>"
-		     "<td>floor 0</td>");
+		     "<td class=\"n\">0.063</td><td class=\"n\">17</td></tr>");
+	expect(page, "; floor: floor 0</caption>");
+	free(page);
+	f = made_findings(2, NULL);
+	for (size_t i = 0; i < f->n_figures; i++)
+		if (f->figures[i].store == 1)
+			f->figures[i].floor = "another";
+	page = page_of(f);
+	expect(page, "<td class=\"n\">17</td><td>floor 0</td></tr>");
+	expect(page, "<td>another</td></tr>");
 	free(page);
 }
 

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* When a trial is tried again, and when its first verdict stands. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/trial.h"
+
+#define ALWAYS_BUSY 0 /* what is to be told from an idle machine */
+#define NEVER_BUSY 101
+
+TestSuite(trial, .timeout = 60);
+
+static int runs;
+static int most_leisure;
+
+static void note(struct lab_trial *t)
+{
+	runs++;
+	most_leisure = t->leisure;
+	lab_measured(t, "runs", "how often it has run", "", false, runs);
+}
+
+static void slow_at_first(struct lab_trial *t)
+{
+	note(t);
+	lab_fault_begins(t, "none");
+	lab_fault_ends(t);
+	lab_expect(t, runs > 1, "the first was late");
+}
+
+static void never_kept(struct lab_trial *t)
+{
+	note(t);
+	lab_expect(t, false, "number %d was late", runs);
+}
+
+static void never_tried(struct lab_trial *t)
+{
+	note(t);
+	lab_trial_fail(t, "number %d could not be tried", runs);
+}
+
+/* Two hold a mutex, as nobody's lateness can explain. */
+static void two_at_once(struct lab_trial *t)
+{
+	uint64_t op[2];
+
+	note(t);
+	for (int i = 0; i < 2; i++) {
+		op[i] = lab_history_acquire(t->history, t->name, LAB_MUTEX, 0,
+					    0);
+		lab_history_acquired(t->history, op[i], DLOCK_OK, 0,
+				     LAB_FOREVER);
+	}
+	for (int i = 0; i < 2; i++)
+		lab_history_release(t->history, op[i], LAB_FOREVER);
+}
+
+/* A hold whose lease was over before anybody said so. */
+static void lost_late(struct lab_trial *t)
+{
+	uint64_t op;
+
+	note(t);
+	op = lab_history_acquire(t->history, t->name, LAB_MUTEX, 0, 0);
+	lab_history_acquired(t->history, op, DLOCK_OK, 0,
+			     lab_now() - (runs < 2 ? 2 * lab_slack_ms(t) : 0) *
+						 LAB_MS);
+	lab_history_lost(t->history, op);
+}
+
+static const struct lab_finding *try(void (*run)(struct lab_trial *t),
+				     int strain)
+{
+	static struct lab_behaviour b = { .id = "made-up",
+					  .title = "made up",
+					  .guarantee = "none" };
+	static struct lab_subject s = { .name = "none" };
+	static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+	static atomic_bool stop;
+	static struct lab_trial t;
+	char dir[400];
+
+	b.run = run;
+	t = (struct lab_trial){ .behaviour = &b,
+				.subject = &s,
+				.stop = &stop,
+				.strain = strain,
+				.leisure = 1,
+				.mutex = &mutex,
+				.findings = lab_findings_new() };
+	snprintf(dir, sizeof(dir), "%.300s/trial-XXXXXX",
+		 getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+	cr_assert(mkdtemp(dir));
+	snprintf(t.dir, sizeof(t.dir), "%s/made-up", dir);
+	cr_assert(lab_findings_store(t.findings));
+	cr_assert(lab_findings_behaviour(t.findings));
+	cr_assert(lab_findings_cells(t.findings));
+	lab_trial_run(&t);
+	/* What an attempt that does not count left is gone. */
+	cr_assert_eq(t.findings->n_figures, 1);
+	cr_assert_eq(t.findings->figures[0].p50, runs);
+	cr_assert_leq(t.findings->n_timelines, 1);
+	return lab_finding(t.findings, 0, 0);
+}
+
+Test(trial, on_a_busy_machine_a_second_one_counts_and_the_first_is_told)
+{
+	const struct lab_finding *c = try(slow_at_first, ALWAYS_BUSY);
+
+	cr_assert_eq(runs, 2);
+	cr_assert_eq(most_leisure, 2);
+	cr_assert_eq(c->outcome, LAB_OUTCOME_KEPT, "%s", c->why);
+	cr_assert(strstr(c->why, "tried again"), "%s", c->why);
+	cr_assert(strstr(c->why, "the first was late"), "%s", c->why);
+}
+
+Test(trial, who_is_late_every_time_is_broken_on_a_busy_machine_too)
+{
+	const struct lab_finding *c = try(never_kept, ALWAYS_BUSY);
+
+	cr_assert_eq(runs, 3);
+	cr_assert_eq(most_leisure, 4);
+	cr_assert_eq(c->outcome, LAB_OUTCOME_LIE, "%s", c->why);
+	cr_assert(strstr(c->why, "number 3 was late"), "%s", c->why);
+}
+
+Test(trial, on_an_idle_machine_the_first_one_counts)
+{
+	const struct lab_finding *c = try(slow_at_first, NEVER_BUSY);
+
+	cr_assert_eq(runs, 1);
+	cr_assert_eq(c->outcome, LAB_OUTCOME_LIE, "%s", c->why);
+}
+
+Test(trial, two_holders_at_once_are_two_on_any_machine)
+{
+	const struct lab_finding *c = try(two_at_once, ALWAYS_BUSY);
+
+	cr_assert_eq(runs, 1);
+	cr_assert_eq(c->outcome, LAB_OUTCOME_LIE, "%s", c->why);
+	cr_assert(strstr(c->why, "at once"), "%s", c->why);
+}
+
+Test(trial, a_loss_that_is_told_late_may_be_the_machines_fault)
+{
+	const struct lab_finding *c = try(lost_late, ALWAYS_BUSY);
+
+	cr_assert_eq(runs, 2);
+	cr_assert_eq(c->outcome, LAB_OUTCOME_KEPT, "%s", c->why);
+	cr_assert(strstr(c->why, "not told in time"), "%s", c->why);
+}
+
+Test(trial, what_could_not_be_tried_is_tried_again)
+{
+	const struct lab_finding *c = try(never_tried, ALWAYS_BUSY);
+
+	cr_assert_eq(runs, 3);
+	cr_assert_eq(c->outcome, LAB_OUTCOME_NOT_RUN, "%s", c->why);
+}
+
+static void add(struct lab_findings *f, size_t store, size_t row,
+		const char *id)
+{
+	struct lab_figure *g = lab_findings_figure(f, store, row);
+	struct lab_timeline *t = lab_findings_timeline(f, store, row);
+
+	cr_assert(g && t);
+	cr_assert_eq(g->samples, 0, "it is not empty");
+	cr_assert_eq(t->n_beliefs, 0, "it is not empty");
+	g->id = id;
+	g->samples = 1;
+	lab_timeline_belief(f, t, (struct lab_belief){ .from = 1, .to = 2 });
+}
+
+Test(trial, findings_are_put_in_order_and_taken_back)
+{
+	static const char *const order[] = { "a", "b", "c", "d" };
+	struct lab_findings *f = lab_findings_new();
+
+	for (int i = 0; i < 2; i++)
+		cr_assert(lab_findings_store(f) && lab_findings_behaviour(f));
+	add(f, 1, 1, "d");
+	add(f, 0, 1, "x");
+	add(f, 0, 0, "a");
+	add(f, 0, 1, "y");
+	lab_findings_forget(f, 0, 1);
+	cr_assert_eq(f->n_figures, 2);
+	cr_assert_eq(f->n_timelines, 2);
+	add(f, 0, 1, "b");
+	add(f, 0, 1, "c");
+	lab_findings_order(f);
+	cr_assert_eq(f->n_figures, 4);
+	for (size_t i = 0; i < 4; i++)
+		cr_assert_str_eq(f->figures[i].id, order[i]);
+	cr_assert_eq(f->timelines[0].behaviour, 0);
+	cr_assert_eq(f->timelines[3].store, 1);
+	lab_findings_free(f);
+}
