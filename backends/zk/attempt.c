@@ -34,9 +34,13 @@ static int make_dirs(struct attempt *a)
 			      "the path %s does not exist in ZooKeeper; create "
 			      "it, or leave it out of the URI",
 			      a->h->root);
-	else if (calls[1] &&
-		 (calls[1]->rc == ZNODEEXISTS || calls[1]->rc == ZNONODE))
+	else if (calls[1] && calls[1]->rc == ZNODEEXISTS)
 		rc = 0;
+	else if (calls[1] && calls[1]->rc == ZNONODE && calls[0] &&
+		 calls[0]->rc != ZNODEEXISTS)
+		rc = dlki_zk_reason(calls[0], "making", a->err);
+	else if (calls[1] && calls[1]->rc == ZNONODE)
+		rc = 0; /* reaped meanwhile */
 	else
 		rc = dlki_zk_reason(calls[1], "making", a->err);
 	dlki_zk_drop(calls, 2);
