@@ -253,12 +253,12 @@ static enum dlk_verdict ask(struct attempt *a)
 	for (int i = 0; i < TRIES; i++) {
 		int rc;
 
-		/* The session may have gone while we waited. */
-		if (!a->h->link || a->h->link->state != ZK_UP)
-			break;
 		if (!t->node[0] && t->asked &&
 		    dlki_zk_recover(a->h, t, a->dir, a->deadline, a->err) != 0)
 			return DLK_FAILED;
+		/* The session may have gone while we waited. */
+		if (!a->h->link || a->h->link->state != ZK_UP)
+			break;
 		rc = t->node[0] ? look_at_line(a, &children) :
 				  join_line(a, &children);
 		if (rc == AGAIN)
