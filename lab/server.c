@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define READY_MS 30000 /* a JVM on a busy machine takes its time */
+#define READY_MS 10000
 #define STOP_MS 3000
 #define PROBE_MS 500
 #define PORTS 5 /* how many are tried */

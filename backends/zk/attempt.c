@@ -36,9 +36,13 @@ static int make_dirs(struct attempt *a)
 			      "the path %s does not exist in ZooKeeper; create "
 			      "it, or leave it out of the URI",
 			      a->h->root);
-	else if (calls[1] &&
-		 (calls[1]->rc == ZNODEEXISTS || calls[1]->rc == ZNONODE))
+	else if (calls[1] && calls[1]->rc == ZNODEEXISTS)
 		rc = 0;
+	else if (calls[1] && calls[1]->rc == ZNONODE && calls[0] &&
+		 calls[0]->rc != ZNODEEXISTS)
+		rc = dlki_zk_reason(calls[0], "making", a->err);
+	else if (calls[1] && calls[1]->rc == ZNONODE)
+		rc = 0; /* reaped meanwhile */
 	else
 		rc = dlki_zk_reason(calls[1], "making", a->err);
 	dlki_zk_drop(calls, 2);
@@ -260,12 +264,12 @@ static enum dlk_verdict ask(struct attempt *a)
 	for (int i = 0; i < TRIES; i++) {
 		int rc;
 
-		/* The session may have gone while we waited. */
-		if (!a->h->link || a->h->link->state != ZK_UP)
-			break;
 		if (!t->node[0] && t->asked &&
 		    dlki_zk_recover(a->h, t, a->dir, a->deadline, a->err) != 0)
 			return DLK_FAILED;
+		/* The session may have gone while we waited. */
+		if (!a->h->link || a->h->link->state != ZK_UP)
+			break;
 		rc = t->node[0] ? look_at_line(a, &children) :
 				  join_line(a, &children);
 		if (rc == AGAIN)

@@ -79,11 +79,11 @@ static int answered(int rc)
 static pthread_cond_t *finish(struct zk_hub *h, struct zk_call *call, int rc)
 {
 	pthread_cond_t *landed = NULL;
+	int current = call->link == h->link; /* not of a session that is over */
 
 	call->rc = rc;
 	call->done = 1;
-	if (call->write && answered(rc) && call->link == h->link &&
-	    call->sent > h->proved)
+	if (call->write && answered(rc) && current && call->sent > h->proved)
 		h->proved = call->sent;
 	*call->prev = call->next;
 	if (call->next)
@@ -92,7 +92,7 @@ static pthread_cond_t *finish(struct zk_hub *h, struct zk_call *call, int rc)
 	if (call->flight && --call->flight->left == 0)
 		landed = &call->flight->landed;
 	call->flight = NULL;
-	if (call->then)
+	if (call->then && current)
 		call->then(h, call);
 	unref(call);
 	return landed;
@@ -264,6 +264,20 @@ int dlki_zk_watch_path(struct zk_hub *h, const char *path,
 	return rc;
 }
 
+/* With `local` it does not wait, and the server is not told. */
+void dlki_zk_forget_path(struct zk_hub *h, const char *path)
+{
+	if (h->link)
+		zoo_remove_all_watches(h->link->zh, path, ZWATCHTYPE_DATA, 1);
+}
+
+/* The connection may go before the server has heard of it. */
+static void removed(struct zk_hub *h, struct zk_call *call)
+{
+	if (call->rc != ZOK && !dlki_zk_watched(h, call->path))
+		dlki_zk_forget_path(h, call->path);
+}
+
 void dlki_zk_unwatch_path(struct zk_hub *h, const char *path)
 {
 	void_completion_t *on_void_ptr;
@@ -276,6 +290,7 @@ void dlki_zk_unwatch_path(struct zk_hub *h, const char *path)
 		return;
 	/* Declared as a pointer to a function pointer, taken as the latter. */
 	on_void_ptr = (void_completion_t *)(uintptr_t)on_void;
+	call->then = removed;
 	sent(call,
 	     zoo_aremove_all_watches(call->link->zh, call->path,
 				     ZWATCHTYPE_DATA, 0, on_void_ptr, call));

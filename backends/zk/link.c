@@ -38,7 +38,10 @@ static void connected(struct zk_link *l, zhandle_t *zh)
 	l->id = zoo_client_id(zh)->client_id;
 	l->timeout_ms = zoo_recv_timeout(zh);
 	l->state = ZK_UP;
+	if (h->link != l)
+		return;
 	h->connects++;
+	dlki_zk_watches_up(h);
 	if (h->session && again)
 		dlk_log(h->session, 2, "connected again; the session goes on");
 }
@@ -82,6 +85,8 @@ static void on_session(zhandle_t *zh, int type, int state, const char *path,
 		l->state = ZK_DOWN;
 		l->down_at = dlk_now();
 		pthread_cond_signal(&h->work);
+		if (h->link == l)
+			dlki_zk_watches_down(h);
 		if (h->session && h->link == l)
 			dlk_log(h->session, 1, "disconnected");
 	}

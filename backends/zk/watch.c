@@ -2,6 +2,11 @@
 /*
  * A session has one watch a path in the server, whatever the number of tickets
  * that have an interest in the node.  The watch goes with the last of them.
+ *
+ * The client library would set them all anew when it has connected again, in
+ * one request, which the server refuses when it is longer than a megabyte, and
+ * for ever; and with them those that were given up meanwhile.  So it is made to
+ * forget them when the connection goes, and they are set again one by one.
  */
 #include "backends/zk/zk.h"
 
@@ -12,9 +17,15 @@
 
 #define YOUNG_NS (20 * ZK_MS)
 
+enum state {
+	ASKED,  /* for, and not yet answered */
+	SET,    /* the server has said so */
+	DROPPED /* to be set when there is a connection again */
+};
+
 struct zk_watch {
 	struct zk_watcher *first;
-	int set; /* the server has said so */
+	enum state state;
 	const char *path;
 	char text[];
 };
@@ -48,6 +59,11 @@ static struct zk_watch *find(struct zk_hub *h, const char *path)
 	struct zk_watch **at = tfind(&key, &h->watches, by_path);
 
 	return at ? *at : NULL;
+}
+
+int dlki_zk_watched(struct zk_hub *h, const char *path)
+{
+	return find(h, path) != NULL;
 }
 
 static void link_to(struct zk_watcher *w, struct zk_watcher **first)
@@ -172,7 +188,7 @@ static void answered(struct zk_hub *h, struct zk_call *call)
 		dlki_zk_unwatch_path(h, watch->path);
 		forget_watch(h, watch);
 	} else {
-		watch->set = 1;
+		watch->state = SET;
 	}
 }
 
@@ -255,8 +271,8 @@ void dlki_zk_unwatch(struct zk_hub *h, struct zk_watcher *w)
 		drop_young(h, w);
 	else
 		unlink_from(w);
-	if (watch && !watch->first && watch->set) {
-		if (!w->own)
+	if (watch && !watch->first && watch->state != ASKED) {
+		if (!w->own && watch->state == SET)
 			dlki_zk_unwatch_path(h, watch->path);
 		forget_watch(h, watch);
 	}
@@ -272,6 +288,29 @@ void dlki_zk_unwatch_ahead(struct zk_hub *h, struct zk_ticket *t)
 		dlki_zk_unwatch(h, w);
 	}
 	t->sole = NULL;
+}
+
+void dlki_zk_watches_down(struct zk_hub *h)
+{
+	for (struct zk_watcher *w = h->all; w; w = w->all_next) {
+		if (!w->watch || w->watch->state != SET)
+			continue;
+		dlki_zk_forget_path(h, w->path);
+		w->watch->state = DROPPED;
+	}
+}
+
+void dlki_zk_watches_up(struct zk_hub *h)
+{
+	for (struct zk_watcher *w = h->all; w; w = w->all_next) {
+		struct zk_watch *watch = w->watch;
+
+		if (!watch || watch->state != DROPPED)
+			continue;
+		watch->state = ASKED;
+		if (dlki_zk_watch_path(h, watch->path, answered) != 0)
+			fire(h, watch, ZK_CHANGED);
+	}
 }
 
 void dlki_zk_watches_over(struct zk_hub *h)

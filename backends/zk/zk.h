@@ -175,6 +175,8 @@ int dlki_zk_proven(const struct zk_call *proof, struct dlk_error *err);
 int dlki_zk_watch_path(struct zk_hub *h, const char *path,
 		       void (*then)(struct zk_hub *h, struct zk_call *call));
 void dlki_zk_unwatch_path(struct zk_hub *h, const char *path);
+/* Only the client library forgets the watch: there is no connection. */
+void dlki_zk_forget_path(struct zk_hub *h, const char *path);
 
 /* Wait until all are done, or `deadline`; with the hub locked, which is given
  * up meanwhile.  NULLs are skipped. */
@@ -229,6 +231,11 @@ void dlki_zk_unwatch_ahead(struct zk_hub *h, struct zk_ticket *t);
 
 /* Set what is due.  Returns when to look again. */
 dlk_time dlki_zk_guard_young(struct zk_hub *h);
+/* Has somebody an interest in the node? */
+int dlki_zk_watched(struct zk_hub *h, const char *path);
+/* The connection has gone; it is there again. */
+void dlki_zk_watches_down(struct zk_hub *h);
+void dlki_zk_watches_up(struct zk_hub *h);
 /* The session is over, and with it every watch. */
 void dlki_zk_watches_over(struct zk_hub *h);
 void dlki_zk_watches_free(struct zk_hub *h);

@@ -3,6 +3,7 @@
 #include "zk/support.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 TestSuite(zk_faults, .timeout = 120);
@@ -184,6 +185,78 @@ Test(zk_faults, a_short_cut_is_a_risk_and_no_loss)
 	CHECK_OK(dlock_release(h));
 	CHECK_INT(lost, ==, 0);
 	dlock_close(c);
+	lab_proxy_free(p);
+	lab_server_free(s);
+}
+
+/* Who gives up while there is no connection leaves no watch for the next. */
+Test(zk_faults, a_wait_that_ends_in_a_cut_leaves_no_watch)
+{
+	struct lab_server *s = server(NULL);
+	struct lab_proxy *p = proxy(s);
+	zhandle_t *zh = bare(s->port);
+	dlock_client *a = client(s->port, "?ttl=30s");
+	dlock_client *b = client(lab_proxy_port(p), "?ttl=30s&close=100ms");
+	dlock_lock *l = mutex(b, "lock");
+	dlock_hold *h = take(mutex(a, "lock"), FOREVER);
+	struct waiter w;
+
+	/* The watch of the holder on its own node, and that of the waiter. */
+	waiter_start(&w, l, FOREVER);
+	EVENTUALLY(lab_zk_number(s, "wchs", "Total watches") == 2);
+	lab_proxy_refuse(p, true);
+	lab_proxy_reset(p);
+	EVENTUALLY(lab_zk_number(s, "wchs", "Total watches") == 1);
+	dlock_cancel(l);
+	CHECK_INT(waiter_join(&w), ==, DLOCK_ECANCELED);
+	lab_proxy_heal(p);
+	CHECK_OK(dlock_release(take(mutex(b, "other"), PATIENCE)));
+	EVENTUALLY(children_are(zh, DIR, 1));
+	EVENTUALLY(lab_zk_number(s, "wchs", "Total watches") == 1);
+	CHECK_OK(dlock_release(h));
+	dlock_close(a);
+	dlock_close(b);
+	zookeeper_close(zh);
+	lab_proxy_free(p);
+	lab_server_free(s);
+}
+
+/* The server takes no request of more than a megabyte: the watches of many
+ * holds do not fit into one. */
+Test(zk_faults, many_holds_survive_a_lost_connection)
+{
+	enum { HOLDS = 4000 };
+	static dlock_hold *h[HOLDS];
+	static dlock_lock *locks[HOLDS];
+	struct lab_server *s = server(NULL);
+	struct lab_proxy *p = proxy(s);
+	zhandle_t *zh = bare(s->port);
+	char path[256] = "", params[300], name[32];
+	dlock_client *c;
+
+	for (int i = 0; i < 2; i++) {
+		memset(path + strlen(path), 'a', 120);
+		path[120 * i] = '/';
+		make(zh, path);
+	}
+	snprintf(params, sizeof(params), "%s?ttl=60s", path + 1);
+	c = watched_client(lab_proxy_port(p), params);
+	for (int i = 0; i < HOLDS; i++) {
+		snprintf(name, sizeof(name), "%024d", i);
+		CHECK_OK(dlock_mutex_new(&locks[i], c, name));
+		h[i] = take(locks[i], FOREVER);
+	}
+	EVENTUALLY(lab_zk_number(s, "wchs", "Total watches") == HOLDS);
+	lab_proxy_reset(p);
+	CHECK_OK(dlock_release(take(mutex(c, "one more"), PATIENCE)));
+	EVENTUALLY(lab_zk_number(s, "wchs", "Total watches") == HOLDS);
+	for (int i = 0; i < HOLDS; i++)
+		CHECK_OK(dlock_release(h[i]));
+	CHECK_INT(lost, ==, 0);
+	for (int i = 0; i < HOLDS; i++)
+		dlock_free(locks[i]);
+	dlock_close(c);
+	zookeeper_close(zh);
 	lab_proxy_free(p);
 	lab_server_free(s);
 }

@@ -234,6 +234,26 @@ Test(zk_nodes, what_a_user_makes_is_that_users)
 	lab_server_free(s);
 }
 
+/* Where nothing may be made at all, that is what the caller hears. */
+Test(zk_nodes, a_path_that_is_closed_is_denied)
+{
+	struct ACL look = { ZOO_PERM_READ, ZOO_ANYONE_ID_UNSAFE };
+	struct ACL_vector only_look = { 1, &look };
+	struct lab_server *s = server(NULL);
+	zhandle_t *zh = bare(s->port);
+	dlock_client *c;
+	dlock_hold *none = NULL;
+
+	CHECK_INT(zoo_create(zh, "/closed", "", 0, &only_look, 0, NULL, 0), ==,
+		  ZOK);
+	c = client(s->port, "closed");
+	CHECK_RC(dlock_acquire(mutex(c, "lock"), 500, &none), DLOCK_EDENIED);
+	CHECK_TEXT(dlock_errmsg(), "/closed/dlock");
+	dlock_close(c);
+	zookeeper_close(zh);
+	lab_server_free(s);
+}
+
 Test(zk_nodes, the_server_sets_the_time_out)
 {
 	struct lab_zk_options o = { .min_session_ms = 4000,
