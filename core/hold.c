@@ -13,16 +13,25 @@ static int lost_error(const struct dlki_claim *claim, struct dlk_error *err)
 			claim->record->name, claim->why);
 }
 
+static dlk_time within_close(const struct dlock_client *c, dlk_time deadline)
+{
+	dlk_time most = dlki_after_ms(dlk_now(), c->close_ms);
+
+	return deadline < most ? deadline : most;
+}
+
 /* The write side is over, its read side is kept. */
-static void downgrade(struct dlki_claim *claim)
+static void downgrade(struct dlki_claim *claim, dlk_time deadline)
 {
 	struct dlock_client *c = claim->client;
-	dlk_time deadline = dlki_after_ms(dlk_now(), c->close_ms);
 	struct dlk_error err = { 0 };
 	int rc = DLOCK_ELOST;
 
 	if (claim->state != DLKI_HELD || claim->downgraded || c->closing ||
-	    !c->backend->downgrade || !dlki_claim_seize(claim, deadline))
+	    !c->backend->downgrade)
+		return;
+	deadline = within_close(c, deadline);
+	if (!dlki_claim_seize(claim, deadline))
 		return;
 	if (claim->state == DLKI_HELD) {
 		pthread_mutex_unlock(&c->mu);
@@ -35,12 +44,13 @@ static void downgrade(struct dlki_claim *claim)
 }
 
 /* Tell the store; what it does not confirm is the keeper's. */
-static int tell(struct dlki_claim *claim, struct dlk_error *err)
+static int tell(struct dlki_claim *claim, dlk_time deadline,
+		struct dlk_error *err)
 {
 	struct dlock_client *c = claim->client;
-	dlk_time deadline = dlki_after_ms(dlk_now(), c->close_ms);
 	int rc;
 
+	deadline = within_close(c, deadline);
 	if (!dlki_claim_seize(claim, deadline)) {
 		dlki_claim_clean_later(claim, 0);
 		return dlk_fail(err, DLOCK_EUNREACHABLE,
@@ -61,14 +71,23 @@ static int tell(struct dlki_claim *claim, struct dlk_error *err)
 	return err->code;
 }
 
+/* A callback may use the hold that it is about until it returns. */
+static void await_callback(const dlock_hold *hold)
+{
+	const struct dlki_claim *claim = hold->claim;
+	struct dlock_client *c = claim->client;
+
+	while (claim->in_callback == hold && !dlki_events_here(c))
+		dlki_wait(&c->changed, &c->mu, DLK_FOREVER);
+}
+
 /* The last hold of the claim is over. */
-static int finish(struct dlki_claim *claim, struct dlk_error *err)
+static int finish(struct dlki_claim *claim, dlk_time deadline,
+		  struct dlk_error *err)
 {
 	struct dlock_client *c = claim->client;
 	int rc = 0;
 
-	while (claim->in_callback && !dlki_events_here(c))
-		dlki_wait(&c->changed, &c->mu, DLK_FOREVER);
 	*claim->held_link = claim->held_next;
 	if (claim->held_next)
 		claim->held_next->held_link = claim->held_link;
@@ -84,7 +103,7 @@ static int finish(struct dlki_claim *claim, struct dlk_error *err)
 		if (c->closing)
 			dlki_claim_clean_later(claim, 0);
 		else
-			rc = tell(claim, err);
+			rc = tell(claim, deadline, err);
 	}
 	dlki_claim_unref(claim);
 	return rc;
@@ -104,11 +123,12 @@ int dlki_may_release(const dlock_hold *hold, struct dlk_error *err)
 			claim->record->name);
 }
 
-int dlki_release(dlock_hold *hold, struct dlk_error *err)
+int dlki_release(dlock_hold *hold, dlk_time deadline, struct dlk_error *err)
 {
 	struct dlki_claim *claim = hold->claim;
 	struct dlock_client *c = claim->client;
 	int rc = dlki_client_ours(c, err);
+	int last;
 
 	if (rc != 0)
 		return rc;
@@ -122,14 +142,20 @@ int dlki_release(dlock_hold *hold, struct dlk_error *err)
 	if (!dlki_claim_valid(claim))
 		dlki_claim_lose(claim, "the lease ran out");
 	hold->count--;
-	if (claim->own.count == 0 && claim->read.count == 0) {
-		rc = finish(claim, err);
+	last = claim->own.count == 0 && claim->read.count == 0;
+	/* The other side may be released meanwhile, when the client closes. */
+	dlki_claim_ref(claim);
+	if (hold->count == 0)
+		await_callback(hold);
+	if (last) {
+		rc = finish(claim, deadline, err);
 	} else {
 		if (claim->own.count == 0)
-			downgrade(claim);
+			downgrade(claim, deadline);
 		if (claim->state == DLKI_LOST)
 			rc = lost_error(claim, err);
 	}
+	dlki_claim_unref(claim);
 	c->calls--;
 	if (c->closing)
 		pthread_cond_broadcast(&c->changed);
@@ -148,7 +174,7 @@ int dlock_release(dlock_hold *hold)
 	else if (hold->multi)
 		rc = dlki_multi_release(hold, &err);
 	else
-		rc = dlki_release(hold, &err);
+		rc = dlki_release(hold, DLK_FOREVER, &err);
 	if (rc != 0)
 		dlki_report(&err);
 	dlki_leave(border);
