@@ -57,7 +57,7 @@ struct dlki_claim {
 	enum dlki_claim_state state;
 	unsigned int refs;             /* user, asker, keeper, dispatcher */
 	int busy;                      /* a thread uses the ticket */
-	int in_callback;
+	const dlock_hold *in_callback;  /* the one that it is about */
 	int woken;                     /* since the last attempt began */
 	int lost_early;                /* dlk_lost() came before the grant */
 	int unsure;                    /* a request of ours may still arrive */

@@ -57,11 +57,11 @@ static void tell(struct dlki_claim *claim, enum dlock_event event)
 	for (int i = 0; i < 2; i++) {
 		if (hold[i]->count == 0 || claim->state == DLKI_OVER)
 			continue;
-		claim->in_callback = 1;
+		claim->in_callback = hold[i];
 		pthread_mutex_unlock(&c->mu);
 		c->on_event(hold[i], event, why, c->arg);
 		pthread_mutex_lock(&c->mu);
-		claim->in_callback = 0;
+		claim->in_callback = NULL;
 		pthread_cond_broadcast(&c->changed);
 	}
 }

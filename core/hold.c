@@ -61,14 +61,22 @@ static int tell(struct dlki_claim *claim, struct dlk_error *err)
 	return err->code;
 }
 
+/* A callback may use the hold that it is about until it returns. */
+static void await_callback(const dlock_hold *hold)
+{
+	const struct dlki_claim *claim = hold->claim;
+	struct dlock_client *c = claim->client;
+
+	while (claim->in_callback == hold && !dlki_events_here(c))
+		dlki_wait(&c->changed, &c->mu, DLK_FOREVER);
+}
+
 /* The last hold of the claim is over. */
 static int finish(struct dlki_claim *claim, struct dlk_error *err)
 {
 	struct dlock_client *c = claim->client;
 	int rc = 0;
 
-	while (claim->in_callback && !dlki_events_here(c))
-		dlki_wait(&c->changed, &c->mu, DLK_FOREVER);
 	*claim->held_link = claim->held_next;
 	if (claim->held_next)
 		claim->held_next->held_link = claim->held_link;
@@ -109,6 +117,7 @@ int dlki_release(dlock_hold *hold, struct dlk_error *err)
 	struct dlki_claim *claim = hold->claim;
 	struct dlock_client *c = claim->client;
 	int rc = dlki_client_ours(c, err);
+	int last;
 
 	if (rc != 0)
 		return rc;
@@ -122,7 +131,12 @@ int dlki_release(dlock_hold *hold, struct dlk_error *err)
 	if (!dlki_claim_valid(claim))
 		dlki_claim_lose(claim, "the lease ran out");
 	hold->count--;
-	if (claim->own.count == 0 && claim->read.count == 0) {
+	last = claim->own.count == 0 && claim->read.count == 0;
+	/* The other side may be released meanwhile, when the client closes. */
+	dlki_claim_ref(claim);
+	if (hold->count == 0)
+		await_callback(hold);
+	if (last) {
 		rc = finish(claim, err);
 	} else {
 		if (claim->own.count == 0)
@@ -130,6 +144,7 @@ int dlki_release(dlock_hold *hold, struct dlk_error *err)
 		if (claim->state == DLKI_LOST)
 			rc = lost_error(claim, err);
 	}
+	dlki_claim_unref(claim);
 	c->calls--;
 	if (c->closing)
 		pthread_cond_broadcast(&c->changed);

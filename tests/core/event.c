@@ -111,6 +111,59 @@ Test(event, is_over_before_the_hold_is)
 	close_store(c);
 }
 
+static void *let_go_main(void *arg)
+{
+	struct stage *s = arg;
+
+	nap_ms(100);
+	atomic_store(&s->go, 1);
+	return NULL;
+}
+
+/* Also when the claim stands on, for the sake of the read side. */
+Test(event, of_the_write_side_is_over_before_that_is)
+{
+	struct stage s;
+	dlock_options o = stage_options(&s, hold_up);
+	dlock_client *c = open_store("fake:", &o);
+	dlock_lock *l = rwlock(c, "a");
+	dlock_hold *w = take(l), *r = NULL;
+	pthread_t thread;
+
+	OK(dlock_acquire_shared(l, 0, &r));
+	fake_lose(fake, last_id());
+	EVENTUALLY(atomic_load(&s.inside) == 1);
+	cr_assert_eq(s.diary.page[0].hold, w);
+	cr_assert_eq(pthread_create(&thread, NULL, let_go_main, &s), 0);
+	cr_assert_eq(dlock_release(w), DLOCK_ELOST);
+	cr_assert_eq(atomic_load(&s.go), 1, "the callback still runs");
+	pthread_join(thread, NULL);
+	cr_assert_eq(dlock_release(r), DLOCK_ELOST);
+	dlock_free(l);
+	close_store(c);
+}
+
+/* A callback about the one side is nothing that the other waits for. */
+Test(event, of_the_write_side_holds_up_no_release_of_the_read_side)
+{
+	struct stage s;
+	dlock_options o = stage_options(&s, hold_up);
+	dlock_client *c = open_store("fake:", &o);
+	dlock_lock *l = rwlock(c, "a");
+	dlock_hold *w = take(l), *r = NULL;
+
+	OK(dlock_acquire_shared(l, 0, &r));
+	fake_lose(fake, last_id());
+	EVENTUALLY(atomic_load(&s.inside) == 1);
+	cr_assert_eq(s.diary.page[0].hold, w);
+	cr_assert_eq(dlock_release(r), DLOCK_ELOST);
+	atomic_store(&s.go, 1);
+	cr_assert_eq(dlock_release(w), DLOCK_ELOST);
+	cr_assert_eq(s.diary.n, 1);
+	dlock_free(l);
+	close_store(c);
+}
+
 /* A healthy store is still told when the callback took longer than the release
  * may. */
 Test(event, that_lasts_long_does_not_keep_the_store_from_being_told)
