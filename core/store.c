@@ -3,7 +3,8 @@
  * Questions to the store that are not about a hold: inspect, break, list.
  *
  * A backend may report with its own locks held; the user's callback, which may
- * call anything, is called when the backend has returned.
+ * call anything, is called when the backend has returned and the call is over
+ * for the client, so that it may even close that.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -140,6 +141,7 @@ static int inspect(dlock_lock *lock,
 	else
 		rc = refuse(c, "tell who holds a lock", err);
 	rc = dlki_reason(err, rc, c->uri->scheme);
+	dlki_client_end(c);
 	if (rc == 0 && all.nomem)
 		rc = dlki_nomem(err);
 	for (r = take(&all); r; r = take(&all)) {
@@ -147,7 +149,6 @@ static int inspect(dlock_lock *lock,
 			each(&r->as.party, arg);
 		free(r);
 	}
-	dlki_client_end(c);
 	return rc;
 }
 
@@ -222,6 +223,7 @@ static int list(dlock_client *c,
 	else
 		rc = refuse(c, "list its locks", err);
 	rc = dlki_reason(err, rc, c->uri->scheme);
+	dlki_client_end(c);
 	if (rc == 0 && all.nomem)
 		rc = dlki_nomem(err);
 	for (r = take(&all); r; r = take(&all)) {
@@ -229,7 +231,6 @@ static int list(dlock_client *c,
 			each(&r->as.entry, arg);
 		free(r);
 	}
-	dlki_client_end(c);
 	return rc;
 }
 

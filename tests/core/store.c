@@ -124,6 +124,29 @@ Test(store, may_be_asked_while_it_tells)
 	dlock_free(l);
 }
 
+static void close_it(const struct dlock_entry *e, void *arg)
+{
+	struct told *t = arg;
+
+	(void)e;
+	t->n++;
+	dlock_close(t->client);
+	t->client = NULL;
+}
+
+Test(store, may_be_closed_while_it_tells, .timeout = 20)
+{
+	dlock_client *c = open_store("fake://brief", NULL);
+	dlock_lock *l = mutex(c, "a");
+	struct told told = { .client = c };
+	dlock_hold *h = take(l);
+
+	OK(dlock_list(c, close_it, &told, 1000));
+	cr_assert_eq(told.n, 1);
+	REFUSED(dlock_release(h), DLOCK_ELOST, "closed");
+	dlock_free(l);
+}
+
 Test(store, tells_nothing_when_it_fails)
 {
 	static const enum fake_fault faults[] = { FAKE_REFUSE, FAKE_CUT };
