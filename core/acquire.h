@@ -25,7 +25,8 @@ int dlki_acquire(dlock_lock *lock, enum dlk_mode mode,
 /* With mu held: may this thread release it?  0 or EINVAL. */
 int dlki_may_release(const dlock_hold *hold, struct dlk_error *err);
 
-/* Undo one acquire; returns what dlock_release() does. */
-int dlki_release(dlock_hold *hold, struct dlk_error *err);
+/* Undo one acquire; returns what dlock_release() does.  The store is asked for
+ * no longer than until `deadline`, nor than the URI's `close` time. */
+int dlki_release(dlock_hold *hold, dlk_time deadline, struct dlk_error *err);
 
 #endif

@@ -13,16 +13,25 @@ static int lost_error(const struct dlki_claim *claim, struct dlk_error *err)
 			claim->record->name, claim->why);
 }
 
+static dlk_time within_close(const struct dlock_client *c, dlk_time deadline)
+{
+	dlk_time most = dlki_after_ms(dlk_now(), c->close_ms);
+
+	return deadline < most ? deadline : most;
+}
+
 /* The write side is over, its read side is kept. */
-static void downgrade(struct dlki_claim *claim)
+static void downgrade(struct dlki_claim *claim, dlk_time deadline)
 {
 	struct dlock_client *c = claim->client;
-	dlk_time deadline = dlki_after_ms(dlk_now(), c->close_ms);
 	struct dlk_error err = { 0 };
 	int rc = DLOCK_ELOST;
 
 	if (claim->state != DLKI_HELD || claim->downgraded || c->closing ||
-	    !c->backend->downgrade || !dlki_claim_seize(claim, deadline))
+	    !c->backend->downgrade)
+		return;
+	deadline = within_close(c, deadline);
+	if (!dlki_claim_seize(claim, deadline))
 		return;
 	if (claim->state == DLKI_HELD) {
 		pthread_mutex_unlock(&c->mu);
@@ -35,12 +44,13 @@ static void downgrade(struct dlki_claim *claim)
 }
 
 /* Tell the store; what it does not confirm is the keeper's. */
-static int tell(struct dlki_claim *claim, struct dlk_error *err)
+static int tell(struct dlki_claim *claim, dlk_time deadline,
+		struct dlk_error *err)
 {
 	struct dlock_client *c = claim->client;
-	dlk_time deadline = dlki_after_ms(dlk_now(), c->close_ms);
 	int rc;
 
+	deadline = within_close(c, deadline);
 	if (!dlki_claim_seize(claim, deadline)) {
 		dlki_claim_clean_later(claim, 0);
 		return dlk_fail(err, DLOCK_EUNREACHABLE,
@@ -72,7 +82,8 @@ static void await_callback(const dlock_hold *hold)
 }
 
 /* The last hold of the claim is over. */
-static int finish(struct dlki_claim *claim, struct dlk_error *err)
+static int finish(struct dlki_claim *claim, dlk_time deadline,
+		  struct dlk_error *err)
 {
 	struct dlock_client *c = claim->client;
 	int rc = 0;
@@ -92,7 +103,7 @@ static int finish(struct dlki_claim *claim, struct dlk_error *err)
 		if (c->closing)
 			dlki_claim_clean_later(claim, 0);
 		else
-			rc = tell(claim, err);
+			rc = tell(claim, deadline, err);
 	}
 	dlki_claim_unref(claim);
 	return rc;
@@ -112,7 +123,7 @@ int dlki_may_release(const dlock_hold *hold, struct dlk_error *err)
 			claim->record->name);
 }
 
-int dlki_release(dlock_hold *hold, struct dlk_error *err)
+int dlki_release(dlock_hold *hold, dlk_time deadline, struct dlk_error *err)
 {
 	struct dlki_claim *claim = hold->claim;
 	struct dlock_client *c = claim->client;
@@ -137,10 +148,10 @@ int dlki_release(dlock_hold *hold, struct dlk_error *err)
 	if (hold->count == 0)
 		await_callback(hold);
 	if (last) {
-		rc = finish(claim, err);
+		rc = finish(claim, deadline, err);
 	} else {
 		if (claim->own.count == 0)
-			downgrade(claim);
+			downgrade(claim, deadline);
 		if (claim->state == DLKI_LOST)
 			rc = lost_error(claim, err);
 	}
@@ -163,7 +174,7 @@ int dlock_release(dlock_hold *hold)
 	else if (hold->multi)
 		rc = dlki_multi_release(hold, &err);
 	else
-		rc = dlki_release(hold, &err);
+		rc = dlki_release(hold, DLK_FOREVER, &err);
 	if (rc != 0)
 		dlki_report(&err);
 	dlki_leave(border);

@@ -147,14 +147,20 @@ void dlki_multi_cancel(struct dlki_multi *multi)
 		dlock_cancel(multi->member[i].lock);
 }
 
-/* In reverse; the gravest failure is the answer. */
-static int release_all(struct dlki_multi_hold *m, struct dlk_error *err)
+/* In reverse; the gravest failure is the answer.  Of an acquire that failed,
+ * `w`, a release ends when its last request had to. */
+static int release_all(struct dlki_multi_hold *m, const struct dlki_wait *w,
+		       struct dlk_error *err)
 {
 	int rc = 0;
 
 	while (m->n > 0) {
+		dlock_hold *hold = m->member[--m->n].hold;
+		int64_t ask_ms = hold->claim->client->ask_ms;
+		dlk_time deadline = w ? dlki_after_ms(w->deadline, ask_ms) :
+					DLK_FOREVER;
 		struct dlk_error one = { 0 };
-		int got = dlki_release(m->member[--m->n].hold, &one);
+		int got = dlki_release(hold, deadline, &one);
 
 		if (got != 0 && (rc == 0 || got == DLOCK_ELOST)) {
 			rc = got;
@@ -215,10 +221,10 @@ int dlki_multi_acquire(dlock_lock *lock, const struct dlki_wait *w,
 			return 0;
 		}
 		if (m->n < multi->n) {
-			release_all(m, &ignored);
+			release_all(m, w, &ignored);
 			break;
 		}
-		release_all(m, &ignored);
+		release_all(m, w, &ignored);
 	} while (!w->once && dlk_now() < w->deadline);
 	free(m);
 	return rc;
@@ -252,7 +258,7 @@ int dlki_multi_release(dlock_hold *hold, struct dlk_error *err)
 	fd = atomic_load(&m->fd);
 	if (fd >= 0)
 		close(fd);
-	rc = release_all(m, err);
+	rc = release_all(m, NULL, err);
 	free(m);
 	return rc;
 }

@@ -110,6 +110,24 @@ Test(multi, holds_none_when_one_is_busy)
 	three_free(&t);
 }
 
+/* Nor does a store that has gone silent keep the caller, who may be told of the
+ * other's answer; it learns of the release later. */
+Test(multi, that_is_given_up_does_not_wait_for_its_releases)
+{
+	struct three t = three_new();
+	dlock_hold *h = NULL;
+	dlk_time began = dlk_now();
+
+	fake_occupy(two, DLK_MUTEX, "y", 0);
+	fake_script(one, FAKE_RELEASE,
+		    (struct fake_step){ .fault = FAKE_SILENT });
+	cr_assert_eq(dlock_acquire(t.all, 100, &h), DLOCK_EBUSY);
+	cr_assert_lt(dlk_now(), began + 1200 * DLKI_MS);
+	EVENTUALLY(stats(a).remnants == 0);
+	cr_assert_eq(fake_held(one), 0);
+	three_free(&t);
+}
+
 /* Three members that are busy each for a part of the time. */
 Test(multi, has_one_deadline_for_all)
 {
