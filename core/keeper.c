@@ -232,6 +232,12 @@ void dlki_keeper_round(struct dlock_client *c)
 	}
 	if (!b.dirty)
 		return;
+	/* dlock_close() waits for us, and then releases what is left. */
+	if (c->lease.stop) {
+		dlki_claim_yield(b.dirty);
+		dlki_claim_unref(b.dirty);
+		return;
+	}
 	deadline = cleaning_deadline(c);
 	pthread_mutex_unlock(&c->mu);
 	rc = c->backend->release(b.dirty->ticket, deadline, &err);

@@ -165,6 +165,30 @@ Test(close, keeps_its_time_while_a_renewal_hangs)
 	dlock_free(l);
 }
 
+/* ... and had something to clean up after that. */
+Test(close, keeps_its_time_while_a_renewal_hangs_and_remnants_wait)
+{
+	dlock_client *c = open_store("fake:?ttl=3s&close=500ms", NULL);
+	dlock_lock *l[] = { mutex(c, "a"), mutex(c, "b"), mutex(c, "c") };
+	dlock_hold *h[] = { take(l[0]), take(l[1]), take(l[2]) };
+
+	fake_script(fake, FAKE_RENEW,
+		    (struct fake_step){ .fault = FAKE_SILENT,
+					.times = FAKE_ALWAYS });
+	fake_script(fake, FAKE_RELEASE,
+		    (struct fake_step){ .fault = FAKE_REFUSE, .times = 2 });
+	fake_script(fake, FAKE_RELEASE,
+		    (struct fake_step){ .fault = FAKE_SILENT,
+					.times = FAKE_ALWAYS });
+	cr_assert_eq(dlock_release(h[1]), DLOCK_EUNREACHABLE);
+	cr_assert_eq(dlock_release(h[2]), DLOCK_EUNREACHABLE);
+	EVENTUALLY(fake_count(fake, FAKE_RENEW) == 1);
+	close_within(c, 500 + 250);
+	cr_assert_eq(dlock_release(h[0]), DLOCK_ELOST);
+	for (int i = 0; i < 3; i++)
+		dlock_free(l[i]);
+}
+
 Test(close, tells_the_store_of_remnants)
 {
 	dlock_client *c = open_store("fake:?ttl=60s", NULL);
