@@ -110,6 +110,12 @@ static enum dlk_verdict look(struct redis_ticket *t, uint64_t number,
 	return answered(t, &taken, err);
 }
 
+/*
+ * The first that is BUSY has the inbox opened, and looks once more when that is
+ * up: what changed before it could hear of it, a look tells.  But BUSY is an
+ * answer, and must not become none for want of time: that look, and giving up
+ * after it, are to have as long as the first one took.
+ */
 static enum dlk_verdict redis_attempt(struct dlk_ticket *base,
 				      dlk_time deadline, struct dlk_error *err)
 {
@@ -117,7 +123,9 @@ static enum dlk_verdict redis_attempt(struct dlk_ticket *base,
 	struct redis_session *s = (struct redis_session *)base->session;
 
 	for (int pass = 0;; pass++) {
+		dlk_time begun = dlk_now();
 		enum dlk_verdict verdict;
+		dlk_time latest;
 		uint64_t number;
 		int could_hear;
 
@@ -129,16 +137,20 @@ static enum dlk_verdict redis_attempt(struct dlk_ticket *base,
 		verdict = look(t, number, deadline, err);
 		if (verdict != DLK_BUSY)
 			return verdict;
-		if (!dlki_redis_inbox_up(s, deadline)) {
+		latest = deadline - 2 * (dlk_now() - begun);
+		if (!dlki_redis_inbox_up(s, latest)) {
 			dlk_time next = dlk_now() + UNHEARD_MS * REDIS_MS;
 
 			if (next < base->look_again)
 				base->look_again = next;
 			return verdict;
 		}
-		/* What changed before we could hear of it, a look tells. */
 		if (could_hear || pass > 0)
 			return verdict;
+		if (dlk_now() >= latest) {
+			base->look_again = dlk_now();
+			return verdict;
+		}
 	}
 }
 

@@ -305,6 +305,21 @@ Test(redis_lost, that_never_come_do_not_keep_us_from_closing)
 	FAIL("dlock_close() took longer than close=200ms");
 }
 
+/* The first of a client that finds a lock busy has the inbox opened.  What the
+ * server had answered before is not taken back for want of time. */
+Test(redis_lost, what_is_busy_is_so_however_far_the_server)
+{
+	dlock_hold *h, *none = NULL;
+
+	set_up("ask=1s");
+	h = take(nl, 0);
+	lab_proxy_delay(proxy, LAB_UP, 180);
+	lab_proxy_delay(proxy, LAB_DOWN, 180);
+	CHECK_RC(dlock_acquire(l, 0, &none), DLOCK_EBUSY);
+	give(h);
+	tear_down();
+}
+
 Test(redis_lost, a_reset_while_held_costs_nothing)
 {
 	dlock_hold *h;
