@@ -147,18 +147,20 @@ void dlki_multi_cancel(struct dlki_multi *multi)
 		dlock_cancel(multi->member[i].lock);
 }
 
-/* In reverse; the gravest failure is the answer.  Of an acquire that failed,
- * `w`, a release ends when its last request had to. */
+/* In reverse; the gravest failure is the answer.  All of it takes no longer
+ * than one release may, and of an acquire that failed, `w`, no longer than its
+ * last request. */
 static int release_all(struct dlki_multi_hold *m, const struct dlki_wait *w,
 		       struct dlk_error *err)
 {
+	dlk_time begun = dlk_now();
 	int rc = 0;
 
 	while (m->n > 0) {
 		dlock_hold *hold = m->member[--m->n].hold;
-		int64_t ask_ms = hold->claim->client->ask_ms;
-		dlk_time deadline = w ? dlki_after_ms(w->deadline, ask_ms) :
-					DLK_FOREVER;
+		const struct dlock_client *c = hold->claim->client;
+		dlk_time deadline = w ? dlki_after_ms(w->deadline, c->ask_ms) :
+					dlki_after_ms(begun, c->close_ms);
 		struct dlk_error one = { 0 };
 		int got = dlki_release(hold, deadline, &one);
 

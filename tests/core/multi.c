@@ -128,6 +128,29 @@ Test(multi, that_is_given_up_does_not_wait_for_its_releases)
 	three_free(&t);
 }
 
+Test(multi, has_the_time_of_one_release_for_all)
+{
+	dlock_client *c = open_store("fake://three?ttl=5s&close=300ms", NULL);
+	dlock_lock *m[] = { mutex(c, "a"), mutex(c, "b"), mutex(c, "c") };
+	dlock_lock *all = NULL;
+	dlock_hold *h;
+	dlk_time began;
+
+	OK(dlock_multi_new(&all, m, 3));
+	h = take(all);
+	fake_script(fake_store("three"), FAKE_RELEASE,
+		    (struct fake_step){ .fault = FAKE_SILENT, .times = 3 });
+	began = dlk_now();
+	REFUSED(dlock_release(h), DLOCK_EUNREACHABLE, "no answer");
+	cr_assert_lt(dlk_now(), began + 550 * DLKI_MS);
+	EVENTUALLY(stats(c).remnants == 0);
+	cr_assert_eq(fake_held(fake_store("three")), 0);
+	for (int i = 0; i < 3; i++)
+		dlock_free(m[i]);
+	dlock_free(all);
+	close_store(c);
+}
+
 /* Three members that are busy each for a part of the time. */
 Test(multi, has_one_deadline_for_all)
 {
