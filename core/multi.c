@@ -195,12 +195,20 @@ static int acquire_all(struct dlki_multi_hold *m,
 	return 0;
 }
 
+static int cancelled(const struct dlki_wait *w, struct dlk_error *err)
+{
+	return atomic_load(w->cancels) == w->cancels_seen ?
+		       0 :
+		       dlk_fail(err, DLOCK_ECANCELED,
+				"the wait for a multi-lock was cancelled");
+}
+
 int dlki_multi_acquire(dlock_lock *lock, const struct dlki_wait *w,
 		       dlock_hold **out, struct dlk_error *err)
 {
 	const struct dlki_multi *multi = lock->multi;
 	struct dlki_multi_hold *m;
-	int rc;
+	int final, rc;
 
 	m = calloc(1, sizeof(*m) + multi->n * sizeof(m->member[0]));
 	if (!m)
@@ -222,12 +230,11 @@ int dlki_multi_acquire(dlock_lock *lock, const struct dlki_wait *w,
 			*out = &m->hold;
 			return 0;
 		}
-		if (m->n < multi->n) {
-			release_all(m, w, &ignored);
-			break;
-		}
+		final = m->n < multi->n;
 		release_all(m, w, &ignored);
-	} while (!w->once && dlk_now() < w->deadline);
+		if (!final && cancelled(w, err))
+			rc = final = err->code;
+	} while (!final && !w->once && dlk_now() < w->deadline);
 	free(m);
 	return rc;
 }

@@ -306,6 +306,33 @@ Test(multi, gives_up_at_the_deadline_when_members_are_lost_again_and_again)
 	three_free(&t);
 }
 
+/* It never parks, and has all the time in the world. */
+Test(multi, can_be_cancelled_when_members_are_lost_again_and_again)
+{
+	struct three t = three_new();
+	struct taker taker = { 0 };
+
+	fake_script(one, FAKE_ATTEMPT,
+		    (struct fake_step){ .delay_ms = 150,
+					.times = FAKE_ALWAYS });
+	fake_script(two, FAKE_ATTEMPT,
+		    (struct fake_step){ .lease_ms = 100,
+					.times = FAKE_ALWAYS });
+	fake_script(two, FAKE_RENEW,
+		    (struct fake_step){ .fault = FAKE_REFUSE,
+					.times = FAKE_ALWAYS });
+	taker_start(&taker, t.all, -1);
+	EVENTUALLY(fake_count(one, FAKE_ATTEMPT) >= 4);
+	dlock_cancel(t.all);
+	EVENTUALLY(atomic_load(&taker.done));
+	cr_assert_eq(taker_join(&taker), DLOCK_ECANCELED);
+	fake_clear(one);
+	fake_clear(two);
+	EVENTUALLY(stats(a).remnants + stats(b).remnants == 0);
+	cr_assert_eq(stats(a).holds + stats(b).holds, 0);
+	three_free(&t);
+}
+
 Test(multi, lasts_as_long_as_the_member_that_lasts_least)
 {
 	dlock_client *c = open_store("fake://three", NULL);

@@ -326,3 +326,38 @@ Test(file_removal, broken_by_the_operator)
 	dlock_close(a);
 	dlock_close(b);
 }
+
+static void *break_again_and_again(void *arg)
+{
+	for (int i = 0; i < 500; i++)
+		CHECK_OK(dlock_break(arg, 1000));
+	return NULL;
+}
+
+/* Each of them puts a file of its own in the lock's place. */
+Test(file_removal, broken_by_several_at_once)
+{
+	char dir[PATH_MAX];
+	pthread_t thread[3];
+	dlock_client *c;
+	dlock_lock *l;
+	dlock_hold *h;
+	uint64_t last;
+
+	store_make(dir);
+	c = store_open(dir, NULL);
+	l = mutex(c, "x");
+	h = take(l, 0);
+	last = dlock_token(h);
+	for (int i = 0; i < 3; i++)
+		CHECK(pthread_create(&thread[i], NULL, break_again_and_again,
+				     l) == 0);
+	for (int i = 0; i < 3; i++)
+		pthread_join(thread[i], NULL);
+	lost_soon(h);
+	h = take(l, 1000);
+	CHECK(dlock_token(h) > last);
+	CHECK_OK(dlock_release(h));
+	dlock_free(l);
+	dlock_close(c);
+}
