@@ -67,6 +67,7 @@ struct chaos_store {
 	const char *name;
 	bool one_process;  /* it is not shared between processes */
 	bool leases;       /* holds have a ttl, and can be lost */
+	int64_t ttl_step_ms; /* the store rounds it up to these; 0: as it is */
 	const char *match; /* what a request has in it, for the proxy */
 
 	/* Start what is needed, and set c->uri[]; `query` is to be added to

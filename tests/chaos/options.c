@@ -185,6 +185,9 @@ int chaos_options(struct chaos_options *o, int argc, char **argv)
 		fprintf(stderr, "chaos: what is '%s'?\n", argv[optind]);
 		rc = -1;
 	}
+	if (!rc && o->store->ttl_step_ms)
+		o->ttl_ms = (o->ttl_ms + o->store->ttl_step_ms - 1) /
+			    o->store->ttl_step_ms * o->store->ttl_step_ms;
 	/* As many threads, where there can be but one process. */
 	if (!rc && o->store->one_process) {
 		o->threads *= o->processes;
