@@ -16,21 +16,31 @@
 /* In the order in which they are run.  Those that fork come first: none may
  * have left a thread behind. */
 static const struct bench *const benches[] = {
-	&bench_file_handoff,      &bench_file_pair,
+	&bench_file_handoff,
+	&bench_file_pair,
 #if DLOCK_HAVE_REDIS
-	&bench_redis_handoff,     &bench_redis_contended, &bench_redis_waiters,
-	&bench_redis_pair,        &bench_redis_threads,   &bench_redis_holds,
+	&bench_redis_handoff,
+	&bench_redis_contended,
+	&bench_redis_waiters,
+	&bench_redis_pair,
+	&bench_redis_threads,
+	&bench_redis_holds,
 #endif
 #if DLOCK_HAVE_ZK
 	&bench_zk_handoff,        &bench_zk_waiters,      &bench_zk_killed,
 	&bench_zk_pair,           &bench_zk_threads,
 #endif
 #ifdef BENCH_MEMCACHED
-	&bench_memcached_handoff, &bench_memcached_waiters,
-	&bench_memcached_pair,    &bench_memcached_threads,
+	&bench_memcached_handoff,
+	&bench_memcached_waiters,
+	&bench_memcached_pair,
+	&bench_memcached_threads,
 #endif
-	&bench_mem_pair,          &bench_mem_handoff,     &bench_holds,
-	&bench_threads_mem,       &bench_open_close,
+	&bench_mem_pair,
+	&bench_mem_handoff,
+	&bench_holds,
+	&bench_threads_mem,
+	&bench_open_close,
 };
 #define N_BENCHES (sizeof(benches) / sizeof(benches[0]))
 

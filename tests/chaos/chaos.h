@@ -69,6 +69,7 @@ struct chaos_store {
 	const char *name;
 	bool one_process;  /* it is not shared between processes */
 	bool leases;       /* holds have a ttl, and can be lost */
+	int64_t ttl_step_ms; /* the store rounds it up to these; 0: as it is */
 	const char *match; /* what a request has in it, for the proxy */
 	int64_t ttl_ms;    /* unless told otherwise; 0: as others */
 	int64_t ask_ms;    /* the same */

@@ -48,8 +48,6 @@ static int start(struct chaos *c, const char *query)
 	struct lab_proxy_options way = { 0 };
 	int port;
 
-	/* As the store does it with leases. */
-	c->o.ttl_ms = (c->o.ttl_ms + 999) / 1000 * 1000;
 	c->store = calloc(1, sizeof(struct writer));
 	c->server = lab_memcached_start(&options);
 	if (!c->server || !c->store)
@@ -236,6 +234,7 @@ static const struct chaos_fault *const faults[] = { CHAOS_PREY_FAULTS,
 const struct chaos_store chaos_memcached = {
 	.name = "memcached",
 	.leases = true,
+	.ttl_step_ms = 1000,
 	.match = "dlock.", /* the keys' prefix */
 	.start = start,
 	.stop = stop,

@@ -192,6 +192,9 @@ int chaos_options(struct chaos_options *o, int argc, char **argv)
 	if (!rc && !o->ask_ms)
 		o->ask_ms = slowness() *
 			    (o->store->ask_ms ? o->store->ask_ms : ASK_MS);
+	if (!rc && o->store->ttl_step_ms)
+		o->ttl_ms = (o->ttl_ms + o->store->ttl_step_ms - 1) /
+			    o->store->ttl_step_ms * o->store->ttl_step_ms;
 	/* As many threads, where there can be but one process. */
 	if (!rc && o->store->one_process) {
 		o->threads *= o->processes;

@@ -138,9 +138,9 @@ static void last_reply(int fd, char reply[64], int64_t deadline)
 
 enum { BATCH = 100 }; /* the last of which is answered */
 
-/* Fill the server with items of just the size of a mutex, or of `more` than that;
- * others have room of their own.  The first answer that is not STORED, or the
- * last. */
+/* Fill the server with items of just the size of a mutex, or of `more` bytes
+ * more; others have room of their own.  The first answer that is not STORED, or
+ * the last. */
 static void fill(const struct scene *s, int n, int more, char answer[64])
 {
 	struct lab_address to = lab_server_address(s->server);
