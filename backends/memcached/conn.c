@@ -22,56 +22,14 @@
 #define TOKENS_PER_SECOND (UINT64_C(1) << 22)
 #define ADULT_S 4
 
-struct about { /* what `stats` said */
-	uint64_t time_s, uptime_s;
-	long major, minor, patch;
-};
-
-static int speaks_meta(const struct about *a)
+static int speaks_meta(const struct memc_about *a)
 {
 	if (a->major != 1 || a->minor != 6)
 		return a->major > 1 || (a->major == 1 && a->minor > 6);
 	return a->patch >= 13;
 }
 
-static void read_version(const char *text, struct about *a)
-{
-	char *end;
-
-	a->major = strtol(text, &end, 10);
-	if (*end == '.')
-		a->minor = strtol(end + 1, &end, 10);
-	if (*end == '.')
-		a->patch = strtol(end + 1, &end, 10);
-}
-
-static int read_stats(struct memc_conn *c, struct about *a, dlk_time deadline,
-		      struct dlk_error *err)
-{
-	const char *line;
-	int rc;
-
-	while ((rc = dlki_memc_line(c, &line, deadline, err)) == 0 &&
-	       strcmp(line, "END") != 0) {
-		if (strncmp(line, "STAT ", 5) != 0)
-			return dlki_memc_odd(c, line, err);
-		line += 5;
-		if (strncmp(line, "time ", 5) == 0)
-			a->time_s = strtoull(line + 5, NULL, 10);
-		else if (strncmp(line, "uptime ", 7) == 0)
-			a->uptime_s = strtoull(line + 7, NULL, 10);
-		else if (strncmp(line, "version ", 8) == 0)
-			read_version(line + 8, a);
-	}
-	if (rc == 0 && (a->time_s <= a->uptime_s || a->major == 0))
-		rc = dlk_fail(err, DLOCK_EPROTO,
-			      "%s: the server does not tell its time, uptime "
-			      "and version",
-			      c->net.who);
-	return rc;
-}
-
-static int ask_meta(struct memc_conn *c, const struct about *a,
+static int ask_meta(struct memc_conn *c, const struct memc_about *a,
 		    dlk_time deadline, struct dlk_error *err)
 {
 	const char *line;
@@ -96,14 +54,15 @@ static int ask_meta(struct memc_conn *c, const struct about *a,
 
 static int greet(struct memc_conn *c, dlk_time deadline, struct dlk_error *err)
 {
-	struct about a = { 0 };
+	struct memc_about a = { 0 };
+	dlk_time asked = dlk_now();
 	uint64_t born_s;
 	int rc;
 
 	dlki_memc_put(c, "stats\r\n");
 	rc = dlki_memc_send(c, deadline, err);
 	if (rc == 0)
-		rc = read_stats(c, &a, deadline, err);
+		rc = dlki_memc_about(c, &a, deadline, err);
 	if (rc == 0 && c->session->protocol != MEMC_TEXT)
 		rc = ask_meta(c, &a, deadline, err);
 	if (rc != 0)
@@ -113,6 +72,7 @@ static int greet(struct memc_conn *c, dlk_time deadline, struct dlk_error *err)
 		return dlk_fail(err, DLOCK_EPROTO,
 				"%s: the server's clock is wrong", c->net.who);
 	c->base = born_s * TOKENS_PER_SECOND;
+	c->clock_seen = a.late ? 0 : asked;
 	if (a.uptime_s < ADULT_S)
 		c->grants_from = dlk_now() +
 				 (int64_t)(ADULT_S - a.uptime_s) * SECOND;

@@ -6,6 +6,12 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/clock.h"
+
+/* How long the server's clock goes on being trusted. */
+#define CLOCK_FRESH (500 * DLKI_MS)
+#define STOPPED "%s: the server was stopped for a while"
+
 static const struct memc_dialect *dialect(const struct memc_conn *c)
 {
 	return c->meta ? &dlki_memc_meta : &dlki_memc_text;
@@ -86,22 +92,65 @@ static int get_stored(struct memc_conn *c, struct memc_op *op,
 	return rc;
 }
 
+/* What is stored counts by the server's clock, which therefore is looked at in
+ * the same flight, unless that was done just now. */
+static int needs_clock(const struct memc_conn *c, const struct memc_op *ops,
+		       size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (ops[i].verb == MEMC_ADD || ops[i].verb == MEMC_SWAP)
+			return dlk_now() - c->clock_seen > CLOCK_FRESH;
+	}
+	return 0;
+}
+
+static int see_clock(struct memc_conn *c, dlk_time asked, dlk_time deadline,
+		     struct dlk_error *err)
+{
+	struct memc_about a = { 0 };
+	int rc = dlki_memc_about(c, &a, deadline, err);
+
+	if (rc != 0)
+		return rc;
+	if (a.late)
+		return dlk_fail(err, DLOCK_EUNREACHABLE, STOPPED, c->net.who);
+	c->clock_seen = asked;
+	return 0;
+}
+
+static int get(struct memc_conn *c, struct memc_op *op, dlk_time deadline,
+	       struct dlk_error *err)
+{
+	switch (op->verb) {
+	case MEMC_LOOK:
+		return get_look(c, op, deadline, err);
+	case MEMC_DROP:
+		return dialect(c)->get_drop(c, op, deadline, err);
+	default:
+		return get_stored(c, op, deadline, err);
+	}
+}
+
 int dlki_memc_run(struct memc_conn *c, struct memc_op *ops, size_t n,
 		  dlk_time deadline, struct dlk_error *err)
 {
+	dlk_time asked = dlk_now();
+	int clock = needs_clock(c, ops, n);
 	int rc;
 
 	assert(n <= MEMC_FLIGHT);
+	if (clock)
+		dlki_memc_put(c, "stats\r\n");
 	for (size_t i = 0; i < n; i++)
 		put(c, &ops[i]);
 	rc = dlki_memc_send(c, deadline, err);
-	for (size_t i = 0; i < n && rc == 0; i++) {
-		if (ops[i].verb == MEMC_LOOK)
-			rc = get_look(c, &ops[i], deadline, err);
-		else if (ops[i].verb == MEMC_DROP)
-			rc = dialect(c)->get_drop(c, &ops[i], deadline, err);
-		else
-			rc = get_stored(c, &ops[i], deadline, err);
-	}
+	if (rc == 0 && clock)
+		rc = see_clock(c, asked, deadline, err);
+	for (size_t i = 0; i < n && rc == 0; i++)
+		rc = get(c, &ops[i], deadline, err);
+	/* It may have been stopped after it was asked. */
+	if (rc == 0 && !clock && dlk_now() - asked > CLOCK_FRESH &&
+	    needs_clock(c, ops, n))
+		rc = dlk_fail(err, DLOCK_EUNREACHABLE, STOPPED, c->net.who);
 	return rc;
 }

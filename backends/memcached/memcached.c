@@ -140,6 +140,7 @@ static void drop(struct memc_session *s)
 {
 	dlki_pool_free(s->pool);
 	dlki_memc_polls_free(s->polls);
+	dlki_memc_age_free(s->age);
 }
 
 static int memc_open(struct dlk_session *base, dlk_time deadline,
@@ -159,6 +160,11 @@ static int memc_open(struct dlk_session *base, dlk_time deadline,
 	s->polls = dlki_memc_polls_new();
 	if (!s->polls)
 		return dlki_nomem(err);
+	s->age = dlki_memc_age_new();
+	if (!s->age) {
+		dlki_memc_polls_free(s->polls);
+		return dlki_nomem(err);
+	}
 	s->pool = dlki_pool_new(&dlki_memc_pool_type, s, most, most);
 	rc = s->pool ? meet(s, deadline, err) : dlki_nomem(err);
 	if (rc != 0)

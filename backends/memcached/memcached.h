@@ -37,6 +37,7 @@
 enum memc_protocol { MEMC_AUTO, MEMC_TEXT, MEMC_META };
 
 struct memc_polls;
+struct memc_age;
 
 struct memc_session {
 	struct dlk_session base;
@@ -45,6 +46,7 @@ struct memc_session {
 	int64_t exptime_s; /* the lease and MEMC_MORE_S */
 	struct dlki_pool *pool;
 	struct memc_polls *polls;
+	struct memc_age *age;
 };
 
 enum memc_stake { MEMC_NOTHING, MEMC_AT_GATE, MEMC_IN_SLOT };
@@ -67,6 +69,7 @@ struct memc_conn {
 	uint64_t serial;      /* never used twice in this process */
 	uint64_t base;        /* of tokens that this run of the server gives */
 	dlk_time grants_from; /* before, the server is too young */
+	dlk_time clock_seen;  /* the server's went when this was asked */
 	int meta;             /* the server speaks the meta protocol */
 	size_t in_at, in_end, out_len;
 	char in[16384], out[40960];
@@ -172,6 +175,22 @@ int dlki_memc_with(struct memc_session *s,
 		   int (*work)(struct memc_conn *c, void *arg,
 			       dlk_time deadline, struct dlk_error *err),
 		   void *arg, dlk_time deadline, struct dlk_error *err);
+
+/* ---- about.c ------------------------------------------------------------- */
+
+struct memc_about {
+	uint64_t time_s, uptime_s;
+	long major, minor, patch;
+	int late; /* its clock stood still */
+};
+
+/* What a session knows of the server's clock.  NULL: no memory. */
+struct memc_age *dlki_memc_age_new(void);
+void dlki_memc_age_free(struct memc_age *age);
+
+/* Read the answer to `stats`. */
+int dlki_memc_about(struct memc_conn *c, struct memc_about *a,
+		    dlk_time deadline, struct dlk_error *err);
 
 /* ---- claim.c ------------------------------------------------------------- */
 

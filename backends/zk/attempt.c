@@ -200,22 +200,38 @@ static enum dlk_verdict wait_for(struct attempt *a, const struct zk_line *line,
 	return DLK_BUSY;
 }
 
-/* All of a semaphore's line must mean the same: who comes later is refused. */
-static int same_limit(struct attempt *a, const struct zk_line *line,
-		      size_t ahead)
+/* The first of those ahead who means another number of permits, or -1. */
+static ptrdiff_t stranger(const struct zk_line *line, size_t ahead,
+			  uint32_t limit)
+{
+	for (size_t i = 0; limit > 0 && i < ahead; i++) {
+		if (line->v[i].place.limit != limit)
+			return (ptrdiff_t)i;
+	}
+	return -1;
+}
+
+/* Who is first in the line says what all mean.  Another one is about to be
+ * refused, or has become the first since: which of them, its going tells. */
+static enum dlk_verdict rank(struct attempt *a, const struct zk_line *line,
+			     size_t ahead)
 {
 	const struct dlk_claim *claim = &a->t->base.claim;
+	struct dlk_place me = { claim->mode, claim->limit };
+	ptrdiff_t other = stranger(line, ahead, claim->limit);
+	ptrdiff_t last;
 
-	for (size_t i = 0; i < ahead; i++) {
-		uint32_t limit = line->v[i].place.limit;
-
-		if (limit != claim->limit)
-			return dlk_fail(a->err, DLOCK_EINVAL,
-					"semaphore '%s': others use %u "
-					"permits, not %u",
-					claim->name, limit, claim->limit);
+	if (other == 0) {
+		dlk_fail(a->err, DLOCK_EINVAL,
+			 "semaphore '%s': others use %u permits, not %u",
+			 claim->name, line->v[0].place.limit, claim->limit);
+		return DLK_FAILED;
 	}
-	return 0;
+	if (other > 0)
+		return watch(a, line->v[other].node) == 0 ? DLK_BUSY :
+							    DLK_FAILED;
+	last = dlk_grant(line->places, ahead, me);
+	return last < 0 ? grant(a) : wait_for(a, line, ahead, (size_t)last);
 }
 
 /* 0 with a verdict, or AGAIN: our node is gone. */
@@ -223,10 +239,8 @@ static int judge(struct attempt *a, const struct zk_call *children,
 		 enum dlk_verdict *verdict)
 {
 	struct zk_ticket *t = a->t;
-	struct dlk_place me = { t->base.claim.mode, t->base.claim.limit };
 	struct zk_line line;
 	size_t ahead = 0;
-	ptrdiff_t last;
 
 	if (children->rc == ZNONODE) {
 		t->node[0] = '\0';
@@ -246,11 +260,7 @@ static int judge(struct attempt *a, const struct zk_call *children,
 	}
 	if (line.n == 1 && a->connects == a->h->connects)
 		dlki_zk_alone_seen(a->h, t);
-	if (me.limit == 0 || same_limit(a, &line, ahead) == 0) {
-		last = dlk_grant(line.places, ahead, me);
-		*verdict = last < 0 ? grant(a) :
-				      wait_for(a, &line, ahead, (size_t)last);
-	}
+	*verdict = rank(a, &line, ahead);
 	dlki_zk_line_free(&line);
 	return 0;
 }

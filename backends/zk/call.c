@@ -66,13 +66,32 @@ static struct zk_call *sent(struct zk_call *call, int rc)
 	return call;
 }
 
-/* Errors of the API are the server's; but for these, it has made up its mind
- * about a write before it answers. */
-static int answered(int rc)
+/*
+ * Errors of the API are the server's, which has agreed on a write with the
+ * others before it answers.  But for these: what it says by itself, also when
+ * it is cut off.  It may look at access lists by itself, too (its option
+ * enableEagerACLCheck), though never at those of a transaction, our proof.
+ */
+static int agreed(const struct zk_call *call, int rc)
 {
-	return rc == ZOK ||
-	       (rc < ZAPIERROR && rc != ZSESSIONEXPIRED && rc != ZAUTHFAILED &&
-		rc != ZCLOSING && rc != ZSESSIONMOVED);
+	switch (rc) {
+	case ZOK:
+		return 1;
+	case ZSESSIONEXPIRED:
+	case ZAUTHFAILED:
+	case ZCLOSING:
+	case ZSESSIONMOVED:
+	case ZNOTREADONLY:
+	case ZEPHEMERALONLOCALSESSION:
+	case ZSESSIONCLOSEDREQUIRESASLAUTH:
+	case ZTHROTTLEDOP:
+		return 0;
+	case ZNOAUTH:
+	case ZINVALIDACL:
+		return call->op.type != 0;
+	default:
+		return rc < ZAPIERROR;
+	}
 }
 
 /* Returns what its flight, if it was the last of it, waits for; or NULL. */
@@ -83,7 +102,8 @@ static pthread_cond_t *finish(struct zk_hub *h, struct zk_call *call, int rc)
 
 	call->rc = rc;
 	call->done = 1;
-	if (call->write && answered(rc) && current && call->sent > h->proved)
+	if (call->write && current && agreed(call, rc) &&
+	    call->sent > h->proved)
 		h->proved = call->sent;
 	*call->prev = call->next;
 	if (call->next)
@@ -243,7 +263,7 @@ struct zk_call *dlki_zk_proof(struct zk_hub *h)
  * on. */
 int dlki_zk_proven(const struct zk_call *proof, struct dlk_error *err)
 {
-	if (proof && proof->done && answered(proof->rc))
+	if (proof && proof->done && agreed(proof, proof->rc))
 		return 0;
 	return dlki_zk_reason(proof, "proving the session", err);
 }

@@ -2,6 +2,7 @@
 /* What memcached forgets is found out in time, and the next token is larger. */
 #include "support.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -83,6 +84,59 @@ EITHER_WAY(memcached_loss, restart_after_5_s)
 	is_lost(&s, slow, y, waits, now_ms());
 	CHECK_RC(dlock_release(over), DLOCK_ELOST);
 	give(take(x));
+	scene_end(&s);
+}
+
+struct taker {
+	dlock_lock *lock;
+	dlock_hold *hold;
+	pthread_t thread;
+};
+
+static void *take_it(void *arg)
+{
+	struct taker *t = arg;
+
+	CHECK_OK(dlock_acquire(t->lock, 20000, &t->hold));
+	return NULL;
+}
+
+/* A server that was stopped takes what it finds in its sockets before it looks
+ * at its clock, and counts the time of an item from before it was stopped. */
+EITHER_WAY(memcached_loss, stopped_server)
+{
+	enum { TAKERS = 6, TTL_S = 6 };
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *other = direct(&s, "ttl=6s");
+	dlock_lock *theirs[TAKERS];
+	struct taker t[TAKERS];
+
+	for (int i = 0; i < TAKERS; i++) {
+		char name[2] = { (char)('a' + i), '\0' };
+
+		t[i].lock = mutex(direct(&s, "ttl=6s"), name);
+		theirs[i] = mutex(other, name);
+		give(take(t[i].lock));
+	}
+	lab_server_pause(s.server);
+	nap_ms(TTL_S * 1000 + 3000);
+	for (int i = 0; i < TAKERS; i++)
+		CHECK_INT(pthread_create(&t[i].thread, NULL, take_it, &t[i]),
+			  ==, 0);
+	nap_ms(300);
+	lab_server_resume(s.server);
+	for (int i = 0; i < TAKERS; i++)
+		pthread_join(t[i].thread, NULL);
+	nap_ms(200);
+	for (int i = 0; i < TAKERS; i++) {
+		dlock_hold *h = NULL;
+		int rc = dlock_acquire(theirs[i], 0, &h);
+
+		CHECK(rc != DLOCK_OK || dlock_check(t[i].hold) != DLOCK_OK);
+		dlock_release(t[i].hold);
+		if (rc == DLOCK_OK)
+			give(h);
+	}
 	scene_end(&s);
 }
 

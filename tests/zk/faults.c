@@ -261,6 +261,55 @@ Test(zk_faults, many_holds_survive_a_lost_connection)
 	lab_server_free(s);
 }
 
+static atomic_int in_flight;
+
+static void landed(int rc, const char *value, int len, const struct Stat *stat,
+		   const void *data)
+{
+	(void)rc;
+	(void)value;
+	(void)len;
+	(void)stat;
+	(void)data;
+	atomic_fetch_sub(&in_flight, 1);
+}
+
+/* More questions than the server wants to answer. */
+static void flood(zhandle_t *zh)
+{
+	while (atomic_load(&in_flight) < 2000) {
+		atomic_fetch_add(&in_flight, 1);
+		CHECK_INT(zoo_aget(zh, "/", 0, landed, NULL), ==, ZOK);
+	}
+}
+
+/* A server that turns requests away by itself, as it may when it has too many,
+ * has not agreed with anybody that the session lives. */
+Test(zk_faults, a_request_turned_away_renews_nothing)
+{
+	struct lab_zk_options o = { .config =
+					    "request_throttle_max_requests=1\n"
+					    "throttled_op_wait_time=1\n" };
+	struct lab_server *s = server(&o);
+	zhandle_t *zh = bare(s->port);
+	dlock_client *c = client(s->port, "?ttl=6s");
+	dlock_hold *h = NULL;
+	int64_t until = now_ms() + PATIENCE;
+
+	while (!h && dlock_acquire(mutex(c, "lock"), FOREVER, &h) != 0)
+		CHECK_INT(now_ms(), <, until);
+	while (stats(c).renew_failed == 0 && now_ms() < until) {
+		flood(zh);
+		nap_ms(1);
+	}
+	CHECK_INT(stats(c).renew_failed, >, 0);
+	EVENTUALLY(atomic_load(&in_flight) == 0);
+	dlock_release(h);
+	dlock_close(c);
+	zookeeper_close(zh);
+	lab_server_free(s);
+}
+
 Test(zk_faults, a_frozen_server_holds_nobody)
 {
 	struct lab_server *s = server(NULL);

@@ -254,6 +254,47 @@ Test(zk_nodes, a_path_that_is_closed_is_denied)
 	lab_server_free(s);
 }
 
+static atomic_int enough;
+
+static void *ask_wrongly(void *arg)
+{
+	dlock_hold *none = NULL;
+
+	while (!atomic_load(&enough))
+		CHECK_RC(dlock_acquire(arg, 0, &none), DLOCK_EINVAL);
+	return NULL;
+}
+
+/* One that is refused must not have others refused who are right. */
+Test(zk_nodes, the_wrong_number_of_permits_is_refused_alone)
+{
+	struct lab_server *s = server(NULL);
+	dlock_client *c[3];
+	dlock_lock *l[3];
+	dlock_hold *h = NULL, *more = NULL;
+	pthread_t thread;
+
+	for (int i = 0; i < 3; i++) {
+		c[i] = client(s->port, "?ttl=30s&ask=5s");
+		CHECK_OK(dlock_semaphore_new(&l[i], c[i], "lock",
+					     i == 2 ? 2 : 3));
+	}
+	CHECK_OK(dlock_acquire(l[0], FOREVER, &h));
+	CHECK_INT(pthread_create(&thread, NULL, ask_wrongly, l[2]), ==, 0);
+	for (int i = 0; i < 1000; i++) {
+		CHECK_OK(dlock_acquire(l[1], PATIENCE, &more));
+		CHECK_OK(dlock_release(more));
+	}
+	atomic_store(&enough, 1);
+	pthread_join(thread, NULL);
+	CHECK_OK(dlock_release(h));
+	for (int i = 0; i < 3; i++) {
+		dlock_free(l[i]);
+		dlock_close(c[i]);
+	}
+	lab_server_free(s);
+}
+
 Test(zk_nodes, the_server_sets_the_time_out)
 {
 	struct lab_zk_options o = { .min_session_ms = 4000,
