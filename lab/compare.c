@@ -174,13 +174,8 @@ static int make_dir(struct comparison *c)
 	}
 	snprintf(c->dir, sizeof(c->dir), "%.200s/dlock-compare-XXXXXX",
 		 tmp && *tmp == '/' ? tmp : "/tmp");
-	if (!mkdtemp(c->dir))
-		return lab_fail("%s: %s", c->dir, strerror(errno));
 	c->keeper = lab_process_new(c->dir);
-	if (c->keeper)
-		return 0;
-	rmdir(c->dir);
-	return -1;
+	return c->keeper ? 0 : -1;
 }
 
 /* ---- Trials -------------------------------------------------------------- */

@@ -22,7 +22,7 @@ struct lab_answer {
 };
 
 /*
- * Be a keeper until `ctl` is closed or `owner`, a pidfd or -1, ends.  Runs in a
+ * Make the directory, and answer so; be a keeper until `ctl` is closed or `owner`, a pidfd or -1, ends.  Runs in a
  * forked child of a program with threads: it calls only what is
  * async-signal-safe.
  */

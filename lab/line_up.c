@@ -74,7 +74,7 @@ static const char *file_of(const char *command, size_t *len)
  * the same file system, which its keeper removes.  What has no directory, or
  * one that we cannot use, is left to the library, which says what is wrong.
  */
-static int settle_files(struct lab_subject *s, const char *dir)
+static void settle_files(struct lab_subject *s, const char *dir)
 {
 	const char *rest = s->uri + strlen("file:");
 	char path[512];
@@ -84,7 +84,7 @@ static int settle_files(struct lab_subject *s, const char *dir)
 	rest += strncmp(rest, "//", 2) ? 0 : 2;
 	len = strcspn(rest, "?");
 	if (len > 400 || memchr(rest, '%', len) || (len && *rest != '/'))
-		return 0;
+		return;
 	if (len == 0)
 		snprintf(path, sizeof(path), "%.400s", dir);
 	else
@@ -92,14 +92,11 @@ static int settle_files(struct lab_subject *s, const char *dir)
 	snprintf(query, sizeof(query), "%.399s", rest + len);
 	snprintf(path + strlen(path), sizeof(path) - strlen(path),
 		 "/dlock-compare-XXXXXX");
-	if (!mkdtemp(path))
-		return 0;
 	s->tidy = lab_process_new(path);
 	if (!s->tidy)
-		return -1;
+		return;
 	snprintf(s->shown, sizeof(s->shown), "%.255s", s->uri);
 	snprintf(s->uri, sizeof(s->uri), "file://%s%s", path, query);
-	return 0;
 }
 
 static int add_uri(struct lab_line_up *l, const char *uri, const char *dir)
@@ -111,7 +108,9 @@ static int add_uri(struct lab_line_up *l, const char *uri, const char *dir)
 	if (strlen(uri) >= sizeof(s->uri))
 		return lab_fail("the URI is too long");
 	snprintf(s->uri, sizeof(s->uri), "%s", uri);
-	return strncmp(uri, "file:", 5) ? 0 : settle_files(s, dir);
+	if (!strncmp(uri, "file:", 5))
+		settle_files(s, dir);
+	return 0;
 }
 
 static int add_command(struct lab_line_up *l, const char *command)

@@ -13,9 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#define NAMES 100 /* that are tried for a directory */
 
 struct lab_process {
 	struct lab_process *next;
@@ -95,7 +98,52 @@ static int start_keeper(struct lab_process *p)
 	return 0;
 }
 
-struct lab_process *lab_process_new(const char *dir)
+/* Six letters and digits, at the end. */
+static int make_name(char *dir)
+{
+	static const char set[] = "abcdefghijklmnopqrstuvwxyz"
+				  "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+	size_t len = strlen(dir);
+	unsigned char random[6];
+
+	if (len < sizeof(random) ||
+	    getrandom(random, sizeof(random), 0) != sizeof(random))
+		return lab_fail("no name for a directory");
+	for (size_t i = 0; i < sizeof(random); i++)
+		dir[len - sizeof(random) + i] =
+			set[random[i] % (sizeof(set) - 1)];
+	return 0;
+}
+
+/* Has it made its directory?  0, or errno. */
+static int hear_keeper(struct lab_process *p)
+{
+	struct lab_answer a;
+	ssize_t n;
+
+	do {
+		n = recv(p->ctl, &a, sizeof(a), 0);
+	} while (n < 0 && errno == EINTR);
+	return n == sizeof(a) ? a.error : ECHILD;
+}
+
+static int start_in_new_dir(struct lab_process *p)
+{
+	int rc = EEXIST;
+
+	for (int i = 0; i < NAMES && rc == EEXIST; i++) {
+		if (make_name(p->dir) < 0 || start_keeper(p) < 0)
+			return -1;
+		rc = hear_keeper(p);
+		if (rc == 0)
+			return 0;
+		close(p->ctl);
+		waitpid(p->keeper, NULL, 0);
+	}
+	return lab_fail("%s: %s", p->dir, strerror(rc));
+}
+
+struct lab_process *lab_process_new(char *dir)
 {
 	struct lab_process *p = calloc(1, sizeof(*p) + strlen(dir) + 1);
 
@@ -105,10 +153,11 @@ struct lab_process *lab_process_new(const char *dir)
 	}
 	memcpy(p->dir, dir, strlen(dir) + 1);
 	p->owner = getpid();
-	if (start_keeper(p) < 0) {
+	if (start_in_new_dir(p) < 0) {
 		free(p);
 		return NULL;
 	}
+	memcpy(dir, p->dir, strlen(dir));
 	pthread_once(&once, at_exit);
 	pthread_mutex_lock(&list_lock);
 	p->next = list;

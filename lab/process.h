@@ -36,10 +36,11 @@ __attribute__((format(printf, 2, 3))) void lab_arg(struct lab_args *args,
 struct lab_process;
 
 /*
- * Start a keeper of `dir`, which exists, and which is the keeper's to remove
- * from now on.  Free with lab_process_free().
+ * Start a keeper, who makes a directory, for us alone, and removes it: `dir`
+ * ends in "XXXXXX", which is replaced as by mkdtemp().  Free with
+ * lab_process_free().
  */
-struct lab_process *lab_process_new(const char *dir);
+struct lab_process *lab_process_new(char *dir);
 
 /*
  * Run a command in the directory; the first argument is looked up in PATH.

@@ -42,8 +42,9 @@ static int make_dir(struct lab_server *s)
 		     tmp && *tmp ? tmp : "/tmp");
 	if (n < 0 || (size_t)n >= sizeof(s->dir))
 		return lab_fail("TMPDIR is too long: %s", tmp);
-	if (!mkdtemp(s->dir))
-		return lab_fail("%s: %s", s->dir, strerror(errno));
+	s->process = lab_process_new(s->dir);
+	if (!s->process)
+		return -1;
 	snprintf(s->log, sizeof(s->log), "%s/" LAB_LOG, s->dir);
 	return 0;
 }
@@ -139,11 +140,6 @@ static int bring_up(struct lab_server *s, bool wall)
 {
 	if (make_dir(s) < 0)
 		return -1;
-	s->process = lab_process_new(s->dir);
-	if (!s->process) {
-		rmdir(s->dir);
-		return -1;
-	}
 	if (wall) {
 		s->wall_ns = lab_wall_shim() ? lab_wall_map(s->dir) : NULL;
 		if (!s->wall_ns)

@@ -72,7 +72,7 @@ void lab_fault_ends(struct lab_trial *t)
 
 int64_t lab_slack_ms(const struct lab_trial *t)
 {
-	return 250 * t->leisure;
+	return INT64_C(250) * t->leisure;
 }
 
 int64_t lab_found_bound_ms(const struct lab_trial *t)

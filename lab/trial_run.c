@@ -71,7 +71,7 @@ static void ask_for_refusal(struct lab_trial *t, uint32_t missing)
 	lab_leave(p);
 }
 
-/* ---- One attempt ------------------------------------------------------------- */
+/* ---- One attempt --------------------------------------------------------- */
 
 /* So that the same seed asks for the same, whatever runs beside. */
 static uint64_t mix(uint64_t x)
