@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* zk3: an ensemble.  Its nodes, the links between them, and the way from the
  * clients to each of them fail one by one and at the same time. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "chaos/chaos.h"
-#include "lab/clock.h"
 #include "lab/ensemble.h"
 #include "lab/fail.h"
 
 #define WAIT_MS 20000
-#define STARTS 3
+#define TRIES 3
 
 /* A follower that is cut off serves for longer than sessions live. */
 static const struct lab_zk_options options = { .config = "syncLimit=25\n" };
@@ -71,27 +69,21 @@ static void stop(struct chaos *c)
 	free(z);
 }
 
-/* Servers of this version may come not to agree on a leader any more. */
-static int revive(struct lab_ensemble *e)
-{
-	printf("the ensemble does not come back; it is started again\n");
-	for (int i = 0; i < LAB_NODES; i++)
-		if (lab_server_restart(e->node[i], true) < 0)
-			return -1;
-	return lab_ensemble_wait(e, WAIT_MS);
-}
-
+/* The leader may not be it any more when it is asked. */
 static int64_t left(struct chaos *c)
 {
 	struct zk3 *z = c->store;
-	int leader;
+	int64_t n = -1;
 
-	if (lab_ensemble_wait(z->e, WAIT_MS) < 0 && revive(z->e) < 0)
-		return -1;
-	leader = lab_ensemble_leader(z->e);
-	if (leader < 0)
-		return -1;
-	return lab_zk_number(z->e->node[leader], "mntr", "zk_ephemerals_count");
+	for (int i = 0; i < TRIES && n < 0; i++) {
+		if (lab_ensemble_wait(z->e, WAIT_MS) < 0)
+			return -1;
+		z->node = lab_ensemble_leader(z->e);
+		if (z->node >= 0)
+			n = lab_zk_number(z->e->node[z->node], "mntr",
+					  "zk_ephemerals_count");
+	}
+	return n;
 }
 
 /* ---- The servers --------------------------------------------------------- */
@@ -122,7 +114,7 @@ static int kill_node(struct chaos *c, struct chaos_draw *d)
 /* A machine on which all this goes on may be too busy for one more start. */
 static int restart(const struct zk3 *z, int node)
 {
-	for (int i = 1; i < STARTS; i++)
+	for (int i = 1; i < TRIES; i++)
 		if (lab_server_restart(z->e->node[node], true) == 0)
 			return 0;
 	return lab_server_restart(z->e->node[node], true);

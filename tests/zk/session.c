@@ -48,39 +48,28 @@ static void no_log(const char *message)
 	(void)message;
 }
 
-static int settled(zhandle_t *zh)
-{
-	int state = zoo_state(zh);
-
-	return state == ZOO_CONNECTED_STATE ||
-	       state == ZOO_EXPIRED_SESSION_STATE;
-}
-
-/* Connect as that session and close it.  Its owner connects again as soon as it
- * finds out, and may be quicker than the close. */
+/* Connect as that session, and close it. */
 static void end_session(int port, const clientid_t *id)
 {
 	char host[64];
 	zhandle_t *zh;
-	int state;
 
 	snprintf(host, sizeof(host), "127.0.0.1:%d", port);
-	do {
-		zh = zookeeper_init2(host, no_watch, 30000, id, NULL, 0,
-				     no_log);
-		CHECK(zh);
-		EVENTUALLY(settled(zh));
-		state = zoo_state(zh);
-		zookeeper_close(zh);
-	} while (state != ZOO_EXPIRED_SESSION_STATE);
+	zh = zookeeper_init2(host, no_watch, 30000, id, NULL, 0, no_log);
+	CHECK(zh);
+	EVENTUALLY(zoo_state(zh) == ZOO_CONNECTED_STATE);
+	CHECK_INT(zookeeper_close(zh), ==, ZOK);
 }
 
 /* No lease has run out, and the connection stands again in no time: still the
- * holds are lost, and waiters queue again. */
+ * holds are lost, and waiters queue again.  The owner is kept away meanwhile: a
+ * server of 3.8 that both connect to at once may answer neither for as long as
+ * the library waits. */
 Test(zk_session, may_be_ended_by_another_with_its_password)
 {
 	struct lab_server *s = server(NULL);
-	dlock_client *c = watched_client(s->port, "?ttl=30s&ask=2s");
+	struct lab_proxy *p = proxy(s);
+	dlock_client *c = watched_client(lab_proxy_port(p), "?ttl=60s&ask=2s");
 	clientid_t id = *zoo_client_id(latest);
 	dlock_client *other = client(s->port, "?ttl=30s&ask=2s");
 	dlock_lock *l = mutex(c, "lock"), *waited = mutex(c, "waited");
@@ -88,14 +77,14 @@ Test(zk_session, may_be_ended_by_another_with_its_password)
 	dlock_hold *busy = take(mutex(other, "waited"), FOREVER);
 	uint64_t token = dlock_token(h);
 	struct waiter w;
-	int64_t begun;
 
 	waiter_start(&w, waited, FOREVER);
 	EVENTUALLY(stats(c).waiters == 1);
+	lab_proxy_refuse(p, true);
+	lab_proxy_reset(p);
 	end_session(s->port, &id);
-	begun = now_ms();
+	lab_proxy_heal(p);
 	EVENTUALLY(dlock_check(h) == DLOCK_ELOST);
-	CHECK_INT(now_ms() - begun, <, 5000);
 	EVENTUALLY(lost == 1);
 	CHECK_RC(dlock_release(h), DLOCK_ELOST);
 	h = take(mutex(other, "lock"), PATIENCE);
@@ -111,6 +100,7 @@ Test(zk_session, may_be_ended_by_another_with_its_password)
 	CHECK_INT(lost, ==, 1);
 	dlock_close(c);
 	dlock_close(other);
+	lab_proxy_free(p);
 	lab_server_free(s);
 }
 
