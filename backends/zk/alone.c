@@ -2,8 +2,8 @@
 /*
  * Who takes a lock again that nobody else has asked for meanwhile need not look
  * at the line.  Let us have been alone in it with number s, and our node be
- * deleted.  A directory numbers every node made in it, one by one, so that the
- * next node being s + 1 says that nobody else's was made, and nobody's is there.
+ * deleted.  A directory numbers every node made in it, one by one: s + 1 as the
+ * next number says that nobody else's was made, and that nobody's is there.
  *
  * One thing else can bring that number: the directory was removed and made
  * again, and s + 1 nodes, from 0 on, were made in it, none of ours two at a

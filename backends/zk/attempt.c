@@ -12,8 +12,8 @@ struct attempt {
 	dlk_time deadline;
 	struct dlk_error *err;
 	char dir[ZK_PATH_SIZE];
-	int proven; /* no write of this attempt need be answered */
-	int alone;  /* nobody else is in the line */
+	int proven;        /* no write of this attempt need be answered */
+	int alone;         /* nobody else is in the line */
 	uint64_t connects; /* the hub's, when this began */
 };
 

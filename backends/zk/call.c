@@ -9,8 +9,8 @@
 #include <string.h>
 
 /* Of one thread that waits.  They are used again and again, and live as long as
- * the hub: who signals one has unlocked the hub before, since who is woken wants
- * to lock it, so that it may be another thread's by then. */
+ * the hub: who signals one has unlocked the hub before, since who is woken will
+ * lock it, so that it may be another thread's by then. */
 struct zk_flight {
 	struct zk_flight *next; /* in hub->flights, while it is not used */
 	pthread_cond_t landed;
