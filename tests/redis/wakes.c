@@ -270,6 +270,43 @@ Test(redis_wakes, one_while_the_inbox_is_away_is_found_soon)
 	tear_down();
 }
 
+/* Each inbox asks when it has heard nothing for long; one is not answered. */
+Test(redis_wakes, are_heard_anew_where_the_inbox_has_gone_silent)
+{
+	struct lab_proxy *proxy;
+	struct taker t = { 0 }, u = { 0 };
+	dlock_client *far;
+	dlock_lock *fl;
+	dlock_hold *h;
+	uint64_t before, asked;
+
+	set_up("ttl=60s");
+	proxy = proxy_start(server);
+	far = client_of(lab_proxy_port(proxy), "ttl=60s", NULL);
+	fl = mutex(far, "x");
+	h = take(l, 0);
+	taker_start(&t, c, l, FOREVER, 1);
+	taker_start(&u, far, fl, FOREVER, 1);
+	before = calls(server, "subscribe");
+	asked = calls(server, "ping");
+	lab_proxy_hold(proxy, "PING");
+	if (lab_proxy_wait(proxy, LAB_HELD, 1, patience_ms()) < 0)
+		FAIL("%s", lab_errmsg());
+	EVENTUALLY(calls(server, "subscribe") > before);
+	EVENTUALLY(calls(server, "ping") > asked + 1);
+	CHECK_INT(calls(server, "subscribe"), ==, before + 1);
+	give(h);
+	EVENTUALLY(t.done);
+	CHECK_OK(t.rc);
+	let_go(&t);
+	EVENTUALLY(u.done);
+	CHECK_OK(u.rc);
+	let_go(&u);
+	end(far, fl);
+	lab_proxy_free(proxy);
+	tear_down();
+}
+
 /* ---- Wakes that nobody wants --------------------------------------------- */
 
 enum { ROUNDS = 60 };

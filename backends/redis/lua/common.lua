@@ -120,9 +120,7 @@ local function share(owner, tail, life, limit, token)
 end
 
 local function leave(owner)
-	if not mutex then
-		call('ZREM', Q, owner)
-	end
+	call('ZREM', Q, owner)
 	call('HDEL', I, owner)
 end
 
@@ -130,9 +128,7 @@ end
 -- need not be told.
 local function hand_on(me)
 	while not X and not foreign do
-		-- Of a mutex that is free the first is either next or dead.
-		local w = mutex and call('ZPOPMIN', Q)[1]
-			or not mutex and call('ZRANGE', Q, '0', '0')[1]
+		local w = call('ZRANGE', Q, '0', '0')[1]
 		if not w then
 			return
 		end
