@@ -93,8 +93,11 @@ void guard_tell(const struct guard *g, pid_t pgid, int64_t deadline)
 {
 	struct order order = { deadline, pgid };
 
-	/* Somebody may have killed it; the lock is as good as without it. */
-	while (send(g->fd, &order, sizeof(order), MSG_NOSIGNAL) < 0 &&
+	/* Somebody may have killed it; the lock is as good as without it.  Or
+	 * stopped it: then an order that it has no room for is not waited for,
+	 * and the next one says more. */
+	while (send(g->fd, &order, sizeof(order), MSG_NOSIGNAL | MSG_DONTWAIT) <
+		       0 &&
 	       errno == EINTR)
 		;
 }
