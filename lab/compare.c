@@ -3,6 +3,7 @@
 #include "lab/fail.h"
 #include "lab/line_up.h"
 #include "lab/process.h"
+#include "lab/strain.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -26,6 +27,7 @@ struct comparison {
 	struct lab_process
 		*keeper; /* removes the directory; NULL: it is kept */
 	int64_t begun;
+	struct lab_strain strain;
 
 	pthread_mutex_t mutex; /* the findings, and what follows */
 	size_t next;           /* store, in parallel */
@@ -307,6 +309,7 @@ static int compare(struct comparison *c)
 		lab_subject_stop(&c->line_up.list[i]);
 	lab_server_stop_waiting(NULL);
 	lab_findings_order(c->f);
+	c->f->run.strain = lab_strain_percent(&c->strain);
 	c->f->run.took_ms = (lab_now() - c->begun) / LAB_MS;
 	c->f->run.interrupted = atomic_load(c->o->stop);
 	return lab_findings_ok(c->f) ? 0 : lab_fail("out of memory");
@@ -322,6 +325,7 @@ int lab_compare(const struct lab_compare_options *options,
 		return lab_fail("out of memory");
 	c->o = options;
 	c->begun = lab_now();
+	c->strain = lab_strain_begin();
 	c->f = lab_findings_new();
 	pthread_mutex_init(&c->mutex, NULL);
 	pthread_mutex_init(&c->telling, NULL);

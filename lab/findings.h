@@ -47,6 +47,7 @@ struct lab_run {
 	int64_t took_ms;
 	const char *version; /* of dlock */
 	const char *machine; /* "2 x AMD EPYC, 7.8 GB, Linux 6.1 x86_64" */
+	int strain;          /* of it, in percent: lab/strain.h */
 	const char *options; /* as on the command line: "--lab --quick" */
 	uint64_t seed;
 	bool quick;

@@ -146,15 +146,13 @@ struct lab_findings *lab_findings_sample(void)
 		lab_findings_free(f);
 		return NULL;
 	}
-	f->run = (struct lab_run){ 1763731200,
-				   161234,
-				   "0.1.0",
-				   "2 x AMD EPYC 7B13, 7.8 GB, Linux 6.1",
-				   "--lab --quick",
-				   20251121,
-				   true,
-				   true,
-				   false };
+	f->run = (struct lab_run){
+		1763731200, 161234,
+		"0.1.0",    "2 x AMD EPYC 7B13, 7.8 GB, Linux 6.1",
+		31,         "--lab --quick",
+		20251121,   true,
+		true,       false
+	};
 	for (size_t s = 0; s < LENGTH(stores); s++)
 		for (size_t b = 0; b < LENGTH(behaviours); b++)
 			judge(f, s, b);

@@ -91,6 +91,7 @@ static void header(struct lab_sheet *s, const struct lab_findings *f)
 	fact(s, "Date", lab_say_date(text, r->began));
 	fact(s, "Took", lab_say_ms(text, (double)r->took_ms));
 	fact(s, "Machine", r->machine);
+	fact(s, "Busy", lab_say_busy(text, r));
 	fact(s, "dlock", r->version);
 	fact(s, "Options", r->options);
 	fact(s, "Seed", lab_say_seed(text, r->seed));

@@ -51,6 +51,9 @@ const char *lab_say_stop(const char *sentence);
 /* "2026-02-03 04:05:06 UTC" */
 const char *lab_say_date(char text[LAB_SHORT], int64_t seconds);
 
+/* How busy the machine was: "12 % of the time". */
+const char *lab_say_busy(char text[LAB_SHORT], const struct lab_run *run);
+
 const char *lab_say_seed(char text[LAB_SHORT], uint64_t seed);
 
 /* The first characters, "…" for the rest. */

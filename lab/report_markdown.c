@@ -56,6 +56,7 @@ static void header(struct lab_sheet *s, const struct lab_findings *f)
 	fact(s, "date", lab_say_date(text, r->began));
 	fact(s, "took", lab_say_ms(text, (double)r->took_ms));
 	fact(s, "machine", r->machine);
+	fact(s, "busy", lab_say_busy(text, r));
 	fact(s, "dlock", r->version);
 	fact(s, "options", r->options);
 	fact(s, "seed", lab_say_seed(text, r->seed));

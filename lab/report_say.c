@@ -88,6 +88,12 @@ const char *lab_say_date(char text[LAB_SHORT], int64_t seconds)
 	return text;
 }
 
+const char *lab_say_busy(char text[LAB_SHORT], const struct lab_run *run)
+{
+	snprintf(text, LAB_SHORT, "%d %% of the time", run->strain);
+	return text;
+}
+
 const char *lab_say_seed(char text[LAB_SHORT], uint64_t seed)
 {
 	snprintf(text, LAB_SHORT, "%" PRIu64, seed);

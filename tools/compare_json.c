@@ -131,13 +131,13 @@ static json_t *timeline(const struct lab_findings *f,
 
 static json_t *run(const struct lab_run *r)
 {
-	return json_pack("{s:I, s:I, s:s, s:o, s:o, s:I, s:b, s:b, s:b}",
+	return json_pack("{s:I, s:I, s:s, s:o, s:i, s:o, s:I, s:b, s:b, s:b}",
 			 "began", (json_int_t)r->began, "took_ms",
 			 (json_int_t)r->took_ms, "dlock", r->version, "machine",
-			 json_text(r->machine), "options",
-			 json_text(r->options), "seed", (json_int_t)r->seed,
-			 "quick", r->quick, "lab", r->lab, "interrupted",
-			 r->interrupted);
+			 json_text(r->machine), "busy_percent", r->strain,
+			 "options", json_text(r->options), "seed",
+			 (json_int_t)r->seed, "quick", r->quick, "lab", r->lab,
+			 "interrupted", r->interrupted);
 }
 
 static json_t *findings(const struct lab_findings *f)

@@ -64,7 +64,9 @@ static void print_run(FILE *out, const struct lab_findings *f)
 		 r->version, date, (double)r->took_ms / 1e3, r->seed,
 		 r->interrupted ? ", INTERRUPTED" : "");
 	print_wrapped(out, 0, line);
-	print_wrapped(out, 0, r->machine);
+	snprintf(line, sizeof(line), "%s, busy for %d %% of the time",
+		 r->machine, r->strain);
+	print_wrapped(out, 0, line);
 	fputc('\n', out);
 	for (size_t i = 0; i < f->n_stores; i++) {
 		const struct lab_store *s = &f->stores[i];

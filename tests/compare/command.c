@@ -66,6 +66,7 @@ Test(command, prints_a_table_that_fits)
 
 	cr_assert_eq(code, 0, "%d: %s", code, out);
 	cr_assert(strstr(out, "seed 7"));
+	cr_assert(strstr(out, " % of the time"));
 	cr_assert(strstr(out, "\ntry                           kept"));
 	cr_assert(strstr(out, "refused as declared\n"));
 	for (const char *at = out; *at;) {
