@@ -27,8 +27,11 @@ static const struct bench *const benches[] = {
 	&bench_redis_holds,
 #endif
 #if DLOCK_HAVE_ZK
-	&bench_zk_handoff,        &bench_zk_waiters,      &bench_zk_killed,
-	&bench_zk_pair,           &bench_zk_threads,
+	&bench_zk_handoff,
+	&bench_zk_waiters,
+	&bench_zk_killed,
+	&bench_zk_pair,
+	&bench_zk_threads,
 #endif
 #ifdef BENCH_MEMCACHED
 	&bench_memcached_handoff,

@@ -22,9 +22,9 @@ struct lab_answer {
 };
 
 /*
- * Make the directory, and answer so; be a keeper until `ctl` is closed or `owner`, a pidfd or -1, ends.  Runs in a
- * forked child of a program with threads: it calls only what is
- * async-signal-safe.
+ * Make the directory, and answer so; be a keeper until `ctl` is closed or
+ * `owner`, a pidfd or -1, ends.  Runs in a forked child of a program with
+ * threads: it calls only what is async-signal-safe.
  */
 _Noreturn void lab_keep(int ctl, int owner, const char *dir);
 
