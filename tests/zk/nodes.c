@@ -199,7 +199,7 @@ static dlock_client *as(int port, const char *user)
 	dlock_client *c = NULL;
 	char uri[256];
 
-	snprintf(uri, sizeof(uri), "zk://%s127.0.0.1:%d/", user, port);
+	snprintf(uri, sizeof(uri), "zk://%s127.0.0.1:%d/?ask=5s", user, port);
 	CHECK_OK(dlock_open(&c, uri, NULL));
 	return c;
 }
@@ -246,7 +246,7 @@ Test(zk_nodes, a_path_that_is_closed_is_denied)
 
 	CHECK_INT(zoo_create(zh, "/closed", "", 0, &only_look, 0, NULL, 0), ==,
 		  ZOK);
-	c = client(s->port, "closed");
+	c = client(s->port, "closed?ask=5s");
 	CHECK_RC(dlock_acquire(mutex(c, "lock"), 500, &none), DLOCK_EDENIED);
 	CHECK_TEXT(dlock_errmsg(), "/closed/dlock");
 	dlock_close(c);

@@ -51,10 +51,7 @@ static dlock_client *open_client(int port, const char *params,
 	dlock_client *c = NULL;
 	char text[512];
 
-	/* A machine that is busy may take its time to answer. */
 	uri(text, port, params);
-	if (!strstr(text, "ask="))
-		strcat(text, strchr(text, '?') ? "&ask=2s" : "?ask=2s");
 	CHECK_OK(dlock_open(&c, text, opts));
 	return c;
 }
