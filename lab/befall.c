@@ -102,22 +102,28 @@ static int end_pauses(struct lab_ops *o)
 	return 0;
 }
 
-int64_t lab_awake(const struct lab_ops *o, uint32_t pid, int64_t at)
+int64_t lab_awake(const struct lab_ops *o, uint32_t pid, int64_t from,
+		  int64_t ns)
 {
-	size_t i = find(o->pauses, o->npauses, pid, at);
+	size_t i = find(o->pauses, o->npauses, pid, from);
+	const struct lab_span *p;
 
-	/* The one before may last until then, and the next may follow it. */
+	/* The one before may last until then, and others may follow it. */
 	if (i > 0)
 		i--;
 	for (; i < o->npauses && o->pauses[i].pid <= pid; i++) {
-		if (o->pauses[i].pid < pid)
+		p = &o->pauses[i];
+		if (p->pid < pid || p->end <= from)
 			continue;
-		if (o->pauses[i].begin > at)
+		if (p->begin - from > ns)
 			break;
-		if (o->pauses[i].end > at)
-			at = o->pauses[i].end;
+		if (p->end == LAB_NEVER)
+			return LAB_NEVER;
+		if (p->begin > from)
+			ns -= p->begin - from;
+		from = p->end;
 	}
-	return at;
+	return from + ns;
 }
 
 int64_t lab_op_given_up(const struct lab_op *op)

@@ -16,7 +16,7 @@ static double ms(int64_t ns)
 
 static void lateness(struct lab_ops *o, const struct lab_op *op)
 {
-	int64_t due = lab_awake(o, op->pid, op->until);
+	int64_t due = lab_awake(o, op->pid, op->until, 0);
 
 	if (op->until == LAB_FOREVER)
 		return;
@@ -50,7 +50,7 @@ static void check_lost(struct lab_ops *o, const struct lab_op *op)
 /* At its release the lease was over: since long, and nobody had said so? */
 static void check_silent(struct lab_ops *o, const struct lab_op *op)
 {
-	int64_t due = lab_awake(o, op->pid, op->until);
+	int64_t due = lab_awake(o, op->pid, op->until, 0);
 
 	if (!op->was_over || op->was_over - due <= slack(o))
 		return;
@@ -91,7 +91,7 @@ static void check_found(struct lab_ops *o, const struct lab_op *op,
 		o->verdict->found_ns = given_up - w->end;
 	if (!o->check->found_ns)
 		return;
-	due = lab_awake(o, op->pid, w->end + o->check->found_ns);
+	due = lab_awake(o, op->pid, w->end, o->check->found_ns);
 	if (given_up <= due)
 		return;
 	o->verdict->late++;

@@ -82,8 +82,10 @@ int64_t lab_op_given_up(const struct lab_op *op);
 const struct lab_span *lab_op_wiped(const struct lab_ops *o,
 				    const struct lab_op *op);
 
-/* `at`, or if the process stood still then, when it went on. */
-int64_t lab_awake(const struct lab_ops *o, uint32_t pid, int64_t at);
+/* When the process has not stood still for `ns` nanoseconds since `from`, all
+ * in all; if it stands still just then, when it goes on. */
+int64_t lab_awake(const struct lab_ops *o, uint32_t pid, int64_t from,
+		  int64_t ns);
 
 /* May the holder be alone: of a mutex, a writer, a semaphore of one. */
 bool lab_op_exclusive(const struct lab_op *op);
