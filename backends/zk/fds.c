@@ -36,12 +36,21 @@ static void close_on_exec(int fd)
 		fcntl(fd, F_SETFD, flags | FD_CLOEXEC);
 }
 
+static int is_pipe(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
+/* Pipes only: what another thread has open for an instant, a directory it looks
+ * into, may leave its number to one of ours. */
 static void note(int fd, void *arg)
 {
 	struct zk_fds *fds = arg;
 
-	if ((size_t)fd < 8 * sizeof(fds->open))
-		fds->open[fd / 8] |= (unsigned char)(1u << (fd % 8));
+	if ((size_t)fd < 8 * sizeof(fds->pipes) && is_pipe(fd))
+		fds->pipes[fd / 8] |= (unsigned char)(1u << (fd % 8));
 }
 
 void dlki_zk_fds_before(struct zk_fds *fds)
@@ -55,12 +64,11 @@ void dlki_zk_fds_before(struct zk_fds *fds)
 static void new_pipe(int fd, void *arg)
 {
 	const struct zk_fds *before = arg;
-	struct stat st;
 
-	if ((size_t)fd >= 8 * sizeof(before->open) ||
-	    before->open[fd / 8] & (1u << (fd % 8)))
+	if ((size_t)fd >= 8 * sizeof(before->pipes) ||
+	    before->pipes[fd / 8] & (1u << (fd % 8)))
 		return;
-	if (fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode))
+	if (is_pipe(fd))
 		close_on_exec(fd);
 }
 

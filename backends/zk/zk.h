@@ -126,7 +126,7 @@ void dlki_zk_cond_init(pthread_cond_t *cond);
  * between the two calls and are pipes are closed there, and so are sockets
  * connected to `peer`. */
 struct zk_fds {
-	unsigned char open[65536 / 8]; /* what is above is not looked at */
+	unsigned char pipes[65536 / 8]; /* what is above is not looked at */
 };
 void dlki_zk_fds_before(struct zk_fds *fds);
 void dlki_zk_fds_pipes(const struct zk_fds *before);

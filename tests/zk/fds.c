@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which descriptors are the client library's. */
+#include "zk/support.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "backends/zk/zk.h"
+
+/* A thread that looks into a directory meanwhile has a descriptor for an
+ * instant, whose number one of the pipes may get. */
+Test(zk_fds, a_pipe_may_get_a_number_that_was_in_use)
+{
+	static struct zk_fds before;
+	int passing = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int ends[2];
+
+	CHECK_INT(passing, >=, 0);
+	dlki_zk_fds_before(&before);
+	close(passing);
+	CHECK(pipe(ends) == 0);
+	CHECK(ends[0] == passing || ends[1] == passing);
+	dlki_zk_fds_pipes(&before);
+	for (int i = 0; i < 2; i++) {
+		CHECK(fcntl(ends[i], F_GETFD) & FD_CLOEXEC);
+		close(ends[i]);
+	}
+}
+
+Test(zk_fds, pipes_of_others_are_left_alone)
+{
+	static struct zk_fds before;
+	int ends[2];
+
+	CHECK(pipe(ends) == 0);
+	dlki_zk_fds_before(&before);
+	dlki_zk_fds_pipes(&before);
+	for (int i = 0; i < 2; i++) {
+		CHECK(!(fcntl(ends[i], F_GETFD) & FD_CLOEXEC));
+		close(ends[i]);
+	}
+}
