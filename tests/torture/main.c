@@ -57,6 +57,8 @@ struct leaks leaks_now(void)
 			       .threads = entries("/proc/self/task") };
 }
 
+static int at_rest; /* threads of this process while no client is open */
+
 /* A thread that was joined may still be listed for a moment. */
 static int threads_settle(int want)
 {
@@ -85,6 +87,7 @@ int torture(const struct scene *scene, const char *uri, enum seam seam,
 		       uri, warm.text);
 		return -1;
 	}
+	threads_settle(at_rest);
 	before = leaks_now();
 	while (fired && ++k < MOST) {
 		struct play p = { .uri = uri, .codes = codes };
@@ -141,6 +144,7 @@ int main(void)
 	char *dir = uri + strlen("file://");
 	char command[100];
 
+	at_rest = entries("/proc/self/task");
 	torture_marker();
 	if (fake_register() != 0 || !mkdtemp(dir)) {
 		fprintf(stderr, "torture: %s\n", dlock_errmsg());
