@@ -8,15 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of one thread that waits.  They are used again and again, and live as long as
- * the hub: who signals one has unlocked the hub before, since who is woken will
- * lock it, so that it may be another thread's by then. */
-struct zk_flight {
-	struct zk_flight *next; /* in hub->flights, while it is not used */
-	pthread_cond_t landed;
-	size_t left;
-};
-
 static void unref(struct zk_call *call)
 {
 	if (--call->refs > 0)
@@ -315,56 +306,6 @@ void dlki_zk_unwatch_path(struct zk_hub *h, const char *path)
 	     zoo_aremove_all_watches(call->link->zh, call->path,
 				     ZWATCHTYPE_DATA, 0, on_void_ptr, call));
 	unref(call);
-}
-
-static struct zk_flight *take_flight(struct zk_hub *h)
-{
-	struct zk_flight *flight = h->flights;
-
-	if (flight) {
-		h->flights = flight->next;
-		return flight;
-	}
-	flight = calloc(1, sizeof(*flight));
-	if (flight)
-		dlki_zk_cond_init(&flight->landed);
-	return flight;
-}
-
-void dlki_zk_flights_free(struct zk_hub *h)
-{
-	while (h->flights) {
-		struct zk_flight *flight = h->flights;
-
-		h->flights = flight->next;
-		pthread_cond_destroy(&flight->landed);
-		free(flight);
-	}
-}
-
-void dlki_zk_wait(struct zk_hub *h, struct zk_call *const calls[], size_t n,
-		  dlk_time deadline)
-{
-	struct zk_flight *flight = take_flight(h);
-
-	if (!flight)
-		return; /* as if no answer came */
-	flight->left = 0;
-	for (size_t i = 0; i < n; i++) {
-		if (calls[i] && !calls[i]->done) {
-			calls[i]->flight = flight;
-			flight->left++;
-		}
-	}
-	while (flight->left > 0 &&
-	       dlki_zk_sleep(&flight->landed, h, deadline) != 0)
-		continue;
-	for (size_t i = 0; i < n; i++) {
-		if (calls[i])
-			calls[i]->flight = NULL;
-	}
-	flight->next = h->flights;
-	h->flights = flight;
 }
 
 void dlki_zk_drop(struct zk_call *const calls[], size_t n)

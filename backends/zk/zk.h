@@ -178,12 +178,8 @@ void dlki_zk_unwatch_path(struct zk_hub *h, const char *path);
 /* Only the client library forgets the watch: there is no connection. */
 void dlki_zk_forget_path(struct zk_hub *h, const char *path);
 
-/* Wait until all are done, or `deadline`; with the hub locked, which is given
- * up meanwhile.  NULLs are skipped. */
-void dlki_zk_wait(struct zk_hub *h, struct zk_call *const calls[], size_t n,
-		  dlk_time deadline);
+/* Give up what is known of them; NULLs are skipped. */
 void dlki_zk_drop(struct zk_call *const calls[], size_t n);
-void dlki_zk_flights_free(struct zk_hub *h);
 
 /* Nobody will answer it: with the hub locked. */
 void dlki_zk_abandon(struct zk_hub *h, struct zk_call *call);
@@ -199,6 +195,23 @@ static inline int dlki_zk_reason(const struct zk_call *call, const char *what,
 		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
 	return dlki_zk_reason_of(call, what, err);
 }
+
+/* ---- Who waits for requests: flight.c ------------------------------------ */
+
+/* Of one thread that waits.  They are used again and again, and live as long as
+ * the hub: who signals one has unlocked the hub before, since who is woken will
+ * lock it, so that it may be another thread's by then. */
+struct zk_flight {
+	struct zk_flight *next; /* in hub->flights, while it is not used */
+	pthread_cond_t landed;
+	size_t left;
+};
+
+/* Wait until all are done, or `deadline`; with the hub locked, which is given
+ * up meanwhile.  NULLs are skipped. */
+void dlki_zk_wait(struct zk_hub *h, struct zk_call *const calls[], size_t n,
+		  dlk_time deadline);
+void dlki_zk_flights_free(struct zk_hub *h);
 
 /* ---- Watches: watch.c, with the hub locked ------------------------------- */
 
