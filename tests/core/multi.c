@@ -9,6 +9,7 @@ static dlock_client *a, *b;
 
 static void set_up(void)
 {
+	stall_watch();
 	OK(fake_register());
 	one = fake_store("one");
 	two = fake_store("two");
@@ -65,7 +66,7 @@ Test(multi, holds_all_and_knows_its_members)
 	cr_assert_null(dlock_member(dlock_member(h, 0), 0));
 	OK(dlock_check(h));
 	cr_assert_leq(dlock_remaining_ms(h), 3000);
-	cr_assert_gt(dlock_remaining_ms(h), 1000);
+	cr_assert_gt(dlock_remaining_ms(h) + stalled_ms(), 1000);
 	OK(dlock_release(h));
 	cr_assert_eq(fake_held(one) + fake_held(two), 0);
 	three_free(&t);
@@ -102,7 +103,7 @@ Test(multi, holds_none_when_one_is_busy)
 	cr_assert_eq(dlock_acquire(t.all, 0, &h), DLOCK_EBUSY);
 	began = dlk_now();
 	cr_assert_eq(dlock_acquire(t.all, 150, &h), DLOCK_EBUSY);
-	cr_assert_lt(dlk_now(), began + 450 * DLKI_MS);
+	cr_assert_lt(dlk_now(), late(began + 450 * DLKI_MS));
 	cr_assert_null(h);
 	cr_assert_eq(fake_held(one), 1);
 	cr_assert_eq(fake_held(two), 0);
@@ -122,7 +123,7 @@ Test(multi, that_is_given_up_does_not_wait_for_its_releases)
 	fake_script(one, FAKE_RELEASE,
 		    (struct fake_step){ .fault = FAKE_SILENT });
 	cr_assert_eq(dlock_acquire(t.all, 100, &h), DLOCK_EBUSY);
-	cr_assert_lt(dlk_now(), began + 1200 * DLKI_MS);
+	cr_assert_lt(dlk_now(), late(began + 1200 * DLKI_MS));
 	EVENTUALLY(stats(a).remnants == 0);
 	cr_assert_eq(fake_held(one), 0);
 	three_free(&t);
@@ -142,7 +143,7 @@ Test(multi, has_the_time_of_one_release_for_all)
 		    (struct fake_step){ .fault = FAKE_SILENT, .times = 3 });
 	began = dlk_now();
 	REFUSED(dlock_release(h), DLOCK_EUNREACHABLE, "no answer");
-	cr_assert_lt(dlk_now(), began + 550 * DLKI_MS);
+	cr_assert_lt(dlk_now(), late(began + 550 * DLKI_MS));
 	EVENTUALLY(stats(c).remnants == 0);
 	cr_assert_eq(fake_held(fake_store("three")), 0);
 	for (int i = 0; i < 3; i++)
@@ -163,7 +164,7 @@ Test(multi, has_one_deadline_for_all)
 	fake_occupy(one, DLK_MUTEX, "z", 2000);
 	cr_assert_eq(dlock_acquire(t.all, 300, &h), DLOCK_EBUSY);
 	cr_assert_geq(dlk_now(), began + 300 * DLKI_MS);
-	cr_assert_lt(dlk_now(), began + 600 * DLKI_MS);
+	cr_assert_lt(dlk_now(), late(began + 600 * DLKI_MS));
 	three_free(&t);
 }
 
@@ -225,21 +226,29 @@ Test(multi, begins_again_when_a_member_is_lost_meanwhile)
 	three_free(&t);
 }
 
+static void *lose_y_at_z(void *arg)
+{
+	while (fake_count(one, FAKE_ATTEMPT) < 2)
+		nap_ms(1);
+	fake_lose(two, fake_last(two, FAKE_ATTEMPT).id);
+	fake_open_gate(one);
+	return arg;
+}
+
 Test(multi, that_may_ask_once_only_answers_that_a_member_was_lost)
 {
 	struct three t = three_new();
 	dlock_hold *h = NULL;
+	pthread_t thread;
 
 	/* y, which is ahead of z, is lost while z is asked for. */
 	fake_script(one, FAKE_ATTEMPT, (struct fake_step){ 0 });
-	fake_script(one, FAKE_ATTEMPT, (struct fake_step){ .delay_ms = 200 });
-	fake_script(two, FAKE_ATTEMPT, (struct fake_step){ .lease_ms = 80 });
-	fake_script(two, FAKE_RENEW,
-		    (struct fake_step){ .fault = FAKE_REFUSE,
-					.times = FAKE_ALWAYS });
+	fake_script(one, FAKE_ATTEMPT, (struct fake_step){ .gate = 1 });
+	cr_assert_eq(pthread_create(&thread, NULL, lose_y_at_z, NULL), 0);
 	REFUSED(dlock_acquire(t.all, 0, &h), DLOCK_ELOST,
 		"while the others were waited for");
-	fake_clear(two);
+	pthread_join(thread, NULL);
+	EVENTUALLY(stats(a).remnants + stats(b).remnants == 0);
 	cr_assert_eq(stats(a).holds + stats(b).holds, 0);
 	three_free(&t);
 }
@@ -287,18 +296,23 @@ Test(multi, gives_up_at_the_deadline_when_members_are_lost_again_and_again)
 	struct three t = three_new();
 	dlock_hold *h = NULL;
 	dlk_time began = dlk_now();
+	int rc;
 
 	fake_script(one, FAKE_ATTEMPT,
-		    (struct fake_step){ .delay_ms = 150,
+		    (struct fake_step){ .delay_ms = 250,
 					.times = FAKE_ALWAYS });
 	fake_script(two, FAKE_ATTEMPT,
-		    (struct fake_step){ .lease_ms = 100,
+		    (struct fake_step){ .lease_ms = 200,
 					.times = FAKE_ALWAYS });
 	fake_script(two, FAKE_RENEW,
 		    (struct fake_step){ .fault = FAKE_REFUSE,
 					.times = FAKE_ALWAYS });
-	cr_assert_eq(dlock_acquire(t.all, 500, &h), DLOCK_ELOST);
-	cr_assert_lt(dlk_now(), began + 1400 * DLKI_MS);
+	rc = dlock_acquire(t.all, 800, &h);
+	/* Granted later than at half the lease it is none. */
+	if (stalled_ms() < 100)
+		cr_assert_eq(rc, DLOCK_ELOST, "%s", dlock_errmsg());
+	cr_assert_lt(rc, 0);
+	cr_assert_lt(dlk_now(), late(began + 1700 * DLKI_MS));
 	fake_clear(one);
 	fake_clear(two);
 	EVENTUALLY(stats(a).remnants + stats(b).remnants == 0);

@@ -12,6 +12,7 @@
 #include "core/clock.h"
 #include "fake.h"
 #include "support/locks.h"
+#include "support/stall.h"
 
 /* Wait for `cond`; fail when it has not come true within 10 s. */
 #define EVENTUALLY(cond)                                                      \
@@ -40,6 +41,10 @@
 	} while (0)
 
 void nap_ms(int64_t ms); /* tests/support/wait.c */
+
+/* `t`, and for how long this process has stood still since stall_watch(): what
+ * should be by then is looked for. */
+dlk_time late(dlk_time t);
 
 /* dlock_open() of a fake store, which must succeed. */
 dlock_client *open_store(const char *uri, const dlock_options *opts);
