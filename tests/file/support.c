@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/process.h"
 #include "support/temp.h"
 
 atomic_int fail_pwrite, fail_inotify, fail_watch, short_pwrite;
@@ -131,10 +132,9 @@ pid_t child(void (*run)(void *arg), void *arg)
 
 void child_ended(pid_t pid)
 {
-	int status;
+	int code = process_wait(pid, 4 * patience_ms());
 
-	EVENTUALLY(waitpid(pid, &status, WNOHANG) == pid);
-	CHECK_INT(status, ==, 0);
+	CHECK_INT(code, ==, 0);
 }
 
 void child_kill(pid_t pid)

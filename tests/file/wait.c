@@ -16,13 +16,13 @@
 /* ---- Hand-off ------------------------------------------------------------ */
 
 #define ROUNDS 3000
+#define LOST_MS 900 /* a lost wake-up costs a second, until the safety look */
 
 struct pair {
 	char dir[PATH_MAX];
 	atomic_uint asked[2], got[2];
-	atomic_int done[2];
+	atomic_int done[2], lost;
 	atomic_ulong polls;
-	int64_t worst_ms;
 	int (*ask)(dlock_lock *l, int64_t timeout_ms, dlock_hold **h);
 	dlock_lock *(*lock)(dlock_client *c, const char *name);
 };
@@ -45,6 +45,7 @@ static void hand_over(struct pair *p, int me)
 	dlock_client *c = store_open(p->dir, NULL);
 	dlock_lock *l = p->lock(c, "x");
 	unsigned int i, k, seed = (unsigned int)me, theirs;
+	int64_t released;
 	dlock_hold *h;
 
 	for (i = 1; i <= ROUNDS; i++) {
@@ -55,8 +56,10 @@ static void hand_over(struct pair *p, int me)
 		theirs = p->asked[!me];
 		for (k = (unsigned int)rand_r(&seed) % 64; k; k--)
 			sched_yield();
+		released = now_ms();
 		CHECK_OK(dlock_release(h));
 		SOON(p->got[!me] >= theirs);
+		p->lost += now_ms() - released >= LOST_MS;
 	}
 	p->done[me] = 1;
 	p->polls += polls(c);
@@ -74,19 +77,30 @@ static void second(void *arg)
 	hand_over(arg, 1);
 }
 
-/* A lost wake-up costs a second, until the safety look. */
-static void hand_off(struct pair *p)
+/* No wake-up is lost; two may be taken for it on a machine that stands still.
+ * Nor are there looks instead of them, but for those behind a ring while the
+ * machine takes its time: they begin a millisecond apart, and become rare. */
+static void play(struct pair *p, void (*one)(void *arg),
+		 void (*other)(void *arg))
 {
 	int64_t begin = now_ms();
 	pid_t a, b;
 
 	store_make(p->dir);
-	a = child(first, p);
-	b = child(second, p);
+	a = child(one, p);
+	b = child(other, p);
 	child_ended(a);
 	child_ended(b);
+	CHECK_INT(p->lost, <=, 2);
+	CHECK_INT(p->polls, <, ROUNDS / 20 + (now_ms() - begin) / 3);
+}
+
+/* Of a mutex it is known who has it now, so that nobody looks in vain. */
+static void play_of_a_mutex(struct pair *p, void (*one)(void *arg),
+			    void (*other)(void *arg))
+{
+	play(p, one, other);
 	CHECK_INT(p->polls, <, ROUNDS / 20);
-	CHECK_INT(now_ms() - begin, <, 6000 * slowness());
 }
 
 Test(file_wait, hand_off_of_a_mutex, .timeout = 120)
@@ -95,7 +109,7 @@ Test(file_wait, hand_off_of_a_mutex, .timeout = 120)
 
 	p->lock = mutex;
 	p->ask = dlock_acquire;
-	hand_off(p);
+	play_of_a_mutex(p, first, second);
 }
 
 Test(file_wait, hand_off_among_writers, .timeout = 120)
@@ -104,7 +118,7 @@ Test(file_wait, hand_off_among_writers, .timeout = 120)
 
 	p->lock = rwlock;
 	p->ask = dlock_acquire;
-	hand_off(p);
+	play(p, first, second);
 }
 
 static dlock_lock *one_permit(dlock_client *c, const char *name)
@@ -118,7 +132,7 @@ Test(file_wait, hand_off_of_a_permit, .timeout = 120)
 
 	p->lock = one_permit;
 	p->ask = dlock_acquire;
-	hand_off(p);
+	play(p, first, second);
 }
 
 /* Without giving up the processor. */
@@ -140,6 +154,7 @@ static void give_only(void *arg)
 	dlock_client *c = store_open(p->dir, NULL);
 	dlock_lock *l = mutex(c, "x");
 	unsigned int i, seed = 1;
+	int64_t released;
 	dlock_hold *h;
 
 	for (i = 1; i <= ROUNDS; i++) {
@@ -147,8 +162,10 @@ static void give_only(void *arg)
 		p->got[0] = i;
 		SOON(p->asked[1] == i);
 		spin_ns(rand_r(&seed) % 40000);
+		released = now_ms();
 		CHECK_OK(dlock_release(h));
 		SOON(p->got[1] == i);
+		p->lost += now_ms() - released >= LOST_MS;
 	}
 	dlock_free(l);
 	dlock_close(c);
@@ -177,16 +194,8 @@ static void take_only(void *arg)
 Test(file_wait, hand_off_by_one_that_never_waits, .timeout = 120)
 {
 	struct pair *p = shared(sizeof(*p));
-	int64_t begin = now_ms();
-	pid_t a, b;
 
-	store_make(p->dir);
-	a = child(give_only, p);
-	b = child(take_only, p);
-	child_ended(a);
-	child_ended(b);
-	CHECK_INT(p->polls, <, ROUNDS / 20);
-	CHECK_INT(now_ms() - begin, <, 6000 * slowness());
+	play_of_a_mutex(p, give_only, take_only);
 }
 
 /* ---- Exclusion ----------------------------------------------------------- */
@@ -287,23 +296,14 @@ static void *wait_once(void *arg)
 	return NULL;
 }
 
-Test(file_wait, two_hundred_threads_of_one_client)
+static int64_t two_hundred(dlock_lock *la, dlock_client *b, dlock_lock *lb)
 {
-	char dir[PATH_MAX];
-	pthread_t t[200];
-	dlock_client *a, *b;
-	dlock_lock *la, *lb;
-	dlock_hold *h;
 	struct dlock_stats st = { .size = sizeof(st) };
+	dlock_hold *h = take(la, 0);
+	pthread_t t[200];
 	int64_t begin;
 	int i;
 
-	store_make(dir);
-	a = store_open(dir, NULL);
-	b = store_open(dir, NULL);
-	la = mutex(a, "x");
-	lb = mutex(b, "x");
-	h = take(la, 0);
 	for (i = 0; i < 200; i++)
 		CHECK(pthread_create(&t[i], NULL, wait_once, lb) == 0);
 	EVENTUALLY(dlock_get_stats(b, &st) == 0 && st.waiters == 200);
@@ -311,7 +311,21 @@ Test(file_wait, two_hundred_threads_of_one_client)
 	CHECK_OK(dlock_release(h));
 	for (i = 0; i < 200; i++)
 		CHECK(pthread_join(t[i], NULL) == 0);
-	CHECK_INT(now_ms() - begin, <, 1000 * slowness());
+	return now_ms() - begin;
+}
+
+Test(file_wait, two_hundred_threads_of_one_client)
+{
+	char dir[PATH_MAX];
+	dlock_client *a, *b;
+	dlock_lock *la, *lb;
+
+	store_make(dir);
+	a = store_open(dir, NULL);
+	b = store_open(dir, NULL);
+	la = mutex(a, "x");
+	lb = mutex(b, "x");
+	CHECK_WITHIN(two_hundred(la, b, lb), 1000 * slowness());
 	dlock_free(la);
 	dlock_free(lb);
 	dlock_close(a);
@@ -364,25 +378,16 @@ Test(file_wait, many_names_keep_few_descriptors)
 	CHECK_INT(dup(0), <, 30);
 }
 
-/* A release wakes without a descriptor to spare; what needs one says so. */
-Test(file_wait, out_of_descriptors)
+/* How long a waiter of `b` still waits when `la` is released so. */
+static int64_t without_descriptors(dlock_lock *la, dlock_client *b,
+				   dlock_lock *lb, dlock_lock *other)
 {
-	char dir[PATH_MAX];
-	struct rlimit few, was;
 	struct dlock_stats st = { .size = sizeof(st) };
-	dlock_client *a, *b;
-	dlock_lock *la, *lb, *other;
-	dlock_hold *h;
+	dlock_hold *h = take(la, 0);
+	struct rlimit few, was;
+	int64_t begin, took;
 	pthread_t t;
-	int64_t begin;
 
-	store_make(dir);
-	a = store_open(dir, NULL);
-	b = store_open(dir, NULL);
-	la = mutex(a, "x");
-	lb = mutex(b, "x");
-	other = mutex(b, "y");
-	h = take(la, 0);
 	CHECK(pthread_create(&t, NULL, wait_once, lb) == 0);
 	EVENTUALLY(dlock_get_stats(b, &st) == 0 && st.waiters == 1);
 	nap_ms(20);
@@ -393,10 +398,27 @@ Test(file_wait, out_of_descriptors)
 	begin = now_ms();
 	CHECK_OK(dlock_release(h));
 	CHECK(pthread_join(t, NULL) == 0);
-	CHECK_INT(now_ms() - begin, <, 700 * slowness());
+	took = now_ms() - begin;
 	CHECK_RC(dlock_acquire(other, 0, &h), DLOCK_EEXHAUSTED);
 	CHECK_TEXT(dlock_errmsg(), strerror(EMFILE));
 	CHECK(setrlimit(RLIMIT_NOFILE, &was) == 0);
+	return took;
+}
+
+/* A release wakes without a descriptor to spare; what needs one says so. */
+Test(file_wait, out_of_descriptors)
+{
+	char dir[PATH_MAX];
+	dlock_client *a, *b;
+	dlock_lock *la, *lb, *other;
+
+	store_make(dir);
+	a = store_open(dir, NULL);
+	b = store_open(dir, NULL);
+	la = mutex(a, "x");
+	lb = mutex(b, "x");
+	other = mutex(b, "y");
+	CHECK_WITHIN(without_descriptors(la, b, lb, other), 700 * slowness());
 	CHECK_OK(dlock_release(take(other, 0)));
 	dlock_free(la);
 	dlock_free(lb);
