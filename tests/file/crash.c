@@ -174,6 +174,7 @@ Test(file_crash, a_child_has_none_of_the_descriptors)
 	s->killed_ms = now_ms();
 	CHECK_OK(dlock_release(h));
 	child_ended(pid);
+	CHECK_INT(s->took_ms, <=, 100 + 2 * slack_ms());
 	CHECK_OK(dlock_release(take(l, 1000)));
 	dlock_free(l);
 	dlock_close(c);
