@@ -186,7 +186,9 @@ extern const struct chaos_fault chaos_net_delay, chaos_net_drip, chaos_net_cut,
 extern const struct chaos_fault chaos_server_pause_short,
 	chaos_server_pause_long, chaos_server_kill, chaos_server_empty;
 
-/* verdict.c: judge and print.  True if all is well. */
+/* verdict.c: has so much happened that a verdict says something? */
+bool chaos_enough(const struct chaos *c);
+/* Judge and print.  True if all is well. */
 bool chaos_verdict(struct chaos *c);
 
 /* deadline.c: calls that took longer than they may, printed; -1: lab_fail(). */

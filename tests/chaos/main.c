@@ -15,7 +15,9 @@
 #include "lab/fail.h"
 #include "support/temp.h"
 
-#define LEFT_MS 5000 /* what is left may take this long to go */
+#define LEFT_MS 20000   /* what is left may take this long to go */
+#define ENOUGH_MS 60000 /* ... and a busy machine, to get something done */
+#define STEP_MS 100
 
 enum { GOOD = 0, BAD = 1, USAGE = 2 };
 
@@ -68,7 +70,21 @@ static int nothing_left(void *arg)
 	return c->leftover < 0 ? -1 : c->leftover == 0;
 }
 
-/* Faults; then some time without any, for all to find back; then the end. */
+/* Some time without faults, for all to find back; then more of it, if that is
+ * what it takes until something was granted, written and refused. */
+static int heal(struct chaos *c)
+{
+	int64_t end = lab_after_ms(ENOUGH_MS);
+
+	if (chaos_schedule_run(c, lab_after_ms(3 * c->o.ttl_ms)) < 0)
+		return -1;
+	while (!c->mishap && !chaos_enough(c) && lab_now() < end)
+		if (chaos_schedule_run(c, lab_after_ms(STEP_MS)) < 0)
+			return -1;
+	return 0;
+}
+
+/* Faults; none any more; then the end. */
 static int run(struct chaos *c)
 {
 	c->begun = lab_now();
@@ -78,7 +94,7 @@ static int run(struct chaos *c)
 	    chaos_schedule_end(c) < 0)
 		return -1;
 	chaos_say(c, "all is healed");
-	if (chaos_schedule_run(c, lab_after_ms(3 * c->o.ttl_ms)) < 0)
+	if (heal(c) < 0)
 		return -1;
 	chaos_prey_end(c);
 	chaos_say(c, "all workers have ended");

@@ -125,22 +125,27 @@ static int acquire(struct use *u)
 	lab_history_acquired(b->history, u->op, rc, u->token,
 			     rc == DLOCK_OK ? left(u) : 0);
 	wait_over(u);
-	if (rc == DLOCK_OK)
+	if (rc == DLOCK_OK) {
 		chaos_desk_enter(&b->desk, u->hold, u->op);
-	else if (rc == DLOCK_ECANCELED && timeout < 0)
+		atomic_fetch_add(&b->page->granted, 1);
+	} else if (rc == DLOCK_ECANCELED && timeout < 0) {
 		atomic_fetch_add(&b->page->cancelled, 1);
-	else if (rc != DLOCK_EBUSY && rc != DLOCK_EUNREACHABLE)
+	} else if (rc != DLOCK_EBUSY && rc != DLOCK_EUNREACHABLE) {
 		odd(u, "acquire", rc);
+	}
 	return rc;
 }
 
 static void offer(struct use *u)
 {
+	struct chaos_page *p = u->me->b->page;
 	struct lab_written w;
 
-	if (u->guarded && lab_resource_write(u->guarded, u->token, &w) == 0)
-		lab_history_wrote(u->me->b->history, u->op, u->name->name,
-				  u->token, &w);
+	if (!u->guarded || lab_resource_write(u->guarded, u->token, &w) < 0)
+		return;
+	lab_history_wrote(u->me->b->history, u->op, u->name->name, u->token,
+			  &w);
+	atomic_fetch_add(w.accepted ? &p->accepted : &p->refused, 1);
 }
 
 static void look(struct use *u)

@@ -69,12 +69,27 @@ static void print_rules(struct checks *k, const struct lab_verdict *v)
 	}
 }
 
+static uint64_t least_granted(const struct chaos *c)
+{
+	return (uint64_t)(c->o.seconds * 4 / slowness());
+}
+
+bool chaos_enough(const struct chaos *c)
+{
+	struct chaos_page *p = c->page;
+	uint64_t floor = least_granted(c);
+
+	return atomic_load(&p->granted) >= floor &&
+	       atomic_load(&p->accepted) >= floor / 4 &&
+	       atomic_load(&p->refused) > 0;
+}
+
 /* A run in which nothing went wrong because nothing was done proves nothing. */
 static void check_enough(struct checks *k, struct chaos *c,
 			 const struct lab_verdict *v)
 {
 	const struct chaos_store *s = c->o.store;
-	uint64_t floor = (uint64_t)(c->o.seconds * 4 / slowness());
+	uint64_t floor = least_granted(c);
 	uint64_t never;
 
 	print_faults(c, &never);

@@ -27,6 +27,9 @@ struct chaos_job {
 /* Shared by all workers and the controller. */
 struct chaos_page {
 	atomic_uint_least64_t rounds;
+	atomic_uint_least64_t granted;
+	atomic_uint_least64_t accepted; /* writes */
+	atomic_uint_least64_t refused;
 	atomic_uint_least64_t again;     /* re-entrant acquires */
 	atomic_uint_least64_t cancelled;
 	atomic_uint_least64_t at_risk;
