@@ -108,7 +108,7 @@ static int see_clock(struct memc_conn *c, dlk_time asked, dlk_time deadline,
 		     struct dlk_error *err)
 {
 	struct memc_about a = { 0 };
-	int rc = dlki_memc_about(c, &a, deadline, err);
+	int rc = dlki_memc_about(c, &a, asked, deadline, err);
 
 	if (rc != 0)
 		return rc;

@@ -188,8 +188,8 @@ struct memc_about {
 struct memc_age *dlki_memc_age_new(void);
 void dlki_memc_age_free(struct memc_age *age);
 
-/* Read the answer to `stats`. */
-int dlki_memc_about(struct memc_conn *c, struct memc_about *a,
+/* Read the answer to the `stats` that was asked for at `asked` or later. */
+int dlki_memc_about(struct memc_conn *c, struct memc_about *a, dlk_time asked,
 		    dlk_time deadline, struct dlk_error *err);
 
 /* ---- claim.c ------------------------------------------------------------- */
