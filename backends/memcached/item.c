@@ -28,13 +28,26 @@ void dlki_memc_key(const struct memc_session *s, const struct dlk_claim *claim,
 			 slot);
 }
 
+/* What fits in of a label, but no part of a character. */
+static int label_len(const char *label)
+{
+	size_t n = strnlen(label, MEMC_LABEL + 1);
+
+	if (n <= MEMC_LABEL)
+		return (int)n;
+	for (n = MEMC_LABEL; n > 0 && (label[n] & 0xc0) == 0x80; n--)
+		continue;
+	return (int)n;
+}
+
 int dlki_memc_item_print(char out[MEMC_TEXT_SIZE],
 			 const struct dlk_claim *claim, uint64_t token)
 {
+	const char *label = claim->label ? claim->label : "";
+
 	return snprintf(out, MEMC_TEXT_SIZE,
 			MAGIC "%s %" PRIu64 " %" PRIu32 " %.*s", claim->owner,
-			token, claim->limit, MEMC_LABEL,
-			claim->label ? claim->label : "");
+			token, claim->limit, label_len(label), label);
 }
 
 /* What is not ours keeps its place all the same: its owner is "". */
