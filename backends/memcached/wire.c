@@ -123,6 +123,8 @@ int dlki_memc_odd(const struct memc_conn *c, const char *line,
 						DLOCK_EUNREACHABLE;
 	else if (strstr(line, "unauthenticated"))
 		code = DLOCK_EDENIED;
+	else if (strstr(line, "Too many open connections"))
+		code = DLOCK_EUNREACHABLE; /* until another goes */
 	return dlk_fail(err, code, "%s: the server says '%.100s'", c->net.who,
 			line);
 }
