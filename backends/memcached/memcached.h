@@ -44,6 +44,7 @@ struct memc_session {
 	const char *prefix;
 	enum memc_protocol protocol; /* that was asked for */
 	int64_t exptime_s; /* the lease and MEMC_MORE_S */
+	int64_t ask_ms;    /* what requests get beyond a caller's deadline */
 	struct dlki_pool *pool;
 	struct memc_polls *polls;
 	struct memc_age *age;
@@ -213,8 +214,9 @@ int dlki_memc_survey(struct memc_conn *c, const struct dlk_claim *claim,
 struct memc_polls *dlki_memc_polls_new(void);
 void dlki_memc_polls_free(struct memc_polls *p);
 
-/* Was another waiter of this client for the same told "busy" just now? */
-int dlki_memc_polls_busy(const struct memc_ticket *t);
+/* Was another waiter of this client for the same told "busy" just now?  Who has
+ * only until `deadline` asks for the last time, and believes nobody. */
+int dlki_memc_polls_busy(const struct memc_ticket *t, dlk_time deadline);
 
 /* This one was; and: its lock has come free, tell those who wait here. */
 void dlki_memc_polls_note(const struct memc_ticket *t);
