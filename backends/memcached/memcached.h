@@ -121,7 +121,8 @@ int dlki_memc_run(struct memc_conn *c, struct memc_op *ops, size_t n,
 
 /* ---- wire.c -------------------------------------------------------------- */
 
-/* Put text into the request; there is room.  And send what was put. */
+/* Put text into the request; there is room.  Of formats it knows %s and PRIu64.
+ * And send what was put. */
 void dlki_memc_put(struct memc_conn *c, const char *fmt, ...)
 	DLOCK_PRINTF(2, 3);
 int dlki_memc_send(struct memc_conn *c, dlk_time deadline,
