@@ -21,6 +21,8 @@ void dlki_event_post(struct dlki_claim *claim, enum dlock_event event)
 		claim->events &= ~(BIT(DLOCK_AT_RISK) | BIT(DLOCK_SAFE));
 		return;
 	}
+	if (event == DLOCK_LOST)
+		claim->events = 0; /* whether it was safe is out of date */
 	claim->events |= BIT(event);
 	if (claim->queued)
 		return;

@@ -303,8 +303,11 @@ int dlki_multi_fd(dlock_hold *hold, struct dlk_error *err)
 {
 	struct dlki_multi_hold *m = hold->multi;
 	int none = -1;
-	int fd = atomic_load(&m->fd);
+	int fd = dlki_client_ours(m->member[0].hold->claim->client, err);
 
+	if (fd != 0)
+		return fd;
+	fd = atomic_load(&m->fd);
 	if (fd >= 0)
 		return fd;
 	fd = epoll_create1(EPOLL_CLOEXEC);

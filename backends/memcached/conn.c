@@ -62,7 +62,7 @@ static int greet(struct memc_conn *c, dlk_time deadline, struct dlk_error *err)
 	dlki_memc_put(c, "stats\r\n");
 	rc = dlki_memc_send(c, deadline, err);
 	if (rc == 0)
-		rc = dlki_memc_about(c, &a, deadline, err);
+		rc = dlki_memc_about(c, &a, asked, deadline, err);
 	if (rc == 0 && c->session->protocol != MEMC_TEXT)
 		rc = ask_meta(c, &a, deadline, err);
 	if (rc != 0)

@@ -21,16 +21,18 @@ static const struct memc_dialect *dialect(const struct memc_conn *c)
 static void put_item(struct memc_conn *c, const struct memc_op *op,
 		     const char *key)
 {
-	int64_t exptime_s = c->session->exptime_s;
+	uint64_t exptime_s = (uint64_t)c->session->exptime_s;
 	char text[MEMC_TEXT_SIZE];
-	int len = dlki_memc_item_print(text, op->claim, op->token);
+	uint64_t len = (uint64_t)dlki_memc_item_print(text, op->claim,
+						      op->token);
 
 	if (op->verb == MEMC_ADD)
-		dlki_memc_put(c, "add %s 0 %" PRId64 " %d\r\n%s\r\n", key,
-			      exptime_s, len, text);
+		dlki_memc_put(c, "add %s 0 %" PRIu64 " %" PRIu64 "\r\n%s\r\n",
+			      key, exptime_s, len, text);
 	else
 		dlki_memc_put(c,
-			      "cas %s 0 %" PRId64 " %d %" PRIu64 "\r\n%s\r\n",
+			      "cas %s 0 %" PRIu64 " %" PRIu64 " %" PRIu64
+			      "\r\n%s\r\n",
 			      key, exptime_s, len, op->cas, text);
 }
 
@@ -108,7 +110,7 @@ static int see_clock(struct memc_conn *c, dlk_time asked, dlk_time deadline,
 		     struct dlk_error *err)
 {
 	struct memc_about a = { 0 };
-	int rc = dlki_memc_about(c, &a, deadline, err);
+	int rc = dlki_memc_about(c, &a, asked, deadline, err);
 
 	if (rc != 0)
 		return rc;

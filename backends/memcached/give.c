@@ -22,6 +22,21 @@ struct giving {
 	struct dlk_error *err;
 };
 
+/* Without a byte of the operations, which most do not need. */
+static void begin(struct giving *g, struct memc_conn *c,
+		  const struct dlk_claim *claim, dlk_time deadline,
+		  struct dlk_error *err)
+{
+	g->t = NULL;
+	g->c = c;
+	g->claim = claim;
+	g->last = 0;
+	g->n = 0;
+	g->more = 0;
+	g->deadline = deadline;
+	g->err = err;
+}
+
 static int drop(struct giving *g)
 {
 	int rc = dlki_memc_run(g->c, g->drop, g->n, g->deadline, g->err);
@@ -85,11 +100,11 @@ static int give(struct memc_conn *c, void *arg, dlk_time deadline,
 		struct dlk_error *err)
 {
 	struct memc_ticket *t = arg;
-	struct giving g = { .t = t, .c = c, .claim = &t->base.claim };
+	struct giving g;
 	int rc = 1;
 
-	g.deadline = deadline;
-	g.err = err;
+	begin(&g, c, &t->base.claim, deadline, err);
+	g.t = t;
 	if (!t->unclear && t->stake != MEMC_NOTHING)
 		rc = drop_known(&g);
 	if (rc == 1)
@@ -137,7 +152,7 @@ static int take_away(struct memc_conn *c, void *arg, dlk_time deadline,
 		     struct dlk_error *err)
 {
 	struct breaking *b = arg;
-	struct giving g = { .c = c, .claim = b->claim };
+	struct giving g;
 	int rc;
 
 	if (!b->known) {
@@ -148,9 +163,8 @@ static int take_away(struct memc_conn *c, void *arg, dlk_time deadline,
 			return rc;
 		b->known = 1;
 	}
+	begin(&g, c, b->claim, deadline, err);
 	g.last = b->last;
-	g.deadline = deadline;
-	g.err = err;
 	return sweep(&g);
 }
 

@@ -7,6 +7,7 @@
  */
 #include "memcached.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,20 +22,47 @@
 void dlki_memc_key(const struct memc_session *s, const struct dlk_claim *claim,
 		   int slot, char out[MEMC_KEY_SIZE])
 {
-	if (slot == MEMC_GATE)
-		snprintf(out, MEMC_KEY_SIZE, "%s.%s", s->prefix, claim->key);
-	else
-		snprintf(out, MEMC_KEY_SIZE, "%s.%s.%d", s->prefix, claim->key,
-			 slot);
+	size_t prefix = strlen(s->prefix);
+	size_t key = strlen(claim->key);
+	char *end = out + prefix + 1 + key;
+
+	assert(prefix + 1 + key + sizeof(".1023") <= MEMC_KEY_SIZE);
+	memcpy(out, s->prefix, prefix);
+	out[prefix] = '.';
+	memcpy(end - key, claim->key, key);
+	*end = '\0';
+	if (slot != MEMC_GATE)
+		snprintf(end, sizeof(".1023"), ".%d", slot);
+}
+
+/* What fits in of a label, but no part of a character. */
+static int label_len(const char *label)
+{
+	size_t n = strnlen(label, MEMC_LABEL + 1);
+
+	if (n <= MEMC_LABEL)
+		return (int)n;
+	for (n = MEMC_LABEL; n > 0 && (label[n] & 0xc0) == 0x80; n--)
+		continue;
+	return (int)n;
 }
 
 int dlki_memc_item_print(char out[MEMC_TEXT_SIZE],
 			 const struct dlk_claim *claim, uint64_t token)
 {
+	const char *label = claim->label ? claim->label : "";
+
 	return snprintf(out, MEMC_TEXT_SIZE,
 			MAGIC "%s %" PRIu64 " %" PRIu32 " %.*s", claim->owner,
-			token, claim->limit, MEMC_LABEL,
-			claim->label ? claim->label : "");
+			token, claim->limit, label_len(label), label);
+}
+
+static void copy_label(char out[MEMC_LABEL + 1], const char *label)
+{
+	size_t n = (size_t)label_len(label);
+
+	memcpy(out, label, n);
+	out[n] = '\0';
 }
 
 /* What is not ours keeps its place all the same: its owner is "". */
@@ -49,9 +77,10 @@ void dlki_memc_item_parse(struct memc_item *item, const char *text)
 	text += strlen(MAGIC);
 	if (strcspn(text, " ") != OWNER_LEN)
 		return;
-	snprintf(item->owner, sizeof(item->owner), "%s", text);
+	memcpy(item->owner, text, OWNER_LEN);
+	item->owner[OWNER_LEN] = '\0';
 	item->token = strtoull(text + OWNER_LEN, &end, 10);
 	item->limit = (uint32_t)strtoul(end, &end, 10);
 	if (*end == ' ')
-		snprintf(item->label, sizeof(item->label), "%s", end + 1);
+		copy_label(item->label, end + 1);
 }

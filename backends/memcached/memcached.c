@@ -156,6 +156,7 @@ static int memc_open(struct dlk_session *base, dlk_time deadline,
 		return rc;
 	set_poll(base);
 	s->prefix = dlk_param_text(base->uri, "prefix");
+	s->ask_ms = dlk_param_int(base->uri, "ask");
 	s->protocol = (enum memc_protocol)dlk_param_int(base->uri, "protocol");
 	s->polls = dlki_memc_polls_new();
 	if (!s->polls)

@@ -44,6 +44,7 @@ struct memc_session {
 	const char *prefix;
 	enum memc_protocol protocol; /* that was asked for */
 	int64_t exptime_s; /* the lease and MEMC_MORE_S */
+	int64_t ask_ms;    /* what requests get beyond a caller's deadline */
 	struct dlki_pool *pool;
 	struct memc_polls *polls;
 	struct memc_age *age;
@@ -120,7 +121,8 @@ int dlki_memc_run(struct memc_conn *c, struct memc_op *ops, size_t n,
 
 /* ---- wire.c -------------------------------------------------------------- */
 
-/* Put text into the request; there is room.  And send what was put. */
+/* Put text into the request; there is room.  Of formats it knows %s and PRIu64.
+ * And send what was put. */
 void dlki_memc_put(struct memc_conn *c, const char *fmt, ...)
 	DLOCK_PRINTF(2, 3);
 int dlki_memc_send(struct memc_conn *c, dlk_time deadline,
@@ -188,8 +190,8 @@ struct memc_about {
 struct memc_age *dlki_memc_age_new(void);
 void dlki_memc_age_free(struct memc_age *age);
 
-/* Read the answer to `stats`. */
-int dlki_memc_about(struct memc_conn *c, struct memc_about *a,
+/* Read the answer to the `stats` that was asked for at `asked` or later. */
+int dlki_memc_about(struct memc_conn *c, struct memc_about *a, dlk_time asked,
 		    dlk_time deadline, struct dlk_error *err);
 
 /* ---- claim.c ------------------------------------------------------------- */
@@ -213,8 +215,9 @@ int dlki_memc_survey(struct memc_conn *c, const struct dlk_claim *claim,
 struct memc_polls *dlki_memc_polls_new(void);
 void dlki_memc_polls_free(struct memc_polls *p);
 
-/* Was another waiter of this client for the same told "busy" just now? */
-int dlki_memc_polls_busy(const struct memc_ticket *t);
+/* Was another waiter of this client for the same told "busy" just now?  Who has
+ * only until `deadline` asks for the last time, and believes nobody. */
+int dlki_memc_polls_busy(const struct memc_ticket *t, dlk_time deadline);
 
 /* This one was; and: its lock has come free, tell those who wait here. */
 void dlki_memc_polls_note(const struct memc_ticket *t);

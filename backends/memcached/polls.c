@@ -52,7 +52,7 @@ static struct place *place_of(struct memc_polls *p, uint64_t name)
 	return &p->v[(name ^ name >> 32) % PLACES];
 }
 
-int dlki_memc_polls_busy(const struct memc_ticket *t)
+int dlki_memc_polls_busy(const struct memc_ticket *t, dlk_time deadline)
 {
 	const struct dlk_session *s = t->base.session;
 	struct memc_polls *p = memc_session(t->base.session)->polls;
@@ -61,6 +61,9 @@ int dlki_memc_polls_busy(const struct memc_ticket *t)
 	struct place *at = place_of(p, name);
 	int busy;
 
+	if (deadline <=
+	    dlki_after_ms(now, memc_session(t->base.session)->ask_ms))
+		return 0;
 	pthread_mutex_lock(&p->mu);
 	busy = at->name == name && at->asker != t->base.id &&
 	       now - at->told_at < s->poll_max_ms * DLKI_MS;

@@ -273,7 +273,7 @@ enum dlk_verdict dlki_memc_attempt(struct dlk_ticket *base, dlk_time deadline,
 		return DLK_FAILED;
 	}
 	if (t->asked && t->stake == MEMC_NOTHING && !t->unclear &&
-	    dlki_memc_polls_busy(t))
+	    dlki_memc_polls_busy(t, deadline))
 		return DLK_BUSY;
 	t->asked = 1;
 	a.t = t;

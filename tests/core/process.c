@@ -84,6 +84,9 @@ Test(process, that_was_forked_is_told_so_by_every_call)
 
 	OK(dlock_multi_new(&multi, &l, 1));
 	all = take(multi);
+	/* Those that are there are not the child's either. */
+	cr_assert_geq(dlock_hold_fd(h), 0);
+	cr_assert_geq(dlock_hold_fd(all), 0);
 	pid = fork();
 	if (pid == 0) {
 		alarm(20);

@@ -142,6 +142,23 @@ Test(pool, the_spoilt_are_closed)
 	done(p);
 }
 
+Test(pool, nothing_is_opened_once_the_deadline_has_passed)
+{
+	struct dlki_pool *p = pool(1, 1);
+	struct dlk_error err = { 0 };
+	struct dlki_pooled *c;
+
+	CHECK(!dlki_pool_take(p, dlk_now(), NULL, &err));
+	CHECK_INT(err.code, ==, DLOCK_EUNREACHABLE);
+	CHECK_INT(atomic_load(&opening), ==, 0);
+	/* What is there may be had. */
+	dlki_pool_give(p, take(p, NULL), 1);
+	c = dlki_pool_take(p, dlk_now(), NULL, &err);
+	CHECK(c);
+	dlki_pool_give(p, c, 1);
+	done(p);
+}
+
 Test(pool, no_more_are_kept_than_wished)
 {
 	for (size_t keep = 0; keep < 3; keep++) {
