@@ -214,7 +214,7 @@ static struct redis_conn *subscribe(struct redis_session *s,
 				    struct dlk_error *err)
 {
 	dlk_time deadline = soon(s);
-	struct redis_conn *c = dlki_redis_conn_open(s, deadline, err);
+	struct redis_conn *c = dlki_redis_conn_open(s, &s->stop, deadline, err);
 	const struct redis_reply *reply;
 	struct redis_out o;
 	int rc;

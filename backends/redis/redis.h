@@ -30,8 +30,10 @@ struct redis_conn {
 	struct redis_reader reader;
 };
 
-/* Connected, with user, database and name as the URI says.  NULL: see err. */
+/* Connected, with user, database and name as the URI says.  NULL: see err.
+ * `stop` as in core/net.h. */
 struct redis_conn *dlki_redis_conn_open(const struct redis_session *s,
+					const atomic_int *stop,
 					dlk_time deadline,
 					struct dlk_error *err);
 void dlki_redis_conn_close(struct redis_conn *c);
@@ -98,7 +100,8 @@ struct redis_session {
 	pthread_cond_t changed;
 	pthread_t thread;
 	enum redis_inbox_state state;
-	int started, stop;
+	int started;
+	atomic_int stop;           /* set under mu; the opening looks at it */
 	struct redis_conn *conn;   /* the inbox's while it is UP */
 	struct redis_ticket *waiting[REDIS_BUCKETS];
 };

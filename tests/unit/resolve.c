@@ -15,7 +15,7 @@ static int resolve(struct addrinfo **out, const char *host, int64_t ms,
 {
 	memset(err, 0, sizeof(*err));
 	*out = NULL;
-	return dlki_resolve(out, host, 6379, peer_deadline(ms), err);
+	return dlki_resolve(out, host, 6379, NULL, peer_deadline(ms), err);
 }
 
 Test(resolve, an_address_needs_no_resolver)
