@@ -284,10 +284,10 @@ static void *run(void *arg)
 		pthread_mutex_unlock(&s->mu);
 		if (c)
 			dlki_redis_conn_close(c);
-		pthread_mutex_lock(&s->mu);
 		if (!s->stop)
 			dlk_log(&s->base, 1, "waiters look more often: %s",
 				err.text);
+		pthread_mutex_lock(&s->mu);
 		until = dlk_now() + pause_ms * REDIS_MS;
 		while (!s->stop && dlk_now() < until)
 			dlki_wait(&s->changed, &s->mu, until);
