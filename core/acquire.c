@@ -293,7 +293,7 @@ static void give_up(struct dlki_claim *claim, const struct dlki_wait *w, int rc)
 					   &err);
 	pthread_mutex_lock(&c->mu);
 	claim->state = DLKI_OVER;
-	if (left != 0 || claim->unsure)
+	if ((left != 0 && left != DLOCK_ELOST) || claim->unsure)
 		dlki_claim_clean_later(claim, 0);
 	else
 		dlki_claim_gone(claim);

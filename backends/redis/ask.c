@@ -105,7 +105,7 @@ static int ask_on(const struct redis_session *s, struct redis_conn *c,
 				err);
 }
 
-int dlki_redis_ask(struct redis_session *s, const struct redis_request *request,
+int dlki_redis_ask(struct redis_session *s, struct redis_request *request,
 		   dlk_time deadline, struct redis_conn **conn,
 		   const struct redis_reply **reply, struct dlk_error *err)
 {
@@ -130,5 +130,6 @@ int dlki_redis_ask(struct redis_session *s, const struct redis_request *request,
 		/* The server closed it while it was idle, and most likely all
 		 * others. */
 		dlki_pool_renew(s->pool);
+		request->twice = 1;
 	}
 }

@@ -206,9 +206,11 @@ struct dlock_backend {
 	/*
 	 * Give up the claim, whatever its state, and forget the ticket: what it
 	 * owns in this process is freed by this call, whatever it returns.  0:
-	 * the store holds nothing of ours.  Else the claim may linger, and the
-	 * core asks again until its lease has run out.  Must check the owner.
-	 * Idempotent.  Must be provided.
+	 * the store holds nothing of ours.  ELOST: nor did it before, though it
+	 * had granted the claim; only with proof, so not when an earlier
+	 * request to release it may have been carried out.  Else the claim may
+	 * linger, and the core asks again until its lease has run out.  Must
+	 * check the owner.  Idempotent.  Must be provided.
 	 */
 	int (*release)(struct dlk_ticket *t, dlk_time deadline,
 		       struct dlk_error *err);
