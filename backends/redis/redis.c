@@ -94,16 +94,25 @@ static enum dlk_verdict look(struct redis_ticket *t, uint64_t number,
 	struct redis_request request = { claim->mode == DLK_SHARED ?
 						 REDIS_TAKE_SHARED :
 						 REDIS_TAKE_EXCLUSIVE,
-					 dlki_redis_ticket_key(t), args, 4, 0 };
+					 dlki_redis_ticket_key(t),
+					 args,
+					 4,
+					 0,
+					 0 };
 	const struct redis_reply *reply;
 	struct redis_taken taken;
 	struct redis_conn *c;
 
+	int rc;
+
 	t->asked = 1;
-	if (dlki_redis_ask(s, &request, deadline, &c, &reply, err) != 0)
+	rc = dlki_redis_ask(s, &request, deadline, &c, &reply, err);
+	t->base.settled = request.settled && !request.twice;
+	if (rc != 0)
 		return DLK_FAILED;
 	taken = dlki_redis_taken(reply);
 	if (taken.answer == REDIS_NONSENSE) {
+		t->base.settled = 0;
 		dlki_redis_nonsense(s, c, err);
 		return DLK_FAILED;
 	}
@@ -166,8 +175,9 @@ static int tell(struct redis_ticket *t, enum redis_verb verb,
 	struct redis_session *s = (struct redis_session *)t->base.session;
 	const struct redis_reply *reply;
 	struct redis_conn *c;
-	struct redis_request request = { verb, dlki_redis_ticket_key(t), args,
-					 n, 0 };
+	struct redis_request request = { verb, dlki_redis_ticket_key(t),
+					 args, n,
+					 0,    0 };
 	int rc = dlki_redis_ask(s, &request, deadline, &c, &reply, err);
 
 	if (rc != 0)

@@ -131,7 +131,8 @@ struct redis_request {
 	struct redis_word key;
 	const struct redis_word *args;
 	size_t n;
-	int twice; /* out: it may have run once before */
+	int twice;   /* out: it may have run once before */
+	int settled; /* out: it was answered, or never sent */
 };
 
 /* `whole`: with the script's text. */

@@ -144,6 +144,9 @@ struct dlk_ticket {
 			     * beginning of the call; may be set earlier */
 	int64_t lease_ms;   /* ... and for how long.  Preset to the session's
 			     * ttl_ms; may be set lower */
+	int settled;        /* out, on FAILED: no request of this call can
+			     * reach the store any more.  Preset to 0: the
+			     * core cleans up behind it for a whole lease */
 };
 
 enum dlk_verdict { DLK_GRANTED, DLK_BUSY, DLK_FAILED };
