@@ -110,6 +110,29 @@ static int64_t late(void)
 	return took;
 }
 
+static int64_t stopped(void)
+{
+	const atomic_int stop = 1;
+	struct dlk_error err = { 0 };
+	struct addrinfo *list;
+	int64_t start = now_ms();
+
+	CHECK_INT(dlki_resolve(&list, "slow.test", 6379, &stop,
+			       peer_deadline(patience_ms()), &err),
+		  ==, DLOCK_EUNREACHABLE);
+	return now_ms() - start;
+}
+
+Test(resolve, is_over_when_it_is_stopped)
+{
+	struct census before;
+
+	census_take(&before);
+	CHECK_WITHIN(stopped(), slack_ms());
+	peer_resolver_goes_on();
+	census_same(&before);
+}
+
 /* What the thread had is freed by it, or the leak checker tells. */
 Test(resolve, a_slow_resolver_is_left_behind)
 {
