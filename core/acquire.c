@@ -81,7 +81,7 @@ static dlk_time io_limit(const struct dlock_client *c,
 	return limit < most ? limit : most;
 }
 
-/* May what the store said have been left undone, or be done later? */
+/* May what failed be done later?  Most backends tell only by the code. */
 static int ambiguous(int code)
 {
 	return code != DLOCK_EINVAL && code != DLOCK_EDENIED &&
@@ -135,6 +135,7 @@ static int attempt(struct dlki_claim *claim, dlk_time now, dlk_time limit,
 	t->look_again = 0;
 	t->lease_ms = c->lease.ttl_ms;
 	t->since = now;
+	t->settled = 0;
 	err->code = 0;
 	verdict = c->backend->attempt(t, limit, err);
 	if (verdict == DLK_FAILED)
@@ -155,7 +156,7 @@ static int attempt(struct dlki_claim *claim, dlk_time now, dlk_time limit,
 		break;
 	default:
 		rc = err->code;
-		claim->unsure |= ambiguous(rc);
+		claim->unsure |= !t->settled && ambiguous(rc);
 		break;
 	}
 	pthread_mutex_unlock(&c->mu);
@@ -293,7 +294,7 @@ static void give_up(struct dlki_claim *claim, const struct dlki_wait *w, int rc)
 					   &err);
 	pthread_mutex_lock(&c->mu);
 	claim->state = DLKI_OVER;
-	if (left != 0 || claim->unsure)
+	if ((left != 0 && left != DLOCK_ELOST) || claim->unsure)
 		dlki_claim_clean_later(claim, 0);
 	else
 		dlki_claim_gone(claim);

@@ -309,6 +309,7 @@ void dlock_close(dlock_client *client)
 		if (claim && claim->cond_ready)
 			pthread_cond_broadcast(&claim->cond);
 	}
+	dlki_joint_cancel(client);
 	while (client->calls > 0)
 		dlki_wait(&client->changed, &client->mu, DLK_FOREVER);
 	pthread_mutex_unlock(&client->mu);

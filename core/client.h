@@ -9,6 +9,7 @@
 
 #include "core/cond.h"
 #include "core/event.h"
+#include "core/joint.h"
 #include "core/lease.h"
 #include "core/owner.h"
 #include "core/process.h"
@@ -40,6 +41,7 @@ struct dlock_client {
 	unsigned int calls;          /* public calls that may use the backend */
 	int closing;
 	int dead;                        /* the backend's session is gone */
+	struct dlki_joint *joints;       /* waits that are under way */
 	void *records;                  /* tsearch tree of struct dlki_record */
 	struct dlki_slots slots;         /* claims by ticket id */
 	struct dlki_lease lease;

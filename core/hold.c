@@ -4,6 +4,8 @@
 #include "core/error.h"
 #include "core/multi.h"
 
+#include <stdio.h>
+
 /* ---- Release ------------------------------------------------------------- */
 
 static int lost_error(const struct dlki_claim *claim, struct dlk_error *err)
@@ -59,13 +61,18 @@ static int tell(struct dlki_claim *claim, dlk_time deadline,
 	pthread_mutex_unlock(&c->mu);
 	rc = c->backend->release(claim->ticket, deadline, err);
 	pthread_mutex_lock(&c->mu);
-	if (rc != 0 || claim->unsure)
+	if ((rc != 0 && rc != DLOCK_ELOST) || claim->unsure)
 		dlki_claim_clean_later(claim, 0);
 	else
 		dlki_claim_gone(claim);
 	dlki_claim_yield(claim);
 	if (rc == 0)
 		return 0;
+	if (rc == DLOCK_ELOST) {
+		snprintf(claim->why, sizeof(claim->why), "%s",
+			 "the store no longer had it");
+		return lost_error(claim, err);
+	}
 	dlki_reason(err, rc, c->uri->scheme);
 	err->code = DLOCK_EUNREACHABLE;
 	return err->code;
@@ -99,11 +106,14 @@ static int finish(struct dlki_claim *claim, dlk_time deadline,
 		atomic_store(&claim->valid_until, DLKI_EXPIRED);
 		dlki_lease_remove(claim);
 		c->stats.holds--;
-		c->stats.released++;
 		if (c->closing)
 			dlki_claim_clean_later(claim, 0);
 		else
 			rc = tell(claim, deadline, err);
+		if (rc == DLOCK_ELOST)
+			c->stats.lost++;
+		else
+			c->stats.released++;
 	}
 	dlki_claim_unref(claim);
 	return rc;

@@ -188,7 +188,8 @@ static void cleaned(struct dlki_claim *claim, int rc)
 	dlk_time now = dlk_now();
 	int64_t ttl_ms = c->lease.ttl_ms;
 
-	if ((rc == 0 && (!claim->unsure || ttl_ms == 0)) ||
+	if (((rc == 0 || rc == DLOCK_ELOST) &&
+	     (!claim->unsure || ttl_ms == 0)) ||
 	    (ttl_ms > 0 && now >= claim->server_until)) {
 		dlki_claim_gone(claim);
 	} else {

@@ -12,6 +12,8 @@
 
 struct dlki_multi {
 	size_t n;
+	size_t n_clients;
+	struct dlock_client **clients; /* each once */
 	struct dlki_member {
 		dlock_lock *lock; /* a handle of our own */
 		size_t place;     /* where the user named it */
@@ -75,7 +77,33 @@ void dlki_multi_free(struct dlki_multi *multi)
 {
 	for (size_t i = 0; i < multi->n; i++)
 		dlock_free(multi->member[i].lock);
+	free(multi->clients);
 	free(multi);
+}
+
+static int by_address(const void *a, const void *b)
+{
+	uintptr_t x = (uintptr_t) * (struct dlock_client *const *)a;
+	uintptr_t y = (uintptr_t) * (struct dlock_client *const *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int multi_clients(struct dlki_multi *multi, struct dlk_error *err)
+{
+	struct dlock_client **v = calloc(multi->n, sizeof(v[0]));
+
+	if (!v)
+		return dlki_nomem(err);
+	multi->clients = v;
+	for (size_t i = 0; i < multi->n; i++)
+		v[i] = multi->member[i].lock->record->client;
+	qsort(v, multi->n, sizeof(v[0]), by_address);
+	for (size_t i = 0; i < multi->n; i++) {
+		if (i == 0 || v[i] != v[multi->n_clients - 1])
+			v[multi->n_clients++] = v[i];
+	}
+	return 0;
 }
 
 static int multi_fill(struct dlki_multi *multi, dlock_lock *const members[],
@@ -99,7 +127,7 @@ static int multi_fill(struct dlki_multi *multi, dlock_lock *const members[],
 					"%s '%s' is a member twice",
 					dlki_kind_name(r->kind), r->name);
 	}
-	return 0;
+	return multi_clients(multi, err);
 }
 
 static int multi_new(dlock_lock **out, dlock_lock *const members[],
@@ -203,19 +231,13 @@ static int cancelled(const struct dlki_wait *w, struct dlk_error *err)
 				"the wait for a multi-lock was cancelled");
 }
 
-int dlki_multi_acquire(dlock_lock *lock, const struct dlki_wait *w,
-		       dlock_hold **out, struct dlk_error *err)
+/* Until all are had: 0, or what it failed with, and then none is had. */
+static int wait_for_all(struct dlki_multi_hold *m,
+			const struct dlki_multi *multi,
+			const struct dlki_wait *w, struct dlk_error *err)
 {
-	const struct dlki_multi *multi = lock->multi;
-	struct dlki_multi_hold *m;
 	int final, rc;
 
-	m = calloc(1, sizeof(*m) + multi->n * sizeof(m->member[0]));
-	if (!m)
-		return dlki_nomem(err);
-	m->hold.multi = m;
-	m->hold.count = 1;
-	atomic_init(&m->fd, -1);
 	do {
 		struct dlk_error ignored = { 0 };
 
@@ -226,16 +248,59 @@ int dlki_multi_acquire(dlock_lock *lock, const struct dlki_wait *w,
 			rc = dlk_fail(err, DLOCK_ELOST,
 				      "a member was lost "
 				      "while the others were waited for");
-		if (rc == 0) {
-			*out = &m->hold;
+		if (rc == 0)
 			return 0;
-		}
 		final = m->n < multi->n;
 		release_all(m, w, &ignored);
 		if (!final && cancelled(w, err))
 			rc = final = err->code;
 	} while (!final && !w->once && dlk_now() < w->deadline);
-	free(m);
+	return rc;
+}
+
+/* Where there is but one client, its closing ends the wait by itself. */
+static int wait_jointly(struct dlki_multi_hold *m, dlock_lock *lock,
+			const struct dlki_wait *w, struct dlk_error *err)
+{
+	const struct dlki_multi *multi = lock->multi;
+	size_t n = multi->n_clients;
+	struct dlki_joint *joints;
+	int rc;
+
+	if (n == 1)
+		return wait_for_all(m, multi, w, err);
+	joints = calloc(n, sizeof(joints[0]));
+	if (!joints)
+		return dlki_nomem(err);
+	for (size_t i = 0; i < n; i++)
+		joints[i].client = multi->clients[i];
+	rc = dlki_joint_begin(joints, n, lock, err);
+	if (rc == 0) {
+		rc = wait_for_all(m, multi, w, err);
+		dlki_joint_end(joints, n);
+	}
+	free(joints);
+	return rc;
+}
+
+int dlki_multi_acquire(dlock_lock *lock, const struct dlki_wait *w,
+		       dlock_hold **out, struct dlk_error *err)
+{
+	const struct dlki_multi *multi = lock->multi;
+	struct dlki_multi_hold *m;
+	int rc;
+
+	m = calloc(1, sizeof(*m) + multi->n * sizeof(m->member[0]));
+	if (!m)
+		return dlki_nomem(err);
+	m->hold.multi = m;
+	m->hold.count = 1;
+	atomic_init(&m->fd, -1);
+	rc = wait_jointly(m, lock, w, err);
+	if (rc == 0)
+		*out = &m->hold;
+	else
+		free(m);
 	return rc;
 }
 

@@ -31,21 +31,25 @@
  * looked at this often. */
 #define SLICE_NS (5000 * DLKI_MS)
 
-static dlk_time left(dlk_time deadline)
+static dlk_time left(const struct dlki_net *n, dlk_time deadline)
 {
 	dlk_time now = dlk_now();
 
+	if (n->stop && atomic_load(n->stop))
+		return 0;
 	return deadline > now ? deadline - now : 0;
 }
 
-/* Wait for `events`, or for none: callers try and loop. */
-static void wait_for(int fd, short events, dlk_time ns)
+/* Wait for `events` of `fd`, or for none: callers try and loop. */
+static void wait_for(const struct dlki_net *n, int fd, short events,
+		     dlk_time ns)
 {
+	dlk_time slice = n->stop ? DLKI_STOP_SLICE_NS : SLICE_NS;
 	struct pollfd p = { .fd = fd, .events = events };
 	struct timespec ts;
 
-	if (ns > SLICE_NS)
-		ns = SLICE_NS;
+	if (ns > slice)
+		ns = slice;
 	ts.tv_sec = ns / 1000000000;
 	ts.tv_nsec = ns % 1000000000;
 	ppoll(&p, 1, &ts, NULL);
@@ -101,11 +105,11 @@ static int await_connected(const struct dlki_net *n, dlk_time deadline,
 	int errnum = 0;
 
 	while (ppoll(&p, 1, &none, NULL) <= 0) {
-		dlk_time ns = left(deadline);
+		dlk_time ns = left(n, deadline);
 
 		if (ns == 0)
 			return unreachable(n, "not connected in time", err);
-		wait_for(n->fd, POLLOUT, ns);
+		wait_for(n, n->fd, POLLOUT, ns);
 	}
 	if (getsockopt(n->fd, SOL_SOCKET, SO_ERROR, &errnum, &len) < 0)
 		errnum = errno;
@@ -120,7 +124,7 @@ static int await_queue(const struct dlki_net *n, const struct sockaddr *addr,
 		       socklen_t len, dlk_time deadline, struct dlk_error *err)
 {
 	while (connect(n->fd, addr, len) < 0) {
-		dlk_time ns = left(deadline);
+		dlk_time ns = left(n, deadline);
 
 		if (errno == EACCES || errno == EPERM)
 			return dlki_system(err, errno, n->who);
@@ -128,7 +132,7 @@ static int await_queue(const struct dlki_net *n, const struct sockaddr *addr,
 			return failed(n, errno, err);
 		if (ns == 0)
 			return unreachable(n, "not connected in time", err);
-		wait_for(-1, 0, ns < DLKI_MS ? ns : DLKI_MS);
+		wait_for(n, -1, 0, ns < DLKI_MS ? ns : DLKI_MS);
 	}
 	return 0;
 }
@@ -199,14 +203,14 @@ int dlki_net_tcp(struct dlki_net *n, const char *host, uint16_t port,
 	assert(n->fd < 0);
 	snprintf(n->who, sizeof(n->who), "%s%.100s%s:%u", v6 ? "[" : "", host,
 		 v6 ? "]" : "", (unsigned int)port);
-	rc = dlki_resolve(&list, host, port, deadline, err);
+	rc = dlki_resolve(&list, host, port, n->stop, deadline, err);
 	if (rc != 0)
 		return rc;
 	for (ai = list; ai; ai = ai->ai_next)
 		todo++;
 	rc = DLOCK_EUNREACHABLE;
 	for (ai = list; ai && rc == DLOCK_EUNREACHABLE; ai = ai->ai_next) {
-		dlk_time ns = left(deadline);
+		dlk_time ns = left(n, deadline);
 
 		rc = connect_tcp(n, ai, deadline - ns + ns / todo, err);
 		todo--;
@@ -252,7 +256,7 @@ int dlki_net_send(struct dlki_net *n, const void *data, size_t len,
 	const char *from = data;
 
 	while (len > 0) {
-		dlk_time ns = left(deadline);
+		dlk_time ns = left(n, deadline);
 		ssize_t sent;
 
 		if (ns == 0)
@@ -262,7 +266,7 @@ int dlki_net_send(struct dlki_net *n, const void *data, size_t len,
 			from += sent;
 			len -= (size_t)sent;
 		} else if (errno == EAGAIN) {
-			wait_for(n->fd, POLLOUT, ns);
+			wait_for(n, n->fd, POLLOUT, ns);
 		} else if (errno != EINTR) {
 			return failed(n, errno, err);
 		}
@@ -276,14 +280,14 @@ int dlki_net_recv(struct dlki_net *n, void *data, size_t size, size_t *got,
 	int slow = 0; /* long waits sleep once, not every STANDING_MS */
 
 	for (;;) {
-		dlk_time ns = left(deadline);
+		dlk_time ns = left(n, deadline);
 		ssize_t here;
 
 		if (ns == 0)
 			return unreachable(n, "no answer in time", err);
 		slow = slow || ns < STANDING_NS;
 		if (slow)
-			wait_for(n->fd, POLLIN, ns);
+			wait_for(n, n->fd, POLLIN, ns);
 		here = recv(n->fd, data, size, slow ? MSG_DONTWAIT : 0);
 		if (here > 0) {
 			*got = (size_t)here;

@@ -19,10 +19,13 @@
 #define DLOCK_CORE_NET_H
 
 #include <dlock/backend.h>
+#include <stdatomic.h>
 #include <stddef.h>
 
 struct dlki_net {
 	int fd; /* -1: closed.  Constant while connected; others may poll it */
+	const atomic_int *stop; /* NULL, or: once it is set, waiting here is
+				 * over soon, as if the deadline had come */
 	char who[112]; /* "redis.example:6379", "[::1]:6379" or the path */
 };
 

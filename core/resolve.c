@@ -83,13 +83,20 @@ static struct lookup *lookup_new(const char *host, const char *port)
 }
 
 /* Is there an answer by the deadline?  If not the thread has it all. */
-static int await(struct lookup *l, dlk_time deadline)
+static int await(struct lookup *l, const atomic_int *stop, dlk_time deadline)
 {
+	dlk_time now;
 	int done;
 
 	pthread_mutex_lock(&l->mu);
-	while (!l->done && dlk_now() < deadline)
-		dlki_wait(&l->finished, &l->mu, deadline);
+	for (now = dlk_now();
+	     !l->done && now < deadline && !(stop && atomic_load(stop));
+	     now = dlk_now()) {
+		dlk_time slice = now + DLKI_STOP_SLICE_NS;
+
+		dlki_wait(&l->finished, &l->mu,
+			  stop && slice < deadline ? slice : deadline);
+	}
 	done = l->done;
 	l->left_behind = !done;
 	pthread_mutex_unlock(&l->mu);
@@ -97,7 +104,8 @@ static int await(struct lookup *l, dlk_time deadline)
 }
 
 static int ask_in_thread(struct answer *out, const char *host, const char *port,
-			 dlk_time deadline, struct dlk_error *err)
+			 const atomic_int *stop, dlk_time deadline,
+			 struct dlk_error *err)
 {
 	struct lookup *l = lookup_new(host, port);
 	pthread_t thread;
@@ -110,7 +118,7 @@ static int ask_in_thread(struct answer *out, const char *host, const char *port,
 		lookup_free(l);
 		return dlki_system(err, rc, "thread to resolve a name");
 	}
-	if (!await(l, deadline)) {
+	if (!await(l, stop, deadline)) {
 		pthread_detach(thread);
 		return dlk_fail(err, DLOCK_EUNREACHABLE,
 				"%s: the name was not resolved in time", host);
@@ -150,7 +158,8 @@ static int failed(const struct answer *a, const char *host,
 }
 
 int dlki_resolve(struct addrinfo **out, const char *host, uint16_t port,
-		 dlk_time deadline, struct dlk_error *err)
+		 const atomic_int *stop, dlk_time deadline,
+		 struct dlk_error *err)
 {
 	struct answer a;
 	char text[6];
@@ -159,7 +168,7 @@ int dlki_resolve(struct addrinfo **out, const char *host, uint16_t port,
 	snprintf(text, sizeof(text), "%u", (unsigned int)port);
 	a = ask(host, text, AI_NUMERICHOST);
 	if (a.rc == EAI_NONAME) {
-		rc = ask_in_thread(&a, host, text, deadline, err);
+		rc = ask_in_thread(&a, host, text, stop, deadline, err);
 		if (rc != 0)
 			return rc;
 	}

@@ -6,8 +6,12 @@
 #define DLOCK_CORE_RESOLVE_H
 
 #include <dlock/backend.h>
+#include <stdatomic.h>
 
 struct addrinfo;
+
+/* How often a flag that ends waiting is looked at. */
+#define DLKI_STOP_SLICE_NS INT64_C(20000000)
 
 /*
  * The stream addresses of `host`, at least one; freed with freeaddrinfo().
@@ -17,10 +21,13 @@ struct addrinfo;
  * of its own, which is left behind with what it owns if it takes too long.  An
  * address needs no thread.
  *
+ * Once `stop` is set, if it is not NULL, the deadline has come.
+ *
  * EUNREACHABLE names the host: there is none, or the resolver could not tell.
  * ENOMEM, EEXHAUSTED, ESYSTEM: it is us.
  */
 int dlki_resolve(struct addrinfo **out, const char *host, uint16_t port,
-		 dlk_time deadline, struct dlk_error *err);
+		 const atomic_int *stop, dlk_time deadline,
+		 struct dlk_error *err);
 
 #endif

@@ -42,10 +42,10 @@ static pid_t keep_watch(int fd, int timer)
 	}
 }
 
-static void __attribute__((noreturn)) guard(int fd)
+/* Both are above 3: other descriptors were there when they were made. */
+static void __attribute__((noreturn)) guard(int fd, int timer)
 {
 	sigset_t all;
-	int timer;
 	pid_t pgid;
 
 	sigfillset(&all);
@@ -56,10 +56,11 @@ static void __attribute__((noreturn)) guard(int fd)
 	prctl(PR_SET_NAME, "dlock-guard");
 	if (fd != 3)
 		dup2(fd, 3);
+	if (timer != 4)
+		dup2(timer, 4);
 	close_range(0, 2, 0);
-	close_range(4, ~0u, 0);
-	timer = boottime_open();
-	pgid = keep_watch(3, timer);
+	close_range(5, ~0u, 0);
+	pgid = keep_watch(3, 4);
 	if (pgid > 0)
 		kill(-pgid, SIGKILL);
 	_exit(0);
@@ -68,17 +69,25 @@ static void __attribute__((noreturn)) guard(int fd)
 int guard_start(struct guard *g)
 {
 	int ends[2];
+	int timer;
 	pid_t pid;
 
 	g->fd = -1;
 	/* A packet is whole or not there; MSG_NOSIGNAL comes with it. */
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return -1;
+	timer = boottime_open();
+	if (timer < 0) {
+		close(ends[0]);
+		close(ends[1]);
+		return -1;
+	}
 	pid = fork();
 	if (pid == 0) {
 		close(ends[0]);
-		guard(ends[1]);
+		guard(ends[1], timer);
 	}
+	close(timer);
 	close(ends[1]);
 	if (pid < 0) {
 		close(ends[0]);

@@ -171,13 +171,13 @@ static int64_t obey_lease(struct job *j)
 	return left - j->kill_ms;
 }
 
-static void arm(int timer, const struct job *j, int64_t next_ms)
+static void arm(const struct job *j, int64_t next_ms)
 {
 	/* Nobody tells when a shell brings its job to the foreground. */
 	if (wants_terminal(j) && j->terminal->fd >= 0 &&
 	    (next_ms < 0 || next_ms > TERMINAL_LOOK_MS))
 		next_ms = TERMINAL_LOOK_MS;
-	boottime_arm(timer,
+	boottime_arm(j->timer,
 		     next_ms < 0 ? INT64_MAX : boottime_now() + next_ms * MS);
 }
 
@@ -197,14 +197,14 @@ int job_run(struct job *j)
 	struct pollfd fds[3] = {
 		{ .fd = j->signals->fd, .events = POLLIN },
 		{ .fd = dlock_hold_fd(j->hold), .events = POLLIN },
-		{ .fd = boottime_open(), .events = POLLIN },
+		{ .fd = j->timer, .events = POLLIN },
 	};
 	int sig;
 
 	/* It may have stopped or ended before we listened. */
 	look_at_child(j);
 	while (!j->ended) {
-		arm(fds[2].fd, j, obey_lease(j));
+		arm(j, obey_lease(j));
 		if (j->killed)
 			fds[1].fd = -1;
 		poll(fds, 3, -1);
@@ -213,7 +213,6 @@ int job_run(struct job *j)
 		if (wants_terminal(j) && terminal_ours(j->terminal))
 			resume(j);
 	}
-	close(fds[2].fd);
 	if (!j->asked && !j->killed)
 		return j->status;
 	wait_for_group(j);

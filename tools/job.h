@@ -21,6 +21,7 @@ struct job {
 	const struct signals *signals;
 	const struct guard *guard;
 	struct terminal *terminal;
+	int timer;           /* of boottime_open() */
 	int64_t told;        /* what the guard knows, of job_limit() */
 
 	/* Zeroed by the caller. */

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 struct run {
 	struct options o;
@@ -118,14 +119,21 @@ static int start_and_stay(struct run *r, char **envp)
 	};
 	int status;
 
+	/* Before there is a command that would run without it. */
+	job.timer = boottime_open();
+	if (job.timer < 0)
+		return fail(LEAVE_SYSTEM, "cannot make a timer: %s",
+			    strerror(errno));
 	set_times(&job, r);
 	child.limit = job.told = job_limit(&job);
 	terminal_look(&r->terminal);
 	status = child_start(&child);
-	if (status != 0)
-		return status;
-	job.pid = child.pid;
-	return job_run(&job);
+	if (status == 0) {
+		job.pid = child.pid;
+		status = job_run(&job);
+	}
+	close(job.timer);
+	return status;
 }
 
 static int run_command(struct run *r)
@@ -182,6 +190,9 @@ static int run_locked(struct run *r)
 			say("\"%s\" is held by others", r->name);
 		return r->o.conflict;
 	}
+	if (code > 0)
+		return fail(LEAVE_SYSTEM, "cannot wait for \"%s\": %s", r->name,
+			    strerror(code));
 	if (code < 0)
 		return fail_dlock(code);
 	if (r->o.verbose)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wait.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
@@ -69,15 +70,19 @@ static int acquire(dlock_lock *lock, int shared, int64_t timeout_ms,
 int wait_acquire(dlock_lock *lock, int shared, int64_t timeout_ms,
 		 const struct signals *s, dlock_hold **out, int *sig)
 {
-	struct watch w = { .lock = lock };
-	int code = DLOCK_ESYSTEM;
+	struct watch w = { .lock = lock, .done = -1 };
 	pthread_t thread;
+	int code = 0;
 
 	*sig = 0;
 	w.signals = open_signals(s);
-	w.done = eventfd(0, EFD_CLOEXEC);
-	if (w.signals >= 0 && w.done >= 0 &&
-	    pthread_create(&thread, NULL, watch, &w) == 0) {
+	if (w.signals >= 0)
+		w.done = eventfd(0, EFD_CLOEXEC);
+	if (w.done < 0)
+		code = errno;
+	else
+		code = pthread_create(&thread, NULL, watch, &w);
+	if (code == 0) {
 		code = acquire(lock, shared, timeout_ms, out);
 		eventfd_write(w.done, 1);
 		pthread_join(thread, NULL);

@@ -12,8 +12,8 @@
 /*
  * Acquire, exclusive or shared.  A signal of s->ending ends the wait: *sig is
  * set, and whatever was got at the last moment is given back.  Else *sig is 0
- * and the answer is the acquire's, DLOCK_ESYSTEM included.  The lock belongs to
- * the calling thread.
+ * and the answer is the acquire's, or an errno value, which is positive, where
+ * it could not begin.  The lock belongs to the calling thread.
  */
 int wait_acquire(dlock_lock *lock, int shared, int64_t timeout_ms,
 		 const struct signals *s, dlock_hold **out, int *sig);

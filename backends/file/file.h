@@ -91,6 +91,10 @@ struct file_name {
 	uint32_t seat;            /* the one used last */
 };
 
+/* That nothing can be watched is said once, and never with a lock held. */
+enum file_warning { FILE_WARN_NONE, FILE_WARN_WRITTEN, FILE_WARN_DUE,
+		    FILE_WARN_SAID };
+
 /*
  * mu protects the tables of names, `idle` and the start of the watcher.
  */
@@ -121,7 +125,9 @@ struct file_session {
 	int quiet;                /* inotify descriptor of quiet.c, or -1 */
 	_Atomic uint64_t changes; /* raised when there were events; odd while
 				   * they are taken out; from 2 */
-	atomic_int warned;
+	_Atomic(enum file_warning) warning;
+	const char *warning_what; /* constant once it is due */
+	int warning_errnum;
 };
 
 enum file_stake {
@@ -138,6 +144,7 @@ struct file_ticket {
 	int waits;                /* is in name->waiting */
 	uint32_t bench;           /* its place there, from 1; 0: none */
 	int ring, wake;           /* to do when name->mu is unlocked */
+	const char *damaged;      /* to say then: where tokens go on from */
 	unsigned int looks;       /* failed ones since a ring */
 	unsigned int round;       /* in which it was woken last */
 	uint64_t seen;            /* the state's seq at the last failed look */
@@ -244,6 +251,8 @@ int dlki_file_watch(struct file_name *n);
 /* The number of a new watch of n's file, its removal included. */
 int dlki_file_add_watch(struct file_name *n, int inotify, uint32_t what);
 void dlki_file_watch_stop(struct file_session *s);
+/* Without n->mu: say, once, that it was not possible. */
+void dlki_file_watch_warn(struct file_session *s);
 
 /* ---- bell.c: waiting, and being waited for ------------------------------- */
 

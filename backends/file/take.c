@@ -151,6 +151,12 @@ static void tell(struct file_ticket *t, int fd)
 	if (t->wake || t->ring)
 		dlki_file_wake_all(t->name);
 	t->ring = t->wake = 0;
+	if (t->damaged)
+		dlk_log(t->base.session, 1,
+			"lock file '%s' was damaged; its tokens go on from %s",
+			t->name->file, t->damaged);
+	t->damaged = NULL;
+	dlki_file_watch_warn(t->name->session);
 }
 
 static void forget(struct file_ticket *t)

@@ -128,11 +128,7 @@ static int load(struct file_ticket *t, int fd, struct file_state *st,
 				"a lock called '%.100s'",
 				n->file, h.name);
 	if (found == FILE_DAMAGED)
-		dlk_log(&n->session->base, 1,
-			"lock file '%s' was damaged; its "
-			"tokens go on from %s",
-			n->file,
-			st->seq ? "the part that is left" : "the clock");
+		t->damaged = st->seq ? "the part that is left" : "the clock";
 	return found;
 }
 

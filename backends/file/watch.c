@@ -78,11 +78,26 @@ static void *watcher(void *arg)
 
 static void complain(struct file_session *s, const char *what, int errnum)
 {
-	if (!atomic_exchange(&s->warned, 1))
+	enum file_warning none = FILE_WARN_NONE;
+
+	if (!atomic_compare_exchange_strong(&s->warning, &none,
+					    FILE_WARN_WRITTEN))
+		return;
+	s->warning_what = what;
+	s->warning_errnum = errnum;
+	atomic_store(&s->warning, FILE_WARN_DUE);
+}
+
+void dlki_file_watch_warn(struct file_session *s)
+{
+	enum file_warning due = FILE_WARN_DUE;
+
+	if (atomic_load(&s->warning) == FILE_WARN_DUE &&
+	    atomic_compare_exchange_strong(&s->warning, &due, FILE_WARN_SAID))
 		dlk_log(&s->base, 1,
 			"%s: %s; waiters look every 50ms, and a "
 			"removed lock file is noticed every third of the ttl",
-			what, strerror(errnum));
+			s->warning_what, strerror(s->warning_errnum));
 }
 
 static int descriptors(struct file_session *s)

@@ -86,18 +86,17 @@ static int exchange(const struct redis_session *s, struct redis_conn *c,
 
 /* On this connection; *good: it may be used again. */
 static int ask_on(const struct redis_session *s, struct redis_conn *c,
-		  const struct redis_request *request, dlk_time deadline,
-		  int *good, const struct redis_reply **reply,
-		  struct dlk_error *err)
+		  struct redis_request *request, dlk_time deadline, int *good,
+		  const struct redis_reply **reply, struct dlk_error *err)
 {
 	int rc = exchange(s, c, request, 0, deadline, reply, err);
 
-	*good = rc == 0;
+	request->settled = *good = rc == 0;
 	if (rc != 0 || (*reply)->type != REDIS_ERROR)
 		return rc;
 	if (dlki_redis_fault_is((*reply)->text, "NOSCRIPT")) {
 		rc = exchange(s, c, request, 1, deadline, reply, err);
-		*good = rc == 0;
+		request->settled = *good = rc == 0;
 		if (rc != 0 || (*reply)->type != REDIS_ERROR)
 			return rc;
 	}
@@ -105,10 +104,11 @@ static int ask_on(const struct redis_session *s, struct redis_conn *c,
 				err);
 }
 
-int dlki_redis_ask(struct redis_session *s, const struct redis_request *request,
+int dlki_redis_ask(struct redis_session *s, struct redis_request *request,
 		   dlk_time deadline, struct redis_conn **conn,
 		   const struct redis_reply **reply, struct dlk_error *err)
 {
+	request->settled = 1;
 	for (;;) {
 		int fresh = 1;
 		int good = 0;
@@ -130,5 +130,6 @@ int dlki_redis_ask(struct redis_session *s, const struct redis_request *request,
 		/* The server closed it while it was idle, and most likely all
 		 * others. */
 		dlki_pool_renew(s->pool);
+		request->twice = 1;
 	}
 }

@@ -131,6 +131,7 @@ static int handshake(const struct redis_session *s, struct redis_conn *c,
 }
 
 struct redis_conn *dlki_redis_conn_open(const struct redis_session *s,
+					const atomic_int *stop,
 					dlk_time deadline,
 					struct dlk_error *err)
 {
@@ -141,6 +142,7 @@ struct redis_conn *dlki_redis_conn_open(const struct redis_session *s,
 		return NULL;
 	}
 	c->net = (struct dlki_net)DLKI_NET_INIT;
+	c->net.stop = stop;
 	if (dlki_redis_reader_init(&c->reader, err) != 0 ||
 	    reach(s, &c->net, deadline, err) != 0 ||
 	    handshake(s, c, deadline, err) != 0) {
@@ -162,7 +164,7 @@ void dlki_redis_conn_close(struct redis_conn *c)
 static struct dlki_pooled *pooled_open(void *arg, dlk_time deadline,
 				       struct dlk_error *err)
 {
-	struct redis_conn *c = dlki_redis_conn_open(arg, deadline, err);
+	struct redis_conn *c = dlki_redis_conn_open(arg, NULL, deadline, err);
 
 	return c ? &c->pooled : NULL;
 }

@@ -214,7 +214,7 @@ static struct redis_conn *subscribe(struct redis_session *s,
 				    struct dlk_error *err)
 {
 	dlk_time deadline = soon(s);
-	struct redis_conn *c = dlki_redis_conn_open(s, deadline, err);
+	struct redis_conn *c = dlki_redis_conn_open(s, &s->stop, deadline, err);
 	const struct redis_reply *reply;
 	struct redis_out o;
 	int rc;
@@ -284,10 +284,10 @@ static void *run(void *arg)
 		pthread_mutex_unlock(&s->mu);
 		if (c)
 			dlki_redis_conn_close(c);
-		pthread_mutex_lock(&s->mu);
 		if (!s->stop)
 			dlk_log(&s->base, 1, "waiters look more often: %s",
 				err.text);
+		pthread_mutex_lock(&s->mu);
 		until = dlk_now() + pause_ms * REDIS_MS;
 		while (!s->stop && dlk_now() < until)
 			dlki_wait(&s->changed, &s->mu, until);

@@ -46,6 +46,7 @@ static enum dlk_verdict answered(struct redis_ticket *t,
 		t->base.token = taken->token;
 		t->lease_from = t->base.since;
 		t->lease_heard = dlk_now();
+		t->granted = 1;
 		return DLK_GRANTED;
 	case REDIS_BUSY:
 		wait_ms = taken->wait_ms;
@@ -93,16 +94,25 @@ static enum dlk_verdict look(struct redis_ticket *t, uint64_t number,
 	struct redis_request request = { claim->mode == DLK_SHARED ?
 						 REDIS_TAKE_SHARED :
 						 REDIS_TAKE_EXCLUSIVE,
-					 dlki_redis_ticket_key(t), args, 4 };
+					 dlki_redis_ticket_key(t),
+					 args,
+					 4,
+					 0,
+					 0 };
 	const struct redis_reply *reply;
 	struct redis_taken taken;
 	struct redis_conn *c;
 
+	int rc;
+
 	t->asked = 1;
-	if (dlki_redis_ask(s, &request, deadline, &c, &reply, err) != 0)
+	rc = dlki_redis_ask(s, &request, deadline, &c, &reply, err);
+	t->base.settled = request.settled && !request.twice;
+	if (rc != 0)
 		return DLK_FAILED;
 	taken = dlki_redis_taken(reply);
 	if (taken.answer == REDIS_NONSENSE) {
+		t->base.settled = 0;
 		dlki_redis_nonsense(s, c, err);
 		return DLK_FAILED;
 	}
@@ -131,6 +141,7 @@ static enum dlk_verdict redis_attempt(struct dlk_ticket *base,
 
 		if (dlki_redis_inbox_look(t, &number)) {
 			t->lease_from = 0;
+			t->granted = 1;
 			return DLK_GRANTED;
 		}
 		could_hear = t->listed;
@@ -156,7 +167,7 @@ static enum dlk_verdict redis_attempt(struct dlk_ticket *base,
 
 /* ---- Giving up ----------------------------------------------------------- */
 
-/* A script that answers a number. */
+/* A script that answers a number.  1: as 0, but it may have run before. */
 static int tell(struct redis_ticket *t, enum redis_verb verb,
 		const struct redis_word *args, size_t n, dlk_time deadline,
 		int64_t *out, struct dlk_error *err)
@@ -164,8 +175,9 @@ static int tell(struct redis_ticket *t, enum redis_verb verb,
 	struct redis_session *s = (struct redis_session *)t->base.session;
 	const struct redis_reply *reply;
 	struct redis_conn *c;
-	struct redis_request request = { verb, dlki_redis_ticket_key(t), args,
-					 n };
+	struct redis_request request = { verb, dlki_redis_ticket_key(t),
+					 args, n,
+					 0,    0 };
 	int rc = dlki_redis_ask(s, &request, deadline, &c, &reply, err);
 
 	if (rc != 0)
@@ -173,7 +185,7 @@ static int tell(struct redis_ticket *t, enum redis_verb verb,
 	if (!dlki_redis_number(reply, 0, out))
 		return dlki_redis_nonsense(s, c, err);
 	dlki_redis_done(s, c, 1);
-	return 0;
+	return request.twice;
 }
 
 /* The key keeps the token until a second after the clock has passed it. */
@@ -203,16 +215,22 @@ static int redis_release(struct dlk_ticket *base, dlk_time deadline,
 	struct redis_ticket *t = (struct redis_ticket *)base;
 	char mark[52], token[24], until[24];
 	struct redis_word args[3];
+	int granted = t->granted;
 	int64_t had;
+	int rc;
 
 	dlki_redis_inbox_forget(t);
+	t->granted = 0;
 	if (!t->asked)
 		return 0;
-	return tell(t,
-		    base->claim.kind == DLK_MUTEX ? REDIS_RELEASE_MUTEX :
-						    REDIS_RELEASE,
-		    args, end_of(t, mark, token, until, args), deadline, &had,
-		    err);
+	rc = tell(t,
+		  base->claim.kind == DLK_MUTEX ? REDIS_RELEASE_MUTEX :
+						  REDIS_RELEASE,
+		  args, end_of(t, mark, token, until, args), deadline, &had,
+		  err);
+	if (rc == 0 && granted && !had)
+		return dlk_fail(err, DLOCK_ELOST, "the claim did not stand");
+	return rc > 0 ? 0 : rc;
 }
 
 static int redis_downgrade(struct dlk_ticket *base, dlk_time deadline,
@@ -229,7 +247,7 @@ static int redis_downgrade(struct dlk_ticket *base, dlk_time deadline,
 	int64_t done;
 	int rc = tell(t, REDIS_DOWNGRADE, args, 3, deadline, &done, err);
 
-	if (rc != 0)
+	if (rc < 0)
 		return rc;
 	t->lease_from = 0;
 	if (!done)

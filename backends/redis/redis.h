@@ -30,8 +30,10 @@ struct redis_conn {
 	struct redis_reader reader;
 };
 
-/* Connected, with user, database and name as the URI says.  NULL: see err. */
+/* Connected, with user, database and name as the URI says.  NULL: see err.
+ * `stop` as in core/net.h. */
 struct redis_conn *dlki_redis_conn_open(const struct redis_session *s,
+					const atomic_int *stop,
 					dlk_time deadline,
 					struct dlk_error *err);
 void dlki_redis_conn_close(struct redis_conn *c);
@@ -62,6 +64,7 @@ struct redis_ticket {
 	size_t key_len;       /* 0: nothing is prepared yet */
 	char key[136];        /* prefix:{key} */
 	int asked;            /* the server may know of it */
+	int granted;          /* ... by what it said, and not released since */
 	int listed;           /* among those that may be pushed */
 	dlk_time lease_from;  /* when what set the lease was sent; 0: unknown */
 	dlk_time lease_heard; /* when its reply came */
@@ -98,7 +101,8 @@ struct redis_session {
 	pthread_cond_t changed;
 	pthread_t thread;
 	enum redis_inbox_state state;
-	int started, stop;
+	int started;
+	atomic_int stop;           /* set under mu; the opening looks at it */
 	struct redis_conn *conn;   /* the inbox's while it is UP */
 	struct redis_ticket *waiting[REDIS_BUCKETS];
 };
@@ -127,6 +131,8 @@ struct redis_request {
 	struct redis_word key;
 	const struct redis_word *args;
 	size_t n;
+	int twice;   /* out: it may have run once before */
+	int settled; /* out: it was answered, or never sent */
 };
 
 /* `whole`: with the script's text. */
@@ -139,8 +145,8 @@ void dlki_redis_call(const struct redis_session *s, struct redis_out *o,
  * dead, and with its text where the server does not know it: a script may run
  * twice, and all of them bear that.  On failure there is no connection.
  */
-int dlki_redis_ask(struct redis_session *s,
-		   const struct redis_request *request, dlk_time deadline,
+int dlki_redis_ask(struct redis_session *s, struct redis_request *request,
+		   dlk_time deadline,
 		   struct redis_conn **conn, const struct redis_reply **reply,
 		   struct dlk_error *err);
 void dlki_redis_done(struct redis_session *s, struct redis_conn *c, int good);

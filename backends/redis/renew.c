@@ -89,7 +89,10 @@ static void request(struct flight *f, struct redis_out *o, size_t i, int whole)
 	struct redis_request one = {
 		REDIS_RENEW,
 		dlki_redis_ticket_key((struct redis_ticket *)f->tickets[i]),
-		args, 2
+		args,
+		2,
+		0,
+		0
 	};
 
 	dlki_redis_call(f->s, o, &one, whole);

@@ -14,9 +14,9 @@ int dlki_redis_inspect(struct dlk_session *base, const struct dlk_claim *claim,
 	const struct redis_reply *reply;
 	struct redis_conn *c;
 	char key[136];
-	struct redis_request request = { REDIS_INSPECT,
-					 dlki_redis_key(s, claim->key, key),
-					 NULL, 0 };
+	struct redis_request request = {
+		REDIS_INSPECT, dlki_redis_key(s, claim->key, key), NULL, 0, 0, 0
+	};
 	int rc = dlki_redis_ask(s, &request, deadline, &c, &reply, err);
 
 	if (rc != 0)
@@ -41,7 +41,7 @@ static int last_token(struct redis_session *s, struct redis_word key,
 		      char out[TOKEN_LEN], dlk_time deadline,
 		      struct dlk_error *err)
 {
-	struct redis_request request = { REDIS_BREAK, key, NULL, 0 };
+	struct redis_request request = { REDIS_BREAK, key, NULL, 0, 0, 0 };
 	const struct redis_reply *reply;
 	struct redis_conn *c;
 	int rc = dlki_redis_ask(s, &request, deadline, &c, &reply, err);
@@ -64,9 +64,9 @@ int dlki_redis_break(struct dlk_session *base, const struct dlk_claim *claim,
 	struct redis_conn *c;
 	char key[136], token[TOKEN_LEN];
 	struct redis_word arg = { token, TOKEN_LEN };
-	struct redis_request request = { REDIS_BREAK,
-					 dlki_redis_key(s, claim->key, key),
-					 &arg, 1 };
+	struct redis_request request = {
+		REDIS_BREAK, dlki_redis_key(s, claim->key, key), &arg, 1, 0, 0
+	};
 	int64_t done;
 	int rc = last_token(s, request.key, token, deadline, err);
 
@@ -221,7 +221,10 @@ static int describe(struct redis_session *s, struct redis_conn *c,
 	for (size_t i = from; i < to; i++) {
 		struct redis_request one = { REDIS_DESCRIBE,
 					     dlki_redis_key(s, f->v[i], key),
-					     NULL, 0 };
+					     NULL,
+					     0,
+					     0,
+					     0 };
 
 		dlki_redis_call(s, &o, &one, i == from);
 	}

@@ -144,6 +144,9 @@ struct dlk_ticket {
 			     * beginning of the call; may be set earlier */
 	int64_t lease_ms;   /* ... and for how long.  Preset to the session's
 			     * ttl_ms; may be set lower */
+	int settled;        /* out, on FAILED: no request of this call can
+			     * reach the store any more.  Preset to 0: the
+			     * core cleans up behind it for a whole lease */
 };
 
 enum dlk_verdict { DLK_GRANTED, DLK_BUSY, DLK_FAILED };
@@ -206,9 +209,11 @@ struct dlock_backend {
 	/*
 	 * Give up the claim, whatever its state, and forget the ticket: what it
 	 * owns in this process is freed by this call, whatever it returns.  0:
-	 * the store holds nothing of ours.  Else the claim may linger, and the
-	 * core asks again until its lease has run out.  Must check the owner.
-	 * Idempotent.  Must be provided.
+	 * the store holds nothing of ours.  ELOST: nor did it before, though it
+	 * had granted the claim; only with proof, so not when an earlier
+	 * request to release it may have been carried out.  Else the claim may
+	 * linger, and the core asks again until its lease has run out.  Must
+	 * check the owner.  Idempotent.  Must be provided.
 	 */
 	int (*release)(struct dlk_ticket *t, dlk_time deadline,
 		       struct dlk_error *err);
@@ -265,7 +270,9 @@ DLOCK_API dlk_time dlk_now(void);
 DLOCK_API int dlk_fail(struct dlk_error *err, int code, const char *fmt, ...)
 	DLOCK_PRINTF(3, 4);
 
-/* level as in dlock_log_fn; the text must hold no secret. */
+/* level as in dlock_log_fn; the text must hold no secret.  The sink is the
+ * user's and may wait for a thread that is about to call you: where a lock is
+ * held that such a call takes, put it off. */
 DLOCK_API void dlk_log(struct dlk_session *s, int level, const char *fmt, ...)
 	DLOCK_PRINTF(3, 4);
 

@@ -53,6 +53,37 @@ Test(exit_code, needs_no_dashes_before_the_command)
 	cr_expect_str_eq(r.out, "-- -w");
 }
 
+/* Whichever descriptor is the one too many: the command runs as it should, or
+ * not at all, and the message says why. */
+Test(exit_code, tells_that_there_are_no_descriptors)
+{
+	enum { STANDARD = 3, PLENTY = 40 };
+	int ran = 0;
+
+	for (int n = STANDARD + 1; n < PLENTY; n++) {
+		char script[64];
+		struct result r;
+
+		snprintf(script, sizeof(script), "ulimit -n %d; exec \"$@\"",
+			 n);
+		r = run(ARGS("/bin/sh", "-c", script, "sh", getenv("DLOCK_BIN"),
+			     "run", "n", "--", "/bin/echo", "ran"));
+		/* Too few to be started at all. */
+		if (strstr(r.err, "shared libraries"))
+			continue;
+		if (r.code == 0) {
+			cr_assert_str_eq(r.out, "ran\n");
+			ran++;
+			continue;
+		}
+		cr_assert(r.code == 71 || r.code == 73, "%d: %d", n, r.code);
+		cr_assert_str_empty(r.out);
+		cr_assert(strstr(r.err, "Too many open files") != NULL,
+			  "%d: %s", n, r.err);
+	}
+	cr_assert_gt(ran, 10);
+}
+
 static void expect_comes_free(void)
 {
 	struct result r = DLOCK("run", "-n", "n", "--", "/bin/true");

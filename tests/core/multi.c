@@ -320,6 +320,72 @@ Test(multi, gives_up_at_the_deadline_when_members_are_lost_again_and_again)
 	three_free(&t);
 }
 
+/* ---- Closing one of its clients ------------------------------------------- */
+
+struct waiting_at_b {
+	struct three t;
+	dlock_client *c; /* of x and z; the other one is b */
+	struct taker taker;
+};
+
+/* It has x, and waits for y. */
+static void wait_at_b(struct waiting_at_b *w, int64_t timeout_ms)
+{
+	dlock_lock *members[3];
+
+	w->c = open_store("fake://one?ttl=5s", NULL);
+	w->t = (struct three){ mutex(w->c, "x"), mutex(b, "y"),
+			       mutex(w->c, "z"), NULL };
+	members[0] = w->t.x;
+	members[1] = w->t.y;
+	members[2] = w->t.z;
+	OK(dlock_multi_new(&w->t.all, members, 3));
+	fake_occupy(two, DLK_MUTEX, "y", 0);
+	taker_start(&w->taker, w->t.all, timeout_ms);
+	EVENTUALLY(stats(b).waiters == 1);
+	cr_assert_eq(stats(w->c).holds, 1);
+}
+
+static void ended(struct waiting_at_b *w)
+{
+	EVENTUALLY(atomic_load(&w->taker.done));
+	cr_assert_eq(taker_join(&w->taker), DLOCK_ECANCELED);
+	cr_assert_eq(fake_held(one), 0);
+	cr_assert_eq(fake_waiting(two), 0);
+	cr_assert_eq(stats(b).holds, 0);
+	three_free(&w->t);
+}
+
+Test(multi, ends_its_wait_at_one_client_when_another_is_closed)
+{
+	struct waiting_at_b w = { 0 };
+
+	wait_at_b(&w, -1);
+	close_within(w.c, 2000);
+	ended(&w);
+}
+
+/* z's client is only asked when y is had: the wait is over before that. */
+Test(multi, ends_its_wait_when_the_client_of_a_later_member_is_closed)
+{
+	dlock_client *late = open_store("fake://zzz?ttl=5s", NULL);
+	dlock_lock *members[2] = { mutex(b, "y"), mutex(late, "z") };
+	dlock_lock *all = NULL;
+	struct taker taker = { 0 };
+
+	OK(dlock_multi_new(&all, members, 2));
+	fake_occupy(two, DLK_MUTEX, "y", 0);
+	taker_start(&taker, all, -1);
+	EVENTUALLY(stats(b).waiters == 1);
+	close_within(late, 2000);
+	EVENTUALLY(atomic_load(&taker.done));
+	cr_assert_eq(taker_join(&taker), DLOCK_ECANCELED);
+	cr_assert_eq(fake_waiting(two), 0);
+	dlock_free(members[0]);
+	dlock_free(members[1]);
+	dlock_free(all);
+}
+
 /* It never parks, and has all the time in the world. */
 Test(multi, can_be_cancelled_when_members_are_lost_again_and_again)
 {

@@ -56,7 +56,7 @@ Test(release, waits_for_a_renewal_that_is_under_way_and_is_done_once)
 	releaser_start(&r, l);
 	EVENTUALLY(fake_count(fake, FAKE_RENEW) == 1);
 	atomic_store(&r.go, 1);
-	EVENTUALLY(stats(c).released == 1);
+	EVENTUALLY(stats(c).holds == 0);
 	nap_ms(30);
 	cr_assert_eq(fake_count(fake, FAKE_RELEASE), 0);
 	fake_open_gate(fake);
@@ -92,6 +92,48 @@ Test(release, does_not_wait_longer_than_the_close_time_for_a_renewal)
 	cr_assert_eq(stats(c).remnants, 1);
 	EVENTUALLY(stats(c).remnants == 0);
 	cr_assert_eq(fake_held(fake), 0);
+	dlock_free(l);
+	close_store(c);
+}
+
+/* The store has proof that the lock was lost before. */
+Test(release, of_what_the_store_no_longer_had_says_so)
+{
+	struct diary d = DIARY_INIT;
+	dlock_options o = diary_options(&d);
+	dlock_client *c = open_store("fake:?ttl=60s", &o);
+	dlock_lock *l = mutex(c, "a");
+	dlock_hold *h = take(l);
+
+	fake_script(fake, FAKE_RELEASE,
+		    (struct fake_step){ .fault = FAKE_CODE,
+					.code = DLOCK_ELOST });
+	REFUSED(dlock_release(h), DLOCK_ELOST, "no longer had it");
+	cr_assert_eq(stats(c).lost, 1);
+	cr_assert_eq(stats(c).released, 0);
+	cr_assert_eq(stats(c).holds, 0);
+	cr_assert_eq(stats(c).remnants, 0);
+	dlock_free(l);
+	close_store(c);
+	cr_assert_eq(fake_count(fake, FAKE_RELEASE), 1);
+	cr_assert_eq(d.n, 0);
+}
+
+/* What is told to the keeper is told to nobody, and there is no more to do. */
+Test(release, of_what_the_store_no_longer_had_is_not_repeated)
+{
+	dlock_client *c = open_store("fake:?ttl=60s", NULL);
+	dlock_lock *l = mutex(c, "a");
+	dlock_hold *h = take(l);
+
+	fake_script(fake, FAKE_RELEASE,
+		    (struct fake_step){ .fault = FAKE_CODE,
+					.code = DLOCK_ELOST,
+					.times = FAKE_ALWAYS });
+	fake_lose(fake, fake_last(fake, FAKE_ATTEMPT).id);
+	cr_assert_eq(dlock_release(h), DLOCK_ELOST);
+	EVENTUALLY(stats(c).remnants == 0);
+	cr_assert_eq(fake_count(fake, FAKE_RELEASE), 1);
 	dlock_free(l);
 	close_store(c);
 }

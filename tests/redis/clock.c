@@ -48,18 +48,12 @@ static dlock_client *c, *other;
 
 static void set_up(const char *query)
 {
-	server = server_start(NULL);
-	c = client_of(server->port, query, &diary);
-	other = client_of(server->port, query, NULL);
-	warm_up(c);
-	warm_up(other);
+	server = two_start(query, &diary, &c, &other);
 }
 
 static void tear_down(void)
 {
-	dlock_close(c);
-	dlock_close(other);
-	server_end(server);
+	two_end(server, c, other);
 }
 
 /* A step, and what is renewed after it. */

@@ -91,6 +91,35 @@ Test(redis_errors, each_has_a_code_and_a_message_of_its_own)
 	server_end(server);
 }
 
+/* A refusal is an answer, after which nothing is on its way: one release, and
+ * not one after the other until the lease must have run out. */
+Test(redis_errors, that_refuse_cost_no_clean_up)
+{
+	struct lab_server *server = server_start(NULL);
+	dlock_client *c = client_of(server->port, "ttl=60s", NULL);
+	dlock_lock *l = mutex(c, "x");
+	dlock_hold *none = NULL;
+	uint64_t run;
+
+	warm_up(c);
+	server_do(server, "SET dlock:{mnx} junk");
+	run = scripts_run(server);
+	CHECK_RC(dlock_acquire(l, 0, &none), DLOCK_EPROTO);
+	EVENTUALLY(stats_of(c).remnants == 0);
+	CHECK_INT((int)(scripts_run(server) - run), <=, 3);
+	server_do(server, "DEL dlock:{mnx}");
+	server_do(server, "CONFIG SET maxmemory 1");
+	run = scripts_run(server);
+	CHECK_RC(dlock_acquire(l, 0, &none), DLOCK_EUNREACHABLE);
+	CHECK_TEXT(dlock_errmsg(), "no memory left");
+	EVENTUALLY(stats_of(c).remnants == 0);
+	CHECK_INT((int)(scripts_run(server) - run), <=, 3);
+	server_do(server, "CONFIG SET maxmemory 0");
+	give(take(l, patience_ms()));
+	end(c, l);
+	server_end(server);
+}
+
 /* An error that may pass is waited for. */
 Test(redis_errors, that_pass_are_borne)
 {
@@ -115,6 +144,7 @@ Test(redis_errors, that_pass_are_borne)
 	EVENTUALLY(diary.safes == 1);
 	let_go(&t);
 	CHECK_OK(t.release_rc);
+	CHECK_INT((int)stats_of(c).remnants, ==, 0);
 	end(c, l);
 	hostile_free(h);
 	server_end(server);

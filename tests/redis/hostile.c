@@ -15,12 +15,14 @@
 #include "lab/fail.h"
 #include "support/check.h"
 
-enum { PAIRS = 64, FLOOD = 64 << 20 };
+enum { PAIRS = 64, FLOOD = 64 << 20, CROWD = 4 };
 
 struct hostile {
 	pthread_t thread;
 	pthread_mutex_t mu; /* what follows, and the pairs */
 	int listener, port, stop, flood;
+	int vanished;
+	int crowd[CROWD]; /* they fill the listener's queue; -1: none */
 	const struct lab_server *real;
 	const char *match;
 	const void *lie;
@@ -58,7 +60,8 @@ static void welcome(struct hostile *h)
 {
 	struct timeval patience = { 0, 300000 };
 	struct lab_address to;
-	int fd = accept4(h->listener, NULL, NULL, SOCK_CLOEXEC);
+	int fd = h->vanished ? -1 :
+			       accept4(h->listener, NULL, NULL, SOCK_CLOEXEC);
 
 	for (int i = 0; fd >= 0 && i < PAIRS; i++) {
 		if (h->client[i] >= 0)
@@ -143,7 +146,8 @@ static void *run(void *arg)
 		pthread_mutex_lock(&h->mu);
 		if (h->stop)
 			break;
-		p[0] = (struct pollfd){ h->listener, POLLIN, 0 };
+		p[0] = (struct pollfd){ h->vanished ? -1 : h->listener, POLLIN,
+					0 };
 		for (int i = 0; i < PAIRS; i++) {
 			p[1 + i] = (struct pollfd){ h->client[i], POLLIN, 0 };
 			p[1 + PAIRS + i] = (struct pollfd){ h->server[i],
@@ -171,6 +175,7 @@ struct hostile *hostile_start(const struct lab_server *s)
 	h->real = s;
 	memset(h->client, -1, sizeof(h->client));
 	memset(h->server, -1, sizeof(h->server));
+	memset(h->crowd, -1, sizeof(h->crowd));
 	pthread_mutex_init(&h->mu, NULL);
 	h->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	CHECK(bind(h->listener, (struct sockaddr *)&any, len) == 0);
@@ -196,6 +201,10 @@ void hostile_free(struct hostile *h)
 		if (h->client[i] >= 0)
 			drop(h, i);
 	}
+	for (int i = 0; i < CROWD; i++) {
+		if (h->crowd[i] >= 0)
+			close(h->crowd[i]);
+	}
 	close(h->listener);
 	pthread_mutex_destroy(&h->mu);
 	free(h);
@@ -215,6 +224,23 @@ void hostile_flood(struct hostile *h)
 {
 	pthread_mutex_lock(&h->mu);
 	h->flood = 1;
+	pthread_mutex_unlock(&h->mu);
+}
+
+void hostile_vanish(struct hostile *h)
+{
+	const struct lab_address self = { LAB_LOOPBACK, h->port, NULL };
+
+	pthread_mutex_lock(&h->mu);
+	h->vanished = 1;
+	CHECK(listen(h->listener, 0) == 0);
+	for (int i = 0; i < CROWD; i++)
+		h->crowd[i] = lab_connect(&self, lab_after_ms(50));
+	CHECK(h->crowd[CROWD - 1] == -1);
+	for (int i = 0; i < PAIRS; i++) {
+		if (h->client[i] >= 0)
+			drop(h, i);
+	}
 	pthread_mutex_unlock(&h->mu);
 }
 

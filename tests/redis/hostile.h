@@ -28,6 +28,10 @@ void hostile_say(struct hostile *h, const char *match, const void *bytes,
 /* ... and then with zeroes, until the client closes or 64 MB are through. */
 void hostile_flood(struct hostile *h);
 
+/* From now on it is as if packets were lost: who connects hears nothing, not
+ * even that it is refused; those who are connected are dropped. */
+void hostile_vanish(struct hostile *h);
+
 /* Send these bytes to every client that has subscribed to something. */
 void hostile_push(struct hostile *h, const void *bytes, size_t len);
 

@@ -148,6 +148,25 @@ Test(redis_lost, of_a_release_is_lost_and_the_lock_is_free)
 	tear_down();
 }
 
+/* The first request did it, the second found nothing: no loss.  Its connection
+ * was idle, so that it is asked again at once. */
+Test(redis_lost, of_a_release_is_lost_and_the_lock_was_not)
+{
+	set_up("ttl=30s&" HASTY);
+	for (uint64_t i = 0; i < 5; i++) {
+		dlock_hold *h = take(l, patience_ms());
+		uint64_t run = scripts_run(server);
+
+		lab_proxy_swallow(proxy, "EVAL",
+				  i % 2 ? LAB_THEN_CLOSE : LAB_THEN_RESET);
+		CHECK_OK(dlock_release(h));
+		swallowed(i + 1);
+		CHECK_INT((int)(scripts_run(server) - run), ==, 2);
+	}
+	CHECK_INT((int)stats_of(far).lost, ==, 0);
+	tear_down();
+}
+
 /* ---- Requests that come too late ----------------------------------------- */
 
 Test(redis_lost, a_request_that_arrives_late_leaves_no_holder)

@@ -22,19 +22,13 @@ static dlock_client *c, *other;
 
 static void set_up(const char *query)
 {
-	server = server_start(NULL);
-	c = client_of(server->port, query, &diary);
-	other = client_of(server->port, query, NULL);
-	warm_up(c);
-	warm_up(other);
+	server = two_start(query, &diary, &c, &other);
 }
 
 static void tear_down(void)
 {
-	dlock_close(c);
-	dlock_close(other);
 	server_do(server, "FLUSHALL");
-	server_end(server);
+	two_end(server, c, other);
 }
 
 /* `command` takes a hold away, which is found out in time; what it put in the
@@ -103,6 +97,58 @@ Test(redis_meddle, with_a_reader_is_found_out)
 	for (size_t i = 0; i < COUNT(commands); i++)
 		takes_away(commands[i], r, take_shared(r, patience_ms()));
 	dlock_free(r);
+	tear_down();
+}
+
+/* Who releases before that was found out is told then, and but for that nothing
+ * is left to do. */
+static void told_at_release(const char *command, dlock_hold *h)
+{
+	struct dlock_stats before = stats_of(c);
+	struct dlock_stats after;
+	int rc;
+
+	server_do(server, "%s", command);
+	rc = dlock_release(h);
+	if (rc != DLOCK_ELOST)
+		FAIL("%s: %s", command, dlock_errname(rc));
+	CHECK_TEXT(dlock_errmsg(), "the store no longer had it");
+	after = stats_of(c);
+	CHECK_INT((int)(after.lost - before.lost), ==, 1);
+	CHECK_INT((int)(after.released - before.released), ==, 0);
+	CHECK_INT((int)after.remnants, ==, 0);
+	CHECK_INT(diary.losses, ==, 0);
+	server_do(server, "FLUSHALL");
+}
+
+Test(redis_meddle, is_told_to_who_releases_at_once)
+{
+	dlock_lock *l, *r, *s, *theirs;
+	dlock_hold *h;
+
+	set_up("ttl=60s");
+	l = mutex(c, "x");
+	r = rwlock(c, "r");
+	s = semaphore(c, "s", 2);
+	theirs = mutex(other, "x");
+	told_at_release("DEL " KEY, take(l, patience_ms()));
+	told_at_release("SET " KEY " junk", take(l, patience_ms()));
+	told_at_release("FLUSHDB", take(l, patience_ms()));
+	told_at_release("FLUSHDB", take(r, patience_ms()));
+	told_at_release("DEL " SHARED ":s", take_shared(r, patience_ms()));
+	told_at_release("FLUSHDB", take(s, patience_ms()));
+	/* Taken away, and others have it. */
+	h = take(l, patience_ms());
+	CHECK_OK(dlock_break(theirs, patience_ms()));
+	told_at_release("PING", h);
+	h = take(l, patience_ms());
+	CHECK_OK(dlock_break(theirs, patience_ms()));
+	give(take(theirs, patience_ms()));
+	told_at_release("PING", h);
+	dlock_free(l);
+	dlock_free(r);
+	dlock_free(s);
+	dlock_free(theirs);
 	tear_down();
 }
 

@@ -232,6 +232,25 @@ void end(dlock_client *c, dlock_lock *l)
 	dlock_close(c);
 }
 
+struct lab_server *two_start(const char *query, struct diary *d,
+			     dlock_client **first, dlock_client **second)
+{
+	struct lab_server *s = server_start(NULL);
+
+	*first = client_of(s->port, query, d);
+	*second = client_of(s->port, query, NULL);
+	warm_up(*first);
+	warm_up(*second);
+	return s;
+}
+
+void two_end(struct lab_server *s, dlock_client *first, dlock_client *second)
+{
+	dlock_close(first);
+	dlock_close(second);
+	server_end(s);
+}
+
 /* ---- Threads ------------------------------------------------------------- */
 
 static void *run_taker(void *arg)

@@ -83,6 +83,12 @@ struct dlock_stats stats_of(dlock_client *c);
 /* Free the handle, and close its client. */
 void end(dlock_client *c, dlock_lock *l);
 
+/* A server and two clients of it, warmed up, of which the first keeps a diary;
+ * and the end of them all, as server_end(). */
+struct lab_server *two_start(const char *query, struct diary *d,
+			     dlock_client **first, dlock_client **second);
+void two_end(struct lab_server *s, dlock_client *first, dlock_client *second);
+
 /* ---- Threads ------------------------------------------------------------- */
 
 /* An acquire in a thread of its own, which keeps its hold until let_go(). */

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A log callback is called with no lock of the store held: it may wait for a
+ * thread that uses the very same name. */
+#include "support.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+TestSuite(file_log, .timeout = 120);
+
+struct sink {
+	atomic_int told, used, in_vain;
+	dlock_lock *lock;
+};
+
+static void wait_for_user(int level, const char *text, void *arg)
+{
+	struct sink *s = arg;
+	int64_t end = now_ms() + patience_ms();
+
+	(void)level;
+	(void)text;
+	s->told++;
+	while (!s->used && now_ms() < end)
+		nap_ms(1);
+	s->in_vain = !s->used;
+}
+
+static void *use(void *arg)
+{
+	struct sink *s = arg;
+	dlock_hold *none = NULL;
+
+	EVENTUALLY(s->told);
+	if (dlock_acquire(s->lock, 0, &none) == DLOCK_OK)
+		CHECK_OK(dlock_release(none));
+	s->used = 1;
+	return NULL;
+}
+
+/* Taking the lock is told to the sink, which another thread need not mind. */
+static void takes_and_tells(const char *dir)
+{
+	dlock_options o = DLOCK_OPTIONS_INIT;
+	struct sink s = { 0 };
+	dlock_client *c = NULL;
+	char uri[PATH_MAX + 16];
+	pthread_t thread;
+
+	snprintf(uri, sizeof(uri), "file://%s", dir);
+	o.on_log = wait_for_user;
+	o.arg = &s;
+	CHECK_OK(dlock_open(&c, uri, &o));
+	s.lock = mutex(c, "x");
+	CHECK(pthread_create(&thread, NULL, use, &s) == 0);
+	CHECK_OK(dlock_release(take(s.lock, patience_ms())));
+	CHECK(pthread_join(thread, NULL) == 0);
+	CHECK_INT(s.told, ==, 1);
+	CHECK(!s.in_vain);
+	dlock_free(s.lock);
+	dlock_close(c);
+}
+
+Test(file_log, of_a_damaged_file_keeps_nobody_waiting)
+{
+	static const char junk[20] = "junk";
+	char dir[PATH_MAX];
+	dlock_client *c;
+	dlock_lock *l;
+	int fd;
+
+	store_make(dir);
+	c = store_open(dir, NULL);
+	l = mutex(c, "x");
+	CHECK_OK(dlock_release(take(l, 0)));
+	dlock_free(l);
+	dlock_close(c);
+	fd = open(store_file(dir, "m", "x"), O_WRONLY | O_CLOEXEC);
+	CHECK(fd >= 0);
+	CHECK(pwrite(fd, junk, sizeof(junk), 30) == sizeof(junk));
+	close(fd);
+	takes_and_tells(dir);
+}
+
+Test(file_log, of_no_inotify_keeps_nobody_waiting)
+{
+	char dir[PATH_MAX];
+
+	store_make(dir);
+	fail_inotify = EMFILE;
+	takes_and_tells(dir);
+}
+
+Test(file_log, of_no_watch_keeps_nobody_waiting)
+{
+	char dir[PATH_MAX];
+
+	store_make(dir);
+	fail_watch = ENOSPC;
+	takes_and_tells(dir);
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Closing, while the inbox is about to open: it is not waited for. */
+#include "support.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+#include "hostile.h"
+#include "lab/fail.h"
+
+TestSuite(redis_closing, .timeout = 120);
+
+static struct lab_server *server;
+static struct diary diary;
+
+static void begin(void)
+{
+	server = server_start(NULL);
+	diary = (struct diary)DIARY_INIT;
+}
+
+/* A client behind `port` whose inbox is up: it has waited once. */
+static dlock_client *with_inbox(int port, const char *query)
+{
+	dlock_client *near = client_of(server->port, NULL, NULL);
+	dlock_client *far = client_of(port, query, &diary);
+	dlock_lock *theirs = mutex(near, "x"), *l = mutex(far, "x");
+	dlock_hold *h = take(theirs, patience_ms()), *none = NULL;
+
+	CHECK_RC(dlock_acquire(l, 0, &none), DLOCK_EBUSY);
+	EVENTUALLY(connections(server) >= 3);
+	give(h);
+	dlock_free(l);
+	end(near, theirs);
+	return far;
+}
+
+static int64_t time_of_close(dlock_client *c)
+{
+	int64_t from = now_ms();
+
+	dlock_close(c);
+	return now_ms() - from;
+}
+
+static void accepted(struct lab_proxy *p, uint64_t n)
+{
+	if (lab_proxy_wait(p, LAB_ACCEPTED, n, patience_ms()) < 0)
+		FAIL("%s", lab_errmsg());
+}
+
+/* The server takes the connection, and says nothing. */
+static int64_t close_beside_a_silent_server(void)
+{
+	struct lab_proxy *p = proxy_start(server);
+	dlock_client *c = with_inbox(lab_proxy_port(p),
+				     "close=30s&connect=30s");
+	uint64_t before = lab_proxy_stat(p, LAB_ACCEPTED);
+	int64_t took;
+
+	lab_proxy_hole(p, LAB_DOWN, true);
+	lab_proxy_reset(p);
+	accepted(p, before + 1);
+	took = time_of_close(c);
+	lab_proxy_free(p);
+	return took;
+}
+
+Test(redis_closing, does_not_wait_for_a_subscription)
+{
+	begin();
+	CHECK_WITHIN(close_beside_a_silent_server(), 100 + slack_ms());
+	server_end(server);
+}
+
+/* Is anybody of this machine connecting to the port, without an answer? */
+static int connecting_to(int port)
+{
+	FILE *f = fopen("/proc/net/tcp", "r");
+	unsigned int to, state;
+	char line[256];
+	int found = 0;
+
+	CHECK(f);
+	while (fgets(line, sizeof(line), f)) {
+		if (sscanf(line, " %*d: %*x:%*x %*x:%x %x", &to, &state) == 2)
+			found |= (int)to == port && state == 2; /* SYN_SENT */
+	}
+	fclose(f);
+	return found;
+}
+
+static int64_t close_beside_a_black_hole(void)
+{
+	struct hostile *h = hostile_start(server);
+	dlock_client *c = with_inbox(hostile_port(h), "close=30s&connect=30s");
+	int64_t took;
+
+	hostile_vanish(h);
+	EVENTUALLY(diary_says(&diary, "waiters look more often"));
+	EVENTUALLY(connecting_to(hostile_port(h)));
+	took = time_of_close(c);
+	hostile_free(h);
+	return took;
+}
+
+Test(redis_closing, does_not_wait_for_a_connection)
+{
+	begin();
+	CHECK_WITHIN(close_beside_a_black_hole(), 100 + slack_ms());
+	server_end(server);
+}
+
+/*
+ * All of `close` goes by for the release, and at its end the inbox has just
+ * begun to open for the third time: its pauses are 50, 100 and 200 ms, and each
+ * try takes half of `close`.
+ */
+static int64_t close_with_a_hold(void)
+{
+	enum { CLOSE_MS = 1000, TRY_MS = CLOSE_MS / 2 };
+	struct lab_proxy *p = proxy_start(server);
+	dlock_client *c = with_inbox(lab_proxy_port(p), "ttl=60s&close=1s");
+	dlock_lock *l = mutex(c, "y");
+	dlock_hold *h = take(l, patience_ms());
+	uint64_t before = lab_proxy_stat(p, LAB_ACCEPTED);
+	int64_t took;
+
+	lab_proxy_hole(p, LAB_DOWN, true);
+	lab_proxy_reset(p);
+	accepted(p, before + 1);
+	nap_ms(2 * TRY_MS + 100 + 200 - CLOSE_MS + 50);
+	took = time_of_close(c);
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	dlock_free(l);
+	lab_proxy_free(p);
+	server_do(server, "FLUSHALL");
+	return took;
+}
+
+Test(redis_closing, keeps_its_time)
+{
+	begin();
+	CHECK_WITHIN(close_with_a_hold(), 1000 + slack_ms());
+	server_end(server);
+}
