@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/findings.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -212,73 +211,6 @@ enum lab_outcome lab_findings_worst(const struct lab_findings *f)
 	return worst;
 }
 
-void lab_findings_forget(struct lab_findings *f, size_t store, size_t behaviour)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < f->n_figures; i++)
-		if (f->figures[i].store != store ||
-		    f->figures[i].behaviour != behaviour)
-			f->figures[kept++] = f->figures[i];
-	f->n_figures = kept;
-	kept = 0;
-	for (size_t i = 0; i < f->n_timelines; i++)
-		if (f->timelines[i].store != store ||
-		    f->timelines[i].behaviour != behaviour)
-			f->timelines[kept++] = f->timelines[i];
-	f->n_timelines = kept;
-}
-
-static size_t place(const struct lab_findings *f, size_t store,
-		    size_t behaviour)
-{
-	return behaviour * f->n_stores + store;
-}
-
-static void order_figures(struct lab_findings *f)
-{
-	struct lab_figure *g = f->figures;
-
-	for (size_t i = 1; i < f->n_figures; i++) {
-		struct lab_figure moved = g[i];
-		size_t to = place(f, moved.store, moved.behaviour);
-		size_t j = i;
-
-		while (j > 0 &&
-		       place(f, g[j - 1].store, g[j - 1].behaviour) > to) {
-			g[j] = g[j - 1];
-			j--;
-		}
-		g[j] = moved;
-	}
-}
-
-static void order_timelines(struct lab_findings *f)
-{
-	struct lab_timeline *t = f->timelines;
-
-	for (size_t i = 1; i < f->n_timelines; i++) {
-		struct lab_timeline moved = t[i];
-		size_t to = place(f, moved.store, moved.behaviour);
-		size_t j = i;
-
-		while (j > 0 &&
-		       place(f, t[j - 1].store, t[j - 1].behaviour) > to) {
-			t[j] = t[j - 1];
-			j--;
-		}
-		t[j] = moved;
-	}
-}
-
-/* By insertion: there are some dozens, and those of one cell keep their order.
- */
-void lab_findings_order(struct lab_findings *f)
-{
-	order_figures(f);
-	order_timelines(f);
-}
-
 /* ---- Timelines ----------------------------------------------------------- */
 
 struct lab_timeline *lab_findings_timeline(struct lab_findings *f, size_t store,
@@ -338,44 +270,4 @@ void lab_timeline_overlap(struct lab_findings *f, struct lab_timeline *t,
 
 	if (o)
 		*o = (struct lab_overlap){ from, to };
-}
-
-/* ---- Figures ------------------------------------------------------------- */
-
-/* Five decades of twelve steps each: the tail is what people ask for. */
-double lab_curve_at(size_t i)
-{
-	if (i + 1 >= LAB_CURVE)
-		return 1;
-	return 1 - pow(10, -(double)i / 12);
-}
-
-static int by_size(const void *a, const void *b)
-{
-	const double *x = a;
-	const double *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
-/* Of sorted values: the least that `part` of them do not exceed. */
-static double rank(const double *values, size_t n, double part)
-{
-	size_t i = (size_t)ceil(part * (double)n);
-
-	return values[i ? (i < n ? i : n) - 1 : 0];
-}
-
-void lab_figure_samples(struct lab_figure *figure, double *values, size_t n)
-{
-	if (!figure || n == 0)
-		return;
-	qsort(values, n, sizeof(*values), by_size);
-	figure->samples = n;
-	figure->p50 = rank(values, n, 0.5);
-	figure->p99 = rank(values, n, 0.99);
-	figure->max = values[n - 1];
-	figure->has_curve = n >= 20;
-	for (size_t i = 0; figure->has_curve && i < LAB_CURVE; i++)
-		figure->curve[i] = rank(values, n, lab_curve_at(i));
 }

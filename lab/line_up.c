@@ -30,6 +30,7 @@ static struct lab_subject *add(struct lab_line_up *l, const char *name,
 		return NULL;
 	}
 	memset(s, 0, sizeof(*s));
+	pthread_mutex_init(&s->claim, NULL);
 	if (len > 24)
 		len = 24;
 	snprintf(s->name, sizeof(s->name), "%.*s", (int)len, name);
@@ -96,6 +97,7 @@ static void settle_files(struct lab_subject *s, const char *dir)
 	if (!s->tidy)
 		return;
 	snprintf(s->shown, sizeof(s->shown), "%.255s", s->uri);
+	snprintf(s->files, sizeof(s->files), "%s", path);
 	snprintf(s->uri, sizeof(s->uri), "file://%s%s", path, query);
 }
 
@@ -228,12 +230,12 @@ static void look(struct lab_subject *s, struct lab_trial *t)
 
 /* "{redis}" in a command is where the subject of that name is reached:
  * host:port, host:port... */
-static void fill_in(struct lab_subject *s, const struct lab_line_up *l)
+static int fill_in(struct lab_subject *s, struct lab_line_up *l)
 {
 	char out[sizeof(s->command)];
 
 	for (size_t i = 0; i < l->n; i++) {
-		const struct lab_subject *other = &l->list[i];
+		struct lab_subject *other = &l->list[i];
 		const char *hosts = strstr(other->uri, "://");
 		char mark[48];
 		char *at;
@@ -242,11 +244,14 @@ static void fill_in(struct lab_subject *s, const struct lab_line_up *l)
 		at = strstr(s->command, mark);
 		if (!at || !hosts || !other->n_nodes)
 			continue;
+		if (lab_subject_use(s, other) < 0)
+			return -1;
 		snprintf(out, sizeof(out), "%.*s%.100s%.800s",
 			 (int)(at - s->command), s->command, hosts + 3,
 			 at + strlen(mark));
 		snprintf(s->command, sizeof(s->command), "%s", out);
 	}
+	return 0;
 }
 
 static void start(struct lab_subject *s, struct lab_trial *t)
@@ -288,8 +293,11 @@ void lab_get_ready(struct lab_line_up *l, size_t i, struct lab_trial *t)
 {
 	struct lab_subject *s = &l->list[i];
 
-	if (s->foreign)
-		fill_in(s, l);
+	if (s->foreign && fill_in(s, l) < 0) {
+		snprintf(s->trouble, sizeof(s->trouble), "%.399s",
+			 lab_errmsg());
+		return;
+	}
 	t->subject = s;
 	snprintf(t->name, sizeof(t->name), "cmp-%08x", (unsigned)t->seed);
 	t->history = lab_history_open(t->dir);

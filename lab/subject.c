@@ -40,6 +40,8 @@ int lab_subject_start(struct lab_subject *s)
 		if (!s->proxies[i])
 			return -1;
 	}
+	s->n_uses = 0;
+	lab_subject_use(s, s);
 	make_uri(s, false, s->uri, sizeof(s->uri));
 	make_uri(s, true, s->proxied, sizeof(s->proxied));
 	snprintf(s->shown, sizeof(s->shown), "%.255s", s->uri);
@@ -86,20 +88,6 @@ int lab_subject_restart(struct lab_subject *s)
 	if (each(s, restart) < 0)
 		return -1;
 	return s->kind->wait ? s->kind->wait(s) : 0;
-}
-
-int lab_subject_revive(struct lab_subject *s)
-{
-	bool any = false;
-
-	for (size_t i = 0; i < s->n_nodes; i++) {
-		if (lab_server_alive(s->nodes[i]))
-			continue;
-		if (restart(s->nodes[i]) < 0)
-			return -1;
-		any = true;
-	}
-	return any && s->kind->wait ? s->kind->wait(s) : 0;
 }
 
 int lab_subject_pause(struct lab_subject *s)

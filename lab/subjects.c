@@ -1,197 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The servers that a comparison can start, an entry each. */
-#include "lab/clock.h"
+/* The servers that a comparison can start; of ZooKeeper, one and three. */
 #include "lab/ensemble.h"
 #include "lab/fail.h"
-#include "lab/memcached.h"
-#include "lab/redis.h"
 #include "lab/subject.h"
-#include "lab/wall.h"
 
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#define FILL_VALUE 65536
-
-/* Memory is bounded, so that it can be filled in a moment. */
-#define REDIS_MEMORY "24mb"
-#define MEMCACHED_MB 8
 
 #define ENSEMBLE_MS 60000 /* to have a leader again */
 
-/* ---- Redis --------------------------------------------------------------- */
-
-static int redis_start(struct lab_subject *s)
-{
-	struct lab_redis_options o = { .maxmemory = REDIS_MEMORY,
-				       .policy = "noeviction",
-				       .wall = lab_wall_shim() != NULL };
-	char info[8192];
-	const char *v;
-
-	s->nodes[0] = lab_redis_start(&o);
-	if (!s->nodes[0])
-		return -1;
-	s->n_nodes = 1;
-	s->wall = o.wall;
-	if (lab_redis_do(s->nodes[0], info, sizeof(info), "INFO server") == 0) {
-		v = strstr(info, "redis_version:");
-		if (v)
-			snprintf(s->server_text, sizeof(s->server_text),
-				 "redis %.*s", (int)strcspn(v + 14, "\r\n"),
-				 v + 14);
-	}
-	snprintf(s->settings, sizeof(s->settings),
-		 "appendonly no, save none, maxmemory " REDIS_MEMORY
-		 " noeviction");
-	return 0;
-}
-
-static int redis_flush(struct lab_subject *s)
-{
-	return lab_redis_do(s->nodes[0], NULL, 0, "FLUSHALL");
-}
-
-/* The end is an error: that is what is wanted. */
-static int redis_fill(struct lab_subject *s)
-{
-	for (int i = 0; i < 4096; i++)
-		if (lab_redis_do(s->nodes[0], NULL, 0,
-				 "SETRANGE filler:%d %d x", i, FILL_VALUE) < 0)
-			return 0;
-	return lab_fail("redis takes more than its maxmemory");
-}
-
-#define REDIS_BYTES                                                            \
-	"local n = 0 for _, key in ipairs(redis.call('keys', '*')) do "        \
-	"n = n + redis.call('memory', 'usage', key) end return n"
-
-static int64_t redis_left(struct lab_subject *s, int64_t *bytes)
-{
-	char reply[32];
-
-	*bytes = -1;
-	if (lab_redis_do(s->nodes[0], reply, sizeof(reply), "EVAL \"%s\" 0",
-			 REDIS_BYTES) == 0)
-		*bytes = strtoll(reply, NULL, 10);
-	if (lab_redis_do(s->nodes[0], reply, sizeof(reply), "DBSIZE") < 0)
-		return -1;
-	return strtoll(reply, NULL, 10);
-}
-
-static const struct lab_subject_kind redis = {
-	.name = "redis",
-	.scheme = "redis",
-	.start = redis_start,
-	.flush = redis_flush,
-	.fill = redis_fill,
-	.left = redis_left,
-	.stays = 2,
-	.what_stays = "for a second the lock's last token, for an hour how far "
-		      "all tokens have come",
-	.ping = { "PING\r\n", 6, 7 },
-};
-
-/* ---- memcached ----------------------------------------------------------- */
-
-static int memcached_start(struct lab_subject *s)
-{
-	struct lab_memcached_options o = { .memory_mb = MEMCACHED_MB,
-					   .threads = 2 };
-	char reply[128];
-
-	s->nodes[0] = lab_memcached_start(&o);
-	if (!s->nodes[0])
-		return -1;
-	s->n_nodes = 1;
-	if (lab_memcached_do(s->nodes[0], reply, sizeof(reply), "version") == 0)
-		snprintf(s->server_text, sizeof(s->server_text),
-			 "memcached %.*s", (int)strcspn(reply + 8, "\r\n"),
-			 reply + 8);
-	snprintf(s->settings, sizeof(s->settings),
-		 "%d MB, evicts when full, 2 threads", MEMCACHED_MB);
-	return 0;
-}
-
-static int memcached_flush(struct lab_subject *s)
-{
-	return lab_memcached_do(s->nodes[0], NULL, 0, "flush_all");
-}
-
-static int memcached_fill(struct lab_subject *s)
-{
-	struct lab_address to = lab_server_address(s->nodes[0]);
-	int64_t deadline = lab_after_ms(10000);
-	char head[96];
-	char *value = calloc(1, FILL_VALUE + 2);
-	int fd = value ? lab_connect(&to, deadline) : -1;
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-	int rc = fd < 0 ? -1 : 0;
-
-	if (value)
-		memset(value, 'x', FILL_VALUE);
-	for (int i = 0; i < 40 * MEMCACHED_MB && rc == 0; i++) {
-		int n = snprintf(head, sizeof(head),
-				 "set filler:%d 0 0 %d noreply\r\n", i,
-				 FILL_VALUE);
-
-		memcpy(value + FILL_VALUE, "\r\n", 2);
-		rc = lab_send(fd, head, (size_t)n, deadline);
-		if (rc == 0)
-			rc = lab_send(fd, value, FILL_VALUE + 2, deadline);
-	}
-	/* An answer is behind all that was sent before the question. */
-	if (rc == 0)
-		rc = lab_send(fd, "version\r\n", 9, deadline);
-	if (rc == 0 && (poll(&p, 1, lab_poll_ms(deadline)) <= 0 ||
-			recv(fd, head, sizeof(head), 0) <= 0))
-		rc = lab_fail("memcached says nothing");
-	if (fd >= 0)
-		close(fd);
-	free(value);
-	return rc;
-}
-
-static int64_t memcached_stat(const char *stats, const char *name)
-{
-	const char *at = strstr(stats, name);
-
-	return at ? strtoll(at + strlen(name), NULL, 10) : -1;
-}
-
-static int64_t memcached_left(struct lab_subject *s, int64_t *bytes)
-{
-	char *stats = malloc(65536);
-	int64_t n = -1;
-
-	*bytes = -1;
-	if (stats &&
-	    lab_memcached_do(s->nodes[0], stats, 65536, "stats") == 0) {
-		n = memcached_stat(stats, "STAT curr_items ");
-		*bytes = memcached_stat(stats, "STAT bytes ");
-	}
-	free(stats);
-	return n;
-}
-
-static const struct lab_subject_kind memcached = {
-	.name = "memcached",
-	.scheme = "memcached",
-	.start = memcached_start,
-	.flush = memcached_flush,
-	.fill = memcached_fill,
-	.left = memcached_left,
-	.rounding_ms = 2000,
-	.stays = 1,
-	.what_stays = "the last token",
-	.ping = { "mn\r\n", 4, 4 },
-};
-
-/* ---- ZooKeeper ----------------------------------------------------------- */
+extern const struct lab_subject_kind lab_subject_redis;
+extern const struct lab_subject_kind lab_subject_memcached;
 
 /* Data on the disk, but not synced: what a killed server forgets is then the
  * machine's to lose, and a lab's disk does not decide the figures. */
@@ -233,6 +53,14 @@ static int zk_start(struct lab_subject *s)
 		return -1;
 	s->n_nodes = 1;
 	zk_describe(s, "standalone");
+	return 0;
+}
+
+static int zk_settled(struct lab_subject *s)
+{
+	for (size_t i = 0; i < s->n_nodes; i++)
+		if (!*lab_zk_mode(s->nodes[i]))
+			return lab_fail("zookeeper does not serve");
 	return 0;
 }
 
@@ -281,6 +109,7 @@ static const struct lab_subject_kind zk = {
 	.hello = { zk_hello, sizeof(zk_hello), 41 },
 	.ping = { zk_ping, sizeof(zk_ping), 20 },
 	.ask_ms = 200, /* it writes to a disk before it answers */
+	.settled = zk_settled,
 	.left = zk_left,
 };
 
@@ -298,9 +127,10 @@ static const struct lab_subject_kind zk3 = {
 	.ask_ms = 200,
 	.stop = zk3_stop,
 	.wait = zk3_wait,
+	.settled = zk_settled,
 	.left = zk_left,
 };
 
 const struct lab_subject_kind *const lab_subject_kinds[] = {
-	&redis, &memcached, &zk, &zk3, NULL,
+	&lab_subject_redis, &lab_subject_memcached, &zk, &zk3, NULL,
 };

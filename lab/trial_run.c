@@ -171,8 +171,11 @@ static void run_prepared(struct lab_trial *t)
 		lab_trial_fail(t, "%s", lab_errmsg());
 		return;
 	}
-	/* A trial before may have failed in the middle. */
-	lab_must(t, lab_subject_revive(t->subject));
+	lab_must(t, lab_room(t->dir));
+	lab_must(t, lab_subject_settle(t->subject));
+	/* What would be seen is what is wrong with the server. */
+	if (t->failed)
+		return;
 	if (missing)
 		ask_for_refusal(t, missing);
 	if (!missing || (b->even_without && !t->broken))
@@ -257,15 +260,20 @@ static void run_attempts(struct lab_trial *t, char *before, size_t size)
 
 void lab_trial_run(struct lab_trial *t)
 {
-	int64_t begun = lab_now();
 	const char *missing = lacking(t);
 	char before[500] = "";
+	int64_t begun;
+
+	if (!missing)
+		lab_subject_claim(t->subject);
+	begun = lab_now();
 
 	if (missing) {
 		t->found_ms = -1;
 		lab_trial_fail(t, "%s", missing);
 	} else {
 		run_attempts(t, before, sizeof(before));
+		lab_subject_disclaim(t->subject);
 	}
 	note_down(t, begun, before);
 }

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What trials before did to a subject is undone before the next one. */
+#include "lab/fail.h"
+#include "lab/subject.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ROOM 65536
+
+int lab_subject_use(struct lab_subject *s, struct lab_subject *other)
+{
+	for (size_t i = 0; i < s->n_uses; i++)
+		if (s->uses[i] == other)
+			return 0;
+	if (s->n_uses == LAB_MOST_USED)
+		return lab_fail("more than %d servers", LAB_MOST_USED);
+	s->uses[s->n_uses++] = other;
+	return 0;
+}
+
+void lab_subject_claim(struct lab_subject *s)
+{
+	for (size_t i = 0; i < s->n_uses; i++)
+		pthread_mutex_lock(&s->uses[i]->claim);
+}
+
+void lab_subject_disclaim(struct lab_subject *s)
+{
+	for (size_t i = s->n_uses; i > 0; i--)
+		pthread_mutex_unlock(&s->uses[i - 1]->claim);
+}
+
+/* Full disks take names, and no bytes. */
+int lab_room(const char *dir)
+{
+	static const char bytes[ROOM] = { 0 };
+	char path[600];
+	ssize_t n = -1;
+	int error;
+	int fd;
+
+	snprintf(path, sizeof(path), "%.580s/room-XXXXXX", dir);
+	fd = mkostemp(path, O_CLOEXEC);
+	errno = fd < 0 ? errno : ENOSPC;
+	if (fd >= 0)
+		n = write(fd, bytes, sizeof(bytes));
+	error = errno;
+	if (fd >= 0) {
+		close(fd);
+		unlink(path);
+	}
+	return n == ROOM ? 0 :
+			   lab_fail("nothing can be written to %s: %s", dir,
+				    strerror(error));
+}
+
+/* Running, on time, and reached without faults. */
+static int mend(struct lab_subject *s)
+{
+	for (size_t i = 0; i < s->n_nodes; i++) {
+		struct lab_server *node = s->nodes[i];
+		bool alive = lab_server_alive(node);
+
+		if (s->proxies[i])
+			lab_proxy_heal(s->proxies[i]);
+		if (s->wall && lab_server_step_wall(node, 0) < 0)
+			return -1;
+		if (alive && lab_server_resume(node) < 0)
+			return -1;
+		if (!alive && lab_server_restart(node, true) < 0)
+			return -1;
+	}
+	return s->kind->wait ? s->kind->wait(s) : 0;
+}
+
+/* All of them are down before the first comes up: one that was left would tell
+ * the others what they are to forget. */
+static int start_afresh(struct lab_subject *s)
+{
+	if (lab_subject_kill(s) < 0)
+		return -1;
+	for (size_t i = 0; i < s->n_nodes; i++)
+		if (lab_server_restart(s->nodes[i], false) < 0)
+			return -1;
+	return s->kind->wait ? s->kind->wait(s) : 0;
+}
+
+static int settle_servers(struct lab_subject *s)
+{
+	if (mend(s) == 0 && (!s->kind->settled || s->kind->settled(s) == 0))
+		return 0;
+	if (start_afresh(s) < 0)
+		return -1;
+	return s->kind->settled ? s->kind->settled(s) : 0;
+}
+
+int lab_subject_settle(struct lab_subject *s)
+{
+	for (size_t i = 0; i < s->n_uses; i++)
+		if (settle_servers(s->uses[i]) < 0)
+			return -1;
+	return *s->files ? lab_room(s->files) : 0;
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a trial did to a server is no trouble of the next one. */
+#include <criterion/criterion.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "compare/drive.h"
+#include "lab/clock.h"
+#include "lab/fail.h"
+#include "lab/redis.h"
+
+TestSuite(leftovers, .init = drive_init, .timeout = 120);
+
+/* As if the server did not answer any more once it is full. */
+static int fill_fails(struct lab_subject *s)
+{
+	drive_kind("redis")->fill(s);
+	return lab_fail("not filled");
+}
+
+static int flush_fails(struct lab_subject *s)
+{
+	(void)s;
+	return lab_fail("not flushed");
+}
+
+/* The redis kind as given, with `only`; its findings, unless it is missing. */
+static struct lab_findings *with_redis(const struct lab_subject_kind *kind,
+				       const char *only)
+{
+	const struct lab_subject_kind *kinds[] = { kind, NULL };
+	struct lab_findings *f = drive((struct lab_compare_options){
+		.lab = true, .kinds = kinds, .only = only });
+
+	if (f->n_stores < 3)
+		cr_skip_test("redis: is not built in");
+	return f;
+}
+
+Test(leftovers, a_server_that_was_left_full_is_not_for_the_next_trial)
+{
+	struct lab_subject_kind full = *drive_kind("redis");
+	struct lab_findings *f;
+
+	full.fill = fill_fails;
+	full.flush = flush_fails;
+	f = with_redis(&full, "server-full,fork");
+	drive_is(f, "redis", "server-full", LAB_OUTCOME_NOT_RUN);
+	drive_is(f, "redis", "fork", LAB_OUTCOME_KEPT);
+	lab_findings_free(f);
+}
+
+static int never_settled(struct lab_subject *s)
+{
+	(void)s;
+	return lab_fail("it is haunted");
+}
+
+Test(leftovers, what_cannot_be_put_in_order_is_not_tried)
+{
+	struct lab_subject_kind haunted = *drive_kind("redis");
+	struct lab_findings *f;
+
+	haunted.settled = never_settled;
+	f = with_redis(&haunted, "server-full,fork,try");
+	for (size_t b = 0; b < f->n_behaviours; b++) {
+		const char *id = f->behaviours[b].id;
+
+		drive_is(f, "redis", id, LAB_OUTCOME_NOT_RUN);
+		cr_assert(strstr(drive_found(f, "redis", id)->why,
+				 "it is haunted"));
+	}
+	drive_is(f, "mem", "try", LAB_OUTCOME_KEPT);
+	lab_findings_free(f);
+}
+
+/* ---- One server, and all that can be done to it -------------------------- */
+
+static struct lab_subject subject;
+
+static void start(const char *name)
+{
+	subject.kind = drive_kind(name);
+	if (lab_subject_start(&subject) < 0) {
+		if (strstr(lab_errmsg(), "not found"))
+			cr_skip_test("%s", lab_errmsg());
+		cr_assert_fail("%s", lab_errmsg());
+	}
+}
+
+/* Through the proxies. */
+static bool answers(void)
+{
+	const struct lab_subject_kind *kind = subject.kind;
+	const struct lab_exchange *first = kind->hello.len ? &kind->hello :
+							     &kind->ping;
+	struct lab_address to = { .host = LAB_LOOPBACK };
+	bool all = true;
+
+	for (size_t i = 0; i < subject.n_nodes; i++) {
+		int64_t deadline = lab_after_ms(10000);
+		struct pollfd p = { .events = POLLIN };
+
+		to.port = lab_proxy_port(subject.proxies[i]);
+		p.fd = lab_connect(&to, deadline);
+		cr_assert_geq(p.fd, 0, "%s", lab_errmsg());
+		lab_send(p.fd, first->send, first->len, deadline);
+		all &= poll(&p, 1, lab_poll_ms(deadline)) > 0;
+		close(p.fd);
+	}
+	return all;
+}
+
+static void settles(void)
+{
+	int rc = lab_subject_settle(&subject);
+
+	cr_assert_eq(rc, 0, "%s", lab_errmsg());
+	cr_assert(answers(), "nothing is answered");
+}
+
+static void is_freed_of_faults(const char *name)
+{
+	start(name);
+	cr_assert_eq(lab_subject_pause(&subject), 0);
+	settles();
+	cr_assert_eq(lab_subject_kill(&subject), 0);
+	settles();
+	for (size_t i = 0; i < subject.n_nodes; i++) {
+		lab_proxy_hole(subject.proxies[i], LAB_DOWN, true);
+		lab_proxy_refuse(subject.proxies[i], true);
+		lab_proxy_swallow(subject.proxies[i], NULL, LAB_THEN_RESET);
+	}
+	settles();
+}
+
+static void is_emptied(void)
+{
+	int starts = subject.nodes[0]->starts;
+
+	settles();
+	cr_assert_eq(subject.nodes[0]->starts, starts, "for no reason");
+	cr_assert_eq(subject.kind->fill(&subject), 0, "%s", lab_errmsg());
+	settles();
+	cr_assert_eq(subject.nodes[0]->starts, starts + 1);
+	cr_assert_eq(subject.kind->settled(&subject), 0);
+}
+
+Test(leftovers, redis_is_freed_of_them)
+{
+	int64_t now;
+
+	is_freed_of_faults("redis");
+	is_emptied();
+	lab_redis_do(subject.nodes[0], NULL, 0, "CONFIG SET maxmemory 0");
+	settles();
+	cr_assert_gt(lab_redis_info(subject.nodes[0], "maxmemory"), 0);
+	if (subject.wall) {
+		now = lab_redis_time_ms(subject.nodes[0]);
+		lab_subject_step_wall(&subject, 3600000);
+		settles();
+		cr_assert_lt(lab_redis_time_ms(subject.nodes[0]),
+			     now + 1800000);
+	}
+	lab_subject_stop(&subject);
+}
+
+/* Flushing gives no page back that was filled. */
+Test(leftovers, memcached_is_freed_of_them)
+{
+	is_freed_of_faults("memcached");
+	is_emptied();
+	cr_assert_eq(subject.kind->fill(&subject), 0);
+	cr_assert_eq(subject.kind->flush(&subject), 0);
+	cr_assert_lt(subject.kind->settled(&subject), 0);
+	settles();
+	lab_subject_stop(&subject);
+}
+
+Test(leftovers, zookeeper_is_freed_of_them)
+{
+	is_freed_of_faults("zk");
+	lab_subject_stop(&subject);
+}
+
+Test(leftovers, three_zookeepers_are_freed_of_them)
+{
+	is_freed_of_faults("zk-3");
+	lab_subject_stop(&subject);
+}
+
+Test(leftovers, a_disk_without_room_is_told)
+{
+	/* What is written then fails, as on a disk that is full. */
+	struct rlimit none = { 0, RLIM_INFINITY };
+	struct rlimit before;
+
+	snprintf(subject.files, sizeof(subject.files), "%s",
+		 getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+	cr_assert_eq(lab_subject_settle(&subject), 0, "%s", lab_errmsg());
+	signal(SIGXFSZ, SIG_IGN);
+	cr_assert_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
+	none.rlim_max = before.rlim_max;
+	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &none), 0);
+	cr_assert_lt(lab_subject_settle(&subject), 0);
+	setrlimit(RLIMIT_FSIZE, &before);
+	cr_assert(strstr(lab_errmsg(), subject.files), "%s", lab_errmsg());
+}
+
+/* ---- Whose server it is -------------------------------------------------- */
+
+/*
+ * A lock of redis-cli, which before it is ready waits a while for the server to
+ * be full: it is not what somebody else's trial does to it.
+ */
+static const char lock[] =
+	"hp={redis}\n"
+	"ask() { redis-cli -h ${hp%:*} -p ${hp#*:} \"$@\" 2>&1; }\n"
+	"for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do\n"
+	"	case $(ask set probe x) in *OOM*) break;; esac\n"
+	"	sleep 0.1\n"
+	"done\n"
+	"echo ready redis-cli\n"
+	"while read verb name ms; do case $verb in\n"
+	"acquire)\n"
+	"	took=$name\n"
+	"	case $(ask set $name x nx px 5000) in\n"
+	"	OK) echo ok;;\n"
+	"	'') echo busy;;\n"
+	"	*) echo error no memory;;\n"
+	"	esac;;\n"
+	"release) ask del $took >/dev/null; echo ok;;\n"
+	"quit) break;;\n"
+	"*) echo none;;\n"
+	"esac; done\n";
+
+Test(leftovers, nothing_is_done_to_a_server_that_another_is_tried_with)
+{
+	const struct lab_subject_kind *kinds[] = { drive_kind("redis"), NULL };
+	const char *command = lock;
+	struct lab_findings *f = drive(
+		(struct lab_compare_options){ .lab = true,
+					      .kinds = kinds,
+					      .commands = &command,
+					      .n_commands = 1,
+					      .only = "try,server-full" });
+	const char *foreign = f->stores[f->n_stores - 1].name;
+
+	if (f->n_stores < 4)
+		cr_skip_test("redis: is not built in");
+	cr_assert_str_eq(f->stores[f->n_stores - 1].server, "redis-cli");
+	drive_is(f, foreign, "try", LAB_OUTCOME_KEPT);
+	lab_findings_free(f);
+}
