@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Figures and timelines come as trials end, and go where trials do not count. */
+/* Figures and timelines come as trials end; some go, as their trials do not
+ * count. */
 #include "lab/findings.h"
 
 #include <string.h>

@@ -130,7 +130,11 @@ static const char *const rules[] = {
 	"table.matrix th,table.matrix td{padding:.1rem .15rem}"
 	"table.matrix th[scope=row]{position:static;min-width:5rem;"
 	"overflow-wrap:normal}"
-	".plots{grid-template-columns:1fr 1fr}}\n",
+	".plots{grid-template-columns:1fr 1fr}"
+	/* Names break at hyphens only, and what belongs together stays so. */
+	"th[scope=row],table.matrix th[scope=col]{overflow-wrap:break-word}"
+	".group,table.full{break-inside:avoid}tr.part{break-after:avoid}"
+	"details:not([open]){display:none}}\n",
 };
 
 void lab_html_style(struct lab_sheet *s)
