@@ -189,8 +189,10 @@ void lab_verdict_print(const struct lab_verdict *v, char *out, size_t size)
 		" refused; %" PRIu64 " stray busy\n%" PRIu64 " violations\n",
 		v->acquires, v->locks, v->granted, v->busy, v->unreachable,
 		v->unanswered, v->released, v->lost, (double)v->late_ns / 1e6,
-		v->wiped, (double)v->found_ns / 1e6, v->empty, v->accepted,
-		v->refused, v->stray_busy, v->violations);
+		v->wiped,
+		v->found_ns == LAB_UNTOLD ? 0.0 : (double)v->found_ns / 1e6,
+		v->empty, v->accepted, v->refused, v->stray_busy,
+		v->violations);
 	for (size_t i = 0; i < v->nwords && len < size; i++)
 		len += (size_t)snprintf(out + len, size - len, "  %s\n",
 					v->words[i]);

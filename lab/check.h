@@ -55,6 +55,7 @@ struct lab_check { /* what to ask for; zeroed is the usual */
 };
 
 #define LAB_WORDS 8
+#define LAB_UNTOLD (-1)
 
 struct lab_verdict {
 	uint64_t violations; /* all of them */
@@ -78,7 +79,8 @@ struct lab_verdict {
 	uint64_t stray_busy;  /* EBUSY with nobody in the way */
 	uint64_t wiped;       /* promises that the store has surely broken */
 	int64_t late_ns;      /* the latest LOST after its lease; < 0: before */
-	int64_t found_ns;     /* the longest time from a wipe to its LOST */
+	int64_t found_ns;     /* the longest time from a wipe to its LOST;
+			       * LAB_UNTOLD: there was none */
 };
 
 /* "OVERLAP" */

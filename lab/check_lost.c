@@ -84,11 +84,14 @@ static void check_found(struct lab_ops *o, const struct lab_op *op,
 			const struct lab_span *w)
 {
 	int64_t given_up = lab_op_given_up(op);
+	int64_t found = LAB_UNTOLD;
 	int64_t due;
 
 	o->verdict->wiped++;
-	if (op->lost == given_up && given_up - w->end > o->verdict->found_ns)
-		o->verdict->found_ns = given_up - w->end;
+	if (op->lost != LAB_NEVER)
+		found = op->lost > w->end ? op->lost - w->end : 0;
+	if (found > o->verdict->found_ns)
+		o->verdict->found_ns = found;
 	if (!o->check->found_ns)
 		return;
 	due = lab_awake(o, op->pid, w->end, o->check->found_ns);
@@ -108,6 +111,7 @@ int lab_check_wipes(struct lab_ops *o)
 	const struct lab_span *w;
 	const struct lab_op *op;
 
+	o->verdict->found_ns = LAB_UNTOLD;
 	for (size_t i = 0; i < o->nops && o->nwipes; i++) {
 		op = &o->ops[i];
 		w = op->granted ? lab_op_wiped(o, op) : NULL;

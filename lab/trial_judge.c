@@ -59,7 +59,9 @@ void lab_trial_judge(struct lab_trial *t)
 				   v->nwords ? v->words[0] : "");
 		if (v->wiped) {
 			t->lost_declared = true;
-			t->found_ms = v->found_ns / LAB_MS;
+			t->found_ms = v->found_ns == LAB_UNTOLD ?
+					      -1 :
+					      v->found_ns / LAB_MS;
 		}
 	}
 	free(records);

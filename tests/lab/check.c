@@ -143,6 +143,34 @@ Test(check, counts_what_happened)
 	free(s.records);
 }
 
+/* From the wipe's end. */
+static int64_t found_of(struct made held)
+{
+	const struct history h = {
+		"wiped",  0,
+		{ held }, { { LAB_WIPED, .at = 51, .value = 50, .rc = 1 } },
+		{ 0 },
+	};
+	struct story s = made_of(&h);
+	struct lab_verdict v;
+
+	cr_assert_eq(lab_check_records(s.records, s.count, &h.check, &v), 0);
+	cr_expect_eq(v.wiped, 1);
+	free(s.records);
+	return v.found_ns;
+}
+
+Test(check, a_wipe_is_found_when_the_holder_is_told)
+{
+	struct made told = { HELD(1, 2, 0, 0, 5), .until = 500, .lost = 150 };
+	struct made over = { HELD(1, 2, 0, 0, 5), .until = 148, .lost = 150 };
+	struct made untold = { HELD(1, 2, 80, 81, 5), .until = 500 };
+
+	cr_expect_eq(found_of(told), 99 * SCALE);
+	cr_expect_eq(found_of(over), 99 * SCALE);
+	cr_expect_eq(found_of(untold), LAB_UNTOLD);
+}
+
 Test(check, keeps_hundreds_of_locks_apart)
 {
 	struct made m = { HELD(1, 2, 10, 11, 5) };
