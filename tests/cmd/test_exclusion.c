@@ -32,7 +32,7 @@ Test(exclusion, of_eight_processes_that_count)
 		start(&workers[i],
 		      ARGS("/bin/sh", "-c", loop, getenv("DLOCK_BIN"),
 			   helper("increment"), counter));
-	while (now_ms() < end && atol(slurp(counter)) < 4000)
+	while (now_ms() < end && strtol(slurp(counter), NULL, 10) < 4000)
 		usleep(100000);
 	f = fopen(enough, "we");
 	cr_assert(f && fclose(f) == 0);
@@ -40,9 +40,9 @@ Test(exclusion, of_eight_processes_that_count)
 		struct result r = finish_within(&workers[i], 100000);
 
 		cr_expect_eq(r.code, 0, "%d %s", r.code, r.err);
-		counted += atol(r.out);
+		counted += strtol(r.out, NULL, 10);
 	}
-	cr_expect_eq(atol(slurp(counter)), counted, "%s, not %ld",
+	cr_expect_eq(strtol(slurp(counter), NULL, 10), counted, "%s, not %ld",
 		     slurp(counter), counted);
 	cr_expect_geq(counted, 100);
 }
