@@ -11,28 +11,40 @@
 
 TestSuite(exclusion, .init = world_begin, .fini = world_end, .timeout = 300);
 
+/* 4000 times, or as often as a slow machine comes to it in a minute. */
 Test(exclusion, of_eight_processes_that_count)
 {
 	static const char loop[] =
-		"i=0; while [ $i -lt 500 ]; do i=$((i+1)); "
-		"\"$0\" run counter -- \"$1\" \"$2\" || exit; done";
+		"i=0; while [ $i -lt 500 ] && [ ! -e \"$2.enough\" ]; do "
+		"\"$0\" run counter -- \"$1\" \"$2\" || exit; i=$((i+1)); "
+		"done; echo $i";
 	struct proc workers[8];
-	char counter[4200];
+	char counter[4200], enough[4300];
+	int64_t end = now_ms() + 60000;
+	long counted = 0;
 	FILE *f;
 
 	snprintf(counter, sizeof(counter), "%s", file_path("counter"));
+	snprintf(enough, sizeof(enough), "%s.enough", counter);
 	f = fopen(counter, "we");
 	cr_assert(f && fputs("0", f) >= 0 && fclose(f) == 0);
 	for (int i = 0; i < 8; i++)
 		start(&workers[i],
 		      ARGS("/bin/sh", "-c", loop, getenv("DLOCK_BIN"),
 			   helper("increment"), counter));
+	while (now_ms() < end && strtol(slurp(counter), NULL, 10) < 4000)
+		usleep(100000);
+	f = fopen(enough, "we");
+	cr_assert(f && fclose(f) == 0);
 	for (int i = 0; i < 8; i++) {
-		struct result r = finish_within(&workers[i], 280000);
+		struct result r = finish_within(&workers[i], 100000);
 
 		cr_expect_eq(r.code, 0, "%d %s", r.code, r.err);
+		counted += strtol(r.out, NULL, 10);
 	}
-	cr_expect_str_eq(slurp(counter), "4000");
+	cr_expect_eq(strtol(slurp(counter), NULL, 10), counted, "%s, not %ld",
+		     slurp(counter), counted);
+	cr_expect_geq(counted, 100);
 }
 
 /* Is "n" of the kind that `options` ask for busy while p holds it? */
@@ -108,13 +120,14 @@ Test(exclusion, of_other_names_there_is_none)
 	finish(&p);
 }
 
-Test(exclusion, ends_when_dlock_is_killed_and_so_does_the_command)
+/* How long the next one waits. */
+static int64_t killed_holder(const char *file)
 {
 	int64_t killed, took;
 	struct proc p, next;
 	pid_t child;
 
-	child = start_sigchild(&p, file_path("a"), "stay", "n", NULL);
+	child = start_sigchild(&p, file_path(file), "stay", "n", NULL);
 	/* The one that waits is in line before the kill. */
 	START(&next, "run", "-v", "n", "--", "/bin/true");
 	await_error(&next, "dlock: waiting for");
@@ -122,9 +135,20 @@ Test(exclusion, ends_when_dlock_is_killed_and_so_does_the_command)
 	kill(p.pid, SIGKILL);
 	cr_expect_eq(finish(&next).code, 0);
 	took = now_ms() - killed;
-	cr_expect(took < 1000, "the next one waited %d ms", (int)took);
 	EVENTUALLY(!alive(child));
 	cr_expect_eq(finish(&p).code, -SIGKILL);
+	return took;
+}
+
+/* In time; but of three times once is enough: the machine may be busy. */
+Test(exclusion, ends_when_dlock_is_killed_and_so_does_the_command)
+{
+	static const char *const files[] = { "a", "b", "c" };
+	int64_t took = 1000;
+
+	for (int i = 0; i < 3 && took >= 1000; i++)
+		took = killed_holder(files[i]);
+	cr_expect(took < 1000, "the next one waited %d ms", (int)took);
 }
 
 /* A shell does not replace itself with the last of several commands. */

@@ -99,7 +99,7 @@ Test(loss, comes_to_a_dlock_that_is_stopped)
 }
 
 /* max_hold ends a lease at a time that is known beforehand. */
-#define LIMITED "mem:?ttl=8s&max_hold=1200ms"
+#define LIMITED "mem:?ttl=8s&max_hold=2500ms"
 
 Test(loss, is_announced_by_term)
 {
@@ -128,7 +128,7 @@ Test(loss, is_not_survived_by_who_does_not_listen)
 	child = start_sigchild(&p, file_path("got"), "stay", "n", options);
 	EVENTUALLY(!alive(child));
 	took = now_ms() - began;
-	cr_expect(took > 900, "killed after %d ms already", (int)took);
+	cr_expect(took > 2200, "killed after %d ms already", (int)took);
 	expect_lost(&p, child);
 }
 

@@ -127,7 +127,7 @@ void case_break_readers(struct conform *t)
 	use_rwlock(t);
 	for (int i = 0; i < 2; i++) {
 		p[i] = join_with(t, OTHER_CLIENT, SHORT_LEASE);
-		ASK_OK(p[i], READ, 0);
+		ASK_OK(p[i], READ, patience_ms());
 	}
 	CHECK_OK(dlock_break(t->lock, patience_ms()));
 	give(take(t->lock));

@@ -131,7 +131,7 @@ void case_exclusion_despite_deaths(struct conform *t)
 	needs_other_processes(t);
 	use_mutex(t);
 	for (int i = 0; i < 3; i++) {
-		p[i] = join_with(t, OTHER_PROCESS, "ttl=500ms");
+		p[i] = join_with(t, OTHER_PROCESS, SHORT_LEASE);
 		tell(p[i], WORK, 60000);
 	}
 	for (int i = 0; i < 6; i++) {
@@ -141,7 +141,7 @@ void case_exclusion_despite_deaths(struct conform *t)
 		EVENTUALLY(a->count > before + 3);
 		a->doomed[p[victim]->number] = 1;
 		bury(t, p[victim]);
-		p[victim] = join_with(t, OTHER_PROCESS, "ttl=500ms");
+		p[victim] = join_with(t, OTHER_PROCESS, SHORT_LEASE);
 		tell(p[victim], WORK, 60000);
 	}
 	for (int i = 0; i < 3; i++) {

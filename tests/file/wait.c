@@ -103,7 +103,7 @@ static void play_of_a_mutex(struct pair *p, void (*one)(void *arg),
 	CHECK_INT(p->polls, <, ROUNDS / 20);
 }
 
-Test(file_wait, hand_off_of_a_mutex, .timeout = 120)
+Test(file_wait, hand_off_of_a_mutex, .timeout = 300)
 {
 	struct pair *p = shared(sizeof(*p));
 
@@ -112,7 +112,7 @@ Test(file_wait, hand_off_of_a_mutex, .timeout = 120)
 	play_of_a_mutex(p, first, second);
 }
 
-Test(file_wait, hand_off_among_writers, .timeout = 120)
+Test(file_wait, hand_off_among_writers, .timeout = 300)
 {
 	struct pair *p = shared(sizeof(*p));
 
@@ -126,7 +126,7 @@ static dlock_lock *one_permit(dlock_client *c, const char *name)
 	return semaphore(c, name, 1);
 }
 
-Test(file_wait, hand_off_of_a_permit, .timeout = 120)
+Test(file_wait, hand_off_of_a_permit, .timeout = 300)
 {
 	struct pair *p = shared(sizeof(*p));
 
@@ -191,7 +191,7 @@ static void take_only(void *arg)
 	dlock_close(c);
 }
 
-Test(file_wait, hand_off_by_one_that_never_waits, .timeout = 120)
+Test(file_wait, hand_off_by_one_that_never_waits, .timeout = 300)
 {
 	struct pair *p = shared(sizeof(*p));
 
@@ -265,7 +265,7 @@ static void four_processes(struct shop *s)
 	CHECK_INT(s->plain, ==, WORKERS * 2 * TURNS);
 }
 
-Test(file_wait, four_processes_of_two_threads, .timeout = 120)
+Test(file_wait, four_processes_of_two_threads, .timeout = 300)
 {
 	struct shop *s = shared(sizeof(*s));
 
@@ -274,13 +274,13 @@ Test(file_wait, four_processes_of_two_threads, .timeout = 120)
 }
 
 /* Each of the ways to do without inotify. */
-Test(file_wait, without_inotify, .timeout = 120)
+Test(file_wait, without_inotify, .timeout = 300)
 {
 	fail_inotify = EMFILE;
 	four_processes(shared(sizeof(struct shop)));
 }
 
-Test(file_wait, without_watches, .timeout = 120)
+Test(file_wait, without_watches, .timeout = 300)
 {
 	fail_watch = ENOSPC;
 	four_processes(shared(sizeof(struct shop)));

@@ -272,7 +272,7 @@ Test(property, agrees_with_simple_checkers_on_small_histories)
 	cr_expect_gt(odd, 0, "%u %u %u", overlaps, falling, odd);
 }
 
-Test(property, a_million_operations, .timeout = 120)
+Test(property, a_million_operations, .timeout = 600)
 {
 	struct lab_verdict v;
 	struct story s = { 0 };

@@ -10,7 +10,7 @@
 
 #define WIDE 460 /* of drawings */
 
-TestSuite(report_html, .timeout = 120);
+TestSuite(report_html, .timeout = 600);
 
 /* A page that is well-formed, whose links lead somewhere and whose drawings
  * stay on it; to be freed, as its findings are here. */
