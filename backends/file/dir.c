@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "file.h"
 #include "magic.h"
+#include "core/error.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -34,7 +34,7 @@ int dlki_file_fail(struct dlk_error *err, int errnum, const char *doing,
 		code = DLOCK_ESYSTEM;
 	}
 	return dlk_fail(err, code, "cannot %s '%.120s': %s", doing, what,
-			strerror(errnum));
+			dlki_errno_text(errnum));
 }
 
 /* May others put files in the place of ours, or take ours away? */

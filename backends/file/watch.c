@@ -4,10 +4,10 @@
  * knocks and rings (bell.c), and that files are removed.
  */
 #include "file.h"
+#include "core/error.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #define LOOSE IN_ATTRIB /* perhaps gone */
@@ -97,7 +97,7 @@ void dlki_file_watch_warn(struct file_session *s)
 		dlk_log(&s->base, 1,
 			"%s: %s; waiters look every 50ms, and a "
 			"removed lock file is noticed every third of the ttl",
-			s->warning_what, strerror(s->warning_errnum));
+			s->warning_what, dlki_errno_text(s->warning_errnum));
 }
 
 static int descriptors(struct file_session *s)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/zk/zk.h"
+#include "core/error.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -257,7 +258,8 @@ int dlki_zk_hub_open(struct zk_hub **out, struct dlk_session *s,
 			h->refs++;
 		else
 			rc = dlk_fail(err, DLOCK_EEXHAUSTED,
-				      "starting a thread: %s", strerror(rc));
+				      "starting a thread: %s",
+				      dlki_errno_text(rc));
 	}
 	if (rc != 0) {
 		unref(h);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/zk/zk.h"
+#include "core/error.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -157,7 +158,7 @@ struct zk_link *dlki_zk_link_open(struct zk_hub *h, struct dlk_error *err)
 		free(l);
 		dlk_fail(err, rc == ENOMEM ? DLOCK_ENOMEM : DLOCK_EUNREACHABLE,
 			 "the ZooKeeper client does not take '%.100s': %s",
-			 h->hosts, strerror(rc));
+			 h->hosts, dlki_errno_text(rc));
 		return NULL;
 	}
 	/* By default it resolves the names at every turn of its loop. */
