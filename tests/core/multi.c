@@ -320,7 +320,7 @@ Test(multi, gives_up_at_the_deadline_when_members_are_lost_again_and_again)
 	three_free(&t);
 }
 
-/* ---- Closing one of its clients ------------------------------------------- */
+/* ---- Closing one of its clients ----------------------------------------- */
 
 struct waiting_at_b {
 	struct three t;
