@@ -62,7 +62,9 @@ int crowd_begin(struct crowd *c)
 
 static void reap(struct crowd *c, unsigned int i, int64_t until)
 {
-	while (waitpid(c->pids[i], NULL, WNOHANG) == 0) {
+	int status = 0;
+
+	while (waitpid(c->pids[i], &status, WNOHANG) == 0) {
 		if (bench_over(until)) {
 			bench_fail(c->run, "one of the crowd does not end");
 			kill(c->pids[i], SIGKILL);
@@ -71,6 +73,9 @@ static void reap(struct crowd *c, unsigned int i, int64_t until)
 		}
 		bench_sleep(MS);
 	}
+	if (WIFSIGNALED(status))
+		bench_fail(c->run, "signal %d ended one of the crowd",
+			   WTERMSIG(status));
 }
 
 int crowd_end(struct crowd *c)

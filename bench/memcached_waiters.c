@@ -40,15 +40,18 @@ static void *waiter(void *arg)
 
 		if (rc == DLOCK_ECANCELED)
 			continue;
+		if (rc == 0) {
+			if (atomic_exchange(&shared->last, 0)) {
+				atomic_store(&shared->at[TAKEN], bench_now());
+				atomic_fetch_add(&shared->count, 1);
+			}
+			rc = dlock_release(hold);
+		}
 		if (rc != 0) {
+			bench_fail_dlock(p->lock.run, rc, "a waiter");
 			atomic_store(&shared->failed, 1);
 			return NULL;
 		}
-		if (atomic_exchange(&shared->last, 0)) {
-			atomic_store(&shared->at[TAKEN], bench_now());
-			atomic_fetch_add(&shared->count, 1);
-		}
-		dlock_release(hold);
 		bench_sleep(REST_NS);
 	}
 	return NULL;

@@ -72,17 +72,14 @@ int wait_acquire(dlock_lock *lock, int shared, int64_t timeout_ms,
 {
 	struct watch w = { .lock = lock, .done = -1 };
 	pthread_t thread;
-	int code = 0;
+	int code;
 
 	*sig = 0;
 	w.signals = open_signals(s);
 	if (w.signals >= 0)
 		w.done = eventfd(0, EFD_CLOEXEC);
-	if (w.done < 0)
-		code = errno;
-	else
-		code = pthread_create(&thread, NULL, watch, &w);
-	if (code == 0) {
+	code = w.done < 0 ? errno : pthread_create(&thread, NULL, watch, &w);
+	if (w.done >= 0 && code == 0) {
 		code = acquire(lock, shared, timeout_ms, out);
 		eventfd_write(w.done, 1);
 		pthread_join(thread, NULL);

@@ -244,7 +244,7 @@ static int redis_downgrade(struct dlk_ticket *base, dlk_time deadline,
 		{ s->ttl, s->ttl_len },
 		dlki_redis_tail(s, &base->claim, tail),
 	};
-	int64_t done;
+	int64_t done = 0;
 	int rc = tell(t, REDIS_DOWNGRADE, args, 3, deadline, &done, err);
 
 	if (rc < 0)
