@@ -111,7 +111,6 @@ static void renewed(struct dlki_claim *claim, enum dlk_lease verdict)
 	const struct dlk_ticket *t = claim->ticket;
 	dlk_time old = atomic_load(&claim->valid_until);
 
-	c->stats.renewed++;
 	if (verdict == DLK_RENEWED && old != DLK_FOREVER) {
 		dlk_time end = dlki_lease_promise(claim);
 
@@ -124,6 +123,7 @@ static void renewed(struct dlki_claim *claim, enum dlk_lease verdict)
 		dlki_lease_moved(claim, end);
 		claim->server_until = dlki_after_ms(dlk_now(), t->lease_ms);
 	}
+	c->stats.renewed++;
 	if (claim->at_risk) {
 		claim->at_risk = 0;
 		dlki_event_post(claim, DLOCK_SAFE);
