@@ -10,19 +10,24 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static int names_pipe(int dir, const char *name)
+/* Of "pipe:[4711]" the number, which no other pipe has; 0: it is none. */
+static uint64_t pipe_of(int dir, const char *name)
 {
 	static const char prefix[] = "pipe:[";
-	char what[sizeof(prefix)];
-	ssize_t n = readlinkat(dir, name, what, sizeof(what));
+	const size_t len = sizeof(prefix) - 1;
+	char what[64];
+	ssize_t n = readlinkat(dir, name, what, sizeof(what) - 1);
 
-	return n >= (ssize_t)sizeof(prefix) - 1 &&
-	       memcmp(what, prefix, sizeof(prefix) - 1) == 0;
+	if (n < (ssize_t)len || memcmp(what, prefix, len) != 0)
+		return 0;
+	what[n] = '\0';
+	return strtoull(what + len, NULL, 10);
 }
 
 /* What a descriptor is, its name tells: a call on it might meet another thread
  * that closes it. */
-static void each_fd(void (*each)(int fd, int is_pipe, void *arg), void *arg)
+static void each_fd(void (*each)(int fd, uint64_t pipe_id, void *arg),
+		    void *arg)
 {
 	DIR *dir = opendir("/proc/self/fd");
 	struct dirent *e;
@@ -34,7 +39,7 @@ static void each_fd(void (*each)(int fd, int is_pipe, void *arg), void *arg)
 		long fd = strtol(e->d_name, &end, 10);
 
 		if (end != e->d_name && *end == '\0' && fd != dirfd(dir))
-			each((int)fd, names_pipe(dirfd(dir), e->d_name), arg);
+			each((int)fd, pipe_of(dirfd(dir), e->d_name), arg);
 	}
 	closedir(dir);
 }
@@ -47,36 +52,58 @@ static void close_on_exec(int fd)
 		fcntl(fd, F_SETFD, flags | FD_CLOEXEC);
 }
 
-/* Pipes only: what another thread has open for an instant, a directory it looks
- * into, may leave its number to one of ours. */
-static void note(int fd, int is_pipe, void *arg)
+/* By what they are and not by their descriptors: what another thread has open
+ * for an instant may leave its number to one of ours. */
+static void note(int fd, uint64_t pipe_id, void *arg)
 {
 	struct zk_fds *fds = arg;
 
-	if (is_pipe && (size_t)fd < 8 * sizeof(fds->pipes))
-		fds->pipes[fd / 8] |= (unsigned char)(1u << (fd % 8));
+	(void)fd;
+	if (!pipe_id || fds->failed)
+		return;
+	if (fds->n == fds->room) {
+		size_t room = fds->room ? 2 * fds->room : 64;
+		uint64_t *pipes = reallocarray(fds->pipes, room,
+					       sizeof(pipes[0]));
+
+		if (!pipes) {
+			fds->failed = 1;
+			return;
+		}
+		fds->pipes = pipes;
+		fds->room = room;
+	}
+	fds->pipes[fds->n++] = pipe_id;
 }
 
-void dlki_zk_fds_before(struct zk_fds *fds)
+int dlki_zk_fds_before(struct zk_fds *fds)
 {
 	memset(fds, 0, sizeof(*fds));
 	each_fd(note, fds);
+	if (!fds->failed)
+		return 0;
+	free(fds->pipes);
+	return -1;
 }
 
 /* Another thread's pipe of the same instant may be taken for ours.  It is in
  * the same danger: whoever makes a pipe for a child dups it there. */
-static void new_pipe(int fd, int is_pipe, void *arg)
+static void new_pipe(int fd, uint64_t pipe_id, void *arg)
 {
 	const struct zk_fds *before = arg;
 
-	if (is_pipe && (size_t)fd < 8 * sizeof(before->pipes) &&
-	    !(before->pipes[fd / 8] & (1u << (fd % 8))))
-		close_on_exec(fd);
+	if (!pipe_id)
+		return;
+	for (size_t i = 0; i < before->n; i++)
+		if (before->pipes[i] == pipe_id)
+			return;
+	close_on_exec(fd);
 }
 
-void dlki_zk_fds_pipes(const struct zk_fds *before)
+void dlki_zk_fds_pipes(struct zk_fds *before)
 {
-	each_fd(new_pipe, (void *)(uintptr_t)before);
+	each_fd(new_pipe, before);
+	free(before->pipes);
 }
 
 struct peer {
@@ -84,13 +111,13 @@ struct peer {
 	socklen_t len;
 };
 
-static void same_peer(int fd, int is_pipe, void *arg)
+static void same_peer(int fd, uint64_t pipe_id, void *arg)
 {
 	const struct peer *want = arg;
 	struct sockaddr_storage have;
 	socklen_t len = sizeof(have);
 
-	if (is_pipe)
+	if (pipe_id)
 		return;
 	memset(&have, 0, sizeof(have));
 	if (getpeername(fd, (struct sockaddr *)&have, &len) == 0 &&

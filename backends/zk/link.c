@@ -128,14 +128,20 @@ static zhandle_t *init(struct zk_link *l)
 	struct zk_fds before;
 	sigset_t all, old;
 	zhandle_t *zh;
+	int errnum;
 
+	if (dlki_zk_fds_before(&before) != 0) {
+		errno = ENOMEM;
+		return NULL;
+	}
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	dlki_zk_fds_before(&before);
 	zh = zookeeper_init2(h->hosts, on_session, h->ask_ms, NULL, l, 0,
 			     no_log);
+	errnum = errno;
 	dlki_zk_fds_pipes(&before);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	errno = errnum;
 	return zh;
 }
 

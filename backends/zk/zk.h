@@ -126,10 +126,13 @@ void dlki_zk_cond_init(pthread_cond_t *cond);
  * between the two calls and are pipes are closed there, and so are sockets
  * connected to `peer`. */
 struct zk_fds {
-	unsigned char pipes[65536 / 8]; /* what is above is not looked at */
+	uint64_t *pipes; /* that were there */
+	size_t n, room;
+	int failed;
 };
-void dlki_zk_fds_before(struct zk_fds *fds);
-void dlki_zk_fds_pipes(const struct zk_fds *before);
+/* -1: out of memory, and there is nothing to end. */
+int dlki_zk_fds_before(struct zk_fds *fds);
+void dlki_zk_fds_pipes(struct zk_fds *before);
 void dlki_zk_fds_sockets(const struct sockaddr *peer, socklen_t len);
 
 /* ---- Requests: call.c ---------------------------------------------------- */

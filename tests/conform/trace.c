@@ -2,6 +2,8 @@
 /* Calls leave no trace in the caller's surroundings: errno, what exec keeps. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
 
 #include "conform/cases.h"
 #include "conform/party.h"
@@ -62,6 +64,18 @@ void case_errno_kept(struct conform *t)
 	KEEPS(CHECK_RC(dlock_open(&c, "nosuch:", NULL), DLOCK_EINVAL));
 }
 
+static const char *what_is(int fd)
+{
+	static char what[100];
+	char path[40];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	n = readlink(path, what, sizeof(what) - 1);
+	what[n > 0 ? n : 0] = '\0';
+	return what;
+}
+
 void case_descriptors_close_on_exec(struct conform *t)
 {
 	static struct census now;
@@ -81,7 +95,8 @@ void case_descriptors_close_on_exec(struct conform *t)
 	for (int fd = 0; fd < CENSUS_FDS; fd++) {
 		if (now.open[fd] && !t->before.open[fd] &&
 		    !(fcntl(fd, F_GETFD) & FD_CLOEXEC))
-			FAIL("descriptor %d stays open over exec", fd);
+			FAIL("descriptor %d, %s, stays open over exec", fd,
+			     what_is(fd));
 	}
 	give(all);
 	give(h);
