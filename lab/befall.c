@@ -126,6 +126,21 @@ int64_t lab_awake(const struct lab_ops *o, uint32_t pid, int64_t from,
 	return from + ns;
 }
 
+int64_t lab_awake_for(const struct lab_ops *o, uint32_t pid, int64_t from,
+		      int64_t to)
+{
+	int64_t ns = to - from;
+
+	for (size_t i = 0; i < o->npauses && o->pauses[i].pid <= pid; i++) {
+		const struct lab_span *p = &o->pauses[i];
+		int64_t begin = p->begin > from ? p->begin : from;
+
+		if (p->pid == pid && begin < least(p->end, to))
+			ns -= least(p->end, to) - begin;
+	}
+	return ns;
+}
+
 int64_t lab_op_given_up(const struct lab_op *op)
 {
 	return least(least(op->until, op->lost),

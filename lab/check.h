@@ -79,7 +79,8 @@ struct lab_verdict {
 	uint64_t stray_busy;  /* EBUSY with nobody in the way */
 	uint64_t wiped;       /* promises that the store has surely broken */
 	int64_t late_ns;      /* the latest LOST after its lease; < 0: before */
-	int64_t found_ns;     /* the longest time from a wipe to its LOST;
+	int64_t found_ns;     /* the longest time from a wipe to its LOST in
+			       * which the process did not stand still;
 			       * LAB_UNTOLD: there was none */
 };
 

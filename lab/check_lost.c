@@ -89,7 +89,9 @@ static void check_found(struct lab_ops *o, const struct lab_op *op,
 
 	o->verdict->wiped++;
 	if (op->lost != LAB_NEVER)
-		found = op->lost > w->end ? op->lost - w->end : 0;
+		found = op->lost > w->end ?
+				lab_awake_for(o, op->pid, w->end, op->lost) :
+				0;
 	if (found > o->verdict->found_ns)
 		o->verdict->found_ns = found;
 	if (!o->check->found_ns)

@@ -82,6 +82,10 @@ int64_t lab_op_given_up(const struct lab_op *op);
 const struct lab_span *lab_op_wiped(const struct lab_ops *o,
 				    const struct lab_op *op);
 
+/* How much of that time the process has not stood still. */
+int64_t lab_awake_for(const struct lab_ops *o, uint32_t pid, int64_t from,
+		      int64_t to);
+
 /* When the process has not stood still for `ns` nanoseconds since `from`, all
  * in all; if it stands still just then, when it goes on. */
 int64_t lab_awake(const struct lab_ops *o, uint32_t pid, int64_t from,

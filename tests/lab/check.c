@@ -143,12 +143,18 @@ Test(check, counts_what_happened)
 	free(s.records);
 }
 
-/* From the wipe's end. */
+/* From the wipe's end, but for pauses. */
 static int64_t found_of(struct made held)
 {
 	const struct history h = {
-		"wiped",  0,
-		{ held }, { { LAB_WIPED, .at = 51, .value = 50, .rc = 1 } },
+		"wiped",
+		0,
+		{ held },
+		{ { LAB_WIPED, .at = 51, .value = 50, .rc = 1 },
+		  { LAB_PAUSED, .at = 40, .value = 77 },
+		  { LAB_RESUMED, .at = 60, .value = 77 },
+		  { LAB_PAUSED, .at = 100, .value = 77 },
+		  { LAB_RESUMED, .at = 130, .value = 77 } },
 		{ 0 },
 	};
 	struct story s = made_of(&h);
@@ -164,10 +170,13 @@ Test(check, a_wipe_is_found_when_the_holder_is_told)
 {
 	struct made told = { HELD(1, 2, 0, 0, 5), .until = 500, .lost = 150 };
 	struct made over = { HELD(1, 2, 0, 0, 5), .until = 148, .lost = 150 };
+	struct made stood = { HELD(1, 2, 0, 0, 5), .until = 500, .lost = 150,
+			      .pid = 77 };
 	struct made untold = { HELD(1, 2, 80, 81, 5), .until = 500 };
 
 	cr_expect_eq(found_of(told), 99 * SCALE);
 	cr_expect_eq(found_of(over), 99 * SCALE);
+	cr_expect_eq(found_of(stood), 60 * SCALE);
 	cr_expect_eq(found_of(untold), LAB_UNTOLD);
 }
 
