@@ -30,6 +30,7 @@ struct crowd {
 	 * bench_fail() returned. */
 	int (*work)(struct crowd *c, uint32_t me, void *arg);
 	void *arg;
+	int mortal; /* they are to be killed: it is no failure */
 	int pids[CROWD_MOST];
 	unsigned int n;
 };

@@ -124,7 +124,7 @@ static int run(struct bench_run *r)
 {
 	struct bench_result res = BENCH_RESULT_INIT(
 		"ms from SIGKILL of the holder to the next (floor: the bound)");
-	struct crowd c = { .run = r, .work = victim };
+	struct crowd c = { .run = r, .work = victim, .mortal = 1 };
 	struct zk_side s;
 	int rc = zk_side_open(&s, r, ZK_TMPFS, "?ttl=500ms");
 
