@@ -138,8 +138,8 @@ typedef void (*dlock_event_fn)(dlock_hold *hold, enum dlock_event event,
 			       const char *why, void *arg);
 
 /* level: 0 error, 1 warning, 2 info, 3 debug.  Never sees a secret.  Called
- * from any thread, from several at once; may call nothing of dlock, nor wait for
- * a thread that does. */
+ * from any thread, from several at once; may call nothing of dlock, nor wait
+ * for a thread that does. */
 typedef void (*dlock_log_fn)(int level, const char *text, void *arg);
 
 /*
