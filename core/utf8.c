@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/utf8.h"
 
+#include <string.h>
+
 size_t dlki_utf8_next(const char *s, size_t len, uint32_t *code)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -49,4 +51,13 @@ const char *dlki_text_flaw(const char *s, size_t len, size_t *at)
 		i += n;
 	}
 	return NULL;
+}
+
+size_t dlki_utf8_clip(const char *s, size_t most)
+{
+	size_t n = strnlen(s, most);
+
+	while (n > 0 && ((unsigned char)s[n] & 0xc0) == 0x80)
+		n--;
+	return n;
 }

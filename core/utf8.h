@@ -19,4 +19,8 @@ int dlki_utf8_is_control(uint32_t code);
  * and the place, counted from 1. */
 const char *dlki_text_flaw(const char *s, size_t len, size_t *at);
 
+/* How many bytes of `s` are to be kept of it, `most` at most and no part of a
+ * character. */
+size_t dlki_utf8_clip(const char *s, size_t most);
+
 #endif

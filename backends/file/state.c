@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "state.h"
+#include "core/utf8.h"
 
 #include <errno.h>
 #include <string.h>
@@ -195,13 +196,8 @@ void dlki_file_hint_store(int fd, uint32_t seat)
 
 void dlki_file_label(char out[FILE_LABEL_SIZE], const char *label)
 {
-	size_t n = label ? strlen(label) : 0;
+	size_t n = label ? dlki_utf8_clip(label, FILE_LABEL_SIZE - 1) : 0;
 
-	if (n >= FILE_LABEL_SIZE) {
-		n = FILE_LABEL_SIZE - 1;
-		while (n && ((unsigned char)label[n] & 0xC0) == 0x80)
-			n--;
-	}
 	memset(out, 0, FILE_LABEL_SIZE);
 	if (n)
 		memcpy(out, label, n);

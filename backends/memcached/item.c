@@ -6,6 +6,7 @@
  * cas, which is not known yet, is the token.
  */
 #include "memcached.h"
+#include "core/utf8.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -35,18 +36,6 @@ void dlki_memc_key(const struct memc_session *s, const struct dlk_claim *claim,
 		snprintf(end, sizeof(".1023"), ".%d", slot);
 }
 
-/* What fits in of a label, but no part of a character. */
-static int label_len(const char *label)
-{
-	size_t n = strnlen(label, MEMC_LABEL + 1);
-
-	if (n <= MEMC_LABEL)
-		return (int)n;
-	for (n = MEMC_LABEL; n > 0 && (label[n] & 0xc0) == 0x80; n--)
-		continue;
-	return (int)n;
-}
-
 int dlki_memc_item_print(char out[MEMC_TEXT_SIZE],
 			 const struct dlk_claim *claim, uint64_t token)
 {
@@ -54,12 +43,13 @@ int dlki_memc_item_print(char out[MEMC_TEXT_SIZE],
 
 	return snprintf(out, MEMC_TEXT_SIZE,
 			MAGIC "%s %" PRIu64 " %" PRIu32 " %.*s", claim->owner,
-			token, claim->limit, label_len(label), label);
+			token, claim->limit,
+			(int)dlki_utf8_clip(label, MEMC_LABEL), label);
 }
 
 static void copy_label(char out[MEMC_LABEL + 1], const char *label)
 {
-	size_t n = (size_t)label_len(label);
+	size_t n = dlki_utf8_clip(label, MEMC_LABEL);
 
 	memcpy(out, label, n);
 	out[n] = '\0';

@@ -201,7 +201,11 @@ int dlki_redis_list(struct dlk_session *s,
 int dlki_redis_break(struct dlk_session *s, const struct dlk_claim *claim,
 		     dlk_time deadline, struct dlk_error *err);
 
-/* ---- When a session opens: greet.c --------------------------------------- */
+/* ---- When a session opens, and closes: open.c, greet.c ------------------- */
+
+int dlki_redis_open(struct dlk_session *base, dlk_time deadline,
+		    struct dlk_error *err);
+void dlki_redis_close(struct dlk_session *base, dlk_time deadline);
 
 /* Ask the server what it is, as far as it says: ENOTSUP if it is too old, and
  * warnings of what makes it lose locks. */

@@ -94,3 +94,14 @@ Test(utf8, names_the_flaw_and_its_place)
 	cr_expect_not_null(dlki_text_flaw("a\0b", 3, &at));
 	cr_expect_eq(at, 2);
 }
+
+Test(utf8, is_clipped_between_characters)
+{
+	cr_expect_eq(dlki_utf8_clip("", 4), 0);
+	cr_expect_eq(dlki_utf8_clip("abc", 4), 3);
+	cr_expect_eq(dlki_utf8_clip("abcd", 4), 4);
+	cr_expect_eq(dlki_utf8_clip("abcde", 4), 4);
+	cr_expect_eq(dlki_utf8_clip("abc\xc3\xa4", 4), 3);
+	cr_expect_eq(dlki_utf8_clip("ab\xc3\xa4x", 4), 4);
+	cr_expect_eq(dlki_utf8_clip("a\xf0\x9f\x94\x92", 4), 1);
+}
