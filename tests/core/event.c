@@ -488,3 +488,31 @@ Test(event, of_a_loss_comes_once_whoever_wins_the_race)
 	dlock_free(l);
 	close_store(c);
 }
+
+/* What is lost is in danger no more, and has not been saved. */
+Test(event, that_a_loss_has_overtaken_is_not_told)
+{
+	struct stage s;
+	dlock_options o = stage_options(&s, hold_up);
+	dlock_client *c = open_store("fake:?ttl=5s&check=30ms", &o);
+	dlock_lock *la = mutex(c, "a"), *lb = mutex(c, "b");
+	dlock_hold *a = take(la), *b;
+
+	fake_lose(fake, last_id());
+	EVENTUALLY(atomic_load(&s.inside) == 1);
+	fake_script(fake, FAKE_RENEW,
+		    (struct fake_step){ .fault = FAKE_REFUSE,
+					.times = FAKE_ALWAYS });
+	b = take(lb);
+	EVENTUALLY(stats(c).renew_failed >= 1);
+	fake_lose(fake, last_id());
+	EVENTUALLY(dlock_check(b) == DLOCK_ELOST);
+	atomic_store(&s.go, 1);
+	EVENTUALLY(diary_count(&s.diary, DLOCK_LOST) == 2);
+	cr_assert_eq(s.diary.n, 2, "told of a danger that had passed");
+	cr_assert_eq(dlock_release(a), DLOCK_ELOST);
+	cr_assert_eq(dlock_release(b), DLOCK_ELOST);
+	dlock_free(la);
+	dlock_free(lb);
+	close_store(c);
+}
