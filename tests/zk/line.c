@@ -28,7 +28,9 @@ Test(zk_line, a_lost_create_reply_adopts_no_node_of_another_thread)
 		EVENTUALLY(lab_proxy_stat(p, LAB_SWALLOWED) == i);
 		EVENTUALLY(stats(c).waiters == 1 || w.over);
 		EVENTUALLY(children_are(zh, DIR, 2) || w.over);
-		ALL_ALONG(500, !w.over);
+		/* It stands behind the holder, whom it watches. */
+		EVENTUALLY(watches(s) == 1 || w.over);
+		ALL_ALONG(100, !w.over);
 		CHECK_OK(dlock_check(h));
 		CHECK_OK(dlock_release(h));
 		CHECK_INT(waiter_join(&w), ==, DLOCK_OK);

@@ -60,4 +60,6 @@ int children_are(zhandle_t *zh, const char *path, int n);
 void make(zhandle_t *zh, const char *path);
 void drop(zhandle_t *zh, const char *dir, const char *name);
 
+int64_t watches(struct lab_server *s); /* that the server keeps, of all */
+
 #endif
