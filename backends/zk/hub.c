@@ -77,8 +77,9 @@ static void new_session(struct zk_hub *h)
 		l->life = ++h->lives;
 		h->link = l;
 		pthread_cond_broadcast(&h->changed);
-	} else if (h->session) {
-		dlk_log(h->session, 0, "no session: %s", err.text);
+	} else {
+		dlki_zk_news(h, 0, "no session: %s", err.text);
+		dlki_zk_news_tell(h);
 	}
 	if (old) {
 		pthread_mutex_unlock(&h->mu);
@@ -130,6 +131,8 @@ static void *run(void *arg)
 	while (!h->stop) {
 		dlk_time next;
 
+		if (dlki_zk_news_tell(h))
+			continue;
 		if (!h->link || h->link->state == ZK_EXPIRED) {
 			new_session(h);
 			continue;
@@ -282,9 +285,9 @@ void dlki_zk_hub_close(struct zk_hub *h, dlk_time deadline)
 	int closed;
 
 	pthread_mutex_lock(&h->mu);
-	h->session = NULL;
 	h->stop = 1;
 	pthread_cond_signal(&h->work);
+	dlki_zk_news_end(h);
 	while (!h->closed && dlki_zk_sleep(&h->changed, h, deadline) != 0)
 		continue;
 	closed = h->closed;

@@ -43,8 +43,8 @@ static void connected(struct zk_link *l, zhandle_t *zh)
 		return;
 	h->connects++;
 	dlki_zk_watches_up(h);
-	if (h->session && again)
-		dlk_log(h->session, 2, "connected again; the session goes on");
+	if (again)
+		dlki_zk_news(h, 2, "connected again; the session goes on");
 }
 
 void dlki_zk_link_over(struct zk_link *l, enum zk_state state, const char *why)
@@ -54,10 +54,9 @@ void dlki_zk_link_over(struct zk_link *l, enum zk_state state, const char *why)
 	l->state = state;
 	if (h->link != l)
 		return;
-	if (h->session) {
-		dlk_log(h->session, 1, "%s; waiters queue again", why);
+	dlki_zk_news(h, 1, "%s; waiters queue again", why);
+	if (h->session)
 		dlk_lost_all(h->session, why);
-	}
 	dlki_zk_watches_over(h);
 	dlki_zk_debris_free(h);
 	pthread_cond_signal(&h->work);
@@ -86,10 +85,10 @@ static void on_session(zhandle_t *zh, int type, int state, const char *path,
 		l->state = ZK_DOWN;
 		l->down_at = dlk_now();
 		pthread_cond_signal(&h->work);
-		if (h->link == l)
+		if (h->link == l) {
 			dlki_zk_watches_down(h);
-		if (h->session && h->link == l)
-			dlk_log(h->session, 1, "disconnected");
+			dlki_zk_news(h, 1, "disconnected");
+		}
 	}
 	pthread_cond_broadcast(&h->changed);
 	pthread_mutex_unlock(&h->mu);

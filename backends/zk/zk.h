@@ -11,9 +11,10 @@
  * session where closing takes longer than it may.
  *
  * Locking: hub->mu guards all that a hub owns.  It is held while requests are
- * sent, which does not block, and while the core's services are called; never
- * while handles are made or closed, since that waits for callbacks that take
- * it.  What callers of the functions below hold is said there.
+ * sent, which does not block, and while the core's services are called but for
+ * the log; never while handles are made or closed, since that waits for
+ * callbacks that take it.  What callers of the functions below hold is said
+ * there.
  */
 #ifndef DLOCK_BACKENDS_ZK_ZK_H
 #define DLOCK_BACKENDS_ZK_ZK_H
@@ -28,6 +29,7 @@
 #define ZK_PATH_SIZE 512 /* any path of ours */
 #define ZK_LAST_SEQUENCE INT32_MAX /* sequences stick there */
 #define ZK_KEY_SIZE 65   /* a claim's key, NUL */
+#define ZK_NEWS 8        /* lines kept for the log */
 #define ZK_ALONE 128     /* locks that a hub remembers */
 
 struct zk_session {
@@ -46,7 +48,7 @@ struct zk_ticket {
 	struct zk_watcher *sole; /* of these, the only one ahead; or NULL */
 };
 
-/* ---- The session: hub.c, link.c ------------------------------------------ */
+/* ---- The session: hub.c, link.c, news.c ---------------------------------- */
 
 enum zk_state { ZK_DOWN, ZK_UP, ZK_EXPIRED, ZK_DENIED };
 
@@ -72,6 +74,12 @@ struct zk_alone {
 	uint64_t connects;      /* the hub's, when it was made */
 };
 
+/* A line for the log. */
+struct zk_news {
+	int level;
+	char text[280];
+};
+
 struct zk_hub {
 	pthread_mutex_t mu;
 	pthread_cond_t changed; /* for those who wait for a state */
@@ -90,6 +98,10 @@ struct zk_hub {
 	struct zk_watcher *young, **young_end; /* own ones, not set yet */
 	struct zk_debris *debris; /* nodes that are to be deleted */
 	dlk_time sweep_at;
+	struct zk_news news[ZK_NEWS];
+	size_t n_news;
+	uint64_t untold;        /* that found no room there */
+	int telling;            /* the thread does, with the hub open */
 	int napping;            /* the thread looks at these by itself */
 	int came;               /* one was added since it began to nap */
 	struct zk_alone alone[ZK_ALONE]; /* by key */
@@ -117,6 +129,15 @@ struct zk_link *dlki_zk_link_open(struct zk_hub *h, struct dlk_error *err);
 void dlki_zk_link_close(struct zk_link *l);
 /* With the hub locked: no hold of this session stands any more. */
 void dlki_zk_link_over(struct zk_link *l, enum zk_state state, const char *why);
+
+/* With the hub locked: have a line logged by the hub's thread, since the sink
+ * may wait for who is about to enter.  A burst is cut short. */
+void dlki_zk_news(struct zk_hub *h, int level, const char *fmt, ...)
+	DLOCK_PRINTF(3, 4);
+/* With the hub locked, which is given up meanwhile.  0: there was nothing. */
+int dlki_zk_news_tell(struct zk_hub *h);
+/* With the hub locked: the core's session is not used from here on. */
+void dlki_zk_news_end(struct zk_hub *h);
 
 /* Sleep until `until`, with the hub locked.  0: it has come. */
 int dlki_zk_sleep(pthread_cond_t *cond, struct zk_hub *h, dlk_time until);

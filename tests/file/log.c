@@ -10,35 +10,24 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "support/sink.h"
+
 TestSuite(file_log, .timeout = 120);
 
-struct sink {
-	atomic_int told, used, in_vain;
+struct user {
+	struct sink sink;
 	dlock_lock *lock;
 };
 
-static void wait_for_user(int level, const char *text, void *arg)
-{
-	struct sink *s = arg;
-	int64_t end = now_ms() + patience_ms();
-
-	(void)level;
-	(void)text;
-	s->told++;
-	while (!s->used && now_ms() < end)
-		nap_ms(1);
-	s->in_vain = !s->used;
-}
-
 static void *use(void *arg)
 {
-	struct sink *s = arg;
+	struct user *u = arg;
 	dlock_hold *none = NULL;
 
-	EVENTUALLY(s->told);
-	if (dlock_acquire(s->lock, 0, &none) == DLOCK_OK)
+	EVENTUALLY(u->sink.told);
+	if (dlock_acquire(u->lock, 0, &none) == DLOCK_OK)
 		CHECK_OK(dlock_release(none));
-	s->used = 1;
+	u->sink.used = 1;
 	return NULL;
 }
 
@@ -46,22 +35,22 @@ static void *use(void *arg)
 static void takes_and_tells(const char *dir)
 {
 	dlock_options o = DLOCK_OPTIONS_INIT;
-	struct sink s = { 0 };
+	struct user u = { .sink.about = "" };
 	dlock_client *c = NULL;
 	char uri[PATH_MAX + 16];
 	pthread_t thread;
 
 	snprintf(uri, sizeof(uri), "file://%s", dir);
-	o.on_log = wait_for_user;
-	o.arg = &s;
+	o.on_log = sink_waits;
+	o.arg = &u.sink;
 	CHECK_OK(dlock_open(&c, uri, &o));
-	s.lock = mutex(c, "x");
-	CHECK(pthread_create(&thread, NULL, use, &s) == 0);
-	CHECK_OK(dlock_release(take(s.lock, patience_ms())));
+	u.lock = mutex(c, "x");
+	CHECK(pthread_create(&thread, NULL, use, &u) == 0);
+	CHECK_OK(dlock_release(take(u.lock, patience_ms())));
 	CHECK(pthread_join(thread, NULL) == 0);
-	CHECK_INT(s.told, ==, 1);
-	CHECK(!s.in_vain);
-	dlock_free(s.lock);
+	CHECK_INT(u.sink.told, ==, 1);
+	CHECK(!u.sink.in_vain);
+	dlock_free(u.lock);
 	dlock_close(c);
 }
 

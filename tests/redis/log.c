@@ -4,39 +4,22 @@
 #include "support.h"
 
 #include <criterion/criterion.h>
-#include <string.h>
+
+#include "support/sink.h"
 
 TestSuite(redis_log, .timeout = 120);
-
-struct sink {
-	atomic_int told, used, in_vain;
-};
-
-static void wait_for_user(int level, const char *text, void *arg)
-{
-	struct sink *s = arg;
-	int64_t end = now_ms() + patience_ms();
-
-	(void)level;
-	if (!strstr(text, "waiters look more often"))
-		return;
-	s->told++;
-	while (!s->used && now_ms() < end)
-		nap_ms(1);
-	s->in_vain |= !s->used;
-}
 
 Test(redis_log, of_a_lost_inbox_keeps_nobody_waiting)
 {
 	dlock_options o = DLOCK_OPTIONS_INIT;
-	struct sink s = { 0 };
+	struct sink s = { .about = "waiters look more often" };
 	struct lab_server *server = server_start(NULL);
 	struct lab_proxy *p = proxy_start(server);
 	dlock_hold *h, *none = NULL;
 	dlock_lock *l, *theirs;
 	dlock_client *far = NULL, *near;
 
-	o.on_log = wait_for_user;
+	o.on_log = sink_waits;
 	o.arg = &s;
 	CHECK_OK(dlock_open(&far, uri_of(lab_proxy_port(p), "ask=2s"), &o));
 	near = client_of(server->port, NULL, NULL);

@@ -45,8 +45,8 @@ static void on_event(dlock_hold *hold, enum dlock_event event, const char *why,
 			 1);
 }
 
-static dlock_client *open_client(int port, const char *params,
-				 const dlock_options *opts)
+dlock_client *client_with(int port, const char *params,
+			  const dlock_options *opts)
 {
 	dlock_client *c = NULL;
 	char text[512];
@@ -58,7 +58,7 @@ static dlock_client *open_client(int port, const char *params,
 
 dlock_client *client(int port, const char *params)
 {
-	return open_client(port, params, NULL);
+	return client_with(port, params, NULL);
 }
 
 dlock_client *watched_client(int port, const char *params)
@@ -66,7 +66,7 @@ dlock_client *watched_client(int port, const char *params)
 	dlock_options opts = DLOCK_OPTIONS_INIT;
 
 	opts.on_event = on_event;
-	return open_client(port, params, &opts);
+	return client_with(port, params, &opts);
 }
 
 void refused(int port, const char *params, int code, const char *part)

@@ -27,6 +27,8 @@ struct lab_proxy *proxy(const struct lab_server *s);
 /* Open zk://127.0.0.1:PORT/PARAMS; opening must fail likewise with `code` and
  * mention `part`. */
 dlock_client *client(int port, const char *params);
+dlock_client *client_with(int port, const char *params,
+			  const dlock_options *opts);
 dlock_client *watched_client(int port, const char *params);
 void refused(int port, const char *params, int code, const char *part);
 
