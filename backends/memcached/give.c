@@ -17,7 +17,8 @@ struct giving {
 	uint64_t last; /* whoever has a larger token is not meant */
 	struct memc_op drop[MEMC_FLIGHT];
 	size_t n;
-	int more; /* something changed while we looked */
+	int more;    /* something changed while we looked */
+	int dropped; /* something was there, and is no more */
 	dlk_time deadline;
 	struct dlk_error *err;
 };
@@ -33,6 +34,7 @@ static void begin(struct giving *g, struct memc_conn *c,
 	g->last = 0;
 	g->n = 0;
 	g->more = 0;
+	g->dropped = 0;
 	g->deadline = deadline;
 	g->err = err;
 }
@@ -41,8 +43,10 @@ static int drop(struct giving *g)
 {
 	int rc = dlki_memc_run(g->c, g->drop, g->n, g->deadline, g->err);
 
-	for (size_t i = 0; i < g->n && rc == 0; i++)
+	for (size_t i = 0; i < g->n && rc == 0; i++) {
 		g->more |= g->drop[i].answer == MEMC_OTHER;
+		g->dropped |= g->drop[i].answer == MEMC_DONE;
+	}
 	g->n = 0;
 	return rc;
 }
@@ -93,34 +97,48 @@ static int drop_known(struct giving *g)
 	op.verb = MEMC_DROP;
 	op.cas = g->t->cas;
 	rc = dlki_memc_run(g->c, &op, 1, g->deadline, g->err);
+	g->dropped |= rc == 0 && op.answer == MEMC_DONE;
 	return rc != 0 ? rc : op.answer == MEMC_OTHER;
 }
+
+struct release {
+	struct memc_ticket *t;
+	int tries;
+	int dropped;
+};
 
 static int give(struct memc_conn *c, void *arg, dlk_time deadline,
 		struct dlk_error *err)
 {
-	struct memc_ticket *t = arg;
+	struct release *r = arg;
+	struct memc_ticket *t = r->t;
 	struct giving g;
 	int rc = 1;
 
 	begin(&g, c, &t->base.claim, deadline, err);
 	g.t = t;
+	r->tries++;
 	if (!t->unclear && t->stake != MEMC_NOTHING)
 		rc = drop_known(&g);
 	if (rc == 1)
 		rc = sweep(&g);
+	r->dropped = g.dropped;
 	return rc;
 }
 
+/* What is missing at the first try, nobody but others can have removed. */
 int dlki_memc_release(struct dlk_ticket *base, dlk_time deadline,
 		      struct dlk_error *err)
 {
 	struct memc_ticket *t = memc_ticket(base);
+	struct release r = { .t = t };
+	int granted = t->granted && !t->unclear;
 	int rc;
 
+	t->granted = 0;
 	if (t->stake == MEMC_NOTHING && !t->unclear)
 		return 0;
-	rc = dlki_memc_with(memc_session(base->session), give, t, deadline,
+	rc = dlki_memc_with(memc_session(base->session), give, &r, deadline,
 			    err);
 	if (rc != 0) {
 		t->unclear = 1;
@@ -129,6 +147,8 @@ int dlki_memc_release(struct dlk_ticket *base, dlk_time deadline,
 	if (t->stake != MEMC_NOTHING)
 		dlki_memc_polls_over(t);
 	t->stake = MEMC_NOTHING;
+	if (granted && r.tries == 1 && !r.dropped)
+		return dlk_fail(err, DLOCK_ELOST, "the claim did not stand");
 	return 0;
 }
 

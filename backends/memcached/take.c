@@ -280,6 +280,7 @@ enum dlk_verdict dlki_memc_attempt(struct dlk_ticket *base, dlk_time deadline,
 	if (dlki_memc_with(memc_session(base->session), take, &a, deadline,
 			   err) != 0)
 		return DLK_FAILED;
+	t->granted = a.verdict == DLK_GRANTED;
 	if (a.verdict == DLK_BUSY)
 		dlki_memc_polls_note(t);
 	return a.verdict;

@@ -166,6 +166,7 @@ static enum dlk_verdict grant(struct attempt *a)
 	if (a->h->link && a->h->link->timeout_ms < t->base.lease_ms)
 		t->base.lease_ms = a->h->link->timeout_ms;
 	t->base.token = (uint64_t)t->czxid;
+	t->granted = 1;
 	return DLK_GRANTED;
 }
 

@@ -92,6 +92,8 @@ static int delete_node(struct zk_hub *h, struct zk_ticket *t, const char *dir,
 	dlki_zk_wait(h, &call, 1, deadline);
 	if (call && call->rc == ZOK)
 		dlki_zk_alone_left(h, t);
+	if (call && call->rc == ZNONODE)
+		t->missing = 1;
 	if (!call || call->rc != ZNONODE)
 		rc = dlki_zk_reason(call, "giving up our place", err);
 	dlki_zk_drop(&call, 1);
@@ -113,6 +115,7 @@ int dlki_zk_give_up(struct zk_hub *h, struct zk_ticket *t, dlk_time deadline,
 			return dlk_fail(err, DLOCK_EUNREACHABLE,
 					"the connection was lost");
 		if (t->life != h->link->life) {
+			t->missing |= t->node[0] != '\0';
 			t->node[0] = '\0';
 			t->asked = 0;
 		}
@@ -126,13 +129,18 @@ int dlki_zk_give_up(struct zk_hub *h, struct zk_ticket *t, dlk_time deadline,
 	return rc;
 }
 
+/* What is missing when its deletion is asked for the first time was not deleted
+ * by us. */
 int dlki_zk_release(struct dlk_ticket *base, dlk_time deadline,
 		    struct dlk_error *err)
 {
 	struct zk_ticket *t = (struct zk_ticket *)base;
 	struct zk_hub *h = ((struct zk_session *)base->session)->hub;
+	int granted = t->granted;
 	int rc = 0;
 
+	t->granted = 0;
+	t->missing = 0;
 	pthread_mutex_lock(&h->mu);
 	dlki_zk_unwatch_ahead(h, t);
 	dlki_zk_unwatch(h, t->own);
@@ -150,5 +158,7 @@ int dlki_zk_release(struct dlk_ticket *base, dlk_time deadline,
 	else if (h->link && h->link->life == t->life)
 		dlki_zk_debris_add(h, t);
 	dlki_zk_leave(h);
+	if (rc == 0 && granted && t->missing)
+		return dlk_fail(err, DLOCK_ELOST, "the claim did not stand");
 	return rc;
 }

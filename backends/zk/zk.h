@@ -43,6 +43,8 @@ struct zk_ticket {
 	int64_t czxid;
 	uint64_t life;           /* the hub's, when we asked for the node */
 	int asked;               /* a node may be there that we do not know */
+	int granted;             /* and no release was asked for since */
+	int missing;             /* our node was gone when we came for it */
 	struct zk_watcher *own;  /* for the loss of our node; or NULL */
 	struct zk_watcher *ahead; /* for the going of those in the way */
 	struct zk_watcher *sole; /* of these, the only one ahead; or NULL */

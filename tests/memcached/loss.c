@@ -87,6 +87,47 @@ EITHER_WAY(memcached_loss, restart_after_5_s)
 	scene_end(&s);
 }
 
+static dlock_hold *take_kind(dlock_client *c, int kind)
+{
+	dlock_lock *l = NULL;
+	dlock_hold *h = NULL;
+
+	CHECK_OK(kind == 0 ? dlock_mutex_new(&l, c, "x") :
+		 kind == 3 ? dlock_semaphore_new(&l, c, "x", 2) :
+			     dlock_rwlock_new(&l, c, "x"));
+	CHECK_OK(kind == 2 ? dlock_acquire_shared(l, 20000, &h) :
+			     dlock_acquire(l, 20000, &h));
+	dlock_free(l);
+	return h;
+}
+
+/* No renewal was due yet: the release is what finds it. */
+EITHER_WAY(memcached_loss, seen_by_the_release)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *c = direct(&s, "ttl=30s");
+	dlock_client *other = direct(&s, "ttl=30s");
+
+	for (int kind = 0; kind < 4; kind++) {
+		for (int taken = 0; taken < 2; taken++) {
+			dlock_hold *h = take_kind(c, kind), *next = NULL;
+
+			CHECK_INT(lab_memcached_do(s.server, NULL, 0,
+						   "flush_all"),
+				  ==, 0);
+			if (taken)
+				next = take_kind(other, kind);
+			CHECK_OK(dlock_check(h));
+			CHECK_RC(dlock_release(h), DLOCK_ELOST);
+			CHECK_TEXT(dlock_errmsg(), "no longer had it");
+			if (taken)
+				give(next);
+			give(take_kind(c, kind));
+		}
+	}
+	scene_end(&s);
+}
+
 struct taker {
 	dlock_lock *lock;
 	dlock_hold *hold;

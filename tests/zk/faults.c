@@ -294,7 +294,7 @@ Test(zk_faults, a_request_turned_away_renews_nothing)
 	zhandle_t *zh = bare(s->port);
 	dlock_client *c = client(s->port, "?ttl=6s");
 	dlock_hold *h = NULL;
-	int64_t until = now_ms() + PATIENCE;
+	int64_t until = now_ms() + 3 * PATIENCE;
 
 	while (!h && dlock_acquire(mutex(c, "lock"), FOREVER, &h) != 0)
 		CHECK_INT(now_ms(), <, until);

@@ -136,7 +136,7 @@ static void *wait_for_it(void *arg)
 	w->rc = dlock_acquire(w->lock, w->timeout_ms, &w->hold);
 	atomic_store(&w->over, 1);
 	if (w->rc == DLOCK_OK)
-		CHECK_OK(dlock_release(w->hold));
+		w->released = dlock_release(w->hold);
 	return NULL;
 }
 
@@ -149,6 +149,7 @@ void waiter_start(struct waiter *w, dlock_lock *lock, int64_t timeout_ms)
 int waiter_join(struct waiter *w)
 {
 	pthread_join(w->thread, NULL);
+	CHECK_OK(w->released);
 	return w->rc;
 }
 

@@ -49,9 +49,10 @@ struct waiter {
 	atomic_int over;
 	int rc;
 	dlock_hold *hold;
+	int released; /* what that was answered */
 };
 void waiter_start(struct waiter *w, dlock_lock *lock, int64_t timeout_ms);
-int waiter_join(struct waiter *w); /* its rc; what it got is released */
+int waiter_join(struct waiter *w); /* its rc; what it got was released */
 
 /* The bare handle. */
 zhandle_t *bare(int port);
