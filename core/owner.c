@@ -1,31 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/owner.h"
-#include "core/error.h"
+#include "core/random.h"
 
 #include <errno.h>
 #include <string.h>
-#include <sys/random.h>
 
 #define OWNER_BYTES 16
 
-/* More than 256 bytes at once may come short or be interrupted.  The pool
- * counts as filled only when all of it is. */
+/* The pool counts as filled only when all of it is. */
 static int refill(struct dlki_owners *o, struct dlk_error *err)
 {
-	size_t got = 0;
+	int rc = dlki_random(o->pool, sizeof(o->pool), err);
 
-	while (got < sizeof(o->pool)) {
-		ssize_t n = getrandom(o->pool + got, sizeof(o->pool) - got, 0);
-
-		if (n > 0)
-			got += (size_t)n;
-		else if (n == 0 || errno != EINTR)
-			return dlk_fail(err, DLOCK_ESYSTEM, "getrandom: %s",
-					n == 0 ? "no bytes" :
-						 dlki_errno_text(errno));
-	}
-	o->left = sizeof(o->pool);
-	return DLOCK_OK;
+	if (rc == 0)
+		o->left = sizeof(o->pool);
+	return rc;
 }
 
 /* What was handed out does not stay in the pool: an owner id is the right to

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "file.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
+
+#include "core/random.h"
 
 static const char *const schemes[] = { "file", NULL };
 
@@ -54,7 +54,6 @@ static int check_uri(const struct dlk_uri *uri, struct dlk_error *err)
 static int fill(struct file_session *s, struct dlk_error *err)
 {
 	const struct dlk_uri *uri = s->base.uri;
-	ssize_t got;
 	size_t n;
 
 	s->remote_ok = dlk_param_int(uri, "remote") != 0;
@@ -66,11 +65,8 @@ static int fill(struct file_session *s, struct dlk_error *err)
 		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
 	for (n = strlen(s->dir); n > 1 && s->dir[n - 1] == '/';)
 		s->dir[--n] = '\0';
-	do {
-		got = getrandom(&s->id, sizeof(s->id), 0);
-	} while (got < 0 && errno == EINTR);
-	if (got != sizeof(s->id))
-		return dlki_file_fail(err, errno, "get", "random numbers");
+	if (dlki_random(&s->id, sizeof(s->id), err) != 0)
+		return err->code;
 	s->id |= 1;
 	return dlki_file_dir_open(s, err);
 }

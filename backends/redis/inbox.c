@@ -7,13 +7,13 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
 #include "backends/redis/fault.h"
 #include "backends/redis/redis.h"
 #include "core/cond.h"
+#include "core/random.h"
 
 enum { QUIET_MS = 5000, PAUSE_MIN_MS = 50, PAUSE_MAX_MS = 2000 };
 
@@ -306,9 +306,8 @@ int dlki_redis_inbox_init(struct redis_session *s, struct dlk_error *err)
 	unsigned char id[16];
 	int n;
 
-	if (getrandom(id, sizeof(id), 0) != (ssize_t)sizeof(id))
-		return dlk_fail(err, DLOCK_ESYSTEM,
-				"the kernel gave no random numbers");
+	if (dlki_random(id, sizeof(id), err) != 0)
+		return err->code;
 	n = snprintf(s->inbox, sizeof(s->inbox),
 		     "%s:inbox:", dlk_param_text(s->base.uri, "prefix"));
 	for (size_t i = 0; i < sizeof(id); i++)

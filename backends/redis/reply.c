@@ -19,6 +19,14 @@ struct redis_block {
 	_Alignas(16) char bytes[];
 };
 
+/* More than we take: hiredis then says that it has no memory, as it does where
+ * that is so. */
+static void *refuse(struct redis_reader *r)
+{
+	r->refused = 1;
+	return NULL;
+}
+
 static void *build(struct redis_reader *r, size_t n)
 {
 	struct redis_block *b = r->now;
@@ -27,7 +35,7 @@ static void *build(struct redis_reader *r, size_t n)
 
 	n = (n + 15) & ~(size_t)15;
 	if (n > REDIS_REPLY_MAX - r->built)
-		return NULL;
+		return refuse(r);
 	if (!b || b->size - b->used < n) {
 		struct redis_block *fresh = malloc(sizeof(*fresh) + size + 16);
 
@@ -97,7 +105,8 @@ static void *on_string(const redisReadTask *task, char *text, size_t len)
 		type = REDIS_STRING;
 	else if (task->type == REDIS_REPLY_ERROR)
 		type = REDIS_ERROR;
-	copy = len < REDIS_REPLY_MAX ? build(task->privdata, len + 1) : NULL;
+	copy = len < REDIS_REPLY_MAX ? build(task->privdata, len + 1) :
+				       refuse(task->privdata);
 	n = copy ? node(task, type) : NULL;
 	if (!n)
 		return NULL;
@@ -116,7 +125,7 @@ static void *on_array(const redisReadTask *task, parts_t parts)
 	struct redis_reply *n;
 
 	if (many > REDIS_REPLY_MAX / sizeof(struct redis_reply *))
-		return NULL;
+		return refuse(task->privdata);
 	n = node(task, type);
 	if (!n || many == 0)
 		return n;
@@ -218,7 +227,10 @@ int dlki_redis_reader_next(struct redis_reader *r,
 
 	if (r->whole)
 		forget(r);
-	if (redisReaderGetReply(r->hiredis, &reply) != REDIS_OK)
+	if (redisReaderGetReply(r->hiredis, &reply) != REDIS_OK &&
+	    r->hiredis->err == REDIS_ERR_OOM && !r->refused)
+		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+	if (r->hiredis->err != 0)
 		return dlk_fail(err, DLOCK_EPROTO,
 				"this is no Redis server (%.60s)",
 				r->hiredis->errstr);

@@ -40,6 +40,7 @@ struct redis_reader {
 	struct redis_block *first, *now;
 	size_t built; /* bytes of this reply, in blocks */
 	size_t fed;   /* bytes that came since the last whole reply */
+	int refused;  /* what came is too large */
 	int whole;    /* one was given out: its memory may be used again */
 };
 
@@ -51,7 +52,7 @@ int dlki_redis_reader_feed(struct redis_reader *r, const char *bytes, size_t n,
 			   struct dlk_error *err);
 
 /* The next reply, valid until the next call; 1: there is one, 0: more bytes are
- * needed, EPROTO: nonsense came. */
+ * needed, EPROTO: nonsense came, ENOMEM: the reader is of no more use. */
 int dlki_redis_reader_next(struct redis_reader *r,
 			   const struct redis_reply **out,
 			   struct dlk_error *err);

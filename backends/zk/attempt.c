@@ -176,10 +176,9 @@ static int watch(struct attempt *a, const char *node)
 	struct zk_watcher *w;
 
 	dlki_zk_path(path, a->dir, node);
-	w = dlki_zk_watch(a->h, a->t->base.id, path);
+	w = dlki_zk_watch(a->h, a->t->base.id, path, a->err);
 	if (!w)
-		return dlk_fail(a->err, DLOCK_EUNREACHABLE,
-				"the watch could not be set");
+		return a->err->code;
 	w->more = a->t->ahead;
 	a->t->ahead = w;
 	return 0;

@@ -158,6 +158,13 @@ static void on_created(int rc, const char *path, const struct Stat *stat,
 	complete(rc, data);
 }
 
+/* An answer came that there is no memory for. */
+static int no_memory(struct zk_call *call)
+{
+	call->nomem = 1;
+	return ZSYSTEMERROR;
+}
+
 static void on_children(int rc, const struct String_vector *names,
 			const void *data)
 {
@@ -173,7 +180,7 @@ static void on_children(int rc, const struct String_vector *names,
 			call->n++;
 		}
 		if (call->n != (size_t)names->count)
-			rc = ZSYSTEMERROR;
+			rc = no_memory(call);
 	}
 	complete(rc, data);
 }
@@ -185,8 +192,11 @@ static void on_data(int rc, const char *value, int len, const struct Stat *stat,
 
 	if (rc == ZOK && stat)
 		call->stat = *stat;
-	if (rc == ZOK && value && len > 0)
+	if (rc == ZOK && value && len > 0) {
 		call->data = strndup(value, (size_t)len);
+		if (!call->data)
+			rc = no_memory(call);
+	}
 	complete(rc, data);
 }
 
@@ -266,11 +276,11 @@ int dlki_zk_watch_path(struct zk_hub *h, const char *path,
 	int rc;
 
 	if (!call)
-		return -1;
+		return DLOCK_ENOMEM;
 	call->then = then;
 	SEND(call, zoo_awget(call->link->zh, path, dlki_zk_on_watch, h, on_data,
 			     call));
-	rc = call->done ? -1 : 0;
+	rc = call->done ? DLOCK_EUNREACHABLE : 0;
 	unref(call);
 	return rc;
 }
@@ -319,6 +329,8 @@ void dlki_zk_drop(struct zk_call *const calls[], size_t n)
 int dlki_zk_reason_of(const struct zk_call *call, const char *what,
 		      struct dlk_error *err)
 {
+	if (call->nomem)
+		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
 	switch (call->rc) {
 	case ZOK:
 		return 0;

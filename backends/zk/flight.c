@@ -29,13 +29,25 @@ void dlki_zk_flights_free(struct zk_hub *h)
 	}
 }
 
+/* Without memory for a flight: nobody signals, so that it is looked often. */
+static void look_often(struct zk_hub *h, struct zk_call *const calls[],
+		       size_t n, dlk_time deadline)
+{
+	for (size_t i = 0; i < n; i++) {
+		while (calls[i] && !calls[i]->done && dlk_now() < deadline)
+			dlki_zk_sleep(&h->changed, h, dlk_now() + ZK_MS);
+	}
+}
+
 void dlki_zk_wait(struct zk_hub *h, struct zk_call *const calls[], size_t n,
 		  dlk_time deadline)
 {
 	struct zk_flight *flight = take_flight(h);
 
-	if (!flight)
-		return; /* as if no answer came */
+	if (!flight) {
+		look_often(h, calls, n, deadline);
+		return;
+	}
 	flight->left = 0;
 	for (size_t i = 0; i < n; i++) {
 		if (calls[i] && !calls[i]->done) {

@@ -260,9 +260,7 @@ int dlki_zk_hub_open(struct zk_hub **out, struct dlk_session *s,
 		if (rc == 0)
 			h->refs++;
 		else
-			rc = dlk_fail(err, DLOCK_EEXHAUSTED,
-				      "starting a thread: %s",
-				      dlki_errno_text(rc));
+			rc = dlki_system(err, rc, "starting a thread");
 	}
 	if (rc != 0) {
 		unref(h);

@@ -147,13 +147,17 @@ static zhandle_t *init(struct zk_link *l)
 struct zk_link *dlki_zk_link_open(struct zk_hub *h, struct dlk_error *err)
 {
 	struct zk_link *l = calloc(1, sizeof(*l));
-	int rc = threads_to_be_had();
+	int rc;
 
-	if (!l || rc != 0) {
+	if (!l) {
+		dlki_nomem(err);
+		return NULL;
+	}
+	rc = threads_to_be_had();
+	if (rc != 0) {
 		free(l);
-		dlk_fail(err, l ? DLOCK_EEXHAUSTED : DLOCK_ENOMEM,
-			 rc != 0 ? "no more threads for the ZooKeeper client" :
-				   "out of memory");
+		dlki_system(err, rc,
+			    "starting threads for the ZooKeeper client");
 		return NULL;
 	}
 	l->hub = h;

@@ -198,35 +198,41 @@ static void answered(struct zk_hub *h, struct zk_call *call)
 static int join(struct zk_hub *h, struct zk_watcher *w)
 {
 	struct zk_watch *watch = new_watch(w->path), **at;
+	int rc = 0;
 
 	if (!watch)
-		return -1;
+		return DLOCK_ENOMEM;
 	at = tsearch(watch, &h->watches, by_path);
 	if (!at || *at != watch)
 		free(watch);
 	if (!at)
-		return -1;
+		return DLOCK_ENOMEM;
 	w->watch = *at;
 	link_to(w, &w->watch->first);
-	if (*at == watch && dlki_zk_watch_path(h, watch->path, answered) != 0) {
+	if (*at == watch)
+		rc = dlki_zk_watch_path(h, watch->path, answered);
+	if (rc != 0) {
 		unlink_from(w);
 		w->watch = NULL;
 		forget_watch(h, watch);
-		return -1;
 	}
-	return 0;
+	return rc;
 }
 
 struct zk_watcher *dlki_zk_watch(struct zk_hub *h, uint64_t id,
-				 const char *path)
+				 const char *path, struct dlk_error *err)
 {
 	struct zk_watcher *w = new_watcher(h, id, path);
+	int rc = w ? join(h, w) : DLOCK_ENOMEM;
 
-	if (w && join(h, w) != 0) {
+	if (rc == 0)
+		return w;
+	if (w)
 		free_watcher(w);
-		w = NULL;
-	}
-	return w;
+	dlk_fail(err, rc,
+		 rc == DLOCK_ENOMEM ? "out of memory" :
+				      "the watch could not be set");
+	return NULL;
 }
 
 struct zk_watcher *dlki_zk_guard(struct zk_hub *h, uint64_t id,

@@ -173,6 +173,7 @@ struct zk_call {
 	int done;
 	int rc;                 /* the client library's; as long as !done,
 				 * ZOPERATIONTIMEOUT */
+	int nomem;              /* for what it answered */
 	int write;
 	dlk_time sent;
 	struct Stat stat;
@@ -197,7 +198,8 @@ struct zk_call *dlki_zk_sync(struct zk_hub *h, const char *path);
 struct zk_call *dlki_zk_proof(struct zk_hub *h);
 /* What the answer to it says: 0, the session stands. */
 int dlki_zk_proven(const struct zk_call *proof, struct dlk_error *err);
-/* Get, and leave a watch if there is such a node; `then` as in the struct. */
+/* Get, and leave a watch if there is such a node; `then` as in the struct.  0,
+ * ENOMEM, EUNREACHABLE. */
 int dlki_zk_watch_path(struct zk_hub *h, const char *path,
 		       void (*then)(struct zk_hub *h, struct zk_call *call));
 void dlki_zk_unwatch_path(struct zk_hub *h, const char *path);
@@ -256,11 +258,11 @@ struct zk_watcher {
 	char path[];
 };
 
-/* Wake ticket `id` when the node at `path` goes.  NULL: out of memory. */
+/* Wake ticket `id` when the node at `path` goes. */
 struct zk_watcher *dlki_zk_watch(struct zk_hub *h, uint64_t id,
-				 const char *path);
+				 const char *path, struct dlk_error *err);
 /* Declare ticket `id` lost when its node goes.  Looked for a little later, by
- * the hub's thread: most holds are given up before. */
+ * the hub's thread: most holds are given up before.  NULL: out of memory. */
 struct zk_watcher *dlki_zk_guard(struct zk_hub *h, uint64_t id,
 				 const char *path);
 /* NULL is a no-op. */

@@ -3,8 +3,8 @@
  * conform-on STORE PROGRAM [ARG...] - run the conformance suite against a
  * private server: memcached-text, memcached-meta or zk.
  *
- * PROGRAM is `conform` or `conform-plain`; it is given the server's URI in
- * DLOCK_TEST_URIS.  Its exit code is ours.
+ * PROGRAM is `conform`, `conform-plain` or `torture`; it is given the server's
+ * URI in DLOCK_TEST_URIS.  Its exit code is ours.
  */
 #include <stdio.h>
 #include <stdlib.h>

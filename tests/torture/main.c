@@ -138,17 +138,17 @@ static void torture_store(const char *uri)
 	torture_syscalls(uri);
 }
 
-int main(void)
+/* The stores that need no server. */
+static void torture_ours(void)
 {
 	char uri[] = "file:///tmp/dlock-torture-XXXXXX";
 	char *dir = uri + strlen("file://");
 	char command[100];
 
-	at_rest = entries("/proc/self/task");
 	torture_marker();
 	if (fake_register() != 0 || !mkdtemp(dir)) {
-		fprintf(stderr, "torture: %s\n", dlock_errmsg());
-		return 1;
+		failed("%s", dlock_errmsg());
+		return;
 	}
 	torture_store("mem:?label=torture");
 	torture_store("fake:?ttl=5s&label=torture");
@@ -159,6 +159,22 @@ int main(void)
 	snprintf(command, sizeof(command), "rm -rf '%s'", dir);
 	if (system(command) != 0)
 		fprintf(stderr, "torture: %s is left\n", dir);
+}
+
+int main(int argc, char *argv[])
+{
+	const char *uri = getenv("DLOCK_TEST_URIS");
+	int server = argc == 2 && strcmp(argv[1], "server") == 0;
+
+	if (argc != 1 + server || (server && !uri)) {
+		fprintf(stderr, "usage: torture [server]\n");
+		return 2;
+	}
+	at_rest = entries("/proc/self/task");
+	if (server)
+		torture_store(uri);
+	else
+		torture_ours();
 	printf("%d passed, %d failed, %d skipped\n", n_passed, n_failed,
 	       n_skipped);
 	return n_failed != 0;

@@ -16,6 +16,10 @@ void torture_memory(const char *uri)
 
 		if (strncmp(uri, s->scheme ? s->scheme : "", len) != 0)
 			continue;
+		/* The core's, tried on the others; here each look at the line
+		 * is another 70 allocations. */
+		if (strncmp(uri, "zk:", 3) == 0 && strcmp(s->name, "many") == 0)
+			continue;
 		torture(s, uri, SEAM_MEMORY, ENOMEM, codes, "memory");
 	}
 }

@@ -86,6 +86,14 @@ WRAP(void *, realloc, void *old, size_t size)
 		     counted(__real_realloc(old, size));
 }
 
+WRAP(void *, reallocarray, void *old, size_t n, size_t size)
+{
+	if (fails(SEAM_MEMORY))
+		return NULL;
+	return old ? __real_reallocarray(old, n, size) :
+		     counted(__real_reallocarray(old, n, size));
+}
+
 WRAP(char *, strdup, const char *text)
 {
 	return fails(SEAM_MEMORY) ? NULL : counted(__real_strdup(text));

@@ -4,6 +4,10 @@
  * one more system call, gone well before one fails.
  *
  * The linker sends the library's calls through seam.c: see --wrap in ld(1).
+ * Those of the servers' client libraries stay as they are.
+ *
+ * torture         on the stores that need no server
+ * torture server  on that of $DLOCK_TEST_URIS
  */
 #ifndef DLOCK_TESTS_TORTURE_H
 #define DLOCK_TESTS_TORTURE_H
