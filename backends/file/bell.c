@@ -40,6 +40,7 @@ static unsigned int collect(struct file_name *n, unsigned int round,
 		if (t->round == round)
 			continue;
 		t->round = round;
+		t->soons = 0;
 		id[count++] = t->base.id;
 	}
 	return count;

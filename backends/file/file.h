@@ -146,6 +146,7 @@ struct file_ticket {
 	int ring, wake;           /* to do when name->mu is unlocked */
 	const char *damaged;      /* to say then: where tokens go on from */
 	unsigned int looks;       /* failed ones since a ring */
+	unsigned int soons;       /* since then, that ended in FILE_SOON */
 	unsigned int round;       /* in which it was woken last */
 	uint64_t seen;            /* the state's seq at the last failed look */
 	dlk_time idle_gate;       /* since when the gate was kept for nobody */

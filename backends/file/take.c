@@ -12,6 +12,7 @@
 #define SAFETY_NS (1000 * MS) /* a look for the case that a ring is lost */
 #define POLL_NS (50 * MS)     /* without inotify */
 #define SOON_NS MS            /* somebody is between two system calls */
+#define RARE 7                /* times that the pause between looks doubles */
 #define REPLACED_TRIES 5
 
 /* A byte and a record that say that we wait, for inspect() only. */
@@ -103,7 +104,7 @@ static dlk_time when(struct file_ticket *t, enum file_look look, int deaf)
 	int fd = t->stake == FILE_NONE && n->n_fds ? n->fds[0] : t->fd;
 
 	if (look == FILE_SOON)
-		return now + SOON_NS;
+		return now + (SOON_NS << (t->soons < RARE ? t->soons++ : RARE));
 	if (deaf || t->idle_gate)
 		return now + POLL_NS;
 	if (t->stake == FILE_NONE && !n->n_fds)
