@@ -171,9 +171,11 @@ int main(int argc, char *argv[])
 		return 2;
 	}
 	at_rest = entries("/proc/self/task");
-	if (server)
+	if (server) {
 		torture_store(uri);
-	else
+		if (strncmp(uri, "zk:", 3) != 0)
+			torture_sockets(uri);
+	} else
 		torture_ours();
 	printf("%d passed, %d failed, %d skipped\n", n_passed, n_failed,
 	       n_skipped);

@@ -12,6 +12,7 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/socket.h>
 #include <sys/timerfd.h>
 
 static atomic_int armed; /* an enum seam */
@@ -163,6 +164,34 @@ WRAP(int, epoll_ctl, int epfd, int op, int fd, struct epoll_event *event)
 {
 	return fails(SEAM_EPOLL_CTL) ? -1 :
 				       __real_epoll_ctl(epfd, op, fd, event);
+}
+
+WRAP(int, socket, int family, int type, int protocol)
+{
+	return fails(SEAM_SOCKET) ? -1 : __real_socket(family, type, protocol);
+}
+
+WRAP(int, connect, int fd, const struct sockaddr *to, socklen_t len)
+{
+	return fails(SEAM_CONNECT) ? -1 : __real_connect(fd, to, len);
+}
+
+WRAP(int, setsockopt, int fd, int level, int name, const void *value,
+     socklen_t len)
+{
+	return fails(SEAM_SETSOCKOPT) ?
+		       -1 :
+		       __real_setsockopt(fd, level, name, value, len);
+}
+
+WRAP(ssize_t, send, int fd, const void *data, size_t len, int flags)
+{
+	return fails(SEAM_SEND) ? -1 : __real_send(fd, data, len, flags);
+}
+
+WRAP(ssize_t, recv, int fd, void *data, size_t size, int flags)
+{
+	return fails(SEAM_RECV) ? -1 : __real_recv(fd, data, size, flags);
 }
 
 WRAP(int, pthread_create, pthread_t *out, const pthread_attr_t *attr,

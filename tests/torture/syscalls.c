@@ -38,6 +38,27 @@ static const struct {
 	  (const int[]){ DLOCK_EDENIED, 0 }, "acquire" },
 };
 
+static const int unreachable[] = { DLOCK_EUNREACHABLE, DLOCK_ENOMEM, 0 };
+
+static const char *const sockets_in[] = { "open",   "acquire", "contended",
+					  "rwlock", "multi",   "questions" };
+static const struct {
+	const char *name;
+	enum seam seam;
+	int errnum;
+	const int *codes;
+} on_sockets[] = {
+	{ "socket EMFILE", SEAM_SOCKET, EMFILE, exhausted },
+	{ "socket EACCES", SEAM_SOCKET, EACCES, unreachable },
+	{ "connect ENETUNREACH", SEAM_CONNECT, ENETUNREACH, unreachable },
+	{ "connect EADDRNOTAVAIL", SEAM_CONNECT, EADDRNOTAVAIL, unreachable },
+	{ "setsockopt ENOMEM", SEAM_SETSOCKOPT, ENOMEM, unreachable },
+	{ "send ENOBUFS", SEAM_SEND, ENOBUFS, unreachable },
+	{ "send EPIPE", SEAM_SEND, EPIPE, unreachable },
+	{ "recv ENOMEM", SEAM_RECV, ENOMEM, unreachable },
+	{ "recv ECONNRESET", SEAM_RECV, ECONNRESET, unreachable },
+};
+
 static const struct scene *scene(const char *name)
 {
 	const struct scene *s = scenes;
@@ -52,6 +73,16 @@ void torture_syscalls(const char *uri)
 	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
 		torture(scene(faults[i].scene), uri, faults[i].seam,
 			faults[i].errnum, faults[i].codes, faults[i].name);
+}
+
+void torture_sockets(const char *uri)
+{
+	for (size_t i = 0; i < sizeof(on_sockets) / sizeof(on_sockets[0]); i++)
+		for (size_t k = 0;
+		     k < sizeof(sockets_in) / sizeof(sockets_in[0]); k++)
+			torture(scene(sockets_in[k]), uri, on_sockets[i].seam,
+				on_sockets[i].errnum, on_sockets[i].codes,
+				on_sockets[i].name);
 }
 
 /* In a process that has no mark yet: 0, or what went wrong. */

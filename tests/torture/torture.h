@@ -26,6 +26,11 @@ enum seam {
 	SEAM_EPOLL_CREATE,
 	SEAM_EPOLL_CTL,
 	SEAM_THREAD,
+	SEAM_SOCKET,
+	SEAM_CONNECT,
+	SEAM_SETSOCKOPT,
+	SEAM_SEND,
+	SEAM_RECV,
 	SEAM_MMAP,
 	SEAM_MADVISE
 };
@@ -82,6 +87,7 @@ int torture(const struct scene *scene, const char *uri, enum seam seam,
 void torture_memory(const char *uri);   /* oom.c */
 void torture_register(void);            /* oom.c */
 void torture_syscalls(const char *uri); /* syscalls.c */
+void torture_sockets(const char *uri);  /* syscalls.c; of a server */
 void torture_marker(void);              /* syscalls.c; in a fresh process */
 
 #endif
