@@ -12,9 +12,7 @@ void torture_memory(const char *uri)
 	static const int codes[] = { DLOCK_ENOMEM, 0 };
 
 	for (const struct scene *s = scenes; s->name; s++) {
-		size_t len = s->scheme ? strlen(s->scheme) : 0;
-
-		if (strncmp(uri, s->scheme ? s->scheme : "", len) != 0)
+		if (!scene_is_for(s, uri))
 			continue;
 		/* The core's, tried on the others; here each look at the line
 		 * is another 70 allocations. */

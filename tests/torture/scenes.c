@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "fake.h"
 
@@ -309,6 +310,34 @@ static void play_break(struct play *p)
 	dlock_close(c);
 }
 
+/* One renewal that fails is made good by the next. */
+static void play_renewed(struct play *p)
+{
+	const struct timespec ms = { 0, 1000000 };
+	struct dlock_stats st = { .size = sizeof(st) };
+	struct play own = *p;
+	dlock_lock *l = NULL;
+	dlock_hold *h = NULL;
+	dlock_client *c;
+	char uri[256];
+
+	snprintf(uri, sizeof(uri), "%s&ttl=400ms", p->uri);
+	own.uri = uri;
+	c = open_it(&own);
+	if (c && MAY(&own, dlock_mutex_new(&l, c, "m"), DLOCK_OK) &&
+	    MAY(&own, dlock_acquire(l, 2000, &h), DLOCK_OK)) {
+		while (st.renewed == 0 && dlock_check(h) == DLOCK_OK &&
+		       dlock_get_stats(c, &st) == DLOCK_OK)
+			nanosleep(&ms, NULL);
+		MUST(&own, dlock_check(h) == DLOCK_OK);
+	}
+	release(&own, h);
+	dlock_free(l);
+	dlock_close(c);
+	own.uri = p->uri;
+	*p = own;
+}
+
 /* Nobody hears of the release: what is left is the core's to clean up. */
 static void play_remnant(struct play *p)
 {
@@ -356,4 +385,10 @@ const struct scene scenes[] = { { "open", play_open, NULL },
 				{ "break", play_break, NULL },
 				{ "remnant", play_remnant, "fake" },
 				{ "leave_it", play_leave_it, NULL },
+				{ "renewed", play_renewed, "redis" },
 				{ 0 } };
+
+int scene_is_for(const struct scene *s, const char *uri)
+{
+	return !s->scheme || strncmp(uri, s->scheme, strlen(s->scheme)) == 0;
+}

@@ -41,7 +41,8 @@ static const struct {
 static const int unreachable[] = { DLOCK_EUNREACHABLE, DLOCK_ENOMEM, 0 };
 
 static const char *const sockets_in[] = { "open",   "acquire", "contended",
-					  "rwlock", "multi",   "questions" };
+					  "rwlock", "multi",   "questions",
+					  "renewed" };
 static const struct {
 	const char *name;
 	enum seam seam;
@@ -77,12 +78,18 @@ void torture_syscalls(const char *uri)
 
 void torture_sockets(const char *uri)
 {
-	for (size_t i = 0; i < sizeof(on_sockets) / sizeof(on_sockets[0]); i++)
-		for (size_t k = 0;
-		     k < sizeof(sockets_in) / sizeof(sockets_in[0]); k++)
-			torture(scene(sockets_in[k]), uri, on_sockets[i].seam,
-				on_sockets[i].errnum, on_sockets[i].codes,
-				on_sockets[i].name);
+	const size_t n = sizeof(on_sockets) / sizeof(on_sockets[0]);
+	const size_t in = sizeof(sockets_in) / sizeof(sockets_in[0]);
+
+	for (size_t i = 0; i < n * in; i++) {
+		const struct scene *s = scene(sockets_in[i % in]);
+
+		if (scene_is_for(s, uri))
+			torture(s, uri, on_sockets[i / in].seam,
+				on_sockets[i / in].errnum,
+				on_sockets[i / in].codes,
+				on_sockets[i / in].name);
+	}
 }
 
 /* In a process that has no mark yet: 0, or what went wrong. */

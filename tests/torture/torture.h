@@ -66,6 +66,8 @@ struct scene {
 
 extern const struct scene scenes[]; /* ends in {0} */
 
+int scene_is_for(const struct scene *s, const char *uri);
+
 /* ---- Results: main.c ----------------------------------------------------- */
 
 struct leaks {
