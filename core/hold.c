@@ -45,8 +45,9 @@ static void downgrade(struct dlki_claim *claim, dlk_time deadline)
 	dlki_claim_yield(claim);
 }
 
-/* Tell the store; what it does not confirm is the keeper's. */
-static int tell(struct dlki_claim *claim, dlk_time deadline,
+/* Tell the store; what it does not confirm is the keeper's.  What it has no
+ * more is no loss if the lease, which ended at `end`, is over by now. */
+static int tell(struct dlki_claim *claim, dlk_time end, dlk_time deadline,
 		struct dlk_error *err)
 {
 	struct dlock_client *c = claim->client;
@@ -66,7 +67,7 @@ static int tell(struct dlki_claim *claim, dlk_time deadline,
 	else
 		dlki_claim_gone(claim);
 	dlki_claim_yield(claim);
-	if (rc == 0)
+	if (rc == 0 || (rc == DLOCK_ELOST && dlk_now() >= end))
 		return 0;
 	if (rc == DLOCK_ELOST) {
 		snprintf(claim->why, sizeof(claim->why), "%s",
@@ -93,6 +94,7 @@ static int finish(struct dlki_claim *claim, dlk_time deadline,
 		  struct dlk_error *err)
 {
 	struct dlock_client *c = claim->client;
+	dlk_time end;
 	int rc = 0;
 
 	*claim->held_link = claim->held_next;
@@ -103,13 +105,13 @@ static int finish(struct dlki_claim *claim, dlk_time deadline,
 		claim->state = DLKI_OVER;
 	} else {
 		claim->state = DLKI_OVER;
-		atomic_store(&claim->valid_until, DLKI_EXPIRED);
+		end = atomic_exchange(&claim->valid_until, DLKI_EXPIRED);
 		dlki_lease_remove(claim);
 		c->stats.holds--;
 		if (c->closing)
 			dlki_claim_clean_later(claim, 0);
 		else
-			rc = tell(claim, deadline, err);
+			rc = tell(claim, end, deadline, err);
 		if (rc == DLOCK_ELOST)
 			c->stats.lost++;
 		else

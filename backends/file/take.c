@@ -102,9 +102,12 @@ static dlk_time when(struct file_ticket *t, enum file_look look, int deaf)
 	struct file_name *n = t->name;
 	dlk_time now = dlk_now();
 	int fd = t->stake == FILE_NONE && n->n_fds ? n->fds[0] : t->fd;
+	dlk_time pause = SOON_NS << t->soons;
 
-	if (look == FILE_SOON)
-		return now + (SOON_NS << (t->soons < RARE ? t->soons++ : RARE));
+	if (look == FILE_SOON) {
+		t->soons += t->soons < RARE;
+		return now + (deaf && pause > POLL_NS ? POLL_NS : pause);
+	}
 	if (deaf || t->idle_gate)
 		return now + POLL_NS;
 	if (t->stake == FILE_NONE && !n->n_fds)
@@ -188,7 +191,7 @@ static enum file_look try_name(struct file_ticket *t, struct dlk_error *err)
 	pthread_mutex_lock(&n->mu);
 	if (!n->stale)
 		l = dlki_file_look(t, err);
-	if (l == FILE_BUSY)
+	if (l == FILE_BUSY || l == FILE_SOON)
 		l = look_after_knock(t, &deaf, err);
 	/* Who holds a file that is gone is no reason to wait. */
 	if ((l == FILE_BUSY || l == FILE_SOON) && dlki_file_name_stands(n) == 0)

@@ -126,7 +126,7 @@ static int give(struct memc_conn *c, void *arg, dlk_time deadline,
 	return rc;
 }
 
-/* What is missing at the first try, nobody but others can have removed. */
+/* What is missing at the first try was not removed by us. */
 int dlki_memc_release(struct dlk_ticket *base, dlk_time deadline,
 		      struct dlk_error *err)
 {

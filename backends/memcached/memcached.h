@@ -60,7 +60,7 @@ struct memc_ticket {
 	uint64_t connection;   /* the serial of the one that it came from */
 	int asked;
 	int unclear;           /* more may be ours: a reply was lost */
-	int granted;           /* ... and no release was asked for since */
+	int granted;           /* and no release was asked for since */
 };
 
 /* A connection; used by one thread at a time. */

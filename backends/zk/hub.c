@@ -131,12 +131,13 @@ static void *run(void *arg)
 	while (!h->stop) {
 		dlk_time next;
 
-		if (dlki_zk_news_tell(h))
-			continue;
+		/* A new session before its news: the sink may take long. */
 		if (!h->link || h->link->state == ZK_EXPIRED) {
 			new_session(h);
 			continue;
 		}
+		if (dlki_zk_news_tell(h))
+			continue;
 		next = work(h);
 		if (h->stop)
 			break;

@@ -74,7 +74,9 @@ static void on_session(zhandle_t *zh, int type, int state, const char *path,
 	if (state == ZOO_CONNECTED_STATE)
 		close_on_exec(zh);
 	pthread_mutex_lock(&h->mu);
-	if (state == ZOO_CONNECTED_STATE) {
+	if (l->state == ZK_EXPIRED) {
+		/* Given up, its holds were reported lost: it stays so. */
+	} else if (state == ZOO_CONNECTED_STATE) {
 		connected(l, zh);
 	} else if (state == ZOO_EXPIRED_SESSION_STATE) {
 		dlki_zk_link_over(l, ZK_EXPIRED, "the session expired");

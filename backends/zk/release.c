@@ -115,7 +115,6 @@ int dlki_zk_give_up(struct zk_hub *h, struct zk_ticket *t, dlk_time deadline,
 			return dlk_fail(err, DLOCK_EUNREACHABLE,
 					"the connection was lost");
 		if (t->life != h->link->life) {
-			t->missing |= t->node[0] != '\0';
 			t->node[0] = '\0';
 			t->asked = 0;
 		}

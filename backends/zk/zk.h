@@ -132,13 +132,14 @@ void dlki_zk_link_close(struct zk_link *l);
 /* With the hub locked: no hold of this session stands any more. */
 void dlki_zk_link_over(struct zk_link *l, enum zk_state state, const char *why);
 
-/* With the hub locked: have a line logged by the hub's thread, since the sink
- * may wait for who is about to enter.  A burst is cut short. */
+/* With the hub locked: have a line logged by the hub's thread, in case the sink
+ * waits for who is about to enter.  A burst is cut short. */
 void dlki_zk_news(struct zk_hub *h, int level, const char *fmt, ...)
 	DLOCK_PRINTF(3, 4);
 /* With the hub locked, which is given up meanwhile.  0: there was nothing. */
 int dlki_zk_news_tell(struct zk_hub *h);
-/* With the hub locked: the core's session is not used from here on. */
+/* With the hub locked: the core's session is not used from here on.  Waits,
+ * however long, for a line that is being told. */
 void dlki_zk_news_end(struct zk_hub *h);
 
 /* Sleep until `until`, with the hub locked.  0: it has come. */

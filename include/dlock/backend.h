@@ -271,8 +271,8 @@ DLOCK_API int dlk_fail(struct dlk_error *err, int code, const char *fmt, ...)
 	DLOCK_PRINTF(3, 4);
 
 /* level as in dlock_log_fn; the text must hold no secret.  The sink is the
- * user's and may wait for a thread that is about to call you: where a lock is
- * held that such a call takes, put it off. */
+ * user's and may, against the rule, wait for a thread that is about to call
+ * you: where a lock is held that such a call takes, put it off. */
 DLOCK_API void dlk_log(struct dlk_session *s, int level, const char *fmt, ...)
 	DLOCK_PRINTF(3, 4);
 

@@ -96,6 +96,24 @@ Test(release, does_not_wait_longer_than_the_close_time_for_a_renewal)
 	close_store(c);
 }
 
+/* It stood when its release was asked for, which then took longer than the
+ * lease: that the store has it no more is no loss. */
+Test(release, that_outlasts_the_lease_is_no_loss)
+{
+	dlock_client *c = open_store("fake:?ttl=300ms&close=5s", NULL);
+	dlock_lock *l = mutex(c, "a");
+	dlock_hold *h = take(l);
+
+	fake_script(fake, FAKE_RELEASE,
+		    (struct fake_step){ .fault = FAKE_CODE,
+					.code = DLOCK_ELOST,
+					.delay_ms = 400 });
+	OK(dlock_release(h));
+	cr_assert_eq(stats(c).lost, 0);
+	dlock_free(l);
+	close_store(c);
+}
+
 /* The store has proof that the lock was lost before. */
 Test(release, of_what_the_store_no_longer_had_says_so)
 {

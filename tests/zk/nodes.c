@@ -184,7 +184,7 @@ Test(zk_nodes, a_directory_may_vanish)
 		CHECK_RC(dlock_release(h), DLOCK_ELOST);
 		CHECK_INT(pthread_join(w.thread, NULL), ==, 0);
 		CHECK_OK(w.rc);
-		/* Its node may have been dropped after it was granted. */
+		/* Its node was dropped, too, perhaps behind the grant. */
 		if (w.released != DLOCK_ELOST)
 			CHECK_OK(w.released);
 	}
