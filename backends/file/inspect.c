@@ -74,7 +74,8 @@ static int locked(const struct report *r, off_t at, off_t len)
 static void report_shares(struct report *r, uint32_t limit)
 {
 	struct file_seat seat;
-	uint32_t i, seats = FILE_SEATS;
+	uint32_t i, from, seats = FILE_SEATS;
+	int rest;
 
 	if (limit && limit < seats)
 		seats = limit;
@@ -83,8 +84,13 @@ static void report_shares(struct report *r, uint32_t limit)
 		    locked(r, FILE_SEAT0 + i, 1))
 			holder(r, &seat);
 	}
-	if (r->n_holders || !locked(r, limit ? FILE_SEAT0 : FILE_MAIN,
-				    limit ? FILE_SEAT_BYTES : 1))
+	from = r->n_holders ? seats : 0;
+	if (limit)
+		rest = from < limit &&
+		       locked(r, FILE_SEAT0 + from, limit - from);
+	else
+		rest = !r->n_holders && locked(r, FILE_MAIN, 1);
+	if (!rest)
 		return;
 	/* Somebody without a record: say at least that there is one. */
 	memset(&seat, 0, sizeof(seat));

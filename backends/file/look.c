@@ -66,37 +66,53 @@ static int seal(int fd)
 	return 0;
 }
 
+static int try_seat(struct file_ticket *t, int fd, uint32_t seat)
+{
+	int rc = dlki_file_lock(fd, F_WRLCK, FILE_SEAT0 + seat);
+
+	if (rc)
+		t->seat = t->name->seat = seat;
+	return rc;
+}
+
+/* One of the first `seats`, tried in a row from a random one. */
+static int try_run(struct file_ticket *t, int fd, uint32_t seats,
+		   uint32_t tries)
+{
+	uint32_t seat = (uint32_t)dlk_now() * 2654435761u % seats;
+	int rc = 0;
+
+	for (; tries && !rc; tries--) {
+		rc = try_seat(t, fd, seat);
+		seat = seat + 1 < seats ? seat + 1 : 0;
+	}
+	return rc;
+}
+
 /*
  * A seat that is free, from the one that is most likely to be.  Every seat is
  * tried if there are up to SEAT_TRIES.  Of more, a run from a random one: with
- * few free ones that may miss them, and the next look tries another run.
+ * few free ones that may miss them, and the next look tries another run.  Those
+ * whose holders can be told come first.
  */
 static int find_seat(struct file_ticket *t, int fd, uint32_t seats,
 		     uint32_t tries)
 {
 	struct file_name *n = t->name;
-	uint32_t i;
-	uint32_t seat = n->seat, hint;
-	int rc;
+	uint32_t hint;
+	int rc = 0;
 
-	if (tries > seats)
-		tries = seats;
-	for (i = 0; i <= tries + 1; i++) {
-		if (seat < seats) {
-			rc = dlki_file_lock(fd, F_WRLCK, FILE_SEAT0 + seat);
-			if (rc) {
-				t->seat = n->seat = seat;
-				return rc;
-			}
-		}
-		if (i == 0 && dlki_file_hint(fd, &hint) == 0)
-			seat = hint;
-		else if (i <= 1)
-			seat = (uint32_t)dlk_now() * 2654435761u % seats;
-		else
-			seat = seat + 1 < seats ? seat + 1 : 0;
-	}
-	return 0;
+	if (n->seat < seats)
+		rc = try_seat(t, fd, n->seat);
+	if (!rc && dlki_file_hint(fd, &hint) == 0 && hint < seats)
+		rc = try_seat(t, fd, hint);
+	if (!rc && seats > FILE_SEATS)
+		rc = try_run(t, fd, FILE_SEATS, READER_TRIES);
+	if (!rc)
+		rc = try_run(t, fd, seats, tries < seats ? tries : seats);
+	if (!rc)
+		t->seat = FILE_NO_SEAT;
+	return rc;
 }
 
 /* May a reader go in although a writer waits?  If nobody holds the lock for a
@@ -213,6 +229,7 @@ int dlki_file_share(struct file_ticket *t)
 	 * keeps everybody else from the seats. */
 	if (dlki_file_lock(t->fd, F_RDLCK, FILE_MAIN) != 1)
 		return -1;
+	t->base.claim.mode = DLK_SHARED;
 	if (find_seat(t, t->fd, FILE_SEATS, READER_TRIES) == 1)
 		record_seat(t, t->fd);
 	dlki_file_unlock(t->fd, FILE_GATE);

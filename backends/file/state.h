@@ -22,6 +22,7 @@
 #define FILE_LABEL_SIZE 64
 #define FILE_SEATS 64   /* shares whose holders can be told */
 #define FILE_BENCH 64   /* waiters who can be told; records after the seats' */
+#define FILE_NO_SEAT UINT32_MAX /* there are never so many */
 #define FILE_HINT_AT 1536
 
 struct file_header {

@@ -38,8 +38,8 @@ static void sit_down(struct file_ticket *t)
 	(void)dlki_file_seat_store(n->pin, FILE_SEATS + i, &rec);
 }
 
-/* Not before the lock is given up, with nobody waiting for that any more: the
- * state says that this very request was granted. */
+/* Not before the lock is given up, with nobody waiting for that any more, if a
+ * record says that this very request was granted: see told(). */
 static void stand_up(struct file_ticket *t)
 {
 	struct file_name *n = t->name;
@@ -49,6 +49,12 @@ static void stand_up(struct file_ticket *t)
 	n->benched &= ~(UINT64_C(1) << (t->bench - 1));
 	t->bench = 0;
 	pthread_mutex_unlock(&n->mu);
+}
+
+/* Does the state, or the record of its seat, say that the ticket holds? */
+static int told(const struct file_ticket *t)
+{
+	return t->base.claim.mode == DLK_EXCLUSIVE || t->seat < FILE_SEATS;
 }
 
 static void wait_for(struct file_ticket *t)
@@ -211,6 +217,8 @@ static enum file_look try_name(struct file_ticket *t, struct dlk_error *err)
 	}
 	pthread_mutex_unlock(&n->mu);
 	tell(t, fd);
+	if (l == FILE_MINE && t->bench && !told(t))
+		stand_up(t);
 	return l;
 }
 
@@ -277,5 +285,7 @@ int dlki_file_downgrade(struct dlk_ticket *base, dlk_time deadline,
 		t->ring = 1;
 	pthread_mutex_unlock(&n->mu);
 	tell(t, -1);
+	if (t->bench && !told(t))
+		stand_up(t);
 	return rc;
 }

@@ -278,7 +278,7 @@ Test(file_kinds, the_last_of_many_permits)
 /* ---- Who, and which ------------------------------------------------------ */
 
 struct seen {
-	int holders, waiters, shared;
+	int holders, waiters, shared, nameless;
 	uint64_t tokens; /* their sum */
 	char labels[256];
 };
@@ -294,6 +294,9 @@ static void look(const struct dlock_party *p, void *arg)
 	seen->shared += p->shared;
 	seen->tokens += p->token;
 	CHECK_INT(p->remaining_ms, ==, -1);
+	seen->nameless += !*p->label;
+	if (strlen(seen->labels) > sizeof(seen->labels) - 64)
+		return;
 	strncat(seen->labels, p->label, 60);
 	strncat(seen->labels, ";", 2);
 }
@@ -304,6 +307,80 @@ static struct seen inspect(dlock_lock *l)
 
 	CHECK_OK(dlock_inspect(l, look, &seen, 1000));
 	return seen;
+}
+
+static void *permit_of(void *lock)
+{
+	return take(lock, FOREVER);
+}
+
+/* A permit for whose holder the file has no record, because there are so many:
+ * whoever got it after a wait has it, and waits no more. */
+Test(file_kinds, inspect_tells_who_has_waited_from_who_waits)
+{
+	enum { PERMITS = 80 };
+	dlock_hold *h[PERMITS], *other;
+	dlock_client *a, *b;
+	char dir[PATH_MAX];
+	dlock_lock *la, *lb;
+	struct dlock_stats st = { .size = sizeof(st) };
+	pthread_t t;
+	int i;
+
+	store_make(dir);
+	a = store_open(dir, NULL);
+	b = store_open(dir, NULL);
+	la = semaphore(a, "x", PERMITS);
+	lb = semaphore(b, "x", PERMITS);
+	for (i = 0; i < PERMITS; i++)
+		h[i] = take(la, 0);
+	for (i = 0; i < PERMITS; i++) {
+		CHECK(pthread_create(&t, NULL, permit_of, lb) == 0);
+		EVENTUALLY(dlock_get_stats(b, &st) == 0 && st.waiters == 1);
+		CHECK_OK(dlock_release(h[i]));
+		CHECK(pthread_join(t, (void **)&other) == 0);
+		CHECK_INT(inspect(la).waiters, ==, 0);
+		CHECK_OK(dlock_release(other));
+		h[i] = take(la, FOREVER);
+	}
+	for (i = 0; i < PERMITS; i++)
+		CHECK_OK(dlock_release(h[i]));
+	dlock_free(la);
+	dlock_free(lb);
+	dlock_close(a);
+	dlock_close(b);
+}
+
+/* A few of many permits are all told; and of more than there are records, that
+ * there are others. */
+Test(file_kinds, inspect_tells_the_few_who_hold_one_of_many)
+{
+	enum { CLIENTS = 10, PERMITS = 1000 };
+	dlock_client *c[CLIENTS];
+	dlock_lock *l[CLIENTS];
+	dlock_hold *h[CLIENTS], *more[PERMITS - CLIENTS];
+	char dir[PATH_MAX];
+	int i;
+
+	store_make(dir);
+	for (i = 0; i < CLIENTS; i++) {
+		c[i] = store_open(dir, "label=holder");
+		l[i] = semaphore(c[i], "x", PERMITS);
+		h[i] = take(l[i], 0);
+		CHECK_INT(inspect(l[0]).holders, ==, i + 1);
+	}
+	for (i = 0; i < PERMITS / 2; i++)
+		more[i] = take(l[0], FOREVER);
+	CHECK_INT(inspect(l[0]).holders, >, CLIENTS);
+	CHECK_INT(inspect(l[0]).nameless, ==, 1);
+	for (i = 0; i < PERMITS / 2; i++)
+		CHECK_OK(dlock_release(more[i]));
+	CHECK_INT(inspect(l[0]).holders, ==, CLIENTS);
+	for (i = 0; i < CLIENTS; i++) {
+		CHECK_OK(dlock_release(h[i]));
+		dlock_free(l[i]);
+		dlock_close(c[i]);
+	}
 }
 
 static void hold_labelled(void *arg)
