@@ -210,7 +210,9 @@ struct file_name *dlki_file_name_next(struct file_session *s,
 int dlki_file_names_init(struct file_session *s);
 void dlki_file_names_free(struct file_session *s);
 
-/* Out of the table, with its watch; with n->mu and s->mu held. */
+/* Out of the table, with its watch; with s->mu held, and n->mu unless nobody
+ * has a reference.  By then it must be out of quiet.c, too: its watches are of
+ * the file, and so are those of the name that takes its place. */
 void dlki_file_name_unlist(struct file_name *n);
 /* Into the table by its watch. */
 void dlki_file_name_wd(struct file_name *n, int wd);

@@ -106,7 +106,6 @@ static void destroy(struct file_name *n)
 	while (n->n_fds)
 		dlki_file_fds_close(n->fds[--n->n_fds]);
 	dlki_file_fds_close(n->pin);
-	dlki_file_quiet_end(n);
 	pthread_mutex_destroy(&n->mu);
 	free(n);
 }
@@ -223,6 +222,7 @@ void dlki_file_name_put(struct file_name *n)
 			if (s->n_idle > FILE_IDLE_NAMES) {
 				gone = s->idle_first;
 				idle_remove(s, gone);
+				dlki_file_quiet_end(gone);
 				dlki_file_name_unlist(gone);
 			}
 		}
@@ -292,6 +292,7 @@ void dlki_file_names_free(struct file_session *s)
 	for (i = 0; i < s->n_buckets; i++) {
 		while ((n = s->by_key[i])) {
 			s->by_key[i] = n->by_key;
+			dlki_file_quiet_end(n);
 			destroy(n);
 		}
 	}

@@ -15,7 +15,7 @@
 #include "support/process.h"
 #include "support/temp.h"
 
-atomic_int fail_pwrite, fail_inotify, fail_watch, short_pwrite;
+atomic_int fail_pwrite, fail_inotify, fail_watch, short_pwrite, slow_unwatch;
 
 /* In the place of libc's, for the library linked into this program. */
 ssize_t pwrite(int fd, const void *data, size_t size, off_t at)
@@ -49,6 +49,13 @@ int inotify_add_watch(int fd, const char *path, uint32_t mask)
 		return -1;
 	}
 	return (int)syscall(SYS_inotify_add_watch, fd, path, mask);
+}
+
+int inotify_rm_watch(int fd, int wd)
+{
+	if (slow_unwatch && !--slow_unwatch)
+		nap_ms(SLOW_MS);
+	return (int)syscall(SYS_inotify_rm_watch, fd, wd);
 }
 
 void store_make(char dir[PATH_MAX])

@@ -63,6 +63,9 @@ void child_kill(pid_t pid);
 
 /* System calls that fail instead, with this errno, when not 0. */
 extern atomic_int fail_pwrite, fail_inotify, fail_watch;
+/* So many calls of inotify_rm_watch() from now, one begins late. */
+extern atomic_int slow_unwatch;
+#define SLOW_MS 300
 /* The next pwrite() of more than this writes only so much, and says so. */
 extern atomic_int short_pwrite;
 

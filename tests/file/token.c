@@ -391,3 +391,63 @@ Test(file_token, synced_to_the_disk_if_wished)
 	dlock_close(c);
 	rises(&f, 1);
 }
+
+static void again_and_again(dlock_lock *l)
+{
+	for (int i = 0; i < 200; i++)
+		CHECK_OK(dlock_release(take(l, FOREVER)));
+}
+
+static void *use(void *lock)
+{
+	CHECK_OK(dlock_release(take(lock, 0)));
+	return NULL;
+}
+
+/* A name that was not used for long is closed, and begins anew in another
+ * thread: closing it does not end the watch of the new one, which is of the
+ * same file. */
+Test(file_token, a_name_is_closed_while_it_is_opened)
+{
+	char dir[PATH_MAX], name[32];
+	dlock_client *a, *b;
+	dlock_lock *la, *lb, *l;
+	uint64_t theirs;
+	dlock_hold *h;
+	pthread_t t;
+	int i;
+
+	store_make(dir);
+	a = store_open(dir, NULL);
+	b = store_open(dir, NULL);
+	la = mutex(a, "x");
+	lb = mutex(b, "x");
+	for (i = 0; i < 33; i++) {
+		snprintf(name, sizeof(name), "n%d", i);
+		l = mutex(a, name);
+		use(l);
+		dlock_free(l);
+		if (i == 0)
+			again_and_again(la);
+		if (i == 1)
+			again_and_again(la);
+	}
+	l = mutex(a, "one-more");
+	slow_unwatch = 2; /* that for rings, that for writes */
+	CHECK(pthread_create(&t, NULL, use, l) == 0);
+	EVENTUALLY(slow_unwatch <= 0);
+	again_and_again(la);
+	CHECK(pthread_join(t, NULL) == 0);
+	use(la);
+	h = take(lb, 0);
+	theirs = dlock_token(h);
+	CHECK_OK(dlock_release(h));
+	h = take(la, 0);
+	CHECK(dlock_token(h) > theirs);
+	CHECK_OK(dlock_release(h));
+	dlock_free(l);
+	dlock_free(la);
+	dlock_free(lb);
+	dlock_close(a);
+	dlock_close(b);
+}
