@@ -60,12 +60,12 @@ const struct command cmd_version = {
 };
 
 /* A descriptor of a lock must never be 2, where messages go.  The command that
- * is run finds closed what was closed. */
+ * is run finds closed what was closed, and to write there fails as it would. */
 static int fill_standard(void)
 {
 	for (int fd = 0; fd <= 2; fd++)
 		if (fcntl(fd, F_GETFD) < 0 &&
-		    open("/dev/null", O_RDWR | O_CLOEXEC) != fd)
+		    open("/dev/null", O_RDONLY | O_CLOEXEC) != fd)
 			return 0;
 	return 1;
 }

@@ -145,6 +145,10 @@ Test(usage, output_that_cannot_be_written_is_an_error)
 		r = in_shell(script);
 		cr_expect_eq(r.code, 74, "%s: %d", commands[i], r.code);
 		cr_expect(strstr(r.err, "No space left"), "%s", r.err);
+		snprintf(script, sizeof(script), "\"$0\" %s >&-", commands[i]);
+		r = in_shell(script);
+		cr_expect_eq(r.code, 74, "%s: %d", commands[i], r.code);
+		cr_expect(strstr(r.err, "Bad file desc"), "%s", r.err);
 	}
 }
 
