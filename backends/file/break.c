@@ -116,12 +116,12 @@ int dlki_file_break(struct dlk_session *base, const struct dlk_claim *claim,
 	struct file_session *s = file_session(base);
 	char *file = dlki_file_entry_name(s, claim->key, "");
 	char *fresh = dlki_file_entry_name(s, claim->key, "~");
-	int rc;
+	int rc = dlki_file_dir_follow(s, err);
 
 	(void)deadline;
-	if (file && fresh)
+	if (rc == 0 && file && fresh)
 		rc = break_at_last(s, file, fresh, claim, err);
-	else
+	else if (rc == 0)
 		rc = dlk_fail(err, DLOCK_ENOMEM, "out of memory");
 	free(file);
 	free(fresh);

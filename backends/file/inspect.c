@@ -152,10 +152,13 @@ int dlki_file_inspect(struct dlk_session *base, const struct dlk_claim *claim,
 		      void *arg, dlk_time deadline, struct dlk_error *err)
 {
 	struct report r = { .s = file_session(base), .each = each, .arg = arg };
-	char *file = dlki_file_entry_name(r.s, claim->key, "");
-	int rc = 0;
+	char *file;
+	int rc = dlki_file_dir_follow(r.s, err);
 
 	(void)deadline;
+	if (rc < 0)
+		return rc;
+	file = dlki_file_entry_name(r.s, claim->key, "");
 	if (!file)
 		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
 	r.fd = dlki_file_entry_read(r.s, file);

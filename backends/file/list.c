@@ -53,9 +53,11 @@ int dlki_file_list(struct dlk_session *base,
 	struct file_session *s = file_session(base);
 	struct dirent *d;
 	DIR *dir;
-	int fd;
+	int fd, rc = dlki_file_dir_follow(s, err);
 
 	(void)deadline;
+	if (rc < 0)
+		return rc;
 	fd = openat(s->dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return dlki_file_fail(err, errno, "open directory", s->dir);

@@ -149,6 +149,51 @@ Test(file_removal, the_directory_removed_while_held)
 
 /* A client that has the file open must not lock what is gone, not even for a
  * moment: the other has the new one. */
+static void count_party(const struct dlock_party *p, void *arg)
+{
+	(void)p;
+	++*(int *)arg;
+}
+
+static void count_entry(const struct dlock_entry *e, void *arg)
+{
+	(void)e;
+	++*(int *)arg;
+}
+
+/* Who only asks, or breaks, means the directory that is there now. */
+Test(file_removal, the_directory_replaced_before_a_question)
+{
+	char dir[PATH_MAX], old[PATH_MAX + 8];
+	dlock_lock *la, *lb, *other;
+	int parties = 0, entries = 0;
+	dlock_client *a, *b;
+	dlock_hold *h;
+
+	store_make(dir);
+	snprintf(old, sizeof(old), "%s-aside", dir);
+	a = store_open(dir, NULL);
+	la = mutex(a, "x");
+	CHECK_OK(dlock_release(take(la, 0)));
+	CHECK(rename(dir, old) == 0);
+	b = store_open(dir, NULL);
+	lb = mutex(b, "x");
+	other = mutex(b, "y");
+	h = take(lb, 0);
+	CHECK_OK(dlock_release(take(other, 0)));
+	CHECK_OK(dlock_inspect(la, count_party, &parties, 1000));
+	CHECK_INT(parties, ==, 1);
+	CHECK_OK(dlock_list(a, count_entry, &entries, 1000));
+	CHECK_INT(entries, ==, 2);
+	CHECK_OK(dlock_break(la, 1000));
+	lost_soon(h);
+	dlock_free(la);
+	dlock_free(lb);
+	dlock_free(other);
+	dlock_close(a);
+	dlock_close(b);
+}
+
 Test(file_removal, no_acquire_on_a_ghost)
 {
 	char dir[PATH_MAX];
