@@ -228,13 +228,19 @@ static int entry_open(const struct file_session *s, const char *file)
 int dlki_file_entry(struct file_session *s, const char *file, int *fd,
 		    struct stat *st, struct dlk_error *err)
 {
-	int rc, refreshed = 0;
+	int errnum, rc, refreshed = 0;
 
 	for (;;) {
 		rc = dlki_file_fds_hold();
 		if (rc)
 			return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
 		*fd = dlki_file_fds_keep(entry_open(s, file));
+		if (*fd < 0 && (errno == EMFILE || errno == ENFILE)) {
+			errnum = errno;
+			if (dlki_file_names_shed(s))
+				continue;
+			errno = errnum;
+		}
 		if (*fd >= 0 || errno != ENOENT || refreshed++)
 			break;
 		/* Not even creating it: the directory itself is gone. */

@@ -201,6 +201,8 @@ struct file_name *dlki_file_name_get(struct file_session *s, const char *key);
 void dlki_file_name_put(struct file_name *n);
 /* The same, and cheaper for the name that is asked for next. */
 void dlki_file_name_park(struct file_name *n);
+/* Close those that nobody uses; 0: there was none. */
+int dlki_file_names_shed(struct file_session *s);
 /* By its watch, or NULL; put it back. */
 struct file_name *dlki_file_name_find(struct file_session *s, int wd);
 /* Every name, one after the other: `last` is put back, NULL begins.  For one

@@ -208,6 +208,37 @@ struct file_name *dlki_file_name_get(struct file_session *s, const char *key)
 	return n;
 }
 
+/* With s->mu held; to be destroyed when it is not. */
+static struct file_name *idle_take(struct file_session *s)
+{
+	struct file_name *n = s->idle_first;
+
+	if (!n)
+		return NULL;
+	idle_remove(s, n);
+	dlki_file_quiet_end(n);
+	dlki_file_name_unlist(n);
+	return n;
+}
+
+int dlki_file_names_shed(struct file_session *s)
+{
+	struct file_name *n = atomic_exchange(&s->parked, NULL);
+	int any = 0;
+
+	if (n)
+		dlki_file_name_put(n);
+	do {
+		pthread_mutex_lock(&s->mu);
+		n = idle_take(s);
+		pthread_mutex_unlock(&s->mu);
+		if (n)
+			destroy(n);
+		any |= n != NULL;
+	} while (n);
+	return any;
+}
+
 void dlki_file_name_put(struct file_name *n)
 {
 	struct file_session *s = n->session;
@@ -219,12 +250,8 @@ void dlki_file_name_put(struct file_name *n)
 			gone = n;
 		} else {
 			idle_append(s, n);
-			if (s->n_idle > FILE_IDLE_NAMES) {
-				gone = s->idle_first;
-				idle_remove(s, gone);
-				dlki_file_quiet_end(gone);
-				dlki_file_name_unlist(gone);
-			}
+			if (s->n_idle > FILE_IDLE_NAMES)
+				gone = idle_take(s);
 		}
 	}
 	pthread_mutex_unlock(&s->mu);

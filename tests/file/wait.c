@@ -457,6 +457,46 @@ Test(file_wait, many_names_keep_few_descriptors)
 	CHECK_INT(dup(0), <, 30);
 }
 
+/* What is kept open for the next acquire of a name is not what another one is
+ * refused for. */
+Test(file_wait, descriptors_that_are_kept_are_given_up)
+{
+	char dir[PATH_MAX], name[32];
+	struct rlimit few, was;
+	dlock_client *c;
+	dlock_hold *h[8];
+	dlock_lock *l[40];
+	int i, fd;
+
+	store_make(dir);
+	c = store_open(dir, NULL);
+	for (i = 0; i < 40; i++) {
+		snprintf(name, sizeof(name), "n%d", i);
+		l[i] = mutex(c, name);
+	}
+	CHECK_OK(dlock_release(take(l[0], 0)));
+	CHECK_OK(dlock_release(take(l[0], 0)));
+	fd = dup(0);
+	CHECK(fd >= 0 && close(fd) == 0);
+	CHECK(getrlimit(RLIMIT_NOFILE, &was) == 0);
+	few = was;
+	few.rlim_cur = (rlim_t)fd + 20;
+	CHECK(setrlimit(RLIMIT_NOFILE, &few) == 0);
+	for (i = 1; i < 40; i++)
+		CHECK_OK(dlock_release(take(l[i], 0)));
+	for (i = 0; i < 8; i++)
+		h[i] = take(l[i], 0);
+	CHECK_OK(dlock_break(l[0], 1000));
+	CHECK(setrlimit(RLIMIT_NOFILE, &was) == 0);
+	EVENTUALLY(dlock_check(h[0]) == DLOCK_ELOST);
+	CHECK_RC(dlock_release(h[0]), DLOCK_ELOST);
+	for (i = 1; i < 8; i++)
+		CHECK_OK(dlock_release(h[i]));
+	for (i = 0; i < 40; i++)
+		dlock_free(l[i]);
+	dlock_close(c);
+}
+
 /* How long a waiter of `b` still waits when `la` is released so. */
 static int64_t without_descriptors(dlock_lock *la, dlock_client *b,
 				   dlock_lock *lb, dlock_lock *other)
