@@ -141,6 +141,7 @@ struct file_ticket {
 	struct file_name *name;
 	enum file_stake stake;
 	int fd;
+	dlk_time deadline;        /* of this attempt */
 	int waits;                /* is in name->waiting */
 	uint32_t bench;           /* its place there, from 1; 0: none */
 	int ring, wake;           /* to do when name->mu is unlocked */

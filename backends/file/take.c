@@ -229,7 +229,7 @@ enum dlk_verdict dlki_file_attempt(struct dlk_ticket *base, dlk_time deadline,
 	struct file_ticket *t = file_ticket(base);
 	int i;
 
-	(void)deadline;
+	t->deadline = deadline;
 	if (t->stake == FILE_HOLDER)
 		return DLK_GRANTED;
 	for (i = 0; i < REPLACED_TRIES; i++) {

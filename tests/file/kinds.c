@@ -3,11 +3,14 @@
 #include "support.h"
 
 #include <criterion/criterion.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "backends/file/file.h"
 
 struct scene {
 	char dir[PATH_MAX];
@@ -307,6 +310,66 @@ static struct seen inspect(dlock_lock *l)
 
 	CHECK_OK(dlock_inspect(l, look, &seen, 1000));
 	return seen;
+}
+
+/* Lock and unlock the byte that is locked while a share is given out. */
+static void seal(int fd, short type)
+{
+	struct flock fl = { .l_type = type,
+			    .l_whence = SEEK_SET,
+			    .l_start = FILE_SEAL,
+			    .l_len = 1 };
+
+	CHECK(fcntl(fd, F_OFD_SETLK, &fl) == 0);
+}
+
+static void *unseal_later(void *fd)
+{
+	nap_ms(2);
+	seal(*(int *)fd, F_UNLCK);
+	return NULL;
+}
+
+static int64_t refused_in(dlock_lock *l)
+{
+	int64_t begin = now_ms();
+	dlock_hold *h;
+
+	CHECK_RC(dlock_acquire_shared(l, 0, &h), DLOCK_EBUSY);
+	return now_ms() - begin;
+}
+
+/* That others are given a share at the same time is no reason to be refused:
+ * who does not want to wait waits for their system calls.  But not for long, if
+ * they are stopped. */
+Test(file_kinds, a_share_is_not_refused_for_those_of_others)
+{
+	char dir[PATH_MAX];
+	dlock_client *c;
+	dlock_hold *h;
+	dlock_lock *l;
+	int fd, i, rc = DLOCK_EBUSY;
+	pthread_t t;
+
+	store_make(dir);
+	c = store_open(dir, NULL);
+	l = rwlock(c, "x");
+	CHECK_OK(dlock_release(take_shared(l, 0)));
+	fd = open(store_file(dir, "r", "x"), O_RDWR | O_CLOEXEC);
+	CHECK(fd >= 0);
+	for (i = 0; i < 20 && rc == DLOCK_EBUSY; i++) {
+		seal(fd, F_WRLCK);
+		CHECK(pthread_create(&t, NULL, unseal_later, &fd) == 0);
+		rc = dlock_acquire_shared(l, 0, &h);
+		CHECK(pthread_join(t, NULL) == 0);
+	}
+	CHECK_OK(rc);
+	CHECK_OK(dlock_release(h));
+	seal(fd, F_WRLCK);
+	CHECK_WITHIN(refused_in(l), 40 * slowness());
+	close(fd);
+	dlock_free(l);
+	dlock_close(c);
 }
 
 static void *permit_of(void *lock)
