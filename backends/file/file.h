@@ -10,6 +10,8 @@
  *   GATE   kept by the first writer that waits: readers that come later stand
  *          behind it
  *   SEAL   held for microseconds while shares are given out
+ *   PASS   shared by readers that have found the gate's keeper stopped: others
+ *          follow them
  *   SEATS  one for each share: the permits of a semaphore, and of up to
  *          FILE_SEATS readers, so that inspect() can tell who lives
  *   BENCH  one for each of up to FILE_BENCH waiters, likewise
@@ -29,6 +31,7 @@
 #define FILE_MAIN ((off_t)1 << 32)
 #define FILE_GATE (FILE_MAIN + 1)
 #define FILE_SEAL (FILE_MAIN + 2)
+#define FILE_PASS (FILE_MAIN + 3)
 #define FILE_SEAT0 ((off_t)1 << 33)
 #define FILE_SEAT_BYTES ((off_t)1 << 32)
 #define FILE_BENCH0 (FILE_SEAT0 + FILE_SEAT_BYTES)

@@ -131,20 +131,28 @@ static int find_seat(struct file_ticket *t, int fd, uint32_t seats,
 	return rc;
 }
 
-/* May a reader go in although a writer waits?  If nobody holds the lock for a
- * second and that writer still does not take it: it is stopped, or stuck. */
+/*
+ * May a reader go in although a writer waits?  If nobody holds the lock for a
+ * second and that writer still does not take it: it is stopped, or stuck.
+ * Others may while the one who has found that is in; they do not say so in
+ * their turn, or it would be for ever.
+ */
 static int gate_shut(struct file_ticket *t, int fd)
 {
 	dlk_time now;
 
-	if (dlki_file_probe(fd, F_RDLCK, FILE_GATE, 1) == F_UNLCK)
+	if (dlki_file_probe(fd, F_RDLCK, FILE_GATE, 1) == F_UNLCK ||
+	    dlki_file_probe(fd, F_WRLCK, FILE_PASS, 1) != F_UNLCK)
 		return 0;
 	now = dlk_now();
 	if (dlki_file_probe(fd, F_WRLCK, FILE_MAIN, 1) != F_UNLCK)
 		t->idle_gate = 0;
 	else if (!t->idle_gate)
 		t->idle_gate = now;
-	return !t->idle_gate || now - t->idle_gate < GATE_NS;
+	if (!t->idle_gate || now - t->idle_gate < GATE_NS)
+		return 1;
+	(void)dlki_file_lock(fd, F_RDLCK, FILE_PASS);
+	return 0;
 }
 
 static void record_seat(struct file_ticket *t, int fd)

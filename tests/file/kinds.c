@@ -118,6 +118,41 @@ static int64_t before_readers(struct scene *s, dlock_lock *l, dlock_lock *m)
 	return took;
 }
 
+/* Readers that pass a writer that is stopped share the lock with each other;
+ * and the writer has its turn once the first of them is gone. */
+Test(file_kinds, readers_pass_a_stopped_writer_together)
+{
+	struct scene *s = scene();
+	pid_t writer = child(wait_to_write, s);
+	dlock_client *c = store_open(s->dir, NULL);
+	dlock_client *d = store_open(s->dir, NULL);
+	dlock_lock *l = rwlock(c, "x"), *m = rwlock(d, "x");
+	dlock_hold *h = take_shared(l, 0), *h2;
+	int i;
+
+	s->reading = 1;
+	for (i = 0; dlock_acquire_shared(m, 0, &h2) == DLOCK_OK; i++) {
+		CHECK_OK(dlock_release(h2));
+		CHECK_INT(i, <, 1000);
+		nap_ms(10);
+	}
+	CHECK(kill(writer, SIGSTOP) == 0);
+	CHECK_OK(dlock_release(h));
+	h = take_shared(l, patience_ms());
+	h2 = take_shared(m, 0);
+	CHECK(kill(writer, SIGCONT) == 0);
+	CHECK_OK(dlock_release(h));
+	CHECK_RC(dlock_acquire_shared(l, 0, &h), DLOCK_EBUSY);
+	CHECK(!s->has);
+	CHECK_OK(dlock_release(h2));
+	EVENTUALLY(s->has);
+	child_kill(writer);
+	dlock_free(l);
+	dlock_free(m);
+	dlock_close(c);
+	dlock_close(d);
+}
+
 /* The first writer that waits keeps readers out; but not when it is stopped,
  * and not when it is dead. */
 Test(file_kinds, a_waiting_writer_stands_before_later_readers)
