@@ -11,7 +11,7 @@
 
 #define GATE_NS INT64_C(1000000000) /* a keeper that lets this pass is stuck */
 #define SEAL_TRIES 200
-#define SEAL_NS INT64_C(20000000)
+#define SEAL_NS INT64_C(40000000)
 #define SEAT_TRIES 256
 #define READER_TRIES 8 /* a reader can do without a seat */
 

@@ -401,7 +401,7 @@ Test(file_kinds, a_share_is_not_refused_for_those_of_others)
 	CHECK_OK(rc);
 	CHECK_OK(dlock_release(h));
 	seal(fd, F_WRLCK);
-	CHECK_WITHIN(refused_in(l), 40 * slowness());
+	CHECK_WITHIN(refused_in(l), 80 * slowness());
 	close(fd);
 	dlock_free(l);
 	dlock_close(c);
