@@ -206,8 +206,10 @@ static enum file_look look_shared(struct file_ticket *t, int fd,
 
 	if (rc < 0)
 		return failed(t, err);
-	if (!rc)
+	if (!rc) {
+		t->soons += !t->soons; /* the next one is not the first */
 		return FILE_SOON;
+	}
 	look = look_sealed(t, fd, err);
 	if (look == FILE_MINE)
 		dlki_file_unlock(fd, FILE_SEAL);

@@ -360,7 +360,7 @@ static void seal(int fd, short type)
 
 static void *unseal_later(void *fd)
 {
-	nap_ms(10);
+	nap_ms(15);
 	seal(*(int *)fd, F_UNLCK);
 	return NULL;
 }
@@ -392,7 +392,7 @@ Test(file_kinds, a_share_is_not_refused_for_those_of_others)
 	CHECK_OK(dlock_release(take_shared(l, 0)));
 	fd = open(store_file(dir, "r", "x"), O_RDWR | O_CLOEXEC);
 	CHECK(fd >= 0);
-	for (i = 0; i < 5 && rc == DLOCK_EBUSY; i++) {
+	for (i = 0; i < 8 && rc == DLOCK_EBUSY; i++) {
 		seal(fd, F_WRLCK);
 		CHECK(pthread_create(&t, NULL, unseal_later, &fd) == 0);
 		rc = dlock_acquire_shared(l, 0, &h);

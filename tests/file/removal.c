@@ -147,8 +147,6 @@ Test(file_removal, the_directory_removed_while_held)
 	spoilt(by_removing_the_directory);
 }
 
-/* A client that has the file open must not lock what is gone, not even for a
- * moment: the other has the new one. */
 static void count_party(const struct dlock_party *p, void *arg)
 {
 	(void)p;
@@ -194,6 +192,8 @@ Test(file_removal, the_directory_replaced_before_a_question)
 	dlock_close(b);
 }
 
+/* A client that has the file open must not lock what is gone, not even for a
+ * moment: the other has the new one. */
 Test(file_removal, no_acquire_on_a_ghost)
 {
 	char dir[PATH_MAX];
