@@ -365,12 +365,24 @@ static void *unseal_later(void *fd)
 	return NULL;
 }
 
+static void *refused(void *lock)
+{
+	dlock_hold *h;
+
+	CHECK_RC(dlock_acquire_shared(lock, 0, &h), DLOCK_EBUSY);
+	return NULL;
+}
+
+/* How long it takes until as many threads have been told. */
 static int64_t refused_in(dlock_lock *l)
 {
 	int64_t begin = now_ms();
-	dlock_hold *h;
+	pthread_t t[8];
 
-	CHECK_RC(dlock_acquire_shared(l, 0, &h), DLOCK_EBUSY);
+	for (int i = 0; i < 8; i++)
+		CHECK(pthread_create(&t[i], NULL, refused, l) == 0);
+	for (int i = 0; i < 8; i++)
+		CHECK(pthread_join(t[i], NULL) == 0);
 	return now_ms() - begin;
 }
 

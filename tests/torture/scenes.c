@@ -58,11 +58,11 @@ static dlock_client *open_it(struct play *p)
 }
 
 /* What the store could not be told for want of memory is told later. */
-static int released(dlock_hold *h)
+static int released(const struct play *p, dlock_hold *h)
 {
 	int rc = dlock_release(h);
 
-	return rc == DLOCK_EUNREACHABLE &&
+	return rc == DLOCK_EUNREACHABLE && strncmp(p->uri, "zk:", 3) == 0 &&
 			       strstr(dlock_errmsg(), "out of memory") ?
 		       DLOCK_ENOMEM :
 		       rc;
@@ -71,7 +71,7 @@ static int released(dlock_hold *h)
 static void release(struct play *p, dlock_hold *h)
 {
 	if (h)
-		MAY(p, released(h), DLOCK_OK);
+		MAY(p, released(p, h), DLOCK_OK);
 }
 
 static void look_at_fd(struct play *p, dlock_hold *h)
@@ -297,7 +297,7 @@ static void play_break(struct play *p)
 	    MAY(p, dlock_acquire(l, 2000, &h), DLOCK_OK))
 		broken = MAY(p, dlock_break(l, 1000), DLOCK_OK);
 	if (h && broken) {
-		int rc = released(h);
+		int rc = released(p, h);
 
 		/* Between processes it takes a while to be found. */
 		if (rc == DLOCK_OK && strncmp(p->uri, "file:", 5) == 0)

@@ -31,7 +31,7 @@ Test(zk_line, a_lost_create_reply_adopts_no_node_of_another_thread)
 		EVENTUALLY(children_are(zh, DIR, 2) || w.over);
 		/* The one that followed the lost reply is over, too. */
 		EVENTUALLY(stats(c).attempts >= before + 2 || w.over);
-		ALL_ALONG(100, !w.over);
+		ALL_ALONG(500, !w.over);
 		CHECK_OK(dlock_check(h));
 		CHECK_OK(dlock_release(h));
 		CHECK_INT(waiter_join(&w), ==, DLOCK_OK);

@@ -217,8 +217,3 @@ void drop(zhandle_t *zh, const char *dir, const char *name)
 	rc = zoo_delete(zh, path, -1);
 	CHECK(rc == ZOK || rc == ZNONODE);
 }
-
-int64_t watches(struct lab_server *s)
-{
-	return lab_zk_number(s, "wchs", "Total watches");
-}

@@ -63,6 +63,4 @@ int children_are(zhandle_t *zh, const char *path, int n);
 void make(zhandle_t *zh, const char *path);
 void drop(zhandle_t *zh, const char *dir, const char *name);
 
-int64_t watches(struct lab_server *s); /* that the server keeps, of all */
-
 #endif
