@@ -247,7 +247,22 @@ static uint64_t waiters(struct conform *t)
 	return n;
 }
 
+int comes_to_wait(struct conform *t, struct party *p, unsigned int n)
+{
+	int64_t end = now_ms() + patience_ms();
+	uint64_t seen;
+
+	while ((seen = waiters(t)) != n) {
+		if (p && !quiet(p))
+			return 0;
+		if (now_ms() > end)
+			FAIL("%llu wait, not %u", (unsigned long long)seen, n);
+		nap_ms(1);
+	}
+	return 1;
+}
+
 void await_waiters(struct conform *t, unsigned int n)
 {
-	EVENTUALLY(waiters(t) == n);
+	(void)comes_to_wait(t, NULL, n);
 }

@@ -87,6 +87,8 @@ struct dlock_stats stats_of(dlock_client *client);
 
 /* Wait until `n` waits of the case are parked, in whatever client. */
 void await_waiters(struct conform *t, unsigned int n);
+/* The same, unless `p` answers before: did it come to that? */
+int comes_to_wait(struct conform *t, struct party *p, unsigned int n);
 
 /* From here on the case's client has a lease as short as can be tested, unless
  * the URI says another; on a busy machine a process may stand still for the
