@@ -175,14 +175,40 @@ Test(command, keeps_logs)
 	cr_assert_gt(files, 2, "it is empty");
 }
 
+/* "" unless there is one by now. */
+static void find_room(const char *tmp, char *path, size_t size)
+{
+	DIR *d = opendir(tmp);
+	const struct dirent *e;
+
+	*path = '\0';
+	while ((e = readdir(d)))
+		if (!strncmp(e->d_name, "dlock-compare-", 14))
+			snprintf(path, size, "%.200s/%.200s", tmp, e->d_name);
+	closedir(d);
+}
+
+/* Once it is there, the command is at work. */
+static void await_room(const char *tmp, char *path, size_t size)
+{
+	int64_t deadline = lab_after_ms(10000);
+
+	do
+		find_room(tmp, path, size);
+	while (!*path && lab_now() < deadline);
+	cr_assert(*path, "it has no directory");
+}
+
 Test(command, ends_when_it_is_told_to)
 {
 	const char *bin = getenv("DLOCK_BIN");
+	const char *tmp = getenv("TMPDIR");
+	char path[512];
 	int64_t begun;
 	int status;
 	pid_t pid;
 
-	if (!bin)
+	if (!bin || !tmp)
 		cr_skip_test("there is no dlock command");
 	pid = fork();
 	if (pid == 0) {
@@ -191,7 +217,7 @@ Test(command, ends_when_it_is_told_to)
 		execl(bin, "dlock", "compare", "mem:", "file:", (char *)NULL);
 		_exit(127);
 	}
-	lab_nap_ms(500);
+	await_room(tmp, path, sizeof(path));
 	begun = lab_now();
 	kill(pid, SIGTERM);
 	cr_assert_eq(waitpid(pid, &status, 0), pid);
@@ -206,19 +232,6 @@ static int gone(void *dir)
 	return access(dir, F_OK) < 0;
 }
 
-/* "" unless there is one by now. */
-static void find_room(const char *tmp, char *path, size_t size)
-{
-	DIR *d = opendir(tmp);
-	const struct dirent *e;
-
-	*path = '\0';
-	while ((e = readdir(d)))
-		if (!strncmp(e->d_name, "dlock-compare-", 14))
-			snprintf(path, size, "%.200s/%.200s", tmp, e->d_name);
-	closedir(d);
-}
-
 /* Nobody could clean up but the keeper, who is there before the directory. */
 Test(command, leaves_nothing_when_it_is_killed)
 {
@@ -229,7 +242,6 @@ Test(command, leaves_nothing_when_it_is_killed)
 	if (!bin || !tmp)
 		cr_skip_test("there is no dlock command");
 	for (int round = 0; round < 8; round++) {
-		int64_t deadline = lab_after_ms(10000);
 		pid_t pid = fork();
 
 		if (pid == 0) {
@@ -239,10 +251,7 @@ Test(command, leaves_nothing_when_it_is_killed)
 			      "file:", (char *)NULL);
 			_exit(127);
 		}
-		do
-			find_room(tmp, path, sizeof(path));
-		while (!*path && lab_now() < deadline);
-		cr_assert(*path, "it has no directory");
+		await_room(tmp, path, sizeof(path));
 		kill(pid, SIGKILL);
 		waitpid(pid, NULL, 0);
 		cr_assert(lab_wait_until(lab_after_ms(10000), gone, path),

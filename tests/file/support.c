@@ -63,6 +63,15 @@ void store_make(char dir[PATH_MAX])
 	CHECK(temp_make(dir) == 0);
 }
 
+struct scene *scene(void)
+{
+	struct scene *s = shared(sizeof(*s));
+
+	store_make(s->dir);
+	s->test = getpid();
+	return s;
+}
+
 dlock_client *store_open(const char *dir, const char *query)
 {
 	char uri[PATH_MAX + 128];

@@ -17,20 +17,21 @@
 
 #define FOREVER (-1)
 
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
-
 /* A directory for a store, mode 0700; removed with the test run's. */
 void store_make(char dir[PATH_MAX]);
+
+/* What the processes of a test share: a store that is made, the test's own
+ * process, and zeroes, which mean what the test takes them for. */
+struct scene {
+	char dir[PATH_MAX];
+	pid_t test;
+	atomic_int ready, stop;
+	atomic_int held, waits, granted;
+	atomic_int reading, inside, most;
+	atomic_int other; /* a pid */
+	_Atomic int64_t killed_ms, took_ms;
+};
+struct scene *scene(void);
 
 /* Open it; `query` without its '?', or NULL. */
 dlock_client *store_open(const char *dir, const char *query);
@@ -41,7 +42,6 @@ const char *store_file(const char *dir, const char *kind, const char *name);
 
 /* Opening must fail with `code` and mention `part`. */
 void store_refused(const char *uri, int code, const char *part);
-
 
 dlock_hold *take(dlock_lock *l, int64_t timeout_ms);
 dlock_hold *take_shared(dlock_lock *l, int64_t timeout_ms);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lab/fail.h"
 #include "redis/hostile.h"
 
 TestSuite(redis_errors, .timeout = 120);
@@ -352,7 +353,8 @@ Test(redis_errors, a_server_that_is_blocked_by_a_script_is_waited_for)
 	CHECK(fd >= 0);
 	CHECK(lab_send(fd, loop, strlen(loop),
 		       now_ms() * 1000000 + 5000000000) == 0);
-	nap_ms(100);
+	EVENTUALLY(lab_redis_do(server, NULL, 0, "PING") < 0);
+	CHECK_TEXT(lab_errmsg(), "BUSY");
 	CHECK_RC(dlock_acquire(l, 200, &h), DLOCK_EUNREACHABLE);
 	CHECK_TEXT(dlock_errmsg(), "script");
 	EVENTUALLY(lab_redis_do(server, NULL, 0, "SCRIPT KILL") == 0);

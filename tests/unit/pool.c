@@ -256,6 +256,7 @@ struct waiting {
 	struct dlki_pool *p;
 	struct dlki_pooled *got;
 	int fresh;
+	atomic_int tid;
 	pthread_t thread;
 };
 
@@ -263,6 +264,7 @@ static void *wait_for_one(void *arg)
 {
 	struct waiting *w = arg;
 
+	atomic_store(&w->tid, (int)syscall(SYS_gettid));
 	w->got = take(w->p, &w->fresh);
 	return NULL;
 }
@@ -270,7 +272,37 @@ static void *wait_for_one(void *arg)
 static void start(struct waiting *w, struct dlki_pool *p)
 {
 	w->p = p;
+	atomic_init(&w->tid, 0);
 	CHECK(pthread_create(&w->thread, NULL, wait_for_one, w) == 0);
+}
+
+static int asleep(int tid)
+{
+	char path[64], text[256];
+	const char *end;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	end = strrchr(text, ')');
+	return end && end[2] == 'S';
+}
+
+/* Until the thread of that id, once it is known, waits in line. */
+static void await_in_line(atomic_int *tid)
+{
+	EVENTUALLY(atomic_load(tid) != 0);
+	EVENTUALLY(asleep(atomic_load(tid)));
+}
+
+static void start_waiting(struct waiting *w, struct dlki_pool *p)
+{
+	start(w, p);
+	await_in_line(&w->tid);
 }
 
 Test(pool, a_waiter_has_its_deadline)
@@ -295,8 +327,7 @@ Test(pool, a_waiter_gets_what_is_given_back)
 		struct dlki_pooled *c = take(p, NULL);
 		struct waiting w;
 
-		start(&w, p);
-		nap_ms(30);
+		start_waiting(&w, p);
 		dlki_pool_give(p, c, 1);
 		pthread_join(w.thread, NULL);
 		CHECK(w.got == c);
@@ -313,8 +344,7 @@ Test(pool, a_waiter_gets_leave_to_open_another)
 	struct dlki_pooled *c = take(p, NULL);
 	struct waiting w;
 
-	start(&w, p);
-	nap_ms(30);
+	start_waiting(&w, p);
 	dlki_pool_give(p, c, 0);
 	pthread_join(w.thread, NULL);
 	CHECK_INT(w.fresh, ==, 1);
@@ -328,9 +358,8 @@ Test(pool, renewing_lets_waiters_go_on)
 	struct dlki_pooled *a = take(p, NULL), *b = take(p, NULL);
 	struct waiting w[2];
 
-	start(&w[0], p);
-	start(&w[1], p);
-	nap_ms(30);
+	start_waiting(&w[0], p);
+	start_waiting(&w[1], p);
 	dlki_pool_renew(p);
 	dlki_pool_give(p, a, 1);
 	dlki_pool_give(p, b, 1);
@@ -458,22 +487,6 @@ static void *wait_for_turn(void *arg)
 	return NULL;
 }
 
-static int asleep(int tid)
-{
-	char path[64], text[256];
-	const char *end;
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	end = strrchr(text, ')');
-	return end && end[2] == 'S';
-}
-
 /* Who gives and takes again at once is quicker than one that has to wake up
  * first: once, not twice. */
 Test(pool, a_waiter_is_passed_over_once_at_most)
@@ -486,8 +499,7 @@ Test(pool, a_waiter_is_passed_over_once_at_most)
 		pthread_t thread;
 
 		CHECK(pthread_create(&thread, NULL, wait_for_turn, &t) == 0);
-		EVENTUALLY(atomic_load(&t.tid) != 0);
-		EVENTUALLY(asleep(atomic_load(&t.tid)));
+		await_in_line(&t.tid);
 		for (int turn = 0; c && turn < 2; turn++) {
 			dlki_pool_give(p, c, 1);
 			c = dlki_pool_take(p, dlk_now(), NULL, NULL);

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Readers and writers; and how shares are given out. */
+#include "support.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "backends/file/file.h"
+
+/* Two of these leave no moment without a reader, if they may. */
+static void read_all_the_time(void *arg)
+{
+	struct scene *s = arg;
+	dlock_client *c = store_open(s->dir, NULL);
+	dlock_lock *l = rwlock(c, "x");
+	dlock_hold *h;
+
+	while (!s->stop) {
+		h = take_shared(l, FOREVER);
+		s->reading++;
+		s->ready++;
+		nap_ms(2);
+		/* Overlap: hold on until another is in, if one can get in. */
+		for (int i = 0; i < 5 && s->reading < 2 && !s->stop; i++)
+			nap_ms(1);
+		s->reading--;
+		CHECK_OK(dlock_release(h));
+	}
+	dlock_free(l);
+	dlock_close(c);
+}
+
+Test(file_rwlock, a_writer_does_not_starve)
+{
+	struct scene *s = scene();
+	pid_t reader[3];
+	dlock_client *c;
+	dlock_lock *l;
+	dlock_hold *h;
+	int i;
+
+	for (i = 0; i < 3; i++)
+		reader[i] = child(read_all_the_time, s);
+	c = store_open(s->dir, NULL);
+	l = rwlock(c, "x");
+	EVENTUALLY(s->ready > 10);
+	for (i = 0; i < 20; i++) {
+		h = take(l, 2000 * slowness());
+		CHECK_INT(s->reading, ==, 0);
+		CHECK_OK(dlock_release(h));
+	}
+	s->stop = 1;
+	for (i = 0; i < 3; i++)
+		child_ended(reader[i]);
+	dlock_free(l);
+	dlock_close(c);
+}
+
+static void wait_to_write(void *arg)
+{
+	struct scene *s = arg;
+	dlock_client *c = store_open(s->dir, NULL);
+	dlock_lock *l = rwlock(c, "x");
+
+	EVENTUALLY(s->reading);
+	take(l, FOREVER);
+	s->granted = 1;
+	for (;;)
+		pause();
+}
+
+/* Stop the writer once it stands before the readers that come after it. */
+static void stop_when_in_line(pid_t writer, struct scene *s, dlock_lock *l)
+{
+	dlock_hold *h;
+
+	s->reading = 1;
+	for (int i = 0; dlock_acquire_shared(l, 0, &h) == DLOCK_OK; i++) {
+		CHECK_OK(dlock_release(h));
+		CHECK_INT(i, <, 1000);
+		nap_ms(10);
+	}
+	CHECK(kill(writer, SIGSTOP) == 0);
+}
+
+/* How long a reader waits when the writer before it has died. */
+static int64_t before_readers(struct scene *s, dlock_lock *l, dlock_lock *m)
+{
+	pid_t writer = child(wait_to_write, s);
+	dlock_hold *h = take_shared(l, 0);
+	int64_t begin, took;
+
+	stop_when_in_line(writer, s, m);
+	CHECK_OK(dlock_release(h));
+	CHECK_OK(dlock_release(take_shared(m, 10000)));
+	CHECK(!s->granted);
+	CHECK(kill(writer, SIGCONT) == 0);
+	EVENTUALLY(s->granted);
+	child_kill(writer);
+	begin = now_ms();
+	h = take_shared(m, patience_ms());
+	took = now_ms() - begin;
+	CHECK_OK(dlock_release(h));
+	s->reading = s->granted = 0;
+	return took;
+}
+
+/* Readers that pass a writer that is stopped share the lock with each other;
+ * and the writer has its turn once the first of them is gone. */
+Test(file_rwlock, readers_pass_a_stopped_writer_together)
+{
+	struct scene *s = scene();
+	pid_t writer = child(wait_to_write, s);
+	dlock_client *c = store_open(s->dir, NULL);
+	dlock_client *d = store_open(s->dir, NULL);
+	dlock_lock *l = rwlock(c, "x"), *m = rwlock(d, "x");
+	dlock_hold *h = take_shared(l, 0), *h2;
+
+	stop_when_in_line(writer, s, m);
+	CHECK_OK(dlock_release(h));
+	h = take_shared(l, patience_ms());
+	h2 = take_shared(m, 0);
+	CHECK(kill(writer, SIGCONT) == 0);
+	CHECK_OK(dlock_release(h));
+	CHECK_RC(dlock_acquire_shared(l, 0, &h), DLOCK_EBUSY);
+	CHECK(!s->granted);
+	CHECK_OK(dlock_release(h2));
+	EVENTUALLY(s->granted);
+	child_kill(writer);
+	dlock_free(l);
+	dlock_free(m);
+	dlock_close(c);
+	dlock_close(d);
+}
+
+/* The first writer that waits keeps readers out; but not when it is stopped,
+ * and not when it is dead. */
+Test(file_rwlock, a_waiting_writer_stands_before_later_readers)
+{
+	struct scene *s = scene();
+	dlock_client *c = store_open(s->dir, NULL);
+	dlock_client *d = store_open(s->dir, NULL);
+	dlock_lock *l = rwlock(c, "x"), *m = rwlock(d, "x");
+
+	CHECK_WITHIN(before_readers(s, l, m), 100 + slack_ms());
+	dlock_free(l);
+	dlock_free(m);
+	dlock_close(c);
+	dlock_close(d);
+}
+
+static void *read_once(void *arg)
+{
+	dlock_hold *h = take_shared(arg, FOREVER);
+
+	CHECK_OK(dlock_release(h));
+	return NULL;
+}
+
+Test(file_rwlock, a_writer_turned_reader_lets_readers_in)
+{
+	struct scene *s = scene();
+	dlock_client *c = store_open(s->dir, NULL);
+	dlock_client *d = store_open(s->dir, NULL);
+	dlock_lock *l = rwlock(c, "x"), *m = rwlock(d, "x");
+	struct dlock_stats st = { .size = sizeof(st) };
+	dlock_hold *w, *r, *h;
+	pthread_t t;
+
+	w = take(l, 0);
+	r = take_shared(l, 0);
+	CHECK_RC(dlock_acquire_shared(m, 0, &h), DLOCK_EBUSY);
+	CHECK(pthread_create(&t, NULL, read_once, m) == 0);
+	EVENTUALLY(dlock_get_stats(d, &st) == 0 && st.waiters == 1);
+	CHECK_OK(dlock_release(w));
+	CHECK(pthread_join(t, NULL) == 0);
+	CHECK_RC(dlock_acquire(m, 0, &h), DLOCK_EBUSY);
+	CHECK_OK(dlock_release(r));
+	CHECK_OK(dlock_release(take(m, 0)));
+	dlock_free(l);
+	dlock_free(m);
+	dlock_close(c);
+	dlock_close(d);
+}
+
+/* ---- Shares that are being given out ------------------------------------ */
+
+/* Lock and unlock the byte that is locked while a share is given out. */
+static void seal(int fd, short type)
+{
+	struct flock fl = { .l_type = type,
+			    .l_whence = SEEK_SET,
+			    .l_start = FILE_SEAL,
+			    .l_len = 1 };
+
+	CHECK(fcntl(fd, F_OFD_SETLK, &fl) == 0);
+}
+
+static void *unseal_later(void *fd)
+{
+	nap_ms(15);
+	seal(*(int *)fd, F_UNLCK);
+	return NULL;
+}
+
+static void *refused(void *lock)
+{
+	dlock_hold *h;
+
+	CHECK_RC(dlock_acquire_shared(lock, 0, &h), DLOCK_EBUSY);
+	return NULL;
+}
+
+/* How long it takes until as many threads have been told. */
+static int64_t refused_in(dlock_lock *l)
+{
+	int64_t begin = now_ms();
+	pthread_t t[8];
+
+	for (int i = 0; i < 8; i++)
+		CHECK(pthread_create(&t[i], NULL, refused, l) == 0);
+	for (int i = 0; i < 8; i++)
+		CHECK(pthread_join(t[i], NULL) == 0);
+	return now_ms() - begin;
+}
+
+/* That others are given a share at the same time is no reason to be refused:
+ * who does not want to wait waits for their system calls.  But not for long, if
+ * they are stopped, and not one after the other: 40 ms, and not eight times
+ * that. */
+Test(file_rwlock, a_share_is_not_refused_for_those_of_others)
+{
+	char dir[PATH_MAX];
+	dlock_client *c;
+	dlock_hold *h;
+	dlock_lock *l;
+	int fd, i, rc = DLOCK_EBUSY;
+	pthread_t t;
+
+	store_make(dir);
+	c = store_open(dir, NULL);
+	l = rwlock(c, "x");
+	CHECK_OK(dlock_release(take_shared(l, 0)));
+	fd = open(store_file(dir, "r", "x"), O_RDWR | O_CLOEXEC);
+	CHECK(fd >= 0);
+	for (i = 0; i < 8 && rc == DLOCK_EBUSY; i++) {
+		seal(fd, F_WRLCK);
+		CHECK(pthread_create(&t, NULL, unseal_later, &fd) == 0);
+		rc = dlock_acquire_shared(l, 0, &h);
+		CHECK(pthread_join(t, NULL) == 0);
+	}
+	CHECK_OK(rc);
+	CHECK_OK(dlock_release(h));
+	seal(fd, F_WRLCK);
+	CHECK_WITHIN(refused_in(l), 240);
+	close(fd);
+	dlock_free(l);
+	dlock_close(c);
+}

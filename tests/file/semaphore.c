@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Permits, a few and very many. */
+#include "support.h"
+
+#include <criterion/criterion.h>
+
+static void take_permits(void *arg)
+{
+	struct scene *s = arg;
+	dlock_client *c = store_open(s->dir, NULL);
+	dlock_lock *l = semaphore(c, "x", 3);
+	dlock_hold *h;
+	int i, n;
+
+	for (i = 0; i < 400; i++) {
+		h = take(l, FOREVER);
+		n = ++s->inside;
+		CHECK_INT(n, <=, 3);
+		if (n > s->most)
+			s->most = n;
+		if (i % 8 == 0)
+			nap_ms(1);
+		s->inside--;
+		CHECK_OK(dlock_release(h));
+	}
+	dlock_free(l);
+	dlock_close(c);
+}
+
+Test(file_semaphore, permits_across_processes)
+{
+	struct scene *s = scene();
+	pid_t pid[6];
+	int i;
+
+	for (i = 0; i < 6; i++)
+		pid[i] = child(take_permits, s);
+	for (i = 0; i < 6; i++)
+		child_ended(pid[i]);
+	CHECK_INT(s->most, ==, 3);
+}
+
+Test(file_semaphore, everybody_names_the_same_number_of_permits)
+{
+	struct scene *s = scene();
+	dlock_client *c = store_open(s->dir, NULL);
+	dlock_client *d = store_open(s->dir, NULL);
+	dlock_lock *three = semaphore(c, "x", 3), *five = semaphore(d, "x", 5);
+	dlock_hold *h = take(three, 0), *h5[5], *none;
+	int i;
+
+	CHECK_RC(dlock_acquire(five, 0, &none), DLOCK_EINVAL);
+	CHECK_TEXT(dlock_errmsg(), "semaphore 'x' has 3 permits, not 5");
+	CHECK_OK(dlock_release(h));
+	for (i = 0; i < 5; i++)
+		h5[i] = take(five, 0);
+	CHECK_RC(dlock_acquire(five, 0, &none), DLOCK_EBUSY);
+	CHECK_RC(dlock_acquire(three, 0, &none), DLOCK_EINVAL);
+	for (i = 0; i < 5; i++)
+		CHECK_OK(dlock_release(h5[i]));
+	CHECK_OK(dlock_release(take(three, 0)));
+	dlock_free(three);
+	dlock_free(five);
+	dlock_close(c);
+	dlock_close(d);
+}
+
+static int64_t a_hundred(dlock_lock *l)
+{
+	int64_t begin = now_ms();
+	dlock_hold *h[100];
+	int i;
+
+	for (i = 0; i < 100; i++)
+		h[i] = take(l, 0);
+	for (i = 0; i < 100; i++)
+		CHECK_OK(dlock_release(h[i]));
+	return now_ms() - begin;
+}
+
+Test(file_semaphore, two_thousand_million_permits)
+{
+	struct scene *s = scene();
+	dlock_client *c = store_open(s->dir, NULL);
+	dlock_lock *l = semaphore(c, "x", INT32_MAX);
+
+	CHECK_WITHIN(a_hundred(l), 1000 * slowness());
+	dlock_free(l);
+	dlock_close(c);
+}
+
+/* More permits than one look tries: the last free one is found all the same. */
+Test(file_semaphore, the_last_of_many_permits)
+{
+	struct scene *s = scene();
+	dlock_client *c = store_open(s->dir, NULL);
+	dlock_client *d = store_open(s->dir, NULL);
+	dlock_lock *l = semaphore(c, "x", 600), *m = semaphore(d, "x", 600);
+	dlock_hold *h[600];
+	int i;
+
+	for (i = 0; i < 600; i++)
+		h[i] = take(l, 5000 * slowness());
+	CHECK_RC(dlock_acquire(m, 20, &h[0]), DLOCK_EBUSY);
+	CHECK_OK(dlock_release(h[77]));
+	h[77] = take(m, 5000 * slowness());
+	for (i = 0; i < 600; i++)
+		CHECK_OK(dlock_release(h[i]));
+	dlock_free(l);
+	dlock_free(m);
+	dlock_close(c);
+	dlock_close(d);
+}
