@@ -304,7 +304,8 @@ Test(close, goes_with_a_release_that_waits_for_a_callback)
 	c = open_store("fake:?ttl=60s&check=20ms", &o);
 	OK(dlock_semaphore_new(&s, c, "s", 2));
 	fake_script(fake, FAKE_RENEW,
-		    (struct fake_step){ .fault = FAKE_REFUSE });
+		    (struct fake_step){ .fault = FAKE_REFUSE,
+					.times = FAKE_ALWAYS });
 	r.hold = take(s);
 	EVENTUALLY(atomic_load(&inside));
 	cr_assert_eq(pthread_create(&thread, NULL, late_release_main, &r), 0);

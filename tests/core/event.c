@@ -177,7 +177,8 @@ Test(event, that_lasts_long_does_not_keep_the_store_from_being_told)
 
 	OK(dlock_semaphore_new(&sem, c, "s", 1));
 	fake_script(fake, FAKE_RENEW,
-		    (struct fake_step){ .fault = FAKE_REFUSE });
+		    (struct fake_step){ .fault = FAKE_REFUSE,
+					.times = FAKE_ALWAYS });
 	w.hold = take(sem);
 	EVENTUALLY(atomic_load(&s.inside) == 1);
 	cr_assert_eq(s.diary.page[0].event, DLOCK_AT_RISK);
