@@ -59,7 +59,8 @@ static enum dlk_verdict answered(struct redis_ticket *t,
 	}
 }
 
-/* "f x 0 1 dlock:inbox:...".  Readers that overtake would starve writers. */
+/* "f x 0 1 dlock:inbox:...".  Readers that overtake would starve writers, and so
+ * they would one that is out of the line, on its way to look. */
 static struct redis_word manner(const struct redis_session *s,
 				const struct dlk_claim *claim, uint64_t look,
 				char out[200])
@@ -67,7 +68,7 @@ static struct redis_word manner(const struct redis_session *s,
 	size_t n = 4;
 	size_t inbox = strlen(s->inbox);
 
-	out[0] = claim->mode == DLK_SHARED && !claim->limit ? 'f' : s->order;
+	out[0] = claim->kind == DLK_RWLOCK ? 'f' : s->order;
 	out[1] = ' ';
 	out[2] = claim->mode == DLK_SHARED ? 's' : 'x';
 	out[3] = ' ';

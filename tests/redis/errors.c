@@ -174,6 +174,29 @@ Test(redis_errors, a_key_of_another_type_is_named)
 	server_end(server);
 }
 
+/* Sixteen digits are a token; what a computer language may take for a number,
+ * too, is somebody's. */
+Test(redis_errors, a_key_that_is_not_quite_a_token_is_left_alone)
+{
+	struct lab_server *server = server_start(NULL);
+	dlock_client *c = client_of(server->port, "ttl=2s", NULL);
+	dlock_lock *l = mutex(c, "x"), *other = mutex(c, "other");
+	dlock_hold *h = NULL;
+
+	server_do(server, "SET dlock:{mnx} 0x00000000000001");
+	for (int i = 0; i < 20; i++) {
+		/* The short way is for tenths of a second with a token. */
+		give(take(other, 0));
+		CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EPROTO);
+		CHECK_TEXT(dlock_errmsg(), "never expires");
+	}
+	CHECK_TEXT(server_do(server, "GET dlock:{mnx}"), "0x00000000000001");
+	server_do(server, "DEL dlock:{mnx}");
+	dlock_free(other);
+	end(c, l);
+	server_end(server);
+}
+
 Test(redis_errors, a_key_that_does_not_expire_is_named)
 {
 	struct lab_server *server = server_start(NULL);

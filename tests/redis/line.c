@@ -189,6 +189,67 @@ Test(redis_line, lets_readers_in_together_and_writers_between)
 	tear_down();
 }
 
+/* It would have no end of readers before it. */
+Test(redis_line, is_one_for_readers_and_writers_also_where_order_is_any)
+{
+	struct taker w = { 0 }, r = { .shared = 1 };
+	dlock_lock *mine, *writers, *behind;
+	dlock_hold *h, *none = NULL;
+
+	set_up("ttl=10s&order=any");
+	mine = rwlock(c, "r");
+	writers = rwlock(dying, "r");
+	behind = rwlock(last, "r");
+	h = take_shared(mine, 0);
+	taker_start(&w, dying, writers, FOREVER, 1);
+	taker_start(&r, last, behind, FOREVER, 1);
+	cut_off();
+	give(h);
+	CHECK_RC(dlock_acquire_shared(mine, 0, &none), DLOCK_EBUSY);
+	CHECK(!r.done);
+	lab_proxy_heal(proxy);
+	EVENTUALLY(w.done);
+	CHECK_OK(w.rc);
+	CHECK(!r.done);
+	let_go(&w);
+	EVENTUALLY(r.done);
+	CHECK_OK(r.rc);
+	let_go(&r);
+	dlock_free(mine);
+	dlock_free(writers);
+	dlock_free(behind);
+	tear_down();
+}
+
+/* The order is each client's own affair.  The one that was woken may come, or
+ * not; those in order are not told that something is wrong. */
+Test(redis_line, may_be_kept_by_some_and_not_by_others)
+{
+	dlock_client *any;
+	dlock_lock *mine, *woken, *theirs;
+	dlock_hold *h;
+	struct taker t = { 0 };
+
+	set_up("ttl=30s");
+	any = client_of(lab_proxy_port(proxy), "ttl=30s&order=any", NULL);
+	mine = semaphore(c, "s", 1);
+	woken = semaphore(any, "s", 1);
+	theirs = semaphore(last, "s", 1);
+	h = take(mine, 0);
+	taker_start(&t, any, woken, FOREVER, 1);
+	cut_off();
+	server_do(server, "DEL dlock:{sns}:s"); /* as if the holder had died */
+	give(take(theirs, patience_ms()));
+	dlock_release(h);
+	lab_proxy_heal(proxy);
+	dlock_cancel(woken);
+	let_go(&t);
+	dlock_free(mine);
+	dlock_free(theirs);
+	end(any, woken);
+	tear_down();
+}
+
 /* Quickest wins: nobody stands in line, and nobody is forgotten. */
 Test(redis_line, is_none_where_order_is_any)
 {

@@ -19,9 +19,10 @@ if score then
 		end
 		left = score - ms
 		redis.call('ZADD', S, ms + ARGV[2], ARGV[1])
+		local life = ARGV[2] + 1000
 		for _, key in ipairs({S, I}) do
-			if redis.call('PTTL', key) < tonumber(ARGV[2]) then
-				redis.call('PEXPIRE', key, ARGV[2])
+			if redis.call('PTTL', key) < life then
+				redis.call('PEXPIRE', key, life)
 			end
 		end
 	end

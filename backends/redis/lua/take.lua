@@ -20,8 +20,8 @@ if n > 0 and call('ZSCORE', S, me) then
 	local token = string.match(call('HGET', I, me) or '', '^H (%d+)')
 	if token then
 		call('ZADD', S, ms + ttl, me)
-		keep(S, ttl)
-		keep(I, ttl)
+		keep(S, ttl + 1000)
+		keep(I, ttl + 1000)
 		return token
 	end
 end
@@ -54,8 +54,8 @@ if free then
 			and string.match(call('HGET', I, me), '^H (%d+)')
 		if token then
 			call('ZADD', S, ms + ttl, me)
-			keep(S, ttl)
-			keep(I, ttl)
+			keep(S, ttl + 1000)
+			keep(I, ttl + 1000)
 			return token
 		end
 	end
@@ -94,7 +94,8 @@ else
 	call('HSET', I, me, info, '.', limit .. ' ' .. tail)
 end
 -- In the order of the clock: one that is set back lets some overtake, once.
-if call('ZADD', Q, 'NX', us, me) == 1 then
+local came = call('ZADD', Q, 'NX', us, me) == 1
+if came then
 	if not X then
 		rest()
 	elseif not v or sub(v, 1, 1) == '0' or sub(v, 3, 34) ~= X then
@@ -111,6 +112,34 @@ if not mutex then
 	keep(I, ttl)
 end
 
+-- Those who died in line, of some of it.
+local function clear(first, last)
+	local dead = 0
+	for _, w in ipairs(call('ZRANGE', Q, first, last)) do
+		local life = string.match(call('HGET', I, w) or '', '^W (%d+)')
+		if not life or tonumber(life) <= ms then
+			leave(w)
+			dead = dead + 1
+		end
+	end
+	return dead
+end
+
+-- While nobody is granted anything, only who looks can clear the dead away: at
+-- the head, and wherever chance has it.  Who has just come leaves that to
+-- others, unless there are many.
+local rank = call('ZRANK', Q, me)
+if rank > 3 and (not came or rank > 63) then
+	local dead = clear(0, 3)
+	if dead == 4 then
+		dead = clear(0, 255)
+	end
+	local at = t[2] % rank
+	if clear(at, at + 15) + dead > 0 then
+		rank = call('ZRANK', Q, me)
+	end
+end
+
 -- The end of what is in the way matters to who is about to be next.
 local left = 0
 if X or foreign then
@@ -119,9 +148,10 @@ if X or foreign then
 		return foreign and 'F' or 'N'
 	end
 elseif n > 0 then
-	left = math.max(call('ZRANGE', S, 0, 0, 'WITHSCORES')[2] - ms, 0)
+	-- Those that were only woken are counted, and are not in it.
+	left = math.max((call('ZRANGE', S, 0, 0, 'WITHSCORES')[2] or ms) - ms, 0)
 end
-if left > ttl or call('ZRANK', Q, me) > 3 then
+if left > ttl or rank > 3 then
 	return 'B 0'
 end
 return 'B ' .. left + 1

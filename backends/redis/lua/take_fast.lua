@@ -3,7 +3,7 @@
 -- that tokens have come to before; anything else goes on to what follows this
 -- file.  See take.lua for the arguments.
 local v = redis.call('GET', KEYS[1])
-if v and #v == 16 and tonumber(v)
+if v and #v == 16 and not string.find(v, '%D')
 	or not v and redis.call('EXISTS', KEYS[1] .. ':q', KEYS[1] .. ':s') == 0
 then
 	local t = redis.call('TIME')

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the dead leave in the server while others live: nothing for long. */
+#include "support.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+TestSuite(redis_dead, .timeout = 120);
+
+static struct lab_server *server;
+static struct lab_proxy *proxy;
+static dlock_client *c, *dying, *last;
+
+static void set_up(const char *query)
+{
+	server = server_start(NULL);
+	proxy = proxy_start(server);
+	c = client_of(server->port, query, NULL);
+	dying = client_of(lab_proxy_port(proxy), query, NULL);
+	last = client_of(server->port, query, NULL);
+	warm_up(c);
+}
+
+static void tear_down(void)
+{
+	lab_proxy_heal(proxy);
+	dlock_close(c);
+	dlock_close(dying);
+	dlock_close(last);
+	lab_proxy_free(proxy);
+	server_end(server);
+}
+
+static void cut_off(void)
+{
+	lab_proxy_hole(proxy, LAB_UP, true);
+	lab_proxy_hole(proxy, LAB_DOWN, true);
+}
+
+static void bury(struct taker *t, int n)
+{
+	lab_proxy_heal(proxy);
+	for (int i = 0; i < n; i++) {
+		dlock_cancel(t[i].lock);
+		let_go(&t[i]);
+	}
+}
+
+/* The answer to a command that counts. */
+static long count(const char *command)
+{
+	return strtol(server_do(server, "%s", command), NULL, 10);
+}
+
+#define LINE "ZCARD dlock:{mnx}:q"
+
+/* Nobody but the living can clear them away, while the lock stays taken; and
+ * the first of the living is to look when the holder's lease ends. */
+Test(redis_dead, waiters_leave_the_line_of_a_lock_that_stays_held)
+{
+	enum { DEAD = 6 };
+	struct taker t[DEAD], u = { 0 };
+	dlock_lock *l, *dl, *ll;
+	dlock_hold *h;
+
+	set_up("ttl=1500ms");
+	l = mutex(c, "x");
+	dl = mutex(dying, "x");
+	ll = mutex(last, "x");
+	memset(t, 0, sizeof(t));
+	h = take(l, 0);
+	for (int i = 0; i < DEAD; i++)
+		taker_start(&t[i], dying, dl, FOREVER, 1);
+	taker_start(&u, last, ll, FOREVER, 1);
+	CHECK_INT(count(LINE), ==, DEAD + 1);
+	cut_off();
+	EVENTUALLY(count(LINE) == 1);
+	CHECK_INT(count("HLEN dlock:{mnx}:i"), ==, 1);
+	CHECK(!u.done);
+	CHECK_OK(dlock_check(h));
+	give(h);
+	EVENTUALLY(u.done);
+	CHECK_OK(u.rc);
+	let_go(&u);
+	bury(t, DEAD);
+	dlock_free(l);
+	dlock_free(dl);
+	dlock_free(ll);
+	tear_down();
+}
+
+/* Waiters that died long ago, in front of everybody. */
+static void the_dead_come(int n)
+{
+	server_do(server,
+		  "EVAL \"for i = 1, %d do "
+		  "local w = string.format('%%032x', i) "
+		  "redis.call('ZADD', KEYS[1], i, w) "
+		  "redis.call('HSET', KEYS[2], w, "
+		  "'W 1 f x 0 1 dlock:inbox:none 1 tail') end "
+		  "return %d\" 2 dlock:{mnx}:q dlock:{mnx}:i",
+		  n, n);
+}
+
+Test(redis_dead, waiters_by_the_thousand_are_cleared_by_one_that_lives)
+{
+	struct taker u = { 0 };
+	dlock_lock *l, *ll;
+	dlock_hold *h;
+
+	set_up("ttl=900ms");
+	l = mutex(c, "x");
+	ll = mutex(last, "x");
+	h = take(l, 0);
+	taker_start(&u, last, ll, FOREVER, 1);
+	the_dead_come(2000);
+	EVENTUALLY(count(LINE) == 1);
+	CHECK(!u.done);
+	give(h);
+	EVENTUALLY(u.done);
+	CHECK_OK(u.rc);
+	let_go(&u);
+	dlock_free(l);
+	dlock_free(ll);
+	tear_down();
+}
+
+/* No script keeps the server from others for long. */
+Test(redis_dead, waiters_by_the_thousand_do_not_make_a_script_long)
+{
+	struct taker u = { 0 };
+	dlock_lock *l, *ll;
+	dlock_hold *h, *none = NULL;
+
+	set_up("ttl=3s");
+	l = mutex(c, "x");
+	ll = mutex(last, "x");
+	h = take(l, 0);
+	taker_start(&u, last, ll, FOREVER, 1);
+	the_dead_come(8000);
+	give(h);
+	CHECK_INT(count(LINE), >, 3000);
+	/* Who comes meanwhile does not overtake. */
+	CHECK_RC(dlock_acquire(l, 0, &none), DLOCK_EBUSY);
+	EVENTUALLY(u.done);
+	CHECK_OK(u.rc);
+	let_go(&u);
+	dlock_free(l);
+	dlock_free(ll);
+	tear_down();
+}
+
+/* All holders at once, so that nothing expires before the whole does. */
+Test(redis_dead, holders_of_permits_are_forgotten)
+{
+	dlock_lock *theirs, *dead;
+	dlock_hold *h = NULL;
+	struct taker u = { 0 };
+
+	set_up("ttl=600ms");
+	dead = semaphore(dying, "s", 1);
+	theirs = semaphore(last, "s", 1);
+	for (int round = 0; round < 3; round++) {
+		h = take(dead, patience_ms());
+		u = (struct taker){ 0 };
+		taker_start(&u, last, theirs, FOREVER, 1);
+		cut_off();
+		EVENTUALLY(u.done);
+		CHECK_OK(u.rc);
+		/* The permit's, and the lock's own. */
+		CHECK_INT(count("HLEN dlock:{sns}:i"), ==, 2);
+		lab_proxy_heal(proxy);
+		dlock_release(h);
+		let_go(&u);
+	}
+	dlock_free(dead);
+	dlock_free(theirs);
+	tear_down();
+}
