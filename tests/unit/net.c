@@ -91,13 +91,13 @@ static void *drip(void *arg)
 	return NULL;
 }
 
+/* It shows nothing unless it dripped. */
 static int64_t dripped_on(struct dlki_net *n)
 {
 	size_t bytes;
 	int64_t took = listen_for(n, 200, &bytes);
 
-	CHECK_INT(bytes, >, 1);
-	return took;
+	return bytes > 1 ? took : INT64_MAX;
 }
 
 Test(net, a_drip_does_not_extend_the_deadline)
