@@ -33,6 +33,7 @@ struct history {
 #define HELD(a, g, r, d, t) \
 	.asked = (a), .got = (g), .release = (r), .released = (d), .token = (t)
 
-extern const struct history histories[]; /* the last has no title */
+/* The last of each has no title. */
+extern const struct history histories[], histories_losses[];
 
 #endif
