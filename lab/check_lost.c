@@ -107,7 +107,6 @@ static void check_found(struct lab_ops *o, const struct lab_op *op,
 		      ms(given_up - due));
 }
 
-/* Only what was granted before is surely gone. */
 int lab_check_wipes(struct lab_ops *o)
 {
 	const struct lab_span *w;
@@ -116,8 +115,8 @@ int lab_check_wipes(struct lab_ops *o)
 	o->verdict->found_ns = LAB_UNTOLD;
 	for (size_t i = 0; i < o->nops && o->nwipes; i++) {
 		op = &o->ops[i];
-		w = op->granted ? lab_op_wiped(o, op) : NULL;
-		if (w && w->surely && op->returned < w->begin)
+		w = op->granted ? lab_op_surely_wiped(o, op) : NULL;
+		if (w)
 			check_found(o, op, w);
 	}
 	return 0;
