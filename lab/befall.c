@@ -153,15 +153,34 @@ bool lab_op_exclusive(const struct lab_op *op)
 	       (op->mode == LAB_PERMIT && op->limit == 1);
 }
 
-const struct lab_span *lab_op_wiped(const struct lab_ops *o,
-				    const struct lab_op *op)
+/* From the place `from` to the end of the hold: the first of its name.  Wipes
+ * are done one after another, so that these are in order both of their
+ * beginnings and of their ends. */
+static const struct lab_span *wipe_of(const struct lab_ops *o,
+				      const struct lab_op *op, size_t from,
+				      bool surely)
 {
 	int64_t given_up = lab_op_given_up(op);
 	const struct lab_span *w;
+
+	for (; from < o->nwipes; from++) {
+		w = &o->wipes[from];
+		if (w->begin >= given_up)
+			return NULL;
+		if (surely && !w->surely)
+			continue;
+		if (!*w->name || strcmp(w->name, o->locks[op->lock].name) == 0)
+			return w;
+	}
+	return NULL;
+}
+
+const struct lab_span *lab_op_wiped(const struct lab_ops *o,
+				    const struct lab_op *op)
+{
 	size_t lo = 0;
 	size_t hi = o->nwipes;
 
-	/* Wipes are done one after another: the first that was not over. */
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
@@ -170,14 +189,18 @@ const struct lab_span *lab_op_wiped(const struct lab_ops *o,
 		else
 			hi = mid;
 	}
-	for (; lo < o->nwipes; lo++) {
-		w = &o->wipes[lo];
-		if (w->begin >= given_up)
-			return NULL;
-		if (!*w->name || strcmp(w->name, o->locks[op->lock].name) == 0)
-			return w;
-	}
-	return NULL;
+	return wipe_of(o, op, lo, false);
+}
+
+const struct lab_span *lab_op_surely_wiped(const struct lab_ops *o,
+					   const struct lab_op *op)
+{
+	size_t next;
+
+	if (op->returned == LAB_NEVER)
+		return NULL;
+	next = find(o->wipes, o->nwipes, 0, op->returned + 1);
+	return wipe_of(o, op, next, true);
 }
 
 static int64_t kill_of(const struct lab_ops *o, const struct lab_op *op)

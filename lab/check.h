@@ -11,9 +11,10 @@
  *            two of a mutex; a writer and anybody; more permits than there are
  *   TOKEN    a token is there, larger than that of every conflicting hold that
  *            was over before, and unique where conflicting holds are
- *   LINEAR   some order of the acquires and releases of a mutex, each at one
+ *   LINEAR   some order of the acquires and releases of a lock, each at one
  *            moment between call and return, explains all answers.  Tokens say
- *            which order, so that one pass decides
+ *            which order those have that conflict, so that one pass decides.
+ *            Not asked of semaphores of several permits
  *   WRITER   a resource that checks tokens accepted none that is smaller than
  *            one it had accepted, and refused none without that reason
  *   BUSY     who was told EBUSY had somebody in the way (only if `strict_busy`:

@@ -47,18 +47,20 @@ static void check_lost(struct lab_ops *o, const struct lab_op *op)
 	lateness(o, op);
 }
 
-/* At its release the lease was over: since long, and nobody had said so? */
+/* Never LOST: so nobody has seen the hold long after its lease, be it a release
+ * that found it over or a check that did not. */
 static void check_silent(struct lab_ops *o, const struct lab_op *op)
 {
 	int64_t due = lab_awake(o, op->pid, op->until, 0);
+	int64_t seen = op->was_over > op->said_ok ? op->was_over : op->said_ok;
 
-	if (!op->was_over || op->was_over - due <= slack(o))
+	if (op->until == LAB_FOREVER || !seen || seen - due <= slack(o))
 		return;
 	o->verdict->late++;
 	lab_violation(o->verdict, LAB_RULE_LOST,
 		      "the lease of %s was over for %.3f ms, and it was never "
 		      "lost",
-		      lab_op_text(o, op), ms(op->was_over - due));
+		      lab_op_text(o, op), ms(seen - due));
 }
 
 int lab_check_losses(struct lab_ops *o)
@@ -107,7 +109,6 @@ static void check_found(struct lab_ops *o, const struct lab_op *op,
 		      ms(given_up - due));
 }
 
-/* Only what was granted before is surely gone. */
 int lab_check_wipes(struct lab_ops *o)
 {
 	const struct lab_span *w;
@@ -116,8 +117,8 @@ int lab_check_wipes(struct lab_ops *o)
 	o->verdict->found_ns = LAB_UNTOLD;
 	for (size_t i = 0; i < o->nops && o->nwipes; i++) {
 		op = &o->ops[i];
-		w = op->granted ? lab_op_wiped(o, op) : NULL;
-		if (w && w->surely && op->returned < w->begin)
+		w = op->granted ? lab_op_surely_wiped(o, op) : NULL;
+		if (w)
 			check_found(o, op, w);
 	}
 	return 0;

@@ -117,18 +117,38 @@ static int64_t place(struct lab_ops *o, const struct lab_op *op, int64_t t)
 	return t;
 }
 
+/* When those that have been placed are all over: who is not alone waits for
+ * those alone that were, and may be placed beside the others. */
+struct placed {
+	int64_t exclusive;
+	int64_t any;
+};
+
+static void place_next(struct lab_ops *o, const struct lab_op *op,
+		       struct placed *p)
+{
+	int64_t t;
+
+	if (lab_op_exclusive(op)) {
+		p->exclusive = p->any = place(o, op, p->any);
+		return;
+	}
+	t = place(o, op, p->exclusive);
+	if (t > p->any)
+		p->any = t;
+}
+
 int lab_check_linear(struct lab_ops *o, const struct lab_lock *lock)
 {
-	int64_t t = INT64_MIN;
+	struct placed placed = { INT64_MIN, INT64_MIN };
 	size_t n;
 	struct lab_op **ops = sorted(o, lock, &n);
 
 	if (!ops)
 		return -1;
 	for (size_t i = 0; i < n; i++)
-		if (lock->kind == LAB_MUTEX ||
-		    (lock->kind == LAB_PERMIT && lab_op_exclusive(ops[i])))
-			t = place(o, ops[i], t);
+		if (ordered(ops[i]))
+			place_next(o, ops[i], &placed);
 	free(ops);
 	return 0;
 }

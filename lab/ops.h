@@ -82,6 +82,11 @@ int64_t lab_op_given_up(const struct lab_op *op);
 const struct lab_span *lab_op_wiped(const struct lab_ops *o,
 				    const struct lab_op *op);
 
+/* The first wipe that it has surely suffered from, or NULL: what was granted
+ * before it began, and not given up by then, is gone. */
+const struct lab_span *lab_op_surely_wiped(const struct lab_ops *o,
+					   const struct lab_op *op);
+
 /* How much of that time the process has not stood still. */
 int64_t lab_awake_for(const struct lab_ops *o, uint32_t pid, int64_t from,
 		      int64_t to);

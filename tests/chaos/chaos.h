@@ -194,7 +194,7 @@ bool chaos_verdict(struct chaos *c);
 /* deadline.c: calls that took longer than they may, printed; -1: lab_fail(). */
 int64_t chaos_overruns(struct chaos *c, int64_t *longest_ns);
 
-/* Say what happens, if that was asked for. */
+/* say.c: what happens, if that was asked for. */
 __attribute__((format(printf, 2, 3))) void chaos_say(const struct chaos *c,
 						     const char *format, ...);
 

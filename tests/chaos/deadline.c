@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "chaos/chaos.h"
 #include "lab/clock.h"
@@ -19,7 +20,8 @@ struct calls {
 	struct chaos *c;
 	const struct lab_record *records;
 	size_t count;
-	struct call call[CHAOS_HANDS];
+	struct call call[CHAOS_HANDS]; /* of one process */
+	uint32_t pid;                  /* ... which is this */
 	int64_t found;
 	int64_t longest;
 };
@@ -66,11 +68,16 @@ static void judge(struct calls *s, const struct lab_record *r,
 		       (double)over / 1e6, (double)r->at / 1e9);
 }
 
-/* The records of a thread's calls follow each other, if not at once. */
+/* The records of a thread's calls follow each other, if not at once; those of
+ * another process come when this one's are over, and what was under way then
+ * was never answered: it must not take the place of what was. */
 static void see(struct calls *s, const struct lab_record *r)
 {
 	struct call *free_one = &s->call[0];
 
+	if (r->pid != s->pid)
+		memset(s->call, 0, sizeof(s->call));
+	s->pid = r->pid;
 	for (int i = 0; i < CHAOS_HANDS; i++) {
 		struct call *k = &s->call[i];
 

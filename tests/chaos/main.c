@@ -2,7 +2,6 @@
 /* The controller; or, if its arguments say so, a worker. */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,19 +19,6 @@
 #define STEP_MS 100
 
 enum { GOOD = 0, BAD = 1, USAGE = 2 };
-
-void chaos_say(const struct chaos *c, const char *format, ...)
-{
-	va_list ap;
-
-	if (!c->o.verbose)
-		return;
-	printf("%8.3f ", (double)(lab_now() - c->begun) / 1e9);
-	va_start(ap, format);
-	vprintf(format, ap);
-	va_end(ap);
-	putchar('\n');
-}
 
 static int start(struct chaos *c)
 {

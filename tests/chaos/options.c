@@ -147,6 +147,33 @@ static int one(struct chaos_options *o, int c)
 	}
 }
 
+static bool has_fault(const struct chaos_store *s, const char *name, size_t len)
+{
+	for (const struct chaos_fault *const *f = s->faults; *f; f++)
+		if (strlen((*f)->name) == len &&
+		    memcmp((*f)->name, name, len) == 0)
+			return true;
+	return false;
+}
+
+/* A fault that the store does not have would never be dealt, and pass. */
+static int known_faults(const struct chaos_options *o)
+{
+	const char *next;
+	size_t len;
+
+	for (const char *name = o->only; name; name = next) {
+		len = strcspn(name, ",");
+		next = name[len] ? name + len + 1 : NULL;
+		if (has_fault(o->store, name, len))
+			continue;
+		fprintf(stderr, "chaos: store %s has no fault '%.*s'\n",
+			o->store->name, (int)len, name);
+		return -1;
+	}
+	return 0;
+}
+
 int chaos_options(struct chaos_options *o, int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -186,6 +213,8 @@ int chaos_options(struct chaos_options *o, int argc, char **argv)
 		fprintf(stderr, "chaos: what is '%s'?\n", argv[optind]);
 		rc = -1;
 	}
+	if (!rc)
+		rc = known_faults(o);
 	if (!rc && !o->ttl_ms)
 		o->ttl_ms = slowness() *
 			    (o->store->ttl_ms ? o->store->ttl_ms : TTL_MS);

@@ -21,18 +21,19 @@ struct extra { /* a record that belongs to no operation */
 
 struct history {
 	const char *title;
-	int rule; /* the only one that is broken, and 1; 0: none is */
+	unsigned rules; /* those that are broken; 0: none is */
 	struct made holds[HOLDS];
 	struct extra extras[EXTRAS];
 	struct lab_check check;
 };
 
-#define BREAKS(rule) (LAB_RULE_##rule + 1)
+#define BREAKS(rule) (1U << LAB_RULE_##rule)
 #define SEM(n) .mode = LAB_PERMIT, .limit = (n)
 /* asked, got, release, released, token */
 #define HELD(a, g, r, d, t) \
 	.asked = (a), .got = (g), .release = (r), .released = (d), .token = (t)
 
-extern const struct history histories[]; /* the last has no title */
+/* The last of each has no title. */
+extern const struct history histories[], histories_losses[];
 
 #endif
