@@ -153,10 +153,12 @@ void dlki_claim_gone(struct dlki_claim *claim)
 	}
 }
 
-static void lost(struct dlki_claim *claim, const char *why)
+void dlki_claim_lose(struct dlki_claim *claim, const char *why)
 {
 	struct dlock_client *c = claim->client;
 
+	if (claim->state != DLKI_HELD)
+		return;
 	claim->state = DLKI_LOST;
 	atomic_store(&claim->valid_until, DLKI_EXPIRED);
 	c->stats.lost++;
@@ -165,23 +167,8 @@ static void lost(struct dlki_claim *claim, const char *why)
 	if (claim->lost_fd >= 0)
 		eventfd_write(claim->lost_fd, 1);
 	dlki_lease_remove(claim);
-}
-
-void dlki_claim_lose(struct dlki_claim *claim, const char *why)
-{
-	if (claim->state != DLKI_HELD)
-		return;
-	lost(claim, why);
 	dlki_event_post(claim, DLOCK_LOST);
 	dlki_claim_clean_later(claim, 0);
-}
-
-void dlki_claim_end(struct dlki_claim *claim, const char *why)
-{
-	if (claim->state == DLKI_HELD)
-		lost(claim, why);
-	dlki_lease_remove(claim);
-	dlki_claim_gone(claim);
 }
 
 int dlki_claim_fd(struct dlki_claim *claim, struct dlk_error *err)

@@ -104,7 +104,8 @@ void dlki_claim_unref(struct dlki_claim *claim); /* may free it */
 int dlki_claim_seize(struct dlki_claim *claim, dlk_time deadline);
 void dlki_claim_yield(struct dlki_claim *claim);
 
-/* HELD becomes LOST: out of the schedule, descriptor, event, clean-up. */
+/* HELD becomes LOST: out of the schedule, descriptor, clean-up, and an event
+ * while there is a dispatcher. */
 void dlki_claim_lose(struct dlki_claim *claim, const char *why);
 
 /* The store may still hold it: the keeper is to release it, `pause_ms` from
@@ -113,9 +114,6 @@ void dlki_claim_clean_later(struct dlki_claim *claim, int64_t pause_ms);
 
 /* The store holds nothing of it: forget the id, and the keeper's duty. */
 void dlki_claim_gone(struct dlki_claim *claim);
-
-/* The client closes: what was held is lost, without an event. */
-void dlki_claim_end(struct dlki_claim *claim, const char *why);
 
 /* The descriptor that polls readable once it is lost, or an error code. */
 int dlki_claim_fd(struct dlki_claim *claim, struct dlk_error *err);

@@ -267,12 +267,18 @@ int dlock_open(dlock_client **out, const char *uri, const dlock_options *opts)
 	return rc;
 }
 
-/* With no other thread left: tell the store of all that is held or left over,
- * as long as there is time. */
+/* With no thread left that asks, renews or tells: end all promises, then tell
+ * the store of all that was held or left over, as long as there is time.  It
+ * may give a lock to others long before we hear its answer. */
 static void release_all(struct dlock_client *c, dlk_time deadline)
 {
 	struct dlk_error err = { 0 };
 
+	for (uint32_t i = 0; i < c->slots.n; i++) {
+		if (c->slots.v[i].claim)
+			dlki_claim_lose(c->slots.v[i].claim,
+					"the client was closed");
+	}
 	for (uint32_t i = 0; i < c->slots.n; i++) {
 		struct dlki_claim *claim = c->slots.v[i].claim;
 
@@ -282,7 +288,7 @@ static void release_all(struct dlock_client *c, dlk_time deadline)
 		pthread_mutex_unlock(&c->mu);
 		c->backend->release(claim->ticket, deadline, &err);
 		pthread_mutex_lock(&c->mu);
-		dlki_claim_end(claim, "the client was closed");
+		dlki_claim_gone(claim);
 		dlki_claim_unref(claim);
 	}
 }

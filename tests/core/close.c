@@ -3,6 +3,7 @@
 #include "core/support.h"
 
 #include <dirent.h>
+#include <poll.h>
 
 static struct fake *fake;
 
@@ -335,4 +336,41 @@ Test(close, bears_losses_that_come_meanwhile)
 		cr_assert_eq(dlock_release(h[i]), DLOCK_ELOST);
 		dlock_free(l[i]);
 	}
+}
+
+static void *close_main(void *client)
+{
+	dlock_close(client);
+	return NULL;
+}
+
+/* The store may have heard of the first already, and given it to others. */
+Test(close, ends_every_promise_before_the_store_is_told)
+{
+	struct diary d = DIARY_INIT;
+	dlock_options o = diary_options(&d);
+	dlock_client *c = open_store("fake:?ttl=60s&close=60s", &o);
+	dlock_lock *l[] = { mutex(c, "a"), mutex(c, "b") };
+	dlock_hold *h[] = { take(l[0]), take(l[1]) };
+	struct pollfd p = { .fd = dlock_hold_fd(h[0]), .events = POLLIN };
+	pthread_t thread;
+
+	fake_script(fake, FAKE_RELEASE, (struct fake_step){ .gate = 1 });
+	cr_assert_eq(pthread_create(&thread, NULL, close_main, c), 0);
+	EVENTUALLY(fake_count(fake, FAKE_RELEASE) == 1);
+	for (int i = 0; i < 2; i++) {
+		cr_assert_eq(dlock_check(h[i]), DLOCK_ELOST);
+		cr_assert_eq(dlock_remaining_ms(h[i]), 0);
+	}
+	cr_assert_eq(poll(&p, 1, 0), 1);
+	REFUSED(dlock_release(h[0]), DLOCK_ELOST, "the client was closed");
+	fake_open_gate(fake);
+	pthread_join(thread, NULL);
+	cr_assert_eq(fake_held(fake), 0);
+	cr_assert_eq(fake_count(fake, FAKE_RELEASE), 2);
+	REFUSED(dlock_release(h[1]), DLOCK_ELOST, "the client was closed");
+	cr_assert_eq(d.n, 0, "no event comes of closing");
+	cr_assert_null(fake_complaint(), "%s", fake_complaint());
+	dlock_free(l[0]);
+	dlock_free(l[1]);
 }
