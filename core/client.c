@@ -293,10 +293,28 @@ static void release_all(struct dlock_client *c, dlk_time deadline)
 	}
 }
 
+/* From here on no call begins; wait for those that are under way. */
+static void end_calls(struct dlock_client *c)
+{
+	pthread_mutex_lock(&c->mu);
+	c->closing = 1;
+	dlki_lease_halt(c);
+	for (uint32_t i = 0; i < c->slots.n; i++) {
+		struct dlki_claim *claim = c->slots.v[i].claim;
+
+		if (claim && claim->cond_ready)
+			pthread_cond_broadcast(&claim->cond);
+	}
+	dlki_joint_cancel(c);
+	while (c->calls > 0)
+		dlki_wait(&c->changed, &c->mu, DLK_FOREVER);
+	pthread_mutex_unlock(&c->mu);
+}
+
 void dlock_close(dlock_client *client)
 {
 	struct dlki_border border = dlki_enter();
-	dlk_time deadline;
+	dlk_time deadline, since;
 
 	if (!client || dlki_client_ours(client, NULL) != 0)
 		goto out;
@@ -305,23 +323,16 @@ void dlock_close(dlock_client *client)
 			 "dlock_close() in an event callback does nothing");
 		goto out;
 	}
-	deadline = dlki_after_ms(dlk_now(), client->close_ms);
-	pthread_mutex_lock(&client->mu);
-	client->closing = 1;
-	dlki_lease_halt(client);
-	for (uint32_t i = 0; i < client->slots.n; i++) {
-		struct dlki_claim *claim = client->slots.v[i].claim;
-
-		if (claim && claim->cond_ready)
-			pthread_cond_broadcast(&claim->cond);
-	}
-	dlki_joint_cancel(client);
-	while (client->calls > 0)
-		dlki_wait(&client->changed, &client->mu, DLK_FOREVER);
-	pthread_mutex_unlock(&client->mu);
+	since = dlk_now();
+	end_calls(client);
 	dlki_lease_stop(client);
 	dlki_events_stop(client);
 	pthread_mutex_lock(&client->mu);
+	/* A callback's time, which calls may have waited for as well, is not
+	 * the store's. */
+	if (since < client->events.returned_at)
+		since = client->events.returned_at;
+	deadline = dlki_after_ms(since, client->close_ms);
 	release_all(client, deadline);
 	pthread_mutex_unlock(&client->mu);
 	client->backend->close(client->session, deadline);

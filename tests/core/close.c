@@ -5,6 +5,8 @@
 #include <dirent.h>
 #include <poll.h>
 
+#include "core/client.h"
+
 static struct fake *fake;
 
 static void set_up(void)
@@ -373,4 +375,93 @@ Test(close, ends_every_promise_before_the_store_is_told)
 	cr_assert_null(fake_complaint(), "%s", fake_complaint());
 	dlock_free(l[0]);
 	dlock_free(l[1]);
+}
+
+static atomic_llong ahead;
+static dlk_time (*real_clock)(void);
+
+static dlk_time leaping_clock(void)
+{
+	return real_clock() + atomic_load(&ahead);
+}
+
+static int closing(dlock_client *c)
+{
+	int yes;
+
+	pthread_mutex_lock(&c->mu);
+	yes = c->closing;
+	pthread_mutex_unlock(&c->mu);
+	return yes;
+}
+
+static unsigned int calls(dlock_client *c)
+{
+	unsigned int n;
+
+	pthread_mutex_lock(&c->mu);
+	n = c->calls;
+	pthread_mutex_unlock(&c->mu);
+	return n;
+}
+
+static void has_time(struct fake_call call)
+{
+	cr_assert_gt(call.deadline, call.begin + 10000 * DLKI_MS,
+		     "verb %d has %lld ms", (int)call.verb,
+		     (long long)(call.deadline - call.begin) / DLKI_MS);
+}
+
+/* A callback takes longer than `close`, by a clock that leaps. */
+static void close_after_a_long_callback(int release)
+{
+	dlock_options o = DLOCK_OPTIONS_INIT;
+	struct late_release r = { .rc = DLOCK_ELOST };
+	pthread_t closer, releaser;
+	dlock_lock *s = NULL;
+	dlock_client *c;
+	dlock_hold *held;
+	size_t told;
+
+	real_clock = dlki_clock;
+	dlki_clock = leaping_clock;
+	o.on_event = linger;
+	c = open_store("fake:?close=20s", &o);
+	OK(dlock_semaphore_new(&s, c, "s", 2));
+	held = take(s);
+	r.hold = take(s);
+	fake_lose(fake, fake_last(fake, FAKE_ATTEMPT).id);
+	EVENTUALLY(atomic_load(&inside) && stats(c).remnants == 0);
+	told = fake_count(fake, FAKE_RELEASE);
+	if (release) {
+		cr_assert_eq(pthread_create(&releaser, NULL, late_release_main,
+					    &r),
+			     0);
+		EVENTUALLY(calls(c) == 1);
+	}
+	cr_assert_eq(pthread_create(&closer, NULL, close_main, c), 0);
+	EVENTUALLY(closing(c));
+	atomic_store(&ahead, 50000 * DLKI_MS);
+	atomic_store(&go, 1);
+	pthread_join(closer, NULL);
+	cr_assert_eq(fake_count(fake, FAKE_RELEASE), told + 1);
+	has_time(fake_last(fake, FAKE_RELEASE));
+	has_time(fake_last(fake, FAKE_CLOSE));
+	if (release)
+		pthread_join(releaser, NULL);
+	else
+		r.rc = dlock_release(r.hold);
+	cr_assert_eq(r.rc, DLOCK_ELOST);
+	cr_assert_eq(dlock_release(held), DLOCK_ELOST);
+	dlock_free(s);
+}
+
+Test(close, leaves_the_store_its_time_after_a_callback)
+{
+	close_after_a_long_callback(0);
+}
+
+Test(close, leaves_the_store_its_time_after_a_release_that_waited_for_one)
+{
+	close_after_a_long_callback(1);
 }
