@@ -65,6 +65,8 @@ struct dlki_claim {
 	int downgraded;                /* the store has it SHARED by now */
 	struct dlock_hold own, read;   /* the user's handles */
 	dlk_time granted_at;
+	dlk_time lease_until;          /* the lease's own end, whatever max_hold
+					* says; DLK_FOREVER */
 	dlk_time server_until;         /* the store has forgotten it by then */
 	int64_t pause_ns;              /* before the next try to clean up */
 	struct dlki_timer work;        /* in lease.work or lease.clean */
