@@ -34,13 +34,13 @@ static dlk_time horizon(const struct dlki_lease *lease)
 static void take(struct batch *b, struct dlki_claim *claim)
 {
 	struct dlock_client *c = claim->client;
-	dlk_time until = atomic_load(&claim->valid_until);
 	dlk_time now = dlk_now();
 
 	claim->busy = 1;
 	dlki_claim_ref(claim);
 	if (c->lease.ttl_ms > 0 &&
-	    until < dlki_after_ms(now, claim->ticket->lease_ms / 2))
+	    claim->lease_until <
+		    dlki_after_ms(now, claim->ticket->lease_ms / 2))
 		c->stats.renew_late++;
 	claim->ticket->since = now;
 	claim->ticket->lease_ms = c->lease.ttl_ms;

@@ -356,3 +356,19 @@ Test(keeper, sees_the_risk_where_the_lease_ends_first)
 	dlock_free(l);
 	close_store(c);
 }
+
+/* max_hold leaves less than half a lease of every hold here. */
+Test(keeper, is_late_by_the_lease_and_not_by_max_hold)
+{
+	dlock_client *c = open_store("fake:?ttl=30s&check=50ms&max_hold=400ms",
+				     NULL);
+	dlock_lock *l = mutex(c, "a");
+	dlock_hold *h = take(l);
+
+	EVENTUALLY(dlock_check(h) == DLOCK_ELOST);
+	cr_assert_gt(stats(c).renewed, 0);
+	none_late(c, 30000);
+	cr_assert_eq(dlock_release(h), DLOCK_ELOST);
+	dlock_free(l);
+	close_store(c);
+}
