@@ -106,6 +106,9 @@ void dlki_claim_unref(struct dlki_claim *claim); /* may free it */
 int dlki_claim_seize(struct dlki_claim *claim, dlk_time deadline);
 void dlki_claim_yield(struct dlki_claim *claim);
 
+/* Set `why`, cut between two characters where it is too long. */
+void dlki_claim_explain(struct dlki_claim *claim, const char *why);
+
 /* HELD becomes LOST: out of the schedule, descriptor, clean-up, and an event
  * while there is a dispatcher. */
 void dlki_claim_lose(struct dlki_claim *claim, const char *why);

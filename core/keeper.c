@@ -2,7 +2,6 @@
 #include "core/keeper.h"
 
 #include <stddef.h>
-#include <stdio.h>
 
 #include "core/claim.h"
 #include "core/clock.h"
@@ -150,7 +149,7 @@ static void unanswered(struct dlki_claim *claim, const char *why)
 	claim->server_until = dlki_after_ms(now, c->lease.ttl_ms);
 	if (!claim->at_risk && at_risk(claim)) {
 		claim->at_risk = 1;
-		snprintf(claim->why, sizeof(claim->why), "%.95s", why);
+		dlki_claim_explain(claim, why);
 		dlki_event_post(claim, DLOCK_AT_RISK);
 	}
 	if (until < now)
