@@ -211,7 +211,7 @@ static int park(struct dlki_claim *claim, dlock_lock *lock,
 		dlki_wait(&claim->cond, &c->mu, until);
 	}
 	park_end(claim);
-	if (!claim->woken)
+	if (rc == 0 && !claim->woken && until < w->deadline)
 		c->stats.polls++;
 	claim->woken = 0;
 	claim->lost_early = 0;

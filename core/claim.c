@@ -2,7 +2,6 @@
 #include "core/claim.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -11,6 +10,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/lock.h"
+#include "core/utf8.h"
 
 /* The ticket stands behind the claim, aligned for whatever it holds. */
 static size_t ticket_offset(void)
@@ -153,35 +153,30 @@ void dlki_claim_gone(struct dlki_claim *claim)
 	}
 }
 
-static void lost(struct dlki_claim *claim, const char *why)
+void dlki_claim_explain(struct dlki_claim *claim, const char *why)
 {
-	struct dlock_client *c = claim->client;
+	size_t n = dlki_utf8_clip(why, sizeof(claim->why) - 1);
 
-	claim->state = DLKI_LOST;
-	atomic_store(&claim->valid_until, DLKI_EXPIRED);
-	c->stats.lost++;
-	c->stats.holds--;
-	snprintf(claim->why, sizeof(claim->why), "%.95s", why);
-	if (claim->lost_fd >= 0)
-		eventfd_write(claim->lost_fd, 1);
-	dlki_lease_remove(claim);
+	memcpy(claim->why, why, n);
+	claim->why[n] = '\0';
 }
 
 void dlki_claim_lose(struct dlki_claim *claim, const char *why)
 {
+	struct dlock_client *c = claim->client;
+
 	if (claim->state != DLKI_HELD)
 		return;
-	lost(claim, why);
+	claim->state = DLKI_LOST;
+	atomic_store(&claim->valid_until, DLKI_EXPIRED);
+	c->stats.lost++;
+	c->stats.holds--;
+	dlki_claim_explain(claim, why);
+	if (claim->lost_fd >= 0)
+		eventfd_write(claim->lost_fd, 1);
+	dlki_lease_remove(claim);
 	dlki_event_post(claim, DLOCK_LOST);
 	dlki_claim_clean_later(claim, 0);
-}
-
-void dlki_claim_end(struct dlki_claim *claim, const char *why)
-{
-	if (claim->state == DLKI_HELD)
-		lost(claim, why);
-	dlki_lease_remove(claim);
-	dlki_claim_gone(claim);
 }
 
 int dlki_claim_fd(struct dlki_claim *claim, struct dlk_error *err)

@@ -65,6 +65,8 @@ struct dlki_claim {
 	int downgraded;                /* the store has it SHARED by now */
 	struct dlock_hold own, read;   /* the user's handles */
 	dlk_time granted_at;
+	dlk_time lease_until;          /* the lease's own end, whatever max_hold
+					* says; DLK_FOREVER */
 	dlk_time server_until;         /* the store has forgotten it by then */
 	int64_t pause_ns;              /* before the next try to clean up */
 	struct dlki_timer work;        /* in lease.work or lease.clean */
@@ -104,7 +106,11 @@ void dlki_claim_unref(struct dlki_claim *claim); /* may free it */
 int dlki_claim_seize(struct dlki_claim *claim, dlk_time deadline);
 void dlki_claim_yield(struct dlki_claim *claim);
 
-/* HELD becomes LOST: out of the schedule, descriptor, event, clean-up. */
+/* Set `why`, cut between two characters where it is too long. */
+void dlki_claim_explain(struct dlki_claim *claim, const char *why);
+
+/* HELD becomes LOST: out of the schedule, descriptor, clean-up, and an event
+ * while there is a dispatcher. */
 void dlki_claim_lose(struct dlki_claim *claim, const char *why);
 
 /* The store may still hold it: the keeper is to release it, `pause_ms` from
@@ -113,9 +119,6 @@ void dlki_claim_clean_later(struct dlki_claim *claim, int64_t pause_ms);
 
 /* The store holds nothing of it: forget the id, and the keeper's duty. */
 void dlki_claim_gone(struct dlki_claim *claim);
-
-/* The client closes: what was held is lost, without an event. */
-void dlki_claim_end(struct dlki_claim *claim, const char *why);
 
 /* The descriptor that polls readable once it is lost, or an error code. */
 int dlki_claim_fd(struct dlki_claim *claim, struct dlk_error *err);

@@ -267,12 +267,18 @@ int dlock_open(dlock_client **out, const char *uri, const dlock_options *opts)
 	return rc;
 }
 
-/* With no other thread left: tell the store of all that is held or left over,
- * as long as there is time. */
+/* With no thread left that asks, renews or tells: end all promises, then tell
+ * the store of all that was held or left over, as long as there is time.  It
+ * may give a lock to others long before we hear its answer. */
 static void release_all(struct dlock_client *c, dlk_time deadline)
 {
 	struct dlk_error err = { 0 };
 
+	for (uint32_t i = 0; i < c->slots.n; i++) {
+		if (c->slots.v[i].claim)
+			dlki_claim_lose(c->slots.v[i].claim,
+					"the client was closed");
+	}
 	for (uint32_t i = 0; i < c->slots.n; i++) {
 		struct dlki_claim *claim = c->slots.v[i].claim;
 
@@ -282,15 +288,33 @@ static void release_all(struct dlock_client *c, dlk_time deadline)
 		pthread_mutex_unlock(&c->mu);
 		c->backend->release(claim->ticket, deadline, &err);
 		pthread_mutex_lock(&c->mu);
-		dlki_claim_end(claim, "the client was closed");
+		dlki_claim_gone(claim);
 		dlki_claim_unref(claim);
 	}
+}
+
+/* From here on no call begins; wait for those that are under way. */
+static void end_calls(struct dlock_client *c)
+{
+	pthread_mutex_lock(&c->mu);
+	c->closing = 1;
+	dlki_lease_halt(c);
+	for (uint32_t i = 0; i < c->slots.n; i++) {
+		struct dlki_claim *claim = c->slots.v[i].claim;
+
+		if (claim && claim->cond_ready)
+			pthread_cond_broadcast(&claim->cond);
+	}
+	dlki_joint_cancel(c);
+	while (c->calls > 0)
+		dlki_wait(&c->changed, &c->mu, DLK_FOREVER);
+	pthread_mutex_unlock(&c->mu);
 }
 
 void dlock_close(dlock_client *client)
 {
 	struct dlki_border border = dlki_enter();
-	dlk_time deadline;
+	dlk_time deadline, since;
 
 	if (!client || dlki_client_ours(client, NULL) != 0)
 		goto out;
@@ -299,23 +323,16 @@ void dlock_close(dlock_client *client)
 			 "dlock_close() in an event callback does nothing");
 		goto out;
 	}
-	deadline = dlki_after_ms(dlk_now(), client->close_ms);
-	pthread_mutex_lock(&client->mu);
-	client->closing = 1;
-	dlki_lease_halt(client);
-	for (uint32_t i = 0; i < client->slots.n; i++) {
-		struct dlki_claim *claim = client->slots.v[i].claim;
-
-		if (claim && claim->cond_ready)
-			pthread_cond_broadcast(&claim->cond);
-	}
-	dlki_joint_cancel(client);
-	while (client->calls > 0)
-		dlki_wait(&client->changed, &client->mu, DLK_FOREVER);
-	pthread_mutex_unlock(&client->mu);
+	since = dlk_now();
+	end_calls(client);
 	dlki_lease_stop(client);
 	dlki_events_stop(client);
 	pthread_mutex_lock(&client->mu);
+	/* A callback's time, which calls may have waited for as well, is not
+	 * the store's. */
+	if (since < client->events.returned_at)
+		since = client->events.returned_at;
+	deadline = dlki_after_ms(since, client->close_ms);
 	release_all(client, deadline);
 	pthread_mutex_unlock(&client->mu);
 	client->backend->close(client->session, deadline);

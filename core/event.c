@@ -63,6 +63,7 @@ static void tell(struct dlki_claim *claim, enum dlock_event event)
 		pthread_mutex_unlock(&c->mu);
 		c->on_event(hold[i], event, why, c->arg);
 		pthread_mutex_lock(&c->mu);
+		c->events.returned_at = dlk_now();
 		claim->in_callback = NULL;
 		pthread_cond_broadcast(&c->changed);
 	}

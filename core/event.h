@@ -18,6 +18,7 @@ struct dlki_events {
 	struct dlki_claim *first, **last;
 	int stop;
 	int running;
+	dlk_time returned_at;     /* when the latest callback did; 0: none */
 	pthread_cond_t more;
 	pthread_t thread;
 };

@@ -4,8 +4,6 @@
 #include "core/error.h"
 #include "core/multi.h"
 
-#include <stdio.h>
-
 /* ---- Release ------------------------------------------------------------- */
 
 static int lost_error(const struct dlki_claim *claim, struct dlk_error *err)
@@ -70,8 +68,7 @@ static int tell(struct dlki_claim *claim, dlk_time end, dlk_time deadline,
 	if (rc == 0 || (rc == DLOCK_ELOST && dlk_now() >= end))
 		return 0;
 	if (rc == DLOCK_ELOST) {
-		snprintf(claim->why, sizeof(claim->why), "%s",
-			 "the store no longer had it");
+		dlki_claim_explain(claim, "the store no longer had it");
 		return lost_error(claim, err);
 	}
 	dlki_reason(err, rc, c->uri->scheme);

@@ -2,7 +2,6 @@
 #include "core/keeper.h"
 
 #include <stddef.h>
-#include <stdio.h>
 
 #include "core/claim.h"
 #include "core/clock.h"
@@ -34,13 +33,13 @@ static dlk_time horizon(const struct dlki_lease *lease)
 static void take(struct batch *b, struct dlki_claim *claim)
 {
 	struct dlock_client *c = claim->client;
-	dlk_time until = atomic_load(&claim->valid_until);
 	dlk_time now = dlk_now();
 
 	claim->busy = 1;
 	dlki_claim_ref(claim);
 	if (c->lease.ttl_ms > 0 &&
-	    until < dlki_after_ms(now, claim->ticket->lease_ms / 2))
+	    claim->lease_until <
+		    dlki_after_ms(now, claim->ticket->lease_ms / 2))
 		c->stats.renew_late++;
 	claim->ticket->since = now;
 	claim->ticket->lease_ms = c->lease.ttl_ms;
@@ -131,18 +130,26 @@ static void renewed(struct dlki_claim *claim, enum dlk_lease verdict)
 	schedule(claim, dlki_after_ms(t->since, c->lease.interval_ms));
 }
 
+/* Nothing is at risk where the hold has no lease, or max_hold ends it before
+ * that. */
+static int at_risk(const struct dlki_claim *claim)
+{
+	return claim->lease_until != DLK_FOREVER &&
+	       claim->lease_until == atomic_load(&claim->valid_until);
+}
+
 static void unanswered(struct dlki_claim *claim, const char *why)
 {
 	struct dlock_client *c = claim->client;
 	dlk_time now = dlk_now();
-	dlk_time until = atomic_load(&claim->valid_until);
+	dlk_time until = claim->lease_until;
 	int64_t pause_ns = c->lease.interval_ms * DLKI_MS / 4;
 
 	c->stats.renew_failed++;
 	claim->server_until = dlki_after_ms(now, c->lease.ttl_ms);
-	if (!claim->at_risk && until != DLK_FOREVER) {
+	if (!claim->at_risk && at_risk(claim)) {
 		claim->at_risk = 1;
-		snprintf(claim->why, sizeof(claim->why), "%.95s", why);
+		dlki_claim_explain(claim, why);
 		dlki_event_post(claim, DLOCK_AT_RISK);
 	}
 	if (until < now)

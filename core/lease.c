@@ -74,16 +74,16 @@ dlk_time dlki_lease_due(const struct dlki_lease *lease)
 	return clean && clean->at < due ? clean->at : due;
 }
 
-dlk_time dlki_lease_promise(const struct dlki_claim *claim)
+dlk_time dlki_lease_promise(struct dlki_claim *claim)
 {
 	const struct dlock_client *c = claim->client;
 	const struct dlk_ticket *t = claim->ticket;
-	dlk_time end = dlki_lease_end(&c->lease, t->since, t->lease_ms);
 	dlk_time most = DLK_FOREVER;
 
 	if (c->max_hold_ms > 0)
 		most = dlki_after_ms(claim->granted_at, c->max_hold_ms);
-	return end < most ? end : most;
+	claim->lease_until = dlki_lease_end(&c->lease, t->since, t->lease_ms);
+	return claim->lease_until < most ? claim->lease_until : most;
 }
 
 void dlki_lease_moved(struct dlki_claim *claim, dlk_time end)

@@ -66,8 +66,9 @@ void dlki_lease_work(struct dlki_claim *claim, dlk_time at);
 /* When the keeper has something to do; DLK_FOREVER: nothing. */
 dlk_time dlki_lease_due(const struct dlki_lease *lease);
 
-/* The end of a claim's promise by its ticket's lease and max_hold. */
-dlk_time dlki_lease_promise(const struct dlki_claim *claim);
+/* The store has given the ticket's lease: note its end, and return that of the
+ * promise, which max_hold may bring sooner. */
+dlk_time dlki_lease_promise(struct dlki_claim *claim);
 
 /* The promise was moved to `end`. */
 void dlki_lease_moved(struct dlki_claim *claim, dlk_time end);

@@ -236,8 +236,6 @@ static int add(const struct dlock_backend *b, struct dlk_error *err)
 	rc = check_members(b, err);
 	if (rc == 0)
 		rc = check_pairs(b, err);
-	if (rc == 0)
-		rc = check_schemes(b, err);
 	if (rc == 0 && b->params)
 		rc = dlki_params_check(b->params, err);
 	if (rc != 0)
@@ -247,9 +245,14 @@ static int add(const struct dlock_backend *b, struct dlk_error *err)
 		return dlki_nomem(err);
 	r->backend = b;
 	r->next = atomic_load(&registered);
-	while (!atomic_compare_exchange_weak(&registered, &r->next, r))
-		continue;
-	return 0;
+	/* Whoever came in between may have taken a scheme. */
+	do {
+		rc = check_schemes(b, err);
+	} while (rc == 0 &&
+		 !atomic_compare_exchange_strong(&registered, &r->next, r));
+	if (rc != 0)
+		free(r);
+	return rc;
 }
 
 int dlock_backend_register(const struct dlock_backend *backend)

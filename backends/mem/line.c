@@ -96,12 +96,18 @@ struct mem_line *dlki_mem_find(const struct mem_session *s,
 void dlki_mem_expire(struct mem_line *line, dlk_time now)
 {
 	struct mem_party *next;
+	int left = 0;
 
 	for (struct mem_party *p = line->first; p; p = next) {
 		next = p->next;
-		if (p->granted && p->until <= now)
-			leave(p);
+		if (!p->granted || p->until > now)
+			continue;
+		if (!leave(p))
+			return;
+		left = 1;
 	}
+	if (left)
+		dlki_mem_wake(line);
 }
 
 int dlki_mem_join(struct mem_party *p, struct dlk_error *err)

@@ -58,7 +58,8 @@ void dlki_mem_lines_forget(void);
 /* Stand at the end of the line, which is made if there is none. */
 int dlki_mem_join(struct mem_party *p, struct dlk_error *err);
 
-/* Drop whose lease has run out.  The line goes with the last one. */
+/* Drop whose lease has run out, and wake whose turn it is then.  The line goes
+ * with the last one. */
 void dlki_mem_expire(struct mem_line *line, dlk_time now);
 
 /* Leave the line and wake whose turn it is then. */

@@ -362,7 +362,8 @@ struct dlock_stats {
 	uint64_t busy;         /* ... that ended EBUSY */
 	uint64_t attempts;     /* requests for a claim sent to the store */
 	uint64_t wakes;        /* waiters woken by the store */
-	uint64_t polls;        /* attempts made because a backoff time was up */
+	uint64_t polls;        /* attempts made because a backoff time, or one
+				* that the store had set, was up */
 	uint64_t released;
 	uint64_t lost;
 	uint64_t renewed;      /* leases restarted or found to stand */

@@ -140,6 +140,7 @@
 	X(leftover_parties, DLOCK_CAP_INSPECT)                                 \
 	/* close.c */                                                          \
 	X(close_with_hold, NONE)                                               \
+	X(close_hands_over, NONE)                                              \
 	X(close_with_waiter, NONE)                                             \
 	X(close_by_process, NONE)                                              \
 	X(close_null, NONE)                                                    \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Closing a client that is in use. */
 #include <poll.h>
+#include <pthread.h>
 
 #include "conform/cases.h"
 #include "conform/party.h"
@@ -31,6 +32,46 @@ void case_close_with_hold(struct conform *t)
 	CHECK_RC(dlock_release(h), DLOCK_ELOST);
 	CHECK_RC(dlock_release(other), DLOCK_ELOST);
 	CHECK(!none);
+}
+
+struct heir {
+	pthread_t thread;
+	dlock_lock *lock;
+	const dlock_hold *hold;
+	int rc, check;
+};
+
+/* What is the other's hold worth when we have the lock? */
+static void *inherit(void *arg)
+{
+	struct heir *heir = arg;
+	dlock_hold *own = NULL;
+
+	heir->rc = dlock_acquire(heir->lock, patience_ms(), &own);
+	heir->check = dlock_check(heir->hold);
+	if (heir->rc == DLOCK_OK)
+		heir->rc = dlock_release(own);
+	return NULL;
+}
+
+/* Never are there two who may believe that they hold it. */
+void case_close_hands_over(struct conform *t)
+{
+	use_mutex(t);
+	for (int i = 0; i < 10; i++) {
+		dlock_client *c = another_client(t, NULL, NULL);
+		dlock_hold *h = take(handle(t, c));
+		struct heir heir = { .lock = t->lock, .hold = h };
+
+		CHECK_INT(pthread_create(&heir.thread, NULL, inherit, &heir),
+			  ==, 0);
+		await_waiters(t, 1);
+		close_client(t, c);
+		pthread_join(heir.thread, NULL);
+		CHECK_RC(heir.rc, DLOCK_OK);
+		CHECK_RC(heir.check, DLOCK_ELOST);
+		CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	}
 }
 
 void case_close_with_waiter(struct conform *t)

@@ -3,6 +3,9 @@
 #include "core/support.h"
 
 #include <dirent.h>
+#include <poll.h>
+
+#include "core/client.h"
 
 static struct fake *fake;
 
@@ -336,4 +339,130 @@ Test(close, bears_losses_that_come_meanwhile)
 		cr_assert_eq(dlock_release(h[i]), DLOCK_ELOST);
 		dlock_free(l[i]);
 	}
+}
+
+static void *close_main(void *client)
+{
+	dlock_close(client);
+	return NULL;
+}
+
+/* The store may have heard of the first already, and given it to others. */
+Test(close, ends_every_promise_before_the_store_is_told)
+{
+	struct diary d = DIARY_INIT;
+	dlock_options o = diary_options(&d);
+	dlock_client *c = open_store("fake:?ttl=60s&close=60s", &o);
+	dlock_lock *l[] = { mutex(c, "a"), mutex(c, "b") };
+	dlock_hold *h[] = { take(l[0]), take(l[1]) };
+	struct pollfd p = { .fd = dlock_hold_fd(h[0]), .events = POLLIN };
+	pthread_t thread;
+
+	fake_script(fake, FAKE_RELEASE, (struct fake_step){ .gate = 1 });
+	cr_assert_eq(pthread_create(&thread, NULL, close_main, c), 0);
+	EVENTUALLY(fake_count(fake, FAKE_RELEASE) == 1);
+	for (int i = 0; i < 2; i++) {
+		cr_assert_eq(dlock_check(h[i]), DLOCK_ELOST);
+		cr_assert_eq(dlock_remaining_ms(h[i]), 0);
+	}
+	cr_assert_eq(poll(&p, 1, 0), 1);
+	REFUSED(dlock_release(h[0]), DLOCK_ELOST, "the client was closed");
+	fake_open_gate(fake);
+	pthread_join(thread, NULL);
+	cr_assert_eq(fake_held(fake), 0);
+	cr_assert_eq(fake_count(fake, FAKE_RELEASE), 2);
+	REFUSED(dlock_release(h[1]), DLOCK_ELOST, "the client was closed");
+	cr_assert_eq(d.n, 0, "no event comes of closing");
+	cr_assert_null(fake_complaint(), "%s", fake_complaint());
+	dlock_free(l[0]);
+	dlock_free(l[1]);
+}
+
+static atomic_llong ahead;
+static dlk_time (*real_clock)(void);
+
+static dlk_time leaping_clock(void)
+{
+	return real_clock() + atomic_load(&ahead);
+}
+
+static int closing(dlock_client *c)
+{
+	int yes;
+
+	pthread_mutex_lock(&c->mu);
+	yes = c->closing;
+	pthread_mutex_unlock(&c->mu);
+	return yes;
+}
+
+static unsigned int calls(dlock_client *c)
+{
+	unsigned int n;
+
+	pthread_mutex_lock(&c->mu);
+	n = c->calls;
+	pthread_mutex_unlock(&c->mu);
+	return n;
+}
+
+static void has_time(struct fake_call call)
+{
+	cr_assert_gt(call.deadline, call.begin + 10000 * DLKI_MS,
+		     "verb %d has %lld ms", (int)call.verb,
+		     (long long)(call.deadline - call.begin) / DLKI_MS);
+}
+
+/* A callback takes longer than `close`, by a clock that leaps. */
+static void close_after_a_long_callback(int release)
+{
+	dlock_options o = DLOCK_OPTIONS_INIT;
+	struct late_release r = { .rc = DLOCK_ELOST };
+	pthread_t closer, releaser;
+	dlock_lock *s = NULL;
+	dlock_client *c;
+	dlock_hold *held;
+	size_t told;
+
+	real_clock = dlki_clock;
+	dlki_clock = leaping_clock;
+	o.on_event = linger;
+	c = open_store("fake:?close=20s", &o);
+	OK(dlock_semaphore_new(&s, c, "s", 2));
+	held = take(s);
+	r.hold = take(s);
+	fake_lose(fake, fake_last(fake, FAKE_ATTEMPT).id);
+	EVENTUALLY(atomic_load(&inside) && stats(c).remnants == 0);
+	told = fake_count(fake, FAKE_RELEASE);
+	if (release) {
+		cr_assert_eq(pthread_create(&releaser, NULL, late_release_main,
+					    &r),
+			     0);
+		EVENTUALLY(calls(c) == 1);
+	}
+	cr_assert_eq(pthread_create(&closer, NULL, close_main, c), 0);
+	EVENTUALLY(closing(c));
+	atomic_store(&ahead, 50000 * DLKI_MS);
+	atomic_store(&go, 1);
+	pthread_join(closer, NULL);
+	cr_assert_eq(fake_count(fake, FAKE_RELEASE), told + 1);
+	has_time(fake_last(fake, FAKE_RELEASE));
+	has_time(fake_last(fake, FAKE_CLOSE));
+	if (release)
+		pthread_join(releaser, NULL);
+	else
+		r.rc = dlock_release(r.hold);
+	cr_assert_eq(r.rc, DLOCK_ELOST);
+	cr_assert_eq(dlock_release(held), DLOCK_ELOST);
+	dlock_free(s);
+}
+
+Test(close, leaves_the_store_its_time_after_a_callback)
+{
+	close_after_a_long_callback(0);
+}
+
+Test(close, leaves_the_store_its_time_after_a_release_that_waited_for_one)
+{
+	close_after_a_long_callback(1);
 }

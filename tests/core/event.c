@@ -517,3 +517,24 @@ Test(event, that_a_loss_has_overtaken_is_not_told)
 	dlock_free(lb);
 	close_store(c);
 }
+
+Test(event, says_why_in_whole_characters)
+{
+	struct diary d = DIARY_INIT;
+	dlock_options o = diary_options(&d);
+	dlock_client *c = open_store("fake:", &o);
+	dlock_lock *l = mutex(c, "a");
+	dlock_hold *h = take(l);
+	char why[97];
+
+	/* Half an a-umlaut is the last that there is room for. */
+	memset(why, 'x', sizeof(why));
+	memcpy(why + 94, "\xc3\xa4", sizeof("\xc3\xa4"));
+	fake_lose_saying(fake, last_id(), why);
+	EVENTUALLY(diary_count(&d, DLOCK_LOST) == 1);
+	why[94] = '\0';
+	cr_assert_str_eq(d.page[0].why, why);
+	cr_assert_eq(dlock_release(h), DLOCK_ELOST);
+	dlock_free(l);
+	close_store(c);
+}

@@ -296,3 +296,79 @@ Test(keeper, renews_nothing_whose_end_has_come_before_the_timer_saw_it)
 	dlock_free(lb);
 	close_store(c);
 }
+
+/* Renewals fail until max_hold ends the hold, and no lease would have run out
+ * before: they are asked for in peace, and nothing is at risk. */
+static void ends_without_risk(const char *uri)
+{
+	struct diary d = DIARY_INIT;
+	dlock_options o = diary_options(&d);
+	dlock_client *c = open_store(uri, &o);
+	dlock_lock *l = mutex(c, "a");
+	size_t from = fake_count(fake, FAKE_RENEW), n;
+	dlock_hold *h;
+
+	fake_script(fake, FAKE_RENEW,
+		    (struct fake_step){ .fault = FAKE_REFUSE,
+					.times = FAKE_ALWAYS });
+	h = take(l);
+	EVENTUALLY(diary_count(&d, DLOCK_LOST) == 1);
+	cr_assert_eq(d.n, 1, "there was another event");
+	REFUSED(dlock_release(h), DLOCK_ELOST, "max_hold");
+	n = fake_count(fake, FAKE_RENEW);
+	cr_assert_gt(n, from + 1);
+	for (size_t i = from + 1; i < n; i++) {
+		dlk_time pause = fake_nth(fake, FAKE_RENEW, i).begin -
+				 fake_nth(fake, FAKE_RENEW, i - 1).begin;
+
+		/* A quarter of the interval, less what may join a round. */
+		cr_assert_geq(pause, 39 * DLKI_MS, "renewal %zu after %lld us",
+			      i, (long long)pause / 1000);
+	}
+	fake_clear(fake);
+	dlock_free(l);
+	close_store(c);
+}
+
+Test(keeper, sees_no_risk_where_max_hold_ends_a_hold_first)
+{
+	ends_without_risk("fake:?check=200ms&max_hold=700ms");
+	ends_without_risk("fake:?ttl=60s&check=200ms&max_hold=700ms");
+}
+
+Test(keeper, sees_the_risk_where_the_lease_ends_first)
+{
+	struct diary d = DIARY_INIT;
+	dlock_options o = diary_options(&d);
+	dlock_client *c = open_store("fake:?ttl=6s&check=50ms&max_hold=60s",
+				     &o);
+	dlock_lock *l = mutex(c, "a");
+	dlock_hold *h;
+
+	fake_script(fake, FAKE_RENEW,
+		    (struct fake_step){ .fault = FAKE_REFUSE,
+					.times = FAKE_ALWAYS });
+	h = take(l);
+	EVENTUALLY(diary_count(&d, DLOCK_AT_RISK) == 1);
+	fake_clear(fake);
+	EVENTUALLY(diary_count(&d, DLOCK_SAFE) == 1);
+	OK(dlock_release(h));
+	dlock_free(l);
+	close_store(c);
+}
+
+/* max_hold leaves less than half a lease of every hold here. */
+Test(keeper, is_late_by_the_lease_and_not_by_max_hold)
+{
+	dlock_client *c = open_store("fake:?ttl=30s&check=50ms&max_hold=400ms",
+				     NULL);
+	dlock_lock *l = mutex(c, "a");
+	dlock_hold *h = take(l);
+
+	EVENTUALLY(dlock_check(h) == DLOCK_ELOST);
+	cr_assert_gt(stats(c).renewed, 0);
+	none_late(c, 30000);
+	cr_assert_eq(dlock_release(h), DLOCK_ELOST);
+	dlock_free(l);
+	close_store(c);
+}

@@ -2,6 +2,8 @@
 /* Which backends are taken, which are refused, and in what words. */
 #include "core/support.h"
 
+#include <stdio.h>
+
 TestSuite(registry, .timeout = 30);
 
 static int b_open(struct dlk_session *s, dlk_time deadline,
@@ -249,4 +251,53 @@ Test(registry, tells_the_parameters_of_each_scheme)
 		"'redis'");
 	REFUSED(dlock_each_param("postgresql", see_param, &mem), DLOCK_EINVAL,
 		"dlock backends");
+}
+
+enum { RIVALS = 2, RACES = 2000 };
+
+static struct {
+	pthread_barrier_t start;
+	char scheme[RACES][16];
+	const char *schemes[RACES][2];
+	struct dlock_backend backend[RIVALS][RACES];
+	int rc[RIVALS][RACES];
+} race;
+
+static void *register_each(void *arg)
+{
+	size_t me = *(const size_t *)arg;
+
+	for (int i = 0; i < RACES; i++) {
+		pthread_barrier_wait(&race.start);
+		race.rc[me][i] = dlock_backend_register(&race.backend[me][i]);
+	}
+	return NULL;
+}
+
+Test(registry, gives_a_scheme_to_one_of_two_that_want_it_at_once)
+{
+	size_t number[RIVALS] = { 0, 1 };
+	pthread_t thread[RIVALS];
+
+	cr_assert_eq(pthread_barrier_init(&race.start, NULL, RIVALS), 0);
+	for (int i = 0; i < RACES; i++) {
+		snprintf(race.scheme[i], sizeof(race.scheme[i]), "race%d", i);
+		race.schemes[i][0] = race.scheme[i];
+		for (int k = 0; k < RIVALS; k++) {
+			race.backend[k][i] = sound();
+			race.backend[k][i].schemes = race.schemes[i];
+		}
+	}
+	for (int k = 0; k < RIVALS; k++)
+		cr_assert_eq(pthread_create(&thread[k], NULL, register_each,
+					    &number[k]),
+			     0);
+	for (int k = 0; k < RIVALS; k++)
+		pthread_join(thread[k], NULL);
+	for (int i = 0; i < RACES; i++) {
+		cr_assert_eq(race.rc[0][i] + race.rc[1][i], DLOCK_EINVAL,
+			     "'%s': %d and %d", race.scheme[i], race.rc[0][i],
+			     race.rc[1][i]);
+	}
+	pthread_barrier_destroy(&race.start);
 }

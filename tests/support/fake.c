@@ -171,12 +171,17 @@ void fake_wake(struct fake *f, uint64_t id)
 	pthread_mutex_unlock(&fakei_mu);
 }
 
-void fake_lose(struct fake *f, uint64_t id)
+void fake_lose_saying(struct fake *f, uint64_t id, const char *why)
 {
 	pthread_mutex_lock(&fakei_mu);
 	for (struct session *s = f->sessions; s; s = s->next)
-		dlk_lost(&s->base, id, "the store says so");
+		dlk_lost(&s->base, id, why);
 	pthread_mutex_unlock(&fakei_mu);
+}
+
+void fake_lose(struct fake *f, uint64_t id)
+{
+	fake_lose_saying(f, id, "the store says so");
 }
 
 void fake_lose_all(struct fake *f)

@@ -94,6 +94,7 @@ void fake_set_wakes(struct fake *f, enum fake_wakes wakes);
  * is lost. */
 void fake_wake(struct fake *f, uint64_t id);
 void fake_lose(struct fake *f, uint64_t id);
+void fake_lose_saying(struct fake *f, uint64_t id, const char *why);
 void fake_lose_all(struct fake *f);
 
 /* Forget every claim, and tell nobody. */
