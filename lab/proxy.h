@@ -55,7 +55,8 @@ void lab_proxy_drip(struct lab_proxy *p, enum lab_way way, int64_t ms);
 void lab_proxy_cut(struct lab_proxy *p, enum lab_way way, int64_t bytes);
 
 /* Nothing passes, not even the end of a connection, as if packets were lost:
- * what was sent meanwhile arrives when this is over. */
+ * what was sent meanwhile arrives when this is over.  Until then a server that
+ * cannot be reached is tried again and again, however long. */
 void lab_proxy_hole(struct lab_proxy *p, enum lab_way way, bool on);
 
 /* New connections are refused. */
