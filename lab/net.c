@@ -29,6 +29,8 @@ int lab_sockaddr(const struct lab_address *to, struct sockaddr_storage *addr,
 		*len = sizeof(un);
 		return 0;
 	}
+	if (to->port < 0 || to->port > UINT16_MAX)
+		return lab_fail("%d: not a port", to->port);
 	in.sin_port = htons((uint16_t)to->port);
 	if (inet_pton(AF_INET, to->host ? to->host : LAB_LOOPBACK,
 		      &in.sin_addr) != 1)

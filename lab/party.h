@@ -50,6 +50,10 @@ struct lab_reply lab_take(struct lab_party *p, int64_t timeout_ms);
 void lab_tell_take(struct lab_party *p, int64_t timeout_ms);
 struct lab_reply lab_give(struct lab_party *p);
 
+/* A side of the read-write lock, or a permit, of the trial's name. */
+struct lab_reply lab_take_as(struct lab_party *p, enum lab_mode mode,
+			     uint32_t limit, int64_t timeout_ms);
+
 /* A verb behind LAB_SIDE; beside an errand. */
 struct lab_reply lab_beside(struct lab_party *p, enum lab_verb_of_worker verb);
 

@@ -115,6 +115,20 @@ struct lab_reply lab_take(struct lab_party *p, int64_t timeout_ms)
 	return lab_hear(p, PATIENCE_MS + (timeout_ms > 0 ? timeout_ms : 0));
 }
 
+struct lab_reply lab_take_as(struct lab_party *p, enum lab_mode mode,
+			     uint32_t limit, int64_t timeout_ms)
+{
+	struct lab_errand e;
+
+	if (!p)
+		return (struct lab_reply){ .rc = LAB_NO_REPLY };
+	e = on_lock(p, LAB_DO_ACQUIRE);
+	e.mode = mode;
+	e.limit = limit;
+	e.timeout_ms = timeout_ms;
+	return lab_do(p, &e);
+}
+
 struct lab_reply lab_give(struct lab_party *p)
 {
 	struct lab_errand e = { .verb = LAB_DO_RELEASE };

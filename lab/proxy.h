@@ -44,10 +44,13 @@ int lab_proxy_port(const struct lab_proxy *p);
 /* From now on, new connections go there. */
 int lab_proxy_aim(struct lab_proxy *p, const struct lab_address *to);
 
-/* Every chunk arrives `ms` later, in order. */
+/* Longer than any test; of more, times would overflow. */
+#define LAB_MOST_MS INT64_C(1000000000)
+
+/* Every chunk arrives `ms` later, in order; at most LAB_MOST_MS. */
 void lab_proxy_delay(struct lab_proxy *p, enum lab_way way, int64_t ms);
 
-/* One byte every `ms` milliseconds; 0: at full speed again. */
+/* One byte every `ms` milliseconds, likewise; 0: at full speed again. */
 void lab_proxy_drip(struct lab_proxy *p, enum lab_way way, int64_t ms);
 
 /* Every connection ends after `bytes` more in this direction, cleanly: who
@@ -55,7 +58,8 @@ void lab_proxy_drip(struct lab_proxy *p, enum lab_way way, int64_t ms);
 void lab_proxy_cut(struct lab_proxy *p, enum lab_way way, int64_t bytes);
 
 /* Nothing passes, not even the end of a connection, as if packets were lost:
- * what was sent meanwhile arrives when this is over. */
+ * what was sent meanwhile arrives when this is over.  Until then a server that
+ * cannot be reached is tried again and again, however long. */
 void lab_proxy_hole(struct lab_proxy *p, enum lab_way way, bool on);
 
 /* New connections are refused. */

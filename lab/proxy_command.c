@@ -45,15 +45,16 @@ static int ways(const char *word, bool on[2])
 	return lab_fail("'%s': say up, down or both", word);
 }
 
-static int number(const char *word, int64_t min, int64_t *out)
+static int number(const char *word, int64_t min, int64_t max, int64_t *out)
 {
 	char *end;
 
 	errno = 0;
 	*out = strtoll(word, &end, 10);
-	if (errno || end == word || *end || *out < min)
-		return lab_fail("'%s': not a number of at least %lld", word,
-				(long long)min);
+	if (errno || end == word || *end || *out < min || *out > max)
+		return lab_fail("'%s': not a number of at least %lld and at "
+				"most %lld",
+				word, (long long)min, (long long)max);
 	return 0;
 }
 
@@ -66,13 +67,14 @@ static int on_off(const char *word, bool *out)
 }
 
 static int with_number(struct lab_proxy *p, const struct words *w, int64_t min,
+		       int64_t max,
 		       void (*set)(struct lab_proxy *p, enum lab_way way,
 				   int64_t n))
 {
 	bool on[2];
 	int64_t n;
 
-	if (ways(w->word[1], on) < 0 || number(w->word[2], min, &n) < 0)
+	if (ways(w->word[1], on) < 0 || number(w->word[2], min, max, &n) < 0)
 		return -1;
 	for (int i = 0; i < 2; i++)
 		if (on[i])
@@ -82,17 +84,17 @@ static int with_number(struct lab_proxy *p, const struct words *w, int64_t min,
 
 static int do_delay(struct lab_proxy *p, const struct words *w)
 {
-	return with_number(p, w, 0, lab_proxy_delay);
+	return with_number(p, w, 0, LAB_MOST_MS, lab_proxy_delay);
 }
 
 static int do_drip(struct lab_proxy *p, const struct words *w)
 {
-	return with_number(p, w, 0, lab_proxy_drip);
+	return with_number(p, w, 0, LAB_MOST_MS, lab_proxy_drip);
 }
 
 static int do_cut(struct lab_proxy *p, const struct words *w)
 {
-	return with_number(p, w, -1, lab_proxy_cut);
+	return with_number(p, w, -1, INT64_MAX, lab_proxy_cut);
 }
 
 static int do_hole(struct lab_proxy *p, const struct words *w)
@@ -177,7 +179,7 @@ static int do_aim(struct lab_proxy *p, const struct words *w)
 
 	if (*w->word[1] == '/')
 		to.path = w->word[1];
-	else if (number(w->word[2], 1, &port) < 0)
+	else if (number(w->word[2], 1, UINT16_MAX, &port) < 0)
 		return -1;
 	to.port = (int)port;
 	return lab_proxy_aim(p, &to);

@@ -74,7 +74,7 @@ void lab_proxy_half_close(struct lab_proxy *p, enum lab_way way)
 {
 	lab_proxy_lock(p);
 	for (struct lab_link *l = p->links; l; l = l->next)
-		lab_link_shut(l, way);
+		l->stream[way].over = true;
 	lab_proxy_unlock(p);
 }
 

@@ -32,7 +32,10 @@ struct lab_stream {
 	int64_t next_byte; /* dripping: not before */
 	int64_t passed;    /* bytes since a cut was asked for */
 	bool ended;        /* nothing more to read */
-	bool shut;         /* and the receiver was told */
+	bool over;         /* nothing more is let in: when the rest has gone,
+			    * the receiver is told */
+	bool broken;       /* ... with RST, of the whole connection */
+	bool shut;         /* and was told */
 };
 
 struct lab_link {
@@ -43,7 +46,8 @@ struct lab_link {
 	int64_t redial;  /* if not 0, the server is to be tried again then */
 	int64_t give_up; /* ... but not after this */
 	bool swallow;   /* the server's next chunk */
-	int64_t linger; /* if not 0, being closed: reads are thrown away */
+	int64_t linger; /* if not 0, being closed: reads are thrown away, until
+			 * then; LAB_FOREVER: not all were told yet */
 	bool dead;      /* to be freed by the loop */
 	int slot[2];    /* in the poll set, -1: not there */
 };
@@ -106,7 +110,6 @@ void lab_link_new(struct lab_proxy *p, int client);
 void lab_link_free(struct lab_proxy *p, struct lab_link *l);
 void lab_link_reset(struct lab_proxy *p, struct lab_link *l);
 void lab_link_finish(struct lab_link *l);
-void lab_link_shut(struct lab_link *l, enum lab_way way);
 void lab_link_dialed(struct lab_proxy *p, struct lab_link *l);
 void lab_link_redial(struct lab_proxy *p, struct lab_link *l);
 void lab_link_read(struct lab_proxy *p, struct lab_link *l, enum lab_way way);

@@ -49,11 +49,14 @@ static int dial(struct lab_proxy *p, struct lab_link *l)
 	return l->dialing ? 0 : -1;
 }
 
-/* Who can wait takes part in nothing until then. */
+/* Who can wait takes part in nothing until then.  And in a hole neither the
+ * asking nor the refusal would have passed. */
 static void unreached(struct lab_proxy *p, struct lab_link *l)
 {
+	bool hole = p->fault[LAB_UP].hole || p->fault[LAB_DOWN].hole;
+
 	p->stats[LAB_UNREACHED]++;
-	if (lab_now() >= l->give_up) {
+	if (!hole && lab_now() >= l->give_up) {
 		lab_link_reset(p, l);
 		return;
 	}
@@ -126,24 +129,34 @@ void lab_link_reset(struct lab_proxy *p, struct lab_link *l)
 	p->stats[LAB_RESET]++;
 }
 
-void lab_link_shut(struct lab_link *l, enum lab_way way)
-{
-	struct lab_stream *s = &l->stream[way];
-
-	if (s->shut || l->dead)
-		return;
-	drop_chunks(s);
-	s->shut = true;
-	shutdown(l->fd[!way], SHUT_WR);
-}
-
 /* A close(2) with unread bytes is a RST, and may overtake what was just sent:
  * so say FIN both ways, and go on reading for a while. */
 void lab_link_finish(struct lab_link *l)
 {
-	lab_link_shut(l, LAB_UP);
-	lab_link_shut(l, LAB_DOWN);
-	l->linger = lab_after_ms(LINGER_MS);
+	l->stream[LAB_UP].over = l->stream[LAB_DOWN].over = true;
+	l->linger = LAB_FOREVER;
+}
+
+static void told(struct lab_link *l, enum lab_way way)
+{
+	l->stream[way].shut = true;
+	if (l->linger && l->stream[!way].shut)
+		l->linger = lab_after_ms(LINGER_MS);
+}
+
+/* The receiver of `way` has got all, and hears of the end. */
+static void tell_end(struct lab_proxy *p, struct lab_link *l, enum lab_way way)
+{
+	struct lab_stream *s = &l->stream[way];
+
+	if (s->shut)
+		return;
+	if (s->broken) {
+		lab_link_reset(p, l);
+		return;
+	}
+	shutdown(l->fd[!way], SHUT_WR);
+	told(l, way);
 }
 
 void lab_link_dialed(struct lab_proxy *p, struct lab_link *l)
@@ -158,17 +171,20 @@ void lab_link_dialed(struct lab_proxy *p, struct lab_link *l)
 }
 
 /* The receiver of `way` is gone.  What it sent before may still be on its way,
- * and the other side may not know yet. */
-static void receiver_gone(struct lab_proxy *p, struct lab_link *l,
-			  enum lab_way way)
+ * and the other side may not know yet; a client is told of it as its own
+ * connection would: with RST, even if there was a FIN before. */
+static void receiver_gone(struct lab_link *l, enum lab_way way)
 {
-	if (way == LAB_UP) {
-		lab_link_reset(p, l);
-		return;
+	struct lab_stream *back = &l->stream[!way];
+
+	drop_chunks(&l->stream[way]);
+	told(l, way);
+	if (way == LAB_DOWN) {
+		back->ended = back->over = true;
+	} else if (!l->linger) {
+		back->broken = true;
+		back->shut = false;
 	}
-	drop_chunks(&l->stream[LAB_DOWN]);
-	l->stream[LAB_DOWN].shut = true;
-	l->stream[LAB_UP].ended = true;
 }
 
 static bool triggers(struct lab_once *once, const char *data, size_t len)
@@ -207,7 +223,7 @@ static void enqueue(struct lab_proxy *p, struct lab_link *l, enum lab_way way,
 	p->stats[way == LAB_UP ? LAB_UP_CHUNKS : LAB_DOWN_CHUNKS]++;
 	if (way == LAB_DOWN && swallowed(p, l))
 		return;
-	if (s->shut)
+	if (s->over || s->shut)
 		return;
 	c = malloc(sizeof(*c) + len);
 	if (!c) {
@@ -242,12 +258,10 @@ void lab_link_read(struct lab_proxy *p, struct lab_link *l, enum lab_way way)
 		return;
 	if (n > 0 && !l->linger) {
 		enqueue(p, l, way, data, (size_t)n);
-	} else if (n < 0 && way == LAB_DOWN) {
-		lab_link_reset(p, l);
-	} else if (n < 0) {
-		receiver_gone(p, l, LAB_DOWN);
-	} else if (n == 0) {
-		s->ended = true;
+	} else if (n <= 0) {
+		s->ended = s->over = true;
+		if (n < 0)
+			receiver_gone(l, way == LAB_UP ? LAB_DOWN : LAB_UP);
 	}
 	if (!l->dead)
 		lab_link_flush(p, l, way);
@@ -308,17 +322,18 @@ void lab_link_flush(struct lab_proxy *p, struct lab_link *l, enum lab_way way)
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			return;
 		if (n < 0) {
-			receiver_gone(p, l, way);
+			receiver_gone(l, way);
 			return;
 		}
 		sent(p, s, way, (size_t)n);
 	}
 	if (cut_now(f, s) && !l->linger && !l->dialing) {
 		p->stats[LAB_CUT]++;
+		drop_chunks(s);
 		lab_link_finish(l);
 	}
-	if (!s->head && s->ended && !f->hole && !l->dialing)
-		lab_link_shut(l, way);
+	if (!s->head && s->over && !f->hole && !l->dialing)
+		tell_end(p, l, way);
 }
 
 bool lab_link_wants(const struct lab_proxy *p, const struct lab_link *l,

@@ -9,6 +9,7 @@
 #include "lab/trial.h"
 
 #define LAB_LONG_MS 60000 /* a wait that is to end otherwise */
+#define LAB_ANSWER_MS 2000 /* for what is free, in the slowest of stores */
 
 struct lab_scene {
 	struct lab_party *a; /* holds */

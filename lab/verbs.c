@@ -81,13 +81,42 @@ void lab_worker_loop(struct lab_worker *w, const struct lab_errand *e,
 
 /* ---- Two at once --------------------------------------------------------- */
 
-static void note_member(struct lab_worker *w, uint64_t op, dlock_hold *h)
+/* One that was lost before it was known here has been told of to nobody. */
+static void note_members(struct lab_worker *w, const uint64_t ops[2],
+			 const dlock_hold *h)
 {
-	int64_t asked = lab_now();
-	int64_t left = dlock_remaining_ms(h);
+	pthread_mutex_lock(&w->mutex);
+	for (size_t i = 0; i < 2; i++) {
+		struct lab_member *m = &w->members[i];
 
-	lab_history_acquired(w->history, op, DLOCK_OK, dlock_token(h),
-			     left < 0 ? LAB_FOREVER : lab_until(asked, left));
+		*m = (struct lab_member){ .hold = dlock_member(h, i),
+					  .op = ops[i] };
+		lab_history_acquired(w->history, m->op, DLOCK_OK,
+				     dlock_token(m->hold),
+				     lab_worker_until(m->hold));
+		m->lost = dlock_check(m->hold) != DLOCK_OK;
+		if (m->lost)
+			lab_history_lost(w->history, m->op);
+	}
+	pthread_mutex_unlock(&w->mutex);
+}
+
+static int release_both(struct lab_worker *w, const uint64_t ops[2],
+			dlock_hold *h)
+{
+	int rc;
+
+	pthread_mutex_lock(&w->mutex);
+	for (int i = 0; i < 2; i++) {
+		lab_history_release(w->history, ops[i],
+				    lab_worker_until(w->members[i].hold));
+		w->members[i].hold = NULL;
+	}
+	pthread_mutex_unlock(&w->mutex);
+	rc = dlock_release(h);
+	for (int i = 0; i < 2; i++)
+		lab_history_released(w->history, ops[i], rc);
+	return rc;
 }
 
 /* For the history these are holds of the members, begun together. */
@@ -103,21 +132,14 @@ static int multi_once(struct lab_worker *w, dlock_lock *both,
 		ops[i] = lab_history_acquire(w->history, names[i], LAB_MUTEX, 0,
 					     e->timeout_ms);
 	rc = dlock_acquire(both, e->timeout_ms, &h);
-	for (size_t i = 0; i < 2; i++) {
-		if (rc == DLOCK_OK)
-			note_member(w, ops[i], dlock_member(h, i));
-		else
+	if (rc != DLOCK_OK) {
+		for (int i = 0; i < 2; i++)
 			lab_history_acquired(w->history, ops[i], rc, 0, 0);
-	}
-	if (rc != DLOCK_OK)
 		return rc;
+	}
+	note_members(w, ops, h);
 	nap_us(e->hold_us);
-	for (int i = 0; i < 2; i++)
-		lab_history_release(w->history, ops[i], LAB_FOREVER);
-	rc = dlock_release(h);
-	for (int i = 0; i < 2; i++)
-		lab_history_released(w->history, ops[i], rc);
-	return rc;
+	return release_both(w, ops, h);
 }
 
 void lab_worker_multi(struct lab_worker *w, const struct lab_errand *e,

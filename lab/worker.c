@@ -52,15 +52,16 @@ int lab_worker_lock(struct lab_worker *w, const struct lab_errand *e)
 	return rc;
 }
 
-static int64_t until(struct lab_worker *w)
+int64_t lab_worker_until(const dlock_hold *hold)
 {
 	int64_t asked = lab_now();
-	int64_t left;
 
-	if (w->foreign)
-		return LAB_FOREVER;
-	left = dlock_remaining_ms(w->hold);
-	return left < 0 ? LAB_FOREVER : lab_until(asked, left);
+	return lab_until(asked, dlock_remaining_ms(hold));
+}
+
+static int64_t until(struct lab_worker *w)
+{
+	return w->foreign ? LAB_FOREVER : lab_worker_until(w->hold);
 }
 
 static void begin(struct lab_worker *w, uint64_t op)
@@ -143,6 +144,18 @@ void lab_worker_say(struct lab_reply *r, const char *format, ...)
 
 /* ---- Watching ------------------------------------------------------------ */
 
+static void lost_member(struct lab_worker *w, const dlock_hold *hold)
+{
+	for (int i = 0; i < 2; i++) {
+		struct lab_member *m = &w->members[i];
+
+		if (m->hold != hold || m->lost)
+			continue;
+		lab_history_lost(w->history, m->op);
+		m->lost = true;
+	}
+}
+
 static void on_event(dlock_hold *hold, enum dlock_event event, const char *why,
 		     void *arg)
 {
@@ -156,23 +169,36 @@ static void on_event(dlock_hold *hold, enum dlock_event event, const char *why,
 		w->lost_early = true;
 	else if (w->held && (w->hold == hold || !w->hold))
 		lab_history_lost(w->history, w->op);
+	lost_member(w, hold);
 	pthread_mutex_unlock(&w->mutex);
+}
+
+static void watch_lease(struct lab_worker *w, uint64_t op, int64_t end,
+			int64_t *watched)
+{
+	if (end != *watched)
+		lab_history_until(w->history, op, end);
+	*watched = end;
 }
 
 /* What is known of the lease, often enough for verdicts on the killed. */
 static void watch(struct lab_worker *w)
 {
-	int64_t asked, end;
+	int64_t asked;
 
 	pthread_mutex_lock(&w->mutex);
 	if (w->hold) {
 		asked = lab_now();
 		lab_history_checked(w->history, w->op, asked,
 				    dlock_check(w->hold));
-		end = until(w);
-		if (end != w->watched)
-			lab_history_until(w->history, w->op, end);
-		w->watched = end;
+		watch_lease(w, w->op, until(w), &w->watched);
+	}
+	for (int i = 0; i < 2; i++) {
+		struct lab_member *m = &w->members[i];
+
+		if (m->hold)
+			watch_lease(w, m->op, lab_worker_until(m->hold),
+				    &m->watched);
 	}
 	pthread_mutex_unlock(&w->mutex);
 }

@@ -14,6 +14,13 @@
 
 #include <pthread.h>
 
+struct lab_member { /* of the multi-lock that is held */
+	dlock_hold *hold; /* NULL: none is */
+	uint64_t op;
+	int64_t watched;
+	bool lost;
+};
+
 struct lab_worker {
 	int fd;
 	struct lab_hello hello;
@@ -35,6 +42,7 @@ struct lab_worker {
 	dlock_hold *hold;  /* NULL also of a foreign one */
 	uint64_t op;
 	int64_t watched;   /* the end of the lease as noted last */
+	struct lab_member members[2];
 	uint32_t tid;
 	bool pending, quit;
 	bool held, asking, lost_early;
@@ -45,6 +53,9 @@ int lab_worker_lock(struct lab_worker *w, const struct lab_errand *e);
 int lab_worker_acquire(struct lab_worker *w, const struct lab_errand *e,
 		       int64_t timeout_ms);
 int lab_worker_release(struct lab_worker *w);
+
+/* The end of the hold's lease, as lab/history.h wants it. */
+int64_t lab_worker_until(const dlock_hold *hold);
 
 __attribute__((format(printf, 2, 3))) void
 lab_worker_say(struct lab_reply *r, const char *format, ...);

@@ -23,6 +23,16 @@ static int steal(struct dlk_ticket *t, dlk_time deadline, struct dlk_error *err)
 	return dlki_file_backend.release(t, deadline, err);
 }
 
+static enum dlk_verdict alone(struct dlk_ticket *t, dlk_time deadline,
+			      struct dlk_error *err)
+{
+	if (t->claim.kind == DLK_RWLOCK)
+		t->claim.mode = DLK_EXCLUSIVE;
+	else if (t->claim.kind == DLK_SEMAPHORE)
+		t->claim.limit = 1;
+	return dlki_file_backend.attempt(t, deadline, err);
+}
+
 #if DLOCK_HAVE_REDIS
 extern const struct dlock_backend dlki_redis_backend;
 
@@ -65,12 +75,17 @@ void broken_register(void)
 {
 	static const char *const steals[] = { "steal", NULL };
 	static const char *const unfairs[] = { "unfair", NULL };
-	static struct dlock_backend thief, liar;
+	static const char *const alones[] = { "alone", NULL };
+	static struct dlock_backend thief, liar, loner;
 
 	thief = dlki_file_backend;
 	thief.schemes = steals;
 	thief.release = steal;
 	add(&thief);
+	loner = dlki_file_backend;
+	loner.schemes = alones;
+	loner.attempt = alone;
+	add(&loner);
 	liar = dlki_file_backend;
 	liar.schemes = unfairs;
 	liar.caps |= DLOCK_CAP_FAIR;

@@ -4,6 +4,7 @@
  * spoilt.
  *
  * steal:   as file:, but a release frees the lock whoever holds it
+ * alone:   as file:, but whoever shares a lock or a semaphore has it alone
  * unfair:  as file:, which has no order, and declares FAIR
  * late:    as redis:, but leases count from the answer
  */

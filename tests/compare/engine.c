@@ -64,6 +64,22 @@ Test(compare, who_is_not_fair_and_says_so_is_found)
 	lab_findings_free(f);
 }
 
+Test(compare, who_shares_nothing_and_says_so_is_found)
+{
+	struct lab_findings *f = drive_uri(in_files("alone"),
+					   "read-write,semaphore,exclusion");
+	const char *why;
+
+	drive_is(f, "alone", "read-write", LAB_OUTCOME_LIE);
+	drive_is(f, "alone", "semaphore", LAB_OUTCOME_LIE);
+	drive_is(f, "alone", "exclusion", LAB_OUTCOME_KEPT);
+	why = drive_found(f, "alone", "read-write")->why;
+	cr_assert(strstr(why, "B could not read while A did"), "%s", why);
+	why = drive_found(f, "alone", "semaphore")->why;
+	cr_assert(strstr(why, "permit 2 of 2 could not be had"), "%s", why);
+	lab_findings_free(f);
+}
+
 /* The same server, with the store that it is made for and the broken one. */
 Test(compare, who_counts_leases_from_the_answer_is_found)
 {

@@ -31,7 +31,16 @@ Test(proxy_command, takes_commands)
 	command("delay sideways 5", "error: 'sideways': say up, down or both");
 	command("delay up five", "error: 'five': not a number");
 	command("delay up -1", "error: '-1': not a number of at least 0");
+	command("delay up 1000000001", "error: '1000000001': not a number of ");
+	command("delay up 9223372036854775807",
+		"error: '9223372036854775807': not a number of at least 0 and "
+		"at most 1000000000");
+	command("delay up 99999999999999999999", "error: '9999");
+	command("delay up 1000000000", "ok");
+	command("drip up 9223372036854775807", "error: '9223");
 	command("drip up 1", "ok");
+	command("cut down 9223372036854775807", "ok");
+	command("cut down -2", "error: '-2': not a number of at least -1");
 	command("cut down -1", "ok");
 	command("cut down 10000", "ok");
 	command("hole up on", "ok");
@@ -46,12 +55,32 @@ Test(proxy_command, takes_commands)
 	command("hold", "ok");
 	command("deliver", "ok");
 	command("aim 127.0.0.1 1", "ok");
+	command("aim 127.0.0.1 65535", "ok");
+	command("aim 127.0.0.1 65536", "error: '65536': not a number of ");
+	command("aim 127.0.0.1 99999999", "error: '99999999': not a number of "
+					  "at least 1 and at most 65535");
+	command("aim 127.0.0.1 0", "error: '0': not a number of at least 1");
 	command("aim here 1", "error: here: not an IPv4 address");
 	command("aim /no/such/socket", "ok");
 	command("heal", "ok");
 	command("stats", "ok accepted=1 ");
 	command("", "error: '': no such command");
 	command("explode", "error: 'explode': no such command");
+}
+
+Test(proxy_command, ports_that_are_none_are_refused)
+{
+	struct lab_address to = { .port = 65536 };
+	struct lab_proxy_options o = { .to = to };
+
+	cr_expect_lt(lab_proxy_aim(proxy, &to), 0);
+	cr_expect_str_eq(lab_errmsg(), "65536: not a port");
+	cr_expect_null(lab_proxy_new(&o));
+	to.port = -1;
+	cr_expect_lt(lab_proxy_aim(proxy, &to), 0);
+	close(client);
+	close(server);
+	open_pair(); /* where it went before */
 }
 
 Test(proxy_command, commands_do_what_the_functions_do)

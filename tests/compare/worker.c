@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What workers write down of their multi-locks. */
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "fake.h"
+#include "lab/check.h"
+#include "lab/clock.h"
+#include "lab/errand.h"
+#include "lab/fail.h"
+
+#define TTL_MS 300
+
+struct worker {
+	pthread_t thread;
+	int ours, its;
+};
+
+static char dir[400];
+static struct lab_history *history;
+
+static void set_up(void)
+{
+	cr_assert_eq(fake_register(), 0);
+	snprintf(dir, sizeof(dir), "%.300s/worker-XXXXXX",
+		 getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+	cr_assert(mkdtemp(dir));
+	history = lab_history_open(dir);
+	cr_assert(history, "%s", lab_errmsg());
+}
+
+TestSuite(worker, .init = set_up, .timeout = 60);
+
+static void *work(void *arg)
+{
+	struct worker *w = arg;
+
+	lab_work(w->its, history);
+	return NULL;
+}
+
+static struct lab_reply hear(struct worker *w)
+{
+	struct lab_reply r;
+
+	cr_assert_eq(recv(w->ours, &r, sizeof(r), 0), (ssize_t)sizeof(r));
+	cr_assert_eq(r.rc, DLOCK_OK, "%s", r.text);
+	return r;
+}
+
+static void tell(struct worker *w, struct lab_errand e)
+{
+	cr_assert_eq(send(w->ours, &e, sizeof(e), 0), (ssize_t)sizeof(e));
+}
+
+static void start(struct worker *w, const char *label)
+{
+	struct lab_hello hello = { .parent = getpid() };
+	int fd[2];
+
+	snprintf(hello.uri, sizeof(hello.uri), "fake:?ttl=%dms&ask=20ms",
+		 TTL_MS);
+	snprintf(hello.dir, sizeof(hello.dir), "%s", dir);
+	snprintf(hello.label, sizeof(hello.label), "%s", label);
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fd), 0);
+	w->ours = fd[0];
+	w->its = fd[1];
+	cr_assert_eq(pthread_create(&w->thread, NULL, work, w), 0);
+	send(w->ours, &hello, sizeof(hello), 0);
+	hear(w);
+}
+
+static void quit(struct worker *w)
+{
+	tell(w, (struct lab_errand){ .verb = LAB_DO_QUIT });
+	pthread_join(w->thread, NULL);
+	close(w->ours);
+	close(w->its);
+}
+
+/* Take both, once, and keep them for so long. */
+static struct lab_errand both(int64_t hold_ms)
+{
+	return (struct lab_errand){ .verb = LAB_DO_MULTI,
+				    .timeout_ms = 10000,
+				    .run_ms = 1,
+				    .hold_us = hold_ms * 1000,
+				    .name = "x",
+				    .other = "y" };
+}
+
+static void judge(struct lab_verdict *v)
+{
+	/* Who is late on a busy machine is not asked here. */
+	const struct lab_check check = { .slack_ns = 30000 * LAB_MS };
+	char text[4096];
+
+	cr_assert_eq(lab_history_close(history), 0);
+	cr_assert_eq(lab_check_dir(dir, &check, v), 0);
+	lab_verdict_print(v, text, sizeof(text));
+	cr_assert_eq(v->violations, 0, "%s", text);
+}
+
+Test(worker, tells_of_the_leases_of_a_multi_lock_at_its_release)
+{
+	struct lab_record *all;
+	struct lab_verdict v;
+	struct worker a;
+	size_t n, releases = 0;
+
+	start(&a, "A");
+	tell(&a, both(2 * TTL_MS));
+	hear(&a);
+	quit(&a);
+	cr_assert_eq(lab_history_load(dir, &all, &n), 0);
+	for (size_t i = 0; i < n; i++) {
+		if (all[i].what != LAB_RELEASE)
+			continue;
+		releases++;
+		cr_expect_leq(all[i].until, all[i].at + TTL_MS * LAB_MS,
+			      "a promise for ever");
+	}
+	free(all);
+	cr_assert_eq(releases, 2);
+	judge(&v);
+	cr_assert_eq(v.granted, 2);
+}
+
+/* As one does that stands still meanwhile. */
+Test(worker, may_keep_a_multi_lock_past_its_lease)
+{
+	struct lab_verdict v;
+	struct worker a, b;
+
+	start(&a, "A");
+	start(&b, "B");
+	fake_script(fake_store(""), FAKE_RENEW,
+		    (struct fake_step){ .fault = FAKE_REFUSE,
+					.times = FAKE_ALWAYS });
+	tell(&a, both(4 * TTL_MS));
+	while (fake_held(fake_store("")) < 2)
+		lab_nap_ms(1);
+	tell(&b, both(1));
+	hear(&b);
+	hear(&a);
+	quit(&a);
+	quit(&b);
+	judge(&v);
+	cr_assert_eq(v.granted, 4);
+	cr_assert_geq(v.lost, 2, "nobody said so");
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ends of connections are not faster than what they follow, and get through no
+ * hole. */
+#include "lab/clock.h"
+#include "pair.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+TestSuite(proxy_end, .init = pair_set_up, .fini = pair_tear_down,
+	  .timeout = 120);
+
+static void reset(int *fd)
+{
+	struct linger none = { .l_onoff = 1 };
+
+	setsockopt(*fd, SOL_SOCKET, SO_LINGER, &none, sizeof(none));
+	close(*fd);
+	*fd = -1;
+}
+
+/* Ask until the proxy cannot get rid of it any more: the first that the dead
+ * server's kernel gets, it answers with RST. */
+static void ask_the_dead(void)
+{
+	for (uint64_t n = 1; n <= 3; n++) {
+		put(client, "?");
+		saw(LAB_UP_CHUNKS, n);
+		expect_silence(client);
+	}
+}
+
+Test(proxy_end, of_a_server_that_is_reset_gets_through_no_hole)
+{
+	lab_proxy_hole(proxy, LAB_DOWN, true);
+	put(server, "before");
+	reset(&server);
+	ask_the_dead();
+	lab_proxy_heal(proxy);
+	expect_get(client, "before");
+	expect_get(client, "RST");
+}
+
+Test(proxy_end, of_a_server_that_is_closed_gets_through_no_hole)
+{
+	lab_proxy_hole(proxy, LAB_DOWN, true);
+	close(server);
+	server = -1;
+	ask_the_dead();
+	lab_proxy_heal(proxy);
+	expect_get(client, "RST");
+}
+
+Test(proxy_end, gets_through_no_hole_after_the_first_half_did)
+{
+	close(server);
+	server = -1;
+	expect_get(client, "FIN");
+	lab_proxy_hole(proxy, LAB_DOWN, true);
+	for (uint64_t n = 1; n <= 3; n++) {
+		put(client, "?");
+		saw(LAB_UP_CHUNKS, n);
+		lab_nap_ms(SHORT_MS);
+	}
+	cr_expect_eq(lab_proxy_stat(proxy, LAB_RESET), 0);
+	cr_expect_eq(lab_proxy_stat(proxy, LAB_OPEN), 1);
+	lab_proxy_heal(proxy);
+	saw(LAB_RESET, 1);
+}
+
+Test(proxy_end, of_a_dead_server_is_seen_at_once_without_faults)
+{
+	put(server, "before");
+	reset(&server);
+	expect_get(client, "before");
+	expect_get(client, "RST");
+	cr_expect_eq(lab_proxy_stat(proxy, LAB_RESET), 1);
+}
+
+/* Neither the asking nor the refusal passes. */
+static void unreachable_behind(bool up, bool down)
+{
+	close(listener);
+	listener = -1;
+	lab_proxy_hole(proxy, LAB_UP, up);
+	lab_proxy_hole(proxy, LAB_DOWN, down);
+	close(client);
+	client = connect_client();
+	saw(LAB_UNREACHED, 1);
+	expect_silence(client);
+	put(client, "anybody there?");
+	expect_silence(client);
+	lab_proxy_heal(proxy);
+	expect_get(client, "RST");
+}
+
+Test(proxy_end, of_who_cannot_be_reached_gets_through_no_hole)
+{
+	unreachable_behind(true, true);
+}
+
+Test(proxy_end, of_who_cannot_be_reached_does_not_come_down)
+{
+	unreachable_behind(false, true);
+}
+
+Test(proxy_end, of_who_cannot_be_reached_was_not_asked_up)
+{
+	unreachable_behind(true, false);
+}
+
+Test(proxy_end, that_cuts_gets_through_no_hole)
+{
+	lab_proxy_hole(proxy, LAB_DOWN, true);
+	lab_proxy_cut(proxy, LAB_UP, 0);
+	expect_get(server, "FIN");
+	expect_silence(client);
+	lab_proxy_heal(proxy);
+	expect_get(client, "FIN");
+}
+
+Test(proxy_end, that_cuts_gets_through_no_hole_of_its_own)
+{
+	lab_proxy_hole(proxy, LAB_UP, true);
+	lab_proxy_cut(proxy, LAB_UP, 0);
+	expect_get(client, "FIN");
+	expect_silence(server);
+	lab_proxy_heal(proxy);
+	expect_get(server, "FIN");
+}
+
+Test(proxy_end, half_of_it_gets_through_no_hole)
+{
+	lab_proxy_hole(proxy, LAB_DOWN, true);
+	lab_proxy_half_close(proxy, LAB_DOWN);
+	expect_silence(client);
+	lab_proxy_heal(proxy);
+	expect_get(client, "FIN");
+}
+
+/* An answer that is under way when `end` happens. */
+static void delayed_answer(int64_t ms)
+{
+	lab_proxy_delay(proxy, LAB_DOWN, ms);
+	put(server, "answer");
+	saw(LAB_DOWN_CHUNKS, 1);
+}
+
+Test(proxy_end, that_is_a_reset_comes_after_what_is_delayed)
+{
+	int64_t begin = lab_now();
+
+	delayed_answer(200);
+	reset(&server);
+	expect_get(client, "answer");
+	cr_expect_geq(lab_now() - begin, 200 * LAB_MS);
+	expect_get(client, "RST");
+}
+
+Test(proxy_end, that_is_found_by_asking_comes_after_what_is_delayed)
+{
+	delayed_answer(3600000);
+	reset(&server);
+	ask_the_dead();
+	lab_proxy_heal(proxy);
+	expect_get(client, "answer");
+	expect_get(client, "RST");
+}
+
+Test(proxy_end, that_cuts_comes_after_what_is_delayed)
+{
+	delayed_answer(3600000);
+	lab_proxy_cut(proxy, LAB_UP, 0);
+	expect_get(server, "FIN");
+	put(server, "too late");
+	expect_silence(client);
+	lab_proxy_heal(proxy);
+	expect_get(client, "answer");
+	expect_get(client, "FIN");
+}
+
+/* Nobody waits for answers any more: a link may go. */
+Test(proxy_end, of_both_sides_is_the_end)
+{
+	delayed_answer(3600000);
+	reset(&server);
+	reset(&client);
+	while (lab_proxy_stat(proxy, LAB_OPEN))
+		lab_nap_ms(1);
+}
