@@ -308,7 +308,8 @@ struct zk_line {
 	size_t n;
 };
 
-/* Take a node's name apart.  0: it is none of ours. */
+/* Take a node's name apart.  0: it is none of ours.  Negative numbers, which come
+ * behind the last one, count as that. */
 int dlki_zk_parse(const char *node, struct zk_party *out);
 
 /* The parties among a call's children, in order; the call must outlive them.
