@@ -92,7 +92,7 @@ struct zk_hub {
 	struct zk_link *link;   /* NULL: there is none */
 	struct zk_flight *flights; /* not used, to be used again */
 	uint64_t lives;
-	uint64_t connects;      /* how often a session was connected */
+	uint64_t connects;      /* rises with each connection, and session */
 	dlk_time proved;        /* when the last write that this session had
 				 * answered was sent; 0: none was */
 	void *watches;          /* tsearch(3) by path */
