@@ -122,7 +122,7 @@ Test(zk_alone, what_was_seen_does_not_outlive_the_connection)
 	lab_server_free(s);
 }
 
-/* ---- A session that stands before its hub has heard of the handle --------- */
+/* ---- A session that stands before its hub has the handle ----------------- */
 
 static atomic_int hub_is_late, answers;
 
@@ -140,7 +140,7 @@ static void answered(int rc, const char *value, int len,
  * use.  An answer comes behind the word that the session stands. */
 int zoo_set_servers_resolution_delay(zhandle_t *zh, int ms)
 {
-	int (*f)(zhandle_t *zh, int ms) = NULL;
+	int (*f)(zhandle_t * zh, int ms) = NULL;
 	void *symbol = dlsym(RTLD_NEXT, "zoo_set_servers_resolution_delay");
 	int rc;
 
