@@ -184,6 +184,21 @@ static int watch(struct attempt *a, const char *node)
 	return 0;
 }
 
+/* Our own first, so that it is known to be there when another one's going is
+ * told. */
+static int watch_own(struct attempt *a)
+{
+	struct zk_ticket *t = a->t;
+	char path[ZK_PATH_SIZE];
+
+	dlki_zk_path(path, a->dir, t->node);
+	if (!t->own)
+		t->own = dlki_zk_guard_now(a->h, t->base.id, path);
+	if (!t->own)
+		return dlk_fail(a->err, DLOCK_ENOMEM, "out of memory");
+	return 0;
+}
+
 /* Where there is a limit, the going of any of those ahead may let us in; as
  * long as none of the nearest `limit` has gone, as many are still ahead. */
 static enum dlk_verdict wait_for(struct attempt *a, const struct zk_line *line,
@@ -191,6 +206,8 @@ static enum dlk_verdict wait_for(struct attempt *a, const struct zk_line *line,
 {
 	size_t n = a->t->base.claim.limit > 0 ? a->t->base.claim.limit : 1;
 
+	if (watch_own(a) != 0)
+		return DLK_FAILED;
 	for (size_t i = in_the_way + 1; i > 0 && n > 0; i--, n--) {
 		if (watch(a, line->v[i - 1].node) != 0)
 			return DLK_FAILED;
@@ -234,6 +251,13 @@ static enum dlk_verdict rank(struct attempt *a, const struct zk_line *line,
 	return last < 0 ? grant(a) : wait_for(a, line, ahead, (size_t)last);
 }
 
+static void lose_place(struct attempt *a)
+{
+	a->t->node[0] = '\0';
+	dlki_zk_unwatch(a->h, a->t->own);
+	a->t->own = NULL;
+}
+
 /* 0 with a verdict, or AGAIN: our node is gone. */
 static int judge(struct attempt *a, const struct zk_call *children,
 		 enum dlk_verdict *verdict)
@@ -243,7 +267,7 @@ static int judge(struct attempt *a, const struct zk_call *children,
 	size_t ahead = 0;
 
 	if (children->rc == ZNONODE) {
-		t->node[0] = '\0';
+		lose_place(a);
 		return AGAIN;
 	}
 	*verdict = DLK_FAILED;
@@ -254,7 +278,7 @@ static int judge(struct attempt *a, const struct zk_call *children,
 	while (ahead < line.n && strcmp(line.v[ahead].node, t->node) != 0)
 		ahead++;
 	if (ahead == line.n) {
-		t->node[0] = '\0';
+		lose_place(a);
 		dlki_zk_line_free(&line);
 		return AGAIN;
 	}
@@ -304,6 +328,21 @@ static enum dlk_verdict ask(struct attempt *a)
 	return DLK_FAILED;
 }
 
+/*
+ * The only one ahead has gone: there is no need to list again, if our own node
+ * was there then.  Who queues behind one that somebody deleted waits for the
+ * same node as we do.  A server tells what goes in the order of its going, so
+ * that a watch which is set and silent says so, over the same connection: a
+ * server that we were moved to may be behind.
+ */
+static int is_next(const struct attempt *a)
+{
+	const struct zk_ticket *t = a->t;
+
+	return t->node[0] && dlki_zk_guarded(t->own) && t->sole &&
+	       t->sole->fired == ZK_GONE && t->sole->connects == a->connects;
+}
+
 enum dlk_verdict dlki_zk_attempt(struct dlk_ticket *base, dlk_time deadline,
 				 struct dlk_error *err)
 {
@@ -323,13 +362,12 @@ enum dlk_verdict dlki_zk_attempt(struct dlk_ticket *base, dlk_time deadline,
 	a.connects = a.h->connects;
 	if (t->life != a.h->link->life) {
 		/* Its session has ended, and its node with it. */
-		t->node[0] = '\0';
+		lose_place(&a);
 		t->asked = 0;
-		dlki_zk_unwatch(a.h, t->own);
-		t->own = NULL;
+	} else if (t->own && t->own->fired == ZK_GONE) {
+		lose_place(&a);
 	}
-	/* The only one ahead has gone: there is no need to list again. */
-	turn = t->node[0] && t->sole && t->sole->fired == ZK_GONE;
+	turn = is_next(&a);
 	dlki_zk_unwatch_ahead(a.h, t);
 	if (turn)
 		verdict = look_at_line(&a, NULL) == 0 ? grant(&a) : DLK_FAILED;

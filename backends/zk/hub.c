@@ -76,6 +76,7 @@ static void new_session(struct zk_hub *h)
 	if (l) {
 		l->life = ++h->lives;
 		h->link = l;
+		h->connects++; /* it may be connected by now, unnoticed */
 		pthread_cond_broadcast(&h->changed);
 	} else {
 		dlki_zk_news(h, 0, "no session: %s", err.text);

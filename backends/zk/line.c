@@ -22,6 +22,21 @@ static int64_t number(const char *digits, size_t len)
 	return n;
 }
 
+/* A server that is asked for several nodes at once counts on past the last
+ * number, into the negative, until the first of them stands.  Or -1. */
+static int64_t sequence_of(const char *text)
+{
+	int past = text[0] == '-';
+	const char *digits = text + past;
+	int64_t n = -1;
+
+	if (strlen(digits) == SEQUENCE_LEN)
+		n = number(digits, SEQUENCE_LEN);
+	if (past && n > 0 && n <= -(int64_t)INT32_MIN)
+		return ZK_LAST_SEQUENCE;
+	return !past && n <= ZK_LAST_SEQUENCE ? n : -1;
+}
+
 int dlki_zk_parse(const char *node, struct zk_party *out)
 {
 	const char *p = node + OWNER_LEN;
@@ -40,9 +55,8 @@ int dlki_zk_parse(const char *node, struct zk_party *out)
 	if (limit < 0 || limit > UINT32_MAX || p[len] != '-')
 		return 0;
 	out->place.limit = (uint32_t)limit;
-	p += len + 1;
-	sequence = strlen(p) == SEQUENCE_LEN ? number(p, SEQUENCE_LEN) : -1;
-	if (sequence < 0 || sequence > ZK_LAST_SEQUENCE)
+	sequence = sequence_of(p + len + 1);
+	if (sequence < 0)
 		return 0;
 	out->sequence = (int32_t)sequence;
 	out->czxid = 0;
@@ -60,7 +74,7 @@ static int by_order(const void *a, const void *b)
 	return 0;
 }
 
-/* Who came later than the last number that there is all have that one: what
+/* Who came later than the last number that there is all count as that one: what
  * they were created by tells them apart.  Nodes that went meanwhile are left
  * out. */
 static int untie(struct zk_hub *h, struct zk_line *line, size_t first,

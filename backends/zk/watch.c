@@ -26,6 +26,7 @@ enum state {
 struct zk_watch {
 	struct zk_watcher *first;
 	enum state state;
+	int own; /* of a node of ours: it goes with that */
 	const char *path;
 	char text[];
 };
@@ -141,6 +142,7 @@ static void tell(struct zk_hub *h, struct zk_watcher *w, enum zk_fired fired)
 	unlink_from(w);
 	w->watch = NULL;
 	w->fired = fired;
+	w->connects = h->connects;
 	if (!h->session)
 		return;
 	if (!w->own)
@@ -185,7 +187,8 @@ static void answered(struct zk_hub *h, struct zk_call *call)
 	if (call->rc != ZOK) {
 		fire(h, watch, call->rc == ZNONODE ? ZK_GONE : ZK_CHANGED);
 	} else if (!watch->first) {
-		dlki_zk_unwatch_path(h, watch->path);
+		if (!watch->own)
+			dlki_zk_unwatch_path(h, watch->path);
 		forget_watch(h, watch);
 	} else {
 		watch->state = SET;
@@ -208,6 +211,7 @@ static int join(struct zk_hub *h, struct zk_watcher *w)
 	if (!at)
 		return DLOCK_ENOMEM;
 	w->watch = *at;
+	w->watch->own |= w->own;
 	link_to(w, &w->watch->first);
 	if (*at == watch)
 		rc = dlki_zk_watch_path(h, watch->path, answered);
@@ -245,6 +249,24 @@ struct zk_watcher *dlki_zk_guard(struct zk_hub *h, uint64_t id,
 		add_young(h, w);
 	}
 	return w;
+}
+
+struct zk_watcher *dlki_zk_guard_now(struct zk_hub *h, uint64_t id,
+				     const char *path)
+{
+	struct zk_watcher *w = new_watcher(h, id, path);
+
+	if (w) {
+		w->own = 1;
+		if (join(h, w) != 0)
+			add_young(h, w);
+	}
+	return w;
+}
+
+int dlki_zk_guarded(const struct zk_watcher *w)
+{
+	return w && w->watch && w->watch->state == SET;
 }
 
 /* Where one came, another will come soon: the thread goes on looking by itself,

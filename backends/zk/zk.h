@@ -45,7 +45,7 @@ struct zk_ticket {
 	int asked;               /* a node may be there that we do not know */
 	int granted;             /* and no release was asked for since */
 	int missing;             /* our node was gone when we came for it */
-	struct zk_watcher *own;  /* for the loss of our node; or NULL */
+	struct zk_watcher *own;  /* for the going of our node; or NULL */
 	struct zk_watcher *ahead; /* for the going of those in the way */
 	struct zk_watcher *sole; /* of these, the only one ahead; or NULL */
 };
@@ -92,7 +92,7 @@ struct zk_hub {
 	struct zk_link *link;   /* NULL: there is none */
 	struct zk_flight *flights; /* not used, to be used again */
 	uint64_t lives;
-	uint64_t connects;      /* how often a session was connected */
+	uint64_t connects;      /* rises with each connection, and session */
 	dlk_time proved;        /* when the last write that this session had
 				 * answered was sent; 0: none was */
 	void *watches;          /* tsearch(3) by path */
@@ -253,6 +253,7 @@ struct zk_watcher {
 	struct zk_watch *watch;          /* NULL: not set, or fired */
 	struct zk_watcher *more;         /* of the same ticket */
 	enum zk_fired fired;
+	uint64_t connects;               /* the hub's, when it fired */
 	int own;
 	dlk_time due;                    /* of a young one */
 	uint64_t id;
@@ -266,6 +267,11 @@ struct zk_watcher *dlki_zk_watch(struct zk_hub *h, uint64_t id,
  * the hub's thread: most holds are given up before.  NULL: out of memory. */
 struct zk_watcher *dlki_zk_guard(struct zk_hub *h, uint64_t id,
 				 const char *path);
+/* The same for who waits, at once: it will ask again. */
+struct zk_watcher *dlki_zk_guard_now(struct zk_hub *h, uint64_t id,
+				     const char *path);
+/* Is the watch set, and was the node there ever since? */
+int dlki_zk_guarded(const struct zk_watcher *w);
 /* NULL is a no-op. */
 void dlki_zk_unwatch(struct zk_hub *h, struct zk_watcher *w);
 /* All of a ticket's that stand for others' nodes. */
@@ -308,7 +314,8 @@ struct zk_line {
 	size_t n;
 };
 
-/* Take a node's name apart.  0: it is none of ours. */
+/* Take a node's name apart.  0: it is none of ours.  Negative numbers, which
+ * come behind the last one, count as that. */
 int dlki_zk_parse(const char *node, struct zk_party *out);
 
 /* The parties among a call's children, in order; the call must outlive them.

@@ -3,7 +3,9 @@
 #include "zk/support.h"
 
 #include <criterion/criterion.h>
+#include <dlfcn.h>
 #include <stdio.h>
+#include <string.h>
 
 TestSuite(zk_alone, .timeout = 120);
 
@@ -117,5 +119,62 @@ Test(zk_alone, what_was_seen_does_not_outlive_the_connection)
 	}
 	dlock_close(c);
 	lab_proxy_free(p);
+	lab_server_free(s);
+}
+
+/* ---- A session that stands before its hub has the handle ----------------- */
+
+static atomic_int hub_is_late, answers;
+
+static void answered(int rc, const char *value, int len,
+		     const struct Stat *stat, const void *data)
+{
+	(void)value;
+	(void)len;
+	(void)stat;
+	(void)data;
+	atomic_fetch_add(&answers, rc == ZOK);
+}
+
+/* The library's call comes here first, made between that of the handle and its
+ * use.  An answer comes behind the word that the session stands. */
+int zoo_set_servers_resolution_delay(zhandle_t *zh, int ms)
+{
+	int (*f)(zhandle_t * zh, int ms) = NULL;
+	void *symbol = dlsym(RTLD_NEXT, "zoo_set_servers_resolution_delay");
+	int rc;
+
+	memcpy(&f, &symbol, sizeof(f));
+	rc = f(zh, ms);
+	if (atomic_load(&hub_is_late)) {
+		EVENTUALLY(zoo_state(zh) == ZOO_CONNECTED_STATE);
+		CHECK_INT(zoo_aget(zh, "/", 0, answered, NULL), ==, ZOK);
+		EVENTUALLY(answers == 1);
+	}
+	return rc;
+}
+
+/* ... and the next number is the one that would come there. */
+Test(zk_alone, what_was_seen_does_not_outlive_the_session)
+{
+	struct lab_server *s = server(NULL);
+	dlock_client *a = client(s->port, "?ttl=4s&ask=1s"), *b;
+	dlock_lock *ours = mutex(a, "lock"), *theirs;
+	dlock_hold *h, *none = NULL;
+
+	pairs(ours, PAIRS);
+	hub_is_late = 1;
+	CHECK_INT(lab_server_restart(s, false), ==, 0);
+	pairs(mutex(a, "other"), 1);
+	hub_is_late = 0;
+	CHECK_INT(answers, ==, 1);
+	b = client(s->port, "?ttl=30s&ask=5s");
+	theirs = mutex(b, "lock");
+	pairs(theirs, PAIRS - 1);
+	h = take(theirs, PATIENCE);
+	CHECK_RC(dlock_acquire(ours, 0, &none), DLOCK_EBUSY);
+	CHECK_OK(dlock_release(h));
+	dlock_close(a);
+	dlock_close(b);
 	lab_server_free(s);
 }

@@ -201,9 +201,9 @@ Test(zk_faults, a_wait_that_ends_in_a_cut_leaves_no_watch)
 	dlock_hold *h = take(mutex(a, "lock"), FOREVER);
 	struct waiter w;
 
-	/* The watch of the holder on its own node, and that of the waiter. */
+	/* The watch of each on its own node, and the waiter's on the other. */
 	waiter_start(&w, l, FOREVER);
-	EVENTUALLY(lab_zk_number(s, "wchs", "Total watches") == 2);
+	EVENTUALLY(lab_zk_number(s, "wchs", "Total watches") == 3);
 	lab_proxy_refuse(p, true);
 	lab_proxy_reset(p);
 	EVENTUALLY(lab_zk_number(s, "wchs", "Total watches") == 1);

@@ -68,6 +68,101 @@ Test(zk_nodes, a_node_deleted_by_hand_is_seen_by_the_release)
 	lab_server_free(s);
 }
 
+/* Delete the child that is not `name`. */
+static void drop_other(zhandle_t *zh, const char *name)
+{
+	struct String_vector v = { 0 };
+
+	CHECK_INT(zoo_get_children(zh, DIR, 0, &v), ==, ZOK);
+	CHECK_INT(v.count, ==, 2);
+	drop(zh, DIR, v.data[strcmp(v.data[0], name) == 0]);
+	deallocate_String_vector(&v);
+}
+
+/* A thread that acquires, and holds on until it is told. */
+struct keeper {
+	pthread_t thread;
+	dlock_lock *lock;
+};
+
+static atomic_int inside, let_go;
+
+static void *keep(void *arg)
+{
+	struct keeper *k = arg;
+	dlock_hold *h = take(k->lock, FOREVER);
+
+	atomic_fetch_add(&inside, 1);
+	EVENTUALLY(let_go);
+	CHECK_OK(dlock_release(h));
+	return NULL;
+}
+
+static void keeper_start(struct keeper *k, dlock_client *c)
+{
+	k->lock = mutex(c, "lock");
+	CHECK_INT(pthread_create(&k->thread, NULL, keep, k), ==, 0);
+	EVENTUALLY(stats(c).waiters == 1);
+}
+
+/* Who queues behind it sees the holder alone, and waits for the same node. */
+Test(zk_nodes, a_waiter_whose_node_was_deleted_has_no_turn)
+{
+	struct lab_server *s = server(NULL);
+	zhandle_t *zh = bare(s->port);
+	dlock_client *c[3];
+	struct keeper keeper[2];
+	char name[256];
+	dlock_hold *h;
+
+	for (int i = 0; i < 3; i++)
+		c[i] = client(s->port, "?ttl=30s");
+	h = take(mutex(c[0], "lock"), FOREVER);
+	CHECK_INT(children(zh, DIR, name), ==, 1);
+	keeper_start(&keeper[0], c[1]);
+	drop_other(zh, name);
+	keeper_start(&keeper[1], c[2]);
+	CHECK_OK(dlock_release(h));
+	EVENTUALLY(inside == 2 || (inside == 1 && children_are(zh, DIR, 2)));
+	ALL_ALONG(300, inside == 1);
+	let_go = 1;
+	for (int i = 0; i < 2; i++)
+		pthread_join(keeper[i].thread, NULL);
+	CHECK_INT(children(zh, DIR, NULL), ==, 0);
+	for (int i = 0; i < 3; i++)
+		dlock_close(c[i]);
+	zookeeper_close(zh);
+	lab_server_free(s);
+}
+
+/* It need not wait for the holder to find that out. */
+Test(zk_nodes, a_waiter_whose_node_was_deleted_queues_again)
+{
+	struct lab_server *s = server(NULL);
+	zhandle_t *zh = bare(s->port);
+	dlock_client *a = client(s->port, "?ttl=30s");
+	dlock_client *b = client(s->port, "?ttl=30s");
+	dlock_hold *h = take(mutex(a, "lock"), FOREVER);
+	char name[256];
+	struct waiter w;
+
+	CHECK_INT(children(zh, DIR, name), ==, 1);
+	waiter_start(&w, mutex(b, "lock"), FOREVER);
+	for (int i = 0; i < 5; i++) {
+		EVENTUALLY(children_are(zh, DIR, 2));
+		drop_other(zh, name);
+	}
+	EVENTUALLY(children_are(zh, DIR, 2));
+	CHECK(!w.over);
+	CHECK_OK(dlock_release(h));
+	CHECK_INT(waiter_join(&w), ==, DLOCK_OK);
+	EVENTUALLY(watches(s) == 0);
+	dlock_close(a);
+	dlock_close(b);
+	zookeeper_close(zh);
+	lab_server_free(s);
+}
+
 Test(zk_nodes, tries_leave_one_child_and_no_watch)
 {
 	struct lab_server *s = server(NULL);
@@ -139,6 +234,9 @@ Test(zk_nodes, foreign_children_are_left_alone)
 		"0123456789abcdef0123456789abcdef-y-0000000000",
 		"0123456789abcdef0123456789abcdef-x-0000000000-",
 		"0123456789abcdef0123456789abcdef-x-9999999999",
+		"0123456789abcdef0123456789abcdef-x--0000000000",
+		"0123456789abcdef0123456789abcdef-x--2147483649",
+		"0123456789abcdef0123456789abcdef-x---2147483648",
 		"0123456789ABCDEF0123456789abcdef-x-0000000000",
 		"0123456789abcdef0123456789abcdef-s4294967296-0000000000",
 	};

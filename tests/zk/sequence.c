@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backends/zk/zk.h"
 #include "lab/fail.h"
 #include "zk/log.h"
 
@@ -91,7 +92,43 @@ Test(zk_sequence, the_line_is_in_order_past_the_last_number)
 	lab_server_free(s);
 }
 
-/* That they all have the same number is true. */
+static void *take_turns(void *arg)
+{
+	for (int i = 0; i < 50; i++) {
+		dlock_hold *h = take(arg, FOREVER);
+
+		CHECK_INT(atomic_fetch_add(&inside, 1), ==, 0);
+		atomic_fetch_sub(&inside, 1);
+		CHECK_OK(dlock_release(h));
+	}
+	return NULL;
+}
+
+/* Many at once, so that the server counts on before it finds that it cannot. */
+Test(zk_sequence, a_crowd_leaves_nothing_past_the_last_number)
+{
+	enum { CLIENTS = 2, CROWD = 8 };
+	struct lab_server *s = old_server();
+	zhandle_t *zh = bare(s->port);
+	dlock_client *c[CLIENTS];
+	pthread_t thread[CROWD];
+
+	for (int i = 0; i < CLIENTS; i++)
+		c[i] = client(s->port, "?ttl=30s&ask=10s");
+	for (int i = 0; i < CROWD; i++)
+		CHECK_INT(pthread_create(&thread[i], NULL, take_turns,
+					 mutex(c[i % CLIENTS], "lock")),
+			  ==, 0);
+	for (int i = 0; i < CROWD; i++)
+		pthread_join(thread[i], NULL);
+	CHECK_INT(children(zh, DIR, NULL), ==, 1);
+	for (int i = 0; i < CLIENTS; i++)
+		dlock_close(c[i]);
+	zookeeper_close(zh);
+	lab_server_free(s);
+}
+
+/* That they all have the same number is true for who waits for each. */
 Test(zk_sequence, numbers_stick)
 {
 	struct lab_server *s = old_server();
@@ -104,6 +141,43 @@ Test(zk_sequence, numbers_stick)
 				     sizeof(name)),
 			  ==, i < 4 ? ZOK : ZNODEEXISTS);
 	CHECK_TEXT(name, LAST);
+	zookeeper_close(zh);
+	lab_server_free(s);
+}
+
+static atomic_int made, past;
+
+static void note_name(int rc, const char *path, const void *data)
+{
+	struct zk_party party = { 0 };
+
+	(void)data;
+	CHECK_INT(rc, ==, ZOK);
+	CHECK(dlki_zk_parse(strrchr(path, '/') + 1, &party));
+	CHECK_INT(party.sequence, >=, ZK_LAST_SEQUENCE - 3);
+	atomic_fetch_add(&past, strstr(path, "x--") != NULL);
+	atomic_fetch_add(&made, 1);
+}
+
+/* ... and past it there are negative ones for who does not, which are ours to
+ * know, too. */
+Test(zk_sequence, numbers_overflow_in_flight)
+{
+	enum { NODES = 200 };
+	struct lab_server *s = old_server();
+	zhandle_t *zh = bare(s->port);
+
+	for (int i = 0; i < NODES; i++) {
+		char path[128];
+
+		snprintf(path, sizeof(path), DIR "/%032x-x-", (unsigned int)i);
+		CHECK_INT(zoo_acreate(zh, path, "", 0, &ZOO_OPEN_ACL_UNSAFE,
+				      ZOO_EPHEMERAL_SEQUENTIAL, note_name,
+				      NULL),
+			  ==, ZOK);
+	}
+	EVENTUALLY(made == NODES);
+	CHECK_INT(past, >, 0);
 	zookeeper_close(zh);
 	lab_server_free(s);
 }
