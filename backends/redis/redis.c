@@ -59,8 +59,8 @@ static enum dlk_verdict answered(struct redis_ticket *t,
 	}
 }
 
-/* "f x 0 1 dlock:inbox:...".  Readers that overtake would starve writers, and so
- * they would one that is out of the line, on its way to look. */
+/* "f x 0 1 dlock:inbox:...".  Readers that overtake would starve writers, also
+ * one that is out of the line, on its way to look. */
 static struct redis_word manner(const struct redis_session *s,
 				const struct dlk_claim *claim, uint64_t look,
 				char out[200])

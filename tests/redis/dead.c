@@ -12,6 +12,7 @@ TestSuite(redis_dead, .timeout = 120);
 static struct lab_server *server;
 static struct lab_proxy *proxy;
 static dlock_client *c, *dying, *last;
+static dlock_lock *l, *ll; /* c's and last's */
 
 static void set_up(const char *query)
 {
@@ -20,15 +21,17 @@ static void set_up(const char *query)
 	c = client_of(server->port, query, NULL);
 	dying = client_of(lab_proxy_port(proxy), query, NULL);
 	last = client_of(server->port, query, NULL);
+	l = mutex(c, "x");
+	ll = mutex(last, "x");
 	warm_up(c);
 }
 
 static void tear_down(void)
 {
 	lab_proxy_heal(proxy);
-	dlock_close(c);
+	end(c, l);
 	dlock_close(dying);
-	dlock_close(last);
+	end(last, ll);
 	lab_proxy_free(proxy);
 	server_end(server);
 }
@@ -56,19 +59,35 @@ static long count(const char *command)
 
 #define LINE "ZCARD dlock:{mnx}:q"
 
+/* One holds, and one who lives waits. */
+static dlock_hold *busy(struct taker *living)
+{
+	dlock_hold *h = take(l, 0);
+
+	taker_start(living, last, ll, FOREVER, 1);
+	return h;
+}
+
+static void handed_on(dlock_hold *h, struct taker *living)
+{
+	CHECK(!living->done);
+	give(h);
+	EVENTUALLY(living->done);
+	CHECK_OK(living->rc);
+	let_go(living);
+}
+
 /* Nobody but the living can clear them away, while the lock stays taken; and
  * the first of the living is to look when the holder's lease ends. */
 Test(redis_dead, waiters_leave_the_line_of_a_lock_that_stays_held)
 {
 	enum { DEAD = 6 };
 	struct taker t[DEAD], u = { 0 };
-	dlock_lock *l, *dl, *ll;
+	dlock_lock *dl;
 	dlock_hold *h;
 
 	set_up("ttl=1500ms");
-	l = mutex(c, "x");
 	dl = mutex(dying, "x");
-	ll = mutex(last, "x");
 	memset(t, 0, sizeof(t));
 	h = take(l, 0);
 	for (int i = 0; i < DEAD; i++)
@@ -78,16 +97,10 @@ Test(redis_dead, waiters_leave_the_line_of_a_lock_that_stays_held)
 	cut_off();
 	EVENTUALLY(count(LINE) == 1);
 	CHECK_INT(count("HLEN dlock:{mnx}:i"), ==, 1);
-	CHECK(!u.done);
 	CHECK_OK(dlock_check(h));
-	give(h);
-	EVENTUALLY(u.done);
-	CHECK_OK(u.rc);
-	let_go(&u);
+	handed_on(h, &u);
 	bury(t, DEAD);
-	dlock_free(l);
 	dlock_free(dl);
-	dlock_free(ll);
 	tear_down();
 }
 
@@ -107,23 +120,13 @@ static void the_dead_come(int n)
 Test(redis_dead, waiters_by_the_thousand_are_cleared_by_one_that_lives)
 {
 	struct taker u = { 0 };
-	dlock_lock *l, *ll;
 	dlock_hold *h;
 
 	set_up("ttl=900ms");
-	l = mutex(c, "x");
-	ll = mutex(last, "x");
-	h = take(l, 0);
-	taker_start(&u, last, ll, FOREVER, 1);
+	h = busy(&u);
 	the_dead_come(2000);
 	EVENTUALLY(count(LINE) == 1);
-	CHECK(!u.done);
-	give(h);
-	EVENTUALLY(u.done);
-	CHECK_OK(u.rc);
-	let_go(&u);
-	dlock_free(l);
-	dlock_free(ll);
+	handed_on(h, &u);
 	tear_down();
 }
 
@@ -131,14 +134,10 @@ Test(redis_dead, waiters_by_the_thousand_are_cleared_by_one_that_lives)
 Test(redis_dead, waiters_by_the_thousand_do_not_make_a_script_long)
 {
 	struct taker u = { 0 };
-	dlock_lock *l, *ll;
 	dlock_hold *h, *none = NULL;
 
 	set_up("ttl=3s");
-	l = mutex(c, "x");
-	ll = mutex(last, "x");
-	h = take(l, 0);
-	taker_start(&u, last, ll, FOREVER, 1);
+	h = busy(&u);
 	the_dead_come(8000);
 	give(h);
 	CHECK_INT(count(LINE), >, 3000);
@@ -147,8 +146,6 @@ Test(redis_dead, waiters_by_the_thousand_do_not_make_a_script_long)
 	EVENTUALLY(u.done);
 	CHECK_OK(u.rc);
 	let_go(&u);
-	dlock_free(l);
-	dlock_free(ll);
 	tear_down();
 }
 
