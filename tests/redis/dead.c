@@ -117,6 +117,34 @@ static void the_dead_come(int n)
 		  n, n);
 }
 
+/* Who lives is found to be the first when it looks after 4 s, and looks when the
+ * lease ends, not after 8. */
+Test(redis_dead, waiters_keep_nobody_from_being_next)
+{
+	struct taker u = { 0 };
+	dlock_client *holder;
+	dlock_lock *held;
+	dlock_hold *h;
+	int64_t begin;
+
+	set_up("ttl=12s");
+	holder = client_of(lab_proxy_port(proxy), "ttl=6s", NULL);
+	held = mutex(holder, "x");
+	begin = now_ms();
+	h = take(held, 0);
+	cut_off();
+	taker_start(&u, last, ll, FOREVER, 1);
+	the_dead_come(4);
+	EVENTUALLY(u.done);
+	CHECK_OK(u.rc);
+	CHECK_INT(u.got_at - begin, <, 7500);
+	let_go(&u);
+	lab_proxy_heal(proxy);
+	dlock_release(h);
+	end(holder, held);
+	tear_down();
+}
+
 Test(redis_dead, waiters_by_the_thousand_are_cleared_by_one_that_lives)
 {
 	struct taker u = { 0 };

@@ -132,7 +132,7 @@ local rank = call('ZRANK', Q, me)
 if rank > 3 and (not came or rank > 63) then
 	local dead = clear(0, 3)
 	if dead == 4 then
-		dead = clear(0, 255)
+		dead = dead + clear(0, 255)
 	end
 	local at = t[2] % rank
 	if clear(at, at + 15) + dead > 0 then
