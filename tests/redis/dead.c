@@ -158,22 +158,81 @@ Test(redis_dead, waiters_by_the_thousand_are_cleared_by_one_that_lives)
 	tear_down();
 }
 
-/* No script keeps the server from others for long. */
-Test(redis_dead, waiters_by_the_thousand_do_not_make_a_script_long)
+/* Not even if nobody looked since: the next look is not due for 20 s. */
+Test(redis_dead, waiters_by_the_thousand_do_not_hold_up_a_release)
 {
 	struct taker u = { 0 };
-	dlock_hold *h, *none = NULL;
+	dlock_hold *h;
 
-	set_up("ttl=3s");
+	set_up("ttl=60s");
 	h = busy(&u);
 	the_dead_come(8000);
+	handed_on(h, &u);
+	CHECK_INT(count("HLEN dlock:{mnx}:i"), ==, 0);
+	tear_down();
+}
+
+/* It is the only one alive, and the lease of the dead holder ends before it has
+ * looked a second time. */
+Test(redis_dead, waiters_do_not_hide_one_who_comes_last)
+{
+	struct taker u = { 0 };
+	dlock_client *holder;
+	dlock_lock *held;
+	dlock_hold *h, *next;
+	int64_t begin;
+
+	set_up("ttl=12s");
+	/* Who has waited before can be told at once, and looks only once. */
+	h = busy(&u);
+	handed_on(h, &u);
+	holder = client_of(lab_proxy_port(proxy), "ttl=3s", NULL);
+	held = mutex(holder, "x");
+	begin = now_ms();
+	h = take(held, 0);
+	cut_off();
+	the_dead_come(4);
+	next = take(ll, FOREVER);
+	CHECK_INT(now_ms() - begin, <, 3900);
+	give(next);
+	lab_proxy_heal(proxy);
+	dlock_release(h);
+	end(holder, held);
+	tear_down();
+}
+
+/* Readers that follow one another keep what is known of them, while the line
+ * of the writers that died would have run out. */
+Test(redis_dead, writers_are_forgotten_while_readers_go_on)
+{
+	enum { DEAD = 5 };
+	dlock_lock *mine, *theirs, *dead;
+	dlock_hold *h, *next;
+
+	set_up("ttl=600ms");
+	mine = rwlock(c, "r");
+	theirs = rwlock(last, "r");
+	dead = rwlock(dying, "r");
+	h = take_shared(mine, 0);
+	for (int round = 0; round < 3; round++) {
+		struct taker t[DEAD];
+
+		memset(t, 0, sizeof(t));
+		for (int i = 0; i < DEAD; i++)
+			taker_start(&t[i], dying, dead, FOREVER, 1);
+		cut_off();
+		nap_ms(900); /* nobody looks for longer than a line lasts */
+		next = take_shared(round % 2 ? mine : theirs, patience_ms());
+		/* The readers, and the lock's own. */
+		CHECK_INT(count("HLEN dlock:{rnr}:i"), <=, 3);
+		give(h);
+		h = next;
+		bury(t, DEAD);
+	}
 	give(h);
-	CHECK_INT(count(LINE), >, 3000);
-	/* Who comes meanwhile does not overtake. */
-	CHECK_RC(dlock_acquire(l, 0, &none), DLOCK_EBUSY);
-	EVENTUALLY(u.done);
-	CHECK_OK(u.rc);
-	let_go(&u);
+	dlock_free(mine);
+	dlock_free(theirs);
+	dlock_free(dead);
 	tear_down();
 }
 

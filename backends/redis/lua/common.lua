@@ -110,15 +110,21 @@ local function exclude(owner, tail, life)
 	put(line .. owner .. ' ' .. fresh() .. ' ' .. tail, 'PX', life)
 end
 
--- S outlives its members by a second, so that whoever is the last to die is
--- found in it and taken out of I, too.
+-- What I tells of lasts for as long as I: only what is found dead in the line is
+-- taken out of I, and so is a holder, of whom the last to die is in S for a
+-- second more.
+local function keep_all(life)
+	keep(S, life + 1000)
+	keep(Q, life + 1000)
+	keep(I, life + 1000)
+end
+
 local function share(owner, tail, life, limit, token)
 	n = n + 1
 	call('ZADD', S, ms + life, owner)
 	call('HSET', I, owner, 'H ' .. token .. ' ' .. tail, '.',
 		limit .. ' ' .. tail)
-	keep(S, life + 1000)
-	keep(I, life + 1000)
+	keep_all(life)
 end
 
 local function leave(owner)
@@ -127,11 +133,9 @@ local function leave(owner)
 end
 
 -- Grant to those in line whose turn it is, in their order, and tell them.  `me`
--- need not be told.  No more than a thousand of the dead are cleared away at a
--- time, for which other clients of the server wait.
+-- need not be told.
 local function hand_on(me)
-	local dead = 0
-	while not X and not foreign and dead < 1000 do
+	while not X and not foreign do
 		local w = call('ZRANGE', Q, '0', '0')[1]
 		if not w then
 			return
@@ -141,7 +145,6 @@ local function hand_on(me)
 				'^W (%d+) (%a) (%a) (%d+) (%d+) (%S+) (%d+) (.*)$')
 		if not life or tonumber(life) <= ms then
 			leave(w)
-			dead = dead + 1
 		else
 			limit = tonumber(limit)
 			if mode == 'x' and n > 0

@@ -8,7 +8,7 @@ if v and string.sub(v, 3, 34) == ARGV[1] then
 	redis.call('PEXPIRE', KEYS[1], ARGV[2])
 	return left
 end
-local S, I = KEYS[1] .. ':s', KEYS[1] .. ':i'
+local S, I, Q = KEYS[1] .. ':s', KEYS[1] .. ':i', KEYS[1] .. ':q'
 local score = redis.call('ZSCORE', S, ARGV[1])
 if score then
 	local t = redis.call('TIME')
@@ -20,7 +20,7 @@ if score then
 		left = score - ms
 		redis.call('ZADD', S, ms + ARGV[2], ARGV[1])
 		local life = ARGV[2] + 1000
-		for _, key in ipairs({S, I}) do
+		for _, key in ipairs({S, I, Q}) do
 			if redis.call('PTTL', key) < life then
 				redis.call('PEXPIRE', key, life)
 			end

@@ -20,8 +20,7 @@ if n > 0 and call('ZSCORE', S, me) then
 	local token = string.match(call('HGET', I, me) or '', '^H (%d+)')
 	if token then
 		call('ZADD', S, ms + ttl, me)
-		keep(S, ttl + 1000)
-		keep(I, ttl + 1000)
+		keep_all(ttl)
 		return token
 	end
 end
@@ -54,8 +53,7 @@ if free then
 			and string.match(call('HGET', I, me), '^H (%d+)')
 		if token then
 			call('ZADD', S, ms + ttl, me)
-			keep(S, ttl + 1000)
-			keep(I, ttl + 1000)
+			keep_all(ttl)
 			return token
 		end
 	end
@@ -126,16 +124,19 @@ local function clear(first, last)
 end
 
 -- While nobody is granted anything, only who looks can clear the dead away: at
--- the head, and wherever chance has it.  Who has just come leaves that to
+-- the head, and wherever chance has it.  Who has just come leaves the latter to
 -- others, unless there are many.
 local rank = call('ZRANK', Q, me)
-if rank > 3 and (not came or rank > 63) then
-	local dead = clear(0, 3)
-	if dead == 4 then
+if rank > 3 then
+	local dead = clear(0, 0)
+	if dead > 0 then
 		dead = dead + clear(0, 255)
 	end
-	local at = t[2] % rank
-	if clear(at, at + 15) + dead > 0 then
+	if not came or rank > 63 then
+		local at = t[2] % rank
+		dead = dead + clear(at, at + 15)
+	end
+	if dead > 0 then
 		rank = call('ZRANK', Q, me)
 	end
 end
