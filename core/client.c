@@ -298,6 +298,7 @@ static void end_calls(struct dlock_client *c)
 {
 	pthread_mutex_lock(&c->mu);
 	c->closing = 1;
+	c->events.closing_since = dlk_now();
 	dlki_lease_halt(c);
 	for (uint32_t i = 0; i < c->slots.n; i++) {
 		struct dlki_claim *claim = c->slots.v[i].claim;
@@ -314,7 +315,7 @@ static void end_calls(struct dlock_client *c)
 void dlock_close(dlock_client *client)
 {
 	struct dlki_border border = dlki_enter();
-	dlk_time deadline, since;
+	dlk_time deadline;
 
 	if (!client || dlki_client_ours(client, NULL) != 0)
 		goto out;
@@ -323,16 +324,15 @@ void dlock_close(dlock_client *client)
 			 "dlock_close() in an event callback does nothing");
 		goto out;
 	}
-	since = dlk_now();
 	end_calls(client);
 	dlki_lease_stop(client);
 	dlki_events_stop(client);
 	pthread_mutex_lock(&client->mu);
 	/* A callback's time, which calls may have waited for as well, is not
 	 * the store's. */
-	if (since < client->events.returned_at)
-		since = client->events.returned_at;
-	deadline = dlki_after_ms(since, client->close_ms);
+	deadline = dlki_after_ms(client->events.closing_since +
+					 client->events.closing_ns,
+				 client->close_ms);
 	release_all(client, deadline);
 	pthread_mutex_unlock(&client->mu);
 	client->backend->close(client->session, deadline);

@@ -49,6 +49,19 @@ static int next_event(struct dlki_claim *claim)
 	return -1;
 }
 
+/* With mu held: a callback has returned.  A call that closes has its time
+ * beyond what callbacks took of it. */
+static void returned(struct dlock_client *c, dlk_time begun)
+{
+	struct dlki_events *q = &c->events;
+
+	if (!c->closing)
+		return;
+	if (begun < q->closing_since)
+		begun = q->closing_since;
+	q->closing_ns += dlk_now() - begun;
+}
+
 static void tell(struct dlki_claim *claim, enum dlock_event event)
 {
 	struct dlock_client *c = claim->client;
@@ -57,13 +70,15 @@ static void tell(struct dlki_claim *claim, enum dlock_event event)
 
 	memcpy(why, claim->why, sizeof(why));
 	for (int i = 0; i < 2; i++) {
+		dlk_time begun = dlk_now();
+
 		if (hold[i]->count == 0 || claim->state == DLKI_OVER)
 			continue;
 		claim->in_callback = hold[i];
 		pthread_mutex_unlock(&c->mu);
 		c->on_event(hold[i], event, why, c->arg);
 		pthread_mutex_lock(&c->mu);
-		c->events.returned_at = dlk_now();
+		returned(c, begun);
 		claim->in_callback = NULL;
 		pthread_cond_broadcast(&c->changed);
 	}

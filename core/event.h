@@ -18,7 +18,8 @@ struct dlki_events {
 	struct dlki_claim *first, **last;
 	int stop;
 	int running;
-	dlk_time returned_at;     /* when the latest callback did; 0: none */
+	dlk_time closing_since;
+	int64_t closing_ns;       /* of the time since then: of callbacks */
 	pthread_cond_t more;
 	pthread_t thread;
 };

@@ -466,3 +466,53 @@ Test(close, leaves_the_store_its_time_after_a_release_that_waited_for_one)
 {
 	close_after_a_long_callback(1);
 }
+
+static void at_once(dlock_hold *hold, enum dlock_event event, const char *why,
+		    void *arg)
+{
+	(void)hold;
+	(void)event;
+	(void)why;
+	(void)arg;
+	atomic_fetch_add(&inside, 1);
+}
+
+/* ... but no more time: what renewals and calls took before is the store's.
+ * Whether the callback comes before there are no more is chance. */
+Test(close, takes_no_longer_for_a_callback_that_takes_no_time)
+{
+	dlock_options o = DLOCK_OPTIONS_INIT;
+
+	real_clock = dlki_clock;
+	dlki_clock = leaping_clock;
+	o.on_event = at_once;
+	for (int i = 0; i < 20; i++) {
+		dlock_client *c =
+			open_store("fake:?ttl=60s&check=20ms&close=20s", &o);
+		dlock_lock *l = mutex(c, "a");
+		size_t renewals = fake_count(fake, FAKE_RENEW);
+		struct fake_call call;
+		pthread_t closer;
+		dlock_hold *h;
+
+		fake_script(fake, FAKE_RENEW,
+			    (struct fake_step){ .gate = 1,
+						.overrun = 1,
+						.fault = FAKE_REFUSE });
+		h = take(l);
+		EVENTUALLY(fake_count(fake, FAKE_RENEW) == renewals + 1);
+		cr_assert_eq(pthread_create(&closer, NULL, close_main, c), 0);
+		EVENTUALLY(closing(c));
+		atomic_store(&ahead, 15000 * DLKI_MS);
+		fake_open_gate(fake);
+		pthread_join(closer, NULL);
+		atomic_store(&ahead, 0);
+		call = fake_last(fake, FAKE_RELEASE);
+		cr_assert_lt(call.deadline, call.begin + 6000 * DLKI_MS,
+			     "%lld ms",
+			     (long long)(call.deadline - call.begin) / DLKI_MS);
+		cr_assert_eq(dlock_release(h), DLOCK_ELOST);
+		dlock_free(l);
+	}
+	cr_assert_gt(atomic_load(&inside), 0, "there was no callback");
+}
