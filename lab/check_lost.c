@@ -14,20 +14,30 @@ static double ms(int64_t ns)
 	return (double)ns / 1e6;
 }
 
+/* How long after the end of its lease this was, while its process ran. */
+static int64_t late_by(const struct lab_ops *o, const struct lab_op *op,
+		       int64_t at)
+{
+	if (at <= op->until)
+		return at - op->until;
+	return lab_awake_for(o, op->pid, op->until, at);
+}
+
 static void lateness(struct lab_ops *o, const struct lab_op *op)
 {
-	int64_t due = lab_awake(o, op->pid, op->until, 0);
+	int64_t late;
 
 	if (op->until == LAB_FOREVER)
 		return;
-	if (op->lost - due > o->verdict->late_ns)
-		o->verdict->late_ns = op->lost - due;
-	if (op->lost - due <= slack(o))
+	late = late_by(o, op, op->lost);
+	if (late > o->verdict->late_ns)
+		o->verdict->late_ns = late;
+	if (late <= slack(o))
 		return;
 	o->verdict->late++;
 	lab_violation(o->verdict, LAB_RULE_LOST,
 		      "%s was lost, and told so %.3f ms too late",
-		      lab_op_text(o, op), ms(op->lost - due));
+		      lab_op_text(o, op), ms(late));
 }
 
 static void check_lost(struct lab_ops *o, const struct lab_op *op)
@@ -51,16 +61,19 @@ static void check_lost(struct lab_ops *o, const struct lab_op *op)
  * that found it over or a check that did not. */
 static void check_silent(struct lab_ops *o, const struct lab_op *op)
 {
-	int64_t due = lab_awake(o, op->pid, op->until, 0);
 	int64_t seen = op->was_over > op->said_ok ? op->was_over : op->said_ok;
+	int64_t late;
 
-	if (op->until == LAB_FOREVER || !seen || seen - due <= slack(o))
+	if (op->until == LAB_FOREVER || !seen)
+		return;
+	late = late_by(o, op, seen);
+	if (late <= slack(o))
 		return;
 	o->verdict->late++;
 	lab_violation(o->verdict, LAB_RULE_LOST,
 		      "the lease of %s was over for %.3f ms, and it was never "
 		      "lost",
-		      lab_op_text(o, op), ms(seen - due));
+		      lab_op_text(o, op), ms(late));
 }
 
 int lab_check_losses(struct lab_ops *o)

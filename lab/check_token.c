@@ -100,7 +100,8 @@ int lab_check_tokens(struct lab_ops *o, const struct lab_lock *lock)
 }
 
 /* Each acquire and each release at the earliest moment that is left to it: if
- * this does not fit, nothing does. */
+ * this does not fit, nothing does.  What was over when its acquire was answered
+ * may have been over long before that. */
 static int64_t place(struct lab_ops *o, const struct lab_op *op, int64_t t)
 {
 	if (t > op->returned) {
@@ -112,7 +113,7 @@ static int64_t place(struct lab_ops *o, const struct lab_op *op, int64_t t)
 	}
 	if (op->invoked > t)
 		t = op->invoked;
-	if (op->end > t)
+	if (op->until > op->returned && op->end > t)
 		t = op->end;
 	return t;
 }

@@ -327,10 +327,12 @@ void lab_link_flush(struct lab_proxy *p, struct lab_link *l, enum lab_way way)
 		}
 		sent(p, s, way, (size_t)n);
 	}
-	if (cut_now(f, s) && !l->linger && !l->dialing) {
-		p->stats[LAB_CUT]++;
+	if (cut_now(f, s) && !l->dialing) {
 		drop_chunks(s);
-		lab_link_finish(l);
+		if (!l->linger) {
+			p->stats[LAB_CUT]++;
+			lab_link_finish(l);
+		}
 	}
 	if (!s->head && s->over && !f->hole && !l->dialing)
 		tell_end(p, l, way);

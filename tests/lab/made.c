@@ -6,7 +6,8 @@
 void tell_made(struct story *s, const struct made *m, unsigned number)
 {
 	struct lab_record r = { .op = number, .value = -1 };
-	int64_t until = (m->until ? m->until : 100000) * SCALE;
+	int64_t until = m->until < 0 ? 0 :
+				       (m->until ? m->until : 100000) * SCALE;
 	int64_t until2 = m->until2 < 0 ? 0 : m->until2 * SCALE;
 
 	r.pid = r.tid = m->pid ? m->pid : number;

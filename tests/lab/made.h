@@ -18,7 +18,7 @@ struct made {
 	int got;
 	int rc;           /* of the acquire */
 	unsigned token;
-	int until;        /* 0: 100000 */
+	int until;        /* 0: 100000; -1: it was over */
 	int again;        /* when the lease was looked at, and */
 	int until2;       /* ... how long it was then; -1: it was over */
 	int lost;

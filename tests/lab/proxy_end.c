@@ -179,6 +179,23 @@ Test(proxy_end, that_cuts_comes_after_what_is_delayed)
 	expect_get(client, "FIN");
 }
 
+/* What is beyond the cut is not kept, whichever way was cut first. */
+Test(proxy_end, that_cuts_both_ways_leaves_nothing_to_do)
+{
+	lab_proxy_delay(proxy, LAB_UP, 100);
+	lab_proxy_cut(proxy, LAB_UP, 3);
+	lab_proxy_cut(proxy, LAB_DOWN, 3);
+	put(client, "question");
+	saw(LAB_UP_CHUNKS, 1);
+	put(server, "answer");
+	expect_get(client, "ans");
+	expect_get(client, "FIN");
+	expect_get(server, "que");
+	expect_get(server, "FIN");
+	while (lab_proxy_stat(proxy, LAB_OPEN))
+		lab_nap_ms(1);
+}
+
 /* Nobody waits for answers any more: a link may go. */
 Test(proxy_end, of_both_sides_is_the_end)
 {
