@@ -86,7 +86,7 @@ Test(redis_nonsense, to_an_acquire_is_no_lock)
 	struct lab_server *server = server_start(NULL);
 	struct hostile *h = hostile_start(server);
 	dlock_client *c = client_of(hostile_port(h),
-				    "ttl=1s&ask=60ms&connect=200ms&close=200ms",
+				    "ttl=1s&ask=60ms&connect=2s&close=200ms",
 				    NULL);
 	dlock_lock *l = mutex(c, "x"), *r = rwlock(c, "r");
 	dlock_hold *hold = NULL;
@@ -113,7 +113,7 @@ Test(redis_nonsense, to_a_renewal_is_no_loss)
 	struct hostile *h = hostile_start(server);
 	struct diary diary = DIARY_INIT;
 	dlock_client *c = client_of(hostile_port(h),
-				    "ttl=2s&ask=60ms&connect=100ms&close=100ms",
+				    "ttl=2s&ask=60ms&connect=2s&close=100ms",
 				    &diary);
 	dlock_lock *l = mutex(c, "x");
 
@@ -151,7 +151,7 @@ Test(redis_nonsense, to_everything_else_is_an_error)
 	struct lab_server *server = server_start(NULL);
 	struct hostile *h = hostile_start(server);
 	dlock_client *c = client_of(hostile_port(h),
-				    "ttl=1s&ask=50ms&connect=100ms&close=100ms",
+				    "ttl=1s&ask=50ms&connect=2s&close=100ms",
 				    NULL);
 	dlock_lock *r = rwlock(c, "r");
 
