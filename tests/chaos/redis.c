@@ -22,6 +22,7 @@ struct redis {
 	struct lab_proxy *straight; /* what has no faults of the net */
 	struct lab_server *next;    /* to be promoted, and what feeds it */
 	struct lab_proxy *feed;
+	int64_t set_back; /* when the clock was */
 };
 
 static struct lab_proxy *way_to(const struct lab_server *s)
@@ -121,8 +122,9 @@ static int step(struct chaos *c, int64_t ms)
 }
 
 /* All keys expire at once. */
-static int step_ahead(struct chaos *c)
+static int wall_ahead(struct chaos *c, struct chaos_draw *d)
 {
+	(void)d;
 	chaos_wipe_begin(c);
 	if (step(c, STEP_MS) < 0)
 		return -1;
@@ -130,16 +132,29 @@ static int step_ahead(struct chaos *c)
 	return 0;
 }
 
-static int wall_ahead(struct chaos *c, struct chaos_draw *d)
-{
-	(void)d;
-	return step_ahead(c);
-}
-
 static int wall_back(struct chaos *c, struct chaos_draw *d)
 {
+	struct redis *r = c->store;
+
 	(void)d;
-	return step(c, -STEP_MS);
+	if (step(c, -STEP_MS) < 0)
+		return -1;
+	r->set_back = lab_now();
+	return 0;
+}
+
+/* The way back.  What was granted before and not renewed since still has its
+ * time by the clock that is right: so if the run's end comes this soon. */
+static int wall_right(struct chaos *c)
+{
+	struct redis *r = c->store;
+	int64_t behind = lab_now() - r->set_back;
+
+	chaos_wipe_begin(c);
+	if (step(c, STEP_MS) < 0)
+		return -1;
+	chaos_wipe_end(c, behind > c->o.ttl_ms * LAB_MS);
+	return 0;
 }
 
 /* From here on a replica hears nothing of what the server does. */
@@ -197,7 +212,7 @@ REDIS(pubsub, "client-kill-pubsub", 2, 0, 1, false, kill_subscribers, NULL);
 REDIS(ahead, "wall-ahead", 1, 0, 1, true, wall_ahead, NULL);
 /* Longer than a lease, so that whoever holds something then was given it, or
  * had it renewed, by the clock that is behind: the way back loses all. */
-REDIS(back, "wall-back", 1, 150, 400, false, wall_back, step_ahead);
+REDIS(back, "wall-back", 1, 150, 400, false, wall_back, wall_right);
 
 REDIS(failover, "failover", 2, 10, 150, true, fall_behind, promote);
 
