@@ -117,8 +117,8 @@ static void the_dead_come(int n)
 		  n, n);
 }
 
-/* Who lives is found to be the first when it looks after 4 s, and looks when the
- * lease ends, not after 8. */
+/* Who lives is found to be the first when it looks after 4 s, and looks when
+ * the lease ends, not after 8. */
 Test(redis_dead, waiters_keep_nobody_from_being_next)
 {
 	struct taker u = { 0 };
