@@ -159,17 +159,6 @@ static void tell_end(struct lab_proxy *p, struct lab_link *l, enum lab_way way)
 	told(l, way);
 }
 
-void lab_link_dialed(struct lab_proxy *p, struct lab_link *l)
-{
-	int err = 0;
-	socklen_t len = sizeof(err);
-
-	l->dialing = false;
-	getsockopt(l->fd[1], SOL_SOCKET, SO_ERROR, &err, &len);
-	if (err)
-		unreached(p, l);
-}
-
 /* The receiver of `way` is gone.  What it sent before may still be on its way,
  * and the other side may not know yet; a client is told of it as its own
  * connection would: with RST, even if there was a FIN before. */
@@ -185,6 +174,29 @@ static void receiver_gone(struct lab_link *l, enum lab_way way)
 		back->broken = true;
 		back->shut = false;
 	}
+}
+
+/* Its kernel says so instead of more bytes. */
+static void sender_gone(struct lab_link *l, enum lab_way way)
+{
+	l->stream[way].ended = l->stream[way].over = true;
+	receiver_gone(l, way == LAB_UP ? LAB_DOWN : LAB_UP);
+}
+
+/* The server may have said something and be gone already: SO_ERROR would not
+ * tell that from one that could not be reached. */
+void lab_link_dialed(struct lab_proxy *p, struct lab_link *l)
+{
+	char byte;
+
+	l->dialing = false;
+	if (recv(l->fd[1], &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 ||
+	    errno == EAGAIN)
+		return;
+	if (errno == ECONNRESET)
+		sender_gone(l, LAB_DOWN);
+	else
+		unreached(p, l);
 }
 
 static bool triggers(struct lab_once *once, const char *data, size_t len)
@@ -258,10 +270,10 @@ void lab_link_read(struct lab_proxy *p, struct lab_link *l, enum lab_way way)
 		return;
 	if (n > 0 && !l->linger) {
 		enqueue(p, l, way, data, (size_t)n);
-	} else if (n <= 0) {
+	} else if (n < 0) {
+		sender_gone(l, way);
+	} else if (n == 0) {
 		s->ended = s->over = true;
-		if (n < 0)
-			receiver_gone(l, way == LAB_UP ? LAB_DOWN : LAB_UP);
 	}
 	if (!l->dead)
 		lab_link_flush(p, l, way);

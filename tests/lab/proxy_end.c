@@ -2,6 +2,7 @@
 /* Ends of connections are not faster than what they follow, and get through no
  * hole. */
 #include "lab/clock.h"
+#include "lab/proxy_impl.h"
 #include "pair.h"
 
 #include <sys/socket.h>
@@ -75,6 +76,27 @@ Test(proxy_end, of_a_dead_server_is_seen_at_once_without_faults)
 	expect_get(client, "before");
 	expect_get(client, "RST");
 	cr_expect_eq(lab_proxy_stat(proxy, LAB_RESET), 1);
+}
+
+/* A busy machine lets the proxy look only when all is over. */
+Test(proxy_end, of_a_server_that_was_quicker_than_the_proxy)
+{
+	int hits = 0;
+
+	for (int i = 0; i < 1000 && hits < 3; i++) {
+		close(client);
+		close(server);
+		open_pair();
+		pthread_mutex_lock(&proxy->lock);
+		hits += proxy->links->dialing;
+		put(server, "before");
+		reset(&server);
+		pthread_mutex_unlock(&proxy->lock);
+		expect_get(client, "before");
+		expect_get(client, "RST");
+	}
+	cr_expect_gt(hits, 0);
+	cr_expect_eq(lab_proxy_stat(proxy, LAB_UNREACHED), 0);
 }
 
 /* Neither the asking nor the refusal passes. */

@@ -90,6 +90,7 @@ Test(zk_faults, a_lost_release_reply_is_no_second_release)
 	dlock_lock *l = mutex(c, "lock");
 	dlock_hold *h = take(l, FOREVER);
 
+	EVENTUALLY(watches(s) == 1); /* the release is what names it next */
 	lab_proxy_swallow(p, "-x-", LAB_THEN_CLOSE);
 	CHECK_RC(dlock_release(h), DLOCK_EUNREACHABLE);
 	EVENTUALLY(children_are(zh, DIR, 0));
@@ -203,16 +204,16 @@ Test(zk_faults, a_wait_that_ends_in_a_cut_leaves_no_watch)
 
 	/* The watch of each on its own node, and the waiter's on the other. */
 	waiter_start(&w, l, FOREVER);
-	EVENTUALLY(lab_zk_number(s, "wchs", "Total watches") == 3);
+	EVENTUALLY(watches(s) == 3);
 	lab_proxy_refuse(p, true);
 	lab_proxy_reset(p);
-	EVENTUALLY(lab_zk_number(s, "wchs", "Total watches") == 1);
+	EVENTUALLY(watches(s) == 1);
 	dlock_cancel(l);
 	CHECK_INT(waiter_join(&w), ==, DLOCK_ECANCELED);
 	lab_proxy_heal(p);
 	CHECK_OK(dlock_release(take(mutex(b, "other"), PATIENCE)));
 	EVENTUALLY(children_are(zh, DIR, 1));
-	EVENTUALLY(lab_zk_number(s, "wchs", "Total watches") == 1);
+	EVENTUALLY(watches(s) == 1);
 	CHECK_OK(dlock_release(h));
 	dlock_close(a);
 	dlock_close(b);
@@ -246,10 +247,10 @@ Test(zk_faults, many_holds_survive_a_lost_connection)
 		CHECK_OK(dlock_mutex_new(&locks[i], c, name));
 		h[i] = take(locks[i], FOREVER);
 	}
-	EVENTUALLY(lab_zk_number(s, "wchs", "Total watches") == HOLDS);
+	EVENTUALLY(watches(s) == HOLDS);
 	lab_proxy_reset(p);
 	CHECK_OK(dlock_release(take(mutex(c, "one more"), PATIENCE)));
-	EVENTUALLY(lab_zk_number(s, "wchs", "Total watches") == HOLDS);
+	EVENTUALLY(watches(s) == HOLDS);
 	for (int i = 0; i < HOLDS; i++)
 		CHECK_OK(dlock_release(h[i]));
 	CHECK_INT(lost, ==, 0);

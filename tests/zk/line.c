@@ -24,6 +24,8 @@ Test(zk_line, a_lost_create_reply_adopts_no_node_of_another_thread)
 		uint64_t before = stats(c).attempts;
 		struct waiter w;
 
+		/* No other request names a node after that. */
+		EVENTUALLY(watches(s) == 1);
 		lab_proxy_swallow(p, "-x-", LAB_THEN_CLOSE);
 		waiter_start(&w, wanted, FOREVER);
 		EVENTUALLY(lab_proxy_stat(p, LAB_SWALLOWED) == i);

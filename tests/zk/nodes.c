@@ -11,11 +11,6 @@ TestSuite(zk_nodes, .timeout = 120);
 #define DIR "/dlock/mnlock"
 #define TRIES (sanitized() ? 2000 : 20000)
 
-static int64_t watches(struct lab_server *s)
-{
-	return lab_zk_number(s, "wchs", "Total watches");
-}
-
 /* At once: a third of the ttl would be ten seconds. */
 Test(zk_nodes, a_node_deleted_by_hand_is_a_loss)
 {

@@ -202,6 +202,11 @@ int children_are(zhandle_t *zh, const char *path, int n)
 	return children(zh, path, NULL) == n;
 }
 
+int64_t watches(struct lab_server *s)
+{
+	return lab_zk_number(s, "wchs", "Total watches");
+}
+
 void make(zhandle_t *zh, const char *path)
 {
 	CHECK_INT(zoo_create(zh, path, "", 0, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0),

@@ -60,6 +60,7 @@ zhandle_t *bare(int port);
  * of them goes to `name`, which may be NULL. */
 int children(zhandle_t *zh, const char *path, char name[256]);
 int children_are(zhandle_t *zh, const char *path, int n);
+int64_t watches(struct lab_server *s); /* that the server keeps */
 void make(zhandle_t *zh, const char *path);
 void drop(zhandle_t *zh, const char *dir, const char *name);
 
