@@ -72,7 +72,6 @@ static int greet(struct memc_conn *c, dlk_time deadline, struct dlk_error *err)
 		return dlk_fail(err, DLOCK_EPROTO,
 				"%s: the server's clock is wrong", c->net.who);
 	c->base = born_s * TOKENS_PER_SECOND;
-	c->clock_seen = a.late ? 0 : asked;
 	if (a.uptime_s < ADULT_S)
 		c->grants_from = dlk_now() +
 				 (int64_t)(ADULT_S - a.uptime_s) * SECOND;

@@ -8,8 +8,8 @@
 
 #include "core/clock.h"
 
-/* How long the server's clock goes on being trusted. */
-#define CLOCK_FRESH (500 * DLKI_MS)
+#define QUARTER (250 * DLKI_MS) /* more than most flights take */
+#define NAP (20 * DLKI_MS)
 #define STOPPED "%s: the server was stopped for a while"
 
 static const struct memc_dialect *dialect(const struct memc_conn *c)
@@ -94,14 +94,11 @@ static int get_stored(struct memc_conn *c, struct memc_op *op,
 	return rc;
 }
 
-/* What is stored counts by the server's clock, which therefore is looked at in
- * the same flight, unless that was done just now. */
-static int needs_clock(const struct memc_conn *c, const struct memc_op *ops,
-		       size_t n)
+static int stores(const struct memc_op *ops, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (ops[i].verb == MEMC_ADD || ops[i].verb == MEMC_SWAP)
-			return dlk_now() - c->clock_seen > CLOCK_FRESH;
+			return 1;
 	}
 	return 0;
 }
@@ -110,14 +107,8 @@ static int see_clock(struct memc_conn *c, dlk_time asked, dlk_time deadline,
 		     struct dlk_error *err)
 {
 	struct memc_about a = { 0 };
-	int rc = dlki_memc_about(c, &a, asked, deadline, err);
 
-	if (rc != 0)
-		return rc;
-	if (a.late)
-		return dlk_fail(err, DLOCK_EUNREACHABLE, STOPPED, c->net.who);
-	c->clock_seen = asked;
-	return 0;
+	return dlki_memc_about(c, &a, asked, deadline, err);
 }
 
 static int get(struct memc_conn *c, struct memc_op *op, dlk_time deadline,
@@ -133,14 +124,15 @@ static int get(struct memc_conn *c, struct memc_op *op, dlk_time deadline,
 	}
 }
 
-int dlki_memc_run(struct memc_conn *c, struct memc_op *ops, size_t n,
-		  dlk_time deadline, struct dlk_error *err)
+/* What is stored counts by the server's clock, which therefore is looked at in
+ * the same flight, unless that was done not long ago. */
+static int fly(struct memc_conn *c, struct memc_op *ops, size_t n,
+	       dlk_time deadline, struct dlk_error *err)
 {
 	dlk_time asked = dlk_now();
-	int clock = needs_clock(c, ops, n);
+	int clock = stores(ops, n) && asked + QUARTER > c->trusted;
 	int rc;
 
-	assert(n <= MEMC_FLIGHT);
 	if (clock)
 		dlki_memc_put(c, "stats\r\n");
 	for (size_t i = 0; i < n; i++)
@@ -150,9 +142,66 @@ int dlki_memc_run(struct memc_conn *c, struct memc_op *ops, size_t n,
 		rc = see_clock(c, asked, deadline, err);
 	for (size_t i = 0; i < n && rc == 0; i++)
 		rc = get(c, &ops[i], deadline, err);
-	/* It may have been stopped after it was asked. */
-	if (rc == 0 && !clock && dlk_now() - asked > CLOCK_FRESH &&
-	    needs_clock(c, ops, n))
-		rc = dlk_fail(err, DLOCK_EUNREACHABLE, STOPPED, c->net.who);
 	return rc;
+}
+
+/* Its clock goes on within a second, unless it is stopped. */
+static int await_clock(struct memc_conn *c, dlk_time deadline,
+		       struct dlk_error *err)
+{
+	for (;;) {
+		dlk_time asked = dlk_now();
+		int rc;
+
+		dlki_memc_put(c, "stats\r\n");
+		rc = dlki_memc_send(c, deadline, err);
+		if (rc == 0)
+			rc = see_clock(c, asked, deadline, err);
+		if (rc != 0 || dlk_now() <= c->trusted)
+			return rc;
+		if (dlk_now() + NAP > deadline)
+			return dlk_fail(err, DLOCK_EUNREACHABLE, STOPPED,
+					c->net.who);
+		dlki_memc_sleep_until(dlk_now() + NAP);
+	}
+}
+
+static int was_stored(const struct memc_op *op)
+{
+	return stores(op, 1) && op->answer == MEMC_DONE;
+}
+
+static int any_stored(const struct memc_op *ops, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (was_stored(&ops[i]))
+			return 1;
+	}
+	return 0;
+}
+
+static void store_again(struct memc_op *op)
+{
+	op->verb = MEMC_SWAP;
+	op->cas = op->item.cas;
+	op->token = op->item.token;
+}
+
+int dlki_memc_run(struct memc_conn *c, struct memc_op *ops, size_t n,
+		  dlk_time deadline, struct dlk_error *err)
+{
+	assert(n <= MEMC_FLIGHT);
+	for (;;) {
+		int rc = fly(c, ops, n, deadline, err);
+
+		if (rc != 0 || !any_stored(ops, n) || dlk_now() <= c->trusted)
+			return rc;
+		rc = await_clock(c, deadline, err);
+		if (rc != 0)
+			return rc;
+		for (size_t i = 0; i < n; i++) {
+			if (was_stored(&ops[i]))
+				store_again(&ops[i]);
+		}
+	}
 }

@@ -70,9 +70,8 @@ static int check_uri(const struct dlk_uri *uri, struct dlk_error *err)
 /*
  * The server counts in whole seconds, by a timer that may be late and then
  * counts two at once: an item of n lives more than n - 2 and at most n of them.
- * It is given the lease and two seconds, so that it outlives what is promised;
- * and as it would live that long anyway, the lease is rounded up to a whole
- * second.  The common parameter's limit keeps it far
+ * It is given a second more than that, which is what age.c can tell; and as it
+ * would live that long anyway, the lease is rounded up to a whole second.  The common parameter's limit keeps it far
  * below the 30 days from which on memcached takes a number for a date.
  */
 static int set_lease(struct memc_session *s, struct dlk_error *err)
@@ -106,7 +105,7 @@ static void set_poll(struct dlk_session *s)
 		s->poll_min_ms = 1;
 }
 
-static void sleep_until(dlk_time until)
+void dlki_memc_sleep_until(dlk_time until)
 {
 	struct timespec ts = { until / 1000000000, until % 1000000000 };
 
@@ -132,7 +131,7 @@ static int meet(struct memc_session *s, dlk_time deadline,
 		return dlk_fail(err, DLOCK_EUNREACHABLE,
 				"memcached: the server was started just now");
 	if (ready > dlk_now())
-		sleep_until(ready);
+		dlki_memc_sleep_until(ready);
 	return 0;
 }
 
@@ -140,7 +139,7 @@ static void drop(struct memc_session *s)
 {
 	dlki_pool_free(s->pool);
 	dlki_memc_polls_free(s->polls);
-	dlki_memc_age_free(s->age);
+	dlki_memc_clock_free(s->clock);
 }
 
 static int memc_open(struct dlk_session *base, dlk_time deadline,
@@ -161,8 +160,8 @@ static int memc_open(struct dlk_session *base, dlk_time deadline,
 	s->polls = dlki_memc_polls_new();
 	if (!s->polls)
 		return dlki_nomem(err);
-	s->age = dlki_memc_age_new();
-	if (!s->age) {
+	s->clock = dlki_memc_clock_new();
+	if (!s->clock) {
 		dlki_memc_polls_free(s->polls);
 		return dlki_nomem(err);
 	}

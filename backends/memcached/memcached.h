@@ -5,7 +5,7 @@
  * What it keeps, P being the prefix and K the claim's key:
  *   P.K      the gate: who holds a mutex, or writes, or waits to write
  *   P.K.0 …  the slots: one a reader, one a permit
- * Each item ends by itself, at most a second after the lease of its owner.  Who
+ * Each item ends by itself, at most MEMC_MORE_S after the lease of its owner.  Who
  * comes in adds an item, which fails if it is there; who changes or removes one
  * names the unique number (cas) that the server gave it, and so hits nothing
  * but what was looked at.
@@ -31,13 +31,13 @@
 #define MEMC_PERMITS 1024 /* a semaphore's, at most */
 #define MEMC_LABEL 128
 #define MEMC_KEY_SIZE 160
-#define MEMC_MORE_S 2 /* what an item lives longer than a lease */
+#define MEMC_MORE_S 3 /* what an item lives longer than a lease */
 #define MEMC_FLIGHT (MEMC_READERS + 1) /* operations that go out together */
 
 enum memc_protocol { MEMC_AUTO, MEMC_TEXT, MEMC_META };
 
 struct memc_polls;
-struct memc_age;
+struct memc_clock;
 
 struct memc_session {
 	struct dlk_session base;
@@ -47,7 +47,7 @@ struct memc_session {
 	int64_t ask_ms;    /* what requests get beyond a caller's deadline */
 	struct dlki_pool *pool;
 	struct memc_polls *polls;
-	struct memc_age *age;
+	struct memc_clock *clock;
 };
 
 enum memc_stake { MEMC_NOTHING, MEMC_AT_GATE, MEMC_IN_SLOT };
@@ -71,7 +71,7 @@ struct memc_conn {
 	uint64_t serial;      /* never used twice in this process */
 	uint64_t base;        /* of tokens that this run of the server gives */
 	dlk_time grants_from; /* before, the server is too young */
-	dlk_time clock_seen;  /* the server's went when this was asked */
+	dlk_time trusted;     /* what was stored by then lives long enough */
 	int meta;             /* the server speaks the meta protocol */
 	size_t in_at, in_end, out_len;
 	char in[16384], out[40960];
@@ -179,21 +179,45 @@ int dlki_memc_with(struct memc_session *s,
 			       dlk_time deadline, struct dlk_error *err),
 		   void *arg, dlk_time deadline, struct dlk_error *err);
 
-/* ---- about.c ------------------------------------------------------------- */
+/* ---- age.c --------------------------------------------------------------- */
 
 struct memc_about {
 	uint64_t time_s, uptime_s;
 	long major, minor, patch;
-	int late; /* its clock stood still */
 };
 
-/* What a session knows of the server's clock.  NULL: no memory. */
-struct memc_age *dlki_memc_age_new(void);
-void dlki_memc_age_free(struct memc_age *age);
+/* Pure; all 0 at first. */
+struct memc_age {
+	uint64_t born_s;   /* which run of the server this is about */
+	dlk_time from;     /* it would have counted 0 not before this */
+	uint64_t uptime_s; /* the largest that was seen, and when we began the
+			    * last request that was told it */
+	dlk_time asked;
+};
 
-/* Read the answer to the `stats` that was asked for at `asked` or later. */
+/*
+ * Take in what was told, sent for at `asked` and read by `now`.  Returns until
+ * when its count of seconds is near enough: what the server stored before, in
+ * the same flight or in one that begins later, lives for as long as the item's
+ * owner was promised.  In the past if its clock stood still.
+ */
+dlk_time dlki_memc_age_learn(struct memc_age *age, const struct memc_about *a,
+			     dlk_time asked, dlk_time now);
+
+/* ---- about.c ------------------------------------------------------------- */
+
+/* What a session knows of the server's clock.  NULL: no memory. */
+struct memc_clock *dlki_memc_clock_new(void);
+void dlki_memc_clock_free(struct memc_clock *clock);
+
+/* Read the answer to the `stats` that was asked for at `asked` or later, and
+ * set c->trusted. */
 int dlki_memc_about(struct memc_conn *c, struct memc_about *a, dlk_time asked,
 		    dlk_time deadline, struct dlk_error *err);
+
+/* ---- memcached.c --------------------------------------------------------- */
+
+void dlki_memc_sleep_until(dlk_time until);
 
 /* ---- claim.c ------------------------------------------------------------- */
 

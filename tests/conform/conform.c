@@ -158,11 +158,11 @@ void use_short_lease(struct conform *t)
 	t->ttl_ms = dlock_ttl_ms(t->client);
 }
 
-/* What a store counts time in: memcached keeps a lease for up to two seconds
+/* What a store counts time in: memcached keeps a lease for up to three seconds
  * more than was promised. */
 static int64_t grain_ms(const struct conform *t)
 {
-	return strncmp(t->uri, "memcached", 9) == 0 ? 2000 : 0;
+	return strncmp(t->uri, "memcached", 9) == 0 ? 3000 : 0;
 }
 
 /* Where nothing expires it is the kernel that tells, at once. */

@@ -9,7 +9,7 @@
 
 /* What answers a request to take, to keep, to give back. */
 #define TAKE "add "
-#define KEEP "cas dlock.mnx 0 5 "
+#define KEEP "cas dlock.mnx 0 6 "
 static const char *drop_of(const char *protocol)
 {
 	return strcmp(protocol, "meta") == 0 ? "md " : "cas dlock.mnx 0 -1 ";

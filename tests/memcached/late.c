@@ -63,7 +63,7 @@ EITHER_WAY(memcached_late, renewal_across_a_restart)
 	dlock_hold *h = take(mutex(a, "x")), *next;
 	uint64_t token = dlock_token(h);
 
-	lab_proxy_hold(s.proxy, "cas dlock.mnx 0 14 ");
+	lab_proxy_hold(s.proxy, "cas dlock.mnx 0 15 ");
 	CHECK_INT(lab_proxy_wait(s.proxy, LAB_HELD, 1, patience_ms()), ==, 0);
 	lab_proxy_refuse(s.proxy, true);
 	CHECK_INT(lab_server_kill(s.server), ==, 0);

@@ -88,19 +88,24 @@ static void say(struct hostile *h, const struct nonsense *n,
 		hostile_say(h, to, n->text, n->text_len);
 }
 
-/* A busy machine may be too slow to hear what is said. */
+/* A busy machine may be too slow to hear what is said; and who asks for the
+ * server's age, too, is told the truth. */
 static void is_no_lock(dlock_lock *l, size_t which)
 {
 	int rc = DLOCK_EUNREACHABLE;
 
-	for (int i = 0; i < 5 && rc == DLOCK_EUNREACHABLE; i++) {
+	for (int i = 0; i < 50 && (rc == DLOCK_EUNREACHABLE || rc == 0); i++) {
 		dlock_hold *hold = NULL;
 		int64_t begun = now_ms();
 
 		rc = dlock_acquire(l, 0, &hold);
 		CHECK_INT(now_ms() - begun, <=, ASK_MS + 50 + slack_ms());
-		if (nonsense[which].code == DLOCK_EUNREACHABLE)
+		if (rc == DLOCK_OK) {
+			give(hold);
+			nap_ms(20);
+		} else if (nonsense[which].code == DLOCK_EUNREACHABLE) {
 			break;
+		}
 	}
 	if (rc != nonsense[which].code)
 		FAIL("%s for nonsense %zu: %.40s", check_code(rc), which,
@@ -117,7 +122,7 @@ EITHER_WAY(memcached_nonsense, to_an_acquire_is_no_lock)
 
 	give(take(l));
 	for (size_t i = 0; i < NONSENSE; i++) {
-		say(h, &nonsense[i], protocol, "add ");
+		say(h, &nonsense[i], protocol, "^add ");
 		is_no_lock(l, i);
 		hostile_say(h, NULL, NULL, 0);
 		/* Nor is it in anybody's way. */
@@ -150,7 +155,7 @@ EITHER_WAY(memcached_nonsense, to_a_renewal_is_no_loss)
 		hold = take(l);
 		CHECK_OK(dlock_get_stats(c, &stats));
 		before = stats.renew_failed;
-		say(h, n, protocol, "cas dlock.mnx 0 5 ");
+		say(h, n, protocol, "cas dlock.mnx 0 6 ");
 		EVENTUALLY(dlock_get_stats(c, &stats) == 0 &&
 			   stats.renew_failed > before);
 		CHECK_OK(dlock_check(hold));

@@ -98,6 +98,17 @@ static void lie(struct hostile *h, int i)
 		drop(h, i);
 }
 
+static int matches(const char *match, const char *bytes, size_t n)
+{
+	size_t len = match ? strlen(match) : 0;
+
+	if (!match)
+		return 1;
+	if (match[0] == '^')
+		return n >= len - 1 && memcmp(bytes, match + 1, len - 1) == 0;
+	return memmem(bytes, n, match, len) != NULL;
+}
+
 static void from_client(struct hostile *h, int i)
 {
 	char bytes[65536];
@@ -107,8 +118,7 @@ static void from_client(struct hostile *h, int i)
 		h->subscribed[i] = 1;
 	if (n <= 0)
 		drop(h, i);
-	else if (h->lie && (!h->match || memmem(bytes, (size_t)n, h->match,
-						strlen(h->match))))
+	else if (h->lie && matches(h->match, bytes, (size_t)n))
 		lie(h, i);
 	else if (h->server[i] >= 0 && lab_send(h->server[i], bytes, (size_t)n,
 					       lab_after_ms(1000)) < 0)

@@ -20,8 +20,8 @@ int hostile_port(const struct hostile *h);
 void hostile_free(struct hostile *h);
 
 /* From now on whatever a client sends that contains `match` (NULL: anything)
- * is answered with these bytes and goes no further.  bytes NULL: the truth
- * again. */
+ * is answered with these bytes and goes no further; `^match`: that begins with
+ * it.  bytes NULL: the truth again. */
 void hostile_say(struct hostile *h, const char *match, const void *bytes,
 		 size_t len);
 

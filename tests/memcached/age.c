@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The judgement of the server's clock, against a server made of arithmetic. */
+#include "support.h"
+
+#include <stdlib.h>
+
+#include "backends/memcached/memcached.h"
+#include "core/clock.h"
+
+#define MS DLKI_MS
+#define SECOND (1000 * MS)
+
+/* Its timer runs a second after it ran last, or later; what it counts are whole
+ * seconds of its own clock then. */
+struct toy {
+	unsigned int seed;
+	int64_t lag; /* the timer's, at most */
+	dlk_time now;
+	dlk_time slept; /* how far its own clock is behind ours */
+	dlk_time timer; /* when that runs next */
+	uint64_t count;
+};
+
+static int64_t up_to(struct toy *t, int64_t most)
+{
+	return most > 0 ? rand_r(&t->seed) % (most / 1000 + 1) * 1000 : 0;
+}
+
+/* On, with the server going. */
+static void go(struct toy *t, dlk_time until)
+{
+	while (t->timer <= until) {
+		t->count = (uint64_t)((t->timer - t->slept) / SECOND);
+		t->timer += SECOND + up_to(t, t->lag);
+	}
+	t->now = until;
+}
+
+/* On, with the server stopped, so that the next that it does is to look at its
+ * sockets. */
+static void stop(struct toy *t, dlk_time until)
+{
+	if (t->timer < until)
+		t->timer = until + 1;
+	t->now = until;
+}
+
+static struct toy toy_new(unsigned int seed, int64_t lag)
+{
+	struct toy t = { .seed = seed * 2654435761U, .lag = lag };
+
+	t.now = 100 * SECOND + up_to(&t, SECOND);
+	t.timer = t.now + up_to(&t, SECOND) + lag;
+	t.count = 99;
+	go(&t, t.now + 3 * SECOND);
+	return t;
+}
+
+/* Ask and be answered, with pauses of up to `most` before the server looks and
+ * after it; *stored: when it did. */
+static dlk_time look(struct toy *t, struct memc_age *age, int64_t most,
+		     dlk_time *stored)
+{
+	struct memc_about a = { .time_s = 1000 + t->count,
+				.uptime_s = t->count };
+	dlk_time asked = t->now - up_to(t, most);
+
+	*stored = t->now;
+	go(t, t->now + up_to(t, most));
+	return dlki_memc_age_learn(age, &a, asked, t->now);
+}
+
+/* What an item that is stored now lives, at the least. */
+static int64_t life(const struct toy *t, uint64_t count, dlk_time stored,
+		    int64_t ttl_s)
+{
+	return ((int64_t)count + ttl_s + MEMC_MORE_S) * SECOND + t->slept -
+	       stored;
+}
+
+Test(memcached_age, what_is_trusted_lives_as_long_as_promised)
+{
+	int trusted = 0, refused = 0;
+
+	for (unsigned int seed = 1; seed <= 20000; seed++) {
+		struct toy t = toy_new(seed, (int64_t)(seed % 5) * 50 * MS);
+		struct memc_age age = { 0 };
+
+		for (int i = 0; i < 30; i++) {
+			dlk_time until, stored;
+			uint64_t count = t.count;
+
+			until = look(&t, &age, 50 * MS, &stored);
+			/* There may be another flight without a look. */
+			if (until >= t.now && up_to(&t, 2000) == 0) {
+				stop(&t, t.now + up_to(&t, 3 * SECOND));
+				stored = t.now;
+				count = t.count;
+			}
+			if (t.now <= until) {
+				trusted++;
+				CHECK_INT(life(&t, count, stored, 5), >=,
+					  5 * SECOND);
+			} else {
+				refused++;
+			}
+			go(&t, t.now + up_to(&t, 3 * SECOND));
+			if (up_to(&t, 2000) == 0)
+				stop(&t, t.now + up_to(&t, 5 * SECOND));
+		}
+	}
+	CHECK_INT(trusted, >, refused);
+	CHECK_INT(refused, >, 1000);
+}
+
+/* Once it was seen to go on.  Before that little is known of it. */
+Test(memcached_age, who_looks_often_trusts_a_server_that_goes)
+{
+	for (unsigned int seed = 1; seed <= 2000; seed++) {
+		struct toy t = toy_new(seed, 100 * MS);
+		struct memc_age age = { 0 };
+		dlk_time begun = t.now, until, stored;
+
+		for (int i = 0; i < 300; i++) {
+			until = look(&t, &age, 10 * MS, &stored);
+			if (t.now - begun > 2 * SECOND)
+				CHECK_INT(until, >=, t.now);
+			go(&t, t.now + up_to(&t, 700 * MS));
+		}
+	}
+}
+
+/* However its timer drifts, there is one time at most at which it must be
+ * looked at more closely. */
+Test(memcached_age, who_looks_seldom_trusts_a_server_that_goes)
+{
+	int refused = 0;
+
+	for (unsigned int seed = 1; seed <= 2000; seed++) {
+		struct toy t = toy_new(seed, 5 * MS);
+		struct memc_age age = { 0 };
+		int episodes = 0;
+
+		for (int i = 0; i < 300; i++) {
+			dlk_time stored, until;
+
+			until = look(&t, &age, 10 * MS, &stored);
+			episodes += until < t.now;
+			while (until < t.now) {
+				go(&t, t.now + 20 * MS);
+				until = look(&t, &age, 10 * MS, &stored);
+			}
+			go(&t, t.now + up_to(&t, 10 * SECOND));
+		}
+		CHECK_INT(episodes, <=, 1);
+		refused += episodes;
+	}
+	CHECK_INT(refused, >, 0);
+}
+
+/* Its machine slept for a minute, and it never makes up for that. */
+Test(memcached_age, what_is_lost_for_good_is_believed_within_a_second)
+{
+	for (unsigned int seed = 1; seed <= 2000; seed++) {
+		struct toy t = toy_new(seed, 20 * MS);
+		struct memc_age age = { 0 };
+		dlk_time stored, until = look(&t, &age, 10 * MS, &stored);
+		dlk_time awake;
+
+		go(&t, t.now + up_to(&t, 10 * SECOND));
+		until = look(&t, &age, 10 * MS, &stored);
+		t.now += 60 * SECOND;
+		t.slept += 60 * SECOND;
+		t.timer += 60 * SECOND;
+		awake = t.now;
+		do {
+			until = look(&t, &age, 10 * MS, &stored);
+			go(&t, t.now + 20 * MS);
+		} while (t.now > until);
+		CHECK_INT(t.now - awake, <=, 1100 * MS);
+		for (int i = 0; i < 50; i++) {
+			until = look(&t, &age, 10 * MS, &stored);
+			CHECK_INT(until, >=, t.now);
+			go(&t, t.now + 100 * MS);
+		}
+	}
+}
+
+/* Another run of the server is judged by itself. */
+Test(memcached_age, begins_anew_with_another_server)
+{
+	struct memc_age age = { 0 };
+	struct memc_about old = { .time_s = 5000, .uptime_s = 4000 };
+	struct memc_about fresh = { .time_s = 5005, .uptime_s = 3 };
+	dlk_time t = 9000 * SECOND;
+
+	CHECK_INT(dlki_memc_age_learn(&age, &old, t, t), >=, t);
+	t += 5 * SECOND;
+	CHECK_INT(dlki_memc_age_learn(&age, &fresh, t, t), >=, t);
+	t += 10 * SECOND;
+	CHECK_INT(dlki_memc_age_learn(&age, &fresh, t, t), <, t);
+}
