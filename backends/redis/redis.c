@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { UNHEARD_MS = 100, TOKEN_LEN = 16 };
+enum { UNHEARD_MS = 100 };
 
 /* ---- Asking -------------------------------------------------------------- */
 
@@ -198,12 +198,12 @@ static size_t end_of(const struct redis_ticket *t, char mark[52],
 	memcpy(mark, "0 ", 2);
 	memcpy(mark + 2, t->base.claim.owner, REDIS_ID_SIZE - 1);
 	args[0] = (struct redis_word){ mark, REDIS_ID_SIZE + 1 };
-	if (len != TOKEN_LEN)
+	if (len != REDIS_TOKEN_LEN)
 		return 1;
 	mark[34] = ' ';
-	memcpy(mark + 35, token, TOKEN_LEN);
-	args[0].len += 1 + TOKEN_LEN;
-	args[1] = (struct redis_word){ token, TOKEN_LEN };
+	memcpy(mark + 35, token, REDIS_TOKEN_LEN);
+	args[0].len += 1 + REDIS_TOKEN_LEN;
+	args[1] = (struct redis_word){ token, REDIS_TOKEN_LEN };
 	args[2] = (struct redis_word){
 		until, dlki_redis_digits(until, t->base.token / 1000 + 1000)
 	};
@@ -239,9 +239,9 @@ static int redis_downgrade(struct dlk_ticket *base, dlk_time deadline,
 {
 	struct redis_ticket *t = (struct redis_ticket *)base;
 	const struct redis_session *s = (struct redis_session *)base->session;
-	char tail[520];
+	char tail[520], grant[52];
 	struct redis_word args[] = {
-		{ base->claim.owner, REDIS_ID_SIZE - 1 },
+		dlki_redis_grant(t, grant),
 		{ s->ttl, s->ttl_len },
 		dlki_redis_tail(s, &base->claim, tail),
 	};

@@ -162,6 +162,10 @@ struct redis_word dlki_redis_key(const struct redis_session *s,
 				 const char *key, char out[136]);
 struct redis_word dlki_redis_ticket_key(struct redis_ticket *t);
 
+/* "owner token", by which what was granted is known. */
+enum { REDIS_TOKEN_LEN = 16 };
+struct redis_word dlki_redis_grant(const struct redis_ticket *t, char out[52]);
+
 /* Label and name of a claim: what others are shown. */
 struct redis_word dlki_redis_tail(const struct redis_session *s,
 				  const struct dlk_claim *claim,

@@ -82,18 +82,15 @@ static int answered(struct flight *f, struct redis_conn *c, size_t i,
 
 static void request(struct flight *f, struct redis_out *o, size_t i, int whole)
 {
+	struct redis_ticket *t = (struct redis_ticket *)f->tickets[i];
+	char grant[52];
 	struct redis_word args[] = {
-		{ f->tickets[i]->claim.owner, REDIS_ID_SIZE - 1 },
+		dlki_redis_grant(t, grant),
 		{ f->s->ttl, f->s->ttl_len },
 	};
-	struct redis_request one = {
-		REDIS_RENEW,
-		dlki_redis_ticket_key((struct redis_ticket *)f->tickets[i]),
-		args,
-		2,
-		0,
-		0
-	};
+	struct redis_request one = { REDIS_RENEW, dlki_redis_ticket_key(t),
+				     args,        2,
+				     0,           0 };
 
 	dlki_redis_call(f->s, o, &one, whole);
 }

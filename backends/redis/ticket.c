@@ -36,3 +36,16 @@ struct redis_word dlki_redis_tail(const struct redis_session *s,
 	memcpy(out + s->label_len + 1, claim->name, name);
 	return (struct redis_word){ out, s->label_len + 1 + name };
 }
+
+struct redis_word dlki_redis_grant(const struct redis_ticket *t, char out[52])
+{
+	char token[24];
+	size_t len = dlki_redis_digits(token, t->base.token);
+
+	memcpy(out, t->base.claim.owner, REDIS_ID_SIZE - 1);
+	out[REDIS_ID_SIZE - 1] = ' ';
+	memset(out + REDIS_ID_SIZE, '0', REDIS_TOKEN_LEN);
+	if (len <= REDIS_TOKEN_LEN)
+		memcpy(out + REDIS_ID_SIZE + REDIS_TOKEN_LEN - len, token, len);
+	return (struct redis_word){ out, REDIS_ID_SIZE + REDIS_TOKEN_LEN };
+}

@@ -14,6 +14,15 @@ TestSuite(redis_meddle, .timeout = 120);
 #define SHARED "dlock:{rnr}"
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+/* What a look comes to that arrives after all was lost, and was sent before it:
+ * a claim of the same owner, between which and the first there may have been
+ * others'. */
+#define ANEW KEY " 35 9"
+#define ANEW_SHARED                                                            \
+	"EVAL \"local i = '" SHARED ":i' for _, w in ipairs(redis.call("       \
+	"'HKEYS', i)) do if w ~= '.' then redis.call('HSET', i, w, "           \
+	"'H 9000000000000000 me') end end\" 0"
+
 enum { TTL_MS = 900 };
 
 static struct lab_server *server;
@@ -68,6 +77,7 @@ Test(redis_meddle, with_a_mutex_is_found_out)
 		"RENAME " KEY " elsewhere",
 		"MOVE " KEY " 1",
 		"SETRANGE " KEY " 2 0000",
+		"SETRANGE " ANEW,
 		"FLUSHDB",
 		"SWAPDB 0 1",
 	};
@@ -89,6 +99,7 @@ Test(redis_meddle, with_a_reader_is_found_out)
 		"RENAME " SHARED ":s elsewhere",
 		"ZREMRANGEBYRANK " SHARED ":s 0 -1",
 		"PEXPIRE " SHARED ":i 1",
+		ANEW_SHARED,
 	};
 	dlock_lock *r;
 
@@ -124,7 +135,7 @@ static void told_at_release(const char *command, dlock_hold *h)
 Test(redis_meddle, is_told_to_who_releases_at_once)
 {
 	dlock_lock *l, *r, *s, *theirs;
-	dlock_hold *h;
+	dlock_hold *h, *reader;
 
 	set_up("ttl=60s");
 	l = mutex(c, "x");
@@ -134,9 +145,18 @@ Test(redis_meddle, is_told_to_who_releases_at_once)
 	told_at_release("DEL " KEY, take(l, patience_ms()));
 	told_at_release("SET " KEY " junk", take(l, patience_ms()));
 	told_at_release("FLUSHDB", take(l, patience_ms()));
+	told_at_release("SETRANGE " ANEW, take(l, patience_ms()));
 	told_at_release("FLUSHDB", take(r, patience_ms()));
 	told_at_release("DEL " SHARED ":s", take_shared(r, patience_ms()));
+	told_at_release(ANEW_SHARED, take_shared(r, patience_ms()));
 	told_at_release("FLUSHDB", take(s, patience_ms()));
+	/* Nor does it become the claim of who reads on. */
+	h = take(r, patience_ms());
+	reader = take_shared(r, patience_ms());
+	server_do(server, "SETRANGE " SHARED " 35 9");
+	dlock_release(h);
+	CHECK_RC(dlock_release(reader), DLOCK_ELOST);
+	server_do(server, "FLUSHALL");
 	/* Taken away, and others have it. */
 	h = take(l, patience_ms());
 	CHECK_OK(dlock_break(theirs, patience_ms()));

@@ -1,14 +1,15 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Turn an exclusive claim into a shared one.
--- ARGV: owner, ttl in ms, tail.  Returns 1, or 0: it does not stand.
-if n > 0 and call('ZSCORE', S, ARGV[1]) then
-	return 1
+-- ARGV: "owner token", ttl in ms, tail.  Returns 1, or 0: it does not stand.
+local me, token = sub(ARGV[1], 1, 32), sub(ARGV[1], 34)
+if n > 0 and call('ZSCORE', S, me) then
+	return sub(call('HGET', I, me) or '', 3, 18) == token and 1 or 0
 end
-if X ~= ARGV[1] then
+if X ~= me or floor ~= token then
 	return 0
 end
 X = nil
-share(ARGV[1], ARGV[3], tonumber(ARGV[2]), 0, sub(v, 36, 51))
+share(me, ARGV[3], tonumber(ARGV[2]), 0, token)
 hand_on()
 rest()
 return 1
