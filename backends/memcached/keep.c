@@ -24,11 +24,13 @@ static struct memc_op ask(const struct memc_conn *c,
 	return op;
 }
 
-/* 1: it stands, but under a number that we did not know. */
+/* 1: it stands, but under a number that we did not know.  An `add` that is late,
+ * and arrives after all was lost, makes another item of the same owner. */
 static int learn(struct memc_conn *c, struct memc_ticket *t,
 		 enum dlk_lease *verdict, const struct memc_op *op)
 {
-	if (op->answer == MEMC_OTHER || op->answer == MEMC_MISSING) {
+	if (op->answer == MEMC_OTHER || op->answer == MEMC_MISSING ||
+	    op->item.token != t->base.token) {
 		*verdict = DLK_GONE;
 		return 0;
 	}

@@ -106,7 +106,8 @@ struct memc_op {
 	const struct dlk_claim *claim;
 	int slot;
 	uint64_t cas;   /* of SWAP and DROP */
-	uint64_t token; /* of SWAP: the one that the claim has */
+	uint64_t token; /* of SWAP: the one that the claim has; of DROP: the
+			 * item's, for who asks */
 	enum memc_answer answer;
 	struct memc_item item; /* of MINE and OTHER, and of ADD and SWAP DONE */
 };

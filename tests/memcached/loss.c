@@ -128,6 +128,47 @@ EITHER_WAY(memcached_loss, seen_by_the_release)
 	scene_end(&s);
 }
 
+/* An `add` that arrives after all was lost, and was sent before that. */
+static void add_again(const struct scene *s)
+{
+	char item[512], request[640], *data, *end;
+
+	CHECK_INT(lab_memcached_do(s->server, item, sizeof(item),
+				   "get dlock.mnx"),
+		  ==, 0);
+	data = strstr(item, "\r\n");
+	CHECK(data);
+	data += 2;
+	end = strstr(data, "\r\n");
+	CHECK(end);
+	*end = '\0';
+	CHECK_INT(lab_memcached_do(s->server, NULL, 0, "flush_all"), ==, 0);
+	snprintf(request, sizeof(request), "add dlock.mnx 0 30 %zu\r\n%s",
+		 strlen(data), data);
+	CHECK_INT(lab_memcached_do(s->server, item, sizeof(item), request), ==,
+		  0);
+	CHECK_TEXT(item, "STORED");
+}
+
+/* Before it others may have come and gone. */
+EITHER_WAY(memcached_loss, is_not_made_good_by_a_late_add)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *quick = direct(&s, "ttl=3s");
+	dlock_client *slow = direct(&s, "ttl=30s");
+	dlock_hold *h = take(mutex(quick, "x"));
+	int64_t since;
+
+	add_again(&s);
+	since = now_ms();
+	found_lost(h, quick, since);
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	h = take(mutex(slow, "x"));
+	add_again(&s);
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	scene_end(&s);
+}
+
 struct taker {
 	dlock_lock *lock;
 	dlock_hold *hold;
