@@ -128,26 +128,28 @@ EITHER_WAY(memcached_loss, seen_by_the_release)
 	scene_end(&s);
 }
 
-/* An `add` that arrives after all was lost, and was sent before that. */
+/* An `add` that arrives after all was lost, and was sent before that: it cannot
+ * name a token. */
 static void add_again(const struct scene *s)
 {
-	char item[512], request[640], *data, *end;
+	char reply[512], item[512], request[640], format[16], owner[64], *data;
+	int len = 0;
 
-	CHECK_INT(lab_memcached_do(s->server, item, sizeof(item),
+	CHECK_INT(lab_memcached_do(s->server, reply, sizeof(reply),
 				   "get dlock.mnx"),
 		  ==, 0);
-	data = strstr(item, "\r\n");
+	data = strstr(reply, "\r\n");
 	CHECK(data);
-	data += 2;
-	end = strstr(data, "\r\n");
-	CHECK(end);
-	*end = '\0';
+	CHECK_INT(sscanf(data, " %15s %63s %*u %n", format, owner, &len), ==,
+		  2);
+	snprintf(item, sizeof(item), "%s %s 0 %.*s", format, owner,
+		 (int)strcspn(data + len, "\r"), data + len);
 	CHECK_INT(lab_memcached_do(s->server, NULL, 0, "flush_all"), ==, 0);
 	snprintf(request, sizeof(request), "add dlock.mnx 0 30 %zu\r\n%s",
-		 strlen(data), data);
-	CHECK_INT(lab_memcached_do(s->server, item, sizeof(item), request), ==,
-		  0);
-	CHECK_TEXT(item, "STORED");
+		 strlen(item), item);
+	CHECK_INT(lab_memcached_do(s->server, reply, sizeof(reply), request),
+		  ==, 0);
+	CHECK_TEXT(reply, "STORED");
 }
 
 /* Before it others may have come and gone. */
