@@ -24,8 +24,9 @@ static struct memc_op ask(const struct memc_conn *c,
 	return op;
 }
 
-/* 1: it stands, but under a number that we did not know.  An `add` that is late,
- * and arrives after all was lost, makes another item of the same owner. */
+/* 1: it stands, but under a number that we did not know.  An `add` that is
+ * late, and arrives after all was lost, makes another item of the same owner.
+ */
 static int learn(struct memc_conn *c, struct memc_ticket *t,
 		 enum dlk_lease *verdict, const struct memc_op *op)
 {

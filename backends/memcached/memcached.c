@@ -71,8 +71,9 @@ static int check_uri(const struct dlk_uri *uri, struct dlk_error *err)
  * The server counts in whole seconds, by a timer that may be late and then
  * counts two at once: an item of n lives more than n - 2 and at most n of them.
  * It is given a second more than that, which is what age.c can tell; and as it
- * would live that long anyway, the lease is rounded up to a whole second.  The common parameter's limit keeps it far
- * below the 30 days from which on memcached takes a number for a date.
+ * would live that long anyway, the lease is rounded up to a whole second.  The
+ * common parameter's limit keeps it far below the 30 days from which on
+ * memcached takes a number for a date.
  */
 static int set_lease(struct memc_session *s, struct dlk_error *err)
 {

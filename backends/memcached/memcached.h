@@ -5,10 +5,10 @@
  * What it keeps, P being the prefix and K the claim's key:
  *   P.K      the gate: who holds a mutex, or writes, or waits to write
  *   P.K.0 …  the slots: one a reader, one a permit
- * Each item ends by itself, at most MEMC_MORE_S after the lease of its owner.  Who
- * comes in adds an item, which fails if it is there; who changes or removes one
- * names the unique number (cas) that the server gave it, and so hits nothing
- * but what was looked at.
+ * Each item ends by itself, at most MEMC_MORE_S after the lease of its owner.
+ * Who comes in adds an item, which fails if it is there; who changes or removes
+ * one names the unique number (cas) that the server gave it, and so hits
+ * nothing but what was looked at.
  *
  * A restarted server counts cas from 1 again: a cas is only sent on the very
  * connection that it came from, which cannot outlive the server.
