@@ -3,6 +3,7 @@
 #include "support.h"
 
 #include <criterion/criterion.h>
+#include <sched.h>
 #include <string.h>
 
 TestSuite(redis_wall, .timeout = 120);
@@ -165,6 +166,87 @@ Test(redis_wall, set_forward_and_the_loss_is_found)
 	CHECK_INT(diary.lost_at - begin, <=, 1000 + 100 + slack_ms());
 	CHECK_RC(dlock_release(h), DLOCK_ELOST);
 	end(other, theirs);
+	tear_down();
+}
+
+static atomic_int stepping;
+
+/* Now so, now so, also while a script runs: each for some tens of us. */
+static void *step_on_and_on(void *arg)
+{
+	for (unsigned int i = 0; stepping; i++) {
+		CHECK(lab_server_step_wall(server, i & 2048 ? -40000 : 0) == 0);
+		if (i % 2048 == 0)
+			sched_yield();
+	}
+	return arg;
+}
+
+struct asker {
+	pthread_t thread;
+	dlock_lock *lock;
+	int reads;
+};
+
+static void *ask_on_and_on(void *arg)
+{
+	const struct asker *a = arg;
+
+	for (int i = 0; i < 300; i++) {
+		dlock_hold *h = NULL;
+		int rc = a->reads && i % 2 ?
+				 dlock_acquire_shared(a->lock, i % 5, &h) :
+				 dlock_acquire(a->lock, i % 5, &h);
+
+		if (rc == DLOCK_OK)
+			dlock_release(h);
+		else if (rc != DLOCK_EBUSY && rc != DLOCK_EUNREACHABLE)
+			FAIL("%s: %s", dlock_errname(rc), dlock_errmsg());
+	}
+	return NULL;
+}
+
+/* Who holds what is anybody's guess then; but none of it is nonsense, and when
+ * the clock is right again so is all. */
+Test(redis_wall, set_again_and_again_is_no_error)
+{
+	enum { ASKERS = 4, EACH = 3 };
+	struct asker a[ASKERS][EACH];
+	pthread_t stepper;
+	dlock_lock *r, *s;
+
+	set_up("ttl=500ms&ask=500ms");
+	r = rwlock(c, "r");
+	s = semaphore(c, "s", 1);
+	stepping = 1;
+	CHECK(pthread_create(&stepper, NULL, step_on_and_on, NULL) == 0);
+	for (int i = 0; i < ASKERS; i++) {
+		dlock_lock *const all[EACH] = { l, r, s };
+
+		for (int k = 0; k < EACH; k++) {
+			a[i][k].lock = all[k];
+			a[i][k].reads = all[k] == r;
+			CHECK(pthread_create(&a[i][k].thread, NULL,
+					     ask_on_and_on, &a[i][k]) == 0);
+		}
+	}
+	for (int i = 0; i < ASKERS * EACH; i++)
+		pthread_join(a[i / EACH][i % EACH].thread, NULL);
+	stepping = 0;
+	pthread_join(stepper, NULL);
+	/* Nothing is there for ever. */
+	CHECK(strcmp(server_do(server,
+			       "EVAL \"local n = 0 for _, k in ipairs("
+			       "redis.call('KEYS', '*')) do if redis.call("
+			       "'PTTL', k) == -1 then n = n + 1 end end "
+			       "return n\" 0"),
+		     "0") == 0);
+	CHECK(lab_server_step_wall(server, 100000) == 0);
+	give(take(l, patience_ms()));
+	give(take(r, patience_ms()));
+	give(take(s, patience_ms()));
+	dlock_free(r);
+	dlock_free(s);
 	tear_down();
 }
 

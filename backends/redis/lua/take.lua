@@ -50,7 +50,7 @@ if free then
 	if n > was then
 		rest()
 		local token = waiting and call('ZSCORE', S, me)
-			and string.match(call('HGET', I, me), '^H (%d+)')
+			and string.match(call('HGET', I, me) or '', '^H (%d+)')
 		if token then
 			call('ZADD', S, ms + ttl, me)
 			keep_all(ttl)
@@ -96,7 +96,13 @@ local came = call('ZADD', Q, 'NX', us, me) == 1
 if came then
 	if not X then
 		rest()
-	elseif not v or sub(v, 1, 1) == '0' or sub(v, 3, 34) ~= X then
+	elseif not v or sub(v, 3, 34) ~= X then
+		-- What was just granted may be gone by a clock that was just
+		-- set; SETRANGE would make it, for ever.
+		if call('EXISTS', B) == 1 then
+			call('SETRANGE', B, '0', '1')
+		end
+	elseif sub(v, 1, 1) == '0' then
 		call('SETRANGE', B, '0', '1')
 	end
 end
@@ -123,10 +129,13 @@ local function clear(first, last)
 	return dead
 end
 
+-- Where the server's clock is set back while this runs, what was made with a
+-- time to live is gone already.
+--
 -- While nobody is granted anything, only who looks can clear the dead away: at
 -- the head, and wherever chance has it.  Who has just come leaves the latter to
 -- others, unless there are many.
-local rank = call('ZRANK', Q, me)
+local rank = call('ZRANK', Q, me) or 0
 if rank > 3 then
 	local dead = clear(0, 0)
 	if dead > 0 then
@@ -137,7 +146,7 @@ if rank > 3 then
 		dead = dead + clear(at, at + 15)
 	end
 	if dead > 0 then
-		rank = call('ZRANK', Q, me)
+		rank = call('ZRANK', Q, me) or 0
 	end
 end
 
@@ -145,7 +154,7 @@ end
 local left = 0
 if X or foreign then
 	left = call('PTTL', B)
-	if left < 0 then
+	if left == -1 then
 		return foreign and 'F' or 'N'
 	end
 elseif n > 0 then
@@ -155,4 +164,4 @@ end
 if left > ttl or rank > 3 then
 	return 'B 0'
 end
-return 'B ' .. left + 1
+return 'B ' .. math.max(left, 0) + 1
