@@ -25,7 +25,6 @@ static void downgrade(struct dlki_claim *claim, dlk_time deadline)
 {
 	struct dlock_client *c = claim->client;
 	struct dlk_error err = { 0 };
-	int rc = DLOCK_ELOST;
 
 	if (claim->state != DLKI_HELD || claim->downgraded || c->closing ||
 	    !c->backend->downgrade)
@@ -34,12 +33,15 @@ static void downgrade(struct dlki_claim *claim, dlk_time deadline)
 	if (!dlki_claim_seize(claim, deadline))
 		return;
 	if (claim->state == DLKI_HELD) {
+		int rc;
+
 		pthread_mutex_unlock(&c->mu);
 		rc = c->backend->downgrade(claim->ticket, deadline, &err);
 		pthread_mutex_lock(&c->mu);
+		claim->downgraded = rc == 0;
+		if (rc == DLOCK_ELOST && claim->state == DLKI_HELD)
+			dlki_claim_lose(claim, "the store no longer has it");
 	}
-	if (rc == 0)
-		claim->downgraded = 1;
 	dlki_claim_yield(claim);
 }
 

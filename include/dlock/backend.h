@@ -221,8 +221,9 @@ struct dlock_backend {
 	/*
 	 * Turn a granted EXCLUSIVE claim into a SHARED one without a moment in
 	 * between, say so in claim.mode, and wake who may now share it.  After
-	 * a failure it is EXCLUSIVE still.  NULL: the core keeps the exclusive
-	 * claim until the read side is released as well.
+	 * a failure it is EXCLUSIVE still; ELOST: it did not stand.  NULL: the
+	 * core keeps the exclusive claim until the read side is released as
+	 * well.
 	 */
 	int (*downgrade)(struct dlk_ticket *t, dlk_time deadline,
 			 struct dlk_error *err);

@@ -321,6 +321,27 @@ Test(release, of_the_write_side_keeps_it_where_the_store_refuses)
 	close_store(c);
 }
 
+/* It is told at once, not by the next renewal. */
+Test(release, of_the_write_side_finds_that_the_claim_is_gone)
+{
+	dlock_client *c = open_store("fake:?ttl=60s", NULL);
+	dlock_lock *l = NULL;
+	dlock_hold *w, *r = NULL;
+
+	OK(dlock_rwlock_new(&l, c, "a"));
+	fake_script(fake, FAKE_DOWNGRADE,
+		    (struct fake_step){ .fault = FAKE_CODE,
+					.code = DLOCK_ELOST });
+	w = write_and_read(l, &r);
+	cr_assert_eq(dlock_release(w), DLOCK_ELOST);
+	cr_assert_eq(dlock_check(r), DLOCK_ELOST);
+	cr_assert_eq(dlock_release(r), DLOCK_ELOST);
+	EVENTUALLY(fake_held(fake) == 0);
+	cr_assert_eq(stats(c).lost, 1);
+	dlock_free(l);
+	close_store(c);
+}
+
 Test(release, of_the_write_side_where_the_store_has_no_downgrade)
 {
 	dlock_client *c = open_store("fakebare:?ttl=5s", NULL);

@@ -154,7 +154,8 @@ Test(redis_meddle, is_told_to_who_releases_at_once)
 	h = take(r, patience_ms());
 	reader = take_shared(r, patience_ms());
 	server_do(server, "SETRANGE " SHARED " 35 9");
-	dlock_release(h);
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	CHECK_RC(dlock_check(reader), DLOCK_ELOST);
 	CHECK_RC(dlock_release(reader), DLOCK_ELOST);
 	server_do(server, "FLUSHALL");
 	/* Taken away, and others have it. */
