@@ -49,6 +49,12 @@ int dlki_memc_survey(struct memc_conn *c, const struct dlk_claim *claim,
 	return 0;
 }
 
+int dlki_memc_same(const struct memc_ticket *t, const struct memc_item *item)
+{
+	return item->add != 0 ? item->add == t->add :
+				item->token == t->base.token;
+}
+
 void dlki_memc_note(struct memc_ticket *t, const struct memc_conn *c,
 		    const struct memc_op *op)
 {

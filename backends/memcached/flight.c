@@ -24,7 +24,7 @@ static void put_item(struct memc_conn *c, const struct memc_op *op,
 	uint64_t exptime_s = (uint64_t)c->session->exptime_s;
 	char text[MEMC_TEXT_SIZE];
 	uint64_t len = (uint64_t)dlki_memc_item_print(text, op->claim,
-						      op->token);
+						      op->token, op->add);
 
 	if (op->verb == MEMC_ADD)
 		dlki_memc_put(c, "add %s 0 %" PRIu64 " %" PRIu64 "\r\n%s\r\n",

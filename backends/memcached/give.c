@@ -16,6 +16,7 @@ struct giving {
 	const struct dlk_claim *claim;
 	uint64_t last; /* whoever has a larger token is not meant */
 	struct memc_op drop[MEMC_FLIGHT];
+	int granted[MEMC_FLIGHT]; /* and that is what was granted */
 	size_t n;
 	int more;    /* something changed while we looked */
 	int dropped; /* what was granted was there, and is no more */
@@ -39,19 +40,13 @@ static void begin(struct giving *g, struct memc_conn *c,
 	g->err = err;
 }
 
-static int was_granted(const struct giving *g, const struct memc_op *drop)
-{
-	return drop->answer == MEMC_DONE &&
-	       (!g->t || drop->token == g->t->base.token);
-}
-
 static int drop(struct giving *g)
 {
 	int rc = dlki_memc_run(g->c, g->drop, g->n, g->deadline, g->err);
 
 	for (size_t i = 0; i < g->n && rc == 0; i++) {
 		g->more |= g->drop[i].answer == MEMC_OTHER;
-		g->dropped |= was_granted(g, &g->drop[i]);
+		g->dropped |= g->drop[i].answer == MEMC_DONE && g->granted[i];
 	}
 	g->n = 0;
 	return rc;
@@ -66,7 +61,7 @@ static int mark(struct memc_op *op, void *arg)
 		return 0;
 	g->drop[g->n] = dlki_memc_op(MEMC_DROP, g->claim, op->slot);
 	g->drop[g->n].cas = op->item.cas;
-	g->drop[g->n].token = op->item.token;
+	g->granted[g->n] = !g->t || dlki_memc_same(g->t, &op->item);
 	return ++g->n < MEMC_FLIGHT ? 0 : drop(g);
 }
 
@@ -93,20 +88,20 @@ static int sweep(struct giving *g)
 static int drop_known(struct giving *g)
 {
 	struct memc_op op = dlki_memc_op(MEMC_LOOK, g->claim, g->t->slot);
+	int granted = 1;
 	int rc;
 
-	op.token = g->t->base.token;
 	if (g->t->connection != g->c->serial) {
 		rc = dlki_memc_run(g->c, &op, 1, g->deadline, g->err);
 		if (rc != 0 || op.answer != MEMC_MINE)
 			return rc;
 		dlki_memc_note(g->t, g->c, &op);
-		op.token = op.item.token;
+		granted = dlki_memc_same(g->t, &op.item);
 	}
 	op.verb = MEMC_DROP;
 	op.cas = g->t->cas;
 	rc = dlki_memc_run(g->c, &op, 1, g->deadline, g->err);
-	g->dropped |= rc == 0 && was_granted(g, &op);
+	g->dropped |= rc == 0 && op.answer == MEMC_DONE && granted;
 	return rc != 0 ? rc : op.answer == MEMC_OTHER;
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What an item is called and what it says:
+ *     dlock1 OWNER 0.ADD LIMIT LABEL
  *     dlock1 OWNER TOKEN LIMIT LABEL
- * TOKEN is 0 until the item is written a second time: the first time its own
- * cas, which is not known yet, is the token.
+ * The first time, by the owner's ADDth request, its own cas is the token, which
+ * is not known yet; whenever it is written again it says it.
  */
 #include "memcached.h"
 #include "core/utf8.h"
@@ -37,13 +38,17 @@ void dlki_memc_key(const struct memc_session *s, const struct dlk_claim *claim,
 }
 
 int dlki_memc_item_print(char out[MEMC_TEXT_SIZE],
-			 const struct dlk_claim *claim, uint64_t token)
+			 const struct dlk_claim *claim, uint64_t token,
+			 uint32_t add)
 {
 	const char *label = claim->label ? claim->label : "";
+	char number[12] = "";
 
+	if (token == 0)
+		snprintf(number, sizeof(number), ".%" PRIu32, add);
 	return snprintf(out, MEMC_TEXT_SIZE,
-			MAGIC "%s %" PRIu64 " %" PRIu32 " %.*s", claim->owner,
-			token, claim->limit,
+			MAGIC "%s %" PRIu64 "%s %" PRIu32 " %.*s", claim->owner,
+			token, number, claim->limit,
 			(int)dlki_utf8_clip(label, MEMC_LABEL), label);
 }
 
@@ -61,7 +66,7 @@ void dlki_memc_item_parse(struct memc_item *item, const char *text)
 	char *end;
 
 	item->owner[0] = item->label[0] = '\0';
-	item->token = item->limit = 0;
+	item->token = item->add = item->limit = 0;
 	if (strncmp(text, MAGIC, strlen(MAGIC)) != 0)
 		return;
 	text += strlen(MAGIC);
@@ -70,6 +75,8 @@ void dlki_memc_item_parse(struct memc_item *item, const char *text)
 	memcpy(item->owner, text, OWNER_LEN);
 	item->owner[OWNER_LEN] = '\0';
 	item->token = strtoull(text + OWNER_LEN, &end, 10);
+	if (*end == '.')
+		item->add = (uint32_t)strtoul(end + 1, &end, 10);
 	item->limit = (uint32_t)strtoul(end, &end, 10);
 	if (*end == ' ')
 		copy_label(item->label, end + 1);

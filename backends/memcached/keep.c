@@ -24,14 +24,12 @@ static struct memc_op ask(const struct memc_conn *c,
 	return op;
 }
 
-/* 1: it stands, but under a number that we did not know.  An `add` that is
- * late, and arrives after all was lost, makes another item of the same owner.
- */
+/* 1: it stands, but under a number that we did not know. */
 static int learn(struct memc_conn *c, struct memc_ticket *t,
 		 enum dlk_lease *verdict, const struct memc_op *op)
 {
 	if (op->answer == MEMC_OTHER || op->answer == MEMC_MISSING ||
-	    op->item.token != t->base.token) {
+	    !dlki_memc_same(t, &op->item)) {
 		*verdict = DLK_GONE;
 		return 0;
 	}

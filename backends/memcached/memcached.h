@@ -58,6 +58,8 @@ struct memc_ticket {
 	int slot;
 	uint64_t cas;          /* of that item, if `connection` knows it */
 	uint64_t connection;   /* the serial of the one that it came from */
+	uint32_t adds;         /* that were sent */
+	uint32_t add;          /* the one that made what was granted */
 	int asked;
 	int unclear;           /* more may be ours: a reply was lost */
 	int granted;           /* and no release was asked for since */
@@ -82,6 +84,8 @@ struct memc_item {
 	char owner[33]; /* "": we did not write this */
 	char label[MEMC_LABEL + 1];
 	uint64_t token;
+	uint32_t add; /* the number of the one that made it; 0: it was renewed
+		       * since, and says its token */
 	uint32_t limit;
 	uint64_t cas;
 	int64_t left_s; /* -1: not known */
@@ -106,8 +110,8 @@ struct memc_op {
 	const struct dlk_claim *claim;
 	int slot;
 	uint64_t cas;   /* of SWAP and DROP */
-	uint64_t token; /* of SWAP: the one that the claim has; of DROP: the
-			 * item's, for who asks */
+	uint64_t token; /* of SWAP: the one that the claim has */
+	uint32_t add;   /* of ADD: which one of the ticket's it is */
 	enum memc_answer answer;
 	struct memc_item item; /* of MINE and OTHER, and of ADD and SWAP DONE */
 };
@@ -164,7 +168,8 @@ extern const struct memc_dialect dlki_memc_meta, dlki_memc_text;
 void dlki_memc_key(const struct memc_session *s, const struct dlk_claim *claim,
 		   int slot, char out[MEMC_KEY_SIZE]);
 int dlki_memc_item_print(char out[MEMC_TEXT_SIZE],
-			 const struct dlk_claim *claim, uint64_t token);
+			 const struct dlk_claim *claim, uint64_t token,
+			 uint32_t add);
 void dlki_memc_item_parse(struct memc_item *item, const char *text);
 
 /* ---- conn.c -------------------------------------------------------------- */
@@ -263,6 +268,11 @@ int dlki_memc_inspect(struct dlk_session *s, const struct dlk_claim *claim,
 		      void *arg, dlk_time deadline, struct dlk_error *err);
 int dlki_memc_break(struct dlk_session *s, const struct dlk_claim *claim,
 		    dlk_time deadline, struct dlk_error *err);
+
+/* Is this item, of the ticket's owner, the one that was granted?  An `add` that
+ * is late, and arrives after all was lost, makes another.  The token alone does
+ * not tell: up to 1.6.23 a server that moves an item gives it another cas. */
+int dlki_memc_same(const struct memc_ticket *t, const struct memc_item *item);
 
 /* Note where an item of the ticket's is, as `op` found it. */
 void dlki_memc_note(struct memc_ticket *t, const struct memc_conn *c,

@@ -33,11 +33,12 @@ static void know(struct memc_ticket *t, const struct memc_conn *c,
 {
 	dlki_memc_note(t, c, op);
 	t->base.token = op->item.token;
+	t->add = op->item.add;
 }
 
 /* ---- The gate ------------------------------------------------------------ */
 
-static size_t at_gate(const struct memc_ticket *t, const struct memc_conn *c,
+static size_t at_gate(struct memc_ticket *t, const struct memc_conn *c,
 		      struct memc_op ops[MEMC_FLIGHT])
 {
 	const struct dlk_claim *claim = &t->base.claim;
@@ -47,7 +48,8 @@ static size_t at_gate(const struct memc_ticket *t, const struct memc_conn *c,
 
 	ops[n] = dlki_memc_op(known ? MEMC_SWAP : MEMC_ADD, claim, MEMC_GATE);
 	ops[n].cas = t->cas;
-	ops[n++].token = known ? t->base.token : 0;
+	ops[n].token = known ? t->base.token : 0;
+	ops[n++].add = known ? 0 : ++t->adds;
 	for (int i = 0; i < slots; i++)
 		ops[n++] = dlki_memc_op(MEMC_LOOK, claim, i);
 	return n;
@@ -178,12 +180,13 @@ static int take_free(struct memc_conn *c, struct asking *a, dlk_time deadline,
 
 	for (int i = 0; i < slots; i++) {
 		int slot = (first + i) % slots;
+		struct memc_op op = dlki_memc_op(MEMC_ADD, claim, slot);
 		int rc;
 
 		if (a->taken[slot])
 			continue;
-		rc = enter(c, a, dlki_memc_op(MEMC_ADD, claim, slot), deadline,
-			   err);
+		op.add = ++a->t->adds;
+		rc = enter(c, a, op, deadline, err);
 		if (rc <= 0)
 			return rc;
 	}

@@ -52,7 +52,7 @@ EITHER_WAY(memcached_clock, that_leaps_for_good_is_believed_in_the_end)
 
 	before_a_leap_of_ms(60000);
 	s = scene_new(protocol, NULL);
-	c = direct(&s, "ttl=30s");
+	c = direct(&s, "ttl=30s&ask=1s");
 	l = mutex(c, "x");
 	give(take(l));
 	leap();

@@ -128,28 +128,74 @@ EITHER_WAY(memcached_loss, seen_by_the_release)
 	scene_end(&s);
 }
 
-/* An `add` that arrives after all was lost, and was sent before that: it cannot
- * name a token. */
-static void add_again(const struct scene *s)
+/* What a mutex's item says; and put something there, with `verb`. */
+static void text_of_x(const struct scene *s, char text[512])
 {
-	char reply[512], item[512], request[640], format[16], owner[64], *data;
-	int len = 0;
+	char reply[512], *data;
 
 	CHECK_INT(lab_memcached_do(s->server, reply, sizeof(reply),
 				   "get dlock.mnx"),
 		  ==, 0);
 	data = strstr(reply, "\r\n");
 	CHECK(data);
-	CHECK_INT(sscanf(data, " %15s %63s %*u %n", format, owner, &len), ==,
-		  2);
-	snprintf(item, sizeof(item), "%s %s 0 %.*s", format, owner,
-		 (int)strcspn(data + len, "\r"), data + len);
-	CHECK_INT(lab_memcached_do(s->server, NULL, 0, "flush_all"), ==, 0);
-	snprintf(request, sizeof(request), "add dlock.mnx 0 30 %zu\r\n%s",
-		 strlen(item), item);
+	snprintf(text, 512, "%.*s", (int)strcspn(data + 2, "\r"), data + 2);
+}
+
+static void put_x(const struct scene *s, const char *verb, const char *text)
+{
+	char request[640], reply[64];
+
+	snprintf(request, sizeof(request), "%s dlock.mnx 0 30 %zu\r\n%s", verb,
+		 strlen(text), text);
 	CHECK_INT(lab_memcached_do(s->server, reply, sizeof(reply), request),
 		  ==, 0);
 	CHECK_TEXT(reply, "STORED");
+}
+
+/* An `add` that arrives after all was lost, and was sent before that: not the
+ * one that was granted, but one before or after it. */
+static void add_again(const struct scene *s)
+{
+	char text[512], item[640], format[16], owner[64];
+	int len = 0;
+
+	text_of_x(s, text);
+	CHECK_INT(sscanf(text, "%15s %63s %*s %n", format, owner, &len), ==, 2);
+	snprintf(item, sizeof(item), "%s %s 0.77 %s", format, owner,
+		 text + len);
+	CHECK_INT(lab_memcached_do(s->server, NULL, 0, "flush_all"), ==, 0);
+	put_x(s, "add", item);
+}
+
+/* A server before 1.6.24 that moves an item gives it another cas. */
+EITHER_WAY(memcached_loss, is_none_where_the_item_was_moved)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *quick = direct(&s, "ttl=3s");
+	dlock_client *slow = direct(&s, "ttl=30s");
+	struct dlock_stats stats = { .size = sizeof(stats) };
+	dlock_lock *l = mutex(slow, "x");
+	dlock_hold *h = take(mutex(quick, "x"));
+	char text[512];
+
+	for (int i = 0; i < 2; i++) {
+		uint64_t renewed;
+
+		CHECK_OK(dlock_get_stats(quick, &stats));
+		renewed = stats.renewed;
+		text_of_x(&s, text);
+		put_x(&s, "set", text);
+		EVENTUALLY(dlock_get_stats(quick, &stats) == 0 &&
+			   stats.renewed > renewed);
+		CHECK_OK(dlock_check(h));
+	}
+	give(h);
+	h = take(l);
+	text_of_x(&s, text);
+	put_x(&s, "set", text);
+	give(h);
+	give(take(l));
+	scene_end(&s);
 }
 
 /* Before it others may have come and gone. */
