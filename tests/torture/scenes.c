@@ -57,12 +57,15 @@ static dlock_client *open_it(struct play *p)
 	return c;
 }
 
-/* What the store could not be told for want of memory is told later. */
+/* What the store could not be told for want of memory is told later: each
+ * request of zk: needs some, others only a connection more, where the one that
+ * there is serves another thread. */
 static int released(const struct play *p, dlock_hold *h)
 {
 	int rc = dlock_release(h);
+	int may = p->crowded || strncmp(p->uri, "zk:", 3) == 0;
 
-	return rc == DLOCK_EUNREACHABLE && strncmp(p->uri, "zk:", 3) == 0 &&
+	return rc == DLOCK_EUNREACHABLE && may &&
 			       strstr(dlock_errmsg(), "out of memory") ?
 		       DLOCK_ENOMEM :
 		       rc;
@@ -193,6 +196,7 @@ static void play_handed_on(struct play *p)
 	dlock_hold *h = NULL;
 	pthread_t thread;
 
+	p->crowded = w.play.crowded = 1;
 	if (c && MAY(p, dlock_semaphore_new(&w.lock, c, "s", 1), DLOCK_OK) &&
 	    MAY(p, dlock_acquire(w.lock, 2000, &h), DLOCK_OK)) {
 		MUST(p, seam_thread(&thread, wait_for_it, &w) == 0);
