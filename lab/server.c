@@ -230,12 +230,27 @@ pid_t lab_server_pid(const struct lab_server *s)
 	return lab_process_pid(s->process);
 }
 
+static void set_wall(struct lab_server *s, int which, int64_t to)
+{
+	__atomic_store_n(&s->wall_ns[which], to, __ATOMIC_SEQ_CST);
+}
+
 int lab_server_step_wall(struct lab_server *s, int64_t ms)
 {
 	if (!s->wall_ns)
 		return lab_fail("%s was not started with a clock to step",
 				s->kind->name);
-	__atomic_store_n(s->wall_ns, ms * LAB_MS, __ATOMIC_SEQ_CST);
+	set_wall(s, LAB_WALL_LEFT, 0);
+	set_wall(s, LAB_WALL_SHIFT, ms * LAB_MS);
+	return 0;
+}
+
+int lab_server_step_wall_at(struct lab_server *s, int64_t n, int64_t ms)
+{
+	if (!s->wall_ns)
+		return lab_server_step_wall(s, ms);
+	set_wall(s, LAB_WALL_THEN, ms * LAB_MS);
+	set_wall(s, LAB_WALL_LEFT, n);
 	return 0;
 }
 

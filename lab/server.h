@@ -50,7 +50,7 @@ struct lab_server {
 	/* The rest is for lab/server.c and lab/wall.c. */
 	struct lab_process *process;
 	int reserved;           /* keeps the port ours while it is down */
-	int64_t *wall_ns;       /* what its clock is shifted by, or NULL */
+	int64_t *wall_ns;       /* the page of lab/wall.h, or NULL */
 };
 
 /*
@@ -88,6 +88,10 @@ pid_t lab_server_pid(const struct lab_server *s);
 
 /* From now on its wall clock differs from the real one by `ms`. */
 int lab_server_step_wall(struct lab_server *s, int64_t ms);
+
+/* ... from the moment on at which it asks for the time for the nth time, from
+ * 1. */
+int lab_server_step_wall_at(struct lab_server *s, int64_t n, int64_t ms);
 
 /* Kill it and remove its directory.  NULL is a no-op. */
 void lab_server_free(struct lab_server *s);

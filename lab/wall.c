@@ -10,6 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#define SIZE (LAB_WALL_NUMBERS * sizeof(int64_t))
+
 int64_t *lab_wall_map(const char *dir)
 {
 	char path[128];
@@ -18,9 +20,9 @@ int64_t *lab_wall_map(const char *dir)
 
 	snprintf(path, sizeof(path), "%s/" LAB_WALL_FILE, dir);
 	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd >= 0 && ftruncate(fd, sizeof(int64_t)) == 0)
-		page = mmap(NULL, sizeof(int64_t), PROT_READ | PROT_WRITE,
-			    MAP_SHARED, fd, 0);
+	if (fd >= 0 && ftruncate(fd, SIZE) == 0)
+		page = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+			    0);
 	if (page == MAP_FAILED)
 		lab_fail("%s: %s", path, strerror(errno));
 	if (fd >= 0)
@@ -31,7 +33,7 @@ int64_t *lab_wall_map(const char *dir)
 void lab_wall_unmap(int64_t *page)
 {
 	if (page)
-		munmap(page, sizeof(*page));
+		munmap(page, SIZE);
 }
 
 const char *lab_wall_shim(void)

@@ -21,7 +21,8 @@
 #define SHOWN __attribute__((visibility("default")))
 #define SECOND INT64_C(1000000000)
 
-static const _Atomic int64_t *shift;
+/* As lab/wall.h has them. */
+static _Atomic int64_t *shift, *left, *then;
 
 __attribute__((constructor)) static void find_shift(void)
 {
@@ -31,13 +32,17 @@ __attribute__((constructor)) static void find_shift(void)
 
 	if (!path)
 		return;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		return;
-	page = mmap(NULL, sizeof(*shift), PROT_READ, MAP_SHARED, fd, 0);
+	page = mmap(NULL, 3 * sizeof(*shift), PROT_READ | PROT_WRITE,
+		    MAP_SHARED, fd, 0);
 	close(fd);
-	if (page != MAP_FAILED)
-		shift = page;
+	if (page == MAP_FAILED)
+		return;
+	shift = page;
+	left = shift + 1;
+	then = shift + 2;
 }
 
 SHOWN int clock_gettime(clockid_t id, struct timespec *ts)
@@ -48,6 +53,8 @@ SHOWN int clock_gettime(clockid_t id, struct timespec *ts)
 		return -1;
 	if (!shift || (id != CLOCK_REALTIME && id != CLOCK_REALTIME_COARSE))
 		return 0;
+	if (*left > 0 && atomic_fetch_sub(left, 1) == 1)
+		*shift = *then;
 	ns = ts->tv_sec * SECOND + ts->tv_nsec + *shift;
 	if (ns < 0)
 		ns = 0;

@@ -136,7 +136,7 @@ int dlki_memc_release(struct dlk_ticket *base, dlk_time deadline,
 {
 	struct memc_ticket *t = memc_ticket(base);
 	struct release r = { .t = t };
-	int granted = t->granted && !t->unclear;
+	int granted = t->granted;
 	int rc;
 
 	t->granted = 0;

@@ -130,6 +130,8 @@ static int drop_own(struct memc_conn *c, struct asking *a, dlk_time deadline,
 	rc = dlki_memc_run(c, &op, 1, deadline, err);
 	if (rc == 0)
 		t->stake = MEMC_NOTHING;
+	if (rc == 0 && op.answer == MEMC_OTHER)
+		t->unclear = 1; /* it was moved, and has another number */
 	return rc;
 }
 

@@ -82,6 +82,23 @@ EITHER_WAY(memcached_fault, reply_to_release_is_lost)
 	scene_end(&s);
 }
 
+/* What was granted in the end is known, whatever was asked before that. */
+EITHER_WAY(memcached_fault, reply_to_add_is_lost_and_then_all_is)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *c = by_proxy(&s, "ttl=30s");
+	dlock_lock *l = mutex(c, "x");
+	dlock_hold *h;
+
+	lab_proxy_swallow(s.proxy, TAKE, LAB_THEN_CLOSE);
+	h = take(l);
+	CHECK_INT(lab_proxy_stat(s.proxy, LAB_SWALLOWED), ==, 1);
+	CHECK_INT(lab_memcached_do(s.server, NULL, 0, "flush_all"), ==, 0);
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	give(take(l));
+	scene_end(&s);
+}
+
 EITHER_WAY(memcached_fault, reply_to_renewal_is_lost)
 {
 	struct scene s = scene_new(protocol, NULL);

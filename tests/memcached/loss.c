@@ -181,10 +181,10 @@ EITHER_WAY(memcached_loss, is_none_where_the_item_was_moved)
 	for (int i = 0; i < 2; i++) {
 		uint64_t renewed;
 
-		CHECK_OK(dlock_get_stats(quick, &stats));
-		renewed = stats.renewed;
 		text_of_x(&s, text);
 		put_x(&s, "set", text);
+		CHECK_OK(dlock_get_stats(quick, &stats));
+		renewed = stats.renewed;
 		EVENTUALLY(dlock_get_stats(quick, &stats) == 0 &&
 			   stats.renewed > renewed);
 		CHECK_OK(dlock_check(h));

@@ -188,20 +188,31 @@ struct asker {
 	int reads;
 };
 
+static void is_no_nonsense(int rc)
+{
+	if ((rc != DLOCK_OK && rc != DLOCK_EBUSY && rc != DLOCK_ELOST &&
+	     rc != DLOCK_EUNREACHABLE) ||
+	    (rc != DLOCK_OK && strstr(dlock_errmsg(), "ERR")))
+		FAIL("%s: %s", dlock_errname(rc), dlock_errmsg());
+}
+
 static void *ask_on_and_on(void *arg)
 {
 	const struct asker *a = arg;
 
 	for (int i = 0; i < 300; i++) {
-		dlock_hold *h = NULL;
+		dlock_hold *h = NULL, *read = NULL;
 		int rc = a->reads && i % 2 ?
 				 dlock_acquire_shared(a->lock, i % 5, &h) :
 				 dlock_acquire(a->lock, i % 5, &h);
 
+		is_no_nonsense(rc);
+		if (rc == DLOCK_OK && a->reads)
+			is_no_nonsense(dlock_acquire_shared(a->lock, 0, &read));
 		if (rc == DLOCK_OK)
-			dlock_release(h);
-		else if (rc != DLOCK_EBUSY && rc != DLOCK_EUNREACHABLE)
-			FAIL("%s: %s", dlock_errname(rc), dlock_errmsg());
+			is_no_nonsense(dlock_release(h));
+		if (read)
+			is_no_nonsense(dlock_release(read));
 	}
 	return NULL;
 }
@@ -247,6 +258,73 @@ Test(redis_wall, set_again_and_again_is_no_error)
 	give(take(s, patience_ms()));
 	dlock_free(r);
 	dlock_free(s);
+	tear_down();
+}
+
+static void one_who_comes(dlock_lock *mine, dlock_lock *theirs, int shared,
+			  int64_t n)
+{
+	dlock_hold *h = NULL, *none = NULL;
+
+	CHECK(lab_server_step_wall_at(server, n, -40000) == 0);
+	CHECK_OK(shared ? dlock_acquire_shared(mine, 0, &h) :
+			  dlock_acquire(mine, 0, &h));
+	CHECK(lab_server_step_wall(server, -40000) == 0);
+	CHECK_RC(dlock_acquire(theirs, 0, &none), DLOCK_EBUSY);
+	CHECK_OK(dlock_check(h));
+	give(h);
+}
+
+/* The holder's key is gone.  Who comes passes the lock on to the one that
+ * waits, and so it is that one's. */
+static void one_who_waits(dlock_lock *mine, dlock_lock *theirs, int64_t n)
+{
+	struct taker t;
+	dlock_hold *h = take(theirs, 0), *none = NULL;
+
+	memset(&t, 0, sizeof(t));
+	taker_start(&t, c, mine, FOREVER, 1);
+	server_do(server, "DEL dlock:{mnx}");
+	CHECK(lab_server_step_wall_at(server, n, -40000) == 0);
+	dlock_release(h);
+	CHECK_RC(dlock_acquire(theirs, 0, &none), DLOCK_EBUSY);
+	CHECK(lab_server_step_wall(server, -40000) == 0);
+	EVENTUALLY(t.done);
+	CHECK_OK(t.rc);
+	CHECK_RC(dlock_acquire(theirs, 0, &none), DLOCK_EBUSY);
+	CHECK_OK(dlock_check(t.hold));
+	let_go(&t);
+}
+
+/* Redis says what has expired by the time at which a script began, and sets
+ * expiries by the clock. */
+Test(redis_wall, set_back_while_a_script_grants)
+{
+	dlock_client *other;
+	dlock_lock *theirs, *r, *wr, *s, *ts;
+
+	set_up("ttl=30s&ask=1s");
+	other = client_of(server->port, "ttl=30s&ask=1s", NULL);
+	theirs = mutex(other, "x");
+	r = rwlock(c, "r");
+	wr = rwlock(other, "r");
+	s = semaphore(c, "s", 1);
+	ts = semaphore(other, "s", 1);
+	for (int64_t n = 1; n <= 60; n++) {
+		one_who_comes(l, theirs, 0, n);
+		CHECK(lab_server_step_wall(server, 0) == 0);
+		one_who_comes(r, wr, 1, n);
+		CHECK(lab_server_step_wall(server, 0) == 0);
+		one_who_comes(s, ts, 0, n);
+		CHECK(lab_server_step_wall(server, 0) == 0);
+		one_who_waits(l, theirs, n);
+		CHECK(lab_server_step_wall(server, 0) == 0);
+	}
+	dlock_free(r);
+	dlock_free(wr);
+	dlock_free(s);
+	dlock_free(ts);
+	end(other, theirs);
 	tear_down();
 }
 

@@ -63,7 +63,8 @@ static dlock_client *open_it(struct play *p)
 static int released(const struct play *p, dlock_hold *h)
 {
 	int rc = dlock_release(h);
-	int may = p->crowded || strncmp(p->uri, "zk:", 3) == 0;
+	int may = strncmp(p->uri, "zk:", 3) == 0 ||
+		  (p->crowded && strstr(p->uri, "//127.0.0.1:"));
 
 	return rc == DLOCK_EUNREACHABLE && may &&
 			       strstr(dlock_errmsg(), "out of memory") ?

@@ -31,4 +31,5 @@ hand_on()
 if not X then
 	rest()
 end
+set_time()
 return 1

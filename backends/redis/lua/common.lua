@@ -1,6 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The state of one lock, and passing it on.  Part of every script that is not
 -- on the short way.  docs/redis.md describes the keys.
+--
+-- Redis 7.0 judges what has expired by the time at which the script began, and
+-- sets expiries by the clock.  If that is set back meanwhile, a key looks dead
+-- to the script that gave it its time, and the next command that touches it
+-- deletes it.  So to set the time is the last that is done with a key.
 local call, sub = redis.call, string.sub
 local B, CLOCK = KEYS[1], KEYS[2]
 local Q, S, I = B .. ':q', B .. ':s', B .. ':i'
@@ -15,6 +20,9 @@ local foreign = false  -- B is not ours
 local X                -- owner of the exclusive claim
 local floor = NONE     -- the largest token known
 local n = 0            -- shared holders
+local lasting = 0      -- who was granted shared has it for so long
+local given            -- ms: B was written anew for that
+local mine             -- token that was granted to who asks, if shared
 
 if v then
 	if string.find(v, '^[01] %x+ %d+ ') and sub(v, 35, 35) == ' '
@@ -89,7 +97,7 @@ local function rest()
 	if X or foreign then
 		return
 	end
-	if call('EXISTS', Q, S) > 0 then
+	if n > 0 or call('EXISTS', Q, S) > 0 then
 		put('=' .. floor, 'PXAT', math.max(ms, sub(floor, 1, 13)) + 1000)
 	else
 		if not mutex then
@@ -101,9 +109,10 @@ local function rest()
 	end
 end
 
-local function exclude(owner, tail, life)
-	local line = call('EXISTS', Q) == 1 and '1 ' or '0 '
-	X = owner
+-- `queued`: somebody will be in the line who is not yet.
+local function exclude(owner, tail, life, queued)
+	local line = (queued or call('EXISTS', Q) == 1) and '1 ' or '0 '
+	X, given = owner, tonumber(life)
 	if line == '0 ' and not mutex then
 		call('DEL', I)
 	end
@@ -124,7 +133,14 @@ local function share(owner, tail, life, limit, token)
 	call('ZADD', S, ms + life, owner)
 	call('HSET', I, owner, 'H ' .. token .. ' ' .. tail, '.',
 		limit .. ' ' .. tail)
-	keep_all(life)
+	lasting = math.max(lasting, life)
+end
+
+-- At the end of each script that may have granted.
+local function set_time()
+	if lasting > 0 then
+		keep_all(lasting)
+	end
 end
 
 local function leave(owner)
@@ -133,8 +149,8 @@ local function leave(owner)
 end
 
 -- Grant to those in line whose turn it is, in their order, and tell them.  `me`
--- need not be told.
-local function hand_on(me)
+-- need not be told, and has it for `whole`.
+local function hand_on(me, whole)
 	while not X and not foreign do
 		local w = call('ZRANGE', Q, '0', '0')[1]
 		if not w then
@@ -152,6 +168,9 @@ local function hand_on(me)
 				return
 			end
 			leave(w)
+			if w == me then
+				half = whole
+			end
 			local token = '0'
 			if order == 'a' and w ~= me then
 				-- Only woken: it asks again, as others may.
@@ -159,11 +178,14 @@ local function hand_on(me)
 					n = n + 1
 				end
 			elseif mode == 'x' then
-				exclude(w, tail, half)
+				exclude(w, tail, half, me and w ~= me)
 				token = floor
 			else
 				token = fresh()
 				share(w, tail, tonumber(half), limit, token)
+				if w == me then
+					mine = token
+				end
 			end
 			if w ~= me then
 				-- Without a right to the channel it finds out when it looks.

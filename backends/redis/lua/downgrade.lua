@@ -12,4 +12,5 @@ X = nil
 share(me, ARGV[3], tonumber(ARGV[2]), 0, token)
 hand_on()
 rest()
+set_time()
 return 1

@@ -20,4 +20,5 @@ hand_on()
 if not X then
 	rest()
 end
+set_time()
 return had

@@ -41,20 +41,16 @@ if free then
 	-- Not for nothing: after what may write, a full server would take the
 	-- rest as well.
 	if order == 'f' and call('EXISTS', Q) == 1 then
-		hand_on(me)
+		hand_on(me, ttl)
 	end
 	if X == me then
-		call('PEXPIRE', B, ARGV[2])
 		return floor
 	end
 	if n > was then
 		rest()
-		local token = waiting and call('ZSCORE', S, me)
-			and string.match(call('HGET', I, me) or '', '^H (%d+)')
-		if token then
-			call('ZADD', S, ms + ttl, me)
-			keep_all(ttl)
-			return token
+		if mine then
+			set_time()
+			return mine
 		end
 	end
 end
@@ -63,6 +59,7 @@ local line = (free or many > 0) and call('EXISTS', Q) == 1
 if many > 0 and not waiting and (n > 0 or line) then
 	local known = string.match(call('HGET', I, '.') or '', '^(%d+) ')
 	if known and known ~= limit then
+		set_time()
 		return 'L ' .. known
 	end
 end
@@ -83,6 +80,7 @@ if free and (order == 'a' or not line) then
 	local token = fresh()
 	share(me, tail, ttl, limit, token)
 	rest()
+	set_time()
 	return token
 end
 
@@ -96,21 +94,15 @@ local came = call('ZADD', Q, 'NX', us, me) == 1
 if came then
 	if not X then
 		rest()
-	elseif not v or sub(v, 3, 34) ~= X then
-		-- What was just granted may be gone by a clock that was just
-		-- set; SETRANGE would make it, for ever.
-		if call('EXISTS', B) == 1 then
-			call('SETRANGE', B, '0', '1')
-		end
-	elseif sub(v, 1, 1) == '0' then
+	elseif not given and sub(v, 1, 1) == '0' then
 		call('SETRANGE', B, '0', '1')
 	end
 end
 if call('PTTL', Q) < ttl then
-	call('PEXPIRE', Q, ARGV[2])
 	if mutex then
 		call('PEXPIRE', I, ARGV[2])
 	end
+	call('PEXPIRE', Q, ARGV[2])
 end
 if not mutex then
 	keep(I, ttl)
@@ -129,9 +121,6 @@ local function clear(first, last)
 	return dead
 end
 
--- Where the server's clock is set back while this runs, what was made with a
--- time to live is gone already.
---
 -- While nobody is granted anything, only who looks can clear the dead away: at
 -- the head, and wherever chance has it.  Who has just come leaves the latter to
 -- others, unless there are many.
@@ -153,7 +142,7 @@ end
 -- The end of what is in the way matters to who is about to be next.
 local left = 0
 if X or foreign then
-	left = call('PTTL', B)
+	left = given or call('PTTL', B)
 	if left == -1 then
 		return foreign and 'F' or 'N'
 	end
@@ -161,6 +150,7 @@ elseif n > 0 then
 	-- Those that were only woken are counted, and are not in it.
 	left = math.max((call('ZRANGE', S, 0, 0, 'WITHSCORES')[2] or ms) - ms, 0)
 end
+set_time()
 if left > ttl or rank > 3 then
 	return 'B 0'
 end
