@@ -2,120 +2,152 @@
 /*
  * dlock-bench: what dlock costs, next to what the bare primitive costs.
  *
- * A bench is one file with one `struct bench`, listed in main.c.  It measures
- * with the parts declared here and in handoff.h, fills in a result, and hands
- * that to bench_emit().
+ * A bench is a row of table.c: a workload (workloads/) on a store, beside a
+ * floor of that store (floors/), and what is promised of it.  Each bench runs
+ * in a process of its own: a call that fails ends that process, so that callers
+ * need not check.
  */
 #ifndef DLOCK_BENCH_BENCH_H
 #define DLOCK_BENCH_BENCH_H
 
 #include <dlock/dlock.h>
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct bench_run;
+struct bench_store;
+struct lock_ops;
+struct store_desc;
 
-struct bench {
-	const char *name;     /* "file.pair": the store, what is done */
-	const char *summary;  /* one line for --list */
-	/* Measure, emit.  0, or what bench_fail() or bench_skip() returned. */
-	int (*run)(struct bench_run *r);
-};
-
-extern const struct bench bench_mem_pair, bench_mem_handoff;
-extern const struct bench bench_file_pair, bench_file_handoff;
-extern const struct bench bench_redis_pair, bench_redis_handoff;
-extern const struct bench bench_redis_contended, bench_redis_waiters;
-extern const struct bench bench_redis_threads, bench_redis_holds;
-extern const struct bench bench_memcached_pair, bench_memcached_handoff;
-extern const struct bench bench_memcached_waiters, bench_memcached_threads;
-extern const struct bench bench_zk_pair, bench_zk_handoff, bench_zk_waiters;
-extern const struct bench bench_zk_threads, bench_zk_killed;
-extern const struct bench bench_holds, bench_threads_mem, bench_open_close;
-
-/* One bench under way. */
-struct bench_run {
-	const struct bench *bench;
-	double seconds;       /* to spend on measuring, about */
-	int check, json, pin; /* --check, --json, no --no-pin */
-	int cpu;              /* all is pinned to this one; -1: it is not */
-	const char *dir;      /* for files; private, removed at the end */
-	uint64_t errors;      /* failed calls */
-	int skipped;
-	unsigned int emitted, judged, passed; /* results, and their limits */
-};
-
-/* ---- Outcomes ------------------------------------------------------------ */
-
-/* Count a failed call and say what failed on standard error, the first time.
- * Returns -1. */
-int bench_fail(struct bench_run *r, const char *fmt, ...) DLOCK_PRINTF(2, 3);
-
-/* As bench_fail(), of a call that answered `rc`: adds dlock's own message. */
-int bench_fail_dlock(struct bench_run *r, int rc, const char *doing);
-
-/* This machine lacks what the bench needs: neither good nor bad.  Returns 1. */
-int bench_skip(struct bench_run *r, const char *fmt, ...) DLOCK_PRINTF(2, 3);
-
-/* ---- Results ------------------------------------------------------------- */
-
-#define BENCH_NONE (-1.0) /* a figure that there is not; shown as null */
-
-/* A promise about a figure: value <= target.  --check fails above `guard`,
+/* A promise about a figure: figure <= target.  --check fails above `guard`,
  * which leaves room for a machine that does something else meanwhile. */
-struct bench_limit {
-	const char *of;
-	double value, target, guard;
+struct bench_target {
+	const char *name;
+	double target, guard;
 	enum {
 		BENCH_ALWAYS, /* counts that nothing excuses */
 		BENCH_PLAIN,  /* not judged under a sanitizer */
 		BENCH_TIME    /* nor in a build without optimisation */
 	} when;
+	const char *figure;   /* what is judged; NULL: the figure `name` */
+	double unit;          /* in this unit; 0: 1 */
+	int inverse;          /* 1 / figure: it is to be large */
 };
 
+struct bench_case {
+	unsigned int n;       /* clients, threads, waiters, holds ... */
+	const struct store_desc *store; /* NULL: the bench's */
+	int variant;          /* of the store: see store.h */
+	int long_only;        /* left out with --check */
+	struct bench_target target[5]; /* ended by one without a name */
+};
+
+struct workload {
+	void (*measure)(struct bench_store *s, const struct bench_case *c);
+	int pin;              /* all of it to one CPU, the store's server too */
+	int together;         /* `c` is the first case; all take turns */
+};
+
+extern const struct workload workload_pair, workload_handoff;
+extern const struct workload workload_contended, workload_threads;
+extern const struct workload workload_waiters, workload_poll_handoff;
+extern const struct workload workload_poll_requests, workload_holds;
+extern const struct workload workload_killed, workload_open_close;
+
+struct bench {
+	const char *name;     /* "file.pair": the store, what is done */
+	const char *summary;  /* one line for --list */
+	const char *unit;     /* says what `ratio` is, too */
+	const struct workload *workload;
+	const struct store_desc *store;
+	const struct lock_ops *floor, *recipe;
+	int ttl_ms;           /* in the URI; 0: the store's default */
+	struct bench_case cases[4]; /* ended by one of which n is 0 */
+};
+
+extern const struct bench bench_table[]; /* ended by one without a name */
+
+/* The bench under way, in memory that all its processes see. */
+struct bench_run {
+	const struct bench *bench;
+	double seconds;       /* to spend on measuring, about */
+	int check, json, pin; /* --check, --json, no --no-pin */
+	int cpu;              /* all is pinned to this one; -1: it is not */
+	_Atomic unsigned int errors; /* failed calls */
+	int skipped;
+	unsigned int emitted, judged, passed; /* results, and their targets */
+};
+
+extern struct bench_run *run;
+
+/* ---- Outcomes ------------------------------------------------------------ */
+
+/* A call failed: say so on standard error, if it is the first, and end this
+ * process. */
+_Noreturn void bench_fail(const char *fmt, ...) DLOCK_PRINTF(1, 2);
+
+/* As bench_fail(), of a call that answered `rc`: adds dlock's own message. */
+_Noreturn void bench_fail_dlock(int rc, const char *doing);
+
+/* This machine lacks what the bench needs: neither good nor bad. */
+_Noreturn void bench_skip(const char *fmt, ...) DLOCK_PRINTF(1, 2);
+
+static inline void bench_check(int rc, const char *doing)
+{
+	if (rc != 0)
+		bench_fail_dlock(rc, doing);
+}
+
+/* While waiting for others: fail if it is past `until`, end if one of them has
+ * failed. */
+void bench_wait(int64_t until, const char *what);
+
+void *bench_alloc(size_t n, size_t size); /* zeroed; free() it */
+void *bench_shared(size_t size);          /* with forked processes; munmap() */
+void bench_thread(pthread_t *thread, void *(*main)(void *), void *arg);
+
+/* ---- Results ------------------------------------------------------------- */
+
+#define BENCH_NONE (-1.0) /* a figure that there is not; shown as null */
+
 struct bench_extra {
-	const char *name;
+	char name[32];
 	double value;
 	const char *text;     /* instead of value, if not NULL */
 };
 
-/* Start from BENCH_RESULT_INIT. */
+/* Start from BENCH_RESULT. */
 struct bench_result {
-	const char *unit;     /* says what `ratio` is, too */
 	double value, floor, ratio, p50, p99;
-	size_t samples;
+	size_t samples, n_extras;
 	struct bench_extra extra[16];
-	size_t n_extras;
-	struct bench_limit limit[6];
-	size_t n_limits;
 };
 
-#define BENCH_RESULT_INIT(unit)                                               \
-	{ (unit), BENCH_NONE, BENCH_NONE, BENCH_NONE, BENCH_NONE, BENCH_NONE, \
-	  0, { { 0 } }, 0, { { 0 } }, 0 }
+#define BENCH_RESULT                                                          \
+	((struct bench_result){ .value = BENCH_NONE, .floor = BENCH_NONE,     \
+				.ratio = BENCH_NONE, .p50 = BENCH_NONE,       \
+				.p99 = BENCH_NONE })
 
-void bench_extra(struct bench_result *res, const char *name, double value);
+/* The name is printed. */
+DLOCK_PRINTF(3, 4) void bench_extra(struct bench_result *res, double value,
+				    const char *fmt, ...);
 void bench_text(struct bench_result *res, const char *name, const char *text);
-void bench_limit(struct bench_result *res, struct bench_limit limit);
 
-/* Print it, and judge its limits.  A run may emit several results. */
-void bench_emit(struct bench_run *r, const struct bench_result *res);
-
-/* How a run ended, after its results. */
-void bench_emit_end(const struct bench_run *r, const char *verdict);
+/* Print it, and judge it by the targets of `c`; NULL: there are none. */
+void bench_emit(const struct bench_result *res, const struct bench_case *c);
+void bench_emit_head(void);
 
 /* ---- Samples ------------------------------------------------------------- */
 
-/* As many of the first samples as there is room for; zeroed: empty. */
+/* As many of the first samples as there is room for. */
 struct bench_samples {
 	double *v;
 	size_t n, room;
 };
 
-/* 0, or -1 without memory.  All of it is touched, so that adding does not
- * fault. */
-int bench_samples_init(struct bench_samples *s, size_t room);
+/* All of it is touched, so that adding does not fault. */
+struct bench_samples bench_samples(size_t room);
 void bench_samples_free(struct bench_samples *s);
 void bench_sample(struct bench_samples *s, double value);
 
@@ -123,64 +155,36 @@ void bench_sample(struct bench_samples *s, double value);
  * BENCH_NONE of none. */
 double bench_percentile(struct bench_samples *s, double percent);
 
-/* ---- Pairs: take and give back, over and over ---------------------------- */
+/* These free the samples: their median; value, p50, p99, samples of `res`. */
+double bench_median(struct bench_samples *s);
+void bench_samples_figures(struct bench_samples *s, struct bench_result *res);
 
-/* One round: 0, or what bench_fail() returned. */
-struct bench_op {
-	int (*pair)(void *arg);
-	void *arg;
+/* Floor and dlock by turns: a figure a round, and single operations. */
+enum { BENCH_FLOOR, BENCH_OURS };
+
+struct bench_turns {
+	struct bench_samples round[2], ratio, single[2];
 };
 
-/*
- * Time `ours` against `floor` in turns, r->seconds long in all.  Sets every
- * figure of `res`, in nanoseconds: value, floor and ratio are medians over the
- * rounds, of whole batches; p50 and p99 are of single pairs, and hold one
- * reading of the clock each, whose cost is given as clock_ns.
- */
-int bench_pairs(struct bench_run *r, struct bench_op floor,
-		struct bench_op ours, struct bench_result *res);
+struct bench_turns bench_turns(size_t rounds, size_t singles);
+void bench_turn(struct bench_turns *t, const double figure[2]);
 
-/* ---- A lock of dlock's --------------------------------------------------- */
-
-struct bench_lock {
-	struct bench_run *run;
-	dlock_client *client;
-	dlock_lock *lock;
-	dlock_hold *hold;
-	int borrowed;         /* client and lock are another's */
-};
-
-/* Open `uri` and a mutex in it; takes it once, to see that it works and has a
- * token.  A store that is not built in is skipped. */
-int bench_lock_open(struct bench_lock *l, struct bench_run *r, const char *uri);
-void bench_lock_close(struct bench_lock *l);
-
-int bench_lock_take(struct bench_lock *l); /* waits for 10 s at most */
-int bench_lock_give(struct bench_lock *l);
-int bench_lock_pair(void *lock);           /* for a struct bench_op */
+/* Value, floor and ratio of `res` are the medians of the rounds. */
+void bench_turns_figures(struct bench_turns *t, struct bench_result *res);
 
 /* ---- The machine --------------------------------------------------------- */
 
-int64_t bench_now(void); /* CLOCK_MONOTONIC, ns: the same in all processes */
+#define BENCH_MS INT64_C(1000000)
 
-/* Is it past `until`, or has the user had enough? */
-int bench_over(int64_t until);
+int64_t bench_now(void); /* CLOCK_MONOTONIC, ns: the same in all processes */
 void bench_sleep(int64_t ns);
 
 /* Pin the calling thread, and the threads and processes that it starts from now
  * on, to one CPU: on a virtual machine, waking another CPU costs ten times the
- * rest, and would be all that is measured.  main() undoes it. */
-void bench_pin(struct bench_run *r);
-
-/* Text is the caller's to free; NULL without memory. */
-char *bench_path(const struct bench_run *r, const char *name);
-char *bench_file_uri(const struct bench_run *r);
+ * rest, and would be all that is measured. */
+void bench_pin(void);
 
 /* "ext4", or the file system's magic number. */
 const char *bench_file_system(const char *path);
-
-/* Why times say nothing in this build, or NULL. */
-const char *bench_no_time(void);
-const char *bench_sanitizer(void);
 
 #endif

@@ -1,77 +1,86 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "bench/bench.h"
+#include "bench/store.h"
 
-#define PATIENCE_MS 10000
+#include <stdlib.h>
 
-static int prove(struct bench_lock *l)
+#define PATIENCE_MS 120000 /* longer than any queue takes */
+
+struct bench_lock *bench_lock_open(const struct lock_ops *ops,
+				   const struct bench_store *s)
 {
-	int rc = bench_lock_take(l);
-	uint64_t first = 0;
+	struct bench_lock *l = bench_alloc(1, sizeof(*l));
 
-	if (rc == 0) {
-		first = dlock_token(l->hold);
-		rc = bench_lock_give(l);
-	}
-	if (rc == 0)
-		rc = bench_lock_take(l);
-	if (rc != 0)
-		return rc;
-	if (dlock_token(l->hold) <= first)
-		bench_fail(l->run, "%s: the token did not rise",
-			   dlock_uri(l->client));
-	if (bench_lock_give(l) != 0 || l->run->errors > 0)
-		return -1;
-	return 0;
+	l->ops = ops;
+	l->store = s;
+	if (ops->open)
+		ops->open(l);
+	return l;
 }
 
-int bench_lock_open(struct bench_lock *l, struct bench_run *r, const char *uri)
+struct bench_lock *bench_lock_share(const struct bench_lock *first)
 {
-	int rc;
+	struct bench_lock *l = bench_alloc(1, sizeof(*l));
 
-	*l = (struct bench_lock){ .run = r };
-	rc = dlock_open(&l->client, uri, NULL);
-	if (rc == DLOCK_ENOTSUP)
-		return bench_skip(r, "%s", dlock_errmsg());
-	if (rc != 0)
-		return bench_fail_dlock(r, rc, "dlock_open");
-	rc = dlock_mutex_new(&l->lock, l->client, "bench");
-	if (rc != 0)
-		rc = bench_fail_dlock(r, rc, "dlock_mutex_new");
-	else
-		rc = prove(l);
-	if (rc != 0)
-		bench_lock_close(l);
-	return rc;
+	*l = *first;
+	l->shared = 1;
+	return l;
 }
 
 void bench_lock_close(struct bench_lock *l)
 {
-	if (!l->borrowed) {
-		dlock_free(l->lock);
-		dlock_close(l->client);
-	}
-	l->lock = NULL;
-	l->client = NULL;
+	if (l->ops->close && !l->shared)
+		l->ops->close(l);
+	free(l);
 }
 
-int bench_lock_take(struct bench_lock *l)
+static void open_mutex(struct bench_lock *l)
 {
-	int rc = dlock_acquire(l->lock, PATIENCE_MS, &l->hold);
-
-	return rc == 0 ? 0 : bench_fail_dlock(l->run, rc, "dlock_acquire");
+	l->client = store_client(l->store);
+	bench_check(dlock_mutex_new(&l->lock, l->client, "bench"),
+		    "dlock_mutex_new");
 }
 
-int bench_lock_give(struct bench_lock *l)
+static void close_mutex(struct bench_lock *l)
 {
-	int rc = dlock_release(l->hold);
-
-	return rc == 0 ? 0 : bench_fail_dlock(l->run, rc, "dlock_release");
+	dlock_lock_free(l->lock);
+	dlock_close(l->client);
 }
 
-int bench_lock_pair(void *lock)
+static void acquire(struct bench_lock *l)
 {
-	struct bench_lock *l = lock;
-	int rc = bench_lock_take(l);
+	bench_check(dlock_acquire(l->lock, PATIENCE_MS, &l->hold),
+		    "dlock_acquire");
+}
 
-	return rc == 0 ? bench_lock_give(l) : rc;
+static void release(struct bench_lock *l)
+{
+	bench_check(dlock_release(l->hold), "dlock_release");
+}
+
+static void acquire_release(void *lock)
+{
+	acquire(lock);
+	release(lock);
+}
+
+const struct lock_ops lock_dlock = {
+	.open = open_mutex,
+	.close = close_mutex,
+	.acquire = acquire,
+	.release = release,
+	.pair = acquire_release,
+};
+
+static void count_waiter(const struct dlock_participant *p, void *arg)
+{
+	*(unsigned int *)arg += p->waiting != 0;
+}
+
+unsigned int bench_lock_waiters(struct bench_lock *l)
+{
+	unsigned int n = 0;
+
+	bench_check(dlock_inspect(l->lock, count_waiter, &n, 10000),
+		    "dlock_inspect");
+	return n;
 }

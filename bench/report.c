@@ -1,253 +1,201 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/bench.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-
-/* ---- Outcomes ------------------------------------------------------------ */
-
-static void complain(const struct bench_run *r, const char *fmt, va_list ap)
-{
-	char text[512];
-
-	vsnprintf(text, sizeof(text), fmt, ap);
-	fprintf(stderr, "dlock-bench: %s: %s\n", r->bench->name, text);
-}
-
-int bench_fail(struct bench_run *r, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	if (r->errors++ == 0)
-		complain(r, fmt, ap);
-	va_end(ap);
-	return -1;
-}
-
-int bench_fail_dlock(struct bench_run *r, int rc, const char *doing)
-{
-	return bench_fail(r, "%s: %s: %s", doing, dlock_errname(rc),
-			  dlock_errmsg());
-}
-
-int bench_skip(struct bench_run *r, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	if (r->skipped++ == 0)
-		complain(r, fmt, ap);
-	va_end(ap);
-	return 1;
-}
 
 /* ---- Filling in ---------------------------------------------------------- */
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-static struct bench_extra *next_extra(struct bench_result *res,
-				      const char *name)
+void bench_extra(struct bench_result *res, double value, const char *fmt, ...)
 {
-	static struct bench_extra spill;
-	struct bench_extra *x = &spill;
+	struct bench_extra *x = &res->extra[res->n_extras++];
+	va_list ap;
 
-	if (res->n_extras < COUNT(res->extra))
-		x = &res->extra[res->n_extras++];
-	*x = (struct bench_extra){ .name = name };
-	return x;
-}
-
-void bench_extra(struct bench_result *res, const char *name, double value)
-{
-	next_extra(res, name)->value = value;
+	if (res->n_extras > COUNT(res->extra))
+		abort();
+	va_start(ap, fmt);
+	vsnprintf(x->name, sizeof(x->name), fmt, ap);
+	va_end(ap);
+	x->value = value;
 }
 
 void bench_text(struct bench_result *res, const char *name, const char *text)
 {
-	next_extra(res, name)->text = text;
+	bench_extra(res, BENCH_NONE, "%s", name);
+	res->extra[res->n_extras - 1].text = text;
 }
 
-void bench_limit(struct bench_result *res, struct bench_limit limit)
+/* ---- Targets ------------------------------------------------------------- */
+
+static double figure_of(const struct bench_result *res, const char *name)
 {
-	if (res->n_limits < COUNT(res->limit))
-		res->limit[res->n_limits++] = limit;
+	if (strcmp(name, "value") == 0)
+		return res->value;
+	if (strcmp(name, "ratio") == 0)
+		return res->ratio;
+	if (strcmp(name, "p99") == 0)
+		return res->p99;
+	for (size_t i = 0; i < res->n_extras; i++)
+		if (strcmp(res->extra[i].name, name) == 0)
+			return res->extra[i].value;
+	abort();
 }
 
-/* ---- Limits -------------------------------------------------------------- */
+/* What is judged. */
+static double judged(const struct bench_result *res,
+		     const struct bench_target *t)
+{
+	double value = figure_of(res, t->figure ? t->figure : t->name);
+
+	if (t->unit > 0)
+		value /= t->unit;
+	return t->inverse ? 1 / value : value;
+}
+
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
 
 /* Why it is not judged here, or NULL. */
-static const char *excuse(const struct bench_limit *limit)
+static const char *excuse(const struct bench_target *t)
 {
-	if (limit->when == BENCH_ALWAYS)
+	if (t->when == BENCH_ALWAYS)
 		return NULL;
-	return limit->when == BENCH_TIME ? bench_no_time() : bench_sanitizer();
-}
-
-static void judge(struct bench_run *r, const struct bench_result *res)
-{
-	for (size_t i = 0; i < res->n_limits; i++) {
-		const struct bench_limit *limit = &res->limit[i];
-
-		if (excuse(limit))
-			continue;
-		r->judged++;
-		r->passed += limit->value <= limit->guard;
-	}
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) ||           \
+	__has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
+	__has_feature(memory_sanitizer)
+	return "a build with a sanitizer";
+#elif !defined(__OPTIMIZE__)
+	return t->when == BENCH_TIME ? "a build without optimisation" : NULL;
+#else
+	return NULL;
+#endif
 }
 
 /* ---- Numbers ------------------------------------------------------------- */
 
-#define NUMBER 48
+#define NUMBER 32
 
-/* At most three places, no more than there are; "null" for none. */
-static const char *number(char out[NUMBER], double value, int places)
+/* Rounded to `places`; `none` if there is no such figure. */
+static const char *number(char out[NUMBER], double value, int places,
+			  const char *none)
 {
-	size_t n;
+	double tens = places == 1 ? 10 : places == 2 ? 100 : 1000;
 
-	if (!(value > BENCH_NONE) || value > 1e18)
-		return "null";
-	n = (size_t)snprintf(out, NUMBER, "%.*f", places, value);
-	if (strchr(out, '.')) {
-		while (out[n - 1] == '0')
-			out[--n] = '\0';
-		if (out[n - 1] == '.')
-			out[--n] = '\0';
-	}
+	if (!(value > BENCH_NONE) || value > 1e15)
+		return none;
+	snprintf(out, NUMBER, "%.15g", nearbyint(value * tens) / tens);
 	return out;
 }
 
 /* ---- JSON ---------------------------------------------------------------- */
 
-static void json_text(const char *name, const char *text)
-{
-	printf("%s\"%s\":\"", strcmp(name, "bench") == 0 ? "{" : ",", name);
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-
-		if (c < 0x20)
-			printf("\\u%04x", c);
-		else if (c == '"' || c == '\\')
-			printf("\\%c", c);
-		else
-			putchar(c);
-	}
-	putchar('"');
-}
-
 static void json_number(const char *name, double value)
 {
 	char text[NUMBER];
 
-	printf(",\"%s\":%s", name, number(text, value, 3));
+	printf(",\"%s\":%s", name, number(text, value, 3, "null"));
 }
 
-static void json(const struct bench_run *r, const struct bench_result *res)
+/* None of our texts has to be escaped. */
+static void json(const struct bench_result *res, const struct bench_target *t)
 {
-	json_text("bench", r->bench->name);
+	printf("{\"bench\":\"%s\"", run->bench->name);
 	json_number("value", res->value);
-	json_text("unit", res->unit);
+	printf(",\"unit\":\"%s\"", run->bench->unit);
 	json_number("floor", res->floor);
 	json_number("ratio", res->ratio);
 	json_number("p50", res->p50);
 	json_number("p99", res->p99);
 	json_number("samples", (double)res->samples);
-	json_number("errors", (double)r->errors);
-	printf(",\"pinned\":%s", r->cpu >= 0 ? "true" : "false");
+	json_number("errors", run->errors);
+	printf(",\"pinned\":%s", run->cpu >= 0 ? "true" : "false");
 	for (size_t i = 0; i < res->n_extras; i++) {
 		const struct bench_extra *x = &res->extra[i];
 
 		if (x->text)
-			json_text(x->name, x->text);
+			printf(",\"%s\":\"%s\"", x->name, x->text);
 		else
 			json_number(x->name, x->value);
 	}
-	for (size_t i = 0; i < res->n_limits; i++) {
+	for (; t->name; t++) {
 		char name[64];
 
-		snprintf(name, sizeof(name), "target_%s", res->limit[i].of);
-		json_number(name, res->limit[i].target);
+		snprintf(name, sizeof(name), "target_%s", t->name);
+		json_number(name, t->target);
 	}
 	puts("}");
 }
 
 /* ---- The table ----------------------------------------------------------- */
 
-static void head(void)
+void bench_emit_head(void)
 {
-	static int done;
-
-	if (!done++)
-		printf("%-13s %10s %10s %7s %10s %10s %9s  %s\n", "bench",
-		       "value", "floor", "ratio", "p50", "p99", "samples",
-		       "unit");
+	printf("%-13s %10s %10s %7s %10s %10s %9s  %s\n", "bench", "value",
+	       "floor", "ratio", "p50", "p99", "samples", "unit");
+	fflush(stdout);
 }
 
-static const char *cell(char out[NUMBER], double value, int places)
-{
-	return value > BENCH_NONE ? number(out, value, places) : "-";
-}
-
-static void row(const struct bench_run *r, const struct bench_result *res)
+static void row(const struct bench_result *res)
 {
 	char t[5][NUMBER];
 
-	head();
-	printf("%-13s %10s %10s %7s %10s %10s %9zu  %s\n", r->bench->name,
-	       cell(t[0], res->value, 1), cell(t[1], res->floor, 1),
-	       cell(t[2], res->ratio, 2), cell(t[3], res->p50, 1),
-	       cell(t[4], res->p99, 1), res->samples, res->unit);
-	if (r->cpu >= 0)
-		printf("    pinned to CPU %d", r->cpu);
+	printf("%-13s %10s %10s %7s %10s %10s %9zu  %s\n", run->bench->name,
+	       number(t[0], res->value, 1, "-"),
+	       number(t[1], res->floor, 1, "-"),
+	       number(t[2], res->ratio, 2, "-"), number(t[3], res->p50, 1, "-"),
+	       number(t[4], res->p99, 1, "-"), res->samples, run->bench->unit);
+	if (run->cpu >= 0)
+		printf("    pinned to CPU %d", run->cpu);
 	else
 		printf("    not pinned");
 	for (size_t i = 0; i < res->n_extras; i++) {
 		const struct bench_extra *x = &res->extra[i];
 
 		printf("%s%s %s", i % 5 == 4 ? ",\n    " : ", ", x->name,
-		       x->text ? x->text : cell(t[0], x->value, 2));
+		       x->text ? x->text : number(t[0], x->value, 2, "-"));
 	}
 	putchar('\n');
 }
 
-static void verdicts(const struct bench_run *r, const struct bench_result *res)
+static void verdict(const struct bench_result *res,
+		    const struct bench_target *t)
 {
 	char a[NUMBER], b[NUMBER], c[NUMBER];
+	double value = judged(res, t);
+	const char *word = excuse(t);
 
-	for (size_t i = 0; i < res->n_limits; i++) {
-		const struct bench_limit *limit = &res->limit[i];
-		const char *word = excuse(limit);
-
-		if (!word)
-			word = limit->value <= limit->target ? "reached" :
-							       "MISSED";
-		printf("    target: %s <= %s: %s (%s", limit->of,
-		       number(a, limit->target, 2), word,
-		       cell(b, limit->value, 2));
-		if (r->check && !excuse(limit))
-			printf("; fails above %s", number(c, limit->guard, 2));
-		puts(")");
-	}
+	if (!word)
+		word = value <= t->target ? "reached" : "MISSED";
+	printf("    target: %s <= %s: %s (%s", t->name,
+	       number(a, t->target, 2, "-"), word, number(b, value, 2, "-"));
+	if (run->check && !excuse(t))
+		printf("; fails above %s", number(c, t->guard, 2, "-"));
+	puts(")");
 }
 
-void bench_emit(struct bench_run *r, const struct bench_result *res)
+void bench_emit(const struct bench_result *res, const struct bench_case *c)
 {
-	r->emitted++;
-	judge(r, res);
-	if (r->json) {
-		json(r, res);
-	} else {
-		row(r, res);
-		verdicts(r, res);
-	}
-	fflush(stdout);
-}
+	static const struct bench_target none = { 0 };
+	const struct bench_target *targets = c ? c->target : &none;
 
-void bench_emit_end(const struct bench_run *r, const char *verdict)
-{
-	if (!r->check)
-		return;
-	fprintf(r->json ? stderr : stdout, "%s: %s\n", verdict, r->bench->name);
+	run->emitted++;
+	if (run->json)
+		json(res, targets);
+	else
+		row(res);
+	for (const struct bench_target *t = targets; t->name; t++) {
+		if (!run->json)
+			verdict(res, t);
+		if (!run->check || excuse(t))
+			continue;
+		run->judged++;
+		run->passed += judged(res, t) <= t->guard;
+	}
 	fflush(stdout);
 }

@@ -15,9 +15,10 @@ check_c_compiler_flag(-fcf-protection DLOCK_HAS_CF_PROTECTION)
 add_library(dlock_flags INTERFACE)
 target_compile_definitions(dlock_flags INTERFACE _GNU_SOURCE)
 target_compile_options(dlock_flags INTERFACE
-	-Wall -Wextra -Wpedantic -Wconversion -Wstrict-prototypes
+	-Wall -Wextra -Wpedantic -Wconversion
+	$<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes>
 	$<$<BOOL:${DLOCK_WERROR}>:-Werror>
-	# Quoted includes only: core/error.h must not hide <error.h>.
+	# Quoted includes only: core/base/error.h must not hide <error.h>.
 	"SHELL:-iquote ${PROJECT_SOURCE_DIR}"
 	"SHELL:-iquote ${PROJECT_SOURCE_DIR}/core")
 
@@ -40,6 +41,11 @@ function(dlock_target target)
 		C_STANDARD_REQUIRED ON
 		C_EXTENSIONS OFF
 		C_VISIBILITY_PRESET hidden
+		CXX_STANDARD 17
+		CXX_STANDARD_REQUIRED ON
+		CXX_EXTENSIONS OFF
+		CXX_VISIBILITY_PRESET hidden
+		VISIBILITY_INLINES_HIDDEN ON
 		POSITION_INDEPENDENT_CODE ON)
 	target_link_libraries(${target} PRIVATE
 		$<BUILD_INTERFACE:dlock_flags>)

@@ -18,14 +18,20 @@ dlock_tristate(DLOCK_WITH_REDIS "Redis and Valkey as a store (redis:)")
 dlock_tristate(DLOCK_WITH_MEMCACHED "memcached as a store (memcached:)")
 
 option(DLOCK_COMMAND "Build the dlock command" ${PROJECT_IS_TOP_LEVEL})
-option(DLOCK_TESTS "Build tests and benchmark" ${PROJECT_IS_TOP_LEVEL})
+if(PROJECT_IS_TOP_LEVEL)
+	option(BUILD_TESTING "Build what tests this, as any project's" ON)
+endif()
+# OFF, too, if BUILD_TESTING is.
+cmake_dependent_option(DLOCK_TESTS "Build tests and benchmark"
+	${PROJECT_IS_TOP_LEVEL} "NOT DEFINED BUILD_TESTING OR BUILD_TESTING" OFF)
 option(DLOCK_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
 option(DLOCK_INSTALL "Make install rules" ${PROJECT_IS_TOP_LEVEL})
 option(DLOCK_WERROR "Make warnings errors" ${PROJECT_IS_TOP_LEVEL})
 option(DLOCK_HARDEN "Harden optimised builds" ${PROJECT_IS_TOP_LEVEL})
-cmake_dependent_option(DLOCK_CRITERION
-	"Build the tests that need Criterion, which cannot run under TSan"
-	ON DLOCK_TESTS OFF)
+set(DLOCK_ZSH_DIR share/zsh/site-functions CACHE STRING
+	"Where zsh looks for completions; Debian: share/zsh/vendor-completions")
+# They cannot run under TSan.
+dlock_tristate(DLOCK_CRITERION "The tests that need Criterion")
 cmake_dependent_option(DLOCK_FUZZ "Build the fuzzers (clang's libFuzzer)"
 	OFF DLOCK_TESTS OFF)
 

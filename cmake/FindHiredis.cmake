@@ -33,11 +33,13 @@ if(Hiredis_INCLUDE_DIR)
 	list(JOIN lines "." Hiredis_VERSION)
 endif()
 
+# dlock-config.cmake says it, too.
+set(Hiredis_ADVICE "on Debian: apt-get install libhiredis-dev")
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(Hiredis
 	REQUIRED_VARS Hiredis_LIBRARY Hiredis_INCLUDE_DIR
 	VERSION_VAR Hiredis_VERSION
-	REASON_FAILURE_MESSAGE "on Debian: apt-get install libhiredis-dev")
+	REASON_FAILURE_MESSAGE "${Hiredis_ADVICE}")
 
 if(Hiredis_FOUND AND NOT TARGET Hiredis::Hiredis)
 	add_library(Hiredis::Hiredis UNKNOWN IMPORTED)

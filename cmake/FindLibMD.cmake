@@ -9,11 +9,13 @@ find_path(LibMD_INCLUDE_DIR sha2.h HINTS ${PC_LIBMD_INCLUDE_DIRS})
 find_library(LibMD_LIBRARY md HINTS ${PC_LIBMD_LIBRARY_DIRS})
 mark_as_advanced(LibMD_INCLUDE_DIR LibMD_LIBRARY)
 
+# dlock-config.cmake says it, too.
+set(LibMD_ADVICE "on Debian: apt-get install libmd-dev")
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(LibMD
 	REQUIRED_VARS LibMD_LIBRARY LibMD_INCLUDE_DIR
 	VERSION_VAR PC_LIBMD_VERSION
-	REASON_FAILURE_MESSAGE "on Debian: apt-get install libmd-dev")
+	REASON_FAILURE_MESSAGE "${LibMD_ADVICE}")
 
 if(LibMD_FOUND AND NOT TARGET LibMD::LibMD)
 	add_library(LibMD::LibMD UNKNOWN IMPORTED)

@@ -17,11 +17,13 @@ if(ZooKeeper_INCLUDE_DIR)
 	unset(header)
 endif()
 
+# dlock-config.cmake says it, too.
+set(ZooKeeper_ADVICE "on Debian: apt-get install libzookeeper-mt-dev")
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(ZooKeeper
 	REQUIRED_VARS ZooKeeper_LIBRARY ZooKeeper_INCLUDE_DIR
 	VERSION_VAR ZooKeeper_VERSION
-	REASON_FAILURE_MESSAGE "on Debian: apt-get install libzookeeper-mt-dev")
+	REASON_FAILURE_MESSAGE "${ZooKeeper_ADVICE}")
 
 if(ZooKeeper_FOUND AND NOT TARGET ZooKeeper::ZooKeeper)
 	find_package(Threads QUIET)

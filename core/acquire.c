@@ -1,95 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/acquire.h"
 
-#include "core/backoff.h"
-#include "core/clock.h"
-#include "core/error.h"
+#include "core/away.h"
+#include "core/base/backoff.h"
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/cleanup.h"
+#include "core/guard.h"
+#include "core/holder.h"
+#include "core/lifecycle.h"
 #include "core/log.h"
+#include "core/reenter.h"
+#include "core/schedule.h"
+#include "core/stats.h"
+#include "core/store.h"
 
-/* What an attempt came to, beside the error codes, which are negative. */
+/* The result of an attempt, beside the error codes, which are negative.
+ * TOO_LATE: a grant with too little of its lease left. */
 enum { GRANTED = 0, TOO_LATE = 1 };
 
-struct dlki_wait dlki_wait_new(const dlock_lock *lock, int64_t timeout_ms)
-{
-	dlk_time now = dlk_now();
-	struct dlki_wait w = {
-		.begun = now,
-		.deadline = timeout_ms < 0 ? DLK_FOREVER :
-					     dlki_after_ms(now, timeout_ms),
-		.once = timeout_ms == 0,
-		.cancels = &lock->cancels,
-		.cancels_seen = atomic_load(&lock->cancels),
-	};
-
-	return w;
-}
-
-/* ---- Re-entrancy --------------------------------------------------------- */
-
-static int again(dlock_hold *hold, dlock_hold **out, struct dlk_error *err)
-{
-	if (hold->count == UINT32_MAX)
-		return dlk_fail(err, DLOCK_EEXHAUSTED,
-				"'%s' was acquired 2^32 - 1 times",
-				hold->claim->record->name);
-	hold->count++;
-	*out = hold;
-	return GRANTED;
-}
-
-/* With mu held.  This thread's hold, or what stands against taking another;
- * 1: it has none. */
-static int reenter(struct dlki_record *r, enum dlk_mode mode, dlock_hold **out,
-		   struct dlk_error *err)
-{
-	uint64_t me = dlki_thread_serial();
-	struct dlki_claim *claim = r->held;
-
-	if (r->kind == DLK_SEMAPHORE)
-		return 1;
-	while (claim && claim->thread != me)
-		claim = claim->held_next;
-	if (!claim)
-		return 1;
-	if (!dlki_claim_valid(claim))
-		dlki_claim_lose(claim, "the lease ran out");
-	if (claim->state == DLKI_LOST)
-		return dlk_fail(err, DLOCK_ELOST,
-				"%s '%s': this thread's "
-				"earlier hold was lost (%s); release it first",
-				dlki_kind_name(r->kind), r->name, claim->why);
-	if (claim->own.side == mode && claim->own.count > 0)
-		return again(&claim->own, out, err);
-	if (mode == DLK_SHARED)
-		return again(&claim->read, out, err);
-	return dlk_fail(err, DLOCK_EDEADLK,
-			"rwlock '%s': this thread holds "
-			"the read side; release it before the write side",
-			r->name);
-}
+/* What a call has learnt so far, from all of its claims. */
+struct course {
+	struct dlki_backoff backoff;
+	int busy;       /* the store has answered that others have the lock */
+	int64_t had_ms; /* the last attempt had so long, and was not answered;
+			 * 0: it was, or was refused */
+};
 
 /* ---- One attempt --------------------------------------------------------- */
 
-/* Requests go on for `ask` past the caller's deadline: the last answer decides,
- * and a caller without any patience gets that long to hear one. */
-static dlk_time io_limit(const struct dlock_client *c,
-			 const struct dlki_wait *w, dlk_time now)
-{
-	dlk_time most = dlki_after_ms(now, c->request_ms);
-	dlk_time limit = dlki_after_ms(w->deadline, c->ask_ms);
-
-	return limit < most ? limit : most;
-}
-
-/* May what failed be done later?  Most backends tell only by the code. */
-static int ambiguous(int code)
+/* Is a retry of use?  Most backends tell by the code alone. */
+static int may_be_done_later(int code)
 {
 	return code != DLOCK_EINVAL && code != DLOCK_EDENIED &&
 	       code != DLOCK_ENOTSUP && code != DLOCK_EEXHAUSTED;
 }
 
-/* With mu held: the store granted; is it worth having? */
-static int accept(struct dlki_claim *claim, dlk_time now, struct dlk_error *err)
+/* With mu held: the store granted the lock.  Is enough of the lease left?  If
+ * so the call has all that it needs of the client. */
+static int accept_grant(struct dlki_claim *claim, dlk_time now,
+			struct dlk_error *err)
 {
 	struct dlock_client *c = claim->client;
 	const struct dlk_ticket *t = claim->ticket;
@@ -101,11 +51,11 @@ static int accept(struct dlki_claim *claim, dlk_time now, struct dlk_error *err)
 	if (claim->lost_early)
 		return TOO_LATE;
 	claim->granted_at = now;
-	end = dlki_lease_promise(claim);
-	if (c->lease.ttl_ms > 0 && t->lease_ms >= c->lease.ttl_ms)
+	end = dlki_schedule_promise(claim);
+	if (c->schedule.ttl_ms > 0 && t->lease_ms >= c->schedule.ttl_ms)
 		least_ms = t->lease_ms / 2;
-	if (c->lease.ttl_ms > 0 &&
-	    dlki_lease_end(&c->lease, t->since, t->lease_ms) <=
+	if (c->schedule.ttl_ms > 0 &&
+	    dlki_schedule_end(&c->schedule, t->since, t->lease_ms) <=
 		    dlki_after_ms(now, least_ms))
 		return TOO_LATE;
 	atomic_store(&claim->valid_until, end);
@@ -118,14 +68,17 @@ static int accept(struct dlki_claim *claim, dlk_time now, struct dlk_error *err)
 		claim->held_next->held_link = &claim->held_next;
 	claim->record->held = claim;
 	c->stats.granted++;
+	dlki_times_add(&c->stats.wait, now - claim->asked_at);
 	c->stats.holds++;
-	dlki_lease_add(claim);
+	dlki_schedule_add(claim);
+	/* Here: in dlki_acquire() that would be another lock. */
+	dlki_call_end(c);
 	return GRANTED;
 }
 
 /* Ask the store once.  GRANTED, TOO_LATE, EBUSY, or what failed. */
-static int attempt(struct dlki_claim *claim, dlk_time now, dlk_time limit,
-		   struct dlk_error *err)
+static int attempt_once(struct dlki_claim *claim, dlk_time now, dlk_time limit,
+			struct dlk_error *err)
 {
 	struct dlock_client *c = claim->client;
 	struct dlk_ticket *t = claim->ticket;
@@ -133,95 +86,62 @@ static int attempt(struct dlki_claim *claim, dlk_time now, dlk_time limit,
 	int rc;
 
 	t->look_again = 0;
-	t->lease_ms = c->lease.ttl_ms;
+	t->lease_ms = c->schedule.ttl_ms;
 	t->since = now;
-	t->settled = 0;
+	t->settled = t->resent = t->crowded = 0;
+	t->renew_from = 0;
 	err->code = 0;
-	verdict = c->backend->attempt(t, limit, err);
+	verdict = dlki_store_attempt(t, limit, err);
 	if (verdict == DLK_FAILED)
 		dlki_reason(err, DLOCK_EPROTO, c->uri->scheme);
+	else
+		dlki_away_answered(c);
 	pthread_mutex_lock(&c->mu);
 	c->stats.attempts++;
-	if (c->lease.ttl_ms > 0 || c->max_hold_ms > 0)
+	if (c->schedule.ttl_ms > 0 || c->max_hold_ms > 0)
 		now = dlk_now(); /* else nothing ends */
 	claim->server_until = dlki_after_ms(now, t->lease_ms);
+	claim->unsure |= t->resent;
+	claim->asked |= verdict != DLK_FAILED || !t->settled;
 	switch (verdict) {
 	case DLK_GRANTED:
-		rc = accept(claim, now, err);
-		if (rc == GRANTED)
-			c->calls--; /* the call needs the backend no more */
+		rc = accept_grant(claim, now, err);
 		break;
 	case DLK_BUSY:
 		rc = DLOCK_EBUSY;
 		break;
 	default:
 		rc = err->code;
-		claim->unsure |= !t->settled && ambiguous(rc);
+		claim->unsure |= !t->settled &&
+				 (t->crowded || may_be_done_later(rc));
 		break;
 	}
 	pthread_mutex_unlock(&c->mu);
 	return rc;
 }
 
-/* ---- Parking ------------------------------------------------------------- */
-
-static void park_begin(struct dlki_claim *claim, dlock_lock *lock)
-{
-	if (!claim->cond_ready) {
-		dlki_cond_init(&claim->cond);
-		claim->cond_ready = 1;
-	}
-	claim->wait_next = lock->waits;
-	claim->wait_link = &lock->waits;
-	if (claim->wait_next)
-		claim->wait_next->wait_link = &claim->wait_next;
-	lock->waits = claim;
-	claim->client->stats.waiters++;
-}
-
-static void park_end(struct dlki_claim *claim)
-{
-	*claim->wait_link = claim->wait_next;
-	if (claim->wait_next)
-		claim->wait_next->wait_link = claim->wait_link;
-	claim->client->stats.waiters--;
-}
-
-/* Sleep until woken or `until`.  0, or ECANCELED. */
-static int park(struct dlki_claim *claim, dlock_lock *lock,
-		const struct dlki_wait *w, dlk_time until,
-		struct dlk_error *err)
+/* If a pending clean-up of this client may be what makes the lock look busy,
+ * release that first: it is not another holder. */
+static int attempt_and_sweep(struct dlki_claim *claim, dlk_time now,
+			     dlk_time limit, struct dlk_error *err)
 {
 	struct dlock_client *c = claim->client;
-	int rc = 0;
+	int rc = attempt_once(claim, now, limit, err);
+	int swept;
 
+	if (rc != DLOCK_EBUSY)
+		return rc;
 	pthread_mutex_lock(&c->mu);
-	park_begin(claim, lock);
-	for (;;) {
-		if (c->closing)
-			rc = dlk_fail(err, DLOCK_ECANCELED,
-				      "the client was closed");
-		else if (atomic_load(w->cancels) != w->cancels_seen)
-			rc = dlk_fail(err, DLOCK_ECANCELED,
-				      "the wait for %s '%s' was cancelled",
-				      dlki_kind_name(claim->record->kind),
-				      claim->record->name);
-		if (rc != 0 || claim->woken || dlk_now() >= until)
-			break;
-		dlki_wait(&claim->cond, &c->mu, until);
-	}
-	park_end(claim);
-	if (rc == 0 && !claim->woken && until < w->deadline)
-		c->stats.polls++;
-	claim->woken = 0;
-	claim->lost_early = 0;
+	swept = dlki_cleanup_sweep(claim->record, limit, err);
 	pthread_mutex_unlock(&c->mu);
-	return rc;
+	if (swept < 0)
+		return swept;
+	return swept ? attempt_once(claim, dlk_now(), limit, err) : DLOCK_EBUSY;
 }
 
-/* When to ask again if nothing wakes us before. */
-static dlk_time next_look(const struct dlki_claim *claim, int rc,
-			  const struct dlki_wait *w, struct dlki_backoff *b)
+/* The time of the next attempt, unless a wake comes first. */
+static dlk_time next_attempt(const struct dlki_claim *claim, int rc,
+			     const struct dlki_wait *w, struct dlki_backoff *b)
 {
 	const struct dlk_session *s = claim->client->session;
 	dlk_time now = dlk_now();
@@ -236,66 +156,119 @@ static dlk_time next_look(const struct dlki_claim *claim, int rc,
 		next = claim->ticket->look_again;
 	else if (!(s->caps & DLOCK_CAP_WAKE))
 		next = now + dlki_backoff_next(b);
-	if (next < now + DLKI_MS / 2)
-		next = now + DLKI_MS / 2;
+	if (next < now + DLK_MS / 2)
+		next = now + DLK_MS / 2;
 	return next < w->deadline ? next : w->deadline;
 }
 
 /* ---- The loop ------------------------------------------------------------ */
 
-static int busy(const struct dlki_record *r, struct dlk_error *err)
+/* The deadline has come, and the last request returned `rc`.  If the store has
+ * answered BUSY before, the lock is busy, even without a last answer. */
+static int fail_at_deadline(const struct course *course,
+			    const struct dlki_record *r, int rc,
+			    struct dlk_error *err)
 {
-	return dlk_fail(err, DLOCK_EBUSY,
-			"%s '%s': held by others until the deadline",
-			dlki_kind_name(r->kind), r->name);
+	if (rc == DLOCK_EBUSY && err->code == DLOCK_EBUSY)
+		return dlk_fail(err, DLOCK_EBUSY, "%s '%s': %s",
+				dlki_kind_name(r->kind), r->name, err->text);
+	if (rc == DLOCK_EBUSY)
+		return rc; /* acquire_claim() says more */
+	if (!course->busy && course->had_ms > 0)
+		return dlk_fail(err, rc,
+				"%s; the request had %lld ms: ask= in the URI "
+				"gives it more",
+				err->text, (long long)course->had_ms);
+	if (course->busy)
+		return dlk_fail(err, DLOCK_EBUSY,
+				"%s '%s': held by others when the store last "
+				"answered, which was not at the deadline",
+				dlki_kind_name(r->kind), r->name);
+	return rc;
 }
 
-static int ask(struct dlki_claim *claim, dlock_lock *lock,
-	       const struct dlki_wait *w, dlk_time now,
-	       struct dlki_backoff *backoff, struct dlk_error *err)
+/* An attempt that had from `begun` to `limit` has failed: for want of time?  A
+ * backend may give up early, where too little is left for an answer. */
+static void note_failed(struct course *course, int rc, dlk_time begun,
+			dlk_time limit)
+{
+	dlk_time had = limit - begun;
+
+	course->had_ms = 0;
+	if (rc == DLOCK_EUNREACHABLE && dlk_now() - begun >= had / 2)
+		course->had_ms = had / DLK_MS;
+}
+
+static int limit_passed(const struct dlki_wait *w)
+{
+	return dlk_now() >= dlki_after_ms(w->deadline, w->patience.ask_ms);
+}
+
+static int attempt_until_granted(struct dlki_claim *claim, dlock_lock *lock,
+				 struct dlki_wait *w, dlk_time now,
+				 struct course *course, struct dlk_error *err)
 {
 	struct dlock_client *c = claim->client;
 
 	for (;; now = dlk_now()) {
 		int last = w->once || now >= w->deadline;
-		int rc = attempt(claim, now, io_limit(c, w, now), err);
+		dlk_time limit;
+		int rc;
 
+		w->patience.ask_ms = dlki_ask_ms(&c->ask);
+		limit = dlki_wait_io_limit(c, w, now);
+		claim->ticket->last = last;
+		rc = attempt_and_sweep(claim, now, limit, err);
 		if (rc == GRANTED || rc == TOO_LATE)
 			return rc;
-		if (rc != DLOCK_EBUSY && rc != DLOCK_EUNREACHABLE)
+		if (rc != DLOCK_EBUSY && rc != DLOCK_EUNREACHABLE &&
+		    !claim->ticket->crowded)
 			return rc;
-		if (rc == DLOCK_EUNREACHABLE)
-			dlki_log(c, DLKI_INFO, "%s", err->text);
-		if (last)
-			return rc == DLOCK_EBUSY ? busy(claim->record, err) :
-						   rc;
-		rc = park(claim, lock, w, next_look(claim, rc, w, backoff),
-			  err);
+		course->busy |= rc == DLOCK_EBUSY;
+		if (rc != DLOCK_EBUSY &&
+		    !dlki_away_failed(c, claim->record->name, err))
+			dlki_log_failed(c, DLKI_INFO, claim->record->name, err,
+					"");
+		if (rc != DLOCK_EBUSY &&
+		    dlki_wait_cancelled(claim, w, err) != 0)
+			return err->code;
+		note_failed(course, rc, now, limit);
+		/* Another attempt would have no time, and tell less. */
+		if (last || limit_passed(w))
+			return fail_at_deadline(course, claim->record, rc, err);
+		rc = dlki_wait_park(
+			claim, lock, w,
+			next_attempt(claim, rc, w, &course->backoff), err);
 		if (rc != 0)
 			return rc;
 	}
 }
 
-/* Leave nothing behind: at once where the store answers, else by the keeper, or
- * by dlock_close() if that is waiting for us. */
-static void give_up(struct dlki_claim *claim, const struct dlki_wait *w, int rc)
+/* Leave nothing behind: release at once if the store answers; else the renewer
+ * does it, or dlock_close() if that waits for us.  After a cancelled wait, only
+ * the rest of its `ask` time is spent on this. */
+static void give_up_claim(struct dlki_claim *claim, struct dlki_wait *w, int rc)
 {
 	struct dlock_client *c = claim->client;
 	struct dlk_error err = { 0 };
 	dlk_time now = dlk_now();
+	dlk_time limit = dlk_deadline(dlki_wait_io_limit(c, w, now));
 	int left = 1;
 	int closing;
 
 	pthread_mutex_lock(&c->mu);
 	closing = c->closing;
 	pthread_mutex_unlock(&c->mu);
-	if (rc != DLOCK_EUNREACHABLE && !closing)
-		left = c->backend->release(claim->ticket, io_limit(c, w, now),
-					   &err);
+	if (limit <= now && dlki_patience_over(&w->patience))
+		rc = DLOCK_EUNREACHABLE;
+	/* A claim that was never sent is released without a request. */
+	if ((rc != DLOCK_EUNREACHABLE || !claim->asked) && !closing)
+		left = dlki_store_release(claim->ticket, limit, &err);
 	pthread_mutex_lock(&c->mu);
 	claim->state = DLKI_OVER;
-	if ((left != 0 && left != DLOCK_ELOST) || claim->unsure)
-		dlki_claim_clean_later(claim, 0);
+	claim->confirmed = left == 0 || left == DLOCK_ELOST;
+	if (!claim->confirmed || claim->unsure)
+		dlki_claim_clean(claim);
 	else
 		dlki_claim_gone(claim);
 	if (rc == DLOCK_EBUSY)
@@ -304,67 +277,83 @@ static void give_up(struct dlki_claim *claim, const struct dlki_wait *w, int rc)
 	pthread_mutex_unlock(&c->mu);
 }
 
-static int enter(struct dlki_claim **out, struct dlki_record *r,
-		 enum dlk_mode mode, struct dlk_error *err)
+/* With mu held, so that the way of each acquire has one lock less. */
+static int enter_claim(struct dlki_claim **out, const dlock_lock *lock,
+		       enum dlk_mode mode, const struct dlki_wait *w,
+		       struct dlk_error *err)
 {
-	struct dlock_client *c = r->client;
 	struct dlki_claim *claim;
-	int rc = dlki_claim_new(&claim, r, mode, err);
+	int rc = dlki_claim_new(&claim, lock->record, mode, err);
 
 	if (rc != 0)
 		return rc;
-	pthread_mutex_lock(&c->mu);
 	rc = dlki_claim_enter(claim, err);
-	if (rc == 0)
-		c->stats.asked++;
-	pthread_mutex_unlock(&c->mu);
-	if (rc == 0)
-		*out = claim;
-	else
+	if (rc != 0) {
 		dlki_claim_discard(claim);
-	return rc;
+		return rc;
+	}
+	if (lock->unbound)
+		claim->thread = DLKI_NO_THREAD;
+	claim->asked_at = w->begun;
+	claim->client->stats.asked++;
+	*out = claim;
+	return 0;
 }
 
-static int acquire(dlock_lock *lock, enum dlk_mode mode,
-		   const struct dlki_wait *w, dlock_hold **out,
-		   struct dlk_error *err)
+/* The holder is asked for last of all, when nothing of ours is in the way. */
+static int fail_busy(struct dlki_record *r, const struct dlki_wait *w,
+		     struct dlk_error *err)
 {
-	struct dlki_backoff backoff = { 0 };
-	struct dlki_claim *claim;
-	int rc = GRANTED;
+	return dlki_holder_fail(r, dlki_wait_io_limit(r->client, w, dlk_now()),
+				err);
+}
 
-	do {
-		int late = rc == TOO_LATE;
+/* A claim whose grant came too late is given up, and another one asks. */
+static int acquire_claim(struct dlki_claim *claim, dlock_lock *lock,
+			 enum dlk_mode mode, struct dlki_wait *w,
+			 dlock_hold **out, struct dlk_error *err)
+{
+	struct dlki_record *r = lock->record;
+	struct course course = { 0 };
+	dlk_time now = w->begun;
+	int rc = 0;
 
-		rc = enter(&claim, lock->record, mode, err);
-		if (rc != 0)
-			return rc;
-		if (late)
-			rc = park(claim, lock, w,
-				  next_look(claim, rc, w, &backoff), err);
+	for (;;) {
 		if (rc == 0)
-			rc = ask(claim, lock, w, late ? dlk_now() : w->begun,
-				 &backoff, err);
+			rc = attempt_until_granted(claim, lock, w, now, &course,
+						   err);
 		if (rc == GRANTED) {
 			*out = &claim->own;
 			return rc;
 		}
-		give_up(claim, w, rc);
-	} while (rc == TOO_LATE && !w->once && dlk_now() < w->deadline);
-	if (rc == TOO_LATE)
-		rc = dlk_fail(err, DLOCK_EUNREACHABLE,
-			      "%s '%s': the store "
-			      "answered when half the lease had gone",
-			      dlki_kind_name(lock->record->kind),
-			      lock->record->name);
-	return rc;
+		give_up_claim(claim, w, rc);
+		if (rc == DLOCK_EBUSY && err->code == 0)
+			return fail_busy(r, w, err);
+		if (rc != TOO_LATE)
+			return rc;
+		if (w->once || dlk_now() >= w->deadline)
+			return dlk_fail(err, DLOCK_EUNREACHABLE,
+					"%s '%s': the store answered after "
+					"half of the lease; ttl= in the URI "
+					"makes it longer",
+					dlki_kind_name(r->kind), r->name);
+		pthread_mutex_lock(&r->client->mu);
+		rc = enter_claim(&claim, lock, mode, w, err);
+		pthread_mutex_unlock(&r->client->mu);
+		if (rc != 0)
+			return rc;
+		rc = dlki_wait_park(claim, lock, w,
+				    next_attempt(claim, rc, w, &course.backoff),
+				    err);
+		now = dlk_now();
+	}
 }
 
-int dlki_acquire(dlock_lock *lock, enum dlk_mode mode,
-		 const struct dlki_wait *w, dlock_hold **out,
-		 struct dlk_error *err)
+int dlki_acquire(dlock_lock *lock, enum dlk_mode mode, struct dlki_wait *w,
+		 dlock_hold **out, struct dlk_error *err)
 {
 	struct dlock_client *c = lock->record->client;
+	struct dlki_claim *claim = NULL;
 	int rc = dlki_client_ours(c, err);
 
 	if (rc != 0)
@@ -372,13 +361,21 @@ int dlki_acquire(dlock_lock *lock, enum dlk_mode mode,
 	pthread_mutex_lock(&c->mu);
 	if (c->closing)
 		rc = dlk_fail(err, DLOCK_ECANCELED, "the client is closed");
+	else if (lock->unbound)
+		rc = DLKI_NOT_HELD;
 	else
-		rc = reenter(lock->record, mode, out, err);
-	c->calls += rc == 1;
+		rc = dlki_reenter(lock->record, mode, out, err);
+	if (rc == DLKI_NOT_HELD)
+		rc = enter_claim(&claim, lock, mode, w, err);
+	if (claim)
+		dlki_call_begin(c);
 	pthread_mutex_unlock(&c->mu);
-	if (rc != 1)
+	if (!claim)
 		return rc;
-	rc = acquire(lock, mode, w, out, err);
+	w->patience.ask_ms = dlki_ask_ms(&c->ask);
+	dlki_patience_begin(&w->patience);
+	rc = acquire_claim(claim, lock, mode, w, out, err);
+	dlki_patience_end(&w->patience);
 	if (rc != GRANTED)
 		dlki_client_end(c);
 	return rc;

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/claim.h"
 
+#include <dlock/backend_net.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "core/clock.h"
-#include "core/error.h"
-#include "core/lock.h"
-#include "core/utf8.h"
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/guard.h"
+#include "core/record.h"
+#include "core/schedule.h"
 
 /* The ticket stands behind the claim, aligned for whatever it holds. */
 static size_t ticket_offset(void)
@@ -43,7 +45,7 @@ int dlki_claim_new(struct dlki_claim **out, struct dlki_record *record,
 	claim->read.side = DLK_SHARED;
 	claim->ticket = (void *)((char *)claim + ticket_offset());
 	claim->ticket->session = c->session;
-	claim->ticket->claim = (struct dlk_claim){
+	claim->ticket->request = (struct dlk_request){
 		.name = record->name,
 		.key = record->key,
 		.owner = claim->owner,
@@ -60,20 +62,6 @@ int dlki_claim_new(struct dlki_claim **out, struct dlki_record *record,
 void dlki_claim_discard(struct dlki_claim *claim)
 {
 	free(claim);
-}
-
-int dlki_claim_enter(struct dlki_claim *claim, struct dlk_error *err)
-{
-	struct dlock_client *c = claim->client;
-
-	if (dlki_lease_reserve(&c->lease, (size_t)c->slots.n + 1) != 0)
-		return dlki_nomem(err);
-	claim->ticket->id = dlki_slots_add(&c->slots, claim);
-	if (claim->ticket->id == 0)
-		return dlki_nomem(err);
-	c->refs++;
-	claim->record->refs++;
-	return 0;
 }
 
 void dlki_claim_ref(struct dlki_claim *claim)
@@ -103,7 +91,7 @@ int dlki_claim_seize(struct dlki_claim *claim, dlk_time deadline)
 	while (claim->busy) {
 		if (dlk_now() >= deadline)
 			return 0;
-		dlki_wait(&c->changed, &c->mu, deadline);
+		dlk_cond_wait(&c->changed, &c->mu, deadline);
 	}
 	claim->busy = 1;
 	return 1;
@@ -113,6 +101,14 @@ void dlki_claim_yield(struct dlki_claim *claim)
 {
 	claim->busy = 0;
 	pthread_cond_broadcast(&claim->client->changed);
+}
+
+void dlki_claim_explain(struct dlki_claim *claim, const char *why)
+{
+	size_t n = dlk_utf8_clip(why, sizeof(claim->why) - 1);
+
+	memcpy(claim->why, why, n);
+	claim->why[n] = '\0';
 }
 
 int dlki_claim_valid(struct dlki_claim *claim)
@@ -129,65 +125,52 @@ int dlki_claim_valid(struct dlki_claim *claim)
 	return until == DLK_FOREVER;
 }
 
-void dlki_claim_clean_later(struct dlki_claim *claim, int64_t pause_ms)
+int dlki_claim_check(struct dlki_claim *claim)
 {
-	if (claim->needs_cleaning || claim->client->dead)
-		return;
-	claim->needs_cleaning = 1;
-	claim->client->stats.remnants++;
-	claim->pause_ns = 20 * DLKI_MS;
-	dlki_claim_ref(claim);
-	dlki_lease_work(claim, dlki_after_ms(dlk_now(), pause_ms));
+	if (claim->client->process != dlki_process())
+		return DLOCK_EFORKED;
+	return dlki_claim_valid(claim) ? DLOCK_OK : DLOCK_ELOST;
 }
 
-void dlki_claim_gone(struct dlki_claim *claim)
+int64_t dlki_claim_remaining_ms(struct dlki_claim *claim)
 {
-	if (claim->ticket->id != 0)
-		dlki_slots_remove(&claim->client->slots, claim->ticket->id);
-	claim->ticket->id = 0;
-	if (claim->needs_cleaning) {
-		dlki_heap_remove(&claim->client->lease.clean, &claim->work);
-		claim->needs_cleaning = 0;
-		claim->client->stats.remnants--;
-		dlki_claim_unref(claim);
-	}
+	dlk_time until;
+
+	if (dlki_claim_check(claim) != DLOCK_OK)
+		return 0;
+	until = atomic_load(&claim->valid_until);
+	if (until == DLK_FOREVER)
+		return -1;
+	return dlki_ms_until(dlk_now(), until);
 }
 
-void dlki_claim_explain(struct dlki_claim *claim, const char *why)
-{
-	size_t n = dlki_utf8_clip(why, sizeof(claim->why) - 1);
-
-	memcpy(claim->why, why, n);
-	claim->why[n] = '\0';
-}
-
-void dlki_claim_lose(struct dlki_claim *claim, const char *why)
+int64_t dlki_claim_warning_ms(struct dlki_claim *claim)
 {
 	struct dlock_client *c = claim->client;
+	int64_t left_ms = dlki_claim_remaining_ms(claim);
 
-	if (claim->state != DLKI_HELD)
-		return;
-	claim->state = DLKI_LOST;
-	atomic_store(&claim->valid_until, DLKI_EXPIRED);
-	c->stats.lost++;
-	c->stats.holds--;
-	dlki_claim_explain(claim, why);
-	if (claim->lost_fd >= 0)
-		eventfd_write(claim->lost_fd, 1);
-	dlki_lease_remove(claim);
-	dlki_event_post(claim, DLOCK_LOST);
-	dlki_claim_clean_later(claim, 0);
+	if (left_ms <= 0)
+		return left_ms;
+	pthread_mutex_lock(&c->mu);
+	left_ms = dlki_schedule_warning(claim, left_ms);
+	pthread_mutex_unlock(&c->mu);
+	return left_ms;
 }
 
 int dlki_claim_fd(struct dlki_claim *claim, struct dlk_error *err)
 {
-	if (claim->lost_fd < 0) {
-		unsigned int lost_already = claim->state == DLKI_LOST;
+	struct dlock_client *c = claim->client;
+	int fd = dlki_client_ours(c, err);
 
-		claim->lost_fd = eventfd(lost_already,
+	if (fd != 0)
+		return fd;
+	pthread_mutex_lock(&c->mu);
+	if (claim->lost_fd < 0)
+		claim->lost_fd = eventfd(claim->state == DLKI_LOST,
 					 EFD_CLOEXEC | EFD_NONBLOCK);
-		if (claim->lost_fd < 0)
-			return dlki_system(err, errno, "eventfd");
-	}
-	return claim->lost_fd;
+	fd = claim->lost_fd;
+	if (fd < 0)
+		fd = dlki_system(err, errno, "eventfd");
+	pthread_mutex_unlock(&c->mu);
+	return fd;
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A claim: one request for a lock, from the first asking until the store holds
- * nothing of it any more.  While it is granted, up to two holds of the user's
- * stand for it: the one that was acquired, and, under a writer, its read side.
+ * A claim: one request for a lock, from the first attempt until the store has
+ * nothing of it any more.  A granted claim has up to two of the user's holds:
+ * the one that was acquired, and for a writer, its read side.
  *
  *   ASKING --granted--> HELD --release--> OVER
  *      |                  \--lost--> LOST --release--> OVER
  *      \--gave up--> OVER
  *
- * One thread at a time may use the ticket: `busy`.  A claim whose release the
- * store did not confirm stays, OVER, with the keeper, which asks again.
+ * One thread at a time may use the ticket: `busy`.  If the store did not
+ * confirm a claim's release, the claim stays, OVER, and the renewer asks again.
  */
 #ifndef DLOCK_CORE_CLAIM_H
 #define DLOCK_CORE_CLAIM_H
@@ -17,7 +17,7 @@
 #include <stdatomic.h>
 
 #include "core/client.h"
-#include "core/heap.h"
+#include "core/base/heap.h"
 #include "core/name.h"
 #include "core/owner.h"
 
@@ -39,10 +39,10 @@ enum dlki_claim_state { DLKI_ASKING, DLKI_HELD, DLKI_LOST, DLKI_OVER };
 struct dlki_claim {
 	/*
 	 * End of the promise; DLK_FOREVER; DLKI_EXPIRED once it is over for
-	 * good.  Lock-free, so that dlock_check() can be used anywhere: whoever
-	 * sees the time run out swaps DLKI_EXPIRED in, and a renewal swaps the
-	 * new end in only for the one that it knew.  So a check that said ELOST
-	 * can never be followed by one that says OK.
+	 * good.  Lock-free, so that dlock_check() can be used anywhere.  The
+	 * thread that sees the time run out swaps DLKI_EXPIRED in.  A renewal
+	 * swaps the new end in only for the end that it knew.  So a check that
+	 * returned ELOST is never followed by one that returns OK.
 	 */
 	_Atomic dlk_time valid_until;
 
@@ -50,28 +50,33 @@ struct dlki_claim {
 	struct dlock_client *client;   /* with a reference */
 	struct dlki_record *record;    /* with a reference */
 	struct dlk_ticket *ticket;     /* behind this struct, in its block */
-	uint64_t thread;               /* serial of the thread that acquired */
+	uint64_t thread;               /* serial of the thread that acquired, or
+					* DLKI_NO_THREAD */
 	char owner[DLKI_OWNER_SIZE];
 
 	/* Under the client's mu. */
 	enum dlki_claim_state state;
-	unsigned int refs;             /* user, asker, keeper, dispatcher */
+	unsigned int refs;             /* user, asker, renewer, dispatcher */
 	int busy;                      /* a thread uses the ticket */
 	const dlock_hold *in_callback;  /* the one that it is about */
 	int woken;                     /* since the last attempt began */
 	int lost_early;                /* dlk_lost() came before the grant */
+	int asked;                     /* the store may know of it */
 	int unsure;                    /* a request of ours may still arrive */
-	int needs_cleaning;            /* the keeper is to release it */
+	int needs_cleaning;            /* as in cleanup.h */
+	int confirmed;                 /* ... of which the store had nothing */
 	int downgraded;                /* the store has it SHARED by now */
 	struct dlock_hold own, read;   /* the user's handles */
+	dlk_time asked_at;             /* the acquire began */
 	dlk_time granted_at;
 	dlk_time lease_until;          /* the lease's own end, whatever max_hold
 					* says; DLK_FOREVER */
 	dlk_time server_until;         /* the store has forgotten it by then */
-	int64_t pause_ns;              /* before the next try to clean up */
-	struct dlki_timer work;        /* in lease.work or lease.clean */
-	struct dlki_timer expiry;      /* in lease.expiry */
+	int64_t pause_ns;              /* the last one between two releases */
+	struct dlki_timer work;        /* in schedule.work or schedule.clean */
+	struct dlki_timer expiry;      /* in schedule.expiry */
 	struct dlki_claim *held_next, **held_link;  /* record's list of holds */
+	struct dlki_claim *cleanup_next, **cleanup_link; /* ... of clean-ups */
 	struct dlki_claim *wait_next, **wait_link;  /* handle's list of waits */
 	struct dlki_claim *event_next; /* dispatcher's queue */
 	unsigned int events;        /* bits to deliver: 1 << enum dlock_event */
@@ -79,24 +84,28 @@ struct dlki_claim {
 	int at_risk;
 	int lost_fd;                   /* eventfd or -1 */
 	int cond_ready;
-	pthread_cond_t cond;           /* the waiter's parking place */
+	pthread_cond_t cond;           /* the waiter sleeps here */
 	char why[96];
 };
 
-/* Without mu: a new claim, ASKING, with one reference, the asker's. */
+/* With mu or without: a new claim, ASKING, with one reference, the asker's. */
 int dlki_claim_new(struct dlki_claim **out, struct dlki_record *record,
 		   enum dlk_mode mode, struct dlk_error *err);
 
-/* Without mu: free a claim that was never entered. */
+/* With mu or without: free a claim that was never entered. */
 void dlki_claim_discard(struct dlki_claim *claim);
 
-/* Without mu: is the promise still on?  Swaps DLKI_EXPIRED in if not. */
+/* Without mu: does the promise still hold?  Swaps DLKI_EXPIRED in if not. */
 int dlki_claim_valid(struct dlki_claim *claim);
 
-/* The rest needs the client's mu. */
+/* Without mu: what dlock_check(), dlock_remaining_ms(), dlock_warning_ms() and
+ * dlock_hold_fd() return for its holds.  The first two take no lock. */
+int dlki_claim_check(struct dlki_claim *claim);
+int64_t dlki_claim_remaining_ms(struct dlki_claim *claim);
+int64_t dlki_claim_warning_ms(struct dlki_claim *claim);
+int dlki_claim_fd(struct dlki_claim *claim, struct dlk_error *err);
 
-/* Give it a ticket id and room in the schedule. */
-int dlki_claim_enter(struct dlki_claim *claim, struct dlk_error *err);
+/* The rest needs the client's mu.  See lifecycle.h as well. */
 
 void dlki_claim_ref(struct dlki_claim *claim);
 void dlki_claim_unref(struct dlki_claim *claim); /* may free it */
@@ -106,21 +115,7 @@ void dlki_claim_unref(struct dlki_claim *claim); /* may free it */
 int dlki_claim_seize(struct dlki_claim *claim, dlk_time deadline);
 void dlki_claim_yield(struct dlki_claim *claim);
 
-/* Set `why`, cut between two characters where it is too long. */
+/* Set `why`; a text that is too long is cut between two characters. */
 void dlki_claim_explain(struct dlki_claim *claim, const char *why);
-
-/* HELD becomes LOST: out of the schedule, descriptor, clean-up, and an event
- * while there is a dispatcher. */
-void dlki_claim_lose(struct dlki_claim *claim, const char *why);
-
-/* The store may still hold it: the keeper is to release it, `pause_ms` from
- * now at first. */
-void dlki_claim_clean_later(struct dlki_claim *claim, int64_t pause_ms);
-
-/* The store holds nothing of it: forget the id, and the keeper's duty. */
-void dlki_claim_gone(struct dlki_claim *claim);
-
-/* The descriptor that polls readable once it is lost, or an error code. */
-int dlki_claim_fd(struct dlki_claim *claim, struct dlk_error *err);
 
 #endif

@@ -6,71 +6,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/claim.h"
-#include "core/clock.h"
-#include "core/error.h"
-#include "core/log.h"
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/guard.h"
+#include "core/opening.h"
 #include "core/registry.h"
-#include "core/uri.h"
+#include "core/store.h"
+#include "core/threads.h"
+#include "core/net/resolve.h"
+#include "core/uri/uri.h"
 
-int dlki_client_ours(const struct dlock_client *client, struct dlk_error *err)
-{
-	if (client->process == dlki_process())
-		return 0;
-	return dlk_fail(err, DLOCK_EFORKED,
-			"the client was opened before fork(); open one here");
-}
-
-int dlki_client_begin(struct dlock_client *client, struct dlk_error *err)
-{
-	int rc = dlki_client_ours(client, err);
-
-	if (rc != 0)
-		return rc;
-	pthread_mutex_lock(&client->mu);
-	if (client->closing)
-		rc = dlk_fail(err, DLOCK_ECANCELED, "the client is closed");
-	else
-		client->calls++;
-	pthread_mutex_unlock(&client->mu);
-	return rc;
-}
-
-void dlki_client_end(struct dlock_client *client)
-{
-	pthread_mutex_lock(&client->mu);
-	client->calls--;
-	if (client->closing)
-		pthread_cond_broadcast(&client->changed);
-	dlki_client_unlock(client);
-}
-
-static void destroy(struct dlock_client *client)
-{
-	dlki_owners_destroy(&client->owners);
-	dlki_uri_free(client->uri);
-	pthread_cond_destroy(&client->changed);
-	pthread_mutex_destroy(&client->mu);
-	dlki_heap_destroy(&client->lease.work);
-	dlki_heap_destroy(&client->lease.clean);
-	dlki_heap_destroy(&client->lease.expiry);
-	free(client->slots.v);
-	free(client->session);
-	free(client->label);
-	free(client);
-}
-
-void dlki_client_unlock(struct dlock_client *client)
-{
-	int last = client->refs == 0;
-
-	pthread_mutex_unlock(&client->mu);
-	if (last)
-		destroy(client);
-}
-
-static int require(uint32_t want, uint32_t have, const char *scheme,
-		   struct dlk_error *err)
+static int require_caps(uint32_t want, uint32_t have, const char *scheme,
+			struct dlk_error *err)
 {
 	char names[160] = "";
 	size_t used = 0;
@@ -155,63 +102,57 @@ static int client_new(struct dlock_client **out,
 	c->backend = backend;
 	c->uri = uri;
 	c->on_event = o->on_event;
-	c->on_log = o->on_log;
 	c->arg = o->arg;
 	c->refs = 1;
-	c->ask_ms = dlk_param_int(uri, "ask");
+	dlki_ask_init(&c->ask, uri);
 	c->close_ms = dlk_param_int(uri, "close");
 	c->max_hold_ms = dlk_param_int(uri, "max_hold");
 	pthread_mutex_init(&c->mu, NULL);
-	dlki_cond_init(&c->changed);
+	dlk_cond_init(&c->changed);
+	dlki_log_init(&c->log, o->on_log, o->arg, c->label, uri->shown);
+	dlki_resolve_begin();
 	*out = c;
 	return 0;
 }
 
-static int connect_store(struct dlock_client *c, uint32_t wanted,
+static int connect_store(struct dlock_client *c, const dlock_options *o,
 			 struct dlk_error *err)
 {
+	uint32_t wanted = o->require;
 	struct dlk_session *s = c->session;
 	int64_t connect_ms = dlk_param_int(c->uri, "connect");
+	int64_t ask_ms = dlki_ask_ms(&c->ask);
 	int rc;
 
-	rc = require(wanted, c->backend->caps, c->uri->scheme, err);
+	rc = require_caps(wanted, c->backend->caps, c->uri->scheme, err);
 	if (rc != 0)
 		return rc;
 	/* A request may not outlast dlock_close(), which waits for it. */
 	c->request_ms = connect_ms;
 	if (c->request_ms > c->close_ms)
-		c->request_ms = c->close_ms > c->ask_ms ? c->close_ms :
-							  c->ask_ms;
-	s->backend = c->backend;
-	s->uri = c->uri;
-	s->label = c->label;
-	s->caps = c->backend->caps;
-	s->ttl_ms = dlk_param_int(c->uri, "ttl");
-	s->poll_min_ms = dlk_param_int(c->uri, "retry_min");
-	s->poll_max_ms = dlk_param_int(c->uri, "retry_max");
-	s->core = c;
-	rc = c->backend->open(s, dlki_after_ms(dlk_now(), connect_ms), err);
+		c->request_ms = c->close_ms > ask_ms ? c->close_ms : ask_ms;
+	rc = dlki_opening(c, o->once, err);
 	if (rc != 0)
-		return dlki_reason(err, rc, c->uri->scheme);
-	rc = require(wanted, s->caps, c->uri->scheme, err);
+		return rc;
+	rc = require_caps(wanted, s->caps, c->uri->scheme, err);
 	if (rc == 0 && (s->ttl_ms > 0 || s->check_ms > 0) && !c->backend->renew)
 		rc = dlk_fail(err, DLOCK_EINVAL,
 			      "%s: the backend has leases "
 			      "but no 'renew'",
 			      c->uri->scheme);
 	if (rc == 0)
-		rc = dlki_lease_start(c, err);
+		rc = dlki_threads_start(c, err);
 	if (rc == 0) {
 		rc = dlki_events_start(c, err);
 		if (rc != 0) {
 			pthread_mutex_lock(&c->mu);
-			dlki_lease_halt(c);
+			dlki_threads_halt(c);
 			pthread_mutex_unlock(&c->mu);
-			dlki_lease_stop(c);
+			dlki_threads_stop(c);
 		}
 	}
 	if (rc != 0)
-		c->backend->close(s, dlki_after_ms(dlk_now(), c->close_ms));
+		dlki_store_close(c, dlki_after_ms(dlk_now(), c->close_ms));
 	return rc;
 }
 
@@ -240,9 +181,10 @@ static int open_client(struct dlock_client **out, const char *text,
 		dlki_uri_free(uri);
 		return rc;
 	}
-	rc = connect_store(c, own.require, err);
+	rc = connect_store(c, &own, err);
 	if (rc != 0) {
-		destroy(c);
+		dlki_log_end(&c->log);
+		dlki_client_destroy(c);
 		return rc;
 	}
 	*out = c;
@@ -251,7 +193,7 @@ static int open_client(struct dlock_client **out, const char *text,
 
 int dlock_open(dlock_client **out, const char *uri, const dlock_options *opts)
 {
-	struct dlki_border border = dlki_enter();
+	struct dlki_scope scope = dlki_enter();
 	struct dlk_error err = { 0 };
 	int rc;
 
@@ -263,85 +205,8 @@ int dlock_open(dlock_client **out, const char *uri, const dlock_options *opts)
 		rc = open_client(out, uri, opts, &err);
 	if (rc != 0)
 		dlki_report(&err);
-	dlki_leave(border);
+	dlki_leave(scope);
 	return rc;
-}
-
-/* With no thread left that asks, renews or tells: end all promises, then tell
- * the store of all that was held or left over, as long as there is time.  It
- * may give a lock to others long before we hear its answer. */
-static void release_all(struct dlock_client *c, dlk_time deadline)
-{
-	struct dlk_error err = { 0 };
-
-	for (uint32_t i = 0; i < c->slots.n; i++) {
-		if (c->slots.v[i].claim)
-			dlki_claim_lose(c->slots.v[i].claim,
-					"the client was closed");
-	}
-	for (uint32_t i = 0; i < c->slots.n; i++) {
-		struct dlki_claim *claim = c->slots.v[i].claim;
-
-		if (!claim)
-			continue;
-		dlki_claim_ref(claim);
-		pthread_mutex_unlock(&c->mu);
-		c->backend->release(claim->ticket, deadline, &err);
-		pthread_mutex_lock(&c->mu);
-		dlki_claim_gone(claim);
-		dlki_claim_unref(claim);
-	}
-}
-
-/* From here on no call begins; wait for those that are under way. */
-static void end_calls(struct dlock_client *c)
-{
-	pthread_mutex_lock(&c->mu);
-	c->closing = 1;
-	c->events.closing_since = dlk_now();
-	dlki_lease_halt(c);
-	for (uint32_t i = 0; i < c->slots.n; i++) {
-		struct dlki_claim *claim = c->slots.v[i].claim;
-
-		if (claim && claim->cond_ready)
-			pthread_cond_broadcast(&claim->cond);
-	}
-	dlki_joint_cancel(c);
-	while (c->calls > 0)
-		dlki_wait(&c->changed, &c->mu, DLK_FOREVER);
-	pthread_mutex_unlock(&c->mu);
-}
-
-void dlock_close(dlock_client *client)
-{
-	struct dlki_border border = dlki_enter();
-	dlk_time deadline;
-
-	if (!client || dlki_client_ours(client, NULL) != 0)
-		goto out;
-	if (dlki_events_here(client)) {
-		dlki_log(client, DLKI_ERROR,
-			 "dlock_close() in an event callback does nothing");
-		goto out;
-	}
-	end_calls(client);
-	dlki_lease_stop(client);
-	dlki_events_stop(client);
-	pthread_mutex_lock(&client->mu);
-	/* A callback's time, which calls may have waited for as well, is not
-	 * the store's. */
-	deadline = dlki_after_ms(client->events.closing_since +
-					 client->events.closing_ns,
-				 client->close_ms);
-	release_all(client, deadline);
-	pthread_mutex_unlock(&client->mu);
-	client->backend->close(client->session, deadline);
-	pthread_mutex_lock(&client->mu);
-	client->dead = 1;
-	client->refs--;
-	dlki_client_unlock(client);
-out:
-	dlki_leave(border);
 }
 
 uint32_t dlock_caps(const dlock_client *client)
@@ -352,6 +217,11 @@ uint32_t dlock_caps(const dlock_client *client)
 int64_t dlock_ttl_ms(const dlock_client *client)
 {
 	return client ? client->session->ttl_ms : 0;
+}
+
+int64_t dlock_linger_ms(const dlock_client *client)
+{
+	return client ? client->session->linger_ms : 0;
 }
 
 const char *dlock_uri(const dlock_client *client)

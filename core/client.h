@@ -5,15 +5,17 @@
 #ifndef DLOCK_CORE_CLIENT_H
 #define DLOCK_CORE_CLIENT_H
 
+#include <dlock/backend_net.h>
 #include <stdatomic.h>
 
-#include "core/cond.h"
+#include "core/ask.h"
 #include "core/event.h"
-#include "core/joint.h"
-#include "core/lease.h"
+#include "core/log.h"
+#include "core/multi_wait.h"
+#include "core/schedule.h"
 #include "core/owner.h"
-#include "core/process.h"
-#include "core/slots.h"
+#include "core/base/process.h"
+#include "core/base/slots.h"
 
 struct dlock_client {
 	/* Constant once opened. */
@@ -22,12 +24,15 @@ struct dlock_client {
 	struct dlk_uri *uri;
 	char *label;
 	dlock_event_fn on_event;
-	dlock_log_fn on_log;
 	void *arg;
-	int64_t ask_ms, request_ms, close_ms, max_hold_ms;
+	int64_t request_ms, close_ms, max_hold_ms;
 	struct dlk_session *session;  /* the backend's, in a block of its own */
 
 	struct dlki_owners owners;       /* locks itself */
+	struct dlki_log log;             /* likewise */
+	struct dlki_ask ask;             /* likewise */
+	_Atomic uint64_t ends;       /* 1 once it is closing */
+	_Atomic dlk_time away_since; /* the store; 0: it answers */
 
 	/*
 	 * mu protects all that follows, the records, the handles' lists and
@@ -40,26 +45,14 @@ struct dlock_client {
 					  * claims */
 	unsigned int calls;          /* public calls that may use the backend */
 	int closing;
+	dlk_time holder_asked;           /* when a message last needed one */
 	int dead;                        /* the backend's session is gone */
-	struct dlki_joint *joints;       /* waits that are under way */
+	struct dlki_multi_wait *waits;       /* waits that are under way */
 	void *records;                  /* tsearch tree of struct dlki_record */
 	struct dlki_slots slots;         /* claims by ticket id */
-	struct dlki_lease lease;
+	struct dlki_schedule schedule;
 	struct dlki_events events;
 	struct dlock_stats stats;
 };
-
-/*
- * Begin a public call that may use the backend: 0, EFORKED, or ECANCELED once
- * the client is closing.  Ends with dlki_client_end().
- */
-int dlki_client_begin(struct dlock_client *client, struct dlk_error *err);
-void dlki_client_end(struct dlock_client *client);
-
-/* EFORKED in a process that is not the client's. */
-int dlki_client_ours(const struct dlock_client *client, struct dlk_error *err);
-
-/* Unlock mu; frees the client if no reference is left. */
-void dlki_client_unlock(struct dlock_client *client);
 
 #endif

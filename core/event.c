@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/claim.h"
-#include "core/error.h"
+#include "core/base/error.h"
 
 #define BIT(event) (1u << (event))
 
@@ -14,7 +14,7 @@ void dlki_event_post(struct dlki_claim *claim, enum dlock_event event)
 
 	if (!q->running)
 		return;
-	/* What was told last is true again: nothing is to be told. */
+	/* The state is what was delivered last: deliver nothing. */
 	if (event != DLOCK_LOST &&
 	    claim->events & (BIT(DLOCK_AT_RISK) | BIT(DLOCK_SAFE)) &
 		    ~BIT(event)) {
@@ -34,8 +34,8 @@ void dlki_event_post(struct dlki_claim *claim, enum dlock_event event)
 	pthread_cond_signal(&q->more);
 }
 
-/* The next event that is still to be told, or -1.  A hold that the user has
- * released has no events any more. */
+/* The next event to deliver, or -1.  A hold that the user has released gets no
+ * more events. */
 static int next_event(struct dlki_claim *claim)
 {
 	if (claim->state == DLKI_OVER)
@@ -49,9 +49,9 @@ static int next_event(struct dlki_claim *claim)
 	return -1;
 }
 
-/* With mu held: a callback has returned.  A call that closes has its time
- * beyond what callbacks took of it. */
-static void returned(struct dlock_client *c, dlk_time begun)
+/* With mu held: a callback has returned.  Its time does not count against the
+ * time of a dlock_close(). */
+static void count_callback_time(struct dlock_client *c, dlk_time begun)
 {
 	struct dlki_events *q = &c->events;
 
@@ -62,7 +62,7 @@ static void returned(struct dlock_client *c, dlk_time begun)
 	q->closing_ns += dlk_now() - begun;
 }
 
-static void tell(struct dlki_claim *claim, enum dlock_event event)
+static void call_on_event(struct dlki_claim *claim, enum dlock_event event)
 {
 	struct dlock_client *c = claim->client;
 	dlock_hold *hold[2] = { &claim->own, &claim->read };
@@ -78,7 +78,7 @@ static void tell(struct dlki_claim *claim, enum dlock_event event)
 		pthread_mutex_unlock(&c->mu);
 		c->on_event(hold[i], event, why, c->arg);
 		pthread_mutex_lock(&c->mu);
-		returned(c, begun);
+		count_callback_time(c, begun);
 		claim->in_callback = NULL;
 		pthread_cond_broadcast(&c->changed);
 	}
@@ -102,7 +102,7 @@ static void *dispatcher_main(void *arg)
 		}
 		event = next_event(claim);
 		if (event >= 0) {
-			tell(claim, (enum dlock_event)event);
+			call_on_event(claim, (enum dlock_event)event);
 			continue;
 		}
 		q->first = claim->event_next;

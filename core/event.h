@@ -26,7 +26,7 @@ struct dlki_events {
 
 int dlki_events_start(struct dlock_client *client, struct dlk_error *err);
 
-/* Without mu: what is queued is dropped, a running callback is awaited. */
+/* Without mu: drop the queued events, and wait for a running callback. */
 void dlki_events_stop(struct dlock_client *client);
 
 /* With mu held.  AT_RISK and SAFE that are both undelivered cancel out. */

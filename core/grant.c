@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <dlock/backend.h>
 
-ptrdiff_t dlk_grant(const struct dlk_place *line, size_t ahead,
-		    struct dlk_place me)
+ptrdiff_t dlk_grant(const struct dlk_queue_entry *queue, size_t ahead,
+		    struct dlk_queue_entry me)
 {
 	ptrdiff_t exclusive = -1, shared = -1;
 	size_t sharers = 0;
@@ -10,7 +10,7 @@ ptrdiff_t dlk_grant(const struct dlk_place *line, size_t ahead,
 	if (me.mode == DLK_EXCLUSIVE)
 		return (ptrdiff_t)ahead - 1;
 	for (size_t i = 0; i < ahead; i++) {
-		if (line[i].mode == DLK_EXCLUSIVE) {
+		if (queue[i].mode == DLK_EXCLUSIVE) {
 			exclusive = (ptrdiff_t)i;
 		} else {
 			shared = (ptrdiff_t)i;

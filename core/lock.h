@@ -1,40 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Locks: a record for each kind and name that a client uses, shared by all its
- * handles, so that threads with handles of their own meet; and the handles.
+ * Handles: a program's references to a lock, which is a record or a multi-lock.
  */
 #ifndef DLOCK_CORE_LOCK_H
 #define DLOCK_CORE_LOCK_H
 
-#include "core/claim.h"
+#include <stdatomic.h>
+
+#include "core/record.h"
 
 struct dlki_multi;
-
-struct dlki_record {
-	struct dlock_client *client;
-	char key[DLKI_KEY_SIZE];      /* of kind and name: orders the tree */
-	enum dlk_kind kind;
-	uint32_t limit;               /* of a semaphore, else 0 */
-	uint64_t refs;                /* under mu: handles and claims */
-	struct dlki_claim *held;  /* under mu: HELD, or LOST and not released */
-	char name[];
-};
 
 struct dlock_lock {
 	struct dlki_record *record;   /* NULL: a multi-lock */
 	struct dlki_multi *multi;
+	int has_read_side;
+	int unbound;                  /* its holds belong to no thread */
 	struct dlki_claim *waits;     /* under the client's mu */
 	_Atomic uint64_t cancels;     /* number of dlock_cancel() calls */
 };
 
-/* Drop a reference, with mu held. */
-void dlki_record_unref(struct dlki_record *record);
+/* What dlock_mutex_new(), dlock_rwlock_new() and dlock_semaphore_new() do. */
+int dlki_mutex_new(dlock_lock **out, dlock_client *client, const char *name,
+		   struct dlk_error *err);
+int dlki_rwlock_new(dlock_lock **out, dlock_client *client, const char *name,
+		    struct dlk_error *err);
+int dlki_semaphore_new(dlock_lock **out, dlock_client *client, const char *name,
+		       uint32_t permits, struct dlk_error *err);
 
-/* What messages call it: "mutex 'billing'". */
-const char *dlki_kind_name(enum dlk_kind kind);
+/* The rest is for handles that are not multi-locks. */
 
 /* A second handle on the record of `lock`. */
 int dlki_lock_clone(dlock_lock **out, const dlock_lock *lock,
 		    struct dlk_error *err);
+void dlki_lock_free(dlock_lock *lock);
+void dlki_lock_cancel(dlock_lock *lock);
+
+/* What dlock_lock_unbind() does, with any handle. */
+int dlki_lock_unbind(dlock_lock *lock, struct dlk_error *err);
 
 #endif

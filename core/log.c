@@ -1,36 +1,292 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/log.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "core/client.h"
 
-static void vlog(struct dlock_client *c, int level, const char *fmt,
-		 va_list args)
-{
-	char text[512];
+#define LINE_SIZE 512
 
-	if (!c->on_log)
+static _Thread_local struct dlki_log_bracket *innermost;
+
+void dlki_log_init(struct dlki_log *log, dlock_log_fn sink, void *arg,
+		   const char *label, const char *uri)
+{
+	log->sink = sink;
+	log->arg = arg;
+	log->label = label;
+	log->uri = uri;
+	log->last = &log->first;
+	pthread_mutex_init(&log->mu, NULL);
+	pthread_cond_init(&log->more, NULL);
+}
+
+void dlki_log_destroy(struct dlki_log *log)
+{
+	pthread_cond_destroy(&log->more);
+	pthread_mutex_destroy(&log->mu);
+}
+
+/* ---- Reading ------------------------------------------------------------- */
+
+/* With mu held, which is given up meanwhile. */
+static void call_sink(struct dlki_log *log, int level, int code,
+		      const char *text, const char *lock)
+{
+	const struct dlock_log_line line = {
+		.size = sizeof(line),
+		.level = level,
+		.code = code,
+		.text = text,
+		.lock = lock,
+		.label = log->label,
+		.uri = log->uri,
+	};
+
+	pthread_mutex_unlock(&log->mu);
+	log->sink(&line, log->arg);
+	pthread_mutex_lock(&log->mu);
+}
+
+/* Likewise. */
+static void tell_missed(struct dlki_log *log, uint64_t missed)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%llu more lines were dropped",
+		 (unsigned long long)missed);
+	call_sink(log, DLKI_WARNING, 0, text, NULL);
+}
+
+static void tell_line(struct dlki_log *log)
+{
+	struct dlki_log_line *line = log->first;
+
+	log->first = line->next;
+	if (!log->first)
+		log->last = &log->first;
+	log->n--;
+	if (line->missed > 0)
+		tell_missed(log, line->missed);
+	call_sink(log, line->level, line->code, line->text, line->lock);
+	free(line);
+}
+
+/* With mu held, while no other thread does the same: up to line `number`. */
+static void tell_lines(struct dlki_log *log, uint64_t number)
+{
+	log->telling = 1;
+	while (log->first && log->first->number <= number)
+		tell_line(log);
+	while (!log->first && log->missed > 0) {
+		uint64_t missed = log->missed;
+
+		log->missed = 0;
+		tell_missed(log, missed);
+	}
+	log->telling = 0;
+}
+
+static int has_lines(const struct dlki_log *log)
+{
+	return log->first || log->missed > 0;
+}
+
+static void *log_main(void *arg)
+{
+	struct dlki_log *log = arg;
+
+	pthread_mutex_lock(&log->mu);
+	while (!log->stop) {
+		if (has_lines(log) && !log->telling)
+			tell_lines(log, UINT64_MAX);
+		else
+			pthread_cond_wait(&log->more, &log->mu);
+	}
+	pthread_mutex_unlock(&log->mu);
+	return NULL;
+}
+
+/* With mu held.  If no thread can be started, the next call of the backend
+ * delivers the lines when it ends. */
+static void wake_thread(struct dlki_log *log)
+{
+	if (!log->running)
+		log->running = !log->stop &&
+			       dlk_thread(&log->thread, "dlock-log", log_main,
+					  log) == 0;
+	if (log->running)
+		pthread_cond_signal(&log->more);
+	atomic_store(&log->stranded, !log->running);
+}
+
+/* Deliver the lines up to `number`.  If another thread is in the sink, that
+ * thread continues with them. */
+static void deliver(struct dlki_log *log, uint64_t number)
+{
+	pthread_mutex_lock(&log->mu);
+	if (atomic_exchange(&log->stranded, 0))
+		number = UINT64_MAX;
+	if (!log->telling)
+		tell_lines(log, number);
+	if (has_lines(log))
+		wake_thread(log);
+	pthread_mutex_unlock(&log->mu);
+}
+
+void dlki_log_end(struct dlki_log *log)
+{
+	int running;
+
+	pthread_mutex_lock(&log->mu);
+	log->stop = 1;
+	running = log->running;
+	log->running = 0;
+	pthread_cond_signal(&log->more);
+	pthread_mutex_unlock(&log->mu);
+	if (running)
+		pthread_join(log->thread, NULL);
+	pthread_mutex_lock(&log->mu);
+	tell_lines(log, UINT64_MAX);
+	pthread_mutex_unlock(&log->mu);
+}
+
+/* ---- Writing ------------------------------------------------------------- */
+
+/* What a line is about. */
+struct about {
+	int level, code;
+	const char *lock; /* or NULL */
+};
+
+static struct dlki_log_line *new_line(const struct about *about,
+				      const char *text)
+{
+	size_t text_size = strlen(text) + 1;
+	size_t lock_size = about->lock ? strlen(about->lock) + 1 : 0;
+	struct dlki_log_line *line =
+		malloc(sizeof(*line) + text_size + lock_size);
+
+	if (!line)
+		return NULL;
+	*line = (struct dlki_log_line){ .level = about->level,
+					.code = about->code };
+	memcpy(line->text, text, text_size);
+	if (about->lock)
+		line->lock = memcpy(line->text + text_size, about->lock,
+				    lock_size);
+	return line;
+}
+
+/* With mu held. */
+static void enqueue(struct dlki_log *log, const struct about *about,
+		    const char *text)
+{
+	struct dlki_log_line *line = NULL;
+
+	if (log->n < DLKI_LOG_LINES)
+		line = new_line(about, text);
+	log->written++;
+	if (!line) {
+		log->missed++;
 		return;
-	vsnprintf(text, sizeof(text), fmt, args);
-	c->on_log(level, text, c->arg);
+	}
+	line->number = log->written;
+	line->missed = log->missed;
+	log->missed = 0;
+	*log->last = line;
+	log->last = &line->next;
+	log->n++;
+}
+
+static void write_line(struct dlki_log *log, const struct about *about,
+		       const char *text)
+{
+	struct dlki_log_bracket *bracket = innermost;
+
+	while (bracket && bracket->log != log)
+		bracket = bracket->outer;
+	pthread_mutex_lock(&log->mu);
+	enqueue(log, about, text);
+	if (bracket)
+		bracket->number = log->written;
+	else
+		wake_thread(log);
+	pthread_mutex_unlock(&log->mu);
+}
+
+void dlki_log_open(struct dlki_log_bracket *bracket, struct dlki_log *log)
+{
+	bracket->log = log;
+	bracket->number = 0;
+	bracket->outer = innermost;
+	innermost = bracket;
+}
+
+void dlki_log_close(struct dlki_log_bracket *bracket)
+{
+	innermost = bracket->outer;
+	if (bracket->number > 0 || atomic_load(&bracket->log->stranded))
+		deliver(bracket->log, bracket->number);
+}
+
+static void write_now(struct dlki_log *log, const struct about *about,
+		      const char *text)
+{
+	struct dlki_log_bracket bracket;
+
+	dlki_log_open(&bracket, log);
+	write_line(log, about, text);
+	dlki_log_close(&bracket);
 }
 
 void dlki_log(struct dlock_client *c, int level, const char *fmt, ...)
 {
+	const struct about about = { .level = level };
+	int errnum = errno;
+	char text[LINE_SIZE];
 	va_list args;
 
+	if (!c->log.sink)
+		return;
 	va_start(args, fmt);
-	vlog(c, level, fmt, args);
+	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
+	write_now(&c->log, &about, text);
+	errno = errnum;
+}
+
+void dlki_log_failed(struct dlock_client *c, int level, const char *lock,
+		     const struct dlk_error *err, const char *what)
+{
+	const struct about about = { level, err->code, lock };
+	int errnum = errno;
+	char text[LINE_SIZE];
+
+	if (!c->log.sink)
+		return;
+	snprintf(text, sizeof(text), "%s%s", what, err->text);
+	write_now(&c->log, &about, text);
+	errno = errnum;
 }
 
 void dlk_log(struct dlk_session *s, int level, const char *fmt, ...)
 {
+	const struct about about = { .level = level };
+	struct dlock_client *c = s->core;
+	int errnum = errno;
+	char text[LINE_SIZE];
 	va_list args;
 
+	if (!c->log.sink)
+		return;
 	va_start(args, fmt);
-	vlog(s->core, level, fmt, args);
+	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
+	write_line(&c->log, &about, text);
+	errno = errnum;
 }

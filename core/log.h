@@ -1,15 +1,86 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The log: lines on their way to the program's sink.
+ *
+ * The writer of a line may hold any lock, so a line is only queued.  A thread
+ * that writes inside a call of the backend delivers its lines to the sink when
+ * that call has returned.  The log's own thread delivers the lines of a store's
+ * threads; it starts with the first of them.
+ *
+ * The sink gets one line at a time, in the order of writing.  The queue is
+ * bounded: while a sink does not return, further lines are only counted, and
+ * the sink is told how many were dropped.
+ */
 #ifndef DLOCK_CORE_LOG_H
 #define DLOCK_CORE_LOG_H
 
 #include <dlock/backend.h>
+#include <stdatomic.h>
 
 struct dlock_client;
 
 enum { DLKI_ERROR, DLKI_WARNING, DLKI_INFO, DLKI_DEBUG };
 
-/* Without the client's mu: the sink is the user's. */
+#define DLKI_LOG_LINES 256 /* kept at once */
+
+struct dlki_log_line {
+	struct dlki_log_line *next;
+	uint64_t number;      /* from 1, in the order of writing */
+	uint64_t missed;      /* lines dropped before this one */
+	int level, code;
+	const char *lock;     /* behind the text, or NULL */
+	char text[];
+};
+
+struct dlki_log {
+	/* Constant. */
+	dlock_log_fn sink;    /* NULL: nothing is written */
+	void *arg;
+	const char *label, *uri;
+
+	/*
+	 * mu protects the rest.  It is a leaf: the sink is called without it.
+	 */
+	pthread_mutex_t mu;
+	pthread_cond_t more;
+	struct dlki_log_line *first, **last;
+	size_t n;
+	uint64_t written;     /* number of the last line */
+	uint64_t missed;      /* since that one */
+	int telling;          /* a thread is in the sink */
+	int running, stop;    /* the log's thread */
+	pthread_t thread;
+
+	_Atomic int stranded; /* there are lines, and no thread could start */
+};
+
+/* Borrows the label and the URI of a client. */
+void dlki_log_init(struct dlki_log *log, dlock_log_fn sink, void *arg,
+		   const char *label, const char *uri);
+
+/* No more lines will be written: deliver the rest. */
+void dlki_log_end(struct dlki_log *log);
+
+void dlki_log_destroy(struct dlki_log *log); /* once ended */
+
+/* This thread's lines are delivered at the end of the bracket, where the thread
+ * holds no lock.  Brackets of several logs may be nested. */
+struct dlki_log_bracket {
+	struct dlki_log *log;
+	uint64_t number;      /* of the last line, 0: none */
+	struct dlki_log_bracket *outer;
+};
+
+void dlki_log_open(struct dlki_log_bracket *bracket, struct dlki_log *log);
+void dlki_log_close(struct dlki_log_bracket *bracket);
+
+/* Write a line of the core's.  Without the client's mu: the line is delivered
+ * at once, unless another thread is in the sink. */
 void dlki_log(struct dlock_client *client, int level, const char *fmt, ...)
 	DLOCK_PRINTF(3, 4);
+
+/* The same of a failure, and of the lock that was asked for, or NULL. */
+void dlki_log_failed(struct dlock_client *client, int level, const char *lock,
+		     const struct dlk_error *err, const char *what);
 
 #endif

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/multi_impl.h"
+#include "core/multi.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
+#include "core/guard.h"
 
 /* By name first: it is the same for everybody, while one store may be known by
  * several URIs. */
-static int compare(const void *a, const void *b)
+static int compare_members(const void *a, const void *b)
 {
 	const struct dlki_record *x =
 		((const struct dlki_member *)a)->lock->record;
@@ -21,8 +22,8 @@ static int compare(const void *a, const void *b)
 		       strcmp(x->client->uri->shown, y->client->uri->shown);
 }
 
-static int check(dlock_lock **out, dlock_lock *const members[], size_t count,
-		 struct dlk_error *err)
+static int check_members(dlock_lock **out, dlock_lock *const members[],
+			 size_t count, struct dlk_error *err)
 {
 	if (!out)
 		return dlk_fail(err, DLOCK_EINVAL, "out is NULL");
@@ -52,12 +53,12 @@ static int check(dlock_lock **out, dlock_lock *const members[], size_t count,
 void dlki_multi_free(struct dlki_multi *multi)
 {
 	for (size_t i = 0; i < multi->n; i++)
-		dlock_free(multi->member[i].lock);
+		dlki_lock_free(multi->member[i].lock);
 	free(multi->clients);
 	free(multi);
 }
 
-static int by_address(const void *a, const void *b)
+static int compare_addresses(const void *a, const void *b)
 {
 	uintptr_t x = (uintptr_t) * (struct dlock_client *const *)a;
 	uintptr_t y = (uintptr_t) * (struct dlock_client *const *)b;
@@ -65,7 +66,7 @@ static int by_address(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static int multi_clients(struct dlki_multi *multi, struct dlk_error *err)
+static int list_clients(struct dlki_multi *multi, struct dlk_error *err)
 {
 	struct dlock_client **v = calloc(multi->n, sizeof(v[0]));
 
@@ -74,7 +75,7 @@ static int multi_clients(struct dlki_multi *multi, struct dlk_error *err)
 	multi->clients = v;
 	for (size_t i = 0; i < multi->n; i++)
 		v[i] = multi->member[i].lock->record->client;
-	qsort(v, multi->n, sizeof(v[0]), by_address);
+	qsort(v, multi->n, sizeof(v[0]), compare_addresses);
 	for (size_t i = 0; i < multi->n; i++) {
 		if (i == 0 || v[i] != v[multi->n_clients - 1])
 			v[multi->n_clients++] = v[i];
@@ -82,8 +83,8 @@ static int multi_clients(struct dlki_multi *multi, struct dlk_error *err)
 	return 0;
 }
 
-static int multi_fill(struct dlki_multi *multi, dlock_lock *const members[],
-		      size_t count, struct dlk_error *err)
+static int clone_members(struct dlki_multi *multi, dlock_lock *const members[],
+			 size_t count, struct dlk_error *err)
 {
 	for (size_t i = 0; i < count; i++) {
 		int rc = dlki_lock_clone(&multi->member[i].lock, members[i],
@@ -94,24 +95,25 @@ static int multi_fill(struct dlki_multi *multi, dlock_lock *const members[],
 		multi->member[i].place = i;
 		multi->n++;
 	}
-	qsort(multi->member, count, sizeof(multi->member[0]), compare);
+	qsort(multi->member, count, sizeof(multi->member[0]), compare_members);
 	for (size_t i = 1; i < count; i++) {
 		const struct dlki_record *r = multi->member[i].lock->record;
 
-		if (compare(&multi->member[i - 1], &multi->member[i]) == 0)
+		if (compare_members(&multi->member[i - 1], &multi->member[i]) ==
+		    0)
 			return dlk_fail(err, DLOCK_EINVAL,
 					"%s '%s' is a member twice",
 					dlki_kind_name(r->kind), r->name);
 	}
-	return multi_clients(multi, err);
+	return list_clients(multi, err);
 }
 
-static int multi_new(dlock_lock **out, dlock_lock *const members[],
-		     size_t count, struct dlk_error *err)
+int dlki_multi_new(dlock_lock **out, dlock_lock *const members[], size_t count,
+		   struct dlk_error *err)
 {
 	struct dlki_multi *multi;
 	dlock_lock *lock;
-	int rc = check(out, members, count, err);
+	int rc = check_members(out, members, count, err);
 
 	if (rc != 0)
 		return rc;
@@ -122,7 +124,7 @@ static int multi_new(dlock_lock **out, dlock_lock *const members[],
 		free(multi);
 		return dlki_nomem(err);
 	}
-	rc = multi_fill(multi, members, count, err);
+	rc = clone_members(multi, members, count, err);
 	if (rc != 0) {
 		dlki_multi_free(multi);
 		free(lock);
@@ -133,20 +135,11 @@ static int multi_new(dlock_lock **out, dlock_lock *const members[],
 	return 0;
 }
 
-int dlock_multi_new(dlock_lock **out, dlock_lock *const members[], size_t count)
+void dlki_multi_cancel(dlock_lock *lock)
 {
-	struct dlki_border border = dlki_enter();
-	struct dlk_error err = { 0 };
-	int rc = multi_new(out, members, count, &err);
+	const struct dlki_multi *multi = lock->multi;
 
-	if (rc != 0)
-		dlki_report(&err);
-	dlki_leave(border);
-	return rc;
-}
-
-void dlki_multi_cancel(struct dlki_multi *multi)
-{
+	atomic_fetch_add(&lock->cancels, 1);
 	for (size_t i = 0; i < multi->n; i++)
-		dlock_cancel(multi->member[i].lock);
+		dlki_lock_cancel(multi->member[i].lock);
 }

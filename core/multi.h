@@ -5,17 +5,24 @@
 #ifndef DLOCK_CORE_MULTI_H
 #define DLOCK_CORE_MULTI_H
 
-#include "core/acquire.h"
+#include "core/lock.h"
 
-int dlki_multi_acquire(dlock_lock *lock, const struct dlki_wait *wait,
-		       dlock_hold **out, struct dlk_error *err);
-int dlki_multi_release(dlock_hold *hold, struct dlk_error *err);
+struct dlki_multi {
+	size_t n;
+	size_t n_clients;
+	struct dlock_client **clients; /* each once */
+	struct dlki_member {
+		dlock_lock *lock; /* a handle of our own */
+		size_t place;     /* where the user named it */
+	} member[];               /* in the global order */
+};
+
+/* What dlock_multi_new() does. */
+int dlki_multi_new(dlock_lock **out, dlock_lock *const members[], size_t count,
+		   struct dlk_error *err);
 void dlki_multi_free(struct dlki_multi *multi);
-void dlki_multi_cancel(struct dlki_multi *multi);
 
-/* OK, ELOST, or EFORKED of the first member that is not OK. */
-int dlki_multi_check(const dlock_hold *hold);
-int64_t dlki_multi_remaining_ms(const dlock_hold *hold);
-int dlki_multi_fd(dlock_hold *hold, struct dlk_error *err);
+/* End every wait for the multi-lock `lock`. */
+void dlki_multi_cancel(dlock_lock *lock);
 
 #endif

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Having all members of a multi-lock, or none. */
-#include "core/multi_impl.h"
+#include "core/multi_hold.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "core/clock.h"
-#include "core/error.h"
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/guard.h"
+#include "core/multi.h"
+#include "core/multi_wait.h"
+#include "core/release.h"
 
-/* In reverse; the gravest failure is the answer.  All of it takes no longer
- * than one release may, and of an acquire that failed, `w`, no longer than its
- * last request. */
-static int release_all(struct dlki_multi_hold *m, const struct dlki_wait *w,
-		       struct dlk_error *err)
+/* Release in reverse; the worst failure is the result.  The whole takes no
+ * longer than one release may, and after a failed acquire, `w`, no longer than
+ * its last request. */
+static int release_members(struct dlki_multi_hold *m, struct dlki_wait *w,
+			   struct dlk_error *err)
 {
 	dlk_time begun = dlk_now();
 	int rc = 0;
@@ -22,11 +25,19 @@ static int release_all(struct dlki_multi_hold *m, const struct dlki_wait *w,
 	while (m->n > 0) {
 		dlock_hold *hold = m->member[--m->n].hold;
 		const struct dlock_client *c = hold->claim->client;
-		dlk_time deadline = w ? dlki_after_ms(w->deadline, c->ask_ms) :
+		int64_t ask_ms = dlki_ask_ms(&c->ask);
+		dlk_time deadline = w ? dlki_after_ms(w->deadline, ask_ms) :
 					dlki_after_ms(begun, c->close_ms);
 		struct dlk_error one = { 0 };
-		int got = dlki_release(hold, deadline, &one);
+		int got;
 
+		if (w) {
+			w->patience.ask_ms = ask_ms;
+			dlki_patience_begin(&w->patience);
+		}
+		got = dlki_release(hold, deadline, &one);
+		if (w)
+			dlki_patience_end(&w->patience);
 		if (got != 0 && (rc == 0 || got == DLOCK_ELOST)) {
 			rc = got;
 			*err = one;
@@ -35,21 +46,19 @@ static int release_all(struct dlki_multi_hold *m, const struct dlki_wait *w,
 	return rc;
 }
 
-static int acquire_all(struct dlki_multi_hold *m,
-		       const struct dlki_multi *multi,
-		       const struct dlki_wait *w, struct dlk_error *err)
+static int acquire_members(struct dlki_multi_hold *m,
+			   const struct dlki_multi *multi, struct dlki_wait *w,
+			   struct dlk_error *err)
 {
 	for (size_t i = 0; i < multi->n; i++) {
 		dlock_lock *lock = multi->member[i].lock;
 		enum dlk_mode mode = lock->record->kind == DLK_SEMAPHORE ?
 					     DLK_SHARED :
 					     DLK_EXCLUSIVE;
-		struct dlki_wait one = *w;
 		int rc;
 
-		one.begun = dlk_now();
-		rc = dlki_acquire(lock, mode, &one, &m->member[i].hold, err);
-
+		w->begun = dlk_now();
+		rc = dlki_acquire(lock, mode, w, &m->member[i].hold, err);
 		if (rc != 0)
 			return rc;
 		m->member[i].place = multi->member[i].place;
@@ -58,68 +67,68 @@ static int acquire_all(struct dlki_multi_hold *m,
 	return 0;
 }
 
-static int cancelled(const struct dlki_wait *w, struct dlk_error *err)
+static int multi_cancelled(struct dlki_wait *w, struct dlk_error *err)
 {
-	return atomic_load(w->cancels) == w->cancels_seen ?
-		       0 :
-		       dlk_fail(err, DLOCK_ECANCELED,
-				"the wait for a multi-lock was cancelled");
+	if (!dlki_patience_over(&w->patience))
+		return 0;
+	return dlk_fail(err, DLOCK_ECANCELED,
+			"the wait for a multi-lock was cancelled");
 }
 
-/* Until all are had: 0, or what it failed with, and then none is had. */
+/* Acquire all members: 0, or an error code, and then none is held. */
 static int wait_for_all(struct dlki_multi_hold *m,
-			const struct dlki_multi *multi,
-			const struct dlki_wait *w, struct dlk_error *err)
+			const struct dlki_multi *multi, struct dlki_wait *w,
+			struct dlk_error *err)
 {
 	int final, rc;
 
 	do {
 		struct dlk_error ignored = { 0 };
 
-		rc = acquire_all(m, multi, w, err);
-		/* The first ones may have been lost while the last one was
-		 * waited for. */
+		rc = acquire_members(m, multi, w, err);
+		/* The first ones may have been lost during the wait for the
+		 * last one. */
 		if (rc == 0 && dlki_multi_check(&m->hold) == DLOCK_ELOST)
 			rc = dlk_fail(err, DLOCK_ELOST,
 				      "a member was lost "
-				      "while the others were waited for");
+				      "during the wait for the others");
 		if (rc == 0)
 			return 0;
 		final = m->n < multi->n;
-		release_all(m, w, &ignored);
-		if (!final && cancelled(w, err))
+		release_members(m, w, &ignored);
+		if (!final && multi_cancelled(w, err))
 			rc = final = err->code;
 	} while (!final && !w->once && dlk_now() < w->deadline);
 	return rc;
 }
 
-/* Where there is but one client, its closing ends the wait by itself. */
-static int wait_jointly(struct dlki_multi_hold *m, dlock_lock *lock,
-			const struct dlki_wait *w, struct dlk_error *err)
+/* With only one client, its close ends the wait anyway. */
+static int wait_as_each_client(struct dlki_multi_hold *m, dlock_lock *lock,
+			       struct dlki_wait *w, struct dlk_error *err)
 {
 	const struct dlki_multi *multi = lock->multi;
 	size_t n = multi->n_clients;
-	struct dlki_joint *joints;
+	struct dlki_multi_wait *waits;
 	int rc;
 
 	if (n == 1)
 		return wait_for_all(m, multi, w, err);
-	joints = calloc(n, sizeof(joints[0]));
-	if (!joints)
+	waits = calloc(n, sizeof(waits[0]));
+	if (!waits)
 		return dlki_nomem(err);
 	for (size_t i = 0; i < n; i++)
-		joints[i].client = multi->clients[i];
-	rc = dlki_joint_begin(joints, n, lock, err);
+		waits[i].client = multi->clients[i];
+	rc = dlki_multi_wait_begin(waits, n, lock, err);
 	if (rc == 0) {
 		rc = wait_for_all(m, multi, w, err);
-		dlki_joint_end(joints, n);
+		dlki_multi_wait_end(waits, n);
 	}
-	free(joints);
+	free(waits);
 	return rc;
 }
 
-int dlki_multi_acquire(dlock_lock *lock, const struct dlki_wait *w,
-		       dlock_hold **out, struct dlk_error *err)
+int dlki_multi_acquire(dlock_lock *lock, struct dlki_wait *w, dlock_hold **out,
+		       struct dlk_error *err)
 {
 	const struct dlki_multi *multi = lock->multi;
 	struct dlki_multi_hold *m;
@@ -131,7 +140,7 @@ int dlki_multi_acquire(dlock_lock *lock, const struct dlki_wait *w,
 	m->hold.multi = m;
 	m->hold.count = 1;
 	atomic_init(&m->fd, -1);
-	rc = wait_jointly(m, lock, w, err);
+	rc = wait_as_each_client(m, lock, w, err);
 	if (rc == 0)
 		*out = &m->hold;
 	else
@@ -139,7 +148,8 @@ int dlki_multi_acquire(dlock_lock *lock, const struct dlki_wait *w,
 	return rc;
 }
 
-static int may_release(const struct dlki_multi_hold *m, struct dlk_error *err)
+static int may_release_members(const struct dlki_multi_hold *m,
+			       struct dlk_error *err)
 {
 	int rc = 0;
 
@@ -159,7 +169,7 @@ static int may_release(const struct dlki_multi_hold *m, struct dlk_error *err)
 int dlki_multi_release(dlock_hold *hold, struct dlk_error *err)
 {
 	struct dlki_multi_hold *m = hold->multi;
-	int rc = may_release(m, err);
+	int rc = may_release_members(m, err);
 	int fd;
 
 	if (rc != 0)
@@ -167,7 +177,7 @@ int dlki_multi_release(dlock_hold *hold, struct dlk_error *err)
 	fd = atomic_load(&m->fd);
 	if (fd >= 0)
 		close(fd);
-	rc = release_all(m, NULL, err);
+	rc = release_members(m, NULL, err);
 	free(m);
 	return rc;
 }
@@ -177,7 +187,7 @@ int dlki_multi_check(const dlock_hold *hold)
 	const struct dlki_multi_hold *m = hold->multi;
 
 	for (size_t i = 0; i < m->n; i++) {
-		int rc = dlock_check(m->member[i].hold);
+		int rc = dlki_claim_check(m->member[i].hold->claim);
 
 		if (rc != DLOCK_OK)
 			return rc;
@@ -185,18 +195,30 @@ int dlki_multi_check(const dlock_hold *hold)
 	return DLOCK_OK;
 }
 
-int64_t dlki_multi_remaining_ms(const dlock_hold *hold)
+/* The least that `ask` says of a member, where -1 is more than any. */
+static int64_t least_ms(const dlock_hold *hold,
+			int64_t (*ask)(struct dlki_claim *member))
 {
 	const struct dlki_multi_hold *m = hold->multi;
-	int64_t least_ms = -1;
+	int64_t least = -1;
 
 	for (size_t i = 0; i < m->n; i++) {
-		int64_t ms = dlock_remaining_ms(m->member[i].hold);
+		int64_t ms = ask(m->member[i].hold->claim);
 
-		if (ms >= 0 && (least_ms < 0 || ms < least_ms))
-			least_ms = ms;
+		if (ms >= 0 && (least < 0 || ms < least))
+			least = ms;
 	}
-	return least_ms;
+	return least;
+}
+
+int64_t dlki_multi_remaining_ms(const dlock_hold *hold)
+{
+	return least_ms(hold, dlki_claim_remaining_ms);
+}
+
+int64_t dlki_multi_warning_ms(const dlock_hold *hold)
+{
+	return least_ms(hold, dlki_claim_warning_ms);
 }
 
 int dlki_multi_fd(dlock_hold *hold, struct dlk_error *err)
@@ -215,7 +237,7 @@ int dlki_multi_fd(dlock_hold *hold, struct dlk_error *err)
 		return dlki_system(err, errno, "epoll_create1");
 	for (size_t i = 0; i < m->n; i++) {
 		struct epoll_event ev = { .events = EPOLLIN };
-		int member = dlock_hold_fd(m->member[i].hold);
+		int member = dlki_claim_fd(m->member[i].hold->claim, err);
 
 		if (member < 0 ||
 		    epoll_ctl(fd, EPOLL_CTL_ADD, member, &ev) != 0) {
@@ -223,8 +245,7 @@ int dlki_multi_fd(dlock_hold *hold, struct dlk_error *err)
 
 			close(fd);
 			if (member < 0)
-				return dlk_fail(err, member, "%s",
-						dlock_errmsg());
+				return member;
 			return dlki_system(err, errnum, "epoll_ctl");
 		}
 	}
@@ -235,11 +256,11 @@ int dlki_multi_fd(dlock_hold *hold, struct dlk_error *err)
 	return fd;
 }
 
-dlock_hold *dlock_member(const dlock_hold *hold, size_t i)
+dlock_hold *dlki_multi_member(const dlock_hold *hold, size_t i)
 {
-	const struct dlki_multi_hold *m = hold ? hold->multi : NULL;
+	const struct dlki_multi_hold *m = hold->multi;
 
-	for (size_t k = 0; m && k < m->n; k++) {
+	for (size_t k = 0; k < m->n; k++) {
 		if (m->member[k].place == i)
 			return m->member[k].hold;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/name.h"
-#include "core/utf8.h"
+#include "core/base/utf8.h"
 
 #include <sha2.h>
 #include <string.h>
@@ -56,7 +56,7 @@ void dlki_name_key(enum dlk_kind kind, const char *name,
 		   char out[DLKI_KEY_SIZE])
 {
 	static const char letters[] = {
-		[DLK_MUTEX] = 'm', [DLK_RWLOCK] = 'r', [DLK_SEMAPHORE] = 's'
+		[DLK_LOCK] = 'l', [DLK_SEMAPHORE] = 's'
 	};
 	size_t len = strlen(name);
 	unsigned char hash[SHA256_DIGEST_LENGTH];

@@ -2,7 +2,7 @@
 /*
  * Names of locks and the keys that stores see.
  *
- * A key is kind letter (m, r, s), form letter, body; [0-9a-z], up to 64 bytes:
+ * A key is kind letter (l, s), form letter, body; [0-9a-z], up to 64 bytes:
  *   n  names of 1 to 62 bytes of [0-9a-z] only: the name itself
  *   e  names of 1 to 38 bytes: base32 (RFC 4648, lower case, no padding)
  *   h  longer ones: base32 of the name's SHA-256

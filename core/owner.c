@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/owner.h"
-#include "core/random.h"
 
+#include <dlock/backend_net.h>
 #include <errno.h>
 #include <string.h>
 
 #define OWNER_BYTES 16
 
 /* The pool counts as filled only when all of it is. */
-static int refill(struct dlki_owners *o, struct dlk_error *err)
+static int refill_pool(struct dlki_owners *o, struct dlk_error *err)
 {
-	int rc = dlki_random(o->pool, sizeof(o->pool), err);
+	int rc = dlk_random(o->pool, sizeof(o->pool), err);
 
 	if (rc == 0)
 		o->left = sizeof(o->pool);
 	return rc;
 }
 
-/* What was handed out does not stay in the pool: an owner id is the right to
- * release, and no two requests may ever get the same bytes. */
-static int take(struct dlki_owners *o, void *out, size_t size,
-		struct dlk_error *err)
+/* Bytes that were handed out do not stay in the pool: an owner id is the right
+ * to release, and no two requests may ever get the same bytes. */
+static int draw_bytes(struct dlki_owners *o, void *out, size_t size,
+		      struct dlk_error *err)
 {
 	int saved = errno;
 	int rc = DLOCK_OK;
 
 	pthread_mutex_lock(&o->mu);
 	if (o->left < size)
-		rc = refill(o, err);
+		rc = refill_pool(o, err);
 	if (rc == DLOCK_OK) {
 		unsigned char *p = o->pool + sizeof(o->pool) - o->left;
 
@@ -46,7 +46,7 @@ int dlki_owners_init(struct dlki_owners *o, struct dlk_error *err)
 	int rc;
 
 	o->left = 0;
-	rc = refill(o, err);
+	rc = refill_pool(o, err);
 	errno = saved;
 	if (rc == DLOCK_OK)
 		pthread_mutex_init(&o->mu, NULL);
@@ -65,7 +65,7 @@ int dlki_owner_new(struct dlki_owners *o, char out[DLKI_OWNER_SIZE],
 {
 	static const char digits[] = "0123456789abcdef";
 	unsigned char id[OWNER_BYTES];
-	int rc = take(o, id, sizeof(id), err);
+	int rc = draw_bytes(o, id, sizeof(id), err);
 
 	if (rc != DLOCK_OK)
 		return rc;
@@ -78,13 +78,13 @@ int dlki_owner_new(struct dlki_owners *o, char out[DLKI_OWNER_SIZE],
 	return DLOCK_OK;
 }
 
-/* Jitter proves nothing to anybody, so that the time does where the kernel
- * gives no random bits. */
+/* Jitter need not be secret, so the time serves where the kernel gives no
+ * random bits. */
 uint64_t dlki_owner_seed(struct dlki_owners *o)
 {
 	uint64_t seed;
 
-	if (take(o, &seed, sizeof(seed), NULL) != DLOCK_OK)
+	if (draw_bytes(o, &seed, sizeof(seed), NULL) != DLOCK_OK)
 		seed = (uint64_t)dlk_now();
 	return seed;
 }

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/error.h"
-#include "core/nearest.h"
-#include "core/params.h"
-#include "core/process.h"
-#include "core/uri.h"
+#include "core/base/error.h"
+#include "core/base/nearest.h"
+#include "core/uri/params.h"
+#include "core/base/process.h"
+#include "core/uri/uri.h"
 #include "dlock_config.h"
 
 #if DLOCK_HAVE_MEM
@@ -46,7 +46,7 @@ extern const struct dlock_backend dlki_memcached_backend;
 
 #define BUILD_WITH(option) "not built in; configure with -D" option "=ON"
 
-/* A scheme that is known is refused in other words than one that is not. */
+/* Known schemes; for those not built in, the message says how to build them. */
 static const struct known {
 	const char *scheme;
 	const struct dlock_backend *backend;
@@ -74,7 +74,7 @@ static const struct known {
 
 #define N_KNOWN (sizeof(known) / sizeof(known[0]))
 
-/* Only ever grows, at its head: it can be read without a lock, also in a
+/* The list only grows, at its head, so it can be read without a lock, also in a
  * forked child. */
 static struct registered {
 	const struct dlock_backend *backend;
@@ -226,7 +226,7 @@ static int check_schemes(const struct dlock_backend *b, struct dlk_error *err)
 	return 0;
 }
 
-static int add(const struct dlock_backend *b, struct dlk_error *err)
+int dlki_registry_add(const struct dlock_backend *b, struct dlk_error *err)
 {
 	struct registered *r;
 	int rc;
@@ -245,7 +245,7 @@ static int add(const struct dlock_backend *b, struct dlk_error *err)
 		return dlki_nomem(err);
 	r->backend = b;
 	r->next = atomic_load(&registered);
-	/* Whoever came in between may have taken a scheme. */
+	/* Another thread may have taken a scheme meanwhile. */
 	do {
 		rc = check_schemes(b, err);
 	} while (rc == 0 &&
@@ -257,13 +257,13 @@ static int add(const struct dlock_backend *b, struct dlk_error *err)
 
 int dlock_backend_register(const struct dlock_backend *backend)
 {
-	struct dlki_border border = dlki_enter();
+	struct dlki_scope scope = dlki_enter();
 	struct dlk_error err = { 0 };
-	int rc = add(backend, &err);
+	int rc = dlki_registry_add(backend, &err);
 
 	if (rc != 0)
 		dlki_report(&err);
-	dlki_leave(border);
+	dlki_leave(scope);
 	return rc;
 }
 
@@ -318,7 +318,7 @@ int dlock_each_param(const char *scheme,
 		     void (*each)(const struct dlock_store_param *p, void *arg),
 		     void *arg)
 {
-	struct dlki_border border = dlki_enter();
+	struct dlki_scope scope = dlki_enter();
 	struct dlk_error err = { 0 };
 	const struct dlock_backend *backend = NULL;
 	int rc = 0;
@@ -335,6 +335,6 @@ int dlock_each_param(const char *scheme,
 	} else {
 		dlki_report(&err);
 	}
-	dlki_leave(border);
+	dlki_leave(scope);
 	return rc;
 }

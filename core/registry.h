@@ -12,4 +12,7 @@
 int dlki_registry_find(const struct dlock_backend **out, const char *scheme,
 		       struct dlk_error *err);
 
+/* What dlock_backend_register() does, with its reason in `err`. */
+int dlki_registry_add(const struct dlock_backend *b, struct dlk_error *err);
+
 #endif

@@ -1,13 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "core/stats.h"
+
 #include <stddef.h>
 #include <string.h>
 
-#include "core/client.h"
-#include "core/error.h"
+#include "core/guard.h"
+#include "core/base/error.h"
+
+void dlki_times_add(struct dlock_times *times, dlk_time ns)
+{
+	uint64_t us = ns > 0 ? (uint64_t)ns / 1000 : 0;
+	int i = us > 0 ? (63 - __builtin_clzll(us)) / 2 : 0;
+
+	if (i >= DLOCK_TIMES_BUCKETS)
+		i = DLOCK_TIMES_BUCKETS - 1;
+	times->count++;
+	times->sum_us += us;
+	times->bucket[i]++;
+}
 
 int dlock_get_stats(dlock_client *client, struct dlock_stats *out)
 {
-	struct dlki_border border = dlki_enter();
+	struct dlki_scope scope = dlki_enter();
 	struct dlk_error err = { 0 };
 	int rc = 0;
 
@@ -34,6 +48,6 @@ int dlock_get_stats(dlock_client *client, struct dlock_stats *out)
 	} else {
 		dlki_report(&err);
 	}
-	dlki_leave(border);
+	dlki_leave(scope);
 	return rc;
 }

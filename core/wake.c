@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What backends tell the core: any thread, any time, about any id. */
-#include "core/claim.h"
+#include "core/lifecycle.h"
+#include "core/schedule.h"
 
 void dlk_wake(struct dlk_session *s, uint64_t id)
 {
@@ -12,7 +13,7 @@ void dlk_wake(struct dlk_session *s, uint64_t id)
 	if (claim && claim->state == DLKI_ASKING && !claim->woken) {
 		claim->woken = 1;
 		c->stats.wakes++;
-		/* Not with mu held, which the waiter takes first of all. */
+		/* Without mu, because the waiter takes it first of all. */
 		if (claim->cond_ready) {
 			dlki_claim_ref(claim);
 			pthread_mutex_unlock(&c->mu);
@@ -25,8 +26,8 @@ void dlk_wake(struct dlk_session *s, uint64_t id)
 }
 
 /* A claim that is being asked for may have been granted and lost before the
- * core heard of the grant: what it hears next is worth nothing. */
-static void lose(struct dlki_claim *claim, const char *why)
+ * core heard of the grant: the grant that it hears of next is worth nothing. */
+static void lose_or_wake(struct dlki_claim *claim, const char *why)
 {
 	if (claim->state == DLKI_HELD) {
 		dlki_claim_lose(claim, why);
@@ -46,7 +47,7 @@ void dlk_lost(struct dlk_session *s, uint64_t id, const char *why)
 	pthread_mutex_lock(&c->mu);
 	claim = dlki_slots_find(&c->slots, id);
 	if (claim)
-		lose(claim, why);
+		lose_or_wake(claim, why);
 	pthread_mutex_unlock(&c->mu);
 }
 
@@ -57,7 +58,29 @@ void dlk_lost_all(struct dlk_session *s, const char *why)
 	pthread_mutex_lock(&c->mu);
 	for (uint32_t i = 0; i < c->slots.n; i++) {
 		if (c->slots.v[i].claim)
-			lose(c->slots.v[i].claim, why);
+			lose_or_wake(c->slots.v[i].claim, why);
+	}
+	pthread_mutex_unlock(&c->mu);
+}
+
+void dlk_verify_all(struct dlk_session *s)
+{
+	struct dlock_client *c = s->core;
+	dlk_time now = dlk_now();
+
+	pthread_mutex_lock(&c->mu);
+	for (uint32_t i = 0; i < c->slots.n; i++) {
+		struct dlki_claim *claim = c->slots.v[i].claim;
+
+		if (!claim)
+			continue;
+		if (claim->state == DLKI_HELD && claim->work.place != 0) {
+			dlki_schedule_work(claim, now);
+		} else if (claim->state == DLKI_ASKING && !claim->woken) {
+			claim->woken = 1;
+			if (claim->cond_ready)
+				pthread_cond_broadcast(&claim->cond);
+		}
 	}
 	pthread_mutex_unlock(&c->mu);
 }

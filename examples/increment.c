@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * increment FILE - add one to a number, the wrong way: read it, think for a
- * moment, write it back.  Who runs at the same time reads the same number, and
- * one of the two increments is lost - unless a lock is held around each:
+ * moment, write it back.  Two that run at the same time read the same number,
+ * and one of the two increments is lost - unless a lock is held around each:
  *
  *     dlock run counter -- increment FILE
  */

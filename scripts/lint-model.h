@@ -4,7 +4,7 @@
  * functions return the code they are given, and never 0.  Without it every
  * early return looks as if it might not be one.
  */
-#include "core/error.h"
+#include "core/base/error.h"
 
 #define dlk_fail(err, code, ...) \
 	((void)(dlk_fail)(err, code, __VA_ARGS__), (code))

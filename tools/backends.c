@@ -1,40 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "caps.h"
 #include "command.h"
 #include "exits.h"
 #include "message.h"
 #include "options.h"
 #include "print.h"
+#include "store.h"
 
 #include <dlock/dlock.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define CAP_BITS 32
-
-/* The capabilities' names, a blank between; to be freed. */
-static char *caps_text(uint32_t caps)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *f = open_memstream(&text, &size);
-	const char *gap = "";
-
-	if (!f)
-		return NULL;
-	for (int bit = 0; bit < CAP_BITS; bit++) {
-		const char *name = dlock_cap_name(caps & 1u << bit);
-
-		if (!(caps & 1u << bit) || !name)
-			continue;
-		fprintf(f, "%s%s", gap, name);
-		gap = " ";
-	}
-	if (fclose(f) == EOF) {
-		free(text);
-		return NULL;
-	}
-	return text;
-}
 
 static json_t *caps_json(uint32_t caps)
 {
@@ -186,7 +161,7 @@ static int print_tables(const char *scheme)
 	struct walk b = { .table = &params };
 	int status;
 
-	table_row(&stores, "SCHEME", "BUILT", "WHAT IT IS, WHAT IT CAN");
+	table_row(&stores, "SCHEME", "BUILT", "WHAT IT IS AND CAN DO");
 	dlock_each_store(add_store, &a);
 	if (scheme && !a.found)
 		status = no_such_scheme(scheme);
@@ -213,20 +188,34 @@ static int backends_main(const struct command *self, int argc, char **argv)
 	if (o.n_args > 1)
 		return fail(LEAVE_USAGE, "dlock backends takes one SCHEME, or "
 					 "none");
+	if (o.verbose) {
+		int status = store_explain();
+
+		if (status)
+			return status;
+	}
 	if (!o.json)
 		return print_tables(o.args[0]);
 	return o.args[0] ? print_store_json(o.args[0]) : print_stores_json();
 }
 
+static const enum option_id backends_options[] = {
+	OPTION_JSON,
+	OPTION_VERBOSE,
+	OPTION_BACKEND,
+	OPTION_END,
+};
+
 const struct command cmd_backends = {
 	.name = "backends",
 	.args = "[--json] [SCHEME]",
-	.summary = "the stores, what they can, and their URI parameters",
-	.text = "Lists the stores that this build knows, whether they are "
-		"built in, or what would\n"
-		"build them, and what they can promise.  With SCHEME, such as "
-		"redis, also the\n"
-		"parameters that its URIs may carry.\n",
-	.options = "J",
+	.summary = "list the stores, their promises and URI parameters",
+	.text = "Lists the stores that this build knows, and what each can "
+		"promise or what would\n"
+		"build it in.  With SCHEME, such as redis, it also lists "
+		"the scheme's URI\n"
+		"parameters.  With -v, it says which store would be used, "
+		"and what names it.\n",
+	.options = backends_options,
 	.main = backends_main,
 };

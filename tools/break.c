@@ -2,28 +2,14 @@
 #include "command.h"
 #include "exits.h"
 #include "message.h"
-#include "party.h"
+#include "namesake.h"
+#include "participants.h"
 #include "print.h"
+#include "since.h"
 #include "store.h"
 
 #include <stdlib.h>
 #include <unistd.h>
-
-/* Tell who would lose the lock, as far as the store can say. */
-static void show_holders(const struct options *o, const struct store *s,
-			 dlock_lock *lock)
-{
-	struct parties p = { 0 };
-
-	if (!(dlock_caps(s->client) & DLOCK_CAP_INSPECT))
-		return;
-	if (parties_fetch(&p, lock, o) == 0) {
-		for (size_t i = 0; i < p.count; i++)
-			if (!p.list[i].waiting)
-				say("held by %s", p.list[i].label);
-	}
-	parties_free(&p);
-}
 
 static int confirmed(const char *name)
 {
@@ -33,7 +19,7 @@ static int confirmed(const char *name)
 
 	escape(question, sizeof(question), name);
 	fprintf(stderr,
-		"Break the lock \"%s\"?  Who holds it may still be at "
+		"Break the lock \"%s\"?  Its holder may still be at "
 		"work.  [y/N] ",
 		question);
 	if (getline(&line, &size, stdin) > 0)
@@ -42,18 +28,113 @@ static int confirmed(const char *name)
 	return yes;
 }
 
-static int break_lock(const struct options *o, const struct store *s,
-		      dlock_lock *lock, const char *name)
+/* "held by LABEL since THEN (AGE)", a line each. */
+static void tell_holders(const struct participants *p, const char *verb)
+{
+	for (size_t i = 0; i < p->count; i++) {
+		const struct participant *one = &p->list[i];
+		char then[SINCE_SIZE], age[SINCE_SIZE];
+
+		if (one->waiting)
+			continue;
+		since_local(then, one->since_ms);
+		since_age(age, one->since_ms);
+		if (one->since_ms)
+			say("%s by %s since %s (%s)", verb, one->label, then,
+			    age);
+		else
+			say("%s by %s", verb, one->label);
+	}
+}
+
+static int nobody(const char *name)
+{
+	return fail(LEAVE_BUSY, "nobody holds \"%s\": nothing was broken",
+		    name);
+}
+
+/* What is held may be the semaphore of that name. */
+static int nobody_but(const struct options *o, const struct store *s,
+		      const char *name)
+{
+	struct participants p = { 0 };
+	size_t holders;
+
+	namesake_fetch(&p, s, o, name);
+	holders = participants_holders(&p);
+	participants_free(&p);
+	if (holders == 0)
+		return nobody(name);
+	return fail(LEAVE_BUSY,
+		    "nobody holds the %s \"%s\": nothing was broken; the %s of "
+		    "that name is held, %s breaks it",
+		    kind_name(o->kind), name, namesake_kind(o),
+		    o->kind == KIND_LOCK ? "-S PERMITS" : "leaving out -S");
+}
+
+/* Ask, and look again: the answer is about the holders that were shown. */
+static int ask(struct participants *p, dlock_lock *lock,
+	       const struct options *o, const char *name)
+{
+	struct participants now = { 0 };
+	int status;
+
+	tell_holders(p, "held");
+	if (!confirmed(name))
+		return fail(LEAVE_BUSY, "not broken");
+	status = participants_fetch(&now, lock, o);
+	if (status == 0 && participants_holders(&now) == 0)
+		status = nobody(name);
+	for (size_t i = 0; status == 0 && i < now.count; i++)
+		if (!now.list[i].waiting && !participants_have(p, &now.list[i]))
+			status = fail(LEAVE_BUSY,
+				      "not broken: by now, \"%s\" is held by "
+				      "%s",
+				      name, now.list[i].label);
+	participants_free(p);
+	*p = now;
+	return status;
+}
+
+/* For a store that does not say who holds what. */
+static int break_blindly(const struct options *o, const struct store *s,
+			 dlock_lock *lock, const char *name)
 {
 	int code;
 
-	if (!o->yes) {
-		show_holders(o, s, lock);
-		if (!confirmed(name))
-			return fail(LEAVE_BUSY, "not broken");
-	}
+	if (!o->yes && !confirmed(name))
+		return fail(LEAVE_BUSY, "not broken");
 	code = dlock_break(lock, o->wait_ms < 0 ? ASK_MS : o->wait_ms);
-	return code < 0 ? fail_dlock(code) : 0;
+	if (code < 0)
+		return fail_dlock(code);
+	say("whoever held \"%s\" holds it no more; %s cannot say who that was",
+	    name, dlock_uri(s->client));
+	return 0;
+}
+
+static int break_lock(const struct options *o, const struct store *s,
+		      dlock_lock *lock, const char *name)
+{
+	struct participants p = { 0 };
+	int code, status;
+
+	if (!(dlock_caps(s->client) & DLOCK_CAP_INSPECT))
+		return break_blindly(o, s, lock, name);
+	status = participants_fetch(&p, lock, o);
+	/* A break now could only hit a holder that came a moment later. */
+	if (status == 0 && participants_holders(&p) == 0)
+		status = nobody_but(o, s, name);
+	if (status == 0 && !o->yes)
+		status = ask(&p, lock, o, name);
+	if (status == 0) {
+		code = dlock_break(lock, o->wait_ms < 0 ? ASK_MS : o->wait_ms);
+		if (code < 0)
+			status = fail_dlock(code);
+		else
+			tell_holders(&p, "broken: it was held");
+	}
+	participants_free(&p);
+	return status;
 }
 
 static int break_main(const struct command *self, int argc, char **argv)
@@ -78,21 +159,28 @@ static int break_main(const struct command *self, int argc, char **argv)
 		status = store_lock(&lock, &s, &o, o.args[0]);
 	if (status == 0) {
 		status = break_lock(&o, &s, lock, o.args[0]);
-		dlock_free(lock);
+		dlock_lock_free(lock);
 	}
 	store_close(&s);
 	return status;
 }
 
+static const enum option_id break_options[] = {
+	OPTION_URI,     OPTION_WAIT,    OPTION_SEMAPHORE, OPTION_YES,
+	OPTION_VERBOSE, OPTION_BACKEND, OPTION_END,
+};
+
 const struct command cmd_break = {
 	.name = "break",
-	.args = "[-u URI] [-m | -S PERMITS] [-y] NAME",
-	.summary = "take a lock away from whoever holds it",
-	.text = "Takes NAME away from its holders, who learn of it as a loss, "
-		"at the latest after\n"
-		"a third of their lease: until then they may still be at "
-		"work.  Asks first; -y does\n"
-		"not.\n",
-	.options = "uwmSyv",
+	.args = "[-u URI] [-S PERMITS] [-y] NAME",
+	.summary = "take a lock away from its holders",
+	.text = "Takes NAME away from its holders.  They learn of it as a "
+		"loss, at the latest\n"
+		"after a third of their lease, and may still be at work "
+		"until then.  Asks first,\n"
+		"unless -y is given.  Says who held it, and since when; if "
+		"nobody did, it exits\n"
+		"with 1.\n",
+	.options = break_options,
 	.main = break_main,
 };

@@ -76,10 +76,15 @@ void child_env_free(char **envp)
 static void __attribute__((noreturn))
 become(const struct child *c, pid_t parent, int report)
 {
+	static const int signals[] = {
+		[ON_LOSS_KILL] = SIGKILL,
+		[ON_LOSS_TERM] = SIGTERM,
+		[ON_LOSS_WARN] = 0,
+	};
 	int why;
 
 	setpgid(0, 0);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_PDEATHSIG, signals[c->on_loss]);
 	/* The parent may have died before the kernel knew of our wish. */
 	if (getppid() != parent)
 		_exit(LEAVE_SIGNAL + SIGKILL);
@@ -136,8 +141,8 @@ int child_start(struct child *c)
 		c->pid = 0;
 		return fail(LEAVE_SYSTEM, "fork: %s", strerror(why));
 	}
-	/* Both sides do both: whoever comes first, it is done when it is
-	 * needed. */
+	/* Parent and child both do both, so it is done when either needs
+	 * it. */
 	setpgid(c->pid, c->pid);
 	if (c->terminal->eager)
 		terminal_give(c->terminal, c->pid);

@@ -18,14 +18,15 @@ struct child {
 	struct terminal *terminal;
 	const struct guard *guard;
 	int64_t limit; /* for guard_tell() */
+	enum on_loss on_loss; /* what becomes of it when dlock ends */
 	pid_t pid; /* out; also its process group */
 };
 
 /*
  * Start argv[0], searched in $PATH, in a process group of its own, with the
- * signals as dlock found them, and under the eyes of the guard.  It is killed
- * when dlock ends.  Call it from the main thread.  Returns when the program
- * runs: 0; or an exit code with a message, and there is no child.
+ * signals as dlock found them, and watched by the guard.  When dlock ends, it
+ * gets the signal of --on-loss.  Call it from the main thread.  Returns when
+ * the program runs: 0; or an exit code with a message, and there is no child.
  */
 int child_start(struct child *c);
 

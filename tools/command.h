@@ -5,21 +5,18 @@
 #ifndef DLOCK_TOOLS_COMMAND_H
 #define DLOCK_TOOLS_COMMAND_H
 
+#include "option.h"
+
 struct command {
 	const char *name;
 	const char *args;    /* of the usage line */
 	const char *summary; /* for the list of commands */
 	const char *text;    /* paragraphs for `dlock help NAME` */
-	const char *options; /* letters of the options it takes: options.c */
+	const enum option_id *options; /* that it takes, up to OPTION_END */
 	int (*main)(const struct command *self, int argc, char **argv);
 };
 
-extern const struct command cmd_run, cmd_show, cmd_list, cmd_break;
+extern const struct command cmd_run, cmd_hold, cmd_show, cmd_list, cmd_break;
 extern const struct command cmd_backends, cmd_compare, cmd_help, cmd_version;
-
-extern const struct command *const commands[]; /* ends in NULL */
-
-/* NULL if there is none; then a message was printed that suggests one. */
-const struct command *command_find(const char *name);
 
 #endif

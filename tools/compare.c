@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "compare.h"
 #include "command.h"
 #include "exits.h"
-#include "lab/behaviour.h"
-#include "lab/compare.h"
-#include "lab/fail.h"
-#include "lab/party.h"
-#include "lab/report.h"
+#include "lab/base/fail.h"
+#include "lab/report/report.h"
+#include "lab/scenarios/compare.h"
+#include "lab/scenarios/scenario.h"
+#include "lab/worker/order.h"
 #include "message.h"
 #include "options.h"
-#include "print.h"
 #include "store.h"
 
 #include <errno.h>
@@ -23,7 +21,7 @@
 static atomic_bool stop;
 static atomic_int stop_signal;
 
-/* The second one ends us at once; keepers clean up behind us even then. */
+/* The second one ends us at once; supervisors clean up behind us even then. */
 static void on_signal(int sig)
 {
 	atomic_store(&stop_signal, sig);
@@ -47,39 +45,22 @@ static void catch_signals(void)
 
 /* ---- Progress ------------------------------------------------------------ */
 
-static void progress(const struct lab_progress *p, void *arg)
+static void show_progress(const struct lab_progress *p, void *arg)
 {
 	char line[160];
 
 	(void)arg;
-	if (!*p->behaviour)
+	if (!*p->scenario)
 		snprintf(line, sizeof(line), "starting %s", p->store);
 	else
 		snprintf(line, sizeof(line),
 			 "%zu of %zu, %" PRId64 " s left: %s, %s: %s", p->done,
 			 p->total, (p->left_ms + 999) / 1000, p->store,
-			 p->behaviour, lab_outcome_words(p->outcome));
+			 p->scenario, lab_outcome_words(p->outcome));
 	fprintf(stderr, "\r%.79s\033[K", line);
 }
 
 /* ---- Reports ------------------------------------------------------------- */
-
-static int write_json(FILE *out, const struct lab_findings *f)
-{
-	json_t *json = compare_json(f);
-	int rc = json ? json_dumpf(json, out, JSON_INDENT(2)) : -1;
-
-	json_decref(json);
-	if (rc == 0)
-		fputc('\n', out);
-	return rc ? lab_fail("out of memory") : 0;
-}
-
-static int write_table(FILE *out, const struct lab_findings *f)
-{
-	compare_print(out, f);
-	return 0;
-}
 
 static int write_to(const char *path, const struct lab_findings *f,
 		    int (*write)(FILE *, const struct lab_findings *))
@@ -124,10 +105,10 @@ static bool any_trouble(const struct lab_findings *f)
 static int report(const struct options *o, const struct lab_findings *f)
 {
 	int sig = atomic_load(&stop_signal);
-	int status = write_to(on_stdout(o) ? NULL : "-", f, write_table);
+	int status = write_to(on_stdout(o) ? NULL : "-", f, lab_write_table);
 	int s;
 
-	s = write_to(o->json_file, f, write_json);
+	s = write_to(o->json_file, f, lab_write_json);
 	status = status ? status : s;
 	s = write_to(o->markdown_file, f, lab_write_markdown);
 	status = status ? status : s;
@@ -157,14 +138,14 @@ static void describe(const struct options *o, char *out, size_t size)
 /* With what there is. */
 static int refuse_only(const char *unknown)
 {
-	const struct lab_behaviour *const *all = lab_behaviours();
+	const struct lab_scenario *const *all = lab_scenarios();
 	char ids[1024] = "";
 
 	for (size_t i = 0; all[i]; i++)
 		snprintf(ids + strlen(ids), sizeof(ids) - strlen(ids), "%s%s",
 			 i ? ", " : "", all[i]->id);
 	return fail(LEAVE_USAGE,
-		    "no behaviour is called \"%s\", or begins so; there are: "
+		    "no scenario is called \"%s\", or begins so; there are: "
 		    "%s",
 		    unknown, ids);
 }
@@ -200,7 +181,7 @@ static void free_uris(const char **uris)
 	free(uris);
 }
 
-static int compare(const struct options *o, const char **uris)
+static int run_compare(const struct options *o, const char **uris)
 {
 	static char self[4096];
 	const char *const worker[] = { self, "compare", "--worker", NULL };
@@ -218,9 +199,9 @@ static int compare(const struct options *o, const char **uris)
 		.only = o->only,
 		.keep = o->keep,
 		.text = text,
-		.worker = worker,
+		.worker_command = worker,
 		.stop = &stop,
-		.progress = isatty(STDERR_FILENO) ? progress : NULL,
+		.progress = isatty(STDERR_FILENO) ? show_progress : NULL,
 	};
 	int status;
 
@@ -252,23 +233,29 @@ static int compare_main(const struct command *self, int argc, char **argv)
 	if (status)
 		return status;
 	uris = copy_uris(&o);
-	status = uris ? compare(&o, uris) : fail(LEAVE_SYSTEM, "out of memory");
+	status = uris ? run_compare(&o, uris) :
+			fail(LEAVE_SYSTEM, "out of memory");
 	free_uris(uris);
 	return status;
 }
 
+static const enum option_id compare_options[] = {
+	OPTION_LAB,       OPTION_QUICK,     OPTION_ONLY,     OPTION_SEED,
+	OPTION_FOREIGN,   OPTION_JSON_FILE, OPTION_MARKDOWN, OPTION_HTML,
+	OPTION_KEEP_LOGS, OPTION_BACKEND,   OPTION_END,
+};
+
 const struct command cmd_compare = {
 	.name = "compare",
 	.args = "[--lab] [--quick] [OPTION]... [URI]...",
-	.summary = "what stores promise, what they keep, and what it costs",
-	.text = "Tries every behaviour with every store and prints verdicts "
-		"and figures.\n"
-		"With stores that are given by URI only what is safe with a "
-		"server that others\n"
-		"use; with --lab also what servers of our own do when they "
-		"are killed, stopped,\n"
-		"filled, or cut off.  The exit code is 2 if a store broke "
-		"what it declares.\n",
-	.options = "AQOZFDMHK",
+	.summary = "try what stores promise, keep and cost",
+	.text = "Runs every scenario with every store and prints verdicts and "
+		"figures.  With URIs\n"
+		"alone it only does what is safe with a server that others "
+		"use.  With --lab it\n"
+		"also starts servers of its own, and kills, stops, fills and "
+		"cuts them off.  The\n"
+		"exit code is 2 if a store broke what it declares.\n",
+	.options = compare_options,
 	.main = compare_main,
 };

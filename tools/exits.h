@@ -10,9 +10,9 @@
 
 #define EXITS(X)                                                              \
 	X(OK,          0,   "done; of `dlock run`: the command's own code")   \
-	X(BUSY,        1,   "others held the lock (-n, -w; -E changes it)")   \
+	X(BUSY,        1,   "others held the lock; show, break: nobody did")  \
 	X(BROKEN,      2,   "dlock compare: a store broke what it declares") \
-	X(USAGE,       64,  "the command line, a name or the URI is wrong")   \
+	X(USAGE,       64,  "a wrong command line, dlock.conf, name or URI")   \
 	X(UNREACHABLE, 69,  "the store gave no answer in time")               \
 	X(INTERNAL,    70,  "a bug in dlock")                                 \
 	X(SYSTEM,      71,  "a system call failed, or memory ran out")        \

@@ -28,7 +28,7 @@ static pid_t keep_watch(int fd, int timer)
 	for (;;) {
 		if (poll(fds, 2, -1) < 0)
 			continue;
-		/* What dlock said last counts before what the clock says. */
+		/* The last order of dlock counts more than the clock. */
 		if (fds[0].revents) {
 			struct order next;
 
@@ -42,16 +42,32 @@ static pid_t keep_watch(int fd, int timer)
 	}
 }
 
+static void signal_group(pid_t pgid, enum on_loss on_loss)
+{
+	switch (on_loss) {
+	case ON_LOSS_KILL:
+		kill(-pgid, SIGKILL);
+		break;
+	case ON_LOSS_TERM:
+		kill(-pgid, SIGTERM);
+		kill(-pgid, SIGCONT);
+		break;
+	case ON_LOSS_WARN:
+		break;
+	}
+}
+
 /* Both are above 3: other descriptors were there when they were made. */
-static void __attribute__((noreturn)) guard(int fd, int timer)
+static void __attribute__((noreturn))
+guard(int fd, int timer, enum on_loss on_loss)
 {
 	sigset_t all;
 	pid_t pgid;
 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
-	/* Out of the reach of what is sent to dlock's group, and of whoever
-	 * waits for the end of dlock's standard output. */
+	/* Signals to dlock's group must not reach the guard, and it must not
+	 * keep dlock's standard output open. */
 	setsid();
 	prctl(PR_SET_NAME, "dlock-guard");
 	if (fd != 3)
@@ -62,11 +78,11 @@ static void __attribute__((noreturn)) guard(int fd, int timer)
 	close_range(5, ~0u, 0);
 	pgid = keep_watch(3, 4);
 	if (pgid > 0)
-		kill(-pgid, SIGKILL);
+		signal_group(pgid, on_loss);
 	_exit(0);
 }
 
-int guard_start(struct guard *g)
+int guard_start(struct guard *g, enum on_loss on_loss)
 {
 	int ends[2];
 	int timer;
@@ -85,7 +101,7 @@ int guard_start(struct guard *g)
 	pid = fork();
 	if (pid == 0) {
 		close(ends[0]);
-		guard(ends[1], timer);
+		guard(ends[1], timer, on_loss);
 	}
 	close(timer);
 	close(ends[1]);
@@ -102,9 +118,9 @@ void guard_tell(const struct guard *g, pid_t pgid, int64_t deadline)
 {
 	struct order order = { deadline, pgid };
 
-	/* Somebody may have killed it; the lock is as good as without it.  Or
-	 * stopped it: then an order that it has no room for is not waited for,
-	 * and the next one says more. */
+	/* The guard may have been killed; the lock is as good without it.  Or
+	 * it may be stopped: then do not wait until it has room for an order,
+	 * as the next one replaces it. */
 	while (send(g->fd, &order, sizeof(order), MSG_NOSIGNAL | MSG_DONTWAIT) <
 		       0 &&
 	       errno == EINTR)
@@ -115,8 +131,8 @@ void guard_stop(struct guard *g)
 {
 	if (g->fd < 0)
 		return;
-	/* Before the descriptor is closed, which it would take for our end.
-	 * And reaped, for not every container has an init that does. */
+	/* Before the descriptor is closed, which the guard would take for our
+	 * end.  And reap it, for not every container has an init that does. */
 	kill(g->pid, SIGKILL);
 	while (waitpid(g->pid, NULL, 0) < 0 && errno == EINTR)
 		;

@@ -2,13 +2,15 @@
 /*
  * A small process that outlives dlock by an instant.
  *
- * Whoever kills dlock with SIGKILL, or stops it with SIGSTOP, ends the renewal
- * of its lease, and nobody is left to stop the command.  The guard is: it kills
- * the command's process group when dlock is gone, or when the last lease it was
- * told of is about to end.
+ * SIGKILL and SIGSTOP end dlock's renewal of the lease, and dlock can then no
+ * longer stop the command.  The guard can: it does to the command's process
+ * group what --on-loss says, when dlock has ended, or when the last lease that
+ * it was told of is about to end.
  */
 #ifndef DLOCK_TOOLS_GUARD_H
 #define DLOCK_TOOLS_GUARD_H
+
+#include "options.h"
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -20,15 +22,15 @@ struct guard {
 
 #define GUARD_FOREVER INT64_MAX
 
-/* Fork it: before there are threads, and before there are descriptors that keep
- * a lock alive.  -1 and errno on failure. */
-int guard_start(struct guard *g);
+/* Fork the guard: before there are threads, and before there are descriptors
+ * that keep a lock alive.  -1 and errno on failure. */
+int guard_start(struct guard *g, enum on_loss on_loss);
 
-/* Watch over the group `pgid` until `deadline` (CLOCK_BOOTTIME, nanoseconds),
- * which replaces what was said before; pgid 0: there is nothing to watch. */
+/* Signal the group `pgid` at `deadline` (CLOCK_BOOTTIME, nanoseconds), which
+ * replaces the last order; pgid 0: there is nothing to watch. */
 void guard_tell(const struct guard *g, pid_t pgid, int64_t deadline);
 
-/* End it; the group, if any is left, lives on. */
+/* End the guard; the rest of the group, if any, lives on. */
 void guard_stop(struct guard *g);
 
 #endif

@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "help.h"
+#include "commands.h"
+#include "conf.h"
 #include "exits.h"
-#include "message.h"
 #include "options.h"
 #include "print.h"
+#include "store.h"
+#include "usage.h"
 
 #include <string.h>
-
-int help_command(const struct command *cmd)
-{
-	printf("usage: dlock %s%s%s\n\n%s", cmd->name, *cmd->args ? " " : "",
-	       cmd->args, cmd->text);
-	puts("\nOptions:");
-	options_print(stdout, cmd);
-	return finish_output(LEAVE_OK);
-}
 
 void help_overview(FILE *out)
 {
@@ -24,8 +18,10 @@ void help_overview(FILE *out)
 			commands[i]->summary);
 	fputs("\n`dlock help COMMAND` says more, `dlock help exit` lists the "
 	      "exit codes.\n"
-	      "The store is named by -u or $DLOCK_URI, a password by "
-	      "$DLOCK_PASSWORD.\n",
+	      "-u, $DLOCK_URI or a line `uri = URI` in "
+	      "~/.config/dlock.conf or " CONF_SYSTEM "\n"
+	      "names the store; `dlock help -v` says which.  $DLOCK_PASSWORD "
+	      "has its password.\n",
 	      out);
 }
 
@@ -38,21 +34,25 @@ static int help_main(const struct command *self, int argc, char **argv)
 		return o.status;
 	if (o.n_args == 0) {
 		help_overview(stdout);
-		return finish_output(LEAVE_OK);
+		return finish_output(o.verbose ? store_explain() : LEAVE_OK);
 	}
 	if (!strcmp(o.args[0], "exit")) {
 		exits_print(stdout);
 		return finish_output(LEAVE_OK);
 	}
 	cmd = command_find(o.args[0]);
-	return cmd ? help_command(cmd) : LEAVE_USAGE;
+	return cmd ? print_usage(cmd) : LEAVE_USAGE;
 }
+
+static const enum option_id help_options[] = { OPTION_VERBOSE, OPTION_END };
 
 const struct command cmd_help = {
 	.name = "help",
 	.args = "[COMMAND | exit]",
 	.summary = "explain a command, or the exit codes",
-	.text = "Explains COMMAND; `dlock help exit` lists the exit codes.\n",
-	.options = "",
+	.text = "Explains COMMAND; `dlock help exit` lists the exit codes, "
+		"and `dlock help -v`\n"
+		"says which store would be used, and what names it.\n",
+	.options = help_options,
 	.main = help_main,
 };

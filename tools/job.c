@@ -13,12 +13,28 @@
 
 #define TERMINAL_LOOK_MS 250
 #define GROUP_GONE_MS 1000
+#define AGAIN_MS 1000 /* to try once more to kill what could not be */
+
+#define BEYOND                                                                 \
+	"it runs as another user; run dlock as that user: `sudo dlock run`, "  \
+	"not `dlock run sudo`"
 
 /* The group, or at least its leader should that have moved elsewhere. */
 static void send_group(const struct job *j, int sig)
 {
 	if (kill(-j->pid, sig) < 0 && errno == ESRCH)
 		kill(j->pid, sig);
+}
+
+/* Asked of the leader: a group counts as reached if one process of it was. */
+static int out_of_reach(const struct job *j)
+{
+	return kill(j->pid, 0) < 0 && errno == EPERM;
+}
+
+static int64_t clamp(int64_t x, int64_t least, int64_t most)
+{
+	return x < least ? least : x > most ? most : x;
 }
 
 static void resume(struct job *j)
@@ -55,16 +71,19 @@ static void on_end(struct job *j, const siginfo_t *info)
 	j->status = info->si_status;
 	if (info->si_code != CLD_EXITED) {
 		j->status += LEAVE_SIGNAL;
+		j->end.sig = info->si_status;
+		j->end.missed = terminal_lent(j->terminal, j->pid) &&
+				(j->end.sig == SIGINT || j->end.sig == SIGQUIT);
 		terminal_take(j->terminal);
 		terminal_restore(j->terminal);
 	}
 	terminal_take(j->terminal);
 	/* dlock was stopped for too long, and the guard did its work. */
-	if (info->si_code == CLD_KILLED && info->si_status == SIGKILL &&
-	    boottime_now() >= j->told)
+	if (j->on_loss == ON_LOSS_KILL && info->si_code == CLD_KILLED &&
+	    info->si_status == SIGKILL && boottime_now() >= j->told)
 		j->killed = 1;
 	/* While the zombie holds the number, nobody else can be hit. */
-	if (j->asked || j->killed)
+	if (j->on_loss == ON_LOSS_KILL && (j->asked || j->killed))
 		kill(-j->pid, SIGKILL);
 	guard_tell(j->guard, 0, GUARD_FOREVER);
 	waitid(P_PID, (id_t)j->pid, &(siginfo_t){ 0 }, WEXITED);
@@ -110,62 +129,129 @@ static void on_signal(struct job *j, int sig)
 			send_group(j, SIGTSTP);
 		break;
 	default:
+		/* It may have stopped, and SIGCHLD comes behind this. */
+		look_at_child(j);
+		if (j->ended)
+			break;
 		send_group(j, sig);
+		if (out_of_reach(j))
+			say("the command did not get signal %d: " BEYOND, sig);
 		if (j->stopped && sigismember(&j->signals->ending, sig))
 			resume(j);
 	}
 }
 
-static void end_it(struct job *j)
+static void tell(const struct job *j, const char *what)
 {
+	if (j->beyond)
+		what = "cannot stop the command, " BEYOND;
 	if (dlock_check(j->hold) == DLOCK_OK)
-		say("the lease of \"%s\" is running out: killing the command",
-		    j->name);
+		say("the lease of \"%s\" is running out: %s", j->name, what);
 	else
-		say("\"%s\" was lost: killing the command", j->name);
+		say("\"%s\" was lost: %s", j->name, what);
+}
+
+static void kill_it(struct job *j)
+{
 	kill(-j->pid, SIGKILL);
 	kill(j->pid, SIGKILL);
+	j->beyond = out_of_reach(j);
+}
+
+static void end_it(struct job *j)
+{
+	kill_it(j);
+	tell(j, "killing the command");
 	j->killed = 1;
 }
 
 static void ask_it(struct job *j)
 {
-	say("the lease of \"%s\" is running out: stopping the command",
-	    j->name);
 	send_group(j, SIGTERM);
 	send_group(j, SIGCONT);
+	j->beyond = out_of_reach(j);
+	tell(j, "stopping the command");
 	j->asked = 1;
 }
 
-int64_t job_limit(const struct job *j)
+/* With --on-loss=term or warn: act once, and do nothing after it. */
+static int64_t obey_gently(struct job *j, int64_t left, int64_t grace_ms)
+{
+	int term = j->on_loss == ON_LOSS_TERM;
+	int64_t due_ms = term ? grace_ms : j->kill_ms;
+
+	if (left < 0 || j->asked || j->warned)
+		return -1;
+	if (left > due_ms)
+		return left - due_ms;
+	if (term)
+		ask_it(j);
+	else
+		tell(j, "the command goes on all the same");
+	j->warned = !term;
+	return -1;
+}
+
+static void measure(struct job *j, int64_t left_ms)
+{
+	/* The first lease may be a short one, and `max_hold` end it long before
+	 * its ttl. */
+	if (left_ms <= j->lease_ms)
+		return;
+	j->lease_ms = left_ms;
+	j->kill_ms = clamp(left_ms / 100, 50, 250);
+	j->kill_ms = clamp(j->kill_ms, 1, left_ms / 8 + 1);
+}
+
+int64_t job_limit(struct job *j)
 {
 	/* The clock is read first, so this is never later than the lease. */
 	int64_t now = boottime_now();
 	int64_t left = dlock_remaining_ms(j->hold);
 
+	measure(j, left);
 	return left < 0 ? GUARD_FOREVER : now + (left - j->kill_ms / 2) * MS;
+}
+
+int64_t job_grace_ms(const struct job *j)
+{
+	int64_t most_ms = dlock_warning_ms(j->hold);
+	int64_t grace_ms = j->grace_ms;
+
+	if (grace_ms < 0)
+		grace_ms = clamp(j->lease_ms / 4, 0, 5000);
+	if (most_ms > j->lease_ms / 2)
+		most_ms = j->lease_ms / 2;
+	return clamp(clamp(grace_ms, 0, most_ms), j->kill_ms, j->lease_ms);
 }
 
 /* Do what the lease demands; the time until it may demand more, -1 for ever. */
 static int64_t obey_lease(struct job *j)
 {
 	int64_t limit = job_limit(j);
+	/* Before the time left: that of a newer lease is longer. */
+	int64_t grace_ms = job_grace_ms(j);
 	int64_t left = dlock_remaining_ms(j->hold);
 
-	if (j->killed)
-		return -1;
-	if (left >= 0 && left <= j->kill_ms) {
+	if (j->killed) {
+		if (j->beyond)
+			kill_it(j);
+		return j->beyond ? AGAIN_MS : -1;
+	}
+	if (j->on_loss == ON_LOSS_KILL && left >= 0 && left <= j->kill_ms) {
 		end_it(j);
-		return -1;
+		return j->beyond ? AGAIN_MS : -1;
 	}
 	if (limit > j->told) {
 		guard_tell(j->guard, j->pid, limit);
 		j->told = limit;
 	}
+	if (j->on_loss != ON_LOSS_KILL)
+		return obey_gently(j, left, grace_ms);
 	if (left < 0)
 		return -1;
-	if (left > j->grace_ms)
-		return left - j->grace_ms;
+	if (left > grace_ms && !j->asked)
+		return left - grace_ms;
 	if (!j->asked)
 		ask_it(j);
 	return left - j->kill_ms;
@@ -181,15 +267,27 @@ static void arm(const struct job *j, int64_t next_ms)
 		     next_ms < 0 ? INT64_MAX : boottime_now() + next_ms * MS);
 }
 
-static void wait_for_group(const struct job *j)
+/* Wait until the group is gone; 0 if there is one left that is not ours. */
+static int wait_for_group(const struct job *j)
 {
 	int64_t end = boottime_now() + GROUP_GONE_MS * MS;
 	struct timespec pause = { .tv_nsec = MS };
 
 	/* Orphans are reaped by init, and where that sleeps they stay: dead,
 	 * but never gone. */
-	while (kill(-j->pid, 0) == 0 && boottime_now() < end)
+	while (kill(-j->pid, 0) == 0 || errno == EPERM) {
+		if (boottime_now() >= end)
+			return kill(-j->pid, 0) == 0 || errno != EPERM;
 		nanosleep(&pause, NULL);
+	}
+	return 1;
+}
+
+/* Has the loss been answered for, as --on-loss has it? */
+static int obeyed(const struct job *j)
+{
+	return j->killed || j->warned ||
+	       (j->asked && j->on_loss == ON_LOSS_TERM);
 }
 
 int job_run(struct job *j)
@@ -205,7 +303,8 @@ int job_run(struct job *j)
 	look_at_child(j);
 	while (!j->ended) {
 		arm(j, obey_lease(j));
-		if (j->killed)
+		/* It stays readable when nothing is left to be done. */
+		if (obeyed(j))
 			fds[1].fd = -1;
 		poll(fds, 3, -1);
 		while ((sig = signals_next(j->signals)) != 0 && !j->ended)
@@ -215,7 +314,16 @@ int job_run(struct job *j)
 	}
 	if (!j->asked && !j->killed)
 		return j->status;
-	wait_for_group(j);
+	if (j->on_loss == ON_LOSS_TERM && !j->beyond)
+		return fail(LEAVE_LOST,
+			    "the command was asked to stop, because \"%s\" was "
+			    "lost or about to be",
+			    j->name);
+	if (j->beyond || !wait_for_group(j))
+		return fail(LEAVE_LOST,
+			    "what the command did after \"%s\" was lost may "
+			    "clash with another holder: " BEYOND,
+			    j->name);
 	return fail(LEAVE_LOST,
 		    "the command was stopped, because \"%s\" was "
 		    "lost or about to be",

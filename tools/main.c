@@ -2,65 +2,17 @@
 /*
  * dlock - locks for shell scripts and operators.
  */
-#include "command.h"
+#include "commands.h"
 #include "exits.h"
 #include "help.h"
 #include "message.h"
-#include "options.h"
-#include "print.h"
+#include "modules.h"
 
-#include <dlock/dlock.h>
 #include <fcntl.h>
 #include <string.h>
 
-#define COMMANDS 8
-
-const struct command *const commands[COMMANDS + 1] = {
-	&cmd_run,     &cmd_show, &cmd_list,    &cmd_break, &cmd_backends,
-	&cmd_compare, &cmd_help, &cmd_version, NULL,
-};
-
-const struct command *command_find(const char *name)
-{
-	const char *names[COMMANDS + 1] = { NULL };
-	const char *meant;
-
-	for (size_t i = 0; commands[i]; i++) {
-		if (!strcmp(commands[i]->name, name))
-			return commands[i];
-		names[i] = commands[i]->name;
-	}
-	meant = nearest(name, names);
-	if (meant)
-		say("there is no command \"%s\": did you mean `dlock %s`?",
-		    name, meant);
-	else
-		say("there is no command \"%s\": `dlock help` lists them",
-		    name);
-	return NULL;
-}
-
-static int version_main(const struct command *self, int argc, char **argv)
-{
-	struct options o;
-
-	if (argc > 0 && !options_parse(&o, self, argc, argv))
-		return o.status;
-	printf("dlock %s\n", dlock_version());
-	return finish_output(LEAVE_OK);
-}
-
-const struct command cmd_version = {
-	.name = "version",
-	.args = "",
-	.summary = "print the version of the library",
-	.text = "Prints the version of the library that the command uses.\n",
-	.options = "",
-	.main = version_main,
-};
-
-/* A descriptor of a lock must never be 2, where messages go.  The command that
- * is run finds closed what was closed, and to write there fails as it would. */
+/* A descriptor of a lock must never be 2, where messages go.  A standard
+ * descriptor that was closed is closed for the command, too. */
 static int fill_standard(void)
 {
 	for (int fd = 0; fd <= 2; fd++)
@@ -70,13 +22,43 @@ static int fill_standard(void)
 	return 1;
 }
 
+/* Load what the options ahead of the command name; *at is the first word behind
+ * them. */
+static int load_backends(int argc, char **argv, int *at)
+{
+	static const char option[] = "--backend";
+	const size_t n = sizeof(option) - 1;
+	int status = modules_from_environment();
+
+	for (*at = 1; status == LEAVE_OK && *at < argc; ++*at) {
+		const char *word = argv[*at];
+
+		if (strncmp(word, option, n) != 0 ||
+		    (word[n] && word[n] != '='))
+			break;
+		if (word[n] == '=')
+			status = modules_load(word + n + 1);
+		else if (*at + 1 < argc)
+			status = modules_load(argv[++*at]);
+		else
+			status = fail(LEAVE_USAGE, "--backend wants the file "
+						   "of a store");
+	}
+	return status;
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *cmd;
-	const char *word = argc > 1 ? argv[1] : "";
+	const char *word;
+	int at, status;
 
 	if (!fill_standard())
 		return LEAVE_SYSTEM;
+	status = load_backends(argc, argv, &at);
+	if (status != LEAVE_OK)
+		return status;
+	word = at < argc ? argv[at] : "";
 	if (!*word) {
 		help_overview(stderr);
 		return LEAVE_USAGE;
@@ -93,5 +75,5 @@ int main(int argc, char **argv)
 		cmd = command_find(word);
 	if (!cmd)
 		return LEAVE_USAGE;
-	return cmd->main(cmd, argc - 1, argv + 1);
+	return cmd->main(cmd, argc - at, argv + at);
 }

@@ -7,24 +7,36 @@
 
 #include "command.h"
 
+#include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
-enum kind { KIND_RWLOCK, KIND_MUTEX, KIND_SEMAPHORE };
+enum kind { KIND_LOCK, KIND_SEMAPHORE };
+
+/* What becomes of a command whose lock is lost, or about to be. */
+enum on_loss {
+	ON_LOSS_KILL, /* TERM while there is time, and KILL in time */
+	ON_LOSS_TERM, /* TERM alone */
+	ON_LOSS_WARN, /* it goes on */
+};
 
 #define MOST_FOREIGN 8
 
 struct options {
 	char *uri;          /* from the command line, or NULL */
+	const char *require; /* likewise */
 	const char *label;
 	int64_t wait_ms;    /* as dlock_acquire() takes it */
 	int64_t grace_ms;   /* -1: not given */
+	int64_t at_least_ms; /* to hold the lock */
+	enum on_loss on_loss;
+	char *shell_line;   /* of -c; NULL: not given */
 	enum kind kind;
 	uint32_t permits;   /* of KIND_SEMAPHORE */
 	int shared;
 	int conflict;       /* exit code for a lock that is busy */
-	int json, yes, verbose;
-	/* Of a comparison; strings NULL if not given. */
+	int json, metrics, yes, verbose;
+	int in_full;        /* -l */
+	/* Options of dlock compare; a string is NULL if it was not given. */
 	int lab, quick;
 	const char *only, *keep;
 	const char *json_file, *markdown_file, *html_file;
@@ -44,8 +56,5 @@ struct options {
  */
 int options_parse(struct options *o, const struct command *cmd, int argc,
 		  char **argv);
-
-/* The options that `cmd` takes, a line each. */
-void options_print(FILE *out, const struct command *cmd);
 
 #endif

@@ -10,8 +10,8 @@
 
 #define TABLE_COLUMNS 8 /* at most */
 
-/* Rows of cells.  Zeroed but for `columns` it is empty.  What goes wrong on the
- * way is remembered and reported by table_print(). */
+/* Rows of cells.  Zeroed but for `columns` it is empty.  An error on the way is
+ * remembered, and table_print() reports it. */
 struct table {
 	size_t columns;
 	size_t used, room; /* cells */

@@ -4,56 +4,54 @@
 #include "command.h"
 #include "exits.h"
 #include "guard.h"
+#include "held.h"
 #include "job.h"
 #include "message.h"
-#include "signals.h"
-#include "store.h"
-#include "wait.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 struct run {
-	struct options o;
-	const char *name;
-	char **argv; /* of the command */
-	int64_t began;
-	struct store store;
+	struct held held;
+	char **argv;    /* of the command */
+	char *shell[4]; /* that of -c */
+	char *label;
 	struct guard guard;
-	struct signals signals;
 	struct terminal terminal;
-	dlock_lock *lock;
-	dlock_hold *hold;
+	int done; /* the command ran, and was not ended from outside */
 };
 
-static void on_event(dlock_hold *hold, enum dlock_event event, const char *why,
-		     void *arg)
+static int take_shell(struct run *r, char *line)
 {
-	const struct run *r = arg;
+	static char shell[] = "/bin/sh", option[] = "-c";
 
-	(void)hold;
-	switch (event) {
-	case DLOCK_AT_RISK:
-		say("\"%s\" is at risk: %s", r->name, why);
-		break;
-	case DLOCK_SAFE:
-		say("\"%s\" is safe again", r->name);
-		break;
-	case DLOCK_LOST:
-		say("\"%s\" is lost: %s", r->name, why);
-		break;
-	}
+	if (!*line)
+		return fail(LEAVE_USAGE, "the shell line of -c is empty");
+	r->shell[0] = shell;
+	r->shell[1] = option;
+	r->shell[2] = line;
+	r->argv = r->shell;
+	return 0;
 }
 
-static int check_args(struct run *r)
+/* Like flock(1), take -c behind the name, with nothing after its line. */
+static int take_shell_behind(struct run *r, char **args)
 {
-	char **args = r->o.args;
+	if (!args[2] || args[3])
+		return fail(LEAVE_USAGE,
+			    "%s wants one shell line: quote it, as in "
+			    "dlock run %s -c 'COMMAND; COMMAND'",
+			    args[1], r->held.name);
+	return take_shell(r, args[2]);
+}
 
-	if (r->o.n_args == 0)
-		return fail(LEAVE_USAGE, "which lock?  dlock run NAME -- "
-					 "COMMAND [ARGUMENT]...");
-	r->name = args[0];
+static int check_command(struct run *r, char **args)
+{
+	const char *name = r->held.name;
+
 	r->argv = args + 1;
 	if (args[1] && !strcmp(args[1], "--"))
 		r->argv++;
@@ -62,58 +60,58 @@ static int check_args(struct run *r)
 			    "%s after the lock's name: options of "
 			    "dlock go before \"%s\", and a command that begins "
 			    "with - needs -- before it",
-			    args[1], r->name);
+			    args[1], name);
 	if (!r->argv[0])
 		return fail(LEAVE_USAGE,
 			    "run what under the lock \"%s\"?  "
 			    "dlock run %s -- COMMAND [ARGUMENT]...",
-			    r->name, r->name);
+			    name, name);
 	if (!r->argv[0][0])
 		return fail(LEAVE_USAGE, "the command's name is empty");
 	return 0;
 }
 
-static int64_t clamp(int64_t x, int64_t least, int64_t most)
+static int check_args(struct run *r)
 {
-	return x < least ? least : x > most ? most : x;
-}
+	struct options *o = &r->held.o;
+	char **args = o->args;
 
-/* When the command is told, and when it must be dead.  The lease that is left
- * now is the measure: `max_hold` may end it long before its ttl. */
-static void set_times(struct job *j, const struct run *r)
-{
-	int64_t lease_ms = dlock_remaining_ms(r->hold);
-
-	if (lease_ms < 0)
-		return;
-	j->kill_ms = clamp(lease_ms / 100, 50, 250);
-	j->kill_ms = clamp(j->kill_ms, 1, lease_ms / 8 + 1);
-	j->grace_ms = r->o.grace_ms;
-	if (j->grace_ms < 0)
-		j->grace_ms = clamp(lease_ms / 4, 0, 5000);
-	/* Renewals come at a third of the lease: more than half of it left is
-	 * its everyday state. */
-	if (j->grace_ms > lease_ms / 2) {
-		j->grace_ms = lease_ms / 2;
-		say("--signal-grace is more than half the lease: using %d ms",
-		    (int)j->grace_ms);
-	}
-	j->grace_ms = clamp(j->grace_ms, j->kill_ms, lease_ms);
+	if (o->n_args == 0)
+		return fail(LEAVE_USAGE, "which lock?  dlock run NAME -- "
+					 "COMMAND [ARGUMENT]...");
+	if (o->on_loss == ON_LOSS_WARN && o->grace_ms >= 0)
+		return fail(LEAVE_USAGE, "--on-loss=warn sends no signal, so "
+					 "leave out --signal-grace");
+	r->held.name = args[0];
+	if (o->shell_line && o->n_args > 1)
+		return fail(LEAVE_USAGE,
+			    "%s: -c has said what to run under \"%s\"", args[1],
+			    args[0]);
+	if (o->shell_line)
+		return take_shell(r, o->shell_line);
+	if (args[1] &&
+	    (!strcmp(args[1], "-c") || !strcmp(args[1], "--command")))
+		return take_shell_behind(r, args);
+	return check_command(r, args);
 }
 
 static int start_and_stay(struct run *r, char **envp)
 {
+	struct held *h = &r->held;
 	struct job job = {
-		.hold = r->hold,
-		.name = r->name,
-		.signals = &r->signals,
+		.hold = h->hold,
+		.name = h->name,
+		.grace_ms = h->o.grace_ms,
+		.on_loss = h->o.on_loss,
+		.signals = &h->signals,
 		.guard = &r->guard,
 		.terminal = &r->terminal,
 	};
 	struct child child = {
 		.argv = r->argv,
+		.on_loss = h->o.on_loss,
 		.envp = envp,
-		.signals = &r->signals,
+		.signals = &h->signals,
 		.terminal = &r->terminal,
 		.guard = &r->guard,
 	};
@@ -124,13 +122,19 @@ static int start_and_stay(struct run *r, char **envp)
 	if (job.timer < 0)
 		return fail(LEAVE_SYSTEM, "cannot make a timer: %s",
 			    strerror(errno));
-	set_times(&job, r);
 	child.limit = job.told = job_limit(&job);
+	if (job.lease_ms > 0 && job_grace_ms(&job) < h->o.grace_ms)
+		say("--signal-grace is longer than this lease allows: using "
+		    "%d ms",
+		    (int)job_grace_ms(&job));
 	terminal_look(&r->terminal);
 	status = child_start(&child);
 	if (status == 0) {
 		job.pid = child.pid;
 		status = job_run(&job);
+		h->end = job.end;
+		r->done = !job.asked && !job.killed &&
+			  !signals_is_ending(job.end.sig);
 	}
 	close(job.timer);
 	return status;
@@ -138,67 +142,49 @@ static int start_and_stay(struct run *r, char **envp)
 
 static int run_command(struct run *r)
 {
+	struct held *h = &r->held;
 	char **envp;
-	int status = dlock_hold_fd(r->hold);
+	int status = dlock_hold_fd(h->hold);
 
 	if (status < 0)
 		return fail_dlock(status);
-	envp = child_env(r->name, dlock_uri(r->store.client),
-			 dlock_token(r->hold));
+	envp = child_env(h->name, dlock_uri(h->store.client),
+			 dlock_token(h->hold));
 	if (!envp)
 		return fail(LEAVE_SYSTEM, "out of memory");
 	status = start_and_stay(r, envp);
 	child_env_free(envp);
+	/* A command that did not do its work must not keep others from it. */
+	if (r->done)
+		status = held_keep(h, status);
 	return status;
 }
 
-static int release(struct run *r, int status)
+/* Does the URI say it? */
+static int has_label(const char *uri)
 {
-	int code = dlock_release(r->hold);
-
-	if (code == DLOCK_OK || status == LEAVE_LOST)
-		return status;
-	if (code == DLOCK_ELOST)
-		return fail(LEAVE_LOST,
-			    "\"%s\" was lost before it was "
-			    "released: what the command did at its end may "
-			    "have met others",
-			    r->name);
-	say("the release of \"%s\" failed, it comes free when its lease ends: "
-	    "%s",
-	    r->name, dlock_errmsg());
-	return status;
+	return strstr(uri, "?label=") || strstr(uri, "&label=");
 }
 
-static int run_locked(struct run *r)
+/* Unless told otherwise, the label says what runs: the program's name alone, as
+ * arguments may be secrets, and everybody who reads the store reads labels. */
+static int label_command(struct run *r)
 {
-	int64_t wait_ms = r->o.wait_ms;
-	int code, sig;
+	struct options *o = &r->held.o;
+	const char *slash = strrchr(r->argv[0], '/');
+	char host[65] = "";
 
-	/* Opening the store took its part of the time. */
-	if (wait_ms > 0)
-		wait_ms = clamp(wait_ms - (boottime_now() - r->began) / MS, 0,
-				wait_ms);
-	if (r->o.verbose)
-		say("waiting for \"%s\"", r->name);
-	code = wait_acquire(r->lock, r->o.shared, wait_ms, &r->signals,
-			    &r->hold, &sig);
-	if (sig)
-		return LEAVE_SIGNAL + sig;
-	if (code == DLOCK_EBUSY) {
-		if (r->o.verbose)
-			say("\"%s\" is held by others", r->name);
-		return r->o.conflict;
+	if (o->label || has_label(r->held.store.uri.text))
+		return 0;
+	if (gethostname(host, sizeof(host) - 1) < 0)
+		host[0] = '\0';
+	if (asprintf(&r->label, "%s:%ld %s", host, (long)getpid(),
+		     slash ? slash + 1 : r->argv[0]) < 0) {
+		r->label = NULL;
+		return fail(LEAVE_SYSTEM, "out of memory");
 	}
-	if (code > 0)
-		return fail(LEAVE_SYSTEM, "cannot wait for \"%s\": %s", r->name,
-			    strerror(code));
-	if (code < 0)
-		return fail_dlock(code);
-	if (r->o.verbose)
-		say("holding \"%s\", token %llu", r->name,
-		    (unsigned long long)dlock_token(r->hold));
-	return release(r, run_command(r));
+	o->label = r->label;
+	return 0;
 }
 
 /* What must be done before the library starts its threads. */
@@ -207,8 +193,10 @@ static int prepare(struct run *r)
 	int status = check_args(r);
 
 	if (status == 0)
-		status = store_choose(&r->store, &r->o);
-	if (status == 0 && guard_start(&r->guard) < 0)
+		status = held_choose(&r->held);
+	if (status == 0)
+		status = label_command(r);
+	if (status == 0 && guard_start(&r->guard, r->held.o.on_loss) < 0)
 		status = fail(LEAVE_SYSTEM, "cannot start the guard: %s",
 			      strerror(errno));
 	return status;
@@ -216,45 +204,61 @@ static int prepare(struct run *r)
 
 static int run_main(const struct command *self, int argc, char **argv)
 {
-	struct run r = { .began = boottime_now(), .guard.fd = -1 };
+	struct run r = { .held.began = boottime_now(), .guard.fd = -1 };
+	struct held *h = &r.held;
 	int status;
 
-	if (!options_parse(&r.o, self, argc, argv))
-		return r.o.status;
+	if (!options_parse(&h->o, self, argc, argv))
+		return h->o.status;
 	status = prepare(&r);
 	if (status == 0)
-		status = store_open(&r.store, &r.o, on_event, &r);
+		status = held_open(h);
 	if (status == 0)
-		status = store_lock(&r.lock, &r.store, &r.o, r.name);
-	if (status == 0 && signals_take(&r.signals) < 0)
-		status = fail(LEAVE_SYSTEM, "signals: %s", strerror(errno));
-	else if (status == 0)
-		status = run_locked(&r);
+		status = held_acquire(h);
+	if (h->hold)
+		status = held_release(h, run_command(&r));
 	guard_stop(&r.guard);
-	dlock_free(r.lock);
-	store_close(&r.store);
-	return status;
+	free(r.label);
+	return held_close(h, status);
 }
+
+static const enum option_id run_options[] = {
+	OPTION_URI,    OPTION_REQUIRE,   OPTION_WAIT,      OPTION_NONBLOCK,
+	OPTION_SHARED, OPTION_EXCLUSIVE, OPTION_SEMAPHORE, OPTION_CONFLICT,
+	OPTION_CLOSE,  OPTION_COMMAND,   OPTION_AT_LEAST,  OPTION_ON_LOSS,
+	OPTION_GRACE,  OPTION_LABEL,     OPTION_VERBOSE,   OPTION_BACKEND,
+	OPTION_END,
+};
 
 const struct command cmd_run = {
 	.name = "run",
-	.args = "[-u URI] [-n | -w SEC] [-s | -m | -S PERMITS] [-E CODE] "
-		"NAME [--] COMMAND...",
+	.args = "[-u URI] [-n | -w SEC] [-s | -S PERMITS] [-E CODE]"
+		"\n         NAME [--] COMMAND...\n"
+		"       dlock run [OPTION]... NAME -c LINE",
 	.summary = "run a command while holding a lock",
-	.text = "Waits for the lock NAME, runs COMMAND, releases the lock, and "
-		"leaves with COMMAND's\n"
-		"exit code, or 128+n if signal n ended it.  No shell is "
-		"involved.\n\n"
-		"The lock is the read-write lock NAME: plain runs exclude all "
-		"others, runs with -s\n"
-		"share it.  -m takes the mutex NAME instead, -S one of PERMITS "
-		"permits; locks of\n"
-		"different kinds never meet.\n\n"
+	.text = "Waits for the lock NAME, runs COMMAND, releases the lock, "
+		"and exits with\n"
+		"COMMAND's exit code, or 128+n if signal n ended it.  No "
+		"shell is involved,\n"
+		"unless -c gives one a LINE to run.\n"
+		"\n"
+		"Plain runs exclude all others and are as a program's "
+		"mutex; runs with -s share\n"
+		"the lock, as readers do.  -S takes one of PERMITS permits "
+		"of the semaphore NAME,\n"
+		"which is another lock than the lock NAME.\n"
+		"\n"
 		"COMMAND finds DLOCK_NAME, DLOCK_URI and DLOCK_TOKEN, the "
 		"fencing token, in its\n"
-		"environment.  If the lock is being lost, it gets TERM, and "
-		"KILL before the lease\n"
-		"has run out.\n",
-	.options = "uwnsxmSEoGLv",
+		"environment.  If renewals fail, it gets TERM, and KILL "
+		"before the lease has run\n"
+		"out; --on-loss=term leaves out KILL, and --on-loss=warn "
+		"both.\n"
+		"\n"
+		"A job of a second that many hosts begin at once by their "
+		"clocks runs more than\n"
+		"once if the clocks differ by more: --hold-at-least 60 "
+		"keeps the others out.\n",
+	.options = run_options,
 	.main = run_main,
 };

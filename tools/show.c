@@ -2,37 +2,43 @@
 #include "command.h"
 #include "exits.h"
 #include "message.h"
-#include "party.h"
+#include "namesake.h"
+#include "participants.h"
 #include "print.h"
 #include "store.h"
 
-static int show_table(const struct parties *p)
+static int show_table(const struct participants *p)
 {
-	struct table t = { .columns = 6 };
+	struct table t = { .columns = 7 };
 	int status;
 
-	table_row(&t, "STATE", "SIDE", "TOKEN", "LEFT", "ID", "LABEL");
+	table_row(&t, "STATE", "SIDE", "SINCE", "TOKEN", "LEFT", "ID", "LABEL");
 	for (size_t i = 0; i < p->count; i++)
-		party_row(&t, &p->list[i]);
+		participant_row(&t, &p->list[i]);
 	status = table_print(&t);
 	table_free(&t);
 	return status;
 }
 
-static int show(const struct options *o, dlock_lock *lock, const char *name)
+static int show(const struct options *o, const struct store *s,
+		dlock_lock *lock, const char *name)
 {
-	struct parties p = { 0 };
-	int status = parties_fetch(&p, lock, o);
+	struct participants p = { .permits = o->kind == KIND_SEMAPHORE };
+	int status = participants_fetch(&p, lock, o);
 
+	if (status == 0 && o->kind == KIND_LOCK)
+		namesake_fetch(&p, s, o, name);
 	if (status == 0 && o->json) {
-		status = json_print(parties_json(&p, name, o));
+		status = json_print(participants_json(&p, name, o));
 	} else if (status == 0 && p.count > 0) {
 		status = show_table(&p);
 	} else if (status == 0) {
 		puts("free");
 		status = finish_output(LEAVE_OK);
 	}
-	parties_free(&p);
+	if (status == 0 && participants_holders(&p) == 0)
+		status = LEAVE_BUSY;
+	participants_free(&p);
 	return status;
 }
 
@@ -53,21 +59,27 @@ static int show_main(const struct command *self, int argc, char **argv)
 	if (status == 0)
 		status = store_lock(&lock, &s, &o, o.args[0]);
 	if (status == 0) {
-		status = show(&o, lock, o.args[0]);
-		dlock_free(lock);
+		status = show(&o, &s, lock, o.args[0]);
+		dlock_lock_free(lock);
 	}
 	store_close(&s);
 	return status;
 }
 
+static const enum option_id show_options[] = {
+	OPTION_URI,     OPTION_WAIT,    OPTION_SEMAPHORE, OPTION_JSON,
+	OPTION_VERBOSE, OPTION_BACKEND, OPTION_END,
+};
+
 const struct command cmd_show = {
 	.name = "show",
-	.args = "[-u URI] [-m | -S PERMITS] [--json] NAME",
-	.summary = "who holds a lock and who waits for it",
-	.text = "Prints the holders of NAME and, in order, those who wait; "
+	.args = "[-u URI] [-S PERMITS] [--json] NAME",
+	.summary = "print the holders and waiters of a lock",
+	.text = "Prints the holders of NAME and, in order, its waiters; "
 		"\"free\" if there are none.\n"
-		"It is the read-write lock that `dlock run` takes, unless -m "
-		"or -S says otherwise.\n",
-	.options = "uwmSJv",
+		"Exits with 0 if somebody holds it, with 1 if nobody does.\n"
+		"Permits of the semaphore NAME are listed as well; -S "
+		"leaves out the lock.\n",
+	.options = show_options,
 	.main = show_main,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "signals.h"
 
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -56,6 +57,34 @@ int signals_next(const struct signals *s)
 	if (read(s->fd, &info, sizeof(info)) != sizeof(info))
 		return 0;
 	return (int)info.ssi_signo;
+}
+
+int signals_is_ending(int sig)
+{
+	for (size_t i = 0; i < LENGTH(ending); i++)
+		if (ending[i] == sig)
+			return 1;
+	return 0;
+}
+
+void signals_follow(const struct end *end)
+{
+	struct sigaction usual = { .sa_handler = SIG_DFL };
+	sigset_t set;
+
+	if (!signals_is_ending(end->sig))
+		return;
+	sigemptyset(&set);
+	sigaddset(&set, end->sig);
+	/* The command dumps its own core; ours would overwrite it. */
+	prctl(PR_SET_DUMPABLE, 0);
+	/* A shell that runs a script obeys a signal of its child's only if it
+	 * got the same one while it waited: that comes first. */
+	if (end->missed)
+		kill(0, end->sig);
+	sigaction(end->sig, &usual, NULL);
+	kill(getpid(), end->sig);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
 void signals_put_back(const struct signals *s)

@@ -1,78 +1,132 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store.h"
+#include "boottime.h"
+#include "caps.h"
+#include "conf.h"
 #include "exits.h"
 #include "message.h"
-#include "rundir.h"
+#include "password.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* The password of a URI, from after the ':' to before the '@'; NULL if none. */
-static char *find_password(char *uri, size_t *length)
-{
-	char *start = strstr(uri, "://"), *colon, *at;
-	size_t n;
-
-	if (!start)
-		return NULL;
-	start += 3;
-	n = strcspn(start, "/?#");
-	at = memrchr(start, '@', n);
-	if (!at)
-		return NULL;
-	colon = memchr(start, ':', (size_t)(at - start));
-	if (!colon)
-		return NULL;
-	*length = (size_t)(at - colon) - 1;
-	return *length ? colon + 1 : NULL;
-}
+#include <time.h>
 
 /* Everybody on this host can read a command line. */
 void store_wipe_password(char *uri)
 {
-	size_t length;
-	char *password = find_password(uri, &length);
+	if (password_hide(uri))
+		say("a password on the command line is visible to other users: "
+		    "set DLOCK_PASSWORD, or use the URI's password_file=");
+}
 
-	if (!password)
-		return;
-	for (size_t i = 0; i < length; i++)
-		password[i] = '*';
-	say("a password on the command line can be seen by others: set "
-	    "DLOCK_PASSWORD, or use the URI's password_file=");
+static int no_store(const char *option)
+{
+	char *user = conf_user_path();
+
+	if (option)
+		say("which store?  -u is empty");
+	else
+		say("which store?  Neither -u nor $DLOCK_URI names one, nor "
+		    "does a line \"uri = ...\" in %s%s" CONF_SYSTEM,
+		    user ? user : "", user ? " or " : "");
+	say("type -u file:///var/lock/app for locks of this host, or "
+	    "-u redis://HOST:6379/0 for locks of many; `dlock backends` lists "
+	    "the stores");
+	free(user);
+	return LEAVE_USAGE;
 }
 
 int store_choose(struct store *s, struct options *o)
 {
-	const char *env = secure_getenv("DLOCK_URI");
+	int status;
 
 	memset(s, 0, sizeof(*s));
-	if (!o->uri && (!env || !*env))
-		return rundir_uri(&s->uri);
-	s->uri = strdup(o->uri ? o->uri : env);
+	status = setting_find(&s->uri, SETTING_URI, o->uri);
+	if (status)
+		return status;
+	if (!s->uri.text || !*s->uri.text)
+		return no_store(o->uri);
 	if (o->uri)
 		store_wipe_password(o->uri);
-	return s->uri ? 0 : fail(LEAVE_SYSTEM, "out of memory");
+	return 0;
 }
 
-static void log_most(int level, const char *text, void *arg)
+int store_require(struct store *s, const struct options *o)
 {
-	(void)arg;
-	if (level <= 2)
-		say("%s", text);
+	int status = setting_find(&s->require, SETTING_REQUIRE, o->require);
+
+	if (status == 0 && s->require.text)
+		status = caps_parse(s->require.text, s->require.from, &s->caps);
+	return status;
 }
 
-static void log_all(int level, const char *text, void *arg)
+static void explain_require(const struct store *s)
 {
-	(void)level;
-	(void)arg;
-	say("%s", text);
+	char *names;
+
+	if (!s->require.text)
+		return;
+	names = caps_text(s->caps);
+	say("required of it: %s, by %s", names && *names ? names : "nothing",
+	    s->require.from);
+	free(names);
 }
 
-static void log_warnings(int level, const char *text, void *arg)
+int store_explain(void)
+{
+	struct options none = { 0 };
+	struct store s = { 0 };
+	int status = setting_find(&s.uri, SETTING_URI, NULL);
+
+	if (status == 0)
+		status = store_require(&s, &none);
+	if (status == 0 && s.uri.text) {
+		password_hide(s.uri.text);
+		say("the store is %s, from %s", s.uri.text, s.uri.from);
+	} else if (status == 0) {
+		no_store(NULL);
+	}
+	if (status == 0)
+		explain_require(&s);
+	store_close(&s);
+	return status;
+}
+
+static void log_most(const struct dlock_log_line *line, void *arg)
 {
 	(void)arg;
-	if (level <= 1)
-		say("%s", text);
+	if (line->level <= 2)
+		say("%s", line->text);
+}
+
+static void log_all(const struct dlock_log_line *line, void *arg)
+{
+	(void)arg;
+	say("%s", line->text);
+}
+
+static void log_warnings(const struct dlock_log_line *line, void *arg)
+{
+	(void)arg;
+	if (line->level <= 1)
+		say("%s", line->text);
+}
+
+/* The user's wait begins here: a store may become reachable.  Without one, the
+ * library waits for as long as the URI says. */
+static int open_by(struct store *s, const dlock_options *opts, int64_t wait_ms)
+{
+	const struct timespec pause = { .tv_nsec = 200000000 };
+	int64_t began = boottime_now();
+	int code;
+
+	for (;;) {
+		code = dlock_open(&s->client, s->uri.text, opts);
+		if (code != DLOCK_EUNREACHABLE ||
+		    (boottime_now() - began) / 1000000 >= wait_ms)
+			return code;
+		nanosleep(&pause, NULL);
+	}
 }
 
 int store_open(struct store *s, const struct options *o,
@@ -81,21 +135,42 @@ int store_open(struct store *s, const struct options *o,
 	dlock_options opts = DLOCK_OPTIONS_INIT;
 	int code;
 
+	opts.require = s->caps;
 	opts.label = o->label;
 	opts.password = secure_getenv("DLOCK_PASSWORD");
+	opts.once = o->wait_ms >= 0;
 	opts.on_event = on_event;
 	opts.arg = arg;
 	opts.on_log = o->verbose > 1 ? log_all :
 		      o->verbose     ? log_most :
 				       log_warnings;
-	code = dlock_open(&s->client, s->uri, &opts);
+	code = open_by(s, &opts, o->wait_ms);
 	if (code < 0) {
 		s->client = NULL;
-		return fail_dlock(code);
+		code = fail_dlock(code);
+		/* The command line does not show where these were. */
+		if (!o->uri)
+			say("the store is from %s", s->uri.from);
+		if (s->caps)
+			explain_require(s);
+		return code;
 	}
-	if (o->verbose)
-		say("using %s", dlock_uri(s->client));
+	if (o->verbose) {
+		say("using %s, from %s", dlock_uri(s->client), s->uri.from);
+		explain_require(s);
+	}
 	return 0;
+}
+
+int store_refuse_private(const struct store *s)
+{
+	if (strncmp(dlock_uri(s->client), "mem:", 4) != 0)
+		return 0;
+	return fail(LEAVE_NOTSUP,
+		    "a mem: store is this process's own, so its locks would "
+		    "exclude nobody (the store is from %s): use "
+		    "file:///var/lock/app for this host",
+		    s->uri.from);
 }
 
 int store_lock(dlock_lock **out, const struct store *s, const struct options *o,
@@ -104,23 +179,13 @@ int store_lock(dlock_lock **out, const struct store *s, const struct options *o,
 	int code;
 
 	switch (o->kind) {
-	case KIND_MUTEX:
-		code = dlock_mutex_new(out, s->client, name);
-		break;
 	case KIND_SEMAPHORE:
 		code = dlock_semaphore_new(out, s->client, name, o->permits);
 		break;
 	default:
-		/* Plain and -s must exclude each other, as they do with
-		 * flock(1); to fall back on a mutex would take that away
-		 * without a word. */
-		if (!(dlock_caps(s->client) & DLOCK_CAP_SHARED))
-			return fail(LEAVE_NOTSUP,
-				    "%s has no read-write "
-				    "locks, which dlock uses unless told "
-				    "otherwise: use -m for a mutex",
-				    dlock_uri(s->client));
-		code = dlock_rwlock_new(out, s->client, name);
+		/* The same lock; but a store may have no read side. */
+		code = o->shared ? dlock_rwlock_new(out, s->client, name) :
+				   dlock_mutex_new(out, s->client, name);
 	}
 	return code < 0 ? fail_dlock(code) : 0;
 }
@@ -128,8 +193,7 @@ int store_lock(dlock_lock **out, const struct store *s, const struct options *o,
 void store_close(struct store *s)
 {
 	dlock_close(s->client);
-	if (s->uri)
-		explicit_bzero(s->uri, strlen(s->uri));
-	free(s->uri);
+	setting_free(&s->uri);
+	setting_free(&s->require);
 	memset(s, 0, sizeof(*s));
 }

@@ -22,6 +22,11 @@ void terminal_give(struct terminal *t, pid_t pgid)
 		t->given = 1;
 }
 
+int terminal_lent(const struct terminal *t, pid_t pgid)
+{
+	return t->given && tcgetpgrp(t->fd) == pgid;
+}
+
 void terminal_take(struct terminal *t)
 {
 	if (t->given)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who the terminal listens to.
+ * The terminal's foreground group.
  *
  * The command runs in a process group of its own, so that all of it can be
  * killed at once; to read from the terminal it must be the foreground group.
@@ -19,20 +19,23 @@ struct terminal {
 };
 
 /*
- * Look at it.  It is given to the command at once if standard input and output
- * are the terminal and dlock is in the foreground.  In a pipeline it is not:
- * the neighbours share dlock's group and need the terminal too; the command
- * gets it when it asks.
+ * Examine the terminal.  The command gets it at once if standard input and
+ * output are the terminal and dlock is in the foreground.  In a pipeline it
+ * does not: the neighbours share its group and need the terminal too.  There
+ * the command gets it when it first reads from it.
  */
 void terminal_look(struct terminal *t);
 
 /* Make `pgid` the foreground group.  Async-signal-safe. */
 void terminal_give(struct terminal *t, pid_t pgid);
 
+/* Did dlock give it to `pgid`, and does that group still have it? */
+int terminal_lent(const struct terminal *t, pid_t pgid);
+
 /* Take it back, if it was given. */
 void terminal_take(struct terminal *t);
 
-/* Put the modes back that a command left behind when it was killed. */
+/* Undo the changes of modes that a killed command left behind. */
 void terminal_restore(const struct terminal *t);
 
 /* Is dlock's own group in the foreground? */

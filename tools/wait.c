@@ -23,7 +23,7 @@ static int read_signal(int fd)
 
 	if (read(fd, &info, sizeof(info)) != sizeof(info))
 		return 0;
-	/* Ctrl-Z is dropped: who stops in the line holds up the line. */
+	/* Ctrl-Z is dropped: a stopped waiter would hold up the queue. */
 	return info.ssi_signo == SIGTSTP ? 0 : (int)info.ssi_signo;
 }
 
@@ -35,8 +35,8 @@ static void *watch(void *arg)
 		{ .fd = w->signals, .events = POLLIN },
 	};
 
-	/* dlock_cancel() ends waits that are under way, and the acquire may not
-	 * have got so far: say it again until it is over. */
+	/* dlock_cancel() ends only waits that are under way, and the acquire
+	 * may not have got so far: repeat it until the acquire has returned. */
 	for (;;) {
 		poll(fds, 2, w->caught ? AGAIN_MS : -1);
 		if (!w->caught && (fds[1].revents & POLLIN))

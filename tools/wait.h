@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Waiting for a lock, and leaving the line when a signal says so.
+ * Waiting for a lock, until a signal ends the wait.
  */
 #ifndef DLOCK_TOOLS_WAIT_H
 #define DLOCK_TOOLS_WAIT_H
@@ -11,9 +11,9 @@
 
 /*
  * Acquire, exclusive or shared.  A signal of s->ending ends the wait: *sig is
- * set, and whatever was got at the last moment is given back.  Else *sig is 0
- * and the answer is the acquire's, or an errno value, which is positive, where
- * it could not begin.  The lock belongs to the calling thread.
+ * set, and a lock that was granted at the last moment is released.  Else *sig
+ * is 0, and the result is the acquire's, or a positive errno value if it could
+ * not begin.  The lock belongs to the calling thread.
  */
 int wait_acquire(dlock_lock *lock, int shared, int64_t timeout_ms,
 		 const struct signals *s, dlock_hold **out, int *sig);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "file.h"
+#include "backends/file/bytes.h"
 
 #include <errno.h>
 #include <fcntl.h>
 
-static int set(int fd, short type, off_t at, off_t len)
+static int set_lock(int fd, short type, off_t at, off_t len)
 {
 	struct flock fl = { .l_type = type,
 			    .l_whence = SEEK_SET,
@@ -14,16 +14,26 @@ static int set(int fd, short type, off_t at, off_t len)
 	return fcntl(fd, F_OFD_SETLK, &fl);
 }
 
-int dlki_file_lock(int fd, short type, off_t at)
+static int try_set_lock(int fd, short type, off_t at, off_t len)
 {
-	if (set(fd, type, at, 1) == 0)
+	if (set_lock(fd, type, at, len) == 0)
 		return 1;
 	return errno == EAGAIN || errno == EACCES ? 0 : -1;
 }
 
+int dlki_file_lock(int fd, short type, off_t at)
+{
+	return try_set_lock(fd, type, at, 1);
+}
+
+int dlki_file_lock_all(int fd)
+{
+	return try_set_lock(fd, F_WRLCK, 0, 0);
+}
+
 void dlki_file_unlock(int fd, off_t at)
 {
-	(void)set(fd, F_UNLCK, at, 1);
+	(void)set_lock(fd, F_UNLCK, at, 1);
 }
 
 void dlki_file_unlock_all(int fd)
@@ -31,10 +41,11 @@ void dlki_file_unlock_all(int fd)
 	/* From 0 to the end: the one form for which the kernel needs no memory
 	 * (a hole in a range would split it), so that it is faster and cannot
 	 * fail. */
-	(void)set(fd, F_UNLCK, 0, 0);
+	(void)set_lock(fd, F_UNLCK, 0, 0);
 }
 
-short dlki_file_probe(int fd, short type, off_t at, off_t len)
+/* The lock in the way, or F_UNLCK. */
+static struct flock get_lock(int fd, short type, off_t at, off_t len)
 {
 	struct flock fl = { .l_type = type,
 			    .l_whence = SEEK_SET,
@@ -42,6 +53,20 @@ short dlki_file_probe(int fd, short type, off_t at, off_t len)
 			    .l_len = len };
 
 	if (fcntl(fd, F_OFD_GETLK, &fl) < 0)
-		return F_UNLCK;
-	return fl.l_type;
+		fl.l_type = F_UNLCK;
+	return fl;
+}
+
+int dlki_file_all_locked(int fd)
+{
+	struct flock fl = get_lock(fd, F_RDLCK, FILE_MAIN, 1);
+
+	return fl.l_type != F_UNLCK && fl.l_start == 0;
+}
+
+short dlki_file_probe(int fd, short type, off_t at, off_t len)
+{
+	struct flock fl = get_lock(fd, type, at, len);
+
+	return fl.l_start == 0 && !fl.l_len ? F_UNLCK : fl.l_type;
 }

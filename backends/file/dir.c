@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "file.h"
-#include "magic.h"
-#include "core/error.h"
+#include "backends/file/dir.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/vfs.h>
 #include <unistd.h>
+
+#include "backends/file/fds.h"
+#include "backends/file/file.h"
+#include "backends/file/magic.h"
+#include "core/base/error.h"
 
 int dlki_file_fail(struct dlk_error *err, int errnum, const char *doing,
 		   const char *what)
@@ -37,7 +40,7 @@ int dlki_file_fail(struct dlk_error *err, int errnum, const char *doing,
 			dlki_errno_text(errnum));
 }
 
-/* May others put files in the place of ours, or take ours away? */
+/* Refuse a directory in which others can replace or remove our files. */
 static int dir_check(const struct file_session *s, int fd,
 		     struct dlk_error *err)
 {
@@ -47,7 +50,7 @@ static int dir_check(const struct file_session *s, int fd,
 	uid_t me = geteuid();
 
 	if (fstat(fd, &st) < 0 || fstatfs(fd, &fs) < 0)
-		return dlki_file_fail(err, errno, "look at directory", s->dir);
+		return dlki_file_fail(err, errno, "check directory", s->dir);
 	if (st.st_uid != me && st.st_uid != 0)
 		return dlk_fail(err, DLOCK_EDENIED,
 				"directory '%.120s' "
@@ -79,7 +82,7 @@ static int dir_make(const char *dir, struct dlk_error *err)
 	if (errno == ENOENT)
 		return dlk_fail(err, DLOCK_ESYSTEM,
 				"cannot make directory "
-				"'%.120s': the one above it does not exist",
+				"'%.120s': its parent does not exist",
 				dir);
 	return dlki_file_fail(err, errno, "make directory", dir);
 }
@@ -104,8 +107,8 @@ static int dir_try(const struct file_session *s, int *out,
 	return rc;
 }
 
-static int dir_find(const struct file_session *s, int *out,
-		    struct dlk_error *err)
+static int dir_open_or_make(const struct file_session *s, int *out,
+			    struct dlk_error *err)
 {
 	struct stat st;
 	int rc;
@@ -133,7 +136,7 @@ static int dir_find(const struct file_session *s, int *out,
 
 int dlki_file_dir_open(struct file_session *s, struct dlk_error *err)
 {
-	return dir_find(s, &s->dirfd, err);
+	return dir_open_or_make(s, &s->dirfd, err);
 }
 
 int dlki_file_dir_follow(struct file_session *s, struct dlk_error *err)
@@ -144,14 +147,14 @@ int dlki_file_dir_follow(struct file_session *s, struct dlk_error *err)
 	if (fstat(s->dirfd, &here) == 0 && lstat(s->dir, &there) == 0 &&
 	    here.st_dev == there.st_dev && here.st_ino == there.st_ino)
 		return 0;
-	rc = dir_find(s, &fd, err);
+	rc = dir_open_or_make(s, &fd, err);
 	if (rc < 0)
 		return rc;
-	/* In place: others may be in the middle of a call with the number. */
+	/* In place: other threads may be in a call with the number. */
 	if (dup3(fd, s->dirfd, O_CLOEXEC) < 0)
 		rc = dlki_file_fail(err, errno, "reopen directory", s->dir);
 	dlki_file_fds_close(fd);
-	dlki_file_watch_dir(s);
+	dlki_file_inotify_follow_dir(s);
 	return rc;
 }
 
@@ -202,8 +205,8 @@ static int entry_refuse(const struct file_session *s, const char *file,
 	return 0;
 }
 
-/* Created apart from opened, so that we know whether the mode is ours to set:
- * a umask may have taken bits away. */
+/* Creating is a step of its own, so that we know whether the mode is ours to
+ * set: a umask may have cleared bits of it. */
 static int entry_open(const struct file_session *s, const char *file)
 {
 	int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY |
@@ -228,30 +231,27 @@ static int entry_open(const struct file_session *s, const char *file)
 int dlki_file_entry(struct file_session *s, const char *file, int *fd,
 		    struct stat *st, struct dlk_error *err)
 {
-	int errnum, rc, refreshed = 0;
+	int rc, exhausted, followed = 0;
 
 	for (;;) {
 		rc = dlki_file_fds_hold();
 		if (rc)
 			return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
 		*fd = dlki_file_fds_keep(entry_open(s, file));
-		if (*fd < 0 && (errno == EMFILE || errno == ENFILE)) {
-			errnum = errno;
-			if (dlki_file_names_shed(s))
-				continue;
-			errno = errnum;
-		}
-		if (*fd >= 0 || errno != ENOENT || refreshed++)
+		if (*fd >= 0 || errno != ENOENT || followed++)
 			break;
 		/* Not even creating it: the directory itself is gone. */
 		rc = dlki_file_dir_follow(s, err);
 		if (rc < 0)
 			return rc;
 	}
-	if (*fd < 0)
-		return entry_refuse(s, file, NULL, errno, err);
+	if (*fd < 0) {
+		exhausted = errno == EMFILE || errno == ENFILE;
+		rc = entry_refuse(s, file, NULL, errno, err);
+		return exhausted ? 1 : rc;
+	}
 	if (fstat(*fd, st) < 0)
-		rc = dlki_file_fail(err, errno, "look at lock file", file);
+		rc = dlki_file_fail(err, errno, "check lock file", file);
 	else
 		rc = entry_refuse(s, file, st, 0, err);
 	if (rc < 0) {

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * An open-file-description lock lives until the last copy of its descriptor is
- * closed, and fork() copies descriptors.  A child that goes on without exec
- * would keep the lock of a parent that was killed, for no one.  So the child
- * closes, as its first act, every descriptor of this backend.
- */
-#include "file.h"
+#include "backends/file/fds.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,17 +14,17 @@ static size_t n_bytes;
 static int top = -1; /* the greatest ever kept */
 static int handlers;
 
-static void prepare(void)
+static void lock_before_fork(void)
 {
 	pthread_mutex_lock(&mu);
 }
 
-static void parent(void)
+static void unlock_in_parent(void)
 {
 	pthread_mutex_unlock(&mu);
 }
 
-static void child(void)
+static void close_in_child(void)
 {
 	size_t i;
 	int b;
@@ -44,8 +39,9 @@ static void child(void)
 	pthread_mutex_unlock(&mu);
 }
 
-/* Room for twice the greatest yet; a jump beyond it is met in keep(). */
-static int room(size_t need)
+/* Called in advance for the next descriptor; keep() calls it again if that one
+ * is much larger. */
+static int make_room(size_t need)
 {
 	size_t size = n_bytes ? n_bytes : 64;
 	unsigned char *p;
@@ -69,10 +65,11 @@ int dlki_file_fds_hold(void)
 
 	pthread_mutex_lock(&mu);
 	if (!handlers)
-		rc = pthread_atfork(prepare, parent, child);
+		rc = pthread_atfork(lock_before_fork, unlock_in_parent,
+				    close_in_child);
 	if (!rc) {
 		handlers = 1;
-		rc = room((size_t)(top + 1) / CHAR_BIT + 1);
+		rc = make_room((size_t)(top + 1) / CHAR_BIT + 1);
 	}
 	if (rc) {
 		pthread_mutex_unlock(&mu);
@@ -85,7 +82,7 @@ int dlki_file_fds_keep(int fd)
 {
 	int saved = errno;
 
-	if (fd >= 0 && room((size_t)fd / CHAR_BIT)) {
+	if (fd >= 0 && make_room((size_t)fd / CHAR_BIT)) {
 		close(fd);
 		fd = -1;
 		saved = ENOMEM;

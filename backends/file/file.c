@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "file.h"
+#include "backends/file/file.h"
 
+#include <dlock/backend_net.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/random.h"
+#include "backends/file/dir.h"
+#include "backends/file/fds.h"
+#include "backends/file/inotify.h"
+#include "backends/file/notify.h"
+#include "backends/file/table.h"
 
 static const char *const schemes[] = { "file", NULL };
 
@@ -14,13 +19,18 @@ static const struct dlk_param params[] = {
 	{ .name = "remote",
 	  .type = DLK_SWITCH,
 	  .def = "off",
-	  .text = "Take a directory on a network file system, where other "
+	  .text = "Accept a directory on a network file system, where other "
 		  "hosts may not see our locks." },
+	{ .name = "keep",
+	  .type = DLK_SWITCH,
+	  .def = "off",
+	  .text = "Leave the files of locks that nobody uses, so that the next "
+		  "acquire need not make them." },
 	{ .name = "sync",
 	  .type = DLK_SWITCH,
 	  .def = "off",
-	  .text = "Flush tokens to the disk, so that they rise over a power "
-		  "failure also if the clock was set back." },
+	  .text = "Flush tokens to the disk, so they rise over a power "
+		  "failure even if the clock was set back." },
 	{ 0 }
 };
 
@@ -37,7 +47,7 @@ static int check_uri(const struct dlk_uri *uri, struct dlk_error *err)
 				host ? host : "");
 	if (uri->user || uri->password)
 		return dlk_fail(err, DLOCK_EINVAL,
-				"a file: store knows no user or password");
+				"a file: store takes no user or password");
 	if (!uri->path || uri->path[0] != '/')
 		return dlk_fail(err, DLOCK_EINVAL,
 				"a file: store needs an "
@@ -51,31 +61,32 @@ static int check_uri(const struct dlk_uri *uri, struct dlk_error *err)
 	return 0;
 }
 
-static int fill(struct file_session *s, struct dlk_error *err)
+static int session_init(struct file_session *s, struct dlk_error *err)
 {
 	const struct dlk_uri *uri = s->base.uri;
 	size_t n;
 
 	s->remote_ok = dlk_param_int(uri, "remote") != 0;
+	s->keep = dlk_param_int(uri, "keep") != 0;
 	s->sync = dlk_param_int(uri, "sync") != 0;
 	if (asprintf(&s->prefix, "%s.", dlk_param_text(uri, "prefix")) < 0)
 		s->prefix = NULL;
 	s->dir = strdup(uri->path);
-	if (!s->prefix || !s->dir || dlki_file_names_init(s) < 0)
+	if (!s->prefix || !s->dir || dlki_file_table_init(s) < 0)
 		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
 	for (n = strlen(s->dir); n > 1 && s->dir[n - 1] == '/';)
 		s->dir[--n] = '\0';
-	if (dlki_random(&s->id, sizeof(s->id), err) != 0)
+	if (dlk_random(&s->id, sizeof(s->id), err) != 0)
 		return err->code;
 	s->id |= 1;
 	return dlki_file_dir_open(s, err);
 }
 
-static void drop(struct file_session *s)
+static void session_free(struct file_session *s)
 {
-	if (s->by_key)
-		dlki_file_names_free(s);
-	dlki_file_fds_close(s->quiet);
+	if (s->table.by_key)
+		dlki_file_table_free(s);
+	dlki_file_fds_close(s->changes.fd);
 	dlki_file_fds_close(s->dirfd);
 	free(s->dir);
 	free(s->prefix);
@@ -92,13 +103,14 @@ static int file_open(struct dlk_session *base, dlk_time deadline,
 	rc = check_uri(base->uri, err);
 	if (rc < 0)
 		return rc;
-	s->dirfd = s->inotify = s->quiet = -1;
-	atomic_init(&s->changes, 2);
+	s->dirfd = s->inotify.fd = s->changes.fd = -1;
+	s->inotify.on_event = dlki_file_on_event;
+	atomic_init(&s->changes.count, 2);
 	if (pthread_mutex_init(&s->mu, NULL))
 		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
-	rc = fill(s, err);
+	rc = session_init(s, err);
 	if (rc < 0) {
-		drop(s);
+		session_free(s);
 		return rc;
 	}
 	/* Nothing expires; what can happen is that the file is removed. */
@@ -113,47 +125,8 @@ static void file_close(struct dlk_session *base, dlk_time deadline)
 	struct file_session *s = file_session(base);
 
 	(void)deadline;
-	dlki_file_watch_stop(s);
-	drop(s);
-}
-
-/* When the path cannot be looked at, the file itself says if it has any. */
-static int stands(const struct file_ticket *t)
-{
-	struct stat st;
-	int rc = dlki_file_name_stands(t->name);
-
-	if (rc >= 0)
-		return rc;
-	return fstat(t->fd, &st) < 0 || st.st_nlink > 0;
-}
-
-static void file_renew(struct dlk_session *base, struct dlk_ticket *const t[],
-		       enum dlk_lease verdict[], size_t n, dlk_time deadline,
-		       struct dlk_error *err)
-{
-	struct file_ticket *ft;
-	size_t i;
-
-	(void)base;
-	(void)deadline;
-	(void)err;
-	for (i = 0; i < n; i++) {
-		ft = file_ticket(t[i]);
-		if (ft->stake != FILE_HOLDER) {
-			verdict[i] = DLK_GONE;
-			continue;
-		}
-		pthread_mutex_lock(&ft->name->mu);
-		if (!ft->name->stale && stands(ft)) {
-			dlki_file_publish(ft);
-			verdict[i] = DLK_STANDS;
-		} else {
-			dlki_file_name_stale(ft->name);
-			verdict[i] = DLK_GONE;
-		}
-		pthread_mutex_unlock(&ft->name->mu);
-	}
+	dlki_file_inotify_stop(s);
+	session_free(s);
 }
 
 const struct dlock_backend dlki_file_backend = {
@@ -169,7 +142,7 @@ const struct dlock_backend dlki_file_backend = {
 	.open = file_open,
 	.close = file_close,
 	.attempt = dlki_file_attempt,
-	.renew = file_renew,
+	.renew = dlki_file_renew,
 	.release = dlki_file_release,
 	.downgrade = dlki_file_downgrade,
 	.inspect = dlki_file_inspect,

@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "file.h"
+#include "backends/file/name.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
+
+#include "backends/file/dir.h"
+#include "backends/file/fds.h"
+#include "backends/file/file.h"
+#include "backends/file/inotify.h"
+#include "backends/file/table.h"
 
 void dlki_file_list_add(struct file_list *l, struct file_ticket *t)
 {
@@ -24,11 +31,18 @@ void dlki_file_list_del(struct file_list *l, struct file_ticket *t)
 	t->prev = t->next = NULL;
 }
 
-/* One more description of the file; 0 if it is another file now. */
-static int reopen(struct file_name *n, int *fd, struct stat *st,
-		  struct dlk_error *err)
+int dlki_file_name_excludes(const struct file_name *n)
 {
-	int rc = dlki_file_entry(n->session, n->file, fd, st, err);
+	const struct file_ticket *t = n->holding.head;
+
+	return t && t->base.request.mode == DLK_EXCLUSIVE;
+}
+
+/* One more description of the file; 0: another file is at its path now. */
+static int open_description(struct file_name *n, int *fd, struct stat *st,
+			    struct dlk_error *err)
+{
+	int rc = dlki_file_table_entry(n->session, n->file, fd, st, err);
 
 	if (rc < 0)
 		return rc;
@@ -36,6 +50,16 @@ static int reopen(struct file_name *n, int *fd, struct stat *st,
 		return 1;
 	dlki_file_fds_close(*fd);
 	return 0;
+}
+
+static void watch_file(struct file_name *n)
+{
+	int wd = dlki_file_inotify_watch(n, FILE_ANNOUNCEMENT);
+
+	if (wd < 0)
+		return;
+	n->notify.listens_for = FILE_ANNOUNCEMENT;
+	dlki_file_name_enter_wd(n, wd);
 }
 
 int dlki_file_fd_get(struct file_name *n, int *fd, struct dlk_error *err)
@@ -48,16 +72,15 @@ int dlki_file_fd_get(struct file_name *n, int *fd, struct dlk_error *err)
 		return 1;
 	}
 	if (!n->opened) {
-		/* If we had none open, its number could become another's. */
-		rc = reopen(n, &n->pin, &st, err);
+		rc = open_description(n, &n->inode_fd, &st, err);
 		if (rc < 0)
 			return rc;
 		n->dev = st.st_dev;
 		n->ino = st.st_ino;
 		n->opened = 1;
-		(void)dlki_file_watch(n);
+		watch_file(n);
 	}
-	rc = reopen(n, fd, &st, err);
+	rc = open_description(n, fd, &st, err);
 	if (!rc)
 		dlki_file_name_stale(n);
 	return rc;
@@ -92,7 +115,7 @@ void dlki_file_name_stale(struct file_name *n)
 		return;
 	pthread_mutex_lock(&s->mu);
 	n->stale = 1;
-	dlki_file_quiet_end(n);
+	dlki_file_change_end(n);
 	dlki_file_name_unlist(n);
 	pthread_mutex_unlock(&s->mu);
 	while (n->n_fds)

@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "state.h"
-#include "core/utf8.h"
+#include "backends/file/state.h"
 
+#include <dlock/backend_net.h>
 #include <errno.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#define VERSION 1
-#define SLOT_SIZE 512
-#define SLOT_AT(i) (512 + SLOT_SIZE * (i))
-#define SEATS_AT 2048
-#define SEAT_SIZE 128
+#define VERSION 2
+#define COPY_SIZE 512
+#define COPY_AT(i) (512 + COPY_SIZE * (i))
+#define PARTICIPANTS_AT 2048
+#define PARTICIPANT_SIZE 128
 #define BLOCK 2048
 
-_Static_assert(sizeof(struct file_seat) <= SEAT_SIZE, "a record fits");
+_Static_assert(sizeof(struct file_participant) <= PARTICIPANT_SIZE,
+	       "a record fits");
 _Static_assert(sizeof(struct file_header) <= 512 &&
 		       sizeof(struct file_state) <= 512,
 	       "they fit");
 
 static const char magic[8] = "dlock\r\n";
 
-/* Torn and stale bytes are to be found, not forgers: those could write a good
- * sum as well.  Eight bytes a step; every member of ours is a multiple. */
-static uint64_t sum(const void *data, size_t size)
+/* Finds torn and stale bytes, not forgeries: a forger could write a good sum as
+ * well.  Eight bytes a step; all our structures are multiples of that. */
+static uint64_t checksum(const void *data, size_t size)
 {
 	const unsigned char *p = data;
 	uint64_t h = UINT64_C(0x9E3779B97F4A7C15);
@@ -37,9 +38,9 @@ static uint64_t sum(const void *data, size_t size)
 	return h;
 }
 
-#define SUM(rec) sum(rec, offsetof(__typeof__(*(rec)), sum))
+#define SUM(rec) checksum(rec, offsetof(__typeof__(*(rec)), sum))
 
-static int put(int fd, const void *data, size_t size, off_t at)
+static int write_at(int fd, const void *data, size_t size, off_t at)
 {
 	ssize_t n;
 
@@ -56,7 +57,7 @@ static int put(int fd, const void *data, size_t size, off_t at)
 }
 
 /* What lies beyond the end reads as zeroes. */
-static int get(int fd, void *data, size_t size, off_t at)
+static int read_at(int fd, void *data, size_t size, off_t at)
 {
 	ssize_t n;
 
@@ -69,15 +70,15 @@ static int get(int fd, void *data, size_t size, off_t at)
 	return 0;
 }
 
-static int zeroes(const char *p, size_t size)
+static int all_zeroes(const char *p, size_t size)
 {
 	return !*p && !memcmp(p, p + 1, size - 1);
 }
 
-static enum file_found judge(const struct file_header *h, enum dlk_kind kind,
-			     const char *name)
+static enum file_found judge_header(const struct file_header *h,
+				    enum dlk_kind kind, const char *name)
 {
-	if (zeroes((const char *)h, sizeof(*h)))
+	if (all_zeroes((const char *)h, sizeof(*h)))
 		return FILE_FRESH;
 	if (memcmp(h->magic, magic, sizeof(magic)))
 		return FILE_FOREIGN;
@@ -90,23 +91,23 @@ static enum file_found judge(const struct file_header *h, enum dlk_kind kind,
 	return FILE_GOOD;
 }
 
-static int slot_good(const struct file_state *s)
+static int copy_good(const struct file_state *s)
 {
 	return s->seq && s->sum == SUM(s);
 }
 
 /* The good one with the higher number, or zeroes. */
-static int choose(const char *slots, struct file_state *state)
+static int choose_copy(const char *copies, struct file_state *state)
 {
-	struct file_state slot[2];
+	struct file_state copy[2];
 	int i, first;
 
-	memcpy(&slot[0], slots, sizeof(slot[0]));
-	memcpy(&slot[1], slots + SLOT_SIZE, sizeof(slot[1]));
-	first = slot[1].seq > slot[0].seq;
+	memcpy(&copy[0], copies, sizeof(copy[0]));
+	memcpy(&copy[1], copies + COPY_SIZE, sizeof(copy[1]));
+	first = copy[1].seq > copy[0].seq;
 	for (i = 0; i < 2; i++) {
-		if (slot_good(&slot[first ^ i])) {
-			*state = slot[first ^ i];
+		if (copy_good(&copy[first ^ i])) {
+			*state = copy[first ^ i];
 			return 1;
 		}
 	}
@@ -117,31 +118,31 @@ static int choose(const char *slots, struct file_state *state)
 int dlki_file_load(int fd, enum dlk_kind kind, const char *name,
 		   struct file_header *header, struct file_state *state)
 {
-	char block[SLOT_AT(1) + sizeof(*state)];
+	char block[COPY_AT(1) + sizeof(*state)];
 	enum file_found found;
 
-	if (get(fd, block, sizeof(block), 0) < 0)
+	if (read_at(fd, block, sizeof(block), 0) < 0)
 		return -1;
 	memcpy(header, block, sizeof(*header));
-	found = judge(header, kind, name);
-	if (!choose(block + SLOT_AT(0), state) && found == FILE_GOOD)
+	found = judge_header(header, kind, name);
+	if (!choose_copy(block + COPY_AT(0), state) && found == FILE_GOOD)
 		found = FILE_DAMAGED;
 	return (int)found;
 }
 
 int dlki_file_load_state(int fd, struct file_state *state)
 {
-	char slots[SLOT_SIZE + sizeof(*state)];
+	char copies[COPY_SIZE + sizeof(*state)];
 
-	return get(fd, slots, sizeof(slots), SLOT_AT(0)) == 0 &&
-	       choose(slots, state);
+	return read_at(fd, copies, sizeof(copies), COPY_AT(0)) == 0 &&
+	       choose_copy(copies, state);
 }
 
 int dlki_file_store(int fd, struct file_state *st)
 {
 	st->seq++;
 	st->sum = SUM(st);
-	return put(fd, st, sizeof(*st), SLOT_AT((int)(st->seq & 1)));
+	return write_at(fd, st, sizeof(*st), COPY_AT((int)(st->seq & 1)));
 }
 
 int dlki_file_format(int fd, enum dlk_kind kind, const char *name,
@@ -160,43 +161,45 @@ int dlki_file_format(int fd, enum dlk_kind kind, const char *name,
 	st->sum = SUM(st);
 	memset(block, 0, sizeof(block));
 	memcpy(block, &h, sizeof(h));
-	memcpy(block + SLOT_AT((int)(st->seq & 1)), st, sizeof(*st));
-	return put(fd, block, sizeof(block), 0);
+	memcpy(block + COPY_AT((int)(st->seq & 1)), st, sizeof(*st));
+	return write_at(fd, block, sizeof(block), 0);
 }
 
-static off_t seat_at(uint32_t seat)
+static off_t participant_at(uint32_t slot)
 {
-	return SEATS_AT + (off_t)seat * SEAT_SIZE;
+	return PARTICIPANTS_AT + (off_t)slot * PARTICIPANT_SIZE;
 }
 
-int dlki_file_seat_store(int fd, uint32_t seat, struct file_seat *rec)
+int dlki_file_participant_store(int fd, uint32_t slot,
+				struct file_participant *p)
 {
-	if (seat >= FILE_SEATS + FILE_BENCH)
+	if (slot >= FILE_HOLDER_SLOTS + FILE_WAITER_SLOTS)
 		return 0;
-	rec->sum = SUM(rec);
-	return put(fd, rec, sizeof(*rec), seat_at(seat));
+	p->sum = SUM(p);
+	return write_at(fd, p, sizeof(*p), participant_at(slot));
 }
 
-int dlki_file_seat_load(int fd, uint32_t seat, struct file_seat *rec)
+int dlki_file_participant_load(int fd, uint32_t slot,
+			       struct file_participant *p)
 {
-	if (get(fd, rec, sizeof(*rec), seat_at(seat)) < 0)
+	if (read_at(fd, p, sizeof(*p), participant_at(slot)) < 0)
 		return 0;
-	return rec->session && rec->sum == SUM(rec);
+	return p->session && p->sum == SUM(p);
 }
 
-int dlki_file_hint(int fd, uint32_t *seat)
+int dlki_file_hint(int fd, uint32_t *slot)
 {
-	return get(fd, seat, sizeof(*seat), FILE_HINT_AT);
+	return read_at(fd, slot, sizeof(*slot), FILE_HINT_AT);
 }
 
-void dlki_file_hint_store(int fd, uint32_t seat)
+void dlki_file_hint_store(int fd, uint32_t slot)
 {
-	(void)put(fd, &seat, sizeof(seat), FILE_HINT_AT);
+	(void)write_at(fd, &slot, sizeof(slot), FILE_HINT_AT);
 }
 
 void dlki_file_label(char out[FILE_LABEL_SIZE], const char *label)
 {
-	size_t n = label ? dlki_utf8_clip(label, FILE_LABEL_SIZE - 1) : 0;
+	size_t n = label ? dlk_utf8_clip(label, FILE_LABEL_SIZE - 1) : 0;
 
 	memset(out, 0, FILE_LABEL_SIZE);
 	if (n)

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a lock file says: a header that never changes (which lock this is) and
- * a state (the fencing token, who wrote it, a semaphore's limit) in two
- * checksummed slots.  A write goes to the older slot, so a torn one leaves the
- * younger; with both bad the token starts again from the clock.
+ * What a lock file contains: a header that never changes (which lock this is)
+ * and a state (the fencing token, who wrote it, a semaphore's limit) in two
+ * checksummed copies.  A write replaces the older copy, so that a torn write
+ * leaves the younger one.  If both are bad, the token starts again from the
+ * clock.
  *
  *      0  header
- *    512  slot 0
- *   1024  slot 1
- *   1536  hint: the semaphore seat that was given back last
- *   2048  seats: who holds which share, and then who waits, for inspect()
+ *    512  state, copy 0
+ *   1024  state, copy 1
+ *   1536  hint: the permit's slot that was freed last
+ *   2048  participants, for inspect(): FILE_HOLDER_SLOTS holders of a share,
+ *         then FILE_WAITER_SLOTS waiters
  *
  * Integers are the host's: the file is of no use to another machine.
  */
@@ -20,9 +22,9 @@
 #include <sys/types.h>
 
 #define FILE_LABEL_SIZE 64
-#define FILE_SEATS 64   /* shares whose holders can be told */
-#define FILE_BENCH 64   /* waiters who can be told; records after the seats' */
-#define FILE_NO_SEAT UINT32_MAX /* there are never so many */
+#define FILE_HOLDER_SLOTS 64    /* readers and permits that have a record */
+#define FILE_WAITER_SLOTS 64    /* waiters that have one */
+#define FILE_NO_SLOT UINT32_MAX /* there are never so many */
 #define FILE_HINT_AT 1536
 
 struct file_header {
@@ -34,18 +36,18 @@ struct file_header {
 };
 
 struct file_state {
-	uint64_t seq;     /* the slot with the higher one is in force */
+	uint64_t seq;     /* the copy with the higher one counts */
 	uint64_t first;   /* the tokens of this writer: first to last */
 	uint64_t last;
-	uint64_t session; /* who wrote; 0: nobody yet */
-	uint64_t ticket;  /* ... for which request */
+	uint64_t session; /* the writer's; 0: nobody has written yet */
+	uint64_t ticket;  /* ... and its request */
 	uint64_t limit;   /* of a semaphore */
 	char label[FILE_LABEL_SIZE];
 	uint64_t sum;
 };
 
-struct file_seat {
-	uint64_t token; /* 0: waits */
+struct file_participant {
+	uint64_t token; /* 0: a waiter */
 	uint64_t session;
 	uint64_t ticket;
 	uint64_t shared;
@@ -56,14 +58,14 @@ struct file_seat {
 enum file_found {
 	FILE_FRESH,   /* empty: nothing was ever written */
 	FILE_GOOD,
-	FILE_DAMAGED, /* ours, and unreadable: header, or both slots */
+	FILE_DAMAGED, /* ours, but header or both copies are unreadable */
 	FILE_FOREIGN, /* not a lock file, or of a version we do not know */
-	FILE_OTHER    /* a lock file, of another lock */
+	FILE_OTHER    /* another lock's file */
 };
 
 /*
- * Read both from `fd`.  `state` is all zeroes where no slot is good.
- * `name` NULL: of whichever lock it is.  -1 and errno if it cannot be read.
+ * Read both from `fd`.  `state` is all zeroes if no copy is good.  `name` NULL:
+ * whichever lock it is.  -1 and errno if it cannot be read.
  */
 int dlki_file_load(int fd, enum dlk_kind kind, const char *name,
 		   struct file_header *header, struct file_state *state);
@@ -71,23 +73,26 @@ int dlki_file_load(int fd, enum dlk_kind kind, const char *name,
 /* The state alone, of a file that was found good before.  0: read it all. */
 int dlki_file_load_state(int fd, struct file_state *state);
 
-/* Write a new state over the older slot; raises st->seq. */
+/* Write a new state over the older copy; raises st->seq. */
 int dlki_file_store(int fd, struct file_state *st);
 
-/* Write header and state: for fresh and damaged files. */
+/* Write header and state, for fresh and damaged files. */
 int dlki_file_format(int fd, enum dlk_kind kind, const char *name,
 		     struct file_state *st);
 
-/* Of a number that has no record: nothing is stored. */
-int dlki_file_seat_store(int fd, uint32_t seat, struct file_seat *rec);
-/* Is there a good record of this seat? */
-int dlki_file_seat_load(int fd, uint32_t seat, struct file_seat *rec);
+/* Holders' slots come first, then waiters'.  A slot beyond both has no record:
+ * nothing is stored. */
+int dlki_file_participant_store(int fd, uint32_t slot,
+				struct file_participant *p);
+/* Does the slot have a good record? */
+int dlki_file_participant_load(int fd, uint32_t slot,
+			       struct file_participant *p);
 
-/* The seat that was given back last; -1 if nobody says. */
-int dlki_file_hint(int fd, uint32_t *seat);
-void dlki_file_hint_store(int fd, uint32_t seat);
+/* The slot that was freed last; -1 if it cannot be read. */
+int dlki_file_hint(int fd, uint32_t *slot);
+void dlki_file_hint_store(int fd, uint32_t slot);
 
-/* Cut at a character's border, and padded with zeroes. */
+/* Cut between two characters, and padded with zeroes. */
 void dlki_file_label(char out[FILE_LABEL_SIZE], const char *label);
 
 /* CLOCK_REALTIME in microseconds, at least 1. */

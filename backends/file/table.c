@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Names by key and by watch, and which of them are idle.
- */
-#include "file.h"
+#include "backends/file/table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static uint32_t hash(const char *key)
+#include "backends/file/change.h"
+#include "backends/file/dir.h"
+#include "backends/file/fds.h"
+#include "backends/file/file.h"
+#include "backends/file/name.h"
+#include "backends/file/sweep.h"
+
+static uint32_t hash_key(const char *key)
 {
 	uint32_t h = 2166136261u;
 
@@ -16,64 +20,62 @@ static uint32_t hash(const char *key)
 	return h;
 }
 
-static struct file_name **key_bucket(struct file_session *s, uint32_t h)
+static struct file_name **key_bucket(struct file_table *t, uint32_t h)
 {
-	return &s->by_key[h & (s->n_buckets - 1)];
+	return &t->by_key[h & (t->n_buckets - 1)];
 }
 
-static struct file_name **wd_bucket(struct file_session *s, int wd)
+static struct file_name **wd_bucket(struct file_table *t, int wd)
 {
-	return &s->by_wd[(unsigned int)wd & (s->n_buckets - 1)];
+	return &t->by_wd[(unsigned int)wd & (t->n_buckets - 1)];
 }
 
-static int tables(struct file_session *s, size_t n_buckets)
+static int allocate_buckets(struct file_table *t, size_t n_buckets)
 {
-	s->by_key = calloc(n_buckets, sizeof(*s->by_key));
-	s->by_wd = calloc(n_buckets, sizeof(*s->by_wd));
-	s->n_buckets = n_buckets;
-	if (s->by_key && s->by_wd)
+	t->by_key = calloc(n_buckets, sizeof(struct file_name *));
+	t->by_wd = calloc(n_buckets, sizeof(struct file_name *));
+	t->n_buckets = n_buckets;
+	if (t->by_key && t->by_wd)
 		return 0;
-	free(s->by_key);
-	free(s->by_wd);
-	s->by_key = s->by_wd = NULL;
+	free(t->by_key);
+	free(t->by_wd);
+	t->by_key = t->by_wd = NULL;
 	return -1;
 }
 
-/* Grow to twice the size; not to is slower, and no more. */
-static void grow(struct file_session *s)
+/* Grow to twice the size.  Without memory for it, the table gets slower. */
+static void grow(struct file_table *t)
 {
-	struct file_session old = { .by_key = s->by_key,
-				    .by_wd = s->by_wd,
-				    .n_buckets = s->n_buckets };
+	struct file_name **by_key = t->by_key, **by_wd = t->by_wd;
+	size_t n_buckets = t->n_buckets, i;
 	struct file_name *n, **at;
-	size_t i;
 
-	if (tables(s, 2 * old.n_buckets) < 0) {
-		s->by_key = old.by_key;
-		s->by_wd = old.by_wd;
-		s->n_buckets = old.n_buckets;
+	if (allocate_buckets(t, 2 * n_buckets) < 0) {
+		t->by_key = by_key;
+		t->by_wd = by_wd;
+		t->n_buckets = n_buckets;
 		return;
 	}
-	for (i = 0; i < old.n_buckets; i++) {
-		while ((n = old.by_key[i])) {
-			old.by_key[i] = n->by_key;
-			at = key_bucket(s, n->hash);
+	for (i = 0; i < n_buckets; i++) {
+		while ((n = by_key[i])) {
+			by_key[i] = n->by_key;
+			at = key_bucket(t, n->hash);
 			n->by_key = *at;
 			*at = n;
 		}
-		while ((n = old.by_wd[i])) {
-			old.by_wd[i] = n->by_wd;
-			at = wd_bucket(s, n->wd);
+		while ((n = by_wd[i])) {
+			by_wd[i] = n->by_wd;
+			at = wd_bucket(t, n->wd);
 			n->by_wd = *at;
 			*at = n;
 		}
 	}
-	free(old.by_key);
-	free(old.by_wd);
+	free(by_key);
+	free(by_wd);
 }
 
-static struct file_name *create(struct file_session *s, const char *key,
-				uint32_t h)
+static struct file_name *name_new(struct file_session *s, const char *key,
+				  uint32_t h)
 {
 	size_t dir = strlen(s->dir), prefix = strlen(s->prefix);
 	size_t len = strlen(key);
@@ -97,43 +99,44 @@ static struct file_name *create(struct file_session *s, const char *key,
 	n->file = path + dir + 1;
 	n->key = n->file + prefix;
 	n->hash = h;
-	n->wd = n->pin = n->quiet_wd = -1;
+	n->wd = n->inode_fd = n->change.wd = -1;
 	return n;
 }
 
-static void destroy(struct file_name *n)
+static void name_free(struct file_name *n)
 {
+	dlki_file_sweep(n);
 	while (n->n_fds)
 		dlki_file_fds_close(n->fds[--n->n_fds]);
-	dlki_file_fds_close(n->pin);
+	dlki_file_fds_close(n->inode_fd);
 	pthread_mutex_destroy(&n->mu);
 	free(n);
 }
 
-static void idle_remove(struct file_session *s, struct file_name *n)
+static void idle_remove(struct file_table *t, struct file_name *n)
 {
 	if (n->idle_prev)
 		n->idle_prev->idle_next = n->idle_next;
 	else
-		s->idle_first = n->idle_next;
+		t->idle_first = n->idle_next;
 	if (n->idle_next)
 		n->idle_next->idle_prev = n->idle_prev;
 	else
-		s->idle_last = n->idle_prev;
+		t->idle_last = n->idle_prev;
 	n->idle_prev = n->idle_next = NULL;
-	s->n_idle--;
+	t->n_idle--;
 }
 
-static void idle_append(struct file_session *s, struct file_name *n)
+static void idle_append(struct file_table *t, struct file_name *n)
 {
-	n->idle_prev = s->idle_last;
+	n->idle_prev = t->idle_last;
 	n->idle_next = NULL;
-	if (s->idle_last)
-		s->idle_last->idle_next = n;
+	if (t->idle_last)
+		t->idle_last->idle_next = n;
 	else
-		s->idle_first = n;
-	s->idle_last = n;
-	s->n_idle++;
+		t->idle_first = n;
+	t->idle_last = n;
+	t->n_idle++;
 }
 
 void dlki_file_name_unlist(struct file_name *n)
@@ -141,25 +144,25 @@ void dlki_file_name_unlist(struct file_name *n)
 	struct file_session *s = n->session;
 	struct file_name **at;
 
-	for (at = key_bucket(s, n->hash); *at && *at != n;)
+	for (at = key_bucket(&s->table, n->hash); *at && *at != n;)
 		at = &(*at)->by_key;
 	if (*at) {
 		*at = n->by_key;
-		s->n_names--;
+		s->table.n_names--;
 	}
 	if (n->wd < 0)
 		return;
-	for (at = wd_bucket(s, n->wd); *at && *at != n;)
+	for (at = wd_bucket(&s->table, n->wd); *at && *at != n;)
 		at = &(*at)->by_wd;
 	if (*at)
 		*at = n->by_wd;
-	(void)inotify_rm_watch(s->inotify, n->wd);
+	(void)inotify_rm_watch(s->inotify.fd, n->wd);
 	n->wd = -1;
 }
 
 static struct file_name *unpark(struct file_session *s, const char *key)
 {
-	struct file_name *n = atomic_exchange(&s->parked, NULL);
+	struct file_name *n = atomic_exchange(&s->table.parked, NULL);
 
 	if (!n || !strcmp(n->key, key))
 		return n;
@@ -171,7 +174,8 @@ void dlki_file_name_park(struct file_name *n)
 {
 	struct file_name *none = NULL;
 
-	if (!atomic_compare_exchange_strong(&n->session->parked, &none, n))
+	if (!atomic_compare_exchange_strong(&n->session->table.parked, &none,
+					    n))
 		dlki_file_name_put(n);
 }
 
@@ -183,24 +187,24 @@ struct file_name *dlki_file_name_get(struct file_session *s, const char *key)
 
 	if (n)
 		return n;
-	h = hash(key);
+	h = hash_key(key);
 	pthread_mutex_lock(&s->mu);
-	for (n = *key_bucket(s, h); n; n = n->by_key) {
+	for (n = *key_bucket(&s->table, h); n; n = n->by_key) {
 		if (n->hash == h && !strcmp(n->key, key))
 			break;
 	}
 	if (!n) {
-		if (s->n_names >= s->n_buckets)
-			grow(s);
-		n = create(s, key, h);
+		if (s->table.n_names >= s->table.n_buckets)
+			grow(&s->table);
+		n = name_new(s, key, h);
 		if (n) {
-			at = key_bucket(s, h);
+			at = key_bucket(&s->table, h);
 			n->by_key = *at;
 			*at = n;
-			s->n_names++;
+			s->table.n_names++;
 		}
 	} else if (!n->refs) {
-		idle_remove(s, n);
+		idle_remove(&s->table, n);
 	}
 	if (n)
 		n->refs++;
@@ -208,35 +212,17 @@ struct file_name *dlki_file_name_get(struct file_session *s, const char *key)
 	return n;
 }
 
-/* With s->mu held; to be destroyed when it is not. */
-static struct file_name *idle_take(struct file_session *s)
+/* With s->mu held.  The caller frees it when it is not. */
+static struct file_name *idle_pop(struct file_session *s)
 {
-	struct file_name *n = s->idle_first;
+	struct file_name *n = s->table.idle_first;
 
 	if (!n)
 		return NULL;
-	idle_remove(s, n);
-	dlki_file_quiet_end(n);
+	idle_remove(&s->table, n);
+	dlki_file_change_end(n);
 	dlki_file_name_unlist(n);
 	return n;
-}
-
-int dlki_file_names_shed(struct file_session *s)
-{
-	struct file_name *n = atomic_exchange(&s->parked, NULL);
-	int any = 0;
-
-	if (n)
-		dlki_file_name_put(n);
-	do {
-		pthread_mutex_lock(&s->mu);
-		n = idle_take(s);
-		pthread_mutex_unlock(&s->mu);
-		if (n)
-			destroy(n);
-		any |= n != NULL;
-	} while (n);
-	return any;
 }
 
 void dlki_file_name_put(struct file_name *n)
@@ -249,14 +235,44 @@ void dlki_file_name_put(struct file_name *n)
 		if (n->stale) {
 			gone = n;
 		} else {
-			idle_append(s, n);
-			if (s->n_idle > FILE_IDLE_NAMES)
-				gone = idle_take(s);
+			idle_append(&s->table, n);
+			if (s->table.n_idle > FILE_IDLE_NAMES)
+				gone = idle_pop(s);
 		}
 	}
 	pthread_mutex_unlock(&s->mu);
 	if (gone)
-		destroy(gone);
+		name_free(gone);
+}
+
+/* Close the names that nobody uses; 0: there was none. */
+static int close_idle(struct file_session *s)
+{
+	struct file_name *n = atomic_exchange(&s->table.parked, NULL);
+	int any = 0;
+
+	if (n)
+		dlki_file_name_put(n);
+	do {
+		pthread_mutex_lock(&s->mu);
+		n = idle_pop(s);
+		pthread_mutex_unlock(&s->mu);
+		if (n)
+			name_free(n);
+		any |= n != NULL;
+	} while (n);
+	return any;
+}
+
+int dlki_file_table_entry(struct file_session *s, const char *file, int *fd,
+			  struct stat *st, struct dlk_error *err)
+{
+	int rc;
+
+	do
+		rc = dlki_file_entry(s, file, fd, st, err);
+	while (rc > 0 && close_idle(s));
+	return rc > 0 ? err->code : rc;
 }
 
 struct file_name *dlki_file_name_find(struct file_session *s, int wd)
@@ -264,10 +280,10 @@ struct file_name *dlki_file_name_find(struct file_session *s, int wd)
 	struct file_name *n;
 
 	pthread_mutex_lock(&s->mu);
-	for (n = *wd_bucket(s, wd); n && n->wd != wd;)
+	for (n = *wd_bucket(&s->table, wd); n && n->wd != wd;)
 		n = n->by_wd;
 	if (n && !n->refs++)
-		idle_remove(s, n);
+		idle_remove(&s->table, n);
 	pthread_mutex_unlock(&s->mu);
 	return n;
 }
@@ -275,28 +291,29 @@ struct file_name *dlki_file_name_find(struct file_session *s, int wd)
 struct file_name *dlki_file_name_next(struct file_session *s,
 				      struct file_name *last)
 {
+	struct file_table *t = &s->table;
 	struct file_name *n = NULL;
 
 	pthread_mutex_lock(&s->mu);
 	if (!last)
-		s->pass++;
-	/* From the first bucket again if the table grew: marks tell who was
-	 * met already. */
-	if (!last || s->sweep_size != s->n_buckets)
-		s->sweep = 0;
-	s->sweep_size = s->n_buckets;
-	for (; s->sweep < s->n_buckets; s->sweep++) {
-		for (n = s->by_key[s->sweep]; n; n = n->by_key) {
-			if (n->pass != s->pass)
+		t->sweep++;
+	/* From the first bucket again if the table grew: names say whether this
+	 * sweep has met them. */
+	if (!last || t->sweep_buckets != t->n_buckets)
+		t->sweep_bucket = 0;
+	t->sweep_buckets = t->n_buckets;
+	for (; t->sweep_bucket < t->n_buckets; t->sweep_bucket++) {
+		for (n = t->by_key[t->sweep_bucket]; n; n = n->by_key) {
+			if (n->sweep != t->sweep)
 				break;
 		}
 		if (n)
 			break;
 	}
 	if (n) {
-		n->pass = s->pass;
+		n->sweep = t->sweep;
 		if (!n->refs++)
-			idle_remove(s, n);
+			idle_remove(t, n);
 	}
 	pthread_mutex_unlock(&s->mu);
 	if (last)
@@ -304,37 +321,37 @@ struct file_name *dlki_file_name_next(struct file_session *s,
 	return n;
 }
 
-int dlki_file_names_init(struct file_session *s)
+int dlki_file_table_init(struct file_session *s)
 {
-	return tables(s, 64);
+	return allocate_buckets(&s->table, 64);
 }
 
-void dlki_file_names_free(struct file_session *s)
+void dlki_file_table_free(struct file_session *s)
 {
-	struct file_name *n = atomic_load(&s->parked);
+	struct file_name *n = atomic_load(&s->table.parked);
 	size_t i;
 
 	if (n)
 		dlki_file_name_put(n);
-	for (i = 0; i < s->n_buckets; i++) {
-		while ((n = s->by_key[i])) {
-			s->by_key[i] = n->by_key;
-			dlki_file_quiet_end(n);
-			destroy(n);
+	for (i = 0; i < s->table.n_buckets; i++) {
+		while ((n = s->table.by_key[i])) {
+			s->table.by_key[i] = n->by_key;
+			dlki_file_change_end(n);
+			name_free(n);
 		}
 	}
-	free(s->by_key);
-	free(s->by_wd);
+	free(s->table.by_key);
+	free(s->table.by_wd);
 }
 
-void dlki_file_name_wd(struct file_name *n, int wd)
+void dlki_file_name_enter_wd(struct file_name *n, int wd)
 {
 	struct file_session *s = n->session;
 	struct file_name **at;
 
 	pthread_mutex_lock(&s->mu);
 	n->wd = wd;
-	at = wd_bucket(s, wd);
+	at = wd_bucket(&s->table, wd);
 	n->by_wd = *at;
 	*at = n;
 	pthread_mutex_unlock(&s->mu);

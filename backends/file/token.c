@@ -1,47 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Fencing tokens: max(the last one in the file + 1, microseconds of the wall
- * clock), written before an acquire returns.
- *
- * A session that takes the same mutex again and again draws several at once: it
- * writes the last of them and hands them out from memory, as long as nobody
- * else has written.  The number grows only in a tight loop, so that the token
- * in the file is exact wherever somebody has the time to read it.
- */
-#include "file.h"
+#include "backends/file/token.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "backends/file/bytes.h"
+#include "backends/file/change.h"
+#include "backends/file/dir.h"
+#include "backends/file/file.h"
+#include "backends/file/floor.h"
+#include "backends/file/name.h"
+#include "backends/file/state.h"
+
 #define BATCH_MAX 4096
 #define STREAK 32   /* quick draws in a row before batches grow */
-#define FEW 1       /* draws of a client that needs no quiet.c yet */
+#define FEW 1       /* draws of a client that needs no change detector */
 #define QUICK_US 50 /* a draw is quick if its tokens lasted no longer */
 #define LAST_TOKEN (UINT64_C(1) << 62)
 
 /* How many tokens to draw. */
-static uint64_t batch(struct file_ticket *t, const struct file_state *st,
-		      uint64_t now_us)
+static uint64_t batch_size(struct file_ticket *t, const struct file_state *st,
+			   uint64_t now_us)
 {
 	struct file_name *n = t->name;
-	const struct dlk_claim *c = &t->base.claim;
-	uint64_t size = n->batch ? n->batch : 1;
+	const struct dlk_request *c = &t->base.request;
+	uint64_t size = n->tokens.batch ? n->tokens.batch : 1;
 
-	if (st->session != n->session->id || now_us < n->drawn_us ||
-	    now_us - n->drawn_us > QUICK_US * size || c->kind != DLK_MUTEX ||
-	    c->label != n->session->base.label) {
-		n->streak = 0;
-		n->batch = 1;
-	} else if (++n->streak > STREAK && n->batch < BATCH_MAX) {
-		n->batch *= 2;
+	if (st->session != n->session->id || now_us < n->tokens.drawn_us ||
+	    now_us - n->tokens.drawn_us > QUICK_US * size ||
+	    c->mode != DLK_EXCLUSIVE || c->label != n->session->base.label) {
+		n->tokens.streak = 0;
+		n->tokens.batch = 1;
+	} else if (++n->tokens.streak > STREAK && n->tokens.batch < BATCH_MAX) {
+		n->tokens.batch *= 2;
 	}
-	n->drawn_us = now_us;
-	return n->batch;
+	n->tokens.drawn_us = now_us;
+	return n->tokens.batch;
 }
 
-static int synced(struct file_session *s, int fd, int fresh)
+static int flush_if_wished(struct file_session *s, int fd, int fresh)
 {
 	if (!s->sync)
 		return 0;
@@ -50,9 +49,9 @@ static int synced(struct file_session *s, int fd, int fresh)
 	return 0;
 }
 
-int dlki_file_limit(struct file_ticket *t, int fd, struct dlk_error *err)
+int dlki_file_check_limit(struct file_ticket *t, int fd, struct dlk_error *err)
 {
-	const struct dlk_claim *c = &t->base.claim;
+	const struct dlk_request *c = &t->base.request;
 	struct file_header h;
 	struct file_state st;
 
@@ -60,7 +59,7 @@ int dlki_file_limit(struct file_ticket *t, int fd, struct dlk_error *err)
 		return dlki_file_fail(err, errno, "read lock file",
 				      t->name->file);
 	if (!st.limit || st.limit == c->limit ||
-	    dlki_file_probe(fd, F_WRLCK, FILE_SEAT0, FILE_SEAT_BYTES) ==
+	    dlki_file_probe(fd, F_WRLCK, FILE_HOLDERS, FILE_HOLDERS_LEN) ==
 		    F_UNLCK)
 		return 0;
 	return dlk_fail(err, DLOCK_EINVAL,
@@ -71,18 +70,21 @@ int dlki_file_limit(struct file_ticket *t, int fd, struct dlk_error *err)
 static int write_state(struct file_ticket *t, int fd, struct file_state *st,
 		       enum file_found found, struct dlk_error *err)
 {
-	const struct dlk_claim *c = &t->base.claim;
+	const struct dlk_request *c = &t->base.request;
 	struct file_name *n = t->name;
-	uint64_t now_us = dlki_file_time();
+	uint64_t now_us = dlki_file_time(), floor;
 	int rc;
 
+	floor = found == FILE_GOOD ? 0 : dlki_file_floor(n->session);
+	if (st->last < floor)
+		st->last = floor;
 	if (st->last >= LAST_TOKEN)
 		return dlk_fail(err, DLOCK_EEXHAUSTED,
 				"lock file '%s' has no "
 				"tokens left: remove it",
 				n->file);
 	st->first = st->last + 1 > now_us ? st->last + 1 : now_us;
-	st->last = st->first + batch(t, st, now_us) - 1;
+	st->last = st->first + batch_size(t, st, now_us) - 1;
 	st->session = n->session->id;
 	st->ticket = t->base.id;
 	st->limit = c->kind == DLK_SEMAPHORE ? c->limit : 0;
@@ -91,28 +93,29 @@ static int write_state(struct file_ticket *t, int fd, struct file_state *st,
 		rc = dlki_file_store(fd, st);
 	else
 		rc = dlki_file_format(fd, c->kind, c->name, st);
-	if (rc < 0 || synced(n->session, fd, found == FILE_FRESH) < 0) {
-		n->last = 0;
+	if (rc < 0 ||
+	    flush_if_wished(n->session, fd, found == FILE_FRESH) < 0) {
+		n->tokens.last = 0;
 		return dlki_file_fail(err, errno, "write lock file", n->file);
 	}
-	n->known = 1;
-	n->seq = st->seq;
-	n->next = st->first;
-	n->last = st->last;
+	n->tokens.header_known = 1;
+	n->tokens.seq = st->seq;
+	n->tokens.next = st->first;
+	n->tokens.last = st->last;
 	return 0;
 }
 
-static int load(struct file_ticket *t, int fd, struct file_state *st,
-		struct dlk_error *err)
+static int load_or_refuse(struct file_ticket *t, int fd, struct file_state *st,
+			  struct dlk_error *err)
 {
-	const struct dlk_claim *c = &t->base.claim;
+	const struct dlk_request *c = &t->base.request;
 	struct file_name *n = t->name;
 	struct file_header h;
 	int found;
 
-	if (n->known && dlki_file_load_state(fd, st))
+	if (n->tokens.header_known && dlki_file_load_state(fd, st))
 		return FILE_GOOD;
-	n->known = 0;
+	n->tokens.header_known = 0;
 	found = dlki_file_load(fd, c->kind, c->name, &h, st);
 	if (found < 0)
 		return dlki_file_fail(err, errno, "read lock file", n->file);
@@ -128,84 +131,88 @@ static int load(struct file_ticket *t, int fd, struct file_state *st,
 				"a lock called '%.100s'",
 				n->file, h.name);
 	if (found == FILE_DAMAGED)
-		t->damaged = st->seq ? "the part that is left" : "the clock";
+		dlk_log(t->base.session, 1,
+			"lock file '%s' was damaged; its tokens go on from %s",
+			n->file,
+			st->seq ? "the part that is left" : "the clock");
 	return found;
 }
 
-static int ours(const struct file_ticket *t)
+static int may_draw_from_memory(const struct file_ticket *t)
 {
 	const struct file_name *n = t->name;
 
-	/* Who was waiting writes, so that inspect() knows the ticket. */
-	return t->base.claim.kind == DLK_MUTEX && !t->bench &&
-	       t->base.claim.label == n->session->base.label && n->next &&
-	       n->next <= n->last;
+	/* A ticket that waited writes, so that inspect() knows it. */
+	return t->base.request.mode == DLK_EXCLUSIVE && !t->waiter_slot &&
+	       t->base.request.label == n->session->base.label &&
+	       n->tokens.next && n->tokens.next <= n->tokens.last;
 }
 
-/* Look at the state: is it the one that we wrote?  Else write. */
-static int look(struct file_ticket *t, int fd, struct dlk_error *err)
+/* Write new tokens, unless the state is the one that we wrote. */
+static int refresh_tokens(struct file_ticket *t, int fd, struct dlk_error *err)
 {
 	struct file_name *n = t->name;
 	struct file_state st;
 	int found;
 
-	found = load(t, fd, &st, err);
+	found = load_or_refuse(t, fd, &st, err);
 	if (found < 0)
 		return found;
-	if (ours(t) && found == FILE_GOOD && st.session == n->session->id &&
-	    st.seq == n->seq)
+	if (may_draw_from_memory(t) && found == FILE_GOOD &&
+	    st.session == n->session->id && st.seq == n->tokens.seq)
 		return 0;
 	return write_state(t, fd, &st, (enum file_found)found, err);
 }
 
 /* Is the file still at its path?  As dlki_file_draw(). */
-static int look_at_path(struct file_ticket *t, uint64_t changes,
-			struct dlk_error *err)
+static int check_path(struct file_ticket *t, uint64_t count,
+		      struct dlk_error *err)
 {
 	struct file_name *n = t->name;
 	int rc;
 
-	if (dlki_file_quiet(n))
+	if (dlki_file_unchanged(n))
 		return 1;
 	rc = dlki_file_name_stands(n);
 	if (rc < 0)
 		return dlki_file_fail(err, errno, "find lock file", n->path);
-	n->looked = changes;
+	n->change.checked = count;
 	return rc;
 }
 
-static void listen(struct file_name *n)
+static void watch_for_changes(struct file_name *n)
 {
 	struct file_session *s = n->session;
 
-	if (n->streak > STREAK && n->unrung)
-		dlki_file_quiet_begin(n, FILE_WRITTEN);
+	if (n->tokens.streak > STREAK && n->notify.silent_release)
+		dlki_file_change_watch(n, FILE_WRITTEN);
 	else if (atomic_load(&s->draws) < FEW)
 		atomic_fetch_add(&s->draws, 1);
-	else if (!n->streak || n->quiet_wd < 0)
-		dlki_file_quiet_begin(n, 0);
+	else if (!n->tokens.streak || n->change.wd < 0)
+		dlki_file_change_watch(n, 0);
 }
 
 int dlki_file_draw(struct file_ticket *t, int fd, struct dlk_error *err)
 {
 	struct file_name *n = t->name;
-	uint64_t changes;
+	uint64_t count;
 	int rc;
 
-	if (!ours(t) || n->quiet_what != FILE_WRITTEN || !dlki_file_quiet(n)) {
-		listen(n);
-		changes = atomic_load(&n->session->changes);
-		rc = look(t, fd, err);
+	if (!may_draw_from_memory(t) || n->change.what != FILE_WRITTEN ||
+	    !dlki_file_unchanged(n)) {
+		watch_for_changes(n);
+		count = atomic_load(&n->session->changes.count);
+		rc = refresh_tokens(t, fd, err);
 		if (rc < 0)
 			return rc;
-		/* Last: whoever replaces the file reads the old one's state
-		 * when the new one is in place, and nothing granted later than
+		/* Last: a client that replaces the file reads the old one's
+		 * state when the new one is in place, and no grant later than
 		 * that counts. */
-		rc = look_at_path(t, changes, err);
+		rc = check_path(t, count, err);
 		if (rc <= 0)
 			return rc;
 	}
-	t->base.token = n->next++;
+	t->base.token = n->tokens.next++;
 	return 1;
 }
 
@@ -215,12 +222,13 @@ void dlki_file_publish(struct file_ticket *t)
 	struct file_header h;
 	struct file_state st;
 
-	if (t->base.claim.kind != DLK_MUTEX || n->stale || n->last == 0 ||
-	    dlki_file_load(t->fd, DLK_MUTEX, t->base.claim.name, &h, &st) !=
+	if (t->base.request.mode != DLK_EXCLUSIVE || n->stale ||
+	    n->tokens.last == 0 ||
+	    dlki_file_load(t->fd, DLK_LOCK, t->base.request.name, &h, &st) !=
 		    FILE_GOOD ||
 	    st.session != n->session->id || st.first == st.last)
 		return;
 	st.first = st.last = t->base.token;
-	n->last = 0;
+	n->tokens.last = 0;
 	(void)dlki_file_store(t->fd, &st);
 }

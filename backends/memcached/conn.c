@@ -1,151 +1,212 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connections: what a server must tell before it is trusted. */
-#include "memcached.h"
+#include "conn.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/clock.h"
-#include "core/error.h"
-
 #define DEFAULT_PORT 11211
-#define SECOND (INT64_C(1000) * DLKI_MS)
 
-/*
- * Tokens count from the second in which the server was started, in units that
- * no server can use up by its writes: 2^22 a second.  They stay below 2^53
- * until 2038.  Two runs that begin within one second would give the same, so
- * none is taken before that second is over for certain; memcached's account of
- * its age begins with 2.
- */
-#define TOKENS_PER_SECOND (UINT64_C(1) << 22)
-#define ADULT_S 4
+/* ---- The server's -------------------------------------------------------- */
 
-static int speaks_meta(const struct memc_about *a)
+static struct memc_identity home_of(struct memc_session *s)
 {
-	if (a->major != 1 || a->minor != 6)
-		return a->major > 1 || (a->major == 1 && a->minor > 6);
-	return a->patch >= 13;
+	struct memc_identity home;
+
+	pthread_mutex_lock(&s->home_mu);
+	home = s->home;
+	pthread_mutex_unlock(&s->home_mu);
+	return home;
 }
 
-static int ask_meta(struct memc_conn *c, const struct memc_about *a,
-		    dlk_time deadline, struct dlk_error *err)
+static void remember_home(struct memc_session *s, const struct memc_conn *c)
 {
-	const char *line;
-	int rc;
-
-	if (speaks_meta(a)) {
-		dlki_memc_put(c, "mn\r\n");
-		rc = dlki_memc_send(c, deadline, err);
-		if (rc == 0)
-			rc = dlki_memc_line(c, &line, deadline, err);
-		if (rc != 0)
-			return rc;
-		c->meta = strcmp(line, "MN") == 0;
-	}
-	if (c->meta || c->session->protocol != MEMC_META)
-		return 0;
-	return dlk_fail(err, DLOCK_ENOTSUP,
-			"%s: version %ld.%ld.%ld has no meta protocol, 1.6.13 "
-			"does; use protocol=text",
-			c->net.who, a->major, a->minor, a->patch);
+	pthread_mutex_lock(&s->home_mu);
+	s->home = c->server;
+	pthread_mutex_unlock(&s->home_mu);
 }
 
-static int greet(struct memc_conn *c, dlk_time deadline, struct dlk_error *err)
+static void close_conn(void *connection)
 {
-	struct memc_about a = { 0 };
-	dlk_time asked = dlk_now();
-	uint64_t born_s;
-	int rc;
+	struct memc_conn *c = connection;
 
-	dlki_memc_put(c, "stats\r\n");
-	rc = dlki_memc_send(c, deadline, err);
-	if (rc == 0)
-		rc = dlki_memc_about(c, &a, asked, deadline, err);
-	if (rc == 0 && c->session->protocol != MEMC_TEXT)
-		rc = ask_meta(c, &a, deadline, err);
-	if (rc != 0)
-		return rc;
-	born_s = a.time_s - a.uptime_s;
-	if (born_s >= UINT64_C(1) << 40)
-		return dlk_fail(err, DLOCK_EPROTO,
-				"%s: the server's clock is wrong", c->net.who);
-	c->base = born_s * TOKENS_PER_SECOND;
-	if (a.uptime_s < ADULT_S)
-		c->grants_from = dlk_now() +
-				 (int64_t)(ADULT_S - a.uptime_s) * SECOND;
-	return 0;
-}
-
-static int reach(struct memc_conn *c, dlk_time deadline, struct dlk_error *err)
-{
-	const struct dlk_uri *uri = c->session->base.uri;
-	uint16_t port;
-
-	if (uri->n_hosts == 0)
-		return dlki_net_unix(&c->net, uri->path, deadline, err);
-	port = uri->hosts[0].port;
-	return dlki_net_tcp(&c->net, uri->hosts[0].name,
-			    port ? port : DEFAULT_PORT, deadline, err);
-}
-
-static void shut(struct dlki_pooled *pooled)
-{
-	struct memc_conn *c = (struct memc_conn *)(void *)pooled;
-
-	dlki_net_close(&c->net);
+	dlk_net_close(&c->net);
 	free(c);
 }
 
-static struct dlki_pooled *make(void *session, dlk_time deadline,
-				struct dlk_error *err)
+static void *greet_server(void *session, const struct dlk_net *net,
+			  char identity[DLK_IDENTITY_SIZE], dlk_time deadline,
+			  struct dlk_error *err)
 {
-	static _Atomic uint64_t serials;
 	struct memc_conn *c = malloc(sizeof(*c));
+	const struct memc_identity home = home_of(session);
+	struct dlk_net unused = *net;
 
 	if (!c) {
-		dlki_nomem(err);
+		dlk_net_close(&unused);
+		dlk_fail(err, DLOCK_ENOMEM, "out of memory");
 		return NULL;
 	}
 	memset(c, 0, offsetof(struct memc_conn, in));
 	c->session = session;
-	c->net = (struct dlki_net)DLKI_NET_INIT;
-	c->serial = atomic_fetch_add(&serials, 1) + 1;
-	if (reach(c, deadline, err) != 0 || greet(c, deadline, err) != 0) {
-		shut(&c->pooled);
+	c->net = *net;
+	if (dlki_memc_greet(c, &home, identity, deadline, err) != 0) {
+		close_conn(c);
 		return NULL;
 	}
+	return c;
+}
+
+static void server_moved(void *session, const char *text)
+{
+	struct memc_session *s = session;
+
+	dlk_pool_renew(s->pool);
+	dlk_log(&s->base, 1, "%s", text);
+	dlk_verify_all(&s->base);
+}
+
+static void warn_of_server(void *session, const char *text)
+{
+	struct memc_session *s = session;
+
+	dlk_log(&s->base, 1, "%s", text);
+}
+
+static const struct dlk_server_type server_type = {
+	.told_by = "stats",
+	.greet = greet_server,
+	.close = close_conn,
+	.moved = server_moved,
+	.warn = warn_of_server,
+};
+
+struct dlk_server *dlki_memc_server_new(struct memc_session *s)
+{
+	const struct dlk_uri *uri = s->base.uri;
+
+	if (uri->n_hosts == 0 || !uri->hosts[0].name[0])
+		return dlk_server_new(&server_type, s, uri->path, NULL, 0);
+	return dlk_server_new(&server_type, s, NULL, uri->hosts[0].name,
+			      uri->hosts[0].port ? uri->hosts[0].port :
+						   DEFAULT_PORT);
+}
+
+int dlki_memc_current(const struct memc_conn *c, struct dlk_error *err)
+{
+	if (c->epoch == dlk_server_epoch(c->session->server))
+		return 0;
+	return dlk_fail(err, DLOCK_EUNREACHABLE,
+			"%s: another server took over meanwhile", c->net.peer);
+}
+
+/* ---- The pool's ---------------------------------------------------------- */
+
+static void close_pooled(struct dlk_pooled *pooled)
+{
+	close_conn(pooled);
+}
+
+static struct dlk_pooled *open_pooled(void *session, dlk_time deadline,
+				      struct dlk_error *err)
+{
+	struct memc_session *s = session;
+	uint64_t epoch;
+	struct memc_conn *c = dlk_server_connect(s->server, NULL, &epoch,
+						 deadline, err);
+
+	if (!c)
+		return NULL;
+	c->epoch = epoch;
+	remember_home(s, c);
 	return &c->pooled;
 }
 
-static int usable(struct dlki_pooled *pooled)
+static int is_usable(struct dlk_pooled *pooled)
 {
-	return dlki_net_quiet(&((struct memc_conn *)(void *)pooled)->net);
+	return dlk_net_quiet(&((struct memc_conn *)(void *)pooled)->net);
 }
 
-const struct dlki_pool_type dlki_memc_pool_type = {
-	.open = make,
-	.close = shut,
-	.usable = usable,
+const struct dlk_pool_type dlki_memc_pool_type = {
+	.open = open_pooled,
+	.close = close_pooled,
+	.usable = is_usable,
 };
 
-int dlki_memc_with(struct memc_session *s,
-		   int (*work)(struct memc_conn *c, void *arg,
-			       dlk_time deadline, struct dlk_error *err),
-		   void *arg, dlk_time deadline, struct dlk_error *err)
+struct use {
+	int urgent;
+	int times;   /* out: that the work was begun */
+	int crowded; /* out: no connection came free for it */
+};
+
+static void log_proxied(struct memc_session *s)
+{
+	if (!atomic_exchange(&s->proxied_logged, 1))
+		dlk_log(&s->base, 1,
+			"memcached: a connection leads to another run of the "
+			"server: a proxy keeps connections; give the address "
+			"of the server itself");
+}
+
+static int run_with(struct memc_session *s, struct use *use,
+		    dlki_memc_work *work, void *arg, dlk_time deadline,
+		    struct dlk_error *err)
 {
 	for (;;) {
-		struct dlki_pooled *pooled;
-		int fresh, rc;
+		struct dlk_pooled *pooled;
+		int fresh, changed, rc;
 
-		pooled = dlki_pool_take(s->pool, deadline, &fresh, err);
-		if (!pooled)
+		pooled = use->urgent ?
+				 dlk_pool_take_urgent(s->pool, deadline, &fresh,
+						      err) :
+				 dlk_pool_take(s->pool, deadline, &fresh, err);
+		if (!pooled) {
+			use->crowded = fresh == DLK_POOL_CROWDED;
+			if (use->crowded)
+				dlk_fail(err, err->code, "%s (connections=)",
+					 err->text);
 			return err->code;
+		}
+		use->times++;
 		rc = work((struct memc_conn *)(void *)pooled, arg, deadline,
 			  err);
-		dlki_pool_give(s->pool, pooled, rc == 0);
-		if (rc != DLOCK_EUNREACHABLE || fresh || dlk_now() >= deadline)
+		changed = ((struct memc_conn *)(void *)pooled)->changed;
+		if (rc != DLOCK_EUNREACHABLE || changed)
+			dlk_pool_give(s->pool, pooled, rc == 0);
+		else
+			dlk_pool_dead(s->pool, pooled);
+		if (changed)
+			log_proxied(s);
+		if (rc != DLOCK_EUNREACHABLE || (fresh && !changed) ||
+		    dlk_now() >= dlk_deadline(deadline))
 			return rc;
 	}
+}
+
+int dlki_memc_with(struct memc_session *s, dlki_memc_work *work, void *arg,
+		   dlk_time deadline, struct dlk_error *err)
+{
+	struct use use = { 0 };
+
+	return run_with(s, &use, work, arg, deadline, err);
+}
+
+int dlki_memc_with_attempt(struct memc_ticket *t, dlki_memc_work *work,
+			   void *arg, dlk_time deadline, struct dlk_error *err)
+{
+	struct use use = { 0 };
+	int rc = run_with(memc_session(t->base.session), &use, work, arg,
+			  deadline, err);
+
+	t->base.settled = use.times == 0;
+	t->base.resent = use.times > 1;
+	t->base.crowded = use.crowded;
+	return rc;
+}
+
+int dlki_memc_with_urgent(struct memc_session *s, dlki_memc_work *work,
+			  void *arg, dlk_time deadline, struct dlk_error *err)
+{
+	struct use use = { .urgent = 1 };
+
+	return run_with(s, &use, work, arg, deadline, err);
 }

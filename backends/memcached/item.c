@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an item is called and what it says:
+ * What an item says:
  *     dlock1 OWNER 0.ADD LIMIT LABEL
  *     dlock1 OWNER TOKEN LIMIT LABEL
- * The first time, by the owner's ADDth request, its own cas is the token, which
- * is not known yet; whenever it is written again it says it.
+ * The first form is the owner's ADDth add.  The item's own cas is the token,
+ * which nobody knows yet.  When the item is written again, it says the token.
+ *
+ * A mark has UNTIL in the place of the label, see mark.h, and keeps the first
+ * form when it is written again: OWNER and ADD tell it from a later mark.
  */
-#include "memcached.h"
-#include "core/utf8.h"
+#include "item.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -18,55 +20,84 @@
 #define MAGIC "dlock1 "
 #define OWNER_LEN 32
 
-/* A claim's key is [0-9a-z] and begins with a letter, so that what ends in
- * digits alone is a slot; a prefix has no byte that means anything to the
- * server.  No name can reach another's key, or the protocol. */
-void dlki_memc_key(const struct memc_session *s, const struct dlk_claim *claim,
+int dlki_memc_slots(const struct dlk_request *request)
+{
+	switch (request->kind) {
+	case DLK_LOCK:
+		return MEMC_READERS;
+	case DLK_SEMAPHORE:
+		return request->limit < MEMC_PERMITS ? (int)request->limit :
+						       MEMC_PERMITS;
+	default:
+		return 0;
+	}
+}
+
+int dlki_memc_gated(const struct dlk_request *request)
+{
+	return request->kind != DLK_SEMAPHORE;
+}
+
+/* A request's key is [0-9a-z], at least two bytes, and begins with a letter.
+ * So a last part of digits alone is a slot, and one of a single letter the
+ * mark.  A prefix has no byte that means anything to the server.  So no name
+ * can reach another name's key, or the protocol. */
+void dlki_memc_key(const struct memc_conn *c, const struct dlk_request *request,
 		   int slot, char out[MEMC_KEY_SIZE])
 {
-	size_t prefix = strlen(s->prefix);
-	size_t key = strlen(claim->key);
-	char *end = out + prefix + 1 + key;
+	size_t key = strlen(request->key);
+	char *end = out + c->stem_len + key;
 
-	assert(prefix + 1 + key + sizeof(".1023") <= MEMC_KEY_SIZE);
-	memcpy(out, s->prefix, prefix);
-	out[prefix] = '.';
-	memcpy(end - key, claim->key, key);
+	assert(c->stem_len + key + sizeof(".1023") <= MEMC_KEY_SIZE);
+	memcpy(out, c->stem, c->stem_len);
+	memcpy(end - key, request->key, key);
 	*end = '\0';
-	if (slot != MEMC_GATE)
+	if (slot == MEMC_MARK)
+		memcpy(end, ".m", sizeof(".m"));
+	else if (slot != MEMC_GATE)
 		snprintf(end, sizeof(".1023"), ".%d", slot);
 }
 
 int dlki_memc_item_print(char out[MEMC_TEXT_SIZE],
-			 const struct dlk_claim *claim, uint64_t token,
+			 const struct dlk_request *request, uint64_t token,
 			 uint32_t add)
 {
-	const char *label = claim->label ? claim->label : "";
+	const char *label = request->label ? request->label : "";
 	char number[12] = "";
 
 	if (token == 0)
 		snprintf(number, sizeof(number), ".%" PRIu32, add);
 	return snprintf(out, MEMC_TEXT_SIZE,
-			MAGIC "%s %" PRIu64 "%s %" PRIu32 " %.*s", claim->owner,
-			token, number, claim->limit,
-			(int)dlki_utf8_clip(label, MEMC_LABEL), label);
+			MAGIC "%s %" PRIu64 "%s %" PRIu32 " %.*s",
+			request->owner, token, number, request->limit,
+			(int)dlk_utf8_clip(label, MEMC_LABEL), label);
+}
+
+int dlki_memc_mark_print(char out[MEMC_TEXT_SIZE], const struct memc_item *mark,
+			 uint64_t until_s)
+{
+	return snprintf(out, MEMC_TEXT_SIZE,
+			MAGIC "%s 0.%" PRIu32 " %" PRIu32 " %" PRIu64,
+			mark->owner, mark->add, mark->limit, until_s);
 }
 
 static void copy_label(char out[MEMC_LABEL + 1], const char *label)
 {
-	size_t n = dlki_utf8_clip(label, MEMC_LABEL);
+	size_t n = dlk_utf8_clip(label, MEMC_LABEL);
 
 	memcpy(out, label, n);
 	out[n] = '\0';
 }
 
-/* What is not ours keeps its place all the same: its owner is "". */
+/* An item that dlock did not write keeps others out all the same: its owner
+ * is "". */
 void dlki_memc_item_parse(struct memc_item *item, const char *text)
 {
 	char *end;
 
 	item->owner[0] = item->label[0] = '\0';
 	item->token = item->add = item->limit = 0;
+	item->until_s = 0;
 	if (strncmp(text, MAGIC, strlen(MAGIC)) != 0)
 		return;
 	text += strlen(MAGIC);
@@ -78,6 +109,14 @@ void dlki_memc_item_parse(struct memc_item *item, const char *text)
 	if (*end == '.')
 		item->add = (uint32_t)strtoul(end + 1, &end, 10);
 	item->limit = (uint32_t)strtoul(end, &end, 10);
-	if (*end == ' ')
-		copy_label(item->label, end + 1);
+	if (*end != ' ')
+		return;
+	copy_label(item->label, end + 1);
+	item->until_s = strtoull(end + 1, NULL, 10);
+}
+
+int dlki_memc_granted(const struct memc_ticket *t, const struct memc_item *item)
+{
+	return item->add != 0 ? item->add == t->add :
+				item->token == t->base.token;
 }

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "memcached.h"
-
-#include <errno.h>
 #include <string.h>
-#include <time.h>
 
-#include "core/clock.h"
-#include "core/error.h"
+#include "clock.h"
+#include "polls.h"
 
 #define LEAST_TTL_MS 500
 
@@ -17,22 +13,30 @@ static const struct dlk_param params[] = {
 	  .type = DLK_CHOICE,
 	  .def = "auto",
 	  .choices = "auto|text|meta",
-	  .text = "How to talk to the server; auto: meta where it has it, from "
+	  .text = "The protocol; auto uses meta if the server has it, from "
 		  "1.6.13 on." },
 	{ .name = "poll",
 	  .type = DLK_DURATION,
 	  .def = "100ms",
 	  .min = 5,
 	  .max = 60000,
-	  .text = "The longest pause between two looks of one that waits; the "
-		  "shortest is a fifth of it.  retry_min and retry_max go "
-		  "before." },
+	  .text = "The longest pause between two polls of a waiter; the "
+		  "shortest is a fifth of it.  retry_min and retry_max take "
+		  "precedence." },
 	{ .name = "connections",
 	  .type = DLK_NUMBER,
 	  .def = "16",
 	  .min = 1,
 	  .max = 256,
 	  .text = "The most connections at a time." },
+	{ .name = "token_base",
+	  .type = DLK_NUMBER,
+	  .def = "0",
+	  .min = 0,
+	  .max = INT64_C(1) << 53,
+	  .text = "When the names of the locks moved here from another store, "
+		  "in microseconds since 1970: tokens are larger.  The same "
+		  "for all clients." },
 	{ 0 }
 };
 
@@ -69,9 +73,9 @@ static int check_uri(const struct dlk_uri *uri, struct dlk_error *err)
 
 /*
  * The server counts in whole seconds, by a timer that may be late and then
- * counts two at once: an item of n lives more than n - 2 and at most n of them.
- * It is given a second more than that, which is what age.c can tell; and as it
- * would live that long anyway, the lease is rounded up to a whole second.  The
+ * counts two at once: an item of n seconds lives for more than n - 2 and at
+ * most n of them.  It gets one more, which is how far clock.c can tell; and as
+ * it lives that long anyway, the lease is rounded up to a whole second.  The
  * common parameter's limit keeps it far below the 30 days from which on
  * memcached takes a number for a date.
  */
@@ -85,11 +89,15 @@ static int set_lease(struct memc_session *s, struct dlk_error *err)
 				"server counts in seconds, %d ms is the least",
 				(long long)s->base.ttl_ms, LEAST_TTL_MS);
 	s->base.ttl_ms = ttl_s * 1000;
+	s->base.linger_ms = INT64_C(1000) * MEMC_MORE_S;
 	s->exptime_s = ttl_s + MEMC_MORE_S;
+	s->mark_s = 3 * s->exptime_s;
+	if (s->mark_s < MEMC_LEAST_MARK_S)
+		s->mark_s = MEMC_LEAST_MARK_S;
 	return 0;
 }
 
-/* A waiting writer asks often enough to keep its place at the gate. */
+/* A waiting writer polls often enough to keep its place at the gate. */
 static void set_poll(struct dlk_session *s)
 {
 	int64_t most_ms = s->ttl_ms / 4;
@@ -106,28 +114,18 @@ static void set_poll(struct dlk_session *s)
 		s->poll_min_ms = 1;
 }
 
-void dlki_memc_sleep_until(dlk_time until)
+/* A server that is too young to grant is waited for here: opening has time,
+ * while an attempt may have none. */
+static int wait_for_server(struct memc_session *s, dlk_time deadline,
+			   struct dlk_error *err)
 {
-	struct timespec ts = { until / 1000000000, until % 1000000000 };
-
-	while (clock_nanosleep(CLOCK_BOOTTIME, TIMER_ABSTIME, &ts, NULL) ==
-	       EINTR)
-		continue;
-}
-
-/* Who opens has time, while who asks may have none: a server that is too young
- * to grant is waited for here. */
-static int meet(struct memc_session *s, dlk_time deadline,
-		struct dlk_error *err)
-{
-	struct dlki_pooled *pooled = dlki_pool_take(s->pool, deadline, NULL,
-						    err);
+	struct dlk_pooled *pooled = dlk_pool_take(s->pool, deadline, NULL, err);
 	dlk_time ready;
 
 	if (!pooled)
 		return err->code;
 	ready = ((struct memc_conn *)(void *)pooled)->grants_from;
-	dlki_pool_give(s->pool, pooled, 1);
+	dlk_pool_give(s->pool, pooled, 1);
 	if (ready > deadline)
 		return dlk_fail(err, DLOCK_EUNREACHABLE,
 				"memcached: the server was started just now");
@@ -136,9 +134,11 @@ static int meet(struct memc_session *s, dlk_time deadline,
 	return 0;
 }
 
-static void drop(struct memc_session *s)
+static void free_session(struct memc_session *s)
 {
-	dlki_pool_free(s->pool);
+	dlk_pool_free(s->pool);
+	dlk_server_free(s->server);
+	pthread_mutex_destroy(&s->home_mu);
 	dlki_memc_polls_free(s->polls);
 	dlki_memc_clock_free(s->clock);
 }
@@ -156,27 +156,31 @@ static int memc_open(struct dlk_session *base, dlk_time deadline,
 		return rc;
 	set_poll(base);
 	s->prefix = dlk_param_text(base->uri, "prefix");
-	s->ask_ms = dlk_param_int(base->uri, "ask");
+	s->token_base_us = (uint64_t)dlk_param_int(base->uri, "token_base");
 	s->protocol = (enum memc_protocol)dlk_param_int(base->uri, "protocol");
 	s->polls = dlki_memc_polls_new();
 	if (!s->polls)
-		return dlki_nomem(err);
+		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
 	s->clock = dlki_memc_clock_new();
 	if (!s->clock) {
 		dlki_memc_polls_free(s->polls);
-		return dlki_nomem(err);
+		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
 	}
-	s->pool = dlki_pool_new(&dlki_memc_pool_type, s, most, most);
-	rc = s->pool ? meet(s, deadline, err) : dlki_nomem(err);
+	pthread_mutex_init(&s->home_mu, NULL);
+	s->server = dlki_memc_server_new(s);
+	if (s->server)
+		s->pool = dlk_pool_new(&dlki_memc_pool_type, s, most, most);
+	rc = s->pool ? wait_for_server(s, deadline, err) :
+		       dlk_fail(err, DLOCK_ENOMEM, "out of memory");
 	if (rc != 0)
-		drop(s);
+		free_session(s);
 	return rc;
 }
 
 static void memc_close(struct dlk_session *base, dlk_time deadline)
 {
 	(void)deadline;
-	drop(memc_session(base));
+	free_session(memc_session(base));
 }
 
 const struct dlock_backend dlki_memcached_backend = {
@@ -196,4 +200,5 @@ const struct dlock_backend dlki_memcached_backend = {
 	.release = dlki_memc_release,
 	.inspect = dlki_memc_inspect,
 	.break_ = dlki_memc_break,
+	.release_all = dlki_memc_release_all,
 };

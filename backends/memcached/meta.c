@@ -6,13 +6,16 @@
  * Its `ms` stays unused: on a server that is full and must not evict (-M) an
  * `ms` that may only add deletes the item that was there, another's lock.
  */
-#include "memcached.h"
+#include "dialect.h"
+#include "wire.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void put_look(struct memc_conn *c, const char *key)
+#define MOST_S UINT32_MAX /* that a server can count */
+
+static void put_get(struct memc_conn *c, const char *key)
 {
 	dlki_memc_put(c, "mg %s v c t\r\n", key);
 }
@@ -22,7 +25,15 @@ static void put_drop(struct memc_conn *c, const char *key, uint64_t cas)
 	dlki_memc_put(c, "md %s C%" PRIu64 "\r\n", key, cas);
 }
 
-static int get_look(struct memc_conn *c, struct memc_op *op, char *text,
+/* -1: it never ends, or says what cannot be. */
+static int64_t left_s(const char *text, char **end)
+{
+	long long n = strtoll(text, end, 10);
+
+	return n >= 0 && n <= (long long)MOST_S ? n : -1;
+}
+
+static int read_get(struct memc_conn *c, struct memc_op *op, char *text,
 		    dlk_time deadline, struct dlk_error *err)
 {
 	const char *line;
@@ -36,7 +47,7 @@ static int get_look(struct memc_conn *c, struct memc_op *op, char *text,
 	if (strcmp(line, "EN") == 0)
 		return 0;
 	if (strncmp(line, "VA ", 3) != 0)
-		return dlki_memc_odd(c, line, err);
+		return dlki_memc_unexpected(c, line, err);
 	op->answer = MEMC_OTHER;
 	op->item.cas = 0;
 	op->item.left_s = -1;
@@ -45,15 +56,15 @@ static int get_look(struct memc_conn *c, struct memc_op *op, char *text,
 		if (at[1] == 'c')
 			op->item.cas = strtoull(at + 2, &at, 10);
 		else if (at[1] == 't')
-			op->item.left_s = strtoll(at + 2, &at, 10);
+			op->item.left_s = left_s(at + 2, &at);
 		else
 			at += 1 + strcspn(at + 1, " ");
 	}
 	return dlki_memc_data(c, size, text, MEMC_TEXT_SIZE - 1, deadline, err);
 }
 
-static int get_drop(struct memc_conn *c, struct memc_op *op, dlk_time deadline,
-		    struct dlk_error *err)
+static int read_drop(struct memc_conn *c, struct memc_op *op, dlk_time deadline,
+		     struct dlk_error *err)
 {
 	const char *line;
 	int rc = dlki_memc_line(c, &line, deadline, err);
@@ -67,13 +78,13 @@ static int get_drop(struct memc_conn *c, struct memc_op *op, dlk_time deadline,
 	else if (strncmp(line, "EX", 2) == 0)
 		op->answer = MEMC_OTHER;
 	else
-		rc = dlki_memc_odd(c, line, err);
+		rc = dlki_memc_unexpected(c, line, err);
 	return rc;
 }
 
 const struct memc_dialect dlki_memc_meta = {
-	.put_look = put_look,
+	.put_get = put_get,
 	.put_drop = put_drop,
-	.get_look = get_look,
-	.get_drop = get_drop,
+	.read_get = read_get,
+	.read_drop = read_drop,
 };

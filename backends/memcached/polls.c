@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What one of this client's waiters was told, the others need not ask: one of
- * them polls for all.  And what this client gives back, its own next waiter
- * need not find out by polling.
- */
-#include "memcached.h"
+#include "polls.h"
 
 #include <stdlib.h>
-
-#include "core/clock.h"
 
 #define PLACES 256
 
@@ -17,7 +10,7 @@ struct memc_polls {
 	struct place {
 		uint64_t name;   /* hash of a key and a mode; 0: unused */
 		uint64_t asker;  /* the ticket that was told "busy" */
-		uint64_t silent; /* one that believed it, or 0 */
+		uint64_t silent; /* one that relied on that, or 0 */
 		dlk_time told_at;
 	} v[PLACES]; /* two names in one place cost requests, nothing else */
 };
@@ -38,11 +31,11 @@ void dlki_memc_polls_free(struct memc_polls *p)
 }
 
 /* FNV-1a, 64 bits. */
-static uint64_t name_of(const struct dlk_claim *claim, enum dlk_mode mode)
+static uint64_t name_of(const struct dlk_request *request, enum dlk_mode mode)
 {
 	uint64_t hash = UINT64_C(0xcbf29ce484222325) + (uint64_t)mode;
 
-	for (const char *s = claim->key; *s; s++)
+	for (const char *s = request->key; *s; s++)
 		hash = (hash ^ (unsigned char)*s) * UINT64_C(0x100000001b3);
 	return hash ? hash : 1;
 }
@@ -52,31 +45,30 @@ static struct place *place_of(struct memc_polls *p, uint64_t name)
 	return &p->v[(name ^ name >> 32) % PLACES];
 }
 
-int dlki_memc_polls_busy(const struct memc_ticket *t, dlk_time deadline)
+int dlki_memc_polls_busy(const struct memc_ticket *t)
 {
 	const struct dlk_session *s = t->base.session;
 	struct memc_polls *p = memc_session(t->base.session)->polls;
-	uint64_t name = name_of(&t->base.claim, t->base.claim.mode);
+	uint64_t name = name_of(&t->base.request, t->base.request.mode);
 	dlk_time now = dlk_now();
 	struct place *at = place_of(p, name);
 	int busy;
 
-	if (deadline <=
-	    dlki_after_ms(now, memc_session(t->base.session)->ask_ms))
+	if (t->base.last)
 		return 0;
 	pthread_mutex_lock(&p->mu);
 	busy = at->name == name && at->asker != t->base.id &&
-	       now - at->told_at < s->poll_max_ms * DLKI_MS;
+	       now - at->told_at < s->poll_max_ms * DLK_MS;
 	if (busy)
 		at->silent = t->base.id;
 	pthread_mutex_unlock(&p->mu);
 	return busy;
 }
 
-void dlki_memc_polls_note(const struct memc_ticket *t)
+void dlki_memc_polls_told(const struct memc_ticket *t)
 {
 	struct memc_polls *p = memc_session(t->base.session)->polls;
-	uint64_t name = name_of(&t->base.claim, t->base.claim.mode);
+	uint64_t name = name_of(&t->base.request, t->base.request.mode);
 	struct place *at = place_of(p, name);
 
 	pthread_mutex_lock(&p->mu);
@@ -88,13 +80,13 @@ void dlki_memc_polls_note(const struct memc_ticket *t)
 	pthread_mutex_unlock(&p->mu);
 }
 
-void dlki_memc_polls_over(const struct memc_ticket *t)
+void dlki_memc_polls_wake(const struct memc_ticket *t)
 {
 	struct memc_polls *p = memc_session(t->base.session)->polls;
 
 	pthread_mutex_lock(&p->mu);
 	for (int mode = DLK_EXCLUSIVE; mode <= DLK_SHARED; mode++) {
-		uint64_t name = name_of(&t->base.claim, (enum dlk_mode)mode);
+		uint64_t name = name_of(&t->base.request, (enum dlk_mode)mode);
 		struct place *at = place_of(p, name);
 
 		if (at->name != name)

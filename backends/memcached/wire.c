@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines and data of memcached's protocols, under an absolute deadline. */
-#include "memcached.h"
+#include "wire.h"
 
 #include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
 
-static void put(struct memc_conn *c, const char *bytes, size_t len)
+static void put_bytes(struct memc_conn *c, const char *bytes, size_t len)
 {
 	assert(len <= sizeof(c->out) - c->out_len);
 	memcpy(c->out + c->out_len, bytes, len);
@@ -23,7 +22,7 @@ static void put_number(struct memc_conn *c, uint64_t n)
 		digits[--at] = (char)('0' + n % 10);
 		n /= 10;
 	} while (n > 0);
-	put(c, digits + at, sizeof(digits) - at);
+	put_bytes(c, digits + at, sizeof(digits) - at);
 }
 
 /* vsnprintf() took longer than all else that is done for a request. */
@@ -36,13 +35,13 @@ void dlki_memc_put(struct memc_conn *c, const char *fmt, ...)
 	for (;;) {
 		size_t len = strcspn(fmt, "%");
 
-		put(c, fmt, len);
+		put_bytes(c, fmt, len);
 		fmt += len;
 		if (*fmt++ == '\0')
 			break;
 		if (*fmt == 's') {
 			text = va_arg(ap, const char *);
-			put(c, text, strlen(text));
+			put_bytes(c, text, strlen(text));
 			fmt++;
 		} else {
 			put_number(c, va_arg(ap, uint64_t));
@@ -58,17 +57,17 @@ int dlki_memc_send(struct memc_conn *c, dlk_time deadline,
 	size_t len = c->out_len;
 
 	c->out_len = 0;
-	return dlki_net_send(&c->net, c->out, len, deadline, err);
+	return dlk_net_send(&c->net, c->out, len, deadline, err);
 }
 
 static int protocol_error(const struct memc_conn *c, const char *what,
 			  struct dlk_error *err)
 {
-	return dlk_fail(err, DLOCK_EPROTO, "%s: %s", c->net.who, what);
+	return dlk_fail(err, DLOCK_EPROTO, "%s: %s", c->net.peer, what);
 }
 
-static int receive(struct memc_conn *c, dlk_time deadline,
-		   struct dlk_error *err)
+static int receive_more(struct memc_conn *c, dlk_time deadline,
+			struct dlk_error *err)
 {
 	size_t got;
 	int rc;
@@ -80,8 +79,8 @@ static int receive(struct memc_conn *c, dlk_time deadline,
 	}
 	if (c->in_end == sizeof(c->in))
 		return protocol_error(c, "a line without an end", err);
-	rc = dlki_net_recv(&c->net, c->in + c->in_end,
-			   sizeof(c->in) - c->in_end, &got, deadline, err);
+	rc = dlk_net_recv(&c->net, c->in + c->in_end, sizeof(c->in) - c->in_end,
+			  &got, deadline, err);
 	if (rc == 0)
 		c->in_end += got;
 	return rc;
@@ -99,7 +98,7 @@ int dlki_memc_line(struct memc_conn *c, const char **line, dlk_time deadline,
 		end = memchr(from, '\n', c->in_end - c->in_at);
 		if (end)
 			break;
-		rc = receive(c, deadline, err);
+		rc = receive_more(c, deadline, err);
 		if (rc != 0)
 			return rc;
 	}
@@ -122,7 +121,7 @@ int dlki_memc_data(struct memc_conn *c, size_t size, char *out, size_t most,
 		size_t here = c->in_end - c->in_at;
 
 		if (here == 0) {
-			rc = receive(c, deadline, err);
+			rc = receive_more(c, deadline, err);
 			if (rc != 0)
 				return rc;
 			continue;
@@ -145,18 +144,28 @@ int dlki_memc_data(struct memc_conn *c, size_t size, char *out, size_t most,
 	return rc;
 }
 
-int dlki_memc_odd(const struct memc_conn *c, const char *line,
-		  struct dlk_error *err)
+int dlki_memc_unexpected(const struct memc_conn *c, const char *line,
+			 struct dlk_error *err)
 {
 	int code = DLOCK_EPROTO;
 
+	if (c->born_s == 0 && line[0] == '-') /* the first that it says */
+		return dlk_fail(err, DLOCK_EINVAL,
+				"%s answers as Redis does, not as memcached: "
+				"use redis:// for it",
+				c->net.peer);
+	if (strstr(line, "unauthenticated"))
+		return dlk_fail(err, DLOCK_EDENIED,
+				"%s wants a login (its -Y or -S), which dlock "
+				"does not have for memcached: start it "
+				"without, behind a firewall, or use redis://; "
+				"it says '%.60s'",
+				c->net.peer, line);
 	if (strncmp(line, "SERVER_ERROR ", 13) == 0)
 		code = strstr(line, "memory") ? DLOCK_EEXHAUSTED :
 						DLOCK_EUNREACHABLE;
-	else if (strstr(line, "unauthenticated"))
-		code = DLOCK_EDENIED;
 	else if (strstr(line, "Too many open connections"))
 		code = DLOCK_EUNREACHABLE; /* until another goes */
-	return dlk_fail(err, code, "%s: the server says '%.100s'", c->net.who,
+	return dlk_fail(err, code, "%s: the server says '%.100s'", c->net.peer,
 			line);
 }

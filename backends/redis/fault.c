@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-enum { CLOSE, KEEP };
+/* QUOTE: keep it, too, and quote the server, which names what it is about. */
+enum { CLOSE, KEEP, QUOTE };
 
 /* The first that is found counts: what is special stands before "ERR". */
 static const struct fault {
@@ -40,12 +41,12 @@ static const struct fault {
 	  "refuses writes because it cannot save them; see its log" },
 	{ "NOREPLICAS", DLOCK_EUNREACHABLE, KEEP,
 	  "has fewer replicas than min-replicas-to-write" },
-	{ "NOPERM", DLOCK_EDENIED, KEEP,
-	  "does not permit this user what locks need; see docs/redis.md for "
-	  "the ACL rule" },
-	{ "user executing the script", DLOCK_EDENIED, KEEP,
-	  "does not permit this user what a script does; see docs/redis.md for "
-	  "the ACL rule" },
+	{ "NOPERM", DLOCK_EDENIED, QUOTE,
+	  "does not permit this user what locks need, for keys of this "
+	  "prefix; see docs/redis.md for the ACL rule" },
+	{ "user executing the script", DLOCK_EDENIED, QUOTE,
+	  "does not permit this user what a script does, for keys of this "
+	  "prefix; see docs/redis.md for the ACL rule" },
 	{ "NOAUTH", DLOCK_EDENIED, CLOSE,
 	  "wants a password; give one in the URI or in password_file" },
 	{ "WRONGPASS", DLOCK_EDENIED, CLOSE,
@@ -94,8 +95,11 @@ int dlki_redis_fault(const char *text, size_t len, const char *who, int *keep,
 
 		if (!dlki_redis_fault_is(text, f->code))
 			continue;
-		*keep = f->keep;
-		return dlk_fail(err, f->rc, "%s %s", who, f->advice);
+		*keep = f->keep != CLOSE;
+		if (f->keep != QUOTE)
+			return dlk_fail(err, f->rc, "%s %s", who, f->advice);
+		return dlk_fail(err, f->rc, "%s %s: %.*s", who, f->advice,
+				(int)(len < 120 ? len : 120), text);
 	}
 	*keep = 0;
 	return dlk_fail(err, DLOCK_EPROTO, "%s: %.*s", who,

@@ -2,8 +2,8 @@
 /*
  * What the server's error replies mean.  Pure.
  *
- * An error that may pass is EUNREACHABLE, and so retried by the core; one that
- * will not is final.  None is ever BUSY.
+ * An error that may pass is EUNREACHABLE, which the core retries.  One that
+ * will not pass is final.  None is ever BUSY.
  */
 #ifndef DLOCK_REDIS_FAULT_H
 #define DLOCK_REDIS_FAULT_H
@@ -12,11 +12,12 @@
 #include <stddef.h>
 
 /* Fill in err for an error reply of the server `who` and return its code;
- * *keep says whether the connection is good for more. */
+ * *keep says whether the connection can be used again. */
 int dlki_redis_fault(const char *text, size_t len, const char *who, int *keep,
 		     struct dlk_error *err);
 
-/* Is it the error of this code, "NOSCRIPT", also from within a script? */
+/* Does the error have this code, "NOSCRIPT"?  A script may have passed it on,
+ * too. */
 int dlki_redis_fault_is(const char *text, const char *code);
 
 #endif

@@ -19,23 +19,23 @@ struct redis_block {
 	_Alignas(16) char bytes[];
 };
 
-/* More than we take: hiredis then says that it has no memory, as it does where
- * that is so. */
-static void *refuse(struct redis_reader *r)
+/* More than we accept.  hiredis then reports that it is out of memory, just as
+ * when it really is; `refused` tells the two apart. */
+static void *refuse_too_large(struct redis_reader *r)
 {
 	r->refused = 1;
 	return NULL;
 }
 
-static void *build(struct redis_reader *r, size_t n)
+static void *alloc_in_block(struct redis_reader *r, size_t n)
 {
-	struct redis_block *b = r->now;
+	struct redis_block *b = r->current;
 	size_t size = n > BLOCK ? n : BLOCK;
 	void *out;
 
 	n = (n + 15) & ~(size_t)15;
-	if (n > REDIS_REPLY_MAX - r->built)
-		return refuse(r);
+	if (n > RD_REPLY_MAX - r->built)
+		return refuse_too_large(r);
 	if (!b || b->size - b->used < n) {
 		struct redis_block *fresh = malloc(sizeof(*fresh) + size + 16);
 
@@ -48,7 +48,7 @@ static void *build(struct redis_reader *r, size_t n)
 			b->next = fresh;
 		else
 			r->first = fresh;
-		r->now = b = fresh;
+		r->current = b = fresh;
 	}
 	out = b->bytes + b->used;
 	b->used += n;
@@ -56,8 +56,8 @@ static void *build(struct redis_reader *r, size_t n)
 	return out;
 }
 
-/* The first block stays: it is enough for all but reports. */
-static void forget(struct redis_reader *r)
+/* The first block stays.  It is enough for all replies but reports. */
+static void free_reply(struct redis_reader *r)
 {
 	struct redis_block *b = r->first ? r->first->next : NULL;
 
@@ -71,16 +71,17 @@ static void forget(struct redis_reader *r)
 		r->first->next = NULL;
 		r->first->used = 0;
 	}
-	r->now = r->first;
+	r->current = r->first;
 	r->built = 0;
 	r->whole = 0;
 }
 
 /* ---- What hiredis calls -------------------------------------------------- */
 
-static struct redis_reply *node(const redisReadTask *task, enum redis_type type)
+static struct redis_reply *new_reply(const redisReadTask *task,
+				     enum redis_type type)
 {
-	struct redis_reply *n = build(task->privdata, sizeof(*n));
+	struct redis_reply *n = alloc_in_block(task->privdata, sizeof(*n));
 
 	if (!n)
 		return NULL;
@@ -96,18 +97,18 @@ static struct redis_reply *node(const redisReadTask *task, enum redis_type type)
 
 static void *on_string(const redisReadTask *task, char *text, size_t len)
 {
-	enum redis_type type = REDIS_ODD;
+	enum redis_type type = RD_ODD;
 	struct redis_reply *n;
 	char *copy;
 
 	if (task->type == REDIS_REPLY_STRING ||
 	    task->type == REDIS_REPLY_STATUS)
-		type = REDIS_STRING;
+		type = RD_STRING;
 	else if (task->type == REDIS_REPLY_ERROR)
-		type = REDIS_ERROR;
-	copy = len < REDIS_REPLY_MAX ? build(task->privdata, len + 1) :
-				       refuse(task->privdata);
-	n = copy ? node(task, type) : NULL;
+		type = RD_ERROR;
+	copy = len < RD_REPLY_MAX ? alloc_in_block(task->privdata, len + 1) :
+				    refuse_too_large(task->privdata);
+	n = copy ? new_reply(task, type) : NULL;
 	if (!n)
 		return NULL;
 	memcpy(copy, text, len);
@@ -119,17 +120,18 @@ static void *on_string(const redisReadTask *task, char *text, size_t len)
 
 static void *on_array(const redisReadTask *task, parts_t parts)
 {
-	enum redis_type type = task->type == REDIS_REPLY_ARRAY ? REDIS_ARRAY :
-								 REDIS_ODD;
+	enum redis_type type = task->type == REDIS_REPLY_ARRAY ? RD_ARRAY :
+								 RD_ODD;
 	size_t many = parts > 0 ? (size_t)parts : 0;
 	struct redis_reply *n;
 
-	if (many > REDIS_REPLY_MAX / sizeof(struct redis_reply *))
-		return refuse(task->privdata);
-	n = node(task, type);
+	if (many > RD_REPLY_MAX / sizeof(struct redis_reply *))
+		return refuse_too_large(task->privdata);
+	n = new_reply(task, type);
 	if (!n || many == 0)
 		return n;
-	n->parts = build(task->privdata, many * sizeof(struct redis_reply *));
+	n->parts = alloc_in_block(task->privdata,
+				  many * sizeof(struct redis_reply *));
 	if (!n->parts)
 		return NULL;
 	memset(n->parts, 0, many * sizeof(struct redis_reply *));
@@ -139,7 +141,7 @@ static void *on_array(const redisReadTask *task, parts_t parts)
 
 static void *on_integer(const redisReadTask *task, long long number)
 {
-	struct redis_reply *n = node(task, REDIS_INTEGER);
+	struct redis_reply *n = new_reply(task, RD_INTEGER);
 
 	if (n)
 		n->number = number;
@@ -148,7 +150,7 @@ static void *on_integer(const redisReadTask *task, long long number)
 
 static void *on_nil(const redisReadTask *task)
 {
-	return node(task, REDIS_NIL);
+	return new_reply(task, RD_NIL);
 }
 
 static void on_free(void *object)
@@ -163,13 +165,13 @@ static void *on_double(const redisReadTask *task, double number, char *text,
 	(void)number;
 	(void)text;
 	(void)len;
-	return node(task, REDIS_ODD);
+	return new_reply(task, RD_ODD);
 }
 
 static void *on_bool(const redisReadTask *task, int truth)
 {
 	(void)truth;
-	return node(task, REDIS_ODD);
+	return new_reply(task, RD_ODD);
 }
 #endif
 
@@ -202,18 +204,24 @@ void dlki_redis_reader_free(struct redis_reader *r)
 	if (r->hiredis)
 		redisReaderFree(r->hiredis);
 	r->hiredis = NULL;
-	forget(r);
+	free_reply(r);
 	free(r->first);
-	r->first = r->now = NULL;
+	r->first = r->current = NULL;
 }
 
 int dlki_redis_reader_feed(struct redis_reader *r, const char *bytes, size_t n,
 			   struct dlk_error *err)
 {
+	if (r->fed == 0) {
+		size_t some = n < sizeof(r->began) ? n : sizeof(r->began) - 1;
+
+		memcpy(r->began, bytes, some);
+		r->began[some] = '\0';
+	}
 	r->fed += n;
-	if (r->fed > REDIS_REPLY_MAX)
+	if (r->fed > RD_REPLY_MAX)
 		return dlk_fail(err, DLOCK_EPROTO, "a reply of over %zu MiB",
-				REDIS_REPLY_MAX >> 20);
+				RD_REPLY_MAX >> 20);
 	if (redisReaderFeed(r->hiredis, bytes, n) != REDIS_OK)
 		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
 	return 0;
@@ -226,7 +234,7 @@ int dlki_redis_reader_next(struct redis_reader *r,
 	void *reply = NULL;
 
 	if (r->whole)
-		forget(r);
+		free_reply(r);
 	if (redisReaderGetReply(r->hiredis, &reply) != REDIS_OK &&
 	    r->hiredis->err == REDIS_ERR_OOM && !r->refused)
 		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");

@@ -2,10 +2,10 @@
 /*
  * Replies of the server, as bytes come in.  Pure: no socket, no session.
  *
- * hiredis reads the protocol; what it reads is built here, in memory that is
- * used again for the next reply, and within limits: a reply of more than
- * REDIS_REPLY_MAX bytes, sent or built, is refused as nonsense, however it is
- * announced.
+ * hiredis reads the protocol.  It builds the replies here, in memory that is
+ * used again for the next one, and within limits: a reply of more than
+ * RD_REPLY_MAX bytes, sent or built, is refused as nonsense, whatever length it
+ * announces.
  */
 #ifndef DLOCK_REDIS_REPLY_H
 #define DLOCK_REDIS_REPLY_H
@@ -14,15 +14,15 @@
 #include <hiredis/hiredis.h>
 #include <stddef.h>
 
-#define REDIS_REPLY_MAX ((size_t)4 << 20)
+#define RD_REPLY_MAX ((size_t)4 << 20)
 
 enum redis_type {
-	REDIS_NIL,
-	REDIS_INTEGER,
-	REDIS_STRING, /* bulk or status */
-	REDIS_ERROR,
-	REDIS_ARRAY,
-	REDIS_ODD /* of RESP3: nothing that we asked for */
+	RD_NIL,
+	RD_INTEGER,
+	RD_STRING, /* bulk or status */
+	RD_ERROR,
+	RD_ARRAY,
+	RD_ODD /* of RESP3: we asked for no such thing */
 };
 
 struct redis_reply {
@@ -33,15 +33,16 @@ struct redis_reply {
 	struct redis_reply **parts;
 };
 
-struct redis_block; /* of memory that replies are built in */
+struct redis_block; /* of memory, in which replies are built */
 
 struct redis_reader {
 	redisReader *hiredis;
-	struct redis_block *first, *now;
+	struct redis_block *first, *current;
 	size_t built; /* bytes of this reply, in blocks */
 	size_t fed;   /* bytes that came since the last whole reply */
+	char began[8]; /* the first of them, with a NUL */
 	int refused;  /* what came is too large */
-	int whole;    /* one was given out: its memory may be used again */
+	int whole;    /* the last reply was given out: its memory is free */
 };
 
 int dlki_redis_reader_init(struct redis_reader *r, struct dlk_error *err);
@@ -57,56 +58,7 @@ int dlki_redis_reader_next(struct redis_reader *r,
 			   const struct redis_reply **out,
 			   struct dlk_error *err);
 
-/* Has all that came been given out?  What is left belongs to no request. */
+/* Has all that came been given out?  What is left answers no request. */
 int dlki_redis_reader_empty(const struct redis_reader *r);
-
-/* ---- What the scripts say ------------------------------------------------ */
-
-enum redis_answer {
-	REDIS_GRANTED, /* with a token */
-	REDIS_BUSY,    /* for so long at most */
-	REDIS_LIMIT,   /* others have another limit */
-	REDIS_FOREIGN, /* what is there is none of ours and stays */
-	REDIS_ENDLESS, /* what is there is ours, and stays */
-	REDIS_NONSENSE
-};
-
-struct redis_taken {
-	enum redis_answer answer;
-	uint64_t token;
-	int64_t wait_ms; /* BUSY; 0: no telling */
-	uint32_t limit;
-};
-
-/* Of take_exclusive and take_shared. */
-struct redis_taken dlki_redis_taken(const struct redis_reply *r);
-
-/* Of scripts that answer an integer: is it one of at least `least`? */
-int dlki_redis_number(const struct redis_reply *r, int64_t least,
-		      int64_t *out);
-
-/* A message of the inbox. */
-struct redis_push {
-	char owner[33];
-	uint64_t look;
-	uint64_t token; /* 0: not granted, only woken */
-};
-
-/* Is it one, and not a confirmation or a pong? */
-int dlki_redis_push(const struct redis_reply *r, struct redis_push *out);
-
-/* A part of what inspect answers.  Points into the reply and into `label`. */
-struct redis_party {
-	struct dlock_party party;
-	char id[9];
-	char label[512];
-};
-
-int dlki_redis_party(const struct redis_reply *r, struct redis_party *out);
-
-/* What describe answers about the lock `key`: 1, 0 if there is none, EPROTO.
- * `name` has room for 256 bytes. */
-int dlki_redis_entry(const struct redis_reply *r, const char *key,
-		     struct dlock_entry *out, char name[256]);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "backends/redis/ticket.h"
+
 #include <string.h>
 
-#include "backends/redis/redis.h"
-
-struct redis_word dlki_redis_key(const struct redis_session *s, const char *key,
-				 char out[136])
+struct redis_arg dlki_redis_key(const struct redis_session *s, const char *key,
+				char out[RD_KEY_SIZE])
 {
 	const char *prefix = dlk_param_text(s->base.uri, "prefix");
 	size_t n = strlen(prefix);
@@ -14,38 +14,44 @@ struct redis_word dlki_redis_key(const struct redis_session *s, const char *key,
 	memcpy(out + n, ":{", 2);
 	memcpy(out + n + 2, key, len);
 	memcpy(out + n + 2 + len, "}", 2);
-	return (struct redis_word){ out, n + len + 3 };
+	return (struct redis_arg){ out, n + len + 3 };
 }
 
-struct redis_word dlki_redis_ticket_key(struct redis_ticket *t)
+struct redis_arg dlki_redis_ticket_key(struct redis_ticket *t)
 {
 	const struct redis_session *s = (struct redis_session *)t->base.session;
 
 	if (t->key_len == 0)
-		t->key_len = dlki_redis_key(s, t->base.claim.key, t->key).len;
-	return (struct redis_word){ t->key, t->key_len };
+		t->key_len = dlki_redis_key(s, t->base.request.key, t->key).len;
+	return (struct redis_arg){ t->key, t->key_len };
 }
 
-struct redis_word dlki_redis_tail(const struct redis_session *s,
-				  const struct dlk_claim *claim, char out[520])
+struct redis_arg dlki_redis_label_payload(const struct redis_session *s,
+					  const struct dlk_request *request,
+					  char out[RD_PAYLOAD_SIZE])
 {
-	size_t name = strlen(claim->name);
+	size_t name = strlen(request->name);
+	size_t n = s->ttl_len;
 
-	memcpy(out, claim->label, s->label_len);
-	out[s->label_len] = '\n';
-	memcpy(out + s->label_len + 1, claim->name, name);
-	return (struct redis_word){ out, s->label_len + 1 + name };
+	memcpy(out, s->ttl, n);
+	out[n++] = ' ';
+	memcpy(out + n, request->label, s->label_len);
+	n += s->label_len;
+	out[n++] = '\n';
+	memcpy(out + n, request->name, name);
+	return (struct redis_arg){ out, n + name };
 }
 
-struct redis_word dlki_redis_grant(const struct redis_ticket *t, char out[52])
+struct redis_arg dlki_redis_ticket_grant(const struct redis_ticket *t,
+					 char out[RD_GRANT_SIZE])
 {
 	char token[24];
 	size_t len = dlki_redis_digits(token, t->base.token);
 
-	memcpy(out, t->base.claim.owner, REDIS_ID_SIZE - 1);
-	out[REDIS_ID_SIZE - 1] = ' ';
-	memset(out + REDIS_ID_SIZE, '0', REDIS_TOKEN_LEN);
-	if (len <= REDIS_TOKEN_LEN)
-		memcpy(out + REDIS_ID_SIZE + REDIS_TOKEN_LEN - len, token, len);
-	return (struct redis_word){ out, REDIS_ID_SIZE + REDIS_TOKEN_LEN };
+	memcpy(out, t->base.request.owner, RD_ID_SIZE - 1);
+	out[RD_ID_SIZE - 1] = ' ';
+	memset(out + RD_ID_SIZE, '0', RD_TOKEN_LEN);
+	if (len <= RD_TOKEN_LEN)
+		memcpy(out + RD_ID_SIZE + RD_TOKEN_LEN - len, token, len);
+	return (struct redis_arg){ out, RD_ID_SIZE + RD_TOKEN_LEN };
 }

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The client library's synchronous calls can hang, so that only asynchronous
- * ones are used, each with a deadline of ours.
- */
-#include "backends/zk/zk.h"
+#include "backends/zk/call.h"
+#include "backends/zk/conn.h"
+#include "backends/zk/session.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static void unref(struct zk_call *call)
+static void call_unref(struct zk_call *call)
 {
 	if (--call->refs > 0)
 		return;
@@ -19,7 +17,8 @@ static void unref(struct zk_call *call)
 	free(call);
 }
 
-static struct zk_call *begin(struct zk_hub *h, const char *path, int write)
+static struct zk_call *call_begin(struct zk_session *s, const char *path,
+				  int write)
 {
 	struct zk_call *call = calloc(1, sizeof(*call));
 
@@ -30,116 +29,115 @@ static struct zk_call *begin(struct zk_hub *h, const char *path, int write)
 	call->rc = ZOPERATIONTIMEOUT;
 	call->write = write;
 	call->sent = dlk_now();
-	call->link = h->link;
+	call->conn = s->conn;
 	return call;
 }
 
-/* Send it, unless the session went while we waited for something else. */
+/* Send a request, unless the connection was lost while we waited for something
+ * else: the library would keep it, and send it over the next connection. */
 #define SEND(call, request)                                                    \
-	((call) ? sent(call, (call)->link ? (request) : ZCONNECTIONLOSS) : NULL)
+	((call) ? call_sent(call,                                              \
+			    can_send(call) ? (request) : ZCONNECTIONLOSS) :    \
+		  NULL)
 
-/* It is on its way, or never will be. */
-static struct zk_call *sent(struct zk_call *call, int rc)
+static int can_send(const struct zk_call *call)
 {
-	struct zk_link *l = call->link;
+	return call->conn && call->conn->state == ZK_UP;
+}
+
+/* The library has taken the request, or refused it with `rc`. */
+static struct zk_call *call_sent(struct zk_call *call, int rc)
+{
+	struct zk_conn *c = call->conn;
 
 	if (rc != ZOK) {
 		call->rc = rc;
 		call->done = 1;
 		return call;
 	}
+	if (!c->calls)
+		c->silent_since = call->sent;
 	call->refs++;
-	call->next = l->calls;
-	call->prev = &l->calls;
+	call->next = c->calls;
+	call->prev = &c->calls;
 	if (call->next)
 		call->next->prev = &call->next;
-	l->calls = call;
+	c->calls = call;
 	return call;
 }
 
-/*
- * Errors of the API are the server's, which has agreed on a write with the
- * others before it answers.  But for these: what it says by itself, also when
- * it is cut off.  It may look at access lists by itself, too (its option
- * enableEagerACLCheck), though never at those of a transaction, our proof.
- */
-static int agreed(const struct zk_call *call, int rc)
+/* An attempt is a write, which takes longer than a read: the servers agree on
+ * it and write it down.  Reads count until there was one. */
+static void tell_core(struct zk_session *s, const struct zk_call *call)
 {
-	switch (rc) {
-	case ZOK:
-		return 1;
-	case ZSESSIONEXPIRED:
-	case ZAUTHFAILED:
-	case ZCLOSING:
-	case ZSESSIONMOVED:
-	case ZNOTREADONLY:
-	case ZEPHEMERALONLOCALSESSION:
-	case ZSESSIONCLOSEDREQUIRESASLAUTH:
-	case ZTHROTTLEDOP:
-		return 0;
-	case ZNOAUTH:
-	case ZINVALIDACL:
-		return call->op.type != 0;
-	default:
-		return rc < ZAPIERROR;
-	}
+	if (!s->core || (s->written && !call->write))
+		return;
+	s->written |= call->write;
+	dlk_answered(s->core, call->sent, call->conn->silent_since);
 }
 
-/* Returns what its flight, if it was the last of it, waits for; or NULL. */
-static pthread_cond_t *finish(struct zk_hub *h, struct zk_call *call, int rc)
+/* Returns the condition to signal, if a thread waited for this reply and no
+ * other; or NULL. */
+static pthread_cond_t *call_finish(struct zk_session *s, struct zk_call *call,
+				   int rc)
 {
-	pthread_cond_t *landed = NULL;
-	int current = call->link == h->link; /* not of a session that is over */
+	pthread_cond_t *waiter = NULL;
+	int current = call->conn == s->conn; /* no server that we left */
+	int deliver = current || (call->conn->id.generation == s->generation &&
+				  !dlki_zk_answered(rc));
 
 	call->rc = rc;
 	call->done = 1;
-	if (call->write && current && agreed(call, rc) &&
-	    call->sent > h->proved)
-		h->proved = call->sent;
+	call->conn->silent_since = dlk_now();
+	if (current && dlki_zk_answered(rc)) {
+		dlki_zk_lease_answered(s, call, dlki_zk_agreed(call, rc));
+		tell_core(s, call);
+	}
 	*call->prev = call->next;
 	if (call->next)
 		call->next->prev = call->prev;
-	call->link = NULL;
-	if (call->flight && --call->flight->left == 0)
-		landed = &call->flight->landed;
-	call->flight = NULL;
-	if (call->then && current)
-		call->then(h, call);
-	unref(call);
-	return landed;
+	call->conn = NULL;
+	if (call->wait && --call->wait->left == 0)
+		waiter = &call->wait->done;
+	call->wait = NULL;
+	if (call->then && deliver)
+		call->then(s, call);
+	call_unref(call);
+	return waiter;
 }
 
-void dlki_zk_abandon(struct zk_hub *h, struct zk_call *call)
+void dlki_zk_abandon(struct zk_session *s, struct zk_call *call)
 {
-	pthread_cond_t *landed = finish(h, call, ZCONNECTIONLOSS);
+	pthread_cond_t *waiter = call_finish(s, call, ZCONNECTIONLOSS);
 
-	if (landed)
-		pthread_cond_signal(landed);
+	if (waiter)
+		pthread_cond_signal(waiter);
 }
 
-/* A completion: `data` is the call, whose link lives as long as its handle. */
-static void complete(int rc, const void *data)
+/* A completion.  `data` is the call, and its connection lives as long as the
+ * handle. */
+static void call_complete(int rc, const void *data)
 {
 	struct zk_call *call = (void *)(uintptr_t)data;
-	struct zk_hub *h = call->link->hub;
-	pthread_cond_t *landed;
+	struct zk_session *s = call->conn->session;
+	pthread_cond_t *waiter;
 
-	pthread_mutex_lock(&h->mu);
-	landed = finish(h, call, rc);
-	pthread_mutex_unlock(&h->mu);
-	if (landed)
-		pthread_cond_signal(landed);
+	pthread_mutex_lock(&s->mu);
+	waiter = call_finish(s, call, rc);
+	pthread_mutex_unlock(&s->mu);
+	if (waiter)
+		pthread_cond_signal(waiter);
 }
 
 static void on_void(int rc, const void *data)
 {
-	complete(rc, data);
+	call_complete(rc, data);
 }
 
 static void on_string(int rc, const char *value, const void *data)
 {
 	(void)value;
-	complete(rc, data);
+	call_complete(rc, data);
 }
 
 static void on_created(int rc, const char *path, const struct Stat *stat,
@@ -155,11 +153,11 @@ static void on_created(int rc, const char *path, const struct Stat *stat,
 		memcpy(call->node, node + 1, strlen(node + 1) + 1);
 		call->stat = *stat;
 	}
-	complete(rc, data);
+	call_complete(rc, data);
 }
 
-/* An answer came that there is no memory for. */
-static int no_memory(struct zk_call *call)
+/* There is no memory for the answer. */
+static int out_of_memory(struct zk_call *call)
 {
 	call->nomem = 1;
 	return ZSYSTEMERROR;
@@ -180,9 +178,9 @@ static void on_children(int rc, const struct String_vector *names,
 			call->n++;
 		}
 		if (call->n != (size_t)names->count)
-			rc = no_memory(call);
+			rc = out_of_memory(call);
 	}
-	complete(rc, data);
+	call_complete(rc, data);
 }
 
 static void on_data(int rc, const char *value, int len, const struct Stat *stat,
@@ -193,176 +191,153 @@ static void on_data(int rc, const char *value, int len, const struct Stat *stat,
 	if (rc == ZOK && stat)
 		call->stat = *stat;
 	if (rc == ZOK && value && len > 0) {
-		call->data = strndup(value, (size_t)len);
-		if (!call->data)
-			rc = no_memory(call);
+		call->data = malloc((size_t)len + 1);
+		if (call->data) {
+			memcpy(call->data, value, (size_t)len);
+			call->data[len] = '\0';
+			call->data_len = (size_t)len;
+		} else {
+			rc = out_of_memory(call);
+		}
 	}
-	complete(rc, data);
+	call_complete(rc, data);
 }
 
-struct zk_call *dlki_zk_create(struct zk_hub *h, const char *path,
-			       const char *data, int flags)
+static void on_stat(int rc, const struct Stat *stat, const void *data)
 {
-	struct zk_call *call = begin(h, path, 1);
-	const struct ACL_vector *acl = h->auth ? &ZOO_CREATOR_ALL_ACL :
-						 &ZOO_OPEN_ACL_UNSAFE;
+	(void)stat;
+	call_complete(rc, data);
+}
+
+struct zk_call *dlki_zk_create(struct zk_session *s, const char *path,
+			       const char *data, size_t len, int flags)
+{
+	struct zk_call *call = call_begin(s, path, 1);
+	/* Others may read a node that stays. */
+	struct ACL shared[] = { { ZOO_PERM_ALL, ZOO_AUTH_IDS },
+				{ ZOO_PERM_READ, ZOO_ANYONE_ID_UNSAFE } };
+	const struct ACL_vector lasting = { 2, shared };
+	const struct ACL_vector *acl = !s->config.auth ? &ZOO_OPEN_ACL_UNSAFE :
+				       flags == 0      ? &lasting :
+							 &ZOO_CREATOR_ALL_ACL;
 
 	if (!call)
 		return NULL;
-	if (flags == ZOO_CONTAINER) /* its reply lacks what create2 wants */
-		return SEND(call, zoo_acreate(call->link->zh, path, data,
-					      (int)strlen(data), acl, flags,
-					      on_string, call));
-	return sent(call,
-		    zoo_acreate2(call->link->zh, path, data, (int)strlen(data),
-				 acl, flags, on_created, call));
+	if (flags == ZOO_EPHEMERAL_SEQUENTIAL)
+		return SEND(call,
+			    zoo_acreate2(call->conn->zh, path, data, (int)len,
+					 acl, flags, on_created, call));
+	/* create2 does not parse its reply about a container */
+	return SEND(call, zoo_acreate(call->conn->zh, path, data, (int)len, acl,
+				      flags, on_string, call));
 }
 
-struct zk_call *dlki_zk_delete(struct zk_hub *h, const char *path)
+struct zk_call *dlki_zk_set(struct zk_session *s, const char *path,
+			    const char *data, size_t len, int32_t version)
 {
-	struct zk_call *call = begin(h, path, 1);
+	struct zk_call *call = call_begin(s, path, 1);
 
-	return SEND(call, zoo_adelete(call->link->zh, path, -1, on_void, call));
+	return SEND(call, zoo_aset(call->conn->zh, path, data, (int)len,
+				   version, on_stat, call));
 }
 
-struct zk_call *dlki_zk_get(struct zk_hub *h, const char *path)
+struct zk_call *dlki_zk_delete(struct zk_session *s, const char *path)
 {
-	struct zk_call *call = begin(h, path, 0);
+	struct zk_call *call = call_begin(s, path, 1);
 
-	return SEND(call, zoo_aget(call->link->zh, path, 0, on_data, call));
+	return SEND(call, zoo_adelete(call->conn->zh, path, -1, on_void, call));
 }
 
-struct zk_call *dlki_zk_children(struct zk_hub *h, const char *path)
+struct zk_call *dlki_zk_get(struct zk_session *s, const char *path)
 {
-	struct zk_call *call = begin(h, path, 0);
+	struct zk_call *call = call_begin(s, path, 0);
 
-	return SEND(call, zoo_aget_children(call->link->zh, path, 0,
+	return SEND(call, zoo_aget(call->conn->zh, path, 0, on_data, call));
+}
+
+struct zk_call *dlki_zk_children(struct zk_session *s, const char *path)
+{
+	struct zk_call *call = call_begin(s, path, 0);
+
+	return SEND(call, zoo_aget_children(call->conn->zh, path, 0,
 					    on_children, call));
 }
 
-struct zk_call *dlki_zk_sync(struct zk_hub *h, const char *path)
+struct zk_call *dlki_zk_sync(struct zk_session *s, const char *path)
 {
-	struct zk_call *call = begin(h, path, 0);
+	struct zk_call *call = call_begin(s, path, 0);
 
-	return SEND(call, zoo_async(call->link->zh, path, on_string, call));
+	return SEND(call, zoo_async(call->conn->zh, path, on_string, call));
 }
 
 /* A check within a transaction: unlike a write that fails, it leaves no line in
  * the server's log. */
-struct zk_call *dlki_zk_proof(struct zk_hub *h)
+struct zk_call *dlki_zk_proof(struct zk_session *s)
 {
-	struct zk_call *call = begin(h, h->base, 1);
+	struct zk_call *call = call_begin(s, s->config.base, 1);
 
 	if (!call)
 		return NULL;
 	zoo_check_op_init(&call->op, call->path, -1);
-	return SEND(call, zoo_amulti(call->link->zh, 1, &call->op,
+	return SEND(call, zoo_amulti(call->conn->zh, 1, &call->op,
 				     &call->result, on_void, call));
 }
 
-/* It need not have been allowed, or found what it looked for: it was agreed
- * on. */
-int dlki_zk_proven(const struct zk_call *proof, struct dlk_error *err)
+struct zk_call *dlki_zk_get_watched(struct zk_session *s, const char *path,
+				    watcher_fn on_event, zk_then *then)
 {
-	if (proof && proof->done && agreed(proof, proof->rc))
-		return 0;
-	return dlki_zk_reason(proof, "proving the session", err);
+	struct zk_call *call = call_begin(s, path, 0);
+
+	if (call)
+		call->then = then;
+	return SEND(call, zoo_awget(call->conn->zh, path, on_event, s, on_data,
+				    call));
 }
 
-int dlki_zk_watch_path(struct zk_hub *h, const char *path,
-		       void (*then)(struct zk_hub *h, struct zk_call *call))
+int dlki_zk_watch_path(struct zk_session *s, const char *path,
+		       watcher_fn on_event, zk_then *then)
 {
-	struct zk_call *call = begin(h, path, 0);
+	struct zk_call *call = dlki_zk_get_watched(s, path, on_event, then);
 	int rc;
 
 	if (!call)
 		return DLOCK_ENOMEM;
-	call->then = then;
-	SEND(call, zoo_awget(call->link->zh, path, dlki_zk_on_watch, h, on_data,
-			     call));
 	rc = call->done ? DLOCK_EUNREACHABLE : 0;
-	unref(call);
+	call_unref(call);
 	return rc;
 }
 
-/* With `local` it does not wait, and the server is not told. */
-void dlki_zk_forget_path(struct zk_hub *h, const char *path)
+/* With `local` set, the library does not wait and does not tell the server. */
+void dlki_zk_forget_path(struct zk_session *s, const char *path)
 {
-	if (h->link)
-		zoo_remove_all_watches(h->link->zh, path, ZWATCHTYPE_DATA, 1);
+	if (s->conn)
+		zoo_remove_all_watches(s->conn->zh, path, ZWATCHTYPE_DATA, 1);
 }
 
-/* The connection may go before the server has heard of it. */
-static void removed(struct zk_hub *h, struct zk_call *call)
-{
-	if (call->rc != ZOK && !dlki_zk_watched(h, call->path))
-		dlki_zk_forget_path(h, call->path);
-}
-
-void dlki_zk_unwatch_path(struct zk_hub *h, const char *path)
+void dlki_zk_unwatch_path(struct zk_session *s, const char *path, zk_then *then)
 {
 	void_completion_t *on_void_ptr;
 	struct zk_call *call;
 
-	if (!h->link || h->link->state != ZK_UP)
+	if (!s->conn || s->conn->state != ZK_UP)
 		return;
-	call = begin(h, path, 0);
+	call = call_begin(s, path, 0);
 	if (!call)
 		return;
-	/* Declared as a pointer to a function pointer, taken as the latter. */
+	/* It is declared as a pointer to a function pointer, but used as a
+	 * function pointer. */
 	on_void_ptr = (void_completion_t *)(uintptr_t)on_void;
-	call->then = removed;
-	sent(call,
-	     zoo_aremove_all_watches(call->link->zh, call->path,
-				     ZWATCHTYPE_DATA, 0, on_void_ptr, call));
-	unref(call);
+	call->then = then;
+	call_sent(call, zoo_aremove_all_watches(call->conn->zh, call->path,
+						ZWATCHTYPE_DATA, 0, on_void_ptr,
+						call));
+	call_unref(call);
 }
 
 void dlki_zk_drop(struct zk_call *const calls[], size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (calls[i])
-			unref(calls[i]);
-	}
-}
-
-int dlki_zk_reason_of(const struct zk_call *call, const char *what,
-		      struct dlk_error *err)
-{
-	if (call->nomem)
-		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
-	switch (call->rc) {
-	case ZOK:
-		return 0;
-	case ZNOAUTH:
-	case ZINVALIDACL:
-	case ZAUTHFAILED:
-		return dlk_fail(err, DLOCK_EDENIED,
-				"%s %s: the server's access list does not "
-				"allow it",
-				what, call->path);
-	case ZOPERATIONTIMEOUT:
-		return dlk_fail(err, DLOCK_EUNREACHABLE,
-				"%s: no answer in time", what);
-	case ZCONNECTIONLOSS:
-	case ZSESSIONEXPIRED:
-	case ZSESSIONMOVED:
-	case ZINVALIDSTATE:
-	case ZCLOSING:
-	case ZSYSTEMERROR:
-	case ZRUNTIMEINCONSISTENCY: /* an answer was lost: it connects again */
-	case ZMARSHALLINGERROR:
-	case ZNOTREADONLY:
-	case ZTHROTTLEDOP:
-		return dlk_fail(err, DLOCK_EUNREACHABLE, "%s: %s", what,
-				zerror(call->rc));
-	case ZNODEEXISTS:
-		return dlk_fail(err, DLOCK_EEXHAUSTED,
-				"%s %s: sequence numbers are used up; it must "
-				"be free for a minute",
-				what, call->path);
-	default:
-		return dlk_fail(err, DLOCK_EPROTO, "%s %s: %s (%d)", what,
-				call->path, zerror(call->rc), call->rc);
+			call_unref(calls[i]);
 	}
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The client library leaves its descriptors open over exec, and tells nobody
- * which they are. */
-#include "backends/zk/zk.h"
+/* The client library does not say which descriptors are its own. */
+#include "backends/zk/fds.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -10,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Of "pipe:[4711]" the number, which no other pipe has; 0: it is none. */
+/* The number in "pipe:[4711]", which no other pipe has; 0: it is no pipe. */
 static uint64_t pipe_of(int dir, const char *name)
 {
 	static const char prefix[] = "pipe:[";
@@ -24,8 +23,8 @@ static uint64_t pipe_of(int dir, const char *name)
 	return strtoull(what + len, NULL, 10);
 }
 
-/* What a descriptor is, its name tells: a call on it might meet another thread
- * that closes it. */
+/* The name in /proc says what a descriptor is.  A call on the descriptor could
+ * race with another thread that closes it. */
 static void each_fd(void (*each)(int fd, uint64_t pipe_id, void *arg),
 		    void *arg)
 {
@@ -52,9 +51,9 @@ static void close_on_exec(int fd)
 		fcntl(fd, F_SETFD, flags | FD_CLOEXEC);
 }
 
-/* By what they are and not by their descriptors: what another thread has open
- * for an instant may leave its number to one of ours. */
-static void note(int fd, uint64_t pipe_id, void *arg)
+/* Pipes are noted by their number, not by descriptor: another thread may close
+ * a descriptor, and the library's pipe may get it. */
+static void note_pipe(int fd, uint64_t pipe_id, void *arg)
 {
 	struct zk_fds *fds = arg;
 
@@ -79,16 +78,16 @@ static void note(int fd, uint64_t pipe_id, void *arg)
 int dlki_zk_fds_before(struct zk_fds *fds)
 {
 	memset(fds, 0, sizeof(*fds));
-	each_fd(note, fds);
+	each_fd(note_pipe, fds);
 	if (!fds->failed)
 		return 0;
 	free(fds->pipes);
 	return -1;
 }
 
-/* Another thread's pipe of the same instant may be taken for ours.  It is in
- * the same danger: whoever makes a pipe for a child dups it there. */
-static void new_pipe(int fd, uint64_t pipe_id, void *arg)
+/* A pipe that another thread makes at this moment may be taken for the
+ * library's.  That does no harm: a pipe meant for a child is dup()ed there. */
+static void close_new_pipe_on_exec(int fd, uint64_t pipe_id, void *arg)
 {
 	const struct zk_fds *before = arg;
 
@@ -102,7 +101,7 @@ static void new_pipe(int fd, uint64_t pipe_id, void *arg)
 
 void dlki_zk_fds_pipes(struct zk_fds *before)
 {
-	each_fd(new_pipe, before);
+	each_fd(close_new_pipe_on_exec, before);
 	free(before->pipes);
 }
 
@@ -111,7 +110,7 @@ struct peer {
 	socklen_t len;
 };
 
-static void same_peer(int fd, uint64_t pipe_id, void *arg)
+static void close_peer_on_exec(int fd, uint64_t pipe_id, void *arg)
 {
 	const struct peer *want = arg;
 	struct sockaddr_storage have;
@@ -129,5 +128,5 @@ void dlki_zk_fds_sockets(const struct sockaddr *peer, socklen_t len)
 {
 	struct peer want = { peer, len };
 
-	each_fd(same_peer, &want);
+	each_fd(close_peer_on_exec, &want);
 }

@@ -1,122 +1,139 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "backends/zk/zk.h"
+#include "backends/zk/call.h"
+#include "backends/zk/queue.h"
+#include "backends/zk/session.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define BATCH 64
 
-/* With the hub locked.  A lock that nobody ever used has an empty line. */
-static int read_line(struct zk_hub *h, const char *dir, struct zk_line *line,
-		     struct zk_call **children, dlk_time deadline,
-		     struct dlk_error *err)
+/* With the session locked.  The queue of a lock that was never used is
+ * empty. */
+static int read_queue(struct zk_session *s, const char *dir,
+		      struct zk_queue *queue, struct zk_call **children,
+		      dlk_time deadline, struct dlk_error *err)
 {
 	int rc;
 
-	*line = (struct zk_line){ 0 };
-	*children = dlki_zk_children(h, dir);
-	dlki_zk_wait(h, children, 1, deadline);
+	*queue = (struct zk_queue){ 0 };
+	*children = dlki_zk_children(s, dir);
+	dlki_zk_wait(s, children, 1, deadline);
 	if (*children && (*children)->rc == ZNONODE)
 		rc = 0;
 	else
 		rc = dlki_zk_reason(*children, "listing", err);
 	if (rc == 0)
-		rc = dlki_zk_line(h, line, dir, *children, deadline, err);
+		rc = dlki_zk_queue_from(s, queue, dir, *children, deadline,
+					err);
 	if (rc != 0)
 		dlki_zk_drop(children, 1);
 	return rc;
 }
 
-static void report(const struct zk_line *line, size_t i,
-		   const struct zk_call *node,
-		   void (*each)(const struct dlock_party *p, void *arg),
-		   void *arg)
+static void report_participant(
+	const struct zk_queue *queue, size_t i, const struct zk_call *node,
+	void (*each)(const struct dlock_participant *p, void *arg), void *arg)
 {
-	const struct zk_party *p = &line->v[i];
-	int waiting = dlk_grant(line->places, i, p->place) >= 0;
-	struct dlock_party party = {
-		.size = sizeof(party),
+	const struct zk_participant *p = &queue->v[i];
+	int waiting = dlk_grant(queue->entries, i, p->entry) >= 0;
+	struct dlock_participant shown = {
+		.size = sizeof(shown),
 		.label = node->data ? node->data : "",
 		.id = p->node,
-		.token = waiting ? 0 : (uint64_t)node->stat.czxid,
+		.token = waiting ? 0 : dlki_zk_tokens_of(node),
 		.remaining_ms = -1,
-		.shared = p->place.mode == DLK_SHARED,
+		.shared = p->entry.mode == DLK_SHARED,
 		.waiting = waiting,
 	};
 
-	each(&party, arg);
+	each(&shown, arg);
 }
 
-static int report_all(struct zk_hub *h, const char *dir,
-		      const struct zk_line *line,
-		      void (*each)(const struct dlock_party *p, void *arg),
-		      void *arg, dlk_time deadline, struct dlk_error *err)
+static int report_participants(
+	struct zk_session *s, const char *dir, const struct zk_queue *queue,
+	void (*each)(const struct dlock_participant *p, void *arg), void *arg,
+	dlk_time deadline, struct dlk_error *err)
 {
 	struct zk_call *calls[BATCH];
 	char path[ZK_PATH_SIZE];
 	int rc = 0;
 
-	for (size_t at = 0; at < line->n && rc == 0; at += BATCH) {
-		size_t n = line->n - at < BATCH ? line->n - at : BATCH;
+	for (size_t at = 0; at < queue->n && rc == 0; at += BATCH) {
+		size_t n = queue->n - at < BATCH ? queue->n - at : BATCH;
 
 		for (size_t i = 0; i < n; i++) {
-			dlki_zk_path(path, dir, line->v[at + i].node);
-			calls[i] = dlki_zk_get(h, path);
+			dlki_zk_path(path, dir, queue->v[at + i].node);
+			calls[i] = dlki_zk_get(s, path);
 		}
-		dlki_zk_wait(h, calls, n, deadline);
+		dlki_zk_wait(s, calls, n, deadline);
 		for (size_t i = 0; i < n && rc == 0; i++) {
 			if (calls[i] && calls[i]->rc == ZNONODE)
 				continue; /* it went meanwhile */
-			rc = dlki_zk_reason(calls[i], "looking at", err);
+			rc = dlki_zk_reason(calls[i], "reading", err);
 			if (rc == 0)
-				report(line, at + i, calls[i], each, arg);
+				report_participant(queue, at + i, calls[i],
+						   each, arg);
 		}
 		dlki_zk_drop(calls, n);
 	}
 	return rc;
 }
 
-int dlki_zk_inspect(struct dlk_session *s, const struct dlk_claim *claim,
-		    void (*each)(const struct dlock_party *p, void *arg),
+/* How many holders there are, which are the first. */
+static size_t first_waiter(const struct zk_queue *queue)
+{
+	size_t n = 0;
+
+	while (n < queue->n &&
+	       dlk_grant(queue->entries, n, queue->v[n].entry) < 0)
+		n++;
+	return n;
+}
+
+int dlki_zk_inspect(struct dlk_session *base, const struct dlk_request *request,
+		    void (*each)(const struct dlock_participant *p, void *arg),
 		    void *arg, dlk_time deadline, struct dlk_error *err)
 {
-	struct zk_hub *h = ((struct zk_session *)s)->hub;
+	struct zk_session *s = dlki_zk_session_of(base);
 	struct zk_call *children;
-	struct zk_line line;
+	struct zk_queue queue;
 	char dir[ZK_PATH_SIZE];
-	int rc = dlki_zk_enter(h, deadline, err);
+	int rc = dlki_zk_enter(s, deadline, err);
 
 	if (rc != 0)
 		return rc;
-	dlki_zk_dir(h, claim, dir);
-	rc = read_line(h, dir, &line, &children, deadline, err);
+	dlki_zk_dir(s, request, dir);
+	rc = read_queue(s, dir, &queue, &children, deadline, err);
 	if (rc == 0) {
-		rc = report_all(h, dir, &line, each, arg, deadline, err);
-		dlki_zk_line_free(&line);
+		if (request->holders_only)
+			queue.n = first_waiter(&queue);
+		rc = report_participants(s, dir, &queue, each, arg, deadline,
+					 err);
+		dlki_zk_queue_free(&queue);
 		dlki_zk_drop(&children, 1);
 	}
-	dlki_zk_leave(h);
+	dlki_zk_leave(s);
 	return rc;
 }
 
-/* All who hold, in one flight. */
-static int delete_holders(struct zk_hub *h, const char *dir,
-			  const struct zk_line *line, dlk_time deadline,
+/* Delete the nodes of all holders at once. */
+static int delete_holders(struct zk_session *s, const char *dir,
+			  const struct zk_queue *queue, dlk_time deadline,
 			  struct dlk_error *err)
 {
-	struct zk_call **calls = calloc(line->n + 1, sizeof(struct zk_call *));
+	struct zk_call **calls = calloc(queue->n + 1, sizeof(struct zk_call *));
 	char path[ZK_PATH_SIZE];
 	size_t n = 0;
 	int rc = 0;
 
 	if (!calls)
 		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
-	while (n < line->n &&
-	       dlk_grant(line->places, n, line->v[n].place) < 0) {
-		dlki_zk_path(path, dir, line->v[n].node);
-		calls[n++] = dlki_zk_delete(h, path);
+	for (size_t end = first_waiter(queue); n < end; n++) {
+		dlki_zk_path(path, dir, queue->v[n].node);
+		calls[n] = dlki_zk_delete(s, path);
 	}
-	dlki_zk_wait(h, calls, n, deadline);
+	dlki_zk_wait(s, calls, n, deadline);
 	for (size_t i = 0; i < n && rc == 0; i++) {
 		if (!calls[i] || calls[i]->rc != ZNONODE)
 			rc = dlki_zk_reason(calls[i], "deleting", err);
@@ -126,24 +143,147 @@ static int delete_holders(struct zk_hub *h, const char *dir,
 	return rc;
 }
 
-int dlki_zk_break(struct dlk_session *s, const struct dlk_claim *claim,
+int dlki_zk_break(struct dlk_session *base, const struct dlk_request *request,
 		  dlk_time deadline, struct dlk_error *err)
 {
-	struct zk_hub *h = ((struct zk_session *)s)->hub;
+	struct zk_session *s = dlki_zk_session_of(base);
 	struct zk_call *children;
-	struct zk_line line;
+	struct zk_queue queue;
 	char dir[ZK_PATH_SIZE];
-	int rc = dlki_zk_enter(h, deadline, err);
+	int rc = dlki_zk_enter(s, deadline, err);
 
 	if (rc != 0)
 		return rc;
-	dlki_zk_dir(h, claim, dir);
-	rc = read_line(h, dir, &line, &children, deadline, err);
+	dlki_zk_dir(s, request, dir);
+	rc = read_queue(s, dir, &queue, &children, deadline, err);
 	if (rc == 0) {
-		rc = delete_holders(h, dir, &line, deadline, err);
-		dlki_zk_line_free(&line);
+		rc = delete_holders(s, dir, &queue, deadline, err);
+		dlki_zk_queue_free(&queue);
 		dlki_zk_drop(&children, 1);
 	}
-	dlki_zk_leave(h);
+	dlki_zk_leave(s);
+	return rc;
+}
+
+/* ---- Listing the locks --------------------------------------------------- */
+
+static const char *kind_of(const char *key)
+{
+	switch (key[0]) {
+	case 'l':
+		return "lock";
+	case 's':
+		return "semaphore";
+	default:
+		return NULL;
+	}
+}
+
+/* The nodes of a semaphore say how many permits it has.  Without any, the
+ * directory's data does. */
+static uint32_t permits_of(const struct zk_call *nodes, uint32_t otherwise)
+{
+	struct zk_participant p;
+
+	for (size_t i = 0; i < nodes->n; i++) {
+		if (dlki_zk_parse(nodes->names[i], &p) && p.entry.limit > 0)
+			return p.entry.limit;
+	}
+	return otherwise;
+}
+
+/* What we ask about one lock. */
+struct lock_query {
+	const char *key;
+	struct zk_call *calls[2]; /* data, and a semaphore's nodes */
+};
+
+static void query_lock(struct zk_session *s, struct lock_query *q,
+		       const char *key)
+{
+	char path[ZK_PATH_SIZE];
+
+	dlki_zk_path(path, s->config.base, key);
+	*q = (struct lock_query){ .key = key };
+	q->calls[0] = dlki_zk_get(s, path);
+	if (key[0] == 's')
+		q->calls[1] = dlki_zk_children(s, path);
+}
+
+static int report_lock(const struct lock_query *q,
+		       void (*each)(const struct dlock_lock_info *e, void *arg),
+		       void *arg, struct dlk_error *err)
+{
+	struct dlock_lock_info e = { .size = sizeof(e),
+				     .kind = kind_of(q->key) };
+	const struct zk_call *data = q->calls[0], *nodes = q->calls[1];
+	unsigned long limit = 0;
+	char *end = NULL;
+	int rc = 0;
+
+	if ((data && data->rc == ZNONODE) || (nodes && nodes->rc == ZNONODE))
+		return 0; /* it went meanwhile */
+	rc = dlki_zk_reason(data, "listing", err);
+	if (rc == 0 && q->key[0] == 's')
+		rc = dlki_zk_reason(nodes, "listing", err);
+	if (rc != 0 || !data->data)
+		return rc;
+	limit = strtoul(data->data, &end, 10);
+	if (end == data->data || *end != ' ')
+		return 0;
+	e.name = end + 1;
+	if (q->key[0] == 's')
+		e.permits = permits_of(nodes, (uint32_t)limit);
+	each(&e, arg);
+	return 0;
+}
+
+/* Report up to BATCH of the `keys` from `*at` on, all asked for at once. */
+static int list_batch(struct zk_session *s, const struct zk_call *keys,
+		      size_t *at,
+		      void (*each)(const struct dlock_lock_info *e, void *arg),
+		      void *arg, dlk_time deadline, struct dlk_error *err)
+{
+	struct lock_query query[BATCH];
+	struct zk_call *calls[2 * BATCH] = { NULL };
+	size_t n = 0;
+	int rc = 0;
+
+	for (; *at < keys->n && n < BATCH; ++*at) {
+		const char *key = keys->names[*at];
+
+		if (!kind_of(key) || strlen(key) > 64)
+			continue;
+		query_lock(s, &query[n], key);
+		calls[2 * n] = query[n].calls[0];
+		calls[2 * n + 1] = query[n].calls[1];
+		n++;
+	}
+	dlki_zk_wait(s, calls, 2 * n, deadline);
+	for (size_t i = 0; i < n && rc == 0; i++)
+		rc = report_lock(&query[i], each, arg, err);
+	dlki_zk_drop(calls, 2 * n);
+	return rc;
+}
+
+int dlki_zk_list(struct dlk_session *base,
+		 void (*each)(const struct dlock_lock_info *e, void *arg),
+		 void *arg, dlk_time deadline, struct dlk_error *err)
+{
+	struct zk_session *s = dlki_zk_session_of(base);
+	struct zk_call *keys;
+	size_t at = 0;
+	int rc = dlki_zk_enter(s, deadline, err);
+
+	if (rc != 0)
+		return rc;
+	keys = dlki_zk_children(s, s->config.base);
+	dlki_zk_wait(s, &keys, 1, deadline);
+	if (!keys || keys->rc != ZNONODE)
+		rc = dlki_zk_reason(keys, "listing", err);
+	while (rc == 0 && at < keys->n)
+		rc = list_batch(s, keys, &at, each, arg, deadline, err);
+	dlki_zk_drop(&keys, 1);
+	dlki_zk_leave(s);
 	return rc;
 }

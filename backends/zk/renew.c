@@ -1,55 +1,77 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "backends/zk/zk.h"
+#include "backends/zk/call.h"
+#include "backends/zk/conn.h"
+#include "backends/zk/session.h"
 
 /*
- * Being connected, and reading one's own node, prove nothing: a server that is
- * cut off from its leader goes on answering.  A write has to be agreed on.  One
+ * A connection proves nothing, nor does reading our node: a server that is cut
+ * off from its leader still answers.  A write has to be agreed on.  One write
  * is enough for all claims of the session, and for some time.
  */
-static int prove(struct zk_hub *h, dlk_time deadline, struct dlk_error *err)
+static int prove_session(struct zk_session *s, dlk_time deadline,
+			 struct dlk_error *err)
 {
 	struct zk_call *call;
 	int rc;
 
-	if (h->proved >= dlk_now() - h->link->timeout_ms * ZK_MS / 12)
+	if (dlki_zk_lease_fresh(s, 12))
 		return 0;
-	call = dlki_zk_proof(h);
-	dlki_zk_wait(h, &call, 1, deadline);
+	call = dlki_zk_proof(s);
+	/* The thread may have to leave the server. */
+	pthread_cond_signal(&s->thread.work);
+	dlki_zk_wait(s, &call, 1, deadline);
 	rc = dlki_zk_proven(call, err);
 	dlki_zk_drop(&call, 1);
 	return rc;
 }
 
-static enum dlk_lease verdict_on(const struct zk_hub *h, struct zk_ticket *t)
+static enum dlk_renewal renewal_verdict(const struct zk_session *s,
+					struct zk_ticket *t)
 {
-	if (t->life != h->link->life || !t->node[0] ||
+	if (t->generation != s->generation || !t->node[0] ||
 	    (t->own && t->own->fired == ZK_GONE))
 		return DLK_GONE;
-	if (h->proved < t->base.since)
-		t->base.since = h->proved;
-	if (h->link->timeout_ms < t->base.lease_ms)
-		t->base.lease_ms = h->link->timeout_ms;
+	dlki_zk_lease_tell(s, &t->base);
 	return DLK_RENEWED;
 }
 
-void dlki_zk_renew(struct dlk_session *s, struct dlk_ticket *const t[],
-		   enum dlk_lease verdict[], size_t n, dlk_time deadline,
+/* Leave time to move to another server, and to report the lease at risk if none
+ * answers. */
+static dlk_time renewal_deadline(const struct dlk_session *base,
+				 dlk_time deadline)
+{
+	dlk_time soon = dlk_now() + base->ttl_ms * DLK_MS / 4;
+
+	return soon < deadline ? soon : deadline;
+}
+
+void dlki_zk_renew(struct dlk_session *base, struct dlk_ticket *const t[],
+		   enum dlk_renewal verdict[], size_t n, dlk_time deadline,
 		   struct dlk_error *err)
 {
-	struct zk_hub *h = ((struct zk_session *)s)->hub;
-	dlk_time soon = dlk_now() + s->ttl_ms * ZK_MS / 6;
-	uint64_t life;
+	struct zk_session *s = dlki_zk_session_of(base);
+	uint64_t generation, connects;
+	int rc, again;
 
-	/* An ensemble's lease is promised for little more than half of it:
-	 * there must be time to say that it is at risk, and to ask again. */
-	if (s->margin_ms > s->ttl_ms / 3 && soon < deadline)
-		deadline = soon;
-	if (dlki_zk_enter(h, deadline, err) != 0)
-		return;
-	life = h->link->life;
-	if (prove(h, deadline, err) == 0 && h->link && h->link->life == life) {
-		for (size_t i = 0; i < n; i++)
-			verdict[i] = verdict_on(h, (struct zk_ticket *)t[i]);
-	}
-	dlki_zk_leave(h);
+	deadline = renewal_deadline(base, deadline);
+	do {
+		if (dlki_zk_enter(s, deadline, err) != 0)
+			return;
+		generation = s->generation;
+		connects = s->connects;
+		rc = prove_session(s, deadline, err);
+		if (rc == 0 && s->generation == generation) {
+			err->code = 0; /* of an earlier round */
+			for (size_t i = 0; i < n; i++)
+				verdict[i] = renewal_verdict(
+					s, (struct zk_ticket *)t[i]);
+			dlki_zk_probe_renewed(s);
+		}
+		if (rc != 0)
+			dlki_zk_await_change(s, deadline);
+		/* Another connection may do better. */
+		again = rc != 0 && (!s->conn || s->conn->state != ZK_UP ||
+				    s->connects != connects);
+		dlki_zk_leave(s);
+	} while (again && dlk_now() < deadline);
 }

@@ -1,32 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A session has one watch a path in the server, whatever the number of tickets
- * that have an interest in the node.  The watch goes with the last of them.
+ * A session has one watch for each path in the server, however many tickets
+ * have an interest in the node.  The watch goes with the last of them.
  *
- * The client library would set them all anew when it has connected again, in
- * one request, which the server refuses when it is longer than a megabyte, and
- * for ever; and with them those that were given up meanwhile.  So it is made to
- * forget them when the connection goes, and they are set again one by one.
+ * After a reconnect, the client library would set all watches again in one
+ * request, even those that were removed meanwhile.  The server refuses a
+ * request of more than a megabyte, each time it comes.  So we make the library
+ * forget its watches when the connection goes, and set them again one by one.
  */
-#include "backends/zk/zk.h"
+#include "backends/zk/watch.h"
+#include "backends/zk/call.h"
+#include "backends/zk/conn.h"
+#include "backends/zk/session.h"
+#include "backends/zk/watcher.h"
 
 #include <search.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define YOUNG_NS (20 * ZK_MS)
-
-enum state {
-	ASKED,  /* for, and not yet answered */
+enum watch_state {
+	ASKED,  /* not yet answered */
 	SET,    /* the server has said so */
 	DROPPED /* to be set when there is a connection again */
 };
 
 struct zk_watch {
 	struct zk_watcher *first;
-	enum state state;
-	int own; /* of a node of ours: it goes with that */
+	enum watch_state state;
+	int own; /* of a node of ours, with which it goes */
 	const char *path;
 	char text[];
 };
@@ -48,314 +49,244 @@ static struct zk_watch *new_watch(const char *path)
 	return w;
 }
 
-static void forget_watch(struct zk_hub *h, struct zk_watch *w)
+static void forget_watch(struct zk_session *s, struct zk_watch *w)
 {
-	tdelete(w, &h->watches, by_path);
+	tdelete(w, &s->watches.by_path, by_path);
 	free(w);
 }
 
-static struct zk_watch *find(struct zk_hub *h, const char *path)
+static struct zk_watch *find_watch(struct zk_session *s, const char *path)
 {
 	struct zk_watch key = { .path = path };
-	struct zk_watch **at = tfind(&key, &h->watches, by_path);
+	struct zk_watch **at = tfind(&key, &s->watches.by_path, by_path);
 
 	return at ? *at : NULL;
 }
 
-int dlki_zk_watched(struct zk_hub *h, const char *path)
+/* ---- Events -------------------------------------------------------------- */
+
+static void tell_watcher(struct zk_session *s, struct zk_watcher *w,
+			 enum zk_fired fired)
 {
-	return find(h, path) != NULL;
-}
-
-static void link_to(struct zk_watcher *w, struct zk_watcher **first)
-{
-	w->next = *first;
-	w->prev = first;
-	if (w->next)
-		w->next->prev = &w->next;
-	*first = w;
-}
-
-static void unlink_from(struct zk_watcher *w)
-{
-	if (!w->prev)
-		return;
-	*w->prev = w->next;
-	if (w->next)
-		w->next->prev = w->prev;
-	w->prev = NULL;
-}
-
-static struct zk_watcher *new_watcher(struct zk_hub *h, uint64_t id,
-				      const char *path)
-{
-	size_t size = strlen(path) + 1;
-	struct zk_watcher *w = calloc(1,
-				      offsetof(struct zk_watcher, path) + size);
-
-	if (!w)
-		return NULL;
-	memcpy(w->path, path, size);
-	w->id = id;
-	w->all_next = h->all;
-	w->all_prev = &h->all;
-	if (w->all_next)
-		w->all_next->all_prev = &w->all_next;
-	h->all = w;
-	return w;
-}
-
-static void free_watcher(struct zk_watcher *w)
-{
-	*w->all_prev = w->all_next;
-	if (w->all_next)
-		w->all_next->all_prev = w->all_prev;
-	free(w);
-}
-
-/* ---- What happens -------------------------------------------------------- */
-
-static void add_young(struct zk_hub *h, struct zk_watcher *w)
-{
-	w->due = dlk_now() + YOUNG_NS;
-	w->fired = ZK_NOT_FIRED;
-	w->next = NULL;
-	w->prev = h->young_end;
-	*h->young_end = w;
-	h->young_end = &w->next;
-	h->came = 1;
-	if (!h->napping) {
-		h->napping = 1;
-		pthread_cond_signal(&h->work);
-	}
-}
-
-static void drop_young(struct zk_hub *h, struct zk_watcher *w)
-{
-	if (h->young_end == &w->next)
-		h->young_end = w->prev;
-	unlink_from(w);
-}
-
-static void tell(struct zk_hub *h, struct zk_watcher *w, enum zk_fired fired)
-{
-	unlink_from(w);
+	dlki_zk_watcher_unlink(w);
 	w->watch = NULL;
 	w->fired = fired;
-	w->connects = h->connects;
-	if (!h->session)
+	w->connects = s->connects;
+	if (!s->core)
 		return;
 	if (!w->own)
-		dlk_wake(h->session, w->id);
+		dlk_wake(s->core, w->id);
 	else if (fired == ZK_GONE)
-		dlk_lost(h->session, w->id, "its node was deleted");
-	else if (h->link && h->link->state != ZK_EXPIRED)
-		add_young(h, w); /* look again */
+		dlk_lost(s->core, w->id, "its node was deleted");
+	else if (s->conn && s->conn->state != ZK_EXPIRED)
+		dlki_zk_watcher_defer(s, w); /* set it again */
 }
 
-static void fire(struct zk_hub *h, struct zk_watch *watch, enum zk_fired fired)
+static void fire_watch(struct zk_session *s, struct zk_watch *watch,
+		       enum zk_fired fired)
 {
 	while (watch->first)
-		tell(h, watch->first, fired);
-	forget_watch(h, watch);
+		tell_watcher(s, watch->first, fired);
+	forget_watch(s, watch);
 }
 
-void dlki_zk_on_watch(zhandle_t *zh, int type, int state, const char *path,
-		      void *hub)
+static void on_node_event(zhandle_t *zh, int type, int state, const char *path,
+			  void *session)
 {
-	struct zk_hub *h = hub;
+	struct zk_session *s = session;
 	struct zk_watch *watch;
 
 	(void)zh;
 	(void)state;
 	if (type == ZOO_SESSION_EVENT)
 		return;
-	pthread_mutex_lock(&h->mu);
-	watch = find(h, path);
+	pthread_mutex_lock(&s->mu);
+	watch = find_watch(s, path);
 	if (watch)
-		fire(h, watch,
-		     type == ZOO_DELETED_EVENT ? ZK_GONE : ZK_CHANGED);
-	pthread_mutex_unlock(&h->mu);
+		fire_watch(s, watch,
+			   type == ZOO_DELETED_EVENT ? ZK_GONE : ZK_CHANGED);
+	pthread_mutex_unlock(&s->mu);
 }
 
-static void answered(struct zk_hub *h, struct zk_call *call)
+/* If the connection was lost first, the server has not removed the watch. */
+static void on_unwatched(struct zk_session *s, struct zk_call *call)
 {
-	struct zk_watch *watch = find(h, call->path);
+	if (call->rc != ZOK && !find_watch(s, call->path))
+		dlki_zk_forget_path(s, call->path);
+}
+
+static void on_watch_set(struct zk_session *s, struct zk_call *call)
+{
+	struct zk_watch *watch = find_watch(s, call->path);
 
 	if (!watch)
 		return;
 	if (call->rc != ZOK) {
-		fire(h, watch, call->rc == ZNONODE ? ZK_GONE : ZK_CHANGED);
+		fire_watch(s, watch,
+			   call->rc == ZNONODE ? ZK_GONE :
+			   call->rc == ZNOAUTH ? ZK_HIDDEN :
+						 ZK_CHANGED);
 	} else if (!watch->first) {
 		if (!watch->own)
-			dlki_zk_unwatch_path(h, watch->path);
-		forget_watch(h, watch);
+			dlki_zk_unwatch_path(s, watch->path, on_unwatched);
+		forget_watch(s, watch);
 	} else {
 		watch->state = SET;
 	}
 }
 
-/* ---- What is asked for --------------------------------------------------- */
+/* ---- Watchers ------------------------------------------------------------ */
 
-/* Join the watch of the path, which is set if there is none yet. */
-static int join(struct zk_hub *h, struct zk_watcher *w)
+/* Join the watch of the path.  Set it if there is none yet. */
+static int join_watch(struct zk_session *s, struct zk_watcher *w)
 {
 	struct zk_watch *watch = new_watch(w->path), **at;
 	int rc = 0;
 
 	if (!watch)
 		return DLOCK_ENOMEM;
-	at = tsearch(watch, &h->watches, by_path);
+	at = tsearch(watch, &s->watches.by_path, by_path);
 	if (!at || *at != watch)
 		free(watch);
 	if (!at)
 		return DLOCK_ENOMEM;
 	w->watch = *at;
 	w->watch->own |= w->own;
-	link_to(w, &w->watch->first);
+	dlki_zk_watcher_link(w, &w->watch->first);
 	if (*at == watch)
-		rc = dlki_zk_watch_path(h, watch->path, answered);
+		rc = dlki_zk_watch_path(s, watch->path, on_node_event,
+					on_watch_set);
 	if (rc != 0) {
-		unlink_from(w);
+		dlki_zk_watcher_unlink(w);
 		w->watch = NULL;
-		forget_watch(h, watch);
+		forget_watch(s, watch);
 	}
 	return rc;
 }
 
-struct zk_watcher *dlki_zk_watch(struct zk_hub *h, uint64_t id,
+struct zk_watcher *dlki_zk_watch(struct zk_session *s, uint64_t id,
 				 const char *path, struct dlk_error *err)
 {
-	struct zk_watcher *w = new_watcher(h, id, path);
-	int rc = w ? join(h, w) : DLOCK_ENOMEM;
+	struct zk_watcher *w = dlki_zk_watcher_new(s, id, path);
+	int rc = w ? join_watch(s, w) : DLOCK_ENOMEM;
 
+	s->watches.ahead += rc == 0;
 	if (rc == 0)
 		return w;
 	if (w)
-		free_watcher(w);
+		dlki_zk_watcher_free(w);
 	dlk_fail(err, rc,
 		 rc == DLOCK_ENOMEM ? "out of memory" :
 				      "the watch could not be set");
 	return NULL;
 }
 
-struct zk_watcher *dlki_zk_guard(struct zk_hub *h, uint64_t id,
-				 const char *path)
+struct zk_watcher *dlki_zk_node_watch_deferred(struct zk_session *s,
+					       uint64_t id, const char *path)
 {
-	struct zk_watcher *w = new_watcher(h, id, path);
+	struct zk_watcher *w = dlki_zk_watcher_new(s, id, path);
 
 	if (w) {
 		w->own = 1;
-		add_young(h, w);
+		dlki_zk_watcher_defer(s, w);
 	}
 	return w;
 }
 
-struct zk_watcher *dlki_zk_guard_now(struct zk_hub *h, uint64_t id,
-				     const char *path)
+struct zk_watcher *dlki_zk_node_watch(struct zk_session *s, uint64_t id,
+				      const char *path)
 {
-	struct zk_watcher *w = new_watcher(h, id, path);
+	struct zk_watcher *w = dlki_zk_watcher_new(s, id, path);
 
 	if (w) {
 		w->own = 1;
-		if (join(h, w) != 0)
-			add_young(h, w);
+		if (join_watch(s, w) != 0)
+			dlki_zk_watcher_defer(s, w);
 	}
 	return w;
 }
 
-int dlki_zk_guarded(const struct zk_watcher *w)
+int dlki_zk_watch_stands(const struct zk_watcher *w)
 {
 	return w && w->watch && w->watch->state == SET;
 }
 
-/* Where one came, another will come soon: the thread goes on looking by itself,
- * which is less than to be woken for each. */
-dlk_time dlki_zk_guard_young(struct zk_hub *h)
+dlk_time dlki_zk_watches_set_deferred(struct zk_session *s)
 {
-	h->napping = 1;
-	while (h->young) {
-		struct zk_watcher *w = h->young;
+	dlki_zk_deferred_begin(s);
+	while (s->watchers.deferred) {
+		struct zk_watcher *w = s->watchers.deferred;
 
 		if (w->due > dlk_now())
 			return w->due;
-		drop_young(h, w);
-		if (!h->link || h->link->state != ZK_UP || join(h, w) != 0)
-			add_young(h, w);
+		dlki_zk_watcher_undefer(s, w);
+		if (!s->conn || s->conn->state != ZK_UP ||
+		    join_watch(s, w) != 0)
+			dlki_zk_watcher_defer(s, w);
 	}
-	h->napping = h->came;
-	h->came = 0;
-	return h->napping ? dlk_now() + YOUNG_NS : DLK_FOREVER;
+	return dlki_zk_deferred_end(s);
 }
 
-/* A node of ours that is being deleted takes its watch along. */
-void dlki_zk_unwatch(struct zk_hub *h, struct zk_watcher *w)
+/* The watch of our own node goes when the node is deleted. */
+void dlki_zk_unwatch(struct zk_session *s, struct zk_watcher *w)
 {
 	struct zk_watch *watch = w ? w->watch : NULL;
 
 	if (!w)
 		return;
 	if (w->own && !watch && w->prev)
-		drop_young(h, w);
+		dlki_zk_watcher_undefer(s, w);
 	else
-		unlink_from(w);
+		dlki_zk_watcher_unlink(w);
 	if (watch && !watch->first && watch->state != ASKED) {
 		if (!w->own && watch->state == SET)
-			dlki_zk_unwatch_path(h, watch->path);
-		forget_watch(h, watch);
+			dlki_zk_unwatch_path(s, watch->path, on_unwatched);
+		forget_watch(s, watch);
 	}
-	free_watcher(w);
+	dlki_zk_watcher_free(w);
 }
 
-void dlki_zk_unwatch_ahead(struct zk_hub *h, struct zk_ticket *t)
+void dlki_zk_unwatch_ahead(struct zk_session *s, struct zk_ticket *t)
 {
 	while (t->ahead) {
 		struct zk_watcher *w = t->ahead;
 
 		t->ahead = w->more;
-		dlki_zk_unwatch(h, w);
+		s->watches.ahead--;
+		dlki_zk_unwatch(s, w);
 	}
 	t->sole = NULL;
 }
 
-void dlki_zk_watches_down(struct zk_hub *h)
+void dlki_zk_watches_down(struct zk_session *s)
 {
-	for (struct zk_watcher *w = h->all; w; w = w->all_next) {
+	for (struct zk_watcher *w = s->watchers.all; w; w = w->all_next) {
 		if (!w->watch || w->watch->state != SET)
 			continue;
-		dlki_zk_forget_path(h, w->path);
+		dlki_zk_forget_path(s, w->path);
 		w->watch->state = DROPPED;
 	}
 }
 
-void dlki_zk_watches_up(struct zk_hub *h)
+void dlki_zk_watches_up(struct zk_session *s)
 {
-	for (struct zk_watcher *w = h->all; w; w = w->all_next) {
+	for (struct zk_watcher *w = s->watchers.all; w; w = w->all_next) {
 		struct zk_watch *watch = w->watch;
 
 		if (!watch || watch->state != DROPPED)
 			continue;
 		watch->state = ASKED;
-		if (dlki_zk_watch_path(h, watch->path, answered) != 0)
-			fire(h, watch, ZK_CHANGED);
+		if (dlki_zk_watch_path(s, watch->path, on_node_event,
+				       on_watch_set) != 0)
+			fire_watch(s, watch, ZK_CHANGED);
 	}
 }
 
-void dlki_zk_watches_over(struct zk_hub *h)
+void dlki_zk_watches_over(struct zk_session *s)
 {
-	while (h->watches)
-		fire(h, *(struct zk_watch **)h->watches, ZK_CHANGED);
-	while (h->young)
-		drop_young(h, h->young);
-}
-
-void dlki_zk_watches_free(struct zk_hub *h)
-{
-	dlki_zk_watches_over(h);
-	while (h->all) {
-		struct zk_watcher *w = h->all;
-
-		h->all = w->all_next;
-		free(w);
-	}
+	while (s->watches.by_path)
+		fire_watch(s, *(struct zk_watch **)s->watches.by_path,
+			   ZK_CHANGED);
+	while (s->watchers.deferred)
+		dlki_zk_watcher_undefer(s, s->watchers.deferred);
 }

@@ -1,67 +1,152 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/zk/zk.h"
+#include "backends/zk/call.h"
+#include "backends/zk/session.h"
+#include "core/base/error.h"
 
-/* The server's own: what the ensemble consists of; empty for one by itself. */
-#define CONFIG "/zookeeper/config"
+#include <stdio.h>
+#include <string.h>
 
-/*
- * A follower tells its leader only now and then which sessions it heard of, and
- * the client library lets a third of the time-out pass before it pings: so much
- * older than our last write may be what the leader counts from.  A server by
- * itself counts from the write.
- */
-static int64_t margin_ms(const struct zk_call *config, int64_t ttl_ms)
+static int set_root(struct zk_session *s, const struct dlk_uri *uri,
+		    struct dlk_error *err)
 {
-	if (config && config->rc == ZOK && config->stat.dataLength == 0)
-		return ttl_ms / 20;
-	return ttl_ms * 5 / 12;
+	const char *path = uri->path ? uri->path : "";
+	size_t len = strlen(path);
+
+	if (len > 0 && path[len - 1] == '/')
+		len--;
+	if (len > ZK_ROOT_MAX)
+		return dlk_fail(err, DLOCK_EINVAL,
+				"%s: the path has more than %d bytes",
+				uri->shown, ZK_ROOT_MAX);
+	snprintf(s->config.root, sizeof(s->config.root), "%.*s", (int)len,
+		 path);
+	snprintf(s->config.base, sizeof(s->config.base), "%s/%s",
+		 s->config.root, dlk_param_text(uri, "prefix"));
+	for (const char *p = s->config.root; *p; p++) {
+		size_t n = strcspn(p + 1, "/");
+
+		if (*p == '/' && (n == 0 || (p[1] == '.' && n == 1) ||
+				  (strncmp(p + 1, "..", 2) == 0 && n == 2)))
+			return dlk_fail(err, DLOCK_EINVAL,
+					"%s: the path has an empty part, or "
+					"one that is '.' or '..'",
+					uri->shown);
+	}
+	return 0;
 }
 
-/* With the hub locked. */
-static int look_round(struct zk_session *s, dlk_time deadline,
-		      struct dlk_error *err)
+static int apply_uri(struct zk_session *s, const struct dlk_session *base,
+		     struct dlk_error *err)
 {
-	struct zk_hub *h = s->hub;
-	struct zk_call *calls[2] = { dlki_zk_get(h, CONFIG), NULL };
-	int rc = 0;
+	const struct dlk_uri *uri = base->uri;
+	int rc = set_root(s, uri, err);
 
-	if (h->root[0])
-		calls[1] = dlki_zk_get(h, h->root);
-	dlki_zk_wait(h, calls, 2, deadline);
-	if (h->root[0] && calls[1] && calls[1]->rc == ZNONODE)
-		rc = dlk_fail(err, DLOCK_EINVAL,
-			      "the path %s does not exist in ZooKeeper; create "
-			      "it, or leave it out of the URI",
-			      h->root);
-	else if (!calls[0] || !calls[0]->done)
-		rc = dlki_zk_reason(calls[0], "opening", err);
-	else if (!h->link)
-		rc = dlk_fail(err, DLOCK_EUNREACHABLE,
-			      "the session ended as it began");
-	if (rc == 0) {
-		s->base.ttl_ms = h->link->timeout_ms;
-		s->base.margin_ms = margin_ms(calls[0], s->base.ttl_ms);
+	if (rc != 0)
+		return rc;
+	if (uri->n_hosts == 0)
+		return dlk_fail(err, DLOCK_EINVAL, "%s: a host must be named",
+				uri->shown);
+	if (!uri->user != !uri->password)
+		return dlk_fail(err, DLOCK_EINVAL,
+				"%s: user and password go together",
+				uri->shown);
+	rc = dlki_zk_hosts_set(s, base, err);
+	if (rc != 0)
+		return rc;
+	if (uri->user &&
+	    asprintf(&s->config.auth, "%s:%s", uri->user, uri->password) < 0) {
+		s->config.auth = NULL;
+		return dlki_nomem(err);
 	}
-	dlki_zk_drop(calls, 2);
+	return 0;
+}
+
+/* When the root is answered, so is all that was sent on this connection before,
+ * such as the question whether the server is standalone. */
+static int read_root_once(struct zk_client *c, dlk_time deadline,
+			  struct dlk_error *err)
+{
+	struct zk_session *s = c->session;
+	struct zk_call *call =
+		dlki_zk_get(s, s->config.root[0] ? s->config.root : "/");
+	int rc;
+
+	dlki_zk_wait(s, &call, 1, deadline);
+	rc = dlki_zk_reason(call, "opening", err);
+	if (call && call->rc == ZNONODE)
+		rc = dlki_zk_no_root(s, err);
+	dlki_zk_drop(&call, 1);
+	if (rc == DLOCK_EDENIED) /* it need not be readable */
+		rc = 0;
+	if (rc == 0 && !s->probe.known)
+		return dlk_fail(err, DLOCK_EUNREACHABLE,
+				"the server does not say what it is part of");
+	if (rc == 0 && dlki_zk_lease_too_short(s, err))
+		rc = err->code;
+	c->base.ttl_ms = s->lease.timeout_ms;
+	return rc;
+}
+
+/* The server may go, or fall silent, meanwhile. */
+static int read_root(struct zk_client *c, dlk_time deadline,
+		     struct dlk_error *err)
+{
+	struct zk_session *s = c->session;
+	int rc;
+
+	do {
+		rc = dlki_zk_enter(s, deadline, err);
+		if (rc != 0)
+			return rc;
+		rc = read_root_once(c, deadline, err);
+		if (rc != 0)
+			dlki_zk_await_change(s, deadline);
+		else
+			s->hosts.patience_ns = s->lease.timeout_ms * DLK_MS / 6;
+		dlki_zk_leave(s);
+	} while (rc == DLOCK_EUNREACHABLE && dlk_now() < deadline);
+	return rc;
+}
+
+static int begin_session(struct zk_session *s, const struct dlk_session *base,
+			 dlk_time deadline, struct dlk_error *err)
+{
+	/* Some time is left for tidying up. */
+	int rc = dlki_zk_enter(s, deadline - (deadline - dlk_now()) / 10, err);
+
+	if (rc == 0)
+		dlki_zk_leave(s);
+	else if (rc == DLOCK_EUNREACHABLE)
+		dlki_zk_hosts_why(s, base->uri,
+				  deadline - (deadline - dlk_now()) / 2, err);
 	return rc;
 }
 
 static int zk_open(struct dlk_session *base, dlk_time deadline,
 		   struct dlk_error *err)
 {
-	struct zk_session *s = (struct zk_session *)base;
+	struct zk_client *c = (struct zk_client *)base;
+	struct zk_session *s = dlki_zk_session_new(base);
 	int64_t asked_ms = base->ttl_ms;
-	int rc = dlki_zk_hub_open(&s->hub, base, deadline, err);
+	int rc;
 
-	if (rc != 0)
-		return rc;
-	rc = dlki_zk_enter(s->hub, deadline, err);
-	if (rc == 0) {
-		rc = look_round(s, deadline, err);
-		dlki_zk_leave(s->hub);
-	}
+	if (!s)
+		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+	c->session = s;
+	rc = apply_uri(s, base, err);
+	if (rc == 0)
+		rc = dlki_zk_thread_start(s, err);
 	if (rc != 0) {
-		dlki_zk_hub_close(s->hub, deadline);
+		pthread_mutex_lock(&s->mu);
+		dlki_zk_session_unref(s);
+		return rc;
+	}
+	rc = begin_session(s, base, deadline, err);
+	if (rc == 0)
+		rc = read_root(c, deadline - (deadline - dlk_now()) / 10, err);
+	if (rc != 0) {
+		dlki_zk_thread_stop(s, deadline);
 		return rc;
 	}
 	if (base->ttl_ms != asked_ms)
@@ -73,12 +158,15 @@ static int zk_open(struct dlk_session *base, dlk_time deadline,
 
 static void zk_close(struct dlk_session *base, dlk_time deadline)
 {
-	dlki_zk_hub_close(((struct zk_session *)base)->hub, deadline);
+	dlki_zk_thread_stop(dlki_zk_session_of(base), deadline);
 }
 
 static const struct dlk_param params[] = {
 	{ "password_file", DLK_TEXT, NULL, 1, 4096, NULL,
 	  "A file whose first line is the password." },
+	{ "tick", DLK_DURATION, "2s", 1, 60000, NULL,
+	  "The tickTime of the servers, or more: what an ensemble's leases are "
+	  "counted by." },
 	{ 0 }
 };
 
@@ -93,7 +181,7 @@ const struct dlock_backend dlki_zk_backend = {
 		DLOCK_CAP_WAKE | DLOCK_CAP_EXPIRE | DLOCK_CAP_DURABLE |
 		DLOCK_CAP_CONSISTENT | DLOCK_CAP_INSPECT | DLOCK_CAP_LIST,
 	.params = params,
-	.session_size = sizeof(struct zk_session),
+	.session_size = sizeof(struct zk_client),
 	.ticket_size = sizeof(struct zk_ticket),
 	.open = zk_open,
 	.close = zk_close,
@@ -103,4 +191,5 @@ const struct dlock_backend dlki_zk_backend = {
 	.inspect = dlki_zk_inspect,
 	.list = dlki_zk_list,
 	.break_ = dlki_zk_break,
+	.release_all = dlki_zk_release_all,
 };

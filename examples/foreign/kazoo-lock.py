@@ -9,7 +9,7 @@ from kazoo.client import KazooClient, KazooState
 from kazoo.exceptions import KazooException, LockTimeout
 
 hosts = sys.argv[1] if len(sys.argv) > 1 else "127.0.0.1:2181"
-client = KazooClient(hosts, timeout=float(sys.argv[2:3][0]) if sys.argv[2:] else 2.0)
+client = KazooClient(hosts, timeout=float(sys.argv[2]) if sys.argv[2:] else 2.0)
 held, lost = None, False
 
 

@@ -7,23 +7,35 @@
  * renewing, deciding that a lease has run out, cleaning up after a lost reply,
  * multi-locks, events, statistics.
  * A backend owns the store: how to ask for a claim, how to keep it, how to give
- * it up.  It never sleeps, never retries, and never looks at a clock to decide
- * anything but when its own I/O must stop.
+ * it up.
  *
  * RULES
  *  1. The core holds no lock of its own when it calls a backend.  A backend may
  *     therefore call the services below with its own locks held.
  *  2. Calls for different tickets may come at once, from any thread; calls for
- *     one ticket never overlap.  open and close are alone.
+ *     one ticket never overlap.  Only one thread at a time is in renew(); no
+ *     other call is under way during open(), release_all() and close().
  *  3. Every call returns by `deadline`, whatever the peer does: silence, one
- *     byte a second, a signal every millisecond.  A connection on which a call
- *     timed out or met nonsense is never used again.
+ *     byte a second, a signal every millisecond.  After a timeout or an answer
+ *     that makes no sense, a connection is never used again.  See
+ *     dlk_deadline().
  *  4. A zeroed ticket holds nothing.  release() must accept a ticket in any
  *     state: never asked, queued, granted, or unknown because a reply was lost.
- *  5. A wake may be late, spurious or doubled, and may name a ticket long gone;
- *     it must never be missing.  See attempt().
- *  6. The core never calls a backend in a forked child.  Descriptors are opened
- *     close-on-exec; threads are started with dlk_thread().
+ *  5. A wake may be late, spurious or doubled, and may name a ticket that no
+ *     longer exists.  It must never be missing.  See attempt().
+ *  6. The core never calls a backend in a forked child.  Open descriptors
+ *     close-on-exec, and start threads with dlk_thread().
+ *  7. No call waits for others to release a lock: attempt() answers BUSY, and
+ *     the core waits.  A call may sleep and repeat a request if the answer
+ *     itself needs that: for a connection, after one was lost, until the store
+ *     has confirmed a subscription, while another process changes a file.  All
+ *     of it together ends by the deadline, as dlk_deadline() has it.  If a
+ *     request may arrive twice, set dlk_ticket.resent.
+ *  8. A backend does not decide that a hold's lease has run out: the core does,
+ *     from dlk_ticket.since and lease_ms, which never promise more than the
+ *     store keeps.  A backend may use clocks for what belongs to the store:
+ *     when to poll, when the claims of others end, whether a late answer still
+ *     counts.  What such a clock can be wrong by is part of margin_ms.
  *
  * This header may change in any minor release; dlock.h may not.
  */
@@ -38,6 +50,8 @@ extern "C" {
 #endif
 
 typedef int64_t dlk_time; /* CLOCK_BOOTTIME, nanoseconds */
+
+#define DLK_MS INT64_C(1000000) /* a millisecond of dlk_time */
 #define DLK_FOREVER INT64_MAX
 
 struct dlk_error { /* filled with dlk_fail() */
@@ -84,26 +98,27 @@ struct dlk_param {
 	const char *text;     /* one sentence for people */
 };
 
-/* The value of a parameter that the scheme's table, or the common one, lists;
- * the default where the URI says nothing.  dlk_param_text() may be NULL.
- * dlk_param_given(): does the URI itself say it? */
+/* The value of a parameter in the scheme's table or the common one; the default
+ * if the URI has none.  dlk_param_text() may return NULL.  dlk_param_given():
+ * is the parameter in the URI itself? */
 DLOCK_API int64_t dlk_param_int(const struct dlk_uri *uri, const char *name);
 DLOCK_API const char *dlk_param_text(const struct dlk_uri *uri,
 				     const char *name);
 DLOCK_API int dlk_param_given(const struct dlk_uri *uri, const char *name);
 
-/* ---- What is asked for --------------------------------------------------- */
+/* ---- Requests ------------------------------------------------------------ */
 
-enum dlk_kind { DLK_MUTEX, DLK_RWLOCK, DLK_SEMAPHORE };
+enum dlk_kind { DLK_LOCK, DLK_SEMAPHORE };
 
 /*
- * Kinds are modes of one request.  A mutex is asked EXCLUSIVE; a read-write
- * lock EXCLUSIVE or SHARED without a limit; a semaphore SHARED with one.
+ * A lock is EXCLUSIVE, or SHARED without a limit.  Mutexes and read-write locks
+ * are handles of it: a mutex only ever asks for EXCLUSIVE.  A semaphore is
+ * SHARED with a limit.
  */
 enum dlk_mode { DLK_EXCLUSIVE, DLK_SHARED };
 
-/* Constant for the life of a ticket but for downgrade(); borrowed. */
-struct dlk_claim {
+/* Only downgrade() changes it during the life of a ticket; borrowed. */
+struct dlk_request {
 	const char *name;  /* already checked */
 	const char *key;   /* injective encoding of kind and name: [0-9a-z],
 			    * 2 to 64 bytes, first byte the kind's letter */
@@ -113,6 +128,7 @@ struct dlk_claim {
 	enum dlk_kind kind;
 	enum dlk_mode mode;
 	uint32_t limit;    /* DLK_SHARED: most holders at once, 0: any number */
+	int holders_only;  /* inspect(): waiters need not be reported */
 };
 
 /* First member of the backend's own session and ticket structures, which the
@@ -122,35 +138,54 @@ struct dlk_session {
 	const struct dlk_uri *uri;
 	const char *label;  /* the client's, for people */
 	uint32_t caps;      /* in: the backend's; open() may clear some */
-	int64_t ttl_ms;    /* in: the lease wished for.  open() may set what the
-			     * store agreed to; 0: nothing expires */
+	int64_t ttl_ms;     /* in: the lease that the URI asks for.  open() may
+			     * set what the store agreed to; 0: nothing
+			     * expires */
 	int64_t margin_ms;  /* out: taken off every lease for the store's own
 			     * granularity; the core takes more if it must */
 	int64_t check_ms;   /* out, if nothing expires: how often renew() is to
-			     * look whether claims still stand; 0: never */
+			     * check that claims still stand; 0: never */
 	int64_t poll_min_ms, poll_max_ms; /* in: range of the core's backoff;
 			     * open() may change it */
 	void *core;
+	int64_t linger_ms;  /* out: for how long beyond its lease the claim of a
+			     * dead holder may stand in the store */
 };
 
 struct dlk_ticket {
 	struct dlk_session *session;
-	uint64_t id;        /* name it by this in dlk_wake(), dlk_lost() */
-	struct dlk_claim claim;
+	uint64_t id;        /* for dlk_wake() and dlk_lost() */
+	struct dlk_request request;
 	uint64_t token;     /* out, on GRANTED: fencing token or 0 */
-	dlk_time look_again;/* out, on BUSY: see attempt(); 0: no wish */
+	dlk_time look_again;/* out, on BUSY: the time of the next attempt, see
+			     * attempt(); 0: none */
 	dlk_time since;     /* on GRANTED and RENEWED: when the request that
 			     * brought the lease was sent.  Preset to the
-			     * beginning of the call; may be set earlier */
-	int64_t lease_ms;   /* ... and for how long.  Preset to the session's
-			     * ttl_ms; may be set lower */
+			     * beginning of the call.  Set it if the request was
+			     * sent earlier, or later, as after a wait for one's
+			     * own connection */
+	int64_t lease_ms;   /* ... and the length of the lease.  Preset to the
+			     * session's ttl_ms; may be set lower */
+	dlk_time renew_from;/* out, on GRANTED and RENEWED: an earlier renewal
+			     * would not extend the lease; 0: any may.  Preset
+			     * to 0 */
 	int settled;        /* out, on FAILED: no request of this call can
 			     * reach the store any more.  Preset to 0: the
-			     * core cleans up behind it for a whole lease */
+			     * core cleans up after it for a whole lease */
+	int resent;         /* out, on GRANTED and BUSY: the call sent more
+			     * requests than were answered, and these may still
+			     * arrive.  Then the core keeps releasing the claim
+			     * for a lease after its end.  Preset to 0 */
+	int crowded;        /* out, on FAILED: the client was short of its own
+			     * means, such as connections, until the deadline.
+			     * The core retries as after EUNREACHABLE.  Preset
+			     * to 0 */
+	int last;           /* in: the caller's deadline has come, and this
+			     * attempt's answer is the one that it gets */
 };
 
 enum dlk_verdict { DLK_GRANTED, DLK_BUSY, DLK_FAILED };
-enum dlk_lease { DLK_UNKNOWN, DLK_RENEWED, DLK_STANDS, DLK_GONE };
+enum dlk_renewal { DLK_UNKNOWN, DLK_RENEWED, DLK_STANDS, DLK_GONE };
 
 /* ---- The backend --------------------------------------------------------- */
 
@@ -164,87 +199,123 @@ struct dlock_backend {
 	size_t ticket_size;        /* of a struct that begins with dlk_ticket */
 
 	/*
-	 * Connect, and do not return before the store has answered.  0, or what
-	 * dlk_fail() returned; after a failure close() is not called, and
-	 * nothing may be left behind.  Must be provided.
+	 * Connect, and do not return before the store has answered.  Returns 0,
+	 * or what dlk_fail() returned.  A failed open() must leave nothing
+	 * behind: close() is not called then.  After EUNREACHABLE it is called
+	 * again, with a fresh session, until the deadline.  Must be provided.
 	 */
 	int (*open)(struct dlk_session *s, dlk_time deadline,
 		    struct dlk_error *err);
 
 	/*
-	 * Stop the backend's threads, then disconnect.  Once it has returned no
-	 * service is called for this session.  Every ticket was released, or
-	 * given up at `deadline` by the core.  Must be provided.
+	 * Stop the backend's threads, then disconnect.  After it has returned,
+	 * the backend calls no service for this session, not even from a thread
+	 * that could not be stopped by `deadline` and was left behind.  Every
+	 * ticket has been given to release() or release_all() before.  Must be
+	 * provided.
 	 */
 	void (*close)(struct dlk_session *s, dlk_time deadline);
 
 	/*
-	 * Ask for the claim; asking again continues the same request.  Must be
-	 * provided.
+	 * Ask for the claim; another attempt continues the same request.  Must
+	 * be provided.
 	 *
-	 * GRANTED  It is ours.  Asking for what is already ours is GRANTED too.
-	 * BUSY     Others have it.  Any change after the store looked must
-	 *          lead to a dlk_wake() - so subscribe first, then look - or,
-	 *          failing that, look_again must name a time to ask.  A store
-	 *          that cannot wake leaves it: the core polls, with backoff.
-	 * FAILED   See err; the claim may or may not stand.  EUNREACHABLE is
-	 *          retried until the caller's deadline, anything else is final.
+	 * GRANTED  It is ours.  An attempt for what is already ours is GRANTED,
+	 *          too.
+	 * BUSY     Others have it.  Any change after the store evaluated the
+	 *          request must produce a dlk_wake(): subscribe before you
+	 *          check.  If you cannot guarantee that, set look_again to the
+	 *          time of the next attempt.  A store without DLOCK_CAP_WAKE
+	 *          leaves it 0 and is polled, with backoff.
+	 *          If what is in the way will not go by itself, dlk_fail() with
+	 *          EBUSY says what it is, for the caller's message.
+	 * FAILED   See err; the claim may or may not stand.  The core retries
+	 *          after EUNREACHABLE and if `crowded` is set, until the
+	 *          caller's deadline.  Every other failure is final.
+	 *
+	 * With DLOCK_CAP_SHARED, readers do not starve a waiting writer: a
+	 * reader that comes after it is BUSY until the writer has had its turn.
+	 * With DLOCK_CAP_COUNT, the limit belongs to the lock: a request with
+	 * another limit while the semaphore is in use fails with EINVAL, and
+	 * the message names the semaphore, its limit and the one asked for.
 	 */
 	enum dlk_verdict (*attempt)(struct dlk_ticket *t, dlk_time deadline,
 				    struct dlk_error *err);
 
 	/*
-	 * Keep `n` granted claims, or prove that the session keeps them, in as
-	 * few round trips as the store allows.  For each: RENEWED restarts the
-	 * lease; STANDS says it stands but was not extended; GONE says it does
-	 * not stand; UNKNOWN, preset, says nothing.  Must check the owner:
-	 * never extend, and never re-create, what another may have taken.
-	 * Must be provided if claims expire or check_ms is set.  Called from
-	 * one thread at a time.
+	 * Extend `n` granted claims, or prove that the session keeps them, in
+	 * as few round trips as the store allows.  For each: RENEWED restarts
+	 * the lease; STANDS means that the claim stands but was not extended;
+	 * GONE that it does not stand; UNKNOWN, which is preset, that nothing
+	 * is known.  Must check the owner: never extend, and never re-create,
+	 * what another owner may have taken.  Must be provided if claims expire
+	 * or check_ms is set.  Called from one thread at a time.
 	 */
 	void (*renew)(struct dlk_session *s, struct dlk_ticket *const t[],
-		      enum dlk_lease verdict[], size_t n, dlk_time deadline,
+		      enum dlk_renewal verdict[], size_t n, dlk_time deadline,
 		      struct dlk_error *err);
 
 	/*
-	 * Give up the claim, whatever its state, and forget the ticket: what it
-	 * owns in this process is freed by this call, whatever it returns.  0:
-	 * the store holds nothing of ours.  ELOST: nor did it before, though it
-	 * had granted the claim; only with proof, so not when an earlier
-	 * request to release it may have been carried out.  Else the claim may
-	 * linger, and the core asks again until its lease has run out.  Must
-	 * check the owner.  Idempotent.  Must be provided.
+	 * Give up the claim, whatever its state, and forget the ticket: free
+	 * what it owns in this process, whatever the result.  If nothing was
+	 * ever sent, do no I/O.  0: the store holds nothing of ours.  ELOST:
+	 * the store held nothing before either, though it had granted the
+	 * claim.  That needs proof: not if an earlier request to release the
+	 * claim may have been carried out.  After any other code the claim may
+	 * still stand, and the core calls again until its lease has run out.
+	 * Must check the owner.  Idempotent.  Must be provided.
 	 */
 	int (*release)(struct dlk_ticket *t, dlk_time deadline,
 		       struct dlk_error *err);
 
 	/*
 	 * Turn a granted EXCLUSIVE claim into a SHARED one without a moment in
-	 * between, say so in claim.mode, and wake who may now share it.  After
-	 * a failure it is EXCLUSIVE still; ELOST: it did not stand.  NULL: the
-	 * core keeps the exclusive claim until the read side is released as
-	 * well.
+	 * between, set request.mode, and wake the waiters that may now share
+	 * it.  After a failure the claim is still EXCLUSIVE; ELOST: it did not
+	 * stand.  NULL: the core keeps the exclusive claim until the read side
+	 * is released as well.
 	 */
 	int (*downgrade)(struct dlk_ticket *t, dlk_time deadline,
 			 struct dlk_error *err);
 
-	/* Report who holds and who waits.  Provided if and only if caps has
-	 * DLOCK_CAP_INSPECT. */
-	int (*inspect)(struct dlk_session *s, const struct dlk_claim *claim,
-		       void (*each)(const struct dlock_party *p, void *arg),
+	/*
+	 * Report the holders, then the waiters, each with the label of its
+	 * request.  A waiter's token is 0; a free lock has nobody.  With
+	 * DLOCK_CAP_FAIR all waiters are reported, in order; a store without a
+	 * wait queue need not know them.  `each` copies, and may be called with
+	 * any lock held.  Provided if and only if caps has DLOCK_CAP_INSPECT.
+	 */
+	int (*inspect)(struct dlk_session *s, const struct dlk_request *request,
+		       void (*each)(const struct dlock_participant *p,
+				    void *arg),
 		       void *arg, dlk_time deadline, struct dlk_error *err);
 
-	/* Report the locks that there are.  Provided if and only if caps has
-	 * DLOCK_CAP_LIST. */
+	/* Report the locks under the prefix, likewise.  Provided if and only if
+	 * caps has DLOCK_CAP_LIST. */
 	int (*list)(struct dlk_session *s,
-		    void (*each)(const struct dlock_entry *e, void *arg),
+		    void (*each)(const struct dlock_lock_info *e, void *arg),
 		    void *arg, dlk_time deadline, struct dlk_error *err);
 
-	/* Free the lock whoever holds it; the next token is larger than every
-	 * one granted, and the holder learns of it as a loss.  NULL: the store
-	 * cannot. */
-	int (*break_)(struct dlk_session *s, const struct dlk_claim *claim,
+	/* Take the lock away from its holders, which learn of it as a loss; 0
+	 * if it was free, too.  The next token is larger than every one
+	 * granted.  NULL: the store cannot. */
+	int (*break_)(struct dlk_session *s, const struct dlk_request *request,
 		      dlk_time deadline, struct dlk_error *err);
+
+	/*
+	 * Give up all that the session still has, as release() does for each of
+	 * the `n` tickets, in as few round trips as the store allows.
+	 * dlock_close() calls it at most once, right before close(); no other
+	 * call is under way, and none comes in between.  So a store that frees
+	 * claims when close() ends the session only forgets the tickets here.
+	 * A ticket may be in any state, as for release().  Claims that the
+	 * store has not confirmed by `deadline` are left to their lease.  Free
+	 * what the tickets own in this process in any case.  NULL: the core
+	 * calls release() for each in turn, and many holds may not fit into the
+	 * time that dlock_close() has.
+	 */
+	void (*release_all)(struct dlk_session *s, struct dlk_ticket *const t[],
+			    size_t n, dlk_time deadline);
 
 	/* New members go here; `size` says whether a backend has them. */
 };
@@ -256,24 +327,88 @@ struct dlock_backend {
  */
 DLOCK_API int dlock_backend_register(const struct dlock_backend *backend);
 
-/* ---- Services: from any thread, with any backend lock held --------------- */
+/* ---- Backends in shared objects ------------------------------------------ */
 
-/* Something changed for this waiter: the core asks again. */
+/* Such a shared object exports one symbol, `dlock_backend_v1`: the versions and
+ * sizes that it was compiled with, and the backend.  Define it with
+ * DLOCK_MODULE(). */
+struct dlock_module {
+	size_t size;          /* sizeof(struct dlock_module) */
+	uint32_t major, minor; /* of the dlock that it was compiled against */
+	size_t session_size;  /* sizeof(struct dlk_session) */
+	size_t ticket_size;   /* sizeof(struct dlk_ticket) */
+	const struct dlock_backend *backend;
+};
+
+#define DLOCK_MODULE(backend_)                                                \
+	DLOCK_API extern const struct dlock_module dlock_backend_v1;          \
+	const struct dlock_module dlock_backend_v1 = {                        \
+		.size = sizeof(struct dlock_module),                          \
+		.major = DLOCK_VERSION_MAJOR,                                 \
+		.minor = DLOCK_VERSION_MINOR,                                 \
+		.session_size = sizeof(struct dlk_session),                   \
+		.ticket_size = sizeof(struct dlk_ticket),                     \
+		.backend = (backend_),                                        \
+	}
+
+/*
+ * Load a shared object and register its backend, for the life of the process.
+ * `file` is a path, absolute or relative to the working directory; there is no
+ * search path.  Its code runs with the rights of the program.  So dlock refuses
+ * a file, or a directory on its path, that any user but root and the caller may
+ * write.  Loading the same file again is harmless.
+ * EINVAL: not a shared object, not a backend, compiled against another minor
+ * version, or refused by dlock_backend_register(); EDENIED: others may write
+ * it.  dlock_errmsg() says which, and what to do.
+ */
+DLOCK_API int dlock_backend_load(const char *file);
+
+/* ---- Services: from any thread, with any lock held ----------------------- */
+
+/* Something changed for this waiter: the core makes another attempt. */
 DLOCK_API void dlk_wake(struct dlk_session *s, uint64_t id);
 
-/* This claim no longer stands, or none of the session's does. */
+/* This claim no longer stands, or none of the session's claims does. */
 DLOCK_API void dlk_lost(struct dlk_session *s, uint64_t id, const char *why);
 DLOCK_API void dlk_lost_all(struct dlk_session *s, const char *why);
 
+/* The session has another server now, which may know none of its claims: the
+ * core renews every hold at once, and every waiter makes another attempt. */
+DLOCK_API void dlk_verify_all(struct dlk_session *s);
+
 DLOCK_API dlk_time dlk_now(void);
+
+/*
+ * The store has answered a request, at `answered`, that was sent at `sent`, and
+ * that waited for nothing else.  From this the core learns how far away the
+ * store is, and gives requests as long beyond the caller's deadline as an
+ * answer takes; without it, 40 ms, or what the URI says in `ask`.  Tell of
+ * requests like an attempt's: one answer in open() is enough for a beginning.
+ */
+DLOCK_API void dlk_answered(struct dlk_session *s, dlk_time sent,
+			    dlk_time answered);
+
+/*
+ * The present deadline of the call that this thread is in, which began with
+ * `deadline`.  dlock_cancel() brings forward the deadline of attempt(), and of
+ * the release() after it, because the caller no longer wants the answer.  Call
+ * this every 20 ms or so while you wait for the store; otherwise the thread
+ * that cancels must wait, too.
+ */
+DLOCK_API dlk_time dlk_deadline(dlk_time deadline);
 
 /* Fill in err (may be NULL) and return code. */
 DLOCK_API int dlk_fail(struct dlk_error *err, int code, const char *fmt, ...)
 	DLOCK_PRINTF(3, 4);
 
-/* level as in dlock_log_fn; the text must hold no secret.  The sink is the
- * user's and may, against the rule, wait for a thread that is about to call
- * you: where a lock is held that such a call takes, put it off. */
+/*
+ * level as in dlock_log_fn.  The text must hold no secret, and is cut to 511
+ * bytes.  The core only queues the line, and calls the program's sink later,
+ * from a thread that is not in the backend: the caller's, when its call of the
+ * backend has returned, or for a store's own threads a thread of the core's.
+ * Lines are delivered in order.  While a sink does not return, the core keeps
+ * 256 lines, and then tells the sink how many it dropped.
+ */
 DLOCK_API void dlk_log(struct dlk_session *s, int level, const char *fmt, ...)
 	DLOCK_PRINTF(3, 4);
 
@@ -282,22 +417,22 @@ DLOCK_API void dlk_log(struct dlk_session *s, int level, const char *fmt, ...)
 DLOCK_API int dlk_thread(pthread_t *out, const char *name,
 			 void *(*run)(void *arg), void *arg);
 
-/* One in a store's line, in the order of asking. */
-struct dlk_place {
+/* One participant in a store's wait queue. */
+struct dlk_queue_entry {
 	enum dlk_mode mode;
 	uint32_t limit;
 };
 
 /*
- * The grant rule, for stores that keep a line: `line` holds the parties that
- * asked before `me`, holders and waiters alike, in order.  EXCLUSIVE is
- * granted when nobody is ahead; SHARED when no EXCLUSIVE is ahead and fewer
- * than `limit` SHARED are.  Returns -1 for granted, else the index of the last
- * one that stands in the way.  Without a limit, watching that one is enough;
- * with one, the going of any SHARED ahead may change the answer.
+ * The grant rule, for stores with a wait queue.  `queue` has the participants
+ * that asked before `me`, holders and waiters, in order.  EXCLUSIVE is granted
+ * if there are none; SHARED if there is no EXCLUSIVE and there are fewer than
+ * `limit` SHARED.  Returns -1 for granted, else the index of the last one that
+ * is in the way.  Without a limit it is enough to watch that one.  With a
+ * limit, the end of any SHARED ahead may change the answer.
  */
-DLOCK_API ptrdiff_t dlk_grant(const struct dlk_place *line, size_t ahead,
-			      struct dlk_place me);
+DLOCK_API ptrdiff_t dlk_grant(const struct dlk_queue_entry *queue, size_t ahead,
+			      struct dlk_queue_entry me);
 
 #ifdef __cplusplus
 }

@@ -2,7 +2,7 @@
 /*
  * Chaos: processes that use locks of a store as programs would, while the
  * store, the way to it, and the processes themselves are broken at random.
- * Everything is written down (lab/history.h) and judged afterwards.
+ * Everything is written down (lab/history/history.h) and judged afterwards.
  *
  * The controller is this program's first process.  Its main thread does all
  * that is declared here; workers are this program again, see worker.h.
@@ -22,22 +22,23 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "chaos/draw.h"
+#include "chaos/random.h"
 #include "chaos/worker.h"
-#include "lab/check.h"
-#include "lab/history.h"
-#include "lab/proxy.h"
-#include "lab/server.h"
+#include "lab/history/check.h"
+#include "lab/history/history.h"
+#include "lab/proxy/proxy.h"
+#include "lab/servers/server.h"
 
 #define CHAOS_WORKERS 32
-#define CHAOS_WAYS 3
+#define CHAOS_PROXIES 3
+#define CHAOS_TABLES 8  /* of faults, of a store */
 #define CHAOS_FAULTS 32 /* of a lane */
 #define CHAOS_DECK 96   /* weights of a lane, in all */
 
 enum chaos_lane {
 	CHAOS_NET,    /* between the workers and the store */
 	CHAOS_SERVER, /* the store itself */
-	CHAOS_PREY,   /* the workers */
+	CHAOS_VICTIMS,   /* the workers */
 	CHAOS_LINKS,  /* between the servers of the store */
 	CHAOS_LANES
 };
@@ -45,10 +46,11 @@ enum chaos_lane {
 struct chaos;
 
 /*
- * Something that goes wrong.  `begin` and `end` answer 0, or -1 after
- * lab_fail(), which ends the run: the lab is broken, not the store.  `end` may
- * be NULL.  What lies between them is drawn, in percent of the ttl; if there is
- * a `middle`, it is called then, and as much time again comes before the end.
+ * A fault.  `begin` and `end` answer 0, or -1 after lab_fail(), which ends the
+ * run: the lab is broken, not the store.  `end` may be NULL.  The time between
+ * them is drawn, in percent of the ttl; if there is a `middle`, it is called
+ * then, and as much time again comes before the end.  `begin` draws its random
+ * numbers from c->random.
  */
 struct chaos_fault {
 	const char *name;
@@ -56,13 +58,22 @@ struct chaos_fault {
 	int weight; /* cards in the deck of its lane */
 	int min_pc;
 	int max_pc;
-	int (*begin)(struct chaos *c, struct chaos_draw *d);
+	int (*begin)(struct chaos *c);
 	int (*middle)(struct chaos *c);
 	int (*end)(struct chaos *c);
 	/* The store forgets what it acknowledged: from the beginning to the
 	 * end, which say so by chaos_wipe_begin() and chaos_wipe_end(). */
 	bool wipes;
 };
+
+/* A row of a table of faults; what else it has follows, as .begin = ...  The
+ * last row has no name. */
+#define CHAOS_FAULT(its_name, its_lane, cards, min, max, ...)                  \
+	{                                                                      \
+		.name = its_name, .lane = its_lane, .weight = cards,           \
+		.min_pc = min, .max_pc = max, __VA_ARGS__                      \
+	}
+#define CHAOS_NO_FAULT { .name = NULL }
 
 /* A store, and how to run and break it.  One file each. */
 struct chaos_store {
@@ -74,15 +85,16 @@ struct chaos_store {
 	int64_t ttl_ms;    /* unless told otherwise; 0: as others */
 	int64_t ask_ms;    /* the same */
 
-	/* Start what is needed, and set c->uri[]; `query` is to be added to
-	 * them.  NULL: nothing to do. */
+	/* Start what is needed, and set c->uri[], each with `query` added. */
 	int (*start)(struct chaos *c, const char *query);
+	/* Free what is not c->server or in c->proxies[].  NULL: nothing. */
 	void (*stop)(struct chaos *c);
 
 	/* How many things of ours are in the store; < 0: lab_fail(). */
 	int64_t (*left)(struct chaos *c);
 
-	const struct chaos_fault *const *faults; /* ended by NULL */
+	/* Tables of faults, in the order in which they are dealt from. */
+	const struct chaos_fault *faults[CHAOS_TABLES];
 };
 
 extern const struct chaos_store chaos_redis, chaos_memcached, chaos_file,
@@ -104,16 +116,16 @@ struct chaos_options {
 	bool verbose;
 };
 
-struct chaos_prey { /* a worker, as the controller sees it */
-	pid_t pid;  /* 0: none */
-	int leash;  /* it goes on while this is open */
+struct chaos_victim { /* a worker, as the controller sees it */
+	pid_t pid;   /* 0: none */
+	int stop_fd; /* the worker goes on while this is open */
 	int number;
 	int lives;
 	bool paused;
 };
 
 struct chaos_deck { /* the state of a lane */
-	struct chaos_draw draw;
+	struct chaos_random random;
 	const struct chaos_fault *faults[CHAOS_FAULTS];
 	size_t nfaults;
 	uint64_t dealt[CHAOS_FAULTS]; /* how often each was */
@@ -124,7 +136,7 @@ struct chaos_deck { /* the state of a lane */
 	int64_t next;                  /* something begins, or ends */
 	int64_t half;  /* from the middle to the end; 0: it is over */
 	int64_t since; /* when the last one ended */
-	int64_t hush;  /* nothing begins before */
+	int64_t quiet_until; /* nothing begins before */
 	bool asked;    /* whether to wait, of the card on top */
 };
 
@@ -132,22 +144,23 @@ struct chaos {
 	struct chaos_options o;
 	char dir[PATH_MAX]; /* of histories and resources */
 	struct lab_history *history;
-	struct chaos_page *page;
+	struct chaos_counters *counters;
 	char uri[2][256]; /* through the proxy; directly */
 	struct lab_server *server;
-	struct lab_proxy *proxy;            /* that faults of the net befall */
-	struct lab_proxy *ways[CHAOS_WAYS]; /* it is one of these, if any */
-	int nways;
+	struct lab_proxy *proxies[CHAOS_PROXIES];
+	int nproxies;
+	struct lab_proxy *proxy;     /* the one that is the net lane's victim */
+	struct chaos_random *random; /* the lane's whose fault begins */
 	void *store; /* the store's own */
 	struct chaos_deck deck[CHAOS_LANES];
-	struct chaos_prey prey[CHAOS_WORKERS];
-	struct chaos_prey *target; /* of the prey lane's fault */
+	struct chaos_victim victims[CHAOS_WORKERS];
+	struct chaos_victim *target; /* of the victims lane's fault */
 	int64_t begun;
 	int64_t stall_ns; /* the longest this process was kept waiting */
 	int64_t wiping;   /* when the wipe that is under way began */
 	bool surely;      /* ... and can be found in time */
 	int64_t wall_ms;  /* the server's clock is off by this */
-	bool mishap;      /* a worker ended by itself; words are printed */
+	bool worker_failed; /* it ended by itself, or not with 0 */
 	int64_t leftover;
 };
 
@@ -156,35 +169,26 @@ void chaos_schedule_init(struct chaos *c);
 int chaos_schedule_run(struct chaos *c, int64_t until);
 int chaos_schedule_end(struct chaos *c);
 
-/* declare.c: between these two the store forgets what it holds. */
+/* proxies.c: start a proxy to each of `n` servers, and set c->uri[]: through
+ * them, and directly. */
+int chaos_start_proxies(struct chaos *c, const char *scheme,
+			struct lab_server *const server[], int n,
+			const char *query);
+
+/* wipe.c: between these two the store forgets what it holds. */
 void chaos_wipe_begin(struct chaos *c);
 void chaos_wipe_end(struct chaos *c, bool surely);
 
-/* prey.c */
-int chaos_prey_start(struct chaos *c, struct chaos_prey *p);
-int chaos_prey_watch(struct chaos *c); /* who has ended? */
-int chaos_prey_end(struct chaos *c);   /* let all finish */
-void chaos_prey_free(struct chaos *c); /* kill them */
-extern const struct chaos_fault chaos_pause_short, chaos_pause_long,
-	chaos_pause_all, chaos_kill;
-#define CHAOS_PREY_FAULTS                                                      \
-	&chaos_pause_short, &chaos_pause_long, &chaos_pause_all, &chaos_kill
+/* victims.c */
+int chaos_victim_start(struct chaos *c, struct chaos_victim *v);
+int chaos_victims_watch(struct chaos *c); /* note those that have ended */
+int chaos_victims_end(struct chaos *c);   /* let all finish */
+void chaos_victims_kill(struct chaos *c);
+extern const struct chaos_fault chaos_pauses[], chaos_process_faults[];
 
-/* net.c: faults of the proxy. */
-extern const struct chaos_fault chaos_net_delay, chaos_net_drip, chaos_net_cut,
-	chaos_net_hole_up, chaos_net_hole_down, chaos_net_hole, chaos_net_reset,
-	chaos_net_swallow, chaos_net_swallow_request, chaos_net_hold,
-	chaos_net_half_close, chaos_net_refuse, chaos_net_lag_hole;
-#define CHAOS_NET_FAULTS                                                       \
-	&chaos_net_delay, &chaos_net_drip, &chaos_net_cut, &chaos_net_hole_up, \
-		&chaos_net_hole_down, &chaos_net_hole, &chaos_net_reset,       \
-		&chaos_net_swallow, &chaos_net_swallow_request,                \
-		&chaos_net_hold, &chaos_net_half_close, &chaos_net_refuse,     \
-		&chaos_net_lag_hole
-
-/* server.c: faults of any lab_server. */
-extern const struct chaos_fault chaos_server_pause_short,
-	chaos_server_pause_long, chaos_server_kill, chaos_server_empty;
+/* net.c: faults of the proxy; server.c: faults of any lab_server. */
+extern const struct chaos_fault chaos_net_faults[], chaos_server_pauses[],
+	chaos_server_kill[], chaos_server_empty[];
 
 /* verdict.c: has so much happened that a verdict says something? */
 bool chaos_enough(const struct chaos *c);

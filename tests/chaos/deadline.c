@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls are over by their timeout and the URI's ask time, whatever happens. */
+/* An acquire returns within its timeout and the URI's ask time. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "chaos/chaos.h"
-#include "lab/clock.h"
+#include "lab/base/clock.h"
 
 #define SHOWN 4
 
@@ -20,13 +20,13 @@ struct calls {
 	struct chaos *c;
 	const struct lab_record *records;
 	size_t count;
-	struct call call[CHAOS_HANDS]; /* of one process */
-	uint32_t pid;                  /* ... which is this */
+	struct call call[CHAOS_THREADS]; /* of one process */
+	uint32_t pid;                    /* ... which is this */
 	int64_t found;
 	int64_t longest;
 };
 
-/* A process that stands still cannot keep a time. */
+/* A paused process cannot return in time. */
 static bool stood_still(const struct calls *s, uint32_t pid, int64_t begin,
 			int64_t end)
 {
@@ -48,8 +48,8 @@ static bool stood_still(const struct calls *s, uint32_t pid, int64_t begin,
 	return paused < end;
 }
 
-static void judge(struct calls *s, const struct lab_record *r,
-		  const struct call *call)
+static void judge_call(struct calls *s, const struct lab_record *r,
+		       const struct call *call)
 {
 	const struct chaos_options *o = &s->c->o;
 	int64_t due = call->at + (call->timeout_ms + o->ask_ms) * LAB_MS;
@@ -68,21 +68,20 @@ static void judge(struct calls *s, const struct lab_record *r,
 		       (double)over / 1e6, (double)r->at / 1e9);
 }
 
-/* The records of a thread's calls follow each other, if not at once; those of
- * another process come when this one's are over, and what was under way then
- * was never answered: it must not take the place of what was. */
-static void see(struct calls *s, const struct lab_record *r)
+/* Records come process by process.  What is under way when the records of the
+ * next process begin was never answered, and its slot is free again. */
+static void follow_call(struct calls *s, const struct lab_record *r)
 {
 	struct call *free_one = &s->call[0];
 
 	if (r->pid != s->pid)
 		memset(s->call, 0, sizeof(s->call));
 	s->pid = r->pid;
-	for (int i = 0; i < CHAOS_HANDS; i++) {
+	for (int i = 0; i < CHAOS_THREADS; i++) {
 		struct call *k = &s->call[i];
 
 		if (r->what == LAB_ACQUIRED && k->op == r->op) {
-			judge(s, r, k);
+			judge_call(s, r, k);
 			k->op = 0;
 			return;
 		}
@@ -102,7 +101,7 @@ int64_t chaos_overruns(struct chaos *c, int64_t *longest_ns)
 		return -1;
 	s.records = records;
 	for (size_t i = 0; i < s.count; i++)
-		see(&s, &records[i]);
+		follow_call(&s, &records[i]);
 	free(records);
 	*longest_ns = s.longest;
 	return s.found;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* file: has no server, and no lease: a hold ends with its process. */
+/* file: no server and no lease; a hold ends with its process. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 
 #include "chaos/chaos.h"
-#include "lab/fail.h"
+#include "lab/base/fail.h"
 
-static int start(struct chaos *c, const char *query)
+static int start_file(struct chaos *c, const char *query)
 {
 	for (int i = 0; i < 2; i++) {
 		int n = snprintf(c->uri[i], sizeof(c->uri[i]),
@@ -21,11 +21,9 @@ static int start(struct chaos *c, const char *query)
 	return 0;
 }
 
-static const struct chaos_fault *const faults[] = { CHAOS_PREY_FAULTS, NULL };
-
 const struct chaos_store chaos_file = {
 	.name = "file",
 	.match = "",
-	.start = start,
-	.faults = faults,
+	.start = start_file,
+	.faults = { chaos_pauses, chaos_process_faults },
 };

@@ -10,8 +10,8 @@
 
 #include "chaos/chaos.h"
 #include "chaos/options.h"
-#include "lab/clock.h"
-#include "lab/fail.h"
+#include "lab/base/clock.h"
+#include "lab/base/fail.h"
 #include "support/temp.h"
 
 #define LEFT_MS 20000   /* what is left may take this long to go */
@@ -20,15 +20,15 @@
 
 enum { GOOD = 0, BAD = 1, USAGE = 2 };
 
-static int start(struct chaos *c)
+static int start_all(struct chaos *c)
 {
 	char query[160];
 
 	if (temp_make(c->dir) < 0)
 		return lab_fail("TMPDIR: %s", strerror(errno));
-	c->page = chaos_page_map(c->dir);
+	c->counters = chaos_counters_map(c->dir);
 	c->history = lab_history_open(c->dir);
-	if (!c->page || !c->history)
+	if (!c->counters || !c->history)
 		return -1;
 	if (c->o.store->leases)
 		snprintf(query, sizeof(query),
@@ -41,8 +41,8 @@ static int start(struct chaos *c)
 	if (c->o.store->start(c, query) < 0)
 		return -1;
 	for (int i = 0; i < c->o.processes; i++) {
-		c->prey[i].number = i;
-		if (chaos_prey_start(c, &c->prey[i]) < 0)
+		c->victims[i].number = i;
+		if (chaos_victim_start(c, &c->victims[i]) < 0)
 			return -1;
 	}
 	return 0;
@@ -56,22 +56,22 @@ static int nothing_left(void *arg)
 	return c->leftover < 0 ? -1 : c->leftover == 0;
 }
 
-/* Some time without faults, for all to find back; then more of it, if that is
- * what it takes until something was granted, written and refused. */
+/* Some time without faults, in which all recover; and more of it until enough
+ * was granted, written and refused. */
 static int heal(struct chaos *c)
 {
 	int64_t end = lab_after_ms(ENOUGH_MS);
 
 	if (chaos_schedule_run(c, lab_after_ms(3 * c->o.ttl_ms)) < 0)
 		return -1;
-	while (!c->mishap && !chaos_enough(c) && lab_now() < end)
+	while (!c->worker_failed && !chaos_enough(c) && lab_now() < end)
 		if (chaos_schedule_run(c, lab_after_ms(STEP_MS)) < 0)
 			return -1;
 	return 0;
 }
 
-/* Faults; none any more; then the end. */
-static int run(struct chaos *c)
+/* A time with faults, a time without, and the end. */
+static int run_all(struct chaos *c)
 {
 	c->begun = lab_now();
 	chaos_schedule_init(c);
@@ -82,7 +82,7 @@ static int run(struct chaos *c)
 	chaos_say(c, "all is healed");
 	if (heal(c) < 0)
 		return -1;
-	chaos_prey_end(c);
+	chaos_victims_end(c);
 	chaos_say(c, "all workers have ended");
 	if (!c->o.store->left)
 		return 0;
@@ -93,17 +93,20 @@ static int run(struct chaos *c)
 	return 0;
 }
 
-static void stop(struct chaos *c)
+static void stop_all(struct chaos *c)
 {
-	chaos_prey_free(c);
+	chaos_victims_kill(c);
 	if (c->o.store->stop)
 		c->o.store->stop(c);
-	if (c->page)
-		munmap(c->page, sizeof(*c->page));
+	for (int i = 0; i < CHAOS_PROXIES; i++)
+		lab_proxy_free(c->proxies[i]);
+	lab_server_free(c->server);
+	if (c->counters)
+		munmap(c->counters, sizeof(*c->counters));
 }
 
-/* Keep the histories of a run that failed, below what was asked for. */
-static void keep(struct chaos *c, bool good)
+/* Keep the histories of a failed run, below the directory of --keep. */
+static void keep_histories(struct chaos *c, bool good)
 {
 	char command[3 * PATH_MAX];
 	char to[PATH_MAX];
@@ -134,20 +137,20 @@ static int control(struct chaos *c)
 	       c->o.store->name, c->o.seed, c->o.seconds, c->o.processes,
 	       c->o.threads, c->o.ttl_ms);
 	fflush(stdout);
-	if (start(c) < 0 || run(c) < 0) {
+	if (start_all(c) < 0 || run_all(c) < 0) {
 		printf("chaos: the lab is broken: %s\n"
 		       "0 passed, 1 failed, 0 skipped\n",
 		       lab_errmsg());
 	} else {
-		chaos_prey_free(c);
+		chaos_victims_kill(c);
 		good = chaos_verdict(c);
 	}
 	if (!good)
 		printf("to repeat: --store %s --seconds %" PRId64
 		       " --seed %" PRIu64 "\n",
 		       c->o.store->name, c->o.seconds, c->o.seed);
-	stop(c);
-	keep(c, good);
+	stop_all(c);
+	keep_histories(c, good);
 	return good ? GOOD : BAD;
 }
 
@@ -162,7 +165,7 @@ static int be_worker(char **argv)
 		.seldom = (int)strtol(argv[5], NULL, 10),
 	};
 
-	return chaos_worker(&job);
+	return chaos_worker_main(&job);
 }
 
 int main(int argc, char **argv)

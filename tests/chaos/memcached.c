@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memcached: a server of little memory, which forgets all when it is started
- * again or told to, and whatever is oldest when it is full.
+ * memcached: a server with little memory.  It forgets everything when it is
+ * restarted or flushed, and the oldest items when it is full.
  */
-#include "lab/memcached.h"
+#include "lab/servers/memcached.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -13,16 +13,16 @@
 #include <unistd.h>
 
 #include "chaos/chaos.h"
-#include "lab/clock.h"
-#include "lab/fail.h"
+#include "lab/base/clock.h"
+#include "lab/base/fail.h"
 
-#define ADULT_S                                                                \
-	4 /* of the server's own count: from then on locks are granted */
+/* By the server's own count: from then on locks are granted. */
+#define GRANTS_AFTER_S 4
 #define PATIENCE_MS 10000
 #define LISTING 65536
 #define BATCH 64 /* items that are sent together */
 
-struct writer { /* who fills the server */
+struct writer { /* the thread that fills the server */
 	pthread_t thread;
 	bool runs;
 	atomic_bool stop;
@@ -30,7 +30,7 @@ struct writer { /* who fills the server */
 	int rc;
 };
 
-static int grown_up(void *arg)
+static int is_old_enough(void *arg)
 {
 	struct chaos *c = arg;
 	char reply[8192];
@@ -39,31 +39,21 @@ static int grown_up(void *arg)
 	if (lab_memcached_do(c->server, reply, sizeof(reply), "stats") < 0)
 		return -1;
 	age = strstr(reply, "STAT uptime ");
-	return age && strtol(age + 12, NULL, 10) >= ADULT_S;
+	return age && strtol(age + 12, NULL, 10) >= GRANTS_AFTER_S;
 }
 
-static int start(struct chaos *c, const char *query)
+static int start_memcached(struct chaos *c, const char *query)
 {
 	static const struct lab_memcached_options options = { .memory_mb = 2 };
-	struct lab_proxy_options way = { 0 };
-	int port;
 
 	c->store = calloc(1, sizeof(struct writer));
 	c->server = lab_memcached_start(&options);
-	if (!c->server || !c->store)
+	if (!c->server || !c->store ||
+	    chaos_start_proxies(c, "memcached", &c->server, 1, query) < 0)
 		return -1;
-	way.to = lab_server_address(c->server);
-	c->proxy = lab_proxy_new(&way);
-	if (!c->proxy)
-		return -1;
-	for (int i = 0; i < 2; i++) {
-		port = i ? c->server->port : lab_proxy_port(c->proxy);
-		snprintf(c->uri[i], sizeof(c->uri[i]),
-			 "memcached://" LAB_LOOPBACK ":%d/%s", port, query);
-	}
-	if (lab_wait_until(lab_after_ms(PATIENCE_MS), grown_up, c) > 0)
+	if (lab_wait_until(lab_after_ms(PATIENCE_MS), is_old_enough, c) > 0)
 		return 0;
-	return lab_fail("the server does not grow up");
+	return lab_fail("the server does not reach its age");
 }
 
 /* ---- What is left -------------------------------------------------------- */
@@ -74,8 +64,21 @@ static bool listed(const char *reply, size_t len)
 	       (strncmp(reply, "BUSY", 4) == 0 && strchr(reply, '\n'));
 }
 
-/* What has run out is not listed.  A server that is busy is asked again. */
-static int64_t left(struct chaos *c)
+/* A mark outlives those in the slots, and the server's identity all clients;
+ * neither excludes anybody. */
+static bool may_stay(const char *key)
+{
+	int len = 0;
+
+	if (strncmp(key, "dlock.0 ", 8) == 0)
+		return true;
+	/* Prefix, run of the server, the lock's own key. */
+	(void)sscanf(key, "%*[^. ].%*[0-9].%*[0-9a-z].m%n", &len);
+	return len > 0 && key[len] == ' ';
+}
+
+/* Expired items are not listed.  A busy server is asked again. */
+static int64_t count_left(struct chaos *c)
 {
 	static char reply[LISTING];
 	struct lab_address to = lab_server_address(c->server);
@@ -87,14 +90,14 @@ static int64_t left(struct chaos *c)
 	if (strncmp(reply, "BUSY", 4) == 0)
 		return 1;
 	for (const char *at = reply; (at = strstr(at, "key=")); at++)
-		count++;
+		count += !may_stay(at + 4);
 	return count;
 }
 
 /* ---- A full server ------------------------------------------------------- */
 
-/* Items of each size that a lock's has: the server keeps memory apart for each
- * class of sizes.  They run out soon, not to be in the way later. */
+/* Items of each size that a lock's items have, because the server's memory is
+ * divided into classes by size.  They expire soon. */
 static size_t batch(char *out, size_t size, unsigned int *serial)
 {
 	static const int length[] = { 20, 45, 70, 110, 150 };
@@ -112,7 +115,7 @@ static size_t batch(char *out, size_t size, unsigned int *serial)
 	return at;
 }
 
-/* Whatever was sent has been carried out when this is answered. */
+/* When this is answered, all that was sent before has been executed. */
 static int await(int fd, int64_t deadline)
 {
 	static const char question[] = "version\r\n";
@@ -144,13 +147,12 @@ static void *write_on(void *arg)
 	return NULL;
 }
 
-/* A thread does it, for the other lanes go on. */
-static int fill(struct chaos *c, struct chaos_draw *d)
+/* In a thread, because the other lanes go on. */
+static int fill(struct chaos *c)
 {
 	struct lab_address to = lab_server_address(c->server);
 	struct writer *w = c->store;
 
-	(void)d;
 	chaos_wipe_begin(c);
 	w->fd = lab_connect(&to, lab_after_ms(PATIENCE_MS));
 	if (w->fd < 0)
@@ -174,7 +176,7 @@ static int join(struct writer *w)
 	return w->rc;
 }
 
-/* Some have been evicted, and some have not. */
+/* Some items have been evicted, others have not. */
 static int filled(struct chaos *c)
 {
 	if (join(c->store) < 0)
@@ -185,17 +187,14 @@ static int filled(struct chaos *c)
 
 /* ---- The rest ------------------------------------------------------------ */
 
-static void stop(struct chaos *c)
+static void stop_memcached(struct chaos *c)
 {
 	join(c->store);
 	free(c->store);
-	lab_proxy_free(c->proxy);
-	lab_server_free(c->server);
 }
 
-static int flush_all(struct chaos *c, struct chaos_draw *d)
+static int flush_all(struct chaos *c)
 {
-	(void)d;
 	chaos_wipe_begin(c);
 	if (lab_memcached_do(c->server, NULL, 0, "flush_all") < 0)
 		return -1;
@@ -203,41 +202,22 @@ static int flush_all(struct chaos *c, struct chaos_draw *d)
 	return 0;
 }
 
-static const struct chaos_fault flush = {
-	.name = "flush",
-	.lane = CHAOS_SERVER,
-	.weight = 3,
-	.max_pc = 1,
-	.begin = flush_all,
-	.wipes = true,
+static const struct chaos_fault own_faults[] = {
+	CHAOS_FAULT("flush", CHAOS_SERVER, 3, 0, 1, .begin = flush_all,
+		    .wipes = true),
+	CHAOS_FAULT("evict", CHAOS_SERVER, 2, 20, 60, .begin = fill,
+		    .end = filled),
+	CHAOS_NO_FAULT
 };
-
-static const struct chaos_fault full = {
-	.name = "evict",
-	.lane = CHAOS_SERVER,
-	.weight = 2,
-	.min_pc = 20,
-	.max_pc = 60,
-	.begin = fill,
-	.end = filled,
-};
-
-static const struct chaos_fault *const faults[] = { CHAOS_PREY_FAULTS,
-						    CHAOS_NET_FAULTS,
-						    &chaos_server_pause_short,
-						    &chaos_server_pause_long,
-						    &chaos_server_empty,
-						    &flush,
-						    &full,
-						    NULL };
 
 const struct chaos_store chaos_memcached = {
 	.name = "memcached",
 	.leases = true,
 	.ttl_step_ms = 1000,
 	.match = "dlock.", /* the keys' prefix */
-	.start = start,
-	.stop = stop,
-	.left = left,
-	.faults = faults,
+	.start = start_memcached,
+	.stop = stop_memcached,
+	.left = count_left,
+	.faults = { chaos_pauses, chaos_process_faults, chaos_net_faults,
+		    chaos_server_pauses, chaos_server_empty, own_faults },
 };

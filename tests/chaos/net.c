@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What may befall the way to the store. */
+/* Faults of the proxies. */
 #include "chaos/chaos.h"
 
 static int heal(struct chaos *c)
@@ -8,79 +8,76 @@ static int heal(struct chaos *c)
 	return 0;
 }
 
-static enum lab_way a_way(struct chaos_draw *d)
+static enum lab_way draw_way(struct chaos *c)
 {
-	return chaos_chance(d, 50) ? LAB_UP : LAB_DOWN;
+	return chaos_chance(c->random, 50) ? LAB_UP : LAB_DOWN;
 }
 
-static int delay(struct chaos *c, struct chaos_draw *d)
+static int delay(struct chaos *c)
 {
-	lab_proxy_delay(c->proxy, a_way(d),
-			chaos_between(d, 1, 2 * c->o.ask_ms));
+	lab_proxy_delay(c->proxy, draw_way(c),
+			chaos_between(c->random, 1, 2 * c->o.ask_ms));
 	return 0;
 }
 
-static int drip(struct chaos *c, struct chaos_draw *d)
+static int drip(struct chaos *c)
 {
-	lab_proxy_drip(c->proxy, a_way(d), chaos_between(d, 1, 4));
+	lab_proxy_drip(c->proxy, draw_way(c), chaos_between(c->random, 1, 4));
 	return 0;
 }
 
-static int cut(struct chaos *c, struct chaos_draw *d)
+static int cut(struct chaos *c)
 {
-	lab_proxy_cut(c->proxy, a_way(d), chaos_between(d, 0, 300));
+	lab_proxy_cut(c->proxy, draw_way(c), chaos_between(c->random, 0, 300));
 	return 0;
 }
 
-static int hole_up(struct chaos *c, struct chaos_draw *d)
+static int hole_up(struct chaos *c)
 {
-	(void)d;
 	lab_proxy_hole(c->proxy, LAB_UP, true);
 	return 0;
 }
 
-static int hole_down(struct chaos *c, struct chaos_draw *d)
+static int hole_down(struct chaos *c)
 {
-	(void)d;
 	lab_proxy_hole(c->proxy, LAB_DOWN, true);
 	return 0;
 }
 
-static int hole(struct chaos *c, struct chaos_draw *d)
+static int hole(struct chaos *c)
 {
-	hole_up(c, d);
-	return hole_down(c, d);
+	hole_up(c);
+	return hole_down(c);
 }
 
-static int reset(struct chaos *c, struct chaos_draw *d)
+static int reset(struct chaos *c)
 {
-	(void)d;
 	lab_proxy_reset(c->proxy);
 	return 0;
 }
 
-static enum lab_then a_then(struct chaos_draw *d)
+static enum lab_then draw_then(struct chaos *c)
 {
-	return (enum lab_then)chaos_between(d, LAB_THEN_NOTHING,
+	return (enum lab_then)chaos_between(c->random, LAB_THEN_NOTHING,
 					    LAB_THEN_RESET);
 }
 
-static int swallow(struct chaos *c, struct chaos_draw *d)
+static int swallow(struct chaos *c)
 {
-	lab_proxy_swallow(c->proxy, NULL, a_then(d));
+	lab_proxy_swallow(c->proxy, NULL, draw_then(c));
 	return 0;
 }
 
-static int swallow_request(struct chaos *c, struct chaos_draw *d)
+static int swallow_request(struct chaos *c)
 {
-	lab_proxy_swallow(c->proxy, c->o.store->match, a_then(d));
+	lab_proxy_swallow(c->proxy, c->o.store->match, draw_then(c));
 	return 0;
 }
 
-static int hold(struct chaos *c, struct chaos_draw *d)
+static int hold(struct chaos *c)
 {
 	lab_proxy_hold(c->proxy,
-		       chaos_chance(d, 70) ? c->o.store->match : NULL);
+		       chaos_chance(c->random, 70) ? c->o.store->match : NULL);
 	return 0;
 }
 
@@ -90,24 +87,24 @@ static int deliver(struct chaos *c)
 	return heal(c);
 }
 
-static int half_close(struct chaos *c, struct chaos_draw *d)
+static int half_close(struct chaos *c)
 {
-	lab_proxy_half_close(c->proxy, a_way(d));
+	lab_proxy_half_close(c->proxy, draw_way(c));
 	return 0;
 }
 
-static int refuse(struct chaos *c, struct chaos_draw *d)
+static int refuse(struct chaos *c)
 {
 	lab_proxy_refuse(c->proxy, true);
-	return reset(c, d);
+	return reset(c);
 }
 
-/* Answers come late, but in time; and when all leases have been counted from
- * such ones, nothing comes any more. */
-static int lag(struct chaos *c, struct chaos_draw *d)
+/* Answers come late, but in time; once all leases count from such an answer,
+ * none comes any more. */
+static int lag(struct chaos *c)
 {
 	lab_proxy_delay(c->proxy, LAB_DOWN,
-			chaos_between(d, c->o.ask_ms / 2,
+			chaos_between(c->random, c->o.ask_ms / 2,
 				      c->o.ask_ms * 9 / 10));
 	return 0;
 }
@@ -118,35 +115,27 @@ static int then_hole(struct chaos *c)
 	return 0;
 }
 
-#define NET(what, text, cards, least, most, begin_fn, end_fn)                  \
-	const struct chaos_fault chaos_net_##what = { .name = text,            \
-						      .lane = CHAOS_NET,       \
-						      .weight = cards,         \
-						      .min_pc = least,         \
-						      .max_pc = most,          \
-						      .begin = begin_fn,       \
-						      .end = end_fn }
-
-NET(delay, "delay", 2, 50, 200, delay, heal);
-NET(drip, "drip", 1, 50, 150, drip, heal);
-NET(cut, "cut", 2, 10, 100, cut, heal);
-NET(hole_up, "hole-up", 1, 10, 200, hole_up, heal);
-NET(hole_down, "hole-down", 1, 10, 200, hole_down, heal);
-NET(hole, "hole", 1, 10, 250, hole, heal);
-NET(reset, "reset", 2, 0, 1, reset, NULL);
-NET(swallow, "swallow", 2, 30, 60, swallow, heal);
-NET(swallow_request, "swallow-request", 2, 30, 60, swallow_request, heal);
-NET(hold, "hold", 3, 10, 250, hold, deliver);
-NET(half_close, "half-close", 1, 0, 1, half_close, NULL);
-NET(refuse, "refuse", 1, 10, 200, refuse, heal);
-
-const struct chaos_fault chaos_net_lag_hole = {
-	.name = "lag-hole",
-	.lane = CHAOS_NET,
-	.weight = 2,
-	.min_pc = 80,
-	.max_pc = 160,
-	.begin = lag,
-	.middle = then_hole,
-	.end = heal,
+const struct chaos_fault chaos_net_faults[] = {
+	CHAOS_FAULT("delay", CHAOS_NET, 2, 50, 200, .begin = delay,
+		    .end = heal),
+	CHAOS_FAULT("drip", CHAOS_NET, 1, 50, 150, .begin = drip, .end = heal),
+	CHAOS_FAULT("cut", CHAOS_NET, 2, 10, 100, .begin = cut, .end = heal),
+	CHAOS_FAULT("hole-up", CHAOS_NET, 1, 10, 200, .begin = hole_up,
+		    .end = heal),
+	CHAOS_FAULT("hole-down", CHAOS_NET, 1, 10, 200, .begin = hole_down,
+		    .end = heal),
+	CHAOS_FAULT("hole", CHAOS_NET, 1, 10, 250, .begin = hole, .end = heal),
+	CHAOS_FAULT("reset", CHAOS_NET, 2, 0, 1, .begin = reset),
+	CHAOS_FAULT("swallow", CHAOS_NET, 2, 30, 60, .begin = swallow,
+		    .end = heal),
+	CHAOS_FAULT("swallow-request", CHAOS_NET, 2, 30, 60,
+		    .begin = swallow_request, .end = heal),
+	CHAOS_FAULT("hold", CHAOS_NET, 3, 10, 250, .begin = hold,
+		    .end = deliver),
+	CHAOS_FAULT("half-close", CHAOS_NET, 1, 0, 1, .begin = half_close),
+	CHAOS_FAULT("refuse", CHAOS_NET, 1, 10, 200, .begin = refuse,
+		    .end = heal),
+	CHAOS_FAULT("lag-hole", CHAOS_NET, 2, 80, 160, .begin = lag,
+		    .middle = then_hole, .end = heal),
+	CHAOS_NO_FAULT
 };

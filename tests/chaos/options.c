@@ -97,7 +97,7 @@ static int seed(struct chaos_options *o, const char *text)
 	return -1;
 }
 
-static int one(struct chaos_options *o, int c)
+static int set_option(struct chaos_options *o, int c)
 {
 	int64_t n;
 
@@ -111,7 +111,7 @@ static int one(struct chaos_options *o, int c)
 	case 'p':
 		return small(optarg, CHAOS_WORKERS, &o->processes);
 	case 't':
-		return small(optarg, CHAOS_HANDS, &o->threads);
+		return small(optarg, CHAOS_THREADS, &o->threads);
 	case 'l':
 		return number(optarg, 100, 60000, "ms", &o->ttl_ms);
 	case 'a':
@@ -149,14 +149,18 @@ static int one(struct chaos_options *o, int c)
 
 static bool has_fault(const struct chaos_store *s, const char *name, size_t len)
 {
-	for (const struct chaos_fault *const *f = s->faults; *f; f++)
-		if (strlen((*f)->name) == len &&
-		    memcmp((*f)->name, name, len) == 0)
-			return true;
+	for (int i = 0; i < CHAOS_TABLES; i++) {
+		const struct chaos_fault *f = s->faults[i];
+
+		for (; f && f->name; f++)
+			if (strlen(f->name) == len &&
+			    memcmp(f->name, name, len) == 0)
+				return true;
+	}
 	return false;
 }
 
-/* A fault that the store does not have would never be dealt, and pass. */
+/* A run with a fault that the store does not have would deal none, and pass. */
 static int known_faults(const struct chaos_options *o)
 {
 	const char *next;
@@ -208,7 +212,7 @@ int chaos_options(struct chaos_options *o, int argc, char **argv)
 				     .seldom = 1,
 				     .query = "" };
 	while (!rc && (c = getopt_long(argc, argv, "", options, NULL)) != -1)
-		rc = one(o, c);
+		rc = set_option(o, c);
 	if (!rc && optind < argc) {
 		fprintf(stderr, "chaos: what is '%s'?\n", argv[optind]);
 		rc = -1;
@@ -224,12 +228,12 @@ int chaos_options(struct chaos_options *o, int argc, char **argv)
 	if (!rc && o->store->ttl_step_ms)
 		o->ttl_ms = (o->ttl_ms + o->store->ttl_step_ms - 1) /
 			    o->store->ttl_step_ms * o->store->ttl_step_ms;
-	/* As many threads, where there can be but one process. */
+	/* Where there can be only one process, it gets all threads. */
 	if (!rc && o->store->one_process) {
 		o->threads *= o->processes;
 		o->processes = 1;
-		if (o->threads > CHAOS_HANDS)
-			o->threads = CHAOS_HANDS;
+		if (o->threads > CHAOS_THREADS)
+			o->threads = CHAOS_THREADS;
 	}
 	return rc;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* redis: a server with an append-only file, synced at every write; or another
- * one that takes over. */
-#include "lab/redis.h"
+/* redis: a server with an append-only file, synced at every write; and a
+ * replica that takes over. */
+#include "lab/servers/redis.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,30 +9,30 @@
 #include <string.h>
 
 #include "chaos/chaos.h"
-#include "lab/clock.h"
-#include "lab/fail.h"
+#include "lab/base/clock.h"
+#include "lab/base/fail.h"
 
 #define STEP_MS INT64_C(40000)
 #define SYNC_MS INT64_C(10000)
 
 static const struct lab_redis_options options = { .aof = true, .wall = true };
 
-/* Beside what any store has. */
+/* What this store has besides. */
 struct redis {
-	struct lab_proxy *straight; /* what has no faults of the net */
-	struct lab_server *next;    /* to be promoted, and what feeds it */
+	struct lab_proxy *straight; /* without faults of the network */
+	struct lab_server *next;    /* the replica to be promoted */
 	struct lab_proxy *feed;
 	int64_t set_back; /* when the clock was */
 };
 
-static struct lab_proxy *way_to(const struct lab_server *s)
+static struct lab_proxy *proxy_to(const struct lab_server *s)
 {
-	struct lab_proxy_options way = { .to = lab_server_address(s) };
+	struct lab_proxy_options o = { .to = lab_server_address(s) };
 
-	return lab_proxy_new(&way);
+	return lab_proxy_new(&o);
 }
 
-static int start(struct chaos *c, const char *query)
+static int start_redis(struct chaos *c, const char *query)
 {
 	struct redis *r = calloc(1, sizeof(*r));
 
@@ -40,20 +40,18 @@ static int start(struct chaos *c, const char *query)
 		return lab_fail("out of memory");
 	c->store = r;
 	c->server = lab_redis_start(&options);
-	if (!c->server)
+	if (!c->server ||
+	    chaos_start_proxies(c, "redis", &c->server, 1, query) < 0)
 		return -1;
-	c->proxy = way_to(c->server);
-	r->straight = way_to(c->server);
-	if (!c->proxy || !r->straight)
+	r->straight = proxy_to(c->server);
+	if (!r->straight)
 		return -1;
-	for (int i = 0; i < 2; i++)
-		snprintf(c->uri[i], sizeof(c->uri[i]),
-			 "redis://" LAB_LOOPBACK ":%d/%s",
-			 lab_proxy_port(i ? r->straight : c->proxy), query);
+	snprintf(c->uri[1], sizeof(c->uri[1]), "redis://" LAB_LOOPBACK ":%d/%s",
+		 lab_proxy_port(r->straight), query);
 	return 0;
 }
 
-static void stop(struct chaos *c)
+static void stop_redis(struct chaos *c)
 {
 	struct redis *r = c->store;
 
@@ -63,14 +61,11 @@ static void stop(struct chaos *c)
 		lab_proxy_free(r->straight);
 	}
 	free(r);
-	c->store = NULL;
-	lab_proxy_free(c->proxy);
-	lab_server_free(c->server);
 }
 
-/* The server is private, so that every key is ours; prefix:clock stays.
- * Expired keys are counted until somebody looks: SCAN does. */
-static int64_t left(struct chaos *c)
+/* The server is private, so every key is ours; prefix:clock stays.  SCAN makes
+ * the server drop expired keys, which would be counted otherwise. */
+static int64_t count_left(struct chaos *c)
 {
 	static char reply[65536];
 	const char *keys;
@@ -84,9 +79,8 @@ static int64_t left(struct chaos *c)
 		      lab_fail("SCAN answered '%.40s'", reply);
 }
 
-static int flush_all(struct chaos *c, struct chaos_draw *d)
+static int flush_all(struct chaos *c)
 {
-	(void)d;
 	chaos_wipe_begin(c);
 	if (lab_redis_do(c->server, NULL, 0, "FLUSHALL") < 0)
 		return -1;
@@ -94,25 +88,22 @@ static int flush_all(struct chaos *c, struct chaos_draw *d)
 	return 0;
 }
 
-static int flush_scripts(struct chaos *c, struct chaos_draw *d)
+static int flush_scripts(struct chaos *c)
 {
-	(void)d;
 	return lab_redis_do(c->server, NULL, 0, "SCRIPT FLUSH");
 }
 
-static int kill_clients(struct chaos *c, struct chaos_draw *d)
+static int kill_clients(struct chaos *c)
 {
-	(void)d;
 	return lab_redis_do(c->server, NULL, 0, "CLIENT KILL TYPE normal");
 }
 
-static int kill_subscribers(struct chaos *c, struct chaos_draw *d)
+static int kill_subscribers(struct chaos *c)
 {
-	(void)d;
 	return lab_redis_do(c->server, NULL, 0, "CLIENT KILL TYPE pubsub");
 }
 
-/* The server has looked at its clock again when this returns. */
+/* When this returns, the server has read its clock again. */
 static int step(struct chaos *c, int64_t ms)
 {
 	c->wall_ms += ms;
@@ -122,9 +113,8 @@ static int step(struct chaos *c, int64_t ms)
 }
 
 /* All keys expire at once. */
-static int wall_ahead(struct chaos *c, struct chaos_draw *d)
+static int wall_ahead(struct chaos *c)
 {
-	(void)d;
 	chaos_wipe_begin(c);
 	if (step(c, STEP_MS) < 0)
 		return -1;
@@ -132,19 +122,18 @@ static int wall_ahead(struct chaos *c, struct chaos_draw *d)
 	return 0;
 }
 
-static int wall_back(struct chaos *c, struct chaos_draw *d)
+static int wall_back(struct chaos *c)
 {
 	struct redis *r = c->store;
 
-	(void)d;
 	if (step(c, -STEP_MS) < 0)
 		return -1;
 	r->set_back = lab_now();
 	return 0;
 }
 
-/* The way back.  What was granted before and not renewed since still has its
- * time by the clock that is right: so if the run's end comes this soon. */
+/* The step back.  What was granted before the fault and not renewed since still
+ * has its time by the right clock; so if the run ends as soon as that. */
 static int wall_right(struct chaos *c)
 {
 	struct redis *r = c->store;
@@ -157,14 +146,13 @@ static int wall_right(struct chaos *c)
 	return 0;
 }
 
-/* From here on a replica hears nothing of what the server does. */
-static int fall_behind(struct chaos *c, struct chaos_draw *d)
+/* From here on a replica receives nothing of what the server does. */
+static int fall_behind(struct chaos *c)
 {
 	struct redis *r = c->store;
 
-	(void)d;
 	r->next = lab_redis_start(&options);
-	r->feed = way_to(c->server);
+	r->feed = proxy_to(c->server);
 	if (!r->next || !r->feed ||
 	    lab_server_step_wall(r->next, c->wall_ms) < 0 ||
 	    lab_redis_follow(r->next, c->server, lab_proxy_port(r->feed)) < 0 ||
@@ -175,7 +163,7 @@ static int fall_behind(struct chaos *c, struct chaos_draw *d)
 	return 0;
 }
 
-/* It takes over.  What it knows still stands, so that nothing is lost for
+/* The replica takes over.  What it has received still stands, so no loss is
  * certain. */
 static int promote(struct chaos *c)
 {
@@ -195,48 +183,34 @@ static int promote(struct chaos *c)
 	return 0;
 }
 
-#define REDIS(what, text, cards, least, most, loses, begin_fn, end_fn)         \
-	static const struct chaos_fault what = { .name = text,                 \
-						 .lane = CHAOS_SERVER,         \
-						 .weight = cards,              \
-						 .min_pc = least,              \
-						 .max_pc = most,               \
-						 .begin = begin_fn,            \
-						 .end = end_fn,                \
-						 .wipes = loses }
-
-REDIS(flush, "flushall", 2, 0, 1, true, flush_all, NULL);
-REDIS(scripts, "script-flush", 2, 0, 1, false, flush_scripts, NULL);
-REDIS(clients, "client-kill", 2, 0, 1, false, kill_clients, NULL);
-REDIS(pubsub, "client-kill-pubsub", 2, 0, 1, false, kill_subscribers, NULL);
-REDIS(ahead, "wall-ahead", 1, 0, 1, true, wall_ahead, NULL);
-/* Longer than a lease, so that whoever holds something then was given it, or
- * had it renewed, by the clock that is behind: the way back loses all. */
-REDIS(back, "wall-back", 1, 150, 400, false, wall_back, wall_right);
-
-REDIS(failover, "failover", 2, 10, 150, true, fall_behind, promote);
-
-static const struct chaos_fault *const faults[] = { CHAOS_PREY_FAULTS,
-						    CHAOS_NET_FAULTS,
-						    &chaos_server_pause_short,
-						    &chaos_server_pause_long,
-						    &chaos_server_kill,
-						    &chaos_server_empty,
-						    &flush,
-						    &scripts,
-						    &clients,
-						    &pubsub,
-						    &ahead,
-						    &back,
-						    &failover,
-						    NULL };
+static const struct chaos_fault own_faults[] = {
+	CHAOS_FAULT("flushall", CHAOS_SERVER, 2, 0, 1, .begin = flush_all,
+		    .wipes = true),
+	CHAOS_FAULT("script-flush", CHAOS_SERVER, 2, 0, 1,
+		    .begin = flush_scripts),
+	CHAOS_FAULT("client-kill", CHAOS_SERVER, 2, 0, 1,
+		    .begin = kill_clients),
+	CHAOS_FAULT("client-kill-pubsub", CHAOS_SERVER, 2, 0, 1,
+		    .begin = kill_subscribers),
+	CHAOS_FAULT("wall-ahead", CHAOS_SERVER, 1, 0, 1, .begin = wall_ahead,
+		    .wipes = true),
+	/* Longer than a lease: all that is held then was granted or renewed
+	 * by the clock that is behind, and the step back loses it. */
+	CHAOS_FAULT("wall-back", CHAOS_SERVER, 1, 150, 400, .begin = wall_back,
+		    .end = wall_right),
+	CHAOS_FAULT("failover", CHAOS_SERVER, 2, 10, 150, .begin = fall_behind,
+		    .end = promote, .wipes = true),
+	CHAOS_NO_FAULT
+};
 
 const struct chaos_store chaos_redis = {
 	.name = "redis",
 	.leases = true,
 	.match = "EVALSHA",
-	.start = start,
-	.stop = stop,
-	.left = left,
-	.faults = faults,
+	.start = start_redis,
+	.stop = stop_redis,
+	.left = count_left,
+	.faults = { chaos_pauses, chaos_process_faults, chaos_net_faults,
+		    chaos_server_pauses, chaos_server_kill, chaos_server_empty,
+		    own_faults },
 };

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "chaos/chaos.h"
-#include "lab/clock.h"
+#include "lab/base/clock.h"
 
 void chaos_say(const struct chaos *c, const char *format, ...)
 {

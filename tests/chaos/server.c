@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What may befall any server of the lab. */
+/* Faults of any server of the lab. */
 #include "chaos/chaos.h"
 
-static int pause_it(struct chaos *c, struct chaos_draw *d)
+static int pause_it(struct chaos *c)
 {
-	(void)d;
 	return lab_server_pause(c->server);
 }
 
@@ -13,9 +12,8 @@ static int resume_it(struct chaos *c)
 	return lab_server_resume(c->server);
 }
 
-static int kill_it(struct chaos *c, struct chaos_draw *d)
+static int kill_it(struct chaos *c)
 {
-	(void)d;
 	return lab_server_kill(c->server);
 }
 
@@ -24,10 +22,10 @@ static int restart_it(struct chaos *c)
 	return lab_server_restart(c->server, true);
 }
 
-static int wipe_it(struct chaos *c, struct chaos_draw *d)
+static int wipe_it(struct chaos *c)
 {
 	chaos_wipe_begin(c);
-	return kill_it(c, d);
+	return kill_it(c);
 }
 
 static int restart_empty(struct chaos *c)
@@ -38,45 +36,24 @@ static int restart_empty(struct chaos *c)
 	return 0;
 }
 
-const struct chaos_fault chaos_server_pause_short = {
-	.name = "server-pause-short",
-	.lane = CHAOS_SERVER,
-	.weight = 2,
-	.min_pc = 10,
-	.max_pc = 80,
-	.begin = pause_it,
-	.end = resume_it,
+const struct chaos_fault chaos_server_pauses[] = {
+	CHAOS_FAULT("server-pause-short", CHAOS_SERVER, 2, 10, 80,
+		    .begin = pause_it, .end = resume_it),
+	CHAOS_FAULT("server-pause-long", CHAOS_SERVER, 2, 120, 250,
+		    .begin = pause_it, .end = resume_it),
+	CHAOS_NO_FAULT
 };
 
-const struct chaos_fault chaos_server_pause_long = {
-	.name = "server-pause-long",
-	.lane = CHAOS_SERVER,
-	.weight = 2,
-	.min_pc = 120,
-	.max_pc = 250,
-	.begin = pause_it,
-	.end = resume_it,
+const struct chaos_fault chaos_server_kill[] = {
+	/* What was acknowledged survives: the options with which the store's
+	 * server is started see to that. */
+	CHAOS_FAULT("server-kill", CHAOS_SERVER, 2, 0, 150, .begin = kill_it,
+		    .end = restart_it),
+	CHAOS_NO_FAULT
 };
 
-/* What was acknowledged must survive: the store's way of starting the server
- * sees to that. */
-const struct chaos_fault chaos_server_kill = {
-	.name = "server-kill",
-	.lane = CHAOS_SERVER,
-	.weight = 2,
-	.min_pc = 0,
-	.max_pc = 150,
-	.begin = kill_it,
-	.end = restart_it,
-};
-
-const struct chaos_fault chaos_server_empty = {
-	.name = "server-empty",
-	.lane = CHAOS_SERVER,
-	.weight = 2,
-	.min_pc = 0,
-	.max_pc = 60,
-	.begin = wipe_it,
-	.end = restart_empty,
-	.wipes = true,
+const struct chaos_fault chaos_server_empty[] = {
+	CHAOS_FAULT("server-empty", CHAOS_SERVER, 2, 0, 60, .begin = wipe_it,
+		    .end = restart_empty, .wipes = true),
+	CHAOS_NO_FAULT
 };

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "chaos/chaos.h"
-#include "lab/clock.h"
-#include "lab/fail.h"
+#include "lab/base/clock.h"
+#include "lab/base/fail.h"
 #include "support/wait.h"
 
 #define LONG_RUN 100 /* leases: enough for every fault */
@@ -26,7 +26,7 @@ static void check(struct checks *k, bool good, const char *what)
 		printf("FAIL: %s\n", what);
 }
 
-/* How many of them were dealt, all in all, and how many kinds never were. */
+/* How many faults were dealt, and how many kinds of them never. */
 static uint64_t print_faults(const struct chaos *c, uint64_t *never)
 {
 	const struct chaos_deck *k;
@@ -46,15 +46,15 @@ static uint64_t print_faults(const struct chaos *c, uint64_t *never)
 	return dealt;
 }
 
-static void print_page(const struct chaos *c)
+static void print_counters(const struct chaos *c)
 {
-	struct chaos_page *p = c->page;
+	struct chaos_counters *p = c->counters;
 
-	printf("rounds %" PRIu64 ", taken again %" PRIu64 ", cancelled %" PRIu64
+	printf("uses %" PRIu64 ", taken again %" PRIu64 ", cancelled %" PRIu64
 	       ", at risk %" PRIu64 ", safe %" PRIu64 ", clients %" PRIu64
 	       " (%" PRIu64 " tries failed), longest "
 	       "stall %.1f ms\n",
-	       atomic_load(&p->rounds), atomic_load(&p->again),
+	       atomic_load(&p->uses), atomic_load(&p->again),
 	       atomic_load(&p->cancelled), atomic_load(&p->at_risk),
 	       atomic_load(&p->safe), atomic_load(&p->opened),
 	       atomic_load(&p->not_opened), (double)c->stall_ns / 1e6);
@@ -80,7 +80,7 @@ static uint64_t least_granted(const struct chaos *c)
 
 bool chaos_enough(const struct chaos *c)
 {
-	struct chaos_page *p = c->page;
+	struct chaos_counters *p = c->counters;
 	uint64_t floor = least_granted(c);
 
 	return atomic_load(&p->granted) >= floor &&
@@ -88,7 +88,7 @@ bool chaos_enough(const struct chaos *c)
 	       atomic_load(&p->refused) > 0;
 }
 
-/* A run in which nothing went wrong because nothing was done proves nothing. */
+/* A run in which too little was done proves nothing. */
 static void check_enough(struct checks *k, struct chaos *c,
 			 const struct lab_verdict *v)
 {
@@ -117,16 +117,18 @@ static void check_calls(struct checks *k, struct chaos *c)
 	printf("the latest answer came %.3f ms after timeout + ask\n",
 	       (double)longest / 1e6);
 	check(k, overruns == 0, "acquires took longer than they may");
-	if (atomic_load(&c->page->odd))
-		printf("ODD (%" PRIu64 "): %s\n", atomic_load(&c->page->odd),
-		       c->page->odd_words);
-	check(k, !atomic_load(&c->page->odd), "answers without a reason");
-	check(k, !c->mishap, "a worker did not end well");
+	if (atomic_load(&c->counters->unexpected))
+		printf("ODD (%" PRIu64 "): %s\n",
+		       atomic_load(&c->counters->unexpected),
+		       c->counters->unexpected_text);
+	check(k, !atomic_load(&c->counters->unexpected),
+	      "answers without a reason");
+	check(k, !c->worker_failed, "a worker did not end well");
 }
 
 bool chaos_verdict(struct chaos *c)
 {
-	/* Everybody is late on a machine that is late itself. */
+	/* All processes are late on a machine that is late itself. */
 	int64_t slack = c->o.slack_ms * LAB_MS + 2 * c->stall_ns;
 	struct lab_check what = { .slack_ns = slack };
 	struct checks k = { 0, 0 };
@@ -148,7 +150,7 @@ bool chaos_verdict(struct chaos *c)
 	       " stale writes accepted, %" PRIu64 " refused\n",
 	       v.broken[LAB_RULE_OVERLAP], v.broken[LAB_RULE_WRITER],
 	       v.refused);
-	print_page(c);
+	print_counters(c);
 	print_rules(&k, &v);
 	check_enough(&k, c, &v);
 	check_calls(&k, c);

@@ -5,149 +5,148 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "chaos/round.h"
-#include "lab/clock.h"
-#include "lab/fail.h"
-
-struct crew {
-	struct chaos_bench b;
-	struct chaos_hand hands[CHAOS_HANDS];
-};
+#include "chaos/use.h"
+#include "lab/base/clock.h"
+#include "lab/base/fail.h"
 
 static void on_event(dlock_hold *hold, enum dlock_event event, const char *why,
 		     void *arg)
 {
-	struct chaos_bench *b = arg;
+	struct chaos_worker *w = arg;
 
 	(void)why;
 	if (event == DLOCK_LOST)
-		chaos_desk_lost(&b->desk, hold);
+		lab_holds_lost(&w->holds, hold);
 	else if (event == DLOCK_AT_RISK)
-		atomic_fetch_add(&b->page->at_risk, 1);
+		atomic_fetch_add(&w->counters->at_risk, 1);
 	else
-		atomic_fetch_add(&b->page->safe, 1);
+		atomic_fetch_add(&w->counters->safe, 1);
 }
 
-/* Has the controller let go? */
-static int let_go(int timeout_ms)
+static int told_to_stop(int timeout_ms)
 {
-	struct pollfd p = { .fd = CHAOS_LEASH, .events = POLLIN };
+	struct pollfd p = { .fd = CHAOS_STOP_FD, .events = POLLIN };
 
 	return poll(&p, 1, timeout_ms) > 0;
 }
 
-static int prepare(struct chaos_bench *b)
+static int open_files(struct chaos_worker *w)
 {
-	const struct chaos_job *job = b->job;
+	const struct chaos_job *job = w->job;
 
-	b->page = chaos_page_map(job->dir);
-	b->history = lab_history_open(job->dir);
-	if (!b->page || !b->history)
+	w->counters = chaos_counters_map(job->dir);
+	w->history = lab_history_open(job->dir);
+	if (!w->counters || !w->history)
 		return -1;
-	chaos_desk_init(&b->desk, b->history);
+	lab_holds_init(&w->holds, w->history);
 	for (int i = 0; i < CHAOS_NAMES; i++) {
-		b->guarded[i] = lab_resource_open(job->dir,
+		w->guarded[i] = lab_resource_open(job->dir,
 						  chaos_names[i].name);
-		if (!b->guarded[i])
+		if (!w->guarded[i])
 			return -1;
 	}
 	return 0;
 }
 
-/* The store may be out of reach just now.  1: open; 0: let go meanwhile. */
-static int open_client(struct chaos_bench *b)
+/* The store may be out of reach just now.  1: open; 0: told to stop. */
+static int open_client(struct chaos_worker *w)
 {
 	dlock_options o = DLOCK_OPTIONS_INIT;
 	int rc;
 
 	o.on_event = on_event;
-	o.arg = b;
+	o.arg = w;
 	do {
-		rc = dlock_open(&b->client, b->job->uri, &o);
+		rc = dlock_open(&w->client, w->job->uri, &o);
 		if (rc == DLOCK_OK) {
-			atomic_fetch_add(&b->page->opened, 1);
+			atomic_fetch_add(&w->counters->opened, 1);
 			return 1;
 		}
 		if (rc != DLOCK_EUNREACHABLE)
 			return lab_fail("dlock_open: %s: %s", dlock_errname(rc),
 					dlock_errmsg());
-		atomic_fetch_add(&b->page->not_opened, 1);
-	} while (!let_go(20));
+		atomic_fetch_add(&w->counters->not_opened, 1);
+	} while (!told_to_stop(20));
 	return 0;
 }
 
-static void *hand(void *arg)
+static void *thread_main(void *arg)
 {
-	struct chaos_hand *me = arg;
+	struct chaos_thread *me = arg;
 
-	while (!atomic_load(&me->b->stop)) {
-		chaos_round(me);
-		lab_nap_ms(chaos_between(&me->draw, 0, 6));
+	while (!atomic_load(&me->w->stop)) {
+		chaos_use_lock(me);
+		lab_nap_ms(chaos_between(&me->random, 0, 6));
 	}
 	return NULL;
 }
 
-static int start_hand(struct crew *c, int i)
+static int start_thread(struct chaos_worker *w, int i)
 {
-	struct chaos_hand *h = &c->hands[i];
+	struct chaos_thread *t = &w->threads[i];
 
-	h->b = &c->b;
-	h->draw.state = c->b.job->seed ^ (uint64_t)(i + 1) << 48;
-	pthread_mutex_init(&h->lock, NULL);
-	if (chaos_make_handles(&c->b, h->own) != DLOCK_OK)
+	t->w = w;
+	t->random.state = w->job->seed ^ (uint64_t)(i + 1) << 48;
+	pthread_mutex_init(&t->lock, NULL);
+	if (chaos_make_handles(w, t->own, 1) != DLOCK_OK)
 		return lab_fail("%s", dlock_errmsg());
-	return pthread_create(&h->thread, NULL, hand, h) ?
+	return pthread_create(&t->thread, NULL, thread_main, t) ?
 		       lab_fail("no thread") :
 		       0;
 }
 
-static int run(struct crew *c)
+static void cancel_waits(struct chaos_worker *w)
 {
-	int threads = c->b.job->threads;
-	bool over = false;
+	for (int i = 0; i < w->job->threads; i++)
+		chaos_cancel(&w->threads[i]);
+}
 
-	if (chaos_make_handles(&c->b, c->b.shared) != DLOCK_OK)
+static void free_handles(dlock_lock *handles[CHAOS_NAMES])
+{
+	for (int i = 0; i < CHAOS_NAMES; i++)
+		dlock_lock_free(handles[i]);
+}
+
+static int run_threads(struct chaos_worker *w)
+{
+	if (chaos_make_handles(w, w->shared, 0) != DLOCK_OK)
 		return lab_fail("%s", dlock_errmsg());
-	for (int i = 0; i < threads; i++)
-		if (start_hand(c, i) < 0)
+	for (int i = 0; i < w->job->threads; i++)
+		if (start_thread(w, i) < 0)
 			return -1;
-	while (!over) {
-		over = let_go(10);
-		chaos_desk_sample(&c->b.desk);
-		for (int i = 0; i < threads && !over; i++)
-			chaos_cancel(&c->hands[i]);
+	while (!told_to_stop(10)) {
+		lab_holds_watch(&w->holds);
+		cancel_waits(w);
 	}
-	atomic_store(&c->b.stop, true);
-	for (int i = 0; i < threads; i++) {
-		while (pthread_tryjoin_np(c->hands[i].thread, NULL)) {
-			for (int j = 0; j < threads; j++)
-				chaos_cancel(&c->hands[j]);
+	lab_holds_watch(&w->holds);
+	atomic_store(&w->stop, true);
+	for (int i = 0; i < w->job->threads; i++) {
+		while (pthread_tryjoin_np(w->threads[i].thread, NULL)) {
+			cancel_waits(w);
 			lab_nap_ms(5);
 		}
-		for (int j = 0; j < CHAOS_NAMES; j++)
-			dlock_free(c->hands[i].own[j]);
+		free_handles(w->threads[i].own);
 	}
-	for (int j = 0; j < CHAOS_NAMES; j++)
-		dlock_free(c->b.shared[j]);
+	free_handles(w->shared);
 	return 0;
 }
 
-int chaos_worker(const struct chaos_job *job)
+int chaos_worker_main(const struct chaos_job *job)
 {
-	static struct crew crew;
+	static struct chaos_worker w;
 	int rc;
 
-	crew.b.job = job;
-	rc = prepare(&crew.b);
+	w.job = job;
+	rc = open_files(&w);
 	if (rc == 0) {
-		rc = open_client(&crew.b);
+		rc = open_client(&w);
 		if (rc > 0)
-			rc = run(&crew);
-		dlock_close(crew.b.client);
+			rc = run_threads(&w);
+		dlock_close(w.client);
 	}
 	for (int i = 0; i < CHAOS_NAMES; i++)
-		lab_resource_close(crew.b.guarded[i]);
-	if (lab_history_close(crew.b.history) < 0)
+		lab_resource_close(w.guarded[i]);
+	if (lab_history_close(w.history) < 0)
 		rc = -1;
 	if (rc < 0)
 		fprintf(stderr, "chaos worker: %s\n", lab_errmsg());

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Workers: processes that take locks, write to what the locks guard, and note
- * all of it.  A worker runs until descriptor 3 reads end of file, and ends with
- * 0 if it had no trouble of its own; what a store does is no trouble.
+ * Workers: processes whose threads take locks, write to what the locks guard,
+ * and record all of it.  A worker runs until descriptor 3 reads end of file.
+ * It exits with 0 if it had no trouble of its own; no answer of a store is any.
  */
 #ifndef DLOCK_CHAOS_WORKER_H
 #define DLOCK_CHAOS_WORKER_H
@@ -10,11 +10,11 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define CHAOS_HANDS 16 /* threads of a worker */
-#define CHAOS_LEASH 3
-#define CHAOS_PAGE "page" /* in the directory */
+#define CHAOS_THREADS 16 /* of a worker */
+#define CHAOS_STOP_FD 3
+#define CHAOS_COUNTERS "counters" /* in the directory */
 
-/* What it is told, in its arguments. */
+/* A worker's arguments. */
 struct chaos_job {
 	const char *uri;
 	const char *dir;
@@ -25,8 +25,8 @@ struct chaos_job {
 };
 
 /* Shared by all workers and the controller. */
-struct chaos_page {
-	atomic_uint_least64_t rounds;
+struct chaos_counters {
+	atomic_uint_least64_t uses;
 	atomic_uint_least64_t granted;
 	atomic_uint_least64_t accepted; /* writes */
 	atomic_uint_least64_t refused;
@@ -36,13 +36,13 @@ struct chaos_page {
 	atomic_uint_least64_t safe;
 	atomic_uint_least64_t opened;
 	atomic_uint_least64_t not_opened; /* tries that failed */
-	atomic_uint_least64_t odd; /* answers that there is no reason for */
-	char odd_words[256];       /* the first of them */
+	atomic_uint_least64_t unexpected; /* answers that no fault explains */
+	char unexpected_text[256];        /* the first of them */
 };
 
-struct chaos_page *chaos_page_map(const char *dir);
+struct chaos_counters *chaos_counters_map(const char *dir);
 
 /* main() of a worker. */
-int chaos_worker(const struct chaos_job *job);
+int chaos_worker_main(const struct chaos_job *job);
 
 #endif

@@ -1,78 +1,54 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zk3: an ensemble.  Its nodes, the links between them, and the way from the
- * clients to each of them fail one by one and at the same time. */
+/* zk3: an ensemble.  Its nodes, the links between them, and the proxies before
+ * them fail one by one and at the same time. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "chaos/chaos.h"
-#include "lab/ensemble.h"
-#include "lab/fail.h"
+#include "lab/servers/ensemble.h"
+#include "lab/base/fail.h"
 
 #define WAIT_MS 20000
 #define TRIES 3
 
-/* A follower that is cut off serves for longer than sessions live.  It goes
- * unnoticed only where a session has nothing but holds: with --threads 1, a
- * client that takes reads for proofs is found out before long. */
+/* A follower that is cut off serves for longer than a session lives.  A client
+ * notices unless its session has only holds: with --threads 1, a client that
+ * mistakes reads for proofs of its session is soon found. */
 static const struct lab_zk_options options = { .config = "syncLimit=40\n" };
 
 struct zk3 {
 	struct lab_ensemble *e;
-	int node;  /* that the fault of the servers befell */
-	int loner; /* ... of the links */
+	int node;  /* victim of the servers' fault */
+	int loner; /* ... and of the links' */
 };
 
-static int start_ways(struct chaos *c, const struct lab_ensemble *e)
-{
-	struct lab_proxy_options way = { 0 };
-
-	for (int i = 0; i < LAB_NODES; i++) {
-		way.to = lab_server_address(e->node[i]);
-		c->ways[i] = lab_proxy_new(&way);
-		if (!c->ways[i])
-			return -1;
-	}
-	c->nways = LAB_NODES;
-	c->proxy = c->ways[0];
-	return 0;
-}
-
-static int start(struct chaos *c, const char *query)
+static int start_zk3(struct chaos *c, const char *query)
 {
 	struct zk3 *z = calloc(1, sizeof(*z));
-	int port[LAB_NODES];
+	char more[200];
 
 	c->store = z;
 	if (!z)
 		return lab_fail("out of memory");
 	z->e = lab_ensemble_start_linked(&options);
-	if (!z->e || start_ways(c, z->e) < 0)
+	if (!z->e)
 		return -1;
-	for (int i = 0; i < 2; i++) {
-		for (int j = 0; j < LAB_NODES; j++)
-			port[j] = i ? z->e->node[j]->port :
-				      lab_proxy_port(c->ways[j]);
-		snprintf(c->uri[i], sizeof(c->uri[i]),
-			 "zk://" LAB_LOOPBACK ":%d," LAB_LOOPBACK
-			 ":%d," LAB_LOOPBACK ":%d/%s",
-			 port[0], port[1], port[2], query);
-	}
-	return 0;
+	snprintf(more, sizeof(more), "%s%ctick=100ms", query,
+		 *query ? '&' : '?');
+	return chaos_start_proxies(c, "zk", z->e->node, LAB_NODES, more);
 }
 
-static void stop(struct chaos *c)
+static void stop_zk3(struct chaos *c)
 {
 	struct zk3 *z = c->store;
 
-	for (int i = 0; i < LAB_NODES; i++)
-		lab_proxy_free(c->ways[i]);
 	if (z)
 		lab_ensemble_free(z->e);
 	free(z);
 }
 
-/* The leader may not be it any more when it is asked. */
-static int64_t left(struct chaos *c)
+/* By the time it is asked, the leader may be another node. */
+static int64_t count_left(struct chaos *c)
 {
 	struct zk3 *z = c->store;
 	int64_t n = -1;
@@ -90,11 +66,11 @@ static int64_t left(struct chaos *c)
 
 /* ---- The servers --------------------------------------------------------- */
 
-static int pause_node(struct chaos *c, struct chaos_draw *d)
+static int pause_node(struct chaos *c)
 {
 	struct zk3 *z = c->store;
 
-	z->node = (int)chaos_between(d, 0, LAB_NODES - 1);
+	z->node = (int)chaos_between(c->random, 0, LAB_NODES - 1);
 	return lab_server_pause(z->e->node[z->node]);
 }
 
@@ -105,15 +81,15 @@ static int resume_node(struct chaos *c)
 	return lab_server_resume(z->e->node[z->node]);
 }
 
-static int kill_node(struct chaos *c, struct chaos_draw *d)
+static int kill_node(struct chaos *c)
 {
 	struct zk3 *z = c->store;
 
-	z->node = (int)chaos_between(d, 0, LAB_NODES - 1);
+	z->node = (int)chaos_between(c->random, 0, LAB_NODES - 1);
 	return lab_server_kill(z->e->node[z->node]);
 }
 
-/* A machine on which all this goes on may be too busy for one more start. */
+/* The machine may be too busy to start a server in time. */
 static int restart(const struct zk3 *z, int node)
 {
 	for (int i = 1; i < TRIES; i++)
@@ -129,34 +105,35 @@ static int restart_node(struct chaos *c)
 	return restart(z, z->node);
 }
 
-/* Where there is no leader just now, it is anybody. */
-static int leader(struct zk3 *z, struct chaos_draw *d)
+/* If there is no leader just now, any node. */
+static int leader(struct chaos *c)
 {
+	struct zk3 *z = c->store;
 	int n = lab_ensemble_leader(z->e);
 
-	z->node = n < 0 ? (int)chaos_between(d, 0, LAB_NODES - 1) : n;
+	z->node = n < 0 ? (int)chaos_between(c->random, 0, LAB_NODES - 1) : n;
 	return z->node;
 }
 
-static int pause_leader(struct chaos *c, struct chaos_draw *d)
+static int pause_leader(struct chaos *c)
 {
-	struct zk3 *z = c->store;
+	const struct zk3 *z = c->store;
 
-	return lab_server_pause(z->e->node[leader(z, d)]);
+	return lab_server_pause(z->e->node[leader(c)]);
 }
 
-static int kill_leader(struct chaos *c, struct chaos_draw *d)
+static int kill_leader(struct chaos *c)
 {
 	struct zk3 *z = c->store;
 
-	return lab_server_kill(z->e->node[leader(z, d)]);
+	return lab_server_kill(z->e->node[leader(c)]);
 }
 
-static int kill_two(struct chaos *c, struct chaos_draw *d)
+static int kill_two(struct chaos *c)
 {
 	struct zk3 *z = c->store;
 
-	if (kill_node(c, d) < 0)
+	if (kill_node(c) < 0)
 		return -1;
 	return lab_server_kill(z->e->node[(z->node + 1) % LAB_NODES]);
 }
@@ -172,15 +149,15 @@ static int restart_two(struct chaos *c)
 
 /* ---- The links ----------------------------------------------------------- */
 
-static int draw_loner(struct chaos *c, struct chaos_draw *d)
+static int draw_loner(struct chaos *c)
 {
 	struct zk3 *z = c->store;
 
-	z->loner = (int)chaos_between(d, 0, LAB_NODES - 1);
+	z->loner = (int)chaos_between(c->random, 0, LAB_NODES - 1);
 	return z->loner;
 }
 
-/* What one node is sent, and what it sends, whether it leads or follows. */
+/* Drop what one node is sent, and what it sends, be it leader or follower. */
 static void hole(struct chaos *c, bool to_it, bool from_it)
 {
 	const struct zk3 *z = c->store;
@@ -198,23 +175,23 @@ static void hole(struct chaos *c, bool to_it, bool from_it)
 	}
 }
 
-static int cut_off(struct chaos *c, struct chaos_draw *d)
+static int cut_off(struct chaos *c)
 {
-	draw_loner(c, d);
+	draw_loner(c);
 	hole(c, true, true);
 	return 0;
 }
 
-static int deafen(struct chaos *c, struct chaos_draw *d)
+static int deafen(struct chaos *c)
 {
-	draw_loner(c, d);
+	draw_loner(c);
 	hole(c, true, false);
 	return 0;
 }
 
-static int mute(struct chaos *c, struct chaos_draw *d)
+static int mute(struct chaos *c)
 {
-	draw_loner(c, d);
+	draw_loner(c);
 	hole(c, false, true);
 	return 0;
 }
@@ -225,10 +202,10 @@ static int join_again(struct chaos *c)
 	return 0;
 }
 
-static int reset_links(struct chaos *c, struct chaos_draw *d)
+static int reset_links(struct chaos *c)
 {
 	const struct zk3 *z = c->store;
-	int n = draw_loner(c, d);
+	int n = draw_loner(c);
 
 	for (int i = 0; i < LAB_NODES; i++) {
 		if (i == n)
@@ -239,44 +216,27 @@ static int reset_links(struct chaos *c, struct chaos_draw *d)
 	return 0;
 }
 
-#define ZK3(what, text, its_lane, cards, least, most, begin_fn, end_fn)        \
-	static const struct chaos_fault what = { .name = text,                 \
-						 .lane = its_lane,             \
-						 .weight = cards,              \
-						 .min_pc = least,              \
-						 .max_pc = most,               \
-						 .begin = begin_fn,            \
-						 .end = end_fn }
-
-ZK3(pause_short, "node-pause-short", CHAOS_SERVER, 2, 10, 80, pause_node,
-    resume_node);
-ZK3(pause_long, "node-pause-long", CHAOS_SERVER, 2, 120, 250, pause_node,
-    resume_node);
-ZK3(killed, "node-kill", CHAOS_SERVER, 2, 0, 150, kill_node, restart_node);
-ZK3(killed_two, "nodes-kill", CHAOS_SERVER, 1, 0, 100, kill_two, restart_two);
-ZK3(leader_pause, "leader-pause", CHAOS_SERVER, 2, 10, 250, pause_leader,
-    resume_node);
-ZK3(leader_kill, "leader-kill", CHAOS_SERVER, 2, 0, 150, kill_leader,
-    restart_node);
-ZK3(link_cut, "link-cut", CHAOS_LINKS, 4, 20, 400, cut_off, join_again);
-ZK3(link_deaf, "link-deaf", CHAOS_LINKS, 2, 20, 300, deafen, join_again);
-ZK3(link_mute, "link-mute", CHAOS_LINKS, 2, 20, 300, mute, join_again);
-ZK3(link_reset, "link-reset", CHAOS_LINKS, 1, 0, 1, reset_links, NULL);
-
-static const struct chaos_fault *const faults[] = {
-	CHAOS_PREY_FAULTS,
-	CHAOS_NET_FAULTS,
-	&pause_short,
-	&pause_long,
-	&killed,
-	&killed_two,
-	&leader_pause,
-	&leader_kill,
-	&link_cut,
-	&link_deaf,
-	&link_mute,
-	&link_reset,
-	NULL,
+static const struct chaos_fault own_faults[] = {
+	CHAOS_FAULT("node-pause-short", CHAOS_SERVER, 2, 10, 80,
+		    .begin = pause_node, .end = resume_node),
+	CHAOS_FAULT("node-pause-long", CHAOS_SERVER, 2, 120, 250,
+		    .begin = pause_node, .end = resume_node),
+	CHAOS_FAULT("node-kill", CHAOS_SERVER, 2, 0, 150, .begin = kill_node,
+		    .end = restart_node),
+	CHAOS_FAULT("nodes-kill", CHAOS_SERVER, 1, 0, 100, .begin = kill_two,
+		    .end = restart_two),
+	CHAOS_FAULT("leader-pause", CHAOS_SERVER, 2, 10, 250,
+		    .begin = pause_leader, .end = resume_node),
+	CHAOS_FAULT("leader-kill", CHAOS_SERVER, 2, 0, 150,
+		    .begin = kill_leader, .end = restart_node),
+	CHAOS_FAULT("link-cut", CHAOS_LINKS, 4, 20, 400, .begin = cut_off,
+		    .end = join_again),
+	CHAOS_FAULT("link-deaf", CHAOS_LINKS, 2, 20, 300, .begin = deafen,
+		    .end = join_again),
+	CHAOS_FAULT("link-mute", CHAOS_LINKS, 2, 20, 300, .begin = mute,
+		    .end = join_again),
+	CHAOS_FAULT("link-reset", CHAOS_LINKS, 1, 0, 1, .begin = reset_links),
+	CHAOS_NO_FAULT
 };
 
 const struct chaos_store chaos_zk3 = {
@@ -285,8 +245,9 @@ const struct chaos_store chaos_zk3 = {
 	.match = "-x",
 	.ttl_ms = 1000,
 	.ask_ms = 250,
-	.start = start,
-	.stop = stop,
-	.left = left,
-	.faults = faults,
+	.start = start_zk3,
+	.stop = stop_zk3,
+	.left = count_left,
+	.faults = { chaos_pauses, chaos_process_faults, chaos_net_faults,
+		    own_faults },
 };

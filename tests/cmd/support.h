@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "support/wait.h"
+
 #define DEADLINE_MS 20000 /* nothing here takes that long */
 
 /* Fixtures: make the directory, point DLOCK_URI into it, be there, and remove
@@ -21,8 +23,13 @@ void world_end(void);
 const char *lock_dir(void);
 const char *file_path(const char *name);
 
-/* The path of a helper program. */
+/* The path of a helper program, and of a store in a shared object; the latter
+ * is overwritten by the second next call. */
 const char *helper(const char *name);
+const char *module(const char *name);
+
+/* Make a file of this content. */
+void write_file(const char *path, const char *text, mode_t mode);
 
 /* A process; its output goes to files. */
 struct proc {
@@ -45,6 +52,7 @@ struct result finish_within(const struct proc *p, int64_t ms);
 
 /* What it has printed so far; wait until standard error has such a line. */
 char *output(const struct proc *p);
+char *errors(const struct proc *p);
 void await_error(const struct proc *p, const char *line);
 
 /* start() and finish(). */
@@ -67,17 +75,5 @@ pid_t start_sigchild(struct proc *p, const char *file, const char *mode,
 		     const char *name, const char *const options[]);
 
 int alive(pid_t pid); /* and no zombie */
-
-int64_t now_ms(void);
-void nap(void);
-
-/* Wait until `condition` holds, with a deadline. */
-#define EVENTUALLY(condition)                                                 \
-	do {                                                                  \
-		int64_t end_ = now_ms() + DEADLINE_MS;                        \
-		while (!(condition) && now_ms() < end_)                       \
-			nap();                                                \
-		cr_assert(condition, "never came true: %s", #condition);      \
-	} while (0)
 
 #endif

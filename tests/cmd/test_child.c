@@ -151,3 +151,20 @@ Test(child, lives_on_in_the_background_if_it_wants_to)
 	cr_expect(alive(pid));
 	kill(pid, SIGKILL);
 }
+
+Test(child, may_be_a_shell_line)
+{
+	struct result r = DLOCK("run", "-c", "echo $0 $#; exit 7", "n");
+
+	cr_expect_eq(r.code, 7, "%d %s", r.code, r.err);
+	cr_expect_str_eq(r.out, "/bin/sh 0\n");
+	/* As flock(1) has it. */
+	r = DLOCK("run", "n", "-c", "echo \"$DLOCK_NAME\" | tr n N");
+	cr_expect_eq(r.code, 0, "%d %s", r.code, r.err);
+	cr_expect_str_eq(r.out, "N\n");
+	r = DLOCK("run", "--command=kill -TERM $$", "n");
+	cr_expect_eq(r.code, -SIGTERM, "%d %s", r.code, r.err);
+	/* It is an option of dlock alone, and no longer behind a command. */
+	r = DLOCK("run", "n", "--", "/bin/echo", "-c", "x");
+	cr_expect_str_eq(r.out, "-c x\n");
+}

@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 TestSuite(exit_code, .init = world_begin, .fini = world_end, .timeout = 60);
@@ -30,19 +33,48 @@ Test(exit_code, is_the_commands_own)
 
 Test(exit_code, of_a_signal_is_128_and_its_number)
 {
-	static const int signals[] = { SIGHUP,  SIGTERM, SIGKILL,
-				       SIGABRT, SIGSEGV, SIGUSR1 };
+	static const int signals[] = { SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,
+				       SIGKILL, SIGABRT, SIGSEGV, SIGUSR1 };
 
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
-		char script[48];
+		char script[80];
 		struct result r;
 
-		snprintf(script, sizeof(script), "ulimit -c 0; kill -%d $$",
+		snprintf(script, sizeof(script),
+			 "\"$0\" run n -- /bin/sh -c "
+			 "'ulimit -c 0; kill -%d $$'; exit $?",
 			 signals[i]);
-		r = DLOCK("run", "n", "--", "/bin/sh", "-c", script);
+		r = run(ARGS("/bin/sh", "-c", script, getenv("DLOCK_BIN")));
 		cr_expect_eq(r.code, 128 + signals[i], "signal %d became %d",
 			     signals[i], r.code);
 	}
+}
+
+/* Who waits for dlock sees what it would see of the command. */
+Test(exit_code, of_a_signal_that_shells_heed_is_that_signal)
+{
+	static const int signals[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
+	struct rlimit limit;
+
+	cr_assert_eq(getrlimit(RLIMIT_CORE, &limit), 0);
+	limit.rlim_cur = limit.rlim_max;
+	cr_assert_eq(setrlimit(RLIMIT_CORE, &limit), 0);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		char script[48];
+		struct proc p;
+		int status;
+
+		snprintf(script, sizeof(script), "ulimit -c 0; kill -%d $$",
+			 signals[i]);
+		START(&p, "run", "n", "--", "/bin/sh", "-c", script);
+		cr_assert_eq(waitpid(p.pid, &status, 0), p.pid);
+		cr_assert(WIFSIGNALED(status), "%d: %#x", signals[i], status);
+		cr_expect_eq(WTERMSIG(status), signals[i]);
+		cr_expect(!WCOREDUMP(status), "it left a core of its own");
+	}
+	/* An exit code is one, whatever it says. */
+	cr_expect_eq(DLOCK("run", "n", "--", "/bin/sh", "-c", "exit 130").code,
+		     130);
 }
 
 Test(exit_code, needs_no_dashes_before_the_command)
@@ -165,4 +197,37 @@ Test(exit_code, of_a_store_that_is_not_there)
 
 	cr_expect_eq(r.code, 64, "%d %s", r.code, r.err);
 	cr_expect(strstr(r.err, "nosuch"), "%s", r.err);
+}
+
+/* A store that cannot be reached may be so in time: it is tried again. */
+Test(exit_code, of_a_store_out_of_reach_comes_when_the_wait_is_over)
+{
+	const char *uri = "memcached+unix:///none/here?connect=100ms";
+	struct timespec a, b;
+	struct result r;
+
+	clock_gettime(CLOCK_MONOTONIC, &a);
+	r = DLOCK("run", "-w", "0.7", "-u", uri, "n", "--", "true");
+	clock_gettime(CLOCK_MONOTONIC, &b);
+	cr_expect_eq(r.code, 69, "%d: %s", r.code, r.err);
+	cr_expect_geq((b.tv_sec - a.tv_sec) * 1000 +
+			      (b.tv_nsec - a.tv_nsec) / 1000000,
+		      690);
+}
+
+/* Without a wait of the user's, the URI's time for opening is one; -n is a
+ * try. */
+Test(exit_code, of_a_store_out_of_reach_names_the_time_it_had)
+{
+	const char *uri = "memcached+unix:///none/here?connect=300ms";
+	struct result r = DLOCK("run", "-u", uri, "n", "--", "true");
+
+	cr_expect_eq(r.code, 69, "%d: %s", r.code, r.err);
+	cr_expect(strstr(r.err, "No such file or directory; tried for 300ms: "
+				"connect= in the URI gives it more"),
+		  "%s", r.err);
+	uri = "memcached+unix:///none/here?connect=10m";
+	r = DLOCK("run", "-n", "-u", uri, "n", "--", "true");
+	cr_expect_eq(r.code, 69, "%d: %s", r.code, r.err);
+	cr_expect(strstr(r.err, "No such file or directory"), "%s", r.err);
 }

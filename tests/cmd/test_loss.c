@@ -10,7 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
-TestSuite(loss, .init = world_begin, .fini = world_end, .timeout = 120);
+/* The store that `mem:` is, by a name that the command does not refuse. */
+static void begin(void)
+{
+	world_begin();
+	setenv("DLOCK_BACKENDS", module("rehearsal"), 1);
+}
+
+TestSuite(loss, .init = begin, .fini = world_end, .timeout = 120);
 
 static void expect_lost(const struct proc *p, pid_t child)
 {
@@ -23,7 +30,7 @@ static void expect_lost(const struct proc *p, pid_t child)
 
 Test(loss, kills_a_command_that_ignores_signals)
 {
-	const char *const options[] = { "-u", "mem:?lose=200ms", NULL };
+	const char *const options[] = { "-u", "rehearsal:?lose=200ms", NULL };
 	struct proc p;
 	pid_t child;
 
@@ -36,8 +43,8 @@ Test(loss, kills_the_whole_group)
 	struct proc p;
 	pid_t pid;
 
-	START(&p, "run", "-u", "mem:?lose=200ms", "n", "--", "/bin/sh", "-c",
-	      "trap '' TERM; sleep 1000 & echo $!; wait");
+	START(&p, "run", "-u", "rehearsal:?lose=200ms", "n", "--", "/bin/sh",
+	      "-c", "trap '' TERM; sleep 1000 & echo $!; wait");
 	cr_expect_eq(finish(&p).code, 75);
 	pid = (pid_t)atoi(output(&p));
 	cr_assert_gt(pid, 0);
@@ -46,7 +53,7 @@ Test(loss, kills_the_whole_group)
 
 Test(loss, kills_a_command_that_is_stopped)
 {
-	const char *const options[] = { "-u", "mem:?lose=500ms", NULL };
+	const char *const options[] = { "-u", "rehearsal:?lose=500ms", NULL };
 	struct proc p;
 	pid_t child;
 
@@ -73,21 +80,37 @@ Test(loss, is_noticed_when_the_file_is_removed)
 
 Test(loss, comes_with_break)
 {
+	const char *const label[] = { "--label", "the culprit", NULL };
 	struct proc p;
 	struct result r;
 	pid_t child;
 
-	child = start_sigchild(&p, file_path("got"), "stay", "n", NULL);
+	child = start_sigchild(&p, file_path("got"), "stay", "n", label);
 	r = DLOCK("break", "-y", "n");
 	cr_expect_eq(r.code, 0, "%d %s", r.code, r.err);
+	cr_expect(has_line(r.err, "dlock: broken: it was held by the culprit "
+				  "since 20"),
+		  "%s", r.err);
 	expect_lost(&p, child);
 	cr_expect_eq(DLOCK("run", "-n", "n", "/bin/true").code, 0);
+}
+
+Test(loss, comes_to_nobody_if_nobody_holds_what_is_broken)
+{
+	struct result r = DLOCK("break", "-y", "n");
+
+	cr_expect_eq(r.code, 1, "%d %s", r.code, r.err);
+	cr_expect_str_eq(r.err, "dlock: nobody holds \"n\": nothing was "
+				"broken\n");
+	cr_expect_eq(DLOCK("run", "n", "/bin/true").code, 0);
+	r = DLOCK("break", "-y", "n");
+	cr_expect_eq(r.code, 1, "%d %s", r.code, r.err);
 }
 
 /* Nobody renews the lease of a dlock that is stopped. */
 Test(loss, comes_to_a_dlock_that_is_stopped)
 {
-	const char *const options[] = { "-u", "mem:?ttl=1s", NULL };
+	const char *const options[] = { "-u", "rehearsal:?ttl=1s", NULL };
 	struct proc p;
 	pid_t child;
 
@@ -99,7 +122,7 @@ Test(loss, comes_to_a_dlock_that_is_stopped)
 }
 
 /* max_hold ends a lease at a time that is known beforehand. */
-#define LIMITED "mem:?ttl=8s&max_hold=2500ms"
+#define LIMITED "rehearsal:?ttl=8s&max_hold=2500ms"
 
 Test(loss, is_announced_by_term)
 {
@@ -158,4 +181,174 @@ Test(loss, leaves_nobody_of_the_group)
 	pid = (pid_t)atoi(output(&p));
 	cr_assert_gt(pid, 0);
 	cr_expect(!alive(pid));
+}
+
+/* ---- --on-loss ----------------------------------------------------------- */
+
+#define ON_LOSS(action, uri)                                                   \
+	((const char *const[]){ "-u", uri, "--on-loss", action, NULL })
+
+Test(loss, with_term_is_told_and_no_more)
+{
+	const char *file = file_path("got");
+	char term[32];
+	struct proc p;
+	struct result r;
+	pid_t child;
+
+	snprintf(term, sizeof(term), "signal %d\n", SIGTERM);
+	child = start_sigchild(&p, file, "stay", "n", ON_LOSS("term", LIMITED));
+	await_error(&p, "dlock: \"n\" is lost");
+	await_line(file, term);
+	cr_expect(alive(child), "it was killed");
+	kill(child, SIGKILL);
+	r = finish(&p);
+	cr_expect_eq(r.code, 75, "%d %s", r.code, r.err);
+	cr_expect(strstr(r.err, "was asked to stop"), "%s", r.err);
+}
+
+/* One that comes all at once, and leaves no time. */
+Test(loss, with_term_comes_to_what_was_broken)
+{
+	const char *const options[] = { "--on-loss=term", NULL };
+	struct proc p;
+	struct result r;
+
+	start_sigchild(&p, file_path("got"), "leave", "n", options);
+	cr_expect_eq(DLOCK("break", "-y", "n").code, 0);
+	r = finish(&p);
+	cr_expect_eq(r.code, 75, "%d %s", r.code, r.err);
+	cr_expect_null(strstr(r.err, "killing"), "%s", r.err);
+}
+
+Test(loss, with_warn_is_left_to_the_command)
+{
+	const char *file = file_path("got");
+	struct proc p;
+	struct result r;
+	pid_t child;
+
+	child = start_sigchild(&p, file, "leave", "n",
+			       ON_LOSS("warn", LIMITED));
+	await_error(&p, "dlock: \"n\" is lost");
+	kill(child, SIGUSR1);
+	r = finish(&p);
+	cr_expect_eq(r.code, 75, "%d %s", r.code, r.err);
+	cr_expect(strstr(r.err, "goes on all the same"), "%s", r.err);
+	/* It got ours and no other. */
+	cr_expect_null(strstr(strchr(slurp(file), '\n'), "signal 15"));
+}
+
+static pid_t start_and_kill_dlock(const char *action, const char *file)
+{
+	char option[32];
+	const char *const options[] = { option, NULL };
+	struct proc p;
+	pid_t child;
+
+	snprintf(option, sizeof(option), "--on-loss=%s", action);
+	child = start_sigchild(&p, file, "stay", "n", options);
+	kill(p.pid, SIGKILL);
+	cr_expect_eq(finish(&p).code, -SIGKILL);
+	return child;
+}
+
+Test(loss, of_dlock_itself_is_no_different)
+{
+	char term[32];
+	pid_t child = start_and_kill_dlock("kill", file_path("a"));
+
+	EVENTUALLY(!alive(child));
+	snprintf(term, sizeof(term), "signal %d\n", SIGTERM);
+	child = start_and_kill_dlock("term", file_path("b"));
+	await_line(file_path("b"), term);
+	cr_expect(alive(child));
+	kill(child, SIGKILL);
+	child = start_and_kill_dlock("warn", file_path("c"));
+	kill(child, SIGUSR1);
+	EVENTUALLY(strstr(slurp(file_path("c")), "signal"));
+	cr_expect_null(strstr(slurp(file_path("c")), term));
+	cr_expect(alive(child));
+	kill(child, SIGKILL);
+}
+
+Test(loss, comes_with_term_from_the_guard_of_a_dlock_that_is_stopped)
+{
+	const char *file = file_path("got");
+	char term[32];
+	struct proc p;
+	pid_t child;
+
+	snprintf(term, sizeof(term), "signal %d\n", SIGTERM);
+	child = start_sigchild(&p, file, "stay", "n",
+			       ON_LOSS("term", "rehearsal:?ttl=1s"));
+	kill(p.pid, SIGSTOP);
+	await_line(file, term);
+	cr_expect(alive(child));
+	kill(child, SIGKILL);
+	kill(p.pid, SIGKILL);
+	finish(&p);
+}
+
+/* ---- A command that becomes another user --------------------------------- */
+
+#define DLOCK_USER "65534"
+#define OTHER_USER "65533"
+#define WHO_SLEEPS "echo pid $$; exec sleep 1000"
+
+/* dlock runs as nobody, and may become somebody, as a program that is
+ * set-user-ID may; but it may not kill who that is. */
+static pid_t start_other_user(struct proc *p, const char *script)
+{
+	int pid;
+
+	start(p, ARGS("/usr/bin/setpriv", "--reuid=" DLOCK_USER,
+		      "--inh-caps=-all,+setuid", "--ambient-caps=-all,+setuid",
+		      "--bounding-set=-all,+setuid", getenv("DLOCK_BIN"), "run",
+		      "-u", "rehearsal:?ttl=2s&max_hold=1s", "n", "--",
+		      "/bin/sh", "-c", script));
+	EVENTUALLY(sscanf(output(p), "pid %d", &pid) == 1);
+	return pid;
+}
+
+static void expect_honest(const struct proc *p, pid_t other)
+{
+	struct result r;
+
+	cr_expect(alive(other), "it could be killed all the same");
+	kill(other, SIGKILL);
+	r = finish(p);
+	cr_expect_eq(r.code, 75, "%d %s", r.code, r.err);
+	cr_expect(strstr(r.err, "sudo dlock run"), "%s", r.err);
+	cr_expect_null(strstr(r.err, "was stopped"), "%s", r.err);
+}
+
+Test(loss, of_a_command_that_became_another_user_is_not_called_its_end)
+{
+	struct proc p;
+	pid_t other;
+
+	if (geteuid() != 0)
+		cr_skip_test("needs root");
+	other = start_other_user(&p, "exec /usr/bin/setpriv --reuid=" OTHER_USER
+				     " /bin/sh -c '" WHO_SLEEPS "'");
+	await_error(&p, "dlock: the lease of \"n\" is running out: cannot "
+			"stop the command");
+	kill(p.pid, SIGTERM);
+	await_error(&p, "dlock: the command did not get signal 15");
+	expect_honest(&p, other);
+}
+
+/* The command itself can be killed, one that it started cannot. */
+Test(loss, that_leaves_another_user_at_work_is_told_so)
+{
+	struct proc p;
+	pid_t other;
+
+	if (geteuid() != 0)
+		cr_skip_test("needs root");
+	other = start_other_user(&p, "/usr/bin/setpriv --reuid=" OTHER_USER
+				     " /bin/sh -c '" WHO_SLEEPS "' & wait");
+	await_error(&p, "dlock: what the command did");
+	expect_honest(&p, other);
 }

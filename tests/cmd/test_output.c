@@ -5,8 +5,10 @@
 #include <criterion/criterion.h>
 #include <jansson.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 TestSuite(output, .init = world_begin, .fini = world_end, .timeout = 60);
 
@@ -42,8 +44,8 @@ Test(output, of_show_tells_holders_and_waiters)
 	cr_expect(strstr(r.out, "the holder\n"), "%s", r.out);
 	all = parse(DLOCK("show", "--json", "n").out);
 	cr_expect_str_eq(string_at(all, "name"), "n");
-	cr_expect_str_eq(string_at(all, "kind"), "rwlock");
-	list = json_object_get(all, "parties");
+	cr_expect_str_eq(string_at(all, "kind"), "lock");
+	list = json_object_get(all, "participants");
 	cr_assert_geq(json_array_size(list), 1);
 	one = json_array_get(list, 0);
 	cr_expect_str_eq(string_at(one, "state"), "holds");
@@ -54,8 +56,114 @@ Test(output, of_show_tells_holders_and_waiters)
 	finish(&holder);
 	cr_expect_eq(finish(&waiter).code, 0);
 	cr_expect_str_eq(DLOCK("show", "n").out, "free\n");
-	cr_expect_str_eq(DLOCK("show", "-m", "n").out, "free\n");
+	cr_expect_str_eq(DLOCK("show", "n").out, "free\n");
 	json_decref(all);
+}
+
+/* The lock and the semaphore of a name are two, and a person is told so. */
+Test(output, tells_of_the_namesake)
+{
+	const char *const permit[] = { "--label", "a permit", "-S", "3", NULL };
+	struct proc holder;
+	struct result r;
+
+	start_sigchild(&holder, file_path("holder"), "leave", "n", permit);
+	r = DLOCK("show", "n");
+	cr_expect_eq(r.code, 0, "%d %s", r.code, r.err);
+	cr_expect(has_line(r.out, "holds  permit  "), "%s", r.out);
+	cr_expect(strstr(r.out, "a permit\n"), "%s", r.out);
+	r = DLOCK("run", "-v", "n", "/bin/true");
+	cr_expect_eq(r.code, 0, "%d %s", r.code, r.err);
+	cr_expect(strstr(r.err, "the semaphore \"n\" is in use, too"), "%s",
+		  r.err);
+	r = DLOCK("break", "-y", "n");
+	cr_expect_eq(r.code, 1);
+	cr_expect(strstr(r.err, "the semaphore of that name is held, "
+				"-S PERMITS breaks it"),
+		  "%s", r.err);
+	r = DLOCK("break", "-y", "-S", "3", "n");
+	cr_expect_eq(r.code, 0, "%d %s", r.code, r.err);
+	kill(holder.pid, SIGTERM);
+	finish(&holder);
+	start_sigchild(&holder, file_path("again"), "leave", "n", NULL);
+	cr_expect_eq(DLOCK("show", "-S", "3", "n").code, 1);
+	r = DLOCK("run", "-v", "-S", "3", "n", "/bin/true");
+	cr_expect(strstr(r.err, "the lock \"n\" is in use, too"), "%s", r.err);
+	r = DLOCK("break", "-y", "-S", "3", "n");
+	cr_expect_eq(r.code, 1);
+	cr_expect(strstr(r.err, "leaving out -S breaks it"), "%s", r.err);
+	kill(holder.pid, SIGTERM);
+	finish(&holder);
+}
+
+Test(output, of_show_tells_since_when)
+{
+	int64_t before = (int64_t)time(NULL), after;
+	struct tm tm = { .tm_isdst = -1 };
+	struct proc holder;
+	json_t *all, *one;
+	const char *since;
+	char *at;
+
+	start_sigchild(&holder, file_path("holder"), "leave", "n", NULL);
+	after = (int64_t)time(NULL);
+	at = strstr(DLOCK("show", "n").out, "exclusive  ");
+	cr_assert(at);
+	cr_assert(strptime(at + strlen("exclusive  "), "%Y-%m-%d %H:%M:%S ",
+			   &tm),
+		  "%s", at);
+	cr_expect(mktime(&tm) >= before && mktime(&tm) <= after, "%s", at);
+	all = parse(DLOCK("show", "--json", "n").out);
+	one = json_array_get(json_object_get(all, "participants"), 0);
+	since = string_at(one, "since");
+	memset(&tm, 0, sizeof(tm));
+	at = strptime(since, "%Y-%m-%dT%H:%M:%S", &tm);
+	cr_assert(at && *at == '.' && strlen(at) == 5 && at[4] == 'Z', "%s",
+		  since);
+	cr_expect(timegm(&tm) >= before && timegm(&tm) <= after, "%s", since);
+	json_decref(all);
+	kill(holder.pid, SIGTERM);
+	finish(&holder);
+}
+
+/* From the label, unless that was chosen. */
+Test(output, of_show_tells_what_runs)
+{
+	struct proc holder;
+	char uri[4400], pid[32];
+	struct result r;
+
+	start_sigchild(&holder, file_path("a"), "leave", "n", NULL);
+	snprintf(pid, sizeof(pid), ":%d sigchild\n", (int)holder.pid);
+	r = DLOCK("show", "n");
+	cr_expect(strstr(r.out, pid), "no %s in %s", pid, r.out);
+	/* Arguments may be secrets. */
+	cr_expect_null(strstr(r.out, "leave"));
+	kill(holder.pid, SIGTERM);
+	finish(&holder);
+	snprintf(uri, sizeof(uri), "%s?label=chosen", getenv("DLOCK_URI"));
+	setenv("DLOCK_URI", uri, 1);
+	start_sigchild(&holder, file_path("b"), "leave", "n", NULL);
+	r = DLOCK("show", "n");
+	cr_expect(strstr(r.out, "  chosen\n"), "%s", r.out);
+	kill(holder.pid, SIGTERM);
+	finish(&holder);
+}
+
+/* A script need not read it. */
+Test(output, of_show_differs_in_its_exit_status_if_the_lock_is_free)
+{
+	struct proc holder;
+
+	cr_expect_eq(DLOCK("show", "n").code, 1);
+	cr_expect_eq(DLOCK("show", "--json", "n").code, 1);
+	start_sigchild(&holder, file_path("holder"), "leave", "n", NULL);
+	cr_expect_eq(DLOCK("show", "n").code, 0);
+	cr_expect_eq(DLOCK("show", "--json", "n").code, 0);
+	kill(holder.pid, SIGTERM);
+	finish(&holder);
+	cr_expect_eq(DLOCK("show", "n").code, 1);
+	cr_expect_str_empty(DLOCK("show", "n").err);
 }
 
 Test(output, escapes_what_could_steer_a_terminal)
@@ -95,13 +203,23 @@ Test(output, keeps_what_is_not_ascii)
 		  "%s", r.err);
 }
 
+/* Locks that were in use stay listed. */
+static void keep_files(void)
+{
+	char uri[4400];
+
+	snprintf(uri, sizeof(uri), "%s?keep=on", getenv("DLOCK_URI"));
+	setenv("DLOCK_URI", uri, 1);
+}
+
 Test(output, of_list_is_sorted_or_refused)
 {
 	struct result r, json;
 	json_t *all;
 
+	keep_files();
 	DLOCK("run", "zebra", "/bin/true");
-	DLOCK("run", "-m", "ape", "/bin/true");
+	DLOCK("run", "ape", "/bin/true");
 	DLOCK("run", "-S", "3", "mouse", "/bin/true");
 	r = DLOCK("list");
 	json = DLOCK("list", "--json");
@@ -117,6 +235,162 @@ Test(output, of_list_is_sorted_or_refused)
 	all = parse(json.out);
 	cr_expect(json_is_array(all));
 	json_decref(all);
+}
+
+Test(output, of_list_can_tell_the_holders)
+{
+	const char *const one[] = { "--label", "the one", "-S", "3", NULL };
+	const char *const other[] = { "--label", "the other", "-S", "3", NULL };
+	struct proc a, b, waiter;
+	struct result r;
+	json_t *all, *entry;
+
+	keep_files();
+	start_sigchild(&a, file_path("a"), "leave", "mouse", one);
+	start_sigchild(&b, file_path("b"), "leave", "mouse", other);
+	DLOCK("run", "ape", "/bin/true");
+	start_sigchild(&waiter, file_path("c"), "leave", "zebra", NULL);
+	r = DLOCK("list", "-l");
+	cr_expect_eq(r.code, 0, "%d %s", r.code, r.err);
+	cr_expect(has_line(r.out, "KIND       PERMITS  NAME   SINCE "), "%s",
+		  r.out);
+	cr_expect(has_line(r.out, "lock       -        ape    -  "), "%s",
+		  r.out);
+	cr_expect(has_line(r.out, "semaphore  3        mouse  20"), "%s",
+		  r.out);
+	cr_expect(strstr(r.out, "  0        the one\n"), "%s", r.out);
+	cr_expect(strstr(r.out, "  0        the other\n"), "%s", r.out);
+	cr_expect(has_line(r.out, "lock       -        zebra  20"), "%s",
+		  r.out);
+	cr_expect_null(strstr(DLOCK("list").out, "the one"));
+	all = parse(DLOCK("list", "--long", "--json").out);
+	cr_assert_eq(json_array_size(all), 3);
+	entry = json_object_get(json_array_get(all, 1), "participants");
+	cr_expect_eq(json_array_size(entry), 2);
+	entry = json_object_get(json_array_get(all, 0), "participants");
+	cr_expect_eq(json_array_size(entry), 0);
+	json_decref(all);
+	kill(a.pid, SIGTERM);
+	kill(b.pid, SIGTERM);
+	kill(waiter.pid, SIGTERM);
+	finish(&a);
+	finish(&b);
+	finish(&waiter);
+}
+
+/* Whether a lock has this metric; `name` is escaped as in metrics. */
+static int has_sample(const char *metrics, const char *metric, const char *name,
+		      const char *kind, int value)
+{
+	char line[200];
+
+	snprintf(line, sizeof(line),
+		 "dlock_lock_%s{name=\"%s\",kind=\"%s\"} %d\n", metric, name,
+		 kind, value);
+	return has_line(metrics, line);
+}
+
+Test(output, of_list_may_be_metrics)
+{
+	const char *const options[] = { "-S", "3", NULL };
+	struct proc holder;
+	struct result r;
+	const char *held;
+
+	keep_files();
+	DLOCK("run", "a\"b\\c", "/bin/true");
+	start_sigchild(&holder, file_path("a"), "leave", "mouse", options);
+	r = DLOCK("list", "--metrics");
+	cr_assert_eq(r.code, 0, "%d %s", r.code, r.err);
+	cr_expect(has_line(r.out, "# TYPE dlock_lock_holders gauge\n"));
+	cr_expect(has_sample(r.out, "holders", "mouse", "semaphore", 1), "%s",
+		  r.out);
+	cr_expect(has_sample(r.out, "waiters", "mouse", "semaphore", 0), "%s",
+		  r.out);
+	cr_expect(has_sample(r.out, "permits", "mouse", "semaphore", 3), "%s",
+		  r.out);
+	cr_expect(has_sample(r.out, "holders", "a\\\"b\\\\c", "lock", 0), "%s",
+		  r.out);
+	/* Of what nobody holds there is no time, and of a lock no permits. */
+	cr_expect_null(strstr(r.out, "dlock_lock_permits{name=\"a"));
+	cr_expect_null(strstr(r.out, "dlock_lock_held_seconds{name=\"a"));
+	held = strstr(r.out, "\ndlock_lock_held_seconds{name=\"mouse\","
+			     "kind=\"semaphore\"} ");
+	cr_assert(held, "%s", r.out);
+	cr_expect_lt(strtod(strchr(held, '}') + 1, NULL), 60);
+	r = DLOCK("list", "--metrics", "--json");
+	cr_expect_eq(r.code, 64, "%d", r.code);
+	cr_expect(strstr(r.err, "--metrics and --json"), "%s", r.err);
+	kill(holder.pid, SIGTERM);
+	finish(&holder);
+}
+
+Test(output, of_list_counts_the_waiters)
+{
+	struct proc holder, waiter;
+
+	start_sigchild(&holder, file_path("a"), "leave", "n", NULL);
+	START(&waiter, "run", "n", "--", "/bin/true");
+	EVENTUALLY(strstr(DLOCK("list", "-l").out, "  1        "));
+	kill(holder.pid, SIGTERM);
+	finish(&holder);
+	cr_expect_eq(finish(&waiter).code, 0);
+}
+
+Test(output, of_a_waiter_tells_who_holds_the_lock)
+{
+	const char *const label[] = { "--label", "the holder", NULL };
+	struct proc holder, waiter, quiet;
+	struct result r;
+
+	start_sigchild(&holder, file_path("a"), "leave", "n", label);
+	START(&waiter, "run", "-v", "n", "--", "/bin/true");
+	START(&quiet, "run", "n", "--", "/bin/true");
+	await_error(&waiter,
+		    "dlock: waiting for \"n\", held by the holder for ");
+	r = DLOCK("run", "-v", "-n", "n", "--", "/bin/true");
+	cr_expect_eq(r.code, 1, "%d %s", r.code, r.err);
+	cr_expect(strstr(r.err, "'n': held by the holder\n"), "%s", r.err);
+	kill(holder.pid, SIGTERM);
+	finish(&holder);
+	r = finish(&waiter);
+	cr_expect_eq(r.code, 0, "%d %s", r.code, r.err);
+	/* In whole seconds, and no more lines than that takes. */
+	cr_expect(strstr(r.err, " s\n"), "%s", r.err);
+	r = finish(&quiet);
+	cr_expect_eq(r.code, 0);
+	cr_expect_str_empty(r.err);
+}
+
+Test(output, of_a_waiter_counts_the_holders)
+{
+	const char *const label[] = { "-s", "--label", "one of them", NULL };
+	struct proc a, b, waiter;
+
+	start_sigchild(&a, file_path("a"), "leave", "n", label);
+	start_sigchild(&b, file_path("b"), "leave", "n", label);
+	START(&waiter, "hold", "-v", "n");
+	await_error(&waiter, "dlock: waiting for \"n\", held by one of them ");
+	cr_expect(strstr(errors(&waiter), " and 1 other\n"));
+	kill(waiter.pid, SIGTERM);
+	cr_expect_eq(finish(&waiter).code, -SIGTERM);
+	kill(a.pid, SIGTERM);
+	kill(b.pid, SIGTERM);
+	finish(&a);
+	finish(&b);
+}
+
+/* A store that cannot say it. */
+Test(output, of_a_waiter_tells_how_long_it_waits)
+{
+	struct result r;
+
+	setenv("DLOCK_BACKENDS", module("busy"), 1);
+	r = DLOCK("run", "-v", "-u", "module-busy:", "-w", "1.6", "n",
+		  "/bin/true");
+	cr_expect_eq(r.code, 1, "%d %s", r.code, r.err);
+	cr_expect(has_line(r.err, "dlock: waiting for \"n\" for 1 s"), "%s",
+		  r.err);
 }
 
 Test(output, of_backends_knows_every_scheme)

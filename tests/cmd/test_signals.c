@@ -67,8 +67,8 @@ Test(signals, end_the_wait)
 		await_error(&p, "dlock: waiting for");
 		kill(p.pid, ending[i]);
 		r = finish(&p);
-		cr_expect_eq(r.code, 128 + ending[i], "signal %d: %d %s",
-			     ending[i], r.code, r.err);
+		cr_expect_eq(r.code, -ending[i], "signal %d: %d %s", ending[i],
+			     r.code, r.err);
 	}
 	/* Nobody is left in the line before the next one. */
 	kill(holder.pid, SIGTERM);
@@ -86,7 +86,7 @@ Test(signals, reach_the_whole_group)
 	      "sleep 1000 & echo pid $!; wait");
 	EVENTUALLY(sscanf(output(&p), "pid %d", &pid) == 1);
 	kill(p.pid, SIGTERM);
-	cr_expect_eq(finish(&p).code, 128 + SIGTERM);
+	cr_expect_eq(finish(&p).code, -SIGTERM);
 	EVENTUALLY(!alive(pid));
 }
 
@@ -173,6 +173,6 @@ Test(signals, stop_and_continue_the_command_and_not_dlock)
 	EVENTUALLY(stopped(pid));
 	/* Who is told to end need not be told to go on first. */
 	kill(p.pid, SIGTERM);
-	cr_expect_eq(finish(&p).code, 128 + SIGTERM);
+	cr_expect_eq(finish(&p).code, -SIGTERM);
 	expect_free("n");
 }

@@ -19,21 +19,6 @@
 static char dir[PATH_MAX];
 static int started;
 
-int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-void nap(void)
-{
-	struct timespec ms = { .tv_nsec = 1000000 };
-
-	nanosleep(&ms, NULL);
-}
-
 void world_begin(void)
 {
 	const char *base = getenv("TMPDIR");
@@ -45,6 +30,9 @@ void world_begin(void)
 	snprintf(uri, sizeof(uri), "file://%s", lock_dir());
 	setenv("DLOCK_URI", uri, 1);
 	unsetenv("DLOCK_PASSWORD");
+	unsetenv("DLOCK_REQUIRE");
+	/* Nobody's dlock.conf counts, but for the system's. */
+	setenv("XDG_CONFIG_HOME", dir, 1);
 	cr_assert(getenv("DLOCK_BIN"), "DLOCK_BIN must name the command");
 	cr_assert(getenv("DLOCK_TEST_DIR"), "DLOCK_TEST_DIR must name the "
 					    "directory of the helper programs");
@@ -87,6 +75,25 @@ const char *helper(const char *name)
 
 	snprintf(path, sizeof(path), "%s/%s", getenv("DLOCK_TEST_DIR"), name);
 	return path;
+}
+
+const char *module(const char *name)
+{
+	static char path[2][PATH_MAX + 64];
+	static int turn;
+
+	turn = !turn;
+	snprintf(path[turn], sizeof(path[turn]), "%s/modules/%s.so",
+		 getenv("DLOCK_TEST_DIR"), name);
+	return path[turn];
+}
+
+void write_file(const char *path, const char *text, mode_t mode)
+{
+	FILE *f = fopen(path, "we");
+
+	cr_assert(f && fputs(text, f) >= 0 && fclose(f) == 0, "%s", path);
+	cr_assert(chmod(path, mode) == 0);
 }
 
 static const char *output_name(int number, const char *what)
@@ -149,7 +156,7 @@ struct result finish_within(const struct proc *p, int64_t ms)
 	pid_t pid;
 
 	while ((pid = waitpid(p->pid, &status, WNOHANG)) == 0 && now_ms() < end)
-		nap();
+		nap_ms(1);
 	if (pid == 0) {
 		kill(p->pid, SIGKILL);
 		waitpid(p->pid, &status, 0);
@@ -166,6 +173,11 @@ struct result finish_within(const struct proc *p, int64_t ms)
 char *output(const struct proc *p)
 {
 	return slurp(file_path(output_name(p->number, "out")));
+}
+
+char *errors(const struct proc *p)
+{
+	return slurp(file_path(output_name(p->number, "err")));
 }
 
 void await_error(const struct proc *p, const char *line)

@@ -38,7 +38,7 @@ static void become(const char *slave, char *const argv[])
 
 static void start_there(struct proc *p, struct screen *s, const char *const a[])
 {
-	char *argv[16] = { getenv("DLOCK_BIN") };
+	char *argv[16] = { (char *)(a[0] ? a[0] : getenv("DLOCK_BIN")) };
 	char slave[64];
 
 	for (size_t i = 1; a[i]; i++)
@@ -97,7 +97,66 @@ Test(terminal, interrupts_the_command)
 	start_there(&p, &s, ARGS(NULL, RUN_SH, "echo ready; exec sleep 1000"));
 	EVENTUALLY(shows(&s, "ready"));
 	type(&s, "\003");
-	cr_expect_eq(finish(&p).code, 128 + SIGINT);
+	cr_expect_eq(finish(&p).code, -SIGINT);
+}
+
+/* The lock is free by the time that the shell has heard of it. */
+static void expect_ends_the_script(const char *shell)
+{
+	struct screen s;
+	struct proc p;
+
+	start_there(&p, &s,
+		    ARGS(shell, "-c",
+			 "for i in 1 2 3; do \"$0\" run n -- /bin/sh -c "
+			 "'echo \"ready $0.\"; exec sleep 1000' $i; done",
+			 getenv("DLOCK_BIN")));
+	EVENTUALLY(shows(&s, "ready 1."));
+	type(&s, "\003");
+	EVENTUALLY(shows(&s, "ready 2.") || !alive(p.pid));
+	cr_assert(!shows(&s, "ready 2."), "%s went on", shell);
+	cr_expect_eq(finish(&p).code, -SIGINT, "%s", shell);
+	cr_expect_eq(DLOCK("run", "-n", "n", "/bin/true").code, 0);
+}
+
+Test(terminal, interrupts_the_script_around_it)
+{
+	expect_ends_the_script("/bin/sh");
+	expect_ends_the_script("/bin/bash");
+}
+
+/* A shell with job control has a group of its own. */
+Test(terminal, interrupts_the_loop_that_was_typed)
+{
+	struct screen s;
+	struct proc p;
+
+	start_there(&p, &s, ARGS("/bin/bash", "--norc", "--noediting", "-i"));
+	type(&s, "for i in 1 2 3; do $DLOCK_BIN run n -- /bin/sh -c "
+		 "'echo \"ready $0.\"; exec sleep 1000' $i; done\n");
+	EVENTUALLY(shows(&s, "ready 1."));
+	type(&s, "\003");
+	type(&s, "echo over $((40 + 2)).\n");
+	EVENTUALLY(shows(&s, "over 42."));
+	cr_expect(!shows(&s, "ready 2."));
+	type(&s, "exit 7\n");
+	cr_expect_eq(finish(&p).code, 7);
+}
+
+/* An editor that catches Ctrl-C and ends well ends no script. */
+Test(terminal, interrupts_no_script_whose_command_took_it)
+{
+	struct screen s;
+	struct proc p;
+
+	start_there(&p, &s,
+		    ARGS("/bin/bash", "-c",
+			 "\"$0\" run n -- /bin/sh -c 'trap \"exit 0\" INT; "
+			 "echo ready; while :; do sleep 0.1; done'; exit 7",
+			 getenv("DLOCK_BIN")));
+	EVENTUALLY(shows(&s, "ready"));
+	type(&s, "\003");
+	cr_expect_eq(finish(&p).code, 7);
 }
 
 Test(terminal, interrupts_the_wait)
@@ -109,9 +168,24 @@ Test(terminal, interrupts_the_wait)
 	start_there(&p, &s, ARGS(NULL, "run", "-v", "n", "/bin/true"));
 	EVENTUALLY(shows(&s, "waiting for"));
 	type(&s, "\032\003"); /* Ctrl-Z does not stop a waiter */
-	cr_expect_eq(finish(&p).code, 128 + SIGINT);
+	cr_expect_eq(finish(&p).code, -SIGINT);
 	kill(holder.pid, SIGTERM);
 	finish(&holder);
+}
+
+Test(terminal, is_told_who_holds_the_lock)
+{
+	const char *const label[] = { "--label", "the holder", NULL };
+	struct proc p, holder;
+	struct screen s;
+
+	start_sigchild(&holder, file_path("holder"), "leave", "n", label);
+	start_there(&p, &s, ARGS(NULL, RUN_SH, "echo ready"));
+	EVENTUALLY(shows(&s, "waiting for \"n\", held by the holder for "));
+	kill(holder.pid, SIGTERM);
+	finish(&holder);
+	EVENTUALLY(shows(&s, "ready"));
+	cr_expect_eq(finish(&p).code, 0);
 }
 
 Test(terminal, stops_the_command_and_continues_it)
@@ -171,4 +245,72 @@ Test(terminal, is_asked_before_a_lock_is_broken)
 	cr_expect_eq(finish(&p).code, 0);
 	cr_expect_eq(finish(&holder).code, 75);
 	cr_expect(!alive(child));
+}
+
+/* A yes is about the holder that was shown, not about the next one. */
+Test(terminal, is_not_asked_for_one_holder_and_told_yes_for_another)
+{
+	const char *const label[] = { "--label", "the next one", NULL };
+	struct proc p, holder, next;
+	struct screen s;
+	pid_t child;
+
+	start_sigchild(&holder, file_path("holder"), "leave", "n", NULL);
+	start_there(&p, &s, ARGS(NULL, "break", "n"));
+	EVENTUALLY(shows(&s, "[y/N]"));
+	kill(holder.pid, SIGTERM);
+	finish(&holder);
+	child = start_sigchild(&next, file_path("next"), "leave", "n", label);
+	type(&s, "y\n");
+	cr_expect_eq(finish(&p).code, 1);
+	cr_expect(shows(&s, "is held by the next one"), "%s", s.text);
+	cr_expect(alive(child));
+	start_there(&p, &s, ARGS(NULL, "break", "n"));
+	EVENTUALLY(shows(&s, "[y/N]"));
+	kill(next.pid, SIGTERM);
+	cr_expect_eq(finish(&next).code, 40 + SIGTERM);
+	type(&s, "y\n");
+	cr_expect_eq(finish(&p).code, 1);
+	cr_expect(shows(&s, "nobody holds"), "%s", s.text);
+}
+
+static int is_free(void)
+{
+	return DLOCK("run", "-n", "n", "/bin/true").code == 0;
+}
+
+Test(terminal, is_what_a_hold_lasts_for)
+{
+	struct screen s;
+	struct proc p;
+
+	start_there(&p, &s, ARGS(NULL, "hold", "n"));
+	EVENTUALLY(!is_free());
+	type(&s, "what is typed means nothing\n\032");
+	EVENTUALLY(shows(&s, "\"n\" stays held"));
+	cr_expect(!is_free());
+	type(&s, "\004");
+	cr_expect_eq(finish(&p).code, 0);
+	cr_expect(is_free());
+}
+
+/* What is typed then is for the shell, and no end of the hold. */
+Test(terminal, is_not_read_by_a_hold_in_the_background)
+{
+	struct screen s;
+	struct proc p;
+
+	start_there(&p, &s, ARGS("/bin/bash", "--norc", "--noediting", "-i"));
+	type(&s, "$DLOCK_BIN hold n &\n");
+	EVENTUALLY(!is_free());
+	/* Something in the foreground that leaves it unread. */
+	type(&s, "echo ready $((40 + 2)).; sleep 1000\n");
+	EVENTUALLY(shows(&s, "ready 42."));
+	type(&s, "x=typed\n");
+	for (int i = 0; i < 20; i++)
+		cr_assert(!is_free());
+	type(&s, "\003");
+	type(&s, "kill %1; wait %1; exit 7\n");
+	cr_expect_eq(finish(&p).code, 7);
+	cr_expect(is_free());
 }

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 TestSuite(usage, .init = world_begin, .fini = world_end, .timeout = 60);
@@ -42,7 +41,7 @@ Test(usage, mistakes_are_named)
 		{ { "run", "-w" }, "-w wants an argument" },
 		{ { "run", "--wait" }, "--wait wants an argument" },
 		{ { "run", "-s", "-x", "n", "true" }, "together" },
-		{ { "run", "-m", "-s", "n", "true" }, "together" },
+		{ { "run", "-S", "2", "-s", "n", "true" }, "together" },
 		{ { "run", "-S", "0", "n", "true" }, "permits" },
 		{ { "run", "-S", "4294967296", "n", "true" }, "permits" },
 		{ { "run", "-S", "-1", "n", "true" }, "permits" },
@@ -50,7 +49,21 @@ Test(usage, mistakes_are_named)
 		{ { "run", "-E", "x", "n", "true" }, "0 to 255" },
 		{ { "run", "--signal-grace=soon", "n", "true" }, "\"soon\"" },
 		{ { "run", "-k", "n", "true" }, "no option -k" },
-		{ { "run", "-c", "true" }, "sh -c" },
+		{ { "run", "-m", "n", "true" }, "no option -m" },
+		{ { "run", "-c", "true" }, "which lock?" },
+		{ { "run", "-c", "", "n" }, "shell line of -c is empty" },
+		{ { "run", "-c", "true", "n", "more" }, "-c has said" },
+		{ { "run", "n", "-c" }, "wants one shell line" },
+		{ { "run", "n", "-c", "echo", "a" }, "wants one shell line" },
+		{ { "run", "n", "-c", "" }, "shell line of -c is empty" },
+		{ { "run", "--on-loss", "pray", "n", "true" }, "not \"pray\"" },
+		{ { "run", "--on-loss=warn", "--signal-grace=1", "n", "true" },
+		  "leave out --signal-grace" },
+		{ { "run", "--hold-at-least", "1m", "n", "true" }, "\"1m\"" },
+		{ { "hold" }, "one NAME" },
+		{ { "hold", "a", "b" }, "one NAME" },
+		{ { "hold", "-n", "-w", "3", "n" }, "choose one" },
+		{ { "hold", "-c", "true", "n" }, "no option -c" },
 		{ { "run", "--nonblok", "n", "true" }, "mean --nonblock" },
 		{ { "run", "--frobnicate", "n", "true" }, "dlock help run" },
 		{ { "run", "--shared=1", "n", "true" }, "takes no argument" },
@@ -105,6 +118,7 @@ Test(usage, help_goes_to_standard_output)
 		{ "run", "-h" },
 		{ "run", "--version" },
 		{ "help", "run" },
+		{ "help", "hold" },
 		{ "help", "show" },
 		{ "help", "list" },
 		{ "help", "break" },
@@ -223,32 +237,4 @@ Test(usage, a_password_on_the_command_line_is_warned_of)
 	cr_expect(has_line(r.err, "dlock: a password on the command line"),
 		  "%s", r.err);
 	cr_expect_null(strstr(r.err, "geheim"), "%s", r.err);
-}
-
-Test(usage, without_a_uri_a_directory_of_the_user_is_used)
-{
-	struct stat st;
-	struct result r;
-
-	unsetenv("DLOCK_URI");
-	cr_assert_eq(mkdir(file_path("run time"), 0700), 0);
-	setenv("XDG_RUNTIME_DIR", file_path("run time"), 1);
-	r = DLOCK("run", "n", "--", "/bin/true");
-	cr_expect_eq(r.code, 0, "%d %s", r.code, r.err);
-	cr_assert_eq(stat(file_path("run time/dlock"), &st), 0);
-	cr_expect_eq(st.st_mode & 0777, 0700);
-}
-
-Test(usage, a_directory_of_others_is_not_used)
-{
-	struct result r;
-
-	unsetenv("DLOCK_URI");
-	cr_assert_eq(mkdir(file_path("run"), 0700), 0);
-	cr_assert_eq(mkdir(file_path("run/dlock"), 0777), 0);
-	cr_assert_eq(chmod(file_path("run/dlock"), 0777), 0);
-	setenv("XDG_RUNTIME_DIR", file_path("run"), 1);
-	r = DLOCK("run", "n", "--", "/bin/true");
-	cr_expect_eq(r.code, 77, "%d %s", r.code, r.err);
-	cr_expect(strstr(r.err, "0700"), "%s", r.err);
 }

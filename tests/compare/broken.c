@@ -19,17 +19,17 @@ static void add(struct dlock_backend *b)
 
 static int steal(struct dlk_ticket *t, dlk_time deadline, struct dlk_error *err)
 {
-	dlki_file_backend.break_(t->session, &t->claim, deadline, err);
+	dlki_file_backend.break_(t->session, &t->request, deadline, err);
 	return dlki_file_backend.release(t, deadline, err);
 }
 
 static enum dlk_verdict alone(struct dlk_ticket *t, dlk_time deadline,
 			      struct dlk_error *err)
 {
-	if (t->claim.kind == DLK_RWLOCK)
-		t->claim.mode = DLK_EXCLUSIVE;
-	else if (t->claim.kind == DLK_SEMAPHORE)
-		t->claim.limit = 1;
+	if (t->request.kind == DLK_LOCK)
+		t->request.mode = DLK_EXCLUSIVE;
+	else if (t->request.kind == DLK_SEMAPHORE)
+		t->request.limit = 1;
 	return dlki_file_backend.attempt(t, deadline, err);
 }
 
@@ -46,7 +46,7 @@ static enum dlk_verdict late_attempt(struct dlk_ticket *t, dlk_time deadline,
 }
 
 static void late_renew(struct dlk_session *s, struct dlk_ticket *const t[],
-		       enum dlk_lease verdict[], size_t n, dlk_time deadline,
+		       enum dlk_renewal verdict[], size_t n, dlk_time deadline,
 		       struct dlk_error *err)
 {
 	dlki_redis_backend.renew(s, t, verdict, n, deadline, err);

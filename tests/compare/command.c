@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lab/clock.h"
+#include "lab/base/clock.h"
 
 /* Others run at the same time: each test has a TMPDIR of its own. */
 static void make_room(void)
@@ -232,7 +232,7 @@ static int gone(void *dir)
 	return access(dir, F_OK) < 0;
 }
 
-/* Nobody could clean up but the keeper, who is there before the directory. */
+/* Only the supervisor could clean up, and it is there before the directory. */
 Test(command, leaves_nothing_when_it_is_killed)
 {
 	const char *bin = getenv("DLOCK_BIN");

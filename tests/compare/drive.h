@@ -3,8 +3,8 @@
 #ifndef DLOCK_TESTS_COMPARE_DRIVE_H
 #define DLOCK_TESTS_COMPARE_DRIVE_H
 
-#include "lab/compare.h"
-#include "lab/subject.h"
+#include "lab/scenarios/compare.h"
+#include "lab/scenarios/sut.h"
 
 #include <stdatomic.h>
 
@@ -20,6 +20,9 @@ struct lab_findings *drive(struct lab_compare_options o);
 /* ... of one store. */
 struct lab_findings *drive_uri(const char *uri, const char *only);
 
+/* ... for as long as people run it, which is not quick. */
+struct lab_findings *drive_at_length(const char *uri, const char *only);
+
 const struct lab_finding *drive_found(const struct lab_findings *f,
 				      const char *store, const char *id);
 
@@ -28,6 +31,6 @@ void drive_is(const struct lab_findings *f, const char *store, const char *id,
 	      enum lab_outcome outcome);
 
 /* The kind of server of this name. */
-const struct lab_subject_kind *drive_kind(const char *name);
+const struct lab_sut_kind *drive_kind(const char *name);
 
 #endif

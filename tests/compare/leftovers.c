@@ -10,30 +10,30 @@
 #include <unistd.h>
 
 #include "compare/drive.h"
-#include "lab/clock.h"
-#include "lab/fail.h"
-#include "lab/redis.h"
+#include "lab/base/clock.h"
+#include "lab/base/fail.h"
+#include "lab/servers/redis.h"
 
 TestSuite(leftovers, .init = drive_init, .timeout = 120);
 
 /* As if the server did not answer any more once it is full. */
-static int fill_fails(struct lab_subject *s)
+static int fill_fails(struct lab_sut *s)
 {
 	drive_kind("redis")->fill(s);
 	return lab_fail("not filled");
 }
 
-static int flush_fails(struct lab_subject *s)
+static int flush_fails(struct lab_sut *s)
 {
 	(void)s;
 	return lab_fail("not flushed");
 }
 
 /* The redis kind as given, with `only`; its findings, unless it is missing. */
-static struct lab_findings *with_redis(const struct lab_subject_kind *kind,
+static struct lab_findings *with_redis(const struct lab_sut_kind *kind,
 				       const char *only)
 {
-	const struct lab_subject_kind *kinds[] = { kind, NULL };
+	const struct lab_sut_kind *kinds[] = { kind, NULL };
 	struct lab_findings *f = drive((struct lab_compare_options){
 		.lab = true, .kinds = kinds, .only = only });
 
@@ -44,7 +44,7 @@ static struct lab_findings *with_redis(const struct lab_subject_kind *kind,
 
 Test(leftovers, a_server_that_was_left_full_is_not_for_the_next_trial)
 {
-	struct lab_subject_kind full = *drive_kind("redis");
+	struct lab_sut_kind full = *drive_kind("redis");
 	struct lab_findings *f;
 
 	full.fill = fill_fails;
@@ -55,7 +55,7 @@ Test(leftovers, a_server_that_was_left_full_is_not_for_the_next_trial)
 	lab_findings_free(f);
 }
 
-static int never_settled(struct lab_subject *s)
+static int never_as_started(struct lab_sut *s)
 {
 	(void)s;
 	return lab_fail("it is haunted");
@@ -63,13 +63,13 @@ static int never_settled(struct lab_subject *s)
 
 Test(leftovers, what_cannot_be_put_in_order_is_not_tried)
 {
-	struct lab_subject_kind haunted = *drive_kind("redis");
+	struct lab_sut_kind haunted = *drive_kind("redis");
 	struct lab_findings *f;
 
-	haunted.settled = never_settled;
+	haunted.as_started = never_as_started;
 	f = with_redis(&haunted, "server-full,fork,try");
-	for (size_t b = 0; b < f->n_behaviours; b++) {
-		const char *id = f->behaviours[b].id;
+	for (size_t b = 0; b < f->n_scenarios; b++) {
+		const char *id = f->scenarios[b].id;
 
 		drive_is(f, "redis", id, LAB_OUTCOME_NOT_RUN);
 		cr_assert(strstr(drive_found(f, "redis", id)->why,
@@ -81,12 +81,12 @@ Test(leftovers, what_cannot_be_put_in_order_is_not_tried)
 
 /* ---- One server, and all that can be done to it -------------------------- */
 
-static struct lab_subject subject;
+static struct lab_sut sut;
 
 static void start(const char *name)
 {
-	subject.kind = drive_kind(name);
-	if (lab_subject_start(&subject) < 0) {
+	sut.kind = drive_kind(name);
+	if (lab_sut_start(&sut) < 0) {
 		if (strstr(lab_errmsg(), "not found"))
 			cr_skip_test("%s", lab_errmsg());
 		cr_assert_fail("%s", lab_errmsg());
@@ -96,17 +96,17 @@ static void start(const char *name)
 /* Through the proxies. */
 static bool answers(void)
 {
-	const struct lab_subject_kind *kind = subject.kind;
+	const struct lab_sut_kind *kind = sut.kind;
 	const struct lab_exchange *first = kind->hello.len ? &kind->hello :
 							     &kind->ping;
 	struct lab_address to = { .host = LAB_LOOPBACK };
 	bool all = true;
 
-	for (size_t i = 0; i < subject.n_nodes; i++) {
+	for (size_t i = 0; i < sut.n_nodes; i++) {
 		int64_t deadline = lab_after_ms(10000);
 		struct pollfd p = { .events = POLLIN };
 
-		to.port = lab_proxy_port(subject.proxies[i]);
+		to.port = lab_proxy_port(sut.proxies[i]);
 		p.fd = lab_connect(&to, deadline);
 		cr_assert_geq(p.fd, 0, "%s", lab_errmsg());
 		lab_send(p.fd, first->send, first->len, deadline);
@@ -116,9 +116,9 @@ static bool answers(void)
 	return all;
 }
 
-static void settles(void)
+static void resets(void)
 {
-	int rc = lab_subject_settle(&subject);
+	int rc = lab_sut_reset(&sut);
 
 	cr_assert_eq(rc, 0, "%s", lab_errmsg());
 	cr_assert(answers(), "nothing is answered");
@@ -127,28 +127,28 @@ static void settles(void)
 static void is_freed_of_faults(const char *name)
 {
 	start(name);
-	cr_assert_eq(lab_subject_pause(&subject), 0);
-	settles();
-	cr_assert_eq(lab_subject_kill(&subject), 0);
-	settles();
-	for (size_t i = 0; i < subject.n_nodes; i++) {
-		lab_proxy_hole(subject.proxies[i], LAB_DOWN, true);
-		lab_proxy_refuse(subject.proxies[i], true);
-		lab_proxy_swallow(subject.proxies[i], NULL, LAB_THEN_RESET);
+	cr_assert_eq(lab_sut_pause(&sut), 0);
+	resets();
+	cr_assert_eq(lab_sut_kill(&sut), 0);
+	resets();
+	for (size_t i = 0; i < sut.n_nodes; i++) {
+		lab_proxy_hole(sut.proxies[i], LAB_DOWN, true);
+		lab_proxy_refuse(sut.proxies[i], true);
+		lab_proxy_swallow(sut.proxies[i], NULL, LAB_THEN_RESET);
 	}
-	settles();
+	resets();
 }
 
 static void is_emptied(void)
 {
-	int starts = subject.nodes[0]->starts;
+	int starts = sut.nodes[0]->starts;
 
-	settles();
-	cr_assert_eq(subject.nodes[0]->starts, starts, "for no reason");
-	cr_assert_eq(subject.kind->fill(&subject), 0, "%s", lab_errmsg());
-	settles();
-	cr_assert_eq(subject.nodes[0]->starts, starts + 1);
-	cr_assert_eq(subject.kind->settled(&subject), 0);
+	resets();
+	cr_assert_eq(sut.nodes[0]->starts, starts, "for no reason");
+	cr_assert_eq(sut.kind->fill(&sut), 0, "%s", lab_errmsg());
+	resets();
+	cr_assert_eq(sut.nodes[0]->starts, starts + 1);
+	cr_assert_eq(sut.kind->as_started(&sut), 0);
 }
 
 Test(leftovers, redis_is_freed_of_them)
@@ -157,17 +157,16 @@ Test(leftovers, redis_is_freed_of_them)
 
 	is_freed_of_faults("redis");
 	is_emptied();
-	lab_redis_do(subject.nodes[0], NULL, 0, "CONFIG SET maxmemory 0");
-	settles();
-	cr_assert_gt(lab_redis_info(subject.nodes[0], "maxmemory"), 0);
-	if (subject.wall) {
-		now = lab_redis_time_ms(subject.nodes[0]);
-		lab_subject_step_wall(&subject, 3600000);
-		settles();
-		cr_assert_lt(lab_redis_time_ms(subject.nodes[0]),
-			     now + 1800000);
+	lab_redis_do(sut.nodes[0], NULL, 0, "CONFIG SET maxmemory 0");
+	resets();
+	cr_assert_gt(lab_redis_info(sut.nodes[0], "maxmemory"), 0);
+	if (sut.wall) {
+		now = lab_redis_time_ms(sut.nodes[0]);
+		lab_sut_step_wall(&sut, 3600000);
+		resets();
+		cr_assert_lt(lab_redis_time_ms(sut.nodes[0]), now + 1800000);
 	}
-	lab_subject_stop(&subject);
+	lab_sut_stop(&sut);
 }
 
 /* Flushing gives no page back that was filled. */
@@ -175,23 +174,23 @@ Test(leftovers, memcached_is_freed_of_them)
 {
 	is_freed_of_faults("memcached");
 	is_emptied();
-	cr_assert_eq(subject.kind->fill(&subject), 0);
-	cr_assert_eq(subject.kind->flush(&subject), 0);
-	cr_assert_lt(subject.kind->settled(&subject), 0);
-	settles();
-	lab_subject_stop(&subject);
+	cr_assert_eq(sut.kind->fill(&sut), 0);
+	cr_assert_eq(sut.kind->flush(&sut), 0);
+	cr_assert_lt(sut.kind->as_started(&sut), 0);
+	resets();
+	lab_sut_stop(&sut);
 }
 
 Test(leftovers, zookeeper_is_freed_of_them)
 {
 	is_freed_of_faults("zk");
-	lab_subject_stop(&subject);
+	lab_sut_stop(&sut);
 }
 
 Test(leftovers, three_zookeepers_are_freed_of_them)
 {
 	is_freed_of_faults("zk-3");
-	lab_subject_stop(&subject);
+	lab_sut_stop(&sut);
 }
 
 Test(leftovers, a_disk_without_room_is_told)
@@ -200,16 +199,16 @@ Test(leftovers, a_disk_without_room_is_told)
 	struct rlimit none = { 0, RLIM_INFINITY };
 	struct rlimit before;
 
-	snprintf(subject.files, sizeof(subject.files), "%s",
+	snprintf(sut.files, sizeof(sut.files), "%s",
 		 getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
-	cr_assert_eq(lab_subject_settle(&subject), 0, "%s", lab_errmsg());
+	cr_assert_eq(lab_sut_reset(&sut), 0, "%s", lab_errmsg());
 	signal(SIGXFSZ, SIG_IGN);
 	cr_assert_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
 	none.rlim_max = before.rlim_max;
 	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &none), 0);
-	cr_assert_lt(lab_subject_settle(&subject), 0);
+	cr_assert_lt(lab_sut_reset(&sut), 0);
 	setrlimit(RLIMIT_FSIZE, &before);
-	cr_assert(strstr(lab_errmsg(), subject.files), "%s", lab_errmsg());
+	cr_assert(strstr(lab_errmsg(), sut.files), "%s", lab_errmsg());
 }
 
 /* ---- Whose server it is -------------------------------------------------- */
@@ -241,7 +240,7 @@ static const char lock[] =
 
 Test(leftovers, nothing_is_done_to_a_server_that_another_is_tried_with)
 {
-	const struct lab_subject_kind *kinds[] = { drive_kind("redis"), NULL };
+	const struct lab_sut_kind *kinds[] = { drive_kind("redis"), NULL };
 	const char *command = lock;
 	struct lab_findings *f = drive(
 		(struct lab_compare_options){ .lab = true,

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "compare/broken.h"
-#include "lab/party.h"
+#include "lab/worker/order.h"
 
 /* Criterion looks for the symbol to start its tests' processes. */
 __attribute__((visibility("default"))) int main(int argc, char *argv[])

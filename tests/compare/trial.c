@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/trial.h"
+#include "lab/scenarios/trial.h"
 
 #define ALWAYS_BUSY 0 /* what is to be told from an idle machine */
 #define NEVER_BUSY 101
@@ -13,12 +13,12 @@
 TestSuite(trial, .timeout = 60);
 
 static int runs;
-static int most_leisure;
+static int most_time_scale;
 
 static void note(struct lab_trial *t)
 {
 	runs++;
-	most_leisure = t->leisure;
+	most_time_scale = t->time_scale;
 	lab_measured(t, "runs", "how often it has run", "", false, runs);
 }
 
@@ -72,23 +72,23 @@ static void lost_late(struct lab_trial *t)
 }
 
 static const struct lab_finding *try(void (*run)(struct lab_trial *t),
-				     int strain)
+				     int busy_percent)
 {
-	static struct lab_behaviour b = { .id = "made-up",
-					  .title = "made up",
-					  .guarantee = "none" };
-	static struct lab_subject s = { .name = "none" };
+	static struct lab_scenario b = { .id = "made-up",
+					 .title = "made up",
+					 .guarantee = "none" };
+	static struct lab_sut s = { .name = "none" };
 	static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 	static atomic_bool stop;
 	static struct lab_trial t;
 	char dir[400];
 
 	b.run = run;
-	t = (struct lab_trial){ .behaviour = &b,
-				.subject = &s,
+	t = (struct lab_trial){ .scenario = &b,
+				.sut = &s,
 				.stop = &stop,
-				.strain = strain,
-				.leisure = 1,
+				.busy_percent = busy_percent,
+				.time_scale = 1,
 				.mutex = &mutex,
 				.findings = lab_findings_new() };
 	snprintf(dir, sizeof(dir), "%.300s/trial-XXXXXX",
@@ -96,7 +96,7 @@ static const struct lab_finding *try(void (*run)(struct lab_trial *t),
 	cr_assert(mkdtemp(dir));
 	snprintf(t.dir, sizeof(t.dir), "%s/made-up", dir);
 	cr_assert(lab_findings_store(t.findings));
-	cr_assert(lab_findings_behaviour(t.findings));
+	cr_assert(lab_findings_scenario(t.findings));
 	cr_assert(lab_findings_cells(t.findings));
 	lab_trial_run(&t);
 	/* What an attempt that does not count left is gone. */
@@ -111,7 +111,7 @@ Test(trial, on_a_busy_machine_a_second_one_counts_and_the_first_is_told)
 	const struct lab_finding *c = try(slow_at_first, ALWAYS_BUSY);
 
 	cr_assert_eq(runs, 2);
-	cr_assert_eq(most_leisure, 2);
+	cr_assert_eq(most_time_scale, 2);
 	cr_assert_eq(c->outcome, LAB_OUTCOME_KEPT, "%s", c->why);
 	cr_assert(strstr(c->why, "tried again"), "%s", c->why);
 	cr_assert(strstr(c->why, "the first was late"), "%s", c->why);
@@ -122,7 +122,7 @@ Test(trial, who_is_late_every_time_is_broken_on_a_busy_machine_too)
 	const struct lab_finding *c = try(never_kept, ALWAYS_BUSY);
 
 	cr_assert_eq(runs, 3);
-	cr_assert_eq(most_leisure, 4);
+	cr_assert_eq(most_time_scale, 4);
 	cr_assert_eq(c->outcome, LAB_OUTCOME_LIE, "%s", c->why);
 	cr_assert(strstr(c->why, "number 3 was late"), "%s", c->why);
 }
@@ -181,7 +181,7 @@ Test(trial, findings_are_put_in_order_and_taken_back)
 	struct lab_findings *f = lab_findings_new();
 
 	for (int i = 0; i < 2; i++)
-		cr_assert(lab_findings_store(f) && lab_findings_behaviour(f));
+		cr_assert(lab_findings_store(f) && lab_findings_scenario(f));
 	add(f, 1, 1, "d");
 	add(f, 0, 1, "x");
 	add(f, 0, 0, "a");
@@ -195,7 +195,7 @@ Test(trial, findings_are_put_in_order_and_taken_back)
 	cr_assert_eq(f->n_figures, 4);
 	for (size_t i = 0; i < 4; i++)
 		cr_assert_str_eq(f->figures[i].id, order[i]);
-	cr_assert_eq(f->timelines[0].behaviour, 0);
+	cr_assert_eq(f->timelines[0].scenario, 0);
 	cr_assert_eq(f->timelines[3].store, 1);
 	lab_findings_free(f);
 }

@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "fake.h"
-#include "lab/check.h"
-#include "lab/clock.h"
-#include "lab/errand.h"
-#include "lab/fail.h"
+#include "lab/base/clock.h"
+#include "lab/base/fail.h"
+#include "lab/history/check.h"
+#include "lab/worker/order.h"
 
 #define TTL_MS 300
 
@@ -52,7 +52,7 @@ static struct lab_reply hear(struct worker *w)
 	return r;
 }
 
-static void tell(struct worker *w, struct lab_errand e)
+static void tell(struct worker *w, struct lab_order e)
 {
 	cr_assert_eq(send(w->ours, &e, sizeof(e), 0), (ssize_t)sizeof(e));
 }
@@ -76,21 +76,21 @@ static void start(struct worker *w, const char *label)
 
 static void quit(struct worker *w)
 {
-	tell(w, (struct lab_errand){ .verb = LAB_DO_QUIT });
+	tell(w, (struct lab_order){ .verb = LAB_DO_QUIT });
 	pthread_join(w->thread, NULL);
 	close(w->ours);
 	close(w->its);
 }
 
 /* Take both, once, and keep them for so long. */
-static struct lab_errand both(int64_t hold_ms)
+static struct lab_order both(int64_t hold_ms)
 {
-	return (struct lab_errand){ .verb = LAB_DO_MULTI,
-				    .timeout_ms = 10000,
-				    .run_ms = 1,
-				    .hold_us = hold_ms * 1000,
-				    .name = "x",
-				    .other = "y" };
+	return (struct lab_order){ .verb = LAB_DO_MULTI,
+				   .timeout_ms = 10000,
+				   .run_ms = 1,
+				   .hold_us = hold_ms * 1000,
+				   .name = "x",
+				   .other = "y" };
 }
 
 static void judge(struct lab_verdict *v)

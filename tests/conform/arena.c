@@ -42,14 +42,14 @@ static void raise_to(_Atomic uint64_t *word, uint64_t value)
 		continue;
 }
 
-/* Of two that are inside at once, the one that sat down last sees the other.
- * More than that cannot be told from seats that are looked at one by one. */
-static void look_round(struct arena *a, int me, enum arena_mode mode)
+/* Of two workers that are inside at once, the one that entered last sees the
+ * other.  Slots that are read one by one tell no more than that. */
+static void count_conflicts(struct arena *a, int me, enum arena_mode mode)
 {
 	int readers = 0, writers = 0;
 
-	for (int i = 0; i < ARENA_SEATS; i++) {
-		int other = atomic_load(&a->seat[i]);
+	for (int i = 0; i < ARENA_SLOTS; i++) {
+		int other = atomic_load(&a->slot[i]);
 
 		if (i == me || other == OUTSIDE || atomic_load(&a->doomed[i]))
 			continue;
@@ -75,7 +75,7 @@ static void count_in(struct arena *a)
 		continue;
 }
 
-static void look_at_token(struct arena *a, enum arena_mode mode, uint64_t token)
+static void check_token(struct arena *a, enum arena_mode mode, uint64_t token)
 {
 	const _Atomic uint64_t *before = mode == WRITING ? &a->last_token :
 							   &a->last_writer;
@@ -89,22 +89,22 @@ static void look_at_token(struct arena *a, enum arena_mode mode, uint64_t token)
 		raise_to(&a->last_writer, token);
 }
 
-void arena_enter(struct arena *a, int seat, enum arena_mode mode,
+void arena_enter(struct arena *a, int slot, enum arena_mode mode,
 		 uint64_t token)
 {
 	int64_t count = atomic_load(&a->count);
 
-	atomic_store(&a->seat[seat], mode);
+	atomic_store(&a->slot[slot], mode);
 	count_in(a);
-	look_round(a, seat, mode);
-	look_at_token(a, mode, token);
+	count_conflicts(a, slot, mode);
+	check_token(a, mode, token);
 	sched_yield();
 	if (mode == WRITING)
 		atomic_store(&a->count, count + 1);
 }
 
-void arena_leave(struct arena *a, int seat)
+void arena_leave(struct arena *a, int slot)
 {
 	atomic_fetch_sub(&a->inside, 1);
-	atomic_store(&a->seat[seat], OUTSIDE);
+	atomic_store(&a->slot[slot], OUTSIDE);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a lock protects, in memory that processes share: it tells when two were
- * inside who must not be, when a count was lost, when a token fell.
+ * What a lock protects, in memory that processes share.  It counts the times
+ * that two workers were inside although they exclude each other, and that a
+ * token fell; and the writers add to a count, which must not lose any.
  */
 #ifndef DLOCK_TESTS_CONFORM_ARENA_H
 #define DLOCK_TESTS_CONFORM_ARENA_H
@@ -9,16 +10,16 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-enum { ARENA_SEATS = 64 };
+enum { ARENA_SLOTS = 64 };
 enum arena_mode { OUTSIDE, READING, WRITING };
 
-/* Atomic throughout, so that only the lock keeps the count from losing some:
- * it is read and written in two steps. */
+/* All members are atomic, but `count` is read and written in two steps: only
+ * the lock keeps it from losing some. */
 struct arena {
-	atomic_int seat[ARENA_SEATS];   /* enum arena_mode */
-	atomic_int doomed[ARENA_SEATS]; /* about to be killed: not counted */
+	atomic_int slot[ARENA_SLOTS];   /* enum arena_mode */
+	atomic_int doomed[ARENA_SLOTS]; /* about to be killed: not counted */
 	atomic_int limit;               /* of those READING at once; 0: none */
-	atomic_int inside;              /* the killed stay counted */
+	atomic_int inside;              /* with those that were killed */
 	atomic_int most;                /* ever inside at once */
 	atomic_int overlaps;
 	atomic_int tokens_fell;
@@ -30,8 +31,8 @@ struct arena {
 struct arena *arena_map(const char *dir);
 void arena_unmap(struct arena *a);
 
-void arena_enter(struct arena *a, int seat, enum arena_mode mode,
+void arena_enter(struct arena *a, int slot, enum arena_mode mode,
 		 uint64_t token);
-void arena_leave(struct arena *a, int seat);
+void arena_leave(struct arena *a, int slot);
 
 #endif

@@ -3,8 +3,8 @@
 #include <stdatomic.h>
 
 #include "conform/cases.h"
-#include "conform/party.h"
-#include "conform/seat.h"
+#include "conform/worker.h"
+#include "conform/executor.h"
 
 static atomic_int losses;
 
@@ -12,7 +12,7 @@ static dlock_client *watched_client(struct conform *t, const char *params)
 {
 	dlock_options opts = DLOCK_OPTIONS_INIT;
 
-	opts.on_event = seat_on_event;
+	opts.on_event = executor_on_event;
 	opts.arg = &losses;
 	return another_client(t, params, &opts);
 }
@@ -98,7 +98,7 @@ void case_break_of_free(struct conform *t)
 void case_break_other_process(struct conform *t)
 {
 	struct reply was;
-	struct party *p;
+	struct worker *p;
 	dlock_hold *h;
 
 	needs_other_processes(t);
@@ -121,7 +121,7 @@ void case_break_other_process(struct conform *t)
 
 void case_break_readers(struct conform *t)
 {
-	struct party *p[2];
+	struct worker *p[2];
 
 	needs_break(t);
 	use_rwlock(t);

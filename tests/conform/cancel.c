@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dlock_cancel() ends the waits of a handle, and nothing else. */
 #include "conform/cases.h"
-#include "conform/party.h"
+#include "conform/worker.h"
 
 /* It takes effect now, not at some later look. */
-static void cancelled(dlock_lock *lock, struct party *p)
+static void cancelled(dlock_lock *lock, struct worker *p)
 {
 	int64_t begun = now_ms();
 
@@ -20,8 +20,8 @@ void case_cancel_wait(struct conform *t)
 	use_mutex(t);
 	other = handle(t, another_client(t, NULL, NULL));
 	for (int i = 0; i < 2; i++) {
-		struct party *p = join(t, SAME_HANDLE);
-		struct party *q = join(t, SAME_HANDLE);
+		struct worker *p = join(t, SAME_HANDLE);
+		struct worker *q = join(t, SAME_HANDLE);
 		dlock_hold *h = take(other);
 
 		tell(p, ACQUIRE, i ? -1 : patience_ms());
@@ -31,7 +31,7 @@ void case_cancel_wait(struct conform *t)
 		CHECK_INT(hear(q).rc, ==, DLOCK_ECANCELED);
 		CHECK_INT(stats_of(t->client).waiters, ==, 0);
 		CHECK_OK(dlock_check(h));
-		/* Nothing stands in the line that could be granted now. */
+		/* No entry of the wait queue could be granted now. */
 		give(h);
 		is_free(other);
 		ASK_OK(p, ACQUIRE, 0);
@@ -43,7 +43,7 @@ void case_cancel_wait(struct conform *t)
 
 void case_cancel_one_handle(struct conform *t)
 {
-	struct party *same, *twin, *other;
+	struct worker *same, *twin, *other;
 	dlock_hold *h;
 
 	use_mutex(t);
@@ -64,7 +64,7 @@ void case_cancel_one_handle(struct conform *t)
 
 void case_cancel_before(struct conform *t)
 {
-	struct party *p;
+	struct worker *p;
 	dlock_hold *h;
 
 	use_mutex(t);
@@ -99,7 +99,7 @@ void case_cancel_keeps_hold(struct conform *t)
 void case_cancel_multi(struct conform *t)
 {
 	dlock_lock *members[2], *other;
-	struct party *p;
+	struct worker *p;
 	dlock_hold *h;
 
 	use_mutex(t);

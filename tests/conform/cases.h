@@ -33,6 +33,7 @@
 	X(mutex_two_clients, NONE)                                             \
 	X(mutex_handle_outlived, NONE)                                         \
 	X(mutex_foreign_release, NONE)                                         \
+	X(mutex_unbound, NONE)                                                 \
 	X(mutex_no_read_side, NONE)                                            \
 	/* waiting.c */                                                        \
 	X(wait_ends_in_time, NONE)                                             \
@@ -90,6 +91,7 @@
 	X(names_odd, NONE)                                                     \
 	X(names_many, NONE)                                                    \
 	X(names_kinds, SHARED | COUNT)                                         \
+	X(names_meet, SHARED)                                                  \
 	X(names_prefix, NONE)                                                  \
 	X(names_bad, NONE)                                                     \
 	/* token.c */                                                          \
@@ -128,6 +130,8 @@
 	/* inspect.c */                                                        \
 	X(inspect_line, DLOCK_CAP_INSPECT)                                     \
 	X(inspect_readers, DLOCK_CAP_INSPECT | SHARED)                         \
+	X(inspect_busy, DLOCK_CAP_INSPECT)                                     \
+	X(inspect_busy_readers, DLOCK_CAP_INSPECT | SHARED)                    \
 	X(inspect_free, DLOCK_CAP_INSPECT)                                     \
 	X(inspect_other_process, DLOCK_CAP_INSPECT)                            \
 	X(inspect_refused, NONE)                                               \
@@ -137,7 +141,7 @@
 	X(leftover_waits, NONE)                                                \
 	X(leftover_holds, NONE)                                                \
 	X(leftover_clients, NONE)                                              \
-	X(leftover_parties, DLOCK_CAP_INSPECT)                                 \
+	X(leftover_participants, DLOCK_CAP_INSPECT)                            \
 	/* close.c */                                                          \
 	X(close_with_hold, NONE)                                               \
 	X(close_hands_over, NONE)                                              \

@@ -4,8 +4,8 @@
 #include <pthread.h>
 
 #include "conform/cases.h"
-#include "conform/party.h"
-#include "conform/seat.h"
+#include "conform/worker.h"
+#include "conform/executor.h"
 
 void case_close_with_hold(struct conform *t)
 {
@@ -54,7 +54,7 @@ static void *inherit(void *arg)
 	return NULL;
 }
 
-/* Never are there two who may believe that they hold it. */
+/* At no time may two clients believe that they hold it. */
 void case_close_hands_over(struct conform *t)
 {
 	use_mutex(t);
@@ -76,7 +76,7 @@ void case_close_hands_over(struct conform *t)
 
 void case_close_with_waiter(struct conform *t)
 {
-	struct party *p[3];
+	struct worker *p[3];
 	int64_t begun;
 	dlock_hold *h;
 
@@ -88,7 +88,7 @@ void case_close_with_waiter(struct conform *t)
 		dlock_lock *lock = t->lock;
 
 		t->client = p[0]->client;
-		t->lock = p[0]->seat->lock;
+		t->lock = p[0]->executor->lock;
 		p[i] = join(t, i == 1 ? SAME_HANDLE : OTHER_HANDLE);
 		t->client = mine;
 		t->lock = lock;
@@ -111,7 +111,7 @@ void case_close_with_waiter(struct conform *t)
 
 void case_close_by_process(struct conform *t)
 {
-	struct party *p;
+	struct worker *p;
 
 	needs_other_processes(t);
 	use_mutex(t);
@@ -127,7 +127,7 @@ void case_close_by_process(struct conform *t)
 void case_close_null(struct conform *t)
 {
 	dlock_close(NULL);
-	dlock_free(NULL);
+	dlock_lock_free(NULL);
 	use_mutex(t);
 	is_free(t->lock);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conform/party.h"
+#include "conform/worker.h"
 
 /* ---- URIs and clients ---------------------------------------------------- */
 
@@ -145,7 +145,7 @@ void needs_break(const struct conform *t)
 
 	CHECK_OK(dlock_mutex_new(&l, t->client, "can it be broken?"));
 	rc = dlock_break(l, patience_ms());
-	dlock_free(l);
+	dlock_lock_free(l);
 	if (rc == DLOCK_ENOTSUP)
 		check_skip("the store cannot break a lock");
 	CHECK_OK(rc);
@@ -240,14 +240,14 @@ static uint64_t waiters(struct conform *t)
 		if (t->clients[i])
 			n += stats_of(t->clients[i]).waiters;
 	}
-	for (struct party *p = t->parties; p; p = p->next) {
+	for (struct worker *p = t->workers; p; p = p->next) {
 		if (p->control >= 0)
 			n += (uint64_t)ask_beside(p, WAITERS, 0).count;
 	}
 	return n;
 }
 
-int comes_to_wait(struct conform *t, struct party *p, unsigned int n)
+int comes_to_wait(struct conform *t, struct worker *p, unsigned int n)
 {
 	int64_t end = now_ms() + patience_ms();
 	uint64_t seen;

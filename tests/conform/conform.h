@@ -39,9 +39,9 @@ struct conform {
 	dlock_client *clients[MOST_CLIENTS];
 	dlock_lock *locks[MOST_LOCKS];
 	int n_clients, n_locks;
-	struct party *parties;
+	struct worker *workers;
 	struct arena *arena;
-	int n_parties; /* ever */
+	int n_workers; /* ever */
 };
 
 /* ---- What a case is about ------------------------------------------------ */
@@ -88,11 +88,11 @@ struct dlock_stats stats_of(dlock_client *client);
 /* Wait until `n` waits of the case are parked, in whatever client. */
 void await_waiters(struct conform *t, unsigned int n);
 /* The same, unless `p` answers before: did it come to that? */
-int comes_to_wait(struct conform *t, struct party *p, unsigned int n);
+int comes_to_wait(struct conform *t, struct worker *p, unsigned int n);
 
 /* From here on the case's client has a lease as short as can be tested, unless
  * the URI says another; on a busy machine a process may stand still for the
- * better part of a shorter one.  Parties that join with SHORT_LEASE have it,
+ * better part of a shorter one.  Workers that join with SHORT_LEASE have it,
  * too. */
 #define SHORT_LEASE "ttl=1500ms"
 void use_short_lease(struct conform *t);
@@ -103,8 +103,9 @@ int64_t promised_ms(const struct conform *t);
 /* ---- The process of a case ----------------------------------------------- */
 
 /*
- * main() begins with this: where the arguments say that we are a case's process
- * it runs, and the exit code is the answer; else -1.
+ * main() begins with this: the stores of $DLOCK_TEST_BACKENDS are loaded, and
+ * where the arguments say that we are a case's process it runs.  The exit code,
+ * or -1: go on.
  */
 int conform_main(int argc, char *argv[]);
 

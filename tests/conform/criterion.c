@@ -22,7 +22,7 @@ static void stamp(size_t store, size_t which)
 	char *uri = conform_uri(store);
 
 	cr_assert(uri, "no such store");
-	/* Tells a process that it is one of Criterion's. */
+	/* By this a process knows that it is one of Criterion's. */
 	unsetenv("BXFI_MAP");
 	conform_run(&conform_cases[which], uri, &out);
 	free(uri);
@@ -93,8 +93,8 @@ static void name_suite(struct criterion_suite_set *s, size_t store)
 	}
 }
 
-/* Give the suites, which are in order, the names of the stores; cut off those
- * of no store, and return them. */
+/* Name the suites, which are in order, after the stores; cut off and return
+ * those that no store is left for. */
 static struct criterion_ordered_set_node *name_stores(
 	struct criterion_test_set *set)
 {
@@ -129,7 +129,7 @@ static void put_back(struct criterion_test_set *set,
 	n->next = cut;
 }
 
-static int run(int argc, char *argv[])
+static int run_suites(int argc, char *argv[])
 {
 	struct criterion_ordered_set_node *cut;
 	struct criterion_test_set *set;
@@ -150,10 +150,10 @@ static int run(int argc, char *argv[])
 	return failed;
 }
 
-/* Criterion looks for the symbol to start its tests' processes. */
+/* Criterion looks up this symbol to start the processes of its tests. */
 __attribute__((visibility("default"))) int main(int argc, char *argv[])
 {
 	int code = conform_main(argc, argv);
 
-	return code >= 0 ? code : run(argc, argv);
+	return code >= 0 ? code : run_suites(argc, argv);
 }

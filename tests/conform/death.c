@@ -5,14 +5,14 @@
 #include <sys/wait.h>
 
 #include "conform/cases.h"
-#include "conform/party.h"
+#include "conform/worker.h"
 
-static struct party *mortal(struct conform *t)
+static struct worker *mortal(struct conform *t)
 {
 	return join_with(t, OTHER_PROCESS, SHORT_LEASE);
 }
 
-static void begin(struct conform *t)
+static void prepare_death(struct conform *t)
 {
 	needs_other_processes(t);
 	use_short_lease(t);
@@ -22,8 +22,8 @@ static void begin(struct conform *t)
 static int64_t inherit(struct conform *t, enum op hold, struct reply *was,
 		       struct reply *next)
 {
-	struct party *victim = mortal(t);
-	struct party *heir = join(t, OTHER_CLIENT);
+	struct worker *victim = mortal(t);
+	struct worker *heir = join(t, OTHER_CLIENT);
 	int64_t begun;
 
 	*was = ask(victim, hold, patience_ms());
@@ -43,7 +43,7 @@ void case_death_of_holder(struct conform *t)
 {
 	struct reply was, next;
 
-	begin(t);
+	prepare_death(t);
 	use_mutex(t);
 	CHECK_WITHIN(inherit(t, ACQUIRE, &was, &next), promised_ms(t));
 	give(take(t->lock));
@@ -53,7 +53,7 @@ void case_death_token(struct conform *t)
 {
 	struct reply was, next;
 
-	begin(t);
+	prepare_death(t);
 	use_mutex(t);
 	inherit(t, ACQUIRE, &was, &next);
 	CHECK(was.token > 0);
@@ -64,7 +64,7 @@ void case_death_of_reader(struct conform *t)
 {
 	struct reply was, next;
 
-	begin(t);
+	prepare_death(t);
 	use_rwlock(t);
 	CHECK_WITHIN(inherit(t, READ, &was, &next), promised_ms(t));
 }
@@ -73,14 +73,14 @@ void case_death_of_permit(struct conform *t)
 {
 	struct reply was, next;
 
-	begin(t);
+	prepare_death(t);
 	use_semaphore(t, 1);
 	CHECK_WITHIN(inherit(t, ACQUIRE, &was, &next), promised_ms(t));
 }
 
 static int64_t asked_later(struct conform *t)
 {
-	struct party *victim = mortal(t);
+	struct worker *victim = mortal(t);
 	int64_t begun;
 
 	ASK_OK(victim, ACQUIRE, patience_ms());
@@ -93,16 +93,16 @@ static int64_t asked_later(struct conform *t)
 
 void case_death_before_asking(struct conform *t)
 {
-	begin(t);
+	prepare_death(t);
 	use_mutex(t);
 	CHECK_WITHIN(asked_later(t), promised_ms(t));
 }
 
-/* Who dies in the line is passed over. */
+/* A waiter that dies in the wait queue is passed over. */
 static int64_t passed_over(struct conform *t)
 {
-	struct party *victim = mortal(t);
-	struct party *behind = join(t, OTHER_CLIENT);
+	struct worker *victim = mortal(t);
+	struct worker *behind = join(t, OTHER_CLIENT);
 	dlock_hold *h = take(t->lock);
 	int64_t begun;
 
@@ -121,7 +121,7 @@ static int64_t passed_over(struct conform *t)
 
 void case_death_of_waiter(struct conform *t)
 {
-	begin(t);
+	prepare_death(t);
 	use_mutex(t);
 	CHECK_WITHIN(passed_over(t), promised_ms(t));
 }
@@ -129,7 +129,7 @@ void case_death_of_waiter(struct conform *t)
 /* A child that the holder forked is no holder. */
 static int64_t orphaned(struct conform *t)
 {
-	struct party *victim = mortal(t);
+	struct worker *victim = mortal(t);
 	int64_t begun;
 
 	ASK_OK(victim, ACQUIRE, patience_ms());
@@ -143,7 +143,7 @@ static int64_t orphaned(struct conform *t)
 
 void case_death_with_child(struct conform *t)
 {
-	begin(t);
+	prepare_death(t);
 	use_mutex(t);
 	CHECK_WITHIN(orphaned(t), promised_ms(t));
 }
@@ -173,7 +173,7 @@ void case_death_of_thread(struct conform *t)
 	CHECK_RC(dlock_release(h), DLOCK_ELOST);
 }
 
-static void stop(const struct party *p)
+static void pause_process(const struct worker *p)
 {
 	int status;
 
@@ -189,7 +189,7 @@ static int still_held(struct conform *t)
 }
 
 /* The store may have to be reached anew first. */
-static int hears_busy(struct party *p)
+static int hears_busy(struct worker *p)
 {
 	int rc = ask(p, ACQUIRE, 0).rc;
 
@@ -202,15 +202,15 @@ static int hears_busy(struct party *p)
 void case_pause_of_holder(struct conform *t)
 {
 	struct reply was;
-	struct party *p;
+	struct worker *p;
 	dlock_hold *h;
 
-	begin(t);
+	prepare_death(t);
 	use_mutex(t);
 	p = mortal(t);
 	was = ask(p, ACQUIRE, patience_ms());
 	CHECK_INT(was.rc, ==, DLOCK_OK);
-	stop(p);
+	pause_process(p);
 	tell(p, CHECK_HOLD, 0);
 	if (t->ttl_ms > 0) {
 		h = take(t->lock);
@@ -233,10 +233,10 @@ void case_pause_of_holder(struct conform *t)
 	is_free(t->lock);
 }
 
-/* Everybody else goes, and comes back. */
+/* All other workers leave, and join again. */
 void case_durable_hold(struct conform *t)
 {
-	struct party *p;
+	struct worker *p;
 
 	needs_other_processes(t);
 	use_mutex(t);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nobody is inside at once who must not be. */
+/* Holders that exclude each other are never inside at once. */
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "conform/cases.h"
-#include "conform/party.h"
+#include "conform/worker.h"
 
 enum { WORK_MS = 200 };
 
@@ -16,11 +16,11 @@ static struct arena *the_arena(struct conform *t)
 	return t->arena;
 }
 
-/* `n` parties at work in turn; the rounds they made. */
+/* `n` workers at work in turn; the rounds they made. */
 static int64_t work(struct conform *t, const enum way ways[],
 		    const enum op ops[], int n)
 {
-	struct party *p[16] = { NULL };
+	struct worker *p[16] = { NULL };
 	int64_t rounds = 0;
 	int there = 0;
 
@@ -126,7 +126,7 @@ void case_exclusion_semaphore(struct conform *t)
 void case_exclusion_despite_deaths(struct conform *t)
 {
 	struct arena *a = the_arena(t);
-	struct party *p[3];
+	struct worker *p[3];
 
 	needs_other_processes(t);
 	use_mutex(t);
@@ -157,7 +157,7 @@ void case_exclusion_despite_deaths(struct conform *t)
 void case_exclusion_remote(struct conform *t)
 {
 	dlock_hold *h;
-	struct party *p;
+	struct worker *p;
 
 	needs_other_processes(t);
 	use_mutex(t);

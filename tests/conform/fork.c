@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "conform/cases.h"
-#include "conform/party.h"
+#include "conform/worker.h"
 #include "support/process.h"
 
 static pid_t forked(void)
@@ -27,14 +27,15 @@ static void ended_well(pid_t pid)
 	CHECK_INT(code, ==, 0);
 }
 
-static void no_party(const struct dlock_party *party, void *arg)
+static void no_participant(const struct dlock_participant *participant,
+			   void *arg)
 {
-	(void)party;
+	(void)participant;
 	(void)arg;
-	FAIL("a party was reported in the child");
+	FAIL("a participant was reported in the child");
 }
 
-static void no_entry(const struct dlock_entry *entry, void *arg)
+static void no_entry(const struct dlock_lock_info *entry, void *arg)
 {
 	(void)entry;
 	(void)arg;
@@ -57,7 +58,8 @@ static void every_call(struct conform *t, dlock_hold *h, dlock_hold *all)
 	CHECK_RC(dlock_acquire(t->lock, -1, &none), DLOCK_EFORKED);
 	CHECK_RC(dlock_mutex_new(&l, t->client, "x"), DLOCK_EFORKED);
 	CHECK_RC(dlock_multi_new(&l, &t->lock, 1), DLOCK_EFORKED);
-	CHECK_RC(dlock_inspect(t->lock, no_party, NULL, 0), DLOCK_EFORKED);
+	CHECK_RC(dlock_inspect(t->lock, no_participant, NULL, 0),
+		 DLOCK_EFORKED);
 	CHECK_RC(dlock_list(t->client, no_entry, NULL, 0), DLOCK_EFORKED);
 	CHECK_RC(dlock_break(t->lock, 0), DLOCK_EFORKED);
 	CHECK_RC(dlock_get_stats(t->client, &stats), DLOCK_EFORKED);
@@ -66,7 +68,7 @@ static void every_call(struct conform *t, dlock_hold *h, dlock_hold *all)
 	CHECK_RC(dlock_release(h), DLOCK_EFORKED);
 	CHECK_RC(dlock_release(h), DLOCK_EFORKED);
 	CHECK(!none && !l);
-	dlock_free(t->lock);
+	dlock_lock_free(t->lock);
 	dlock_close(t->client);
 	dlock_close(t->client);
 }
@@ -105,7 +107,7 @@ static void close_all(void)
 
 void case_fork_child_exits(struct conform *t)
 {
-	struct party *p[2];
+	struct worker *p[2];
 	dlock_hold *h;
 	int n = 0;
 
@@ -180,7 +182,7 @@ static void start_anew(struct conform *t, dlock_client **c)
 	CHECK_OK(dlock_open(c, t->uri, NULL));
 	CHECK_OK(dlock_mutex_new(&l, *c, "conform/child's own"));
 	give(take(l));
-	dlock_free(l);
+	dlock_lock_free(l);
 }
 
 /* What the parent holds.  A store of one process is another one in the child,
@@ -194,7 +196,7 @@ static void meet_parent(struct conform *t, dlock_client *c)
 		is_free(l);
 	else
 		refused(l);
-	dlock_free(l);
+	dlock_lock_free(l);
 }
 
 void case_fork_child_opens(struct conform *t)
@@ -226,7 +228,7 @@ void case_fork_child_opens(struct conform *t)
  * must not wait for it. */
 void case_fork_while_busy(struct conform *t)
 {
-	struct party *p[3];
+	struct worker *p[3];
 	dlock_lock *held;
 	dlock_hold *h;
 

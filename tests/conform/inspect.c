@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who holds and who waits, and which locks there are. */
+/* Holders and waiters of a lock, and the locks that there are. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "conform/cases.h"
-#include "conform/party.h"
-#include "conform/seat.h"
+#include "conform/worker.h"
+#include "conform/executor.h"
 
 enum { MOST = 16 };
 
-struct parties {
+struct participants {
 	int n, holders, waiters;
 	struct {
 		char label[32], id[40];
@@ -20,39 +20,41 @@ struct parties {
 	} v[MOST];
 };
 
-static void note(const struct dlock_party *party, void *arg)
+static void note_participant(const struct dlock_participant *participant,
+			     void *arg)
 {
-	struct parties *all = arg;
+	struct participants *all = arg;
 	int i = all->n++;
 
 	CHECK_INT(i, <, MOST);
-	CHECK(party->size >= sizeof(*party));
-	CHECK(party->label && party->id && party->id[0]);
-	snprintf(all->v[i].label, sizeof(all->v[i].label), "%s", party->label);
-	snprintf(all->v[i].id, sizeof(all->v[i].id), "%s", party->id);
-	all->v[i].token = party->token;
-	all->v[i].remaining_ms = party->remaining_ms;
-	all->v[i].shared = party->shared;
-	all->v[i].waiting = party->waiting;
-	all->holders += !party->waiting;
-	all->waiters += party->waiting;
+	CHECK(participant->size >= sizeof(*participant));
+	CHECK(participant->label && participant->id && participant->id[0]);
+	snprintf(all->v[i].label, sizeof(all->v[i].label), "%s",
+		 participant->label);
+	snprintf(all->v[i].id, sizeof(all->v[i].id), "%s", participant->id);
+	all->v[i].token = participant->token;
+	all->v[i].remaining_ms = participant->remaining_ms;
+	all->v[i].shared = participant->shared;
+	all->v[i].waiting = participant->waiting;
+	all->holders += !participant->waiting;
+	all->waiters += participant->waiting;
 	for (int k = 0; k < i; k++)
 		CHECK(strcmp(all->v[k].id, all->v[i].id) != 0);
 }
 
-static struct parties seen(struct conform *t)
+static struct participants seen(struct conform *t)
 {
-	struct parties all = { 0 };
+	struct participants all = { 0 };
 
-	CHECK_OK(dlock_inspect(t->lock, note, &all, patience_ms()));
+	CHECK_OK(dlock_inspect(t->lock, note_participant, &all, patience_ms()));
 	return all;
 }
 
-static void has_label(const struct parties *all, int number)
+static void has_label(const struct participants *all, int number)
 {
 	char label[32];
 
-	snprintf(label, sizeof(label), "party %d", number);
+	snprintf(label, sizeof(label), "worker %d", number);
 	for (int i = 0; i < all->n; i++) {
 		if (strcmp(all->v[i].label, label) == 0)
 			return;
@@ -60,16 +62,17 @@ static void has_label(const struct parties *all, int number)
 	FAIL("%s is not among the %d that were reported", label, all->n);
 }
 
-/* A store without a line need not know who waits. */
-static int tells_waiters(const struct conform *t, const struct parties *all)
+/* A store without a wait queue need not know its waiters. */
+static int tells_waiters(const struct conform *t,
+			 const struct participants *all)
 {
 	return t->caps & DLOCK_CAP_FAIR || all->waiters > 0;
 }
 
 void case_inspect_line(struct conform *t)
 {
-	struct party *p[4];
-	struct parties all;
+	struct worker *p[4];
+	struct participants all;
 	struct reply first;
 	int told;
 
@@ -94,12 +97,12 @@ void case_inspect_line(struct conform *t)
 		has_label(&all, p[i]->number);
 		CHECK(!all.v[i].shared);
 		CHECK(!all.v[i].waiting || all.v[i].token == 0);
-		snprintf(label, sizeof(label), "party %d", p[i]->number);
+		snprintf(label, sizeof(label), "worker %d", p[i]->number);
 		if (i == 0 || t->caps & DLOCK_CAP_FAIR)
 			CHECK(strcmp(all.v[i].label, label) == 0);
 	}
 	for (int i = 3; i > 0; i--) {
-		dlock_cancel(p[i]->seat->lock);
+		dlock_cancel(p[i]->executor->lock);
 		CHECK_INT(hear(p[i]).rc, ==, DLOCK_ECANCELED);
 		CHECK_INT(seen(t).n, ==, told ? i : 1);
 	}
@@ -109,8 +112,8 @@ void case_inspect_line(struct conform *t)
 
 void case_inspect_readers(struct conform *t)
 {
-	struct party *p[3], *writer;
-	struct parties all;
+	struct worker *p[3], *writer;
+	struct participants all;
 
 	use_rwlock(t);
 	for (int i = 0; i < 3; i++) {
@@ -145,8 +148,8 @@ void case_inspect_free(struct conform *t)
 
 void case_inspect_other_process(struct conform *t)
 {
-	struct parties all;
-	struct party *p, *q;
+	struct participants all;
+	struct worker *p, *q;
 	struct reply r;
 
 	needs_other_processes(t);
@@ -173,10 +176,38 @@ void case_inspect_other_process(struct conform *t)
 		EVENTUALLY(seen(t).n == 0);
 }
 
-static void unexpected(const struct dlock_party *party, void *arg)
+/* The message of an acquire that fails names the holder. */
+static void busy_names_the_holder(struct conform *t, enum op op)
+{
+	/* A store on a busy machine may not tell in 40 ms. */
+	dlock_lock *l = handle(t, another_client(t, "ask=2s", NULL));
+	struct worker *p = join(t, OTHER_CLIENT);
+	dlock_hold *none = NULL;
+	char text[48];
+
+	ASK_OK(p, op, 0);
+	snprintf(text, sizeof(text), "held by worker %d", p->number);
+	CHECK_RC(dlock_acquire(l, 20, &none), DLOCK_EBUSY);
+	CHECK_TEXT(dlock_errmsg(), text);
+	CHECK_INT(seen(t).n, ==, 1);
+}
+
+void case_inspect_busy(struct conform *t)
+{
+	use_mutex(t);
+	busy_names_the_holder(t, ACQUIRE);
+}
+
+void case_inspect_busy_readers(struct conform *t)
+{
+	use_rwlock(t);
+	busy_names_the_holder(t, READ);
+}
+
+static void unexpected(const struct dlock_participant *participant, void *arg)
 {
 	(void)arg;
-	FAIL("reported %s", party->label);
+	FAIL("reported %s", participant->label);
 }
 
 void case_inspect_refused(struct conform *t)
@@ -193,22 +224,22 @@ void case_inspect_refused(struct conform *t)
 
 struct listed {
 	const char *name;
-	int n[3];
+	int n[2];
 };
 
-static void note_entry(const struct dlock_entry *e, void *arg)
+static void note_entry(const struct dlock_lock_info *e, void *arg)
 {
-	static const char *const kinds[] = { "mutex", "rwlock", "semaphore" };
+	static const char *const kinds[] = { "lock", "semaphore" };
 	struct listed *l = arg;
 
 	CHECK(e->size >= sizeof(*e));
 	if (strcmp(e->name, l->name) != 0)
 		return;
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 2; i++) {
 		if (strcmp(e->kind, kinds[i]) != 0)
 			continue;
 		l->n[i]++;
-		CHECK_INT(e->permits, ==, i == SEMAPHORE ? 7 : 0);
+		CHECK_INT(e->permits, ==, i == 1 ? 7 : 0);
 	}
 }
 
@@ -217,7 +248,7 @@ static void listed(dlock_client *c, struct listed *l, int times)
 {
 	memset(l->n, 0, sizeof(l->n));
 	CHECK_OK(dlock_list(c, note_entry, l, patience_ms()));
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 2; i++)
 		CHECK_INT(l->n[i], ==, times);
 }
 
@@ -241,6 +272,7 @@ void case_list_kinds(struct conform *t)
 	struct listed all = { .name = odd };
 	dlock_hold *h[3];
 
+	/* The mutex and the read-write lock are one. */
 	for (int i = 0; i < 3; i++)
 		h[i] = take(any_lock(t, t->client, (enum kind)i, 7, odd));
 	for (int i = 0; i < 2; i++) {

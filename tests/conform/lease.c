@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 
 #include "conform/cases.h"
-#include "conform/party.h"
+#include "conform/worker.h"
 
 enum { BRIEF_MS = 150 };
 #define BRIEF "max_hold=150ms"
@@ -53,7 +53,7 @@ static int stands(const struct conform *t, const dlock_hold *h)
 
 void case_lease_is_renewed(struct conform *t)
 {
-	struct party *p;
+	struct worker *p;
 	dlock_hold *h;
 
 	use_short_lease(t);
@@ -75,7 +75,7 @@ void case_lease_max_hold(struct conform *t)
 {
 	dlock_client *c = brief_client(t);
 	int64_t begun = now_ms();
-	struct party *p;
+	struct worker *p;
 	dlock_hold *h;
 
 	use_mutex(t);
@@ -189,9 +189,10 @@ void case_lease_release_in_callback(struct conform *t)
 	}
 }
 
-static void ignore_party(const struct dlock_party *party, void *arg)
+static void ignore_participant(const struct dlock_participant *participant,
+			       void *arg)
 {
-	(void)party;
+	(void)participant;
 	(void)arg;
 }
 
@@ -211,7 +212,7 @@ static void on_event_call(dlock_hold *hold, enum dlock_event event,
 	CHECK_INT(dlock_hold_fd(hold), >=, 0);
 	CHECK_OK(dlock_acquire(t->lock, patience_ms(), &other));
 	CHECK_OK(dlock_release(other));
-	rc = dlock_inspect(t->lock, ignore_party, NULL, patience_ms());
+	rc = dlock_inspect(t->lock, ignore_participant, NULL, patience_ms());
 	CHECK(rc == DLOCK_OK || rc == DLOCK_ENOTSUP);
 	dlock_cancel(t->lock);
 	stats_of(t->clients[1]);

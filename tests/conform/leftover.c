@@ -3,13 +3,13 @@
 #include <stdio.h>
 
 #include "conform/cases.h"
-#include "conform/party.h"
+#include "conform/worker.h"
 
 /* What is only made once it is worth it has been made after WARM rounds. */
 enum { WARM = 30, ROUNDS = 30, NAMES = 3 };
 
 /* A try, a time out and a cancelled wait. */
-static void wait_in_vain(struct conform *t, struct party *p)
+static void wait_in_vain(struct conform *t, struct worker *p)
 {
 	dlock_hold *h = NULL;
 
@@ -24,7 +24,7 @@ static void wait_in_vain(struct conform *t, struct party *p)
 void case_leftover_waits(struct conform *t)
 {
 	struct census warm;
-	struct party *p;
+	struct worker *p;
 	dlock_hold *h;
 
 	use_mutex(t);
@@ -36,7 +36,7 @@ void case_leftover_waits(struct conform *t)
 	for (int i = 0; i < ROUNDS; i++)
 		wait_in_vain(t, p);
 	census_same(&warm);
-	EVENTUALLY(stats_of(t->client).remnants == 0);
+	EVENTUALLY(stats_of(t->client).pending_cleanups == 0);
 	CHECK_INT(stats_of(t->client).waiters, ==, 0);
 	give(h);
 	is_free(t->lock);
@@ -60,11 +60,11 @@ void case_leftover_holds(struct conform *t)
 		h = take(l);
 		CHECK_INT(dlock_hold_fd(h), >=, 0);
 		give(h);
-		dlock_free(l);
+		dlock_lock_free(l);
 	}
 	census_same(&warm);
 	CHECK_INT(stats_of(t->client).holds, ==, 0);
-	EVENTUALLY(stats_of(t->client).remnants == 0);
+	EVENTUALLY(stats_of(t->client).pending_cleanups == 0);
 }
 
 void case_leftover_clients(struct conform *t)
@@ -82,7 +82,7 @@ void case_leftover_clients(struct conform *t)
 
 		CHECK_OK(dlock_mutex_new(&l, c, t->name));
 		CHECK_RC(dlock_acquire(l, i % 2, &h), DLOCK_EBUSY);
-		dlock_free(l);
+		dlock_lock_free(l);
 		close_client(t, c);
 		t->n_clients--;
 	}
@@ -90,13 +90,13 @@ void case_leftover_clients(struct conform *t)
 	give(mine);
 }
 
-static void count(const struct dlock_party *party, void *arg)
+static void count(const struct dlock_participant *participant, void *arg)
 {
-	(void)party;
+	(void)participant;
 	++*(int *)arg;
 }
 
-static int parties(struct conform *t)
+static int participants(struct conform *t)
 {
 	int n = 0;
 
@@ -104,17 +104,17 @@ static int parties(struct conform *t)
 	return n;
 }
 
-void case_leftover_parties(struct conform *t)
+void case_leftover_participants(struct conform *t)
 {
-	struct party *p;
+	struct worker *p;
 	dlock_hold *h;
 
 	use_mutex(t);
 	h = take(handle(t, another_client(t, NULL, NULL)));
 	p = join(t, SAME_HANDLE);
-	CHECK_INT(parties(t), ==, 1);
+	CHECK_INT(participants(t), ==, 1);
 	wait_in_vain(t, p);
-	CHECK_INT(parties(t), ==, 1);
+	CHECK_INT(participants(t), ==, 1);
 	give(h);
-	CHECK_INT(parties(t), ==, 0);
+	CHECK_INT(participants(t), ==, 0);
 }

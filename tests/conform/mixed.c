@@ -33,13 +33,14 @@ void case_multi_two_stores(struct conform *t)
 
 void case_multi_kinds(struct conform *t)
 {
+	const char *const names[] = { t->name, "conform/other", t->name };
 	dlock_client *c = another_client(t, NULL, NULL);
 	dlock_lock *mine[3], *theirs[3], *all;
 	dlock_hold *h, *second;
 
 	for (int i = 0; i < 3; i++) {
-		mine[i] = any_lock(t, t->client, (enum kind)i, 2, t->name);
-		theirs[i] = any_lock(t, c, (enum kind)i, 2, t->name);
+		mine[i] = any_lock(t, t->client, (enum kind)i, 2, names[i]);
+		theirs[i] = any_lock(t, c, (enum kind)i, 2, names[i]);
 	}
 	all = multi(t, mine, 3);
 	h = take(all);

@@ -3,7 +3,7 @@
 #include <poll.h>
 
 #include "conform/cases.h"
-#include "conform/party.h"
+#include "conform/worker.h"
 
 enum { N = 3 };
 
@@ -73,12 +73,14 @@ void case_multi_none(struct conform *t)
 	}
 }
 
+enum { TIMEOUT_MS = 400 };
+
 /* Each member that comes free meanwhile must not start the time anew: that
  * would take 2.5 timeouts. */
 static int64_t one_deadline(struct conform *t, dlock_lock *all,
-			    struct party *p[N])
+			    struct worker *p[N])
 {
-	struct party *asks;
+	struct worker *asks;
 	dlock_lock *lock = t->lock;
 	struct reply r;
 
@@ -87,14 +89,14 @@ static int64_t one_deadline(struct conform *t, dlock_lock *all,
 	t->lock = all;
 	asks = join(t, SAME_HANDLE);
 	t->lock = lock;
-	tell(asks, ACQUIRE, 400);
-	nap_ms(300);
+	tell(asks, ACQUIRE, TIMEOUT_MS);
+	nap_ms(TIMEOUT_MS * 3 / 4);
 	ASK_OK(p[1], RELEASE, 0); /* the first in the global order */
-	nap_ms(50);
+	nap_ms(TIMEOUT_MS / 8);
 	ASK_OK(p[0], RELEASE, 0);
 	r = hear(asks);
 	CHECK_INT(r.rc, ==, DLOCK_EBUSY);
-	CHECK_INT(r.took_ms, >=, 399);
+	CHECK_INT(r.took_ms, >=, TIMEOUT_MS - 1);
 	ASK_OK(p[2], RELEASE, 0);
 	leave(t, asks);
 	is_free(all);
@@ -105,7 +107,7 @@ void case_multi_one_deadline(struct conform *t)
 {
 	dlock_lock *mine[N], *theirs[N];
 	dlock_lock *all;
-	struct party *p[N];
+	struct worker *p[N];
 
 	members(t, t->client, mine);
 	members(t, another_client(t, NULL, NULL), theirs);
@@ -114,7 +116,7 @@ void case_multi_one_deadline(struct conform *t)
 		t->lock = theirs[i];
 		p[i] = join(t, SAME_HANDLE);
 	}
-	CHECK_WITHIN(one_deadline(t, all, p), 400 + slack_ms());
+	CHECK_WITHIN(one_deadline(t, all, p), TIMEOUT_MS + slack_ms());
 }
 
 /* Named in opposite orders, by two threads and by two clients. */
@@ -124,7 +126,7 @@ void case_multi_opposite(struct conform *t)
 
 	t->arena = arena_map(t->dir);
 	for (int clients = 1; clients <= 2; clients++) {
-		struct party *p[2];
+		struct worker *p[2];
 
 		for (int i = 0; i < 2; i++) {
 			dlock_lock *m[N], *turned[N];
@@ -145,9 +147,9 @@ void case_multi_opposite(struct conform *t)
 	}
 }
 
-static void note_token(const struct dlock_party *party, void *arg)
+static void note_token(const struct dlock_participant *participant, void *arg)
 {
-	*(uint64_t *)arg = party->token;
+	*(uint64_t *)arg = participant->token;
 }
 
 void case_multi_member_order(struct conform *t)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One holder; a thread may hold what it holds. */
 #include "conform/cases.h"
-#include "conform/party.h"
+#include "conform/worker.h"
 
 void case_mutex_try(struct conform *t)
 {
@@ -82,7 +82,7 @@ void case_mutex_handle_outlived(struct conform *t)
 	use_mutex(t);
 	CHECK_OK(dlock_mutex_new(&gone, t->client, t->name));
 	h = take(gone);
-	dlock_free(gone);
+	dlock_lock_free(gone);
 	CHECK_OK(dlock_check(h));
 	EACH_WAY(t, p)
 	CHECK_INT(ask(p, ACQUIRE, 0).rc, ==, DLOCK_EBUSY);
@@ -121,4 +121,38 @@ void case_mutex_no_read_side(struct conform *t)
 	CHECK_RC(dlock_acquire_shared(t->lock, 0, &h), DLOCK_EINVAL);
 	CHECK(!h);
 	is_free(t->lock);
+}
+
+static void *release_it(void *h)
+{
+	give(h);
+	return NULL;
+}
+
+/* Its holds belong to no thread, and exclude those that do. */
+void case_mutex_unbound(struct conform *t)
+{
+	dlock_lock *unbound;
+
+	use_mutex(t);
+	unbound = handle(t, t->client);
+	CHECK_OK(dlock_lock_unbind(unbound));
+	EACH_WAY(t, p)
+	{
+		dlock_hold *h = take(unbound);
+		pthread_t thread;
+
+		refused(unbound);
+		refused(t->lock);
+		CHECK_INT(ask(p, ACQUIRE, 0).rc, ==, DLOCK_EBUSY);
+		CHECK(pthread_create(&thread, NULL, release_it, h) == 0);
+		CHECK(pthread_join(thread, NULL) == 0);
+		h = take(t->lock);
+		refused(unbound);
+		give(h);
+		ASK_OK(p, ACQUIRE, patience_ms());
+		refused(unbound);
+		ASK_OK(p, RELEASE, 0);
+		is_free(unbound);
+	}
 }

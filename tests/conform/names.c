@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "conform/cases.h"
+#include "conform/worker.h"
 
 /* Alike to a file system, a protocol, a pattern or a careless encoding. */
 /* clang-format off */
@@ -47,7 +48,7 @@ static void all_at_once(struct conform *t, const char *const names[], size_t n)
 			FAIL("'%s': %s", names[i], dlock_errmsg());
 		for (size_t k = 0; k < i; k++)
 			CHECK(h[k] != h[i]);
-		dlock_free(l);
+		dlock_lock_free(l);
 	}
 	for (size_t i = 0; i < n; i++) {
 		dlock_hold *none = NULL;
@@ -60,7 +61,7 @@ static void all_at_once(struct conform *t, const char *const names[], size_t n)
 		CHECK_RC(dlock_acquire(l, 0, &none), DLOCK_EBUSY);
 		give(h[i]);
 		is_free(l);
-		dlock_free(l);
+		dlock_lock_free(l);
 	}
 	free(h);
 }
@@ -91,24 +92,56 @@ void case_names_many(struct conform *t)
 	all_at_once(t, names, MANY);
 }
 
-/* Kinds never meet. */
+/* A lock and a semaphore never meet. */
 void case_names_kinds(struct conform *t)
 {
-	dlock_hold *h[3];
-	dlock_lock *l[3];
+	static const enum kind kinds[] = { MUTEX, SEMAPHORE };
+	dlock_hold *h[2];
+	dlock_lock *l[2];
 
-	for (int i = 0; i < 3; i++) {
-		l[i] = any_lock(t, another_client(t, NULL, NULL), (enum kind)i,
-				1, t->name);
+	for (int i = 0; i < 2; i++) {
+		l[i] = any_lock(t, another_client(t, NULL, NULL), kinds[i], 1,
+				t->name);
 		h[i] = take(l[i]);
 	}
-	for (int i = 0; i < 3; i++) {
-		dlock_lock *other = any_lock(t, t->client, (enum kind)i, 1,
+	for (int i = 0; i < 2; i++) {
+		dlock_lock *other = any_lock(t, t->client, kinds[i], 1,
 					     t->name);
 
 		refused(other);
 		give(h[i]);
 		is_free(other);
+	}
+}
+
+/* A mutex is the write side of the lock of its name. */
+void case_names_meet(struct conform *t)
+{
+	dlock_lock *mutex;
+
+	use_rwlock(t);
+	mutex = any_lock(t, another_client(t, NULL, NULL), MUTEX, 0, t->name);
+	EACH_WAY(t, p)
+	{
+		dlock_hold *h = take(mutex);
+
+		CHECK_INT(ask(p, READ, 0).rc, ==, DLOCK_EBUSY);
+		CHECK_INT(ask(p, ACQUIRE, 0).rc, ==, DLOCK_EBUSY);
+		tell(p, READ, -1);
+		await_waiters(t, 1);
+		give(h);
+		HEAR_OK(p);
+		refused(mutex);
+		tell(p, RELEASE, 0);
+		h = take(mutex);
+		HEAR_OK(p);
+		tell(p, ACQUIRE, -1);
+		await_waiters(t, 1);
+		give(h);
+		HEAR_OK(p);
+		refused(mutex);
+		ASK_OK(p, RELEASE, 0);
+		is_free(mutex);
 	}
 }
 

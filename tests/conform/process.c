@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The process of one case: set up, run, clean up, look at what is left.
+ * The process of one case: set up, run, clean up, check what is left.
  */
+#include <dlock/backend.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +11,7 @@
 #include <unistd.h>
 
 #include "conform/cases.h"
-#include "conform/party.h"
+#include "conform/worker.h"
 
 static struct conform the_case;
 
@@ -19,7 +21,7 @@ static void *nothing(void *arg)
 }
 
 /* A sanitizer may start a thread of its own with the first of ours. */
-static void settle(void)
+static void start_sanitizer_threads(void)
 {
 	pthread_t thread;
 
@@ -27,7 +29,7 @@ static void settle(void)
 		pthread_join(thread, NULL);
 }
 
-static const char *need(const char *variable)
+static const char *environment(const char *variable)
 {
 	const char *text = getenv(variable);
 
@@ -36,19 +38,19 @@ static const char *need(const char *variable)
 	return text;
 }
 
-static void begin(struct conform *t, const struct conform_case *c)
+static void begin_case(struct conform *t, const struct conform_case *c)
 {
-	const char *uri = need("CONFORM_URI");
+	const char *uri = environment("CONFORM_URI");
 	char params[64];
 
-	/* Names tell what they are; the prefix makes them unique. */
+	/* Names say which case they belong to; the prefix makes them unique. */
 	snprintf(t->name, sizeof(t->name), "conform/%s", c->name);
 	snprintf(params, sizeof(params), "prefix=t%ld-%llx", (long)getpid(),
 		 (unsigned long long)now_ms());
 	t->uri = uri_with(uri, params);
-	t->dir = need("CONFORM_DIR");
+	t->dir = environment("CONFORM_DIR");
 	t->local = strncmp(uri, "mem:", 4) == 0;
-	settle();
+	start_sanitizer_threads();
 	census_take(&t->before);
 	t->client = another_client(t, NULL, NULL);
 	t->caps = dlock_caps(t->client);
@@ -68,11 +70,11 @@ static void skip_unless(const struct conform *t, uint32_t needs)
 	}
 }
 
-static void end(struct conform *t)
+static void end_case(struct conform *t)
 {
 	leave_all(t);
 	while (t->n_locks > 0)
-		dlock_free(t->locks[--t->n_locks]);
+		dlock_lock_free(t->locks[--t->n_locks]);
 	while (t->n_clients > 0)
 		dlock_close(t->clients[--t->n_clients]);
 	if (t->arena)
@@ -90,20 +92,42 @@ static int run_case(const char *name)
 
 		if (strcmp(c->name, name) != 0)
 			continue;
-		begin(t, c);
+		begin_case(t, c);
 		skip_unless(t, c->needs);
 		c->run(t);
-		end(t);
+		end_case(t);
 		return 0;
 	}
 	FAIL("there is no case %s", name);
 }
 
+/* Each process of the suite loads the stores in the shared objects that
+ * $DLOCK_TEST_BACKENDS lists, with ':' between them. */
+static int load_backends(void)
+{
+	const char *at = getenv("DLOCK_TEST_BACKENDS");
+
+	while (at && *at) {
+		size_t n = strcspn(at, ":");
+		char file[PATH_MAX];
+
+		snprintf(file, sizeof(file), "%.*s", (int)n, at);
+		if (dlock_backend_load(file) != DLOCK_OK) {
+			fprintf(stderr, "%s\n", dlock_errmsg());
+			return 2;
+		}
+		at += n + (at[n] == ':');
+	}
+	return 0;
+}
+
 int conform_main(int argc, char *argv[])
 {
+	if (load_backends() != 0)
+		return 2;
 	if (argc == 3 && strcmp(argv[1], "--case") == 0)
 		return run_case(argv[2]);
-	if (argc == 6 && strcmp(argv[1], "--party") == 0)
-		return party_main(argv);
+	if (argc == 6 && strcmp(argv[1], "--worker") == 0)
+		return worker_main(argv);
 	return -1;
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "conform/cases.h"
-#include "conform/party.h"
+#include "conform/worker.h"
 
 static int try_open(struct conform *t, uint32_t require)
 {
@@ -109,7 +109,7 @@ void case_promise_table(struct conform *t)
 void case_stats_count(struct conform *t)
 {
 	struct dlock_stats s;
-	struct party *p;
+	struct worker *p;
 	dlock_client *c;
 	dlock_hold *h;
 

@@ -71,15 +71,15 @@ static void set_environment(const char *uri, const char *dir)
 
 /* ---- The run ------------------------------------------------------------- */
 
-static void say(struct outcome *out, const char *text)
+static void append_text(struct outcome *out, const char *text)
 {
 	size_t used = strlen(out->text);
 
 	snprintf(out->text + used, sizeof(out->text) - used, "%s", text);
 }
 
-/* What it prints, until it and all that it started are gone. */
-static void listen_to(int fd, struct outcome *out, int64_t end)
+/* Read until the case and all processes that it started are gone. */
+static void read_output(int fd, struct outcome *out, int64_t end)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	char text[1024];
@@ -96,12 +96,13 @@ static void listen_to(int fd, struct outcome *out, int64_t end)
 		if (n <= 0)
 			return;
 		text[n] = '\0';
-		say(out, text);
+		append_text(out, text);
 	}
 }
 
-/* A case that ended well must not have said anything: a sanitizer may have. */
-static void judge(struct outcome *out, int code)
+/* A case that exits with 0 must not have printed anything: a sanitizer may
+ * have. */
+static void judge_exit(struct outcome *out, int code)
 {
 	char text[80];
 
@@ -113,10 +114,10 @@ static void judge(struct outcome *out, int code)
 	if (code > 128) {
 		snprintf(text, sizeof(text), "killed by signal %d\n",
 			 code - 128);
-		say(out, text);
+		append_text(out, text);
 	} else if (out->verdict == FAILED && !out->text[0]) {
 		snprintf(text, sizeof(text), "exit code %d\n", code);
-		say(out, text);
+		append_text(out, text);
 	}
 }
 
@@ -134,23 +135,23 @@ static void run_in(const struct conform_case *c, const char *uri,
 	snprintf(name, sizeof(name), "%s", c->name);
 	set_environment(uri, dir);
 	if (pipe2(fd, O_CLOEXEC) != 0) {
-		say(out, "no pipe\n");
+		append_text(out, "no pipe\n");
 		return;
 	}
 	files.out = fd[1];
 	pid = process_start(argv, &files, 1);
 	close(fd[1]);
 	if (pid > 0) {
-		listen_to(fd[0], out, end);
+		read_output(fd[0], out, end);
 		code = process_wait(pid, now_ms() < end ? patience_ms() : 0);
 		kill(-pid, SIGKILL);
 		if (code < 0) {
-			say(out, "hangs\n");
+			append_text(out, "hangs\n");
 			process_kill(pid);
 		}
-		judge(out, code);
+		judge_exit(out, code);
 	} else {
-		say(out, "cannot start a process\n");
+		append_text(out, "cannot start a process\n");
 	}
 	close(fd[0]);
 }
@@ -164,14 +165,14 @@ void conform_run(const struct conform_case *c, const char *uri,
 	memset(out, 0, sizeof(*out));
 	out->verdict = FAILED;
 	if (temp_make(dir) != 0) {
-		say(out, "no directory\n");
+		append_text(out, "no directory\n");
 		return;
 	}
 	snprintf(store, sizeof(store), "%s/store", dir);
 	if (mkdir(store, 0700) == 0)
 		run_in(c, uri, dir, out);
 	else
-		say(out, "no directory\n");
+		append_text(out, "no directory\n");
 	temp_remove(dir);
 	out->took_ms = now_ms() - begun;
 }

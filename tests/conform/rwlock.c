@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Many readers or one writer. */
 #include "conform/cases.h"
-#include "conform/party.h"
+#include "conform/worker.h"
 
-static struct party *join_any(struct conform *t, int i)
+static struct worker *join_any(struct conform *t, int i)
 {
-	struct party *p = join(t, (enum way)(i % WAYS));
+	struct worker *p = join(t, (enum way)(i % WAYS));
 
 	return p ? p : join(t, OTHER_CLIENT);
 }
 
 void case_rwlock_readers_share(struct conform *t)
 {
-	struct party *p[8];
+	struct worker *p[8];
 	dlock_hold *h;
 
 	use_rwlock(t);
@@ -52,7 +52,7 @@ void case_rwlock_writer_waits(struct conform *t)
 	use_rwlock(t);
 	EACH_WAY(t, p)
 	{
-		struct party *reader = join(t, OTHER_CLIENT);
+		struct worker *reader = join(t, OTHER_CLIENT);
 		dlock_hold *h = take_shared(t->lock);
 
 		ASK_OK(reader, READ, 0);
@@ -72,7 +72,7 @@ void case_rwlock_writer_waits(struct conform *t)
 void case_rwlock_writer_not_starved(struct conform *t)
 {
 	enum { COME = 40 };
-	struct party *reader[2], *writer;
+	struct worker *reader[2], *writer;
 	int i;
 
 	use_rwlock(t);
@@ -141,9 +141,9 @@ void case_rwlock_upgrade(struct conform *t)
 	is_free(t->lock);
 }
 
-static void note_shared(const struct dlock_party *party, void *arg)
+static void note_shared(const struct dlock_participant *participant, void *arg)
 {
-	if (!party->waiting && party->shared)
+	if (!participant->waiting && participant->shared)
 		*(int *)arg = 1;
 }
 
@@ -164,7 +164,7 @@ void case_rwlock_downgrade(struct conform *t)
 	use_rwlock(t);
 	EACH_WAY(t, p)
 	{
-		struct party *early = join(t, OTHER_CLIENT);
+		struct worker *early = join(t, OTHER_CLIENT);
 		dlock_hold *w = take(t->lock);
 		dlock_hold *r = take_shared(t->lock);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* So many permits, and no more. */
 #include "conform/cases.h"
-#include "conform/party.h"
+#include "conform/worker.h"
 
 void case_semaphore_permits(struct conform *t)
 {
-	struct party *p[4];
+	struct worker *p[4];
 	int n = 0;
 
 	use_semaphore(t, 4);
@@ -82,7 +82,7 @@ void case_semaphore_not_reentrant(struct conform *t)
 	is_free(t->lock);
 }
 
-/* Everybody must mean the same semaphore. */
+/* All clients must mean the same semaphore. */
 void case_semaphore_mismatch(struct conform *t)
 {
 	dlock_client *c = another_client(t, NULL, NULL);

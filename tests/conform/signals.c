@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "conform/cases.h"
-#include "conform/party.h"
+#include "conform/worker.h"
 
 /* ---- A storm of signals -------------------------------------------------- */
 
@@ -44,7 +44,7 @@ static int64_t wait_in_vain(dlock_lock *lock)
 
 void case_signals_storm(struct conform *t)
 {
-	struct party *p;
+	struct worker *p;
 	dlock_hold *h;
 
 	use_mutex(t);
@@ -132,7 +132,7 @@ void case_signals_blocked(struct conform *t)
 {
 	dlock_options opts = DLOCK_OPTIONS_INIT;
 	sigset_t before, after;
-	struct party *p;
+	struct worker *p;
 	dlock_hold *h;
 
 	pthread_sigmask(SIG_SETMASK, NULL, &before);

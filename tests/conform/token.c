@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The fencing token rises with each later conflicting hold. */
 #include "conform/cases.h"
-#include "conform/party.h"
+#include "conform/worker.h"
 
 static uint64_t taken(dlock_lock *lock)
 {
@@ -103,12 +103,12 @@ static uint64_t forgotten(struct conform *t)
 	t->client = another_client(t, NULL, NULL);
 	CHECK_OK(dlock_mutex_new(&l, t->client, t->name));
 	token = taken(l);
-	dlock_free(l);
+	dlock_lock_free(l);
 	close_client(t, t->client);
 	return token;
 }
 
-/* Nobody is left who knows of the lock, but the store. */
+/* No client is left that knows of the lock, only the store. */
 void case_token_reopen(struct conform *t)
 {
 	uint64_t last = 0;
@@ -129,11 +129,11 @@ void case_token_durable(struct conform *t)
 
 	needs_other_processes(t);
 	use_mutex(t);
-	dlock_free(t->lock);
+	dlock_lock_free(t->lock);
 	t->n_locks = 0;
 	close_client(t, t->client);
 	for (int i = 0; i < 5; i++) {
-		struct party *p = join_with(t, OTHER_PROCESS, SHORT_LEASE);
+		struct worker *p = join_with(t, OTHER_PROCESS, SHORT_LEASE);
 		struct reply r = ask(p, ACQUIRE, patience_ms());
 
 		CHECK_INT(r.rc, ==, DLOCK_OK);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls leave no trace in the caller's surroundings: errno, what exec keeps. */
+/* Calls leave errno alone, and no descriptor for exec to keep. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "conform/cases.h"
-#include "conform/party.h"
+#include "conform/worker.h"
 
 enum { ODD_ERRNO = 4321 };
 
@@ -17,13 +17,14 @@ enum { ODD_ERRNO = 4321 };
 		CHECK_INT(errno, ==, ODD_ERRNO);                               \
 	} while (0)
 
-static void no_party(const struct dlock_party *party, void *arg)
+static void no_participant(const struct dlock_participant *participant,
+			   void *arg)
 {
-	(void)party;
+	(void)participant;
 	(void)arg;
 }
 
-static void no_entry(const struct dlock_entry *entry, void *arg)
+static void no_entry(const struct dlock_lock_info *entry, void *arg)
 {
 	(void)entry;
 	(void)arg;
@@ -50,7 +51,7 @@ void case_errno_kept(struct conform *t)
 	KEEPS(CHECK_RC(dlock_acquire(other, 0, &none), DLOCK_EBUSY));
 	KEEPS(CHECK_RC(dlock_acquire(other, 20, &none), DLOCK_EBUSY));
 	KEEPS(CHECK_RC(dlock_mutex_new(&l, c, ""), DLOCK_EINVAL));
-	KEEPS((void)dlock_inspect(l, no_party, NULL, 100));
+	KEEPS((void)dlock_inspect(l, no_participant, NULL, 100));
 	KEEPS((void)dlock_list(c, no_entry, NULL, 100));
 	KEEPS((void)dlock_get_stats(c, &stats));
 	KEEPS(dlock_cancel(l));
@@ -58,8 +59,8 @@ void case_errno_kept(struct conform *t)
 	KEEPS((void)dlock_break(l, 100));
 	KEEPS(CHECK_OK(dlock_acquire(both, patience_ms(), &h)));
 	KEEPS(CHECK_OK(dlock_release(h)));
-	KEEPS(dlock_free(both));
-	KEEPS(dlock_free(l));
+	KEEPS(dlock_lock_free(both));
+	KEEPS(dlock_lock_free(l));
 	KEEPS(dlock_close(c));
 	KEEPS(CHECK_RC(dlock_open(&c, "nosuch:", NULL), DLOCK_EINVAL));
 }
@@ -79,7 +80,7 @@ static const char *what_is(int fd)
 void case_descriptors_close_on_exec(struct conform *t)
 {
 	static struct census now;
-	struct party *p;
+	struct worker *p;
 	dlock_hold *h, *all;
 
 	use_mutex(t);

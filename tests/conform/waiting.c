@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Waiting ends: by the deadline, or by the lock. */
 #include "conform/cases.h"
-#include "conform/party.h"
+#include "conform/worker.h"
 
 enum { TIMEOUT_MS = 150 };
 
@@ -87,7 +87,7 @@ void case_wait_huge(struct conform *t)
 /* One release after the other, and nobody is forgotten. */
 void case_wait_many(struct conform *t)
 {
-	struct party *p[12];
+	struct worker *p[12];
 	dlock_hold *h;
 	int n = 0;
 
@@ -107,8 +107,8 @@ void case_wait_many(struct conform *t)
 
 /* A wait that is over takes nothing from the ones behind it.  Were both seen in
  * line?  On a busy machine the first may be over before. */
-static int leaves_the_line(struct conform *t, struct party *p,
-			   struct party *behind, int64_t timeout_ms)
+static int leaves_the_line(struct conform *t, struct worker *p,
+			   struct worker *behind, int64_t timeout_ms)
 {
 	dlock_hold *h = take(t->lock);
 	int seen;
@@ -130,7 +130,7 @@ void case_wait_leaves_the_line(struct conform *t)
 	use_mutex(t);
 	EACH_WAY(t, p)
 	{
-		struct party *behind = join(t, OTHER_CLIENT);
+		struct worker *behind = join(t, OTHER_CLIENT);
 		int64_t timeout_ms = TIMEOUT_MS;
 
 		while (!leaves_the_line(t, p, behind, timeout_ms)) {
@@ -143,7 +143,7 @@ void case_wait_leaves_the_line(struct conform *t)
 
 void case_wait_fair(struct conform *t)
 {
-	struct party *p[8];
+	struct worker *p[8];
 	dlock_hold *h;
 	unsigned int n = 0;
 

@@ -30,7 +30,7 @@ int main(void)
 		return fail("dlock_token");
 	if (dlock_release(hold) != DLOCK_OK)
 		return fail("dlock_release");
-	dlock_free(lock);
+	dlock_lock_free(lock);
 	dlock_close(client);
 	printf("dlock %s\n", dlock_version());
 	return 0;

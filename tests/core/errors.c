@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every code is reached; bad input gets the documented one, and a message that
  * names the culprit. */
-#include "core/support.h"
+#include "core/fixture.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -12,48 +12,27 @@
 
 #include "core/claim.h"
 
-static struct fake *fake;
-static dlock_client *client;
-
 static void set_up(void)
 {
-	OK(fake_register());
-	fake = fake_store("");
-	client = open_store("fake:?ttl=2s", NULL);
+	fixture();
+	given_mutex("fake:?ttl=2s");
 }
 
-static void tear_down(void)
-{
-	close_store(client);
-}
-
-TestSuite(errors, .init = set_up, .fini = tear_down, .timeout = 60);
+TestSuite(errors, .init = set_up, .timeout = 60);
 
 /* ---- Every code ---------------------------------------------------------- */
 
 static int scripted(int code)
 {
-	dlock_lock *l = mutex(client, "scripted");
-	dlock_hold *h = NULL;
-	int rc;
-
 	fake_script(fake, FAKE_ATTEMPT,
 		    (struct fake_step){ .fault = FAKE_CODE, .code = code });
-	rc = dlock_acquire(l, 0, &h);
-	dlock_free(l);
-	return rc;
+	return dlock_acquire(lock, 0, &hold);
 }
 
 static int busy(void)
 {
-	dlock_lock *l = mutex(client, "busy");
-	dlock_hold *h = NULL;
-	int rc;
-
-	fake_occupy(fake, DLK_MUTEX, "busy", 0);
-	rc = dlock_acquire(l, 0, &h);
-	dlock_free(l);
-	return rc;
+	fake_occupy(fake, DLK_LOCK, "busy", 0);
+	return dlock_acquire(mutex(client, "busy"), 0, &hold);
 }
 
 static int unreachable(void)
@@ -65,40 +44,30 @@ static int canceled(void)
 {
 	dlock_lock *l = mutex(client, "canceled");
 	struct taker t = { 0 };
-	int rc;
 
-	fake_occupy(fake, DLK_MUTEX, "canceled", 0);
+	fake_occupy(fake, DLK_LOCK, "canceled", 0);
 	taker_start(&t, l, -1);
 	EVENTUALLY(stats(client).waiters == 1);
 	dlock_cancel(l);
-	rc = taker_join(&t);
-	dlock_free(l);
-	return rc;
+	return taker_join(&t);
 }
 
 static int lost(void)
 {
-	dlock_lock *l = mutex(client, "lost");
-	dlock_hold *h = take(l);
-	int rc;
-
-	fake_lose(fake, fake_last(fake, FAKE_ATTEMPT).id);
-	rc = dlock_release(h);
-	dlock_free(l);
-	return rc;
+	hold = take(lock);
+	lose_last();
+	return dlock_release(hold);
 }
 
 static int deadlock(void)
 {
-	dlock_lock *l = NULL;
-	dlock_hold *r = NULL, *w = NULL;
+	dlock_lock *l = rwlock(client, "deadlock");
+	dlock_hold *r = NULL;
 	int rc;
 
-	OK(dlock_rwlock_new(&l, client, "deadlock"));
 	OK(dlock_acquire_shared(l, 0, &r));
-	rc = dlock_acquire(l, 0, &w);
+	rc = dlock_acquire(l, 0, &hold);
 	OK(dlock_release(r));
-	dlock_free(l);
 	return rc;
 }
 
@@ -176,7 +145,7 @@ static const struct {
 	{ DLOCK_ESYSTEM, system_failed },
 };
 
-Test(errors, each_code_is_reached)
+CASE(errors, each_code_is_reached)
 {
 	static const int codes[] = {
 #define X(name, value, text) DLOCK_##name,
@@ -197,16 +166,16 @@ Test(errors, each_code_is_reached)
 	}
 }
 
-Test(errors, leave_errno_alone)
+CASE(errors, leave_errno_alone)
 {
 	dlock_lock *l = NULL;
 
 	errno = 4711;
 	cr_assert_eq(dlock_mutex_new(&l, client, ""), DLOCK_EINVAL);
 	cr_assert_eq(errno, 4711);
-	OK(dlock_mutex_new(&l, client, "a"));
+	OK(dlock_mutex_new(&l, client, "b"));
 	cr_assert_eq(dlock_release(take(l)), DLOCK_OK);
-	dlock_free(l);
+	dlock_lock_free(l);
 	cr_assert_eq(errno, 4711);
 }
 
@@ -216,7 +185,7 @@ Test(errors, leave_errno_alone)
 #define L64 L16 L16 L16 L16
 #define L256 L64 L64 L64 L64
 
-Test(errors, refuse_bad_names)
+CASE(errors, refuse_bad_names)
 {
 	static const struct {
 		const char *name, *text;
@@ -245,18 +214,14 @@ Test(errors, refuse_bad_names)
 	}
 }
 
-Test(errors, let_the_longest_name_pass)
+CASE(errors, let_the_longest_name_pass)
 {
-	dlock_lock *l = NULL;
-
-	OK(dlock_mutex_new(&l, client, &(L256)[1]));
-	OK(dlock_release(take(l)));
-	dlock_free(l);
+	OK(dlock_release(take(mutex(client, &(L256)[1]))));
 }
 
 /* ---- Bad URIs ------------------------------------------------------------ */
 
-Test(errors, refuse_bad_uris)
+CASE(errors, refuse_bad_uris)
 {
 	static const struct {
 		const char *uri;
@@ -304,7 +269,7 @@ Test(errors, refuse_bad_uris)
 	REFUSED(dlock_open(NULL, "fake:", NULL), DLOCK_EINVAL, "out is NULL");
 }
 
-Test(errors, refuse_a_uri_without_end)
+CASE(errors, refuse_a_uri_without_end)
 {
 	size_t size = 1 << 20;
 	char *uri = malloc(size);
@@ -320,34 +285,23 @@ Test(errors, refuse_a_uri_without_end)
 
 /* ---- Bad arguments ------------------------------------------------------- */
 
-static void no_party(const struct dlock_party *p, void *arg)
-{
-	(void)p;
-	(void)arg;
-}
-
-static void no_entry(const struct dlock_entry *e, void *arg)
-{
-	(void)e;
-	(void)arg;
-}
-
-Test(errors, refuse_null)
+CASE(errors, refuse_null)
 {
 	struct dlock_stats st = { .size = sizeof(st) };
-	dlock_lock *l = mutex(client, "a");
-	dlock_hold *h = NULL;
+	dlock_lock *l = NULL;
+	int n = 0;
 
 	REFUSED(dlock_mutex_new(NULL, client, "a"), DLOCK_EINVAL, "out");
 	REFUSED(dlock_mutex_new(&l, NULL, "a"), DLOCK_EINVAL, "client");
-	REFUSED(dlock_acquire(NULL, 0, &h), DLOCK_EINVAL, "lock");
-	REFUSED(dlock_acquire(l, 0, NULL), DLOCK_EINVAL, "out");
-	REFUSED(dlock_acquire_shared(NULL, 0, &h), DLOCK_EINVAL, "lock");
+	REFUSED(dlock_acquire(NULL, 0, &hold), DLOCK_EINVAL, "lock");
+	REFUSED(dlock_acquire(lock, 0, NULL), DLOCK_EINVAL, "out");
+	REFUSED(dlock_acquire_shared(NULL, 0, &hold), DLOCK_EINVAL, "lock");
 	REFUSED(dlock_release(NULL), DLOCK_EINVAL, "hold");
 	REFUSED(dlock_hold_fd(NULL), DLOCK_EINVAL, "hold");
-	REFUSED(dlock_inspect(NULL, no_party, NULL, 0), DLOCK_EINVAL, "lock");
-	REFUSED(dlock_inspect(l, NULL, NULL, 0), DLOCK_EINVAL, "each");
-	REFUSED(dlock_list(NULL, no_entry, NULL, 0), DLOCK_EINVAL, "client");
+	REFUSED(dlock_inspect(NULL, count_participant, &n, 0), DLOCK_EINVAL,
+		"lock");
+	REFUSED(dlock_inspect(lock, NULL, NULL, 0), DLOCK_EINVAL, "each");
+	REFUSED(dlock_list(NULL, count_entry, &n, 0), DLOCK_EINVAL, "client");
 	REFUSED(dlock_list(client, NULL, NULL, 0), DLOCK_EINVAL, "each");
 	REFUSED(dlock_break(NULL, 0), DLOCK_EINVAL, "lock");
 	REFUSED(dlock_get_stats(NULL, &st), DLOCK_EINVAL, "client");
@@ -356,10 +310,9 @@ Test(errors, refuse_null)
 	cr_assert_eq(dlock_remaining_ms(NULL), 0);
 	cr_assert_eq(dlock_token(NULL), 0);
 	cr_assert_null(dlock_member(NULL, 0));
-	dlock_free(l);
 }
 
-Test(errors, refuse_stats_of_no_size)
+CASE(errors, refuse_stats_of_no_size)
 {
 	struct {
 		struct dlock_stats st;
@@ -377,7 +330,7 @@ Test(errors, refuse_stats_of_no_size)
 	cr_assert_str_eq(newer.more, "untouched");
 }
 
-Test(errors, refuse_bad_permits)
+CASE(errors, refuse_bad_permits)
 {
 	dlock_lock *l = NULL, *other = NULL;
 
@@ -387,52 +340,51 @@ Test(errors, refuse_bad_permits)
 	REFUSED(dlock_semaphore_new(&other, client, "s", 4), DLOCK_EINVAL,
 		"3 permits here, not 4");
 	cr_assert_null(other);
-	dlock_free(l);
+	dlock_lock_free(l);
 	OK(dlock_semaphore_new(&l, client, "s", 4));
-	dlock_free(l);
+	dlock_lock_free(l);
 }
 
-Test(errors, refuse_a_side_or_a_kind_that_is_not_there)
+CASE(errors, refuse_a_side_or_a_kind_that_is_not_there)
 {
-	dlock_client *c = open_store("fake://poor?without=6", NULL);
-	dlock_lock *l = mutex(client, "a"), *none = NULL;
-	dlock_hold *h = NULL;
+	dlock_client *c =
+		closed_at_end(open_store("fake://poor?without=6", NULL));
+	dlock_lock *none = NULL;
 
-	REFUSED(dlock_acquire_shared(l, 0, &h), DLOCK_EINVAL, "read side");
-	REFUSED(dlock_rwlock_new(&none, c, "a"), DLOCK_ENOTSUP, "no rwlocks");
+	REFUSED(dlock_acquire_shared(lock, 0, &hold), DLOCK_EINVAL,
+		"read side");
+	REFUSED(dlock_rwlock_new(&none, c, "a"), DLOCK_ENOTSUP,
+		"no read-write locks");
 	REFUSED(dlock_semaphore_new(&none, c, "a", 1), DLOCK_ENOTSUP,
 		"no semaphores");
 	cr_assert_null(none);
-	dlock_free(l);
-	close_store(c);
 }
 
-Test(errors, refuse_what_the_store_cannot_tell)
+CASE(errors, refuse_what_the_store_cannot_tell)
 {
-	dlock_client *c = open_store("fakebare://bare", NULL);
+	dlock_client *c = closed_at_end(open_store("fakebare://bare", NULL));
 	dlock_lock *l = mutex(c, "a");
+	int n = 0;
 
-	REFUSED(dlock_inspect(l, no_party, NULL, 0), DLOCK_ENOTSUP, "fakebare");
-	REFUSED(dlock_list(c, no_entry, NULL, 0), DLOCK_ENOTSUP, "list");
+	REFUSED(dlock_inspect(l, count_participant, &n, 0), DLOCK_ENOTSUP,
+		"fakebare");
+	REFUSED(dlock_list(c, count_entry, &n, 0), DLOCK_ENOTSUP, "list");
 	REFUSED(dlock_break(l, 0), DLOCK_ENOTSUP, "break");
-	dlock_free(l);
-	close_store(c);
 }
 
-Test(errors, tell_the_count_that_is_full)
+CASE(errors, tell_the_count_that_is_full)
 {
-	dlock_lock *l = mutex(client, "a");
-	dlock_hold *h = take(l), *again = NULL;
+	dlock_hold *again = NULL;
 
+	hold = take(lock);
 	/* Nobody can wait for 2^32 acquires: the count is put there. */
-	h->count = UINT32_MAX;
-	REFUSED(dlock_acquire(l, 0, &again), DLOCK_EEXHAUSTED, "2^32 - 1");
-	h->count = 1;
-	OK(dlock_release(h));
-	dlock_free(l);
+	hold->count = UINT32_MAX;
+	REFUSED(dlock_acquire(lock, 0, &again), DLOCK_EEXHAUSTED, "2^32 - 1");
+	hold->count = 1;
+	OK(dlock_release(hold));
 }
 
-Test(errors, have_names_and_texts)
+CASE(errors, have_names_and_texts)
 {
 	cr_assert_str_eq(dlock_errname(0), "OK");
 	cr_assert_str_eq(dlock_errname(DLOCK_EBUSY), "EBUSY");

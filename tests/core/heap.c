@@ -3,8 +3,8 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#include "core/heap.h"
-#include "core/slots.h"
+#include "core/base/heap.h"
+#include "core/base/slots.h"
 
 #define N 500
 

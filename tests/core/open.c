@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opening: options, requirements, passwords, and stores that do not answer. */
-#include "core/support.h"
+#include "core/fixture.h"
 
 #include <dirent.h>
 #include <stddef.h>
@@ -8,31 +8,43 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static struct fake *fake;
+TestSuite(open, .init = fixture, .timeout = 30);
 
-static void set_up(void)
+static void refused(const char *uri, const dlock_options *o, int code,
+		    const char *text)
 {
-	OK(fake_register());
-	fake = fake_store("");
-}
-
-TestSuite(open, .init = set_up, .timeout = 30);
-
-Test(open, asks_for_options_of_a_known_size)
-{
-	dlock_options o = DLOCK_OPTIONS_INIT;
 	dlock_client *c = NULL;
 
-	o.size = 0;
-	REFUSED(dlock_open(&c, "fake:", &o), DLOCK_EINVAL, "size is 0");
-	o.size = 8192;
-	REFUSED(dlock_open(&c, "fake:", &o), DLOCK_EINVAL, "size is 8192");
+	REFUSED(dlock_open(&c, uri, o), code, text);
 	cr_assert_null(c);
+}
+
+/* Opening fails after 150 ms; or earlier, after `least_ms`, if the time that is
+ * left does not suffice for another request. */
+static void unreachable(const char *text, int64_t least_ms)
+{
+	dlk_time began;
+
+	stall_watch();
+	began = dlk_now();
+	refused("fake:?connect=150ms", NULL, DLOCK_EUNREACHABLE, text);
+	cr_assert_geq(dlk_now(), began + least_ms * DLK_MS);
+	cr_assert_lt(dlk_now(), late(began + 400 * DLK_MS));
+}
+
+CASE(open, asks_for_options_of_a_known_size)
+{
+	dlock_options o = DLOCK_OPTIONS_INIT;
+
+	o.size = 0;
+	refused("fake:", &o, DLOCK_EINVAL, "size is 0");
+	o.size = 8192;
+	refused("fake:", &o, DLOCK_EINVAL, "size is 8192");
 }
 
 /* What a program that was built with an older header does not have is not
  * read; what a newer one has is not known. */
-Test(open, reads_as_much_of_the_options_as_there_is)
+CASE(open, reads_as_much_of_the_options_as_there_is)
 {
 	struct {
 		dlock_options o;
@@ -52,23 +64,21 @@ Test(open, reads_as_much_of_the_options_as_there_is)
 	close_store(c);
 }
 
-Test(open, refuses_a_store_that_cannot_do_what_is_required)
+CASE(open, refuses_a_store_that_cannot_do_what_is_required)
 {
 	dlock_options o = DLOCK_OPTIONS_INIT;
-	dlock_client *c = NULL;
+	dlock_client *c;
 
 	o.require = DLOCK_CAP_REMOTE | DLOCK_CAP_DURABLE | DLOCK_CAP_CONSISTENT;
-	REFUSED(dlock_open(&c, "fake:", &o), DLOCK_ENOTSUP,
-		"DURABLE, CONSISTENT; see");
+	refused("fake:", &o, DLOCK_ENOTSUP, "DURABLE, CONSISTENT; see");
 	cr_assert_eq(fake_count(fake, FAKE_OPEN), 0);
 	o.require = 1u << 30;
-	REFUSED(dlock_open(&c, "fake:", &o), DLOCK_ENOTSUP,
-		"an unknown capability");
+	refused("fake:", &o, DLOCK_ENOTSUP, "an unknown capability");
 	o.require = UINT32_MAX;
-	REFUSED(dlock_open(&c, "fake:", &o), DLOCK_ENOTSUP, "cannot promise");
+	refused("fake:", &o, DLOCK_ENOTSUP, "cannot promise");
 	/* Known only once the store was asked. */
 	o.require = DLOCK_CAP_WAKE;
-	REFUSED(dlock_open(&c, "fake:?wake=off", &o), DLOCK_ENOTSUP, "WAKE");
+	refused("fake:?wake=off", &o, DLOCK_ENOTSUP, "WAKE");
 	cr_assert_eq(fake_count(fake, FAKE_OPEN), 1);
 	cr_assert_eq(fake_count(fake, FAKE_CLOSE), 1);
 	o.require = DLOCK_CAP_FENCE;
@@ -77,44 +87,72 @@ Test(open, refuses_a_store_that_cannot_do_what_is_required)
 	close_store(c);
 }
 
-Test(open, refuses_leases_that_nobody_renews)
+CASE(open, refuses_leases_that_nobody_renews)
 {
-	dlock_client *c = NULL;
-
-	REFUSED(dlock_open(&c, "fakemute:?ttl=3s", NULL), DLOCK_EINVAL,
-		"no 'renew'");
-	REFUSED(dlock_open(&c, "fakemute:?check=3s", NULL), DLOCK_EINVAL,
-		"no 'renew'");
-	OK(dlock_open(&c, "fakemute:", NULL));
-	close_store(c);
+	refused("fakemute:?ttl=3s", NULL, DLOCK_EINVAL, "no 'renew'");
+	refused("fakemute:?check=3s", NULL, DLOCK_EINVAL, "no 'renew'");
+	close_store(open_store("fakemute:", NULL));
 }
 
-Test(open, keeps_its_deadline_with_a_silent_store)
+CASE(open, keeps_its_deadline_with_a_silent_store)
 {
-	dlock_client *c = NULL;
-	dlk_time began;
-
-	stall_watch();
-	began = dlk_now();
-	fake_script(fake, FAKE_OPEN,
-		    (struct fake_step){ .fault = FAKE_SILENT });
-	REFUSED(dlock_open(&c, "fake:?connect=150ms", NULL), DLOCK_EUNREACHABLE,
-		"no answer");
-	cr_assert_geq(dlk_now(), began + 150 * DLKI_MS);
-	cr_assert_lt(dlk_now(), late(began + 400 * DLKI_MS));
+	fake_once(fake, FAKE_OPEN, FAKE_SILENT);
+	unreachable("no answer", 150);
 	cr_assert_eq(fake_count(fake, FAKE_CLOSE), 0);
 }
 
-Test(open, tells_why_the_store_refused)
+/* A server that is being started. */
+CASE(open, waits_for_a_store_that_refuses)
+{
+	dlock_client *c;
+
+	fake_script(fake, FAKE_OPEN,
+		    (struct fake_step){ .fault = FAKE_REFUSE, .times = 4 });
+	c = open_store("fake:", NULL);
+	cr_assert_eq(fake_count(fake, FAKE_OPEN), 5);
+	cr_assert_geq(fake_nth(fake, FAKE_OPEN, 4).begin,
+		      fake_nth(fake, FAKE_OPEN, 0).begin + 40 * DLK_MS);
+	close_store(c);
+}
+
+/* At last it was silent, which tells less. */
+CASE(open, tells_what_the_store_said_when_its_time_is_over)
+{
+	fake_script(fake, FAKE_OPEN,
+		    (struct fake_step){ .fault = FAKE_CODE,
+					.code = DLOCK_EUNREACHABLE });
+	fake_once(fake, FAKE_OPEN, FAKE_SILENT);
+	unreachable("fake: scripted; tried for 150ms: connect= in the URI",
+		    140);
+	cr_assert_eq(fake_count(fake, FAKE_OPEN), 2);
+	fake_always(fake, FAKE_OPEN, FAKE_REFUSE);
+	unreachable("fake: no answer (scripted); tried for 150ms: connect=",
+		    140);
+	cr_assert_geq(fake_count(fake, FAKE_OPEN), 4);
+	cr_assert_leq(fake_count(fake, FAKE_OPEN), 30);
+}
+
+CASE(open, asks_once_if_that_is_wanted)
+{
+	dlock_options o = DLOCK_OPTIONS_INIT;
+
+	o.once = 1;
+	fake_always(fake, FAKE_OPEN, FAKE_REFUSE);
+	refused("fake:", &o, DLOCK_EUNREACHABLE, "no answer");
+	cr_assert_null(strstr(dlock_errmsg(), "connect="));
+	cr_assert_eq(fake_count(fake, FAKE_OPEN), 1);
+}
+
+CASE(open, tells_why_the_store_refused)
 {
 	dlock_client *c = NULL;
 
 	fake_script(fake, FAKE_OPEN,
 		    (struct fake_step){ .fault = FAKE_CODE,
 					.code = DLOCK_EDENIED });
-	REFUSED(dlock_open(&c, "fake:", NULL), DLOCK_EDENIED, "scripted");
+	refused("fake:", NULL, DLOCK_EDENIED, "scripted");
 	/* A store that says nothing is not understood. */
-	fake_script(fake, FAKE_OPEN, (struct fake_step){ .fault = FAKE_CODE });
+	fake_once(fake, FAKE_OPEN, FAKE_CODE);
 	cr_assert_lt(dlock_open(&c, "fake:", NULL), 0);
 	cr_assert_null(c);
 }
@@ -159,8 +197,17 @@ static int gone(struct dlk_ticket *t, dlk_time deadline, struct dlk_error *err)
 	return 0;
 }
 
+static void hears(const char *uri, const dlock_options *o, const char *password)
+{
+	refused(uri, o, DLOCK_EDENIED, "enough");
+	if (password)
+		cr_assert_str_eq(heard, password);
+	else
+		cr_assert_null(heard);
+}
+
 /* Where the password comes from, and that it is shown nowhere. */
-Test(open, finds_the_password)
+CASE(open, finds_the_password)
 {
 	static const char *const schemes[] = { "secretive", NULL };
 	static const struct dlk_param params[] = {
@@ -186,37 +233,30 @@ Test(open, finds_the_password)
 	int fd;
 
 	OK(dlock_backend_register(&b));
-	cr_assert_eq(dlock_open(&c, "secretive://h", &o), DLOCK_EDENIED);
-	cr_assert_null(heard);
+	hears("secretive://h", &o, NULL);
 	o.password = "from the options";
-	cr_assert_eq(dlock_open(&c, "secretive://h", &o), DLOCK_EDENIED);
-	cr_assert_str_eq(heard, "from the options");
-	cr_assert_eq(dlock_open(&c, "secretive://u:p%40q@h", &o),
-		     DLOCK_EDENIED);
-	cr_assert_str_eq(heard, "p@q");
+	hears("secretive://h", &o, "from the options");
+	hears("secretive://u:p%40q@h", &o, "p@q");
 	cr_assert_str_eq(shown, "secretive://u@h");
 	fd = mkstemp(file);
 	cr_assert_geq(fd, 0);
 	cr_assert_eq(write(fd, "filed\nrest", 10), 10);
 	close(fd);
 	snprintf(uri, sizeof(uri), "secretive://h?password_file=%s", file);
-	cr_assert_eq(dlock_open(&c, uri, &o), DLOCK_EDENIED);
-	cr_assert_str_eq(heard, "filed");
+	hears(uri, &o, "filed");
 	cr_assert_eq(chmod(file, 0644), 0);
-	REFUSED(dlock_open(&c, uri, &o), DLOCK_EINVAL, "chmod it to 600");
+	refused(uri, &o, DLOCK_EINVAL, "chmod it to 600");
 	unlink(file);
-	/* One that is not to be used by a scheme that takes none. */
-	cr_assert_eq(dlock_open(&c, "mem:", &o), DLOCK_OK);
+	/* A scheme that takes no password does not mind one. */
+	OK(dlock_open(&c, "mem:", &o));
 	dlock_close(c);
 }
 
-Test(open, tells_what_it_opened)
+CASE(open, tells_what_it_opened)
 {
-	dlock_client *c = open_store("FAKE://x?ttl=2s&label=me", NULL);
-
-	cr_assert_str_eq(dlock_uri(c), "fake://x?ttl=2s&label=me");
-	cr_assert_eq(dlock_ttl_ms(c), 2000);
-	close_store(c);
+	given_client("FAKE://x?ttl=2s&label=me");
+	cr_assert_str_eq(dlock_uri(client), "fake://x?ttl=2s&label=me");
+	cr_assert_eq(dlock_ttl_ms(client), 2000);
 	cr_assert_null(dlock_uri(NULL));
 	cr_assert_eq(dlock_ttl_ms(NULL), 0);
 	cr_assert_eq(dlock_caps(NULL), 0);
@@ -226,7 +266,7 @@ struct label {
 	char text[200];
 };
 
-static void see_label(const struct dlock_party *p, void *arg)
+static void see_label(const struct dlock_participant *p, void *arg)
 {
 	struct label *l = arg;
 
@@ -235,27 +275,21 @@ static void see_label(const struct dlock_party *p, void *arg)
 
 static void has_label(const char *uri, const char *option, const char *want)
 {
-	dlock_options o = DLOCK_OPTIONS_INIT;
 	struct label l = { "" };
-	dlock_client *c;
-	dlock_lock *lock;
-	dlock_hold *h;
 
-	o.label = option;
-	c = open_store(uri, &o);
-	lock = mutex(c, "a");
-	h = take(lock);
+	options = (dlock_options)DLOCK_OPTIONS_INIT;
+	options.label = option;
+	given_hold(uri);
 	OK(dlock_inspect(lock, see_label, &l, 1000));
 	if (want)
 		cr_assert_str_eq(l.text, want);
 	else
 		cr_assert(strchr(l.text, ':'), "%s", l.text);
-	OK(dlock_release(h));
-	dlock_free(lock);
-	close_store(c);
+	OK(dlock_release(hold));
+	close_client();
 }
 
-Test(open, takes_the_label_from_the_options_the_uri_or_the_process)
+CASE(open, takes_the_label_from_the_options_the_uri_or_the_process)
 {
 	has_label("fake:?label=uri", "options", "options");
 	has_label("fake:?label=uri", NULL, "uri");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Processes and threads: fork, signals, cancellation, errno. */
-#include "core/support.h"
+#include "core/fixture.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -9,29 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/process.h"
+#include "core/base/process.h"
 
-static struct fake *fake;
-
-static void set_up(void)
-{
-	OK(fake_register());
-	fake = fake_store("");
-}
-
-TestSuite(process, .init = set_up, .timeout = 60);
-
-static void no_party(const struct dlock_party *p, void *arg)
-{
-	(void)p;
-	(void)arg;
-}
-
-static void no_entry(const struct dlock_entry *e, void *arg)
-{
-	(void)e;
-	(void)arg;
-}
+TestSuite(process, .init = fixture, .timeout = 60);
 
 /* Every public call in a child: 0, or the number of the one that was wrong. */
 static int call_all(dlock_client *c, dlock_lock *l, dlock_lock *multi,
@@ -40,6 +20,7 @@ static int call_all(dlock_client *c, dlock_lock *l, dlock_lock *multi,
 	struct dlock_stats st = { .size = sizeof(st) };
 	dlock_lock *lock = NULL, *members[] = { l };
 	dlock_hold *hold = NULL;
+	int told = 0;
 	const int rc[] = {
 		dlock_mutex_new(&lock, c, "a"),
 		dlock_rwlock_new(&lock, c, "a"),
@@ -53,8 +34,8 @@ static int call_all(dlock_client *c, dlock_lock *l, dlock_lock *multi,
 		dlock_check(all),
 		dlock_hold_fd(h),
 		dlock_hold_fd(all),
-		dlock_inspect(l, no_party, NULL, -1),
-		dlock_list(c, no_entry, NULL, -1),
+		dlock_inspect(l, count_participant, &told, -1),
+		dlock_list(c, count_entry, &told, -1),
 		dlock_break(l, -1),
 		dlock_get_stats(c, &st),
 	};
@@ -68,48 +49,45 @@ static int call_all(dlock_client *c, dlock_lock *l, dlock_lock *multi,
 		return 100;
 	dlock_cancel(l);
 	dlock_cancel(multi);
-	dlock_free(multi);
-	dlock_free(l);
+	dlock_lock_free(multi);
+	dlock_lock_free(l);
 	dlock_close(c);
 	return 0;
 }
 
-Test(process, that_was_forked_is_told_so_by_every_call)
+CASE(process, that_was_forked_is_told_so_by_every_call)
 {
-	dlock_client *c = open_store("fake:?ttl=5s", NULL);
-	dlock_lock *l = mutex(c, "a"), *multi = NULL;
-	dlock_hold *h = take(l), *all;
+	dlock_lock *both;
+	dlock_hold *all;
 	int status;
 	pid_t pid;
 
-	OK(dlock_multi_new(&multi, &l, 1));
-	all = take(multi);
+	given_hold("fake:?ttl=5s");
+	both = multi(&lock, 1);
+	all = take(both);
 	/* Those that are there are not the child's either. */
-	cr_assert_geq(dlock_hold_fd(h), 0);
+	cr_assert_geq(dlock_hold_fd(hold), 0);
 	cr_assert_geq(dlock_hold_fd(all), 0);
 	pid = fork();
 	if (pid == 0) {
 		alarm(20);
-		_exit(call_all(c, l, multi, h, all));
+		_exit(call_all(client, lock, both, hold, all));
 	}
 	cr_assert_eq(waitpid(pid, &status, 0), pid);
 	cr_assert(WIFEXITED(status));
 	cr_assert_eq(WEXITSTATUS(status), 0, "call %d", WEXITSTATUS(status));
-	OK(dlock_check(h));
+	OK(dlock_check(hold));
 	OK(dlock_release(all));
-	OK(dlock_release(h));
-	dlock_free(multi);
-	dlock_free(l);
-	close_store(c);
+	OK(dlock_release(hold));
 }
 
 /* A child may open a client of its own. */
-Test(process, that_was_forked_may_begin_anew)
+CASE(process, that_was_forked_may_begin_anew)
 {
-	dlock_client *c = open_store("mem:", NULL);
 	int status;
 	pid_t pid;
 
+	given_client("mem:");
 	/* A sanitizer that is just starting a thread does not survive it. */
 	nap_ms(50);
 	pid = fork();
@@ -123,13 +101,12 @@ Test(process, that_was_forked_may_begin_anew)
 		rc = dlock_open(&own, "mem:", NULL) ||
 		     dlock_mutex_new(&l, own, "a") || dlock_acquire(l, 0, &h) ||
 		     dlock_release(h);
-		dlock_free(l);
+		dlock_lock_free(l);
 		dlock_close(own);
 		_exit(rc != 0);
 	}
 	cr_assert_eq(waitpid(pid, &status, 0), pid);
 	cr_assert_eq(status, 0);
-	dlock_close(c);
 }
 
 Test(process, has_another_number_in_each_child)
@@ -217,7 +194,6 @@ Test(process, starts_threads_that_no_signal_reaches)
 }
 
 struct victim {
-	dlock_lock *lock;
 	int rc;
 	atomic_int past;
 };
@@ -227,7 +203,7 @@ static void *victim_main(void *arg)
 	struct victim *v = arg;
 	dlock_hold *h = NULL;
 
-	v->rc = dlock_acquire(v->lock, -1, &h);
+	v->rc = dlock_acquire(lock, -1, &h);
 	if (v->rc == DLOCK_OK)
 		v->rc = dlock_release(h);
 	atomic_store(&v->past, 1);
@@ -237,25 +213,23 @@ static void *victim_main(void *arg)
 }
 
 /* A cancelled thread finishes its call first, and leaves nothing locked. */
-Test(process, is_not_cancelled_within_a_call)
+CASE(process, is_not_cancelled_within_a_call)
 {
-	dlock_client *c = open_store("fake:", NULL);
-	struct victim v = { .lock = mutex(c, "a") };
+	struct victim v = { 0 };
 	pthread_t t;
 	void *result;
 
-	fake_occupy(fake, DLK_MUTEX, "a", 0);
+	given_mutex("fake:");
+	fake_occupy(fake, DLK_LOCK, "a", 0);
 	cr_assert_eq(pthread_create(&t, NULL, victim_main, &v), 0);
-	EVENTUALLY(stats(c).waiters == 1);
+	EVENTUALLY(stats(client).waiters == 1);
 	pthread_cancel(t);
-	nap_ms(30);
-	fake_vacate(fake, DLK_MUTEX, "a");
+	ALL_ALONG(30, !atomic_load(&v.past));
+	fake_vacate(fake, DLK_LOCK, "a");
 	pthread_join(t, &result);
 	cr_assert_eq(result, PTHREAD_CANCELED);
 	cr_assert_eq(atomic_load(&v.past), 1);
 	OK(v.rc);
-	dlock_free(v.lock);
-	close_store(c);
 }
 
 static void ignore(int sig)
@@ -279,50 +253,37 @@ static void *shoot(void *arg)
 	return NULL;
 }
 
-Test(process, keeps_deadlines_under_a_rain_of_signals)
+CASE(process, keeps_deadlines_under_a_rain_of_signals)
 {
 	struct sigaction sa = { .sa_handler = ignore };
-	dlock_client *c = open_store("fake:", NULL);
-	dlock_lock *l = mutex(c, "a");
 	struct shooter s = { .target = pthread_self() };
-	dlock_hold *h = NULL;
 	pthread_t t;
 	dlk_time began;
 
+	given_mutex("fake:");
 	stall_watch();
 	cr_assert_eq(sigaction(SIGUSR1, &sa, NULL), 0);
-	fake_occupy(fake, DLK_MUTEX, "a", 0);
+	fake_occupy(fake, DLK_LOCK, "a", 0);
 	cr_assert_eq(pthread_create(&t, NULL, shoot, &s), 0);
 	began = dlk_now();
-	cr_assert_eq(dlock_acquire(l, 200, &h), DLOCK_EBUSY);
-	cr_assert_geq(dlk_now(), began + 200 * DLKI_MS);
-	cr_assert_lt(dlk_now(), late(began + 500 * DLKI_MS));
+	cr_assert_eq(dlock_acquire(lock, 200, &hold), DLOCK_EBUSY);
+	cr_assert_geq(dlk_now(), began + 200 * DLK_MS);
+	cr_assert_lt(dlk_now(), late(began + 500 * DLK_MS));
 	atomic_store(&s.stop, 1);
 	pthread_join(t, NULL);
-	dlock_free(l);
-	close_store(c);
 }
 
 /* Without on_log nothing is said, and nothing goes wrong. */
-Test(process, logs_what_the_store_says)
+CASE(process, logs_what_the_store_says)
 {
-	struct diary d = DIARY_INIT;
-	dlock_options o = diary_options(&d);
-	dlock_client *c = open_store("fake:", &o), *mute;
-	dlock_lock *l = mutex(c, "a");
-	dlock_hold *h = NULL;
-
-	fake_script(fake, FAKE_ATTEMPT,
-		    (struct fake_step){ .fault = FAKE_REFUSE });
-	cr_assert_eq(dlock_acquire(l, 0, &h), DLOCK_EUNREACHABLE);
-	cr_assert(strstr(d.log, "no answer (scripted)"));
-	dlock_free(l);
-	close_store(c);
-	mute = open_store("fake:", NULL);
-	l = mutex(mute, "a");
-	fake_script(fake, FAKE_ATTEMPT,
-		    (struct fake_step){ .fault = FAKE_REFUSE });
-	cr_assert_eq(dlock_acquire(l, 0, &h), DLOCK_EUNREACHABLE);
-	dlock_free(l);
-	close_store(mute);
+	keep_diary();
+	given_mutex("fake:");
+	fake_once(fake, FAKE_ATTEMPT, FAKE_REFUSE);
+	cr_assert_eq(dlock_acquire(lock, 0, &hold), DLOCK_EUNREACHABLE);
+	cr_assert(diary_says(&diary, "no answer (scripted)"));
+	close_client();
+	options = (dlock_options){ 0 };
+	given_mutex("fake:");
+	fake_once(fake, FAKE_ATTEMPT, FAKE_REFUSE);
+	cr_assert_eq(dlock_acquire(lock, 0, &hold), DLOCK_EUNREACHABLE);
 }

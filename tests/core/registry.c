@@ -39,7 +39,7 @@ static int b_release(struct dlk_ticket *t, dlk_time deadline,
 }
 
 static int b_list(struct dlk_session *s,
-		  void (*each)(const struct dlock_entry *e, void *arg),
+		  void (*each)(const struct dlock_lock_info *e, void *arg),
 		  void *arg, dlk_time deadline, struct dlk_error *err)
 {
 	(void)s;
@@ -50,8 +50,8 @@ static int b_list(struct dlk_session *s,
 	return 0;
 }
 
-static int b_inspect(struct dlk_session *s, const struct dlk_claim *claim,
-		     void (*each)(const struct dlock_party *p, void *arg),
+static int b_inspect(struct dlk_session *s, const struct dlk_request *claim,
+		     void (*each)(const struct dlock_participant *p, void *arg),
 		     void *arg, dlk_time deadline, struct dlk_error *err)
 {
 	(void)claim;

@@ -26,18 +26,18 @@ static void refused(const char *dir, int code, const char *part)
 
 	CHECK_RC(dlock_acquire(l, 60000, &h), code);
 	CHECK_TEXT(dlock_errmsg(), part);
-	CHECK_TEXT(dlock_errmsg(), "dlock.mnx");
-	dlock_free(l);
+	CHECK_TEXT(dlock_errmsg(), "dlock.lnx");
+	dlock_lock_free(l);
 	dlock_close(c);
 }
 
 static void accepted(const char *dir)
 {
-	dlock_client *c = store_open(dir, NULL);
+	dlock_client *c = store_open(dir, "keep=on");
 	dlock_lock *l = mutex(c, "x");
 
 	CHECK_OK(dlock_release(take(l, 0)));
-	dlock_free(l);
+	dlock_lock_free(l);
 	dlock_close(c);
 }
 
@@ -85,7 +85,7 @@ Test(file_directory, it_is_made_if_its_parent_is_there)
 
 	store_make(dir);
 	snprintf(sub, sizeof(sub), "%s/a/b", dir);
-	uri_refused(sub, DLOCK_ESYSTEM, "the one above it does not exist");
+	uri_refused(sub, DLOCK_ESYSTEM, "its parent does not exist");
 	snprintf(sub, sizeof(sub), "%s/a", dir);
 	accepted(sub);
 	CHECK(stat(sub, &st) == 0);
@@ -147,7 +147,7 @@ Test(file_directory, a_file_that_is_not_ours)
 	snprintf(other, sizeof(other), "%s/other", dir);
 	CHECK(close(open(other, O_CREAT | O_WRONLY, 0600)) == 0);
 
-	file = store_file(dir, "m", "x");
+	file = store_file(dir, "l", "x");
 	CHECK(symlink("other", file) == 0);
 	refused(dir, DLOCK_EDENIED, "symbolic link");
 	CHECK(unlink(file) == 0 && symlink("nowhere", file) == 0);
@@ -177,12 +177,12 @@ Test(file_directory, a_strange_umask_does_no_harm)
 	snprintf(sub, sizeof(sub), "%s/d", dir);
 	umask(0);
 	accepted(sub);
-	CHECK(stat(store_file(sub, "m", "x"), &st) == 0);
+	CHECK(stat(store_file(sub, "l", "x"), &st) == 0);
 	CHECK_INT(st.st_mode & 07777, ==, 0600);
-	CHECK(unlink(store_file(sub, "m", "x")) == 0);
+	CHECK(unlink(store_file(sub, "l", "x")) == 0);
 	umask(0277);
 	accepted(sub);
-	CHECK(stat(store_file(sub, "m", "x"), &st) == 0);
+	CHECK(stat(store_file(sub, "l", "x"), &st) == 0);
 	CHECK_INT(st.st_mode & 07777, ==, 0600);
 }
 
@@ -197,8 +197,8 @@ Test(file_directory, the_working_directory_does_not_matter)
 	CHECK(chdir("/") == 0);
 	l = mutex(c, "x");
 	CHECK_OK(dlock_release(take(l, 0)));
-	CHECK(access(store_file(dir, "m", "x"), F_OK) == 0);
-	dlock_free(l);
+	CHECK(access(store_file(dir, "l", "x"), F_OK) == 0);
+	dlock_lock_free(l);
 	dlock_close(c);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who holds and who waits; and which locks there are. */
+/* The holders and the waiters; and which locks there are. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -10,11 +10,12 @@
 
 struct seen {
 	int holders, waiters, shared, nameless;
+	int tokens_of_waiters;
 	uint64_t tokens; /* their sum */
 	char labels[256];
 };
 
-static void look(const struct dlock_party *p, void *arg)
+static void note_participant(const struct dlock_participant *p, void *arg)
 {
 	struct seen *seen = arg;
 
@@ -22,6 +23,7 @@ static void look(const struct dlock_party *p, void *arg)
 		seen->waiters++;
 	else
 		seen->holders++;
+	seen->tokens_of_waiters += p->waiting && p->token;
 	seen->shared += p->shared;
 	seen->tokens += p->token;
 	CHECK_INT(p->remaining_ms, ==, -1);
@@ -36,55 +38,85 @@ static struct seen inspect(dlock_lock *l)
 {
 	struct seen seen = { 0 };
 
-	CHECK_OK(dlock_inspect(l, look, &seen, 1000));
+	CHECK_OK(dlock_inspect(l, note_participant, &seen, 1000));
 	return seen;
 }
 
-static void *permit_of(void *lock)
+/* More permits than the file has records: one client has them all, and another
+ * one waits. */
+enum { MANY = 80 };
+
+struct crowd {
+	dlock_client *waits;
+	dlock_lock *held, *wanted; /* by the one, by the other */
+	dlock_hold *h[MANY];
+};
+
+static struct crowd take_all(void)
 {
-	return take(lock, FOREVER);
+	const char *dir = store_dir();
+	struct crowd w;
+
+	w.held = semaphore(store_open(dir, NULL), "x", MANY);
+	w.waits = store_open(dir, NULL);
+	w.wanted = semaphore(w.waits, "x", MANY);
+	for (int i = 0; i < MANY; i++)
+		w.h[i] = take(w.held, 0);
+	return w;
 }
 
 /* A permit for whose holder the file has no record, because there are so many:
  * whoever got it after a wait has it, and waits no more. */
-Test(file_inspect, tells_who_has_waited_from_who_waits)
+CASE(file_inspect, tells_who_has_waited_from_who_waits)
 {
-	enum { PERMITS = 80 };
-	dlock_hold *h[PERMITS], *other;
-	dlock_client *a, *b;
-	char dir[PATH_MAX];
-	dlock_lock *la, *lb;
-	struct dlock_stats st = { .size = sizeof(st) };
-	pthread_t t;
+	struct crowd w = take_all();
 	int i;
 
-	store_make(dir);
-	a = store_open(dir, NULL);
-	b = store_open(dir, NULL);
-	la = semaphore(a, "x", PERMITS);
-	lb = semaphore(b, "x", PERMITS);
-	for (i = 0; i < PERMITS; i++)
-		h[i] = take(la, 0);
-	for (i = 0; i < PERMITS; i++) {
-		CHECK(pthread_create(&t, NULL, permit_of, lb) == 0);
-		EVENTUALLY(dlock_get_stats(b, &st) == 0 && st.waiters == 1);
-		CHECK_OK(dlock_release(h[i]));
-		CHECK(pthread_join(t, (void **)&other) == 0);
-		CHECK_INT(inspect(la).waiters, ==, 0);
-		CHECK_OK(dlock_release(other));
-		h[i] = take(la, FOREVER);
+	for (i = 0; i < MANY; i++) {
+		struct taker t = { .keep = 1 };
+
+		taker_start(&t, w.wanted, FOREVER);
+		EVENTUALLY(stats(w.waits).waiters == 1);
+		CHECK_OK(dlock_release(w.h[i]));
+		CHECK_OK(taker_join(&t));
+		CHECK_INT(inspect(w.held).waiters, ==, 0);
+		CHECK_OK(dlock_release(t.hold));
+		w.h[i] = take(w.held, FOREVER);
 	}
-	for (i = 0; i < PERMITS; i++)
-		CHECK_OK(dlock_release(h[i]));
-	dlock_free(la);
-	dlock_free(lb);
-	dlock_close(a);
-	dlock_close(b);
+	for (i = 0; i < MANY; i++)
+		CHECK_OK(dlock_release(w.h[i]));
+}
+
+/* Holders without a record leave those of the waiters alone. */
+CASE(file_inspect, tells_many_waiters_from_many_holders)
+{
+	enum { WAITERS = 16 };
+	static struct taker t[WAITERS];
+	struct crowd w = take_all();
+	int i;
+
+	for (i = 0; i < WAITERS; i++) {
+		t[i].keep = 1;
+		taker_start(&t[i], w.wanted, FOREVER);
+		EVENTUALLY(stats(w.waits).waiters == (uint64_t)i + 1);
+	}
+	for (i = 0; i < WAITERS - 1; i++) {
+		CHECK_OK(dlock_release(w.h[MANY - 1 - i]));
+		EVENTUALLY(stats(w.waits).waiters ==
+			   (uint64_t)(WAITERS - 1 - i));
+		CHECK_INT(inspect(w.held).tokens_of_waiters, ==, 0);
+	}
+	for (i = 0; i <= MANY - WAITERS; i++)
+		CHECK_OK(dlock_release(w.h[i]));
+	for (i = 0; i < WAITERS; i++) {
+		CHECK_OK(taker_join(&t[i]));
+		CHECK_OK(dlock_release(t[i].hold));
+	}
 }
 
 /* A few of many permits are all told; and of more than there are records, that
  * there are others. */
-Test(file_inspect, tells_the_few_who_hold_one_of_many)
+CASE(file_inspect, tells_the_few_who_hold_one_of_many)
 {
 	enum { CLIENTS = 10, PERMITS = 1000 };
 	dlock_client *c[CLIENTS];
@@ -109,8 +141,6 @@ Test(file_inspect, tells_the_few_who_hold_one_of_many)
 	CHECK_INT(inspect(l[0]).holders, ==, CLIENTS);
 	for (i = 0; i < CLIENTS; i++) {
 		CHECK_OK(dlock_release(h[i]));
-		dlock_free(l[i]);
-		dlock_close(c[i]);
 	}
 }
 
@@ -119,7 +149,7 @@ static void hold_labelled(void *arg)
 	struct scene *s = arg;
 	dlock_client *c = store_open(s->dir, "label=the-other");
 
-	take(mutex(c, "x"), 0);
+	take(mutex(c, "m"), 0);
 	take_shared(rwlock(c, "x"), 0);
 	take(semaphore(c, "x", 4), 0);
 	s->ready = 1;
@@ -127,21 +157,20 @@ static void hold_labelled(void *arg)
 		pause();
 }
 
-Test(file_inspect, tells_the_living_from_the_dead)
+CASE(file_inspect, tells_the_living_from_the_dead)
 {
 	struct scene *s = scene();
 	pid_t other = child(hold_labelled, s);
 	dlock_client *c = store_open(s->dir, "label=me");
-	dlock_lock *l[3] = { mutex(c, "x"), rwlock(c, "x"),
+	dlock_lock *never = mutex(c, "never");
+	dlock_lock *l[3] = { mutex(c, "m"), rwlock(c, "x"),
 			     semaphore(c, "x", 4) };
-	dlock_lock *never;
 	dlock_hold *h;
 	struct seen seen;
 	int i;
 
-	never = mutex(c, "never");
 	CHECK_INT(inspect(never).holders, ==, 0);
-	dlock_free(never);
+	end_now(never);
 	EVENTUALLY(s->ready);
 	for (i = 0; i < 3; i++) {
 		seen = inspect(l[i]);
@@ -157,16 +186,13 @@ Test(file_inspect, tells_the_living_from_the_dead)
 	CHECK(seen.tokens > dlock_token(h));
 	CHECK_OK(dlock_release(h));
 	child_kill(other);
-	for (i = 0; i < 3; i++) {
+	for (i = 0; i < 3; i++)
 		CHECK_INT(inspect(l[i]).holders, ==, 0);
-		dlock_free(l[i]);
-	}
-	dlock_close(c);
 }
 
 /* Also where tokens were drawn by the batch: at once by the holder's client,
- * and by others at its next look at the file. */
-Test(file_inspect, tells_the_exact_token)
+ * and by others after its next check of the file. */
+CASE(file_inspect, tells_the_exact_token)
 {
 	struct scene *s = scene();
 	dlock_client *c = store_open(s->dir, "ttl=300ms");
@@ -184,13 +210,9 @@ Test(file_inspect, tells_the_exact_token)
 	h = take(m, 0);
 	CHECK(inspect(l).tokens == dlock_token(h));
 	CHECK_OK(dlock_release(h));
-	dlock_free(l);
-	dlock_free(m);
-	dlock_close(c);
-	dlock_close(d);
 }
 
-static void list_one(const struct dlock_entry *e, void *arg)
+static void list_one(const struct dlock_lock_info *e, void *arg)
 {
 	char *text = arg;
 
@@ -198,7 +220,7 @@ static void list_one(const struct dlock_entry *e, void *arg)
 		 e->name, e->permits);
 }
 
-Test(file_inspect, tells_which_locks_there_are)
+CASE(file_inspect, tells_which_locks_there_are)
 {
 	struct scene *s = scene();
 	dlock_client *c = store_open(s->dir, NULL);
@@ -210,16 +232,14 @@ Test(file_inspect, tells_which_locks_there_are)
 
 	for (i = 0; i < 4; i++) {
 		CHECK_OK(dlock_release(take(l[i], 0)));
-		dlock_free(l[i]);
+		end_now(l[i]);
 	}
 	CHECK_OK(dlock_list(c, list_one, text, 1000));
-	CHECK_TEXT(text, "mutex a/b c 0;");
-	CHECK_TEXT(text, "rwlock x 0;");
+	CHECK_TEXT(text, "lock a/b c 0;");
+	CHECK_TEXT(text, "lock x 0;");
 	CHECK_TEXT(text, "semaphore x 7;");
 	CHECK(!strstr(text, "theirs"));
 	text[0] = '\0';
 	CHECK_OK(dlock_list(d, list_one, text, 1000));
-	CHECK(!strcmp(text, "mutex theirs 0;"));
-	dlock_close(c);
-	dlock_close(d);
+	CHECK(!strcmp(text, "lock theirs 0;"));
 }

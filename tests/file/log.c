@@ -50,45 +50,40 @@ static void takes_and_tells(const char *dir)
 	CHECK(pthread_join(thread, NULL) == 0);
 	CHECK_INT(u.sink.told, ==, 1);
 	CHECK(!u.sink.in_vain);
-	dlock_free(u.lock);
+	end_now(u.lock);
 	dlock_close(c);
 }
 
-Test(file_log, of_a_damaged_file_keeps_nobody_waiting)
+CASE(file_log, of_a_damaged_file_keeps_nobody_waiting)
 {
+	const char *dir = store_dir();
+	dlock_client *c = store_open(dir, "keep=on");
+	dlock_lock *l = mutex(c, "x");
 	static const char junk[20] = "junk";
-	char dir[PATH_MAX];
-	dlock_client *c;
-	dlock_lock *l;
 	int fd;
 
-	store_make(dir);
-	c = store_open(dir, NULL);
-	l = mutex(c, "x");
 	CHECK_OK(dlock_release(take(l, 0)));
-	dlock_free(l);
-	dlock_close(c);
-	fd = open(store_file(dir, "m", "x"), O_WRONLY | O_CLOEXEC);
+	end_now(l);
+	end_now(c);
+	fd = open(store_file(dir, "l", "x"), O_WRONLY | O_CLOEXEC);
 	CHECK(fd >= 0);
 	CHECK(pwrite(fd, junk, sizeof(junk), 30) == sizeof(junk));
 	close(fd);
 	takes_and_tells(dir);
 }
 
-Test(file_log, of_no_inotify_keeps_nobody_waiting)
+CASE(file_log, of_no_inotify_keeps_nobody_waiting)
 {
-	char dir[PATH_MAX];
+	const char *dir = store_dir();
 
-	store_make(dir);
 	fail_inotify = EMFILE;
 	takes_and_tells(dir);
 }
 
-Test(file_log, of_no_watch_keeps_nobody_waiting)
+CASE(file_log, of_no_watch_keeps_nobody_waiting)
 {
-	char dir[PATH_MAX];
+	const char *dir = store_dir();
 
-	store_make(dir);
 	fail_watch = ENOSPC;
 	takes_and_tells(dir);
 }

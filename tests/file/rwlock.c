@@ -8,7 +8,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "backends/file/file.h"
+#include "backends/file/bytes.h"
 
 /* Two of these leave no moment without a reader, if they may. */
 static void read_all_the_time(void *arg)
@@ -29,11 +29,11 @@ static void read_all_the_time(void *arg)
 		s->reading--;
 		CHECK_OK(dlock_release(h));
 	}
-	dlock_free(l);
-	dlock_close(c);
+	end_now(l);
+	end_now(c);
 }
 
-Test(file_rwlock, a_writer_does_not_starve)
+CASE(file_rwlock, a_writer_does_not_starve)
 {
 	struct scene *s = scene();
 	pid_t reader[3];
@@ -55,8 +55,6 @@ Test(file_rwlock, a_writer_does_not_starve)
 	s->stop = 1;
 	for (i = 0; i < 3; i++)
 		child_ended(reader[i]);
-	dlock_free(l);
-	dlock_close(c);
 }
 
 static void wait_to_write(void *arg)
@@ -72,8 +70,8 @@ static void wait_to_write(void *arg)
 		pause();
 }
 
-/* Stop the writer once it stands before the readers that come after it. */
-static void stop_when_in_line(pid_t writer, struct scene *s, dlock_lock *l)
+/* Stop the writer once it has locked the gate, and later readers stay out. */
+static void stop_when_at_the_gate(pid_t writer, struct scene *s, dlock_lock *l)
 {
 	dlock_hold *h;
 
@@ -93,7 +91,7 @@ static int64_t before_readers(struct scene *s, dlock_lock *l, dlock_lock *m)
 	dlock_hold *h = take_shared(l, 0);
 	int64_t begin, took;
 
-	stop_when_in_line(writer, s, m);
+	stop_when_at_the_gate(writer, s, m);
 	CHECK_OK(dlock_release(h));
 	CHECK_OK(dlock_release(take_shared(m, 10000)));
 	CHECK(!s->granted);
@@ -110,7 +108,7 @@ static int64_t before_readers(struct scene *s, dlock_lock *l, dlock_lock *m)
 
 /* Readers that pass a writer that is stopped share the lock with each other;
  * and the writer has its turn once the first of them is gone. */
-Test(file_rwlock, readers_pass_a_stopped_writer_together)
+CASE(file_rwlock, readers_pass_a_stopped_writer_together)
 {
 	struct scene *s = scene();
 	pid_t writer = child(wait_to_write, s);
@@ -119,7 +117,7 @@ Test(file_rwlock, readers_pass_a_stopped_writer_together)
 	dlock_lock *l = rwlock(c, "x"), *m = rwlock(d, "x");
 	dlock_hold *h = take_shared(l, 0), *h2;
 
-	stop_when_in_line(writer, s, m);
+	stop_when_at_the_gate(writer, s, m);
 	CHECK_OK(dlock_release(h));
 	h = take_shared(l, patience_ms());
 	h2 = take_shared(m, 0);
@@ -130,15 +128,11 @@ Test(file_rwlock, readers_pass_a_stopped_writer_together)
 	CHECK_OK(dlock_release(h2));
 	EVENTUALLY(s->granted);
 	child_kill(writer);
-	dlock_free(l);
-	dlock_free(m);
-	dlock_close(c);
-	dlock_close(d);
 }
 
 /* The first writer that waits keeps readers out; but not when it is stopped,
  * and not when it is dead. */
-Test(file_rwlock, a_waiting_writer_stands_before_later_readers)
+CASE(file_rwlock, a_waiting_writer_goes_before_later_readers)
 {
 	struct scene *s = scene();
 	dlock_client *c = store_open(s->dir, NULL);
@@ -146,44 +140,26 @@ Test(file_rwlock, a_waiting_writer_stands_before_later_readers)
 	dlock_lock *l = rwlock(c, "x"), *m = rwlock(d, "x");
 
 	CHECK_WITHIN(before_readers(s, l, m), 100 + slack_ms());
-	dlock_free(l);
-	dlock_free(m);
-	dlock_close(c);
-	dlock_close(d);
 }
 
-static void *read_once(void *arg)
-{
-	dlock_hold *h = take_shared(arg, FOREVER);
-
-	CHECK_OK(dlock_release(h));
-	return NULL;
-}
-
-Test(file_rwlock, a_writer_turned_reader_lets_readers_in)
+CASE(file_rwlock, a_writer_turned_reader_lets_readers_in)
 {
 	struct scene *s = scene();
 	dlock_client *c = store_open(s->dir, NULL);
 	dlock_client *d = store_open(s->dir, NULL);
 	dlock_lock *l = rwlock(c, "x"), *m = rwlock(d, "x");
-	struct dlock_stats st = { .size = sizeof(st) };
-	dlock_hold *w, *r, *h;
-	pthread_t t;
+	dlock_hold *w = take(l, 0), *r = take_shared(l, 0), *h;
+	struct taker t = { .shared = 1 };
 
-	w = take(l, 0);
-	r = take_shared(l, 0);
 	CHECK_RC(dlock_acquire_shared(m, 0, &h), DLOCK_EBUSY);
-	CHECK(pthread_create(&t, NULL, read_once, m) == 0);
-	EVENTUALLY(dlock_get_stats(d, &st) == 0 && st.waiters == 1);
+	taker_start(&t, m, FOREVER);
+	EVENTUALLY(stats(d).waiters == 1);
 	CHECK_OK(dlock_release(w));
-	CHECK(pthread_join(t, NULL) == 0);
+	CHECK_OK(taker_join(&t));
+	CHECK_OK(t.release_rc);
 	CHECK_RC(dlock_acquire(m, 0, &h), DLOCK_EBUSY);
 	CHECK_OK(dlock_release(r));
 	CHECK_OK(dlock_release(take(m, 0)));
-	dlock_free(l);
-	dlock_free(m);
-	dlock_close(c);
-	dlock_close(d);
 }
 
 /* ---- Shares that are being given out ------------------------------------ */
@@ -201,7 +177,7 @@ static void seal(int fd, short type)
 
 static void *unseal_later(void *fd)
 {
-	nap_ms(15);
+	nap_ms(15); /* of the 40 that an attempt waits */
 	seal(*(int *)fd, F_UNLCK);
 	return NULL;
 }
@@ -227,24 +203,21 @@ static int64_t refused_in(dlock_lock *l)
 	return now_ms() - begin;
 }
 
-/* That others are given a share at the same time is no reason to be refused:
- * who does not want to wait waits for their system calls.  But not for long, if
- * they are stopped, and not one after the other: 40 ms, and not eight times
+/* An attempt is not refused because others are granted a share at the same
+ * time: even with timeout 0 it waits for their system calls.  But not for long,
+ * if they are stopped, and not one after the other: 40 ms, and not eight times
  * that. */
-Test(file_rwlock, a_share_is_not_refused_for_those_of_others)
+CASE(file_rwlock, a_share_is_not_refused_for_those_of_others)
 {
-	char dir[PATH_MAX];
-	dlock_client *c;
+	const char *dir = store_dir();
+	dlock_client *c = store_open(dir, NULL);
+	dlock_lock *l = rwlock(c, "x");
 	dlock_hold *h;
-	dlock_lock *l;
 	int fd, i, rc = DLOCK_EBUSY;
 	pthread_t t;
 
-	store_make(dir);
-	c = store_open(dir, NULL);
-	l = rwlock(c, "x");
 	CHECK_OK(dlock_release(take_shared(l, 0)));
-	fd = open(store_file(dir, "r", "x"), O_RDWR | O_CLOEXEC);
+	fd = open(store_file(dir, "l", "x"), O_RDWR | O_CLOEXEC);
 	CHECK(fd >= 0);
 	for (i = 0; i < 8 && rc == DLOCK_EBUSY; i++) {
 		seal(fd, F_WRLCK);
@@ -257,6 +230,4 @@ Test(file_rwlock, a_share_is_not_refused_for_those_of_others)
 	seal(fd, F_WRLCK);
 	CHECK_WITHIN(refused_in(l), 240);
 	close(fd);
-	dlock_free(l);
-	dlock_close(c);
 }

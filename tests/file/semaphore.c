@@ -23,11 +23,11 @@ static void take_permits(void *arg)
 		s->inside--;
 		CHECK_OK(dlock_release(h));
 	}
-	dlock_free(l);
-	dlock_close(c);
+	end_now(l);
+	end_now(c);
 }
 
-Test(file_semaphore, permits_across_processes)
+CASE(file_semaphore, permits_across_processes)
 {
 	struct scene *s = scene();
 	pid_t pid[6];
@@ -40,7 +40,7 @@ Test(file_semaphore, permits_across_processes)
 	CHECK_INT(s->most, ==, 3);
 }
 
-Test(file_semaphore, everybody_names_the_same_number_of_permits)
+CASE(file_semaphore, everybody_names_the_same_number_of_permits)
 {
 	struct scene *s = scene();
 	dlock_client *c = store_open(s->dir, NULL);
@@ -59,10 +59,6 @@ Test(file_semaphore, everybody_names_the_same_number_of_permits)
 	for (i = 0; i < 5; i++)
 		CHECK_OK(dlock_release(h5[i]));
 	CHECK_OK(dlock_release(take(three, 0)));
-	dlock_free(three);
-	dlock_free(five);
-	dlock_close(c);
-	dlock_close(d);
 }
 
 static int64_t a_hundred(dlock_lock *l)
@@ -78,19 +74,18 @@ static int64_t a_hundred(dlock_lock *l)
 	return now_ms() - begin;
 }
 
-Test(file_semaphore, two_thousand_million_permits)
+CASE(file_semaphore, two_thousand_million_permits)
 {
 	struct scene *s = scene();
 	dlock_client *c = store_open(s->dir, NULL);
 	dlock_lock *l = semaphore(c, "x", INT32_MAX);
 
 	CHECK_WITHIN(a_hundred(l), 1000 * slowness());
-	dlock_free(l);
-	dlock_close(c);
 }
 
-/* More permits than one look tries: the last free one is found all the same. */
-Test(file_semaphore, the_last_of_many_permits)
+/* More permits than one attempt tries: the last free one is found all the
+ * same. */
+CASE(file_semaphore, the_last_of_many_permits)
 {
 	struct scene *s = scene();
 	dlock_client *c = store_open(s->dir, NULL);
@@ -106,8 +101,4 @@ Test(file_semaphore, the_last_of_many_permits)
 	h[77] = take(m, 5000 * slowness());
 	for (i = 0; i < 600; i++)
 		CHECK_OK(dlock_release(h[i]));
-	dlock_free(l);
-	dlock_free(m);
-	dlock_close(c);
-	dlock_close(d);
 }

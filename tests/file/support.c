@@ -2,6 +2,7 @@
 #include "support.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,12 +11,15 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "support/process.h"
 #include "support/temp.h"
 
 atomic_int fail_pwrite, fail_inotify, fail_watch, short_pwrite, slow_unwatch;
+atomic_int clock_back_s;
+void (*before_unlink)(void), (*after_unlink)(void);
 
 /* In the place of libc's, for the library linked into this program. */
 ssize_t pwrite(int fd, const void *data, size_t size, off_t at)
@@ -58,9 +62,40 @@ int inotify_rm_watch(int fd, int wd)
 	return (int)syscall(SYS_inotify_rm_watch, fd, wd);
 }
 
+/* Before or after the file of an idle lock is removed. */
+int unlink(const char *path)
+{
+	int rc;
+
+	if (before_unlink)
+		before_unlink();
+	rc = (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+	if (after_unlink)
+		after_unlink();
+	return rc;
+}
+
+int clock_gettime(clockid_t id, struct timespec *t)
+{
+	int rc = (int)syscall(SYS_clock_gettime, id, t);
+
+	if (id == CLOCK_REALTIME)
+		t->tv_sec -= clock_back_s;
+	return rc;
+}
+
 void store_make(char dir[PATH_MAX])
 {
 	CHECK(temp_make(dir) == 0);
+}
+
+const char *store_dir(void)
+{
+	static char dir[PATH_MAX];
+
+	CHECK(!dir[0]);
+	store_make(dir);
+	return dir;
 }
 
 struct scene *scene(void)
@@ -72,6 +107,11 @@ struct scene *scene(void)
 	return s;
 }
 
+static void end_client(void *c)
+{
+	dlock_close(c);
+}
+
 dlock_client *store_open(const char *dir, const char *query)
 {
 	char uri[PATH_MAX + 128];
@@ -80,6 +120,7 @@ dlock_client *store_open(const char *dir, const char *query)
 	snprintf(uri, sizeof(uri), "file://%s%s%s", dir, query ? "?" : "",
 		 query ? query : "");
 	CHECK_OK(dlock_open(&c, uri, NULL));
+	at_end(end_client, c);
 	return c;
 }
 
@@ -98,30 +139,6 @@ void store_refused(const char *uri, int code, const char *part)
 
 	CHECK_RC(dlock_open(&c, uri, NULL), code);
 	CHECK_TEXT(dlock_errmsg(), part);
-}
-
-dlock_hold *take(dlock_lock *l, int64_t timeout_ms)
-{
-	dlock_hold *h;
-
-	CHECK_OK(dlock_acquire(l, timeout_ms, &h));
-	return h;
-}
-
-dlock_hold *take_shared(dlock_lock *l, int64_t timeout_ms)
-{
-	dlock_hold *h;
-
-	CHECK_OK(dlock_acquire_shared(l, timeout_ms, &h));
-	return h;
-}
-
-uint64_t polls(dlock_client *c)
-{
-	struct dlock_stats s = { .size = sizeof(s) };
-
-	CHECK_OK(dlock_get_stats(c, &s));
-	return s.polls;
 }
 
 void *shared(size_t size)

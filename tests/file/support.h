@@ -12,13 +12,15 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
+#include "support/case.h"
+#include "support/hold.h"
 #include "support/locks.h"
-#include "support/wait.h"
+#include "support/taker.h"
 
-#define FOREVER (-1)
-
-/* A directory for a store, mode 0700; removed with the test run's. */
+/* A directory for a store, mode 0700; removed with the test run's.  The second
+ * is the process's only one. */
 void store_make(char dir[PATH_MAX]);
+const char *store_dir(void);
 
 /* What the processes of a test share: a store that is made, the test's own
  * process, and zeroes, which mean what the test takes them for. */
@@ -33,21 +35,15 @@ struct scene {
 };
 struct scene *scene(void);
 
-/* Open it; `query` without its '?', or NULL. */
+/* Open it; `query` without its '?', or NULL.  A CASE() closes it behind it. */
 dlock_client *store_open(const char *dir, const char *query);
 
-/* The file of the mutex ("m"), rwlock ("r") or semaphore ("s") called `name`,
- * which is of letters and digits. */
+/* The file of the lock ("l") or semaphore ("s") called `name`, which is of
+ * letters and digits. */
 const char *store_file(const char *dir, const char *kind, const char *name);
 
 /* Opening must fail with `code` and mention `part`. */
 void store_refused(const char *uri, int code, const char *part);
-
-dlock_hold *take(dlock_lock *l, int64_t timeout_ms);
-dlock_hold *take_shared(dlock_lock *l, int64_t timeout_ms);
-
-/* The number of wake-ups by time since the client was opened. */
-uint64_t polls(dlock_client *c);
 
 /* Bytes that children see too, zeroed; never freed. */
 void *shared(size_t size);
@@ -68,5 +64,9 @@ extern atomic_int slow_unwatch;
 #define SLOW_MS 300
 /* The next pwrite() of more than this writes only so much, and says so. */
 extern atomic_int short_pwrite;
+/* unlink() calls them. */
+extern void (*before_unlink)(void), (*after_unlink)(void);
+/* The clock on the wall is so much behind. */
+extern atomic_int clock_back_s;
 
 #endif

@@ -12,7 +12,7 @@
 
 #include "backends/file/state.h"
 
-#define SLOT_AT(i) (512 + 512 * (off_t)(i))
+#define COPY_AT(i) (512 + 512 * (off_t)(i))
 
 struct fixture {
 	char dir[PATH_MAX];
@@ -29,7 +29,7 @@ static void fixture(struct fixture *f)
 /* Take the mutex with a client of its own, and see the token rise. */
 static void rises(struct fixture *f, unsigned int times)
 {
-	dlock_client *c = store_open(f->dir, NULL);
+	dlock_client *c = store_open(f->dir, "keep=on");
 	dlock_lock *l = mutex(c, "x");
 	dlock_hold *h;
 
@@ -39,9 +39,9 @@ static void rises(struct fixture *f, unsigned int times)
 		f->last = dlock_token(h);
 		CHECK_OK(dlock_release(h));
 	}
-	dlock_free(l);
-	dlock_close(c);
-	f->file = store_file(f->dir, "m", "x");
+	end_now(l);
+	end_now(c);
+	f->file = store_file(f->dir, "l", "x");
 }
 
 static void overwrite(const char *file, off_t at, const void *data, size_t n)
@@ -68,7 +68,7 @@ static uint64_t stored(const char *file)
 	int fd = open(file, O_RDONLY);
 
 	CHECK(fd >= 0);
-	CHECK(dlki_file_load(fd, DLK_MUTEX, "x", &h, &st) == FILE_GOOD);
+	CHECK(dlki_file_load(fd, DLK_LOCK, "x", &h, &st) == FILE_GOOD);
 	close(fd);
 	return st.last;
 }
@@ -83,7 +83,7 @@ static void far_ahead(struct fixture *f)
 	rises(f, 1);
 	fd = open(f->file, O_RDWR);
 	CHECK(fd >= 0);
-	CHECK(dlki_file_load(fd, DLK_MUTEX, "x", &h, &st) == FILE_GOOD);
+	CHECK(dlki_file_load(fd, DLK_LOCK, "x", &h, &st) == FILE_GOOD);
 	st.first = st.last += UINT64_C(1000000000000);
 	for (i = 0; i < 2; i++)
 		CHECK(dlki_file_store(fd, &st) == 0);
@@ -91,7 +91,7 @@ static void far_ahead(struct fixture *f)
 	close(fd);
 }
 
-Test(file_token, survives_the_process_that_drew_it)
+CASE(file_token, survives_the_process_that_drew_it)
 {
 	struct fixture f;
 
@@ -101,7 +101,7 @@ Test(file_token, survives_the_process_that_drew_it)
 	rises(&f, 3);
 }
 
-Test(file_token, in_a_tight_loop_and_with_others_between)
+CASE(file_token, in_a_tight_loop_and_with_others_between)
 {
 	struct fixture f;
 	dlock_client *c[2];
@@ -111,7 +111,7 @@ Test(file_token, in_a_tight_loop_and_with_others_between)
 
 	fixture(&f);
 	for (i = 0; i < 2; i++) {
-		c[i] = store_open(f.dir, NULL);
+		c[i] = store_open(f.dir, "keep=on");
 		l[i] = mutex(c[i], "x");
 	}
 	/* Runs of all lengths, so that one ends within any batch. */
@@ -124,10 +124,6 @@ Test(file_token, in_a_tight_loop_and_with_others_between)
 		CHECK(dlock_token(h) > f.last);
 		f.last = dlock_token(h);
 		CHECK_OK(dlock_release(h));
-	}
-	for (i = 0; i < 2; i++) {
-		dlock_free(l[i]);
-		dlock_close(c[i]);
 	}
 }
 
@@ -149,7 +145,7 @@ static void *loop_a(void *arg)
 		t->last = dlock_token(h);
 		CHECK_OK(dlock_release(h));
 	}
-	dlock_free(l);
+	end_now(l);
 	return NULL;
 }
 
@@ -160,13 +156,13 @@ static void *loop_b(void *arg)
 
 	while (!t->stop)
 		CHECK_OK(dlock_release(take(l, FOREVER)));
-	dlock_free(l);
+	end_now(l);
 	return NULL;
 }
 
 /* Two names of a client are drawn from memory at once, and what happens to one
  * is seen by the thread that is at the other. */
-Test(file_token, two_tight_loops_of_one_client)
+CASE(file_token, two_tight_loops_of_one_client)
 {
 	struct fixture f;
 	struct loops t = { 0 };
@@ -177,8 +173,8 @@ Test(file_token, two_tight_loops_of_one_client)
 	int i;
 
 	fixture(&f);
-	t.client = store_open(f.dir, NULL);
-	c = store_open(f.dir, NULL);
+	t.client = store_open(f.dir, "keep=on");
+	c = store_open(f.dir, "keep=on");
 	l = mutex(c, "a");
 	CHECK(pthread_create(&thread[0], NULL, loop_a, &t) == 0);
 	CHECK(pthread_create(&thread[1], NULL, loop_b, &t) == 0);
@@ -192,13 +188,10 @@ Test(file_token, two_tight_loops_of_one_client)
 	t.stop = 1;
 	for (i = 0; i < 2; i++)
 		CHECK(pthread_join(thread[i], NULL) == 0);
-	dlock_free(l);
-	dlock_close(c);
-	dlock_close(t.client);
 }
 
 /* With nothing to tell that others have written, the file is read each time. */
-Test(file_token, without_a_second_inotify)
+CASE(file_token, without_a_second_inotify)
 {
 	struct fixture f;
 	dlock_client *c;
@@ -207,7 +200,7 @@ Test(file_token, without_a_second_inotify)
 	int i;
 
 	fixture(&f);
-	c = store_open(f.dir, NULL);
+	c = store_open(f.dir, "keep=on");
 	l = mutex(c, "x");
 	CHECK_OK(dlock_release(take(l, 0)));
 	fail_inotify = EMFILE;
@@ -219,11 +212,9 @@ Test(file_token, without_a_second_inotify)
 		if (i % 50 == 49)
 			rises(&f, 2);
 	}
-	dlock_free(l);
-	dlock_close(c);
 }
 
-Test(file_token, one_torn_slot_is_survived)
+CASE(file_token, one_torn_copy_is_survived)
 {
 	struct fixture f;
 	uint64_t before;
@@ -233,13 +224,13 @@ Test(file_token, one_torn_slot_is_survived)
 		fixture(&f);
 		far_ahead(&f);
 		before = stored(f.file);
-		spoil(f.file, SLOT_AT(i) + 8, 20);
+		spoil(f.file, COPY_AT(i) + 8, 20);
 		CHECK(stored(f.file) == before);
 		rises(&f, 1);
 	}
 }
 
-Test(file_token, a_torn_write_leaves_the_slot_before)
+CASE(file_token, a_torn_write_leaves_the_copy_before)
 {
 	struct fixture f;
 	dlock_client *c;
@@ -248,29 +239,29 @@ Test(file_token, a_torn_write_leaves_the_slot_before)
 
 	fixture(&f);
 	far_ahead(&f);
-	c = store_open(f.dir, NULL);
+	c = store_open(f.dir, "keep=on");
 	l = mutex(c, "x");
 	short_pwrite = 20;
 	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EEXHAUSTED);
 	CHECK_TEXT(dlock_errmsg(), strerror(ENOSPC));
-	dlock_free(l);
-	dlock_close(c);
+	end_now(l);
+	end_now(c);
 	rises(&f, 3);
 }
 
-Test(file_token, with_both_slots_bad_it_goes_on_from_the_clock)
+CASE(file_token, with_both_copies_bad_it_goes_on_from_the_clock)
 {
 	struct fixture f;
 
 	fixture(&f);
 	rises(&f, 5);
-	spoil(f.file, SLOT_AT(0), 100);
-	spoil(f.file, SLOT_AT(1), 100);
+	spoil(f.file, COPY_AT(0), 100);
+	spoil(f.file, COPY_AT(1), 100);
 	rises(&f, 2);
 	CHECK_INT(stored(f.file), >=, f.last);
 }
 
-Test(file_token, a_damaged_header_costs_no_token)
+CASE(file_token, a_damaged_header_costs_no_token)
 {
 	struct fixture f;
 
@@ -280,7 +271,7 @@ Test(file_token, a_damaged_header_costs_no_token)
 	rises(&f, 2);
 }
 
-Test(file_token, an_emptied_file_goes_on_from_the_clock)
+CASE(file_token, an_emptied_file_goes_on_from_the_clock)
 {
 	struct fixture f;
 	dlock_client *c;
@@ -291,7 +282,7 @@ Test(file_token, an_emptied_file_goes_on_from_the_clock)
 	fixture(&f);
 	rises(&f, 5);
 	/* Under a client that has it open, and draws from memory. */
-	c = store_open(f.dir, NULL);
+	c = store_open(f.dir, "keep=on");
 	l = mutex(c, "x");
 	for (i = 0; i < 200; i++) {
 		h = take(l, 0);
@@ -301,23 +292,21 @@ Test(file_token, an_emptied_file_goes_on_from_the_clock)
 		if (i % 50 == 49)
 			CHECK(truncate(f.file, 0) == 0);
 	}
-	dlock_free(l);
-	dlock_close(c);
 }
 
 static void not_acquired(struct fixture *f, const char *part)
 {
-	dlock_client *c = store_open(f->dir, NULL);
+	dlock_client *c = store_open(f->dir, "keep=on");
 	dlock_lock *l = mutex(c, "x");
 	dlock_hold *h;
 
 	CHECK_RC(dlock_acquire(l, 1000, &h), DLOCK_EPROTO);
 	CHECK_TEXT(dlock_errmsg(), part);
-	dlock_free(l);
-	dlock_close(c);
+	end_now(l);
+	end_now(c);
 }
 
-Test(file_token, what_is_not_a_lock_file_is_left_alone)
+CASE(file_token, what_is_not_a_lock_file_is_left_alone)
 {
 	struct fixture f;
 	char data[8];
@@ -333,7 +322,48 @@ Test(file_token, what_is_not_a_lock_file_is_left_alone)
 	close(fd);
 }
 
-Test(file_token, another_locks_file)
+/* As state.c has it. */
+static uint64_t checksum(const void *data, size_t size)
+{
+	const unsigned char *p = data;
+	uint64_t h = UINT64_C(0x9E3779B97F4A7C15), word;
+
+	for (; size >= sizeof(word); size -= sizeof(word), p += sizeof(word)) {
+		memcpy(&word, p, sizeof(word));
+		h = (h ^ word) * UINT64_C(0xD6E8FEB86659FD93);
+		h ^= h >> 32;
+	}
+	return h;
+}
+
+/* A good file, and of an earlier build: its kinds have other numbers. */
+CASE(file_token, a_file_of_another_version_is_left_alone)
+{
+	struct file_header h;
+	struct file_state st;
+	struct fixture f;
+	uint64_t sum;
+	int fd;
+
+	fixture(&f);
+	rises(&f, 1);
+	fd = open(f.file, O_RDONLY | O_CLOEXEC);
+	CHECK(fd >= 0);
+	CHECK(dlki_file_load(fd, DLK_LOCK, "x", &h, &st) == FILE_GOOD);
+	close(fd);
+	sum = h.sum;
+	CHECK(checksum(&h, offsetof(struct file_header, sum)) == sum);
+	h.version = 1;
+	h.sum = checksum(&h, offsetof(struct file_header, sum));
+	overwrite(f.file, 0, &h, sizeof(h));
+	not_acquired(&f, "another version");
+	h.version = 2;
+	h.sum = sum;
+	overwrite(f.file, 0, &h, sizeof(h));
+	rises(&f, 1);
+}
+
+CASE(file_token, another_locks_file)
 {
 	struct fixture f;
 	dlock_client *c;
@@ -341,17 +371,17 @@ Test(file_token, another_locks_file)
 	char other[PATH_MAX];
 
 	fixture(&f);
-	c = store_open(f.dir, NULL);
+	c = store_open(f.dir, "keep=on");
 	l = mutex(c, "other");
 	CHECK_OK(dlock_release(take(l, 0)));
-	dlock_free(l);
-	dlock_close(c);
-	strcpy(other, store_file(f.dir, "m", "other"));
-	CHECK(rename(other, store_file(f.dir, "m", "x")) == 0);
+	end_now(l);
+	end_now(c);
+	strcpy(other, store_file(f.dir, "l", "other"));
+	CHECK(rename(other, store_file(f.dir, "l", "x")) == 0);
 	not_acquired(&f, "called 'other'");
 }
 
-Test(file_token, a_counter_at_its_end_is_an_error)
+CASE(file_token, a_counter_at_its_end_is_an_error)
 {
 	struct fixture f;
 	struct file_header h;
@@ -364,31 +394,29 @@ Test(file_token, a_counter_at_its_end_is_an_error)
 	fixture(&f);
 	rises(&f, 1);
 	fd = open(f.file, O_RDWR);
-	CHECK(dlki_file_load(fd, DLK_MUTEX, "x", &h, &st) == FILE_GOOD);
+	CHECK(dlki_file_load(fd, DLK_LOCK, "x", &h, &st) == FILE_GOOD);
 	st.last = UINT64_MAX;
 	CHECK(dlki_file_store(fd, &st) == 0);
 	close(fd);
-	c = store_open(f.dir, NULL);
+	c = store_open(f.dir, "keep=on");
 	l = mutex(c, "x");
 	CHECK_RC(dlock_acquire(l, 0, &hold), DLOCK_EEXHAUSTED);
 	CHECK_TEXT(dlock_errmsg(), "tokens");
-	dlock_free(l);
-	dlock_close(c);
 }
 
-Test(file_token, synced_to_the_disk_if_wished)
+CASE(file_token, synced_to_the_disk_if_wished)
 {
 	struct fixture f;
 	dlock_client *c;
 	dlock_lock *l;
 
 	fixture(&f);
-	c = store_open(f.dir, "sync=on");
+	c = store_open(f.dir, "sync=on&keep=on");
 	l = mutex(c, "x");
 	CHECK_OK(dlock_release(take(l, 0)));
 	CHECK_OK(dlock_release(take(l, 0)));
-	dlock_free(l);
-	dlock_close(c);
+	end_now(l);
+	end_now(c);
 	rises(&f, 1);
 }
 
@@ -407,33 +435,32 @@ static void *use(void *lock)
 /* A name that was not used for long is closed, and begins anew in another
  * thread: closing it does not end the watch of the new one, which is of the
  * same file. */
-Test(file_token, a_name_is_closed_while_it_is_opened)
+CASE(file_token, a_name_is_closed_while_it_is_opened)
 {
-	char dir[PATH_MAX], name[32];
-	dlock_client *a, *b;
-	dlock_lock *la, *lb, *l;
+	const char *dir = store_dir();
+	/* The watch is of a file, which stays. */
+	dlock_client *a = store_open(dir, "keep=on");
+	dlock_client *b = store_open(dir, "keep=on");
+	dlock_lock *la = mutex(a, "x"), *lb = mutex(b, "x");
+	char name[32];
+	dlock_lock *l;
 	uint64_t theirs;
 	dlock_hold *h;
 	pthread_t t;
 	int i;
 
-	store_make(dir);
-	a = store_open(dir, NULL);
-	b = store_open(dir, NULL);
-	la = mutex(a, "x");
-	lb = mutex(b, "x");
 	for (i = 0; i < 33; i++) {
 		snprintf(name, sizeof(name), "n%d", i);
 		l = mutex(a, name);
 		use(l);
-		dlock_free(l);
+		end_now(l);
 		if (i == 0)
 			again_and_again(la);
 		if (i == 1)
 			again_and_again(la);
 	}
 	l = mutex(a, "one-more");
-	slow_unwatch = 2; /* that for rings, that for writes */
+	slow_unwatch = 2; /* that for notifications, that for writes */
 	CHECK(pthread_create(&t, NULL, use, l) == 0);
 	EVENTUALLY(slow_unwatch <= 0);
 	again_and_again(la);
@@ -445,9 +472,4 @@ Test(file_token, a_name_is_closed_while_it_is_opened)
 	h = take(la, 0);
 	CHECK(dlock_token(h) > theirs);
 	CHECK_OK(dlock_release(h));
-	dlock_free(l);
-	dlock_free(la);
-	dlock_free(lb);
-	dlock_close(a);
-	dlock_close(b);
 }

@@ -5,9 +5,9 @@
  * What is believed must be what the scripts say; what is refused has a message
  * that can be printed; what is kept stays within the limits.
  */
+#include "backends/redis/answer.h"
 #include "backends/redis/fault.h"
-#include "backends/redis/reply.h"
-#include "core/utf8.h"
+#include "core/base/utf8.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,28 +48,28 @@ static int is_number(const struct redis_reply *r, uint64_t number)
 
 /* ---- Each verb ----------------------------------------------------------- */
 
-static void try_taken(const struct redis_reply *r)
+static void try_attempt_answer(const struct redis_reply *r)
 {
-	struct redis_taken t = dlki_redis_taken(r);
+	struct redis_attempt_answer t = dlki_redis_attempt_answer(r);
 
-	if (t.answer == REDIS_NONSENSE)
+	if (t.type == RD_NONSENSE)
 		return;
-	REQUIRE(r->type == REDIS_STRING && r->len > 0);
-	switch (t.answer) {
-	case REDIS_GRANTED:
+	REQUIRE(r->type == RD_STRING && r->len > 0);
+	switch (t.type) {
+	case RD_GRANTED:
 		REQUIRE(t.token >= 1 && t.token <= TOKEN_MAX);
 		REQUIRE(is_number(r, t.token));
 		break;
-	case REDIS_BUSY:
+	case RD_BUSY:
 		REQUIRE(r->text[0] == 'B' && r->len > 2);
 		REQUIRE(t.wait_ms >= 0 && t.wait_ms <= (int64_t)TOKEN_MAX);
 		break;
-	case REDIS_LIMIT:
+	case RD_LIMIT:
 		REQUIRE(r->text[0] == 'L' && r->len > 2);
 		break;
 	default:
 		REQUIRE(r->len == 1);
-		REQUIRE(r->text[0] == (t.answer == REDIS_FOREIGN ? 'F' : 'N'));
+		REQUIRE(r->text[0] == (t.type == RD_FOREIGN ? 'F' : 'N'));
 	}
 }
 
@@ -80,44 +80,45 @@ static void try_number(const struct redis_reply *r)
 		int64_t n = -7;
 
 		if (dlki_redis_number(r, least, &n))
-			REQUIRE(r->type == REDIS_INTEGER && n >= least &&
+			REQUIRE(r->type == RD_INTEGER && n >= least &&
 				n == r->number);
 		else
 			REQUIRE(n == -7);
 	}
 }
 
-static void try_push(const struct redis_reply *r)
+static void try_notification(const struct redis_reply *r)
 {
 	const struct redis_reply *text;
-	struct redis_push p;
+	struct redis_notification p;
 	char again[96];
 	int n;
 
-	if (!dlki_redis_push(r, &p))
+	if (!dlki_redis_notification(r, &p))
 		return;
-	REQUIRE(r->type == REDIS_ARRAY && r->len == 3);
+	REQUIRE(r->type == RD_ARRAY && r->len == 3);
 	text = r->parts[2];
-	REQUIRE(text->type == REDIS_STRING);
+	REQUIRE(text->type == RD_STRING);
 	REQUIRE(strlen(p.owner) == 32 &&
 		strspn(p.owner, "0123456789abcdef") == 32);
-	REQUIRE(p.look <= TOKEN_MAX && p.token <= TOKEN_MAX);
+	REQUIRE(p.attempt <= TOKEN_MAX && p.token <= TOKEN_MAX);
 	n = snprintf(again, sizeof(again), "%s %llu %llu", p.owner,
-		     (unsigned long long)p.look, (unsigned long long)p.token);
+		     (unsigned long long)p.attempt,
+		     (unsigned long long)p.token);
 	/* Longer only by zeroes before a number. */
 	REQUIRE(n > 0 && text->len >= (size_t)n);
 	REQUIRE(memcmp(text->text, again, 33) == 0);
 	REQUIRE(strlen(text->text) == text->len);
 }
 
-static void try_party(const struct redis_reply *r)
+static void try_participant(const struct redis_reply *r)
 {
-	struct redis_party one;
-	const struct dlock_party *p = &one.party;
+	struct redis_participant one;
+	const struct dlock_participant *p = &one.participant;
 
-	if (!dlki_redis_party(r, &one))
+	if (!dlki_redis_participant(r, &one))
 		return;
-	REQUIRE(r->type == REDIS_STRING && r->len > 0);
+	REQUIRE(r->type == RD_STRING && r->len > 0);
 	REQUIRE(p->label == one.label && p->id == one.id);
 	REQUIRE(strlen(one.label) < sizeof(one.label));
 	REQUIRE(strlen(one.id) < sizeof(one.id) && one.id[0]);
@@ -125,19 +126,19 @@ static void try_party(const struct redis_reply *r)
 	REQUIRE(!p->waiting || (p->token == 0 && p->remaining_ms == -1));
 }
 
-static void try_entry(const struct redis_reply *r)
+static void try_lock_info(const struct redis_reply *r)
 {
-	static const char *const keys[] = { "", "m1", "r1", "s1", "x1" };
+	static const char *const keys[] = { "", "l1", "s1", "x1" };
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		struct dlock_entry e;
+		struct dlock_lock_info e;
 		char name[256];
-		int rc = dlki_redis_entry(r, keys[i], &e, name);
+		int rc = dlki_redis_lock_info(r, keys[i], &e, name);
 
 		REQUIRE(rc == 1 || rc == 0 || rc == DLOCK_EPROTO);
 		if (rc != 1)
 			continue;
-		REQUIRE(r->type == REDIS_STRING && keys[i][0] == e.kind[0]);
+		REQUIRE(r->type == RD_STRING && keys[i][0] == e.kind[0]);
 		REQUIRE(e.name == name && name[0] && strlen(name) < 256);
 	}
 }
@@ -162,11 +163,11 @@ static size_t weigh(const struct redis_reply *r, int depth)
 	size_t n = sizeof(*r);
 
 	REQUIRE(r && depth < 12);
-	if (r->type == REDIS_STRING || r->type == REDIS_ERROR) {
+	if (r->type == RD_STRING || r->type == RD_ERROR) {
 		REQUIRE(r->text && r->text[r->len] == '\0');
 		return n + r->len;
 	}
-	if (r->type != REDIS_ARRAY)
+	if (r->type != RD_ARRAY)
 		return n;
 	REQUIRE(r->len == 0 || r->parts);
 	for (size_t i = 0; i < r->len; i++)
@@ -176,20 +177,20 @@ static size_t weigh(const struct redis_reply *r, int depth)
 
 static void try_reply(const struct redis_reply *r)
 {
-	REQUIRE(weigh(r, 0) <= REDIS_REPLY_MAX);
-	try_taken(r);
+	REQUIRE(weigh(r, 0) <= RD_REPLY_MAX);
+	try_attempt_answer(r);
 	try_number(r);
-	try_push(r);
-	try_party(r);
-	try_entry(r);
-	if (r->type == REDIS_ERROR)
+	try_notification(r);
+	try_participant(r);
+	try_lock_info(r);
+	if (r->type == RD_ERROR)
 		try_fault(r);
-	if (r->type != REDIS_ARRAY)
+	if (r->type != RD_ARRAY)
 		return;
 	/* Of inspect, and of SCAN. */
 	for (size_t i = 0; i < r->len; i++) {
-		try_party(r->parts[i]);
-		try_entry(r->parts[i]);
+		try_participant(r->parts[i]);
+		try_lock_info(r->parts[i]);
 	}
 }
 
@@ -236,11 +237,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			rc = dlki_redis_reader_next(&reader, &reply, &err);
 			if (rc != 1)
 				break;
-			REQUIRE(reader.built <= REDIS_REPLY_MAX);
+			REQUIRE(reader.built <= RD_REPLY_MAX);
 			try_reply(reply);
 			rc = 0;
 		}
-		REQUIRE(reader.built <= REDIS_REPLY_MAX);
+		REQUIRE(reader.built <= RD_REPLY_MAX);
 	}
 	if (rc != 0)
 		require_message(&err, rc);

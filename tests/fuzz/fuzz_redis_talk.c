@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The whole Redis store against a server that says whatever it likes: the
- * library's calls of core/net.h come here instead of to a socket (the linker
+ * library's calls of net.h come here instead of to a socket (the linker
  * wraps them), and what is received are the input's bytes.  Each call must give
  * one of its verdicts, with a message if it failed, and leak nothing.
  *
@@ -9,8 +9,9 @@
  * the server sends, on whatever connection.
  */
 #include "backends/redis/redis.h"
-#include "core/uri.h"
-#include "core/utf8.h"
+#include "backends/redis/conn.h"
+#include "core/uri/uri.h"
+#include "core/base/utf8.h"
 
 #include <poll.h>
 #include <stdarg.h>
@@ -38,7 +39,7 @@ static int open_sockets;
 
 static dlk_time soon(void)
 {
-	return dlk_now() + 1000 * REDIS_MS;
+	return dlk_now() + 1000 * DLK_MS;
 }
 
 static void require_message(const struct dlk_error *err)
@@ -51,30 +52,33 @@ static void require_message(const struct dlk_error *err)
 
 /* ---- Instead of the network ---------------------------------------------- */
 
-int __wrap_dlki_net_tcp(struct dlki_net *n, const char *host, uint16_t port,
+int __wrap_dlk_net_connect(struct dlk_net *n, const struct sockaddr *addr,
+			   socklen_t len, dlk_time deadline,
+			   struct dlk_error *err);
+int __wrap_dlk_net_send(struct dlk_net *n, const void *data, size_t len,
 			dlk_time deadline, struct dlk_error *err);
-int __wrap_dlki_net_send(struct dlki_net *n, const void *data, size_t len,
-			 dlk_time deadline, struct dlk_error *err);
-int __wrap_dlki_net_recv(struct dlki_net *n, void *data, size_t size,
-			 size_t *got, dlk_time deadline, struct dlk_error *err);
-int __wrap_dlki_net_quiet(const struct dlki_net *n);
-void __wrap_dlki_net_hang_up(const struct dlki_net *n);
-void __wrap_dlki_net_close(struct dlki_net *n);
+int __wrap_dlk_net_recv(struct dlk_net *n, void *data, size_t size, size_t *got,
+			dlk_time deadline, struct dlk_error *err);
+int __wrap_dlk_net_quiet(const struct dlk_net *n);
+void __wrap_dlk_net_hang_up(const struct dlk_net *n);
+void __wrap_dlk_net_close(struct dlk_net *n);
 int __wrap_poll(struct pollfd *p, nfds_t n, int timeout_ms);
 
-int __wrap_dlki_net_tcp(struct dlki_net *n, const char *host, uint16_t port,
-			dlk_time deadline, struct dlk_error *err)
+int __wrap_dlk_net_connect(struct dlk_net *n, const struct sockaddr *addr,
+			   socklen_t len, dlk_time deadline,
+			   struct dlk_error *err)
 {
+	(void)addr;
+	(void)len;
 	(void)deadline;
 	(void)err;
-	snprintf(n->who, sizeof(n->who), "%.90s:%u", host, (unsigned int)port);
 	n->fd = 1000;
 	open_sockets++;
 	return 0;
 }
 
-int __wrap_dlki_net_send(struct dlki_net *n, const void *data, size_t len,
-			 dlk_time deadline, struct dlk_error *err)
+int __wrap_dlk_net_send(struct dlk_net *n, const void *data, size_t len,
+			dlk_time deadline, struct dlk_error *err)
 {
 	(void)deadline;
 	(void)err;
@@ -82,15 +86,15 @@ int __wrap_dlki_net_send(struct dlki_net *n, const void *data, size_t len,
 	return 0;
 }
 
-int __wrap_dlki_net_recv(struct dlki_net *n, void *data, size_t size,
-			 size_t *got, dlk_time deadline, struct dlk_error *err)
+int __wrap_dlk_net_recv(struct dlk_net *n, void *data, size_t size, size_t *got,
+			dlk_time deadline, struct dlk_error *err)
 {
 	size_t most = piece ? piece : size;
 
 	(void)deadline;
 	REQUIRE(n->fd == 1000);
 	if (left == 0)
-		return dlk_fail(err, DLOCK_EUNREACHABLE, "%s: closed", n->who);
+		return dlk_fail(err, DLOCK_EUNREACHABLE, "%s: closed", n->peer);
 	*got = most < size ? most : size;
 	if (*got > left)
 		*got = left;
@@ -100,17 +104,17 @@ int __wrap_dlki_net_recv(struct dlki_net *n, void *data, size_t size,
 	return 0;
 }
 
-int __wrap_dlki_net_quiet(const struct dlki_net *n)
+int __wrap_dlk_net_quiet(const struct dlk_net *n)
 {
 	return n->fd == 1000;
 }
 
-void __wrap_dlki_net_hang_up(const struct dlki_net *n)
+void __wrap_dlk_net_hang_up(const struct dlk_net *n)
 {
 	REQUIRE(n->fd == 1000);
 }
 
-void __wrap_dlki_net_close(struct dlki_net *n)
+void __wrap_dlk_net_close(struct dlk_net *n)
 {
 	open_sockets -= n->fd == 1000;
 	n->fd = -1;
@@ -128,12 +132,15 @@ int __wrap_poll(struct pollfd *p, nfds_t n, int timeout_ms)
 
 int __wrap_dlk_thread(pthread_t *out, const char *name, void *(*run)(void *),
 		      void *arg);
-void __wrap_dlki_wait(pthread_cond_t *cond, pthread_mutex_t *mu,
-		      dlk_time until);
+void __wrap_dlk_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mu,
+			  dlk_time until);
 void __wrap_dlk_wake(struct dlk_session *s, uint64_t id);
+void __wrap_dlk_verify_all(struct dlk_session *s);
 void __wrap_dlk_log(struct dlk_session *s, int level, const char *fmt, ...);
+void __wrap_dlk_answered(struct dlk_session *s, dlk_time asked,
+			 dlk_time answered);
 
-static void *(*inbox)(void *);
+static void *(*notify_thread)(void *);
 static struct redis_session *session;
 static int inside;
 
@@ -142,13 +149,15 @@ int __wrap_dlk_thread(pthread_t *out, const char *name, void *(*run)(void *),
 {
 	(void)out;
 	(void)name;
-	inbox = run;
+	notify_thread = run;
 	session = arg;
 	return 0;
 }
 
-/* Who waits for the inbox has it run now, until it pauses; then it is down. */
-void __wrap_dlki_wait(pthread_cond_t *cond, pthread_mutex_t *mu, dlk_time until)
+/* A wait for the notification channel runs its thread here and now, until that
+ * pauses.  Then the channel is down. */
+void __wrap_dlk_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mu,
+			  dlk_time until)
 {
 	(void)cond;
 	(void)until;
@@ -159,16 +168,28 @@ void __wrap_dlki_wait(pthread_cond_t *cond, pthread_mutex_t *mu, dlk_time until)
 	}
 	inside = 1;
 	pthread_mutex_unlock(mu);
-	inbox(session);
+	notify_thread(session);
 	pthread_mutex_lock(mu);
 	inside = 0;
 	session->stop = session->started = 0;
-	session->state = REDIS_INBOX_DOWN;
+	session->state = RD_NOTIFY_DOWN;
 }
 
 void __wrap_dlk_wake(struct dlk_session *s, uint64_t id)
 {
 	REQUIRE(s == &session->base && id >= 1 && id <= TICKETS);
+}
+
+void __wrap_dlk_verify_all(struct dlk_session *s)
+{
+	REQUIRE(s == &session->base);
+}
+
+void __wrap_dlk_answered(struct dlk_session *s, dlk_time asked,
+			 dlk_time answered)
+{
+	(void)s;
+	REQUIRE(asked <= answered);
 }
 
 void __wrap_dlk_log(struct dlk_session *s, int level, const char *fmt, ...)
@@ -190,14 +211,14 @@ void __wrap_dlk_log(struct dlk_session *s, int level, const char *fmt, ...)
 
 /* ---- The calls ----------------------------------------------------------- */
 
-static void each_party(const struct dlock_party *p, void *arg)
+static void each_participant(const struct dlock_participant *p, void *arg)
 {
 	(void)arg;
 	REQUIRE(strlen(p->label) < 512 && strlen(p->id) < 64);
 	REQUIRE(p->token <= TOKEN_MAX && p->remaining_ms >= -1);
 }
 
-static void each_entry(const struct dlock_entry *e, void *arg)
+static void each_lock(const struct dlock_lock_info *e, void *arg)
 {
 	(void)arg;
 	REQUIRE(e->name[0] && strlen(e->name) < 256 && e->kind);
@@ -222,7 +243,7 @@ static void attempt(struct redis_ticket *t, struct dlk_error *err)
 	switch (dlki_redis_backend.attempt(&t->base, soon(), err)) {
 	case DLK_GRANTED:
 		REQUIRE(t->base.token >= 1 && t->base.token <= TOKEN_MAX);
-		REQUIRE(t->base.since <= now);
+		REQUIRE(t->base.since <= dlk_now());
 		REQUIRE(t->base.lease_ms <= t->base.session->ttl_ms);
 		break;
 	case DLK_BUSY:
@@ -237,7 +258,7 @@ static void renew(struct redis_session *s, struct redis_ticket *t,
 		  struct dlk_error *err)
 {
 	struct dlk_ticket *all[TICKETS];
-	enum dlk_lease verdict[TICKETS] = { DLK_UNKNOWN };
+	enum dlk_renewal verdict[TICKETS] = { DLK_UNKNOWN };
 
 	for (int i = 0; i < TICKETS; i++)
 		all[i] = &t[i].base;
@@ -262,20 +283,21 @@ static void call(struct redis_session *s, struct redis_ticket *all,
 		require_code(b->release(&t->base, soon(), &err), &err);
 		break;
 	case 2:
-		require_code(b->inspect(&s->base, &t->base.claim, each_party,
-					NULL, soon(), &err),
+		require_code(b->inspect(&s->base, &t->base.request,
+					each_participant, NULL, soon(), &err),
 			     &err);
 		break;
 	case 3:
-		require_code(b->list(&s->base, each_entry, NULL, soon(), &err),
+		require_code(b->list(&s->base, each_lock, NULL, soon(), &err),
 			     &err);
 		break;
 	case 4:
-		require_code(b->break_(&s->base, &t->base.claim, soon(), &err),
+		require_code(b->break_(&s->base, &t->base.request, soon(),
+				       &err),
 			     &err);
 		break;
 	case 5:
-		if (t->base.claim.mode == DLK_EXCLUSIVE)
+		if (t->base.request.mode == DLK_EXCLUSIVE)
 			require_code(b->downgrade(&t->base, soon(), &err),
 				     &err);
 		break;
@@ -289,8 +311,8 @@ static void call(struct redis_session *s, struct redis_ticket *all,
 static struct dlk_uri *parse(int which)
 {
 	static const char *const texts[] = {
-		"redis://h",
-		"redis://user:secret@h:1/3?client_name=me&order=any",
+		"redis://127.0.0.1",
+		"redis://user:secret@127.0.0.1:1/3?client_name=me&order=any",
 	};
 	static struct dlk_uri *uris[2];
 	struct dlk_error err;
@@ -309,7 +331,7 @@ static void prepare(struct redis_session *s, struct redis_ticket *t,
 		"0123456789abcdef0123456789abcdef",
 		"fedcba9876543210fedcba9876543210",
 	};
-	int kind = how >> 1 & 3;
+	int kind = how >> 1 & 3; /* 0, 1: writer; 2: reader; 3: semaphore */
 
 	s->base.backend = &dlki_redis_backend;
 	s->base.uri = parse(how & 1);
@@ -319,16 +341,12 @@ static void prepare(struct redis_session *s, struct redis_ticket *t,
 	for (int i = 0; i < TICKETS; i++) {
 		t[i].base.session = &s->base;
 		t[i].base.id = (uint64_t)i + 1;
-		t[i].base.claim = (struct dlk_claim){
+		t[i].base.request = (struct dlk_request){
 			.name = "name",
-			.key = kind == 0 ? "mname" :
-			       kind == 3 ? "sname" :
-					   "rname",
+			.key = kind == 3 ? "sname" : "lname",
 			.owner = owners[i],
 			.label = s->base.label,
-			.kind = kind == 0 ? DLK_MUTEX :
-				kind == 3 ? DLK_SEMAPHORE :
-					    DLK_RWLOCK,
+			.kind = kind == 3 ? DLK_SEMAPHORE : DLK_LOCK,
 			.mode = kind >= 2 ? DLK_SHARED : DLK_EXCLUSIVE,
 			.limit = kind == 3 ? 2 : 0,
 		};

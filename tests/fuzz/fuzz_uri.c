@@ -4,9 +4,9 @@
  * of it is parsed again, without its password; one that is refused has a
  * message that can be printed.
  */
-#include "core/params.h"
-#include "core/uri.h"
-#include "core/utf8.h"
+#include "core/uri/params.h"
+#include "core/uri/uri.h"
+#include "core/base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>

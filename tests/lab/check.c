@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lab/check.h"
-#include "lab/fail.h"
 #include "histories.h"
+#include "lab/base/fail.h"
+#include "lab/history/check.h"
 
 #include <criterion/criterion.h>
 #include <dlock/dlock.h>

@@ -3,7 +3,7 @@
 #ifndef DLOCK_TESTS_LAB_HISTORIES_H
 #define DLOCK_TESTS_LAB_HISTORIES_H
 
-#include "lab/check.h"
+#include "lab/history/check.h"
 #include "made.h"
 
 #define HOLDS 5

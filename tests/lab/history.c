@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Recorder, guarded resource and checker together, with processes that are
  * stopped and killed. */
-#include "lab/history.h"
-#include "lab/check.h"
-#include "lab/clock.h"
-#include "lab/fail.h"
-#include "lab/process.h"
-#include "lab/resource.h"
+#include "lab/base/clock.h"
+#include "lab/base/fail.h"
+#include "lab/base/process.h"
+#include "lab/history/check.h"
+#include "lab/history/history.h"
+#include "lab/history/resource.h"
 
 #include <criterion/criterion.h>
 #include <dlock/dlock.h>

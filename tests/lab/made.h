@@ -3,7 +3,7 @@
 #ifndef DLOCK_TESTS_LAB_MADE_H
 #define DLOCK_TESTS_LAB_MADE_H
 
-#include "lab/check.h"
+#include "lab/history/check.h"
 
 #include <stdlib.h>
 

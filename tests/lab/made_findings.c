@@ -26,7 +26,7 @@ static void tables(struct lab_findings *f, size_t stores, const char *text)
 		s->ttl_ms = (int64_t)i * 1000;
 	}
 	for (size_t i = 0; i < BEHAVIOURS; i++) {
-		struct lab_about *b = lab_findings_behaviour(f);
+		struct lab_about *b = lab_findings_scenario(f);
 
 		b->id = name(f, text, "id", i);
 		b->title = name(f, text, "title", i);
@@ -63,8 +63,8 @@ static void draw(struct lab_findings *f, size_t store, const char *text)
 	t->from = -100;
 	t->to = 20000;
 	for (size_t i = 0; i < 60; i++) {
-		size_t p = lab_timeline_party(f, t,
-					      name(f, text, "party", i % 3));
+		size_t p = lab_timeline_participant(
+			f, t, name(f, text, "worker", i % 3));
 		double from = (double)i * 300 - 400;
 
 		lab_timeline_belief(f, t,
@@ -132,7 +132,7 @@ struct lab_findings *made_nonsense(void)
 		t->from = from;
 		t->to = to;
 		t->fault_to = to;
-		lab_timeline_party(f, t, "A");
+		lab_timeline_participant(f, t, "A");
 		lab_timeline_belief(f, t,
 				    (struct lab_belief){ 0, from, to, 0, 0 });
 		lab_timeline_mark(f, t, 0, from, "LOST");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "markup.h"
 
-#include "lab/fail.h"
+#include "lab/base/fail.h"
 
 #include <criterion/criterion.h>
 #include <ctype.h>

@@ -3,7 +3,7 @@
 #ifndef DLOCK_TESTS_LAB_PAIR_H
 #define DLOCK_TESTS_LAB_PAIR_H
 
-#include "lab/proxy.h"
+#include "lab/proxy/proxy.h"
 
 #include <criterion/criterion.h>
 

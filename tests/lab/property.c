@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Good histories by chance, and the checker against simpler ones. */
-#include "lab/check.h"
-#include "lab/clock.h"
+#include "lab/base/clock.h"
+#include "lab/history/check.h"
 #include "made.h"
 
 #include <criterion/criterion.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lab/clock.h"
-#include "lab/fail.h"
+#include "lab/base/clock.h"
+#include "lab/base/fail.h"
 #include "pair.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Faults by text, and lab-proxy. */
-#include "lab/clock.h"
-#include "lab/fail.h"
-#include "lab/redis.h"
+#include "lab/base/clock.h"
+#include "lab/base/fail.h"
+#include "lab/servers/redis.h"
 #include "pair.h"
 
 #include <fcntl.h>
@@ -51,7 +51,8 @@ Test(proxy_command, takes_commands)
 	command("reset", "ok");
 	command("swallow", "ok");
 	command("swallow close DEL x", "ok");
-	command("swallow whole", "error: 'whole': say nothing, close or reset");
+	command("swallow whole",
+		"error: 'whole': say nothing, close, reset or strand");
 	command("hold", "ok");
 	command("deliver", "ok");
 	command("aim 127.0.0.1 1", "ok");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ends of connections are not faster than what they follow, and get through no
  * hole. */
-#include "lab/clock.h"
-#include "lab/proxy_impl.h"
+#include "lab/base/clock.h"
+#include "lab/proxy/impl.h"
 #include "pair.h"
 
 #include <sys/socket.h>

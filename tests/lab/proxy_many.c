@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Other servers, many connections, many threads. */
-#include "lab/clock.h"
-#include "lab/fail.h"
-#include "lab/redis.h"
+#include "lab/base/clock.h"
+#include "lab/base/fail.h"
+#include "lab/servers/redis.h"
 #include "pair.h"
 
 #include <errno.h>

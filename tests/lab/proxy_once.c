@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Swallowed replies, held requests. */
-#include "lab/clock.h"
+#include "lab/base/clock.h"
 #include "pair.h"
 
 #include <sys/socket.h>
@@ -37,6 +37,19 @@ Test(proxy_once, swallows_the_reply_to_a_certain_request)
 	expect_get(server, "DEL y");
 	put(server, "again");
 	expect_get(client, "again");
+}
+
+Test(proxy_once, swallows_and_strands)
+{
+	lab_proxy_swallow(proxy, NULL, LAB_THEN_STRAND);
+	put(server, "gone");
+	saw(LAB_SWALLOWED, 1);
+	put(server, "kept");
+	put(client, "q");
+	cr_expect_eq(lab_proxy_wait(proxy, LAB_DOWN_CHUNKS, 2, 200), -1);
+	lab_proxy_heal(proxy);
+	expect_get(client, "kept");
+	expect_get(server, "q");
 }
 
 Test(proxy_once, swallows_and_closes_or_resets)

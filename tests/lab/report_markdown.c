@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lab/fail.h"
-#include "lab/report.h"
+#include "lab/base/fail.h"
+#include "lab/report/report.h"
 #include "made_findings.h"
 #include "markup.h"
 
@@ -62,7 +62,7 @@ static void expect(const char *text, const char *part)
 
 Test(report_markdown, the_sample_is_all_there)
 {
-	char *text = text_of(lab_findings_sample());
+	char *text = text_of(sample_findings());
 
 	expect(text, "| date | 2025-11-21 13:20:00 UTC |\n");
 	expect(text, "| seed | 20251121 |\n");
@@ -112,7 +112,7 @@ Test(report_markdown, what_makes_no_sense_is_not_shown)
 
 Test(report_markdown, a_full_disk_is_told)
 {
-	struct lab_findings *f = lab_findings_sample();
+	struct lab_findings *f = sample_findings();
 	FILE *full = fopen("/dev/full", "w");
 
 	cr_assert(f && full);

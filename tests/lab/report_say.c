@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers and times as people read them. */
-#include "lab/report_impl.h"
+#include "lab/report/impl.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -80,18 +80,11 @@ Test(report_say, ticks_are_few_and_round)
 	cr_expect_gt(lab_tick_step(0), 0);
 }
 
-static const char *nothing(char c)
-{
-	(void)c;
-	return NULL;
-}
-
 Test(report_say, positions_are_tenths_whatever_was_measured)
 {
 	char *put = NULL;
 	size_t n;
-	struct lab_sheet s = { .out = open_memstream(&put, &n),
-			       .escape = nothing };
+	struct lab_sheet s = { .out = open_memstream(&put, &n) };
 
 	cr_assert(s.out);
 	lab_put(&s, "%f %f %f %f %f %f|%d %zu%%", 12.34, 2.0, -0.04, -7.25,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lab/server.h"
-#include "lab/clock.h"
-#include "lab/fail.h"
-#include "lab/memcached.h"
-#include "lab/redis.h"
+#include "lab/base/clock.h"
+#include "lab/base/fail.h"
+#include "lab/servers/memcached.h"
+#include "lab/servers/redis.h"
+#include "lab/servers/server.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -314,7 +314,7 @@ Test(server, one_that_is_not_installed_is_named)
 						    .command = odd_command,
 						    .probe = no_answer };
 
-	cr_expect_null(lab_server_start(&odd, NULL, false));
+	cr_expect_null(lab_server_start(&odd, NULL, true, false));
 	cr_expect(strstr(lab_errmsg(), "no-such-server: not found"), "%s",
 		  lab_errmsg());
 }
@@ -420,13 +420,13 @@ Test(server, it_outlives_the_thread_that_started_it)
 	cr_assert_eq(pthread_join(thread, &result), 0);
 	cr_assert(result);
 	s = result;
-	lab_nap_ms(20);
+	lab_nap_ms(20); /* a signal of the thread's end would have come */
 	expect(s, "PING", "PONG");
 	lab_server_free(s);
 }
 
-/* The keeper is killed, too: then the kernel ends the server. */
-Test(server, it_does_not_outlive_its_keeper)
+/* The supervisor is killed, too: then the kernel ends the server. */
+Test(server, it_does_not_outlive_its_supervisor)
 {
 	struct lab_server *s = redis(NULL);
 	pid_t pid = lab_server_pid(s);

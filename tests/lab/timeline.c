@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is drawn of histories made by hand, whose fault is at 1000 ms. */
-#include "lab/trial.h"
+#include "lab/scenarios/trial.h"
 #include "made.h"
 
 #include <criterion/criterion.h>
@@ -30,7 +30,7 @@ static void draw(struct drawn *d, const struct made *made, size_t n)
 				       .fault_to = 2 * FAULT * SCALE,
 				       .found_ms = -1 };
 	cr_assert(lab_findings_store(d->f));
-	cr_assert(lab_findings_behaviour(d->f));
+	cr_assert(lab_findings_scenario(d->f));
 	lab_timeline_draw(&d->trial, story.records, story.count);
 	cr_assert_eq(d->f->n_timelines, 1);
 	d->line = d->f->timelines;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lab/clock.h"
-#include "lab/ensemble.h"
-#include "lab/fail.h"
-#include "lab/zookeeper.h"
+#include "lab/base/clock.h"
+#include "lab/base/fail.h"
+#include "lab/servers/ensemble.h"
+#include "lab/servers/zookeeper.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -4,10 +4,10 @@
 
 #include <stdlib.h>
 
-#include "backends/memcached/memcached.h"
-#include "core/clock.h"
+#include "backends/memcached/clock.h"
+#include "core/base/clock.h"
 
-#define MS DLKI_MS
+#define MS DLK_MS
 #define SECOND (1000 * MS)
 
 /* Its timer runs a second after it ran last, or later; what it counts are whole
@@ -36,8 +36,7 @@ static void go(struct toy *t, dlk_time until)
 	t->now = until;
 }
 
-/* On, with the server stopped, so that the next that it does is to look at its
- * sockets. */
+/* On, with the server stopped, so that it serves its sockets next. */
 static void stop(struct toy *t, dlk_time until)
 {
 	if (t->timer < until)
@@ -56,12 +55,12 @@ static struct toy toy_new(unsigned int seed, int64_t lag)
 	return t;
 }
 
-/* Ask and be answered, with pauses of up to `most` before the server looks and
- * after it; *stored: when it did. */
-static dlk_time look(struct toy *t, struct memc_age *age, int64_t most,
-		     dlk_time *stored)
+/* Ask and be answered, with pauses of up to `most` before the server reads its
+ * clock and after that; *stored: when it read it. */
+static dlk_time ask_age(struct toy *t, struct memc_age *age, int64_t most,
+			dlk_time *stored)
 {
-	struct memc_about a = { .time_s = 1000 + t->count,
+	struct memc_stats a = { .time_s = 1000 + t->count,
 				.uptime_s = t->count };
 	dlk_time asked = t->now - up_to(t, most);
 
@@ -90,8 +89,8 @@ Test(memcached_age, what_is_trusted_lives_as_long_as_promised)
 			dlk_time until, stored;
 			uint64_t count = t.count;
 
-			until = look(&t, &age, 50 * MS, &stored);
-			/* There may be another flight without a look. */
+			until = ask_age(&t, &age, 50 * MS, &stored);
+			/* There may be another batch that does not ask. */
 			if (until >= t.now && up_to(&t, 2000) == 0) {
 				stop(&t, t.now + up_to(&t, 3 * SECOND));
 				stored = t.now;
@@ -122,7 +121,7 @@ Test(memcached_age, who_looks_often_trusts_a_server_that_goes)
 		dlk_time begun = t.now, until, stored;
 
 		for (int i = 0; i < 300; i++) {
-			until = look(&t, &age, 10 * MS, &stored);
+			until = ask_age(&t, &age, 10 * MS, &stored);
 			if (t.now - begun > 2 * SECOND)
 				CHECK_INT(until, >=, t.now);
 			go(&t, t.now + up_to(&t, 700 * MS));
@@ -130,8 +129,7 @@ Test(memcached_age, who_looks_often_trusts_a_server_that_goes)
 	}
 }
 
-/* However its timer drifts, there is one time at most at which it must be
- * looked at more closely. */
+/* However its timer drifts, the client must ask more closely once at most. */
 Test(memcached_age, who_looks_seldom_trusts_a_server_that_goes)
 {
 	int refused = 0;
@@ -144,11 +142,11 @@ Test(memcached_age, who_looks_seldom_trusts_a_server_that_goes)
 		for (int i = 0; i < 300; i++) {
 			dlk_time stored, until;
 
-			until = look(&t, &age, 10 * MS, &stored);
+			until = ask_age(&t, &age, 10 * MS, &stored);
 			episodes += until < t.now;
 			while (until < t.now) {
 				go(&t, t.now + 20 * MS);
-				until = look(&t, &age, 10 * MS, &stored);
+				until = ask_age(&t, &age, 10 * MS, &stored);
 			}
 			go(&t, t.now + up_to(&t, 10 * SECOND));
 		}
@@ -164,22 +162,22 @@ Test(memcached_age, what_is_lost_for_good_is_believed_within_a_second)
 	for (unsigned int seed = 1; seed <= 2000; seed++) {
 		struct toy t = toy_new(seed, 20 * MS);
 		struct memc_age age = { 0 };
-		dlk_time stored, until = look(&t, &age, 10 * MS, &stored);
+		dlk_time stored, until = ask_age(&t, &age, 10 * MS, &stored);
 		dlk_time awake;
 
 		go(&t, t.now + up_to(&t, 10 * SECOND));
-		until = look(&t, &age, 10 * MS, &stored);
+		until = ask_age(&t, &age, 10 * MS, &stored);
 		t.now += 60 * SECOND;
 		t.slept += 60 * SECOND;
 		t.timer += 60 * SECOND;
 		awake = t.now;
 		do {
-			until = look(&t, &age, 10 * MS, &stored);
+			until = ask_age(&t, &age, 10 * MS, &stored);
 			go(&t, t.now + 20 * MS);
 		} while (t.now > until);
 		CHECK_INT(t.now - awake, <=, 1100 * MS);
 		for (int i = 0; i < 50; i++) {
-			until = look(&t, &age, 10 * MS, &stored);
+			until = ask_age(&t, &age, 10 * MS, &stored);
 			CHECK_INT(until, >=, t.now);
 			go(&t, t.now + 100 * MS);
 		}
@@ -190,8 +188,8 @@ Test(memcached_age, what_is_lost_for_good_is_believed_within_a_second)
 Test(memcached_age, begins_anew_with_another_server)
 {
 	struct memc_age age = { 0 };
-	struct memc_about old = { .time_s = 5000, .uptime_s = 4000 };
-	struct memc_about fresh = { .time_s = 5005, .uptime_s = 3 };
+	struct memc_stats old = { .time_s = 5000, .uptime_s = 4000 };
+	struct memc_stats fresh = { .time_s = 5005, .uptime_s = 3 };
 	dlk_time t = 9000 * SECOND;
 
 	CHECK_INT(dlki_memc_age_learn(&age, &old, t, t), >=, t);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The waiters of one client, who believe what one of them was told. */
+/* The waiters of one client, which believe what one of them was told. */
 #include "support.h"
 
 #include <pthread.h>

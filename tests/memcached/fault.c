@@ -5,20 +5,22 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "lab/storm.h"
+#include "storm.h"
 
-/* What answers a request to take, to keep, to give back. */
+/* How the requests to acquire, to renew and to release begin. */
 #define TAKE "add "
-#define KEEP "cas dlock.mnx 0 6 "
-static const char *drop_of(const char *protocol)
+#define KEEP(s) with_key(s, "cas %s 0 6 ", "lnx")
+static const char *drop_of(const struct scene *s)
 {
-	return strcmp(protocol, "meta") == 0 ? "md " : "cas dlock.mnx 0 -1 ";
+	if (strcmp(s->protocol, "meta") == 0)
+		return "md ";
+	return with_key(s, "cas %s 0 -1 ", "lnx");
 }
 
 EITHER_WAY(memcached_fault, reply_to_add_is_lost)
 {
 	static const enum lab_then then[] = { LAB_THEN_CLOSE, LAB_THEN_RESET,
-					      LAB_THEN_NOTHING };
+					      LAB_THEN_STRAND };
 	struct scene s = scene_new(protocol, NULL);
 	dlock_client *c = by_proxy(&s, "ttl=30s&close=400ms");
 	dlock_client *other = direct(&s, "");
@@ -47,7 +49,7 @@ EITHER_WAY(memcached_fault, what_add_left_is_cleaned_up)
 	int64_t begun;
 
 	give(take(mutex(c, "y")));
-	lab_proxy_swallow(s.proxy, TAKE, LAB_THEN_NOTHING);
+	lab_proxy_swallow(s.proxy, TAKE, LAB_THEN_STRAND);
 	ask(mutex(c, "x"), 0, DLOCK_EUNREACHABLE);
 	begun = now_ms();
 	give(take(mutex(other, "x")));
@@ -65,8 +67,8 @@ EITHER_WAY(memcached_fault, reply_to_release_is_lost)
 
 	for (int i = 0; i < 2; i++) {
 		h = take(l);
-		lab_proxy_swallow(s.proxy, drop_of(protocol),
-				  i ? LAB_THEN_NOTHING : LAB_THEN_CLOSE);
+		lab_proxy_swallow(s.proxy, drop_of(&s),
+				  i ? LAB_THEN_STRAND : LAB_THEN_CLOSE);
 		/* What the lost one may have removed is no loss. */
 		CHECK(dlock_release(h) != DLOCK_ELOST);
 		CHECK_INT(lab_proxy_stat(s.proxy, LAB_SWALLOWED), ==, i + 1);
@@ -107,12 +109,13 @@ EITHER_WAY(memcached_fault, reply_to_renewal_is_lost)
 	dlock_hold *h = take(l);
 
 	for (int i = 0; i < 2; i++) {
-		lab_proxy_swallow(s.proxy, KEEP,
-				  i ? LAB_THEN_NOTHING : LAB_THEN_CLOSE);
+		lab_proxy_swallow(s.proxy, KEEP(&s),
+				  i ? LAB_THEN_STRAND : LAB_THEN_CLOSE);
 		CHECK_INT(lab_proxy_wait(s.proxy, LAB_SWALLOWED,
 					 (uint64_t)i + 1, patience_ms()),
 			  ==, 0);
-		ALL_ALONG(1600, dlock_check(h) == DLOCK_OK);
+		ALL_ALONG(dlock_ttl_ms(c) / 2 + 100,
+			  dlock_check(h) == DLOCK_OK);
 	}
 	give(h);
 	scene_end(&s);
@@ -128,7 +131,7 @@ EITHER_WAY(memcached_fault, drip_and_silence)
 	dlock_hold *h = NULL;
 
 	give(take(l));
-	CHECK_INT(lab_storm_start(1000), ==, 0);
+	CHECK_INT(storm_start(1000), ==, 0);
 	for (int i = 0; i < 2; i++) {
 		if (i == 0)
 			lab_proxy_drip(s.proxy, LAB_DOWN, 60);
@@ -142,7 +145,7 @@ EITHER_WAY(memcached_fault, drip_and_silence)
 		h = take(l);
 		give(h);
 	}
-	CHECK_INT(lab_storm_stop(), >, 100);
+	CHECK_INT(storm_stop(), >, 100);
 	lab_proxy_reset(s.proxy);
 	CHECK_OK(dlock_get_stats(c, &stats));
 	EVENTUALLY(dlock_get_stats(c, &stats) == 0 && stats.holds == 0);
@@ -184,12 +187,12 @@ EITHER_WAY(memcached_fault, server_paused_past_the_lease)
 	EVENTUALLY(dlock_check(h) == DLOCK_ELOST);
 	CHECK_INT(now_ms() - begun, <=, 1000 + slack_ms());
 	CHECK_RC(dlock_release(h), DLOCK_ELOST);
-	nap_ms(1500);
+	nap_ms(dlock_ttl_ms(c) * 3 / 2);
 	CHECK_INT(lab_server_resume(s.server), ==, 0);
 	next = take(theirs);
 	CHECK(dlock_token(next) > token);
 	ask(l, 0, DLOCK_EBUSY);
-	ALL_ALONG(1500, dlock_check(next) == DLOCK_OK);
+	ALL_ALONG(dlock_ttl_ms(other) * 3 / 2, dlock_check(next) == DLOCK_OK);
 	give(next);
 	scene_end(&s);
 }
@@ -205,7 +208,7 @@ EITHER_WAY(memcached_fault, stale_release)
 	dlock_client *b = direct(&s, "");
 	dlock_hold *h = take(mutex(a, "x")), *next;
 
-	lab_proxy_hold(s.proxy, drop_of(protocol));
+	lab_proxy_hold(s.proxy, drop_of(&s));
 	CHECK_RC(dlock_release(h), DLOCK_EUNREACHABLE);
 	CHECK_INT(lab_proxy_stat(s.proxy, LAB_HELD), ==, 1);
 	CHECK_INT(lab_server_kill(s.server), ==, 0);
@@ -230,12 +233,12 @@ EITHER_WAY(memcached_fault, late_release)
 	dlock_client *b = direct(&s, "ttl=1500ms");
 	dlock_hold *h = take(mutex(a, "x")), *next;
 
-	lab_proxy_hold(s.proxy, drop_of(protocol));
+	lab_proxy_hold(s.proxy, drop_of(&s));
 	CHECK_RC(dlock_release(h), DLOCK_EUNREACHABLE);
 	CHECK_INT(lab_proxy_stat(s.proxy, LAB_HELD), ==, 1);
 	next = take(mutex(b, "x"));
 	CHECK_INT(lab_proxy_deliver(s.proxy), ==, 1);
-	ALL_ALONG(1200, dlock_check(next) == DLOCK_OK);
+	ALL_ALONG(dlock_ttl_ms(b) * 4 / 5, dlock_check(next) == DLOCK_OK);
 	ask(mutex(a, "x"), 0, DLOCK_EBUSY);
 	give(next);
 	scene_end(&s);
@@ -286,8 +289,9 @@ static void *break_it(void *lock)
 }
 
 /*
- * A break whose answer is lost is asked for again: it must not hit who got the
- * lock by the first.  The way is a long one, so that there is time for that.
+ * A break whose answer is lost is sent again.  It must not hit the client that
+ * got the lock by the first one.  The way is long, so that there is time for
+ * that.
  */
 EITHER_WAY(memcached_fault, reply_to_break_is_lost)
 {
@@ -300,13 +304,13 @@ EITHER_WAY(memcached_fault, reply_to_break_is_lost)
 
 	ask(l, 0, DLOCK_EBUSY);
 	lab_proxy_delay(s.proxy, LAB_UP, 200);
-	lab_proxy_swallow(s.proxy, drop_of(protocol), LAB_THEN_CLOSE);
+	lab_proxy_swallow(s.proxy, drop_of(&s), LAB_THEN_CLOSE);
 	CHECK(!pthread_create(&thread, NULL, break_it, l));
 	next = take(mutex(third, "x"));
 	CHECK_INT(pthread_join(thread, NULL), ==, 0);
 	CHECK_INT(lab_proxy_stat(s.proxy, LAB_SWALLOWED), ==, 1);
 	lab_proxy_heal(s.proxy);
-	ALL_ALONG(1100, dlock_check(next) == DLOCK_OK);
+	ALL_ALONG(dlock_ttl_ms(third) / 3 + 100, dlock_check(next) == DLOCK_OK);
 	ask(mutex(c, "x"), 0, DLOCK_EBUSY);
 	give(next);
 	dlock_release(h);

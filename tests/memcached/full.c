@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* A place comes free when somebody goes: who can wait does. */
+/* A place comes free when a client goes; a caller that can wait does. */
 EITHER_WAY(memcached_full, server_with_no_connection_left)
 {
 	static const char *const args[] = { "-c", "32", NULL };

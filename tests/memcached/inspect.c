@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/utf8.h"
+#include "core/base/utf8.h"
 
-static void keep_label(const struct dlock_party *p, void *arg)
+static void keep_label(const struct dlock_participant *p, void *arg)
 {
 	snprintf(arg, 256, "%s", p->label);
 }
@@ -43,7 +43,7 @@ EITHER_WAY(memcached_inspect, label_is_whole_characters)
 				  strlen(label) <= 128 ? (int)strlen(label) :
 							 128 - spare);
 			give(h);
-			dlock_free(l);
+			dlock_lock_free(l);
 			dlock_close(c);
 		}
 	}

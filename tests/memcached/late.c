@@ -2,30 +2,52 @@
 /* Requests that the network keeps until nobody expects them any more. */
 #include "support.h"
 
+#include <pthread.h>
 #include <string.h>
 
-#include "lab/storm.h"
+#include "storm.h"
 
-/* What looks at the first seat of the semaphore "s". */
-static const char *look_at_seat(const char *protocol)
+/* The request that gets the first slot of the semaphore "s". */
+static const char *get_slot(const struct scene *s)
 {
-	return strcmp(protocol, "meta") == 0 ? "mg dlock.sns.0 " :
-					       "gets dlock.sns.0\r";
+	return with_key(
+		s, strcmp(s->protocol, "meta") == 0 ? "mg %s " : "gets %s\r",
+		"sns.0");
 }
 
-static const char *look_at_x(const char *protocol)
+/* Once a request is held, its connection gives no answer any more. */
+static void *half_close(void *arg)
 {
-	return strcmp(protocol, "meta") == 0 ? "mg dlock.mnx " :
-					       "gets dlock.mnx\r";
+	const struct scene *s = arg;
+
+	lab_proxy_wait(s->proxy, LAB_HELD, 1, patience_ms());
+	lab_proxy_half_close(s->proxy, LAB_DOWN);
+	return NULL;
+}
+
+/* The add that is held arrives and takes the lock, which the store is asked
+ * for; unless the client has found it sooner. */
+static void add_arrives(const struct scene *s)
+{
+	char reply[256];
+
+	CHECK_INT(lab_proxy_deliver(s->proxy), >=, 1);
+	for (int i = 0; i < 1000; i++) {
+		CHECK_INT(lab_memcached_do(s->server, reply, sizeof(reply),
+					   with_key(s, "get %s", "lnx")),
+			  ==, 0);
+		if (strncmp(reply, "VALUE", 5) == 0)
+			break;
+	}
 }
 
 /* Nobody waits for that add when it comes; what it leaves must go. */
 EITHER_WAY(memcached_late, add_after_the_caller_gave_up)
 {
+	enum { ASK_MS = 200 };
 	struct scene s = scene_new(protocol, NULL);
 	dlock_client *c = by_proxy(&s, "ttl=30s&ask=200ms");
 	dlock_lock *l = mutex(c, "x"), *theirs = mutex(direct(&s, ""), "x");
-	char reply[256];
 	int64_t begun;
 
 	give(take(mutex(c, "y")));
@@ -33,19 +55,56 @@ EITHER_WAY(memcached_late, add_after_the_caller_gave_up)
 	ask(l, 0, DLOCK_EUNREACHABLE);
 	CHECK_INT(lab_proxy_stat(s.proxy, LAB_HELD), ==, 1);
 	give(take(theirs)); /* what was sent since was not held up */
-	nap_ms(500);
+	/* No request of the client lasts that long. */
+	nap_ms(ASK_MS * 5 / 2);
 	begun = now_ms();
-	CHECK_INT(lab_proxy_deliver(s.proxy), >=, 1);
-	/* It does take the lock: the store has heard it. */
-	for (int i = 0; i < 1000; i++) {
-		CHECK_INT(lab_memcached_do(s.server, reply, sizeof(reply),
-					   "get dlock.mnx"),
-			  ==, 0);
-		if (strncmp(reply, "VALUE", 5) == 0)
-			break;
-	}
+	add_arrives(&s);
 	give(take(theirs));
 	CHECK_INT(now_ms() - begun, <, 5000 + slack_ms());
+	scene_end(&s);
+}
+
+/* The connection ends while the add is on its way, which is sent again; and
+ * then the first one arrives, when all is over. */
+EITHER_WAY(memcached_late, add_that_was_sent_twice)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *c = by_proxy(&s, "ttl=10s");
+	dlock_lock *l = mutex(c, "x"), *theirs = mutex(direct(&s, ""), "x");
+	struct dlock_stats stats = { .size = sizeof(stats) };
+	dlock_hold *h = NULL;
+	pthread_t thread;
+	int64_t begun;
+
+	give(take(mutex(c, "y")));
+	lab_proxy_hold(s.proxy, "add ");
+	CHECK(pthread_create(&thread, NULL, half_close, &s) == 0);
+	CHECK_OK(dlock_acquire(l, patience_ms(), &h));
+	pthread_join(thread, NULL);
+	give(h);
+	CHECK_OK(dlock_get_stats(c, &stats));
+	CHECK_INT((int)stats.pending_cleanups, ==, 1);
+	give(take(theirs));
+	begun = now_ms();
+	add_arrives(&s);
+	give(take(theirs));
+	CHECK_INT(now_ms() - begun, <, 3000 + slack_ms());
+	scene_end(&s);
+}
+
+EITHER_WAY(memcached_late, nothing_is_left_where_nothing_was_sent)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *c = by_proxy(&s, "ttl=30s");
+	dlock_lock *l = mutex(c, "x");
+	struct dlock_stats stats = { .size = sizeof(stats) };
+
+	lab_proxy_refuse(s.proxy, true);
+	lab_proxy_reset(s.proxy);
+	for (int i = 0; i < 200; i++)
+		ask(l, 0, DLOCK_EUNREACHABLE);
+	CHECK_OK(dlock_get_stats(c, &stats));
+	CHECK_INT((int)stats.pending_cleanups, <=, 1);
 	scene_end(&s);
 }
 
@@ -63,7 +122,7 @@ EITHER_WAY(memcached_late, renewal_across_a_restart)
 	dlock_hold *h = take(mutex(a, "x")), *next;
 	uint64_t token = dlock_token(h);
 
-	lab_proxy_hold(s.proxy, "cas dlock.mnx 0 15 ");
+	lab_proxy_hold(s.proxy, with_key(&s, "cas %s 0 15 ", "lnx"));
 	CHECK_INT(lab_proxy_wait(s.proxy, LAB_HELD, 1, patience_ms()), ==, 0);
 	lab_proxy_refuse(s.proxy, true);
 	CHECK_INT(lab_server_kill(s.server), ==, 0);
@@ -77,47 +136,37 @@ EITHER_WAY(memcached_late, renewal_across_a_restart)
 	EVENTUALLY(dlock_check(h) == DLOCK_ELOST);
 	CHECK_INT(now_ms() - begun, <, 11500); /* told so, not timed out */
 	/* B's renewal finds what B put there. */
-	ALL_ALONG(2500, dlock_check(next) == DLOCK_OK);
+	ALL_ALONG(dlock_ttl_ms(b) / 3 + 500, dlock_check(next) == DLOCK_OK);
 	CHECK_RC(dlock_release(h), DLOCK_ELOST);
 	ask(mutex(a, "x"), 0, DLOCK_EBUSY);
 	give(next);
 	scene_end(&s);
 }
 
-/* Before a seat is taken, and before what was taken elsewhere is given back,
- * there is a look. */
+/* A client gets the slots before it takes one. */
 EITHER_WAY(memcached_late, reply_to_look_is_lost)
 {
 	static const enum lab_then then[] = { LAB_THEN_CLOSE, LAB_THEN_RESET,
-					      LAB_THEN_NOTHING };
+					      LAB_THEN_STRAND };
 	struct scene s = scene_new(protocol, NULL);
 	dlock_client *c = by_proxy(&s, "ttl=30s&close=400ms");
 	dlock_client *other = direct(&s, "");
-	dlock_lock *seat = NULL, *theirs = NULL;
+	dlock_lock *slot = NULL, *theirs = NULL;
 
-	CHECK_OK(dlock_semaphore_new(&seat, c, "s", 1));
+	CHECK_OK(dlock_semaphore_new(&slot, c, "s", 1));
 	CHECK_OK(dlock_semaphore_new(&theirs, other, "s", 1));
 	for (unsigned int i = 0; i < 3; i++) {
 		dlock_hold *h;
 
-		lab_proxy_swallow(s.proxy, look_at_seat(protocol), then[i]);
-		h = take(seat);
-		CHECK_INT(lab_proxy_stat(s.proxy, LAB_SWALLOWED), ==,
-			  2 * i + 1);
+		lab_proxy_swallow(s.proxy, get_slot(&s), then[i]);
+		h = take(slot);
+		CHECK_INT(lab_proxy_stat(s.proxy, LAB_SWALLOWED), ==, i + 1);
 		ask(theirs, 0, DLOCK_EBUSY);
 		give(h);
 		give(take(theirs));
-
-		h = take(mutex(c, "x"));
-		lab_proxy_reset(s.proxy); /* another connection looks first */
-		lab_proxy_swallow(s.proxy, look_at_x(protocol), then[i]);
-		dlock_release(h);
-		CHECK_INT(lab_proxy_stat(s.proxy, LAB_SWALLOWED), ==,
-			  2 * i + 2);
-		give(take(mutex(other, "x")));
 	}
-	dlock_free(seat);
-	dlock_free(theirs);
+	dlock_lock_free(slot);
+	dlock_lock_free(theirs);
 	scene_end(&s);
 }
 
@@ -129,7 +178,7 @@ EITHER_WAY(memcached_late, renewals_that_drip)
 	dlock_client *c = by_proxy(&s, "ttl=2s&ask=200ms&close=500ms");
 	dlock_client *other = direct(&s, "ttl=2s");
 
-	CHECK_INT(lab_storm_start(1000), ==, 0);
+	CHECK_INT(storm_start(1000), ==, 0);
 	for (int i = 0; i < 2; i++) {
 		dlock_hold *h = take(mutex(c, "x")), *next;
 		int64_t begun = now_ms();
@@ -146,9 +195,10 @@ EITHER_WAY(memcached_late, renewals_that_drip)
 		CHECK_INT(now_ms() - begun, <, 200 + 50 + slack_ms());
 		lab_proxy_heal(s.proxy);
 		/* What is healed makes up for nothing. */
-		ALL_ALONG(1000, dlock_check(next) == DLOCK_OK);
+		ALL_ALONG(dlock_ttl_ms(other) / 2,
+			  dlock_check(next) == DLOCK_OK);
 		give(next);
 	}
-	CHECK_INT(lab_storm_stop(), >, 100);
+	CHECK_INT(storm_stop(), >, 100);
 	scene_end(&s);
 }

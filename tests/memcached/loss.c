@@ -5,10 +5,8 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "lab/clock.h"
-#include "lab/net.h"
+#include "backends/memcached/memcached.h"
 
 /* The hold is gone from the store since `since_ms`. */
 static void is_lost(const struct scene *s, dlock_client *c, dlock_lock *l,
@@ -54,12 +52,13 @@ EITHER_WAY(memcached_loss, restart)
 
 	for (int i = 0; i < 2; i++) {
 		dlock_hold *h = take(l);
-		int64_t since = now_ms();
+		/* Away for a moment, and for half a lease. */
+		int64_t since = now_ms(), away_ms = i * dlock_ttl_ms(c) / 2;
 
 		CHECK_INT(lab_server_kill(s.server), ==, 0);
-		nap_ms(i * 1500);
+		nap_ms(away_ms);
 		CHECK_INT(lab_server_restart(s.server, false), ==, 0);
-		CHECK_INT(now_ms() - since, <, i * 1500 + 1000);
+		CHECK_INT(now_ms() - since, <, away_ms + 1000);
 		is_lost(&s, c, l, h, i ? now_ms() : since);
 	}
 	scene_end(&s);
@@ -78,7 +77,7 @@ EITHER_WAY(memcached_loss, restart_after_5_s)
 	CHECK_INT(lab_server_kill(s.server), ==, 0);
 	EVENTUALLY(dlock_check(over) == DLOCK_ELOST);
 	CHECK_INT(now_ms() - since, <=, 3000 + slack_ms());
-	nap_ms(since + 5000 - now_ms());
+	nap_ms(since + dlock_ttl_ms(quick) * 5 / 3 - now_ms());
 	CHECK_OK(dlock_check(waits));
 	CHECK_INT(lab_server_restart(s.server, false), ==, 0);
 	is_lost(&s, slow, y, waits, now_ms());
@@ -97,7 +96,7 @@ static dlock_hold *take_kind(dlock_client *c, int kind)
 			     dlock_rwlock_new(&l, c, "x"));
 	CHECK_OK(kind == 2 ? dlock_acquire_shared(l, 20000, &h) :
 			     dlock_acquire(l, 20000, &h));
-	dlock_free(l);
+	dlock_lock_free(l);
 	return h;
 }
 
@@ -134,7 +133,7 @@ static void text_of_x(const struct scene *s, char text[512])
 	char reply[512], *data;
 
 	CHECK_INT(lab_memcached_do(s->server, reply, sizeof(reply),
-				   "get dlock.mnx"),
+				   with_key(s, "get %s", "lnx")),
 		  ==, 0);
 	data = strstr(reply, "\r\n");
 	CHECK(data);
@@ -145,8 +144,8 @@ static void put_x(const struct scene *s, const char *verb, const char *text)
 {
 	char request[640], reply[64];
 
-	snprintf(request, sizeof(request), "%s dlock.mnx 0 30 %zu\r\n%s", verb,
-		 strlen(text), text);
+	snprintf(request, sizeof(request), "%s %s 0 30 %zu\r\n%s", verb,
+		 key_of(s, "lnx"), strlen(text), text);
 	CHECK_INT(lab_memcached_do(s->server, reply, sizeof(reply), request),
 		  ==, 0);
 	CHECK_TEXT(reply, "STORED");
@@ -231,33 +230,39 @@ static void *take_it(void *arg)
 	return NULL;
 }
 
-/* A server that was stopped takes what it finds in its sockets before it looks
- * at its clock, and counts the time of an item from before it was stopped. */
+/* A server that was stopped serves its sockets before it reads its clock, and
+ * counts the time of an item from before it was stopped. */
 EITHER_WAY(memcached_loss, stopped_server)
 {
-	enum { TAKERS = 6, TTL_S = 6 };
+	/* One second longer than an item lives. */
+	enum { TAKERS = 6, TTL_S = 6, STOP_S = TTL_S + MEMC_MORE_S + 1 };
 	struct scene s = scene_new(protocol, NULL);
 	dlock_client *other = direct(&s, "ttl=6s");
 	dlock_lock *theirs[TAKERS];
 	struct taker t[TAKERS];
+	uint64_t sent, uptime_s;
 
 	for (int i = 0; i < TAKERS; i++) {
 		char name[2] = { (char)('a' + i), '\0' };
 
-		t[i].lock = mutex(direct(&s, "ttl=6s"), name);
+		t[i].lock = mutex(by_proxy(&s, "ttl=6s"), name);
 		theirs[i] = mutex(other, name);
 		give(take(t[i].lock));
 	}
+	uptime_s = uptime_of(&s);
 	lab_server_pause(s.server);
-	nap_ms(TTL_S * 1000 + 4000);
+	nap_ms(STOP_S * 1000);
+	sent = lab_proxy_stat(s.proxy, LAB_UP_CHUNKS);
 	for (int i = 0; i < TAKERS; i++)
 		CHECK_INT(pthread_create(&t[i].thread, NULL, take_it, &t[i]),
 			  ==, 0);
-	nap_ms(300);
+	CHECK_INT(lab_proxy_wait(s.proxy, LAB_UP_CHUNKS, sent + TAKERS,
+				 patience_ms()),
+		  ==, 0);
 	lab_server_resume(s.server);
 	for (int i = 0; i < TAKERS; i++)
 		pthread_join(t[i].thread, NULL);
-	nap_ms(200);
+	EVENTUALLY(uptime_of(&s) >= uptime_s + STOP_S);
 	for (int i = 0; i < TAKERS; i++) {
 		dlock_hold *h = NULL;
 		int rc = dlock_acquire(theirs[i], 0, &h);
@@ -292,203 +297,5 @@ EITHER_WAY(memcached_loss, young_server_grants_nothing)
 		CHECK(rc == DLOCK_OK || rc == DLOCK_ELOST);
 		ask(l, 0, DLOCK_EUNREACHABLE);
 	}
-	scene_end(&s);
-}
-
-/* How long the text of a mutex with a name of one letter is; to have looked at
- * one makes the server keep it longer, so that this is about the mutex "y". */
-static int size_of_y(const struct scene *s)
-{
-	char reply[512];
-	int size = 0;
-
-	CHECK_INT(lab_memcached_do(s->server, reply, sizeof(reply),
-				   "get dlock.mny"),
-		  ==, 0);
-	CHECK_INT(sscanf(reply, "VALUE dlock.mny 0 %d", &size), ==, 1);
-	CHECK_INT(size, <, 256);
-	return size;
-}
-
-/* The answer to the last of what was sent, without its end. */
-static void last_reply(int fd, char reply[64], int64_t deadline)
-{
-	ssize_t got;
-
-	do {
-		got = read(fd, reply, 63);
-		if (got < 0)
-			nap_ms(0);
-	} while (got < 0 && lab_now() < deadline);
-	CHECK_INT(got, >, 2);
-	reply[got - 2] = '\0';
-}
-
-enum { BATCH = 100 }; /* the last of which is answered */
-
-/* Fill the server with items of just the size of a mutex, or of `more` bytes
- * more; others have room of their own.  The first answer that is not STORED, or
- * the last. */
-static void fill(const struct scene *s, int n, int more, char answer[64])
-{
-	struct lab_address to = lab_server_address(s->server);
-	int64_t deadline = lab_after_ms(30000);
-	int fd = lab_connect(&to, deadline);
-	int size = size_of_y(s) + more;
-
-	CHECK_INT(fd, >=, 0);
-	strcpy(answer, "STORED");
-	for (int i = 0; i < n && strcmp(answer, "STORED") == 0; i += BATCH) {
-		static char text[BATCH * 320];
-		int len = 0;
-
-		for (int k = i; k < i + BATCH; k++)
-			len += snprintf(text + len, 320,
-					"set f.%07d 0 0 %d%s\r\n%0*d\r\n", k,
-					size,
-					k < i + BATCH - 1 ? " noreply" : "",
-					size, k);
-		CHECK_INT(lab_send(fd, text, (size_t)len, deadline), ==, 0);
-		last_reply(fd, answer, deadline);
-	}
-	close(fd);
-}
-
-/* Fill one that evicts.  It refuses, too, where the last of its items are all
- * in use at the moment. */
-static int overflow(const struct scene *s)
-{
-	char answer[64];
-
-	fill(s, 60000, 0, answer);
-	if (strcmp(answer, "STORED") != 0)
-		CHECK_TEXT(answer, "SERVER_ERROR out of memory");
-	return strcmp(answer, "STORED") == 0;
-}
-
-EITHER_WAY(memcached_loss, eviction)
-{
-	const struct lab_memcached_options small = { .memory_mb = 2 };
-	struct scene s = scene_new(protocol, &small);
-	dlock_client *c = direct(&s, "ttl=30s"); /* not renewed meanwhile */
-	dlock_client *quick = direct(&s, "ttl=3s");
-	dlock_hold *h = take(mutex(c, "x"));
-	dlock_hold *next, *renewed = take(mutex(quick, "y"));
-
-	EVENTUALLY(overflow(&s));
-	next = take(mutex(quick, "x"));
-	CHECK(dlock_token(next) > dlock_token(h));
-	/* Which of them is evicted is the server's affair; that it is found out
-	 * in time is ours. */
-	nap_ms(1100 + slack_ms());
-	ask(mutex(c, "y"), 0,
-	    dlock_check(renewed) == DLOCK_OK ? DLOCK_EBUSY : DLOCK_OK);
-	CHECK_OK(dlock_check(next));
-	give(next);
-	dlock_release(renewed);
-	dlock_release(h);
-	scene_end(&s);
-}
-
-/* Nobody else looks at it: the holder itself finds out, in time. */
-EITHER_WAY(memcached_loss, eviction_is_found)
-{
-	const struct lab_memcached_options small = { .memory_mb = 2 };
-	struct scene s = scene_new(protocol, &small);
-	dlock_client *c = direct(&s, "ttl=6s"), *other = direct(&s, "");
-	dlock_lock *l = mutex(c, "x"), *theirs = mutex(other, "x");
-	dlock_hold *h = NULL, *next = NULL;
-	int64_t since;
-
-	/* One that was renewed meanwhile may have been spared. */
-	for (int i = 0; i < 5; i++) {
-		dlock_hold *sample = take(mutex(other, "y"));
-
-		h = take(l);
-		EVENTUALLY(overflow(&s));
-		dlock_release(sample);
-		since = now_ms();
-		if (dlock_acquire(theirs, 0, &next) == DLOCK_OK)
-			break;
-		give(h);
-	}
-	CHECK(next);
-	CHECK(dlock_token(next) > dlock_token(h));
-	found_lost(h, c, since);
-	CHECK_RC(dlock_release(h), DLOCK_ELOST);
-	CHECK_OK(dlock_check(next));
-	give(next);
-	scene_end(&s);
-}
-
-/* A server that is full and must not evict refuses; and a request that was
- * refused must not remove what is there. */
-EITHER_WAY(memcached_loss, full_server)
-{
-	const struct lab_memcached_options full = { .memory_mb = 2,
-						    .no_evict = true };
-	struct scene s = scene_new(protocol, &full);
-	dlock_client *c = direct(&s, ""), *other = direct(&s, "");
-	dlock_hold *h = take(mutex(c, "x")), *second;
-	dlock_lock *l = mutex(other, "x");
-	char answer[64];
-
-	second = take(mutex(c, "y"));
-	fill(&s, 60000, 0, answer);
-	CHECK_TEXT(answer, "SERVER_ERROR out of memory");
-	for (int i = 0; i < 5; i++)
-		ask(l, 0, DLOCK_EEXHAUSTED);
-	CHECK_TEXT(dlock_errmsg(), "out of memory");
-	CHECK_INT(lab_memcached_do(s.server, answer, sizeof(answer),
-				   "get dlock.mnx"),
-		  ==, 0);
-	CHECK_TEXT(answer, "VALUE dlock.mnx");
-	give(h);
-	dlock_release(second);
-	CHECK_INT(lab_memcached_do(s.server, NULL, 0, "flush_all"), ==, 0);
-	give(take(l));
-	scene_end(&s);
-}
-
-/* What is held is neither kept nor lost before its lease is over. */
-EITHER_WAY(memcached_loss, renewal_on_a_full_server)
-{
-	const struct lab_memcached_options full = { .memory_mb = 2,
-						    .no_evict = true };
-	struct scene s = scene_new(protocol, &full);
-	dlock_client *c = direct(&s, "ttl=6s"), *other = direct(&s, "");
-	struct dlock_stats stats = { .size = sizeof(stats) };
-	dlock_lock *l = mutex(other, "x");
-	dlock_hold *h, *next, *second = take(mutex(other, "y"));
-	char answer[64];
-	int64_t begun = now_ms();
-
-	h = take(mutex(c, "x"));
-	/* A renewal writes the token, which the first item does not have. */
-	for (int more = 0; more < 16; more += 15) {
-		fill(&s, 60000, more, answer);
-		CHECK_TEXT(answer, "SERVER_ERROR out of memory");
-	}
-	EVENTUALLY(dlock_get_stats(c, &stats) == 0 && stats.renew_failed > 0);
-	CHECK_INT(lab_memcached_do(s.server, answer, sizeof(answer),
-				   "get dlock.mnx"),
-		  ==, 0);
-	CHECK_TEXT(answer, "VALUE dlock.mnx");
-	/* Some come through: what they replace makes room for the next. */
-	while (dlock_check(h) == DLOCK_OK && now_ms() - begun < 7000) {
-		int rc = dlock_acquire(l, 0, &next);
-
-		if (rc == DLOCK_OK) {
-			CHECK_RC(dlock_check(h), DLOCK_ELOST);
-			give(next);
-		} else if (rc != DLOCK_EEXHAUSTED) {
-			CHECK_RC(rc, DLOCK_EBUSY);
-		}
-	}
-	CHECK_INT(now_ms() - begun, >=, 5500);
-	dlock_release(h);
-	dlock_release(second);
-	CHECK_INT(lab_memcached_do(s.server, NULL, 0, "flush_all"), ==, 0);
-	give(take(l));
 	scene_end(&s);
 }

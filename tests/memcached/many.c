@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#include "support/cancel.h"
+
 enum { HOLDS = 6000 };
 
 /* There is one deadline for all that is left to be told. */
@@ -31,7 +33,21 @@ EITHER_WAY(memcached_many, close_in_time_with_a_server_that_is_silent)
 	lab_server_resume(s.server);
 	for (int i = 0; i < HOLDS; i++) {
 		CHECK_RC(dlock_release(h[i]), DLOCK_ELOST);
-		dlock_free(l[i]);
+		dlock_lock_free(l[i]);
 	}
+	scene_end(&s);
+}
+
+/* The request that is under way is not waited for. */
+EITHER_WAY(memcached_many, cancelled_waits_come_back_from_a_silent_server)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *c = direct(&s, "ttl=10s&connect=5s&close=5s&ask=40ms");
+	dlock_lock *l = mutex(c, "x");
+
+	give(take(l));
+	lab_server_pause(s.server);
+	CHECK_WITHIN(cancel_wait_ms(c, l), 40 + slack_ms());
+	lab_server_resume(s.server);
 	scene_end(&s);
 }

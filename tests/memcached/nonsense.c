@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "redis/hostile.h"
+#include "support/hostile.h"
 
 TestSuite(memcached_nonsense, .timeout = 120);
 
@@ -13,8 +13,8 @@ TestSuite(memcached_nonsense, .timeout = 120);
 #define ITEM "dlock1 " OWNER " 0 0 "
 #define BYTES(text) text, sizeof(text) - 1
 
-/* The answer to an `add` and the look at what is there; `meta` is NULL where
- * the protocols do not differ. */
+/* The answer to an `add`, the get behind it and, if that was understood, the
+ * get of the mark; `meta` is NULL where the protocols do not differ. */
 static const struct nonsense {
 	const char *text;
 	size_t text_len;
@@ -34,14 +34,16 @@ static const struct nonsense {
 	{ BYTES("CLIENT_ERROR bad data chunk\r\nERROR\r\n"), NULL, 0,
 	  DLOCK_EPROTO },
 	/* It did, and somebody was quicker; or it did, and it is not there. */
-	{ BYTES("STORED\r\nVALUE k 0 44 7\r\n" ITEM "\r\nEND\r\n"),
-	  BYTES("STORED\r\nVA 44 c7 t9\r\n" ITEM "\r\n"), DLOCK_EBUSY },
-	{ BYTES("STORED\r\nVALUE k 0 0 7\r\n\r\nEND\r\n"),
-	  BYTES("STORED\r\nVA 0 c7 t9\r\n\r\n"), DLOCK_EBUSY },
-	{ BYTES("STORED\r\nEND\r\n"), BYTES("STORED\r\nEN\r\n"), DLOCK_EBUSY },
-	{ BYTES("NOT_STORED\r\nEND\r\n"), BYTES("NOT_STORED\r\nEN\r\n"),
+	{ BYTES("STORED\r\nVALUE k 0 44 7\r\n" ITEM "\r\nEND\r\nEND\r\n"),
+	  BYTES("STORED\r\nVA 44 c7 t9\r\n" ITEM "\r\nEN\r\n"), DLOCK_EBUSY },
+	{ BYTES("STORED\r\nVALUE k 0 0 7\r\n\r\nEND\r\nEND\r\n"),
+	  BYTES("STORED\r\nVA 0 c7 t9\r\n\r\nEN\r\n"), DLOCK_EBUSY },
+	{ BYTES("STORED\r\nEND\r\nEND\r\n"), BYTES("STORED\r\nEN\r\nEN\r\n"),
 	  DLOCK_EBUSY },
-	{ BYTES("EXISTS\r\nEND\r\n"), BYTES("EXISTS\r\nEN\r\n"), DLOCK_EBUSY },
+	{ BYTES("NOT_STORED\r\nEND\r\nEND\r\n"),
+	  BYTES("NOT_STORED\r\nEN\r\nEN\r\n"), DLOCK_EBUSY },
+	{ BYTES("EXISTS\r\nEND\r\nEND\r\n"), BYTES("EXISTS\r\nEN\r\nEN\r\n"),
+	  DLOCK_EBUSY },
 	/* Items without a number, of no size, or not of the size they say. */
 	{ BYTES("STORED\r\nVALUE k 0 44 0\r\n" ITEM "\r\nEND\r\n"),
 	  BYTES("STORED\r\nVA 44 c0 t9\r\n" ITEM "\r\n"), DLOCK_ENOTSUP },
@@ -88,8 +90,8 @@ static void say(struct hostile *h, const struct nonsense *n,
 		hostile_say(h, to, n->text, n->text_len);
 }
 
-/* A busy machine may be too slow to hear what is said; and who asks for the
- * server's age, too, is told the truth. */
+/* A busy machine may be too slow to hear what is said; and a request that asks
+ * for the server's age as well is told the truth. */
 static void is_no_lock(dlock_lock *l, size_t which)
 {
 	int rc = DLOCK_EUNREACHABLE;
@@ -155,7 +157,7 @@ EITHER_WAY(memcached_nonsense, to_a_renewal_is_no_loss)
 		hold = take(l);
 		CHECK_OK(dlock_get_stats(c, &stats));
 		before = stats.renew_failed;
-		say(h, n, protocol, "cas dlock.mnx 0 6 ");
+		say(h, n, protocol, with_key(&s, "cas %s 0 6 ", "lnx"));
 		EVENTUALLY(dlock_get_stats(c, &stats) == 0 &&
 			   stats.renew_failed > before);
 		CHECK_OK(dlock_check(hold));

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support.h"
 
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "lab/fail.h"
+#include "lab/base/fail.h"
 
 enum { MOST = 32 };
 
@@ -65,11 +67,100 @@ struct scene scene_new(const char *protocol,
 void scene_end(struct scene *s)
 {
 	while (n_locks > 0)
-		dlock_free(locks[--n_locks]);
+		dlock_lock_free(locks[--n_locks]);
 	while (n_clients > 0)
 		dlock_close(clients[--n_clients]);
 	lab_proxy_free(s->proxy);
 	lab_server_free(s->server);
+}
+
+uint64_t stat_of(const struct scene *s, const char *name)
+{
+	static char reply[65536];
+	const char *at;
+
+	CHECK_INT(lab_memcached_do(s->server, reply, sizeof(reply), "stats"),
+		  ==, 0);
+	at = strstr(reply, name);
+	CHECK(at);
+	return strtoull(at + strlen(name), NULL, 10);
+}
+
+uint64_t uptime_of(const struct scene *s)
+{
+	return stat_of(s, "STAT uptime ");
+}
+
+const char *key_of(const struct scene *s, const char *key)
+{
+	static char out[200];
+	uint64_t time_s, uptime_s;
+
+	/* It may tick in between. */
+	do {
+		uptime_s = uptime_of(s);
+		time_s = stat_of(s, "STAT time ");
+	} while (uptime_s != uptime_of(s));
+	snprintf(out, sizeof(out), "dlock.%" PRIu64 ".%s", time_s - uptime_s,
+		 key);
+	return out;
+}
+
+const char *with_key(const struct scene *s, const char *format, const char *key)
+{
+	static char out[1024];
+	const char *at = strstr(format, "%s");
+
+	CHECK(at);
+	snprintf(out, sizeof(out), "%.*s%s%s", (int)(at - format), format,
+		 key_of(s, key), at + 2);
+	return out;
+}
+
+/* What a mark says: all but the end, which is returned. */
+static uint64_t read_mark(const struct scene *s, const char *key,
+			  char words[512])
+{
+	char reply[512], *text, *end;
+
+	CHECK_INT(lab_memcached_do(s->server, reply, sizeof(reply),
+				   with_key(s, "get %s", key)),
+		  ==, 0);
+	text = strstr(reply, "dlock1 ");
+	CHECK(text);
+	text[strcspn(text, "\r")] = '\0';
+	end = strrchr(text, ' ');
+	*end = '\0';
+	snprintf(words, 512, "%s", text);
+	return strtoull(end + 1, NULL, 10);
+}
+
+int64_t mark_left_s(const struct scene *s, const char *key)
+{
+	char words[512], reply[64];
+	int64_t says = (int64_t)read_mark(s, key, words) -
+		       (int64_t)uptime_of(s);
+	long long has = -1;
+
+	CHECK_INT(lab_memcached_do(s->server, reply, sizeof(reply),
+				   with_key(s, "mg %s t", key)),
+		  ==, 0);
+	CHECK_INT(sscanf(reply, "HD t%lld", &has), ==, 1);
+	return says < has ? says : has;
+}
+
+void mark_ends_in(const struct scene *s, const char *key, int64_t left_s)
+{
+	char words[512], text[640], request[1024], reply[64];
+
+	(void)read_mark(s, key, words);
+	snprintf(text, sizeof(text), "%s %" PRIu64, words,
+		 uptime_of(s) + (uint64_t)left_s);
+	snprintf(request, sizeof(request), "set %s 0 %" PRId64 " %zu\r\n%s",
+		 key_of(s, key), left_s, strlen(text), text);
+	CHECK_INT(lab_memcached_do(s->server, reply, sizeof(reply), request),
+		  ==, 0);
+	CHECK_TEXT(reply, "STORED");
 }
 
 dlock_lock *mutex(dlock_client *c, const char *name)

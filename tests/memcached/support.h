@@ -9,8 +9,8 @@
 #include <criterion/criterion.h>
 #include <dlock/dlock.h>
 
-#include "lab/memcached.h"
-#include "lab/proxy.h"
+#include "lab/servers/memcached.h"
+#include "lab/proxy/proxy.h"
 #include "support/wait.h"
 
 /* A test in each of the two protocols: a body that is given its name. */
@@ -44,12 +44,31 @@ dlock_client *by_proxy(const struct scene *s, const char *query);
 dlock_client *direct(const struct scene *s, const char *query);
 dlock_client *by_port(const struct scene *s, int port, const char *query);
 
+/* The server's count of its seconds, which stands still while it is stopped. */
+uint64_t uptime_of(const struct scene *s);
+
 /* Wait until the server grants, after it was started again. */
 void grown_up(const struct scene *s);
 
 dlock_lock *mutex(dlock_client *c, const char *name);
 dlock_hold *take(dlock_lock *l);
 void give(dlock_hold *h);
+
+/* The server's key of the lock "x", whose own key is "lnx": valid until the
+ * server is started again.  Static: there is one of each at a time. */
+const char *key_of(const struct scene *s, const char *key);
+
+/* `format` with that key in the place of its %s.  Static, likewise. */
+const char *with_key(const struct scene *s, const char *format,
+		     const char *key);
+
+/* The mark with that key: how long it has, by what it says and by the server;
+ * and make it one that has no longer than this. */
+int64_t mark_left_s(const struct scene *s, const char *key);
+void mark_ends_in(const struct scene *s, const char *key, int64_t left_s);
+
+/* A number that the server's `stats` tells: "STAT cmd_get ". */
+uint64_t stat_of(const struct scene *s, const char *name);
 
 /* How long the call took; it must answer `rc`. */
 int64_t ask(dlock_lock *l, int64_t timeout_ms, int rc);

@@ -5,11 +5,17 @@
  * Each step of a client is one operation of the server, and steps of all
  * clients mix in any order; any client may die between two of them, any item may run
  * out, the server may be restarted.  -DSEMAPHORE: LIMIT permits; else: writers
- * at a gate and readers in slots.
+ * at a gate and readers in slots, with the mark that the readers leave.
  *
- * A number (cas) names one item of one run of the server.  So what a client
- * knows of its own item is good while the server has not been restarted; after
- * that, the number may be any other's, too.
+ * The mark that says how many permits a semaphore has is left out: all mean as
+ * many here, and it stands in nobody's way then.  A mark is stored again, to
+ * live for longer, only if it would go before its new reader; so it is enough
+ * here that it goes after all that rely on it.  That the store loses it before
+ * is a loss that is declared, and left out.
+ *
+ * A number (cas) names one item of one run of the server; after a restart it may
+ * be any other's, too.  So the key names the run that the client believes to
+ * talk to, which may be over: something between may keep its connection.
  *
  * Proved: promises that conflict never overlap; a release never removes what is
  * another's; when all are gone, nothing is left.  Each BREAK_ below takes one
@@ -17,8 +23,12 @@
  *
  *   BREAK_READER   a reader looks at the gate only before it takes its slot
  *   BREAK_WRITER   a writer looks at the slots only before it takes the gate
+ *   BREAK_ORDER    a reader makes the mark only after it has looked at the gate
+ *   BREAK_MARK     a writer looks at the mark only before it takes the gate
+ *   BREAK_SHORT    a mark may go before the lease of a reader that relies on it
  *   BREAK_RELEASE  a release removes whatever is there
- *   BREAK_CAS      a release trusts a number from before a restart
+ *   BREAK_KEY      keys do not name the run
+ *   BREAK_RUN      a grant trusts that the run is not over
  *   BREAK_LEASE    the server's lease may end before the promise
  *   BREAK_LATE     a lease is counted from the reply, not from the request
  *   BREAK_EXPIRE   items do not run out
@@ -38,9 +48,17 @@
 #define PLACES 3
 #endif
 
-/* What the server has: owners 1 to N, 0 for no item. */
-byte owner[PLACES];
+/* What the server has: owners 1 to N, 0 for no item; by places, and these by
+ * runs. */
+byte owner[2 * PLACES];
+bool mark[2];      /* by runs */
+bool relies[N + 1]; /* a reader that came in by the mark */
 bool life; /* of the server: before the restart or after */
+#ifdef BREAK_KEY
+#define KEY(run, at) (at)
+#else
+#define KEY(run, at) ((run) * PLACES + (at))
+#endif
 
 /* What the clients believe, by their own clocks. */
 byte writers, holders;
@@ -64,49 +82,36 @@ inline add(at)
 {
 	atomic {
 		if
-		:: owner[at] == 0 ->
-			owner[at] = me;
-			my_life = life;
+		:: owner[KEY(my_life, at)] == 0 ->
+			owner[KEY(my_life, at)] = me;
 			mine = at;
+			born = life;
 			got = true
 		:: else -> got = false
 		fi
 	}
 }
 
-/* Remove the item that we know, on the connection that we know it from. */
-inline drop_known()
+/* Remove the item that we know.  Where the run is over, and so the item gone, the
+ * number may be that of another under the same key. */
+inline drop()
 {
 	atomic {
 		if
 #ifdef BREAK_RELEASE
-		:: owner[mine] != 0 ->
-			assert(owner[mine] == me);
-			owner[mine] = 0
+		:: owner[KEY(my_life, mine)] != 0 ->
+			assert(owner[KEY(my_life, mine)] == me);
+			owner[KEY(my_life, mine)] = 0
 #endif
-#ifdef BREAK_CAS
-		:: owner[mine] != 0 && my_life != life ->
-			assert(owner[mine] == me);
-			owner[mine] = 0
-#endif
-		:: owner[mine] == me && my_life == life -> owner[mine] = 0
+		:: owner[KEY(my_life, mine)] != 0 && born != life ->
+			/* What nobody believes to have may go. */
+			assert(!holds[owner[KEY(my_life, mine)]]);
+			owner[KEY(my_life, mine)] = 0
+		:: owner[KEY(my_life, mine)] == me && born == life ->
+			owner[KEY(my_life, mine)] = 0
 		:: else
 		fi
 	}
-}
-
-inline drop()
-{
-	if
-	:: true
-	:: my_life != life -> atomic {
-		if
-		:: owner[mine] == me -> my_life = life
-		:: else
-		fi
-	}
-	fi;
-	drop_known()
 }
 
 /* Put it anew; the lease begins again if it was there still. */
@@ -114,7 +119,7 @@ inline swap()
 {
 	atomic {
 		if
-		:: owner[mine] == me && my_life == life ->
+		:: owner[KEY(my_life, mine)] == me && born == life ->
 			late[me] = false;
 			got = true
 		:: else -> got = false
@@ -122,17 +127,31 @@ inline swap()
 	}
 }
 
+#ifdef BREAK_KEY
+#define MARK(run) 0
+#else
+#define MARK(run) (run)
+#endif
+
+inline make_mark()
+{
+	atomic {
+		mark[MARK(my_life)] = true;
+		relies[me] = true
+	}
+}
+
 inline grant(exclusive)
 {
 	atomic {
-#ifdef BREAK_LATE
 		if
-		:: true ->
-#else
-		if
+#ifndef BREAK_LATE
 		:: late[me] -> got = false
-		:: else ->
 #endif
+#ifndef BREAK_RUN
+		:: my_life != life -> got = false
+#endif
+		:: else ->
 			got = true;
 			holds[me] = true;
 			holders++;
@@ -163,16 +182,23 @@ inline hold_and_release()
 active [N] proctype client()
 {
 	byte me = _pid + 1, mine, at, round, seen;
-	bool got, again, my_life;
+	bool got, again, marked, my_life, born;
 
 next:
 	atomic {
-		my_life = 0;
+		my_life = life;
+		born = 0;
+		if
+		:: true
+		:: my_life = false /* the connection is an old one */
+		fi;
 		mine = GATE;
 		at = 0;
 		seen = 0;
 		got = false;
 		again = false;
+		marked = false;
+		relies[me] = false;
 		late[me] = false;
 		if
 		:: round == ROUNDS -> goto dead
@@ -191,9 +217,13 @@ next:
 write:
 #ifdef BREAK_WRITER
 	if
-	:: owner[1] != 0 || owner[2] != 0 -> goto next
+	:: owner[KEY(my_life, 1)] != 0 || owner[KEY(my_life, 2)] != 0 ->
+		goto next
 	:: else
 	fi;
+#endif
+#ifdef BREAK_MARK
+	marked = mark[MARK(my_life)];
 #endif
 	add(GATE);
 	if
@@ -201,15 +231,22 @@ write:
 	:: got
 	:: got -> goto dead
 	fi;
+#ifndef BREAK_MARK
+	marked = mark[MARK(my_life)];
+#endif
+	if
+	:: !marked -> goto enter
+	:: else
+	fi;
 wait:
 #ifndef BREAK_WRITER
 	seen = 0;
 	if
-	:: owner[1] != 0 -> seen = 1
+	:: owner[KEY(my_life, 1)] != 0 -> seen = 1
 	:: else
 	fi;
 	if
-	:: owner[2] != 0 -> seen = 1
+	:: owner[KEY(my_life, 2)] != 0 -> seen = 1
 	:: else
 	fi;
 	if
@@ -224,6 +261,7 @@ wait:
 		fi
 	fi;
 #endif
+enter:
 	grant(true);
 	if
 	:: got -> hold_and_release()
@@ -233,9 +271,12 @@ wait:
 
 read:
 	if
-	:: owner[GATE] != 0 -> goto next
+	:: owner[KEY(my_life, GATE)] != 0 -> goto next
 	:: else
 	fi;
+#ifndef BREAK_ORDER
+	make_mark();
+#endif
 permit:
 	at = 1;
 #ifdef BREAK_COUNT
@@ -243,7 +284,7 @@ permit:
 	do
 	:: at < PLACES ->
 		if
-		:: owner[at] != 0 -> seen++
+		:: owner[KEY(my_life, at)] != 0 -> seen++
 		:: else
 		fi;
 		at++
@@ -270,9 +311,12 @@ permit:
 	fi;
 #if !defined(SEMAPHORE) && !defined(BREAK_READER)
 	if
-	:: owner[GATE] != 0 -> drop(); goto next
+	:: owner[KEY(my_life, GATE)] != 0 -> drop(); goto next
 	:: else
 	fi;
+#endif
+#if !defined(SEMAPHORE) && defined(BREAK_ORDER)
+	make_mark();
 #endif
 	grant(false);
 	if
@@ -288,7 +332,10 @@ dead:
 		seen = 0;
 		got = false;
 		again = false;
+		marked = false;
+		relies[me] = false;
 		my_life = 0;
+		born = 0;
 		gone++
 	}
 }
@@ -298,22 +345,56 @@ inline run_out(at)
 {
 	atomic {
 		owner[at] != 0;
+		if
+		:: (at) / PLACES == life || KEY(1, 0) == 0 ->
 #ifndef BREAK_LEASE
-		end_promise(owner[at]);
+			end_promise(owner[at]);
 #endif
-		late[owner[at]] = true;
+			late[owner[at]] = true
+		:: else /* nobody believes to have it */
+		fi;
 		owner[at] = 0
+	}
+}
+
+/* Who relied on it has no lease any more. */
+inline run_out_mark(its)
+{
+	atomic {
+		mark[its] -> mark[its] = false;
+#ifndef BREAK_SHORT
+		who = 1;
+		do
+		:: who > N -> break
+		:: who <= N && relies[who] &&
+		   (its == life || MARK(1) == 0) ->
+			end_promise(who);
+			late[who] = true;
+			relies[who] = false;
+			who++
+		:: else -> who++
+		od;
+		who = 0
+#endif
 	}
 }
 
 active proctype time()
 {
+	byte who;
+
 end:	do
 	:: run_out(0)
 	:: run_out(1)
 	:: run_out(2)
-#ifdef BREAK_COUNT
-	:: run_out(3)
+	:: run_out(PLACES - 1)
+	:: run_out(PLACES)
+	:: run_out(PLACES + 1)
+	:: run_out(PLACES + 2)
+	:: run_out(2 * PLACES - 1)
+#ifndef SEMAPHORE
+	:: run_out_mark(0)
+	:: run_out_mark(1)
 #endif
 	od
 }
@@ -331,6 +412,7 @@ active proctype restart()
 		owner[1] = 0;
 		owner[2] = 0;
 		owner[PLACES - 1] = 0;
+		mark[0] = false;
 		life = true;
 		do
 		:: who <= N -> end_promise(who); late[who] = true; who++
@@ -345,5 +427,7 @@ active proctype nothing_is_left()
 	gone == N;
 	timeout;
 	assert(owner[0] == 0 && owner[1] == 0 && owner[2] == 0 &&
-	       owner[PLACES - 1] == 0)
+	       owner[PLACES - 1] == 0 && owner[PLACES] == 0 &&
+	       owner[PLACES + 1] == 0 && owner[PLACES + 2] == 0 &&
+	       owner[2 * PLACES - 1] == 0)
 }

@@ -14,13 +14,13 @@ static dlock_client *client;
 static dlock_lock *mutex, *multi;
 static dlock_hold *hold, *all;
 
-static void see_party(const struct dlock_party *p, void *arg)
+static void see_participant(const struct dlock_participant *p, void *arg)
 {
 	(void)p;
 	(void)arg;
 }
 
-static void see_entry(const struct dlock_entry *e, void *arg)
+static void see_entry(const struct dlock_lock_info *e, void *arg)
 {
 	(void)e;
 	(void)arg;
@@ -45,7 +45,7 @@ static int child(void)
 		dlock_check(all),
 		dlock_hold_fd(hold),
 		dlock_hold_fd(all),
-		dlock_inspect(mutex, see_party, NULL, -1),
+		dlock_inspect(mutex, see_participant, NULL, -1),
 		dlock_list(client, see_entry, NULL, -1),
 		dlock_break(mutex, -1),
 		dlock_get_stats(client, &st),
@@ -60,8 +60,8 @@ static int child(void)
 		return 100;
 	dlock_cancel(mutex);
 	dlock_cancel(multi);
-	dlock_free(multi);
-	dlock_free(mutex);
+	dlock_lock_free(multi);
+	dlock_lock_free(mutex);
 	dlock_close(client);
 	return 0;
 }
@@ -106,8 +106,8 @@ static int play(const char *uri)
 		printf("FAILED %s: the parent: %s\n", uri, dlock_errmsg());
 		return 1;
 	}
-	dlock_free(multi);
-	dlock_free(mutex);
+	dlock_lock_free(multi);
+	dlock_lock_free(mutex);
 	dlock_close(client);
 	return 0;
 }

@@ -3,7 +3,7 @@
  * Threads that share a pool of real connections while others renew it and hang
  * up, for the thread sanitizer above all.
  */
-#include <dlock/backend.h>
+#include <dlock/backend_net.h>
 
 #include <netinet/in.h>
 #include <stdatomic.h>
@@ -12,23 +12,21 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "core/clock.h"
-#include "core/net.h"
-#include "core/pool.h"
+#include "core/base/clock.h"
 
 enum { THREADS = 8, MAX = 3, ROUNDS = 300 };
 
 struct connection {
-	struct dlki_pooled base;
-	struct dlki_net net;
+	struct dlk_pooled base;
+	struct dlk_net net;
 	int uses; /* by one thread at a time, or TSan tells */
 };
 
 static uint16_t port;
 static atomic_int n_open, too_many, failures;
 
-static struct dlki_pooled *open_it(void *arg, dlk_time deadline,
-				   struct dlk_error *err)
+static struct dlk_pooled *open_it(void *arg, dlk_time deadline,
+				  struct dlk_error *err)
 {
 	struct connection *c = calloc(1, sizeof(*c));
 
@@ -36,7 +34,7 @@ static struct dlki_pooled *open_it(void *arg, dlk_time deadline,
 	if (!c)
 		abort();
 	c->net.fd = -1;
-	if (dlki_net_tcp(&c->net, "localhost", port, deadline, err) != 0) {
+	if (dlk_net_tcp(&c->net, "localhost", port, deadline, err) != 0) {
 		free(c);
 		return NULL;
 	}
@@ -45,23 +43,23 @@ static struct dlki_pooled *open_it(void *arg, dlk_time deadline,
 	return &c->base;
 }
 
-static void close_it(struct dlki_pooled *p)
+static void close_it(struct dlk_pooled *p)
 {
 	struct connection *c = (struct connection *)p;
 
 	atomic_fetch_sub(&n_open, 1);
-	dlki_net_close(&c->net);
+	dlk_net_close(&c->net);
 	free(c);
 }
 
-static int usable(struct dlki_pooled *p)
+static int usable(struct dlk_pooled *p)
 {
-	return dlki_net_quiet(&((struct connection *)p)->net);
+	return dlk_net_quiet(&((struct connection *)p)->net);
 }
 
 static void *hang_up(void *arg)
 {
-	dlki_net_hang_up(arg);
+	dlk_net_hang_up(arg);
 	return NULL;
 }
 
@@ -76,31 +74,31 @@ static int request(struct connection *c, int round)
 
 	c->uses++;
 	if (round % 16 != 0)
-		return dlki_net_send(&c->net, "x", 1, dlki_deadline(10000),
-				     &err) == 0;
+		return dlk_net_send(&c->net, "x", 1, dlki_deadline(10000),
+				    &err) == 0;
 	if (dlk_thread(&thread, "hang-up", hang_up, &c->net) != 0)
 		abort();
-	rc = dlki_net_recv(&c->net, &byte, 1, &got, DLK_FOREVER, &err);
+	rc = dlk_net_recv(&c->net, &byte, 1, &got, DLK_FOREVER, &err);
 	pthread_join(thread, NULL);
 	return rc == 0;
 }
 
 static void *work(void *arg)
 {
-	struct dlki_pool *p = arg;
+	struct dlk_pool *p = arg;
 
 	for (int i = 1; i <= ROUNDS; i++) {
 		struct dlk_error err;
-		struct dlki_pooled *c = dlki_pool_take(p, dlki_deadline(30000),
-						       NULL, &err);
+		struct dlk_pooled *c = dlk_pool_take(p, dlki_deadline(30000),
+						     NULL, &err);
 
 		if (!c) {
 			atomic_fetch_add(&failures, 1);
 			continue;
 		}
-		dlki_pool_give(p, c, request((struct connection *)c, i));
+		dlk_pool_give(p, c, request((struct connection *)c, i));
 		if (i % 50 == 0)
-			dlki_pool_renew(p);
+			dlk_pool_renew(p);
 	}
 	return NULL;
 }
@@ -123,8 +121,8 @@ static int listen_here(void)
 
 int main(void)
 {
-	static const struct dlki_pool_type type = { open_it, close_it, usable };
-	struct dlki_pool *p = dlki_pool_new(&type, NULL, MAX, MAX - 1);
+	static const struct dlk_pool_type type = { open_it, close_it, usable };
+	struct dlk_pool *p = dlk_pool_new(&type, NULL, MAX, MAX - 1);
 	pthread_t thread[THREADS];
 	int listener = listen_here();
 	int failed;
@@ -135,7 +133,7 @@ int main(void)
 	}
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(thread[i], NULL);
-	dlki_pool_free(p);
+	dlk_pool_free(p);
 	close(listener);
 	failed = (atomic_load(&too_many) != 0) + (atomic_load(&failures) != 0) +
 		 (atomic_load(&n_open) != 0);

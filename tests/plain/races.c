@@ -13,8 +13,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "fake.h"
+#include "support/wait.h"
 
 #define THREADS 6
 #define LOCKS 3
@@ -32,14 +33,7 @@ static void check(int good, const char *stage, const char *what)
 	printf("FAILED %s: %s\n", stage, what);
 }
 
-#define CHECK(good) check(good, s->name, #good)
-
-static void nap_us(long us)
-{
-	struct timespec ts = { us / 1000000, us % 1000000 * 1000 };
-
-	nanosleep(&ts, NULL);
-}
+#define MUST(good) check(good, s->name, #good)
 
 struct stage {
 	const char *name, *uri;
@@ -49,6 +43,8 @@ struct stage {
 	atomic_int stop;
 	atomic_int inside[LOCKS];
 	atomic_int readers, writers, permits;
+	atomic_int in_log;   /* threads in the sink */
+	unsigned long lines; /* written by whoever is there */
 	atomic_ulong granted, overlaps, wrong, lost_events, lost_releases;
 };
 
@@ -190,13 +186,13 @@ static void *worker(void *arg)
 	return NULL;
 }
 
-static void see_party(const struct dlock_party *p, void *arg)
+static void see_participant(const struct dlock_participant *p, void *arg)
 {
 	(void)p;
 	++*(int *)arg;
 }
 
-static void see_entry(const struct dlock_entry *e, void *arg)
+static void see_entry(const struct dlock_lock_info *e, void *arg)
 {
 	(void)e;
 	++*(int *)arg;
@@ -218,6 +214,10 @@ static void *meddler(void *arg)
 		dlock_cancel(s->mutex[draw(&seed, LOCKS)]);
 		dlock_cancel(s->multi);
 		fake_wake(fake, id);
+		fake_log(fake, "something happened");
+		if (s->leased && draw(&seed, 16) == 0)
+			fake_script(fake, FAKE_ATTEMPT,
+				    (struct fake_step){ .says = "asked" });
 		if (s->leased && draw(&seed, 4) == 0)
 			fake_lose(fake, id);
 		if (s->leased && draw(&seed, 64) == 0)
@@ -226,8 +226,8 @@ static void *meddler(void *arg)
 			fake_forget(fake);
 		if (draw(&seed, 8) == 0 &&
 		    dlock_mutex_new(&l, s->client, "m0") == DLOCK_OK)
-			dlock_free(l);
-		dlock_inspect(s->mutex[0], see_party, &n, 100);
+			dlock_lock_free(l);
+		dlock_inspect(s->mutex[0], see_participant, &n, 100);
 		dlock_list(s->client, see_entry, &n, 100);
 		if (dlock_get_stats(s->client, &st) < 0)
 			wrong(s, "get_stats", DLOCK_EINVAL);
@@ -241,6 +241,18 @@ static void *meddler(void *arg)
 	return NULL;
 }
 
+/* One line at a time. */
+static void read_log(const struct dlock_log_line *line, void *arg)
+{
+	struct stage *s = arg;
+
+	if (line->level < 0 || !line->text[0] ||
+	    atomic_fetch_add(&s->in_log, 1) != 0)
+		wrong(s, "log", 0);
+	s->lines++;
+	atomic_fetch_sub(&s->in_log, 1);
+}
+
 static int set(struct stage *s)
 {
 	dlock_options o = DLOCK_OPTIONS_INIT;
@@ -248,6 +260,7 @@ static int set(struct stage *s)
 	char name[] = "m0";
 
 	o.on_event = hear;
+	o.on_log = read_log;
 	o.arg = s;
 	if (dlock_open(&s->client, s->uri, &o) < 0)
 		return -1;
@@ -268,25 +281,25 @@ static int set(struct stage *s)
 static void strike(struct stage *s)
 {
 	for (int i = 0; i < LOCKS; i++)
-		dlock_free(s->mutex[i]);
-	dlock_free(s->rw);
-	dlock_free(s->sem);
-	dlock_free(s->multi);
+		dlock_lock_free(s->mutex[i]);
+	dlock_lock_free(s->rw);
+	dlock_lock_free(s->sem);
+	dlock_lock_free(s->multi);
 }
 
 static void sum_up(struct stage *s)
 {
 	struct dlock_stats st = { .size = sizeof(st) };
 
-	CHECK(dlock_get_stats(s->client, &st) == DLOCK_OK);
-	CHECK(st.holds == 0);
-	CHECK(st.waiters == 0);
-	CHECK(atomic_load(&s->granted) > 100);
-	CHECK(atomic_load(&s->overlaps) == 0);
-	CHECK(atomic_load(&s->wrong) == 0);
+	MUST(dlock_get_stats(s->client, &st) == DLOCK_OK);
+	MUST(st.holds == 0);
+	MUST(st.waiters == 0);
+	MUST(atomic_load(&s->granted) > 100);
+	MUST(atomic_load(&s->overlaps) == 0);
+	MUST(atomic_load(&s->wrong) == 0);
 	/* Both sides of a writer hear of one loss. */
-	CHECK(atomic_load(&s->lost_events) <= 2 * st.lost);
-	CHECK(s->leased || st.lost == 0);
+	MUST(atomic_load(&s->lost_events) <= 2 * st.lost);
+	MUST(s->leased || st.lost == 0);
 	printf("%s: %lu granted, %lu lost, %lu told, %lu renewed\n", s->name,
 	       (unsigned long)st.granted, (unsigned long)st.lost,
 	       atomic_load(&s->lost_events), (unsigned long)st.renewed);
@@ -306,7 +319,7 @@ static void hammer(struct stage *s)
 				   i < THREADS ? worker : meddler, s) != 0)
 			abort();
 	}
-	nap_us((long)stage_ms * 1000);
+	nap_ms(stage_ms);
 	atomic_store(&s->stop, 1);
 	for (int i = 0; i <= THREADS; i++)
 		pthread_join(thread[i], NULL);
@@ -314,7 +327,8 @@ static void hammer(struct stage *s)
 	sum_up(s);
 	dlock_close(s->client);
 	strike(s);
-	CHECK(fake_held(fake_store("")) == 0 || s->leased);
+	MUST(fake_held(fake_store("")) == 0 || s->leased);
+	MUST(!s->leased || s->lines > 100);
 	fake_forget(fake_store(""));
 }
 
@@ -335,7 +349,7 @@ static void *waits(void *arg)
 /* Closing under waits, with a hold that is lost at the same moment. */
 static void close_under(struct stage *s)
 {
-	dlk_time until = dlk_now() + stage_ms * DLKI_MS;
+	dlk_time until = dlk_now() + stage_ms * DLK_MS;
 	int rounds = 0;
 
 	while (dlk_now() < until) {
@@ -365,9 +379,9 @@ static void close_under(struct stage *s)
 			wrong(s, "release after close", 0);
 		strike(s);
 	}
-	CHECK(rounds > 10);
-	CHECK(atomic_load(&s->wrong) == 0);
-	CHECK(fake_held(fake_store("")) == 0);
+	MUST(rounds > 10);
+	MUST(atomic_load(&s->wrong) == 0);
+	MUST(fake_held(fake_store("")) == 0);
 	printf("%s: %d rounds\n", s->name, rounds);
 }
 
@@ -405,7 +419,7 @@ static void one_descriptor(struct stage *s)
 		same &= fd[0] == fd[1] && (intptr_t)fd[0] >= 0;
 		release(s, h);
 	}
-	CHECK(same);
+	MUST(same);
 	dlock_close(s->client);
 	strike(s);
 }
@@ -430,7 +444,7 @@ static void *opens(void *arg)
 			atomic_fetch_add(&s->overlaps, 1);
 		atomic_fetch_sub(&s->inside[0], 1);
 		release(s, h);
-		dlock_free(l);
+		dlock_lock_free(l);
 		dlock_close(c);
 	}
 	return NULL;
@@ -446,8 +460,8 @@ static void open_at_once(struct stage *s)
 	}
 	for (int i = 0; i < 4; i++)
 		pthread_join(thread[i], NULL);
-	CHECK(atomic_load(&s->wrong) == 0);
-	CHECK(atomic_load(&s->overlaps) == 0);
+	MUST(atomic_load(&s->wrong) == 0);
+	MUST(atomic_load(&s->overlaps) == 0);
 }
 
 int main(int argc, char **argv)

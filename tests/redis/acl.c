@@ -22,17 +22,17 @@ static void set_up(void)
 
 static dlock_client *open_as(const char *user, const char *query)
 {
-	dlock_options o = options_of(&diary);
+	dlock_options o = diary_options(&diary);
 	dlock_client *c = NULL;
 	char uri[160];
 
 	snprintf(uri, sizeof(uri), "redis://%s:pw@127.0.0.1:%d/?ask=2s%s", user,
 		 server->port, query);
 	CHECK_OK(dlock_open(&c, uri, &o));
-	return c;
+	return closed_at_end(c);
 }
 
-Test(redis_acl, least_rule_is_not_more_than_it_must_be)
+CASE(redis_acl, least_rule_is_not_more_than_it_must_be)
 {
 	dlock_client *c;
 	char rule[1024];
@@ -49,12 +49,10 @@ Test(redis_acl, least_rule_is_not_more_than_it_must_be)
 	CHECK(!strstr(rule, "+keys"));
 	c = open_as("app", "");
 	warm_up(c);
-	dlock_close(c);
-	server_end(server);
 }
 
 /* Whatever right is missing, the message names the remedy. */
-Test(redis_acl, one_right_less_is_an_error_that_says_so)
+CASE(redis_acl, one_right_less_is_an_error_that_says_so)
 {
 	static const char *const rights[] = { "evalsha", "set", "get", "time" };
 	dlock_client *c;
@@ -80,37 +78,34 @@ Test(redis_acl, one_right_less_is_an_error_that_says_so)
 		CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EDENIED);
 		CHECK_TEXT(dlock_errmsg(), "ACL");
 	}
-	end(c, l);
-	server_end(server);
 }
 
-/* Without the channel nobody can be told; waiters look, and get it. */
-Test(redis_acl, without_the_channel_waiters_poll)
+/* Without a right to the channel no waiter can be notified: they poll, and get
+ * the lock. */
+CASE(redis_acl, without_the_channel_waiters_poll)
 {
 	dlock_client *c;
 	dlock_lock *l;
 	dlock_hold *h;
-	struct taker t = { 0 };
+	struct taker t = { .linger = 1 };
 
 	set_up();
 	server_do(server, "ACL SETUSER app -subscribe");
 	c = open_as("app", "&ttl=3s");
 	l = mutex(c, "x");
 	h = take(l, patience_ms());
-	taker_start(&t, c, l, FOREVER, 0);
-	EVENTUALLY(stats_of(c).waiters == 1 && stats_of(c).attempts >= 3);
+	taker_start(&t, l, FOREVER);
+	EVENTUALLY(stats(c).waiters == 1 && stats(c).attempts >= 3);
 	give(h);
 	EVENTUALLY(t.done);
 	CHECK_OK(t.rc);
 	let_go(&t);
 	CHECK(diary_says(&diary, "ACL"));
-	end(c, l);
-	server_end(server);
 }
 
 /* The right is taken away from a holder: told at risk, and lost in time; and
  * when it is given back, all is well. */
-Test(redis_acl, taken_away_while_held)
+CASE(redis_acl, taken_away_while_held)
 {
 	dlock_client *c;
 	dlock_lock *l;
@@ -131,6 +126,4 @@ Test(redis_acl, taken_away_while_held)
 	EVENTUALLY(diary.losses >= 1);
 	CHECK_RC(dlock_check(h), DLOCK_ELOST);
 	CHECK(dlock_release(h) != DLOCK_OK);
-	end(c, l);
-	server_end(server);
 }

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "lab/fail.h"
+#include "lab/base/fail.h"
 
 TestSuite(redis_broken, .timeout = 120);
 
@@ -16,7 +16,7 @@ enum { HOLDERS = 2, TIMES = 2 };
 static struct lab_server *server;
 static struct lab_proxy *proxy;
 static struct diary diary = DIARY_INIT;
-/* Who holds, who waits, and who breaks by way of the proxy. */
+/* The breaker's connections lead through the proxy. */
 static dlock_client *holder, *waiter, *breaker;
 
 static void set_up(void)
@@ -29,15 +29,6 @@ static void set_up(void)
 	warm_up(breaker);
 }
 
-static void tear_down(void)
-{
-	dlock_close(holder);
-	dlock_close(waiter);
-	dlock_close(breaker);
-	lab_proxy_free(proxy);
-	server_end(server);
-}
-
 /* Whoever got the lock by the break has it still after a renewal. */
 static void stays_with(struct taker *t, uint64_t token)
 {
@@ -46,8 +37,8 @@ static void stays_with(struct taker *t, uint64_t token)
 	EVENTUALLY(t->done);
 	CHECK_OK(t->rc);
 	CHECK(t->token > token);
-	renewed = stats_of(waiter).renewed;
-	EVENTUALLY(diary.losses > 0 || stats_of(waiter).renewed >= renewed + 2);
+	renewed = stats(waiter).renewed;
+	EVENTUALLY(diary.losses > 0 || stats(waiter).renewed >= renewed + 2);
 	CHECK_INT(diary.losses, ==, 0);
 	let_go(t);
 	CHECK_OK(t->release_rc);
@@ -62,7 +53,7 @@ static void break_without_answer(dlock_lock *l, const char *match, uint64_t n)
 		FAIL("%s", lab_errmsg());
 }
 
-Test(redis_broken, twice_is_broken_once)
+CASE(redis_broken, twice_is_broken_once)
 {
 	dlock_lock *held, *waited, *broken;
 
@@ -79,20 +70,16 @@ Test(redis_broken, twice_is_broken_once)
 
 		/* Either of its two requests: the last one names the token. */
 		snprintf(match, sizeof(match), "%" PRIu64, dlock_token(h));
-		taker_start(&t, waiter, waited, FOREVER, 1);
+		taker_queue(&t, waiter, waited, FOREVER);
 		break_without_answer(broken, i ? match : "EVALSHA", i + 1);
 		stays_with(&t, dlock_token(h));
 		EVENTUALLY(dlock_check(h) == DLOCK_ELOST);
 		CHECK_RC(dlock_release(h), DLOCK_ELOST);
 	}
-	dlock_free(held);
-	dlock_free(waited);
-	dlock_free(broken);
-	tear_down();
 }
 
 /* The same for those who share it. */
-Test(redis_broken, twice_is_broken_once_where_it_is_shared)
+CASE(redis_broken, twice_is_broken_once_where_it_is_shared)
 {
 	dlock_lock *held, *waited, *broken;
 
@@ -110,7 +97,7 @@ Test(redis_broken, twice_is_broken_once_where_it_is_shared)
 			h[k] = take(held, patience_ms());
 		snprintf(match, sizeof(match), "%" PRIu64, dlock_token(h[1]));
 		for (int k = 0; k < HOLDERS; k++)
-			taker_start(&t[k], waiter, waited, FOREVER, 1);
+			taker_queue(&t[k], waiter, waited, FOREVER);
 		break_without_answer(broken, i ? match : "EVALSHA", i + 1);
 		for (int k = 0; k < HOLDERS; k++)
 			stays_with(&t[k], dlock_token(h[1]));
@@ -119,14 +106,10 @@ Test(redis_broken, twice_is_broken_once_where_it_is_shared)
 			CHECK_RC(dlock_release(h[k]), DLOCK_ELOST);
 		}
 	}
-	dlock_free(held);
-	dlock_free(waited);
-	dlock_free(broken);
-	tear_down();
 }
 
 /* What is not ours has no token: it is removed, and what comes then stays. */
-Test(redis_broken, twice_removes_what_is_foreign_once)
+CASE(redis_broken, twice_removes_what_is_foreign_once)
 {
 	dlock_lock *waited, *broken;
 	struct taker t = { 0 };
@@ -135,11 +118,8 @@ Test(redis_broken, twice_removes_what_is_foreign_once)
 	waited = mutex(waiter, "x");
 	broken = mutex(breaker, "x");
 	CHECK_OK(dlock_break(broken, patience_ms()));
-	server_do(server, "SET dlock:{mnx} junk PX 60000");
-	taker_start(&t, waiter, waited, FOREVER, 1);
+	server_do(server, "SET dlock:{lnx} junk PX 60000");
+	taker_queue(&t, waiter, waited, FOREVER);
 	break_without_answer(broken, "0000000000000000", 1);
 	stays_with(&t, 0);
-	dlock_free(waited);
-	dlock_free(broken);
-	tear_down();
 }

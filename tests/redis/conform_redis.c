@@ -17,8 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lab/fail.h"
-#include "lab/redis.h"
+#include "lab/base/fail.h"
+#include "lab/servers/redis.h"
 #include "redis/rule.h"
 #include "support/program.h"
 

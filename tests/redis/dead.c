@@ -16,39 +16,10 @@ static dlock_lock *l, *ll; /* c's and last's */
 
 static void set_up(const char *query)
 {
-	server = server_start(NULL);
-	proxy = proxy_start(server);
-	c = client_of(server->port, query, NULL);
-	dying = client_of(lab_proxy_port(proxy), query, NULL);
-	last = client_of(server->port, query, NULL);
+	server = three_start(query, &proxy, &c, &dying, &last);
 	l = mutex(c, "x");
 	ll = mutex(last, "x");
-	warm_up(c);
-}
-
-static void tear_down(void)
-{
-	lab_proxy_heal(proxy);
-	end(c, l);
-	dlock_close(dying);
-	end(last, ll);
-	lab_proxy_free(proxy);
-	server_end(server);
-}
-
-static void cut_off(void)
-{
-	lab_proxy_hole(proxy, LAB_UP, true);
-	lab_proxy_hole(proxy, LAB_DOWN, true);
-}
-
-static void bury(struct taker *t, int n)
-{
-	lab_proxy_heal(proxy);
-	for (int i = 0; i < n; i++) {
-		dlock_cancel(t[i].lock);
-		let_go(&t[i]);
-	}
+	healed_at_end(proxy);
 }
 
 /* The answer to a command that counts. */
@@ -57,14 +28,14 @@ static long count(const char *command)
 	return strtol(server_do(server, "%s", command), NULL, 10);
 }
 
-#define LINE "ZCARD dlock:{mnx}:q"
+#define LINE "ZCARD dlock:{lnx}:q"
 
 /* One holds, and one who lives waits. */
 static dlock_hold *busy(struct taker *living)
 {
 	dlock_hold *h = take(l, 0);
 
-	taker_start(living, last, ll, FOREVER, 1);
+	taker_queue(living, last, ll, FOREVER);
 	return h;
 }
 
@@ -77,9 +48,9 @@ static void handed_on(dlock_hold *h, struct taker *living)
 	let_go(living);
 }
 
-/* Nobody but the living can clear them away, while the lock stays taken; and
- * the first of the living is to look when the holder's lease ends. */
-Test(redis_dead, waiters_leave_the_line_of_a_lock_that_stays_held)
+/* While the lock stays held, only live waiters can remove dead ones; and the
+ * first live waiter must retry when the holder's lease ends. */
+CASE(redis_dead, waiters_leave_the_queue_of_a_lock_that_stays_held)
 {
 	enum { DEAD = 6 };
 	struct taker t[DEAD], u = { 0 };
@@ -91,17 +62,15 @@ Test(redis_dead, waiters_leave_the_line_of_a_lock_that_stays_held)
 	memset(t, 0, sizeof(t));
 	h = take(l, 0);
 	for (int i = 0; i < DEAD; i++)
-		taker_start(&t[i], dying, dl, FOREVER, 1);
-	taker_start(&u, last, ll, FOREVER, 1);
+		taker_queue(&t[i], dying, dl, FOREVER);
+	taker_queue(&u, last, ll, FOREVER);
 	CHECK_INT(count(LINE), ==, DEAD + 1);
-	cut_off();
+	cut_off(proxy);
 	EVENTUALLY(count(LINE) == 1);
-	CHECK_INT(count("HLEN dlock:{mnx}:i"), ==, 1);
+	CHECK_INT(count("HLEN dlock:{lnx}:i"), ==, 1);
 	CHECK_OK(dlock_check(h));
 	handed_on(h, &u);
-	bury(t, DEAD);
-	dlock_free(dl);
-	tear_down();
+	bury(proxy, t, DEAD);
 }
 
 /* Waiters that died long ago, in front of everybody. */
@@ -113,13 +82,13 @@ static void the_dead_come(int n)
 		  "redis.call('ZADD', KEYS[1], i, w) "
 		  "redis.call('HSET', KEYS[2], w, "
 		  "'W 1 f x 0 1 dlock:inbox:none 1 tail') end "
-		  "return %d\" 2 dlock:{mnx}:q dlock:{mnx}:i",
+		  "return %d\" 2 dlock:{lnx}:q dlock:{lnx}:i",
 		  n, n);
 }
 
-/* Who lives is found to be the first when it looks after 4 s, and looks when
- * the lease ends, not after 8. */
-Test(redis_dead, waiters_keep_nobody_from_being_next)
+/* The live waiter retries after 4 s and is found to be the first.  So its next
+ * attempt is when the lease ends, not after 8 s. */
+CASE(redis_dead, waiters_keep_nobody_from_being_next)
 {
 	struct taker u = { 0 };
 	dlock_client *holder;
@@ -132,20 +101,18 @@ Test(redis_dead, waiters_keep_nobody_from_being_next)
 	held = mutex(holder, "x");
 	begin = now_ms();
 	h = take(held, 0);
-	cut_off();
-	taker_start(&u, last, ll, FOREVER, 1);
+	cut_off(proxy);
+	taker_queue(&u, last, ll, FOREVER);
 	the_dead_come(4);
 	EVENTUALLY(u.done);
 	CHECK_OK(u.rc);
-	CHECK_INT(u.got_at - begin, <, 7500);
+	CHECK_INT(u.done_ms - begin, <, 7500);
 	let_go(&u);
 	lab_proxy_heal(proxy);
 	dlock_release(h);
-	end(holder, held);
-	tear_down();
 }
 
-Test(redis_dead, waiters_by_the_thousand_are_cleared_by_one_that_lives)
+CASE(redis_dead, waiters_by_the_thousand_are_cleared_by_one_that_lives)
 {
 	struct taker u = { 0 };
 	dlock_hold *h;
@@ -155,11 +122,10 @@ Test(redis_dead, waiters_by_the_thousand_are_cleared_by_one_that_lives)
 	the_dead_come(2000);
 	EVENTUALLY(count(LINE) == 1);
 	handed_on(h, &u);
-	tear_down();
 }
 
-/* Not even if nobody looked since: the next look is not due for 20 s. */
-Test(redis_dead, waiters_by_the_thousand_do_not_hold_up_a_release)
+/* Not even if nobody retried since: the next attempt is not due for 20 s. */
+CASE(redis_dead, waiters_by_the_thousand_do_not_hold_up_a_release)
 {
 	struct taker u = { 0 };
 	dlock_hold *h;
@@ -168,13 +134,12 @@ Test(redis_dead, waiters_by_the_thousand_do_not_hold_up_a_release)
 	h = busy(&u);
 	the_dead_come(8000);
 	handed_on(h, &u);
-	CHECK_INT(count("HLEN dlock:{mnx}:i"), ==, 0);
-	tear_down();
+	CHECK_INT(count("HLEN dlock:{lnx}:i"), ==, 0);
 }
 
-/* It is the only one alive, and the lease of the dead holder ends before it has
- * looked a second time. */
-Test(redis_dead, waiters_do_not_hide_one_who_comes_last)
+/* It is the only live one, and the dead holder's lease ends before its second
+ * attempt. */
+CASE(redis_dead, waiters_do_not_hide_one_who_comes_last)
 {
 	struct taker u = { 0 };
 	dlock_client *holder;
@@ -183,27 +148,26 @@ Test(redis_dead, waiters_do_not_hide_one_who_comes_last)
 	int64_t begin;
 
 	set_up("ttl=12s");
-	/* Who has waited before can be told at once, and looks only once. */
+	/* A client that has waited before can be notified at once, and makes
+	 * only one attempt. */
 	h = busy(&u);
 	handed_on(h, &u);
 	holder = client_of(lab_proxy_port(proxy), "ttl=3s", NULL);
 	held = mutex(holder, "x");
 	begin = now_ms();
 	h = take(held, 0);
-	cut_off();
+	cut_off(proxy);
 	the_dead_come(4);
 	next = take(ll, FOREVER);
 	CHECK_INT(now_ms() - begin, <, 3900);
 	give(next);
 	lab_proxy_heal(proxy);
 	dlock_release(h);
-	end(holder, held);
-	tear_down();
 }
 
-/* Readers that follow one another keep what is known of them, while the line
- * of the writers that died would have run out. */
-Test(redis_dead, writers_are_forgotten_while_readers_go_on)
+/* Readers that follow one another keep their information alive for longer than
+ * the queue of the dead writers would have lasted. */
+CASE(redis_dead, writers_are_forgotten_while_readers_go_on)
 {
 	enum { DEAD = 5 };
 	dlock_lock *mine, *theirs, *dead;
@@ -219,25 +183,22 @@ Test(redis_dead, writers_are_forgotten_while_readers_go_on)
 
 		memset(t, 0, sizeof(t));
 		for (int i = 0; i < DEAD; i++)
-			taker_start(&t[i], dying, dead, FOREVER, 1);
-		cut_off();
-		nap_ms(900); /* nobody looks for longer than a line lasts */
+			taker_queue(&t[i], dying, dead, FOREVER);
+		cut_off(proxy);
+		/* No attempt for longer than a queue lasts. */
+		nap_ms(dlock_ttl_ms(c) * 3 / 2);
 		next = take_shared(round % 2 ? mine : theirs, patience_ms());
 		/* The readers, and the lock's own. */
-		CHECK_INT(count("HLEN dlock:{rnr}:i"), <=, 3);
+		CHECK_INT(count("HLEN dlock:{lnr}:i"), <=, 3);
 		give(h);
 		h = next;
-		bury(t, DEAD);
+		bury(proxy, t, DEAD);
 	}
 	give(h);
-	dlock_free(mine);
-	dlock_free(theirs);
-	dlock_free(dead);
-	tear_down();
 }
 
 /* All holders at once, so that nothing expires before the whole does. */
-Test(redis_dead, holders_of_permits_are_forgotten)
+CASE(redis_dead, holders_of_permits_are_forgotten)
 {
 	dlock_lock *theirs, *dead;
 	dlock_hold *h = NULL;
@@ -249,8 +210,8 @@ Test(redis_dead, holders_of_permits_are_forgotten)
 	for (int round = 0; round < 3; round++) {
 		h = take(dead, patience_ms());
 		u = (struct taker){ 0 };
-		taker_start(&u, last, theirs, FOREVER, 1);
-		cut_off();
+		taker_queue(&u, last, theirs, FOREVER);
+		cut_off(proxy);
 		EVENTUALLY(u.done);
 		CHECK_OK(u.rc);
 		/* The permit's, and the lock's own. */
@@ -259,7 +220,4 @@ Test(redis_dead, holders_of_permits_are_forgotten)
 		dlock_release(h);
 		let_go(&u);
 	}
-	dlock_free(dead);
-	dlock_free(theirs);
-	tear_down();
 }

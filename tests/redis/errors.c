@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lab/fail.h"
-#include "redis/hostile.h"
+#include "lab/base/fail.h"
+#include "support/hostile.h"
 
 TestSuite(redis_errors, .timeout = 120);
 
@@ -65,7 +65,7 @@ static const struct said {
 	{ "-\r\n", DLOCK_EPROTO, "" },
 };
 
-Test(redis_errors, each_has_a_code_and_a_message_of_its_own)
+CASE(redis_errors, each_has_a_code_and_a_message_of_its_own)
 {
 	enum { COUNT = sizeof(said) / sizeof(said[0]) };
 	static char told[COUNT][256];
@@ -87,14 +87,11 @@ Test(redis_errors, each_has_a_code_and_a_message_of_its_own)
 		hostile_say(h, NULL, NULL, 0);
 		give(take(l, patience_ms()));
 	}
-	end(c, l);
-	hostile_free(h);
-	server_end(server);
 }
 
 /* A refusal is an answer, after which nothing is on its way: one release, and
  * not one after the other until the lease must have run out. */
-Test(redis_errors, that_refuse_cost_no_clean_up)
+CASE(redis_errors, that_refuse_cost_no_clean_up)
 {
 	struct lab_server *server = server_start(NULL);
 	dlock_client *c = client_of(server->port, "ttl=60s", NULL);
@@ -103,37 +100,35 @@ Test(redis_errors, that_refuse_cost_no_clean_up)
 	uint64_t run;
 
 	warm_up(c);
-	server_do(server, "SET dlock:{mnx} junk");
+	server_do(server, "SET dlock:{lnx} junk");
 	run = scripts_run(server);
 	CHECK_RC(dlock_acquire(l, 0, &none), DLOCK_EPROTO);
-	EVENTUALLY(stats_of(c).remnants == 0);
+	EVENTUALLY(stats(c).pending_cleanups == 0);
 	CHECK_INT((int)(scripts_run(server) - run), <=, 3);
-	server_do(server, "DEL dlock:{mnx}");
+	server_do(server, "DEL dlock:{lnx}");
 	server_do(server, "CONFIG SET maxmemory 1");
 	run = scripts_run(server);
 	CHECK_RC(dlock_acquire(l, 0, &none), DLOCK_EUNREACHABLE);
 	CHECK_TEXT(dlock_errmsg(), "no memory left");
-	EVENTUALLY(stats_of(c).remnants == 0);
+	EVENTUALLY(stats(c).pending_cleanups == 0);
 	CHECK_INT((int)(scripts_run(server) - run), <=, 3);
 	server_do(server, "CONFIG SET maxmemory 0");
 	give(take(l, patience_ms()));
-	end(c, l);
-	server_end(server);
 }
 
 /* An error that may pass is waited for. */
-Test(redis_errors, that_pass_are_borne)
+CASE(redis_errors, that_pass_are_borne)
 {
 	static const char loading[] = "-LOADING Redis is loading\r\n";
 	struct lab_server *server = server_start(NULL);
 	struct hostile *h = hostile_start(server);
-	struct diary diary = DIARY_INIT;
+	static struct diary diary = DIARY_INIT;
 	dlock_client *c = client_of(hostile_port(h), "ttl=3s", &diary);
 	dlock_lock *l = mutex(c, "x");
-	struct taker t = { 0 };
+	struct taker t = { .linger = 1 };
 
 	hostile_say(h, "EVAL", loading, sizeof(loading) - 1);
-	taker_start(&t, c, l, patience_ms(), 0);
+	taker_start(&t, l, patience_ms());
 	EVENTUALLY(hostile_lies(h) >= 3);
 	CHECK(!t.done);
 	hostile_say(h, NULL, NULL, 0);
@@ -145,15 +140,12 @@ Test(redis_errors, that_pass_are_borne)
 	EVENTUALLY(diary.safes == 1);
 	let_go(&t);
 	CHECK_OK(t.release_rc);
-	CHECK_INT((int)stats_of(c).remnants, ==, 0);
-	end(c, l);
-	hostile_free(h);
-	server_end(server);
+	CHECK_INT((int)stats(c).pending_cleanups, ==, 0);
 }
 
 /* ---- What is in the way -------------------------------------------------- */
 
-Test(redis_errors, a_key_of_another_type_is_named)
+CASE(redis_errors, a_key_of_another_type_is_named)
 {
 	struct lab_server *server = server_start(NULL);
 	dlock_client *c = client_of(server->port, NULL, NULL);
@@ -170,34 +162,29 @@ Test(redis_errors, a_key_of_another_type_is_named)
 	CHECK_TEXT(server_do(server, "TYPE %s", key), "list");
 	server_do(server, "DEL %s", key);
 	give(take(l, 0));
-	end(c, l);
-	server_end(server);
 }
 
 /* Sixteen digits are a token; what a computer language may take for a number,
  * too, is somebody's. */
-Test(redis_errors, a_key_that_is_not_quite_a_token_is_left_alone)
+CASE(redis_errors, a_key_that_is_not_quite_a_token_is_left_alone)
 {
 	struct lab_server *server = server_start(NULL);
 	dlock_client *c = client_of(server->port, "ttl=2s", NULL);
 	dlock_lock *l = mutex(c, "x"), *other = mutex(c, "other");
 	dlock_hold *h = NULL;
 
-	server_do(server, "SET dlock:{mnx} 0x00000000000001");
+	server_do(server, "SET dlock:{lnx} 0x00000000000001");
 	for (int i = 0; i < 20; i++) {
 		/* The short way is for tenths of a second with a token. */
 		give(take(other, 0));
 		CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EPROTO);
 		CHECK_TEXT(dlock_errmsg(), "never expires");
 	}
-	CHECK_TEXT(server_do(server, "GET dlock:{mnx}"), "0x00000000000001");
-	server_do(server, "DEL dlock:{mnx}");
-	dlock_free(other);
-	end(c, l);
-	server_end(server);
+	CHECK_TEXT(server_do(server, "GET dlock:{lnx}"), "0x00000000000001");
+	server_do(server, "DEL dlock:{lnx}");
 }
 
-Test(redis_errors, a_key_that_does_not_expire_is_named)
+CASE(redis_errors, a_key_that_does_not_expire_is_named)
 {
 	struct lab_server *server = server_start(NULL);
 	dlock_client *c = client_of(server->port, "ttl=2s", NULL);
@@ -226,12 +213,10 @@ Test(redis_errors, a_key_that_does_not_expire_is_named)
 		end(other, theirs);
 	}
 	give(h);
-	end(c, l);
-	server_end(server);
 }
 
 /* One that does expire is waited for. */
-Test(redis_errors, a_foreign_key_that_expires_is_waited_for)
+CASE(redis_errors, a_foreign_key_that_expires_is_waited_for)
 {
 	struct lab_server *server = server_start(NULL);
 	dlock_client *c = client_of(server->port, "ttl=3s", NULL);
@@ -244,17 +229,15 @@ Test(redis_errors, a_foreign_key_that_expires_is_waited_for)
 	server_do(server, "SET %s something PX 400", key);
 	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EBUSY);
 	give(take(l, patience_ms()));
-	end(c, l);
-	server_end(server);
 }
 
 /* ---- Limits of the server ------------------------------------------------ */
 
-Test(redis_errors, a_full_server_takes_no_locks_but_lets_them_go)
+CASE(redis_errors, a_full_server_takes_no_locks_but_lets_them_go)
 {
 	struct lab_redis_options o = { .policy = "noeviction" };
 	struct lab_server *server = server_start(&o);
-	struct diary diary = DIARY_INIT;
+	static struct diary diary = DIARY_INIT;
 	dlock_client *c = client_of(server->port, "ttl=1500ms&ask=300ms",
 				    &diary);
 	dlock_lock *l = mutex(c, "x"), *m = mutex(c, "y");
@@ -267,8 +250,8 @@ Test(redis_errors, a_full_server_takes_no_locks_but_lets_them_go)
 	/* Nor by the long way, which notes how far tokens have come. */
 	server_do(server, "DEL dlock:clock");
 	CHECK_RC(dlock_acquire(m, 0, &none), DLOCK_EUNREACHABLE);
-	renewed = stats_of(c).renewed;
-	EVENTUALLY(stats_of(c).renewed >= renewed + 2);
+	renewed = stats(c).renewed;
+	EVENTUALLY(stats(c).renewed >= renewed + 2);
 	CHECK_INT(diary.losses, ==, 0);
 	give(h);
 	server_do(server, "CONFIG SET maxmemory 0");
@@ -276,13 +259,37 @@ Test(redis_errors, a_full_server_takes_no_locks_but_lets_them_go)
 	CHECK(dlock_token(h) > token);
 	give(h);
 	give(take(m, patience_ms()));
-	dlock_free(m);
-	end(c, l);
-	server_end(server);
 }
 
-/* As above, with somebody in line. */
-Test(redis_errors, a_full_server_passes_locks_on)
+/* Those who share it write more than an expiry when they renew. */
+CASE(redis_errors, a_full_server_renews_what_is_shared)
+{
+	struct lab_redis_options o = { .policy = "noeviction" };
+	struct lab_server *server = server_start(&o);
+	static struct diary diary = DIARY_INIT;
+	dlock_client *c = client_of(server->port, "ttl=900ms", &diary);
+	dlock_lock *r = rwlock(c, "r"), *s = semaphore(c, "s", 2);
+	dlock_lock *w = rwlock(c, "w");
+	dlock_hold *reader = take_shared(r, 0), *permit = take(s, 0);
+	dlock_hold *writer = take(w, 0), *read = take_shared(w, 0);
+	uint64_t renewed;
+
+	server_do(server, "CONFIG SET maxmemory 1");
+	/* And a writer can let readers in. */
+	give(writer);
+	renewed = stats(c).renewed;
+	EVENTUALLY(stats(c).renewed >= renewed + 9 || diary.risks > 0);
+	CHECK_INT(diary.risks, ==, 0);
+	CHECK(!diary_says(&diary, "maxmemory"));
+	CHECK_TEXT(server_do(server, "ZCARD dlock:{lnw}:s"), "1");
+	give(reader);
+	give(permit);
+	give(read);
+	server_do(server, "CONFIG SET maxmemory 0");
+}
+
+/* As above, with a waiter. */
+CASE(redis_errors, a_full_server_passes_locks_on)
 {
 	struct lab_redis_options o = { .policy = "noeviction" };
 	struct lab_server *server = server_start(&o);
@@ -291,24 +298,21 @@ Test(redis_errors, a_full_server_passes_locks_on)
 	dlock_hold *h = take(l, 0);
 	struct taker t = { 0 };
 
-	taker_start(&t, c, l, 2 * patience_ms(), 1);
+	taker_queue(&t, c, l, 2 * patience_ms());
 	server_do(server, "CONFIG SET maxmemory 1");
 	give(h);
-	nap_ms(50);
-	server_do(server, "CONFIG SET maxmemory 0");
 	EVENTUALLY(t.done);
 	CHECK_OK(t.rc);
+	server_do(server, "CONFIG SET maxmemory 0");
 	let_go(&t);
-	end(c, l);
-	server_end(server);
 }
 
-Test(redis_errors, an_eviction_is_warned_of_and_found)
+CASE(redis_errors, an_eviction_is_warned_of_and_found)
 {
 	struct lab_redis_options o = { .maxmemory = "6mb",
 				       .policy = "volatile-ttl" };
 	struct lab_server *server = server_start(&o);
-	struct diary diary = DIARY_INIT;
+	static struct diary diary = DIARY_INIT;
 	dlock_client *c = client_of(server->port, "ttl=3s", &diary);
 	dlock_lock *l = mutex(c, "x");
 	dlock_hold *h;
@@ -325,17 +329,15 @@ Test(redis_errors, an_eviction_is_warned_of_and_found)
 	CHECK_INT(lab_redis_info(server, "evicted_keys"), >=, 1);
 	begin = now_ms();
 	EVENTUALLY(diary.losses == 1);
-	CHECK_INT(diary.lost_at - begin, <=, 1000 + 100 + slack_ms());
+	CHECK_INT(diary.lost_ms - begin, <=, 1000 + 100 + slack_ms());
 	CHECK_RC(dlock_release(h), DLOCK_ELOST);
 	server_do(server, "FLUSHALL");
 	h = take(l, patience_ms());
 	CHECK(dlock_token(h) > token);
 	give(h);
-	end(c, l);
-	server_end(server);
 }
 
-Test(redis_errors, a_server_without_room_for_clients_says_so)
+CASE(redis_errors, a_server_without_room_for_clients_says_so)
 {
 	struct lab_redis_options o = { .config = "maxclients 4\n" };
 	struct lab_server *server = server_start(&o);
@@ -358,14 +360,13 @@ Test(redis_errors, a_server_without_room_for_clients_says_so)
 	while (n > 0)
 		dlock_close(c[--n]);
 	EVENTUALLY(lab_redis_do(server, NULL, 0, "PING") == 0);
-	server_end(server);
 }
 
-Test(redis_errors, a_server_that_is_blocked_by_a_script_is_waited_for)
+CASE(redis_errors, a_server_that_is_blocked_by_a_script_is_waited_for)
 {
 	struct lab_redis_options o = { .config = "lua-time-limit 50\n" };
 	struct lab_server *server = server_start(&o);
-	dlock_client *c = client_of(server->port, "ttl=30s&ask=100ms", NULL);
+	dlock_client *c = client_of(server->port, "ttl=30s&ask=2s", NULL);
 	dlock_lock *l = mutex(c, "x");
 	dlock_hold *h = NULL;
 	struct lab_address to = lab_server_address(server);
@@ -383,6 +384,4 @@ Test(redis_errors, a_server_that_is_blocked_by_a_script_is_waited_for)
 	EVENTUALLY(lab_redis_do(server, NULL, 0, "SCRIPT KILL") == 0);
 	give(take(l, patience_ms()));
 	close(fd);
-	end(c, l);
-	server_end(server);
 }

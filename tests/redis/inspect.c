@@ -20,12 +20,6 @@ static void set_up(const char *query)
 	l = mutex(c, "x");
 }
 
-static void tear_down(void)
-{
-	end(c, l);
-	server_end(server);
-}
-
 struct shown {
 	int n;
 	char label[8][128];
@@ -34,7 +28,7 @@ struct shown {
 	int waiting[8];
 };
 
-static void show(const struct dlock_party *p, void *arg)
+static void show(const struct dlock_participant *p, void *arg)
 {
 	struct shown *s = arg;
 
@@ -53,18 +47,18 @@ static struct shown look(void)
 	return s;
 }
 
-Test(redis_inspect, shows_holder_and_waiters_with_odd_labels)
+CASE(redis_inspect, shows_holder_and_waiters_with_odd_labels)
 {
 	static const char *const labels[] = { "a b", "new\nline", "", "0 1 2 3",
 					      "%s %n" };
-	struct taker t = { 0 };
+	struct taker t = { .linger = 1 };
 	dlock_client *other;
 	dlock_lock *ol;
 	dlock_hold *h;
 	struct shown s;
 
 	set_up("ttl=30s");
-	taker_start(&t, c, l, patience_ms(), 0);
+	taker_start(&t, l, patience_ms());
 	EVENTUALLY(t.done);
 	for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++) {
 		dlock_options o = DLOCK_OPTIONS_INIT;
@@ -73,8 +67,9 @@ Test(redis_inspect, shows_holder_and_waiters_with_odd_labels)
 		o.label = labels[i];
 		if (dlock_open(&other, uri_of(server->port, "ask=2s"), &o) < 0)
 			continue; /* such a label is not taken at all */
+		closed_at_end(other);
 		ol = mutex(other, "x");
-		taker_start(&w, other, ol, FOREVER, 1);
+		taker_queue(&w, other, ol, FOREVER);
 		s = look();
 		CHECK_INT(s.n, ==, 2);
 		CHECK(!s.waiting[0] && s.waiting[1]);
@@ -92,10 +87,9 @@ Test(redis_inspect, shows_holder_and_waiters_with_odd_labels)
 	CHECK_INT(look().n, ==, 0);
 	h = take(l, 0);
 	give(h);
-	tear_down();
 }
 
-Test(redis_inspect, says_what_is_not_ours)
+CASE(redis_inspect, says_what_is_not_ours)
 {
 	char key[256];
 	struct shown s;
@@ -120,12 +114,11 @@ Test(redis_inspect, says_what_is_not_ours)
 	CHECK_RC(dlock_inspect(l, show, &s, patience_ms()), DLOCK_EPROTO);
 	CHECK_TEXT(dlock_errmsg(), "another type");
 	server_do(server, "DEL %s", key);
-	tear_down();
 }
 
 /* The waiter gets it at once; who was broken learns of it at the next renewal,
  * and has the smaller token. */
-Test(redis_inspect, break_passes_the_lock_on)
+CASE(redis_inspect, break_passes_the_lock_on)
 {
 	struct taker w = { 0 };
 	dlock_client *other;
@@ -137,30 +130,28 @@ Test(redis_inspect, break_passes_the_lock_on)
 	h = take(l, 0);
 	other = client_of(server->port, "ttl=3s", NULL);
 	ol = mutex(other, "x");
-	taker_start(&w, other, ol, FOREVER, 1);
+	taker_queue(&w, other, ol, FOREVER);
 	begin = now_ms();
 	CHECK_OK(dlock_break(ol, patience_ms()));
 	EVENTUALLY(w.done);
 	CHECK_OK(w.rc);
 	CHECK(w.token > dlock_token(h));
 	EVENTUALLY(diary.losses == 1);
-	CHECK_INT(diary.lost_at - begin, <=, 1000 + 100 + slack_ms());
+	CHECK_INT(diary.lost_ms - begin, <=, 1000 + 100 + slack_ms());
 	CHECK_RC(dlock_release(h), DLOCK_ELOST);
 	CHECK_OK(dlock_check(w.hold));
 	let_go(&w);
 	CHECK_OK(w.release_rc);
-	end(other, ol);
-	tear_down();
 }
 
-static void count(const struct dlock_entry *e, void *arg)
+static void count(const struct dlock_lock_info *e, void *arg)
 {
 	(void)e;
 	++*(int *)arg;
 }
 
 /* Among many keys of others, and under a deadline. */
-Test(redis_inspect, lists_locks_only)
+CASE(redis_inspect, lists_locks_only)
 {
 	dlock_hold *h;
 	int n = 0;
@@ -169,13 +160,12 @@ Test(redis_inspect, lists_locks_only)
 	h = take(l, 0);
 	server_do(server, "EVAL \"for i = 1, 20000 do redis.call('SET', "
 			  "KEYS[1] .. i, 'x') end\" 1 other");
-	server_do(server, "SET dlock:{mnjunk} junk");
-	server_do(server, "SADD dlock:{mnset} junk");
+	server_do(server, "SET dlock:{lnjunk} junk");
+	server_do(server, "SADD dlock:{lnset} junk");
 	server_do(server, "SET dlock:{ junk");
 	server_do(server, "SET dlock:junk junk");
 	CHECK_OK(dlock_list(c, count, &n, patience_ms()));
 	CHECK_INT(n, ==, 1);
 	give(h);
 	server_do(server, "FLUSHALL");
-	tear_down();
 }

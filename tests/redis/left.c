@@ -10,14 +10,14 @@ TestSuite(redis_left, .timeout = 120);
 
 enum { TRIES = 2000, WAITS = 30 };
 
-/* How many stand in line, and how many are known. */
-static int in_line(struct lab_server *s)
+/* How many are in the wait queue, and how many the server knows of. */
+static int queue_entries(struct lab_server *s)
 {
-	return atoi(server_do(s, "ZCARD dlock:{mnx}:q")) +
-	       atoi(server_do(s, "HLEN dlock:{mnx}:i"));
+	return atoi(server_do(s, "ZCARD dlock:{lnx}:q")) +
+	       atoi(server_do(s, "HLEN dlock:{lnx}:i"));
 }
 
-Test(redis_left, nothing_in_the_line_by_thousands_of_tries)
+CASE(redis_left, nothing_in_the_queue_by_thousands_of_tries)
 {
 	struct lab_server *server = server_start(NULL);
 	dlock_client *a = client_of(server->port, "ttl=60s", NULL);
@@ -27,30 +27,27 @@ Test(redis_left, nothing_in_the_line_by_thousands_of_tries)
 
 	for (int i = 0; i < TRIES; i++)
 		CHECK_RC(dlock_acquire(l, 0, &none), DLOCK_EBUSY);
-	EVENTUALLY(in_line(server) == 0);
+	EVENTUALLY(queue_entries(server) == 0);
 	for (int i = 0; i < WAITS; i++)
 		CHECK_RC(dlock_acquire(l, 1 + i % 4, &none), DLOCK_EBUSY);
-	EVENTUALLY(in_line(server) == 0);
+	EVENTUALLY(queue_entries(server) == 0);
 	for (int i = 0; i < WAITS; i++) {
 		struct taker t = { 0 };
 
-		taker_start(&t, b, l, FOREVER, 1);
+		taker_queue(&t, b, l, FOREVER);
 		dlock_cancel(l);
 		let_go(&t);
 		CHECK_RC(t.rc, DLOCK_ECANCELED);
 	}
-	EVENTUALLY(in_line(server) == 0);
-	CHECK_INT(stats_of(b).waiters, ==, 0);
+	EVENTUALLY(queue_entries(server) == 0);
+	CHECK_INT(stats(b).waiters, ==, 0);
 	give(h);
 	give(take(l, 0));
-	end(a, held);
-	end(b, l);
-	server_end(server);
 }
 
 /* The request is lost, not the answer: the store is told later, and much before
  * the lease would end; to us it is over at once. */
-Test(redis_left, nothing_by_a_release_that_never_arrived)
+CASE(redis_left, nothing_by_a_release_that_never_arrived)
 {
 	struct lab_server *server = server_start(NULL);
 	struct lab_proxy *proxy = proxy_start(server);
@@ -71,14 +68,10 @@ Test(redis_left, nothing_by_a_release_that_never_arrived)
 		lab_proxy_heal(proxy);
 		h = i ? take(l, patience_ms()) : take(theirs, patience_ms());
 		CHECK(dlock_token(h) > token);
-		EVENTUALLY(stats_of(far).remnants == 0);
+		EVENTUALLY(stats(far).pending_cleanups == 0);
 		CHECK_OK(dlock_check(h));
 		/* Nor has that cost the next one anything. */
-		CHECK_TEXT(server_do(server, "EXISTS dlock:{mnx}"), "1");
+		CHECK_TEXT(server_do(server, "EXISTS dlock:{lnx}"), "1");
 		give(h);
 	}
-	end(far, l);
-	end(near, theirs);
-	lab_proxy_free(proxy);
-	server_end(server);
 }

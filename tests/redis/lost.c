@@ -4,11 +4,12 @@
 #include "support.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 
-#include "lab/fail.h"
-#include "lab/storm.h"
+#include "lab/base/fail.h"
+#include "storm.h"
 
 TestSuite(redis_lost, .timeout = 120);
 
@@ -19,7 +20,7 @@ static struct diary diary = DIARY_INIT;
 static dlock_client *far, *near;
 static dlock_lock *l, *nl;
 
-#define HASTY "connect=300ms&close=300ms"
+#define HASTY "connect=1s&close=300ms"
 
 static void set_up(const char *query)
 {
@@ -31,15 +32,7 @@ static void set_up(const char *query)
 	warm_up(near);
 	l = mutex(far, "x");
 	nl = mutex(near, "x");
-}
-
-static void tear_down(void)
-{
-	lab_proxy_heal(proxy);
-	end(far, l);
-	end(near, nl);
-	lab_proxy_free(proxy);
-	server_end(server);
+	healed_at_end(proxy);
 }
 
 static void swallowed(uint64_t n)
@@ -62,7 +55,7 @@ static void held_then_free(dlock_hold *h)
 	give(other);
 }
 
-Test(redis_lost, of_an_acquire_is_lost_and_the_claim_found)
+CASE(redis_lost, of_an_acquire_is_lost_and_the_claim_found)
 {
 	set_up(HASTY);
 	lab_proxy_swallow(proxy, "EVAL", LAB_THEN_NOTHING);
@@ -74,10 +67,9 @@ Test(redis_lost, of_an_acquire_is_lost_and_the_claim_found)
 	lab_proxy_swallow(proxy, "EVAL", LAB_THEN_RESET);
 	held_then_free(take(l, patience_ms()));
 	swallowed(3);
-	tear_down();
 }
 
-Test(redis_lost, of_a_try_is_lost_and_nothing_is_left)
+CASE(redis_lost, of_a_try_is_lost_and_nothing_is_left)
 {
 	dlock_hold *h = NULL;
 
@@ -87,30 +79,28 @@ Test(redis_lost, of_a_try_is_lost_and_nothing_is_left)
 	swallowed(1);
 	/* Much earlier than the lease would end. */
 	give(take(nl, 10000));
-	tear_down();
 }
 
-Test(redis_lost, of_a_renewal_is_lost_and_the_lease_stands)
+CASE(redis_lost, of_a_renewal_is_lost_and_the_lease_stands)
 {
 	dlock_hold *h;
 	int64_t begin;
 
 	set_up("ttl=3s");
 	h = take(l, 0);
-	EVENTUALLY(stats_of(far).renewed >= 1);
+	EVENTUALLY(stats(far).renewed >= 1);
 	begin = now_ms();
 	lab_proxy_swallow(proxy, "EVAL", LAB_THEN_NOTHING);
 	swallowed(1);
 	EVENTUALLY(diary.risks == 1 || now_ms() > begin + 5000 * slowness());
-	EVENTUALLY(stats_of(far).renewed >= 3);
+	EVENTUALLY(stats(far).renewed >= 3);
 	CHECK_OK(dlock_check(h));
 	CHECK_INT(diary.losses, ==, 0);
 	CHECK_INT(diary.risks, ==, diary.safes);
 	held_then_free(h);
-	tear_down();
 }
 
-Test(redis_lost, of_all_renewals_are_lost_and_so_is_the_lock)
+CASE(redis_lost, of_all_renewals_are_lost_and_so_is_the_lock)
 {
 	dlock_hold *h;
 	int64_t begin;
@@ -122,14 +112,13 @@ Test(redis_lost, of_all_renewals_are_lost_and_so_is_the_lock)
 	EVENTUALLY(diary.losses == 1);
 	/* No renewal that was not answered has moved the end; the first one
 	 * may have been. */
-	CHECK_INT(diary.lost_at - begin, <=, 900 + 300 + slack_ms());
+	CHECK_INT(diary.lost_ms - begin, <=, 900 + 300 + slack_ms());
 	CHECK_RC(dlock_check(h), DLOCK_ELOST);
 	lab_proxy_heal(proxy);
 	CHECK_RC(dlock_release(h), DLOCK_ELOST);
-	tear_down();
 }
 
-Test(redis_lost, of_a_release_is_lost_and_the_lock_is_free)
+CASE(redis_lost, of_a_release_is_lost_and_the_lock_is_free)
 {
 	static const enum lab_then then[] = { LAB_THEN_NOTHING, LAB_THEN_CLOSE,
 					      LAB_THEN_RESET };
@@ -143,14 +132,13 @@ Test(redis_lost, of_a_release_is_lost_and_the_lock_is_free)
 		swallowed(i + 1);
 		CHECK(rc == DLOCK_OK || rc == DLOCK_EUNREACHABLE);
 		give(take(nl, slack_ms()));
-		EVENTUALLY(stats_of(far).remnants == 0);
+		EVENTUALLY(stats(far).pending_cleanups == 0);
 	}
-	tear_down();
 }
 
 /* The first request did it, the second found nothing: no loss.  Its connection
  * was idle, so that it is asked again at once. */
-Test(redis_lost, of_a_release_is_lost_and_the_lock_was_not)
+CASE(redis_lost, of_a_release_is_lost_and_the_lock_was_not)
 {
 	set_up("ttl=30s&" HASTY);
 	for (uint64_t i = 0; i < 5; i++) {
@@ -163,13 +151,12 @@ Test(redis_lost, of_a_release_is_lost_and_the_lock_was_not)
 		swallowed(i + 1);
 		CHECK_INT((int)(scripts_run(server) - run), ==, 2);
 	}
-	CHECK_INT((int)stats_of(far).lost, ==, 0);
-	tear_down();
+	CHECK_INT((int)stats(far).lost, ==, 0);
 }
 
 /* ---- Requests that come too late ----------------------------------------- */
 
-Test(redis_lost, a_request_that_arrives_late_leaves_no_holder)
+CASE(redis_lost, a_request_that_arrives_late_leaves_no_holder)
 {
 	dlock_hold *h = NULL;
 	int64_t begin;
@@ -184,14 +171,14 @@ Test(redis_lost, a_request_that_arrives_late_leaves_no_holder)
 	h = take(nl, 2000 + patience_ms());
 	CHECK_INT(now_ms() - begin, <=, 2000 + 2 * slack_ms());
 	give(h);
-	EVENTUALLY(stats_of(far).remnants == 0);
-	tear_down();
+	EVENTUALLY(stats(far).pending_cleanups == 0);
 }
 
 /* A reply that comes when its caller has given up must not be taken for the
  * next one's. */
-Test(redis_lost, a_late_one_is_nobodys)
+CASE(redis_lost, a_late_one_is_nobodys)
 {
+	enum { LATE_MS = 250 };
 	dlock_lock *other;
 	dlock_hold *a = NULL, *b;
 
@@ -201,23 +188,23 @@ Test(redis_lost, a_late_one_is_nobodys)
 		/* Busy: the late reply says so, while "y" is free. */
 		dlock_hold *theirs = take(nl, patience_ms());
 
-		lab_proxy_delay(proxy, LAB_DOWN, 250);
+		lab_proxy_delay(proxy, LAB_DOWN, LATE_MS);
 		CHECK_RC(dlock_acquire(l, 0, &a), DLOCK_EUNREACHABLE);
 		lab_proxy_delay(proxy, LAB_DOWN, 0);
-		nap_ms(150);
+		nap_ms(LATE_MS); /* all that was delayed is there by then */
 		b = take(other, 0);
 		CHECK_OK(dlock_check(b));
 		give(b);
 		give(theirs);
 	}
-	dlock_free(other);
-	tear_down();
 }
 
 /* The clean-up that follows asks the same again, and so could take a late
  * answer for its own: then that one would be left over for whoever is next. */
-Test(redis_lost, a_late_one_of_a_release_is_nobodys)
+CASE(redis_lost, a_late_one_of_a_release_is_nobodys)
 {
+	enum { LATE_MS = 400 };
+
 	set_up("ttl=30s&connect=600ms&close=600ms");
 	for (int i = 0; i < 2; i++) {
 		dlock_hold *h = take(l, patience_ms());
@@ -225,16 +212,15 @@ Test(redis_lost, a_late_one_of_a_release_is_nobodys)
 		lab_proxy_delay(proxy, LAB_DOWN, 900);
 		CHECK_RC(dlock_release(h), DLOCK_EUNREACHABLE);
 		/* Not as late, but later than the first. */
-		lab_proxy_delay(proxy, LAB_DOWN, 400);
-		EVENTUALLY(stats_of(far).remnants == 0);
+		lab_proxy_delay(proxy, LAB_DOWN, LATE_MS);
+		EVENTUALLY(stats(far).pending_cleanups == 0);
 		lab_proxy_delay(proxy, LAB_DOWN, 0);
-		nap_ms(250);
+		nap_ms(LATE_MS); /* likewise */
 		give(take(l, patience_ms()));
 	}
-	tear_down();
 }
 
-Test(redis_lost, take_their_time_off_the_lease)
+CASE(redis_lost, take_their_time_off_the_lease)
 {
 	dlock_hold *h;
 
@@ -244,7 +230,6 @@ Test(redis_lost, take_their_time_off_the_lease)
 	CHECK_INT(dlock_remaining_ms(h), <=, 3000 - 600);
 	lab_proxy_heal(proxy);
 	give(h);
-	tear_down();
 }
 
 /* ---- Deadlines ----------------------------------------------------------- */
@@ -260,36 +245,33 @@ static int64_t time_of_acquire(int64_t timeout_ms)
 
 static void deadline_is_kept(void)
 {
-	if (lab_storm_start(1000) < 0)
-		FAIL("%s", lab_errmsg());
+	if (storm_start(1000) < 0)
+		FAIL("no storm: %s", strerror(errno));
 	CHECK_WITHIN(time_of_acquire(200), 200 + 100 + slack_ms() / 4);
 	CHECK_WITHIN(time_of_acquire(0), 100 + slack_ms() / 4);
-	CHECK(lab_storm_stop() > 50);
+	CHECK(storm_stop() > 50);
 }
 
-Test(redis_lost, by_the_byte_do_not_stretch_a_deadline)
+CASE(redis_lost, by_the_byte_do_not_stretch_a_deadline)
 {
 	set_up("ttl=2s&ask=100ms&" HASTY);
 	lab_proxy_drip(proxy, LAB_DOWN, 40);
 	deadline_is_kept();
-	tear_down();
 }
 
-Test(redis_lost, that_never_come_do_not_stretch_a_deadline)
+CASE(redis_lost, that_never_come_do_not_stretch_a_deadline)
 {
 	set_up("ttl=2s&ask=100ms&" HASTY);
 	lab_proxy_hole(proxy, LAB_DOWN, true);
 	deadline_is_kept();
-	tear_down();
 }
 
-Test(redis_lost, that_are_half_do_not_stretch_a_deadline)
+CASE(redis_lost, that_are_half_do_not_stretch_a_deadline)
 {
 	set_up("ttl=2s&ask=100ms&" HASTY);
 	lab_proxy_half_close(proxy, LAB_DOWN);
 	lab_proxy_refuse(proxy, true);
 	deadline_is_kept();
-	tear_down();
 }
 
 static int64_t time_of_close(void)
@@ -305,14 +287,14 @@ static int64_t time_of_close(void)
 	h = take(l, patience_ms());
 	lab_proxy_hole(proxy, LAB_DOWN, true);
 	begin = now_ms();
-	dlock_close(c);
+	end_now(c);
 	took = now_ms() - begin;
 	CHECK_RC(dlock_release(h), DLOCK_ELOST);
-	dlock_free(l);
+	end_now(l);
 	return took;
 }
 
-Test(redis_lost, that_never_come_do_not_keep_us_from_closing)
+CASE(redis_lost, that_never_come_do_not_keep_us_from_closing)
 {
 	server = server_start(NULL);
 	proxy = proxy_start(server);
@@ -324,9 +306,9 @@ Test(redis_lost, that_never_come_do_not_keep_us_from_closing)
 	FAIL("dlock_close() took longer than close=200ms");
 }
 
-/* The first of a client that finds a lock busy has the inbox opened.  What the
- * server had answered before is not taken back for want of time. */
-Test(redis_lost, what_is_busy_is_so_however_far_the_server)
+/* A client's first attempt that finds a lock busy has the channel opened.  What
+ * the server answered before that is not taken back for want of time. */
+CASE(redis_lost, what_is_busy_is_so_however_far_the_server)
 {
 	dlock_hold *h, *none = NULL;
 
@@ -336,10 +318,9 @@ Test(redis_lost, what_is_busy_is_so_however_far_the_server)
 	lab_proxy_delay(proxy, LAB_DOWN, 180);
 	CHECK_RC(dlock_acquire(l, 0, &none), DLOCK_EBUSY);
 	give(h);
-	tear_down();
 }
 
-Test(redis_lost, a_reset_while_held_costs_nothing)
+CASE(redis_lost, a_reset_while_held_costs_nothing)
 {
 	dlock_hold *h;
 
@@ -348,7 +329,7 @@ Test(redis_lost, a_reset_while_held_costs_nothing)
 	h = take(l, 0);
 	for (unsigned int i = 1; i <= 3; i++) {
 		lab_proxy_reset(proxy);
-		EVENTUALLY(stats_of(far).renewed >= i);
+		EVENTUALLY(stats(far).renewed >= i);
 	}
 	lab_proxy_reset(proxy);
 	CHECK_INT(diary.losses, ==, 0);
@@ -359,5 +340,4 @@ Test(redis_lost, a_reset_while_held_costs_nothing)
 		lab_proxy_reset(proxy);
 		give(h);
 	}
-	tear_down();
 }

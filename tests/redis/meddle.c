@@ -10,13 +10,13 @@
 
 TestSuite(redis_meddle, .timeout = 120);
 
-#define KEY "dlock:{mnx}"
-#define SHARED "dlock:{rnr}"
+#define KEY "dlock:{lnx}"
+#define SHARED "dlock:{lnr}"
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* What a look comes to that arrives after all was lost, and was sent before it:
- * a claim of the same owner, between which and the first there may have been
- * others'. */
+/* What a late attempt makes, which was sent before the server lost everything
+ * and arrives after that: another claim of the same owner.  Others may have had
+ * the lock in between. */
 #define ANEW KEY " 35 9"
 #define ANEW_SHARED                                                            \
 	"EVAL \"local i = '" SHARED ":i' for _, w in ipairs(redis.call("       \
@@ -29,15 +29,15 @@ static struct lab_server *server;
 static struct diary diary = DIARY_INIT;
 static dlock_client *c, *other;
 
+static void flush(void *s)
+{
+	server_do(s, "FLUSHALL");
+}
+
 static void set_up(const char *query)
 {
 	server = two_start(query, &diary, &c, &other);
-}
-
-static void tear_down(void)
-{
-	server_do(server, "FLUSHALL");
-	two_end(server, c, other);
+	at_end(flush, server);
 }
 
 /* `command` takes a hold away, which is found out in time; what it put in the
@@ -51,12 +51,12 @@ static void takes_away(const char *command, dlock_lock *l, dlock_hold *h)
 	begin = now_ms();
 	server_do(server, "%s", command);
 	EVENTUALLY(diary.losses == 1);
-	if (diary.lost_at - begin > TTL_MS / 3 + 100 + slack_ms())
+	if (diary.lost_ms - begin > TTL_MS / 3 + 100 + slack_ms())
 		FAIL("%s: found after %lld ms", command,
-		     (long long)(diary.lost_at - begin));
+		     (long long)(diary.lost_ms - begin));
 	CHECK_RC(dlock_check(h), DLOCK_ELOST);
 	CHECK_RC(dlock_release(h), DLOCK_ELOST);
-	EVENTUALLY(stats_of(c).remnants == 0);
+	EVENTUALLY(stats(c).pending_cleanups == 0);
 	if (strstr(command, "junk")) {
 		CHECK_TEXT(server_do(server, "GET " KEY), "junk");
 		CHECK_INT(atoll(server_do(server, "PTTL " KEY)), >, 30000);
@@ -67,7 +67,7 @@ static void takes_away(const char *command, dlock_lock *l, dlock_hold *h)
 	give(h);
 }
 
-Test(redis_meddle, with_a_mutex_is_found_out)
+CASE(redis_meddle, with_a_mutex_is_found_out)
 {
 	static const char *const commands[] = {
 		"DEL " KEY,
@@ -87,11 +87,9 @@ Test(redis_meddle, with_a_mutex_is_found_out)
 	l = mutex(c, "x");
 	for (size_t i = 0; i < COUNT(commands); i++)
 		takes_away(commands[i], l, take(l, patience_ms()));
-	dlock_free(l);
-	tear_down();
 }
 
-Test(redis_meddle, with_a_reader_is_found_out)
+CASE(redis_meddle, with_a_reader_is_found_out)
 {
 	static const char *const commands[] = {
 		"DEL " SHARED ":s",
@@ -107,15 +105,13 @@ Test(redis_meddle, with_a_reader_is_found_out)
 	r = rwlock(c, "r");
 	for (size_t i = 0; i < COUNT(commands); i++)
 		takes_away(commands[i], r, take_shared(r, patience_ms()));
-	dlock_free(r);
-	tear_down();
 }
 
-/* Who releases before that was found out is told then, and but for that nothing
- * is left to do. */
+/* A client that releases before it found out is told by the release, and has
+ * nothing else left to do. */
 static void told_at_release(const char *command, dlock_hold *h)
 {
-	struct dlock_stats before = stats_of(c);
+	struct dlock_stats before = stats(c);
 	struct dlock_stats after;
 	int rc;
 
@@ -124,15 +120,15 @@ static void told_at_release(const char *command, dlock_hold *h)
 	if (rc != DLOCK_ELOST)
 		FAIL("%s: %s", command, dlock_errname(rc));
 	CHECK_TEXT(dlock_errmsg(), "the store no longer had it");
-	after = stats_of(c);
+	after = stats(c);
 	CHECK_INT((int)(after.lost - before.lost), ==, 1);
 	CHECK_INT((int)(after.released - before.released), ==, 0);
-	CHECK_INT((int)after.remnants, ==, 0);
+	CHECK_INT((int)after.pending_cleanups, ==, 0);
 	CHECK_INT(diary.losses, ==, 0);
 	server_do(server, "FLUSHALL");
 }
 
-Test(redis_meddle, is_told_to_who_releases_at_once)
+CASE(redis_meddle, is_told_to_who_releases_at_once)
 {
 	dlock_lock *l, *r, *s, *theirs;
 	dlock_hold *h;
@@ -158,15 +154,10 @@ Test(redis_meddle, is_told_to_who_releases_at_once)
 	CHECK_OK(dlock_break(theirs, patience_ms()));
 	give(take(theirs, patience_ms()));
 	told_at_release("PING", h);
-	dlock_free(l);
-	dlock_free(r);
-	dlock_free(s);
-	dlock_free(theirs);
-	tear_down();
 }
 
 /* A claim made anew does not become that of who reads on, either. */
-Test(redis_meddle, is_found_out_by_a_downgrade)
+CASE(redis_meddle, is_found_out_by_a_downgrade)
 {
 	dlock_lock *r;
 	dlock_hold *h, *reader;
@@ -179,8 +170,6 @@ Test(redis_meddle, is_found_out_by_a_downgrade)
 	CHECK_RC(dlock_release(h), DLOCK_ELOST);
 	CHECK_RC(dlock_check(reader), DLOCK_ELOST);
 	CHECK_RC(dlock_release(reader), DLOCK_ELOST);
-	dlock_free(r);
-	tear_down();
 }
 
 /* ---- What is in the way -------------------------------------------------- */
@@ -196,7 +185,7 @@ static void is_named(dlock_lock *l)
 }
 
 /* The keys beside the lock's own. */
-Test(redis_meddle, with_the_keys_beside_is_named)
+CASE(redis_meddle, with_the_keys_beside_is_named)
 {
 	dlock_lock *l, *theirs, *r;
 	dlock_hold *h;
@@ -219,14 +208,10 @@ Test(redis_meddle, with_the_keys_beside_is_named)
 	server_do(server, "DEL " SHARED ":s");
 	give(take(theirs, patience_ms()));
 	give(take_shared(r, patience_ms()));
-	dlock_free(l);
-	dlock_free(theirs);
-	dlock_free(r);
-	tear_down();
 }
 
 /* Whatever is there, it makes no token smaller. */
-Test(redis_meddle, with_the_clock_is_named)
+CASE(redis_meddle, with_the_clock_is_named)
 {
 	static const char *const commands[] = {
 		"RPUSH dlock:clock junk",
@@ -253,12 +238,10 @@ Test(redis_meddle, with_the_clock_is_named)
 		token = dlock_token(h);
 		give(h);
 	}
-	dlock_free(l);
-	tear_down();
 }
 
 /* Tokens are exact to the last one, and then there is none that is wrong. */
-Test(redis_meddle, with_tokens_until_there_are_no_more)
+CASE(redis_meddle, with_tokens_until_there_are_no_more)
 {
 	const uint64_t last = UINT64_C(9007199254740989);
 	dlock_hold *h, *none = NULL;
@@ -277,7 +260,4 @@ Test(redis_meddle, with_tokens_until_there_are_no_more)
 		CHECK_RC(dlock_acquire_shared(r, patience_ms(), &none),
 			 DLOCK_EEXHAUSTED);
 	}
-	dlock_free(l);
-	dlock_free(r);
-	tear_down();
 }

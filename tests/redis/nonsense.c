@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "redis/hostile.h"
+#include "support/hostile.h"
 
 TestSuite(redis_nonsense, .timeout = 120);
 
@@ -81,7 +81,7 @@ static void is_no_lock(dlock_lock *l, size_t which)
 	CHECK_INT(now_ms() - begin, <=, 60 + 2 * slack_ms());
 }
 
-Test(redis_nonsense, to_an_acquire_is_no_lock)
+CASE(redis_nonsense, to_an_acquire_is_no_lock)
 {
 	struct lab_server *server = server_start(NULL);
 	struct hostile *h = hostile_start(server);
@@ -100,18 +100,14 @@ Test(redis_nonsense, to_an_acquire_is_no_lock)
 	}
 	give(take(l, patience_ms()));
 	give(take_shared(r, patience_ms()));
-	dlock_free(r);
-	end(c, l);
-	hostile_free(h);
-	server_end(server);
 }
 
 /* Nothing but a certain "gone" ends a hold before its lease. */
-Test(redis_nonsense, to_a_renewal_is_no_loss)
+CASE(redis_nonsense, to_a_renewal_is_no_loss)
 {
 	struct lab_server *server = server_start(NULL);
 	struct hostile *h = hostile_start(server);
-	struct diary diary = DIARY_INIT;
+	static struct diary diary = DIARY_INIT;
 	dlock_client *c = client_of(hostile_port(h),
 				    "ttl=2s&ask=60ms&connect=2s&close=100ms",
 				    &diary);
@@ -120,33 +116,18 @@ Test(redis_nonsense, to_a_renewal_is_no_loss)
 	warm_up(c);
 	for (size_t i = 0; i < NONSENSE; i += 6) {
 		dlock_hold *hold = take(l, patience_ms());
-		uint64_t before = stats_of(c).renew_failed;
+		uint64_t before = stats(c).renew_failed;
 
 		hostile_say(h, "EVAL", nonsense[i].bytes, nonsense[i].len);
-		EVENTUALLY(stats_of(c).renew_failed > before);
+		EVENTUALLY(stats(c).renew_failed > before);
 		hostile_say(h, NULL, NULL, 0);
 		CHECK_INT(diary.losses, ==, 0);
 		dlock_release(hold);
-		EVENTUALLY(stats_of(c).remnants == 0);
+		EVENTUALLY(stats(c).pending_cleanups == 0);
 	}
-	end(c, l);
-	hostile_free(h);
-	server_end(server);
 }
 
-static void no_party(const struct dlock_party *party, void *arg)
-{
-	(void)party;
-	(void)arg;
-}
-
-static void no_entry(const struct dlock_entry *entry, void *arg)
-{
-	(void)entry;
-	(void)arg;
-}
-
-Test(redis_nonsense, to_everything_else_is_an_error)
+CASE(redis_nonsense, to_everything_else_is_an_error)
 {
 	struct lab_server *server = server_start(NULL);
 	struct hostile *h = hostile_start(server);
@@ -154,6 +135,7 @@ Test(redis_nonsense, to_everything_else_is_an_error)
 				    "ttl=1s&ask=50ms&connect=2s&close=100ms",
 				    NULL);
 	dlock_lock *r = rwlock(c, "r");
+	int told = 0;
 
 	for (size_t i = 0; i < NONSENSE; i++) {
 		dlock_client *none = NULL;
@@ -163,8 +145,8 @@ Test(redis_nonsense, to_everything_else_is_an_error)
 		/* Inspect, list, break, downgrade, release, open: whatever they
 		 * answer, they do so in time and the process lives. */
 		hostile_say(h, NULL, nonsense[i].bytes, nonsense[i].len);
-		dlock_inspect(r, no_party, NULL, 30);
-		dlock_list(c, no_entry, NULL, 30);
+		dlock_inspect(r, count_participant, &told, 30);
+		dlock_list(c, count_entry, &told, 30);
 		dlock_break(r, 30);
 		dlock_release(w);
 		dlock_release(both);
@@ -173,12 +155,9 @@ Test(redis_nonsense, to_everything_else_is_an_error)
 			dlock_close(none);
 		hostile_say(h, NULL, NULL, 0);
 	}
-	end(c, r);
-	hostile_free(h);
-	server_end(server);
 }
 
-Test(redis_nonsense, in_the_inbox_harms_nobody)
+CASE(redis_nonsense, in_the_channel_harms_nobody)
 {
 	struct lab_server *server = server_start(NULL);
 	struct hostile *h = hostile_start(server);
@@ -190,21 +169,17 @@ Test(redis_nonsense, in_the_inbox_harms_nobody)
 		dlock_hold *hold = take(dl, patience_ms());
 		struct taker t = { 0 };
 
-		taker_start(&t, c, l, 2 * patience_ms(), 1);
+		taker_queue(&t, c, l, 2 * patience_ms());
 		hostile_push(h, nonsense[i].bytes, nonsense[i].len);
 		give(hold);
 		EVENTUALLY(t.done);
 		CHECK_OK(t.rc);
 		let_go(&t);
 	}
-	end(c, l);
-	end(direct, dl);
-	hostile_free(h);
-	server_end(server);
 }
 
 /* Whoever sends without end is not listened to without end. */
-Test(redis_nonsense, a_flood_is_not_kept)
+CASE(redis_nonsense, a_flood_is_not_kept)
 {
 	static const char *const begins[] = { "$4294967296\r\n", "+", "-",
 					      "*1000000\r\n$60000000\r\n" };
@@ -227,7 +202,6 @@ Test(redis_nonsense, a_flood_is_not_kept)
 		/* The kernel's buffers take some on the way. */
 		CHECK_INT(hostile_flooded(h), <, 24 << 20);
 		end(c, l);
-		hostile_free(h);
+		end_now(h);
 	}
-	server_end(server);
 }

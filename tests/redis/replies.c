@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What comes from the server, taken apart without one. */
+#include "backends/redis/answer.h"
+#include "backends/redis/command.h"
 #include "backends/redis/fault.h"
-#include "backends/redis/out.h"
 #include "backends/redis/reply.h"
 
 #include <criterion/criterion.h>
@@ -50,16 +51,16 @@ Test(replies, types)
 {
 	const struct redis_reply *r = whole("*3\r\n:7\r\n$2\r\nhi\r\n$-1\r\n");
 
-	cr_assert_eq(r->type, REDIS_ARRAY);
+	cr_assert_eq(r->type, RD_ARRAY);
 	cr_assert_eq(r->len, 3);
 	cr_expect_eq(r->parts[0]->number, 7);
 	cr_expect_str_eq(r->parts[1]->text, "hi");
-	cr_expect_eq(r->parts[2]->type, REDIS_NIL);
+	cr_expect_eq(r->parts[2]->type, RD_NIL);
 	r = whole("-NOSCRIPT x\r\n");
-	cr_expect_eq(r->type, REDIS_ERROR);
-	cr_expect_eq(whole("+OK\r\n")->type, REDIS_STRING);
+	cr_expect_eq(r->type, RD_ERROR);
+	cr_expect_eq(whole("+OK\r\n")->type, RD_STRING);
 	cr_expect_eq(whole("*0\r\n")->len, 0);
-	cr_expect_eq(whole("*-1\r\n")->type, REDIS_NIL);
+	cr_expect_eq(whole("*-1\r\n")->type, RD_NIL);
 }
 
 static void refused(const char *bytes)
@@ -96,105 +97,108 @@ Test(replies, endless)
 		rc = feed(zeroes, sizeof(zeroes), &reply);
 	cr_expect_eq(rc, DLOCK_EPROTO);
 	cr_expect_leq((size_t)n * sizeof(zeroes),
-		      REDIS_REPLY_MAX + sizeof(zeroes));
+		      RD_REPLY_MAX + sizeof(zeroes));
 }
 
-static struct redis_taken taken(const char *text)
+static struct redis_attempt_answer attempt_answer(const char *text)
 {
-	struct redis_reply r = { .type = REDIS_STRING,
+	struct redis_reply r = { .type = RD_STRING,
 				 .text = text,
 				 .len = strlen(text) };
 
-	return dlki_redis_taken(&r);
+	return dlki_redis_attempt_answer(&r);
 }
 
-Test(replies, taken)
+Test(replies, attempt)
 {
-	struct redis_reply odd = { .type = REDIS_INTEGER, .number = 1 };
+	struct redis_reply odd = { .type = RD_INTEGER, .number = 1 };
 	static const char *const bad[] = { "",    "0",   "B",
 					   "B ",  "B x", "B 1 ",
 					   "L",   "F ",  "1790 ",
 					   "X 1", "-1",  "9007199254740992" };
 
-	cr_expect_eq(taken("1790000000000000").answer, REDIS_GRANTED);
-	cr_expect_eq(taken("1790000000000000").token, 1790000000000000u);
-	cr_expect_eq(taken("B 250").answer, REDIS_BUSY);
-	cr_expect_eq(taken("B 250").wait_ms, 250);
-	cr_expect_eq(taken("L 3").answer, REDIS_LIMIT);
-	cr_expect_eq(taken("L 3").limit, 3);
-	cr_expect_eq(taken("F").answer, REDIS_FOREIGN);
-	cr_expect_eq(taken("N").answer, REDIS_ENDLESS);
-	cr_expect_eq(dlki_redis_taken(&odd).answer, REDIS_NONSENSE);
+	cr_expect_eq(attempt_answer("1790000000000000").type, RD_GRANTED);
+	cr_expect_eq(attempt_answer("1790000000000000").token,
+		     1790000000000000u);
+	cr_expect_eq(attempt_answer("B 250").type, RD_BUSY);
+	cr_expect_eq(attempt_answer("B 250").wait_ms, 250);
+	cr_expect_eq(attempt_answer("L 3").type, RD_LIMIT);
+	cr_expect_eq(attempt_answer("L 3").limit, 3);
+	cr_expect_eq(attempt_answer("F").type, RD_FOREIGN);
+	cr_expect_eq(attempt_answer("N").type, RD_ENDLESS);
+	cr_expect_eq(dlki_redis_attempt_answer(&odd).type, RD_NONSENSE);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		cr_expect_eq(taken(bad[i]).answer, REDIS_NONSENSE, "'%s'",
+		cr_expect_eq(attempt_answer(bad[i]).type, RD_NONSENSE, "'%s'",
 			     bad[i]);
 }
 
-Test(replies, push)
+Test(replies, notification)
 {
 	const struct redis_reply *r;
-	struct redis_push p;
+	struct redis_notification p;
 
 	r = whole("*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$51\r\n" OWNER
 		  " 3 1790000000000000\r\n");
-	cr_assert(dlki_redis_push(r, &p));
+	cr_assert(dlki_redis_notification(r, &p));
 	cr_expect_str_eq(p.owner, OWNER);
-	cr_expect_eq(p.look, 3);
+	cr_expect_eq(p.attempt, 3);
 	cr_expect_eq(p.token, 1790000000000000u);
-	cr_expect_not(dlki_redis_push(
+	cr_expect_not(dlki_redis_notification(
 		whole("*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n"), &p));
-	cr_expect_not(
-		dlki_redis_push(whole("*2\r\n$4\r\npong\r\n$0\r\n\r\n"), &p));
-	cr_expect_not(dlki_redis_push(whole("*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n"
-					    "$5\r\nx 1 2\r\n"),
-				      &p));
+	cr_expect_not(dlki_redis_notification(
+		whole("*2\r\n$4\r\npong\r\n$0\r\n\r\n"), &p));
+	cr_expect_not(dlki_redis_notification(
+		whole("*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n"
+		      "$5\r\nx 1 2\r\n"),
+		&p));
 }
 
-static int party(const char *text, struct redis_party *out)
+static int participant(const char *text, struct redis_participant *out)
 {
-	struct redis_reply r = { .type = REDIS_STRING,
+	struct redis_reply r = { .type = RD_STRING,
 				 .text = text,
 				 .len = strlen(text) };
 
-	return dlki_redis_party(&r, out);
+	return dlki_redis_participant(&r, out);
 }
 
-Test(replies, parties)
+Test(replies, participants)
 {
-	struct redis_party p;
+	struct redis_participant p;
 
-	cr_assert(party("X 250 " OWNER " 17 host:1\nname", &p));
-	cr_expect_str_eq(p.party.label, "host:1");
-	cr_expect_str_eq(p.party.id, "01234567");
-	cr_expect_eq(p.party.token, 17);
-	cr_expect_eq(p.party.remaining_ms, 250);
-	cr_expect(!p.party.shared && !p.party.waiting);
-	cr_assert(party("W s " OWNER " a\nb\nname", &p));
-	cr_expect_str_eq(p.party.label, "a\nb");
-	cr_expect(p.party.shared && p.party.waiting);
-	cr_assert(party("F -1", &p));
-	cr_expect_eq(p.party.remaining_ms, -1);
-	cr_expect_not(party("", &p));
-	cr_expect_not(party("X", &p));
-	cr_expect_not(party("X 250 " OWNER, &p));
-	cr_expect_not(party("W", &p));
-	cr_expect_not(party("Y 1 " OWNER " 17 l\nn", &p));
+	cr_assert(participant("X 250 " OWNER " 17 900 host:1\nname", &p));
+	cr_expect_str_eq(p.participant.label, "host:1");
+	cr_expect_str_eq(p.participant.id, "01234567");
+	cr_expect_eq(p.participant.token, 17);
+	cr_expect_eq(p.participant.remaining_ms, 250);
+	cr_expect(!p.participant.shared && !p.participant.waiting);
+	cr_assert(participant("W s " OWNER " 900 a\nb\nname", &p));
+	cr_expect_str_eq(p.participant.label, "a\nb");
+	cr_expect(p.participant.shared && p.participant.waiting);
+	cr_assert(participant("F -1", &p));
+	cr_expect_eq(p.participant.remaining_ms, -1);
+	cr_expect_not(participant("", &p));
+	cr_expect_not(participant("X", &p));
+	cr_expect_not(participant("X 250 " OWNER, &p));
+	cr_expect_not(participant("X 250 " OWNER " 17 host:1\nname", &p));
+	cr_expect_not(participant("W", &p));
+	cr_expect_not(participant("Y 1 " OWNER " 17 l\nn", &p));
 }
 
-Test(replies, entries)
+Test(replies, locks)
 {
-	struct redis_reply r = { .type = REDIS_STRING, .text = "7 me\nname" };
-	struct redis_reply nil = { .type = REDIS_NIL };
-	struct dlock_entry e;
+	struct redis_reply r = { .type = RD_STRING, .text = "7 900 me\nname" };
+	struct redis_reply nil = { .type = RD_NIL };
+	struct dlock_lock_info e;
 	char name[256];
 
-	cr_assert_eq(dlki_redis_entry(&r, "sx", &e, name), 1);
+	cr_assert_eq(dlki_redis_lock_info(&r, "sx", &e, name), 1);
 	cr_expect_str_eq(e.name, "name");
 	cr_expect_str_eq(e.kind, "semaphore");
 	cr_expect_eq(e.permits, 7);
-	cr_expect_eq(dlki_redis_entry(&nil, "sx", &e, name), 0);
+	cr_expect_eq(dlki_redis_lock_info(&nil, "sx", &e, name), 0);
 	r.text = "nothing";
-	cr_expect_eq(dlki_redis_entry(&r, "sx", &e, name), DLOCK_EPROTO);
+	cr_expect_eq(dlki_redis_lock_info(&r, "sx", &e, name), DLOCK_EPROTO);
 }
 
 static int fault(const char *text, int *keep)
@@ -237,20 +241,20 @@ Test(replies, faults)
 	}
 }
 
-Test(replies, requests)
+Test(replies, commands)
 {
 	static char big[8000];
-	struct redis_out o;
+	struct redis_commands o;
 
-	dlki_redis_out_init(&o);
-	dlki_redis_out_words(&o, 2);
-	dlki_redis_out_text(&o, "GET");
-	dlki_redis_out_word(&o, "a\0b", 3);
+	dlki_redis_commands_init(&o);
+	dlki_redis_commands_begin(&o, 2);
+	dlki_redis_commands_text(&o, "GET");
+	dlki_redis_commands_arg(&o, "a\0b", 3);
 	cr_expect_eq(o.len, 22);
-	cr_expect_arr_eq(o.at, "*2\r\n$3\r\nGET\r\n$3\r\na\0b\r\n", 22);
-	dlki_redis_out_word(&o, big, sizeof(big));
+	cr_expect_arr_eq(o.bytes, "*2\r\n$3\r\nGET\r\n$3\r\na\0b\r\n", 22);
+	dlki_redis_commands_arg(&o, big, sizeof(big));
 	cr_expect_not(o.failed);
 	cr_expect_eq(o.len, 22 + 7 + sizeof(big) + 2);
-	cr_expect_arr_eq(o.at, "*2\r\n$3\r\nGET\r\n", 13);
-	dlki_redis_out_free(&o);
+	cr_expect_arr_eq(o.bytes, "*2\r\n$3\r\nGET\r\n", 13);
+	dlki_redis_commands_free(&o);
 }

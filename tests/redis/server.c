@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lab/fail.h"
+#include "lab/base/fail.h"
 
 TestSuite(redis_server, .timeout = 120);
 
@@ -22,12 +22,6 @@ static void set_up(const struct lab_redis_options *o, const char *query)
 	l = mutex(c, "x");
 }
 
-static void tear_down(void)
-{
-	end(c, l);
-	server_end(server);
-}
-
 static void restart(bool keep_data)
 {
 	CHECK(lab_server_kill(server) == 0);
@@ -41,7 +35,7 @@ static void lost_since(int64_t begin, int64_t within_ms, dlock_hold *h)
 	uint64_t token = dlock_token(h);
 
 	EVENTUALLY(diary.losses == 1);
-	CHECK_INT(diary.lost_at - begin, <=, within_ms + slack_ms());
+	CHECK_INT(diary.lost_ms - begin, <=, within_ms + slack_ms());
 	CHECK_RC(dlock_release(h), DLOCK_ELOST);
 	h = take(l, patience_ms());
 	CHECK(dlock_token(h) > token);
@@ -50,7 +44,7 @@ static void lost_since(int64_t begin, int64_t within_ms, dlock_hold *h)
 
 /* A third of the lease, and the time in which it is found that the connection
  * is a dead one. */
-Test(redis_server, that_was_killed_and_is_empty)
+CASE(redis_server, that_was_killed_and_is_empty)
 {
 	dlock_hold *h;
 	int64_t begin;
@@ -60,10 +54,9 @@ Test(redis_server, that_was_killed_and_is_empty)
 	restart(false);
 	begin = now_ms();
 	lost_since(begin, 1000 + 250, h);
-	tear_down();
 }
 
-Test(redis_server, that_was_killed_and_remembers)
+CASE(redis_server, that_was_killed_and_remembers)
 {
 	struct lab_redis_options o = { .aof = true };
 	dlock_hold *h, *none = NULL;
@@ -75,23 +68,21 @@ Test(redis_server, that_was_killed_and_remembers)
 	h = take(l, 0);
 	token = dlock_token(h);
 	restart(true);
-	renewed = stats_of(c).renewed;
+	renewed = stats(c).renewed;
 	other = client_of(server->port, NULL, NULL);
 	theirs = mutex(other, "x");
 	CHECK_RC(dlock_acquire(theirs, 0, &none), DLOCK_EBUSY);
-	EVENTUALLY(stats_of(c).renewed > renewed);
+	EVENTUALLY(stats(c).renewed > renewed);
 	CHECK_OK(dlock_check(h));
 	CHECK_INT(diary.losses, ==, 0);
 	give(h);
 	h = take(theirs, patience_ms());
 	CHECK(dlock_token(h) > token);
 	give(h);
-	end(other, theirs);
-	tear_down();
 }
 
 /* Waiters find the new one, and each gets its turn. */
-Test(redis_server, that_is_restarted_under_waiters)
+CASE(redis_server, that_is_restarted_under_waiters)
 {
 	struct taker t[3] = { 0 };
 	dlock_hold *h;
@@ -99,12 +90,12 @@ Test(redis_server, that_is_restarted_under_waiters)
 	set_up(NULL, "ttl=2s");
 	h = take(l, 0);
 	for (int i = 0; i < 3; i++)
-		taker_start(&t[i], c, l, 3 * patience_ms(), 1);
+		taker_queue(&t[i], c, l, 3 * patience_ms());
 	restart(false);
 	for (int done = 0; done < 3;) {
 		EVENTUALLY(t[0].done + t[1].done + t[2].done > done);
 		for (int i = 0; i < 3; i++) {
-			if (!t[i].done || t[i].leave)
+			if (!t[i].done || !t[i].linger)
 				continue;
 			CHECK_OK(t[i].rc);
 			let_go(&t[i]);
@@ -112,10 +103,9 @@ Test(redis_server, that_is_restarted_under_waiters)
 		}
 	}
 	dlock_release(h);
-	tear_down();
 }
 
-Test(redis_server, that_was_flushed)
+CASE(redis_server, that_was_flushed)
 {
 	dlock_hold *h;
 	int64_t begin;
@@ -125,7 +115,6 @@ Test(redis_server, that_was_flushed)
 	begin = now_ms();
 	server_do(server, "FLUSHALL");
 	lost_since(begin, 1000 + 100, h);
-	tear_down();
 }
 
 /* ---- What other people do to a server ------------------------------------ */
@@ -138,7 +127,7 @@ struct worker {
 	atomic_int *stop;
 };
 
-/* Tokens rise for whoever looks at them in turn. */
+/* Tokens rise for every thread that takes the lock in turn. */
 static void *pairs(void *arg)
 {
 	struct worker *w = arg;
@@ -152,7 +141,7 @@ static void *pairs(void *arg)
 		w->pairs++;
 		dlock_release(h);
 	}
-	dlock_free(x);
+	end_now(x);
 	return NULL;
 }
 
@@ -186,28 +175,26 @@ static void pairs_go_on_under(const char *command, const char *query)
 	stop = 1;
 	for (int i = 0; i < 3; i++) {
 		CHECK(pthread_join(w[i].thread, NULL) == 0);
-		CHECK_INT(stats_of(w[i].client).lost, ==, 0);
-		dlock_close(w[i].client);
+		CHECK_INT(stats(w[i].client).lost, ==, 0);
 	}
-	tear_down();
 }
 
-Test(redis_server, whose_scripts_are_flushed_all_the_time)
+CASE(redis_server, whose_scripts_are_flushed_all_the_time)
 {
 	pairs_go_on_under("SCRIPT FLUSH", "ttl=2s");
 }
 
-Test(redis_server, that_kills_our_connections_all_the_time)
+CASE(redis_server, that_kills_our_connections_all_the_time)
 {
 	pairs_go_on_under("CLIENT KILL TYPE normal", "ttl=2s");
 }
 
-Test(redis_server, that_kills_our_inboxes_all_the_time)
+CASE(redis_server, that_kills_our_channels_all_the_time)
 {
 	pairs_go_on_under("CLIENT KILL TYPE pubsub", "ttl=2s");
 }
 
-Test(redis_server, that_forgot_the_scripts_is_told_them)
+CASE(redis_server, that_forgot_the_scripts_is_told_them)
 {
 	dlock_hold *h;
 
@@ -216,17 +203,16 @@ Test(redis_server, that_forgot_the_scripts_is_told_them)
 		server_do(server, "SCRIPT FLUSH");
 		h = take(l, 0);
 		server_do(server, "SCRIPT FLUSH");
-		EVENTUALLY(stats_of(c).renewed > (uint64_t)i);
+		EVENTUALLY(stats(c).renewed > (uint64_t)i);
 		server_do(server, "SCRIPT FLUSH");
 		give(h);
 	}
-	CHECK_INT(stats_of(c).renew_failed, ==, 0);
-	tear_down();
+	CHECK_INT(stats(c).renew_failed, ==, 0);
 }
 
 /* ---- Another server ------------------------------------------------------ */
 
-Test(redis_server, that_is_a_replica_says_so)
+CASE(redis_server, that_is_a_replica_says_so)
 {
 	struct lab_redis_options o = { 0 };
 	struct lab_server *replica;
@@ -245,11 +231,10 @@ Test(redis_server, that_is_a_replica_says_so)
 	CHECK_RC(dlock_acquire(x, 0, &h), DLOCK_EUNREACHABLE);
 	CHECK_TEXT(dlock_errmsg(), "replica");
 	end(r, x);
-	lab_server_free(replica);
-	tear_down();
+	server_abandon(replica);
 }
 
-Test(redis_server, that_is_a_replica_without_its_master_says_so)
+CASE(redis_server, that_is_a_replica_without_its_master_says_so)
 {
 	struct lab_redis_options o = { .config = "replica-serve-stale-data "
 						 "no\n" };
@@ -262,12 +247,12 @@ Test(redis_server, that_is_a_replica_without_its_master_says_so)
 	replica = server_start(&o);
 	if (lab_redis_wait_synced(replica, patience_ms()) < 0)
 		FAIL("%s", lab_errmsg());
-	lab_server_free(server);
+	server_abandon(server);
 	EVENTUALLY(strstr(server_do(replica, "INFO replication"),
 			  "master_link_status:down"));
 	rc = dlock_open(&r, uri_of(replica->port, "ask=500ms"), NULL);
 	if (rc == DLOCK_OK) {
-		dlock_lock *x = mutex(r, "x");
+		dlock_lock *x = mutex(closed_at_end(r), "x");
 		dlock_hold *h = NULL;
 
 		rc = dlock_acquire(x, 0, &h);
@@ -278,5 +263,5 @@ Test(redis_server, that_is_a_replica_without_its_master_says_so)
 		CHECK_RC(rc, DLOCK_EUNREACHABLE);
 		CHECK_TEXT(dlock_errmsg(), "master");
 	}
-	lab_server_free(replica);
+	server_abandon(replica);
 }

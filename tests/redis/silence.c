@@ -6,6 +6,8 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
+#include "support/cancel.h"
+
 TestSuite(redis_silence, .timeout = 120);
 
 enum { CONNECT_MS = 300 };
@@ -49,7 +51,7 @@ static void cut(void)
 	lab_proxy_cut(proxy, LAB_DOWN, 3);
 }
 
-Test(redis_silence, does_not_keep_us_from_giving_up_to_open)
+CASE(redis_silence, does_not_keep_us_from_giving_up_to_open)
 {
 	static void (*const faults[])(void) = { drip, swallow, deaf, cut };
 	struct lab_redis_options o = { .password = "sesame" };
@@ -67,7 +69,38 @@ Test(redis_silence, does_not_keep_us_from_giving_up_to_open)
 		 lab_proxy_port(proxy));
 	CHECK_OK(dlock_open(&c, uri, NULL));
 	warm_up(c);
-	dlock_close(c);
-	lab_proxy_free(proxy);
-	server_end(server);
+}
+
+static void freeze(void *s)
+{
+	lab_server_pause(s);
+}
+
+static int64_t cancel_parked(dlock_client *c, dlock_lock *l)
+{
+	int64_t ms = cancel_parked_ms(c, l, freeze, server);
+
+	lab_server_resume(server);
+	return ms;
+}
+
+/* Nor does a cancelled wait take longer than `ask`, whatever is under way. */
+CASE(redis_silence, does_not_hold_a_wait_that_is_cancelled)
+{
+	const char *query = "ttl=30s&ask=40ms&connect=5s&close=5s";
+	dlock_client *a, *b;
+	dlock_lock *held, *l;
+	dlock_hold *h;
+
+	server = server_start(NULL);
+	a = client_of(server->port, "ttl=30s", NULL);
+	b = client_of(server->port, query, NULL);
+	held = mutex(a, "lock");
+	l = mutex(b, "lock");
+	h = take(held, FOREVER);
+	CHECK_WITHIN(cancel_parked(b, l), 40 + slack_ms());
+	lab_server_pause(server);
+	CHECK_WITHIN(cancel_wait_ms(b, l), 40 + slack_ms());
+	lab_server_resume(server);
+	give(h);
 }

@@ -6,7 +6,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "lab/fail.h"
+#include "lab/base/fail.h"
 
 TestSuite(redis_stale, .timeout = 120);
 
@@ -41,16 +41,6 @@ static void set_up(void)
 	waiting = client_of(lab_proxy_port(front), "ttl=3s", NULL);
 }
 
-static void tear_down(void)
-{
-	dlock_close(first);
-	dlock_close(c);
-	dlock_close(waiting);
-	lab_proxy_free(front);
-	lab_proxy_free(feed);
-	server_end(replica);
-}
-
 static void promote(int master_dies)
 {
 	struct lab_address to = lab_server_address(replica);
@@ -58,7 +48,7 @@ static void promote(int master_dies)
 	server_do(replica, "REPLICAOF NO ONE");
 	CHECK(lab_proxy_aim(front, &to) == 0);
 	if (master_dies)
-		lab_server_free(master);
+		server_abandon(master);
 	lab_proxy_reset(front);
 }
 
@@ -66,7 +56,7 @@ static void promote(int master_dies)
 static void lost_since(int64_t begin, const dlock_hold *h)
 {
 	EVENTUALLY(diary.losses == 1);
-	CHECK_INT(diary.lost_at - begin, <=, TTL_MS / 3 + 100 + slack_ms());
+	CHECK_INT(diary.lost_ms - begin, <=, TTL_MS / 3 + 100 + slack_ms());
 	CHECK_RC(dlock_check(h), DLOCK_ELOST);
 }
 
@@ -97,8 +87,8 @@ static dlock_hold *last_of_many(const char *key, dlock_lock *l,
 }
 
 /*
- * Who holds learns of the loss in time.  Who waits gets the lock when the lease
- * has ended of which the replica knows; its token is larger than any before.
+ * The holder learns of the loss in time.  The waiter gets the lock when the
+ * lease that the replica knows has ended; its token is larger than any before.
  */
 static void lost_and_passed_on(dlock_lock *earlier, dlock_lock *l,
 			       dlock_lock *waited, const char *key,
@@ -108,7 +98,7 @@ static void lost_and_passed_on(dlock_lock *earlier, dlock_lock *l,
 	struct taker t = { 0 };
 	int64_t begin;
 
-	taker_start(&t, waiting, waited, FOREVER, 1);
+	taker_queue(&t, waiting, waited, FOREVER);
 	promote(master_dies);
 	begin = now_ms();
 	CHECK(strcmp(server_do(replica, "EXISTS %s", key), "1") == 0);
@@ -116,47 +106,41 @@ static void lost_and_passed_on(dlock_lock *earlier, dlock_lock *l,
 	EVENTUALLY(t.done);
 	CHECK_OK(t.rc);
 	CHECK(t.token > dlock_token(h));
-	CHECK_INT(t.got_at - begin, <=, STALE_MS + slack_ms());
+	CHECK_INT(t.done_ms - begin, <=, STALE_MS + slack_ms());
 	CHECK_RC(dlock_release(h), DLOCK_ELOST);
 	let_go(&t);
 	CHECK_OK(t.release_rc);
 	h = take(l, patience_ms());
 	CHECK(dlock_token(h) > t.token);
 	give(h);
-	dlock_free(earlier);
-	dlock_free(l);
-	dlock_free(waited);
 	if (!master_dies)
-		lab_server_free(master);
+		server_abandon(master);
 }
 
-Test(redis_stale, when_the_master_died)
+CASE(redis_stale, when_the_master_died)
 {
 	set_up();
 	lost_and_passed_on(mutex(first, "x"), mutex(c, "x"),
-			   mutex(waiting, "x"), "dlock:{mnx}", 0, 1);
-	tear_down();
+			   mutex(waiting, "x"), "dlock:{lnx}", 0, 1);
 }
 
 /* Cut off from us, the old one goes on: nobody asks it any more. */
-Test(redis_stale, while_the_master_lives_on)
+CASE(redis_stale, while_the_master_lives_on)
 {
 	set_up();
 	lost_and_passed_on(mutex(first, "x"), mutex(c, "x"),
-			   mutex(waiting, "x"), "dlock:{mnx}", 0, 0);
-	tear_down();
+			   mutex(waiting, "x"), "dlock:{lnx}", 0, 0);
 }
 
-Test(redis_stale, that_knows_a_reader_where_there_is_a_writer)
+CASE(redis_stale, that_knows_a_reader_where_there_is_a_writer)
 {
 	set_up();
 	lost_and_passed_on(rwlock(first, "x"), rwlock(c, "x"),
-			   rwlock(waiting, "x"), "dlock:{rnx}:s", 1, 1);
-	tear_down();
+			   rwlock(waiting, "x"), "dlock:{lnx}:s", 1, 1);
 }
 
 /* It had not even begun. */
-Test(redis_stale, that_knows_nothing)
+CASE(redis_stale, that_knows_nothing)
 {
 	dlock_lock *l;
 	dlock_hold *h;
@@ -178,6 +162,4 @@ Test(redis_stale, that_knows_nothing)
 	h = take(l, patience_ms());
 	CHECK(dlock_token(h) > token);
 	give(h);
-	dlock_free(l);
-	tear_down();
 }

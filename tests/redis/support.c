@@ -6,30 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/fail.h"
+#include "lab/base/fail.h"
 
 enum { TEXT = 65536 };
 
 /* ---- Servers ------------------------------------------------------------- */
-
-struct lab_server *server_start(const struct lab_redis_options *options)
-{
-	struct lab_server *s = lab_redis_start(options);
-
-	if (!s)
-		FAIL("%s", lab_errmsg());
-	return s;
-}
-
-struct lab_proxy *proxy_start(const struct lab_server *s)
-{
-	struct lab_proxy_options o = { .to = lab_server_address(s) };
-	struct lab_proxy *p = lab_proxy_new(&o);
-
-	if (!p)
-		FAIL("%s", lab_errmsg());
-	return p;
-}
 
 const char *server_do(struct lab_server *s, const char *format, ...)
 {
@@ -86,8 +67,9 @@ const char *only_key(struct lab_server *s)
 	return key;
 }
 
-void server_end(struct lab_server *s)
+static void server_end(void *arg)
 {
+	struct lab_server *s = arg;
 	int64_t end = now_ms() + patience_ms();
 
 	/* But for prefix:clock, which stays. */
@@ -104,55 +86,60 @@ void server_end(struct lab_server *s)
 	lab_server_free(s);
 }
 
+struct lab_server *server_start(const struct lab_redis_options *options)
+{
+	struct lab_server *s = lab_redis_start(options);
+
+	if (!s)
+		FAIL("%s", lab_errmsg());
+	at_end(server_end, s);
+	return s;
+}
+
+void server_abandon(struct lab_server *s)
+{
+	not_at_end(s);
+	lab_server_free(s);
+}
+
+static void server_free(void *s)
+{
+	lab_server_free(s);
+}
+
+void server_unchecked(struct lab_server *s)
+{
+	not_at_end(s);
+	at_end(server_free, s);
+}
+
+static void proxy_end(void *p)
+{
+	lab_proxy_free(p);
+}
+
+struct lab_proxy *proxy_start(const struct lab_server *s)
+{
+	struct lab_proxy_options o = { .to = lab_server_address(s) };
+	struct lab_proxy *p = lab_proxy_new(&o);
+
+	if (!p)
+		FAIL("%s", lab_errmsg());
+	at_end(proxy_end, p);
+	return p;
+}
+
+static void proxy_heal(void *p)
+{
+	lab_proxy_heal(p);
+}
+
+void healed_at_end(struct lab_proxy *p)
+{
+	at_end(proxy_heal, p);
+}
+
 /* ---- Clients ------------------------------------------------------------- */
-
-static void on_event(dlock_hold *h, enum dlock_event event, const char *why,
-		     void *arg)
-{
-	struct diary *d = arg;
-
-	(void)h;
-	(void)why;
-	if (event == DLOCK_AT_RISK)
-		d->risks++;
-	else if (event == DLOCK_SAFE)
-		d->safes++;
-	else if (d->losses++ == 0)
-		d->lost_at = now_ms();
-}
-
-static void on_log(int level, const char *text, void *arg)
-{
-	struct diary *d = arg;
-	size_t len;
-
-	pthread_mutex_lock(&d->mu);
-	len = strlen(d->log);
-	snprintf(d->log + len, sizeof(d->log) - len, "%d %s\n", level, text);
-	pthread_mutex_unlock(&d->mu);
-}
-
-dlock_options options_of(struct diary *d)
-{
-	dlock_options o = DLOCK_OPTIONS_INIT;
-
-	if (d) {
-		o.on_event = on_event;
-		o.on_log = on_log;
-		o.arg = d;
-	}
-	return o;
-}
-
-int diary_says(struct diary *d, const char *part)
-{
-	int says;
-
-	pthread_mutex_lock(&d->mu);
-	says = strstr(d->log, part) != NULL;
-	pthread_mutex_unlock(&d->mu);
-	return says;
-}
 
 const char *uri_of(int port, const char *query)
 {
@@ -163,9 +150,20 @@ const char *uri_of(int port, const char *query)
 	return uri;
 }
 
+static void close_client(void *c)
+{
+	dlock_close(c);
+}
+
+dlock_client *closed_at_end(dlock_client *c)
+{
+	at_end(close_client, c);
+	return c;
+}
+
 dlock_client *client_of(int port, const char *query, struct diary *d)
 {
-	dlock_options o = options_of(d);
+	dlock_options o = diary_options(d);
 	dlock_client *c = NULL;
 	char all[384];
 
@@ -175,7 +173,7 @@ dlock_client *client_of(int port, const char *query, struct diary *d)
 	if (*all && all[strlen(all) - 1] == '&')
 		all[strlen(all) - 1] = '\0';
 	CHECK_OK(dlock_open(&c, uri_of(port, all), &o));
-	return c;
+	return closed_at_end(c);
 }
 
 void refused(const char *uri, int code, const char *part)
@@ -187,49 +185,18 @@ void refused(const char *uri, int code, const char *part)
 	CHECK_TEXT(dlock_errmsg(), part);
 }
 
-dlock_hold *take(dlock_lock *l, int64_t timeout_ms)
-{
-	dlock_hold *h = NULL;
-
-	CHECK_OK(dlock_acquire(l, timeout_ms, &h));
-	CHECK(dlock_token(h) > 0);
-	return h;
-}
-
-dlock_hold *take_shared(dlock_lock *l, int64_t timeout_ms)
-{
-	dlock_hold *h = NULL;
-
-	CHECK_OK(dlock_acquire_shared(l, timeout_ms, &h));
-	CHECK(dlock_token(h) > 0);
-	return h;
-}
-
-void give(dlock_hold *h)
-{
-	CHECK_OK(dlock_release(h));
-}
-
 void warm_up(dlock_client *c)
 {
 	dlock_lock *l = mutex(c, "warm-up");
 
 	give(take(l, patience_ms()));
-	dlock_free(l);
-}
-
-struct dlock_stats stats_of(dlock_client *c)
-{
-	struct dlock_stats s = { .size = sizeof(s) };
-
-	CHECK_OK(dlock_get_stats(c, &s));
-	return s;
+	end_now(l);
 }
 
 void end(dlock_client *c, dlock_lock *l)
 {
-	dlock_free(l);
-	dlock_close(c);
+	end_now(l);
+	end_now(c);
 }
 
 struct lab_server *two_start(const char *query, struct diary *d,
@@ -244,52 +211,33 @@ struct lab_server *two_start(const char *query, struct diary *d,
 	return s;
 }
 
-void two_end(struct lab_server *s, dlock_client *first, dlock_client *second)
+/* ---- Clients that die ---------------------------------------------------- */
+
+struct lab_server *three_start(const char *query, struct lab_proxy **proxy,
+			       dlock_client **first, dlock_client **dying,
+			       dlock_client **last)
 {
-	dlock_close(first);
-	dlock_close(second);
-	server_end(s);
+	struct lab_server *s = server_start(NULL);
+
+	*proxy = proxy_start(s);
+	*first = client_of(s->port, query, NULL);
+	*dying = client_of(lab_proxy_port(*proxy), query, NULL);
+	*last = client_of(s->port, query, NULL);
+	warm_up(*first);
+	return s;
 }
 
-/* ---- Threads ------------------------------------------------------------- */
-
-static void *run_taker(void *arg)
+void cut_off(struct lab_proxy *p)
 {
-	struct taker *t = arg;
+	lab_proxy_hole(p, LAB_UP, true);
+	lab_proxy_hole(p, LAB_DOWN, true);
+}
 
-	t->rc = t->shared ?
-			dlock_acquire_shared(t->lock, t->timeout_ms, &t->hold) :
-			dlock_acquire(t->lock, t->timeout_ms, &t->hold);
-	t->got_at = now_ms();
-	if (t->rc == DLOCK_OK) {
-		t->remaining_ms = dlock_remaining_ms(t->hold);
-		t->token = dlock_token(t->hold);
+void bury(struct lab_proxy *p, struct taker t[], int n)
+{
+	lab_proxy_heal(p);
+	for (int i = 0; i < n; i++) {
+		dlock_cancel(t[i].lock);
+		let_go(&t[i]);
 	}
-	t->done = 1;
-	if (t->rc != DLOCK_OK)
-		return NULL;
-	while (!t->leave)
-		nap_ms(1);
-	t->release_rc = dlock_release(t->hold);
-	return NULL;
-}
-
-void taker_start(struct taker *t, dlock_client *c, dlock_lock *l,
-		 int64_t timeout_ms, int parked)
-{
-	uint64_t before = stats_of(c).waiters;
-	uint64_t asked = stats_of(c).attempts;
-
-	t->lock = l;
-	t->timeout_ms = timeout_ms;
-	CHECK(pthread_create(&t->thread, NULL, run_taker, t) == 0);
-	if (parked)
-		EVENTUALLY(t->done || (stats_of(c).waiters > before &&
-				       stats_of(c).attempts > asked));
-}
-
-void let_go(struct taker *t)
-{
-	t->leave = 1;
-	CHECK(pthread_join(t->thread, NULL) == 0);
 }

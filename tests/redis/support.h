@@ -9,20 +9,29 @@
 #define DLOCK_TESTS_REDIS_SUPPORT_H
 
 #include <dlock/dlock.h>
-#include <pthread.h>
-#include <stdatomic.h>
 
-#include "lab/proxy.h"
-#include "lab/redis.h"
+#include "lab/proxy/proxy.h"
+#include "lab/servers/redis.h"
+#include "support/case.h"
+#include "support/diary.h"
+#include "support/hold.h"
 #include "support/locks.h"
+#include "support/taker.h"
 #include "support/wait.h"
-
-#define FOREVER (-1)
 
 /* ---- Servers ------------------------------------------------------------- */
 
+/* What is started, opened and made here is ended behind the case.  In the
+ * server nothing must be left soon: no key, nobody connected. */
 struct lab_server *server_start(const struct lab_redis_options *options);
 struct lab_proxy *proxy_start(const struct lab_server *s);
+
+/* Free it now, or behind the case, whatever is left in it. */
+void server_abandon(struct lab_server *s);
+void server_unchecked(struct lab_server *s);
+
+/* Before anything that was made so far is ended. */
+void healed_at_end(struct lab_proxy *p);
 
 /* A command that must succeed; its reply, until the thread's next. */
 __attribute__((format(printf, 2, 3))) const char *
@@ -40,24 +49,7 @@ int connections(struct lab_server *s);
 /* The key, in the server, of the only lock that there is. */
 const char *only_key(struct lab_server *s);
 
-/* Free the server, in which soon nothing must be left: no key, nobody
- * connected. */
-void server_end(struct lab_server *s);
-
 /* ---- Clients ------------------------------------------------------------- */
-
-/* What a client was told; options_of() hands it over. */
-struct diary {
-	atomic_int risks, safes, losses;
-	_Atomic int64_t lost_at; /* now_ms(), the first time */
-	pthread_mutex_t mu;
-	char log[8192]; /* lines */
-};
-
-#define DIARY_INIT { .mu = PTHREAD_MUTEX_INITIALIZER }
-
-dlock_options options_of(struct diary *d);
-int diary_says(struct diary *d, const char *part);
 
 /* "redis://127.0.0.1:PORT/QUERY".  Static, per thread. */
 const char *uri_of(int port, const char *query);
@@ -69,46 +61,31 @@ dlock_client *client_of(int port, const char *query, struct diary *d);
 /* Opening must fail with `code` and mention `part`. */
 void refused(const char *uri, int code, const char *part);
 
-
-/* These must succeed. */
-dlock_hold *take(dlock_lock *l, int64_t timeout_ms);
-dlock_hold *take_shared(dlock_lock *l, int64_t timeout_ms);
-void give(dlock_hold *h);
-
 /* One pair, so that the server knows the scripts and there is a connection. */
 void warm_up(dlock_client *c);
 
-struct dlock_stats stats_of(dlock_client *c);
+/* One that was opened otherwise is closed behind the case, too. */
+dlock_client *closed_at_end(dlock_client *c);
 
-/* Free the handle, and close its client. */
+/* Free the handle, and close its client, now. */
 void end(dlock_client *c, dlock_lock *l);
 
-/* A server and two clients of it, warmed up, of which the first keeps a diary;
- * and the end of them all, as server_end(). */
+/* A server and two clients of it, warmed up, of which the first keeps a
+ * diary. */
 struct lab_server *two_start(const char *query, struct diary *d,
 			     dlock_client **first, dlock_client **second);
-void two_end(struct lab_server *s, dlock_client *first, dlock_client *second);
 
-/* ---- Threads ------------------------------------------------------------- */
+/* ---- Clients that die ---------------------------------------------------- */
 
-/* An acquire in a thread of its own, which keeps its hold until let_go(). */
-struct taker {
-	pthread_t thread;
-	dlock_lock *lock;
-	int shared;
-	int64_t timeout_ms;
-	atomic_int done, leave;
-	int rc, release_rc;
-	uint64_t token;
-	int64_t remaining_ms; /* at the grant */
-	int64_t got_at;
-	dlock_hold *hold;
-};
+/* Three clients of a server: one for the holder, a second one behind `proxy`,
+ * which is to be cut off, and a third for who waits behind that. */
+struct lab_server *three_start(const char *query, struct lab_proxy **proxy,
+			       dlock_client **first, dlock_client **dying,
+			       dlock_client **last);
 
-/* Returns when it waits or is done, if `parked`: then takers stand in line in
- * the order of these calls. */
-void taker_start(struct taker *t, dlock_client *c, dlock_lock *l,
-		 int64_t timeout_ms, int parked);
-void let_go(struct taker *t); /* and join it */
+/* Whoever is behind the proxy is as good as dead; and can end its waits, which
+ * is done here for `n` of them. */
+void cut_off(struct lab_proxy *p);
+void bury(struct lab_proxy *p, struct taker t[], int n);
 
 #endif

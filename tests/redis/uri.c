@@ -14,11 +14,11 @@ TestSuite(redis_uri, .timeout = 120);
 
 static dlock_client *open_uri(struct diary *d, const char *uri)
 {
-	dlock_options o = options_of(d);
+	dlock_options o = diary_options(d);
 	dlock_client *c = NULL;
 
 	CHECK_OK(dlock_open(&c, uri, &o));
-	return c;
+	return closed_at_end(c);
 }
 
 static void works(const char *uri)
@@ -26,10 +26,10 @@ static void works(const char *uri)
 	dlock_client *c = open_uri(NULL, uri);
 
 	warm_up(c);
-	dlock_close(c);
+	end_now(c);
 }
 
-Test(redis_uri, valkey_is_another_name)
+CASE(redis_uri, valkey_is_another_name)
 {
 	struct lab_server *server = server_start(NULL);
 	char uri[128];
@@ -39,22 +39,19 @@ Test(redis_uri, valkey_is_another_name)
 	works(uri);
 	snprintf(uri, sizeof(uri), "redis://localhost:%d?ask=2s", server->port);
 	works(uri);
-	server_end(server);
 }
 
-Test(redis_uri, of_a_unix_socket)
+CASE(redis_uri, of_a_unix_socket)
 {
 	struct lab_redis_options o = { .no_tcp = true };
-	struct lab_server *server = lab_redis_start(&o);
+	struct lab_server *server = server_start(&o);
 	char uri[256];
 
-	CHECK(server);
 	snprintf(uri, sizeof(uri), "redis+unix://%s?ask=2s", server->socket);
 	works(uri);
 	snprintf(uri, sizeof(uri), "redis+unix://%s?ask=2s&db=3",
 		 server->socket);
 	works(uri);
-	server_end(server);
 	refused("redis+unix:///no/such/socket?connect=200ms",
 		DLOCK_EUNREACHABLE, "/no/such/socket");
 	refused("redis+unix://host/socket", DLOCK_EINVAL, "redis+unix");
@@ -75,7 +72,7 @@ static int ipv6_works(void)
 	return ok;
 }
 
-Test(redis_uri, of_an_ipv6_address)
+CASE(redis_uri, of_an_ipv6_address)
 {
 	struct lab_redis_options o = { .config = "bind 127.0.0.1 ::1\n" };
 	struct lab_server *server;
@@ -86,12 +83,11 @@ Test(redis_uri, of_an_ipv6_address)
 	server = server_start(&o);
 	snprintf(uri, sizeof(uri), "redis://[::1]:%d/?ask=2s", server->port);
 	works(uri);
-	server_end(server);
 	snprintf(uri, sizeof(uri), "redis://[::1]:1/?connect=300ms");
 	refused(uri, DLOCK_EUNREACHABLE, "[::1]:1");
 }
 
-Test(redis_uri, that_is_wrong_is_refused_with_the_reason)
+CASE(redis_uri, that_is_wrong_is_refused_with_the_reason)
 {
 	refused("redis://a,b/", DLOCK_EINVAL, "several hosts");
 	refused("redis://a:1,b:2,c/0", DLOCK_EINVAL, "several hosts");
@@ -112,7 +108,7 @@ Test(redis_uri, that_is_wrong_is_refused_with_the_reason)
 		"127.0.0.1:1");
 }
 
-Test(redis_uri, databases_do_not_meet)
+CASE(redis_uri, databases_do_not_meet)
 {
 	struct lab_server *server = server_start(NULL);
 	char uri[128];
@@ -146,11 +142,10 @@ Test(redis_uri, databases_do_not_meet)
 	EVENTUALLY(strcmp(server_do(server, "KEYS *{*"), "*0\r\n") == 0);
 	snprintf(uri, sizeof(uri), "redis://127.0.0.1:%d/77", server->port);
 	refused(uri, DLOCK_EINVAL, "databases");
-	server_end(server);
 }
 
 /* Waiters of different databases share channels: they must not meet there. */
-Test(redis_uri, waiters_of_databases_do_not_meet)
+CASE(redis_uri, waiters_of_databases_do_not_meet)
 {
 	struct lab_server *server = server_start(NULL);
 	struct taker t[2];
@@ -166,7 +161,7 @@ Test(redis_uri, waiters_of_databases_do_not_meet)
 		c[i] = open_uri(NULL, uri);
 		l[i] = mutex(c[i], "x");
 		h[i] = take(l[i], 0);
-		taker_start(&t[i], c[i], l[i], FOREVER, 1);
+		taker_queue(&t[i], c[i], l[i], FOREVER);
 	}
 	give(h[0]);
 	EVENTUALLY(t[0].done);
@@ -175,12 +170,10 @@ Test(redis_uri, waiters_of_databases_do_not_meet)
 	EVENTUALLY(t[1].done);
 	for (int i = 0; i < 2; i++) {
 		let_go(&t[i]);
-		end(c[i], l[i]);
 	}
-	server_end(server);
 }
 
-Test(redis_uri, the_name_of_connections_is_told)
+CASE(redis_uri, the_name_of_connections_is_told)
 {
 	struct lab_server *server = server_start(NULL);
 	dlock_client *c = client_of(server->port, "client_name=billing", NULL);
@@ -190,8 +183,6 @@ Test(redis_uri, the_name_of_connections_is_told)
 	server_do(server, "CLIENT KILL TYPE normal");
 	warm_up(c);
 	CHECK_TEXT(server_do(server, "CLIENT LIST"), "name=billing");
-	dlock_close(c);
-	server_end(server);
 }
 
 /* ---- Passwords ----------------------------------------------------------- */
@@ -207,7 +198,7 @@ static void tells_nothing(const char *text)
 static void refused_silently(struct diary *d, const char *uri, int code,
 			     const char *part)
 {
-	dlock_options o = options_of(d);
+	dlock_options o = diary_options(d);
 	dlock_client *c = NULL;
 
 	CHECK_RC(dlock_open(&c, uri, &o), code);
@@ -215,11 +206,11 @@ static void refused_silently(struct diary *d, const char *uri, int code,
 	tells_nothing(dlock_errmsg());
 }
 
-Test(redis_uri, password_of_the_default_user)
+CASE(redis_uri, password_of_the_default_user)
 {
 	struct lab_redis_options o = { .password = RAW };
 	struct lab_server *server = server_start(&o);
-	struct diary d = DIARY_INIT;
+	static struct diary d = DIARY_INIT;
 	dlock_client *c;
 	char uri[160];
 
@@ -248,32 +239,29 @@ Test(redis_uri, password_of_the_default_user)
 
 		CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EDENIED);
 		tells_nothing(dlock_errmsg());
-		dlock_free(l);
 	}
-	dlock_close(c);
+	end_now(c);
 	tells_nothing(d.log);
-	server_end(server);
 }
 
-Test(redis_uri, password_where_the_server_has_none)
+CASE(redis_uri, password_where_the_server_has_none)
 {
 	struct lab_server *server = server_start(NULL);
-	struct diary d = DIARY_INIT;
+	static struct diary d = DIARY_INIT;
 	char uri[160];
 
 	snprintf(uri, sizeof(uri), "redis://:" SECRET "@127.0.0.1:%d/",
 		 server->port);
 	refused_silently(&d, uri, DLOCK_EDENIED, "password");
 	tells_nothing(d.log);
-	server_end(server);
 }
 
-Test(redis_uri, password_is_not_told_when_all_goes_wrong)
+CASE(redis_uri, password_is_not_told_when_all_goes_wrong)
 {
 	struct lab_redis_options o = { .password = RAW };
 	struct lab_server *server = server_start(&o);
 	struct lab_proxy *proxy = proxy_start(server);
-	struct diary d = DIARY_INIT;
+	static struct diary d = DIARY_INIT;
 	dlock_hold *h, *none = NULL;
 	dlock_client *c;
 	dlock_lock *l;
@@ -301,6 +289,4 @@ Test(redis_uri, password_is_not_told_when_all_goes_wrong)
 	tells_nothing(dlock_errmsg());
 	end(c, l);
 	tells_nothing(d.log);
-	lab_proxy_free(proxy);
-	server_end(server);
 }

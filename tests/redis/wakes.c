@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "lab/fail.h"
+#include "lab/base/fail.h"
 
 TestSuite(redis_wakes, .timeout = 120);
 
@@ -25,19 +25,13 @@ static void set_up(const char *query)
 	warm_up(c);
 }
 
-static void tear_down(void)
-{
-	end(c, l);
-	server_end(server);
-}
-
 enum { CLIENTS = 3, EACH = 5, WAITERS = CLIENTS * EACH };
 
 static dlock_client *clients[CLIENTS];
 static dlock_lock *locks[CLIENTS];
 static struct taker takers[WAITERS];
 
-static void line_up(const char *query)
+static void queue_takers(const char *query)
 {
 	for (int i = 0; i < CLIENTS; i++) {
 		clients[i] = client_of(server->port, query, NULL);
@@ -45,14 +39,8 @@ static void line_up(const char *query)
 	}
 	/* From client to client, so that order is not that of one of them. */
 	for (int i = 0; i < WAITERS; i++)
-		taker_start(&takers[i], clients[i % CLIENTS],
-			    locks[i % CLIENTS], FOREVER, 1);
-}
-
-static void go_home(void)
-{
-	for (int i = 0; i < CLIENTS; i++)
-		end(clients[i], locks[i]);
+		taker_queue(&takers[i], clients[i % CLIENTS],
+			    locks[i % CLIENTS], FOREVER);
 }
 
 static uint64_t wakes(void)
@@ -60,7 +48,7 @@ static uint64_t wakes(void)
 	uint64_t n = 0;
 
 	for (int i = 0; i < CLIENTS; i++)
-		n += stats_of(clients[i]).wakes;
+		n += stats(clients[i]).wakes;
 	return n;
 }
 
@@ -73,14 +61,14 @@ static int granted(void)
 	return n;
 }
 
-Test(redis_wakes, one_release_wakes_the_one_that_is_next)
+CASE(redis_wakes, one_release_wakes_the_one_that_is_next)
 {
 	dlock_hold *h;
 	uint64_t before;
 
 	set_up("ttl=30s");
 	h = take(l, 0);
-	line_up("ttl=30s");
+	queue_takers("ttl=30s");
 	before = wakes();
 	give(h);
 	for (int i = 0; i < WAITERS; i++) {
@@ -92,48 +80,52 @@ Test(redis_wakes, one_release_wakes_the_one_that_is_next)
 		let_go(&takers[i]);
 		CHECK_OK(takers[i].release_rc);
 	}
-	go_home();
-	tear_down();
 }
 
 /* The lease is a short one, and must not be told as a long one; it is made a
  * whole one at once. */
-Test(redis_wakes, what_is_granted_to_a_waiter_is_renewed)
+CASE(redis_wakes, what_is_granted_to_a_waiter_is_renewed)
 {
 	struct taker t = { 0 };
 	dlock_hold *h;
+	uint64_t renewed;
 
 	set_up("ttl=2s");
 	h = take(l, 0);
-	taker_start(&t, c, l, FOREVER, 1);
+	taker_queue(&t, c, l, FOREVER);
+	renewed = stats(c).renewed;
 	give(h);
 	EVENTUALLY(t.done);
 	CHECK_OK(t.rc);
 	CHECK_INT(t.remaining_ms, <=, 2000);
-	nap_ms(2500);
+	/* Once at once, and then each third of a lease, beyond its end. */
+	EVENTUALLY(stats(c).renewed > renewed + 3 &&
+		   now_ms() - t.done_ms > dlock_ttl_ms(c) * 5 / 4);
 	CHECK_OK(dlock_check(t.hold));
 	let_go(&t);
 	CHECK_OK(t.release_rc);
-	tear_down();
 }
 
-Test(redis_wakes, waiters_send_nothing_but_a_look_now_and_then)
+CASE(redis_wakes, waiters_send_nothing_but_an_attempt_now_and_then)
 {
 	uint64_t before, others;
 	dlock_hold *h;
-	int64_t began, took;
+	int64_t began, took, third_ms;
 
 	set_up("ttl=3s");
 	h = take(l, 0);
-	line_up("ttl=3s");
+	queue_takers("ttl=3s");
 	before = scripts_run(server);
 	others = calls(server, "ping") + calls(server, "subscribe");
+	/* Attempts and renewals come each third of a lease.  The window ends
+	 * between two. */
+	third_ms = dlock_ttl_ms(c) / 3;
 	began = now_ms();
-	nap_ms(2500);
+	nap_ms(third_ms * 5 / 2);
 	took = now_ms() - began;
-	/* One a second each, and one renewal: by chance one more of each. */
+	/* One of each waiter, and one renewal: by chance one more of each. */
 	CHECK_INT(scripts_run(server) - before, <=,
-		  (WAITERS + 1) * (took / 1000 + 1));
+		  (WAITERS + 1) * (took / third_ms + 1));
 	CHECK_INT(scripts_run(server) - before, >=, WAITERS);
 	CHECK_INT(calls(server, "ping") + calls(server, "subscribe") - others,
 		  ==, 0);
@@ -143,13 +135,11 @@ Test(redis_wakes, waiters_send_nothing_but_a_look_now_and_then)
 		CHECK_OK(takers[i].rc);
 		let_go(&takers[i]);
 	}
-	go_home();
-	tear_down();
 }
 
 /* ---- Wakes that go astray ------------------------------------------------ */
 
-Test(redis_wakes, one_that_is_lost_costs_no_more_than_a_look)
+CASE(redis_wakes, one_that_is_lost_costs_no_more_than_an_attempt)
 {
 	struct lab_proxy *proxy;
 	struct taker t = { 0 };
@@ -163,45 +153,42 @@ Test(redis_wakes, one_that_is_lost_costs_no_more_than_a_look)
 	far = client_of(lab_proxy_port(proxy), "ttl=6s", NULL);
 	fl = mutex(far, "x");
 	h = take(l, 0);
-	taker_start(&t, far, fl, FOREVER, 1);
+	taker_queue(&t, far, fl, FOREVER);
 	lab_proxy_swallow(proxy, NULL, LAB_THEN_NOTHING);
 	begin = now_ms();
 	give(h);
 	EVENTUALLY(t.done);
 	CHECK_OK(t.rc);
 	CHECK_INT(lab_proxy_stat(proxy, LAB_SWALLOWED), ==, 1);
-	CHECK_INT(t.got_at - begin, <=, 2000 + slack_ms());
+	CHECK_INT(t.done_ms - begin, <=, 2000 + slack_ms());
 	let_go(&t);
 	CHECK_OK(t.release_rc);
-	end(far, fl);
-	lab_proxy_free(proxy);
-	tear_down();
 }
 
 /* The owner who waits, and the channel of its client. */
-static void publish(const char *message_format, unsigned int look)
+static void publish(const char *message_format, unsigned int attempt)
 {
 	char owner[64], channel[128], key[256];
 	const char *reply;
 
-	snprintf(key, sizeof(key), "dlock:{mnx}:q");
+	snprintf(key, sizeof(key), "dlock:{lnx}:q");
 	reply = server_do(server, "ZRANGE %s 0 0", key);
 	CHECK(sscanf(reply, "*1\r\n$32\r\n%32s", owner) == 1);
 	reply = server_do(server, "PUBSUB CHANNELS *");
 	CHECK(sscanf(reply, "*1\r\n$%*d\r\n%127s", channel) == 1);
-	reply = server_do(server, message_format, channel, owner, look);
+	reply = server_do(server, message_format, channel, owner, attempt);
 	CHECK_TEXT(reply, "1");
 }
 
-Test(redis_wakes, one_for_an_earlier_look_is_not_believed)
+CASE(redis_wakes, one_for_an_earlier_attempt_is_not_believed)
 {
 	struct taker t = { 0 };
 	dlock_hold *h;
 
 	set_up("ttl=30s");
 	h = take(l, 0);
-	taker_start(&t, c, l, FOREVER, 1);
-	/* Looks are counted from 1, and the inbox has made it look twice. */
+	taker_queue(&t, c, l, FOREVER);
+	/* Attempts count from 1, and opening the channel took a second one. */
 	publish("PUBLISH %s \"%s %u 1234567890123456\"", 0);
 	publish("PUBLISH %s \"%s %u 1234567890123456\"", 1);
 	publish("PUBLISH %s \"%s %u 1234567890123456\"", 77);
@@ -213,14 +200,13 @@ Test(redis_wakes, one_for_an_earlier_look_is_not_believed)
 	CHECK_OK(t.rc);
 	CHECK(t.token > UINT64_C(1234567890123456));
 	let_go(&t);
-	tear_down();
 }
 
 /* Granted before there was anybody to hear of it. */
-Test(redis_wakes, one_before_the_inbox_is_open_is_not_missed)
+CASE(redis_wakes, one_before_the_channel_is_open_is_not_missed)
 {
 	struct lab_proxy *proxy;
-	struct taker t = { 0 };
+	struct taker t = { .linger = 1 };
 	dlock_client *far;
 	dlock_lock *fl;
 	dlock_hold *h;
@@ -232,7 +218,7 @@ Test(redis_wakes, one_before_the_inbox_is_open_is_not_missed)
 	fl = mutex(far, "x");
 	h = take(l, 0);
 	lab_proxy_hold(proxy, "SUBSCRIBE");
-	taker_start(&t, far, fl, FOREVER, 0);
+	taker_start(&t, fl, FOREVER);
 	if (lab_proxy_wait(proxy, LAB_HELD, 1, patience_ms()) < 0)
 		FAIL("%s", lab_errmsg());
 	give(h);
@@ -240,15 +226,12 @@ Test(redis_wakes, one_before_the_inbox_is_open_is_not_missed)
 	lab_proxy_deliver(proxy);
 	EVENTUALLY(t.done);
 	CHECK_OK(t.rc);
-	CHECK_INT(t.got_at - begin, <=, 5000);
+	CHECK_INT(t.done_ms - begin, <=, 5000);
 	let_go(&t);
-	end(far, fl);
-	lab_proxy_free(proxy);
-	tear_down();
 }
 
-/* The inbox is cut, and grants come meanwhile: found by looking again. */
-Test(redis_wakes, one_while_the_inbox_is_away_is_found_soon)
+/* The channel is cut, and grants come meanwhile.  Attempts find them. */
+CASE(redis_wakes, one_while_the_channel_is_away_is_found_soon)
 {
 	struct taker t = { 0 };
 	dlock_hold *h;
@@ -258,20 +241,20 @@ Test(redis_wakes, one_while_the_inbox_is_away_is_found_soon)
 	for (int i = 0; i < 10; i++) {
 		h = take(l, patience_ms());
 		memset(&t, 0, sizeof(t));
-		taker_start(&t, c, l, FOREVER, 1);
+		taker_queue(&t, c, l, FOREVER);
 		begin = now_ms();
 		server_do(server, "CLIENT KILL TYPE pubsub");
 		give(h);
 		EVENTUALLY(t.done);
 		CHECK_OK(t.rc);
-		CHECK_INT(t.got_at - begin, <=, 5000);
+		CHECK_INT(t.done_ms - begin, <=, 5000);
 		let_go(&t);
 	}
-	tear_down();
 }
 
-/* Each inbox asks when it has heard nothing for long; one is not answered. */
-Test(redis_wakes, are_heard_anew_where_the_inbox_has_gone_silent)
+/* Each channel's connection sends a PING when nothing came for long; one is not
+ * answered. */
+CASE(redis_wakes, are_heard_anew_where_the_channel_has_gone_silent)
 {
 	struct lab_proxy *proxy;
 	struct taker t = { 0 }, u = { 0 };
@@ -285,8 +268,8 @@ Test(redis_wakes, are_heard_anew_where_the_inbox_has_gone_silent)
 	far = client_of(lab_proxy_port(proxy), "ttl=60s", NULL);
 	fl = mutex(far, "x");
 	h = take(l, 0);
-	taker_start(&t, c, l, FOREVER, 1);
-	taker_start(&u, far, fl, FOREVER, 1);
+	taker_queue(&t, c, l, FOREVER);
+	taker_queue(&u, far, fl, FOREVER);
 	before = calls(server, "subscribe");
 	asked = calls(server, "ping");
 	lab_proxy_hold(proxy, "PING");
@@ -302,9 +285,24 @@ Test(redis_wakes, are_heard_anew_where_the_inbox_has_gone_silent)
 	EVENTUALLY(u.done);
 	CHECK_OK(u.rc);
 	let_go(&u);
-	end(far, fl);
-	lab_proxy_free(proxy);
-	tear_down();
+}
+
+/* The waiter's attempt is almost a third of a lease old, which is when the next
+ * one is due.  Only a fifth of a lease would be left. */
+CASE(redis_wakes, with_little_left_bring_a_whole_lease)
+{
+	struct taker t = { 0 };
+	dlock_hold *h;
+
+	set_up("ttl=6s");
+	h = take(l, 0);
+	taker_queue(&t, c, l, FOREVER);
+	nap_ms(dlock_ttl_ms(c) / 3 * 7 / 8);
+	give(h);
+	EVENTUALLY(t.done);
+	CHECK_OK(t.rc);
+	CHECK_INT(t.remaining_ms, >=, 6000 / 4);
+	let_go(&t);
 }
 
 /* ---- Wakes that nobody wants --------------------------------------------- */
@@ -326,21 +324,22 @@ static void gives_up_in_time(int cancel, uint32_t permits, const char *query)
 	bl = permits ? semaphore(b, "x", permits) : mutex(b, "x");
 	dl = permits ? semaphore(d, "x", permits) : mutex(d, "x");
 	if (permits) {
-		dlock_free(l);
+		end_now(l);
 		l = semaphore(c, "x", permits);
 	}
 	for (int i = 0; i < ROUNDS; i++) {
 		dlock_hold *h = take(l, patience_ms());
-		struct taker tb = { .leave = 1 }, td = { 0 };
-		struct timespec ts = { 0, rand_r(&seed) % 400000 };
+		struct taker tb = { 0 }, td = { 0 };
+		int64_t late_us = rand_r(&seed) % 400;
 
-		taker_start(&tb, b, bl, cancel ? FOREVER : 20, 1);
-		taker_start(&td, d, dl, FOREVER, 1);
+		taker_queue(&tb, b, bl, cancel ? FOREVER : 20);
+		tb.linger = 0;
+		taker_queue(&td, d, dl, FOREVER);
 		if (cancel) {
 			if (i % 2)
 				dlock_cancel(bl);
 			give(h);
-			nanosleep(&ts, NULL);
+			nap_us(late_us);
 			dlock_cancel(bl);
 		} else {
 			nap_ms(rand_r(&seed) % 22);
@@ -355,27 +354,24 @@ static void gives_up_in_time(int cancel, uint32_t permits, const char *query)
 		got += tb.rc == DLOCK_OK;
 	}
 	CHECK_INT(got, <, ROUNDS);
-	end(b, bl);
-	end(d, dl);
-	tear_down();
 }
 
-Test(redis_wakes, of_one_that_is_cancelled_goes_to_the_next)
+CASE(redis_wakes, of_one_that_is_cancelled_goes_to_the_next)
 {
 	gives_up_in_time(1, 0, "ttl=60s");
 }
 
-Test(redis_wakes, of_one_whose_time_is_up_goes_to_the_next)
+CASE(redis_wakes, of_one_whose_time_is_up_goes_to_the_next)
 {
 	gives_up_in_time(0, 0, "ttl=60s");
 }
 
-Test(redis_wakes, of_one_that_gives_up_a_permit_goes_to_the_next)
+CASE(redis_wakes, of_one_that_gives_up_a_permit_goes_to_the_next)
 {
 	gives_up_in_time(1, 1, "ttl=60s");
 }
 
-Test(redis_wakes, of_one_that_gives_up_goes_on_where_order_is_any)
+CASE(redis_wakes, of_one_that_gives_up_goes_on_where_order_is_any)
 {
 	gives_up_in_time(1, 0, "ttl=60s&order=any");
 }

@@ -4,7 +4,10 @@
 
 #include <criterion/criterion.h>
 #include <sched.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 TestSuite(redis_wall, .timeout = 120);
 
@@ -13,21 +16,20 @@ static struct diary diary = DIARY_INIT;
 static dlock_client *c;
 static dlock_lock *l;
 
+/* A clock that was set back must not keep what is left for so long here. */
+static void set_forward(void *s)
+{
+	CHECK(lab_server_step_wall(s, 100000) == 0);
+}
+
 static void set_up(const char *query)
 {
 	struct lab_redis_options o = { .wall = true };
 
 	server = server_start(&o);
+	at_end(set_forward, server);
 	c = client_of(server->port, query, &diary);
 	l = mutex(c, "x");
-}
-
-/* A clock that was set back must not keep what is left for so long here. */
-static void tear_down(void)
-{
-	end(c, l);
-	CHECK(lab_server_step_wall(server, 100000) == 0);
-	server_end(server);
 }
 
 static uint64_t token_of_a_pair(dlock_lock *x)
@@ -39,7 +41,7 @@ static uint64_t token_of_a_pair(dlock_lock *x)
 	return token;
 }
 
-Test(redis_wall, set_back_and_tokens_rise_still)
+CASE(redis_wall, set_back_and_tokens_rise_still)
 {
 	uint64_t last = 0;
 	dlock_lock *r;
@@ -65,8 +67,6 @@ Test(redis_wall, set_back_and_tokens_rise_still)
 		give(h);
 		CHECK(lab_server_step_wall(server, -10000 * (i + 1)) == 0);
 	}
-	dlock_free(r);
-	tear_down();
 }
 
 /* Nothing but the time, and how far tokens have come, is left of the lock. */
@@ -86,17 +86,16 @@ static void idle_and_set_back(uint64_t last)
 	CHECK(token_of_a_pair(l) > last);
 }
 
-Test(redis_wall, set_back_when_the_lock_was_free_for_long)
+CASE(redis_wall, set_back_when_the_lock_was_free_for_long)
 {
 	uint64_t token;
 
 	set_up(NULL);
 	token = token_of_a_pair(l);
 	idle_and_set_back(token);
-	tear_down();
 }
 
-Test(redis_wall, set_back_when_the_holder_was_dead_for_long)
+CASE(redis_wall, set_back_when_the_holder_was_dead_for_long)
 {
 	dlock_client *other;
 	dlock_lock *theirs;
@@ -112,13 +111,11 @@ Test(redis_wall, set_back_when_the_holder_was_dead_for_long)
 	server_do(server, "PEXPIRE %s 1", only_key(server));
 	idle_and_set_back(token);
 	dlock_release(h);
-	end(other, theirs);
-	tear_down();
 }
 
 /* A token that a holder has is remembered although the clock of its lease and
  * that of its token have come apart. */
-Test(redis_wall, set_back_while_held_and_tokens_rise_still)
+CASE(redis_wall, set_back_while_held_and_tokens_rise_still)
 {
 	dlock_client *other;
 	dlock_lock *theirs;
@@ -129,7 +126,7 @@ Test(redis_wall, set_back_while_held_and_tokens_rise_still)
 	h = take(l, 0);
 	token = dlock_token(h);
 	CHECK(lab_server_step_wall(server, -40000) == 0);
-	EVENTUALLY(stats_of(c).renewed >= 3);
+	EVENTUALLY(stats(c).renewed >= 3);
 	CHECK_INT(diary.losses, ==, 0);
 	CHECK(diary_says(&diary, "clock"));
 	other = client_of(server->port, "ttl=900ms", NULL);
@@ -140,11 +137,9 @@ Test(redis_wall, set_back_while_held_and_tokens_rise_still)
 	token = dlock_token(h);
 	give(h);
 	CHECK(token_of_a_pair(l) > token);
-	end(other, theirs);
-	tear_down();
 }
 
-Test(redis_wall, set_forward_and_the_loss_is_found)
+CASE(redis_wall, set_forward_and_the_loss_is_found)
 {
 	dlock_client *other;
 	dlock_lock *theirs;
@@ -163,10 +158,8 @@ Test(redis_wall, set_forward_and_the_loss_is_found)
 	 * token. */
 	CHECK(token_of_a_pair(theirs) > token);
 	EVENTUALLY(diary.losses == 1);
-	CHECK_INT(diary.lost_at - begin, <=, 1000 + 100 + slack_ms());
+	CHECK_INT(diary.lost_ms - begin, <=, 1000 + 100 + slack_ms());
 	CHECK_RC(dlock_release(h), DLOCK_ELOST);
-	end(other, theirs);
-	tear_down();
 }
 
 static atomic_int stepping;
@@ -217,9 +210,9 @@ static void *ask_on_and_on(void *arg)
 	return NULL;
 }
 
-/* Who holds what is anybody's guess then; but none of it is nonsense, and when
- * the clock is right again so is all. */
-Test(redis_wall, set_again_and_again_is_no_error)
+/* It is then anybody's guess who holds what.  But nothing is nonsense, and when
+ * the clock is right again, so is everything. */
+CASE(redis_wall, set_again_and_again_is_no_error)
 {
 	enum { ASKERS = 4, EACH = 3 };
 	struct asker a[ASKERS][EACH];
@@ -256,9 +249,6 @@ Test(redis_wall, set_again_and_again_is_no_error)
 	give(take(l, patience_ms()));
 	give(take(r, patience_ms()));
 	give(take(s, patience_ms()));
-	dlock_free(r);
-	dlock_free(s);
-	tear_down();
 }
 
 static void one_who_comes(dlock_lock *mine, dlock_lock *theirs, int shared,
@@ -283,8 +273,8 @@ static void one_who_waits(dlock_lock *mine, dlock_lock *theirs, int64_t n)
 	dlock_hold *h = take(theirs, 0), *none = NULL;
 
 	memset(&t, 0, sizeof(t));
-	taker_start(&t, c, mine, FOREVER, 1);
-	server_do(server, "DEL dlock:{mnx}");
+	taker_queue(&t, c, mine, FOREVER);
+	server_do(server, "DEL dlock:{lnx}");
 	CHECK(lab_server_step_wall_at(server, n, -40000) == 0);
 	dlock_release(h);
 	CHECK_RC(dlock_acquire(theirs, 0, &none), DLOCK_EBUSY);
@@ -298,7 +288,7 @@ static void one_who_waits(dlock_lock *mine, dlock_lock *theirs, int64_t n)
 
 /* Redis says what has expired by the time at which a script began, and sets
  * expiries by the clock. */
-Test(redis_wall, set_back_while_a_script_grants)
+CASE(redis_wall, set_back_while_a_script_grants)
 {
 	dlock_client *other;
 	dlock_lock *theirs, *r, *wr, *s, *ts;
@@ -320,16 +310,69 @@ Test(redis_wall, set_back_while_a_script_grants)
 		one_who_waits(l, theirs, n);
 		CHECK(lab_server_step_wall(server, 0) == 0);
 	}
-	dlock_free(r);
-	dlock_free(wr);
-	dlock_free(s);
-	dlock_free(ts);
-	end(other, theirs);
-	tear_down();
 }
 
-/* To the server all who wait look dead; they are not, and look again. */
-Test(redis_wall, set_forward_and_waiters_get_their_turn)
+/* A process that has all three, and dies. */
+static void die_holding(int port)
+{
+	dlock_lock *x, *r, *s;
+	dlock_client *dead;
+	int ready[2], status;
+	char byte;
+	pid_t pid;
+
+	CHECK(pipe(ready) == 0);
+	pid = fork();
+	CHECK(pid >= 0);
+	if (pid == 0) {
+		dead = client_of(port, "ttl=1500ms", NULL);
+		x = mutex(dead, "x");
+		r = rwlock(dead, "r");
+		s = semaphore(dead, "s", 1);
+		take(x, 0);
+		take_shared(r, 0);
+		take(s, 0);
+		CHECK(write(ready[1], "x", 1) == 1);
+		for (;;)
+			pause();
+	}
+	CHECK(read(ready[0], &byte, 1) == 1);
+	CHECK(kill(pid, SIGKILL) == 0);
+	CHECK(waitpid(pid, &status, 0) == pid);
+	close(ready[0]);
+	close(ready[1]);
+}
+
+CASE(redis_wall, set_back_and_the_dead_keep_nothing_for_longer)
+{
+	struct lab_redis_options o = { .wall = true };
+	struct taker t[3];
+	dlock_lock *r, *s;
+	int64_t begin;
+
+	server = server_start(&o);
+	at_end(set_forward, server);
+	die_holding(server->port);
+	c = client_of(server->port, "ttl=1500ms", &diary);
+	l = mutex(c, "x");
+	r = rwlock(c, "r");
+	s = semaphore(c, "s", 1);
+	memset(t, 0, sizeof(t));
+	CHECK(lab_server_step_wall(server, -40000) == 0);
+	begin = now_ms();
+	taker_queue(&t[0], c, l, FOREVER);
+	taker_queue(&t[1], c, r, FOREVER);
+	taker_queue(&t[2], c, s, FOREVER);
+	for (int i = 0; i < 3; i++) {
+		EVENTUALLY(t[i].done);
+		CHECK_OK(t[i].rc);
+		CHECK_INT(t[i].done_ms - begin, <=, 2000 + 2 * slack_ms());
+		let_go(&t[i]);
+	}
+}
+
+/* To the server all waiters seem dead.  They are not, and retry. */
+CASE(redis_wall, set_forward_and_waiters_get_their_turn)
 {
 	struct taker t[3];
 	dlock_client *other;
@@ -345,7 +388,7 @@ Test(redis_wall, set_forward_and_waiters_get_their_turn)
 	h = take(theirs, 0);
 	token = dlock_token(h);
 	for (int i = 0; i < 3; i++)
-		taker_start(&t[i], c, l, FOREVER, 1);
+		taker_queue(&t[i], c, l, FOREVER);
 	CHECK(lab_server_step_wall(server, 40000) == 0);
 	begin = now_ms();
 	dlock_release(h);
@@ -355,7 +398,7 @@ Test(redis_wall, set_forward_and_waiters_get_their_turn)
 		int i = 0;
 
 		EVENTUALLY(t[0].done + t[1].done + t[2].done > turn);
-		while (!t[i].done || t[i].leave)
+		while (!t[i].done || !t[i].linger)
 			i++;
 		CHECK_OK(t[i].rc);
 		CHECK(t[i].token > token);
@@ -363,11 +406,9 @@ Test(redis_wall, set_forward_and_waiters_get_their_turn)
 		let_go(&t[i]);
 	}
 	CHECK_INT(diary.losses, ==, 0);
-	end(other, theirs);
-	tear_down();
 }
 
-Test(redis_wall, set_back_and_waiters_get_their_turn)
+CASE(redis_wall, set_back_and_waiters_get_their_turn)
 {
 	struct taker t[3];
 	dlock_hold *h;
@@ -378,7 +419,7 @@ Test(redis_wall, set_back_and_waiters_get_their_turn)
 	h = take(l, 0);
 	token = dlock_token(h);
 	for (int i = 0; i < 3; i++)
-		taker_start(&t[i], c, l, FOREVER, 1);
+		taker_queue(&t[i], c, l, FOREVER);
 	CHECK(lab_server_step_wall(server, -40000) == 0);
 	give(h);
 	for (int i = 0; i < 3; i++) {
@@ -389,33 +430,30 @@ Test(redis_wall, set_back_and_waiters_get_their_turn)
 		let_go(&t[i]);
 	}
 	CHECK_INT(diary.losses, ==, 0);
-	tear_down();
 }
 
 /* The lease outlives the step; nobody is told of a loss that was none. */
-Test(redis_wall, set_forward_by_less_than_a_lease)
+CASE(redis_wall, set_forward_by_less_than_a_lease)
 {
 	dlock_hold *h;
 
 	set_up("ttl=6s");
 	h = take(l, 0);
 	CHECK(lab_server_step_wall(server, 2500) == 0);
-	EVENTUALLY(stats_of(c).renewed >= 2);
+	EVENTUALLY(stats(c).renewed >= 2);
 	CHECK(diary_says(&diary, "clock"));
 	CHECK_OK(dlock_check(h));
 	CHECK_INT(diary.losses, ==, 0);
 	give(h);
-	tear_down();
 }
 
-Test(redis_wall, that_runs_as_it_should_is_not_complained_about)
+CASE(redis_wall, that_runs_as_it_should_is_not_complained_about)
 {
 	dlock_hold *h;
 
 	set_up("ttl=900ms");
 	h = take(l, 0);
-	EVENTUALLY(stats_of(c).renewed >= 4);
+	EVENTUALLY(stats(c).renewed >= 4);
 	CHECK(!diary_says(&diary, "clock"));
 	give(h);
-	tear_down();
 }

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/fail.h"
-#include "lab/memcached.h"
-#include "lab/zookeeper.h"
+#include "lab/base/fail.h"
+#include "lab/servers/memcached.h"
+#include "lab/servers/zookeeper.h"
 #include "support/program.h"
 
 static struct lab_server *memcached(void)

@@ -18,6 +18,7 @@ static const struct dlk_param params[] = {
 	{ "margin", DLK_DURATION, NULL, 0, 86400000, NULL,
 	  "what the store wants off every lease" },
 	{ "wake", DLK_SWITCH, "on", 0, 0, NULL, "tells waiters" },
+	{ "far", DLK_SWITCH, "off", 0, 0, NULL, "tells how far away it is" },
 	{ "without", DLK_NUMBER, "0", 0, UINT32_MAX, NULL,
 	  "capabilities that the store turns out to lack" },
 	{ "password_file", DLK_TEXT, NULL, 1, 4096, NULL,
@@ -32,6 +33,7 @@ static const struct dlk_param params[] = {
 static const char *const schemes[] = { "fake", NULL };
 static const char *const bare_schemes[] = { "fakebare", NULL };
 static const char *const mute_schemes[] = { "fakemute", NULL };
+static const char *const all_schemes[] = { "fakeall", NULL };
 
 static const struct dlock_backend full = {
 	.size = sizeof(struct dlock_backend),
@@ -81,6 +83,22 @@ static const struct dlock_backend mute = {
 	.release = fakei_release,
 };
 
+static const struct dlock_backend all = {
+	.size = sizeof(struct dlock_backend),
+	.schemes = all_schemes,
+	.summary = "a scripted store that releases many at once",
+	.caps = CAPS,
+	.params = params,
+	.session_size = sizeof(struct session),
+	.ticket_size = sizeof(struct ticket),
+	.open = fakei_open,
+	.close = fakei_close,
+	.attempt = fakei_attempt,
+	.renew = fakei_renew,
+	.release = fakei_release,
+	.release_all = fakei_release_all,
+};
+
 static int registered;
 
 static void register_all(void)
@@ -102,6 +120,8 @@ static void register_all(void)
 		registered = dlock_backend_register(&bare);
 	if (registered == 0)
 		registered = dlock_backend_register(&mute);
+	if (registered == 0)
+		registered = dlock_backend_register(&all);
 }
 
 int fake_register(void)
@@ -136,6 +156,17 @@ void fake_script(struct fake *f, enum fake_verb verb, struct fake_step step)
 		step.times = 1;
 	f->step[verb][f->n_steps[verb]++] = step;
 	pthread_mutex_unlock(&fakei_mu);
+}
+
+void fake_once(struct fake *f, enum fake_verb verb, enum fake_fault fault)
+{
+	fake_script(f, verb, (struct fake_step){ .fault = fault });
+}
+
+void fake_always(struct fake *f, enum fake_verb verb, enum fake_fault fault)
+{
+	fake_script(f, verb,
+		    (struct fake_step){ .fault = fault, .times = FAKE_ALWAYS });
 }
 
 void fake_clear(struct fake *f)
@@ -179,6 +210,14 @@ void fake_lose_saying(struct fake *f, uint64_t id, const char *why)
 	pthread_mutex_unlock(&fakei_mu);
 }
 
+void fake_log(struct fake *f, const char *line)
+{
+	pthread_mutex_lock(&fakei_mu);
+	for (struct session *s = f->sessions; s; s = s->next)
+		dlk_log(&s->base, 1, "%s", line);
+	pthread_mutex_unlock(&fakei_mu);
+}
+
 void fake_lose(struct fake *f, uint64_t id)
 {
 	fake_lose_saying(f, id, "the store says so");
@@ -189,6 +228,14 @@ void fake_lose_all(struct fake *f)
 	pthread_mutex_lock(&fakei_mu);
 	for (struct session *s = f->sessions; s; s = s->next)
 		dlk_lost_all(&s->base, "the store says so of all");
+	pthread_mutex_unlock(&fakei_mu);
+}
+
+void fake_move(struct fake *f)
+{
+	pthread_mutex_lock(&fakei_mu);
+	for (struct session *s = f->sessions; s; s = s->next)
+		dlk_verify_all(&s->base);
 	pthread_mutex_unlock(&fakei_mu);
 }
 
@@ -260,6 +307,15 @@ size_t fake_held(struct fake *f)
 size_t fake_waiting(struct fake *f)
 {
 	return known(f, 0);
+}
+
+size_t fake_waiting_anywhere(void)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < STORES; i++)
+		n += known(&fakei_stores[i], 0);
+	return n;
 }
 
 size_t fake_count(struct fake *f, enum fake_verb verb)

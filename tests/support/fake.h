@@ -8,11 +8,12 @@
  * Every call is checked against the rules of backend.h: see fake_complaint().
  *
  * Schemes: fake; fakebare, which has no downgrade, inspect, list and break;
- * fakemute, which has leases and no renew.
+ * fakemute, which has leases and no renew; fakeall, which has release_all.
  *
  * URI parameters: ttl (none: nothing expires), agreed (the ttl that the store
  * answers with), check and margin (dlk_session.check_ms, margin_ms), wake=off
- * (waiters must poll), without (DLOCK_CAP_ bits that the store lacks).
+ * (waiters must poll), far=on (it tells the core of its round trips), without
+ * (DLOCK_CAP_ bits that the store lacks).
  */
 #ifndef DLOCK_TESTS_FAKE_H
 #define DLOCK_TESTS_FAKE_H
@@ -29,6 +30,7 @@ enum fake_verb {
 	FAKE_INSPECT,
 	FAKE_LIST,
 	FAKE_BREAK,
+	FAKE_RELEASE_ALL,
 	FAKE_VERBS
 };
 
@@ -57,17 +59,22 @@ struct fake_step {
 			       * the deadline: this breaks rule 3 */
 	int64_t late_ms;
 	int code;
-	enum dlk_lease verdict;
+	enum dlk_renewal verdict;
 	int64_t lease_ms;     /* GRANTED, RENEWED: the lease is this short */
 	int64_t since_ms;     /* ... and began this long before the call */
 	int64_t look_ms;      /* BUSY: look again after this time */
 	int lose;             /* attempt: dlk_lost() before GRANTED is told */
+	int unsent;           /* attempt, with REFUSE: nobody could hear it */
+	int crowded;          /* attempt, with CODE: dlk_ticket.crowded */
+	const char *says;     /* the call logs it, with the lock held */
+	int resent;           /* attempt: this is the second time that it is
+			       * sent; the first arrives late_ms from now */
 };
 
 struct fake_call {
 	enum fake_verb verb;
 	uint64_t id;          /* the first ticket's, or 0 */
-	size_t n;             /* tickets of a renew */
+	size_t n;             /* tickets of a renew or release_all */
 	char owner[33];
 	dlk_time begin, end, deadline; /* end 0: still under way */
 };
@@ -82,6 +89,8 @@ struct fake *fake_store(const char *name);
 
 /* How the next calls of a verb go, after what was said before. */
 void fake_script(struct fake *f, enum fake_verb verb, struct fake_step step);
+void fake_once(struct fake *f, enum fake_verb verb, enum fake_fault fault);
+void fake_always(struct fake *f, enum fake_verb verb, enum fake_fault fault);
 void fake_clear(struct fake *f); /* work as usual from now on; opens gates */
 void fake_open_gate(struct fake *f);
 
@@ -96,6 +105,8 @@ void fake_wake(struct fake *f, uint64_t id);
 void fake_lose(struct fake *f, uint64_t id);
 void fake_lose_saying(struct fake *f, uint64_t id, const char *why);
 void fake_lose_all(struct fake *f);
+void fake_log(struct fake *f, const char *line); /* likewise: a warning */
+void fake_move(struct fake *f); /* dlk_verify_all() */
 
 /* Forget every claim, and tell nobody. */
 void fake_forget(struct fake *f);
@@ -108,6 +119,7 @@ void fake_vacate(struct fake *f, enum dlk_kind kind, const char *name);
 /* Claims that the store knows now: held, and waiting. */
 size_t fake_held(struct fake *f);
 size_t fake_waiting(struct fake *f);
+size_t fake_waiting_anywhere(void);
 
 /* Calls begun, and the i-th of them; one that was not logged is all zero. */
 size_t fake_count(struct fake *f, enum fake_verb verb);

@@ -4,13 +4,12 @@
 
 #include <string.h>
 
-void sink_waits(int level, const char *text, void *sink)
+void sink_waits(const struct dlock_log_line *line, void *sink)
 {
 	struct sink *s = sink;
 	int64_t end = now_ms() + patience_ms();
 
-	(void)level;
-	if (!strstr(text, s->about))
+	if (!strstr(line->text, s->about))
 		return;
 	s->told++;
 	while (!s->used && now_ms() < end)

@@ -6,6 +6,7 @@
 #ifndef DLOCK_TESTS_SINK_H
 #define DLOCK_TESTS_SINK_H
 
+#include <dlock/dlock.h>
 #include <stdatomic.h>
 
 struct sink {
@@ -16,6 +17,6 @@ struct sink {
 };
 
 /* A dlock_log_fn; `sink` is a struct sink. */
-void sink_waits(int level, const char *text, void *sink);
+void sink_waits(const struct dlock_log_line *line, void *sink);
 
 #endif

@@ -23,14 +23,22 @@ int64_t now_ms(void)
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
+void nap_us(int64_t us)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_BOOTTIME, &ts);
+	us += ts.tv_nsec / 1000;
+	ts.tv_sec += us / 1000000;
+	ts.tv_nsec = ts.tv_nsec % 1000 + us % 1000000 * 1000;
+	while (clock_nanosleep(CLOCK_BOOTTIME, TIMER_ABSTIME, &ts, NULL) ==
+	       EINTR)
+		continue;
+}
+
 void nap_ms(int64_t ms)
 {
-	struct timespec ts = { ms / 1000, ms % 1000 * 1000000 };
-	int errnum = errno;
-
-	while (nanosleep(&ts, &ts) != 0 && errno == EINTR)
-		continue;
-	errno = errnum;
+	nap_us(ms * 1000);
 }
 
 int64_t slowness(void)

@@ -11,7 +11,8 @@
 #include "support/check.h"
 
 int64_t now_ms(void);    /* CLOCK_BOOTTIME */
-void nap_ms(int64_t ms); /* through signals */
+void nap_ms(int64_t ms); /* through signals, and keeps errno */
+void nap_us(int64_t us);
 
 /* What never takes that long has failed. */
 int64_t patience_ms(void);

@@ -15,12 +15,22 @@
 
 static int n_passed, n_failed, n_skipped;
 
+/* What failed, to be said once more at the end, where a log is cut. */
+static char again[4000];
+
 static void say(const char *word, const char *fmt, va_list args)
 {
-	printf("%-7s ", word);
-	vprintf(fmt, args);
-	printf("\n");
+	char text[800];
+
+	vsnprintf(text, sizeof(text), fmt, args);
+	printf("%-7s %s\n", word, text);
 	fflush(stdout);
+	if (strcmp(word, "FAILED") == 0) {
+		size_t len = strlen(again);
+
+		snprintf(again + len, sizeof(again) - len, "FAILED  %s\n",
+			 text);
+	}
 }
 
 #define RESULT(name, word, counter)                                            \
@@ -192,11 +202,13 @@ int main(int argc, char *argv[])
 	rest();
 	if (server) {
 		torture_store(uri);
-		if (strncmp(uri, "zk:", 3) != 0)
+		if (strncmp(uri, "zk:", 3) != 0) {
 			torture_sockets(uri);
+			torture_name(uri);
+		}
 	} else
 		torture_ours();
-	printf("%d passed, %d failed, %d skipped\n", n_passed, n_failed,
-	       n_skipped);
+	printf("%s%d passed, %d failed, %d skipped\n", again, n_passed,
+	       n_failed, n_skipped);
 	return n_failed != 0;
 }

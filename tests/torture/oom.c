@@ -5,6 +5,7 @@
 #include <dlock/backend.h>
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 void torture_memory(const char *uri)
@@ -20,6 +21,27 @@ void torture_memory(const char *uri)
 			continue;
 		torture(s, uri, SEAM_MEMORY, ENOMEM, codes, "memory");
 	}
+}
+
+/* A host name takes memory, and a thread, before there is a connection. */
+void torture_name(const char *uri)
+{
+	static const char by_address[] = "//127.0.0.1:";
+	static const char by_name[] = "//localhost:";
+	static const int memory[] = { DLOCK_ENOMEM, 0 };
+	static const int threads[] = { DLOCK_EEXHAUSTED, 0 };
+	const char *at = strstr(uri, by_address);
+	char named[400];
+
+	if (!at ||
+	    snprintf(named, sizeof(named), "%.*s%s%s", (int)(at - uri), uri,
+		     by_name, at + strlen(by_address)) >= (int)sizeof(named)) {
+		failed("%s: no address of a server to replace by a name", uri);
+		return;
+	}
+	torture(&scenes[0], named, SEAM_MEMORY, ENOMEM, memory, "memory");
+	torture(&scenes[0], named, SEAM_THREAD, EAGAIN, threads,
+		"pthread_create EAGAIN");
 }
 
 static int no_open(struct dlk_session *s, dlk_time deadline,

@@ -116,7 +116,7 @@ static int without_a_mark(enum seam seam)
 	}
 	if (waitpid(pid, &status, 0) != pid || status != 0)
 		return 3;
-	dlock_free(l);
+	dlock_lock_free(l);
 	dlock_close(c);
 	return 0;
 }

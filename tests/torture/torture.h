@@ -88,6 +88,7 @@ int torture(const struct scene *scene, const char *uri, enum seam seam,
 	    int errnum, const int *codes, const char *what);
 
 void torture_memory(const char *uri);   /* oom.c */
+void torture_name(const char *uri);     /* oom.c; of a server */
 void torture_register(void);            /* oom.c */
 void torture_syscalls(const char *uri); /* syscalls.c */
 void torture_sockets(const char *uri);  /* syscalls.c; of a server */

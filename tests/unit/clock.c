@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>
@@ -76,7 +76,7 @@ Test(clock, another_clock_can_be_put_behind_it)
 	dlki_clock = fake_clock;
 	fake_now = 42;
 	cr_expect_eq(dlk_now(), 42);
-	cr_expect_eq(dlki_deadline(3), 42 + 3 * DLKI_MS);
+	cr_expect_eq(dlki_deadline(3), 42 + 3 * DLK_MS);
 	cr_expect_eq(dlki_deadline(0), 42);
 	cr_expect_eq(dlki_deadline(-1), DLK_FOREVER);
 	cr_expect_eq(dlki_deadline(INT64_MIN), DLK_FOREVER);
@@ -93,17 +93,17 @@ Test(clock, adding_saturates)
 		dlk_time sum;
 	} cases[] = {
 		{ 0, 0, 0 },
-		{ 5, 1, 5 + DLKI_MS },
-		{ 5 * DLKI_MS, -2, 3 * DLKI_MS },
+		{ 5, 1, 5 + DLK_MS },
+		{ 5 * DLK_MS, -2, 3 * DLK_MS },
 		{ DLK_FOREVER, 0, DLK_FOREVER },
 		{ DLK_FOREVER, -1000, DLK_FOREVER },
 		{ DLK_FOREVER - 1, 1, DLK_FOREVER },
 		{ 0, INT64_MAX, DLK_FOREVER },
-		{ 0, INT64_MAX / DLKI_MS, INT64_MAX / DLKI_MS * DLKI_MS },
-		{ 0, INT64_MAX / DLKI_MS + 1, DLK_FOREVER },
-		{ DLKI_MS, INT64_MAX / DLKI_MS, DLK_FOREVER },
-		{ 0, INT64_C(1) << 31, (INT64_C(1) << 31) * DLKI_MS },
-		{ 0, INT64_C(1) << 32, (INT64_C(1) << 32) * DLKI_MS },
+		{ 0, INT64_MAX / DLK_MS, INT64_MAX / DLK_MS * DLK_MS },
+		{ 0, INT64_MAX / DLK_MS + 1, DLK_FOREVER },
+		{ DLK_MS, INT64_MAX / DLK_MS, DLK_FOREVER },
+		{ 0, INT64_C(1) << 31, (INT64_C(1) << 31) * DLK_MS },
+		{ 0, INT64_C(1) << 32, (INT64_C(1) << 32) * DLK_MS },
 		{ 0, INT64_C(1) << 53, DLK_FOREVER },
 		{ 0, INT64_MIN, INT64_MIN },
 		{ INT64_MIN, -1, INT64_MIN },
@@ -121,15 +121,15 @@ Test(clock, time_left_is_rounded_down_and_never_negative)
 		int64_t ms;
 	} cases[] = {
 		{ 0, 0, 0 },
-		{ 0, DLKI_MS - 1, 0 },
-		{ 0, DLKI_MS, 1 },
-		{ 1, DLKI_MS, 0 },
-		{ 7, 7 + 5 * DLKI_MS + 3, 5 },
+		{ 0, DLK_MS - 1, 0 },
+		{ 0, DLK_MS, 1 },
+		{ 1, DLK_MS, 0 },
+		{ 7, 7 + 5 * DLK_MS + 3, 5 },
 		{ 10, 9, 0 },
 		{ DLK_FOREVER, 0, 0 },
 		{ DLK_FOREVER, DLK_FOREVER, 0 },
-		{ 0, DLK_FOREVER, INT64_MAX / DLKI_MS },
-		{ INT64_MIN, DLK_FOREVER, INT64_MAX / DLKI_MS },
+		{ 0, DLK_FOREVER, INT64_MAX / DLK_MS },
+		{ INT64_MIN, DLK_FOREVER, INT64_MAX / DLK_MS },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/params.h"
+#include "core/uri/params.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/error.h"
+#include "core/base/error.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

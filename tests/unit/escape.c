@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/escape.h"
+#include "core/uri/escape.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -11,8 +11,8 @@
 #define LINE_MAX 6
 
 /* May one who asks for `me` enter while those in `present` (bits) are ahead? */
-static int may_enter(const struct dlk_place *line, unsigned int present,
-		     struct dlk_place me)
+static int may_enter(const struct dlk_queue_entry *line, unsigned int present,
+		     struct dlk_queue_entry me)
 {
 	unsigned int exclusive = 0, shared = 0;
 
@@ -29,8 +29,9 @@ static int may_enter(const struct dlk_place *line, unsigned int present,
 	return exclusive == 0 && (me.limit == 0 || shared < me.limit);
 }
 
-static int stands_in_the_way(const struct dlk_place *line, unsigned int ahead,
-			     unsigned int i, struct dlk_place me)
+static int stands_in_the_way(const struct dlk_queue_entry *line,
+			     unsigned int ahead, unsigned int i,
+			     struct dlk_queue_entry me)
 {
 	for (unsigned int set = 0; set < 1u << ahead; set++)
 		if (!(set >> i & 1) && may_enter(line, set, me) &&
@@ -39,8 +40,8 @@ static int stands_in_the_way(const struct dlk_place *line, unsigned int ahead,
 	return 0;
 }
 
-static ptrdiff_t model(const struct dlk_place *line, unsigned int ahead,
-		       struct dlk_place me)
+static ptrdiff_t model(const struct dlk_queue_entry *line, unsigned int ahead,
+		       struct dlk_queue_entry me)
 {
 	if (may_enter(line, (1u << ahead) - 1, me))
 		return -1;
@@ -50,11 +51,11 @@ static ptrdiff_t model(const struct dlk_place *line, unsigned int ahead,
 	return -2; /* nobody: what is compared with it fails */
 }
 
-Test(grant, agrees_with_the_model_on_every_line_up_to_six)
+Test(grant, agrees_with_the_model_on_every_queue_up_to_six)
 {
 	for (unsigned int n = 0; n <= LINE_MAX; n++) {
 		for (unsigned int modes = 0; modes < 1u << n; modes++) {
-			struct dlk_place line[LINE_MAX] = { 0 };
+			struct dlk_queue_entry line[LINE_MAX] = { 0 };
 
 			for (unsigned int i = 0; i < n; i++) {
 				line[i].mode = modes >> i & 1 ? DLK_SHARED :
@@ -62,7 +63,8 @@ Test(grant, agrees_with_the_model_on_every_line_up_to_six)
 				line[i].limit = i; /* theirs does not count */
 			}
 			for (uint32_t limit = 0; limit <= n + 1; limit++) {
-				struct dlk_place me = { DLK_SHARED, limit };
+				struct dlk_queue_entry me = { DLK_SHARED,
+							      limit };
 
 				cr_assert_eq(dlk_grant(line, n, me),
 					     model(line, n, me),
@@ -70,8 +72,9 @@ Test(grant, agrees_with_the_model_on_every_line_up_to_six)
 					     limit);
 			}
 			cr_assert_eq(dlk_grant(line, n,
-					       (struct dlk_place){ 0 }),
-				     model(line, n, (struct dlk_place){ 0 }),
+					       (struct dlk_queue_entry){ 0 }),
+				     model(line, n,
+					   (struct dlk_queue_entry){ 0 }),
 				     "n %u modes %x", n, modes);
 		}
 	}
@@ -109,8 +112,8 @@ Test(grant, table)
 	};
 
 	for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
-		struct dlk_place line[LINE_MAX] = { 0 };
-		struct dlk_place me = { cases[c].mode, cases[c].limit };
+		struct dlk_queue_entry line[LINE_MAX] = { 0 };
+		struct dlk_queue_entry me = { cases[c].mode, cases[c].limit };
 		size_t n = 0;
 
 		for (; cases[c].ahead[n]; n++)
@@ -124,6 +127,7 @@ Test(grant, table)
 
 Test(grant, an_empty_line_may_be_null)
 {
-	cr_expect_eq(dlk_grant(NULL, 0, (struct dlk_place){ DLK_SHARED, 1 }),
+	cr_expect_eq(dlk_grant(NULL, 0,
+			       (struct dlk_queue_entry){ DLK_SHARED, 1 }),
 		     -1);
 }

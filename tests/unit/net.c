@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How connections of core/net.h are used; net_connect.c has their beginning. */
-#include "core/net.h"
+/* How connections of net.h are used; net_connect.c has their beginning. */
+#include <dlock/backend_net.h>
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -13,12 +13,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "support/wait.h"
 #include "unit/peer.h"
 
 /* Receive until the deadline: how long did it take? */
-static int64_t listen_for(struct dlki_net *n, int64_t ms, size_t *bytes)
+static int64_t listen_for(struct dlk_net *n, int64_t ms, size_t *bytes)
 {
 	struct dlk_error err = { 0 };
 	dlk_time deadline = peer_deadline(ms);
@@ -28,19 +28,19 @@ static int64_t listen_for(struct dlki_net *n, int64_t ms, size_t *bytes)
 	int rc;
 
 	*bytes = 0;
-	while ((rc = dlki_net_recv(n, buf, sizeof(buf), &got, deadline,
-				   &err)) == 0)
+	while ((rc = dlk_net_recv(n, buf, sizeof(buf), &got, deadline, &err)) ==
+	       0)
 		*bytes += got;
 	took = dlk_now() - start;
 	CHECK_INT(rc, ==, DLOCK_EUNREACHABLE);
 	CHECK_INT(err.code, ==, rc);
-	CHECK_TEXT(err.text, n->who);
+	CHECK_TEXT(err.text, n->peer);
 	CHECK_TEXT(err.text, "no answer in time");
-	CHECK_INT(took, >=, (ms - 1) * DLKI_MS);
-	return took / DLKI_MS;
+	CHECK_INT(took, >=, (ms - 1) * DLK_MS);
+	return took / DLK_MS;
 }
 
-static int64_t silence(struct dlki_net *n, int64_t ms)
+static int64_t silence(struct dlk_net *n, int64_t ms)
 {
 	size_t bytes;
 	int64_t took = listen_for(n, ms, &bytes);
@@ -52,12 +52,12 @@ static int64_t silence(struct dlki_net *n, int64_t ms)
 Test(net, silence_has_its_deadline)
 {
 	static const int64_t ms[] = { 1, 5, 19, 21, 31, 33, 50, 120 };
-	struct dlki_net n = DLKI_NET_INIT;
+	struct dlk_net n = DLK_NET_INIT;
 	int fd = peer_tcp(&n);
 
 	for (size_t i = 0; i < sizeof(ms) / sizeof(ms[0]); i++)
 		CHECK_WITHIN(silence(&n, ms[i]), ms[i] + slack_ms());
-	dlki_net_close(&n);
+	dlk_net_close(&n);
 	close(fd);
 }
 
@@ -65,7 +65,7 @@ Test(net, silence_has_its_deadline)
  * whether one is met. */
 Test(net, deadlines_are_met_to_the_millisecond)
 {
-	struct dlki_net n = DLKI_NET_INIT;
+	struct dlk_net n = DLK_NET_INIT;
 	int fd = peer_unix(&n);
 
 	for (int64_t ms = 20; ms <= 60; ms += 8) {
@@ -78,7 +78,7 @@ Test(net, deadlines_are_met_to_the_millisecond)
 		}
 		CHECK_INT(best, <=, ms + 2);
 	}
-	dlki_net_close(&n);
+	dlk_net_close(&n);
 	close(fd);
 }
 
@@ -92,7 +92,7 @@ static void *drip(void *arg)
 }
 
 /* It shows nothing unless it dripped. */
-static int64_t dripped_on(struct dlki_net *n)
+static int64_t dripped_on(struct dlk_net *n)
 {
 	size_t bytes;
 	int64_t took = listen_for(n, 200, &bytes);
@@ -102,13 +102,13 @@ static int64_t dripped_on(struct dlki_net *n)
 
 Test(net, a_drip_does_not_extend_the_deadline)
 {
-	struct dlki_net n = DLKI_NET_INIT;
+	struct dlk_net n = DLK_NET_INIT;
 	int fd = peer_tcp(&n);
 	pthread_t thread;
 
 	CHECK(pthread_create(&thread, NULL, drip, &fd) == 0);
 	CHECK_WITHIN(dripped_on(&n), 200 + slack_ms());
-	dlki_net_close(&n);
+	dlk_net_close(&n);
 	pthread_join(thread, NULL);
 	close(fd);
 }
@@ -131,11 +131,10 @@ struct storm {
 static void *rage(void *arg)
 {
 	struct storm *s = arg;
-	const struct timespec gap = { .tv_nsec = 700000 };
 
 	while (!atomic_load(&s->over)) {
 		pthread_kill(s->victim, SIGUSR1);
-		nanosleep(&gap, NULL);
+		nap_us(700);
 	}
 	return NULL;
 }
@@ -155,12 +154,12 @@ static void storm_end(struct storm *s)
 	pthread_join(s->thread, NULL);
 }
 
-static int64_t send_late(struct dlki_net *n, size_t size)
+static int64_t send_late(struct dlk_net *n, size_t size)
 {
 	struct dlk_error err = { 0 };
 	char *data = calloc(1, size);
 	int64_t start = now_ms(), took;
-	int rc = dlki_net_send(n, data, size, peer_deadline(150), &err);
+	int rc = dlk_net_send(n, data, size, peer_deadline(150), &err);
 
 	took = now_ms() - start;
 	CHECK_INT(rc, ==, DLOCK_EUNREACHABLE);
@@ -173,7 +172,7 @@ static int64_t send_late(struct dlki_net *n, size_t size)
 Test(net, signals_do_not_extend_the_deadline)
 {
 	struct storm s = { 0 };
-	struct dlki_net n = DLKI_NET_INIT;
+	struct dlk_net n = DLK_NET_INIT;
 	int fd = peer_tcp(&n);
 
 	storm_begin(&s);
@@ -181,20 +180,20 @@ Test(net, signals_do_not_extend_the_deadline)
 	CHECK_WITHIN(send_late(&n, 32 << 20), 150 + slack_ms());
 	storm_end(&s);
 	CHECK_INT(atomic_load(&caught), >, 20);
-	dlki_net_close(&n);
+	dlk_net_close(&n);
 	close(fd);
 }
 
 Test(net, who_reads_nothing_does_not_extend_the_deadline)
 {
-	struct dlki_net tcp = DLKI_NET_INIT, local = DLKI_NET_INIT;
+	struct dlk_net tcp = DLK_NET_INIT, local = DLK_NET_INIT;
 	int fd = peer_tcp(&tcp);
 	int local_fd = peer_unix(&local);
 
 	CHECK_WITHIN(send_late(&tcp, 32 << 20), 150 + slack_ms());
 	CHECK_WITHIN(send_late(&local, 32 << 20), 150 + slack_ms());
-	dlki_net_close(&tcp);
-	dlki_net_close(&local);
+	dlk_net_close(&tcp);
+	dlk_net_close(&local);
 	close(fd);
 	close(local_fd);
 }
@@ -223,7 +222,7 @@ static void *read_slowly(void *arg)
 	return NULL;
 }
 
-static void send_large(struct dlki_net *n, int fd)
+static void send_large(struct dlk_net *n, int fd)
 {
 	struct dlk_error err = { 0 };
 	unsigned char *data = malloc(LARGE);
@@ -235,10 +234,10 @@ static void send_large(struct dlki_net *n, int fd)
 	CHECK(setsockopt(n->fd, SOL_SOCKET, SO_SNDBUF, &small, sizeof(small)) ==
 	      0);
 	CHECK(pthread_create(&thread, NULL, read_slowly, &fd) == 0);
-	if (dlki_net_send(n, data, LARGE, peer_deadline(patience_ms()), &err) !=
+	if (dlk_net_send(n, data, LARGE, peer_deadline(patience_ms()), &err) !=
 	    0)
 		FAIL("%s", err.text);
-	dlki_net_close(n);
+	dlk_net_close(n);
 	pthread_join(thread, NULL);
 	close(fd);
 	free(data);
@@ -246,7 +245,7 @@ static void send_large(struct dlki_net *n, int fd)
 
 Test(net, a_slow_reader_gets_all_of_it)
 {
-	struct dlki_net tcp = DLKI_NET_INIT, local = DLKI_NET_INIT;
+	struct dlk_net tcp = DLK_NET_INIT, local = DLK_NET_INIT;
 	int fd = peer_tcp(&tcp);
 
 	send_large(&tcp, fd);
@@ -254,38 +253,38 @@ Test(net, a_slow_reader_gets_all_of_it)
 	send_large(&local, fd);
 }
 
-static void check_over(struct dlki_net *n, const char *why)
+static void check_over(struct dlk_net *n, const char *why)
 {
 	struct dlk_error err = { 0 };
 	char byte;
 	size_t got;
 
-	CHECK_INT(dlki_net_recv(n, &byte, 1, &got, peer_deadline(patience_ms()),
-				&err),
+	CHECK_INT(dlk_net_recv(n, &byte, 1, &got, peer_deadline(patience_ms()),
+			       &err),
 		  ==, DLOCK_EUNREACHABLE);
-	CHECK_TEXT(err.text, n->who);
+	CHECK_TEXT(err.text, n->peer);
 	CHECK_TEXT(err.text, why);
 }
 
 Test(net, the_peer_closes)
 {
-	struct dlki_net n = DLKI_NET_INIT;
+	struct dlk_net n = DLK_NET_INIT;
 
 	close(peer_tcp(&n));
 	check_over(&n, "the connection was closed");
-	dlki_net_close(&n);
+	dlk_net_close(&n);
 }
 
 Test(net, the_peer_resets)
 {
-	struct dlki_net n = DLKI_NET_INIT;
+	struct dlk_net n = DLK_NET_INIT;
 
 	peer_reset(peer_tcp(&n));
 	check_over(&n, "reset");
-	dlki_net_close(&n);
+	dlk_net_close(&n);
 }
 
-static void send_to_nobody(struct dlki_net *n)
+static void send_to_nobody(struct dlk_net *n)
 {
 	struct dlk_error err = { 0 };
 	int64_t end = now_ms() + patience_ms();
@@ -293,20 +292,20 @@ static void send_to_nobody(struct dlki_net *n)
 
 	/* That the peer is gone may be learnt from its answer to the first. */
 	do {
-		rc = dlki_net_send(n, "x", 1, peer_deadline(patience_ms()),
-				   &err);
+		rc = dlk_net_send(n, "x", 1, peer_deadline(patience_ms()),
+				  &err);
 	} while (rc == 0 && now_ms() < end);
 	CHECK_INT(rc, ==, DLOCK_EUNREACHABLE);
-	CHECK_TEXT(err.text, n->who);
+	CHECK_TEXT(err.text, n->peer);
 	/* By now it is EPIPE, which comes with the signal. */
-	CHECK_INT(dlki_net_send(n, "x", 1, peer_deadline(1000), &err), ==,
+	CHECK_INT(dlk_net_send(n, "x", 1, peer_deadline(1000), &err), ==,
 		  DLOCK_EUNREACHABLE);
-	dlki_net_close(n);
+	dlk_net_close(n);
 }
 
 Test(net, sending_to_nobody_does_not_kill)
 {
-	struct dlki_net tcp = DLKI_NET_INIT, local = DLKI_NET_INIT;
+	struct dlk_net tcp = DLK_NET_INIT, local = DLK_NET_INIT;
 	struct sigaction def = { .sa_handler = SIG_DFL };
 	sigset_t set;
 
@@ -324,52 +323,52 @@ Test(net, sending_to_nobody_does_not_kill)
  * none, and who drips fast could go on for ever. */
 Test(net, after_the_deadline_nothing_happens)
 {
-	struct dlki_net n = DLKI_NET_INIT;
+	struct dlk_net n = DLK_NET_INIT;
 	struct dlk_error err = { 0 };
 	int fd = peer_tcp(&n);
 	char byte;
 	size_t got;
 
 	CHECK_INT(write(fd, "x", 1), ==, 1);
-	EVENTUALLY(!dlki_net_quiet(&n));
-	CHECK_INT(dlki_net_send(&n, "x", 1, peer_deadline(-1), &err), ==,
+	EVENTUALLY(!dlk_net_quiet(&n));
+	CHECK_INT(dlk_net_send(&n, "x", 1, peer_deadline(-1), &err), ==,
 		  DLOCK_EUNREACHABLE);
-	CHECK_INT(dlki_net_recv(&n, &byte, 1, &got, INT64_MIN, &err), ==,
+	CHECK_INT(dlk_net_recv(&n, &byte, 1, &got, INT64_MIN, &err), ==,
 		  DLOCK_EUNREACHABLE);
-	CHECK_INT(dlki_net_recv(&n, &byte, 1, &got, DLK_FOREVER, &err), ==, 0);
-	dlki_net_close(&n);
+	CHECK_INT(dlk_net_recv(&n, &byte, 1, &got, DLK_FOREVER, &err), ==, 0);
+	dlk_net_close(&n);
 	CHECK_INT(read(fd, &byte, 1), <=, 0);
 	close(fd);
 }
 
 Test(net, quiet)
 {
-	struct dlki_net n = DLKI_NET_INIT;
+	struct dlk_net n = DLK_NET_INIT;
 	struct dlk_error err = { 0 };
 	int fd = peer_tcp(&n);
 	char byte;
 	size_t got;
 
-	CHECK(dlki_net_quiet(&n));
+	CHECK(dlk_net_quiet(&n));
 	CHECK_INT(write(fd, "x", 1), ==, 1);
-	EVENTUALLY(!dlki_net_quiet(&n));
-	CHECK_INT(dlki_net_recv(&n, &byte, 1, &got, peer_deadline(1000), &err),
+	EVENTUALLY(!dlk_net_quiet(&n));
+	CHECK_INT(dlk_net_recv(&n, &byte, 1, &got, peer_deadline(1000), &err),
 		  ==, 0);
 	CHECK_INT(byte, ==, 'x');
-	CHECK(dlki_net_quiet(&n));
+	CHECK(dlk_net_quiet(&n));
 	close(fd);
-	EVENTUALLY(!dlki_net_quiet(&n));
-	dlki_net_close(&n);
+	EVENTUALLY(!dlk_net_quiet(&n));
+	dlk_net_close(&n);
 
 	fd = peer_tcp(&n);
 	peer_reset(fd);
-	EVENTUALLY(!dlki_net_quiet(&n));
-	dlki_net_close(&n);
-	CHECK(!dlki_net_quiet(&n));
+	EVENTUALLY(!dlk_net_quiet(&n));
+	dlk_net_close(&n);
+	CHECK(!dlk_net_quiet(&n));
 }
 
 struct call {
-	struct dlki_net *n;
+	struct dlk_net *n;
 	size_t send; /* 0: receive */
 	atomic_int over;
 };
@@ -383,9 +382,9 @@ static void *call(void *arg)
 	int rc;
 
 	if (c->send)
-		rc = dlki_net_send(c->n, data, c->send, DLK_FOREVER, &err);
+		rc = dlk_net_send(c->n, data, c->send, DLK_FOREVER, &err);
 	else
-		rc = dlki_net_recv(c->n, data, 1, &got, DLK_FOREVER, &err);
+		rc = dlk_net_recv(c->n, data, 1, &got, DLK_FOREVER, &err);
 	CHECK_INT(rc, ==, DLOCK_EUNREACHABLE);
 	CHECK_TEXT(err.text, "the connection was closed");
 	free(data);
@@ -396,7 +395,7 @@ static void *call(void *arg)
 /* `busy_ms`: under the socket's own time-out, and in ppoll(). */
 static int64_t hang_up(int local, size_t size, int64_t busy_ms)
 {
-	struct dlki_net n = DLKI_NET_INIT;
+	struct dlk_net n = DLK_NET_INIT;
 	struct call c = { .n = &n, .send = size };
 	int fd = local ? peer_unix(&n) : peer_tcp(&n);
 	pthread_t thread;
@@ -406,12 +405,12 @@ static int64_t hang_up(int local, size_t size, int64_t busy_ms)
 	nap_ms(busy_ms);
 	CHECK(!atomic_load(&c.over));
 	start = now_ms();
-	dlki_net_hang_up(&n);
+	dlk_net_hang_up(&n);
 	pthread_join(thread, NULL);
 	start = now_ms() - start;
 	/* And whoever comes later. */
 	call(&c);
-	dlki_net_close(&n);
+	dlk_net_close(&n);
 	close(fd);
 	return start;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How connections of core/net.h begin. */
-#include "core/net.h"
+/* How connections of dlock/backend_net.h begin. */
+#include <dlock/backend_net.h>
 
 #include <criterion/criterion.h>
 #include <fcntl.h>
@@ -26,19 +26,19 @@ static int option(int fd, int level, int name)
 	return value;
 }
 
-static void check_talks(struct dlki_net *n, int fd)
+static void check_talks(struct dlk_net *n, int fd)
 {
 	struct dlk_error err = { 0 };
 	char text[8] = "";
 	size_t got = 0;
 
-	CHECK_INT(dlki_net_send(n, "ping", 4, peer_deadline(patience_ms()),
-				&err),
+	CHECK_INT(dlk_net_send(n, "ping", 4, peer_deadline(patience_ms()),
+			       &err),
 		  ==, 0);
 	CHECK_INT(read(fd, text, sizeof(text)), ==, 4);
 	CHECK_INT(write(fd, "pong!", 5), ==, 5);
-	CHECK_INT(dlki_net_recv(n, text, sizeof(text), &got,
-				peer_deadline(patience_ms()), &err),
+	CHECK_INT(dlk_net_recv(n, text, sizeof(text), &got,
+			       peer_deadline(patience_ms()), &err),
 		  ==, 0);
 	CHECK_INT(got, ==, 5);
 	CHECK(memcmp(text, "pong!", 5) == 0);
@@ -48,26 +48,26 @@ static void check_talks(struct dlki_net *n, int fd)
 
 Test(net_connect, tcp)
 {
-	struct dlki_net n = DLKI_NET_INIT;
+	struct dlk_net n = DLK_NET_INIT;
 	struct census before;
 	int fd;
 
 	census_take(&before);
 	fd = peer_tcp(&n);
 	check_talks(&n, fd);
-	CHECK_TEXT(n.who, "127.0.0.1:");
+	CHECK_TEXT(n.peer, "127.0.0.1:");
 	CHECK_INT(option(n.fd, IPPROTO_TCP, TCP_NODELAY), ==, 1);
 	CHECK_INT(option(n.fd, SOL_SOCKET, SO_KEEPALIVE), ==, 1);
-	dlki_net_close(&n);
+	dlk_net_close(&n);
 	CHECK_INT(n.fd, ==, -1);
-	dlki_net_close(&n);
+	dlk_net_close(&n);
 	close(fd);
 	census_same(&before);
 }
 
 Test(net_connect, ipv6)
 {
-	struct dlki_net n = DLKI_NET_INIT;
+	struct dlk_net n = DLK_NET_INIT;
 	struct dlk_error err = { 0 };
 	uint16_t port = 0;
 	int listener = peer_listen("::1", &port, 1);
@@ -75,53 +75,53 @@ Test(net_connect, ipv6)
 
 	if (listener < 0)
 		cr_skip_test("no IPv6 here");
-	if (dlki_net_tcp(&n, "::1", port, peer_deadline(patience_ms()), &err) !=
+	if (dlk_net_tcp(&n, "::1", port, peer_deadline(patience_ms()), &err) !=
 	    0)
 		FAIL("%s", err.text);
 	fd = peer_accept(listener);
 	check_talks(&n, fd);
-	CHECK_TEXT(n.who, "[::1]:");
-	dlki_net_close(&n);
+	CHECK_TEXT(n.peer, "[::1]:");
+	dlk_net_close(&n);
 	close(fd);
 	close(listener);
 }
 
 Test(net_connect, unix)
 {
-	struct dlki_net n = DLKI_NET_INIT;
+	struct dlk_net n = DLK_NET_INIT;
 	int fd = peer_unix(&n);
 
 	check_talks(&n, fd);
-	CHECK_TEXT(n.who, "/s");
-	dlki_net_close(&n);
+	CHECK_TEXT(n.peer, "/s");
+	dlk_net_close(&n);
 	close(fd);
 }
 
 Test(net_connect, who_can_name_any_unix_socket)
 {
-	struct dlki_net n = DLKI_NET_INIT;
+	struct dlk_net n = DLK_NET_INIT;
 	struct dlk_error err = { 0 };
 	char path[109];
 
 	memset(path, 'p', sizeof(path));
 	path[0] = '/';
 	path[108] = '\0';
-	CHECK_INT(dlki_net_unix(&n, path, peer_deadline(1000), &err), ==,
+	CHECK_INT(dlk_net_unix(&n, path, peer_deadline(1000), &err), ==,
 		  DLOCK_EINVAL);
 	CHECK_TEXT(err.text, path);
 	CHECK_TEXT(err.text, "107");
 	path[107] = '\0';
-	CHECK_INT(dlki_net_unix(&n, path, peer_deadline(1000), &err), ==,
+	CHECK_INT(dlk_net_unix(&n, path, peer_deadline(1000), &err), ==,
 		  DLOCK_EUNREACHABLE);
 	CHECK_TEXT(err.text, path);
 	CHECK_INT(n.fd, ==, -1);
-	CHECK_INT(dlki_net_unix(&n, "", peer_deadline(1000), &err), ==,
+	CHECK_INT(dlk_net_unix(&n, "", peer_deadline(1000), &err), ==,
 		  DLOCK_EINVAL);
 }
 
 Test(net_connect, a_unix_socket_of_others_is_denied)
 {
-	struct dlki_net n = DLKI_NET_INIT;
+	struct dlk_net n = DLK_NET_INIT;
 	struct dlk_error err = { 0 };
 	char dir[PATH_MAX], path[PATH_MAX + 8];
 	int listener, rc;
@@ -137,7 +137,7 @@ Test(net_connect, a_unix_socket_of_others_is_denied)
 		CHECK(chmod(dir, 0755) == 0);
 		CHECK(seteuid(65534) == 0);
 	}
-	rc = dlki_net_unix(&n, path, peer_deadline(1000), &err);
+	rc = dlk_net_unix(&n, path, peer_deadline(1000), &err);
 	CHECK_INT(rc, ==, DLOCK_EDENIED);
 	CHECK_TEXT(err.text, path);
 	if (getuid() == 0)
@@ -148,7 +148,7 @@ Test(net_connect, a_unix_socket_of_others_is_denied)
 
 static int64_t refused(const char *host)
 {
-	struct dlki_net n = DLKI_NET_INIT;
+	struct dlk_net n = DLK_NET_INIT;
 	struct dlk_error err = { 0 };
 	char who[64];
 	uint16_t port = 0;
@@ -156,8 +156,8 @@ static int64_t refused(const char *host)
 
 	close(peer_listen("127.0.0.1", &port, 1));
 	start = now_ms();
-	CHECK_INT(dlki_net_tcp(&n, host, port, peer_deadline(patience_ms()),
-			       &err),
+	CHECK_INT(dlk_net_tcp(&n, host, port, peer_deadline(patience_ms()),
+			      &err),
 		  ==, DLOCK_EUNREACHABLE);
 	snprintf(who, sizeof(who), "%s:%u", host, (unsigned int)port);
 	CHECK_TEXT(err.text, who);
@@ -182,9 +182,9 @@ static void fill(int fds[4], const char *host, uint16_t port)
 	struct dlk_error err;
 
 	for (int i = 0; i < 4; i++) {
-		struct dlki_net n = DLKI_NET_INIT;
+		struct dlk_net n = DLK_NET_INIT;
 
-		dlki_net_tcp(&n, host, port, peer_deadline(50), &err);
+		dlk_net_tcp(&n, host, port, peer_deadline(50), &err);
 		fds[i] = n.fd;
 	}
 	CHECK_INT(fds[3], ==, -1);
@@ -192,11 +192,11 @@ static void fill(int fds[4], const char *host, uint16_t port)
 
 static int64_t connect_late(const char *host, uint16_t port)
 {
-	struct dlki_net n = DLKI_NET_INIT;
+	struct dlk_net n = DLK_NET_INIT;
 	struct dlk_error err = { 0 };
 	int64_t start = now_ms(), took;
 
-	CHECK_INT(dlki_net_tcp(&n, host, port, peer_deadline(100), &err), ==,
+	CHECK_INT(dlk_net_tcp(&n, host, port, peer_deadline(100), &err), ==,
 		  DLOCK_EUNREACHABLE);
 	took = now_ms() - start;
 	CHECK_TEXT(err.text, "not connected in time");
@@ -206,13 +206,13 @@ static int64_t connect_late(const char *host, uint16_t port)
 
 static int64_t connect_second(uint16_t port)
 {
-	struct dlki_net n = DLKI_NET_INIT;
+	struct dlk_net n = DLK_NET_INIT;
 	struct dlk_error err = { 0 };
 	int64_t start = now_ms();
 
-	if (dlki_net_tcp(&n, "pair.test", port, peer_deadline(400), &err) != 0)
+	if (dlk_net_tcp(&n, "pair.test", port, peer_deadline(400), &err) != 0)
 		FAIL("%s", err.text);
-	dlki_net_close(&n);
+	dlk_net_close(&n);
 	return now_ms() - start;
 }
 
@@ -241,11 +241,11 @@ Test(net_connect, silence_has_its_deadline_and_each_address_its_part)
 
 static int64_t queue_late(const char *path)
 {
-	struct dlki_net n = DLKI_NET_INIT;
+	struct dlk_net n = DLK_NET_INIT;
 	struct dlk_error err = { 0 };
 	int64_t start = now_ms();
 
-	CHECK_INT(dlki_net_unix(&n, path, peer_deadline(100), &err), ==,
+	CHECK_INT(dlk_net_unix(&n, path, peer_deadline(100), &err), ==,
 		  DLOCK_EUNREACHABLE);
 	CHECK_TEXT(err.text, "not connected in time");
 	CHECK_INT(now_ms() - start, >=, 99);
@@ -261,7 +261,7 @@ static void *accept_soon(void *arg)
 
 Test(net_connect, a_full_queue_of_a_unix_socket_is_waited_for)
 {
-	struct dlki_net first = DLKI_NET_INIT, n = DLKI_NET_INIT;
+	struct dlk_net first = DLK_NET_INIT, n = DLK_NET_INIT;
 	struct dlk_error err = { 0 };
 	char dir[PATH_MAX], path[PATH_MAX + 8];
 	pthread_t thread;
@@ -270,15 +270,14 @@ Test(net_connect, a_full_queue_of_a_unix_socket_is_waited_for)
 	CHECK(temp_make(dir) == 0);
 	snprintf(path, sizeof(path), "%s/s", dir);
 	listener = peer_listen_unix(path, 0);
-	CHECK_INT(dlki_net_unix(&first, path, peer_deadline(1000), &err), ==,
-		  0);
+	CHECK_INT(dlk_net_unix(&first, path, peer_deadline(1000), &err), ==, 0);
 	CHECK_WITHIN(queue_late(path), 100 + slack_ms());
 	CHECK(pthread_create(&thread, NULL, accept_soon, &listener) == 0);
-	if (dlki_net_unix(&n, path, peer_deadline(patience_ms()), &err) != 0)
+	if (dlk_net_unix(&n, path, peer_deadline(patience_ms()), &err) != 0)
 		FAIL("%s", err.text);
 	pthread_join(thread, NULL);
-	dlki_net_close(&n);
-	dlki_net_close(&first);
+	dlk_net_close(&n);
+	dlk_net_close(&first);
 	close(listener);
 	temp_remove(dir);
 }
@@ -305,10 +304,10 @@ Test(net_connect, nobody_is_never_ourselves)
 	peer_reset(probe);
 	close(listener);
 	for (int i = 0; i < 30000; i++) {
-		struct dlki_net n = DLKI_NET_INIT;
+		struct dlk_net n = DLK_NET_INIT;
 
-		CHECK_INT(dlki_net_tcp(&n, "127.0.0.1", ntohs(any.sin_port),
-				       peer_deadline(patience_ms()), &err),
+		CHECK_INT(dlk_net_tcp(&n, "127.0.0.1", ntohs(any.sin_port),
+				      peer_deadline(patience_ms()), &err),
 			  ==, DLOCK_EUNREACHABLE);
 	}
 }

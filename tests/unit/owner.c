@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/owner.h"
-#include "core/error.h"
+#include "core/base/error.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/password.h"
+#include "core/uri/password.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -11,11 +11,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "support/temp.h"
 #include "support/wait.h"
 
 static atomic_int go_on, names;
+static const uint16_t *many_ports;
 
 dlk_time peer_deadline(int64_t ms)
 {
@@ -76,22 +77,22 @@ void peer_reset(int fd)
 	close(fd);
 }
 
-int peer_tcp(struct dlki_net *n)
+int peer_tcp(struct dlk_net *n)
 {
 	struct dlk_error err = { 0 };
 	uint16_t port = 0;
 	int listener = peer_listen("127.0.0.1", &port, 1);
 	int fd;
 
-	if (dlki_net_tcp(n, "127.0.0.1", port, peer_deadline(patience_ms()),
-			 &err) != 0)
+	if (dlk_net_tcp(n, "127.0.0.1", port, peer_deadline(patience_ms()),
+			&err) != 0)
 		FAIL("%s", err.text);
 	fd = peer_accept(listener);
 	close(listener);
 	return fd;
 }
 
-int peer_unix(struct dlki_net *n)
+int peer_unix(struct dlk_net *n)
 {
 	struct dlk_error err = { 0 };
 	char dir[PATH_MAX], path[PATH_MAX + 8];
@@ -100,7 +101,7 @@ int peer_unix(struct dlki_net *n)
 	CHECK(temp_make(dir) == 0);
 	snprintf(path, sizeof(path), "%s/s", dir);
 	listener = peer_listen_unix(path, 1);
-	if (dlki_net_unix(n, path, peer_deadline(patience_ms()), &err) != 0)
+	if (dlk_net_unix(n, path, peer_deadline(patience_ms()), &err) != 0)
 		FAIL("%s", err.text);
 	fd = peer_accept(listener);
 	close(listener);
@@ -113,6 +114,11 @@ int peer_unix(struct dlki_net *n)
 void peer_resolver_goes_on(void)
 {
 	atomic_store(&go_on, 1);
+}
+
+void peer_ports(const uint16_t *ports)
+{
+	many_ports = ports;
 }
 
 int peer_names_resolved(void)
@@ -141,6 +147,37 @@ static int two(const char *port, const struct addrinfo *hints,
 	return rc != 0 ? rc : f("127.0.0.1", port, hints, &(*out)->ai_next);
 }
 
+static int many(const struct addrinfo *hints, struct addrinfo **out)
+{
+	resolver *f = system_resolver();
+	int rc = 0;
+
+	for (const uint16_t *p = many_ports; rc == 0 && *p; p++) {
+		char port[6];
+
+		snprintf(port, sizeof(port), "%u", (unsigned int)*p);
+		rc = f("127.0.0.1", port, hints, out);
+		if (rc == 0)
+			out = &(*out)->ai_next;
+	}
+	return rc;
+}
+
+static int once(const char *host, const char *port,
+		const struct addrinfo *hints, struct addrinfo **out)
+{
+	static atomic_int times[2];
+	int tired = strcmp(host, "tired.test") == 0;
+
+	if (atomic_fetch_add(&times[tired], 1) == 0)
+		return system_resolver()("127.0.0.1", port, hints, out);
+	if (!tired)
+		return EAI_AGAIN;
+	while (!atomic_load(&go_on))
+		nap_ms(1);
+	return system_resolver()("127.0.0.2", port, hints, out);
+}
+
 /* Takes the place of the C library's in this program. */
 int getaddrinfo(const char *host, const char *port,
 		const struct addrinfo *hints, struct addrinfo **out)
@@ -148,6 +185,8 @@ int getaddrinfo(const char *host, const char *port,
 	if (hints->ai_flags & AI_NUMERICHOST)
 		return system_resolver()(host, port, hints, out);
 	atomic_fetch_add(&names, 1);
+	if (strcmp(host, "tired.test") == 0 || strcmp(host, "flaky.test") == 0)
+		return once(host, port, hints, out);
 	if (strcmp(host, "slow.test") == 0) {
 		while (!atomic_load(&go_on))
 			nap_ms(1);
@@ -155,6 +194,8 @@ int getaddrinfo(const char *host, const char *port,
 	}
 	if (strcmp(host, "pair.test") == 0)
 		return two(port, hints, out);
+	if (strcmp(host, "many.test") == 0)
+		return many(hints, out);
 	if (strcmp(host, "absent.test") == 0)
 		return EAI_NONAME;
 	if (strcmp(host, "mute.test") == 0)

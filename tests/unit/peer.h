@@ -4,7 +4,11 @@
  *
  * The resolver knows these names; others it leaves to the system:
  *   slow.test    answers 127.0.0.1 once peer_resolver_goes_on() was called
+ *   tired.test   answers 127.0.0.1 the first time, and 127.0.0.2 after that,
+ *                once peer_resolver_goes_on() was called
+ *   flaky.test   answers 127.0.0.1 the first time, and then does not answer
  *   pair.test    127.0.0.2, then 127.0.0.1
+ *   many.test    127.0.0.1, at the ports of peer_ports()
  *   absent.test  there is no such host
  *   mute.test    the name service does not answer
  *   full.test    no descriptor is left
@@ -12,9 +16,8 @@
 #ifndef DLOCK_TESTS_PEER_H
 #define DLOCK_TESTS_PEER_H
 
+#include <dlock/backend_net.h>
 #include <stdint.h>
-
-#include "core/net.h"
 
 /* Listen at a numeric address; *port 0 is any, and becomes the one used.  -1:
  * this machine has no such address. */
@@ -25,12 +28,16 @@ int peer_accept(int listener);
 void peer_reset(int fd); /* close so that the other end sees a reset */
 
 /* Connect to a peer of our own and return its end. */
-int peer_tcp(struct dlki_net *n);
-int peer_unix(struct dlki_net *n);
+int peer_tcp(struct dlk_net *n);
+int peer_unix(struct dlk_net *n);
 
 dlk_time peer_deadline(int64_t ms); /* `ms` from now */
 
 void peer_resolver_goes_on(void);
+
+/* Where many.test leads to from now on, whatever port is asked for; `ports`
+ * ends in 0 and is borrowed. */
+void peer_ports(const uint16_t *ports);
 int peer_names_resolved(void); /* how many were asked for, not addresses */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/pool.h"
+#include <dlock/backend_net.h>
 
 #include <criterion/criterion.h>
 #include <fcntl.h>
@@ -11,11 +11,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 #include "support/wait.h"
 
 struct connection {
-	struct dlki_pooled base;
+	struct dlk_pooled base;
 	atomic_int users;
 	int dead;
 };
@@ -24,10 +24,10 @@ struct connection {
 static atomic_int n_open, most_open, opened, asked;
 /* What the next open() is to do. */
 static atomic_int failing, held_up, opening;
-static struct dlki_pool *renewed_by_open;
+static struct dlk_pool *renewed_by_open;
 
-static struct dlki_pooled *open_it(void *arg, dlk_time deadline,
-				   struct dlk_error *err)
+static struct dlk_pooled *open_it(void *arg, dlk_time deadline,
+				  struct dlk_error *err)
 {
 	struct connection *c;
 	int n, most;
@@ -38,7 +38,7 @@ static struct dlki_pooled *open_it(void *arg, dlk_time deadline,
 	while (atomic_load(&held_up))
 		nap_ms(1);
 	if (renewed_by_open)
-		dlki_pool_renew(renewed_by_open);
+		dlk_pool_renew(renewed_by_open);
 	if (atomic_load(&failing)) {
 		dlk_fail(err, DLOCK_EUNREACHABLE, "nobody is there");
 		return NULL;
@@ -53,33 +53,33 @@ static struct dlki_pooled *open_it(void *arg, dlk_time deadline,
 	return &c->base;
 }
 
-static void close_it(struct dlki_pooled *p)
+static void close_it(struct dlk_pooled *p)
 {
 	atomic_fetch_sub(&n_open, 1);
 	free(p);
 }
 
-static int usable(struct dlki_pooled *p)
+static int usable(struct dlk_pooled *p)
 {
 	atomic_fetch_add(&asked, 1);
 	return !((struct connection *)p)->dead;
 }
 
-static const struct dlki_pool_type type = { open_it, close_it, usable };
+static const struct dlk_pool_type type = { open_it, close_it, usable };
 
-static struct dlki_pool *pool(size_t max, size_t keep)
+static struct dlk_pool *pool(size_t max, size_t keep)
 {
-	struct dlki_pool *p = dlki_pool_new(&type, &n_open, max, keep);
+	struct dlk_pool *p = dlk_pool_new(&type, &n_open, max, keep);
 
 	CHECK(p);
 	return p;
 }
 
-static struct dlki_pooled *take(struct dlki_pool *p, int *fresh)
+static struct dlk_pooled *take(struct dlk_pool *p, int *fresh)
 {
 	struct dlk_error err = { 0 };
-	struct dlki_pooled *c = dlki_pool_take(p, dlki_deadline(patience_ms()),
-					       fresh, &err);
+	struct dlk_pooled *c = dlk_pool_take(p, dlki_deadline(patience_ms()),
+					     fresh, &err);
 
 	if (!c)
 		FAIL("%s", err.text);
@@ -87,56 +87,59 @@ static struct dlki_pooled *take(struct dlki_pool *p, int *fresh)
 }
 
 /* NULL within `ms`; the error's text mentions `why`. */
-static int64_t take_none(struct dlki_pool *p, int64_t ms, const char *why)
+static int64_t take_none(struct dlk_pool *p, int64_t ms, int code,
+			 const char *why)
 {
 	struct dlk_error err = { 0 };
 	int64_t start = now_ms();
+	int fresh = 7;
 
-	CHECK(!dlki_pool_take(p, dlki_deadline(ms), NULL, &err));
-	CHECK_INT(err.code, ==, DLOCK_EUNREACHABLE);
+	CHECK(!dlk_pool_take(p, dlki_deadline(ms), &fresh, &err));
+	CHECK_INT(err.code, ==, code);
 	CHECK_TEXT(err.text, why);
+	CHECK_INT(fresh == DLK_POOL_CROWDED, ==, code == DLOCK_EEXHAUSTED);
 	return now_ms() - start;
 }
 
-static void done(struct dlki_pool *p)
+static void done(struct dlk_pool *p)
 {
-	dlki_pool_free(p);
+	dlk_pool_free(p);
 	CHECK_INT(atomic_load(&n_open), ==, 0);
 }
 
 Test(pool, the_last_used_is_the_next)
 {
-	struct dlki_pool *p = pool(3, 3);
-	struct dlki_pooled *a, *b;
+	struct dlk_pool *p = pool(3, 3);
+	struct dlk_pooled *a, *b;
 	int fresh = 0;
 
 	a = take(p, &fresh);
 	CHECK_INT(fresh, ==, 1);
 	b = take(p, NULL);
 	CHECK(a != b);
-	dlki_pool_give(p, b, 1);
-	dlki_pool_give(p, a, 1);
+	dlk_pool_give(p, b, 1);
+	dlk_pool_give(p, a, 1);
 	CHECK(take(p, &fresh) == a);
 	CHECK_INT(fresh, ==, 0);
 	CHECK(take(p, NULL) == b);
-	dlki_pool_give(p, a, 1);
-	dlki_pool_give(p, b, 1);
+	dlk_pool_give(p, a, 1);
+	dlk_pool_give(p, b, 1);
 	CHECK(take(p, NULL) == b);
-	dlki_pool_give(p, b, 1);
+	dlk_pool_give(p, b, 1);
 	CHECK_INT(atomic_load(&opened), ==, 2);
 	CHECK_INT(atomic_load(&asked), ==, 0);
 	done(p);
-	dlki_pool_free(NULL);
+	dlk_pool_free(NULL);
 }
 
 Test(pool, the_spoilt_are_closed)
 {
-	struct dlki_pool *p = pool(1, 1);
+	struct dlk_pool *p = pool(1, 1);
 	int fresh = 0;
 
-	dlki_pool_give(p, take(p, NULL), 0);
+	dlk_pool_give(p, take(p, NULL), 0);
 	CHECK_INT(atomic_load(&n_open), ==, 0);
-	dlki_pool_give(p, take(p, &fresh), 1);
+	dlk_pool_give(p, take(p, &fresh), 1);
 	CHECK_INT(fresh, ==, 1);
 	CHECK_INT(atomic_load(&opened), ==, 2);
 	done(p);
@@ -144,31 +147,32 @@ Test(pool, the_spoilt_are_closed)
 
 Test(pool, nothing_is_opened_once_the_deadline_has_passed)
 {
-	struct dlki_pool *p = pool(1, 1);
+	struct dlk_pool *p = pool(1, 1);
 	struct dlk_error err = { 0 };
-	struct dlki_pooled *c;
+	struct dlk_pooled *c;
 
-	CHECK(!dlki_pool_take(p, dlk_now(), NULL, &err));
+	CHECK(!dlk_pool_take(p, dlk_now(), NULL, &err));
 	CHECK_INT(err.code, ==, DLOCK_EUNREACHABLE);
 	CHECK_INT(atomic_load(&opening), ==, 0);
-	/* What is there may be had. */
-	dlki_pool_give(p, take(p, NULL), 1);
-	c = dlki_pool_take(p, dlk_now(), NULL, &err);
-	CHECK(c);
-	dlki_pool_give(p, c, 1);
+	/* Nor is what is there given to be spoilt. */
+	c = take(p, NULL);
+	dlk_pool_give(p, c, 1);
+	CHECK(!dlk_pool_take(p, dlk_now(), NULL, &err));
+	CHECK(take(p, NULL) == c);
+	dlk_pool_give(p, c, 1);
 	done(p);
 }
 
 Test(pool, no_more_are_kept_than_wished)
 {
 	for (size_t keep = 0; keep < 3; keep++) {
-		struct dlki_pool *p = pool(4, keep);
-		struct dlki_pooled *c[4];
+		struct dlk_pool *p = pool(4, keep);
+		struct dlk_pooled *c[4];
 
 		for (int i = 0; i < 4; i++)
 			c[i] = take(p, NULL);
 		for (int i = 0; i < 4; i++)
-			dlki_pool_give(p, c[i], 1);
+			dlk_pool_give(p, c[i], 1);
 		CHECK_INT(atomic_load(&n_open), ==, keep);
 		done(p);
 	}
@@ -183,69 +187,92 @@ static dlk_time clock_of_test(void)
 
 Test(pool, the_long_idle_and_the_doubtful_are_looked_at)
 {
-	struct dlki_pool *p = pool(2, 2);
-	struct dlki_pooled *a, *b;
+	struct dlk_pool *p = pool(2, 2);
+	struct dlk_pooled *a, *b;
 	int fresh = 1;
 
 	dlki_clock = clock_of_test;
 	a = take(p, NULL);
 	b = take(p, NULL);
-	dlki_pool_give(p, a, 1);
-	later += 999 * DLKI_MS;
+	dlk_pool_give(p, a, 1);
+	later += 999 * DLK_MS;
 	CHECK(take(p, NULL) == a);
 	CHECK_INT(atomic_load(&asked), ==, 0);
-	dlki_pool_give(p, a, 1);
-	later += 1000 * DLKI_MS;
+	dlk_pool_give(p, a, 1);
+	later += 1000 * DLK_MS;
 	CHECK(take(p, NULL) == a);
 	CHECK_INT(atomic_load(&asked), ==, 1);
-	dlki_pool_give(p, a, 1);
+	dlk_pool_give(p, a, 1);
 	/* That one is spoilt makes the rest suspect, used lately or not. */
-	later += DLKI_MS;
-	dlki_pool_give(p, b, 0);
+	later += DLK_MS;
+	dlk_pool_give(p, b, 0);
 	((struct connection *)a)->dead = 1;
 	a = take(p, &fresh);
 	CHECK_INT(atomic_load(&asked), ==, 2);
 	CHECK_INT(fresh, ==, 1);
 	CHECK_INT(atomic_load(&opened), ==, 3);
 	CHECK_INT(atomic_load(&n_open), ==, 1);
-	later += DLKI_MS;
-	dlki_pool_give(p, a, 1);
+	later += DLK_MS;
+	dlk_pool_give(p, a, 1);
 	CHECK(take(p, &fresh) == a);
 	CHECK_INT(fresh, ==, 0);
 	CHECK_INT(atomic_load(&asked), ==, 2);
-	dlki_pool_give(p, a, 1);
+	dlk_pool_give(p, a, 1);
 	done(p);
 }
 
 Test(pool, renewing_closes_idle_ones_and_those_in_use)
 {
-	struct dlki_pool *p = pool(3, 3);
-	struct dlki_pooled *a = take(p, NULL), *b = take(p, NULL);
+	struct dlk_pool *p = pool(3, 3);
+	struct dlk_pooled *a = take(p, NULL), *b = take(p, NULL);
 	int fresh = 0;
 
-	dlki_pool_give(p, b, 1);
-	dlki_pool_renew(p);
+	dlk_pool_give(p, b, 1);
+	dlk_pool_renew(p);
 	CHECK_INT(atomic_load(&n_open), ==, 1);
 	b = take(p, &fresh);
 	CHECK_INT(fresh, ==, 1);
-	dlki_pool_give(p, a, 1);
+	dlk_pool_give(p, a, 1);
 	CHECK_INT(atomic_load(&n_open), ==, 1);
-	dlki_pool_give(p, b, 1);
+	dlk_pool_give(p, b, 1);
 	CHECK_INT(atomic_load(&n_open), ==, 1);
 	CHECK(take(p, NULL) == b);
-	dlki_pool_give(p, b, 1);
+	dlk_pool_give(p, b, 1);
+	done(p);
+}
+
+Test(pool, one_that_fell_silent_makes_the_idle_ones_suspect)
+{
+	struct dlk_pool *p = pool(4, 4);
+	struct dlk_pooled *a = take(p, NULL), *b = take(p, NULL);
+	struct dlk_pooled *busy = take(p, NULL), *silent = take(p, NULL);
+	int fresh = 0;
+
+	dlk_pool_give(p, a, 1);
+	dlk_pool_give(p, b, 1);
+	dlk_pool_dead(p, silent);
+	CHECK_INT(atomic_load(&n_open), ==, 1);
+	a = take(p, &fresh);
+	CHECK_INT(fresh, ==, 1);
+	/* What was answered since is alive. */
+	dlk_pool_give(p, busy, 1);
+	CHECK(take(p, &fresh) == busy);
+	CHECK_INT(fresh, ==, 0);
+	dlk_pool_give(p, busy, 1);
+	dlk_pool_give(p, a, 1);
+	CHECK_INT(atomic_load(&n_open), ==, 2);
 	done(p);
 }
 
 Test(pool, renewing_closes_what_is_being_opened)
 {
-	struct dlki_pool *p = pool(1, 1);
-	struct dlki_pooled *c;
+	struct dlk_pool *p = pool(1, 1);
+	struct dlk_pooled *c;
 
 	renewed_by_open = p;
 	c = take(p, NULL);
 	renewed_by_open = NULL;
-	dlki_pool_give(p, c, 1);
+	dlk_pool_give(p, c, 1);
 	CHECK_INT(atomic_load(&n_open), ==, 0);
 	done(p);
 }
@@ -253,8 +280,8 @@ Test(pool, renewing_closes_what_is_being_opened)
 /* ---- Waiting ------------------------------------------------------------- */
 
 struct waiting {
-	struct dlki_pool *p;
-	struct dlki_pooled *got;
+	struct dlk_pool *p;
+	struct dlk_pooled *got;
 	int fresh;
 	atomic_int tid;
 	pthread_t thread;
@@ -269,7 +296,7 @@ static void *wait_for_one(void *arg)
 	return NULL;
 }
 
-static void start(struct waiting *w, struct dlki_pool *p)
+static void start(struct waiting *w, struct dlk_pool *p)
 {
 	w->p = p;
 	atomic_init(&w->tid, 0);
@@ -299,7 +326,7 @@ static void await_in_line(atomic_int *tid)
 	EVENTUALLY(asleep(atomic_load(tid)));
 }
 
-static void start_waiting(struct waiting *w, struct dlki_pool *p)
+static void start_waiting(struct waiting *w, struct dlk_pool *p)
 {
 	start(w, p);
 	await_in_line(&w->tid);
@@ -307,15 +334,16 @@ static void start_waiting(struct waiting *w, struct dlki_pool *p)
 
 Test(pool, a_waiter_has_its_deadline)
 {
-	struct dlki_pool *p = pool(2, 2);
-	struct dlki_pooled *a = take(p, NULL), *b = take(p, NULL);
+	struct dlk_pool *p = pool(2, 2);
+	struct dlk_pooled *a = take(p, NULL), *b = take(p, NULL);
 
-	CHECK_WITHIN(take_none(p, 100, "all 2 connections"), 100 + slack_ms());
-	CHECK_INT(take_none(p, 50, "in use"), >=, 49);
-	dlki_pool_give(p, a, 1);
+	CHECK_WITHIN(take_none(p, 100, DLOCK_EEXHAUSTED, "all 2 connections"),
+		     100 + slack_ms());
+	CHECK_INT(take_none(p, 50, DLOCK_EEXHAUSTED, "in use"), >=, 49);
+	dlk_pool_give(p, a, 1);
 	CHECK(take(p, NULL) == a);
-	dlki_pool_give(p, a, 1);
-	dlki_pool_give(p, b, 1);
+	dlk_pool_give(p, a, 1);
+	dlk_pool_give(p, b, 1);
 	done(p);
 }
 
@@ -323,16 +351,16 @@ Test(pool, a_waiter_has_its_deadline)
 Test(pool, a_waiter_gets_what_is_given_back)
 {
 	for (size_t keep = 0; keep < 2; keep++) {
-		struct dlki_pool *p = pool(1, keep);
-		struct dlki_pooled *c = take(p, NULL);
+		struct dlk_pool *p = pool(1, keep);
+		struct dlk_pooled *c = take(p, NULL);
 		struct waiting w;
 
 		start_waiting(&w, p);
-		dlki_pool_give(p, c, 1);
+		dlk_pool_give(p, c, 1);
 		pthread_join(w.thread, NULL);
 		CHECK(w.got == c);
 		CHECK_INT(w.fresh, ==, 0);
-		dlki_pool_give(p, c, 1);
+		dlk_pool_give(p, c, 1);
 		CHECK_INT(atomic_load(&n_open), ==, keep);
 		done(p);
 	}
@@ -340,43 +368,98 @@ Test(pool, a_waiter_gets_what_is_given_back)
 
 Test(pool, a_waiter_gets_leave_to_open_another)
 {
-	struct dlki_pool *p = pool(1, 1);
-	struct dlki_pooled *c = take(p, NULL);
+	struct dlk_pool *p = pool(1, 1);
+	struct dlk_pooled *c = take(p, NULL);
 	struct waiting w;
 
 	start_waiting(&w, p);
-	dlki_pool_give(p, c, 0);
+	dlk_pool_give(p, c, 0);
 	pthread_join(w.thread, NULL);
 	CHECK_INT(w.fresh, ==, 1);
-	dlki_pool_give(p, w.got, 1);
+	dlk_pool_give(p, w.got, 1);
+	done(p);
+}
+
+static struct dlk_pooled *take_urgent(struct dlk_pool *p, int *fresh)
+{
+	struct dlk_error err = { 0 };
+	struct dlk_pooled *c = dlk_pool_take_urgent(
+		p, dlki_deadline(patience_ms()), fresh, &err);
+
+	if (!c)
+		FAIL("%s", err.text);
+	return c;
+}
+
+/* It waits for nobody, and takes nothing from those who wait. */
+Test(pool, an_urgent_request_goes_before)
+{
+	struct dlk_pool *p = pool(1, 1);
+	struct dlk_pooled *c = take(p, NULL), *urgent;
+	struct waiting w;
+	int fresh = 0;
+
+	start_waiting(&w, p);
+	urgent = take_urgent(p, &fresh);
+	CHECK_INT(fresh, ==, 1);
+	CHECK_INT(atomic_load(&n_open), ==, 2);
+	dlk_pool_give(p, urgent, 1);
+	CHECK_INT(atomic_load(&n_open), ==, 1);
+	urgent = take_urgent(p, NULL);
+	dlk_pool_dead(p, urgent);
+	CHECK_INT(atomic_load(&n_open), ==, 1);
+	dlk_pool_give(p, c, 1);
+	pthread_join(w.thread, NULL);
+	CHECK(w.got == c);
+	dlk_pool_give(p, c, 1);
+	/* Where one is idle, that will do. */
+	CHECK(take_urgent(p, &fresh) == c);
+	CHECK_INT(fresh, ==, 0);
+	dlk_pool_give(p, c, 1);
+	CHECK_INT(atomic_load(&most_open), ==, 2);
+	done(p);
+}
+
+/* There is one too many when another is given back: one of them goes. */
+Test(pool, an_urgent_request_leaves_no_more_than_there_may_be)
+{
+	struct dlk_pool *p = pool(1, 1);
+	struct dlk_pooled *c = take(p, NULL), *urgent = take_urgent(p, NULL);
+
+	dlk_pool_give(p, c, 1);
+	CHECK_INT(atomic_load(&n_open), ==, 1);
+	dlk_pool_give(p, urgent, 1);
+	CHECK_INT(atomic_load(&n_open), ==, 1);
+	CHECK(take(p, NULL) == urgent);
+	dlk_pool_give(p, urgent, 1);
 	done(p);
 }
 
 Test(pool, renewing_lets_waiters_go_on)
 {
-	struct dlki_pool *p = pool(2, 2);
-	struct dlki_pooled *a = take(p, NULL), *b = take(p, NULL);
+	struct dlk_pool *p = pool(2, 2);
+	struct dlk_pooled *a = take(p, NULL), *b = take(p, NULL);
 	struct waiting w[2];
 
 	start_waiting(&w[0], p);
 	start_waiting(&w[1], p);
-	dlki_pool_renew(p);
-	dlki_pool_give(p, a, 1);
-	dlki_pool_give(p, b, 1);
+	dlk_pool_renew(p);
+	dlk_pool_give(p, a, 1);
+	dlk_pool_give(p, b, 1);
 	for (int i = 0; i < 2; i++) {
 		pthread_join(w[i].thread, NULL);
 		CHECK_INT(w[i].fresh, ==, 1);
 	}
 	for (int i = 0; i < 2; i++)
-		dlki_pool_give(p, w[i].got, 1);
+		dlk_pool_give(p, w[i].got, 1);
 	done(p);
 }
 
 Test(pool, several_given_at_once_serve_several)
 {
 	for (int round = 0; round < 50; round++) {
-		struct dlki_pool *p = pool(3, 3);
-		struct dlki_pooled *c[3];
+		struct dlk_pool *p = pool(3, 3);
+		struct dlk_pooled *c[3];
 		struct waiting w[3];
 		int64_t begin = now_ms();
 
@@ -386,36 +469,37 @@ Test(pool, several_given_at_once_serve_several)
 			start(&w[i], p);
 		nap_ms(round % 5);
 		for (int i = 0; i < 3; i++)
-			dlki_pool_give(p, c[i], i != 1);
+			dlk_pool_give(p, c[i], i != 1);
 		for (int i = 0; i < 3; i++)
 			pthread_join(w[i].thread, NULL);
 		/* One that is not told looks for itself after 5 s. */
 		CHECK_INT(now_ms() - begin, <, 4000);
 		for (int i = 0; i < 3; i++)
-			dlki_pool_give(p, w[i].got, 1);
+			dlk_pool_give(p, w[i].got, 1);
 		done(p);
 	}
 }
 
 Test(pool, a_failure_to_open_costs_nothing)
 {
-	struct dlki_pool *p = pool(1, 1);
+	struct dlk_pool *p = pool(1, 1);
 	struct waiting w;
 
 	atomic_store(&failing, 1);
 	for (int i = 0; i < 3; i++)
-		take_none(p, patience_ms(), "nobody is there");
+		take_none(p, patience_ms(), DLOCK_EUNREACHABLE,
+			  "nobody is there");
 	atomic_store(&failing, 0);
-	dlki_pool_give(p, take(p, NULL), 0);
+	dlk_pool_give(p, take(p, NULL), 0);
 	/* One that is being opened counts, and is made outside the lock. */
 	atomic_store(&opening, 0);
 	atomic_store(&held_up, 1);
 	start(&w, p);
 	EVENTUALLY(atomic_load(&opening) == 1);
-	take_none(p, 20, "in use");
+	take_none(p, 20, DLOCK_EEXHAUSTED, "in use");
 	atomic_store(&held_up, 0);
 	pthread_join(w.thread, NULL);
-	dlki_pool_give(p, w.got, 1);
+	dlk_pool_give(p, w.got, 1);
 	done(p);
 }
 
@@ -424,7 +508,7 @@ Test(pool, a_failure_to_open_costs_nothing)
 enum { THREADS = 8, MAX = 3 };
 
 struct worker {
-	struct dlki_pool *p;
+	struct dlk_pool *p;
 	unsigned int seed;
 	int rounds;
 	pthread_t thread;
@@ -435,7 +519,7 @@ static void *work(void *arg)
 	struct worker *w = arg;
 
 	for (int i = 0; i < w->rounds; i++) {
-		struct dlki_pooled *p = take(w->p, NULL);
+		struct dlk_pooled *p = take(w->p, NULL);
 		struct connection *c = (struct connection *)p;
 		unsigned int dice = (unsigned int)rand_r(&w->seed) % 100;
 
@@ -444,8 +528,8 @@ static void *work(void *arg)
 			nap_ms(1);
 		atomic_fetch_sub(&c->users, 1);
 		if (dice == 50)
-			dlki_pool_renew(w->p);
-		dlki_pool_give(w->p, p, dice < 90);
+			dlk_pool_renew(w->p);
+		dlk_pool_give(w->p, p, dice < 90);
 	}
 	return NULL;
 }
@@ -453,7 +537,7 @@ static void *work(void *arg)
 Test(pool, many_threads)
 {
 	for (size_t keep = 0; keep <= MAX; keep++) {
-		struct dlki_pool *p = pool(MAX, keep);
+		struct dlk_pool *p = pool(MAX, keep);
 		struct worker w[THREADS];
 
 		atomic_store(&most_open, 0);
@@ -471,19 +555,19 @@ Test(pool, many_threads)
 }
 
 struct turn {
-	struct dlki_pool *pool;
+	struct dlk_pool *pool;
 	atomic_int tid, go;
 };
 
 static void *wait_for_turn(void *arg)
 {
 	struct turn *t = arg;
-	struct dlki_pooled *c;
+	struct dlk_pooled *c;
 
 	atomic_store(&t->tid, (int)syscall(SYS_gettid));
 	c = take(t->pool, NULL);
 	EVENTUALLY(atomic_load(&t->go));
-	dlki_pool_give(t->pool, c, 1);
+	dlk_pool_give(t->pool, c, 1);
 	return NULL;
 }
 
@@ -491,18 +575,18 @@ static void *wait_for_turn(void *arg)
  * first: once, not twice. */
 Test(pool, a_waiter_is_passed_over_once_at_most)
 {
-	struct dlki_pool *p = pool(1, 1);
+	struct dlk_pool *p = pool(1, 1);
 
 	for (int i = 0; i < 100; i++) {
 		struct turn t = { .pool = p };
-		struct dlki_pooled *c = take(p, NULL);
+		struct dlk_pooled *c = take(p, NULL);
 		pthread_t thread;
 
 		CHECK(pthread_create(&thread, NULL, wait_for_turn, &t) == 0);
 		await_in_line(&t.tid);
 		for (int turn = 0; c && turn < 2; turn++) {
-			dlki_pool_give(p, c, 1);
-			c = dlki_pool_take(p, dlk_now(), NULL, NULL);
+			dlk_pool_give(p, c, 1);
+			c = dlk_pool_take(p, dlk_now(), NULL, NULL);
 		}
 		CHECK(!c);
 		atomic_store(&t.go, 1);

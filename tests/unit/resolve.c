@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/resolve.h"
+#include "core/net/resolve.h"
 
+#include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "support/census.h"
 #include "support/wait.h"
@@ -39,7 +43,7 @@ Test(resolve, an_address_needs_no_resolver)
 		CHECK_INT(list->ai_family, ==, cases[i].family);
 		CHECK_INT(list->ai_socktype, ==, SOCK_STREAM);
 		CHECK(!list->ai_next);
-		freeaddrinfo(list);
+		dlki_resolve_free(list);
 	}
 	CHECK_INT(peer_names_resolved(), ==, 0);
 }
@@ -54,7 +58,7 @@ Test(resolve, an_address_keeps_port_and_scope)
 	memcpy(&addr, list->ai_addr, sizeof(addr));
 	CHECK_INT(ntohs(addr.sin6_port), ==, 6379);
 	CHECK_INT(addr.sin6_scope_id, !=, 0);
-	freeaddrinfo(list);
+	dlki_resolve_free(list);
 }
 
 Test(resolve, localhost)
@@ -67,7 +71,7 @@ Test(resolve, localhost)
 	if (resolve(&list, "localhost", patience_ms(), &err) != 0)
 		FAIL("%s", err.text);
 	CHECK(list->ai_family == AF_INET || list->ai_family == AF_INET6);
-	freeaddrinfo(list);
+	dlki_resolve_free(list);
 	CHECK_INT(peer_names_resolved(), ==, 1);
 	census_same(&before);
 }
@@ -143,4 +147,114 @@ Test(resolve, a_slow_resolver_is_left_behind)
 	CHECK(census_grown(&before));
 	peer_resolver_goes_on();
 	census_same(&before);
+}
+
+/* ---- A name service that hangs ------------------------------------------- */
+
+enum { ASKERS = 40 };
+
+static void *ask_in_vain(void *arg)
+{
+	(void)arg;
+	for (int i = 0; i < 3; i++)
+		late();
+	return NULL;
+}
+
+Test(resolve, one_look_up_is_under_way_for_all_who_ask)
+{
+	pthread_t thread[ASKERS];
+	struct census before;
+
+	census_take(&before);
+	for (int i = 0; i < ASKERS; i++)
+		CHECK(pthread_create(&thread[i], NULL, ask_in_vain, NULL) == 0);
+	for (int i = 0; i < ASKERS; i++)
+		pthread_join(thread[i], NULL);
+	CHECK_INT(peer_names_resolved(), ==, 1);
+	peer_resolver_goes_on();
+	census_same(&before);
+}
+
+/* The only address of `host`; how long it took in *ms. */
+static const char *address(const char *host, int64_t *ms)
+{
+	static char text[INET_ADDRSTRLEN];
+	struct sockaddr_in addr;
+	struct dlk_error err;
+	struct addrinfo *list;
+
+	*ms = now_ms();
+	if (resolve(&list, host, patience_ms(), &err) != 0)
+		FAIL("%s", err.text);
+	*ms = now_ms() - *ms;
+	memcpy(&addr, list->ai_addr, sizeof(addr));
+	dlki_resolve_free(list);
+	CHECK(inet_ntop(AF_INET, &addr.sin_addr, text, sizeof(text)));
+	return text;
+}
+
+static int64_t known_address(void)
+{
+	int64_t ms;
+
+	CHECK(strcmp(address("tired.test", &ms), "127.0.0.1") == 0);
+	return ms;
+}
+
+Test(resolve, the_last_addresses_are_good_while_a_look_up_hangs)
+{
+	struct census before;
+	int64_t ms;
+
+	census_take(&before);
+	dlki_resolve_begin();
+	known_address();
+	CHECK_INT(known_address(), >=, 200); /* new ones are hoped for */
+	CHECK_WITHIN(known_address(), slack_ms() / 4);
+	CHECK_INT(peer_names_resolved(), ==, 2);
+	peer_resolver_goes_on();
+	EVENTUALLY(strcmp(address("tired.test", &ms), "127.0.0.2") == 0);
+	dlki_resolve_end();
+	census_same(&before);
+}
+
+Test(resolve, the_last_addresses_are_good_where_the_service_is_away)
+{
+	struct dlk_error err;
+	struct addrinfo *list;
+	int64_t ms;
+
+	dlki_resolve_begin();
+	for (int i = 0; i < 3; i++)
+		CHECK(strcmp(address("flaky.test", &ms), "127.0.0.1") == 0);
+	CHECK_INT(peer_names_resolved(), ==, 3);
+	dlki_resolve_end();
+	/* Nobody needed them any more. */
+	CHECK_INT(resolve(&list, "flaky.test", patience_ms(), &err), ==,
+		  DLOCK_EUNREACHABLE);
+}
+
+/* The parent's look-up, and whatever it had locked, is not the child's. */
+Test(resolve, a_forked_child_asks_by_itself)
+{
+	struct dlk_error err;
+	struct addrinfo *list;
+	int status;
+	pid_t pid;
+
+	dlki_resolve_begin();
+	late();
+	pid = fork();
+	CHECK(pid >= 0);
+	if (pid == 0) {
+		if (resolve(&list, "pair.test", patience_ms(), &err) != 0)
+			_exit(1);
+		dlki_resolve_free(list);
+		_exit(resolve(&list, "slow.test", 50, &err) == 0);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid);
+	CHECK_INT(status, ==, 0);
+	dlki_resolve_end();
+	peer_resolver_goes_on();
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/uri.h"
+#include "core/uri/uri.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -262,10 +262,10 @@ Test(uri, hosts)
 		{ "[::1", "the IPv6 address lacks its ']'" },
 		{ "[::1]x", "after ']' comes a port or nothing" },
 		{ "[::1]:0", port },
-		{ "[]", "this is no IPv6 address in the brackets" },
-		{ "[1.2.3.4]", "this is no IPv6 address in the brackets" },
-		{ "[::g]", "this is no IPv6 address in the brackets" },
-		{ "[fe80::1%25eth0]", "this is no IPv6 address in the "
+		{ "[]", "there is no IPv6 address in the brackets" },
+		{ "[1.2.3.4]", "there is no IPv6 address in the brackets" },
+		{ "[::g]", "there is no IPv6 address in the brackets" },
+		{ "[fe80::1%25eth0]", "there is no IPv6 address in the "
 				      "brackets" },
 		{ "h]", BAD_NAME },
 	};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/utf8.h"
+#include "core/base/utf8.h"
 
 #include <criterion/criterion.h>
+#include <dlock/backend_net.h>
 #include <string.h>
 
 Test(utf8, reads_every_code_point_in_its_shortest_form)
@@ -97,11 +98,11 @@ Test(utf8, names_the_flaw_and_its_place)
 
 Test(utf8, is_clipped_between_characters)
 {
-	cr_expect_eq(dlki_utf8_clip("", 4), 0);
-	cr_expect_eq(dlki_utf8_clip("abc", 4), 3);
-	cr_expect_eq(dlki_utf8_clip("abcd", 4), 4);
-	cr_expect_eq(dlki_utf8_clip("abcde", 4), 4);
-	cr_expect_eq(dlki_utf8_clip("abc\xc3\xa4", 4), 3);
-	cr_expect_eq(dlki_utf8_clip("ab\xc3\xa4x", 4), 4);
-	cr_expect_eq(dlki_utf8_clip("a\xf0\x9f\x94\x92", 4), 1);
+	cr_expect_eq(dlk_utf8_clip("", 4), 0);
+	cr_expect_eq(dlk_utf8_clip("abc", 4), 3);
+	cr_expect_eq(dlk_utf8_clip("abcd", 4), 4);
+	cr_expect_eq(dlk_utf8_clip("abcde", 4), 4);
+	cr_expect_eq(dlk_utf8_clip("abc\xc3\xa4", 4), 3);
+	cr_expect_eq(dlk_utf8_clip("ab\xc3\xa4x", 4), 4);
+	cr_expect_eq(dlk_utf8_clip("a\xf0\x9f\x94\x92", 4), 1);
 }

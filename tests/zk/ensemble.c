@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "lab/clock.h"
-#include "lab/ensemble.h"
-#include "lab/fail.h"
+#include "lab/base/clock.h"
+#include "lab/servers/ensemble.h"
+#include "lab/base/fail.h"
 
 TestSuite(zk_ensemble, .timeout = 180);
 
@@ -39,26 +39,26 @@ static dlock_client *client_of_all(const struct lab_ensemble *e,
 Test(zk_ensemble, a_hold_survives_its_leader)
 {
 	struct lab_ensemble *e = ensemble(NULL);
-	dlock_client *a = client_of_all(e, "?ttl=20s&ask=2s");
-	dlock_client *b = client_of_all(e, "?ttl=20s&ask=2s");
+	dlock_client *a = client_of_all(e, "?ttl=20s&ask=2s&tick=100ms");
+	dlock_client *b = client_of_all(e, "?ttl=20s&ask=2s&tick=100ms");
 	dlock_lock *mine = mutex(a, "lock"), *theirs = mutex(b, "lock");
 	uint64_t token = 0;
 
 	for (int i = 0; i < 3; i++) {
 		dlock_hold *h = take(mine, FOREVER);
-		struct waiter w;
+		struct taker w = { 0 };
 		int leader;
 
 		CHECK_INT(dlock_token(h), >, token);
 		token = dlock_token(h);
-		waiter_start(&w, theirs, FOREVER);
+		taker_start(&w, theirs, FOREVER);
 		EVENTUALLY(stats(b).waiters == 1);
 		leader = lab_ensemble_leader(e);
 		CHECK_INT(leader, >=, 0);
 		CHECK_INT(lab_server_kill(e->node[leader]), ==, 0);
 		EVENTUALLY(lab_ensemble_leader(e) >= 0);
 		CHECK_OK(dlock_check(h));
-		EVENTUALLY(stats(b).waiters == 1 && !w.over);
+		EVENTUALLY(stats(b).waiters == 1 && !w.done);
 		dlock_release(h);
 		CHECK_INT(waiter_join(&w), ==, DLOCK_OK);
 		CHECK_INT(lab_server_restart(e->node[leader], true), ==, 0);
@@ -70,11 +70,11 @@ Test(zk_ensemble, a_hold_survives_its_leader)
 	lab_ensemble_free(e);
 }
 
-/* Two nodes of three are gone: nobody is granted what nobody agreed on. */
+/* Two nodes of three are gone: without agreement there is no grant. */
 Test(zk_ensemble, a_minority_grants_nothing)
 {
 	struct lab_ensemble *e = ensemble(NULL);
-	dlock_client *a = client_of_all(e, "?ttl=2s&close=500ms");
+	dlock_client *a = client_of_all(e, "?ttl=2s&close=500ms&tick=100ms");
 	dlock_lock *l = mutex(a, "lock");
 	dlock_hold *h = take(l, PATIENCE), *none = NULL;
 	int leader = lab_ensemble_leader(e);
@@ -97,7 +97,30 @@ Test(zk_ensemble, a_minority_grants_nothing)
 
 /* It goes on serving for sixty ticks. */
 #define CUT_OFF "syncLimit=60\n"
-#define DIR "/dlock/mnlock"
+#define DIR "/dlock/lnlock"
+
+/* Nothing can be enqueued in time, but a listing of the queue tells enough. */
+Test(zk_ensemble, a_try_of_a_held_lock_is_busy_though_nothing_is_written)
+{
+	struct lab_zk_options o = { .config = CUT_OFF };
+	struct lab_ensemble *e = ensemble(&o);
+	int follower = lab_ensemble_follower(e);
+	dlock_client *a, *b;
+	dlock_hold *h, *none = NULL;
+	dlock_lock *l;
+
+	CHECK_INT(follower, >=, 0);
+	a = client(e->node[follower]->port, "?ttl=30s&close=300ms");
+	b = client(e->node[follower]->port, "?ttl=30s&ask=150ms&close=300ms");
+	h = take(mutex(a, "lock"), PATIENCE);
+	l = mutex(b, "lock");
+	CHECK_INT(lab_server_pause(e->node[lab_ensemble_leader(e)]), ==, 0);
+	CHECK_RC(dlock_acquire(l, 0, &none), DLOCK_EBUSY);
+	CHECK_OK(dlock_check(h));
+	dlock_close(b);
+	dlock_close(a);
+	lab_ensemble_free(e);
+}
 
 static _Atomic int64_t lost_at;
 
@@ -123,7 +146,7 @@ static dlock_client *client_that_notes(int port, const char *params)
 	return c;
 }
 
-struct heir { /* a thread that notes when it was let in */
+struct heir { /* a thread that notes when it was granted */
 	dlock_lock *lock;
 	_Atomic int64_t at;
 	atomic_int let_go;
@@ -140,15 +163,18 @@ static void *inherit(void *arg)
 	return NULL;
 }
 
-/* Whoever trusts its connection, or what it reads, is wrong for seconds. */
+/* A client that trusted its connection, or its reads, would be wrong for
+ * seconds. */
 Test(zk_ensemble, a_holder_whose_follower_is_cut_off_knows_in_time)
 {
 	struct lab_zk_options o = { .config = CUT_OFF };
 	struct lab_ensemble *e = ensemble(&o);
 	int leader = lab_ensemble_leader(e);
 	int follower = lab_ensemble_follower(e);
-	dlock_client *a = client_that_notes(e->node[follower]->port, "?ttl=2s");
-	dlock_client *b = client(e->node[leader]->port, "?ttl=20s&ask=2s");
+	dlock_client *a = client_that_notes(e->node[follower]->port,
+					    "?ttl=2s&tick=100ms");
+	dlock_client *b = client(e->node[leader]->port,
+				 "?ttl=20s&ask=2s&tick=100ms");
 	zhandle_t *there = bare(e->node[follower]->port);
 	zhandle_t *here = bare(e->node[leader]->port);
 	dlock_hold *h = take(mutex(a, "lock"), PATIENCE);
@@ -190,18 +216,18 @@ static int rounds(void)
 	return text ? (int)strtol(text, NULL, 10) : 3;
 }
 
-/* The release comes before, while and after the others agree on another leader:
- * whichever words are lost, everybody in the line has a turn. */
+/* The release comes before, while and after the others agree on another leader.
+ * Whatever messages are lost, every waiter has its turn. */
 Test(zk_ensemble, waiters_outlive_their_leader, .timeout = 1200)
 {
 	enum { WAITERS = 6 };
 	struct lab_ensemble *e = ensemble(NULL);
 	dlock_client *c[3];
 	dlock_lock *l[3];
-	struct waiter w[WAITERS];
+	struct taker w[WAITERS] = { 0 };
 
 	for (int i = 0; i < 3; i++) {
-		c[i] = client_of_all(e, "?ttl=10s&ask=2s");
+		c[i] = client_of_all(e, "?ttl=10s&ask=2s&tick=100ms");
 		l[i] = mutex(c[i], "lock");
 	}
 	for (int i = 0; i < rounds(); i++) {
@@ -210,7 +236,7 @@ Test(zk_ensemble, waiters_outlive_their_leader, .timeout = 1200)
 		int rc;
 
 		for (int j = 0; j < WAITERS; j++)
-			waiter_start(&w[j], l[1 + j % 2], 2 * PATIENCE);
+			taker_start(&w[j], l[1 + j % 2], 2 * PATIENCE);
 		EVENTUALLY(stats(c[1]).waiters + stats(c[2]).waiters ==
 			   WAITERS);
 		CHECK_INT(leader, >=, 0);

@@ -6,11 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "support/cancel.h"
+
 TestSuite(zk_faults, .timeout = 120);
 
-#define DIR "/dlock/mnlock"
+#define DIR "/dlock/lnlock"
 
-Test(zk_faults, a_lost_create_reply_leaves_one_node)
+CASE(zk_faults, a_lost_create_reply_leaves_one_node)
 {
 	struct lab_server *s = server(NULL);
 	struct lab_proxy *p = proxy(s);
@@ -33,15 +35,11 @@ Test(zk_faults, a_lost_create_reply_leaves_one_node)
 		EVENTUALLY(children_are(zh, DIR, 0));
 	}
 	CHECK_INT(stats(c).lost, ==, 0);
-	dlock_close(c);
-	lab_proxy_free(p);
-	zookeeper_close(zh);
-	lab_server_free(s);
 }
 
 /* The library takes the next answer for one that is out of order, and connects
  * again: no reason to give up. */
-Test(zk_faults, answers_out_of_order_are_asked_for_again)
+CASE(zk_faults, answers_out_of_order_are_asked_for_again)
 {
 	struct lab_server *s = server(NULL);
 	struct lab_proxy *p = proxy(s);
@@ -53,13 +51,10 @@ Test(zk_faults, answers_out_of_order_are_asked_for_again)
 		lab_proxy_swallow(p, NULL, LAB_THEN_NOTHING);
 		CHECK_OK(dlock_release(take(l, PATIENCE)));
 	}
-	dlock_close(c);
-	lab_proxy_free(p);
-	lab_server_free(s);
 }
 
-/* Who gives up leaves nothing, although nobody told it what became of it. */
-Test(zk_faults, a_create_given_up_is_cleaned_up)
+/* A waiter that gives up leaves nothing, though it never got an answer. */
+CASE(zk_faults, a_create_given_up_is_cleaned_up)
 {
 	struct lab_server *s = server(NULL);
 	struct lab_proxy *p = proxy(s);
@@ -75,13 +70,9 @@ Test(zk_faults, a_create_given_up_is_cleaned_up)
 	lab_proxy_heal(p);
 	EVENTUALLY(children_are(zh, DIR, 0));
 	CHECK_OK(dlock_release(take(l, PATIENCE)));
-	dlock_close(c);
-	lab_proxy_free(p);
-	zookeeper_close(zh);
-	lab_server_free(s);
 }
 
-Test(zk_faults, a_lost_release_reply_is_no_second_release)
+CASE(zk_faults, a_lost_release_reply_is_no_second_release)
 {
 	struct lab_server *s = server(NULL);
 	struct lab_proxy *p = proxy(s);
@@ -90,23 +81,20 @@ Test(zk_faults, a_lost_release_reply_is_no_second_release)
 	dlock_lock *l = mutex(c, "lock");
 	dlock_hold *h = take(l, FOREVER);
 
-	EVENTUALLY(watches(s) == 1); /* the release is what names it next */
+	EVENTUALLY(watches(s) == 1); /* the release names it next */
 	lab_proxy_swallow(p, "-x-", LAB_THEN_CLOSE);
 	CHECK_RC(dlock_release(h), DLOCK_EUNREACHABLE);
 	EVENTUALLY(children_are(zh, DIR, 0));
 	h = take(l, PATIENCE);
-	EVENTUALLY(stats(c).remnants == 0);
+	EVENTUALLY(stats(c).pending_cleanups == 0);
 	CHECK_OK(dlock_check(h));
 	CHECK_INT(children(zh, DIR, NULL), ==, 1);
 	CHECK_OK(dlock_release(h));
-	dlock_close(c);
-	lab_proxy_free(p);
-	zookeeper_close(zh);
-	lab_server_free(s);
 }
 
-/* A release that nobody hears is asked for until the session ends. */
-Test(zk_faults, a_node_outlives_its_lease_but_not_the_cut)
+/* A release that the server does not hear is repeated until the session
+ * ends. */
+CASE(zk_faults, a_node_outlives_its_lease_but_not_the_cut)
 {
 	struct lab_server *s = server(NULL);
 	struct lab_proxy *p = proxy(s);
@@ -120,16 +108,12 @@ Test(zk_faults, a_node_outlives_its_lease_but_not_the_cut)
 	CHECK_RC(dlock_release(h), DLOCK_EUNREACHABLE);
 	lab_proxy_heal(p);
 	EVENTUALLY(children_are(zh, DIR, 0));
-	EVENTUALLY(stats(c).remnants == 0);
-	dlock_close(c);
-	lab_proxy_free(p);
-	zookeeper_close(zh);
-	lab_server_free(s);
+	EVENTUALLY(stats(c).pending_cleanups == 0);
 }
 
 /* The client is cut off for longer than its session lives: it knows by itself,
  * before anybody else has the lock, and goes on with another session. */
-Test(zk_faults, an_expired_session_is_replaced)
+CASE(zk_faults, an_expired_session_is_replaced)
 {
 	struct lab_server *s = server(NULL);
 	struct lab_proxy *p = proxy(s);
@@ -141,35 +125,31 @@ Test(zk_faults, an_expired_session_is_replaced)
 	dlock_hold *h = take(l, FOREVER), *next;
 	dlock_hold *busy = take(mutex(other, "waited"), FOREVER);
 	uint64_t token = dlock_token(h);
-	struct waiter w;
+	struct taker w = { 0 };
 
-	waiter_start(&w, waited, FOREVER);
+	taker_start(&w, waited, FOREVER);
 	EVENTUALLY(stats(c).waiters == 1);
 	lab_proxy_hole(p, LAB_UP, true);
 	lab_proxy_hole(p, LAB_DOWN, true);
 	next = take(theirs, PATIENCE);
 	CHECK_RC(dlock_check(h), DLOCK_ELOST);
 	CHECK_INT(dlock_token(next), >, token);
-	EVENTUALLY(lost == 1);
-	CHECK_INT(at_risk, ==, 1);
+	EVENTUALLY(diary.losses == 1);
+	CHECK_INT(diary.risks, ==, 1);
 	CHECK_RC(dlock_release(h), DLOCK_ELOST);
 	lab_proxy_heal(p);
 	CHECK_OK(dlock_release(next));
 	h = take(l, PATIENCE);
 	CHECK_INT(dlock_token(h), >, token);
-	/* The waiter is in the line again. */
+	/* The waiter is in the queue again. */
 	EVENTUALLY(stats(c).waiters == 1);
 	CHECK_OK(dlock_release(busy));
 	CHECK_INT(waiter_join(&w), ==, DLOCK_OK);
 	CHECK_OK(dlock_release(h));
-	CHECK_INT(lost, ==, 1);
-	dlock_close(c);
-	dlock_close(other);
-	lab_proxy_free(p);
-	lab_server_free(s);
+	CHECK_INT(diary.losses, ==, 1);
 }
 
-Test(zk_faults, a_short_cut_is_a_risk_and_no_loss)
+CASE(zk_faults, a_short_cut_is_a_risk_and_no_loss)
 {
 	struct lab_server *s = server(NULL);
 	struct lab_proxy *p = proxy(s);
@@ -179,19 +159,17 @@ Test(zk_faults, a_short_cut_is_a_risk_and_no_loss)
 
 	lab_proxy_refuse(p, true);
 	lab_proxy_reset(p);
-	EVENTUALLY(at_risk == 1);
+	EVENTUALLY(diary.risks == 1);
 	lab_proxy_heal(p);
-	EVENTUALLY(safe == 1);
+	EVENTUALLY(diary.safes == 1);
 	CHECK_OK(dlock_check(h));
 	CHECK_OK(dlock_release(h));
-	CHECK_INT(lost, ==, 0);
-	dlock_close(c);
-	lab_proxy_free(p);
-	lab_server_free(s);
+	CHECK_INT(diary.losses, ==, 0);
 }
 
-/* Who gives up while there is no connection leaves no watch for the next. */
-Test(zk_faults, a_wait_that_ends_in_a_cut_leaves_no_watch)
+/* A waiter that gives up without a connection leaves no watch for the next
+ * one. */
+CASE(zk_faults, a_wait_that_ends_in_a_cut_leaves_no_watch)
 {
 	struct lab_server *s = server(NULL);
 	struct lab_proxy *p = proxy(s);
@@ -200,10 +178,10 @@ Test(zk_faults, a_wait_that_ends_in_a_cut_leaves_no_watch)
 	dlock_client *b = client(lab_proxy_port(p), "?ttl=30s&close=100ms");
 	dlock_lock *l = mutex(b, "lock");
 	dlock_hold *h = take(mutex(a, "lock"), FOREVER);
-	struct waiter w;
+	struct taker w = { 0 };
 
 	/* The watch of each on its own node, and the waiter's on the other. */
-	waiter_start(&w, l, FOREVER);
+	taker_start(&w, l, FOREVER);
 	EVENTUALLY(watches(s) == 3);
 	lab_proxy_refuse(p, true);
 	lab_proxy_reset(p);
@@ -215,16 +193,11 @@ Test(zk_faults, a_wait_that_ends_in_a_cut_leaves_no_watch)
 	EVENTUALLY(children_are(zh, DIR, 1));
 	EVENTUALLY(watches(s) == 1);
 	CHECK_OK(dlock_release(h));
-	dlock_close(a);
-	dlock_close(b);
-	zookeeper_close(zh);
-	lab_proxy_free(p);
-	lab_server_free(s);
 }
 
 /* The server takes no request of more than a megabyte: the watches of many
  * holds do not fit into one. */
-Test(zk_faults, many_holds_survive_a_lost_connection)
+CASE(zk_faults, many_holds_survive_a_lost_connection)
 {
 	enum { HOLDS = 4000 };
 	static dlock_hold *h[HOLDS];
@@ -253,13 +226,9 @@ Test(zk_faults, many_holds_survive_a_lost_connection)
 	EVENTUALLY(watches(s) == HOLDS);
 	for (int i = 0; i < HOLDS; i++)
 		CHECK_OK(dlock_release(h[i]));
-	CHECK_INT(lost, ==, 0);
+	CHECK_INT(diary.losses, ==, 0);
 	for (int i = 0; i < HOLDS; i++)
-		dlock_free(locks[i]);
-	dlock_close(c);
-	zookeeper_close(zh);
-	lab_proxy_free(p);
-	lab_server_free(s);
+		dlock_lock_free(locks[i]);
 }
 
 static atomic_int in_flight;
@@ -286,7 +255,7 @@ static void flood(zhandle_t *zh)
 
 /* A server that turns requests away by itself, as it may when it has too many,
  * has not agreed with anybody that the session lives. */
-Test(zk_faults, a_request_turned_away_renews_nothing)
+CASE(zk_faults, a_request_turned_away_renews_nothing)
 {
 	struct lab_zk_options o = { .config =
 					    "request_throttle_max_requests=1\n"
@@ -306,15 +275,12 @@ Test(zk_faults, a_request_turned_away_renews_nothing)
 	CHECK_INT(stats(c).renew_failed, >, 0);
 	EVENTUALLY(atomic_load(&in_flight) == 0);
 	dlock_release(h);
-	dlock_close(c);
-	zookeeper_close(zh);
-	lab_server_free(s);
 }
 
-Test(zk_faults, a_frozen_server_holds_nobody)
+CASE(zk_faults, a_frozen_server_holds_nobody)
 {
 	struct lab_server *s = server(NULL);
-	dlock_client *c = client(s->port, "?ttl=30s&close=300ms");
+	dlock_client *c = client(s->port, "?ttl=30s&close=300ms&ask=40ms");
 	dlock_lock *l = mutex(c, "lock");
 	dlock_hold *h = NULL;
 	int64_t begun;
@@ -326,17 +292,49 @@ Test(zk_faults, a_frozen_server_holds_nobody)
 	CHECK_INT(now_ms() - begun, <, 200 + 40 + 4 * slack_ms());
 	refused(s->port, "?connect=300ms", DLOCK_EUNREACHABLE, "127.0.0.1");
 	begun = now_ms();
-	dlock_close(c);
+	end_now(c);
 	CHECK_INT(now_ms() - begun, <, 300 + 4 * slack_ms());
 	lab_server_resume(s);
 	c = client(s->port, "");
-	dlock_close(c);
-	lab_server_free(s);
+}
+
+static void freeze(void *s)
+{
+	lab_server_pause(s);
+}
+
+static int64_t cancel_parked(struct lab_server *s, dlock_client *c,
+			     dlock_lock *l)
+{
+	int64_t ms = cancel_parked_ms(c, l, freeze, s);
+
+	lab_server_resume(s);
+	return ms;
+}
+
+/* The cancelled waiter waits neither for the request under way nor for the one
+ * that leaves the queue. */
+CASE(zk_faults, a_frozen_server_holds_no_wait_that_is_cancelled)
+{
+	struct lab_server *s = server(NULL);
+	dlock_client *a = client(s->port, "?ttl=30s");
+	dlock_client *b = client(s->port,
+				 "?ttl=30s&connect=5s&close=5s&ask=40ms");
+	dlock_hold *h = take(mutex(a, "lock"), FOREVER);
+	dlock_lock *l = mutex(b, "lock");
+	zhandle_t *zh = bare(s->port);
+
+	CHECK_WITHIN(cancel_parked(s, b, l), 40 + slack_ms());
+	lab_server_pause(s);
+	CHECK_WITHIN(cancel_wait_ms(b, l), 40 + slack_ms());
+	lab_server_resume(s);
+	EVENTUALLY(children_are(zh, DIR, 1));
+	CHECK_OK(dlock_release(h));
 }
 
 /* The client library may wait two thirds of the time-out for a server that took
  * its connection too early. */
-Test(zk_faults, a_hold_survives_a_restart_with_its_data)
+CASE(zk_faults, a_hold_survives_a_restart_with_its_data)
 {
 	struct lab_zk_options o = { .sync = true };
 	struct lab_server *s = server(&o);
@@ -355,13 +353,10 @@ Test(zk_faults, a_hold_survives_a_restart_with_its_data)
 	h = take(theirs, PATIENCE);
 	CHECK_INT(dlock_token(h), >, token);
 	CHECK_OK(dlock_release(h));
-	CHECK_INT(lost, ==, 0);
-	dlock_close(c);
-	dlock_close(other);
-	lab_server_free(s);
+	CHECK_INT(diary.losses, ==, 0);
 }
 
-Test(zk_faults, a_restart_without_data_is_a_loss)
+CASE(zk_faults, a_restart_without_data_is_a_loss)
 {
 	struct lab_server *s = server(NULL);
 	dlock_client *c = watched_client(s->port, "?ttl=2s");
@@ -370,11 +365,9 @@ Test(zk_faults, a_restart_without_data_is_a_loss)
 
 	CHECK_INT(lab_server_restart(s, false), ==, 0);
 	EVENTUALLY(dlock_check(h) == DLOCK_ELOST);
-	EVENTUALLY(lost == 1);
+	EVENTUALLY(diary.losses == 1);
 	CHECK_RC(dlock_release(h), DLOCK_ELOST);
 	CHECK_OK(dlock_release(take(l, PATIENCE)));
-	dlock_close(c);
-	lab_server_free(s);
 }
 
 Test(zk_faults, a_closed_port_is_unreachable)

@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "backends/zk/zk.h"
+#include "backends/zk/fds.h"
 
 /* A thread that looks into a directory meanwhile has a descriptor for an
  * instant, whose number one of the pipes may get. */

@@ -7,14 +7,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backends/zk/zk.h"
-#include "lab/fail.h"
+#include "backends/zk/queue.h"
+#include "lab/base/fail.h"
 #include "zk/log.h"
 
 TestSuite(zk_sequence, .timeout = 120);
 
 #define LAST "2147483647"
-#define DIR "/dlock/mnlock"
+#define DIR "/dlock/lnlock"
 
 /* Nothing is reaped there: these are no containers. */
 static struct lab_server *old_server(void)
@@ -56,7 +56,7 @@ static void *take_turn(void *arg)
 	return NULL;
 }
 
-Test(zk_sequence, the_line_is_in_order_past_the_last_number)
+CASE(zk_sequence, the_queue_is_in_order_past_the_last_number)
 {
 	enum { TURNS = 8 };
 	struct lab_server *s = old_server();
@@ -86,10 +86,6 @@ Test(zk_sequence, the_line_is_in_order_past_the_last_number)
 			pthread_join(turn[i].thread, NULL);
 		CHECK(children_are(zh, DIR, 1));
 	}
-	dlock_close(c[0]);
-	dlock_close(c[1]);
-	zookeeper_close(zh);
-	lab_server_free(s);
 }
 
 static void *take_turns(void *arg)
@@ -105,7 +101,7 @@ static void *take_turns(void *arg)
 }
 
 /* Many at once, so that the server counts on before it finds that it cannot. */
-Test(zk_sequence, a_crowd_leaves_nothing_past_the_last_number)
+CASE(zk_sequence, a_crowd_leaves_nothing_past_the_last_number)
 {
 	enum { CLIENTS = 2, CROWD = 8 };
 	struct lab_server *s = old_server();
@@ -122,14 +118,10 @@ Test(zk_sequence, a_crowd_leaves_nothing_past_the_last_number)
 	for (int i = 0; i < CROWD; i++)
 		pthread_join(thread[i], NULL);
 	CHECK_INT(children(zh, DIR, NULL), ==, 1);
-	for (int i = 0; i < CLIENTS; i++)
-		dlock_close(c[i]);
-	zookeeper_close(zh);
-	lab_server_free(s);
 }
 
-/* That they all have the same number is true for who waits for each. */
-Test(zk_sequence, numbers_stick)
+/* A client that waits for each node gets the same number for all of them. */
+CASE(zk_sequence, numbers_stick)
 {
 	struct lab_server *s = old_server();
 	zhandle_t *zh = bare(s->port);
@@ -141,27 +133,25 @@ Test(zk_sequence, numbers_stick)
 				     sizeof(name)),
 			  ==, i < 4 ? ZOK : ZNODEEXISTS);
 	CHECK_TEXT(name, LAST);
-	zookeeper_close(zh);
-	lab_server_free(s);
 }
 
 static atomic_int made, past;
 
 static void note_name(int rc, const char *path, const void *data)
 {
-	struct zk_party party = { 0 };
+	struct zk_participant p = { 0 };
 
 	(void)data;
 	CHECK_INT(rc, ==, ZOK);
-	CHECK(dlki_zk_parse(strrchr(path, '/') + 1, &party));
-	CHECK_INT(party.sequence, >=, ZK_LAST_SEQUENCE - 3);
+	CHECK(dlki_zk_parse(strrchr(path, '/') + 1, &p));
+	CHECK_INT(p.sequence, >=, ZK_LAST_SEQUENCE - 3);
 	atomic_fetch_add(&past, strstr(path, "x--") != NULL);
 	atomic_fetch_add(&made, 1);
 }
 
-/* ... and past it there are negative ones for who does not, which are ours to
- * know, too. */
-Test(zk_sequence, numbers_overflow_in_flight)
+/* ... and one that does not wait gets negative numbers, which we must know,
+ * too. */
+CASE(zk_sequence, numbers_overflow_in_flight)
 {
 	enum { NODES = 200 };
 	struct lab_server *s = old_server();
@@ -178,6 +168,4 @@ Test(zk_sequence, numbers_overflow_in_flight)
 	}
 	EVENTUALLY(made == NODES);
 	CHECK_INT(past, >, 0);
-	zookeeper_close(zh);
-	lab_server_free(s);
 }

@@ -5,9 +5,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/fail.h"
+#include "lab/base/fail.h"
 
-atomic_int at_risk, safe, lost;
+struct diary diary = DIARY_INIT;
+
+static void end_server(void *s)
+{
+	lab_server_free(s);
+}
+
+static void end_proxy(void *p)
+{
+	lab_proxy_free(p);
+}
+
+static void end_client(void *c)
+{
+	dlock_close(c);
+}
+
+static void end_bare(void *zh)
+{
+	zookeeper_close(zh);
+}
 
 struct lab_server *server(const struct lab_zk_options *options)
 {
@@ -15,6 +35,7 @@ struct lab_server *server(const struct lab_zk_options *options)
 
 	if (!s)
 		FAIL("%s", lab_errmsg());
+	at_end(end_server, s);
 	return s;
 }
 
@@ -25,24 +46,13 @@ struct lab_proxy *proxy(const struct lab_server *s)
 
 	if (!p)
 		FAIL("%s", lab_errmsg());
+	at_end(end_proxy, p);
 	return p;
 }
 
 static void uri(char out[512], int port, const char *params)
 {
 	snprintf(out, 512, "zk://127.0.0.1:%d/%s", port, params);
-}
-
-static void on_event(dlock_hold *hold, enum dlock_event event, const char *why,
-		     void *arg)
-{
-	(void)hold;
-	(void)why;
-	(void)arg;
-	atomic_fetch_add(event == DLOCK_AT_RISK ? &at_risk :
-			 event == DLOCK_SAFE    ? &safe :
-						  &lost,
-			 1);
 }
 
 dlock_client *client_with(int port, const char *params,
@@ -53,6 +63,7 @@ dlock_client *client_with(int port, const char *params,
 
 	uri(text, port, params);
 	CHECK_OK(dlock_open(&c, text, opts));
+	at_end(end_client, c);
 	return c;
 }
 
@@ -63,9 +74,8 @@ dlock_client *client(int port, const char *params)
 
 dlock_client *watched_client(int port, const char *params)
 {
-	dlock_options opts = DLOCK_OPTIONS_INIT;
+	dlock_options opts = diary_options(&diary);
 
-	opts.on_event = on_event;
 	return client_with(port, params, &opts);
 }
 
@@ -85,7 +95,7 @@ static size_t n_locks;
 static void free_locks(void)
 {
 	while (n_locks > 0)
-		dlock_free(locks[--n_locks]);
+		dlock_lock_free(locks[--n_locks]);
 }
 
 static dlock_lock *keep(dlock_lock *l)
@@ -113,44 +123,12 @@ dlock_lock *rwlock(dlock_client *c, const char *name)
 	return keep(l);
 }
 
-dlock_hold *take(dlock_lock *l, int64_t timeout_ms)
+int waiter_join(struct taker *w)
 {
-	dlock_hold *h = NULL;
+	int rc = taker_join(w);
 
-	CHECK_OK(dlock_acquire(l, timeout_ms, &h));
-	return h;
-}
-
-struct dlock_stats stats(dlock_client *c)
-{
-	struct dlock_stats s = { .size = sizeof(s) };
-
-	CHECK_OK(dlock_get_stats(c, &s));
-	return s;
-}
-
-static void *wait_for_it(void *arg)
-{
-	struct waiter *w = arg;
-
-	w->rc = dlock_acquire(w->lock, w->timeout_ms, &w->hold);
-	atomic_store(&w->over, 1);
-	if (w->rc == DLOCK_OK)
-		w->released = dlock_release(w->hold);
-	return NULL;
-}
-
-void waiter_start(struct waiter *w, dlock_lock *lock, int64_t timeout_ms)
-{
-	*w = (struct waiter){ .lock = lock, .timeout_ms = timeout_ms };
-	CHECK_INT(pthread_create(&w->thread, NULL, wait_for_it, w), ==, 0);
-}
-
-int waiter_join(struct waiter *w)
-{
-	pthread_join(w->thread, NULL);
-	CHECK_OK(w->released);
-	return w->rc;
+	CHECK_OK(w->release_rc);
+	return rc;
 }
 
 /* ---- Looking at the server ----------------------------------------------- */
@@ -179,6 +157,7 @@ zhandle_t *bare(int port)
 	zh = zookeeper_init2(host, no_watch, 60000, NULL, NULL, 0, no_log);
 	CHECK(zh);
 	EVENTUALLY(zoo_state(zh) == ZOO_CONNECTED_STATE);
+	at_end(end_bare, zh);
 	return zh;
 }
 
@@ -202,9 +181,40 @@ int children_are(zhandle_t *zh, const char *path, int n)
 	return children(zh, path, NULL) == n;
 }
 
+/* The answer to wchp: paths, each with a line for each session behind it. */
+static int64_t count_watches(struct lab_server *s, int on_tokens)
+{
+	static const char tokens[] = "/tokens";
+	enum { SIZE = 1 << 22 };
+	char *reply = malloc(SIZE), *rest = reply, *line;
+	int there = 0;
+	int64_t n = 0;
+
+	CHECK(reply);
+	if (lab_zk_word(s, "wchp", reply, SIZE) != 0)
+		FAIL("%s", lab_errmsg());
+	while ((line = strsep(&rest, "\n"))) {
+		size_t len = strlen(line);
+
+		if (line[0] == '/')
+			there = len >= strlen(tokens) &&
+				strcmp(line + len - strlen(tokens), tokens) ==
+					0;
+		else if (line[0] == '\t')
+			n += there == on_tokens;
+	}
+	free(reply);
+	return n;
+}
+
 int64_t watches(struct lab_server *s)
 {
-	return lab_zk_number(s, "wchs", "Total watches");
+	return count_watches(s, 0);
+}
+
+int64_t token_watches(struct lab_server *s)
+{
+	return count_watches(s, 1);
 }
 
 void make(zhandle_t *zh, const char *path)

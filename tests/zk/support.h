@@ -10,17 +10,16 @@
 #include <dlock/dlock.h>
 #include <zookeeper/zookeeper.h>
 
-#include <pthread.h>
-#include <stdatomic.h>
+#include "lab/proxy/proxy.h"
+#include "lab/servers/zookeeper.h"
+#include "support/case.h"
+#include "support/diary.h"
+#include "support/hold.h"
+#include "support/taker.h"
 
-#include "lab/proxy.h"
-#include "lab/zookeeper.h"
-#include "support/check.h"
-#include "support/wait.h"
-
-#define FOREVER (-1)
 #define PATIENCE 20000
 
+/* What these make is ended behind a CASE(); a Test() ends it itself. */
 struct lab_server *server(const struct lab_zk_options *options);
 struct lab_proxy *proxy(const struct lab_server *s);
 
@@ -32,35 +31,25 @@ dlock_client *client_with(int port, const char *params,
 dlock_client *watched_client(int port, const char *params);
 void refused(int port, const char *params, int code, const char *part);
 
-/* What the events of watched clients came to. */
-extern atomic_int at_risk, safe, lost;
+/* What watched clients told. */
+extern struct diary diary;
 
 /* Freed when the test's process ends. */
 dlock_lock *mutex(dlock_client *c, const char *name);
 dlock_lock *rwlock(dlock_client *c, const char *name);
-dlock_hold *take(dlock_lock *l, int64_t timeout_ms);
-struct dlock_stats stats(dlock_client *c);
 
-/* A thread that acquires, and says when it has. */
-struct waiter {
-	dlock_lock *lock;
-	int64_t timeout_ms;
-	pthread_t thread;
-	atomic_int over;
-	int rc;
-	dlock_hold *hold;
-	int released; /* what that was answered */
-};
-void waiter_start(struct waiter *w, dlock_lock *lock, int64_t timeout_ms);
-int waiter_join(struct waiter *w); /* its rc; what it got was released */
+/* The acquire's answer; what it got was released. */
+int waiter_join(struct taker *w);
 
-/* The bare handle. */
+/* The bare handle; likewise. */
 zhandle_t *bare(int port);
 /* How many nodes there are below `path`, 0 if it is not there; the name of one
  * of them goes to `name`, which may be NULL. */
 int children(zhandle_t *zh, const char *path, char name[256]);
 int children_are(zhandle_t *zh, const char *path, int n);
-int64_t watches(struct lab_server *s); /* that the server keeps */
+/* That the server keeps: on locks, and on the node that tokens come from. */
+int64_t watches(struct lab_server *s);
+int64_t token_watches(struct lab_server *s);
 void make(zhandle_t *zh, const char *path);
 void drop(zhandle_t *zh, const char *dir, const char *name);
 

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "chaos/chaos.h"
-#include "lab/clock.h"
-#include "lab/fail.h"
+#include "lab/base/clock.h"
+#include "lab/base/fail.h"
 #include "support/temp.h"
 
 static struct chaos c;
@@ -35,8 +35,8 @@ static void tear_down(void)
 
 TestSuite(deadline, .init = set_up, .fini = tear_down, .timeout = 60);
 
-static void tell(enum lab_what what, uint32_t pid, unsigned number,
-		 int64_t at_ms, int64_t value)
+static void write_record(enum lab_what what, uint32_t pid, unsigned number,
+			 int64_t at_ms, int64_t value)
 {
 	struct lab_record r = { .what = (uint8_t)what,
 				.op = (uint64_t)pid << 32 | number,
@@ -60,37 +60,37 @@ static void expect(int64_t overruns, int64_t longest_ms)
 
 Test(deadline, a_call_answered_in_time_is_none)
 {
-	tell(LAB_ACQUIRE, 7, 1, 1000, 10);
-	tell(LAB_ACQUIRED, 7, 1, 1110, 0);
+	write_record(LAB_ACQUIRE, 7, 1, 1000, 10);
+	write_record(LAB_ACQUIRED, 7, 1, 1110, 0);
 	expect(0, 0);
 }
 
 Test(deadline, a_late_answer_is_found_among_others)
 {
-	tell(LAB_ACQUIRE, 7, 1, 1000, 10);
-	tell(LAB_ACQUIRE, 7, 2, 1001, 10);
-	tell(LAB_ACQUIRED, 7, 2, 1002, 0);
-	tell(LAB_ACQUIRED, 7, 1, 61110, 0);
+	write_record(LAB_ACQUIRE, 7, 1, 1000, 10);
+	write_record(LAB_ACQUIRE, 7, 2, 1001, 10);
+	write_record(LAB_ACQUIRED, 7, 2, 1002, 0);
+	write_record(LAB_ACQUIRED, 7, 1, 61110, 0);
 	expect(1, 60000);
 }
 
 Test(deadline, who_stood_still_is_not_late)
 {
-	tell(LAB_ACQUIRE, 7, 1, 1000, 10);
-	tell(LAB_ACQUIRED, 7, 1, 61110, 0);
-	tell(LAB_PAUSED, 8, 0, 1050, 7);
-	tell(LAB_RESUMED, 8, 0, 61000, 7);
+	write_record(LAB_ACQUIRE, 7, 1, 1000, 10);
+	write_record(LAB_ACQUIRED, 7, 1, 61110, 0);
+	write_record(LAB_PAUSED, 8, 0, 1050, 7);
+	write_record(LAB_RESUMED, 8, 0, 61000, 7);
 	expect(0, 0);
 }
 
 /* It was killed while all its threads asked, and that was later. */
 Test(deadline, the_calls_of_the_killed_hide_no_others)
 {
-	for (unsigned i = 1; i <= CHAOS_HANDS; i++)
-		tell(LAB_ACQUIRE, 6, i, 500000 + i, 10);
-	tell(LAB_ACQUIRE, 7, 1, 1000, 10);
-	tell(LAB_ACQUIRE, 7, 2, 1001, 10);
-	tell(LAB_ACQUIRED, 7, 2, 1002, 0);
-	tell(LAB_ACQUIRED, 7, 1, 61110, 0);
+	for (unsigned i = 1; i <= CHAOS_THREADS; i++)
+		write_record(LAB_ACQUIRE, 6, i, 500000 + i, 10);
+	write_record(LAB_ACQUIRE, 7, 1, 1000, 10);
+	write_record(LAB_ACQUIRE, 7, 2, 1001, 10);
+	write_record(LAB_ACQUIRED, 7, 2, 1002, 0);
+	write_record(LAB_ACQUIRED, 7, 1, 61110, 0);
 	expect(1, 60000);
 }

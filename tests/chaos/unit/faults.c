@@ -8,7 +8,7 @@
 
 #include "chaos/chaos.h"
 #include "chaos/options.h"
-#include "lab/fail.h"
+#include "lab/base/fail.h"
 #include "support/temp.h"
 
 TestSuite(faults, .timeout = 60);
@@ -66,12 +66,12 @@ Test(faults, that_do_not_exist_are_named)
 }
 
 /* Judge a run in which nothing was done. */
-static void judge(void)
+static void judge_idle_run(void)
 {
 	cr_assert_eq(temp_make(c.dir), 0);
-	c.page = chaos_page_map(c.dir);
+	c.counters = chaos_counters_map(c.dir);
 	c.history = lab_history_open(c.dir);
-	cr_assert(c.page && c.history, "%s", lab_errmsg());
+	cr_assert(c.counters && c.history, "%s", lab_errmsg());
 	listen_to(STDOUT_FILENO);
 	cr_expect_not(chaos_verdict(&c));
 	temp_remove(c.dir);
@@ -83,7 +83,7 @@ Test(faults, that_were_asked_for_and_never_dealt_are_a_failure)
 {
 	cr_assert_eq(options("file", "worker-kill,worker-pause-short"), 0);
 	chaos_schedule_init(&c);
-	judge();
+	judge_idle_run();
 	cr_expect(strstr(heard(), NONE), "%s", heard());
 }
 
@@ -91,8 +91,8 @@ Test(faults, one_that_was_dealt_is_enough)
 {
 	cr_assert_eq(options("file", "worker-kill,worker-pause-short"), 0);
 	chaos_schedule_init(&c);
-	c.deck[CHAOS_PREY].dealt[1] = 1;
-	judge();
+	c.deck[CHAOS_VICTIMS].dealt[1] = 1;
+	judge_idle_run();
 	cr_expect_not(strstr(heard(), NONE), "%s", heard());
 }
 
@@ -102,6 +102,6 @@ Test(faults, need_not_come_if_none_was_asked_for)
 
 	cr_assert_eq(chaos_options(&c.o, 3, argv), 0);
 	chaos_schedule_init(&c);
-	judge();
+	judge_idle_run();
 	cr_expect_not(strstr(heard(), NONE), "%s", heard());
 }

@@ -19,7 +19,7 @@ static void log_call(struct fake *f, enum fake_verb verb,
 	};
 	if (t) {
 		c->id = t->id;
-		memcpy(c->owner, t->claim.owner, sizeof(c->owner));
+		memcpy(c->owner, t->request.owner, sizeof(c->owner));
 	}
 }
 
@@ -52,17 +52,19 @@ static void check_call(const struct session *s, enum fake_verb verb,
 			       (long long)((deadline / MS) - (now / MS)));
 }
 
-/* Wait for `until`, or for what fake_open_gate() or fake_clear() count up. */
-static void sleep_until(dlk_time until, const uint64_t *count)
+/* Wait for `until`, or for what fake_open_gate() or fake_clear() count up; not
+ * as `stubborn`, also for a cancel. */
+static void sleep_until(dlk_time until, const uint64_t *count, int stubborn)
 {
 	uint64_t seen = count ? *count : 0;
 
-	while (dlk_now() < until && !(count && *count != seen)) {
+	while (dlk_now() < (stubborn ? until : dlk_deadline(until)) &&
+	       !(count && *count != seen)) {
 		int64_t left = until - dlk_now();
 		struct timespec ts;
 
-		if (left > 1000 * MS)
-			left = 1000 * MS;
+		if (left > 20 * MS)
+			left = 20 * MS;
 		clock_gettime(CLOCK_MONOTONIC, &ts);
 		left += ts.tv_nsec;
 		ts.tv_sec += left / 1000000000;
@@ -76,6 +78,7 @@ struct fake_step fakei_begin(struct session *s, enum fake_verb verb,
 			     dlk_time deadline, size_t *place)
 {
 	struct fake *f = s->fake;
+	struct fake_step step;
 
 	pthread_mutex_lock(&fakei_mu);
 	if (getpid() != fakei_home)
@@ -85,7 +88,10 @@ struct fake_step fakei_begin(struct session *s, enum fake_verb verb,
 	dlk_wake(&s->base, 0);
 	dlk_lost(&s->base, UINT64_MAX, "nobody");
 	log_call(f, verb, t, n, deadline, place);
-	return take_step(f, verb);
+	step = take_step(f, verb);
+	if (step.says)
+		dlk_log(&s->base, 1, "%s", step.says);
+	return step;
 }
 
 void fakei_end(struct session *s, size_t place)
@@ -106,20 +112,21 @@ int fakei_travel(struct session *s, const struct fake_step *step,
 	dlk_time there = dlk_now() + step->delay_ms * MS;
 
 	if (step->gate)
-		sleep_until(step->overrun ? DLK_FOREVER : deadline, &f->gate);
+		sleep_until(step->overrun ? DLK_FOREVER : deadline, &f->gate,
+			    step->overrun);
 	if (step->delay_ms > 0)
 		sleep_until(there < deadline || step->overrun ? there :
 								deadline,
-			    NULL);
+			    NULL, step->overrun);
 	fakei_catch_up(f);
 	if (!step->overrun && (step->gate || step->delay_ms > 0) &&
-	    dlk_now() >= deadline) {
+	    dlk_now() >= dlk_deadline(deadline)) {
 		unreachable(err);
 		return step->delay_ms > 0 ? 0 : DLOCK_EUNREACHABLE;
 	}
 	switch (step->fault) {
 	case FAKE_SILENT:
-		sleep_until(deadline, &f->cleared);
+		sleep_until(deadline, &f->cleared, 0);
 		return unreachable(err);
 	case FAKE_REFUSE:
 		return unreachable(err);
@@ -141,7 +148,7 @@ void fakei_stay_mute(struct session *s, const struct fake_step *step,
 		     dlk_time deadline)
 {
 	if (step->fault == FAKE_MUTE)
-		sleep_until(deadline, &s->fake->cleared);
+		sleep_until(deadline, &s->fake->cleared, 0);
 }
 
 int fakei_is_late(const struct fake_step *step)
@@ -160,7 +167,7 @@ void fakei_seize(struct ticket *t)
 struct entry fakei_claim_of(const struct ticket *t)
 {
 	const struct session *s = (const struct session *)t->base.session;
-	const struct dlk_claim *c = &t->base.claim;
+	const struct dlk_request *c = &t->base.request;
 	struct entry e = {
 		.fake = s->fake,
 		.kind = c->kind,
@@ -193,5 +200,5 @@ void fakei_do_late(const struct ticket *t, enum fake_verb verb,
 	l->claim = fakei_claim_of(t);
 	l->claim.session = NULL;
 	l->lease_ms = s->base.ttl_ms;
-	snprintf(l->name, sizeof(l->name), "%s", t->base.claim.name);
+	snprintf(l->name, sizeof(l->name), "%s", t->base.request.name);
 }

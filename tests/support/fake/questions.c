@@ -2,8 +2,8 @@
 /* inspect, list, break. */
 #include "fake/store.h"
 
-int fakei_inspect(struct dlk_session *base, const struct dlk_claim *c,
-		  void (*each)(const struct dlock_party *p, void *arg),
+int fakei_inspect(struct dlk_session *base, const struct dlk_request *c,
+		  void (*each)(const struct dlock_participant *p, void *arg),
 		  void *arg, dlk_time deadline, struct dlk_error *err)
 {
 	struct session *s = (struct session *)base;
@@ -17,7 +17,7 @@ int fakei_inspect(struct dlk_session *base, const struct dlk_claim *c,
 		fakei_expire(s->fake, c->key);
 	for (struct entry *e = *fakei_bucket(s->fake, c->key); e && rc == 1;
 	     e = e->next) {
-		struct dlock_party p = {
+		struct dlock_participant p = {
 			.size = sizeof(p),
 			.label = e->label[0] ? e->label : NULL,
 			.id = e->label[0] ? e->owner : NULL,
@@ -35,10 +35,10 @@ int fakei_inspect(struct dlk_session *base, const struct dlk_claim *c,
 }
 
 int fakei_list(struct dlk_session *base,
-	       void (*each)(const struct dlock_entry *e, void *arg), void *arg,
-	       dlk_time deadline, struct dlk_error *err)
+	       void (*each)(const struct dlock_lock_info *e, void *arg),
+	       void *arg, dlk_time deadline, struct dlk_error *err)
 {
-	static const char *const kinds[] = { "mutex", "rwlock", "semaphore" };
+	static const char *const kinds[] = { "lock", "semaphore" };
 	struct session *s = (struct session *)base;
 	struct fake_step step;
 	size_t place;
@@ -48,7 +48,7 @@ int fakei_list(struct dlk_session *base,
 	rc = fakei_travel(s, &step, deadline, err);
 	for (size_t i = 0; i < BUCKETS && rc == 1; i++) {
 		for (struct entry *e = fakei_table[i]; e; e = e->next) {
-			struct dlock_entry out = {
+			struct dlock_lock_info out = {
 				.size = sizeof(out),
 				.name = e->name,
 				.kind = kinds[e->kind],
@@ -63,7 +63,7 @@ int fakei_list(struct dlk_session *base,
 	return rc == 1 ? 0 : rc == 0 ? DLOCK_EUNREACHABLE : rc;
 }
 
-int fakei_break(struct dlk_session *base, const struct dlk_claim *c,
+int fakei_break(struct dlk_session *base, const struct dlk_request *c,
 		dlk_time deadline, struct dlk_error *err)
 {
 	struct session *s = (struct session *)base;

@@ -48,6 +48,7 @@ struct session {
 	struct fake *fake;
 	struct session *next;
 	int wakes;
+	int far;
 	int renewing, closed;
 	unsigned int asked;
 };
@@ -56,6 +57,7 @@ struct ticket {
 	struct dlk_ticket base;
 	int busy;
 	int asked;    /* since it was last released */
+	int sent;     /* the store may have heard of it */
 	int over;     /* lost or released: never to be renewed again */
 	dlk_time end; /* of the lease that the core was told */
 };
@@ -154,19 +156,22 @@ void fakei_close(struct dlk_session *base, dlk_time deadline);
 enum dlk_verdict fakei_attempt(struct dlk_ticket *base, dlk_time deadline,
 			       struct dlk_error *err);
 void fakei_renew(struct dlk_session *base, struct dlk_ticket *const v[],
-		 enum dlk_lease verdict[], size_t n, dlk_time deadline,
+		 enum dlk_renewal verdict[], size_t n, dlk_time deadline,
 		 struct dlk_error *err);
 int fakei_release(struct dlk_ticket *base, dlk_time deadline,
 		  struct dlk_error *err);
+void fakei_release_all(struct dlk_session *base, struct dlk_ticket *const v[],
+		       size_t n, dlk_time deadline);
 int fakei_downgrade(struct dlk_ticket *base, dlk_time deadline,
 		    struct dlk_error *err);
-int fakei_inspect(struct dlk_session *base, const struct dlk_claim *c,
-		  void (*each)(const struct dlock_party *p, void *arg),
+int fakei_inspect(struct dlk_session *base, const struct dlk_request *c,
+		  void (*each)(const struct dlock_participant *p, void *arg),
 		  void *arg, dlk_time deadline, struct dlk_error *err);
 int fakei_list(struct dlk_session *base,
-	       void (*each)(const struct dlock_entry *e, void *arg), void *arg,
+	       void (*each)(const struct dlock_lock_info *e, void *arg),
+	       void *arg,
 	       dlk_time deadline, struct dlk_error *err);
-int fakei_break(struct dlk_session *base, const struct dlk_claim *c,
+int fakei_break(struct dlk_session *base, const struct dlk_request *c,
 		dlk_time deadline, struct dlk_error *err);
 
 #endif

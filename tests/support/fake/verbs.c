@@ -11,6 +11,8 @@ int fakei_open(struct dlk_session *base, dlk_time deadline,
 	size_t place;
 	int rc;
 
+	if (s->fake)
+		fakei_complain("opened with a session that is not fresh");
 	s->fake = fake_store(uri->n_hosts > 0 ? uri->hosts[0].name : "");
 	step = fakei_begin(s, FAKE_OPEN, NULL, 0, deadline, &place);
 	rc = fakei_travel(s, &step, deadline, err);
@@ -22,6 +24,9 @@ int fakei_open(struct dlk_session *base, dlk_time deadline,
 	base->margin_ms = dlk_param_int(uri, "margin");
 	base->caps &= ~(uint32_t)dlk_param_int(uri, "without");
 	s->wakes = dlk_param_int(uri, "wake") != 0;
+	s->far = dlk_param_int(uri, "far") != 0;
+	if (s->far && rc == 1)
+		dlk_answered(base, dlk_now() - step.delay_ms * MS, dlk_now());
 	if (!s->wakes)
 		base->caps &= ~(uint32_t)DLOCK_CAP_WAKE;
 	if (rc == 1) {
@@ -80,8 +85,8 @@ static enum dlk_verdict answer(struct ticket *t, const struct fake_step *step,
 	struct entry claim = fakei_claim_of(t);
 	int64_t lease_ms = step->lease_ms ? step->lease_ms : s->base.ttl_ms;
 	dlk_time first_end;
-	const struct entry *e = fakei_ask(&claim, t->base.claim.name, lease_ms,
-					  &first_end);
+	const struct entry *e = fakei_ask(&claim, t->base.request.name,
+					  lease_ms, &first_end);
 
 	if (!e && heard)
 		dlk_fail(err, DLOCK_ENOMEM, "out of memory");
@@ -113,9 +118,18 @@ enum dlk_verdict fakei_attempt(struct dlk_ticket *base, dlk_time deadline,
 	if (!t->asked)
 		s->asked++;
 	t->asked = 1;
+	t->sent |= !step.unsent;
+	base->settled = step.unsent;
+	base->crowded = step.crowded;
+	base->resent = step.resent;
 	rc = fakei_travel(s, &step, deadline, err);
-	if (rc == 0 && fakei_is_late(&step))
+	if (s->far && rc == 1)
+		dlk_answered(&s->base, dlk_now() - step.delay_ms * MS,
+			     dlk_now());
+	if (step.resent || (rc == 0 && fakei_is_late(&step)))
 		fakei_do_late(t, FAKE_ATTEMPT, &step);
+	if (rc == 0 && fakei_is_late(&step))
+		verdict = DLK_FAILED;
 	else if (rc == 1 && step.fault == FAKE_BUSY)
 		verdict = DLK_BUSY;
 	else if (rc >= 0)
@@ -128,11 +142,11 @@ enum dlk_verdict fakei_attempt(struct dlk_ticket *base, dlk_time deadline,
 	return verdict;
 }
 
-static enum dlk_lease renew_one(struct session *s, struct ticket *t,
-				const struct fake_step *step, int heard)
+static enum dlk_renewal renew_one(struct session *s, struct ticket *t,
+				  const struct fake_step *step, int heard)
 {
-	struct entry *e = *fakei_find(s->fake, t->base.claim.key,
-				      t->base.claim.owner);
+	struct entry *e = *fakei_find(s->fake, t->base.request.key,
+				      t->base.request.owner);
 	int gone = !e || !e->granted || e->until <= dlk_now();
 
 	if (!gone)
@@ -155,7 +169,7 @@ static enum dlk_lease renew_one(struct session *s, struct ticket *t,
 }
 
 void fakei_renew(struct dlk_session *base, struct dlk_ticket *const v[],
-		 enum dlk_lease verdict[], size_t n, dlk_time deadline,
+		 enum dlk_renewal verdict[], size_t n, dlk_time deadline,
 		 struct dlk_error *err)
 {
 	struct session *s = (struct session *)base;
@@ -188,6 +202,15 @@ void fakei_renew(struct dlk_session *base, struct dlk_ticket *const v[],
 	fakei_end(s, place);
 }
 
+static void forget(struct session *s, struct ticket *t)
+{
+	if (t->asked)
+		s->asked--;
+	t->asked = 0;
+	t->over = 1;
+	t->busy = 0;
+}
+
 int fakei_release(struct dlk_ticket *base, dlk_time deadline,
 		  struct dlk_error *err)
 {
@@ -199,19 +222,39 @@ int fakei_release(struct dlk_ticket *base, dlk_time deadline,
 
 	step = fakei_begin(s, FAKE_RELEASE, base, 1, deadline, &place);
 	fakei_seize(t);
-	rc = fakei_travel(s, &step, deadline, err);
+	rc = t->sent ? fakei_travel(s, &step, deadline, err) : 1;
+	if (s->far && t->sent && rc == 1)
+		dlk_answered(&s->base, dlk_now() - step.delay_ms * MS,
+			     dlk_now());
 	if (rc == 0 && fakei_is_late(&step))
 		fakei_do_late(t, FAKE_RELEASE, &step);
 	else if (rc >= 0)
-		fakei_give_up(s->fake, base->claim.key, base->claim.owner);
+		fakei_give_up(s->fake, base->request.key, base->request.owner);
 	fakei_stay_mute(s, &step, deadline);
-	if (t->asked)
-		s->asked--;
-	t->asked = 0;
-	t->over = 1;
-	t->busy = 0;
+	forget(s, t);
 	fakei_end(s, place);
 	return rc == 1 ? 0 : rc == 0 ? DLOCK_EUNREACHABLE : rc;
+}
+
+void fakei_release_all(struct dlk_session *base, struct dlk_ticket *const v[],
+		       size_t n, dlk_time deadline)
+{
+	struct session *s = (struct session *)base;
+	struct fake_step step;
+	size_t place;
+	int rc;
+
+	step = fakei_begin(s, FAKE_RELEASE_ALL, v[0], n, deadline, &place);
+	for (size_t i = 0; i < n; i++)
+		fakei_seize((struct ticket *)v[i]);
+	rc = fakei_travel(s, &step, deadline, NULL);
+	for (size_t i = 0; i < n; i++) {
+		if (rc >= 0)
+			fakei_give_up(s->fake, v[i]->request.key,
+				      v[i]->request.owner);
+		forget(s, (struct ticket *)v[i]);
+	}
+	fakei_end(s, place);
 }
 
 int fakei_downgrade(struct dlk_ticket *base, dlk_time deadline,
@@ -229,10 +272,10 @@ int fakei_downgrade(struct dlk_ticket *base, dlk_time deadline,
 	if (t->over)
 		fakei_complain("downgraded what was lost or released");
 	rc = fakei_travel(s, &step, deadline, err);
-	e = *fakei_find(s->fake, base->claim.key, base->claim.owner);
+	e = *fakei_find(s->fake, base->request.key, base->request.owner);
 	if (rc >= 0 && e) {
 		e->mode = DLK_SHARED;
-		fakei_wake_line(s->fake, base->claim.key);
+		fakei_wake_line(s->fake, base->request.key);
 	} else if (rc >= 0) {
 		rc = dlk_fail(err, DLOCK_ELOST, "fake: the claim is gone");
 	}

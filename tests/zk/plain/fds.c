@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Threads that open and close descriptors all the time, for the thread
- * sanitizer, while it is looked for those of the client library. */
+ * sanitizer, while those of the client library are looked up. */
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "backends/zk/zk.h"
+#include "backends/zk/fds.h"
 
 #define ROUNDS 300
 #define OTHERS 3

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Lock the bytes that a ticket needs, or wait until they are free.
+ */
+#include "backends/file/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+
+#include "backends/file/bytes.h"
+#include "backends/file/dir.h"
+#include "backends/file/name.h"
+#include "backends/file/notify.h"
+#include "backends/file/release.h"
+#include "backends/file/slot.h"
+#include "backends/file/state.h"
+#include "backends/file/table.h"
+#include "backends/file/token.h"
+
+#define GATE_NS (1000 * DLK_MS) /* a writer that lets this pass is stuck */
+#define SEAL_TRIES 200
+#define SEAL_NS (40 * DLK_MS)
+#define SAFETY_NS (1000 * DLK_MS) /* a poll in case a notification is lost */
+#define POLL_NS (50 * DLK_MS)     /* without inotify */
+#define RETRY_NS DLK_MS           /* somebody is between two system calls */
+#define DOUBLINGS 7               /* of the pause between retries */
+#define RECENT_POLLS 6            /* after a notification */
+#define REPLACED_TRIES 100
+
+enum file_outcome {
+	FILE_GRANTED,
+	FILE_BUSY,
+	FILE_RETRY,    /* no notification may come: again in a moment */
+	FILE_REPLACED, /* the file is no longer the one at its path */
+	FILE_FAILED
+};
+
+static enum file_outcome lock_failed(struct file_ticket *t,
+				     struct dlk_error *err)
+{
+	dlki_file_fail(err, errno, "lock", t->name->file);
+	return FILE_FAILED;
+}
+
+static enum file_outcome draw_token(struct file_ticket *t, int fd,
+				    struct dlk_error *err)
+{
+	int rc = dlki_file_draw(t, fd, err);
+
+	if (rc < 0)
+		return FILE_FAILED;
+	return rc ? FILE_GRANTED : FILE_REPLACED;
+}
+
+static enum file_outcome try_exclusive(struct file_ticket *t, int fd,
+				       struct dlk_error *err)
+{
+	int rc = dlki_file_lock(fd, F_WRLCK, FILE_MAIN);
+
+	if (rc < 0)
+		return lock_failed(t, err);
+	return rc ? draw_token(t, fd, err) : FILE_BUSY;
+}
+
+/*
+ * The seal is locked for a few system calls, so we wait for it by spinning; but
+ * not for long, as the process that has it may be stopped.  The first attempt
+ * waits longer, in case a busy machine has only preempted that process: a
+ * caller with timeout 0 would be told that others have the lock, and the seal
+ * does not prove that.
+ */
+static int lock_seal(const struct file_ticket *t, int fd)
+{
+	dlk_time end = 0, now;
+	int i, rc;
+
+	for (i = 0;; i++) {
+		rc = dlki_file_lock(fd, F_WRLCK, FILE_SEAL);
+		if (rc)
+			return rc;
+		if (i >= SEAL_TRIES) {
+			if (t->retries)
+				return 0;
+			now = dlk_now();
+			if (!end)
+				end = now + SEAL_NS < t->deadline ?
+					      now + SEAL_NS :
+					      t->deadline;
+			if (now >= end)
+				return 0;
+		}
+		sched_yield();
+	}
+}
+
+/*
+ * Does a waiting writer keep this reader out?  If nobody holds the lock for a
+ * second and the writer still does not take it, it is stopped or stuck, and the
+ * reader passes.  Other readers follow while the one that found this is in.
+ * They do not lock PASS in their turn, or it would never end.
+ */
+static int gate_is_shut(struct file_ticket *t, int fd)
+{
+	dlk_time now;
+
+	if (dlki_file_probe(fd, F_RDLCK, FILE_GATE, 1) == F_UNLCK ||
+	    dlki_file_probe(fd, F_WRLCK, FILE_PASS, 1) != F_UNLCK)
+		return 0;
+	now = dlk_now();
+	if (dlki_file_probe(fd, F_WRLCK, FILE_MAIN, 1) != F_UNLCK)
+		t->idle_gate = 0;
+	else if (!t->idle_gate)
+		t->idle_gate = now;
+	if (!t->idle_gate || now - t->idle_gate < GATE_NS)
+		return 1;
+	(void)dlki_file_lock(fd, F_RDLCK, FILE_PASS);
+	return 0;
+}
+
+static enum file_outcome try_sealed(struct file_ticket *t, int fd,
+				    struct dlk_error *err)
+{
+	const struct dlk_request *c = &t->base.request;
+	enum file_outcome outcome;
+	int rc;
+
+	if (c->kind == DLK_LOCK) {
+		if (gate_is_shut(t, fd))
+			return FILE_BUSY;
+		rc = dlki_file_lock(fd, F_RDLCK, FILE_MAIN);
+		if (rc <= 0)
+			return rc ? lock_failed(t, err) : FILE_BUSY;
+	} else {
+		rc = dlki_file_check_limit(t, fd, err);
+		if (rc < 0)
+			return FILE_FAILED;
+	}
+	rc = dlki_file_slot_lock(t, fd, c->limit);
+	if (rc < 0)
+		return lock_failed(t, err);
+	if (!rc && c->limit)
+		return dlki_file_slot_tries_all(c->limit) ? FILE_BUSY :
+							    FILE_RETRY;
+	outcome = draw_token(t, fd, err);
+	if (outcome == FILE_GRANTED && rc)
+		dlki_file_slot_record(t, fd);
+	return outcome;
+}
+
+static enum file_outcome try_shared(struct file_ticket *t, int fd,
+				    struct dlk_error *err)
+{
+	enum file_outcome outcome;
+	int rc = lock_seal(t, fd);
+
+	if (rc < 0)
+		return lock_failed(t, err);
+	if (!rc) {
+		t->retries += !t->retries; /* the next one is not the first */
+		return FILE_RETRY;
+	}
+	outcome = try_sealed(t, fd, err);
+	if (outcome == FILE_GRANTED)
+		dlki_file_unlock(fd, FILE_SEAL);
+	return outcome;
+}
+
+/* With n->mu held.  What is locked and not needed is unlocked again. */
+static enum file_outcome try_lock(struct file_ticket *t, struct dlk_error *err)
+{
+	struct file_name *n = t->name;
+	enum file_outcome outcome;
+	int fd = t->fd, rc;
+
+	if (t->owns == FILE_OWNS_NOTHING) {
+		rc = dlki_file_fd_get(n, &fd, err);
+		if (rc <= 0)
+			return rc < 0 ? FILE_FAILED : FILE_REPLACED;
+	}
+	if (t->base.request.mode == DLK_EXCLUSIVE)
+		outcome = try_exclusive(t, fd, err);
+	else
+		outcome = try_shared(t, fd, err);
+	if (outcome == FILE_GRANTED) {
+		if (t->owns == FILE_OWNS_NOTHING)
+			n->held++;
+		t->owns = FILE_OWNS_LOCK;
+		t->fd = fd;
+	} else if (t->owns == FILE_OWNS_NOTHING) {
+		/* A writer that found the lock busy has locked nothing. */
+		if (outcome != FILE_BUSY ||
+		    t->base.request.mode != DLK_EXCLUSIVE)
+			dlki_file_unlock_all(fd);
+		dlki_file_fd_put(n, fd);
+		/* A waiter may have met what was locked for a moment. */
+		if ((outcome == FILE_FAILED || outcome == FILE_REPLACED) &&
+		    dlki_file_released(n))
+			t->notify = 1;
+	}
+	return outcome;
+}
+
+static void start_waiting(struct file_ticket *t)
+{
+	if (t->waits)
+		return;
+	t->waits = 1;
+	dlki_file_list_add(&t->name->waiting, t);
+	if (!t->waiter_slot)
+		dlki_file_waiter_slot_lock(t);
+}
+
+/*
+ * The first writer that waits for readers locks the gate, and keeps later ones
+ * out.  While a writer holds the lock that is of no use: no reader gets in.
+ */
+static void shut_gate(struct file_ticket *t)
+{
+	struct file_name *n = t->name;
+	int fd;
+
+	if (t->owns != FILE_OWNS_NOTHING || !n->n_fds)
+		return;
+	fd = n->fds[n->n_fds - 1];
+	t->behind_writer = dlki_file_probe(fd, F_RDLCK, FILE_MAIN, 1) !=
+			   F_UNLCK;
+	if (t->behind_writer || dlki_file_lock(fd, F_WRLCK, FILE_GATE) != 1)
+		return;
+	n->n_fds--;
+	n->held++;
+	t->owns = FILE_OWNS_GATE;
+	t->fd = fd;
+}
+
+/*
+ * Whoever removes a file that nobody uses has it locked for a moment, which is
+ * no reason to say that others have the lock.  We wait as for the seal.
+ */
+static enum file_outcome outlast_removal(struct file_ticket *t,
+					 struct dlk_error *err)
+{
+	struct file_name *n = t->name;
+	enum file_outcome outcome = FILE_BUSY;
+	dlk_time end = dlk_now() + SEAL_NS;
+
+	while (outcome == FILE_BUSY && t->owns == FILE_OWNS_NOTHING &&
+	       n->n_fds && dlki_file_all_locked(n->fds[n->n_fds - 1])) {
+		if (dlk_now() >= end)
+			return FILE_RETRY;
+		sched_yield();
+		outcome = try_lock(t, err);
+	}
+	return outcome;
+}
+
+/* Listen, announce the waiter, and try once more: see notify.h.  A writer in
+ * this session wakes us without any of that, as nobody else can have the lock
+ * beside it. */
+static enum file_outcome announce_and_try(struct file_ticket *t,
+					  int *unnotified,
+					  struct dlk_error *err)
+{
+	struct file_name *n = t->name;
+	enum file_outcome outcome;
+
+	start_waiting(t);
+	t->behind_writer = dlki_file_name_excludes(n);
+	if (t->behind_writer)
+		return FILE_BUSY;
+	*unnotified = dlki_file_announce(n) < 0;
+	if (n->stale)
+		return FILE_REPLACED;
+	outcome = try_lock(t, err);
+	if (outcome == FILE_BUSY)
+		outcome = outlast_removal(t, err);
+	if (outcome == FILE_BUSY && t->base.request.mode == DLK_EXCLUSIVE)
+		shut_gate(t);
+	return outcome;
+}
+
+/* Is the holder surely another one than when the ticket last was busy?  The
+ * state names the last one only, so readers do not count. */
+static int holder_changed(struct file_ticket *t, int fd)
+{
+	struct file_state st;
+	uint64_t before = t->seen;
+
+	if (!dlki_file_load_state(fd, &st))
+		return 0;
+	t->seen = st.seq;
+	return t->behind_writer && st.seq != before;
+}
+
+static dlk_time next_attempt(struct file_ticket *t, enum file_outcome outcome,
+			     int unnotified)
+{
+	struct file_name *n = t->name;
+	dlk_time now = dlk_now();
+	int fd = t->owns == FILE_OWNS_NOTHING && n->n_fds ? n->fds[0] : t->fd;
+	dlk_time pause = RETRY_NS << t->retries;
+
+	if (outcome == FILE_RETRY) {
+		t->retries += t->retries < DOUBLINGS;
+		return now + (unnotified && pause > POLL_NS ? POLL_NS : pause);
+	}
+	if (unnotified || t->idle_gate)
+		return now + POLL_NS;
+	if (t->owns == FILE_OWNS_NOTHING && !n->n_fds)
+		return now + SAFETY_NS;
+	if (holder_changed(t, fd) || now >= n->notify.recent_until ||
+	    t->polls == RECENT_POLLS) {
+		t->polls = 0;
+		return now + SAFETY_NS;
+	}
+	return now + (RETRY_NS << t->polls++);
+}
+
+static enum file_outcome try_name(struct file_ticket *t, struct dlk_error *err)
+{
+	struct file_name *n = t->name;
+	enum file_outcome o = FILE_REPLACED;
+	int unnotified = 0, fd = -1;
+
+	pthread_mutex_lock(&n->mu);
+	if (!n->stale)
+		o = try_lock(t, err);
+	if (o == FILE_BUSY || o == FILE_RETRY)
+		o = announce_and_try(t, &unnotified, err);
+	/* The holder of a file that is gone is no reason to wait. */
+	if ((o == FILE_BUSY || o == FILE_RETRY) &&
+	    dlki_file_name_stands(n) == 0)
+		o = FILE_REPLACED;
+	if (o == FILE_GRANTED) {
+		dlki_file_stop_waiting(t);
+		dlki_file_list_add(&n->holding, t);
+		/* Nobody listened for announcements when it was granted. */
+		if (!(n->notify.listens_for & FILE_ANNOUNCEMENT))
+			n->notify.contended = 1;
+	} else if (o == FILE_REPLACED) {
+		dlki_file_name_stale(n);
+	} else if (o == FILE_FAILED) {
+		fd = dlki_file_give_up(t);
+	} else {
+		t->base.look_again = next_attempt(t, o, unnotified);
+	}
+	pthread_mutex_unlock(&n->mu);
+	dlki_file_after_unlock(t, fd);
+	if (o == FILE_GRANTED && t->waiter_slot && !dlki_file_slot_tells(t))
+		dlki_file_waiter_slot_unlock(t);
+	return o;
+}
+
+enum dlk_verdict dlki_file_attempt(struct dlk_ticket *base, dlk_time deadline,
+				   struct dlk_error *err)
+{
+	struct file_session *s = file_session(base->session);
+	struct file_ticket *t = file_ticket(base);
+	int i;
+
+	t->deadline = deadline;
+	if (t->owns == FILE_OWNS_LOCK)
+		return DLK_GRANTED;
+	for (i = 0; i < REPLACED_TRIES; i++) {
+		if (!t->name)
+			t->name = dlki_file_name_get(s, base->request.key);
+		if (!t->name) {
+			dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+			return DLK_FAILED;
+		}
+		switch (try_name(t, err)) {
+		case FILE_GRANTED:
+			return DLK_GRANTED;
+		case FILE_FAILED:
+			return DLK_FAILED;
+		case FILE_BUSY:
+		case FILE_RETRY:
+			return DLK_BUSY;
+		case FILE_REPLACED:
+			dlki_file_leave_name(t);
+			if (dlki_file_dir_follow(s, err) < 0)
+				return DLK_FAILED;
+		}
+	}
+	base->look_again = dlk_now() + RETRY_NS;
+	return DLK_BUSY;
+}

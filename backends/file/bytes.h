@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Locks on bytes, by open file description (F_OFD_SETLK, never the form that
+ * blocks).  The bytes lie far beyond the end of the file:
+ *
+ *   MAIN     the writer (exclusive), the readers (shared); a mutex handle
+ *            only ever writes
+ *   GATE     locked by the first writer that waits for readers, to keep later
+ *            ones out
+ *   SEAL     locked for microseconds while a reader or a permit is granted
+ *   PASS     locked, shared, by readers that found the writer at the gate
+ *            stopped: other readers may follow them
+ *   HOLDERS  one slot for each permit of a semaphore, and for each of up to
+ *            FILE_HOLDER_SLOTS readers, so that inspect() can tell who lives
+ *   WAITERS  one slot for each of up to FILE_WAITER_SLOTS waiters, likewise
+ */
+#ifndef DLOCK_BACKENDS_FILE_BYTES_H
+#define DLOCK_BACKENDS_FILE_BYTES_H
+
+#include <sys/types.h>
+
+#define FILE_MAIN ((off_t)1 << 32)
+#define FILE_GATE (FILE_MAIN + 1)
+#define FILE_SEAL (FILE_MAIN + 2)
+#define FILE_PASS (FILE_MAIN + 3)
+#define FILE_HOLDERS ((off_t)1 << 33)
+#define FILE_HOLDERS_LEN ((off_t)1 << 32)
+#define FILE_WAITERS (FILE_HOLDERS + FILE_HOLDERS_LEN)
+
+/* 1 it is ours, 0 others have it, -1 and errno.  Shared if type is F_RDLCK. */
+int dlki_file_lock(int fd, short type, off_t at);
+void dlki_file_unlock(int fd, off_t at);
+void dlki_file_unlock_all(int fd);
+
+/* Lock the whole file, as only somebody does for a moment that removes or
+ * replaces it: nobody holds or waits meanwhile.  As dlki_file_lock(). */
+int dlki_file_lock_all(int fd);
+int dlki_file_all_locked(int fd);
+
+/* Would a lock of `type` on len bytes (0: to the end) conflict with one of
+ * another description that holds or waits?  The type of that one, or
+ * F_UNLCK. */
+short dlki_file_probe(int fd, short type, off_t at, off_t len);
+
+#endif

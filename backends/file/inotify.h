@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The session's inotify descriptor, and the thread that reads it.
+ */
+#ifndef DLOCK_BACKENDS_FILE_INOTIFY_H
+#define DLOCK_BACKENDS_FILE_INOTIFY_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <sys/inotify.h>
+
+struct file_name;
+struct file_session;
+
+/* Events that say that a file, or the directory, is no longer at its path: */
+#define FILE_GONE (IN_ATTRIB | IN_MOVE_SELF | IN_DELETE_SELF | IN_UNMOUNT)
+#define FILE_DIR_GONE (IN_MOVE_SELF | IN_DELETE_SELF | IN_UNMOUNT | IN_ONLYDIR)
+
+struct file_inotify {
+	/* Called by the thread for each event, without any lock. */
+	void (*on_event)(struct file_session *s,
+			 const struct inotify_event *ev);
+	int running;              /* 0 not yet, 1 yes, -1 impossible */
+	int fd, guard;
+	pthread_t thread;
+	atomic_int stopping;
+	atomic_int warned;        /* that watching is impossible */
+};
+
+/* With n->mu held: watch the name's file for `what` and its removal.  Starts
+ * the thread when it is first called.  The watch's number, or -1. */
+int dlki_file_inotify_watch(struct file_name *n, uint32_t what);
+
+/* The same on an inotify descriptor of any kind, without a thread. */
+int dlki_file_inotify_add(const struct file_name *n, int fd, uint32_t what);
+
+/* Watch the directory that is at the session's path now. */
+void dlki_file_inotify_follow_dir(struct file_session *s);
+
+void dlki_file_inotify_stop(struct file_session *s);
+
+#endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "backends/file/notify.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "backends/file/fds.h"
+#include "backends/file/file.h"
+#include "backends/file/inotify.h"
+#include "backends/file/name.h"
+#include "backends/file/table.h"
+
+#define RECENT_NS INT64_C(64000000)
+#define CHUNK 64
+#define LOOSE IN_ATTRIB /* perhaps gone */
+
+/* The ids of up to CHUNK waiters that were not woken in this round. */
+static unsigned int next_waiters(struct file_name *n, unsigned int round,
+				 uint64_t id[CHUNK])
+{
+	struct file_ticket *t;
+	unsigned int count = 0;
+
+	for (t = n->waiting.head; t && count < CHUNK; t = t->next) {
+		if (t->round == round)
+			continue;
+		t->round = round;
+		t->retries = 0;
+		id[count++] = t->base.id;
+	}
+	return count;
+}
+
+/* Without n->mu: a woken waiter locks it at once.  Let it run if it shares our
+ * processor: what we have left to do matters less. */
+static void wake_ids(struct file_name *n, const uint64_t id[],
+		     unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		dlk_wake(&n->session->base, id[i]);
+	if (count)
+		sched_yield();
+}
+
+static void wake_round(struct file_name *n, unsigned int round)
+{
+	uint64_t id[CHUNK];
+	unsigned int count;
+
+	do {
+		pthread_mutex_lock(&n->mu);
+		count = next_waiters(n, round, id);
+		pthread_mutex_unlock(&n->mu);
+		wake_ids(n, id, count);
+	} while (count == CHUNK);
+}
+
+void dlki_file_wake_waiters(struct file_name *n)
+{
+	unsigned int round;
+
+	pthread_mutex_lock(&n->mu);
+	round = ++n->notify.round;
+	pthread_mutex_unlock(&n->mu);
+	wake_round(n, round);
+}
+
+static int listen_for(struct file_name *n, uint32_t what)
+{
+	struct file_session *s = n->session;
+	int wd;
+
+	if (n->wd < 0 || n->notify.listens_for == what)
+		return n->wd < 0 ? -1 : 0;
+	/* By path, which is twice as fast.  If another file is there, the
+	 * watch's number is another one. */
+	wd = inotify_add_watch(s->inotify.fd, n->path, what | FILE_GONE);
+	if (wd < 0)
+		return -1;
+	if (wd != n->wd) {
+		(void)inotify_rm_watch(s->inotify.fd, wd);
+		dlki_file_name_stale(n);
+		return -1;
+	}
+	n->notify.listens_for = what;
+	return 0;
+}
+
+/* Are there events that the thread has not read yet? */
+static int events_pending(const struct file_session *s)
+{
+	int bytes;
+
+	return ioctl(s->inotify.fd, FIONREAD, &bytes) < 0 || bytes;
+}
+
+/* Open and close: an event for all that listen for it. */
+static int open_and_close(struct file_name *n, int mode)
+{
+	int fd = openat(n->session->dirfd, n->file,
+			mode | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+
+	if (fd < 0)
+		return -1;
+	return close(fd);
+}
+
+int dlki_file_announce(struct file_name *n)
+{
+	uint32_t what = FILE_NOTIFICATION | (n->held ? FILE_ANNOUNCEMENT : 0);
+
+	n->notify.announcements++;
+	if (n->notify.listens_for != what) {
+		/* From now on we may miss announcements.  If a waiter made one
+		 * before, at a lock that we released in silence, notify it now.
+		 * If the thread has already read that announcement, it does
+		 * so: it waits for n->mu. */
+		if (n->notify.silent_release && events_pending(n->session)) {
+			n->notify.silent_release = 0;
+			(void)open_and_close(n, O_WRONLY);
+		}
+		if (listen_for(n, what) < 0)
+			return -1;
+	}
+	return open_and_close(n, O_RDONLY);
+}
+
+void dlki_file_notify(struct file_name *n)
+{
+	int fd = -1;
+
+	/* The fastest to close is one that is kept for the next acquire.  That
+	 * acquire opens another while nobody waits for it. */
+	pthread_mutex_lock(&n->mu);
+	if (n->n_fds)
+		fd = n->fds[--n->n_fds];
+	pthread_mutex_unlock(&n->mu);
+	if (fd >= 0)
+		dlki_file_fds_close(fd);
+	else
+		open_and_close(n, O_WRONLY);
+}
+
+int dlki_file_released(struct file_name *n)
+{
+	struct file_notify *y = &n->notify;
+	int due = y->contended || !(y->listens_for & FILE_ANNOUNCEMENT);
+
+	y->contended = 0;
+	y->silent_release = !due;
+	/* Do not hear our own notification. */
+	if (due && !n->waiting.head)
+		(void)listen_for(n, FILE_ANNOUNCEMENT);
+	return due;
+}
+
+/* A waiter that was woken by a notification listens again before it waits
+ * again.  Until then our own notifications would only wake this thread.  The
+ * release sees to that as well, so do not get in the woken waiter's way. */
+static void stop_listening(struct file_name *n, unsigned int announcements)
+{
+	if (pthread_mutex_trylock(&n->mu))
+		return;
+	if (n->notify.announcements == announcements &&
+	    (n->notify.listens_for & FILE_NOTIFICATION))
+		(void)listen_for(n, FILE_ANNOUNCEMENT);
+	pthread_mutex_unlock(&n->mu);
+}
+
+/* With n->mu held: a waiter has announced itself.  Is a notification due? */
+static int on_announcement(struct file_name *n)
+{
+	/* If we are the writer again, its release notifies for both. */
+	int due = n->notify.silent_release && !dlki_file_name_excludes(n);
+
+	n->notify.silent_release = 0;
+	if (n->held)
+		n->notify.contended = 1;
+	return due;
+}
+
+static void on_notification(struct file_name *n)
+{
+	unsigned int announcements, count, round;
+	uint64_t id[CHUNK];
+
+	pthread_mutex_lock(&n->mu);
+	n->notify.recent_until = dlk_now() + RECENT_NS;
+	announcements = n->notify.announcements;
+	round = ++n->notify.round;
+	count = next_waiters(n, round, id);
+	pthread_mutex_unlock(&n->mu);
+	wake_ids(n, id, count);
+	if (count == CHUNK)
+		wake_round(n, round);
+	stop_listening(n, announcements);
+}
+
+static void on_name_event(struct file_name *n, uint32_t mask)
+{
+	int due = 0;
+
+	if (mask & FILE_NOTIFICATION)
+		on_notification(n);
+	if (!(mask & ~(uint32_t)FILE_NOTIFICATION))
+		return;
+	pthread_mutex_lock(&n->mu);
+	if ((mask & IN_UNMOUNT) ||
+	    ((mask & FILE_GONE) && dlki_file_name_stands(n) == 0))
+		dlki_file_name_stale(n);
+	if (mask & FILE_ANNOUNCEMENT)
+		due = on_announcement(n);
+	pthread_mutex_unlock(&n->mu);
+	if (due)
+		dlki_file_notify(n);
+}
+
+static void on_event_of_all(struct file_session *s, uint32_t mask)
+{
+	struct file_name *n = NULL;
+
+	while ((n = dlki_file_name_next(s, n)))
+		on_name_event(n, mask);
+}
+
+void dlki_file_on_event(struct file_session *s, const struct inotify_event *ev)
+{
+	struct file_name *n;
+
+	if (ev->mask & IN_Q_OVERFLOW) {
+		on_event_of_all(s,
+				LOOSE | FILE_ANNOUNCEMENT | FILE_NOTIFICATION);
+		return;
+	}
+	n = dlki_file_name_find(s, ev->wd);
+	if (n) {
+		on_name_event(n, ev->mask);
+		dlki_file_name_put(n);
+	} else if (ev->mask & FILE_GONE) {
+		/* The directory, or a name that was closed meanwhile. */
+		on_event_of_all(s, LOOSE);
+	}
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "backends/file/sweep.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "backends/file/bytes.h"
+#include "backends/file/fds.h"
+#include "backends/file/file.h"
+#include "backends/file/floor.h"
+#include "backends/file/name.h"
+#include "backends/file/state.h"
+
+#define FLOOR_NS (10 * DLK_MS)
+#define AHEAD_US 1000000 /* a batch may be a little ahead of the clock */
+
+/* The last token, or 0 if the file stays: because it is not as we make them, or
+ * because its tokens are far ahead of the clock, which all others would be
+ * after it. */
+static uint64_t removable(const struct file_name *n)
+{
+	struct file_header h;
+	struct file_state st;
+	struct stat is;
+
+	if (fstat(n->inode_fd, &is) < 0 || (is.st_mode & 07777) != 0600 ||
+	    dlki_file_load(n->inode_fd, DLK_LOCK, NULL, &h, &st) != FILE_GOOD ||
+	    st.last > dlki_file_time() + AHEAD_US)
+		return 0;
+	return st.last;
+}
+
+static int at_its_path(const struct file_name *n)
+{
+	struct stat is, there;
+
+	return fstat(n->inode_fd, &is) == 0 && lstat(n->path, &there) == 0 &&
+	       is.st_dev == there.st_dev && is.st_ino == there.st_ino;
+}
+
+/* With the floor and all bytes locked. */
+static void remove_file(const struct file_name *n, int floor)
+{
+	uint64_t last = removable(n);
+
+	if (last && at_its_path(n) &&
+	    dlki_file_floor_raise(n->session, floor, last) == 0)
+		(void)unlink(n->path);
+}
+
+void dlki_file_sweep(const struct file_name *n)
+{
+	struct file_session *s = n->session;
+	struct dlk_error err;
+	int floor;
+
+	if (!n->opened || n->stale || s->keep || s->remote_ok ||
+	    dlki_file_probe(n->inode_fd, F_WRLCK, 0, 0) != F_UNLCK ||
+	    !removable(n))
+		return;
+	floor = dlki_file_floor_lock(s, dlk_now() + FLOOR_NS, &err);
+	if (floor < 0)
+		return;
+	if (dlki_file_lock_all(n->inode_fd) == 1) {
+		remove_file(n, floor);
+		dlki_file_unlock_all(n->inode_fd);
+	}
+	dlki_file_fds_close(floor);
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "backends/mem/queue.h"
+
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+pthread_mutex_t dlki_mem_mu = PTHREAD_MUTEX_INITIALIZER;
+
+/* Under dlki_mem_mu. */
+static void *queues; /* tsearch tree of struct mem_queue */
+static struct dlk_queue_entry *scratch;
+static size_t scratch_room;
+
+static int compare_keys(const void *a, const void *b)
+{
+	return strcmp(((const struct mem_queue *)a)->key,
+		      ((const struct mem_queue *)b)->key);
+}
+
+/* Nothing is freed: the fork may have come in the middle of a change. */
+void dlki_mem_queues_forget(void)
+{
+	queues = NULL;
+	scratch = NULL;
+	scratch_room = 0;
+}
+
+/* Without a wake.  0: it was the last, and the queue is freed. */
+static int unlink_ticket(struct mem_ticket *t)
+{
+	struct mem_queue *queue = t->queue;
+
+	*t->link = t->next;
+	if (t->next)
+		t->next->link = t->link;
+	else
+		queue->last = t->link;
+	t->queue = NULL;
+	t->granted = 0;
+	if (queue->first)
+		return 1;
+	tdelete(queue, &queues, compare_keys);
+	free(queue);
+	return 0;
+}
+
+static struct mem_queue *queue_new(const struct mem_session *s,
+				   const struct dlk_request *request)
+{
+	size_t space = strlen(s->space);
+	size_t key = strlen(request->key) + 1;
+	size_t name = strlen(request->name) + 1;
+	struct mem_queue *queue = malloc(sizeof(*queue) + space + key + name);
+
+	if (!queue)
+		return NULL;
+	queue->first = NULL;
+	queue->last = &queue->first;
+	queue->limit = request->limit;
+	queue->kind = request->kind;
+	memcpy(queue->key, s->space, space);
+	memcpy(queue->key + space, request->key, key);
+	queue->name = queue->key + space + key;
+	memcpy(queue->name, request->name, name);
+	return queue;
+}
+
+struct mem_queue *dlki_mem_find(const struct mem_session *s,
+				const struct dlk_request *request,
+				struct dlk_error *err)
+{
+	struct mem_queue *probe = queue_new(s, request);
+	struct mem_queue **node;
+
+	if (!probe) {
+		dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+		return NULL;
+	}
+	node = tfind(probe, &queues, compare_keys);
+	free(probe);
+	return node ? *node : NULL;
+}
+
+void dlki_mem_expire(struct mem_queue *queue, dlk_time now)
+{
+	struct mem_ticket *next;
+	int left = 0;
+
+	for (struct mem_ticket *t = queue->first; t; t = next) {
+		next = t->next;
+		if (!t->granted || t->until > now)
+			continue;
+		if (!unlink_ticket(t))
+			return;
+		left = 1;
+	}
+	if (left)
+		dlki_mem_wake(queue);
+}
+
+int dlki_mem_enqueue(struct mem_ticket *t, struct dlk_error *err)
+{
+	const struct mem_session *s = mem_session(t->base.session);
+	const struct dlk_request *request = &t->base.request;
+	struct mem_queue *fresh = queue_new(s, request);
+	struct mem_queue **node;
+	struct mem_queue *queue;
+	uint32_t used;
+
+	if (!fresh)
+		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+	node = tsearch(fresh, &queues, compare_keys);
+	if (!node || *node != fresh)
+		free(fresh);
+	if (!node)
+		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+	queue = *node;
+	t->queue = queue;
+	t->next = NULL;
+	t->link = queue->last;
+	*queue->last = t;
+	queue->last = &t->next;
+	dlki_mem_expire(queue, dlk_now());
+	if (queue->first == t)
+		queue->limit = request->limit;
+	used = queue->limit;
+	if (used == request->limit)
+		return 0;
+	unlink_ticket(t);
+	return dlk_fail(err, DLOCK_EINVAL,
+			"semaphore '%s' has %u permits, "
+			"not %u",
+			request->name, (unsigned int)used,
+			(unsigned int)request->limit);
+}
+
+static struct dlk_queue_entry entry_of(const struct mem_ticket *t)
+{
+	return (struct dlk_queue_entry){ t->base.request.mode,
+					 t->base.request.limit };
+}
+
+static int scratch_put(size_t i, const struct mem_ticket *t)
+{
+	if (i == scratch_room) {
+		size_t room = scratch_room ? 2 * scratch_room : 64;
+		struct dlk_queue_entry *grown = realloc(scratch,
+							room * sizeof(*grown));
+
+		if (!grown)
+			return 0;
+		scratch = grown;
+		scratch_room = room;
+	}
+	scratch[i] = entry_of(t);
+	return 1;
+}
+
+void dlki_mem_wake(struct mem_queue *queue)
+{
+	size_t ahead = 0;
+
+	for (struct mem_ticket *t = queue->first; t; t = t->next) {
+		if (!t->granted) {
+			if (dlk_grant(scratch, ahead, entry_of(t)) >= 0)
+				return;
+			dlk_wake(t->base.session, t->base.id);
+		}
+		if (!scratch_put(ahead++, t)) {
+			/* No memory to tell whose turn it is: all may ask. */
+			for (; t; t = t->next)
+				dlk_wake(t->base.session, t->base.id);
+			return;
+		}
+	}
+}
+
+void dlki_mem_dequeue(struct mem_ticket *t)
+{
+	struct mem_queue *queue = t->queue;
+
+	if (unlink_ticket(t))
+		dlki_mem_wake(queue);
+}
+
+int dlki_mem_is_turn(const struct mem_ticket *t, struct dlk_error *err)
+{
+	size_t ahead = 0;
+
+	for (const struct mem_ticket *q = t->queue->first; q != t;
+	     q = q->next) {
+		if (!scratch_put(ahead++, q))
+			return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+	}
+	return dlk_grant(scratch, ahead, entry_of(t)) < 0;
+}
+
+struct listing {
+	const struct mem_session *s;
+	void (*each)(const struct dlock_lock_info *e, void *arg);
+	void *arg;
+};
+
+static void report_queue(const void *node, VISIT visit, void *closure)
+{
+	static const char *const kinds[] = { "lock", "semaphore" };
+	const struct mem_queue *queue = *(struct mem_queue *const *)node;
+	const struct listing *l = closure;
+	struct dlock_lock_info e = {
+		.size = sizeof(e),
+		.name = queue->name,
+		.kind = kinds[queue->kind],
+		.permits = queue->limit,
+	};
+
+	if ((visit == postorder || visit == leaf) &&
+	    strncmp(queue->key, l->s->space, strlen(l->s->space)) == 0)
+		l->each(&e, l->arg);
+}
+
+void dlki_mem_each(const struct mem_session *s,
+		   void (*each)(const struct dlock_lock_info *e, void *arg),
+		   void *arg)
+{
+	struct listing l = { s, each, arg };
+
+	twalk_r(queues, report_queue, &l);
+}

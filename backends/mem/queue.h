@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One queue a lock: its holders and waiters in the order in which they asked.
+ * A queue exists while it has a ticket.  All functions need dlki_mem_mu.
+ */
+#ifndef DLOCK_BACKENDS_MEM_QUEUE_H
+#define DLOCK_BACKENDS_MEM_QUEUE_H
+
+#include "backends/mem/mem.h"
+
+struct mem_queue {
+	struct mem_ticket *first, **last;
+	uint32_t limit;  /* permits, as its participants name them */
+	enum dlk_kind kind;
+	char *name;      /* for people; behind key */
+	char key[];      /* namespace, prefix, request's key */
+};
+
+/* Protects all queues and tickets.  A leaf, except for the core's services,
+ * which are called with it held. */
+extern pthread_mutex_t dlki_mem_mu;
+
+/* In a forked child: the queues are the parent's, and of no use here. */
+void dlki_mem_queues_forget(void);
+
+/* Append the ticket to its lock's queue, which is created if need be. */
+int dlki_mem_enqueue(struct mem_ticket *t, struct dlk_error *err);
+
+/* Remove the ticket, and wake the waiters whose turn it is now. */
+void dlki_mem_dequeue(struct mem_ticket *t);
+
+/* Remove the holders whose leases have ended, and wake as above.  The queue is
+ * freed if nobody is left. */
+void dlki_mem_expire(struct mem_queue *queue, dlk_time now);
+
+/* Wake the waiters whose turn it is. */
+void dlki_mem_wake(struct mem_queue *queue);
+
+/* Is it this waiter's turn?  1, 0, or ENOMEM. */
+int dlki_mem_is_turn(const struct mem_ticket *t, struct dlk_error *err);
+
+/* The queue of a request, or NULL; `*err` says ENOMEM if that is why. */
+struct mem_queue *dlki_mem_find(const struct mem_session *s,
+				const struct dlk_request *request,
+				struct dlk_error *err);
+
+/* Call `each` for every lock of the session's namespace. */
+void dlki_mem_each(const struct mem_session *s,
+		   void (*each)(const struct dlock_lock_info *e, void *arg),
+		   void *arg);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One of a client's waiters polls for all of those that wait for the same: what
+ * one was told, the others need not ask.  And what this client releases, its
+ * own next waiter need not find out by polling.
+ */
+#ifndef DLOCK_BACKENDS_MEMCACHED_POLLS_H
+#define DLOCK_BACKENDS_MEMCACHED_POLLS_H
+
+#include "memcached.h"
+
+/* NULL: no memory. */
+struct memc_polls *dlki_memc_polls_new(void);
+void dlki_memc_polls_free(struct memc_polls *p);
+
+/* Was another waiter of this client for the same told "busy" just now?  0 for a
+ * waiter whose last attempt this is: it asks for itself. */
+int dlki_memc_polls_busy(const struct memc_ticket *t);
+
+/* This waiter was told "busy". */
+void dlki_memc_polls_told(const struct memc_ticket *t);
+
+/* Its lock has come free: wake this client's waiters. */
+void dlki_memc_polls_wake(const struct memc_ticket *t);
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Renewing: each item is stored again in the place of the very item that was
+ * there, a batch for many claims.  The marks of those that are in slots are got
+ * in the same batch.  The items that the server has moved have another cas
+ * since, and cost one round trip more; so do marks that are to live longer.
+ */
+#include "clock.h"
+#include "mark.h"
+
+struct renewals {
+	struct dlk_ticket *const *t;
+	enum dlk_renewal *verdict;
+	size_t n;
+};
+
+static int has_mark(const struct dlk_ticket *t)
+{
+	return t->request.mode == DLK_SHARED;
+}
+
+/* An item known from another server is read first: a server that was started in
+ * the same second has the same keys. */
+static struct memc_op renewal_op(const struct memc_conn *c,
+				 const struct memc_ticket *t)
+{
+	enum memc_verb verb = t->epoch == c->epoch ? MEMC_SWAP : MEMC_GET;
+	struct memc_op op = dlki_memc_op(verb, &t->base.request, t->slot);
+
+	op.cas = t->cas;
+	op.token = t->base.token;
+	return op;
+}
+
+/* 1: it stands, but under a cas that we did not know. */
+static int judge_renewal(struct memc_conn *c, struct memc_ticket *t,
+			 enum dlk_renewal *verdict, const struct memc_op *op)
+{
+	if (op->answer == MEMC_OTHER || op->answer == MEMC_MISSING ||
+	    !dlki_memc_granted(t, &op->item)) {
+		*verdict = DLK_GONE;
+		return 0;
+	}
+	dlki_memc_own(t, c, op);
+	if (op->answer == MEMC_DONE)
+		*verdict = DLK_RENEWED;
+	return op->answer == MEMC_MINE;
+}
+
+/* Is the claim on another run of the server than this connection? */
+static int is_elsewhere(const struct memc_conn *c, struct dlk_ticket *t)
+{
+	return memc_ticket(t)->born_s != c->born_s;
+}
+
+static size_t pick_this_run(const struct memc_conn *c, const struct renewals *r,
+			    size_t which[MEMC_BATCH_MAX])
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n; i++) {
+		if (!is_elsewhere(c, r->t[i]))
+			which[n++] = i;
+	}
+	return n;
+}
+
+/* That run is over. */
+static void end_other_runs(const struct memc_conn *c, const struct renewals *r)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		if (is_elsewhere(c, r->t[i]))
+			r->verdict[i] = DLK_GONE;
+	}
+}
+
+/* Those of `which`, and get the `m` marks as well.  `which` keeps those that
+ * must be asked for again; returns how many in `n`. */
+static int renew_once(struct memc_conn *c, const struct renewals *r,
+		      size_t which[], size_t *n, struct memc_marked marked[],
+		      size_t m, dlk_time deadline, struct dlk_error *err)
+{
+	struct memc_op ops[MEMC_BATCH_MAX];
+	size_t again = 0;
+	int rc;
+
+	for (size_t i = 0; i < *n; i++)
+		ops[i] = renewal_op(c, memc_ticket(r->t[which[i]]));
+	for (size_t i = 0; i < m; i++)
+		ops[*n + i] = dlki_memc_op(MEMC_GET, &marked[i].t->base.request,
+					   MEMC_MARK);
+	rc = dlki_memc_run(c, ops, *n + m, deadline, err);
+	if (rc != 0)
+		return rc;
+	for (size_t i = 0; i < m; i++)
+		marked[i].seen = ops[*n + i];
+	for (size_t i = 0; i < *n; i++) {
+		size_t k = which[i];
+
+		if (judge_renewal(c, memc_ticket(r->t[k]), &r->verdict[k],
+				  &ops[i]))
+			which[again++] = k;
+	}
+	*n = again;
+	return 0;
+}
+
+static int renew_batch(struct memc_conn *c, const struct renewals *r,
+		       dlk_time deadline, struct dlk_error *err)
+{
+	struct memc_marked marked[MEMC_BATCH_MAX / 2];
+	size_t which[MEMC_BATCH_MAX];
+	size_t n = pick_this_run(c, r, which), m = 0;
+	int rc = n < r->n ? dlki_memc_confirm(c, deadline, err) : 0;
+
+	if (rc != 0)
+		return rc;
+	if (n < r->n)
+		end_other_runs(c, r);
+	for (size_t i = 0; i < n; i++) {
+		if (!has_mark(r->t[which[i]]))
+			continue;
+		marked[m].t = memc_ticket(r->t[which[i]]);
+		marked[m++].verdict = &r->verdict[which[i]];
+	}
+	if (n > 0)
+		rc = renew_once(c, r, which, &n, marked, m, deadline, err);
+	if (rc != 0)
+		return rc;
+	if (n > 0)
+		rc = renew_once(c, r, which, &n, NULL, 0, deadline, err);
+	if (rc == 0)
+		rc = dlki_memc_marks_renew(c, marked, m, deadline, err);
+	dlki_memc_marks_judge(c, marked, m);
+	return rc;
+}
+
+/* How many of them one batch has room for. */
+static size_t count_that_fit(const struct renewals *all, size_t at)
+{
+	size_t ops = 0, end = at;
+
+	for (; end < all->n; end++) {
+		ops += has_mark(all->t[end]) ? 2 : 1;
+		if (ops > MEMC_BATCH_MAX)
+			break;
+	}
+	return end - at;
+}
+
+static int renew_on(struct memc_conn *c, void *arg, dlk_time deadline,
+		    struct dlk_error *err)
+{
+	const struct renewals *all = arg;
+	size_t at, most;
+
+	for (at = 0; at < all->n; at += most) {
+		struct renewals r = {
+			.t = all->t + at,
+			.verdict = all->verdict + at,
+		};
+		int rc;
+
+		most = r.n = count_that_fit(all, at);
+		rc = renew_batch(c, &r, deadline, err);
+		if (rc != 0)
+			return rc;
+	}
+	return 0;
+}
+
+void dlki_memc_renew(struct dlk_session *s, struct dlk_ticket *const t[],
+		     enum dlk_renewal verdict[], size_t n, dlk_time deadline,
+		     struct dlk_error *err)
+{
+	struct renewals r = { .t = t, .verdict = verdict, .n = n };
+
+	if (dlki_memc_with_urgent(memc_session(s), renew_on, &r, deadline,
+				  err) == 0)
+		err->code = 0;
+}

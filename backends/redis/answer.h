@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What replies mean: the answers of the scripts, notifications, and INFO.
+ * Pure.
+ */
+#ifndef DLOCK_REDIS_ANSWER_H
+#define DLOCK_REDIS_ANSWER_H
+
+#include <dlock/backend.h>
+
+#include "backends/redis/reply.h"
+
+/* ---- Scripts ------------------------------------------------------------- */
+
+enum redis_attempt_result {
+	RD_GRANTED, /* with a token */
+	RD_BUSY,    /* for so long at most */
+	RD_LIMIT,   /* others have another limit */
+	RD_FOREIGN, /* the key is not ours, and never expires */
+	RD_ENDLESS, /* the key is ours, but never expires */
+	RD_NONSENSE
+};
+
+struct redis_attempt_answer {
+	enum redis_attempt_result type;
+	uint64_t token;
+	int64_t wait_ms; /* BUSY; 0: unknown */
+	uint32_t limit;
+};
+
+/* Of attempt_exclusive and attempt_shared. */
+struct redis_attempt_answer
+dlki_redis_attempt_answer(const struct redis_reply *r);
+
+/* Of scripts that answer an integer: is it one of at least `least`? */
+int dlki_redis_number(const struct redis_reply *r, int64_t least,
+		      int64_t *out);
+
+/* One participant of those that inspect answers.  Points into the reply and
+ * into itself. */
+struct redis_participant {
+	struct dlock_participant participant;
+	char id[9];
+	char label[512];
+};
+
+int dlki_redis_participant(const struct redis_reply *r,
+			   struct redis_participant *out);
+
+/* What describe answers about the lock `key`: 1, 0 if there is none, EPROTO.
+ * `name` has room for 256 bytes. */
+int dlki_redis_lock_info(const struct redis_reply *r, const char *key,
+			 struct dlock_lock_info *out, char name[256]);
+
+/* ---- The server ---------------------------------------------------------- */
+
+/* What comes over the notification channel. */
+struct redis_notification {
+	char owner[33];
+	uint64_t attempt;
+	uint64_t token; /* 0: the lock was not granted; try again */
+};
+
+/* Is it one, and not a confirmation or a pong? */
+int dlki_redis_notification(const struct redis_reply *r,
+			    struct redis_notification *out);
+
+/* The value of a field of what INFO answers, which ends with the line; NULL:
+ * there is none. */
+const char *dlki_redis_info_field(const char *info, const char *name);
+
+#endif

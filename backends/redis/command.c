@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "backends/redis/command.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void dlki_redis_commands_init(struct redis_commands *out)
+{
+	out->bytes = out->own;
+	out->len = 0;
+	out->room = sizeof(out->own);
+	out->failed = 0;
+}
+
+void dlki_redis_commands_free(struct redis_commands *out)
+{
+	if (out->bytes != out->own)
+		free(out->bytes);
+	dlki_redis_commands_init(out);
+}
+
+static int make_room(struct redis_commands *out, size_t more)
+{
+	size_t room = 2 * out->room + more;
+	char *grown;
+
+	if (out->failed)
+		return 0;
+	if (out->room - out->len >= more)
+		return 1;
+	grown = realloc(out->bytes == out->own ? NULL : out->bytes, room);
+	if (!grown) {
+		out->failed = 1;
+		return 0;
+	}
+	if (out->bytes == out->own)
+		memcpy(grown, out->own, out->len);
+	out->bytes = grown;
+	out->room = room;
+	return 1;
+}
+
+size_t dlki_redis_digits(char out[24], uint64_t n)
+{
+	char backwards[24];
+	size_t len = 0;
+
+	do {
+		backwards[len++] = (char)('0' + n % 10);
+		n /= 10;
+	} while (n > 0);
+	for (size_t i = 0; i < len; i++)
+		out[i] = backwards[len - 1 - i];
+	out[len] = '\0';
+	return len;
+}
+
+/* "*3\r\n" or "$5\r\n"; there is room. */
+static void put_length(struct redis_commands *out, char type, size_t n)
+{
+	char text[24];
+	size_t len = dlki_redis_digits(text, n);
+
+	out->bytes[out->len++] = type;
+	memcpy(out->bytes + out->len, text, len);
+	out->len += len;
+	out->bytes[out->len++] = '\r';
+	out->bytes[out->len++] = '\n';
+}
+
+void dlki_redis_commands_begin(struct redis_commands *out, size_t argc)
+{
+	if (make_room(out, 32))
+		put_length(out, '*', argc);
+}
+
+void dlki_redis_commands_arg(struct redis_commands *out, const char *text,
+			     size_t len)
+{
+	if (!make_room(out, len + 32))
+		return;
+	put_length(out, '$', len);
+	memcpy(out->bytes + out->len, text, len);
+	out->len += len;
+	out->bytes[out->len++] = '\r';
+	out->bytes[out->len++] = '\n';
+}
+
+void dlki_redis_commands_text(struct redis_commands *out, const char *text)
+{
+	dlki_redis_commands_arg(out, text, strlen(text));
+}
+
+void dlki_redis_commands_argv(struct redis_commands *out, size_t argc,
+			      const char *const argv[])
+{
+	dlki_redis_commands_begin(out, argc);
+	for (size_t i = 0; i < argc; i++)
+		dlki_redis_commands_text(out, argv[i]);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Commands, as the bytes that the server reads.  Pure: no socket.
+ *
+ * A buffer takes several commands, to be sent together.  It needs no heap
+ * memory until it holds more than one ordinary command does.
+ */
+#ifndef DLOCK_REDIS_COMMAND_H
+#define DLOCK_REDIS_COMMAND_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct redis_arg {
+	const char *text;
+	size_t len;
+};
+
+struct redis_commands {
+	char *bytes; /* own, or from the heap */
+	size_t len, room;
+	int failed;  /* no memory: what it holds is not whole */
+	char own[2048];
+};
+
+void dlki_redis_commands_init(struct redis_commands *out);
+void dlki_redis_commands_free(struct redis_commands *out);
+
+/* The next command begins.  Its argc arguments, its name first, follow. */
+void dlki_redis_commands_begin(struct redis_commands *out, size_t argc);
+void dlki_redis_commands_arg(struct redis_commands *out, const char *text,
+			     size_t len);
+void dlki_redis_commands_text(struct redis_commands *out, const char *text);
+
+/* A whole command. */
+void dlki_redis_commands_argv(struct redis_commands *out, size_t argc,
+			      const char *const argv[]);
+
+/* Decimal digits and a NUL; returns how many digits. */
+size_t dlki_redis_digits(char out[24], uint64_t n);
+
+#endif

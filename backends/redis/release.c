@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Release, also of all claims at once; and downgrade. */
+#include <string.h>
+
+#include "backends/redis/conn.h"
+#include "backends/redis/redis.h"
+#include "backends/redis/script.h"
+#include "backends/redis/ticket.h"
+#include "backends/redis/waiters.h"
+
+/* ---- One ----------------------------------------------------------------- */
+
+/* The arguments of a release.  They point into it. */
+struct release_args {
+	struct redis_arg args[3];
+	char expected[52]; /* how the lock's key begins: "0 owner token" */
+	char token[24];
+	char until[24]; /* when the key may forget the token, s */
+};
+
+/* The key keeps the token until a second after the clock has passed it. */
+static void prepare_release(struct redis_ticket *t, struct redis_call *call,
+			    struct release_args *a)
+{
+	size_t len = dlki_redis_digits(a->token, t->base.token);
+
+	*call = (struct redis_call){
+		.script = RD_RELEASE,
+		.key = dlki_redis_ticket_key(t),
+		.args = a->args,
+		.n_args = 1,
+	};
+	memcpy(a->expected, "0 ", 2);
+	memcpy(a->expected + 2, t->base.request.owner, RD_ID_SIZE - 1);
+	a->args[0] = (struct redis_arg){ a->expected, RD_ID_SIZE + 1 };
+	if (len != RD_TOKEN_LEN)
+		return;
+	a->expected[34] = ' ';
+	memcpy(a->expected + 35, a->token, RD_TOKEN_LEN);
+	a->args[0].len += 1 + RD_TOKEN_LEN;
+	a->args[1] = (struct redis_arg){ a->token, RD_TOKEN_LEN };
+	a->args[2].text = a->until;
+	a->args[2].len = dlki_redis_digits(a->until,
+					   t->base.token / 1000 + 1000);
+	call->n_args = 3;
+}
+
+int dlki_redis_release(struct dlk_ticket *base, dlk_time deadline,
+		       struct dlk_error *err)
+{
+	struct redis_ticket *t = (struct redis_ticket *)base;
+	struct release_args args;
+	struct redis_call call;
+	int granted = t->granted;
+	int64_t had;
+	int rc;
+
+	dlki_redis_waiter_forget(t);
+	t->granted = 0;
+	if (!t->asked)
+		return 0;
+	prepare_release(t, &call, &args);
+	rc = dlki_redis_script_number((struct redis_session *)base->session,
+				      &call, deadline, &had, err);
+	if (rc == 0 && granted && !had && !call.twice)
+		return dlk_fail(err, DLOCK_ELOST, "the claim did not stand");
+	return rc;
+}
+
+int dlki_redis_downgrade(struct dlk_ticket *base, dlk_time deadline,
+			 struct dlk_error *err)
+{
+	struct redis_ticket *t = (struct redis_ticket *)base;
+	struct redis_session *s = (struct redis_session *)base->session;
+	char payload[RD_PAYLOAD_SIZE], grant[RD_GRANT_SIZE];
+	struct redis_arg args[] = {
+		dlki_redis_ticket_grant(t, grant),
+		{ s->ttl, s->ttl_len },
+		dlki_redis_label_payload(s, &base->request, payload),
+	};
+	struct redis_call call = {
+		.script = RD_DOWNGRADE,
+		.key = dlki_redis_ticket_key(t),
+		.args = args,
+		.n_args = 3,
+	};
+	int64_t done = 0;
+	int rc = dlki_redis_script_number(s, &call, deadline, &done, err);
+
+	if (rc != 0)
+		return rc;
+	t->lease_from = 0;
+	if (!done)
+		return dlk_fail(err, DLOCK_ELOST, "the claim does not stand");
+	base->request.mode = DLK_SHARED;
+	return 0;
+}
+
+/* ---- All ----------------------------------------------------------------- */
+
+enum { BATCH = 256 };
+
+/* The first call brings the script's text: a server that does not know the
+ * script would refuse them all. */
+static size_t encode_releases(const struct redis_session *s,
+			      struct redis_commands *out,
+			      struct dlk_ticket *const t[], size_t n)
+{
+	size_t calls = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct redis_ticket *one = (struct redis_ticket *)t[i];
+		struct release_args args;
+		struct redis_call call;
+
+		if (!one->asked)
+			continue;
+		prepare_release(one, &call, &args);
+		dlki_redis_script_encode(s, out, &call, calls == 0);
+		calls++;
+	}
+	return calls;
+}
+
+/* What the server refuses is left to its lease. */
+static int release_batch(struct redis_session *s, struct redis_conn *c,
+			 struct dlk_ticket *const t[], size_t n,
+			 dlk_time deadline, struct dlk_error *err)
+{
+	const struct redis_reply *reply;
+	struct redis_commands out;
+	size_t calls;
+	int keep, rc;
+
+	dlki_redis_commands_init(&out);
+	calls = encode_releases(s, &out, t, n);
+	rc = calls > 0 ? dlki_redis_conn_send(c, &out, deadline, err) : 0;
+	dlki_redis_commands_free(&out);
+	while (rc == 0 && calls-- > 0) {
+		rc = dlki_redis_conn_recv(c, &reply, deadline, err);
+		if (rc == 0 && reply->type == RD_ERROR) {
+			rc = dlki_redis_conn_fault(s, c, reply, &keep, err);
+			if (keep)
+				rc = 0;
+		}
+	}
+	return rc;
+}
+
+void dlki_redis_release_all(struct dlk_session *base,
+			    struct dlk_ticket *const t[], size_t n,
+			    dlk_time deadline)
+{
+	struct redis_session *s = (struct redis_session *)base;
+	struct redis_conn *c = NULL;
+	struct dlk_error err = { 0 };
+	int fresh = 1, out_of_memory = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < n; i++)
+		dlki_redis_waiter_forget((struct redis_ticket *)t[i]);
+	for (size_t done = 0; rc == 0 && done < n;) {
+		size_t some = n - done < BATCH ? n - done : BATCH;
+
+		if (!c)
+			c = (struct redis_conn *)dlk_pool_take(
+				s->pool, deadline, &fresh, &err);
+		rc = c ? release_batch(s, c, t + done, some, deadline, &err) :
+			 err.code;
+		if (rc == 0) {
+			done += some;
+			continue;
+		}
+		if (c)
+			dlk_pool_dead(s->pool, &c->pooled);
+		/* The server may have closed an idle one: once more, on a new
+		 * one. */
+		if (c && !fresh && rc == DLOCK_EUNREACHABLE)
+			rc = 0;
+		/* Others may have freed some memory since. */
+		if (rc == DLOCK_ENOMEM && !out_of_memory++)
+			rc = 0;
+		c = NULL;
+	}
+	if (c)
+		dlki_redis_conn_put(s, c, 1);
+}

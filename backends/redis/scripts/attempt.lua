@@ -1,0 +1,193 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- needs: get|attempt_fast: lock_key lock_value
+-- needs: common: call sub now now_us now_ms queue_key holders_key info_key
+-- needs: common: foreign holder largest_token n_shared exclusive_life
+-- needs: common: my_token extend extend_all next_token store_token
+-- needs: common: grant_shared grant_next set_expiries dequeue
+--
+-- An attempt: the first one of a request, or another.
+--
+-- ARGV: owner, ttl in ms, label payload, wait record; see common.lua.
+-- Answers "<token>": granted; "B <ms>": busy, for so long at most unless 0;
+-- "L <limit>": the others have this limit; "F": the key is not ours and does
+-- not expire; "N": the key is ours but does not expire.
+local me, ttl, payload = ARGV[1], tonumber(ARGV[2]), ARGV[3]
+local order, mode, limit, attempt, channel =
+	string.match(ARGV[4], '^(%a) (%a) (%d+) (%d+) (%S+)$')
+local permits = tonumber(limit)
+
+-- Granted already: a reply or a grant message was lost.  The lease begins anew.
+if holder == me then
+	call('PEXPIRE', lock_key, ttl)
+	return sub(lock_value, 36, 51)
+end
+if n_shared > 0 and call('ZSCORE', holders_key, me) then
+	local token = string.match(call('HGET', info_key, me) or '', '^H (%d+)')
+	if token then
+		call('ZADD', holders_key, now_ms + ttl, me)
+		extend_all(ttl)
+		return token
+	end
+end
+
+-- A writer that has met readers keeps its turn, whatever it says of the order.
+-- If it were only woken, others would overtake it, without end.
+local turn = order
+if mode == 'x' and order == 'a' and (n_shared > 0
+	or string.find(call('HGET', info_key, me) or '', '^W %d+ f')) then
+	turn = 'f'
+end
+local half_ttl = math.ceil(ttl / 2)
+local wait_info = 'W ' .. string.format('%.0f', now_ms + half_ttl) .. ' '
+	.. turn .. ' ' .. mode .. ' ' .. limit .. ' ' .. attempt .. ' '
+	.. channel .. ' ' .. half_ttl .. ' ' .. payload
+
+-- Is it our turn, with others ahead of us or without?
+local in_queue
+local free = not holder and not foreign
+if free then
+	in_queue = call('ZSCORE', queue_key, me)
+	if in_queue then
+		call('HSET', info_key, me, wait_info)
+	end
+	local n_shared_before = n_shared
+	-- Only if there is a queue: grant_next() may write, and after a write
+	-- a full server would accept the rest, too.
+	if order == 'f' and call('EXISTS', queue_key) == 1 then
+		grant_next(me, ttl)
+	end
+	if holder == me then
+		return largest_token
+	end
+	if n_shared > n_shared_before then
+		store_token()
+		if my_token then
+			set_expiries()
+			return my_token
+		end
+	end
+end
+
+local has_queue = (free or permits > 0) and call('EXISTS', queue_key) == 1
+if permits > 0 and not in_queue and (n_shared > 0 or has_queue) then
+	local known = string.match(call('HGET', info_key, '.') or '', '^(%d+) ')
+	if known and known ~= limit then
+		set_expiries()
+		return 'L ' .. known
+	end
+end
+
+free = not holder and not foreign and (mode == 'x' and n_shared == 0
+	or mode == 's' and (permits == 0 or n_shared < permits))
+if free and (order == 'a' or not has_queue) then
+	if in_queue then
+		call('ZREM', queue_key, me)
+		call('HDEL', info_key, me)
+	end
+	if mode == 'x' then
+		local queued = call('EXISTS', queue_key) == 1 and '1 ' or '0 '
+		call('SET', lock_key,
+			queued .. me .. ' ' .. next_token() .. ' ' .. payload,
+			'PX', ARGV[2])
+		return largest_token
+	end
+	local token = next_token()
+	grant_shared(me, payload, ttl, permits, token)
+	store_token()
+	set_expiries()
+	return token
+end
+
+-- Busy: enqueue.
+if permits > 0 then
+	call('HSET', info_key, me, wait_info, '.', limit .. ' ' .. payload)
+else
+	call('HSET', info_key, me, wait_info)
+end
+-- The queue is in the order of the clock.  If that is set back, those who come
+-- then overtake those who came before.
+local is_new = call('ZADD', queue_key, 'NX', now_us, me) == 1
+if is_new then
+	if not holder then
+		store_token()
+	elseif not exclusive_life and sub(lock_value, 1, 1) == '0' then
+		call('SETRANGE', lock_key, '0', '1')
+	end
+end
+-- Without shared holders info_key describes the queue only, and need not last
+-- longer.
+if n_shared > 0 then
+	extend(info_key, ttl)
+	extend(queue_key, ttl)
+elseif call('PTTL', queue_key) < ttl then
+	call('PEXPIRE', info_key, ARGV[2])
+	call('PEXPIRE', queue_key, ARGV[2])
+end
+
+-- Remove the dead waiters of a part of the queue; returns how many.
+local function remove_dead(first, last)
+	local removed = 0
+	for _, waiter in ipairs(call('ZRANGE', queue_key, first, last)) do
+		local expiry = string.match(
+			call('HGET', info_key, waiter) or '', '^W (%d+)')
+		if not expiry or tonumber(expiry) <= now_ms then
+			dequeue(waiter)
+			removed = removed + 1
+		end
+	end
+	return removed
+end
+
+-- While nobody is granted anything, only attempts can remove dead waiters: at
+-- the head of the queue, and at a random place.  A new waiter leaves the random
+-- place to the others, unless the queue is long.
+local rank = call('ZRANK', queue_key, me) or 0
+if rank > 3 then
+	local removed = remove_dead(0, 0)
+	if removed > 0 then
+		removed = removed + remove_dead(0, 255)
+	end
+	if not is_new or rank > 63 then
+		local at = now[2] % rank
+		removed = removed + remove_dead(at, at + 15)
+	end
+	if removed > 0 then
+		rank = call('ZRANK', queue_key, me) or 0
+	end
+end
+
+-- The first waiters are told when the holder's lease ends.  A holder with more
+-- time left than its whole lease got it from a clock that was set back since:
+-- it is left one lease from now, which is as much as it can have.
+local left = 0
+if holder or foreign then
+	left = exclusive_life or call('PTTL', lock_key)
+	if left == -1 then
+		return foreign and 'F' or 'N'
+	end
+	local lease = holder and not exclusive_life
+		and tonumber(string.match(lock_value, '^(%d+) ', 53))
+	if lease and left > lease then
+		left = lease
+		call('PEXPIRE', lock_key, lease)
+	end
+elseif n_shared > 0 then
+	local longest = call('ZRANGE', holders_key, '+inf', '(' .. now_ms + ttl,
+		'BYSCORE', 'REV', 'LIMIT', '0', '64', 'WITHSCORES')
+	for i = 1, #longest, 2 do
+		local lease = tonumber(string.match(
+			call('HGET', info_key, longest[i]) or '',
+			'^H %d+ (%d+) '))
+		if lease and longest[i + 1] - now_ms > lease then
+			call('ZADD', holders_key, now_ms + lease, longest[i])
+		end
+	end
+	-- Those that were only woken are counted in n_shared, but hold nothing.
+	left = math.max((call('ZRANGE', holders_key, 0, 0, 'WITHSCORES')[2]
+		or now_ms) - now_ms, 0)
+end
+set_expiries()
+if left > ttl or rank > 3 then
+	return 'B 0'
+end
+return 'B ' .. math.max(left, 0) + 1

@@ -1,0 +1,40 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- needs: get: lock_key
+-- needs: common: call NO_TOKEN holders_key info_key foreign holder
+-- needs: common: largest_token n_shared grant_next store_token set_expiries
+--
+-- Take the lock from its holders, and grant it to the next.  The client first
+-- asks for the largest token of the holders, and then breaks up to that token:
+-- a command that arrives twice must not hit a holder that came in between.
+--
+-- ARGV: nothing, or that token.  Answers the token, 16 digits; or 1.
+local last = ARGV[1]
+local most = holder and largest_token or NO_TOKEN
+
+for _, owner in ipairs(call('ZRANGE', holders_key, 0, -1)) do
+	local token = string.match(call('HGET', info_key, owner) or '',
+		'^H (%d+)') or NO_TOKEN
+	if last and token <= last then
+		call('ZREM', holders_key, owner)
+		call('HDEL', info_key, owner)
+	elseif token > most then
+		most = token
+	end
+end
+if not last then
+	return most
+end
+if foreign then
+	call('DEL', lock_key)
+	foreign = false
+end
+if holder and largest_token <= last then
+	holder = nil
+end
+n_shared = call('ZCARD', holders_key)
+grant_next()
+if not holder then
+	store_token()
+end
+set_expiries()
+return 1

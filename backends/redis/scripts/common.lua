@@ -1,0 +1,264 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- needs: get|attempt_fast|release_fast: lock_key lock_value
+--
+-- The state of one lock, and the functions that grant it.  Part of every script
+-- that changes a lock, after the part with the fast path.
+--
+-- Records.  Numbers are decimal; TOKEN has 16 digits, OWNER 32 hex digits.
+--
+--   key           type        element    value
+--   lock_key      string                 "QUEUED OWNER TOKEN PAYLOAD": held
+--                                        exclusively.  QUEUED is 1 if there are
+--                                        waiters, else 0.
+--                                        "TOKEN": not held; the largest token
+--                                        "=TOKEN": likewise, but there are
+--                                        shared holders or waiters
+--   holders_key   sorted set  OWNER      end of the shared holder's lease, ms
+--   queue_key     sorted set  OWNER      when the waiter came, us
+--   info_key      hash        OWNER      "H TOKEN PAYLOAD": a shared holder
+--                                        "W EXPIRY WAIT LEASE PAYLOAD": a
+--                                        waiter
+--                             "."        "LIMIT PAYLOAD": of the semaphore
+--   clock_key     string                 11 digits: tokens have come to this
+--                                        tenth of a second
+--                                        16 digits: tokens have come to this
+--                                        one; the server's clock was set back
+--
+--   PAYLOAD  "LEASE LABEL\nNAME"; LEASE in ms
+--   WAIT     "ORDER MODE LIMIT ATTEMPT CHANNEL"; ORDER is f (fair) or a (any),
+--            MODE is x (exclusive) or s (shared); as the client sends it
+--   EXPIRY   when a waiter that makes no other attempt counts as dead, ms
+--   LEASE    of a waiter: the lease of a grant message, half a ttl, ms
+--
+-- While the lock is held exclusively, holders_key is empty: shared holders are
+-- granted only when nobody holds it so, and an exclusive one only when the
+-- shared ones are gone, or have died and were removed.  Nor is there anybody in
+-- holders_key and queue_key while lock_key is a TOKEN without a sign: whoever
+-- enters them puts the sign there.
+--
+-- A grant message, published to CHANNEL: "OWNER ATTEMPT TOKEN".  TOKEN is 0 if
+-- the lock was not granted, and the waiter should make another attempt.
+--
+-- Redis 7.0 decides whether a key has expired by the time at which the script
+-- began, but sets expiries by the clock.  If the clock is set back in between,
+-- a key looks dead to the script that set its expiry, and the next command that
+-- touches the key deletes it.  So setting the expiry is the last thing that a
+-- script does with a key.
+local call, sub = redis.call, string.sub
+local clock_key = KEYS[2]
+local queue_key, holders_key = lock_key .. ':q', lock_key .. ':s'
+local info_key = lock_key .. ':i'
+local now = call('TIME')
+-- 16 digits, even of a clock that begins in 1970.
+local now_us = sub('000000000' .. now[1], -10) .. sub('00000' .. now[2], -6)
+local now_ms = math.floor(now_us / 1000)
+
+local NO_TOKEN = '0000000000000000'
+local foreign = false          -- lock_key is not ours
+local holder                   -- owner that holds the lock exclusively
+local is_unused                -- nobody holds it or waits, for sure
+local largest_token = NO_TOKEN -- that we know of
+local n_shared = 0             -- shared holders
+local shared_life = 0          -- longest lease that this script gave to one, ms
+local exclusive_life           -- lease that this script set lock_key to, ms
+local my_token                 -- given to the caller, as a shared holder
+
+if lock_value then
+	if string.find(lock_value, '^[01] %x+ %d+ ')
+		and sub(lock_value, 35, 35) == ' '
+		and sub(lock_value, 52, 52) == ' ' then
+		holder = sub(lock_value, 3, 34)
+		largest_token = sub(lock_value, 36, 51)
+	elseif string.find(lock_value, '^=?%d+$')
+		and #lock_value == (sub(lock_value, 1, 1) == '=' and 17 or 16)
+	then
+		largest_token = sub(lock_value, -16)
+		is_unused = #lock_value == 16
+	else
+		foreign = true
+	end
+end
+local was_exclusive = holder ~= nil
+if not holder and not is_unused then
+	n_shared = call('ZCARD', holders_key)
+end
+if n_shared > 0 then
+	for _, owner in ipairs(
+		call('ZRANGEBYSCORE', holders_key, '-inf', now_ms)) do
+		call('ZREM', holders_key, owner)
+		call('HDEL', info_key, owner)
+		n_shared = n_shared - 1
+	end
+end
+
+-- A SET that works on a full server, too: after a script's first write, the
+-- server refuses it no other.
+local function set_lock(value, unit, time)
+	local reply = redis.pcall('SET', lock_key, value, unit, time)
+	if reply.err then
+		call('DEL', lock_key)
+		call('SET', lock_key, value, unit, time)
+	end
+end
+
+local function extend(key, life)
+	if call('PTTL', key) < life then
+		call('PEXPIRE', key, life)
+	end
+end
+
+-- The next token: the server's time in us, but larger than the lock's largest
+-- token, and, when the clock was set back, than every token of the prefix.
+local function next_token()
+	local reached = call('GET', clock_key) or NO_TOKEN
+	if string.find(reached, '%D') or #reached ~= 11 and #reached ~= 16 then
+		error('WRONGTYPE')
+	end
+	local was_set_back = #reached == 16
+	local most = was_set_back and reached or reached .. '99999'
+	local note
+	if now_us > most
+		or not was_set_back and sub(now_us, 1, 11) == reached then
+		if largest_token >= now_us then
+			largest_token = string.format('%016.0f',
+				largest_token + 1)
+		else
+			largest_token = now_us
+		end
+		if largest_token > most then
+			note = sub(largest_token, 1, 11)
+		end
+	else
+		largest_token = string.format('%016.0f',
+			math.max(most, largest_token) + 1)
+		note = largest_token
+	end
+	if largest_token >= '9007199254740990' then
+		error('DLOCKEXHAUSTED')
+	end
+	if note then
+		call('SET', clock_key, note,
+			'PXAT', sub(largest_token, 1, 13) + 3600000)
+	end
+	return largest_token
+end
+
+-- Write lock_key, if nobody holds the lock exclusively: it keeps the largest
+-- token until a second after the clock has passed it.
+local function store_token()
+	if holder or foreign then
+		return
+	end
+	if n_shared > 0 or call('EXISTS', queue_key, holders_key) > 0 then
+		set_lock('=' .. largest_token, 'PXAT',
+			math.max(now_ms, sub(largest_token, 1, 13)) + 1000)
+	else
+		-- An exclusive holder has nothing there.
+		if not was_exclusive then
+			call('DEL', info_key)
+		end
+		if largest_token ~= NO_TOKEN then
+			set_lock(largest_token, 'PXAT',
+				sub(largest_token, 1, 13) + 1000)
+		end
+	end
+end
+
+-- `will_queue`: the caller will be in the queue, but is not yet.
+local function grant_exclusive(owner, payload, life, will_queue)
+	local queued = (will_queue or call('EXISTS', queue_key) == 1)
+		and '1 ' or '0 '
+	holder, exclusive_life = owner, tonumber(life)
+	set_lock(queued .. owner .. ' ' .. next_token() .. ' ' .. payload,
+		'PX', life)
+end
+
+-- info_key must last as long as what it describes.  A participant's entry is
+-- removed only together with the participant, so the keys outlive the lease of
+-- the last shared holder by a second.
+local function extend_all(life)
+	extend(holders_key, life + 1000)
+	extend(queue_key, life + 1000)
+	extend(info_key, life + 1000)
+end
+
+local function grant_shared(owner, payload, life, limit, token)
+	n_shared = n_shared + 1
+	call('ZADD', holders_key, now_ms + life, owner)
+	local record = 'H ' .. token .. ' ' .. payload
+	if limit > 0 then
+		call('HSET', info_key, owner, record, '.',
+			limit .. ' ' .. payload)
+	else
+		call('HSET', info_key, owner, record)
+	end
+	shared_life = math.max(shared_life, life)
+end
+
+-- At the end of each script that may have granted.
+local function set_expiries()
+	if shared_life > 0 then
+		extend_all(shared_life)
+	end
+end
+
+local function dequeue(owner)
+	call('ZREM', queue_key, owner)
+	call('HDEL', info_key, owner)
+end
+
+-- Grant the lock to the waiters whose turn it is, in the order of the queue,
+-- and tell them.  The caller, `me`, need not be told, and gets the lease `ttl`.
+local function grant_next(me, ttl)
+	while not holder and not foreign do
+		local waiter = call('ZRANGE', queue_key, '0', '0')[1]
+		if not waiter then
+			return
+		end
+		local expiry, order, mode, limit, attempt, channel, life,
+			payload = string.match(
+			call('HGET', info_key, waiter) or '',
+			'^W (%d+) (%a) (%a) (%d+) (%d+) (%S+) (%d+) (.*)$')
+		if not expiry or tonumber(expiry) <= now_ms then
+			dequeue(waiter)
+		else
+			limit = tonumber(limit)
+			if mode == 'x' and n_shared > 0 or mode == 's'
+				and limit > 0 and n_shared >= limit then
+				return
+			end
+			dequeue(waiter)
+			if waiter == me then
+				life = ttl
+			end
+			local token = '0'
+			if order == 'a' and waiter ~= me then
+				-- Only woken: it makes another attempt, and
+				-- others may be quicker.
+				if mode == 's' then
+					n_shared = n_shared + 1
+				end
+			elseif mode == 'x' then
+				grant_exclusive(waiter, payload, life,
+					me and waiter ~= me)
+				token = largest_token
+			else
+				token = next_token()
+				grant_shared(waiter, payload, tonumber(life),
+					limit, token)
+				if waiter == me then
+					my_token = token
+				end
+			end
+			if waiter ~= me then
+				-- Without the right to the channel this fails,
+				-- and the waiter's next attempt finds out.
+				redis.pcall('PUBLISH', channel, waiter .. ' '
+					.. attempt .. ' ' .. token)
+			end
+			if order == 'a' and mode == 'x' then
+				return
+			end
+		end
+	end
+end

@@ -1,0 +1,23 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- needs: common: call sub holders_key info_key holder largest_token n_shared
+-- needs: common: grant_shared grant_next store_token set_expiries
+--
+-- Turn an exclusive claim into a shared one.
+--
+-- ARGV: "OWNER TOKEN", ttl in ms, label payload.
+-- Answers 1; 0: the claim does not stand.
+local me, token = sub(ARGV[1], 1, 32), sub(ARGV[1], 34)
+if n_shared > 0 and call('ZSCORE', holders_key, me) then
+	return sub(call('HGET', info_key, me) or '', 3, 18) == token and 1 or 0
+end
+if holder ~= me or largest_token ~= token then
+	return 0
+end
+holder = nil
+-- A full server takes a ZREM, and after a write takes the rest, too.
+call('ZREM', holders_key, me)
+grant_shared(me, ARGV[3], tonumber(ARGV[2]), 0, token)
+grant_next()
+store_token()
+set_expiries()
+return 1

@@ -1,0 +1,31 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- needs: release_fast: lock_value
+-- needs: common: call sub queue_key holders_key info_key holder n_shared
+-- needs: common: grant_next store_token set_expiries
+--
+-- Release a claim in whatever state it is, and grant the lock to the next.
+-- Continues release_fast.lua and release_next.lua.
+--
+-- A late attempt, which arrived after the server had lost everything, may have
+-- made another claim of this owner.  That is released, too, but it is not what
+-- was granted: its token differs.
+local me, token = sub(ARGV[1], 3, 34), sub(ARGV[1], 36)
+local had = 0
+
+if holder == me then
+	holder = nil
+	had = (token == '' or sub(lock_value, 36, 51) == token) and 1 or 0
+elseif not holder and call('ZREM', holders_key, me) == 1 then
+	n_shared = n_shared - 1
+	local known = sub(call('HGET', info_key, me) or '', 3, 18)
+	had = (token == '' or known == token) and 1 or 0
+	call('HDEL', info_key, me)
+elseif call('ZREM', queue_key, me) == 1 then
+	call('HDEL', info_key, me)
+end
+grant_next()
+if not holder then
+	store_token()
+end
+set_expiries()
+return had

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One attempt, as attempt.c and enqueue.c share it.
+ */
+#ifndef DLOCK_BACKENDS_ZK_ATTEMPT_H
+#define DLOCK_BACKENDS_ZK_ATTEMPT_H
+
+#include "backends/zk/zk.h"
+
+#define ZK_SHORT_NS (200 * DLK_MS) /* what is left of a try */
+
+struct zk_call;
+
+/* The caller's own; but for `s` no lock is needed. */
+struct zk_attempt {
+	struct zk_session *s;
+	struct zk_ticket *t;
+	dlk_time deadline;
+	struct dlk_error *err;
+	char dir[ZK_PATH_SIZE];
+	int proven;        /* no write of this attempt need be answered */
+	int uncontended;   /* nobody else is in the queue */
+	uint64_t connects; /* the session's, when this began */
+	char hidden[ZK_NODE_SIZE]; /* a node that may not be read, or "" */
+};
+
+/* Beside 0 and the error codes, which are negative. */
+enum { ZK_AGAIN = 1, ZK_NO_ROOM = 2 };
+
+/* With the session locked: make the ticket's node, and list the queue unless it
+ * need not be.  0: `children` has the listing, or NULL.  ZK_NO_ROOM: the answer
+ * is late, but others hold the lock. */
+int dlki_zk_enqueue(struct zk_attempt *a, struct zk_call **children);
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Requests to the server.  The client library's synchronous calls can hang, so
+ * that only asynchronous ones are used, each under a deadline of ours.  All of
+ * this is called with the session locked.
+ */
+#ifndef DLOCK_BACKENDS_ZK_CALL_H
+#define DLOCK_BACKENDS_ZK_CALL_H
+
+#include <zookeeper/zookeeper.h>
+
+#include "backends/zk/reply.h"
+#include "backends/zk/zk.h"
+
+struct zk_call;
+struct zk_conn;
+struct zk_reply_wait;
+
+/* Called when the answer is there. */
+typedef void zk_then(struct zk_session *s, struct zk_call *call);
+
+/*
+ * One request.  Its results are there once `done` is set.  A reply that comes
+ * when nobody waits any more is thrown away.
+ */
+struct zk_call {
+	struct zk_conn *conn;
+	struct zk_call *next, **prev; /* in conn->calls */
+	struct zk_reply_wait *wait;   /* of the thread that waits, or NULL */
+	zk_then *then;          /* or NULL; not for the answer of a server that
+				 * was left */
+	int refs;
+	int done;
+	int rc;                 /* the client library's; while it is not done,
+				 * ZOPERATIONTIMEOUT */
+	int nomem;              /* for what it answered */
+	int write;
+	dlk_time sent;
+	struct Stat stat;
+	char **names;           /* children */
+	size_t n;
+	char *data;             /* with a NUL behind it; may be NULL */
+	size_t data_len;
+	zoo_op_t op;
+	zoo_op_result_t result;
+	char node[ZK_NODE_SIZE]; /* what was made */
+	char path[ZK_PATH_SIZE];
+};
+
+/* Send a request; there must be a connection.  NULL: out of memory.  A request
+ * that could not be sent is done already.  Each is to be dropped. */
+struct zk_call *dlki_zk_create(struct zk_session *s, const char *path,
+			       const char *data, size_t len, int flags);
+/* If the node has this version; -1: any. */
+struct zk_call *dlki_zk_set(struct zk_session *s, const char *path,
+			    const char *data, size_t len, int32_t version);
+struct zk_call *dlki_zk_delete(struct zk_session *s, const char *path);
+struct zk_call *dlki_zk_get(struct zk_session *s, const char *path);
+struct zk_call *dlki_zk_children(struct zk_session *s, const char *path);
+struct zk_call *dlki_zk_sync(struct zk_session *s, const char *path);
+/* A write that changes nothing: its answer proves that the session stands. */
+struct zk_call *dlki_zk_proof(struct zk_session *s);
+/* Get, and leave a watch if there is such a node, for `on_event` with the
+ * session as its context.  `then` is as in the struct. */
+struct zk_call *dlki_zk_get_watched(struct zk_session *s, const char *path,
+				    watcher_fn on_event, zk_then *then);
+/* The same, and let `then` have the answer.  Returns 0, ENOMEM or
+ * EUNREACHABLE. */
+int dlki_zk_watch_path(struct zk_session *s, const char *path,
+		       watcher_fn on_event, zk_then *then);
+/* Remove the watches of a path, if there is a connection. */
+void dlki_zk_unwatch_path(struct zk_session *s, const char *path,
+			  zk_then *then);
+/* Only the client library forgets the watch; the server is not told. */
+void dlki_zk_forget_path(struct zk_session *s, const char *path);
+
+/* Free the calls, or leave that to their answers; NULLs are skipped. */
+void dlki_zk_drop(struct zk_call *const calls[], size_t n);
+/* The call will not be answered: fail it. */
+void dlki_zk_abandon(struct zk_session *s, struct zk_call *call);
+
+#endif

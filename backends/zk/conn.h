@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A connection: one handle of the client library.  All but open and close are
+ * called with the session locked.
+ */
+#ifndef DLOCK_BACKENDS_ZK_CONN_H
+#define DLOCK_BACKENDS_ZK_CONN_H
+
+#include <zookeeper/zookeeper.h>
+
+#include "backends/zk/zk.h"
+
+struct zk_call;
+
+enum zk_state { ZK_DOWN, ZK_UP, ZK_EXPIRED, ZK_DENIED };
+
+/* A ZooKeeper session as the next handle needs it to go on with it. */
+struct zk_id {
+	clientid_t client;   /* client_id 0: there is none yet */
+	int64_t timeout_ms;  /* as negotiated */
+	dlk_time down_at;    /* when it was disconnected */
+	uint64_t generation; /* which session of ours this is */
+};
+
+/* `session`, `zh`, `moved` and `begun` are constant; the session's lock guards
+ * the rest. */
+struct zk_conn {
+	struct zk_session *session;
+	zhandle_t *zh;
+	enum zk_state state;
+	struct zk_id id;
+	int moved;             /* another handle had the session before */
+	int lost;              /* it was connected, and is no more */
+	dlk_time begun;        /* when the handle was made */
+	dlk_time silent_since; /* the last answer, or the first request since
+				* there was one to wait for */
+	struct zk_call *calls; /* not yet answered; call.c's */
+};
+
+/* Make a handle that begins a session, or goes on with one.  NULL if the
+ * library cannot; `err` says why.  The session is not locked. */
+struct zk_conn *dlki_zk_conn_open(struct zk_session *s, const struct zk_id *id,
+				  struct dlk_error *err);
+/* Close it, and fail the calls that it left unanswered.  The session is not
+ * locked. */
+void dlki_zk_conn_close(struct zk_conn *c);
+
+/* This is the session's connection from now on. */
+void dlki_zk_conn_use(struct zk_conn *c);
+/* It is not connected any more. */
+void dlki_zk_conn_down(struct zk_conn *c);
+/* No hold of this ZooKeeper session stands any more. */
+void dlki_zk_conn_over(struct zk_conn *c, enum zk_state state, const char *why);
+
+#endif

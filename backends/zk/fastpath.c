@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Suppose that our node was the only one in the queue, with number s, and has
+ * been deleted.  A directory numbers the nodes made in it one by one.  If our
+ * next node gets s + 1, then no other node was made in between, and none is
+ * there.
+ *
+ * There is one other way to get s + 1: the directory was removed and made
+ * again, and s + 1 nodes were made in it, numbered from 0, each by its own
+ * transaction, as we make them.  With the deletion of our node, and the removal
+ * and making of the directory, that is s + 4 transactions in between.  There
+ * were fewer if the zxids of our two nodes differ by less than s + 5.
+ *
+ * A server that lost some of its history ends the connection, and so does a new
+ * leader.  So what was seen on an earlier connection does not count.
+ */
+#include "backends/zk/fastpath.h"
+#include "backends/zk/queue.h"
+#include "backends/zk/session.h"
+
+#include <string.h>
+
+static struct zk_uncontended *slot_of(struct zk_session *s, const char *key)
+{
+	uint32_t hash = 2166136261u;
+
+	for (const char *p = key; *p; p++)
+		hash = (hash ^ (unsigned char)*p) * 16777619u;
+	return &s->fastpath.lock[(hash ^ hash >> 16) % ZK_FASTPATH_LOCKS];
+}
+
+static int is_valid_for(const struct zk_uncontended *a,
+			const struct zk_session *s, const char *key)
+{
+	return a->connects == s->connects && strcmp(a->key, key) == 0;
+}
+
+int dlki_zk_fastpath_likely(struct zk_session *s, const char *key)
+{
+	const struct zk_uncontended *a = slot_of(s, key);
+
+	return is_valid_for(a, s, key) && a->left && a->trusted;
+}
+
+int dlki_zk_fastpath_proven(struct zk_session *s, const struct zk_ticket *t)
+{
+	const char *key = t->base.request.key;
+	struct zk_uncontended *a = slot_of(s, key);
+	struct zk_participant me;
+	int64_t between;
+
+	if (!is_valid_for(a, s, key) || !a->left ||
+	    !dlki_zk_parse(t->node, &me))
+		return 0;
+	between = t->czxid - a->czxid;
+	/* The last number is given to many nodes. */
+	a->trusted = me.sequence == a->sequence + 1 &&
+		     me.sequence < ZK_LAST_SEQUENCE && between > 0 &&
+		     between < (int64_t)a->sequence + 5;
+	if (a->trusted) {
+		a->sequence = me.sequence;
+		a->czxid = t->czxid;
+		a->left = 0;
+	}
+	return a->trusted;
+}
+
+void dlki_zk_fastpath_learn(struct zk_session *s, const struct zk_ticket *t)
+{
+	const char *key = t->base.request.key;
+	struct zk_uncontended *a = slot_of(s, key);
+	struct zk_participant me;
+
+	if ((is_valid_for(a, s, key) && a->czxid == t->czxid) ||
+	    !dlki_zk_parse(t->node, &me) || strlen(key) >= sizeof(a->key) ||
+	    me.sequence == ZK_LAST_SEQUENCE)
+		return;
+	memcpy(a->key, key, strlen(key) + 1);
+	a->connects = s->connects;
+	a->sequence = me.sequence;
+	a->czxid = t->czxid;
+	a->left = 0;
+	a->trusted = 0;
+}
+
+void dlki_zk_fastpath_deleted(struct zk_session *s, const struct zk_ticket *t)
+{
+	const char *key = t->base.request.key;
+	struct zk_uncontended *a = slot_of(s, key);
+
+	if (is_valid_for(a, s, key) && a->czxid == t->czxid)
+		a->left = 1;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The servers that the URI names. */
+#include "backends/zk/hosts.h"
+#include "backends/zk/session.h"
+#include "core/base/error.h"
+
+#include <dlock/backend_net.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PROBE_NS (500 * DLK_MS)
+#define PAUSE_NS (1000 * DLK_MS)
+#define ZK_PORT 2181u
+
+/* Each server gets its share of the time for opening. */
+static void set_times(struct zk_session *s, const struct dlk_session *base)
+{
+	dlk_time sixth = base->ttl_ms * DLK_MS / 6;
+
+	s->config.ttl_ms = (int)base->ttl_ms;
+	s->config.tick_ms = dlk_param_int(base->uri, "tick");
+	s->hosts.connect_ns = dlk_param_int(base->uri, "connect") * DLK_MS /
+			      (int64_t)(s->hosts.n + 1);
+	if (s->hosts.connect_ns > sixth)
+		s->hosts.connect_ns = sixth;
+	s->hosts.patience_ns = s->hosts.connect_ns;
+}
+
+/* To the client library, all before the last colon is the address.  It does not
+ * know brackets. */
+static int add_host(struct zk_session *s, const struct dlk_host *host,
+		    struct dlk_error *err)
+{
+	char *text = NULL, *list = NULL;
+	uint32_t draw = 0;
+	size_t at;
+
+	if (dlk_random(&draw, sizeof(draw), err) != 0)
+		return err->code;
+	if (asprintf(&text, "%s:%u", host->name,
+		     host->port ? (unsigned int)host->port : ZK_PORT) < 0)
+		return dlki_nomem(err);
+	at = draw % ++s->hosts.n;
+	s->hosts.host[s->hosts.n - 1] = s->hosts.host[at];
+	s->hosts.host[at] = text;
+	if (asprintf(&list, "%s%s%s", s->hosts.shown ? s->hosts.shown : "",
+		     s->hosts.shown ? "," : "", text) < 0)
+		return dlki_nomem(err);
+	free(s->hosts.shown);
+	s->hosts.shown = list;
+	return 0;
+}
+
+int dlki_zk_hosts_set(struct zk_session *s, const struct dlk_session *base,
+		      struct dlk_error *err)
+{
+	const struct dlk_uri *uri = base->uri;
+	int rc = 0;
+
+	s->hosts.host = calloc(uri->n_hosts, sizeof(s->hosts.host[0]));
+	if (!s->hosts.host)
+		return dlki_nomem(err);
+	for (size_t i = 0; i < uri->n_hosts && rc == 0; i++)
+		rc = add_host(s, &uri->hosts[i], err);
+	set_times(s, base);
+	return rc;
+}
+
+void dlki_zk_hosts_free(struct zk_session *s)
+{
+	for (size_t i = 0; i < s->hosts.n; i++)
+		free(s->hosts.host[i]);
+	free(s->hosts.host);
+	free(s->hosts.shown);
+}
+
+/* ---- Why there is no connection ------------------------------------------ */
+
+/* The client library tries again, and does not report what it met. */
+static void look_at(struct dlk_net *n, const struct dlk_host *host,
+		    dlk_time until, struct dlk_error *why)
+{
+	char bytes[256] = "";
+	size_t got = 0;
+	int rc = dlk_net_tcp(n, host->name,
+			     host->port ? host->port : (uint16_t)ZK_PORT, until,
+			     why);
+	/* A server may have closed it before connect() is known to be done. */
+	int closed = rc != 0 &&
+		     (n->refused_by == EPIPE || n->refused_by == ECONNRESET);
+
+	if (rc != 0 && !closed)
+		return;
+	if (rc == 0)
+		rc = dlk_net_send(n, "srvr", 4, until, why);
+	if (rc == 0)
+		rc = dlk_net_recv(n, bytes, sizeof(bytes) - 1, &got, until,
+				  why);
+	if (closed || (rc != 0 && !dlk_net_quiet(n)))
+		/* It accepts one connection too many, and closes it. */
+		dlk_fail(why, DLOCK_EUNREACHABLE,
+			 "%.60s ends connections as soon as they are made: it "
+			 "may have as many of this host as its maxClientCnxns "
+			 "allows (60 by default)",
+			 n->peer);
+	else if (rc != 0)
+		dlk_fail(why, DLOCK_EUNREACHABLE,
+			 "%.60s accepts connections and does not answer",
+			 n->peer);
+	else if (strstr(bytes, "not currently serving"))
+		dlk_fail(why, DLOCK_EUNREACHABLE,
+			 "%.60s is up and does not serve: its ensemble has no "
+			 "quorum",
+			 n->peer);
+	else
+		dlk_fail(why, DLOCK_EUNREACHABLE,
+			 "%.60s answers, but began no session in time",
+			 n->peer);
+}
+
+static void look_at_all(const struct dlk_uri *uri, dlk_time deadline,
+			struct dlk_error *all)
+{
+	for (size_t i = 0; i < uri->n_hosts; i++) {
+		dlk_time now = dlk_now();
+		dlk_time most = (deadline - now) / (dlk_time)(uri->n_hosts - i);
+		struct dlk_net n = DLK_NET_INIT;
+		struct dlk_error why = { 0 };
+
+		if (most <= 0)
+			return;
+		look_at(&n, &uri->hosts[i],
+			now + (most < PROBE_NS ? most : PROBE_NS), &why);
+		dlk_net_close(&n);
+		dlk_fail(all, DLOCK_EUNREACHABLE, "%s%s %s", all->text,
+			 i == 0 ? ":" : ";", why.text);
+	}
+}
+
+void dlki_zk_hosts_why(struct zk_session *s, const struct dlk_uri *uri,
+		       dlk_time deadline, struct dlk_error *err)
+{
+	struct dlk_error why = { 0 };
+	dlk_time now = dlk_now();
+	int look;
+
+	pthread_mutex_lock(&s->mu);
+	look = now < deadline &&
+	       (s->hosts.looked == 0 || now >= s->hosts.looked + PAUSE_NS);
+	if (look)
+		s->hosts.looked = now;
+	else if (s->hosts.why.code != 0)
+		*err = s->hosts.why;
+	dlk_fail(&why, DLOCK_EUNREACHABLE, "no connection%s%s",
+		 s->ended ? " since " : "", s->ended ? s->ended : "");
+	pthread_mutex_unlock(&s->mu);
+	if (!look)
+		return;
+	look_at_all(uri, deadline, &why);
+	*err = why;
+	pthread_mutex_lock(&s->mu);
+	s->hosts.why = why;
+	pthread_mutex_unlock(&s->mu);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "backends/zk/orphans.h"
+#include "backends/zk/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PAUSE_NS (200 * DLK_MS)
+
+static void remove_orphan(struct zk_orphan **at)
+{
+	struct zk_orphan *o = *at;
+
+	*at = o->next;
+	free(o);
+}
+
+static struct zk_orphan **find_orphan(struct zk_session *s, const char *owner)
+{
+	struct zk_orphan **at = &s->orphans.first;
+
+	while (*at && strcmp((*at)->owner, owner) != 0)
+		at = &(*at)->next;
+	return at;
+}
+
+void dlki_zk_orphan_set(struct zk_orphan *o, const struct zk_ticket *t)
+{
+	const struct dlk_request *request = &t->base.request;
+
+	o->ticket = *t;
+	memcpy(o->key, request->key, strlen(request->key) + 1);
+	memcpy(o->owner, request->owner, strlen(request->owner) + 1);
+	o->ticket.base.request.key = o->key;
+	o->ticket.base.request.owner = o->owner;
+}
+
+void dlki_zk_orphans_add(struct zk_session *s, const struct zk_ticket *t)
+{
+	struct zk_orphan **at = find_orphan(s, t->base.request.owner);
+
+	if (*at)
+		return;
+	*at = calloc(1, sizeof(**at));
+	if (!*at)
+		return; /* it goes with the session */
+	dlki_zk_orphan_set(*at, t);
+	dlki_zk_orphans_pause(s);
+	pthread_cond_signal(&s->thread.work);
+}
+
+void dlki_zk_orphans_remove(struct zk_session *s, const char *owner)
+{
+	struct zk_orphan **at = s->orphans.first ? find_orphan(s, owner) :
+						   &s->orphans.first;
+
+	if (*at)
+		remove_orphan(at);
+}
+
+void dlki_zk_orphans_pause(struct zk_session *s)
+{
+	s->orphans.sweep_at = dlk_now() + PAUSE_NS;
+}
+
+void dlki_zk_orphans_free(struct zk_session *s)
+{
+	while (s->orphans.first)
+		remove_orphan(&s->orphans.first);
+}

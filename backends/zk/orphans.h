@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Orphans: nodes that could not be deleted.  The core repeats a release until
+ * the lease must have run out, but a node lives as long as its session, which
+ * other claims keep alive.  So the session remembers them until they are gone,
+ * or it is.  All of this is called with the session locked.
+ */
+#ifndef DLOCK_BACKENDS_ZK_ORPHANS_H
+#define DLOCK_BACKENDS_ZK_ORPHANS_H
+
+#include "backends/zk/zk.h"
+
+struct zk_orphan {
+	struct zk_orphan *next;
+	struct zk_ticket ticket; /* a copy, with these for its strings: */
+	char key[ZK_KEY_SIZE];
+	char owner[ZK_OWNER_SIZE];
+};
+
+/* Written by orphans.c, with the session locked. */
+struct zk_orphans {
+	struct zk_orphan *first;
+	dlk_time sweep_at; /* when to try the first one again */
+};
+
+/* Make `o` a copy of the ticket. */
+void dlki_zk_orphan_set(struct zk_orphan *o, const struct zk_ticket *t);
+
+/* The ticket's release failed. */
+void dlki_zk_orphans_add(struct zk_session *s, const struct zk_ticket *t);
+/* The node is gone after all. */
+void dlki_zk_orphans_remove(struct zk_session *s, const char *owner);
+/* Wait a moment before the next try. */
+void dlki_zk_orphans_pause(struct zk_session *s);
+void dlki_zk_orphans_free(struct zk_session *s);
+
+#endif

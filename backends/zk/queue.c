@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "backends/zk/queue.h"
+#include "backends/zk/call.h"
+#include "backends/zk/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define OWNER_LEN 32
+#define SEQUENCE_LEN 10
+
+/* Decimal digits, `len` of them, up to INT32_MAX; else -1. */
+static int64_t parse_number(const char *digits, size_t len)
+{
+	int64_t n = 0;
+
+	if (len == 0 || len > SEQUENCE_LEN)
+		return -1;
+	for (size_t i = 0; i < len; i++) {
+		if (digits[i] < '0' || digits[i] > '9')
+			return -1;
+		n = n * 10 + (digits[i] - '0');
+	}
+	return n;
+}
+
+/* A server that is asked for several nodes at once counts past the last number
+ * into the negative ones, until the first of the nodes is made.  -1: none of
+ * these. */
+static int64_t sequence_of(const char *text)
+{
+	int past = text[0] == '-';
+	const char *digits = text + past;
+	int64_t n = -1;
+
+	if (strlen(digits) == SEQUENCE_LEN)
+		n = parse_number(digits, SEQUENCE_LEN);
+	if (past && n > 0 && n <= -(int64_t)INT32_MIN)
+		return ZK_LAST_SEQUENCE;
+	return !past && n <= ZK_LAST_SEQUENCE ? n : -1;
+}
+
+int dlki_zk_parse(const char *node, struct zk_participant *out)
+{
+	const char *p = node + OWNER_LEN;
+	int64_t limit = 0, sequence;
+	size_t len;
+
+	if (strspn(node, "0123456789abcdef") != OWNER_LEN || p[0] != '-' ||
+	    (p[1] != 'x' && p[1] != 's'))
+		return 0;
+	out->node = node;
+	out->entry.mode = p[1] == 'x' ? DLK_EXCLUSIVE : DLK_SHARED;
+	p += 2;
+	len = strcspn(p, "-");
+	if (len > 0)
+		limit = parse_number(p, len);
+	if (limit < 0 || limit > UINT32_MAX || p[len] != '-')
+		return 0;
+	out->entry.limit = (uint32_t)limit;
+	sequence = sequence_of(p + len + 1);
+	if (sequence < 0)
+		return 0;
+	out->sequence = (int32_t)sequence;
+	out->czxid = 0;
+	return 1;
+}
+
+static int by_order(const void *a, const void *b)
+{
+	const struct zk_participant *p = a, *q = b;
+
+	if (p->sequence != q->sequence)
+		return p->sequence < q->sequence ? -1 : 1;
+	if (p->czxid != q->czxid)
+		return p->czxid < q->czxid ? -1 : 1;
+	return 0;
+}
+
+/* All nodes made after the last number have that number.  The transactions that
+ * created them give their order.  Nodes that have gone since are left out. */
+static int break_ties(struct zk_session *s, struct zk_queue *queue,
+		      size_t first, const char *dir, dlk_time deadline,
+		      struct dlk_error *err)
+{
+	size_t n = queue->n - first, left = first;
+	struct zk_call **calls = calloc(n, sizeof(struct zk_call *));
+	char path[ZK_PATH_SIZE];
+	int rc = 0;
+
+	if (!calls)
+		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+	for (size_t i = 0; i < n; i++) {
+		dlki_zk_path(path, dir, queue->v[first + i].node);
+		calls[i] = dlki_zk_get(s, path);
+	}
+	dlki_zk_wait(s, calls, n, deadline);
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		if (calls[i] && calls[i]->rc == ZNONODE)
+			continue;
+		rc = dlki_zk_reason(calls[i], "reading a node", err);
+		if (rc != 0)
+			break;
+		queue->v[left] = queue->v[first + i];
+		queue->v[left++].czxid = calls[i]->stat.czxid;
+	}
+	dlki_zk_drop(calls, n);
+	free(calls);
+	queue->n = left;
+	return rc;
+}
+
+int dlki_zk_queue_from(struct zk_session *s, struct zk_queue *out,
+		       const char *dir, const struct zk_call *children,
+		       dlk_time deadline, struct dlk_error *err)
+{
+	size_t first = 0;
+	int rc = 0;
+
+	out->n = 0;
+	out->v = calloc(children->n + 1, sizeof(*out->v));
+	out->entries = calloc(children->n + 1, sizeof(*out->entries));
+	if (!out->v || !out->entries)
+		rc = dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+	for (size_t i = 0; i < children->n && rc == 0; i++)
+		out->n += dlki_zk_parse(children->names[i], &out->v[out->n]) !=
+			  0;
+	if (rc == 0 && out->n > 0) {
+		qsort(out->v, out->n, sizeof(*out->v), by_order);
+		for (first = out->n; first > 0; first--) {
+			if (out->v[first - 1].sequence != ZK_LAST_SEQUENCE)
+				break;
+		}
+		if (out->n - first > 1)
+			rc = break_ties(s, out, first, dir, deadline, err);
+		qsort(out->v, out->n, sizeof(*out->v), by_order);
+	}
+	if (rc != 0) {
+		dlki_zk_queue_free(out);
+		return rc;
+	}
+	for (size_t i = 0; i < out->n; i++)
+		out->entries[i] = out->v[i].entry;
+	return 0;
+}
+
+void dlki_zk_queue_free(struct zk_queue *queue)
+{
+	free(queue->v);
+	free(queue->entries);
+	queue->v = NULL;
+	queue->entries = NULL;
+	queue->n = 0;
+}
+
+static size_t append_text(char out[ZK_PATH_SIZE], size_t at, const char *text)
+{
+	size_t len = strnlen(text, ZK_PATH_SIZE - 1 - at);
+
+	memcpy(out + at, text, len);
+	out[at + len] = '\0';
+	return at + len;
+}
+
+/* Called several times for each acquire: snprintf() would show. */
+void dlki_zk_path(char out[ZK_PATH_SIZE], const char *dir, const char *node)
+{
+	size_t len = append_text(out, 0, dir);
+
+	len = append_text(out, len, "/");
+	append_text(out, len, node);
+}
+
+void dlki_zk_dir(const struct zk_session *s, const struct dlk_request *request,
+		 char out[ZK_PATH_SIZE])
+{
+	dlki_zk_path(out, s->config.base, request->key);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A lock's wait queue, and the names of the nodes in it.
+ */
+#ifndef DLOCK_BACKENDS_ZK_QUEUE_H
+#define DLOCK_BACKENDS_ZK_QUEUE_H
+
+#include "backends/zk/zk.h"
+
+#define ZK_LAST_SEQUENCE INT32_MAX /* sequences stick there */
+
+struct zk_call;
+
+struct zk_participant {
+	const char *node; /* of the call's names */
+	int32_t sequence;
+	int64_t czxid;    /* 0: not known */
+	struct dlk_queue_entry entry;
+};
+
+struct zk_queue {
+	struct zk_participant *v; /* in order */
+	struct dlk_queue_entry *entries; /* theirs, for dlk_grant() */
+	size_t n;
+};
+
+/* Take a node's name apart.  0: it is none of ours.  A negative number, which
+ * is later than the last one, counts as the last one. */
+int dlki_zk_parse(const char *node, struct zk_participant *out);
+
+/* The participants among a call's children, in order; the call must outlive
+ * them.  With the session locked: where sequence numbers are used up, the nodes
+ * must be read as well. */
+int dlki_zk_queue_from(struct zk_session *s, struct zk_queue *out,
+		       const char *dir, const struct zk_call *children,
+		       dlk_time deadline, struct dlk_error *err);
+void dlki_zk_queue_free(struct zk_queue *queue);
+
+/* The lock's directory; a node in it. */
+void dlki_zk_dir(const struct zk_session *s, const struct dlk_request *request,
+		 char out[ZK_PATH_SIZE]);
+void dlki_zk_path(char out[ZK_PATH_SIZE], const char *dir, const char *node);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "backends/zk/session.h"
+#include "backends/zk/conn.h"
+
+#include <dlock/backend_net.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NOTICE_NS (10 * DLK_MS)
+
+struct zk_session *dlki_zk_session_new(struct dlk_session *core)
+{
+	struct zk_session *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	pthread_mutex_init(&s->mu, NULL);
+	dlk_cond_init(&s->changed);
+	dlk_cond_init(&s->thread.work);
+	dlki_zk_watchers_init(s);
+	s->refs = 1;
+	s->core = core;
+	return s;
+}
+
+void dlki_zk_session_unref(struct zk_session *s)
+{
+	int last = --s->refs == 0;
+
+	pthread_mutex_unlock(&s->mu);
+	if (!last)
+		return;
+	dlki_zk_watches_over(s);
+	dlki_zk_watchers_free(s);
+	dlki_zk_orphans_free(s);
+	dlki_zk_waits_free(s);
+	pthread_cond_destroy(&s->changed);
+	pthread_cond_destroy(&s->thread.work);
+	pthread_mutex_destroy(&s->mu);
+	if (s->config.auth)
+		explicit_bzero(s->config.auth, strlen(s->config.auth));
+	free(s->config.auth);
+	dlki_zk_hosts_free(s);
+	free(s);
+}
+
+int dlki_zk_enter(struct zk_session *s, dlk_time deadline,
+		  struct dlk_error *err)
+{
+	enum zk_state state;
+	const char *ended;
+
+	pthread_mutex_lock(&s->mu);
+	for (;;) {
+		state = s->conn ? s->conn->state : ZK_DOWN;
+		if (state == ZK_UP)
+			return 0;
+		if (state == ZK_DENIED ||
+		    dlki_zk_sleep(&s->changed, s, deadline) == 0)
+			break;
+	}
+	ended = s->ended;
+	pthread_mutex_unlock(&s->mu);
+	if (state == ZK_DENIED)
+		return dlk_fail(err, DLOCK_EDENIED,
+				"%.150s refused the credentials: check the "
+				"URI's user and password",
+				s->hosts.shown);
+	return dlk_fail(err, DLOCK_EUNREACHABLE, "no connection to %.100s%s%s",
+			s->hosts.shown, ended ? " since " : "",
+			ended ? ended : "");
+}
+
+void dlki_zk_await_change(struct zk_session *s, dlk_time deadline)
+{
+	dlk_time soon = dlk_now() + NOTICE_NS;
+
+	if (s->conn && s->conn->state == ZK_UP)
+		dlki_zk_sleep(&s->changed, s,
+			      soon < deadline ? soon : deadline);
+}
+
+void dlki_zk_leave(struct zk_session *s)
+{
+	pthread_mutex_unlock(&s->mu);
+}
+
+int dlki_zk_no_root(const struct zk_session *s, struct dlk_error *err)
+{
+	return dlk_fail(err, DLOCK_EINVAL,
+			"the path %s does not exist in ZooKeeper; create it, "
+			"or leave it out of the URI",
+			s->config.root);
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Each write to the node `tokens` makes an anchor (anchor.h): the write's own
+ * transaction, worth the leader's time.  A token is what the transaction that
+ * created the claim's node is worth, by the last anchor before that.
+ *
+ * So all clients must know the same anchors.  A client reads the node with a
+ * watch.  A session is told of a change before it is told of anything that came
+ * after it: if the watch has not fired when the answer to a creation is there,
+ * then there was no other anchor before that creation.  If it has, the client
+ * reads the node again, which names the last two anchors.  That is all: nothing
+ * is read on the way of a grant while nobody makes an anchor, and a waiter has
+ * its token when it is in the queue.
+ *
+ * A write names the anchor before its own, and is conditional on the version
+ * that this was read from.  So anchors never go down, whatever clocks do.
+ *
+ * A client makes one with its first attempt on a connection, and before an
+ * attempt if the last one is old.
+ */
+#include "backends/zk/tokens.h"
+#include "backends/zk/call.h"
+#include "backends/zk/conn.h"
+#include "backends/zk/queue.h"
+#include "backends/zk/session.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NODE "tokens"
+#define TRIES 8 /* others may write it, or delete it */
+
+/* An anchor ages for as long; where writing takes so long that it would cost
+ * more than a fiftieth of the time, for up to a second. */
+#define AGE_NS (100 * DLK_MS)
+#define MOST_AGE_NS (1000 * DLK_MS)
+#define COST 50
+
+enum { MISSING = 1 };
+
+static void node_path(const struct zk_session *s, char path[ZK_PATH_SIZE])
+{
+	dlki_zk_path(path, s->config.base, NODE);
+}
+
+static int is_known(const struct zk_session *s)
+{
+	return s->tokens.known && s->tokens.connects == s->connects;
+}
+
+void dlki_zk_tokens_down(struct zk_session *s)
+{
+	char path[ZK_PATH_SIZE];
+
+	if (!s->tokens.known)
+		return;
+	s->tokens.known = 0;
+	node_path(s, path);
+	dlki_zk_forget_path(s, path);
+}
+
+/* ---- Reading ------------------------------------------------------------- */
+
+static void on_change(zhandle_t *zh, int type, int state, const char *path,
+		      void *session)
+{
+	struct zk_session *s = session;
+
+	(void)zh;
+	(void)state;
+	(void)path;
+	if (type == ZOO_SESSION_EVENT)
+		return;
+	pthread_mutex_lock(&s->mu);
+	s->tokens.known = 0;
+	s->tokens.born = dlk_now();
+	pthread_mutex_unlock(&s->mu);
+}
+
+static int read_anchor(const struct zk_call *call, struct zk_anchor *out)
+{
+	return dlki_zk_anchor_parse(call->data ? call->data : "", out);
+}
+
+/* When this comes, the watch is set, and has not fired. */
+static void on_read(struct zk_session *s, struct zk_call *call)
+{
+	struct zk_tokens *k = &s->tokens;
+	struct zk_anchor before;
+
+	if (call->rc != ZOK || !read_anchor(call, &before))
+		return;
+	k->now = dlki_zk_anchor_next(before, call->stat.mzxid,
+				     call->stat.mtime);
+	k->before = before;
+	k->version = call->stat.version;
+	k->known = 1;
+	k->connects = s->connects;
+}
+
+static struct zk_call *ask(struct zk_session *s)
+{
+	char path[ZK_PATH_SIZE];
+
+	node_path(s, path);
+	return dlki_zk_get_watched(s, path, on_change, on_read);
+}
+
+/* 0, MISSING, or an error: what came of asking. */
+static int judge_answer(const struct zk_call *call, struct dlk_error *err)
+{
+	struct zk_anchor before;
+	int rc;
+
+	if (call && call->rc == ZNONODE)
+		return MISSING;
+	rc = dlki_zk_reason(call, "reading", err);
+	if (rc == 0 && call && !read_anchor(call, &before))
+		rc = dlk_fail(err, DLOCK_EPROTO,
+			      "%s says nothing that dlock wrote: delete it, "
+			      "and tokens go on from the servers' clock",
+			      call->path);
+	return rc;
+}
+
+/* The new node has the anchor that we knew, if we knew one. */
+static int make_node(struct zk_session *s, dlk_time deadline,
+		     struct dlk_error *err)
+{
+	struct zk_call *calls[2];
+	char path[ZK_PATH_SIZE], text[ZK_ANCHOR_SIZE];
+	int rc;
+
+	node_path(s, path);
+	dlki_zk_anchor_print(s->tokens.now, text);
+	calls[0] = dlki_zk_create(s, s->config.base, "", 0, ZOO_CONTAINER);
+	calls[1] = dlki_zk_create(s, path, text, strlen(text), 0);
+	dlki_zk_wait(s, calls, 2, deadline);
+	if (calls[0] && calls[0]->rc == ZNONODE)
+		rc = dlki_zk_no_root(s, err);
+	else if (calls[1] && calls[1]->rc == ZNODEEXISTS)
+		rc = 0;
+	else if (calls[1] && calls[1]->rc == ZNONODE && calls[0] &&
+		 calls[0]->rc != ZNODEEXISTS)
+		rc = dlki_zk_reason(calls[0], "making", err);
+	else if (calls[1] && calls[1]->rc == ZNONODE)
+		rc = 0; /* reaped meanwhile */
+	else
+		rc = dlki_zk_reason(calls[1], "making", err);
+	dlki_zk_drop(calls, 2);
+	return rc;
+}
+
+static int read_node(struct zk_session *s, dlk_time deadline,
+		     struct dlk_error *err)
+{
+	for (int i = 0; i < TRIES; i++) {
+		struct zk_call *call = ask(s);
+		int rc;
+
+		dlki_zk_wait(s, &call, 1, deadline);
+		rc = judge_answer(call, err);
+		dlki_zk_drop(&call, 1);
+		if (rc == MISSING)
+			rc = make_node(s, deadline, err);
+		if (rc != 0 || is_known(s))
+			return rc;
+	}
+	return dlk_fail(err, DLOCK_EUNREACHABLE,
+			"%.150s/" NODE " changes all the time", s->config.base);
+}
+
+/* ---- Writing ------------------------------------------------------------- */
+
+static int is_young(const struct zk_session *s)
+{
+	const struct zk_tokens *k = &s->tokens;
+
+	return k->raised_on == s->connects && dlk_now() - k->born < k->age;
+}
+
+static void note_denied(struct zk_session *s, const char *path)
+{
+	if (!s->tokens.denied && s->core)
+		dlk_log(s->core, 1,
+			"%.160s may not be written: its access list does not "
+			"allow it; tokens rise, but do not follow the time",
+			path);
+	s->tokens.denied = 1;
+}
+
+/* An anchor that another client made meanwhile is as good. */
+static int raise_anchor(struct zk_session *s, dlk_time deadline,
+			struct dlk_error *err)
+{
+	struct zk_tokens *k = &s->tokens;
+	uint64_t connects = s->connects;
+	dlk_time began = dlk_now();
+	struct zk_call *calls[2];
+	char path[ZK_PATH_SIZE], text[ZK_ANCHOR_SIZE];
+	int rc;
+
+	node_path(s, path);
+	dlki_zk_anchor_print(k->now, text);
+	calls[0] = dlki_zk_set(s, path, text, strlen(text), k->version);
+	calls[1] = ask(s);
+	dlki_zk_wait(s, calls, 2, deadline);
+	if (calls[0] && calls[0]->rc == ZNOAUTH)
+		note_denied(s, path);
+	if (calls[0] && (calls[0]->rc == ZBADVERSION ||
+			 calls[0]->rc == ZNONODE || calls[0]->rc == ZNOAUTH))
+		rc = 0;
+	else
+		rc = dlki_zk_reason(calls[0], "writing", err);
+	dlki_zk_drop(calls, 2);
+	if (rc != 0)
+		return rc;
+	k->raised_on = connects;
+	k->born = began;
+	k->age = (dlk_now() - began) * COST;
+	if (k->age < AGE_NS)
+		k->age = AGE_NS;
+	if (k->age > MOST_AGE_NS)
+		k->age = MOST_AGE_NS;
+	return 0;
+}
+
+int dlki_zk_tokens_ready(struct zk_session *s, dlk_time deadline,
+			 struct dlk_error *err)
+{
+	for (int i = 0; i < TRIES; i++) {
+		int rc = is_known(s) ? 0 : read_node(s, deadline, err);
+
+		if (rc == 0 && is_young(s))
+			return 0;
+		if (rc == 0)
+			rc = raise_anchor(s, deadline, err);
+		if (rc != 0)
+			return rc;
+	}
+	return dlk_fail(err, DLOCK_EUNREACHABLE,
+			"%.150s/" NODE " changes all the time", s->config.base);
+}
+
+/* ---- A ticket's token ---------------------------------------------------- */
+
+int64_t dlki_zk_tokens_above(const struct zk_session *s)
+{
+	return s->tokens.now.us - s->tokens.now.zxid;
+}
+
+char *dlki_zk_tokens_data(const struct zk_ticket *t, size_t *len)
+{
+	const char *label = t->base.request.label;
+	size_t at = strlen(label) + 1, size = at + 24;
+	char *data = malloc(size);
+
+	if (!data)
+		return NULL;
+	memcpy(data, label, at);
+	*len = at +
+	       (size_t)snprintf(data + at, size - at, "%" PRId64, t->above);
+	return data;
+}
+
+uint64_t dlki_zk_tokens_of(const struct zk_call *node)
+{
+	size_t at = node->data ? strlen(node->data) + 1 : node->data_len;
+	uint64_t above = 0;
+
+	if (at < node->data_len)
+		above = (uint64_t)strtoll(node->data + at, NULL, 10);
+	return above + (uint64_t)node->stat.czxid;
+}
+
+void dlki_zk_tokens_tell(struct zk_session *s, struct zk_ticket *t,
+			 int64_t ctime_ms)
+{
+	struct zk_tokens *k = &s->tokens;
+	int64_t late_us;
+
+	t->token = is_known(s) ?
+			   dlki_zk_anchor_token(k->now, k->before, t->czxid) :
+			   0;
+	late_us = dlki_zk_anchor_clock(ctime_ms) - (int64_t)t->token;
+	if (t->token != 0 && late_us > k->age / 1000)
+		k->raised_on = 0;
+}
+
+/* The node was made when another anchor had come: it says something else. */
+static void correct_node(struct zk_session *s, struct zk_ticket *t)
+{
+	struct zk_call *call = NULL;
+	char dir[ZK_PATH_SIZE], path[ZK_PATH_SIZE];
+	size_t len = 0;
+	char *data;
+
+	t->above = (int64_t)t->token - t->czxid;
+	data = dlki_zk_tokens_data(t, &len);
+	dlki_zk_dir(s, &t->base.request, dir);
+	dlki_zk_path(path, dir, t->node);
+	if (data)
+		call = dlki_zk_set(s, path, data, len, -1);
+	dlki_zk_drop(&call, 1);
+	free(data);
+}
+
+int dlki_zk_tokens_settle(struct zk_session *s, struct zk_ticket *t,
+			  dlk_time deadline, struct dlk_error *err)
+{
+	int rc = is_known(s) ? 0 : read_node(s, deadline, err);
+
+	if (rc != 0)
+		return rc;
+	dlki_zk_tokens_tell(s, t, 0);
+	if (t->token == 0)
+		s->tokens.raised_on = 0;
+	if (t->token == 0 && s->tokens.denied)
+		return dlk_fail(err, DLOCK_EDENIED,
+				"no token, because %.150s/" NODE " may not be "
+				"written: its access list does not allow it",
+				s->config.base);
+	if (t->token != 0 && (int64_t)t->token - t->czxid != t->above)
+		correct_node(s, t);
+	return 0;
+}

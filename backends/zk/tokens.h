@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tokens, and the node <chroot>/<prefix>/tokens that puts them on a scale which
+ * all clients share.  All of this is called with the session locked.
+ */
+#ifndef DLOCK_BACKENDS_ZK_TOKENS_H
+#define DLOCK_BACKENDS_ZK_TOKENS_H
+
+#include "backends/zk/anchor.h"
+#include "backends/zk/zk.h"
+
+struct zk_call;
+
+/* What the session knows of the node.  Written by tokens.c, with the session
+ * locked. */
+struct zk_tokens {
+	int known;               /* `now` is the last anchor, and the server
+				  * would have told us of another one, ... */
+	uint64_t connects;       /* ... on this connection */
+	struct zk_anchor now, before;
+	int32_t version;         /* of the node */
+	uint64_t raised_on;      /* the connection that has made an anchor, or
+				  * found one that was made meanwhile */
+	dlk_time born;           /* since when the last anchor ages */
+	dlk_time age;            /* at which another is made */
+	int denied;              /* we may not write the node */
+};
+
+/* Know an anchor that is not too old: read the node, make it, write it.  Call
+ * this before a ticket's node is made.  0 or an error. */
+int dlki_zk_tokens_ready(struct zk_session *s, dlk_time deadline,
+			 struct dlk_error *err);
+
+/* The token of the ticket's node, whose czxid is known, to t->token; 0 if it
+ * cannot be told from what is known.  The node was made at `ctime_ms`: if its
+ * token is far behind, the anchor counts as old. */
+void dlki_zk_tokens_tell(struct zk_session *s, struct zk_ticket *t,
+			 int64_t ctime_ms);
+/* The same, but ask.  0, with t->token 0 if nobody can tell; or an error. */
+int dlki_zk_tokens_settle(struct zk_session *s, struct zk_ticket *t,
+			  dlk_time deadline, struct dlk_error *err);
+
+/* The data of a ticket's node: its label, a NUL, and t->above, which is what to
+ * add to its czxid to have its token.  To be freed; NULL: out of memory. */
+char *dlki_zk_tokens_data(const struct zk_ticket *t, size_t *len);
+/* What t->above will be, by the last anchor. */
+int64_t dlki_zk_tokens_above(const struct zk_session *s);
+/* The token that a node's data gives.  The nodes of older versions say nothing:
+ * their tokens are czxids. */
+uint64_t dlki_zk_tokens_of(const struct zk_call *node);
+
+/* The connection has gone. */
+void dlki_zk_tokens_down(struct zk_session *s);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Waiting, with the session locked: until a time, for a state, for replies.
+ */
+#ifndef DLOCK_BACKENDS_ZK_WAIT_H
+#define DLOCK_BACKENDS_ZK_WAIT_H
+
+#include <pthread.h>
+
+#include "backends/zk/zk.h"
+
+struct zk_call;
+
+/*
+ * One thread's wait for replies.  These are used again and again, and live as
+ * long as the session.  The thread that signals one has unlocked the session
+ * before, since the thread it wakes will lock it; so the wait may be another
+ * thread's by then.
+ */
+struct zk_reply_wait {
+	struct zk_reply_wait *next; /* in waits.unused, while it is not used */
+	pthread_cond_t done;
+	size_t left; /* replies that are missing; call.c counts them */
+};
+
+/* Written by wait.c, with the session locked. */
+struct zk_waits {
+	struct zk_reply_wait *unused;
+	size_t sleepers; /* threads in dlki_zk_sleep() */
+};
+
+/* Sleep until `until` at most; the session is unlocked meanwhile.  0: that time
+ * has come. */
+int dlki_zk_sleep(pthread_cond_t *cond, struct zk_session *s, dlk_time until);
+
+/* Wait until all calls are done, or `deadline`; the session is unlocked
+ * meanwhile.  NULLs are skipped. */
+void dlki_zk_wait(struct zk_session *s, struct zk_call *const calls[], size_t n,
+		  dlk_time deadline);
+void dlki_zk_waits_free(struct zk_session *s);
+
+#endif

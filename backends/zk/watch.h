@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Watches: on the nodes that a waiter waits for, and on our own nodes.  All of
+ * this is called with the session locked.
+ */
+#ifndef DLOCK_BACKENDS_ZK_WATCH_H
+#define DLOCK_BACKENDS_ZK_WATCH_H
+
+#include "backends/zk/zk.h"
+
+/* Written by watch.c, with the session locked. */
+struct zk_watches {
+	void *by_path; /* tsearch(3) */
+	size_t ahead;  /* watchers of nodes that are waited for */
+};
+
+/* Wake ticket `id` when the node at `path` goes, and also when it cannot be
+ * watched because its access list forbids it: ZK_HIDDEN. */
+struct zk_watcher *dlki_zk_watch(struct zk_session *s, uint64_t id,
+				 const char *path, struct dlk_error *err);
+/* Declare ticket `id` lost when its node goes.  NULL: out of memory. */
+struct zk_watcher *dlki_zk_node_watch(struct zk_session *s, uint64_t id,
+				      const char *path);
+/* The same, but the thread sets the watch a little later: most holds are
+ * released before that. */
+struct zk_watcher *dlki_zk_node_watch_deferred(struct zk_session *s,
+					       uint64_t id, const char *path);
+/* Is the watch set, and was the node there ever since? */
+int dlki_zk_watch_stands(const struct zk_watcher *w);
+/* NULL is a no-op. */
+void dlki_zk_unwatch(struct zk_session *s, struct zk_watcher *w);
+/* All of a ticket's watchers of others' nodes. */
+void dlki_zk_unwatch_ahead(struct zk_session *s, struct zk_ticket *t);
+
+/* Set the deferred watches that are due.  Returns when the next one is. */
+dlk_time dlki_zk_watches_set_deferred(struct zk_session *s);
+/* The connection has gone; it is there again. */
+void dlki_zk_watches_down(struct zk_session *s);
+void dlki_zk_watches_up(struct zk_session *s);
+/* The ZooKeeper session is over, and with it every watch. */
+void dlki_zk_watches_over(struct zk_session *s);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Watchers, and the list of those whose watch is deferred.  All of this is
+ * called with the session locked.
+ */
+#ifndef DLOCK_BACKENDS_ZK_WATCHER_H
+#define DLOCK_BACKENDS_ZK_WATCHER_H
+
+#include "backends/zk/zk.h"
+
+struct zk_watch;
+
+enum zk_fired { ZK_NOT_FIRED, ZK_CHANGED, ZK_GONE, ZK_HIDDEN };
+
+/* A ticket's interest in a node. */
+struct zk_watcher {
+	struct zk_watcher *all_next, **all_prev; /* in watchers.all */
+	struct zk_watcher *next, **prev; /* of the same watch, or deferred */
+	struct zk_watch *watch;          /* NULL: not set, or fired */
+	struct zk_watcher *more;         /* of the same ticket */
+	enum zk_fired fired;
+	uint64_t connects;               /* the session's, when it fired */
+	int own;                         /* its node is the ticket's */
+	dlk_time due;                    /* of a deferred one */
+	uint64_t id;                     /* the ticket's */
+	char path[];
+};
+
+/* Written by watcher.c, with the session locked. */
+struct zk_watchers {
+	struct zk_watcher *all;
+	struct zk_watcher *deferred, **deferred_end; /* not set yet */
+	int polled; /* the thread comes without being woken */
+	int added;  /* ... and one was added since it did */
+};
+
+void dlki_zk_watchers_init(struct zk_session *s);
+void dlki_zk_watchers_free(struct zk_session *s);
+
+/* NULL: out of memory. */
+struct zk_watcher *dlki_zk_watcher_new(struct zk_session *s, uint64_t id,
+				       const char *path);
+void dlki_zk_watcher_free(struct zk_watcher *w);
+
+/* Into the list of a watch; out of it. */
+void dlki_zk_watcher_link(struct zk_watcher *w, struct zk_watcher **first);
+void dlki_zk_watcher_unlink(struct zk_watcher *w);
+
+/* Have the thread set the watch a little later; not any more. */
+void dlki_zk_watcher_defer(struct zk_session *s, struct zk_watcher *w);
+void dlki_zk_watcher_undefer(struct zk_session *s, struct zk_watcher *w);
+
+/* The thread begins to set deferred watches; it has set those that were due.
+ * Returns when it comes again. */
+void dlki_zk_deferred_begin(struct zk_session *s);
+dlk_time dlki_zk_deferred_end(struct zk_session *s);
+
+#endif

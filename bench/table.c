@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bench/store.h"
+
+/* Laid out by hand, as it is a table. */
+/* clang-format off */
+
+#define RATIO "ns (ratio = ours/floor)"
+#define RATES "ns (ratio = ours/floor in pairs per second)"
+
+#define CASE(how_many, ...) { .n = how_many, .target = { __VA_ARGS__ } }
+#define VARIANT(which, how_many, ...) \
+	{ .n = how_many, .variant = which, .target = { __VA_ARGS__ } }
+
+#define ALWAYS(name, target, guard) \
+	{ name, target, guard, BENCH_ALWAYS, NULL, 0, 0 }
+#define PLAIN(name, target, guard) \
+	{ name, target, guard, BENCH_PLAIN, NULL, 0, 0 }
+#define TIME(name, target, guard) \
+	{ name, target, guard, BENCH_TIME, NULL, 0, 0 }
+
+/* A figure that is to be large; the target is for its inverse. */
+#define INVERSE(name, of, target, guard) \
+	{ name, target, guard, BENCH_TIME, .figure = of, .inverse = 1 }
+#define TO_FLOOR(least, guard) \
+	INVERSE("ns to the floor's", "ratio", 1 / (least), guard)
+#define TO_RECIPE(least) \
+	INVERSE("ns to the recipe's", "to_recipe", 1 / (least), 3)
+#define HALF_INTERVAL \
+	{ "half a polling interval", 1, 2, BENCH_TIME, .figure = "ratio" }
+#define REQUESTS(target, guard) \
+	{ "requests_per_s", target, guard, BENCH_ALWAYS, .figure = "value" }
+#define NONE_LATE PLAIN("value", 0, 0)
+#define ONE_WAKE PLAIN("wakes_per_release", 1, 1)
+
+/* One thread that shares a CPU with the server is twice as fast as one that
+ * does not, and then saturates it alone. */
+#define TO_ONE(least) \
+	INVERSE("one thread's to all", "ratio", 1 / (least), 4)
+#define THREADS(store_name, least) \
+	{ #store_name ".threads", \
+	  #store_name ": 1, 8 and 64 threads of one client, each with a name " \
+	  "of its own", \
+	  "pairs/s of all (ratio = to one thread)", \
+	  &workload_threads, &store_##store_name, \
+	  .cases = { CASE(1, { 0 }), CASE(8, TO_ONE(least)), \
+		     CASE(64, TO_ONE(least)) } }
+
+/* In the order in which they run. */
+const struct bench bench_table[] = {
+	{ "file.handoff",
+	  "file: from release to a waiter in another process, and what waiting "
+	  "costs; floor: flock(2)",
+	  RATIO, &workload_handoff, &store_file, &floor_flock,
+	  /* One attempt in 50 ms at most.  The kernel counts a few more
+	   * wake-ups for the beginning and the end of the wait. */
+	  .cases = { CASE(1, TIME("ratio", 4, 8),
+			  ALWAYS("attempts_per_s", 20, 21),
+			  ALWAYS("polls_per_s", 20, 21),
+			  PLAIN("wakeups_per_s", 30, 60)) } },
+	{ "file.pair",
+	  "file: acquire and release, with a token; floor: F_OFD_SETLK twice "
+	  "on an open file",
+	  RATIO, &workload_pair, &store_file, &floor_ofd,
+	  .cases = { CASE(1, TIME("ratio", 2, 4)) } },
+
+#ifdef BENCH_REDIS
+	{ "redis.handoff",
+	  "redis: from release to a waiter in another process, to a PING; "
+	  "floor: RPUSH to a BLPOP",
+	  "ns (ratio = p50 / PING p50; floor: BLPOP)",
+	  &workload_handoff, &store_redis, &floor_redis_blpop,
+	  .cases = { CASE(1, TIME("ratio", 2.5, 6)) } },
+	{ "redis.contended",
+	  "redis: 8 processes that want one mutex; floor: SET NX PX, tried "
+	  "each millisecond",
+	  "hand-offs/s (ratio = ours/floor)",
+	  &workload_contended, &store_redis, &floor_redis_set,
+	  .cases = { CASE(8, INVERSE("floor's to ours", "ratio", 1 / 3.0,
+				     1 / 1.5)) } },
+	{ "redis.waiters",
+	  "redis: 1,000 waiters in 8 processes: what they ask while they wait, "
+	  "and what one release costs",
+	  "ns from release to the next of 1,000 waiters",
+	  &workload_waiters, &store_redis, .ttl_ms = 6000,
+	  .cases = { CASE(1000,
+			  PLAIN("looks_per_waiter_ttl", 3.1, 3.5),
+			  PLAIN("requests_per_release", 4, 20),
+			  ONE_WAKE) } },
+	{ "redis.pair",
+	  "redis: acquire and release, with a token; floor: hiredis doing SET "
+	  "NX PX and compare-and-delete",
+	  RATES, &workload_pair, &store_redis, &floor_redis_set,
+	  .cases = { CASE(1, TO_FLOOR(0.9, 2)) } },
+	THREADS(redis, 2.5),
+	{ "redis.holds",
+	  "redis: 10,000 and 100,000 holds of one client with a lease of 10 s: "
+	  "late renewals, CPU",
+	  "late renewals", &workload_holds, &store_redis, .ttl_ms = 10000,
+	  .cases = { CASE(10000, NONE_LATE),
+		     { 100000, .long_only = 1, .target = { NONE_LATE } } } },
+#endif
+
+#ifdef BENCH_ZK
+	{ "zk.handoff",
+	  "zk: from release to a waiter in another process; floor: from delete "
+	  "to who watches the node",
+	  "ns (ratio = p50 / the floor's)",
+	  &workload_handoff, &store_zk, &floor_zk_watch,
+	  .cases = { VARIANT(ZK_TMPFS, 1, TIME("ratio", 1.25, 3)),
+		     VARIANT(ZK_DISK, 1, TIME("ratio", 1.25, 3)) } },
+	{ "zk.waiters",
+	  "zk: 1,000 waiters in 8 processes: what they ask while they wait, "
+	  "and what one release costs",
+	  "ns from release to the next of 1,000 waiters",
+	  &workload_waiters, &store_zk, .ttl_ms = 10000,
+	  .cases = { CASE(1000,
+			  PLAIN("idle_packets_per_s", 5, 50),
+			  PLAIN("packets_per_release", 3, 8),
+			  ONE_WAKE) } },
+	{ "zk.killed",
+	  "zk: from SIGKILL of the holder until the next has it; floor: the "
+	  "session time-out and one tick",
+	  "ms from SIGKILL of the holder to the next (floor: the bound)",
+	  &workload_killed, &store_zk, .ttl_ms = 500,
+	  .cases = { CASE(8, { "worst of the bound's", 1, 2, BENCH_PLAIN,
+			       .figure = "p99", .unit = 600 }) } },
+	/* On a disk the writes decide, and the recipe makes as many.  While
+	 * others use the lock, dlock lists the queue as the recipe does. */
+	{ "zk.pair",
+	  "zk: acquire and release, with a token; floor: create and delete; "
+	  "recipe: create, list and delete",
+	  RATES, &workload_pair, &store_zk, &floor_zk_node, &floor_zk_recipe,
+	  .cases = { VARIANT(ZK_TMPFS, 1, TO_FLOOR(0.85, 3), TO_RECIPE(1.2)),
+		     VARIANT(ZK_TMPFS, 2, TO_RECIPE(1.0)),
+		     VARIANT(ZK_DISK, 1, TO_FLOOR(0.85, 3)) } },
+	THREADS(zk, 2.0),
+#endif
+
+#ifdef BENCH_MEMCACHED
+	{ "memcached.handoff",
+	  "memcached: from release to the next of 1, 8 and 64 waiters in 8 "
+	  "processes, to half the polling interval",
+	  "ns from release to the next, of waiters in 8 processes (floor: half "
+	  "the polling interval)",
+	  &workload_poll_handoff, &store_memcached,
+	  .cases = { CASE(1, HALF_INTERVAL),
+		     CASE(8, HALF_INTERVAL,
+			  { "ms of 8", 5, 25, BENCH_TIME,
+			    .figure = "value", .unit = 1e6 }),
+		     CASE(64, HALF_INTERVAL) } },
+	/* More waiters in a process ask hardly more often. */
+	{ "memcached.waiters",
+	  "memcached: what 1, 8 and 64 waiters in 8 processes ask while they "
+	  "wait",
+	  "requests/s of all waiters in 8 processes",
+	  &workload_poll_requests, &store_memcached,
+	  .cases = { CASE(1, { 0 }), CASE(8, REQUESTS(160, 240)),
+		     CASE(64, REQUESTS(200, 400)) } },
+	{ "memcached.pair",
+	  "memcached: acquire and release, with a token; floors: "
+	  "libmemcached's add, gets, cas; and a bare ms, md",
+	  RATES, &workload_pair, &store_memcached, &floor_memcached,
+	  .cases = { VARIANT(MEMCACHED_TEXT, 1, TO_FLOOR(0.9, 2)),
+		     VARIANT(MEMCACHED_META, 1, TO_FLOOR(0.9, 2)) } },
+	THREADS(memcached, 1.0),
+#endif
+
+	{ "mem.pair",
+	  "mem: acquire and release; floor: a FIFO lock of a pthread mutex, "
+	  "condition variables and a list",
+	  RATIO, &workload_pair, &store_mem, &floor_fifo,
+	  .cases = { CASE(1, TIME("value", 2000, 4000)) } },
+	{ "mem.handoff",
+	  "mem: from release to a waiter in another thread; floor: a condition "
+	  "variable",
+	  RATIO, &workload_handoff, &store_mem, &floor_fifo,
+	  .cases = { CASE(1, { 0 }) } },
+	{ "holds.100k",
+	  "100,000 holds of one client with a lease of 3 s, in a store that "
+	  "costs nothing: late renewals, CPU, bytes",
+	  "late renewals", &workload_holds, &store_null, .ttl_ms = 3000,
+	  .cases = { CASE(100000, NONE_LATE,
+			  PLAIN("bytes_per_hold", 1024, 1024)) } },
+	{ "threads.mem",
+	  "mem: 1, 2 and 8 threads of one client, each with a name of its own",
+	  "pairs/s of all (ratio = to one thread)",
+	  &workload_threads, &store_mem,
+	  .cases = { CASE(1, { 0 }), CASE(2, { 0 }), CASE(8, { 0 }) } },
+	{ "open.close",
+	  "opening a client and closing it again, per store",
+	  "us", &workload_open_close,
+	  .cases = { { .n = 1, .store = &store_null },
+		     { .n = 1, .store = &store_mem },
+		     { .n = 1, .store = &store_file } } },
+	{ .name = NULL },
+};

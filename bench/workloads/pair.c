@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Acquire and release without contention: dlock and its floor, by turns. */
+#include "bench/store.h"
+
+/* Rounds are shorter than a time slice of the scheduler, so that other work on
+ * this CPU spoils some of them and not the median. */
+#define SLICE_NS 100000
+#define ROUNDS 20000   /* at most */
+#define SINGLES 200000 /* pairs timed one by one, at most */
+#define COUNTED 1000   /* pairs whose requests are counted */
+#define ENOUGH 80      /* a median of fewer pairs is luck on a busy machine */
+#define CLIENTS 2      /* at most */
+
+struct side {
+	void (*pair)(void *arg);
+	void *arg;
+	size_t batch; /* pairs in a round */
+};
+
+static void repeat(const struct side *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		s->pair(s->arg);
+}
+
+/* Run for `ns`, and find out how many pairs fill a slice. */
+static void warm_up(struct side *s, int64_t ns)
+{
+	int64_t begin = bench_now();
+	size_t n = 0, step = 1;
+	double each;
+
+	do {
+		repeat(s, step);
+		n += step;
+		if (step < 1024)
+			step *= 2;
+	} while (bench_now() < begin + ns);
+	each = (double)(bench_now() - begin) / (double)n;
+	s->batch = (size_t)(SLICE_NS / each) + 4;
+}
+
+/* Time a batch as a whole, and then another pair by pair.  Returns the mean of
+ * the former. */
+static double round_of(struct side *s, struct bench_samples *singles)
+{
+	int64_t begin = bench_now();
+	double each;
+
+	repeat(s, s->batch);
+	each = (double)(bench_now() - begin) / (double)s->batch;
+	begin = bench_now();
+	for (size_t i = 0; i < s->batch; i++) {
+		int64_t end;
+
+		s->pair(s->arg);
+		end = bench_now();
+		bench_sample(singles, (double)(end - begin));
+		begin = end;
+	}
+	return each;
+}
+
+/* The least of many means, so that other work does not count. */
+static double clock_cost(void)
+{
+	double least = 1e9;
+
+	for (int i = 0; i < 50; i++) {
+		int64_t begin = bench_now();
+		int64_t end = begin;
+		double mean;
+
+		for (int n = 0; n < 100; n++)
+			end = bench_now();
+		mean = (double)(end - begin) / 100;
+		if (mean < least)
+			least = mean;
+	}
+	return least;
+}
+
+/* Sets all figures of `res`, in nanoseconds.  Value, floor and ratio are those
+ * of batches.  p50 and p99 are those of single pairs, and include one reading
+ * of the clock, which takes clock_ns. */
+static void compare_pairs(const struct bench_store *s,
+			  const struct lock_ops *ops, struct side ours,
+			  struct bench_result *res)
+{
+	struct bench_lock *floor = bench_lock_open(ops, s);
+	struct side side[2] = { { .pair = ops->pair, .arg = floor }, ours };
+	struct bench_turns turns = bench_turns(ROUNDS, SINGLES);
+	int64_t ns = (int64_t)(run->seconds * 1e9);
+	int64_t until;
+
+	warm_up(&side[0], ns / 10);
+	warm_up(&side[1], ns / 10);
+	until = bench_now() + ns / 10 * 8;
+	for (int i = 0; i < ROUNDS && (i == 0 || bench_now() < until); i++) {
+		double each[2];
+
+		/* Each goes first every other time. */
+		for (int j = i; j < i + 2; j++)
+			each[j % 2] = round_of(&side[j % 2],
+					       &turns.single[j % 2]);
+		bench_turn(&turns, each);
+	}
+	bench_turns_figures(&turns, res);
+	bench_extra(res, (double)side[1].batch, "pairs_per_round");
+	bench_extra(res, clock_cost(), "clock_ns");
+	bench_lock_close(floor);
+}
+
+/* How many requests a pair makes, and how long a script takes the server. */
+static void count_requests(const struct bench_store *s, struct side ours,
+			   struct bench_result *res)
+{
+	struct store_load load = s->desc->load(s);
+
+	repeat(&ours, COUNTED);
+	load = store_load_since(s, load, COUNTED);
+	bench_extra(res, load.requests, "%s_per_pair", s->desc->requests);
+	if (load.script_us > 0)
+		bench_extra(res, load.script_us / load.requests, "script_us");
+}
+
+/* Clients that acquire the lock by turns. */
+struct clients {
+	struct bench_lock *lock[CLIENTS];
+	unsigned int n, next;
+};
+
+static void pair_by_turns(void *clients)
+{
+	struct clients *c = clients;
+
+	lock_dlock.pair(c->lock[c->next++ % c->n]);
+}
+
+static void with_clients(const struct bench_store *s, struct clients *c,
+			 struct bench_result *res)
+{
+	const struct bench *bench = run->bench;
+	struct side ours = { .pair = pair_by_turns, .arg = c };
+	struct bench_result recipe = BENCH_RESULT;
+
+	if (c->n == 1)
+		ours = (struct side){ lock_dlock.pair, c->lock[0], 0 };
+	compare_pairs(s, bench->floor, ours, res);
+	if (bench->recipe) {
+		compare_pairs(s, bench->recipe, ours, &recipe);
+		bench_extra(res, c->n, "clients");
+		bench_extra(res, recipe.floor, "recipe");
+		bench_extra(res, 1 / recipe.ratio, "to_recipe");
+	}
+	if (s->desc->requests)
+		count_requests(s, ours, res);
+}
+
+static void measure(struct bench_store *s, const struct bench_case *c)
+{
+	struct bench_result res = BENCH_RESULT;
+	struct clients clients = { .n = c->n };
+
+	for (unsigned int i = 0; i < c->n; i++)
+		clients.lock[i] = bench_lock_open(&lock_dlock, s);
+	with_clients(s, &clients, &res);
+	for (unsigned int i = 0; i < c->n; i++)
+		bench_lock_close(clients.lock[i]);
+	if (run->bench->floor->finish)
+		run->bench->floor->finish(s, &res);
+	/* For a server, the ratio is of pairs per second. */
+	if (s->desc->load)
+		res.ratio = 1 / res.ratio;
+	bench_emit(&res, res.samples < ENOUGH ? NULL : c);
+}
+
+const struct workload workload_pair = { .measure = measure, .pin = 1 };

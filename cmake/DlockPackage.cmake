@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+# Packages by cpack, for systems that are not Debian, which has debian/:
+#
+#   cpack -G TGZ    one archive, to be unpacked anywhere
+#   cpack -G RPM    three packages; for the system that they are made on
+#   cpack --config CPackSourceConfig.cmake    the sources
+set(CPACK_VERBATIM_VARIABLES ON)
+set(CPACK_GENERATOR TGZ)
+set(CPACK_PACKAGE_VENDOR "dlock developers")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+set(CPACK_PACKAGE_DESCRIPTION_FILE "${PROJECT_SOURCE_DIR}/README.md")
+set(CPACK_RESOURCE_FILE_README "${PROJECT_SOURCE_DIR}/README.md")
+set(CPACK_RESOURCE_FILE_LICENSE "${PROJECT_SOURCE_DIR}/LICENSE")
+string(TOLOWER "${PROJECT_NAME}-${PROJECT_VERSION}-${CMAKE_SYSTEM_NAME}"
+	CPACK_PACKAGE_FILE_NAME)
+string(APPEND CPACK_PACKAGE_FILE_NAME "-${CMAKE_SYSTEM_PROCESSOR}")
+set(CPACK_STRIP_FILES ON)
+set(CPACK_COMPONENTS_ALL library development command)
+
+set(CPACK_SOURCE_GENERATOR TGZ)
+set(CPACK_SOURCE_PACKAGE_FILE_NAME "${PROJECT_NAME}-${PROJECT_VERSION}")
+set(CPACK_SOURCE_IGNORE_FILES "^${PROJECT_SOURCE_DIR}/build/"
+	"^${PROJECT_BINARY_DIR}/" "/\\.git/" "/\\.git$" "~$")
+
+set(CPACK_RPM_COMPONENT_INSTALL ON)
+set(CPACK_RPM_FILE_NAME RPM-DEFAULT)
+set(CPACK_RPM_PACKAGE_LICENSE Apache-2.0)
+set(CPACK_RPM_PACKAGE_RELEASE 1)
+set(CPACK_RPM_LIBRARY_PACKAGE_NAME libdlock)
+set(CPACK_RPM_DEVELOPMENT_PACKAGE_NAME libdlock-devel)
+set(CPACK_RPM_COMMAND_PACKAGE_NAME dlock)
+set(CPACK_RPM_DEVELOPMENT_PACKAGE_REQUIRES
+	"libdlock = ${PROJECT_VERSION}-${CPACK_RPM_PACKAGE_RELEASE}")
+# Directories that are others', too.
+set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION)
+foreach(dir "${CMAKE_INSTALL_LIBDIR}" "${CMAKE_INSTALL_LIBDIR}/cmake"
+		"${CMAKE_INSTALL_LIBDIR}/pkgconfig"
+		"${CMAKE_INSTALL_MANDIR}" "${CMAKE_INSTALL_MANDIR}/man1"
+		"${CMAKE_INSTALL_MANDIR}/man3" share/zsh "${DLOCK_ZSH_DIR}"
+		"${CMAKE_INSTALL_DATADIR}/bash-completion"
+		"${CMAKE_INSTALL_DATADIR}/bash-completion/completions"
+		"${CMAKE_INSTALL_DATADIR}/fish"
+		"${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
+	list(APPEND CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION "/usr/${dir}")
+endforeach()
+include(CPack)

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The public functions on locks and holds: arguments, the scope of the call,
+ * one lock or several; the rest is done elsewhere.
+ */
+#include <stdlib.h>
+
+#include "core/acquire.h"
+#include "core/base/error.h"
+#include "core/base/process.h"
+#include "core/inspect.h"
+#include "core/multi.h"
+#include "core/multi_hold.h"
+#include "core/release.h"
+
+/* The end of a call that came to `rc`: an error is the thread's last message
+ * then. */
+static int leave_with(struct dlki_scope scope, int rc,
+		      const struct dlk_error *err)
+{
+	if (rc < 0)
+		dlki_report(err);
+	dlki_leave(scope);
+	return rc;
+}
+
+/* ---- Locks --------------------------------------------------------------- */
+
+int dlock_mutex_new(dlock_lock **out, dlock_client *client, const char *name)
+{
+	struct dlki_scope scope = dlki_enter();
+	struct dlk_error err = { 0 };
+	int rc = dlki_mutex_new(out, client, name, &err);
+
+	return leave_with(scope, rc, &err);
+}
+
+int dlock_rwlock_new(dlock_lock **out, dlock_client *client, const char *name)
+{
+	struct dlki_scope scope = dlki_enter();
+	struct dlk_error err = { 0 };
+	int rc = dlki_rwlock_new(out, client, name, &err);
+
+	return leave_with(scope, rc, &err);
+}
+
+int dlock_semaphore_new(dlock_lock **out, dlock_client *client,
+			const char *name, uint32_t permits)
+{
+	struct dlki_scope scope = dlki_enter();
+	struct dlk_error err = { 0 };
+	int rc = dlki_semaphore_new(out, client, name, permits, &err);
+
+	return leave_with(scope, rc, &err);
+}
+
+int dlock_multi_new(dlock_lock **out, dlock_lock *const members[], size_t count)
+{
+	struct dlki_scope scope = dlki_enter();
+	struct dlk_error err = { 0 };
+	int rc = dlki_multi_new(out, members, count, &err);
+
+	return leave_with(scope, rc, &err);
+}
+
+int dlock_lock_unbind(dlock_lock *lock)
+{
+	struct dlki_scope scope = dlki_enter();
+	struct dlk_error err = { 0 };
+	int rc = dlki_lock_unbind(lock, &err);
+
+	return leave_with(scope, rc, &err);
+}
+
+void dlock_lock_free(dlock_lock *lock)
+{
+	struct dlki_scope scope = dlki_enter();
+
+	if (lock && lock->multi) {
+		dlki_multi_free(lock->multi);
+		free(lock);
+	} else if (lock) {
+		dlki_lock_free(lock);
+	}
+	dlki_leave(scope);
+}
+
+void dlock_cancel(dlock_lock *lock)
+{
+	struct dlki_scope scope = dlki_enter();
+
+	if (lock && lock->multi)
+		dlki_multi_cancel(lock);
+	else if (lock)
+		dlki_lock_cancel(lock);
+	dlki_leave(scope);
+}
+
+int dlock_inspect(dlock_lock *lock,
+		  void (*each)(const struct dlock_participant *participant,
+			       void *arg),
+		  void *arg, int64_t timeout_ms)
+{
+	struct dlki_scope scope = dlki_enter();
+	struct dlk_error err = { 0 };
+	int rc = dlki_inspect(lock, each, arg, timeout_ms, &err);
+
+	return leave_with(scope, rc, &err);
+}
+
+int dlock_break(dlock_lock *lock, int64_t timeout_ms)
+{
+	struct dlki_scope scope = dlki_enter();
+	struct dlk_error err = { 0 };
+	int rc = dlki_break(lock, timeout_ms, &err);
+
+	return leave_with(scope, rc, &err);
+}
+
+int dlock_list(dlock_client *client,
+	       void (*each)(const struct dlock_lock_info *entry, void *arg),
+	       void *arg, int64_t timeout_ms)
+{
+	struct dlki_scope scope = dlki_enter();
+	struct dlk_error err = { 0 };
+	int rc = dlki_list(client, each, arg, timeout_ms, &err);
+
+	return leave_with(scope, rc, &err);
+}
+
+/* ---- Acquire and release ------------------------------------------------- */
+
+static int acquire_side(dlock_lock *lock, enum dlk_mode mode,
+			int64_t timeout_ms, dlock_hold **out,
+			struct dlk_error *err)
+{
+	struct dlki_wait w;
+
+	if (!lock)
+		return dlk_fail(err, DLOCK_EINVAL, "lock is NULL");
+	if (!out)
+		return dlk_fail(err, DLOCK_EINVAL, "out is NULL");
+	w = dlki_wait_new(lock, timeout_ms);
+	if (mode == DLK_SHARED && !lock->has_read_side)
+		return dlk_fail(err, DLOCK_EINVAL,
+				"only a read-write lock has "
+				"a read side");
+	if (lock->multi)
+		return dlki_multi_acquire(lock, &w, out, err);
+	if (lock->record->kind == DLK_SEMAPHORE)
+		mode = DLK_SHARED;
+	return dlki_acquire(lock, mode, &w, out, err);
+}
+
+static int public_acquire(dlock_lock *lock, enum dlk_mode mode,
+			  int64_t timeout_ms, dlock_hold **out)
+{
+	struct dlki_scope scope = dlki_enter();
+	struct dlk_error err = { 0 };
+	int rc = acquire_side(lock, mode, timeout_ms, out, &err);
+
+	return leave_with(scope, rc, &err);
+}
+
+int dlock_acquire(dlock_lock *lock, int64_t timeout_ms, dlock_hold **out)
+{
+	return public_acquire(lock, DLK_EXCLUSIVE, timeout_ms, out);
+}
+
+int dlock_acquire_shared(dlock_lock *lock, int64_t timeout_ms, dlock_hold **out)
+{
+	return public_acquire(lock, DLK_SHARED, timeout_ms, out);
+}
+
+int dlock_release(dlock_hold *hold)
+{
+	struct dlki_scope scope = dlki_enter();
+	struct dlk_error err = { 0 };
+	int rc;
+
+	if (!hold)
+		rc = dlk_fail(&err, DLOCK_EINVAL, "hold is NULL");
+	else if (hold->multi)
+		rc = dlki_multi_release(hold, &err);
+	else
+		rc = dlki_release(hold, DLK_FOREVER, &err);
+	return leave_with(scope, rc, &err);
+}
+
+/* ---- Questions about a hold ---------------------------------------------- */
+
+int dlock_check(const dlock_hold *hold)
+{
+	if (!hold)
+		return DLOCK_EINVAL;
+	return hold->multi ? dlki_multi_check(hold) :
+			     dlki_claim_check(hold->claim);
+}
+
+int64_t dlock_remaining_ms(const dlock_hold *hold)
+{
+	if (!hold)
+		return 0;
+	return hold->multi ? dlki_multi_remaining_ms(hold) :
+			     dlki_claim_remaining_ms(hold->claim);
+}
+
+int64_t dlock_warning_ms(const dlock_hold *hold)
+{
+	struct dlki_scope scope;
+	int64_t left_ms;
+
+	if (!hold)
+		return 0;
+	scope = dlki_enter();
+	left_ms = hold->multi ? dlki_multi_warning_ms(hold) :
+				dlki_claim_warning_ms(hold->claim);
+	dlki_leave(scope);
+	return left_ms;
+}
+
+uint64_t dlock_token(const dlock_hold *hold)
+{
+	return hold && hold->claim ? hold->claim->ticket->token : 0;
+}
+
+dlock_hold *dlock_member(const dlock_hold *hold, size_t i)
+{
+	return hold && hold->multi ? dlki_multi_member(hold, i) : NULL;
+}
+
+int dlock_hold_fd(dlock_hold *hold)
+{
+	struct dlki_scope scope = dlki_enter();
+	struct dlk_error err = { 0 };
+	int fd;
+
+	if (!hold)
+		fd = dlk_fail(&err, DLOCK_EINVAL, "hold is NULL");
+	else if (hold->multi)
+		fd = dlki_multi_fd(hold, &err);
+	else
+		fd = dlki_claim_fd(hold->claim, &err);
+	return leave_with(scope, fd, &err);
+}

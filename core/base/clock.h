@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Time: one type (dlk_time, nanoseconds of CLOCK_BOOTTIME), one clock.
+ *
+ * Leases and deadlines count on the boot-time clock, which goes on while the
+ * machine is suspended and is not stepped.  Tests put their own clock behind
+ * dlki_clock before they open a client.
+ */
+#ifndef DLOCK_CORE_BASE_CLOCK_H
+#define DLOCK_CORE_BASE_CLOCK_H
+
+#include <dlock/backend.h>
+
+extern dlk_time (*dlki_clock)(void);
+
+/* t + ms milliseconds; stays DLK_FOREVER, and saturates there. */
+dlk_time dlki_after_ms(dlk_time t, int64_t ms);
+
+/* The deadline of a timeout_ms counted from now: < 0 is DLK_FOREVER. */
+dlk_time dlki_deadline(int64_t timeout_ms);
+
+/* Whole milliseconds from `now` to `t`, rounded down, at least 0. */
+int64_t dlki_ms_until(dlk_time now, dlk_time t);
+
+#endif

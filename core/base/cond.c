@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <dlock/backend_net.h>
+
+#include <time.h>
+
+#include "core/base/clock.h"
+
+/* A thread that sleeps on the monotonic clock does not notice a suspension of
+ * the machine; it looks at the boot-time clock this often. */
+#define SLICE_NS (5000 * DLK_MS)
+
+void dlk_cond_init(pthread_cond_t *cond)
+{
+	pthread_condattr_t attr;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(cond, &attr);
+	pthread_condattr_destroy(&attr);
+}
+
+void dlk_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mu, dlk_time until)
+{
+	struct timespec ts;
+	dlk_time left;
+
+	left = until == DLK_FOREVER ? SLICE_NS : until - dlk_now();
+	if (left <= 0)
+		return;
+	if (left > SLICE_NS)
+		left = SLICE_NS;
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	left += ts.tv_nsec;
+	ts.tv_sec += left / 1000000000;
+	ts.tv_nsec = left % 1000000000;
+	pthread_cond_timedwait(cond, mu, &ts);
+}

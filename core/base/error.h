@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Errors: a code and a text.  Internal functions get a struct dlk_error and
+ * fill it in with dlk_fail(); a public function passes it to dlki_report(),
+ * which makes it the thread's last message.
+ *
+ * Texts may quote foreign input: dlk_fail() replaces control characters and
+ * bytes that are not UTF-8 by '?', and cuts a long text between two characters.
+ * Its arguments may point into `err` itself, to put a text before the one that
+ * is there.  None of these functions changes errno.
+ */
+#ifndef DLOCK_CORE_BASE_ERROR_H
+#define DLOCK_CORE_BASE_ERROR_H
+
+#include <dlock/backend.h>
+
+/* Make err the thread's last message and return its code.  `err->code` must
+ * not be 0. */
+int dlki_report(const struct dlk_error *err);
+
+/* dlk_fail() and dlki_report() in one. */
+int dlki_reject(int code, const char *fmt, ...) DLOCK_PRINTF(2, 3);
+
+/* Return a backend's `rc`; give err a text if the backend gave it none. */
+int dlki_reason(struct dlk_error *err, int rc, const char *scheme);
+
+/* dlk_fail(DLOCK_ENOMEM) without a format. */
+int dlki_nomem(struct dlk_error *err);
+
+/* dlk_fail(ESYSTEM, or what errno means better: EMFILE, ENFILE, EAGAIN of
+ * pthread_create: EEXHAUSTED; ENOMEM: ENOMEM; EACCES, EPERM: EDENIED), text
+ * "<doing>: <dlki_errno_text>". */
+int dlki_system(struct dlk_error *err, int errnum, const char *doing);
+
+/* What strerror() says in the C locale, from any thread; static. */
+const char *dlki_errno_text(int errnum);
+
+#endif

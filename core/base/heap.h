@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A binary heap of times, earliest first; nodes live in what they time.
+ * Insert, move, remove: O(log n).  No locking: its owner's.
+ */
+#ifndef DLOCK_CORE_BASE_HEAP_H
+#define DLOCK_CORE_BASE_HEAP_H
+
+#include <dlock/backend.h>
+
+struct dlki_timer {
+	dlk_time at;
+	size_t place; /* index + 1; 0: in no heap */
+};
+
+struct dlki_heap {
+	struct dlki_timer **v;
+	size_t n, room;
+};
+
+/* Make room for one node more, so that dlki_heap_set() cannot fail. */
+int dlki_heap_reserve(struct dlki_heap *h, size_t n);
+void dlki_heap_destroy(struct dlki_heap *h);
+
+/* Insert, or move to another time. */
+void dlki_heap_set(struct dlki_heap *h, struct dlki_timer *t, dlk_time at);
+void dlki_heap_remove(struct dlki_heap *h, struct dlki_timer *t);
+
+/* The earliest, or NULL. */
+struct dlki_timer *dlki_heap_first(const struct dlki_heap *h);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/base/patience.h"
+
+#include <dlock/backend_net.h>
+
+#include "core/base/clock.h"
+
+#define SLICE_MIN_NS (10 * DLK_MS)
+#define EACH_NS (DLK_MS / 10) /* 10,000 looks a second, whatever the crowd */
+
+static _Thread_local struct dlki_patience *mine;
+
+void dlki_patience_begin(struct dlki_patience *p)
+{
+	p->slot = &mine;
+	p->outer = *p->slot;
+	*p->slot = p;
+}
+
+void dlki_patience_end(struct dlki_patience *p)
+{
+	*p->slot = p->outer;
+}
+
+int dlki_patience_over(struct dlki_patience *p)
+{
+	if (p->ended == 0 && atomic_load(p->cancels) != p->seen)
+		p->ended = dlk_now();
+	return p->ended != 0;
+}
+
+dlk_time dlk_deadline(dlk_time deadline)
+{
+	dlk_time end;
+
+	if (!mine || !dlki_patience_over(mine))
+		return deadline;
+	end = dlki_after_ms(mine->ended, mine->ask_ms);
+	return end < deadline ? end : deadline;
+}
+
+dlk_time dlk_wait_slice(dlk_time deadline, size_t crowd)
+{
+	dlk_time ns, next;
+
+	deadline = dlk_deadline(deadline);
+	if (!mine)
+		return deadline;
+	ns = mine->ask_ms * DLK_MS / 2;
+	if (ns < SLICE_MIN_NS)
+		ns = SLICE_MIN_NS;
+	if (ns < (dlk_time)crowd * EACH_NS)
+		ns = (dlk_time)crowd * EACH_NS;
+	next = dlk_now() + ns;
+	return next < deadline ? next : deadline;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The patience of a caller that waits for a lock.  Its calls of the backend
+ * have deadlines of their own.  Once the wait is cancelled, the caller no
+ * longer wants the answer: the deadlines move forward, to `ask` after the
+ * cancel.
+ *
+ * Patience is a thread-local variable, so any wait inside the backend can check
+ * it.  A cancel cannot signal that wait, so the wait checks again every slice.
+ */
+#ifndef DLOCK_CORE_BASE_PATIENCE_H
+#define DLOCK_CORE_BASE_PATIENCE_H
+
+#include <dlock/backend.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+struct dlki_patience {
+	const _Atomic uint64_t *cancels; /* it ends when this moves */
+	uint64_t seen;
+	int64_t ask_ms;
+	dlk_time ended; /* when that was noticed; 0: it is not over */
+	struct dlki_patience *outer;
+	struct dlki_patience **slot; /* the thread's variable */
+};
+
+/* This thread's calls are made with patience `p`, until the end; then with the
+ * one that was in force before. */
+void dlki_patience_begin(struct dlki_patience *p);
+void dlki_patience_end(struct dlki_patience *p);
+
+/* Is it over? */
+int dlki_patience_over(struct dlki_patience *p);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which process and which thread is this?  Serial numbers, never addresses or
+ * ids that the system uses again.
+ */
+#ifndef DLOCK_CORE_BASE_PROCESS_H
+#define DLOCK_CORE_BASE_PROCESS_H
+
+#include <dlock/backend.h>
+
+/* Another number in every forked child; costs a load, no system call. */
+uint64_t dlki_process(void);
+
+#define DLKI_NO_THREAD 0
+
+/* Another number in every thread that this process ever has, from 1. */
+uint64_t dlki_thread_serial(void);
+
+/* Keeps errno and disables cancellation for the length of a public call. */
+struct dlki_scope {
+	int errnum;
+	int cancel_state;
+};
+
+struct dlki_scope dlki_enter(void);
+void dlki_leave(struct dlki_scope b);
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/cleanup.h"
+
+#include <stddef.h>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/lifecycle.h"
+#include "core/store.h"
+
+#define CLAIM_OF_WORK(timer)                                                   \
+	((struct dlki_claim *)(void *)((                                       \
+		char *)(timer)-offsetof(struct dlki_claim, work)))
+
+#define BUSY_NS (5 * DLK_MS)
+#define PAUSE_MIN_NS (20 * DLK_MS)
+#define PAUSE_MAX_NS (1000 * DLK_MS)
+#define SHARE_NS (2 * DLK_MS) /* of the time between two tries, per clean-up */
+#define PUT_OFF_MOST 256      /* in one go, with mu held */
+
+/* ---- The renewer's share ------------------------------------------------ */
+
+static int lease_has_run_out(const struct dlki_claim *claim, dlk_time now)
+{
+	return claim->client->schedule.ttl_ms > 0 && now >= claim->server_until;
+}
+
+/* How long the next clean-up may delay the renewer's renewals, including those
+ * of future holds: they are due after a third of the lease, and must begin
+ * before half of it. */
+static dlk_time cleanup_deadline(const struct dlock_client *c, dlk_time now)
+{
+	int64_t most_ms = c->request_ms;
+
+	if (c->schedule.interval_ms > 0 &&
+	    most_ms > c->schedule.interval_ms / 2)
+		most_ms = c->schedule.interval_ms / 2;
+	return dlki_after_ms(now, most_ms > 0 ? most_ms : 1);
+}
+
+struct dlki_claim *dlki_cleanup_due(struct dlock_client *c, dlk_time *deadline)
+{
+	struct dlki_schedule *schedule = &c->schedule;
+	dlk_time now = dlk_now();
+
+	for (int i = 0; i < PUT_OFF_MOST; i++) {
+		struct dlki_timer *first = dlki_heap_first(&schedule->clean);
+		struct dlki_claim *claim;
+		int paused = now < schedule->clean_from;
+
+		if (!first || first->at > now)
+			return NULL;
+		claim = CLAIM_OF_WORK(first);
+		if (claim->busy) {
+			dlki_heap_set(&schedule->clean, first, now + BUSY_NS);
+		} else if (paused && !lease_has_run_out(claim, now)) {
+			dlki_heap_set(&schedule->clean, first,
+				      schedule->clean_from);
+		} else {
+			dlki_heap_remove(&schedule->clean, first);
+			claim->busy = 1;
+			dlki_claim_ref(claim);
+			*deadline = paused ? now : cleanup_deadline(c, now);
+			return claim;
+		}
+	}
+	return NULL;
+}
+
+static int64_t longer_pause(int64_t pause_ns)
+{
+	if (pause_ns == 0)
+		return PAUSE_MIN_NS;
+	return pause_ns < PAUSE_MAX_NS / 2 ? 2 * pause_ns : PAUSE_MAX_NS;
+}
+
+/* While the store is unreachable, all clean-ups wait for the next try.  While
+ * it answers, one that is only followed up waits longer the more there are. */
+static dlk_time next_try(struct dlki_claim *claim, int confirmed, dlk_time now)
+{
+	struct dlki_schedule *schedule = &claim->client->schedule;
+	int64_t share_ns = (int64_t)claim->client->stats.pending_cleanups *
+			   SHARE_NS;
+
+	if (!confirmed) {
+		schedule->clean_pause_ns =
+			longer_pause(schedule->clean_pause_ns);
+		schedule->clean_from = now + schedule->clean_pause_ns;
+		return schedule->clean_from;
+	}
+	schedule->clean_pause_ns = 0;
+	schedule->clean_from = now;
+	claim->pause_ns = longer_pause(claim->pause_ns);
+	return now + (claim->pause_ns > share_ns ? claim->pause_ns : share_ns);
+}
+
+void dlki_cleanup_settle(struct dlki_claim *claim, int rc)
+{
+	struct dlock_client *c = claim->client;
+	dlk_time now = dlk_now();
+	int confirmed = rc == 0 || rc == DLOCK_ELOST;
+	int followed_up = claim->unsure && c->schedule.ttl_ms > 0;
+
+	dlk_time next = next_try(claim, confirmed, now);
+
+	claim->confirmed |= confirmed;
+	if ((confirmed && !followed_up) || lease_has_run_out(claim, now))
+		dlki_claim_gone(claim);
+	else
+		dlki_schedule_work(claim, next);
+	dlki_claim_yield(claim);
+	dlki_claim_unref(claim);
+}
+
+/* ---- In the way of another request --------------------------------------- */
+
+static struct dlki_claim *next_unconfirmed(const struct dlki_record *r)
+{
+	struct dlki_claim *claim = r->cleanups;
+
+	while (claim && claim->confirmed)
+		claim = claim->cleanup_next;
+	return claim;
+}
+
+static int fail_in_the_way(const struct dlki_record *r, const char *why,
+			   struct dlk_error *err)
+{
+	return dlk_fail(err, DLOCK_EUNREACHABLE,
+			"%s '%s': an earlier claim of this client may be in "
+			"the way, and could not be released: %s",
+			dlki_kind_name(r->kind), r->name, why);
+}
+
+/* The thread that uses a clean-up's ticket releases it; then take the next. */
+int dlki_cleanup_sweep(struct dlki_record *r, dlk_time deadline,
+		       struct dlk_error *err)
+{
+	struct dlock_client *c = r->client;
+	struct dlki_claim *claim = next_unconfirmed(r);
+	int swept = claim != NULL;
+
+	for (; claim; claim = next_unconfirmed(r)) {
+		struct dlk_error why = { 0 };
+		int rc;
+
+		dlki_claim_ref(claim);
+		if (!dlki_claim_seize(claim, deadline)) {
+			dlki_claim_unref(claim);
+			return fail_in_the_way(r, "the store is silent", err);
+		}
+		if (claim->confirmed || !claim->needs_cleaning) {
+			dlki_claim_yield(claim);
+			dlki_claim_unref(claim);
+			continue;
+		}
+		pthread_mutex_unlock(&c->mu);
+		rc = dlki_store_release(claim->ticket, deadline, &why);
+		pthread_mutex_lock(&c->mu);
+		dlki_cleanup_settle(claim, rc);
+		if (rc != 0 && rc != DLOCK_ELOST)
+			return fail_in_the_way(r, why.text, err);
+	}
+	return swept;
+}

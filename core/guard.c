@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/guard.h"
+
+#include <stdlib.h>
+
+#include "core/base/error.h"
+#include "core/net/resolve.h"
+#include "core/uri/uri.h"
+
+int dlki_client_ours(const struct dlock_client *client, struct dlk_error *err)
+{
+	if (client->process == dlki_process())
+		return 0;
+	return dlk_fail(err, DLOCK_EFORKED,
+			"the client was opened before fork(); open one here");
+}
+
+void dlki_call_begin(struct dlock_client *client)
+{
+	client->calls++;
+}
+
+void dlki_call_end(struct dlock_client *client)
+{
+	client->calls--;
+	if (client->closing)
+		pthread_cond_broadcast(&client->changed);
+}
+
+int dlki_client_begin(struct dlock_client *client, struct dlk_error *err)
+{
+	int rc = dlki_client_ours(client, err);
+
+	if (rc != 0)
+		return rc;
+	pthread_mutex_lock(&client->mu);
+	if (client->closing)
+		rc = dlk_fail(err, DLOCK_ECANCELED, "the client is closed");
+	else
+		dlki_call_begin(client);
+	pthread_mutex_unlock(&client->mu);
+	return rc;
+}
+
+void dlki_client_destroy(struct dlock_client *client)
+{
+	dlki_resolve_end();
+	dlki_owners_destroy(&client->owners);
+	dlki_log_destroy(&client->log);
+	dlki_uri_free(client->uri);
+	pthread_cond_destroy(&client->changed);
+	pthread_mutex_destroy(&client->mu);
+	dlki_ask_destroy(&client->ask);
+	dlki_heap_destroy(&client->schedule.work);
+	dlki_heap_destroy(&client->schedule.clean);
+	dlki_heap_destroy(&client->schedule.expiry);
+	free(client->slots.v);
+	free(client->session);
+	free(client->label);
+	free(client);
+}
+
+void dlki_client_unlock(struct dlock_client *client)
+{
+	int last = client->refs == 0;
+
+	pthread_mutex_unlock(&client->mu);
+	if (last)
+		dlki_client_destroy(client);
+}
+
+void dlki_client_end(struct dlock_client *client)
+{
+	pthread_mutex_lock(&client->mu);
+	dlki_call_end(client);
+	dlki_client_unlock(client);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Guards of a client: the process that owns it, calls under way, references.
+ */
+#ifndef DLOCK_CORE_GUARD_H
+#define DLOCK_CORE_GUARD_H
+
+#include "core/client.h"
+
+/* EFORKED in a process that is not the client's. */
+int dlki_client_ours(const struct dlock_client *client, struct dlk_error *err);
+
+/*
+ * Begin a public call that may use the backend: 0, EFORKED, or ECANCELED once
+ * the client is closing.  dlki_client_end() ends it.  dlock_close() waits for
+ * every call to end.
+ */
+int dlki_client_begin(struct dlock_client *client, struct dlk_error *err);
+void dlki_client_end(struct dlock_client *client);
+
+/* The same with mu held, whether the client is closing or not. */
+void dlki_call_begin(struct dlock_client *client);
+void dlki_call_end(struct dlock_client *client);
+
+/* Unlock mu; frees the client if no reference is left. */
+void dlki_client_unlock(struct dlock_client *client);
+
+/* Free a client that nobody refers to. */
+void dlki_client_destroy(struct dlock_client *client);
+
+#endif

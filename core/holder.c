@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/holder.h"
+
+#include <stdio.h>
+
+#include "core/store.h"
+
+#define PAUSE_NS (100 * DLK_MS)
+#define SHOWN 100 /* bytes of a name and of a label in a message */
+
+struct holders {
+	size_t n;
+	char label[SHOWN + 1]; /* of the first */
+};
+
+static void note_holder(const struct dlock_participant *p, void *arg)
+{
+	struct holders *all = arg;
+
+	if (p->waiting || !p->label || !p->label[0])
+		return;
+	if (all->n++ == 0)
+		snprintf(all->label, sizeof(all->label), "%.*s",
+			 (int)dlk_utf8_clip(p->label, SHOWN), p->label);
+}
+
+static int may_ask(struct dlki_record *r, dlk_time limit)
+{
+	struct dlock_client *c = r->client;
+	dlk_time now = dlk_now();
+	int may;
+
+	if (!(c->session->caps & DLOCK_CAP_INSPECT) || now >= limit)
+		return 0;
+	pthread_mutex_lock(&c->mu);
+	may = !c->closing && now >= c->holder_asked + PAUSE_NS;
+	if (may)
+		c->holder_asked = now;
+	pthread_mutex_unlock(&c->mu);
+	return may;
+}
+
+static void ask_store(struct dlki_record *r, struct holders *all,
+		      dlk_time limit)
+{
+	struct dlk_request request = dlki_record_request(r);
+	struct dlk_error ignored = { 0 };
+
+	request.holders_only = 1;
+	if (dlki_store_inspect(r->client, &request, note_holder, all, limit,
+			       &ignored) != 0)
+		all->n = 0;
+}
+
+int dlki_holder_fail(struct dlki_record *r, dlk_time limit,
+		     struct dlk_error *err)
+{
+	const char *kind = dlki_kind_name(r->kind);
+	int shown = (int)dlk_utf8_clip(r->name, SHOWN);
+	struct holders all = { 0 };
+
+	if (may_ask(r, limit))
+		ask_store(r, &all, limit);
+	if (all.n == 0)
+		return dlk_fail(err, DLOCK_EBUSY,
+				"%s '%.*s': held by others until the deadline",
+				kind, shown, r->name);
+	if (all.n == 1)
+		return dlk_fail(err, DLOCK_EBUSY, "%s '%.*s': held by %s", kind,
+				shown, r->name, all.label);
+	return dlk_fail(err, DLOCK_EBUSY, "%s '%.*s': held by %s and %zu more",
+			kind, shown, r->name, all.label, all.n - 1);
+}

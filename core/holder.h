@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The holder in a message: of a lock that was busy until the caller's deadline.
+ */
+#ifndef DLOCK_CORE_HOLDER_H
+#define DLOCK_CORE_HOLDER_H
+
+#include "core/record.h"
+
+/* EBUSY, with the label of a holder if the store reports one by `limit`.  That
+ * costs a request, so a client asks ten times a second at most; else "others"
+ * hold it. */
+int dlki_holder_fail(struct dlki_record *r, dlk_time limit,
+		     struct dlk_error *err);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Having all members of a multi-lock, or none.
+ */
+#ifndef DLOCK_CORE_MULTI_HOLD_H
+#define DLOCK_CORE_MULTI_HOLD_H
+
+#include "core/acquire.h"
+
+struct dlki_multi_hold {
+	dlock_hold hold; /* the user's handle */
+	_Atomic int fd;  /* epoll over the members', or -1 */
+	size_t n;
+	struct dlki_member_hold {
+		dlock_hold *hold;
+		size_t place;
+	} member[]; /* in the order of acquiring */
+};
+
+int dlki_multi_acquire(dlock_lock *lock, struct dlki_wait *wait,
+		       dlock_hold **out, struct dlk_error *err);
+int dlki_multi_release(dlock_hold *hold, struct dlk_error *err);
+
+/* OK, ELOST, or EFORKED of the first member that is not OK. */
+int dlki_multi_check(const dlock_hold *hold);
+int64_t dlki_multi_remaining_ms(const dlock_hold *hold);
+int64_t dlki_multi_warning_ms(const dlock_hold *hold);
+int dlki_multi_fd(dlock_hold *hold, struct dlk_error *err);
+
+/* The hold of the member that the user named `i`th, or NULL. */
+dlock_hold *dlki_multi_member(const dlock_hold *hold, size_t i);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/net/answer.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* The answer is one block, so that it can be copied and freed by anybody. */
+struct addrinfo *dlki_answer_copy(const struct addrinfo *list)
+{
+	struct addrinfo *all, *to;
+	char *room;
+	size_t n = 1;
+
+	for (const struct addrinfo *ai = list->ai_next; ai; ai = ai->ai_next)
+		n++;
+	all = calloc(n, sizeof(*all) + sizeof(struct sockaddr_storage));
+	if (!all)
+		return NULL;
+	to = all;
+	room = (char *)(all + n);
+	for (const struct addrinfo *ai = list; ai; ai = ai->ai_next, to++) {
+		*to = *ai;
+		to->ai_canonname = NULL;
+		to->ai_next = ai->ai_next ? to + 1 : NULL;
+		to->ai_addr = memcpy(room, ai->ai_addr, ai->ai_addrlen);
+		room += sizeof(struct sockaddr_storage);
+	}
+	return all;
+}
+
+struct dlki_answer dlki_answer_get(const char *host, const char *port,
+				   int flags)
+{
+	const struct addrinfo hints = {
+		.ai_flags = flags | AI_NUMERICSERV,
+		.ai_socktype = SOCK_STREAM,
+	};
+	struct addrinfo *theirs = NULL;
+	struct dlki_answer a = { NULL, 0, 0 };
+
+	a.rc = getaddrinfo(host, port, &hints, &theirs);
+	a.errnum = errno;
+	if (a.rc != 0)
+		return a;
+	a.list = dlki_answer_copy(theirs);
+	freeaddrinfo(theirs);
+	if (!a.list)
+		a.rc = EAI_MEMORY;
+	return a;
+}

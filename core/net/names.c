@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/net/names.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/base/process.h"
+#include "core/net/resolve.h"
+
+/* A caller that has old addresses waits for new ones for so long, or for a
+ * quarter of the time it has. */
+#define PATIENCE_NS (250 * DLK_MS)
+
+#define NAMES_MOST 64 /* kept; of more, some are forgotten */
+
+struct name {
+	struct name *next;
+	unsigned int refs; /* of waiting callers, and of the thread */
+	int looking;       /* a thread is at it, */
+	dlk_time since;    /* since then */
+	uint64_t answers;  /* how many there were, */
+	struct dlki_answer last;
+	struct addrinfo *good; /* and what the last good one was */
+	char port[6];
+	char host[];
+};
+
+/* What a process knows.  A forked child, where mu may be locked for ever, makes
+ * one of its own. */
+struct names {
+	/* Constant. */
+	uint64_t process;
+	struct names *before; /* the parent's, still reachable */
+
+	/* mu protects all that follows; it is a leaf. */
+	pthread_mutex_t mu;
+	pthread_cond_t answered;
+	struct name *first;
+	size_t n;
+	unsigned int users;
+};
+
+static struct names *_Atomic current;
+
+/* NULL: no memory. */
+static struct names *names_here(void)
+{
+	struct names *known = atomic_load(&current);
+	struct names *fresh;
+
+	if (known && known->process == dlki_process())
+		return known;
+	fresh = calloc(1, sizeof(*fresh));
+	if (!fresh)
+		return NULL;
+	fresh->process = dlki_process();
+	fresh->before = known;
+	pthread_mutex_init(&fresh->mu, NULL);
+	dlk_cond_init(&fresh->answered);
+	if (atomic_compare_exchange_strong(&current, &known, fresh))
+		return fresh;
+	pthread_cond_destroy(&fresh->answered);
+	pthread_mutex_destroy(&fresh->mu);
+	free(fresh);
+	return known;
+}
+
+/* ---- Names, with mu held ------------------------------------------------- */
+
+static void name_free(struct name *name)
+{
+	free(name->good);
+	free(name);
+}
+
+/* Forget the names that nobody waits for, if no client is left or if they are
+ * many. */
+static void forget_unused(struct names *all)
+{
+	struct name **at = &all->first;
+
+	while (*at) {
+		struct name *name = *at;
+
+		if (name->refs > 0 ||
+		    (all->users > 0 && all->n <= NAMES_MOST)) {
+			at = &name->next;
+			continue;
+		}
+		*at = name->next;
+		all->n--;
+		name_free(name);
+	}
+}
+
+static struct name *find_or_add(struct names *all, const char *host,
+				const char *port)
+{
+	size_t len = strlen(host) + 1;
+	struct name *name = all->first;
+
+	while (name &&
+	       (strcmp(name->host, host) != 0 || strcmp(name->port, port) != 0))
+		name = name->next;
+	if (name)
+		return name;
+	name = calloc(1, sizeof(*name) + len);
+	if (!name)
+		return NULL;
+	memcpy(name->host, host, len);
+	memcpy(name->port, port, strlen(port) + 1);
+	name->next = all->first;
+	all->first = name;
+	all->n++;
+	return name;
+}
+
+static void record_answer(struct name *name, struct dlki_answer a)
+{
+	name->looking = 0;
+	name->answers++;
+	name->last = a;
+	if (a.rc == 0) {
+		free(name->good);
+		name->good = a.list;
+	}
+}
+
+/* ---- The thread ---------------------------------------------------------- */
+
+struct task {
+	struct names *all;
+	struct name *name;
+};
+
+static void *resolve_name(void *arg)
+{
+	struct task task = *(struct task *)arg;
+	struct dlki_answer a;
+
+	free(arg);
+	a = dlki_answer_get(task.name->host, task.name->port, 0);
+	pthread_mutex_lock(&task.all->mu);
+	record_answer(task.name, a);
+	task.name->refs--;
+	forget_unused(task.all);
+	pthread_cond_broadcast(&task.all->answered);
+	pthread_mutex_unlock(&task.all->mu);
+	return NULL;
+}
+
+/* 0 or an errno value. */
+static int start_thread(struct names *all, struct name *name)
+{
+	struct task *task = malloc(sizeof(*task));
+	pthread_t thread;
+	int rc;
+
+	if (!task)
+		return ENOMEM;
+	*task = (struct task){ .all = all, .name = name };
+	rc = dlk_thread(&thread, "dlock-resolve", resolve_name, task);
+	if (rc != 0) {
+		free(task);
+		return rc;
+	}
+	pthread_detach(thread);
+	name->refs++;
+	name->looking = 1;
+	name->since = dlk_now();
+	return 0;
+}
+
+/* ---- Waiting for an answer ----------------------------------------------- */
+
+/* Until when it is worth waiting for the thread. */
+static dlk_time worth_until(const struct name *name, dlk_time deadline)
+{
+	dlk_time now = dlk_now();
+	dlk_time quarter = deadline > now ? (deadline - now) / 4 : 0;
+	dlk_time until;
+
+	if (!name->good)
+		return deadline;
+	until = name->since + PATIENCE_NS;
+	if (until > now + quarter)
+		until = now + quarter;
+	return until < deadline ? until : deadline;
+}
+
+/* Does the thread have an answer by then? */
+static int await_answer(struct names *all, const struct name *name,
+			const dlk_flag *stop, dlk_time until)
+{
+	uint64_t before = name->answers;
+	dlk_time now;
+
+	for (now = dlk_now();
+	     name->answers == before && now < dlk_deadline(until) &&
+	     !(stop && atomic_load(stop));
+	     now = dlk_now()) {
+		dlk_time slice = dlk_wait_slice(until, 1);
+
+		if (stop && slice > now + DLKI_STOP_SLICE_NS)
+			slice = now + DLKI_STOP_SLICE_NS;
+		dlk_cond_wait(&all->answered, &all->mu, slice);
+	}
+	return name->answers != before;
+}
+
+/* Is it the name service that failed, and not the name? */
+static int is_away(int rc)
+{
+	return rc != 0 && rc != EAI_NONAME && rc != EAI_NODATA;
+}
+
+static int resolve_by_thread(struct names *all, struct name *name,
+			     struct dlki_answer *out, const dlk_flag *stop,
+			     dlk_time deadline, struct dlk_error *err)
+{
+	int rc = name->looking ? 0 : start_thread(all, name);
+	int answered = 0;
+
+	if (rc == 0)
+		answered = await_answer(all, name, stop,
+					worth_until(name, deadline));
+	if (answered && !(is_away(name->last.rc) && name->good)) {
+		*out = name->last;
+	} else if (name->good) {
+		*out = (struct dlki_answer){ .list = name->good };
+	} else if (rc != 0) {
+		return dlki_system(err, rc, "thread to resolve a name");
+	} else {
+		return dlk_fail(err, DLOCK_EUNREACHABLE,
+				"%s: the name was not resolved in time",
+				name->host);
+	}
+	if (out->rc == 0)
+		out->list = dlki_answer_copy(out->list);
+	return out->rc == 0 && !out->list ? dlki_nomem(err) : 0;
+}
+
+int dlki_names_ask(struct dlki_answer *out, const char *host, const char *port,
+		   const dlk_flag *stop, dlk_time deadline,
+		   struct dlk_error *err)
+{
+	struct names *all = names_here();
+	struct name *name;
+	int rc;
+
+	if (!all)
+		return dlki_nomem(err);
+	pthread_mutex_lock(&all->mu);
+	name = find_or_add(all, host, port);
+	if (name) {
+		name->refs++;
+		rc = resolve_by_thread(all, name, out, stop, deadline, err);
+		name->refs--;
+		forget_unused(all);
+	} else {
+		rc = dlki_nomem(err);
+	}
+	pthread_mutex_unlock(&all->mu);
+	return rc;
+}
+
+void dlki_resolve_begin(void)
+{
+	struct names *all = names_here();
+
+	if (!all)
+		return;
+	pthread_mutex_lock(&all->mu);
+	all->users++;
+	pthread_mutex_unlock(&all->mu);
+}
+
+void dlki_resolve_end(void)
+{
+	struct names *all = names_here();
+
+	if (!all)
+		return;
+	pthread_mutex_lock(&all->mu);
+	if (all->users > 0)
+		all->users--;
+	forget_unused(all);
+	pthread_mutex_unlock(&all->mu);
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/opening.h"
+
+#include <string.h>
+
+#include "core/base/backoff.h"
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/store.h"
+#include "core/uri/params.h"
+
+/* With less time left, another request is not worth sending. */
+#define LEAST_NS (10 * DLK_MS)
+
+/* The session as the backend finds it, also after it has failed to open it. */
+static void prepare_session(struct dlock_client *c)
+{
+	struct dlk_session *s = c->session;
+
+	memset(s, 0, c->backend->session_size);
+	s->backend = c->backend;
+	s->uri = c->uri;
+	s->label = c->label;
+	s->caps = c->backend->caps;
+	s->ttl_ms = dlk_param_int(c->uri, "ttl");
+	s->poll_min_ms = dlk_param_int(c->uri, "retry_min");
+	s->poll_max_ms = dlk_param_int(c->uri, "retry_max");
+	s->core = c;
+}
+
+/* Nobody else has the client yet. */
+static void sleep_until(struct dlock_client *c, dlk_time until)
+{
+	pthread_mutex_lock(&c->mu);
+	while (dlk_now() < until)
+		dlk_cond_wait(&c->changed, &c->mu, until);
+	pthread_mutex_unlock(&c->mu);
+}
+
+static int fail_in_time(int64_t connect_ms, struct dlk_error *err)
+{
+	char tried[32];
+
+	dlki_duration_text(connect_ms, tried, sizeof(tried));
+	return dlk_fail(err, DLOCK_EUNREACHABLE,
+			"%s; tried for %s: connect= in the URI gives it more",
+			err->text, tried);
+}
+
+/* The deadline cuts short a request that takes most of the time.  Its error
+ * tells less than that of an earlier request that was refused. */
+int dlki_opening(struct dlock_client *c, int once, struct dlk_error *err)
+{
+	int64_t connect_ms = dlk_param_int(c->uri, "connect");
+	dlk_time begun = dlk_now();
+	dlk_time deadline = dlki_after_ms(begun, connect_ms);
+	struct dlki_backoff backoff;
+	struct dlk_error last = { 0 };
+
+	dlki_backoff_init(&backoff, dlk_param_int(c->uri, "retry_min"),
+			  dlk_param_int(c->uri, "retry_max"),
+			  dlki_owner_seed(&c->owners));
+	for (;; begun = dlk_now()) {
+		dlk_time pause, left;
+		int rc, cut;
+
+		prepare_session(c);
+		rc = dlki_store_open(c, deadline, err);
+		if (rc != 0)
+			rc = dlki_reason(err, rc, c->uri->scheme);
+		left = deadline - dlk_now();
+		cut = left < LEAST_NS || left < (deadline - begun) / 4;
+		if (rc != DLOCK_EUNREACHABLE || (once && !cut))
+			return rc;
+		if (cut && last.code != 0)
+			*err = last;
+		if (cut)
+			return fail_in_time(connect_ms, err);
+		if (last.code == 0)
+			dlki_log_failed(c, DLKI_INFO, NULL, err,
+					"opening, trying again: ");
+		last = *err;
+		pause = dlki_backoff_next(&backoff);
+		if (pause > left / 2)
+			pause = left / 2;
+		sleep_until(c, dlk_now() + pause);
+	}
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Records: one for each kind and name that a client uses.  All its handles
+ * share it, so threads exclude each other through handles of their own.
+ */
+#ifndef DLOCK_CORE_RECORD_H
+#define DLOCK_CORE_RECORD_H
+
+#include "core/client.h"
+#include "core/name.h"
+
+struct dlki_claim;
+
+struct dlki_record {
+	struct dlock_client *client;
+	char key[DLKI_KEY_SIZE];      /* of kind and name: orders the tree */
+	enum dlk_kind kind;
+	uint32_t limit;               /* of a semaphore, else 0 */
+	uint64_t refs;                /* under mu: handles and claims */
+	struct dlki_claim *held;      /* under mu: HELD, or LOST and not
+				       * released */
+	struct dlki_claim *cleanups;  /* under mu: see cleanup.h */
+	char name[];
+};
+
+/* Its name in messages: "lock 'billing'". */
+const char *dlki_kind_name(enum dlk_kind kind);
+
+/* A record without references, or NULL. */
+struct dlki_record *dlki_record_new(struct dlock_client *client,
+				    enum dlk_kind kind, const char *name,
+				    uint32_t limit);
+
+/* To ask the store about it, without an owner. */
+struct dlk_request dlki_record_request(const struct dlki_record *record);
+
+/* The rest needs the client's mu. */
+
+/* A reference to the client's record of the kind and name of `fresh`; if there
+ * is none yet, `fresh` becomes it. */
+int dlki_record_intern(struct dlki_record **out, struct dlki_record *fresh,
+		       struct dlk_error *err);
+
+/* Drop a reference. */
+void dlki_record_unref(struct dlki_record *record);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/reenter.h"
+
+#include "core/base/error.h"
+#include "core/base/process.h"
+#include "core/lifecycle.h"
+
+static int count_again(dlock_hold *hold, dlock_hold **out,
+		       struct dlk_error *err)
+{
+	if (hold->count == UINT32_MAX)
+		return dlk_fail(err, DLOCK_EEXHAUSTED,
+				"'%s' was acquired 2^32 - 1 times",
+				hold->claim->record->name);
+	hold->count++;
+	*out = hold;
+	return 0;
+}
+
+int dlki_reenter(struct dlki_record *r, enum dlk_mode mode, dlock_hold **out,
+		 struct dlk_error *err)
+{
+	uint64_t me = dlki_thread_serial();
+	struct dlki_claim *claim = r->held;
+
+	if (r->kind == DLK_SEMAPHORE)
+		return DLKI_NOT_HELD;
+	while (claim && claim->thread != me)
+		claim = claim->held_next;
+	if (!claim)
+		return DLKI_NOT_HELD;
+	if (!dlki_claim_valid(claim))
+		dlki_claim_lose(claim, "the lease ran out");
+	if (claim->state == DLKI_LOST)
+		return dlk_fail(err, DLOCK_ELOST,
+				"%s '%s': this thread's "
+				"earlier hold was lost (%s); release it first",
+				dlki_kind_name(r->kind), r->name, claim->why);
+	if (claim->own.side == mode && claim->own.count > 0)
+		return count_again(&claim->own, out, err);
+	if (mode == DLK_SHARED)
+		return count_again(&claim->read, out, err);
+	return dlk_fail(err, DLOCK_EDEADLK,
+			"lock '%s': this thread holds "
+			"the read side; release it before the write side",
+			r->name);
+}

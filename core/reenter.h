@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Re-entrancy: a thread acquires a lock that it already holds.
+ */
+#ifndef DLOCK_CORE_REENTER_H
+#define DLOCK_CORE_REENTER_H
+
+#include "core/claim.h"
+#include "core/record.h"
+
+/* dlki_reenter() returns this if the thread does not hold the lock. */
+#define DLKI_NOT_HELD 1
+
+/* With the client's mu held.  0 and this thread's hold, counted once more; or
+ * DLKI_NOT_HELD; or an error code, if the thread may not acquire it. */
+int dlki_reenter(struct dlki_record *record, enum dlk_mode mode,
+		 dlock_hold **out, struct dlk_error *err);
+
+#endif

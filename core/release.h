@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Giving up a hold of one lock: the last release of a claim, or the downgrade
+ * that leaves its read side.
+ */
+#ifndef DLOCK_CORE_RELEASE_H
+#define DLOCK_CORE_RELEASE_H
+
+#include "core/claim.h"
+
+/* With mu held: may this thread release it?  0 or EINVAL. */
+int dlki_may_release(const dlock_hold *hold, struct dlk_error *err);
+
+/* Undo one acquire; returns what dlock_release() does.  The store is asked for
+ * no longer than until `deadline`, nor than the URI's `close` time. */
+int dlki_release(dlock_hold *hold, dlk_time deadline, struct dlk_error *err);
+
+#endif

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/renew.h"
+
+#include <stddef.h>
+
+#include "core/away.h"
+#include "core/claim.h"
+#include "core/base/clock.h"
+#include "core/log.h"
+#include "core/cleanup.h"
+#include "core/lifecycle.h"
+#include "core/schedule.h"
+#include "core/stats.h"
+#include "core/store.h"
+
+#define CLAIM_OF_WORK(timer)                                                   \
+	((struct dlki_claim *)(void *)((                                       \
+		char *)(timer)-offsetof(struct dlki_claim, work)))
+
+#define BATCH 1024
+#define PAUSE_MIN_NS (5 * DLK_MS)
+#define PAUSE_MAX_NS (5000 * DLK_MS)
+
+struct batch {
+	size_t n;
+	struct dlki_claim *claim[BATCH];
+	struct dlk_ticket *ticket[BATCH];
+	enum dlk_renewal verdict[BATCH];
+	dlk_time deadline;
+};
+
+/* Renewals that would be due soon join the round: fewer round trips. */
+static dlk_time batch_horizon(const struct dlki_schedule *schedule)
+{
+	return dlk_now() + schedule->interval_ms * DLK_MS / 20;
+}
+
+static void add_to_batch(struct batch *b, struct dlki_claim *claim)
+{
+	struct dlock_client *c = claim->client;
+	dlk_time now = dlk_now();
+
+	dlki_times_add(&c->stats.renewal_lag, now - claim->work.at);
+	claim->busy = 1;
+	dlki_claim_ref(claim);
+	if (c->schedule.ttl_ms > 0 &&
+	    claim->lease_until <
+		    dlki_after_ms(now, claim->ticket->lease_ms / 2))
+		c->stats.renew_late++;
+	claim->ticket->since = now;
+	claim->ticket->lease_ms = c->schedule.ttl_ms;
+	claim->ticket->renew_from = 0;
+	b->claim[b->n] = claim;
+	b->ticket[b->n] = claim->ticket;
+	b->verdict[b->n] = DLK_UNKNOWN;
+	b->n++;
+}
+
+static void fill_batch(struct dlock_client *c, struct batch *b)
+{
+	struct dlki_schedule *schedule = &c->schedule;
+	struct dlki_timer *first;
+	dlk_time soon = batch_horizon(schedule);
+
+	b->n = 0;
+	b->deadline = dlki_after_ms(dlk_now(), dlki_schedule_limit_ms(c));
+	for (first = dlki_heap_first(&schedule->work);
+	     b->n < BATCH && first && first->at <= soon;
+	     first = dlki_heap_first(&schedule->work)) {
+		struct dlki_claim *claim = CLAIM_OF_WORK(first);
+
+		if (claim->busy) {
+			dlki_heap_set(&schedule->work, first,
+				      soon + PAUSE_MIN_NS);
+		} else if (!dlki_claim_valid(claim)) {
+			dlki_claim_lose(claim, "the lease ran out");
+		} else {
+			dlki_heap_remove(&schedule->work, first);
+			add_to_batch(b, claim);
+		}
+	}
+}
+
+static void schedule_renewal(struct dlki_claim *claim, dlk_time at)
+{
+	if (claim->state == DLKI_HELD && claim->work.place == 0)
+		dlki_schedule_work(claim, at);
+}
+
+/* The store keeps it on.  The end moves only from the one that was known when
+ * the request was sent: see valid_until. */
+static void note_renewed(struct dlki_claim *claim, enum dlk_renewal verdict)
+{
+	struct dlock_client *c = claim->client;
+	const struct dlk_ticket *t = claim->ticket;
+	dlk_time old = atomic_load(&claim->valid_until);
+
+	if (verdict == DLK_RENEWED && old != DLK_FOREVER) {
+		dlk_time end = dlki_schedule_promise(claim);
+
+		if (!dlki_claim_valid(claim) ||
+		    !atomic_compare_exchange_strong(&claim->valid_until, &old,
+						    end)) {
+			dlki_claim_lose(claim, "the renewal came too late");
+			return;
+		}
+		dlki_schedule_moved(claim, end);
+		claim->server_until = dlki_after_ms(dlk_now(), t->lease_ms);
+	}
+	c->stats.renewed++;
+	if (claim->at_risk) {
+		claim->at_risk = 0;
+		dlki_event_post(claim, DLOCK_SAFE);
+	}
+	schedule_renewal(claim, dlki_schedule_next(&c->schedule, t, 2));
+}
+
+/* Nothing is at risk where the hold has no lease, or max_hold ends it before
+ * that. */
+static int can_be_at_risk(const struct dlki_claim *claim)
+{
+	return claim->lease_until != DLK_FOREVER &&
+	       claim->lease_until == atomic_load(&claim->valid_until);
+}
+
+static void note_unanswered(struct dlki_claim *claim, const char *why)
+{
+	struct dlock_client *c = claim->client;
+	dlk_time now = dlk_now();
+	dlk_time until = claim->lease_until;
+	int64_t pause_ns = c->schedule.interval_ms * DLK_MS / 4;
+
+	c->stats.renew_failed++;
+	claim->server_until = dlki_after_ms(now, c->schedule.ttl_ms);
+	if (!claim->at_risk && can_be_at_risk(claim)) {
+		claim->at_risk = 1;
+		dlki_claim_explain(claim, why);
+		dlki_event_post(claim, DLOCK_AT_RISK);
+	}
+	if (until < now)
+		until = now;
+	if (until != DLK_FOREVER && (until - now) / 4 < pause_ns)
+		pause_ns = (until - now) / 4;
+	if (pause_ns < PAUSE_MIN_NS)
+		pause_ns = PAUSE_MIN_NS;
+	schedule_renewal(claim, now + pause_ns);
+}
+
+static void settle_batch(struct batch *b, const char *why)
+{
+	for (size_t i = 0; i < b->n; i++) {
+		struct dlki_claim *claim = b->claim[i];
+
+		if (claim->state == DLKI_HELD) {
+			switch (b->verdict[i]) {
+			case DLK_RENEWED:
+			case DLK_STANDS:
+				note_renewed(claim, b->verdict[i]);
+				break;
+			case DLK_GONE:
+				dlki_claim_lose(claim,
+						"the store no longer has it");
+				break;
+			case DLK_UNKNOWN:
+				note_unanswered(claim, why);
+				break;
+			}
+		}
+		dlki_claim_yield(claim);
+		dlki_claim_unref(claim);
+	}
+}
+
+void dlki_renew_round(struct dlock_client *c)
+{
+	struct dlk_error err = { 0 };
+	struct dlki_claim *cleanup;
+	struct batch b;
+	dlk_time deadline;
+	int rc;
+
+	fill_batch(c, &b);
+	if (b.n > 0) {
+		pthread_mutex_unlock(&c->mu);
+		dlki_store_renew(c, b.ticket, b.verdict, b.n, b.deadline, &err);
+		if (err.code == 0)
+			dlki_away_answered(c);
+		else if (!dlki_away_failed(c, NULL, &err))
+			dlki_log_failed(c, DLKI_WARNING, NULL, &err,
+					"renewal: ");
+		pthread_mutex_lock(&c->mu);
+		settle_batch(&b,
+			     err.code ? err.text : "the store did not answer");
+	}
+	/* dlock_close() waits for us, and then releases what is left. */
+	if (c->schedule.stop)
+		return;
+	/* Only one a round: renewals come first. */
+	cleanup = dlki_cleanup_due(c, &deadline);
+	if (!cleanup)
+		return;
+	pthread_mutex_unlock(&c->mu);
+	rc = dlki_store_release(cleanup->ticket, deadline, &err);
+	pthread_mutex_lock(&c->mu);
+	dlki_cleanup_settle(cleanup, rc);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The schedule of a client: which claims to renew, clean up or expire, and
+ * when.  The threads that follow it are in threads.c.
+ */
+#ifndef DLOCK_CORE_SCHEDULE_H
+#define DLOCK_CORE_SCHEDULE_H
+
+#include "core/base/heap.h"
+
+struct dlki_claim;
+struct dlock_client;
+
+struct dlki_schedule {
+	/* Under the client's mu. */
+	struct dlki_heap work;     /* HELD claims by the time of their next
+				    * renewal or check */
+	struct dlki_heap clean;    /* claims whose release the store has not
+				    * confirmed, by the time of the next try */
+	dlk_time clean_from;       /* none of them is tried before this: the
+				    * store was unreachable */
+	int64_t clean_pause_ns;    /* the last such pause; 0: reachable */
+	struct dlki_heap expiry;   /* claims by an end that their promise had;
+				    * when it comes, it is checked again */
+	dlk_time armed;            /* what the timer is set to */
+	int renewer_idle;
+	int stop;
+	pthread_cond_t due;        /* the renewer sleeps here */
+
+	/* Constant once started. */
+	int64_t ttl_ms;            /* the session's */
+	int64_t margin_ms;
+	int64_t interval_ms;       /* between renewals or checks; 0: none */
+	int timer_fd, stop_fd;
+	pthread_t timer, renewer;
+};
+
+/* The end of the promise for a lease of `lease_ms` counted from `since`. */
+dlk_time dlki_schedule_end(const struct dlki_schedule *schedule, dlk_time since,
+			int64_t lease_ms);
+
+/* max(2 ms + 1 % of ttl, the store's own granularity). */
+int64_t dlki_schedule_margin(int64_t ttl_ms, int64_t store_ms);
+
+/* The rest needs the client's mu. */
+
+/* Room in every heap for `n` claims: after that, scheduling cannot fail. */
+int dlki_schedule_reserve(struct dlki_schedule *schedule, size_t n);
+
+/* Have the timer thread wake at `at`; DLK_FOREVER: only when it is told. */
+void dlki_schedule_arm(struct dlki_schedule *schedule, dlk_time at);
+
+/* A claim was granted: renew it in time, and note its end. */
+void dlki_schedule_add(struct dlki_claim *claim);
+void dlki_schedule_remove(struct dlki_claim *claim);
+
+/* When to renew a ticket's lease: after a third of the client's ttl, or where
+ * the lease is shorter, a `part`th of that, unless the store says later. */
+dlk_time dlki_schedule_next(const struct dlki_schedule *schedule,
+			 const struct dlk_ticket *t, int part);
+
+/* Have the renewer renew the claim at `at`, or clean it up if it needs that. */
+void dlki_schedule_work(struct dlki_claim *claim, dlk_time at);
+
+/* When the renewer has something to do; DLK_FOREVER: nothing. */
+dlk_time dlki_schedule_due(const struct dlki_schedule *schedule);
+
+/* The store has granted the ticket's lease: note its end, and return the end of
+ * the promise, which may be earlier because of max_hold. */
+dlk_time dlki_schedule_promise(struct dlki_claim *claim);
+
+/* How long a renewal may take. */
+int64_t dlki_schedule_limit_ms(const struct dlock_client *client);
+
+/* What dlock_warning_ms() answers for a held claim with `left_ms` left. */
+int64_t dlki_schedule_warning(const struct dlki_claim *claim, int64_t left_ms);
+
+/* The promise was moved to `end`. */
+void dlki_schedule_moved(struct dlki_claim *claim, dlk_time end);
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/threads.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stddef.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/lifecycle.h"
+#include "core/renew.h"
+#include "core/schedule.h"
+
+#define CLAIM_OF_EXPIRY(timer)                                                 \
+	((struct dlki_claim *)(void *)((                                       \
+		char *)(timer)-offsetof(struct dlki_claim, expiry)))
+
+static const char *why_it_ended(const struct dlki_claim *claim)
+{
+	int64_t max_hold_ms = claim->client->max_hold_ms;
+
+	if (max_hold_ms > 0 &&
+	    dlk_now() >= dlki_after_ms(claim->granted_at, max_hold_ms))
+		return "max_hold is reached";
+	return "the lease ran out before it could be renewed";
+}
+
+/* Declare claims lost whose lease has run out.  A renewal does not touch the
+ * heap: if it has moved the end, the claim is put back with the new one. */
+static void lose_expired(struct dlki_schedule *schedule)
+{
+	struct dlki_timer *first;
+	dlk_time now = dlk_now();
+
+	for (first = dlki_heap_first(&schedule->expiry);
+	     first && first->at <= now;
+	     first = dlki_heap_first(&schedule->expiry)) {
+		struct dlki_claim *claim = CLAIM_OF_EXPIRY(first);
+
+		dlki_heap_remove(&schedule->expiry, first);
+		if (dlki_claim_valid(claim))
+			dlki_schedule_moved(claim,
+					    atomic_load(&claim->valid_until));
+		else
+			dlki_claim_lose(claim, why_it_ended(claim));
+	}
+}
+
+static void *timer_main(void *arg)
+{
+	struct dlock_client *c = arg;
+	struct dlki_schedule *schedule = &c->schedule;
+	struct pollfd fds[2] = {
+		{ .fd = schedule->timer_fd, .events = POLLIN },
+		{ .fd = schedule->stop_fd, .events = POLLIN },
+	};
+
+	pthread_mutex_lock(&c->mu);
+	while (!schedule->stop) {
+		const struct dlki_timer *end;
+		dlk_time next;
+		uint64_t ticks;
+
+		lose_expired(schedule);
+		next = dlki_schedule_due(schedule);
+		if (next <= dlk_now()) {
+			if (schedule->renewer_idle)
+				pthread_cond_signal(&schedule->due);
+			next = DLK_FOREVER; /* the renewer arms it when done */
+		}
+		end = dlki_heap_first(&schedule->expiry);
+		if (end && end->at < next)
+			next = end->at;
+		dlki_schedule_arm(schedule, next);
+		pthread_mutex_unlock(&c->mu);
+		poll(fds, 2, -1);
+		while (read(schedule->timer_fd, &ticks, sizeof(ticks)) > 0)
+			continue;
+		pthread_mutex_lock(&c->mu);
+	}
+	pthread_mutex_unlock(&c->mu);
+	return NULL;
+}
+
+static void *renewer_main(void *arg)
+{
+	struct dlock_client *c = arg;
+	struct dlki_schedule *schedule = &c->schedule;
+
+	pthread_mutex_lock(&c->mu);
+	while (!schedule->stop) {
+		dlk_time due = dlki_schedule_due(schedule);
+
+		if (due <= dlk_now()) {
+			dlki_renew_round(c);
+			continue;
+		}
+		if (due < schedule->armed)
+			dlki_schedule_arm(schedule, due);
+		schedule->renewer_idle = 1;
+		pthread_cond_wait(&schedule->due, &c->mu);
+		schedule->renewer_idle = 0;
+	}
+	pthread_mutex_unlock(&c->mu);
+	return NULL;
+}
+
+static void schedule_set_up(struct dlki_schedule *schedule,
+			    const struct dlk_session *s)
+{
+	schedule->ttl_ms = s->ttl_ms;
+	schedule->margin_ms = dlki_schedule_margin(s->ttl_ms, s->margin_ms);
+	schedule->interval_ms = s->ttl_ms > 0 ? s->ttl_ms / 3 : s->check_ms;
+	if (s->ttl_ms > 0 && s->check_ms > 0 &&
+	    s->check_ms < schedule->interval_ms)
+		schedule->interval_ms = s->check_ms;
+	if (s->ttl_ms > 0 && schedule->interval_ms == 0)
+		schedule->interval_ms = 1;
+	schedule->armed = DLK_FOREVER;
+	schedule->timer_fd = schedule->stop_fd = -1;
+	pthread_cond_init(&schedule->due, NULL);
+}
+
+static void schedule_tear_down(struct dlki_schedule *schedule)
+{
+	if (schedule->timer_fd >= 0)
+		close(schedule->timer_fd);
+	if (schedule->stop_fd >= 0)
+		close(schedule->stop_fd);
+	pthread_cond_destroy(&schedule->due);
+}
+
+int dlki_threads_start(struct dlock_client *c, struct dlk_error *err)
+{
+	struct dlki_schedule *schedule = &c->schedule;
+	int rc = 0;
+
+	schedule_set_up(schedule, c->session);
+	schedule->timer_fd = timerfd_create(CLOCK_BOOTTIME,
+					    TFD_CLOEXEC | TFD_NONBLOCK);
+	if (schedule->timer_fd >= 0)
+		schedule->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (schedule->stop_fd < 0)
+		rc = dlki_system(err, errno, "making a timer");
+	if (rc != 0) {
+		schedule_tear_down(schedule);
+		return rc;
+	}
+	rc = dlk_thread(&schedule->timer, "dlock-timer", timer_main, c);
+	if (rc == 0) {
+		rc = dlk_thread(&schedule->renewer, "dlock-renewer",
+				renewer_main, c);
+		if (rc == 0)
+			return 0;
+		pthread_mutex_lock(&c->mu);
+		dlki_threads_halt(c);
+		pthread_mutex_unlock(&c->mu);
+		pthread_join(schedule->timer, NULL);
+	}
+	schedule_tear_down(schedule);
+	return dlki_system(err, rc, "starting a thread");
+}
+
+void dlki_threads_halt(struct dlock_client *c)
+{
+	c->schedule.stop = 1;
+	pthread_cond_broadcast(&c->schedule.due);
+	eventfd_write(c->schedule.stop_fd, 1);
+}
+
+void dlki_threads_stop(struct dlock_client *c)
+{
+	struct dlki_schedule *schedule = &c->schedule;
+
+	pthread_join(schedule->timer, NULL);
+	pthread_join(schedule->renewer, NULL);
+	pthread_mutex_lock(&c->mu);
+	schedule_tear_down(schedule);
+	schedule->timer_fd = schedule->stop_fd = -1;
+	pthread_mutex_unlock(&c->mu);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The two threads of a client that work by its schedule.
+ *
+ * The timer thread waits on a boot-time timer and never calls a backend: it
+ * declares lost what has run out, whatever the store is doing at the time, and
+ * tells the renewer when work is due.  The renewer calls the backend: it renews
+ * in batches, and cleans up what a release could not confirm.
+ */
+#ifndef DLOCK_CORE_THREADS_H
+#define DLOCK_CORE_THREADS_H
+
+#include "core/client.h"
+
+int dlki_threads_start(struct dlock_client *client, struct dlk_error *err);
+
+/* With mu held: begin no work any more. */
+void dlki_threads_halt(struct dlock_client *client);
+
+/* Without mu, once halted.  Waits for the renewer's call of the backend. */
+void dlki_threads_stop(struct dlock_client *client);
+
+#endif

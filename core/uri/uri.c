@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/uri/uri.h"
+#include "core/uri/authority.h"
+#include "core/base/error.h"
+#include "core/uri/escape.h"
+#include "core/uri/params.h"
+#include "core/uri/password.h"
+#include "core/uri/shown.h"
+#include "core/base/utf8.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LOWER "abcdefghijklmnopqrstuvwxyz"
+#define UPPER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+/* All in one block: this, then the decoded strings, then `shown`. */
+struct parsed {
+	struct dlk_uri uri; /* first: the address of it is that of the block */
+	struct dlk_values *values;
+	char *password; /* from a file or the options */
+	char *room;     /* where the next decoded string goes */
+	char *shown;    /* where the next part of uri.shown goes */
+	size_t size;
+	struct dlk_host hosts[];
+};
+
+int dlki_uri_scheme(const char *text, char out[DLKI_SCHEME_MAX + 1],
+		    struct dlk_error *err)
+{
+	size_t len;
+
+	if (!text || !text[0])
+		return dlk_fail(err, DLOCK_EINVAL, "the URI is %s",
+				text ? "empty" : "NULL");
+	len = strspn(text, LOWER UPPER "0123456789+.-");
+	if (text[len] != ':' || !strchr(LOWER UPPER, text[0]))
+		return dlk_fail(err, DLOCK_EINVAL,
+				"the URI has no scheme; it begins as in "
+				"file:/path or redis://host");
+	if (len > DLKI_SCHEME_MAX)
+		return dlk_fail(err, DLOCK_EINVAL,
+				"the URI's scheme is longer than %d bytes",
+				DLKI_SCHEME_MAX);
+	for (size_t i = 0; i < len; i++) {
+		const char *upper = strchr(UPPER, text[i]);
+
+		out[i] = upper ? LOWER[upper - UPPER] : text[i];
+	}
+	out[len] = '\0';
+	return DLOCK_OK;
+}
+
+/* Refuse characters that may stand nowhere in a URI.  The length comes first,
+ * so that a text without end costs nothing. */
+static int check_text(const char *text, struct dlk_error *err)
+{
+	size_t len = text ? strnlen(text, DLKI_URI_MAX + 1) : 0;
+	const char *flaw;
+	size_t at;
+
+	if (len > DLKI_URI_MAX)
+		return dlk_fail(err, DLOCK_EINVAL,
+				"the URI is longer than %d bytes",
+				DLKI_URI_MAX);
+	flaw = dlki_text_flaw(text, len, &at);
+	if (flaw)
+		return dlk_fail(err, DLOCK_EINVAL, "byte %zu of the URI %s", at,
+				flaw);
+	if (len && strchr(text, ' '))
+		return dlk_fail(err, DLOCK_EINVAL,
+				"a space in a URI must be written %%20");
+	if (len && strchr(text, '#'))
+		return dlk_fail(err, DLOCK_EINVAL,
+				"'#' in a URI must be written %%23");
+	return DLOCK_OK;
+}
+
+/* Decoded, the text takes no more than it had and a NUL for each part, which
+ * has at least a byte; shown, three bytes for each and "://". */
+static struct parsed *new_parsed(const char *text)
+{
+	size_t len = strlen(text), n_hosts = 1;
+	struct parsed *p;
+	size_t size;
+
+	for (const char *s = text; *s; s++)
+		n_hosts += *s == ',';
+	size = sizeof(*p) + n_hosts * sizeof(p->hosts[0]) + 5 * len + 32;
+	p = calloc(1, size);
+	if (!p)
+		return NULL;
+	p->size = size;
+	p->room = (char *)&p->hosts[n_hosts];
+	p->shown = p->room + 2 * len + 16;
+	p->uri.shown = p->shown;
+	return p;
+}
+
+/* password_file is the name of a file.  Any other may be the thing itself. */
+static int is_secret(const char *name)
+{
+	return strstr(name, "password") && strcmp(name, "password_file") != 0;
+}
+
+static int parse_param(struct parsed *p, const char *text, size_t len,
+		       struct dlk_error *err)
+{
+	const char *name = p->room;
+	size_t name_len = strspn(text, LOWER "_");
+	const char *value;
+
+	/* The message does not quote the text: a '?' in a password would make
+	 * the rest of it a query. */
+	if (name_len == 0 || name_len >= len || text[name_len] != '=')
+		return dlk_fail(err, DLOCK_EINVAL,
+				"after '?' come parameters of the form "
+				"name=value&name=value, names of a-z and '_'");
+	/* Otherwise a parameter, perhaps a secret one, could hide in the value
+	 * of another one, and be shown. */
+	if (memchr(text + name_len + 1, '=', len - name_len - 1))
+		return dlk_fail(err, DLOCK_EINVAL,
+				"'=' in a value must be written %%3D; '&' "
+				"stands between parameters");
+	memcpy(p->room, text, name_len);
+	p->room += name_len;
+	*p->room++ = '\0';
+	value = p->room;
+	if (dlki_unescape(&p->room, text + name_len + 1, len - name_len - 1,
+			  "value of a parameter", err) < 0)
+		return DLOCK_EINVAL;
+	if (!is_secret(name)) {
+		char before = strchr(p->uri.shown, '?') ? '&' : '?';
+
+		dlki_show_param(&p->shown, before, name, value);
+	}
+	return dlki_values_set(p->values, name, value, err);
+}
+
+static int parse_query(struct parsed *p, const char *text,
+		       struct dlk_error *err)
+{
+	for (;;) {
+		size_t len = strcspn(text, "&");
+		int rc = parse_param(p, text, len, err);
+
+		if (rc < 0 || text[len] == '\0')
+			return rc;
+		text += len + 1;
+	}
+}
+
+/* What follows the scheme and its colon. */
+static int parse_rest(struct parsed *p, const char *text, struct dlk_error *err)
+{
+	int has_authority = strncmp(text, "//", 2) == 0;
+	const char *authority = text + (has_authority ? 2 : 0);
+	size_t len = has_authority ? strcspn(authority, "/?") : 0;
+	const char *path = authority + len;
+	size_t path_len = strcspn(path, "?");
+	const char *query = path + path_len + (path[path_len] == '?');
+
+	/* A '/' in a password would make half of it a host, and show it. */
+	if (len && memchr(path, '@', path_len))
+		return dlk_fail(err, DLOCK_EINVAL,
+				"'@' after the host must be written %%40, and "
+				"'/' in a user or password %%2F");
+	if (memchr(path, '&', path_len))
+		return dlk_fail(err, DLOCK_EINVAL,
+				"'&' in a path must be written %%26; '?' "
+				"stands before the first parameter");
+	if (len && dlki_authority_parse(&p->uri, p->hosts, &p->room, authority,
+					len, err) < 0)
+		return DLOCK_EINVAL;
+	if (path_len) {
+		p->uri.path = p->room;
+		if (dlki_unescape(&p->room, path, path_len, "path", err) < 0)
+			return DLOCK_EINVAL;
+	}
+	dlki_show_place(&p->shown, &p->uri);
+	return *query ? parse_query(p, query, err) : DLOCK_OK;
+}
+
+/* A table that lists no password_file is that of a scheme without users. */
+static int settle_password(struct parsed *p, const char *password,
+			   struct dlk_error *err)
+{
+	const char *file;
+	int rc = DLOCK_OK;
+
+	if (!dlki_values_know(p->values, "password_file")) {
+		if (p->uri.user || p->uri.password)
+			return dlk_fail(err, DLOCK_EINVAL,
+					"takes no user or password");
+		return DLOCK_OK;
+	}
+	file = dlki_values_text(p->values, "password_file");
+	if (p->uri.password && file)
+		return dlk_fail(err, DLOCK_EINVAL,
+				"has a password and a password_file; leave one "
+				"out");
+	if (p->uri.password)
+		return DLOCK_OK;
+	if (file)
+		rc = dlki_password_read(&p->password, file, err);
+	else if (password && password[0])
+		rc = dlki_password_copy(&p->password, password, err);
+	p->uri.password = p->password;
+	return rc;
+}
+
+static int parse_all(struct parsed *p, const char *text, const char *scheme,
+		     const struct dlk_param *own, const char *password,
+		     struct dlk_error *err)
+{
+	size_t len = strlen(scheme);
+	int rc = dlki_values_new(&p->values, own, err);
+
+	if (rc < 0)
+		return rc;
+	p->uri.values = p->values;
+	p->uri.scheme = memcpy(p->room, scheme, len + 1);
+	p->room += len + 1;
+	rc = parse_rest(p, text + len + 1, err);
+	if (rc == DLOCK_OK)
+		rc = dlki_values_check(p->values, err);
+	if (rc == DLOCK_OK)
+		rc = settle_password(p, password, err);
+	return rc;
+}
+
+int dlki_uri_parse(struct dlk_uri **out, const char *text,
+		   const struct dlk_param *own, const char *password,
+		   struct dlk_error *err)
+{
+	char scheme[DLKI_SCHEME_MAX + 1];
+	struct dlk_error why;
+	struct parsed *p;
+	int rc = check_text(text, err);
+
+	if (rc == DLOCK_OK)
+		rc = dlki_uri_scheme(text, scheme, err);
+	if (rc < 0)
+		return rc;
+	p = new_parsed(text);
+	if (!p)
+		return dlki_nomem(err);
+	rc = parse_all(p, text, scheme, own, password, &why);
+	if (rc < 0) {
+		dlki_uri_free(&p->uri);
+		return dlk_fail(err, rc, "%s: %s", scheme, why.text);
+	}
+	*out = &p->uri;
+	return DLOCK_OK;
+}
+
+void dlki_uri_free(struct dlk_uri *uri)
+{
+	struct parsed *p = (struct parsed *)uri;
+
+	if (!p)
+		return;
+	dlki_values_free(p->values);
+	dlki_password_free(p->password);
+	explicit_bzero(p, p->size);
+	free(p);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/wait.h"
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/record.h"
+
+struct dlki_wait dlki_wait_new(const dlock_lock *lock, int64_t timeout_ms)
+{
+	dlk_time now = dlk_now();
+	struct dlki_wait w = {
+		.begun = now,
+		.deadline = timeout_ms < 0 ? DLK_FOREVER :
+					     dlki_after_ms(now, timeout_ms),
+		.once = timeout_ms == 0,
+		.patience = { .cancels = &lock->cancels,
+			      .seen = atomic_load(&lock->cancels) },
+	};
+
+	return w;
+}
+
+dlk_time dlki_wait_io_limit(const struct dlock_client *c,
+			    const struct dlki_wait *w, dlk_time now)
+{
+	dlk_time most = dlki_after_ms(now, c->request_ms);
+	dlk_time limit = dlki_after_ms(w->deadline, w->patience.ask_ms);
+
+	return limit < most ? limit : most;
+}
+
+int dlki_wait_cancelled(const struct dlki_claim *claim, struct dlki_wait *w,
+			struct dlk_error *err)
+{
+	if (!dlki_patience_over(&w->patience))
+		return 0;
+	return dlk_fail(err, DLOCK_ECANCELED,
+			"the wait for %s '%s' was cancelled",
+			dlki_kind_name(claim->record->kind),
+			claim->record->name);
+}
+
+static void park_begin(struct dlki_claim *claim, dlock_lock *lock)
+{
+	if (!claim->cond_ready) {
+		dlk_cond_init(&claim->cond);
+		claim->cond_ready = 1;
+	}
+	claim->wait_next = lock->waits;
+	claim->wait_link = &lock->waits;
+	if (claim->wait_next)
+		claim->wait_next->wait_link = &claim->wait_next;
+	lock->waits = claim;
+	claim->client->stats.waiters++;
+}
+
+static void park_end(struct dlki_claim *claim)
+{
+	*claim->wait_link = claim->wait_next;
+	if (claim->wait_next)
+		claim->wait_next->wait_link = claim->wait_link;
+	claim->client->stats.waiters--;
+}
+
+int dlki_wait_park(struct dlki_claim *claim, dlock_lock *lock,
+		   struct dlki_wait *w, dlk_time until, struct dlk_error *err)
+{
+	struct dlock_client *c = claim->client;
+	int rc = 0;
+
+	pthread_mutex_lock(&c->mu);
+	park_begin(claim, lock);
+	for (;;) {
+		if (c->closing)
+			rc = dlk_fail(err, DLOCK_ECANCELED,
+				      "the client was closed");
+		else
+			rc = dlki_wait_cancelled(claim, w, err);
+		if (rc != 0 || claim->woken || dlk_now() >= until)
+			break;
+		dlk_cond_wait(&claim->cond, &c->mu, until);
+	}
+	park_end(claim);
+	if (rc == 0 && !claim->woken && until < w->deadline)
+		c->stats.polls++;
+	claim->woken = 0;
+	claim->lost_early = 0;
+	pthread_mutex_unlock(&c->mu);
+	return rc;
+}

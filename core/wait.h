@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The wait of one call: how long it may last, what ends it, and its sleep
+ * between two attempts.
+ */
+#ifndef DLOCK_CORE_WAIT_H
+#define DLOCK_CORE_WAIT_H
+
+#include "core/base/patience.h"
+#include "core/claim.h"
+#include "core/lock.h"
+
+struct dlki_wait {
+	dlk_time begun;                 /* nothing was sent before that */
+	dlk_time deadline;              /* the caller's */
+	int once;                       /* timeout 0: ask once */
+	struct dlki_patience patience;  /* over when it is cancelled; with the
+					 * `ask` of the last attempt */
+};
+
+struct dlki_wait dlki_wait_new(const dlock_lock *lock, int64_t timeout_ms);
+
+/* The deadline of a request that begins `now`.  Requests may take `ask` beyond
+ * the caller's deadline: the last answer decides, and a try needs that time to
+ * receive one. */
+dlk_time dlki_wait_io_limit(const struct dlock_client *client,
+			    const struct dlki_wait *wait, dlk_time now);
+
+/* 0, or ECANCELED. */
+int dlki_wait_cancelled(const struct dlki_claim *claim, struct dlki_wait *wait,
+			struct dlk_error *err);
+
+/* Without mu: sleep until the claim is woken, or `until`.  0, or ECANCELED. */
+int dlki_wait_park(struct dlki_claim *claim, dlock_lock *lock,
+		   struct dlki_wait *wait, dlk_time until,
+		   struct dlk_error *err);
+
+#endif

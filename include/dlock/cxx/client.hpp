@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Part of <dlock/dlock.hpp>: a connection to one store. */
+#ifndef DLOCK_CXX_CLIENT_HPP
+#define DLOCK_CXX_CLIENT_HPP
+
+#include <dlock/cxx/options.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace dlock
+{
+
+struct lock_info {
+	std::string name;
+	std::string kind;      /* "lock", "semaphore" */
+	std::uint32_t permits; /* of a semaphore; else 0 */
+};
+
+/* A connection to one store.  The rules of dlock_close() hold for its
+ * destructor, so on_event must not destroy it. */
+class client
+{
+public:
+	client() noexcept = default;
+
+	explicit client(const std::string &uri, options opts = {})
+	{
+		open(uri, std::move(opts), nullptr);
+	}
+
+	client(const std::string &uri, options opts, std::error_code &code)
+	{
+		open(uri, std::move(opts), &code);
+	}
+
+	~client() { dlock_close(client_); }
+
+	client(client &&from) noexcept
+		: client_(std::exchange(from.client_, nullptr)),
+		  hooks_(std::move(from.hooks_))
+	{
+	}
+
+	/* Closes what it had. */
+	client &operator=(client &&from) noexcept
+	{
+		client taken(std::move(from));
+
+		std::swap(client_, taken.client_);
+		hooks_.swap(taken.hooks_);
+		return *this;
+	}
+
+	explicit operator bool() const noexcept { return client_ != nullptr; }
+	dlock_client *native_handle() const noexcept { return client_; }
+
+	/* None of these may be called on an empty client. */
+	std::uint32_t caps() const noexcept { return dlock_caps(client_); }
+	std::string_view uri() const noexcept { return dlock_uri(client_); }
+
+	std::chrono::milliseconds ttl() const noexcept
+	{
+		const std::int64_t ms = dlock_ttl_ms(client_);
+
+		return ms == 0 ? no_expiry : std::chrono::milliseconds(ms);
+	}
+
+	std::chrono::milliseconds linger() const noexcept
+	{
+		return std::chrono::milliseconds(dlock_linger_ms(client_));
+	}
+
+	dlock_stats stats() const
+	{
+		dlock_stats all{};
+
+		all.size = sizeof(all);
+		detail::settle(dlock_get_stats(client_, &all), nullptr);
+		return all;
+	}
+
+	template <class Rep, class Period>
+	std::vector<lock_info>
+	list(const std::chrono::duration<Rep, Period> &timeout) const
+	{
+		return list_within(detail::to_ms(timeout), nullptr);
+	}
+
+	template <class Rep, class Period>
+	std::vector<lock_info>
+	list(const std::chrono::duration<Rep, Period> &timeout,
+	     std::error_code &code) const
+	{
+		return list_within(detail::to_ms(timeout), &code);
+	}
+
+private:
+	friend class handle;
+
+	struct listing {
+		std::vector<lock_info> locks;
+		std::exception_ptr failed;
+
+		static void each(const dlock_lock_info *l, void *arg) noexcept
+		{
+			auto &to = *static_cast<listing *>(arg);
+
+			if (!to.failed)
+				to.failed = detail::caught([&] {
+					to.locks.push_back({ l->name, l->kind,
+							     l->permits });
+				});
+		}
+	};
+
+	std::vector<lock_info> list_within(std::int64_t ms,
+					   std::error_code *code) const
+	{
+		listing to;
+		const int rc = dlock_list(client_, listing::each, &to, ms);
+
+		if (to.failed)
+			std::rethrow_exception(to.failed);
+		detail::settle(rc, code);
+		return std::move(to.locks);
+	}
+
+	void open(const std::string &uri, options &&given,
+		  std::error_code *code)
+	{
+		const detail::secret at(uri), password(given.password);
+		const std::string label = detail::to_c(given.label);
+		dlock_options o{};
+
+		detail::wipe(given.password);
+		auto hooks = std::make_shared<detail::hooks>();
+
+		o.size = sizeof(o);
+		o.require = given.require;
+		o.label = label.empty() ? nullptr : label.c_str();
+		o.password = password.get();
+		o.on_event = given.on_event ? hooks->event : nullptr;
+		o.on_log = given.on_log ? hooks->log : nullptr;
+		o.arg = hooks.get();
+		hooks->given = std::move(given);
+		hooks_ = std::move(hooks);
+		detail::settle(dlock_open(&client_, at.c_str(), &o), code);
+	}
+
+	dlock_client *client_ = nullptr;
+	std::shared_ptr<const detail::hooks> hooks_;
+};
+
+} /* namespace dlock */
+
+#endif

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Part of <dlock/dlock.hpp>: what every kind of lock can do. */
+#ifndef DLOCK_CXX_HANDLE_HPP
+#define DLOCK_CXX_HANDLE_HPP
+
+#include <dlock/cxx/client.hpp>
+#include <dlock/cxx/hold.hpp>
+#include <dlock/cxx/taken.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace dlock
+{
+
+struct participant {
+	std::string label;
+	std::string id;
+	std::uint64_t token;
+	std::chrono::milliseconds remaining; /* no_expiry: or not known */
+	bool shared;
+	bool waiting;
+};
+
+/* A handle of any kind.  Threads may share one. */
+class handle
+{
+public:
+	handle() noexcept = default;
+	handle(handle &&) noexcept = default;
+
+	handle &operator=(handle &&from) noexcept
+	{
+		handle other(std::move(from));
+
+		lock_.swap(other.lock_);
+		hooks_.swap(other.hooks_);
+		taken_.swap(other.taken_);
+		return *this;
+	}
+
+	explicit operator bool() const noexcept { return lock_ != nullptr; }
+	dlock_lock *native_handle() const noexcept { return lock_.get(); }
+
+	/* As dlock_acquire(): wait for ever, ask once, or wait so long. */
+	hold acquire() { return must(false, -1); }
+
+	hold acquire(std::error_code &code) noexcept
+	{
+		return ask(false, -1, code);
+	}
+
+	hold try_acquire() { return may(false, 0); }
+
+	hold try_acquire(std::error_code &code) noexcept
+	{
+		return ask(false, 0, code);
+	}
+
+	template <class Rep, class Period>
+	hold try_acquire_for(const std::chrono::duration<Rep, Period> &d)
+	{
+		return may(false, detail::to_ms(d));
+	}
+
+	template <class Rep, class Period>
+	hold try_acquire_for(const std::chrono::duration<Rep, Period> &d,
+			     std::error_code &code) noexcept
+	{
+		return ask(false, detail::to_ms(d), code);
+	}
+
+	template <class Clock, class Duration>
+	hold
+	try_acquire_until(const std::chrono::time_point<Clock, Duration> &t)
+	{
+		return may(false, detail::ms_until(t));
+	}
+
+	template <class Clock, class Duration>
+	hold
+	try_acquire_until(const std::chrono::time_point<Clock, Duration> &t,
+			  std::error_code &code) noexcept
+	{
+		return ask(false, detail::ms_until(t), code);
+	}
+
+	/* End the waits that are under way: they get errc::canceled. */
+	void cancel() noexcept { dlock_cancel(lock_.get()); }
+
+	template <class Rep, class Period>
+	std::vector<participant>
+	inspect(const std::chrono::duration<Rep, Period> &timeout)
+	{
+		return inspect_within(detail::to_ms(timeout), nullptr);
+	}
+
+	template <class Rep, class Period>
+	std::vector<participant>
+	inspect(const std::chrono::duration<Rep, Period> &timeout,
+		std::error_code &code)
+	{
+		return inspect_within(detail::to_ms(timeout), &code);
+	}
+
+	/* dlock_break(): take it away from its holders. */
+	template <class Rep, class Period>
+	void take_away(const std::chrono::duration<Rep, Period> &timeout)
+	{
+		detail::settle(dlock_break(lock_.get(),
+					   detail::to_ms(timeout)),
+			       nullptr);
+	}
+
+	template <class Rep, class Period>
+	void take_away(const std::chrono::duration<Rep, Period> &timeout,
+		       std::error_code &code) noexcept
+	{
+		code = detail::to_code(
+			dlock_break(lock_.get(), detail::to_ms(timeout)));
+	}
+
+protected:
+	/* `make` is given where to put the handle. */
+	template <class Make>
+	handle(std::shared_ptr<const detail::hooks> hooks, bool lockable,
+	     std::error_code *code, Make make)
+		: hooks_(std::move(hooks))
+	{
+		dlock_lock *made = nullptr;
+
+		if (lockable)
+			taken_ = std::make_unique<detail::taken>();
+		const int rc = make(&made);
+
+		lock_.reset(made);
+		detail::settle(rc, code);
+	}
+
+	static const std::shared_ptr<const detail::hooks> &
+	hooks_of(const client &c) noexcept
+	{
+		return c.hooks_;
+	}
+
+	static const std::shared_ptr<const detail::hooks> &
+	hooks_of(const handle &l) noexcept
+	{
+		return l.hooks_;
+	}
+
+	void set_unbound()
+	{
+		detail::settle(dlock_lock_unbind(lock_.get()), nullptr);
+	}
+
+	void set_unbound(std::error_code &code) noexcept
+	{
+		code = detail::to_code(dlock_lock_unbind(lock_.get()));
+	}
+
+	hold ask(bool shared, std::int64_t ms, std::error_code &code) noexcept
+	{
+		dlock_hold *h = nullptr;
+		const int rc = shared ?
+				       dlock_acquire_shared(lock_.get(), ms,
+							    &h) :
+				       dlock_acquire(lock_.get(), ms, &h);
+
+		code = detail::to_code(rc);
+		return { h, h ? hooks_ : nullptr };
+	}
+
+	hold must(bool shared, std::int64_t ms)
+	{
+		std::error_code code;
+		hold h = ask(shared, ms, code);
+
+		if (code)
+			detail::raise(code);
+		return h;
+	}
+
+	/* Empty if others hold it. */
+	hold may(bool shared, std::int64_t ms)
+	{
+		std::error_code code;
+		hold h = ask(shared, ms, code);
+
+		if (code && code != errc::busy)
+			detail::raise(code);
+		return h;
+	}
+
+	void lock_side(bool shared)
+	{
+		/* For what was made by default there is no list, but must()
+		 * throws. */
+		hold h = must(shared, -1);
+
+		taken_->put(std::move(h), shared);
+	}
+
+	bool try_lock_side(bool shared, std::int64_t ms)
+	{
+		hold h = may(shared, ms);
+
+		if (!h)
+			return false;
+		taken_->put(std::move(h), shared);
+		return true;
+	}
+
+	void unlock_side(bool shared)
+	{
+		const hold h = taken_ ? taken_->take(shared) : hold();
+
+		if (!h)
+			detail::raise(errc::invalid,
+				      "unlock by a thread that has not locked "
+				      "this side of this lock object");
+	}
+
+	hold_ref peek() const
+	{
+		return taken_ ? taken_->peek() : hold_ref();
+	}
+
+private:
+	struct freer {
+		void operator()(dlock_lock *l) const noexcept
+		{
+			dlock_lock_free(l);
+		}
+	};
+
+	struct inspection {
+		std::vector<participant> found;
+		std::exception_ptr failed;
+
+		static void each(const dlock_participant *p, void *arg) noexcept
+		{
+			auto &to = *static_cast<inspection *>(arg);
+
+			if (!to.failed)
+				to.failed = detail::caught([&] {
+					to.found.push_back(
+						{ p->label, p->id, p->token,
+						  detail::from_ms(
+							  p->remaining_ms),
+						  p->shared != 0,
+						  p->waiting != 0 });
+				});
+		}
+	};
+
+	std::vector<participant> inspect_within(std::int64_t ms,
+						std::error_code *code)
+	{
+		inspection to;
+		const int rc = dlock_inspect(lock_.get(), inspection::each, &to,
+					     ms);
+
+		if (to.failed)
+			std::rethrow_exception(to.failed);
+		detail::settle(rc, code);
+		return std::move(to.found);
+	}
+
+	std::shared_ptr<const detail::hooks> hooks_;
+	std::unique_ptr<dlock_lock, freer> lock_;
+	std::unique_ptr<detail::taken> taken_; /* of what is lockable */
+};
+
+} /* namespace dlock */
+
+#endif

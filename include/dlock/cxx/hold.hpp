@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Part of <dlock/dlock.hpp>: a lock while we have it. */
+#ifndef DLOCK_CXX_HOLD_HPP
+#define DLOCK_CXX_HOLD_HPP
+
+#include <dlock/cxx/options.hpp>
+
+#include <memory>
+#include <system_error>
+#include <utility>
+
+namespace dlock
+{
+
+/* A lock while we have it. */
+class [[nodiscard]] hold : public detail::questions<hold>
+{
+public:
+	hold() noexcept = default;
+	/* Takes over what dlock_acquire() returned. */
+	explicit hold(dlock_hold *raw) noexcept : hold_(raw) {}
+
+	~hold()
+	{
+		const int rc = hold_ ? dlock_release(hold_) : DLOCK_OK;
+
+		if (rc < 0 && hooks_)
+			hooks_->release_failed(rc);
+	}
+
+	hold(hold &&from) noexcept
+		: hold_(std::exchange(from.hold_, nullptr)),
+		  hooks_(std::move(from.hooks_))
+	{
+	}
+
+	/* Releases what it had. */
+	hold &operator=(hold &&from) noexcept
+	{
+		hold taken(std::move(from));
+
+		swap(taken);
+		return *this;
+	}
+
+	void swap(hold &other) noexcept
+	{
+		std::swap(hold_, other.hold_);
+		hooks_.swap(other.hooks_);
+	}
+
+	/* As dlock_release().  The hold is empty then, unless the code is
+	 * errc::invalid or errc::forked: nothing has changed in these cases. */
+	void release(std::error_code &code) noexcept
+	{
+		const int rc = dlock_release(hold_);
+
+		if (rc != DLOCK_EINVAL && rc != DLOCK_EFORKED)
+			hold_ = nullptr;
+		code = detail::to_code(rc);
+	}
+
+	void release()
+	{
+		std::error_code code;
+
+		release(code);
+		if (code)
+			detail::raise(code);
+	}
+
+	dlock_hold *native_handle() const noexcept { return hold_; }
+
+	/* The hold is yours to release from now on, by dlock_release(). */
+	[[nodiscard]] dlock_hold *detach() noexcept
+	{
+		return std::exchange(hold_, nullptr);
+	}
+
+	operator hold_ref() const & noexcept { return hold_ref(hold_); }
+	operator hold_ref() && = delete; /* it ends with the expression */
+
+private:
+	friend class handle;
+
+	hold(dlock_hold *raw, std::shared_ptr<const detail::hooks> hooks)
+		noexcept
+		: hold_(raw), hooks_(std::move(hooks))
+	{
+	}
+
+	dlock_hold *hold_ = nullptr;
+	std::shared_ptr<const detail::hooks> hooks_; /* may be empty */
+};
+
+inline void swap(hold &a, hold &b) noexcept
+{
+	a.swap(b);
+}
+
+} /* namespace dlock */
+
+#endif

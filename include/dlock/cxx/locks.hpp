@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Part of <dlock/dlock.hpp>: the kinds of locks. */
+#ifndef DLOCK_CXX_LOCKS_HPP
+#define DLOCK_CXX_LOCKS_HPP
+
+#include <dlock/cxx/handle.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+namespace dlock
+{
+
+/* What std::lock_guard, std::unique_lock and std::scoped_lock need. */
+class lockable : public handle
+{
+public:
+	lockable() noexcept = default;
+
+	/* Take the lock for this thread, until its unlock(). */
+	void lock() { lock_side(false); }
+	bool try_lock() { return try_lock_side(false, 0); }
+
+	template <class Rep, class Period>
+	bool try_lock_for(const std::chrono::duration<Rep, Period> &d)
+	{
+		return try_lock_side(false, detail::to_ms(d));
+	}
+
+	template <class Clock, class Duration>
+	bool try_lock_until(const std::chrono::time_point<Clock, Duration> &t)
+	{
+		return try_lock_side(false, detail::ms_until(t));
+	}
+
+	/* Throws errc::invalid if this thread has not called lock(). */
+	void unlock() { unlock_side(false); }
+
+	/* What this thread locked last and has not unlocked; or empty. */
+	hold_ref held() const { return peek(); }
+
+protected:
+	using handle::handle;
+};
+
+/* One holder; a thread that has it may take it again, unless it is unbound. */
+class mutex : public lockable
+{
+public:
+	mutex() noexcept = default;
+
+	mutex(client &c, const std::string &name) : mutex(c, name, nullptr) {}
+
+	mutex(client &c, const std::string &name, std::error_code &code)
+		: mutex(c, name, &code)
+	{
+	}
+
+	/* dlock_lock_unbind(): any thread may release its holds. */
+	void unbind() { set_unbound(); }
+	void unbind(std::error_code &code) noexcept { set_unbound(code); }
+
+private:
+	mutex(client &c, const std::string &name, std::error_code *code)
+		: lockable(hooks_of(c), true, code, [&](dlock_lock **out) {
+			  return dlock_mutex_new(out, c.native_handle(),
+						 detail::to_c(name).c_str());
+		  })
+	{
+	}
+};
+
+/* One writer or many readers: dlock_rwlock_new().  lock() is the write side. */
+class shared_mutex : public lockable
+{
+public:
+	shared_mutex() noexcept = default;
+
+	shared_mutex(client &c, const std::string &name)
+		: shared_mutex(c, name, nullptr)
+	{
+	}
+
+	shared_mutex(client &c, const std::string &name, std::error_code &code)
+		: shared_mutex(c, name, &code)
+	{
+	}
+
+	/* dlock_lock_unbind(): any thread may release its holds. */
+	void unbind() { set_unbound(); }
+	void unbind(std::error_code &code) noexcept { set_unbound(code); }
+
+	hold acquire_shared() { return must(true, -1); }
+
+	hold acquire_shared(std::error_code &code) noexcept
+	{
+		return ask(true, -1, code);
+	}
+
+	hold try_acquire_shared() { return may(true, 0); }
+
+	hold try_acquire_shared(std::error_code &code) noexcept
+	{
+		return ask(true, 0, code);
+	}
+
+	template <class Rep, class Period>
+	hold try_acquire_shared_for(const std::chrono::duration<Rep, Period> &d)
+	{
+		return may(true, detail::to_ms(d));
+	}
+
+	template <class Rep, class Period>
+	hold try_acquire_shared_for(const std::chrono::duration<Rep, Period> &d,
+				    std::error_code &code) noexcept
+	{
+		return ask(true, detail::to_ms(d), code);
+	}
+
+	template <class Clock, class Duration>
+	hold try_acquire_shared_until(
+		const std::chrono::time_point<Clock, Duration> &t)
+	{
+		return may(true, detail::ms_until(t));
+	}
+
+	template <class Clock, class Duration>
+	hold try_acquire_shared_until(
+		const std::chrono::time_point<Clock, Duration> &t,
+		std::error_code &code) noexcept
+	{
+		return ask(true, detail::ms_until(t), code);
+	}
+
+	/* For std::shared_lock. */
+	void lock_shared() { lock_side(true); }
+	bool try_lock_shared() { return try_lock_side(true, 0); }
+
+	template <class Rep, class Period>
+	bool try_lock_shared_for(const std::chrono::duration<Rep, Period> &d)
+	{
+		return try_lock_side(true, detail::to_ms(d));
+	}
+
+	template <class Clock, class Duration>
+	bool try_lock_shared_until(
+		const std::chrono::time_point<Clock, Duration> &t)
+	{
+		return try_lock_side(true, detail::ms_until(t));
+	}
+
+	void unlock_shared() { unlock_side(true); }
+
+private:
+	shared_mutex(client &c, const std::string &name, std::error_code *code)
+		: lockable(hooks_of(c), true, code, [&](dlock_lock **out) {
+			  return dlock_rwlock_new(out, c.native_handle(),
+						  detail::to_c(name).c_str());
+		  })
+	{
+	}
+};
+
+/* `permits` holders.  A hold of it may be moved to another thread. */
+class semaphore : public handle
+{
+public:
+	semaphore() noexcept = default;
+
+	semaphore(client &c, const std::string &name, std::uint32_t permits)
+		: semaphore(c, name, permits, nullptr)
+	{
+	}
+
+	semaphore(client &c, const std::string &name, std::uint32_t permits,
+		  std::error_code &code)
+		: semaphore(c, name, permits, &code)
+	{
+	}
+
+private:
+	semaphore(client &c, const std::string &name, std::uint32_t permits,
+		  std::error_code *code)
+		: handle(hooks_of(c), false, code, [&](dlock_lock **out) {
+			  return dlock_semaphore_new(out, c.native_handle(),
+						     detail::to_c(name).c_str(),
+						     permits);
+		  })
+	{
+	}
+};
+
+/* All of many, from any mix of stores, or none: dlock_multi_new().  The members
+ * may be destroyed at once.  The first member's client is told of failed
+ * releases. */
+class multi_lock : public lockable
+{
+public:
+	using members = std::vector<std::reference_wrapper<const handle>>;
+
+	multi_lock() noexcept = default;
+	explicit multi_lock(const members &of) : multi_lock(of, nullptr) {}
+
+	multi_lock(const members &of, std::error_code &code)
+		: multi_lock(of, &code)
+	{
+	}
+
+private:
+	multi_lock(const members &of, std::error_code *code)
+		: lockable(of.empty() ? nullptr : hooks_of(of.front().get()),
+			   true, code, [&](dlock_lock **out) {
+				   std::vector<dlock_lock *> all;
+
+				   all.reserve(of.size());
+				   for (const handle &l : of)
+					   all.push_back(l.native_handle());
+				   return dlock_multi_new(out, all.data(),
+							  all.size());
+			   })
+	{
+	}
+};
+
+} /* namespace dlock */
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dlock in C++17: header only, over dlock.h, which says what each call promises
+ * and what each code means.  Link with libdlock.
+ *
+ *     dlock::client store(uri);
+ *     dlock::mutex nightly(store, "billing/nightly");
+ *
+ *     if (dlock::hold mine = nightly.try_acquire_for(5s))
+ *             run_billing(mine.token());
+ *
+ *     std::lock_guard guard(nightly);
+ *     run_billing(nightly.held().token());
+ *
+ * OBJECTS
+ *  - A client, a lock and a hold own what they stand for, and can be moved but
+ *    not copied.  They may be destroyed in any order.  An empty object (moved
+ *    from, or made by default) answers errc::invalid.
+ *  - hold is the lock while you have it; its destructor releases.  A hold of a
+ *    mutex or shared_mutex must be destroyed by the thread that acquired it,
+ *    unless unbind() was called.
+ *  - mutex and multi_lock are TimedLockable, shared_mutex SharedTimedLockable
+ *    as well: std::lock_guard, std::unique_lock, std::shared_lock and
+ *    std::scoped_lock work with them.  The lock object keeps the hold that
+ *    lock() took until the same thread calls unlock(); held() returns it.  Do
+ *    not move the lock object meanwhile.
+ *  - std::scoped_lock of several locks tries and backs off; multi_lock takes
+ *    them in one fixed order, under one deadline.
+ *
+ * ERRORS
+ *  - A call without a std::error_code throws dlock::error.  With one, which is
+ *    always the last argument, it sets that instead, returns or makes an empty
+ *    object, and throws std::bad_alloc at most.  dlock_errmsg() has the text.
+ *  - A lock that others hold (errc::busy) is no error for a call whose name
+ *    begins with try_: the call returns false, or an empty hold.
+ *  - A destructor and unlock() never throw because of the store.  If their
+ *    release fails, they call options::on_release_error; without it, they tell
+ *    nobody.  The hold has ended all the same: errc::lost means that
+ *    another holder may have interfered, errc::unreachable that others wait
+ *    until the lease has run out.  hold::release() throws these.
+ *  - In a forked child, destructors do nothing.
+ *  - Without exceptions (-fno-exceptions), a call that would throw calls
+ *    std::abort(): use the calls that take a std::error_code.
+ *
+ * Durations are rounded up to milliseconds.  A duration that is not positive
+ * asks once; only a call that takes no duration at all waits for ever.
+ */
+#ifndef DLOCK_DLOCK_HPP
+#define DLOCK_DLOCK_HPP
+
+#include <dlock/dlock.h>
+
+#include <dlock/cxx/client.hpp>
+#include <dlock/cxx/error.hpp>
+#include <dlock/cxx/hold.hpp>
+#include <dlock/cxx/locks.hpp>
+#include <dlock/cxx/options.hpp>
+
+#endif

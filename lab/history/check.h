@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Verdicts on histories (lab/history/history.h): did the locks keep what they
+ * promise?
+ *
+ * A hold's *promise interval* goes from the return of its acquire to the
+ * earliest of: release was called; LOST was delivered; its lease, as last
+ * known, ran out; its process was killed.  What is judged:
+ *
+ *   SHAPE    the history itself: answers without questions and the like
+ *   OVERLAP  promise intervals of conflicting holds of a lock never overlap:
+ *            two of a mutex; a writer and anybody; more permits than there are
+ *   TOKEN    a token is there, larger than that of every conflicting hold that
+ *            was over before, and unique where conflicting holds are
+ *   LINEAR   some order of the acquires and releases of a lock, each at one
+ *            moment between call and return, explains all answers.  Tokens say
+ *            which order those have that conflict, so that one pass decides.
+ *            Not asked of semaphores of several permits
+ *   WRITER   a resource that checks tokens accepted none that is smaller than
+ *            one it had accepted, and refused none without that reason
+ *   BUSY     who was told EBUSY had somebody in the way (only if `strict_busy`:
+ *            a false one costs time, not safety)
+ *   LOST     at most once per hold, never after its release, and at the end of
+ *            the lease; no dlock_check() says OK after it; what a store has
+ *            surely lost is found in time
+ *   LEFT     nothing is left in the store
+ *
+ * Everything takes O(n log n), and some 400 bytes an operation.
+ */
+#ifndef DLOCK_LAB_CHECK_H
+#define DLOCK_LAB_CHECK_H
+
+#include "lab/history/history.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LAB_RULES(X)                                                          \
+	X(SHAPE) X(OVERLAP) X(TOKEN) X(LINEAR) X(WRITER) X(BUSY) X(LOST) X(LEFT)
+
+enum lab_rule {
+#define X(name) LAB_RULE_##name,
+	LAB_RULES(X)
+#undef X
+	LAB_NRULES
+};
+
+struct lab_check { /* what to ask for; zeroed is the usual */
+	bool no_tokens;      /* the store has none: no TOKEN, LINEAR, WRITER */
+	bool strict_busy;
+	int64_t slack_ns;    /* LOST may be so late; 0: 50 ms.  A pause of the
+			      * process is not counted. */
+	int64_t found_ns;    /* a wiped hold is LOST so soon; 0: not asked */
+	int64_t indeterminate_ns; /* BUSY: what got no answer may stand in the
+				   * way for so long; 0: 60 s */
+};
+
+#define LAB_WORDS 8
+#define LAB_UNTOLD (-1)
+
+struct lab_verdict {
+	uint64_t violations; /* all of them */
+	uint64_t broken[LAB_NRULES];
+	uint64_t late; /* of LOST's: those that are a matter of time alone */
+	size_t nwords; /* the first ones, in words */
+	char words[LAB_WORDS][960];
+
+	uint64_t records;
+	uint64_t acquires;
+	uint64_t granted;
+	uint64_t busy;        /* answered EBUSY */
+	uint64_t unreachable; /* ... or EUNREACHABLE */
+	uint64_t unanswered;  /* never returned */
+	uint64_t lost;        /* holds */
+	uint64_t released;
+	uint64_t empty;       /* granted when the lease was over already */
+	uint64_t locks;
+	uint64_t accepted;    /* writes */
+	uint64_t refused;
+	uint64_t stray_busy;  /* EBUSY with nobody in the way */
+	uint64_t wiped;       /* promises that the store has surely broken */
+	int64_t late_ns;      /* the latest LOST after its lease; < 0: before */
+	int64_t found_ns;     /* the longest time from a wipe to its LOST in
+			       * which the process did not stand still;
+			       * LAB_UNTOLD: there was none */
+};
+
+/* "OVERLAP" */
+const char *lab_rule_name(enum lab_rule rule);
+
+/*
+ * Judge records, those of each operation in their order.  `what` may be NULL.
+ * 0: `verdict` is filled in, whatever it is; -1: out of memory.
+ */
+int lab_check_records(const struct lab_record *records, size_t count,
+		      const struct lab_check *what,
+		      struct lab_verdict *verdict);
+
+/* The same for all files of a directory. */
+int lab_check_dir(const char *dir, const struct lab_check *what,
+		  struct lab_verdict *verdict);
+
+/* The verdict in some lines of text, as one would show it. */
+void lab_verdict_print(const struct lab_verdict *v, char *out, size_t size);
+
+#endif

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lab/base/fail.h"
+#include "lab/history/ops.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define INDETERMINATE_NS (60 * INT64_C(1000000000))
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int64_t later(int64_t at, int64_t ns)
+{
+	return at > LAB_NEVER - ns ? LAB_NEVER : at + ns;
+}
+
+static int by_pid(const void *a, const void *b)
+{
+	const struct lab_span *x = a;
+	const struct lab_span *y = b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+static size_t count_records(const struct lab_ops *o, enum lab_what what)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < o->nrecords; i++)
+		n += o->records[i].what == what;
+	return n;
+}
+
+/* The spans that begin with a record of this kind, sorted. */
+static struct lab_span *make_spans(const struct lab_ops *o, enum lab_what what,
+				   size_t *n)
+{
+	struct lab_span *s = calloc(count_records(o, what) + 1, sizeof(*s));
+	const struct lab_record *r;
+
+	*n = 0;
+	for (size_t i = 0; i < o->nrecords && s; i++) {
+		r = &o->records[i];
+		if (r->what != what)
+			continue;
+		s[*n].begin = r->at;
+		s[*n].end = LAB_NEVER;
+		s[*n].pid = (uint32_t)r->value;
+		if (what == LAB_WIPED) {
+			s[*n].begin = r->value;
+			s[*n].end = r->at;
+			s[*n].pid = 0;
+			s[*n].surely = r->rc;
+			s[*n].name = r->name;
+		}
+		(*n)++;
+	}
+	if (s)
+		qsort(s, *n, sizeof(*s), by_pid);
+	return s;
+}
+
+/* The first span of `pid` that begins at `at` or later. */
+static size_t first_span(const struct lab_span *s, size_t n, uint32_t pid,
+			 int64_t at)
+{
+	struct lab_span key = { .pid = pid, .begin = at };
+	size_t lo = 0;
+
+	while (lo < n) {
+		size_t mid = lo + (n - lo) / 2;
+
+		if (by_pid(&s[mid], &key) < 0)
+			lo = mid + 1;
+		else
+			n = mid;
+	}
+	return lo;
+}
+
+/* A pause ends with the first resume of the process that follows. */
+static int end_pauses(struct lab_ops *o)
+{
+	size_t n;
+	struct lab_span *resumes = make_spans(o, LAB_RESUMED, &n);
+	struct lab_span *p;
+	size_t at;
+
+	if (!resumes)
+		return -1;
+	for (size_t i = 0; i < o->npauses; i++) {
+		p = &o->pauses[i];
+		at = first_span(resumes, n, p->pid, p->begin);
+		if (at < n && resumes[at].pid == p->pid)
+			p->end = resumes[at].begin;
+	}
+	free(resumes);
+	return 0;
+}
+
+int64_t lab_awake(const struct lab_ops *o, uint32_t pid, int64_t from,
+		  int64_t ns)
+{
+	size_t i = first_span(o->pauses, o->npauses, pid, from);
+	const struct lab_span *p;
+
+	/* The one before may last until then, and others may follow it. */
+	if (i > 0)
+		i--;
+	for (; i < o->npauses && o->pauses[i].pid <= pid; i++) {
+		p = &o->pauses[i];
+		if (p->pid < pid || p->end <= from)
+			continue;
+		if (p->begin - from > ns)
+			break;
+		if (p->end == LAB_NEVER)
+			return LAB_NEVER;
+		if (p->begin > from)
+			ns -= p->begin - from;
+		from = p->end;
+	}
+	return from + ns;
+}
+
+int64_t lab_awake_for(const struct lab_ops *o, uint32_t pid, int64_t from,
+		      int64_t to)
+{
+	int64_t ns = to - from;
+
+	for (size_t i = 0; i < o->npauses && o->pauses[i].pid <= pid; i++) {
+		const struct lab_span *p = &o->pauses[i];
+		int64_t begin = p->begin > from ? p->begin : from;
+
+		if (p->pid == pid && begin < least(p->end, to))
+			ns -= least(p->end, to) - begin;
+	}
+	return ns;
+}
+
+int64_t lab_op_given_up(const struct lab_op *op)
+{
+	return least(least(op->until, op->lost),
+		     least(op->release, op->killed));
+}
+
+bool lab_op_exclusive(const struct lab_op *op)
+{
+	return op->mode == LAB_MUTEX || op->mode == LAB_WRITE ||
+	       (op->mode == LAB_PERMIT && op->limit == 1);
+}
+
+/* From the place `from` to the end of the hold: the first of its name.  Wipes
+ * are done one after another, so that these are in order both of their
+ * beginnings and of their ends. */
+static const struct lab_span *wipe_of(const struct lab_ops *o,
+				      const struct lab_op *op, size_t from,
+				      bool surely)
+{
+	int64_t given_up = lab_op_given_up(op);
+	const struct lab_span *w;
+
+	for (; from < o->nwipes; from++) {
+		w = &o->wipes[from];
+		if (w->begin >= given_up)
+			return NULL;
+		if (surely && !w->surely)
+			continue;
+		if (!*w->name || strcmp(w->name, o->locks[op->lock].name) == 0)
+			return w;
+	}
+	return NULL;
+}
+
+/* The first wipe that the operation may have suffered from, or NULL. */
+static const struct lab_span *first_wipe(const struct lab_ops *o,
+					 const struct lab_op *op)
+{
+	size_t lo = 0;
+	size_t hi = o->nwipes;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (o->wipes[mid].end < op->invoked)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return wipe_of(o, op, lo, false);
+}
+
+const struct lab_span *lab_op_surely_wiped(const struct lab_ops *o,
+					   const struct lab_op *op)
+{
+	size_t next;
+
+	if (op->returned == LAB_NEVER)
+		return NULL;
+	next = first_span(o->wipes, o->nwipes, 0, op->returned + 1);
+	return wipe_of(o, op, next, true);
+}
+
+static int64_t kill_of(const struct lab_ops *o, const struct lab_op *op)
+{
+	size_t i = first_span(o->deaths, o->ndeaths, op->pid, op->invoked);
+
+	if (i < o->ndeaths && o->deaths[i].pid == op->pid)
+		return o->deaths[i].begin;
+	return LAB_NEVER;
+}
+
+/* Until when the store may have held what this operation asked for. */
+static int64_t indeterminate_until(const struct lab_op *op, int64_t ns)
+{
+	if (!op->granted)
+		return later(op->returned, op->rc ? ns : 0);
+	if (op->released != LAB_NEVER && op->release_rc == 0)
+		return op->released;
+	return later(op->until, ns);
+}
+
+static void apply_faults(struct lab_ops *o, struct lab_op *op)
+{
+	int64_t indeterminate_ns = o->check->indeterminate_ns ?
+					   o->check->indeterminate_ns :
+					   INDETERMINATE_NS;
+	const struct lab_span *w;
+
+	op->killed = kill_of(o, op);
+	op->end = lab_op_given_up(op);
+	op->indeterminate = indeterminate_until(op, indeterminate_ns);
+	w = op->granted ? first_wipe(o, op) : NULL;
+	/* Granted perhaps before it, and then nothing is promised after. */
+	if (w)
+		op->end = w->begin > op->invoked ? w->begin : op->invoked;
+}
+
+int lab_ops_apply_faults(struct lab_ops *o)
+{
+	o->wipes = make_spans(o, LAB_WIPED, &o->nwipes);
+	o->pauses = make_spans(o, LAB_PAUSED, &o->npauses);
+	o->deaths = make_spans(o, LAB_KILLED, &o->ndeaths);
+	if (!o->wipes || !o->pauses || !o->deaths || end_pauses(o) < 0)
+		return lab_fail("out of memory");
+	for (size_t i = 0; i < o->nops; i++)
+		apply_faults(o, &o->ops[i]);
+	return 0;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Records put together to operations, one an acquire and all that came of it.
+ * Internal to the checker.
+ */
+#ifndef DLOCK_LAB_OPS_H
+#define DLOCK_LAB_OPS_H
+
+#include "lab/history/check.h"
+#include "lab/history/history.h"
+
+#define LAB_NEVER INT64_MAX /* of a time: it did not happen */
+
+struct lab_op {
+	uint64_t id;
+	int64_t invoked;
+	int64_t returned;
+	int64_t until;     /* the lease as last known */
+	int64_t lost;      /* the first time it was said */
+	int64_t release;   /* called */
+	int64_t released;  /* returned */
+	int64_t killed;    /* its process */
+	int64_t said_ok;   /* dlock_check(), the last time; 0: never */
+	int64_t was_over;  /* when release found the lease to be over; 0: no */
+	int64_t end;       /* of the promise: half open, [returned, end) */
+	int64_t indeterminate; /* until then the store may hold it against
+				* others */
+	uint64_t token;
+	uint32_t lock;     /* which of lab_ops.locks */
+	uint32_t limit;
+	uint32_t pid;
+	int32_t rc;        /* of the acquire */
+	int32_t release_rc;
+	uint8_t mode;
+	bool granted;      /* returned, with DLOCK_OK */
+	uint32_t lost_count;
+};
+
+struct lab_lock { /* a name and a kind */
+	char name[LAB_NAME];
+	uint8_t kind; /* LAB_PERMIT: a semaphore; LAB_MUTEX: all else */
+	size_t first; /* its operations are ops[first .. first + count) */
+	size_t count;
+};
+
+struct lab_span { /* LAB_WIPED; or a pause, or the end, of process `pid` */
+	int64_t begin;
+	int64_t end;
+	uint32_t pid;
+	bool surely;
+	const char *name;
+};
+
+struct lab_ops {
+	const struct lab_check *check;
+	struct lab_verdict *verdict;
+	const struct lab_record *records;
+	size_t nrecords;
+	struct lab_op *ops; /* sorted by lock, then by `invoked` */
+	size_t nops;
+	struct lab_lock *locks;
+	size_t nlocks;
+	struct lab_span *wipes;
+	size_t nwipes;
+	struct lab_span *pauses; /* sorted by pid and begin */
+	size_t npauses;
+	struct lab_span *deaths; /* likewise */
+	size_t ndeaths;
+};
+
+/* Group the records; ill-formed histories are found here.  -1: no memory. */
+int lab_ops_build(struct lab_ops *o);
+void lab_ops_free(struct lab_ops *o);
+
+/* Apply the faults of processes and of the store: fill in the spans, and from
+ * these `killed`, `end` and `indeterminate` of all operations.  -1: no
+ * memory. */
+int lab_ops_apply_faults(struct lab_ops *o);
+
+/* The earliest end of the promise, a wiped store left aside. */
+int64_t lab_op_given_up(const struct lab_op *op);
+
+/* The first wipe that it has surely suffered from, or NULL: what was granted
+ * before it began, and not given up by then, is gone. */
+const struct lab_span *lab_op_surely_wiped(const struct lab_ops *o,
+					   const struct lab_op *op);
+
+/* How much of that time the process has not stood still. */
+int64_t lab_awake_for(const struct lab_ops *o, uint32_t pid, int64_t from,
+		      int64_t to);
+
+/* When the process has not stood still for `ns` nanoseconds since `from`, all
+ * in all; if it stands still just then, when it goes on. */
+int64_t lab_awake(const struct lab_ops *o, uint32_t pid, int64_t from,
+		  int64_t ns);
+
+/* May the holder be alone: of a mutex, a writer, a semaphore of one. */
+bool lab_op_exclusive(const struct lab_op *op);
+
+/* The granted ones of a lock, as pointers.  NULL: no memory.  Free with
+ * free(). */
+struct lab_op **lab_granted(const struct lab_ops *o,
+			    const struct lab_lock *lock, size_t *count);
+
+/* One of the operations in words, for a violation.  Static, per thread, four at
+ * a time. */
+const char *lab_op_text(const struct lab_ops *o, const struct lab_op *op);
+
+/* Count a violation, and keep the words of the first. */
+__attribute__((format(printf, 3, 4))) void
+lab_violation(struct lab_verdict *v, enum lab_rule rule, const char *format,
+	      ...);
+
+/* The rules.  -1: no memory. */
+int lab_check_overlap(struct lab_ops *o, const struct lab_lock *lock);
+int lab_check_tokens(struct lab_ops *o, const struct lab_lock *lock);
+int lab_check_linear(struct lab_ops *o, const struct lab_lock *lock);
+int lab_check_busy(struct lab_ops *o, const struct lab_lock *lock);
+int lab_check_losses(struct lab_ops *o);
+int lab_check_wipes(struct lab_ops *o);
+int lab_check_writes(struct lab_ops *o);
+
+#endif

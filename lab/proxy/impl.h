@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How the proxy is made.  Internal to lab/proxy/.
+ *
+ * All state is under `lock`.  The thread holds it but while it waits in poll;
+ * others take it, change faults, and wake the thread.
+ */
+#ifndef DLOCK_LAB_PROXY_IMPL_H
+#define DLOCK_LAB_PROXY_IMPL_H
+
+#include "lab/proxy/proxy.h"
+
+#include <pthread.h>
+#include <sys/types.h>
+
+#define LAB_MATCH 64
+#define LAB_CONTROLS 8
+
+struct lab_chunk {
+	struct lab_chunk *next;
+	int64_t due; /* LAB_FOREVER: held */
+	size_t len;
+	size_t sent;
+	char data[];
+};
+
+/* One direction of a connection, read from fd[way] and written to fd[!way]. */
+struct lab_stream {
+	struct lab_chunk *head;
+	struct lab_chunk **tail;
+	size_t queued;
+	int64_t next_byte; /* dripping: not before */
+	int64_t passed;    /* bytes since a cut was asked for */
+	bool ended;        /* nothing more to read */
+	bool over;         /* nothing more is let in: when the rest has gone,
+			    * the receiver is told */
+	bool broken;       /* ... with RST, of the whole connection */
+	bool shut;         /* and was told */
+};
+
+struct lab_link {
+	struct lab_link *next;
+	int fd[2]; /* the client's, the server's */
+	struct lab_stream stream[2];
+	bool dialing;
+	int64_t redial;  /* if not 0, the server is to be tried again then */
+	int64_t give_up; /* ... but not after this */
+	bool swallow;   /* the server's next chunk */
+	bool stranded;
+	int64_t linger; /* if not 0, being closed: reads are thrown away, until
+			 * then; LAB_FOREVER: not all were told yet */
+	bool dead;      /* to be freed by the loop */
+	int slot[2];    /* in the poll set, -1: not there */
+};
+
+struct lab_fault {
+	int64_t delay_ns;
+	int64_t drip_ns;
+	int64_t cut; /* -1: none */
+	bool hole;
+};
+
+struct lab_once { /* swallow or hold, while armed */
+	bool armed;
+	char match[LAB_MATCH]; /* "": any */
+};
+
+struct lab_control {
+	int fd; /* -1: free */
+	size_t len;
+	char line[512];
+};
+
+struct lab_proxy {
+	pthread_mutex_t lock;
+	pthread_cond_t counted; /* signalled after each turn of the loop */
+	pthread_t thread;
+	bool stop;      /* the loop should end */
+	bool over;      /* ... and it has */
+	uint64_t turns; /* of the loop */
+	int wake;       /* eventfd */
+	int listener;
+	int reserved; /* keeps a TCP port ours while connections are refused */
+	int port;
+	char path[108];
+	char to_host[64];
+	char to_path[108];
+	int to_port;
+	int64_t patience_ms;
+	struct lab_fault fault[2];
+	struct lab_once swallow;
+	enum lab_then then;
+	struct lab_once hold;
+	struct lab_link *links;
+	uint64_t stats[LAB_PROXY_NSTATS];
+	int control; /* listens; -1: none */
+	char control_path[108];
+	struct lab_control controls[LAB_CONTROLS];
+};
+
+/* state.c; unlocking waits until the loop has seen what is new. */
+void lab_proxy_lock(struct lab_proxy *p);
+void lab_proxy_unlock(struct lab_proxy *p);
+int lab_proxy_listen(struct lab_proxy *p);
+int lab_proxy_set_aim(struct lab_proxy *p, const struct lab_address *to);
+
+/* link.c; all with the lock held.  Links are never freed but by the
+ * loop, which sees `dead`. */
+void lab_link_new(struct lab_proxy *p, int client);
+void lab_link_free(struct lab_proxy *p, struct lab_link *l);
+void lab_link_reset(struct lab_proxy *p, struct lab_link *l);
+void lab_link_dialed(struct lab_proxy *p, struct lab_link *l);
+void lab_link_redial(struct lab_proxy *p, struct lab_link *l);
+void lab_link_read(struct lab_proxy *p, struct lab_link *l, enum lab_way way);
+void lab_link_flush(struct lab_proxy *p, struct lab_link *l, enum lab_way way);
+/* Should this side be read; when is there something to write (LAB_FOREVER: not
+ * before something else happens). */
+bool lab_link_wants(const struct lab_proxy *p, const struct lab_link *l,
+		    enum lab_way way);
+int64_t lab_link_due(const struct lab_proxy *p, const struct lab_link *l,
+		     enum lab_way way);
+
+/* loop.c */
+void *lab_proxy_loop(void *proxy);
+
+/* control.c; these take the lock themselves. */
+int lab_control_listen(struct lab_proxy *p, const char *path);
+void lab_control_accept(struct lab_proxy *p);
+void lab_control_read(struct lab_proxy *p, struct lab_control *c);
+void lab_control_close(struct lab_proxy *p);
+
+#endif

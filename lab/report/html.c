@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every tag is closed and every attribute quoted, as XML has it, so that a
+ * simple reader can check the page. */
+#include "lab/report/impl.h"
+#include "lab/report/report.h"
+
+static const struct lab_escape html_escapes[] = {
+	{ '<', "&lt;" },   { '>', "&gt;" },   { '&', "&amp;" },
+	{ '"', "&quot;" }, { '\'', "&#39;" }, { 0, NULL },
+};
+
+static void html_head(struct lab_sheet *s, const struct lab_findings *f)
+{
+	char date[LAB_SHORT];
+
+	lab_put(s,
+		"<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
+		"<meta charset=\"utf-8\"/>\n"
+		"<meta name=\"viewport\" content=\"width=device-width, "
+		"initial-scale=1\"/>\n"
+		"<meta name=\"generator\" content=\"dlock %s\"/>\n"
+		"<title>Locks compared, %s</title>\n",
+		f->run.version, lab_say_date(date, f->run.began));
+	lab_html_style(s);
+	/* What the drawings share; not to be seen itself. */
+	lab_put(s, "</head>\n<body>\n"
+		   "<svg width=\"0\" height=\"0\" aria-hidden=\"true\" "
+		   "style=\"position:absolute\"><defs><pattern id=\"hatch\" "
+		   "width=\"7\" height=\"7\" patternUnits=\"userSpaceOnUse\" "
+		   "patternTransform=\"rotate(45)\"><line class=\"hatch\" "
+		   "x1=\"0\" y1=\"0\" x2=\"0\" y2=\"7\"/></pattern></defs>"
+		   "</svg>\n");
+}
+
+static void html_fact(struct lab_sheet *s, const char *term, const char *text)
+{
+	if (*text)
+		lab_put(s, "<dt>%s</dt><dd>%s</dd>\n", term, text);
+}
+
+/* The words of the table below, how often each fell, and what it means. */
+static void html_summary(struct lab_sheet *s, const struct lab_findings *f)
+{
+	lab_put(s, "<ul class=\"sum\" aria-label=\"verdicts, counted\">\n");
+	for (int i = LAB_NOUTCOMES - 1; i >= 0; i--) {
+		enum lab_outcome o = (enum lab_outcome)i;
+		size_t n = lab_count_outcome(f, o);
+
+		/* What did not happen is not to catch the eye. */
+		lab_put(s, "<li class=\"v-%s\">",
+			lab_outcome_key(n ? o : LAB_OUTCOME_NOT_RUN));
+		lab_html_verdict(s, o);
+		lab_put(s, ": %zu</li>\n", n);
+	}
+	lab_put(s, "</ul>\n");
+}
+
+static void html_header(struct lab_sheet *s, const struct lab_findings *f)
+{
+	const struct lab_run *r = &f->run;
+
+	lab_put(s,
+		"<header>\n<h1>Locks compared: %zu store%s, %zu "
+		"scenario%s</h1>\n",
+		f->n_stores, f->n_stores == 1 ? "" : "s", f->n_scenarios,
+		f->n_scenarios == 1 ? "" : "s");
+	if (r->interrupted)
+		lab_put(s, "<p><strong>Interrupted: what is missing was not "
+			   "reached.</strong></p>\n");
+	lab_put(s, "<dl class=\"run\">\n");
+	lab_each_fact(s, r, html_fact);
+	lab_put(s, "</dl>\n");
+	html_summary(s, f);
+	lab_put(s, "<nav aria-label=\"parts of this page\"><ul>"
+		   "<li><a href=\"#matrix\">Verdicts</a></li>"
+		   "<li><a href=\"#stores\">Stores</a></li>"
+		   "<li><a href=\"#figures\">Figures</a></li>"
+		   "<li><a href=\"#recovery\">Recovery</a></li>"
+		   "<li><a href=\"#timelines\">Timelines</a></li>"
+		   "<li><a href=\"#details\">Details</a></li>"
+		   "</ul></nav>\n</header>\n");
+}
+
+static void html_store(struct lab_sheet *s, const struct lab_store *it,
+		       size_t i)
+{
+	char text[256], lease[LAB_SHORT];
+
+	lab_put(s,
+		"<tr id=\"s-%zu\"><th scope=\"row\">%s</th>"
+		"<td><code>%s</code></td><td class=\"w\">%s",
+		i, it->name, it->uri, it->server);
+	if (*it->settings)
+		lab_put(s, " <small>%s</small>", it->settings);
+	if (*it->trouble)
+		lab_put(s, " <strong>nothing was run: %s</strong>",
+			it->trouble);
+	lab_put(s, "</td><td class=\"w\">%s</td><td class=\"n\">%s</td></tr>\n",
+		lab_store_declares(text, it), lab_store_lease(lease, it));
+}
+
+static void html_stores(struct lab_sheet *s, const struct lab_findings *f)
+{
+	lab_put(s, "<section aria-labelledby=\"stores\">\n"
+		   "<h2 id=\"stores\">Stores</h2>\n");
+	if (f->n_stores == 0) {
+		lab_put(s, "<p>None.</p>\n</section>\n");
+		return;
+	}
+	lab_put(s, "<div class=\"wide\" tabindex=\"0\" role=\"region\" "
+		   "aria-label=\"stores, a table that scrolls\">\n"
+		   "<table>\n<caption>What was compared, and what it declares"
+		   "</caption>\n<thead><tr><th scope=\"col\">store</th>"
+		   "<th scope=\"col\">address</th>"
+		   "<th scope=\"col\">server and settings</th>"
+		   "<th scope=\"col\">declares</th>"
+		   "<th scope=\"col\" class=\"n\">lease</th></tr></thead>\n"
+		   "<tbody>\n");
+	for (size_t i = 0; i < f->n_stores; i++)
+		html_store(s, &f->stores[i], i);
+	lab_put(s, "</tbody>\n</table>\n</div>\n</section>\n");
+}
+
+int lab_write_html(FILE *out, const struct lab_findings *f)
+{
+	struct lab_sheet s = { .out = out, .escapes = html_escapes };
+
+	html_head(&s, f);
+	html_header(&s, f);
+	lab_put(&s, "<main>\n");
+	lab_html_matrix(&s, f);
+	html_stores(&s, f);
+	lab_html_figures(&s, f);
+	lab_html_bars(&s, f);
+	lab_html_timelines(&s, f);
+	lab_html_details(&s, f);
+	lab_put(&s, "</main>\n</body>\n</html>\n");
+	return lab_sheet_end(&s);
+}

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What of dlock.h the package calls, for cffi: checked against the header by
+the C compiler."""
+import os
+import shlex
+import subprocess
+
+import cffi
+
+
+def flags(what):
+    text = subprocess.run(["pkg-config", what, "dlock"], check=True,
+                          capture_output=True, text=True).stdout
+    return shlex.split(text)
+
+
+ffi = cffi.FFI()
+if "DLOCK_INCLUDE" in os.environ:
+    how = {"include_dirs": [os.environ["DLOCK_INCLUDE"]],
+           "library_dirs": [os.environ["DLOCK_LIBDIR"]],
+           "libraries": ["dlock"]}
+else:
+    how = {"extra_compile_args": flags("--cflags"),
+           "extra_link_args": flags("--libs")}
+# What must be one step for a signal handler, which may raise between any two of
+# Python, also in __del__, where that would be ignored.
+STRUCTS = """
+struct py_hold {
+	dlock_hold *now;  /* can be asked */
+	dlock_hold *left; /* on its way out */
+	char name[300];
+};
+"""
+ffi.set_source("dlock._dlock", "#include <dlock/dlock.h>" + STRUCTS + """
+static void py_leave_hold(struct py_hold *h)
+{
+	if (h->now) {
+		h->left = h->now;
+		h->now = NULL;
+	}
+}
+
+static int py_release(struct py_hold *h)
+{
+	dlock_hold *hold = __atomic_exchange_n(&h->left, NULL,
+					       __ATOMIC_SEQ_CST);
+	int rc = dlock_release(hold);
+
+	/* Nothing has changed. */
+	if (rc == DLOCK_EINVAL || rc == DLOCK_EFORKED)
+		h->now = hold;
+	return rc;
+}
+
+/* Nothing refers to it any more. */
+static void py_drop(struct py_hold *h)
+{
+	const char *text = "the lock '%s' was released because nothing "
+			   "refers to its hold any more";
+	PyGILState_STATE state;
+	int rc;
+
+	if (!h->now && !h->left)
+		return;
+	py_leave_hold(h);
+	rc = py_release(h);
+	if (rc == DLOCK_EFORKED)
+		return;
+	if (rc == DLOCK_EINVAL)
+		text = "the lock '%s' stays held until its client is closed: "
+		       "nothing refers to its hold any more, and only the "
+		       "thread that acquired it can release it";
+	state = PyGILState_Ensure();
+	if (PyErr_WarnFormat(PyExc_ResourceWarning, 1, text, h->name) < 0)
+		PyErr_WriteUnraisable(NULL);
+	PyGILState_Release(state);
+}
+
+static void py_leave_client(dlock_client **cell)
+{
+	if (cell[0]) {
+		cell[1] = cell[0];
+		cell[0] = NULL;
+	}
+}
+
+static void py_close(dlock_client **cell)
+{
+	dlock_close(__atomic_exchange_n(&cell[1], NULL, __ATOMIC_SEQ_CST));
+}
+""", **how)
+ffi.cdef("""
+typedef struct dlock_client dlock_client;
+typedef struct dlock_lock dlock_lock;
+typedef struct dlock_hold dlock_hold;
+""" + STRUCTS + """
+struct dlock_log_line {
+	int level;
+	int code;
+	const char *text;
+	const char *lock;
+	const char *label;
+	const char *uri;
+	...;
+};
+typedef struct dlock_options {
+	size_t size;
+	uint32_t require;
+	const char *label;
+	void (*on_event)(dlock_hold *hold, int event, const char *why,
+			 void *arg);
+	void (*on_log)(const struct dlock_log_line *line, void *arg);
+	void *arg;
+	const char *password;
+	...;
+} dlock_options;
+struct dlock_participant {
+	size_t size;
+	const char *label;
+	const char *id;
+	uint64_t token;
+	int64_t remaining_ms;
+	int shared;
+	int waiting;
+	...;
+};
+struct dlock_lock_info {
+	size_t size;
+	const char *name;
+	const char *kind;
+	uint32_t permits;
+	...;
+};
+struct dlock_times {
+	uint64_t count;
+	uint64_t sum_us;
+	uint64_t bucket[...];
+	...;
+};
+struct dlock_stats {
+	size_t size;
+	uint64_t asked;
+	uint64_t granted;
+	uint64_t busy;
+	uint64_t attempts;
+	uint64_t wakes;
+	uint64_t polls;
+	uint64_t released;
+	uint64_t lost;
+	uint64_t renewed;
+	uint64_t renew_failed;
+	uint64_t renew_late;
+	uint64_t holds;
+	uint64_t waiters;
+	uint64_t pending_cleanups;
+	struct dlock_times wait;
+	struct dlock_times hold;
+	struct dlock_times renewal_lag;
+	...;
+};
+int dlock_open(dlock_client **out, const char *uri, const dlock_options *o);
+uint32_t dlock_caps(const dlock_client *client);
+const char *dlock_cap_name(uint32_t bit);
+int64_t dlock_ttl_ms(const dlock_client *client);
+int64_t dlock_linger_ms(const dlock_client *client);
+const char *dlock_uri(const dlock_client *client);
+int dlock_mutex_new(dlock_lock **out, dlock_client *client, const char *name);
+int dlock_rwlock_new(dlock_lock **out, dlock_client *client, const char *name);
+int dlock_semaphore_new(dlock_lock **out, dlock_client *client,
+			const char *name, uint32_t permits);
+int dlock_multi_new(dlock_lock **out, dlock_lock *const *members, size_t n);
+int dlock_lock_unbind(dlock_lock *lock);
+void dlock_lock_free(dlock_lock *lock);
+int dlock_acquire(dlock_lock *lock, int64_t timeout_ms, dlock_hold **out);
+int dlock_acquire_shared(dlock_lock *lock, int64_t timeout_ms,
+			 dlock_hold **out);
+void dlock_cancel(dlock_lock *lock);
+int dlock_check(const dlock_hold *hold);
+int64_t dlock_remaining_ms(const dlock_hold *hold);
+int64_t dlock_warning_ms(const dlock_hold *hold);
+uint64_t dlock_token(const dlock_hold *hold);
+dlock_hold *dlock_member(const dlock_hold *hold, size_t i);
+int dlock_hold_fd(dlock_hold *hold);
+int dlock_inspect(dlock_lock *lock,
+		  void (*each)(const struct dlock_participant *p, void *arg),
+		  void *arg, int64_t timeout_ms);
+int dlock_break(dlock_lock *lock, int64_t timeout_ms);
+int dlock_list(dlock_client *client,
+	       void (*each)(const struct dlock_lock_info *entry, void *arg),
+	       void *arg, int64_t timeout_ms);
+int dlock_get_stats(dlock_client *client, struct dlock_stats *out);
+const char *dlock_errname(int code);
+const char *dlock_errmsg(void);
+const char *dlock_version(void);
+
+void py_leave_hold(struct py_hold *h);
+int py_release(struct py_hold *h);
+void py_drop(struct py_hold *h);
+void py_leave_client(dlock_client **cell);
+void py_close(dlock_client **cell);
+
+extern "Python" void py_event(dlock_hold *, int, const char *, void *);
+extern "Python" void py_log(const struct dlock_log_line *, void *);
+extern "Python" void py_participant(const struct dlock_participant *, void *);
+extern "Python" void py_lock(const struct dlock_lock_info *, void *);
+""")
+
+if __name__ == "__main__":
+    ffi.compile(verbose=True)

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One interface to distributed locks.
+
+    with dlock.Client("redis://cache/0") as store:
+        nightly = store.mutex("billing/nightly")
+        with nightly.acquire(timeout=5) as hold:
+            run_billing(hold.token)
+
+Timeouts are seconds; None waits for ever.  dlock.h says what each call
+promises.  A mutex belongs to the thread that acquired it."""
+from dlock._dlock import lib as _lib
+from dlock.client import Client, LockInfo, LogLine, Stats, Times
+from dlock.errors import (Busy, Canceled, Deadlock, Denied, Error, Exhausted,
+                          Forked, Invalid, Lost, NoMemory, NotSupported,
+                          Protocol, System, Unreachable, text as _text)
+from dlock.hold import Hold, HoldRef
+from dlock.locks import Lock, MultiLock, Participant, SharedLock
+
+__version__ = _text(_lib.dlock_version())
+__all__ = ["Busy", "Canceled", "Client", "Deadlock", "Denied", "Error",
+           "Exhausted", "Forked", "Hold", "HoldRef", "Invalid", "Lock",
+           "LockInfo", "LogLine", "Lost", "MultiLock", "NoMemory",
+           "NotSupported", "Participant", "Protocol", "SharedLock", "Stats",
+           "System", "Times", "Unreachable"]

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A connection to one store."""
+import atexit
+import threading
+import weakref
+from collections import namedtuple
+
+from dlock._dlock import ffi, lib
+from dlock.errors import Invalid, c_text, checked, from_ms, text, to_ms
+from dlock.hold import HoldRef
+from dlock.locks import make
+
+LockInfo = namedtuple("LockInfo", "name kind permits")
+LogLine = namedtuple("LogLine", "level code text lock label uri")
+Stats = namedtuple("Stats", [
+    name for name, _ in ffi.typeof("struct dlock_stats").fields
+    if name != "size"])
+Times = namedtuple("Times", "count total buckets")
+EVENTS = ("at_risk", "safe", "lost")
+CAPS = {text(lib.dlock_cap_name(1 << i)): 1 << i for i in range(32)
+        if lib.dlock_cap_name(1 << i) != ffi.NULL}
+
+_here = threading.local()
+_open = weakref.WeakSet()
+_Hooks = namedtuple("_Hooks", "on_event on_log")
+
+
+@atexit.register
+def _close_all():
+    """No thread of dlock may call an interpreter that is gone."""
+    for client in list(_open):
+        client.close()
+
+
+def _close(cell, handle):
+    lib.py_close(cell)
+    del handle  # the callbacks needed it until now
+
+
+def _caps(names):
+    bits = 0
+    for name in (names,) if isinstance(names, str) else names:
+        if name not in CAPS:
+            raise Invalid(f"no capability is called '{name}': there are " +
+                          ", ".join(CAPS))
+        bits |= CAPS[name]
+    return bits
+
+
+def _stat(value):
+    if isinstance(value, int):
+        return value
+    return Times(value.count, value.sum_us / 1e6, tuple(value.bucket))
+
+
+@ffi.def_extern()
+def py_event(hold, event, why, arg):
+    ref = HoldRef(hold)
+    _here.in_event = True
+    try:
+        ffi.from_handle(arg).on_event(ref, EVENTS[event], text(why))
+    finally:
+        _here.in_event = False
+        ref._end()
+
+
+@ffi.def_extern()
+def py_log(line, arg):
+    ffi.from_handle(arg).on_log(LogLine(
+        line.level, line.code, text(line.text),
+        None if line.lock == ffi.NULL else text(line.lock),
+        text(line.label), text(line.uri)))
+
+
+@ffi.def_extern()
+def py_lock(entry, arg):
+    ffi.from_handle(arg).append(
+        LockInfo(text(entry.name), text(entry.kind), entry.permits))
+
+
+class Client:
+    """A store, by its URI.  Close it, or use it as a context manager.
+
+    `require` names capabilities ("FENCE", "EXPIRE") that the store must have.
+    on_event(hold, event, why) and on_log(line) are called on threads of
+    dlock; what they raise is printed and goes no further.  That `hold` is only
+    good for the call."""
+
+    def __init__(self, uri, *, require=(), label=None, password=None,
+                 on_event=None, on_log=None):
+        options = ffi.new("dlock_options *")
+        self._cell = ffi.new("dlock_client *[2]")
+        self._mu = threading.RLock()
+        self._handle = ffi.new_handle(_Hooks(on_event, on_log))
+        kept = [ffi.NULL if not s else ffi.new("char[]", c_text(s, what))
+                for s, what in ((label, "the label"),
+                                (password, "the password"))]
+        options.size = ffi.sizeof("dlock_options")
+        options.require = _caps(require)
+        options.label, options.password = kept
+        options.on_event = lib.py_event if on_event else ffi.NULL
+        options.on_log = lib.py_log if on_log else ffi.NULL
+        options.arg = self._handle
+        checked(lib.dlock_open(self._cell, c_text(uri, "the URI"), options))
+        _open.add(self)
+
+    def close(self):
+        """Release all holds, end all waits with Canceled.  list() must
+        not begin at the same moment."""
+        if getattr(_here, "in_event", False):
+            raise Invalid("a client cannot be closed in on_event")
+        with self._mu:
+            lib.py_leave_client(self._cell)
+        _close(self._cell, self._handle)
+
+    def __del__(self):
+        cell = getattr(self, "_cell", None)
+        if cell is None or (cell[0] == ffi.NULL and cell[1] == ffi.NULL):
+            return
+        lib.py_leave_client(cell)
+        # The garbage collector may be at work in on_event.
+        if getattr(_here, "in_event", False):
+            threading.Thread(target=_close, args=(cell, self._handle)).start()
+        else:
+            _close(cell, self._handle)
+
+    @property
+    def _raw(self):
+        if self._cell[0] == ffi.NULL:
+            raise Invalid("the client is closed")
+        return self._cell[0]
+
+    def _ask(self, call, *args, **more):
+        """Not while another thread closes it."""
+        with self._mu:
+            return call(self._raw, *args, **more)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, trace):
+        self.close()
+
+    def __repr__(self):
+        with self._mu:
+            if self._cell[0] == ffi.NULL:
+                return "<dlock.Client: closed>"
+            return f"<dlock.Client '{self.uri}'>"
+
+    def mutex(self, name, *, unbound=False):
+        """One holder; a thread that holds it may take it again.  unbound: the
+        holds belong to no thread, so that any may release them."""
+        return self._ask(make, "mutex", self, name, unbound=unbound)
+
+    def rwlock(self, name, *, unbound=False):
+        """One writer or many readers; else as mutex()."""
+        return self._ask(make, "rwlock", self, name, unbound=unbound)
+
+    def semaphore(self, name, permits):
+        """`permits` holders; any thread may release."""
+        return self._ask(make, "semaphore", self, name, permits)
+
+    @property
+    def caps(self):
+        """The names of the store's capabilities."""
+        bits = self._ask(lib.dlock_caps)
+        return frozenset(name for name, bit in CAPS.items() if bits & bit)
+
+    @property
+    def uri(self):
+        """As the library read it, without its password."""
+        return self._ask(lambda raw: text(lib.dlock_uri(raw)))
+
+    @property
+    def ttl(self):
+        """The lease in seconds; None if holds do not expire."""
+        return from_ms(self._ask(lib.dlock_ttl_ms)) or None
+
+    @property
+    def linger(self):
+        """For how many seconds longer a dead holder's lock may be taken."""
+        return from_ms(self._ask(lib.dlock_linger_ms))
+
+    def stats(self):
+        """What the client has done since it was opened.  Times have their
+        `total` in seconds, and count in buckets[i] those below 4 ** (i + 1)
+        microseconds that no earlier one counts."""
+        out = ffi.new("struct dlock_stats *")
+        out.size = ffi.sizeof("struct dlock_stats")
+        checked(self._ask(lib.dlock_get_stats, out))
+        return Stats(*(_stat(getattr(out, name)) for name in Stats._fields))
+
+    def list(self, timeout=5):
+        """The locks that the store knows."""
+        found = []
+        arg = ffi.new_handle(found)
+        checked(lib.dlock_list(self._raw, lib.py_lock, arg, to_ms(timeout)))
+        return found

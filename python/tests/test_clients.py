@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Clients: opened, asked, closed; and what they refuse."""
+import warnings
+import weakref
+
+import dlock
+from cases import Case, InThread, for_every_uri, short
+
+PASSWORD = "what nobody may read"
+
+
+class Clients(Case):
+    def test_reports(self):
+        with dlock.Client(self.uri, label="a label") as store:
+            with store.mutex(self.name) as hold:
+                found = self.theirs.inspect()
+                self.assertEqual([p.label for p in found], ["a label"])
+                self.assertEqual(found[0].token, hold.token)
+                self.assertIn(self.name,
+                              [entry.name for entry in self.other.list()])
+                self.assertEqual(store.ttl is None, hold.remaining is None)
+                stats = store.stats()
+                self.assertEqual((stats.holds, stats.granted), (1, 1))
+                self.assertEqual(stats.wait.count, 1)
+                self.assertEqual(sum(stats.wait.buckets), 1)
+                self.assertEqual(stats.hold.count, 0)
+            held = store.stats().hold
+            self.assertEqual((held.count, sum(held.buckets)), (1, 1))
+            self.assertGreater(held.total, 0)
+            self.assertIn("FENCE", store.caps)
+            self.assertTrue(store.uri.startswith(self.uri[:3]))
+            self.assertIn(store.uri, repr(store))
+            self.assertGreaterEqual(store.linger, 0)
+        self.assertIn("closed", repr(store))
+
+    def test_bad_input(self):
+        with self.assertRaisesRegex(dlock.Invalid, "nostore"):
+            dlock.Client("nostore://h")
+        self.assertRaises(dlock.Invalid, self.store.mutex, "")
+        self.assertRaises(dlock.Invalid, self.store.mutex, "a\0b")
+        with self.assertRaisesRegex(dlock.Invalid, "character 2 of the name"):
+            self.store.mutex("a\udc80")
+        self.assertRaises(OverflowError, self.store.semaphore, "a", -1)
+        with self.assertRaisesRegex(TypeError, "the URI .* not NoneType"):
+            dlock.Client(None)
+        with self.assertRaisesRegex(TypeError, "the name .* not bytes"):
+            self.store.mutex(b"a")
+
+    def test_required_capabilities(self):
+        with dlock.Client(self.uri, require="FENCE"):
+            pass
+        with self.assertRaisesRegex(dlock.NotSupported, "REMOTE"):
+            dlock.Client("mem:", require=["FENCE", "REMOTE"])
+        with self.assertRaisesRegex(dlock.Invalid, "'X'.* REMOTE"):
+            dlock.Client(self.uri, require=["X"])
+
+    def test_no_password_is_told(self):
+        for uri in (f"redis://:{PASSWORD}@:x/", f"nostore://:{PASSWORD}@h",
+                    f"redis://:{PASSWORD}\0@h", f"redis://:{PASSWORD}\udc80@h"):
+            with self.assertRaises(dlock.Invalid) as e:
+                dlock.Client(uri)
+            self.assertNotIn("nobody", repr(e.exception))
+        for end in ("\0", "\udc80"):
+            with self.assertRaises(dlock.Invalid) as e:
+                dlock.Client(self.uri, password=PASSWORD + end)
+            self.assertIn("the password", str(e.exception))
+            self.assertNotIn("nobody", repr(e.exception))
+            self.assertIsNone(e.exception.__context__)
+
+    def test_once_closed(self):
+        hold = self.mine.acquire()
+        self.store.close()
+        self.assertFalse(hold.held)
+        self.assertRaises(dlock.Lost, hold.release)
+        self.assertRaises(dlock.Canceled, self.mine.acquire)
+        for call in (lambda: self.store.mutex("x"), lambda: self.store.caps,
+                     self.store.list, self.store.stats):
+            self.assertRaises(dlock.Invalid, call)
+        self.store.close()
+
+    def test_close_ends_waits(self):
+        with self.mine:
+            waiter = InThread(self.theirs.acquire)
+            self.eventually(lambda: self.other.stats().waiters == 1)
+            self.other.close()
+            self.assertIsInstance(waiter.result(), dlock.Canceled)
+
+    def test_many_threads_close_it_once(self):
+        self.in_threads(8, self.store.close)
+        self.assertIn("closed", repr(self.store))
+
+    def test_says_what_a_line_of_its_log_is_about(self):
+        lines = []
+        with dlock.Client("mem:?fail=1", label="billing",
+                          on_log=lines.append) as store:
+            with self.assertRaises(dlock.Unreachable):
+                store.mutex("a").acquire(0)
+            uri = store.uri
+        self.assertEqual(len(lines), 1)
+        self.assertIsInstance(lines[0], dlock.LogLine)
+        self.assertEqual(lines[0].level, 1)
+        self.assertLess(lines[0].code, 0)
+        self.assertIn("request 1", lines[0].text)
+        self.assertEqual(lines[0].lock, "a")
+        self.assertEqual(lines[0].label, "billing")
+        self.assertEqual(lines[0].uri, uri)
+
+    def test_dies_in_its_own_callback(self):
+        refused, box = [], []
+
+        def on_event(hold, event, why):
+            try:
+                box[0].close()
+            except dlock.Invalid as e:
+                refused.append(str(e))
+            box.clear()
+
+        box.append(dlock.Client(short(self.uri), on_event=on_event))
+        alive = weakref.ref(box[0])
+        box.append(box[0].semaphore(self.name, 1).acquire())
+        theirs = self.other.semaphore(self.name, 1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)
+            theirs.take_away()
+            self.eventually(lambda: alive() is None)
+        self.assertEqual(len(refused), 1)
+        theirs.acquire(timeout=20).release()
+
+
+load_tests = for_every_uri(Clients)

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Waiting: for so long, with other threads, and with signals."""
+import asyncio
+import os
+import signal
+import threading
+import time
+import unittest
+import warnings
+
+import dlock
+from cases import Case, InThread, for_every_uri
+from dlock.errors import to_ms
+
+
+def raise_interrupt(*_):
+    raise KeyboardInterrupt
+
+
+def pipes():
+    """How many there are: what else a store has open is up to it."""
+    count = 0
+    for fd in os.listdir("/proc/self/fd"):
+        try:
+            count += os.readlink(f"/proc/self/fd/{fd}").startswith("pipe:")
+        except FileNotFoundError:
+            pass  # that of listdir()
+    return count
+
+
+class Waits(Case):
+    def test_threads_exclude_each_other(self):
+        count = [0]
+
+        def work():
+            for _ in range(20):
+                with self.mine:
+                    n = count[0]
+                    time.sleep(0)
+                    count[0] = n + 1
+
+        self.in_threads(4, work)
+        self.assertEqual(count, [80])
+
+    def test_timeout_of_another_thread(self):
+        with self.mine:
+            begin = time.monotonic()
+            got = self.in_thread(lambda: self.theirs.acquire(timeout=0.1))
+            self.assertIsInstance(got, dlock.Busy)
+            self.assertGreaterEqual(time.monotonic() - begin, 0.1)
+
+    def test_cancel(self):
+        with self.mine:
+            waiter = InThread(self.theirs.acquire)
+            while waiter.is_alive():
+                self.theirs.cancel()
+                waiter.join(0.01)
+            self.assertIsInstance(waiter.result(), dlock.Canceled)
+
+    def test_cancel_of_the_main_thread(self):
+        """... which no signal has to do with."""
+        ended, hold = threading.Event(), self.mine.acquire()
+
+        def cancel():
+            while not ended.is_set():
+                self.theirs.cancel()
+                ended.wait(0.01)
+
+        t = InThread(cancel)
+        try:
+            self.assertRaises(dlock.Canceled, self.theirs.acquire, 20)
+        finally:
+            ended.set()
+            t.result()
+        hold.release()
+
+    def interrupted(self, handler, seconds):
+        """A wait, and after a moment SIGALRM."""
+        old = signal.signal(signal.SIGALRM, handler)
+        holding, end = threading.Event(), threading.Event()
+
+        def hold():
+            with self.mine:
+                holding.set()
+                end.wait(20)
+
+        t = InThread(hold)
+        holding.wait()
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        begin = time.monotonic()
+        try:
+            return self.theirs.try_acquire(seconds)
+        finally:
+            self.took = time.monotonic() - begin
+            end.set()
+            t.result()
+            signal.signal(signal.SIGALRM, old)
+
+    def test_signal_handler_may_end_a_wait(self):
+        before = pipes()
+        for _ in range(5):
+            with self.assertRaises(KeyboardInterrupt):
+                self.interrupted(raise_interrupt, None)
+            self.assertEqual(signal.set_wakeup_fd(-1), -1)
+        self.assertEqual(pipes(), before)
+        self.theirs.acquire(timeout=5).release()
+
+    def test_signal_handler_need_not_end_it(self):
+        came = []
+        self.assertIsNone(self.interrupted(lambda *_: came.append(1), 0.5))
+        self.assertEqual(came, [1])
+        self.assertGreaterEqual(self.took, 0.5)
+
+    def test_signal_reaches_who_had_the_descriptor(self):
+        read, write = os.pipe2(os.O_NONBLOCK)
+        signal.set_wakeup_fd(write)
+        try:
+            self.interrupted(lambda *_: None, 0.3)
+            self.assertEqual(signal.set_wakeup_fd(-1), write)
+            self.assertIn(signal.SIGALRM, os.read(read, 100))
+        finally:
+            signal.set_wakeup_fd(-1)
+            os.close(read)
+            os.close(write)
+
+    def test_interrupts_at_any_moment_leave_nothing_held(self):
+        armed, came = [], 0
+
+        def handler(*_):
+            if armed:
+                armed.clear()
+                raise KeyboardInterrupt
+
+        old = signal.signal(signal.SIGALRM, handler)
+        signal.setitimer(signal.ITIMER_REAL, 0.001, 0.0017)
+        try:
+            with warnings.catch_warnings():
+                # A hold that is interrupted on its way to `with` is dropped.
+                warnings.simplefilter("ignore", ResourceWarning)
+                end = time.monotonic() + 1
+                while time.monotonic() < end:
+                    try:
+                        armed.append(1)
+                        with self.mine.acquire(timeout=20):
+                            pass
+                        armed.clear()
+                    except KeyboardInterrupt:
+                        came += 1
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, old)
+        self.assertGreater(came, 0)
+        self.assertEqual(self.store.stats().holds, 0)
+        # What an interrupted wait left may still be on its way out.
+        self.theirs.acquire(timeout=20).release()
+
+
+async def run_alone(lock, work):
+    """As docs/python.md has it."""
+    hold = await asyncio.to_thread(lock.acquire)
+    loop, task = asyncio.get_running_loop(), asyncio.create_task(work)
+    loop.add_reader(hold.fileno(), task.cancel)
+    try:
+        return await task
+    finally:
+        loop.remove_reader(hold.fileno())
+        await asyncio.to_thread(hold.release)
+
+
+class EventLoop(Case):
+    def test_goes_on_while_a_thread_waits(self):
+        mine = self.store.mutex(self.name, unbound=True)
+        theirs = self.other.mutex(self.name, unbound=True)
+        hold = theirs.acquire()
+
+        async def work():
+            self.assertIsNone(await asyncio.to_thread(theirs.try_acquire))
+            return "done"
+
+        async def let_go():
+            while self.store.stats().waiters == 0:
+                await asyncio.sleep(0.001)
+            hold.release()
+
+        async def both():
+            return await asyncio.gather(run_alone(mine, work()), let_go())
+
+        self.assertEqual(asyncio.run(both()), ["done", None])
+        theirs.acquire(timeout=0).release()
+
+    def test_ends_a_task_when_the_lock_is_lost(self):
+        async def work():
+            await asyncio.to_thread(self.theirs.take_away)
+            await asyncio.sleep(60)
+
+        mine = self.store.mutex(self.name, unbound=True)
+        with self.assertRaises(dlock.Lost):
+            asyncio.run(run_alone(mine, work()))
+
+
+class SlowStore(unittest.TestCase):
+    def test_answers_later_than_a_try_waits(self):
+        with dlock.Client("mem:?delay=200ms") as store:
+            m = store.mutex("slow")
+            self.assertRaises(dlock.Unreachable, m.acquire, timeout=0)
+            m.acquire(timeout=20).release()
+
+
+class Timeouts(unittest.TestCase):
+    def test_are_rounded_up(self):
+        inf, nan = float("inf"), float("nan")
+        for seconds, ms in ((None, -1), (0, 0), (-1, 0), (-inf, 0), (nan, 0),
+                            (1e-9, 1), (0.001, 1), (0.0011, 2), (1, 1000),
+                            (1.5, 1500), (inf, 2 ** 62), (1e300, 2 ** 62)):
+            self.assertEqual(to_ms(seconds), ms, seconds)
+        with dlock.Client("mem:") as store:
+            store.mutex("free").acquire(timeout=inf).release()
+
+
+load_tests = for_every_uri(Waits, EventLoop, once=(SlowStore, Timeouts))

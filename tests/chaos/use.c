@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "chaos/use.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lab/base/clock.h"
+
+#define PAGE 3 /* of these */
+
+const struct chaos_name chaos_names[CHAOS_NAMES] = {
+	{ "chaos/one", LAB_MUTEX, 0 },    { "chaos/two", LAB_MUTEX, 0 },
+	{ "chaos/book", LAB_WRITE, 0 },   { "chaos/page", LAB_WRITE, 0 },
+	{ "chaos/seats", LAB_PERMIT, 3 }, { "chaos/chair", LAB_PERMIT, 1 },
+	{ "chaos/seldom", LAB_MUTEX, 0 },
+};
+
+struct use { /* under way */
+	struct chaos_thread *me;
+	const struct chaos_name *name;
+	struct lab_resource *guarded; /* NULL: holders are not alone */
+	dlock_lock *lock;
+	enum lab_mode mode;
+	int own; /* nobody else has this handle */
+	uint64_t op;
+	dlock_hold *hold;
+	uint64_t token;
+	int lost;
+};
+
+/* A thread's own handle of the page is a mutex, which is the same lock. */
+static enum lab_mode mode_of(int i, int own)
+{
+	return own && i == PAGE ? LAB_MUTEX : chaos_names[i].mode;
+}
+
+int chaos_make_handles(struct chaos_worker *w, dlock_lock *out[CHAOS_NAMES],
+		       int own)
+{
+	const struct chaos_name *n;
+	int rc = 0;
+
+	for (int i = 0; i < CHAOS_NAMES && !rc; i++) {
+		n = &chaos_names[i];
+		if (mode_of(i, own) == LAB_MUTEX)
+			rc = dlock_mutex_new(&out[i], w->client, n->name);
+		else if (n->mode == LAB_WRITE)
+			rc = dlock_rwlock_new(&out[i], w->client, n->name);
+		else
+			rc = dlock_semaphore_new(&out[i], w->client, n->name,
+						 n->limit);
+	}
+	return rc;
+}
+
+/* An answer that no fault explains. */
+static void note_unexpected(const struct use *u, const char *call, int rc)
+{
+	struct chaos_counters *counters = u->me->w->counters;
+
+	if (atomic_fetch_add(&counters->unexpected, 1) == 0)
+		snprintf(counters->unexpected_text,
+			 sizeof(counters->unexpected_text), "%s of %s: %s: %s",
+			 call, u->name->name, dlock_errname(rc),
+			 rc < 0 ? dlock_errmsg() : "");
+	lab_history_note(u->me->w->history, "unexpected: %s: %s", call,
+			 dlock_errname(rc));
+}
+
+static int64_t draw_timeout(struct use *u)
+{
+	struct chaos_random *r = &u->me->random;
+	int64_t ttl = u->me->w->job->ttl_ms;
+	int64_t kind = chaos_between(r, 0, 9);
+
+	if (kind < 2)
+		return 0;
+	if (kind < 4 && u->own)
+		return -1;
+	return chaos_between(r, 1, 2 * ttl);
+}
+
+/* Another thread cancels it when it is time: see chaos_cancel(). */
+static void endless_wait_begins(struct use *u, int64_t timeout_ms)
+{
+	struct chaos_thread *me = u->me;
+	int64_t ttl = me->w->job->ttl_ms;
+
+	if (timeout_ms >= 0)
+		return;
+	pthread_mutex_lock(&me->lock);
+	me->waits = u->lock;
+	me->cancel_at =
+		lab_after_ms(chaos_between(&me->random, ttl / 4, 3 * ttl));
+	pthread_mutex_unlock(&me->lock);
+}
+
+static void endless_wait_ends(struct use *u)
+{
+	pthread_mutex_lock(&u->me->lock);
+	u->me->waits = NULL;
+	pthread_mutex_unlock(&u->me->lock);
+}
+
+void chaos_cancel(struct chaos_thread *h)
+{
+	pthread_mutex_lock(&h->lock);
+	if (h->waits && (lab_now() > h->cancel_at || atomic_load(&h->w->stop)))
+		dlock_cancel(h->waits);
+	pthread_mutex_unlock(&h->lock);
+}
+
+static int acquire_lock(struct use *u)
+{
+	struct chaos_worker *w = u->me->w;
+	int64_t timeout = draw_timeout(u);
+	int rc;
+
+	endless_wait_begins(u, timeout);
+	u->op = lab_holds_acquire(&w->holds, u->name->name, u->mode,
+				  u->name->limit, timeout);
+	rc = u->mode == LAB_READ ?
+		     dlock_acquire_shared(u->lock, timeout, &u->hold) :
+		     dlock_acquire(u->lock, timeout, &u->hold);
+	if (rc == DLOCK_OK)
+		u->token = dlock_token(u->hold);
+	lab_holds_acquired(&w->holds, u->op, rc, u->hold, u->token);
+	endless_wait_ends(u);
+	if (rc == DLOCK_OK) {
+		atomic_fetch_add(&w->counters->granted, 1);
+	} else if (rc == DLOCK_ECANCELED && timeout < 0) {
+		atomic_fetch_add(&w->counters->cancelled, 1);
+	} else if (rc != DLOCK_EBUSY && rc != DLOCK_EUNREACHABLE) {
+		note_unexpected(u, "acquire", rc);
+	}
+	return rc;
+}
+
+static void write_guarded(struct use *u)
+{
+	struct chaos_counters *p = u->me->w->counters;
+	struct lab_written w;
+
+	if (!u->guarded || lab_resource_write(u->guarded, u->token, &w) < 0)
+		return;
+	lab_history_wrote(u->me->w->history, u->op, u->name->name, u->token,
+			  &w);
+	atomic_fetch_add(w.accepted ? &p->accepted : &p->refused, 1);
+}
+
+static void check_hold(struct use *u)
+{
+	int64_t asked = lab_now();
+	int rc = dlock_check(u->hold);
+
+	lab_history_checked(u->me->w->history, u->op, asked, rc);
+	if (rc == DLOCK_ELOST)
+		u->lost = 1;
+	else if (rc != DLOCK_OK)
+		note_unexpected(u, "check", rc);
+}
+
+static void reenter(struct use *u)
+{
+	dlock_hold *same = NULL;
+	int rc = dlock_acquire(u->lock, 0, &same);
+
+	if (rc == DLOCK_ELOST)
+		return;
+	if (rc != DLOCK_OK) {
+		note_unexpected(u, "acquire again", rc);
+		return;
+	}
+	if (same != u->hold || dlock_token(same) != u->token)
+		note_unexpected(u, "acquire again (another hold)", rc);
+	atomic_fetch_add(&u->me->w->counters->again, 1);
+	write_guarded(u);
+	rc = dlock_release(same);
+	if (rc != DLOCK_OK && rc != DLOCK_ELOST)
+		note_unexpected(u, "release of one of two", rc);
+}
+
+/* How long to hold the lock, and whether to sleep all that time. */
+static int64_t draw_work(struct use *u, int *asleep)
+{
+	struct chaos_random *r = &u->me->random;
+	int64_t ttl = u->me->w->job->ttl_ms;
+	int64_t kind = chaos_between(r, 0, 99);
+
+	*asleep = kind >= 98;
+	if (kind < 88)
+		return chaos_between(r, 0, 5);
+	if (kind < 96)
+		return chaos_between(r, 10, ttl / 4);
+	return chaos_between(r, ttl / 2, 2 * ttl);
+}
+
+static void hold_and_write(struct use *u)
+{
+	struct chaos_random *r = &u->me->random;
+	int asleep;
+	int64_t end = lab_after_ms(draw_work(u, &asleep));
+
+	if (asleep)
+		lab_nap_ms((end - lab_now()) / LAB_MS);
+	do {
+		check_hold(u);
+		write_guarded(u);
+		if (!asleep)
+			lab_nap_ms(chaos_between(r, 0, 6));
+	} while (!u->lost && lab_now() < end);
+	check_hold(u);
+}
+
+/* A holder that does not check its hold writes on after the loss.  The resource
+ * must refuse it once the next holder has written. */
+static void write_on(struct use *u)
+{
+	int64_t ttl = u->me->w->job->ttl_ms;
+	int64_t end = lab_after_ms(chaos_between(&u->me->random, 0, ttl));
+
+	while (lab_now() < end && !atomic_load(&u->me->w->stop)) {
+		write_guarded(u);
+		lab_nap_ms(chaos_between(&u->me->random, 5, 40));
+	}
+}
+
+static void release_lock(struct use *u)
+{
+	struct chaos_worker *w = u->me->w;
+	int rc;
+
+	lab_holds_release(&w->holds, u->op);
+	rc = dlock_release(u->hold);
+	lab_holds_released(&w->holds, u->op, rc);
+	if (rc != DLOCK_OK && rc != DLOCK_ELOST && rc != DLOCK_EUNREACHABLE)
+		note_unexpected(u, "release", rc);
+}
+
+/* The last name is used so seldom that stores forget it in between. */
+static int draw_name(struct chaos_thread *me)
+{
+	struct chaos_random *r = &me->random;
+
+	if (chaos_chance(r, me->w->job->seldom))
+		return CHAOS_NAMES - 1;
+	return (int)chaos_between(r, 0, CHAOS_NAMES - 2);
+}
+
+void chaos_use_lock(struct chaos_thread *me)
+{
+	int i = draw_name(me);
+	struct use u = { .me = me, .name = &chaos_names[i] };
+
+	u.own = chaos_chance(&me->random, 60);
+	u.lock = u.own ? me->own[i] : me->w->shared[i];
+	u.mode = mode_of(i, u.own);
+	if (u.mode == LAB_WRITE && chaos_chance(&me->random, 60))
+		u.mode = LAB_READ;
+	if (u.mode != LAB_READ && u.name->limit < 2)
+		u.guarded = me->w->guarded[i];
+	atomic_fetch_add(&me->w->counters->uses, 1);
+	if (acquire_lock(&u) != DLOCK_OK)
+		return;
+	write_guarded(&u);
+	if (u.mode == LAB_MUTEX && chaos_chance(&me->random, 20))
+		reenter(&u);
+	hold_and_write(&u);
+	if (u.lost && chaos_chance(&me->random, 70))
+		write_on(&u);
+	release_lock(&u);
+	/* A write that was delayed, as in a queue. */
+	if (chaos_chance(&me->random, 10)) {
+		lab_nap_ms(chaos_between(&me->random, 0, 60));
+		write_guarded(&u);
+	}
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* When the store forgot what it held: declared, so that it is no violation. */
+#include "chaos/chaos.h"
+#include "lab/base/clock.h"
+
+#define FOUND_NS(c) ((c)->o.ttl_ms * LAB_MS / 3 + 100 * LAB_MS + (c)->stall_ns)
+
+/*
+ * A holder can find a loss in time only if it reaches the store.  So either the
+ * network has had no fault for a lease, and gets none until the loss must have
+ * been found; or all that is required is that leases end.
+ */
+void chaos_wipe_begin(struct chaos *c)
+{
+	struct chaos_deck *net = &c->deck[CHAOS_NET];
+	int64_t now = lab_now();
+
+	c->surely = !net->nfaults ||
+		    (!net->now && now - net->since >= c->o.ttl_ms * LAB_MS);
+	c->wiping = now;
+	if (c->surely)
+		net->quiet_until = LAB_FOREVER;
+}
+
+void chaos_wipe_end(struct chaos *c, bool surely)
+{
+	struct chaos_deck *net = &c->deck[CHAOS_NET];
+	int64_t quiet = lab_now() + 2 * FOUND_NS(c);
+
+	lab_history_wiped(c->history, "", c->wiping, surely && c->surely);
+	if (c->surely)
+		net->quiet_until = quiet;
+	c->deck[CHAOS_SERVER].quiet_until = quiet;
+}

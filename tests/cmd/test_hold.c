@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A lock without a command, and a lock that is kept for longer than one. */
+#include "support.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+TestSuite(hold, .init = world_begin, .fini = world_end, .timeout = 60);
+
+static int is_free(const char *name)
+{
+	return DLOCK("run", "-n", name, "/bin/true").code == 0;
+}
+
+static unsigned long long token_of(const struct proc *p)
+{
+	unsigned long long token = 0;
+	char end = 0;
+
+	if (sscanf(output(p), "%llu%c", &token, &end) != 2 || end != '\n')
+		return 0;
+	return token;
+}
+
+/* `dlock hold OPTION n`, which reads from what is returned. */
+static int start_hold(struct proc *p, const char *option)
+{
+	int fd;
+
+	cr_assert(mkfifo(file_path("in"), 0600) == 0);
+	start(p, ARGS("/bin/sh", "-c", "exec \"$0\" hold \"$1\" n <in",
+		      getenv("DLOCK_BIN"), option));
+	fd = open(file_path("in"), O_WRONLY | O_CLOEXEC);
+	cr_assert(fd >= 0);
+	unlink(file_path("in"));
+	return fd;
+}
+
+Test(hold, lasts_until_the_input_ends)
+{
+	static char much[65536];
+	struct proc p;
+	struct result r;
+	int fd = start_hold(&p, "-x");
+
+	EVENTUALLY(token_of(&p) > 0);
+	cr_expect(!is_free("n"));
+	/* What it says is of no interest. */
+	cr_expect_eq(write(fd, much, sizeof(much)), (ssize_t)sizeof(much));
+	cr_expect(!is_free("n"));
+	close(fd);
+	r = finish(&p);
+	cr_expect_eq(r.code, 0, "%d %s", r.code, r.err);
+	cr_expect_str_empty(r.err);
+	cr_expect(is_free("n"));
+}
+
+Test(hold, ends_by_a_signal)
+{
+	static const int ending[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT };
+
+	for (size_t i = 0; i < sizeof(ending) / sizeof(int); i++) {
+		struct proc p;
+		int fd = start_hold(&p, "-x");
+
+		EVENTUALLY(token_of(&p) > 0);
+		kill(p.pid, ending[i]);
+		cr_expect_eq(finish(&p).code, -ending[i]);
+		cr_expect(is_free("n"));
+		close(fd);
+	}
+}
+
+Test(hold, has_larger_tokens_than_the_one_before)
+{
+	unsigned long long before = 0;
+
+	for (int i = 0; i < 3; i++) {
+		struct proc p;
+		int fd = start_hold(&p, "-s");
+
+		EVENTUALLY(token_of(&p) > before);
+		before = token_of(&p);
+		close(fd);
+		cr_expect_eq(finish(&p).code, 0);
+	}
+}
+
+/* As shells start what is followed by `&`. */
+Test(hold, without_an_input_ends_with_its_parent)
+{
+	struct proc p;
+
+	start(&p, ARGS("/bin/sh", "-c",
+		       "\"$0\" hold n >token & while ! test -s token; do "
+		       "sleep 0.01; done; echo ready; sleep 1000",
+		       getenv("DLOCK_BIN")));
+	EVENTUALLY(has_line(output(&p), "ready"));
+	cr_expect(!is_free("n"));
+	kill(p.pid, SIGKILL);
+	finish(&p);
+	EVENTUALLY(is_free("n"));
+}
+
+Test(hold, without_an_input_ends_by_a_signal)
+{
+	struct proc p;
+
+	START(&p, "hold", "n");
+	EVENTUALLY(token_of(&p) > 0);
+	cr_expect(!is_free("n"));
+	kill(p.pid, SIGTERM);
+	cr_expect_eq(finish(&p).code, -SIGTERM);
+	cr_expect(is_free("n"));
+}
+
+Test(hold, serves_the_middle_of_a_script)
+{
+	struct result r = run(
+		ARGS("/bin/bash", "-c",
+		     "coproc LOCK { \"$0\" hold n; }; pid=$LOCK_PID\n"
+		     "read -r token <&\"${LOCK[0]}\" || exit 9\n"
+		     "\"$0\" run -n n /bin/true; echo \"$? ${token:+token}\"\n"
+		     "eval \"exec ${LOCK[1]}>&-\"\n"
+		     "wait \"$pid\"; echo $?\n"
+		     "\"$0\" run -n n /bin/true; echo $?\n",
+		     getenv("DLOCK_BIN")));
+
+	cr_expect_str_eq(r.out, "1 token\n0\n0\n", "%s %s", r.out, r.err);
+}
+
+Test(hold, that_is_not_granted_prints_no_token)
+{
+	struct proc holder;
+	struct result r;
+
+	start_sigchild(&holder, file_path("holder"), "leave", "n", NULL);
+	r = DLOCK("hold", "-n", "n");
+	cr_expect_eq(r.code, 1, "%d %s", r.code, r.err);
+	cr_expect_str_empty(r.out);
+	r = DLOCK("hold", "-w", "0.05", "-E", "42", "n");
+	cr_expect_eq(r.code, 42, "%d %s", r.code, r.err);
+	cr_expect_str_empty(r.out);
+	kill(holder.pid, SIGTERM);
+	finish(&holder);
+}
+
+Test(hold, that_is_lost_ends)
+{
+	struct proc p;
+	struct result r;
+	int fd = start_hold(&p, "-x");
+
+	EVENTUALLY(token_of(&p) > 0);
+	cr_expect_eq(DLOCK("break", "-y", "n").code, 0);
+	r = finish(&p);
+	cr_expect_eq(r.code, 75, "%d %s", r.code, r.err);
+	cr_expect(strstr(r.err, "was lost"), "%s", r.err);
+	close(fd);
+}
+
+Test(hold, whose_token_cannot_be_printed_is_released)
+{
+	struct result r = run(ARGS("/bin/sh", "-c",
+				   "exec \"$0\" hold n >/dev/full",
+				   getenv("DLOCK_BIN")));
+
+	cr_expect_eq(r.code, 74, "%d %s", r.code, r.err);
+	cr_expect(strstr(r.err, "No space left"), "%s", r.err);
+	cr_expect(is_free("n"));
+}
+
+Test(hold, of_one_process_is_refused)
+{
+	struct result r = DLOCK("hold", "-u", "mem:", "n");
+
+	cr_expect_eq(r.code, 78, "%d %s", r.code, r.err);
+	cr_expect_str_empty(r.out);
+}
+
+/* ---- --hold-at-least ----------------------------------------------------- */
+
+Test(hold, at_least_outlasts_the_command)
+{
+	int64_t began = now_ms(), took;
+	struct proc p;
+
+	START(&p, "run", "--hold-at-least", "1.5", "n", "--", "/bin/sh", "-c",
+	      "echo over; exit 7");
+	EVENTUALLY(has_line(output(&p), "over"));
+	cr_expect(!is_free("n"));
+	cr_expect_eq(finish(&p).code, 7);
+	took = now_ms() - began;
+	cr_expect(took >= 1500, "only %d ms", (int)took);
+	cr_expect(is_free("n"));
+}
+
+Test(hold, at_least_is_no_more_than_that)
+{
+	struct result r = DLOCK("run", "-v", "--hold-at-least=0.1", "n", "--",
+				"/bin/sleep", "0.2");
+
+	cr_expect_eq(r.code, 0, "%d %s", r.code, r.err);
+	cr_expect_null(strstr(r.err, "for another"), "%s", r.err);
+}
+
+/* It did not run, or did not do its work: the next host may. */
+Test(hold, at_least_is_not_for_a_command_that_did_not_run)
+{
+	int64_t began = now_ms();
+
+	cr_expect_eq(DLOCK("run", "--hold-at-least=1000", "n", "--",
+			   "no-such-program")
+			     .code,
+		     127);
+	cr_expect_eq(DLOCK("run", "--hold-at-least=1000", "n", "--", "/bin/sh",
+			   "-c", "kill -TERM $$")
+			     .code,
+		     -SIGTERM);
+	cr_expect(now_ms() - began < DEADLINE_MS);
+	cr_expect(is_free("n"));
+}
+
+Test(hold, at_least_ends_by_a_signal)
+{
+	struct proc p;
+
+	START(&p, "run", "-v", "--hold-at-least=1000", "n", "--", "/bin/true");
+	await_error(&p, "dlock: holding \"n\" for another ");
+	cr_expect(!is_free("n"));
+	/* Not one that means nothing here. */
+	kill(p.pid, SIGUSR1);
+	cr_expect(!is_free("n"));
+	kill(p.pid, SIGTERM);
+	cr_expect_eq(finish(&p).code, -SIGTERM);
+	cr_expect(is_free("n"));
+}
+
+Test(hold, at_least_that_is_lost_is_told)
+{
+	struct proc p;
+	struct result r;
+
+	START(&p, "run", "-v", "--hold-at-least=1000", "n", "--", "/bin/true");
+	await_error(&p, "dlock: holding \"n\" for another ");
+	cr_expect_eq(DLOCK("break", "-y", "n").code, 0);
+	r = finish(&p);
+	cr_expect_eq(r.code, 75, "%d %s", r.code, r.err);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stores in shared objects: --backend and $DLOCK_BACKENDS. */
+#include "support.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+TestSuite(modules, .init = world_begin, .fini = world_end, .timeout = 60);
+
+static void ran(struct result r)
+{
+	cr_assert_eq(r.code, 0, "%d: %s", r.code, r.err);
+	cr_assert_str_eq(r.out, "held\n");
+}
+
+Test(modules, are_loaded_by_the_option)
+{
+	const char *good = module("good");
+
+	cr_assert_eq(DLOCK("run", "-u", "module-good:", "n", "true").code, 64);
+	ran(DLOCK("run", "--backend", good, "-u", "module-good:", "n", "echo",
+		  "held"));
+	ran(DLOCK("--backend", good, "run", "-u", "module-good:", "n", "echo",
+		  "held"));
+}
+
+Test(modules, are_loaded_by_the_environment)
+{
+	char list[8192];
+	struct result r;
+
+	snprintf(list, sizeof(list), ":%s:%s", module("good"), module("good"));
+	setenv("DLOCK_BACKENDS", list, 1);
+	ran(DLOCK("run", "-u", "module-good:", "n", "echo", "held"));
+	r = DLOCK("backends");
+	cr_assert_eq(r.code, 0);
+	cr_assert(strstr(r.out, "module-good"), "%s", r.out);
+	setenv("DLOCK_BACKENDS", module("none"), 1);
+	r = DLOCK("backends");
+	cr_assert_eq(r.code, 64);
+	cr_assert(strstr(r.err, "DLOCK_MODULE()"), "%s", r.err);
+}
+
+Test(modules, that_are_none_are_refused)
+{
+	struct result r = DLOCK("list", "--backend", "/no/such.so");
+
+	cr_assert_eq(r.code, 64);
+	cr_assert(strstr(r.err, "/no/such.so: No such file"), "%s", r.err);
+	r = DLOCK("--backend");
+	cr_assert_eq(r.code, 64);
+	cr_assert(strstr(r.err, "--backend wants the file"), "%s", r.err);
+}

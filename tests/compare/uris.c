@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Stores that are given by URI, as a user gives them: a store is judged by what
+ * it says of itself, whoever started its servers.
+ */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "compare/drive.h"
+#include "lab/base/fail.h"
+#include "lab/servers/memcached.h"
+#include "lab/servers/redis.h"
+#include "lab/servers/zookeeper.h"
+
+TestSuite(compare_uris, .init = drive_init, .timeout = 120);
+
+/* What is a matter of time is what a store may round. */
+static void is_not_accused(const char *uri)
+{
+	struct lab_findings *f =
+		drive_uri(uri, "cancel,exclusion,holder-killed,timed-wait,try");
+
+	for (size_t b = 0; b < f->n_scenarios; b++) {
+		const struct lab_finding *c = lab_finding(f, 0, b);
+
+		cr_expect(c->outcome != LAB_OUTCOME_LIE &&
+				  c->outcome != LAB_OUTCOME_BROKEN,
+			  "%s, %s: %s", uri, f->scenarios[b].id, c->why);
+		/* Nor at a first try, that a busy machine was blamed for;
+		 * unless the server gave no answer at all. */
+		cr_expect(!strstr(c->why, "was not granted") ||
+				  strstr(c->why, "no answer in time"),
+			  "%s, %s: %s", uri, f->scenarios[b].id, c->why);
+	}
+	/* In memory nothing outlives its holder; what is not built is
+	 * trouble. */
+	if (!*f->stores[0].trouble && strcmp(uri, "mem:") != 0)
+		drive_is(f, f->stores[0].name, "holder-killed",
+			 LAB_OUTCOME_KEPT);
+	lab_findings_free(f);
+}
+
+static void server_is_not_accused(struct lab_server *s, const char *scheme,
+				  const char *query)
+{
+	char uri[160];
+
+	cr_assert(s, "%s", lab_errmsg());
+	snprintf(uri, sizeof(uri), "%s://127.0.0.1:%d/%s", scheme, s->port,
+		 query);
+	is_not_accused(uri);
+	lab_server_free(s);
+}
+
+Test(compare_uris, mem)
+{
+	is_not_accused("mem:");
+}
+
+Test(compare_uris, file)
+{
+	char dir[] = "./uris-XXXXXX";
+	char path[4096], uri[4200];
+
+	cr_assert(mkdtemp(dir) && realpath(dir, path));
+	snprintf(uri, sizeof(uri), "file://%s", path);
+	is_not_accused(uri);
+}
+
+Test(compare_uris, redis)
+{
+	server_is_not_accused(lab_redis_start(NULL), "redis", "");
+}
+
+Test(compare_uris, memcached)
+{
+	server_is_not_accused(lab_memcached_start(NULL), "memcached", "");
+}
+
+/* It grants no lease below two of its ticks. */
+Test(compare_uris, zookeeper)
+{
+	static const struct lab_zk_options o = { .tick_ms = 1000 };
+
+	server_is_not_accused(lab_zk_start(&o), "zk", "");
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What executes a worker's orders, in its thread or process: it reads them from
+ * a socket until that is closed.
+ */
+#ifndef DLOCK_TESTS_CONFORM_EXECUTOR_H
+#define DLOCK_TESTS_CONFORM_EXECUTOR_H
+
+#include "conform/worker.h"
+
+enum { MOST_HOLDS = 16 };
+
+struct executor {
+	int fd;
+	int number;
+	int own_client;
+	dlock_client *client;
+	dlock_lock *lock;
+	dlock_hold *holds[MOST_HOLDS];
+	int n_holds;
+	struct arena *arena;
+	const char *dir;
+	atomic_int *losses;
+};
+
+/* Counts DLOCK_LOST in the atomic_int that is the client's `arg`. */
+void executor_on_event(dlock_hold *hold, enum dlock_event event,
+		       const char *why, void *arg);
+
+/* For pthread_create(); the argument is a struct executor *. */
+void *executor_run(void *executor);
+
+#endif

@@ -1,0 +1,73 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# configure.sh SOURCE - does the tree configure without what it can do without,
+# and does it say what it leaves out?
+set -u
+
+source=$1
+# shellcheck source=tests/consumer/ways.sh
+. "$source/tests/consumer/ways.sh"
+ways_begin
+cmake=${CMAKE:-cmake} ctest=${CTEST:-ctest}
+
+# configure BUILD [OPTION...] - its output goes to BUILD.out, too
+configure() {
+	build=$1
+	shift
+	"$cmake" -S "$source" -B "$build" "$@" > "$build.out" 2>&1
+	rc=$?
+	cat "$build.out"
+	return $rc
+}
+
+# tests BUILD - the names of its tests
+tests() {
+	"$ctest" --test-dir "$1" -N | sed -n 's/^ *Test *#[0-9]*: //p'
+}
+
+# Everything that pkg-config knows but Criterion.
+without_criterion() {
+	mkdir pc
+	for package in jansson libmd hiredis; do
+		! pc=$(pkg-config --variable=pcfiledir $package) ||
+			cp "$pc/$package.pc" pc
+	done
+	PKG_CONFIG_LIBDIR=$dir/pc PKG_CONFIG_PATH=''
+	export PKG_CONFIG_LIBDIR PKG_CONFIG_PATH
+	configure none || return 1
+	said 'Tests built: only those that need no Criterion, which was not found (on Debian: apt-get install libcriterion-dev' \
+		< none.out || return 1
+	tests none | grep -qx conform-plain || return 1
+	! tests none | grep -qx unit || return 1
+	"$cmake" --build none --target replay-uri &&
+		"$ctest" --test-dir none -R '^replay-uri$' \
+			--no-tests=error || return 1
+	# Who asked for it is told that it is not there.
+	! configure wanted -DDLOCK_CRITERION=ON || return 1
+	said 'DLOCK_CRITERION=ON, but Criterion was not found' < wanted.out
+}
+
+with_criterion() {
+	pkg-config --exists criterion || return 0
+	configure all -DDLOCK_CRITERION=ON && said 'Tests built: all' < all.out &&
+		tests all | grep -qx unit
+}
+
+# In a fresh tree, and in one that had tests.
+build_testing() {
+	configure off -DBUILD_TESTING=OFF || return 1
+	said 'Tests built: none: BUILD_TESTING is OFF' < off.out || return 1
+	[ -z "$(tests off)" ] || return 1
+	! "$cmake" --build off --target help | grep -E '(unit|dlock-bench)$' ||
+		return 1
+	"$cmake" --build off --target help | grep dlock_command || return 1
+	configure off -DBUILD_TESTING=ON -DDLOCK_CRITERION=OFF || return 1
+	tests off | grep -qx conform-plain || return 1
+	configure off -DBUILD_TESTING=OFF || return 1
+	[ -z "$(tests off)" ]
+}
+
+way "without Criterion" without_criterion
+way "with Criterion" with_criterion
+way "BUILD_TESTING" build_testing
+ways_end

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a lost request or answer leaves: whom it is in the way of, and what it
+ * costs until it has gone. */
+#include "core/fixture.h"
+
+#include <stdio.h>
+
+TestSuite(cleanup, .init = timed_fixture, .timeout = 60);
+
+/* The next `n` calls of a verb are not heard by anybody. */
+static void refuse(enum fake_verb verb, int n)
+{
+	fake_script(fake, verb,
+		    (struct fake_step){ .fault = FAKE_REFUSE, .times = n });
+}
+
+static void lose_answer(enum fake_verb verb)
+{
+	fake_once(fake, verb, FAKE_CUT);
+}
+
+/* The renewer has tried five times by now, and is not to try again for 320
+ * ms. */
+static void renewer_pauses(void)
+{
+	EVENTUALLY(fake_count(fake, FAKE_RELEASE) >= 5);
+	cr_assert_eq(stats(client).pending_cleanups, 1);
+	cr_assert_eq(fake_held(fake), 1);
+}
+
+CASE(cleanup, of_a_try_is_not_in_the_way_of_the_next)
+{
+	given_mutex("fake:?ttl=30s");
+	lose_answer(FAKE_ATTEMPT);
+	refuse(FAKE_RELEASE, 5);
+	cr_assert_eq(dlock_acquire(lock, 0, &hold), DLOCK_EUNREACHABLE);
+	renewer_pauses();
+	OK(dlock_acquire(lock, 0, &hold));
+	OK(dlock_release(hold));
+}
+
+/* Nor is what had the lock before. */
+CASE(cleanup, of_a_release_is_not_in_the_way_of_the_next)
+{
+	given_hold("fake:?ttl=30s");
+	refuse(FAKE_RELEASE, 5);
+	cr_assert_eq(dlock_release(hold), DLOCK_EUNREACHABLE);
+	renewer_pauses();
+	OK(dlock_acquire(lock, 0, &hold));
+	OK(dlock_release(hold));
+	EVENTUALLY(stats(client).pending_cleanups == 0);
+}
+
+/* Nobody knows whether others have it. */
+CASE(cleanup, that_cannot_be_released_makes_no_lock_busy)
+{
+	given_mutex("fake:?ttl=30s");
+	lose_answer(FAKE_ATTEMPT);
+	refuse(FAKE_RELEASE, FAKE_ALWAYS);
+	cr_assert_eq(dlock_acquire(lock, 0, &hold), DLOCK_EUNREACHABLE);
+	EVENTUALLY(fake_count(fake, FAKE_RELEASE) >= 1);
+	REFUSED(dlock_acquire(lock, 0, &hold), DLOCK_EUNREACHABLE,
+		"an earlier claim of this client");
+	fake_clear(fake);
+	/* Others' locks are busy whatever was left. */
+	EVENTUALLY(fake_held(fake) == 0);
+	fake_occupy(fake, DLK_LOCK, "a", 0);
+	cr_assert_eq(dlock_acquire(lock, 0, &hold), DLOCK_EBUSY);
+}
+
+/* It was asked twice, and the first request comes when the second has been
+ * answered, and the hold released. */
+static void indeterminate_until(int busy)
+{
+	enum { LATE_MS = 200 };
+	dlk_time began;
+
+	given_mutex("fake:?ttl=1500ms");
+	began = dlk_now();
+	if (busy)
+		fake_occupy(fake, DLK_LOCK, "a", 100);
+	fake_script(fake, FAKE_ATTEMPT,
+		    (struct fake_step){ .resent = 1, .late_ms = LATE_MS });
+	if (busy) {
+		cr_assert_eq(dlock_acquire(lock, 0, &hold), DLOCK_EBUSY);
+	} else {
+		OK(dlock_acquire(lock, 0, &hold));
+		OK(dlock_release(hold));
+	}
+	cr_assert_eq(stats(client).pending_cleanups, 1);
+	nap_ms(LATE_MS + 50); /* the first one has come by then */
+	EVENTUALLY(fake_held(fake) == 0);
+	cr_assert_leq(dlk_now(), late(began + 1200 * DLK_MS));
+	EVENTUALLY(stats(client).pending_cleanups == 0);
+	cr_assert_geq(dlk_now(), began + 1400 * DLK_MS);
+}
+
+CASE(cleanup, that_comes_after_the_release_is_released)
+{
+	indeterminate_until(0);
+}
+
+CASE(cleanup, that_comes_after_giving_up_is_released)
+{
+	indeterminate_until(1);
+}
+
+/* ---- What they cost ------------------------------------------------------ */
+
+enum { MANY = 300 };
+
+static void try_many(void)
+{
+	char name[16];
+
+	for (int i = 0; i < MANY; i++) {
+		dlock_hold *h = NULL;
+		dlock_lock *l;
+
+		snprintf(name, sizeof(name), "%d", i);
+		l = mutex(client, name);
+		cr_assert_eq(dlock_acquire(l, 0, &h), DLOCK_EUNREACHABLE);
+		end_now(l);
+	}
+}
+
+CASE(cleanup, is_none_where_nothing_was_sent)
+{
+	given_client("fake:?ttl=30s");
+	fake_script(fake, FAKE_ATTEMPT,
+		    (struct fake_step){ .fault = FAKE_REFUSE,
+					.unsent = 1,
+					.times = FAKE_ALWAYS });
+	refuse(FAKE_RELEASE, FAKE_ALWAYS);
+	try_many();
+	cr_assert_eq(stats(client).pending_cleanups, 0);
+	fake_clear(fake);
+}
+
+/* While the store is away, one is tried for all; then all go at once, and none
+ * that may still come is asked about more often than its share. */
+CASE(cleanup, costs_little_however_many_there_are)
+{
+	size_t before;
+
+	given_client("fake:?ttl=3s");
+	refuse(FAKE_ATTEMPT, FAKE_ALWAYS);
+	refuse(FAKE_RELEASE, FAKE_ALWAYS);
+	try_many();
+	cr_assert_eq(stats(client).pending_cleanups, MANY);
+	before = fake_count(fake, FAKE_RELEASE);
+	/* No lease has run out, or each would be tried once more. */
+	nap_ms(dlock_ttl_ms(client) / 6);
+	cr_assert_leq(fake_count(fake, FAKE_RELEASE) - before, 10);
+	fake_clear(fake);
+	EVENTUALLY(stats(client).pending_cleanups == 0);
+	cr_assert_geq(fake_count(fake, FAKE_RELEASE), MANY);
+	cr_assert_leq(fake_count(fake, FAKE_RELEASE), 8 * MANY);
+}
+
+/* Nobody answers until all leases have run out. */
+CASE(cleanup, ends_with_its_lease_though_the_store_is_away)
+{
+	dlk_time began;
+
+	given_client("fake:?ttl=600ms");
+	began = dlk_now();
+	refuse(FAKE_ATTEMPT, FAKE_ALWAYS);
+	refuse(FAKE_RELEASE, FAKE_ALWAYS);
+	try_many();
+	EVENTUALLY(stats(client).pending_cleanups == 0);
+	cr_assert_leq(dlk_now(), late(began + 3000 * DLK_MS));
+	fake_clear(fake);
+}

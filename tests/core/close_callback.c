@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Closing while callbacks run: more cases of close.c's suite. */
+#include "core/fixture.h"
+
+#include "core/client.h"
+
+static atomic_int inside, go;
+static dlock_client *_Atomic ending; /* set before `go` */
+
+static int closing(dlock_client *c)
+{
+	int yes;
+
+	pthread_mutex_lock(&c->mu);
+	yes = c->closing;
+	pthread_mutex_unlock(&c->mu);
+	return yes;
+}
+
+/* It lasts until the client closes, which waits for it. */
+static void linger(dlock_hold *about, enum dlock_event event, const char *why,
+		   void *arg)
+{
+	dlock_client *c;
+
+	(void)about;
+	(void)event;
+	(void)why;
+	(void)arg;
+	atomic_store(&inside, 1);
+	while (!atomic_load(&go))
+		nap_ms(1);
+	c = atomic_exchange(&ending, NULL);
+	if (c)
+		EVENTUALLY(closing(c));
+}
+
+static void go_on_till_the_close(void)
+{
+	atomic_store(&ending, client);
+	atomic_store(&go, 1);
+}
+
+/* Begins before the client closes, and releases when it is closing. */
+static void release_late(dlock_hold *about, enum dlock_event event,
+			 const char *why, void *arg)
+{
+	linger(about, event, why, arg);
+	dlock_release(hold);
+}
+
+CASE(close, goes_with_a_release_in_a_callback_that_is_running)
+{
+	dlock_hold *b;
+
+	events_call(release_late);
+	given_semaphore("fake:?ttl=60s", 2);
+	hold = take(lock);
+	b = take(lock);
+	lose_last();
+	EVENTUALLY(atomic_load(&inside));
+	go_on_till_the_close();
+	close_client_within(3000);
+	cr_assert_eq(fake_held(fake), 0);
+	cr_assert_eq(dlock_release(b), DLOCK_ELOST);
+}
+
+/* A release that waits for a callback while the client begins to close. */
+CASE(close, goes_with_a_release_that_waits_for_a_callback)
+{
+	struct releaser r;
+
+	events_call(linger);
+	given_semaphore("fake:?ttl=60s&check=20ms", 2);
+	fake_always(fake, FAKE_RENEW, FAKE_REFUSE);
+	hold = take(lock);
+	EVENTUALLY(atomic_load(&inside));
+	releaser_start(&r, hold);
+	EVENTUALLY(calls_under_way(client) == 1);
+	go_on_till_the_close();
+	close_client_within(3000);
+	releaser_join(&r);
+	cr_assert_eq(fake_held(fake), 0);
+}
+
+static void has_time(struct fake_call call)
+{
+	cr_assert_gt(call.deadline, call.begin + 10000 * DLK_MS,
+		     "verb %d has %lld ms", (int)call.verb,
+		     (long long)(call.deadline - call.begin) / DLK_MS);
+}
+
+/* A callback takes longer than `close`, by a clock that leaps. */
+static void close_after_a_long_callback(int release)
+{
+	dlock_client *c;
+	dlock_hold *other;
+	struct releaser r;
+	pthread_t closer;
+	size_t told;
+
+	clock_leaps(0);
+	events_call(linger);
+	given_semaphore("fake:?close=20s", 2);
+	c = client;
+	other = take(lock);
+	hold = take(lock);
+	lose_last();
+	EVENTUALLY(atomic_load(&inside) && stats(c).pending_cleanups == 0);
+	told = fake_count(fake, FAKE_RELEASE);
+	if (release) {
+		releaser_start(&r, hold);
+		EVENTUALLY(calls_under_way(c) == 1);
+	}
+	closer = client_closes();
+	EVENTUALLY(closing(c));
+	clock_leaps(50000);
+	atomic_store(&ending, c);
+	atomic_store(&go, 1);
+	pthread_join(closer, NULL);
+	cr_assert_eq(fake_count(fake, FAKE_RELEASE), told + 1);
+	has_time(fake_last(fake, FAKE_RELEASE));
+	has_time(fake_last(fake, FAKE_CLOSE));
+	cr_assert_eq(release ? releaser_join(&r) : dlock_release(hold),
+		     DLOCK_ELOST);
+	cr_assert_eq(dlock_release(other), DLOCK_ELOST);
+}
+
+CASE(close, leaves_the_store_its_time_after_a_callback)
+{
+	close_after_a_long_callback(0);
+}
+
+CASE(close, leaves_the_store_its_time_after_a_release_that_waited_for_one)
+{
+	close_after_a_long_callback(1);
+}
+
+static void at_once(dlock_hold *hold, enum dlock_event event, const char *why,
+		    void *arg)
+{
+	(void)hold;
+	(void)event;
+	(void)why;
+	(void)arg;
+	atomic_fetch_add(&inside, 1);
+}
+
+/* ... but no more time: what renewals and calls took before is the store's.
+ * Whether the callback comes before there are no more is chance. */
+CASE(close, takes_no_longer_for_a_callback_that_takes_no_time)
+{
+	clock_leaps(0);
+	events_call(at_once);
+	for (int i = 0; i < 20; i++) {
+		size_t renewals = fake_count(fake, FAKE_RENEW);
+		struct fake_call call;
+		dlock_client *c;
+		pthread_t closer;
+
+		given_mutex("fake:?ttl=60s&check=20ms&close=20s");
+		c = client;
+		fake_script(fake, FAKE_RENEW,
+			    (struct fake_step){ .gate = 1,
+						.overrun = 1,
+						.fault = FAKE_REFUSE });
+		hold = take(lock);
+		EVENTUALLY(fake_count(fake, FAKE_RENEW) == renewals + 1);
+		closer = client_closes();
+		EVENTUALLY(closing(c));
+		clock_leaps(15000);
+		fake_open_gate(fake);
+		pthread_join(closer, NULL);
+		clock_leaps(0);
+		call = fake_last(fake, FAKE_RELEASE);
+		cr_assert_lt(call.deadline, call.begin + 6000 * DLK_MS,
+			     "%lld ms",
+			     (long long)(call.deadline - call.begin) / DLK_MS);
+		cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
+	}
+	cr_assert_gt(atomic_load(&inside), 0, "there was no callback");
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How long a store may take to answer follows how far away it is. */
+#include "core/fixture.h"
+#include "support/cancel.h"
+
+#include <stdio.h>
+
+#define SLACK_MS 250
+
+TestSuite(distance, .init = timed_fixture, .timeout = 60);
+
+/* The store's answers take so long, from opening on. */
+static void is_away(int64_t ms)
+{
+	struct fake_step away = { .delay_ms = ms, .times = FAKE_ALWAYS };
+
+	fake_script(fake, FAKE_OPEN, away);
+	fake_script(fake, FAKE_ATTEMPT, away);
+	fake_script(fake, FAKE_RELEASE, away);
+}
+
+/* How long the last attempt had. */
+static int64_t had_ms(void)
+{
+	struct fake_call call = fake_last(fake, FAKE_ATTEMPT);
+
+	return (call.deadline - call.begin + DLK_MS / 2) / DLK_MS;
+}
+
+CASE(distance, of_150_ms_is_bridged_by_a_try)
+{
+	is_away(150);
+	given_mutex("fake:?far=on");
+	for (int i = 0; i < 3; i++) {
+		OK(dlock_acquire(lock, 0, &hold));
+		OK(dlock_release(hold));
+	}
+	cr_assert_geq(had_ms(), 590);
+	fake_clear(fake);
+}
+
+CASE(distance, of_150_ms_makes_no_busy_lock_unreachable)
+{
+	is_away(150);
+	given_mutex("fake:?far=on");
+	fake_occupy(fake, DLK_LOCK, "a", 0);
+	REFUSED(dlock_acquire(lock, 0, &hold), DLOCK_EBUSY, "held by");
+	REFUSED(dlock_acquire(lock, 100, &hold), DLOCK_EBUSY, "held by");
+	fake_clear(fake);
+}
+
+CASE(distance, that_shrinks_is_followed)
+{
+	is_away(150);
+	given_mutex("fake:?far=on");
+	fake_clear(fake);
+	for (int i = 0; i < 60; i++) {
+		OK(dlock_acquire(lock, 0, &hold));
+		OK(dlock_release(hold));
+	}
+	cr_assert_leq(had_ms(), 41);
+}
+
+/* What a try has left in the store is cleaned up with more time, and the answer
+ * to that tells how long the way has become. */
+CASE(distance, that_grows_is_found_by_a_clean_up)
+{
+	int rc = DLOCK_EUNREACHABLE;
+	int tries = 0;
+
+	given_mutex("fake:?far=on&ttl=5s");
+	OK(dlock_acquire(lock, 0, &hold));
+	OK(dlock_release(hold));
+	is_away(150);
+	while (rc == DLOCK_EUNREACHABLE && tries < 10) {
+		rc = dlock_acquire(lock, 0, &hold);
+		tries++;
+	}
+	OK(rc);
+	cr_assert_geq(tries, 2, "%d", tries);
+	cr_assert_leq(had_ms(), 1000);
+	fake_clear(fake);
+	OK(dlock_release(hold));
+}
+
+/* A call to a store that is away takes no longer than the one before. */
+CASE(distance, of_a_silent_store_is_no_distance)
+{
+	given_mutex("fake:?far=on");
+	OK(dlock_acquire(lock, 0, &hold));
+	OK(dlock_release(hold));
+	fake_always(fake, FAKE_RELEASE, FAKE_SILENT);
+	fake_always(fake, FAKE_ATTEMPT, FAKE_SILENT);
+	for (int i = 0; i < 6; i++) {
+		cr_assert_eq(dlock_acquire(lock, i % 2 ? 0 : 100, &hold),
+			     DLOCK_EUNREACHABLE);
+		cr_assert_leq(had_ms(), i % 2 ? 40 : 140);
+	}
+	fake_clear(fake);
+}
+
+/* Each try has as long as the one before. */
+static void tries_have(int64_t ms)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "had %d ms: ask= in the URI gives it more",
+		 (int)ms);
+	for (int i = 0; i < 4; i++) {
+		REFUSED(dlock_acquire(lock, 0, &hold), DLOCK_EUNREACHABLE,
+			text);
+		cr_assert_eq(had_ms(), ms);
+	}
+	fake_clear(fake);
+}
+
+CASE(distance, that_the_uri_gives_stays)
+{
+	is_away(150);
+	given_mutex("fake:?far=on&ask=50ms");
+	tries_have(50);
+}
+
+/* A backend that tells nothing. */
+CASE(distance, that_is_not_told_is_40_ms)
+{
+	given_mutex("fake:");
+	fake_always(fake, FAKE_ATTEMPT, FAKE_SILENT);
+	tries_have(40);
+}
+
+/* The one that had the time, and not a last one that had none. */
+CASE(distance, is_told_of_the_request_that_was_waited_for)
+{
+	given_mutex("fake:");
+	fake_always(fake, FAKE_ATTEMPT, FAKE_SILENT);
+	REFUSED(dlock_acquire(lock, 100, &hold), DLOCK_EUNREACHABLE,
+		"(scripted); the request had 140 ms: ask= in the URI gives it");
+	cr_assert_eq(fake_count(fake, FAKE_ATTEMPT), 1);
+	fake_clear(fake);
+}
+
+/* More time would not help. */
+CASE(distance, is_not_blamed_for_a_refusal)
+{
+	given_mutex("fake:?far=on");
+	fake_always(fake, FAKE_ATTEMPT, FAKE_REFUSE);
+	for (int i = 0; i < 3; i++) {
+		cr_assert_eq(dlock_acquire(lock, 0, &hold), DLOCK_EUNREACHABLE);
+		cr_assert_null(strstr(dlock_errmsg(), "ask="), "%s",
+			       dlock_errmsg());
+		cr_assert_eq(had_ms(), 40);
+	}
+	fake_clear(fake);
+}
+
+/* A cancelled wait gives a request that is on its way as long. */
+CASE(distance, is_what_a_cancelled_wait_waits_for)
+{
+	is_away(150);
+	given_mutex("fake:?far=on");
+	fake_clear(fake);
+	fake_always(fake, FAKE_ATTEMPT, FAKE_SILENT);
+	cr_assert_geq(cancel_wait_ms(client, lock), 590);
+	fake_clear(fake);
+}

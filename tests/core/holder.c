@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the message of a busy lock says: it is part of the interface. */
+#include "core/fixture.h"
+
+TestSuite(holder, .init = fixture, .timeout = 30);
+
+static dlock_client *other;
+static dlock_lock *theirs;
+
+/* "a" of another client, which is labelled. */
+static void given_other(const char *uri, const char *label)
+{
+	dlock_options o = DLOCK_OPTIONS_INIT;
+
+	o.label = label;
+	other = closed_at_end(open_store(uri, &o));
+	theirs = mutex(other, "a");
+	hold = take(theirs);
+}
+
+/* For as long as a message is not to name a holder again. */
+static void time_passes(void)
+{
+	dlk_time then = dlk_now() + 120 * DLK_MS;
+
+	EVENTUALLY(dlk_now() >= then);
+}
+
+CASE(holder, of_a_busy_lock_is_named)
+{
+	dlock_hold *none = NULL;
+
+	given_mutex("fake:");
+	given_other("fake:", "host1:4711 report.sh");
+	REFUSED(dlock_acquire(lock, 0, &none), DLOCK_EBUSY,
+		"lock 'a': held by host1:4711 report.sh");
+	time_passes();
+	REFUSED(dlock_acquire(lock, 30, &none), DLOCK_EBUSY,
+		"lock 'a': held by host1:4711 report.sh");
+	OK(dlock_release(hold));
+}
+
+CASE(holder, of_several_is_named_first)
+{
+	dlock_hold *none = NULL, *h[3];
+	dlock_options o = DLOCK_OPTIONS_INIT;
+
+	o.label = "the first";
+	given_semaphore("fake:", 3);
+	other = closed_at_end(open_store("fake:", &o));
+	theirs = semaphore(other, "a", 3);
+	for (int i = 0; i < 3; i++)
+		h[i] = take(theirs);
+	REFUSED(dlock_acquire(lock, 0, &none), DLOCK_EBUSY,
+		"semaphore 'a': held by the first and 2 more");
+	for (int i = 0; i < 3; i++)
+		OK(dlock_release(h[i]));
+}
+
+/* A message costs no more than that. */
+CASE(holder, is_asked_for_ten_times_a_second_at_most)
+{
+	dlock_hold *none = NULL;
+	dlk_time began;
+
+	given_mutex("fake:");
+	given_other("fake:", "x");
+	began = dlk_now();
+	for (int i = 0; i < 300; i++)
+		cr_assert_eq(dlock_acquire(lock, 0, &none), DLOCK_EBUSY);
+	cr_assert(strstr(dlock_errmsg(), "lock 'a': held by"));
+	cr_assert_leq(fake_count(fake, FAKE_INSPECT),
+		      (size_t)((dlk_now() - began) / (100 * DLK_MS) + 1));
+	OK(dlock_release(hold));
+}
+
+/* A pair asks for nothing of the kind. */
+CASE(holder, is_not_asked_for_by_who_gets_the_lock)
+{
+	given_mutex("fake:");
+	OK(dlock_acquire(lock, 0, &hold));
+	OK(dlock_release(hold));
+	OK(dlock_acquire(lock, 1000, &hold));
+	OK(dlock_release(hold));
+	cr_assert_eq(fake_count(fake, FAKE_INSPECT), 0);
+}
+
+CASE(holder, that_is_not_known_is_others)
+{
+	dlock_hold *none = NULL;
+
+	/* The store cannot say. */
+	given_mutex("fakebare:");
+	given_other("fakebare:", "x");
+	REFUSED(dlock_acquire(lock, 0, &none), DLOCK_EBUSY,
+		"lock 'a': held by others until the deadline");
+	OK(dlock_release(hold));
+}
+
+CASE(holder, that_is_gone_by_then_is_others)
+{
+	dlock_hold *none = NULL;
+
+	given_mutex("fake:");
+	fake_once(fake, FAKE_ATTEMPT, FAKE_BUSY);
+	REFUSED(dlock_acquire(lock, 0, &none), DLOCK_EBUSY,
+		"lock 'a': held by others until the deadline");
+}
+
+/* The question has no more time than the request had. */
+CASE(holder, is_asked_for_within_the_deadline)
+{
+	dlock_hold *none = NULL;
+	dlk_time began;
+
+	stall_watch();
+	given_mutex("fake:");
+	given_other("fake:", "x");
+	fake_always(fake, FAKE_INSPECT, FAKE_SILENT);
+	began = dlk_now();
+	REFUSED(dlock_acquire(lock, 0, &none), DLOCK_EBUSY,
+		"lock 'a': held by others until the deadline");
+	cr_assert_leq(dlk_now(), late(began + 290 * DLK_MS));
+	fake_clear(fake);
+	OK(dlock_release(hold));
+}
+
+CASE(holder, of_a_long_name_is_named_all_the_same)
+{
+	char name[256], label[129];
+	dlock_options o = DLOCK_OPTIONS_INIT;
+	dlock_hold *none = NULL;
+
+	memset(name, 'n', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	memset(label, 'l', sizeof(label) - 1);
+	label[sizeof(label) - 1] = '\0';
+	o.label = label;
+	given_client("fake:");
+	other = closed_at_end(open_store("fake:", &o));
+	hold = take(mutex(other, name));
+	REFUSED(dlock_acquire(mutex(client, name), 0, &none), DLOCK_EBUSY,
+		"nnn': held by llllllllll");
+	OK(dlock_release(hold));
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* When a lease is renewed, and how far: more cases of lease.c's suite. */
+#include "core/fixture.h"
+
+CASE(lease, that_was_short_is_made_whole_at_a_third_of_it)
+{
+	given_mutex("fake:?ttl=6s");
+	fake_script(fake, FAKE_ATTEMPT, (struct fake_step){ .lease_ms = 1500 });
+	hold = take(lock);
+	EVENTUALLY(stats(client).renewed == 1);
+	cr_assert_lt(fake_last(fake, FAKE_RENEW).begin,
+		     late(fake_last(fake, FAKE_ATTEMPT).begin + 1000 * DLK_MS));
+	/* Half a second after the core's stamp, which is before `begin`. */
+	cr_assert_geq(late(fake_last(fake, FAKE_RENEW).begin),
+		      fake_last(fake, FAKE_ATTEMPT).begin + 400 * DLK_MS);
+	cr_assert_gt(dlock_remaining_ms(hold) + stalled_ms(), 4000);
+	OK(dlock_release(hold));
+}
+
+CASE(lease, is_renewed_each_third_of_it_and_outlives_its_ttl)
+{
+	dlk_time before = 0;
+
+	given_hold("fake:?ttl=1500ms");
+	EVENTUALLY(stats(client).renewed >= 5);
+	OK(dlock_check(hold));
+	for (size_t i = 0; i < 5; i++) {
+		struct fake_call call = fake_nth(fake, FAKE_RENEW, i);
+
+		if (before)
+			cr_assert_gt(late(call.begin), before + 375 * DLK_MS);
+		before = call.begin;
+	}
+	cr_assert_eq(stats(client).lost, 0);
+	OK(dlock_release(hold));
+}
+
+CASE(lease, that_does_not_expire_is_looked_at_if_the_store_wants_it)
+{
+	keep_diary();
+	given_mutex("fake:?check=20ms");
+	fake_script(fake, FAKE_RENEW,
+		    (struct fake_step){ .fault = FAKE_REFUSE, .times = 3 });
+	hold = take(lock);
+	cr_assert_eq(dlock_remaining_ms(hold), -1);
+	EVENTUALLY(stats(client).renewed >= 2);
+	cr_assert_geq(stats(client).renew_failed, 3);
+	OK(dlock_check(hold));
+	cr_assert_eq(diary.risks, 0, "nothing runs out here");
+	fake_forget(fake);
+	EVENTUALLY(diary.losses == 1);
+	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
+}
+
+CASE(lease, is_looked_at_more_often_than_each_third_if_the_store_wants_it)
+{
+	given_hold("fake:?ttl=30s&check=20ms");
+	EVENTUALLY(stats(client).renewed >= 3);
+	OK(dlock_release(hold));
+}
+
+CASE(lease, may_be_cut_short_by_a_renewal)
+{
+	given_mutex("fake:?ttl=30s&check=50ms");
+	fake_script(fake, FAKE_RENEW, (struct fake_step){ .lease_ms = 600 });
+	fake_always(fake, FAKE_RENEW, FAKE_REFUSE);
+	hold = take(lock);
+	cr_assert_gt(dlock_remaining_ms(hold), 20000);
+	EVENTUALLY(stats(client).renewed == 1);
+	cr_assert_leq(dlock_remaining_ms(hold), 600);
+	EVENTUALLY(stats(client).lost == 1);
+	REFUSED(dlock_release(hold), DLOCK_ELOST, "lease ran out");
+	fake_clear(fake);
+}
+
+/* Before the machine was started, even. */
+CASE(lease, that_began_long_ago_is_over)
+{
+	given_mutex("fake:?ttl=30s&check=50ms");
+	fake_script(fake, FAKE_RENEW,
+		    (struct fake_step){ .since_ms = INT64_C(315360000000) });
+	hold = take(lock);
+	EVENTUALLY(stats(client).lost == 1);
+	REFUSED(dlock_release(hold), DLOCK_ELOST, "lease ran out");
+}
+
+/* A store without leases has nothing to extend. */
+CASE(lease, that_does_not_expire_is_not_made_to_by_a_renewal)
+{
+	given_mutex("fake:?check=20ms");
+	fake_script(fake, FAKE_RENEW,
+		    (struct fake_step){ .fault = FAKE_SAY,
+					.verdict = DLK_RENEWED,
+					.times = FAKE_ALWAYS });
+	hold = take(lock);
+	EVENTUALLY(stats(client).renewed >= 2);
+	cr_assert_eq(dlock_remaining_ms(hold), -1);
+	OK(dlock_release(hold));
+}
+
+CASE(lease, is_renewed_in_time_whatever_the_store_wants)
+{
+	given_hold("fake:?ttl=1500ms&check=10s&max_hold=1h");
+	EVENTUALLY(stats(client).renewed >= 4);
+	OK(dlock_check(hold));
+	/* It is not max_hold that ends it. */
+	fake_always(fake, FAKE_RENEW, FAKE_REFUSE);
+	EVENTUALLY(stats(client).lost == 1);
+	REFUSED(dlock_release(hold), DLOCK_ELOST, "lease ran out");
+	fake_clear(fake);
+}
+
+CASE(lease, is_not_renewed_beyond_max_hold)
+{
+	dlk_time began;
+
+	keep_diary();
+	given_hold("fake:?ttl=30s&check=50ms&max_hold=400ms");
+	began = fake_last(fake, FAKE_ATTEMPT).begin;
+	cr_assert_leq(dlock_remaining_ms(hold), 400);
+	EVENTUALLY(diary.losses == 1);
+	cr_assert_geq(diary.page[diary.n - 1].at, began + 400 * DLK_MS);
+	cr_assert_gt(stats(client).renewed, 1);
+	EVENTUALLY(fake_held(fake) == 0);
+	REFUSED(dlock_release(hold), DLOCK_ELOST, "max_hold");
+}
+
+CASE(lease, without_expiry_ends_at_max_hold_too)
+{
+	given_hold("fake:?max_hold=100ms");
+	EVENTUALLY(dlock_check(hold) == DLOCK_ELOST);
+	EVENTUALLY(stats(client).lost == 1);
+	REFUSED(dlock_release(hold), DLOCK_ELOST, "max_hold");
+}
+
+/* A third of the lease is 20 s away, and no wake will come. */
+CASE(lease, of_every_hold_is_looked_at_when_the_server_is_another)
+{
+	struct taker t = { 0 };
+	dlock_client *rival;
+	dlock_hold *kept;
+
+	given_hold("fake:?ttl=60s");
+	kept = take(mutex(client, "b"));
+	rival = closed_at_end(open_store("fake:?ttl=60s", NULL));
+	fake_once(fake, FAKE_ATTEMPT, FAKE_BUSY);
+	taker_start(&t, mutex(rival, "a"), 30000);
+	EVENTUALLY(fake_count(fake, FAKE_ATTEMPT) == 3);
+	fake_script(fake, FAKE_RENEW,
+		    (struct fake_step){ .fault = FAKE_SAY,
+					.verdict = DLK_GONE });
+	EVENTUALLY(stats(rival).waiters == 1);
+	fake_move(fake);
+	EVENTUALLY(dlock_check(hold) == DLOCK_ELOST);
+	EVENTUALLY(dlock_check(kept) == DLOCK_ELOST);
+	cr_assert_eq(fake_last(fake, FAKE_RENEW).n, 2);
+	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
+	cr_assert_eq(dlock_release(kept), DLOCK_ELOST);
+	cr_assert_eq(taker_join(&t), DLOCK_OK);
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lines of the log: written with any lock held, told with none, in order. */
+#include "core/fixture.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "core/log.h"
+
+TestSuite(log, .init = fixture, .timeout = 60);
+
+/* What the sink was told.  It takes the store's lock, and while `blocks` it
+ * does not return. */
+static struct {
+	pthread_mutex_t mu;
+	char line[2 * DLKI_LOG_LINES][64];
+	int n;
+	atomic_int told, blocks, inside;
+} told = { .mu = PTHREAD_MUTEX_INITIALIZER };
+
+static void tell(const struct dlock_log_line *line, void *arg)
+{
+	(void)arg;
+	fake_held(fake);
+	atomic_fetch_add(&told.inside, 1);
+	while (atomic_load(&told.blocks))
+		nap_ms(1);
+	pthread_mutex_lock(&told.mu);
+	snprintf(told.line[told.n % (2 * DLKI_LOG_LINES)], sizeof(told.line[0]),
+		 "%d %s", line->level, line->text);
+	told.n++;
+	pthread_mutex_unlock(&told.mu);
+	atomic_fetch_add(&told.told, 1);
+	atomic_fetch_sub(&told.inside, 1);
+}
+
+static void given_told_mutex(void)
+{
+	options = (dlock_options)DLOCK_OPTIONS_INIT;
+	options.on_log = tell;
+	given_mutex("fake:?ttl=30s");
+}
+
+static void says(enum fake_verb verb, const char *line)
+{
+	fake_script(fake, verb, (struct fake_step){ .says = line });
+}
+
+static void told_is(int i, const char *line)
+{
+	pthread_mutex_lock(&told.mu);
+	cr_assert_str_eq(told.line[i], line);
+	pthread_mutex_unlock(&told.mu);
+}
+
+CASE(log, of_a_call_is_told_when_it_returns)
+{
+	given_told_mutex();
+	says(FAKE_ATTEMPT, "asked");
+	says(FAKE_RELEASE, "given up");
+	hold = take(lock);
+	cr_assert_eq(told.told, 1);
+	OK(dlock_release(hold));
+	cr_assert_eq(told.told, 2);
+	told_is(0, "1 asked");
+	told_is(1, "1 given up");
+}
+
+/* A wait that goes on does not keep its lines. */
+CASE(log, of_an_attempt_is_told_while_the_call_waits)
+{
+	struct taker taker = { 0 };
+
+	given_told_mutex();
+	hold = take(lock);
+	says(FAKE_ATTEMPT, "held by others");
+	taker_start(&taker, lock, 20000);
+	EVENTUALLY(told.told == 1);
+	cr_assert_eq(fake_waiting(fake), 1);
+	OK(dlock_release(hold));
+	OK(let_go(&taker));
+}
+
+static struct {
+	int level, code;
+	char lock[16], label[16], uri[64];
+} fields;
+
+static void note_fields(const struct dlock_log_line *line, void *arg)
+{
+	(void)arg;
+	cr_assert_eq(line->size, sizeof(*line));
+	fields.level = line->level;
+	fields.code = line->code;
+	snprintf(fields.lock, sizeof(fields.lock), "%s",
+		 line->lock ? line->lock : "-");
+	snprintf(fields.label, sizeof(fields.label), "%s", line->label);
+	snprintf(fields.uri, sizeof(fields.uri), "%s", line->uri);
+	atomic_fetch_add(&told.told, 1);
+}
+
+/* For programs that write their log as JSON. */
+CASE(log, has_fields)
+{
+	options = (dlock_options)DLOCK_OPTIONS_INIT;
+	options.on_log = note_fields;
+	options.label = "billing";
+	options.password = "a secret";
+	given_mutex("fake://user@here:1?ttl=30s");
+	fake_always(fake_store("here"), FAKE_ATTEMPT, FAKE_REFUSE);
+	REFUSED(dlock_acquire(lock, 0, &hold), DLOCK_EUNREACHABLE, "no answer");
+	cr_assert_eq(told.told, 1);
+	cr_assert_eq(fields.level, 1);
+	cr_assert_eq(fields.code, DLOCK_EUNREACHABLE);
+	cr_assert_str_eq(fields.lock, "a");
+	cr_assert_str_eq(fields.label, "billing");
+	cr_assert_str_eq(fields.uri, dlock_uri(client));
+	cr_assert_null(strstr(fields.uri, "secret"));
+	fake_clear(fake_store("here"));
+	fake_log(fake_store("here"), "the server has gone");
+	EVENTUALLY(told.told == 2);
+	cr_assert_eq(fields.code, 0);
+	cr_assert_str_eq(fields.lock, "-");
+}
+
+CASE(log, of_another_thread_is_told)
+{
+	given_told_mutex();
+	fake_log(fake, "the server has gone");
+	EVENTUALLY(told.told == 1);
+	told_is(0, "1 the server has gone");
+}
+
+CASE(log, of_an_open_that_fails_is_told)
+{
+	dlock_client *c = NULL;
+
+	options = (dlock_options)DLOCK_OPTIONS_INIT;
+	options.on_log = tell;
+	options.once = 1;
+	fake_script(fake, FAKE_OPEN,
+		    (struct fake_step){ .fault = FAKE_REFUSE,
+					.says = "an old server" });
+	REFUSED(dlock_open(&c, "fake:", &options), DLOCK_EUNREACHABLE,
+		"no answer");
+	cr_assert_eq(told.told, 1);
+	told_is(0, "1 an old server");
+}
+
+CASE(log, is_told_in_order)
+{
+	enum { LINES = 200 };
+	static char line[LINES][24];
+
+	given_told_mutex();
+	for (int i = 0; i < LINES; i++) {
+		snprintf(line[i], sizeof(line[i]), "line %d", i);
+		if (i % 4) {
+			fake_log(fake, line[i]);
+		} else {
+			says(FAKE_ATTEMPT, line[i]);
+			OK(dlock_release(take(lock)));
+		}
+	}
+	EVENTUALLY(told.told == LINES);
+	for (int i = 0; i < LINES; i++) {
+		char text[24];
+
+		snprintf(text, sizeof(text), "1 line %d", i);
+		told_is(i, text);
+	}
+}
+
+/* Neither a call that says nothing nor one that does. */
+CASE(log, that_is_being_told_keeps_no_call_waiting)
+{
+	given_told_mutex();
+	told.blocks = 1;
+	fake_log(fake, "slow");
+	EVENTUALLY(told.inside == 1);
+	OK(dlock_release(take(lock)));
+	says(FAKE_ATTEMPT, "asked");
+	OK(dlock_release(take(lock)));
+	cr_assert_eq(told.told, 0);
+	told.blocks = 0;
+	EVENTUALLY(told.told == 2);
+	told_is(1, "1 asked");
+}
+
+/* The first one is in the sink, and no longer in the queue. */
+CASE(log, of_a_flood_is_kept_up_to_a_bound)
+{
+	enum { KEPT = 1 + DLKI_LOG_LINES, LOST = 500 };
+	char text[64];
+
+	given_told_mutex();
+	told.blocks = 1;
+	fake_log(fake, "flood");
+	EVENTUALLY(told.inside == 1);
+	for (int i = 1; i < KEPT + LOST; i++)
+		fake_log(fake, "flood");
+	told.blocks = 0;
+	EVENTUALLY(told.told == KEPT + 1);
+	fake_log(fake, "all is well");
+	EVENTUALLY(told.told == KEPT + 2);
+	snprintf(text, sizeof(text), "1 %d more lines were dropped", LOST);
+	told_is(KEPT - 1, "1 flood");
+	told_is(KEPT, text);
+	told_is(KEPT + 1, "1 all is well");
+}
+
+/* What was lost is told where it was lost. */
+CASE(log, that_goes_on_after_a_flood_says_first_what_was_lost)
+{
+	enum { KEPT = 1 + DLKI_LOG_LINES };
+
+	given_told_mutex();
+	told.blocks = 1;
+	fake_log(fake, "flood");
+	EVENTUALLY(told.inside == 1);
+	for (int i = 1; i < KEPT + 3; i++)
+		fake_log(fake, "flood");
+	says(FAKE_CLOSE, "bye");
+	told.blocks = 0;
+	EVENTUALLY(told.told >= 2); /* there is room */
+	close_client();
+	cr_assert_eq(told.told, KEPT + 2);
+	told_is(KEPT, "1 3 more lines were dropped");
+	told_is(KEPT + 1, "1 bye");
+}
+
+CASE(log, that_is_left_is_told_by_the_close)
+{
+	enum { LINES = 20 };
+	pthread_t closer;
+
+	given_told_mutex();
+	told.blocks = 1;
+	for (int i = 0; i < LINES; i++)
+		fake_log(fake, "late");
+	says(FAKE_CLOSE, "bye");
+	closer = client_closes();
+	EVENTUALLY(told.inside == 1);
+	told.blocks = 0;
+	pthread_join(closer, NULL);
+	cr_assert_eq(told.told, LINES + 1);
+	told_is(LINES, "1 bye");
+}
+
+/* Lines of others are told by the next call then. */
+CASE(log, is_told_where_no_thread_can_be_started)
+{
+	pthread_attr_t usual, huge;
+
+	given_told_mutex();
+	cr_assert_eq(pthread_getattr_default_np(&usual), 0);
+	cr_assert_eq(pthread_attr_init(&huge), 0);
+	cr_assert_eq(pthread_attr_setstacksize(&huge, (size_t)1 << 46), 0);
+	cr_assert_eq(pthread_setattr_default_np(&huge), 0);
+	fake_log(fake, "the server has gone");
+	cr_assert_eq(told.told, 0);
+	hold = take(lock);
+	cr_assert_eq(told.told, 1);
+	cr_assert_eq(pthread_setattr_default_np(&usual), 0);
+	pthread_attr_destroy(&huge);
+	pthread_attr_destroy(&usual);
+	OK(dlock_release(hold));
+}
+
+/* errno is the caller's. */
+CASE(log, changes_no_errno)
+{
+	given_told_mutex();
+	errno = 4711;
+	fake_log(fake, "the server has gone");
+	cr_assert_eq(errno, 4711);
+	EVENTUALLY(told.told == 1);
+}

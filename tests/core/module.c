@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Backends in shared objects: which are loaded, which refused, in what words.
+ * tests/modules/store.c is built in each of these ways. */
+#include "core/support.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/temp.h"
+
+TestSuite(module, .timeout = 30);
+
+static const char *built(const char *name)
+{
+	static char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/modules/%s.so",
+		 getenv("DLOCK_TEST_DIR"), name);
+	return path;
+}
+
+static void refused_as(const char *file, int code, const char *why)
+{
+	cr_assert_eq(dlock_backend_load(file), code, "%s: %s", file,
+		     dlock_errmsg());
+	cr_assert(strstr(dlock_errmsg(), why), "%s: %s", file, dlock_errmsg());
+}
+
+/* A copy of the good one in a directory of our own. */
+static void copy_to(const char *path)
+{
+	char command[3 * PATH_MAX];
+
+	snprintf(command, sizeof(command), "cp '%s' '%s'", built("good"), path);
+	cr_assert_eq(system(command), 0);
+}
+
+Test(module, its_scheme_can_be_opened)
+{
+	dlock_client *c;
+	dlock_lock *l;
+	dlock_hold *h;
+
+	cr_assert_eq(dlock_open(&c, "module-good:", NULL), DLOCK_EINVAL);
+	cr_assert_eq(dlock_backend_load(built("good")), 0, "%s",
+		     dlock_errmsg());
+	cr_assert_eq(dlock_open(&c, "module-good:", NULL), 0, "%s",
+		     dlock_errmsg());
+	cr_assert_eq(dlock_mutex_new(&l, c, "a"), 0);
+	cr_assert_eq(dlock_acquire(l, 0, &h), 0);
+	cr_assert_eq(dlock_release(h), 0);
+	dlock_lock_free(l);
+	dlock_close(c);
+}
+
+Test(module, may_be_loaded_again)
+{
+	cr_assert_eq(dlock_backend_load(built("good")), 0);
+	cr_assert_eq(dlock_backend_load(built("good")), 0, "%s",
+		     dlock_errmsg());
+}
+
+Test(module, that_cannot_be_used_is_refused)
+{
+	refused_as(NULL, DLOCK_EINVAL, "no file is named");
+	refused_as("", DLOCK_EINVAL, "no file is named");
+	refused_as("/no/such/file.so", DLOCK_EINVAL, "No such file");
+	refused_as("/proc/self/comm", DLOCK_EINVAL, "comm");
+	refused_as(built("none"), DLOCK_EINVAL, "DLOCK_MODULE()");
+	refused_as(built("minor"), DLOCK_EINVAL, "compiled against dlock 0.0");
+	refused_as(built("ticket"), DLOCK_EINVAL, "another build");
+	refused_as(built("empty"), DLOCK_EINVAL, "none of DLOCK_MODULE()'s");
+	refused_as(built("taken"), DLOCK_EINVAL, "'mem' is taken");
+}
+
+/* Code that another user may replace is not run. */
+Test(module, that_others_may_write_is_refused)
+{
+	char dir[PATH_MAX], file[PATH_MAX + 16];
+
+	cr_assert_eq(temp_make(dir), 0);
+	snprintf(file, sizeof(file), "%s/store.so", dir);
+	copy_to(file);
+	cr_assert_eq(chmod(file, 0775), 0);
+	refused_as(file, DLOCK_EDENIED, "store.so: another user may write");
+	cr_assert_eq(chmod(file, 0755), 0);
+	cr_assert_eq(chmod(dir, 0777), 0);
+	refused_as(file, DLOCK_EDENIED, "another user may write");
+	if (geteuid() == 0) {
+		cr_assert_eq(chmod(dir, 0755), 0);
+		cr_assert_eq(chown(file, 1, 1), 0);
+		refused_as(file, DLOCK_EDENIED, "store.so");
+		cr_assert_eq(chown(file, 0, 0), 0);
+	}
+	cr_assert_eq(chmod(dir, 0755), 0);
+	cr_assert_eq(dlock_backend_load(file), 0, "%s", dlock_errmsg());
+	temp_remove(dir);
+}

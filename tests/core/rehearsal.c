@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What mem: rehearses for the tests of a program. */
+#include "core/fixture.h"
+
+#include <stdio.h>
+
+TestSuite(rehearsal, .init = fixture, .timeout = 60);
+
+CASE(rehearsal, of_one_request_that_fails)
+{
+	dlock_hold *none;
+
+	given_mutex("mem:?fail=1");
+	REFUSED(dlock_acquire(lock, 0, &none), DLOCK_EUNREACHABLE,
+		"no answer to request 1 (rehearsed)");
+	OK(dlock_release(take(lock)));
+}
+
+CASE(rehearsal, of_a_release_that_fails)
+{
+	dlock_client *other;
+
+	given_hold("mem:?fail=2");
+	other = closed_at_end(open_store("mem:", NULL));
+	REFUSED(dlock_release(hold), DLOCK_EUNREACHABLE, "request 2");
+	OK(dlock_release(take_within(mutex(other, "a"), 10000)));
+}
+
+CASE(rehearsal, of_some_requests_that_fail)
+{
+	given_mutex("mem:?fail=2-4");
+	OK(dlock_acquire(lock, 0, &hold));
+	REFUSED(dlock_release(hold), DLOCK_EUNREACHABLE, "request 2");
+	hold = take_within(lock, 10000);
+	cr_assert_gt(stats(client).attempts, 1);
+	OK(dlock_release(hold));
+}
+
+CASE(rehearsal, of_a_store_that_goes_away)
+{
+	keep_diary();
+	given_hold("mem:?ttl=900ms&fail=2-");
+	EVENTUALLY(diary.risks == 1);
+	OK(dlock_check(hold));
+	EVENTUALLY(diary.losses == 1);
+	REFUSED(dlock_release(hold), DLOCK_ELOST, "the lease ran out");
+}
+
+CASE(rehearsal, of_an_outage_that_ends)
+{
+	keep_diary();
+	given_hold("mem:?ttl=2s&fail=2-3");
+	EVENTUALLY(diary.risks == 1);
+	EVENTUALLY(diary.safes == 1);
+	cr_assert_eq(diary.losses, 0);
+	OK(dlock_release(hold));
+}
+
+/* By a break, which is a loss on demand. */
+CASE(rehearsal, of_a_loss)
+{
+	keep_diary();
+	given_hold("mem:");
+	OK(dlock_break(lock, 1000));
+	EVENTUALLY(diary.losses == 1);
+	REFUSED(dlock_release(hold), DLOCK_ELOST, "");
+}
+
+/* Which of 24 tries get no answer, a bit each.  Clean-ups are requests, too. */
+static uint64_t refused_by(const char *uri)
+{
+	dlock_client *c = closed_at_end(open_store(uri, NULL));
+	dlock_lock *l = mutex(c, "dice");
+	uint64_t seen = 0;
+
+	for (int i = 0; i < 24; i++) {
+		dlock_hold *h;
+		int rc = dlock_acquire(l, 0, &h);
+
+		seen = seen << 1 | (rc == DLOCK_EUNREACHABLE);
+		cr_assert(rc == DLOCK_OK || rc == DLOCK_EUNREACHABLE);
+		if (rc == DLOCK_OK)
+			(void)dlock_release(h);
+		EVENTUALLY(stats(c).pending_cleanups == 0);
+	}
+	return seen;
+}
+
+CASE(rehearsal, of_chance_is_as_its_seed)
+{
+	uint64_t one = refused_by("mem:?refuse=50");
+
+	cr_assert_eq(refused_by("mem:?refuse=50"), one);
+	cr_assert_neq(one, 0);
+	cr_assert_neq(one + 1, UINT64_C(1) << 24);
+	cr_assert_neq(refused_by("mem:?refuse=50&seed=2"), one);
+}
+
+CASE(rehearsal, of_what_cannot_be_is_refused)
+{
+	static const char *const bad[] = { "0",  "x",   "3-2", "-3",
+					   "3x", "3-x", "1-2-" };
+	dlock_client *none = NULL;
+	char uri[40];
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		snprintf(uri, sizeof(uri), "mem:?fail=%s", bad[i]);
+		REFUSED(dlock_open(&none, uri, NULL), DLOCK_EINVAL,
+			"parameter fail: '");
+		cr_assert_null(none);
+	}
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The renewer: many holds, and what one of them costs the others. */
+#include "core/fixture.h"
+
+#include <stdio.h>
+
+TestSuite(renewer, .init = timed_fixture, .timeout = 180);
+
+/* All were asked for at a third of their lease, or the machine's stalls were
+ * longer than to the half of it. */
+static void none_late(dlock_client *c, int64_t ttl_ms)
+{
+	if (stalled_ms() < ttl_ms / 2 - ttl_ms / 3)
+		cr_assert_eq(stats(c).renew_late, 0);
+}
+
+CASE(renewer, renews_many_holds_in_few_calls)
+{
+	enum { N = 3000 };
+	static dlock_hold *h[N];
+	size_t calls, n = 0;
+
+	given_client("fake:?ttl=3s");
+	/* The line is one; other waiters would make it quadratic. */
+	for (int i = 0; i < N; i++) {
+		dlock_lock *l;
+		char name[16];
+
+		snprintf(name, sizeof(name), "s%d", i);
+		l = semaphore(client, name, 1);
+		h[i] = take(l);
+		end_now(l);
+	}
+	EVENTUALLY(stats(client).renewed >= 2 * N);
+	calls = fake_count(fake, FAKE_RENEW);
+	for (size_t i = 0; i < calls; i++)
+		n += fake_nth(fake, FAKE_RENEW, i).n;
+	cr_assert_gt(n / calls, 10, "%zu renewals in %zu calls", n, calls);
+	cr_assert_eq(stats(client).lost, 0);
+	none_late(client, 3000);
+	cr_assert_eq(stats(client).holds, N);
+	for (int i = 0; i < N; i++)
+		OK(dlock_release(h[i]));
+	cr_assert_eq(stats(client).holds, 0);
+	cr_assert_eq(fake_held(fake), 0);
+}
+
+struct churner {
+	pthread_t thread;
+	dlock_client *client;
+	int number;
+	int failed;
+};
+
+static void *churn(void *arg)
+{
+	struct churner *ch = arg;
+	dlock_lock *l = NULL;
+	char name[16];
+
+	snprintf(name, sizeof(name), "n%d", ch->number);
+	if (dlock_mutex_new(&l, ch->client, name) < 0)
+		return NULL;
+	for (int i = 0; i < 25000; i++) {
+		dlock_hold *h = NULL;
+
+		if (dlock_acquire(l, 5000, &h) < 0) {
+			ch->failed++;
+			continue;
+		}
+		ch->failed += dlock_release(h) != DLOCK_OK;
+	}
+	dlock_lock_free(l);
+	return NULL;
+}
+
+/* 10^5 holds come and go while others are renewed all the time. */
+CASE(renewer, renews_nothing_that_is_over)
+{
+	enum { CHECK_MS = 1 };
+	struct churner ch[4];
+	size_t calls;
+
+	given_hold("fake:?ttl=10s&check=1ms");
+	for (int i = 0; i < 4; i++) {
+		ch[i] = (struct churner){ .client = client, .number = i };
+		cr_assert_eq(pthread_create(&ch[i].thread, NULL, churn, &ch[i]),
+			     0);
+	}
+	for (int i = 0; i < 4; i++) {
+		pthread_join(ch[i].thread, NULL);
+		cr_assert_eq(ch[i].failed, 0);
+	}
+	OK(dlock_release(hold));
+	calls = fake_count(fake, FAKE_RENEW);
+	cr_assert_gt(calls, 20);
+	/* Thirty would be due meanwhile. */
+	ALL_ALONG(30 * CHECK_MS, fake_count(fake, FAKE_RENEW) == calls);
+	cr_assert_eq(stats(client).holds, 0);
+	cr_assert_eq(stats(client).pending_cleanups, 0);
+	cr_assert_eq(stats(client).lost, 0);
+	cr_assert_eq(fake_held(fake), 0);
+}
+
+CASE(renewer, of_one_client_is_not_delayed_by_the_dead_store_of_another)
+{
+	struct fake *dead = fake_store("dead");
+	dlock_client *alive;
+	dlock_hold *there;
+
+	given_hold("fake://dead?ttl=600ms");
+	fake_always(dead, FAKE_RENEW, FAKE_SILENT);
+	alive = closed_at_end(open_store("fake://alive?ttl=1200ms", NULL));
+	there = take(mutex(alive, "a"));
+	EVENTUALLY(dlock_check(hold) == DLOCK_ELOST);
+	EVENTUALLY(stats(alive).renewed >= 5);
+	OK(dlock_check(there));
+	none_late(alive, 1200);
+	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
+	OK(dlock_release(there));
+	fake_clear(dead);
+}
+
+/* A clean-up that hangs must not cost a hold that comes meanwhile its lease. */
+CASE(renewer, renews_in_time_while_a_cleanup_hangs)
+{
+	dlock_hold *b;
+	size_t tries;
+
+	given_mutex("fake:?ttl=1200ms&close=2s");
+	fake_once(fake, FAKE_RELEASE, FAKE_REFUSE);
+	fake_script(fake, FAKE_RELEASE,
+		    (struct fake_step){ .fault = FAKE_SILENT, .times = 3 });
+	hold = take(lock);
+	tries = fake_count(fake, FAKE_RELEASE);
+	cr_assert_eq(dlock_release(hold), DLOCK_EUNREACHABLE);
+	EVENTUALLY(fake_count(fake, FAKE_RELEASE) >= tries + 2);
+	b = take(mutex(client, "b"));
+	EVENTUALLY(stats(client).renewed + stats(client).lost >= 4);
+	OK(dlock_check(b));
+	cr_assert_eq(stats(client).lost, 0);
+	OK(dlock_release(b));
+	EVENTUALLY(stats(client).pending_cleanups == 0);
+}
+
+/* A hold that nears the end that max_hold sets must not leave the others of its
+ * batch without time. */
+CASE(renewer, gives_each_batch_its_time)
+{
+	enum { CHECK_MS = 200 };
+	dlock_hold *b;
+	size_t n;
+
+	given_hold("fake:?ttl=30s&check=200ms&max_hold=1050ms");
+	/* Its renewals come in the middle between those of the first. */
+	nap_ms(CHECK_MS * 5 / 2);
+	b = take(mutex(client, "b"));
+	EVENTUALLY(dlock_check(hold) == DLOCK_ELOST);
+	n = fake_count(fake, FAKE_RENEW);
+	cr_assert_geq(n, 3);
+	for (size_t i = 0; i < n; i++) {
+		struct fake_call call = fake_nth(fake, FAKE_RENEW, i);
+
+		cr_assert_geq(late(call.deadline), call.begin + 100 * DLK_MS,
+			      "call %zu of %zu has %lld us", i, n,
+			      (long long)(call.deadline - call.begin) / 1000);
+	}
+	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
+	OK(dlock_release(b));
+}
+
+/* The answer is there at once, but the machine slept before it was read. */
+CASE(renewer, believes_no_renewal_that_was_read_after_the_end)
+{
+	clock_leaps(0);
+	given_mutex("fake:?ttl=3s&check=50ms");
+	fake_script(fake, FAKE_RENEW,
+		    (struct fake_step){ .gate = 1,
+					.overrun = 1,
+					.fault = FAKE_SAY,
+					.verdict = DLK_RENEWED });
+	hold = take(lock);
+	EVENTUALLY(fake_count(fake, FAKE_RENEW) == 1);
+	clock_leaps(100000);
+	fake_open_gate(fake);
+	EVENTUALLY(stats(client).lost == 1);
+	cr_assert_eq(fake_count(fake, FAKE_RENEW), 1);
+	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
+}
+
+CASE(renewer, plans_nothing_for_what_is_over_but_not_yet_known_to_be)
+{
+	clock_leaps(0);
+	given_mutex("fake:?ttl=3s&check=50ms");
+	fake_script(fake, FAKE_RENEW,
+		    (struct fake_step){
+			    .gate = 1, .overrun = 1, .fault = FAKE_REFUSE });
+	hold = take(lock);
+	EVENTUALLY(fake_count(fake, FAKE_RENEW) == 1);
+	clock_leaps(100000);
+	cr_assert_eq(dlock_check(hold), DLOCK_ELOST);
+	fake_open_gate(fake);
+	EVENTUALLY(fake_last(fake, FAKE_RENEW).end != 0);
+	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
+	cr_assert_eq(fake_count(fake, FAKE_RENEW), 1);
+}
+
+/* The machine slept past the end of the lease, and the renewer is the first to
+ * wake up: it must not renew what is over, nor hand over a senseless
+ * deadline. */
+CASE(renewer, renews_nothing_whose_end_has_come_before_the_timer_saw_it)
+{
+	dlock_hold *b;
+	size_t n;
+
+	clock_leaps(0);
+	given_hold("fake:?ttl=3s&close=100ms");
+	/* The renewer is kept busy with a clean-up while the clock leaps. */
+	fake_once(fake, FAKE_RELEASE, FAKE_REFUSE);
+	fake_script(fake, FAKE_RELEASE, (struct fake_step){ .gate = 1 });
+	b = take(mutex(client, "b"));
+	cr_assert_eq(dlock_release(b), DLOCK_EUNREACHABLE);
+	EVENTUALLY(fake_count(fake, FAKE_RELEASE) == 2);
+	n = fake_count(fake, FAKE_RENEW);
+	clock_leaps(100000);
+	cr_assert_eq(dlock_check(hold), DLOCK_ELOST);
+	fake_open_gate(fake);
+	EVENTUALLY(stats(client).lost == 1);
+	cr_assert_eq(fake_count(fake, FAKE_RENEW), n);
+	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
+}
+
+/* Renewals fail until max_hold ends the hold, and no lease would have run out
+ * before: they are asked for in peace, and nothing is at risk. */
+static void ends_without_risk(const char *uri)
+{
+	size_t from = fake_count(fake, FAKE_RENEW), n;
+
+	keep_diary();
+	given_mutex(uri);
+	fake_always(fake, FAKE_RENEW, FAKE_REFUSE);
+	hold = take(lock);
+	EVENTUALLY(diary.losses == 1);
+	cr_assert_eq(diary.n, 1, "there was another event");
+	REFUSED(dlock_release(hold), DLOCK_ELOST, "max_hold");
+	n = fake_count(fake, FAKE_RENEW);
+	cr_assert_gt(n, from + 1);
+	for (size_t i = from + 1; i < n; i++) {
+		dlk_time pause = fake_nth(fake, FAKE_RENEW, i).begin -
+				 fake_nth(fake, FAKE_RENEW, i - 1).begin;
+
+		/* A quarter of the interval, less what may join a round. */
+		cr_assert_geq(pause, 39 * DLK_MS, "renewal %zu after %lld us",
+			      i, (long long)pause / 1000);
+	}
+	fake_clear(fake);
+	close_client();
+}
+
+CASE(renewer, sees_no_risk_where_max_hold_ends_a_hold_first)
+{
+	ends_without_risk("fake:?check=200ms&max_hold=700ms");
+	ends_without_risk("fake:?ttl=60s&check=200ms&max_hold=700ms");
+}
+
+CASE(renewer, sees_the_risk_where_the_lease_ends_first)
+{
+	keep_diary();
+	given_mutex("fake:?ttl=6s&check=50ms&max_hold=60s");
+	fake_always(fake, FAKE_RENEW, FAKE_REFUSE);
+	hold = take(lock);
+	EVENTUALLY(diary.risks == 1);
+	fake_clear(fake);
+	EVENTUALLY(diary.safes == 1);
+	OK(dlock_release(hold));
+}
+
+/* max_hold leaves less than half a lease of every hold here. */
+CASE(renewer, is_late_by_the_lease_and_not_by_max_hold)
+{
+	given_hold("fake:?ttl=30s&check=50ms&max_hold=400ms");
+	EVENTUALLY(dlock_check(hold) == DLOCK_ELOST);
+	cr_assert_gt(stats(client).renewed, 0);
+	none_late(client, 30000);
+	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
+}

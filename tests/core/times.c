@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How long waits and holds took, and how late renewals were. */
+#include "core/fixture.h"
+
+#include "core/stats.h"
+
+TestSuite(times, .init = fixture, .timeout = 60);
+
+/* One duration: it must be in the bucket that its length says. */
+static uint64_t only_one(const struct dlock_times *t)
+{
+	uint64_t most_us = 4;
+	int i = 0;
+
+	cr_assert_eq(t->count, 1);
+	for (; i < DLOCK_TIMES_BUCKETS - 1 && t->sum_us >= most_us; i++)
+		most_us *= 4;
+	cr_assert_eq(t->bucket[i], 1, "%llu us", (unsigned long long)t->sum_us);
+	return t->sum_us;
+}
+
+CASE(times, are_sorted_by_length)
+{
+	static const struct {
+		dlk_time us;
+		int bucket;
+	} cases[] = {
+		{ -1, 0 },
+		{ 0, 0 },
+		{ 3, 0 },
+		{ 4, 1 },
+		{ 15, 1 },
+		{ 16, 2 },
+		{ 1000, 4 },
+		{ 999999, 9 },
+		{ (INT64_C(1) << 30) - 1, 14 },
+		{ INT64_C(1) << 30, 15 },
+		{ INT64_MAX / 1000, 15 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct dlock_times t = { 0 };
+
+		dlki_times_add(&t, cases[i].us * 1000);
+		cr_assert_eq(t.bucket[cases[i].bucket], 1, "%lld us",
+			     (long long)cases[i].us);
+		cr_assert_eq(only_one(&t),
+			     (uint64_t)(cases[i].us > 0 ? cases[i].us : 0));
+	}
+}
+
+CASE(times, of_a_wait_and_of_a_hold)
+{
+	struct taker t = { .keep = 1 };
+	struct dlock_stats seen;
+	int64_t began;
+
+	given_mutex("fake:");
+	fake_occupy(fake, DLK_LOCK, "a", 0);
+	began = now_ms();
+	taker_start(&t, lock, -1);
+	EVENTUALLY(stats(client).waiters == 1);
+	nap_ms(20);
+	fake_vacate(fake, DLK_LOCK, "a");
+	EVENTUALLY(stats(client).granted == 1);
+	seen = stats(client);
+	cr_assert_geq(only_one(&seen.wait), 20000);
+	cr_assert_leq(only_one(&seen.wait),
+		      (uint64_t)(now_ms() - began + 1) * 1000);
+	cr_assert_eq(seen.hold.count, 0);
+	nap_ms(20);
+	close_client();
+	OK(taker_join(&t));
+}
+
+CASE(times, of_a_hold_end_with_its_last_release)
+{
+	struct dlock_stats seen;
+
+	given_hold("fake:?ttl=30s");
+	OK(dlock_acquire(lock, 0, &hold));
+	nap_ms(20);
+	OK(dlock_release(hold));
+	cr_assert_eq(stats(client).hold.count, 0);
+	OK(dlock_release(hold));
+	seen = stats(client);
+	cr_assert_geq(only_one(&seen.hold), 20000);
+	cr_assert_eq(seen.wait.count, 1);
+	cr_assert_eq(seen.renewal_lag.count, 0);
+}
+
+CASE(times, of_renewals_are_their_lag)
+{
+	struct dlock_stats seen;
+
+	given_hold("fake:?ttl=300ms");
+	EVENTUALLY(stats(client).renewed >= 1);
+	seen = stats(client);
+	cr_assert_geq(seen.renewal_lag.count, 1);
+	OK(dlock_release(hold));
+}

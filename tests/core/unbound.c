@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Handles whose holds belong to no thread. */
+#include "core/fixture.h"
+
+TestSuite(unbound, .init = fixture, .timeout = 60);
+
+static void given_unbound(void)
+{
+	given_mutex("fake:");
+	OK(dlock_lock_unbind(lock));
+}
+
+static dlock_hold *taken_by_a_thread(dlock_lock *l)
+{
+	struct taker t = { .keep = 1 };
+
+	taker_start(&t, l, 0);
+	OK(taker_join(&t));
+	return t.hold;
+}
+
+CASE(unbound, holds_are_released_by_any_thread)
+{
+	given_unbound();
+	OK(dlock_release(taken_by_a_thread(lock)));
+	OK(dlock_release(take(lock)));
+}
+
+CASE(unbound, holds_are_not_taken_again)
+{
+	dlock_hold *again = NULL;
+
+	given_unbound();
+	hold = take(lock);
+	cr_assert_eq(dlock_acquire(lock, 0, &again), DLOCK_EBUSY);
+	cr_assert_null(again);
+	OK(dlock_release(hold));
+}
+
+CASE(unbound, holds_exclude_those_of_a_thread)
+{
+	dlock_lock *bound;
+	dlock_hold *none;
+
+	given_unbound();
+	bound = mutex(client, "a");
+	hold = take(lock);
+	cr_assert_eq(dlock_acquire(bound, 0, &none), DLOCK_EBUSY);
+	OK(dlock_release(hold));
+	hold = take(bound);
+	cr_assert_eq(dlock_acquire(lock, 0, &none), DLOCK_EBUSY);
+	REFUSED(dlock_release(taken_by_a_thread(mutex(client, "b"))),
+		DLOCK_EINVAL, "dlock_lock_unbind");
+	OK(dlock_release(hold));
+}
+
+/* Two reads are two holds, and no EDEADLK is told to a thread that has none. */
+CASE(unbound, sides_of_a_rwlock_belong_to_no_thread)
+{
+	dlock_hold *one, *two, *none;
+
+	given_rwlock("fake:");
+	OK(dlock_lock_unbind(lock));
+	one = take_shared(lock, 0);
+	two = take_shared(lock, 0);
+	cr_assert_neq(one, two);
+	cr_assert_eq(dlock_acquire(lock, 0, &none), DLOCK_EBUSY);
+	OK(dlock_release(two));
+	OK(dlock_release(one));
+	hold = take(lock);
+	cr_assert_eq(dlock_acquire_shared(lock, 0, &none), DLOCK_EBUSY);
+	OK(dlock_release(hold));
+}
+
+CASE(unbound, members_of_a_multi_lock_are_as_their_handles_were)
+{
+	dlock_lock *other, *both;
+
+	given_unbound();
+	other = mutex(client, "b");
+	both = multi((dlock_lock *[]){ lock, other }, 2);
+	OK(dlock_lock_unbind(other));
+	hold = taken_by_a_thread(both);
+	REFUSED(dlock_release(hold), DLOCK_EINVAL, "lock 'b' is held by");
+	cr_assert_eq(stats(client).holds, 2);
+	close_client();
+	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
+}
+
+CASE(unbound, members_of_a_multi_lock_are_released_by_any_thread)
+{
+	dlock_lock *other;
+
+	given_unbound();
+	other = mutex(client, "b");
+	OK(dlock_lock_unbind(other));
+	OK(dlock_release(
+		taken_by_a_thread(multi((dlock_lock *[]){ lock, other }, 2))));
+	cr_assert_eq(stats(client).holds, 0);
+}
+
+CASE(unbound, is_for_handles_of_one_lock)
+{
+	dlock_lock *one;
+
+	given_mutex("fake:");
+	one = multi(&lock, 1);
+	REFUSED(dlock_lock_unbind(NULL), DLOCK_EINVAL, "NULL");
+	REFUSED(dlock_lock_unbind(one), DLOCK_EINVAL, "members");
+	lock = semaphore(client, "s", 1);
+	OK(dlock_lock_unbind(lock));
+	OK(dlock_release(taken_by_a_thread(lock)));
+}

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The files of locks that nobody uses are removed, and nothing is lost by
+ * that. */
+#include "support.h"
+
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int there(const char *dir, const char *kind)
+{
+	return access(store_file(dir, kind, "x"), F_OK) == 0;
+}
+
+/* By a client that comes and goes. */
+static uint64_t use(const char *dir)
+{
+	dlock_client *c = store_open(dir, NULL);
+	dlock_lock *l = mutex(c, "x");
+	dlock_hold *h = take(l, FOREVER);
+	uint64_t token = dlock_token(h);
+
+	CHECK_OK(dlock_release(h));
+	end_now(l);
+	end_now(c);
+	return token;
+}
+
+CASE(file_sweep, removes_what_a_client_leaves)
+{
+	const char *dir = store_dir();
+	dlock_client *c;
+	dlock_lock *l[2];
+
+	use(dir);
+	CHECK(!there(dir, "l"));
+	c = store_open(dir, NULL);
+	l[0] = rwlock(c, "x");
+	l[1] = semaphore(c, "x", 3);
+	CHECK_OK(dlock_release(take_shared(l[0], 0)));
+	CHECK_OK(dlock_release(take(l[1], 0)));
+	CHECK(there(dir, "l") && there(dir, "s"));
+	end_now(l[0]);
+	end_now(l[1]);
+	end_now(c);
+	CHECK(!there(dir, "l") && !there(dir, "s"));
+}
+
+static int files_in(const char *dir)
+{
+	DIR *d = opendir(dir);
+	int n = 0;
+
+	CHECK(d);
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n;
+}
+
+CASE(file_sweep, removes_names_that_were_not_used_for_long)
+{
+	const char *dir = store_dir();
+	dlock_client *c = store_open(dir, NULL);
+	char name[16];
+	dlock_lock *l;
+
+	for (int i = 0; i < 200; i++) {
+		snprintf(name, sizeof(name), "n%d", i);
+		l = mutex(c, name);
+		CHECK_OK(dlock_release(take(l, 0)));
+		end_now(l);
+	}
+	CHECK_INT(files_in(dir), <, 40);
+}
+
+CASE(file_sweep, keeps_what_others_use)
+{
+	const char *dir = store_dir();
+	dlock_client *c = store_open(dir, NULL);
+	dlock_lock *rw = rwlock(c, "x"), *s = semaphore(c, "x", 2), *l;
+	dlock_hold *h = take_shared(rw, 0), *permit = take(s, 0);
+	dlock_client *d = store_open(dir, NULL);
+
+	l = rwlock(d, "x");
+	CHECK_OK(dlock_release(take_shared(l, 0)));
+	end_now(l);
+	l = semaphore(d, "x", 2);
+	CHECK_OK(dlock_release(take(l, 0)));
+	end_now(l);
+	end_now(d);
+	CHECK(there(dir, "l") && there(dir, "s"));
+	CHECK_OK(dlock_check(h));
+	CHECK_OK(dlock_check(permit));
+	CHECK_OK(dlock_release(h));
+	CHECK_OK(dlock_release(permit));
+}
+
+CASE(file_sweep, keeps_what_it_is_told_to)
+{
+	const char *dir = store_dir();
+	dlock_client *c = store_open(dir, "keep=on");
+	dlock_lock *l = mutex(c, "x");
+
+	CHECK_OK(dlock_release(take(l, 0)));
+	end_now(l);
+	end_now(c);
+	CHECK(there(dir, "l"));
+	CHECK(chmod(store_file(dir, "l", "x"), 0200 | 0400) == 0);
+	use(dir);
+	CHECK(!there(dir, "l"));
+}
+
+/* ---- Tokens -------------------------------------------------------------- */
+
+CASE(file_sweep, tokens_rise_when_the_clock_is_set_back)
+{
+	const char *dir = store_dir();
+	uint64_t last = 0, token;
+
+	for (int i = 0; i < 10; i++) {
+		clock_back_s = i % 2 ? 3600 : 0;
+		token = use(dir);
+		CHECK(token > last);
+		last = token;
+		/* Ahead of the clock, it stays. */
+		CHECK(there(dir, "l") == i % 2);
+	}
+}
+
+/* ---- In between ---------------------------------------------------------- */
+
+static struct scene *the_scene; /* of this process */
+
+static void say_and_nap(void)
+{
+	the_scene->ready = 1;
+	nap_ms(the_scene->waits);
+}
+
+/* Whenever it is asked to. */
+static void close_slowly(void *arg)
+{
+	struct scene *s = arg;
+
+	the_scene = s;
+	before_unlink = say_and_nap;
+	for (;;) {
+		EVENTUALLY(s->held || s->stop);
+		if (s->stop)
+			return;
+		use(s->dir);
+		s->held = 0;
+	}
+}
+
+/* Begin to remove the file, in another process and for so long. */
+static void remove_slowly(struct scene *s, int ms)
+{
+	EVENTUALLY(!s->held);
+	s->ready = 0;
+	s->waits = ms;
+	s->held = 1;
+	EVENTUALLY(s->ready);
+}
+
+static void end_remover(struct scene *s, pid_t pid)
+{
+	EVENTUALLY(!s->held);
+	s->stop = 1;
+	child_ended(pid);
+}
+
+CASE(file_sweep, nobody_has_a_file_that_is_being_removed)
+{
+	struct scene *s = scene();
+	pid_t pid = child(close_slowly, s);
+	dlock_client *a = store_open(s->dir, NULL);
+	dlock_client *b = store_open(s->dir, NULL);
+	dlock_lock *la = mutex(a, "x"), *lb = mutex(b, "x");
+	dlock_hold *h, *none;
+
+	remove_slowly(s, 300);
+	h = take(la, FOREVER);
+	end_remover(s, pid);
+	CHECK_RC(dlock_acquire(lb, 0, &none), DLOCK_EBUSY);
+	CHECK_OK(dlock_check(h));
+	CHECK_OK(dlock_release(h));
+}
+
+/* A try waits for a removal that is under way, and does not say that others
+ * have the lock. */
+CASE(file_sweep, a_removal_makes_nobody_busy)
+{
+	struct scene *s = scene();
+	pid_t pid = child(close_slowly, s);
+	dlock_client *a = store_open(s->dir, NULL);
+	dlock_lock *m = mutex(a, "x"), *rw = rwlock(a, "x");
+	int busy = 0;
+	dlock_hold *h;
+
+	for (int i = 0; i < 20; i++) {
+		remove_slowly(s, 10);
+		if ((i % 2 ? dlock_acquire(m, 0, &h) :
+			     dlock_acquire_shared(rw, 0, &h)) == DLOCK_OK)
+			CHECK_OK(dlock_release(h));
+		else
+			busy++;
+	}
+	end_remover(s, pid);
+	CHECK_INT(busy, <=, 2); /* on a machine that stands still */
+}
+
+/* Nor does it remove what an operator puts in the file's place meanwhile. */
+CASE(file_sweep, a_break_waits_for_a_removal)
+{
+	struct scene *s = scene();
+	pid_t pid = child(close_slowly, s);
+	dlock_client *a = store_open(s->dir, NULL);
+	dlock_lock *l = mutex(a, "x");
+	dlock_hold *h;
+
+	remove_slowly(s, 300);
+	CHECK_OK(dlock_break(l, patience_ms()));
+	h = take(l, FOREVER);
+	end_remover(s, pid);
+	CHECK(there(s->dir, "l"));
+	CHECK_OK(dlock_check(h));
+	CHECK_OK(dlock_release(h));
+}
+
+/* Whose file was replaced, and did not learn of it, leaves the new one. */
+CASE(file_sweep, leaves_a_file_that_took_its_place)
+{
+	const char *dir = store_dir();
+	dlock_client *a, *b = store_open(dir, NULL);
+	dlock_lock *la, *lb = mutex(b, "x");
+	dlock_hold *h;
+
+	fail_inotify = EMFILE;
+	a = store_open(dir, NULL);
+	la = mutex(a, "x");
+	CHECK_OK(dlock_release(take(la, 0)));
+	CHECK(unlink(store_file(dir, "l", "x")) == 0);
+	h = take(lb, 0);
+	end_now(la);
+	end_now(a);
+	CHECK(there(dir, "l"));
+	CHECK_OK(dlock_check(h));
+	CHECK_OK(dlock_release(h));
+}
+
+static void die(void)
+{
+	raise(SIGKILL);
+}
+
+static void close_and_die(void *arg)
+{
+	struct scene *s = arg;
+	dlock_client *c = store_open(s->dir, NULL);
+	dlock_lock *l = mutex(c, "x");
+
+	CHECK_OK(dlock_release(take(l, FOREVER)));
+	end_now(l);
+	*(s->waits == 1 ? &before_unlink : &after_unlink) = die;
+	end_now(c);
+}
+
+CASE(file_sweep, is_survived_by_a_process_killed_in_it)
+{
+	struct scene *s = scene();
+	uint64_t last = 0, token;
+	int status;
+	pid_t pid;
+
+	for (int i = 0; i < 10; i++) {
+		s->waits = 1 + i % 2;
+		pid = child(close_and_die, s);
+		CHECK(waitpid(pid, &status, 0) == pid);
+		CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+		CHECK(there(s->dir, "l") == (s->waits == 1));
+		token = use(s->dir);
+		CHECK(token > last);
+		last = token;
+		CHECK(!there(s->dir, "l"));
+	}
+}
+
+/* ---- A crowd that comes and goes ----------------------------------------- */
+
+#define NAMES 3
+#define CROWD 8
+#define KILLED 64
+
+struct come_and_go {
+	char dir[PATH_MAX];
+	atomic_int stop;
+	atomic_ulong rounds;
+	atomic_int killed[KILLED]; /* the last of them */
+	struct {
+		atomic_int inside;
+		_Atomic uint64_t last;
+	} name[NAMES];
+};
+
+static int was_killed(struct come_and_go *s, int pid)
+{
+	for (int i = 0; i < KILLED; i++) {
+		if (s->killed[i] == pid)
+			return 1;
+	}
+	return 0;
+}
+
+static void one_round(struct come_and_go *s, unsigned int *seed)
+{
+	unsigned int i = (unsigned int)rand_r(seed) % NAMES;
+	unsigned int times = 1 + (unsigned int)rand_r(seed) % 3;
+	dlock_client *c = store_open(s->dir, NULL);
+	char name[2] = { (char)('a' + (int)i) };
+	dlock_lock *l = rand_r(seed) % 2 ? mutex(c, name) : rwlock(c, name);
+	dlock_hold *h;
+	int was;
+
+	while (times--) {
+		h = take(l, FOREVER);
+		was = atomic_exchange(&s->name[i].inside, getpid());
+		CHECK(!was || was_killed(s, was));
+		CHECK(dlock_token(h) > s->name[i].last);
+		s->name[i].last = dlock_token(h);
+		CHECK(atomic_exchange(&s->name[i].inside, 0) == getpid());
+		CHECK_OK(dlock_release(h));
+	}
+	s->rounds++;
+	end_now(l);
+	end_now(c);
+}
+
+static void come_and_go(void *arg)
+{
+	struct come_and_go *s = arg;
+	unsigned int seed = (unsigned int)getpid();
+
+	while (!s->stop)
+		one_round(s, &seed);
+}
+
+CASE(file_sweep, goes_on_under_a_crowd, .timeout = 120)
+{
+	struct come_and_go *s = shared(sizeof(*s));
+	unsigned int seed = 1, kills = 0, i;
+	unsigned long least = sanitized() ? 500 : 2000;
+	pid_t pid[CROWD];
+
+	store_make(s->dir);
+	for (i = 0; i < CROWD; i++)
+		pid[i] = child(come_and_go, s);
+	while (s->rounds < least) {
+		nap_ms(1 + rand_r(&seed) % 10);
+		i = (unsigned int)rand_r(&seed) % CROWD;
+		CHECK(waitpid(pid[i], NULL, WNOHANG) == 0);
+		s->killed[kills++ % KILLED] = pid[i];
+		child_kill(pid[i]);
+		pid[i] = child(come_and_go, s);
+	}
+	s->stop = 1;
+	for (i = 0; i < CROWD; i++)
+		child_ended(pid[i]);
+	CHECK_INT(kills, >, 10);
+}

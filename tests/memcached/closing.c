@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A client that is closed with much to give up. */
+#include "support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { HOLDS = 3000, WAY_MS = 2 }; /* there, and back */
+
+static void name_locks(dlock_client *c, dlock_lock **l)
+{
+	for (int i = 0; i < HOLDS; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "x%d", i);
+		CHECK_OK(i % 10 ? dlock_mutex_new(&l[i], c, name) :
+				  dlock_semaphore_new(&l[i], c, name, 1));
+	}
+}
+
+/* One after the other they would take longer than a close may. */
+EITHER_WAY(memcached_closing, many_holds_are_freed)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_lock **l = calloc(HOLDS, sizeof(dlock_lock *));
+	dlock_client *c = NULL;
+	char uri[128];
+	int64_t begun;
+	int left = 0;
+
+	CHECK(l);
+	snprintf(uri, sizeof(uri), "memcached://127.0.0.1:%d/?protocol=%s",
+		 lab_proxy_port(s.proxy), protocol);
+	CHECK_OK(dlock_open(&c, uri, NULL));
+	name_locks(c, l);
+	for (int i = 0; i < HOLDS; i++) {
+		take(l[i]);
+		dlock_lock_free(l[i]);
+	}
+	lab_proxy_delay(s.proxy, LAB_UP, WAY_MS);
+	lab_proxy_delay(s.proxy, LAB_DOWN, WAY_MS);
+	begun = now_ms();
+	dlock_close(c);
+	CHECK_INT(now_ms() - begun, <=, 2000 + slack_ms());
+	name_locks(direct(&s, ""), l);
+	for (int i = 0; i < HOLDS; i++) {
+		dlock_hold *h = NULL;
+
+		left += dlock_acquire(l[i], 0, &h) == DLOCK_EBUSY;
+		dlock_release(h);
+		dlock_lock_free(l[i]);
+	}
+	CHECK_INT(left, ==, 0);
+	free(l);
+	scene_end(&s);
+}

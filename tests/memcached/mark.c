@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The mark by which a writer knows that a lock may have readers. */
+#include "support.h"
+
+#include <pthread.h>
+
+#include "backends/memcached/item.h"
+
+#define MARK "lnx.m"
+
+static dlock_lock *rwlock(dlock_client *c)
+{
+	dlock_lock *l = NULL;
+
+	CHECK_OK(dlock_rwlock_new(&l, c, "x"));
+	return l;
+}
+
+static dlock_hold *read_x(dlock_client *c)
+{
+	dlock_lock *l = rwlock(c);
+	dlock_hold *h = NULL;
+
+	CHECK_OK(dlock_acquire_shared(l, patience_ms(), &h));
+	dlock_lock_free(l);
+	return h;
+}
+
+static void delete_mark(const struct scene *s)
+{
+	char reply[64];
+
+	CHECK_INT(lab_memcached_do(s->server, reply, sizeof(reply),
+				   with_key(s, "delete %s", MARK)),
+		  ==, 0);
+	CHECK_TEXT(reply, "DELETED");
+}
+
+EITHER_WAY(memcached_mark, shows_a_writer_the_readers)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_lock *l = mutex(direct(&s, ""), "x");
+	dlock_client *c = direct(&s, "");
+	dlock_hold *first = read_x(c), *second = read_x(direct(&s, ""));
+
+	ask(l, 0, DLOCK_EBUSY);
+	give(first);
+	ask(l, 300, DLOCK_EBUSY);
+	give(second);
+	give(take(l));
+	first = read_x(c);
+	ask(l, 0, DLOCK_EBUSY);
+	give(first);
+	scene_end(&s);
+}
+
+/* How many gets an acquire and a release of a free lock are. */
+static uint64_t gets_of_a_pair(const struct scene *s, dlock_lock *l)
+{
+	uint64_t before = stat_of(s, "STAT cmd_get ");
+
+	give(take(l));
+	return stat_of(s, "STAT cmd_get ") - before;
+}
+
+/* The gate alone is an add and one get, to see what it did. */
+EITHER_WAY(memcached_mark, costs_a_lock_without_readers_one_get)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *c = direct(&s, "");
+	dlock_lock *l = mutex(c, "x");
+
+	for (int i = 0; i < 3; i++)
+		CHECK_INT(gets_of_a_pair(&s, l), ==, 2);
+	give(read_x(c));
+	CHECK_INT(gets_of_a_pair(&s, l), ==, 2 + MEMC_READERS);
+	delete_mark(&s);
+	CHECK_INT(gets_of_a_pair(&s, l), ==, 2);
+	scene_end(&s);
+}
+
+struct reading {
+	dlock_lock *lock;
+	dlock_hold *hold;
+	int rc;
+};
+
+static void *try_to_read(void *arg)
+{
+	struct reading *r = arg;
+
+	r->rc = dlock_acquire_shared(r->lock, 0, &r->hold);
+	return NULL;
+}
+
+/* A writer comes when the reader's requests are only half through. */
+EITHER_WAY(memcached_mark, is_there_before_the_reader_gets_the_gate)
+{
+	/* Of a reader: a survey, and then what it does in its slot. */
+	enum { SURVEY = MEMC_READERS + 2 };
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *c = by_proxy(&s, "ask=60s");
+	dlock_lock *l = mutex(direct(&s, "ttl=60s"), "x");
+
+	for (int done = 1; done <= 2; done++) {
+		struct reading r = { .lock = rwlock(c) };
+		dlock_hold *mine = NULL;
+		pthread_t thread;
+		uint64_t gets;
+		int rc;
+
+		give(take(mutex(c, "y")));
+		gets = stat_of(&s, "STAT cmd_get ");
+		lab_proxy_drip(s.proxy, LAB_UP, 2);
+		CHECK(!pthread_create(&thread, NULL, try_to_read, &r));
+		EVENTUALLY(stat_of(&s, "STAT cmd_get ") >=
+			   gets + SURVEY + (uint64_t)done);
+		rc = dlock_acquire(l, 0, &mine);
+		lab_proxy_heal(s.proxy);
+		pthread_join(thread, NULL);
+		CHECK(rc == DLOCK_OK || rc == DLOCK_EBUSY);
+		CHECK(!mine || !r.hold);
+		dlock_release(mine);
+		dlock_release(r.hold);
+		dlock_lock_free(r.lock);
+		delete_mark(&s);
+	}
+	scene_end(&s);
+}
+
+EITHER_WAY(memcached_mark, outlives_the_longest_lease)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *slow = direct(&s, "ttl=400s");
+	dlock_client *quick = direct(&s, "ttl=3s");
+	dlock_hold *h = read_x(slow);
+
+	CHECK_INT(mark_left_s(&s, MARK), >=, 1190);
+	give(read_x(quick));
+	CHECK_INT(mark_left_s(&s, MARK), >=, 1190);
+	/* It is renewed before it becomes too short, by who is nearest. */
+	mark_ends_in(&s, MARK, 500);
+	give(read_x(quick));
+	CHECK_INT(mark_left_s(&s, MARK), <=, 500);
+	give(read_x(direct(&s, "ttl=400s")));
+	CHECK_INT(mark_left_s(&s, MARK), >=, 1190);
+	give(h);
+	mark_ends_in(&s, MARK, 200);
+	give(read_x(quick));
+	CHECK_INT(mark_left_s(&s, MARK), >=, 580);
+	scene_end(&s);
+}
+
+EITHER_WAY(memcached_mark, is_kept_alive_by_renewals)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *c = direct(&s, "ttl=3s");
+	dlock_hold *h = read_x(c), *second = read_x(direct(&s, "ttl=3s"));
+
+	mark_ends_in(&s, MARK, 5);
+	EVENTUALLY(mark_left_s(&s, MARK) >= 580);
+	ALL_ALONG(dlock_ttl_ms(c) / 3 + 300,
+		  dlock_check(h) == DLOCK_OK &&
+			  dlock_check(second) == DLOCK_OK);
+	give(h);
+	give(second);
+	scene_end(&s);
+}
+
+/* A writer may have come in since; and who comes in after that makes
+ * another. */
+EITHER_WAY(memcached_mark, that_is_gone_ends_the_readers_hold)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *c = direct(&s, "ttl=3s"), *other = direct(&s, "ttl=3s");
+	dlock_lock *l = mutex(other, "x");
+
+	for (int made = 0; made < 2; made++) {
+		dlock_hold *h = read_x(c), *next;
+		int64_t since = now_ms();
+
+		delete_mark(&s);
+		next = made ? read_x(other) : take(l);
+		CHECK(dlock_token(next) > dlock_token(h));
+		found_lost(h, c, since);
+		CHECK_RC(dlock_release(h), DLOCK_ELOST);
+		ALL_ALONG(dlock_ttl_ms(c) / 3 + 300,
+			  dlock_check(next) == DLOCK_OK);
+		give(next);
+		give(take(l));
+	}
+	scene_end(&s);
+}
+
+/* It says how many permits there are, and is made again. */
+EITHER_WAY(memcached_mark, of_a_semaphore_ends_nobodys_hold)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *c = direct(&s, "ttl=3s");
+	dlock_lock *l = NULL;
+	dlock_hold *h;
+	char reply[64];
+
+	CHECK_OK(dlock_semaphore_new(&l, c, "s", 2));
+	h = take(l);
+	CHECK_INT(lab_memcached_do(s.server, NULL, 0,
+				   with_key(&s, "delete %s", "sns.m")),
+		  ==, 0);
+	EVENTUALLY(lab_memcached_do(s.server, reply, sizeof(reply),
+				    with_key(&s, "mg %s k", "sns.m")) == 0 &&
+		   reply[0] == 'H');
+	CHECK_OK(dlock_check(h));
+	give(h);
+	dlock_lock_free(l);
+	scene_end(&s);
+}
+
+/* What is found to be ours already must have its mark as well. */
+EITHER_WAY(memcached_mark, is_looked_at_again_after_a_lost_reply)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *c = by_proxy(&s, "ttl=3s&ask=200ms");
+	dlock_lock *l = mutex(direct(&s, ""), "x");
+
+	give(take(mutex(c, "y")));
+	for (int i = 0; i < 2; i++) {
+		dlock_hold *h;
+
+		lab_proxy_swallow(s.proxy, i ? "cas " : "add ", LAB_THEN_CLOSE);
+		if (i)
+			mark_ends_in(&s, MARK, 5);
+		h = read_x(c);
+		ask(l, 0, DLOCK_EBUSY);
+		ALL_ALONG(dlock_ttl_ms(c) / 3 + 300,
+			  dlock_check(h) == DLOCK_OK);
+		give(h);
+		give(take(l));
+	}
+	scene_end(&s);
+}
+
+/* A reader cannot rely on it, and says what is to be done. */
+EITHER_WAY(memcached_mark, that_no_dlock_wrote_is_told)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_lock *l = rwlock(direct(&s, ""));
+	dlock_hold *h = NULL;
+
+	CHECK_INT(lab_memcached_do(s.server, NULL, 0,
+				   with_key(&s, "set %s 0 0 5\r\nhello", MARK)),
+		  ==, 0);
+	CHECK_RC(dlock_acquire_shared(l, 0, &h), DLOCK_EBUSY);
+	CHECK_TEXT(dlock_errmsg(), key_of(&s, MARK));
+	give(take(mutex(direct(&s, ""), "x")));
+	dlock_lock_free(l);
+	scene_end(&s);
+}

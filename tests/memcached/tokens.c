@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tokens are on the scale of the other stores: microseconds since 1970. */
+#include "support.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+
+#define SECOND UINT64_C(1000000)
+
+static uint64_t wall_us(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (uint64_t)ts.tv_sec * SECOND + (uint64_t)ts.tv_nsec / 1000;
+}
+
+static uint64_t taken(dlock_lock *l)
+{
+	dlock_hold *h = take(l);
+	uint64_t token = dlock_token(h);
+
+	give(h);
+	return token;
+}
+
+/* A client to which the names moved at that time. */
+static dlock_client *moved(const struct scene *s, uint64_t at_us)
+{
+	char query[64];
+
+	snprintf(query, sizeof(query), "token_base=%" PRIu64, at_us);
+	return direct(s, query);
+}
+
+/* The server runs for a while at first, but not as long as this test can be
+ * debugged for. */
+EITHER_WAY(memcached_tokens, they_count_from_the_servers_start)
+{
+	uint64_t begun = wall_us();
+	struct scene s = scene_new(protocol, NULL);
+	dlock_lock *l = mutex(direct(&s, ""), "x");
+	uint64_t last = taken(l);
+
+	CHECK_INT(last, >, begun - begun % SECOND);
+	CHECK_INT(last, <=, wall_us());
+	for (int i = 0; i < 3; i++) {
+		uint64_t token = taken(l);
+
+		CHECK_INT(token, >, last);
+		CHECK_INT(token, <, last + 1000);
+		last = token;
+	}
+	scene_end(&s);
+}
+
+EITHER_WAY(memcached_tokens, they_are_larger_than_those_before_the_move)
+{
+	struct scene s = scene_new(protocol, NULL);
+	uint64_t last = taken(mutex(direct(&s, ""), "x"));
+
+	for (int i = 0; i < 3; i++) {
+		uint64_t at;
+
+		EVENTUALLY(wall_us() > last + SECOND);
+		at = wall_us();
+		last = taken(mutex(moved(&s, at), "x"));
+		CHECK_INT(last, >, at);
+		/* So the way back is free, too. */
+		CHECK_INT(last, <, at + SECOND);
+	}
+	scene_end(&s);
+}
+
+/* Its clock goes on while it is down. */
+EITHER_WAY(memcached_tokens, they_rise_over_a_restart_after_a_move)
+{
+	struct scene s = scene_new(protocol, NULL);
+	uint64_t at = wall_us();
+	dlock_lock *l = mutex(moved(&s, at), "x");
+	uint64_t last = taken(l);
+
+	CHECK_INT(last, >, at);
+	/* As long as its clock may be late. */
+	EVENTUALLY(wall_us() > at + 3 * SECOND);
+	for (int i = 0; i < 2; i++) {
+		uint64_t token;
+
+		CHECK_INT(lab_server_kill(s.server), ==, 0);
+		CHECK_INT(lab_server_restart(s.server, false), ==, 0);
+		grown_up(&s);
+		token = taken(l);
+		CHECK_INT(token, >, last);
+		CHECK_INT(token, <=, wall_us());
+		last = token;
+	}
+	scene_end(&s);
+}
+
+/* They would fall when the names move on, and at the next restart. */
+Test(memcached_tokens, a_move_in_the_future_is_refused)
+{
+	struct scene s = scene_new("auto", NULL);
+	dlock_client *c = NULL;
+	char uri[128];
+
+	snprintf(uri, sizeof(uri),
+		 "memcached://127.0.0.1:%d/?token_base=%" PRIu64,
+		 s.server->port, wall_us() + 10 * SECOND);
+	CHECK_RC(dlock_open(&c, uri, NULL), DLOCK_EINVAL);
+	CHECK_TEXT(dlock_errmsg(), "'token_base'");
+	CHECK_TEXT(dlock_errmsg(), "ahead of the server's clock");
+	snprintf(uri, sizeof(uri),
+		 "memcached://127.0.0.1:%d/?token_base=yesterday",
+		 s.server->port);
+	CHECK_RC(dlock_open(&c, uri, NULL), DLOCK_EINVAL);
+	CHECK_TEXT(dlock_errmsg(), "token_base");
+	scene_end(&s);
+}

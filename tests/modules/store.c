@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A store in a shared object: it grants everything, or nothing if VERDICT says
+ * so.  Built in several ways, of which only those two are good. */
+#include <dlock/backend.h>
+
+#ifndef VERDICT
+#define VERDICT DLK_GRANTED
+#endif
+
+static int m_open(struct dlk_session *s, dlk_time deadline,
+		  struct dlk_error *err)
+{
+	(void)deadline;
+	s->ttl_ms = 0;
+	return s->uri->path ? dlk_fail(err, DLOCK_EINVAL, "no path is wanted") :
+			      0;
+}
+
+static void m_close(struct dlk_session *s, dlk_time deadline)
+{
+	(void)s;
+	(void)deadline;
+}
+
+static enum dlk_verdict m_attempt(struct dlk_ticket *t, dlk_time deadline,
+				  struct dlk_error *err)
+{
+	(void)t;
+	(void)deadline;
+	(void)err;
+	return VERDICT;
+}
+
+static int m_release(struct dlk_ticket *t, dlk_time deadline,
+		     struct dlk_error *err)
+{
+	(void)t;
+	(void)deadline;
+	(void)err;
+	return 0;
+}
+
+static const char *const schemes[] = { SCHEME, NULL };
+
+const struct dlock_backend module_backend = {
+	.size = sizeof(struct dlock_backend),
+	.schemes = schemes,
+	.summary = "grants everything",
+	.session_size = sizeof(struct dlk_session),
+	.ticket_size = sizeof(struct dlk_ticket),
+	.open = m_open,
+	.close = m_close,
+	.attempt = m_attempt,
+	.release = m_release,
+};
+
+/* DLOCK_MODULE(), but for what is to be wrong. */
+#if defined(MINOR) || defined(TICKET_SIZE) || defined(BACKEND)
+#ifndef MINOR
+#define MINOR DLOCK_VERSION_MINOR
+#endif
+#ifndef TICKET_SIZE
+#define TICKET_SIZE sizeof(struct dlk_ticket)
+#endif
+#ifndef BACKEND
+#define BACKEND &module_backend
+#endif
+DLOCK_API extern const struct dlock_module dlock_backend_v1;
+const struct dlock_module dlock_backend_v1 = {
+	.size = sizeof(struct dlock_module),
+	.major = DLOCK_VERSION_MAJOR,
+	.minor = MINOR,
+	.session_size = sizeof(struct dlk_session),
+	.ticket_size = TICKET_SIZE,
+	.backend = BACKEND,
+};
+#elif !defined(WITHOUT)
+DLOCK_MODULE(&module_backend);
+#endif

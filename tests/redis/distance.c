@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A server that is 150 ms away, with a URI that does not say so. */
+#include "support.h"
+
+#include <criterion/criterion.h>
+
+#include "lab/base/fail.h"
+
+TestSuite(redis_distance, .timeout = 120);
+
+static struct lab_server *server;
+static struct lab_proxy *proxy;
+static dlock_client *near;
+
+static void set_up(void)
+{
+	server = server_start(NULL);
+	proxy = proxy_start(server);
+	near = client_of(server->port, NULL, NULL);
+	healed_at_end(proxy);
+	lab_proxy_delay(proxy, LAB_UP, 75);
+	lab_proxy_delay(proxy, LAB_DOWN, 75);
+}
+
+/* Unlike client_of(), without ask=. */
+static dlock_client *far_client(const char *query)
+{
+	dlock_client *c = NULL;
+
+	CHECK_OK(dlock_open(&c, uri_of(lab_proxy_port(proxy), query), NULL));
+	return closed_at_end(c);
+}
+
+/* From the first one, which the server does not know the scripts of. */
+CASE(redis_distance, of_150_ms_is_bridged_by_every_try)
+{
+	dlock_lock *l;
+
+	set_up();
+	l = mutex(far_client(NULL), "x");
+	for (int i = 0; i < 5; i++)
+		give(take(l, 0));
+}
+
+CASE(redis_distance, of_150_ms_makes_no_busy_lock_unreachable)
+{
+	dlock_hold *h, *none = NULL;
+	dlock_lock *l;
+
+	set_up();
+	h = take(mutex(near, "x"), patience_ms());
+	l = mutex(far_client(NULL), "x");
+	CHECK_RC(dlock_acquire(l, 0, &none), DLOCK_EBUSY);
+	CHECK_RC(dlock_acquire(l, 100, &none), DLOCK_EBUSY);
+	CHECK_RC(dlock_acquire(l, 0, &none), DLOCK_EBUSY);
+	give(h);
+}
+
+/* Each of them needs a connection of its own, which is made for it. */
+CASE(redis_distance, of_150_ms_is_bridged_by_a_try_that_must_connect)
+{
+	enum { N = 4 };
+	struct taker t[N] = { { 0 } };
+	dlock_client *far;
+	char name[] = "0";
+
+	set_up();
+	far = far_client(NULL);
+	warm_up(far);
+	for (int i = 0; i < N; i++) {
+		name[0] = (char)('0' + i);
+		taker_start(&t[i], mutex(far, name), 0);
+	}
+	for (int i = 0; i < N; i++) {
+		EVENTUALLY(t[i].done);
+		CHECK_OK(t[i].rc);
+		let_go(&t[i]);
+	}
+}
+
+/* The route changes while the client is open. */
+CASE(redis_distance, that_grows_is_found_by_tries)
+{
+	dlock_hold *h = NULL;
+	int rc = DLOCK_EUNREACHABLE;
+	dlock_lock *l;
+
+	set_up();
+	lab_proxy_heal(proxy);
+	l = mutex(far_client(NULL), "x");
+	for (int i = 0; i < 3; i++)
+		give(take(l, patience_ms()));
+	lab_proxy_delay(proxy, LAB_UP, 75);
+	lab_proxy_delay(proxy, LAB_DOWN, 75);
+	for (int i = 0; i < 50 && rc == DLOCK_EUNREACHABLE; i++)
+		rc = dlock_acquire(l, 0, &h);
+	CHECK_OK(rc);
+	give(h);
+	server_unchecked(server);
+}
+
+CASE(redis_distance, that_the_uri_gives_is_named_where_it_is_too_short)
+{
+	dlock_hold *none = NULL;
+	dlock_lock *l;
+
+	set_up();
+	l = mutex(far_client("ask=40ms"), "x");
+	for (int i = 0; i < 3; i++) {
+		CHECK_RC(dlock_acquire(l, 0, &none), DLOCK_EUNREACHABLE);
+		CHECK_TEXT(dlock_errmsg(),
+			   "had 40 ms: ask= in the URI gives it more");
+	}
+	/* The one of a connection that was lost may have been granted. */
+	server_unchecked(server);
+}

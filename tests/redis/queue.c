@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The wait queue: who is next, and what the dead waiters in it cost. */
+#include "support.h"
+
+#include <criterion/criterion.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+TestSuite(redis_queue, .timeout = 120);
+
+static struct lab_server *server;
+static struct lab_proxy *proxy;
+static dlock_client *c, *dying, *last;
+static dlock_lock *l, *dl, *ll;
+
+static void set_up(const char *query)
+{
+	server = three_start(query, &proxy, &c, &dying, &last);
+	l = mutex(c, "x");
+	dl = mutex(dying, "x");
+	ll = mutex(last, "x");
+	healed_at_end(proxy);
+}
+
+static int count(const char *command)
+{
+	return atoi(server_do(server, "%s", command));
+}
+
+/* When the first waiter is dead unless it asks again, in the server's time. */
+static int64_t first_dies_ms(void)
+{
+	char owner[33];
+	int64_t ms;
+
+	CHECK(sscanf(server_do(server, "ZRANGE dlock:{lnx}:q 0 0"),
+		     "*1\r\n$32\r\n%32s", owner) == 1);
+	CHECK(sscanf(server_do(server, "HGET dlock:{lnx}:i %s", owner),
+		     "W %" SCNd64, &ms) == 1);
+	return ms;
+}
+
+/* `dies_early`: the dead waiter's entry has expired. */
+static void dead_one_costs(int dies_early, int64_t most_ms)
+{
+	struct taker t = { 0 }, u = { 0 };
+	dlock_hold *h;
+	int64_t begin;
+
+	h = take(l, 0);
+	taker_queue(&t, dying, dl, FOREVER);
+	taker_queue(&u, last, ll, FOREVER);
+	cut_off(proxy);
+	if (dies_early) {
+		int64_t dies_ms = first_dies_ms();
+
+		EVENTUALLY(lab_redis_time_ms(server) > dies_ms);
+	}
+	begin = now_ms();
+	give(h);
+	EVENTUALLY(u.done);
+	CHECK_OK(u.rc);
+	CHECK_INT(u.done_ms - begin, <=, most_ms);
+	let_go(&u);
+	bury(proxy, &t, 1);
+}
+
+CASE(redis_queue, next_that_just_died_costs_half_a_lease)
+{
+	set_up("ttl=4s");
+	dead_one_costs(0, 2000 + 2 * slack_ms());
+}
+
+CASE(redis_queue, next_that_just_died_costs_as_much_where_order_is_any)
+{
+	set_up("ttl=4s&order=any");
+	dead_one_costs(0, 2000 + 2 * slack_ms());
+}
+
+CASE(redis_queue, next_that_is_long_dead_is_passed_over)
+{
+	set_up("ttl=4s");
+	dead_one_costs(1, 1000);
+}
+
+/* The holder died, and its key has expired: the next client finds a queue. */
+CASE(redis_queue, is_not_jumped_by_who_comes_later)
+{
+	struct taker t = { 0 };
+	dlock_hold *h, *none = NULL;
+
+	set_up("ttl=30s");
+	h = take(l, 0);
+	taker_queue(&t, dying, dl, FOREVER);
+	server_do(server, "DEL dlock:{lnx}");
+	CHECK_RC(dlock_acquire(ll, 0, &none), DLOCK_EBUSY);
+	/* And has told the one whose turn it is. */
+	EVENTUALLY(t.done);
+	CHECK_OK(t.rc);
+	let_go(&t);
+	dlock_release(h);
+}
+
+static void *jump(void *arg)
+{
+	atomic_int *stop = arg;
+	dlock_hold *h;
+
+	while (!*stop) {
+		if (dlock_acquire(ll, 0, &h) == DLOCK_OK)
+			dlock_release(h);
+	}
+	return NULL;
+}
+
+/* Someone tries all the time; those who wait get it all the same, in order. */
+CASE(redis_queue, goes_on_under_one_who_tries_all_the_time)
+{
+	struct taker t[8];
+	atomic_int stop = 0;
+	pthread_t thread;
+	dlock_hold *h;
+
+	set_up("ttl=30s");
+	memset(t, 0, sizeof(t));
+	h = take(l, 0);
+	for (int i = 0; i < 8; i++)
+		taker_queue(&t[i], dying, dl, FOREVER);
+	CHECK(pthread_create(&thread, NULL, jump, &stop) == 0);
+	give(h);
+	for (int i = 0; i < 8; i++) {
+		EVENTUALLY(t[i].done);
+		CHECK_OK(t[i].rc);
+		CHECK(i == 0 || t[i].token > t[i - 1].token);
+		let_go(&t[i]);
+	}
+	stop = 1;
+	CHECK(pthread_join(thread, NULL) == 0);
+}
+
+CASE(redis_queue, lets_readers_in_together_and_writers_between)
+{
+	struct taker r[4], w = { 0 }, late = { .shared = 1 };
+	dlock_lock *mine, *theirs;
+	dlock_hold *h;
+
+	set_up("ttl=30s");
+	memset(r, 0, sizeof(r));
+	mine = rwlock(c, "r");
+	theirs = rwlock(last, "r");
+	h = take(mine, 0);
+	for (int i = 0; i < 4; i++) {
+		r[i].shared = 1;
+		taker_queue(&r[i], i % 2 ? c : last, i % 2 ? mine : theirs,
+			    FOREVER);
+	}
+	taker_queue(&w, last, theirs, FOREVER);
+	taker_queue(&late, c, mine, FOREVER);
+	give(h);
+	for (int i = 0; i < 4; i++) {
+		EVENTUALLY(r[i].done);
+		CHECK_OK(r[i].rc);
+	}
+	ALL_ALONG(100, !w.done && !late.done);
+	for (int i = 0; i < 4; i++)
+		let_go(&r[i]);
+	EVENTUALLY(w.done);
+	CHECK_OK(w.rc);
+	ALL_ALONG(50, !late.done);
+	let_go(&w);
+	EVENTUALLY(late.done);
+	CHECK_OK(late.rc);
+	CHECK(late.token > w.token);
+	let_go(&late);
+}
+
+/* It would have no end of readers before it. */
+CASE(redis_queue, is_one_for_readers_and_writers_also_where_order_is_any)
+{
+	struct taker w = { 0 }, r = { .shared = 1 };
+	dlock_lock *mine, *writers, *behind;
+	dlock_hold *h, *none = NULL;
+
+	set_up("ttl=10s&order=any");
+	mine = rwlock(c, "r");
+	writers = rwlock(dying, "r");
+	behind = rwlock(last, "r");
+	h = take_shared(mine, 0);
+	taker_queue(&w, dying, writers, FOREVER);
+	taker_queue(&r, last, behind, FOREVER);
+	cut_off(proxy);
+	give(h);
+	CHECK_RC(dlock_acquire_shared(mine, 0, &none), DLOCK_EBUSY);
+	CHECK(!r.done);
+	lab_proxy_heal(proxy);
+	EVENTUALLY(w.done);
+	CHECK_OK(w.rc);
+	CHECK(!r.done);
+	let_go(&w);
+	EVENTUALLY(r.done);
+	CHECK_OK(r.rc);
+	let_go(&r);
+}
+
+/* Overtaken once it is, because it left the queue when it was woken. */
+CASE(redis_queue, is_kept_by_a_writer_that_readers_overtook)
+{
+	struct taker w = { 0 };
+	dlock_hold *h, *none = NULL;
+	dlock_lock *readers;
+
+	set_up("ttl=10s&order=any");
+	readers = rwlock(c, "x");
+	h = take(l, 0);
+	taker_queue(&w, dying, dl, FOREVER);
+	cut_off(proxy);
+	give(h);
+	h = take_shared(readers, 0);
+	lab_proxy_heal(proxy);
+	EVENTUALLY(count("ZCARD dlock:{lnx}:q") == 1);
+	cut_off(proxy);
+	give(h);
+	CHECK_RC(dlock_acquire_shared(readers, 0, &none), DLOCK_EBUSY);
+	lab_proxy_heal(proxy);
+	EVENTUALLY(w.done);
+	CHECK_OK(w.rc);
+	let_go(&w);
+}
+
+/* And later behind writers, too. */
+CASE(redis_queue, is_kept_for_good_by_a_writer_that_has_met_readers)
+{
+	struct taker first = { 0 }, w = { 0 };
+	dlock_hold *h, *none = NULL;
+	dlock_lock *readers;
+	uint64_t attempts;
+
+	set_up("ttl=6s&order=any");
+	readers = rwlock(c, "x");
+	h = take_shared(readers, 0);
+	taker_queue(&first, last, ll, FOREVER);
+	taker_queue(&w, dying, dl, FOREVER);
+	give(h);
+	EVENTUALLY(first.done);
+	CHECK_OK(first.rc);
+	/* Two: the server may not have got the last one yet. */
+	attempts = stats(dying).attempts;
+	EVENTUALLY(stats(dying).attempts > attempts + 1);
+	cut_off(proxy);
+	let_go(&first);
+	CHECK_RC(dlock_acquire_shared(readers, 0, &none), DLOCK_EBUSY);
+	lab_proxy_heal(proxy);
+	EVENTUALLY(w.done);
+	CHECK_OK(w.rc);
+	let_go(&w);
+}
+
+/* The order is each client's own affair.  The one that was woken may come, or
+ * not; those in order are not told that something is wrong. */
+CASE(redis_queue, may_be_kept_by_some_and_not_by_others)
+{
+	dlock_client *any;
+	dlock_lock *mine, *woken, *theirs;
+	dlock_hold *h;
+	struct taker t = { 0 };
+
+	set_up("ttl=30s");
+	any = client_of(lab_proxy_port(proxy), "ttl=30s&order=any", NULL);
+	mine = semaphore(c, "s", 1);
+	woken = semaphore(any, "s", 1);
+	theirs = semaphore(last, "s", 1);
+	h = take(mine, 0);
+	taker_queue(&t, any, woken, FOREVER);
+	cut_off(proxy);
+	server_do(server, "DEL dlock:{sns}:s"); /* as if the holder had died */
+	give(take(theirs, patience_ms()));
+	dlock_release(h);
+	lab_proxy_heal(proxy);
+	dlock_cancel(woken);
+	let_go(&t);
+}
+
+/* The quickest wins: nobody is enqueued, and nobody is forgotten. */
+CASE(redis_queue, is_none_where_order_is_any)
+{
+	struct taker t[6];
+	dlock_hold *h;
+
+	set_up("ttl=3s&order=any");
+	CHECK(!(dlock_caps(c) & DLOCK_CAP_FAIR));
+	memset(t, 0, sizeof(t));
+	h = take(l, 0);
+	for (int i = 0; i < 6; i++)
+		taker_queue(&t[i], i % 2 ? dying : last, i % 2 ? dl : ll,
+			    FOREVER);
+	give(h);
+	for (int done = 0; done < 6; done++) {
+		int i = 0;
+
+		EVENTUALLY((i = (i + 1) % 6, t[i].done && t[i].linger));
+		CHECK_OK(t[i].rc);
+		let_go(&t[i]);
+	}
+}
+
+/* ---- Many threads, few connections --------------------------------------- */
+
+enum { THREADS = 64, TIMES = 20 };
+
+static void *use_own_lock(void *arg)
+{
+	char name[32];
+	dlock_lock *own;
+
+	snprintf(name, sizeof(name), "own %p", arg);
+	own = mutex(c, name);
+	for (int i = 0; i < TIMES; i++)
+		give(take(own, patience_ms()));
+	end_now(own);
+	return NULL;
+}
+
+CASE(redis_queue, for_connections_serves_many_threads)
+{
+	static pthread_t threads[THREADS];
+	static char which[THREADS];
+
+	set_up("pool=2&ask=20s");
+	for (int i = 0; i < THREADS; i++)
+		CHECK(!pthread_create(&threads[i], NULL, use_own_lock,
+				      &which[i]));
+	for (int i = 0; i < 5; i++) {
+		/* Two, and one each of the other clients. */
+		CHECK_INT(connections(server), <=, 4);
+		nap_ms(5);
+	}
+	for (int i = 0; i < THREADS; i++)
+		CHECK(pthread_join(threads[i], NULL) == 0);
+	CHECK_INT(stats(c).granted, ==, THREADS * TIMES + 1);
+}

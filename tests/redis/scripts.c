@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The scripts are spliced by CMake from parts, and Lua takes a name that nobody
+ * declared for a global that is nil.  So: each name that a script uses is
+ * declared by it, and each part says what it needs of the parts before it.
+ */
+#include <criterion/criterion.h>
+#include <ctype.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "redis_scripts.h"
+
+TestSuite(redis_scripts, .timeout = 60);
+
+enum { NAMES = 128, NAME_SIZE = 32, DEPTH = 32 };
+
+struct names {
+	char v[NAMES][NAME_SIZE];
+	size_t n;
+};
+
+static int has_name(const struct names *names, const char *name)
+{
+	for (size_t i = 0; i < names->n; i++) {
+		if (strcmp(names->v[i], name) == 0)
+			return 1;
+	}
+	return 0;
+}
+
+static void add_name(struct names *names, const char *name)
+{
+	if (has_name(names, name))
+		return;
+	cr_assert_lt(names->n, NAMES);
+	snprintf(names->v[names->n++], NAME_SIZE, "%s", name);
+}
+
+/* ---- Lua, as far as the scripts use it ----------------------------------- */
+
+/* The next token in `token`: a name, a word of Lua's, "'" for a string, "0" for
+ * a number, or one byte.  Returns what is behind it; NULL: that was all. */
+static const char *next_token(const char *p, char token[NAME_SIZE])
+{
+	size_t n = 0;
+
+	for (;;) {
+		p += strspn(p, " \t\n");
+		if (strncmp(p, "--", 2) != 0)
+			break;
+		p += strcspn(p, "\n");
+	}
+	if (!*p)
+		return NULL;
+	if (*p == '\'') {
+		strcpy(token, "'");
+		for (p++; *p != '\''; p++)
+			p += *p == '\\';
+		return p + 1;
+	}
+	if (isalnum((unsigned char)*p) || *p == '_') {
+		while (isalnum((unsigned char)p[n]) || p[n] == '_')
+			n++;
+		cr_assert_lt(n, NAME_SIZE);
+		snprintf(token, NAME_SIZE, "%.*s", (int)n, p);
+		if (isdigit((unsigned char)*p))
+			strcpy(token, "0");
+		return p + n;
+	}
+	n = strncmp(p, "..", 2) == 0 ? 2 : 1;
+	snprintf(token, NAME_SIZE, "%.*s", (int)n, p);
+	return p + n;
+}
+
+static int is_one_of(const char *token, const char *words)
+{
+	size_t n = strlen(token);
+
+	for (const char *p = strstr(words, token); p;
+	     p = strstr(p + 1, token)) {
+		if ((p == words || p[-1] == ' ') && (!p[n] || p[n] == ' '))
+			return 1;
+	}
+	return 0;
+}
+
+static int is_name(const char *token)
+{
+	return (isalpha((unsigned char)*token) || *token == '_') &&
+	       !is_one_of(token, "and break do else elseif end false for "
+				 "function if in local nil not or repeat "
+				 "return then true until while");
+}
+
+/* Does an expression end with it?  Then a name behind it begins a statement. */
+static int ends_expression(const char *token)
+{
+	return is_name(token) ||
+	       is_one_of(token, "' 0 ) ] } end true false nil");
+}
+
+struct scan {
+	struct names scopes[DEPTH];
+	size_t depth;
+	struct names pending; /* in effect from the next statement on, or from
+			       * the next "do" */
+	char before[NAME_SIZE];
+	enum { USES, LOCALS, PARAMETERS } mode;
+	struct names *undeclared;
+};
+
+static int is_declared(const struct scan *s, const char *name)
+{
+	for (size_t i = 0; i <= s->depth; i++) {
+		if (has_name(&s->scopes[i], name))
+			return 1;
+	}
+	return is_one_of(name, "redis KEYS ARGV string math ipairs tonumber "
+			       "type error");
+}
+
+static void declare_pending(struct scan *s)
+{
+	for (size_t i = 0; i < s->pending.n; i++)
+		add_name(&s->scopes[s->depth], s->pending.v[i]);
+	s->pending.n = 0;
+}
+
+static void open_scope(struct scan *s)
+{
+	s->depth++;
+	cr_assert_lt(s->depth, DEPTH);
+	s->scopes[s->depth].n = 0;
+}
+
+static void close_scope(struct scan *s)
+{
+	declare_pending(s);
+	cr_assert_gt(s->depth, 0, "one 'end' too many");
+	s->depth--;
+}
+
+static void scan_name(struct scan *s, const char *name)
+{
+	if (s->mode == LOCALS) {
+		add_name(&s->pending, name);
+	} else if (s->mode == PARAMETERS) {
+		/* The function's own name stands before its parameters. */
+		if (strcmp(s->before, "function") == 0) {
+			add_name(&s->scopes[s->depth - 1], name);
+			return;
+		}
+		add_name(&s->scopes[s->depth], name);
+	} else if (strcmp(s->before, ".") != 0) {
+		if (ends_expression(s->before))
+			declare_pending(s);
+		if (!is_declared(s, name))
+			add_name(s->undeclared, name);
+	}
+}
+
+static void scan_word(struct scan *s, const char *token)
+{
+	if (is_one_of(token, "local for if while return function")) {
+		if (strcmp(token, "function") == 0) {
+			open_scope(s);
+			s->mode = PARAMETERS;
+			return;
+		}
+		declare_pending(s);
+		s->mode = is_one_of(token, "local for") ? LOCALS : USES;
+	} else if (is_one_of(token, "do then")) {
+		open_scope(s);
+		if (strcmp(token, "do") == 0)
+			declare_pending(s);
+	} else if (is_one_of(token, "end elseif else")) {
+		close_scope(s);
+		if (strcmp(token, "else") == 0)
+			open_scope(s);
+	} else if (is_one_of(token, "= in") && s->mode == LOCALS) {
+		s->mode = USES;
+	} else if (*token == ')' && s->mode == PARAMETERS) {
+		s->mode = USES;
+	}
+}
+
+/* `locals` (may be NULL): those that a part behind it could use. */
+static void scan_script(const char *text, struct names *undeclared,
+			struct names *locals)
+{
+	static struct scan s;
+	char token[NAME_SIZE];
+
+	memset(&s, 0, sizeof(s));
+	undeclared->n = 0;
+	s.undeclared = undeclared;
+	while ((text = next_token(text, token))) {
+		/* "local x" without a value ends where the next one begins. */
+		if (s.mode == LOCALS && is_name(token) && is_name(s.before))
+			s.mode = USES;
+		if (is_name(token))
+			scan_name(&s, token);
+		else
+			scan_word(&s, token);
+		strcpy(s.before, token);
+	}
+	declare_pending(&s);
+	cr_assert_eq(s.depth, 0, "an 'end' is missing");
+	if (locals)
+		*locals = s.scopes[0];
+}
+
+/* ---- The spliced scripts ------------------------------------------------- */
+
+static void expect_undeclared(const char *text, const char *names)
+{
+	struct names undeclared;
+
+	scan_script(text, &undeclared, NULL);
+	for (size_t i = 0; i < undeclared.n; i++)
+		cr_expect(is_one_of(undeclared.v[i], names),
+			  "'%s' is not declared in: %.60s ...", undeclared.v[i],
+			  text);
+	cr_expect(undeclared.n > 0 || !*names, "'%s' was not found in %s",
+		  names, text);
+}
+
+Test(redis_scripts, declare_every_name_that_they_use)
+{
+	expect_undeclared(attempt_exclusive_text, "");
+	expect_undeclared(attempt_shared_text, "");
+	expect_undeclared(release_text, "");
+	expect_undeclared(renew_text, "");
+	expect_undeclared(downgrade_text, "");
+	expect_undeclared(break_text, "");
+	expect_undeclared(inspect_text, "");
+	expect_undeclared(describe_text, "");
+}
+
+Test(redis_scripts, that_use_an_undeclared_name_are_found)
+{
+	static char text[sizeof(attempt_exclusive_text) + 64];
+
+	snprintf(text, sizeof(text), "%s\nreturn hodler",
+		 attempt_exclusive_text);
+	expect_undeclared(text, "hodler");
+	expect_undeclared("if x then return 1 end", "x");
+	expect_undeclared("if KEYS then local x = 1 end return x", "x");
+	expect_undeclared("local x = x return x", "x");
+	expect_undeclared("for i = 1, 2 do redis.call(i) end return i", "i");
+	expect_undeclared("local function f(a) return a end return f(a)", "a");
+	expect_undeclared("return f(1) local function f() end", "f");
+	expect_undeclared("local x x = 1 y = 2", "y");
+	expect_undeclared("local x, y = 1, 2 return x.z .. y", "");
+}
+
+/* ---- Their parts --------------------------------------------------------- */
+
+static void read_part(const char *name, char *out, size_t size)
+{
+	char path[512];
+	size_t n;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s.lua", RD_SCRIPTS, name);
+	f = fopen(path, "re");
+	cr_assert(f, "no %s", path);
+	n = fread(out, 1, size - 1, f);
+	out[n] = '\0';
+	cr_assert(n > 0 && n < size - 1);
+	fclose(f);
+}
+
+/* One word of "-- needs: get|attempt_fast: lock_key": is it there? */
+static void expect_needed(const char *part, const char *parts, const char *name)
+{
+	static char text[32768];
+	struct names undeclared, locals;
+	char each[128], *rest = each;
+
+	snprintf(each, sizeof(each), "%s", parts);
+	for (char *one; (one = strsep(&rest, "|"));) {
+		read_part(one, text, sizeof(text));
+		scan_script(text, &undeclared, &locals);
+		cr_expect(has_name(&locals, name),
+			  "%s.lua needs '%s', which %s.lua does not declare",
+			  part, name, one);
+	}
+}
+
+static void check_part(const char *part)
+{
+	static const char begin[] = "-- needs: ";
+	static char text[32768];
+	struct names undeclared, needed = { .n = 0 };
+	char *save = NULL;
+
+	read_part(part, text, sizeof(text));
+	scan_script(text, &undeclared, NULL);
+	for (char *line = strtok_r(text, "\n", &save); line;
+	     line = strtok_r(NULL, "\n", &save)) {
+		char *names, *name;
+
+		if (strncmp(line, begin, sizeof(begin) - 1) != 0)
+			continue;
+		line += sizeof(begin) - 1;
+		names = strchr(line, ':');
+		cr_assert(names, "%s.lua: %s", part, line);
+		*names++ = '\0';
+		while ((name = strsep(&names, " "))) {
+			if (!*name)
+				continue;
+			add_name(&needed, name);
+			expect_needed(part, line, name);
+			cr_expect(has_name(&undeclared, name),
+				  "%s.lua does not use '%s'", part, name);
+		}
+	}
+	for (size_t i = 0; i < undeclared.n; i++)
+		cr_expect(has_name(&needed, undeclared.v[i]),
+			  "%s.lua uses '%s' and does not say that it needs it",
+			  part, undeclared.v[i]);
+}
+
+Test(redis_scripts, say_what_they_need_of_each_other)
+{
+	DIR *dir = opendir(RD_SCRIPTS);
+	struct dirent *e;
+	int parts = 0;
+
+	cr_assert(dir, "no %s", RD_SCRIPTS);
+	while ((e = readdir(dir))) {
+		char part[64];
+		size_t n = strlen(e->d_name);
+
+		if (n < 5 || strcmp(e->d_name + n - 4, ".lua") != 0)
+			continue;
+		snprintf(part, sizeof(part), "%.*s", (int)n - 4, e->d_name);
+		check_part(part);
+		parts++;
+	}
+	closedir(dir);
+	cr_expect_eq(parts, 12);
+}

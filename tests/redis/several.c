@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A host name that leads to several servers, or to another one than before. */
+#include "support.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+#include "lab/base/fail.h"
+#include "support/names.h"
+
+/* Without a connection that breaks, a loss is found after ten seconds.  The
+ * request of who waits may take five. */
+#define URI "redis://many.test/?ttl=30s&ask=1s&connect=5s&close=5s"
+#define SOON_MS 5000
+
+TestSuite(redis_several, .timeout = 120);
+
+static struct lab_server *a, *b;
+static struct diary diary = DIARY_INIT;
+static dlock_client *c;
+static dlock_lock *l;
+
+static void set_up(const struct lab_redis_options *o)
+{
+	a = server_start(o);
+	b = server_start(o);
+	server_unchecked(a);
+	server_unchecked(b);
+}
+
+static void open_at(int port, int other_port)
+{
+	dlock_options o = diary_options(&diary);
+
+	names_lead_to(port, other_port);
+	CHECK_OK(dlock_open(&c, URI, &o));
+	closed_at_end(c);
+	l = mutex(c, "x");
+}
+
+/* Which order a resolver gives is chance: each of two clients would take the
+ * lock at another server. */
+CASE(redis_several, servers_of_one_name_are_refused)
+{
+	char both[80];
+
+	set_up(NULL);
+	for (int i = 0; i < 2; i++) {
+		names_lead_to(i ? b->port : a->port, i ? a->port : b->port);
+		snprintf(both, sizeof(both),
+			 "127.0.0.1:%d and 127.0.0.1:%d are two servers",
+			 i ? b->port : a->port, i ? a->port : b->port);
+		refused(URI, DLOCK_EINVAL, both);
+	}
+}
+
+CASE(redis_several, addresses_of_one_server_are_fine)
+{
+	set_up(NULL);
+	open_at(a->port, a->port);
+	give(take(l, 0));
+}
+
+/* Known by their addresses alone. */
+CASE(redis_several, servers_that_keep_info_are_refused)
+{
+	struct lab_redis_options o = { .config = "rename-command INFO \"\"" };
+
+	set_up(&o);
+	names_lead_to(a->port, b->port);
+	refused(URI, DLOCK_EINVAL, "permit INFO, or give one address");
+	open_at(a->port, 0);
+	CHECK(diary_says(&diary, "keeps INFO from us"));
+	CHECK(diary_says(&diary, "permit INFO"));
+	give(take(l, 0));
+}
+
+/* A name that leads elsewhere makes no other server the session's. */
+CASE(redis_several, one_is_kept_while_it_answers)
+{
+	dlock_hold *h;
+
+	set_up(NULL);
+	open_at(a->port, 0);
+	h = take(l, 0);
+	names_lead_to(b->port, 0);
+	server_do(a, "CLIENT KILL TYPE normal SKIPME yes");
+	give(h);
+	give(take(l, 0));
+	CHECK_INT((int)scripts_run(b), ==, 0);
+	CHECK_INT(diary.losses, ==, 0);
+}
+
+/* A waiter hears at once that the server has gone.  Then every hold is
+ * verified, and the wait goes on at the other server. */
+CASE(redis_several, one_that_has_gone_is_a_fail_over)
+{
+	struct taker t = { 0 };
+	dlock_hold *h;
+	int64_t begin;
+
+	set_up(NULL);
+	open_at(a->port, 0);
+	h = take(l, 0);
+	{
+		dlock_client *near = client_of(a->port, "ttl=30s", NULL);
+		dlock_lock *other = mutex(near, "y");
+		dlock_lock *wanted = mutex(c, "y");
+		dlock_hold *theirs = take(other, 0);
+
+		taker_queue(&t, c, wanted, 20000);
+		names_lead_to(b->port, 0);
+		CHECK(lab_server_kill(a) == 0);
+		begin = now_ms();
+		EVENTUALLY(diary.losses == 1);
+		EVENTUALLY(t.done);
+		CHECK_INT(now_ms() - begin, <=, SOON_MS);
+		CHECK_INT(t.rc, ==, DLOCK_OK);
+		CHECK(diary_says(&diary, "is another server"));
+		CHECK_RC(dlock_check(h), DLOCK_ELOST);
+		dlock_release(h);
+		let_go(&t);
+		CHECK_OK(t.release_rc);
+		dlock_release(theirs);
+	}
+}
+
+/* The first request that finds it has all holds verified. */
+CASE(redis_several, one_that_was_started_anew_is_a_fail_over)
+{
+	dlock_lock *other;
+	dlock_hold *h;
+	int64_t begin;
+
+	set_up(NULL);
+	open_at(a->port, 0);
+	other = mutex(c, "y");
+	h = take(l, 0);
+	CHECK(lab_server_kill(a) == 0);
+	if (lab_server_restart(a, false) < 0)
+		FAIL("%s", lab_errmsg());
+	begin = now_ms();
+	give(take(other, patience_ms()));
+	EVENTUALLY(diary.losses == 1);
+	CHECK_INT(diary.lost_ms - begin, <=, SOON_MS);
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+}
+
+/* It answers and keeps its run, but takes no locks: the name says who does. */
+CASE(redis_several, one_that_became_a_replica_is_left)
+{
+	set_up(NULL);
+	open_at(a->port, 0);
+	give(take(l, 0));
+	if (lab_redis_follow(a, b, b->port) < 0)
+		FAIL("%s", lab_errmsg());
+	names_lead_to(b->port, 0);
+	give(take(l, patience_ms()));
+	CHECK(diary_says(&diary, "is another server"));
+}
+
+/* What a server grants that is not the session's any more counts for
+ * nothing. */
+CASE(redis_several, one_that_was_left_grants_nothing)
+{
+	struct taker t = { .linger = 1 };
+	struct lab_proxy *p;
+	dlock_hold *h = NULL;
+	dlock_lock *other;
+	uint64_t sent;
+
+	set_up(NULL);
+	p = proxy_start(a);
+	open_at(lab_proxy_port(p), 0);
+	give(take(l, 0));
+	sent = lab_proxy_stat(p, LAB_UP_CHUNKS);
+	CHECK(lab_server_pause(a) == 0);
+	taker_start(&t, l, 20000);
+	/* It has asked, over the connection that there is. */
+	if (lab_proxy_wait(p, LAB_UP_CHUNKS, sent + 1, patience_ms()) < 0)
+		FAIL("%s", lab_errmsg());
+	names_lead_to(b->port, 0);
+	other = mutex(c, "y");
+	/* Each is over sooner than the waiter's request. */
+	EVENTUALLY(dlock_acquire(other, 0, &h) == DLOCK_OK);
+	give(h);
+	CHECK(diary_says(&diary, "is another server"));
+	CHECK(lab_server_resume(a) == 0);
+	EVENTUALLY(t.done);
+	CHECK_INT(t.rc, ==, DLOCK_OK);
+	CHECK_OK(dlock_check(t.hold));
+	CHECK_TEXT(server_do(b, "EXISTS dlock:{lnx}"), "1");
+	let_go(&t);
+	CHECK_OK(t.release_rc);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a client told: its events as they came, and its log. */
+#ifndef DLOCK_TESTS_DIARY_H
+#define DLOCK_TESTS_DIARY_H
+
+#include <dlock/backend.h>
+#include <stdatomic.h>
+
+enum { DIARY_PAGES = 64 };
+
+struct diary {
+	/* Counted when the page has been written. */
+	atomic_int risks, safes, losses;
+	_Atomic int64_t lost_ms; /* now_ms(), the first time */
+	pthread_mutex_t mu;
+	int n;
+	struct {
+		dlock_hold *hold;
+		enum dlock_event event;
+		dlk_time at;
+		int check; /* what dlock_check() said at the time */
+		char why[120];
+	} page[DIARY_PAGES]; /* the first ones */
+	char log[8192];      /* lines, each behind its level */
+};
+
+#define DIARY_INIT { .mu = PTHREAD_MUTEX_INITIALIZER }
+
+/* Options with which a client writes into `d`; NULL: it tells nothing. */
+dlock_options diary_options(struct diary *d);
+
+/* dlock_options.on_event, with the diary for its argument. */
+void diary_event(dlock_hold *hold, enum dlock_event event, const char *why,
+		 void *diary);
+
+/* In its log. */
+int diary_says(struct diary *d, const char *part);
+int diary_times(struct diary *d, const char *part);
+
+#endif

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <dlock/backend_net.h>
+
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "support/census.h"
+#include "support/wait.h"
+#include "unit/peer.h"
+
+TestSuite(server, .timeout = 60);
+
+/* ---- Servers that say who they are --------------------------------------- */
+
+struct speaker {
+	const char *_Atomic says; /* NULL: nothing; "": that it does not tell */
+	uint16_t port;
+	int listener;
+	pthread_t thread;
+};
+
+static void *speak(void *arg)
+{
+	struct speaker *s = arg;
+	char byte;
+	int fd;
+
+	while ((fd = accept(s->listener, NULL, NULL)) >= 0) {
+		const char *text = s->says;
+
+		if (text) {
+			dprintf(fd, "%s\n", text);
+			shutdown(fd, SHUT_WR);
+		}
+		/* Until the client closes. */
+		while (read(fd, &byte, 1) > 0)
+			continue;
+		close(fd);
+	}
+	return NULL;
+}
+
+static void begin(struct speaker *s, const char *says)
+{
+	s->says = says;
+	s->listener = peer_listen("127.0.0.1", &s->port, 16);
+	CHECK(s->listener >= 0);
+	CHECK(pthread_create(&s->thread, NULL, speak, s) == 0);
+}
+
+/* Nobody listens there any more; the port stays noted. */
+static void finish(struct speaker *s)
+{
+	shutdown(s->listener, SHUT_RDWR);
+	CHECK(pthread_join(s->thread, NULL) == 0);
+	close(s->listener);
+}
+
+/* ---- What a backend has -------------------------------------------------- */
+
+static int moves, warnings;
+static char told[256];
+
+struct connection {
+	struct dlk_net net;
+	char identity[DLK_IDENTITY_SIZE];
+};
+
+static void close_it(void *arg)
+{
+	struct connection *c = arg;
+
+	dlk_net_close(&c->net);
+	free(c);
+}
+
+static void *greet(void *arg, const struct dlk_net *net,
+		   char identity[DLK_IDENTITY_SIZE], dlk_time deadline,
+		   struct dlk_error *err)
+{
+	struct connection *c = calloc(1, sizeof(*c));
+	size_t n = 0, got;
+
+	(void)arg;
+	c->net = *net;
+	while (!memchr(c->identity, '\n', n)) {
+		if (dlk_net_recv(&c->net, c->identity + n, 16, &got, deadline,
+				 err) != 0) {
+			close_it(c);
+			return NULL;
+		}
+		n += got;
+	}
+	c->identity[strcspn(c->identity, "\n")] = '\0';
+	strcpy(identity, c->identity);
+	return c;
+}
+
+static void moved(void *arg, const char *text)
+{
+	(void)arg;
+	moves++;
+	snprintf(told, sizeof(told), "%s", text);
+}
+
+static void warn(void *arg, const char *text)
+{
+	(void)arg;
+	warnings++;
+	snprintf(told, sizeof(told), "%s", text);
+}
+
+static const struct dlk_server_type type = { .told_by = "WHO",
+					     .greet = greet,
+					     .close = close_it,
+					     .moved = moved,
+					     .warn = warn };
+
+static struct dlk_server *new_server(const char *host, uint16_t port)
+{
+	struct dlk_server *s = dlk_server_new(&type, NULL, NULL, host, port);
+
+	CHECK(s != NULL);
+	return s;
+}
+
+static struct dlk_error err;
+
+/* Who answers a new connection; "": nobody, see err. */
+static const char *asked(struct dlk_server *s, int64_t ms)
+{
+	static char who[DLK_IDENTITY_SIZE];
+	uint64_t epoch = 99;
+	struct connection *c = dlk_server_connect(s, NULL, &epoch,
+						  peer_deadline(ms), &err);
+
+	who[0] = '\0';
+	if (c) {
+		strcpy(who, c->identity);
+		CHECK_INT(epoch, ==, dlk_server_epoch(s));
+		close_it(c);
+	}
+	return who;
+}
+
+#define ASK(s) asked((s), patience_ms())
+#define IS(text, wanted) CHECK(strcmp((text), (wanted)) == 0)
+
+/* ---- When a session opens ------------------------------------------------ */
+
+Test(server, two_addresses_of_one)
+{
+	struct speaker a = { .says = NULL }, b = { .says = NULL };
+	struct dlk_server *s = new_server("many.test", 1);
+	uint16_t ports[3] = { 0 };
+	struct census before;
+
+	census_take(&before);
+	begin(&a, "one");
+	begin(&b, "one");
+	ports[0] = a.port;
+	ports[1] = b.port;
+	peer_ports(ports);
+	IS(ASK(s), "one");
+	/* Either is as good. */
+	finish(&a);
+	IS(ASK(s), "one");
+	CHECK_INT(moves, ==, 0);
+	dlk_server_free(s);
+	finish(&b);
+	census_same(&before);
+}
+
+Test(server, two_servers_of_one_name_are_refused)
+{
+	struct speaker a = { .says = NULL }, b = { .says = NULL };
+	struct dlk_server *s = new_server("many.test", 1);
+	uint16_t ports[3] = { 0 };
+	char text[80];
+
+	begin(&a, "one");
+	begin(&b, "other");
+	ports[0] = a.port;
+	ports[1] = b.port;
+	peer_ports(ports);
+	IS(ASK(s), "");
+	CHECK_INT(err.code, ==, DLOCK_EINVAL);
+	snprintf(text, sizeof(text),
+		 "127.0.0.1:%u and 127.0.0.1:%u are two servers", a.port,
+		 b.port);
+	CHECK_TEXT(err.text, text);
+	CHECK_TEXT(err.text, "many.test:1");
+	CHECK_TEXT(err.text, "give one address");
+	dlk_server_free(s);
+	finish(&a);
+	finish(&b);
+}
+
+Test(server, two_that_do_not_tell_are_refused)
+{
+	struct speaker a = { .says = NULL }, b = { .says = NULL };
+	struct dlk_server *s = new_server("many.test", 1);
+	uint16_t ports[3] = { 0 };
+
+	begin(&a, "");
+	begin(&b, "");
+	ports[0] = a.port;
+	ports[1] = b.port;
+	peer_ports(ports);
+	IS(ASK(s), "");
+	CHECK_INT(err.code, ==, DLOCK_EINVAL);
+	CHECK_TEXT(err.text, "do not say whether they are one server");
+	CHECK_TEXT(err.text, "permit WHO");
+	dlk_server_free(s);
+	finish(&a);
+	finish(&b);
+}
+
+/* Others may reach the silent one, and not the other. */
+Test(server, one_of_two_that_is_silent)
+{
+	struct speaker a = { .says = NULL }, b = { .says = NULL };
+	struct dlk_server *s = new_server("many.test", 1);
+	uint16_t ports[3] = { 0 };
+	char text[80];
+
+	begin(&a, NULL);
+	begin(&b, "one");
+	ports[0] = a.port;
+	ports[1] = b.port;
+	peer_ports(ports);
+	IS(asked(s, 500), "");
+	CHECK_INT(err.code, ==, DLOCK_EUNREACHABLE);
+	snprintf(text, sizeof(text), "127.0.0.1:%u does not answer", a.port);
+	CHECK_TEXT(err.text, text);
+	CHECK_TEXT(err.text, "give one address");
+	dlk_server_free(s);
+	finish(&a);
+	finish(&b);
+}
+
+/* As ::1 of localhost, where a server listens at 127.0.0.1 only. */
+Test(server, one_of_two_that_refuses_is_nobody)
+{
+	struct speaker a = { .says = NULL }, b = { .says = NULL };
+	struct dlk_server *s = new_server("many.test", 1);
+	uint16_t ports[3] = { 0 };
+
+	begin(&a, "one");
+	begin(&b, "other");
+	ports[0] = a.port;
+	ports[1] = b.port;
+	peer_ports(ports);
+	finish(&a);
+	IS(ASK(s), "other");
+	CHECK_INT(warnings, ==, 0);
+	dlk_server_free(s);
+	finish(&b);
+}
+
+/* ---- Later --------------------------------------------------------------- */
+
+/* The name leads elsewhere, and the session's server still answers. */
+Test(server, is_kept_while_it_answers)
+{
+	struct speaker a = { .says = NULL }, b = { .says = NULL };
+	struct dlk_server *s = new_server("many.test", 1);
+	uint16_t ports[2] = { 0 };
+
+	begin(&a, "one");
+	begin(&b, "other");
+	ports[0] = a.port;
+	peer_ports(ports);
+	IS(ASK(s), "one");
+	ports[0] = b.port;
+	IS(ASK(s), "one");
+	CHECK_INT(moves, ==, 0);
+	CHECK_INT(peer_names_resolved(), ==, 1);
+	finish(&a);
+	IS(ASK(s), "other");
+	CHECK_INT(moves, ==, 1);
+	CHECK_TEXT(told, "many.test:1 is another server");
+	IS(ASK(s), "other");
+	CHECK_INT(moves, ==, 1);
+	dlk_server_free(s);
+	finish(&b);
+}
+
+Test(server, that_is_left_is_followed_by_the_name)
+{
+	struct speaker a = { .says = NULL }, b = { .says = NULL };
+	struct dlk_server *s = new_server("many.test", 1);
+	uint16_t ports[2] = { 0 };
+
+	begin(&a, "one");
+	begin(&b, "other");
+	ports[0] = a.port;
+	peer_ports(ports);
+	IS(ASK(s), "one");
+	dlk_server_leave(s, 0);
+	IS(ASK(s), "one");
+	ports[0] = b.port;
+	dlk_server_leave(s, 0);
+	IS(ASK(s), "other");
+	CHECK_INT(moves, ==, 1);
+	/* Late news of the one before. */
+	ports[0] = a.port;
+	dlk_server_leave(s, 0);
+	IS(ASK(s), "other");
+	dlk_server_free(s);
+	finish(&a);
+	finish(&b);
+}
+
+/* The session's is silent, and others may go on with it. */
+Test(server, is_not_exchanged_while_its_address_is_silent)
+{
+	struct speaker a = { .says = NULL }, b = { .says = NULL };
+	struct dlk_server *s = new_server("many.test", 1);
+	uint16_t ports[3] = { 0 };
+
+	begin(&a, "one");
+	ports[0] = a.port;
+	peer_ports(ports);
+	IS(ASK(s), "one");
+	a.says = NULL;
+	begin(&b, "other");
+	ports[1] = b.port;
+	IS(asked(s, 500), "");
+	CHECK_INT(err.code, ==, DLOCK_EUNREACHABLE);
+	CHECK_INT(moves, ==, 0);
+	/* The name has it no more. */
+	ports[0] = b.port;
+	ports[1] = 0;
+	IS(asked(s, 1000 + slack_ms()), "other");
+	CHECK_INT(moves, ==, 1);
+	dlk_server_free(s);
+	finish(&a);
+	finish(&b);
+}
+
+Test(server, that_was_started_anew_at_its_address)
+{
+	struct speaker a = { .says = NULL };
+	struct dlk_server *s;
+
+	begin(&a, "first run");
+	s = new_server("127.0.0.1", a.port);
+	IS(ASK(s), "first run");
+	a.says = "second run";
+	IS(ASK(s), "second run");
+	CHECK_INT(moves, ==, 1);
+	CHECK_INT(dlk_server_epoch(s), ==, 1);
+	CHECK_INT(peer_names_resolved(), ==, 0);
+	dlk_server_free(s);
+	finish(&a);
+}
+
+/* Known by its address alone, a server cannot be seen to start anew. */
+Test(server, that_does_not_tell_is_its_address)
+{
+	struct speaker a = { .says = NULL }, b = { .says = NULL };
+	struct dlk_server *s = new_server("many.test", 1);
+	uint16_t ports[2] = { 0 };
+	uint64_t epoch;
+	void *c;
+
+	begin(&a, "");
+	begin(&b, "");
+	ports[0] = a.port;
+	peer_ports(ports);
+	c = dlk_server_connect(s, NULL, &epoch, peer_deadline(patience_ms()),
+			       &err);
+	CHECK(c != NULL);
+	close_it(c);
+	ports[0] = b.port;
+	finish(&a);
+	c = dlk_server_connect(s, NULL, &epoch, peer_deadline(patience_ms()),
+			       &err);
+	CHECK(c != NULL);
+	close_it(c);
+	CHECK_INT(moves, ==, 1);
+	CHECK_INT(epoch, ==, 1);
+	dlk_server_free(s);
+	finish(&b);
+}
+
+Test(server, failures_are_those_of_the_address)
+{
+	struct speaker a = { .says = NULL };
+	struct dlk_server *s;
+	char text[80];
+
+	begin(&a, "one");
+	finish(&a);
+	s = new_server("localhost", a.port);
+	IS(ASK(s), "");
+	CHECK_INT(err.code, ==, DLOCK_EUNREACHABLE);
+	snprintf(text, sizeof(text), "localhost:%u", a.port);
+	CHECK_TEXT(err.text, text);
+	dlk_server_free(s);
+	s = dlk_server_new(&type, NULL, "/nowhere/at/all", NULL, 0);
+	IS(ASK(s), "");
+	CHECK_TEXT(err.text, "/nowhere/at/all");
+	dlk_server_free(s);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Access lists: what a user makes, and what is closed to us. */
+#include "zk/support.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+TestSuite(zk_access, .timeout = 120);
+
+#define DIR "/dlock/lnlock"
+
+static dlock_client *as(int port, const char *user)
+{
+	dlock_client *c = NULL;
+	char uri[256];
+
+	snprintf(uri, sizeof(uri), "zk://%s127.0.0.1:%d/?ask=5s", user, port);
+	CHECK_OK(dlock_open(&c, uri, NULL));
+	return c;
+}
+
+CASE(zk_access, what_a_user_makes_is_that_users)
+{
+	static const char *const others[] = { "", "app:wrong@",
+					      "other:sesame@" };
+	struct lab_server *s = server(NULL);
+	zhandle_t *zh = bare(s->port);
+	dlock_client *c = as(s->port, "app:sesame@");
+	dlock_lock *l = mutex(c, "lock");
+	dlock_hold *h = take(l, FOREVER), *none = NULL;
+
+	CHECK_INT(children(zh, "/", NULL), >, 0);
+	CHECK_INT(zoo_delete(zh, DIR, -1), ==, ZNOAUTH);
+	for (int i = 0; i < 3; i++) {
+		dlock_client *d = as(s->port, others[i]);
+		dlock_lock *wanted = mutex(d, "lock");
+
+		CHECK_RC(dlock_acquire(wanted, 500, &none), DLOCK_EDENIED);
+		CHECK(!strstr(dlock_errmsg(), "sesame"));
+		CHECK_TEXT(dlock_errmsg(), DIR);
+		CHECK_TEXT(dlock_errmsg(), "setAcl ... cdrwa");
+		CHECK(!strstr(dlock_uri(c), "sesame"));
+		dlock_close(d);
+	}
+	CHECK_OK(dlock_release(h));
+	dlock_close(c);
+	c = as(s->port, "app:sesame@");
+	CHECK_OK(dlock_release(take(mutex(c, "lock"), 0)));
+	dlock_close(c);
+}
+
+/* Where nothing may be made at all, that is what the caller hears. */
+CASE(zk_access, a_path_that_is_closed_is_denied)
+{
+	struct ACL look = { ZOO_PERM_READ, ZOO_ANYONE_ID_UNSAFE };
+	struct ACL_vector only_look = { 1, &look };
+	struct lab_server *s = server(NULL);
+	zhandle_t *zh = bare(s->port);
+	dlock_client *c;
+	dlock_hold *none = NULL;
+
+	CHECK_INT(zoo_create(zh, "/closed", "", 0, &only_look, 0, NULL, 0), ==,
+		  ZOK);
+	c = client(s->port, "closed?ask=5s");
+	CHECK_RC(dlock_acquire(mutex(c, "lock"), 500, &none), DLOCK_EDENIED);
+	CHECK_TEXT(dlock_errmsg(), "/closed/dlock: the node's access list does "
+				   "not allow it: let the URI's user do all");
+}
+
+/* A node ahead that we may not read cannot be waited for. */
+CASE(zk_access, a_node_in_the_way_that_is_hidden_is_denied)
+{
+	struct ACL none = { ZOO_PERM_ADMIN, ZOO_ANYONE_ID_UNSAFE };
+	struct ACL_vector closed = { 1, &none };
+	struct lab_server *s = server(NULL);
+	zhandle_t *zh = bare(s->port);
+	dlock_client *c = client(s->port, "?ttl=30s&ask=5s");
+	dlock_lock *l = mutex(c, "lock");
+	dlock_hold *h = NULL;
+	uint64_t before;
+
+	CHECK_OK(dlock_release(take(l, FOREVER)));
+	CHECK_INT(zoo_create(zh, DIR "/0123456789abcdef0123456789abcdef-x-", "",
+			     0, &closed, ZOO_EPHEMERAL_SEQUENTIAL, NULL, 0),
+		  ==, ZOK);
+	before = stats(c).attempts;
+	CHECK_RC(dlock_acquire(l, 3000, &h), DLOCK_EDENIED);
+	CHECK_TEXT(dlock_errmsg(), DIR "/0123456789abcdef");
+	CHECK_INT(stats(c).attempts - before, <=, 2);
+	CHECK_INT(children(zh, DIR, NULL), ==, 1);
+}

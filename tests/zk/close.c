@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Closing with more holds than it has time for round trips. */
+#include "zk/support.h"
+
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "support/process.h"
+
+TestSuite(zk_close, .timeout = 120);
+
+#define HOLDS 200
+#define TRIP_MS 25
+#define CLOSE_MS 2000 /* by default; a release at a time takes 5 s */
+
+static void hear(int fd, void *buf, size_t len)
+{
+	if (read(fd, buf, len) != (ssize_t)len)
+		_exit(CHECK_FAILED);
+}
+
+/* Learn the port, hold, say so, wait for leave, close, and be gone. */
+static void hold_and_close(int in, int out)
+{
+	dlock_client *c;
+	char name[32], byte = 0;
+	int64_t begun;
+	int port;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	hear(in, &port, sizeof(port));
+	c = client(port, "?ttl=60s");
+	for (int i = 0; i < HOLDS; i++) {
+		snprintf(name, sizeof(name), "lock%d", i);
+		take(mutex(c, name), PATIENCE);
+	}
+	if (write(out, &byte, 1) != 1)
+		_exit(CHECK_FAILED);
+	hear(in, &byte, 1);
+	begun = now_ms();
+	dlock_close(c);
+	/* A release at a time takes until the deadline. */
+	_exit(now_ms() - begun < CLOSE_MS / 2 + slack_ms() ? 0 : CHECK_FAILED);
+}
+
+static int held(zhandle_t *zh)
+{
+	struct String_vector v = { 0 };
+	char path[300];
+	int n = 0;
+
+	CHECK_INT(zoo_get_children(zh, "/dlock", 0, &v), ==, ZOK);
+	for (int i = 0; i < v.count; i++) {
+		snprintf(path, sizeof(path), "/dlock/%.256s", v.data[i]);
+		n += children(zh, path, NULL);
+	}
+	deallocate_String_vector(&v);
+	return n;
+}
+
+/* The process ends as soon as it has closed: nothing goes on behind that. */
+CASE(zk_close, leaves_none_of_many_holds)
+{
+	struct lab_server *s = server(NULL);
+	int to[2], from[2], port;
+	struct lab_proxy *p;
+	zhandle_t *zh;
+	char byte = 0;
+	pid_t pid;
+
+	CHECK_INT(pipe(to), ==, 0);
+	CHECK_INT(pipe(from), ==, 0);
+	pid = fork();
+	CHECK_INT(pid, >=, 0);
+	if (pid == 0)
+		hold_and_close(to[0], from[1]);
+	p = proxy(s);
+	port = lab_proxy_port(p);
+	CHECK_INT(write(to[1], &port, sizeof(port)), ==, sizeof(port));
+	CHECK_INT(read(from[0], &byte, 1), ==, 1);
+	zh = bare(s->port);
+	CHECK_INT(held(zh), ==, HOLDS);
+	lab_proxy_delay(p, LAB_DOWN, TRIP_MS);
+	CHECK_INT(write(to[1], &byte, 1), ==, 1);
+	CHECK_INT(process_wait(pid, PATIENCE), ==, 0);
+	CHECK_INT(held(zh), ==, 0);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Listing more locks than there are round trips in the time. */
+#include "zk/support.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+TestSuite(zk_list, .timeout = 120);
+
+enum { LOCKS = 300, TRIP_MS = 20 };
+
+static void count(const struct dlock_lock_info *e, void *n)
+{
+	(void)e;
+	++*(int *)n;
+}
+
+/* A round trip each would be six seconds. */
+CASE(zk_list, tells_of_many_locks_in_a_few_round_trips)
+{
+	struct lab_server *s = server(NULL);
+	struct lab_proxy *p = proxy(s);
+	dlock_client *holder = client(s->port, "?ttl=30s");
+	dlock_client *c = client(lab_proxy_port(p), "?ttl=30s");
+	char name[32];
+	int n = 0;
+
+	for (int i = 0; i < LOCKS; i++) {
+		dlock_lock *l = NULL;
+
+		snprintf(name, sizeof(name), "lock%d", i);
+		if (i % 2)
+			CHECK_OK(dlock_mutex_new(&l, holder, name));
+		else
+			CHECK_OK(dlock_semaphore_new(&l, holder, name, 3));
+		take(l, FOREVER);
+		dlock_lock_free(l);
+	}
+	lab_proxy_delay(p, LAB_DOWN, TRIP_MS);
+	CHECK_OK(dlock_list(c, count, &n, LOCKS * TRIP_MS / 2));
+	CHECK_INT(n, ==, LOCKS);
+}

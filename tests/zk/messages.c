@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What messages say is part of the interface. */
+#include "support.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+TestSuite(zk_messages, .timeout = 120);
+
+static void says(dlock_lock *l, int64_t timeout_ms, int code, const char *text)
+{
+	dlock_hold *h = NULL;
+
+	CHECK_RC(dlock_acquire(l, timeout_ms, &h), code);
+	CHECK_TEXT(dlock_errmsg(), text);
+}
+
+CASE(zk_messages, of_no_connection_say_why)
+{
+	struct lab_server *s = server(NULL);
+	dlock_client *c = client(s->port, "?ttl=30s&ask=2s&close=5s");
+	dlock_lock *l = mutex(c, "x");
+	char text[96], shown[32];
+
+	CHECK_OK(dlock_release(take(l, PATIENCE)));
+	CHECK_INT(lab_server_stop(s), ==, 0);
+	snprintf(shown, sizeof(shown), "127.0.0.1:%d", s->port);
+	snprintf(text, sizeof(text), "no connection: %s: Connection refused",
+		 shown);
+	says(l, 0, DLOCK_EUNREACHABLE, text);
+	says(l, 100, DLOCK_EUNREACHABLE, text);
+	refused(s->port, "?connect=1s", DLOCK_EUNREACHABLE, text);
+	refused(s->port, "?connect=1s", DLOCK_EUNREACHABLE,
+		"connect= in the URI gives it more");
+	CHECK_INT(lab_server_restart(s, true), ==, 0);
+	CHECK_OK(dlock_release(take(l, PATIENCE)));
+}
+
+/* It was cut off for longer than its session lasts. */
+CASE(zk_messages, of_no_connection_name_the_end_of_the_session)
+{
+	struct lab_server *s = server(NULL);
+	struct lab_proxy *p = proxy(s);
+	dlock_client *c = watched_client(lab_proxy_port(p),
+					 "?ttl=4s&ask=1s&close=5s");
+	dlock_hold *h = take(mutex(c, "x"), PATIENCE);
+
+	lab_proxy_refuse(p, true);
+	lab_proxy_reset(p);
+	EVENTUALLY(diary.losses == 1);
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	EVENTUALLY(dlock_acquire(mutex(c, "y"), 0, &h) == DLOCK_EUNREACHABLE &&
+		   strstr(dlock_errmsg(), " since "));
+	CHECK_TEXT(dlock_errmsg(), "Connection refused");
+	lab_proxy_heal(p);
+	CHECK_OK(dlock_release(take(mutex(c, "y"), PATIENCE)));
+}
+
+CASE(zk_messages, of_a_frozen_server_say_that_it_is_silent)
+{
+	struct lab_server *s = server(NULL);
+
+	lab_server_pause(s);
+	refused(s->port, "?connect=1s", DLOCK_EUNREACHABLE,
+		"accepts connections and does not answer");
+	lab_server_resume(s);
+}

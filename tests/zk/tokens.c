@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tokens: that they follow the time, and never fall. */
+#include "zk/support.h"
+
+#include <criterion/criterion.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "backends/zk/anchor.h"
+#include "lab/base/fail.h"
+#include "zk/log.h"
+
+TestSuite(zk_tokens, .timeout = 120);
+
+#define NODE "/dlock/tokens"
+#define DIR "/dlock/lnlock"
+#define EPOCH (INT64_C(1) << 32)
+#define MS 1000 /* of a token */
+
+static uint64_t wall_us(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
+}
+
+static uint64_t taken(dlock_lock *l)
+{
+	dlock_hold *h = take(l, PATIENCE);
+	uint64_t token = dlock_token(h);
+
+	CHECK_OK(dlock_release(h));
+	return token;
+}
+
+static void write_node(zhandle_t *zh, const char *text)
+{
+	CHECK_INT(zoo_set(zh, NODE, text, (int)strlen(text), -1), ==, ZOK);
+}
+
+/* As another client would whose clock is ahead. */
+static void write_anchor(zhandle_t *zh, uint64_t us)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "1 %" PRIu64, us);
+	write_node(zh, text);
+}
+
+/* ---- Anchors by themselves ----------------------------------------------- */
+
+static uint64_t seed = 1;
+
+static int64_t below(int64_t n)
+{
+	seed = seed * 6364136223846793005u + 1442695040888963407u;
+	return (int64_t)((seed >> 11) % (uint64_t)n);
+}
+
+/* Whatever the clock does, whichever transactions are ours, however many
+ * elections there are. */
+CASE(zk_tokens, anchors_rise)
+{
+	struct zk_anchor now = { 0 }, before;
+	int64_t zxid = 0, clock_ms = INT64_C(1700000000000);
+	uint64_t last = 0, known = 0;
+
+	for (int i = 0; i < 200000; i++) {
+		int64_t what = below(16);
+
+		zxid += 1 + below(3);
+		if (what == 0)
+			zxid += below(2 * ZK_ANCHOR_SPAN);
+		if (what == 1)
+			zxid = (zxid / EPOCH + 1) * EPOCH + below(1000);
+		if (what == 2)
+			clock_ms += below(2000) - 1000;
+		if (what < 5) {
+			before = now;
+			now = dlki_zk_anchor_next(before, zxid, clock_ms);
+			CHECK_INT(now.zxid, ==, zxid);
+			CHECK(now.us >= clock_ms * 1000);
+			continue;
+		}
+		if (now.us != 0) {
+			uint64_t token = dlki_zk_anchor_token(now, before,
+							      zxid);
+
+			CHECK(token == 0 || token > last);
+			if (token != 0)
+				last = token;
+			known += token != 0;
+		}
+	}
+	CHECK_INT(known, >, 50000);
+}
+
+/* Who learns of an anchor late tells the same token of what came before it. */
+CASE(zk_tokens, anchors_tell_of_what_came_before)
+{
+	struct zk_anchor none = { 0 };
+	struct zk_anchor a = dlki_zk_anchor_next(none, 100, 5000);
+	struct zk_anchor b = dlki_zk_anchor_next(a, 200, 9000);
+
+	CHECK_INT(a.us, ==, 5000000);
+	CHECK_INT(dlki_zk_anchor_token(a, none, 150), ==, 5000050);
+	CHECK_INT(dlki_zk_anchor_token(b, a, 150), ==, 5000050);
+	CHECK_INT(dlki_zk_anchor_token(b, a, 250), ==, 9000050);
+	/* Nobody can tell. */
+	CHECK_INT(dlki_zk_anchor_token(a, none, 50), ==, 0);
+	CHECK_INT(dlki_zk_anchor_token(b, a, 50), ==, 0);
+	CHECK_INT(dlki_zk_anchor_token(b, a, 200 + ZK_ANCHOR_SPAN), ==, 0);
+	/* An election makes them jump by a span, not by 2^32. */
+	b = dlki_zk_anchor_next(a, EPOCH + 7, 4000);
+	CHECK_INT(b.us, ==, a.us + ZK_ANCHOR_SPAN);
+	/* The servers' data was wiped. */
+	b = dlki_zk_anchor_next(a, 7, 4000);
+	CHECK_INT(b.us, ==, a.us + ZK_ANCHOR_SPAN);
+}
+
+CASE(zk_tokens, anchors_do_not_overflow)
+{
+	static const int64_t clocks[] = { INT64_MIN, -1, 0, INT64_MAX / 1000,
+					  INT64_MAX };
+	struct zk_anchor none = { 0 }, a;
+	struct zk_anchor top = { 1, (INT64_C(1) << 62) - 1 };
+
+	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++) {
+		a = dlki_zk_anchor_next(none, INT64_MAX - 10, clocks[i]);
+		CHECK_INT(a.us, ==, 1);
+		CHECK_INT(dlki_zk_anchor_token(a, none, INT64_MAX), ==, 11);
+	}
+	a = dlki_zk_anchor_next(top, INT64_MAX - 10, 0);
+	CHECK_INT(a.us, ==, top.us + ZK_ANCHOR_SPAN);
+}
+
+CASE(zk_tokens, anchors_are_read_as_written)
+{
+	static const char *const bad[] = { "1",
+					   "1 ",
+					   " ",
+					   "x",
+					   "1 2 3",
+					   "-1 2",
+					   "1 0",
+					   "1 -2",
+					   "1 2x",
+					   "1  x",
+					   "1 4611686018427387904" };
+	struct zk_anchor a = { INT64_MAX, (INT64_C(1) << 62) - 1 }, b;
+	char text[ZK_ANCHOR_SIZE];
+
+	dlki_zk_anchor_print(a, text);
+	CHECK(dlki_zk_anchor_parse(text, &b));
+	CHECK(a.zxid == b.zxid && a.us == b.us);
+	CHECK(dlki_zk_anchor_parse("", &b));
+	CHECK_INT(b.us, ==, 0);
+	dlki_zk_anchor_print(b, text);
+	CHECK(text[0] == '\0');
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		CHECK(!dlki_zk_anchor_parse(bad[i], &b));
+}
+
+/* ---- In a server --------------------------------------------------------- */
+
+/* A new client is exact to the millisecond in which the server counts. */
+CASE(zk_tokens, a_clients_first_is_the_time)
+{
+	struct lab_server *s = server(NULL);
+
+	for (int i = 0; i < 5; i++) {
+		dlock_client *c = client(s->port, "?ask=5s");
+		dlock_lock *l = mutex(c, "lock");
+		uint64_t before = wall_us(), token = taken(l);
+
+		CHECK_INT(token, >=, before - before % MS);
+		CHECK_INT(token, <=, wall_us());
+	}
+}
+
+/* One that was idle is not where it was before. */
+CASE(zk_tokens, a_client_that_was_idle_is_up_to_date)
+{
+	struct lab_server *s = server(NULL);
+	dlock_client *c = client(s->port, "?ask=5s");
+	dlock_lock *l = mutex(c, "lock");
+
+	for (int i = 0; i < 3; i++) {
+		uint64_t begun = taken(l);
+		int64_t late;
+
+		/* The slower the server, the rarer the anchors. */
+		do {
+			uint64_t now = wall_us();
+
+			EVENTUALLY(wall_us() - now > 300 * MS);
+			now = wall_us();
+			late = (int64_t)(now - taken(l));
+		} while (late > MS && wall_us() - begun < 20000 * MS);
+		CHECK_INT(late, <=, MS);
+	}
+}
+
+/* The number of a transaction begins with that of the leader's term. */
+CASE(zk_tokens, no_term_of_a_leader_makes_them_jump)
+{
+	static const int64_t terms[] = { 5, INT32_MAX };
+
+	for (size_t i = 0; i < sizeof(terms) / sizeof(terms[0]); i++) {
+		struct lab_server *s = server(NULL);
+		struct zk_log log;
+		dlock_client *c;
+		dlock_lock *l;
+		uint64_t last = wall_us() - MS;
+
+		zk_log_begin(&log);
+		zk_log_create(&log, "/dlock", 1);
+		zk_log_create(&log, NODE, 1);
+		log.zxid = terms[i] * EPOCH;
+		zk_log_create(&log, "/dlock/junk", 2);
+		CHECK_INT(lab_server_stop(s), ==, 0);
+		zk_log_write(&log, s->dir);
+		if (lab_server_restart(s, true) < 0)
+			FAIL("%s", lab_errmsg());
+		c = client(s->port, "?ask=5s");
+		l = mutex(c, "lock");
+		for (int k = 0; k < 10; k++) {
+			uint64_t token = taken(l);
+
+			CHECK_INT(token, >, last);
+			CHECK_INT(token, <=, wall_us());
+			last = token;
+		}
+	}
+}
+
+/* The watch tells it in time, at whatever moment the other client wrote. */
+CASE(zk_tokens, what_another_client_raised_counts_at_once)
+{
+	struct lab_server *s = server(NULL);
+	zhandle_t *zh = bare(s->port);
+	dlock_client *c = client(s->port, "?ask=5s");
+	dlock_lock *l = mutex(c, "lock");
+
+	for (uint64_t i = 1; i <= 30; i++) {
+		uint64_t ahead = wall_us() + i * 100000 * MS;
+
+		CHECK_INT(taken(l), <, ahead);
+		write_anchor(zh, ahead);
+		CHECK_INT(taken(l), >, ahead);
+	}
+	CHECK_INT(token_watches(s), ==, 1);
+}
+
+/* A waiter has its token by its place in the queue, not by when it learnt. */
+CASE(zk_tokens, waiters_rise_past_what_is_raised_meanwhile)
+{
+	enum { WAITERS = 4 };
+	struct lab_server *s = server(NULL);
+	zhandle_t *zh = bare(s->port);
+	struct taker w[WAITERS] = { 0 };
+	dlock_client *c[WAITERS];
+	uint64_t ahead = wall_us() + 1000000 * MS;
+	dlock_client *first = client(s->port, "?ttl=30s&ask=5s");
+	dlock_hold *h = take(mutex(first, "lock"), FOREVER);
+	uint64_t last = dlock_token(h);
+
+	for (int i = 0; i < WAITERS; i++) {
+		c[i] = client(s->port, "?ttl=30s&ask=5s");
+		taker_start(&w[i], mutex(c[i], "lock"), FOREVER);
+		EVENTUALLY(children_are(zh, DIR, i + 2));
+		if (i == 1)
+			write_anchor(zh, ahead);
+	}
+	CHECK_OK(dlock_release(h));
+	for (int i = 0; i < WAITERS; i++) {
+		CHECK_INT(waiter_join(&w[i]), ==, DLOCK_OK);
+		CHECK_INT(w[i].token, >, last);
+		last = w[i].token;
+		CHECK(i < 2 || last > ahead);
+	}
+}
+
+/* A client that writes when another was quicker takes nothing back. */
+CASE(zk_tokens, a_late_write_takes_nothing_back)
+{
+	struct lab_server *s = server(NULL);
+	struct lab_proxy *p = proxy(s);
+	zhandle_t *zh = bare(s->port);
+	dlock_client *c = client(lab_proxy_port(p), "?ttl=30s&ask=5s");
+	dlock_lock *l = mutex(c, "lock");
+	uint64_t ahead = wall_us() + 1000000 * MS, begun = taken(l);
+	struct taker w = { 0 };
+	uint64_t up;
+
+	/* Its anchor is old, and it does not hear that there is another. */
+	EVENTUALLY(wall_us() - begun > 1000 * MS);
+	lab_proxy_delay(p, LAB_DOWN, 2000);
+	write_anchor(zh, ahead);
+	up = lab_proxy_stat(p, LAB_UP_CHUNKS);
+	taker_start(&w, l, PATIENCE);
+	CHECK_INT(lab_proxy_wait(p, LAB_UP_CHUNKS, up + 1, PATIENCE), ==, 0);
+	lab_proxy_heal(p);
+	CHECK_INT(waiter_join(&w), ==, DLOCK_OK);
+	CHECK_INT(w.token, >, ahead);
+	CHECK_INT(taken(l), >, w.token);
+}
+
+/* ---- By hand ------------------------------------------------------------- */
+
+CASE(zk_tokens, a_node_that_was_deleted_is_made_again)
+{
+	struct lab_server *s = server(NULL);
+	zhandle_t *zh = bare(s->port);
+	dlock_client *c = client(s->port, "?ask=5s");
+	dlock_lock *l = mutex(c, "lock");
+	uint64_t ahead = wall_us() + 1000000 * MS, last = taken(l);
+
+	write_anchor(zh, ahead);
+	CHECK_INT(taken(l), >, ahead);
+	/* This client remembers. */
+	CHECK_INT(zoo_delete(zh, NODE, -1), ==, ZOK);
+	last = taken(l);
+	CHECK_INT(last, >, ahead);
+	dlock_close(c);
+	not_at_end(c);
+	/* The next one begins with the clock. */
+	CHECK_INT(zoo_delete(zh, NODE, -1), ==, ZOK);
+	c = client(s->port, "?ask=5s");
+	CHECK_INT(taken(mutex(c, "lock")), <=, wall_us());
+}
+
+CASE(zk_tokens, nonsense_is_refused_by_name)
+{
+	struct lab_server *s = server(NULL);
+	zhandle_t *zh = bare(s->port);
+	dlock_client *c = client(s->port, "?ask=5s");
+	dlock_lock *l = mutex(c, "lock");
+	dlock_hold *none = NULL;
+
+	taken(l);
+	write_node(zh, "7 and 8");
+	CHECK_RC(dlock_acquire(l, 500, &none), DLOCK_EPROTO);
+	CHECK_TEXT(dlock_errmsg(), NODE);
+	CHECK_TEXT(dlock_errmsg(), "delete it");
+	CHECK_INT(zoo_delete(zh, NODE, -1), ==, ZOK);
+	CHECK_INT(taken(l), <=, wall_us());
+}
+
+/* Users that share a path: the first one's node is the others' to read. */
+CASE(zk_tokens, other_users_follow_and_cannot_write)
+{
+	struct lab_server *s = server(NULL);
+	zhandle_t *zh = bare(s->port);
+	dlock_client *app = NULL, *other;
+	uint64_t mine, theirs;
+	char uri[128];
+
+	make(zh, "/dlock"); /* open to all */
+	snprintf(uri, sizeof(uri), "zk://app:sesame@127.0.0.1:%d/?ask=5s",
+		 s->port);
+	CHECK_OK(dlock_open(&app, uri, NULL));
+	mine = taken(mutex(app, "app's"));
+	CHECK_INT(zoo_set(zh, NODE, "", 0, -1), ==, ZNOAUTH);
+	other = watched_client(s->port, "?ask=5s");
+	theirs = taken(mutex(other, "other's"));
+	CHECK_INT(theirs, >, mine);
+	EVENTUALLY(diary_says(&diary, NODE " may not be written"));
+	CHECK_INT(taken(mutex(app, "app's")), >, theirs);
+	CHECK_INT(taken(mutex(other, "other's")), >, theirs);
+	dlock_close(app);
+}
+
+/* ---- What is shown ------------------------------------------------------- */
+
+static uint64_t shown;
+
+static void note_token(const struct dlock_participant *p, void *arg)
+{
+	(void)arg;
+	shown = p->token;
+	CHECK(!strchr(p->label, '\n'));
+}
+
+/* What older versions made says no more than its number. */
+CASE(zk_tokens, an_older_holder_is_shown_with_its_own)
+{
+	struct lab_server *s = server(NULL);
+	zhandle_t *zh = bare(s->port);
+	dlock_client *c = client(s->port, "?ask=5s");
+	dlock_lock *l = mutex(c, "lock");
+	struct Stat stat;
+	dlock_hold *h;
+	char name[256];
+
+	h = take(l, FOREVER);
+	CHECK_OK(dlock_inspect(l, note_token, NULL, PATIENCE));
+	CHECK_INT(shown, ==, dlock_token(h));
+	/* Whatever comes later. */
+	write_anchor(zh, wall_us() + 1000000 * MS);
+	taken(mutex(c, "another"));
+	CHECK_OK(dlock_inspect(l, note_token, NULL, PATIENCE));
+	CHECK_INT(shown, ==, dlock_token(h));
+	CHECK_OK(dlock_release(h));
+	CHECK_INT(zoo_create2(zh, DIR "/0123456789abcdef0123456789abcdef-x-",
+			      "host:1", 6, &ZOO_OPEN_ACL_UNSAFE,
+			      ZOO_EPHEMERAL_SEQUENTIAL, name, sizeof(name),
+			      &stat),
+		  ==, ZOK);
+	CHECK_OK(dlock_inspect(l, note_token, NULL, PATIENCE));
+	CHECK_INT(shown, ==, (uint64_t)stat.czxid);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dlock.conf: lines `key = value`, blank lines, and lines that begin with '#'.
+ *
+ * A user who may write such a file decides who excludes whom.  So it must be a
+ * regular file that nobody but its owner may write to, and its owner must be
+ * root; the user's own file may also be the user's.  A URI in it may have a
+ * password only if nobody but the owner may read it.
+ */
+#ifndef DLOCK_TOOLS_CONF_H
+#define DLOCK_TOOLS_CONF_H
+
+#define CONF_SYSTEM "/etc/dlock.conf"
+
+struct conf_file {
+	const char *path;
+	int of_user; /* else of the system: only root's is trusted */
+};
+
+struct conf_value {
+	char *text; /* NULL: not set; to be freed */
+	int line;
+};
+
+/* What `key` is set to.  A file that is not there sets nothing; one that has a
+ * mistake anywhere is refused.  0 or an exit code, with a message that names
+ * file and line. */
+int conf_find(const struct conf_file *file, const char *key,
+	      struct conf_value *out);
+
+/* The path of the user's file, to be freed; NULL if there can be none, which
+ * includes a command that is set-user-ID: $XDG_CONFIG_HOME/dlock.conf, or
+ * $HOME/.config/dlock.conf. */
+char *conf_user_path(void);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The lock that the command line names, from the wait for it to its release.
+ */
+#ifndef DLOCK_TOOLS_HELD_H
+#define DLOCK_TOOLS_HELD_H
+
+#include "options.h"
+#include "signals.h"
+#include "store.h"
+#include "waiting.h"
+
+#include <dlock/dlock.h>
+
+struct held { /* zeroed by the caller, but for `began` */
+	struct options o;
+	const char *name;
+	int64_t began;   /* boottime_now() when dlock started */
+	struct store store;
+	struct signals signals;
+	struct waiting waiting;
+	dlock_lock *lock;
+	dlock_hold *hold;
+	int64_t granted; /* boottime_now() */
+	struct end end;  /* the signal to die of */
+};
+
+/* These return 0 or an exit code, with a message. */
+
+/* Find the store and what it must promise: before there are threads. */
+int held_choose(struct held *h);
+
+/* Open the store, make the lock's handle, take the signals. */
+int held_open(struct held *h);
+
+/* Wait for the lock; on a terminal and with -v, say who holds it.  A signal
+ * that ends the wait is in h->end. */
+int held_acquire(struct held *h);
+
+/*
+ * Keep the lock until --hold-at-least is over, it is lost, or a signal ends it.
+ * Returns `status`, or 128+n for that signal.
+ */
+int held_keep(struct held *h, int status);
+
+/* Give it back.  Returns `status`, or LEAVE_LOST if it had been lost. */
+int held_release(struct held *h, int status);
+
+/* Close everything, whatever of it there is.  Returns `status`, or dies of the
+ * signal that it stands for. */
+int held_close(struct held *h, int status);
+
+#endif

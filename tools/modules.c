@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "modules.h"
+#include "exits.h"
+#include "message.h"
+
+#include <dlock/backend.h>
+#include <stdlib.h>
+#include <string.h>
+
+int modules_load(const char *file)
+{
+	int rc = dlock_backend_load(file);
+
+	if (rc == DLOCK_OK)
+		return LEAVE_OK;
+	return fail(exit_for(rc), "%s", dlock_errmsg());
+}
+
+int modules_from_environment(void)
+{
+	const char *at = secure_getenv("DLOCK_BACKENDS");
+	int status = LEAVE_OK;
+
+	while (at && *at && status == LEAVE_OK) {
+		size_t n = strcspn(at, ":");
+		char *file = strndup(at, n);
+
+		if (!file)
+			return fail(LEAVE_SYSTEM, "out of memory");
+		if (*file)
+			status = modules_load(file);
+		free(file);
+		at += n + (at[n] == ':');
+	}
+	return status;
+}

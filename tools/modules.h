@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Stores in shared objects, which the user names.
+ */
+#ifndef DLOCK_TOOLS_MODULES_H
+#define DLOCK_TOOLS_MODULES_H
+
+/* Both return LEAVE_OK, or the status to leave with after a message. */
+
+int modules_load(const char *file);
+
+/* Those of $DLOCK_BACKENDS, paths with a ':' between.  A program that runs with
+ * more rights than its user ignores the variable. */
+int modules_from_environment(void);
+
+#endif

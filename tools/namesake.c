@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "namesake.h"
+
+#include <dlock/dlock.h>
+
+static int is_lock(const struct options *o)
+{
+	return o->kind == KIND_LOCK;
+}
+
+const char *namesake_kind(const struct options *o)
+{
+	return kind_name(is_lock(o) ? KIND_SEMAPHORE : KIND_LOCK);
+}
+
+/* Whatever the number of its permits, to look at a semaphore this one does. */
+static int namesake(dlock_lock **out, const struct store *s,
+		    const struct options *o, const char *name)
+{
+	uint32_t caps = dlock_caps(s->client);
+
+	if (!(caps & DLOCK_CAP_INSPECT))
+		return DLOCK_ENOTSUP;
+	if (!is_lock(o))
+		return dlock_mutex_new(out, s->client, name);
+	if (!(caps & DLOCK_CAP_COUNT))
+		return DLOCK_ENOTSUP;
+	return dlock_semaphore_new(out, s->client, name, UINT32_MAX);
+}
+
+void namesake_fetch(struct participants *p, const struct store *s,
+		    const struct options *o, const char *name)
+{
+	int64_t wait_ms = o->wait_ms < 0 ? ASK_MS : o->wait_ms;
+	size_t before = p->count;
+	dlock_lock *lock;
+
+	if (namesake(&lock, s, o, name) < 0)
+		return;
+	p->permits = is_lock(o);
+	if (participants_ask(p, lock, wait_ms) < 0)
+		participants_cut(p, before);
+	dlock_lock_free(lock);
+}

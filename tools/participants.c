@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "participants.h"
+#include "exits.h"
+#include "message.h"
+#include "since.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct participant *add(struct participants *p)
+{
+	if (p->count == p->room) {
+		size_t room = p->room ? p->room * 2 : 16;
+		struct participant *list;
+
+		list = reallocarray(p->list, room, sizeof(*list));
+		if (!list)
+			return NULL;
+		p->list = list;
+		p->room = room;
+	}
+	return &p->list[p->count];
+}
+
+static void collect(const struct dlock_participant *from, void *arg)
+{
+	struct participants *p = arg;
+	struct participant *to = p->failed ? NULL : add(p);
+
+	p->failed = 1;
+	if (!to)
+		return;
+	to->label = strdup(from->label ? from->label : "");
+	to->id = strdup(from->id ? from->id : "");
+	to->token = from->token;
+	to->since_ms = from->waiting ? 0 : since_token(from->token);
+	to->remaining_ms = from->remaining_ms;
+	to->shared = from->shared;
+	to->waiting = from->waiting;
+	to->permit = p->permits;
+	p->count++;
+	p->failed = !to->label || !to->id;
+}
+
+int participants_ask(struct participants *p, dlock_lock *lock, int64_t wait_ms)
+{
+	int code = dlock_inspect(lock, collect, p, wait_ms);
+
+	return code == DLOCK_OK && p->failed ? DLOCK_ENOMEM : code;
+}
+
+int participants_fetch(struct participants *p, dlock_lock *lock,
+		       const struct options *o)
+{
+	int64_t wait_ms = o->wait_ms < 0 ? ASK_MS : o->wait_ms;
+	int code = participants_ask(p, lock, wait_ms);
+
+	if (code == DLOCK_ENOMEM)
+		return fail(LEAVE_SYSTEM, "out of memory");
+	return code < 0 ? fail_dlock(code) : 0;
+}
+
+void participants_cut(struct participants *p, size_t count)
+{
+	while (p->count > count) {
+		p->count--;
+		free(p->list[p->count].label);
+		free(p->list[p->count].id);
+	}
+	p->failed = 0;
+}
+
+void participants_free(struct participants *p)
+{
+	participants_cut(p, 0);
+	free(p->list);
+}
+
+size_t participants_holders(const struct participants *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->count; i++)
+		n += !p->list[i].waiting;
+	return n;
+}
+
+int participants_have(const struct participants *p,
+		      const struct participant *one)
+{
+	for (size_t i = 0; i < p->count; i++)
+		if (!p->list[i].waiting && p->list[i].token == one->token &&
+		    !strcmp(p->list[i].id, one->id))
+			return 1;
+	return 0;
+}
+
+static const char *state(const struct participant *p)
+{
+	return p->waiting ? "waits" : "holds";
+}
+
+static const char *side(const struct participant *p)
+{
+	if (p->permit)
+		return "permit";
+	return p->shared ? "shared" : "exclusive";
+}
+
+void participant_row(struct table *t, const struct participant *p)
+{
+	char token[24] = "-", left[32] = "-", since[SINCE_SIZE];
+
+	since_local(since, p->since_ms);
+	if (p->token > 0)
+		snprintf(token, sizeof(token), "%" PRIu64, p->token);
+	if (p->remaining_ms >= 0)
+		snprintf(left, sizeof(left), "%" PRId64 ".%03ds",
+			 p->remaining_ms / 1000, (int)(p->remaining_ms % 1000));
+	table_row(t, state(p), side(p), since, token, left, p->id, p->label);
+}
+
+/* Tokens stay exact in JSON: stores keep them below 2^63. */
+static json_t *participant_json(const struct participant *p)
+{
+	json_t *left = p->remaining_ms < 0 ? json_null() :
+					     json_integer(p->remaining_ms);
+	json_t *token = p->token ? json_integer((json_int_t)p->token) :
+				   json_null();
+	char since[SINCE_SIZE];
+
+	since_utc(since, p->since_ms);
+	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "state",
+			 state(p), "side", side(p), "since",
+			 p->since_ms ? json_string(since) : json_null(),
+			 "token", token, "remaining_ms", left, "id",
+			 json_text(p->id), "label", json_text(p->label));
+}
+
+json_t *participants_array(const struct participants *p)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < p->count; i++) {
+		if (json_array_append_new(list, participant_json(&p->list[i])) <
+		    0) {
+			json_decref(list);
+			return NULL;
+		}
+	}
+	return list;
+}
+
+json_t *participants_json(const struct participants *p, const char *name,
+			  const struct options *o)
+{
+	return json_pack("{s:o, s:s, s:o}", "name", json_text(name), "kind",
+			 kind_name(o->kind), "participants",
+			 participants_array(p));
+}
+
+const char *kind_name(enum kind kind)
+{
+	return kind == KIND_SEMAPHORE ? "semaphore" : "lock";
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The holders and waiters of a lock, fetched and described.
+ */
+#ifndef DLOCK_TOOLS_PARTICIPANTS_H
+#define DLOCK_TOOLS_PARTICIPANTS_H
+
+#include "options.h"
+#include "print.h"
+
+#include <dlock/dlock.h>
+
+struct participant {
+	char *label, *id;
+	uint64_t token;
+	int64_t remaining_ms;
+	int64_t since_ms; /* it holds the lock; see since.h */
+	int shared, waiting;
+	int permit; /* of a semaphore */
+};
+
+struct participants { /* zeroed: empty */
+	struct participant *list;
+	size_t count, room;
+	int failed; /* out of memory while it was filled */
+	int permits; /* those to come hold permits of a semaphore */
+};
+
+/* 0 or an exit code with a message; to be freed in either case. */
+int participants_fetch(struct participants *p, dlock_lock *lock,
+		       const struct options *o);
+void participants_free(struct participants *p);
+
+/* Keep the first `count` only. */
+void participants_cut(struct participants *p, size_t count);
+
+/* As participants_fetch(), but says nothing: a DLOCK_E code. */
+int participants_ask(struct participants *p, dlock_lock *lock,
+		     int64_t wait_ms);
+
+size_t participants_holders(const struct participants *p);
+
+/* Is `one`, of another report, a holder here? */
+int participants_have(const struct participants *p,
+		      const struct participant *one);
+
+/* STATE, SIDE, SINCE, TOKEN, LEFT, ID, LABEL. */
+void participant_row(struct table *t, const struct participant *p);
+
+/* These answer NULL if memory runs out. */
+json_t *participants_array(const struct participants *p);
+json_t *participants_json(const struct participants *p, const char *name,
+			  const struct options *o);
+
+/* "lock", "semaphore". */
+const char *kind_name(enum kind kind);
+
+/* What an operator's command waits for the store unless -w says otherwise. */
+#define ASK_MS 5000
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Telling a person, from a thread, who holds the lock that dlock waits for.
+ */
+#ifndef DLOCK_TOOLS_WAITING_H
+#define DLOCK_TOOLS_WAITING_H
+
+#include <dlock/dlock.h>
+#include <pthread.h>
+
+struct waiting { /* zeroed: it has not begun */
+	dlock_lock *lock;
+	const char *name;
+	int can_ask;   /* the store reports holders */
+	int64_t began; /* boottime_now() */
+	int done;      /* an eventfd(2): there is nothing more to tell */
+	int over, started;
+	pthread_mutex_t mu;
+	pthread_t thread;
+};
+
+/* Begin to wait.  `client` is the lock's; signals are blocked.  It is no error
+ * if this fails: nothing is told then. */
+void waiting_begin(struct waiting *w, dlock_lock *lock, const char *name,
+		   const dlock_client *client);
+
+/* The wait is over: no line is printed after this.  Does not wait itself. */
+void waiting_over(struct waiting *w);
+
+/* End the thread, which may be asking the store for a second.  Before the
+ * handle is freed. */
+void waiting_end(struct waiting *w);
+
+#endif
