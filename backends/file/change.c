@@ -39,7 +39,8 @@ void dlki_file_change_watch(struct file_name *n, uint32_t what)
 	n->change.checked = 0;
 	if (s->changes.fd < 0)
 		return;
-	wd = dlki_file_inotify_add(n, s->changes.fd, what);
+	wd = dlki_file_inotify_add(s->changes.fd, n->inode_fd,
+				   what | FILE_GONE);
 	if (wd < 0)
 		return;
 	n->change.wd = wd;

@@ -3,18 +3,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "backends/file/bytes.h"
 #include "backends/file/dir.h"
 #include "backends/file/fds.h"
 #include "backends/file/file.h"
+#include "backends/file/inotify.h"
 #include "backends/file/table.h"
 
-#define PAUSE_NS 200000
+#define LOOK_MS 50 /* also without inotify */
 #define FLOOR_NAME_SIZE 256
 
 struct floor {
@@ -30,10 +32,50 @@ static const char *floor_file(const struct file_session *s,
 	return buf;
 }
 
+static int watch_for_close(int fd)
+{
+	int watcher = -1;
+
+	if (!dlki_file_fds_hold())
+		watcher = dlki_file_fds_keep(
+			inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+	if (watcher >= 0)
+		(void)dlki_file_inotify_add(watcher, fd, IN_CLOSE_WRITE);
+	return watcher;
+}
+
+static void await_event(int watcher, dlk_time deadline)
+{
+	struct pollfd p = { .fd = watcher, .events = POLLIN };
+	int64_t left_ms = (deadline - dlk_now()) / DLK_MS + 1;
+	char events[4096];
+
+	(void)poll(&p, 1, left_ms < LOOK_MS ? (int)left_ms : LOOK_MS);
+	while (watcher >= 0 && read(watcher, events, sizeof(events)) > 0)
+		continue;
+}
+
+/* As dlki_file_lock(), by the deadline. */
+static int lock_when_free(int fd, dlk_time deadline)
+{
+	int rc = dlki_file_lock(fd, F_WRLCK, FILE_MAIN);
+	int watcher;
+
+	if (rc || dlk_now() >= deadline)
+		return rc;
+	watcher = watch_for_close(fd);
+	rc = dlki_file_lock(fd, F_WRLCK, FILE_MAIN);
+	while (!rc && dlk_now() < deadline) {
+		await_event(watcher, deadline);
+		rc = dlki_file_lock(fd, F_WRLCK, FILE_MAIN);
+	}
+	dlki_file_fds_close(watcher);
+	return rc;
+}
+
 int dlki_file_floor_lock(struct file_session *s, dlk_time deadline,
 			 struct dlk_error *err)
 {
-	const struct timespec pause = { .tv_nsec = PAUSE_NS };
 	char file[FLOOR_NAME_SIZE];
 	struct stat st;
 	int fd, rc;
@@ -41,14 +83,7 @@ int dlki_file_floor_lock(struct file_session *s, dlk_time deadline,
 	rc = dlki_file_entry(s, floor_file(s, file), &fd, &st, err);
 	if (rc)
 		return rc < 0 ? rc : err->code;
-	for (;;) {
-		rc = dlki_file_lock(fd, F_WRLCK, FILE_MAIN);
-		if (rc)
-			break;
-		if (dlk_now() >= deadline)
-			break;
-		(void)nanosleep(&pause, NULL);
-	}
+	rc = lock_when_free(fd, deadline);
 	if (rc == 1)
 		return fd;
 	if (rc < 0)
@@ -57,6 +92,16 @@ int dlki_file_floor_lock(struct file_session *s, dlk_time deadline,
 		rc = dlk_fail(err, DLOCK_EBUSY, "'%s' is locked", file);
 	dlki_file_fds_close(fd);
 	return rc;
+}
+
+/* A waiter is told of the close, by which the lock has to be free; a child that
+ * was forked meanwhile may have a copy of the descriptor for a moment. */
+void dlki_file_floor_unlock(int fd)
+{
+	if (fd < 0)
+		return;
+	dlki_file_unlock(fd, FILE_MAIN);
+	dlki_file_fds_close(fd);
 }
 
 static uint64_t read_floor(int fd)

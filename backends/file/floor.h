@@ -2,8 +2,8 @@
 /*
  * The floor: one small file for all locks of a directory and prefix.  It says
  * which tokens were drawn from files that are removed, so that a new file's are
- * larger even if the clock was set back.  Whoever removes or replaces a lock
- * file has locked it, so that the file at a path changes only once at a time.
+ * larger even if the clock was set back.  A client locks it before it removes or
+ * replaces a lock file, so that the file at a path changes only once at a time.
  */
 #ifndef DLOCK_BACKENDS_FILE_FLOOR_H
 #define DLOCK_BACKENDS_FILE_FLOOR_H
@@ -12,10 +12,11 @@
 
 struct file_session;
 
-/* Lock it, and wait for that until `deadline`.  A descriptor, which
- * dlki_file_fds_close() closes; or the error, EBUSY if others have it. */
+/* Lock it, and wait for that until `deadline`.  A descriptor, for
+ * dlki_file_floor_unlock(); or the error, EBUSY if others have it. */
 int dlki_file_floor_lock(struct file_session *s, dlk_time deadline,
 			 struct dlk_error *err);
+void dlki_file_floor_unlock(int fd); /* nothing if fd < 0 */
 
 /* With it locked as `fd`: it is `token` at least.  -1: impossible. */
 int dlki_file_floor_raise(const struct file_session *s, int fd, uint64_t token);

@@ -107,17 +107,18 @@ int dlki_file_inotify_watch(struct file_name *n, uint32_t what)
 	pthread_mutex_unlock(&s->mu);
 	if (s->inotify.running < 0)
 		return -1;
-	wd = dlki_file_inotify_add(n, s->inotify.fd, what);
+	wd = dlki_file_inotify_add(s->inotify.fd, n->inode_fd,
+				   what | FILE_GONE);
 	if (wd < 0)
 		warn_of_polling(s, "no inotify watch", errno);
 	return wd;
 }
 
-int dlki_file_inotify_add(const struct file_name *n, int fd, uint32_t what)
+int dlki_file_inotify_add(int fd, int file_fd, uint32_t what)
 {
 	char path[32];
 
 	/* By descriptor: the path may lead to another file by now. */
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", n->inode_fd);
-	return inotify_add_watch(fd, path, what | FILE_GONE);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file_fd);
+	return inotify_add_watch(fd, path, what);
 }

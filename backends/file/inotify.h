@@ -32,8 +32,9 @@ struct file_inotify {
  * the thread when it is first called.  The watch's number, or -1. */
 int dlki_file_inotify_watch(struct file_name *n, uint32_t what);
 
-/* The same on an inotify descriptor of any kind, without a thread. */
-int dlki_file_inotify_add(const struct file_name *n, int fd, uint32_t what);
+/* Watch the file that is open as file_fd for `what` with the inotify
+ * descriptor `fd`.  The watch's number, or -1 and errno. */
+int dlki_file_inotify_add(int fd, int file_fd, uint32_t what);
 
 /* Watch the directory that is at the session's path now. */
 void dlki_file_inotify_follow_dir(struct file_session *s);

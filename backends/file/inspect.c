@@ -369,7 +369,6 @@ int dlki_file_break(struct dlk_session *base, const struct dlk_request *request,
 	char *file = dlki_file_entry_name(s, request->key, "");
 	char *fresh = dlki_file_entry_name(s, request->key, "~");
 	int rc = dlki_file_dir_follow(s, err);
-
 	int floor = -1;
 
 	if (rc == 0 && (!file || !fresh))
@@ -378,7 +377,7 @@ int dlki_file_break(struct dlk_session *base, const struct dlk_request *request,
 		rc = floor = dlki_file_floor_lock(s, deadline, err);
 	if (rc >= 0)
 		rc = break_despite_races(s, file, fresh, request, err);
-	dlki_file_fds_close(floor);
+	dlki_file_floor_unlock(floor);
 	free(file);
 	free(fresh);
 	return rc;

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "backends/file/bytes.h"
-#include "backends/file/fds.h"
 #include "backends/file/file.h"
 #include "backends/file/floor.h"
 #include "backends/file/name.h"
@@ -66,5 +65,5 @@ void dlki_file_sweep(const struct file_name *n)
 		remove_file(n, floor);
 		dlki_file_unlock_all(n->inode_fd);
 	}
-	dlki_file_fds_close(floor);
+	dlki_file_floor_unlock(floor);
 }

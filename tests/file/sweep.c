@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static int there(const char *dir, const char *kind)
@@ -236,6 +237,27 @@ CASE(file_sweep, a_break_waits_for_a_removal)
 	CHECK(there(s->dir, "l"));
 	CHECK_OK(dlock_check(h));
 	CHECK_OK(dlock_release(h));
+}
+
+/* It waits without looking again and again. */
+CASE(file_sweep, that_never_ends_ends_a_break_at_its_deadline)
+{
+	struct scene *s = scene();
+	pid_t pid = child(close_slowly, s);
+	dlock_client *a = store_open(s->dir, NULL);
+	dlock_lock *l = mutex(a, "x");
+	int64_t began_ms;
+	clock_t cpu;
+
+	remove_slowly(s, 1000000);
+	cpu = clock();
+	began_ms = now_ms();
+	CHECK_RC(dlock_break(l, 800), DLOCK_EBUSY);
+	cpu = clock() - cpu;
+	CHECK(now_ms() - began_ms >= 799);
+	CHECK(strstr(dlock_errmsg(), "~floor' is locked"));
+	CHECK_INT(cpu, <, CLOCKS_PER_SEC / 5);
+	child_kill(pid);
 }
 
 /* Whose file was replaced, and did not learn of it, leaves the new one. */
