@@ -19,12 +19,22 @@
 static char dir[PATH_MAX];
 static int started;
 
+/* Programs that are started by nohup or in the background ignore some. */
+static void hear_signals(void)
+{
+	static const int heard[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
+
+	for (size_t i = 0; i < sizeof(heard) / sizeof(heard[0]); i++)
+		cr_assert(signal(heard[i], SIG_DFL) != SIG_ERR);
+}
+
 void world_begin(void)
 {
 	const char *base = getenv("TMPDIR");
 	char uri[PATH_MAX + 16];
 
 	snprintf(dir, sizeof(dir), "%s/dlock-cmd-XXXXXX", base ? base : "/tmp");
+	hear_signals();
 	cr_assert(mkdtemp(dir), "mkdtemp: %s", strerror(errno));
 	cr_assert(chdir(dir) == 0);
 	snprintf(uri, sizeof(uri), "file://%s", lock_dir());

@@ -18,7 +18,7 @@ done_with() { printf '%s\t%s\t%s\n' "$1" "$page" "${2%%$'\n'*}" >> "$plan/done";
 print_out() {
 	local lines
 	sed 's/\r$//; s/.*\r//' "$out" | expand | fold -s -w 126 |
-		sed 's/ *$//' | cat -s > "$out.folded"
+		sed "s/ *\$//; s#$HOME\\>#~#g" | cat -s > "$out.folded"
 	lines=$(wc -l < "$out.folded")
 	if [ "$status" = 0 ] && [ "$lines" -gt 45 ]; then
 		head -n 8 "$out.folded"

@@ -271,8 +271,8 @@ Before it began:
 - redis-server, memcached and ZooKeeper ran, each on its default port of the loopback address.
 - report.sh, report, rebuild, fetch and bill, which stand for your programs in the pages, print their name and \`\$DLOCK_TOKEN\`.
 
-A command's exit status is shown if it is not 0, and its time if that is 3 s or more. Long output lacks its middle. The times in
-the headings are minutes and seconds since the beginning.
+A command's exit status is shown if it is not 0, and its time if that is 3 s or more. Long output lacks its middle, and \`~\` stands
+for the user's home directory. The times in the headings are minutes and seconds since the beginning.
 ${short:+
 The pages that measure and compare, for half an hour, were left out: benchmarks.md, compare.md and comparison.md.
 }
