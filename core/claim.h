@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A claim: one request for a lock, from the first attempt until the store has
- * nothing of it any more.  A granted claim has up to two of the user's holds:
+ * nothing of it.  A granted claim has up to two of the user's holds:
  * the one that was acquired, and for a writer, its read side.
  *
  *   ASKING --granted--> HELD --release--> OVER

@@ -27,7 +27,7 @@ struct dlki_multi_wait {
 int dlki_multi_wait_begin(struct dlki_multi_wait v[], size_t n,
 			  dlock_lock *lock, struct dlk_error *err);
 
-/* End the wait: nothing refers to `lock` any more. */
+/* End the wait: nothing refers to `lock` afterwards. */
 void dlki_multi_wait_end(struct dlki_multi_wait v[], size_t n);
 
 /* Cancel all waits of a client that is closing.  With its mu held, which is

@@ -19,7 +19,6 @@
 
 #define BATCH 1024
 #define PAUSE_MIN_NS (5 * DLK_MS)
-#define PAUSE_MAX_NS (5000 * DLK_MS)
 
 struct batch {
 	size_t n;

@@ -4,8 +4,8 @@
  * lock NAME; a holder whose lock was lost is refused, however late it writes.
  *
  * The lock keeps others away; the token guards the file.  It stands in the
- * file's first line, and nobody with a smaller one may write.  Whoever guards
- * must compare and write as one: here flock() sees to that.
+ * file's first line, and nobody with a smaller one may write.  Comparing and
+ * writing must be one step: here flock() sees to that.
  */
 #include <dlock/dlock.h>
 #include <err.h>

@@ -56,7 +56,7 @@ int main(int argc, char **argv)
 	if (dlock_acquire(lock, -1, &hold) < 0)
 		errx(EX_UNAVAILABLE, "%s", dlock_errmsg());
 	serve(hold);
-	/* Whatever still ran would be a second one: end, and be restarted. */
+	/* If it went on, there could be two: end, and be restarted. */
 	if (dlock_release(hold) < 0)
 		warnx("%s", dlock_errmsg());
 	dlock_lock_free(lock);

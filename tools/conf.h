@@ -2,10 +2,10 @@
 /*
  * dlock.conf: lines `key = value`, blank lines, and lines that begin with '#'.
  *
- * A user who may write such a file decides who excludes whom.  So it must be a
- * regular file that nobody but its owner may write to, and its owner must be
- * root; the user's own file may also be the user's.  A URI in it may have a
- * password only if nobody but the owner may read it.
+ * A user who may write such a file decides which clients exclude each other.
+ * So it must be a regular file that nobody but its owner may write to, and its
+ * owner must be root; the user's own file may also belong to the user.  A URI
+ * in it may have a password only if nobody but the owner may read it.
  */
 #ifndef DLOCK_TOOLS_CONF_H
 #define DLOCK_TOOLS_CONF_H

@@ -13,7 +13,7 @@ const char *namesake_kind(const struct options *o)
 	return kind_name(is_lock(o) ? KIND_SEMAPHORE : KIND_LOCK);
 }
 
-/* Whatever the number of its permits, to look at a semaphore this one does. */
+/* To look at a semaphore, a handle with any number of permits will do. */
 static int namesake(dlock_lock **out, const struct store *s,
 		    const struct options *o, const char *name)
 {

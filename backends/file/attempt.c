@@ -234,8 +234,8 @@ static void shut_gate(struct file_ticket *t)
 }
 
 /*
- * Whoever removes a file that nobody uses has it locked for a moment, which is
- * no reason to say that others have the lock.  We wait as for the seal.
+ * A client that removes an idle file locks all of it for a moment, which is no
+ * reason to say that others have the lock.  We wait as for the seal.
  */
 static enum file_outcome outlast_removal(struct file_ticket *t,
 					 struct dlk_error *err)

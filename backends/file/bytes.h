@@ -3,8 +3,8 @@
  * Locks on bytes, by open file description (F_OFD_SETLK, never the form that
  * blocks).  The bytes lie far beyond the end of the file:
  *
- *   MAIN     the writer (exclusive), the readers (shared); a mutex handle
- *            only ever writes
+ *   MAIN     the writer (exclusive), the readers (shared); a mutex is always
+ *            a writer
  *   GATE     locked by the first writer that waits for readers, to keep later
  *            ones out
  *   SEAL     locked for microseconds while a reader or a permit is granted
@@ -32,8 +32,8 @@ int dlki_file_lock(int fd, short type, off_t at);
 void dlki_file_unlock(int fd, off_t at);
 void dlki_file_unlock_all(int fd);
 
-/* Lock the whole file, as only somebody does for a moment that removes or
- * replaces it: nobody holds or waits meanwhile.  As dlki_file_lock(). */
+/* Lock the whole file, as a client does for a moment when it removes or
+ * replaces the file: nobody holds or waits meanwhile.  As dlki_file_lock(). */
 int dlki_file_lock_all(int fd);
 int dlki_file_all_locked(int fd);
 

@@ -55,8 +55,8 @@ void dlki_file_change_end(struct file_name *n)
 	n->change.wd = -1;
 }
 
-/* The count is odd meanwhile, and another one afterwards: a thread that finds
- * the queue empty because of us finds that. */
+/* The count is odd meanwhile, and has changed afterwards, so that a thread that
+ * finds the queue empty because of us notices. */
 static void drain_events(struct file_session *s)
 {
 	char buf[4096];

@@ -2,8 +2,9 @@
 /*
  * The floor: one small file for all locks of a directory and prefix.  It says
  * which tokens were drawn from files that are removed, so that a new file's are
- * larger even if the clock was set back.  A client locks it before it removes or
- * replaces a lock file, so that the file at a path changes only once at a time.
+ * larger even if the clock was set back.  A client locks it before it removes
+ * or replaces a lock file, so that the file at a path changes only once at a
+ * time.
  */
 #ifndef DLOCK_BACKENDS_FILE_FLOOR_H
 #define DLOCK_BACKENDS_FILE_FLOOR_H

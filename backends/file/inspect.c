@@ -284,12 +284,12 @@ static int carry_state_over(int fd, int old, const struct dlk_request *request)
 }
 
 /*
- * Put a new file in the place of `old`.  The holder keeps a lock that nobody
- * asks for any more, and its watch tells it so.
+ * Put a new file in the place of `old`.  The holder keeps its lock on the old
+ * file, which nobody else asks for, and its watch tells it so.
  *
  * The state is carried over twice: before the exchange, to see that there is
- * room, and after it, when no token can be drawn from the old file any more.
- * Nobody can acquire the new one in between, as we have locked all its bytes.
+ * room, and after it, when the old file has given its last token.  Nobody can
+ * acquire the new one in between, as we have locked all its bytes.
  * 1: others were in the way.
  */
 static int replace_file(struct file_session *s, const char *file,

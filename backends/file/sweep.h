@@ -2,9 +2,9 @@
 /*
  * Removing a lock file that nobody uses.
  *
- * All bytes that anybody could hold or wait with are locked meanwhile.  A client
- * that opened the file before can lock it afterwards.  It then finds that the
- * file is not at its path any more: each grant checks that, last of all.
+ * All bytes that anybody could hold or wait with are locked meanwhile.  A
+ * client that opened the file before can lock it afterwards.  It then finds
+ * that the file is no longer at its path: each grant checks that, last of all.
  */
 #ifndef DLOCK_BACKENDS_FILE_SWEEP_H
 #define DLOCK_BACKENDS_FILE_SWEEP_H

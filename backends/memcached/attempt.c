@@ -4,10 +4,10 @@
  *
  * A writer first takes the gate of a lock and then gets its mark; a reader
  * first makes sure of the mark, then takes a slot and then gets the gate.
- * Whatever the order in which the server hears them, one of the two sees the
- * other. Without a mark there are no readers, and the writer has the lock.
- * With one it gets the slots as well, and stays at the gate, where it keeps new
- * readers out, until they are empty.  A reader that sees the gate removes its
+ * In whichever order the server hears them, one of the two sees the other.
+ * Without a mark there are no readers, and the writer has the lock.  With one
+ * it gets the slots as well, and stays at the gate, where it keeps new readers
+ * out, until they are empty.  A reader that sees the gate removes its
  * item again.  A mutex only ever asks as a writer.  A semaphore is its slots,
  * and a mark that says how many they are.
  */
@@ -19,8 +19,8 @@
 
 /* ---- The gate ------------------------------------------------------------ */
 
-/* One that is at the gate already waits for the slots to come empty, and needs
- * no mark. */
+/* A writer that is already at the gate waits for the slots to become empty, and
+ * needs no mark. */
 static size_t gate_batch(struct memc_ticket *t, const struct memc_conn *c,
 			 struct memc_op ops[MEMC_BATCH_MAX])
 {

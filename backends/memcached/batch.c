@@ -103,7 +103,8 @@ static int read_item(struct memc_conn *c, struct memc_op *op, dlk_time deadline,
 	return 0;
 }
 
-/* A mark is anybody's: it is as we want it if it says the right number. */
+/* Any client may have made the mark: it is as we want it if it says the right
+ * number. */
 static int is_as_stored(const struct memc_op *op, uint32_t limit)
 {
 	return op->slot == MEMC_MARK ?

@@ -7,15 +7,15 @@
  * time of an item from before it was stopped: the item may be gone as soon as
  * it was stored.
  *
- * When its count goes on it is right, to a second, and late by the time until
- * it goes on again.  So a count is trusted for a while after the moment at
- * which it began.  That moment is not seen; the latest moment before it that is
- * known counts for it, and that is a request that was told less.  A clock of
- * which nothing else is known is taken to go.
+ * At the moment when its count advances, the count is right to a second; from
+ * then on it is late by the time that has passed.  So a count is trusted for a
+ * while after that moment.  We do not see the moment itself, and take the
+ * latest request before it, one that was told less.  A clock of which nothing
+ * else is known is taken to run.
  *
  * The server may never make up for what it is behind: its machine slept, or its
- * clock is slower than ours.  The next two requests between which the count
- * goes on tell that as well.
+ * clock is slower than ours.  Two requests between which the count advances
+ * show that, too.
  *
  * The same answers tell which run of the server they come from.
  */

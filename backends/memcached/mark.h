@@ -51,7 +51,7 @@ struct memc_marked {
 int dlki_memc_marks_renew(struct memc_conn *c, struct memc_marked v[], size_t n,
 			  dlk_time deadline, struct dlk_error *err);
 
-/* Take the renewals of readers back that have no mark any more. */
+/* Take back the renewals of readers whose mark has gone. */
 void dlki_memc_marks_judge(const struct memc_conn *c,
 			   const struct memc_marked v[], size_t n);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One of a client's waiters polls for all of those that wait for the same: what
- * one was told, the others need not ask.  And what this client releases, its
- * own next waiter need not find out by polling.
+ * One of a client's waiters polls for all that want the same lock in the same
+ * mode: what one was told, the others need not ask.  When this client releases
+ * a lock, its own next waiter need not find that out by polling.
  */
 #ifndef DLOCK_BACKENDS_MEMCACHED_POLLS_H
 #define DLOCK_BACKENDS_MEMCACHED_POLLS_H

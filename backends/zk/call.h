@@ -20,8 +20,8 @@ struct zk_reply_wait;
 typedef void zk_then(struct zk_session *s, struct zk_call *call);
 
 /*
- * One request.  Its results are there once `done` is set.  A reply that comes
- * when nobody waits any more is thrown away.
+ * One request.  Its results are there once `done` is set.  A reply for which
+ * nobody waits is thrown away.
  */
 struct zk_call {
 	struct zk_conn *conn;

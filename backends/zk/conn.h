@@ -47,9 +47,9 @@ void dlki_zk_conn_close(struct zk_conn *c);
 
 /* This is the session's connection from now on. */
 void dlki_zk_conn_use(struct zk_conn *c);
-/* It is not connected any more. */
+/* It is no longer connected. */
 void dlki_zk_conn_down(struct zk_conn *c);
-/* No hold of this ZooKeeper session stands any more. */
+/* All holds of this ZooKeeper session have ended. */
 void dlki_zk_conn_over(struct zk_conn *c, enum zk_state state, const char *why);
 
 #endif

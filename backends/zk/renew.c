@@ -4,9 +4,9 @@
 #include "backends/zk/session.h"
 
 /*
- * A connection proves nothing, nor does reading our node: a server that is cut
- * off from its leader still answers.  A write has to be agreed on.  One write
- * is enough for all claims of the session, and for some time.
+ * Neither a connection nor a read of our node proves anything: a server that is
+ * cut off from its leader still answers.  A write has to be agreed on.  One
+ * write is enough for all claims of the session, and for some time.
  */
 static int prove_session(struct zk_session *s, dlk_time deadline,
 			 struct dlk_error *err)

@@ -46,7 +46,7 @@ void dlki_zk_watcher_free(struct zk_watcher *w);
 void dlki_zk_watcher_link(struct zk_watcher *w, struct zk_watcher **first);
 void dlki_zk_watcher_unlink(struct zk_watcher *w);
 
-/* Have the thread set the watch a little later; not any more. */
+/* Have the thread set the watch a little later; take that back. */
 void dlki_zk_watcher_defer(struct zk_session *s, struct zk_watcher *w);
 void dlki_zk_watcher_undefer(struct zk_session *s, struct zk_watcher *w);
 

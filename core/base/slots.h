@@ -24,7 +24,7 @@ struct dlki_slots {
 uint64_t dlki_slots_add(struct dlki_slots *s, struct dlki_claim *claim);
 void dlki_slots_remove(struct dlki_slots *s, uint64_t id);
 
-/* NULL if the id names nothing any more. */
+/* NULL if the claim of this id was removed. */
 struct dlki_claim *dlki_slots_find(const struct dlki_slots *s, uint64_t id);
 
 #endif

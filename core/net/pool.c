@@ -260,8 +260,8 @@ static struct dlk_pooled *take_one(struct dlk_pool *p, int urgent,
 
 	if (fresh)
 		*fresh = 0;
-	/* Nothing can be sent any more, and no connection is to be spoilt by
-	 * the attempt. */
+	/* Nothing can be sent in time, and no connection is to be spoilt by the
+	 * attempt. */
 	if (begun >= deadline) {
 		dlk_fail(err, DLOCK_EUNREACHABLE,
 			 "no time was left to ask the store");

@@ -170,8 +170,8 @@ struct dlk_ticket {
 			     * would not extend the lease; 0: any may.  Preset
 			     * to 0 */
 	int settled;        /* out, on FAILED: no request of this call can
-			     * reach the store any more.  Preset to 0: the
-			     * core cleans up after it for a whole lease */
+			     * still reach the store.  Preset to 0: the core
+			     * cleans up after it for a whole lease */
 	int resent;         /* out, on GRANTED and BUSY: the call sent more
 			     * requests than were answered, and these may still
 			     * arrive.  Then the core keeps releasing the claim

@@ -220,11 +220,11 @@ DLOCK_API const char *dlock_uri(const dlock_client *client);
 
 /*
  * Make a handle for the lock called `name`: 1 to 255 bytes of UTF-8 without
- * control characters, '/' allowed.  Does no I/O.  Handles of one name, in any
- * process, are the same lock: a mutex is its write side.  Only a semaphore is
- * another lock than the mutex or read-write lock of its name.  Threads may
- * share a handle, and then exclude each other.  Free with dlock_lock_free(),
- * not while held or waited for.
+ * control characters, '/' allowed.  Does no I/O.  A mutex and a read-write lock
+ * of one name are the same lock, in any process: a mutex is its write side.  A
+ * semaphore of that name is another lock.  Threads may share a handle, and then
+ * exclude each other.  Free with dlock_lock_free(), not while held or waited
+ * for.
  *
  * mutex      one holder; a thread that holds it may take it again
  * rwlock     one writer or many readers; re-entrant likewise.  The writer may
@@ -251,9 +251,9 @@ DLOCK_API DLOCK_NODISCARD int dlock_semaphore_new(dlock_lock **out,
  * Have the holds of this handle belong to no thread: each acquire returns a
  * hold of its own, and any thread may release it.  For event loops, executors
  * and coroutines, which begin on one thread and end on another.  A property of
- * the handle, not of the lock: it excludes the holders of all other handles,
- * and they it.  That includes the calling thread, so that an acquire while it
- * holds the lock waits for itself until its deadline.
+ * the handle, not of the lock: a hold of it and a hold of any other handle
+ * exclude each other, also within one thread.  So a thread that acquires while
+ * it holds the lock waits for itself until its deadline.
  *
  * Call it before the first acquire.  Semaphores are like this anyway.  The
  * members of a multi-lock are as their handles were in dlock_multi_new().

@@ -51,8 +51,8 @@ int lab_reserve_port(int *out)
 	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return lab_fail("socket: %s", strerror(errno));
-	/* Bound without SO_REUSEADDR, the port is nobody else's; allowed to be
-	 * shared afterwards, it is free for who names it. */
+	/* Bound without SO_REUSEADDR, the port is nobody else's.  Allowed to be
+	 * shared afterwards, it is free for a server that asks for it. */
 	if (bind(fd, (struct sockaddr *)&in, len) < 0 ||
 	    getsockname(fd, (struct sockaddr *)&in, &len) < 0 ||
 	    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0) {

@@ -52,8 +52,8 @@ void lab_arg(struct lab_args *args, const char *format, ...)
 	args->count++;
 }
 
-/* At exit the supervisors would clean up by themselves, but only after
- * whoever started us has looked whether something was left. */
+/* At exit the supervisors would clean up by themselves, but only after the
+ * process that started us has looked whether something was left. */
 static void free_all(void)
 {
 	while (list && list->owner == getpid())

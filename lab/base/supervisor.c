@@ -189,7 +189,7 @@ void lab_supervise(int ctl, int owner, const char *dir)
 	default_signals();
 	close_others(ctl, owner < 0 ? ctl : owner);
 	quiet_stdio();
-	/* Not whoever starts us: who is killed right after would leave it. */
+	/* Our parent, killed right after it made one, would leave it behind. */
 	memset(&answer, 0, sizeof(answer));
 	if (mkdir(dir, 0700) < 0)
 		answer.error = errno;

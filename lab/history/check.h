@@ -18,7 +18,7 @@
  *            Not asked of semaphores of several permits
  *   WRITER   a resource that checks tokens accepted none that is smaller than
  *            one it had accepted, and refused none without that reason
- *   BUSY     who was told EBUSY had somebody in the way (only if `strict_busy`:
+ *   BUSY     an acquire that got EBUSY had others in the way (if `strict_busy`:
  *            a false one costs time, not safety)
  *   LOST     at most once per hold, never after its release, and at the end of
  *            the lease; no dlock_check() says OK after it; what a store has

@@ -17,7 +17,7 @@ static int64_t most(int64_t a, int64_t b)
 }
 
 /* A writer that waits in vain is in the way of readers behind it, which must
- * not pass it.  Others are kept out by whoever that writer waited for. */
+ * not pass it.  Others are kept out by the hold that the writer waited for. */
 static struct reach add_reach(struct reach r, const struct lab_op *op)
 {
 	bool busy = op->rc == DLOCK_EBUSY && !op->granted;

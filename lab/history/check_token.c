@@ -119,8 +119,8 @@ static int64_t place_in_order(struct lab_ops *o, const struct lab_op *op,
 	return t;
 }
 
-/* When those that have been placed are all over: who is not alone waits for
- * those alone that were, and may be placed beside the others. */
+/* When those that have been placed are all over.  A shared hold waits only for
+ * the exclusive ones, and may be placed beside other shared ones. */
 struct placed {
 	int64_t exclusive;
 	int64_t any;

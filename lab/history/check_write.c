@@ -53,7 +53,7 @@ static void check_one(struct lab_ops *o, const struct lab_record *w,
 		violation(o, w, "accepted after token", last->token);
 }
 
-/* Some writes may be missing: who is killed cannot tell of his last. */
+/* Some writes may be missing: a killed writer did not record its last one. */
 int lab_check_writes(struct lab_ops *o)
 {
 	const struct lab_record **writes;

@@ -37,7 +37,7 @@ struct lab_history *lab_history_open(const char *dir)
 		free(h);
 		return NULL;
 	}
-	/* The pid may have been somebody's before: start above his numbers. */
+	/* Another process may have had the pid: start above its numbers. */
 	atomic_init(&h->ops, (unsigned)(lseek(h->fd, 0, SEEK_END) /
 					(off_t)sizeof(struct lab_record)));
 	return h;

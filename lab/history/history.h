@@ -112,8 +112,8 @@ struct lab_written;
 void lab_history_wrote(struct lab_history *h, uint64_t op, const char *name,
 		       uint64_t token, const struct lab_written *verdict);
 
-/* By who breaks things.  PAUSED once the process stands still, RESUMED before
- * it goes on, KILLED once it is dead. */
+/* Called by what injects the fault.  PAUSED once the process stands still,
+ * RESUMED before it goes on, KILLED once it is dead. */
 void lab_history_process(struct lab_history *h, enum lab_what what, pid_t pid);
 
 /*

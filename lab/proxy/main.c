@@ -6,7 +6,7 @@
  *     lab-proxy CONTROL COMMAND [ARG...]
  *
  * SERVER is HOST:PORT or the path of a unix socket.  Prints where it listens,
- * and runs until it gets SIGTERM or SIGINT, or until whoever started it ends.
+ * and runs until it gets SIGTERM or SIGINT, or until its parent ends.
  * The second form sends a command to the control socket of one that runs,
  * prints the answer, and fails if that is an error.
  */

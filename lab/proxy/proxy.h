@@ -28,8 +28,8 @@ struct lab_proxy_options {
 	int port;              /* to listen on; 0: a free one */
 	const char *listen;    /* or a unix socket to listen on */
 	const char *control;   /* unix socket for text commands; NULL: none */
-	int64_t patience_ms;   /* how long who connects is kept waiting for a
-				* server that is not there */
+	int64_t patience_ms;   /* how long a client is kept waiting for a server
+				* that is not there */
 };
 
 /* Start one.  The server need not be there yet.  Free with lab_proxy_free(). */
@@ -53,8 +53,8 @@ void lab_proxy_delay(struct lab_proxy *p, enum lab_way way, int64_t ms);
 /* One byte every `ms` milliseconds, likewise; 0: at full speed again. */
 void lab_proxy_drip(struct lab_proxy *p, enum lab_way way, int64_t ms);
 
-/* Every connection ends after `bytes` more in this direction, cleanly: who
- * reads gets exactly these.  -1: no more. */
+/* Every connection ends after `bytes` more in this direction, cleanly: the
+ * receiver gets exactly these.  -1: no longer. */
 void lab_proxy_cut(struct lab_proxy *p, enum lab_way way, int64_t bytes);
 
 /* Nothing passes, not even the end of a connection, as if packets were lost:
@@ -62,7 +62,7 @@ void lab_proxy_cut(struct lab_proxy *p, enum lab_way way, int64_t bytes);
  * cannot be reached is tried again and again, however long. */
 void lab_proxy_hole(struct lab_proxy *p, enum lab_way way, bool on);
 
-/* Nothing passes any more on the connections that are there, and nobody is
+/* Nothing passes from now on over the connections that are there, and nobody is
  * told, as when a firewall forgets them; new ones work. */
 void lab_proxy_strand(struct lab_proxy *p);
 

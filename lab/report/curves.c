@@ -224,7 +224,7 @@ static void draw_line(struct plot *p, const struct line *l)
 		RIGHT + 15, l->label + 4.5, lab_say_short(text, name, 13));
 }
 
-/* The legend, for who does not see colours or lines. */
+/* The legend, for readers who do not see colours or lines. */
 static void draw_keys(struct plot *p)
 {
 	lab_put(p->s, "<ul class=\"keys\" aria-label=\"lines\">\n");

@@ -109,7 +109,7 @@ void lab_sut_claim(struct lab_sut *s);
 void lab_sut_disclaim(struct lab_sut *s);
 
 /*
- * Whatever trials before did, and however they ended: what it uses runs, on
+ * Undo what earlier trials did, however they ended: what it uses runs, on
  * time, through proxies without faults, and is as it was started.  What is not
  * is started again, without its data.  -1: it cannot be had, and lab_errmsg()
  * says why.

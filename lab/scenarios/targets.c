@@ -70,7 +70,7 @@ static const char *file_of(const char *command, size_t *len)
 /* ---- Who ----------------------------------------------------------------- */
 
 /*
- * Lock files outlive their locks, so ours go to a directory of their own, on
+ * A killed client leaves lock files, so ours go to a directory of their own, on
  * the same file system, which a supervisor removes.  What has no directory, or
  * one that we cannot use, is left to the library, which says what is wrong.
  */

@@ -146,20 +146,16 @@ static void take_record(struct drawing *d, const struct lab_record *r)
 	}
 }
 
-/* The sides of a read-write lock are one kind. */
-static int kind_of(const struct lab_record *asked)
-{
-	return asked->mode == LAB_READ ? LAB_WRITE : asked->mode;
-}
-
-/* Locks of one name but different kinds never meet. */
+/* A lock and a semaphore of one name never meet. */
 static bool same_lock(const struct belief *a, const struct belief *b)
 {
-	return a->asked && b->asked && kind_of(a->asked) == kind_of(b->asked) &&
+	return a->asked && b->asked &&
+	       (a->asked->mode == LAB_PERMIT) ==
+		       (b->asked->mode == LAB_PERMIT) &&
 	       strcmp(a->asked->name, b->asked->name) == 0;
 }
 
-/* Two at once of whom one excludes: in red. */
+/* Two holds at once of which one excludes the other: in red. */
 static void add_overlap(struct drawing *d, const struct belief *a,
 			const struct belief *b)
 {

@@ -46,7 +46,7 @@ static const char *lacking(const struct lab_trial *t)
 	return NULL;
 }
 
-/* A store that does not declare it must refuse who requires it. */
+/* A store that does not declare it must refuse a client that requires it. */
 static void ask_for_refusal(struct lab_trial *t, uint32_t missing)
 {
 	struct lab_worker *p = lab_join_requiring(t, "A", LAB_JOIN_MAY_FAIL,

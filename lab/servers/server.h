@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Private servers: real ones, each on a free port of 127.0.0.1 and in a
- * temporary directory of its own, which go when whoever started them goes
- * (see lab/base/process.h).
+ * temporary directory of its own.  They go when the process that started them
+ * goes (see lab/base/process.h).
  *
  * This is what all kinds have in common.  A kind of server (redis.h,
  * memcached.h) is a struct lab_server_kind and a function that fills in options

@@ -77,7 +77,7 @@ static struct lab_hold *add_hold(struct lab_holds *h, uint64_t op,
 	return s;
 }
 
-/* Losses of what no acquire will return any more. */
+/* Forget the losses of holds that no acquire will return. */
 static void forget_strays(struct lab_holds *h)
 {
 	for (int i = 0; i < LAB_HOLDS; i++)

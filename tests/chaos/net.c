@@ -100,7 +100,7 @@ static int refuse(struct chaos *c)
 }
 
 /* Answers come late, but in time; once all leases count from such an answer,
- * none comes any more. */
+ * none comes at all. */
 static int lag(struct chaos *c)
 {
 	lab_proxy_delay(c->proxy, LAB_DOWN,

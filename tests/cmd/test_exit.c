@@ -50,7 +50,7 @@ Test(exit_code, of_a_signal_is_128_and_its_number)
 	}
 }
 
-/* Who waits for dlock sees what it would see of the command. */
+/* A parent of dlock sees what it would see of the command. */
 Test(exit_code, of_a_signal_that_shells_heed_is_that_signal)
 {
 	static const int signals[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };

@@ -171,7 +171,7 @@ Test(signals, stop_and_continue_the_command_and_not_dlock)
 	EVENTUALLY(!stopped(pid));
 	kill(p.pid, SIGTSTP);
 	EVENTUALLY(stopped(pid));
-	/* Who is told to end need not be told to go on first. */
+	/* To end a stopped command, nobody needs to continue it first. */
 	kill(p.pid, SIGTERM);
 	cr_expect_eq(finish(&p).code, -SIGTERM);
 	expect_free("n");

@@ -3,8 +3,8 @@
  * Stores that are broken on purpose, each in one way: real ones, with one verb
  * spoilt.
  *
- * steal:   as file:, but a release frees the lock whoever holds it
- * alone:   as file:, but whoever shares a lock or a semaphore has it alone
+ * steal:   as file:, but a release frees the lock of any holder
+ * alone:   as file:, but a lock or a semaphore has one shared holder at most
  * unfair:  as file:, which has no order, and declares FAIR
  * late:    as redis:, but leases count from the answer
  */

@@ -16,7 +16,7 @@
 
 TestSuite(leftovers, .init = drive_init, .timeout = 120);
 
-/* As if the server did not answer any more once it is full. */
+/* As if the server stopped answering once it is full. */
 static int fill_fails(struct lab_sut *s)
 {
 	drive_kind("redis")->fill(s);

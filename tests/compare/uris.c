@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Stores that are given by URI, as a user gives them: a store is judged by what
- * it says of itself, whoever started its servers.
+ * it says of itself, no matter who started its servers.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ static void is_not_accused(const char *uri)
 		cr_expect(c->outcome != LAB_OUTCOME_LIE &&
 				  c->outcome != LAB_OUTCOME_BROKEN,
 			  "%s, %s: %s", uri, f->scenarios[b].id, c->why);
-		/* Nor at a first try, that a busy machine was blamed for;
+		/* The same of a first try, which a busy machine was blamed for;
 		 * unless the server gave no answer at all. */
 		cr_expect(!strstr(c->why, "was not granted") ||
 				  strstr(c->why, "no answer in time"),

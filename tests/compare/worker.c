@@ -95,7 +95,7 @@ static struct lab_order both(int64_t hold_ms)
 
 static void judge(struct lab_verdict *v)
 {
-	/* Who is late on a busy machine is not asked here. */
+	/* Lateness on a busy machine is not judged here. */
 	const struct lab_check check = { .slack_ns = 30000 * LAB_MS };
 	char text[4096];
 

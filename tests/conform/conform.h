@@ -5,9 +5,9 @@
  *
  * A case is a function that runs in a process of its own, with a client, a name
  * and a prefix that no other case has.  The first check that fails ends the
- * process; whoever returns has passed.  What a case makes through the functions
- * below is freed behind it, and then it is checked that the process has no
- * more threads and descriptors than before.
+ * process; a case that returns has passed.  What a case makes through the
+ * functions below is freed behind it, and then it is checked that the process
+ * has no more threads and descriptors than before.
  */
 #ifndef DLOCK_TESTS_CONFORM_H
 #define DLOCK_TESTS_CONFORM_H

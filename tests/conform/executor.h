@@ -13,7 +13,6 @@ enum { MOST_HOLDS = 16 };
 struct executor {
 	int fd;
 	int number;
-	int own_client;
 	dlock_client *client;
 	dlock_lock *lock;
 	dlock_hold *holds[MOST_HOLDS];

@@ -145,7 +145,7 @@ void case_names_meet(struct conform *t)
 	}
 }
 
-/* Nor do prefixes, nor a prefix and a name that look like another such pair. */
+/* Two prefixes do not collide, even if prefix and name together look alike. */
 void case_names_prefix(struct conform *t)
 {
 	static const char *const params[] = { "prefix=a", "prefix=a.b",

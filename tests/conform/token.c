@@ -122,7 +122,7 @@ void case_token_reopen(struct conform *t)
 	}
 }
 
-/* Nor is any process that ever used the store. */
+/* No process that ever used the store is left. */
 void case_token_durable(struct conform *t)
 {
 	uint64_t last = 0;

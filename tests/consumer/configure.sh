@@ -42,7 +42,7 @@ without_criterion() {
 	"$cmake" --build none --target replay-uri &&
 		"$ctest" --test-dir none -R '^replay-uri$' \
 			--no-tests=error || return 1
-	# Who asked for it is told that it is not there.
+	# A user who asked for it is told that it is not there.
 	! configure wanted -DDLOCK_CRITERION=ON || return 1
 	said 'DLOCK_CRITERION=ON, but Criterion was not found' < wanted.out
 }

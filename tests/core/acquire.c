@@ -39,7 +39,7 @@ CASE(acquire, tells_busy_from_unreachable)
 	cr_assert_eq(stats(client).waiters, 0);
 }
 
-/* It was busy, and then nobody answered any more. */
+/* It was busy, and then the store stopped answering. */
 CASE(acquire, that_was_told_busy_says_so)
 {
 	given_mutex("fake:?ttl=5s");

@@ -39,7 +39,7 @@ CASE(cleanup, of_a_try_is_not_in_the_way_of_the_next)
 	OK(dlock_release(hold));
 }
 
-/* Nor is what had the lock before. */
+/* A clean-up of a release is not in the way, either. */
 CASE(cleanup, of_a_release_is_not_in_the_way_of_the_next)
 {
 	given_hold("fake:?ttl=30s");

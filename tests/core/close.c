@@ -97,7 +97,7 @@ CASE(close, does_not_keep_what_is_granted_meanwhile)
 	cr_assert_eq(fake_held(fake), 0);
 }
 
-/* Nobody answers any more, in no verb; `close` is all the time there is. */
+/* The store answers none of the verbs; `close` is all the time there is. */
 CASE(close, keeps_its_time_with_a_silent_store)
 {
 	struct taker t = { 0 };

@@ -5,8 +5,6 @@
 
 #include <stdio.h>
 
-#define SLACK_MS 250
-
 TestSuite(distance, .init = timed_fixture, .timeout = 60);
 
 /* The store's answers take so long, from opening on. */

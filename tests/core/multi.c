@@ -78,8 +78,8 @@ CASE(multi, holds_none_when_one_is_busy)
 	cr_assert_eq(stats(a).holds + stats(b).holds, 0);
 }
 
-/* Nor does a store that has gone silent keep the caller, who may be told of the
- * other's answer; it learns of the release later. */
+/* A store that has gone silent does not keep the caller, which may be told of
+ * the other's answer; the release is confirmed later. */
 CASE(multi, that_is_given_up_does_not_wait_for_its_releases)
 {
 	dlk_time began = dlk_now();

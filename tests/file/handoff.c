@@ -52,8 +52,8 @@ static unsigned long polls_in(int64_t ns)
 	return polls;
 }
 
-/* Whoever has the lock lets it go when the other has asked for it: asleep, or
- * on its way there.  The other then has it, before it is asked for again. */
+/* The holder releases when the other has asked for the lock, and sleeps or is
+ * about to.  The other then has it, before it is asked for again. */
 static void hand_over(struct pair *p, int me)
 {
 	dlock_client *c = store_open(p->dir, NULL);

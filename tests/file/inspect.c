@@ -66,7 +66,7 @@ static struct crowd take_all(void)
 }
 
 /* A permit for whose holder the file has no record, because there are so many:
- * whoever got it after a wait has it, and waits no more. */
+ * the holder got it after a wait, and no longer waits. */
 CASE(file_inspect, tells_who_has_waited_from_who_waits)
 {
 	struct crowd w = take_all();

@@ -361,8 +361,8 @@ static void wait_with_a_mutex(void *arg)
 		pause();
 }
 
-/* Who waits for a writer does not stand at the gate: when it is stopped, that
- * is no reason to keep readers out. */
+/* A writer that waits for a writer does not stand at the gate: when it is
+ * stopped, that is no reason to keep readers out. */
 CASE(file_sides, a_mutex_that_waits_for_a_mutex_keeps_no_reader_out)
 {
 	struct scene *s = scene();

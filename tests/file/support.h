@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the tests of the file store share.  Checks are those of
- * support/check.h: the first that fails ends its process, and whoever waits
- * for that process fails too.
+ * support/check.h: the first that fails ends its process, and a process
+ * that waits for that one fails too.
  */
 #ifndef DLOCK_TESTS_FILE_SUPPORT_H
 #define DLOCK_TESTS_FILE_SUPPORT_H

@@ -221,7 +221,7 @@ CASE(file_sweep, a_removal_makes_nobody_busy)
 	CHECK_INT(busy, <=, 2); /* on a machine that stands still */
 }
 
-/* Nor does it remove what an operator puts in the file's place meanwhile. */
+/* It does not remove what an operator puts in the file's place meanwhile. */
 CASE(file_sweep, a_break_waits_for_a_removal)
 {
 	struct scene *s = scene();

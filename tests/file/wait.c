@@ -14,7 +14,7 @@
 struct shop {
 	char dir[PATH_MAX];
 	atomic_int inside;
-	unsigned long plain; /* counted by whoever has the lock */
+	unsigned long plain; /* counted by the holder */
 	uint64_t token;
 	atomic_ulong polls;
 };
@@ -181,7 +181,7 @@ static int64_t slowest_of_eight(dlock_hold *h[], dlock_lock *la,
 	return most;
 }
 
-/* Nor does one for a permit of so many that an attempt does not try them all.
+/* A waiter for a permit does not poll, even if an attempt cannot try them all.
  * A permit that is released is acquired at once. */
 CASE(file_wait, waiting_for_one_of_many_permits_does_not_poll)
 {

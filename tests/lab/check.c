@@ -100,7 +100,7 @@ static void turn_round(struct story *s)
 		}
 }
 
-/* Who wrote first into which file says nothing: only an operation's own records
+/* The order of records in files says nothing: only an operation's own records
  * have an order. */
 Test(check, the_order_of_operations_in_the_file_does_not_matter)
 {

@@ -311,8 +311,8 @@ Test(history, and_those_that_do_not_as_well)
 	cr_expect_eq(v.broken[LAB_RULE_WRITER], 0, "%s", v.words[0]);
 }
 
-/* Whoever is killed holds a flock no longer, and leaves a history with holes in
- * it, but only whole records. */
+/* A killed worker loses its flock, and leaves a history with holes in it, but
+ * only whole records. */
 Test(history, workers_that_are_paused_and_killed)
 {
 	struct lab_history *h = begin();

@@ -20,8 +20,8 @@ static void reset(int *fd)
 	*fd = -1;
 }
 
-/* Ask until the proxy cannot get rid of it any more: the first that the dead
- * server's kernel gets, it answers with RST. */
+/* Ask until the proxy can no longer pass it on: the dead server's kernel
+ * answers the first request that it gets with RST. */
 static void ask_the_dead(void)
 {
 	for (uint64_t n = 1; n <= 3; n++) {
@@ -218,7 +218,7 @@ Test(proxy_end, that_cuts_both_ways_leaves_nothing_to_do)
 		lab_nap_ms(1);
 }
 
-/* Nobody waits for answers any more: a link may go. */
+/* Nobody waits for answers: a link may go. */
 Test(proxy_end, of_both_sides_is_the_end)
 {
 	delayed_answer(3600000);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests that the network keeps until nobody expects them any more. */
+/* Requests that the network keeps until nobody expects them. */
 #include "support.h"
 
 #include <pthread.h>
@@ -15,7 +15,7 @@ static const char *get_slot(const struct scene *s)
 		"sns.0");
 }
 
-/* Once a request is held, its connection gives no answer any more. */
+/* Once a request is held, its connection gives no further answer. */
 static void *half_close(void *arg)
 {
 	const struct scene *s = arg;

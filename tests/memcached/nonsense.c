@@ -127,7 +127,7 @@ EITHER_WAY(memcached_nonsense, to_an_acquire_is_no_lock)
 		say(h, &nonsense[i], protocol, "^add ");
 		is_no_lock(l, i);
 		hostile_say(h, NULL, NULL, 0);
-		/* Nor is it in anybody's way. */
+		/* It is in nobody's way, either. */
 		give(take(theirs));
 		give(take(l));
 	}

@@ -169,7 +169,7 @@ EITHER_WAY(memcached_refuse, keys)
 					  dlock_acquire(l[k], patience_ms(),
 							&h));
 			dlock_lock_free(l[k]);
-			/* Who is in a slot has a mark as well. */
+			/* A reader or a permit has a slot and a mark. */
 			held += k == 0 ? 1 : 2;
 		}
 	}

@@ -106,8 +106,8 @@ EITHER_WAY(memcached_several, addresses_of_one_server_are_fine)
 	scene_end(&a);
 }
 
-/* A name that leads elsewhere makes no other server the session's; nor does a
- * server that forgets what it is known by. */
+/* The session keeps its server, even if the name leads elsewhere, or the server
+ * forgets what it is known by. */
 EITHER_WAY(memcached_several, one_is_kept_while_it_answers)
 {
 	struct scene a = scene_new(protocol, NULL);

@@ -357,7 +357,7 @@ inline run_out(at)
 	}
 }
 
-/* Who relied on it has no lease any more. */
+/* The reader that relied on it has no lease left. */
 inline run_out_mark(its)
 {
 	atomic {

@@ -15,9 +15,9 @@
  * an anchor is good for: an election, or other users of the ensemble.
  *
  * Proved: of two claims' nodes, the one that was made later has the larger
- * token, whoever made them.  Who holds what does not matter then, because the
- * queue has the same order.  Each BREAK_ below takes one precaution away, and
- * must be found out.
+ * token, even if two clients made them.  It is enough to look at nodes, because
+ * the queue has the same order.  Each BREAK_ below takes one precaution away,
+ * and must be found out.
  *
  *   BREAK_WATCH    a client does not watch the node
  *   BREAK_AGAIN    a client whose watch has fired does not read again

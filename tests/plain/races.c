@@ -44,7 +44,7 @@ struct stage {
 	atomic_int inside[LOCKS];
 	atomic_int readers, writers, permits;
 	atomic_int in_log;   /* threads in the sink */
-	unsigned long lines; /* written by whoever is there */
+	unsigned long lines; /* written by the thread in the sink */
 	atomic_ulong granted, overlaps, wrong, lost_events, lost_releases;
 };
 

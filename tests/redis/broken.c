@@ -29,7 +29,7 @@ static void set_up(void)
 	warm_up(breaker);
 }
 
-/* Whoever got the lock by the break has it still after a renewal. */
+/* The client that got the lock by the break still has it after a renewal. */
 static void stays_with(struct taker *t, uint64_t token)
 {
 	uint64_t renewed;

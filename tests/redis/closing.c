@@ -180,7 +180,7 @@ CASE(redis_closing, gives_up_thousands_of_holds)
 	CHECK_INT(held(), ==, HOLDS);
 	lab_proxy_delay(p, LAB_DOWN, ROUND_MS);
 	server_do(server, "SCRIPT FLUSH");
-	/* Nor does it matter that the connection was closed meanwhile. */
+	/* A connection that was closed meanwhile does not matter, either. */
 	lab_proxy_reset(p);
 	for (int i = 0; i < HOLDS; i++)
 		end_now(locks[i]);

@@ -247,7 +247,7 @@ CASE(redis_errors, a_full_server_takes_no_locks_but_lets_them_go)
 	server_do(server, "CONFIG SET maxmemory 1");
 	CHECK_RC(dlock_acquire(m, 0, &none), DLOCK_EUNREACHABLE);
 	CHECK_TEXT(dlock_errmsg(), "maxmemory");
-	/* Nor by the long way, which notes how far tokens have come. */
+	/* The long way, which notes how far tokens have come, fails too. */
 	server_do(server, "DEL dlock:clock");
 	CHECK_RC(dlock_acquire(m, 0, &none), DLOCK_EUNREACHABLE);
 	renewed = stats(c).renewed;

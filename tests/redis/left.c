@@ -70,7 +70,7 @@ CASE(redis_left, nothing_by_a_release_that_never_arrived)
 		CHECK(dlock_token(h) > token);
 		EVENTUALLY(stats(far).pending_cleanups == 0);
 		CHECK_OK(dlock_check(h));
-		/* Nor has that cost the next one anything. */
+		/* That has cost the next one nothing. */
 		CHECK_TEXT(server_do(server, "EXISTS dlock:{lnx}"), "1");
 		give(h);
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Replies that are lost, late, or come a byte at a time; and requests that
- * arrive when nobody waits for them any more. */
+ * arrive when nobody waits for them. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -200,7 +200,7 @@ CASE(redis_lost, a_late_one_is_nobodys)
 }
 
 /* The clean-up that follows asks the same again, and so could take a late
- * answer for its own: then that one would be left over for whoever is next. */
+ * answer for its own: its own answer would then be left for the next one. */
 CASE(redis_lost, a_late_one_of_a_release_is_nobodys)
 {
 	enum { LATE_MS = 400 };

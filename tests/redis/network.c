@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Networks that drop connections and tell nobody, that are slow for many at a
- * time, and that deliver a request when nobody expects it any more. */
+ * time, and that deliver a request when nobody expects it. */
 #include "support.h"
 
 #include <criterion/criterion.h>

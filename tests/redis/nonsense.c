@@ -178,7 +178,7 @@ CASE(redis_nonsense, in_the_channel_harms_nobody)
 	}
 }
 
-/* Whoever sends without end is not listened to without end. */
+/* A server that sends without end is not read without end. */
 CASE(redis_nonsense, a_flood_is_not_kept)
 {
 	static const char *const begins[] = { "$4294967296\r\n", "+", "-",

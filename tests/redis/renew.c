@@ -34,7 +34,7 @@ CASE(redis_renew, keeps_a_lock_and_gives_it_the_whole_lease)
 	give(h);
 }
 
-/* That a server does not know the script yet, or any more, is no trouble. */
+/* A server may not know the script yet, or may have forgotten it. */
 CASE(redis_renew, brings_its_script_without_a_word)
 {
 	dlock_hold *h;

@@ -159,8 +159,7 @@ CASE(redis_several, one_that_became_a_replica_is_left)
 	CHECK(diary_says(&diary, "is another server"));
 }
 
-/* What a server grants that is not the session's any more counts for
- * nothing. */
+/* What a server grants that is no longer the session's counts for nothing. */
 CASE(redis_several, one_that_was_left_grants_nothing)
 {
 	struct taker t = { .linger = 1 };

@@ -84,7 +84,7 @@ static int64_t cancel_parked(dlock_client *c, dlock_lock *l)
 	return ms;
 }
 
-/* Nor does a cancelled wait take longer than `ask`, whatever is under way. */
+/* A cancelled wait takes no longer than `ask`, whatever is under way. */
 CASE(redis_silence, does_not_hold_a_wait_that_is_cancelled)
 {
 	const char *query = "ttl=30s&ask=40ms&connect=5s&close=5s";

@@ -124,7 +124,7 @@ CASE(redis_stale, when_the_master_died)
 			   mutex(waiting, "x"), "dlock:{lnx}", 0, 1);
 }
 
-/* Cut off from us, the old one goes on: nobody asks it any more. */
+/* Cut off from us, the old master goes on, and nobody asks it. */
 CASE(redis_stale, while_the_master_lives_on)
 {
 	set_up();

@@ -83,8 +83,8 @@ struct lab_server *three_start(const char *query, struct lab_proxy **proxy,
 			       dlock_client **first, dlock_client **dying,
 			       dlock_client **last);
 
-/* Whoever is behind the proxy is as good as dead; and can end its waits, which
- * is done here for `n` of them. */
+/* The client behind the proxy is as good as dead.  bury() then ends its waits,
+ * `n` of them. */
 void cut_off(struct lab_proxy *p);
 void bury(struct lab_proxy *p, struct taker t[], int n);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Waking: one for one release, at no cost while there is none, and what
- * becomes of a wake that is lost, late, or not wanted any more. */
+ * becomes of a wake that is lost, late, or no longer wanted. */
 #include "support.h"
 
 #include <criterion/criterion.h>

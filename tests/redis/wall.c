@@ -154,7 +154,7 @@ CASE(redis_wall, set_forward_and_the_loss_is_found)
 	CHECK(lab_server_step_wall(server, 40000) == 0);
 	other = client_of(server->port, NULL, NULL);
 	theirs = mutex(other, "x");
-	/* The server has let it go: whoever comes gets it, with a larger
+	/* The server has let it go: the next client gets it, with a larger
 	 * token. */
 	CHECK(token_of_a_pair(theirs) > token);
 	EVENTUALLY(diary.losses == 1);
@@ -265,8 +265,8 @@ static void one_who_comes(dlock_lock *mine, dlock_lock *theirs, int shared,
 	give(h);
 }
 
-/* The holder's key is gone.  Who comes passes the lock on to the one that
- * waits, and so it is that one's. */
+/* The holder's key is gone.  The next client to ask passes the lock on to the
+ * waiter, so the waiter has it. */
 static void one_who_waits(dlock_lock *mine, dlock_lock *theirs, int64_t n)
 {
 	struct taker t;

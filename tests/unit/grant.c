@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rule against a model that knows only when one may enter: whoever's going
- * could make the difference, with some of the others gone as well, stands in
- * the way.
+ * The rule against a model that knows only when one may enter: a participant is
+ * in the way if its going, with some of the others gone as well, could make the
+ * difference.
  */
 #include <dlock/backend.h>
 

@@ -408,7 +408,7 @@ static int64_t hang_up(int local, size_t size, int64_t busy_ms)
 	dlk_net_hang_up(&n);
 	pthread_join(thread, NULL);
 	start = now_ms() - start;
-	/* And whoever comes later. */
+	/* A later caller fails, too. */
 	call(&c);
 	dlk_net_close(&n);
 	close(fd);

@@ -154,7 +154,7 @@ Test(pool, nothing_is_opened_once_the_deadline_has_passed)
 	CHECK(!dlk_pool_take(p, dlk_now(), NULL, &err));
 	CHECK_INT(err.code, ==, DLOCK_EUNREACHABLE);
 	CHECK_INT(atomic_load(&opening), ==, 0);
-	/* Nor is what is there given to be spoilt. */
+	/* An idle connection is not given to be spoilt, either. */
 	c = take(p, NULL);
 	dlk_pool_give(p, c, 1);
 	CHECK(!dlk_pool_take(p, dlk_now(), NULL, &err));
@@ -571,8 +571,8 @@ static void *wait_for_turn(void *arg)
 	return NULL;
 }
 
-/* Who gives and takes again at once is quicker than one that has to wake up
- * first: once, not twice. */
+/* A thread that gives and takes again at once is quicker than one that has to
+ * wake up first: once, not twice. */
 Test(pool, a_waiter_is_passed_over_once_at_most)
 {
 	struct dlk_pool *p = pool(1, 1);

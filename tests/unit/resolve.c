@@ -37,7 +37,7 @@ Test(resolve, an_address_needs_no_resolver)
 		struct dlk_error err;
 		struct addrinfo *list;
 
-		/* Nor time. */
+		/* It needs no time, either. */
 		if (resolve(&list, cases[i].host, -1, &err) != 0)
 			FAIL("%s", err.text);
 		CHECK_INT(list->ai_family, ==, cases[i].family);
@@ -230,7 +230,7 @@ Test(resolve, the_last_addresses_are_good_where_the_service_is_away)
 		CHECK(strcmp(address("flaky.test", &ms), "127.0.0.1") == 0);
 	CHECK_INT(peer_names_resolved(), ==, 3);
 	dlki_resolve_end();
-	/* Nobody needed them any more. */
+	/* Nobody needed them by then. */
 	CHECK_INT(resolve(&list, "flaky.test", patience_ms(), &err), ==,
 		  DLOCK_EUNREACHABLE);
 }

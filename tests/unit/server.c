@@ -54,7 +54,7 @@ static void begin(struct speaker *s, const char *says)
 	CHECK(pthread_create(&s->thread, NULL, speak, s) == 0);
 }
 
-/* Nobody listens there any more; the port stays noted. */
+/* Nobody listens there from now on; the port stays noted. */
 static void finish(struct speaker *s)
 {
 	shutdown(s->listener, SHUT_RDWR);
@@ -132,7 +132,7 @@ static struct dlk_server *new_server(const char *host, uint16_t port)
 
 static struct dlk_error err;
 
-/* Who answers a new connection; "": nobody, see err. */
+/* The server that answers a new connection; "": none, see err. */
 static const char *asked(struct dlk_server *s, int64_t ms)
 {
 	static char who[DLK_IDENTITY_SIZE];

@@ -51,7 +51,7 @@ CASE(zk_log_callback, of_an_expired_session_keeps_nobody_waiting)
 }
 
 /* While the callback runs, a session that was given up does not come back with
- * a node that nobody knows any more. */
+ * a node that nobody knows. */
 CASE(zk_log_callback, of_a_session_given_up_does_not_revive_it)
 {
 	struct lab_server *s = server(NULL);

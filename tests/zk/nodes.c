@@ -206,8 +206,8 @@ CASE(zk_nodes, foreign_children_are_left_alone)
 	CHECK_INT(children(zh, DIR, NULL), ==, N);
 }
 
-/* The server removes containers that are empty; whoever deletes more takes the
- * locks away, and tokens rise all the same. */
+/* The server removes containers that are empty.  A user who deletes more takes
+ * the locks away, and tokens still rise. */
 CASE(zk_nodes, a_directory_may_vanish)
 {
 	struct lab_server *s = server(NULL);

@@ -98,7 +98,7 @@ CASE(zk_tokens, anchors_rise)
 	CHECK_INT(known, >, 50000);
 }
 
-/* Who learns of an anchor late tells the same token of what came before it. */
+/* A client that learns of an anchor late still knows the tokens before it. */
 CASE(zk_tokens, anchors_tell_of_what_came_before)
 {
 	struct zk_anchor none = { 0 };

@@ -32,9 +32,9 @@
 --
 -- While the lock is held exclusively, holders_key is empty: shared holders are
 -- granted only when nobody holds it so, and an exclusive one only when the
--- shared ones are gone, or have died and were removed.  Nor is there anybody in
--- holders_key and queue_key while lock_key is a TOKEN without a sign: whoever
--- enters them puts the sign there.
+-- shared ones are gone, or have died and were removed.  holders_key and
+-- queue_key are both empty while lock_key is a TOKEN without a sign: a script
+-- that writes to them puts the sign there.
 --
 -- A grant message, published to CHANNEL: "OWNER ATTEMPT TOKEN".  TOKEN is 0 if
 -- the lock was not granted, and the waiter should make another attempt.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/scenarios/scene.h"
 
-/* Where nothing expires the lock stays with who is stopped. */
+/* Where nothing expires, a stopped holder keeps the lock. */
 static void stays(struct lab_trial *t, struct lab_scene *s)
 {
 	struct lab_reply r;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/scenarios/scene.h"
 
-/* Once something is broken nobody knows who holds it, and who asks again for
- * what he has would be noted as another. */
+/* Once something is broken, nobody knows who holds the lock, and a holder that
+ * asks again would be noted as another one. */
 static void may(struct lab_trial *t, struct lab_worker *p, enum lab_mode mode,
 		const char *otherwise)
 {

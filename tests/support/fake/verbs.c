@@ -187,7 +187,7 @@ void fakei_renew(struct dlk_session *base, struct dlk_ticket *const v[],
 		fakei_seize(t);
 		if (t->over || !t->asked)
 			fakei_complain("renewed what was lost or released");
-		/* Who called may have been kept from running since. */
+		/* The caller may have been kept from running since. */
 		if (t->end < dlk_now() - 200 * MS)
 			fakei_complain("renewed %lld us after the lease's end",
 				       (long long)(dlk_now() - t->end) / 1000);
