@@ -50,6 +50,15 @@ static void restart(const struct proxied *p)
 	grown_up(&p->scene);
 }
 
+/* The server was restarted under this client's connection, and another client
+ * has the lock. */
+static dlock_hold *taken_anew(const struct proxied *p, dlock_client *c)
+{
+	give(take(mutex(c, "y")));
+	restart(p);
+	return take(mutex(direct(&p->scene, "ttl=3s"), "x"));
+}
+
 /* The item is there, and will be for as long as its owner has renewed it. */
 static void stands(struct proxied *p, dlock_hold *h, int64_t ms)
 {
@@ -109,11 +118,8 @@ EITHER_WAY(memcached_proxied, acquire_finds_the_others)
 {
 	struct proxied p = begin(protocol);
 	dlock_client *c = proxied(&p, "");
-	dlock_hold *next;
+	dlock_hold *next = taken_anew(&p, c);
 
-	give(take(mutex(c, "y")));
-	restart(&p);
-	next = take(mutex(direct(&p.scene, "ttl=3s"), "x"));
 	ask(mutex(c, "x"), 0, DLOCK_EBUSY);
 	stands(&p, next, 0);
 	next = take(mutex(c, "x"));
@@ -126,11 +132,8 @@ EITHER_WAY(memcached_proxied, break_finds_the_holder)
 {
 	struct proxied p = begin(protocol);
 	dlock_client *c = proxied(&p, "");
-	dlock_hold *next;
+	dlock_hold *next = taken_anew(&p, c);
 
-	give(take(mutex(c, "y")));
-	restart(&p);
-	next = take(mutex(direct(&p.scene, "ttl=3s"), "x"));
 	CHECK_OK(dlock_break(mutex(c, "x"), patience_ms()));
 	EVENTUALLY(dlock_check(next) == DLOCK_ELOST);
 	dlock_release(next);

@@ -54,12 +54,16 @@ static void begin(struct speaker *s, const char *says)
 	CHECK(pthread_create(&s->thread, NULL, speak, s) == 0);
 }
 
-/* Nobody listens there from now on; the port stays noted. */
+/* Nobody listens there from now on; the port stays noted.  A second call does
+ * nothing. */
 static void finish(struct speaker *s)
 {
+	if (s->listener < 0)
+		return;
 	shutdown(s->listener, SHUT_RDWR);
 	CHECK(pthread_join(s->thread, NULL) == 0);
 	close(s->listener);
+	s->listener = -1;
 }
 
 /* ---- What a backend has -------------------------------------------------- */
@@ -152,116 +156,97 @@ static const char *asked(struct dlk_server *s, int64_t ms)
 #define ASK(s) asked((s), patience_ms())
 #define IS(text, wanted) CHECK(strcmp((text), (wanted)) == 0)
 
+/* ---- A name of two speakers ---------------------------------------------- */
+
+static struct speaker first, second;
+static struct dlk_server *many;
+static uint16_t ports[3]; /* where many.test leads to; the last is 0 */
+
+/* many.test leads to the first speaker alone, or to both. */
+static void set_up(const char *says, const char *second_says, int addresses)
+{
+	begin(&first, says);
+	begin(&second, second_says);
+	ports[0] = first.port;
+	if (addresses == 2)
+		ports[1] = second.port;
+	peer_ports(ports);
+	many = new_server("many.test", 1);
+}
+
+static void tear_down(void)
+{
+	dlk_server_free(many);
+	finish(&first);
+	finish(&second);
+}
+
 /* ---- When a session opens ------------------------------------------------ */
 
 Test(server, two_addresses_of_one)
 {
-	struct speaker a = { .says = NULL }, b = { .says = NULL };
-	struct dlk_server *s = new_server("many.test", 1);
-	uint16_t ports[3] = { 0 };
 	struct census before;
 
 	census_take(&before);
-	begin(&a, "one");
-	begin(&b, "one");
-	ports[0] = a.port;
-	ports[1] = b.port;
-	peer_ports(ports);
-	IS(ASK(s), "one");
+	set_up("one", "one", 2);
+	IS(ASK(many), "one");
 	/* Either is as good. */
-	finish(&a);
-	IS(ASK(s), "one");
+	finish(&first);
+	IS(ASK(many), "one");
 	CHECK_INT(moves, ==, 0);
-	dlk_server_free(s);
-	finish(&b);
+	tear_down();
 	census_same(&before);
 }
 
 Test(server, two_servers_of_one_name_are_refused)
 {
-	struct speaker a = { .says = NULL }, b = { .says = NULL };
-	struct dlk_server *s = new_server("many.test", 1);
-	uint16_t ports[3] = { 0 };
 	char text[80];
 
-	begin(&a, "one");
-	begin(&b, "other");
-	ports[0] = a.port;
-	ports[1] = b.port;
-	peer_ports(ports);
-	IS(ASK(s), "");
+	set_up("one", "other", 2);
+	IS(ASK(many), "");
 	CHECK_INT(err.code, ==, DLOCK_EINVAL);
 	snprintf(text, sizeof(text),
-		 "127.0.0.1:%u and 127.0.0.1:%u are two servers", a.port,
-		 b.port);
+		 "127.0.0.1:%u and 127.0.0.1:%u are two servers", first.port,
+		 second.port);
 	CHECK_TEXT(err.text, text);
 	CHECK_TEXT(err.text, "many.test:1");
 	CHECK_TEXT(err.text, "give one address");
-	dlk_server_free(s);
-	finish(&a);
-	finish(&b);
+	tear_down();
 }
 
 Test(server, two_that_do_not_tell_are_refused)
 {
-	struct speaker a = { .says = NULL }, b = { .says = NULL };
-	struct dlk_server *s = new_server("many.test", 1);
-	uint16_t ports[3] = { 0 };
-
-	begin(&a, "");
-	begin(&b, "");
-	ports[0] = a.port;
-	ports[1] = b.port;
-	peer_ports(ports);
-	IS(ASK(s), "");
+	set_up("", "", 2);
+	IS(ASK(many), "");
 	CHECK_INT(err.code, ==, DLOCK_EINVAL);
 	CHECK_TEXT(err.text, "do not say whether they are one server");
 	CHECK_TEXT(err.text, "permit WHO");
-	dlk_server_free(s);
-	finish(&a);
-	finish(&b);
+	tear_down();
 }
 
 /* Others may reach the silent one, and not the other. */
 Test(server, one_of_two_that_is_silent)
 {
-	struct speaker a = { .says = NULL }, b = { .says = NULL };
-	struct dlk_server *s = new_server("many.test", 1);
-	uint16_t ports[3] = { 0 };
 	char text[80];
 
-	begin(&a, NULL);
-	begin(&b, "one");
-	ports[0] = a.port;
-	ports[1] = b.port;
-	peer_ports(ports);
-	IS(asked(s, 500), "");
+	set_up(NULL, "one", 2);
+	IS(asked(many, 500), "");
 	CHECK_INT(err.code, ==, DLOCK_EUNREACHABLE);
-	snprintf(text, sizeof(text), "127.0.0.1:%u does not answer", a.port);
+	snprintf(text, sizeof(text), "127.0.0.1:%u does not answer",
+		 first.port);
 	CHECK_TEXT(err.text, text);
 	CHECK_TEXT(err.text, "give one address");
-	dlk_server_free(s);
-	finish(&a);
-	finish(&b);
+	tear_down();
 }
 
 /* As ::1 of localhost, where a server listens at 127.0.0.1 only. */
 Test(server, one_of_two_that_refuses_is_nobody)
 {
-	struct speaker a = { .says = NULL }, b = { .says = NULL };
-	struct dlk_server *s = new_server("many.test", 1);
-	uint16_t ports[3] = { 0 };
-
-	begin(&a, "one");
-	begin(&b, "other");
-	ports[0] = a.port;
-	ports[1] = b.port;
-	peer_ports(ports);
-	finish(&a);
-	IS(ASK(s), "other");
+	set_up("one", "other", 2);
+	finish(&first);
+	IS(ASK(many), "other");
 	CHECK_INT(warnings, ==, 0);
-	dlk_server_free(s);
-	finish(&b);
+	tear_down();
 }
 
 /* ---- Later --------------------------------------------------------------- */
@@ -269,80 +254,54 @@ Test(server, one_of_two_that_refuses_is_nobody)
 /* The name leads elsewhere, and the session's server still answers. */
 Test(server, is_kept_while_it_answers)
 {
-	struct speaker a = { .says = NULL }, b = { .says = NULL };
-	struct dlk_server *s = new_server("many.test", 1);
-	uint16_t ports[2] = { 0 };
-
-	begin(&a, "one");
-	begin(&b, "other");
-	ports[0] = a.port;
-	peer_ports(ports);
-	IS(ASK(s), "one");
-	ports[0] = b.port;
-	IS(ASK(s), "one");
+	set_up("one", "other", 1);
+	IS(ASK(many), "one");
+	ports[0] = second.port;
+	IS(ASK(many), "one");
 	CHECK_INT(moves, ==, 0);
 	CHECK_INT(peer_names_resolved(), ==, 1);
-	finish(&a);
-	IS(ASK(s), "other");
+	finish(&first);
+	IS(ASK(many), "other");
 	CHECK_INT(moves, ==, 1);
 	CHECK_TEXT(told, "many.test:1 is another server");
-	IS(ASK(s), "other");
+	IS(ASK(many), "other");
 	CHECK_INT(moves, ==, 1);
-	dlk_server_free(s);
-	finish(&b);
+	tear_down();
 }
 
 Test(server, that_is_left_is_followed_by_the_name)
 {
-	struct speaker a = { .says = NULL }, b = { .says = NULL };
-	struct dlk_server *s = new_server("many.test", 1);
-	uint16_t ports[2] = { 0 };
-
-	begin(&a, "one");
-	begin(&b, "other");
-	ports[0] = a.port;
-	peer_ports(ports);
-	IS(ASK(s), "one");
-	dlk_server_leave(s, 0);
-	IS(ASK(s), "one");
-	ports[0] = b.port;
-	dlk_server_leave(s, 0);
-	IS(ASK(s), "other");
+	set_up("one", "other", 1);
+	IS(ASK(many), "one");
+	dlk_server_leave(many, 0);
+	IS(ASK(many), "one");
+	ports[0] = second.port;
+	dlk_server_leave(many, 0);
+	IS(ASK(many), "other");
 	CHECK_INT(moves, ==, 1);
 	/* Late news of the one before. */
-	ports[0] = a.port;
-	dlk_server_leave(s, 0);
-	IS(ASK(s), "other");
-	dlk_server_free(s);
-	finish(&a);
-	finish(&b);
+	ports[0] = first.port;
+	dlk_server_leave(many, 0);
+	IS(ASK(many), "other");
+	tear_down();
 }
 
 /* The session's is silent, and others may go on with it. */
 Test(server, is_not_exchanged_while_its_address_is_silent)
 {
-	struct speaker a = { .says = NULL }, b = { .says = NULL };
-	struct dlk_server *s = new_server("many.test", 1);
-	uint16_t ports[3] = { 0 };
-
-	begin(&a, "one");
-	ports[0] = a.port;
-	peer_ports(ports);
-	IS(ASK(s), "one");
-	a.says = NULL;
-	begin(&b, "other");
-	ports[1] = b.port;
-	IS(asked(s, 500), "");
+	set_up("one", "other", 1);
+	IS(ASK(many), "one");
+	first.says = NULL;
+	ports[1] = second.port;
+	IS(asked(many, 500), "");
 	CHECK_INT(err.code, ==, DLOCK_EUNREACHABLE);
 	CHECK_INT(moves, ==, 0);
 	/* The name has it no more. */
-	ports[0] = b.port;
+	ports[0] = second.port;
 	ports[1] = 0;
-	IS(asked(s, 1000 + slack_ms()), "other");
+	IS(asked(many, 1000 + slack_ms()), "other");
 	CHECK_INT(moves, ==, 1);
-	dlk_server_free(s);
-	finish(&a);
-	finish(&b);
+	tear_down();
 }
 
 Test(server, that_was_started_anew_at_its_address)
@@ -365,30 +324,23 @@ Test(server, that_was_started_anew_at_its_address)
 /* Known by its address alone, a server cannot be seen to start anew. */
 Test(server, that_does_not_tell_is_its_address)
 {
-	struct speaker a = { .says = NULL }, b = { .says = NULL };
-	struct dlk_server *s = new_server("many.test", 1);
-	uint16_t ports[2] = { 0 };
 	uint64_t epoch;
 	void *c;
 
-	begin(&a, "");
-	begin(&b, "");
-	ports[0] = a.port;
-	peer_ports(ports);
-	c = dlk_server_connect(s, NULL, &epoch, peer_deadline(patience_ms()),
+	set_up("", "", 1);
+	c = dlk_server_connect(many, NULL, &epoch, peer_deadline(patience_ms()),
 			       &err);
 	CHECK(c != NULL);
 	close_it(c);
-	ports[0] = b.port;
-	finish(&a);
-	c = dlk_server_connect(s, NULL, &epoch, peer_deadline(patience_ms()),
+	ports[0] = second.port;
+	finish(&first);
+	c = dlk_server_connect(many, NULL, &epoch, peer_deadline(patience_ms()),
 			       &err);
 	CHECK(c != NULL);
 	close_it(c);
 	CHECK_INT(moves, ==, 1);
 	CHECK_INT(epoch, ==, 1);
-	dlk_server_free(s);
-	finish(&b);
+	tear_down();
 }
 
 Test(server, failures_are_those_of_the_address)

@@ -29,6 +29,9 @@ TestSuite(zk_scenes, .timeout = 900);
 #define TICK_MS 200
 #define TTL_MS 3000
 
+static const struct lab_zk_options servers = { .tick_ms = TICK_MS,
+					       .min_session_ms = 400 };
+
 /* $DLOCK_TEST_ROUNDS asks for more.  One round in four or so hits nothing: the
  * leader happened to ping right before the server froze. */
 static int rounds(void)
@@ -184,13 +187,13 @@ struct stage {
 	struct heir heir;
 };
 
-static void stage_set(struct stage *s, const struct lab_zk_options *o)
+static void stage_set(struct stage *s)
 {
 	int leader;
 
 	memset(s, 0, sizeof(*s));
 	actor_start(&s->actor);
-	s->e = lab_ensemble_start(o);
+	s->e = lab_ensemble_start(&servers);
 	if (!s->e)
 		FAIL("%s", lab_errmsg());
 	leader = lab_ensemble_leader(s->e);
@@ -212,6 +215,14 @@ static void uri_of(char out[200], int port, int ttl_ms)
 	snprintf(out, 200,
 		 "zk://127.0.0.1:%d/?ttl=%dms&tick=%dms&ask=2s&close=1s", port,
 		 ttl_ms, TICK_MS);
+}
+
+static void do_at_follower(struct stage *s, enum what what, int ttl_ms)
+{
+	char uri[200];
+
+	uri_of(uri, s->follower->port, ttl_ms);
+	do_it(&s->actor, what, uri);
 }
 
 /* The server is frozen: who comes first?  Returns by how much in ms. */
@@ -262,14 +273,11 @@ static int64_t take_and_freeze(struct stage *s, const char *what, int idle_ms,
  * of. */
 Test(zk_scenes, a_grant_after_a_pause_overlaps_nothing)
 {
-	struct lab_zk_options o = { .tick_ms = TICK_MS, .min_session_ms = 400 };
 	struct stage s;
-	char uri[200];
 	int overlaps = 0;
 
-	stage_set(&s, &o);
-	uri_of(uri, s.follower->port, TTL_MS);
-	do_it(&s.actor, OPEN, uri);
+	stage_set(&s);
+	do_at_follower(&s, OPEN, TTL_MS);
 	for (int i = 0; i < rounds(); i++) {
 		int stopped = TTL_MS * 60 / 100 - i % 4 * TTL_MS / 30;
 
@@ -282,14 +290,11 @@ Test(zk_scenes, a_grant_after_a_pause_overlaps_nothing)
 
 Test(zk_scenes, a_late_renewal_overlaps_nothing)
 {
-	struct lab_zk_options o = { .tick_ms = TICK_MS, .min_session_ms = 400 };
 	struct stage s;
-	char uri[200];
 	int overlaps = 0;
 
-	stage_set(&s, &o);
-	uri_of(uri, s.follower->port, TTL_MS);
-	do_it(&s.actor, OPEN, uri);
+	stage_set(&s);
+	do_at_follower(&s, OPEN, TTL_MS);
 	for (int i = 0, lost = 0; i < rounds(); i++) {
 		struct shared *page = s.actor.shared;
 		int before;
@@ -318,16 +323,12 @@ Test(zk_scenes, a_late_renewal_overlaps_nothing)
 /* The shortest sessions that the servers have, and the shortest that we do. */
 Test(zk_scenes, a_short_ttl_overlaps_nothing)
 {
-	struct lab_zk_options o = { .tick_ms = TICK_MS, .min_session_ms = 400 };
 	struct stage s;
-	char uri[200];
 	int overlaps = 0;
 
-	stage_set(&s, &o);
-	uri_of(uri, s.follower->port, 3 * TICK_MS / 2);
-	do_it(&s.actor, REFUSED, uri);
-	uri_of(uri, s.follower->port, 4 * TICK_MS);
-	do_it(&s.actor, OPEN, uri);
+	stage_set(&s);
+	do_at_follower(&s, REFUSED, 3 * TICK_MS / 2);
+	do_at_follower(&s, OPEN, 4 * TICK_MS);
 	for (int i = 0; i < rounds(); i++)
 		overlaps += take_and_freeze(&s, "short ttl", TICK_MS,
 					    4 * TICK_MS * 38 / 100) < 0;
@@ -338,7 +339,6 @@ Test(zk_scenes, a_short_ttl_overlaps_nothing)
 /* The client was opened when there was one server by itself. */
 Test(zk_scenes, a_server_that_became_an_ensemble_overlaps_nothing)
 {
-	struct lab_zk_options o = { .tick_ms = TICK_MS, .min_session_ms = 400 };
 	struct lab_address to;
 	struct lab_server *alone;
 	struct lab_proxy *p;
@@ -346,8 +346,8 @@ Test(zk_scenes, a_server_that_became_an_ensemble_overlaps_nothing)
 	char uri[200];
 	int overlaps = 0;
 
-	stage_set(&s, &o);
-	alone = server(&o);
+	stage_set(&s);
+	alone = server(&servers);
 	p = proxy(alone);
 	uri_of(uri, lab_proxy_port(p), TTL_MS);
 	for (int i = 0; i < rounds(); i++) {
