@@ -139,6 +139,17 @@ static int attempt_and_sweep(struct dlki_claim *claim, dlk_time now,
 	return swept ? attempt_once(claim, dlk_now(), limit, err) : DLOCK_EBUSY;
 }
 
+static void begin_backoff(struct dlki_backoff *b, struct dlock_client *c)
+{
+	const struct dlk_session *s = c->session;
+	uint64_t seed;
+
+	pthread_mutex_lock(&c->mu);
+	seed = dlki_owner_seed(&c->owners);
+	pthread_mutex_unlock(&c->mu);
+	dlki_backoff_init(b, s->poll_min_ms, s->poll_max_ms, seed);
+}
+
 /* The time of the next attempt, unless a wake comes first. */
 static dlk_time next_attempt(const struct dlki_claim *claim, int rc,
 			     const struct dlki_wait *w, struct dlki_backoff *b)
@@ -148,8 +159,7 @@ static dlk_time next_attempt(const struct dlki_claim *claim, int rc,
 	dlk_time next = DLK_FOREVER;
 
 	if (b->max_ns == 0)
-		dlki_backoff_init(b, s->poll_min_ms, s->poll_max_ms,
-				  dlki_owner_seed(&claim->client->owners));
+		begin_backoff(b, claim->client);
 	if (rc != DLOCK_EBUSY)
 		next = now + dlki_backoff_next(b);
 	else if (claim->ticket->look_again != 0)

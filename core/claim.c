@@ -26,15 +26,12 @@ int dlki_claim_new(struct dlki_claim **out, struct dlki_record *record,
 		   enum dlk_mode mode, struct dlk_error *err)
 {
 	struct dlock_client *c = record->client;
-	struct dlki_claim *claim;
+	size_t size = ticket_offset() + c->backend->ticket_size;
+	struct dlki_claim *claim = dlki_blocks_get(&c->claims, size);
 
-	claim = calloc(1, ticket_offset() + c->backend->ticket_size);
 	if (!claim)
 		return dlki_nomem(err);
-	if (dlki_owner_new(&c->owners, claim->owner, err) != 0) {
-		free(claim);
-		return err->code;
-	}
+	dlki_owner_new(&c->owners, claim->owner);
 	claim->client = c;
 	claim->record = record;
 	claim->thread = dlki_thread_serial();
@@ -61,7 +58,7 @@ int dlki_claim_new(struct dlki_claim **out, struct dlki_record *record,
 
 void dlki_claim_discard(struct dlki_claim *claim)
 {
-	free(claim);
+	dlki_blocks_put(&claim->client->claims, claim);
 }
 
 void dlki_claim_ref(struct dlki_claim *claim)
@@ -81,7 +78,7 @@ void dlki_claim_unref(struct dlki_claim *claim)
 		pthread_cond_destroy(&claim->cond);
 	dlki_record_unref(claim->record);
 	c->refs--;
-	free(claim);
+	dlki_claim_discard(claim);
 }
 
 int dlki_claim_seize(struct dlki_claim *claim, dlk_time deadline)

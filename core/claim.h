@@ -88,11 +88,11 @@ struct dlki_claim {
 	char why[96];
 };
 
-/* With mu or without: a new claim, ASKING, with one reference, the asker's. */
+/* With mu held: a new claim, ASKING, with one reference, the asker's. */
 int dlki_claim_new(struct dlki_claim **out, struct dlki_record *record,
 		   enum dlk_mode mode, struct dlk_error *err);
 
-/* With mu or without: free a claim that was never entered. */
+/* With mu held: free a claim that was never entered. */
 void dlki_claim_discard(struct dlki_claim *claim);
 
 /* Without mu: does the promise still hold?  Swaps DLKI_EXPIRED in if not. */

@@ -14,6 +14,7 @@
 #include "core/multi_wait.h"
 #include "core/schedule.h"
 #include "core/owner.h"
+#include "core/base/blocks.h"
 #include "core/base/process.h"
 #include "core/base/slots.h"
 
@@ -28,8 +29,7 @@ struct dlock_client {
 	int64_t request_ms, close_ms, max_hold_ms;
 	struct dlk_session *session;  /* the backend's, in a block of its own */
 
-	struct dlki_owners owners;       /* locks itself */
-	struct dlki_log log;             /* likewise */
+	struct dlki_log log;             /* locks itself */
 	struct dlki_ask ask;             /* likewise */
 	_Atomic uint64_t ends;       /* 1 once it is closing */
 	_Atomic dlk_time away_since; /* the store; 0: it answers */
@@ -50,6 +50,8 @@ struct dlock_client {
 	struct dlki_multi_wait *waits;       /* waits that are under way */
 	void *records;                  /* tsearch tree of struct dlki_record */
 	struct dlki_slots slots;         /* claims by ticket id */
+	struct dlki_owners owners;
+	struct dlki_blocks claims;       /* with their tickets */
 	struct dlki_schedule schedule;
 	struct dlki_events events;
 	struct dlock_stats stats;

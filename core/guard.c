@@ -45,6 +45,7 @@ int dlki_client_begin(struct dlock_client *client, struct dlk_error *err)
 void dlki_client_destroy(struct dlock_client *client)
 {
 	dlki_resolve_end();
+	dlki_blocks_destroy(&client->claims);
 	dlki_owners_destroy(&client->owners);
 	dlki_log_destroy(&client->log);
 	dlki_uri_free(client->uri);

@@ -41,20 +41,18 @@ int dlki_mem_inspect(struct dlk_session *base,
 	struct mem_session *s = mem_session(base);
 	const struct mem_queue *queue;
 	dlk_time now = dlk_now();
-	int rc;
 
 	/* The text of a message must not shift the faults that a program
 	 * rehearses. */
 	if (!request->holders_only && dlki_mem_rehearse(s, deadline, err) != 0)
 		return err->code;
 	pthread_mutex_lock(&dlki_mem_mu);
-	queue = dlki_mem_find(s, request, err);
-	rc = queue ? 0 : err->code;
+	queue = dlki_mem_find(s, request);
 	for (const struct mem_ticket *t = queue ? queue->first : NULL; t;
 	     t = t->next)
 		report_ticket(t, now, each, arg);
 	pthread_mutex_unlock(&dlki_mem_mu);
-	return rc;
+	return 0;
 }
 
 int dlki_mem_list(struct dlk_session *base,
@@ -77,13 +75,11 @@ int dlki_mem_break(struct dlk_session *base, const struct dlk_request *request,
 	struct mem_session *s = mem_session(base);
 	struct mem_queue *queue;
 	struct mem_ticket *next;
-	int rc;
 
 	if (dlki_mem_rehearse(s, deadline, err) != 0)
 		return err->code;
 	pthread_mutex_lock(&dlki_mem_mu);
-	queue = dlki_mem_find(s, request, err);
-	rc = queue ? 0 : err->code;
+	queue = dlki_mem_find(s, request);
 	for (struct mem_ticket *t = queue ? queue->first : NULL; t; t = next) {
 		next = t->next;
 		if (!t->granted)
@@ -93,5 +89,5 @@ int dlki_mem_break(struct dlk_session *base, const struct dlk_request *request,
 		dlki_mem_dequeue(t);
 	}
 	pthread_mutex_unlock(&dlki_mem_mu);
-	return rc;
+	return 0;
 }

@@ -2,31 +2,51 @@
 #include "backends/mem/queue.h"
 
 #include <search.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 pthread_mutex_t dlki_mem_mu = PTHREAD_MUTEX_INITIALIZER;
 
+#define KEY_SIZE 256 /* namespace, prefix and key are shorter together */
+
 /* Under dlki_mem_mu. */
-static void *queues; /* tsearch tree of struct mem_queue */
+static void *queues;           /* tsearch tree of the queues' keys */
+static struct mem_queue *idle; /* the one that became empty last, or NULL */
 static struct dlk_queue_entry *scratch;
 static size_t scratch_room;
 
 static int compare_keys(const void *a, const void *b)
 {
-	return strcmp(((const struct mem_queue *)a)->key,
-		      ((const struct mem_queue *)b)->key);
+	return strcmp(a, b);
+}
+
+static struct mem_queue *queue_of(void *key)
+{
+	return (struct mem_queue *)(void *)((char *)key -
+					    offsetof(struct mem_queue, key));
 }
 
 /* Nothing is freed: the fork may have come in the middle of a change. */
 void dlki_mem_queues_forget(void)
 {
 	queues = NULL;
+	idle = NULL;
 	scratch = NULL;
 	scratch_room = 0;
 }
 
-/* Without a wake.  0: it was the last, and the queue is freed. */
+/* One empty queue stays: often the same name is wanted next. */
+static void keep_idle(struct mem_queue *queue)
+{
+	if (idle) {
+		tdelete(idle->key, &queues, compare_keys);
+		free(idle);
+	}
+	idle = queue;
+}
+
+/* Without a wake.  0: it was the last. */
 static int unlink_ticket(struct mem_ticket *t)
 {
 	struct mem_queue *queue = t->queue;
@@ -40,9 +60,19 @@ static int unlink_ticket(struct mem_ticket *t)
 	t->granted = 0;
 	if (queue->first)
 		return 1;
-	tdelete(queue, &queues, compare_keys);
-	free(queue);
+	keep_idle(queue);
 	return 0;
+}
+
+struct mem_queue *dlki_mem_find(const struct mem_session *s,
+				const struct dlk_request *request)
+{
+	char key[KEY_SIZE];
+	void **node;
+
+	memcpy(stpcpy(key, s->space), request->key, strlen(request->key) + 1);
+	node = tfind(key, &queues, compare_keys);
+	return node ? queue_of(*node) : NULL;
 }
 
 static struct mem_queue *queue_new(const struct mem_session *s,
@@ -63,23 +93,10 @@ static struct mem_queue *queue_new(const struct mem_session *s,
 	memcpy(queue->key + space, request->key, key);
 	queue->name = queue->key + space + key;
 	memcpy(queue->name, request->name, name);
-	return queue;
-}
-
-struct mem_queue *dlki_mem_find(const struct mem_session *s,
-				const struct dlk_request *request,
-				struct dlk_error *err)
-{
-	struct mem_queue *probe = queue_new(s, request);
-	struct mem_queue **node;
-
-	if (!probe) {
-		dlk_fail(err, DLOCK_ENOMEM, "out of memory");
-		return NULL;
-	}
-	node = tfind(probe, &queues, compare_keys);
-	free(probe);
-	return node ? *node : NULL;
+	if (tsearch(queue->key, &queues, compare_keys))
+		return queue;
+	free(queue);
+	return NULL;
 }
 
 void dlki_mem_expire(struct mem_queue *queue, dlk_time now)
@@ -103,25 +120,22 @@ int dlki_mem_enqueue(struct mem_ticket *t, struct dlk_error *err)
 {
 	const struct mem_session *s = mem_session(t->base.session);
 	const struct dlk_request *request = &t->base.request;
-	struct mem_queue *fresh = queue_new(s, request);
-	struct mem_queue **node;
-	struct mem_queue *queue;
+	struct mem_queue *queue = dlki_mem_find(s, request);
 	uint32_t used;
 
-	if (!fresh)
+	if (!queue)
+		queue = queue_new(s, request);
+	if (!queue)
 		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
-	node = tsearch(fresh, &queues, compare_keys);
-	if (!node || *node != fresh)
-		free(fresh);
-	if (!node)
-		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
-	queue = *node;
+	if (queue == idle)
+		idle = NULL;
 	t->queue = queue;
 	t->next = NULL;
 	t->link = queue->last;
 	*queue->last = t;
 	queue->last = &t->next;
-	dlki_mem_expire(queue, dlk_now());
+	if (queue->first != t)
+		dlki_mem_expire(queue, dlk_now());
 	if (queue->first == t)
 		queue->limit = request->limit;
 	used = queue->limit;
@@ -205,7 +219,7 @@ struct listing {
 static void report_queue(const void *node, VISIT visit, void *closure)
 {
 	static const char *const kinds[] = { "lock", "semaphore" };
-	const struct mem_queue *queue = *(struct mem_queue *const *)node;
+	const struct mem_queue *queue = queue_of(*(void *const *)node);
 	const struct listing *l = closure;
 	struct dlock_lock_info e = {
 		.size = sizeof(e),
@@ -214,7 +228,7 @@ static void report_queue(const void *node, VISIT visit, void *closure)
 		.permits = queue->limit,
 	};
 
-	if ((visit == postorder || visit == leaf) &&
+	if ((visit == postorder || visit == leaf) && queue->first &&
 	    strncmp(queue->key, l->s->space, strlen(l->s->space)) == 0)
 		l->each(&e, l->arg);
 }

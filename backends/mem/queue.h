@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One queue a lock: its holders and waiters in the order in which they asked.
- * A queue exists while it has a ticket.  All functions need dlki_mem_mu.
+ * All functions need dlki_mem_mu.
  */
 #ifndef DLOCK_BACKENDS_MEM_QUEUE_H
 #define DLOCK_BACKENDS_MEM_QUEUE_H
@@ -29,8 +29,7 @@ int dlki_mem_enqueue(struct mem_ticket *t, struct dlk_error *err);
 /* Remove the ticket, and wake the waiters whose turn it is now. */
 void dlki_mem_dequeue(struct mem_ticket *t);
 
-/* Remove the holders whose leases have ended, and wake as above.  The queue is
- * freed if nobody is left. */
+/* Remove the holders whose leases have ended, and wake as above. */
 void dlki_mem_expire(struct mem_queue *queue, dlk_time now);
 
 /* Wake the waiters whose turn it is. */
@@ -39,10 +38,9 @@ void dlki_mem_wake(struct mem_queue *queue);
 /* Is it this waiter's turn?  1, 0, or ENOMEM. */
 int dlki_mem_is_turn(const struct mem_ticket *t, struct dlk_error *err);
 
-/* The queue of a request, or NULL; `*err` says ENOMEM if that is why. */
+/* The queue of a request, or NULL. */
 struct mem_queue *dlki_mem_find(const struct mem_session *s,
-				const struct dlk_request *request,
-				struct dlk_error *err);
+				const struct dlk_request *request);
 
 /* Call `each` for every lock of the session's namespace. */
 void dlki_mem_each(const struct mem_session *s,
