@@ -37,7 +37,8 @@ int main(int argc, char **argv)
 		if (sig <= 0)
 			continue;
 		line(fd, "signal", sig);
+		/* At once, without a sanitizer's search for leaks. */
 		if (!strcmp(argv[2], "leave"))
-			return 40 + sig;
+			_exit(40 + sig);
 	}
 }

@@ -124,16 +124,19 @@ Test(loss, comes_to_a_dlock_that_is_stopped)
 /* max_hold ends a lease at a time that is known beforehand. */
 #define LIMITED "rehearsal:?ttl=8s&max_hold=2500ms"
 
+/* For a command that leaves when it is told to: it has over two seconds. */
+static const char *const unhurried[] = { "-u", "rehearsal:?ttl=16s&max_hold=6s",
+					 "--signal-grace", "2.5", NULL };
+
 Test(loss, is_announced_by_term)
 {
-	const char *const options[] = { "-u", LIMITED, NULL };
 	const char *file = file_path("got");
 	char term[32];
 	struct proc p;
 	struct result r;
 
 	snprintf(term, sizeof(term), "signal %d\n", SIGTERM);
-	start_sigchild(&p, file, "leave", "n", options);
+	start_sigchild(&p, file, "leave", "n", unhurried);
 	r = finish(&p);
 	cr_expect_eq(r.code, 75, "%d %s", r.code, r.err);
 	cr_expect(has_line(slurp(file), term), "%s", slurp(file));
@@ -157,12 +160,11 @@ Test(loss, is_not_survived_by_who_does_not_listen)
 
 Test(loss, is_announced_to_who_is_stopped)
 {
-	const char *const options[] = { "-u", LIMITED, NULL };
 	struct proc p;
 	struct result r;
 	pid_t child;
 
-	child = start_sigchild(&p, file_path("got"), "leave", "n", options);
+	child = start_sigchild(&p, file_path("got"), "leave", "n", unhurried);
 	kill(child, SIGSTOP);
 	r = finish(&p);
 	cr_expect_eq(r.code, 75, "%d %s", r.code, r.err);
