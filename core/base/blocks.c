@@ -30,7 +30,7 @@ void *dlki_blocks_get(struct dlki_blocks *b, size_t size)
 
 void dlki_blocks_put(struct dlki_blocks *b, void *block)
 {
-	if (b->kept >= KEPT_MOST) {
+	if (b->kept == KEPT_MOST) {
 		free(block);
 		return;
 	}
