@@ -54,19 +54,19 @@ void dlki_chacha_run(const unsigned char key[DLKI_CHACHA_KEY],
 	static const unsigned char constant[] = "expand 32-byte k";
 	word4 begin[WORDS], s[WORDS];
 
-	for (int i = 0; i < 4; i++)
+	for (size_t i = 0; i < 4; i++)
 		begin[i] = (word4){ 0 } + word_at(constant + 4 * i);
-	for (int i = 0; i < 8; i++)
+	for (size_t i = 0; i < 8; i++)
 		begin[4 + i] = (word4){ 0 } + word_at(key + 4 * i);
 	begin[12] = (word4){ 0, 1, 2, 3 } + counter;
-	for (int i = 0; i < 3; i++)
+	for (size_t i = 0; i < 3; i++)
 		begin[13 + i] = (word4){ 0 } + word_at(nonce + 4 * i);
 	memcpy(s, begin, sizeof(s));
-	for (int i = 0; i < 10; i++)
+	for (size_t i = 0; i < 10; i++)
 		double_round(s);
-	for (int i = 0; i < WORDS; i++) {
+	for (size_t i = 0; i < WORDS; i++) {
 		s[i] += begin[i];
-		for (int block = 0; block < BLOCKS; block++) {
+		for (size_t block = 0; block < BLOCKS; block++) {
 			uint32_t word = htole32(s[i][block]);
 
 			memcpy(out + 64 * block + 4 * i, &word, sizeof(word));
