@@ -39,6 +39,7 @@ struct bench_case {
 	unsigned int n;       /* clients, threads, waiters, holds ... */
 	const struct store_desc *store; /* NULL: the bench's */
 	int variant;          /* of the store: see store.h */
+	int hold_ms;          /* how long the lock is held; 0: long */
 	int long_only;        /* left out with --check */
 	struct bench_target target[5]; /* ended by one without a name */
 };
@@ -63,7 +64,7 @@ struct bench {
 	const struct store_desc *store;
 	const struct lock_ops *floor, *recipe;
 	int ttl_ms;           /* in the URI; 0: the store's default */
-	struct bench_case cases[4]; /* ended by one of which n is 0 */
+	struct bench_case cases[5]; /* ended by one of which n is 0 */
 };
 
 extern const struct bench bench_table[]; /* ended by one without a name */

@@ -10,6 +10,8 @@
 #define CASE(how_many, ...) { .n = how_many, .target = { __VA_ARGS__ } }
 #define VARIANT(which, how_many, ...) \
 	{ .n = how_many, .variant = which, .target = { __VA_ARGS__ } }
+#define SHORT_HOLD(ms, ...) \
+	{ .n = 1, .hold_ms = ms, .target = { __VA_ARGS__ } }
 
 #define ALWAYS(name, target, guard) \
 	{ name, target, guard, BENCH_ALWAYS, NULL, 0, 0 }
@@ -139,7 +141,7 @@ const struct bench bench_table[] = {
 #ifdef BENCH_MEMCACHED
 	{ "memcached.handoff",
 	  "memcached: from release to the next of 1, 8 and 64 waiters in 8 "
-	  "processes, to half the polling interval",
+	  "processes, and after a short hold, to half the polling interval",
 	  "ns from release to the next, of waiters in 8 processes (floor: half "
 	  "the polling interval)",
 	  &workload_poll_handoff, &store_memcached,
@@ -147,7 +149,9 @@ const struct bench bench_table[] = {
 		     CASE(8, HALF_INTERVAL,
 			  { "ms of 8", 5, 25, BENCH_TIME,
 			    .figure = "value", .unit = 1e6 }),
-		     CASE(64, HALF_INTERVAL) } },
+		     CASE(64, HALF_INTERVAL),
+		     SHORT_HOLD(5, { "ms after 5", 3, 15, BENCH_TIME,
+				     .figure = "value", .unit = 1e6 }) } },
 	/* More waiters in a process ask hardly more often. */
 	{ "memcached.waiters",
 	  "memcached: what 1, 8 and 64 waiters in 8 processes ask while they "

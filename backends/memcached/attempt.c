@@ -167,7 +167,7 @@ enum dlk_verdict dlki_memc_attempt(struct dlk_ticket *base, dlk_time deadline,
 		return DLK_FAILED;
 	t->granted = a.verdict == DLK_GRANTED;
 	if (a.verdict == DLK_BUSY)
-		dlki_memc_polls_told(t);
+		base->look_again = dlki_memc_polls_told(t);
 	if (a.verdict == DLK_BUSY && a.foreign[0])
 		report_foreign(memc_session(base->session), a.foreign, err);
 	return a.verdict;

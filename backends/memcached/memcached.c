@@ -21,8 +21,9 @@ static const struct dlk_param params[] = {
 	  .min = 5,
 	  .max = 60000,
 	  .text = "The longest pause between two polls of a waiter; the "
-		  "shortest is a fifth of it.  retry_min and retry_max take "
-		  "precedence." },
+		  "shortest is a fifth of it, but for the first ones, which "
+		  "come after about 1, 2, 4 ... ms.  retry_min and retry_max "
+		  "take precedence, from the first poll on." },
 	{ .name = "connections",
 	  .type = DLK_NUMBER,
 	  .def = "16",
@@ -97,14 +98,18 @@ static int set_lease(struct memc_session *s, struct dlk_error *err)
 	return 0;
 }
 
-/* A waiting writer polls often enough to keep its place at the gate. */
-static void set_poll(struct dlk_session *s)
+/* A waiting writer polls often enough to keep its place at the gate.  A range
+ * that the URI gives holds from the first look on. */
+static void set_poll(struct memc_session *memc)
 {
+	struct dlk_session *s = &memc->base;
 	int64_t most_ms = s->ttl_ms / 4;
+	int given_min = dlk_param_given(s->uri, "retry_min");
+	int given_max = dlk_param_given(s->uri, "retry_max");
 
-	if (!dlk_param_given(s->uri, "retry_max"))
+	if (!given_max)
 		s->poll_max_ms = dlk_param_int(s->uri, "poll");
-	if (!dlk_param_given(s->uri, "retry_min"))
+	if (!given_min)
 		s->poll_min_ms = s->poll_max_ms / 5;
 	if (s->poll_max_ms > most_ms)
 		s->poll_max_ms = most_ms;
@@ -112,6 +117,8 @@ static void set_poll(struct dlk_session *s)
 		s->poll_min_ms = s->poll_max_ms;
 	if (s->poll_min_ms < 1)
 		s->poll_min_ms = 1;
+	if (!given_min && !given_max)
+		memc->early = dlki_memc_polls_early(s->poll_min_ms);
 }
 
 /* A server that is too young to grant is waited for here: opening has time,
@@ -154,7 +161,7 @@ static int memc_open(struct dlk_session *base, dlk_time deadline,
 		rc = set_lease(s, err);
 	if (rc != 0)
 		return rc;
-	set_poll(base);
+	set_poll(s);
 	s->prefix = dlk_param_text(base->uri, "prefix");
 	s->token_base_us = (uint64_t)dlk_param_int(base->uri, "token_base");
 	s->protocol = (enum memc_protocol)dlk_param_int(base->uri, "protocol");

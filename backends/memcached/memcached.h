@@ -60,6 +60,7 @@ struct memc_session {
 	struct dlk_pool *pool;
 	struct dlk_server *server;
 	struct memc_polls *polls;
+	int early; /* looks of a wait that come sooner than the backoff's */
 	struct memc_clock *clock;
 	atomic_int foreign_logged; /* that dlock did not write some item */
 	atomic_int proxied_logged; /* that something keeps connections */
@@ -81,6 +82,7 @@ struct memc_ticket {
 	int asked;
 	int unclear;           /* more may be ours: a reply was lost */
 	int granted;           /* and no release was asked for since */
+	int looks;             /* early ones that it has had; see polls.h */
 	char mark_owner[33];   /* of a reader: the mark that it came in by */
 	uint32_t mark_add;
 };

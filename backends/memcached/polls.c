@@ -12,6 +12,7 @@ struct memc_polls {
 		uint64_t asker;  /* the ticket that was told "busy" */
 		uint64_t silent; /* one that relied on that, or 0 */
 		dlk_time told_at;
+		int looks; /* the asker's */
 	} v[PLACES]; /* two names in one place cost requests, nothing else */
 };
 
@@ -65,19 +66,46 @@ int dlki_memc_polls_busy(const struct memc_ticket *t)
 	return busy;
 }
 
-void dlki_memc_polls_told(const struct memc_ticket *t)
+int dlki_memc_polls_early(int64_t poll_min_ms)
 {
-	struct memc_polls *p = memc_session(t->base.session)->polls;
+	int n = 0;
+
+	while (INT64_C(1) << n < poll_min_ms)
+		n++;
+	return n;
+}
+
+int64_t dlki_memc_polls_pause(int looks, char digit)
+{
+	int64_t drawn = digit <= '9' ? digit - '0' : digit - 'a' + 10;
+
+	return DLK_MS * (INT64_C(1) << looks) * (17 + 2 * drawn) / 32;
+}
+
+dlk_time dlki_memc_polls_told(struct memc_ticket *t)
+{
+	const struct memc_session *s = memc_session(t->base.session);
+	struct memc_polls *p = s->polls;
 	uint64_t name = name_of(&t->base.request, t->base.request.mode);
 	struct place *at = place_of(p, name);
+	dlk_time now = dlk_now();
+	int looks = t->looks;
 
 	pthread_mutex_lock(&p->mu);
 	if (at->name != name)
 		at->silent = 0;
+	else if (now - at->told_at < s->base.poll_max_ms * DLK_MS &&
+		 looks < at->looks)
+		looks = at->looks;
 	at->name = name;
 	at->asker = t->base.id;
-	at->told_at = dlk_now();
+	at->told_at = now;
+	at->looks = looks + (looks < s->early);
+	t->looks = at->looks;
 	pthread_mutex_unlock(&p->mu);
+	if (looks == s->early)
+		return 0;
+	return now + dlki_memc_polls_pause(looks, t->base.request.owner[looks]);
 }
 
 void dlki_memc_polls_wake(const struct memc_ticket *t)

@@ -6,9 +6,10 @@
 #include "bench/worker.h"
 
 #define QUEUE_NS (30000 * BENCH_MS)
-#define CHAIN 100    /* hand-offs from waiter to waiter */
-#define POLL_MS 100  /* default interval in a store whose waiters poll */
-#define HAND_OFFS 15 /* there: for each second of --seconds */
+#define CHAIN 100      /* hand-offs from waiter to waiter */
+#define POLL_MS 100    /* default interval in a store whose waiters poll */
+#define HAND_OFFS 15   /* there: for each second of --seconds */
+#define SHORT_HOLDS 40 /* there, likewise: with one waiter */
 #define REST_NS (300 * BENCH_MS)
 
 /* Requests per second while nothing happens. */
@@ -145,6 +146,57 @@ static void poll_handoff(struct workers *w, struct bench_lock *held,
 	bench_extra(res, w->waiters, "waiters");
 }
 
+/* To the one waiter of a lock that was held for `hold_ns` after it began to
+ * wait. */
+static double short_hold(struct workers *w, struct bench_lock *held,
+			 int64_t hold_ns)
+{
+	const struct worker_report *waiter = &w->shared->report[0];
+	int64_t until = bench_now() + QUEUE_NS;
+	uint32_t ordered = atomic_load(&waiter->entered) + 1;
+	int64_t begin;
+
+	lock_dlock.acquire(held);
+	worker_order(w, 0, WORKER_ACQUIRE, BENCH_OURS);
+	while (atomic_load(&waiter->entered) < ordered) {
+		bench_wait(until, "the waiter does not come");
+		bench_sleep(50000);
+	}
+	bench_sleep(hold_ns);
+	begin = bench_now();
+	lock_dlock.release(held);
+	worker_answer(w, 0);
+	return (double)(atomic_load(&w->shared->granted_at) - begin);
+}
+
+static void poll_short(struct workers *w, const struct bench_case *c)
+{
+	const struct store_desc *desc = w->store->desc;
+	struct bench_result res = BENCH_RESULT;
+	uint64_t n = (uint64_t)(SHORT_HOLDS * run->seconds);
+	struct bench_samples took = bench_samples(n);
+	struct bench_lock *held;
+	struct store_load load;
+
+	workers_start(w, 1);
+	held = bench_lock_open(&lock_dlock, w->store);
+	workers_order(w, WORKER_OPEN, BENCH_OURS);
+	load = desc->load(w->store);
+	for (uint64_t i = 0; i < n; i++)
+		bench_sample(&took, short_hold(w, held, c->hold_ms * BENCH_MS));
+	load = store_load_since(w->store, load, (double)n);
+	bench_lock_close(held);
+	workers_end(w);
+	bench_samples_figures(&took, &res);
+	res.floor = POLL_MS * 1e6 / 2;
+	res.ratio = res.value / res.floor;
+	bench_extra(&res, c->n, "waiters");
+	bench_extra(&res, c->hold_ms, "hold_ms");
+	/* One of them is the holder's. */
+	bench_extra(&res, load.requests - 1, "requests_per_wait");
+	bench_emit(&res, c);
+}
+
 static void poll_requests(struct workers *w, struct bench_lock *held,
 			  struct bench_result *res)
 {
@@ -164,8 +216,12 @@ static void measure_queue(struct bench_store *s, const struct bench_case *c)
 
 static void measure_handoff(struct bench_store *s, const struct bench_case *c)
 {
-	with_waiters(&(struct workers){ .store = s, .rest_ns = REST_NS },
-		     poll_handoff, c);
+	struct workers w = { .store = s, .rest_ns = REST_NS };
+
+	if (c->hold_ms > 0)
+		poll_short(&w, c);
+	else
+		with_waiters(&w, poll_handoff, c);
 }
 
 static void measure_requests(struct bench_store *s, const struct bench_case *c)

@@ -226,7 +226,7 @@ struct dlock_backend {
 	 *          request must produce a dlk_wake(): subscribe before you
 	 *          check.  If you cannot guarantee that, set look_again to the
 	 *          time of the next attempt.  A store without DLOCK_CAP_WAKE
-	 *          leaves it 0 and is polled, with backoff.
+	 *          that leaves it 0 is polled, with backoff.
 	 *          If what is in the way will not go by itself, dlk_fail() with
 	 *          EBUSY says what it is, for the caller's message.
 	 * FAILED   See err; the claim may or may not stand.  The core retries

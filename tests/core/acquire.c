@@ -306,6 +306,24 @@ CASE(acquire, polls_a_store_that_cannot_wake)
 	OK(taker_join(&t));
 }
 
+/* The range of the backoff begins where the store leaves the time open. */
+CASE(acquire, looks_as_soon_as_a_store_that_cannot_wake_wants_it_to)
+{
+	struct taker t = { 0 };
+
+	given_mutex("fake:?wake=off&retry_min=60s&retry_max=60s");
+	fake_occupy(fake, DLK_LOCK, "a", 0);
+	fake_script(fake, FAKE_ATTEMPT,
+		    (struct fake_step){ .look_ms = 1, .times = 5 });
+	taker_start(&t, lock, -1);
+	EVENTUALLY(fake_count(fake, FAKE_ATTEMPT) == 6);
+	cr_assert_eq(stats(client).polls, 5);
+	fake_vacate(fake, DLK_LOCK, "a");
+	ALL_ALONG(50, fake_count(fake, FAKE_ATTEMPT) == 6);
+	dlock_cancel(lock);
+	cr_assert_eq(taker_join(&t), DLOCK_ECANCELED);
+}
+
 CASE(acquire, that_is_cancelled_ends_at_once_and_leaves_the_line)
 {
 	dlock_lock *other;

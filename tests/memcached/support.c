@@ -195,6 +195,38 @@ int64_t ask(dlock_lock *l, int64_t timeout_ms, int rc)
 	return now_ms() - begun;
 }
 
+static void *waiter_main(void *arg)
+{
+	struct waiter *w = arg;
+	dlock_hold *h = NULL;
+
+	w->rc = dlock_acquire(w->lock, w->timeout_ms, &h);
+	if (w->rc == DLOCK_OK)
+		give(h);
+	return NULL;
+}
+
+void waiter_start(struct waiter *w, dlock_lock *l, int64_t timeout_ms)
+{
+	w->lock = l;
+	w->timeout_ms = timeout_ms;
+	CHECK_INT(pthread_create(&w->thread, NULL, waiter_main, w), ==, 0);
+}
+
+int waiter_join(struct waiter *w)
+{
+	CHECK_INT(pthread_join(w->thread, NULL), ==, 0);
+	return w->rc;
+}
+
+uint64_t attempts_of(dlock_client *c)
+{
+	struct dlock_stats stats = { .size = sizeof(stats) };
+
+	CHECK_OK(dlock_get_stats(c, &stats));
+	return stats.attempts;
+}
+
 void found_lost(const dlock_hold *h, dlock_client *c, int64_t since_ms)
 {
 	EVENTUALLY(dlock_check(h) == DLOCK_ELOST);

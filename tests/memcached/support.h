@@ -8,6 +8,7 @@
 
 #include <criterion/criterion.h>
 #include <dlock/dlock.h>
+#include <pthread.h>
 
 #include "lab/servers/memcached.h"
 #include "lab/proxy/proxy.h"
@@ -72,6 +73,19 @@ uint64_t stat_of(const struct scene *s, const char *name);
 
 /* How long the call took; it must answer `rc`. */
 int64_t ask(dlock_lock *l, int64_t timeout_ms, int rc);
+
+/* An acquire in a thread of its own, and a release. */
+struct waiter {
+	dlock_lock *lock;
+	int64_t timeout_ms;
+	int rc;
+	pthread_t thread;
+};
+
+void waiter_start(struct waiter *w, dlock_lock *l, int64_t timeout_ms);
+int waiter_join(struct waiter *w); /* the acquire's answer */
+
+uint64_t attempts_of(dlock_client *c);
 
 /* The library must not notice the loss of this hold later than it says. */
 void found_lost(const dlock_hold *h, dlock_client *c, int64_t since_ms);
