@@ -289,7 +289,7 @@ CASE(file_removal, broken_by_the_operator)
 static void *break_again_and_again(void *arg)
 {
 	for (int i = 0; i < 500; i++)
-		CHECK_OK(dlock_break(arg, 1000));
+		CHECK_OK(dlock_break(arg, patience_ms()));
 	return NULL;
 }
 
