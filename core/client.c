@@ -109,6 +109,7 @@ static int client_new(struct dlock_client **out,
 	c->max_hold_ms = dlk_param_int(uri, "max_hold");
 	pthread_mutex_init(&c->mu, NULL);
 	dlk_cond_init(&c->changed);
+	dlki_pump_init(&c->pump);
 	dlki_log_init(&c->log, o->on_log, o->arg, c->label, uri->shown);
 	dlki_resolve_begin();
 	*out = c;

@@ -12,6 +12,7 @@
 #include "core/event.h"
 #include "core/log.h"
 #include "core/multi_wait.h"
+#include "core/pump.h"
 #include "core/schedule.h"
 #include "core/owner.h"
 #include "core/base/blocks.h"
@@ -31,6 +32,7 @@ struct dlock_client {
 
 	struct dlki_log log;             /* locks itself */
 	struct dlki_ask ask;             /* likewise */
+	struct dlki_pump pump;           /* likewise, and under mu */
 	_Atomic uint64_t ends;       /* 1 once it is closing */
 	_Atomic dlk_time away_since; /* the store; 0: it answers */
 

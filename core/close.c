@@ -20,8 +20,8 @@ static void end_calls(struct dlock_client *c)
 	for (uint32_t i = 0; i < c->slots.n; i++) {
 		struct dlki_claim *claim = c->slots.v[i].claim;
 
-		if (claim && claim->cond_ready)
-			pthread_cond_broadcast(&claim->cond);
+		if (claim)
+			dlki_claim_rouse(claim);
 	}
 	dlki_multi_wait_cancel(c);
 	while (c->calls > 0)
@@ -117,6 +117,7 @@ void dlock_close(dlock_client *client)
 	}
 	end_calls(client);
 	dlki_threads_stop(client);
+	dlki_pump_stop(client);
 	dlki_events_stop(client);
 	pthread_mutex_lock(&client->mu);
 	/* The time of callbacks, which calls may have waited for, does not

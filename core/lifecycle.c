@@ -4,6 +4,7 @@
 #include <sys/eventfd.h>
 
 #include "core/base/error.h"
+#include "core/pump.h"
 #include "core/record.h"
 
 int dlki_claim_enter(struct dlki_claim *claim, struct dlk_error *err)
@@ -18,6 +19,12 @@ int dlki_claim_enter(struct dlki_claim *claim, struct dlk_error *err)
 	c->refs++;
 	claim->record->refs++;
 	return 0;
+}
+
+void dlki_claim_rouse(struct dlki_claim *claim)
+{
+	if (!dlki_pump_rouse(claim) && claim->cond_ready)
+		pthread_cond_broadcast(&claim->cond);
 }
 
 void dlki_claim_clean(struct dlki_claim *claim)

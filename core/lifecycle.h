@@ -11,6 +11,9 @@
 /* Give it a ticket id and room in the schedule. */
 int dlki_claim_enter(struct dlki_claim *claim, struct dlk_error *err);
 
+/* Its waiter, if there is one, looks at what has changed. */
+void dlki_claim_rouse(struct dlki_claim *claim);
+
 /* HELD becomes LOST: out of the schedule, descriptor, clean-up, and an event
  * while there is a dispatcher. */
 void dlki_claim_lose(struct dlki_claim *claim, const char *why);

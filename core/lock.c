@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/claim.h"
 #include "core/guard.h"
+#include "core/lifecycle.h"
 
 static int check_new_lock(dlock_lock **out, const dlock_client *client,
 			  const char *name, struct dlk_error *err)
@@ -136,7 +137,7 @@ void dlki_lock_cancel(dlock_lock *lock)
 	atomic_fetch_add(&lock->cancels, 1);
 	pthread_mutex_lock(&c->mu);
 	for (struct dlki_claim *w = lock->waits; w; w = w->wait_next)
-		pthread_cond_broadcast(&w->cond);
+		dlki_claim_rouse(w);
 	pthread_mutex_unlock(&c->mu);
 }
 

@@ -77,6 +77,11 @@ int dlki_store_downgrade(struct dlk_ticket *t, dlk_time deadline,
 	return rc;
 }
 
+void dlki_store_pump(struct dlock_client *c)
+{
+	c->backend->pump(c->session);
+}
+
 void dlki_store_release_all(struct dlock_client *c,
 			    struct dlk_ticket *const t[], size_t n,
 			    dlk_time deadline)

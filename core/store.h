@@ -39,4 +39,8 @@ void dlki_store_release_all(struct dlock_client *client,
 			    struct dlk_ticket *const t[], size_t n,
 			    dlk_time deadline);
 
+/* What it logs, the sink gets from a thread of the core's, as with the lines of
+ * a store's own threads. */
+void dlki_store_pump(struct dlock_client *client);
+
 #endif

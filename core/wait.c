@@ -3,6 +3,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/pump.h"
 #include "core/record.h"
 
 struct dlki_wait dlki_wait_new(const dlock_lock *lock, int64_t timeout_ms)
@@ -78,8 +79,12 @@ int dlki_wait_park(struct dlki_claim *claim, dlock_lock *lock,
 			rc = dlki_wait_cancelled(claim, w, err);
 		if (rc != 0 || claim->woken || dlk_now() >= until)
 			break;
-		dlk_cond_wait(&claim->cond, &c->mu, until);
+		if (c->pump.at == claim || dlki_pump_take(claim))
+			dlki_pump_wait(claim, until);
+		else
+			dlk_cond_wait(&claim->cond, &c->mu, until);
 	}
+	dlki_pump_give(claim);
 	park_end(claim);
 	if (rc == 0 && !claim->woken && until < w->deadline)
 		c->stats.polls++;

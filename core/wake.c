@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What backends tell the core: any thread, any time, about any id. */
 #include "core/lifecycle.h"
+#include "core/pump.h"
 #include "core/schedule.h"
 
 void dlk_wake(struct dlk_session *s, uint64_t id)
@@ -14,7 +15,7 @@ void dlk_wake(struct dlk_session *s, uint64_t id)
 		claim->woken = 1;
 		c->stats.wakes++;
 		/* Without mu, because the waiter takes it first of all. */
-		if (claim->cond_ready) {
+		if (!dlki_pump_rouse(claim) && claim->cond_ready) {
 			dlki_claim_ref(claim);
 			pthread_mutex_unlock(&c->mu);
 			pthread_cond_broadcast(&claim->cond);
@@ -34,8 +35,7 @@ static void lose_or_wake(struct dlki_claim *claim, const char *why)
 	} else if (claim->state == DLKI_ASKING) {
 		claim->lost_early = 1;
 		claim->woken = 1;
-		if (claim->cond_ready)
-			pthread_cond_broadcast(&claim->cond);
+		dlki_claim_rouse(claim);
 	}
 }
 
@@ -78,8 +78,7 @@ void dlk_verify_all(struct dlk_session *s)
 			dlki_schedule_work(claim, now);
 		} else if (claim->state == DLKI_ASKING && !claim->woken) {
 			claim->woken = 1;
-			if (claim->cond_ready)
-				pthread_cond_broadcast(&claim->cond);
+			dlki_claim_rouse(claim);
 		}
 	}
 	pthread_mutex_unlock(&c->mu);

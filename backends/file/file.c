@@ -148,4 +148,5 @@ const struct dlock_backend dlki_file_backend = {
 	.inspect = dlki_file_inspect,
 	.list = dlki_file_list,
 	.break_ = dlki_file_break,
+	.pump = dlki_file_pump,
 };

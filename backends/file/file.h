@@ -15,7 +15,7 @@
  *   sweep.c                   removes the file of a name that leaves them
  *   floor.c                   tokens of files that were removed
  *   dir.c, change.c           the directory; has anybody touched a file?
- *   inotify.c                 the descriptor and the thread that reads it
+ *   inotify.c                 the descriptor by which the session hears
  *   bytes.c state.c fds.c     system calls
  */
 #ifndef DLOCK_BACKENDS_FILE_FILE_H

@@ -10,77 +10,72 @@
 #include "backends/file/name.h"
 #include "core/base/error.h"
 
-/* Reads without poll(), for ever: a notified waiter waits for one system call
- * less.  The end of the guard's watch is an event, too, and ends the thread. */
-static void *read_events(void *arg)
+/* One read; 0: there was nothing. */
+static int take_in(struct file_session *s)
 {
 	_Alignas(struct inotify_event) char buf[4096];
-	struct file_session *s = arg;
 	const struct inotify_event *ev;
-	ssize_t n, at;
+	ssize_t n = read(s->inotify.fd, buf, sizeof(buf));
 
-	while (!atomic_load(&s->inotify.stopping)) {
-		n = read(s->inotify.fd, buf, sizeof(buf));
-		for (at = 0; at < n; at += (ssize_t)(sizeof(*ev) + ev->len)) {
-			ev = (const void *)(buf + at);
-			s->inotify.on_event(s, ev);
-		}
+	for (ssize_t at = 0; at < n; at += (ssize_t)(sizeof(*ev) + ev->len)) {
+		ev = (const void *)(buf + at);
+		s->inotify.on_event(s, ev);
 	}
-	return NULL;
+	return n > 0;
+}
+
+void dlki_file_pump(struct dlk_session *base)
+{
+	(void)take_in(file_session(base));
 }
 
 static void warn_of_polling(struct file_session *s, const char *what,
-			    int errnum)
+			    const char *why)
 {
 	if (!atomic_exchange(&s->inotify.warned, 1))
 		dlk_log(&s->base, 1,
 			"%s: %s; waiters poll every 50ms, and a "
 			"removed lock file is noticed every third of the ttl",
-			what, dlki_errno_text(errnum));
+			what, why);
 }
 
 static int open_descriptor(struct file_session *s)
 {
 	if (dlki_file_fds_hold())
 		return -1;
-	s->inotify.fd = dlki_file_fds_keep(inotify_init1(IN_CLOEXEC));
+	s->inotify.fd =
+		dlki_file_fds_keep(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
 	if (s->inotify.fd < 0)
-		return -1;
-	s->inotify.guard = inotify_add_watch(s->inotify.fd, "/",
-					     IN_DELETE_SELF);
-	if (s->inotify.guard < 0)
 		return -1;
 	return inotify_add_watch(s->inotify.fd, s->dir, FILE_DIR_GONE);
 }
 
 /* With s->mu held. */
-static void start_thread(struct file_session *s)
+static void start_listening(struct file_session *s)
 {
-	int rc;
+	struct dlk_error err;
 
 	s->inotify.running = -1;
 	if (open_descriptor(s) < 0) {
-		warn_of_polling(s, "no inotify", errno);
+		warn_of_polling(s, "no inotify", dlki_errno_text(errno));
+	} else if (dlk_listen(&s->base, s->inotify.fd, &err) != 0) {
+		warn_of_polling(s, "no inotify", err.text);
 	} else {
-		rc = dlk_thread(&s->inotify.thread, "dlock-file", read_events,
-				s);
-		if (!rc) {
-			s->inotify.running = 1;
-			return;
-		}
-		warn_of_polling(s, "no thread for inotify", rc);
+		s->inotify.running = 1;
+		return;
 	}
 	dlki_file_fds_close(s->inotify.fd);
 	s->inotify.fd = -1;
 }
 
+/* A waiter may have announced itself to the last hold. */
 void dlki_file_inotify_stop(struct file_session *s)
 {
 	if (s->inotify.running < 1)
 		return;
-	atomic_store(&s->inotify.stopping, 1);
-	(void)inotify_rm_watch(s->inotify.fd, s->inotify.guard);
-	pthread_join(s->inotify.thread, NULL);
+	(void)dlk_listen(&s->base, -1, NULL);
+	while (take_in(s))
+		continue;
 	dlki_file_fds_close(s->inotify.fd);
 	s->inotify.fd = -1;
 	s->inotify.running = -1;
@@ -103,14 +98,14 @@ int dlki_file_inotify_watch(struct file_name *n, uint32_t what)
 
 	pthread_mutex_lock(&s->mu);
 	if (!s->inotify.running)
-		start_thread(s);
+		start_listening(s);
 	pthread_mutex_unlock(&s->mu);
 	if (s->inotify.running < 0)
 		return -1;
 	wd = dlki_file_inotify_add(s->inotify.fd, n->inode_fd,
 				   what | FILE_GONE);
 	if (wd < 0)
-		warn_of_polling(s, "no inotify watch", errno);
+		warn_of_polling(s, "no inotify watch", dlki_errno_text(errno));
 	return wd;
 }
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The session's inotify descriptor, and the thread that reads it.
+ * The session's inotify descriptor, which the core polls.
  */
 #ifndef DLOCK_BACKENDS_FILE_INOTIFY_H
 #define DLOCK_BACKENDS_FILE_INOTIFY_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <sys/inotify.h>
 
+struct dlk_session;
 struct file_name;
 struct file_session;
 
@@ -18,18 +18,16 @@ struct file_session;
 #define FILE_DIR_GONE (IN_MOVE_SELF | IN_DELETE_SELF | IN_UNMOUNT | IN_ONLYDIR)
 
 struct file_inotify {
-	/* Called by the thread for each event, without any lock. */
+	/* Called for each event, without any lock. */
 	void (*on_event)(struct file_session *s,
 			 const struct inotify_event *ev);
 	int running;              /* 0 not yet, 1 yes, -1 impossible */
-	int fd, guard;
-	pthread_t thread;
-	atomic_int stopping;
+	int fd;
 	atomic_int warned;        /* that watching is impossible */
 };
 
-/* With n->mu held: watch the name's file for `what` and its removal.  Starts
- * the thread when it is first called.  The watch's number, or -1. */
+/* With n->mu held: watch the name's file for `what` and its removal.  Makes the
+ * descriptor when it is first called.  The watch's number, or -1. */
 int dlki_file_inotify_watch(struct file_name *n, uint32_t what);
 
 /* Watch the file that is open as file_fd for `what` with the inotify
@@ -39,6 +37,8 @@ int dlki_file_inotify_add(int fd, int file_fd, uint32_t what);
 /* Watch the directory that is at the session's path now. */
 void dlki_file_inotify_follow_dir(struct file_session *s);
 
+/* Take in what was heard; the last time, and close the descriptor. */
+void dlki_file_pump(struct dlk_session *s);
 void dlki_file_inotify_stop(struct file_session *s);
 
 #endif

@@ -33,8 +33,7 @@ static unsigned int next_waiters(struct file_name *n, unsigned int round,
 	return count;
 }
 
-/* Without n->mu: a woken waiter locks it at once.  Let it run if it shares our
- * processor: what we have left to do matters less. */
+/* Without n->mu: a woken waiter locks it at once. */
 static void wake_ids(struct file_name *n, const uint64_t id[],
 		     unsigned int count)
 {
@@ -42,8 +41,6 @@ static void wake_ids(struct file_name *n, const uint64_t id[],
 
 	for (i = 0; i < count; i++)
 		dlk_wake(&n->session->base, id[i]);
-	if (count)
-		sched_yield();
 }
 
 static void wake_round(struct file_name *n, unsigned int round)
@@ -113,7 +110,6 @@ int dlki_file_announce(struct file_name *n)
 {
 	uint32_t what = FILE_NOTIFICATION | (n->held ? FILE_ANNOUNCEMENT : 0);
 
-	n->notify.announcements++;
 	if (n->notify.listens_for != what) {
 		/* From now on we may miss announcements.  If a waiter made one
 		 * before, at a lock that we released in silence, notify it now.
@@ -158,19 +154,6 @@ int dlki_file_released(struct file_name *n)
 	return due;
 }
 
-/* A waiter that was woken by a notification listens again before it waits
- * again.  Until then our own notifications would only wake this thread.  The
- * release sees to that as well, so do not get in the woken waiter's way. */
-static void stop_listening(struct file_name *n, unsigned int announcements)
-{
-	if (pthread_mutex_trylock(&n->mu))
-		return;
-	if (n->notify.announcements == announcements &&
-	    (n->notify.listens_for & FILE_NOTIFICATION))
-		(void)listen_for(n, FILE_ANNOUNCEMENT);
-	pthread_mutex_unlock(&n->mu);
-}
-
 /* With n->mu held: a waiter has announced itself.  Is a notification due? */
 static int on_announcement(struct file_name *n)
 {
@@ -185,19 +168,17 @@ static int on_announcement(struct file_name *n)
 
 static void on_notification(struct file_name *n)
 {
-	unsigned int announcements, count, round;
+	unsigned int count, round;
 	uint64_t id[CHUNK];
 
 	pthread_mutex_lock(&n->mu);
 	n->notify.recent_until = dlk_now() + RECENT_NS;
-	announcements = n->notify.announcements;
 	round = ++n->notify.round;
 	count = next_waiters(n, round, id);
 	pthread_mutex_unlock(&n->mu);
 	wake_ids(n, id, count);
 	if (count == CHUNK)
 		wake_round(n, round);
-	stop_listening(n, announcements);
 }
 
 static void on_name_event(struct file_name *n, uint32_t mask)

@@ -39,7 +39,6 @@ struct file_notify {
 	int silent_release;       /* released, with no notification since */
 	dlk_time recent_until;    /* a notification came a moment ago */
 	unsigned int round;       /* of waking our waiters */
-	unsigned int announcements; /* that we made */
 };
 
 /* With n->mu held: listen for notifications, and announce to holders that
@@ -55,7 +54,7 @@ int dlki_file_released(struct file_name *n);
 void dlki_file_notify(struct file_name *n);
 void dlki_file_wake_waiters(struct file_name *n);
 
-/* What the session's inotify thread does with an event. */
+/* What the session does with an inotify event. */
 void dlki_file_on_event(struct file_session *s, const struct inotify_event *ev);
 
 #endif

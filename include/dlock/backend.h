@@ -317,6 +317,17 @@ struct dlock_backend {
 	void (*release_all)(struct dlk_session *s, struct dlk_ticket *const t[],
 			    size_t n, dlk_time deadline);
 
+	/*
+	 * Take in what has come on the descriptor that dlk_listen() named, and
+	 * call dlk_wake(), dlk_lost() and so on for it.  Never blocks, and may
+	 * find nothing.  Called from one thread at a time: the waiter that
+	 * polls the descriptor, or a thread of the core's while none does.  It
+	 * may come at any time between dlk_listen() and close(), also right
+	 * after dlk_listen() has named another descriptor or none.  NULL: the
+	 * backend has threads that hear.
+	 */
+	void (*pump)(struct dlk_session *s);
+
 	/* New members go here; `size` says whether a backend has them. */
 };
 
@@ -375,6 +386,15 @@ DLOCK_API void dlk_lost_all(struct dlk_session *s, const char *why);
 /* The session has another server now, which may know none of its claims: the
  * core renews every hold at once, and every waiter makes another attempt. */
 DLOCK_API void dlk_verify_all(struct dlk_session *s);
+
+/*
+ * From now on the core polls `fd`, and calls pump() when it is readable; < 0:
+ * no descriptor.  The thread that waits for a lock polls it itself, so that a
+ * wake-up passes through no other thread.  Call this before you close the
+ * descriptor that it named last.  For one thread at a time, not from pump().
+ * 0, or ESYSTEM: then the core polls nothing.
+ */
+DLOCK_API int dlk_listen(struct dlk_session *s, int fd, struct dlk_error *err);
 
 DLOCK_API dlk_time dlk_now(void);
 

@@ -60,6 +60,13 @@ memcached)
 		check broken -DROUNDS=1 -DSEMAPHORE -DBREAK_$flaw
 	done
 	;;
+pump)
+	check ok
+	check ok -DN=3 -DROUNDS=1
+	for flaw in GIVE EDGE DEAF TAKE LATE KEEP; do
+		check broken -DBREAK_$flaw
+	done
+	;;
 zk-tokens)
 	check ok
 	check ok -DROUNDS=1 -DTXNS=8

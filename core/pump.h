@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The pump: who takes in what the store sends.
+ *
+ * A store that hears by a descriptor gives it to the core (dlk_listen()).  A
+ * waiter that goes to sleep then polls the descriptor itself, and has the pump
+ * meanwhile, so that what wakes it comes straight from the kernel.  One waiter
+ * at a time has it.  All other waiters sleep on their condition.  While no
+ * waiter has it, the keeper does, a thread of the client's.
+ *
+ * The keeper waits for an epoll set.  A waiter that takes the pump switches the
+ * descriptor off in that set, and on again when it leaves; neither wakes the
+ * keeper.  What came while it was switched off, and was not taken in, wakes the
+ * keeper then, because the set is level-triggered.  So nothing is lost by a
+ * change.  For a moment both may pump: `mu` lets in one after the other.
+ */
+#ifndef DLOCK_CORE_PUMP_H
+#define DLOCK_CORE_PUMP_H
+
+#include <dlock/backend.h>
+#include <pthread.h>
+
+struct dlki_claim;
+struct dlock_client;
+
+struct dlki_pump {
+	pthread_mutex_t mu;      /* held while the backend pumps; taken before
+				  * the client's mu, never with it held */
+
+	/* Under the client's mu. */
+	int fd;                  /* the session's; -1: none */
+	int set_fd;              /* epoll: fd and stop_fd; -1: no keeper yet */
+	int wake_fd;             /* eventfd: rouses the waiter at the pump */
+	int stop_fd;             /* eventfd: ends the keeper */
+	pthread_t keeper;
+	struct dlki_claim *at;   /* the waiter that has the pump, or NULL */
+	int roused;              /* wake_fd was written to since it took it */
+};
+
+void dlki_pump_init(struct dlki_pump *p);
+
+/* End the keeper; no waiter is left.  destroy() does so as well. */
+void dlki_pump_stop(struct dlock_client *c);
+void dlki_pump_destroy(struct dlock_client *c);
+
+/* With the client's mu held, for a waiter that is about to sleep: take the pump
+ * if it is free.  0: sleep on the condition. */
+int dlki_pump_take(struct dlki_claim *claim);
+void dlki_pump_give(struct dlki_claim *claim);
+
+/* With the client's mu held, which is released meanwhile: sleep until `until`,
+ * something was taken in, or dlki_pump_rouse(). */
+void dlki_pump_wait(struct dlki_claim *claim, dlk_time until);
+
+/* With the client's mu held: if the claim's waiter has the pump, rouse it, and
+ * return 1. */
+int dlki_pump_rouse(const struct dlki_claim *claim);
+
+#endif

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who takes in what a store sends: a waiter, or the keeper. */
+#include "core/support.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/client.h"
+#include "support/census.h"
+
+TestSuite(pump, .timeout = 60);
+
+/* ---- A store that hears by a pipe ---------------------------------------- */
+
+#define IDS 1024
+
+/* One lock for all names.  Its tickets hear of each byte in the pipe. */
+static struct {
+	pthread_mutex_t mu; /* protects the rest */
+	struct dlk_session *session;
+	int out, in; /* the pipe's ends */
+	uint64_t holder, token, ids[IDS];
+	size_t n_ids;
+	unsigned int pumps;
+	pthread_t pumper;         /* of the last pump that found something */
+	void (*when_busy)(void);  /* called once before BUSY is answered */
+	int refuse;               /* the descriptor is none to listen by */
+} st = { .mu = PTHREAD_MUTEX_INITIALIZER };
+
+#define OTHERS UINT64_MAX
+
+static void make_pipe(void)
+{
+	int ends[2];
+
+	cr_assert_eq(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
+	st.out = ends[0];
+	st.in = ends[1];
+}
+
+static int st_open(struct dlk_session *s, dlk_time deadline,
+		   struct dlk_error *err)
+{
+	(void)deadline;
+	s->ttl_ms = 0;
+	st.session = s;
+	make_pipe();
+	if (dlk_listen(s, st.refuse ? 1 << 20 : st.out, err) == 0)
+		return 0;
+	close(st.out);
+	close(st.in);
+	return err->code;
+}
+
+static void st_close(struct dlk_session *s, dlk_time deadline)
+{
+	(void)deadline;
+	cr_assert_eq(dlk_listen(s, -1, NULL), 0);
+	close(st.out);
+	close(st.in);
+}
+
+static enum dlk_verdict st_attempt(struct dlk_ticket *t, dlk_time deadline,
+				   struct dlk_error *err)
+{
+	enum dlk_verdict verdict = DLK_BUSY;
+	void (*when_busy)(void) = NULL;
+	size_t i = 0;
+
+	(void)deadline;
+	(void)err;
+	pthread_mutex_lock(&st.mu);
+	while (i < st.n_ids && st.ids[i] != t->id)
+		i++;
+	if (i == st.n_ids && i < IDS)
+		st.ids[st.n_ids++] = t->id;
+	if (!st.holder || st.holder == t->id) {
+		st.holder = t->id;
+		t->token = ++st.token;
+		verdict = DLK_GRANTED;
+	} else {
+		when_busy = st.when_busy;
+		st.when_busy = NULL;
+	}
+	pthread_mutex_unlock(&st.mu);
+	if (when_busy)
+		when_busy();
+	return verdict;
+}
+
+static void send_byte(void)
+{
+	cr_assert_eq(write(st.in, "", 1), 1);
+}
+
+static int st_release(struct dlk_ticket *t, dlk_time deadline,
+		      struct dlk_error *err)
+{
+	int was;
+
+	(void)deadline;
+	(void)err;
+	pthread_mutex_lock(&st.mu);
+	was = st.holder == t->id;
+	if (was)
+		st.holder = 0;
+	for (size_t i = 0; i < st.n_ids; i++) {
+		if (st.ids[i] == t->id)
+			st.ids[i--] = st.ids[--st.n_ids];
+	}
+	pthread_mutex_unlock(&st.mu);
+	if (was)
+		send_byte();
+	return 0;
+}
+
+static void st_pump(struct dlk_session *s)
+{
+	char bytes[64];
+
+	if (read(st.out, bytes, sizeof(bytes)) <= 0)
+		return;
+	pthread_mutex_lock(&st.mu);
+	for (size_t i = 0; i < st.n_ids; i++)
+		dlk_wake(s, st.ids[i]);
+	st.pumper = pthread_self();
+	st.pumps++;
+	pthread_mutex_unlock(&st.mu);
+}
+
+static const char *const schemes[] = { "piped", NULL };
+
+static const struct dlock_backend piped = {
+	.size = sizeof(struct dlock_backend),
+	.schemes = schemes,
+	.summary = "a store that hears by a pipe",
+	.caps = DLOCK_CAP_WAKE,
+	.session_size = sizeof(struct dlk_session),
+	.ticket_size = sizeof(struct dlk_ticket),
+	.open = st_open,
+	.close = st_close,
+	.attempt = st_attempt,
+	.release = st_release,
+	.pump = st_pump,
+};
+
+/* ---- What the cases have ------------------------------------------------- */
+
+static dlock_client *client;
+static dlock_lock *lock;
+
+static void close_all(void *arg)
+{
+	(void)arg;
+	dlock_lock_free(lock);
+	dlock_close(client);
+}
+
+static void given_store(void)
+{
+	cr_assert_eq(dlock_backend_register(&piped), 0);
+	OK(dlock_open(&client, "piped:", NULL));
+	OK(dlock_mutex_new(&lock, client, "a"));
+	OK(dlock_lock_unbind(lock)); /* takers end after their threads */
+	at_end(close_all, client);
+}
+
+/* Others have the lock; and then they have not. */
+static void given_busy_store(void)
+{
+	st.holder = OTHERS;
+	given_store();
+}
+
+static void others_end(void)
+{
+	pthread_mutex_lock(&st.mu);
+	if (st.holder == OTHERS)
+		st.holder = 0;
+	pthread_mutex_unlock(&st.mu);
+}
+
+static void others_release(void)
+{
+	others_end();
+	send_byte();
+}
+
+static int somebody_pumps(void)
+{
+	int yes;
+
+	pthread_mutex_lock(&client->mu);
+	yes = client->pump.at != NULL;
+	pthread_mutex_unlock(&client->mu);
+	return yes;
+}
+
+static int pumped_by(pthread_t thread)
+{
+	int yes;
+
+	pthread_mutex_lock(&st.mu);
+	yes = st.pumps > 0 && pthread_equal(st.pumper, thread);
+	pthread_mutex_unlock(&st.mu);
+	return yes;
+}
+
+static unsigned int pumps(void)
+{
+	unsigned int n;
+
+	pthread_mutex_lock(&st.mu);
+	n = st.pumps;
+	pthread_mutex_unlock(&st.mu);
+	return n;
+}
+
+/* It waits, and has the pump. */
+static void taker_pumps(struct taker *t, int64_t timeout_ms)
+{
+	t->keep = 1;
+	taker_start(t, lock, timeout_ms);
+	EVENTUALLY(somebody_pumps());
+}
+
+static void ends_with(struct taker *t, int rc)
+{
+	int got = taker_join(t);
+
+	cr_assert_eq(got, rc, "%s", dlock_errname(got));
+	if (t->keep && t->hold)
+		OK(dlock_release(t->hold));
+}
+
+/* ---- Cases --------------------------------------------------------------- */
+
+CASE(pump, is_the_waiters_while_it_waits)
+{
+	struct taker t = { 0 };
+
+	given_busy_store();
+	taker_pumps(&t, FOREVER);
+	others_release();
+	EVENTUALLY(t.done);
+	cr_expect(pumped_by(t.thread));
+	cr_expect_not(somebody_pumps());
+	ends_with(&t, DLOCK_OK);
+}
+
+CASE(pump, is_the_keepers_while_nobody_waits)
+{
+	given_store();
+	for (unsigned int i = 1; i <= 3; i++) {
+		send_byte();
+		EVENTUALLY(pumps() == i);
+		cr_expect_not(pumped_by(pthread_self()));
+	}
+}
+
+/* What came while the waiter had it, and was not taken in, is not lost. */
+CASE(pump, goes_back_to_the_keeper_with_all_that_came)
+{
+	struct taker t = { 0 };
+
+	given_busy_store();
+	for (int i = 0; i < 200; i++) {
+		unsigned int before = pumps();
+
+		taker_start(&t, lock, 1);
+		send_byte();
+		ends_with(&t, DLOCK_EBUSY);
+		EVENTUALLY(pumps() > before);
+	}
+	others_end();
+}
+
+CASE(pump, is_the_keepers_when_the_first_of_two_waiters_leaves)
+{
+	struct taker first = { 0 }, second = { .keep = 1 };
+	dlock_lock *other;
+	int64_t begun_ms;
+
+	stall_watch();
+	given_busy_store();
+	OK(dlock_mutex_new(&other, client, "a"));
+	OK(dlock_lock_unbind(other));
+	taker_pumps(&first, FOREVER);
+	taker_queue(&second, client, other, FOREVER);
+	begun_ms = now_ms();
+	dlock_cancel(lock);
+	ends_with(&first, DLOCK_ECANCELED);
+	cr_expect_lt(now_ms() - begun_ms, 2000 + stalled_ms());
+	others_release();
+	EVENTUALLY(second.done);
+	cr_expect_not(pumped_by(first.thread));
+	ends_with(&second, DLOCK_OK);
+	dlock_lock_free(other);
+}
+
+/* Each one in turn; the one that pumps leaves first, without the lock. */
+CASE(pump, serves_many_waiters_of_which_the_first_leaves)
+{
+	static struct taker t[300];
+	size_t n = sanitized() ? 60 : sizeof(t) / sizeof(t[0]);
+
+	given_busy_store();
+	taker_start(&t[0], lock, 50);
+	EVENTUALLY(somebody_pumps() || t[0].done);
+	for (size_t i = 1; i < n; i++)
+		taker_start(&t[i], lock, FOREVER);
+	ends_with(&t[0], DLOCK_EBUSY);
+	others_release();
+	for (size_t i = 1; i < n; i++)
+		ends_with(&t[i], DLOCK_OK);
+}
+
+/* A thread that polls the descriptor is woken by other threads as well. */
+CASE(pump, does_not_make_its_waiter_deaf_to_wakes)
+{
+	struct taker t = { 0 };
+	int64_t woken_ms;
+
+	stall_watch();
+	given_busy_store();
+	taker_pumps(&t, FOREVER);
+	others_end();
+	woken_ms = now_ms();
+	for (size_t i = 0; i < st.n_ids; i++)
+		dlk_wake(st.session, st.ids[i]);
+	EVENTUALLY(t.done);
+	cr_expect_lt(t.done_ms - woken_ms, 2000 + stalled_ms());
+	cr_expect_eq(pumps(), 0);
+	ends_with(&t, DLOCK_OK);
+}
+
+CASE(pump, does_not_make_its_waiter_deaf_to_a_cancel)
+{
+	struct taker t = { 0 };
+	int64_t begun_ms;
+
+	stall_watch();
+	given_busy_store();
+	for (int i = 0; i < 20; i++) {
+		taker_pumps(&t, FOREVER);
+		begun_ms = now_ms();
+		dlock_cancel(lock);
+		ends_with(&t, DLOCK_ECANCELED);
+		cr_expect_lt(now_ms() - begun_ms, 2000 + stalled_ms());
+	}
+	others_end();
+}
+
+CASE(pump, does_not_make_its_waiter_deaf_to_the_close)
+{
+	struct census before;
+	struct taker t = { 0 };
+	int64_t begun_ms;
+
+	stall_watch();
+	census_take(&before);
+	given_busy_store();
+	taker_pumps(&t, FOREVER);
+	begun_ms = now_ms();
+	dlock_close(client);
+	cr_expect_lt(now_ms() - begun_ms, 2000 + stalled_ms());
+	ends_with(&t, DLOCK_ECANCELED);
+	dlock_lock_free(lock);
+	not_at_end(client);
+	census_same(&before);
+}
+
+/* As a store does that connects anew. */
+CASE(pump, follows_the_store_to_another_descriptor)
+{
+	struct taker t = { 0 };
+	int out, in;
+
+	given_busy_store();
+	taker_pumps(&t, FOREVER);
+	out = st.out;
+	in = st.in;
+	OK(dlk_listen(st.session, -1, NULL));
+	make_pipe();
+	OK(dlk_listen(st.session, st.out, NULL));
+	close(out);
+	close(in);
+	others_release();
+	EVENTUALLY(t.done);
+	ends_with(&t, DLOCK_OK);
+}
+
+/* It has answered BUSY, and the message comes before the waiter sleeps. */
+CASE(pump, takes_in_what_came_before_the_sleep)
+{
+	struct taker t = { 0 };
+
+	given_busy_store();
+	for (int i = 0; i < 100; i++) {
+		pthread_mutex_lock(&st.mu);
+		st.holder = OTHERS;
+		st.when_busy = others_release;
+		pthread_mutex_unlock(&st.mu);
+		t.keep = 1;
+		taker_start(&t, lock, FOREVER);
+		EVENTUALLY(t.done);
+		cr_assert_eq(taker_join(&t), DLOCK_OK);
+		OK(dlock_release(t.hold));
+	}
+}
+
+CASE(pump, of_no_descriptor_is_an_error)
+{
+	struct census before;
+
+	census_take(&before);
+	cr_assert_eq(dlock_backend_register(&piped), 0);
+	st.refuse = 1;
+	REFUSED(dlock_open(&client, "piped:", NULL), DLOCK_ESYSTEM,
+		"listening: Bad file descriptor");
+	census_same(&before);
+}
