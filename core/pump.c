@@ -42,7 +42,7 @@ static void pump_once(struct dlock_client *c, const struct dlki_claim *waiter)
 	pthread_mutex_unlock(&c->pump.mu);
 }
 
-/* ---- The keeper ---------------------------------------------------------- */
+/* ---- The pump thread ----------------------------------------------------- */
 
 static int listen_in_set(const struct dlki_pump *p, int op, int fd,
 			 uint32_t events)
@@ -52,7 +52,7 @@ static int listen_in_set(const struct dlki_pump *p, int op, int fd,
 	return epoll_ctl(p->set_fd, op, fd, &ev);
 }
 
-static void *keeper_main(void *arg)
+static void *thread_main(void *arg)
 {
 	struct dlock_client *c = arg;
 	const struct dlki_pump *p = &c->pump;
@@ -89,7 +89,7 @@ static void close_descriptors(struct dlki_pump *p)
 }
 
 /* The session is opened or used by one thread that calls this. */
-static int start_keeper(struct dlock_client *c, struct dlk_error *err)
+static int start_thread(struct dlock_client *c, struct dlk_error *err)
 {
 	struct dlki_pump *p = &c->pump;
 	int rc = 0;
@@ -97,7 +97,7 @@ static int start_keeper(struct dlock_client *c, struct dlk_error *err)
 	if (make_descriptors(p) < 0)
 		rc = dlki_system(err, errno, "making descriptors to listen by");
 	if (rc == 0) {
-		rc = dlk_thread(&p->keeper, "dlock-keeper", keeper_main, c);
+		rc = dlk_thread(&p->thread, "dlock-pump", thread_main, c);
 		if (rc != 0)
 			rc = dlki_system(err, rc, "starting a thread");
 	}
@@ -113,7 +113,7 @@ void dlki_pump_stop(struct dlock_client *c)
 	if (p->set_fd < 0)
 		return;
 	eventfd_write(p->stop_fd, 1);
-	pthread_join(p->keeper, NULL);
+	pthread_join(p->thread, NULL);
 	close_descriptors(p);
 }
 
@@ -130,7 +130,7 @@ int dlk_listen(struct dlk_session *s, int fd, struct dlk_error *err)
 	int rc = 0;
 
 	if (fd >= 0 && p->set_fd < 0)
-		rc = start_keeper(c, err);
+		rc = start_thread(c, err);
 	if (rc != 0)
 		return rc;
 	pthread_mutex_lock(&c->mu);

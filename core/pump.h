@@ -6,13 +6,13 @@
  * waiter that goes to sleep then polls the descriptor itself, and has the pump
  * meanwhile, so that what wakes it comes straight from the kernel.  One waiter
  * at a time has it.  All other waiters sleep on their condition.  While no
- * waiter has it, the keeper does, a thread of the client's.
+ * waiter has it, the client's pump thread does.
  *
- * The keeper waits for an epoll set.  A waiter that takes the pump switches the
- * descriptor off in that set, and on again when it leaves; neither wakes the
- * keeper.  What came while it was switched off, and was not taken in, wakes the
- * keeper then, because the set is level-triggered.  So nothing is lost by a
- * change.  For a moment both may pump: `mu` lets in one after the other.
+ * The pump thread waits for an epoll set.  A waiter that takes the pump
+ * switches the descriptor off in that set, and on again when it leaves; neither
+ * wakes the pump thread.  What came while it was off, and was not taken in,
+ * wakes the thread then, because the set is level-triggered.  So nothing is
+ * lost by a change.  For a moment both may pump: `mu` lets in one by one.
  */
 #ifndef DLOCK_CORE_PUMP_H
 #define DLOCK_CORE_PUMP_H
@@ -29,17 +29,17 @@ struct dlki_pump {
 
 	/* Under the client's mu. */
 	int fd;                  /* the session's; -1: none */
-	int set_fd;              /* epoll: fd and stop_fd; -1: no keeper yet */
+	int set_fd;              /* epoll: fd and stop_fd; -1: no thread yet */
 	int wake_fd;             /* eventfd: rouses the waiter at the pump */
-	int stop_fd;             /* eventfd: ends the keeper */
-	pthread_t keeper;
+	int stop_fd;             /* eventfd: ends the pump thread */
+	pthread_t thread;
 	struct dlki_claim *at;   /* the waiter that has the pump, or NULL */
 	int roused;              /* wake_fd was written to since it took it */
 };
 
 void dlki_pump_init(struct dlki_pump *p);
 
-/* End the keeper; no waiter is left.  destroy() does so as well. */
+/* End the pump thread; no waiter is left.  destroy() does so as well. */
 void dlki_pump_stop(struct dlock_client *c);
 void dlki_pump_destroy(struct dlock_client *c);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who takes in what a store sends: a waiter, or the keeper. */
+/* Who takes in what a store sends: a waiter, or the pump thread. */
 #include "core/support.h"
 
 #include <fcntl.h>
@@ -250,7 +250,7 @@ CASE(pump, is_the_waiters_while_it_waits)
 	ends_with(&t, DLOCK_OK);
 }
 
-CASE(pump, is_the_keepers_while_nobody_waits)
+CASE(pump, is_its_threads_while_nobody_waits)
 {
 	given_store();
 	for (unsigned int i = 1; i <= 3; i++) {
@@ -261,7 +261,7 @@ CASE(pump, is_the_keepers_while_nobody_waits)
 }
 
 /* What came while the waiter had it, and was not taken in, is not lost. */
-CASE(pump, goes_back_to_the_keeper_with_all_that_came)
+CASE(pump, goes_back_to_its_thread_with_all_that_came)
 {
 	struct taker t = { 0 };
 
@@ -281,7 +281,7 @@ CASE(pump, goes_back_to_the_keeper_with_all_that_came)
 	others_end();
 }
 
-CASE(pump, is_the_keepers_when_the_first_of_two_waiters_leaves)
+CASE(pump, is_its_threads_when_the_first_of_two_waiters_leaves)
 {
 	struct taker first = { 0 }, second = { .keep = 1 };
 	dlock_lock *other;

@@ -2,17 +2,17 @@
 /*
  * Who takes in what a store sends (core/pump.h), and that no wake is lost.
  *
- * Each waiter asks, and is owed one wake: a message of the store's, or a call of
- * dlk_wake() by another thread.  It may come before the waiter sleeps.  A waiter
- * that is not patient may give up at any time.  Messages are taken in one at a time.  What the
- * client's mutex protects is an atomic step here.
+ * Each waiter asks, and is owed one wake: a message of the store's, or a call
+ * of dlk_wake() by another thread.  It may come before the waiter sleeps.  A
+ * waiter that is not patient may give up at any time.  Messages are taken in
+ * one at a time.  What the client's mutex protects is an atomic step here.
  *
- * Proved: each patient waiter is woken, and all end.  A waiter
- * that sleeps on, with its wake behind it, is an invalid end state.  Each BREAK_
- * below takes one precaution away, and must be found out.
+ * Proved: each patient waiter is woken, and all end.  A waiter that sleeps on,
+ * with its wake behind it, is an invalid end state.  Each BREAK_ below takes
+ * one precaution away, and must be found out.
  *
  *   BREAK_GIVE     a waiter that leaves does not switch the descriptor on
- *   BREAK_EDGE     the keeper's set is edge-triggered
+ *   BREAK_EDGE     the pump thread's set is edge-triggered
  *   BREAK_DEAF     a wake by another thread does not rouse the one that polls
  *   BREAK_TAKE     a waiter takes the pump from another one
  *   BREAK_LATE     a waiter looks whether it was woken, and sleeps later
@@ -25,11 +25,11 @@
 #define ROUNDS 2
 #endif
 #define NONE N
-#define KEEPER N
+#define THREAD N
 
 chan sent = [N * ROUNDS] of { byte }; /* messages, not yet taken in */
-bool fresh;              /* one came while the keeper's descriptor was on */
-bool on = true;          /* ... in the keeper's set */
+bool fresh;              /* one came while it was on in the thread's set */
+bool on = true;          /* the descriptor, in the pump thread's set */
 byte at = NONE;          /* the waiter that has the pump */
 bool roused;             /* it is to look: its eventfd */
 bool pumping;            /* somebody does */
@@ -67,9 +67,9 @@ inline pump(who)
 #define MAY_TAKE (at == NONE || at == _pid)
 #endif
 #ifdef BREAK_EDGE
-#define KEEPER_HEARS fresh
+#define THREAD_HEARS fresh
 #else
-#define KEEPER_HEARS nempty(sent)
+#define THREAD_HEARS nempty(sent)
 #endif
 
 active [N] proctype waiter()
@@ -144,13 +144,13 @@ leave:
 	ended++
 }
 
-active proctype keeper()
+active proctype thread()
 {
 	byte msg;
 
 end:	do
-	:: atomic { on && KEEPER_HEARS -> fresh = false }
-		pump(KEEPER)
+	:: atomic { on && THREAD_HEARS -> fresh = false }
+		pump(THREAD)
 	od
 }
 
@@ -159,7 +159,7 @@ inline tell(w)
 	owed[w] = false;
 	if
 	:: sent ! w; fresh = (fresh || on)
-	:: wake(w, KEEPER)
+	:: wake(w, THREAD)
 	fi
 }
 
