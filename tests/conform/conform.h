@@ -76,7 +76,12 @@ dlock_hold *take(dlock_lock *lock);
 dlock_hold *take_shared(dlock_lock *lock);
 void give(dlock_hold *hold);
 
-/* Asked once, the lock is with others, and `out` stays as it was. */
+/* dlock_acquire(), or its shared form.  On a busy machine a store may take
+ * longer than a try has: a try that got no answer is made again, but not for
+ * ever. */
+int ask_for(dlock_lock *lock, int shared, int64_t timeout_ms, dlock_hold **h);
+
+/* The lock is with others, and `out` stays as it was. */
 void refused(dlock_lock *lock);
 void refused_shared(dlock_lock *lock);
 

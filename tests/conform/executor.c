@@ -26,12 +26,8 @@ static dlock_hold *latest_hold(const struct executor *e)
 static int acquire_hold(struct executor *e, int shared, int64_t timeout_ms)
 {
 	dlock_hold *h = NULL;
-	int rc;
+	int rc = ask_for(e->lock, shared, timeout_ms, &h);
 
-	if (shared)
-		rc = dlock_acquire_shared(e->lock, timeout_ms, &h);
-	else
-		rc = dlock_acquire(e->lock, timeout_ms, &h);
 	if (rc == DLOCK_OK) {
 		CHECK_INT(e->n_holds, <, MOST_HOLDS);
 		e->holds[e->n_holds++] = h;

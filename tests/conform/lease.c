@@ -182,7 +182,7 @@ void case_lease_release_in_callback(struct conform *t)
 
 		/* From here on the hold is the callback's. */
 		atomic_store(&released, 0);
-		CHECK_OK(dlock_acquire(handle(t, c), 0, &h));
+		CHECK_OK(ask_for(handle(t, c), 0, 0, &h));
 		EVENTUALLY(released);
 		give(take(t->lock));
 		CHECK_INT(stats_of(c).holds, ==, 0);

@@ -44,7 +44,7 @@ static void all_at_once(struct conform *t, const char *const names[], size_t n)
 						     1));
 		else
 			CHECK_OK(dlock_mutex_new(&l, t->client, names[i]));
-		if (dlock_acquire(l, 0, &h[i]) != DLOCK_OK)
+		if (ask_for(l, 0, 0, &h[i]) != DLOCK_OK)
 			FAIL("'%s': %s", names[i], dlock_errmsg());
 		for (size_t k = 0; k < i; k++)
 			CHECK(h[k] != h[i]);
@@ -58,7 +58,7 @@ static void all_at_once(struct conform *t, const char *const names[], size_t n)
 			CHECK_OK(dlock_semaphore_new(&l, c, names[i], 1));
 		else
 			CHECK_OK(dlock_mutex_new(&l, c, names[i]));
-		CHECK_RC(dlock_acquire(l, 0, &none), DLOCK_EBUSY);
+		CHECK_RC(ask_for(l, 0, 0, &none), DLOCK_EBUSY);
 		give(h[i]);
 		is_free(l);
 		dlock_lock_free(l);
@@ -165,8 +165,7 @@ void case_names_prefix(struct conform *t)
 		snprintf(name, sizeof(name), "%s%.200s", names[i], t->dir);
 		CHECK_OK(dlock_open(&c, full, NULL));
 		t->clients[t->n_clients++] = c;
-		CHECK_OK(dlock_acquire(any_lock(t, c, MUTEX, 0, name), 0,
-				       &h[i]));
+		CHECK_OK(ask_for(any_lock(t, c, MUTEX, 0, name), 0, 0, &h[i]));
 		free(full);
 	}
 	for (int i = 0; i < 4; i++)

@@ -159,12 +159,16 @@ EITHER_WAY(memcached_fault, late_reply)
 	dlock_client *c = by_proxy(&s, "ask=250ms");
 	dlock_client *other = direct(&s, "");
 	dlock_lock *l = mutex(c, "x"), *free_one = mutex(c, "y");
-	dlock_hold *h = take(mutex(other, "x"));
+	dlock_hold *h = take(mutex(other, "x")), *none;
 
 	give(take(free_one));
 	lab_proxy_delay(s.proxy, LAB_DOWN, 600);
 	ask(l, 0, DLOCK_EUNREACHABLE);
 	lab_proxy_delay(s.proxy, LAB_DOWN, 0);
+	for (int i = 0; i < 30; i++)
+		give(take(free_one));
+	/* The answer to the clean-up may have been delayed, too. */
+	EVENTUALLY(dlock_acquire(l, 20, &none) == DLOCK_EBUSY);
 	for (int i = 0; i < 30; i++) {
 		give(take(free_one));
 		ask(l, 20, DLOCK_EBUSY);
