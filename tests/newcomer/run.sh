@@ -82,11 +82,14 @@ do
 done
 nsenter -t $net -n ip link set lo up
 
+# home_of USER - as the new Debian's passwd has it
+home_of() { sed -n "s/^$1:.*:\([^:]*\):[^:]*$/\1/p" "$root/etc/passwd"; }
+
 # as USER COMMAND... - in the Debian; "${way[@]}" is in front of it
 way=()
 as() {
-	local home=/home/$1
-	[ "$1" != root ] || home=/root
+	local home
+	home=$(home_of "$1")
 	"${way[@]}" chroot "$root" setpriv --reuid "$1" --regid "$1" \
 		--init-groups env -i HOME="$home" USER="$1" TERM=dumb \
 		LANG=C.UTF-8 LC_ALL=C.UTF-8 \
@@ -109,14 +112,15 @@ prepare() {
 		as root apt-get -q update &&
 			as root env DEBIAN_FRONTEND=noninteractive apt-get -q \
 				--no-install-recommends install "${given[@]}"
-	} > "$root/root/given.log" 2>&1 || {
-		cat "$root/root/given.log"
+	} > "$root/var/log/given.log" 2>&1 || {
+		cat "$root/var/log/given.log"
 		exit 1
 	}
 	printf 'you ALL=(ALL) NOPASSWD: ALL\nDefaults env_keep += "%s"\n' \
 		"http_proxy https_proxy no_proxy" > "$root/etc/sudoers.d/you"
 	chmod 440 "$root/etc/sudoers.d/you"
-	[ -d "$root/home/you" ] || as root useradd -m -s /bin/bash you
+	grep -q ^you: "$root/etc/passwd" || as root useradd -m -s /bin/bash you
+	home=$(home_of you)
 	rm -rf "$root/srv/dlock.git"
 	git clone -q --bare "$source" "$root/srv/dlock.git"
 }
@@ -130,7 +134,7 @@ stand_ins() {
 		chmod 755 "$root/usr/local/bin/$name"
 	done
 	cp "$root/usr/local/bin/bill" "$root/usr/bin/bill"
-	as you cp /usr/local/bin/report /home/you/dlock/report.sh
+	as you cp /usr/local/bin/report "$home/dlock/report.sh"
 }
 
 # answers PORT - within a minute
@@ -250,7 +254,7 @@ play() {
 	local enter=in_net
 	[ ${#numbers[@]} -gt 0 ] || return
 	[ "${before##* }" = alone ] || enter=as
-	$enter you timeout 3600 /home/you/plan/play.sh /home/you/plan \
+	$enter you timeout 3600 "$home/plan/play.sh" "$home/plan" \
 		"$started" "${numbers[@]}"
 }
 
@@ -286,18 +290,18 @@ TEXT
 
 prepare
 servers
-plan=$root/home/you/plan
+plan=$root$home/plan
 rm -rf "$plan"
 mkdir "$plan"
 cp -r "$here/play.sh" "$here/frames" "$plan"
 make_plan
 version=$(sed -n 's/^#define DLOCK_VERSION_[A-Z]* //p' \
 	"$source/include/dlock/dlock.h" | paste -s -d .)
-as root chown -R you: /home/you /srv/dlock.git
+as root chown -R you: "$home" /srv/dlock.git
 started=$(date +%s)
 introduction
-as you rm -rf /home/you/dlock
-as you git clone -q /srv/dlock.git /home/you/dlock || exit 1
+as you rm -rf "$home/dlock"
+as you git clone -q /srv/dlock.git "$home/dlock" || exit 1
 stand_ins
 play_all
 
