@@ -221,7 +221,7 @@ int64_t dlock_warning_ms(const dlock_hold *hold)
 
 uint64_t dlock_token(const dlock_hold *hold)
 {
-	return hold && hold->claim ? hold->claim->ticket->token : 0;
+	return hold && hold->claim ? hold->claim->token : 0;
 }
 
 dlock_hold *dlock_member(const dlock_hold *hold, size_t i)

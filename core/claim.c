@@ -36,7 +36,7 @@ int dlki_claim_new(struct dlki_claim **out, struct dlki_record *record,
 	claim->record = record;
 	claim->thread = dlki_thread_serial();
 	claim->refs = 1;
-	claim->lost_fd = -1;
+	claim->lost_fd = claim->wanted_fd = -1;
 	claim->own.claim = claim->read.claim = claim;
 	claim->own.side = mode;
 	claim->read.side = DLK_SHARED;
@@ -74,6 +74,8 @@ void dlki_claim_unref(struct dlki_claim *claim)
 		return;
 	if (claim->lost_fd >= 0)
 		close(claim->lost_fd);
+	if (claim->wanted_fd >= 0)
+		close(claim->wanted_fd);
 	if (claim->cond_ready)
 		pthread_cond_destroy(&claim->cond);
 	dlki_record_unref(claim->record);

@@ -5,8 +5,13 @@
  * the one that was acquired, and for a writer, its read side.
  *
  *   ASKING --granted--> HELD --release--> OVER
- *      |                  \--lost--> LOST --release--> OVER
- *      \--gave up--> OVER
+ *      |                |  \--lost--> LOST --release--> OVER
+ *      |                \--release--> KEPT --acquire--> HELD
+ *      |                                \--wanted, or its time is over--> OVER
+ *      \--gave up, or was passed another claim--> OVER
+ *
+ * A claim that another thread waits for may be passed to it at its release:
+ * it stays HELD then, see pass.h.  KEPT is in keep.h.
  *
  * One thread at a time may use the ticket: `busy`.  If the store did not
  * confirm a claim's release, the claim stays, OVER, and the renewer asks again.
@@ -15,6 +20,7 @@
 #define DLOCK_CORE_CLAIM_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #include "core/client.h"
 #include "core/base/heap.h"
@@ -23,6 +29,7 @@
 
 struct dlki_record;
 struct dlki_claim;
+struct dlock_async;
 struct dlki_multi_hold;
 
 struct dlock_hold {
@@ -32,7 +39,23 @@ struct dlock_hold {
 	uint32_t count;                /* acquires not yet released */
 };
 
-enum dlki_claim_state { DLKI_ASKING, DLKI_HELD, DLKI_LOST, DLKI_OVER };
+enum dlki_claim_state {
+	DLKI_ASKING,
+	DLKI_HELD,
+	DLKI_KEPT,
+	DLKI_LOST,
+	DLKI_OVER
+};
+
+/* Whether other sessions ask for the claim's lock, as far as the core knows:
+ * see watch.h. */
+struct dlki_watch {
+	enum { DLKI_UNWATCHED, DLKI_WATCH_BEGINS, DLKI_WATCHED } state;
+	int wanted;           /* another session asks */
+	uint64_t wanted_turn; /* waiters with an earlier turn come before it */
+	uint32_t passes;      /* since it is wanted */
+	dlk_time looked_at;   /* when the store last looked who asks */
+};
 
 #define DLKI_EXPIRED INT64_MIN
 
@@ -50,22 +73,42 @@ struct dlki_claim {
 	struct dlock_client *client;   /* with a reference */
 	struct dlki_record *record;    /* with a reference */
 	struct dlk_ticket *ticket;     /* behind this struct, in its block */
-	uint64_t thread;               /* serial of the thread that acquired, or
-					* DLKI_NO_THREAD */
+	uint64_t turn;                 /* order of asking within the client */
 	char owner[DLKI_OWNER_SIZE];
 
+	/* The asker's: this client had the lock when it was entered. */
+	bool behind;
+
 	/* Under the client's mu. */
+	uint64_t thread;               /* serial of the thread that acquired, or
+					* DLKI_NO_THREAD */
+	uint64_t token, token_last;    /* the hold's; the last that a hold of
+					* this claim may be given */
+	uint64_t token_first;          /* the one that the store granted */
+	dlk_time token_heard;          /* the store's clock, in microseconds,
+					* had come to that by then */
 	enum dlki_claim_state state;
 	unsigned int refs;             /* user, asker, renewer, dispatcher */
-	int busy;                      /* a thread uses the ticket */
-	const dlock_hold *in_callback;  /* the one that it is about */
-	int woken;                     /* since the last attempt began */
-	int lost_early;                /* dlk_lost() came before the grant */
-	int asked;                     /* the store may know of it */
-	int unsure;                    /* a request of ours may still arrive */
-	int needs_cleaning;            /* as in cleanup.h */
-	int confirmed;                 /* ... of which the store had nothing */
-	int downgraded;                /* the store has it SHARED by now */
+	const dlock_hold *in_callback; /* the one that it is about */
+	bool busy;                     /* a thread uses the ticket */
+	bool woken;                    /* since the last attempt began */
+	bool lost_early;               /* dlk_lost() came before the grant */
+	bool asked;                    /* the store may know of it */
+	bool unsure;                   /* a request of ours may still arrive */
+	bool needs_cleaning;           /* as in cleanup.h */
+	bool confirmed;                /* ... of which the store had nothing */
+	bool releasing;                /* the request was sent, and its answer
+					* is not here: release=async */
+	bool idle;                     /* ... and nobody held it then */
+	bool downgraded;               /* the store has it SHARED by now */
+	bool cancelled;                /* its wait is to end */
+	bool revocable;                /* the holder is to be told when others
+					* want it */
+	bool told_wanted;              /* it was */
+	bool afterwards;               /* `events` come after the release */
+	bool undelivered;              /* the callback that hands it out comes
+					* first, then its events */
+	struct dlki_watch watch;
 	struct dlock_hold own, read;   /* the user's handles */
 	dlk_time asked_at;             /* the acquire began */
 	dlk_time granted_at;
@@ -78,13 +121,20 @@ struct dlki_claim {
 	struct dlki_claim *held_next, **held_link;  /* record's list of holds */
 	struct dlki_claim *cleanup_next, **cleanup_link; /* ... of clean-ups */
 	struct dlki_claim *wait_next, **wait_link;  /* handle's list of waits */
+	struct dlki_claim *parked_next, *parked_prev; /* see parked.h */
+	struct dlki_claim *passed;     /* what this waiter was given instead */
 	struct dlki_claim *event_next; /* dispatcher's queue */
 	unsigned int events;        /* bits to deliver: 1 << enum dlock_event */
-	int queued;
-	int at_risk;
+	bool queued;
+	bool at_risk;
+	bool cond_ready;
+	bool async;                    /* its asker is an asynchronous call */
 	int lost_fd;                   /* eventfd or -1 */
-	int cond_ready;
-	pthread_cond_t cond;           /* the waiter sleeps here */
+	int wanted_fd;                 /* eventfd or -1 */
+	union {
+		pthread_cond_t cond;           /* the waiter sleeps here */
+		struct dlock_async *call;      /* if async */
+	};
 	char why[96];
 };
 

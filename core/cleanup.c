@@ -5,6 +5,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/event.h"
 #include "core/lifecycle.h"
 #include "core/store.h"
 
@@ -58,6 +59,8 @@ struct dlki_claim *dlki_cleanup_due(struct dlock_client *c, dlk_time *deadline)
 				      schedule->clean_from);
 		} else {
 			dlki_heap_remove(&schedule->clean, first);
+			if (claim->state == DLKI_KEPT)
+				dlki_claim_unkeep(claim);
 			claim->busy = 1;
 			dlki_claim_ref(claim);
 			*deadline = paused ? now : cleanup_deadline(c, now);
@@ -104,6 +107,9 @@ void dlki_cleanup_settle(struct dlki_claim *claim, int rc)
 	dlk_time next = next_try(claim, confirmed, now);
 
 	claim->confirmed |= confirmed;
+	if (claim->releasing && !claim->idle && !confirmed)
+		dlki_event_afterwards(claim, DLOCK_UNCONFIRMED);
+	claim->releasing = 0;
 	if ((confirmed && !followed_up) || lease_has_run_out(claim, now))
 		dlki_claim_gone(claim);
 	else
@@ -154,6 +160,8 @@ int dlki_cleanup_sweep(struct dlki_record *r, dlk_time deadline,
 			dlki_claim_unref(claim);
 			continue;
 		}
+		if (claim->state == DLKI_KEPT)
+			dlki_claim_unkeep(claim);
 		pthread_mutex_unlock(&c->mu);
 		rc = dlki_store_release(claim->ticket, deadline, &why);
 		pthread_mutex_lock(&c->mu);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/client.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/guard.h"
+#include "core/keep.h"
 #include "core/opening.h"
 #include "core/registry.h"
 #include "core/store.h"
@@ -103,16 +105,66 @@ static int client_new(struct dlock_client **out,
 	c->uri = uri;
 	c->on_event = o->on_event;
 	c->arg = o->arg;
+	c->events.own_loop = o->own_loop;
 	c->refs = 1;
 	dlki_ask_init(&c->ask, uri);
 	c->close_ms = dlk_param_int(uri, "close");
 	c->max_hold_ms = dlk_param_int(uri, "max_hold");
 	pthread_mutex_init(&c->mu, NULL);
 	dlk_cond_init(&c->changed);
-	dlki_pump_init(&c->pump);
+	dlki_pump_init(&c->pump, dlki_keep_give_up);
 	dlki_log_init(&c->log, o->on_log, o->arg, c->label, uri->shown);
 	dlki_resolve_begin();
 	*out = c;
+	return 0;
+}
+
+/* What the URI says of claims that outlive a hold. */
+static int set_up_passing(struct dlock_client *c, struct dlk_error *err)
+{
+	struct dlk_session *s = c->session;
+
+	c->keep_ms = dlk_param_int(c->uri, "keep");
+	c->passes = (uint32_t)dlk_param_int(c->uri, "passes");
+	c->watches = (s->caps & DLOCK_CAP_WANTED) != 0;
+	c->can_watch = dlki_has_watch(c->backend) &&
+		       (c->watches || !(c->backend->caps & DLOCK_CAP_WANTED));
+	if (!c->watches && (c->keep_ms > 0 || c->passes > 0))
+		return dlk_fail(err, DLOCK_ENOTSUP,
+				"%s: the store cannot tell when another client "
+				"wants a lock, so that %s= is not possible",
+				c->uri->scheme,
+				c->keep_ms > 0 ? "keep" : "passes");
+	if (s->ttl_ms > 0 && c->keep_ms > s->ttl_ms / 2)
+		return dlk_fail(err, DLOCK_EINVAL,
+				"keep=%lldms is more than half of the lease of "
+				"%lldms: make keep= shorter or ttl= longer",
+				(long long)c->keep_ms, (long long)s->ttl_ms);
+	if (c->passes > 0)
+		s->caps &= ~(uint32_t)DLOCK_CAP_FAIR;
+	return 0;
+}
+
+static int has_release_begin(const struct dlock_backend *b)
+{
+	return b->size >= offsetof(struct dlock_backend, release_begin) +
+				  sizeof(b->release_begin) &&
+	       b->release_begin;
+}
+
+/* A store that is not remote has no answer to wait for. */
+static int set_up_release(struct dlock_client *c, struct dlk_error *err)
+{
+	int async = dlk_param_int(c->uri, "release") != 0;
+
+	c->can_send = has_release_begin(c->backend);
+	c->sends_releases = async && c->can_send;
+	if (async && !c->sends_releases && c->session->caps & DLOCK_CAP_REMOTE)
+		return dlk_fail(err, DLOCK_ENOTSUP,
+				"%s: the store cannot tell the answer to a "
+				"release later, so that release=async is not "
+				"possible",
+				c->uri->scheme);
 	return 0;
 }
 
@@ -135,7 +187,11 @@ static int connect_store(struct dlock_client *c, const dlock_options *o,
 	rc = dlki_opening(c, o->once, err);
 	if (rc != 0)
 		return rc;
-	rc = require_caps(wanted, s->caps, c->uri->scheme, err);
+	rc = set_up_passing(c, err);
+	if (rc == 0)
+		rc = set_up_release(c, err);
+	if (rc == 0)
+		rc = require_caps(wanted, s->caps, c->uri->scheme, err);
 	if (rc == 0 && (s->ttl_ms > 0 || s->check_ms > 0) && !c->backend->renew)
 		rc = dlk_fail(err, DLOCK_EINVAL,
 			      "%s: the backend has leases "

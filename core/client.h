@@ -13,6 +13,7 @@
 #include "core/log.h"
 #include "core/multi_wait.h"
 #include "core/pump.h"
+#include "core/asyncs.h"
 #include "core/schedule.h"
 #include "core/owner.h"
 #include "core/base/blocks.h"
@@ -27,7 +28,12 @@ struct dlock_client {
 	char *label;
 	dlock_event_fn on_event;
 	void *arg;
-	int64_t request_ms, close_ms, max_hold_ms;
+	int64_t request_ms, close_ms, max_hold_ms, keep_ms;
+	uint32_t passes;
+	int can_watch;                   /* the store has watch_wanted ... */
+	int watches;                     /* ... and tells at once: CAP_WANTED */
+	int can_send;                    /* the store has release_begin */
+	int sends_releases;              /* so a release waits for no answer */
 	struct dlk_session *session;  /* the backend's, in a block of its own */
 
 	struct dlki_log log;             /* locks itself */
@@ -45,10 +51,12 @@ struct dlock_client {
 	pthread_cond_t changed;        /* a call, request or callback is over */
 	uint64_t refs;                   /* of this struct: opener, records,
 					  * claims */
+	uint64_t turns;              /* claims that were ever entered */
 	unsigned int calls;          /* public calls that may use the backend */
 	int closing;
 	dlk_time holder_asked;           /* when a message last needed one */
 	int dead;                        /* the backend's session is gone */
+	struct dlki_claim *given_up;     /* the pump thread's: see keep.h */
 	struct dlki_multi_wait *waits;       /* waits that are under way */
 	void *records;                  /* tsearch tree of struct dlki_record */
 	struct dlki_slots slots;         /* claims by ticket id */
@@ -56,6 +64,7 @@ struct dlock_client {
 	struct dlki_blocks claims;       /* with their tickets */
 	struct dlki_schedule schedule;
 	struct dlki_events events;
+	struct dlki_asyncs asyncs;
 	struct dlock_stats stats;
 };
 

@@ -8,6 +8,7 @@
 #include "core/lifecycle.h"
 #include "core/store.h"
 #include "core/threads.h"
+#include "core/async_thread.h"
 
 /* Let no new call begin, and wait for those that are under way. */
 static void end_calls(struct dlock_client *c)
@@ -116,6 +117,7 @@ void dlock_close(dlock_client *client)
 		goto out;
 	}
 	end_calls(client);
+	dlki_async_thread_stop(client);
 	dlki_threads_stop(client);
 	dlki_pump_stop(client);
 	dlki_events_stop(client);

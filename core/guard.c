@@ -56,6 +56,8 @@ void dlki_client_destroy(struct dlock_client *client)
 	dlki_heap_destroy(&client->schedule.work);
 	dlki_heap_destroy(&client->schedule.clean);
 	dlki_heap_destroy(&client->schedule.expiry);
+	dlki_heap_destroy(&client->asyncs.next);
+	dlki_heap_destroy(&client->asyncs.end);
 	free(client->slots.v);
 	free(client->session);
 	free(client->label);

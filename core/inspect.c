@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/inspect.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/patience.h"
+#include "core/claim.h"
 #include "core/guard.h"
 #include "core/store.h"
+#include "core/watch.h"
 
 #define FOR_EVER_MS 600000 /* what is asked for ever takes at most */
 
@@ -116,6 +119,20 @@ static int ask_break(struct question *q, struct dlk_error *err)
 	return dlki_store_break(q->client, &q->request, q->deadline, err);
 }
 
+static int has_revoke(const struct dlock_backend *b)
+{
+	return b->size >= offsetof(struct dlock_backend, revoke) +
+				  sizeof(b->revoke) &&
+	       b->revoke;
+}
+
+static int ask_revoke(struct question *q, struct dlk_error *err)
+{
+	if (!q->client->can_watch || !has_revoke(q->client->backend))
+		return refuse(q, "tell a holder that others want a lock", err);
+	return dlki_store_revoke(q->client, &q->request, q->deadline, err);
+}
+
 /* Have `put` ask the store.  The question then has what the store reported,
  * also after a failure. */
 static int ask_store(struct question *q, struct dlock_client *c,
@@ -157,6 +174,32 @@ static int about_lock(struct question *q, const dlock_lock *lock,
 	return 0;
 }
 
+/* The waiters that wait for a claim of this client: the store does not know
+ * them.  One that reports no waiters reports none of these either. */
+static void append_own_waiters(struct question *q, const struct dlki_record *r)
+{
+	struct dlock_client *c = q->client;
+
+	if (!(c->session->caps & DLOCK_CAP_FAIR))
+		return;
+	pthread_mutex_lock(&c->mu);
+	for (const struct dlki_claim *w = r->parked; w; w = w->parked_next) {
+		char id[9] = ""; /* the whole would be a secret */
+		struct dlock_participant p = {
+			.size = sizeof(p),
+			.label = c->label,
+			.id = id,
+			.remaining_ms = -1,
+			.waiting = 1,
+		};
+
+		memcpy(id, w->owner, sizeof(id) - 1);
+		if (!w->asked)
+			append_participant(&p, q);
+	}
+	pthread_mutex_unlock(&c->mu);
+}
+
 int dlki_inspect(const dlock_lock *lock,
 		 void (*each)(const struct dlock_participant *p, void *arg),
 		 void *arg, int64_t timeout_ms, struct dlk_error *err)
@@ -170,6 +213,10 @@ int dlki_inspect(const dlock_lock *lock,
 	if (!each)
 		return dlk_fail(err, DLOCK_EINVAL, "each is NULL");
 	rc = ask_store(&q, lock->record->client, ask_inspect, timeout_ms, err);
+	if (rc == 0)
+		append_own_waiters(&q, lock->record);
+	if (rc == 0 && q.nomem)
+		rc = dlki_nomem(err);
 	while ((r = next_report(&q))) {
 		if (rc == 0)
 			each(&r->as.participant, arg);
@@ -208,4 +255,25 @@ int dlki_break(const dlock_lock *lock, int64_t timeout_ms,
 	if (rc != 0)
 		return rc;
 	return ask_store(&q, lock->record->client, ask_break, timeout_ms, err);
+}
+
+/* The holders of this client are told even if the store does not answer. */
+int dlki_revoke(const dlock_lock *lock, int64_t timeout_ms,
+		struct dlk_error *err)
+{
+	struct question q = { 0 };
+	struct dlock_client *c;
+	int rc = about_lock(&q, lock, err);
+
+	if (rc != 0)
+		return rc;
+	c = lock->record->client;
+	rc = dlki_client_ours(c, err);
+	if (rc != 0)
+		return rc;
+	pthread_mutex_lock(&c->mu);
+	if (!c->closing)
+		dlki_watch_revoke(lock->record);
+	pthread_mutex_unlock(&c->mu);
+	return ask_store(&q, c, ask_revoke, timeout_ms, err);
 }

@@ -4,8 +4,10 @@
 #include <sys/eventfd.h>
 
 #include "core/base/error.h"
+#include "core/parked.h"
 #include "core/pump.h"
 #include "core/record.h"
+#include "core/async.h"
 
 int dlki_claim_enter(struct dlki_claim *claim, struct dlk_error *err)
 {
@@ -16,6 +18,7 @@ int dlki_claim_enter(struct dlki_claim *claim, struct dlk_error *err)
 	claim->ticket->id = dlki_slots_add(&c->slots, claim);
 	if (claim->ticket->id == 0)
 		return dlki_nomem(err);
+	claim->turn = c->turns++;
 	c->refs++;
 	claim->record->refs++;
 	return 0;
@@ -23,25 +26,88 @@ int dlki_claim_enter(struct dlki_claim *claim, struct dlk_error *err)
 
 void dlki_claim_rouse(struct dlki_claim *claim)
 {
-	if (!dlki_pump_rouse(claim) && claim->cond_ready)
+	if (claim->async)
+		dlki_async_rouse(claim->call);
+	else if (!dlki_pump_rouse(claim) && claim->cond_ready)
 		pthread_cond_broadcast(&claim->cond);
 }
 
-void dlki_claim_clean(struct dlki_claim *claim)
+void dlki_claim_rouse_soon(struct dlki_claim *claim)
+{
+	struct dlock_client *c = claim->client;
+
+	if (claim->async)
+		dlki_async_rouse(claim->call);
+	if (claim->async || dlki_pump_rouse(claim) || !claim->cond_ready)
+		return;
+	dlki_claim_ref(claim);
+	pthread_mutex_unlock(&c->mu);
+	pthread_cond_broadcast(&claim->cond);
+	pthread_mutex_lock(&c->mu);
+	dlki_claim_unref(claim);
+}
+
+static void add_cleanup(struct dlki_claim *claim, dlk_time at)
 {
 	struct dlki_record *r = claim->record;
 
-	if (claim->needs_cleaning || claim->client->dead)
-		return;
 	claim->needs_cleaning = 1;
-	claim->client->stats.pending_cleanups++;
 	claim->cleanup_next = r->cleanups;
 	claim->cleanup_link = &r->cleanups;
 	if (claim->cleanup_next)
 		claim->cleanup_next->cleanup_link = &claim->cleanup_next;
 	r->cleanups = claim;
 	dlki_claim_ref(claim);
-	dlki_schedule_work(claim, dlk_now());
+	dlki_schedule_work(claim, at);
+}
+
+void dlki_claim_clean_at(struct dlki_claim *claim, dlk_time at)
+{
+	if (claim->needs_cleaning || claim->client->dead)
+		return;
+	claim->client->stats.pending_cleanups++;
+	add_cleanup(claim, at);
+}
+
+void dlki_claim_clean(struct dlki_claim *claim)
+{
+	dlki_claim_clean_at(claim, dlk_now());
+}
+
+void dlki_claim_keep(struct dlki_claim *claim, dlk_time until)
+{
+	struct dlock_client *c = claim->client;
+
+	atomic_store(&claim->valid_until, DLKI_EXPIRED);
+	dlki_schedule_remove(claim);
+	claim->state = DLKI_KEPT;
+	claim->record->kept = claim;
+	c->stats.kept++;
+	add_cleanup(claim, until);
+}
+
+/* KEPT no longer, but for its place among the clean-ups. */
+static void end_keep(struct dlki_claim *claim)
+{
+	claim->state = DLKI_OVER;
+	claim->record->kept = NULL;
+	claim->client->stats.kept--;
+}
+
+void dlki_claim_unkeep(struct dlki_claim *claim)
+{
+	end_keep(claim);
+	claim->client->stats.pending_cleanups++;
+	if (claim->work.place != 0)
+		dlki_schedule_now(claim);
+}
+
+void dlki_claim_unkeep_at(struct dlki_claim *claim, dlk_time at)
+{
+	end_keep(claim);
+	claim->client->stats.pending_cleanups++;
+	if (claim->work.place != 0)
+		dlki_schedule_work(claim, at);
 }
 
 void dlki_claim_lose(struct dlki_claim *claim, const char *why)
@@ -60,19 +126,24 @@ void dlki_claim_lose(struct dlki_claim *claim, const char *why)
 	dlki_schedule_remove(claim);
 	dlki_event_post(claim, DLOCK_LOST);
 	dlki_claim_clean(claim);
+	dlki_parked_kick(claim->record);
 }
 
 static void forget_cleanup(struct dlki_claim *claim)
 {
-	if (!claim->needs_cleaning)
-		return;
 	dlki_heap_remove(&claim->client->schedule.clean, &claim->work);
 	*claim->cleanup_link = claim->cleanup_next;
 	if (claim->cleanup_next)
 		claim->cleanup_next->cleanup_link = claim->cleanup_link;
 	claim->needs_cleaning = 0;
-	claim->client->stats.pending_cleanups--;
 	dlki_claim_unref(claim);
+}
+
+void dlki_claim_retake(struct dlki_claim *claim)
+{
+	end_keep(claim);
+	dlki_claim_ref(claim);
+	forget_cleanup(claim);
 }
 
 void dlki_claim_gone(struct dlki_claim *claim)
@@ -80,5 +151,11 @@ void dlki_claim_gone(struct dlki_claim *claim)
 	if (claim->ticket->id != 0)
 		dlki_slots_remove(&claim->client->slots, claim->ticket->id);
 	claim->ticket->id = 0;
+	if (!claim->needs_cleaning)
+		return;
+	if (claim->state == DLKI_KEPT)
+		end_keep(claim);
+	else
+		claim->client->stats.pending_cleanups--;
 	forget_cleanup(claim);
 }

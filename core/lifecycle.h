@@ -14,12 +14,28 @@ int dlki_claim_enter(struct dlki_claim *claim, struct dlk_error *err);
 /* Its waiter, if there is one, looks at what has changed. */
 void dlki_claim_rouse(struct dlki_claim *claim);
 
+/* The same, and releases mu meanwhile, because the waiter takes it first of
+ * all. */
+void dlki_claim_rouse_soon(struct dlki_claim *claim);
+
 /* HELD becomes LOST: out of the schedule, descriptor, clean-up, and an event
  * while there is a dispatcher. */
 void dlki_claim_lose(struct dlki_claim *claim, const char *why);
 
-/* The store may still have something of it: the renewer is to release it. */
+/* The store may still have something of it: the renewer is to release it, now
+ * or from `at` on. */
 void dlki_claim_clean(struct dlki_claim *claim);
+void dlki_claim_clean_at(struct dlki_claim *claim, dlk_time at);
+
+/* HELD becomes KEPT, a clean-up that is due at `until`; see keep.h. */
+void dlki_claim_keep(struct dlki_claim *claim, dlk_time until);
+
+/* KEPT is a clean-up like any other, and due now or at `at`. */
+void dlki_claim_unkeep(struct dlki_claim *claim);
+void dlki_claim_unkeep_at(struct dlki_claim *claim, dlk_time at);
+
+/* KEPT is no clean-up any more, and a hold next. */
+void dlki_claim_retake(struct dlki_claim *claim);
 
 /* The store holds nothing of it: forget the id, and the renewer's duty. */
 void dlki_claim_gone(struct dlki_claim *claim);

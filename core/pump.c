@@ -17,8 +17,9 @@
  * the clock this often. */
 #define SLICE_NS (5000 * DLK_MS)
 
-/* The waiter that this thread is, while it pumps. */
+/* The waiter that this thread is, while it pumps; or whose pump thread. */
 static _Thread_local const struct dlki_claim *pumping;
+static _Thread_local const struct dlock_client *thread_of;
 
 static void close_if_open(int *fd)
 {
@@ -27,8 +28,9 @@ static void close_if_open(int *fd)
 	*fd = -1;
 }
 
-void dlki_pump_init(struct dlki_pump *p)
+void dlki_pump_init(struct dlki_pump *p, dlki_pump_then *then)
 {
+	p->then = then;
 	pthread_mutex_init(&p->mu, NULL);
 	p->fd = p->set_fd = p->wake_fd = p->stop_fd = -1;
 }
@@ -63,7 +65,10 @@ static void *thread_main(void *arg)
 			continue;
 		if (ev.data.fd == p->stop_fd)
 			return NULL;
+		thread_of = c;
 		pump_once(c, NULL);
+		thread_of = NULL;
+		p->then(c);
 	}
 }
 
@@ -121,6 +126,11 @@ void dlki_pump_destroy(struct dlock_client *c)
 {
 	dlki_pump_stop(c);
 	pthread_mutex_destroy(&c->pump.mu);
+}
+
+int dlki_pump_is_here(const struct dlock_client *c)
+{
+	return thread_of == c;
 }
 
 int dlk_listen(struct dlk_session *s, int fd, struct dlk_error *err)

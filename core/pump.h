@@ -23,6 +23,9 @@
 struct dlki_claim;
 struct dlock_client;
 
+/* What the pump thread does after it has pumped, without mu. */
+typedef void dlki_pump_then(struct dlock_client *c);
+
 struct dlki_pump {
 	pthread_mutex_t mu;      /* held while the backend pumps; taken before
 				  * the client's mu, never with it held */
@@ -34,14 +37,18 @@ struct dlki_pump {
 	int stop_fd;             /* eventfd: ends the pump thread */
 	pthread_t thread;
 	struct dlki_claim *at;   /* the waiter that has the pump, or NULL */
+	dlki_pump_then *then;    /* constant */
 	int roused;              /* wake_fd was written to since it took it */
 };
 
-void dlki_pump_init(struct dlki_pump *p);
+void dlki_pump_init(struct dlki_pump *p, dlki_pump_then *then);
 
 /* End the pump thread; no waiter is left.  destroy() does so as well. */
 void dlki_pump_stop(struct dlock_client *c);
 void dlki_pump_destroy(struct dlock_client *c);
+
+/* Is this the pump thread, while it pumps? */
+int dlki_pump_is_here(const struct dlock_client *c);
 
 /* With the client's mu held, for a waiter that is about to sleep: take the pump
  * if it is free.  0: sleep on the condition. */

@@ -20,6 +20,10 @@ struct dlki_record {
 	struct dlki_claim *held;      /* under mu: HELD, or LOST and not
 				       * released */
 	struct dlki_claim *cleanups;  /* under mu: see cleanup.h */
+	struct dlki_claim *kept;      /* under mu: the one that is KEPT; it is
+				       * among the clean-ups, too */
+	struct dlki_claim *parked, *parked_last; /* under mu: see parked.h */
+	dlk_time crowded_until;       /* under mu: see watch.h */
 	char name[];
 };
 

@@ -180,6 +180,13 @@ static int check_members(const struct dlock_backend *b, struct dlk_error *err)
 	return 0;
 }
 
+int dlki_has_watch(const struct dlock_backend *b)
+{
+	return b->size >= offsetof(struct dlock_backend, watch_wanted) +
+				  sizeof(b->watch_wanted) &&
+	       b->watch_wanted;
+}
+
 static int check_pairs(const struct dlock_backend *b, struct dlk_error *err)
 {
 	if (!b->inspect != !(b->caps & DLOCK_CAP_INSPECT))
@@ -190,6 +197,10 @@ static int check_pairs(const struct dlock_backend *b, struct dlk_error *err)
 		return dlk_fail(err, DLOCK_EINVAL,
 				"backend: 'list' and "
 				"DLOCK_CAP_LIST go together");
+	if (b->caps & DLOCK_CAP_WANTED && !dlki_has_watch(b))
+		return dlk_fail(err, DLOCK_EINVAL,
+				"backend: DLOCK_CAP_WANTED without "
+				"'watch_wanted'");
 	if (b->caps & DLOCK_CAP_FENCE_DURABLE && !(b->caps & DLOCK_CAP_FENCE))
 		return dlk_fail(err, DLOCK_EINVAL,
 				"backend: FENCE_DURABLE "

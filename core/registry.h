@@ -12,6 +12,9 @@
 int dlki_registry_find(const struct dlock_backend **out, const char *scheme,
 		       struct dlk_error *err);
 
+/* Does a backend, which may be older than the member, have watch_wanted()? */
+int dlki_has_watch(const struct dlock_backend *b);
+
 /* What dlock_backend_register() does, with its reason in `err`. */
 int dlki_registry_add(const struct dlock_backend *b, struct dlk_error *err);
 

@@ -3,12 +3,22 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/cleanup.h"
+#include "core/event.h"
 #include "core/guard.h"
+#include "core/keep.h"
 #include "core/lifecycle.h"
+#include "core/parked.h"
+#include "core/pass.h"
 #include "core/record.h"
 #include "core/schedule.h"
 #include "core/stats.h"
 #include "core/store.h"
+
+/* The answer to a release comes with that of the next request.  A client that
+ * makes none looks for it after a time between these. */
+#define ANSWER_MIN_NS (20 * DLK_MS)
+#define ANSWER_MAX_NS (1000 * DLK_MS)
 
 static int fail_lost(const struct dlki_claim *claim, struct dlk_error *err)
 {
@@ -44,10 +54,91 @@ static void downgrade_claim(struct dlki_claim *claim, dlk_time deadline)
 		rc = dlki_store_downgrade(claim->ticket, deadline, &err);
 		pthread_mutex_lock(&c->mu);
 		claim->downgraded = rc == 0;
+		dlki_parked_kick(claim->record);
 		if (rc == DLOCK_ELOST && claim->state == DLKI_HELD)
 			dlki_claim_lose(claim, "the store no longer has it");
 	}
 	dlki_claim_yield(claim);
+}
+
+/* ---- Without waiting for the answer -------------------------------------- */
+
+void dlki_release_answered(struct dlki_claim *claim, int rc)
+{
+	if (rc == DLOCK_ELOST && !claim->idle &&
+	    dlk_now() < claim->lease_until) {
+		claim->client->stats.lost++;
+		dlki_claim_explain(claim, "the store no longer had it");
+		dlki_event_afterwards(claim, DLOCK_LOST);
+	}
+	claim->confirmed = rc == 0 || rc == DLOCK_ELOST;
+	claim->releasing = !claim->confirmed;
+	if (claim->busy) /* the thread that uses the ticket sees to it */
+		return;
+	if (claim->confirmed)
+		dlki_claim_gone(claim);
+	else if (claim->needs_cleaning)
+		dlki_schedule_now(claim);
+}
+
+/* Is one request all that the release needs? */
+static int may_send(const struct dlki_claim *claim)
+{
+	return claim->client->sends_releases && !claim->unsure &&
+	       !claim->record->cleanups && !claim->downgraded;
+}
+
+/* If the answer has not come by then, the renewer asks for it. */
+static dlk_time answer_due(const struct dlock_client *c)
+{
+	int64_t ns = dlki_ask_ms(&c->ask) * DLK_MS;
+
+	if (ns < ANSWER_MIN_NS)
+		ns = ANSWER_MIN_NS;
+	return dlk_now() + (ns < ANSWER_MAX_NS ? ns : ANSWER_MAX_NS);
+}
+
+/* The caller has seized the claim.  0, or what dlki_store_release() returns. */
+static int send_release(struct dlki_claim *claim, dlk_time deadline,
+			struct dlk_error *err)
+{
+	struct dlock_client *c = claim->client;
+	int rc;
+
+	claim->releasing = 1;
+	pthread_mutex_unlock(&c->mu);
+	rc = dlki_store_release_begin(claim->ticket, deadline, err);
+	pthread_mutex_lock(&c->mu);
+	if (rc != DLK_SENT)
+		claim->releasing = 0;
+	return rc;
+}
+
+/* ---- In the store -------------------------------------------------------- */
+
+static int ask_store(struct dlki_claim *claim, dlk_time deadline,
+		     struct dlk_error *err)
+{
+	struct dlock_client *c = claim->client;
+	int rc;
+
+	if (may_send(claim)) {
+		rc = send_release(claim, deadline, err);
+		if (rc == DLK_SENT && !claim->confirmed) {
+			dlki_claim_clean_at(claim, answer_due(c));
+			return DLK_SENT;
+		}
+	} else {
+		pthread_mutex_unlock(&c->mu);
+		rc = dlki_store_release(claim->ticket, deadline, err);
+		pthread_mutex_lock(&c->mu);
+	}
+	claim->confirmed = rc == 0 || rc == DLOCK_ELOST || rc == DLK_SENT;
+	if (!claim->confirmed || claim->unsure)
+		dlki_claim_clean(claim);
+	else
+		dlki_claim_gone(claim);
+	return rc;
 }
 
 /* Tell the store; if it does not confirm, the renewer goes on.  ELOST is not a
@@ -64,15 +155,14 @@ static int release_in_store(struct dlki_claim *claim, dlk_time end,
 		return dlk_fail(err, DLOCK_EUNREACHABLE,
 				"the store is still busy with a renewal");
 	}
-	pthread_mutex_unlock(&c->mu);
-	rc = dlki_store_release(claim->ticket, deadline, err);
-	pthread_mutex_lock(&c->mu);
-	claim->confirmed = rc == 0 || rc == DLOCK_ELOST;
-	if (!claim->confirmed || claim->unsure)
-		dlki_claim_clean(claim);
-	else
-		dlki_claim_gone(claim);
+	rc = ask_store(claim, deadline, err);
 	dlki_claim_yield(claim);
+	if (rc == DLK_SENT)
+		return 0;
+	/* A waiter that the claim was passed to may still stand in the store's
+	 * wait queue, in the way of other clients. */
+	if (rc == 0)
+		(void)dlki_cleanup_sweep(claim->record, deadline, NULL);
 	if (rc == 0 || (rc == DLOCK_ELOST && dlk_now() >= end))
 		return 0;
 	if (rc == DLOCK_ELOST) {
@@ -99,33 +189,68 @@ static void await_event_callback(const dlock_hold *hold)
 		dlk_cond_wait(&c->changed, &c->mu, DLK_FOREVER);
 }
 
-/* The last hold of the claim has ended. */
-static int end_claim(struct dlki_claim *claim, dlk_time deadline,
-		     struct dlk_error *err)
-{
-	struct dlock_client *c = claim->client;
-	dlk_time now = dlk_now();
-	dlk_time end;
-	int rc = 0;
+enum what_next { TO_THE_STORE, PASSED, KEPT };
 
-	dlki_times_add(&c->stats.hold, now - claim->granted_at);
+/* Does the client go on with the claim?  A waiter may come while the store is
+ * asked whether it may be kept. */
+static enum what_next go_on(struct dlki_claim *claim, dlk_time deadline)
+{
+	if (dlki_pass_on(claim, deadline))
+		return PASSED;
+	if (dlki_keep(claim, deadline))
+		return KEPT;
+	return dlki_pass_on(claim, deadline) ? PASSED : TO_THE_STORE;
+}
+
+static void unlink_held(struct dlki_claim *claim)
+{
 	*claim->held_link = claim->held_next;
 	if (claim->held_next)
 		claim->held_next->held_link = claim->held_link;
+}
+
+/* The claim, which is not lost, goes back to the store. */
+static int give_back(struct dlki_claim *claim, dlk_time deadline,
+		     struct dlk_error *err)
+{
+	struct dlock_client *c = claim->client;
+	dlk_time end = atomic_exchange(&claim->valid_until, DLKI_EXPIRED);
+	int rc = 0;
+
+	claim->state = DLKI_OVER;
+	dlki_schedule_remove(claim);
+	if (c->closing)
+		dlki_claim_clean(claim);
+	else
+		rc = release_in_store(claim, end, deadline, err);
+	dlki_parked_kick(claim->record);
+	return rc;
+}
+
+/* The last hold of the claim has ended. */
+static int end_hold(struct dlki_claim *claim, dlk_time deadline,
+		    struct dlk_error *err)
+{
+	struct dlock_client *c = claim->client;
+	dlk_time now = dlk_now();
+	enum what_next next;
+	int rc = 0;
+
+	dlki_times_add(&c->stats.hold, now - claim->granted_at);
+	deadline = within_close(c, now, deadline);
+	next = go_on(claim, deadline);
+	if (next == PASSED) {
+		c->stats.released++;
+		return 0;
+	}
+	unlink_held(claim);
 	if (claim->state == DLKI_LOST) {
 		rc = fail_lost(claim, err);
 		claim->state = DLKI_OVER;
 	} else {
-		claim->state = DLKI_OVER;
-		end = atomic_exchange(&claim->valid_until, DLKI_EXPIRED);
-		dlki_schedule_remove(claim);
 		c->stats.holds--;
-		if (c->closing)
-			dlki_claim_clean(claim);
-		else
-			rc = release_in_store(claim, end,
-					      within_close(c, now, deadline),
-					      err);
+		if (next == TO_THE_STORE)
+			rc = give_back(claim, deadline, err);
 		if (rc == DLOCK_ELOST)
 			c->stats.lost++;
 		else
@@ -151,12 +276,42 @@ int dlki_may_release(const dlock_hold *hold, struct dlk_error *err)
 			claim->record->name);
 }
 
-int dlki_release(dlock_hold *hold, dlk_time deadline, struct dlk_error *err)
+int dlki_release_begin(dlock_hold *hold)
 {
 	struct dlki_claim *claim = hold->claim;
-	struct dlock_client *c = claim->client;
+
+	if (!dlki_claim_valid(claim))
+		dlki_claim_lose(claim, "the lease ran out");
+	hold->count--;
+	/* The other side may be released meanwhile, when the client closes. */
+	dlki_claim_ref(claim);
+	return claim->own.count == 0 && claim->read.count == 0;
+}
+
+int dlki_release_end(dlock_hold *hold, int last, dlk_time deadline,
+		     struct dlk_error *err)
+{
+	struct dlki_claim *claim = hold->claim;
+	int rc = 0;
+
+	if (hold->count == 0)
+		await_event_callback(hold);
+	if (last) {
+		rc = end_hold(claim, deadline, err);
+	} else {
+		if (claim->own.count == 0)
+			downgrade_claim(claim, deadline);
+		if (claim->state == DLKI_LOST)
+			rc = fail_lost(claim, err);
+	}
+	dlki_claim_unref(claim);
+	return rc;
+}
+
+int dlki_release(dlock_hold *hold, dlk_time deadline, struct dlk_error *err)
+{
+	struct dlock_client *c = hold->claim->client;
 	int rc = dlki_client_ours(c, err);
-	int last;
 
 	if (rc != 0)
 		return rc;
@@ -167,23 +322,7 @@ int dlki_release(dlock_hold *hold, dlk_time deadline, struct dlk_error *err)
 		return rc;
 	}
 	dlki_call_begin(c);
-	if (!dlki_claim_valid(claim))
-		dlki_claim_lose(claim, "the lease ran out");
-	hold->count--;
-	last = claim->own.count == 0 && claim->read.count == 0;
-	/* The other side may be released meanwhile, when the client closes. */
-	dlki_claim_ref(claim);
-	if (hold->count == 0)
-		await_event_callback(hold);
-	if (last) {
-		rc = end_claim(claim, deadline, err);
-	} else {
-		if (claim->own.count == 0)
-			downgrade_claim(claim, deadline);
-		if (claim->state == DLKI_LOST)
-			rc = fail_lost(claim, err);
-	}
-	dlki_claim_unref(claim);
+	rc = dlki_release_end(hold, dlki_release_begin(hold), deadline, err);
 	dlki_call_end(c);
 	dlki_client_unlock(c);
 	return rc;

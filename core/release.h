@@ -15,4 +15,15 @@ int dlki_may_release(const dlock_hold *hold, struct dlk_error *err);
  * no longer than until `deadline`, nor than the URI's `close` time. */
 int dlki_release(dlock_hold *hold, dlk_time deadline, struct dlk_error *err);
 
+/* The two halves of it, with mu held.  After the first one the hold has ended
+ * for the program: it gets no more events.  Is it the last of its claim's? */
+int dlki_release_begin(dlock_hold *hold);
+
+/* The rest, which asks the store, and releases mu meanwhile. */
+int dlki_release_end(dlock_hold *hold, int last, dlk_time deadline,
+		     struct dlk_error *err);
+
+/* With mu held: the answer to a release that was sent, release=async. */
+void dlki_release_answered(struct dlki_claim *claim, int rc);
+
 #endif

@@ -164,6 +164,9 @@ static void settle_batch(struct batch *b, const char *why)
 				note_unanswered(claim, why);
 				break;
 			}
+		} else if (claim->state == DLKI_KEPT &&
+			   b->verdict[i] == DLK_GONE) {
+			dlki_claim_unkeep(claim);
 		}
 		dlki_claim_yield(claim);
 		dlki_claim_unref(claim);

@@ -54,6 +54,17 @@ void dlki_schedule_work(struct dlki_claim *claim, dlk_time at)
 		dlki_schedule_arm(schedule, at);
 }
 
+void dlki_schedule_now(struct dlki_claim *claim)
+{
+	struct dlki_schedule *schedule = &claim->client->schedule;
+
+	dlki_heap_set(claim->needs_cleaning ? &schedule->clean :
+					      &schedule->work,
+		      &claim->work, dlk_now());
+	if (schedule->renewer_idle)
+		pthread_cond_signal(&schedule->due);
+}
+
 dlk_time dlki_schedule_due(const struct dlki_schedule *schedule)
 {
 	const struct dlki_timer *work = dlki_heap_first(&schedule->work);
@@ -134,8 +145,9 @@ void dlki_schedule_add(struct dlki_claim *claim)
 	if (end != DLK_FOREVER)
 		dlki_schedule_moved(claim, end);
 	/* A short lease, from a grant message, is renewed sooner, but not at
-	 * once: an even shorter hold then costs no renewal. */
-	if (schedule->interval_ms > 0)
+	 * once: an even shorter hold then costs no renewal.  If a renewal is
+	 * under way, as when a kept claim is taken again, it plans the next. */
+	if (schedule->interval_ms > 0 && !claim->busy)
 		dlki_schedule_work(claim, dlki_schedule_next(schedule,
 							     claim->ticket, 3));
 }

@@ -62,6 +62,9 @@ dlk_time dlki_schedule_next(const struct dlki_schedule *schedule,
 /* Have the renewer renew the claim at `at`, or clean it up if it needs that. */
 void dlki_schedule_work(struct dlki_claim *claim, dlk_time at);
 
+/* The same at once, without a detour by the timer thread. */
+void dlki_schedule_now(struct dlki_claim *claim);
+
 /* When the renewer has something to do; DLK_FOREVER: nothing. */
 dlk_time dlki_schedule_due(const struct dlki_schedule *schedule);
 

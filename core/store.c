@@ -38,6 +38,19 @@ enum dlk_verdict dlki_store_attempt(struct dlk_ticket *t, dlk_time deadline,
 	return rc;
 }
 
+int dlki_store_watch(struct dlk_ticket *t, dlk_time deadline,
+		     struct dlk_error *err)
+{
+	struct dlock_client *c = t->session->core;
+	struct dlki_log_bracket bracket;
+	int rc;
+
+	dlki_log_open(&bracket, &c->log);
+	rc = c->backend->watch_wanted(t, deadline, err);
+	dlki_log_close(&bracket);
+	return rc;
+}
+
 void dlki_store_renew(struct dlock_client *c, struct dlk_ticket *const t[],
 		      enum dlk_renewal verdict[], size_t n, dlk_time deadline,
 		      struct dlk_error *err)
@@ -60,6 +73,21 @@ int dlki_store_release(struct dlk_ticket *t, dlk_time deadline,
 		return c->backend->release(t, deadline, err);
 	dlki_log_open(&bracket, &c->log);
 	rc = c->backend->release(t, deadline, err);
+	dlki_log_close(&bracket);
+	return rc;
+}
+
+int dlki_store_release_begin(struct dlk_ticket *t, dlk_time deadline,
+			     struct dlk_error *err)
+{
+	struct dlock_client *c = t->session->core;
+	struct dlki_log_bracket bracket;
+	int rc;
+
+	if (!c->log.sink)
+		return c->backend->release_begin(t, deadline, err);
+	dlki_log_open(&bracket, &c->log);
+	rc = c->backend->release_begin(t, deadline, err);
 	dlki_log_close(&bracket);
 	return rc;
 }
@@ -129,6 +157,18 @@ int dlki_store_break(struct dlock_client *c, const struct dlk_request *request,
 
 	dlki_log_open(&bracket, &c->log);
 	rc = c->backend->break_(c->session, request, deadline, err);
+	dlki_log_close(&bracket);
+	return rc;
+}
+
+int dlki_store_revoke(struct dlock_client *c, const struct dlk_request *request,
+		      dlk_time deadline, struct dlk_error *err)
+{
+	struct dlki_log_bracket bracket;
+	int rc;
+
+	dlki_log_open(&bracket, &c->log);
+	rc = c->backend->revoke(c->session, request, deadline, err);
 	dlki_log_close(&bracket);
 	return rc;
 }

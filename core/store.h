@@ -14,6 +14,8 @@ void dlki_store_close(struct dlock_client *client, dlk_time deadline);
 
 enum dlk_verdict dlki_store_attempt(struct dlk_ticket *t, dlk_time deadline,
 				    struct dlk_error *err);
+int dlki_store_watch(struct dlk_ticket *t, dlk_time deadline,
+		     struct dlk_error *err);
 void dlki_store_renew(struct dlock_client *client, struct dlk_ticket *const t[],
 		      enum dlk_renewal verdict[], size_t n, dlk_time deadline,
 		      struct dlk_error *err);
@@ -21,6 +23,8 @@ int dlki_store_release(struct dlk_ticket *t, dlk_time deadline,
 		       struct dlk_error *err);
 
 /* For a backend that has them. */
+int dlki_store_release_begin(struct dlk_ticket *t, dlk_time deadline,
+			     struct dlk_error *err);
 int dlki_store_downgrade(struct dlk_ticket *t, dlk_time deadline,
 			 struct dlk_error *err);
 int dlki_store_inspect(struct dlock_client *client,
@@ -34,6 +38,9 @@ int dlki_store_list(struct dlock_client *client,
 int dlki_store_break(struct dlock_client *client,
 		     const struct dlk_request *request, dlk_time deadline,
 		     struct dlk_error *err);
+int dlki_store_revoke(struct dlock_client *client,
+		      const struct dlk_request *request, dlk_time deadline,
+		      struct dlk_error *err);
 
 void dlki_store_release_all(struct dlock_client *client,
 			    struct dlk_ticket *const t[], size_t n,

@@ -11,6 +11,7 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/lifecycle.h"
+#include "core/overdue.h"
 #include "core/renew.h"
 #include "core/schedule.h"
 
@@ -61,10 +62,11 @@ static void *timer_main(void *arg)
 	pthread_mutex_lock(&c->mu);
 	while (!schedule->stop) {
 		const struct dlki_timer *end;
-		dlk_time next;
+		dlk_time next, overdue;
 		uint64_t ticks;
 
 		lose_expired(schedule);
+		overdue = dlki_overdue_end(c);
 		next = dlki_schedule_due(schedule);
 		if (next <= dlk_now()) {
 			if (schedule->renewer_idle)
@@ -74,6 +76,8 @@ static void *timer_main(void *arg)
 		end = dlki_heap_first(&schedule->expiry);
 		if (end && end->at < next)
 			next = end->at;
+		if (overdue < next)
+			next = overdue;
 		dlki_schedule_arm(schedule, next);
 		pthread_mutex_unlock(&c->mu);
 		poll(fds, 2, -1);

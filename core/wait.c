@@ -3,8 +3,10 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/parked.h"
 #include "core/pump.h"
 #include "core/record.h"
+#include "core/async.h"
 
 struct dlki_wait dlki_wait_new(const dlock_lock *lock, int64_t timeout_ms)
 {
@@ -43,7 +45,7 @@ int dlki_wait_cancelled(const struct dlki_claim *claim, struct dlki_wait *w,
 
 static void park_begin(struct dlki_claim *claim, dlock_lock *lock)
 {
-	if (!claim->cond_ready) {
+	if (!claim->async && !claim->cond_ready) {
 		dlk_cond_init(&claim->cond);
 		claim->cond_ready = 1;
 	}
@@ -52,44 +54,77 @@ static void park_begin(struct dlki_claim *claim, dlock_lock *lock)
 	if (claim->wait_next)
 		claim->wait_next->wait_link = &claim->wait_next;
 	lock->waits = claim;
+	dlki_parked_add(claim);
 	claim->client->stats.waiters++;
 }
 
-static void park_end(struct dlki_claim *claim)
+void dlki_wait_end(struct dlki_claim *claim)
 {
 	*claim->wait_link = claim->wait_next;
 	if (claim->wait_next)
 		claim->wait_next->wait_link = claim->wait_link;
+	dlki_parked_remove(claim);
 	claim->client->stats.waiters--;
+}
+
+/* What ends the sleep before its time: 0 if nothing does. */
+static int ended_by(const struct dlki_claim *claim, struct dlki_wait *w,
+		    struct dlk_error *err)
+{
+	if (claim->passed)
+		return DLKI_PASSED;
+	if (claim->client->closing)
+		return dlk_fail(err, DLOCK_ECANCELED, "the client was closed");
+	return dlki_wait_cancelled(claim, w, err);
+}
+
+/* A kept claim wakes nobody: a waiter that meets it takes it, or has it
+ * released. */
+int dlki_wait_resume(struct dlki_claim *claim, struct dlki_wait *w,
+		     dlk_time until, struct dlk_error *err)
+{
+	struct dlock_client *c = claim->client;
+	int rc;
+
+	for (;;) {
+		rc = ended_by(claim, w, err);
+		if (rc != 0 || claim->woken || claim->record->kept ||
+		    dlk_now() >= until)
+			break;
+		if (claim->async) {
+			dlki_async_park(claim->call, until);
+			return DLKI_PARKED;
+		}
+		if (c->pump.at == claim ||
+		    (claim->asked && dlki_pump_take(claim)))
+			dlki_pump_wait(claim, until);
+		else
+			dlk_cond_wait(&claim->cond, &c->mu, until);
+	}
+	dlki_pump_give(claim);
+	dlki_wait_end(claim);
+	if (rc == 0 && !claim->woken && until < w->deadline)
+		c->stats.polls++;
+	claim->woken = 0;
+	claim->lost_early = 0;
+	return rc;
+}
+
+int dlki_wait_sleep(struct dlki_claim *claim, dlock_lock *lock,
+		    struct dlki_wait *w, dlk_time until, struct dlk_error *err)
+{
+	park_begin(claim, lock);
+	return dlki_wait_resume(claim, w, until, err);
 }
 
 int dlki_wait_park(struct dlki_claim *claim, dlock_lock *lock,
 		   struct dlki_wait *w, dlk_time until, struct dlk_error *err)
 {
 	struct dlock_client *c = claim->client;
-	int rc = 0;
+	int rc;
 
 	pthread_mutex_lock(&c->mu);
-	park_begin(claim, lock);
-	for (;;) {
-		if (c->closing)
-			rc = dlk_fail(err, DLOCK_ECANCELED,
-				      "the client was closed");
-		else
-			rc = dlki_wait_cancelled(claim, w, err);
-		if (rc != 0 || claim->woken || dlk_now() >= until)
-			break;
-		if (c->pump.at == claim || dlki_pump_take(claim))
-			dlki_pump_wait(claim, until);
-		else
-			dlk_cond_wait(&claim->cond, &c->mu, until);
-	}
-	dlki_pump_give(claim);
-	park_end(claim);
-	if (rc == 0 && !claim->woken && until < w->deadline)
-		c->stats.polls++;
-	claim->woken = 0;
-	claim->lost_early = 0;
+	rc = dlki_wait_sleep(claim, lock, w, until, err);
 	pthread_mutex_unlock(&c->mu);
 	return rc;
 }

@@ -18,6 +18,11 @@ struct dlki_wait {
 					 * `ask` of the last attempt */
 };
 
+/* The results of a sleep, beside 0 and the error codes: another claim of the
+ * client was passed to this waiter; or the waiter is an asynchronous call,
+ * which sleeps without a thread, and is to be resumed. */
+enum { DLKI_PASSED = 2, DLKI_PARKED };
+
 struct dlki_wait dlki_wait_new(const dlock_lock *lock, int64_t timeout_ms);
 
 /* The deadline of a request that begins `now`.  Requests may take `ask` beyond
@@ -30,9 +35,23 @@ dlk_time dlki_wait_io_limit(const struct dlock_client *client,
 int dlki_wait_cancelled(const struct dlki_claim *claim, struct dlki_wait *wait,
 			struct dlk_error *err);
 
-/* Without mu: sleep until the claim is woken, or `until`.  0, or ECANCELED. */
+/* With mu held, which is released meanwhile: sleep until the claim is woken, or
+ * `until`.  0, DLKI_PASSED, DLKI_PARKED, or ECANCELED. */
+int dlki_wait_sleep(struct dlki_claim *claim, dlock_lock *lock,
+		    struct dlki_wait *wait, dlk_time until,
+		    struct dlk_error *err);
+
+/* The same without mu. */
 int dlki_wait_park(struct dlki_claim *claim, dlock_lock *lock,
 		   struct dlki_wait *wait, dlk_time until,
 		   struct dlk_error *err);
+
+/* With mu held: is an asynchronous call's sleep over?  As dlki_wait_sleep(),
+ * whose sleep this is. */
+int dlki_wait_resume(struct dlki_claim *claim, struct dlki_wait *wait,
+		     dlk_time until, struct dlk_error *err);
+
+/* With mu held: it sleeps no more, whatever it slept for. */
+void dlki_wait_end(struct dlki_claim *claim);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What backends tell the core: any thread, any time, about any id. */
 #include "core/lifecycle.h"
-#include "core/pump.h"
+#include "core/release.h"
 #include "core/schedule.h"
 
 void dlk_wake(struct dlk_session *s, uint64_t id)
@@ -14,14 +14,7 @@ void dlk_wake(struct dlk_session *s, uint64_t id)
 	if (claim && claim->state == DLKI_ASKING && !claim->woken) {
 		claim->woken = 1;
 		c->stats.wakes++;
-		/* Without mu, because the waiter takes it first of all. */
-		if (!dlki_pump_rouse(claim) && claim->cond_ready) {
-			dlki_claim_ref(claim);
-			pthread_mutex_unlock(&c->mu);
-			pthread_cond_broadcast(&claim->cond);
-			pthread_mutex_lock(&c->mu);
-			dlki_claim_unref(claim);
-		}
+		dlki_claim_rouse_soon(claim);
 	}
 	pthread_mutex_unlock(&c->mu);
 }
@@ -30,7 +23,9 @@ void dlk_wake(struct dlk_session *s, uint64_t id)
  * core heard of the grant: the grant that it hears of next is worth nothing. */
 static void lose_or_wake(struct dlki_claim *claim, const char *why)
 {
-	if (claim->state == DLKI_HELD) {
+	if (claim->state == DLKI_KEPT) {
+		dlki_claim_unkeep(claim);
+	} else if (claim->state == DLKI_HELD) {
 		dlki_claim_lose(claim, why);
 	} else if (claim->state == DLKI_ASKING) {
 		claim->lost_early = 1;
@@ -63,6 +58,18 @@ void dlk_lost_all(struct dlk_session *s, const char *why)
 	pthread_mutex_unlock(&c->mu);
 }
 
+void dlk_released(struct dlk_session *s, uint64_t id, int rc)
+{
+	struct dlock_client *c = s->core;
+	struct dlki_claim *claim;
+
+	pthread_mutex_lock(&c->mu);
+	claim = dlki_slots_find(&c->slots, id);
+	if (claim && claim->releasing)
+		dlki_release_answered(claim, rc);
+	pthread_mutex_unlock(&c->mu);
+}
+
 void dlk_verify_all(struct dlk_session *s)
 {
 	struct dlock_client *c = s->core;
@@ -74,7 +81,10 @@ void dlk_verify_all(struct dlk_session *s)
 
 		if (!claim)
 			continue;
-		if (claim->state == DLKI_HELD && claim->work.place != 0) {
+		if (claim->state == DLKI_KEPT) {
+			dlki_claim_unkeep(claim);
+		} else if (claim->state == DLKI_HELD &&
+			   claim->work.place != 0) {
 			dlki_schedule_work(claim, now);
 		} else if (claim->state == DLKI_ASKING && !claim->woken) {
 			claim->woken = 1;

@@ -31,6 +31,12 @@ static void on_event(dlock_hold *hold, enum dlock_event event, const char *why,
 	case DLOCK_LOST:
 		say("\"%s\" is lost: %s", h->name, why);
 		break;
+	case DLOCK_WANTED:
+		break; /* job_run() looks at the descriptor */
+	case DLOCK_UNCONFIRMED:
+		say("\"%s\" was released, and the store did not confirm it",
+		    h->name);
+		break;
 	}
 }
 

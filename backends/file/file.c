@@ -21,7 +21,7 @@ static const struct dlk_param params[] = {
 	  .def = "off",
 	  .text = "Accept a directory on a network file system, where other "
 		  "hosts may not see our locks." },
-	{ .name = "keep",
+	{ .name = "keep_file",
 	  .type = DLK_SWITCH,
 	  .def = "off",
 	  .text = "Leave the files of locks that nobody uses, so that the next "
@@ -67,7 +67,7 @@ static int session_init(struct file_session *s, struct dlk_error *err)
 	size_t n;
 
 	s->remote_ok = dlk_param_int(uri, "remote") != 0;
-	s->keep = dlk_param_int(uri, "keep") != 0;
+	s->keep_files = dlk_param_int(uri, "keep_file") != 0;
 	s->sync = dlk_param_int(uri, "sync") != 0;
 	if (asprintf(&s->prefix, "%s.", dlk_param_text(uri, "prefix")) < 0)
 		s->prefix = NULL;
@@ -135,7 +135,8 @@ const struct dlock_backend dlki_file_backend = {
 	.summary = "locks on files of this host, by the kernel",
 	.caps = DLOCK_CAP_SHARED | DLOCK_CAP_COUNT | DLOCK_CAP_FENCE |
 		DLOCK_CAP_FENCE_DURABLE | DLOCK_CAP_WAKE | DLOCK_CAP_EXPIRE |
-		DLOCK_CAP_CONSISTENT | DLOCK_CAP_INSPECT | DLOCK_CAP_LIST,
+		DLOCK_CAP_CONSISTENT | DLOCK_CAP_INSPECT | DLOCK_CAP_LIST |
+		DLOCK_CAP_WANTED,
 	.params = params,
 	.session_size = sizeof(struct file_session),
 	.ticket_size = sizeof(struct file_ticket),
@@ -149,4 +150,6 @@ const struct dlock_backend dlki_file_backend = {
 	.list = dlki_file_list,
 	.break_ = dlki_file_break,
 	.pump = dlki_file_pump,
+	.watch_wanted = dlki_file_watch_wanted,
+	.revoke = dlki_file_revoke,
 };

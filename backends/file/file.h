@@ -6,7 +6,7 @@
  *
  * Calls between the files go down this list only:
  *
- *   file.c attempt.c renew.c release.c inspect.c   the verbs
+ *   file.c attempt.c renew.c release.c wanted.c inspect.c break.c   the verbs
  *   token.c                   fencing tokens
  *   notify.c                  waiters and holders tell each other
  *   slot.c                    bytes and records that name participants
@@ -37,7 +37,7 @@ struct file_session {
 	char *prefix;             /* of every file, with a dot */
 	int dirfd;                /* the number stays; dup3() may change what
 				   * it means */
-	int remote_ok, sync, keep;
+	int remote_ok, sync, keep_files;
 	uint64_t id;              /* random, no secret */
 	atomic_uint draws;        /* of tokens; counts the first few only */
 
@@ -63,6 +63,8 @@ struct file_ticket {
 	dlk_time deadline;        /* of this attempt */
 	int waits;                /* is in name->waiting */
 	int behind_writer;        /* that was in its way last, not readers */
+	int watched;              /* a writer's: its core is told of others, and
+				   * tokens are set aside */
 	uint32_t waiter_slot;     /* counted from 1; 0: none */
 	uint32_t slot;            /* a reader's or a permit's */
 	int notify, wake;         /* due when name->mu is unlocked */
@@ -97,6 +99,10 @@ int dlki_file_release(struct dlk_ticket *t, dlk_time deadline,
 		      struct dlk_error *err);
 int dlki_file_downgrade(struct dlk_ticket *t, dlk_time deadline,
 			struct dlk_error *err);
+int dlki_file_watch_wanted(struct dlk_ticket *t, dlk_time deadline,
+			   struct dlk_error *err);
+int dlki_file_revoke(struct dlk_session *s, const struct dlk_request *request,
+		    dlk_time deadline, struct dlk_error *err);
 int dlki_file_inspect(struct dlk_session *s, const struct dlk_request *request,
 		      void (*each)(const struct dlock_participant *p,
 				   void *arg),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The verbs for people: inspect, list, break.  Records in the file say who a
+ * The verbs that look: inspect, list.  Records in the file say who a
  * participant is; only the lock on its byte says that it lives.
  */
 #include "backends/file/file.h"
@@ -8,7 +8,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,13 +15,9 @@
 
 #include "backends/file/bytes.h"
 #include "backends/file/dir.h"
-#include "backends/file/fds.h"
-#include "backends/file/floor.h"
 #include "backends/file/name.h"
 #include "backends/file/state.h"
 #include "backends/file/table.h"
-
-#define RACES 100
 
 /* ---- inspect ------------------------------------------------------------- */
 
@@ -64,7 +59,8 @@ static void report_holder(struct report *r, const struct file_participant *who)
 	r->holder[r->n_holders++].ticket = who->ticket;
 }
 
-/* The exact token of this session's writer, or 0. */
+/* The exact token of this session's writer, or 0: only the core knows it while
+ * the claim is passed on. */
 static uint64_t own_token(struct file_session *s, const char *key)
 {
 	struct file_name *n = dlki_file_name_get(s, key);
@@ -73,7 +69,7 @@ static uint64_t own_token(struct file_session *s, const char *key)
 	if (!n)
 		return 0;
 	pthread_mutex_lock(&n->mu);
-	if (dlki_file_name_excludes(n))
+	if (dlki_file_name_excludes(n) && !n->holding.head->watched)
 		token = n->holding.head->base.token;
 	pthread_mutex_unlock(&n->mu);
 	dlki_file_name_put(n);
@@ -162,6 +158,30 @@ static void report_holders(struct report *r, const struct dlk_request *request)
 	}
 }
 
+static void report_all(struct report *r, const struct dlk_request *request)
+{
+	report_holders(r, request);
+	report_waiters(r);
+}
+
+/* Through a description that the session has, if there is one: to open and
+ * close the file would announce a waiter, and the session itself may have the
+ * lock. */
+static int report_quietly(struct report *r, const struct dlk_request *request)
+{
+	struct file_name *n = dlki_file_name_get(r->s, request->key);
+
+	if (!n)
+		return 0;
+	r->fd = dlki_file_fd_borrow(n);
+	if (r->fd >= 0) {
+		report_all(r, request);
+		dlki_file_fd_return(n, r->fd);
+	}
+	dlki_file_name_put(n);
+	return r->fd >= 0;
+}
+
 int dlki_file_inspect(struct dlk_session *base,
 		      const struct dlk_request *request,
 		      void (*each)(const struct dlock_participant *p,
@@ -173,15 +193,14 @@ int dlki_file_inspect(struct dlk_session *base,
 	int rc = dlki_file_dir_follow(r.s, err);
 
 	(void)deadline;
-	if (rc < 0)
+	if (rc < 0 || report_quietly(&r, request))
 		return rc;
 	file = dlki_file_entry_name(r.s, request->key, "");
 	if (!file)
 		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
 	r.fd = dlki_file_entry_read(r.s, file);
 	if (r.fd >= 0) {
-		report_holders(&r, request);
-		report_waiters(&r);
+		report_all(&r, request);
 		close(r.fd);
 	} else if (errno != ENOENT) {
 		rc = dlki_file_fail(err, errno, "open lock file", file);
@@ -257,128 +276,4 @@ int dlki_file_list(struct dlk_session *base,
 	}
 	closedir(dir);
 	return 0;
-}
-
-/* ---- break --------------------------------------------------------------- */
-
-/* Did we fail because another client breaks the same lock, and has removed our
- * new file or put it in place? */
-static int raced(int errnum)
-{
-	return errnum == ENOENT || errnum == EEXIST || errnum == EAGAIN;
-}
-
-/* So that the next token of the new file is larger than any of the old one. */
-static int carry_state_over(int fd, int old, const struct dlk_request *request)
-{
-	struct file_header h;
-	struct file_state was, st;
-
-	memset(&st, 0, sizeof(st));
-	if (dlki_file_load(old, request->kind, request->name, &h, &was) < 0)
-		return -1;
-	st.first = st.last = was.last > dlki_file_time() ? was.last :
-							   dlki_file_time();
-	st.limit = was.limit;
-	return dlki_file_format(fd, request->kind, request->name, &st);
-}
-
-/*
- * Put a new file in the place of `old`.  The holder keeps its lock on the old
- * file, which nobody else asks for, and its watch tells it so.
- *
- * The state is carried over twice: before the exchange, to see that there is
- * room, and after it, when the old file has given its last token.  Nobody can
- * acquire the new one in between, as we have locked all its bytes.
- * 1: others were in the way.
- */
-static int replace_file(struct file_session *s, const char *file,
-			const char *fresh, int old, int fd,
-			const struct dlk_request *request,
-			struct dlk_error *err)
-{
-	int errnum, rc;
-
-	if (fchmod(fd, 0600) < 0 || dlki_file_lock_all(fd) != 1 ||
-	    carry_state_over(fd, old, request) < 0 ||
-	    renameat(s->dirfd, fresh, s->dirfd, file) < 0) {
-		errnum = errno;
-		rc = dlki_file_fail(err, errnum, "replace lock file", file);
-		if (raced(errnum))
-			return 1;
-		(void)unlinkat(s->dirfd, fresh, 0);
-		return rc;
-	}
-	if (carry_state_over(fd, old, request) < 0)
-		return dlki_file_fail(err, errno, "write lock file", file);
-	return 0;
-}
-
-static int break_file(struct file_session *s, const char *file,
-		      const char *fresh, const struct dlk_request *request,
-		      struct dlk_error *err)
-{
-	struct stat st;
-	int old, fd, errnum, rc;
-
-	if (fstatat(s->dirfd, file, &st, AT_SYMLINK_NOFOLLOW) < 0 &&
-	    errno == ENOENT)
-		return 0;
-	rc = dlki_file_table_entry(s, file, &old, &st, err);
-	if (rc < 0)
-		return rc;
-	/* It was left by a client that was killed here, or belongs to one that
-	 * is here now and will find it gone. */
-	(void)unlinkat(s->dirfd, fresh, 0);
-	fd = -1;
-	if (!dlki_file_fds_hold())
-		fd = dlki_file_fds_keep(openat(s->dirfd, fresh,
-					       O_RDWR | O_CREAT | O_EXCL |
-						       O_CLOEXEC | O_NOFOLLOW,
-					       0600));
-	errnum = errno;
-	if (fd >= 0)
-		rc = replace_file(s, file, fresh, old, fd, request, err);
-	else
-		rc = dlki_file_fail(err, errnum, "make lock file", fresh);
-	if (fd < 0 && raced(errnum))
-		rc = 1;
-	dlki_file_fds_close(fd);
-	dlki_file_fds_close(old);
-	return rc;
-}
-
-static int break_despite_races(struct file_session *s, const char *file,
-			       const char *fresh,
-			       const struct dlk_request *request,
-			       struct dlk_error *err)
-{
-	int rc = break_file(s, file, fresh, request, err);
-
-	for (int i = 0; rc > 0 && i < RACES; i++) {
-		sched_yield();
-		rc = break_file(s, file, fresh, request, err);
-	}
-	return rc > 0 ? err->code : rc;
-}
-
-int dlki_file_break(struct dlk_session *base, const struct dlk_request *request,
-		    dlk_time deadline, struct dlk_error *err)
-{
-	struct file_session *s = file_session(base);
-	char *file = dlki_file_entry_name(s, request->key, "");
-	char *fresh = dlki_file_entry_name(s, request->key, "~");
-	int rc = dlki_file_dir_follow(s, err);
-	int floor = -1;
-
-	if (rc == 0 && (!file || !fresh))
-		rc = dlk_fail(err, DLOCK_ENOMEM, "out of memory");
-	if (rc == 0)
-		rc = floor = dlki_file_floor_lock(s, deadline, err);
-	if (rc >= 0)
-		rc = break_despite_races(s, file, fresh, request, err);
-	dlki_file_floor_unlock(floor);
-	free(file);
-	free(fresh);
-	return rc;
 }

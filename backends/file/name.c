@@ -94,6 +94,24 @@ void dlki_file_fd_put(struct file_name *n, int fd)
 		n->fds[n->n_fds++] = fd;
 }
 
+int dlki_file_fd_borrow(struct file_name *n)
+{
+	int fd = -1;
+
+	pthread_mutex_lock(&n->mu);
+	if (n->n_fds && dlki_file_name_stands(n) == 1)
+		fd = n->fds[--n->n_fds];
+	pthread_mutex_unlock(&n->mu);
+	return fd;
+}
+
+void dlki_file_fd_return(struct file_name *n, int fd)
+{
+	pthread_mutex_lock(&n->mu);
+	dlki_file_fd_put(n, fd);
+	pthread_mutex_unlock(&n->mu);
+}
+
 int dlki_file_name_stands(const struct file_name *n)
 {
 	struct stat st;

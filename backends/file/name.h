@@ -61,12 +61,17 @@ struct file_name {
 	struct file_tokens tokens;
 };
 
-/* All with n->mu held. */
+/* With n->mu held, but where it says otherwise. */
 
 /* An open file description of its own, without locks.  1; 0: the name is stale
  * now; or the error. */
 int dlki_file_fd_get(struct file_name *n, int *fd, struct dlk_error *err);
 void dlki_file_fd_put(struct file_name *n, int fd);
+
+/* Without n->mu: the same for a moment, if one is at hand and its file is the
+ * one at the path; or -1. */
+int dlki_file_fd_borrow(struct file_name *n);
+void dlki_file_fd_return(struct file_name *n, int fd);
 
 /* Is `path` still this file?  1, 0, or -1 and errno when it cannot be told. */
 int dlki_file_name_stands(const struct file_name *n);

@@ -109,6 +109,7 @@ static int open_and_close(struct file_name *n, int mode)
 int dlki_file_announce(struct file_name *n)
 {
 	uint32_t what = FILE_NOTIFICATION | (n->held ? FILE_ANNOUNCEMENT : 0);
+	int deaf = 0;
 
 	if (n->notify.listens_for != what) {
 		/* From now on we may miss announcements.  If a waiter made one
@@ -119,10 +120,19 @@ int dlki_file_announce(struct file_name *n)
 			n->notify.silent_release = 0;
 			(void)open_and_close(n, O_WRONLY);
 		}
-		if (listen_for(n, what) < 0)
-			return -1;
+		deaf = listen_for(n, what);
 	}
-	return open_and_close(n, O_RDONLY);
+	/* Also if we are: the holder may keep the lock until it is wanted. */
+	return open_and_close(n, O_RDONLY) < 0 ? -1 : deaf;
+}
+
+int dlki_file_hear_waiters(struct file_name *n)
+{
+	uint32_t what = FILE_ANNOUNCEMENT;
+
+	if (n->waiting.head)
+		what |= FILE_NOTIFICATION;
+	return listen_for(n, what);
 }
 
 void dlki_file_notify(struct file_name *n)
@@ -166,6 +176,16 @@ static int on_announcement(struct file_name *n)
 	return due;
 }
 
+/* With n->mu held: the claim that another session wants, if its holder is to
+ * hear of it, or 0.  Waiters of this session do not announce themselves to
+ * its writer. */
+static uint64_t wanted_claim(const struct file_name *n)
+{
+	const struct file_ticket *t = n->holding.head;
+
+	return t && t->watched ? t->base.id : 0;
+}
+
 static void on_notification(struct file_name *n)
 {
 	unsigned int count, round;
@@ -183,6 +203,7 @@ static void on_notification(struct file_name *n)
 
 static void on_name_event(struct file_name *n, uint32_t mask)
 {
+	uint64_t wanted = 0;
 	int due = 0;
 
 	if (mask & FILE_NOTIFICATION)
@@ -193,9 +214,13 @@ static void on_name_event(struct file_name *n, uint32_t mask)
 	if ((mask & IN_UNMOUNT) ||
 	    ((mask & FILE_GONE) && dlki_file_name_stands(n) == 0))
 		dlki_file_name_stale(n);
-	if (mask & FILE_ANNOUNCEMENT)
+	if (mask & FILE_ANNOUNCEMENT) {
 		due = on_announcement(n);
+		wanted = wanted_claim(n);
+	}
 	pthread_mutex_unlock(&n->mu);
+	if (wanted)
+		dlk_wanted(&n->session->base, wanted);
 	if (due)
 		dlki_file_notify(n);
 }

@@ -42,8 +42,12 @@ struct file_notify {
 };
 
 /* With n->mu held: listen for notifications, and announce to holders that
- * somebody waits.  -1: impossible.  May find the name stale. */
+ * somebody waits.  -1: we hear nothing.  May find the name stale. */
 int dlki_file_announce(struct file_name *n);
+
+/* With n->mu held, by its writer: listen for announcements from now on.  As
+ * dlki_file_announce(). */
+int dlki_file_hear_waiters(struct file_name *n);
 
 /* With n->mu held, after bytes were unlocked: is a notification due?  If so,
  * close a description of the file that may write, or call

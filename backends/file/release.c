@@ -14,6 +14,7 @@
 #include "backends/file/slot.h"
 #include "backends/file/state.h"
 #include "backends/file/table.h"
+#include "backends/file/token.h"
 
 void dlki_file_stop_waiting(struct file_ticket *t)
 {
@@ -33,6 +34,9 @@ int dlki_file_give_up(struct file_ticket *t)
 		return -1;
 	if (t->owns == FILE_OWNS_LOCK)
 		dlki_file_list_del(&n->holding, t);
+	if (t->watched)
+		dlki_file_give_back(t);
+	t->watched = 0;
 	if (t->base.request.kind == DLK_SEMAPHORE && n->notify.contended)
 		dlki_file_hint_store(fd, t->slot);
 	dlki_file_unlock_all(fd);
@@ -97,6 +101,7 @@ static int share_lock(struct file_ticket *t)
 	if (dlki_file_lock(t->fd, F_RDLCK, FILE_MAIN) != 1)
 		return -1;
 	t->base.request.mode = DLK_SHARED;
+	t->watched = 0; /* from now on others draw tokens beyond the range */
 	if (dlki_file_slot_lock(t, t->fd, 0) == 1)
 		dlki_file_slot_record(t, t->fd);
 	dlki_file_unlock(t->fd, FILE_GATE);

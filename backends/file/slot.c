@@ -73,7 +73,7 @@ void dlki_file_slot_record(const struct file_ticket *t, int fd)
 	if (t->slot >= FILE_HOLDER_SLOTS)
 		return; /* waiters' records follow */
 	memset(&p, 0, sizeof(p));
-	p.token = t->base.token;
+	p.token = t->base.token_used ? t->base.token_used : t->base.token;
 	p.session = t->name->session->id;
 	p.ticket = t->base.id;
 	p.shared = 1;

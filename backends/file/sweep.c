@@ -12,7 +12,6 @@
 #include "backends/file/state.h"
 
 #define FLOOR_NS (10 * DLK_MS)
-#define AHEAD_US 1000000 /* a batch may be a little ahead of the clock */
 
 /* The last token, or 0 if the file stays: because it is not as we make them, or
  * because its tokens are far ahead of the clock, which all others would be
@@ -25,7 +24,7 @@ static uint64_t removable(const struct file_name *n)
 
 	if (fstat(n->inode_fd, &is) < 0 || (is.st_mode & 07777) != 0600 ||
 	    dlki_file_load(n->inode_fd, DLK_LOCK, NULL, &h, &st) != FILE_GOOD ||
-	    st.last > dlki_file_time() + AHEAD_US)
+	    st.last > dlki_file_time() + DLK_TOKENS_AHEAD)
 		return 0;
 	return st.last;
 }
@@ -54,7 +53,7 @@ void dlki_file_sweep(const struct file_name *n)
 	struct dlk_error err;
 	int floor;
 
-	if (!n->opened || n->stale || s->keep || s->remote_ok ||
+	if (!n->opened || n->stale || s->keep_files || s->remote_ok ||
 	    dlki_file_probe(n->inode_fd, F_WRLCK, 0, 0) != F_UNLCK ||
 	    !removable(n))
 		return;

@@ -232,3 +232,61 @@ void dlki_file_publish(struct file_ticket *t)
 	n->tokens.last = 0;
 	(void)dlki_file_store(t->fd, &st);
 }
+
+/* The last token that the file sets aside for the claim.  Where the state
+ * cannot be read or written, that is as it was: the claim is not passed on, and
+ * the next acquire finds what is wrong. */
+static uint64_t store_range(struct file_ticket *t)
+{
+	struct file_name *n = t->name;
+	uint64_t was = t->base.token_last > t->base.token ? t->base.token_last :
+							    t->base.token;
+	uint64_t last = dlki_file_time() + DLK_TOKENS_AHEAD;
+	struct file_state st;
+
+	/* Those in memory are part of the range, which is not published. */
+	n->tokens.last = 0;
+	if (!dlki_file_load_state(t->fd, &st) || st.session != n->session->id ||
+	    st.last < was)
+		return was;
+	if (st.last >= last)
+		return st.last;
+	st.first = t->base.token;
+	st.last = last;
+	st.ticket = t->base.id;
+	if (dlki_file_store(t->fd, &st) < 0 ||
+	    flush_if_wished(n->session, t->fd, 0) < 0)
+		return was;
+	return last;
+}
+
+int dlki_file_set_aside(struct file_ticket *t, struct dlk_error *err)
+{
+	struct file_name *n = t->name;
+	uint64_t last = store_range(t);
+	int rc = dlki_file_name_stands(n);
+
+	if (rc < 0)
+		return dlki_file_fail(err, errno, "find lock file", n->path);
+	if (!rc) {
+		dlki_file_name_stale(n);
+		return dlk_fail(err, DLOCK_ELOST,
+				"the lock file was removed or replaced");
+	}
+	t->base.token_last = last;
+	return 0;
+}
+
+void dlki_file_give_back(const struct file_ticket *t)
+{
+	const struct file_name *n = t->name;
+	struct file_state st;
+
+	if (n->stale || !dlki_file_load_state(t->fd, &st) ||
+	    st.session != n->session->id)
+		return;
+	st.first = st.last = t->base.token_used > t->base.token ?
+				     t->base.token_used :
+				     t->base.token;
+	(void)dlki_file_store(t->fd, &st);
+}

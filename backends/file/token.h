@@ -31,7 +31,16 @@ int dlki_file_draw(struct file_ticket *t, int fd, struct dlk_error *err);
 /* EINVAL if permits are held, and the ticket names another number of them. */
 int dlki_file_check_limit(struct file_ticket *t, int fd, struct dlk_error *err);
 
-/* Store the exact token of a writer that holds the lock. */
+/* Store the exact token of a writer that holds the lock, unless tokens are set
+ * aside for it. */
 void dlki_file_publish(struct file_ticket *t);
+
+/* Set tokens aside for the holds to come of a writer's claim: base.token_last
+ * is the last of them.  ELOST: the file is no longer the one at its path. */
+int dlki_file_set_aside(struct file_ticket *t, struct dlk_error *err);
+
+/* Before a watched claim is unlocked: the next token need only be larger than
+ * those that its holds were given. */
+void dlki_file_give_back(const struct file_ticket *t);
 
 #endif

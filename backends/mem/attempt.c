@@ -1,29 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/mem/mem.h"
 
-#include <time.h>
-
 #include "backends/mem/queue.h"
 #include "backends/mem/rehearsal.h"
-
-static uint64_t last_token; /* under dlki_mem_mu */
-
-/* Larger than every token before it. */
-static uint64_t next_token(void)
-{
-	struct timespec ts;
-	uint64_t us;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	us = (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
-	last_token = us > last_token ? us : last_token + 1;
-	return last_token;
-}
+#include "backends/mem/token.h"
+#include "backends/mem/wanted.h"
 
 static void grant(const struct mem_session *s, struct mem_ticket *t)
 {
 	t->granted = 1;
-	t->token = next_token();
+	t->token = dlki_mem_token_next(t->queue);
 	t->until = mem_lease_end(s);
 	t->lose_at = s->lose_ms > 0 ? dlk_now() + s->lose_ms * DLK_MS :
 				      DLK_FOREVER;
@@ -61,6 +47,7 @@ static enum dlk_verdict attempt_locked(const struct mem_session *s,
 		t->base.token = t->token;
 		return DLK_GRANTED;
 	}
+	dlki_mem_tell_wanted(t);
 	if (first_expiry(t) != DLK_FOREVER)
 		t->base.look_again = first_expiry(t);
 	return DLK_BUSY;

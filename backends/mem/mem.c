@@ -97,7 +97,8 @@ const struct dlock_backend dlki_mem_backend = {
 	.summary = "locks within this process",
 	.caps = DLOCK_CAP_SHARED | DLOCK_CAP_COUNT | DLOCK_CAP_FENCE |
 		DLOCK_CAP_FAIR | DLOCK_CAP_WAKE | DLOCK_CAP_EXPIRE |
-		DLOCK_CAP_CONSISTENT | DLOCK_CAP_INSPECT | DLOCK_CAP_LIST,
+		DLOCK_CAP_CONSISTENT | DLOCK_CAP_INSPECT | DLOCK_CAP_LIST |
+		DLOCK_CAP_WANTED,
 	.params = params,
 	.session_size = sizeof(struct mem_session),
 	.ticket_size = sizeof(struct mem_ticket),
@@ -110,4 +111,6 @@ const struct dlock_backend dlki_mem_backend = {
 	.inspect = dlki_mem_inspect,
 	.list = dlki_mem_list,
 	.break_ = dlki_mem_break,
+	.watch_wanted = dlki_mem_watch_wanted,
+	.revoke = dlki_mem_revoke,
 };

@@ -34,6 +34,7 @@ struct mem_ticket {
 	struct mem_queue *queue; /* NULL: in none */
 	struct mem_ticket *next, **link;
 	int granted;
+	int watched;             /* dlk_wanted() is to tell of other sessions */
 	uint64_t token;
 	dlk_time until;          /* end of a holder's lease */
 	dlk_time lose_at;        /* when its loss is rehearsed */
@@ -66,6 +67,10 @@ int dlki_mem_release(struct dlk_ticket *t, dlk_time deadline,
 		     struct dlk_error *err);
 int dlki_mem_downgrade(struct dlk_ticket *t, dlk_time deadline,
 		       struct dlk_error *err);
+int dlki_mem_watch_wanted(struct dlk_ticket *t, dlk_time deadline,
+			  struct dlk_error *err);
+int dlki_mem_revoke(struct dlk_session *s, const struct dlk_request *request,
+		    dlk_time deadline, struct dlk_error *err);
 int dlki_mem_inspect(struct dlk_session *s, const struct dlk_request *request,
 		     void (*each)(const struct dlock_participant *p, void *arg),
 		     void *arg, dlk_time deadline, struct dlk_error *err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/mem/queue.h"
+#include "backends/mem/token.h"
 
 #include <search.h>
 #include <stddef.h>
@@ -40,6 +41,7 @@ void dlki_mem_queues_forget(void)
 static void keep_idle(struct mem_queue *queue)
 {
 	if (idle) {
+		dlki_mem_token_end(idle);
 		tdelete(idle->key, &queues, compare_keys);
 		free(idle);
 	}
@@ -57,7 +59,7 @@ static int unlink_ticket(struct mem_ticket *t)
 	else
 		queue->last = t->link;
 	t->queue = NULL;
-	t->granted = 0;
+	t->granted = t->watched = 0;
 	if (queue->first)
 		return 1;
 	keep_idle(queue);
@@ -88,6 +90,7 @@ static struct mem_queue *queue_new(const struct mem_session *s,
 	queue->first = NULL;
 	queue->last = &queue->first;
 	queue->limit = request->limit;
+	queue->last_token = 0;
 	queue->kind = request->kind;
 	memcpy(queue->key, s->space, space);
 	memcpy(queue->key + space, request->key, key);

@@ -12,6 +12,7 @@ struct mem_queue {
 	struct mem_ticket *first, **last;
 	uint32_t limit;  /* permits, as its participants name them */
 	enum dlk_kind kind;
+	uint64_t last_token; /* none that it gives is below; see token.h */
 	char *name;      /* for people; behind key */
 	char key[];      /* namespace, prefix, request's key */
 };

@@ -3,6 +3,7 @@
 
 #include "backends/mem/queue.h"
 #include "backends/mem/rehearsal.h"
+#include "backends/mem/token.h"
 
 int dlki_mem_release(struct dlk_ticket *base, dlk_time deadline,
 		     struct dlk_error *err)
@@ -12,6 +13,10 @@ int dlki_mem_release(struct dlk_ticket *base, dlk_time deadline,
 	if (dlki_mem_rehearse(mem_session(base->session), deadline, err) != 0)
 		return err->code;
 	pthread_mutex_lock(&dlki_mem_mu);
+	if (t->queue && t->granted && base->token_used != 0)
+		dlki_mem_token_return(t->queue, base->token_used);
+	else if (t->queue && t->watched)
+		dlki_mem_token_return(t->queue, t->token);
 	if (t->queue)
 		dlki_mem_dequeue(t);
 	pthread_mutex_unlock(&dlki_mem_mu);

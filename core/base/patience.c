@@ -24,7 +24,8 @@ void dlki_patience_end(struct dlki_patience *p)
 
 int dlki_patience_over(struct dlki_patience *p)
 {
-	if (p->ended == 0 && atomic_load(p->cancels) != p->seen)
+	if (p->ended == 0 && (atomic_load(p->cancels) != p->seen ||
+			      (p->own && atomic_load(p->own) != 0)))
 		p->ended = dlk_now();
 	return p->ended != 0;
 }

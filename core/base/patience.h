@@ -18,6 +18,7 @@
 struct dlki_patience {
 	const _Atomic uint64_t *cancels; /* it ends when this moves */
 	uint64_t seen;
+	const _Atomic uint64_t *own;     /* or when this is not 0, if given */
 	int64_t ask_ms;
 	dlk_time ended; /* when that was noticed; 0: it is not over */
 	struct dlki_patience *outer;

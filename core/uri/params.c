@@ -33,6 +33,16 @@ const struct dlk_param dlki_common_params[] = {
 	{ "max_hold", DLK_DURATION, NULL, 0, 8760 * HOUR, NULL,
 	  "How long a hold is renewed before it is given up; 0 or none: no "
 	  "limit." },
+	{ "keep", DLK_DURATION, "0", 0, 24 * HOUR, NULL,
+	  "How long a released mutex or write side stays this client's, "
+	  "unless another client wants it; at most half of the lease." },
+	{ "passes", DLK_NUMBER, "0", 0, 1000000, NULL,
+	  "How many holds the threads of this client may pass among them "
+	  "while another client waits; with more than 0, grants are not "
+	  "FAIR." },
+	{ "release", DLK_CHOICE, "sync", 0, 0, "sync|async",
+	  "Whether a release waits for the store's answer; with async, a "
+	  "failure is an event." },
 	{ "label", DLK_TEXT, NULL, 1, 128, NULL,
 	  "What others see of this holder or waiter." },
 	{ "retry_min", DLK_DURATION, "10ms", 1, HOUR, NULL,

@@ -182,7 +182,17 @@ struct dlk_ticket {
 			     * to 0 */
 	int last;           /* in: the caller's deadline has come, and this
 			     * attempt's answer is the one that it gets */
+	uint64_t token_last; /* out of watch_wanted(): the end of the claim's
+			     * range of tokens */
+	uint64_t token_used; /* in, on release(), release_all(), downgrade():
+			     * the largest token of that range that a holder
+			     * was given; 0: none but `token` */
 };
+
+/* In microseconds: see watch_wanted(). */
+#define DLK_TOKENS_AHEAD (UINT64_C(1) << 22)
+
+#define DLK_SENT 1 /* of release_begin() */
 
 enum dlk_verdict { DLK_GRANTED, DLK_BUSY, DLK_FAILED };
 enum dlk_renewal { DLK_UNKNOWN, DLK_RENEWED, DLK_STANDS, DLK_GONE };
@@ -328,6 +338,58 @@ struct dlock_backend {
 	 */
 	void (*pump)(struct dlk_session *s);
 
+	/*
+	 * The client wants a granted EXCLUSIVE claim for more than one hold: it
+	 * passes it from one of its threads to the next, or keeps it for a
+	 * while though nobody holds it.  From now on until release(), call
+	 * dlk_wanted() when another session asks for what the claim excludes,
+	 * also if that request is a try that does not wait, and when another
+	 * session breaks the lock.  Listen before you look.  Requests of the
+	 * ticket's own session do not count.
+	 *
+	 * Set token_last as well: the store gives token + 1 to token_last to
+	 * nobody else, whatever becomes of the claim.  It is at most
+	 * DLK_TOKENS_AHEAD ahead of the store's clock, so that tokens stay near
+	 * that.  After release() the next token need only be larger than
+	 * token_used.  If the store cannot set tokens aside, token_last is
+	 * `token`, and the claim is not passed on.  A second call for the same
+	 * claim asks for more tokens: token_last never falls.
+	 *
+	 * 1: another session asks already; 0: none does; < 0: see err, and the
+	 * claim is released as usual.
+	 *
+	 * Must be provided if caps has DLOCK_CAP_WANTED.  Without that
+	 * capability the store need not tell at once, and of requests that do
+	 * not wait it need not tell at all; dlk_wanted() may come from renew().
+	 * The core then calls this for holders that want to know, and passes
+	 * and keeps nothing.
+	 */
+	int (*watch_wanted)(struct dlk_ticket *t, dlk_time deadline,
+			    struct dlk_error *err);
+
+	/*
+	 * Have dlk_wanted() called for every claim of this lock that is
+	 * watched, in whatever session it is: somebody asks the holder to give
+	 * it up.  OK if there is none.  Provided together with watch_wanted.
+	 */
+	int (*revoke)(struct dlk_session *s, const struct dlk_request *request,
+		      dlk_time deadline, struct dlk_error *err);
+
+	/*
+	 * As release() for a granted claim that is asked for once, but return
+	 * when the request is sent: DLK_SENT.  The answer comes later, by
+	 * dlk_released().  Anything else is as release() returns it, and no
+	 * answer follows.  If the core cannot wait for the answer any longer,
+	 * it calls release(), also without an answer in between.
+	 *
+	 * The answer costs no round trip of its own: take it in when the next
+	 * one on the same connection comes, or when the core calls release().
+	 * NULL: with release=async in the URI the client cannot be opened,
+	 * unless the store is without DLOCK_CAP_REMOTE.
+	 */
+	int (*release_begin)(struct dlk_ticket *t, dlk_time deadline,
+			     struct dlk_error *err);
+
 	/* New members go here; `size` says whether a backend has them. */
 };
 
@@ -382,6 +444,19 @@ DLOCK_API void dlk_wake(struct dlk_session *s, uint64_t id);
 /* This claim no longer stands, or none of the session's claims does. */
 DLOCK_API void dlk_lost(struct dlk_session *s, uint64_t id, const char *why);
 DLOCK_API void dlk_lost_all(struct dlk_session *s, const char *why);
+
+/* Another session asks for what this claim excludes: see watch_wanted().  May
+ * be late, spurious or doubled, and may name a claim that has ended.  If one is
+ * missing, that session waits until the claim is released for another
+ * reason. */
+DLOCK_API void dlk_wanted(struct dlk_session *s, uint64_t id);
+
+/*
+ * The answer to the release of this claim that was begun with release_begin():
+ * what release() would have returned.  May come before that call returns, and
+ * may name a claim that has ended.
+ */
+DLOCK_API void dlk_released(struct dlk_session *s, uint64_t id, int rc);
 
 /* The session has another server now, which may know none of its claims: the
  * core renews every hold at once, and every waiter makes another attempt. */

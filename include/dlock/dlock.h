@@ -113,7 +113,10 @@ enum {
 					* across the store's own fail-over */
 	DLOCK_CAP_INSPECT    = 1 << 10, /* reports holders, and with FAIR also
 					 * waiters */
-	DLOCK_CAP_LIST       = 1 << 11  /* can list its locks */
+	DLOCK_CAP_LIST       = 1 << 11, /* can list its locks */
+	DLOCK_CAP_WANTED     = 1 << 12  /* tells a client what others ask for,
+					 * so that it may keep a lock and pass
+					 * it among its threads */
 };
 
 /* The name of one bit, "FENCE", or NULL: for tables and messages. */
@@ -126,13 +129,17 @@ typedef struct dlock_hold dlock_hold;     /* a lock while we hold it */
 enum dlock_event {
 	DLOCK_AT_RISK, /* renewals fail; the lease has not run out yet */
 	DLOCK_SAFE,    /* renewed again after AT_RISK */
-	DLOCK_LOST     /* final; at most once per hold, never after release */
+	DLOCK_LOST,    /* final; at most once per hold; after its release only
+			* with release=async, see dlock_release() */
+	DLOCK_WANTED,  /* others ask for the lock: see dlock_revocable() */
+	DLOCK_UNCONFIRMED /* release=async: see dlock_release() */
 };
 
 /*
- * Called on the client's event thread with no dlock lock held.  A slow callback
- * delays other callbacks and nothing else.  May call anything except
- * dlock_close() and dlock_lock_free().  `why` is borrowed for the call.
+ * Called on the client's event thread, or in dlock_dispatch(), with no dlock
+ * lock held.  A slow callback delays other callbacks and nothing else.  May
+ * call anything except dlock_close() and dlock_lock_free().  `why` is borrowed
+ * for the call.
  *
  * dlock_release() waits for a running callback about its hold, unless the
  * callback itself calls it.  So `hold` is valid for the whole call, and you
@@ -172,10 +179,12 @@ typedef struct dlock_options {
 	const char *password;    /* used if the URI has none; may be NULL */
 	int once;                /* dlock_open() asks a store that is not there
 				  * only once, see there */
+	int own_loop;            /* callbacks come in dlock_dispatch() only: see
+				  * <dlock/async.h> */
 } dlock_options;
 
 #define DLOCK_OPTIONS_INIT                                                    \
-	{ sizeof(dlock_options), 0, NULL, NULL, NULL, NULL, NULL, 0 }
+	{ sizeof(dlock_options), 0, NULL, NULL, NULL, NULL, NULL, 0, 0 }
 
 /*
  * Open the store at `uri`.  Does not return before the store has answered.
@@ -321,6 +330,11 @@ DLOCK_API DLOCK_NODISCARD int dlock_acquire_shared(dlock_lock *lock,
  *   EINVAL        another thread acquired this mutex or read-write lock, and
  *                 only that thread may release it.  Nothing has changed.  See
  *                 dlock_lock_unbind()
+ *
+ * With release=async in the URI it returns when the request is sent.  What the
+ * answer says later is an event: DLOCK_LOST, the hold had been lost before its
+ * release; DLOCK_UNCONFIRMED, the store did not confirm it.  `hold` serves only
+ * to tell which one it was: ask for its token, and do not release it again.
  */
 DLOCK_API int dlock_release(dlock_hold *hold);
 
@@ -371,6 +385,47 @@ DLOCK_API dlock_hold *dlock_member(const dlock_hold *hold, size_t i);
 /* A descriptor that polls readable once the hold is lost, for event loops.
  * Owned by the hold; do not read or close it.  < 0 is an error code. */
 DLOCK_API int dlock_hold_fd(dlock_hold *hold);
+
+/*
+ * Ask to be told when others want the lock: when another client asks for it,
+ * and when any client calls dlock_revoke().  Then on_event gets DLOCK_WANTED,
+ * and dlock_wanted_fd() polls readable, once for each call of this function at
+ * most; at once if others ask already.  It is a hint, which may come
+ * needlessly.  The holder may release the lock soon, or later, or ignore the
+ * hint.
+ *
+ * For a mutex and the write side of a read-write lock.  Of a multi-lock's hold,
+ * each member is told of by itself, and those of stores that cannot tell are
+ * left out, unless all are.  After Curator's InterProcessMutex.makeRevocable().
+ *
+ * With DLOCK_CAP_WANTED the store tells at once.  memcached: has to be asked,
+ * and is at each renewal: after a third of the lease at most.
+ *
+ *   ENOTSUP       the store cannot tell, or the hold is of a read side or of a
+ *                 semaphore
+ *   ELOST         the hold was lost
+ *   EUNREACHABLE  the store did not answer: nobody tells of this hold
+ */
+DLOCK_API DLOCK_NODISCARD int dlock_revocable(dlock_hold *hold);
+
+/* A descriptor that polls readable once the hold was wanted, for event loops;
+ * calls dlock_revocable() unless that was called.  Owned by the hold; do not
+ * read or close it.  < 0 is an error code: as there, and EINVAL for a
+ * multi-lock, whose members have one each. */
+DLOCK_API int dlock_wanted_fd(dlock_hold *hold);
+
+/*
+ * Ask the holder to give the lock up of its own accord.  Those that called
+ * dlock_revocable() are told, in this client as well, and a lock that a client
+ * keeps (keep= in the URI) is released.  Does not wait for that.  DLOCK_OK also
+ * if nobody holds the lock, or if the holder does not listen.
+ * After Curator's Revoker.attemptRevoke().
+ *
+ *   EINVAL   a multi-lock
+ *   ENOTSUP  the store cannot tell a holder anything
+ */
+DLOCK_API DLOCK_NODISCARD int dlock_revoke(dlock_lock *lock,
+					   int64_t timeout_ms);
 
 /* A holder or a waiter.  Borrowed for the call of `each`. */
 struct dlock_participant {
@@ -456,6 +511,10 @@ struct dlock_stats {
 				    * if the hold was lost meanwhile */
 	struct dlock_times renewal_lag; /* renewals began so much later than
 					 * planned */
+	uint64_t passed;       /* of `granted`: holds that one thread passed to
+				* the next without a request */
+	uint64_t retaken;      /* ... that took a kept claim again, likewise */
+	uint64_t kept;         /* kept now, though nobody holds them */
 };
 
 /* Fill in `out`; the caller has set its `size`. */

@@ -34,7 +34,7 @@ void case_cancel_wait(struct conform *t)
 		/* No entry of the wait queue could be granted now. */
 		give(h);
 		is_free(other);
-		ASK_OK(p, ACQUIRE, 0);
+		ASK_OK(p, ACQUIRE, at_once_ms());
 		ASK_OK(p, RELEASE, 0);
 		leave(t, p);
 		leave(t, q);

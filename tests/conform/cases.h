@@ -58,6 +58,37 @@
 	X(cancel_before, NONE)                                                 \
 	X(cancel_keeps_hold, NONE)                                             \
 	X(cancel_multi, NONE)                                                  \
+	/* async.c */                                                          \
+	X(async_is_granted, NONE)                                              \
+	X(async_waits_its_turn, NONE)                                          \
+	X(async_among_threads, NONE)                                           \
+	X(async_ends_in_time, NONE)                                            \
+	X(async_is_cancelled, NONE)                                            \
+	X(async_cancel_meets_grant, NONE)                                      \
+	X(async_wake_is_never_missed, DLOCK_CAP_WAKE)                          \
+	X(async_at_close, NONE)                                                \
+	X(async_readers, SHARED)                                               \
+	X(async_permits, COUNT)                                                \
+	X(async_many, NONE)                                                    \
+	X(async_own_loop, NONE)                                                \
+	X(async_own_loop_at_close, NONE)                                       \
+	/* revoke.c */                                                         \
+	X(revoke_tells_the_holder, DLOCK_CAP_WANTED)                           \
+	X(revoke_tells_once, DLOCK_CAP_WANTED)                                 \
+	X(revoke_tells_late, DLOCK_CAP_WANTED)                                 \
+	X(revoke_tells_nobody_else, DLOCK_CAP_WANTED)                          \
+	X(revoke_and_passes, DLOCK_CAP_WANTED)                                 \
+	X(revoke_of_a_reader, DLOCK_CAP_WANTED | SHARED)                       \
+	/* wanted.c */                                                         \
+	X(wanted_kept_is_taken_again, DLOCK_CAP_WANTED)                        \
+	X(wanted_kept_is_given_up, DLOCK_CAP_WANTED)                           \
+	X(wanted_by_a_try, DLOCK_CAP_WANTED)                                   \
+	X(wanted_keep_ends, DLOCK_CAP_WANTED)                                  \
+	X(wanted_kept_at_close, DLOCK_CAP_WANTED)                              \
+	X(wanted_kept_at_death, DLOCK_CAP_WANTED | DLOCK_CAP_EXPIRE)           \
+	X(wanted_by_a_reader, DLOCK_CAP_WANTED | SHARED)                       \
+	X(wanted_passes, DLOCK_CAP_WANTED)                                     \
+	X(wanted_starves_nobody, DLOCK_CAP_WANTED)                             \
 	/* rwlock.c */                                                         \
 	X(rwlock_readers_share, SHARED)                                        \
 	X(rwlock_writer_excludes, SHARED)                                      \

@@ -231,11 +231,23 @@ void refused_shared(dlock_lock *lock)
 	CHECK(h == mark);
 }
 
+static int64_t releases_take_ms;
+
+void releases_are_as_in(const char *uri)
+{
+	releases_take_ms = strstr(uri, "release=async") ? 2000 : 0;
+}
+
+int64_t at_once_ms(void)
+{
+	return releases_take_ms;
+}
+
 void is_free(dlock_lock *lock)
 {
 	dlock_hold *h = NULL;
 
-	CHECK_OK(ask_for(lock, 0, 0, &h));
+	CHECK_OK(ask_for(lock, 0, at_once_ms(), &h));
 	give(h);
 }
 

@@ -85,6 +85,13 @@ int ask_for(dlock_lock *lock, int shared, int64_t timeout_ms, dlock_hold **h);
 void refused(dlock_lock *lock);
 void refused_shared(dlock_lock *lock);
 
+/* Before the first is_free(). */
+void releases_are_as_in(const char *uri);
+
+/* The timeout of a try that finds the lock free: 0, unless a release that has
+ * returned may still be on its way, as with release=async. */
+int64_t at_once_ms(void);
+
 /* It is free: taken and given back at once. */
 void is_free(dlock_lock *lock);
 

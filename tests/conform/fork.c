@@ -133,7 +133,7 @@ void case_fork_child_exits(struct conform *t)
 	}
 	give(h);
 	for (int i = 0; i < n; i++) {
-		ASK_OK(p[i], ACQUIRE, 0);
+		ASK_OK(p[i], ACQUIRE, at_once_ms());
 		ASK_OK(p[i], RELEASE, 0);
 	}
 }
@@ -159,7 +159,7 @@ void case_fork_child_lives(struct conform *t)
 	give(h);
 	EACH_WAY(t, p)
 	{
-		ASK_OK(p, ACQUIRE, 0);
+		ASK_OK(p, ACQUIRE, at_once_ms());
 		ASK_OK(p, RELEASE, 0);
 	}
 	close_client(t, c);

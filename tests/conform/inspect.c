@@ -69,6 +69,14 @@ static int tells_waiters(const struct conform *t,
 	return t->caps & DLOCK_CAP_FAIR || all->waiters > 0;
 }
 
+/* A release that has returned may still be on its way: see at_once_ms(). */
+static void is_seen_free(struct conform *t)
+{
+	if (at_once_ms() > 0)
+		EVENTUALLY(seen(t).n == 0);
+	CHECK_INT(seen(t).n, ==, 0);
+}
+
 void case_inspect_line(struct conform *t)
 {
 	struct worker *p[4];
@@ -107,7 +115,7 @@ void case_inspect_line(struct conform *t)
 		CHECK_INT(seen(t).n, ==, told ? i : 1);
 	}
 	ASK_OK(p[0], RELEASE, 0);
-	CHECK_INT(seen(t).n, ==, 0);
+	is_seen_free(t);
 }
 
 void case_inspect_readers(struct conform *t)
@@ -143,7 +151,7 @@ void case_inspect_free(struct conform *t)
 	use_mutex(t);
 	CHECK_INT(seen(t).n, ==, 0);
 	give(take(t->lock));
-	CHECK_INT(seen(t).n, ==, 0);
+	is_seen_free(t);
 }
 
 void case_inspect_other_process(struct conform *t)

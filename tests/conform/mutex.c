@@ -13,7 +13,7 @@ void case_mutex_try(struct conform *t)
 
 		CHECK_INT(ask(p, ACQUIRE, 0).rc, ==, DLOCK_EBUSY);
 		give(h);
-		ASK_OK(p, ACQUIRE, 0);
+		ASK_OK(p, ACQUIRE, at_once_ms());
 		refused(t->lock);
 		CHECK_TEXT(dlock_errmsg(), t->name);
 		ASK_OK(p, RELEASE, 0);

@@ -48,6 +48,7 @@ static void begin_case(struct conform *t, const struct conform_case *c)
 	snprintf(params, sizeof(params), "prefix=t%ld-%llx", (long)getpid(),
 		 (unsigned long long)now_ms());
 	t->uri = uri_with(uri, params);
+	releases_are_as_in(t->uri);
 	t->dir = environment("CONFORM_DIR");
 	t->local = strncmp(uri, "mem:", 4) == 0;
 	start_sanitizer_threads();

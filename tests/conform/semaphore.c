@@ -12,11 +12,11 @@ void case_semaphore_permits(struct conform *t)
 	for (int i = 0; i < WAYS; i++) {
 		p[n] = join(t, (enum way)i);
 		if (p[n])
-			ASK_OK(p[n++], ACQUIRE, 0);
+			ASK_OK(p[n++], ACQUIRE, at_once_ms());
 	}
 	for (; n < 4; n++) {
 		p[n] = join(t, OTHER_CLIENT);
-		ASK_OK(p[n], ACQUIRE, 0);
+		ASK_OK(p[n], ACQUIRE, at_once_ms());
 	}
 	refused(t->lock);
 	for (int i = 0; i < 4; i++) {

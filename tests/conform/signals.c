@@ -49,7 +49,7 @@ void case_signals_storm(struct conform *t)
 
 	use_mutex(t);
 	p = join(t, OTHER_CLIENT);
-	ASK_OK(p, ACQUIRE, 0);
+	ASK_OK(p, ACQUIRE, at_once_ms());
 	storm(1);
 	CHECK_WITHIN(wait_in_vain(t->lock), 200 + slack_ms());
 	for (int i = 0; i < 10; i++) {

@@ -25,7 +25,7 @@ static void ends_in_time(struct conform *t, int shared)
 {
 	EACH_WAY(t, p)
 	{
-		ASK_OK(p, ACQUIRE, 0);
+		ASK_OK(p, ACQUIRE, at_once_ms());
 		CHECK_WITHIN(timed(t->lock, shared), TIMEOUT_MS + slack_ms());
 		ASK_OK(p, RELEASE, 0);
 		is_free(t->lock);
@@ -141,16 +141,16 @@ void case_wait_leaves_the_line(struct conform *t)
 	}
 }
 
-void case_wait_fair(struct conform *t)
+/* They come in the order of the ways, or against it. */
+static void all_get_their_turn(struct conform *t, int upwards)
 {
 	struct worker *p[8];
 	dlock_hold *h;
 	unsigned int n = 0;
 
-	use_mutex(t);
 	h = take(t->lock);
 	for (int i = 0; i < 8; i++) {
-		p[n] = join(t, (enum way)(3 - i % WAYS));
+		p[n] = join(t, (enum way)(upwards ? i % WAYS : 3 - i % WAYS));
 		if (!p[n])
 			continue;
 		tell(p[n++], ACQUIRE, -1);
@@ -163,4 +163,13 @@ void case_wait_fair(struct conform *t)
 			CHECK(quiet(p[k]));
 		ASK_OK(p[i], RELEASE, 0);
 	}
+	for (unsigned int i = 0; i < n; i++)
+		leave(t, p[i]);
+}
+
+void case_wait_fair(struct conform *t)
+{
+	use_mutex(t);
+	all_get_their_turn(t, 0);
+	all_get_their_turn(t, 1);
 }

@@ -2,6 +2,10 @@
 /* What the message of a busy lock says: it is part of the interface. */
 #include "core/fixture.h"
 
+/* The holder is named only while the ask time lasts, which the store's answers
+ * make short unless the URI says it. */
+#define STORE "fake:?ask=5s"
+
 TestSuite(holder, .init = fixture, .timeout = 30);
 
 static dlock_client *other;
@@ -30,8 +34,8 @@ CASE(holder, of_a_busy_lock_is_named)
 {
 	dlock_hold *none = NULL;
 
-	given_mutex("fake:");
-	given_other("fake:", "host1:4711 report.sh");
+	given_mutex(STORE);
+	given_other(STORE, "host1:4711 report.sh");
 	REFUSED(dlock_acquire(lock, 0, &none), DLOCK_EBUSY,
 		"lock 'a': held by host1:4711 report.sh");
 	time_passes();
@@ -46,8 +50,8 @@ CASE(holder, of_several_is_named_first)
 	dlock_options o = DLOCK_OPTIONS_INIT;
 
 	o.label = "the first";
-	given_semaphore("fake:", 3);
-	other = closed_at_end(open_store("fake:", &o));
+	given_semaphore(STORE, 3);
+	other = closed_at_end(open_store(STORE, &o));
 	theirs = semaphore(other, "a", 3);
 	for (int i = 0; i < 3; i++)
 		h[i] = take(theirs);
@@ -63,8 +67,8 @@ CASE(holder, is_asked_for_ten_times_a_second_at_most)
 	dlock_hold *none = NULL;
 	dlk_time began;
 
-	given_mutex("fake:");
-	given_other("fake:", "x");
+	given_mutex(STORE);
+	given_other(STORE, "x");
 	began = dlk_now();
 	for (int i = 0; i < 300; i++)
 		cr_assert_eq(dlock_acquire(lock, 0, &none), DLOCK_EBUSY);
@@ -77,7 +81,7 @@ CASE(holder, is_asked_for_ten_times_a_second_at_most)
 /* A pair asks for nothing of the kind. */
 CASE(holder, is_not_asked_for_by_who_gets_the_lock)
 {
-	given_mutex("fake:");
+	given_mutex(STORE);
 	OK(dlock_acquire(lock, 0, &hold));
 	OK(dlock_release(hold));
 	OK(dlock_acquire(lock, 1000, &hold));
@@ -101,7 +105,7 @@ CASE(holder, that_is_gone_by_then_is_others)
 {
 	dlock_hold *none = NULL;
 
-	given_mutex("fake:");
+	given_mutex(STORE);
 	fake_once(fake, FAKE_ATTEMPT, FAKE_BUSY);
 	REFUSED(dlock_acquire(lock, 0, &none), DLOCK_EBUSY,
 		"lock 'a': held by others until the deadline");
@@ -114,8 +118,8 @@ CASE(holder, is_asked_for_within_the_deadline)
 	dlk_time began;
 
 	stall_watch();
-	given_mutex("fake:");
-	given_other("fake:", "x");
+	given_mutex("fake:?ask=250ms");
+	given_other(STORE, "x");
 	fake_always(fake, FAKE_INSPECT, FAKE_SILENT);
 	began = dlk_now();
 	REFUSED(dlock_acquire(lock, 0, &none), DLOCK_EBUSY,
@@ -136,8 +140,8 @@ CASE(holder, of_a_long_name_is_named_all_the_same)
 	memset(label, 'l', sizeof(label) - 1);
 	label[sizeof(label) - 1] = '\0';
 	o.label = label;
-	given_client("fake:");
-	other = closed_at_end(open_store("fake:", &o));
+	given_client(STORE);
+	other = closed_at_end(open_store(STORE, &o));
 	hold = take(mutex(other, name));
 	REFUSED(dlock_acquire(mutex(client, name), 0, &none), DLOCK_EBUSY,
 		"nnn': held by llllllllll");

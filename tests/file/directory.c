@@ -33,7 +33,7 @@ static void refused(const char *dir, int code, const char *part)
 
 static void accepted(const char *dir)
 {
-	dlock_client *c = store_open(dir, "keep=on");
+	dlock_client *c = store_open(dir, "keep_file=on");
 	dlock_lock *l = mutex(c, "x");
 
 	CHECK_OK(dlock_release(take(l, 0)));

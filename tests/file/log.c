@@ -57,7 +57,7 @@ static void takes_and_tells(const char *dir)
 CASE(file_log, of_a_damaged_file_keeps_nobody_waiting)
 {
 	const char *dir = store_dir();
-	dlock_client *c = store_open(dir, "keep=on");
+	dlock_client *c = store_open(dir, "keep_file=on");
 	dlock_lock *l = mutex(c, "x");
 	static const char junk[20] = "junk";
 	int fd;

@@ -109,7 +109,7 @@ CASE(file_sweep, keeps_what_others_use)
 CASE(file_sweep, keeps_what_it_is_told_to)
 {
 	const char *dir = store_dir();
-	dlock_client *c = store_open(dir, "keep=on");
+	dlock_client *c = store_open(dir, "keep_file=on");
 	dlock_lock *l = mutex(c, "x");
 
 	CHECK_OK(dlock_release(take(l, 0)));

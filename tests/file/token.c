@@ -29,7 +29,7 @@ static void fixture(struct fixture *f)
 /* Take the mutex with a client of its own, and see the token rise. */
 static void rises(struct fixture *f, unsigned int times)
 {
-	dlock_client *c = store_open(f->dir, "keep=on");
+	dlock_client *c = store_open(f->dir, "keep_file=on");
 	dlock_lock *l = mutex(c, "x");
 	dlock_hold *h;
 
@@ -111,7 +111,7 @@ CASE(file_token, in_a_tight_loop_and_with_others_between)
 
 	fixture(&f);
 	for (i = 0; i < 2; i++) {
-		c[i] = store_open(f.dir, "keep=on");
+		c[i] = store_open(f.dir, "keep_file=on");
 		l[i] = mutex(c[i], "x");
 	}
 	/* Runs of all lengths, so that one ends within any batch. */
@@ -173,8 +173,8 @@ CASE(file_token, two_tight_loops_of_one_client)
 	int i;
 
 	fixture(&f);
-	t.client = store_open(f.dir, "keep=on");
-	c = store_open(f.dir, "keep=on");
+	t.client = store_open(f.dir, "keep_file=on");
+	c = store_open(f.dir, "keep_file=on");
 	l = mutex(c, "a");
 	CHECK(pthread_create(&thread[0], NULL, loop_a, &t) == 0);
 	CHECK(pthread_create(&thread[1], NULL, loop_b, &t) == 0);
@@ -200,7 +200,7 @@ CASE(file_token, without_a_second_inotify)
 	int i;
 
 	fixture(&f);
-	c = store_open(f.dir, "keep=on");
+	c = store_open(f.dir, "keep_file=on");
 	l = mutex(c, "x");
 	CHECK_OK(dlock_release(take(l, 0)));
 	fail_inotify = EMFILE;
@@ -239,7 +239,7 @@ CASE(file_token, a_torn_write_leaves_the_copy_before)
 
 	fixture(&f);
 	far_ahead(&f);
-	c = store_open(f.dir, "keep=on");
+	c = store_open(f.dir, "keep_file=on");
 	l = mutex(c, "x");
 	short_pwrite = 20;
 	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EEXHAUSTED);
@@ -282,7 +282,7 @@ CASE(file_token, an_emptied_file_goes_on_from_the_clock)
 	fixture(&f);
 	rises(&f, 5);
 	/* Under a client that has it open, and draws from memory. */
-	c = store_open(f.dir, "keep=on");
+	c = store_open(f.dir, "keep_file=on");
 	l = mutex(c, "x");
 	for (i = 0; i < 200; i++) {
 		h = take(l, 0);
@@ -296,7 +296,7 @@ CASE(file_token, an_emptied_file_goes_on_from_the_clock)
 
 static void not_acquired(struct fixture *f, const char *part)
 {
-	dlock_client *c = store_open(f->dir, "keep=on");
+	dlock_client *c = store_open(f->dir, "keep_file=on");
 	dlock_lock *l = mutex(c, "x");
 	dlock_hold *h;
 
@@ -371,7 +371,7 @@ CASE(file_token, another_locks_file)
 	char other[PATH_MAX];
 
 	fixture(&f);
-	c = store_open(f.dir, "keep=on");
+	c = store_open(f.dir, "keep_file=on");
 	l = mutex(c, "other");
 	CHECK_OK(dlock_release(take(l, 0)));
 	end_now(l);
@@ -398,7 +398,7 @@ CASE(file_token, a_counter_at_its_end_is_an_error)
 	st.last = UINT64_MAX;
 	CHECK(dlki_file_store(fd, &st) == 0);
 	close(fd);
-	c = store_open(f.dir, "keep=on");
+	c = store_open(f.dir, "keep_file=on");
 	l = mutex(c, "x");
 	CHECK_RC(dlock_acquire(l, 0, &hold), DLOCK_EEXHAUSTED);
 	CHECK_TEXT(dlock_errmsg(), "tokens");
@@ -411,7 +411,7 @@ CASE(file_token, synced_to_the_disk_if_wished)
 	dlock_lock *l;
 
 	fixture(&f);
-	c = store_open(f.dir, "sync=on&keep=on");
+	c = store_open(f.dir, "sync=on&keep_file=on");
 	l = mutex(c, "x");
 	CHECK_OK(dlock_release(take(l, 0)));
 	CHECK_OK(dlock_release(take(l, 0)));
@@ -439,8 +439,8 @@ CASE(file_token, a_name_is_closed_while_it_is_opened)
 {
 	const char *dir = store_dir();
 	/* The watch is of a file, which stays. */
-	dlock_client *a = store_open(dir, "keep=on");
-	dlock_client *b = store_open(dir, "keep=on");
+	dlock_client *a = store_open(dir, "keep_file=on");
+	dlock_client *b = store_open(dir, "keep_file=on");
 	dlock_lock *la = mutex(a, "x"), *lb = mutex(b, "x");
 	char name[32];
 	dlock_lock *l;

@@ -211,10 +211,22 @@ static void *meddler(void *arg)
 		dlock_lock *l = NULL;
 		int n = 0;
 
+		if (dlock_get_stats(s->client, &st) < 0)
+			wrong(s, "get_stats", DLOCK_EINVAL);
 		dlock_cancel(s->mutex[draw(&seed, LOCKS)]);
 		dlock_cancel(s->multi);
 		fake_wake(fake, id);
 		fake_log(fake, "something happened");
+		if (draw(&seed, 4) == 0)
+			fake_want(fake, id);
+		if (s->leased && st.passed > 0 && draw(&seed, 256) == 0)
+			fake_script(fake, FAKE_WATCH,
+				    (struct fake_step){
+					    .fault = draw(&seed, 2) ? FAKE_CUT :
+								      FAKE_WORK,
+					    .tokens = 1 });
+		if (s->leased && draw(&seed, 64) == 0)
+			fake_move(fake);
 		if (s->leased && draw(&seed, 16) == 0)
 			fake_script(fake, FAKE_ATTEMPT,
 				    (struct fake_step){ .says = "asked" });
@@ -229,8 +241,6 @@ static void *meddler(void *arg)
 			dlock_lock_free(l);
 		dlock_inspect(s->mutex[0], see_participant, &n, 100);
 		dlock_list(s->client, see_entry, &n, 100);
-		if (dlock_get_stats(s->client, &st) < 0)
-			wrong(s, "get_stats", DLOCK_EINVAL);
 		if (s->leased && draw(&seed, 16) == 0)
 			fake_script(fake,
 				    draw(&seed, 2) ? FAKE_ATTEMPT :
@@ -475,12 +485,23 @@ int main(int argc, char **argv)
 		{ .name = "fake, leased",
 		  .uri = "fake:?ttl=60ms&check=5ms",
 		  .leased = 1 },
+		{ .name = "fakewant", .uri = "fakewant:" },
+		{ .name = "fakewant, kept", .uri = "fakewant:?keep=1h" },
+		{ .name = "fakewant, leased",
+		  .uri = "fakewant:?ttl=60ms&check=5ms&keep=10ms&passes=3",
+		  .leased = 1 },
+		{ .name = "fakewant, short",
+		  .uri = "fakewant:?ttl=10ms&max_hold=8ms&keep=2ms",
+		  .leased = 1 },
 		{ .name = "fake, short",
 		  .uri = "fake:?ttl=10ms&max_hold=8ms",
 		  .leased = 1 },
 	};
 	static struct stage closing = { .name = "closing",
 					.uri = "fake:?ttl=5s" };
+	static struct stage closing_kept = {
+		.name = "closing, kept", .uri = "fakewant:?ttl=5s&keep=2s"
+	};
 	static struct stage fd = { .name = "descriptor", .uri = "fake:" };
 	static struct stage together = { .name = "opening", .uri = "mem:" };
 
@@ -491,6 +512,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < sizeof(stages) / sizeof(stages[0]); i++)
 		hammer(&stages[i]);
 	close_under(&closing);
+	close_under(&closing_kept);
 	one_descriptor(&fd);
 	open_at_once(&together);
 	check(fake_complaint() == NULL, "rules of backend.h",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * conform-on STORE PROGRAM [ARG...] - run the conformance suite against a
- * private server: memcached-text, memcached-meta or zk.
+ * private server: memcached-text, memcached-meta, zk or zk-async.
  *
  * PROGRAM is `conform`, `conform-plain` or `torture`; it is given the server's
  * URI in DLOCK_TEST_URIS.  Its exit code is ours.
@@ -35,6 +35,7 @@ static const struct {
 	{ "memcached-meta", memcached,
 	  "memcached://127.0.0.1:%d/?ask=1s&protocol=meta" },
 	{ "zk", zookeeper, "zk://127.0.0.1:%d/?ask=2s" },
+	{ "zk-async", zookeeper, "zk://127.0.0.1:%d/?ask=2s&release=async" },
 };
 
 static int run(size_t i, char *argv[])
@@ -61,7 +62,7 @@ int main(int argc, char *argv[])
 		if (strcmp(stores[i].name, argv[1]) == 0)
 			return run(i, argv + 2);
 	}
-	fprintf(stderr, "usage: conform-on memcached-text|memcached-meta|zk "
-			"PROGRAM [ARG...]\n");
+	fprintf(stderr, "usage: conform-on memcached-text|memcached-meta|zk|"
+			"zk-async PROGRAM [ARG...]\n");
 	return 2;
 }

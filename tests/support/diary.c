@@ -25,7 +25,7 @@ void diary_event(dlock_hold *hold, enum dlock_event event, const char *why,
 		d->risks++;
 	} else if (event == DLOCK_SAFE) {
 		d->safes++;
-	} else {
+	} else if (event == DLOCK_LOST) {
 		if (d->losses == 0)
 			d->lost_ms = now_ms();
 		d->losses++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The backends that are registered, and the test's side of them. */
+/* The test's side of the stores. */
 #include "fake.h"
 
 #include <stdio.h>
@@ -9,95 +9,6 @@
 #include <unistd.h>
 
 #include "fake/store.h"
-
-static const struct dlk_param params[] = {
-	{ "agreed", DLK_DURATION, NULL, 0, 86400000, NULL,
-	  "the lease that the store agrees to" },
-	{ "check", DLK_DURATION, NULL, 0, 86400000, NULL,
-	  "how often the core is to look" },
-	{ "margin", DLK_DURATION, NULL, 0, 86400000, NULL,
-	  "what the store wants off every lease" },
-	{ "wake", DLK_SWITCH, "on", 0, 0, NULL, "tells waiters" },
-	{ "far", DLK_SWITCH, "off", 0, 0, NULL, "tells how far away it is" },
-	{ "without", DLK_NUMBER, "0", 0, UINT32_MAX, NULL,
-	  "capabilities that the store turns out to lack" },
-	{ "password_file", DLK_TEXT, NULL, 1, 4096, NULL,
-	  "where the password is" },
-	{ 0 }
-};
-
-#define CAPS                                                                   \
-	(DLOCK_CAP_REMOTE | DLOCK_CAP_SHARED | DLOCK_CAP_COUNT |               \
-	 DLOCK_CAP_FENCE | DLOCK_CAP_FAIR | DLOCK_CAP_WAKE | DLOCK_CAP_EXPIRE)
-
-static const char *const schemes[] = { "fake", NULL };
-static const char *const bare_schemes[] = { "fakebare", NULL };
-static const char *const mute_schemes[] = { "fakemute", NULL };
-static const char *const all_schemes[] = { "fakeall", NULL };
-
-static const struct dlock_backend full = {
-	.size = sizeof(struct dlock_backend),
-	.schemes = schemes,
-	.summary = "a scripted store for tests",
-	.caps = CAPS | DLOCK_CAP_INSPECT | DLOCK_CAP_LIST,
-	.params = params,
-	.session_size = sizeof(struct session),
-	.ticket_size = sizeof(struct ticket),
-	.open = fakei_open,
-	.close = fakei_close,
-	.attempt = fakei_attempt,
-	.renew = fakei_renew,
-	.release = fakei_release,
-	.downgrade = fakei_downgrade,
-	.inspect = fakei_inspect,
-	.list = fakei_list,
-	.break_ = fakei_break,
-};
-
-static const struct dlock_backend bare = {
-	.size = sizeof(struct dlock_backend),
-	.schemes = bare_schemes,
-	.summary = "a scripted store without extras",
-	.caps = CAPS,
-	.params = params,
-	.session_size = sizeof(struct session),
-	.ticket_size = sizeof(struct ticket),
-	.open = fakei_open,
-	.close = fakei_close,
-	.attempt = fakei_attempt,
-	.renew = fakei_renew,
-	.release = fakei_release,
-};
-
-static const struct dlock_backend mute = {
-	.size = sizeof(struct dlock_backend),
-	.schemes = mute_schemes,
-	.summary = "a scripted store that cannot renew",
-	.caps = CAPS,
-	.params = params,
-	.session_size = sizeof(struct session),
-	.ticket_size = sizeof(struct ticket),
-	.open = fakei_open,
-	.close = fakei_close,
-	.attempt = fakei_attempt,
-	.release = fakei_release,
-};
-
-static const struct dlock_backend all = {
-	.size = sizeof(struct dlock_backend),
-	.schemes = all_schemes,
-	.summary = "a scripted store that releases many at once",
-	.caps = CAPS,
-	.params = params,
-	.session_size = sizeof(struct session),
-	.ticket_size = sizeof(struct ticket),
-	.open = fakei_open,
-	.close = fakei_close,
-	.attempt = fakei_attempt,
-	.renew = fakei_renew,
-	.release = fakei_release,
-	.release_all = fakei_release_all,
-};
 
 static int registered;
 
@@ -115,13 +26,7 @@ static void register_all(void)
 			      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (fakei_in_child == MAP_FAILED)
 		abort();
-	registered = dlock_backend_register(&full);
-	if (registered == 0)
-		registered = dlock_backend_register(&bare);
-	if (registered == 0)
-		registered = dlock_backend_register(&mute);
-	if (registered == 0)
-		registered = dlock_backend_register(&all);
+	registered = fakei_register_schemes();
 }
 
 int fake_register(void)
@@ -194,6 +99,21 @@ void fake_set_wakes(struct fake *f, enum fake_wakes wakes)
 	pthread_mutex_unlock(&fakei_mu);
 }
 
+void fake_set_wants(struct fake *f, enum fake_wants wants)
+{
+	pthread_mutex_lock(&fakei_mu);
+	f->wants = wants;
+	pthread_mutex_unlock(&fakei_mu);
+}
+
+void fake_want(struct fake *f, uint64_t id)
+{
+	pthread_mutex_lock(&fakei_mu);
+	for (struct session *s = f->sessions; s; s = s->next)
+		dlk_wanted(&s->base, id);
+	pthread_mutex_unlock(&fakei_mu);
+}
+
 void fake_wake(struct fake *f, uint64_t id)
 {
 	pthread_mutex_lock(&fakei_mu);
@@ -236,6 +156,22 @@ void fake_move(struct fake *f)
 	pthread_mutex_lock(&fakei_mu);
 	for (struct session *s = f->sessions; s; s = s->next)
 		dlk_verify_all(&s->base);
+	pthread_mutex_unlock(&fakei_mu);
+}
+
+void fake_answer(struct fake *f)
+{
+	pthread_mutex_lock(&fakei_mu);
+	for (struct session *s = f->sessions; s; s = s->next)
+		fakei_answer(s);
+	pthread_mutex_unlock(&fakei_mu);
+}
+
+void fake_say_released(struct fake *f, uint64_t id, int rc)
+{
+	pthread_mutex_lock(&fakei_mu);
+	for (struct session *s = f->sessions; s; s = s->next)
+		dlk_released(&s->base, id, rc);
 	pthread_mutex_unlock(&fakei_mu);
 }
 

@@ -8,7 +8,9 @@
  * Every call is checked against the rules of backend.h: see fake_complaint().
  *
  * Schemes: fake; fakebare, which has no downgrade, inspect, list and break;
- * fakemute, which has leases and no renew; fakeall, which has release_all.
+ * fakemute, which has leases and no renew; fakeall, which has release_all;
+ * fakewant, which is fake with watch_wanted; fakewantall, which has both;
+ * fakesend, which is fakewant with release_begin.
  *
  * URI parameters: ttl (none: nothing expires), agreed (the ttl that the store
  * answers with), check and margin (dlk_session.check_ms, margin_ms), wake=off
@@ -31,6 +33,11 @@ enum fake_verb {
 	FAKE_LIST,
 	FAKE_BREAK,
 	FAKE_RELEASE_ALL,
+	FAKE_WATCH,   /* watch_wanted */
+	FAKE_REVOKE,
+	FAKE_SEND,    /* release_begin: its answer is owed until the session's
+		       * next attempt, or fake_answer().  What is not heard is
+		       * never answered; what is not done has failed */
 	FAKE_VERBS
 };
 
@@ -69,12 +76,18 @@ struct fake_step {
 	const char *says;     /* the call logs it, with the lock held */
 	int resent;           /* attempt: this is the second time that it is
 			       * sent; the first arrives late_ms from now */
+	int wanted;           /* watch: another session asks already */
+	int answer;           /* send: not done, and answered so */
+	int early;            /* send: answered before it returns */
+	int64_t tokens;       /* watch: so many are set aside; 0 is 1000, < 0
+			       * none */
 };
 
 struct fake_call {
 	enum fake_verb verb;
 	uint64_t id;          /* the first ticket's, or 0 */
 	size_t n;             /* tickets of a renew or release_all */
+	uint64_t token_used;  /* release: what the first ticket says */
 	char owner[33];
 	dlk_time begin, end, deadline; /* end 0: still under way */
 };
@@ -99,6 +112,14 @@ enum fake_wakes { FAKE_WAKE, FAKE_WAKE_NOT, FAKE_WAKE_TWICE };
 /* What waiters hear when a claim goes. */
 void fake_set_wakes(struct fake *f, enum fake_wakes wakes);
 
+enum fake_wants { FAKE_WANT, FAKE_WANT_NOT, FAKE_WANT_TWICE };
+
+/* What the holder of a watched claim hears when another session asks for it. */
+void fake_set_wants(struct fake *f, enum fake_wants wants);
+
+/* Tell every session in `f` that its claim `id` is wanted. */
+void fake_want(struct fake *f, uint64_t id);
+
 /* Tell ticket `id` of every session in `f` that something changed, or that it
  * is lost. */
 void fake_wake(struct fake *f, uint64_t id);
@@ -107,6 +128,11 @@ void fake_lose_saying(struct fake *f, uint64_t id, const char *why);
 void fake_lose_all(struct fake *f);
 void fake_log(struct fake *f, const char *line); /* likewise: a warning */
 void fake_move(struct fake *f); /* dlk_verify_all() */
+
+/* The answers to releases that were sent: all that are owed come now; or
+ * ticket `id` of every session is told `rc`. */
+void fake_answer(struct fake *f);
+void fake_say_released(struct fake *f, uint64_t id, int rc);
 
 /* Forget every claim, and tell nobody. */
 void fake_forget(struct fake *f);

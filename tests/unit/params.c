@@ -182,10 +182,11 @@ Test(params, unknown_names_get_a_suggestion)
 		       "'retry_max'?");
 	expect_refused("protcol", "auto",
 		       "unknown parameter 'protcol'; did you mean 'protocol'?");
-	expect_refused("colour", "red",
-		       "unknown parameter 'colour'; there are ttl, connect, "
-		       "ask, close, prefix, max_hold, label, retry_min, "
-		       "retry_max, port, noisy, protocol, lose, note");
+	expect_refused(
+		"colour", "red",
+		"unknown parameter 'colour'; there are ttl, connect, "
+		"ask, close, prefix, max_hold, keep, passes, release, label, "
+		"retry_min, retry_max, port, noisy, protocol, lose, note");
 }
 
 Test(params, a_long_list_of_known_names_ends_between_two)

@@ -19,6 +19,9 @@ static void log_call(struct fake *f, enum fake_verb verb,
 	};
 	if (t) {
 		c->id = t->id;
+		if (verb == FAKE_RELEASE || verb == FAKE_RELEASE_ALL ||
+		    verb == FAKE_SEND)
+			c->token_used = t->token_used;
 		memcpy(c->owner, t->request.owner, sizeof(c->owner));
 	}
 }

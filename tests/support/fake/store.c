@@ -19,6 +19,7 @@ int *fakei_in_child;
 
 static struct dlk_queue_entry line[LINE];
 static uint64_t last_token;
+static int tokens_are_counted; /* since some were taken back */
 
 void fakei_complain(const char *fmt, ...)
 {
@@ -126,8 +127,27 @@ uint64_t fakei_next_token(void)
 
 	clock_gettime(CLOCK_REALTIME, &ts);
 	us = (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
-	last_token = us > last_token ? us : last_token + 1;
+	last_token = us > last_token && !tokens_are_counted ? us :
+							      last_token + 1;
 	return last_token;
+}
+
+void fakei_set_tokens_aside(struct entry *e, uint64_t n)
+{
+	if (e->token_end < e->token)
+		e->token_end = e->token;
+	e->token_end += n;
+	if (last_token < e->token_end)
+		last_token = e->token_end;
+}
+
+/* Without the clock, the next token is the first that was not used. */
+void fakei_take_tokens_back(struct entry *e, uint64_t used)
+{
+	if (last_token != e->token_end)
+		return;
+	last_token = used > e->token ? used : e->token;
+	tokens_are_counted = 1;
 }
 
 dlk_time fakei_end_of(int64_t lease_ms)

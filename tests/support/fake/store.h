@@ -14,6 +14,7 @@
 #define STEPS 64
 #define LATES 256
 #define CALLS 32768
+#define OWED 64
 #define BUCKETS (1u << 17)
 
 /* What the store knows of one claim. */
@@ -28,6 +29,8 @@ struct entry {
 	uint32_t limit;
 	int granted;
 	uint64_t token;
+	int watched;         /* dlk_wanted() is to tell of other sessions */
+	uint64_t token_end;  /* the last that is set aside for it */
 	dlk_time until;
 	struct dlk_session *session; /* whom to wake; NULL: nobody */
 	uint64_t id;
@@ -43,6 +46,12 @@ struct late {
 	int64_t lease_ms;
 };
 
+/* The answer to a release that was sent. */
+struct owed {
+	uint64_t id;
+	int rc;
+};
+
 struct session {
 	struct dlk_session base;
 	struct fake *fake;
@@ -51,6 +60,8 @@ struct session {
 	int far;
 	int renewing, closed;
 	unsigned int asked;
+	struct owed owed[OWED];
+	size_t n_owed;
 };
 
 struct ticket {
@@ -59,6 +70,8 @@ struct ticket {
 	int asked;    /* since it was last released */
 	int sent;     /* the store may have heard of it */
 	int over;     /* lost or released: never to be renewed again */
+	int granted;  /* ... and the core was told so */
+	uint64_t token_end; /* the last that the core may use */
 	dlk_time end; /* of the lease that the core was told */
 };
 
@@ -69,6 +82,7 @@ struct fake {
 	struct fake_step step[FAKE_VERBS][STEPS];
 	size_t n_steps[FAKE_VERBS];
 	enum fake_wakes wakes;
+	enum fake_wants wants;
 	uint64_t gate, cleared;
 	struct late late[LATES];
 	size_t n_late;
@@ -109,6 +123,12 @@ int fakei_drop(struct entry **p);
 void fakei_expire(struct fake *f, const char *key);
 struct entry *fakei_append(const struct entry *like, const char *name);
 uint64_t fakei_next_token(void);
+
+/* The next `n` tokens that nobody has are this holder's; all but those that it
+ * has used are given to others later. */
+void fakei_set_tokens_aside(struct entry *e, uint64_t n);
+void fakei_take_tokens_back(struct entry *e, uint64_t used);
+
 dlk_time fakei_end_of(int64_t lease_ms);
 
 /* Stand in line, or find one's place; granted when it is one's turn.  NULL: no
@@ -148,7 +168,26 @@ struct entry fakei_claim_of(const struct ticket *t);
 void fakei_do_late(const struct ticket *t, enum fake_verb verb,
 		   const struct fake_step *step);
 
-/* ---- The vtable: verbs.c, questions.c ------------------------------------ */
+/* ---- Who asks: wanted.c -------------------------------------------------- */
+
+/* It is BUSY: tell the holders that are watched, but its own session's. */
+void fakei_tell_wanted(const struct entry *asker);
+
+/* Before the release: what the holder has used of its tokens. */
+void fakei_tokens_used(const struct ticket *t);
+
+/* ---- Releases that are sent: send.c -------------------------------------- */
+
+/* What is owed comes with the next answer of the session. */
+void fakei_answer(struct session *s);
+
+/* The ticket is done with; what it has in the store goes. */
+void fakei_forget(struct session *s, struct ticket *t);
+void fakei_give_back(struct session *s, const struct ticket *t);
+
+/* ---- The vtables: schemes.c; verbs.c, questions.c, wanted.c -------------- */
+
+int fakei_register_schemes(void);
 
 int fakei_open(struct dlk_session *base, dlk_time deadline,
 	       struct dlk_error *err);
@@ -160,6 +199,8 @@ void fakei_renew(struct dlk_session *base, struct dlk_ticket *const v[],
 		 struct dlk_error *err);
 int fakei_release(struct dlk_ticket *base, dlk_time deadline,
 		  struct dlk_error *err);
+int fakei_release_begin(struct dlk_ticket *base, dlk_time deadline,
+			struct dlk_error *err);
 void fakei_release_all(struct dlk_session *base, struct dlk_ticket *const v[],
 		       size_t n, dlk_time deadline);
 int fakei_downgrade(struct dlk_ticket *base, dlk_time deadline,
@@ -173,5 +214,9 @@ int fakei_list(struct dlk_session *base,
 	       dlk_time deadline, struct dlk_error *err);
 int fakei_break(struct dlk_session *base, const struct dlk_request *c,
 		dlk_time deadline, struct dlk_error *err);
+int fakei_watch_wanted(struct dlk_ticket *base, dlk_time deadline,
+		       struct dlk_error *err);
+int fakei_revoke(struct dlk_session *base, const struct dlk_request *request,
+		 dlk_time deadline, struct dlk_error *err);
 
 #endif

@@ -69,6 +69,7 @@ static void grant(struct ticket *t, const struct fake_step *step,
 	struct session *s = (struct session *)t->base.session;
 
 	t->base.token = token;
+	t->granted = 1;
 	t->base.since -= step->since_ms * MS;
 	if (step->lease_ms > 0)
 		t->base.lease_ms = step->lease_ms;
@@ -90,6 +91,8 @@ static enum dlk_verdict answer(struct ticket *t, const struct fake_step *step,
 
 	if (!e && heard)
 		dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+	if (e && !e->granted)
+		fakei_tell_wanted(e);
 	if (!e || !heard)
 		return DLK_FAILED;
 	if (e->granted) {
@@ -114,6 +117,7 @@ enum dlk_verdict fakei_attempt(struct dlk_ticket *base, dlk_time deadline,
 	int rc;
 
 	step = fakei_begin(s, FAKE_ATTEMPT, base, 1, deadline, &place);
+	fakei_answer(s);
 	fakei_seize(t);
 	if (!t->asked)
 		s->asked++;
@@ -202,13 +206,20 @@ void fakei_renew(struct dlk_session *base, struct dlk_ticket *const v[],
 	fakei_end(s, place);
 }
 
-static void forget(struct session *s, struct ticket *t)
+void fakei_forget(struct session *s, struct ticket *t)
 {
 	if (t->asked)
 		s->asked--;
 	t->asked = 0;
+	t->granted = 0;
 	t->over = 1;
 	t->busy = 0;
+}
+
+void fakei_give_back(struct session *s, const struct ticket *t)
+{
+	fakei_tokens_used(t);
+	fakei_give_up(s->fake, t->base.request.key, t->base.request.owner);
 }
 
 int fakei_release(struct dlk_ticket *base, dlk_time deadline,
@@ -229,9 +240,9 @@ int fakei_release(struct dlk_ticket *base, dlk_time deadline,
 	if (rc == 0 && fakei_is_late(&step))
 		fakei_do_late(t, FAKE_RELEASE, &step);
 	else if (rc >= 0)
-		fakei_give_up(s->fake, base->request.key, base->request.owner);
+		fakei_give_back(s, t);
 	fakei_stay_mute(s, &step, deadline);
-	forget(s, t);
+	fakei_forget(s, t);
 	fakei_end(s, place);
 	return rc == 1 ? 0 : rc == 0 ? DLOCK_EUNREACHABLE : rc;
 }
@@ -250,9 +261,8 @@ void fakei_release_all(struct dlk_session *base, struct dlk_ticket *const v[],
 	rc = fakei_travel(s, &step, deadline, NULL);
 	for (size_t i = 0; i < n; i++) {
 		if (rc >= 0)
-			fakei_give_up(s->fake, v[i]->request.key,
-				      v[i]->request.owner);
-		forget(s, (struct ticket *)v[i]);
+			fakei_give_back(s, (struct ticket *)v[i]);
+		fakei_forget(s, (struct ticket *)v[i]);
 	}
 	fakei_end(s, place);
 }
@@ -275,6 +285,8 @@ int fakei_downgrade(struct dlk_ticket *base, dlk_time deadline,
 	e = *fakei_find(s->fake, base->request.key, base->request.owner);
 	if (rc >= 0 && e) {
 		e->mode = DLK_SHARED;
+		if (rc == 1)
+			base->request.mode = DLK_SHARED;
 		fakei_wake_line(s->fake, base->request.key);
 	} else if (rc >= 0) {
 		rc = dlk_fail(err, DLOCK_ELOST, "fake: the claim is gone");

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "backends/file/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backends/file/bytes.h"
+#include "backends/file/dir.h"
+#include "backends/file/fds.h"
+#include "backends/file/floor.h"
+#include "backends/file/state.h"
+#include "backends/file/table.h"
+
+#define RACES 100
+
+/* Did we fail because another client breaks the same lock, and has removed our
+ * new file or put it in place? */
+static int raced(int errnum)
+{
+	return errnum == ENOENT || errnum == EEXIST || errnum == EAGAIN;
+}
+
+/* So that the next token of the new file is larger than any of the old one. */
+static int carry_state_over(int fd, int old, const struct dlk_request *request)
+{
+	struct file_header h;
+	struct file_state was, st;
+
+	memset(&st, 0, sizeof(st));
+	if (dlki_file_load(old, request->kind, request->name, &h, &was) < 0)
+		return -1;
+	st.first = st.last = was.last > dlki_file_time() ? was.last :
+							   dlki_file_time();
+	st.limit = was.limit;
+	return dlki_file_format(fd, request->kind, request->name, &st);
+}
+
+/*
+ * Put a new file in the place of `old`.  The holder keeps its lock on the old
+ * file, which nobody else asks for, and its watch tells it so.
+ *
+ * The state is carried over twice: before the exchange, to see that there is
+ * room, and after it, when the old file has given its last token.  Nobody can
+ * acquire the new one in between, as we have locked all its bytes.
+ * 1: others were in the way.
+ */
+static int replace_file(struct file_session *s, const char *file,
+			const char *fresh, int old, int fd,
+			const struct dlk_request *request,
+			struct dlk_error *err)
+{
+	int errnum, rc;
+
+	if (fchmod(fd, 0600) < 0 || dlki_file_lock_all(fd) != 1 ||
+	    carry_state_over(fd, old, request) < 0 ||
+	    renameat(s->dirfd, fresh, s->dirfd, file) < 0) {
+		errnum = errno;
+		rc = dlki_file_fail(err, errnum, "replace lock file", file);
+		if (raced(errnum))
+			return 1;
+		(void)unlinkat(s->dirfd, fresh, 0);
+		return rc;
+	}
+	if (carry_state_over(fd, old, request) < 0)
+		return dlki_file_fail(err, errno, "write lock file", file);
+	return 0;
+}
+
+static int break_file(struct file_session *s, const char *file,
+		      const char *fresh, const struct dlk_request *request,
+		      struct dlk_error *err)
+{
+	struct stat st;
+	int old, fd, errnum, rc;
+
+	if (fstatat(s->dirfd, file, &st, AT_SYMLINK_NOFOLLOW) < 0 &&
+	    errno == ENOENT)
+		return 0;
+	rc = dlki_file_table_entry(s, file, &old, &st, err);
+	if (rc < 0)
+		return rc;
+	/* It was left by a client that was killed here, or belongs to one that
+	 * is here now and will find it gone. */
+	(void)unlinkat(s->dirfd, fresh, 0);
+	fd = -1;
+	if (!dlki_file_fds_hold())
+		fd = dlki_file_fds_keep(openat(s->dirfd, fresh,
+					       O_RDWR | O_CREAT | O_EXCL |
+						       O_CLOEXEC | O_NOFOLLOW,
+					       0600));
+	errnum = errno;
+	if (fd >= 0)
+		rc = replace_file(s, file, fresh, old, fd, request, err);
+	else
+		rc = dlki_file_fail(err, errnum, "make lock file", fresh);
+	if (fd < 0 && raced(errnum))
+		rc = 1;
+	dlki_file_fds_close(fd);
+	dlki_file_fds_close(old);
+	return rc;
+}
+
+static int break_despite_races(struct file_session *s, const char *file,
+			       const char *fresh,
+			       const struct dlk_request *request,
+			       struct dlk_error *err)
+{
+	int rc = break_file(s, file, fresh, request, err);
+
+	for (int i = 0; rc > 0 && i < RACES; i++) {
+		sched_yield();
+		rc = break_file(s, file, fresh, request, err);
+	}
+	return rc > 0 ? err->code : rc;
+}
+
+int dlki_file_break(struct dlk_session *base, const struct dlk_request *request,
+		    dlk_time deadline, struct dlk_error *err)
+{
+	struct file_session *s = file_session(base);
+	char *file = dlki_file_entry_name(s, request->key, "");
+	char *fresh = dlki_file_entry_name(s, request->key, "~");
+	int rc = dlki_file_dir_follow(s, err);
+	int floor = -1;
+
+	if (rc == 0 && (!file || !fresh))
+		rc = dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+	if (rc == 0)
+		rc = floor = dlki_file_floor_lock(s, deadline, err);
+	if (rc >= 0)
+		rc = break_despite_races(s, file, fresh, request, err);
+	dlki_file_floor_unlock(floor);
+	free(file);
+	free(fresh);
+	return rc;
+}

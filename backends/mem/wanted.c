@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "backends/mem/wanted.h"
+
+#include "backends/mem/queue.h"
+#include "backends/mem/rehearsal.h"
+#include "backends/mem/token.h"
+
+void dlki_mem_tell_wanted(const struct mem_ticket *t)
+{
+	const struct mem_ticket *holder = t->queue->first;
+
+	if (holder->watched && holder->base.session != t->base.session)
+		dlk_wanted(holder->base.session, holder->base.id);
+}
+
+static int others_wait(const struct mem_ticket *holder)
+{
+	for (const struct mem_ticket *t = holder->next; t; t = t->next) {
+		if (t->base.session != holder->base.session)
+			return 1;
+	}
+	return 0;
+}
+
+int dlki_mem_watch_wanted(struct dlk_ticket *base, dlk_time deadline,
+			  struct dlk_error *err)
+{
+	struct mem_session *s = mem_session(base->session);
+	struct mem_ticket *t = mem_ticket(base);
+	int rc = dlki_mem_rehearse(s, deadline, err);
+
+	if (rc != 0)
+		return rc;
+	pthread_mutex_lock(&dlki_mem_mu);
+	if (t->queue && t->granted) {
+		t->watched = 1;
+		base->token_last = dlki_mem_token_reserve(t->queue, t->token);
+		rc = others_wait(t);
+	} else {
+		rc = dlk_fail(err, DLOCK_ELOST, "the claim does not stand");
+	}
+	pthread_mutex_unlock(&dlki_mem_mu);
+	return rc;
+}
+
+int dlki_mem_revoke(struct dlk_session *base, const struct dlk_request *request,
+		    dlk_time deadline, struct dlk_error *err)
+{
+	struct mem_session *s = mem_session(base);
+	const struct mem_queue *q;
+	int rc = dlki_mem_rehearse(s, deadline, err);
+
+	if (rc != 0)
+		return rc;
+	pthread_mutex_lock(&dlki_mem_mu);
+	q = dlki_mem_find(s, request);
+	if (q && q->first && q->first->watched)
+		dlk_wanted(q->first->base.session, q->first->base.id);
+	pthread_mutex_unlock(&dlki_mem_mu);
+	return 0;
+}

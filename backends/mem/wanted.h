@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef DLOCK_BACKENDS_MEM_WANTED_H
+#define DLOCK_BACKENDS_MEM_WANTED_H
+
+#include "backends/mem/mem.h"
+
+/* With dlki_mem_mu held: `t` is in a queue, and BUSY.  Tell the holder that is
+ * watched, if it is another session's. */
+void dlki_mem_tell_wanted(const struct mem_ticket *t);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/async_thread.h"
+
+#include "core/ask.h"
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/guard.h"
+#include "core/release.h"
+
+/* With mu held, which is released meanwhile: DLKI_PARKED, or its end. */
+static int run_acquire(struct dlock_async *r, dlock_hold **hold,
+		       struct dlk_error *err)
+{
+	struct dlock_client *c = r->client;
+	struct dlki_acquire *a = &r->acquire;
+	int rc;
+
+	/* The calls before it may have taken all of its time. */
+	if (!a->begun && r->wait.deadline < dlk_now())
+		r->wait.deadline = dlk_now();
+	if (r->asleep)
+		rc = dlki_wait_resume(a->claim, &r->wait, r->sleeps_until, err);
+	else if (c->closing)
+		rc = dlk_fail(err, DLOCK_ECANCELED, "the client was closed");
+	else
+		rc = dlki_wait_cancelled(a->claim, &r->wait, err);
+	if (rc == DLKI_PARKED)
+		return rc;
+	r->asleep = 0;
+	pthread_mutex_unlock(&c->mu);
+	r->wait.patience.ask_ms = dlki_ask_ms(&c->ask);
+	dlki_patience_begin(&r->wait.patience);
+	rc = dlki_acquire_run(a, rc, hold, err);
+	dlki_patience_end(&r->wait.patience);
+	pthread_mutex_lock(&c->mu);
+	if (rc < 0)
+		dlki_call_end(c);
+	return rc;
+}
+
+/* The same for a release. */
+static int run_release(struct dlock_async *r, struct dlk_error *err)
+{
+	int rc = dlki_release_end(r->releasing, r->last, DLK_FOREVER, err);
+
+	dlki_call_end(r->client);
+	return rc;
+}
+
+static void run(struct dlock_async *r)
+{
+	struct dlki_asyncs *all = &r->client->asyncs;
+	struct dlk_error err = { 0 };
+	dlock_hold *hold = NULL;
+	int rc;
+
+	all->running_since = dlk_now();
+	rc = r->releasing ? run_release(r, &err) : run_acquire(r, &hold, &err);
+	all->running_since = 0;
+	if (rc == DLKI_PARKED) {
+		dlki_async_leave(r);
+		return;
+	}
+	dlki_async_over(r, rc, hold, &err);
+	dlki_event_done(r);
+}
+
+static void *async_main(void *arg)
+{
+	struct dlock_client *c = arg;
+	struct dlki_asyncs *all = &c->asyncs;
+
+	pthread_mutex_lock(&c->mu);
+	while (!all->stop) {
+		dlk_time until;
+		struct dlock_async *r = dlki_async_next(c, &until);
+
+		if (r) {
+			run(r);
+			continue;
+		}
+		all->idle = 1;
+		dlk_cond_wait(&all->ready, &c->mu, until);
+		all->idle = 0;
+	}
+	pthread_mutex_unlock(&c->mu);
+	return NULL;
+}
+
+int dlki_async_thread_start(struct dlock_client *c, struct dlk_error *err)
+{
+	struct dlki_asyncs *all = &c->asyncs;
+	int rc = 0;
+
+	pthread_mutex_lock(&c->mu);
+	while (all->thread_is == DLKI_THREAD_STARTS)
+		dlk_cond_wait(&c->changed, &c->mu, DLK_FOREVER);
+	if (all->thread_is == DLKI_THREAD_NONE) {
+		all->thread_is = DLKI_THREAD_STARTS;
+		pthread_mutex_unlock(&c->mu);
+		dlk_cond_init(&all->ready);
+		rc = dlk_thread(&all->thread, "dlock-async", async_main, c);
+		if (rc != 0)
+			pthread_cond_destroy(&all->ready);
+		pthread_mutex_lock(&c->mu);
+		all->thread_is = rc == 0 ? DLKI_THREAD_RUNS : DLKI_THREAD_NONE;
+		pthread_cond_broadcast(&c->changed);
+	}
+	pthread_mutex_unlock(&c->mu);
+	return rc == 0 ? 0 : dlki_system(err, rc, "starting a thread");
+}
+
+void dlki_async_thread_stop(struct dlock_client *c)
+{
+	struct dlki_asyncs *all = &c->asyncs;
+
+	if (all->thread_is != DLKI_THREAD_RUNS)
+		return;
+	pthread_mutex_lock(&c->mu);
+	all->stop = 1;
+	pthread_cond_signal(&all->ready);
+	pthread_mutex_unlock(&c->mu);
+	pthread_join(all->thread, NULL);
+	pthread_cond_destroy(&all->ready);
+	all->thread_is = DLKI_THREAD_NONE;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The async thread of a client runs its asynchronous calls, one by one.  It
+ * sleeps while all of them sleep.  It starts with the first.
+ */
+#ifndef DLOCK_CORE_ASYNC_THREAD_H
+#define DLOCK_CORE_ASYNC_THREAD_H
+
+#include "core/async.h"
+
+/* Without mu, in a call of the client: start it unless it runs. */
+int dlki_async_thread_start(struct dlock_client *client, struct dlk_error *err);
+
+/* Without mu, once no call is left.  Waits for it. */
+void dlki_async_thread_stop(struct dlock_client *client);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a client knows of its asynchronous calls: those that are to run, and the
+ * times of those that sleep.
+ */
+#ifndef DLOCK_CORE_ASYNCS_H
+#define DLOCK_CORE_ASYNCS_H
+
+#include <dlock/backend.h>
+#include <pthread.h>
+
+#include "core/base/heap.h"
+
+struct dlock_async;
+
+struct dlki_async_queue {
+	struct dlock_async *first, **last;
+};
+
+struct dlki_asyncs {
+	/* Under the client's mu. */
+	struct dlki_async_queue releases; /* READY; they go first */
+	struct dlki_async_queue acquires; /* READY */
+	struct dlki_heap next;     /* PARKED, by the time of their next run */
+	struct dlki_heap end;      /* not OVER, by the time they are overdue */
+	size_t n;                  /* not OVER */
+	dlk_time running_since;    /* the async thread runs one; 0: none */
+	enum {
+		DLKI_THREAD_NONE,
+		DLKI_THREAD_STARTS,
+		DLKI_THREAD_RUNS
+	} thread_is;
+	int idle;                  /* the async thread sleeps */
+	int stop;
+	pthread_cond_t ready;      /* the async thread sleeps here */
+	pthread_t thread;
+};
+
+#endif

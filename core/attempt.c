@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/attempt.h"
+
+#include "core/away.h"
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/cleanup.h"
+#include "core/guard.h"
+#include "core/hold.h"
+#include "core/lifecycle.h"
+#include "core/schedule.h"
+#include "core/stats.h"
+#include "core/store.h"
+
+/* Is a retry of use?  Most backends tell by the code alone. */
+static int may_be_done_later(int code)
+{
+	return code != DLOCK_EINVAL && code != DLOCK_EDENIED &&
+	       code != DLOCK_ENOTSUP && code != DLOCK_EEXHAUSTED;
+}
+
+/* With mu held: the store granted the lock.  Is enough of the lease left?  If
+ * so the call has all that it needs of the client. */
+static int accept_grant(struct dlki_claim *claim, dlk_time now,
+			struct dlk_error *err)
+{
+	struct dlock_client *c = claim->client;
+	const struct dlk_ticket *t = claim->ticket;
+	dlk_time end;
+	int64_t least_ms = 0;
+
+	if (c->closing)
+		return dlk_fail(err, DLOCK_ECANCELED, "the client is closed");
+	if (claim->lost_early)
+		return DLKI_TOO_LATE;
+	claim->granted_at = now;
+	end = dlki_schedule_promise(claim);
+	if (c->schedule.ttl_ms > 0 && t->lease_ms >= c->schedule.ttl_ms)
+		least_ms = t->lease_ms / 2;
+	if (c->schedule.ttl_ms > 0 &&
+	    dlki_schedule_end(&c->schedule, t->since, t->lease_ms) <=
+		    dlki_after_ms(now, least_ms))
+		return DLKI_TOO_LATE;
+	claim->server_until = dlki_after_ms(now, t->lease_ms);
+	claim->token = claim->token_first = claim->token_last = t->token;
+	c->stats.granted++;
+	dlki_times_add(&c->stats.wait, now - claim->asked_at);
+	dlki_hold_begin(claim, end);
+	claim->undelivered = claim->async;
+	claim->async = 0; /* its asker ends here */
+	/* Here: in dlki_acquire() that would be another lock. */
+	dlki_call_end(c);
+	return DLKI_GRANTED;
+}
+
+/* Ask the store once. */
+static int attempt_once(struct dlki_claim *claim, dlk_time now, dlk_time limit,
+			struct dlk_error *err)
+{
+	struct dlock_client *c = claim->client;
+	struct dlk_ticket *t = claim->ticket;
+	enum dlk_verdict verdict;
+	int rc;
+
+	t->look_again = 0;
+	t->lease_ms = c->schedule.ttl_ms;
+	t->since = now;
+	t->settled = t->resent = t->crowded = 0;
+	t->renew_from = 0;
+	err->code = 0;
+	verdict = dlki_store_attempt(t, limit, err);
+	if (verdict == DLK_FAILED)
+		dlki_reason(err, DLOCK_EPROTO, c->uri->scheme);
+	else
+		dlki_away_answered(c);
+	pthread_mutex_lock(&c->mu);
+	c->stats.attempts++;
+	if (c->schedule.ttl_ms > 0 || c->max_hold_ms > 0)
+		now = dlk_now(); /* else nothing ends */
+	claim->server_until = dlki_after_ms(now, t->lease_ms);
+	claim->unsure |= t->resent;
+	claim->asked |= verdict != DLK_FAILED || !t->settled;
+	switch (verdict) {
+	case DLK_GRANTED:
+		rc = accept_grant(claim, now, err);
+		break;
+	case DLK_BUSY:
+		rc = DLOCK_EBUSY;
+		break;
+	default:
+		rc = err->code;
+		claim->unsure |= !t->settled &&
+				 (t->crowded || may_be_done_later(rc));
+		break;
+	}
+	pthread_mutex_unlock(&c->mu);
+	return rc;
+}
+
+/* If a pending clean-up of this client may be what makes the lock look busy,
+ * release that first: it is not another holder. */
+int dlki_attempt(struct dlki_claim *claim, dlk_time now, dlk_time limit,
+		 struct dlk_error *err)
+{
+	struct dlock_client *c = claim->client;
+	int rc = attempt_once(claim, now, limit, err);
+	int swept;
+
+	if (rc != DLOCK_EBUSY)
+		return rc;
+	pthread_mutex_lock(&c->mu);
+	swept = dlki_cleanup_sweep(claim->record, limit, err);
+	pthread_mutex_unlock(&c->mu);
+	if (swept < 0)
+		return swept;
+	return swept ? attempt_once(claim, dlk_now(), limit, err) : DLOCK_EBUSY;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/hold.h"
+
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/record.h"
+#include "core/stats.h"
+
+void dlki_hold_begin(struct dlki_claim *claim, dlk_time end)
+{
+	struct dlki_record *r = claim->record;
+	struct dlock_client *c = claim->client;
+
+	atomic_store(&claim->valid_until, end);
+	claim->state = DLKI_HELD;
+	claim->own.count = 1;
+	claim->held_next = r->held;
+	claim->held_link = &r->held;
+	if (claim->held_next)
+		claim->held_next->held_link = &claim->held_next;
+	r->held = claim;
+	c->stats.holds++;
+	dlki_schedule_add(claim);
+}
+
+/* Where the store has no tokens, none are missing. */
+int dlki_hold_has_token(const struct dlki_claim *claim)
+{
+	return claim->token == 0 || claim->token < claim->token_last;
+}
+
+/* A lease may be as short as half a ttl when it is granted, and is renewed
+ * after a third of that. */
+dlk_time dlki_hold_fits_until(const struct dlki_claim *claim)
+{
+	int64_t ttl_ms = claim->client->schedule.ttl_ms;
+
+	if (claim->lease_until == DLK_FOREVER)
+		return DLK_FOREVER;
+	return claim->lease_until - ttl_ms * DLK_MS / 4;
+}
+
+int dlki_hold_fits(const struct dlki_claim *claim, dlk_time now)
+{
+	return !claim->at_risk && dlki_hold_has_token(claim) &&
+	       now <= dlki_hold_fits_until(claim);
+}
+
+/*
+ * No token may be ahead of the store's clock: a store that is wiped gives its
+ * next token by that.  With more than one hold in a microsecond, this one has
+ * to wait for the next.
+ */
+static dlk_time await_token(const struct dlki_claim *claim, dlk_time now)
+{
+	int64_t used = (int64_t)(claim->token - claim->token_first);
+
+	while (now - claim->token_heard < (used + 1) * 1000)
+		now = dlk_now();
+	return now;
+}
+
+/* What the last hold had of its own goes. */
+dlk_time dlki_hold_next(struct dlki_claim *claim, uint64_t thread,
+			dlk_time asked_at, dlk_time now)
+{
+	struct dlock_client *c = claim->client;
+	dlk_time most = DLK_FOREVER;
+
+	if (claim->token != 0)
+		now = await_token(claim, now);
+	claim->events = 0;
+	claim->undelivered = 0;
+	if (claim->lost_fd >= 0)
+		close(claim->lost_fd);
+	if (claim->wanted_fd >= 0)
+		close(claim->wanted_fd);
+	claim->lost_fd = claim->wanted_fd = -1;
+	claim->revocable = claim->told_wanted = 0;
+	claim->thread = thread;
+	if (claim->token != 0)
+		claim->ticket->token_used = ++claim->token;
+	claim->asked_at = asked_at;
+	claim->granted_at = now;
+	c->stats.granted++;
+	dlki_times_add(&c->stats.wait, now - asked_at);
+	if (c->max_hold_ms > 0)
+		most = dlki_after_ms(now, c->max_hold_ms);
+	return claim->lease_until < most ? claim->lease_until : most;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/overdue.h"
+
+#include <stddef.h>
+
+#include "core/ask.h"
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/guard.h"
+#include "core/record.h"
+
+#define ASYNC_OF_END(timer)                                                    \
+	((struct dlock_async *)(void *)((                                      \
+		char *)(timer)-offsetof(struct dlock_async, end)))
+
+static void set_end(struct dlock_async *r, dlk_time at)
+{
+	struct dlki_schedule *schedule = &r->client->schedule;
+
+	dlki_heap_set(&r->client->asyncs.end, &r->end, at);
+	if (at < schedule->armed)
+		dlki_schedule_arm(schedule, at);
+}
+
+void dlki_overdue_begin(struct dlock_async *r)
+{
+	if (r->wait.deadline != DLK_FOREVER)
+		set_end(r, dlki_after_ms(r->wait.deadline,
+					 dlki_ask_ms(&r->client->ask)));
+}
+
+void dlki_overdue_cancelled(struct dlock_async *r)
+{
+	dlk_time at = dlki_after_ms(dlk_now(), dlki_ask_ms(&r->client->ask));
+
+	if (r->end.place == 0 || at < r->end.at)
+		set_end(r, at);
+}
+
+static int why_it_ends(struct dlock_async *r, struct dlk_error *err)
+{
+	const struct dlki_acquire *a = &r->acquire;
+	const struct dlki_record *record = a->claim->record;
+	int rc = dlki_wait_cancelled(a->claim, &r->wait, err);
+
+	if (rc != 0)
+		return rc;
+	if (a->busy)
+		return dlk_fail(err, DLOCK_EBUSY,
+				"%s '%s': held by others when the store last "
+				"answered, which was not at the deadline",
+				dlki_kind_name(record->kind), record->name);
+	return dlk_fail(err, DLOCK_EUNREACHABLE,
+			"%s '%s': the store did not answer other requests of "
+			"this client",
+			dlki_kind_name(record->kind), record->name);
+}
+
+static void end_call(struct dlock_async *r)
+{
+	struct dlock_client *c = r->client;
+	struct dlk_error err = { 0 };
+	int rc = why_it_ends(r, &err);
+
+	if (r->asleep)
+		dlki_wait_end(r->acquire.claim);
+	if (rc == DLOCK_EBUSY)
+		c->stats.busy++;
+	dlki_acquire_abandon(&r->acquire);
+	dlki_call_end(c);
+	dlki_async_over(r, rc, NULL, &err);
+	dlki_event_done(r);
+}
+
+/* The async thread does not come back from the backend.  A call that runs, or
+ * was passed a claim, ends by itself. */
+dlk_time dlki_overdue_end(struct dlock_client *c)
+{
+	struct dlki_asyncs *all = &c->asyncs;
+	struct dlki_timer *t = dlki_heap_first(&all->end);
+	int64_t ask_ms;
+	dlk_time now;
+
+	if (!t)
+		return DLK_FOREVER;
+	now = dlk_now();
+	ask_ms = dlki_ask_ms(&c->ask);
+	for (; t && t->at <= now; t = dlki_heap_first(&all->end)) {
+		struct dlock_async *r = ASYNC_OF_END(t);
+
+		if (all->running_since == 0 ||
+		    now < dlki_after_ms(all->running_since, ask_ms) ||
+		    r->state == DLKI_ASYNC_RUNNING || r->acquire.claim->passed)
+			dlki_heap_set(&all->end, t, dlki_after_ms(now, ask_ms));
+		else
+			end_call(r);
+	}
+	return t ? t->at : DLK_FOREVER;
+}

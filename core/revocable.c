@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The public functions on holds that others may want. */
+#include <errno.h>
+#include <sys/eventfd.h>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/base/process.h"
+#include "core/guard.h"
+#include "core/inspect.h"
+#include "core/multi_hold.h"
+#include "core/watch.h"
+
+static int one_revocable(struct dlock_hold *hold, struct dlk_error *err)
+{
+	struct dlki_claim *claim = hold->claim;
+	struct dlock_client *c = claim->client;
+	int rc = dlki_client_begin(c, err);
+
+	if (rc != 0)
+		return rc;
+	pthread_mutex_lock(&c->mu);
+	if (hold != &claim->own)
+		rc = dlk_fail(err, DLOCK_ENOTSUP,
+			      "only a mutex or a write side can be revocable");
+	else
+		rc = dlki_watch_revocable(
+			claim, dlki_after_ms(dlk_now(), c->request_ms), err);
+	pthread_mutex_unlock(&c->mu);
+	dlki_client_end(c);
+	return rc;
+}
+
+/* Members in stores that cannot tell count only if all are. */
+static int members_revocable(struct dlki_multi_hold *m, struct dlk_error *err)
+{
+	int told = 0;
+
+	for (size_t i = 0; i < m->n; i++) {
+		int rc = one_revocable(m->member[i].hold, err);
+
+		if (rc < 0 && rc != DLOCK_ENOTSUP)
+			return rc;
+		told |= rc == 0;
+	}
+	return told ? 0 : DLOCK_ENOTSUP;
+}
+
+int dlock_revocable(dlock_hold *hold)
+{
+	struct dlki_scope scope = dlki_enter();
+	struct dlk_error err = { 0 };
+	int rc;
+
+	if (!hold)
+		rc = dlk_fail(&err, DLOCK_EINVAL, "hold is NULL");
+	else if (hold->multi)
+		rc = members_revocable(hold->multi, &err);
+	else
+		rc = one_revocable(hold, &err);
+	if (rc < 0)
+		dlki_report(&err);
+	dlki_leave(scope);
+	return rc;
+}
+
+/* The descriptor is there first, so that nothing is told without it. */
+static int wanted_fd(struct dlock_hold *hold, struct dlk_error *err)
+{
+	struct dlki_claim *claim = hold->claim;
+	struct dlock_client *c = claim->client;
+	int rc = dlki_client_ours(c, err);
+	int fd, ask;
+
+	if (rc != 0)
+		return rc;
+	pthread_mutex_lock(&c->mu);
+	if (claim->wanted_fd < 0)
+		claim->wanted_fd = eventfd(claim->told_wanted,
+					   EFD_CLOEXEC | EFD_NONBLOCK);
+	fd = claim->wanted_fd;
+	if (fd < 0)
+		rc = dlki_system(err, errno, "eventfd");
+	ask = hold != &claim->own || (!claim->revocable && !claim->told_wanted);
+	pthread_mutex_unlock(&c->mu);
+	if (rc == 0 && ask)
+		rc = one_revocable(hold, err);
+	return rc < 0 ? rc : fd;
+}
+
+int dlock_wanted_fd(dlock_hold *hold)
+{
+	struct dlki_scope scope = dlki_enter();
+	struct dlk_error err = { 0 };
+	int fd;
+
+	if (!hold)
+		fd = dlk_fail(&err, DLOCK_EINVAL, "hold is NULL");
+	else if (hold->multi)
+		fd = dlk_fail(&err, DLOCK_EINVAL,
+			      "a multi-lock's hold: ask for its members' "
+			      "descriptors (dlock_member)");
+	else
+		fd = wanted_fd(hold, &err);
+	if (fd < 0)
+		dlki_report(&err);
+	dlki_leave(scope);
+	return fd;
+}
+
+int dlock_revoke(dlock_lock *lock, int64_t timeout_ms)
+{
+	struct dlki_scope scope = dlki_enter();
+	struct dlk_error err = { 0 };
+	int rc = dlki_revoke(lock, timeout_ms, &err);
+
+	if (rc < 0)
+		dlki_report(&err);
+	dlki_leave(scope);
+	return rc;
+}

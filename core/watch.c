@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/watch.h"
+
+#include <sys/eventfd.h>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/event.h"
+#include "core/hold.h"
+#include "core/lifecycle.h"
+#include "core/parked.h"
+#include "core/pump.h"
+#include "core/record.h"
+#include "core/store.h"
+
+#define CROWDED_NS (100 * DLK_MS)
+#define OLD_NS (1000 * DLK_MS)
+#define GIVE_UP_NS (20 * DLK_MS)
+
+/* Could a holder be told of others that want this claim? */
+static int is_watchable(const struct dlki_claim *claim)
+{
+	return claim->client->can_watch && !claim->client->closing &&
+	       claim->state == DLKI_HELD && claim->own.side == DLK_EXCLUSIVE &&
+	       !claim->downgraded;
+}
+
+int dlki_watch_allows(const struct dlki_claim *claim)
+{
+	return claim->client->watches && is_watchable(claim);
+}
+
+static void note_wanted(struct dlki_claim *claim, uint64_t turn)
+{
+	claim->watch.wanted = 1;
+	claim->watch.wanted_turn = turn;
+	claim->watch.passes = 0;
+	claim->record->crowded_until = dlk_now() + CROWDED_NS;
+}
+
+void dlki_watch_tell(struct dlki_claim *claim)
+{
+	if (!claim->revocable || claim->state != DLKI_HELD)
+		return;
+	claim->revocable = 0;
+	claim->told_wanted = 1;
+	if (claim->wanted_fd >= 0)
+		eventfd_write(claim->wanted_fd, 1);
+	dlki_event_post(claim, DLOCK_WANTED);
+}
+
+/* Nobody knows which waiter of the client came before a session that asked
+ * earlier than this. */
+static void note_answer(struct dlki_claim *claim, int rc)
+{
+	struct dlki_watch *w = &claim->watch;
+
+	claim->token_last = claim->ticket->token_last;
+	w->looked_at = dlk_now();
+	if (claim->token_heard == 0)
+		claim->token_heard = w->looked_at;
+	w->state = DLKI_WATCHED;
+	if (rc > 0) {
+		note_wanted(claim, 0);
+		dlki_watch_tell(claim);
+	}
+	if (rc < 0 || !dlki_hold_has_token(claim)) {
+		w->state = DLKI_UNWATCHED;
+		claim->record->crowded_until = w->looked_at + CROWDED_NS;
+	}
+}
+
+/* The caller has seized the claim, which may be watched. */
+static int ask_store(struct dlki_claim *claim, dlk_time deadline,
+		     struct dlk_error *err)
+{
+	struct dlock_client *c = claim->client;
+	int rc;
+
+	/* A message that comes from now on counts. */
+	claim->watch.wanted = 0;
+	claim->watch.state = DLKI_WATCH_BEGINS;
+	pthread_mutex_unlock(&c->mu);
+	rc = dlki_store_watch(claim->ticket, deadline, err);
+	pthread_mutex_lock(&c->mu);
+	note_answer(claim, rc);
+	dlki_parked_kick(claim->record);
+	return rc < 0 ? rc : 0;
+}
+
+static int is_fresh(const struct dlki_claim *claim, dlk_time now)
+{
+	return claim->watch.state == DLKI_WATCHED &&
+	       now - claim->watch.looked_at < OLD_NS &&
+	       dlki_hold_has_token(claim);
+}
+
+static int refresh(struct dlki_claim *claim, dlk_time deadline)
+{
+	struct dlk_error err = { 0 };
+
+	if (is_fresh(claim, dlk_now()))
+		return 0;
+	if (dlki_watch_allows(claim))
+		(void)ask_store(claim, deadline, &err);
+	return dlki_watch_allows(claim) && claim->watch.state == DLKI_WATCHED ?
+		       0 :
+		       -1;
+}
+
+int dlki_watch_refresh(struct dlki_claim *claim, dlk_time deadline)
+{
+	dlk_time now = dlk_now();
+	int rc = -1;
+
+	if (is_fresh(claim, now))
+		return 0;
+	if (claim->watch.state == DLKI_UNWATCHED &&
+	    now < claim->record->crowded_until)
+		return -1;
+	/* Its holder may release it while this thread waits for the ticket. */
+	dlki_claim_ref(claim);
+	if (dlki_claim_seize(claim, deadline)) {
+		rc = refresh(claim, deadline);
+		dlki_claim_yield(claim);
+	}
+	dlki_claim_unref(claim);
+	return rc;
+}
+
+static int fail_revocable(const struct dlki_claim *claim, struct dlk_error *err)
+{
+	const struct dlock_client *c = claim->client;
+
+	if (c->closing)
+		return dlk_fail(err, DLOCK_ECANCELED, "the client is closed");
+	if (claim->state != DLKI_HELD)
+		return dlk_fail(err, DLOCK_ELOST, "the hold was lost");
+	if (!c->can_watch)
+		return dlk_fail(err, DLOCK_ENOTSUP,
+				"%s: the store cannot tell when others want a "
+				"lock",
+				c->uri->scheme);
+	return dlk_fail(err, DLOCK_ENOTSUP,
+			"only a mutex or a write side can be revocable");
+}
+
+int dlki_watch_revocable(struct dlki_claim *claim, dlk_time deadline,
+			 struct dlk_error *err)
+{
+	int rc;
+
+	if (!is_watchable(claim))
+		return fail_revocable(claim, err);
+	dlki_claim_ref(claim);
+	if (!dlki_claim_seize(claim, deadline)) {
+		rc = dlk_fail(err, DLOCK_EUNREACHABLE,
+			      "the store is still busy with a renewal");
+	} else {
+		claim->revocable = 1;
+		rc = is_watchable(claim) ? ask_store(claim, deadline, err) :
+					   fail_revocable(claim, err);
+		if (rc < 0)
+			claim->revocable = 0;
+		dlki_claim_yield(claim);
+	}
+	dlki_claim_unref(claim);
+	return rc;
+}
+
+void dlki_watch_revoke(struct dlki_record *r)
+{
+	for (struct dlki_claim *h = r->held; h; h = h->held_next)
+		dlki_watch_tell(h);
+	if (r->kept)
+		dlki_claim_unkeep(r->kept);
+}
+
+void dlki_watch_settle(struct dlki_claim *claim, dlk_time deadline)
+{
+	if (claim->watch.state == DLKI_WATCH_BEGINS &&
+	    dlki_claim_seize(claim, deadline))
+		dlki_claim_yield(claim);
+}
+
+/* The pump thread sees to it right after it has pumped.  If it cannot, the
+ * renewer does so a little later. */
+static void give_up_kept(struct dlki_claim *claim)
+{
+	struct dlock_client *c = claim->client;
+
+	if (!dlki_pump_is_here(c) || c->given_up) {
+		dlki_claim_unkeep(claim);
+		return;
+	}
+	dlki_claim_unkeep_at(claim, dlk_now() + GIVE_UP_NS);
+	dlki_claim_ref(claim);
+	c->given_up = claim;
+}
+
+void dlk_wanted(struct dlk_session *s, uint64_t id)
+{
+	struct dlock_client *c = s->core;
+	struct dlki_claim *claim;
+
+	pthread_mutex_lock(&c->mu);
+	claim = dlki_slots_find(&c->slots, id);
+	if (claim)
+		dlki_watch_tell(claim);
+	if (claim && claim->watch.state != DLKI_UNWATCHED &&
+	    !claim->watch.wanted) {
+		note_wanted(claim, c->turns);
+		if (claim->state == DLKI_KEPT)
+			give_up_kept(claim);
+	}
+	pthread_mutex_unlock(&c->mu);
+}

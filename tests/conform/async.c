@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Asynchronous calls wait for a lock as threads do, without a thread each. */
+#include <dlock/async.h>
+#include <poll.h>
+#include <string.h>
+
+#include "conform/cases.h"
+#include "conform/worker.h"
+#include "support/outcome.h"
+
+enum { MANY = 64, ROUNDS = 8 };
+
+static void refused_with(struct outcome *o, int code, const char *text)
+{
+	CHECK_INT(outcome_of(o), ==, code);
+	CHECK(o->hold == NULL);
+	CHECK(strstr(o->text, text) != NULL);
+}
+
+static dlock_hold *granted(struct outcome *o)
+{
+	CHECK_INT(outcome_of(o), ==, DLOCK_OK);
+	CHECK(o->hold != NULL);
+	return o->hold;
+}
+
+static void given(dlock_hold *h)
+{
+	struct outcome o = { 0 };
+
+	give_async(&o, h);
+	CHECK_INT(outcome_of(&o), ==, DLOCK_OK);
+	CHECK(o.hold == NULL);
+}
+
+void case_async_is_granted(struct conform *t)
+{
+	dlock_lock *other;
+	uint64_t last = 0;
+
+	use_mutex(t);
+	other = handle(t, another_client(t, NULL, NULL));
+	for (int i = 0; i < ROUNDS; i++) {
+		struct outcome o = { 0 };
+		dlock_hold *h;
+
+		ask_async(&o, i % 2 ? other : t->lock, patience_ms());
+		h = granted(&o);
+		CHECK(!pthread_equal(o.thread, pthread_self()));
+		CHECK_OK(dlock_check(h));
+		CHECK(!(t->caps & FENCE) || dlock_token(h) > last);
+		last = dlock_token(h);
+		refused(i % 2 ? t->lock : other);
+		/* It belongs to no thread. */
+		refused(i % 2 ? other : t->lock);
+		if (i % 3)
+			given(h);
+		else
+			give(h);
+		is_free(other);
+	}
+}
+
+/* One of `n` that has the lock now, by its number. */
+static int next_granted(struct outcome *o, int n)
+{
+	int64_t end = now_ms() + patience_ms();
+
+	while (now_ms() < end) {
+		for (int i = 0; i < n; i++) {
+			if (!outcome_pending(&o[i]) && o[i].hold)
+				return i;
+		}
+		nap_us(200);
+	}
+	FAIL("no call is granted");
+	return -1;
+}
+
+/* Each has it once, alone; where the store is fair, in their order. */
+static void served(const struct conform *t, struct outcome *o, int n)
+{
+	for (int k = 0; k < n; k++) {
+		int i = next_granted(o, n);
+		dlock_hold *h = granted(&o[i]);
+
+		CHECK(!(t->caps & DLOCK_CAP_FAIR) || i == k);
+		o[i].hold = NULL;
+		for (int j = 0; j < n; j++)
+			CHECK(outcome_pending(&o[j]) || !o[j].hold);
+		given(h);
+	}
+}
+
+void case_async_waits_its_turn(struct conform *t)
+{
+	dlock_lock *other;
+
+	use_mutex(t);
+	other = handle(t, another_client(t, NULL, NULL));
+	for (int way = 0; way < 2; way++) {
+		struct outcome o[4] = { 0 };
+		dlock_hold *h = take(way ? t->lock : other);
+
+		for (unsigned int i = 0; i < 4; i++) {
+			ask_async(&o[i], t->lock, -1);
+			await_waiters(t, i + 1);
+		}
+		ALL_ALONG(20, outcome_pending(&o[0]));
+		give(h);
+		served(t, o, 4);
+		is_free(other);
+	}
+}
+
+/* A thread that waits and a call that waits stand in one wait queue. */
+void case_async_among_threads(struct conform *t)
+{
+	struct worker *before, *behind;
+	struct outcome o = { 0 };
+	dlock_hold *h;
+
+	use_mutex(t);
+	before = join(t, OTHER_HANDLE);
+	behind = join(t, OTHER_CLIENT);
+	h = take(t->lock);
+	tell(before, ACQUIRE, -1);
+	await_waiters(t, 1);
+	ask_async(&o, t->lock, -1);
+	await_waiters(t, 2);
+	tell(behind, ACQUIRE, -1);
+	await_waiters(t, 3);
+	give(h);
+	if (!(t->caps & DLOCK_CAP_FAIR)) {
+		tell(before, RELEASE, 0);
+		tell(behind, RELEASE, 0);
+		given(granted(&o));
+		for (int i = 0; i < 2; i++) {
+			HEAR_OK(before);
+			HEAR_OK(behind);
+		}
+	} else {
+		HEAR_OK(before);
+		CHECK(outcome_pending(&o));
+		ASK_OK(before, RELEASE, 0);
+		given(granted(&o));
+		HEAR_OK(behind);
+		ASK_OK(behind, RELEASE, 0);
+	}
+	leave(t, before);
+	leave(t, behind);
+	is_free(t->lock);
+}
+
+/* How late a call is told that its time is over. */
+static int64_t late_ms(dlock_lock *lock, int64_t timeout_ms)
+{
+	struct outcome o = { 0 };
+	int64_t begun = now_ms();
+
+	ask_async(&o, lock, timeout_ms);
+	CHECK_INT(outcome_of(&o), ==, DLOCK_EBUSY);
+	CHECK(o.hold == NULL);
+	CHECK_TEXT(o.text, "lock");
+	CHECK_INT(o.at_ms - begun, >=, timeout_ms);
+	return o.at_ms - begun - timeout_ms;
+}
+
+void case_async_ends_in_time(struct conform *t)
+{
+	dlock_lock *other;
+	dlock_hold *h;
+
+	use_mutex(t);
+	other = handle(t, another_client(t, NULL, NULL));
+	h = take(other);
+	CHECK_WITHIN(late_ms(t->lock, 0), slack_ms());
+	CHECK_WITHIN(late_ms(t->lock, 50), slack_ms());
+	CHECK_INT(stats_of(t->client).waiters, ==, 0);
+	give(h);
+	is_free(t->lock);
+}
+
+void case_async_is_cancelled(struct conform *t)
+{
+	struct outcome one = { 0 }, two = { 0 }, three = { 0 };
+	dlock_async *r;
+	dlock_hold *h;
+
+	use_mutex(t);
+	h = take(handle(t, another_client(t, NULL, NULL)));
+	r = begin_async(&one, t->lock, -1);
+	ask_async(&two, t->lock, -1);
+	ask_async(&three, handle(t, t->client), -1);
+	await_waiters(t, 3);
+	dlock_async_cancel(r);
+	refused_with(&one, DLOCK_ECANCELED, "cancelled");
+	dlock_async_cancel(r);
+	dlock_async_free(r);
+	ALL_ALONG(20, outcome_pending(&two) && outcome_pending(&three));
+	dlock_cancel(t->lock);
+	refused_with(&two, DLOCK_ECANCELED, "cancelled");
+	ALL_ALONG(20, outcome_pending(&three));
+	/* No entry of the wait queue could be granted now. */
+	give(h);
+	given(granted(&three));
+	is_free(t->lock);
+}
+
+/* A cancel that meets the grant: the lock is held, or it is not. */
+void case_async_cancel_meets_grant(struct conform *t)
+{
+	dlock_lock *other;
+	int held = 0;
+
+	use_mutex(t);
+	other = handle(t, another_client(t, NULL, NULL));
+	for (int i = 0; i < 24; i++) {
+		struct outcome o = { 0 };
+		dlock_hold *h = take(other);
+		dlock_async *r = begin_async(&o, t->lock, -1);
+
+		await_waiters(t, 1);
+		give(h);
+		nap_us(i * 40);
+		dlock_async_cancel(r);
+		if (outcome_of(&o) == DLOCK_OK)
+			given(o.hold);
+		else
+			CHECK_INT(o.rc, ==, DLOCK_ECANCELED);
+		held += o.rc == DLOCK_OK;
+		dlock_async_free(r);
+		is_free(other);
+	}
+	CHECK_INT(held, <=, 24);
+}
+
+/* The release comes at any time between the call and its sleep. */
+void case_async_wake_is_never_missed(struct conform *t)
+{
+	int rounds = t->caps & DLOCK_CAP_REMOTE ? 200 : 4000;
+	dlock_lock *other;
+
+	use_mutex(t);
+	other = handle(t, another_client(t, NULL, NULL));
+	for (int i = 0; i < rounds; i++) {
+		struct outcome o = { 0 };
+		dlock_hold *h = take(other);
+		int64_t until = now_ms() + patience_ms();
+
+		ask_async(&o, t->lock, -1);
+		for (int spin = 0; spin < i % 400 * 20; spin++)
+			(void)atomic_load(&o.calls);
+		give(h);
+		while (outcome_pending(&o))
+			CHECK(now_ms() < until);
+		give(granted(&o));
+	}
+}
+
+void case_async_at_close(struct conform *t)
+{
+	struct outcome o[8] = { 0 };
+	struct outcome has = { 0 };
+	dlock_client *c;
+	dlock_hold *h, *mine;
+	dlock_lock *free_one;
+
+	use_mutex(t);
+	c = another_client(t, NULL, NULL);
+	h = take(t->lock);
+	free_one = any_lock(t, c, MUTEX, 0, "async_at_close");
+	ask_async(&has, free_one, -1);
+	mine = granted(&has);
+	for (int i = 0; i < 8; i++)
+		ask_async(&o[i], handle(t, c), i % 2 ? -1 : patience_ms());
+	await_waiters(t, 8);
+	close_client(t, c);
+	for (int i = 0; i < 8; i++) {
+		CHECK(!outcome_pending(&o[i]));
+		refused_with(&o[i], DLOCK_ECANCELED, "closed");
+	}
+	CHECK_RC(dlock_release(mine), DLOCK_ELOST);
+	give(h);
+	is_free(t->lock);
+}
+
+void case_async_readers(struct conform *t)
+{
+	struct outcome reader[2] = { 0 }, writer = { 0 }, late = { 0 };
+
+	use_rwlock(t);
+	for (int i = 0; i < 2; i++)
+		read_async(&reader[i], t->lock, patience_ms());
+	granted(&reader[0]);
+	granted(&reader[1]);
+	ask_async(&writer, t->lock, -1);
+	await_waiters(t, 1);
+	given(reader[0].hold);
+	ALL_ALONG(20, outcome_pending(&writer));
+	given(reader[1].hold);
+	granted(&writer);
+	read_async(&late, t->lock, 0);
+	CHECK_INT(outcome_of(&late), ==, DLOCK_EBUSY);
+	given(writer.hold);
+}
+
+void case_async_permits(struct conform *t)
+{
+	struct outcome o[3] = { 0 };
+
+	use_semaphore(t, 2);
+	for (int i = 0; i < 3; i++) {
+		ask_async(&o[i], t->lock, -1);
+		if (i < 2)
+			granted(&o[i]);
+	}
+	await_waiters(t, 1);
+	ALL_ALONG(20, outcome_pending(&o[2]));
+	given(o[0].hold);
+	given(granted(&o[2]));
+	given(o[1].hold);
+}
+
+/* As many as you like need no more threads than one. */
+void case_async_many(struct conform *t)
+{
+	static struct outcome o[MANY];
+	struct census few;
+	dlock_lock *other;
+	dlock_hold *h;
+
+	use_mutex(t);
+	other = handle(t, another_client(t, NULL, NULL));
+	h = take(other);
+	ask_async(&o[0], t->lock, -1);
+	await_waiters(t, 1);
+	census_take(&few);
+	for (int i = 1; i < MANY; i++)
+		ask_async(&o[i], i % 2 ? t->lock : handle(t, t->client), -1);
+	await_waiters(t, MANY);
+	census_same(&few);
+	give(h);
+	served(t, o, MANY);
+	is_free(other);
+}
+
+/* ---- The program's own loop ---------------------------------------------- */
+
+static int readable(int fd, int64_t ms)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return poll(&p, 1, (int)ms) == 1;
+}
+
+static dlock_client *with_own_loop(struct conform *t)
+{
+	dlock_options opts = DLOCK_OPTIONS_INIT;
+
+	opts.own_loop = 1;
+	return another_client(t, NULL, &opts);
+}
+
+void case_async_own_loop(struct conform *t)
+{
+	struct outcome o = { 0 }, done = { 0 };
+	dlock_client *c;
+	dlock_hold *h;
+	int fd;
+
+	use_mutex(t);
+	c = with_own_loop(t);
+	fd = dlock_fd(c);
+	CHECK(fd >= 0);
+	CHECK_RC(dlock_dispatch(c), DLOCK_OK);
+	h = take(t->lock);
+	ask_async(&o, handle(t, c), -1);
+	await_waiters(t, 1);
+	CHECK(!readable(fd, 0));
+	give(h);
+	CHECK(readable(fd, patience_ms()));
+	CHECK(outcome_pending(&o));
+	CHECK_RC(dlock_dispatch(c), DLOCK_OK);
+	CHECK(!readable(fd, 0));
+	CHECK_INT(granted(&o) != NULL, ==, 1);
+	CHECK(pthread_equal(o.thread, pthread_self()));
+	give_async(&done, o.hold);
+	CHECK(readable(fd, patience_ms()));
+	CHECK(outcome_pending(&done));
+	CHECK_RC(dlock_dispatch(c), DLOCK_OK);
+	CHECK_INT(outcome_of(&done), ==, DLOCK_OK);
+	is_free(t->lock);
+}
+
+/* Nobody calls dlock_dispatch() any more. */
+void case_async_own_loop_at_close(struct conform *t)
+{
+	struct outcome waits = { 0 }, has = { 0 };
+	dlock_client *c;
+	dlock_hold *h;
+
+	use_mutex(t);
+	c = with_own_loop(t);
+	h = take(t->lock);
+	ask_async(&has, any_lock(t, c, MUTEX, 0, "async_own_loop_at_close"),
+		  -1);
+	CHECK(readable(dlock_fd(c), patience_ms()));
+	ask_async(&waits, handle(t, c), -1);
+	await_waiters(t, 1);
+	CHECK(outcome_pending(&has));
+	close_client(t, c);
+	CHECK(!outcome_pending(&waits) && !outcome_pending(&has));
+	refused_with(&waits, DLOCK_ECANCELED, "closed");
+	CHECK(pthread_equal(waits.thread, pthread_self()));
+	CHECK_RC(dlock_release(granted(&has)), DLOCK_ELOST);
+	give(h);
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A holder that wants to know is told when others want the lock. */
+#include <poll.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "conform/cases.h"
+#include "conform/worker.h"
+
+static atomic_int told; /* DLOCK_WANTED events */
+static dlock_hold *_Atomic told_of;
+
+static void on_event(dlock_hold *hold, enum dlock_event event, const char *why,
+		     void *arg)
+{
+	(void)why;
+	(void)arg;
+	if (event != DLOCK_WANTED)
+		return;
+	atomic_store(&told_of, hold);
+	atomic_fetch_add(&told, 1);
+}
+
+/* A client that counts, in `told`. */
+static dlock_client *counting_client(struct conform *t)
+{
+	dlock_options opts = DLOCK_OPTIONS_INIT;
+
+	opts.on_event = on_event;
+	return another_client(t, NULL, &opts);
+}
+
+static int is_readable(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	CHECK(fd >= 0);
+	return poll(&p, 1, 0) == 1;
+}
+
+/* By a revoke of its own client, of another one, and by a waiter. */
+void case_revoke_tells_the_holder(struct conform *t)
+{
+	dlock_client *c;
+	dlock_lock *l;
+
+	use_mutex(t);
+	c = counting_client(t);
+	l = handle(t, c);
+	for (int way = 0; way < 3; way++) {
+		struct worker *p = join(t, OTHER_CLIENT);
+		dlock_hold *h = take(l);
+		int before = atomic_load(&told);
+		int fd;
+
+		CHECK_OK(dlock_revocable(h));
+		fd = dlock_wanted_fd(h);
+		CHECK(!is_readable(fd));
+		if (way == 2)
+			tell(p, ACQUIRE, -1);
+		else
+			CHECK_OK(
+				dlock_revoke(way ? t->lock : l, patience_ms()));
+		EVENTUALLY(atomic_load(&told) == before + 1);
+		CHECK(atomic_load(&told_of) == h);
+		EVENTUALLY(is_readable(fd));
+		CHECK_OK(dlock_check(h));
+		give(h);
+		if (way == 2) {
+			HEAR_OK(p);
+			ASK_OK(p, RELEASE, 0);
+		}
+		leave(t, p);
+	}
+}
+
+/* The holder ignores it, and is told no more unless it asks again. */
+void case_revoke_tells_once(struct conform *t)
+{
+	dlock_client *c;
+	dlock_hold *h;
+
+	use_mutex(t);
+	c = counting_client(t);
+	h = take(handle(t, c));
+	for (int i = 1; i <= 3; i++) {
+		CHECK_OK(dlock_revocable(h));
+		CHECK_OK(dlock_revoke(t->lock, patience_ms()));
+		EVENTUALLY(atomic_load(&told) == i);
+		CHECK_OK(dlock_revoke(t->lock, patience_ms()));
+		ALL_ALONG(30, atomic_load(&told) == i);
+	}
+	CHECK_OK(dlock_check(h));
+	give(h);
+}
+
+/* It asks to know after another one has begun to wait. */
+void case_revoke_tells_late(struct conform *t)
+{
+	struct worker *p;
+	dlock_client *c;
+	dlock_hold *h;
+
+	use_mutex(t);
+	c = counting_client(t);
+	p = join(t, OTHER_CLIENT);
+	h = take(handle(t, c));
+	tell(p, ACQUIRE, -1);
+	await_waiters(t, 1);
+	CHECK_INT(atomic_load(&told), ==, 0);
+	CHECK_OK(dlock_revocable(h));
+	EVENTUALLY(atomic_load(&told) == 1);
+	CHECK(is_readable(dlock_wanted_fd(h)));
+	give(h);
+	HEAR_OK(p);
+	leave(t, p);
+}
+
+/* Of a hold that has not asked, and of one that is over, nobody is told. */
+void case_revoke_tells_nobody_else(struct conform *t)
+{
+	dlock_client *c;
+	dlock_lock *l;
+	dlock_hold *h;
+
+	use_mutex(t);
+	c = counting_client(t);
+	l = handle(t, c);
+	CHECK_OK(dlock_revoke(t->lock, patience_ms()));
+	h = take(l);
+	CHECK_OK(dlock_revocable(h));
+	give(h);
+	h = take(l);
+	CHECK_OK(dlock_revoke(t->lock, patience_ms()));
+	CHECK_OK(dlock_revoke(l, patience_ms()));
+	ALL_ALONG(50, atomic_load(&told) == 0);
+	CHECK_OK(dlock_check(h));
+	give(h);
+	CHECK_OK(dlock_revoke(l, patience_ms()));
+}
+
+/* One that is passed from thread to thread of its client. */
+void case_revoke_and_passes(struct conform *t)
+{
+	struct worker *p;
+	dlock_client *c;
+	dlock_lock *l;
+	dlock_hold *h;
+	int64_t begun;
+
+	use_mutex(t);
+	c = another_client(t, "keep=10s", NULL);
+	l = handle(t, c);
+	h = take(l);
+	CHECK_OK(dlock_revocable(h));
+	give(h);
+	CHECK_INT(stats_of(c).kept, ==, 1);
+	/* What is kept is given up, long before its time is over. */
+	begun = now_ms();
+	CHECK_OK(dlock_revoke(t->lock, patience_ms()));
+	EVENTUALLY(stats_of(c).kept == 0);
+	CHECK_INT(now_ms() - begun, <=, 5000);
+	EVENTUALLY(stats_of(c).pending_cleanups == 0);
+	give(take(l));
+	h = take(l);
+	CHECK(!is_readable(dlock_wanted_fd(h)));
+	p = join(t, OTHER_CLIENT);
+	tell(p, ACQUIRE, -1);
+	EVENTUALLY(is_readable(dlock_wanted_fd(h)));
+	give(h);
+	HEAR_OK(p);
+	leave(t, p);
+}
+
+void case_revoke_of_a_reader(struct conform *t)
+{
+	dlock_hold *w, *r;
+
+	use_rwlock(t);
+	r = take_shared(t->lock);
+	CHECK_RC(dlock_revocable(r), DLOCK_ENOTSUP);
+	CHECK_RC(dlock_wanted_fd(r), DLOCK_ENOTSUP);
+	give(r);
+	w = take(t->lock);
+	r = take_shared(t->lock);
+	CHECK_RC(dlock_revocable(r), DLOCK_ENOTSUP);
+	CHECK_OK(dlock_revocable(w));
+	CHECK_OK(dlock_revoke(t->lock, patience_ms()));
+	CHECK(is_readable(dlock_wanted_fd(w)));
+	give(w);
+	CHECK_RC(dlock_revocable(r), DLOCK_ENOTSUP);
+	give(r);
+}

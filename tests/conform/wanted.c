@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A client that learns what others ask for passes a lock among its threads, and
+ * keeps it while nobody else asks. */
+#include <string.h>
+
+#include "conform/cases.h"
+#include "conform/worker.h"
+
+enum { KEEP_MS = 10000, ROUNDS = 20 };
+
+static const char keep[] = "keep=10s";
+
+/* ---- Kept ---------------------------------------------------------------- */
+
+/* A client that keeps the lock, which it has released. */
+static dlock_client *that_keeps(struct conform *t, dlock_lock **lock)
+{
+	dlock_client *c = another_client(t, keep, NULL);
+
+	*lock = handle(t, c);
+	give(take(*lock));
+	CHECK_INT(stats_of(c).kept, ==, 1);
+	return c;
+}
+
+void case_wanted_kept_is_taken_again(struct conform *t)
+{
+	uint64_t last = 0, attempts;
+	dlock_client *c;
+	dlock_lock *l;
+
+	use_mutex(t);
+	c = that_keeps(t, &l);
+	attempts = stats_of(c).attempts;
+	for (int i = 0; i < ROUNDS; i++) {
+		dlock_hold *h = take(l);
+
+		CHECK(!(t->caps & FENCE) || dlock_token(h) > last);
+		last = dlock_token(h);
+		CHECK_RC(dlock_check(h), DLOCK_OK);
+		give(h);
+	}
+	CHECK_INT(stats_of(c).attempts, ==, attempts);
+	CHECK_INT(stats_of(c).retaken, ==, ROUNDS);
+	CHECK_INT(stats_of(c).kept, ==, 1);
+}
+
+/* How long another one waits for it. */
+static int64_t recall(struct conform *t, enum way way)
+{
+	struct worker *p = join(t, way);
+	dlock_client *c;
+	dlock_lock *l;
+	struct reply r;
+	uint64_t last;
+
+	if (!p)
+		return 0;
+	c = another_client(t, keep, NULL);
+	l = handle(t, c);
+	for (int i = 0; i < 3; i++) {
+		dlock_hold *h = take(l);
+
+		last = dlock_token(h);
+		give(h);
+	}
+	r = ask(p, ACQUIRE, -1);
+	CHECK_INT(r.rc, ==, DLOCK_OK);
+	CHECK(!(t->caps & FENCE) || r.token > last);
+	CHECK_INT(stats_of(c).kept, ==, 0);
+	refused(l);
+	ASK_OK(p, RELEASE, 0);
+	is_free(l);
+	leave(t, p);
+	close_client(t, c);
+	return r.took_ms;
+}
+
+void case_wanted_kept_is_given_up(struct conform *t)
+{
+	use_mutex(t);
+	CHECK_WITHIN(recall(t, OTHER_CLIENT), KEEP_MS / 4);
+	CHECK_WITHIN(recall(t, OTHER_PROCESS), KEEP_MS / 4);
+}
+
+/* The first try finds it taken, and is not in vain. */
+void case_wanted_by_a_try(struct conform *t)
+{
+	dlock_hold *h = NULL;
+	dlock_client *c;
+	dlock_lock *l;
+	int64_t begun;
+
+	use_mutex(t);
+	c = that_keeps(t, &l);
+	begun = now_ms();
+	EVENTUALLY(ask_for(t->lock, 0, 0, &h) == DLOCK_OK);
+	CHECK_INT(now_ms() - begun, <=, KEEP_MS / 2);
+	CHECK_INT(stats_of(c).kept, ==, 0);
+	give(h);
+}
+
+void case_wanted_keep_ends(struct conform *t)
+{
+	dlock_client *c;
+
+	use_mutex(t);
+	c = another_client(t, "keep=50ms", NULL);
+	give(take(handle(t, c)));
+	EVENTUALLY(stats_of(c).kept == 0);
+	EVENTUALLY(stats_of(c).pending_cleanups == 0);
+	is_free(t->lock);
+}
+
+void case_wanted_kept_at_close(struct conform *t)
+{
+	dlock_client *c;
+	dlock_lock *l;
+
+	use_mutex(t);
+	c = that_keeps(t, &l);
+	close_client(t, c);
+	is_free(t->lock);
+}
+
+/* Its client is killed: it is free when the lease ends. */
+static int64_t inherit(struct conform *t)
+{
+	struct worker *victim = join_with(t, OTHER_PROCESS,
+					  SHORT_LEASE "&keep=750ms");
+	struct worker *heir = join(t, OTHER_CLIENT);
+	struct reply was = ask(victim, ACQUIRE, patience_ms());
+	struct reply next;
+
+	CHECK_INT(was.rc, ==, DLOCK_OK);
+	ASK_OK(victim, RELEASE, 0);
+	bury(t, victim);
+	next = ask(heir, ACQUIRE, -1);
+	CHECK_INT(next.rc, ==, DLOCK_OK);
+	CHECK(!(t->caps & FENCE) || next.token > was.token);
+	leave(t, heir);
+	return next.took_ms;
+}
+
+void case_wanted_kept_at_death(struct conform *t)
+{
+	needs_other_processes(t);
+	use_short_lease(t);
+	use_mutex(t);
+	CHECK_WITHIN(inherit(t), promised_ms(t));
+}
+
+/* A reader of the client itself does not wait for the end of the keep. */
+void case_wanted_by_a_reader(struct conform *t)
+{
+	dlock_hold *h = NULL;
+	dlock_client *c;
+	dlock_lock *l;
+
+	use_rwlock(t);
+	c = that_keeps(t, &l);
+	CHECK_RC(ask_for(l, 1, patience_ms(), &h), DLOCK_OK);
+	CHECK_INT(stats_of(c).kept, ==, 0);
+	give(h);
+	give(take(l));
+}
+
+/* ---- Passed -------------------------------------------------------------- */
+
+/* Behind a hold of its own client, in the order of asking, without requests. */
+void case_wanted_passes(struct conform *t)
+{
+	struct worker *p[6];
+	uint64_t last;
+	dlock_hold *h;
+
+	use_mutex(t);
+	h = take(t->lock);
+	last = dlock_token(h);
+	for (unsigned int i = 0; i < 6; i++) {
+		p[i] = join(t, i % 2 ? SAME_HANDLE : OTHER_HANDLE);
+		tell(p[i], ACQUIRE, -1);
+		await_waiters(t, i + 1);
+	}
+	give(h);
+	for (int i = 0; i < 6; i++) {
+		struct reply r = hear(p[i]);
+
+		CHECK_INT(r.rc, ==, DLOCK_OK);
+		CHECK(!(t->caps & FENCE) || r.token > last);
+		last = r.token;
+		refused(t->lock);
+		ASK_OK(p[i], RELEASE, 0);
+	}
+	CHECK_INT(stats_of(t->client).passed, ==, 6);
+	is_free(t->lock);
+	h = take(t->lock);
+	CHECK(!(t->caps & FENCE) || dlock_token(h) > last);
+	give(h);
+}
+
+/* Threads that never let go of it among themselves, and another client: it gets
+ * its share, and none overlaps. */
+void case_wanted_starves_nobody(struct conform *t)
+{
+	struct worker *p[4];
+
+	use_mutex(t);
+	for (int i = 0; i < 4; i++) {
+		p[i] = join(t, i < 3 ? SAME_HANDLE : OTHER_CLIENT);
+		tell(p[i], WORK, 300);
+	}
+	for (int i = 0; i < 4; i++)
+		CHECK_INT(hear(p[i]).count, >, 0);
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Claims that a client keeps though nobody holds them. */
+#include "core/passing.h"
+
+TestSuite(keep, .init = timed_fixture, .timeout = 60);
+
+static void given_kept(const char *uri)
+{
+	given_rwlock(uri);
+	OK(dlock_release(take(lock)));
+	cr_assert_eq(stats(client).kept, 1);
+	cr_assert_eq(stats(client).pending_cleanups, 0);
+	cr_assert_eq(stats(client).holds, 0);
+	cr_assert_eq(fake_held(fake), 1);
+}
+
+static size_t released(void)
+{
+	return fake_count(fake, FAKE_RELEASE);
+}
+
+CASE(keep, has_it_taken_again_without_a_request)
+{
+	uint64_t token = 0;
+
+	given_mutex("fakewant:?keep=10s");
+	for (int i = 0; i < 20; i++) {
+		hold = take(lock);
+		if (i > 0)
+			cr_assert_eq(dlock_token(hold), token + 1);
+		token = dlock_token(hold);
+		cr_assert_eq(stats(client).kept, 0);
+		OK(dlock_release(hold));
+		cr_assert_eq(stats(client).kept, 1);
+	}
+	cr_assert_eq(asked(), 1);
+	cr_assert_eq(released(), 0);
+	cr_assert_eq(stats(client).retaken, 19);
+	cr_assert_eq(stats(client).granted, 20);
+	cr_assert_eq(stats(client).released, 20);
+	cr_assert_eq(stats(client).wait.count, 20);
+	cr_assert_eq(stats(client).hold.count, 20);
+	close_client();
+	cr_assert_eq(fake_held(fake), 0);
+	cr_assert_eq(fake_last(fake, FAKE_RELEASE).token_used, token);
+}
+
+/* Also for a try, another thread, an unbound handle, a multi-lock. */
+CASE(keep, has_it_taken_again_by_any_handle)
+{
+	struct taker t = { 0 };
+	dlock_lock *unbound, *one;
+
+	given_kept("fakewant:?keep=10s");
+	taker_start(&t, lock, 0);
+	OK(taker_join(&t));
+	OK(t.release_rc);
+	unbound = mutex(client, "a");
+	OK(dlock_lock_unbind(unbound));
+	OK(dlock_acquire(unbound, 0, &hold));
+	OK(dlock_release(hold));
+	one = multi(&lock, 1);
+	OK(dlock_acquire(one, 0, &hold));
+	OK(dlock_release(hold));
+	cr_assert_eq(asked(), 1);
+	cr_assert_eq(stats(client).retaken, 3);
+}
+
+CASE(keep, lasts_as_long_as_the_uri_says)
+{
+	int64_t began;
+
+	given_kept("fakewant:?keep=200ms");
+	began = now_ms();
+	EVENTUALLY(released() == 1);
+	cr_assert_geq(now_ms() - began + stalled_ms(), 150);
+	nothing_is_left();
+	hold = take(lock);
+	cr_assert_eq(asked(), 2);
+	OK(dlock_release(hold));
+}
+
+CASE(keep, counts_from_the_last_release)
+{
+	given_kept("fakewant:?keep=300ms");
+	for (int i = 0; i < 6; i++) {
+		hold = take(lock);
+		nap_ms(100);
+		OK(dlock_release(hold));
+	}
+	cr_assert_eq(asked(), 1);
+	hold = take(lock);
+	ALL_ALONG(500, released() == 0);
+	OK(dlock_release(hold));
+	EVENTUALLY(released() == 1);
+}
+
+CASE(keep, ends_when_another_session_asks)
+{
+	struct taker other = { 0 };
+	dlk_time began;
+
+	given_kept("fakewant:?keep=1h");
+	given_others();
+	began = dlk_now();
+	taker_start(&other, theirs, FOREVER);
+	OK(taker_join(&other));
+	OK(other.release_rc);
+	cr_assert_leq((dlk_now() - began) / DLK_MS,
+		      slack_ms() + stalled_ms() + 200);
+	EVENTUALLY(stats(client).kept == 0);
+	cr_assert_eq(stats(client).holds, 0);
+	nothing_is_left();
+}
+
+/* It was wanted while it was held: it is not kept. */
+CASE(keep, is_not_for_what_another_session_wants)
+{
+	struct taker other = { 0 };
+
+	given_kept("fakewant:?keep=1h");
+	given_others();
+	hold = take(lock);
+	others_wait(&other);
+	OK(dlock_release(hold));
+	cr_assert_eq(stats(client).kept, 0);
+	has_had_it(&other);
+	nothing_is_left();
+}
+
+/* The claim is no hold of a reader's: it goes first. */
+CASE(keep, ends_when_a_reader_of_the_client_asks)
+{
+	given_kept("fakewant:?keep=1h");
+	hold = take_shared(lock, 0);
+	cr_assert_eq(released(), 1);
+	cr_assert_eq(stats(client).kept, 0);
+	cr_assert_eq(stats(client).pending_cleanups, 0);
+	OK(dlock_release(hold));
+	cr_assert_eq(stats(client).kept, 0, "a read side is not kept");
+}
+
+/* Its request was on the way when the lock was released and kept: it has that
+ * released. */
+CASE(keep, is_not_in_the_way_of_the_client)
+{
+	struct taker t = { .linger = 1 };
+
+	given_hold("fakewant:?keep=1h&ask=5s");
+	/* A try asks the store.  It answers from before the release. */
+	fake_script(fake, FAKE_ATTEMPT, (struct fake_step){ .gate = 1 });
+	taker_start(&t, lock, 0);
+	EVENTUALLY(asked() == 2);
+	fake_script(fake, FAKE_ATTEMPT, (struct fake_step){ 0 });
+	OK(dlock_release(hold));
+	cr_assert_eq(stats(client).kept, 1);
+	fake_open_gate(fake);
+	has_had_it(&t);
+}
+
+/* A quarter of the lease must be left. */
+CASE(keep, ends_before_the_lease_does)
+{
+	const struct fake_step stands = { .fault = FAKE_SAY,
+					  .verdict = DLK_STANDS,
+					  .times = FAKE_ALWAYS };
+	int64_t left_ms;
+
+	given_mutex("fakewant:?ttl=2s&keep=1s");
+	fake_script(fake, FAKE_RENEW, stands);
+	hold = take(lock);
+	EVENTUALLY((left_ms = dlock_remaining_ms(hold)) < 800);
+	OK(dlock_release(hold));
+	EVENTUALLY(stats(client).kept == 0);
+	EVENTUALLY(released() == 1);
+	hold = take(lock);
+	EVENTUALLY(dlock_remaining_ms(hold) < 480);
+	OK(dlock_release(hold));
+	cr_assert_eq(stats(client).kept, 0);
+	cr_assert_eq(asked(), 2);
+	cr_assert_eq(stats(client).retaken, 0);
+	fake_clear(fake);
+	nothing_is_left();
+}
+
+CASE(keep, is_not_renewed)
+{
+	size_t renewed;
+
+	given_kept("fakewant:?ttl=900ms&keep=450ms");
+	renewed = fake_count(fake, FAKE_RENEW);
+	EVENTUALLY(released() == 1);
+	cr_assert_eq(fake_count(fake, FAKE_RENEW), renewed);
+	/* What is taken again is. */
+	hold = take(lock);
+	OK(dlock_release(hold));
+	hold = take(lock);
+	cr_assert_eq(stats(client).retaken, 1);
+	EVENTUALLY(stats(client).renewed >= 2);
+	OK(dlock_check(hold));
+	OK(dlock_release(hold));
+}
+
+CASE(keep, has_a_range_that_is_extended)
+{
+	uint64_t token = 0;
+
+	given_mutex("fakewant:?keep=1h");
+	fake_script(fake, FAKE_WATCH,
+		    (struct fake_step){ .tokens = 2, .times = 3 });
+	for (int i = 0; i < 6; i++) {
+		hold = take(lock);
+		cr_assert_gt(dlock_token(hold), token);
+		token = dlock_token(hold);
+		OK(dlock_release(hold));
+	}
+	cr_assert_eq(asked(), 1);
+	cr_assert_eq(stats(client).retaken, 5);
+	cr_assert_eq(fake_count(fake, FAKE_WATCH), 3);
+}
+
+CASE(keep, is_not_for_permits_nor_for_a_store_that_does_not_watch)
+{
+	given_client("fakewant:?keep=1h");
+	OK(dlock_release(take(semaphore(client, "a", 1))));
+	cr_assert_eq(stats(client).kept, 0);
+	cr_assert_eq(fake_count(fake, FAKE_WATCH), 0);
+	lock = mutex(client, "a");
+	fake_once(fake, FAKE_WATCH, FAKE_REFUSE);
+	OK(dlock_release(take(lock)));
+	cr_assert_eq(stats(client).kept, 0);
+	cr_assert_eq(released(), 2);
+	nothing_is_left();
+}
+
+CASE(keep, is_refused_where_it_cannot_be)
+{
+	dlock_client *none = NULL;
+
+	OK(fake_register());
+	REFUSED(dlock_open(&none, "fakewant:?ttl=10s&keep=5001ms", NULL),
+		DLOCK_EINVAL, "more than half of the lease of 10000ms");
+	REFUSED(dlock_open(&none, "fakewant:?ttl=10s&agreed=4s&keep=3s", NULL),
+		DLOCK_EINVAL, "half of the lease of 4000ms");
+	REFUSED(dlock_open(&none, "fake:?keep=1s", NULL), DLOCK_ENOTSUP,
+		"keep=");
+	REFUSED(dlock_open(&none, "fake:?passes=1", NULL), DLOCK_ENOTSUP,
+		"passes=");
+	cr_assert_null(none);
+	given_client("fakewant:?ttl=10s&keep=5s");
+	closed_at_end(open_store("fake:?keep=0s&passes=0", NULL));
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A claim that goes from one thread of a client to the next. */
+#include "core/passing.h"
+
+TestSuite(pass, .init = timed_fixture, .timeout = 60);
+
+CASE(pass, asks_the_store_for_nothing_and_keeps_the_order)
+{
+	enum { N = 5 };
+	struct taker t[N] = { { 0 } };
+	uint64_t last;
+
+	given_hold("fakewant:?ttl=20s");
+	n_wait_here(t, N);
+	ALL_ALONG(20, asked() == 1);
+	cr_assert_eq(fake_count(fake, FAKE_WATCH), 1);
+	last = dlock_token(hold);
+	OK(dlock_release(hold));
+	last = have_had_it(t, N, last);
+	cr_assert_eq(asked(), 1);
+	cr_assert_eq(fake_count(fake, FAKE_RELEASE), 1);
+	cr_assert_eq(fake_last(fake, FAKE_RELEASE).token_used, last);
+	cr_assert_eq(stats(client).passed, N);
+	cr_assert_eq(stats(client).granted, N + 1);
+	cr_assert_eq(stats(client).released, N + 1);
+	cr_assert_eq(stats(client).wait.count, N + 1);
+	cr_assert_eq(stats(client).hold.count, N + 1);
+	nothing_is_left();
+}
+
+/* The next grant is above all that were passed: the store counts on. */
+CASE(pass, raises_the_token_each_time)
+{
+	struct taker t[3] = { { 0 } };
+	uint64_t token;
+
+	given_hold("fakewant:");
+	token = dlock_token(hold);
+	n_wait_here(t, 3);
+	OK(dlock_release(hold));
+	cr_assert_eq(have_had_it(t, 3, token), token + 3);
+	hold = take(lock);
+	cr_assert_eq(dlock_token(hold), token + 4);
+	OK(dlock_release(hold));
+	cr_assert_eq(fake_last(fake, FAKE_RELEASE).token_used, 0);
+}
+
+CASE(pass, sets_more_tokens_aside_when_they_are_used_up)
+{
+	struct taker t[5] = { { 0 } };
+
+	given_hold("fakewant:");
+	fake_script(fake, FAKE_WATCH,
+		    (struct fake_step){ .tokens = 2, .times = 2 });
+	n_wait_here(t, 5);
+	OK(dlock_release(hold));
+	have_had_it(t, 5, 0);
+	cr_assert_eq(fake_count(fake, FAKE_WATCH), 3);
+	cr_assert_eq(stats(client).passed, 5);
+	cr_assert_eq(asked(), 1);
+}
+
+/* The release comes while the store is asked to watch the claim. */
+CASE(pass, waits_for_the_watch)
+{
+	struct taker t = { .linger = 1 };
+	struct releaser r;
+
+	given_mutex("fakewant:");
+	OK(dlock_lock_unbind(lock));
+	hold = take(lock);
+	fake_script(fake, FAKE_WATCH, (struct fake_step){ .gate = 1 });
+	taker_start(&t, lock, FOREVER);
+	EVENTUALLY(fake_count(fake, FAKE_WATCH) == 1);
+	releaser_start(&r, hold);
+	EVENTUALLY(calls_under_way(client) == 2);
+	ALL_ALONG(20, !r.done);
+	fake_open_gate(fake);
+	OK(releaser_join(&r));
+	has_had_it(&t);
+	cr_assert_eq(stats(client).passed, 1);
+	cr_assert_eq(asked(), 1);
+}
+
+CASE(pass, needs_a_token)
+{
+	struct taker t[2] = { { 0 } };
+
+	given_hold("fakewant:");
+	fake_script(fake, FAKE_WATCH,
+		    (struct fake_step){ .tokens = -1, .times = FAKE_ALWAYS });
+	n_wait_here(t, 2);
+	cr_assert_eq(asked(), 3);
+	OK(dlock_release(hold));
+	have_had_it(t, 2, 0);
+	cr_assert_eq(stats(client).passed, 0);
+	fake_clear(fake);
+}
+
+/* Each asks the store, as if it were alone.  A store that does not answer would
+ * hold up the releases, too, and is mended before. */
+static void watch_fails(struct fake_step step, int answers)
+{
+	struct taker t[3] = { { 0 } };
+	uint64_t passed = stats(client).passed;
+	size_t before = asked();
+
+	fake_script(fake, FAKE_WATCH, step);
+	hold = take(lock);
+	n_wait_here(t, 3);
+	cr_assert_eq(asked(), before + 4);
+	if (!answers)
+		fake_clear(fake);
+	OK(dlock_release(hold));
+	have_had_it(t, 3, 0);
+	cr_assert(!answers || stats(client).passed == passed);
+	fake_clear(fake);
+	nothing_is_left();
+}
+
+CASE(pass, needs_a_store_that_watches)
+{
+	given_mutex("fakewant:?close=100ms");
+	watch_fails((struct fake_step){ .fault = FAKE_REFUSE,
+					.times = FAKE_ALWAYS },
+		    1);
+	watch_fails((struct fake_step){ .fault = FAKE_CUT,
+					.times = FAKE_ALWAYS },
+		    1);
+	watch_fails((struct fake_step){ .fault = FAKE_CODE,
+					.code = DLOCK_EDENIED,
+					.times = FAKE_ALWAYS },
+		    1);
+	watch_fails((struct fake_step){ .fault = FAKE_SILENT,
+					.times = FAKE_ALWAYS },
+		    0);
+	watch_fails((struct fake_step){ .delay_ms = 10000,
+					.times = FAKE_ALWAYS },
+		    0);
+}
+
+CASE(pass, is_not_for_a_store_that_cannot_tell)
+{
+	struct taker t = { 0 };
+
+	given_hold("fake:");
+	wait_here(&t, FOREVER);
+	cr_assert_eq(asked(), 2);
+	OK(dlock_release(hold));
+	has_had_it(&t);
+	cr_assert_eq(stats(client).passed, 0);
+	cr_assert_eq(fake_count(fake, FAKE_RELEASE), 2);
+}
+
+CASE(pass, is_not_for_permits)
+{
+	struct taker t = { 0 };
+
+	given_semaphore("fakewant:", 1);
+	hold = take(lock);
+	wait_here(&t, FOREVER);
+	cr_assert_eq(asked(), 2);
+	OK(dlock_release(hold));
+	has_had_it(&t);
+	cr_assert_eq(stats(client).passed, 0);
+	cr_assert_eq(fake_count(fake, FAKE_WATCH), 0);
+}
+
+/* A reader asked before the second writer: it comes first. */
+CASE(pass, does_not_overtake_a_reader)
+{
+	struct taker w[2] = { { 0 } }, r = { .shared = 1 };
+
+	given_rwlock("fakewant:");
+	hold = take(lock);
+	wait_here(&w[0], FOREVER);
+	cr_assert_eq(asked(), 1);
+	wait_here(&r, FOREVER);
+	cr_assert_eq(asked(), 2);
+	wait_here(&w[1], FOREVER);
+	cr_assert_eq(asked(), 2);
+	OK(dlock_release(hold));
+	has_it(&w[0]);
+	cr_assert_eq(r.done, 0);
+	OK(let_go(&w[0]));
+	has_it(&r);
+	cr_assert_eq(w[1].done, 0);
+	OK(let_go(&r));
+	has_had_it(&w[1]);
+	cr_assert_eq(stats(client).passed, 1);
+	nothing_is_left();
+}
+
+/* Readers have nothing to pass. */
+CASE(pass, is_not_for_readers)
+{
+	struct taker t = { 0 };
+
+	given_rwlock("fakewant:");
+	hold = take_shared(lock, 0);
+	wait_here(&t, FOREVER);
+	cr_assert_eq(asked(), 2);
+	OK(dlock_release(hold));
+	has_had_it(&t);
+	cr_assert_eq(stats(client).passed, 0);
+	cr_assert_eq(fake_count(fake, FAKE_WATCH), 0);
+}
+
+/* The writers that wait here ask the store, where it is in line now. */
+CASE(pass, is_not_for_what_became_a_read_side)
+{
+	struct taker t[2] = { { 0 } };
+	dlock_hold *r = NULL;
+
+	given_rwlock("fakewant:");
+	hold = take(lock);
+	OK(dlock_acquire_shared(lock, 0, &r));
+	n_wait_here(t, 2);
+	cr_assert_eq(asked(), 1);
+	OK(dlock_release(hold));
+	EVENTUALLY(asked() == 3);
+	OK(dlock_release(r));
+	each_has_had_it(t, 2);
+	cr_assert_eq(fake_count(fake, FAKE_DOWNGRADE), 1);
+	nothing_is_left();
+}
+
+/* The claim is still that of a writer when its read side ends. */
+CASE(pass, comes_after_the_read_side_that_was_kept)
+{
+	struct taker t = { 0 };
+	dlock_hold *r = NULL;
+
+	given_rwlock("fakewant:");
+	fake_once(fake, FAKE_DOWNGRADE, FAKE_REFUSE);
+	hold = take(lock);
+	OK(dlock_acquire_shared(lock, 0, &r));
+	wait_here(&t, FOREVER);
+	OK(dlock_release(hold));
+	ALL_ALONG(20, !t.done);
+	OK(dlock_release(r));
+	has_had_it(&t);
+	cr_assert_eq(stats(client).passed, 1);
+	cr_assert_eq(asked(), 1);
+}
+
+/* Taken twice, and given twice. */
+CASE(pass, comes_with_the_last_release)
+{
+	struct taker t = { 0 };
+	dlock_hold *again = NULL;
+
+	given_hold("fakewant:");
+	wait_here(&t, FOREVER);
+	OK(dlock_acquire(lock, 0, &again));
+	OK(dlock_release(again));
+	ALL_ALONG(20, !t.done);
+	OK(dlock_release(hold));
+	has_had_it(&t);
+	cr_assert_eq(stats(client).passed, 1);
+}
+
+CASE(pass, makes_the_hold_another_thread_s)
+{
+	struct taker t = { .keep = 1 };
+
+	given_hold("fakewant:");
+	wait_here(&t, FOREVER);
+	OK(dlock_release(hold));
+	has_it(&t);
+	OK(taker_join(&t));
+	REFUSED(dlock_release(t.hold), DLOCK_EINVAL, "another thread");
+	close_client();
+	cr_assert_eq(dlock_release(t.hold), DLOCK_ELOST);
+}
+
+/* Such a hold is released by any thread, and so is the next one. */
+CASE(pass, reaches_unbound_handles)
+{
+	struct taker t[2] = { { .keep = 1 }, { 0 } };
+	dlock_lock *unbound;
+	dlock_hold *none = NULL;
+
+	given_hold("fakewant:");
+	unbound = mutex(client, "a");
+	OK(dlock_lock_unbind(unbound));
+	cr_assert_eq(dlock_acquire(unbound, 20, &none), DLOCK_EBUSY);
+	wait_in(&t[0], unbound, FOREVER);
+	wait_here(&t[1], FOREVER);
+	OK(dlock_release(hold));
+	has_it(&t[0]);
+	OK(taker_join(&t[0]));
+	OK(dlock_release(t[0].hold));
+	has_it(&t[1]);
+	cr_assert_eq(stats(client).passed, 2);
+	REFUSED(dlock_release(t[1].hold), DLOCK_EINVAL, "another thread");
+	has_had_it(&t[1]);
+}
+
+CASE(pass, reaches_members_of_a_multi_lock)
+{
+	struct taker t = { 0 };
+	dlock_lock *both, *b;
+	dlock_hold *h;
+
+	given_hold("fakewant:");
+	b = mutex(client, "b");
+	h = take(b);
+	both = multi((dlock_lock *[]){ lock, b }, 2);
+	wait_in(&t, both, FOREVER);
+	cr_assert_eq(asked(), 2);
+	OK(dlock_release(hold));
+	OK(dlock_release(h));
+	has_it(&t);
+	cr_assert_geq(stats(client).passed, 1);
+	OK(let_go(&t));
+	nothing_is_left();
+}
+
+CASE(pass, is_not_for_a_try)
+{
+	struct taker t = { 0 };
+
+	given_hold("fakewant:");
+	taker_start(&t, lock, 0);
+	cr_assert_eq(taker_join(&t), DLOCK_EBUSY);
+	cr_assert_eq(asked(), 2);
+	cr_assert_eq(fake_count(fake, FAKE_WATCH), 0);
+	OK(dlock_release(hold));
+	nothing_is_left();
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Waiters that give up while another thread may pass them its claim. */
+#include "core/passing.h"
+
+TestSuite(pass_end, .init = timed_fixture, .timeout = 120);
+
+CASE(pass_end, of_a_waiter_by_its_deadline_is_busy)
+{
+	struct taker t[2] = { { 0 } };
+
+	given_hold("fakewant:");
+	wait_here(&t[0], 1000);
+	wait_here(&t[1], FOREVER);
+	cr_assert_eq(taker_join(&t[0]), DLOCK_EBUSY);
+	cr_assert_eq(asked(), 2, "the last answer is the store's");
+	OK(dlock_release(hold));
+	has_had_it(&t[1]);
+	cr_assert_eq(stats(client).passed, 1);
+	cr_assert_eq(stats(client).busy, 1);
+	nothing_is_left();
+}
+
+CASE(pass_end, of_a_waiter_by_a_cancel_asks_nobody)
+{
+	struct taker t[2] = { { 0 } };
+	dlock_lock *own;
+
+	given_hold("fakewant:");
+	own = mutex(client, "a");
+	wait_in(&t[0], own, FOREVER);
+	wait_here(&t[1], FOREVER);
+	dlock_cancel(own);
+	cr_assert_eq(taker_join(&t[0]), DLOCK_ECANCELED);
+	cr_assert_eq(asked(), 1);
+	OK(dlock_release(hold));
+	has_had_it(&t[1]);
+	cr_assert_eq(stats(client).passed, 1);
+	nothing_is_left();
+}
+
+/* It had the store asked, on behalf of the other waiter as well. */
+CASE(pass_end, of_the_waiter_that_asks_for_the_watch_ends_that)
+{
+	struct taker t[2] = { { .linger = 1 }, { 0 } };
+	dlock_lock *own;
+
+	given_hold("fakewant:");
+	own = mutex(client, "a");
+	fake_once(fake, FAKE_WATCH, FAKE_SILENT);
+	taker_start(&t[0], own, FOREVER);
+	EVENTUALLY(fake_count(fake, FAKE_WATCH) == 1);
+	wait_here(&t[1], FOREVER);
+	dlock_cancel(own);
+	cr_assert_eq(taker_join(&t[0]), DLOCK_ECANCELED);
+	EVENTUALLY(asked() >= 2);
+	OK(dlock_release(hold));
+	has_had_it(&t[1]);
+	nothing_is_left();
+}
+
+/* It had asked the store before, which could not tell: what it has there is
+ * released. */
+CASE(pass_end, of_a_waiter_in_the_store_s_line_leaves_that)
+{
+	struct taker t = { 0 };
+
+	given_hold("fakewant:");
+	fake_once(fake, FAKE_WATCH, FAKE_REFUSE);
+	wait_here(&t, FOREVER);
+	cr_assert_eq(asked(), 2);
+	cr_assert_eq(fake_waiting(fake), 1);
+	/* The store is left in peace for a while. */
+	EVENTUALLY(dlk_now() >= fake_last(fake, FAKE_WATCH).end + 110 * DLK_MS);
+	OK(dlock_release(hold));
+	has_it(&t);
+	cr_assert_eq(stats(client).passed, 1);
+	EVENTUALLY(fake_waiting(fake) == 0);
+	has_had_it(&t);
+	cr_assert_eq(asked(), 2);
+	nothing_is_left();
+}
+
+static void *cancel_main(void *l)
+{
+	dlock_cancel(l);
+	return NULL;
+}
+
+/* In the instant of the pass: the waiter has it or not, and if not, the next
+ * one has. */
+CASE(pass_end, of_a_waiter_in_the_instant_of_the_pass_loses_nothing)
+{
+	int cancelled = 0, passed = 0;
+	dlock_lock *own;
+
+	given_mutex("fakewant:");
+	own = mutex(client, "a");
+	for (int i = 0; i < 300; i++) {
+		struct taker t[2] = { { 0 } };
+		pthread_t thread;
+
+		hold = take(lock);
+		wait_in(&t[0], own, FOREVER);
+		t[0].linger = 0;
+		wait_here(&t[1], FOREVER);
+		t[1].linger = 0;
+		cr_assert_eq(pthread_create(&thread, NULL, cancel_main, own),
+			     0);
+		if (i % 2 == 0)
+			nap_us(i / 2);
+		OK(dlock_release(hold));
+		pthread_join(thread, NULL);
+		taker_join(&t[0]);
+		if (t[0].rc == DLOCK_ECANCELED) {
+			cancelled++;
+		} else {
+			OK(t[0].rc);
+			OK(t[0].release_rc);
+			passed++;
+		}
+		OK(taker_join(&t[1]));
+		OK(t[1].release_rc);
+	}
+	cr_assert_gt(cancelled, 0);
+	cr_assert_eq(cancelled + passed, 300);
+	nothing_is_left();
+}
+
+CASE(pass_end, of_a_wait_in_the_instant_of_the_pass_loses_nothing)
+{
+	given_mutex("fakewant:");
+	for (int i = 0; i < 60; i++) {
+		struct taker t[2] = { { 0 } };
+
+		hold = take(lock);
+		wait_here(&t[0], 10);
+		t[0].linger = 0;
+		taker_start(&t[1], lock, FOREVER);
+		nap_us(7000 + 100 * i);
+		OK(dlock_release(hold));
+		taker_join(&t[0]);
+		cr_assert(t[0].rc == DLOCK_OK || t[0].rc == DLOCK_EBUSY);
+		OK(t[0].release_rc);
+		OK(taker_join(&t[1]));
+		OK(t[1].release_rc);
+	}
+	nothing_is_left();
+}
+
+CASE(pass_end, of_the_client_ends_the_waits)
+{
+	struct taker t[3] = { { 0 } };
+
+	given_hold("fakewant:");
+	n_wait_here(t, 3);
+	close_client_within(1000);
+	for (int i = 0; i < 3; i++)
+		cr_assert_eq(taker_join(&t[i]), DLOCK_ECANCELED);
+	cr_assert_eq(fake_held(fake), 0);
+	REFUSED(dlock_release(hold), DLOCK_ELOST, "closed");
+}
+
+CASE(pass_end, of_the_client_may_come_in_the_instant_of_the_pass)
+{
+	for (int i = 0; i < 60; i++) {
+		struct taker t[2] = { { 0 } };
+		pthread_t closer;
+		int rc;
+
+		given_hold(i % 2 ? "fakewant:" : "fakewantall:?keep=1s");
+		n_wait_here(t, 2);
+		t[0].linger = t[1].linger = 0;
+		closer = client_closes();
+		nap_us(i * 3);
+		rc = dlock_release(hold);
+		cr_assert(rc == DLOCK_OK || rc == DLOCK_ELOST);
+		for (int k = 0; k < 2; k++) {
+			taker_join(&t[k]);
+			cr_assert(t[k].rc == DLOCK_OK ||
+				  t[k].rc == DLOCK_ECANCELED);
+			cr_assert(t[k].release_rc == DLOCK_OK ||
+				  t[k].release_rc == DLOCK_ELOST);
+		}
+		pthread_join(closer, NULL);
+		cr_assert_eq(fake_held(fake), 0);
+	}
+}
+
+enum { MANY = 1000 };
+static struct taker many[MANY];
+
+CASE(pass_end, of_the_first_of_many_is_no_other_s)
+{
+	int n = sanitized() ? 200 : MANY;
+	uint64_t last = 0;
+	size_t requests;
+
+	given_hold("fakewant:");
+	taker_start(&many[0], lock, 300 * slowness());
+	EVENTUALLY(stats(client).waiters == 1);
+	for (int i = 1; i < n; i++)
+		taker_start(&many[i], lock, FOREVER);
+	EVENTUALLY(stats(client).waiters == (uint64_t)n || many[0].done);
+	cr_assert_eq(taker_join(&many[0]), DLOCK_EBUSY);
+	requests = asked();
+	cr_assert_eq(requests, 2);
+	EVENTUALLY(stats(client).waiters == (uint64_t)n - 1);
+	OK(dlock_release(hold));
+	for (int i = 1; i < n; i++) {
+		OK(taker_join(&many[i]));
+		OK(many[i].release_rc);
+		if (many[i].token > last)
+			last = many[i].token;
+	}
+	cr_assert_eq(stats(client).passed, (uint64_t)n - 1);
+	cr_assert_eq(asked(), requests);
+	cr_assert_eq(fake_last(fake, FAKE_RELEASE).token_used, last);
+	nothing_is_left();
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Claims that are passed on: the next hold, and what it has of its own. */
+#include "core/passing.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+TestSuite(pass_next, .init = timed_fixture, .timeout = 120);
+
+/* ---- Losses -------------------------------------------------------------- */
+
+/* The waiters ask the store, and the loss is told of the holder only. */
+static void waiters_ask(struct taker *t, int n)
+{
+	uint64_t token = dlock_token(hold);
+
+	EVENTUALLY(t[0].done || t[1].done);
+	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
+	each_has_had_it(t, n);
+	cr_assert_gt(t[0].token, token);
+	cr_assert_gt(t[1].token, token);
+	EVENTUALLY(diary.losses == 1);
+	cr_assert_eq(diary.page[diary.n - 1].hold, hold);
+	nothing_is_left();
+}
+
+CASE(pass_next, of_a_lost_claim_sends_the_waiters_to_the_store)
+{
+	struct taker t[2] = { { 0 } };
+
+	keep_diary();
+	given_hold("fakewant:");
+	n_wait_here(t, 2);
+	cr_assert_eq(asked(), 1);
+	lose_last();
+	waiters_ask(t, 2);
+	cr_assert_geq(asked(), 2);
+}
+
+CASE(pass_next, of_a_lease_sends_the_waiters_to_the_store)
+{
+	struct taker t[2] = { { 0 } };
+
+	keep_diary();
+	given_mutex("fakewant:?ttl=600ms");
+	fake_script(fake, FAKE_RENEW,
+		    (struct fake_step){ .fault = FAKE_REFUSE, .times = 10000 });
+	hold = take(lock);
+	n_wait_here(t, 2);
+	EVENTUALLY(diary.losses == 1);
+	fake_clear(fake);
+	waiters_ask(t, 2);
+}
+
+/* The new server knows nothing of it. */
+CASE(pass_next, of_a_session_sends_the_waiters_to_the_store)
+{
+	struct taker t[2] = { { 0 } };
+
+	keep_diary();
+	given_hold("fakewant:?ttl=20s");
+	n_wait_here(t, 2);
+	fake_move(fake);
+	EVENTUALLY(stats(client).renewed == 1);
+	cr_assert_eq(asked(), 1);
+	cr_assert_eq(diary.losses, 0);
+	fake_forget(fake);
+	fake_move(fake);
+	waiters_ask(t, 2);
+}
+
+/* ---- What the next hold has ---------------------------------------------- */
+
+/* The lease is not extended any more. */
+static const struct fake_step stands = { .fault = FAKE_SAY,
+					 .verdict = DLK_STANDS,
+					 .times = FAKE_ALWAYS };
+
+CASE(pass_next, of_a_lease_that_is_nearly_over_is_the_store_s)
+{
+	struct taker t[2] = { { 0 } };
+
+	given_mutex("fakewant:?ttl=2s");
+	fake_script(fake, FAKE_RENEW, stands);
+	hold = take(lock);
+	n_wait_here(t, 2);
+	OK(dlock_release(hold));
+	has_it(&t[0]);
+	cr_assert_eq(asked(), 1);
+	EVENTUALLY(dlock_remaining_ms(t[0].hold) < 480);
+	OK(let_go(&t[0]));
+	has_it(&t[1]);
+	cr_assert_eq(stats(client).passed, 1);
+	cr_assert_gt(t[1].remaining_ms, 1000);
+	fake_clear(fake);
+	OK(let_go(&t[1]));
+}
+
+CASE(pass_next, of_what_is_at_risk_is_the_store_s)
+{
+	struct taker t = { 0 };
+
+	keep_diary();
+	given_mutex("fakewant:?ttl=3s");
+	fake_always(fake, FAKE_RENEW, FAKE_REFUSE);
+	hold = take(lock);
+	wait_here(&t, FOREVER);
+	EVENTUALLY(diary.risks == 1);
+	cr_assert_eq(diary.page[0].hold, hold);
+	OK(dlock_release(hold));
+	has_it(&t);
+	cr_assert_eq(stats(client).passed, 0);
+	fake_clear(fake);
+	OK(let_go(&t));
+	cr_assert_eq(diary.n, 1);
+}
+
+CASE(pass_next, begins_the_next_max_hold)
+{
+	struct taker t = { 0 };
+
+	keep_diary();
+	given_hold("fakewant:?max_hold=1500ms");
+	wait_here(&t, FOREVER);
+	nap_ms(800);
+	cr_assert_lt(dlock_remaining_ms(hold), 800);
+	OK(dlock_release(hold));
+	has_it(&t);
+	cr_assert_eq(stats(client).passed, 1);
+	cr_assert_gt(t.remaining_ms + stalled_ms(), 1400);
+	cr_assert_leq(t.remaining_ms, 1500);
+	EVENTUALLY(diary.losses == 1);
+	cr_assert_geq(diary.lost_ms, t.done_ms + t.remaining_ms);
+	let_go(&t);
+	cr_assert_eq(t.release_rc, DLOCK_ELOST);
+}
+
+static int readable(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return poll(&p, 1, 0) == 1;
+}
+
+CASE(pass_next, leaves_the_former_holder_s_descriptor_behind)
+{
+	struct taker t = { 0 };
+	int fd;
+
+	keep_diary();
+	given_hold("fakewant:");
+	wait_here(&t, FOREVER);
+	fd = dlock_hold_fd(hold);
+	cr_assert_geq(fd, 0);
+	OK(dlock_release(hold));
+	cr_assert_eq(fcntl(fd, F_GETFD), -1);
+	has_it(&t);
+	fd = dlock_hold_fd(t.hold);
+	cr_assert_eq(readable(fd), 0);
+	lose_last();
+	cr_assert(readable(fd));
+	EVENTUALLY(diary.losses == 1);
+	cr_assert_eq(diary.page[0].hold, t.hold);
+	let_go(&t);
+	cr_assert_eq(t.release_rc, DLOCK_ELOST);
+	nothing_is_left();
+}
+
+static atomic_int inside, go;
+
+/* It writes the event down, and stays at a loss until it is let go. */
+static void stay_at_a_loss(dlock_hold *h, enum dlock_event event,
+			   const char *why, void *arg)
+{
+	diary_event(h, event, why, arg);
+	if (event != DLOCK_LOST)
+		return;
+	atomic_store(&inside, 1);
+	while (!atomic_load(&go))
+		nap_ms(1);
+}
+
+/* The claim is safe again while the callback is at something else: the next
+ * holder has never heard of a risk. */
+CASE(pass_next, leaves_the_former_holder_s_events_behind)
+{
+	struct taker t = { 0 };
+	dlock_hold *other;
+	uint64_t id;
+
+	events_call(stay_at_a_loss);
+	given_client("fakewant:?ttl=2400ms");
+	other = take(mutex(client, "b"));
+	id = last_id();
+	lock = mutex(client, "a");
+	hold = take(lock);
+	wait_here(&t, FOREVER);
+	fake_once(fake, FAKE_RENEW, FAKE_REFUSE);
+	EVENTUALLY(diary.risks == 2);
+	fake_lose(fake, id);
+	EVENTUALLY(atomic_load(&inside) == 1);
+	EVENTUALLY(stats(client).renewed >= 1);
+	OK(dlock_release(hold));
+	has_it(&t);
+	cr_assert_eq(stats(client).passed, 1);
+	atomic_store(&go, 1);
+	cr_assert_eq(dlock_release(other), DLOCK_ELOST);
+	has_had_it(&t);
+	close_client();
+	cr_assert_eq(diary.safes, 0);
+	cr_assert_eq(diary.risks, 2);
+}
+
+CASE(pass_next, of_a_forked_child_is_nothing)
+{
+	struct taker t = { 0 };
+	int status;
+	pid_t pid;
+
+	given_hold("fakewant:");
+	wait_here(&t, FOREVER);
+	pid = fork();
+	if (pid == 0) {
+		dlock_hold *none;
+
+		alarm(20);
+		_exit(dlock_release(hold) != DLOCK_EFORKED ||
+		      dlock_acquire(lock, 0, &none) != DLOCK_EFORKED);
+	}
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_assert_eq(status, 0);
+	cr_assert_eq(t.done, 0);
+	OK(dlock_release(hold));
+	has_had_it(&t);
+	cr_assert_eq(stats(client).passed, 1);
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A claim that another session asks for, while threads here pass it on. */
+#include "core/passing.h"
+
+TestSuite(pass_wanted, .init = timed_fixture, .timeout = 60);
+
+/* Those that asked before the other session come before it, those that asked
+ * later come after it, in the store's line. */
+CASE(pass_wanted, goes_to_the_store_after_those_that_asked_before)
+{
+	struct taker t[4] = { { 0 } }, other = { 0 };
+	uint64_t last;
+
+	given_hold("fakewant:");
+	given_others();
+	n_wait_here(t, 2);
+	others_wait(&other);
+	cr_assert_eq(asked(), 2);
+	n_wait_here(t + 2, 2);
+	cr_assert_eq(asked(), 4);
+	OK(dlock_release(hold));
+	last = have_had_it(t, 2, 0);
+	has_it(&other);
+	cr_assert_gt(other.token, last);
+	cr_assert_eq(t[2].done, 0);
+	OK(let_go(&other));
+	have_had_it(t + 2, 2, other.token);
+	cr_assert_eq(stats(client).passed, 2);
+	nothing_is_left();
+}
+
+/* Nobody knows which of the waiters came before a session that the store knew
+ * already. */
+CASE(pass_wanted, ends_where_the_store_knows_another_already)
+{
+	struct taker t[2] = { { 0 } }, other = { 0 };
+
+	given_hold("fakewant:");
+	given_others();
+	others_wait(&other);
+	n_wait_here(t, 2);
+	cr_assert_eq(asked(), 4);
+	OK(dlock_release(hold));
+	has_it(&other);
+	cr_assert_eq(t[0].done, 0);
+	OK(let_go(&other));
+	have_had_it(t, 2, other.token);
+	cr_assert_eq(stats(client).passed, 0);
+}
+
+/* The store says so of a session that nobody sees. */
+CASE(pass_wanted, may_be_the_store_s_answer)
+{
+	struct taker t[3] = { { 0 } };
+
+	given_hold("fakewant:");
+	fake_script(fake, FAKE_WATCH,
+		    (struct fake_step){ .wanted = 1, .times = FAKE_ALWAYS });
+	n_wait_here(t, 3);
+	cr_assert_eq(asked(), 4);
+	cr_assert_eq(fake_count(fake, FAKE_WATCH), 1);
+	OK(dlock_release(hold));
+	have_had_it(t, 3, 0);
+	cr_assert_eq(stats(client).passed, 0);
+	fake_clear(fake);
+}
+
+/* A try does not wait for the lock, and its session wants it all the same. */
+CASE(pass_wanted, may_be_by_a_try)
+{
+	struct taker t = { 0 };
+	dlock_hold *none = NULL;
+
+	given_hold("fakewant:");
+	given_others();
+	wait_here(&t, FOREVER);
+	cr_assert_eq(dlock_acquire(theirs, 0, &none), DLOCK_EBUSY);
+	OK(dlock_release(hold));
+	has_it(&t);
+	cr_assert_eq(stats(client).passed, 1);
+	has_had_it(&t);
+}
+
+CASE(pass_wanted, by_a_reader_ends_it_too)
+{
+	struct taker t = { 0 }, r = { .shared = 1 }, late_one = { 0 };
+
+	given_hold("fakewant:");
+	given_others();
+	wait_here(&t, FOREVER);
+	others_wait(&r);
+	wait_here(&late_one, FOREVER);
+	cr_assert_eq(asked(), 3);
+	OK(dlock_release(hold));
+	has_had_it(&t);
+	has_had_it(&r);
+	has_had_it(&late_one);
+	cr_assert_eq(stats(client).passed, 1);
+}
+
+CASE(pass_wanted, lets_so_many_pass_as_the_uri_says)
+{
+	struct taker first = { 0 }, t[3] = { { 0 } }, other = { 0 };
+
+	given_client("fakewant:");
+	cr_assert(dlock_caps(client) & DLOCK_CAP_FAIR);
+	close_client();
+	given_hold("fakewant:?passes=2");
+	cr_assert_eq(dlock_caps(client) & DLOCK_CAP_FAIR, 0);
+	given_others();
+	wait_here(&first, FOREVER);
+	OK(dlock_release(hold));
+	has_it(&first);
+	others_wait(&other);
+	n_wait_here(t, 3);
+	cr_assert_eq(asked(), 2);
+	OK(let_go(&first));
+	have_had_it(t, 2, first.token);
+	has_it(&other);
+	cr_assert_eq(t[2].done, 0);
+	OK(let_go(&other));
+	has_had_it(&t[2]);
+	cr_assert_eq(stats(client).passed, 3);
+	nothing_is_left();
+}
+
+CASE(pass_wanted, of_any_claim_may_be_told_at_any_time)
+{
+	struct taker t[2] = { { 0 } }, other = { 0 };
+	uint64_t id;
+
+	given_hold("fakewant:");
+	id = last_id();
+	fake_want(fake, id);
+	fake_want(fake, 0);
+	fake_want(fake, UINT64_MAX);
+	fake_want(fake, id + 1);
+	wait_here(&t[0], FOREVER);
+	cr_assert_eq(asked(), 1, "told before it was watched");
+	OK(dlock_release(hold));
+	has_had_it(&t[0]);
+	cr_assert_eq(stats(client).passed, 1);
+	fake_want(fake, id);
+	hold = take(lock);
+	fake_want(fake, id);
+	wait_here(&t[1], FOREVER);
+	cr_assert_eq(asked(), 2, "told of an earlier claim");
+	given_others();
+	fake_set_wants(fake, FAKE_WANT_TWICE);
+	others_wait(&other);
+	OK(dlock_release(hold));
+	has_had_it(&t[1]);
+	cr_assert_eq(stats(client).passed, 2);
+	has_had_it(&other);
+}
+
+/* The message overtakes the answer, which says that nobody asks. */
+CASE(pass_wanted, may_be_told_before_the_store_has_answered)
+{
+	struct taker t[2] = { { 0 } };
+
+	given_hold("fakewant:");
+	fake_script(fake, FAKE_WATCH, (struct fake_step){ .gate = 1 });
+	taker_start(&t[0], lock, FOREVER);
+	t[0].linger = 1;
+	EVENTUALLY(fake_count(fake, FAKE_WATCH) == 1);
+	fake_want(fake, last_id());
+	fake_open_gate(fake);
+	EVENTUALLY(stats(client).waiters == 1);
+	ALL_ALONG(20, asked() == 1);
+	wait_here(&t[1], FOREVER);
+	cr_assert_eq(asked(), 2);
+	OK(dlock_release(hold));
+	have_had_it(t, 2, 0);
+	cr_assert_eq(stats(client).passed, 1);
+}
+
+/* The holder's release meets the request to watch: it waits for the answer. */
+CASE(pass_wanted, is_known_before_the_claim_is_passed)
+{
+	struct taker t = { .linger = 1 };
+	struct taker other = { 0 };
+	struct releaser r;
+	dlock_lock *unbound;
+
+	given_client("fakewant:");
+	given_others();
+	lock = mutex(client, "a");
+	unbound = mutex(client, "a");
+	OK(dlock_lock_unbind(unbound));
+	hold = take(unbound);
+	others_wait(&other);
+	fake_script(fake, FAKE_WATCH, (struct fake_step){ .gate = 1 });
+	taker_start(&t, lock, FOREVER);
+	EVENTUALLY(fake_count(fake, FAKE_WATCH) == 1);
+	releaser_start(&r, hold);
+	EVENTUALLY(calls_under_way(client) == 2);
+	ALL_ALONG(20, !r.done);
+	fake_open_gate(fake);
+	OK(releaser_join(&r));
+	has_it(&other);
+	cr_assert_eq(t.done, 0);
+	OK(let_go(&other));
+	has_had_it(&t);
+	cr_assert_eq(stats(client).passed, 0);
+}
+
+/* Two threads that take turns for as long as they may. */
+static atomic_int going;
+
+static void *take_turns(void *unused)
+{
+	while (atomic_load(&going)) {
+		dlock_hold *h = take(lock, FOREVER);
+
+		nap_ms(2);
+		CHECK_OK(dlock_release(h));
+	}
+	return unused;
+}
+
+/* A message that is lost costs the other session a second. */
+CASE(pass_wanted, is_asked_anew_after_a_second)
+{
+	struct taker other = { 0 };
+	pthread_t thread[2];
+	int64_t began;
+
+	given_mutex("fakewant:");
+	given_others();
+	fake_set_wants(fake, FAKE_WANT_NOT);
+	atomic_store(&going, 1);
+	for (int i = 0; i < 2; i++)
+		cr_assert_eq(pthread_create(&thread[i], NULL, take_turns, NULL),
+			     0);
+	EVENTUALLY(stats(client).passed >= 4);
+	began = now_ms();
+	taker_start(&other, theirs, FOREVER);
+	OK(taker_join(&other));
+	cr_assert_leq(other.done_ms - began,
+		      1000 + slack_ms() + stalled_ms() + 100);
+	atomic_store(&going, 0);
+	for (int i = 0; i < 2; i++)
+		pthread_join(thread[i], NULL);
+	nothing_is_left();
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Holders that want to know when others want the lock. */
+#include "core/passing.h"
+
+#include <poll.h>
+
+TestSuite(revoke, .init = fixture, .timeout = 60);
+
+static atomic_int wanted, lost;
+
+static void on_event(dlock_hold *about, enum dlock_event event, const char *why,
+		     void *arg)
+{
+	(void)about;
+	(void)why;
+	(void)arg;
+	wanted += event == DLOCK_WANTED;
+	lost += event == DLOCK_LOST;
+}
+
+static int is_readable(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	cr_assert_geq(fd, 0, "%s", dlock_errmsg());
+	return poll(&p, 1, 0) == 1;
+}
+
+CASE(revoke, bad_arguments_are_refused)
+{
+	dlock_lock *many;
+
+	given_hold("fakewant:");
+	REFUSED(dlock_revocable(NULL), DLOCK_EINVAL, "hold is NULL");
+	REFUSED(dlock_wanted_fd(NULL), DLOCK_EINVAL, "hold is NULL");
+	REFUSED(dlock_revoke(NULL, 0), DLOCK_EINVAL, "lock is NULL");
+	OK(dlock_multi_new(&many, &lock, 1));
+	REFUSED(dlock_revoke(many, 0), DLOCK_EINVAL, "members");
+	dlock_lock_free(many);
+	OK(dlock_release(hold));
+}
+
+CASE(revoke, needs_a_store_that_can_tell)
+{
+	given_hold("fake:");
+	REFUSED(dlock_revocable(hold), DLOCK_ENOTSUP, "cannot tell");
+	REFUSED(dlock_wanted_fd(hold), DLOCK_ENOTSUP, "cannot tell");
+	REFUSED(dlock_revoke(lock, 0), DLOCK_ENOTSUP, "fake: cannot tell");
+	OK(dlock_release(hold));
+}
+
+CASE(revoke, of_a_lost_hold_tells_nothing)
+{
+	events_call(on_event);
+	given_hold("fakewant:?ttl=60s");
+	OK(dlock_revocable(hold));
+	lose_last();
+	EVENTUALLY(lost == 1);
+	fake_want(fake, last_id());
+	OK(dlock_revoke(lock, 1000));
+	REFUSED(dlock_revocable(hold), DLOCK_ELOST, "lost");
+	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
+	cr_assert_eq(wanted, 0);
+}
+
+/* Late, doubled, and of a claim that is long gone. */
+CASE(revoke, bears_any_message)
+{
+	uint64_t gone;
+
+	events_call(on_event);
+	given_hold("fakewant:");
+	gone = last_id();
+	OK(dlock_revocable(hold));
+	OK(dlock_release(hold));
+	fake_want(fake, gone);
+	hold = take(lock);
+	fake_want(fake, gone);
+	fake_want(fake, last_id());
+	cr_assert_eq(wanted, 0);
+	OK(dlock_revocable(hold));
+	fake_want(fake, last_id());
+	fake_want(fake, last_id());
+	EVENTUALLY(wanted == 1);
+	ALL_ALONG(20, wanted == 1);
+	OK(dlock_release(hold));
+}
+
+/* The store does not answer: nobody will tell, and the caller knows. */
+CASE(revoke, that_the_store_does_not_hear_of_is_an_error)
+{
+	events_call(on_event);
+	given_hold("fakewant:");
+	fake_once(fake, FAKE_WATCH, FAKE_REFUSE);
+	cr_assert_eq(dlock_revocable(hold), DLOCK_EUNREACHABLE);
+	fake_want(fake, last_id());
+	fake_once(fake, FAKE_REVOKE, FAKE_REFUSE);
+	cr_assert_eq(dlock_revoke(lock, 100), DLOCK_EUNREACHABLE);
+	cr_assert_eq(wanted, 0);
+	OK(dlock_release(hold));
+}
+
+/* The holder of this client hears of it all the same. */
+CASE(revoke, by_its_own_client_needs_no_store)
+{
+	given_hold("fakewant:");
+	cr_assert(!is_readable(dlock_wanted_fd(hold)));
+	fake_once(fake, FAKE_REVOKE, FAKE_REFUSE);
+	cr_assert_eq(dlock_revoke(lock, 100), DLOCK_EUNREACHABLE);
+	cr_assert(is_readable(dlock_wanted_fd(hold)));
+	OK(dlock_release(hold));
+}
+
+/* A store that can set no tokens aside can tell all the same. */
+CASE(revoke, needs_no_tokens)
+{
+	given_hold("fakewant:");
+	fake_script(fake, FAKE_WATCH, (struct fake_step){ .tokens = -1 });
+	cr_assert(!is_readable(dlock_wanted_fd(hold)));
+	fake_want(fake, last_id());
+	cr_assert(is_readable(dlock_wanted_fd(hold)));
+	OK(dlock_release(hold));
+}
+
+/* The next holder of the same claim has not asked to know. */
+CASE(revoke, is_not_passed_on)
+{
+	struct taker t = { 0 };
+	int fd;
+
+	events_call(on_event);
+	given_hold("fakewant:?passes=9");
+	fd = dlock_wanted_fd(hold);
+	wait_here(&t, FOREVER);
+	cr_assert(!is_readable(fd));
+	OK(dlock_release(hold));
+	EVENTUALLY(t.done);
+	fake_want(fake, last_id());
+	OK(dlock_revoke(lock, 1000));
+	ALL_ALONG(20, wanted == 0);
+	OK(let_go(&t));
+}
+
+static void release_it(dlock_hold *about, enum dlock_event event,
+		       const char *why, void *arg)
+{
+	(void)why;
+	(void)arg;
+	if (event == DLOCK_WANTED)
+		wanted += dlock_release(about) == DLOCK_OK;
+}
+
+CASE(revoke, ends_in_a_release_by_the_callback)
+{
+	options = (dlock_options)DLOCK_OPTIONS_INIT;
+	options.on_event = release_it;
+	given_mutex("fakewant:");
+	OK(dlock_lock_unbind(lock));
+	hold = take(lock);
+	OK(dlock_revocable(hold));
+	OK(dlock_revoke(lock, 1000));
+	EVENTUALLY(wanted == 1);
+	cr_assert_eq(fake_held(fake), 0);
+}
+
+/* Members in stores that cannot tell are left out, unless all are. */
+CASE(revoke, of_a_multi_lock_is_of_its_members)
+{
+	dlock_client *other = closed_at_end(open_store("fake://two", NULL));
+	dlock_lock *many, *members[2];
+
+	events_call(on_event);
+	given_mutex("fakewant:");
+	members[0] = lock;
+	members[1] = mutex(other, "b");
+	OK(dlock_multi_new(&many, members, 2));
+	OK(dlock_acquire(many, 1000, &hold));
+	OK(dlock_revocable(hold));
+	REFUSED(dlock_wanted_fd(hold), DLOCK_EINVAL, "members");
+	OK(dlock_revoke(lock, 1000));
+	EVENTUALLY(wanted == 1);
+	OK(dlock_release(hold));
+	dlock_lock_free(many);
+	OK(dlock_multi_new(&many, members + 1, 1));
+	OK(dlock_acquire(many, 1000, &hold));
+	REFUSED(dlock_revocable(hold), DLOCK_ENOTSUP, "cannot tell");
+	OK(dlock_release(hold));
+	dlock_lock_free(many);
+}

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* release=async: releases that are sent, and answered later. */
+#include "core/passing.h"
+
+TestSuite(sent, .init = timed_fixture, .timeout = 120);
+
+enum { PAIRS = 20 };
+
+static size_t sent(void)
+{
+	return fake_count(fake, FAKE_SEND);
+}
+
+static size_t released(void)
+{
+	return fake_count(fake, FAKE_RELEASE);
+}
+
+static int told(enum dlock_event event)
+{
+	int n = 0;
+
+	pthread_mutex_lock(&diary.mu);
+	for (int i = 0; i < diary.n; i++)
+		n += diary.page[i].event == event;
+	pthread_mutex_unlock(&diary.mu);
+	return n;
+}
+
+static void given_sent(struct fake_step step)
+{
+	keep_diary();
+	given_hold("fakesend:?release=async&ask=5s&close=300ms");
+	fake_script(fake, FAKE_SEND, step);
+	OK(dlock_release(hold));
+	cr_assert_eq(sent(), 1);
+}
+
+/* ---- The answer ---------------------------------------------------------- */
+
+CASE(sent, is_a_release_before_the_answer_comes)
+{
+	given_sent((struct fake_step){ 0 });
+	cr_assert_eq(fake_held(fake), 0);
+	cr_assert_eq(stats(client).holds, 0);
+	cr_assert_eq(stats(client).released, 1);
+	cr_assert_eq(stats(client).pending_cleanups, 1);
+	fake_answer(fake);
+	cr_assert_eq(stats(client).pending_cleanups, 0);
+	cr_assert_eq(released(), 0);
+	cr_assert_eq(told(DLOCK_LOST), 0);
+}
+
+CASE(sent, is_answered_with_the_next_request)
+{
+	given_mutex("fakesend:?release=async&ask=5s");
+	for (int i = 0; i < PAIRS; i++)
+		OK(dlock_release(take(lock)));
+	cr_assert_eq(asked(), PAIRS);
+	cr_assert_eq(sent(), PAIRS);
+	cr_assert_eq(released(), 0);
+	cr_assert_eq(stats(client).pending_cleanups, 1);
+	cr_assert_eq(stats(client).released, PAIRS);
+}
+
+CASE(sent, may_be_answered_before_it_returns)
+{
+	given_sent((struct fake_step){ .early = 1 });
+	cr_assert_eq(stats(client).pending_cleanups, 0);
+	cr_assert_eq(released(), 0);
+}
+
+/* The next hold of the same claim's memory is not confused with it. */
+CASE(sent, is_answered_once)
+{
+	uint64_t id;
+
+	given_sent((struct fake_step){ 0 });
+	id = fake_last(fake, FAKE_SEND).id;
+	fake_answer(fake);
+	hold = take(lock);
+	fake_say_released(fake, id, DLOCK_ELOST);
+	fake_say_released(fake, last_id(), DLOCK_ELOST);
+	fake_say_released(fake, last_id(), 0);
+	fake_say_released(fake, UINT64_MAX, 0);
+	OK(dlock_check(hold));
+	cr_assert_eq(stats(client).lost, 0);
+	cr_assert_eq(stats(client).holds, 1);
+	cr_assert_eq(told(DLOCK_LOST), 0);
+	OK(dlock_release(hold));
+}
+
+/* ---- A loss -------------------------------------------------------------- */
+
+static uint64_t lost_token;
+
+static void note_token(dlock_hold *h, enum dlock_event event, const char *why,
+		       void *arg)
+{
+	if (event == DLOCK_LOST)
+		lost_token = dlock_token(h);
+	diary_event(h, event, why, arg);
+}
+
+CASE(sent, that_finds_nothing_is_an_event)
+{
+	uint64_t token;
+
+	events_call(note_token);
+	given_hold("fakesend:?release=async&ask=5s");
+	token = dlock_token(hold);
+	fake_forget(fake);
+	OK(dlock_release(hold));
+	cr_assert_eq(told(DLOCK_LOST), 0);
+	fake_answer(fake);
+	EVENTUALLY(told(DLOCK_LOST) == 1);
+	cr_assert_eq(lost_token, token);
+	cr_assert_eq(diary.page[0].check, DLOCK_ELOST);
+	cr_assert_str_eq(diary.page[0].why, "the store no longer had it");
+	cr_assert_eq(stats(client).lost, 1);
+	cr_assert_eq(stats(client).pending_cleanups, 0);
+	cr_assert_eq(released(), 0);
+}
+
+CASE(sent, that_finds_nothing_may_tell_so_before_it_returns)
+{
+	given_sent((struct fake_step){ .early = 1, .answer = DLOCK_ELOST });
+	EVENTUALLY(told(DLOCK_LOST) == 1);
+	cr_assert_eq(stats(client).pending_cleanups, 0);
+	fake_forget(fake);
+}
+
+/* A lease that has ended by itself is no loss. */
+CASE(sent, that_is_answered_after_the_lease_lost_nothing)
+{
+	keep_diary();
+	clock_leaps(0);
+	given_hold("fakesend:?release=async&ask=5s&ttl=10s");
+	fake_always(fake, FAKE_RELEASE, FAKE_REFUSE);
+	OK(dlock_release(hold));
+	fake_forget(fake);
+	clock_leaps(11000);
+	fake_say_released(fake, fake_last(fake, FAKE_SEND).id, DLOCK_ELOST);
+	fake_clear(fake);
+	nothing_is_left();
+	cr_assert_eq(told(DLOCK_LOST), 0);
+	cr_assert_eq(stats(client).lost, 0);
+}
+
+/* What has run out here is known without the store. */
+CASE(sent, is_not_what_has_run_out)
+{
+	clock_leaps(0);
+	given_hold("fakesend:?release=async&ttl=10s");
+	clock_leaps(11000);
+	REFUSED(dlock_release(hold), DLOCK_ELOST, "ran out");
+	cr_assert_eq(sent(), 0);
+}
+
+/* ---- No answer ----------------------------------------------------------- */
+
+CASE(sent, is_asked_for_again_without_an_answer)
+{
+	given_sent(
+		(struct fake_step){ .fault = FAKE_LATE, .late_ms = 3600000 });
+	cr_assert_eq(fake_held(fake), 1);
+	EVENTUALLY(released() == 1);
+	nothing_is_left();
+	cr_assert_eq(told(DLOCK_UNCONFIRMED), 0);
+}
+
+CASE(sent, is_asked_for_again_when_it_failed)
+{
+	keep_diary();
+	given_hold("fakesend:?release=async&ask=1m");
+	fake_script(fake, FAKE_SEND,
+		    (struct fake_step){ .answer = DLOCK_EUNREACHABLE });
+	OK(dlock_release(hold));
+	cr_assert_eq(released(), 0);
+	fake_answer(fake);
+	EVENTUALLY(released() == 1);
+	nothing_is_left();
+	cr_assert_eq(told(DLOCK_UNCONFIRMED), 0);
+}
+
+CASE(sent, that_stays_unconfirmed_is_an_event)
+{
+	keep_diary();
+	given_hold("fakesend:?release=async");
+	fake_script(fake, FAKE_SEND,
+		    (struct fake_step){ .answer = DLOCK_EUNREACHABLE });
+	fake_always(fake, FAKE_RELEASE, FAKE_REFUSE);
+	OK(dlock_release(hold));
+	fake_answer(fake);
+	EVENTUALLY(told(DLOCK_UNCONFIRMED) == 1);
+	EVENTUALLY(released() >= 3);
+	cr_assert_eq(told(DLOCK_UNCONFIRMED), 1);
+	cr_assert_eq(stats(client).lost, 0);
+	fake_clear(fake);
+	nothing_is_left();
+	cr_assert_eq(told(DLOCK_LOST), 0);
+}
+
+CASE(sent, may_fail_at_once)
+{
+	given_hold("fakesend:?release=async&close=300ms");
+	fake_once(fake, FAKE_SEND, FAKE_REFUSE);
+	REFUSED(dlock_release(hold), DLOCK_EUNREACHABLE, "scripted");
+	EVENTUALLY(released() == 1);
+	nothing_is_left();
+}
+
+/* A try that meets a release of its own client's is not refused. */
+CASE(sent, is_not_in_the_way_of_the_client)
+{
+	given_sent(
+		(struct fake_step){ .fault = FAKE_LATE, .late_ms = 3600000 });
+	OK(dlock_acquire(lock, 0, &hold));
+	cr_assert_eq(released(), 1);
+	OK(dlock_release(hold));
+	fake_answer(fake);
+	nothing_is_left();
+}
+
+/* ---- Not sent ------------------------------------------------------------ */
+
+CASE(sent, is_not_what_is_asked_for_twice)
+{
+	given_mutex("fakesend:?release=async&ttl=1s");
+	fake_script(fake, FAKE_ATTEMPT,
+		    (struct fake_step){ .resent = 1, .late_ms = 300 });
+	OK(dlock_release(take(lock)));
+	cr_assert_eq(sent(), 0);
+	/* The clean-up releases it once more, and may have done so already. */
+	cr_assert_geq(released(), 1);
+	EVENTUALLY(stats(client).pending_cleanups == 0);
+}
+
+CASE(sent, is_not_what_is_passed_on)
+{
+	struct taker t = { 0 };
+
+	given_hold("fakesend:?release=async&ask=5s");
+	wait_here(&t, FOREVER);
+	OK(dlock_release(hold));
+	cr_assert_eq(sent(), 0);
+	has_had_it(&t);
+	cr_assert_eq(sent() + released(), 1);
+}
+
+CASE(sent, needs_a_store_that_answers_later)
+{
+	dlock_client *c;
+
+	REFUSED(dlock_open(&c, "fake:?release=async", NULL), DLOCK_ENOTSUP,
+		"release=async");
+	OK(dlock_open(&c, "mem:?release=async", NULL));
+	dlock_close(c);
+	given_hold("fakesend:?release=sync");
+	OK(dlock_release(hold));
+	cr_assert_eq(sent(), 0);
+	cr_assert_eq(released(), 1);
+}
+
+/* ---- The end ------------------------------------------------------------- */
+
+CASE(sent, is_not_waited_for_by_a_close)
+{
+	given_sent((struct fake_step){ 0 });
+	close_client_within(1000);
+	cr_assert_eq(fake_held(fake), 0);
+}
+
+CASE(sent, is_asked_for_again_by_a_close)
+{
+	given_sent(
+		(struct fake_step){ .fault = FAKE_LATE, .late_ms = 3600000 });
+	close_client_within(1000);
+	cr_assert_eq(fake_held(fake), 0);
+}
+
+/* ---- Races --------------------------------------------------------------- */
+
+enum { THREADS = 4, TURNS = 500 };
+
+static atomic_int inside;
+
+static void *take_turns(void *l)
+{
+	for (int i = 0; i < TURNS; i++) {
+		dlock_hold *h = take(l, FOREVER);
+
+		CHECK_INT(atomic_fetch_add(&inside, 1), ==, 0);
+		atomic_fetch_sub(&inside, 1);
+		CHECK_OK(dlock_release(h));
+		if (i % 7 == 0)
+			fake_answer(fake);
+	}
+	return NULL;
+}
+
+CASE(sent, by_many_threads_leaves_nothing)
+{
+	pthread_t thread[THREADS];
+
+	given_mutex("fakesend:?release=async&ttl=60s");
+	for (int i = 0; i < THREADS; i++)
+		pthread_create(&thread[i], NULL, take_turns, lock);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+	fake_answer(fake);
+	nothing_is_left();
+}

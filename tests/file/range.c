@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tokens that are set aside for a claim, whatever becomes of it. */
+#include "support.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "backends/file/state.h"
+#include "core/client.h"
+#include "ticket.h"
+
+/* A file that is only read and closed would announce a waiter. */
+static uint64_t stored(const char *dir)
+{
+	struct file_header h;
+	struct file_state st;
+	int fd = open(store_file(dir, "l", "x"), O_RDWR);
+
+	CHECK(fd >= 0);
+	CHECK(dlki_file_load(fd, DLK_LOCK, "x", &h, &st) == FILE_GOOD);
+	close(fd);
+	return st.last;
+}
+
+static uint64_t token_of_next(dlock_client *c)
+{
+	dlock_lock *l = mutex(c, "x");
+	dlock_hold *h = take(l);
+	uint64_t token = dlock_token(h);
+
+	give(h);
+	end_now(l);
+	return token;
+}
+
+/* With a range: the end of it. */
+static uint64_t take_range(struct file_ticket *t, dlock_client *c)
+{
+	ticket_take(t, c);
+	CHECK_INT(ticket_watch(t), ==, 0);
+	CHECK(t->base.token_last > t->base.token);
+	return t->base.token_last;
+}
+
+CASE(file_range, is_stored_and_ends_near_the_clock)
+{
+	const char *dir = store_dir();
+	dlock_client *c = store_open(dir, NULL);
+	uint64_t begun = dlki_file_time();
+	struct file_ticket t;
+	uint64_t last = take_range(&t, c);
+
+	CHECK(last >= begun + DLK_TOKENS_AHEAD);
+	CHECK(last <= dlki_file_time() + DLK_TOKENS_AHEAD);
+	CHECK(stored(dir) == last);
+	ticket_give(&t);
+}
+
+CASE(file_range, is_longer_after_a_second_call)
+{
+	const char *dir = store_dir();
+	dlock_client *c = store_open(dir, NULL);
+	struct file_ticket t;
+	uint64_t last = take_range(&t, c);
+
+	EVENTUALLY(ticket_watch(&t) == 0 && t.base.token_last > last);
+	CHECK(stored(dir) == t.base.token_last);
+	ticket_give(&t);
+}
+
+CASE(file_range, never_ends_earlier)
+{
+	const char *dir = store_dir();
+	dlock_client *c = store_open(dir, NULL);
+	struct file_ticket t;
+	uint64_t last = take_range(&t, c);
+
+	clock_back_s = 3600;
+	CHECK_INT(ticket_watch(&t), ==, 0);
+	CHECK(t.base.token_last == last);
+	CHECK(stored(dir) == last);
+	ticket_give(&t);
+	/* What the file has is ahead of this clock. */
+	ticket_take(&t, c);
+	CHECK_INT(ticket_watch(&t), ==, 0);
+	CHECK(t.base.token_last == t.base.token);
+	ticket_give(&t);
+}
+
+/* Tokens of a batch that are in memory are part of the range. */
+CASE(file_range, follows_a_tight_loop)
+{
+	const char *dir = store_dir();
+	dlock_client *c = store_open(dir, NULL);
+	struct file_ticket t;
+	uint64_t used = 0;
+
+	for (int i = 0; i < 2000; i++) {
+		ticket_take(&t, c);
+		CHECK(t.base.token > used);
+		used = t.base.token;
+		if (i % 100 == 99) {
+			CHECK_INT(ticket_watch(&t), ==, 0);
+			CHECK(t.base.token_last > used);
+			t.base.token_used = used += 3;
+		}
+		ticket_give(&t);
+	}
+}
+
+/* ... also where nothing need be written for that, nor can be. */
+CASE(file_range, may_be_the_rest_of_a_batch)
+{
+	const char *dir = store_dir();
+	dlock_client *c = store_open(dir, NULL);
+	struct file_ticket t;
+
+	for (int i = 0; i < 20000; i++) {
+		ticket_take(&t, c);
+		if (i >= 1000 && stored(dir) > t.base.token)
+			break;
+		ticket_give(&t);
+	}
+	clock_back_s = 3600;
+	CHECK_INT(ticket_watch(&t), ==, 0);
+	CHECK(t.base.token_last > t.base.token);
+	t.base.token_used = t.base.token_last;
+	fail_pwrite = EIO;
+	ticket_give(&t);
+	fail_pwrite = 0;
+	CHECK(token_of_next(c) > t.base.token_used);
+}
+
+CASE(file_range, what_was_not_used_is_given_back)
+{
+	const char *dir = store_dir();
+	dlock_client *c = store_open(dir, NULL), *d = store_open(dir, NULL);
+	struct file_ticket t;
+	uint64_t last = take_range(&t, c), first = t.base.token, token;
+
+	ticket_give(&t);
+	CHECK(stored(dir) == first);
+	token = token_of_next(d);
+	CHECK(token > first && token < last);
+	last = take_range(&t, c);
+	t.base.token_used = last - 1;
+	ticket_give(&t);
+	CHECK(stored(dir) == last - 1);
+	CHECK(token_of_next(d) == last);
+	take_range(&t, c);
+	t.base.token_used = t.base.token_last;
+	last = t.base.token_last;
+	ticket_give(&t);
+	CHECK(token_of_next(c) == last + 1);
+}
+
+CASE(file_range, stands_when_the_hold_is_checked)
+{
+	const char *dir = store_dir();
+	dlock_client *c = store_open(dir, NULL);
+	struct dlk_ticket *renewed;
+	struct file_ticket t;
+	uint64_t last = take_range(&t, c);
+	enum dlk_renewal verdict = DLK_UNKNOWN;
+
+	renewed = &t.base;
+	c->backend->renew(c->session, &renewed, &verdict, 1, DLK_FOREVER, NULL);
+	CHECK_INT(verdict, ==, DLK_STANDS);
+	CHECK(stored(dir) == last);
+	ticket_give(&t);
+}
+
+/* Readers, of its own session too, draw tokens beside the one that was the
+ * writer. */
+static void downgraded_beside(dlock_client *c, dlock_client *d)
+{
+	struct file_ticket t, reader;
+	uint64_t last = take_range(&t, c);
+
+	t.base.token_used = t.base.token + 1;
+	CHECK_OK(c->backend->downgrade(&t.base, DLK_FOREVER, NULL));
+	ticket_make(&reader, d, DLK_SHARED);
+	CHECK_INT(ticket_ask(&reader), ==, DLK_GRANTED);
+	CHECK(reader.base.token > last);
+	ticket_give(&t);
+	ticket_give(&reader);
+	CHECK(token_of_next(c) > reader.base.token);
+}
+
+CASE(file_range, stands_after_a_downgrade)
+{
+	const char *dir = store_dir();
+	dlock_client *c = store_open(dir, NULL), *d = store_open(dir, NULL);
+
+	downgraded_beside(c, c);
+	downgraded_beside(c, d);
+}
+
+struct mortal {
+	char dir[PATH_MAX];
+	_Atomic uint64_t last;
+	int kept; /* by its core */
+};
+
+static void watch_and_die(void *arg)
+{
+	struct mortal *m = arg;
+	dlock_client *c = store_open(m->dir, m->kept ? "keep=1h" : NULL);
+	struct file_ticket t;
+
+	if (m->kept) {
+		token_of_next(c);
+		m->last = stored(m->dir);
+	} else {
+		m->last = take_range(&t, c);
+	}
+	for (;;)
+		pause();
+}
+
+static void dies(int kept)
+{
+	struct mortal *m = shared(sizeof(*m));
+	dlock_client *c;
+	struct file_ticket t;
+	pid_t pid;
+
+	store_make(m->dir);
+	m->kept = kept;
+	pid = child(watch_and_die, m);
+	EVENTUALLY(m->last);
+	child_kill(pid);
+	c = store_open(m->dir, NULL);
+	CHECK(token_of_next(c) > m->last);
+	/* Nobody waits, and what follows is as always. */
+	ticket_take(&t, c);
+	CHECK_INT(ticket_watch(&t), ==, 0);
+	ticket_give(&t);
+	end_now(c);
+	CHECK(access(store_file(m->dir, "l", "x"), F_OK) != 0);
+	c = store_open(m->dir, NULL);
+	CHECK(token_of_next(c) > m->last);
+}
+
+CASE(file_range, of_a_killed_watcher_is_left_out)
+{
+	dies(0);
+}
+
+CASE(file_range, of_a_killed_client_that_kept_is_left_out)
+{
+	dies(1);
+}
+
+CASE(file_range, of_a_broken_lock_is_left_out)
+{
+	const char *dir = store_dir();
+	dlock_client *c = store_open(dir, NULL), *d = store_open(dir, NULL);
+	dlock_lock *l = mutex(d, "x");
+	struct file_ticket t;
+	uint64_t last = take_range(&t, c);
+
+	CHECK_OK(dlock_break(l, FOREVER));
+	CHECK(token_of_next(d) > last);
+	/* No more are set aside in a file that nobody asks. */
+	CHECK_INT(ticket_watch(&t), ==, DLOCK_ELOST);
+	CHECK(t.base.token_last == last);
+	last = stored(dir);
+	t.base.token_used = t.base.token_last;
+	ticket_give(&t);
+	CHECK(stored(dir) == last);
+}
+
+CASE(file_range, ends_with_the_directory)
+{
+	const char *dir = store_dir();
+	dlock_client *c = store_open(dir, NULL);
+	char away[PATH_MAX + 8];
+	struct file_ticket t;
+
+	take_range(&t, c);
+	snprintf(away, sizeof(away), "%s.away", dir);
+	CHECK(rename(dir, away) == 0 && mkdir(dir, 0700) == 0);
+	CHECK_INT(ticket_watch(&t), ==, DLOCK_ELOST);
+	ticket_give(&t);
+	token_of_next(c);
+	CHECK(rename(dir, store_file(away, "l", "gone")) == 0);
+	CHECK(rename(away, dir) == 0);
+}
+
+/* Then the claim is not passed on. */
+CASE(file_range, is_empty_if_it_cannot_be_stored)
+{
+	const char *dir = store_dir();
+	dlock_client *c = store_open(dir, NULL);
+	struct file_ticket t;
+
+	ticket_take(&t, c);
+	fail_pwrite = EIO;
+	CHECK_INT(ticket_watch(&t), ==, 0);
+	CHECK(t.base.token_last == t.base.token);
+	fail_pwrite = 0;
+	ticket_give(&t);
+	CHECK(token_of_next(c) > t.base.token);
+}
+
+static void remember(const struct dlock_participant *p, void *arg)
+{
+	*(uint64_t *)arg = p->token;
+}
+
+/* Which of them is in use, nobody but the client knows. */
+CASE(file_range, hides_the_token_in_use)
+{
+	const char *dir = store_dir();
+	dlock_client *c = store_open(dir, NULL), *d = store_open(dir, NULL);
+	dlock_lock *l[2] = { mutex(c, "x"), mutex(d, "x") };
+	struct file_ticket t;
+	uint64_t token;
+
+	ticket_take(&t, c);
+	for (int i = 0; i < 2; i++) {
+		CHECK_OK(dlock_inspect(l[i], remember, &token, FOREVER));
+		CHECK(token == t.base.token);
+	}
+	CHECK_INT(ticket_watch(&t), ==, 0);
+	for (int i = 0; i < 2; i++) {
+		token = 1;
+		CHECK_OK(dlock_inspect(l[i], remember, &token, FOREVER));
+		CHECK(token == 0);
+	}
+	ticket_give(&t);
+}

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The session that has a claim hears of others that ask for it. */
+#include "support.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+
+#include "ticket.h"
+
+#define QUIET_MS 100
+
+/* ---- Who is told of, and who is not -------------------------------------- */
+
+static void await_ready(struct scene *s)
+{
+	EVENTUALLY(s->ready);
+}
+
+static void wait_once(void *arg)
+{
+	struct scene *s = arg;
+	dlock_client *c;
+	dlock_lock *l;
+
+	await_ready(s);
+	c = store_open(s->dir, NULL);
+	l = mutex(c, "x");
+	give(take(l, FOREVER));
+	end_now(l);
+	end_now(c);
+}
+
+static void try_once(void *arg)
+{
+	struct scene *s = arg;
+	dlock_client *c;
+	dlock_lock *l;
+	dlock_hold *h;
+
+	await_ready(s);
+	c = store_open(s->dir, NULL);
+	l = mutex(c, "x");
+	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EBUSY);
+	end_now(l);
+	end_now(c);
+}
+
+/* A watch, and then `ask` in another process. */
+static void told_of(void (*ask)(void *arg))
+{
+	struct scene *s = scene();
+	pid_t pid = child(ask, s);
+	dlock_client *c = store_open(s->dir, NULL);
+	struct file_ticket t;
+
+	ticket_take(&t, c);
+	CHECK_INT(ticket_watch(&t), ==, 0);
+	ALL_ALONG(QUIET_MS, !told);
+	s->ready = 1;
+	EVENTUALLY(told);
+	ticket_give(&t);
+	child_ended(pid);
+}
+
+CASE(file_wanted, by_a_waiter_in_another_process)
+{
+	told_of(wait_once);
+}
+
+/* It is gone when the watcher hears of it. */
+CASE(file_wanted, by_a_try_in_another_process)
+{
+	told_of(try_once);
+}
+
+static void told_of_a_client(enum dlk_mode mode)
+{
+	const char *dir = store_dir();
+	dlock_client *c = store_open(dir, NULL), *d = store_open(dir, NULL);
+	struct file_ticket t, other;
+
+	ticket_take(&t, c);
+	CHECK_INT(ticket_watch(&t), ==, 0);
+	ticket_make(&other, d, mode);
+	CHECK_INT(ticket_ask(&other), ==, DLK_BUSY);
+	EVENTUALLY(told);
+	ticket_give(&t);
+	CHECK_INT(ticket_ask(&other), ==, DLK_GRANTED);
+	ticket_give(&other);
+}
+
+CASE(file_wanted, by_another_client_of_the_process)
+{
+	told_of_a_client(DLK_EXCLUSIVE);
+}
+
+CASE(file_wanted, by_a_reader)
+{
+	told_of_a_client(DLK_SHARED);
+}
+
+CASE(file_wanted, not_if_it_is_not_watched)
+{
+	const char *dir = store_dir();
+	dlock_client *c = store_open(dir, NULL), *d = store_open(dir, NULL);
+	dlock_lock *l = mutex(d, "x");
+	struct file_ticket t;
+	dlock_hold *h;
+
+	ticket_take(&t, c);
+	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EBUSY);
+	ALL_ALONG(QUIET_MS, !told);
+	ticket_give(&t);
+	/* A watch ends with its claim. */
+	ticket_take(&t, c);
+	CHECK_INT(ticket_watch(&t), ==, 0);
+	ticket_give(&t);
+	CHECK_INT(ticket_ask(&t), ==, DLK_GRANTED);
+	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EBUSY);
+	ALL_ALONG(QUIET_MS, !told);
+	ticket_give(&t);
+}
+
+CASE(file_wanted, not_by_its_own_session)
+{
+	const char *dir = store_dir();
+	dlock_client *c = store_open(dir, NULL), *d = store_open(dir, NULL);
+	dlock_lock *l[2] = { mutex(c, "x"), mutex(d, "x") };
+	struct file_ticket t, own[2];
+	dlock_hold *h;
+
+	ticket_take(&t, c);
+	CHECK_INT(ticket_watch(&t), ==, 0);
+	/* Its message says who the holder is. */
+	CHECK_RC(dlock_acquire(l[0], 0, &h), DLOCK_EBUSY);
+	ticket_make(&own[0], c, DLK_EXCLUSIVE);
+	ticket_make(&own[1], c, DLK_SHARED);
+	for (int i = 0; i < 2; i++)
+		CHECK_INT(ticket_ask(&own[i]), ==, DLK_BUSY);
+	CHECK_INT(ticket_watch(&t), ==, 0);
+	ALL_ALONG(QUIET_MS, !told);
+	CHECK_RC(dlock_acquire(l[1], 0, &h), DLOCK_EBUSY);
+	EVENTUALLY(told);
+	for (int i = 0; i < 2; i++)
+		ticket_give(&own[i]);
+	ticket_give(&t);
+}
+
+/* ---- Who asked before ---------------------------------------------------- */
+
+/* A client that waited itself listens for no announcements. */
+CASE(file_wanted, before_the_watch_began)
+{
+	const char *dir = store_dir();
+	dlock_client *a = store_open(dir, NULL), *b = store_open(dir, NULL);
+	dlock_client *c = store_open(dir, NULL);
+	struct file_ticket first, second, third;
+
+	ticket_take(&first, a);
+	ticket_make(&second, b, DLK_EXCLUSIVE);
+	ticket_make(&third, c, DLK_EXCLUSIVE);
+	CHECK_INT(ticket_ask(&second), ==, DLK_BUSY);
+	CHECK_INT(ticket_ask(&third), ==, DLK_BUSY);
+	CHECK_INT(ticket_watch(&first), ==, 1);
+	ticket_give(&first);
+	CHECK_INT(ticket_ask(&second), ==, DLK_GRANTED);
+	CHECK_INT(ticket_watch(&second), ==, 1);
+	ticket_give(&third);
+	CHECK_INT(ticket_watch(&second), ==, 0);
+	told = 0;
+	CHECK_INT(ticket_ask(&third), ==, DLK_BUSY);
+	EVENTUALLY(told);
+	CHECK_INT(ticket_watch(&second), ==, 1);
+	ticket_give(&second);
+	ticket_give(&third);
+}
+
+/* If all records of waiters are ours, another session's has none. */
+CASE(file_wanted, perhaps_when_too_many_wait_to_tell)
+{
+	static struct file_ticket own[64];
+	const char *dir = store_dir();
+	dlock_client *c = store_open(dir, NULL), *d = store_open(dir, NULL);
+	struct file_ticket t, other;
+
+	ticket_take(&t, c);
+	for (int i = 0; i < 64; i++) {
+		CHECK_INT(ticket_watch(&t), ==, 0);
+		ticket_make(&own[i], c, DLK_EXCLUSIVE);
+		CHECK_INT(ticket_ask(&own[i]), ==, DLK_BUSY);
+	}
+	ticket_make(&other, d, DLK_EXCLUSIVE);
+	CHECK_INT(ticket_ask(&other), ==, DLK_BUSY);
+	CHECK_INT(ticket_watch(&t), ==, 1);
+	for (int i = 0; i < 64; i++)
+		ticket_give(&own[i]);
+	ticket_give(&other);
+	ticket_give(&t);
+}
+
+static void wait_and_die(void *arg)
+{
+	struct scene *s = arg;
+	dlock_client *c = store_open(s->dir, NULL);
+
+	await_ready(s);
+	take(mutex(c, "x"), FOREVER);
+}
+
+CASE(file_wanted, not_by_an_asker_that_was_killed)
+{
+	struct scene *s = scene();
+	pid_t pid = child(wait_and_die, s);
+	dlock_client *c = store_open(s->dir, NULL);
+	struct file_ticket t;
+
+	ticket_take(&t, c);
+	CHECK_INT(ticket_watch(&t), ==, 0);
+	s->ready = 1;
+	EVENTUALLY(told);
+	CHECK_INT(ticket_watch(&t), ==, 1);
+	child_kill(pid);
+	EVENTUALLY(ticket_watch(&t) == 0);
+	told = 0;
+	ALL_ALONG(QUIET_MS, !told);
+	ticket_give(&t);
+}
+
+/* ---- Where it cannot be told --------------------------------------------- */
+
+CASE(file_wanted, cannot_be_told_without_inotify)
+{
+	const char *dir = store_dir();
+	dlock_client *c;
+	struct file_ticket t;
+
+	fail_inotify = EMFILE;
+	c = store_open(dir, NULL);
+	ticket_take(&t, c);
+	CHECK_INT(ticket_watch(&t), ==, DLOCK_ENOTSUP);
+	ticket_give(&t);
+}
+
+/* It polls, and so would not hear of the release; the holder hears of it. */
+CASE(file_wanted, by_an_asker_without_inotify)
+{
+	const char *dir = store_dir();
+	dlock_client *c = store_open(dir, NULL), *d = store_open(dir, NULL);
+	struct file_ticket t, other;
+
+	ticket_take(&t, c);
+	CHECK_INT(ticket_watch(&t), ==, 0);
+	fail_inotify = EMFILE;
+	ticket_make(&other, d, DLK_EXCLUSIVE);
+	CHECK_INT(ticket_ask(&other), ==, DLK_BUSY);
+	EVENTUALLY(told);
+	ticket_give(&other);
+	ticket_give(&t);
+}
+
+/* ---- What it is for ------------------------------------------------------ */
+
+#define KEEP "keep=1h"
+#define NAMES 80
+
+static dlock_lock *numbered(dlock_client *c, int i)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "n%d", i);
+	return mutex(c, name);
+}
+
+static void take_all(void *arg)
+{
+	struct scene *s = arg;
+	dlock_client *c;
+	dlock_lock *l;
+
+	await_ready(s);
+	c = store_open(s->dir, NULL);
+	for (int i = 0; i < NAMES; i++) {
+		l = numbered(c, i);
+		give(take(l));
+		end_now(l);
+	}
+	end_now(c);
+}
+
+CASE(file_wanted, and_so_kept_locks_are_given_up)
+{
+	struct scene *s = scene();
+	pid_t pid = child(take_all, s);
+	dlock_client *c = store_open(s->dir, KEEP);
+	dlock_lock *l[NAMES];
+
+	for (int i = 0; i < NAMES; i++) {
+		l[i] = numbered(c, i);
+		give(take(l[i], 0));
+		give(take(l[i], 0));
+	}
+	CHECK_INT(stats(c).kept, ==, NAMES);
+	CHECK_INT(stats(c).retaken, ==, NAMES);
+	s->ready = 1;
+	child_ended(pid);
+	CHECK_INT(stats(c).kept, ==, 0);
+}
+
+#define PROCESSES 3
+#define THREADS 3
+#define TURNS 1500
+
+struct shop {
+	char dir[PATH_MAX];
+	atomic_int inside;
+	uint64_t token; /* the last holder's */
+	atomic_ulong passed, retaken;
+};
+
+struct worker {
+	struct shop *shop;
+	dlock_lock *lock;
+};
+
+static void *work(void *arg)
+{
+	struct worker *w = arg;
+	struct shop *s = w->shop;
+	dlock_hold *h;
+
+	for (int i = 0; i < TURNS; i++) {
+		h = take(w->lock, FOREVER);
+		CHECK_INT(s->inside++, ==, 0);
+		CHECK(dlock_token(h) > s->token);
+		s->token = dlock_token(h);
+		CHECK_INT(--s->inside, ==, 0);
+		give(h);
+	}
+	return NULL;
+}
+
+static void threads_of_one_client(void *arg)
+{
+	struct shop *s = arg;
+	dlock_client *c = store_open(s->dir, KEEP "&passes=3");
+	struct worker w = { s, mutex(c, "x") };
+	pthread_t t[THREADS];
+
+	for (int i = 0; i < THREADS; i++)
+		CHECK(pthread_create(&t[i], NULL, work, &w) == 0);
+	for (int i = 0; i < THREADS; i++)
+		CHECK(pthread_join(t[i], NULL) == 0);
+	s->passed += stats(c).passed;
+	s->retaken += stats(c).retaken;
+	end_now(w.lock);
+	end_now(c);
+}
+
+CASE(file_wanted, and_so_locks_are_passed_on, .timeout = 300)
+{
+	struct shop *s = shared(sizeof(*s));
+	pid_t pid[PROCESSES];
+
+	store_make(s->dir);
+	for (int i = 0; i < PROCESSES; i++)
+		pid[i] = child(threads_of_one_client, s);
+	for (int i = 0; i < PROCESSES; i++)
+		child_ended(pid[i]);
+	CHECK(s->passed + s->retaken > 0);
+}

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Races of calls, for the thread sanitizer above all: calls and threads
+ * want the same locks, are cancelled, woken, lost, passed and kept, and the
+ * client closes, all at once.
+ *
+ * plain-async [SECONDS], for each of the stages; 2 if not said.
+ */
+#include <dlock/async.h>
+
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/base/clock.h"
+#include "fake.h"
+#include "support/wait.h"
+
+#define THREADS 4
+#define LOCKS 3
+#define PENDING 64 /* of the stage, about */
+
+static int n_passed, n_failed;
+static int64_t stage_ms = 2000;
+
+static void check(int good, const char *stage, const char *what)
+{
+	if (good) {
+		n_passed++;
+		return;
+	}
+	n_failed++;
+	printf("FAILED %s: %s\n", stage, what);
+}
+
+#define MUST(good) check(good, s->name, #good)
+
+struct stage {
+	const char *name, *uri;
+	int leased; /* holds may be lost */
+	int own_loop;
+	dlock_client *client;
+	dlock_lock *mutex[LOCKS];
+	atomic_int stop;
+	atomic_int inside[LOCKS];
+	atomic_int in_callback, pending;
+	atomic_ulong asked, told, granted, overlaps, wrong, events;
+};
+
+/* One call, or a thread's hold. */
+struct use {
+	struct stage *s;
+	int lock;
+	atomic_int told;
+};
+
+static void wrong(struct stage *s, const char *call, int rc)
+{
+	if (atomic_fetch_add(&s->wrong, 1) == 0)
+		printf("%s: %s: %s: %s\n", s->name, call, dlock_errname(rc),
+		       rc < 0 ? dlock_errmsg() : "");
+}
+
+static unsigned int draw(unsigned int *seed, unsigned int below)
+{
+	*seed = *seed * 1664525u + 1013904223u;
+	return (*seed >> 8) % below;
+}
+
+static int may_fail(struct stage *s, int rc)
+{
+	if (rc != DLOCK_OK && rc != DLOCK_EBUSY && rc != DLOCK_ECANCELED &&
+	    rc != DLOCK_ELOST && rc != DLOCK_EUNREACHABLE)
+		wrong(s, "acquire", rc);
+	return rc;
+}
+
+/* Nobody else is inside while the hold is known to stand. */
+static void enter(struct stage *s, int i, const dlock_hold *h)
+{
+	atomic_fetch_add(&s->granted, 1);
+	if (atomic_fetch_add(&s->inside[i], 1) != 0 && !s->leased)
+		atomic_fetch_add(&s->overlaps, 1);
+	if (dlock_check(h) != DLOCK_OK && !s->leased)
+		wrong(s, "check", DLOCK_ELOST);
+	atomic_fetch_sub(&s->inside[i], 1);
+}
+
+static void hear(dlock_hold *hold, enum dlock_event event, const char *why,
+		 void *arg)
+{
+	struct stage *s = arg;
+
+	(void)why;
+	if (atomic_fetch_add(&s->in_callback, 1) != 0)
+		wrong(s, "two callbacks at once", 0);
+	atomic_fetch_add(&s->events, 1);
+	if (event == DLOCK_LOST && dlock_check(hold) != DLOCK_ELOST)
+		wrong(s, "an event", 0);
+	atomic_fetch_sub(&s->in_callback, 1);
+}
+
+static void released(int rc, dlock_hold *hold, void *arg)
+{
+	struct stage *s = arg;
+
+	if (hold ||
+	    (rc != DLOCK_OK && rc != DLOCK_ELOST && rc != DLOCK_EUNREACHABLE))
+		wrong(s, "release", rc);
+	atomic_fetch_sub(&s->pending, 1);
+}
+
+static void granted(int rc, dlock_hold *hold, void *arg)
+{
+	struct use *u = arg;
+	struct stage *s = u->s;
+
+	if (atomic_fetch_add(&s->in_callback, 1) != 0)
+		wrong(s, "two callbacks at once", 0);
+	if (atomic_fetch_add(&u->told, 1) != 0)
+		wrong(s, "a call is told of twice", rc);
+	atomic_fetch_add(&s->told, 1);
+	if (may_fail(s, rc) == DLOCK_OK) {
+		enter(s, u->lock, hold);
+		if (u->lock == 0) {
+			dlock_release(hold);
+		} else {
+			atomic_fetch_add(&s->pending, 1);
+			if (dlock_release_async(hold, released, s) !=
+			    DLOCK_OK) {
+				atomic_fetch_sub(&s->pending, 1);
+				/* Only while it closes. */
+				dlock_release(hold);
+			}
+		}
+	} else if (hold) {
+		wrong(s, "a hold of a call that failed", rc);
+	}
+	free(u);
+	atomic_fetch_sub(&s->in_callback, 1);
+	atomic_fetch_sub(&s->pending, 1);
+}
+
+static void ask_one(struct stage *s, unsigned int *seed)
+{
+	struct use *u = calloc(1, sizeof(*u));
+	dlock_async *r = NULL;
+	int64_t timeout_ms = draw(seed, 4) ? (int64_t)draw(seed, 40) : -1;
+
+	if (!u)
+		abort();
+	u->s = s;
+	u->lock = (int)draw(seed, LOCKS);
+	atomic_fetch_add(&s->pending, 1);
+	if (dlock_acquire_async(s->mutex[u->lock], timeout_ms, granted, u, &r) <
+	    0) {
+		wrong(s, "acquire_async", DLOCK_EINVAL);
+		free(u);
+		atomic_fetch_sub(&s->pending, 1);
+		return;
+	}
+	atomic_fetch_add(&s->asked, 1);
+	if (draw(seed, 3) == 0) {
+		if (draw(seed, 2))
+			nap_us(draw(seed, 200));
+		dlock_async_cancel(r);
+	}
+	dlock_async_free(r);
+}
+
+static void *worker(void *arg)
+{
+	struct stage *s = arg;
+	static atomic_uint number;
+	unsigned int seed = atomic_fetch_add(&number, 1);
+
+	while (!atomic_load(&s->stop)) {
+		int i = (int)draw(&seed, LOCKS);
+		dlock_hold *h = NULL;
+
+		if (atomic_load(&s->pending) < PENDING && draw(&seed, 4)) {
+			ask_one(s, &seed);
+		} else if (may_fail(s, dlock_acquire(s->mutex[i],
+						     draw(&seed, 30), &h)) ==
+			   0) {
+			enter(s, i, h);
+			dlock_release(h);
+		}
+	}
+	return NULL;
+}
+
+static void *dispatcher(void *arg)
+{
+	struct stage *s = arg;
+
+	while (!atomic_load(&s->stop) || atomic_load(&s->pending) > 0) {
+		struct pollfd p = { .fd = dlock_fd(s->client),
+				    .events = POLLIN };
+
+		poll(&p, 1, 1);
+		if (dlock_dispatch(s->client) != DLOCK_OK)
+			wrong(s, "dispatch", DLOCK_EINVAL);
+	}
+	return NULL;
+}
+
+static void *meddler(void *arg)
+{
+	struct stage *s = arg;
+	struct fake *fake = fake_store("");
+	unsigned int seed = 4711;
+
+	while (!atomic_load(&s->stop)) {
+		uint64_t id = fake_last(fake, FAKE_ATTEMPT).id;
+
+		fake_wake(fake, id);
+		if (draw(&seed, 8) == 0)
+			dlock_cancel(s->mutex[draw(&seed, LOCKS)]);
+		if (draw(&seed, 4) == 0)
+			fake_want(fake, id);
+		if (s->leased && draw(&seed, 4) == 0)
+			fake_lose(fake, id);
+		if (s->leased && draw(&seed, 64) == 0)
+			fake_lose_all(fake);
+		if (s->leased && draw(&seed, 16) == 0)
+			fake_script(fake,
+				    draw(&seed, 2) ? FAKE_ATTEMPT :
+						     FAKE_RELEASE,
+				    (struct fake_step){ .fault = FAKE_CUT });
+		nap_us(300);
+	}
+	return NULL;
+}
+
+static int set(struct stage *s)
+{
+	dlock_options o = DLOCK_OPTIONS_INIT;
+	char name[] = "m0";
+
+	o.on_event = hear;
+	o.arg = s;
+	o.own_loop = s->own_loop;
+	if (dlock_open(&s->client, s->uri, &o) < 0)
+		return -1;
+	for (int i = 0; i < LOCKS; i++) {
+		name[1] = (char)('0' + i);
+		if (dlock_mutex_new(&s->mutex[i], s->client, name) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static void strike(struct stage *s)
+{
+	for (int i = 0; i < LOCKS; i++)
+		dlock_lock_free(s->mutex[i]);
+}
+
+static void sum_up(struct stage *s)
+{
+	struct dlock_stats st = { .size = sizeof(st) };
+
+	MUST(dlock_get_stats(s->client, &st) == DLOCK_OK);
+	MUST(st.holds == 0);
+	MUST(st.waiters == 0);
+	MUST(atomic_load(&s->granted) > 100);
+	MUST(atomic_load(&s->asked) > 100);
+	MUST(atomic_load(&s->told) == atomic_load(&s->asked));
+	MUST(atomic_load(&s->overlaps) == 0);
+	MUST(atomic_load(&s->wrong) == 0);
+	printf("%s: %lu asked, %lu granted, %lu passed, %lu events\n", s->name,
+	       atomic_load(&s->asked), atomic_load(&s->granted),
+	       (unsigned long)st.passed, atomic_load(&s->events));
+}
+
+static void start(pthread_t *thread, void *(*run)(void *), struct stage *s)
+{
+	if (pthread_create(thread, NULL, run, s) != 0)
+		abort();
+}
+
+/* All at once, and all is told of before the client closes. */
+static void hammer(struct stage *s)
+{
+	pthread_t thread[THREADS + 3];
+	int n = 0;
+
+	if (set(s) < 0) {
+		check(0, s->name, dlock_errmsg());
+		return;
+	}
+	for (int i = 0; i < THREADS; i++)
+		start(&thread[n++], worker, s);
+	start(&thread[n++], meddler, s);
+	for (int i = 0; s->own_loop && i < 2; i++)
+		start(&thread[n++], dispatcher, s);
+	nap_ms(stage_ms);
+	atomic_store(&s->stop, 1);
+	for (int i = 0; i < THREADS + 1; i++)
+		pthread_join(thread[i], NULL);
+	fake_clear(fake_store(""));
+	EVENTUALLY(atomic_load(&s->pending) == 0);
+	for (int i = THREADS + 1; i < n; i++)
+		pthread_join(thread[i], NULL);
+	sum_up(s);
+	dlock_close(s->client);
+	strike(s);
+	fake_forget(fake_store(""));
+}
+
+/* The client closes while calls are asked for, woken and told of. */
+static void close_under(struct stage *s)
+{
+	dlk_time until = dlk_now() + stage_ms * DLK_MS;
+	unsigned int seed = 17;
+	int rounds = 0;
+
+	while (dlk_now() < until) {
+		pthread_t thread;
+
+		rounds++;
+		atomic_store(&s->stop, 0);
+		if (set(s) < 0) {
+			check(0, s->name, dlock_errmsg());
+			return;
+		}
+		start(&thread, meddler, s);
+		for (int i = 0; i < 16; i++)
+			ask_one(s, &seed);
+		nap_us(draw(&seed, 500));
+		/* It uses the client. */
+		atomic_store(&s->stop, 1);
+		pthread_join(thread, NULL);
+		dlock_close(s->client);
+		strike(s);
+		if (atomic_load(&s->pending) != 0)
+			wrong(s, "a call was not told of", 0);
+	}
+	MUST(rounds > 10);
+	MUST(atomic_load(&s->told) == atomic_load(&s->asked));
+	MUST(atomic_load(&s->wrong) == 0);
+	MUST(atomic_load(&s->overlaps) == 0);
+	printf("%s: %d rounds, %lu granted\n", s->name, rounds,
+	       atomic_load(&s->granted));
+}
+
+int main(int argc, char **argv)
+{
+	static struct stage stages[] = {
+		{ .name = "mem", .uri = "mem:" },
+		{ .name = "mem, own loop", .uri = "mem:", .own_loop = 1 },
+		{ .name = "fake", .uri = "fake:" },
+		{ .name = "fake, polled",
+		  .uri = "fake:?wake=off&retry_min=1ms&retry_max=3ms" },
+		{ .name = "fake, leased",
+		  .uri = "fake:?ttl=60ms&check=5ms",
+		  .leased = 1 },
+		{ .name = "fakewant, kept", .uri = "fakewant:?keep=1h" },
+		{ .name = "fakewant, leased",
+		  .uri = "fakewant:?ttl=60ms&check=5ms&keep=10ms&passes=3",
+		  .leased = 1,
+		  .own_loop = 1 },
+	};
+	static struct stage closing = { .name = "closing",
+					.uri = "fake:?ttl=5s" };
+	static struct stage closing_loop = {
+		.name = "closing, own loop",
+		.uri = "fakewant:?ttl=5s&keep=2s",
+		.own_loop = 1,
+	};
+
+	if (argc > 1)
+		stage_ms = atol(argv[1]) * 1000;
+	if (fake_register() != 0)
+		return 1;
+	for (size_t i = 0; i < sizeof(stages) / sizeof(stages[0]); i++)
+		hammer(&stages[i]);
+	close_under(&closing);
+	close_under(&closing_loop);
+	check(fake_complaint() == NULL, "rules of backend.h",
+	      fake_complaint() ? fake_complaint() : "");
+	printf("%d passed, %d failed, 0 skipped\n", n_passed, n_failed);
+	return n_failed != 0;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The backends that are registered. */
+#include "fake/store.h"
+
+static const struct dlk_param params[] = {
+	{ "agreed", DLK_DURATION, NULL, 0, 86400000, NULL,
+	  "the lease that the store agrees to" },
+	{ "check", DLK_DURATION, NULL, 0, 86400000, NULL,
+	  "how often the core is to look" },
+	{ "margin", DLK_DURATION, NULL, 0, 86400000, NULL,
+	  "what the store wants off every lease" },
+	{ "wake", DLK_SWITCH, "on", 0, 0, NULL, "tells waiters" },
+	{ "far", DLK_SWITCH, "off", 0, 0, NULL, "tells how far away it is" },
+	{ "without", DLK_NUMBER, "0", 0, UINT32_MAX, NULL,
+	  "capabilities that the store turns out to lack" },
+	{ "password_file", DLK_TEXT, NULL, 1, 4096, NULL,
+	  "where the password is" },
+	{ 0 }
+};
+
+#define CAPS                                                                   \
+	(DLOCK_CAP_REMOTE | DLOCK_CAP_SHARED | DLOCK_CAP_COUNT |               \
+	 DLOCK_CAP_FENCE | DLOCK_CAP_FAIR | DLOCK_CAP_WAKE | DLOCK_CAP_EXPIRE)
+
+static const char *const full_schemes[] = { "fake", NULL };
+static const char *const bare_schemes[] = { "fakebare", NULL };
+static const char *const mute_schemes[] = { "fakemute", NULL };
+static const char *const all_schemes[] = { "fakeall", NULL };
+static const char *const want_schemes[] = { "fakewant", NULL };
+static const char *const send_schemes[] = { "fakesend", NULL };
+static const char *const want_all_schemes[] = { "fakewantall", NULL };
+
+static const struct dlock_backend full = {
+	.size = sizeof(struct dlock_backend),
+	.schemes = full_schemes,
+	.summary = "a scripted store for tests",
+	.caps = CAPS | DLOCK_CAP_INSPECT | DLOCK_CAP_LIST,
+	.params = params,
+	.session_size = sizeof(struct session),
+	.ticket_size = sizeof(struct ticket),
+	.open = fakei_open,
+	.close = fakei_close,
+	.attempt = fakei_attempt,
+	.renew = fakei_renew,
+	.release = fakei_release,
+	.downgrade = fakei_downgrade,
+	.inspect = fakei_inspect,
+	.list = fakei_list,
+	.break_ = fakei_break,
+};
+
+static const struct dlock_backend bare = {
+	.size = sizeof(struct dlock_backend),
+	.schemes = bare_schemes,
+	.summary = "a scripted store without extras",
+	.caps = CAPS,
+	.params = params,
+	.session_size = sizeof(struct session),
+	.ticket_size = sizeof(struct ticket),
+	.open = fakei_open,
+	.close = fakei_close,
+	.attempt = fakei_attempt,
+	.renew = fakei_renew,
+	.release = fakei_release,
+};
+
+static const struct dlock_backend mute = {
+	.size = sizeof(struct dlock_backend),
+	.schemes = mute_schemes,
+	.summary = "a scripted store that cannot renew",
+	.caps = CAPS,
+	.params = params,
+	.session_size = sizeof(struct session),
+	.ticket_size = sizeof(struct ticket),
+	.open = fakei_open,
+	.close = fakei_close,
+	.attempt = fakei_attempt,
+	.release = fakei_release,
+};
+
+static const struct dlock_backend all = {
+	.size = sizeof(struct dlock_backend),
+	.schemes = all_schemes,
+	.summary = "a scripted store that releases many at once",
+	.caps = CAPS,
+	.params = params,
+	.session_size = sizeof(struct session),
+	.ticket_size = sizeof(struct ticket),
+	.open = fakei_open,
+	.close = fakei_close,
+	.attempt = fakei_attempt,
+	.renew = fakei_renew,
+	.release = fakei_release,
+	.release_all = fakei_release_all,
+};
+
+static const struct dlock_backend want = {
+	.size = sizeof(struct dlock_backend),
+	.schemes = want_schemes,
+	.summary = "a scripted store that tells who asks",
+	.caps = CAPS | DLOCK_CAP_INSPECT | DLOCK_CAP_LIST | DLOCK_CAP_WANTED,
+	.params = params,
+	.session_size = sizeof(struct session),
+	.ticket_size = sizeof(struct ticket),
+	.open = fakei_open,
+	.close = fakei_close,
+	.attempt = fakei_attempt,
+	.renew = fakei_renew,
+	.release = fakei_release,
+	.downgrade = fakei_downgrade,
+	.inspect = fakei_inspect,
+	.list = fakei_list,
+	.break_ = fakei_break,
+	.watch_wanted = fakei_watch_wanted,
+	.revoke = fakei_revoke,
+};
+
+static const struct dlock_backend want_all = {
+	.size = sizeof(struct dlock_backend),
+	.schemes = want_all_schemes,
+	.summary = "the same, and it releases many at once",
+	.caps = CAPS | DLOCK_CAP_INSPECT | DLOCK_CAP_LIST | DLOCK_CAP_WANTED,
+	.params = params,
+	.session_size = sizeof(struct session),
+	.ticket_size = sizeof(struct ticket),
+	.open = fakei_open,
+	.close = fakei_close,
+	.attempt = fakei_attempt,
+	.renew = fakei_renew,
+	.release = fakei_release,
+	.downgrade = fakei_downgrade,
+	.inspect = fakei_inspect,
+	.list = fakei_list,
+	.break_ = fakei_break,
+	.release_all = fakei_release_all,
+	.watch_wanted = fakei_watch_wanted,
+	.revoke = fakei_revoke,
+};
+
+static const struct dlock_backend send = {
+	.size = sizeof(struct dlock_backend),
+	.schemes = send_schemes,
+	.summary = "the same, and its releases are answered later",
+	.caps = CAPS | DLOCK_CAP_INSPECT | DLOCK_CAP_LIST | DLOCK_CAP_WANTED,
+	.params = params,
+	.session_size = sizeof(struct session),
+	.ticket_size = sizeof(struct ticket),
+	.open = fakei_open,
+	.close = fakei_close,
+	.attempt = fakei_attempt,
+	.renew = fakei_renew,
+	.release = fakei_release,
+	.downgrade = fakei_downgrade,
+	.inspect = fakei_inspect,
+	.list = fakei_list,
+	.break_ = fakei_break,
+	.watch_wanted = fakei_watch_wanted,
+	.revoke = fakei_revoke,
+	.release_begin = fakei_release_begin,
+};
+
+int fakei_register_schemes(void)
+{
+	static const struct dlock_backend *const backends[] = {
+		&full, &bare, &mute, &all, &want, &want_all, &send,
+	};
+	int rc = 0;
+
+	for (size_t i = 0; i < sizeof(backends) / sizeof(backends[0]); i++) {
+		if (rc == 0)
+			rc = dlock_backend_register(backends[i]);
+	}
+	return rc;
+}
