@@ -55,6 +55,8 @@ extern const struct workload workload_contended, workload_threads;
 extern const struct workload workload_waiters, workload_poll_handoff;
 extern const struct workload workload_poll_requests, workload_holds;
 extern const struct workload workload_killed, workload_open_close;
+extern const struct workload workload_passes, workload_keep, workload_recall;
+extern const struct workload workload_pending;
 
 struct bench {
 	const char *name;     /* "file.pair": the store, what is done */
@@ -64,6 +66,7 @@ struct bench {
 	const struct store_desc *store;
 	const struct lock_ops *floor, *recipe;
 	int ttl_ms;           /* in the URI; 0: the store's default */
+	const char *query;    /* behind the URI, if there is no ttl_ms */
 	struct bench_case cases[5]; /* ended by one of which n is 0 */
 };
 
@@ -184,6 +187,13 @@ void bench_sleep(int64_t ns);
  * on, to one CPU: on a virtual machine, waking another CPU costs ten times the
  * rest, and would be all that is measured. */
 void bench_pin(void);
+
+/* What this process has, in bytes. */
+struct bench_memory {
+	double heap, resident;
+};
+
+struct bench_memory bench_memory(void);
 
 /* "ext4", or the file system's magic number. */
 const char *bench_file_system(const char *path);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/bench.h"
 
+#include <malloc.h>
 #include <sched.h>
 #include <stdio.h>
 #include <sys/vfs.h>
 #include <time.h>
+#include <unistd.h>
 
 int64_t bench_now(void)
 {
@@ -61,4 +63,27 @@ const char *bench_file_system(const char *path)
 			return known[i].name;
 	snprintf(other, sizeof(other), "0x%x", (unsigned int)fs.f_type);
 	return other;
+}
+
+static double resident_bytes(void)
+{
+	FILE *f = fopen("/proc/self/statm", "re");
+	long pages = 0;
+
+	if (!f)
+		return 0;
+	if (fscanf(f, "%*d %ld", &pages) != 1)
+		pages = 0;
+	fclose(f);
+	return (double)pages * (double)sysconf(_SC_PAGESIZE);
+}
+
+struct bench_memory bench_memory(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return (struct bench_memory){
+		.heap = (double)info.uordblks + (double)info.hblkhd,
+		.resident = resident_bytes(),
+	};
 }

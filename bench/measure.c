@@ -36,7 +36,8 @@ static void store_open(struct bench_store *s, const struct bench_case *c)
 {
 	const struct store_desc *desc = c->store ? c->store : run->bench->store;
 	int ttl_ms = run->bench->ttl_ms;
-	char *bare;
+	const char *query = run->bench->query;
+	char *bare = NULL;
 
 	if (s->desc == desc && s->variant == c->variant)
 		return;
@@ -44,11 +45,13 @@ static void store_open(struct bench_store *s, const struct bench_case *c)
 	s->desc = desc;
 	s->variant = c->variant;
 	desc->open(s);
-	if (ttl_ms > 0) {
+	if (ttl_ms > 0 || query)
 		bare = s->uri;
+	if (ttl_ms > 0)
 		s->uri = store_text("%s?ttl=%dms", bare, ttl_ms);
-		free(bare);
-	}
+	else if (query)
+		s->uri = store_text("%s%s", bare, query);
+	free(bare);
 	check_store(s);
 }
 

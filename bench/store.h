@@ -89,6 +89,9 @@ struct lock_ops {
 	void (*acquire)(struct bench_lock *l);
 	void (*release)(struct bench_lock *l);
 	void (*pair)(void *lock);
+	/* Floors only: what the holder does behind each hand-off.  May be
+	 * NULL. */
+	void (*beside)(struct bench_lock *l);
 	/* Floors only: before and after a measurement, while no lock is open.
 	 * finish() may add to the result.  May be NULL. */
 	void (*prepare)(const struct bench_store *s);
@@ -98,7 +101,9 @@ struct lock_ops {
 extern const struct lock_ops lock_dlock; /* a mutex */
 extern const struct lock_ops floor_fifo, floor_ofd, floor_flock;
 extern const struct lock_ops floor_redis_set, floor_redis_blpop;
+extern const struct lock_ops floor_redis_queue;
 extern const struct lock_ops floor_zk_node, floor_zk_recipe, floor_zk_watch;
+extern const struct lock_ops floor_zk_queue;
 extern const struct lock_ops floor_memcached;
 
 struct bench_lock *bench_lock_open(const struct lock_ops *ops,

@@ -20,11 +20,28 @@
 #define TIME(name, target, guard) \
 	{ name, target, guard, BENCH_TIME, NULL, 0, 0 }
 
+/* One of several stores; those that may be left out end in a comma. */
+#define STORE(store_name, how_many, ...) \
+	{ .n = how_many, .store = &store_##store_name, \
+	  .target = { __VA_ARGS__ } }
+#ifdef BENCH_REDIS
+#define IF_REDIS(how_many, ...) STORE(redis, how_many, __VA_ARGS__),
+#else
+#define IF_REDIS(how_many, ...)
+#endif
+#ifdef BENCH_ZK
+#define IF_ZK(how_many, ...) STORE(zk, how_many, __VA_ARGS__),
+#else
+#define IF_ZK(how_many, ...)
+#endif
+
 /* A figure that is to be large; the target is for its inverse. */
 #define INVERSE(name, of, target, guard) \
 	{ name, target, guard, BENCH_TIME, .figure = of, .inverse = 1 }
 #define TO_FLOOR(least, guard) \
 	INVERSE("ns to the floor's", "ratio", 1 / (least), guard)
+#define PER_SECOND(least, guard) \
+	INVERSE("seconds each", "value", 1.0 / (least), 1.0 / (guard))
 #define TO_RECIPE(least) \
 	INVERSE("ns to the recipe's", "to_recipe", 1 / (least), 3)
 #define HALF_INTERVAL \
@@ -32,6 +49,7 @@
 #define REQUESTS(target, guard) \
 	{ "requests_per_s", target, guard, BENCH_ALWAYS, .figure = "value" }
 #define NONE_LATE PLAIN("value", 0, 0)
+#define PENDING ALWAYS("value", 4, 4), PLAIN("heap_each", 1536, 1536)
 #define ONE_WAKE PLAIN("wakes_per_release", 1, 1)
 
 /* One thread that shares a CPU with the server is twice as fast as one that
@@ -79,6 +97,12 @@ const struct bench bench_table[] = {
 	  &workload_contended, &store_redis, &floor_redis_set,
 	  .cases = { CASE(8, INVERSE("floor's to ours", "ratio", 1 / 3.0,
 				     1 / 1.5)) } },
+	{ "redis.queue",
+	  "redis: the same to a bare queue with direct grant",
+	  "hand-offs/s (ratio = ours/floor)",
+	  &workload_contended, &store_redis, &floor_redis_queue,
+	  .cases = { CASE(8, INVERSE("floor's to ours", "ratio", 1 / 0.9,
+				     4)) } },
 	{ "redis.waiters",
 	  "redis: 1,000 waiters in 8 processes: what they ask while they wait, "
 	  "and what one release costs",
@@ -93,6 +117,12 @@ const struct bench bench_table[] = {
 	  "NX PX and compare-and-delete",
 	  RATES, &workload_pair, &store_redis, &floor_redis_set,
 	  .cases = { CASE(1, TO_FLOOR(0.9, 2)) } },
+	{ "redis.pair_async",
+	  "redis: acquire and release, with release=async; floor: hiredis "
+	  "doing SET NX PX and compare-and-delete, each awaited",
+	  RATES, &workload_pair, &store_redis, &floor_redis_set,
+	  .query = "?release=async",
+	  .cases = { CASE(1, TO_FLOOR(1.3, 2)) } },
 	THREADS(redis, 2.5),
 	{ "redis.holds",
 	  "redis: 10,000 and 100,000 holds of one client with a lease of 10 s: "
@@ -110,6 +140,12 @@ const struct bench bench_table[] = {
 	  &workload_handoff, &store_zk, &floor_zk_watch,
 	  .cases = { VARIANT(ZK_TMPFS, 1, TIME("ratio", 1.25, 3)),
 		     VARIANT(ZK_DISK, 1, TIME("ratio", 1.25, 3)) } },
+	{ "zk.contended",
+	  "zk: 8 processes that want one mutex; floor: the recipe, bare",
+	  "hand-offs/s (ratio = ours/floor)",
+	  &workload_contended, &store_zk, &floor_zk_queue,
+	  .cases = { VARIANT(ZK_TMPFS, 8, INVERSE("floor's to ours", "ratio", 1,
+						  2)) } },
 	{ "zk.waiters",
 	  "zk: 1,000 waiters in 8 processes: what they ask while they wait, "
 	  "and what one release costs",
@@ -117,7 +153,7 @@ const struct bench bench_table[] = {
 	  &workload_waiters, &store_zk, .ttl_ms = 10000,
 	  .cases = { CASE(1000,
 			  PLAIN("idle_packets_per_s", 5, 50),
-			  PLAIN("packets_per_release", 3, 8),
+			  PLAIN("packets_per_release", 3, 20),
 			  ONE_WAKE) } },
 	{ "zk.killed",
 	  "zk: from SIGKILL of the holder until the next has it; floor: the "
@@ -132,9 +168,15 @@ const struct bench bench_table[] = {
 	  "zk: acquire and release, with a token; floor: create and delete; "
 	  "recipe: create, list and delete",
 	  RATES, &workload_pair, &store_zk, &floor_zk_node, &floor_zk_recipe,
-	  .cases = { VARIANT(ZK_TMPFS, 1, TO_FLOOR(0.85, 3), TO_RECIPE(1.2)),
+	  .cases = { VARIANT(ZK_TMPFS, 1, TO_FLOOR(1.05, 3), TO_RECIPE(1.2)),
 		     VARIANT(ZK_TMPFS, 2, TO_RECIPE(1.0)),
 		     VARIANT(ZK_DISK, 1, TO_FLOOR(0.85, 3)) } },
+	{ "zk.pair_async",
+	  "zk: acquire and release, with release=async; floor: create and "
+	  "delete, each awaited",
+	  RATES, &workload_pair, &store_zk, &floor_zk_node,
+	  .query = "?release=async",
+	  .cases = { VARIANT(ZK_TMPFS, 1, TO_FLOOR(1.35, 3)) } },
 	THREADS(zk, 2.0),
 #endif
 
@@ -190,6 +232,33 @@ const struct bench bench_table[] = {
 	  "pairs/s of all (ratio = to one thread)",
 	  &workload_threads, &store_mem,
 	  .cases = { CASE(1, { 0 }), CASE(2, { 0 }), CASE(8, { 0 }) } },
+	{ "local.passes",
+	  "8 threads of one client that want one mutex; floor: 8 threads with "
+	  "a client each",
+	  "hand-offs/s (ratio = ours/floor)", &workload_passes,
+	  .cases = { STORE(mem, 8, { 0 }), STORE(file, 8, { 0 }),
+		     IF_REDIS(8, PER_SECOND(150000, 15000))
+		     IF_ZK(8, PER_SECOND(150000, 15000)) } },
+	{ "async.pending",
+	  "10,000 asynchronous acquires of one client that wait for a mutex: "
+	  "threads of the client, bytes of each",
+	  "threads", &workload_pending,
+	  .cases = { STORE(mem, 10000, PENDING), STORE(file, 10000, PENDING),
+		     IF_REDIS(10000, PENDING) } },
+	{ "keep.pair",
+	  "acquire and release of a client that keeps the mutex meanwhile",
+	  "ns", &workload_keep,
+	  .cases = { STORE(mem, 1, TIME("value", 500, 5000)),
+		     STORE(file, 1, TIME("value", 500, 5000)),
+		     IF_REDIS(1, TIME("value", 500, 5000))
+		     IF_ZK(1, TIME("value", 500, 5000)) } },
+	{ "keep.recall",
+	  "another client takes a mutex that is kept; floor: a hand-off",
+	  "ns (ratio = ours/floor)", &workload_recall,
+	  .cases = { STORE(mem, 1, TIME("ratio", 1.5, 6)),
+		     STORE(file, 1, TIME("ratio", 1.5, 6)),
+		     IF_REDIS(1, TIME("ratio", 1.5, 6))
+		     IF_ZK(1, TIME("ratio", 1.5, 6)) } },
 	{ "open.close",
 	  "opening a client and closing it again, per store",
 	  "us", &workload_open_close,

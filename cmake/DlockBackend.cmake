@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
+include(DlockPrivateCopy)
 include(FeatureSummary)
 
 set_property(GLOBAL PROPERTY DLOCK_BACKENDS)
 
-# dlock_backend(NAME TEXT [OPTION] [TARGETS...])
+# dlock_backend(NAME TEXT [OPTION] [TARGETS...] [PRIVATE_COPY target])
 #
 # Add the store whose sources are in the current directory.  OPTION is its
 # DLOCK_WITH_ variable; without one it is always built.  TARGETS are what it
 # links; one that does not exist, because a find_package() before found
-# nothing, counts as missing.  dlock_config.h then says DLOCK_HAVE_<NAME>.
+# nothing, counts as missing.  PRIVATE_COPY is one of which dlock has a copy:
+# see dlock_private_copy().  dlock_config.h then says DLOCK_HAVE_<NAME>.
 function(dlock_backend name text)
-	cmake_parse_arguments(arg "" OPTION TARGETS ${ARGN})
+	cmake_parse_arguments(arg "" "OPTION;PRIVATE_COPY" TARGETS
+		${ARGN})
 	dlock_sources(sources *.c)
 	string(TOUPPER ${name} NAME)
 
@@ -22,7 +25,7 @@ function(dlock_backend name text)
 	if(NOT sources)
 		set(missing "sources in this version of dlock")
 	endif()
-	foreach(target IN LISTS arg_TARGETS)
+	foreach(target IN LISTS arg_TARGETS arg_PRIVATE_COPY)
 		if(NOT TARGET ${target})
 			list(APPEND missing ${target})
 		endif()
@@ -40,6 +43,12 @@ function(dlock_backend name text)
 		set(have 1)
 		target_sources(dlock_objects PRIVATE ${sources})
 		target_link_libraries(dlock_objects PRIVATE ${arg_TARGETS})
+		if(arg_PRIVATE_COPY)
+			get_target_property(headers ${arg_PRIVATE_COPY}
+				INTERFACE_INCLUDE_DIRECTORIES)
+			target_include_directories(dlock_objects SYSTEM PRIVATE
+				"${headers}")
+		endif()
 		set_property(GLOBAL APPEND PROPERTY
 			DLOCK_BACKEND_TARGETS ${arg_TARGETS})
 	elseif(missing)

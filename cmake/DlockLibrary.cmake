@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # One set of objects, two libraries.
 get_property(DLOCK_BACKEND_TARGETS GLOBAL PROPERTY DLOCK_BACKEND_TARGETS)
+get_property(copies GLOBAL PROPERTY DLOCK_PRIVATE_COPIES)
+set_source_files_properties(${copies} PROPERTIES EXTERNAL_OBJECT TRUE
+	GENERATED TRUE)
 
 function(dlock_library target alias)
 	set_target_properties(${target} PROPERTIES
@@ -18,15 +21,20 @@ function(dlock_library target alias)
 	add_library(dlock::${alias} ALIAS ${target})
 endfunction()
 
-add_library(dlock SHARED $<TARGET_OBJECTS:dlock_objects>)
+add_library(dlock SHARED $<TARGET_OBJECTS:dlock_objects> ${copies})
 dlock_library(dlock dlock)
 target_link_libraries(dlock PRIVATE $<BUILD_INTERFACE:dlock_flags>)
 # The library's threads may still be in it when a plug-in is unloaded.
 target_link_options(dlock PRIVATE -Wl,-z,nodelete)
+# The private copies' symbols are not hidden.
+set(map "${PROJECT_SOURCE_DIR}/cmake/dlock.map")
+target_link_options(dlock PRIVATE "LINKER:--version-script=${map}")
+set_property(TARGET dlock APPEND PROPERTY LINK_DEPENDS "${map}")
 # clang leaves the sanitizers' functions to the program.
 if(CMAKE_C_COMPILER_ID STREQUAL GNU)
 	target_link_options(dlock PRIVATE -Wl,-z,defs)
 endif()
 
-add_library(dlock_static STATIC $<TARGET_OBJECTS:dlock_objects>)
+add_library(dlock_static STATIC $<TARGET_OBJECTS:dlock_objects>
+	${copies})
 dlock_library(dlock_static static)

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# Find ZooKeeper's C client, the one with threads.  Makes ZooKeeper::ZooKeeper.
-# Installed beside dlock-config.cmake, because who links dlock::static needs it
-# too.  There is neither a .pc file nor a CMake package of it.
+# Find ZooKeeper's C client, the one without threads, as a static library.
+# Makes ZooKeeper::Client, which dlock_private_copy() takes, and ZooKeeper::mt,
+# the client with threads, which tests and benchmarks compare with, if that is
+# here as well.  There is neither a .pc file nor a CMake package of them.
 find_path(ZooKeeper_INCLUDE_DIR zookeeper/zookeeper.h)
-find_library(ZooKeeper_LIBRARY zookeeper_mt)
-mark_as_advanced(ZooKeeper_INCLUDE_DIR ZooKeeper_LIBRARY)
+find_library(ZooKeeper_CLIENT_LIBRARY NAMES libzookeeper_st.a)
+# Debian's development packages of both exclude each other.
+find_library(ZooKeeper_MT_LIBRARY NAMES zookeeper_mt libzookeeper_mt.so.2)
+mark_as_advanced(ZooKeeper_INCLUDE_DIR ZooKeeper_CLIENT_LIBRARY ZooKeeper_MT_LIBRARY)
 
 if(ZooKeeper_INCLUDE_DIR)
 	set(ZooKeeper_VERSION)
@@ -17,19 +20,23 @@ if(ZooKeeper_INCLUDE_DIR)
 	unset(header)
 endif()
 
-# dlock-config.cmake says it, too.
-set(ZooKeeper_ADVICE "on Debian: apt-get install libzookeeper-mt-dev")
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(ZooKeeper
-	REQUIRED_VARS ZooKeeper_LIBRARY ZooKeeper_INCLUDE_DIR
+	REQUIRED_VARS ZooKeeper_CLIENT_LIBRARY ZooKeeper_INCLUDE_DIR
 	VERSION_VAR ZooKeeper_VERSION
-	REASON_FAILURE_MESSAGE "${ZooKeeper_ADVICE}")
+	REASON_FAILURE_MESSAGE "on Debian: apt-get install libzookeeper-st-dev")
 
-if(ZooKeeper_FOUND AND NOT TARGET ZooKeeper::ZooKeeper)
+if(ZooKeeper_FOUND AND NOT TARGET ZooKeeper::Client)
+	add_library(ZooKeeper::Client STATIC IMPORTED)
+	set_target_properties(ZooKeeper::Client PROPERTIES
+		IMPORTED_LOCATION "${ZooKeeper_CLIENT_LIBRARY}"
+		INTERFACE_INCLUDE_DIRECTORIES "${ZooKeeper_INCLUDE_DIR}")
+endif()
+if(ZooKeeper_FOUND AND ZooKeeper_MT_LIBRARY AND NOT TARGET ZooKeeper::mt)
 	find_package(Threads QUIET)
-	add_library(ZooKeeper::ZooKeeper UNKNOWN IMPORTED)
-	set_target_properties(ZooKeeper::ZooKeeper PROPERTIES
-		IMPORTED_LOCATION "${ZooKeeper_LIBRARY}"
+	add_library(ZooKeeper::mt UNKNOWN IMPORTED)
+	set_target_properties(ZooKeeper::mt PROPERTIES
+		IMPORTED_LOCATION "${ZooKeeper_MT_LIBRARY}"
 		INTERFACE_INCLUDE_DIRECTORIES "${ZooKeeper_INCLUDE_DIR}"
 		INTERFACE_COMPILE_DEFINITIONS THREADED
 		INTERFACE_LINK_LIBRARIES Threads::Threads)

@@ -47,11 +47,39 @@ static int list_queue(struct zk_attempt *a, struct zk_call **children)
 
 /* ---- Judgement ----------------------------------------------------------- */
 
+static void forget_node(struct zk_attempt *a)
+{
+	a->t->node[0] = '\0';
+	a->t->token = 0;
+	dlki_zk_unwatch(a->s, a->t->own);
+	a->t->own = NULL;
+}
+
+/* A claim of this session that was passed on has used larger tokens. */
+static int is_overtaken(const struct zk_ticket *t)
+{
+	return t->own && (t->own->over != 0 || t->own->used >= t->token);
+}
+
+/* Another node has a larger token. */
+static enum dlk_verdict queue_again(struct zk_attempt *a)
+{
+	struct zk_ticket *t = a->t;
+
+	if (dlki_zk_node_delete(a->s, t, a->deadline, a->err) != 0)
+		return DLK_FAILED;
+	forget_node(a);
+	t->base.look_again = dlk_now();
+	return DLK_BUSY;
+}
+
 static enum dlk_verdict grant_lock(struct zk_attempt *a)
 {
 	struct zk_ticket *t = a->t;
 	char path[ZK_PATH_SIZE];
 
+	if (is_overtaken(t))
+		return queue_again(a);
 	if (!dlki_zk_lease_suffices(a->s, &t->base, a->err))
 		return DLK_FAILED;
 	dlki_zk_path(path, a->dir, t->node);
@@ -157,14 +185,6 @@ static enum dlk_verdict judge_position(struct zk_attempt *a,
 	last = dlk_grant(queue->entries, ahead, me);
 	return last < 0 ? grant_lock(a) :
 			  wait_in_queue(a, queue, ahead, (size_t)last);
-}
-
-static void forget_node(struct zk_attempt *a)
-{
-	a->t->node[0] = '\0';
-	a->t->token = 0;
-	dlki_zk_unwatch(a->s, a->t->own);
-	a->t->own = NULL;
 }
 
 /* 0 with a verdict, or ZK_AGAIN: our node is gone. */

@@ -63,6 +63,9 @@ static struct zk_call *call_sent(struct zk_call *call, int rc)
 	if (call->next)
 		call->next->prev = &call->next;
 	c->calls = call;
+	call->sending = 1;
+	dlki_zk_drive_refresh(c->session);
+	call->sending = 0;
 	return call;
 }
 
@@ -76,12 +79,8 @@ static void tell_core(struct zk_session *s, const struct zk_call *call)
 	dlk_answered(s->core, call->sent, call->conn->silent_since);
 }
 
-/* Returns the condition to signal, if a thread waited for this reply and no
- * other; or NULL. */
-static pthread_cond_t *call_finish(struct zk_session *s, struct zk_call *call,
-				   int rc)
+static void call_finish(struct zk_session *s, struct zk_call *call, int rc)
 {
-	pthread_cond_t *waiter = NULL;
 	int current = call->conn == s->conn; /* no server that we left */
 	int deliver = current || (call->conn->id.generation == s->generation &&
 				  !dlki_zk_answered(rc));
@@ -98,35 +97,31 @@ static pthread_cond_t *call_finish(struct zk_session *s, struct zk_call *call,
 		call->next->prev = call->prev;
 	call->conn = NULL;
 	if (call->wait && --call->wait->left == 0)
-		waiter = &call->wait->done;
+		dlki_zk_drive_done(s, call->wait);
 	call->wait = NULL;
-	if (call->then && deliver)
+	if (call->then && deliver && !call->sending)
 		call->then(s, call);
 	call_unref(call);
-	return waiter;
 }
 
 void dlki_zk_abandon(struct zk_session *s, struct zk_call *call)
 {
-	pthread_cond_t *waiter = call_finish(s, call, ZCONNECTIONLOSS);
-
-	if (waiter)
-		pthread_cond_signal(waiter);
+	call_finish(s, call, ZCONNECTIONLOSS);
 }
 
 /* A completion.  `data` is the call, and its connection lives as long as the
- * handle. */
+ * handle.  The session is locked, unless the handle is being closed. */
 static void call_complete(int rc, const void *data)
 {
 	struct zk_call *call = (void *)(uintptr_t)data;
 	struct zk_session *s = call->conn->session;
-	pthread_cond_t *waiter;
+	int closing = call->conn->closing;
 
-	pthread_mutex_lock(&s->mu);
-	waiter = call_finish(s, call, rc);
-	pthread_mutex_unlock(&s->mu);
-	if (waiter)
-		pthread_cond_signal(waiter);
+	if (closing)
+		pthread_mutex_lock(&s->mu);
+	call_finish(s, call, rc);
+	if (closing)
+		pthread_mutex_unlock(&s->mu);
 }
 
 static void on_void(int rc, const void *data)
@@ -181,6 +176,16 @@ static void on_children(int rc, const struct String_vector *names,
 			rc = out_of_memory(call);
 	}
 	call_complete(rc, data);
+}
+
+static void on_children_stat(int rc, const struct String_vector *names,
+			     const struct Stat *stat, const void *data)
+{
+	struct zk_call *call = (void *)(uintptr_t)data;
+
+	if (rc == ZOK && stat)
+		call->stat = *stat;
+	on_children(rc, names, data);
 }
 
 static void on_data(int rc, const char *value, int len, const struct Stat *stat,
@@ -248,6 +253,18 @@ struct zk_call *dlki_zk_delete(struct zk_session *s, const char *path)
 	return SEND(call, zoo_adelete(call->conn->zh, path, -1, on_void, call));
 }
 
+struct zk_call *dlki_zk_delete_then(struct zk_session *s, const char *path,
+				    uint64_t ticket, zk_then *then)
+{
+	struct zk_call *call = call_begin(s, path, 1);
+
+	if (call) {
+		call->ticket = ticket;
+		call->then = then;
+	}
+	return SEND(call, zoo_adelete(call->conn->zh, path, -1, on_void, call));
+}
+
 struct zk_call *dlki_zk_get(struct zk_session *s, const char *path)
 {
 	struct zk_call *call = call_begin(s, path, 0);
@@ -261,6 +278,17 @@ struct zk_call *dlki_zk_children(struct zk_session *s, const char *path)
 
 	return SEND(call, zoo_aget_children(call->conn->zh, path, 0,
 					    on_children, call));
+}
+
+struct zk_call *dlki_zk_children_watched(struct zk_session *s, const char *path,
+					 watcher_fn on_event, zk_then *then)
+{
+	struct zk_call *call = call_begin(s, path, 0);
+
+	if (call)
+		call->then = then;
+	return SEND(call, zoo_awget_children2(call->conn->zh, path, on_event, s,
+					      on_children_stat, call));
 }
 
 struct zk_call *dlki_zk_sync(struct zk_session *s, const char *path)
@@ -307,14 +335,7 @@ int dlki_zk_watch_path(struct zk_session *s, const char *path,
 	return rc;
 }
 
-/* With `local` set, the library does not wait and does not tell the server. */
-void dlki_zk_forget_path(struct zk_session *s, const char *path)
-{
-	if (s->conn)
-		zoo_remove_all_watches(s->conn->zh, path, ZWATCHTYPE_DATA, 1);
-}
-
-void dlki_zk_unwatch_path(struct zk_session *s, const char *path, zk_then *then)
+void dlki_zk_unwatch_path(struct zk_session *s, const char *path)
 {
 	void_completion_t *on_void_ptr;
 	struct zk_call *call;
@@ -327,7 +348,6 @@ void dlki_zk_unwatch_path(struct zk_session *s, const char *path, zk_then *then)
 	/* It is declared as a pointer to a function pointer, but used as a
 	 * function pointer. */
 	on_void_ptr = (void_completion_t *)(uintptr_t)on_void;
-	call->then = then;
 	call_sent(call, zoo_aremove_all_watches(call->conn->zh, call->path,
 						ZWATCHTYPE_DATA, 0, on_void_ptr,
 						call));

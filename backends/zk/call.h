@@ -7,8 +7,7 @@
 #ifndef DLOCK_BACKENDS_ZK_CALL_H
 #define DLOCK_BACKENDS_ZK_CALL_H
 
-#include <zookeeper/zookeeper.h>
-
+#include "backends/zk/client.h"
 #include "backends/zk/reply.h"
 #include "backends/zk/zk.h"
 
@@ -28,13 +27,16 @@ struct zk_call {
 	struct zk_call *next, **prev; /* in conn->calls */
 	struct zk_reply_wait *wait;   /* of the thread that waits, or NULL */
 	zk_then *then;          /* or NULL; not for the answer of a server that
-				 * was left */
+				 * was left, nor if it fails while it is sent:
+				 * the sender sees that */
+	int sending;
 	int refs;
 	int done;
 	int rc;                 /* the client library's; while it is not done,
 				 * ZOPERATIONTIMEOUT */
 	int nomem;              /* for what it answered */
 	int write;
+	uint64_t ticket;        /* whose release it is, for `then` */
 	dlk_time sent;
 	struct Stat stat;
 	char **names;           /* children */
@@ -55,8 +57,15 @@ struct zk_call *dlki_zk_create(struct zk_session *s, const char *path,
 struct zk_call *dlki_zk_set(struct zk_session *s, const char *path,
 			    const char *data, size_t len, int32_t version);
 struct zk_call *dlki_zk_delete(struct zk_session *s, const char *path);
+/* The same, and let `then` have the answer.  `ticket` is its id. */
+struct zk_call *dlki_zk_delete_then(struct zk_session *s, const char *path,
+				    uint64_t ticket, zk_then *then);
 struct zk_call *dlki_zk_get(struct zk_session *s, const char *path);
 struct zk_call *dlki_zk_children(struct zk_session *s, const char *path);
+/* The same, with the directory's stat, and leave a watch for `on_event` with
+ * the session as its context. */
+struct zk_call *dlki_zk_children_watched(struct zk_session *s, const char *path,
+					 watcher_fn on_event, zk_then *then);
 struct zk_call *dlki_zk_sync(struct zk_session *s, const char *path);
 /* A write that changes nothing: its answer proves that the session stands. */
 struct zk_call *dlki_zk_proof(struct zk_session *s);
@@ -69,10 +78,7 @@ struct zk_call *dlki_zk_get_watched(struct zk_session *s, const char *path,
 int dlki_zk_watch_path(struct zk_session *s, const char *path,
 		       watcher_fn on_event, zk_then *then);
 /* Remove the watches of a path, if there is a connection. */
-void dlki_zk_unwatch_path(struct zk_session *s, const char *path,
-			  zk_then *then);
-/* Only the client library forgets the watch; the server is not told. */
-void dlki_zk_forget_path(struct zk_session *s, const char *path);
+void dlki_zk_unwatch_path(struct zk_session *s, const char *path);
 
 /* Free the calls, or leave that to their answers; NULLs are skipped. */
 void dlki_zk_drop(struct zk_call *const calls[], size_t n);

@@ -1,37 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/zk/conn.h"
 #include "backends/zk/call.h"
-#include "backends/zk/fds.h"
 #include "backends/zk/session.h"
 #include "core/base/error.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The library's log contains session passwords.  We log what matters from its
- * events. */
-static void no_log(const char *message)
-{
-	(void)message;
-}
 
 static void on_auth(int rc, const void *data)
 {
 	(void)rc; /* the state will say so */
 	(void)data;
-}
-
-static void close_on_exec(zhandle_t *zh)
-{
-	struct sockaddr_storage peer;
-	socklen_t len = sizeof(peer);
-
-	memset(&peer, 0, sizeof(peer));
-	if (zookeeper_get_connected_host(zh, (struct sockaddr *)&peer, &len))
-		dlki_zk_fds_sockets((struct sockaddr *)&peer, len);
 }
 
 /*
@@ -86,11 +66,17 @@ void dlki_zk_conn_use(struct zk_conn *c)
 
 	s->conn = c;
 	s->connects++;
-	if (c->state == ZK_UP) /* since before it was ours */
-		conn_ready(c);
-	else if (c->state != ZK_DOWN)
-		dlki_zk_conn_over(c, c->state, "the session ended");
+	dlki_zk_drive_refresh(s);
 	pthread_cond_broadcast(&s->changed);
+}
+
+struct zk_conn *dlki_zk_conn_leave(struct zk_session *s)
+{
+	struct zk_conn *c = s->conn;
+
+	s->conn = NULL;
+	dlki_zk_drive_refresh(s);
+	return c;
 }
 
 void dlki_zk_conn_down(struct zk_conn *c)
@@ -104,9 +90,20 @@ void dlki_zk_conn_down(struct zk_conn *c)
 	if (s->conn != c)
 		return;
 	dlki_zk_watches_down(s);
+	dlki_zk_directories_down(s);
 	dlki_zk_tokens_down(s);
 	if (s->core)
 		dlk_log(s->core, 1, "disconnected");
+}
+
+static void on_ended(struct zk_conn *c)
+{
+	if (c->state == ZK_UP) {
+		dlki_zk_conn_down(c);
+	} else if (c->state == ZK_DOWN && !c->lost) {
+		c->failed = 1;
+		pthread_cond_signal(&c->session->thread.work);
+	}
 }
 
 void dlki_zk_conn_over(struct zk_conn *c, enum zk_state state, const char *why)
@@ -135,9 +132,6 @@ static void on_session(zhandle_t *zh, int type, int state, const char *path,
 	(void)path;
 	if (type != ZOO_SESSION_EVENT)
 		return;
-	if (state == ZOO_CONNECTED_STATE)
-		close_on_exec(zh);
-	pthread_mutex_lock(&s->mu);
 	if (c->state == ZK_EXPIRED) {
 		/* We gave it up and reported its holds lost: final. */
 	} else if (state == ZOO_CONNECTED_STATE) {
@@ -151,96 +145,56 @@ static void on_session(zhandle_t *zh, int type, int state, const char *path,
 		dlki_zk_conn_down(c);
 	}
 	pthread_cond_broadcast(&s->changed);
-	pthread_mutex_unlock(&s->mu);
 }
 
-static void *wait_for_leave(void *gate)
-{
-	pthread_mutex_lock(gate);
-	pthread_mutex_unlock(gate);
-	return NULL;
-}
-
-/* The library aborts the process where it cannot start its two threads. */
-static int threads_to_be_had(void)
-{
-	pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
-	pthread_t thread[2];
-	int n = 0, rc = 0;
-
-	pthread_mutex_lock(&gate);
-	while (n < 2 && rc == 0) {
-		rc = dlk_thread(&thread[n], "dlock-zk-test", wait_for_leave,
-				&gate);
-		n += rc == 0;
-	}
-	pthread_mutex_unlock(&gate);
-	while (n > 0)
-		pthread_join(thread[--n], NULL);
-	pthread_mutex_destroy(&gate);
-	return rc;
-}
-
-static zhandle_t *init_handle(struct zk_conn *c)
+/* By default the library resolves names at every turn of its loop. */
+static zhandle_t *init_handle(struct zk_conn *c, const char *address)
 {
 	const struct zk_session *s = c->session;
 	const clientid_t *client = c->moved ? &c->id.client : NULL;
-	struct zk_fds before;
-	sigset_t all, old;
 	zhandle_t *zh;
-	int errnum;
 
-	if (dlki_zk_fds_before(&before) != 0) {
-		errno = ENOMEM;
+	dlki_zk_client_silence();
+	zh = zookeeper_init2(address, on_session, s->config.ttl_ms, client, c,
+			     ZOO_NO_LOG_CLIENTENV, NULL);
+	if (!zh)
 		return NULL;
-	}
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	zh = zookeeper_init2(s->hosts.host[s->hosts.at], on_session,
-			     s->config.ttl_ms, client, c, 0, no_log);
-	errnum = errno;
-	dlki_zk_fds_pipes(&before);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	errno = errnum;
+	zoo_set_servers_resolution_delay(zh, -1);
+	if (s->config.auth)
+		zoo_add_auth(zh, "digest", s->config.auth,
+			     (int)strlen(s->config.auth), on_auth, NULL);
 	return zh;
 }
 
 struct zk_conn *dlki_zk_conn_open(struct zk_session *s, const struct zk_id *id,
 				  struct dlk_error *err)
 {
-	struct zk_conn *c = calloc(1, sizeof(*c));
+	char address[ZK_ADDRESS_SIZE];
+	struct zk_conn *c;
 	int rc;
 
+	if (dlki_zk_address_next(s, address, err) != 0)
+		return NULL;
+	c = calloc(1, sizeof(*c));
 	if (!c) {
 		dlki_nomem(err);
-		return NULL;
-	}
-	rc = threads_to_be_had();
-	if (rc != 0) {
-		free(c);
-		dlki_system(err, rc,
-			    "starting threads for the ZooKeeper client");
 		return NULL;
 	}
 	c->session = s;
 	c->id = *id;
 	c->moved = id->client.client_id != 0;
 	c->begun = dlk_now();
-	c->zh = init_handle(c);
+	c->ended = on_ended;
+	c->zh = init_handle(c, address);
 	if (!c->zh) {
 		rc = errno;
 		explicit_bzero(c, sizeof(*c));
 		free(c);
 		dlk_fail(err, rc == ENOMEM ? DLOCK_ENOMEM : DLOCK_EUNREACHABLE,
 			 "the ZooKeeper client does not take '%.100s': %s",
-			 s->hosts.host[s->hosts.at], dlki_errno_text(rc));
+			 address, dlki_errno_text(rc));
 		return NULL;
 	}
-	/* By default the library resolves names at every turn of its loop. */
-	zoo_set_servers_resolution_delay(c->zh, -1);
-	if (s->config.auth)
-		zoo_add_auth(c->zh, "digest", s->config.auth,
-			     (int)strlen(s->config.auth), on_auth, NULL);
 	return c;
 }
 
@@ -248,6 +202,7 @@ void dlki_zk_conn_close(struct zk_conn *c)
 {
 	struct zk_session *s = c->session;
 
+	c->closing = 1;
 	zookeeper_close(c->zh);
 	pthread_mutex_lock(&s->mu);
 	while (c->calls)

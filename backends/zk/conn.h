@@ -6,8 +6,7 @@
 #ifndef DLOCK_BACKENDS_ZK_CONN_H
 #define DLOCK_BACKENDS_ZK_CONN_H
 
-#include <zookeeper/zookeeper.h>
-
+#include "backends/zk/client.h"
 #include "backends/zk/zk.h"
 
 struct zk_call;
@@ -22,8 +21,8 @@ struct zk_id {
 	uint64_t generation; /* which session of ours this is */
 };
 
-/* `session`, `zh`, `moved` and `begun` are constant; the session's lock guards
- * the rest. */
+/* `session`, `zh`, `moved`, `begun` and `ended` are constant; the session's
+ * lock guards the rest. */
 struct zk_conn {
 	struct zk_session *session;
 	zhandle_t *zh;
@@ -31,6 +30,11 @@ struct zk_conn {
 	struct zk_id id;
 	int moved;             /* another handle had the session before */
 	int lost;              /* it was connected, and is no more */
+	int failed;            /* it could not be connected */
+	int asked;             /* the handle was, to connect */
+	int closing;           /* the session is not locked in callbacks */
+	/* For drive.c: the handle has no connection, and will have none. */
+	void (*ended)(struct zk_conn *c);
 	dlk_time begun;        /* when the handle was made */
 	dlk_time silent_since; /* the last answer, or the first request since
 				* there was one to wait for */
@@ -47,6 +51,8 @@ void dlki_zk_conn_close(struct zk_conn *c);
 
 /* This is the session's connection from now on. */
 void dlki_zk_conn_use(struct zk_conn *c);
+/* The session has no connection from now on; returns that it had, or NULL. */
+struct zk_conn *dlki_zk_conn_leave(struct zk_session *s);
 /* It is no longer connected. */
 void dlki_zk_conn_down(struct zk_conn *c);
 /* All holds of this ZooKeeper session have ended. */

@@ -102,6 +102,8 @@ static int join_queue(struct zk_attempt *a, struct zk_call *calls[3],
 	calls[0] = dlki_zk_create(a->s, path, data, len,
 				  ZOO_EPHEMERAL_SEQUENTIAL);
 	free(data);
+	if (calls[0])
+		calls[0]->then = dlki_zk_directories_joined;
 	if (!likely)
 		calls[1] = dlki_zk_children(a->s, a->dir);
 	dlki_zk_wait(a->s, calls, 3, a->deadline);

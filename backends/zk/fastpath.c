@@ -29,6 +29,17 @@ static struct zk_uncontended *slot_of(struct zk_session *s, const char *key)
 	return &s->fastpath.lock[(hash ^ hash >> 16) % ZK_FASTPATH_LOCKS];
 }
 
+void dlki_zk_fastpath_stays(struct zk_session *s, const char *key, size_t len)
+{
+	char copy[ZK_KEY_SIZE];
+
+	if (len >= sizeof(copy))
+		return;
+	memcpy(copy, key, len);
+	copy[len] = '\0';
+	slot_of(s, copy)->left = 0;
+}
+
 static int is_valid_for(const struct zk_uncontended *a,
 			const struct zk_session *s, const char *key)
 {

@@ -32,7 +32,9 @@ int dlki_zk_fastpath_likely(struct zk_session *s, const char *key);
 int dlki_zk_fastpath_proven(struct zk_session *s, const struct zk_ticket *t);
 /* A listing on this connection showed nobody else. */
 void dlki_zk_fastpath_learn(struct zk_session *s, const struct zk_ticket *t);
-/* The ticket's node has been deleted. */
+/* The ticket's node has been deleted, or the request for that was sent. */
 void dlki_zk_fastpath_deleted(struct zk_session *s, const struct zk_ticket *t);
+/* ... and came to nothing, for a lock of this directory. */
+void dlki_zk_fastpath_stays(struct zk_session *s, const char *key, size_t len);
 
 #endif

@@ -1,91 +1,110 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From server to server.  Left to itself, the client library stays with a
- * server that has frozen, or that accepts connections and does not answer, for
- * two thirds of the time-out.  That is too long for the holds, and for a
- * program that opens a client.  The library has no call to leave a server.  So
- * where the URI names several servers, each handle knows only one of them, and
- * another handle goes on with the session at the next one.
+ * From handle to handle.  Each has one connection, to one server.  When that
+ * could not be made, or is lost, another handle goes on with the session: at
+ * another address of the server, then at the next server.
+ *
+ * Left to itself, the client library stays with a server that has frozen, or
+ * that accepts connections and does not answer, for two thirds of the time-out.
+ * That is too long for the holds, and for a program that opens a client.  So
+ * where the URI names several servers, such a one is left earlier.
  */
 #include "backends/zk/move.h"
+#include "backends/zk/client.h"
 #include "backends/zk/conn.h"
 #include "backends/zk/session.h"
 
 #include <string.h>
 
-#define POLL_NS (10 * DLK_MS)
+#define RETRY_NS (100 * DLK_MS)
 #define REFUSED_NS (20 * DLK_MS)
 #define MOST_ROUNDS 5 /* after which it gets no slower */
 
 /* An address that nothing can be connected to. */
 #define NOWHERE "255.255.255.255:1"
 
-/* A library that was refused, or cut off, has gone back to its first state, and
- * pauses.  It gets some time to begin, and more if all servers refused
- * before. */
-static int connect_has_failed(const struct zk_session *s,
-			      const struct zk_conn *c)
+/* When to try again after a failure; later if all servers failed before. */
+static dlk_time pause_end(const struct zk_session *s, const struct zk_conn *c)
 {
 	uint64_t rounds = s->hosts.misses / s->hosts.n;
-	int state = zoo_state(c->zh);
 
-	if (state == ZOO_CONNECTING_STATE || state == ZOO_ASSOCIATING_STATE ||
-	    state == ZOO_CONNECTED_STATE)
-		return 0;
+	if (dlki_zk_addresses_left(s))
+		return dlk_now();
 	if (rounds > MOST_ROUNDS)
 		rounds = MOST_ROUNDS;
-	return dlk_now() - c->begun >= REFUSED_NS << rounds;
+	return c->begun + (REFUSED_NS << rounds);
 }
 
 dlk_time dlki_zk_move_due(struct zk_session *s)
 {
 	const struct zk_conn *c = s->conn;
-	dlk_time end, soon = dlk_now() + POLL_NS;
 
-	if (s->hosts.n < 2 || !c)
+	if (!c)
 		return DLK_FOREVER;
+	if (c->state == ZK_DOWN && c->lost)
+		return dlk_now();
+	if (c->state == ZK_DOWN && c->failed)
+		return pause_end(s, c);
+	if (s->hosts.n < 2)
+		return DLK_FOREVER;
+	if (c->state == ZK_DOWN)
+		return c->begun + s->hosts.connect_ns;
 	if (c->state == ZK_UP)
 		return c->calls ? c->silent_since + s->hosts.patience_ns :
 				  DLK_FOREVER;
-	if (c->state != ZK_DOWN)
-		return DLK_FOREVER;
-	if (c->lost || connect_has_failed(s, c))
-		return dlk_now();
-	end = c->begun + s->hosts.connect_ns;
-	return end < soon ? end : soon;
+	return DLK_FOREVER;
 }
 
-/*
- * To close a connected handle is to end the session.  With nowhere to connect
- * to, the handle is not connected, and never will be.  The library does not
- * tell its own thread, which may use the socket's number for another moment.
- * This is a function of its own so that TSan can name it.
- */
-static __attribute__((noinline)) void retire(struct zk_conn *c)
+/* To close a connected handle is to end the session.  With nowhere to connect
+ * to, the handle is not connected, and never will be. */
+static void retire(struct zk_conn *c)
 {
 	zoo_set_servers(c->zh, NOWHERE);
 }
 
+/* The server has not answered for long: unless it has, meanwhile. */
+static int leave_silent(struct zk_session *s)
+{
+	dlki_zk_drive_now(s);
+	if (dlki_zk_move_due(s) > dlk_now())
+		return 0;
+	if (s->conn->state != ZK_UP)
+		return 1;
+	if (s->core)
+		dlk_log(s->core, 1,
+			"%.150s left a request unanswered; on to the next "
+			"server",
+			s->hosts.host[s->hosts.at]);
+	dlki_zk_conn_down(s->conn);
+	return 1;
+}
+
+/* Which address is next: another one of the server, if this one could not be
+ * reached. */
+static void choose_next(struct zk_session *s, const struct zk_conn *old)
+{
+	s->hosts.misses++;
+	if (!old->lost && dlki_zk_addresses_left(s))
+		return;
+	s->hosts.at = (s->hosts.at + 1) % s->hosts.n;
+	dlki_zk_addresses_forget(s);
+}
+
+/* Nobody uses a handle that is lost, so that it may be closed with the session
+ * unlocked.  Its unanswered requests fail then. */
 void dlki_zk_move(struct zk_session *s)
 {
 	struct zk_conn *old = s->conn, *c;
 	struct dlk_error err;
 	struct zk_id id;
 
-	if (old->state == ZK_UP) {
-		if (s->core)
-			dlk_log(s->core, 1,
-				"%.150s left a request unanswered; on to the "
-				"next server",
-				s->hosts.host[s->hosts.at]);
-		dlki_zk_conn_down(old);
-	}
+	if (!leave_silent(s))
+		return;
 	id = old->id;
-	s->hosts.at = (s->hosts.at + 1) % s->hosts.n;
-	s->hosts.misses++;
-	s->conn = NULL;
+	choose_next(s, old);
+	old->lost = 1;
+	dlki_zk_drive_refresh(s);
 	pthread_mutex_unlock(&s->mu);
-	retire(old);
 	c = dlki_zk_conn_open(s, &id, &err);
 	explicit_bzero(&id, sizeof(id));
 	pthread_mutex_lock(&s->mu);
@@ -93,13 +112,12 @@ void dlki_zk_move(struct zk_session *s)
 		if (s->core)
 			dlk_log(s->core, 0, "no way to another server: %s",
 				err.text);
-		old->lost = 1;
-		s->conn = old;
-		dlki_zk_sleep(&s->thread.work, s, dlk_now() + 10 * POLL_NS);
+		dlki_zk_sleep(&s->thread.work, s, dlk_now() + RETRY_NS);
 		return;
 	}
 	dlki_zk_conn_use(c);
 	pthread_mutex_unlock(&s->mu);
+	retire(old);
 	dlki_zk_conn_close(old);
 	pthread_mutex_lock(&s->mu);
 }

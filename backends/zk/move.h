@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From server to server, with the session locked.
+ * From handle to handle, with the session locked.
  */
 #ifndef DLOCK_BACKENDS_ZK_MOVE_H
 #define DLOCK_BACKENDS_ZK_MOVE_H
 
 #include "backends/zk/zk.h"
 
-/* When is the server to be left for another one?  If not after now, call
+/* When is another handle to take the place of this one?  If not after now, call
  * dlki_zk_move(). */
 dlk_time dlki_zk_move_due(struct zk_session *s);
 /* For the session's thread.  The session is unlocked meanwhile. */

@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/zk/call.h"
 #include "backends/zk/conn.h"
+#include "backends/zk/fastpath.h"
 #include "backends/zk/node.h"
 #include "backends/zk/orphans.h"
 #include "backends/zk/queue.h"
 #include "backends/zk/session.h"
 
+#include <string.h>
+
 #define BATCH 128 /* deletions under way at once */
+
+/* ---- One ----------------------------------------------------------------- */
 
 static void forget_watches(struct zk_session *s, struct zk_ticket *t)
 {
+	dlki_zk_directory_drop(s, t);
+	if (t->overtakes)
+		dlki_zk_waiters_settle(s, t->base.id, t->base.token_used);
+	t->overtakes = 0;
 	dlki_zk_unwatch_ahead(s, t);
 	dlki_zk_unwatch(s, t->own);
 	t->own = NULL;
@@ -45,6 +54,71 @@ int dlki_zk_release(struct dlk_ticket *base, dlk_time deadline,
 		return dlk_fail(err, DLOCK_ELOST, "the claim did not stand");
 	return rc;
 }
+
+/* ---- Without waiting for the answer -------------------------------------- */
+
+/* The path ends in /key/node. */
+static void expect_to_list(struct zk_session *s, const char *path)
+{
+	const char *end = strrchr(path, '/');
+	const char *key = end;
+
+	while (key > path && key[-1] != '/')
+		key--;
+	dlki_zk_fastpath_stays(s, key, (size_t)(end - key));
+}
+
+/* The `then` of the deletion. */
+static void release_answered(struct zk_session *s, struct zk_call *call)
+{
+	int rc = dlki_zk_reason(call, "deleting our node", NULL);
+
+	if (call->rc == ZNONODE)
+		rc = DLOCK_ELOST;
+	else if (rc != 0)
+		expect_to_list(s, call->path);
+	if (s->core)
+		dlk_released(s->core, call->ticket, rc);
+}
+
+/* Requests of a session are carried out in order, so that its next node in this
+ * queue comes when this one has gone. */
+static int send_deletion(struct zk_session *s, struct zk_ticket *t)
+{
+	char dir[ZK_PATH_SIZE], path[ZK_PATH_SIZE];
+	struct zk_call *call;
+	int sent;
+
+	dlki_zk_dir(s, &t->base.request, dir);
+	dlki_zk_path(path, dir, t->node);
+	dlki_zk_fastpath_deleted(s, t);
+	call = dlki_zk_delete_then(s, path, t->base.id, release_answered);
+	sent = call && !call->done;
+	if (!sent)
+		expect_to_list(s, path);
+	dlki_zk_drop(&call, 1);
+	return sent;
+}
+
+int dlki_zk_release_begin(struct dlk_ticket *base, dlk_time deadline,
+			  struct dlk_error *err)
+{
+	struct zk_ticket *t = (struct zk_ticket *)base;
+	struct zk_session *s = dlki_zk_session_of(base->session);
+	int sent = 0;
+
+	pthread_mutex_lock(&s->mu);
+	if (t->granted && t->node[0] && t->generation == s->generation &&
+	    s->conn && s->conn->state == ZK_UP) {
+		forget_watches(s, t);
+		sent = send_deletion(s, t);
+		t->granted = !sent;
+	}
+	dlki_zk_leave(s);
+	return sent ? DLK_SENT : dlki_zk_release(base, deadline, err);
+}
+
+/* ---- All ----------------------------------------------------------------- */
 
 /* Delete up to BATCH nodes from `*at` on.  0: it is no use to go on. */
 static int delete_batch(struct zk_session *s, struct dlk_ticket *const t[],

@@ -18,6 +18,7 @@ struct zk_session *dlki_zk_session_new(struct dlk_session *core)
 	dlk_cond_init(&s->changed);
 	dlk_cond_init(&s->thread.work);
 	dlki_zk_watchers_init(s);
+	dlki_zk_drive_init(s);
 	s->refs = 1;
 	s->core = core;
 	return s;
@@ -30,6 +31,7 @@ void dlki_zk_session_unref(struct zk_session *s)
 	pthread_mutex_unlock(&s->mu);
 	if (!last)
 		return;
+	dlki_zk_drive_free(s);
 	dlki_zk_watches_over(s);
 	dlki_zk_watchers_free(s);
 	dlki_zk_orphans_free(s);
@@ -40,6 +42,7 @@ void dlki_zk_session_unref(struct zk_session *s)
 	if (s->config.auth)
 		explicit_bzero(s->config.auth, strlen(s->config.auth));
 	free(s->config.auth);
+	dlki_zk_addresses_forget(s);
 	dlki_zk_hosts_free(s);
 	free(s);
 }
@@ -54,11 +57,14 @@ int dlki_zk_enter(struct zk_session *s, dlk_time deadline,
 	for (;;) {
 		state = s->conn ? s->conn->state : ZK_DOWN;
 		if (state == ZK_UP)
-			return 0;
+			break;
 		if (state == ZK_DENIED ||
-		    dlki_zk_sleep(&s->changed, s, deadline) == 0)
+		    dlki_zk_await_connection(s, deadline) == 0)
 			break;
 	}
+	dlki_zk_drive_leave(s);
+	if (state == ZK_UP)
+		return 0;
 	ended = s->ended;
 	pthread_mutex_unlock(&s->mu);
 	if (state == ZK_DENIED)

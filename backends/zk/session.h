@@ -15,6 +15,9 @@
 
 #include <pthread.h>
 
+#include "backends/zk/addresses.h"
+#include "backends/zk/directory.h"
+#include "backends/zk/drive.h"
 #include "backends/zk/fastpath.h"
 #include "backends/zk/hosts.h"
 #include "backends/zk/lease.h"
@@ -46,16 +49,20 @@ struct zk_session {
 	uint64_t generation;      /* counts the ZooKeeper sessions, from 1 */
 	uint64_t connects;        /* rises with each connection and session */
 	int written;              /* a write was answered */
+	uint32_t revokes;         /* counts them, for names */
 	const char *ended;        /* why the last session is over; NULL: it is
 				   * not, or there is another one */
 	struct zk_config config;
 	struct zk_hosts hosts;
+	struct zk_addresses addresses;
 	struct zk_thread thread;
+	struct zk_drive drive;
 	struct zk_waits waits;
 	struct zk_lease lease;
 	struct zk_probe probe;
 	struct zk_watchers watchers;
 	struct zk_watches watches;
+	struct zk_directories directories;
 	struct zk_orphans orphans;
 	struct zk_fastpath fastpath;
 	struct zk_tokens tokens;

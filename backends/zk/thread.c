@@ -10,17 +10,17 @@
 #define RETRY_NS (200 * DLK_MS)
 #define SWEEP_NS (1000 * DLK_MS)
 
-/* Begin a ZooKeeper session; ours is unlocked meanwhile.  The old handle is
- * closed after that, since closing takes time. */
+/* Begin a ZooKeeper session; ours is unlocked meanwhile. */
 static void begin_session(struct zk_session *s)
 {
-	struct zk_conn *old = s->conn, *c;
+	struct zk_conn *old = dlki_zk_conn_leave(s), *c;
 	struct zk_id id = { .generation = s->generation + 1 };
 	dlk_time now = dlk_now();
 	struct dlk_error err;
 
-	s->conn = NULL;
 	pthread_mutex_unlock(&s->mu);
+	if (old)
+		dlki_zk_conn_close(old);
 	c = dlki_zk_conn_open(s, &id, &err);
 	pthread_mutex_lock(&s->mu);
 	if (c) {
@@ -32,11 +32,6 @@ static void begin_session(struct zk_session *s)
 	} else if (s->core) {
 		dlk_log(s->core, s->thread.told++ ? 3 : 0, "no session: %s",
 			err.text);
-	}
-	if (old) {
-		pthread_mutex_unlock(&s->mu);
-		dlki_zk_conn_close(old);
-		pthread_mutex_lock(&s->mu);
 	}
 	if (!c && !s->thread.stop)
 		dlki_zk_sleep(&s->thread.work, s, dlk_now() + RETRY_NS);
@@ -119,8 +114,7 @@ static void *thread_main(void *arg)
 			break;
 		dlki_zk_sleep(&s->thread.work, s, next);
 	}
-	c = s->conn;
-	s->conn = NULL;
+	c = dlki_zk_conn_leave(s);
 	pthread_mutex_unlock(&s->mu);
 	if (c)
 		dlki_zk_conn_close(c);

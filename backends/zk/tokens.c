@@ -52,13 +52,7 @@ static int is_known(const struct zk_session *s)
 
 void dlki_zk_tokens_down(struct zk_session *s)
 {
-	char path[ZK_PATH_SIZE];
-
-	if (!s->tokens.known)
-		return;
 	s->tokens.known = 0;
-	node_path(s, path);
-	dlki_zk_forget_path(s, path);
 }
 
 /* ---- Reading ------------------------------------------------------------- */
@@ -73,10 +67,8 @@ static void on_change(zhandle_t *zh, int type, int state, const char *path,
 	(void)path;
 	if (type == ZOO_SESSION_EVENT)
 		return;
-	pthread_mutex_lock(&s->mu);
 	s->tokens.known = 0;
 	s->tokens.born = dlk_now();
-	pthread_mutex_unlock(&s->mu);
 }
 
 static int read_anchor(const struct zk_call *call, struct zk_anchor *out)
@@ -84,17 +76,26 @@ static int read_anchor(const struct zk_call *call, struct zk_anchor *out)
 	return dlki_zk_anchor_parse(call->data ? call->data : "", out);
 }
 
+/* 0: there is none, and `out` is unchanged. */
+static int read_scale(const struct zk_call *call, struct zk_scale *out)
+{
+	struct zk_anchor before;
+
+	if (call->rc != ZOK || !read_anchor(call, &before))
+		return 0;
+	out->now = dlki_zk_anchor_next(before, call->stat.mzxid,
+				       call->stat.mtime);
+	out->before = before;
+	return 1;
+}
+
 /* When this comes, the watch is set, and has not fired. */
 static void on_read(struct zk_session *s, struct zk_call *call)
 {
 	struct zk_tokens *k = &s->tokens;
-	struct zk_anchor before;
 
-	if (call->rc != ZOK || !read_anchor(call, &before))
+	if (!read_scale(call, &k->last))
 		return;
-	k->now = dlki_zk_anchor_next(before, call->stat.mzxid,
-				     call->stat.mtime);
-	k->before = before;
 	k->version = call->stat.version;
 	k->known = 1;
 	k->connects = s->connects;
@@ -134,7 +135,7 @@ static int make_node(struct zk_session *s, dlk_time deadline,
 	int rc;
 
 	node_path(s, path);
-	dlki_zk_anchor_print(s->tokens.now, text);
+	dlki_zk_anchor_print(s->tokens.last.now, text);
 	calls[0] = dlki_zk_create(s, s->config.base, "", 0, ZOO_CONTAINER);
 	calls[1] = dlki_zk_create(s, path, text, strlen(text), 0);
 	dlki_zk_wait(s, calls, 2, deadline);
@@ -191,35 +192,40 @@ static void note_denied(struct zk_session *s, const char *path)
 	s->tokens.denied = 1;
 }
 
-/* An anchor that another client made meanwhile is as good. */
-static int raise_anchor(struct zk_session *s, dlk_time deadline,
-			struct dlk_error *err)
+void dlki_zk_tokens_raise(struct zk_session *s, struct zk_raise *r)
 {
 	struct zk_tokens *k = &s->tokens;
-	uint64_t connects = s->connects;
-	dlk_time began = dlk_now();
-	struct zk_call *calls[2];
 	char path[ZK_PATH_SIZE], text[ZK_ANCHOR_SIZE];
-	int rc;
 
+	r->connects = s->connects;
+	r->began = dlk_now();
 	node_path(s, path);
-	dlki_zk_anchor_print(k->now, text);
-	calls[0] = dlki_zk_set(s, path, text, strlen(text), k->version);
-	calls[1] = ask(s);
-	dlki_zk_wait(s, calls, 2, deadline);
-	if (calls[0] && calls[0]->rc == ZNOAUTH)
-		note_denied(s, path);
-	if (calls[0] && (calls[0]->rc == ZBADVERSION ||
-			 calls[0]->rc == ZNONODE || calls[0]->rc == ZNOAUTH))
-		rc = 0;
-	else
-		rc = dlki_zk_reason(calls[0], "writing", err);
-	dlki_zk_drop(calls, 2);
+	dlki_zk_anchor_print(k->last.now, text);
+	r->calls[0] = dlki_zk_set(s, path, text, strlen(text), k->version);
+	r->calls[1] = ask(s);
+}
+
+/* An anchor that another client made meanwhile is as good. */
+int dlki_zk_tokens_raised(struct zk_session *s, const struct zk_raise *r,
+			  struct zk_scale *read, struct dlk_error *err)
+{
+	struct zk_tokens *k = &s->tokens;
+	const struct zk_call *set = r->calls[0];
+	int rc = 0;
+
+	if (set && set->rc == ZNOAUTH)
+		note_denied(s, set->path);
+	if (!set || (set->rc != ZBADVERSION && set->rc != ZNONODE &&
+		     set->rc != ZNOAUTH))
+		rc = dlki_zk_reason(set, "writing", err);
+	if (r->calls[1])
+		read_scale(r->calls[1], read);
+	dlki_zk_drop(r->calls, 2);
 	if (rc != 0)
 		return rc;
-	k->raised_on = connects;
-	k->born = began;
-	k->age = (dlk_now() - began) * COST;
+	k->raised_on = r->connects;
+	k->born = r->began;
+	k->age = (dlk_now() - r->began) * COST;
 	if (k->age < AGE_NS)
 		k->age = AGE_NS;
 	if (k->age > MOST_AGE_NS)
@@ -227,11 +233,28 @@ static int raise_anchor(struct zk_session *s, dlk_time deadline,
 	return 0;
 }
 
+static int raise_anchor(struct zk_session *s, dlk_time deadline,
+			struct dlk_error *err)
+{
+	struct zk_scale ignored;
+	struct zk_raise r;
+
+	dlki_zk_tokens_raise(s, &r);
+	dlki_zk_wait(s, r.calls, 2, deadline);
+	return dlki_zk_tokens_raised(s, &r, &ignored, err);
+}
+
+int dlki_zk_tokens_known(struct zk_session *s, dlk_time deadline,
+			 struct dlk_error *err)
+{
+	return is_known(s) ? 0 : read_node(s, deadline, err);
+}
+
 int dlki_zk_tokens_ready(struct zk_session *s, dlk_time deadline,
 			 struct dlk_error *err)
 {
 	for (int i = 0; i < TRIES; i++) {
-		int rc = is_known(s) ? 0 : read_node(s, deadline, err);
+		int rc = dlki_zk_tokens_known(s, deadline, err);
 
 		if (rc == 0 && is_young(s))
 			return 0;
@@ -248,7 +271,7 @@ int dlki_zk_tokens_ready(struct zk_session *s, dlk_time deadline,
 
 int64_t dlki_zk_tokens_above(const struct zk_session *s)
 {
-	return s->tokens.now.us - s->tokens.now.zxid;
+	return s->tokens.last.now.us - s->tokens.last.now.zxid;
 }
 
 char *dlki_zk_tokens_data(const struct zk_ticket *t, size_t *len)
@@ -282,7 +305,8 @@ void dlki_zk_tokens_tell(struct zk_session *s, struct zk_ticket *t,
 	int64_t late_us;
 
 	t->token = is_known(s) ?
-			   dlki_zk_anchor_token(k->now, k->before, t->czxid) :
+			   dlki_zk_anchor_token(k->last.now, k->last.before,
+						t->czxid) :
 			   0;
 	late_us = dlki_zk_anchor_clock(ctime_ms) - (int64_t)t->token;
 	if (t->token != 0 && late_us > k->age / 1000)
@@ -310,7 +334,7 @@ static void correct_node(struct zk_session *s, struct zk_ticket *t)
 int dlki_zk_tokens_settle(struct zk_session *s, struct zk_ticket *t,
 			  dlk_time deadline, struct dlk_error *err)
 {
-	int rc = is_known(s) ? 0 : read_node(s, deadline, err);
+	int rc = dlki_zk_tokens_known(s, deadline, err);
 
 	if (rc != 0)
 		return rc;
@@ -325,4 +349,26 @@ int dlki_zk_tokens_settle(struct zk_session *s, struct zk_ticket *t,
 	if (t->token != 0 && (int64_t)t->token - t->czxid != t->above)
 		correct_node(s, t);
 	return 0;
+}
+
+struct zk_scale dlki_zk_tokens_scale(const struct zk_session *s)
+{
+	const struct zk_tokens *k = &s->tokens;
+
+	return k->connects == s->connects ? k->last : (struct zk_scale){ 0 };
+}
+
+uint64_t dlki_zk_tokens_spare(const struct zk_scale *scale,
+			      const struct zk_ticket *t, int64_t next)
+{
+	uint64_t last = (uint64_t)scale->now.us, first_used;
+
+	if (scale->now.zxid <= t->czxid)
+		return 0;
+	if (next == 0)
+		return last;
+	first_used = dlki_zk_anchor_token(scale->now, scale->before, next);
+	if (first_used == 0)
+		return 0;
+	return first_used <= last ? first_used - 1 : last;
 }

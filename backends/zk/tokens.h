@@ -11,13 +11,19 @@
 
 struct zk_call;
 
+/* The last two anchors, as they were read at some time; 0: not known. */
+struct zk_scale {
+	struct zk_anchor now, before;
+};
+
 /* What the session knows of the node.  Written by tokens.c, with the session
  * locked. */
 struct zk_tokens {
-	int known;               /* `now` is the last anchor, and the server
-				  * would have told us of another one, ... */
+	int known;               /* `last.now` is the last anchor, and the
+				  * server would have told us of another one,
+				  * ... */
 	uint64_t connects;       /* ... on this connection */
-	struct zk_anchor now, before;
+	struct zk_scale last;
 	int32_t version;         /* of the node */
 	uint64_t raised_on;      /* the connection that has made an anchor, or
 				  * found one that was made meanwhile */
@@ -26,6 +32,9 @@ struct zk_tokens {
 	int denied;              /* we may not write the node */
 };
 
+/* Know the last anchor: read the node unless we do, or make it. */
+int dlki_zk_tokens_known(struct zk_session *s, dlk_time deadline,
+			 struct dlk_error *err);
 /* Know an anchor that is not too old: read the node, make it, write it.  Call
  * this before a ticket's node is made.  0 or an error. */
 int dlki_zk_tokens_ready(struct zk_session *s, dlk_time deadline,
@@ -48,6 +57,29 @@ int64_t dlki_zk_tokens_above(const struct zk_session *s);
 /* The token that a node's data gives.  The nodes of older versions say nothing:
  * their tokens are czxids. */
 uint64_t dlki_zk_tokens_of(const struct zk_call *node);
+
+/* As they are known on this connection. */
+struct zk_scale dlki_zk_tokens_scale(const struct zk_session *s);
+
+/* Two requests that are under way, to be waited for. */
+struct zk_raise {
+	struct zk_call *calls[2];
+	uint64_t connects; /* the session's, when they were made ... */
+	dlk_time began;    /* ... and when that was */
+};
+
+/* Make an anchor, after the one that we know, and read the node again; they are
+ * answered: 0 with what was read, if it was, or an error. */
+void dlki_zk_tokens_raise(struct zk_session *s, struct zk_raise *r);
+int dlki_zk_tokens_raised(struct zk_session *s, const struct zk_raise *r,
+			  struct zk_scale *read, struct dlk_error *err);
+
+/* The last of the tokens, from the one after the ticket's on, that the store
+ * gives to no other node; 0: none are known.  `next` is the czxid of the node
+ * behind the ticket's, by a listing that was asked for after the anchors; 0:
+ * there was none. */
+uint64_t dlki_zk_tokens_spare(const struct zk_scale *scale,
+			      const struct zk_ticket *t, int64_t next);
 
 /* The connection has gone. */
 void dlki_zk_tokens_down(struct zk_session *s);

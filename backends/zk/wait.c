@@ -50,9 +50,30 @@ static void poll_for_replies(struct zk_session *s,
 {
 	for (size_t i = 0; i < n; i++) {
 		while (calls[i] && !calls[i]->done &&
-		       dlk_now() < dlk_deadline(deadline))
+		       dlk_now() < dlk_deadline(deadline)) {
+			dlki_zk_drive_now(s);
 			dlki_zk_sleep(&s->changed, s, dlk_now() + DLK_MS);
+		}
 	}
+}
+
+/* 0: that time has come. */
+static int drive(struct zk_session *s, struct zk_reply_wait *wait,
+		 dlk_time until)
+{
+	until = dlk_deadline(until);
+	if (dlk_now() >= until)
+		return 0;
+	until = dlk_wait_slice(until, s->waits.sleepers);
+	s->waits.sleepers++;
+	dlki_zk_drive_wait(s, wait, until);
+	s->waits.sleepers--;
+	return 1;
+}
+
+int dlki_zk_await_connection(struct zk_session *s, dlk_time until)
+{
+	return drive(s, NULL, until);
 }
 
 void dlki_zk_wait(struct zk_session *s, struct zk_call *const calls[], size_t n,
@@ -71,8 +92,9 @@ void dlki_zk_wait(struct zk_session *s, struct zk_call *const calls[], size_t n,
 			wait->left++;
 		}
 	}
-	while (wait->left > 0 && dlki_zk_sleep(&wait->done, s, deadline) != 0)
+	while (wait->left > 0 && drive(s, wait, deadline) != 0)
 		continue;
+	dlki_zk_drive_leave(s);
 	if (wait->left > 0) /* the thread may have to leave the server */
 		pthread_cond_signal(&s->thread.work);
 	for (size_t i = 0; i < n; i++) {

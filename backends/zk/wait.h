@@ -11,14 +11,11 @@
 
 struct zk_call;
 
-/*
- * One thread's wait for replies.  These are used again and again, and live as
- * long as the session.  The thread that signals one has unlocked the session
- * before, since the thread it wakes will lock it; so the wait may be another
- * thread's by then.
- */
+/* One thread's wait for replies.  These are used again and again, and live as
+ * long as the session. */
 struct zk_reply_wait {
-	struct zk_reply_wait *next; /* in waits.unused, while it is not used */
+	struct zk_reply_wait *next; /* in waits.unused while it is not used, or
+				     * in drive.waiting */
 	pthread_cond_t done;
 	size_t left; /* replies that are missing; call.c counts them */
 };
@@ -32,6 +29,10 @@ struct zk_waits {
 /* Sleep until `until` at most; the session is unlocked meanwhile.  0: that time
  * has come. */
 int dlki_zk_sleep(pthread_cond_t *cond, struct zk_session *s, dlk_time until);
+
+/* The same, until the connection has another state.  To be followed by
+ * dlki_zk_drive_leave(). */
+int dlki_zk_await_connection(struct zk_session *s, dlk_time until);
 
 /* Wait until all calls are done, or `deadline`; the session is unlocked
  * meanwhile.  NULLs are skipped. */

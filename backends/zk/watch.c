@@ -3,10 +3,8 @@
  * A session has one watch for each path in the server, however many tickets
  * have an interest in the node.  The watch goes with the last of them.
  *
- * After a reconnect, the client library would set all watches again in one
- * request, even those that were removed meanwhile.  The server refuses a
- * request of more than a megabyte, each time it comes.  So we make the library
- * forget its watches when the connection goes, and set them again one by one.
+ * Each handle of the client library has one connection, and none of the watches
+ * of earlier ones.  So they are set again, one by one.
  */
 #include "backends/zk/watch.h"
 #include "backends/zk/call.h"
@@ -100,19 +98,10 @@ static void on_node_event(zhandle_t *zh, int type, int state, const char *path,
 	(void)state;
 	if (type == ZOO_SESSION_EVENT)
 		return;
-	pthread_mutex_lock(&s->mu);
 	watch = find_watch(s, path);
 	if (watch)
 		fire_watch(s, watch,
 			   type == ZOO_DELETED_EVENT ? ZK_GONE : ZK_CHANGED);
-	pthread_mutex_unlock(&s->mu);
-}
-
-/* If the connection was lost first, the server has not removed the watch. */
-static void on_unwatched(struct zk_session *s, struct zk_call *call)
-{
-	if (call->rc != ZOK && !find_watch(s, call->path))
-		dlki_zk_forget_path(s, call->path);
 }
 
 static void on_watch_set(struct zk_session *s, struct zk_call *call)
@@ -128,7 +117,7 @@ static void on_watch_set(struct zk_session *s, struct zk_call *call)
 						 ZK_CHANGED);
 	} else if (!watch->first) {
 		if (!watch->own)
-			dlki_zk_unwatch_path(s, watch->path, on_unwatched);
+			dlki_zk_unwatch_path(s, watch->path);
 		forget_watch(s, watch);
 	} else {
 		watch->state = SET;
@@ -206,6 +195,27 @@ struct zk_watcher *dlki_zk_node_watch(struct zk_session *s, uint64_t id,
 	return w;
 }
 
+struct zk_watcher *dlki_zk_waiter_at(struct zk_session *s, const char *path)
+{
+	const struct zk_watch *watch = find_watch(s, path);
+	struct zk_watcher *w = watch ? watch->first : NULL;
+
+	while (w && !w->own)
+		w = w->next;
+	return w;
+}
+
+void dlki_zk_waiters_settle(struct zk_session *s, uint64_t over, uint64_t used)
+{
+	for (struct zk_watcher *w = s->watchers.all; w; w = w->all_next) {
+		if (w->over != over)
+			continue;
+		w->over = 0;
+		if (w->used < used)
+			w->used = used;
+	}
+}
+
 int dlki_zk_watch_stands(const struct zk_watcher *w)
 {
 	return w && w->watch && w->watch->state == SET;
@@ -240,7 +250,7 @@ void dlki_zk_unwatch(struct zk_session *s, struct zk_watcher *w)
 		dlki_zk_watcher_unlink(w);
 	if (watch && !watch->first && watch->state != ASKED) {
 		if (!w->own && watch->state == SET)
-			dlki_zk_unwatch_path(s, watch->path, on_unwatched);
+			dlki_zk_unwatch_path(s, watch->path);
 		forget_watch(s, watch);
 	}
 	dlki_zk_watcher_free(w);
@@ -261,10 +271,8 @@ void dlki_zk_unwatch_ahead(struct zk_session *s, struct zk_ticket *t)
 void dlki_zk_watches_down(struct zk_session *s)
 {
 	for (struct zk_watcher *w = s->watchers.all; w; w = w->all_next) {
-		if (!w->watch || w->watch->state != SET)
-			continue;
-		dlki_zk_forget_path(s, w->path);
-		w->watch->state = DROPPED;
+		if (w->watch && w->watch->state == SET)
+			w->watch->state = DROPPED;
 	}
 }
 

@@ -25,6 +25,10 @@ struct zk_watcher *dlki_zk_node_watch(struct zk_session *s, uint64_t id,
  * released before that. */
 struct zk_watcher *dlki_zk_node_watch_deferred(struct zk_session *s,
 					       uint64_t id, const char *path);
+/* The watcher of a node of ours that waits; NULL: none is known. */
+struct zk_watcher *dlki_zk_waiter_at(struct zk_session *s, const char *path);
+/* Claim `over` has ended, and has used tokens up to `used`. */
+void dlki_zk_waiters_settle(struct zk_session *s, uint64_t over, uint64_t used);
 /* Is the watch set, and was the node there ever since? */
 int dlki_zk_watch_stands(const struct zk_watcher *w);
 /* NULL is a no-op. */

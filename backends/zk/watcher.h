@@ -21,6 +21,10 @@ struct zk_watcher {
 	enum zk_fired fired;
 	uint64_t connects;               /* the session's, when it fired */
 	int own;                         /* its node is the ticket's */
+	uint64_t over;                   /* a claim of this session before it,
+					  * whose tokens may go past the
+					  * ticket's; 0: none */
+	uint64_t used;                   /* by such claims, the last token */
 	dlk_time due;                    /* of a deferred one */
 	uint64_t id;                     /* the ticket's */
 	char path[];

@@ -136,6 +136,8 @@ static int zk_open(struct dlk_session *base, dlk_time deadline,
 	c->session = s;
 	rc = apply_uri(s, base, err);
 	if (rc == 0)
+		rc = dlki_zk_drive_open(s, err);
+	if (rc == 0)
 		rc = dlki_zk_thread_start(s, err);
 	if (rc != 0) {
 		pthread_mutex_lock(&s->mu);
@@ -145,6 +147,8 @@ static int zk_open(struct dlk_session *base, dlk_time deadline,
 	rc = begin_session(s, base, deadline, err);
 	if (rc == 0)
 		rc = read_root(c, deadline - (deadline - dlk_now()) / 10, err);
+	if (rc == 0)
+		rc = dlk_listen(base, s->drive.set_fd, err);
 	if (rc != 0) {
 		dlki_zk_thread_stop(s, deadline);
 		return rc;
@@ -158,6 +162,7 @@ static int zk_open(struct dlk_session *base, dlk_time deadline,
 
 static void zk_close(struct dlk_session *base, dlk_time deadline)
 {
+	(void)dlk_listen(base, -1, NULL);
 	dlki_zk_thread_stop(dlki_zk_session_of(base), deadline);
 }
 
@@ -179,7 +184,8 @@ const struct dlock_backend dlki_zk_backend = {
 	.caps = DLOCK_CAP_REMOTE | DLOCK_CAP_SHARED | DLOCK_CAP_COUNT |
 		DLOCK_CAP_FENCE | DLOCK_CAP_FENCE_DURABLE | DLOCK_CAP_FAIR |
 		DLOCK_CAP_WAKE | DLOCK_CAP_EXPIRE | DLOCK_CAP_DURABLE |
-		DLOCK_CAP_CONSISTENT | DLOCK_CAP_INSPECT | DLOCK_CAP_LIST,
+		DLOCK_CAP_CONSISTENT | DLOCK_CAP_INSPECT | DLOCK_CAP_LIST |
+		DLOCK_CAP_WANTED,
 	.params = params,
 	.session_size = sizeof(struct zk_client),
 	.ticket_size = sizeof(struct zk_ticket),
@@ -192,4 +198,8 @@ const struct dlock_backend dlki_zk_backend = {
 	.list = dlki_zk_list,
 	.break_ = dlki_zk_break,
 	.release_all = dlki_zk_release_all,
+	.pump = dlki_zk_pump,
+	.watch_wanted = dlki_zk_watch_wanted,
+	.revoke = dlki_zk_revoke,
+	.release_begin = dlki_zk_release_begin,
 };

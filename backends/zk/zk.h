@@ -47,6 +47,8 @@ struct zk_ticket {
 	int indeterminate;        /* there may be a node that we do not know */
 	int granted;              /* and not released since */
 	int missing;              /* our node was gone when we deleted it */
+	int overtakes;            /* its tokens may go past those of waiters of
+				   * this session */
 	struct zk_watcher *own;   /* of our node; or NULL */
 	struct zk_watcher *ahead; /* of the nodes that we wait for */
 	struct zk_watcher *sole;  /* of these, the only one ahead; or NULL */
@@ -58,6 +60,8 @@ enum dlk_verdict dlki_zk_attempt(struct dlk_ticket *t, dlk_time deadline,
 				 struct dlk_error *err);
 int dlki_zk_release(struct dlk_ticket *t, dlk_time deadline,
 		    struct dlk_error *err);
+int dlki_zk_release_begin(struct dlk_ticket *t, dlk_time deadline,
+			  struct dlk_error *err);
 void dlki_zk_release_all(struct dlk_session *s, struct dlk_ticket *const t[],
 			 size_t n, dlk_time deadline);
 void dlki_zk_renew(struct dlk_session *s, struct dlk_ticket *const t[],
@@ -71,5 +75,9 @@ int dlki_zk_list(struct dlk_session *s,
 		 void *arg, dlk_time deadline, struct dlk_error *err);
 int dlki_zk_break(struct dlk_session *s, const struct dlk_request *request,
 		  dlk_time deadline, struct dlk_error *err);
+int dlki_zk_revoke(struct dlk_session *s, const struct dlk_request *request,
+		   dlk_time deadline, struct dlk_error *err);
+int dlki_zk_watch_wanted(struct dlk_ticket *t, dlk_time deadline,
+			 struct dlk_error *err);
 
 #endif

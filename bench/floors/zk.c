@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A private ZooKeeper server and its floors, all with the client library:
- * create and delete; the recipe, which also lists; and the delete of a node
- * that another client watches.
+ * create and delete; the recipe, which also lists; the delete of a node that
+ * another client watches; and the whole recipe, in which each waits for the one
+ * ahead.
  */
 #include "bench/store.h"
 
@@ -204,5 +205,82 @@ const struct lock_ops floor_zk_watch = {
 	.close = close_bare,
 	.acquire = watch_acquire,
 	.release = watch_release,
+	.finish = report_data,
+};
+
+/* ---- The whole recipe ---------------------------------------------------- */
+
+#define QUEUE "/bare-queue"
+
+static char own_path[128]; /* of the node that this process has in the queue */
+
+static void open_queue(struct bench_lock *l)
+{
+	int rc;
+
+	sem_init(&gone, 0, 0);
+	open_bare(l);
+	rc = create(l->conn, QUEUE, 0);
+	check(rc == ZNODEEXISTS ? ZOK : rc, "create of " QUEUE);
+}
+
+/* The number at the end of its name is what counts. */
+static const char *sequence(const char *name)
+{
+	size_t n = strlen(name);
+
+	return n > 10 ? name + n - 10 : name;
+}
+
+/* The last of those ahead of us, or NULL. */
+static const char *ahead_of(const struct String_vector *names, const char *own)
+{
+	const char *best = NULL;
+
+	for (int i = 0; i < names->count; i++) {
+		const char *name = names->data[i];
+
+		if (strcmp(sequence(name), sequence(own)) < 0 &&
+		    (!best || strcmp(sequence(name), sequence(best)) > 0))
+			best = name;
+	}
+	return best;
+}
+
+static void queue_acquire(struct bench_lock *l)
+{
+	check(zoo_create(l->conn, QUEUE "/x-", "", 0, &ZOO_OPEN_ACL_UNSAFE,
+			 ZOO_EPHEMERAL_SEQUENTIAL, own_path, sizeof(own_path)),
+	      "create");
+	for (;;) {
+		struct String_vector names = { 0 };
+		const char *ahead;
+		char path[128];
+		int rc;
+
+		check(zoo_get_children(l->conn, QUEUE, 0, &names), "list");
+		ahead = ahead_of(&names, own_path);
+		if (ahead)
+			snprintf(path, sizeof(path), QUEUE "/%s", ahead);
+		deallocate_String_vector(&names);
+		if (!ahead)
+			return;
+		rc = zoo_wexists(l->conn, path, on_event, NULL, NULL);
+		check(rc == ZNONODE ? ZOK : rc, "watch");
+		if (rc == ZOK)
+			sem_wait(&gone);
+	}
+}
+
+static void queue_release(struct bench_lock *l)
+{
+	check(zoo_delete(l->conn, own_path, -1), "delete");
+}
+
+const struct lock_ops floor_zk_queue = {
+	.open = open_queue,
+	.close = close_bare,
+	.acquire = queue_acquire,
+	.release = queue_release,
 	.finish = report_data,
 };

@@ -91,6 +91,7 @@ static int64_t hand_off(struct handoff *h, int which, int64_t wait_ns)
 static double round_of(struct handoff *h, int which, int64_t ns)
 {
 	int64_t settle_ns = h->workers.store->desc->settle_ns;
+	struct bench_lock *l = h->lock[which];
 	struct bench_samples round = bench_samples(4096);
 	int64_t until = bench_now() + ns;
 
@@ -99,6 +100,8 @@ static double round_of(struct handoff *h, int which, int64_t ns)
 
 		bench_sample(&round, took);
 		bench_sample(&h->turns.single[which], took);
+		if (l->ops->beside)
+			l->ops->beside(l);
 	}
 	return bench_median(&round);
 }

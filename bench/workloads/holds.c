@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 struct holds {
 	const struct bench_store *store;
@@ -17,26 +16,6 @@ struct holds {
 	size_t n;
 	struct bench_result res;
 };
-
-static double heap_bytes(void)
-{
-	struct mallinfo2 info = mallinfo2();
-
-	return (double)info.uordblks + (double)info.hblkhd;
-}
-
-static double resident_bytes(void)
-{
-	FILE *f = fopen("/proc/self/statm", "re");
-	long pages = 0;
-
-	if (!f)
-		return 0;
-	if (fscanf(f, "%*d %ld", &pages) != 1)
-		pages = 0;
-	fclose(f);
-	return (double)pages * (double)sysconf(_SC_PAGESIZE);
-}
 
 static void acquire_all(struct holds *h)
 {
@@ -129,6 +108,7 @@ static void *touched(size_t n, size_t size)
 static void measure(struct bench_store *s, const struct bench_case *c)
 {
 	struct holds h = { .store = s, .n = c->n, .res = BENCH_RESULT };
+	struct bench_memory before, after;
 	double heap, rss;
 
 	h.client = store_client(s);
@@ -136,11 +116,11 @@ static void measure(struct bench_store *s, const struct bench_case *c)
 	h.hold = touched(h.n, sizeof(dlock_hold *));
 	/* Return what was freed before: reusing it would not show as growth. */
 	malloc_trim(0);
-	heap = heap_bytes();
-	rss = resident_bytes();
+	before = bench_memory();
 	acquire_all(&h);
-	heap = (heap_bytes() - heap) / (double)h.n;
-	rss = (resident_bytes() - rss) / (double)h.n;
+	after = bench_memory();
+	heap = (after.heap - before.heap) / (double)h.n;
+	rss = (after.resident - before.resident) / (double)h.n;
 	if (!s->desc->load) {
 		bench_extra(&h.res, heap > rss ? heap : rss, "bytes_per_hold");
 		bench_extra(&h.res, heap, "heap_per_hold");

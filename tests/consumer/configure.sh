@@ -37,6 +37,9 @@ without_criterion() {
 	configure none || return 1
 	said 'Tests built: only those that need no Criterion, which was not found (on Debian: apt-get install libcriterion-dev' \
 		< none.out || return 1
+	# It has no libuv, either.
+	said 'Examples built: all but uv: libuv was not found (on Debian: apt-get install libuv1-dev' \
+		< none.out || return 1
 	tests none | grep -qx conform-plain || return 1
 	! tests none | grep -qx unit || return 1
 	"$cmake" --build none --target replay-uri &&

@@ -67,6 +67,20 @@ pump)
 		check broken -DBREAK_$flaw
 	done
 	;;
+wanted)
+	check ok
+	check ok -DRANGE=1
+	for flaw in EARLY LOOK KICK SLEEP PARKED GONE TOKEN; do
+		check broken -DBREAK_$flaw
+	done
+	;;
+zk-drive)
+	# With -DN=3 -DROUNDS=1 it takes a minute, and 2 GB.
+	check ok
+	for flaw in PASS LIST TIRED FAIL LATE; do
+		check broken -DBREAK_$flaw
+	done
+	;;
 zk-tokens)
 	check ok
 	check ok -DROUNDS=1 -DTXNS=8

@@ -8,33 +8,6 @@
 #include "fake.h"
 #include "support/wait.h"
 
-/* `rc` may be `want`, or a code that the failure explains.  1: it is `want`. */
-static int may(struct play *p, const char *call, int rc, int want)
-{
-	if (rc == want)
-		return 1;
-	for (const int *code = p->codes; *code; code++) {
-		if (rc == *code) {
-			p->hurt++;
-			return 0;
-		}
-	}
-	if (p->failed++ == 0)
-		snprintf(p->text, sizeof(p->text), "%s: %s (%s), not %s", call,
-			 dlock_errname(rc), dlock_errmsg(),
-			 dlock_errname(want));
-	return 0;
-}
-
-static void must(struct play *p, const char *what, int is_so)
-{
-	if (!is_so && p->failed++ == 0)
-		snprintf(p->text, sizeof(p->text), "not so: %s", what);
-}
-
-#define MAY(p, call, want) may(p, #call, call, want)
-#define MUST(p, what) must(p, #what, what)
-
 static void hear(dlock_hold *hold, enum dlock_event event, const char *why,
 		 void *arg)
 {
@@ -44,7 +17,7 @@ static void hear(dlock_hold *hold, enum dlock_event event, const char *why,
 	(void)arg;
 }
 
-static dlock_client *open_it(struct play *p)
+dlock_client *open_it(struct play *p)
 {
 	dlock_options o = DLOCK_OPTIONS_INIT;
 	dlock_client *c = NULL;
@@ -56,27 +29,6 @@ static dlock_client *open_it(struct play *p)
 		MUST(p, c == NULL);
 	MUST(p, errno == 4711);
 	return c;
-}
-
-/* What the store could not be told for want of memory is told later: each
- * request of zk: needs some, others only a connection more, where the one that
- * there is serves another thread. */
-static int released(const struct play *p, dlock_hold *h)
-{
-	int rc = dlock_release(h);
-	int may = strncmp(p->uri, "zk:", 3) == 0 ||
-		  (p->crowded && strstr(p->uri, "//127.0.0.1:"));
-
-	return rc == DLOCK_EUNREACHABLE && may &&
-			       strstr(dlock_errmsg(), "out of memory") ?
-		       DLOCK_ENOMEM :
-		       rc;
-}
-
-static void release(struct play *p, dlock_hold *h)
-{
-	if (h)
-		MAY(p, released(p, h), DLOCK_OK);
 }
 
 static void look_at_fd(struct play *p, dlock_hold *h)
@@ -316,10 +268,13 @@ static void play_break(struct play *p)
 	    MAY(p, dlock_acquire(l, 2000, &h), DLOCK_OK))
 		broken = MAY(p, dlock_break(l, 1000), DLOCK_OK);
 	if (h && broken) {
-		int rc = released(p, h);
+		int rc = dlock_release(h);
 
-		/* Between processes it takes a while to be found. */
-		if (rc == DLOCK_OK && strncmp(p->uri, "file:", 5) == 0)
+		rc = released(p, rc, dlock_errmsg());
+		/* Between processes it takes a while to be found, and a
+		 * release that is only sent does not tell. */
+		if (rc == DLOCK_OK && (strncmp(p->uri, "file:", 5) == 0 ||
+				       strstr(p->uri, "release=async")))
 			rc = DLOCK_ELOST;
 		MAY(p, rc, DLOCK_ELOST);
 	} else {
@@ -419,6 +374,8 @@ const struct scene scenes[] = { { "open", play_open, NULL },
 				{ "cleanup", play_cleanup, "fake" },
 				{ "leave_it", play_leave_it, NULL },
 				{ "renewed", play_renewed, "redis" },
+				{ "async", play_async, NULL },
+				{ "wanted", play_wanted, NULL },
 				{ 0 } };
 
 int scene_is_for(const struct scene *s, const char *uri)

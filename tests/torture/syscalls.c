@@ -36,6 +36,8 @@ static const struct {
 	{ "pthread_create EAGAIN", SEAM_THREAD, EAGAIN, exhausted, "open" },
 	{ "pthread_create EPERM", SEAM_THREAD, EPERM,
 	  (const int[]){ DLOCK_EDENIED, 0 }, "acquire" },
+	{ "pthread_create EAGAIN", SEAM_THREAD, EAGAIN, exhausted, "async" },
+	{ "eventfd EMFILE", SEAM_EVENTFD, EMFILE, exhausted, "wanted" },
 };
 
 static const int unreachable[] = { DLOCK_EUNREACHABLE, DLOCK_ENOMEM, 0 };

@@ -47,7 +47,7 @@ long seam_blocks(void);
 /* pthread_create() that never fails on purpose. */
 int seam_thread(pthread_t *out, void *(*run)(void *arg), void *arg);
 
-/* ---- Scenes: scenes.c ---------------------------------------------------- */
+/* ---- Scenes: play.c, scenes.c -------------------------------------------- */
 
 /* What a scene met. */
 struct play {
@@ -66,6 +66,23 @@ struct scene {
 };
 
 extern const struct scene scenes[]; /* ends in {0} */
+
+/* `rc` may be `want`, or a code that the failure explains.  1: it is `want`. */
+int may(struct play *p, const char *call, int rc, int want);
+void must(struct play *p, const char *what, int is_so);
+
+#define MAY(p, call, want) may(p, #call, call, want)
+#define MUST(p, what) must(p, #what, what)
+
+dlock_client *open_it(struct play *p);        /* NULL: it failed */
+void release(struct play *p, dlock_hold *h); /* which may be NULL */
+
+/* What a release returned.  What the store could not be told for want of memory
+ * is told later. */
+int released(const struct play *p, int rc, const char *why);
+
+void play_async(struct play *p);  /* calls.c */
+void play_wanted(struct play *p); /* calls.c */
 
 int scene_is_for(const struct scene *s, const char *uri);
 

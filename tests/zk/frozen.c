@@ -168,7 +168,7 @@ Test(zk_frozen, a_slow_way_is_no_frozen_server)
 	CHECK_OK(dlock_release(take(l, PATIENCE)));
 	lab_proxy_delay(p, LAB_UP, 150);
 	lab_proxy_delay(p, LAB_DOWN, 150);
-	h = take(l, 0);
+	h = take(l, PATIENCE);
 	EVENTUALLY(stats(c).renewed >= 2);
 	CHECK_OK(dlock_check(h));
 	CHECK_OK(dlock_release(h));

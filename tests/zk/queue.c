@@ -8,25 +8,26 @@ TestSuite(zk_queue, .timeout = 120);
 
 #define DIR "/dlock/lnlock"
 
-/* Two handles of one client, and so of one session. */
+/* Two handles of one client, and so of one session.  A reader asks the store,
+ * though its own client has the lock. */
 CASE(zk_queue, a_lost_create_reply_adopts_no_node_of_another_thread)
 {
 	struct lab_server *s = server(NULL);
 	struct lab_proxy *p = proxy(s);
 	zhandle_t *zh = bare(s->port);
 	dlock_client *c = client(lab_proxy_port(p), "?ttl=30s&ask=200ms");
-	dlock_lock *held = mutex(c, "lock"), *wanted = mutex(c, "lock");
+	dlock_lock *held = mutex(c, "lock"), *wanted = rwlock(c, "lock");
 
 	CHECK_OK(dlock_release(take(held, FOREVER)));
 	/* The names of the two nodes decide which one is listed first. */
 	for (uint64_t i = 1; i <= 10; i++) {
 		dlock_hold *h = take(held, FOREVER);
 		uint64_t before = stats(c).attempts;
-		struct taker w = { 0 };
+		struct taker w = { .shared = 1 };
 
 		/* No other request names a node after this. */
 		EVENTUALLY(watches(s) == 1);
-		lab_proxy_swallow(p, "-x-", LAB_THEN_CLOSE);
+		lab_proxy_swallow(p, "-s-", LAB_THEN_CLOSE);
 		taker_start(&w, wanted, FOREVER);
 		EVENTUALLY(lab_proxy_stat(p, LAB_SWALLOWED) == i);
 		EVENTUALLY(stats(c).waiters == 1 || w.done);

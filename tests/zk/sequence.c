@@ -4,6 +4,7 @@
 #include "zk/support.h"
 
 #include <criterion/criterion.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -56,6 +57,14 @@ static void *take_turn(void *arg)
 	return NULL;
 }
 
+static int is_readable(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	CHECK(fd >= 0);
+	return poll(&p, 1, 0) == 1;
+}
+
 CASE(zk_sequence, the_queue_is_in_order_past_the_last_number)
 {
 	enum { TURNS = 8 };
@@ -68,6 +77,7 @@ CASE(zk_sequence, the_queue_is_in_order_past_the_last_number)
 
 	for (int round = 0; round < 3; round++) {
 		dlock_hold *h = take(l[0], FOREVER), *none = NULL;
+		int fd = dlock_wanted_fd(h);
 
 		turns = 0;
 		last_token = dlock_token(h);
@@ -79,6 +89,10 @@ CASE(zk_sequence, the_queue_is_in_order_past_the_last_number)
 				  ==, 0);
 			EVENTUALLY(stats(c[0]).waiters + stats(c[1]).waiters ==
 				   (uint64_t)i + 1);
+			/* Those that come now know that the other client
+			 * waits. */
+			if (i == 1)
+				EVENTUALLY(is_readable(fd));
 		}
 		CHECK_RC(dlock_acquire(l[1], 0, &none), DLOCK_EBUSY);
 		CHECK_OK(dlock_release(h));

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "backends/zk/addresses.h"
+#include "backends/zk/session.h"
+
+#include <dlock/backend_net.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <string.h>
+
+void dlki_zk_addresses_forget(struct zk_session *s)
+{
+	if (s->addresses.list)
+		freeaddrinfo(s->addresses.list);
+	s->addresses = (struct zk_addresses){ 0 };
+}
+
+int dlki_zk_addresses_left(const struct zk_session *s)
+{
+	return s->addresses.tried < s->addresses.n;
+}
+
+static int resolve(struct zk_session *s, struct dlk_error *err)
+{
+	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
+	struct zk_addresses *a = &s->addresses;
+	const char *host = s->hosts.host[s->hosts.at];
+	const char *port = strrchr(host, ':');
+	char name[256];
+	uint32_t draw = 0;
+	int rc = dlk_random(&draw, sizeof(draw), err);
+
+	if (rc != 0)
+		return rc;
+	snprintf(name, sizeof(name), "%.*s", (int)(port - host), host);
+	rc = getaddrinfo(name, port + 1, &hints, &a->list);
+	if (rc != 0) {
+		a->list = NULL;
+		return dlk_fail(err, DLOCK_EUNREACHABLE, "%.100s: %s", host,
+				gai_strerror(rc));
+	}
+	for (const struct addrinfo *i = a->list; i; i = i->ai_next)
+		a->n++;
+	a->first = draw % a->n;
+	return 0;
+}
+
+int dlki_zk_address_next(struct zk_session *s, char out[ZK_ADDRESS_SIZE],
+			 struct dlk_error *err)
+{
+	struct zk_addresses *a = &s->addresses;
+	char host[ZK_ADDRESS_SIZE - 8], port[8];
+	const struct addrinfo *i;
+	size_t at;
+	int rc = 0;
+
+	if (!dlki_zk_addresses_left(s)) {
+		dlki_zk_addresses_forget(s);
+		rc = resolve(s, err);
+	}
+	if (rc != 0)
+		return rc;
+	at = (a->first + a->tried++) % a->n;
+	for (i = a->list; i && at > 0; at--)
+		i = i->ai_next;
+	rc = !i ? EAI_NONAME :
+		  getnameinfo(i->ai_addr, i->ai_addrlen, host, sizeof(host),
+			      port, sizeof(port),
+			      NI_NUMERICHOST | NI_NUMERICSERV);
+	if (rc != 0)
+		return dlk_fail(err, DLOCK_EUNREACHABLE, "%s: %s",
+				s->hosts.host[s->hosts.at], gai_strerror(rc));
+	snprintf(out, ZK_ADDRESS_SIZE, "%s:%s", host, port);
+	return 0;
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The server says that the children of a directory have changed, once for each
+ * listing that left a watch, and not what has changed.  It says so before it
+ * answers the request that made the change.  So if no request of ours for this
+ * directory is unanswered, another session asks, or has asked before and gives
+ * up.
+ *
+ * Else there is another listing, which leaves the next watch.  A try may come
+ * and go before that.  So it is not the nodes in it that count, but how many
+ * were ever made in the directory, which its stat tells.  The answers to our
+ * own requests come in order: when a listing is there, all the nodes that we
+ * made before it are counted.  What is more than these was made by other
+ * sessions.
+ */
+#include "backends/zk/directory.h"
+#include "backends/zk/call.h"
+#include "backends/zk/conn.h"
+#include "backends/zk/queue.h"
+#include "backends/zk/session.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Once the numbers for nodes are used up, the stat counts no further. */
+#define NO_MORE_MADE ((uint32_t)ZK_LAST_SEQUENCE)
+
+enum directory_state {
+	BEGINS, /* the first listing is not there yet */
+	WATCHED,
+	TOLD /* that another session asks */
+};
+
+struct zk_directory {
+	struct zk_directory *next; /* in its bucket */
+	uint64_t id;               /* of the claim's ticket */
+	enum directory_state state;
+	const struct zk_call
+		*asked;          /* the listing that is under way, or NULL */
+	int64_t czxid;           /* the directory's */
+	uint32_t made;           /* nodes in it, ever, at the first listing */
+	uint32_t own;            /* ... and by this session since */
+	char node[ZK_NODE_SIZE]; /* the claim's */
+	char path[];
+};
+
+/* `len` bytes of the path count. */
+static struct zk_directory **find(struct zk_session *s, const char *path,
+				  size_t len)
+{
+	struct zk_directory **at;
+	uint32_t hash = 2166136261u;
+
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ (unsigned char)path[i]) * 16777619u;
+	at = &s->directories.bucket[(hash ^ hash >> 16) % ZK_DIRECTORY_BUCKETS];
+	while (*at && (strncmp((*at)->path, path, len) != 0 ||
+		       (*at)->path[len] != '\0'))
+		at = &(*at)->next;
+	return at;
+}
+
+static void tell(struct zk_session *s, struct zk_directory *d)
+{
+	d->state = TOLD;
+	d->asked = NULL;
+	if (s->core)
+		dlk_wanted(s->core, d->id);
+}
+
+/* ---- Listings ------------------------------------------------------------ */
+
+static void on_change(zhandle_t *zh, int type, int state, const char *path,
+		      void *session);
+
+/* What a stat has for the number of changes is twice the nodes made, less those
+ * that are there. */
+static uint32_t made_in(const struct Stat *stat)
+{
+	return ((uint32_t)stat->cversion + (uint32_t)stat->numChildren) / 2;
+}
+
+static int has_node(const struct zk_call *listing, const char *node)
+{
+	for (size_t i = 0; i < listing->n; i++) {
+		if (strcmp(listing->names[i], node) == 0)
+			return 1;
+	}
+	return 0;
+}
+
+/* Somebody else made a node, or deleted ours, perhaps with the directory. */
+static int others_came(const struct zk_directory *d,
+		       const struct zk_call *listing)
+{
+	uint32_t made = made_in(&listing->stat);
+
+	return made - d->made != d->own || made == NO_MORE_MADE ||
+	       !has_node(listing, d->node);
+}
+
+static void on_listed(struct zk_session *s, struct zk_call *call)
+{
+	struct zk_directory *d = *find(s, call->path, strlen(call->path));
+
+	if (!d || d->asked != call)
+		return;
+	d->asked = NULL;
+	if (call->rc != ZOK) {
+		tell(s, d);
+	} else if (d->state == BEGINS) {
+		d->state = WATCHED;
+		d->made = made_in(&call->stat);
+		d->own = 0;
+	} else if (others_came(d, call)) {
+		tell(s, d);
+	}
+}
+
+static struct zk_call *list(struct zk_session *s, struct zk_directory *d)
+{
+	struct zk_call *call = dlki_zk_children_watched(s, d->path, on_change,
+							on_listed);
+
+	d->asked = call;
+	if (!call || call->done)
+		tell(s, d);
+	return call;
+}
+
+/* Is a request of ours under way that makes or deletes a node there? */
+static int is_changing(const struct zk_session *s, const struct zk_directory *d)
+{
+	size_t len = strlen(d->path);
+
+	for (const struct zk_call *c = s->conn ? s->conn->calls : NULL; c;
+	     c = c->next) {
+		if (c->write && strncmp(c->path, d->path, len) == 0 &&
+		    c->path[len] == '/')
+			return 1;
+	}
+	return 0;
+}
+
+/* A listing that is under way when this comes was made after the change. */
+static void on_change(zhandle_t *zh, int type, int state, const char *path,
+		      void *session)
+{
+	struct zk_session *s = session;
+	struct zk_directory *d;
+	struct zk_call *call;
+
+	(void)zh;
+	(void)state;
+	if (type == ZOO_SESSION_EVENT)
+		return;
+	d = *find(s, path, strlen(path));
+	if (!d || d->asked || d->state == TOLD)
+		return;
+	if (!is_changing(s, d)) {
+		tell(s, d);
+		return;
+	}
+	call = list(s, d);
+	dlki_zk_drop(&call, 1);
+}
+
+void dlki_zk_directories_joined(struct zk_session *s, struct zk_call *create)
+{
+	struct zk_directory *d;
+
+	if (s->directories.n == 0 || create->rc != ZOK)
+		return;
+	d = *find(s, create->path,
+		  (size_t)(strrchr(create->path, '/') - create->path));
+	if (d)
+		d->own++;
+}
+
+/* ---- From watch to release ----------------------------------------------- */
+
+/* To be put at the end of its bucket. */
+static struct zk_directory *new_directory(struct zk_session *s,
+					  const struct zk_ticket *t,
+					  const char *path)
+{
+	size_t size = strlen(path) + 1;
+	struct zk_directory *d =
+		calloc(1, offsetof(struct zk_directory, path) + size);
+
+	if (!d)
+		return NULL;
+	d->id = t->base.id;
+	memcpy(d->node, t->node, sizeof(d->node));
+	memcpy(d->path, path, size);
+	s->directories.n++;
+	return d;
+}
+
+static void forget(struct zk_session *s, struct zk_directory **at)
+{
+	struct zk_directory *d = *at;
+
+	*at = d->next;
+	s->directories.n--;
+	free(d);
+}
+
+struct zk_call *dlki_zk_directory_watch(struct zk_session *s,
+					struct zk_ticket *t)
+{
+	struct zk_directory **at;
+	char path[ZK_PATH_SIZE];
+
+	dlki_zk_dir(s, &t->base.request, path);
+	at = find(s, path, strlen(path));
+	if (*at && (*at)->id != t->base.id) {
+		tell(s, *at); /* its claim is no more */
+		forget(s, at);
+		at = find(s, path, strlen(path));
+	}
+	if (!*at)
+		*at = new_directory(s, t, path);
+	if (!*at)
+		return NULL;
+	/* The caller sees who is there now. */
+	if ((*at)->state == TOLD)
+		(*at)->state = BEGINS;
+	return list(s, *at);
+}
+
+void dlki_zk_directory_drop(struct zk_session *s, struct zk_ticket *t)
+{
+	struct zk_directory **at;
+	char path[ZK_PATH_SIZE];
+
+	if (s->directories.n == 0)
+		return;
+	dlki_zk_dir(s, &t->base.request, path);
+	at = find(s, path, strlen(path));
+	if (*at && (*at)->id == t->base.id)
+		forget(s, at);
+}
+
+void dlki_zk_directories_down(struct zk_session *s)
+{
+	for (size_t i = 0; i < ZK_DIRECTORY_BUCKETS; i++) {
+		struct zk_directory *d = s->directories.bucket[i];
+
+		for (; d; d = d->next)
+			tell(s, d);
+	}
+}

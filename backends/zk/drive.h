@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Driving the client library, which has no threads of its own: it sends when it
+ * is called, and reads when it is told that its socket is readable.
+ *
+ * One thread at a time polls the socket.  A thread that waits for replies does
+ * so itself, unless another one already does; when it has its own, it passes
+ * this role on to the next that waits.  While no thread waits for replies, the
+ * socket is in an epoll set, which the core polls, or a waiter for it.  The set
+ * also has a timer, for what the library does by time, such as pings.
+ *
+ * Every call of the library for a handle in use is made with the session
+ * locked, and so are all callbacks from it.
+ */
+#ifndef DLOCK_BACKENDS_ZK_DRIVE_H
+#define DLOCK_BACKENDS_ZK_DRIVE_H
+
+#include <stdint.h>
+
+#include "backends/zk/zk.h"
+
+struct zk_conn;
+struct zk_reply_wait;
+
+/* Written by drive.c, with the session locked; the first three are constant
+ * while the session is open. */
+struct zk_drive {
+	int set_fd;      /* epoll: sock and timer_fd */
+	int timer_fd;
+	int wake_fd;     /* eventfd: rouses the thread that polls sock */
+	int sock;        /* a duplicate of the handle's; -1: none */
+	const struct zk_conn *conn; /* whose it is */
+	uint32_t wants;  /* what the handle waits for, EPOLLIN and EPOLLOUT */
+	uint32_t listed; /* what the set waits for */
+	dlk_time due;    /* when the timer fires */
+	int taking_in;   /* the library calls us */
+	int reading;     /* a thread polls the socket */
+	int roused;      /* wake_fd was written to since it began */
+	struct zk_reply_wait *waiting; /* threads that wait, and do not read */
+};
+
+void dlki_zk_drive_init(struct zk_session *s);
+/* Make the descriptors: 0, or ESYSTEM. */
+int dlki_zk_drive_open(struct zk_session *s, struct dlk_error *err);
+void dlki_zk_drive_free(struct zk_session *s);
+
+/* The core's pump(). */
+void dlki_zk_pump(struct dlk_session *base);
+
+/* All of these with the session locked. */
+
+/* A request was made, or the session has another connection, or none. */
+void dlki_zk_drive_refresh(struct zk_session *s);
+/* Take in what has come, if there is anything. */
+void dlki_zk_drive_now(struct zk_session *s);
+/* Read, or let another thread read, until something came, or `until`.  The
+ * session is unlocked meanwhile.  `wait` is the caller's, or NULL: it waits for
+ * no reply.  To be followed by dlki_zk_drive_leave() at the end of the wait. */
+void dlki_zk_drive_wait(struct zk_session *s, struct zk_reply_wait *wait,
+			dlk_time until);
+void dlki_zk_drive_leave(struct zk_session *s);
+/* All replies of `wait` are there. */
+void dlki_zk_drive_done(struct zk_session *s, struct zk_reply_wait *wait);
+
+#endif

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A claim that is passed on or kept: who else asks for the lock, and the tokens
+ * of its holds.
+ *
+ * A claim's own token is what the creation of its node is worth.  Time goes on,
+ * and the next anchor (tokens.c) is worth the leader's time again.  What lies
+ * between is given to no node that is made after that anchor.  So a claim whose
+ * node is older than the last anchor has these tokens, up to the anchor's own,
+ * unless another session's node behind it in the queue was made between the
+ * two.  Then it has those up to that node's.  A waiter of its own session that
+ * is overtaken so has a larger token when its turn comes, by another node.
+ * That one is at the end of the queue.  So no waiter is overtaken while another
+ * session is in the queue: it would have its turn then.
+ *
+ * Nothing is written for a claim, and nothing need be told at its release.  So
+ * however a claim ends, by a release, a crash, or somebody who deletes its node
+ * or the whole directory, the next one has a larger token.  And no token is
+ * ahead of the leader's clock that would not be without this.
+ */
+#include "backends/zk/call.h"
+#include "backends/zk/conn.h"
+#include "backends/zk/directory.h"
+#include "backends/zk/queue.h"
+#include "backends/zk/session.h"
+
+#include <string.h>
+
+#define MOST_BEHIND 64 /* nodes to read */
+#define PLENTY 100000  /* tokens; with as many left there is no need of more */
+
+/* The caller's own; the session is locked. */
+struct look {
+	struct zk_session *s;
+	struct zk_ticket *t;
+	dlk_time deadline;
+	struct dlk_error *err;
+	struct zk_scale scale; /* from before the listing */
+	int64_t next; /* the czxid of the first node behind ours that we may not
+		       * overtake, 0: there is none, -1: not known */
+	int64_t ours; /* that of our session's first waiter behind us, or 0 */
+	int others;   /* another session's node is there */
+};
+
+static int lost(struct dlk_error *err)
+{
+	return dlk_fail(err, DLOCK_ELOST, "the claim does not stand");
+}
+
+/* ---- Who is behind us ---------------------------------------------------- */
+
+/* A waiter of ours can have another token when its turn comes: attempt.c. */
+static int may_overtake(struct look *l, const struct zk_call *node)
+{
+	struct zk_watcher *w = dlki_zk_waiter_at(l->s, node->path);
+
+	if (w) {
+		w->over = l->t->base.id;
+		l->t->overtakes = 1;
+		if (l->ours == 0)
+			l->ours = node->stat.czxid;
+	}
+	return w != NULL;
+}
+
+static void judge_node(struct look *l, const struct zk_call *node)
+{
+	if (node && node->rc == ZNONODE)
+		return; /* it went meanwhile, without a grant */
+	if (!node || node->rc != ZOK) {
+		/* Its access list forbids it, or there was no answer. */
+		l->others = 1;
+		if (l->next == 0)
+			l->next = -1;
+		return;
+	}
+	if (node->stat.ephemeralOwner != l->s->conn->id.client.client_id)
+		l->others = 1;
+	else if (may_overtake(l, node))
+		return;
+	if (l->next == 0)
+		l->next = node->stat.czxid;
+}
+
+static void read_behind(struct look *l, const char *dir,
+			const struct zk_participant *p, size_t n)
+{
+	struct zk_call *calls[MOST_BEHIND];
+	char path[ZK_PATH_SIZE];
+	size_t most = n < MOST_BEHIND ? n : MOST_BEHIND;
+
+	for (size_t i = 0; i < most; i++) {
+		dlki_zk_path(path, dir, p[i].node);
+		calls[i] = dlki_zk_get(l->s, path);
+	}
+	dlki_zk_wait(l->s, calls, most, l->deadline);
+	for (size_t i = 0; i < most && l->s->conn; i++)
+		judge_node(l, calls[i]);
+	dlki_zk_drop(calls, most);
+	if (n > most) {
+		l->others = 1;
+		if (l->next == 0)
+			l->next = -1;
+	}
+	if (l->others && l->ours != 0 && l->next >= 0 &&
+	    (l->next == 0 || l->ours < l->next))
+		l->next = l->ours;
+}
+
+static int judge_queue(struct look *l, const struct zk_call *listing)
+{
+	struct zk_queue queue;
+	char dir[ZK_PATH_SIZE];
+	size_t at = 0;
+	int rc;
+
+	if (listing && listing->rc == ZNONODE)
+		return lost(l->err);
+	rc = dlki_zk_reason(listing, "listing", l->err);
+	if (rc != 0)
+		return rc;
+	dlki_zk_dir(l->s, &l->t->base.request, dir);
+	rc = dlki_zk_queue_from(l->s, &queue, dir, listing, l->deadline,
+				l->err);
+	if (rc != 0)
+		return rc;
+	while (at < queue.n && strcmp(queue.v[at].node, l->t->node) != 0)
+		at++;
+	if (at == queue.n)
+		rc = lost(l->err);
+	else if (++at < queue.n)
+		read_behind(l, dir, queue.v + at, queue.n - at);
+	dlki_zk_queue_free(&queue);
+	return rc;
+}
+
+/* ---- The verb ------------------------------------------------------------ */
+
+static int has_plenty(const struct look *l)
+{
+	const struct dlk_ticket *t = &l->t->base;
+	uint64_t used = t->token_used > t->token ? t->token_used : t->token;
+
+	return dlki_zk_tokens_spare(&l->scale, l->t, 0) >= used + PLENTY;
+}
+
+/* The listing comes after the anchor: a node that it does not show, and that
+ * will ever be there, is made after that. */
+static int look_around(struct look *l)
+{
+	struct zk_raise r = { .calls = { NULL, NULL } };
+	struct zk_call *calls[3] = { NULL, NULL, NULL };
+	int rc = 0, raise;
+
+	l->scale = dlki_zk_tokens_scale(l->s);
+	raise = !has_plenty(l);
+	if (raise)
+		dlki_zk_tokens_raise(l->s, &r);
+	calls[0] = r.calls[0];
+	calls[1] = r.calls[1];
+	calls[2] = dlki_zk_directory_watch(l->s, l->t);
+	dlki_zk_wait(l->s, calls, 3, l->deadline);
+	if (raise)
+		rc = dlki_zk_tokens_raised(l->s, &r, &l->scale, l->err);
+	if (rc == 0)
+		rc = judge_queue(l, calls[2]);
+	dlki_zk_drop(&calls[2], 1);
+	return rc;
+}
+
+static void set_aside(const struct look *l)
+{
+	struct dlk_ticket *t = &l->t->base;
+	uint64_t last = l->next < 0 ?
+				0 :
+				dlki_zk_tokens_spare(&l->scale, l->t, l->next);
+
+	if (t->token_last < t->token)
+		t->token_last = t->token;
+	if (t->token_last < last)
+		t->token_last = last;
+}
+
+static int watch(struct look *l)
+{
+	uint64_t connects = l->s->connects;
+	int rc;
+
+	if (!l->t->granted || l->t->generation != l->s->generation ||
+	    (l->t->own && l->t->own->fired == ZK_GONE))
+		return lost(l->err);
+	rc = dlki_zk_tokens_known(l->s, l->deadline, l->err);
+	if (rc == 0)
+		rc = look_around(l);
+	if (rc == 0 && (l->s->connects != connects || !l->s->conn ||
+			l->s->conn->state != ZK_UP))
+		rc = dlk_fail(l->err, DLOCK_EUNREACHABLE,
+			      "the connection was lost");
+	if (rc != 0)
+		return rc;
+	set_aside(l);
+	return l->others;
+}
+
+int dlki_zk_watch_wanted(struct dlk_ticket *base, dlk_time deadline,
+			 struct dlk_error *err)
+{
+	struct zk_session *s = dlki_zk_session_of(base->session);
+	struct look l = {
+		.s = s,
+		.t = (struct zk_ticket *)base,
+		.deadline = deadline,
+		.err = err,
+	};
+	int rc = dlki_zk_enter(s, deadline, err);
+
+	if (rc != 0)
+		return rc;
+	rc = watch(&l);
+	dlki_zk_leave(s);
+	return rc;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A client that keeps a lock: what a pair costs it, and what it costs another
+ * client to take the lock. */
+#include "bench/store.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#define ROUNDS 400
+#define PAIRS 1000
+#define SAMPLES 4000
+#define KEEP_MS 10000
+
+/* The same store, for a client that keeps. */
+static struct bench_store keeping(const struct bench_store *s)
+{
+	struct bench_store k = *s;
+
+	k.uri = store_text("%s?keep=%dms", s->uri, KEEP_MS);
+	return k;
+}
+
+static void must_have_kept(const struct bench_lock *l)
+{
+	struct dlock_stats stats = { .size = sizeof(stats) };
+
+	bench_check(dlock_get_stats(l->client, &stats), "dlock_get_stats");
+	if (stats.kept != 1)
+		bench_fail("the lock is not kept");
+}
+
+/* ---- Pairs --------------------------------------------------------------- */
+
+static double pairs(struct bench_lock *l)
+{
+	int64_t begin = bench_now();
+
+	for (int i = 0; i < PAIRS; i++)
+		lock_dlock.pair(l);
+	return (double)(bench_now() - begin) / PAIRS;
+}
+
+/* In all, fewer tokens are used than a claim may be given at once; but zk: has
+ * few at first, and the client asks for more. */
+static void measure_pairs(struct bench_store *s, const struct bench_case *c)
+{
+	struct bench_store k = keeping(s);
+	struct bench_lock *l = bench_lock_open(&lock_dlock, &k);
+	struct bench_samples took = bench_samples(ROUNDS);
+	struct bench_result res = BENCH_RESULT;
+
+	pairs(l);
+	for (int i = 0; i < ROUNDS; i++)
+		bench_sample(&took, pairs(l));
+	must_have_kept(l);
+	bench_samples_figures(&took, &res);
+	bench_text(&res, "scheme", s->desc->name);
+	bench_lock_close(l);
+	free(k.uri);
+	bench_emit(&res, c);
+}
+
+/* ---- Another client ------------------------------------------------------ */
+
+/* A waiter in a thread of its own. */
+struct waiter {
+	struct bench_lock *lock;
+	pthread_t thread;
+	int64_t granted_at;
+};
+
+static void *waiter_main(void *arg)
+{
+	struct waiter *w = arg;
+
+	lock_dlock.acquire(w->lock);
+	w->granted_at = bench_now();
+	lock_dlock.release(w->lock);
+	return NULL;
+}
+
+/* From the release of a lock that nobody keeps until the waiter has it. */
+static double hand_off(struct bench_lock *holder, struct bench_lock *other)
+{
+	struct waiter w = { .lock = other };
+	int64_t until = bench_now() + 10000 * BENCH_MS;
+	int64_t begin;
+
+	lock_dlock.acquire(holder);
+	bench_thread(&w.thread, waiter_main, &w);
+	while (bench_lock_waiters(holder) == 0)
+		bench_wait(until, "the waiter does not wait");
+	bench_sleep(BENCH_MS / 2);
+	begin = bench_now();
+	lock_dlock.release(holder);
+	pthread_join(w.thread, NULL);
+	return (double)(w.granted_at - begin);
+}
+
+/* From the request of another client until it has the lock that is kept. */
+static double recall(struct bench_lock *keeps, struct bench_lock *other)
+{
+	int64_t begin, took;
+
+	lock_dlock.pair(keeps);
+	must_have_kept(keeps);
+	bench_sleep(BENCH_MS / 2);
+	begin = bench_now();
+	lock_dlock.acquire(other);
+	took = bench_now() - begin;
+	lock_dlock.release(other);
+	/* Right after another client asked, nothing is kept. */
+	bench_sleep(110 * BENCH_MS);
+	return (double)took;
+}
+
+static void measure_recall(struct bench_store *s, const struct bench_case *c)
+{
+	int64_t until = bench_now() + (int64_t)(run->seconds * 1e9);
+	struct bench_turns turns = bench_turns(SAMPLES, SAMPLES);
+	struct bench_result res = BENCH_RESULT;
+	struct bench_store k = keeping(s);
+	struct bench_lock *keeps = bench_lock_open(&lock_dlock, &k);
+	struct bench_lock *holder = bench_lock_open(&lock_dlock, s);
+	struct bench_lock *other = bench_lock_open(&lock_dlock, s);
+
+	hand_off(holder, other);
+	recall(keeps, other);
+	for (int i = 0; i < SAMPLES && (i < 5 || bench_now() < until); i++) {
+		double each[2];
+
+		each[BENCH_FLOOR] = hand_off(holder, other);
+		each[BENCH_OURS] = recall(keeps, other);
+		for (int j = 0; j < 2; j++)
+			bench_sample(&turns.single[j], each[j]);
+		bench_turn(&turns, each);
+	}
+	bench_turns_figures(&turns, &res);
+	bench_text(&res, "scheme", s->desc->name);
+	bench_lock_close(keeps);
+	bench_lock_close(holder);
+	bench_lock_close(other);
+	free(k.uri);
+	bench_emit(&res, c);
+}
+
+const struct workload workload_keep = { .measure = measure_pairs, .pin = 1 };
+const struct workload workload_recall = { .measure = measure_recall, .pin = 1 };

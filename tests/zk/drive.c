@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The client library has no threads: who calls it, and when. */
+#include "zk/support.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+TestSuite(zk_drive, .timeout = 120);
+
+#define THREADS 4
+#define ROUNDS 60
+
+static pthread_barrier_t together;
+
+static void *pairs(void *lock)
+{
+	for (int i = 0; i < ROUNDS; i++) {
+		dlock_hold *h;
+
+		pthread_barrier_wait(&together);
+		h = take(lock, PATIENCE);
+		pthread_barrier_wait(&together);
+		CHECK_OK(dlock_release(h));
+	}
+	return NULL;
+}
+
+/* The one that reads has its answer first, and asks for nothing else then.  One
+ * whose answer is left unread looks for itself after 20 ms at the earliest. */
+CASE(zk_drive, threads_read_for_each_other)
+{
+	struct lab_server *s = server(NULL);
+	dlock_client *c = client(s->port, "?ttl=30s");
+	pthread_t thread[THREADS];
+	dlock_lock *lock[THREADS];
+	int64_t begun;
+
+	for (int i = 0; i < THREADS; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "lock%d", i);
+		lock[i] = mutex(c, name);
+		CHECK_OK(dlock_release(take(lock[i], PATIENCE)));
+	}
+	pthread_barrier_init(&together, NULL, THREADS);
+	begun = now_ms();
+	for (int i = 0; i < THREADS; i++)
+		CHECK_INT(pthread_create(&thread[i], NULL, pairs, lock[i]), ==,
+			  0);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+	CHECK_INT(now_ms() - begun, <, ROUNDS * 20 + slack_ms());
+}
+
+/* While a waiter sleeps, other threads of its client come and go. */
+CASE(zk_drive, a_waiter_hears_after_others_have_read)
+{
+	struct lab_server *s = server(NULL);
+	dlock_client *a = client(s->port, "?ttl=60s");
+	dlock_client *b = client(s->port, "?ttl=60s");
+	dlock_hold *h = take(mutex(a, "lock"), PATIENCE);
+	struct taker w = { 0 };
+	int64_t begun;
+
+	taker_start(&w, mutex(b, "lock"), FOREVER);
+	EVENTUALLY(stats(b).waiters == 1);
+	for (int i = 0; i < 10; i++)
+		CHECK_OK(dlock_release(take(mutex(b, "other"), PATIENCE)));
+	begun = now_ms();
+	CHECK_OK(dlock_release(h));
+	CHECK_INT(waiter_join(&w), ==, DLOCK_OK);
+	/* It looks for itself after a third of the ttl. */
+	CHECK_INT(now_ms() - begun, <, 5000);
+}
+
+static atomic_int lines;
+
+static void count_line(const struct dlock_log_line *line, void *arg)
+{
+	(void)line;
+	(void)arg;
+	atomic_fetch_add(&lines, 1);
+}
+
+/* No thread calls, and there is no hold to renew: only pings keep it.  A
+ * session that has expired would be told of. */
+CASE(zk_drive, a_client_that_does_nothing_keeps_its_session)
+{
+	struct lab_server *s = server(NULL);
+	dlock_options o = DLOCK_OPTIONS_INIT;
+	dlock_client *c;
+
+	o.on_log = count_line;
+	c = client_with(s->port, "?ttl=1s&ask=1s", &o);
+	usleep(4000000);
+	CHECK_OK(dlock_release(take(mutex(c, "lock"), PATIENCE)));
+	end_now(c);
+	CHECK_INT(lines, ==, 0);
+}
+
+static int64_t cpu_ms(void)
+{
+	struct rusage r;
+
+	getrusage(RUSAGE_SELF, &r);
+	return (r.ru_utime.tv_sec + r.ru_stime.tv_sec) * 1000 +
+	       (r.ru_utime.tv_usec + r.ru_stime.tv_usec) / 1000;
+}
+
+/* The child has the socket open, which the server has closed. */
+CASE(zk_drive, a_child_s_descriptors_cost_nothing)
+{
+	struct lab_server *s = server(NULL);
+	dlock_client *c = client(s->port, "?ttl=60s&ask=8s");
+	dlock_lock *l = mutex(c, "lock");
+	int64_t before;
+	pid_t child;
+
+	CHECK_OK(dlock_release(take(l, PATIENCE)));
+	child = fork();
+	CHECK_INT(child, >=, 0);
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pause();
+		_exit(0);
+	}
+	CHECK_INT(lab_server_restart(s, true), ==, 0);
+	CHECK_OK(dlock_release(take(l, PATIENCE)));
+	before = cpu_ms();
+	usleep(1000000);
+	CHECK_INT(cpu_ms() - before, <, 100);
+	kill(child, SIGKILL);
+	CHECK_INT(waitpid(child, NULL, 0), ==, child);
+}
+
+/* Sockets of ours, and what goes with them. */
+CASE(zk_drive, nothing_is_open_over_exec)
+{
+	struct lab_server *s = server(NULL);
+	int before[64], n = 0;
+
+	for (int fd = 3; fd < 64; fd++)
+		before[fd] = fcntl(fd, F_GETFD);
+	client(s->port, "?ttl=30s");
+	for (int fd = 3; fd < 64; fd++) {
+		int flags = fcntl(fd, F_GETFD);
+
+		if (before[fd] >= 0 || flags < 0)
+			continue;
+		CHECK(flags & FD_CLOEXEC);
+		n++;
+	}
+	CHECK_INT(n, >=, 4);
+}

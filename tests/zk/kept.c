@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Claims that are kept and passed on: their tokens, and how they end. */
+#include "zk/support.h"
+
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "support/process.h"
+#include "zk/ticket.h"
+
+TestSuite(zk_kept, .timeout = 120);
+
+#define DIR "/dlock/lnx"
+#define PARAMS "?ttl=30s&ask=5s"
+#define KEEP PARAMS "&keep=15s"
+
+static uint64_t wall_us(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
+}
+
+static uint64_t taken(dlock_lock *l)
+{
+	dlock_hold *h = take(l, PATIENCE);
+	uint64_t token = dlock_token(h);
+
+	give(h);
+	return token;
+}
+
+/* ---- Tokens that are set aside ------------------------------------------- */
+
+/* They are behind the clock, and behind every later claim's. */
+CASE(zk_kept, tokens_lie_before_the_next_claim_s)
+{
+	struct lab_server *s = server(NULL);
+	dlock_client *c = client(s->port, PARAMS);
+	dlock_lock *l = mutex(client(s->port, PARAMS), "x");
+	uint64_t token, last;
+	struct ticket t;
+
+	for (int i = 0; i < 20; i++) {
+		ticket_take(&t, c);
+		CHECK_INT(ticket_watch(&t), ==, 0);
+		token = t.zk.base.token;
+		last = ticket_last(&t);
+		CHECK(last > token);
+		CHECK(last <= wall_us());
+		ticket_give(&t);
+		CHECK(taken(l) > last);
+	}
+}
+
+CASE(zk_kept, tokens_are_had_again_and_again)
+{
+	struct lab_server *s = server(NULL);
+	dlock_client *c = client(s->port, PARAMS);
+	dlock_lock *l = mutex(client(s->port, PARAMS), "x");
+	uint64_t last;
+	struct ticket t;
+
+	ticket_take(&t, c);
+	CHECK_INT(ticket_watch(&t), ==, 0);
+	for (int i = 0; i < 200; i++) {
+		last = t.zk.base.token_used = ticket_last(&t);
+		CHECK_INT(ticket_watch(&t), ==, 0);
+		CHECK(ticket_last(&t) > last);
+	}
+	/* As long as they are plenty, nothing is written. */
+	EVENTUALLY(wall_us() > last + 500000);
+	CHECK_INT(ticket_watch(&t), ==, 0);
+	last = ticket_last(&t);
+	for (int i = 0; i < 10; i++) {
+		CHECK_INT(ticket_watch(&t), ==, 0);
+		CHECK_INT(ticket_last(&t), ==, last);
+	}
+	ticket_give(&t);
+	CHECK(taken(l) > last);
+}
+
+/* A claim, time that passes, and another's request: the tokens between are the
+ * claim's if there was an anchor in between. */
+CASE(zk_kept, tokens_end_before_a_waiter_s)
+{
+	struct lab_server *s = server(NULL);
+	dlock_client *c = client(s->port, PARAMS);
+	dlock_client *d = client(s->port, PARAMS);
+	dlock_lock *else_where = mutex(d, "y");
+	uint64_t token, last;
+	struct ticket t, other;
+
+	for (int anchors = 0; anchors < 2; anchors++) {
+		ticket_take(&t, c);
+		token = t.zk.base.token;
+		if (anchors)
+			EVENTUALLY(taken(else_where) > token + 200000);
+		ticket_make(&other, d, DLK_EXCLUSIVE);
+		CHECK_INT(ticket_ask(&other), ==, DLK_BUSY);
+		CHECK_INT(ticket_watch(&t), ==, 1);
+		last = ticket_last(&t);
+		if (anchors)
+			CHECK(last > token + 100000);
+		ticket_give(&t);
+		EVENTUALLY(ticket_ask(&other) == DLK_GRANTED);
+		CHECK(last >= token);
+		CHECK(last < other.zk.base.token);
+		ticket_give(&other);
+	}
+}
+
+/* Its token is not known from the last two anchors. */
+CASE(zk_kept, tokens_are_none_if_the_waiter_s_is_not_known)
+{
+	struct lab_server *s = server(NULL);
+	dlock_client *c = client(s->port, PARAMS);
+	dlock_client *d = client(s->port, PARAMS);
+	dlock_lock *else_where = mutex(d, "y");
+	struct ticket t, other;
+	uint64_t token;
+
+	ticket_take(&t, c);
+	ticket_make(&other, d, DLK_EXCLUSIVE);
+	CHECK_INT(ticket_ask(&other), ==, DLK_BUSY);
+	token = t.zk.base.token;
+	EVENTUALLY(taken(else_where) > token + 1000000);
+	CHECK_INT(ticket_watch(&t), ==, 1);
+	CHECK_INT(ticket_last(&t), ==, token);
+	ticket_give(&t);
+	EVENTUALLY(ticket_ask(&other) == DLK_GRANTED);
+	CHECK(other.zk.base.token > token);
+	ticket_give(&other);
+}
+
+/* What was set aside stays so, whoever comes. */
+CASE(zk_kept, tokens_are_not_taken_back)
+{
+	struct lab_server *s = server(NULL);
+	dlock_client *c = client(s->port, PARAMS);
+	dlock_client *d = client(s->port, PARAMS);
+	struct ticket t, other;
+	uint64_t last;
+
+	ticket_take(&t, c);
+	CHECK_INT(ticket_watch(&t), ==, 0);
+	last = t.zk.base.token_used = ticket_last(&t);
+	ticket_make(&other, d, DLK_EXCLUSIVE);
+	CHECK_INT(ticket_ask(&other), ==, DLK_BUSY);
+	CHECK_INT(ticket_watch(&t), ==, 1);
+	CHECK(ticket_last(&t) >= last);
+	last = ticket_last(&t);
+	ticket_give(&t);
+	EVENTUALLY(ticket_ask(&other) == DLK_GRANTED);
+	CHECK(other.zk.base.token > last);
+	ticket_give(&other);
+}
+
+/* ---- Waiters of its own session ------------------------------------------ */
+
+struct own {
+	dlock_client *c;
+	struct ticket t, waiter;
+	uint64_t last, token; /* that t may use; the waiter's */
+};
+
+/* What the claim may use goes past what the waiter's node is worth. */
+static void begin(struct own *o, dlock_client *c)
+{
+	o->c = c;
+	ticket_take(&o->t, c);
+	ticket_make(&o->waiter, c, DLK_SHARED);
+	CHECK_INT(ticket_ask(&o->waiter), ==, DLK_BUSY);
+	CHECK_INT(ticket_watch(&o->t), ==, 0);
+	o->last = ticket_last(&o->t);
+	o->token = o->waiter.zk.token;
+	CHECK(o->token > o->t.zk.base.token);
+	CHECK(o->last >= o->token);
+}
+
+static uint64_t turn_of(struct own *o)
+{
+	EVENTUALLY(ticket_ask(&o->waiter) == DLK_GRANTED);
+	return o->waiter.zk.base.token;
+}
+
+CASE(zk_kept, an_own_waiter_that_is_overtaken_has_another_token)
+{
+	static struct own o;
+
+	begin(&o, client(server(NULL)->port, PARAMS));
+	o.t.zk.base.token_used = o.last;
+	ticket_give(&o.t);
+	CHECK(turn_of(&o) > o.last);
+	ticket_give(&o.waiter);
+}
+
+CASE(zk_kept, an_own_waiter_that_is_not_overtaken_has_its_place)
+{
+	static struct own o;
+
+	begin(&o, client(server(NULL)->port, PARAMS));
+	ticket_give(&o.t);
+	CHECK(turn_of(&o) == o.token);
+	ticket_give(&o.waiter);
+}
+
+/* With a node of another session behind it, it would lose its turn to that. */
+CASE(zk_kept, an_own_waiter_before_another_session_is_not_overtaken)
+{
+	struct lab_server *s = server(NULL);
+	dlock_client *c = client(s->port, PARAMS);
+	struct ticket t, ours, theirs;
+	uint64_t token;
+
+	ticket_take(&t, c);
+	ticket_make(&ours, c, DLK_EXCLUSIVE);
+	CHECK_INT(ticket_ask(&ours), ==, DLK_BUSY);
+	ticket_make(&theirs, client(s->port, PARAMS), DLK_EXCLUSIVE);
+	CHECK_INT(ticket_ask(&theirs), ==, DLK_BUSY);
+	token = ours.zk.token;
+	CHECK_INT(ticket_watch(&t), ==, 1);
+	CHECK(ticket_last(&t) < token);
+	t.zk.base.token_used = ticket_last(&t);
+	ticket_give(&t);
+	EVENTUALLY(ticket_ask(&ours) == DLK_GRANTED);
+	CHECK(ours.zk.base.token == token);
+	CHECK_INT(ticket_ask(&theirs), ==, DLK_BUSY);
+	ticket_give(&ours);
+	EVENTUALLY(ticket_ask(&theirs) == DLK_GRANTED);
+	ticket_give(&theirs);
+}
+
+/* Nobody has told yet how far the tokens were used. */
+CASE(zk_kept, an_own_waiter_does_not_trust_a_claim_that_was_broken)
+{
+	static struct own o;
+	struct lab_server *s = server(NULL);
+
+	begin(&o, client(s->port, PARAMS));
+	o.t.zk.base.token_used = o.last;
+	CHECK_OK(dlock_break(mutex(client(s->port, PARAMS), "x"), PATIENCE));
+	CHECK(turn_of(&o) > o.last);
+	CHECK_INT(ticket_release(&o.t), ==, DLOCK_ELOST);
+	ticket_give(&o.waiter);
+}
+
+/* ---- Users --------------------------------------------------------------- */
+
+/* A user that may not make anchors has what those of others leave. */
+CASE(zk_kept, tokens_need_an_anchor)
+{
+	struct lab_server *s = server(NULL);
+	zhandle_t *zh = bare(s->port);
+	dlock_client *app = NULL, *other;
+	char uri[128];
+	struct ticket t;
+	uint64_t last;
+
+	make(zh, "/dlock"); /* open to all */
+	snprintf(uri, sizeof(uri), "zk://app:sesame@127.0.0.1:%d/?ask=5s",
+		 s->port);
+	CHECK_OK(dlock_open(&app, uri, NULL));
+	taken(mutex(app, "app's"));
+	other = client(s->port, PARAMS);
+	ticket_take(&t, other);
+	CHECK_INT(ticket_watch(&t), ==, 0);
+	CHECK_INT(ticket_last(&t), ==, t.zk.base.token);
+	last = ticket_last(&t);
+	EVENTUALLY(taken(mutex(app, "app's too")) > last + 1000);
+	CHECK_INT(ticket_watch(&t), ==, 0);
+	CHECK(ticket_last(&t) > last);
+	last = ticket_last(&t);
+	ticket_give(&t);
+	CHECK(taken(mutex(other, "x")) > last);
+	dlock_close(app);
+}
+
+/* ---- What it is for ------------------------------------------------------ */
+
+/* More than the first range, however slow the clock. */
+CASE(zk_kept, a_lock_that_is_kept_costs_next_to_nothing)
+{
+	enum { PAIRS = 20000 };
+	struct lab_server *s = server(NULL);
+	dlock_client *c = client(s->port, KEEP);
+	dlock_lock *l = mutex(c, "x");
+	uint64_t last = taken(l), attempts = stats(c).attempts;
+	int64_t before = lab_zk_number(s, "srvr", "Received");
+
+	for (int i = 0; i < PAIRS; i++) {
+		uint64_t token = taken(l);
+
+		CHECK(token > last);
+		last = token;
+	}
+	CHECK_INT(stats(c).attempts, ==, attempts);
+	CHECK_INT(stats(c).retaken, ==, PAIRS);
+	CHECK_INT(lab_zk_number(s, "srvr", "Received") - before, <, PAIRS / 10);
+	CHECK(taken(mutex(client(s->port, PARAMS), "x")) > last);
+	EVENTUALLY(stats(c).kept == 0);
+}
+
+#define CLIENTS 3
+#define THREADS 3
+#define TURNS 300
+
+static atomic_int inside;
+static uint64_t last_token; /* the last holder's */
+
+static void *work(void *arg)
+{
+	for (int i = 0; i < TURNS; i++) {
+		dlock_hold *h = take(arg, FOREVER);
+
+		CHECK_INT(inside++, ==, 0);
+		CHECK(dlock_token(h) > last_token);
+		last_token = dlock_token(h);
+		CHECK_INT(--inside, ==, 0);
+		give(h);
+	}
+	return NULL;
+}
+
+CASE(zk_kept, threads_of_several_clients_take_turns, .timeout = 300)
+{
+	struct lab_server *s = server(NULL);
+	pthread_t thread[CLIENTS][THREADS];
+	uint64_t without_request = 0;
+	dlock_client *c[CLIENTS];
+
+	for (int i = 0; i < CLIENTS; i++) {
+		c[i] = client(s->port, KEEP "&passes=3");
+		for (int j = 0; j < THREADS; j++)
+			CHECK(pthread_create(&thread[i][j], NULL, work,
+					     mutex(c[i], "x")) == 0);
+	}
+	for (int i = 0; i < CLIENTS; i++) {
+		for (int j = 0; j < THREADS; j++)
+			CHECK(pthread_join(thread[i][j], NULL) == 0);
+		without_request += stats(c[i]).passed + stats(c[i]).retaken;
+	}
+	CHECK_INT(without_request, >, 0);
+}
+
+/* ---- How it ends --------------------------------------------------------- */
+
+/* The last token.  A lock that was wanted is not kept for a moment. */
+static uint64_t kept(dlock_client *c, dlock_lock *l)
+{
+	uint64_t last = taken(l);
+
+	EVENTUALLY((last = taken(l)) != 0 && stats(c).kept == 1);
+	return last;
+}
+
+/* What others asked for meanwhile is not known. */
+CASE(zk_kept, until_the_connection_is_lost)
+{
+	struct lab_server *s = server(NULL);
+	struct lab_proxy *p = proxy(s);
+	dlock_client *c = client(lab_proxy_port(p), KEEP);
+	dlock_lock *l = mutex(c, "x");
+	uint64_t last = 0;
+
+	for (int i = 0; i < 3; i++) {
+		CHECK(taken(l) > last);
+		last = kept(c, l);
+		lab_proxy_reset(p);
+		EVENTUALLY(stats(c).kept == 0);
+	}
+	EVENTUALLY(stats(c).pending_cleanups == 0);
+	CHECK(taken(mutex(client(s->port, PARAMS), "x")) > last);
+}
+
+static void server_starts_again(bool keep_data)
+{
+	struct lab_server *s = server(NULL);
+	dlock_client *c = client(s->port, "?ttl=4s&ask=2s&keep=2s");
+	dlock_lock *l = mutex(c, "x");
+	uint64_t last;
+
+	last = kept(c, l);
+	CHECK_INT(lab_server_restart(s, keep_data), ==, 0);
+	EVENTUALLY(stats(c).kept == 0);
+	CHECK(taken(l) > last);
+	CHECK(taken(mutex(client(s->port, PARAMS), "x")) > last);
+}
+
+CASE(zk_kept, until_the_server_starts_again)
+{
+	server_starts_again(true);
+}
+
+/* The session has ended there, and the tokens go on from the clock. */
+CASE(zk_kept, until_the_server_forgets_it)
+{
+	server_starts_again(false);
+}
+
+/* A proxy that lets nothing through until the session has expired. */
+CASE(zk_kept, until_the_session_expires)
+{
+	struct lab_server *s = server(NULL);
+	struct lab_proxy *p = proxy(s);
+	dlock_client *c = client(lab_proxy_port(p), "?ttl=1s&keep=500ms");
+	dlock_lock *l = mutex(c, "x");
+	uint64_t last;
+
+	last = kept(c, l);
+	lab_proxy_hole(p, LAB_UP, true);
+	CHECK(taken(mutex(client(s->port, PARAMS), "x")) > last);
+	CHECK_INT(stats(c).kept, ==, 0);
+	lab_proxy_heal(p);
+	CHECK(taken(l) > last);
+}
+
+/* Forked before this process has any thread; it tells its last token. */
+static pid_t keep_elsewhere(int port, uint64_t *last)
+{
+	int ready[2];
+	pid_t pid;
+
+	CHECK_INT(pipe(ready), ==, 0);
+	pid = fork();
+	CHECK_INT(pid, >=, 0);
+	if (pid == 0) {
+		dlock_lock *l;
+		uint64_t token = 0;
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		l = mutex(client(port, "?ttl=1s&keep=500ms"), "x");
+		for (int i = 0; i < 1000; i++)
+			token = taken(l);
+		if (write(ready[1], &token, sizeof(token)) != sizeof(token))
+			_exit(CHECK_FAILED);
+		for (;;)
+			pause();
+	}
+	close(ready[1]);
+	CHECK_INT(read(ready[0], last, sizeof(*last)), ==, sizeof(*last));
+	close(ready[0]);
+	return pid;
+}
+
+/* Its lease ends as a holder's does. */
+CASE(zk_kept, until_the_lease_of_a_killed_client_ends)
+{
+	struct lab_server *s = server(NULL);
+	uint64_t last = 0;
+	pid_t pid = keep_elsewhere(s->port, &last);
+	int64_t begun;
+
+	process_kill(pid);
+	begun = now_ms();
+	CHECK(taken(mutex(client(s->port, PARAMS), "x")) > last);
+	CHECK_INT(now_ms() - begun, <, 10000);
+}
+
+/* Somebody deletes its node, or all there is. */
+CASE(zk_kept, until_its_node_is_deleted)
+{
+	struct lab_server *s = server(NULL);
+	dlock_client *c = client(s->port, KEEP);
+	dlock_lock *l = mutex(c, "x");
+	dlock_lock *other = mutex(client(s->port, PARAMS), "x");
+	zhandle_t *zh = bare(s->port);
+	char name[256] = "";
+	uint64_t last;
+
+	for (int i = 0; i < 4; i++) {
+		last = kept(c, l);
+		CHECK_INT(children(zh, DIR, name), ==, 1);
+		drop(zh, DIR, name);
+		if (i % 2)
+			drop(zh, "/dlock", "lnx");
+		CHECK(taken(other) > last);
+		EVENTUALLY(stats(c).kept == 0);
+	}
+}

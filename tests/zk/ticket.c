@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "zk/ticket.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/client.h"
+#include "support/check.h"
+
+#define FIRST_ID (UINT64_C(1) << 40) /* the core has none of these */
+#define PATIENCE_NS (20000 * DLK_MS)
+
+static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
+static struct ticket *all; /* under mu */
+
+/* The linker puts the first in the place of the second. */
+void __wrap_dlk_wanted(struct dlk_session *s, uint64_t id);
+void __real_dlk_wanted(struct dlk_session *s, uint64_t id);
+
+void __wrap_dlk_wanted(struct dlk_session *s, uint64_t id)
+{
+	if (id < FIRST_ID) {
+		__real_dlk_wanted(s, id);
+		return;
+	}
+	pthread_mutex_lock(&mu);
+	for (struct ticket *t = all; t; t = t->next)
+		t->told += t->zk.base.id == id;
+	pthread_mutex_unlock(&mu);
+}
+
+static void unlist(const struct ticket *t)
+{
+	struct ticket **at = &all;
+
+	while (*at && *at != t)
+		at = &(*at)->next;
+	if (*at)
+		*at = t->next;
+}
+
+void ticket_make(struct ticket *t, dlock_client *c, enum dlk_mode mode)
+{
+	static unsigned int made;
+
+	pthread_mutex_lock(&mu);
+	unlist(t);
+	memset(t, 0, sizeof(*t));
+	snprintf(t->owner, sizeof(t->owner), "%032x", ++made);
+	t->zk.base.id = FIRST_ID + made;
+	t->next = all;
+	all = t;
+	pthread_mutex_unlock(&mu);
+	t->zk.base.session = c->session;
+	t->zk.base.request = (struct dlk_request){
+		.name = "x",
+		.key = "lnx",
+		.owner = t->owner,
+		.label = c->session->label,
+		.kind = DLK_LOCK,
+		.mode = mode,
+	};
+}
+
+enum dlk_verdict ticket_ask(struct ticket *t)
+{
+	struct dlk_ticket *b = &t->zk.base;
+	struct dlk_error err = { 0 };
+	enum dlk_verdict v;
+
+	b->since = dlk_now();
+	b->lease_ms = b->session->ttl_ms;
+	v = b->session->backend->attempt(b, dlk_now() + PATIENCE_NS, &err);
+	if (v == DLK_FAILED)
+		FAIL("an attempt failed: %s", err.text);
+	return v;
+}
+
+void ticket_take(struct ticket *t, dlock_client *c)
+{
+	ticket_make(t, c, DLK_EXCLUSIVE);
+	CHECK_INT(ticket_ask(t), ==, DLK_GRANTED);
+}
+
+int ticket_watch(struct ticket *t)
+{
+	struct dlk_ticket *b = &t->zk.base;
+	struct dlk_error err = { 0 };
+
+	return b->session->backend->watch_wanted(b, dlk_now() + PATIENCE_NS,
+						 &err);
+}
+
+uint64_t ticket_last(const struct ticket *t)
+{
+	return t->zk.base.token_last;
+}
+
+int ticket_release(struct ticket *t)
+{
+	struct dlk_ticket *b = &t->zk.base;
+	struct dlk_error err = { 0 };
+
+	return b->session->backend->release(b, dlk_now() + PATIENCE_NS, &err);
+}
+
+void ticket_give(struct ticket *t)
+{
+	CHECK_OK(ticket_release(t));
+}

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The session that has a claim hears of others that ask for it. */
+#include "zk/support.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+#include "lab/base/fail.h"
+#include "zk/log.h"
+#include "zk/ticket.h"
+
+TestSuite(zk_wanted, .timeout = 120);
+
+#define DIR "/dlock/lnx"
+#define PARAMS "?ttl=30s&ask=5s"
+#define QUIET_MS 100
+
+/* ---- Who is told of, and who is not -------------------------------------- */
+
+static void told_of(enum dlk_mode mode)
+{
+	struct lab_server *s = server(NULL);
+	dlock_client *c = client(s->port, PARAMS);
+	dlock_client *d = client(s->port, PARAMS);
+	struct ticket t, other;
+
+	ticket_take(&t, c);
+	CHECK_INT(ticket_watch(&t), ==, 0);
+	ALL_ALONG(QUIET_MS, !t.told);
+	ticket_make(&other, d, mode);
+	CHECK_INT(ticket_ask(&other), ==, DLK_BUSY);
+	EVENTUALLY(t.told);
+	ticket_give(&t);
+	EVENTUALLY(ticket_ask(&other) == DLK_GRANTED);
+	ticket_give(&other);
+}
+
+CASE(zk_wanted, by_a_waiter)
+{
+	told_of(DLK_EXCLUSIVE);
+}
+
+CASE(zk_wanted, by_a_reader)
+{
+	told_of(DLK_SHARED);
+}
+
+/* It is gone when the watcher looks. */
+CASE(zk_wanted, by_a_try)
+{
+	struct lab_server *s = server(NULL);
+	struct lab_proxy *p = proxy(s);
+	dlock_client *c = client(lab_proxy_port(p), PARAMS);
+	dlock_lock *l = mutex(client(s->port, PARAMS), "x");
+	zhandle_t *zh = bare(s->port);
+	struct ticket t;
+	dlock_hold *h;
+
+	ticket_take(&t, c);
+	CHECK_INT(ticket_watch(&t), ==, 0);
+	lab_proxy_hole(p, LAB_DOWN, true);
+	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EBUSY);
+	EVENTUALLY(children_are(zh, DIR, 1));
+	CHECK_INT(t.told, ==, 0);
+	lab_proxy_heal(p);
+	EVENTUALLY(t.told);
+	ticket_give(&t);
+}
+
+CASE(zk_wanted, not_if_it_is_not_watched)
+{
+	struct lab_server *s = server(NULL);
+	dlock_client *c = client(s->port, PARAMS);
+	dlock_lock *l = mutex(client(s->port, PARAMS), "x");
+	struct ticket t, next;
+	dlock_hold *h;
+
+	ticket_take(&t, c);
+	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EBUSY);
+	ALL_ALONG(QUIET_MS, !t.told);
+	ticket_give(&t);
+	/* A watch ends with its claim. */
+	ticket_take(&t, c);
+	CHECK_INT(ticket_watch(&t), ==, 0);
+	ticket_give(&t);
+	ticket_take(&next, c);
+	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EBUSY);
+	ALL_ALONG(QUIET_MS, !t.told && !next.told);
+	ticket_give(&next);
+}
+
+/* Its waiters stay, its tries come and go. */
+CASE(zk_wanted, not_by_its_own_session)
+{
+	struct lab_server *s = server(NULL);
+	dlock_client *c = client(s->port, PARAMS);
+	dlock_lock *l[2] = { mutex(c, "x"),
+			     mutex(client(s->port, PARAMS), "x") };
+	struct ticket t, own[2];
+	dlock_hold *h;
+
+	ticket_take(&t, c);
+	ticket_make(&own[0], c, DLK_SHARED);
+	ticket_make(&own[1], c, DLK_EXCLUSIVE);
+	CHECK_INT(ticket_ask(&own[0]), ==, DLK_BUSY);
+	CHECK_INT(ticket_watch(&t), ==, 0);
+	CHECK_INT(ticket_ask(&own[1]), ==, DLK_BUSY);
+	for (int i = 0; i < 20; i++)
+		CHECK_RC(dlock_acquire(l[0], 0, &h), DLOCK_EBUSY);
+	ticket_give(&own[0]);
+	CHECK_INT(ticket_watch(&t), ==, 0);
+	CHECK_RC(dlock_acquire(l[0], 0, &h), DLOCK_EBUSY);
+	ALL_ALONG(QUIET_MS, !t.told);
+	CHECK_RC(dlock_acquire(l[1], 0, &h), DLOCK_EBUSY);
+	EVENTUALLY(t.told);
+	ticket_give(&own[1]);
+	ticket_give(&t);
+}
+
+/* ---- Who asked before ---------------------------------------------------- */
+
+CASE(zk_wanted, before_the_watch_began)
+{
+	struct lab_server *s = server(NULL);
+	dlock_client *c = client(s->port, PARAMS);
+	dlock_client *d = client(s->port, PARAMS);
+	struct ticket t, own, other;
+
+	ticket_take(&t, c);
+	ticket_make(&own, c, DLK_SHARED);
+	ticket_make(&other, d, DLK_SHARED);
+	CHECK_INT(ticket_ask(&own), ==, DLK_BUSY);
+	CHECK_INT(ticket_ask(&other), ==, DLK_BUSY);
+	CHECK_INT(ticket_watch(&t), ==, 1);
+	ticket_give(&other);
+	CHECK_INT(ticket_watch(&t), ==, 0);
+	ticket_make(&other, d, DLK_SHARED);
+	CHECK_INT(ticket_ask(&other), ==, DLK_BUSY);
+	EVENTUALLY(t.told);
+	/* What was told is asked about again. */
+	CHECK_INT(ticket_watch(&t), ==, 1);
+	ticket_give(&other);
+	CHECK_INT(ticket_watch(&t), ==, 0);
+	t.told = 0;
+	ticket_make(&other, d, DLK_EXCLUSIVE);
+	CHECK_INT(ticket_ask(&other), ==, DLK_BUSY);
+	EVENTUALLY(t.told);
+	ticket_give(&other);
+	ticket_give(&own);
+	ticket_give(&t);
+}
+
+CASE(zk_wanted, perhaps_when_too_many_wait_to_tell)
+{
+	enum { MANY = 65 };
+	static struct ticket own[MANY];
+	struct lab_server *s = server(NULL);
+	dlock_client *c = client(s->port, PARAMS);
+	struct ticket t;
+
+	ticket_take(&t, c);
+	for (int i = 0; i < MANY; i++) {
+		CHECK_INT(ticket_watch(&t), ==, 0);
+		ticket_make(&own[i], c, DLK_EXCLUSIVE);
+		CHECK_INT(ticket_ask(&own[i]), ==, DLK_BUSY);
+	}
+	CHECK_INT(ticket_watch(&t), ==, 1);
+	for (int i = 0; i < MANY; i++)
+		ticket_give(&own[i]);
+	ticket_give(&t);
+}
+
+/* ---- What may be lost, and is made good ---------------------------------- */
+
+/* Others may ask while there is no connection. */
+CASE(zk_wanted, perhaps_when_the_connection_is_lost)
+{
+	struct lab_server *s = server(NULL);
+	struct lab_proxy *p = proxy(s);
+	dlock_client *c = client(lab_proxy_port(p), PARAMS);
+	dlock_client *d = client(s->port, PARAMS);
+	struct ticket t, other;
+
+	ticket_take(&t, c);
+	lab_proxy_reset(p);
+	EVENTUALLY(ticket_watch(&t) == 0);
+	t.told = 0;
+	lab_proxy_reset(p);
+	EVENTUALLY(t.told);
+	EVENTUALLY(ticket_watch(&t) == 0);
+	t.told = 0;
+	ticket_make(&other, d, DLK_EXCLUSIVE);
+	CHECK_INT(ticket_ask(&other), ==, DLK_BUSY);
+	EVENTUALLY(t.told);
+	ticket_give(&other);
+	ticket_give(&t);
+}
+
+CASE(zk_wanted, perhaps_when_the_server_starts_again)
+{
+	struct lab_server *s = server(NULL);
+	dlock_client *c = client(s->port, PARAMS);
+	struct ticket t;
+
+	ticket_take(&t, c);
+	CHECK_INT(ticket_watch(&t), ==, 0);
+	CHECK_INT(lab_server_restart(s, true), ==, 0);
+	EVENTUALLY(t.told);
+	EVENTUALLY(ticket_watch(&t) == 0);
+	ticket_give(&t);
+}
+
+/* A claim that somebody ended need not be the core's loss yet. */
+CASE(zk_wanted, by_a_break)
+{
+	struct lab_server *s = server(NULL);
+	dlock_client *c = client(s->port, PARAMS);
+	dlock_client *d = client(s->port, PARAMS);
+	struct ticket t, next;
+
+	for (int i = 0; i < 10; i++) {
+		ticket_take(&t, c);
+		CHECK_INT(ticket_watch(&t), ==, 0);
+		CHECK_OK(dlock_break(mutex(d, "x"), PATIENCE));
+		EVENTUALLY(t.told);
+		CHECK_INT(ticket_watch(&t), ==, DLOCK_ELOST);
+		ticket_take(&next, d);
+		CHECK(next.zk.base.token > ticket_last(&t));
+		CHECK_INT(ticket_release(&t), ==, DLOCK_ELOST);
+		ticket_give(&next);
+	}
+}
+
+static void drop_directory(zhandle_t *zh)
+{
+	char name[256];
+
+	while (children(zh, DIR, name) > 0)
+		drop(zh, DIR, name);
+	drop(zh, "/dlock", "lnx");
+}
+
+/* ... and somebody else has the lock before the watcher looks. */
+CASE(zk_wanted, when_the_directory_is_made_again)
+{
+	struct lab_server *s = server(NULL);
+	struct lab_proxy *p = proxy(s);
+	dlock_client *c = client(lab_proxy_port(p), PARAMS);
+	dlock_client *d = client(s->port, PARAMS);
+	zhandle_t *zh = bare(s->port);
+	struct ticket t, next;
+
+	ticket_take(&t, c);
+	CHECK_INT(ticket_watch(&t), ==, 0);
+	CHECK(ticket_last(&t) > t.zk.base.token);
+	lab_proxy_hole(p, LAB_DOWN, true);
+	drop_directory(zh);
+	ticket_take(&next, d);
+	CHECK(next.zk.base.token > ticket_last(&t));
+	CHECK_INT(t.told, ==, 0);
+	lab_proxy_heal(p);
+	EVENTUALLY(t.told);
+	CHECK_INT(ticket_watch(&t), ==, DLOCK_ELOST);
+	ticket_give(&next);
+	(void)ticket_release(&t);
+}
+
+/* ---- Beside a request of its own ----------------------------------------- */
+
+struct scene {
+	struct lab_server *server;
+	struct lab_proxy *proxy;
+	struct ticket t, own; /* that has it, that waits */
+	struct ticket stays;  /* so that nobody removes the directory */
+	pthread_t thread;
+};
+
+static void *give_up(void *own)
+{
+	ticket_give(own);
+	return NULL;
+}
+
+/* Its waiter gives up, which the server is not to hear yet. */
+static void begin(struct scene *s, struct lab_server *server)
+{
+	dlock_client *c;
+
+	s->server = server;
+	s->proxy = proxy(server);
+	c = client(lab_proxy_port(s->proxy), PARAMS);
+	ticket_take(&s->t, c);
+	ticket_make(&s->stays, c, DLK_EXCLUSIVE);
+	CHECK_INT(ticket_ask(&s->stays), ==, DLK_BUSY);
+	ticket_make(&s->own, c, DLK_SHARED);
+	CHECK_INT(ticket_ask(&s->own), ==, DLK_BUSY);
+	CHECK_INT(ticket_watch(&s->t), ==, 0);
+	lab_proxy_hold(s->proxy, "-s-");
+	CHECK(pthread_create(&s->thread, NULL, give_up, &s->own) == 0);
+	EVENTUALLY(lab_proxy_stat(s->proxy, LAB_HELD) > 0);
+}
+
+static void end(struct scene *s)
+{
+	ALL_ALONG(QUIET_MS, !s->t.told);
+	lab_proxy_deliver(s->proxy);
+	EVENTUALLY(s->t.told);
+	pthread_join(s->thread, NULL);
+	ticket_give(&s->stays);
+	(void)ticket_release(&s->t);
+}
+
+static void try_it(struct lab_server *s)
+{
+	dlock_hold *h;
+
+	CHECK_RC(dlock_acquire(mutex(client(s->port, PARAMS), "x"), 0, &h),
+		 DLOCK_EBUSY);
+}
+
+CASE(zk_wanted, by_a_try_beside_its_own)
+{
+	static struct scene s;
+
+	begin(&s, server(NULL));
+	try_it(s.server);
+	end(&s);
+}
+
+CASE(zk_wanted, by_a_break_beside_its_own)
+{
+	static struct scene s;
+
+	begin(&s, server(NULL));
+	drop(bare(s.server->port), DIR, s.t.zk.node);
+	end(&s);
+}
+
+/* Nothing counts the nodes any more. */
+CASE(zk_wanted, by_a_try_past_the_last_number)
+{
+	struct lab_server *old = server(NULL);
+	static struct scene s;
+	struct zk_log log;
+	dlock_lock *l;
+
+	zk_log_begin(&log);
+	zk_log_create(&log, "/dlock", 1);
+	zk_log_create(&log, DIR, 1);
+	zk_log_create(&log, DIR "/junk", INT32_MAX - 3);
+	CHECK_INT(lab_server_stop(old), ==, 0);
+	zk_log_write(&log, old->dir);
+	if (lab_server_restart(old, true) < 0)
+		FAIL("%s", lab_errmsg());
+	l = mutex(client(old->port, PARAMS), "x");
+	for (int i = 0; i < 8; i++)
+		give(take(l));
+	begin(&s, old);
+	try_it(old);
+	end(&s);
+}
+
+/* ---- A revoke ------------------------------------------------------------ */
+
+/* By another client, and by the one that has the claim. */
+CASE(zk_wanted, by_a_revoke)
+{
+	struct lab_server *s = server(NULL);
+	dlock_client *c = client(s->port, PARAMS);
+	dlock_lock *l[2] = { mutex(client(s->port, PARAMS), "x"),
+			     mutex(c, "x") };
+	zhandle_t *zh = bare(s->port);
+	struct ticket t;
+
+	/* Of a lock that was never used. */
+	CHECK_OK(dlock_revoke(l[0], PATIENCE));
+	ticket_take(&t, c);
+	for (int i = 0; i < 10; i++) {
+		CHECK_INT(ticket_watch(&t), ==, 0);
+		t.told = 0;
+		CHECK_OK(dlock_revoke(l[i % 2], PATIENCE));
+		CHECK(children_are(zh, DIR, 1));
+		EVENTUALLY(t.told);
+	}
+	ticket_give(&t);
+}
+
+/* What the answer to the deletion would have said is not known. */
+CASE(zk_wanted, a_revoke_leaves_nothing)
+{
+	struct lab_server *s = server(NULL);
+	struct lab_proxy *p = proxy(s);
+	dlock_lock *l = mutex(client(lab_proxy_port(p), PARAMS), "x");
+	dlock_hold *h = take(mutex(client(s->port, PARAMS), "x"), PATIENCE);
+	zhandle_t *zh = bare(s->port);
+
+	lab_proxy_hold(p, "/r-");
+	CHECK_RC(dlock_revoke(l, 100), DLOCK_EUNREACHABLE);
+	CHECK(children_are(zh, DIR, 1));
+	lab_proxy_deliver(p);
+	EVENTUALLY(children_are(zh, DIR, 1));
+	ALL_ALONG(QUIET_MS, children_are(zh, DIR, 1));
+	give(h);
+}
+
+/* ---- What it leaves ------------------------------------------------------ */
+
+CASE(zk_wanted, leaves_no_watch)
+{
+	struct lab_server *s = server(NULL);
+	dlock_client *c = client(s->port, PARAMS);
+	dlock_lock *l = mutex(client(s->port, PARAMS), "x");
+	struct ticket t;
+	dlock_hold *h;
+
+	for (int i = 0; i < 10; i++) {
+		ticket_take(&t, c);
+		CHECK_INT(ticket_watch(&t), ==, 0);
+		CHECK_INT(ticket_watch(&t), ==, 0);
+		if (i % 2)
+			CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EBUSY);
+		ticket_give(&t);
+	}
+	EVENTUALLY(watches(s) == 0);
+}
