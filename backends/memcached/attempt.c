@@ -14,6 +14,7 @@
 #include "clock.h"
 #include "polls.h"
 #include "slot.h"
+#include "wish.h"
 
 #define ROUNDS 4
 
@@ -95,7 +96,8 @@ static int attempt_gate(struct memc_conn *c, struct memc_attempt *a,
 		case MEMC_OTHER:
 			t->owned = MEMC_NOTHING;
 			dlki_memc_note_foreign(a, &ops[0]);
-			return 0;
+			return dlki_memc_wish_after(c, t, ops[0].item.owner,
+						    deadline, err);
 		default:
 			t->owned = MEMC_NOTHING;
 			break;

@@ -25,8 +25,9 @@ static const struct memc_dialect *dialect_of(const struct memc_conn *c)
 
 static int64_t lifetime_s(const struct memc_conn *c, const struct memc_op *op)
 {
-	return op->slot == MEMC_MARK ? c->session->mark_s :
-				       c->session->exptime_s;
+	return op->slot == MEMC_MARK || op->slot == MEMC_WISH ?
+		       c->session->mark_s :
+		       c->session->exptime_s;
 }
 
 /* A mark may live longer than it says: the server has counted on since. */

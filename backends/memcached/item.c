@@ -39,9 +39,9 @@ int dlki_memc_gated(const struct dlk_request *request)
 }
 
 /* A request's key is [0-9a-z], at least two bytes, and begins with a letter.
- * So a last part of digits alone is a slot, and one of a single letter the
- * mark.  A prefix has no byte that means anything to the server.  So no name
- * can reach another name's key, or the protocol. */
+ * So a last part of digits alone is a slot, and one of a single letter the mark
+ * or the wish.  A prefix has no byte that means anything to the server.  So no
+ * name can reach another name's key, or the protocol. */
 void dlki_memc_key(const struct memc_conn *c, const struct dlk_request *request,
 		   int slot, char out[MEMC_KEY_SIZE])
 {
@@ -54,6 +54,8 @@ void dlki_memc_key(const struct memc_conn *c, const struct dlk_request *request,
 	*end = '\0';
 	if (slot == MEMC_MARK)
 		memcpy(end, ".m", sizeof(".m"));
+	else if (slot == MEMC_WISH)
+		memcpy(end, ".w", sizeof(".w"));
 	else if (slot != MEMC_GATE)
 		snprintf(end, sizeof(".1023"), ".%d", slot);
 }

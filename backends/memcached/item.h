@@ -8,6 +8,7 @@
 /* The places of items that are no slots. */
 #define MEMC_GATE (-1)
 #define MEMC_MARK (-2)
+#define MEMC_WISH (-3)
 
 #define MEMC_READERS 64   /* part of the format: all clients must agree */
 #define MEMC_PERMITS 1024 /* the most that a semaphore can have */

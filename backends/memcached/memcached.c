@@ -208,4 +208,6 @@ const struct dlock_backend dlki_memcached_backend = {
 	.inspect = dlki_memc_inspect,
 	.break_ = dlki_memc_break,
 	.release_all = dlki_memc_release_all,
+	.watch_wanted = dlki_memc_watch_wanted,
+	.revoke = dlki_memc_revoke,
 };

@@ -9,9 +9,10 @@
  *   P.R.K.0 …  the slots: one for each reader, one for each permit
  *   P.R.K.m    the mark: of a lock, that it has or had readers; of a semaphore,
  *              how many permits it has
+ *   P.R.K.w    the wish, see wish.h
  *   P.0        the witness, by which servers are told apart; see greet.c
  * Each item expires by itself, at most MEMC_MORE_S after the lease of its
- * owner.  A mark, which keeps nobody out, expires some minutes later.
+ * owner.  A mark and a wish, which keep nobody out, expire some minutes later.
  *
  * A client acquires by adding an item, which fails if the item is there.  It
  * changes or removes an item by the unique number (cas) that the server gave
@@ -83,6 +84,9 @@ struct memc_ticket {
 	int unclear;           /* more may be ours: a reply was lost */
 	int granted;           /* and no release was asked for since */
 	int looks;             /* early ones that it has had; see polls.h */
+	int watched;           /* its renewals look for a wish */
+	char in_the_way[33];   /* of a waiter: the owner at the gate */
+	dlk_time wish_at;      /* ... to whom it leaves a wish then */
 	char mark_owner[33];   /* of a reader: the mark that it came in by */
 	uint32_t mark_add;
 };
@@ -98,7 +102,7 @@ static inline struct memc_ticket *memc_ticket(struct dlk_ticket *t)
 }
 
 /* The verbs, each in the file of its name: attempt.c, renew.c, release.c, and
- * inspect.c, which also breaks. */
+ * inspect.c, which also breaks.  The last two are in wish.c. */
 enum dlk_verdict dlki_memc_attempt(struct dlk_ticket *t, dlk_time deadline,
 				   struct dlk_error *err);
 void dlki_memc_renew(struct dlk_session *s, struct dlk_ticket *const t[],
@@ -114,5 +118,9 @@ int dlki_memc_inspect(struct dlk_session *s, const struct dlk_request *request,
 		      void *arg, dlk_time deadline, struct dlk_error *err);
 int dlki_memc_break(struct dlk_session *s, const struct dlk_request *request,
 		    dlk_time deadline, struct dlk_error *err);
+int dlki_memc_watch_wanted(struct dlk_ticket *t, dlk_time deadline,
+			   struct dlk_error *err);
+int dlki_memc_revoke(struct dlk_session *s, const struct dlk_request *request,
+		     dlk_time deadline, struct dlk_error *err);
 
 #endif

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Renewing: each item is stored again in the place of the very item that was
- * there, a batch for many claims.  The marks of those that are in slots are got
- * in the same batch.  The items that the server has moved have another cas
- * since, and cost one round trip more; so do marks that are to live longer.
+ * there, a batch for many claims.  The marks of those that are in slots, and
+ * the wishes of those that are watched, are got in the same batch.  The items
+ * that the server has moved have another cas since, and cost one round trip
+ * more; so do marks that are to live longer.
  */
 #include "clock.h"
 #include "mark.h"
+#include "wish.h"
 
 struct renewals {
 	struct dlk_ticket *const *t;
@@ -14,9 +16,14 @@ struct renewals {
 	size_t n;
 };
 
-static int has_mark(const struct dlk_ticket *t)
+static int has_mark(struct dlk_ticket *t)
 {
 	return t->request.mode == DLK_SHARED;
+}
+
+static int has_wish(struct dlk_ticket *t)
+{
+	return memc_ticket(t)->watched && !has_mark(t);
 }
 
 /* An item known from another server is read first: a server that was started in
@@ -74,8 +81,8 @@ static void end_other_runs(const struct memc_conn *c, const struct renewals *r)
 	}
 }
 
-/* Those of `which`, and get the `m` marks as well.  `which` keeps those that
- * must be asked for again; returns how many in `n`. */
+/* Those of `which`, and get the `m` marks and wishes as well.  `which` keeps
+ * those that must be asked for again; returns how many in `n`. */
 static int renew_once(struct memc_conn *c, const struct renewals *r,
 		      size_t which[], size_t *n, struct memc_marked marked[],
 		      size_t m, dlk_time deadline, struct dlk_error *err)
@@ -87,8 +94,9 @@ static int renew_once(struct memc_conn *c, const struct renewals *r,
 	for (size_t i = 0; i < *n; i++)
 		ops[i] = renewal_op(c, memc_ticket(r->t[which[i]]));
 	for (size_t i = 0; i < m; i++)
-		ops[*n + i] = dlki_memc_op(MEMC_GET, &marked[i].t->base.request,
-					   MEMC_MARK);
+		ops[*n + i] = dlki_memc_op(
+			MEMC_GET, &marked[i].t->base.request,
+			has_mark(&marked[i].t->base) ? MEMC_MARK : MEMC_WISH);
 	rc = dlki_memc_run(c, ops, *n + m, deadline, err);
 	if (rc != 0)
 		return rc;
@@ -105,34 +113,59 @@ static int renew_once(struct memc_conn *c, const struct renewals *r,
 	return 0;
 }
 
+/* Those of `which` that have `what`, beside the renewals themselves. */
+static size_t pick_beside(const struct renewals *r, const size_t which[],
+			  size_t n, int (*has)(struct dlk_ticket *t),
+			  struct memc_marked out[])
+{
+	size_t m = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!has(r->t[which[i]]))
+			continue;
+		out[m].t = memc_ticket(r->t[which[i]]);
+		out[m++].verdict = &r->verdict[which[i]];
+	}
+	return m;
+}
+
+static int hear_wishes(struct memc_conn *c, const struct memc_marked v[],
+		       size_t n, dlk_time deadline, struct dlk_error *err)
+{
+	struct memc_op ops[MEMC_BATCH_MAX / 2];
+	size_t drops = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (dlki_memc_wish_heard(v[i].t, &v[i].seen, &ops[drops]))
+			drops++;
+	}
+	return drops > 0 ? dlki_memc_run(c, ops, drops, deadline, err) : 0;
+}
+
 static int renew_batch(struct memc_conn *c, const struct renewals *r,
 		       dlk_time deadline, struct dlk_error *err)
 {
-	struct memc_marked marked[MEMC_BATCH_MAX / 2];
+	struct memc_marked beside[MEMC_BATCH_MAX / 2];
 	size_t which[MEMC_BATCH_MAX];
-	size_t n = pick_this_run(c, r, which), m = 0;
+	size_t n = pick_this_run(c, r, which), m, w;
 	int rc = n < r->n ? dlki_memc_confirm(c, deadline, err) : 0;
 
 	if (rc != 0)
 		return rc;
 	if (n < r->n)
 		end_other_runs(c, r);
-	for (size_t i = 0; i < n; i++) {
-		if (!has_mark(r->t[which[i]]))
-			continue;
-		marked[m].t = memc_ticket(r->t[which[i]]);
-		marked[m++].verdict = &r->verdict[which[i]];
-	}
+	m = pick_beside(r, which, n, has_mark, beside);
+	w = pick_beside(r, which, n, has_wish, beside + m);
 	if (n > 0)
-		rc = renew_once(c, r, which, &n, marked, m, deadline, err);
+		rc = renew_once(c, r, which, &n, beside, m + w, deadline, err);
 	if (rc != 0)
 		return rc;
 	if (n > 0)
 		rc = renew_once(c, r, which, &n, NULL, 0, deadline, err);
 	if (rc == 0)
-		rc = dlki_memc_marks_renew(c, marked, m, deadline, err);
-	dlki_memc_marks_judge(c, marked, m);
-	return rc;
+		rc = dlki_memc_marks_renew(c, beside, m, deadline, err);
+	dlki_memc_marks_judge(c, beside, m);
+	return rc == 0 ? hear_wishes(c, beside + m, w, deadline, err) : rc;
 }
 
 /* How many of them one batch has room for. */
@@ -141,7 +174,7 @@ static size_t count_that_fit(const struct renewals *all, size_t at)
 	size_t ops = 0, end = at;
 
 	for (; end < all->n; end++) {
-		ops += has_mark(all->t[end]) ? 2 : 1;
+		ops += has_mark(all->t[end]) || has_wish(all->t[end]) ? 2 : 1;
 		if (ops > MEMC_BATCH_MAX)
 			break;
 	}

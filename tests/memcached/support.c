@@ -173,19 +173,6 @@ dlock_lock *mutex(dlock_client *c, const char *name)
 	return l;
 }
 
-dlock_hold *take(dlock_lock *l)
-{
-	dlock_hold *h = NULL;
-
-	CHECK_OK(dlock_acquire(l, patience_ms(), &h));
-	return h;
-}
-
-void give(dlock_hold *h)
-{
-	CHECK_OK(dlock_release(h));
-}
-
 int64_t ask(dlock_lock *l, int64_t timeout_ms, int rc)
 {
 	dlock_hold *h = NULL;

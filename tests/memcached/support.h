@@ -13,6 +13,7 @@
 #include "lab/servers/memcached.h"
 #include "lab/proxy/proxy.h"
 #include "support/wait.h"
+#include "support/hold.h"
 
 /* A test in each of the two protocols: a body that is given its name. */
 #define EITHER_WAY(suite, name)                                                \
@@ -52,8 +53,6 @@ uint64_t uptime_of(const struct scene *s);
 void grown_up(const struct scene *s);
 
 dlock_lock *mutex(dlock_client *c, const char *name);
-dlock_hold *take(dlock_lock *l);
-void give(dlock_hold *h);
 
 /* The server's key of the lock "x", whose own key is "lnx": valid until the
  * server is started again.  Static: there is one of each at a time. */

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A holder hears at its renewals that others want the lock. */
+#include "support.h"
+
+#include <poll.h>
+#include <string.h>
+
+TestSuite(memcached_wish, .timeout = 120);
+
+/* Renewals come every half a second. */
+#define SHORT "ttl=1500ms"
+
+static int is_readable(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	CHECK(fd >= 0);
+	return poll(&p, 1, 0) == 1;
+}
+
+static int is_there(const struct scene *s)
+{
+	char reply[512] = "";
+
+	CHECK_INT(lab_memcached_do(s->server, reply, sizeof(reply),
+				   with_key(s, "get %s", "lnx.w")),
+		  ==, 0);
+	return strncmp(reply, "VALUE ", 6) == 0;
+}
+
+/* Two more renewals look for it. */
+static void two_renewals(dlock_client *c)
+{
+	uint64_t before = stats(c).renewed;
+
+	EVENTUALLY(stats(c).renewed >= before + 2);
+}
+
+EITHER_WAY(memcached_wish, a_revoke_is_heard)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *c = direct(&s, SHORT);
+	dlock_lock *other = mutex(direct(&s, "ttl=60s"), "x");
+	dlock_hold *h = take(mutex(c, "x"));
+
+	CHECK_OK(dlock_revocable(h));
+	two_renewals(c);
+	CHECK(!is_readable(dlock_wanted_fd(h)));
+	CHECK_OK(dlock_revoke(other, 5000));
+	EVENTUALLY(is_readable(dlock_wanted_fd(h)));
+	EVENTUALLY(!is_there(&s));
+	CHECK_OK(dlock_check(h));
+	ask(other, 0, DLOCK_EBUSY);
+	give(h);
+	scene_end(&s);
+}
+
+/* Once for each time that the holder asks to know. */
+EITHER_WAY(memcached_wish, is_heard_once)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *c = direct(&s, SHORT);
+	dlock_lock *other = mutex(direct(&s, ""), "x");
+	dlock_hold *h = take(mutex(c, "x"));
+
+	for (int i = 0; i < 2; i++) {
+		CHECK_OK(dlock_revocable(h));
+		EVENTUALLY(!is_there(&s));
+		CHECK_OK(dlock_revoke(other, 5000));
+		CHECK_OK(dlock_revoke(other, 5000));
+		EVENTUALLY(is_readable(dlock_wanted_fd(h)));
+		EVENTUALLY(!is_there(&s));
+	}
+	give(h);
+	scene_end(&s);
+}
+
+/* It is there before the holder asks to know. */
+EITHER_WAY(memcached_wish, may_come_first)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_lock *other = mutex(direct(&s, ""), "x");
+	dlock_hold *h = take(mutex(direct(&s, "ttl=60s"), "x"));
+
+	CHECK_OK(dlock_revoke(other, 5000));
+	CHECK(is_there(&s));
+	CHECK_OK(dlock_revocable(h));
+	CHECK(is_readable(dlock_wanted_fd(h)));
+	CHECK(!is_there(&s));
+	give(h);
+	scene_end(&s);
+}
+
+EITHER_WAY(memcached_wish, is_not_the_next_holder_s)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *c = direct(&s, SHORT);
+	dlock_lock *first = mutex(direct(&s, "ttl=60s"), "x");
+	dlock_lock *next = mutex(c, "x");
+	dlock_hold *h = take(first);
+
+	CHECK_OK(dlock_revocable(h));
+	CHECK_OK(dlock_revoke(next, 5000));
+	give(h);
+	h = take(next);
+	CHECK_OK(dlock_revocable(h));
+	two_renewals(c);
+	CHECK(!is_readable(dlock_wanted_fd(h)));
+	/* The old one is in the way of none. */
+	CHECK_OK(dlock_revoke(first, 5000));
+	EVENTUALLY(is_readable(dlock_wanted_fd(h)));
+	give(h);
+	scene_end(&s);
+}
+
+EITHER_WAY(memcached_wish, is_left_by_a_waiter)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *c = direct(&s, SHORT);
+	dlock_hold *h = take(mutex(c, "x"));
+	struct waiter w;
+
+	CHECK_OK(dlock_revocable(h));
+	ask(mutex(direct(&s, ""), "x"), 0, DLOCK_EBUSY);
+	CHECK(!is_there(&s));
+	waiter_start(&w, mutex(direct(&s, ""), "x"), -1);
+	EVENTUALLY(is_readable(dlock_wanted_fd(h)));
+	give(h);
+	CHECK_OK(waiter_join(&w));
+	scene_end(&s);
+}
+
+EITHER_WAY(memcached_wish, is_for_the_owner_at_the_gate)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *c = direct(&s, "ttl=60s");
+	dlock_lock *l = NULL;
+	dlock_hold *h = NULL;
+
+	CHECK_OK(dlock_revoke(mutex(c, "x"), 5000));
+	CHECK(!is_there(&s));
+	CHECK_OK(dlock_rwlock_new(&l, c, "x"));
+	CHECK_OK(dlock_acquire_shared(l, 5000, &h));
+	CHECK_RC(dlock_revocable(h), DLOCK_ENOTSUP);
+	CHECK_OK(dlock_revoke(l, 5000));
+	CHECK(!is_there(&s));
+	give(h);
+	dlock_lock_free(l);
+	CHECK_OK(dlock_semaphore_new(&l, c, "x", 2));
+	CHECK_OK(dlock_acquire(l, 5000, &h));
+	CHECK_RC(dlock_revocable(h), DLOCK_ENOTSUP);
+	CHECK_OK(dlock_revoke(l, 5000));
+	give(h);
+	dlock_lock_free(l);
+	scene_end(&s);
+}
