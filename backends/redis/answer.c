@@ -99,6 +99,22 @@ int dlki_redis_notification(const struct redis_reply *r,
 	       parse_number(&at, &out->token) && !*at;
 }
 
+int dlki_redis_watch_answer(const struct redis_reply *r,
+			    struct redis_watch_answer *out)
+{
+	uint64_t others;
+	const char *at;
+
+	if (r->type != RD_STRING || strlen(r->text) != r->len)
+		return 0;
+	at = r->text;
+	if (!parse_number(&at, &others) || others > 1 || !skip_byte(&at, ' ') ||
+	    !parse_number(&at, &out->last) || *at)
+		return 0;
+	out->others = (int)others;
+	return 1;
+}
+
 /* "lease label\nname".  The name follows the last newline, because a name has
  * none itself. */
 static int parse_payload(const char *payload, char *label, size_t size,

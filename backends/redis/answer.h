@@ -36,6 +36,15 @@ dlki_redis_attempt_answer(const struct redis_reply *r);
 int dlki_redis_number(const struct redis_reply *r, int64_t least,
 		      int64_t *out);
 
+/* Of watch; 0: it is nonsense. */
+struct redis_watch_answer {
+	int others;    /* another session asks */
+	uint64_t last; /* of the tokens; 0: the claim does not stand */
+};
+
+int dlki_redis_watch_answer(const struct redis_reply *r,
+			    struct redis_watch_answer *out);
+
 /* One participant of those that inspect answers.  Points into the reply and
  * into itself. */
 struct redis_participant {

@@ -52,6 +52,7 @@ static enum dlk_verdict accept_answer(struct redis_ticket *t,
 		t->lease_from = t->base.since;
 		t->lease_heard = dlk_now();
 		t->granted = 1;
+		t->pushed = 0;
 		return DLK_GRANTED;
 	case RD_BUSY:
 		wait_ms = answer->wait_ms;
@@ -154,7 +155,7 @@ enum dlk_verdict dlki_redis_attempt(struct dlk_ticket *base, dlk_time deadline,
 
 		if (dlki_redis_waiter_attempt(t, &attempt)) {
 			t->lease_from = 0;
-			t->granted = 1;
+			t->granted = t->pushed = 1;
 			return DLK_GRANTED;
 		}
 		was_listed = t->listed;

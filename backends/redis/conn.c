@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "backends/redis/answer.h"
 #include "backends/redis/fault.h"
 #include "backends/redis/redis.h"
 
@@ -30,8 +31,8 @@ int dlki_redis_conn_send_argv(struct redis_conn *c, size_t argc,
 	return rc;
 }
 
-int dlki_redis_conn_recv(struct redis_conn *c, const struct redis_reply **out,
-			 dlk_time deadline, struct dlk_error *err)
+static int next_reply(struct redis_conn *c, const struct redis_reply **out,
+		      dlk_time deadline, struct dlk_error *err)
 {
 	char bytes[4096];
 	size_t got = 0;
@@ -83,10 +84,102 @@ int dlki_redis_conn_nonsense(const struct redis_conn *c, struct dlk_error *err)
 			c->net.peer);
 }
 
+/* ---- Answers that it owes ------------------------------------------------ */
+
+void dlki_redis_conn_owes(struct redis_conn *c, const struct redis_ticket *t,
+			  int granted)
+{
+	struct redis_owed *owed = &c->owed;
+
+	owed->v[owed->n].id = t->base.id;
+	owed->v[owed->n].granted = granted;
+	owed->n++;
+}
+
+/* What a release returns. *good: the connection may be used again.  Answers are
+ * told apart by their order alone.  If one is missing, the next one says
+ * something else. */
+static int judge(const struct redis_conn *c, const struct redis_reply *reply,
+		 int granted, int *good, struct dlk_error *err)
+{
+	int64_t had;
+	int rc;
+
+	*good = 1;
+	if (reply->type == RD_ERROR &&
+	    dlki_redis_fault_is(reply->text, "NOSCRIPT")) {
+		atomic_store(&c->session->knows_release, 0);
+		return DLOCK_EUNREACHABLE;
+	}
+	if (reply->type == RD_ERROR)
+		return dlki_redis_conn_fault(c->session, c, reply, good, err);
+	*good = dlki_redis_number(reply, 0, &had) && had <= 1;
+	atomic_store(&c->session->knows_release, *good);
+	if (!*good)
+		return dlk_fail(err, DLOCK_EUNREACHABLE,
+				"%s did not answer a release", c->net.peer);
+	rc = dlki_redis_conn_current(c->session, c, err);
+	if (rc != 0)
+		return rc;
+	return granted && !had ? DLOCK_ELOST : 0;
+}
+
+int dlki_redis_conn_settle(struct redis_conn *c, struct redis_owed_answer *of,
+			   dlk_time deadline, struct dlk_error *err)
+{
+	struct redis_owed *owed = &c->owed;
+	unsigned int taken = 0;
+	int rc = 0;
+
+	while (rc == 0 && taken < owed->n) {
+		const struct redis_reply *reply;
+		struct dlk_error why = { 0 };
+		int good, said;
+
+		rc = next_reply(c, &reply, deadline, err);
+		if (rc != 0)
+			break;
+		said = judge(c, reply, owed->v[taken].granted, &good, &why);
+		if (of && of->id == owed->v[taken].id) {
+			of->came = 1;
+			of->rc = said;
+		}
+		dlk_released(&c->session->base, owed->v[taken].id, said);
+		taken++;
+		if (!good)
+			rc = dlk_fail(err, said, "%s", why.text);
+	}
+	for (unsigned int i = taken; i < owed->n; i++)
+		owed->v[i - taken] = owed->v[i];
+	owed->n -= taken;
+	return rc;
+}
+
+static void drop_owed(struct redis_conn *c)
+{
+	struct redis_owed *owed = &c->owed;
+
+	for (unsigned int i = 0; i < owed->n; i++)
+		dlk_released(&c->session->base, owed->v[i].id,
+			     DLOCK_EUNREACHABLE);
+	owed->n = 0;
+}
+
+int dlki_redis_conn_recv(struct redis_conn *c, const struct redis_reply **out,
+			 dlk_time deadline, struct dlk_error *err)
+{
+	int rc = 0;
+
+	if (c->owed.n > 0)
+		rc = dlki_redis_conn_settle(c, NULL, deadline, err);
+	return rc == 0 ? next_reply(c, out, deadline, err) : rc;
+}
+
 /* ---- Open and close ------------------------------------------------------ */
 
 void dlki_redis_conn_close(struct redis_conn *c)
 {
+	drop_owed(c);
 	dlk_net_close(&c->net);
 	dlki_redis_reader_free(&c->reader);
 	free(c);
@@ -120,9 +213,12 @@ static void pooled_close(struct dlk_pooled *c)
 	dlki_redis_conn_close((struct redis_conn *)c);
 }
 
-static int pooled_usable(struct dlk_pooled *c)
+/* If it owes an answer, what has come may be that. */
+static int pooled_usable(struct dlk_pooled *pooled)
 {
-	return dlk_net_quiet(&((struct redis_conn *)c)->net);
+	const struct redis_conn *c = (struct redis_conn *)pooled;
+
+	return c->owed.n > 0 || dlk_net_quiet(&c->net);
 }
 
 const struct dlk_pool_type dlki_redis_pool_type = {

@@ -11,11 +11,28 @@
 #include "backends/redis/reply.h"
 
 struct redis_session;
+struct redis_ticket;
+
+/*
+ * Answers that the server owes a connection: those to releases that were sent
+ * and not waited for.  They come ahead of the answer to the next command there.
+ */
+enum { RD_OWED_MAX = 8 };
+
+struct redis_owed {
+	unsigned int n;
+	struct {
+		uint64_t id; /* of the ticket */
+		int granted; /* the server had said so */
+	} v[RD_OWED_MAX]; /* in the order of sending */
+};
 
 struct redis_conn {
 	struct dlk_pooled pooled;
 	struct dlk_net net;
+	struct redis_session *session;
 	struct redis_reader reader;
+	struct redis_owed owed;
 	uint64_t epoch;      /* see dlock/backend_net.h */
 	dlk_time round_trip; /* how long the answer to its greeting took */
 };
@@ -70,10 +87,29 @@ int dlki_redis_conn_send_argv(struct redis_conn *c, size_t argc,
 			      const char *const argv[], dlk_time deadline,
 			      struct dlk_error *err);
 
-/* The next reply; an error of the server's is a reply, too.  Valid until the
- * next one. */
+/* The next reply to the commands that were sent; an error of the server's is a
+ * reply, too.  Valid until the next one.  First what the server owes is taken
+ * in. */
 int dlki_redis_conn_recv(struct redis_conn *c, const struct redis_reply **out,
 			 dlk_time deadline, struct dlk_error *err);
+
+/* ---- Answers that it owes ------------------------------------------------ */
+
+/* A release was sent. */
+void dlki_redis_conn_owes(struct redis_conn *c, const struct redis_ticket *t,
+			 int granted);
+
+struct redis_owed_answer {
+	uint64_t id; /* of a ticket */
+	int came, rc; /* out */
+};
+
+/* Take in all that is owed, and tell the core.  0, or why the connection is of
+ * no more use.  `of` is NULL, or the answer that the caller looks for. */
+int dlki_redis_conn_settle(struct redis_conn *c, struct redis_owed_answer *of,
+			 dlk_time deadline, struct dlk_error *err);
+
+/* ---- What replies mean --------------------------------------------------- */
 
 /* Does this connection still lead to the session's server?  If not, what it
  * answers counts for nothing: EUNREACHABLE. */

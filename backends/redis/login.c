@@ -148,6 +148,7 @@ struct redis_conn *dlki_redis_conn_greet(struct redis_session *s,
 		return NULL;
 	}
 	c->net = *net;
+	c->session = s;
 	if (dlki_redis_reader_init(&c->reader, err) != 0 ||
 	    handshake(s, c, identity, deadline, err) != 0) {
 		dlki_redis_conn_close(c);

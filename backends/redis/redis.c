@@ -219,7 +219,7 @@ const struct dlock_backend dlki_redis_backend = {
 	.caps = DLOCK_CAP_REMOTE | DLOCK_CAP_SHARED | DLOCK_CAP_COUNT |
 		DLOCK_CAP_FENCE | DLOCK_CAP_FENCE_DURABLE | DLOCK_CAP_FAIR |
 		DLOCK_CAP_WAKE | DLOCK_CAP_EXPIRE | DLOCK_CAP_INSPECT |
-		DLOCK_CAP_LIST,
+		DLOCK_CAP_LIST | DLOCK_CAP_WANTED,
 	.params = params,
 	.session_size = sizeof(struct redis_session),
 	.ticket_size = sizeof(struct redis_ticket),
@@ -233,4 +233,8 @@ const struct dlock_backend dlki_redis_backend = {
 	.list = dlki_redis_list,
 	.break_ = dlki_redis_break,
 	.release_all = dlki_redis_release_all,
+	.watch_wanted = dlki_redis_watch_wanted,
+	.revoke = dlki_redis_revoke,
+	.release_begin = dlki_redis_release_begin,
+	.pump = dlki_redis_pump,
 };

@@ -8,13 +8,16 @@
  * the notification channel of that waiter's client.
  *
  * Here are the session, the ticket, and the verbs.  What they are made of has
- * headers of its own: conn.h, script.h, notify.h, waiters.h, ticket.h.
+ * headers of its own: conn.h, script.h, notify.h, subscribe.h, waiters.h,
+ * ticket.h.
  */
 #ifndef DLOCK_REDIS_H
 #define DLOCK_REDIS_H
 
 #include <dlock/backend_net.h>
 #include <pthread.h>
+
+#include "backends/redis/subscribe.h"
 
 #define RD_ID_SIZE 33   /* of an owner: 128 bits in hex, and a NUL */
 #define RD_KEY_SIZE 136 /* prefix:{key} */
@@ -29,7 +32,10 @@ struct redis_ticket {
 	char key[RD_KEY_SIZE];
 	int asked;            /* the server may know of it */
 	int granted;          /* the server said so; not released since */
+	int pushed;           /* ... by a grant message */
+	int owed;             /* the answer to its release */
 	int listed;           /* among the session's waiters */
+	int watched;          /* ... because other sessions may ask for it */
 	dlk_time lease_from;  /* when what set the lease was sent; 0: unknown */
 	dlk_time lease_heard; /* when its reply came */
 
@@ -66,9 +72,13 @@ struct redis_session {
 	char channel[120];    /* our notification channel */
 	char clock[80];       /* prefix:clock, see scripts/common.lua */
 	size_t clock_len;
-	int64_t step_ms;      /* limit for each request of the notify thread */
+	int64_t step_ms;      /* limit for opening the notification channel */
 
 	dlk_time warned;      /* of the server's clock; the renewing thread's */
+
+	/* The server has the script, as far as known.  The answer to a release
+	 * that is only sent comes too late to send the text behind it. */
+	dlk_flag knows_release;
 
 	/*
 	 * mu protects what follows, and the tickets' part above.  While it is
@@ -76,12 +86,20 @@ struct redis_session {
 	 */
 	pthread_mutex_t mu;
 	pthread_cond_t changed;
-	pthread_t thread;
 	enum redis_notify_state state;
-	int started;
+	struct redis_subscriber subscriber;
+	int64_t pause_ms;        /* before the next try to open the channel */
 	dlk_flag stop;           /* set under mu; read while connecting */
-	struct redis_conn *conn; /* to the channel, while state is UP */
+	struct redis_conn *conn; /* to the channel, while state is UP; only the
+				  * pump uses it and takes it away */
+	int set_fd, timer_fd;    /* see notify.h; made with the first wait, and
+				  * constant from then on */
 	struct redis_ticket *waiters[RD_BUCKETS]; /* see waiters.h */
+
+	/* The pump's while state is UP; else the subscriber's. */
+	dlk_time heard;          /* when the server was heard on the channel */
+	int asked;               /* with a PING since */
+	int told;                /* that the channel is down: so often */
 };
 
 /* ---- The verbs: redis.c, attempt.c, renew.c, release.c, inspect.c -------- */
@@ -95,9 +113,15 @@ void dlki_redis_renew(struct dlk_session *base, struct dlk_ticket *const t[],
 
 int dlki_redis_release(struct dlk_ticket *base, dlk_time deadline,
 		       struct dlk_error *err);
+int dlki_redis_release_begin(struct dlk_ticket *base, dlk_time deadline,
+			     struct dlk_error *err);
 void dlki_redis_release_all(struct dlk_session *base,
 			    struct dlk_ticket *const t[], size_t n,
 			    dlk_time deadline);
+int dlki_redis_watch_wanted(struct dlk_ticket *t, dlk_time deadline,
+			    struct dlk_error *err);
+int dlki_redis_revoke(struct dlk_session *s, const struct dlk_request *request,
+		      dlk_time deadline, struct dlk_error *err);
 int dlki_redis_downgrade(struct dlk_ticket *base, dlk_time deadline,
 			 struct dlk_error *err);
 

@@ -8,14 +8,17 @@
 #include "backends/redis/ticket.h"
 #include "backends/redis/waiters.h"
 
+#define PING_FROM_NS (DLK_MS / 10)
+
 /* ---- One ----------------------------------------------------------------- */
 
 /* The arguments of a release.  They point into it. */
 struct release_args {
-	struct redis_arg args[3];
+	struct redis_arg args[4];
 	char expected[52]; /* how the lock's key begins: "0 owner token" */
 	char token[24];
 	char until[24]; /* when the key may forget the token, s */
+	char used[24];  /* the largest token that a hold was given */
 };
 
 /* The key keeps the token until a second after the clock has passed it. */
@@ -43,29 +46,125 @@ static void prepare_release(struct redis_ticket *t, struct redis_call *call,
 	a->args[2].len = dlki_redis_digits(a->until,
 					   t->base.token / 1000 + 1000);
 	call->n_args = 3;
+	if (t->base.token_used == 0)
+		return;
+	a->args[3].text = a->used;
+	a->args[3].len = dlki_redis_digits(a->used, t->base.token_used);
+	call->n_args = 4;
+}
+
+/*
+ * Of the clients that it has something to write to, the server writes first to
+ * the one for which it had something last.  A release is answered behind its
+ * grant message.  So it would be written to the releaser first, which runs
+ * before the waiter then.  A PING ahead of the release turns that round.
+ *
+ * It is not for nothing.  A hold that was too short for anybody to have come
+ * goes without; so does one that came by a grant message, because there the
+ * lock passes on all the time, and the server is what it waits for.
+ */
+static int wants_ping(const struct redis_ticket *t)
+{
+	return t->granted && !t->pushed &&
+	       dlk_now() - t->lease_heard > PING_FROM_NS;
+}
+
+/* It was sent already, and the connection that was used last mostly owes the
+ * answer.  1: it came, and the store has nothing of the claim. */
+static int was_answered(struct redis_session *s, struct redis_ticket *t,
+			dlk_time deadline)
+{
+	struct redis_owed_answer answer = { .id = t->base.id };
+	struct dlk_error ignored = { 0 };
+	struct redis_conn *c;
+	int fresh = 1;
+
+	t->owed = 0;
+	c = dlki_redis_conn_take(s, deadline, &fresh, &ignored);
+	if (!c)
+		return 0;
+	if (dlki_redis_conn_settle(c, &answer, deadline, &ignored) == 0)
+		dlki_redis_conn_put(s, c, 1);
+	else
+		dlk_pool_dead(s->pool, &c->pooled);
+	return answer.came && (answer.rc == 0 || answer.rc == DLOCK_ELOST);
 }
 
 int dlki_redis_release(struct dlk_ticket *base, dlk_time deadline,
 		       struct dlk_error *err)
 {
 	struct redis_ticket *t = (struct redis_ticket *)base;
+	struct redis_session *s = (struct redis_session *)base->session;
 	struct release_args args;
 	struct redis_call call;
+	int ping = wants_ping(t);
 	int granted = t->granted;
 	int64_t had;
 	int rc;
 
 	dlki_redis_waiter_forget(t);
 	t->granted = 0;
-	if (!t->asked)
+	if (!t->asked || (t->owed && was_answered(s, t, deadline)))
 		return 0;
 	prepare_release(t, &call, &args);
-	rc = dlki_redis_script_number((struct redis_session *)base->session,
-				      &call, deadline, &had, err);
+	call.ping = ping;
+	rc = dlki_redis_script_number(s, &call, deadline, &had, err);
 	if (rc == 0 && granted && !had && !call.twice)
 		return dlk_fail(err, DLOCK_ELOST, "the claim did not stand");
 	return rc;
 }
+
+/* ---- Without waiting for the answer -------------------------------------- */
+
+static int send_release(struct redis_conn *c, struct redis_ticket *t,
+			dlk_time deadline, struct dlk_error *err)
+{
+	struct redis_commands out;
+	struct release_args args;
+	struct redis_call call;
+	int rc = 0;
+
+	if (c->owed.n == RD_OWED_MAX)
+		rc = dlki_redis_conn_settle(c, NULL, deadline, err);
+	if (rc != 0)
+		return rc;
+	prepare_release(t, &call, &args);
+	dlki_redis_commands_init(&out);
+	dlki_redis_script_encode(c->session, &out, &call,
+				 !atomic_load(&c->session->knows_release));
+	rc = dlki_redis_conn_send(c, &out, deadline, err);
+	dlki_redis_commands_free(&out);
+	return rc;
+}
+
+/* No PING goes ahead of it: the answer wakes nobody. */
+int dlki_redis_release_begin(struct dlk_ticket *base, dlk_time deadline,
+			     struct dlk_error *err)
+{
+	struct redis_ticket *t = (struct redis_ticket *)base;
+	struct redis_session *s = (struct redis_session *)base->session;
+	struct redis_conn *c;
+	int granted = t->granted;
+	int fresh = 1;
+
+	if (!granted)
+		return dlki_redis_release(base, deadline, err);
+	c = dlki_redis_conn_take(s, deadline, &fresh, err);
+	if (!c)
+		return err->code;
+	dlki_redis_waiter_forget(t);
+	t->granted = 0;
+	if (send_release(c, t, deadline, err) != 0) {
+		dlk_pool_dead(s->pool, &c->pooled);
+		return dlki_redis_release(base, deadline, err);
+	}
+	t->owed = 1;
+	dlki_redis_conn_owes(c, t, granted);
+	dlki_redis_conn_put(s, c, 1);
+	return DLK_SENT;
+}
+
+/* ---- Downgrade ----------------------------------------------------------- */
 
 int dlki_redis_downgrade(struct dlk_ticket *base, dlk_time deadline,
 			 struct dlk_error *err)

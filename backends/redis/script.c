@@ -27,6 +27,8 @@ static const struct script {
 	[RD_BREAK] = SCRIPT(break, 1),
 	[RD_INSPECT] = SCRIPT(inspect, 0),
 	[RD_DESCRIBE] = SCRIPT(describe, 0),
+	[RD_WATCH] = SCRIPT(watch, 0),
+	[RD_REVOKE] = SCRIPT(revoke, 1),
 #undef SCRIPT
 };
 
@@ -59,13 +61,19 @@ static int send_and_recv(const struct redis_session *s, struct redis_conn *c,
 			 dlk_time deadline, const struct redis_reply **reply,
 			 struct dlk_error *err)
 {
+	static const char *const ping[] = { "PING" };
+	int pings = call->ping && !with_text;
 	struct redis_commands out;
 	int rc;
 
 	dlki_redis_commands_init(&out);
+	if (pings)
+		dlki_redis_commands_argv(&out, 1, ping);
 	dlki_redis_script_encode(s, &out, call, with_text);
 	rc = dlki_redis_conn_send(c, &out, deadline, err);
 	dlki_redis_commands_free(&out);
+	if (rc == 0 && pings)
+		rc = dlki_redis_conn_recv(c, reply, deadline, err);
 	if (rc == 0)
 		rc = dlki_redis_conn_recv(c, reply, deadline, err);
 	return rc;

@@ -21,7 +21,9 @@ enum redis_script {
 	RD_DOWNGRADE,
 	RD_BREAK,
 	RD_INSPECT,
-	RD_DESCRIBE
+	RD_DESCRIBE,
+	RD_WATCH,
+	RD_REVOKE
 };
 
 struct redis_call {
@@ -29,6 +31,7 @@ struct redis_call {
 	struct redis_arg key;
 	const struct redis_arg *args;
 	size_t n_args;
+	int ping;      /* ask the server for a PONG ahead of it */
 	dlk_time sent; /* out: when it was sent last; 0: never */
 	int twice;     /* out: it may have run once before */
 	int settled;   /* out: it was answered, or never sent */

@@ -72,12 +72,24 @@ int dlki_redis_waiter_attempt(struct redis_ticket *t, uint64_t *number)
 	return granted;
 }
 
+void dlki_redis_waiter_watch(struct redis_ticket *t)
+{
+	struct redis_session *s = (struct redis_session *)t->base.session;
+
+	pthread_mutex_lock(&s->mu);
+	if (!t->listed)
+		list_waiter(s, t);
+	t->watched = 1;
+	pthread_mutex_unlock(&s->mu);
+}
+
 void dlki_redis_waiter_forget(struct redis_ticket *t)
 {
 	struct redis_session *s = (struct redis_session *)t->base.session;
 
 	pthread_mutex_lock(&s->mu);
 	unlist_waiter(t);
+	t->watched = 0;
 	t->granted_token = 0;
 	pthread_mutex_unlock(&s->mu);
 }
@@ -87,19 +99,25 @@ void dlki_redis_waiters_notify(struct redis_session *s,
 {
 	struct redis_ticket *t;
 	uint64_t id = 0;
+	int watched = 0;
 
 	pthread_mutex_lock(&s->mu);
 	for (t = *owner_bucket(s, n->owner); t; t = t->next) {
 		if (strcmp(t->base.request.owner, n->owner) == 0)
 			break;
 	}
-	if (t && t->attempt == n->attempt) {
+	if (t && t->watched) {
+		watched = 1;
+		id = t->base.id;
+	} else if (t && t->attempt == n->attempt) {
 		t->granted_token = n->token;
 		id = t->base.id;
 	}
 	pthread_mutex_unlock(&s->mu);
 	/* After the unlock, because the first thing the waiter does is lock. */
-	if (id)
+	if (id && watched)
+		dlk_wanted(&s->base, id);
+	else if (id)
 		dlk_wake(&s->base, id);
 }
 
@@ -114,7 +132,11 @@ void dlki_redis_waiters_void_grants(struct redis_session *s)
 void dlki_redis_waiters_wake_all(struct redis_session *s)
 {
 	for (size_t i = 0; i < RD_BUCKETS; i++) {
-		for (struct redis_ticket *t = s->waiters[i]; t; t = t->next)
-			dlk_wake(&s->base, t->base.id);
+		for (struct redis_ticket *t = s->waiters[i]; t; t = t->next) {
+			if (t->watched)
+				dlk_wanted(&s->base, t->base.id);
+			else
+				dlk_wake(&s->base, t->base.id);
+		}
 	}
 }

@@ -21,7 +21,11 @@ struct redis_ticket;
  */
 int dlki_redis_waiter_attempt(struct redis_ticket *t, uint64_t *number);
 
-/* The ticket waits no more. */
+/* From now on a notification for the granted ticket, or a new server, means
+ * that another session asks for it. */
+void dlki_redis_waiter_watch(struct redis_ticket *t);
+
+/* The ticket waits no more, and is not watched. */
 void dlki_redis_waiter_forget(struct redis_ticket *t);
 
 /* A notification came in. */

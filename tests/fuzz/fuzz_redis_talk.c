@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -132,6 +133,8 @@ int __wrap_poll(struct pollfd *p, nfds_t n, int timeout_ms)
 
 int __wrap_dlk_thread(pthread_t *out, const char *name, void *(*run)(void *),
 		      void *arg);
+int __wrap_dlk_listen(struct dlk_session *s, int fd, struct dlk_error *err);
+int __wrap_epoll_ctl(int set_fd, int op, int fd, struct epoll_event *ev);
 void __wrap_dlk_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mu,
 			  dlk_time until);
 void __wrap_dlk_wake(struct dlk_session *s, uint64_t id);
@@ -140,39 +143,49 @@ void __wrap_dlk_log(struct dlk_session *s, int level, const char *fmt, ...);
 void __wrap_dlk_answered(struct dlk_session *s, dlk_time asked,
 			 dlk_time answered);
 
-static void *(*notify_thread)(void *);
+static void *(*subscriber_thread)(void *);
 static struct redis_session *session;
-static int inside;
 
 int __wrap_dlk_thread(pthread_t *out, const char *name, void *(*run)(void *),
 		      void *arg)
 {
 	(void)out;
 	(void)name;
-	notify_thread = run;
+	subscriber_thread = run;
 	session = arg;
 	return 0;
 }
 
-/* A wait for the notification channel runs its thread here and now, until that
- * pauses.  Then the channel is down. */
+int __wrap_dlk_listen(struct dlk_session *s, int fd, struct dlk_error *err)
+{
+	(void)err;
+	REQUIRE(s == &session->base && fd >= -1);
+	return 0;
+}
+
+int __wrap_epoll_ctl(int set_fd, int op, int fd, struct epoll_event *ev)
+{
+	(void)op;
+	(void)ev;
+	REQUIRE(set_fd >= 0 && fd >= 0);
+	return 0;
+}
+
+/* A wait for the notification channel opens it here and now, and takes in what
+ * comes until it is down again. */
 void __wrap_dlk_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mu,
 			  dlk_time until)
 {
 	(void)cond;
 	(void)until;
-	REQUIRE(session);
-	if (inside) {
-		session->stop = 1;
-		return;
-	}
-	inside = 1;
+	REQUIRE(session && session->state == RD_NOTIFY_OPENING);
 	pthread_mutex_unlock(mu);
-	notify_thread(session);
+	session->subscriber.has_thread = session->subscriber.has_last = 0;
+	subscriber_thread(session);
+	while (session->state == RD_NOTIFY_UP)
+		dlki_redis_backend.pump(&session->base);
 	pthread_mutex_lock(mu);
-	inside = 0;
-	session->stop = session->started = 0;
-	session->state = RD_NOTIFY_DOWN;
+	REQUIRE(session->state == RD_NOTIFY_DOWN);
 }
 
 void __wrap_dlk_wake(struct dlk_session *s, uint64_t id)
@@ -235,8 +248,12 @@ static void require_code(int rc, const struct dlk_error *err)
 
 static void attempt(struct redis_ticket *t, struct dlk_error *err)
 {
+	struct redis_session *s = (struct redis_session *)t->base.session;
 	dlk_time now = dlk_now();
 
+	/* The pause before the next try is over. */
+	if (s->state == RD_NOTIFY_DOWN)
+		s->state = RD_NOTIFY_OPENING;
 	t->base.since = now;
 	t->base.lease_ms = t->base.session->ttl_ms;
 	t->base.look_again = 0;

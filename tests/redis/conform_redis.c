@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * conform-redis [-s few|all|acl] PROGRAM [ARG...] - run the conformance suite
- * against a private Redis server.
+ * conform-redis [-s few|all|async|acl] PROGRAM [ARG...] - run the conformance
+ * suite against a private Redis server.
  *
  * PROGRAM is `conform`, `conform-plain` or `torture`, beside this one if it has
  * no slash; it is given the URIs of the server in DLOCK_TEST_URIS.
  *
  *     few  by TCP
  *     all  by TCP, by unix socket, and with order=any
+ *     async  by TCP, with release=async
  *     acl  by TCP, as a user who may do no more than docs/redis.md says
  *
  * Its exit code is ours.
@@ -40,6 +41,8 @@ static int uris(struct lab_server *s, const char *set, char *out, size_t size)
 			 "redis://%s/?ask=1s redis+unix://%s?ask=1s "
 			 "redis://%s/1?ask=1s&order=any",
 			 to, s->socket, to);
+	else if (strcmp(set, "async") == 0)
+		snprintf(out, size, "redis://%s/?ask=1s&release=async", to);
 	else if (strcmp(set, "acl") == 0)
 		snprintf(out, size, "redis://least:pw@%s/?ask=1s", to);
 	else
@@ -98,7 +101,7 @@ int main(int argc, char *argv[])
 	if (!s)
 		return fail(lab_errmsg());
 	if (uris(s, set, text, sizeof(text)) < 0)
-		return fail("-s few, all or acl");
+		return fail("-s few, all, async or acl");
 	setenv("DLOCK_TEST_URIS", text, 1);
 	if (strcmp(set, "acl") == 0 && add_user(s) < 0)
 		return fail(lab_errmsg());

@@ -295,7 +295,7 @@ CASE(redis_errors, a_full_server_passes_locks_on)
 	struct lab_server *server = server_start(&o);
 	dlock_client *c = client_of(server->port, "ttl=3s", NULL);
 	dlock_lock *l = mutex(c, "x");
-	dlock_hold *h = take(l, 0);
+	dlock_hold *h = take(elsewhere(server, "ttl=3s"), 0);
 	struct taker t = { 0 };
 
 	taker_queue(&t, c, l, 2 * patience_ms());

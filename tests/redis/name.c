@@ -119,17 +119,21 @@ CASE(redis_name, has_one_queue)
 {
 	struct taker t[] = { { .shared = 1 }, { .shared = 1 }, { 0 },
 			     { .shared = 1 }, { 0 },           { 0 } };
+	dlock_client *other;
 	dlock_hold *h;
 	int64_t begin;
 
+	/* A client of its own: those with a waiter watch what they hold. */
 	set_up("ttl=60s");
-	h = take(m, 0);
+	other = client_of(server->port, "ttl=60s", NULL);
+	h = take(mutex(other, "x"), 0);
 	taker_queue(&t[0], b, r, FOREVER);
 	taker_queue(&t[1], c, s, FOREVER);
 	taker_queue(&t[2], a, m, FOREVER);
 	taker_queue(&t[3], c, s, FOREVER);
 	taker_queue(&t[4], c, s, FOREVER);
 	taker_queue(&t[5], b, n, FOREVER);
+	give(take(mutex(other, "another"), 0)); /* sets the clock's key */
 	begin = now_ms();
 	give(h);
 	granted(&t[0], begin);

@@ -88,7 +88,7 @@ CASE(redis_server, that_is_restarted_under_waiters)
 	dlock_hold *h;
 
 	set_up(NULL, "ttl=2s");
-	h = take(l, 0);
+	h = take(elsewhere(server, "ttl=2s"), 0);
 	for (int i = 0; i < 3; i++)
 		taker_queue(&t[i], c, l, 3 * patience_ms());
 	restart(false);

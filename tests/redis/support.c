@@ -176,6 +176,11 @@ dlock_client *client_of(int port, const char *query, struct diary *d)
 	return closed_at_end(c);
 }
 
+dlock_lock *elsewhere(const struct lab_server *s, const char *query)
+{
+	return mutex(client_of(s->port, query, NULL), "x");
+}
+
 void refused(const char *uri, int code, const char *part)
 {
 	dlock_client *c = NULL;

@@ -58,6 +58,10 @@ const char *uri_of(int port, const char *query);
  * that a busy machine is not mistaken for a broken server. */
 dlock_client *client_of(int port, const char *query, struct diary *d);
 
+/* The mutex "x" of another client: its holder's thread is no sibling of the
+ * waiters', which would otherwise wait for the claim of their own client. */
+dlock_lock *elsewhere(const struct lab_server *s, const char *query);
+
 /* Opening must fail with `code` and mention `part`. */
 void refused(const char *uri, int code, const char *part);
 

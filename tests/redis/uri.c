@@ -160,7 +160,7 @@ CASE(redis_uri, waiters_of_databases_do_not_meet)
 			 server->port, i);
 		c[i] = open_uri(NULL, uri);
 		l[i] = mutex(c[i], "x");
-		h[i] = take(l[i], 0);
+		h[i] = take(mutex(open_uri(NULL, uri), "x"), 0);
 		taker_queue(&t[i], c[i], l[i], FOREVER);
 	}
 	give(h[0]);

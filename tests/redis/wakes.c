@@ -91,7 +91,7 @@ CASE(redis_wakes, what_is_granted_to_a_waiter_is_renewed)
 	uint64_t renewed;
 
 	set_up("ttl=2s");
-	h = take(l, 0);
+	h = take(elsewhere(server, NULL), 0);
 	taker_queue(&t, c, l, FOREVER);
 	renewed = stats(c).renewed;
 	give(h);
@@ -186,7 +186,7 @@ CASE(redis_wakes, one_for_an_earlier_attempt_is_not_believed)
 	dlock_hold *h;
 
 	set_up("ttl=30s");
-	h = take(l, 0);
+	h = take(elsewhere(server, NULL), 0);
 	taker_queue(&t, c, l, FOREVER);
 	/* Attempts count from 1, and opening the channel took a second one. */
 	publish("PUBLISH %s \"%s %u 1234567890123456\"", 0);
@@ -234,12 +234,14 @@ CASE(redis_wakes, one_before_the_channel_is_open_is_not_missed)
 CASE(redis_wakes, one_while_the_channel_is_away_is_found_soon)
 {
 	struct taker t = { 0 };
+	dlock_lock *other;
 	dlock_hold *h;
 	int64_t begin;
 
 	set_up("ttl=60s");
+	other = elsewhere(server, NULL);
 	for (int i = 0; i < 10; i++) {
-		h = take(l, patience_ms());
+		h = take(other, patience_ms());
 		memset(&t, 0, sizeof(t));
 		taker_queue(&t, c, l, FOREVER);
 		begin = now_ms();
@@ -267,7 +269,7 @@ CASE(redis_wakes, are_heard_anew_where_the_channel_has_gone_silent)
 	proxy = proxy_start(server);
 	far = client_of(lab_proxy_port(proxy), "ttl=60s", NULL);
 	fl = mutex(far, "x");
-	h = take(l, 0);
+	h = take(elsewhere(server, NULL), 0);
 	taker_queue(&t, c, l, FOREVER);
 	taker_queue(&u, far, fl, FOREVER);
 	before = calls(server, "subscribe");
@@ -295,7 +297,7 @@ CASE(redis_wakes, with_little_left_bring_a_whole_lease)
 	dlock_hold *h;
 
 	set_up("ttl=6s");
-	h = take(l, 0);
+	h = take(elsewhere(server, NULL), 0);
 	taker_queue(&t, c, l, FOREVER);
 	nap_ms(dlock_ttl_ms(c) / 3 * 7 / 8);
 	give(h);

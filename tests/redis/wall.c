@@ -416,7 +416,7 @@ CASE(redis_wall, set_back_and_waiters_get_their_turn)
 
 	set_up("ttl=3s");
 	memset(t, 0, sizeof(t));
-	h = take(l, 0);
+	h = take(elsewhere(server, "ttl=3s"), 0);
 	token = dlock_token(h);
 	for (int i = 0; i < 3; i++)
 		taker_queue(&t[i], c, l, FOREVER);

@@ -4,6 +4,7 @@
 -- needs: common: foreign holder largest_token n_shared exclusive_life
 -- needs: common: my_token extend extend_all next_token store_token
 -- needs: common: grant_shared grant_next set_expiries dequeue
+-- needs: common: watcher tell_watcher
 --
 -- An attempt: the first one of a request, or another.
 --
@@ -110,9 +111,15 @@ local is_new = call('ZADD', queue_key, 'NX', now_us, me) == 1
 if is_new then
 	if not holder then
 		store_token()
-	elseif not exclusive_life and sub(lock_value, 1, 1) == '0' then
-		call('SETRANGE', lock_key, '0', '1')
+	elseif not exclusive_life then
+		local state = sub(lock_value, 1, 1)
+		if state == '0' or state == '2' then
+			call('SETRANGE', lock_key, '0', state + 1)
+		end
 	end
+end
+if holder and watcher ~= channel then
+	tell_watcher()
 end
 -- Without shared holders info_key describes the queue only, and need not last
 -- longer.

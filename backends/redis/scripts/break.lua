@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- needs: get: lock_key
--- needs: common: call NO_TOKEN holders_key info_key foreign holder
--- needs: common: largest_token n_shared grant_next store_token set_expiries
+-- needs: get: lock_key lock_value
+-- needs: common: call sub NO_TOKEN holders_key info_key foreign holder
+-- needs: common: largest_token n_shared tell_watcher end_holder grant_next
+-- needs: common: store_token set_expiries
 --
 -- Take the lock from its holders, and grant it to the next.  The client first
 -- asks for the largest token of the holders, and then breaks up to that token:
@@ -28,8 +29,9 @@ if foreign then
 	call('DEL', lock_key)
 	foreign = false
 end
-if holder and largest_token <= last then
-	holder = nil
+if holder and sub(lock_value, 36, 51) <= last then
+	tell_watcher()
+	end_holder()
 end
 n_shared = call('ZCARD', holders_key)
 grant_next()

@@ -7,9 +7,10 @@
 -- Records.  Numbers are decimal; TOKEN has 16 digits, OWNER 32 hex digits.
 --
 --   key           type        element    value
---   lock_key      string                 "QUEUED OWNER TOKEN PAYLOAD": held
---                                        exclusively.  QUEUED is 1 if there are
---                                        waiters, else 0.
+--   lock_key      string                 "STATE OWNER TOKEN PAYLOAD": held
+--                                        exclusively.  STATE is 0; 1 if there
+--                                        are waiters; 2 if the holder is to be
+--                                        told who asks; 3 if both
 --                                        "TOKEN": not held; the largest token
 --                                        "=TOKEN": likewise, but there are
 --                                        shared holders or waiters
@@ -19,6 +20,9 @@
 --                                        "W EXPIRY WAIT LEASE PAYLOAD": a
 --                                        waiter
 --                             "."        "LIMIT PAYLOAD": of the semaphore
+--                             "!"        "OWNER TOKEN CHANNEL": of the exclusive
+--                                        holder that is to be told; TOKEN is
+--                                        the last that was set aside for it
 --   clock_key     string                 11 digits: tokens have come to this
 --                                        tenth of a second
 --                                        16 digits: tokens have come to this
@@ -62,13 +66,27 @@ local n_shared = 0             -- shared holders
 local shared_life = 0          -- longest lease that this script gave to one, ms
 local exclusive_life           -- lease that this script set lock_key to, ms
 local my_token                 -- given to the caller, as a shared holder
+local watcher                  -- channel that is told who asks for the lock
 
 if lock_value then
-	if string.find(lock_value, '^[01] %x+ %d+ ')
+	if string.find(lock_value, '^[0-3] %x+ %d+ ')
 		and sub(lock_value, 35, 35) == ' '
 		and sub(lock_value, 52, 52) == ' ' then
 		holder = sub(lock_value, 3, 34)
 		largest_token = sub(lock_value, 36, 51)
+		if sub(lock_value, 1, 1) > '1' then
+			local owner, last, channel = string.match(
+				call('HGET', info_key, '!') or '',
+				'^(%x+) (%d+) (%S+)$')
+			if owner ~= holder then
+				last = string.format('%016.0f',
+					now_us + 4194304)
+				channel = nil
+			end
+			watcher = channel
+			largest_token = math.max(last, largest_token)
+			largest_token = string.format('%016.0f', largest_token)
+		end
 	elseif string.find(lock_value, '^=?%d+$')
 		and #lock_value == (sub(lock_value, 1, 1) == '=' and 17 or 16)
 	then
@@ -199,6 +217,24 @@ end
 local function set_expiries()
 	if shared_life > 0 then
 		extend_all(shared_life)
+	end
+end
+
+-- The exclusive holder, which another session asks for, is told.
+local function tell_watcher()
+	if watcher then
+		redis.pcall('PUBLISH', watcher, holder .. ' 0 0')
+	end
+end
+
+-- The exclusive holder is no more; `last` is the last token that it used.
+local function end_holder(last)
+	holder = nil
+	if last and sub(lock_value, 1, 1) > '1' then
+		largest_token = last
+	end
+	if watcher then
+		call('HDEL', info_key, '!')
 	end
 end
 

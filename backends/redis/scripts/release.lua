@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- needs: release_fast: lock_value
 -- needs: common: call sub queue_key holders_key info_key holder n_shared
--- needs: common: grant_next store_token set_expiries
+-- needs: common: end_holder grant_next store_token set_expiries
 --
 -- Release a claim in whatever state it is, and grant the lock to the next.
 -- Continues release_fast.lua and release_next.lua.
@@ -9,11 +9,14 @@
 -- A late attempt, which arrived after the server had lost everything, may have
 -- made another claim of this owner.  That is released, too, but it is not what
 -- was granted: its token differs.
+--
+-- ARGV: as in release_fast.lua; and of a watched claim, the largest token that
+-- was used.
 local me, token = sub(ARGV[1], 3, 34), sub(ARGV[1], 36)
 local had = 0
 
 if holder == me then
-	holder = nil
+	end_holder(ARGV[4] or sub(lock_value, 36, 51))
 	had = (token == '' or sub(lock_value, 36, 51) == token) and 1 or 0
 elseif not holder and call('ZREM', holders_key, me) == 1 then
 	n_shared = n_shared - 1

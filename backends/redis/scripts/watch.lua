@@ -1,0 +1,40 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- needs: get: lock_key lock_value
+--
+-- Watch an exclusive claim: from now on, whoever meets it tells the channel.
+-- And set tokens aside for it, up to 2^22 us ahead of the clock, but not past
+-- the end of the key: what comes after the key's expiry takes its token from
+-- the clock.  See common.lua for the records.
+--
+-- ARGV: "OWNER TOKEN", channel, ttl in ms.
+-- Answers "OTHERS LAST": whether another channel's owner is in the queue, 0 or
+-- 1, and the last of the tokens; "0 0": the claim does not stand.
+local call, sub = redis.call, string.sub
+if not lock_value or sub(lock_value, 3, 51) ~= ARGV[1] then
+	return '0 0'
+end
+local queue_key, info_key = lock_key .. ':q', lock_key .. ':i'
+local now, left = call('TIME'), call('PTTL', lock_key)
+local last = string.format('%016.0f', now[1] * 1000000 + now[2]
+	+ math.max(math.min(4194304, left * 1000), 0))
+local before = string.match(call('HGET', info_key, '!') or '',
+	'^' .. sub(ARGV[1], 1, 32) .. ' (%d+) ')
+last = math.max(last, before or 0, sub(ARGV[1], 34))
+last = string.format('%016.0f', last)
+call('HSET', info_key, '!', sub(ARGV[1], 1, 32) .. ' ' .. last .. ' ' .. ARGV[2])
+if call('PTTL', info_key) < tonumber(ARGV[3]) then
+	call('PEXPIRE', info_key, ARGV[3])
+end
+
+local flag, others = sub(lock_value, 1, 1), '0'
+local queued = flag == '1' or flag == '3'
+for _, waiter in ipairs(queued and call('ZRANGE', queue_key, 0, 63) or {}) do
+	local channel = string.match(call('HGET', info_key, waiter) or '',
+		'^W %d+ %a %a %d+ %d+ (%S+) ')
+	if channel and channel ~= ARGV[2] then
+		others = '1'
+		break
+	end
+end
+call('SETRANGE', lock_key, '0', queued and '3' or '2')
+return others .. ' ' .. last

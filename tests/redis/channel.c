@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The notification channel's connection: which thread has it, what becomes of
+ * it when it dies, and what comes over it in pieces. */
+#include "support.h"
+
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lab/base/fail.h"
+
+TestSuite(redis_channel, .timeout = 120);
+
+/* A client behind a proxy that waits, and one that holds.  The next look of a
+ * waiter is 20 s away: what is granted sooner was heard. */
+#define TTL "ttl=60s"
+#define HEARD_MS 5000
+
+static struct lab_server *server;
+static struct lab_proxy *proxy;
+static dlock_client *far, *near;
+static dlock_lock *l, *nl;
+static dlock_hold *h;
+
+static void set_up(const char *query)
+{
+	server = server_start(NULL);
+	proxy = proxy_start(server);
+	far = client_of(lab_proxy_port(proxy), query, NULL);
+	near = client_of(server->port, TTL, NULL);
+	warm_up(far);
+	warm_up(near);
+	l = mutex(far, "x");
+	nl = mutex(near, "x");
+	healed_at_end(proxy);
+}
+
+static uint64_t subscribed(void)
+{
+	return calls(server, "subscribe");
+}
+
+/* It waits for what the near client holds, and its channel is up. */
+static void given_a_waiter(struct taker *t)
+{
+	h = take(nl, patience_ms());
+	taker_queue(t, far, l, FOREVER);
+	EVENTUALLY(subscribed() == 1);
+}
+
+static void hears_of_the_release(struct taker *t)
+{
+	int64_t begin = now_ms();
+
+	give(h);
+	EVENTUALLY(t->done);
+	CHECK_OK(t->rc);
+	CHECK_INT(t->done_ms - begin, <=, HEARD_MS);
+	let_go(t);
+	CHECK_OK(t->release_rc);
+}
+
+/* The channel is up, and nobody waits. */
+static void given_a_channel(void)
+{
+	struct taker t = { 0 };
+
+	given_a_waiter(&t);
+	hears_of_the_release(&t);
+}
+
+static void heard_again(void)
+{
+	struct taker t = { 0 };
+
+	h = take(nl, patience_ms());
+	taker_queue(&t, far, l, FOREVER);
+	hears_of_the_release(&t);
+}
+
+/* ---- Threads ------------------------------------------------------------- */
+
+static int threads_called(const char *name)
+{
+	DIR *dir = opendir("/proc/self/task");
+	const struct dirent *d;
+	int n = 0;
+
+	CHECK(dir);
+	while ((d = readdir(dir))) {
+		char path[300], text[32] = "";
+		FILE *f;
+
+		snprintf(path, sizeof(path), "/proc/self/task/%s/comm",
+			 d->d_name);
+		f = fopen(path, "r");
+		if (!f)
+			continue;
+		if (fgets(text, sizeof(text), f))
+			n += strcspn(text, "\n") == strlen(name) &&
+			     strncmp(text, name, strlen(name)) == 0;
+		fclose(f);
+	}
+	closedir(dir);
+	return n;
+}
+
+CASE(redis_channel, has_a_thread_only_while_it_opens)
+{
+	struct taker t = { 0 };
+
+	set_up(TTL);
+	CHECK_INT(threads_called("dlock-pump"), ==, 0);
+	h = take(nl, patience_ms());
+	lab_proxy_hold(proxy, "SUBSCRIBE");
+	taker_start(&t, l, FOREVER);
+	if (lab_proxy_wait(proxy, LAB_HELD, 1, patience_ms()) < 0)
+		FAIL("%s", lab_errmsg());
+	CHECK_INT(threads_called("dlock-notify"), ==, 1);
+	lab_proxy_deliver(proxy);
+	EVENTUALLY(threads_called("dlock-notify") == 0);
+	CHECK_INT(threads_called("dlock-pump"), ==, 1);
+	hears_of_the_release(&t);
+}
+
+/* ---- Its end ------------------------------------------------------------- */
+
+CASE(redis_channel, that_dies_beside_a_waiter_is_opened_again)
+{
+	struct taker t = { 0 };
+
+	set_up(TTL);
+	given_a_waiter(&t);
+	for (uint64_t i = 1; i <= 3; i++) {
+		lab_proxy_reset(proxy);
+		EVENTUALLY(subscribed() == i + 1);
+	}
+	hears_of_the_release(&t);
+}
+
+CASE(redis_channel, that_dies_with_nobody_there_is_opened_again)
+{
+	set_up(TTL);
+	given_a_channel();
+	for (uint64_t i = 1; i <= 3; i++) {
+		lab_proxy_reset(proxy);
+		EVENTUALLY(subscribed() == i + 1);
+	}
+	heard_again();
+}
+
+/* A server that takes the connection and says nothing. */
+CASE(redis_channel, that_is_not_answered_is_tried_again)
+{
+	struct taker t = { 0 };
+	uint64_t before;
+
+	set_up(TTL "&close=400ms");
+	given_a_waiter(&t);
+	before = lab_proxy_stat(proxy, LAB_ACCEPTED);
+	lab_proxy_hole(proxy, LAB_DOWN, true);
+	lab_proxy_reset(proxy);
+	if (lab_proxy_wait(proxy, LAB_ACCEPTED, before + 3, patience_ms()) < 0)
+		FAIL("%s", lab_errmsg());
+	lab_proxy_heal(proxy);
+	EVENTUALLY(subscribed() > 1);
+	hears_of_the_release(&t);
+}
+
+CASE(redis_channel, finds_a_server_that_was_away)
+{
+	struct taker t = { 0 };
+
+	set_up(TTL);
+	given_a_waiter(&t);
+	lab_proxy_refuse(proxy, true);
+	lab_proxy_reset(proxy);
+	give(h); /* nobody hears of that */
+	nap_ms(500);
+	CHECK(!t.done);
+	lab_proxy_refuse(proxy, false);
+	EVENTUALLY(t.done);
+	CHECK_OK(t.rc);
+	CHECK_INT(subscribed(), ==, 2);
+	let_go(&t);
+}
+
+/* The server speaks once, a while after the channel came up, and then never
+ * again: it is asked, whoever has the pump. */
+CASE(redis_channel, that_is_silent_after_a_message_is_asked)
+{
+	uint64_t asked;
+
+	set_up(TTL);
+	given_a_channel();
+	nap_ms(1000);
+	heard_again();
+	asked = calls(server, "ping");
+	EVENTUALLY(calls(server, "ping") > asked);
+	CHECK_INT(subscribed(), ==, 1);
+}
+
+/* ---- What comes in pieces ------------------------------------------------ */
+
+CASE(redis_channel, takes_a_message_byte_by_byte)
+{
+	struct taker t = { 0 };
+
+	set_up(TTL);
+	given_a_waiter(&t);
+	lab_proxy_drip(proxy, LAB_DOWN, 2);
+	hears_of_the_release(&t);
+	CHECK_INT(subscribed(), ==, 1);
+}
+
+CASE(redis_channel, takes_all_messages_that_come_at_once)
+{
+	enum { LOCKS = 5 };
+	dlock_lock *ours[LOCKS], *theirs[LOCKS];
+	struct taker t[LOCKS] = { 0 };
+	dlock_hold *held[LOCKS];
+	int64_t begin;
+	char name[16];
+
+	set_up(TTL);
+	given_a_channel();
+	for (int i = 0; i < LOCKS; i++) {
+		snprintf(name, sizeof(name), "%d", i);
+		ours[i] = mutex(far, name);
+		theirs[i] = mutex(near, name);
+		held[i] = take(theirs[i], patience_ms());
+		taker_queue(&t[i], far, ours[i], FOREVER);
+	}
+	lab_proxy_hole(proxy, LAB_DOWN, true);
+	for (int i = 0; i < LOCKS; i++)
+		give(held[i]);
+	lab_proxy_hole(proxy, LAB_DOWN, false);
+	begin = now_ms();
+	for (int i = 0; i < LOCKS; i++) {
+		EVENTUALLY(t[i].done);
+		CHECK_OK(t[i].rc);
+		CHECK_INT(t[i].done_ms - begin, <=, HEARD_MS);
+		let_go(&t[i]);
+	}
+}
+
+/* ---- A child has it, too ------------------------------------------------- */
+
+static int64_t cpu_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* A forked child keeps the socket of the dead connection open: the parent does
+ * not listen to it, and the new one works.  On a busy machine, a thread that is
+ * always busy gets a few hundredths of a CPU. */
+CASE(redis_channel, that_a_child_inherits_is_forgotten)
+{
+	struct taker t = { 0 };
+	int64_t used;
+	pid_t pid;
+
+	set_up(TTL);
+	/* The proxy's sockets would be the child's, too. */
+	far = client_of(server->port, TTL, NULL);
+	l = mutex(far, "x");
+	given_a_waiter(&t);
+	pid = fork();
+	CHECK(pid >= 0);
+	if (pid == 0) {
+		alarm(60);
+		pause();
+		_exit(0);
+	}
+	server_do(server, "CLIENT KILL TYPE pubsub");
+	EVENTUALLY(subscribed() == 2);
+	used = cpu_ms();
+	nap_ms(2000);
+	CHECK_INT(cpu_ms() - used, <, 40);
+	hears_of_the_release(&t);
+	kill(pid, SIGKILL);
+	CHECK_INT(waitpid(pid, NULL, 0), ==, pid);
+}

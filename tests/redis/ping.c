@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The PING ahead of a release: when it is sent, and that it does no harm. */
+#include "support.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+TestSuite(redis_ping, .timeout = 120);
+
+enum { HELD_MS = 20 };
+
+static struct lab_server *server;
+static dlock_client *c;
+static dlock_lock *l;
+
+static void set_up(void)
+{
+	server = server_start(NULL);
+	c = client_of(server->port, "ttl=60s", NULL);
+	l = mutex(c, "x");
+	warm_up(c);
+}
+
+static void held_for_a_while(void)
+{
+	dlock_hold *h = take(l, 0);
+
+	nap_ms(HELD_MS);
+	give(h);
+}
+
+CASE(redis_ping, goes_ahead_of_the_release_of_what_was_held_for_a_while)
+{
+	uint64_t before;
+
+	set_up();
+	before = calls(server, "ping");
+	for (uint64_t i = 1; i <= 3; i++) {
+		held_for_a_while();
+		CHECK_INT(calls(server, "ping"), ==, before + i);
+	}
+}
+
+/* All but those that the machine interrupted. */
+CASE(redis_ping, is_spared_where_nobody_can_have_come)
+{
+	enum { PAIRS = 200 };
+	uint64_t before;
+
+	set_up();
+	before = calls(server, "ping");
+	for (int i = 0; i < PAIRS; i++)
+		give(take(l, 0));
+	CHECK_INT(calls(server, "ping") - before, <, PAIRS / 2);
+}
+
+/* There the lock passes on all the time. */
+CASE(redis_ping, is_spared_where_a_message_brought_the_lock)
+{
+	struct taker t = { 0 };
+	dlock_hold *h;
+	uint64_t before;
+
+	set_up();
+	h = take(elsewhere(server, "ttl=60s"), 0);
+	taker_queue(&t, c, l, FOREVER);
+	give(h);
+	EVENTUALLY(t.done);
+	CHECK_OK(t.rc);
+	nap_ms(HELD_MS);
+	before = calls(server, "ping");
+	let_go(&t);
+	CHECK_OK(t.release_rc);
+	CHECK_INT(calls(server, "ping"), ==, before);
+	held_for_a_while();
+	CHECK_INT(calls(server, "ping"), ==, before + 1);
+}
+
+CASE(redis_ping, that_the_server_denies_harms_no_release)
+{
+	dlock_client *app = NULL;
+	dlock_hold *h;
+	char uri[96];
+
+	set_up();
+	server_do(server, "ACL SETUSER app on >pw ~dlock:* &dlock:* +@all "
+			  "-ping");
+	snprintf(uri, sizeof(uri), "redis://app:pw@127.0.0.1:%d/?ask=2s",
+		 server->port);
+	CHECK_OK(dlock_open(&app, uri, NULL));
+	l = mutex(closed_at_end(app), "y");
+	h = take(l, 0);
+	nap_ms(HELD_MS);
+	CHECK_OK(dlock_release(h));
+	h = take(mutex(c, "y"), 0);
+	give(h);
+}
+
+CASE(redis_ping, goes_ahead_of_a_script_that_the_server_forgot)
+{
+	dlock_hold *h;
+
+	set_up();
+	for (int i = 0; i < 3; i++) {
+		h = take(l, 0);
+		nap_ms(HELD_MS);
+		server_do(server, "SCRIPT FLUSH");
+		CHECK_OK(dlock_release(h));
+	}
+	CHECK_INT(stats(c).pending_cleanups, ==, 0);
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* release=async: a release returns when it is sent. */
+#include "support.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+TestSuite(redis_sent, .timeout = 120);
+
+enum { PAIRS = 20, NAMES = 30 };
+
+/* No release is waited for that long. */
+#define QUERY "ttl=60s&release=async&close=60s"
+
+static int told(struct diary *d, enum dlock_event event)
+{
+	int n = 0;
+
+	pthread_mutex_lock(&d->mu);
+	for (int i = 0; i < d->n; i++)
+		n += d->page[i].event == event;
+	pthread_mutex_unlock(&d->mu);
+	return n;
+}
+
+static int is_settled(dlock_client *c)
+{
+	return stats(c).pending_cleanups == 0;
+}
+
+CASE(redis_sent, is_one_command_and_no_more)
+{
+	struct lab_server *s = server_start(NULL);
+	dlock_client *c = client_of(s->port, QUERY, NULL);
+	dlock_lock *l = mutex(c, "x");
+	uint64_t before;
+
+	warm_up(c);
+	EVENTUALLY(is_settled(c));
+	before = scripts_run(s);
+	for (int i = 0; i < PAIRS; i++)
+		give(take(l, patience_ms()));
+	CHECK_INT(stats(c).pending_cleanups, <=, 1);
+	EVENTUALLY(is_settled(c));
+	CHECK_INT(scripts_run(s) - before, ==, 2 * PAIRS);
+	CHECK_INT(connections(s), ==, 1);
+}
+
+/* More than a connection can owe answers. */
+CASE(redis_sent, many_at_once_are_all_answered)
+{
+	struct lab_server *s = server_start(NULL);
+	dlock_client *c = client_of(s->port, QUERY, NULL);
+	dlock_hold *h[NAMES];
+	uint64_t before;
+
+	warm_up(c);
+	EVENTUALLY(is_settled(c));
+	before = scripts_run(s);
+	for (int i = 0; i < NAMES; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "x%d", i);
+		h[i] = take(mutex(c, name), patience_ms());
+	}
+	for (int i = 0; i < NAMES; i++)
+		give(h[i]);
+	EVENTUALLY(is_settled(c));
+	CHECK_INT(scripts_run(s) - before, ==, 2 * NAMES);
+}
+
+CASE(redis_sent, waits_for_no_server)
+{
+	struct lab_server *s = server_start(NULL);
+	dlock_client *c = client_of(s->port, QUERY, NULL);
+	dlock_client *other = client_of(s->port, "ttl=60s", NULL);
+	dlock_lock *l = mutex(c, "x");
+	dlock_hold *h;
+
+	warm_up(other);
+	h = take(l, patience_ms());
+	CHECK_INT(lab_server_pause(s), ==, 0);
+	give(h);
+	CHECK_INT(stats(c).pending_cleanups, ==, 1);
+	CHECK_INT(lab_server_resume(s), ==, 0);
+	give(take(mutex(other, "x"), patience_ms()));
+	EVENTUALLY(is_settled(c));
+}
+
+CASE(redis_sent, wakes_the_next)
+{
+	struct lab_server *s = server_start(NULL);
+	dlock_client *c = client_of(s->port, QUERY, NULL);
+	dlock_client *other = client_of(s->port, "ttl=60s", NULL);
+	struct taker t = { 0 };
+	dlock_hold *h;
+
+	h = take(mutex(c, "x"), patience_ms());
+	taker_queue(&t, other, mutex(other, "x"), FOREVER);
+	give(h);
+	let_go(&t);
+	CHECK_OK(t.rc);
+	EVENTUALLY(is_settled(c));
+}
+
+/* The first one as well, whose script the server has yet to learn. */
+CASE(redis_sent, that_finds_nothing_is_an_event)
+{
+	struct diary d = DIARY_INIT;
+	struct lab_server *s = server_start(NULL);
+	dlock_client *c = client_of(s->port, QUERY, &d);
+	dlock_client *other = client_of(s->port, "ttl=60s", NULL);
+	dlock_lock *l = mutex(c, "x"), *theirs = mutex(other, "x");
+	dlock_hold *h;
+
+	h = take(l, patience_ms());
+	CHECK_OK(dlock_break(theirs, patience_ms()));
+	give(h);
+	give(take(l, patience_ms()));
+	EVENTUALLY(told(&d, DLOCK_LOST) == 1);
+	CHECK_INT(stats(c).lost, ==, 1);
+	/* With nothing asked behind it, too. */
+	EVENTUALLY(is_settled(c));
+	h = take(l, patience_ms());
+	CHECK_OK(dlock_break(theirs, patience_ms()));
+	give(h);
+	EVENTUALLY(told(&d, DLOCK_LOST) == 2);
+	EVENTUALLY(is_settled(c));
+}
+
+CASE(redis_sent, brings_the_script_if_need_be)
+{
+	struct diary d = DIARY_INIT;
+	struct lab_server *s = server_start(NULL);
+	dlock_client *c = client_of(s->port, QUERY, &d);
+	dlock_client *other = client_of(s->port, "ttl=60s", NULL);
+	dlock_hold *h = take(mutex(c, "x"), patience_ms());
+
+	server_do(s, "SCRIPT FLUSH");
+	give(h);
+	give(take(mutex(other, "x"), patience_ms()));
+	EVENTUALLY(is_settled(c));
+	CHECK_INT(told(&d, DLOCK_LOST), ==, 0);
+	CHECK_INT(told(&d, DLOCK_UNCONFIRMED), ==, 0);
+}
+
+/* It is lost, and is sent again long before the lease ends. */
+CASE(redis_sent, may_be_lost_with_its_connection)
+{
+	struct lab_server *s = server_start(NULL);
+	struct lab_proxy *proxy = proxy_start(s);
+	dlock_client *far = client_of(lab_proxy_port(proxy),
+				      QUERY "&connect=300ms", NULL);
+	dlock_client *near = client_of(s->port, "ttl=60s", NULL);
+	dlock_lock *l = mutex(far, "x"), *theirs = mutex(near, "x");
+
+	for (int i = 0; i < 3; i++) {
+		dlock_hold *h;
+		uint64_t token;
+
+		/* The next request is sent once, on a connection that works. */
+		give(take(l, patience_ms()));
+		EVENTUALLY(is_settled(far));
+		h = take(l, patience_ms());
+		token = dlock_token(h);
+		lab_proxy_hole(proxy, LAB_UP, true);
+		give(h);
+		/* What was sent goes with its connection. */
+		lab_proxy_reset(proxy);
+		lab_proxy_heal(proxy);
+		h = take(theirs, patience_ms());
+		CHECK(dlock_token(h) > token);
+		EVENTUALLY(is_settled(far));
+		CHECK_OK(dlock_check(h));
+		give(h);
+	}
+}
+
+CASE(redis_sent, that_nobody_confirms_is_an_event)
+{
+	struct diary d = DIARY_INIT;
+	struct lab_server *s = server_start(NULL);
+	struct lab_proxy *proxy = proxy_start(s);
+	dlock_client *far = client_of(lab_proxy_port(proxy),
+				      "ttl=60s&release=async&close=300ms"
+				      "&connect=300ms",
+				      &d);
+	dlock_hold *h = take(mutex(far, "x"), patience_ms());
+
+	healed_at_end(proxy);
+	lab_proxy_hole(proxy, LAB_UP, true);
+	give(h);
+	EVENTUALLY(told(&d, DLOCK_UNCONFIRMED) == 1);
+	lab_proxy_reset(proxy);
+	lab_proxy_heal(proxy);
+	EVENTUALLY(is_settled(far));
+	CHECK_INT(told(&d, DLOCK_UNCONFIRMED), ==, 1);
+	CHECK_INT(told(&d, DLOCK_LOST), ==, 0);
+}
+
+/* Nobody holds it, so nobody loses it. */
+CASE(redis_sent, of_a_kept_claim_that_is_gone_loses_nothing)
+{
+	struct diary d = DIARY_INIT;
+	struct lab_server *s = server_start(NULL);
+	dlock_client *c = client_of(s->port, "ttl=60s&keep=20s", &d);
+	dlock_client *other = client_of(s->port, "ttl=60s", NULL);
+	dlock_lock *l = mutex(c, "x"), *theirs = mutex(other, "x");
+
+	warm_up(other);
+	give(take(l, patience_ms()));
+	EVENTUALLY(stats(c).kept == 1);
+	CHECK_OK(dlock_break(theirs, patience_ms()));
+	give(take(theirs, patience_ms()));
+	EVENTUALLY(stats(c).kept == 0 && is_settled(c));
+	give(take(l, patience_ms()));
+	CHECK_INT(told(&d, DLOCK_LOST), ==, 0);
+	CHECK_INT(told(&d, DLOCK_UNCONFIRMED), ==, 0);
+	CHECK_INT(stats(c).lost, ==, 0);
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A holder's client is told when another client asks for its lock. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+#include "redis/support.h"
+
+enum { SOON_MS = 5000, MANY = 20000 };
+
+static struct lab_server *server;
+static dlock_client *c;
+static dlock_lock *l;
+
+TestSuite(redis_wanted, .timeout = 120);
+
+/* Without a word from the store, it is kept for longer than SOON_MS. */
+static void set_up(void)
+{
+	server = server_start(NULL);
+	c = client_of(server->port, "keep=15s", NULL);
+	l = mutex(c, "x");
+}
+
+static uint64_t kept(void)
+{
+	uint64_t token;
+	dlock_hold *h = take(l, patience_ms());
+
+	token = dlock_token(h);
+	give(h);
+	CHECK_INT(stats(c).kept, ==, 1);
+	return token;
+}
+
+CASE(redis_wanted, is_told_to_the_client_that_keeps)
+{
+	int64_t begun;
+
+	set_up();
+	kept();
+	begun = now_ms();
+	give(take(elsewhere(server, NULL), patience_ms()));
+	CHECK_INT(now_ms() - begun, <=, SOON_MS);
+	CHECK_INT(stats(c).kept, ==, 0);
+}
+
+CASE(redis_wanted, is_what_a_waiter_has_asked_for_already)
+{
+	struct taker t = { 0 };
+	dlock_client *other;
+	dlock_hold *h;
+	int64_t begun;
+
+	set_up();
+	other = client_of(server->port, NULL, NULL);
+	h = take(l, 0);
+	taker_queue(&t, other, mutex(other, "x"), FOREVER);
+	begun = now_ms();
+	give(h);
+	EVENTUALLY(t.done);
+	CHECK_OK(t.rc);
+	CHECK_INT(t.done_ms - begun, <=, SOON_MS);
+	let_go(&t);
+}
+
+/* A waiter of the client has the claim watched; a try of the client asks the
+ * server; the next waiter waits for the claim, too. */
+CASE(redis_wanted, is_not_what_the_client_itself_asks_for)
+{
+	struct taker first = { .linger = 1 }, next = { 0 }, a_try = { 0 };
+	uint64_t attempts;
+	dlock_hold *h;
+
+	set_up();
+	h = take(l, 0);
+	taker_start(&first, l, FOREVER);
+	EVENTUALLY(stats(c).waiters == 1);
+	taker_start(&a_try, l, 0);
+	CHECK_INT(taker_join(&a_try), ==, DLOCK_EBUSY);
+	CHECK_INT(calls(server, "publish"), ==, 0);
+	attempts = stats(c).attempts;
+	taker_start(&next, l, FOREVER);
+	EVENTUALLY(stats(c).waiters == 2);
+	CHECK_INT(stats(c).attempts, ==, attempts);
+	give(h);
+	EVENTUALLY(first.done);
+	let_go(&first);
+	CHECK_OK(taker_join(&next));
+	CHECK_INT(stats(c).passed, ==, 2);
+}
+
+/* They may be ahead of the server's clock. */
+CASE(redis_wanted, tokens_that_were_used_are_not_given_again)
+{
+	uint64_t first, last = 0;
+	const char *reply;
+
+	set_up();
+	first = kept();
+	for (int i = 0; i < MANY; i++)
+		last = kept();
+	CHECK_INT(last, ==, first + MANY);
+	end_now(l);
+	end_now(c);
+	reply = server_do(server, "GET dlock:{lnx}");
+	CHECK(strtoull(reply, NULL, 10) == last);
+}
+
+CASE(redis_wanted, tokens_that_were_set_aside_are_skipped_at_a_break)
+{
+	dlock_lock *other;
+	uint64_t last;
+	dlock_hold *h;
+
+	set_up();
+	last = kept();
+	other = elsewhere(server, NULL);
+	CHECK_OK(dlock_break(other, patience_ms()));
+	EVENTUALLY(stats(c).kept == 0);
+	h = take(other, patience_ms());
+	CHECK(dlock_token(h) > last + 1000000);
+	give(h);
+}
+
+/* What was published meanwhile is lost. */
+CASE(redis_wanted, is_assumed_where_the_channel_was_away)
+{
+	set_up();
+	kept();
+	server_do(server, "CLIENT KILL TYPE pubsub");
+	EVENTUALLY(stats(c).kept == 0);
+	EVENTUALLY(stats(c).pending_cleanups == 0);
+	give(take(l, patience_ms()));
+}
