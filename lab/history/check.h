@@ -11,7 +11,9 @@
  *   OVERLAP  promise intervals of conflicting holds of a lock never overlap:
  *            two of a mutex; a writer and anybody; more permits than there are
  *   TOKEN    a token is there, larger than that of every conflicting hold that
- *            was over before, and unique where conflicting holds are
+ *            was over before, and unique where conflicting holds are.  A hold
+ *            that came without a request, of a claim that the store has lost
+ *            meanwhile, is as old as its claim
  *   LINEAR   some order of the acquires and releases of a lock, each at one
  *            moment between call and return, explains all answers.  Tokens say
  *            which order those have that conflict, so that one pass decides.

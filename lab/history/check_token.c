@@ -42,7 +42,7 @@ static void compare(struct lab_ops *o, const struct lab_op *op,
 	const struct lab_op *other = lab_op_exclusive(op) ? l->any :
 							    l->exclusive;
 
-	if (other && other->returned < op->invoked)
+	if (other && other->returned < op->invoked && !op->stale)
 		lab_violation(o->verdict, LAB_RULE_TOKEN,
 			      "%s was asked for after %s was granted, and has "
 			      "the smaller token",
@@ -149,7 +149,7 @@ int lab_check_linear(struct lab_ops *o, const struct lab_lock *lock)
 	if (!ops)
 		return -1;
 	for (size_t i = 0; i < n; i++)
-		if (ordered(ops[i]))
+		if (ordered(ops[i]) && !ops[i]->stale)
 			place_next(o, ops[i], &placed);
 	free(ops);
 	return 0;

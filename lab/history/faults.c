@@ -176,9 +176,8 @@ static const struct lab_span *wipe_of(const struct lab_ops *o,
 	return NULL;
 }
 
-/* The first wipe that the operation may have suffered from, or NULL. */
-static const struct lab_span *first_wipe(const struct lab_ops *o,
-					 const struct lab_op *op)
+/* The place of the first wipe that ends at `at` or later. */
+static size_t first_wipe_end(const struct lab_ops *o, int64_t at)
 {
 	size_t lo = 0;
 	size_t hi = o->nwipes;
@@ -186,12 +185,40 @@ static const struct lab_span *first_wipe(const struct lab_ops *o,
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (o->wipes[mid].end < op->invoked)
+		if (o->wipes[mid].end < at)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return wipe_of(o, op, lo, false);
+	return lo;
+}
+
+/* The first wipe that the operation may have suffered from, or NULL. */
+static const struct lab_span *first_wipe(const struct lab_ops *o,
+					 const struct lab_op *op)
+{
+	return wipe_of(o, op, first_wipe_end(o, op->invoked), false);
+}
+
+/* The first one that its claim may have suffered from before it was asked for.
+ * A claim that was wiped is renewed no more: after a lease, which is three
+ * times what a renewal may take to find it, nothing may come of it. */
+static const struct lab_span *wipe_of_claim(const struct lab_ops *o,
+					    const struct lab_op *op)
+{
+	size_t at = first_wipe_end(o, op->claimed);
+	int64_t found_ns = o->check->found_ns;
+	const struct lab_span *w;
+
+	for (; (w = wipe_of(o, op, at, false));
+	     at = (size_t)(w - o->wipes) + 1) {
+		if (w->end >= op->invoked)
+			return NULL;
+		if (!found_ns ||
+		    op->invoked <= lab_awake(o, op->pid, w->end, 3 * found_ns))
+			return w;
+	}
+	return NULL;
 }
 
 const struct lab_span *lab_op_surely_wiped(const struct lab_ops *o,
@@ -234,10 +261,15 @@ static void apply_faults(struct lab_ops *o, struct lab_op *op)
 	op->killed = kill_of(o, op);
 	op->end = lab_op_given_up(op);
 	op->indeterminate = indeterminate_until(op, indeterminate_ns);
-	w = op->granted ? first_wipe(o, op) : NULL;
+	if (!op->granted)
+		return;
+	op->stale = wipe_of_claim(o, op) != NULL;
+	w = first_wipe(o, op);
 	/* Granted perhaps before it, and then nothing is promised after. */
 	if (w)
 		op->end = w->begin > op->invoked ? w->begin : op->invoked;
+	if (op->stale)
+		op->end = op->invoked;
 }
 
 int lab_ops_apply_faults(struct lab_ops *o)

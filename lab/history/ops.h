@@ -14,6 +14,7 @@
 struct lab_op {
 	uint64_t id;
 	int64_t invoked;
+	int64_t claimed;   /* when the first hold of its claim was asked for */
 	int64_t returned;
 	int64_t until;     /* the lease as last known */
 	int64_t lost;      /* the first time it was said */
@@ -33,6 +34,7 @@ struct lab_op {
 	int32_t release_rc;
 	uint8_t mode;
 	bool granted;      /* returned, with DLOCK_OK */
+	bool stale;        /* its claim was wiped before it was asked for */
 	uint32_t lost_count;
 };
 
@@ -71,6 +73,10 @@ struct lab_ops {
 /* Group the records; ill-formed histories are found here.  -1: no memory. */
 int lab_ops_build(struct lab_ops *o);
 void lab_ops_free(struct lab_ops *o);
+
+/* Find the holds that came without a request: fill in `claimed`.  -1: no
+ * memory. */
+int lab_ops_chain(struct lab_ops *o);
 
 /* Apply the faults of processes and of the store: fill in the spans, and from
  * these `killed`, `end` and `indeterminate` of all operations.  -1: no

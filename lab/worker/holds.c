@@ -65,10 +65,15 @@ static struct lab_hold *add_hold(struct lab_holds *h, uint64_t op,
 				 dlock_hold *hold)
 {
 	struct lab_hold *s = slot_of_hold(h, hold);
+	uint64_t token = dlock_token(hold);
 
+	if (s && !s->op && s->token != token) {
+		s->hold = NULL; /* that was the memory's last hold */
+		s = NULL;
+	}
 	if (!s || s->op) {
 		s = free_slot(h);
-		*s = (struct lab_hold){ .hold = hold };
+		*s = (struct lab_hold){ .hold = hold, .token = token };
 	}
 	/* A lost member is acquired again before the multi-lock is returned. */
 	if (h->multi && dlock_check(hold) == DLOCK_OK)
@@ -161,7 +166,8 @@ void lab_holds_lost(struct lab_holds *h, dlock_hold *hold)
 	s = slot_of_hold(h, hold);
 	if (!s && h->acquiring > 0) {
 		s = free_slot(h);
-		*s = (struct lab_hold){ .hold = hold };
+		*s = (struct lab_hold){ .hold = hold,
+					.token = dlock_token(hold) };
 	}
 	if (s && s->op)
 		lab_history_lost(h->history, s->op);

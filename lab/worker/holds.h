@@ -3,8 +3,9 @@
  * The holds of a worker, and which operation of its history each of them is.
  *
  * The library may deliver LOST before the acquire has returned the hold; it is
- * noted for the right operation then.  All of these may be called from any
- * thread.
+ * noted for the right operation then.  With release=async it may also deliver
+ * LOST after the release, which is noted for no operation.  All of these may be
+ * called from any thread.
  */
 #ifndef DLOCK_LAB_HOLDS_H
 #define DLOCK_LAB_HOLDS_H
@@ -21,6 +22,7 @@
 struct lab_hold {
 	dlock_hold *hold; /* NULL: this slot is free */
 	uint64_t op;      /* 0: lost, and not returned yet */
+	uint64_t token;
 	int64_t until;    /* as noted last */
 	bool releasing, lost;
 };

@@ -23,14 +23,27 @@ static void send_reply(struct lab_executor *w, const struct lab_reply *r)
 		;
 }
 
+/* A mutex is re-entrant: to the history a worker that was granted a lock by
+ * surprise, and tries once more, would hold it twice. */
+static void acquire_once(struct lab_executor *w, const struct lab_order *e,
+			 struct lab_reply *r)
+{
+	if (w->held) {
+		r->rc = DLOCK_EINVAL;
+		lab_executor_say(r, "this worker holds a lock");
+		return;
+	}
+	r->rc = lab_executor_acquire(w, e, e->timeout_ms);
+	r->token = w->held ? w->token : 0;
+}
+
 static void run_order(struct lab_executor *w, const struct lab_order *e,
 		      struct lab_reply *r)
 {
 	r->begun = lab_now();
 	switch (e->verb) {
 	case LAB_DO_ACQUIRE:
-		r->rc = lab_executor_acquire(w, e, e->timeout_ms);
-		r->token = w->held ? w->token : 0;
+		acquire_once(w, e, r);
 		break;
 	case LAB_DO_RELEASE:
 		r->rc = lab_executor_release(w);

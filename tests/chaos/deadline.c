@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An acquire returns within its timeout and the URI's ask time. */
+/* An acquire returns within its timeout and the URI's ask time.  An
+ * asynchronous one may need twice the ask time: see docs/async.md. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@ struct call { /* one that is under way */
 	uint64_t op;
 	int64_t at;
 	int64_t timeout_ms;
+	int asks; /* how many times the ask time it may need */
 };
 
 struct calls {
@@ -52,7 +54,8 @@ static void judge_call(struct calls *s, const struct lab_record *r,
 		       const struct call *call)
 {
 	const struct chaos_options *o = &s->c->o;
-	int64_t due = call->at + (call->timeout_ms + o->ask_ms) * LAB_MS;
+	int64_t due = call->at +
+		      (call->timeout_ms + call->asks * o->ask_ms) * LAB_MS;
 	int64_t over = r->at - due;
 
 	if (over <= s->longest || stood_still(s, r->pid, call->at, r->at))
@@ -62,9 +65,10 @@ static void judge_call(struct calls *s, const struct lab_record *r,
 		return;
 	if (s->found++ < SHOWN)
 		printf("LATE: process %u, operation %" PRIx64
-		       ": timeout %" PRId64 " ms, returned %d %.3f ms too late "
-		       "at %.6f\n",
-		       r->pid, r->op, call->timeout_ms, r->rc,
+		       ": timeout %" PRId64 " ms%s, returned %d %.3f ms too "
+		       "late at %.6f\n",
+		       r->pid, r->op, call->timeout_ms,
+		       call->asks > 1 ? ", asynchronous" : "", r->rc,
 		       (double)over / 1e6, (double)r->at / 1e9);
 }
 
@@ -73,7 +77,11 @@ static void judge_call(struct calls *s, const struct lab_record *r,
 static void follow_call(struct calls *s, const struct lab_record *r)
 {
 	struct call *free_one = &s->call[0];
+	uint64_t async = 0;
 
+	if (r->what == LAB_NOTE &&
+	    strncmp(r->name, CHAOS_ASYNC, strlen(CHAOS_ASYNC)) == 0)
+		async = strtoull(r->name + strlen(CHAOS_ASYNC), NULL, 16);
 	if (r->pid != s->pid)
 		memset(s->call, 0, sizeof(s->call));
 	s->pid = r->pid;
@@ -85,11 +93,13 @@ static void follow_call(struct calls *s, const struct lab_record *r)
 			k->op = 0;
 			return;
 		}
+		if (async != 0 && k->op == async)
+			k->asks = 2;
 		if (!k->op || k->at < free_one->at)
 			free_one = k->op && !free_one->op ? free_one : k;
 	}
 	if (r->what == LAB_ACQUIRE && r->value >= 0)
-		*free_one = (struct call){ r->op, r->at, r->value };
+		*free_one = (struct call){ r->op, r->at, r->value, 1 };
 }
 
 int64_t chaos_overruns(struct chaos *c, int64_t *longest_ns)

@@ -64,8 +64,8 @@ static bool listed(const char *reply, size_t len)
 	       (strncmp(reply, "BUSY", 4) == 0 && strchr(reply, '\n'));
 }
 
-/* A mark outlives those in the slots, and the server's identity all clients;
- * neither excludes anybody. */
+/* A mark and a wish outlive those in the slots, and the server's identity all
+ * clients; none of them excludes anybody. */
 static bool may_stay(const char *key)
 {
 	int len = 0;
@@ -73,7 +73,7 @@ static bool may_stay(const char *key)
 	if (strncmp(key, "dlock.0 ", 8) == 0)
 		return true;
 	/* Prefix, run of the server, the lock's own key. */
-	(void)sscanf(key, "%*[^. ].%*[0-9].%*[0-9a-z].m%n", &len);
+	(void)sscanf(key, "%*[^. ].%*[0-9].%*[0-9a-z].%*1[mw]%n", &len);
 	return len > 0 && key[len] == ' ';
 }
 

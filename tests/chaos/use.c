@@ -22,7 +22,8 @@ struct use { /* under way */
 	struct lab_resource *guarded; /* NULL: holders are not alone */
 	dlock_lock *lock;
 	enum lab_mode mode;
-	int own; /* nobody else has this handle */
+	int own;   /* nobody else has this handle */
+	int async; /* by an asynchronous call */
 	uint64_t op;
 	dlock_hold *hold;
 	uint64_t token;
@@ -111,6 +112,77 @@ void chaos_cancel(struct chaos_thread *h)
 	pthread_mutex_unlock(&h->lock);
 }
 
+/* ---- Asynchronous calls, of which the thread awaits the end -------------- */
+
+struct end {
+	pthread_mutex_t mu;
+	pthread_cond_t changed;
+	bool over;
+	int rc;
+	dlock_hold *hold;
+};
+
+#define NO_END                                                                 \
+	{                                                                      \
+		PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0, 0   \
+	}
+
+static void ended(int rc, dlock_hold *hold, void *arg)
+{
+	struct end *end = arg;
+
+	pthread_mutex_lock(&end->mu);
+	end->rc = rc;
+	end->hold = hold;
+	end->over = true;
+	pthread_cond_signal(&end->changed);
+	pthread_mutex_unlock(&end->mu);
+}
+
+static int await_end(struct end *end)
+{
+	pthread_mutex_lock(&end->mu);
+	while (!end->over)
+		pthread_cond_wait(&end->changed, &end->mu);
+	pthread_mutex_unlock(&end->mu);
+	return end->rc;
+}
+
+static int acquire_async(struct use *u, int64_t timeout)
+{
+	struct end end = NO_END;
+	int rc = u->mode == LAB_READ ?
+			 dlock_acquire_shared_async(u->lock, timeout, ended,
+						    &end, NULL) :
+			 dlock_acquire_async(u->lock, timeout, ended, &end,
+					     NULL);
+
+	if (rc != DLOCK_OK)
+		return rc;
+	rc = await_end(&end);
+	u->hold = end.hold;
+	return rc;
+}
+
+static int release_async(struct use *u)
+{
+	struct end end = NO_END;
+	int rc = dlock_release_async(u->hold, ended, &end);
+
+	return rc == DLOCK_OK ? await_end(&end) : rc;
+}
+
+/* ---- A use --------------------------------------------------------------- */
+
+static int acquire_now(struct use *u, int64_t timeout)
+{
+	if (u->async)
+		return acquire_async(u, timeout);
+	return u->mode == LAB_READ ?
+		       dlock_acquire_shared(u->lock, timeout, &u->hold) :
+		       dlock_acquire(u->lock, timeout, &u->hold);
+}
+
 static int acquire_lock(struct use *u)
 {
 	struct chaos_worker *w = u->me->w;
@@ -120,9 +192,9 @@ static int acquire_lock(struct use *u)
 	endless_wait_begins(u, timeout);
 	u->op = lab_holds_acquire(&w->holds, u->name->name, u->mode,
 				  u->name->limit, timeout);
-	rc = u->mode == LAB_READ ?
-		     dlock_acquire_shared(u->lock, timeout, &u->hold) :
-		     dlock_acquire(u->lock, timeout, &u->hold);
+	if (u->async)
+		lab_history_note(w->history, CHAOS_ASYNC_NOTE, u->op);
+	rc = acquire_now(u, timeout);
 	if (rc == DLOCK_OK)
 		u->token = dlock_token(u->hold);
 	lab_holds_acquired(&w->holds, u->op, rc, u->hold, u->token);
@@ -232,7 +304,8 @@ static void release_lock(struct use *u)
 	int rc;
 
 	lab_holds_release(&w->holds, u->op);
-	rc = dlock_release(u->hold);
+	rc = chaos_chance(&u->me->random, 30) ? release_async(u) :
+						dlock_release(u->hold);
 	lab_holds_released(&w->holds, u->op, rc);
 	if (rc != DLOCK_OK && rc != DLOCK_ELOST && rc != DLOCK_EUNREACHABLE)
 		note_unexpected(u, "release", rc);
@@ -255,6 +328,7 @@ void chaos_use_lock(struct chaos_thread *me)
 
 	u.own = chaos_chance(&me->random, 60);
 	u.lock = u.own ? me->own[i] : me->w->shared[i];
+	u.async = chaos_chance(&me->random, 30);
 	u.mode = mode_of(i, u.own);
 	if (u.mode == LAB_WRITE && chaos_chance(&me->random, 60))
 		u.mode = LAB_READ;
@@ -264,7 +338,7 @@ void chaos_use_lock(struct chaos_thread *me)
 	if (acquire_lock(&u) != DLOCK_OK)
 		return;
 	write_guarded(&u);
-	if (u.mode == LAB_MUTEX && chaos_chance(&me->random, 20))
+	if (u.mode == LAB_MUTEX && !u.async && chaos_chance(&me->random, 20))
 		reenter(&u);
 	hold_and_write(&u);
 	if (u.lost && chaos_chance(&me->random, 70))

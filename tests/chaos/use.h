@@ -6,7 +6,7 @@
 #ifndef DLOCK_CHAOS_USE_H
 #define DLOCK_CHAOS_USE_H
 
-#include <dlock/dlock.h>
+#include <dlock/async.h>
 #include <pthread.h>
 #include <stdatomic.h>
 

@@ -19,7 +19,7 @@ static void on_event(dlock_hold *hold, enum dlock_event event, const char *why,
 		lab_holds_lost(&w->holds, hold);
 	else if (event == DLOCK_AT_RISK)
 		atomic_fetch_add(&w->counters->at_risk, 1);
-	else
+	else if (event == DLOCK_SAFE)
 		atomic_fetch_add(&w->counters->safe, 1);
 }
 

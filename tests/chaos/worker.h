@@ -7,6 +7,7 @@
 #ifndef DLOCK_CHAOS_WORKER_H
 #define DLOCK_CHAOS_WORKER_H
 
+#include <inttypes.h>
 #include <stdatomic.h>
 #include <stdint.h>
 
@@ -44,5 +45,9 @@ struct chaos_counters *chaos_counters_map(const char *dir);
 
 /* main() of a worker. */
 int chaos_worker_main(const struct chaos_job *job);
+
+/* A note behind the record of an acquire, with its op: it is asynchronous. */
+#define CHAOS_ASYNC "asynchronous "
+#define CHAOS_ASYNC_NOTE CHAOS_ASYNC "%" PRIx64
 
 #endif

@@ -83,6 +83,35 @@ Test(deadline, who_stood_still_is_not_late)
 	expect(0, 0);
 }
 
+static void write_async(uint32_t pid, unsigned number)
+{
+	struct lab_record r = { .what = LAB_NOTE, .pid = pid };
+
+	snprintf(r.name, sizeof(r.name), CHAOS_ASYNC_NOTE,
+		 (uint64_t)pid << 32 | number);
+	cr_assert_eq(write(file, &r, sizeof(r)), sizeof(r));
+}
+
+/* The store may have kept another call waiting for as long. */
+Test(deadline, an_asynchronous_call_may_take_the_ask_time_twice)
+{
+	write_record(LAB_ACQUIRE, 7, 1, 1000, 10);
+	write_record(LAB_ACQUIRE, 7, 2, 1000, 10);
+	write_async(7, 2);
+	write_record(LAB_ACQUIRED, 7, 2, 1310, 0);
+	expect(0, 100);
+	write_record(LAB_ACQUIRED, 7, 1, 1311, 0);
+	expect(1, 201);
+}
+
+Test(deadline, an_asynchronous_call_may_be_late_as_well)
+{
+	write_record(LAB_ACQUIRE, 7, 1, 1000, 10);
+	write_async(7, 1);
+	write_record(LAB_ACQUIRED, 7, 1, 1311, 0);
+	expect(1, 101);
+}
+
 /* It was killed while all its threads asked, and that was later. */
 Test(deadline, the_calls_of_the_killed_hide_no_others)
 {

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Holds that came without a request: a client passes a claim from one of its
+ * threads to the next, or takes one again that it has kept.  Such a hold has
+ * the next token, in the same process.  It is as old as the first hold of the
+ * claim: what the store forgot since then, it may have forgotten of this one.
+ */
+#include "lab/history/ops.h"
+
+#include <stdlib.h>
+
+static int by_token(const void *a, const void *b)
+{
+	const struct lab_op *x = *(struct lab_op *const *)a;
+	const struct lab_op *y = *(struct lab_op *const *)b;
+
+	return (x->token > y->token) - (x->token < y->token);
+}
+
+static bool follows(const struct lab_op *op, const struct lab_op *before)
+{
+	return before->token != 0 && op->token == before->token + 1 &&
+	       op->pid == before->pid && lab_op_exclusive(op) &&
+	       lab_op_exclusive(before);
+}
+
+int lab_ops_chain(struct lab_ops *o)
+{
+	for (size_t i = 0; i < o->nops; i++)
+		o->ops[i].claimed = o->ops[i].invoked;
+	for (size_t i = 0; i < o->nlocks; i++) {
+		size_t n;
+		struct lab_op **ops = lab_granted(o, &o->locks[i], &n);
+
+		if (!ops)
+			return -1;
+		qsort(ops, n, sizeof(struct lab_op *), by_token);
+		for (size_t k = 1; k < n; k++) {
+			if (follows(ops[k], ops[k - 1]))
+				ops[k]->claimed = ops[k - 1]->claimed;
+		}
+		free(ops);
+	}
+	return 0;
+}
