@@ -5,7 +5,6 @@
 #include "namesake.h"
 #include "participants.h"
 #include "print.h"
-#include "since.h"
 #include "store.h"
 
 #include <stdlib.h>
@@ -26,25 +25,6 @@ static int confirmed(const char *name)
 		yes = line[0] == 'y' || line[0] == 'Y';
 	free(line);
 	return yes;
-}
-
-/* "held by LABEL since THEN (AGE)", a line each. */
-static void tell_holders(const struct participants *p, const char *verb)
-{
-	for (size_t i = 0; i < p->count; i++) {
-		const struct participant *one = &p->list[i];
-		char then[SINCE_SIZE], age[SINCE_SIZE];
-
-		if (one->waiting)
-			continue;
-		since_local(then, one->since_ms);
-		since_age(age, one->since_ms);
-		if (one->since_ms)
-			say("%s by %s since %s (%s)", verb, one->label, then,
-			    age);
-		else
-			say("%s by %s", verb, one->label);
-	}
 }
 
 static int nobody(const char *name)
@@ -79,7 +59,7 @@ static int ask(struct participants *p, dlock_lock *lock,
 	struct participants now = { 0 };
 	int status;
 
-	tell_holders(p, "held");
+	participants_tell(p, "held");
 	if (!confirmed(name))
 		return fail(LEAVE_BUSY, "not broken");
 	status = participants_fetch(&now, lock, o);
@@ -131,7 +111,7 @@ static int break_lock(const struct options *o, const struct store *s,
 		if (code < 0)
 			status = fail_dlock(code);
 		else
-			tell_holders(&p, "broken: it was held");
+			participants_tell(&p, "broken: it was held");
 	}
 	participants_free(&p);
 	return status;

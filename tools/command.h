@@ -17,6 +17,7 @@ struct command {
 };
 
 extern const struct command cmd_run, cmd_hold, cmd_show, cmd_list, cmd_break;
+extern const struct command cmd_revoke;
 extern const struct command cmd_backends, cmd_compare, cmd_help, cmd_version;
 
 #endif

@@ -257,6 +257,17 @@ static int64_t obey_lease(struct job *j)
 	return left - j->kill_ms;
 }
 
+/* Others want the lock, and the command is to end of its own accord. */
+static void make_way(struct job *j)
+{
+	look_at_child(j);
+	if (j->ended || j->asked || j->killed)
+		return;
+	say("others want \"%s\": asking the command to end", j->name);
+	send_group(j, SIGTERM);
+	send_group(j, SIGCONT);
+}
+
 static void arm(const struct job *j, int64_t next_ms)
 {
 	/* Nobody tells when a shell brings its job to the foreground. */
@@ -292,10 +303,11 @@ static int obeyed(const struct job *j)
 
 int job_run(struct job *j)
 {
-	struct pollfd fds[3] = {
+	struct pollfd fds[4] = {
 		{ .fd = j->signals->fd, .events = POLLIN },
 		{ .fd = dlock_hold_fd(j->hold), .events = POLLIN },
 		{ .fd = j->timer, .events = POLLIN },
+		{ .fd = j->wanted_fd, .events = POLLIN },
 	};
 	int sig;
 
@@ -306,7 +318,10 @@ int job_run(struct job *j)
 		/* It stays readable when nothing is left to be done. */
 		if (obeyed(j))
 			fds[1].fd = -1;
-		poll(fds, 3, -1);
+		if (poll(fds, 4, -1) > 0 && fds[3].revents) {
+			make_way(j);
+			fds[3].fd = -1;
+		}
 		while ((sig = signals_next(j->signals)) != 0 && !j->ended)
 			on_signal(j, sig);
 		if (wants_terminal(j) && terminal_ours(j->terminal))

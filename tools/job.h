@@ -23,6 +23,7 @@ struct job {
 	const struct guard *guard;
 	struct terminal *terminal;
 	int timer;           /* of boottime_open() */
+	int wanted_fd;       /* of dlock_wanted_fd(); -1: ignore others */
 	int64_t told;        /* what the guard knows, of job_limit() */
 
 	/* Zeroed by the caller. */

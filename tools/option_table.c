@@ -39,6 +39,8 @@ static const struct option_row {
 	  "keep the lock so long, even if it ends sooner" },
 	{ OPTION_ON_LOSS, 0, "on-loss", "kill|term|warn",
 	  "what to do to the command [kill]" },
+	{ OPTION_ON_WANTED, 0, "on-wanted", "ignore|term",
+	  "what to do when others want the lock [ignore]" },
 	{ OPTION_GRACE, 0, "signal-grace", "SEC",
 	  "time from TERM to KILL when renewals fail" },
 	{ OPTION_LABEL, 0, "label", "TEXT",

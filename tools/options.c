@@ -117,6 +117,17 @@ static int take_on_loss(struct options *o)
 	return 0;
 }
 
+static int take_on_wanted(struct options *o)
+{
+	o->end_if_wanted = !strcmp(optarg, "term");
+	if (o->end_if_wanted || !strcmp(optarg, "ignore"))
+		return 1;
+	o->status = fail(LEAVE_USAGE,
+			 "--on-wanted wants ignore or term, not \"%s\"",
+			 optarg);
+	return 0;
+}
+
 static int take_seed(struct options *o)
 {
 	char *end = NULL;
@@ -234,6 +245,8 @@ static int take_option(struct options *o, const struct command *cmd,
 		return take_seconds(o, "--hold-at-least", &o->at_least_ms);
 	case OPTION_ON_LOSS:
 		return take_on_loss(o);
+	case OPTION_ON_WANTED:
+		return take_on_wanted(o);
 	case OPTION_BACKEND:
 		o->status = modules_load(optarg);
 		return o->status == LEAVE_OK;

@@ -29,6 +29,7 @@ struct options {
 	int64_t grace_ms;   /* -1: not given */
 	int64_t at_least_ms; /* to hold the lock */
 	enum on_loss on_loss;
+	int end_if_wanted;  /* --on-wanted=term */
 	char *shell_line;   /* of -c; NULL: not given */
 	enum kind kind;
 	uint32_t permits;   /* of KIND_SEMAPHORE */

@@ -164,3 +164,21 @@ const char *kind_name(enum kind kind)
 {
 	return kind == KIND_SEMAPHORE ? "semaphore" : "lock";
 }
+
+void participants_tell(const struct participants *p, const char *verb)
+{
+	for (size_t i = 0; i < p->count; i++) {
+		const struct participant *one = &p->list[i];
+		char then[SINCE_SIZE], age[SINCE_SIZE];
+
+		if (one->waiting)
+			continue;
+		since_local(then, one->since_ms);
+		since_age(age, one->since_ms);
+		if (one->since_ms)
+			say("%s by %s since %s (%s)", verb, one->label, then,
+			    age);
+		else
+			say("%s by %s", verb, one->label);
+	}
+}

@@ -40,6 +40,9 @@ int participants_ask(struct participants *p, dlock_lock *lock,
 
 size_t participants_holders(const struct participants *p);
 
+/* Say of each holder: "VERB by LABEL since THEN (AGE)". */
+void participants_tell(const struct participants *p, const char *verb);
+
 /* Is `one`, of another report, a holder here? */
 int participants_have(const struct participants *p,
 		      const struct participant *one);

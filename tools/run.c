@@ -103,6 +103,7 @@ static int start_and_stay(struct run *r, char **envp)
 		.name = h->name,
 		.grace_ms = h->o.grace_ms,
 		.on_loss = h->o.on_loss,
+		.wanted_fd = -1,
 		.signals = &h->signals,
 		.guard = &r->guard,
 		.terminal = &r->terminal,
@@ -117,6 +118,11 @@ static int start_and_stay(struct run *r, char **envp)
 	};
 	int status;
 
+	if (h->o.end_if_wanted) {
+		job.wanted_fd = dlock_wanted_fd(h->hold);
+		if (job.wanted_fd < 0)
+			return fail_dlock(job.wanted_fd);
+	}
 	/* Before there is a command that would run without it. */
 	job.timer = boottime_open();
 	if (job.timer < 0)
@@ -223,11 +229,11 @@ static int run_main(const struct command *self, int argc, char **argv)
 }
 
 static const enum option_id run_options[] = {
-	OPTION_URI,    OPTION_REQUIRE,   OPTION_WAIT,      OPTION_NONBLOCK,
-	OPTION_SHARED, OPTION_EXCLUSIVE, OPTION_SEMAPHORE, OPTION_CONFLICT,
-	OPTION_CLOSE,  OPTION_COMMAND,   OPTION_AT_LEAST,  OPTION_ON_LOSS,
-	OPTION_GRACE,  OPTION_LABEL,     OPTION_VERBOSE,   OPTION_BACKEND,
-	OPTION_END,
+	OPTION_URI,       OPTION_REQUIRE,   OPTION_WAIT,      OPTION_NONBLOCK,
+	OPTION_SHARED,    OPTION_EXCLUSIVE, OPTION_SEMAPHORE, OPTION_CONFLICT,
+	OPTION_CLOSE,     OPTION_COMMAND,   OPTION_AT_LEAST,  OPTION_ON_LOSS,
+	OPTION_GRACE,     OPTION_LABEL,     OPTION_VERBOSE,   OPTION_BACKEND,
+	OPTION_ON_WANTED, OPTION_END,
 };
 
 const struct command cmd_run = {

@@ -214,7 +214,7 @@ Test(output, keeps_what_is_not_ascii)
 /* Locks that were in use stay listed. */
 static void keep_files(void)
 {
-	set_parameter("keep=on");
+	set_parameter("keep_file=on");
 }
 
 Test(output, of_list_is_sorted_or_refused)

@@ -17,10 +17,15 @@ static void add(struct dlock_backend *b)
 	abort();
 }
 
-static int steal(struct dlk_ticket *t, dlk_time deadline, struct dlk_error *err)
+static enum dlk_verdict steal(struct dlk_ticket *t, dlk_time deadline,
+			      struct dlk_error *err)
 {
-	dlki_file_backend.break_(t->session, &t->request, deadline, err);
-	return dlki_file_backend.release(t, deadline, err);
+	enum dlk_verdict v = dlki_file_backend.attempt(t, deadline, err);
+
+	if (v == DLK_BUSY)
+		dlki_file_backend.break_(t->session, &t->request, deadline,
+					 err);
+	return v;
 }
 
 static enum dlk_verdict alone(struct dlk_ticket *t, dlk_time deadline,
@@ -80,7 +85,7 @@ void broken_register(void)
 
 	thief = dlki_file_backend;
 	thief.schemes = steals;
-	thief.release = steal;
+	thief.attempt = steal;
 	add(&thief);
 	loner = dlki_file_backend;
 	loner.schemes = alones;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What workers write down of their multi-locks. */
+/* What workers write down. */
 #include <criterion/criterion.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -43,13 +43,19 @@ static void *work(void *arg)
 	return NULL;
 }
 
-static struct lab_reply hear(struct worker *w)
+static struct lab_reply hear_any(struct worker *w)
 {
 	struct lab_reply r;
 
 	cr_assert_eq(recv(w->ours, &r, sizeof(r), 0), (ssize_t)sizeof(r));
-	cr_assert_eq(r.rc, DLOCK_OK, "%s", r.text);
 	return r;
+}
+
+static void hear(struct worker *w)
+{
+	struct lab_reply r = hear_any(w);
+
+	cr_assert_eq(r.rc, DLOCK_OK, "%s", r.text);
 }
 
 static void tell(struct worker *w, struct lab_order e)
@@ -130,6 +136,29 @@ Test(worker, tells_of_the_leases_of_a_multi_lock_at_its_release)
 	cr_assert_eq(v.granted, 2);
 }
 
+/* One that was granted by surprise, and is told to try once more: that would be
+ * a second hold of the same lock to the history. */
+Test(worker, does_not_take_what_it_holds)
+{
+	const struct lab_order take = { .verb = LAB_DO_ACQUIRE, .name = "x" };
+	struct lab_reply again;
+	struct lab_verdict v;
+	struct worker a;
+
+	start(&a, "A");
+	tell(&a, take);
+	hear(&a);
+	tell(&a, take);
+	again = hear_any(&a);
+	cr_assert_eq(again.rc, DLOCK_EINVAL);
+	cr_assert_str_eq(again.text, "this worker holds a lock");
+	tell(&a, (struct lab_order){ .verb = LAB_DO_RELEASE });
+	hear(&a);
+	quit(&a);
+	judge(&v);
+	cr_assert_eq(v.granted, 1);
+}
+
 /* As one does that stands still meanwhile. */
 Test(worker, may_keep_a_multi_lock_past_its_lease)
 {
@@ -142,7 +171,7 @@ Test(worker, may_keep_a_multi_lock_past_its_lease)
 		    (struct fake_step){ .fault = FAKE_REFUSE,
 					.times = FAKE_ALWAYS });
 	tell(&a, both(4 * TTL_MS));
-	while (fake_held(fake_store("")) < 2)
+	while (fake_count(fake_store(""), FAKE_ATTEMPT) < 2)
 		lab_nap_ms(1);
 	tell(&b, both(1));
 	hear(&b);

@@ -93,9 +93,9 @@ caps() {
 names=(nightly billing/daily 'two words' "it's" '$(touch ran)' 'a\b"c' 'a=b:c')
 # Kept, so that they stay listed when nobody uses them.
 for name in "${names[@]}"; do
-	"$dlock" run -u "$DLOCK_URI?keep=on" "$name" -- true || exit 1
+	"$dlock" run -u "$DLOCK_URI?keep_file=on" "$name" -- true || exit 1
 done
-"$dlock" run -u "file://$dir/others?keep=on" elsewhere -- true || exit 1
+"$dlock" run -u "file://$dir/others?keep_file=on" elsewhere -- true || exit 1
 
 # What may be in the help of another version.
 mkdir "$dir/later"

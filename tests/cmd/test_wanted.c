@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Others want the lock that a command runs under. */
+#include "support.h"
+
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <string.h>
+
+TestSuite(wanted, .init = world_begin, .fini = world_end, .timeout = 120);
+
+static pid_t start_with(struct proc *p, const char *action)
+{
+	const char *const options[] = { "--on-wanted", action, NULL };
+
+	return start_sigchild(p, file_path("got"), "leave", "n", options);
+}
+
+Test(wanted, ends_the_command_by_a_revoke)
+{
+	struct proc p;
+	struct result r;
+
+	start_with(&p, "term");
+	r = DLOCK("revoke", "n");
+	cr_expect_eq(r.code, 0, "%s", r.err);
+	cr_expect(strstr(r.err, "asked for: it is held by"), "%s", r.err);
+	r = finish(&p);
+	cr_expect_eq(r.code, 40 + SIGTERM, "%d", r.code);
+	cr_expect(strstr(r.err, "others want \"n\""), "%s", r.err);
+	await_line(file_path("got"), "signal 15");
+	cr_expect_eq(DLOCK("run", "-n", "n", "--", "true").code, 0);
+}
+
+Test(wanted, ends_the_command_by_a_waiter)
+{
+	struct proc p;
+	struct result r;
+
+	start_with(&p, "term");
+	cr_expect_eq(DLOCK("run", "-w", "15", "n", "--", "true").code, 0);
+	r = finish(&p);
+	cr_expect(strstr(r.err, "others want \"n\""), "%s", r.err);
+}
+
+Test(wanted, is_ignored_by_default)
+{
+	struct proc p;
+	struct result r;
+	pid_t child = start_with(&p, "ignore");
+
+	cr_expect_eq(DLOCK("revoke", "n").code, 0);
+	cr_expect_eq(DLOCK("run", "-n", "n", "--", "true").code, 1);
+	cr_expect(alive(child));
+	kill(child, SIGTERM);
+	r = finish(&p);
+	cr_expect_eq(strstr(r.err, "others want"), NULL, "%s", r.err);
+}
+
+Test(wanted, by_nobody_is_said)
+{
+	struct result r = DLOCK("revoke", "n");
+
+	cr_expect_eq(r.code, 1);
+	cr_expect(strstr(r.err, "nobody holds \"n\""), "%s", r.err);
+	r = DLOCK("revoke");
+	cr_expect(strstr(r.err, "wants one NAME"), "%s", r.err);
+	r = DLOCK("run", "--on-wanted", "kill", "n", "--", "true");
+	cr_expect(strstr(r.err, "ignore or term, not \"kill\""), "%s", r.err);
+}
+
+Test(wanted, needs_the_write_side)
+{
+	struct result r = DLOCK("run", "-s", "--on-wanted", "term", "n", "--",
+				"true");
+
+	cr_expect_neq(r.code, 0);
+	cr_expect(strstr(r.err, "write side"), "%s", r.err);
+}

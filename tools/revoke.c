@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "command.h"
+#include "exits.h"
+#include "message.h"
+#include "options.h"
+#include "participants.h"
+#include "store.h"
+
+static int revoke_lock(const struct options *o, const struct store *s,
+		       dlock_lock *lock, const char *name)
+{
+	struct participants p = { 0 };
+	int status = 0, code;
+
+	if (dlock_caps(s->client) & DLOCK_CAP_INSPECT)
+		status = participants_fetch(&p, lock, o);
+	if (status == 0 && (dlock_caps(s->client) & DLOCK_CAP_INSPECT) &&
+	    participants_holders(&p) == 0)
+		status = fail(LEAVE_BUSY,
+			      "nobody holds \"%s\": nobody was asked", name);
+	if (status == 0) {
+		code = dlock_revoke(lock, o->wait_ms < 0 ? ASK_MS : o->wait_ms);
+		status = code < 0 ? fail_dlock(code) : 0;
+	}
+	if (status == 0)
+		participants_tell(&p, "asked for: it is held");
+	participants_free(&p);
+	return status;
+}
+
+static int revoke_main(const struct command *self, int argc, char **argv)
+{
+	struct options o;
+	struct store s;
+	dlock_lock *lock;
+	int status;
+
+	if (!options_parse(&o, self, argc, argv))
+		return o.status;
+	if (o.n_args != 1)
+		return fail(LEAVE_USAGE, "dlock revoke wants one NAME");
+	status = store_choose(&s, &o);
+	if (status == 0)
+		status = store_open(&s, &o, NULL, NULL);
+	if (status == 0)
+		status = store_lock(&lock, &s, &o, o.args[0]);
+	if (status == 0) {
+		status = revoke_lock(&o, &s, lock, o.args[0]);
+		dlock_lock_free(lock);
+	}
+	store_close(&s);
+	return status;
+}
+
+static const enum option_id revoke_options[] = {
+	OPTION_URI, OPTION_WAIT, OPTION_VERBOSE, OPTION_BACKEND, OPTION_END,
+};
+
+const struct command cmd_revoke = {
+	.name = "revoke",
+	.args = "[-u URI] NAME",
+	.summary = "ask the holder of a lock to give it up",
+	.text = "Asks the holder of NAME to give it up of its own accord, and "
+		"does not wait for\n"
+		"that.  A holder that does not listen keeps the lock: see "
+		"`dlock run --on-wanted`\n"
+		"and dlock_revocable().  Says who holds it, and since when; if "
+		"nobody does, it\n"
+		"exits with 1.\n",
+	.options = revoke_options,
+	.main = revoke_main,
+};
