@@ -29,9 +29,10 @@ struct py_hold {
 	dlock_hold *now;  /* can be asked */
 	dlock_hold *left; /* on its way out */
 	char name[300];
+	int in_loop;      /* is released without waiting */
 };
 """
-ffi.set_source("dlock._dlock", "#include <dlock/dlock.h>" + STRUCTS + """
+ffi.set_source("dlock._dlock", "#include <dlock/async.h>" + STRUCTS + """
 static void py_leave_hold(struct py_hold *h)
 {
 	if (h->now) {
@@ -52,6 +53,27 @@ static int py_release(struct py_hold *h)
 	return rc;
 }
 
+static int py_release_async(struct py_hold *h, dlock_done_fn done, void *arg)
+{
+	dlock_hold *hold = h->left;
+	int rc = dlock_release_async(hold, done, arg);
+
+	h->left = NULL;
+	if (rc < 0)
+		h->now = hold;
+	return rc;
+}
+
+/* Nobody hears how that ends. */
+static int py_let_go(struct py_hold *h)
+{
+	py_leave_hold(h);
+	if (h->in_loop && py_release_async(h, NULL, NULL) == DLOCK_OK)
+		return DLOCK_OK;
+	py_leave_hold(h);
+	return py_release(h);
+}
+
 /* Nothing refers to it any more. */
 static void py_drop(struct py_hold *h)
 {
@@ -62,8 +84,7 @@ static void py_drop(struct py_hold *h)
 
 	if (!h->now && !h->left)
 		return;
-	py_leave_hold(h);
-	rc = py_release(h);
+	rc = py_let_go(h);
 	if (rc == DLOCK_EFORKED)
 		return;
 	if (rc == DLOCK_EINVAL)
@@ -93,6 +114,8 @@ ffi.cdef("""
 typedef struct dlock_client dlock_client;
 typedef struct dlock_lock dlock_lock;
 typedef struct dlock_hold dlock_hold;
+typedef struct dlock_async dlock_async;
+typedef void (*dlock_done_fn)(int rc, dlock_hold *hold, void *arg);
 """ + STRUCTS + """
 struct dlock_log_line {
 	int level;
@@ -112,6 +135,7 @@ typedef struct dlock_options {
 	void (*on_log)(const struct dlock_log_line *line, void *arg);
 	void *arg;
 	const char *password;
+	int own_loop;
 	...;
 } dlock_options;
 struct dlock_participant {
@@ -174,6 +198,16 @@ void dlock_lock_free(dlock_lock *lock);
 int dlock_acquire(dlock_lock *lock, int64_t timeout_ms, dlock_hold **out);
 int dlock_acquire_shared(dlock_lock *lock, int64_t timeout_ms,
 			 dlock_hold **out);
+int dlock_acquire_async(dlock_lock *lock, int64_t timeout_ms,
+			dlock_done_fn done, void *arg, dlock_async **out);
+int dlock_acquire_shared_async(dlock_lock *lock, int64_t timeout_ms,
+			       dlock_done_fn done, void *arg,
+			       dlock_async **out);
+void dlock_async_cancel(dlock_async *call);
+void dlock_async_free(dlock_async *call);
+int dlock_fd(dlock_client *client);
+int dlock_dispatch(dlock_client *client);
+int dlock_release(dlock_hold *hold);
 void dlock_cancel(dlock_lock *lock);
 int dlock_check(const dlock_hold *hold);
 int64_t dlock_remaining_ms(const dlock_hold *hold);
@@ -184,6 +218,9 @@ int dlock_hold_fd(dlock_hold *hold);
 int dlock_inspect(dlock_lock *lock,
 		  void (*each)(const struct dlock_participant *p, void *arg),
 		  void *arg, int64_t timeout_ms);
+int dlock_revocable(dlock_hold *hold);
+int dlock_wanted_fd(dlock_hold *hold);
+int dlock_revoke(dlock_lock *lock, int64_t timeout_ms);
 int dlock_break(dlock_lock *lock, int64_t timeout_ms);
 int dlock_list(dlock_client *client,
 	       void (*each)(const struct dlock_lock_info *entry, void *arg),
@@ -195,11 +232,14 @@ const char *dlock_version(void);
 
 void py_leave_hold(struct py_hold *h);
 int py_release(struct py_hold *h);
+int py_release_async(struct py_hold *h, dlock_done_fn done, void *arg);
+int py_let_go(struct py_hold *h);
 void py_drop(struct py_hold *h);
 void py_leave_client(dlock_client **cell);
 void py_close(dlock_client **cell);
 
 extern "Python" void py_event(dlock_hold *, int, const char *, void *);
+extern "Python" void py_done(int, dlock_hold *, void *);
 extern "Python" void py_log(const struct dlock_log_line *, void *);
 extern "Python" void py_participant(const struct dlock_participant *, void *);
 extern "Python" void py_lock(const struct dlock_lock_info *, void *);

@@ -17,7 +17,7 @@ setuptools.setup(
     description="One interface to distributed locks",
     license="Apache-2.0",
     python_requires=">=3.9",
-    packages=["dlock"],
+    packages=["dlock", "dlock.aio"],
     setup_requires=["cffi>=1.15"],
     install_requires=["cffi>=1.15"],
     cffi_modules=["build_dlock.py:ffi"],

@@ -16,7 +16,7 @@ Stats = namedtuple("Stats", [
     name for name, _ in ffi.typeof("struct dlock_stats").fields
     if name != "size"])
 Times = namedtuple("Times", "count total buckets")
-EVENTS = ("at_risk", "safe", "lost")
+EVENTS = ("at_risk", "safe", "lost", "wanted", "unconfirmed")
 CAPS = {text(lib.dlock_cap_name(1 << i)): 1 << i for i in range(32)
         if lib.dlock_cap_name(1 << i) != ffi.NULL}
 
@@ -87,7 +87,7 @@ class Client:
     good for the call."""
 
     def __init__(self, uri, *, require=(), label=None, password=None,
-                 on_event=None, on_log=None):
+                 on_event=None, on_log=None, _own_loop=False):
         options = ffi.new("dlock_options *")
         self._cell = ffi.new("dlock_client *[2]")
         self._mu = threading.RLock()
@@ -101,6 +101,7 @@ class Client:
         options.on_event = lib.py_event if on_event else ffi.NULL
         options.on_log = lib.py_log if on_log else ffi.NULL
         options.arg = self._handle
+        options.own_loop = _own_loop
         checked(lib.dlock_open(self._cell, c_text(uri, "the URI"), options))
         _open.add(self)
 
@@ -113,9 +114,13 @@ class Client:
             lib.py_leave_client(self._cell)
         _close(self._cell, self._handle)
 
+    def _is_closed(self):
+        """Not being closed, either."""
+        return self._cell[0] == ffi.NULL and self._cell[1] == ffi.NULL
+
     def __del__(self):
         cell = getattr(self, "_cell", None)
-        if cell is None or (cell[0] == ffi.NULL and cell[1] == ffi.NULL):
+        if cell is None or self._is_closed():
             return
         lib.py_leave_client(cell)
         # The garbage collector may be at work in on_event.

@@ -68,6 +68,14 @@ class HoldRef:
         """Polls readable once the hold is lost: for select and asyncio."""
         return checked(self._ask(lib.dlock_hold_fd))
 
+    def revocable(self):
+        """Have on_event told ("wanted") when others want the lock."""
+        checked(self._ask(lib.dlock_revocable))
+
+    def wanted_fileno(self):
+        """Polls readable once others want the lock; calls revocable()."""
+        return checked(self._ask(lib.dlock_wanted_fd))
+
     def member(self, i):
         """The hold of a multi-lock's member; None past the end."""
         raw = self._ask(lib.dlock_member, i)
@@ -80,9 +88,8 @@ class HoldRef:
         return hash(self._key)
 
 
-class Hold(HoldRef):
-    """What acquire() returns.  As a context manager it releases at the end, and
-    raises Lost if the lock was lost meanwhile, unless the block raised."""
+class OwnHold(HoldRef):
+    """A hold that is released by its methods, or when nothing refers to it."""
 
     def __init__(self, lock):
         super().__init__(ffi.NULL)
@@ -106,11 +113,19 @@ class Hold(HoldRef):
     def _is_over(self):
         return self._c.now == ffi.NULL and self._c.left == ffi.NULL
 
+    def _refuse_if_over(self):
+        if self._is_over():
+            raise Invalid(f"{self._what()} was released before")
+
+
+class Hold(OwnHold):
+    """What acquire() returns.  As a context manager it releases at the end, and
+    raises Lost if the lock was lost meanwhile, unless the block raised."""
+
     def release(self):
         """As dlock_release(): raises Lost, or Unreachable if others have to
         wait for the lease to run out."""
-        if self._is_over():
-            raise Invalid(f"{self._what()} was released before")
+        self._refuse_if_over()
         checked(self._let_go())
 
     def __enter__(self):

@@ -102,6 +102,10 @@ class Lock:
                                   to_ms(timeout)))
         return found
 
+    def revoke(self, timeout=5):
+        """dlock_revoke(): ask its holder to give it up."""
+        checked(lib.dlock_revoke(self._raw, to_ms(timeout)))
+
     def take_away(self, timeout=5):
         """dlock_break(): take it away from its holders."""
         checked(lib.dlock_break(self._raw, to_ms(timeout)))

@@ -81,6 +81,23 @@ class Holds(Case):
                     self.eventually(lambda: not hold.held)
                     raise KeyError
 
+    def test_holder_is_told_when_others_want_it(self):
+        told = []
+        with dlock.Client(self.uri, on_event=lambda *args:
+                          told.append(args[1])) as store:
+            with store.mutex(self.name).acquire() as hold:
+                if "WANTED" not in store.caps:
+                    with self.assertRaises(dlock.NotSupported):
+                        hold.revocable()
+                    return
+                hold.revocable()
+                fd = hold.wanted_fileno()
+                self.assertEqual(select.select([fd], [], [], 0)[0], [])
+                self.theirs.revoke()
+                self.assertEqual(select.select([fd], [], [], 20)[0], [fd])
+                self.eventually(lambda: told == ["wanted"])
+                hold.check()
+
     def test_only_its_thread_releases(self):
         hold = self.mine.acquire()
         self.assertIsInstance(self.in_thread(hold.release), dlock.Invalid)
@@ -157,10 +174,12 @@ class Holds(Case):
                     asked[0] += (hold.held, hold.remaining, hold.warning) != ()
 
         threads = [InThread(ask) for _ in range(2)]
-        for _ in range(50):
+        latest, rounds = time.monotonic() + 20, 0
+        while rounds < 50 or asked[0] <= 50 and time.monotonic() < latest:
             with s.acquire(timeout=20) as hold:
                 box.append(hold)
                 time.sleep(0)
+            rounds += 1
         end.set()
         for t in threads:
             self.assertIsNone(t.result())

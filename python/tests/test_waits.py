@@ -156,7 +156,7 @@ class Waits(Case):
 
 
 async def run_alone(lock, work):
-    """As docs/python.md has it."""
+    """As docs/python.md has it for dlock.aio, here with a thread that waits."""
     hold = await asyncio.to_thread(lock.acquire)
     loop, task = asyncio.get_running_loop(), asyncio.create_task(work)
     loop.add_reader(hold.fileno(), task.cancel)

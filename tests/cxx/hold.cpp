@@ -2,6 +2,7 @@
 /* Holds: taken, moved, released, lost; and what is told of it. */
 #include "cxx/check.hpp"
 
+#include <atomic>
 #include <future>
 #include <mutex>
 #include <poll.h>
@@ -168,6 +169,32 @@ TEST(destructors_survive_a_loss)
 		EVENTUALLY(h.check() == dlock::errc::lost);
 	}
 	CHECK(mine.try_acquire_for(10s));
+}
+
+TEST(holders_are_told_when_others_want_the_lock)
+{
+	std::atomic<int> wanted{ 0 };
+	dlock::options o;
+
+	o.on_event = [&](dlock::hold_ref, dlock_event e, const char *) {
+		wanted += e == DLOCK_WANTED;
+	};
+	dlock::client c(uri, std::move(o)), other(uri);
+	dlock::mutex mine(c, name), theirs(other, name);
+	const dlock::hold h = mine.acquire();
+	std::error_code code;
+
+	/* It would take as long as the next renewal. */
+	if (!(c.caps() & DLOCK_CAP_WANTED))
+		return;
+	h.revocable();
+	pollfd p = { h.wanted_fd(), POLLIN, 0 };
+	CHECK(poll(&p, 1, 0) == 0);
+	theirs.revoke(5s, code);
+	CHECK(!code);
+	EVENTUALLY(wanted == 1);
+	CHECK(poll(&p, 1, 0) == 1);
+	CHECK(!h.check());
 }
 
 TEST(events_are_told)

@@ -109,6 +109,23 @@ public:
 		return inspect_within(detail::to_ms(timeout), &code);
 	}
 
+	/* dlock_revoke(): ask its holder to give it up. */
+	template <class Rep, class Period>
+	void revoke(const std::chrono::duration<Rep, Period> &timeout)
+	{
+		detail::settle(dlock_revoke(lock_.get(),
+					    detail::to_ms(timeout)),
+			       nullptr);
+	}
+
+	template <class Rep, class Period>
+	void revoke(const std::chrono::duration<Rep, Period> &timeout,
+		    std::error_code &code) noexcept
+	{
+		code = detail::to_code(
+			dlock_revoke(lock_.get(), detail::to_ms(timeout)));
+	}
+
 	/* dlock_break(): take it away from its holders. */
 	template <class Rep, class Period>
 	void take_away(const std::chrono::duration<Rep, Period> &timeout)

@@ -47,6 +47,41 @@ public:
 		return from_ms(dlock_warning_ms(h()));
 	}
 
+	/* Ask to be told when others want the lock: on_event gets
+	 * DLOCK_WANTED, and the descriptor, which the hold owns, polls
+	 * readable. */
+	void revocable(std::error_code &code) const noexcept
+	{
+		code = to_code(dlock_revocable(h()));
+	}
+
+	int wanted_fd(std::error_code &code) const noexcept
+	{
+		const int n = dlock_wanted_fd(h());
+
+		code = to_code(n);
+		return n;
+	}
+
+	void revocable() const
+	{
+		std::error_code code;
+
+		revocable(code);
+		if (code)
+			raise(code);
+	}
+
+	int wanted_fd() const
+	{
+		std::error_code code;
+		const int n = wanted_fd(code);
+
+		if (code)
+			raise(code);
+		return n;
+	}
+
 	/* The descriptor polls readable once the hold is lost.  The hold owns
 	 * it. */
 	int fd(std::error_code &code) const noexcept

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A connection to one store, in an event loop."""
+import asyncio
+import warnings
+
+import dlock.client
+from dlock._dlock import lib
+from dlock.aio.call import running_loop
+from dlock.aio.locks import Lock, SharedLock
+from dlock.errors import Invalid, checked
+
+
+class Client:
+    """A store, by its URI.  `async with` it, or await it and close it.
+
+    It belongs to the event loop in which it was opened.  on_event(hold, event,
+    why) and on_log(line) are called there; what on_event raises goes to the
+    loop's exception handler.  That `hold` is only good for the call."""
+
+    def __init__(self, uri, *, on_event=None, on_log=None, **options):
+        """The options are those of dlock.Client."""
+        self._on_event, self._on_log = on_event, on_log
+        self._args = uri, options
+        self._client = self._loop = self._closing = self._fd = None
+        self._opening = False
+        self._calls = set()   # whose callbacks are to come
+        self._asking = set()  # futures of calls that a thread makes
+
+    # ---- Opening and closing
+
+    async def _open(self):
+        if self._client is not None or self._opening:
+            raise Invalid("the client was opened before")
+        self._loop, self._opening = asyncio.get_running_loop(), True
+        try:
+            self._client = await self._loop.run_in_executor(None, self._make)
+        finally:
+            self._opening = False
+        self._fd = checked(self._client._ask(lib.dlock_fd))
+        self._loop.add_reader(self._fd, self._dispatch)
+        return self
+
+    def _make(self):
+        uri, options = self._args
+        return dlock.client.Client(
+            uri, **options, _own_loop=True,
+            on_event=self._tell_event if self._on_event else None,
+            on_log=self._tell_log if self._on_log else None)
+
+    def __await__(self):
+        return self._open().__await__()
+
+    async def __aenter__(self):
+        return await self._open()
+
+    async def __aexit__(self, kind, value, trace):
+        await self.close()
+
+    async def close(self):
+        """Release all holds, end all waits with Canceled.  Once its own loop is
+        closed, any other may call this."""
+        if self._client is None:
+            return
+        if not self._loop.is_closed():
+            self._check_loop()
+        if self._closing is None:
+            self._closing = asyncio.ensure_future(self._close())
+        if not self._closing.done():
+            await asyncio.shield(self._closing)
+
+    async def _close(self):
+        if self._asking:
+            await asyncio.wait(self._asking)
+        if not self._loop.is_closed():
+            self._loop.remove_reader(self._fd)
+        await asyncio.get_running_loop().run_in_executor(
+            None, self._client.close)
+
+    def __del__(self):
+        if getattr(self, "_client", None) and not self._client._is_closed():
+            warnings.warn(f"unclosed {self!r}", ResourceWarning, source=self)
+
+    # ---- What is allowed
+
+    def _check_loop(self):
+        if self._client is None:
+            raise Invalid("the client is not open: use 'async with', or await "
+                          "it")
+        if running_loop() is not self._loop:
+            raise Invalid("the client belongs to another event loop")
+
+    def _check_open(self, error=Invalid):
+        self._check_loop()
+        if self._closing:
+            raise error("the client is closed")
+
+    # ---- What dlock calls
+
+    def _dispatch(self):
+        self._client._ask(lib.dlock_dispatch)
+
+    def _tell_event(self, hold, event, why):
+        try:
+            self._on_event(hold, event, why)
+        except Exception as e:
+            self._loop.call_exception_handler(
+                {"message": f"an exception in on_event of {self!r}",
+                 "exception": e})
+
+    def _tell_log(self, line):
+        """On a thread of dlock."""
+        try:
+            self._loop.call_soon_threadsafe(self._on_log, line)
+        except RuntimeError:
+            pass  # the loop is closed
+
+    # ---- What a program calls
+
+    async def _in_thread(self, call, *args):
+        """close() waits for what has begun."""
+        self._check_open()
+        future = self._loop.run_in_executor(None, call, *args)
+        self._asking.add(future)
+        future.add_done_callback(self._asked)
+        return await asyncio.shield(future)
+
+    def _asked(self, future):
+        self._asking.discard(future)
+        if not future.cancelled():
+            future.exception()  # the task may have been cancelled
+
+    def _opened(self):
+        self._check_open()
+        return self._client
+
+    def mutex(self, name):
+        """One holder."""
+        return Lock(self, self._opened().mutex(name))
+
+    def rwlock(self, name):
+        """One writer or many readers."""
+        return SharedLock(self, self._opened().rwlock(name))
+
+    def semaphore(self, name, permits):
+        """`permits` holders."""
+        return Lock(self, self._opened().semaphore(name, permits))
+
+    async def list(self, timeout=5):
+        """The locks that the store knows."""
+        return await self._in_thread(self._opened().list, timeout)
+
+    def stats(self):
+        """As dlock.Client.stats()."""
+        return self._opened().stats()
+
+    @property
+    def caps(self):
+        """The names of the store's capabilities."""
+        return self._opened().caps
+
+    @property
+    def uri(self):
+        """As the library read it, without its password."""
+        return self._opened().uri
+
+    @property
+    def ttl(self):
+        """The lease in seconds; None if holds do not expire."""
+        return self._opened().ttl
+
+    @property
+    def linger(self):
+        """For how many seconds longer a dead holder's lock may be taken."""
+        return self._opened().linger
+
+    def __repr__(self):
+        state = "not open" if self._client is None else repr(self._client)
+        return f"<dlock.aio.Client: {state}>"

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A lock while a task has it."""
+from dlock._dlock import lib
+from dlock.aio.call import Call
+from dlock.errors import checked
+from dlock.hold import OwnHold
+
+
+class Hold(OwnHold):
+    """What acquire() returns.  `async with` releases at the end, and raises
+    Lost if the lock was lost meanwhile, unless the block raised."""
+
+    def __init__(self, lock):
+        super().__init__(lock)
+        self._c.in_loop = True
+
+    def _take(self, raw):
+        self._c.now = raw
+        self._identify()
+
+    def _abandon(self):
+        with self._mu:
+            lib.py_let_go(self._c)
+
+    async def revocable(self):
+        """Have on_event told ("wanted") when others want the lock."""
+        await self._lock._client._in_thread(super().revocable)
+
+    async def wanted_fileno(self):
+        """Polls readable once others want the lock; calls revocable()."""
+        return await self._lock._client._in_thread(super().wanted_fileno)
+
+    async def release(self):
+        """As dlock_release(): raises Lost, or Unreachable if others have to
+        wait for the lease to run out.  Goes on if the task is cancelled."""
+        client = self._lock._client
+        self._refuse_if_over()
+        if client._closing:
+            await client.close()
+            checked(self._let_go())
+            return
+        client._check_loop()
+        call = Call(client)
+        with self._mu:
+            lib.py_leave_hold(self._c)
+            call.release(self._c)
+        await call.result()
+
+    async def __aenter__(self):
+        return self
+
+    async def __aexit__(self, kind, value, trace):
+        if self._is_over():
+            return
+        try:
+            await self.release()
+        except Exception:
+            if value is None:
+                raise

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Handles of locks, for tasks."""
+import asyncio
+from collections.abc import Coroutine
+
+from dlock._dlock import lib
+from dlock.aio.call import Call
+from dlock.aio.hold import Hold
+from dlock.errors import Busy, Canceled, to_ms
+
+
+class Acquiring(Coroutine):
+    """To await, to make a task of, or to use with `async with`."""
+
+    def __init__(self, coroutine):
+        self._coroutine = coroutine
+        self._hold = None
+
+    def __await__(self):
+        return self._coroutine.__await__()
+
+    def send(self, value):
+        return self._coroutine.send(value)
+
+    def throw(self, *exception):
+        return self._coroutine.throw(*exception)
+
+    def close(self):
+        self._coroutine.close()
+
+    async def __aenter__(self):
+        self._hold = await self._coroutine
+        return self._hold
+
+    async def __aexit__(self, kind, value, trace):
+        return await self._hold.__aexit__(kind, value, trace)
+
+
+class Lock:
+    """What every kind of lock can do.  Tasks may share one.
+
+    `async with lock:` acquires for this task and releases at the end; several
+    tasks may do so with the same object."""
+
+    def __init__(self, client, lock):
+        self._client = client
+        self._lock = lock
+        self._mine = {}
+        self.name = lock.name
+
+    def acquire(self, timeout=None):
+        """Await a Hold, in `timeout` seconds; None waits for ever.  Raises
+        Busy.  `async with lock.acquire(5) as hold:` also releases it."""
+        return Acquiring(self._acquire(lib.dlock_acquire_async, timeout))
+
+    async def try_acquire(self, timeout=0):
+        """As acquire(), but None if others hold the lock."""
+        try:
+            return await self.acquire(timeout)
+        except Busy:
+            return None
+
+    async def _acquire(self, function, timeout):
+        self._client._check_open(Canceled)
+        call = Call(self._client, Hold(self))
+        call.acquire(function, self._lock._raw, to_ms(timeout))
+        return await call.result()
+
+    def cancel(self):
+        """End the waits that are under way with Canceled."""
+        self._client._check_open()
+        self._lock.cancel()
+
+    async def inspect(self, timeout=5):
+        """The participants, as the store sees them now."""
+        return await self._client._in_thread(self._lock.inspect, timeout)
+
+    async def revoke(self, timeout=5):
+        """dlock_revoke(): ask its holder to give it up."""
+        await self._client._in_thread(self._lock.revoke, timeout)
+
+    async def take_away(self, timeout=5):
+        """dlock_break(): take it away from its holders."""
+        await self._client._in_thread(self._lock.take_away, timeout)
+
+    def __repr__(self):
+        return f"<dlock.aio.{type(self).__name__} '{self.name}'>"
+
+    async def __aenter__(self):
+        hold = await self.acquire()
+        self._mine.setdefault(asyncio.current_task(), []).append(hold)
+        return hold
+
+    async def __aexit__(self, kind, value, trace):
+        task = asyncio.current_task()
+        hold = self._mine[task].pop()
+        if not self._mine[task]:
+            del self._mine[task]
+        return await hold.__aexit__(kind, value, trace)
+
+
+class SharedLock(Lock):
+    """A read-write lock; acquire() takes the write side."""
+
+    def acquire_shared(self, timeout=None):
+        return Acquiring(
+            self._acquire(lib.dlock_acquire_shared_async, timeout))
+
+    async def try_acquire_shared(self, timeout=0):
+        try:
+            return await self.acquire_shared(timeout)
+        except Busy:
+            return None
