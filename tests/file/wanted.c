@@ -47,8 +47,9 @@ static void try_once(void *arg)
 	end_now(c);
 }
 
-/* A watch, and then `ask` in another process. */
-static void told_of(void (*ask)(void *arg))
+/* A watch, and then `ask` in another process, which waits for the claim or has
+ * gone before it is given up: a try that announces itself looks once more. */
+static void told_of(void (*ask)(void *arg), int waits)
 {
 	struct scene *s = scene();
 	pid_t pid = child(ask, s);
@@ -60,19 +61,21 @@ static void told_of(void (*ask)(void *arg))
 	ALL_ALONG(QUIET_MS, !told);
 	s->ready = 1;
 	EVENTUALLY(told);
+	if (!waits)
+		child_ended(pid);
 	ticket_give(&t);
-	child_ended(pid);
+	if (waits)
+		child_ended(pid);
 }
 
 CASE(file_wanted, by_a_waiter_in_another_process)
 {
-	told_of(wait_once);
+	told_of(wait_once, 1);
 }
 
-/* It is gone when the watcher hears of it. */
 CASE(file_wanted, by_a_try_in_another_process)
 {
-	told_of(try_once);
+	told_of(try_once, 0);
 }
 
 static void told_of_a_client(enum dlk_mode mode)
