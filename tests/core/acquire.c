@@ -14,7 +14,7 @@ static void answers(dlock_lock *l, int64_t timeout_ms, int code,
 	dlk_time began = dlk_now();
 	int rc = dlock_acquire(l, timeout_ms, &h);
 	int64_t took_ms = (dlk_now() - began) / DLK_MS;
-	int64_t stall_ms = stalled_ms();
+	int64_t stall_ms = stalled_ms() + grace_ms();
 
 	cr_assert_eq(rc, code, "%s: %s", dlock_errname(rc), dlock_errmsg());
 	cr_assert_geq(took_ms, least_ms, "%lld ms", (long long)took_ms);

@@ -15,7 +15,7 @@ dlock_client *open_store(const char *uri, const dlock_options *opts)
 
 dlk_time late(dlk_time t)
 {
-	return t + stalled_ms() * DLK_MS;
+	return t + (stalled_ms() + grace_ms()) * DLK_MS;
 }
 
 void close_within(dlock_client *client, int64_t most_ms)

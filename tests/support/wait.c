@@ -41,14 +41,17 @@ void nap_ms(int64_t ms)
 	nap_us(ms * 1000);
 }
 
-int64_t slowness(void)
+static int64_t told_slowness(void)
 {
 	const char *text = getenv("DLOCK_TEST_SLOW");
 	long n = text ? strtol(text, NULL, 10) : 1;
 
-	if (n < 1 || n > 100)
-		n = 1;
-	return SANITIZED ? 3 * n : n;
+	return n < 1 || n > 100 ? 1 : n;
+}
+
+int64_t slowness(void)
+{
+	return SANITIZED ? 3 * told_slowness() : told_slowness();
 }
 
 int64_t patience_ms(void)
@@ -59,6 +62,11 @@ int64_t patience_ms(void)
 int64_t slack_ms(void)
 {
 	return 250 * slowness();
+}
+
+int64_t grace_ms(void)
+{
+	return 250 * (told_slowness() - 1);
 }
 
 int sanitized(void)

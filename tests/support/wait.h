@@ -20,8 +20,13 @@ int64_t patience_ms(void);
 /* How late an answer may come that is due now. */
 int64_t slack_ms(void);
 
-/* Times are multiplied by this under a sanitizer; and by $DLOCK_TEST_SLOW. */
+/* Times are multiplied by this under a sanitizer; and by $DLOCK_TEST_SLOW, with
+ * which scripts/test makes all bounds wide. */
 int64_t slowness(void);
+
+/* What a bound that is not multiplied allows beside it: 0 without
+ * $DLOCK_TEST_SLOW. */
+int64_t grace_ms(void);
 
 /* Does a sanitizer's allocator stand behind malloc()?  Unlike the C library's,
  * it may hang in a child that was forked while other threads ran, and

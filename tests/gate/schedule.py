@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which programs run beside each other.
+
+Most tests wait most of the time, so twice as many run as there are processors.
+Those that take long begin first, and those that must be alone run at the end.
+"""
+import os
+import threading
+
+
+def run_all(programs, run):
+    """Call run(program) for each of them, several side by side."""
+    width = 2 * (os.cpu_count() or 1)
+    alone = [p for p in programs if p.alone]
+    waiting = sorted(
+        (p for p in programs if not p.alone), key=lambda p: -p.cost
+    )
+    free = width
+    change = threading.Condition()
+    errors = []
+
+    def one(program, places):
+        nonlocal free
+        try:
+            run(program)
+        except Exception as error:  # for the thread that waits
+            errors.append(error)
+        with change:
+            free += places
+            change.notify_all()
+
+    while waiting:
+        with change:
+            change.wait_for(
+                lambda: any(min(p.processors, width) <= free for p in waiting)
+            )
+            program = next(
+                p for p in waiting if min(p.processors, width) <= free
+            )
+            waiting.remove(program)
+            places = min(program.processors, width)
+            free -= places
+        threading.Thread(target=one, args=(program, places)).start()
+    with change:
+        change.wait_for(lambda: free == width)
+    for program in alone:
+        one(program, 0)
+    if errors:
+        raise errors[0]
