@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 static int is_first_time(const char *name)
@@ -87,6 +88,13 @@ Test(planted, falls_once)
 Test(planted, leaves_once)
 {
 	cr_assert(!is_first_time("leak"), "left behind: 3 threads (were 2)");
+}
+
+/* 0.8 s of processor time. */
+Test(planted, computes)
+{
+	while (clock() < 8 * (CLOCKS_PER_SEC / 10))
+		continue;
 }
 
 Test(planted, crashes_once)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is told at the end of a run, and whether it was good."""
 import os
+import statistics
 
 from verdict import FAILED, PASSED, SKIPPED, WHOLE
 
@@ -51,10 +52,10 @@ class Report:
     def print_hungry(self, usual):
         """Cases that took more than twice their usual processor time, when
         how fast this machine is today has been allowed for."""
-        both = [k for k in self.cpu_of if k in usual]
-        before = sum(usual[k] for k in both)
-        factor = sum(self.cpu_of[k] for k in both) / before if before else 1
-        for name in sorted(both):
+        both = sorted(k for k in self.cpu_of if k in usual)
+        ratios = [self.cpu_of[k] / usual[k] for k in both]
+        factor = statistics.median(ratios) if ratios else 1
+        for name in both:
             most = 2 * max(usual[name], CPU_FLOOR_S) * max(factor, 1)
             if self.cpu_of[name] > most:
                 print(

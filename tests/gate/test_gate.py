@@ -207,6 +207,23 @@ class Gate(unittest.TestCase):
         self.assertFinal(outcome, "failed", "2 cases ran, and 3 must",
                          "2 passed, 1 failed, 0 skipped")
 
+    def test_hungry_case_is_named(self):
+        usual = self.path("usual")
+        self.plant("good|computes")
+        self.script("exit 0")
+        learnt = self.run_gate("--usual", usual, "--learn")
+        self.assertEqual(learnt.starting("CPU: "), [])
+        with open(usual, encoding="utf-8") as file:
+            self.assertIn(" b/planted0 planted::computes\n", file.read())
+        with open(usual, "w", encoding="utf-8") as file:
+            file.write("0.20 b/planted0 planted::computes\n"
+                       "0.10 b/planted0 planted::good\n"
+                       "0.10 b/script1 (the program)\n")
+        outcome = self.run_gate("--usual", usual)
+        self.assertRepeated(outcome, 0, "3 passed, 0 failed, 0 skipped")
+        self.assertEqual(len(outcome.starting("CPU: ")), 1)
+        self.assertIn("planted::computes", outcome.starting("CPU: ")[0])
+
     def test_no_program(self):
         self.plant("good")
         self.assertEqual(self.run_gate("--only", "other").code, 1)
