@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Numbers on the command line.  All of the text must be the number; signs,
- * blanks and exponents are refused.
+ * Numbers and durations on the command line.  All of the text must be the
+ * number; signs, blanks and exponents are refused.
  */
 #ifndef DLOCK_TOOLS_NUMBER_H
 #define DLOCK_TOOLS_NUMBER_H
 
 #include <stdint.h>
 
-/* "1.5" to 1500, rounded up to the next millisecond.  0 if it is no number of
- * seconds. */
-int parse_seconds(const char *text, int64_t *out_ms);
+/* "1.5", "1.5s", "250ms", "2m" or "1h" in milliseconds, rounded up; a number
+ * without a unit is seconds, as in a URI.  0 if it is none of these. */
+int parse_duration(const char *text, int64_t *out_ms);
 
 /* A decimal number from `least` to `most`; 0 if it is none. */
 int parse_number(const char *text, long least, long most, long *out);

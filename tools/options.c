@@ -40,10 +40,11 @@ static int take_wait(struct options *o, enum option_id option, struct choice *c)
 	c->wait = option;
 	if (option == OPTION_NONBLOCK) {
 		o->wait_ms = 0;
-	} else if (!parse_seconds(optarg, &o->wait_ms)) {
+	} else if (!parse_duration(optarg, &o->wait_ms)) {
 		o->status = fail(LEAVE_USAGE,
-				 "-w wants a number of seconds "
-				 "such as 10 or 0.5, not \"%s\"",
+				 "-w wants a number of seconds such as 10 or "
+				 "0.5, or a duration such as 250ms or 2m, not "
+				 "\"%s\"",
 				 optarg);
 		return 0;
 	}
@@ -71,13 +72,13 @@ static int take_kind(struct options *o, enum option_id option, struct choice *c)
 	return 1;
 }
 
-static int take_seconds(struct options *o, const char *option, int64_t *out)
+static int take_duration(struct options *o, const char *option, int64_t *out)
 {
-	if (parse_seconds(optarg, out))
+	if (parse_duration(optarg, out))
 		return 1;
 	o->status = fail(LEAVE_USAGE,
-			 "%s wants a number of seconds such as 5 or 0.5, not "
-			 "\"%s\"",
+			 "%s wants a number of seconds such as 5 or 0.5, or a "
+			 "duration such as 250ms or 2m, not \"%s\"",
 			 option, optarg);
 	return 0;
 }
@@ -240,9 +241,9 @@ static int take_option(struct options *o, const struct command *cmd,
 	case OPTION_CONFLICT:
 		return take_conflict(o);
 	case OPTION_GRACE:
-		return take_seconds(o, "--signal-grace", &o->grace_ms);
+		return take_duration(o, "--signal-grace", &o->grace_ms);
 	case OPTION_AT_LEAST:
-		return take_seconds(o, "--hold-at-least", &o->at_least_ms);
+		return take_duration(o, "--hold-at-least", &o->at_least_ms);
 	case OPTION_ON_LOSS:
 		return take_on_loss(o);
 	case OPTION_ON_WANTED:

@@ -84,11 +84,7 @@ int dlki_duration_parse(const char *text, int64_t *ms, struct dlk_error *err)
 				"'%.40s' is not a duration; write 30s, 250ms, "
 				"1.5m or 2h",
 				text);
-	if (*rest == '\0' && (d.whole || d.fraction))
-		return dlk_fail(err, DLOCK_EINVAL,
-				"'%.40s' has no unit; write %.40ss or %.40sms",
-				text, text, text);
-	unit = *rest ? find_unit(rest) : &units[N_UNITS - 1];
+	unit = find_unit(*rest ? rest : "s");
 	if (!unit)
 		return dlk_fail(err, DLOCK_EINVAL,
 				"'%.40s' has the unknown unit '%.20s'; use ms, "

@@ -150,10 +150,17 @@ Test(exit_code, of_a_busy_lock)
 		const char *option, *value;
 		int code;
 	} cases[] = {
-		{ "-n", NULL, 1 },         { "--nonblock", NULL, 1 },
-		{ "-w", "0", 1 },          { "-w", "0.05", 1 },
-		{ "--timeout", ".05", 1 }, { "-nE42", NULL, 42 },
-		{ "-nE0", NULL, 0 },       { "-nE", "255", 255 },
+		{ "-n", NULL, 1 },
+		{ "--nonblock", NULL, 1 },
+		{ "-w", "0", 1 },
+		{ "-w", "0.05", 1 },
+		{ "-w", "50ms", 1 },
+		{ "-w", "0.001m", 1 },
+		{ "--nonblocking", NULL, 1 },
+		{ "--timeout", ".05", 1 },
+		{ "-nE42", NULL, 42 },
+		{ "-nE0", NULL, 0 },
+		{ "-nE", "255", 255 },
 	};
 	const char *file = file_path("holder");
 	struct proc p;

@@ -343,8 +343,9 @@ Test(uri, queries)
 		expect_refused(bad[i], form);
 	expect_refused("redis://h?tll=3s", "redis: unknown parameter 'tll'; "
 					   "did you mean 'ttl'?");
-	expect_refused("redis://h?ttl=30", "redis: parameter 'ttl': '30' has "
-					   "no unit; write 30s or 30ms");
+	expect_refused("redis://h?ttl=30x", "redis: parameter 'ttl': '30x' has "
+					    "the unknown unit 'x'; use ms, s, "
+					    "m or h");
 	expect_refused("mem:?ttl=1s&ttl=1s", "mem: parameter 'ttl' is given "
 					     "twice");
 	expect_refused("mem:?label=a,ttl=1s", "mem: '=' in a value must be "
