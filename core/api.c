@@ -135,11 +135,15 @@ static int acquire_side(dlock_lock *lock, enum dlk_mode mode,
 			struct dlk_error *err)
 {
 	struct dlki_wait w;
+	int rc;
 
 	if (!lock)
 		return dlk_fail(err, DLOCK_EINVAL, "lock is NULL");
 	if (!out)
 		return dlk_fail(err, DLOCK_EINVAL, "out is NULL");
+	rc = dlki_timeout_check(timeout_ms, err);
+	if (rc != 0)
+		return rc;
 	w = dlki_wait_new(lock, timeout_ms);
 	if (mode == DLK_SHARED && !lock->has_read_side)
 		return dlk_fail(err, DLOCK_EINVAL,

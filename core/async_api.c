@@ -109,6 +109,8 @@ static int begin_acquire(dlock_lock *lock, enum dlk_mode mode,
 	struct dlock_client *c;
 	int rc = check_acquire(lock, mode, done, err);
 
+	if (rc == 0)
+		rc = dlki_timeout_check(timeout_ms, err);
 	if (rc != 0)
 		return rc;
 	c = lock->record->client;

@@ -11,6 +11,7 @@
 #include "core/claim.h"
 #include "core/guard.h"
 #include "core/store.h"
+#include "core/wait.h"
 #include "core/watch.h"
 
 #define FOR_EVER_MS 600000 /* what is asked for ever takes at most */
@@ -140,9 +141,11 @@ static int ask_store(struct question *q, struct dlock_client *c,
 		     int64_t timeout_ms, struct dlk_error *err)
 {
 	int64_t ask_ms = dlki_ask_ms(&c->ask);
-	int rc = dlki_client_begin(c, err);
+	int rc = dlki_timeout_check(timeout_ms, err);
 
 	q->last = &q->first;
+	if (rc == 0)
+		rc = dlki_client_begin(c, err);
 	if (rc != 0)
 		return rc;
 	if (timeout_ms < 0)

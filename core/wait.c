@@ -1,12 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/wait.h"
 
+#include <inttypes.h>
+
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/parked.h"
 #include "core/pump.h"
 #include "core/record.h"
 #include "core/async.h"
+
+int dlki_timeout_check(int64_t timeout_ms, struct dlk_error *err)
+{
+	if (timeout_ms >= 0 || timeout_ms == DLOCK_FOREVER)
+		return 0;
+	return dlk_fail(err, DLOCK_EINVAL,
+			"timeout_ms is %" PRId64 ": use DLOCK_FOREVER to wait "
+			"for ever, and 0 to ask once",
+			timeout_ms);
+}
 
 struct dlki_wait dlki_wait_new(const dlock_lock *lock, int64_t timeout_ms)
 {

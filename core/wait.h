@@ -23,6 +23,9 @@ struct dlki_wait {
  * which sleeps without a thread, and is to be resumed. */
 enum { DLKI_PASSED = 2, DLKI_PARKED };
 
+/* 0, or EINVAL for a negative number that is not DLOCK_FOREVER. */
+int dlki_timeout_check(int64_t timeout_ms, struct dlk_error *err);
+
 struct dlki_wait dlki_wait_new(const dlock_lock *lock, int64_t timeout_ms);
 
 /* The deadline of a request that begins `now`.  Requests may take `ask` beyond

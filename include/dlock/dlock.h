@@ -38,8 +38,9 @@
  *  - int functions return DLOCK_OK (0) or a negative DLOCK_E code.  Each lists
  *    the codes worth testing for; any may also return ENOMEM, ESYSTEM, EPROTO.
  *  - `out` is owned by the caller and is set only on success.
- *  - Names ending in _ms are milliseconds.  timeout_ms: < 0 waits for ever,
- *    0 asks once.  A call returns by its timeout plus the `ask` time, whatever
+ *  - Names ending in _ms are milliseconds.  timeout_ms: DLOCK_FOREVER waits
+ *    for ever, 0 asks once; any other negative number is EINVAL, as it is
+ *    the difference of two times more often than a wish.  A call returns by its timeout plus the `ask` time, whatever
  *    the store does.  The URI can give that time; otherwise it follows the
  *    store's round trips, from 40 ms for one that is near to 1 s.
  *  - Strings are UTF-8.  The library copies them, unless a comment says that
@@ -88,6 +89,8 @@ extern "C" {
 	X(EFORKED,     -11, "the client belongs to the parent process")       \
 	X(ENOMEM,      -12, "out of memory")                                  \
 	X(ESYSTEM,     -13, "a system call failed")
+
+#define DLOCK_FOREVER (-1) /* a timeout_ms that has no end */
 
 enum dlock_error_code {
 	DLOCK_OK = 0,

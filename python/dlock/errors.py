@@ -115,8 +115,9 @@ def to_ms(seconds):
     """None waits for ever; rounded up, and never for ever by accident."""
     if seconds is None:
         return -1
-    if not seconds > 0:
-        return 0
+    if isinstance(seconds, bool) or not seconds >= 0:
+        raise Invalid(f"a timeout of {seconds}: write seconds, 0 to ask once, "
+                      "or None to wait for ever")
     return 2 ** 62 if seconds > 2 ** 52 else math.ceil(seconds * 1000)
 
 

@@ -49,8 +49,9 @@ class Lock:
 
     def _acquire(self, call, timeout):
         hold = Hold(self)
+        ms = to_ms(timeout)
         if threading.current_thread() is not threading.main_thread():
-            checked(call(self._raw, to_ms(timeout), hold._out))
+            checked(call(self._raw, ms, hold._out))
             return hold._identify()
         end = None if timeout is None else time.monotonic() + timeout
         left = timeout

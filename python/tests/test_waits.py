@@ -209,12 +209,21 @@ class SlowStore(unittest.TestCase):
 class Timeouts(unittest.TestCase):
     def test_are_rounded_up(self):
         inf, nan = float("inf"), float("nan")
-        for seconds, ms in ((None, -1), (0, 0), (-1, 0), (-inf, 0), (nan, 0),
+        for seconds, ms in ((None, -1), (0, 0), (0.0, 0),
                             (1e-9, 1), (0.001, 1), (0.0011, 2), (1, 1000),
                             (1.5, 1500), (inf, 2 ** 62), (1e300, 2 ** 62)):
             self.assertEqual(to_ms(seconds), ms, seconds)
         with dlock.Client("mem:") as store:
             store.mutex("free").acquire(timeout=inf).release()
+
+    def test_that_are_no_time_are_refused(self):
+        with dlock.Client("mem:") as store:
+            lock = store.mutex("free")
+            for bad in (-1, -0.001, -float("inf"), float("nan"), True, False):
+                for call in (lock.acquire, lock.try_acquire, lock.inspect,
+                             lock.take_away, store.list):
+                    with self.assertRaisesRegex(dlock.Invalid, "None to wait"):
+                        call(timeout=bad)
 
 
 load_tests = for_every_uri(Waits, EventLoop, once=(SlowStore, Timeouts))

@@ -40,7 +40,7 @@
 	X(wait_reader_ends_in_time, SHARED)                                    \
 	X(wait_permit_ends_in_time, COUNT)                                     \
 	X(wait_timed_is_granted, NONE)                                         \
-	X(wait_negative_is_for_ever, NONE)                                     \
+	X(wait_for_ever, NONE)                                                 \
 	X(wait_huge, NONE)                                                     \
 	X(wait_many, NONE)                                                     \
 	X(wait_leaves_the_line, NONE)                                          \

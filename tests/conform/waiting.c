@@ -72,10 +72,9 @@ void case_wait_timed_is_granted(struct conform *t)
 	is_granted(t, patience_ms());
 }
 
-void case_wait_negative_is_for_ever(struct conform *t)
+void case_wait_for_ever(struct conform *t)
 {
-	is_granted(t, -1);
-	is_granted(t, INT64_MIN);
+	is_granted(t, DLOCK_FOREVER);
 }
 
 void case_wait_huge(struct conform *t)

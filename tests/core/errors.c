@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/claim.h"
+#include "support/outcome.h"
 
 static void set_up(void)
 {
@@ -309,6 +310,35 @@ CASE(errors, refuse_null)
 	cr_assert_eq(dlock_remaining_ms(NULL), 0);
 	cr_assert_eq(dlock_token(NULL), 0);
 	cr_assert_null(dlock_member(NULL, 0));
+}
+
+/* A deadline that has passed, less the time: not a wish to wait for ever. */
+CASE(errors, refuse_negative_timeouts)
+{
+	static const int64_t bad[] = { -2, -5000, INT64_MIN };
+	static struct outcome never;
+	dlock_lock *rw = rwlock(client, "rw");
+	int n = 0;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		int64_t ms = bad[i];
+
+		REFUSED(dlock_acquire(lock, ms, &hold), DLOCK_EINVAL,
+			"DLOCK_FOREVER");
+		REFUSED(dlock_acquire_shared(rw, ms, &hold), DLOCK_EINVAL,
+			"timeout_ms is -");
+		REFUSED(dlock_acquire_async(lock, ms, outcome_note, &never,
+					    NULL),
+			DLOCK_EINVAL, "DLOCK_FOREVER");
+		REFUSED(dlock_inspect(lock, count_participant, &n, ms),
+			DLOCK_EINVAL, "DLOCK_FOREVER");
+		REFUSED(dlock_list(client, count_entry, &n, ms), DLOCK_EINVAL,
+			"DLOCK_FOREVER");
+		REFUSED(dlock_break(lock, ms), DLOCK_EINVAL, "DLOCK_FOREVER");
+		REFUSED(dlock_revoke(lock, ms), DLOCK_EINVAL, "DLOCK_FOREVER");
+	}
+	cr_assert_eq(fake_count(fake, FAKE_ATTEMPT), 0);
+	cr_assert_eq(never.calls, 0);
 }
 
 CASE(errors, refuse_stats_of_no_size)
