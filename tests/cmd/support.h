@@ -76,4 +76,7 @@ pid_t start_sigchild(struct proc *p, const char *file, const char *mode,
 
 int alive(pid_t pid); /* and no zombie */
 
+/* Skip the case unless we are root, and other users may run our dlock. */
+void needs_other_users(void);
+
 #endif

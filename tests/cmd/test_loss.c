@@ -330,8 +330,7 @@ Test(loss, of_a_command_that_became_another_user_is_not_called_its_end)
 	struct proc p;
 	pid_t other;
 
-	if (geteuid() != 0)
-		cr_skip_test("needs root");
+	needs_other_users();
 	other = start_other_user(&p, "exec /usr/bin/setpriv --reuid=" OTHER_USER
 				     " /bin/sh -c '" WHO_SLEEPS "'");
 	await_error(&p, "dlock: the lease of \"n\" is running out: cannot "
@@ -347,8 +346,7 @@ Test(loss, that_leaves_another_user_at_work_is_told_so)
 	struct proc p;
 	pid_t other;
 
-	if (geteuid() != 0)
-		cr_skip_test("needs root");
+	needs_other_users();
 	other = start_other_user(&p, "/usr/bin/setpriv --reuid=" OTHER_USER
 				     " /bin/sh -c '" WHO_SLEEPS "' & wait");
 	await_error(&p, "dlock: what the command did");

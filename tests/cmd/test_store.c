@@ -251,8 +251,7 @@ Test(store, is_not_taken_from_a_file_of_another_user)
 /* A daemon that root started as another user still has root's $HOME. */
 Test(store, of_a_user_that_dlock_is_no_more_is_not_looked_for)
 {
-	if (geteuid() != 0)
-		cr_skip_test("needs root");
+	needs_other_users();
 	cr_assert_eq(mkdir(file_path("home"), 0700), 0);
 	setenv("XDG_CONFIG_HOME", file_path("home"), 1);
 	set_uri(file_path("home/dlock.conf"), uri_of("a"));
@@ -267,8 +266,7 @@ Test(store, of_a_set_user_id_dlock_is_the_systems)
 	char script[9000];
 	struct result r;
 
-	if (geteuid() != 0)
-		cr_skip_test("needs root");
+	needs_other_users();
 	needs_mounts();
 	snprintf(script, sizeof(script),
 		 "cp '%s' suid && chown 65534 suid && chmod 4755 suid",

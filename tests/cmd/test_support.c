@@ -275,6 +275,24 @@ pid_t start_sigchild(struct proc *p, const char *file, const char *mode,
 	return pid;
 }
 
+void needs_other_users(void)
+{
+	char path[4096];
+
+	if (geteuid() != 0)
+		cr_skip_test("needs root");
+	snprintf(path, sizeof(path), "%s", getenv("DLOCK_BIN"));
+	for (char *end; (end = strrchr(path, '/')) != NULL;) {
+		struct stat st;
+
+		*end = '\0';
+		if (*path && stat(path, &st) == 0 && !(st.st_mode & S_IXOTH))
+			cr_skip_test("other users may not enter %s, where "
+				     "dlock was built",
+				     path);
+	}
+}
+
 int alive(pid_t pid)
 {
 	char path[64], *text, *state;
