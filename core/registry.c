@@ -108,11 +108,24 @@ static const struct known *find_known(const char *scheme)
 	return NULL;
 }
 
-static int unknown(const char *scheme, struct dlk_error *err)
+/* What other libraries call a store. */
+static const struct {
+	const char *said, *scheme;
+} spellings[] = {
+	{ "zookeeper", "zk" },       { "zoo", "zk" },
+	{ "memcache", "memcached" }, { "memory", "mem" },
+	{ "redis+tls", "rediss" },   { "unix", "redis+unix" },
+};
+
+static const char *nearest(const char *scheme)
 {
 	const char *near = NULL;
 	unsigned int least = DLKI_FAR;
 
+	for (size_t i = 0; i < sizeof(spellings) / sizeof(spellings[0]); i++) {
+		if (strcmp(spellings[i].said, scheme) == 0)
+			return spellings[i].scheme;
+	}
 	for (size_t i = 0; i < N_KNOWN; i++) {
 		unsigned int far = dlki_distance(scheme, known[i].scheme);
 
@@ -121,6 +134,13 @@ static int unknown(const char *scheme, struct dlk_error *err)
 			near = known[i].scheme;
 		}
 	}
+	return near;
+}
+
+static int unknown(const char *scheme, struct dlk_error *err)
+{
+	const char *near = nearest(scheme);
+
 	if (near)
 		return dlk_fail(err, DLOCK_EINVAL,
 				"no store has the scheme "

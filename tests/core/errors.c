@@ -234,6 +234,8 @@ CASE(errors, refuse_bad_uris)
 		{ "localhost", DLOCK_EINVAL, "no scheme" },
 		{ "fakt:", DLOCK_EINVAL, "'fakt'" },
 		{ "filee:", DLOCK_EINVAL, "did you mean 'file'" },
+		{ "zookeeper://h", DLOCK_EINVAL, "did you mean 'zk'" },
+		{ "memcache://h", DLOCK_EINVAL, "did you mean 'memcached'" },
 		{ "rediss://h", DLOCK_ENOTSUP, "TLS" },
 		{ "fake:?ttl=0", DLOCK_EINVAL, "10ms to 24h" },
 		{ "fake:?ttl=0s", DLOCK_EINVAL, "10ms to 24h" },
