@@ -67,6 +67,10 @@ static const struct fault {
 	{ "WRONGTYPE", DLOCK_EPROTO, KEEP,
 	  "has a key of another type where the lock's key should be; remove "
 	  "it, or use another prefix" },
+	{ "DLOCKCLOCK", DLOCK_EPROTO, KEEP,
+	  "has in the key \"clock\" of the prefix what dlock did not write; "
+	  "find out what writes there, then delete that key: tokens go on from "
+	  "the server's time" },
 	{ "DLOCKEXHAUSTED", DLOCK_EEXHAUSTED, KEEP,
 	  "has a lock whose tokens have reached 2^53" },
 	{ "syntax error", DLOCK_ENOTSUP, KEEP,

@@ -175,13 +175,18 @@ CASE(redis_meddle, is_found_out_by_a_downgrade)
 /* ---- What is in the way -------------------------------------------------- */
 
 /* Never busy, and never for ever: an error that says what is wrong. */
-static void is_named(dlock_lock *l)
+static void is_named_by(dlock_lock *l, const char *text)
 {
 	dlock_hold *none = NULL;
 
 	CHECK_RC(dlock_acquire(l, 0, &none), DLOCK_EPROTO);
-	CHECK_TEXT(dlock_errmsg(), "another type");
+	CHECK_TEXT(dlock_errmsg(), text);
 	CHECK_RC(dlock_acquire(l, patience_ms(), &none), DLOCK_EPROTO);
+}
+
+static void is_named(dlock_lock *l)
+{
+	is_named_by(l, "another type");
 }
 
 /* The keys beside the lock's own. */
@@ -231,7 +236,7 @@ CASE(redis_meddle, with_the_clock_is_named)
 
 		server_do(server, "DEL dlock:clock " KEY);
 		server_do(server, "%s", commands[i]);
-		is_named(l);
+		is_named_by(l, "the key \"clock\" of the prefix");
 		server_do(server, "DEL dlock:clock");
 		h = take(l, 0);
 		CHECK(dlock_token(h) > token);

@@ -15,7 +15,7 @@ then
 		token = string.sub('00000' .. token, -6)
 	end
 	token = now[1] .. token
-	if redis.call('GET', KEYS[2]) == string.sub(token, 1, 11)
+	if redis.pcall('GET', KEYS[2]) == string.sub(token, 1, 11)
 		and (not lock_value or lock_value < token) then
 		redis.call('SET', lock_key, '0 ' .. ARGV[1] .. ' ' .. token
 			.. ' ' .. ARGV[3], 'PX', ARGV[2])

@@ -128,9 +128,10 @@ end
 -- The next token: the server's time in us, but larger than the lock's largest
 -- token, and, when the clock was set back, than every token of the prefix.
 local function next_token()
-	local reached = call('GET', clock_key) or NO_TOKEN
-	if string.find(reached, '%D') or #reached ~= 11 and #reached ~= 16 then
-		error('WRONGTYPE')
+	local reached = redis.pcall('GET', clock_key) or NO_TOKEN
+	if type(reached) ~= 'string' or string.find(reached, '%D')
+		or #reached ~= 11 and #reached ~= 16 then
+		error('DLOCKCLOCK')
 	end
 	local was_set_back = #reached == 16
 	local most = was_set_back and reached or reached .. '99999'

@@ -19,7 +19,7 @@ if lock_value and string.sub(lock_value, 1, 1) == '1'
 		local tenth = string.sub(token, 1, 11)
 		if expiry > string.sub(token, 1, 13)
 			and string.sub(lock_value, 36, 51) < token
-			and redis.call('GET', KEYS[2]) == tenth then
+			and redis.pcall('GET', KEYS[2]) == tenth then
 			-- First, because a full server takes a ZREM, and after
 			-- a write takes the rest, too.
 			redis.call('ZREM', queue_key, waiter)
