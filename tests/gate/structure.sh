@@ -9,5 +9,9 @@ for what in layers circles sizes words --self-test; do
 		failed=$((failed + 1))
 	fi
 done
-echo "$((5 - failed)) passed, $failed failed, 0 skipped"
+if ! tests/mutants/run --check; then
+	echo "FAIL: mutants can be planted"
+	failed=$((failed + 1))
+fi
+echo "$((6 - failed)) passed, $failed failed, 0 skipped"
 [ $failed = 0 ]
