@@ -30,7 +30,11 @@ static void conn_ready(struct zk_conn *c)
 	s->hosts.misses = 0;
 	s->hosts.looked = 0;
 	s->hosts.why.code = 0;
-	s->lease.timeout_ms = c->id.timeout_ms;
+	/* A server with higher limits grants more than the session began with,
+	 * which is what a new leader gives it. */
+	if (before_ms == 0 || c->id.timeout_ms < before_ms)
+		s->lease.timeout_ms = c->id.timeout_ms;
+	c->id.timeout_ms = s->lease.timeout_ms;
 	dlki_zk_lease_connected(s);
 	dlki_zk_probe_connected(s);
 	if (c->moved)

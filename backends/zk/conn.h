@@ -16,7 +16,7 @@ enum zk_state { ZK_DOWN, ZK_UP, ZK_EXPIRED, ZK_DENIED };
 /* A ZooKeeper session as the next handle needs it to go on with it. */
 struct zk_id {
 	clientid_t client;   /* client_id 0: there is none yet */
-	int64_t timeout_ms;  /* as negotiated */
+	int64_t timeout_ms;  /* the least that was negotiated */
 	dlk_time down_at;    /* when it was disconnected */
 	uint64_t generation; /* which session of ours this is */
 };

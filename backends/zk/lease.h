@@ -22,7 +22,7 @@ struct zk_lease {
 	dlk_time proved;        /* the server that ends sessions has heard
 				 * of ours at or after this time; 0: not */
 	dlk_time heard;         /* when the last answered request was sent */
-	int64_t timeout_ms;     /* the session's, as last negotiated */
+	int64_t timeout_ms;     /* the least that the session has had */
 	uint64_t marks;         /* made on this connection; the last are in: */
 	struct zk_mark mark[ZK_MARKS];
 };

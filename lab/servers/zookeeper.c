@@ -32,6 +32,13 @@ static int or_else(int value, int otherwise)
 	return value > 0 ? value : otherwise;
 }
 
+static int max_session_ms(const struct lab_zk_options *o)
+{
+	if (o->id == 1 && o->max_session_of_first_ms > 0)
+		return o->max_session_of_first_ms;
+	return or_else(o->max_session_ms, 60000);
+}
+
 static int write_config(struct lab_server *s, const struct lab_zk_options *o)
 {
 	/* syncLimit and initLimit are for ensembles, in ticks. */
@@ -50,9 +57,8 @@ static int write_config(struct lab_server *s, const struct lab_zk_options *o)
 			    "syncLimit=10\n"
 			    "%s",
 			    or_else(o->tick_ms, 100),
-			    or_else(o->min_session_ms, 200),
-			    or_else(o->max_session_ms, 60000), s->dir, s->port,
-			    o->config ? o->config : "") < 0)
+			    or_else(o->min_session_ms, 200), max_session_ms(o),
+			    s->dir, s->port, o->config ? o->config : "") < 0)
 		return -1;
 	return 0;
 }

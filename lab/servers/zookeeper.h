@@ -13,6 +13,7 @@ struct lab_zk_options {
 	bool sync;          /* each write to the disk before it is answered */
 	const char *config; /* more lines of zoo.cfg */
 	const char *java;   /* one more argument of the JVM, "-Dname=value" */
+	int max_session_of_first_ms; /* of an ensemble's first node */
 	/* The rest is for lab/servers/ensemble.c. */
 	int id;             /* the node's number, from 1; 0: by itself */
 };

@@ -153,6 +153,52 @@ Test(zk_frozen, does_not_keep_clients_from_opening)
 	lab_ensemble_free(e);
 }
 
+/* A server with a higher limit grants more to a session that moves to it, and a
+ * new leader gives the session the time-out that it began with. */
+Test(zk_frozen, a_move_makes_no_session_longer)
+{
+	enum { LOW_MS = 2000, MOST_MS = LOW_MS / 20 * 19 };
+	struct lab_zk_options o = { .max_session_ms = 60000,
+				    .max_session_of_first_ms = LOW_MS };
+	struct lab_ensemble *e = lab_ensemble_start(&o);
+	struct lab_proxy *way[LAB_NODES];
+	dlock_client *c = NULL;
+	int port[LAB_NODES];
+	char uri[256];
+	dlock_hold *h;
+
+	if (!e)
+		FAIL("%s", lab_errmsg());
+	for (int i = 0; i < LAB_NODES; i++) {
+		way[i] = proxy(e->node[i]);
+		port[i] = lab_proxy_port(way[i]);
+		lab_proxy_refuse(way[i], i != 0);
+	}
+	uri_of(uri, port, "?ttl=30s&tick=100ms&ask=2s&connect=10s");
+	CHECK_OK(dlock_open(&c, uri, NULL));
+	for (int i = 0; i < LAB_NODES; i++)
+		lab_proxy_refuse(way[i], false);
+	h = take(mutex(c, "lock"), PATIENCE);
+	CHECK_INT(dlock_remaining_ms(h), <=, MOST_MS);
+	CHECK_INT(lab_server_pause(e->node[0]), ==, 0);
+	for (int i = 0; i < 3; i++) {
+		uint64_t renewed = stats(c).renewed;
+
+		EVENTUALLY(stats(c).renewed > renewed);
+		CHECK_INT(dlock_remaining_ms(h), <=, MOST_MS);
+	}
+	CHECK_OK(dlock_check(h));
+	CHECK_OK(dlock_release(h));
+	h = take(mutex(c, "other"), PATIENCE);
+	CHECK_INT(dlock_remaining_ms(h), <=, MOST_MS);
+	CHECK_OK(dlock_release(h));
+	CHECK_INT(lab_server_resume(e->node[0]), ==, 0);
+	dlock_close(c);
+	for (int i = 0; i < LAB_NODES; i++)
+		lab_proxy_free(way[i]);
+	lab_ensemble_free(e);
+}
+
 /* ---- What else a lease meets --------------------------------------------- */
 
 /* Of 2 s, a twelfth is 167 ms. */
