@@ -146,6 +146,7 @@ struct dlock_participant {
 	int64_t remaining_ms;
 	int shared;
 	int waiting;
+	int64_t since_ms;
 	...;
 };
 struct dlock_lock_info {

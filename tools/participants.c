@@ -34,7 +34,7 @@ static void collect(const struct dlock_participant *from, void *arg)
 	to->label = strdup(from->label ? from->label : "");
 	to->id = strdup(from->id ? from->id : "");
 	to->token = from->token;
-	to->since_ms = from->waiting ? 0 : since_token(from->token);
+	to->since_ms = since_plausible(from->since_ms);
 	to->remaining_ms = from->remaining_ms;
 	to->shared = from->shared;
 	to->waiting = from->waiting;

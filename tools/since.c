@@ -6,7 +6,7 @@
 #include <time.h>
 
 #define YEAR_2020_MS INT64_C(1577836800000)
-/* How far the clock that made a token may be ahead of ours. */
+/* How far the store's clock may be ahead of ours. */
 #define AHEAD_MS 60000
 
 /* In seconds. */
@@ -22,11 +22,11 @@ static int64_t now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-int64_t since_token(uint64_t token)
+int64_t since_plausible(int64_t since_ms)
 {
-	int64_t ms = (int64_t)(token / 1000);
-
-	return ms < YEAR_2020_MS || ms > now_ms() + AHEAD_MS ? 0 : ms;
+	return since_ms < YEAR_2020_MS || since_ms > now_ms() + AHEAD_MS ?
+		       0 :
+		       since_ms;
 }
 
 void since_local(char out[SINCE_SIZE], int64_t since_ms)

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Since when a participant holds its lock.
- *
- * No store says so, but the tokens of most follow the time in microseconds
- * since 1970.  A token that is no plausible time of the past says nothing.
+ * Since when a participant holds its lock, in words.
  */
 #ifndef DLOCK_TOOLS_SINCE_H
 #define DLOCK_TOOLS_SINCE_H
@@ -12,8 +9,9 @@
 
 #define SINCE_SIZE 40
 
-/* Milliseconds since 1970; 0: not known. */
-int64_t since_token(uint64_t token);
+/* `since_ms`, or 0, not known, if that is no plausible time of the past: a
+ * store's clock may be wrong by any amount. */
+int64_t since_plausible(int64_t since_ms);
 
 /* "2026-11-22 21:53:01", local time.  "-" if not known. */
 void since_local(char out[SINCE_SIZE], int64_t since_ms);

@@ -42,7 +42,9 @@ static void report_one(const struct report *r,
 				       .token = who->token,
 				       .remaining_ms = -1,
 				       .shared = who->shared != 0,
-				       .waiting = waiting };
+				       .waiting = waiting,
+				       .since_ms =
+					       (int64_t)(who->token / 1000) };
 
 	snprintf(id, sizeof(id), "%016llx-%llu",
 		 (unsigned long long)who->session,

@@ -23,6 +23,7 @@ static void report_ticket(const struct mem_ticket *t, dlk_time now,
 		.remaining_ms = -1,
 		.shared = t->base.request.mode == DLK_SHARED,
 		.waiting = !t->granted,
+		.since_ms = t->granted ? (int64_t)(t->token / 1000) : 0,
 	};
 
 	if (t->granted && t->until <= now)

@@ -187,6 +187,7 @@ int dlki_redis_participant(const struct redis_reply *r,
 	if (!p->waiting &&
 	    (!parse_number(&at, &p->token) || !skip_byte(&at, ' ')))
 		return 0;
+	p->since_ms = (int64_t)(p->token / 1000);
 	memcpy(out->id, who, sizeof(out->id) - 1);
 	return parse_payload(at, out->label, sizeof(out->label), NULL);
 }

@@ -47,6 +47,7 @@ static void report_participant(
 		.waiting = waiting,
 	};
 
+	shown.since_ms = (int64_t)(shown.token / 1000);
 	each(&shown, arg);
 }
 

@@ -442,6 +442,8 @@ struct dlock_participant {
 				* permit */
 	int waiting;           /* in the wait queue; the calls come in its
 				* order */
+	int64_t since_ms;      /* when it got the lock, in ms since 1970 by the
+				* store's clock; 0: waiting, or not known */
 };
 
 /* Report the participants of `lock` as the store sees them now; the report is

@@ -11,14 +11,14 @@ from dlock.hold import Hold
 from dlock.wait import Signals
 
 Participant = namedtuple("Participant",
-                         "label id token remaining shared waiting")
+                         "label id token remaining shared waiting since")
 
 
 @ffi.def_extern()
 def py_participant(p, arg):
     ffi.from_handle(arg).append(Participant(
         text(p.label), text(p.id), p.token, from_ms(p.remaining_ms),
-        bool(p.shared), bool(p.waiting)))
+        bool(p.shared), bool(p.waiting), p.since_ms / 1000 or None))
 
 
 class Lock:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Clients: opened, asked, closed; and what they refuse."""
+import time
 import warnings
 import weakref
 
@@ -14,6 +15,9 @@ class Clients(Case):
         with dlock.Client(self.uri, label="a label") as store:
             with store.mutex(self.name) as hold:
                 found = self.theirs.inspect()
+                since = found[0].since
+                self.assertTrue(since is None or
+                                abs(since - time.time()) < 60, since)
                 self.assertEqual([p.label for p in found], ["a label"])
                 self.assertEqual(found[0].token, hold.token)
                 self.assertIn(self.name,

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "conform/cases.h"
 #include "conform/worker.h"
@@ -15,7 +16,7 @@ struct participants {
 	struct {
 		char label[32], id[40];
 		uint64_t token;
-		int64_t remaining_ms;
+		int64_t remaining_ms, since_ms;
 		int shared, waiting;
 	} v[MOST];
 };
@@ -34,6 +35,7 @@ static void note_participant(const struct dlock_participant *participant,
 	snprintf(all->v[i].id, sizeof(all->v[i].id), "%s", participant->id);
 	all->v[i].token = participant->token;
 	all->v[i].remaining_ms = participant->remaining_ms;
+	all->v[i].since_ms = participant->since_ms;
 	all->v[i].shared = participant->shared;
 	all->v[i].waiting = participant->waiting;
 	all->holders += !participant->waiting;
@@ -48,6 +50,26 @@ static struct participants seen(struct conform *t)
 
 	CHECK_OK(dlock_inspect(t->lock, note_participant, &all, patience_ms()));
 	return all;
+}
+
+static int64_t wall_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* The first one got the lock since `begun_ms`, if the store knows: its clock
+ * may lag by a tick of a slow ensemble. */
+static void is_since(const struct participants *all, int64_t begun_ms)
+{
+	int64_t since_ms = all->v[0].since_ms;
+
+	if (since_ms == 0)
+		return;
+	CHECK_INT(since_ms, >=, begun_ms - 2000);
+	CHECK_INT(since_ms, <=, wall_ms() + 2000);
 }
 
 static void has_label(const struct participants *all, int number)
@@ -82,11 +104,13 @@ void case_inspect_line(struct conform *t)
 	struct worker *p[4];
 	struct participants all;
 	struct reply first;
+	int64_t begun_ms;
 	int told;
 
 	use_mutex(t);
 	for (int i = 0; i < 4; i++)
 		p[i] = join(t, OTHER_CLIENT);
+	begun_ms = wall_ms();
 	first = ask(p[0], ACQUIRE, 0);
 	for (int i = 1; i < 4; i++) {
 		tell(p[i], ACQUIRE, -1);
@@ -98,6 +122,7 @@ void case_inspect_line(struct conform *t)
 	CHECK_INT(all.holders, ==, 1);
 	CHECK(!all.v[0].waiting);
 	CHECK(all.v[0].token == first.token);
+	is_since(&all, begun_ms);
 	CHECK_INT(all.v[0].remaining_ms, <=, t->ttl_ms);
 	for (int i = 0; i < all.n; i++) {
 		char label[32];
@@ -105,6 +130,7 @@ void case_inspect_line(struct conform *t)
 		has_label(&all, p[i]->number);
 		CHECK(!all.v[i].shared);
 		CHECK(!all.v[i].waiting || all.v[i].token == 0);
+		CHECK(!all.v[i].waiting || all.v[i].since_ms == 0);
 		snprintf(label, sizeof(label), "worker %d", p[i]->number);
 		if (i == 0 || t->caps & DLOCK_CAP_FAIR)
 			CHECK(strcmp(all.v[i].label, label) == 0);

@@ -49,3 +49,22 @@ EITHER_WAY(memcached_inspect, label_is_whole_characters)
 	}
 	scene_end(&s);
 }
+
+static void keep_participant(const struct dlock_participant *p, void *seen)
+{
+	*(struct dlock_participant *)seen = *p;
+}
+
+/* Its tokens count from the server's start: they are no times. */
+EITHER_WAY(memcached_inspect, does_not_know_since_when)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_lock *l = mutex(direct(&s, ""), "x");
+	struct dlock_participant seen = { .since_ms = -1 };
+	dlock_hold *h = take(l);
+
+	CHECK_OK(dlock_inspect(l, keep_participant, &seen, patience_ms()));
+	CHECK(seen.token == dlock_token(h));
+	CHECK_INT(seen.since_ms, ==, 0);
+	give(h);
+}

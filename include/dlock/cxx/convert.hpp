@@ -50,6 +50,12 @@ inline std::chrono::milliseconds from_ms(std::int64_t ms) noexcept
 	return ms < 0 ? no_expiry : std::chrono::milliseconds(ms);
 }
 
+inline std::chrono::system_clock::time_point since(std::int64_t ms) noexcept
+{
+	return std::chrono::system_clock::time_point(
+		std::chrono::milliseconds(ms));
+}
+
 /* A string with a NUL in it must not pass for its beginning: the library
  * refuses the control character that stands for it, and says where it is. */
 inline void mark_nul(std::string &text) noexcept

@@ -26,6 +26,8 @@ struct participant {
 	std::chrono::milliseconds remaining; /* no_expiry: or not known */
 	bool shared;
 	bool waiting;
+	/* When it got the lock, by the store's clock; the epoch: not known. */
+	std::chrono::system_clock::time_point since;
 };
 
 /* A handle of any kind.  Threads may share one. */
@@ -272,7 +274,8 @@ private:
 						  detail::from_ms(
 							  p->remaining_ms),
 						  p->shared != 0,
-						  p->waiting != 0 });
+						  p->waiting != 0,
+						  detail::since(p->since_ms) });
 				});
 		}
 	};

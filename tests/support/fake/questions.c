@@ -25,6 +25,7 @@ int fakei_inspect(struct dlk_session *base, const struct dlk_request *c,
 			.remaining_ms = -1,
 			.shared = e->mode == DLK_SHARED,
 			.waiting = !e->granted,
+			.since_ms = (int64_t)(e->token / 1000),
 		};
 
 		if (fakei_same(e, s->fake, c->key))
