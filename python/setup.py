@@ -1,24 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The wheel: the package dlock, which links libdlock.
+"""The source package and the wheel: the package dlock, which links libdlock.
 
 pkg-config finds the library; $DLOCK_INCLUDE and $DLOCK_LIBDIR name one that is
 not installed."""
+import os
 import re
 
 import setuptools
 
-with open("../include/dlock/dlock.h", encoding="utf-8") as header:
-    version = ".".join(re.findall(
-        r"#define DLOCK_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", header.read()))
+HERE = os.path.dirname(os.path.abspath(__file__))
+HEADER = os.path.join(HERE, "..", "include", "dlock", "dlock.h")
+
+
+def version():
+    """As the header of the tree says, or what a source package was made with."""
+    path, number = HEADER, r"#define DLOCK_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)"
+    if not os.path.exists(path):
+        path, number = os.path.join(HERE, "PKG-INFO"), r"(?m)^Version: (\S+)$"
+    with open(path, encoding="utf-8") as file:
+        return ".".join(re.findall(number, file.read()))
+
 
 setuptools.setup(
     name="dlock",
-    version=version,
+    version=version(),
     description="One interface to distributed locks",
     license="Apache-2.0",
     python_requires=">=3.9",
     packages=["dlock", "dlock.aio"],
-    setup_requires=["cffi>=1.15"],
     install_requires=["cffi>=1.15"],
     cffi_modules=["build_dlock.py:ffi"],
     zip_safe=False,

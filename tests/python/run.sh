@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# run.sh SOURCE LIBDIR - build the Python package's wheel from a copy of the
-# tree, install it into a directory of its own, and run its tests from there
-# with every URI of DLOCK_TEST_URIS.  77: what builds it is missing.
+# run.sh SOURCE LIBDIR - make the Python package's source package from a copy of
+# the tree, build the wheel from that, install it into a directory of its own,
+# and run its tests from there with every URI of DLOCK_TEST_URIS.  77: what builds it is missing.
 set -eu
 
 source=$1 libdir=$2
@@ -18,13 +18,18 @@ trap 'rm -rf "$dir"' EXIT
 mkdir "$dir/tree" "$dir/site"
 cp -R "$source/python" "$source/include" "$dir/tree"
 (
-	cd "$dir/tree/python"
-	DLOCK_INCLUDE=$source/include DLOCK_LIBDIR=$libdir $python setup.py \
-		-q bdist_wheel --dist-dir "$dir" > "$dir/log" 2>&1 || {
-		cat "$dir/log"
-		exit 1
-	}
-)
+	export DLOCK_INCLUDE="$source/include" DLOCK_LIBDIR="$libdir"
+	cd "$dir/tree/python" &&
+		$python setup.py -q sdist --dist-dir "$dir" &&
+		rm -r "$dir/tree" &&
+		cd "$dir" &&
+		tar xzf dlock-*.tar.gz &&
+		cd "$(basename dlock-*.tar.gz .tar.gz)" &&
+		$python setup.py -q bdist_wheel --dist-dir "$dir"
+) > "$dir/log" 2>&1 || {
+	cat "$dir/log"
+	exit 1
+}
 $python -m zipfile -e "$dir"/dlock-*.whl "$dir/site"
 cd "$dir"
 # Nothing is written beside the tests.
