@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "core/base/process.h"
+#include "core/claim.h"
 #include "core/store.h"
 
 #define PAUSE_NS (100 * DLK_MS)
@@ -52,13 +54,36 @@ static void ask_store(struct dlki_record *r, struct holders *all,
 		all->n = 0;
 }
 
+/* The words for a claim of this client that holds the lock alone, or NULL. */
+static const char *holder_here(struct dlki_record *r)
+{
+	const char *who = NULL;
+
+	pthread_mutex_lock(&r->client->mu);
+	for (const struct dlki_claim *h = r->held; h && !who;
+	     h = h->held_next) {
+		if (h->state != DLKI_HELD || h->downgraded ||
+		    h->ticket->request.mode != DLK_EXCLUSIVE)
+			continue;
+		who = h->thread == DLKI_NO_THREAD ||
+				      h->thread == dlki_thread_serial() ?
+			      "this process itself" :
+			      "another thread of this process";
+	}
+	pthread_mutex_unlock(&r->client->mu);
+	return who;
+}
+
 int dlki_holder_fail(struct dlki_record *r, dlk_time limit,
 		     struct dlk_error *err)
 {
-	const char *kind = dlki_kind_name(r->kind);
+	const char *kind = dlki_kind_name(r->kind), *here = holder_here(r);
 	int shown = (int)dlk_utf8_clip(r->name, SHOWN);
 	struct holders all = { 0 };
 
+	if (here)
+		return dlk_fail(err, DLOCK_EBUSY, "%s '%.*s': held by %s", kind,
+				shown, r->name, here);
 	if (may_ask(r, limit))
 		ask_store(r, &all, limit);
 	if (all.n == 0)

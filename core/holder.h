@@ -7,9 +7,10 @@
 
 #include "core/record.h"
 
-/* EBUSY, with the label of a holder if the store reports one by `limit`.  That
- * costs a request, so a client asks ten times a second at most; else "others"
- * hold it. */
+/* EBUSY.  The message says so if a thread of this client holds the lock; else
+ * it has the label of a holder if the store reports one by `limit`.  That costs
+ * a request, so a client asks ten times a second at most; else "others" hold
+ * it.  Call this without the client's mu. */
 int dlki_holder_fail(struct dlki_record *r, dlk_time limit,
 		     struct dlk_error *err);
 

@@ -2,6 +2,8 @@
 /* What the message of a busy lock says: it is part of the interface. */
 #include "core/fixture.h"
 
+#include <stdio.h>
+
 /* The holder is named only while the ask time lasts, which the store's answers
  * make short unless the URI says it. */
 #define STORE "fake:?ask=5s"
@@ -41,6 +43,36 @@ CASE(holder, of_a_busy_lock_is_named)
 	time_passes();
 	REFUSED(dlock_acquire(lock, 30, &none), DLOCK_EBUSY,
 		"lock 'a': held by host1:4711 report.sh");
+	OK(dlock_release(hold));
+}
+
+static void *try_as_another(void *text)
+{
+	dlock_hold *none = NULL;
+	int rc = dlock_acquire(lock, 0, &none);
+
+	snprintf(text, 240, "%s: %s", dlock_errname(rc), dlock_errmsg());
+	return NULL;
+}
+
+/* It says what the label of our own process would not. */
+CASE(holder, of_this_process_is_called_that)
+{
+	dlock_hold *none = NULL;
+	dlock_lock *unbound;
+	char text[240] = "";
+	pthread_t thread;
+
+	given_hold(STORE);
+	cr_assert_eq(pthread_create(&thread, NULL, try_as_another, text), 0);
+	pthread_join(thread, NULL);
+	cr_assert(strstr(text, "held by another thread of this process"), "%s",
+		  text);
+	unbound = mutex(client, "a");
+	OK(dlock_lock_unbind(unbound));
+	REFUSED(dlock_acquire(unbound, 0, &none), DLOCK_EBUSY,
+		"lock 'a': held by this process itself");
+	cr_assert_eq(fake_count(fake, FAKE_INSPECT), 0);
 	OK(dlock_release(hold));
 }
 
