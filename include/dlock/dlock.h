@@ -241,6 +241,8 @@ DLOCK_API const char *dlock_uri(const dlock_client *client);
  * mutex      one holder; a thread that holds it may take it again
  * rwlock     one writer or many readers; re-entrant likewise.  The writer may
  *            also take the read side, and keep it when it releases the write
+ *            side.  Other readers come in then at once on mem:, file: and
+ *            redis:, and on zk: and memcached: when it releases the read
  *            side.  A reader that asks for the write side gets EDEADLK
  * semaphore  `permits` holders; every acquire takes one permit, and any thread
  *            may release it.  All users must name the same number of permits
