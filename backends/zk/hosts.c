@@ -78,12 +78,40 @@ void dlki_zk_hosts_free(struct zk_session *s)
 
 /* ---- Why there is no connection ------------------------------------------ */
 
+/* The first bytes that the server answers, to a word that ZooKeeper knows.  What
+ * reads lines, as Redis and memcached do, waits for the end of this one. */
+static int ask(struct dlk_net *n, char *bytes, size_t size, dlk_time until,
+	       struct dlk_error *why)
+{
+	dlk_time now = dlk_now();
+	size_t got = 0;
+	int rc = dlk_net_send(n, "srvr", 4, until, why);
+
+	if (rc == 0)
+		rc = dlk_net_recv(n, bytes, size - 1, &got,
+				  now + (until - now) / 2, why);
+	if (rc == 0 || !dlk_net_quiet(n))
+		return rc;
+	rc = dlk_net_send(n, "\r\n", 2, until, why);
+	return rc != 0 ? rc :
+			 dlk_net_recv(n, bytes, size - 1, &got, until, why);
+}
+
+/* Another store at this address, by its first bytes; or NULL. */
+static const char *other_store(const char *bytes)
+{
+	if (strncmp(bytes, "-ERR", 4) == 0 || strncmp(bytes, "-NOAUTH", 7) == 0)
+		return "Redis: use redis:// for it";
+	return strncmp(bytes, "ERROR", 5) == 0 ?
+		       "memcached: use memcached:// for it" :
+		       NULL;
+}
+
 /* The client library tries again, and does not report what it met. */
 static void look_at(struct dlk_net *n, const struct dlk_host *host,
 		    dlk_time until, struct dlk_error *why)
 {
 	char bytes[256] = "";
-	size_t got = 0;
 	int rc = dlk_net_tcp(n, host->name,
 			     host->port ? host->port : (uint16_t)ZK_PORT, until,
 			     why);
@@ -94,10 +122,7 @@ static void look_at(struct dlk_net *n, const struct dlk_host *host,
 	if (rc != 0 && !closed)
 		return;
 	if (rc == 0)
-		rc = dlk_net_send(n, "srvr", 4, until, why);
-	if (rc == 0)
-		rc = dlk_net_recv(n, bytes, sizeof(bytes) - 1, &got, until,
-				  why);
+		rc = ask(n, bytes, sizeof(bytes), until, why);
 	if (closed || (rc != 0 && !dlk_net_quiet(n)))
 		/* It accepts one connection too many, and closes it. */
 		dlk_fail(why, DLOCK_EUNREACHABLE,
@@ -109,6 +134,9 @@ static void look_at(struct dlk_net *n, const struct dlk_host *host,
 		dlk_fail(why, DLOCK_EUNREACHABLE,
 			 "%.60s accepts connections and does not answer",
 			 n->peer);
+	else if (other_store(bytes))
+		dlk_fail(why, DLOCK_EUNREACHABLE, "%.60s is %s", n->peer,
+			 other_store(bytes));
 	else if (strstr(bytes, "not currently serving"))
 		dlk_fail(why, DLOCK_EUNREACHABLE,
 			 "%.60s is up and does not serve: its ensemble has no "

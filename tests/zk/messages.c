@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lab/servers/memcached.h"
+#include "lab/servers/redis.h"
+
 TestSuite(zk_messages, .timeout = 120);
 
 static void says(dlock_lock *l, int64_t timeout_ms, int code, const char *text)
@@ -55,6 +58,21 @@ CASE(zk_messages, of_no_connection_name_the_end_of_the_session)
 	CHECK_TEXT(dlock_errmsg(), "Connection refused");
 	lab_proxy_heal(p);
 	CHECK_OK(dlock_release(take(mutex(c, "y"), PATIENCE)));
+}
+
+/* What answers there is another store. */
+CASE(zk_messages, of_another_store_name_its_scheme)
+{
+	struct lab_server *redis = lab_redis_start(NULL);
+	struct lab_server *memcached = lab_memcached_start(NULL);
+
+	CHECK(redis && memcached);
+	refused(redis->port, "?connect=2s", DLOCK_EUNREACHABLE,
+		"is Redis: use redis:// for it");
+	refused(memcached->port, "?connect=2s", DLOCK_EUNREACHABLE,
+		"is memcached: use memcached:// for it");
+	lab_server_free(memcached);
+	lab_server_free(redis);
 }
 
 CASE(zk_messages, of_a_frozen_server_say_that_it_is_silent)
