@@ -13,7 +13,7 @@ HEADER = os.path.join(HERE, "..", "include", "dlock", "dlock.h")
 
 
 def version():
-    """As the header of the tree says, or what a source package was made with."""
+    """What the header of the tree says, or a source package's PKG-INFO."""
     path, number = HEADER, r"#define DLOCK_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)"
     if not os.path.exists(path):
         path, number = os.path.join(HERE, "PKG-INFO"), r"(?m)^Version: (\S+)$"

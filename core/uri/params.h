@@ -3,8 +3,8 @@
  * Parameter tables and the values parsed from a URI's query.
  *
  * A duration is a number with a unit, ms, s, m or h, or of seconds without one:
- * "250ms", "1.5s", "2m", "30".  It is a whole number of milliseconds.  "none" is
- * the default of a duration that has none, and stands for 0.
+ * "250ms", "1.5s", "2m", "30".  It is a whole number of milliseconds.  "none"
+ * is the default of a duration that has none, and stands for 0.
  */
 #ifndef DLOCK_CORE_URI_PARAMS_H
 #define DLOCK_CORE_URI_PARAMS_H

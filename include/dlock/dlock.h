@@ -40,9 +40,10 @@
  *  - `out` is owned by the caller and is set only on success.
  *  - Names ending in _ms are milliseconds.  timeout_ms: DLOCK_FOREVER waits
  *    for ever, 0 asks once; any other negative number is EINVAL, as it is
- *    the difference of two times more often than a wish.  A call returns by its timeout plus the `ask` time, whatever
- *    the store does.  The URI can give that time; otherwise it follows the
- *    store's round trips, from 40 ms for one that is near to 1 s.
+ *    the difference of two times more often than a wish.  A call returns by
+ *    its timeout plus the `ask` time, whatever the store does.  The URI can
+ *    give that time; otherwise it follows the store's round trips, from 40 ms
+ *    for one that is near to 1 s.
  *  - Strings are UTF-8.  The library copies them, unless a comment says that
  *    they are borrowed.
  *  - Any thread may call any function unless its comment says otherwise.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Failures of each sort, for tests/gate/test_gate.py, which picks some of these
- * cases.  Where one passes when it is repeated, a file of $PLANTED_DIR says that
- * it has failed before.
+ * cases.  Where one passes when it is repeated, a file of $PLANTED_DIR says
+ * that it has failed before.
  */
 #include <assert.h>
 #include <criterion/criterion.h>
