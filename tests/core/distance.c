@@ -33,7 +33,7 @@ CASE(distance, of_150_ms_is_bridged_by_a_try)
 		OK(dlock_acquire(lock, 0, &hold));
 		OK(dlock_release(hold));
 	}
-	cr_assert_geq(had_ms(), 590);
+	cr_assert_geq(had_ms() + stalled_ms(), 590);
 	fake_clear(fake);
 }
 
@@ -147,7 +147,7 @@ CASE(distance, is_not_blamed_for_a_refusal)
 		cr_assert_eq(dlock_acquire(lock, 0, &hold), DLOCK_EUNREACHABLE);
 		cr_assert_null(strstr(dlock_errmsg(), "ask="), "%s",
 			       dlock_errmsg());
-		cr_assert_eq(had_ms(), 40);
+		cr_assert_leq(had_ms(), 40);
 	}
 	fake_clear(fake);
 }
