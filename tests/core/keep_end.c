@@ -184,40 +184,59 @@ enum { TURNS = 1500, TURNS_SANITIZED = 500 };
 
 static atomic_int inside;
 static _Atomic uint64_t last_token;
+static atomic_int busy; /* threads that have turns left */
 
-static void one_turn(dlock_lock *l)
+/* `meet`: hold the lock until another thread waits for it, if one has turns
+ * left. */
+static void one_turn(dlock_lock *l, int meet)
 {
 	dlock_hold *h = take(l, FOREVER);
 
 	CHECK_INT(atomic_fetch_add(&inside, 1), ==, 0);
 	CHECK_INT(dlock_token(h), >, last_token);
 	last_token = dlock_token(h);
+	while (meet && busy > 1 && stats(client).waiters == 0)
+		nap_us(20);
 	atomic_fetch_sub(&inside, 1);
 	CHECK_OK(dlock_release(h));
 }
 
-static void *take_turns(void *l)
+static void take_turns_of(dlock_lock *l, int meet)
 {
 	int turns = sanitized() ? TURNS_SANITIZED : TURNS;
 
 	for (int i = 0; i < turns; i++) {
-		one_turn(l);
+		one_turn(l, meet && i % 7 == 1);
 		if (i % 7 == 0)
 			nap_us(i % 50);
 	}
+	busy--;
+}
+
+static void *take_turns(void *l)
+{
+	take_turns_of(l, 0);
+	return NULL;
+}
+
+/* Threads that run one after another pass nothing: these wait for each other. */
+static void *take_turns_and_meet(void *l)
+{
+	take_turns_of(l, 1);
 	return NULL;
 }
 
 static void two_sessions(const char *uri, int n_here, int n_there)
 {
+	void *(*turns)(void *) = n_there > 0 ? take_turns : take_turns_and_meet;
 	pthread_t thread[16];
 	int n = 0;
 
 	given_mutex(uri);
 	given_others();
+	busy = n_here + n_there;
 	for (; n < n_here; n++)
-		cr_assert_eq(pthread_create(&thread[n], NULL, take_turns, lock),
-			     0);
+		cr_assert_eq(pthread_create(&thread[n], NULL, turns, lock), 0);
 	for (; n < n_here + n_there; n++)
 		cr_assert_eq(pthread_create(&thread[n], NULL, take_turns,
 					    theirs),
