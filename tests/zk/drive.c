@@ -100,7 +100,7 @@ CASE(zk_drive, a_client_that_does_nothing_keeps_its_session)
 
 	o.on_log = count_line;
 	c = client_with(s->port, "?ttl=1s&ask=1s", &o);
-	usleep(4000000);
+	ALL_ALONG(4000, lines == 0);
 	CHECK_OK(dlock_release(take(mutex(c, "lock"), PATIENCE)));
 	end_now(c);
 	CHECK_INT(lines, ==, 0);
@@ -135,7 +135,7 @@ CASE(zk_drive, a_child_s_descriptors_cost_nothing)
 	CHECK_INT(lab_server_restart(s, true), ==, 0);
 	CHECK_OK(dlock_release(take(l, PATIENCE)));
 	before = cpu_ms();
-	usleep(1000000);
+	nap_ms(1000);
 	CHECK_INT(cpu_ms() - before, <, 100);
 	kill(child, SIGKILL);
 	CHECK_INT(waitpid(child, NULL, 0), ==, child);
