@@ -3,9 +3,9 @@
 #include "exits.h"
 #include "message.h"
 #include "namesake.h"
+#include "one_lock.h"
 #include "participants.h"
 #include "print.h"
-#include "store.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -93,8 +93,9 @@ static int break_blindly(const struct options *o, const struct store *s,
 }
 
 static int break_lock(const struct options *o, const struct store *s,
-		      dlock_lock *lock, const char *name)
+		      dlock_lock *lock)
 {
+	const char *name = o->args[0];
 	struct participants p = { 0 };
 	int code, status;
 
@@ -117,32 +118,17 @@ static int break_lock(const struct options *o, const struct store *s,
 	return status;
 }
 
+static int can_ask(const struct options *o)
+{
+	if (o->yes || isatty(STDIN_FILENO))
+		return 0;
+	return fail(LEAVE_USAGE, "there is no terminal to ask on: "
+				 "use -y to break the lock without a question");
+}
+
 static int break_main(const struct command *self, int argc, char **argv)
 {
-	struct options o;
-	struct store s;
-	dlock_lock *lock;
-	int status;
-
-	if (!options_parse(&o, self, argc, argv))
-		return o.status;
-	if (o.n_args != 1)
-		return fail(LEAVE_USAGE, "dlock break wants one NAME");
-	if (!o.yes && !isatty(STDIN_FILENO))
-		return fail(LEAVE_USAGE,
-			    "there is no terminal to ask on: "
-			    "use -y to break the lock without a question");
-	status = store_choose(&s, &o);
-	if (status == 0)
-		status = store_open(&s, &o, NULL, NULL);
-	if (status == 0)
-		status = store_lock(&lock, &s, &o, o.args[0]);
-	if (status == 0) {
-		status = break_lock(&o, &s, lock, o.args[0]);
-		dlock_lock_free(lock);
-	}
-	store_close(&s);
-	return status;
+	return one_lock_main(self, argc, argv, can_ask, break_lock);
 }
 
 static const enum option_id break_options[] = {

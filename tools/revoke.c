@@ -2,13 +2,13 @@
 #include "command.h"
 #include "exits.h"
 #include "message.h"
-#include "options.h"
+#include "one_lock.h"
 #include "participants.h"
-#include "store.h"
 
 static int revoke_lock(const struct options *o, const struct store *s,
-		       dlock_lock *lock, const char *name)
+		       dlock_lock *lock)
 {
+	const char *name = o->args[0];
 	struct participants p = { 0 };
 	int status = 0, code;
 
@@ -30,26 +30,7 @@ static int revoke_lock(const struct options *o, const struct store *s,
 
 static int revoke_main(const struct command *self, int argc, char **argv)
 {
-	struct options o;
-	struct store s;
-	dlock_lock *lock;
-	int status;
-
-	if (!options_parse(&o, self, argc, argv))
-		return o.status;
-	if (o.n_args != 1)
-		return fail(LEAVE_USAGE, "dlock revoke wants one NAME");
-	status = store_choose(&s, &o);
-	if (status == 0)
-		status = store_open(&s, &o, NULL, NULL);
-	if (status == 0)
-		status = store_lock(&lock, &s, &o, o.args[0]);
-	if (status == 0) {
-		status = revoke_lock(&o, &s, lock, o.args[0]);
-		dlock_lock_free(lock);
-	}
-	store_close(&s);
-	return status;
+	return one_lock_main(self, argc, argv, NULL, revoke_lock);
 }
 
 static const enum option_id revoke_options[] = {

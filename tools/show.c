@@ -3,9 +3,9 @@
 #include "exits.h"
 #include "message.h"
 #include "namesake.h"
+#include "one_lock.h"
 #include "participants.h"
 #include "print.h"
-#include "store.h"
 
 static int show_table(const struct participants *p)
 {
@@ -21,8 +21,9 @@ static int show_table(const struct participants *p)
 }
 
 static int show(const struct options *o, const struct store *s,
-		dlock_lock *lock, const char *name)
+		dlock_lock *lock)
 {
+	const char *name = o->args[0];
 	struct participants p = { .permits = o->kind == KIND_SEMAPHORE };
 	int status = participants_fetch(&p, lock, o);
 
@@ -44,26 +45,7 @@ static int show(const struct options *o, const struct store *s,
 
 static int show_main(const struct command *self, int argc, char **argv)
 {
-	struct options o;
-	struct store s;
-	dlock_lock *lock;
-	int status;
-
-	if (!options_parse(&o, self, argc, argv))
-		return o.status;
-	if (o.n_args != 1)
-		return fail(LEAVE_USAGE, "dlock show wants one NAME");
-	status = store_choose(&s, &o);
-	if (status == 0)
-		status = store_open(&s, &o, NULL, NULL);
-	if (status == 0)
-		status = store_lock(&lock, &s, &o, o.args[0]);
-	if (status == 0) {
-		status = show(&o, &s, lock, o.args[0]);
-		dlock_lock_free(lock);
-	}
-	store_close(&s);
-	return status;
+	return one_lock_main(self, argc, argv, NULL, show);
 }
 
 static const enum option_id show_options[] = {

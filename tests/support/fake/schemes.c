@@ -30,132 +30,63 @@ static const char *const want_schemes[] = { "fakewant", NULL };
 static const char *const send_schemes[] = { "fakesend", NULL };
 static const char *const want_all_schemes[] = { "fakewantall", NULL };
 
+/* What each scripted store has. */
+#define COMMON(scheme, text, more)                                             \
+	.size = sizeof(struct dlock_backend), .schemes = (scheme),             \
+	.summary = (text), .caps = CAPS | (more), .params = params,            \
+	.session_size = sizeof(struct session),                                \
+	.ticket_size = sizeof(struct ticket), .open = fakei_open,              \
+	.close = fakei_close, .attempt = fakei_attempt,                        \
+	.release = fakei_release
+
+#define LOOKS (DLOCK_CAP_INSPECT | DLOCK_CAP_LIST)
+
+/* ... of those that are asked about their locks. */
+#define LOOKED_AT                                                              \
+	.renew = fakei_renew, .downgrade = fakei_downgrade,                    \
+	.inspect = fakei_inspect, .list = fakei_list, .break_ = fakei_break
+
+/* ... and that tell a holder who asks. */
+#define TELLING LOOKED_AT, .watch_wanted = fakei_watch_wanted,                 \
+	.revoke = fakei_revoke
+
 static const struct dlock_backend full = {
-	.size = sizeof(struct dlock_backend),
-	.schemes = full_schemes,
-	.summary = "a scripted store for tests",
-	.caps = CAPS | DLOCK_CAP_INSPECT | DLOCK_CAP_LIST,
-	.params = params,
-	.session_size = sizeof(struct session),
-	.ticket_size = sizeof(struct ticket),
-	.open = fakei_open,
-	.close = fakei_close,
-	.attempt = fakei_attempt,
-	.renew = fakei_renew,
-	.release = fakei_release,
-	.downgrade = fakei_downgrade,
-	.inspect = fakei_inspect,
-	.list = fakei_list,
-	.break_ = fakei_break,
+	COMMON(full_schemes, "a scripted store for tests", LOOKS),
+	LOOKED_AT,
 };
 
 static const struct dlock_backend bare = {
-	.size = sizeof(struct dlock_backend),
-	.schemes = bare_schemes,
-	.summary = "a scripted store without extras",
-	.caps = CAPS,
-	.params = params,
-	.session_size = sizeof(struct session),
-	.ticket_size = sizeof(struct ticket),
-	.open = fakei_open,
-	.close = fakei_close,
-	.attempt = fakei_attempt,
+	COMMON(bare_schemes, "a scripted store without extras", 0),
 	.renew = fakei_renew,
-	.release = fakei_release,
 };
 
 static const struct dlock_backend mute = {
-	.size = sizeof(struct dlock_backend),
-	.schemes = mute_schemes,
-	.summary = "a scripted store that cannot renew",
-	.caps = CAPS,
-	.params = params,
-	.session_size = sizeof(struct session),
-	.ticket_size = sizeof(struct ticket),
-	.open = fakei_open,
-	.close = fakei_close,
-	.attempt = fakei_attempt,
-	.release = fakei_release,
+	COMMON(mute_schemes, "a scripted store that cannot renew", 0),
 };
 
 static const struct dlock_backend all = {
-	.size = sizeof(struct dlock_backend),
-	.schemes = all_schemes,
-	.summary = "a scripted store that releases many at once",
-	.caps = CAPS,
-	.params = params,
-	.session_size = sizeof(struct session),
-	.ticket_size = sizeof(struct ticket),
-	.open = fakei_open,
-	.close = fakei_close,
-	.attempt = fakei_attempt,
+	COMMON(all_schemes, "a scripted store that releases many at once", 0),
 	.renew = fakei_renew,
-	.release = fakei_release,
 	.release_all = fakei_release_all,
 };
 
 static const struct dlock_backend want = {
-	.size = sizeof(struct dlock_backend),
-	.schemes = want_schemes,
-	.summary = "a scripted store that tells who asks",
-	.caps = CAPS | DLOCK_CAP_INSPECT | DLOCK_CAP_LIST | DLOCK_CAP_WANTED,
-	.params = params,
-	.session_size = sizeof(struct session),
-	.ticket_size = sizeof(struct ticket),
-	.open = fakei_open,
-	.close = fakei_close,
-	.attempt = fakei_attempt,
-	.renew = fakei_renew,
-	.release = fakei_release,
-	.downgrade = fakei_downgrade,
-	.inspect = fakei_inspect,
-	.list = fakei_list,
-	.break_ = fakei_break,
-	.watch_wanted = fakei_watch_wanted,
-	.revoke = fakei_revoke,
+	COMMON(want_schemes, "a scripted store that tells who asks",
+	       LOOKS | DLOCK_CAP_WANTED),
+	TELLING,
 };
 
 static const struct dlock_backend want_all = {
-	.size = sizeof(struct dlock_backend),
-	.schemes = want_all_schemes,
-	.summary = "the same, and it releases many at once",
-	.caps = CAPS | DLOCK_CAP_INSPECT | DLOCK_CAP_LIST | DLOCK_CAP_WANTED,
-	.params = params,
-	.session_size = sizeof(struct session),
-	.ticket_size = sizeof(struct ticket),
-	.open = fakei_open,
-	.close = fakei_close,
-	.attempt = fakei_attempt,
-	.renew = fakei_renew,
-	.release = fakei_release,
-	.downgrade = fakei_downgrade,
-	.inspect = fakei_inspect,
-	.list = fakei_list,
-	.break_ = fakei_break,
+	COMMON(want_all_schemes, "the same, and it releases many at once",
+	       LOOKS | DLOCK_CAP_WANTED),
+	TELLING,
 	.release_all = fakei_release_all,
-	.watch_wanted = fakei_watch_wanted,
-	.revoke = fakei_revoke,
 };
 
 static const struct dlock_backend send = {
-	.size = sizeof(struct dlock_backend),
-	.schemes = send_schemes,
-	.summary = "the same, and its releases are answered later",
-	.caps = CAPS | DLOCK_CAP_INSPECT | DLOCK_CAP_LIST | DLOCK_CAP_WANTED,
-	.params = params,
-	.session_size = sizeof(struct session),
-	.ticket_size = sizeof(struct ticket),
-	.open = fakei_open,
-	.close = fakei_close,
-	.attempt = fakei_attempt,
-	.renew = fakei_renew,
-	.release = fakei_release,
-	.downgrade = fakei_downgrade,
-	.inspect = fakei_inspect,
-	.list = fakei_list,
-	.break_ = fakei_break,
-	.watch_wanted = fakei_watch_wanted,
-	.revoke = fakei_revoke,
+	COMMON(send_schemes, "the same, and its releases are answered later",
+	       LOOKS | DLOCK_CAP_WANTED),
+	TELLING,
 	.release_begin = fakei_release_begin,
 };
 
