@@ -47,8 +47,8 @@ static const char *const want_all_schemes[] = { "fakewantall", NULL };
 	.inspect = fakei_inspect, .list = fakei_list, .break_ = fakei_break
 
 /* ... and that tell a holder who asks. */
-#define TELLING LOOKED_AT, .watch_wanted = fakei_watch_wanted,                 \
-	.revoke = fakei_revoke
+#define TELLING                                                                \
+	LOOKED_AT, .watch_wanted = fakei_watch_wanted, .revoke = fakei_revoke
 
 static const struct dlock_backend full = {
 	COMMON(full_schemes, "a scripted store for tests", LOOKS),
