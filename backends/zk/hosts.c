@@ -79,7 +79,7 @@ void dlki_zk_hosts_free(struct zk_session *s)
 /* ---- Why there is no connection ------------------------------------------ */
 
 /* The first bytes that the server answers, to a word that ZooKeeper knows.
- * What reads lines, as Redis and memcached do, waits for the end of this one. */
+ * Redis and memcached read lines, and wait for the end of this one. */
 static int ask(struct dlk_net *n, char *bytes, size_t size, dlk_time until,
 	       struct dlk_error *why)
 {

@@ -219,7 +219,7 @@ static void *take_turns(void *l)
 	return NULL;
 }
 
-/* Threads that run one after another pass nothing: these wait for each other. */
+/* Threads that run one after another pass nothing; these threads meet. */
 static void *take_turns_and_meet(void *l)
 {
 	take_turns_of(l, 1);
