@@ -10,6 +10,7 @@
 #include "core/base/process.h"
 #include "core/inspect.h"
 #include "core/multi.h"
+#include "core/multi_acquire.h"
 #include "core/multi_hold.h"
 #include "core/release.h"
 

@@ -11,9 +11,13 @@ struct dlki_multi {
 	size_t n;
 	size_t n_clients;
 	struct dlock_client **clients; /* each once */
+	/* The member that the next acquire waits for: where the last one
+	 * waited, since the member may be in demand still. */
+	_Atomic size_t first;
 	struct dlki_member {
 		dlock_lock *lock; /* a handle of our own */
 		size_t place;     /* where the user named it */
+		_Atomic int told_apart; /* core/multi_twice.h */
 	} member[];               /* in the global order */
 };
 

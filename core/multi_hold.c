@@ -10,7 +10,6 @@
 #include "core/base/error.h"
 #include "core/guard.h"
 #include "core/multi.h"
-#include "core/multi_wait.h"
 #include "core/release.h"
 
 /* Release in reverse; the worst failure is the result.  The whole takes no
@@ -46,106 +45,11 @@ static int release_members(struct dlki_multi_hold *m, struct dlki_wait *w,
 	return rc;
 }
 
-static int acquire_members(struct dlki_multi_hold *m,
-			   const struct dlki_multi *multi, struct dlki_wait *w,
-			   struct dlk_error *err)
+void dlki_multi_give_back(struct dlki_multi_hold *m, struct dlki_wait *w)
 {
-	for (size_t i = 0; i < multi->n; i++) {
-		dlock_lock *lock = multi->member[i].lock;
-		enum dlk_mode mode = lock->record->kind == DLK_SEMAPHORE ?
-					     DLK_SHARED :
-					     DLK_EXCLUSIVE;
-		int rc;
+	struct dlk_error ignored = { 0 };
 
-		w->begun = dlk_now();
-		rc = dlki_acquire(lock, mode, w, &m->member[i].hold, err);
-		if (rc != 0)
-			return rc;
-		m->member[i].place = multi->member[i].place;
-		m->n++;
-	}
-	return 0;
-}
-
-static int multi_cancelled(struct dlki_wait *w, struct dlk_error *err)
-{
-	if (!dlki_patience_over(&w->patience))
-		return 0;
-	return dlk_fail(err, DLOCK_ECANCELED,
-			"the wait for a multi-lock was cancelled");
-}
-
-/* Acquire all members: 0, or an error code, and then none is held. */
-static int wait_for_all(struct dlki_multi_hold *m,
-			const struct dlki_multi *multi, struct dlki_wait *w,
-			struct dlk_error *err)
-{
-	int final, rc;
-
-	do {
-		struct dlk_error ignored = { 0 };
-
-		rc = acquire_members(m, multi, w, err);
-		/* The first ones may have been lost during the wait for the
-		 * last one. */
-		if (rc == 0 && dlki_multi_check(&m->hold) == DLOCK_ELOST)
-			rc = dlk_fail(err, DLOCK_ELOST,
-				      "a member was lost "
-				      "during the wait for the others");
-		if (rc == 0)
-			return 0;
-		final = m->n < multi->n;
-		release_members(m, w, &ignored);
-		if (!final && multi_cancelled(w, err))
-			rc = final = err->code;
-	} while (!final && !w->once && dlk_now() < w->deadline);
-	return rc;
-}
-
-/* With only one client, its close ends the wait anyway. */
-static int wait_as_each_client(struct dlki_multi_hold *m, dlock_lock *lock,
-			       struct dlki_wait *w, struct dlk_error *err)
-{
-	const struct dlki_multi *multi = lock->multi;
-	size_t n = multi->n_clients;
-	struct dlki_multi_wait *waits;
-	int rc;
-
-	if (n == 1)
-		return wait_for_all(m, multi, w, err);
-	waits = calloc(n, sizeof(waits[0]));
-	if (!waits)
-		return dlki_nomem(err);
-	for (size_t i = 0; i < n; i++)
-		waits[i].client = multi->clients[i];
-	rc = dlki_multi_wait_begin(waits, n, lock, err);
-	if (rc == 0) {
-		rc = wait_for_all(m, multi, w, err);
-		dlki_multi_wait_end(waits, n);
-	}
-	free(waits);
-	return rc;
-}
-
-int dlki_multi_acquire(dlock_lock *lock, struct dlki_wait *w, dlock_hold **out,
-		       struct dlk_error *err)
-{
-	const struct dlki_multi *multi = lock->multi;
-	struct dlki_multi_hold *m;
-	int rc;
-
-	m = calloc(1, sizeof(*m) + multi->n * sizeof(m->member[0]));
-	if (!m)
-		return dlki_nomem(err);
-	m->hold.multi = m;
-	m->hold.count = 1;
-	atomic_init(&m->fd, -1);
-	rc = wait_as_each_client(m, lock, w, err);
-	if (rc == 0)
-		*out = &m->hold;
-	else
-		free(m);
-	return rc;
+	release_members(m, w, &ignored);
 }
 
 static int may_release_members(const struct dlki_multi_hold *m,

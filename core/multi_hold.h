@@ -17,9 +17,10 @@ struct dlki_multi_hold {
 	} member[]; /* in the order of acquiring */
 };
 
-int dlki_multi_acquire(dlock_lock *lock, struct dlki_wait *wait,
-		       dlock_hold **out, struct dlk_error *err);
 int dlki_multi_release(dlock_hold *hold, struct dlk_error *err);
+
+/* Release what a wait has acquired so far; no member is left in `m`. */
+void dlki_multi_give_back(struct dlki_multi_hold *m, struct dlki_wait *wait);
 
 /* OK, ELOST, or EFORKED of the first member that is not OK. */
 int dlki_multi_check(const dlock_hold *hold);

@@ -278,13 +278,22 @@ DLOCK_API DLOCK_NODISCARD int dlock_semaphore_new(dlock_lock **out,
 DLOCK_API DLOCK_NODISCARD int dlock_lock_unbind(dlock_lock *lock);
 
 /*
- * Make one lock of many, from any mix of stores.  Acquires all or none, in one
- * fixed global order, under a single deadline; releases in reverse.  Keeps its
- * own handles: `members` may be freed at once.  Each acquire returns a hold of
- * its own, even if the members are re-entrant; dlock_member() returns the
- * members' holds.  A multi-lock cannot be a member of another.
+ * Make one lock of many, from any mix of stores.  Acquires all or none under a
+ * single deadline; releases in reverse.  Keeps its own handles: `members` may
+ * be freed at once.  Each acquire returns a hold of its own, even if members
+ * are re-entrant; dlock_member() returns the members' holds.  A multi-lock
+ * cannot be a member of another.
  *
- *   EINVAL  no members, a NULL, a multi-lock, or the same lock twice
+ * An acquire waits for one member while it holds none, then tries the others.
+ * If a try finds a member busy, the acquire gives back all members and waits
+ * for the busy one first, as std::lock does (C++, [thread.lock.algorithm]).  So
+ * it takes part in no deadlock, in whatever order others take the same locks.
+ * It has no place in the queue of a member that it does not wait for: where all
+ * members are in demand all the time, holders of single members may be faster
+ * again and again.
+ *
+ *   EINVAL  no members, a NULL, a multi-lock, or the same lock twice.  Where
+ *           two URIs lead to one lock, the wait of dlock_acquire() finds it
  */
 DLOCK_API DLOCK_NODISCARD int dlock_multi_new(dlock_lock **out,
 					      dlock_lock *const members[],

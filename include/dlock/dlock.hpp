@@ -24,8 +24,8 @@
  *    std::scoped_lock work with them.  The lock object keeps the hold that
  *    lock() took until the same thread calls unlock(); held() returns it.  Do
  *    not move the lock object meanwhile.
- *  - std::scoped_lock of several locks tries and backs off; multi_lock takes
- *    them in one fixed order, under one deadline.
+ *  - std::scoped_lock of several locks tries and backs off without a deadline;
+ *    multi_lock waits in a queue, under one deadline.
  *
  * ERRORS
  *  - A call without a std::error_code throws dlock::error.  With one, which is

@@ -50,6 +50,21 @@ nested=$(grep '^dlock run .*dlock run' commands) || fail "no nested commands"
 sh -c "$nested" || fail "'$nested' failed"
 [ "$(tr '\n' ' ' < busy)" = "1 1 " ] || fail "not busy: $(cat busy)"
 
+# Both forms at once, each waits for the other and ends.
+: > report.sh
+(
+	for i in 1 2 3 4 5 6 7 8; do
+		timeout 60 sh -c "$nested" || echo "nested $i" >> stuck
+	done
+) &
+nesting=$!
+for i in 1 2 3 4 5 6 7 8; do
+	rollout billing/nightly < /dev/null > out 2>&1 ||
+		echo "rollout $i: $(cat out)" >> stuck
+done
+wait $nesting
+[ ! -e stuck ] || fail "both forms at once: $(cat stuck)"
+
 # So does the program, and its tokens rise with each holder.
 mkfifo in
 rollout billing/nightly < in > first &

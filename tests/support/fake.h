@@ -107,6 +107,9 @@ void fake_always(struct fake *f, enum fake_verb verb, enum fake_fault fault);
 void fake_clear(struct fake *f); /* work as usual from now on; opens gates */
 void fake_open_gate(struct fake *f);
 
+/* The next grant, by any store, has the token of the last one. */
+void fake_repeat_token(void);
+
 enum fake_wakes { FAKE_WAKE, FAKE_WAKE_NOT, FAKE_WAKE_TWICE };
 
 /* What waiters hear when a claim goes. */

@@ -19,6 +19,7 @@ int *fakei_in_child;
 
 static struct dlk_queue_entry line[LINE];
 static uint64_t last_token;
+static int token_repeats;
 static int tokens_are_counted; /* since some were taken back */
 
 void fakei_complain(const char *fmt, ...)
@@ -120,11 +121,22 @@ struct entry *fakei_append(const struct entry *like, const char *name)
 	return e;
 }
 
+void fake_repeat_token(void)
+{
+	pthread_mutex_lock(&fakei_mu);
+	token_repeats = 1;
+	pthread_mutex_unlock(&fakei_mu);
+}
+
 uint64_t fakei_next_token(void)
 {
 	struct timespec ts;
 	uint64_t us;
 
+	if (token_repeats) {
+		token_repeats = 0;
+		return last_token;
+	}
 	clock_gettime(CLOCK_REALTIME, &ts);
 	us = (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
 	last_token = us > last_token && !tokens_are_counted ? us :
