@@ -13,10 +13,12 @@
 #include "backends/file/dir.h"
 #include "backends/file/fds.h"
 #include "backends/file/floor.h"
+#include "backends/file/share.h"
 #include "backends/file/state.h"
 #include "backends/file/table.h"
 
 #define RACES 100
+#define TAIL_SIZE 16
 
 /* Did we fail because another client breaks the same lock, and has removed our
  * new file or put it in place? */
@@ -40,6 +42,21 @@ static int carry_state_over(int fd, int old, const struct dlk_request *request)
 	return dlki_file_format(fd, request->kind, request->name, &st);
 }
 
+/* In a directory with the sticky bit others' files cannot be replaced. */
+static int cannot_replace(int errnum, const char *file, int old,
+			  struct dlk_error *err)
+{
+	struct stat st;
+
+	if (errnum != EPERM || fstat(old, &st) < 0 || st.st_uid == geteuid())
+		return dlki_file_fail(err, errnum, "replace lock file", file);
+	return dlk_fail(err, DLOCK_EDENIED,
+			"lock file '%.120s' belongs to user %u, not to us "
+			"(%u): only they, the directory's owner or root can "
+			"break the lock",
+			file, (unsigned int)st.st_uid, (unsigned int)geteuid());
+}
+
 /*
  * Put a new file in the place of `old`.  The holder keeps its lock on the old
  * file, which nobody else asks for, and its watch tells it so.
@@ -56,11 +73,11 @@ static int replace_file(struct file_session *s, const char *file,
 {
 	int errnum, rc;
 
-	if (fchmod(fd, 0600) < 0 || dlki_file_lock_all(fd) != 1 ||
+	if (dlki_file_share_apply(s, fd) < 0 || dlki_file_lock_all(fd) != 1 ||
 	    carry_state_over(fd, old, request) < 0 ||
 	    renameat(s->dirfd, fresh, s->dirfd, file) < 0) {
 		errnum = errno;
-		rc = dlki_file_fail(err, errnum, "replace lock file", file);
+		rc = cannot_replace(errnum, file, old, err);
 		if (raced(errnum))
 			return 1;
 		(void)unlinkat(s->dirfd, fresh, 0);
@@ -119,12 +136,21 @@ static int break_despite_races(struct file_session *s, const char *file,
 	return rc > 0 ? err->code : rc;
 }
 
+/* Another user's new file, left by a client that was killed, may not be ours to
+ * remove. */
+static const char *fresh_tail(char tail[TAIL_SIZE])
+{
+	snprintf(tail, TAIL_SIZE, "~%u", (unsigned int)geteuid());
+	return tail;
+}
+
 int dlki_file_break(struct dlk_session *base, const struct dlk_request *request,
 		    dlk_time deadline, struct dlk_error *err)
 {
 	struct file_session *s = file_session(base);
 	char *file = dlki_file_entry_name(s, request->key, "");
-	char *fresh = dlki_file_entry_name(s, request->key, "~");
+	char tail[TAIL_SIZE];
+	char *fresh = dlki_file_entry_name(s, request->key, fresh_tail(tail));
 	int rc = dlki_file_dir_follow(s, err);
 	int floor = -1;
 

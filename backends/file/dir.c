@@ -10,6 +10,7 @@
 #include "backends/file/fds.h"
 #include "backends/file/file.h"
 #include "backends/file/magic.h"
+#include "backends/file/share.h"
 #include "core/base/error.h"
 
 int dlki_file_fail(struct dlk_error *err, int errnum, const char *doing,
@@ -40,31 +41,27 @@ int dlki_file_fail(struct dlk_error *err, int errnum, const char *doing,
 			dlki_errno_text(errnum));
 }
 
-/* Refuse a directory in which others can replace or remove our files. */
+/* Refuse a directory that is not for our share, or a remote one. */
 static int dir_check(const struct file_session *s, int fd,
 		     struct dlk_error *err)
 {
 	struct stat st;
 	struct statfs fs;
 	const char *remote;
-	uid_t me = geteuid();
+	int rc;
 
 	if (fstat(fd, &st) < 0 || fstatfs(fd, &fs) < 0)
 		return dlki_file_fail(err, errno, "check directory", s->dir);
-	if (st.st_uid != me && st.st_uid != 0)
-		return dlk_fail(err, DLOCK_EDENIED,
-				"directory '%.120s' "
-				"belongs to user %u, not to us (%u) or root: "
-				"they could take the locks away",
-				s->dir, (unsigned int)st.st_uid,
-				(unsigned int)me);
-	if ((st.st_mode & (S_IWGRP | S_IWOTH)) && !(st.st_mode & S_ISVTX))
-		return dlk_fail(err, DLOCK_EDENIED,
-				"directory '%.120s' can be "
-				"written by others and has no sticky bit: "
-				"chmod go-w or chmod +t it",
-				s->dir);
+	rc = dlki_file_share_check_dir(s, fd, &st, err);
+	if (rc < 0)
+		return rc;
 	remote = file_remote_fs((uint32_t)fs.f_type);
+	if (remote && s->share != FILE_SHARE_USER)
+		return dlk_fail(err, DLOCK_ENOTSUP,
+				"directory '%.120s' is on "
+				"%s: several users share locks on a local file "
+				"system only",
+				s->dir, remote);
 	if (remote && !s->remote_ok)
 		return dlk_fail(err, DLOCK_ENOTSUP,
 				"directory '%.120s' is on "
@@ -75,16 +72,16 @@ static int dir_check(const struct file_session *s, int fd,
 	return 0;
 }
 
-static int dir_make(const char *dir, struct dlk_error *err)
+static int dir_make(const struct file_session *s, struct dlk_error *err)
 {
-	if (mkdir(dir, 0700) == 0 || errno == EEXIST)
+	if (dlki_file_share_make_dir(s) == 0 || errno == EEXIST)
 		return 0;
 	if (errno == ENOENT)
 		return dlk_fail(err, DLOCK_ESYSTEM,
 				"cannot make directory "
 				"'%.120s': its parent does not exist",
-				dir);
-	return dlki_file_fail(err, errno, "make directory", dir);
+				s->dir);
+	return dlki_file_fail(err, errno, "make directory", s->dir);
 }
 
 static int dir_try(const struct file_session *s, int *out,
@@ -115,7 +112,7 @@ static int dir_open_or_make(const struct file_session *s, int *out,
 
 	rc = dir_try(s, out, err);
 	if (rc == ENOENT) {
-		rc = dir_make(s->dir, err);
+		rc = dir_make(s, err);
 		if (!rc)
 			rc = dir_try(s, out, err);
 	}
@@ -131,6 +128,14 @@ static int dir_open_or_make(const struct file_session *s, int *out,
 		return dlk_fail(err, DLOCK_EINVAL,
 				"'%.120s' is not a directory", s->dir);
 	}
+	if (rc == EACCES && lstat(s->dir, &st) == 0)
+		return dlk_fail(err, DLOCK_EDENIED,
+				"directory '%.120s' of user %u and group %u "
+				"(mode %04o) is closed to us (user %u)",
+				s->dir, (unsigned int)st.st_uid,
+				(unsigned int)st.st_gid,
+				(unsigned int)(st.st_mode & 07777),
+				(unsigned int)geteuid());
 	return dlki_file_fail(err, rc, "open directory", s->dir);
 }
 
@@ -164,6 +169,7 @@ static int entry_refuse(const struct file_session *s, const char *file,
 			struct dlk_error *err)
 {
 	struct stat st;
+	int rc;
 
 	if (known)
 		st = *known;
@@ -184,46 +190,30 @@ static int entry_refuse(const struct file_session *s, const char *file,
 				"lock file '%s' is not a "
 				"regular file: remove it",
 				file);
-	if (st.st_uid != geteuid())
-		return dlk_fail(err, DLOCK_EDENIED,
-				"lock file '%s' belongs to "
-				"user %u, not to us (%u)",
-				file, (unsigned int)st.st_uid,
-				(unsigned int)geteuid());
-	if (st.st_nlink > 1)
-		return dlk_fail(err, DLOCK_EDENIED,
-				"lock file '%s' has %u "
-				"hard links: remove it",
-				file, (unsigned int)st.st_nlink);
-	if (st.st_mode & 07777 & ~(mode_t)0600)
-		return dlk_fail(err, DLOCK_EDENIED,
-				"lock file '%s' has mode "
-				"%04o: chmod it to 0600",
-				file, (unsigned int)(st.st_mode & 07777));
+	rc = dlki_file_share_check(s, file, &st, err);
+	if (rc < 0)
+		return rc;
 	if (errnum)
 		return dlki_file_fail(err, errnum, "open lock file", file);
 	return 0;
 }
 
-/* Creating is a step of its own, so that we know whether the mode is ours to
- * set: a umask may have cleared bits of it. */
+/* Creating is a step of its own: the mode is ours to set then, and the kernel
+ * lets nobody open another user's file with O_CREAT in a directory with the
+ * sticky bit (fs.protected_regular).  O_NOATIME is for owners only. */
 static int entry_open(const struct file_session *s, const char *file)
 {
 	int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY |
-		    O_NOATIME;
+		    (s->share == FILE_SHARE_USER ? O_NOATIME : 0);
 	int fd, tries;
 
 	for (tries = 0; tries < 8; tries++) {
 		fd = openat(s->dirfd, file, flags);
 		if (fd >= 0 || errno != ENOENT)
 			return fd;
-		fd = openat(s->dirfd, file, flags | O_CREAT | O_EXCL, 0600);
-		if (fd >= 0) {
-			(void)fchmod(fd, 0600);
+		fd = dlki_file_share_make(s, file, flags);
+		if (fd >= 0 || errno != EEXIST)
 			return fd;
-		}
-		if (errno != EEXIST)
-			return -1;
 	}
 	return -1;
 }

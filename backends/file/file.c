@@ -16,6 +16,12 @@
 static const char *const schemes[] = { "file", NULL };
 
 static const struct dlk_param params[] = {
+	{ .name = "share",
+	  .type = DLK_CHOICE,
+	  .def = "user",
+	  .choices = FILE_SHARE_CHOICES,
+	  .text = "Who may use, and spoil, the locks: one user, the members of "
+		  "the directory's group, or all users." },
 	{ .name = "remote",
 	  .type = DLK_SWITCH,
 	  .def = "off",
@@ -66,6 +72,7 @@ static int session_init(struct file_session *s, struct dlk_error *err)
 	const struct dlk_uri *uri = s->base.uri;
 	size_t n;
 
+	s->share = (enum file_share)dlk_param_int(uri, "share");
 	s->remote_ok = dlk_param_int(uri, "remote") != 0;
 	s->keep_files = dlk_param_int(uri, "keep_file") != 0;
 	s->sync = dlk_param_int(uri, "sync") != 0;

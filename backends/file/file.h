@@ -15,6 +15,7 @@
  *   sweep.c                   removes the file of a name that leaves them
  *   floor.c                   tokens of files that were removed
  *   dir.c, change.c           the directory; has anybody touched a file?
+ *   share.c                   which users share the locks
  *   inotify.c                 the descriptor by which the session hears
  *   bytes.c state.c fds.c     system calls
  */
@@ -26,6 +27,7 @@
 
 #include "backends/file/change.h"
 #include "backends/file/inotify.h"
+#include "backends/file/share.h"
 #include "backends/file/table.h"
 
 struct file_name;
@@ -38,6 +40,7 @@ struct file_session {
 	int dirfd;                /* the number stays; dup3() may change what
 				   * it means */
 	int remote_ok, sync, keep_files;
+	enum file_share share;
 	uint64_t id;              /* random, no secret */
 	atomic_uint draws;        /* of tokens; counts the first few only */
 

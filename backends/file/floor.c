@@ -14,6 +14,7 @@
 #include "backends/file/fds.h"
 #include "backends/file/file.h"
 #include "backends/file/inotify.h"
+#include "backends/file/share.h"
 #include "backends/file/table.h"
 
 #define LOOK_MS 50 /* also without inotify */
@@ -24,11 +25,16 @@ struct floor {
 	uint64_t check; /* ~token */
 };
 
-/* No key begins like that. */
+/* No key begins like that.  In a directory that others write, too, the locks of
+ * one user have a floor of that user. */
 static const char *floor_file(const struct file_session *s,
 			      char buf[FLOOR_NAME_SIZE])
 {
-	snprintf(buf, FLOOR_NAME_SIZE, "%s~floor", s->prefix);
+	if (s->share == FILE_SHARE_USER && dlki_file_share_crowded(s))
+		snprintf(buf, FLOOR_NAME_SIZE, "%s~floor-%u", s->prefix,
+			 (unsigned int)geteuid());
+	else
+		snprintf(buf, FLOOR_NAME_SIZE, "%s~floor", s->prefix);
 	return buf;
 }
 
@@ -127,6 +133,7 @@ int dlki_file_floor_raise(const struct file_session *s, int fd, uint64_t token)
 uint64_t dlki_file_floor(const struct file_session *s)
 {
 	char file[FLOOR_NAME_SIZE];
+	struct dlk_error err;
 	uint64_t token = 0;
 	struct stat st;
 	int fd = dlki_file_entry_read(s, floor_file(s, file));
@@ -135,7 +142,7 @@ uint64_t dlki_file_floor(const struct file_session *s)
 		return 0;
 	/* In a directory with a sticky bit it may be anybody's. */
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-	    st.st_uid == geteuid())
+	    dlki_file_share_check(s, file, &st, &err) == 0)
 		token = read_floor(fd);
 	close(fd);
 	return token;

@@ -9,6 +9,7 @@
 #include "backends/file/file.h"
 #include "backends/file/floor.h"
 #include "backends/file/name.h"
+#include "backends/file/share.h"
 #include "backends/file/state.h"
 
 #define FLOOR_NS (10 * DLK_MS)
@@ -22,7 +23,8 @@ static uint64_t removable(const struct file_name *n)
 	struct file_state st;
 	struct stat is;
 
-	if (fstat(n->inode_fd, &is) < 0 || (is.st_mode & 07777) != 0600 ||
+	if (fstat(n->inode_fd, &is) < 0 ||
+	    !dlki_file_share_fits(n->session, &is) ||
 	    dlki_file_load(n->inode_fd, DLK_LOCK, NULL, &h, &st) != FILE_GOOD ||
 	    st.last > dlki_file_time() + DLK_TOKENS_AHEAD)
 		return 0;
