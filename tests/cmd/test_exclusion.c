@@ -7,7 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include "support/temp.h"
 
 TestSuite(exclusion, .init = world_begin, .fini = world_end, .timeout = 300);
 
@@ -113,6 +116,33 @@ Test(exclusion, is_one_between_a_run_and_a_program)
 	cr_expect_eq(busy(NONE), 0);
 	dlock_lock_free(lock);
 	dlock_close(client);
+}
+
+#define AS(user, ...)                                                          \
+	ARGS("/usr/bin/setpriv", "--reuid=" user, "--regid=" user,             \
+	     "--clear-groups", getenv("DLOCK_BIN"), __VA_ARGS__)
+
+/* As in /var/lock: the user who came first leaves the lock to the others. */
+Test(exclusion, of_the_users_of_a_sticky_directory)
+{
+	char dir[] = "/tmp/dlock-cmd-XXXXXX", uri[64], said[64];
+	struct proc p;
+
+	needs_other_users();
+	cr_assert(mkdtemp(dir) && chmod(dir, 01777) == 0);
+	snprintf(uri, sizeof(uri), "file://%s?share=all", dir);
+	snprintf(said, sizeof(said), "%s/said", dir);
+	start(&p, AS("61001", "run", "-u", uri, "n", "--", helper("sigchild"),
+		     said, "leave"));
+	await_line(said, "ready ");
+	cr_expect_eq(run(AS("61002", "run", "-n", "-u", uri, "n", "true")).code,
+		     1);
+	cr_expect_eq(DLOCK("run", "-n", "-u", uri, "n", "true").code, 1);
+	kill(p.pid, SIGKILL);
+	cr_expect_eq(finish(&p).code, -SIGKILL);
+	cr_expect_eq(run(AS("61002", "run", "-u", uri, "n", "true")).code, 0);
+	cr_expect_eq(DLOCK("run", "-u", uri, "n", "true").code, 0);
+	temp_remove(dir);
 }
 
 Test(exclusion, by_a_semaphore_counts)
