@@ -18,7 +18,6 @@
 #include "backends/file/table.h"
 
 #define LOOK_MS 50 /* also without inotify */
-#define FLOOR_NAME_SIZE 256
 
 struct floor {
 	uint64_t token;
@@ -27,14 +26,14 @@ struct floor {
 
 /* No key begins like that.  In a directory that others write, too, the locks of
  * one user have a floor of that user. */
-static const char *floor_file(const struct file_session *s,
-			      char buf[FLOOR_NAME_SIZE])
+const char *dlki_file_floor_name(const struct file_session *s,
+				 char buf[FILE_FLOOR_NAME_SIZE])
 {
 	if (s->share == FILE_SHARE_USER && dlki_file_share_crowded(s))
-		snprintf(buf, FLOOR_NAME_SIZE, "%s~floor-%u", s->prefix,
+		snprintf(buf, FILE_FLOOR_NAME_SIZE, "%s~floor-%u", s->prefix,
 			 (unsigned int)geteuid());
 	else
-		snprintf(buf, FLOOR_NAME_SIZE, "%s~floor", s->prefix);
+		snprintf(buf, FILE_FLOOR_NAME_SIZE, "%s~floor", s->prefix);
 	return buf;
 }
 
@@ -82,11 +81,11 @@ static int lock_when_free(int fd, dlk_time deadline)
 int dlki_file_floor_lock(struct file_session *s, dlk_time deadline,
 			 struct dlk_error *err)
 {
-	char file[FLOOR_NAME_SIZE];
+	char file[FILE_FLOOR_NAME_SIZE];
 	struct stat st;
 	int fd, rc;
 
-	rc = dlki_file_entry(s, floor_file(s, file), &fd, &st, err);
+	rc = dlki_file_entry(s, dlki_file_floor_name(s, file), &fd, &st, err);
 	if (rc)
 		return rc < 0 ? rc : err->code;
 	rc = lock_when_free(fd, deadline);
@@ -132,11 +131,11 @@ int dlki_file_floor_raise(const struct file_session *s, int fd, uint64_t token)
 
 uint64_t dlki_file_floor(const struct file_session *s)
 {
-	char file[FLOOR_NAME_SIZE];
+	char file[FILE_FLOOR_NAME_SIZE];
 	struct dlk_error err;
 	uint64_t token = 0;
 	struct stat st;
-	int fd = dlki_file_entry_read(s, floor_file(s, file));
+	int fd = dlki_file_entry_read(s, dlki_file_floor_name(s, file));
 
 	if (fd < 0)
 		return 0;

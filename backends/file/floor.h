@@ -13,6 +13,12 @@
 
 struct file_session;
 
+#define FILE_FLOOR_NAME_SIZE 256
+
+/* Print the name of the floor within the directory. */
+const char *dlki_file_floor_name(const struct file_session *s,
+				 char buf[FILE_FLOOR_NAME_SIZE]);
+
 /* Lock it, and wait for that until `deadline`.  A descriptor, for
  * dlki_file_floor_unlock(); or the error, EBUSY if others have it. */
 int dlki_file_floor_lock(struct file_session *s, dlk_time deadline,

@@ -34,7 +34,7 @@ static int check_dir_of_user(const struct file_session *s,
 
 	if (st->st_uid != me && st->st_uid != 0)
 		return dlk_fail(err, DLOCK_EDENIED,
-				"directory '%.120s' "
+				"directory '%.80s' "
 				"belongs to user %u, not to us (%u) or root: "
 				"they could take the locks away; trust them "
 				"with share=group or share=all",
@@ -65,14 +65,17 @@ static int check_dir_of_group(const struct file_session *s, int fd,
 				"its group %u: chmod g+rwxs it for share=group",
 				s->dir, (unsigned int)(st->st_mode & 07777),
 				(unsigned int)st->st_gid);
-	if (faccessat(fd, ".", R_OK | W_OK | X_OK, AT_EACCESS) < 0)
+	if (faccessat(fd, ".", R_OK | W_OK | X_OK, AT_EACCESS) == 0)
+		return 0;
+	if (errno == EACCES)
 		return dlk_fail(err, DLOCK_EDENIED,
 				"directory '%.120s' is for "
 				"group %u, and we (user %u) are not in it: "
 				"add us to the group",
 				s->dir, (unsigned int)st->st_gid,
 				(unsigned int)geteuid());
-	return 0;
+	return dlk_fail(err, DLOCK_EDENIED, "cannot use directory '%.120s': %s",
+			s->dir, dlki_errno_text(errno));
 }
 
 static int check_dir_of_all(const struct file_session *s, const struct stat *st,
@@ -106,6 +109,18 @@ int dlki_file_share_fits(const struct file_session *s, const struct stat *st)
 	return (st->st_mode & 07777) == shares[s->share].file;
 }
 
+static int refuse_owner(const char *file, const struct stat *st,
+			struct dlk_error *err)
+{
+	return dlk_fail(err, DLOCK_EDENIED,
+			"lock file '%.80s' belongs to "
+			"user %u, not to us (%u): it is theirs alone; "
+			"remove it while nobody uses it and give "
+			"everybody share=group or share=all",
+			file, (unsigned int)st->st_uid,
+			(unsigned int)geteuid());
+}
+
 /* Refuse a file for the mode, which may be the mode of another share. */
 static int refuse_mode(const struct file_session *s, const char *file,
 		       const struct stat *st, struct dlk_error *err)
@@ -124,6 +139,8 @@ static int refuse_mode(const struct file_session *s, const char *file,
 					shares[i].name, (unsigned int)mode,
 					shares[s->share].name);
 	}
+	if (s->share == FILE_SHARE_USER && st->st_uid != geteuid())
+		return refuse_owner(file, st, err);
 	return dlk_fail(err, DLOCK_EDENIED,
 			"lock file '%.120s' of user %u has mode %04o: chmod it "
 			"to %04o",
@@ -153,7 +170,7 @@ static int check_group(const struct file_session *s, const char *file,
 int dlki_file_share_check(const struct file_session *s, const char *file,
 			  const struct stat *st, struct dlk_error *err)
 {
-	int may_be_less = s->share == FILE_SHARE_USER;
+	int of_user = s->share == FILE_SHARE_USER;
 	mode_t mode = st->st_mode & 07777;
 
 	if (st->st_nlink > 1)
@@ -162,16 +179,10 @@ int dlki_file_share_check(const struct file_session *s, const char *file,
 				"links: remove it",
 				file, (unsigned int)st->st_uid,
 				(unsigned int)st->st_nlink);
-	if (may_be_less ? mode & ~(mode_t)0600 : mode != shares[s->share].file)
+	if (of_user ? mode & ~(mode_t)0600 : mode != shares[s->share].file)
 		return refuse_mode(s, file, st, err);
-	if (s->share == FILE_SHARE_USER && st->st_uid != geteuid())
-		return dlk_fail(err, DLOCK_EDENIED,
-				"lock file '%.80s' belongs to "
-				"user %u, not to us (%u): it is theirs alone; "
-				"remove it while nobody uses it and give "
-				"everybody share=group or share=all",
-				file, (unsigned int)st->st_uid,
-				(unsigned int)geteuid());
+	if (of_user && st->st_uid != geteuid())
+		return refuse_owner(file, st, err);
 	return s->share == FILE_SHARE_GROUP ? check_group(s, file, st, err) : 0;
 }
 

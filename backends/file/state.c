@@ -91,9 +91,10 @@ static enum file_found judge_header(const struct file_header *h,
 	return FILE_GOOD;
 }
 
+/* Another user may have written a label without an end, and a good sum. */
 static int copy_good(const struct file_state *s)
 {
-	return s->seq && s->sum == SUM(s);
+	return s->seq && s->sum == SUM(s) && !s->label[FILE_LABEL_SIZE - 1];
 }
 
 /* The good one with the higher number, or zeroes. */
@@ -184,7 +185,7 @@ int dlki_file_participant_load(int fd, uint32_t slot,
 {
 	if (read_at(fd, p, sizeof(*p), participant_at(slot)) < 0)
 		return 0;
-	return p->session && p->sum == SUM(p);
+	return p->session && p->sum == SUM(p) && !p->label[FILE_LABEL_SIZE - 1];
 }
 
 int dlki_file_hint(int fd, uint32_t *slot)

@@ -73,6 +73,7 @@ static int write_state(struct file_ticket *t, int fd, struct file_state *st,
 	const struct dlk_request *c = &t->base.request;
 	struct file_name *n = t->name;
 	uint64_t now_us = dlki_file_time(), floor;
+	char floor_name[FILE_FLOOR_NAME_SIZE];
 	int rc;
 
 	floor = found == FILE_GOOD ? 0 : dlki_file_floor(n->session);
@@ -80,9 +81,12 @@ static int write_state(struct file_ticket *t, int fd, struct file_state *st,
 		st->last = floor;
 	if (st->last >= LAST_TOKEN)
 		return dlk_fail(err, DLOCK_EEXHAUSTED,
-				"lock file '%s' has no "
+				"lock file '%.120s' has no "
 				"tokens left: remove it",
-				n->file);
+				st->last == floor ?
+					dlki_file_floor_name(n->session,
+							     floor_name) :
+					n->file);
 	st->first = st->last + 1 > now_us ? st->last + 1 : now_us;
 	st->last = st->first + batch_size(t, st, now_us) - 1;
 	st->session = n->session->id;

@@ -4,8 +4,14 @@
 #include "place.h"
 
 #include <criterion/criterion.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "backends/file/bytes.h"
+#include "backends/file/state.h"
 
 /* A run leaves no file behind to refuse the next user. */
 CASE(file_strangers, users_in_turn_each_with_a_lock_of_their_own)
@@ -34,6 +40,9 @@ CASE(file_strangers, another_users_own_lock_refuses_with_the_cure)
 	p->text = "'dlock.lnx'";
 	as(BOB, be_refused, p);
 	p->text = "share=group or share=all";
+	as(BOB, be_refused, p);
+	/* Nor may we change the mode of another user's file. */
+	CHECK(chmod(store_file(p->dir, "l", "x"), 0644) == 0);
 	as(BOB, be_refused, p);
 }
 
@@ -110,6 +119,83 @@ CASE(file_strangers, a_directory_that_does_not_fit_the_share)
 	says(p, "share=group", NULL);
 	as(ALICE, use, p);
 	as(BOB, use, p);
+}
+
+/* ---- Forgeries --------------------------------------------------------------- */
+
+static void forge_labels(struct place *p)
+{
+	int fd = open(store_file(p->dir, "l", "x"), O_RDWR | O_CLOEXEC);
+	struct file_participant waiter = { .session = 1, .ticket = 1 };
+	struct file_header h;
+	struct file_state st;
+
+	CHECK(fd >= 0);
+	CHECK(dlki_file_load(fd, DLK_LOCK, "x", &h, &st) == FILE_GOOD);
+	memset(st.label, 'A', sizeof(st.label));
+	CHECK(dlki_file_store(fd, &st) == 0);
+	memset(waiter.label, 'A', sizeof(waiter.label));
+	CHECK(dlki_file_participant_store(fd, FILE_HOLDER_SLOTS, &waiter) == 0);
+	CHECK(dlki_file_lock(fd, F_WRLCK, FILE_MAIN) == 1);
+	CHECK(dlki_file_lock(fd, F_WRLCK, FILE_WAITERS) == 1);
+	p->held = 1;
+	EVENTUALLY(p->stop);
+}
+
+static void check_label(const struct dlock_participant *who, void *arg)
+{
+	CHECK_INT(strnlen(who->label, 2 * FILE_LABEL_SIZE), <, FILE_LABEL_SIZE);
+	*(int *)arg += 1;
+}
+
+/* Records without the end of a text are no records. */
+CASE(file_strangers, a_forged_label_ends_within_the_record)
+{
+	struct place *p = place_of(01777, 0, "share=all&keep_file=on");
+	dlock_client *c;
+	pid_t forger;
+	int n = 0;
+
+	as(ALICE, use, p);
+	forger = start_as(BOB, forge_labels, p);
+	EVENTUALLY(p->held);
+	c = store_open(p->dir, p->query);
+	CHECK_OK(dlock_inspect(mutex(c, "x"), check_label, &n, patience_ms()));
+	CHECK_INT(n, ==, 1);
+	p->stop = 1;
+	child_ended(forger);
+}
+
+/* The floor, not the lock's file, is to be removed. */
+static void forge_floor(struct place *p)
+{
+	uint64_t floor[2] = { UINT64_C(1) << 62, ~(UINT64_C(1) << 62) };
+	char path[PATH_MAX + 32];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/dlock.~floor", p->dir);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	CHECK(fd >= 0 && write(fd, floor, sizeof(floor)) == sizeof(floor));
+	close(fd);
+}
+
+static void find_it_used_up(struct place *p)
+{
+	dlock_client *c = store_open(p->dir, p->query);
+	dlock_hold *h;
+
+	CHECK_RC(dlock_acquire(mutex(c, "x"), 0, &h), DLOCK_EEXHAUSTED);
+	CHECK_TEXT(dlock_errmsg(), p->text);
+}
+
+CASE(file_strangers, a_forged_floor_is_named)
+{
+	struct place *p = place_of(02770, CREW, "share=group");
+
+	as(ALICE, use, p);
+	as(BOB, forge_floor, p);
+	p->text = "'dlock.~floor' has no tokens left: remove it";
+	as(ALICE, find_it_used_up, p);
 }
 
 /* ---- Breaking ------------------------------------------------------------ */
