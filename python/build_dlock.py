@@ -28,6 +28,7 @@ STRUCTS = """
 struct py_hold {
 	dlock_hold *now;  /* can be asked */
 	dlock_hold *left; /* on its way out */
+	dlock_hold *going; /* in dlock_release() */
 	char name[300];
 	int in_loop;      /* is released without waiting */
 };
@@ -45,8 +46,13 @@ static int py_release(struct py_hold *h)
 {
 	dlock_hold *hold = __atomic_exchange_n(&h->left, NULL,
 					       __ATOMIC_SEQ_CST);
-	int rc = dlock_release(hold);
+	int rc;
 
+	if (hold)
+		h->going = hold;
+	rc = dlock_release(hold);
+	if (hold)
+		h->going = NULL;
 	/* Nothing has changed. */
 	if (rc == DLOCK_EINVAL || rc == DLOCK_EFORKED)
 		h->now = hold;

@@ -12,7 +12,8 @@ from dlock._dlock import lib as _lib
 from dlock.client import Client, LockInfo, LogLine, Stats, Times
 from dlock.errors import (Busy, Canceled, Deadlock, Denied, Error, Exhausted,
                           Forked, Invalid, Lost, NoMemory, NotSupported,
-                          Protocol, System, Unreachable, text as _text)
+                          Protocol, System, TimedOut, Unreachable,
+                          text as _text)
 from dlock.hold import Hold, HoldRef
 from dlock.locks import Lock, MultiLock, Participant, SharedLock
 
@@ -21,4 +22,4 @@ __all__ = ["Busy", "Canceled", "Client", "Deadlock", "Denied", "Error",
            "Exhausted", "Forked", "Hold", "HoldRef", "Invalid", "Lock",
            "LockInfo", "LogLine", "Lost", "MultiLock", "NoMemory",
            "NotSupported", "Participant", "Protocol", "SharedLock", "Stats",
-           "System", "Times", "Unreachable"]
+           "System", "TimedOut", "Times", "Unreachable"]

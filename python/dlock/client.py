@@ -6,8 +6,9 @@ import weakref
 from collections import namedtuple
 
 from dlock._dlock import ffi, lib
-from dlock.errors import Invalid, c_text, checked, from_ms, text, to_ms
-from dlock.hold import HoldRef
+from dlock.errors import (Invalid, c_text, checked, from_ms, text, to_ms,
+                          to_permits)
+from dlock.hold import HoldRef, known
 from dlock.locks import make
 
 LockInfo = namedtuple("LockInfo", "name kind permits")
@@ -55,13 +56,15 @@ def _stat(value):
 
 @ffi.def_extern()
 def py_event(hold, event, why, arg):
-    ref = HoldRef(hold)
+    mine = known(hold)
+    ref = mine or HoldRef(hold)
     _here.in_event = True
     try:
         ffi.from_handle(arg).on_event(ref, EVENTS[event], text(why))
     finally:
         _here.in_event = False
-        ref._end()
+        if not mine:
+            ref._end()
 
 
 @ffi.def_extern()
@@ -83,8 +86,9 @@ class Client:
 
     `require` names capabilities ("FENCE", "EXPIRE") that the store must have.
     on_event(hold, event, why) and on_log(line) are called on threads of
-    dlock; what they raise is printed and goes no further.  That `hold` is only
-    good for the call."""
+    dlock; what they raise is printed and goes no further.  `hold` is what
+    acquire() returned; of several for one thread, the first that is not
+    released.  If the program has dropped it, it is one for the call only."""
 
     def __init__(self, uri, *, require=(), label=None, password=None,
                  on_event=None, on_log=None, _own_loop=False):
@@ -163,7 +167,7 @@ class Client:
 
     def semaphore(self, name, permits):
         """`permits` holders; any thread may release."""
-        return self._ask(make, "semaphore", self, name, permits)
+        return self._ask(make, "semaphore", self, name, to_permits(permits))
 
     @property
     def caps(self):

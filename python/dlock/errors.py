@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """An exception class for each code of dlock.h, and what goes there and back."""
 import math
+import operator
 
 from dlock._dlock import ffi, lib
 
@@ -16,7 +17,11 @@ class Busy(Error):
     code = -1
 
 
-class Unreachable(Error, TimeoutError):
+class TimedOut(Busy, TimeoutError):
+    """... and there was time: the timeout was not 0."""
+
+
+class Unreachable(Error):
     """The store gave no answer by the deadline."""
     code = -2
 
@@ -87,11 +92,18 @@ def text(c_string):
     return ffi.string(c_string).decode("utf-8", "replace")
 
 
-def checked(rc):
-    """`rc`, or the exception that it stands for; on the calling thread, at
-    once: the message is the thread's last one."""
+def failure(rc, message, waited=False):
+    """The exception that `rc` stands for; `waited`: the timeout was not 0."""
+    if rc == Busy.code and waited:
+        return TimedOut(message)
+    return CLASSES.get(rc, Error)(message)
+
+
+def checked(rc, waited=False):
+    """`rc`, or raises; on the calling thread, at once: the message is the
+    thread's last one."""
     if rc < 0:
-        raise CLASSES.get(rc, Error)(text(lib.dlock_errmsg()))
+        raise failure(rc, text(lib.dlock_errmsg()), waited)
     return rc
 
 
@@ -111,14 +123,38 @@ def c_text(string, what):
     return data
 
 
+def shown(number):
+    """Python refuses to write very long ones."""
+    try:
+        return str(number)
+    except ValueError:
+        return "such a size"
+
+
+def _is_time(seconds):
+    try:
+        return not isinstance(seconds, bool) and seconds >= 0
+    except ArithmeticError:
+        return False  # NaN as a Decimal
+
+
 def to_ms(seconds):
     """None waits for ever; rounded up, and never for ever by accident."""
     if seconds is None:
         return -1
-    if isinstance(seconds, bool) or not seconds >= 0:
-        raise Invalid(f"a timeout of {seconds}: write seconds, 0 to ask once, "
-                      "or None to wait for ever")
+    if not _is_time(seconds):
+        raise Invalid(f"a timeout of {shown(seconds)}: write seconds, 0 to ask "
+                      "once, or None to wait for ever")
     return 2 ** 62 if seconds > 2 ** 52 else math.ceil(seconds * 1000)
+
+
+def to_permits(number):
+    """For a semaphore."""
+    permits = operator.index(number)
+    if isinstance(number, bool) or not 1 <= permits < 2 ** 32:
+        raise Invalid(f"a semaphore with {shown(number)} permits: there are 1 "
+                      "to 4294967295")
+    return permits
 
 
 def from_ms(ms):

@@ -1,9 +1,45 @@
 # SPDX-License-Identifier: Apache-2.0
 """A lock while we have it."""
+import itertools
+import operator
 import threading
+import weakref
 
 from dlock._dlock import ffi, lib
-from dlock.errors import CLASSES, Invalid, checked, from_ms
+from dlock.errors import CLASSES, Invalid, checked, from_ms, shown
+
+_every = weakref.WeakSet()               # of what acquire() and member() made
+_by_raw = weakref.WeakValueDictionary()  # one of them for each hold of dlock
+_numbers = itertools.count()
+
+
+def _address(raw):
+    return int(ffi.cast("uintptr_t", raw))
+
+
+def _all():
+    while True:
+        try:
+            return list(_every)
+        except RuntimeError:
+            pass  # another thread has added one
+
+
+def known(raw):
+    """The HoldRef of what dlock calls `raw`: of several, the first that is not
+    over.  None if the program has dropped it."""
+    found = _by_raw.get(_address(raw))
+    if found is not None and found._has(raw):
+        return found
+    # Released, with an event after that; or another one is left; or acquire()
+    # is about to return it.
+    refs = _all()
+    one = min((ref for ref in refs if ref._has(raw)),
+              key=lambda ref: ref._number, default=None)
+    if one is None:
+        one = next((m for ref in refs for m in ref._each_member()
+                    if m._has(raw)), found)
+    return one
 
 
 class HoldRef:
@@ -11,19 +47,27 @@ class HoldRef:
     was released: not held."""
 
     def __init__(self, raw, of=None):
+        self._number = next(_numbers)
         self._c = ffi.new("struct py_hold *")
         self._c.now = raw
         self._of = of  # the hold whose member it is
+        self._members = weakref.WeakValueDictionary()
         # It is not released while another thread asks it.
         self._mu = of._mu if of else threading.RLock()
-        self._identify()
-
-    def _identify(self):
-        raw = self._c.now
         self._token = lib.dlock_token(raw)
-        # The address alone is another hold's, later.
-        self._key = int(ffi.cast("uintptr_t", raw)), self._token
-        return self
+
+    def _note(self):
+        """Have on_event() find it."""
+        raw = self._c.now
+        _every.add(self)
+        found = _by_raw.get(_address(raw))
+        if found is None or not found._has(raw):
+            _by_raw[_address(raw)] = self
+
+    def _has(self, raw):
+        """Is that what it stands for, and not over?"""
+        return self._c.now == raw and (
+            self._of is None or not self._of._is_over())
 
     def _end(self):
         with self._mu:
@@ -77,15 +121,26 @@ class HoldRef:
         return checked(self._ask(lib.dlock_wanted_fd))
 
     def member(self, i):
-        """The hold of a multi-lock's member; None past the end."""
-        raw = self._ask(lib.dlock_member, i)
-        return None if raw == ffi.NULL else HoldRef(raw, self)
+        """The hold of a multi-lock's member, each time the same; None past the
+        end."""
+        i = operator.index(i)
+        if i < 0:
+            raise Invalid(f"member {shown(i)}: the first one is member 0")
+        with self._mu:
+            ref = self._members.get(i)
+            raw = ffi.NULL
+            if ref is None and i < self._n_members():
+                raw = self._ask(lib.dlock_member, i)
+            if raw != ffi.NULL:
+                ref = self._members[i] = HoldRef(raw, self)
+                ref._note()
+            return ref
 
-    def __eq__(self, other):
-        return isinstance(other, HoldRef) and self._key == other._key
+    def _n_members(self):
+        return 0
 
-    def __hash__(self):
-        return hash(self._key)
+    def _each_member(self):
+        return (m for m in map(self.member, range(self._n_members())) if m)
 
 
 class OwnHold(HoldRef):
@@ -97,6 +152,19 @@ class OwnHold(HoldRef):
         self._c.name = lock.name.encode()[:299]
         self._out = ffi.addressof(self._c, "now")
         self._lock = lock  # and with it the client
+        _every.add(self)   # an event may come before acquire() returns
+
+    def _identify(self):
+        self._token = lib.dlock_token(self._c.now)
+        self._note()
+        return self
+
+    def _n_members(self):
+        return self._lock._n_members
+
+    def _has(self, raw):
+        c = self._c
+        return raw in (c.now, c.left, c.going)
 
     def _what(self):
         return f"the lock '{self._lock.name}'"
@@ -111,7 +179,8 @@ class OwnHold(HoldRef):
         return lib.py_release(self._c)
 
     def _is_over(self):
-        return self._c.now == ffi.NULL and self._c.left == ffi.NULL
+        c = self._c
+        return c.now == c.left == c.going == ffi.NULL
 
     def _refuse_if_over(self):
         if self._is_over():
@@ -124,7 +193,9 @@ class Hold(OwnHold):
 
     def release(self):
         """As dlock_release(): raises Lost, or Unreachable if others have to
-        wait for the lease to run out."""
+        wait for the lease to run out.  Also then it is over: another release
+        raises Invalid and changes nothing, and the end of a `with` of the
+        hold releases it no more."""
         self._refuse_if_over()
         checked(self._let_go())
 

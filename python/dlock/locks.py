@@ -5,8 +5,8 @@ import time
 from collections import namedtuple
 
 from dlock._dlock import ffi, lib
-from dlock.errors import (CLASSES, Busy, Canceled, Invalid, Unreachable,
-                          c_text, checked, from_ms, text, to_ms)
+from dlock.errors import (Busy, Canceled, Invalid, Unreachable, c_text, checked,
+                          failure, from_ms, text, to_ms)
 from dlock.hold import Hold
 from dlock.wait import Signals
 
@@ -26,6 +26,7 @@ class Lock:
 
     `with lock:` acquires for this thread and releases at the end; several
     threads may do so with the same object."""
+    _n_members = 0
 
     def __init__(self, name, client, make, *args):
         out = ffi.new("dlock_lock **")
@@ -37,7 +38,8 @@ class Lock:
         self._mine = threading.local()
 
     def acquire(self, timeout=None):
-        """A Hold, in `timeout` seconds; None waits for ever.  Raises Busy."""
+        """A Hold, in `timeout` seconds; None waits for ever.  Raises Busy if
+        others hold the lock; TimedOut, a Busy, unless the timeout is 0."""
         return self._acquire(lib.dlock_acquire, timeout)
 
     def try_acquire(self, timeout=0):
@@ -49,24 +51,24 @@ class Lock:
 
     def _acquire(self, call, timeout):
         hold = Hold(self)
-        ms = to_ms(timeout)
+        ms = left = to_ms(timeout)
         if threading.current_thread() is not threading.main_thread():
-            checked(call(self._raw, ms, hold._out))
+            checked(call(self._raw, ms, hold._out), ms != 0)
             return hold._identify()
-        end = None if timeout is None else time.monotonic() + timeout
-        left = timeout
+        begun = time.monotonic()
         while True:
             # Most often that is all, and signals need no thread.
             rc = call(self._raw, 0, hold._out)
-            if rc not in (Busy.code, Unreachable.code) or to_ms(left) == 0:
-                checked(rc)
+            if rc not in (Busy.code, Unreachable.code) or left == 0:
+                checked(rc, ms != 0)
                 return hold._identify()
             if self._wait(call, left, hold):
                 return hold._identify()
-            if end is not None:
-                left = max(0, end - time.monotonic())
+            if ms >= 0:
+                took = time.monotonic() - begun
+                left = max(0, ms - int(took * 1000))
 
-    def _wait(self, call, seconds, hold):
+    def _wait(self, call, ms, hold):
         """In the main thread.  False: a signal's handler has run, and has not
         raised, so that the wait is not over."""
         before = self._cancels
@@ -74,7 +76,7 @@ class Lock:
         try:
             try:
                 signals.start()
-                rc = call(self._raw, to_ms(seconds), hold._out)
+                rc = call(self._raw, ms, hold._out)
                 message = text(lib.dlock_errmsg()) if rc < 0 else ""
             finally:
                 try:
@@ -87,7 +89,7 @@ class Lock:
         if rc == Canceled.code and signals.came and self._cancels == before:
             return False
         if rc < 0:
-            raise CLASSES[rc](message)
+            raise failure(rc, message, waited=True)
         return True
 
     def cancel(self):
@@ -108,8 +110,18 @@ class Lock:
         checked(lib.dlock_revoke(self._raw, to_ms(timeout)))
 
     def take_away(self, timeout=5):
-        """dlock_break(): take it away from its holders."""
-        checked(lib.dlock_break(self._raw, to_ms(timeout)))
+        """dlock_break(): take the lock away from the holders.  True: there was
+        a holder; False: there was no holder, and no break; None: the store
+        cannot say."""
+        ms, begun = to_ms(timeout), time.monotonic()
+        held = None
+        if "INSPECT" in self._client.caps:
+            held = any(not p.waiting for p in self.inspect(timeout))
+        if held is not False:
+            if ms >= 0:
+                ms = max(0, ms - int((time.monotonic() - begun) * 1000))
+            checked(lib.dlock_break(self._raw, ms))
+        return held
 
     def __repr__(self):
         return f"<dlock.{type(self).__name__} '{self.name}'>"
@@ -146,6 +158,7 @@ class MultiLock(Lock):
         raws = [lock._raw for lock in locks]
         if not raws:
             raise Invalid("a multi-lock of no locks")
+        self._n_members = len(raws)
         super().__init__(", ".join(lock.name for lock in locks),
                          [lock._client for lock in locks],
                          lib.dlock_multi_new,

@@ -104,9 +104,12 @@ class Acquires(AioCase):
         async def main(store, mine):
             with self.theirs:
                 begin = time.monotonic()
-                with self.assertRaises(dlock.Busy):
+                with self.assertRaises(dlock.TimedOut):
                     await mine.acquire(timeout=0.1)
                 self.assertGreaterEqual(time.monotonic() - begin, 0.1)
+                with self.assertRaises(dlock.Busy) as e:
+                    await mine.acquire(timeout=0)
+                self.assertNotIsInstance(e.exception, TimeoutError)
                 with self.assertRaises(asyncio.TimeoutError):
                     await asyncio.wait_for(mine.acquire(), 0.1)
                 await self.none_waits(store)
@@ -356,12 +359,15 @@ class Losses(AioCase):
             raised = []
             asyncio.get_running_loop().set_exception_handler(
                 lambda loop, context: raised.append(context["exception"]))
+            self.assertIs(await mine.take_away(), False)
             hold = await mine.acquire()
-            await mine.take_away()
+            self.assertIs(await mine.take_away(), True)
             await until(lambda: raised)
             self.assertEqual(events, [(here, hold, "lost")])
             self.assertIsInstance(raised[0], ZeroDivisionError)
             with self.assertRaises(dlock.Lost):
+                await hold.release()
+            with self.assertRaisesRegex(dlock.Invalid, "released before"):
                 await hold.release()
             await (await mine.acquire(20)).release()  # it goes on
 

@@ -44,7 +44,11 @@ class Clients(Case):
         self.assertRaises(dlock.Invalid, self.store.mutex, "a\0b")
         with self.assertRaisesRegex(dlock.Invalid, "character 2 of the name"):
             self.store.mutex("a\udc80")
-        self.assertRaises(OverflowError, self.store.semaphore, "a", -1)
+        for permits in (-1, 0, 2 ** 32, 2 ** 64, 10 ** 5000, True):
+            with self.assertRaisesRegex(dlock.Invalid, "permits"):
+                self.store.semaphore("a", permits)
+        self.assertRaises(TypeError, self.store.semaphore, "a", 1.5)
+        self.store.semaphore("a", 2 ** 32 - 1)
         with self.assertRaisesRegex(TypeError, "the URI .* not NoneType"):
             dlock.Client(None)
         with self.assertRaisesRegex(TypeError, "the name .* not bytes"):
@@ -97,8 +101,9 @@ class Clients(Case):
         lines = []
         with dlock.Client("mem:?fail=1", label="billing",
                           on_log=lines.append) as store:
-            with self.assertRaises(dlock.Unreachable):
+            with self.assertRaises(dlock.Unreachable) as e:
                 store.mutex("a").acquire(0)
+            self.assertNotIsInstance(e.exception, TimeoutError)
             uri = store.uri
         self.assertEqual(len(lines), 1)
         self.assertIsInstance(lines[0], dlock.LogLine)

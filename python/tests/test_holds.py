@@ -19,6 +19,14 @@ class Holds(Case):
             with self.assertRaises(dlock.Busy) as e:
                 self.theirs.acquire(timeout=0.02)
             self.assertEqual(e.exception.name, "EBUSY")
+            self.assertEqual(e.exception.code, dlock.Busy.code)
+            self.assertIsInstance(e.exception, TimeoutError)
+            with self.assertRaises(dlock.Busy) as e:
+                self.theirs.acquire(timeout=0)
+            self.assertNotIsInstance(e.exception, TimeoutError)
+            self.assertIsInstance(
+                self.in_thread(lambda: self.theirs.acquire(0.02)),
+                dlock.TimedOut)
         with self.theirs.acquire(timeout=0) as later:
             self.assertGreater(later.token, hold.token)
 
@@ -36,9 +44,22 @@ class Holds(Case):
 
     def test_mutex_is_recursive(self):
         with self.mine as a, self.mine as b:
-            self.assertEqual(a, b)
+            self.assertEqual(a.token, b.token)
         with self.mine, self.mine:
             self.assertIsNone(self.theirs.try_acquire())
+        self.theirs.acquire(timeout=0).release()
+
+    def test_each_acquire_has_a_hold_of_its_own(self):
+        a, b = self.mine.acquire(), self.mine.acquire()
+        self.assertNotEqual(a, b)
+        self.assertEqual(len({a, b}), 2)
+        a.release()
+        with self.assertRaisesRegex(dlock.Invalid, "released before"):
+            a.release()
+        self.assertRaises(dlock.Invalid, a.check)
+        self.assertTrue(b.held)
+        self.assertIsNone(self.theirs.try_acquire())
+        b.release()
         self.theirs.acquire(timeout=0).release()
 
     def test_once_released(self):
@@ -53,6 +74,8 @@ class Holds(Case):
         for call in (hold.check, hold.release):
             with self.assertRaisesRegex(dlock.Invalid, self.name):
                 call()
+        with self.assertRaisesRegex(dlock.Invalid, "was released before"):
+            hold.release()
         with self.mine.acquire() as later:
             self.assertNotEqual(later, hold)
             later.release()  # and not once more at the end
@@ -69,17 +92,84 @@ class Holds(Case):
                     with self.assertRaisesRegex(dlock.Lost, self.name):
                         hold.check()
                     self.eventually(lambda: told)
-                    self.assertEqual(told[-1][:2], (hold, "lost"))
+                    self.assertIs(told[-1][0], hold)
+                    self.assertEqual(told[-1][1], "lost")
                     self.assertEqual(told[-1][3], False)
-            # The callback's own is good for the call, and harmless after it.
-            self.assertFalse(told[-1][0].held)
-            self.assertEqual(told[-1][0].token, hold.token)
             # A loss does not hide what the block raised.
             with self.assertRaises(KeyError):
                 with store.mutex(self.name) as hold:
                     self.theirs.take_away()
                     self.eventually(lambda: not hold.held)
                     raise KeyError
+
+    def test_event_names_the_hold_of_its_acquire(self):
+        work, told = {}, []
+        with dlock.Client(short(self.uri), on_event=lambda hold, *_:
+                          told.append((hold, hold.token))) as store:
+            m = store.mutex(self.name)
+            a, b = m.acquire(), m.acquire()
+            s = store.semaphore(self.name, 1).acquire()
+            work[a], work[s] = "a", "s"
+            self.theirs.take_away()
+            self.other.semaphore(self.name, 1).take_away()
+            self.eventually(lambda: len(told) >= 2)
+            self.assertEqual({work[hold] for hold, _ in told}, {"a", "s"})
+            self.assertEqual({token for _, token in told},
+                             {a.token, s.token})
+            for hold in (b, a, s):
+                self.assertRaises(dlock.Lost, hold.release)
+            # The one that is left, whichever it is.
+            a, b = m.acquire(), m.acquire()
+            a.release()
+            told.clear()
+            self.theirs.take_away()
+            self.eventually(lambda: told)
+            self.assertIs(told[0][0], b)
+            self.assertRaises(dlock.Lost, b.release)
+
+    def test_event_during_its_release(self):
+        """... which waits for the callback."""
+        inside, told = threading.Event(), []
+
+        def on_event(hold, event, why):
+            inside.set()
+            self.eventually(lambda: not hold.held)
+            told.append(hold)
+
+        with dlock.Client(short(self.uri), on_event=on_event) as store:
+            hold = store.mutex(self.name).acquire()
+            self.theirs.take_away()
+            self.assertTrue(inside.wait(20))
+            self.assertRaises(dlock.Lost, hold.release)
+            self.assertIs(told[0], hold)
+
+    def test_event_of_a_member_of_a_multi_lock(self):
+        told = []
+        with dlock.Client(short(self.uri), on_event=lambda hold, *_:
+                          told.append(hold)) as store:
+            both = dlock.MultiLock([store.mutex(self.name + "/1"),
+                                    store.mutex(self.name + "/2")])
+            hold = both.acquire()
+            self.assertIs(hold.member(1), hold.member(1))
+            self.other.mutex(self.name + "/2").take_away()
+            self.eventually(lambda: told)
+            self.assertIs(told[0], hold.member(1))
+            self.assertRaises(dlock.Lost, hold.release)
+
+    def test_dropped_multi_lock_is_released(self):
+        hold = dlock.MultiLock([self.mine]).acquire()
+        self.assertTrue(hold.member(0).held)
+        with self.assertWarnsRegex(ResourceWarning, self.name):
+            del hold
+        self.theirs.acquire(timeout=0).release()
+
+    def test_take_away_says_whether_anybody_held_it(self):
+        self.assertIs(self.theirs.take_away(), False)
+        hold = self.mine.acquire()
+        self.assertIs(self.theirs.take_away(), True)
+        self.eventually(lambda: not hold.held)
+        self.assertRaises(dlock.Lost, hold.release)
+        self.assertIs(self.theirs.take_away(), False)
 
     def test_holder_is_told_when_others_want_it(self):
         told = []
@@ -140,6 +230,9 @@ class Holds(Case):
             second = hold.member(1)
             self.assertTrue(second.held and second.token > 0)
             self.assertIsNone(hold.member(2))
+            self.assertIsNone(hold.member(2 ** 70))
+            self.assertRaises(dlock.Invalid, hold.member, -1)
+            self.assertRaises(TypeError, hold.member, 1.0)
         # It ended with the hold, and is not asked.
         self.assertFalse(second.held)
         self.assertRaises(dlock.Invalid, second.check)

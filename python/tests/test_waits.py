@@ -7,6 +7,8 @@ import threading
 import time
 import unittest
 import warnings
+from decimal import Decimal
+from fractions import Fraction
 
 import dlock
 from cases import Case, InThread, for_every_uri
@@ -214,12 +216,15 @@ class Timeouts(unittest.TestCase):
                             (1.5, 1500), (inf, 2 ** 62), (1e300, 2 ** 62)):
             self.assertEqual(to_ms(seconds), ms, seconds)
         with dlock.Client("mem:") as store:
-            store.mutex("free").acquire(timeout=inf).release()
+            for seconds in (inf, 10 ** 400, 10 ** 5000, Fraction(1, 3),
+                            Decimal("0.5")):
+                store.mutex("free").acquire(timeout=seconds).release()
 
     def test_that_are_no_time_are_refused(self):
         with dlock.Client("mem:") as store:
             lock = store.mutex("free")
-            for bad in (-1, -0.001, -float("inf"), float("nan"), True, False):
+            for bad in (-1, -0.001, -float("inf"), float("nan"), True, False,
+                        -10 ** 5000, Decimal("NaN"), Decimal("sNaN")):
                 for call in (lock.acquire, lock.try_acquire, lock.inspect,
                              lock.take_away, store.list):
                     with self.assertRaisesRegex(dlock.Invalid, "None to wait"):

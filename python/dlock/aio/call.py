@@ -3,7 +3,7 @@
 import asyncio
 
 from dlock._dlock import ffi, lib
-from dlock.errors import CLASSES, Canceled, Error, checked, text
+from dlock.errors import Canceled, checked, failure, text
 
 
 def running_loop():
@@ -42,8 +42,10 @@ class Call:
         self._handle = ffi.new_handle(self)
         self._raw = None
         self._is_dropped = False
+        self._ms = 0
 
     def acquire(self, function, lock, ms):
+        self._ms = ms
         out = ffi.new("dlock_async **")
         checked(function(lock, ms, lib.py_done, self._handle, out))
         self._raw = ffi.gc(out[0], lib.dlock_async_free)
@@ -81,6 +83,6 @@ class Call:
             if raw != ffi.NULL:
                 self._hold._abandon()
         elif rc < 0:
-            self._future.set_exception(CLASSES.get(rc, Error)(message))
+            self._future.set_exception(failure(rc, message, self._ms != 0))
         else:
             self._future.set_result(None)

@@ -15,7 +15,7 @@ class Client:
 
     It belongs to the event loop in which it was opened.  on_event(hold, event,
     why) and on_log(line) are called there; what on_event raises goes to the
-    loop's exception handler.  That `hold` is only good for the call."""
+    loop's exception handler.  `hold` is as in dlock.Client."""
 
     def __init__(self, uri, *, on_event=None, on_log=None, **options):
         """The options are those of dlock.Client."""

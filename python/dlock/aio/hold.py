@@ -32,7 +32,8 @@ class Hold(OwnHold):
 
     async def release(self):
         """As dlock_release(): raises Lost, or Unreachable if others have to
-        wait for the lease to run out.  Goes on if the task is cancelled."""
+        wait for the lease to run out.  Goes on if the task is cancelled.
+        Another release raises Invalid and changes nothing."""
         client = self._lock._client
         self._refuse_if_over()
         if client._closing:

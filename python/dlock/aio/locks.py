@@ -42,6 +42,8 @@ class Lock:
     `async with lock:` acquires for this task and releases at the end; several
     tasks may do so with the same object."""
 
+    _n_members = 0
+
     def __init__(self, client, lock):
         self._client = client
         self._lock = lock
@@ -50,7 +52,8 @@ class Lock:
 
     def acquire(self, timeout=None):
         """Await a Hold, in `timeout` seconds; None waits for ever.  Raises
-        Busy.  `async with lock.acquire(5) as hold:` also releases it."""
+        Busy; TimedOut unless the timeout is 0.  `async with
+        lock.acquire(5) as hold:` also releases it."""
         return Acquiring(self._acquire(lib.dlock_acquire_async, timeout))
 
     async def try_acquire(self, timeout=0):
@@ -80,8 +83,8 @@ class Lock:
         await self._client._in_thread(self._lock.revoke, timeout)
 
     async def take_away(self, timeout=5):
-        """dlock_break(): take it away from its holders."""
-        await self._client._in_thread(self._lock.take_away, timeout)
+        """As dlock.Lock.take_away()."""
+        return await self._client._in_thread(self._lock.take_away, timeout)
 
     def __repr__(self):
         return f"<dlock.aio.{type(self).__name__} '{self.name}'>"
