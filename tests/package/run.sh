@@ -43,6 +43,14 @@ build() {
 		dpkg-buildpackage -us -uc
 }
 
+# Who writes to an address must not wait for an answer that cannot come, nor
+# write to a stranger.
+addresses() {
+	! (cd "$source" && grep -rEn "[[:alnum:]._-]+@[[:alnum:].-]+\\.[a-z]+|%ae" \
+		README.md CONTRIBUTING.md SECURITY.md CHANGELOG.md debian) |
+		grep -v '@dlock\.invalid>'
+}
+
 # It takes machine code for misspelt words.
 lint() {
 	lintian --allow-root --fail-on error,warning,info --info \
@@ -206,6 +214,7 @@ way "the header's version" same_version
 way "build" build
 [ -e "$(deb dlock)" ] || { ways_end; exit; }
 way "lintian" lint
+way "no mail address but the one that is none" addresses
 way "dependencies" depends
 make_root
 way "refused without what they need" refused
