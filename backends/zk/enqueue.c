@@ -3,6 +3,7 @@
 #include "backends/zk/call.h"
 #include "backends/zk/fastpath.h"
 #include "backends/zk/queue.h"
+#include "backends/zk/root.h"
 #include "backends/zk/session.h"
 
 #include <stdio.h>
@@ -24,7 +25,7 @@ static int make_dirs(struct zk_attempt *a)
 				  ZOO_CONTAINER);
 	dlki_zk_wait(a->s, calls, 2, a->deadline);
 	if (calls[0] && calls[0]->rc == ZNONODE)
-		rc = dlki_zk_no_root(a->s, a->err);
+		rc = dlki_zk_root_make(a->s, a->deadline, a->err);
 	else if (calls[1] && calls[1]->rc == ZNODEEXISTS)
 		rc = 0;
 	else if (calls[1] && calls[1]->rc == ZNONODE && calls[0] &&

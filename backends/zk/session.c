@@ -90,11 +90,3 @@ void dlki_zk_leave(struct zk_session *s)
 {
 	pthread_mutex_unlock(&s->mu);
 }
-
-int dlki_zk_no_root(const struct zk_session *s, struct dlk_error *err)
-{
-	return dlk_fail(err, DLOCK_EINVAL,
-			"the path %s does not exist in ZooKeeper; create it, "
-			"or leave it out of the URI",
-			s->config.root);
-}

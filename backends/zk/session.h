@@ -38,6 +38,7 @@ struct zk_config {
 	int64_t tick_ms;             /* no server's tickTime is more */
 	char base[ZK_ROOT_MAX + 80]; /* chroot and prefix */
 	char root[ZK_ROOT_MAX + 1];  /* chroot, "" for none */
+	int create;                  /* the root, if it is missing */
 };
 
 struct zk_session {
@@ -78,8 +79,6 @@ void dlki_zk_session_unref(struct zk_session *s);
 int dlki_zk_enter(struct zk_session *s, dlk_time deadline,
 		  struct dlk_error *err);
 void dlki_zk_leave(struct zk_session *s);
-/* EINVAL: there is no such path. */
-int dlki_zk_no_root(const struct zk_session *s, struct dlk_error *err);
 /* With the session locked: a request failed.  Wait a moment for the loss of the
  * connection to be noticed, before it is made again. */
 void dlki_zk_await_change(struct zk_session *s, dlk_time deadline);

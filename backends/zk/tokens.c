@@ -22,6 +22,7 @@
 #include "backends/zk/call.h"
 #include "backends/zk/conn.h"
 #include "backends/zk/queue.h"
+#include "backends/zk/root.h"
 #include "backends/zk/session.h"
 
 #include <inttypes.h>
@@ -140,7 +141,7 @@ static int make_node(struct zk_session *s, dlk_time deadline,
 	calls[1] = dlki_zk_create(s, path, text, strlen(text), 0);
 	dlki_zk_wait(s, calls, 2, deadline);
 	if (calls[0] && calls[0]->rc == ZNONODE)
-		rc = dlki_zk_no_root(s, err);
+		rc = dlki_zk_root_make(s, deadline, err);
 	else if (calls[1] && calls[1]->rc == ZNODEEXISTS)
 		rc = 0;
 	else if (calls[1] && calls[1]->rc == ZNONODE && calls[0] &&

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/zk/zk.h"
 #include "backends/zk/call.h"
+#include "backends/zk/root.h"
 #include "backends/zk/session.h"
 #include "core/base/error.h"
 
@@ -19,6 +20,7 @@ static int set_root(struct zk_session *s, const struct dlk_uri *uri,
 		return dlk_fail(err, DLOCK_EINVAL,
 				"%s: the path has more than %d bytes",
 				uri->shown, ZK_ROOT_MAX);
+	s->config.create = (int)dlk_param_int(uri, "create");
 	snprintf(s->config.root, sizeof(s->config.root), "%.*s", (int)len,
 		 path);
 	snprintf(s->config.base, sizeof(s->config.base), "%s/%s",
@@ -73,12 +75,13 @@ static int read_root_once(struct zk_client *c, dlk_time deadline,
 	int rc;
 
 	dlki_zk_wait(s, &call, 1, deadline);
-	rc = dlki_zk_reason(call, "opening", err);
 	if (call && call->rc == ZNONODE)
-		rc = dlki_zk_no_root(s, err);
-	dlki_zk_drop(&call, 1);
-	if (rc == DLOCK_EDENIED) /* it need not be readable */
+		rc = dlki_zk_root_make(s, deadline, err);
+	else if (call && call->rc == ZNOAUTH) /* it need not be readable */
 		rc = 0;
+	else
+		rc = dlki_zk_reason(call, "opening", err);
+	dlki_zk_drop(&call, 1);
 	if (rc == 0 && !s->probe.known)
 		return dlk_fail(err, DLOCK_EUNREACHABLE,
 				"the server does not say what it is part of");
@@ -167,6 +170,8 @@ static void zk_close(struct dlk_session *base, dlk_time deadline)
 }
 
 static const struct dlk_param params[] = {
+	{ "create", DLK_SWITCH, "on", 0, 0, NULL,
+	  "Make the path of the URI if it is missing." },
 	{ "password_file", DLK_TEXT, NULL, 1, 4096, NULL,
 	  "A file whose first line is the password." },
 	{ "tick", DLK_DURATION, "2s", 1, 60000, NULL,

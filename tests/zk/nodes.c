@@ -239,25 +239,6 @@ CASE(zk_nodes, a_directory_may_vanish)
 	}
 }
 
-CASE(zk_nodes, a_path_is_where_locks_are)
-{
-	struct lab_server *s = server(NULL);
-	zhandle_t *zh = bare(s->port);
-	dlock_client *c;
-	dlock_hold *h;
-
-	refused(s->port, "app/locks", DLOCK_EINVAL, "/app/locks");
-	refused(s->port, "app//locks", DLOCK_EINVAL, "empty part");
-	refused(s->port, "app/../locks", DLOCK_EINVAL, "..");
-	make(zh, "/app");
-	make(zh, "/app/locks");
-	c = client(s->port, "app/locks?prefix=here");
-	h = take(mutex(c, "lock"), FOREVER);
-	CHECK_INT(children(zh, "/app/locks/here/lnlock", NULL), ==, 1);
-	CHECK_INT(children(zh, "/dlock", NULL), ==, 0);
-	CHECK_OK(dlock_release(h));
-}
-
 /* A waiter trusts its watches, and yet reads what it waits for. */
 CASE(zk_nodes, a_waiter_polls_now_and_then)
 {

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The root: the URI's path. */
+#include "zk/support.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+TestSuite(zk_root, .timeout = 120);
+
+static int is_there(zhandle_t *zh, const char *path)
+{
+	return zoo_exists(zh, path, 0, NULL) == ZOK;
+}
+
+CASE(zk_root, is_where_locks_are)
+{
+	struct lab_server *s = server(NULL);
+	zhandle_t *zh = bare(s->port);
+	dlock_client *c;
+	dlock_hold *h;
+
+	refused(s->port, "app//locks", DLOCK_EINVAL, "empty part");
+	refused(s->port, "app/../locks", DLOCK_EINVAL, "..");
+	CHECK(!is_there(zh, "/app"));
+	make(zh, "/app");
+	make(zh, "/app/locks");
+	c = client(s->port, "app/locks?prefix=here");
+	h = take(mutex(c, "lock"), FOREVER);
+	CHECK_INT(children(zh, "/app/locks/here/lnlock", NULL), ==, 1);
+	CHECK_INT(children(zh, "/dlock", NULL), ==, 0);
+	CHECK_OK(dlock_release(h));
+}
+
+/* These nodes are persistent. */
+CASE(zk_root, of_several_levels_is_made)
+{
+	struct lab_server *s = server(NULL);
+	zhandle_t *zh = bare(s->port);
+	dlock_client *c;
+	struct Stat stat;
+
+	make(zh, "/app");
+	c = client(s->port, "app/locks/of/us");
+	CHECK_OK(dlock_release(take(mutex(c, "lock"), FOREVER)));
+	CHECK_INT(children(zh, "/app/locks/of/us/dlock", NULL), >, 0);
+	CHECK_INT(zoo_exists(zh, "/app/locks/of/us", 0, &stat), ==, ZOK);
+	CHECK_INT(stat.ephemeralOwner, ==, 0);
+	c = client(s->port, "");
+	CHECK_OK(dlock_release(take(mutex(c, "lock"), FOREVER)));
+}
+
+/* The root is deleted while a client is open. */
+CASE(zk_root, is_made_again)
+{
+	struct lab_server *s = server(NULL);
+	zhandle_t *zh = bare(s->port);
+	dlock_client *c = client(s->port, "app/locks?ask=5s");
+
+	CHECK_INT(zoo_delete(zh, "/app/locks", -1), ==, ZOK);
+	CHECK_INT(zoo_delete(zh, "/app", -1), ==, ZOK);
+	CHECK_OK(dlock_release(take(mutex(c, "lock"), FOREVER)));
+	CHECK(is_there(zh, "/app/locks"));
+}
+
+#define CLIENTS 8
+#define ROUNDS 10
+
+struct opener {
+	pthread_t thread;
+	pthread_barrier_t *all;
+	char uri[128];
+	dlock_client *client;
+	int rc;
+};
+
+static void *open_at_once(void *arg)
+{
+	struct opener *o = arg;
+
+	pthread_barrier_wait(o->all);
+	o->rc = dlock_open(&o->client, o->uri, NULL);
+	return NULL;
+}
+
+CASE(zk_root, is_made_by_several_at_once)
+{
+	struct lab_server *s = server(NULL);
+	zhandle_t *zh = bare(s->port);
+	struct opener o[CLIENTS] = { 0 };
+	pthread_barrier_t all;
+	char path[64];
+
+	pthread_barrier_init(&all, NULL, CLIENTS);
+	for (int round = 0; round < ROUNDS; round++) {
+		snprintf(path, sizeof(path), "/a%d/b/c", round);
+		for (int i = 0; i < CLIENTS; i++) {
+			o[i].all = &all;
+			snprintf(o[i].uri, sizeof(o[i].uri),
+				 "zk://127.0.0.1:%d%s", s->port, path);
+			pthread_create(&o[i].thread, NULL, open_at_once, &o[i]);
+		}
+		for (int i = 0; i < CLIENTS; i++) {
+			pthread_join(o[i].thread, NULL);
+			CHECK_OK(o[i].rc);
+			dlock_close(o[i].client);
+		}
+		CHECK(is_there(zh, path));
+	}
+	pthread_barrier_destroy(&all);
+}
+
+CASE(zk_root, is_not_made_with_create_off)
+{
+	struct lab_server *s = server(NULL);
+	zhandle_t *zh = bare(s->port);
+
+	refused(s->port, "app/locks?create=off", DLOCK_EINVAL,
+		"the path /app/locks does not exist in ZooKeeper; create it, "
+		"or leave create=off out of the URI");
+	CHECK(!is_there(zh, "/app"));
+	make(zh, "/app");
+	make(zh, "/app/locks");
+	CHECK_OK(dlock_release(
+		take(mutex(client(s->port, "app/locks?create=off"), "lock"),
+		     FOREVER)));
+}
+
+/* The message names the node whose access list is in the way. */
+CASE(zk_root, that_may_not_be_made_is_denied)
+{
+	struct ACL look = { ZOO_PERM_READ, ZOO_ANYONE_ID_UNSAFE };
+	struct ACL_vector only_look = { 1, &look };
+	struct lab_server *s = server(NULL);
+	zhandle_t *zh = bare(s->port);
+
+	make(zh, "/app");
+	CHECK_INT(zoo_create(zh, "/app/closed", "", 0, &only_look, 0, NULL, 0),
+		  ==, ZOK);
+	refused(s->port, "app/closed/a/b", DLOCK_EDENIED,
+		"the path /app/closed/a/b does not exist in ZooKeeper, and the "
+		"access list of /app/closed does not let us make it");
+	refused(s->port, "app/closed/a", DLOCK_EDENIED,
+		"access list of /app/closed does not let us");
+	CHECK_INT(zoo_set_acl(zh, "/", -1, &only_look), ==, ZOK);
+	refused(s->port, "new", DLOCK_EDENIED,
+		"access list of / does not let us");
+	CHECK_OK(dlock_release(
+		take(mutex(client(s->port, "app"), "lock"), FOREVER)));
+}
+
+/* Other users may read the root, and may not write. */
+CASE(zk_root, belongs_to_the_user_who_made_it)
+{
+	struct lab_server *s = server(NULL);
+	zhandle_t *zh = bare(s->port);
+	dlock_client *c = NULL;
+	char uri[96], data[8];
+	int len = sizeof(data);
+
+	snprintf(uri, sizeof(uri), "zk://app:sesame@127.0.0.1:%d/of/app",
+		 s->port);
+	CHECK_OK(dlock_open(&c, uri, NULL));
+	CHECK_OK(dlock_release(take(mutex(c, "lock"), FOREVER)));
+	dlock_close(c);
+	CHECK_INT(zoo_get(zh, "/of/app", 0, data, &len, NULL), ==, ZOK);
+	CHECK_INT(zoo_set(zh, "/of/app", "", 0, -1), ==, ZNOAUTH);
+}
