@@ -81,6 +81,14 @@ zk-drive)
 		check broken -DBREAK_$flaw
 	done
 	;;
+zk-lease)
+	check ok
+	check ok -DEND=12
+	for flaw in TWO THREE GAP PAUSE SECOND THIRD READ SYNC EARLY; do
+		check broken -DBREAK_$flaw
+	done
+	check broken -DSTOPS=2
+	;;
 zk-tokens)
 	check ok
 	check ok -DROUNDS=1 -DTXNS=8
