@@ -89,7 +89,10 @@ static void call_finish(struct zk_session *s, struct zk_call *call, int rc)
 	call->done = 1;
 	call->conn->silent_since = dlk_now();
 	if (current && dlki_zk_answered(rc)) {
-		dlki_zk_lease_answered(s, call, dlki_zk_agreed(call, rc));
+		int agreed = dlki_zk_agreed(call, rc);
+		int passed = agreed || (call->sync && rc == ZOK);
+
+		dlki_zk_lease_answered(s, call, passed, agreed);
 		tell_core(s, call);
 	}
 	*call->prev = call->next;
@@ -295,6 +298,8 @@ struct zk_call *dlki_zk_sync(struct zk_session *s, const char *path)
 {
 	struct zk_call *call = call_begin(s, path, 0);
 
+	if (call)
+		call->sync = 1;
 	return SEND(call, zoo_async(call->conn->zh, path, on_string, call));
 }
 

@@ -35,7 +35,7 @@ struct zk_call {
 	int rc;                 /* the client library's; while it is not done,
 				 * ZOPERATIONTIMEOUT */
 	int nomem;              /* for what it answered */
-	int write;
+	int write, sync;
 	uint64_t ticket;        /* whose release it is, for `then` */
 	dlk_time sent;
 	struct Stat stat;
@@ -66,6 +66,7 @@ struct zk_call *dlki_zk_children(struct zk_session *s, const char *path);
  * the session as its context. */
 struct zk_call *dlki_zk_children_watched(struct zk_session *s, const char *path,
 					 watcher_fn on_event, zk_then *then);
+/* Answered when the leader has answered our server.  Nothing is written. */
 struct zk_call *dlki_zk_sync(struct zk_session *s, const char *path);
 /* A write that changes nothing: its answer proves that the session stands. */
 struct zk_call *dlki_zk_proof(struct zk_session *s);

@@ -9,28 +9,38 @@
  * come every half tick.  So the agreement on a write does not say what the
  * leader counts from.
  *
- * So let W1 be any request, answered by the server that we are connected to,
- * and W2 a write, sent over the same connection a tick or more after that
- * answer, and agreed on.
+ * A write and a sync pass the leader: the follower sends them to the leader,
+ * and answers when the leader has.  Over the one connection between them both
+ * talk in order.  So let there be four requests over one connection of ours:
  *
- *  - The server noted the session before it answered W1.
- *  - The leader pinged it within half a tick of that, and it answered with what
- *    it had noted.  The ping has another half tick to arrive.
- *  - A follower talks to its leader over one connection, in order, and W2 was
- *    sent after that answer.  The write was agreed on: the leader has read it,
- *    and so it has read the answer.
- *  - The leader ends the session one time-out after that reading, not earlier.
- *    A new leader gives every session a whole time-out when it begins, which is
- *    after the agreement.
+ *  1. The first may be any.  The server noted the session before it answered.
+ *  2. The second passes the leader.  It is sent three quarters of a tick after
+ *     the answer to the first.  When the leader took it, the leader had sent a
+ *     ping after 1, or was late with it, as after a pause of the process.
+ *  3. The third passes the leader, too.  It is sent a quarter of a tick after
+ *     the answer to the second, and the leader has made up for the late ping
+ *     when it takes the third.  What the leader says to the third comes behind
+ *     that ping.  So the follower has answered the ping when it answers us.
+ *  4. The fourth is a write, sent after the answer to the third, and agreed on.
+ *     The leader has read it, and so it has read the answer to the ping before.
  *
- * So a lease counts from when W1 was sent, whatever paused in between.  A
- * connection counts as such a request, too: the leader itself is asked whether
- * the session stands, after the last request that an earlier connection
- * answered.  Any write will do for W2 then.
+ * The leader ends the session one time-out after that reading, not earlier.  A
+ * new leader gives every session a whole time-out when it begins, which is
+ * after the agreement.
  *
- * The requests that may serve as W1 are the marks, kept an eighth of a tick
- * apart.  While the program asks for nothing, probe.c sends a read from time to
- * time, and one more a good tick before a renewal is due.
+ * So a lease counts from when the first was sent, whatever was held up, lost or
+ * paused in between.  tests/model/zk-lease.pml has this as a model.  Only a
+ * second pause of the leader, within a quarter of a tick after the first, is
+ * too much.
+ *
+ * A connection counts as the first three, since the leader itself is asked
+ * whether the session stands, after the last request that an earlier connection
+ * answered.
+ *
+ * Each request that is answered may serve as any of them.  The marks of a stage
+ * are the first requests of those that have come so far, an eighth of a tick
+ * apart.  While the program asks for too little, probe.c sends the first three
+ * from time to time, and again a good tick before a renewal is due.
  */
 #include "backends/zk/lease.h"
 #include "backends/zk/call.h"
@@ -50,19 +60,44 @@ dlk_time dlki_zk_timeout_ns(const struct zk_session *s)
 	return s->lease.timeout_ms * DLK_MS;
 }
 
-static const struct zk_mark *newest_mark(const struct zk_lease *l)
+/* A mark is ready for the next stage by a request that was sent after as long
+ * a pause. */
+static dlk_time pause_of(const struct zk_session *s, enum zk_stage stage)
 {
-	return &l->mark[(l->marks + ZK_MARKS - 1) % ZK_MARKS];
+	switch (stage) {
+	case ZK_NOTED:
+		return dlki_zk_tick_ns(s) * 3 / 4;
+	case ZK_DUE:
+		return dlki_zk_tick_ns(s) / 4;
+	default:
+		return 0;
+	}
 }
 
-dlk_time dlki_zk_lease_marked(const struct zk_session *s)
+static void add_mark(struct zk_lease *l, enum zk_stage stage, dlk_time sent,
+		     dlk_time answered)
 {
-	return newest_mark(&s->lease)->sent;
+	struct zk_marks *m = &l->stage[stage];
+
+	if (m->n == ZK_MARKS)
+		m->n--; /* the oldest is the next to be ready */
+	m->mark[m->n++] = (struct zk_mark){ sent, answered };
 }
 
-static void add_mark(struct zk_lease *l, dlk_time sent, dlk_time answered)
+/* Remove the marks that a request sent at `sent` makes ready.  Returns when the
+ * newest of them was sent; 0: there is none. */
+static dlk_time take_ready(struct zk_session *s, enum zk_stage stage,
+			   dlk_time sent)
 {
-	l->mark[l->marks++ % ZK_MARKS] = (struct zk_mark){ sent, answered };
+	struct zk_marks *m = &s->lease.stage[stage];
+	dlk_time pause = pause_of(s, stage), newest = 0;
+	int n = 0;
+
+	while (n < m->n && m->mark[n].answered + pause <= sent)
+		newest = m->mark[n++].sent;
+	m->n -= n;
+	memmove(m->mark, m->mark + n, (size_t)m->n * sizeof(*m->mark));
+	return newest;
 }
 
 void dlki_zk_lease_begin(struct zk_session *s, dlk_time asked)
@@ -75,40 +110,46 @@ void dlki_zk_lease_connected(struct zk_session *s)
 {
 	struct zk_lease *l = &s->lease;
 
-	l->marks = 0;
-	add_mark(l, l->heard, 0);
+	memset(l->stage, 0, sizeof(l->stage));
+	add_mark(l, ZK_REPORTED, l->heard, 0);
 }
 
-static void prove_by_write(struct zk_session *s, dlk_time sent)
+static void prove_up_to(struct zk_lease *l, dlk_time sent)
 {
-	struct zk_lease *l = &s->lease;
-
-	if (s->probe.standalone && sent > l->proved)
+	if (sent > l->proved)
 		l->proved = sent;
-	for (uint64_t i = 0; i < l->marks && i < ZK_MARKS; i++) {
-		const struct zk_mark *m =
-			&l->mark[(l->marks - 1 - i) % ZK_MARKS];
+}
 
-		if (m->sent <= l->proved)
-			return;
-		if (m->answered + dlki_zk_tick_ns(s) <= sent) {
-			l->proved = m->sent;
-			return;
-		}
+/* The leader has taken a request, and said so. */
+static void note_passed(struct zk_session *s, dlk_time sent, dlk_time answered)
+{
+	for (int to = ZK_REPORTED; to > ZK_NOTED; to--) {
+		dlk_time mark = take_ready(s, (enum zk_stage)(to - 1), sent);
+
+		if (mark != 0)
+			add_mark(&s->lease, (enum zk_stage)to, mark, answered);
 	}
 }
 
 void dlki_zk_lease_answered(struct zk_session *s, const struct zk_call *call,
-			    int agreed)
+			    int passed, int agreed)
 {
 	struct zk_lease *l = &s->lease;
+	dlk_time now = dlk_now();
 
 	if (call->sent > l->heard)
 		l->heard = call->sent;
-	if (agreed)
-		prove_by_write(s, call->sent);
-	if (call->sent - newest_mark(l)->sent >= dlki_zk_tick_ns(s) / 8)
-		add_mark(l, call->sent, dlk_now());
+	if (agreed) {
+		prove_up_to(l, take_ready(s, ZK_REPORTED, call->sent));
+		if (s->probe.standalone)
+			prove_up_to(l, call->sent);
+	}
+	if (passed)
+		note_passed(s, call->sent, now);
+	if (call->sent - l->marked >= dlki_zk_tick_ns(s) / 8) {
+		l->marked = call->sent;
+		add_mark(l, ZK_NOTED, call->sent, now);
+	}
 }
 
 /* ---- How much is left ---------------------------------------------------- */
@@ -119,12 +160,43 @@ static dlk_time lease_end(const struct zk_session *s)
 	return s->lease.proved + dlki_zk_timeout_ns(s) / 20 * 19;
 }
 
-/* When a write proves the newest mark: a tick after its answer. */
+/* The newest mark that one more write would prove, or that is proved. */
+static dlk_time reported(const struct zk_lease *l)
+{
+	const struct zk_marks *m = &l->stage[ZK_REPORTED];
+	dlk_time newest = m->n > 0 ? m->mark[m->n - 1].sent : 0;
+
+	return newest > l->proved ? newest : l->proved;
+}
+
+dlk_time dlki_zk_lease_reported(const struct zk_session *s)
+{
+	return reported(&s->lease);
+}
+
+static dlk_time ready_since(const struct zk_session *s, enum zk_stage stage,
+			    dlk_time since)
+{
+	const struct zk_marks *m = &s->lease.stage[stage];
+
+	for (int i = 0; i < m->n; i++) {
+		if (m->mark[i].sent >= since)
+			return m->mark[i].answered + pause_of(s, stage);
+	}
+	return DLK_FOREVER;
+}
+
+dlk_time dlki_zk_lease_next(const struct zk_session *s, dlk_time since)
+{
+	dlk_time due = ready_since(s, ZK_DUE, since);
+
+	return due != DLK_FOREVER ? due : ready_since(s, ZK_NOTED, since);
+}
+
+/* When a write may prove the newest mark: a tick after its answer. */
 static dlk_time next_proof(const struct zk_session *s)
 {
-	return s->probe.standalone ?
-		       0 :
-		       newest_mark(&s->lease)->answered + dlki_zk_tick_ns(s);
+	return s->probe.standalone ? 0 : s->lease.marked + dlki_zk_tick_ns(s);
 }
 
 int dlki_zk_lease_fresh(const struct zk_session *s, int part)
@@ -134,6 +206,12 @@ int dlki_zk_lease_fresh(const struct zk_session *s, int part)
 	if (!s->probe.standalone)
 		most += dlki_zk_tick_ns(s) + dlki_zk_tick_ns(s) / 4;
 	return s->lease.proved > dlk_now() - most;
+}
+
+int dlki_zk_lease_gains(const struct zk_session *s, int part)
+{
+	return reported(&s->lease) >
+	       s->lease.proved + dlki_zk_timeout_ns(s) / part;
 }
 
 void dlki_zk_lease_tell(const struct zk_session *s, struct dlk_ticket *t)

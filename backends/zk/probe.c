@@ -41,22 +41,27 @@ void dlki_zk_probe_kind(struct zk_session *s)
 	dlki_zk_drop(&config, 1);
 }
 
-static void want_probe(struct zk_session *s, dlk_time renewal)
+/* A round takes a tick, and three round trips. */
+static void want_round(struct zk_session *s, dlk_time renewal)
 {
-	s->probe.wanted_at = renewal - dlki_zk_timeout_ns(s) / 50 -
-			     dlki_zk_tick_ns(s) - dlki_zk_tick_ns(s) / 4;
+	dlk_time took = s->probe.took;
+
+	if (took < dlki_zk_tick_ns(s))
+		took = dlki_zk_tick_ns(s);
+	s->probe.wanted_at = renewal - dlki_zk_timeout_ns(s) / 50 - took -
+			     dlki_zk_tick_ns(s) / 4;
 }
 
 /* The thread sees this when it comes to set the node watch. */
 void dlki_zk_probe_granted(struct zk_session *s, const struct dlk_ticket *t)
 {
 	if (s->probe.wanted_at == 0)
-		want_probe(s, t->since + t->lease_ms * DLK_MS / 3);
+		want_round(s, t->since + t->lease_ms * DLK_MS / 3);
 }
 
 void dlki_zk_probe_renewed(struct zk_session *s)
 {
-	want_probe(s, dlk_now() + dlki_zk_timeout_ns(s) / 3);
+	want_round(s, dlk_now() + dlki_zk_timeout_ns(s) / 3);
 	pthread_cond_signal(&s->thread.work);
 }
 
@@ -72,13 +77,71 @@ static dlk_time probe_pause(const struct zk_session *s)
 	return pause < most ? pause : most;
 }
 
+static void on_answer(struct zk_session *s, struct zk_call *call)
+{
+	(void)call;
+	s->probe.asking = 0;
+	pthread_cond_signal(&s->thread.work);
+}
+
+static void ask(struct zk_session *s, struct zk_call *call)
+{
+	if (call) {
+		call->then = on_answer;
+		s->probe.asking = !call->done;
+	}
+	s->probe.asked_at = dlk_now();
+	dlki_zk_drop(&call, 1);
+}
+
+/* Requests of the program may have come in place of ours.  Returns when the
+ * next one is due. */
+static dlk_time go_on(struct zk_session *s)
+{
+	struct zk_probe *p = &s->probe;
+	dlk_time since = p->round - dlki_zk_tick_ns(s) / 8;
+	dlk_time due = dlki_zk_lease_next(s, since);
+
+	if (dlki_zk_lease_reported(s) >= since) {
+		p->took = dlk_now() - p->round;
+		p->round = 0;
+		return dlk_now();
+	}
+	if (due == DLK_FOREVER) { /* the read was turned away */
+		p->round = 0;
+		return dlk_now();
+	}
+	/* ... or a sync was */
+	if (due < p->asked_at + dlki_zk_tick_ns(s) / 4)
+		due = p->asked_at + dlki_zk_tick_ns(s) / 4;
+	if (due > dlk_now())
+		return due;
+	ask(s, dlki_zk_sync(s, s->config.base));
+	return DLK_FOREVER;
+}
+
+static dlk_time begin_round(struct zk_session *s)
+{
+	struct zk_probe *p = &s->probe;
+	dlk_time due = p->wanted_at;
+
+	if (due == 0)
+		due = dlki_zk_lease_reported(s) + probe_pause(s);
+	if (due < p->asked_at + dlki_zk_tick_ns(s) / 4)
+		due = p->asked_at + dlki_zk_tick_ns(s) / 4;
+	if (due > dlk_now())
+		return due;
+	p->wanted_at = 0;
+	p->round = dlk_now();
+	ask(s, dlki_zk_get(s, s->config.base));
+	return DLK_FOREVER;
+}
+
 dlk_time dlki_zk_probe(struct zk_session *s)
 {
 	struct zk_probe *p = &s->probe;
-	struct zk_call *call;
-	dlk_time last, due;
 
-	if (!s->conn || s->conn->state != ZK_UP)
+	if (!s->conn || s->conn->state != ZK_UP || p->asking)
 		return DLK_FOREVER;
 	if (!p->known) {
 		if (dlk_now() >= p->asked_at + AGAIN_NS)
@@ -87,17 +150,5 @@ dlk_time dlki_zk_probe(struct zk_session *s)
 	}
 	if (p->standalone || dlki_zk_lease_too_short(s, NULL))
 		return DLK_FOREVER;
-	last = dlki_zk_lease_marked(s);
-	if (last < p->asked_at)
-		last = p->asked_at;
-	due = last + probe_pause(s);
-	if (p->wanted_at != 0 && p->wanted_at < due)
-		due = p->wanted_at;
-	if (due > dlk_now())
-		return due;
-	p->wanted_at = 0;
-	p->asked_at = dlk_now();
-	call = dlki_zk_get(s, s->config.base);
-	dlki_zk_drop(&call, 1);
-	return p->asked_at + probe_pause(s);
+	return p->round != 0 ? go_on(s) : begin_round(s);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads for the lease's sake: whether the server is by itself, and a mark from
- * time to time (see lease.c).  All of this is called with the session locked.
+ * Requests for the lease's sake: whether the server is by itself, and from time
+ * to time a round, the first three requests that a lease rests on (see
+ * lease.c).  All of this is called with the session locked.
  */
 #ifndef DLOCK_BACKENDS_ZK_PROBE_H
 #define DLOCK_BACKENDS_ZK_PROBE_H
@@ -13,8 +14,12 @@ struct zk_probe {
 	int standalone;     /* the server has nobody to agree with; asked on
 			     * each connection, */
 	int known;          /* ... and answered */
-	dlk_time asked_at;  /* when the last read was sent */
-	dlk_time wanted_at; /* when to ask for a renewal; 0: none is near */
+	int asking;         /* a request of the round is unanswered */
+	dlk_time asked_at;  /* when the last request was sent */
+	dlk_time round;     /* when the round began; 0: none is under way */
+	dlk_time took;      /* the last round, to its last answer */
+	dlk_time wanted_at; /* when to begin a round for a renewal; 0: no
+			     * renewal is near */
 };
 
 /* A session begins. */
@@ -26,7 +31,7 @@ void dlki_zk_probe_kind(struct zk_session *s);
 /* The next renewal is a third of the lease away; of the time-out. */
 void dlki_zk_probe_granted(struct zk_session *s, const struct dlk_ticket *t);
 void dlki_zk_probe_renewed(struct zk_session *s);
-/* Ask for a mark, if that is due.  Returns when the next one is. */
+/* Send what is due of a round.  Returns when more is. */
 dlk_time dlki_zk_probe(struct zk_session *s);
 
 #endif
