@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A directory for several users, and the visits of the users there, in a process
- * each.  A case is skipped without root. */
+/* A directory for several users, and the visits of the users there, each in a
+ * process of its own.  A case is skipped without root. */
 #ifndef DLOCK_TESTS_FILE_PLACE_H
 #define DLOCK_TESTS_FILE_PLACE_H
 

@@ -121,7 +121,7 @@ CASE(file_strangers, a_directory_that_does_not_fit_the_share)
 	as(BOB, use, p);
 }
 
-/* ---- Forgeries --------------------------------------------------------------- */
+/* ---- Forgeries ----------------------------------------------------------- */
 
 static void forge_labels(struct place *p)
 {
