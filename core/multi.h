@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Multi-locks: all or none of many locks, in one global order.
+ * Multi-locks: all or none of many locks.
  */
 #ifndef DLOCK_CORE_MULTI_H
 #define DLOCK_CORE_MULTI_H
@@ -18,7 +18,7 @@ struct dlki_multi {
 		dlock_lock *lock; /* a handle of our own */
 		size_t place;     /* where the user named it */
 		_Atomic int told_apart; /* core/multi_twice.h */
-	} member[];               /* in the global order */
+	} member[];               /* by name, then by URI */
 };
 
 /* What dlock_multi_new() does. */
