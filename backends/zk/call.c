@@ -70,13 +70,11 @@ static struct zk_call *call_sent(struct zk_call *call, int rc)
 }
 
 /* An attempt is a write, which takes longer than a read: the servers agree on
- * it and write it down.  Reads count until there was one. */
+ * it and write it down.  The first one is the proof at opening. */
 static void tell_core(struct zk_session *s, const struct zk_call *call)
 {
-	if (!s->core || (s->written && !call->write))
-		return;
-	s->written |= call->write;
-	dlk_answered(s->core, call->sent, call->conn->silent_since);
+	if (s->core && call->write)
+		dlk_answered(s->core, call->sent, call->conn->silent_since);
 }
 
 static void call_finish(struct zk_session *s, struct zk_call *call, int rc)

@@ -49,7 +49,6 @@ struct zk_session {
 	struct zk_conn *conn;     /* NULL: there is none */
 	uint64_t generation;      /* counts the ZooKeeper sessions, from 1 */
 	uint64_t connects;        /* rises with each connection and session */
-	int written;              /* a write was answered */
 	uint32_t revokes;         /* counts them, for names */
 	const char *ended;        /* why the last session is over; NULL: it is
 				   * not, or there is another one */

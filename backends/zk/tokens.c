@@ -39,8 +39,6 @@
 #define MOST_AGE_NS (1000 * DLK_MS)
 #define COST 50
 
-enum { MISSING = 1 };
-
 static void node_path(const struct zk_session *s, char path[ZK_PATH_SIZE])
 {
 	dlki_zk_path(path, s->config.base, NODE);
@@ -95,6 +93,7 @@ static void on_read(struct zk_session *s, struct zk_call *call)
 {
 	struct zk_tokens *k = &s->tokens;
 
+	k->missing_on = call->rc == ZNONODE ? s->connects : 0;
 	if (!read_scale(call, &k->last))
 		return;
 	k->version = call->stat.version;
@@ -102,7 +101,7 @@ static void on_read(struct zk_session *s, struct zk_call *call)
 	k->connects = s->connects;
 }
 
-static struct zk_call *ask(struct zk_session *s)
+struct zk_call *dlki_zk_tokens_ask(struct zk_session *s)
 {
 	char path[ZK_PATH_SIZE];
 
@@ -110,16 +109,12 @@ static struct zk_call *ask(struct zk_session *s)
 	return dlki_zk_get_watched(s, path, on_change, on_read);
 }
 
-/* 0, MISSING, or an error: what came of asking. */
 static int judge_answer(const struct zk_call *call, struct dlk_error *err)
 {
 	struct zk_anchor before;
-	int rc;
+	int rc = dlki_zk_reason(call, "reading", err);
 
-	if (call && call->rc == ZNONODE)
-		return MISSING;
-	rc = dlki_zk_reason(call, "reading", err);
-	if (rc == 0 && call && !read_anchor(call, &before))
+	if (rc == 0 && !read_anchor(call, &before))
 		rc = dlk_fail(err, DLOCK_EPROTO,
 			      "%s says nothing that dlock wrote: delete it, "
 			      "and tokens go on from the servers' clock",
@@ -127,11 +122,44 @@ static int judge_answer(const struct zk_call *call, struct dlk_error *err)
 	return rc;
 }
 
-/* The new node has the anchor that we knew, if we knew one. */
+/* An anchor was made on the connection, by a request that `began` then. */
+static void note_raised(struct zk_session *s, uint64_t connects, dlk_time began)
+{
+	struct zk_tokens *k = &s->tokens;
+
+	k->raised_on = connects;
+	k->born = began;
+	k->age = (dlk_now() - began) * COST;
+	if (k->age < AGE_NS)
+		k->age = AGE_NS;
+	if (k->age > MOST_AGE_NS)
+		k->age = MOST_AGE_NS;
+}
+
+/* The base need not be there either.  0: it may be there now. */
+static int judge_making(struct zk_session *s, const struct zk_call *base,
+			const struct zk_call *node, dlk_time deadline,
+			struct dlk_error *err)
+{
+	if (base && base->rc == ZNONODE)
+		return dlki_zk_root_make(s, deadline, err);
+	if (node && node->rc == ZNODEEXISTS)
+		return 0;
+	if (node && node->rc == ZNONODE && base && base->rc != ZNODEEXISTS)
+		return dlki_zk_reason(base, "making", err);
+	if (node && node->rc == ZNONODE)
+		return 0; /* reaped meanwhile */
+	return dlki_zk_reason(node, "making", err);
+}
+
+/* Make the node, and read it.  The new node has the anchor that we knew, if we
+ * knew one, and is an anchor itself. */
 static int make_node(struct zk_session *s, dlk_time deadline,
 		     struct dlk_error *err)
 {
-	struct zk_call *calls[2];
+	uint64_t connects = s->connects;
+	dlk_time began = dlk_now();
+	struct zk_call *calls[3];
 	char path[ZK_PATH_SIZE], text[ZK_ANCHOR_SIZE];
 	int rc;
 
@@ -139,19 +167,27 @@ static int make_node(struct zk_session *s, dlk_time deadline,
 	dlki_zk_anchor_print(s->tokens.last.now, text);
 	calls[0] = dlki_zk_create(s, s->config.base, "", 0, ZOO_CONTAINER);
 	calls[1] = dlki_zk_create(s, path, text, strlen(text), 0);
-	dlki_zk_wait(s, calls, 2, deadline);
-	if (calls[0] && calls[0]->rc == ZNONODE)
-		rc = dlki_zk_root_make(s, deadline, err);
-	else if (calls[1] && calls[1]->rc == ZNODEEXISTS)
-		rc = 0;
-	else if (calls[1] && calls[1]->rc == ZNONODE && calls[0] &&
-		 calls[0]->rc != ZNODEEXISTS)
-		rc = dlki_zk_reason(calls[0], "making", err);
-	else if (calls[1] && calls[1]->rc == ZNONODE)
-		rc = 0; /* reaped meanwhile */
-	else
-		rc = dlki_zk_reason(calls[1], "making", err);
-	dlki_zk_drop(calls, 2);
+	calls[2] = dlki_zk_tokens_ask(s);
+	dlki_zk_wait(s, calls, 3, deadline);
+	rc = judge_making(s, calls[0], calls[1], deadline, err);
+	if (rc == 0 && calls[1] && calls[1]->rc == ZOK)
+		note_raised(s, connects, began);
+	dlki_zk_drop(calls, 3);
+	return rc;
+}
+
+static int read_node_once(struct zk_session *s, dlk_time deadline,
+			  struct dlk_error *err)
+{
+	struct zk_call *call;
+	int rc;
+
+	if (s->tokens.missing_on == s->connects)
+		return make_node(s, deadline, err);
+	call = dlki_zk_tokens_ask(s);
+	dlki_zk_wait(s, &call, 1, deadline);
+	rc = call && call->rc == ZNONODE ? 0 : judge_answer(call, err);
+	dlki_zk_drop(&call, 1);
 	return rc;
 }
 
@@ -159,14 +195,8 @@ static int read_node(struct zk_session *s, dlk_time deadline,
 		     struct dlk_error *err)
 {
 	for (int i = 0; i < TRIES; i++) {
-		struct zk_call *call = ask(s);
-		int rc;
+		int rc = read_node_once(s, deadline, err);
 
-		dlki_zk_wait(s, &call, 1, deadline);
-		rc = judge_answer(call, err);
-		dlki_zk_drop(&call, 1);
-		if (rc == MISSING)
-			rc = make_node(s, deadline, err);
 		if (rc != 0 || is_known(s))
 			return rc;
 	}
@@ -203,14 +233,13 @@ void dlki_zk_tokens_raise(struct zk_session *s, struct zk_raise *r)
 	node_path(s, path);
 	dlki_zk_anchor_print(k->last.now, text);
 	r->calls[0] = dlki_zk_set(s, path, text, strlen(text), k->version);
-	r->calls[1] = ask(s);
+	r->calls[1] = dlki_zk_tokens_ask(s);
 }
 
 /* An anchor that another client made meanwhile is as good. */
 int dlki_zk_tokens_raised(struct zk_session *s, const struct zk_raise *r,
 			  struct zk_scale *read, struct dlk_error *err)
 {
-	struct zk_tokens *k = &s->tokens;
 	const struct zk_call *set = r->calls[0];
 	int rc = 0;
 
@@ -224,13 +253,7 @@ int dlki_zk_tokens_raised(struct zk_session *s, const struct zk_raise *r,
 	dlki_zk_drop(r->calls, 2);
 	if (rc != 0)
 		return rc;
-	k->raised_on = r->connects;
-	k->born = r->began;
-	k->age = (dlk_now() - r->began) * COST;
-	if (k->age < AGE_NS)
-		k->age = AGE_NS;
-	if (k->age > MOST_AGE_NS)
-		k->age = MOST_AGE_NS;
+	note_raised(s, r->connects, r->began);
 	return 0;
 }
 

@@ -30,7 +30,11 @@ struct zk_tokens {
 	dlk_time born;           /* since when the last anchor ages */
 	dlk_time age;            /* at which another is made */
 	int denied;              /* we may not write the node */
+	uint64_t missing_on;     /* the connection on which there was no node */
 };
+
+/* Ask for the node.  The answer is noted when it comes; NULL: out of memory. */
+struct zk_call *dlki_zk_tokens_ask(struct zk_session *s);
 
 /* Know the last anchor: read the node unless we do, or make it. */
 int dlki_zk_tokens_known(struct zk_session *s, dlk_time deadline,
@@ -54,6 +58,7 @@ int dlki_zk_tokens_settle(struct zk_session *s, struct zk_ticket *t,
 char *dlki_zk_tokens_data(const struct zk_ticket *t, size_t *len);
 /* What t->above will be, by the last anchor. */
 int64_t dlki_zk_tokens_above(const struct zk_session *s);
+
 /* The token that a node's data gives.  The nodes of older versions say nothing:
  * their tokens are czxids. */
 uint64_t dlki_zk_tokens_of(const struct zk_call *node);

@@ -65,23 +65,27 @@ static int apply_uri(struct zk_session *s, const struct dlk_session *base,
 }
 
 /* When the root is answered, so is all that was sent on this connection before,
- * such as the question whether the server is standalone. */
+ * such as the question whether the server is standalone.  The proof shows how
+ * long a write takes, and so how long a try is to wait; the first try need not
+ * read the node of the tokens. */
 static int read_root_once(struct zk_client *c, dlk_time deadline,
 			  struct dlk_error *err)
 {
 	struct zk_session *s = c->session;
-	struct zk_call *call =
-		dlki_zk_get(s, s->config.root[0] ? s->config.root : "/");
+	const char *root = s->config.root[0] ? s->config.root : "/";
+	struct zk_call *calls[3] = { dlki_zk_proof(s), dlki_zk_get(s, root),
+				     dlki_zk_tokens_ask(s) };
+	const struct zk_call *answer = calls[1];
 	int rc;
 
-	dlki_zk_wait(s, &call, 1, deadline);
-	if (call && call->rc == ZNONODE)
+	dlki_zk_wait(s, calls, 3, deadline);
+	if (answer && answer->rc == ZNONODE)
 		rc = dlki_zk_root_make(s, deadline, err);
-	else if (call && call->rc == ZNOAUTH) /* it need not be readable */
+	else if (answer && answer->rc == ZNOAUTH) /* it need not be readable */
 		rc = 0;
 	else
-		rc = dlki_zk_reason(call, "opening", err);
-	dlki_zk_drop(&call, 1);
+		rc = dlki_zk_reason(answer, "opening", err);
+	dlki_zk_drop(calls, 3);
 	if (rc == 0 && !s->probe.known)
 		return dlk_fail(err, DLOCK_EUNREACHABLE,
 				"the server does not say what it is part of");
