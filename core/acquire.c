@@ -108,6 +108,8 @@ static int attempt_until_granted(struct dlki_acquire *a, dlk_time now,
 		limit = dlki_wait_io_limit(c, w, now);
 		claim->ticket->last = last;
 		rc = dlki_attempt(claim, now, limit, err);
+		if (last)
+			w->deadline += claim->ticket->overtime;
 		if (rc == DLKI_GRANTED || rc == DLKI_TOO_LATE)
 			return rc;
 		if (rc != DLOCK_EBUSY && rc != DLOCK_EUNREACHABLE &&

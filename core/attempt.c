@@ -103,9 +103,11 @@ int dlki_attempt(struct dlki_claim *claim, dlk_time now, dlk_time limit,
 		 struct dlk_error *err)
 {
 	struct dlock_client *c = claim->client;
-	int rc = attempt_once(claim, now, limit, err);
-	int swept;
+	int rc, swept;
 
+	claim->ticket->overtime = 0;
+	rc = attempt_once(claim, now, limit, err);
+	limit += claim->ticket->overtime;
 	if (rc != DLOCK_EBUSY)
 		return rc;
 	pthread_mutex_lock(&c->mu);

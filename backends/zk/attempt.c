@@ -2,12 +2,14 @@
 #include "backends/zk/attempt.h"
 #include "backends/zk/call.h"
 #include "backends/zk/conn.h"
+#include "backends/zk/data.h"
 #include "backends/zk/fastpath.h"
 #include "backends/zk/node.h"
 #include "backends/zk/poll.h"
 #include "backends/zk/probe.h"
 #include "backends/zk/queue.h"
 #include "backends/zk/session.h"
+#include "backends/zk/tries.h"
 
 #include <string.h>
 
@@ -88,6 +90,10 @@ static enum dlk_verdict grant_lock(struct zk_attempt *a)
 	if (!t->own) {
 		dlk_fail(a->err, DLOCK_ENOMEM, "out of memory");
 		return DLK_FAILED;
+	}
+	if (t->as_try) {
+		t->as_try = 0;
+		dlki_zk_data_write(a->s, t);
 	}
 	dlki_zk_lease_tell(a->s, &t->base);
 	dlki_zk_probe_granted(a->s, &t->base);
@@ -183,17 +189,21 @@ static enum dlk_verdict judge_position(struct zk_attempt *a,
 			       dlki_zk_busy(a->s, a->t) :
 			       DLK_FAILED;
 	last = dlk_grant(queue->entries, ahead, me);
-	return last < 0 ? grant_lock(a) :
-			  wait_in_queue(a, queue, ahead, (size_t)last);
+	if (last < 0)
+		return grant_lock(a);
+	return a->t->base.last ? DLK_BUSY :
+				 wait_in_queue(a, queue, ahead, (size_t)last);
 }
 
-/* 0 with a verdict, or ZK_AGAIN: our node is gone. */
+/* 0 with a verdict, or ZK_AGAIN: our node is gone.  ZK_LATER: other tries are
+ * in the way. */
 static int judge_listing(struct zk_attempt *a, const struct zk_call *children,
 			 enum dlk_verdict *verdict)
 {
 	struct zk_ticket *t = a->t;
 	struct zk_queue queue;
 	size_t ahead = 0;
+	int rc = 0;
 
 	if (children->rc == ZNONODE) {
 		forget_node(a);
@@ -214,15 +224,19 @@ static int judge_listing(struct zk_attempt *a, const struct zk_call *children,
 	if (queue.n == 1 && a->connects == a->s->connects)
 		dlki_zk_fastpath_learn(a->s, t);
 	*verdict = judge_position(a, &queue, ahead);
+	if (*verdict == DLK_BUSY && dlki_zk_tries_await(a, &queue, ahead))
+		rc = ZK_LATER;
 	dlki_zk_queue_free(&queue);
-	return 0;
+	return rc;
 }
 
 /* A node whose token nobody can tell makes room for another node. */
 static int settle_token(struct zk_attempt *a)
 {
+	dlk_time began = dlk_now();
 	int rc = dlki_zk_tokens_settle(a->s, a->t, a->deadline, a->err);
 
+	dlki_zk_tries_prepared(a, began);
 	if (rc != 0 || a->t->token != 0)
 		return rc;
 	rc = dlki_zk_node_delete(a->s, a->t, a->deadline, a->err);
@@ -269,8 +283,10 @@ static enum dlk_verdict attempt_rounds(struct zk_attempt *a)
 		}
 		rc = judge_listing(a, children, &verdict);
 		dlki_zk_drop(&children, 1);
-		if (rc != ZK_AGAIN)
+		if (rc == 0)
 			return verdict;
+		if (rc == ZK_LATER)
+			i--; /* that ends by itself */
 	}
 	dlk_fail(a->err, DLOCK_EUNREACHABLE,
 		 "the connection was lost, or nodes vanish as they are made");
@@ -328,6 +344,7 @@ enum dlk_verdict dlki_zk_attempt(struct dlk_ticket *base, dlk_time deadline,
 		.t = t,
 		.deadline = deadline,
 		.err = err,
+		.had = deadline - dlk_now(),
 	};
 	enum dlk_verdict verdict;
 	int next;
@@ -362,5 +379,7 @@ enum dlk_verdict dlki_zk_attempt(struct dlk_ticket *base, dlk_time deadline,
 	else
 		verdict = attempt_rounds(&a);
 	dlki_zk_leave(a.s);
+	if (base->last && dlk_now() > deadline) /* a release has its time */
+		base->overtime += dlk_now() - deadline + a.had;
 	return verdict;
 }

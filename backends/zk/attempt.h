@@ -22,10 +22,17 @@ struct zk_attempt {
 	int uncontended;   /* nobody else is in the queue */
 	uint64_t connects; /* the session's, when this began */
 	char hidden[ZK_NODE_SIZE]; /* a node that may not be read, or "" */
+	int no_dir;                /* the directory is to be made */
+	/* Of the last attempt: tries.c. */
+	char held[ZK_NODE_SIZE]; /* a holder's or waiter's, in the way; or "" */
+	dlk_time had;            /* the time until the first deadline */
+	dlk_time prepared;       /* time that does not count */
+	dlk_time patience;       /* until then it waits for other tries ... */
+	dlk_time pause;          /* ... as long as this; 0: it met none */
 };
 
 /* Beside 0 and the error codes, which are negative. */
-enum { ZK_AGAIN = 1, ZK_NO_ROOM = 2 };
+enum { ZK_AGAIN = 1, ZK_NO_ROOM, ZK_LATER };
 
 /* With the session locked: make the ticket's node, and list the queue unless it
  * need not be.  0: `children` has the listing, or NULL.  ZK_NO_ROOM: the answer

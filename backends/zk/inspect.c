@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/zk/call.h"
+#include "backends/zk/data.h"
 #include "backends/zk/queue.h"
 #include "backends/zk/session.h"
 
@@ -41,7 +42,7 @@ static void report_participant(
 		.size = sizeof(shown),
 		.label = node->data ? node->data : "",
 		.id = p->node,
-		.token = waiting ? 0 : dlki_zk_tokens_of(node),
+		.token = waiting ? 0 : dlki_zk_data_token(node),
 		.remaining_ms = -1,
 		.shared = p->entry.mode == DLK_SHARED,
 		.waiting = waiting,

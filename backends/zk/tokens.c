@@ -21,13 +21,12 @@
 #include "backends/zk/tokens.h"
 #include "backends/zk/call.h"
 #include "backends/zk/conn.h"
+#include "backends/zk/data.h"
 #include "backends/zk/queue.h"
 #include "backends/zk/root.h"
 #include "backends/zk/session.h"
 
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define NODE "tokens"
@@ -298,30 +297,6 @@ int64_t dlki_zk_tokens_above(const struct zk_session *s)
 	return s->tokens.last.now.us - s->tokens.last.now.zxid;
 }
 
-char *dlki_zk_tokens_data(const struct zk_ticket *t, size_t *len)
-{
-	const char *label = t->base.request.label;
-	size_t at = strlen(label) + 1, size = at + 24;
-	char *data = malloc(size);
-
-	if (!data)
-		return NULL;
-	memcpy(data, label, at);
-	*len = at +
-	       (size_t)snprintf(data + at, size - at, "%" PRId64, t->above);
-	return data;
-}
-
-uint64_t dlki_zk_tokens_of(const struct zk_call *node)
-{
-	size_t at = node->data ? strlen(node->data) + 1 : node->data_len;
-	uint64_t above = 0;
-
-	if (at < node->data_len)
-		above = (uint64_t)strtoll(node->data + at, NULL, 10);
-	return above + (uint64_t)node->stat.czxid;
-}
-
 void dlki_zk_tokens_tell(struct zk_session *s, struct zk_ticket *t,
 			 int64_t ctime_ms)
 {
@@ -335,24 +310,6 @@ void dlki_zk_tokens_tell(struct zk_session *s, struct zk_ticket *t,
 	late_us = dlki_zk_anchor_clock(ctime_ms) - (int64_t)t->token;
 	if (t->token != 0 && late_us > k->age / 1000)
 		k->raised_on = 0;
-}
-
-/* The node was made when another anchor had come: it says something else. */
-static void correct_node(struct zk_session *s, struct zk_ticket *t)
-{
-	struct zk_call *call = NULL;
-	char dir[ZK_PATH_SIZE], path[ZK_PATH_SIZE];
-	size_t len = 0;
-	char *data;
-
-	t->above = (int64_t)t->token - t->czxid;
-	data = dlki_zk_tokens_data(t, &len);
-	dlki_zk_dir(s, &t->base.request, dir);
-	dlki_zk_path(path, dir, t->node);
-	if (data)
-		call = dlki_zk_set(s, path, data, len, -1);
-	dlki_zk_drop(&call, 1);
-	free(data);
 }
 
 int dlki_zk_tokens_settle(struct zk_session *s, struct zk_ticket *t,
@@ -370,8 +327,11 @@ int dlki_zk_tokens_settle(struct zk_session *s, struct zk_ticket *t,
 				"no token, because %.150s/" NODE " may not be "
 				"written: its access list does not allow it",
 				s->config.base);
-	if (t->token != 0 && (int64_t)t->token - t->czxid != t->above)
-		correct_node(s, t);
+	if (t->token != 0 && (int64_t)t->token - t->czxid != t->above) {
+		/* Another anchor had come when the node was made. */
+		t->above = (int64_t)t->token - t->czxid;
+		dlki_zk_data_write(s, t);
+	}
 	return 0;
 }
 

@@ -53,15 +53,8 @@ void dlki_zk_tokens_tell(struct zk_session *s, struct zk_ticket *t,
 int dlki_zk_tokens_settle(struct zk_session *s, struct zk_ticket *t,
 			  dlk_time deadline, struct dlk_error *err);
 
-/* The data of a ticket's node: its label, a NUL, and t->above, which is what to
- * add to its czxid to have its token.  To be freed; NULL: out of memory. */
-char *dlki_zk_tokens_data(const struct zk_ticket *t, size_t *len);
 /* What t->above will be, by the last anchor. */
 int64_t dlki_zk_tokens_above(const struct zk_session *s);
-
-/* The token that a node's data gives.  The nodes of older versions say nothing:
- * their tokens are czxids. */
-uint64_t dlki_zk_tokens_of(const struct zk_call *node);
 
 /* As they are known on this connection. */
 struct zk_scale dlki_zk_tokens_scale(const struct zk_session *s);

@@ -47,6 +47,7 @@ struct zk_ticket {
 	int indeterminate;        /* there may be a node that we do not know */
 	int granted;              /* and not released since */
 	int missing;              /* our node was gone when we deleted it */
+	int as_try;               /* the node's data says that a try made it */
 	int overtakes;            /* its tokens may go past those of waiters of
 				   * this session */
 	struct zk_watcher *own;   /* of our node; or NULL */

@@ -187,6 +187,8 @@ struct dlk_ticket {
 	uint64_t token_used; /* in, on release(), release_all(), downgrade():
 			     * the largest token of that range that a holder
 			     * was given; 0: none but `token` */
+	dlk_time overtime;  /* out of attempt(), with `last`: more time than
+			     * until the deadline.  Preset to 0 */
 };
 
 /* In microseconds: see watch_wanted(). */
@@ -242,6 +244,11 @@ struct dlock_backend {
 	 * FAILED   See err; the claim may or may not stand.  The core retries
 	 *          after EUNREACHABLE and if `crowded` is set, until the
 	 *          caller's deadline.  Every other failure is final.
+	 *
+	 * With `last`, a backend may take longer than `deadline` for a bounded
+	 * time if the store answers: to make what the request needs there, or
+	 * to wait for other clients' tries.  It adds that to `overtime`, and
+	 * the call ends as much later.
 	 *
 	 * With DLOCK_CAP_SHARED, readers do not starve a waiting writer: a
 	 * reader that comes after it is BUSY until the writer has had its turn.

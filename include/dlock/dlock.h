@@ -43,7 +43,8 @@
  *    the difference of two times more often than a wish.  A call returns by
  *    its timeout plus the `ask` time, whatever the store does.  The URI can
  *    give that time; otherwise it follows the store's round trips, from 40 ms
- *    for one that is near to 1 s.
+ *    for one that is near to 1 s.  A try on ZooKeeper that makes nodes there,
+ *    or meets other tries, may take longer: see docs/zookeeper.md.
  *  - Strings are UTF-8.  The library copies them, unless a comment says that
  *    they are borrowed.
  *  - Any thread may call any function unless its comment says otherwise.

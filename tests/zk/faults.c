@@ -59,7 +59,7 @@ CASE(zk_faults, a_create_given_up_is_cleaned_up)
 	struct lab_server *s = server(NULL);
 	struct lab_proxy *p = proxy(s);
 	zhandle_t *zh = bare(s->port);
-	dlock_client *c = client(lab_proxy_port(p), "?ttl=30s");
+	dlock_client *c = client(lab_proxy_port(p), "?ttl=30s&ask=300ms");
 	dlock_lock *l = mutex(c, "lock");
 	dlock_hold *h = NULL;
 

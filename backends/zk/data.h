@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The data of a node in a wait queue: the label, a NUL, the token less the
+ * czxid, and for the node of a try the word "try".  With the session locked.
+ */
+#ifndef DLOCK_BACKENDS_ZK_DATA_H
+#define DLOCK_BACKENDS_ZK_DATA_H
+
+#include "backends/zk/zk.h"
+
+struct zk_call;
+
+/* The data of the ticket's node.  To be freed; NULL: out of memory. */
+char *dlki_zk_data_new(const struct zk_ticket *t, size_t *len);
+/* Write the data of the ticket's node again.  Does not wait for the answer. */
+void dlki_zk_data_write(struct zk_session *s, const struct zk_ticket *t);
+
+/* The token of the node.  Older versions wrote no number: the token is the
+ * czxid. */
+uint64_t dlki_zk_data_token(const struct zk_call *node);
+/* Does the node belong to a try, not yet granted? */
+int dlki_zk_data_is_try(const struct zk_call *node);
+
+#endif

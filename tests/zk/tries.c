@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tries on a new name, and tries that meet other tries. */
+#include "zk/support.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+TestSuite(zk_tries, .timeout = 120);
+
+#define DIR "/dlock/lnlock"
+#define OWNER "0123456789abcdef0123456789abcdef"
+
+/* A try has the time of two answers, and not of four. */
+static int64_t answer_ms(void)
+{
+	return 50 * slowness();
+}
+
+static int64_t ask_ms(void)
+{
+	return 150 * slowness();
+}
+
+/* The client does not measure the time for an answer. */
+static dlock_client *client_of(int port, const char *prefix)
+{
+	char params[64];
+
+	snprintf(params, sizeof(params), "?ask=%lldms&prefix=%s",
+		 (long long)ask_ms(), prefix);
+	return client(port, params);
+}
+
+static int64_t try_ms(dlock_lock *l, int code)
+{
+	int64_t began = now_ms();
+	dlock_hold *none = NULL;
+
+	CHECK_RC(dlock_acquire(l, 0, &none), code);
+	return now_ms() - began;
+}
+
+/* First the nodes of a new prefix and a new name, then of a new name. */
+CASE(zk_tries, have_time_to_make_nodes)
+{
+	struct lab_server *s = server(NULL);
+	struct lab_proxy *p = proxy(s);
+	char prefix[16];
+
+	lab_proxy_delay(p, LAB_DOWN, answer_ms());
+	for (int i = 0; i < 5; i++) {
+		dlock_hold *h = NULL;
+		dlock_client *c;
+
+		snprintf(prefix, sizeof(prefix), "new%d", i);
+		c = client_of(lab_proxy_port(p), prefix);
+		CHECK_OK(dlock_acquire(mutex(c, "one"), 0, &h));
+		CHECK_OK(dlock_release(h));
+		CHECK_OK(dlock_acquire(mutex(c, "two"), 0, &h));
+		CHECK_OK(dlock_release(h));
+	}
+}
+
+/* Without `ask` in the URI, opening measures the time of a write. */
+CASE(zk_tries, wait_for_a_distant_store_from_the_first_on)
+{
+	struct lab_server *s = server(NULL);
+	struct lab_proxy *p = proxy(s);
+	dlock_hold *h = NULL;
+
+	lab_proxy_delay(p, LAB_DOWN, 60);
+	CHECK_OK(dlock_acquire(mutex(client(lab_proxy_port(p), ""), "lock"), 0,
+			       &h));
+	CHECK_OK(dlock_release(h));
+}
+
+/* A silent store gets no more time. */
+CASE(zk_tries, of_a_silent_store_end_in_time)
+{
+	struct lab_server *s = server(NULL);
+	struct lab_proxy *p = proxy(s);
+	dlock_client *c = client_of(lab_proxy_port(p), "dlock");
+	dlock_lock *l = mutex(c, "lock");
+
+	CHECK_OK(dlock_release(take(l, PATIENCE)));
+	lab_proxy_hole(p, LAB_DOWN, true);
+	CHECK_WITHIN(try_ms(l, DLOCK_EUNREACHABLE), 2 * ask_ms() - 1);
+	lab_proxy_heal(p);
+}
+
+/* ---- Tries that meet ----------------------------------------------------- */
+
+static const char of_a_try[] = "another\0000 try";
+static const char of_a_holder[] = "another\0000";
+
+/* Make the node of another try. */
+static void queue_a_try(zhandle_t *zh, char path[256])
+{
+	CHECK_INT(zoo_create(zh, DIR "/" OWNER "-x-", of_a_try,
+			     sizeof(of_a_try) - 1, &ZOO_OPEN_ACL_UNSAFE,
+			     ZOO_EPHEMERAL_SEQUENTIAL, path, 256),
+		  ==, ZOK);
+}
+
+/* Start a try behind the other try's node. */
+static void meet(struct taker *t, zhandle_t *zh, dlock_lock *l, char path[256])
+{
+	CHECK_OK(dlock_release(take(l, PATIENCE)));
+	queue_a_try(zh, path);
+	taker_start(t, l, 0);
+	EVENTUALLY(t->done || children(zh, DIR, NULL) == 2);
+	CHECK(!t->done);
+}
+
+CASE(zk_tries, wait_for_a_try_that_is_given_up)
+{
+	struct lab_server *s = server(NULL);
+	zhandle_t *zh = bare(s->port);
+	dlock_client *c = client(s->port, "?ask=5s");
+	struct taker t = { 0 };
+	char path[256];
+
+	meet(&t, zh, mutex(c, "lock"), path);
+	CHECK_INT(zoo_delete(zh, path, -1), ==, ZOK);
+	CHECK_OK(taker_join(&t));
+	CHECK(children_are(zh, DIR, 0));
+}
+
+/* The client of a granted try writes the node's data again. */
+CASE(zk_tries, are_busy_when_another_is_granted)
+{
+	struct lab_server *s = server(NULL);
+	zhandle_t *zh = bare(s->port);
+	dlock_client *c = client(s->port, "?ask=5s");
+	struct taker t = { 0 };
+	char path[256];
+
+	meet(&t, zh, mutex(c, "lock"), path);
+	CHECK_INT(zoo_set(zh, path, of_a_holder, sizeof(of_a_holder) - 1, -1),
+		  ==, ZOK);
+	CHECK_INT(taker_join(&t), ==, DLOCK_EBUSY);
+	CHECK_INT(children(zh, DIR, NULL), ==, 1);
+}
+
+/* The other client was killed: the node stays for the rest of the session. */
+CASE(zk_tries, do_not_wait_for_ever)
+{
+	struct lab_server *s = server(NULL);
+	zhandle_t *zh = bare(s->port);
+	dlock_client *c = client_of(s->port, "dlock");
+	dlock_lock *l = mutex(c, "lock");
+	char path[256];
+
+	CHECK_OK(dlock_release(take(l, PATIENCE)));
+	queue_a_try(zh, path);
+	CHECK_WITHIN(try_ms(l, DLOCK_EBUSY), 6 * ask_ms());
+	CHECK_INT(children(zh, DIR, NULL), ==, 1);
+}
+
+/* The node's data tells a granted try from other tries. */
+CASE(zk_tries, that_are_granted_are_holders)
+{
+	struct lab_server *s = server(NULL);
+	zhandle_t *zh = bare(s->port);
+	dlock_lock *l = mutex(client(s->port, "?ask=5s"), "lock");
+	dlock_lock *other = mutex(client(s->port, "?ask=5s"), "lock");
+	char path[256], name[256], data[64];
+	dlock_hold *h = NULL;
+	int len = sizeof(data);
+
+	CHECK_OK(dlock_acquire(l, 0, &h));
+	CHECK_INT(try_ms(other, DLOCK_EBUSY), <, 1000 * slowness());
+	CHECK_INT(children(zh, DIR, name), ==, 1);
+	snprintf(path, sizeof(path), DIR "/%.200s", name);
+	CHECK_INT(zoo_get(zh, path, 0, data, &len, NULL), ==, ZOK);
+	CHECK(!memmem(data, (size_t)len, "try", 3));
+	CHECK_OK(dlock_release(h));
+}
+
+/* ---- At once ------------------------------------------------------------- */
+
+enum { CLIENTS = 8, ROUNDS = 5 };
+
+/* All clients are new, and so is the prefix. */
+CASE(zk_tries, at_once_on_a_new_name_give_it_to_one)
+{
+	struct lab_server *s = server(NULL);
+	struct lab_proxy *p = proxy(s);
+	char prefix[16];
+
+	lab_proxy_delay(p, LAB_DOWN, answer_ms());
+	for (int round = 0; round < ROUNDS; round++) {
+		struct taker t[CLIENTS] = { 0 };
+		dlock_client *c[CLIENTS];
+		int granted = 0;
+
+		snprintf(prefix, sizeof(prefix), "new%d", round);
+		for (int i = 0; i < CLIENTS; i++) {
+			c[i] = client_of(lab_proxy_port(p), prefix);
+			t[i].linger = 1;
+		}
+		for (int i = 0; i < CLIENTS; i++)
+			taker_start(&t[i], mutex(c[i], "lock"), 0);
+		for (int i = 0; i < CLIENTS; i++)
+			EVENTUALLY(t[i].done);
+		for (int i = 0; i < CLIENTS; i++)
+			granted += let_go(&t[i]) == DLOCK_OK;
+		CHECK_INT(granted, ==, 1);
+	}
+}
