@@ -28,6 +28,7 @@
 	X(exclusion_remote, DLOCK_CAP_REMOTE)                                  \
 	/* mutex.c */                                                          \
 	X(mutex_try, NONE)                                                     \
+	X(mutex_tries_at_once, NONE)                                           \
 	X(mutex_reentry, NONE)                                                 \
 	X(mutex_two_handles, NONE)                                             \
 	X(mutex_two_clients, NONE)                                             \

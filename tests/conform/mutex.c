@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One holder; a thread may hold what it holds. */
+#include <pthread.h>
+#include <stdio.h>
+
 #include "conform/cases.h"
 #include "conform/worker.h"
 
@@ -19,6 +22,61 @@ void case_mutex_try(struct conform *t)
 		ASK_OK(p, RELEASE, 0);
 		is_free(t->lock);
 	}
+}
+
+enum { TRIES = 8, ROUNDS = 10 };
+
+struct at_once {
+	pthread_t thread;
+	pthread_barrier_t *all;
+	dlock_lock *lock;
+	dlock_hold *hold;
+	int rc;
+};
+
+/* Nobody releases before all have their answers. */
+static void *try_at_once(void *arg)
+{
+	struct at_once *a = arg;
+
+	pthread_barrier_wait(a->all);
+	a->rc = dlock_acquire(a->lock, 0, &a->hold);
+	pthread_barrier_wait(a->all);
+	if (a->rc == DLOCK_OK)
+		a->rc = dlock_release(a->hold);
+	return NULL;
+}
+
+/* A new lock has nobody to be busy for but the one of them that gets it. */
+void case_mutex_tries_at_once(struct conform *t)
+{
+	dlock_client *clients[TRIES];
+	pthread_barrier_t all;
+
+	for (int i = 0; i < TRIES; i++)
+		clients[i] = another_client(t, "ask=5s", NULL);
+	pthread_barrier_init(&all, NULL, TRIES);
+	for (int round = 0; round < ROUNDS; round++) {
+		struct at_once a[TRIES] = { 0 };
+		int granted = 0;
+		char name[32];
+
+		snprintf(name, sizeof(name), "new-%d", round);
+		for (int i = 0; i < TRIES; i++) {
+			a[i].all = &all;
+			a[i].lock = any_lock(t, clients[i], MUTEX, 0, name);
+			CHECK(pthread_create(&a[i].thread, NULL, try_at_once,
+					     &a[i]) == 0);
+		}
+		for (int i = 0; i < TRIES; i++) {
+			pthread_join(a[i].thread, NULL);
+			granted += a[i].rc == DLOCK_OK;
+			if (a[i].rc != DLOCK_OK)
+				CHECK_INT(a[i].rc, ==, DLOCK_EBUSY);
+		}
+		CHECK_INT(granted, ==, 1);
+	}
+	pthread_barrier_destroy(&all);
 }
 
 void case_mutex_reentry(struct conform *t)
