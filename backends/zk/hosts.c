@@ -20,7 +20,7 @@ static void set_times(struct zk_session *s, const struct dlk_session *base)
 	dlk_time sixth = base->ttl_ms * DLK_MS / 6;
 
 	s->config.ttl_ms = (int)base->ttl_ms;
-	s->config.tick_ms = dlk_param_int(base->uri, "tick");
+	s->tick_ms = dlk_param_int(base->uri, "tick");
 	s->hosts.connect_ns = dlk_param_int(base->uri, "connect") * DLK_MS /
 			      (int64_t)(s->hosts.n + 1);
 	if (s->hosts.connect_ns > sixth)

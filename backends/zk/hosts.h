@@ -22,7 +22,7 @@ struct zk_hosts {
 	struct dlk_error why; /* what was seen then; code 0: nothing yet */
 };
 
-/* Set hosts, config.ttl_ms and config.tick_ms.  The order is random, so that
+/* Set hosts, config.ttl_ms and tick_ms.  The order is random, so that
  * clients spread over the servers.  To be freed after a failure, too. */
 int dlki_zk_hosts_set(struct zk_session *s, const struct dlk_session *base,
 		      struct dlk_error *err);

@@ -52,7 +52,7 @@
 
 dlk_time dlki_zk_tick_ns(const struct zk_session *s)
 {
-	return s->config.tick_ms * DLK_MS;
+	return s->tick_ms * DLK_MS;
 }
 
 dlk_time dlki_zk_timeout_ns(const struct zk_session *s)
@@ -251,16 +251,17 @@ int dlki_zk_lease_suffices(const struct zk_session *s, struct dlk_ticket *t,
 
 int dlki_zk_lease_too_short(const struct zk_session *s, struct dlk_error *err)
 {
-	long long least_ms = LEAST_TICKS * (long long)s->config.tick_ms;
+	long long least_ms = LEAST_TICKS * (long long)s->tick_ms;
 
 	if (!s->probe.known || s->probe.standalone ||
 	    s->lease.timeout_ms >= least_ms)
 		return 0;
 	dlk_fail(err, DLOCK_EINVAL,
 		 "sessions of %lld ms are too short for an ensemble with a "
-		 "tick of %lld ms: give ttl=%lldms or more, or if the servers' "
-		 "tickTime is less, tick=",
-		 (long long)s->lease.timeout_ms, (long long)s->config.tick_ms,
-		 least_ms);
+		 "tick of %lld ms: give ttl=%lldms or more%s",
+		 (long long)s->lease.timeout_ms, (long long)s->tick_ms,
+		 least_ms,
+		 s->tick_told ? "" :
+				", or if the servers' tickTime is less, tick=");
 	return 1;
 }

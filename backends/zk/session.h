@@ -35,7 +35,6 @@
 struct zk_config {
 	char *auth;                  /* "user:password" or NULL */
 	int ttl_ms;                  /* what we ask for as session time-out */
-	int64_t tick_ms;             /* no server's tickTime is more */
 	char base[ZK_ROOT_MAX + 80]; /* chroot and prefix */
 	char root[ZK_ROOT_MAX + 1];  /* chroot, "" for none */
 	int create;                  /* the root, if it is missing */
@@ -52,6 +51,8 @@ struct zk_session {
 	uint32_t revokes;         /* counts them, for names */
 	const char *ended;        /* why the last session is over; NULL: it is
 				   * not, or there is another one */
+	int64_t tick_ms;          /* no server's tickTime is more */
+	int tick_told;            /* ... by the servers, not by the URI */
 	struct zk_config config;
 	struct zk_hosts hosts;
 	struct zk_addresses addresses;

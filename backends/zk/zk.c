@@ -3,6 +3,7 @@
 #include "backends/zk/call.h"
 #include "backends/zk/root.h"
 #include "backends/zk/session.h"
+#include "backends/zk/tick.h"
 #include "core/base/error.h"
 
 #include <stdio.h>
@@ -155,6 +156,8 @@ static int zk_open(struct dlk_session *base, dlk_time deadline,
 	if (rc == 0)
 		rc = read_root(c, deadline - (deadline - dlk_now()) / 10, err);
 	if (rc == 0)
+		rc = dlki_zk_tick_learn(s, deadline, err);
+	if (rc == 0)
 		rc = dlk_listen(base, s->drive.set_fd, err);
 	if (rc != 0) {
 		dlki_zk_thread_stop(s, deadline);
@@ -179,8 +182,9 @@ static const struct dlk_param params[] = {
 	{ "password_file", DLK_TEXT, NULL, 1, 4096, NULL,
 	  "A file whose first line is the password." },
 	{ "tick", DLK_DURATION, "2s", 1, 60000, NULL,
-	  "The tickTime of the servers, or more: what an ensemble's leases are "
-	  "counted by." },
+	  "The tickTime of the servers, or more: an ensemble's leases are "
+	  "counted by it, or by more if the server's `conf` or its shortest "
+	  "session says so.  CONSISTENT needs one of them to be right." },
 	{ 0 }
 };
 

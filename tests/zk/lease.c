@@ -13,8 +13,7 @@ TestSuite(zk_lease, .timeout = 120);
 
 static struct zk_session short_session(void)
 {
-	struct zk_session s = { .config.tick_ms = 2000,
-				.lease.timeout_ms = 1000 };
+	struct zk_session s = { .tick_ms = 2000, .lease.timeout_ms = 1000 };
 
 	s.lease.proved = dlk_now() - 990 * DLK_MS;
 	return s;

@@ -210,18 +210,18 @@ static void stage_clear(struct stage *s)
 	lab_ensemble_free(s->e);
 }
 
-static void uri_of(char out[200], int port, int ttl_ms)
+static void uri_of(char out[200], int port, int ttl_ms, int tick_ms)
 {
 	snprintf(out, 200,
 		 "zk://127.0.0.1:%d/?ttl=%dms&tick=%dms&ask=2s&close=1s", port,
-		 ttl_ms, TICK_MS);
+		 ttl_ms, tick_ms);
 }
 
 static void do_at_follower(struct stage *s, enum what what, int ttl_ms)
 {
 	char uri[200];
 
-	uri_of(uri, s->follower->port, ttl_ms);
+	uri_of(uri, s->follower->port, ttl_ms, TICK_MS);
 	do_it(&s->actor, what, uri);
 }
 
@@ -288,6 +288,22 @@ Test(zk_scenes, a_grant_after_a_pause_overlaps_nothing)
 	stage_clear(&s);
 }
 
+Test(zk_scenes, a_tick_below_the_servers_overlaps_nothing)
+{
+	struct stage s;
+	char uri[200];
+	int overlaps = 0;
+
+	stage_set(&s);
+	uri_of(uri, s.follower->port, TTL_MS, TICK_MS / 50);
+	do_it(&s.actor, OPEN, uri);
+	for (int i = 0; i < rounds(); i++)
+		overlaps += take_and_freeze(&s, "tick below the servers'", 0,
+					    TTL_MS * 60 / 100) < 0;
+	CHECK_INT(overlaps, ==, 0);
+	stage_clear(&s);
+}
+
 Test(zk_scenes, a_late_renewal_overlaps_nothing)
 {
 	struct stage s;
@@ -349,7 +365,7 @@ Test(zk_scenes, a_server_that_became_an_ensemble_overlaps_nothing)
 	stage_set(&s);
 	alone = server(&servers);
 	p = proxy(alone);
-	uri_of(uri, lab_proxy_port(p), TTL_MS);
+	uri_of(uri, lab_proxy_port(p), TTL_MS, TICK_MS);
 	for (int i = 0; i < rounds(); i++) {
 		to = lab_server_address(alone);
 		CHECK_INT(lab_proxy_aim(p, &to), ==, 0);

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A server answers the word `conf` with the tickTime, if the configuration
+ * allows the word (4lw.commands.whitelist).  Elsewhere the client begins and
+ * ends a session of a millisecond.  The server makes it two ticks, unless the
+ * configuration sets minSessionTimeout.
+ */
+#include "backends/zk/tick.h"
+#include "backends/zk/session.h"
+
+#include <dlock/backend_net.h>
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_NS (500 * DLK_MS)
+#define MOST_TICK_MS 3600000
+
+struct server {
+	char name[256];
+	uint16_t port;
+	dlk_time until;
+};
+
+/* Returns how many bytes came until the server ended the connection, or `size`
+ * was reached. */
+static size_t exchange(const struct server *to, const void *out, size_t len,
+		       char *in, size_t size)
+{
+	struct dlk_net n = DLK_NET_INIT;
+	size_t got = 0, more = 1;
+	int rc = dlk_net_tcp(&n, to->name, to->port, to->until, NULL);
+
+	if (rc == 0)
+		rc = dlk_net_send(&n, out, len, to->until, NULL);
+	while (rc == 0 && more > 0 && got < size) {
+		more = 0;
+		rc = dlk_net_recv(&n, in + got, size - got, &more, to->until,
+				  NULL);
+		got += more;
+	}
+	dlk_net_close(&n);
+	return got;
+}
+
+/* Milliseconds; 0: the server does not tell. */
+static int64_t tick_by_word(const struct server *to)
+{
+	static const char key[] = "\ntickTime=";
+	char text[4096];
+	const char *at;
+	int64_t tick_ms;
+
+	text[exchange(to, "conf", 4, text, sizeof(text) - 1)] = '\0';
+	at = strstr(text, key);
+	tick_ms = at ? strtoll(at + strlen(key), NULL, 10) : 0;
+	return tick_ms > 0 && tick_ms <= MOST_TICK_MS ? tick_ms : 0;
+}
+
+/* Two requests of ZooKeeper's protocol, and the answer to the first. */
+struct __attribute__((packed)) begin_and_end {
+	uint32_t begin_len, version;
+	uint64_t zxid;
+	uint32_t timeout_ms;
+	uint64_t session;
+	uint32_t password_len;
+	char password[16], read_only;
+	uint32_t end_len, xid, type;
+};
+
+struct __attribute__((packed)) begun {
+	uint32_t len, version, timeout_ms;
+};
+
+#define END_SESSION ((uint32_t)-11)
+
+static int64_t tick_by_session(const struct server *to)
+{
+	const struct begin_and_end request = {
+		.begin_len = htobe32(45),
+		.timeout_ms = htobe32(1),
+		.password_len = htobe32(16),
+		.end_len = htobe32(8),
+		.xid = htobe32(1),
+		.type = htobe32(END_SESSION),
+	};
+	char bytes[128];
+	struct begun begun;
+	int64_t timeout_ms;
+
+	if (exchange(to, &request, sizeof(request), bytes, sizeof(bytes)) <
+	    sizeof(begun))
+		return 0;
+	memcpy(&begun, bytes, sizeof(begun));
+	timeout_ms = be32toh(begun.timeout_ms);
+	return timeout_ms > 1 && timeout_ms <= 2 * MOST_TICK_MS ?
+		       timeout_ms / 2 :
+		       0;
+}
+
+/* The server that we are connected to.  0: the server is by itself. */
+static int find_server(struct zk_session *s, struct server *out)
+{
+	const char *host, *colon;
+	int found = 0;
+
+	pthread_mutex_lock(&s->mu);
+	host = s->hosts.host[s->hosts.at];
+	colon = strrchr(host, ':');
+	if (s->probe.known && !s->probe.standalone &&
+	    (size_t)(colon - host) < sizeof(out->name)) {
+		memcpy(out->name, host, (size_t)(colon - host));
+		out->name[colon - host] = '\0';
+		out->port = (uint16_t)strtoul(colon + 1, NULL, 10);
+		found = 1;
+	}
+	pthread_mutex_unlock(&s->mu);
+	return found;
+}
+
+int dlki_zk_tick_learn(struct zk_session *s, dlk_time deadline,
+		       struct dlk_error *err)
+{
+	dlk_time now = dlk_now();
+	struct server to = { .until = now + (deadline - now) / 2 };
+	int64_t tick_ms;
+	int rc = 0;
+
+	if (!find_server(s, &to))
+		return 0;
+	if (to.until > now + MOST_NS)
+		to.until = now + MOST_NS;
+	tick_ms = tick_by_word(&to);
+	if (tick_ms == 0)
+		tick_ms = tick_by_session(&to);
+	pthread_mutex_lock(&s->mu);
+	if (tick_ms > s->tick_ms && s->core)
+		dlk_log(s->core, 1,
+			"the servers' tickTime is %lld ms, and tick= is less: "
+			"leases are shorter for it",
+			(long long)tick_ms);
+	if (tick_ms == 0 && s->core)
+		dlk_log(s->core, 2,
+			"the servers do not tell their tickTime: leases are "
+			"right if tick= is that, or more");
+	if (tick_ms > s->tick_ms) {
+		s->tick_ms = tick_ms;
+		s->tick_told = 1;
+	}
+	if (dlki_zk_lease_too_short(s, err))
+		rc = err->code;
+	pthread_mutex_unlock(&s->mu);
+	return rc;
+}
