@@ -216,6 +216,125 @@ static int rounds(void)
 	return text ? (int)strtol(text, NULL, 10) : 3;
 }
 
+/* ---- A session that has moved -------------------------------------------- */
+
+enum { LOW_MS = 2000 };
+
+static void refuse(struct lab_proxy *const way[LAB_NODES], bool first,
+		   bool others)
+{
+	for (int i = 0; i < LAB_NODES; i++) {
+		lab_proxy_refuse(way[i], i == 0 ? first : others);
+		lab_proxy_reset(way[i]);
+	}
+}
+
+static int sessions(struct lab_ensemble *e)
+{
+	return (int)lab_zk_number(e->node[1], "mntr", "zk_global_sessions");
+}
+
+/* The client's second session began at the first node, which has the lower
+ * limit, and has moved on. */
+static dlock_client *client_that_moved(struct lab_ensemble *e,
+				       struct lab_proxy *const way[LAB_NODES])
+{
+	dlock_client *c = NULL;
+	dlock_hold *h;
+	char uri[256];
+
+	EVENTUALLY(sessions(e) == 1); /* the other client's */
+	refuse(way, true, false);
+	snprintf(uri, sizeof(uri),
+		 "zk://127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d/"
+		 "?ttl=8s&tick=100ms&ask=2s&connect=10s&close=1s",
+		 lab_proxy_port(way[0]), lab_proxy_port(way[1]),
+		 lab_proxy_port(way[2]));
+	CHECK_OK(dlock_open(&c, uri, NULL));
+	EVENTUALLY(sessions(e) == 2);
+	refuse(way, true, true);
+	EVENTUALLY(sessions(e) == 1);
+	refuse(way, false, true);
+	h = take(mutex(c, "another"), PATIENCE);
+	CHECK_INT(dlock_remaining_ms(h), <, LOW_MS);
+	CHECK_OK(dlock_release(h));
+	refuse(way, true, false);
+	return c;
+}
+
+static void cut_off(struct lab_proxy *const way[LAB_NODES], bool on)
+{
+	for (int i = 0; i < LAB_NODES; i++) {
+		lab_proxy_hole(way[i], LAB_UP, on);
+		lab_proxy_hole(way[i], LAB_DOWN, on);
+	}
+}
+
+/* The leader dies when the holder is cut off.  Returns by how much the hold
+ * ended before the next began, in ms. */
+static int64_t lose_leader(struct lab_ensemble *e, dlock_client *other,
+			   struct lab_proxy *const way[LAB_NODES])
+{
+	dlock_client *c = client_that_moved(e, way);
+	dlock_hold *h = take(mutex(c, "lock"), PATIENCE);
+	struct heir heir = { .lock = mutex(other, "lock"), .let_go = 1 };
+	int leader = lab_ensemble_leader(e);
+	uint64_t renewed = stats(c).renewed;
+	pthread_t thread;
+	int64_t lost;
+
+	CHECK_INT(pthread_create(&thread, NULL, inherit, &heir), ==, 0);
+	EVENTUALLY(stats(other).waiters == 1);
+	EVENTUALLY(stats(c).renewed > renewed);
+	CHECK_OK(dlock_check(h));
+	cut_off(way, true);
+	CHECK_INT(lab_server_kill(e->node[leader]), ==, 0);
+	EVENTUALLY(dlock_check(h) != DLOCK_OK);
+	lost = lab_now();
+	EVENTUALLY(heir.at);
+	pthread_join(thread, NULL);
+	CHECK_INT(lab_server_restart(e->node[leader], true), ==, 0);
+	CHECK_INT(lab_ensemble_wait(e, 30000), ==, 0);
+	cut_off(way, false);
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	dlock_close(c);
+	fprintf(stderr, "moved: the hold ended %+.3f s before the next began\n",
+		(double)(heir.at - lost) / 1e9);
+	return (heir.at - lost) / 1000000;
+}
+
+/* A server with a higher limit grants more to a session that moves there.  The
+ * new leader gives the session the time-out that it was made with. */
+Test(zk_ensemble, a_moved_session_overlaps_nothing_at_a_new_leader,
+     .timeout = 1200)
+{
+	struct lab_zk_options o = { .max_session_ms = 60000,
+				    .max_session_of_first_ms = LOW_MS };
+	struct lab_ensemble *e = lab_ensemble_start(&o);
+	struct lab_proxy *way[LAB_NODES];
+	dlock_client *other = NULL;
+	int overlaps = 0;
+	char uri[128];
+
+	if (!e)
+		FAIL("%s", lab_errmsg());
+	for (int i = 0; i < LAB_NODES; i++)
+		way[i] = proxy(e->node[i]);
+	snprintf(uri, sizeof(uri),
+		 "zk://127.0.0.1:%d,127.0.0.1:%d/?ttl=30s&ask=2s&tick=100ms",
+		 e->node[1]->port, e->node[2]->port);
+	CHECK_OK(dlock_open(&other, uri, NULL));
+	for (int i = 0; i < rounds(); i++)
+		overlaps += lose_leader(e, other, way) < 0;
+	CHECK_INT(overlaps, ==, 0);
+	dlock_close(other);
+	for (int i = 0; i < LAB_NODES; i++)
+		lab_proxy_free(way[i]);
+	lab_ensemble_free(e);
+}
+
+/* ---- Waiters ------------------------------------------------------------- */
+
 /* The release comes before, while and after the others agree on another leader.
  * Whatever messages are lost, every waiter has its turn. */
 Test(zk_ensemble, waiters_outlive_their_leader, .timeout = 1200)
