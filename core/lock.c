@@ -23,10 +23,15 @@ static int check_new_lock(dlock_lock **out, const dlock_client *client,
 static int check_cap(const dlock_client *client, uint32_t cap, const char *what,
 		     struct dlk_error *err)
 {
-	if (cap & ~client->session->caps)
-		return dlk_fail(err, DLOCK_ENOTSUP, "%s: has no %s",
-				client->uri->scheme, what);
-	return 0;
+	if (!(cap & ~client->session->caps))
+		return 0;
+	if (cap & client->backend->caps)
+		return dlk_fail(err, DLOCK_ENOTSUP,
+				"%s: has no %s with a parameter of this URI: "
+				"%s",
+				client->uri->scheme, what, client->uri->shown);
+	return dlk_fail(err, DLOCK_ENOTSUP, "%s: has no %s",
+			client->uri->scheme, what);
 }
 
 /* All was checked. */

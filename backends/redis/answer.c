@@ -133,7 +133,8 @@ static int parse_payload(const char *payload, char *label, size_t size,
 	return 1;
 }
 
-static int foreign_participant(struct redis_participant *out, const char *at)
+static int foreign_participant(struct redis_participant *out, const char *at,
+			       const char *label)
 {
 	int here = skip_byte(&at, ' ');
 	uint64_t left;
@@ -141,8 +142,7 @@ static int foreign_participant(struct redis_participant *out, const char *at)
 	if (here && parse_number(&at, &left))
 		out->participant.remaining_ms = (int64_t)left;
 	snprintf(out->id, sizeof(out->id), "foreign");
-	snprintf(out->label, sizeof(out->label),
-		 "the key holds something that is not dlock's");
+	snprintf(out->label, sizeof(out->label), "%s", label);
 	return here;
 }
 
@@ -165,7 +165,11 @@ int dlki_redis_participant(const struct redis_reply *r,
 	at = r->text;
 	kind = *at++;
 	if (kind == 'F')
-		return foreign_participant(out, at);
+		return foreign_participant(
+			out, at, "the key holds something that is not dlock's");
+	if (kind == 'P')
+		return foreign_participant(
+			out, at, "a client of another library (SET NX PX)");
 	if (!skip_byte(&at, ' '))
 		return 0;
 	p->waiting = kind == 'W';

@@ -39,10 +39,21 @@ static enum dlk_verdict fail_attempt(const struct dlk_request *request,
 	return DLK_FAILED;
 }
 
+/* The core polls, at the end of the holder's lease at the latest: a message
+ * comes only for what clients of dlock release. */
+static enum dlk_verdict poll_again(struct redis_ticket *t, int64_t left_ms)
+{
+	t->base.look_again = 0;
+	if (left_ms > 0 && left_ms <= t->base.session->poll_min_ms)
+		t->base.look_again = dlk_now() + left_ms * DLK_MS;
+	return DLK_BUSY;
+}
+
 static enum dlk_verdict accept_answer(struct redis_ticket *t,
 				      const struct redis_attempt_answer *answer,
 				      struct dlk_error *err)
 {
+	const struct redis_session *s = (struct redis_session *)t->base.session;
 	int64_t ttl_ms = t->base.session->ttl_ms;
 	int64_t wait_ms;
 
@@ -56,6 +67,8 @@ static enum dlk_verdict accept_answer(struct redis_ticket *t,
 		return DLK_GRANTED;
 	case RD_BUSY:
 		wait_ms = answer->wait_ms;
+		if (s->plain)
+			return poll_again(t, wait_ms);
 		if (wait_ms == 0 || wait_ms > ttl_ms / 3)
 			wait_ms = ttl_ms / 3 > 0 ? ttl_ms / 3 : 1;
 		t->base.look_again = dlk_now() + wait_ms * DLK_MS;
@@ -91,6 +104,15 @@ static struct redis_arg wait_record(const struct redis_session *s,
 	return (struct redis_arg){ out, n + channel };
 }
 
+static enum redis_script attempt_script(const struct redis_session *s,
+					const struct dlk_request *request)
+{
+	if (s->plain)
+		return RD_ATTEMPT_PLAIN;
+	return request->mode == DLK_SHARED ? RD_ATTEMPT_SHARED :
+					     RD_ATTEMPT_EXCLUSIVE;
+}
+
 static enum dlk_verdict ask_server(struct redis_ticket *t, uint64_t attempt,
 				   dlk_time deadline, struct dlk_error *err)
 {
@@ -104,9 +126,9 @@ static enum dlk_verdict ask_server(struct redis_ticket *t, uint64_t attempt,
 		wait_record(s, request, attempt, record),
 	};
 	struct redis_call call = {
-		.script = request->mode == DLK_SHARED ? RD_ATTEMPT_SHARED :
-							RD_ATTEMPT_EXCLUSIVE,
+		.script = attempt_script(s, request),
 		.key = dlki_redis_ticket_key(t),
+		.plain = dlki_redis_plain_key(s, request),
 		.args = args,
 		.n_args = 4,
 	};
@@ -146,6 +168,8 @@ enum dlk_verdict dlki_redis_attempt(struct dlk_ticket *base, dlk_time deadline,
 	struct redis_ticket *t = (struct redis_ticket *)base;
 	struct redis_session *s = (struct redis_session *)base->session;
 
+	if (dlki_redis_plain_check(s, &base->request, err) != 0)
+		return DLK_FAILED;
 	for (int pass = 0;; pass++) {
 		dlk_time begun = dlk_now();
 		enum dlk_verdict verdict;
@@ -166,7 +190,7 @@ enum dlk_verdict dlki_redis_attempt(struct dlk_ticket *base, dlk_time deadline,
 		if (!dlki_redis_notify_up(s, latest)) {
 			dlk_time next = dlk_now() + UNNOTIFIED_MS * DLK_MS;
 
-			if (next < base->look_again)
+			if (!s->plain && next < base->look_again)
 				base->look_again = next;
 			return verdict;
 		}

@@ -24,11 +24,15 @@ int dlki_redis_inspect(struct dlk_session *base,
 	struct redis_call call = {
 		.script = RD_INSPECT,
 		.key = dlki_redis_key(s, request->key, key),
+		.plain = dlki_redis_plain_key(s, request),
 		.args = &only,
 		.n_args = request->holders_only ? 1 : 0,
 	};
-	int rc = dlki_redis_script_call(s, &call, deadline, &c, &reply, err);
+	int rc = dlki_redis_plain_check(s, request, err);
 
+	if (rc == 0)
+		rc = dlki_redis_script_call(s, &call, deadline, &c, &reply,
+					    err);
 	if (rc != 0)
 		return rc;
 	if (reply->type != RD_ARRAY)
@@ -44,22 +48,34 @@ int dlki_redis_inspect(struct dlk_session *base,
 	return 0;
 }
 
-/* The largest token of the present holders; zeroes, if there is none. */
-static int get_largest_token(struct redis_session *s, struct redis_arg key,
-			     char out[RD_TOKEN_LEN], dlk_time deadline,
-			     struct dlk_error *err)
+enum { DIGEST_LEN = 40, SEEN_LEN = RD_TOKEN_LEN + DIGEST_LEN };
+
+/* The holders that a break is about. */
+struct seen {
+	char text[SEEN_LEN]; /* the largest token, zeroes without a holder; and
+			      * maybe the digest of the plain key's value */
+	size_t len;
+};
+
+/* Ask with `call`, which has no arguments yet. */
+static int see_holders(struct redis_session *s, struct redis_call *call,
+		       struct seen *out, dlk_time deadline,
+		       struct dlk_error *err)
 {
-	struct redis_call call = { .script = RD_BREAK, .key = key };
 	const struct redis_reply *reply;
 	struct redis_conn *c;
-	int rc = dlki_redis_script_call(s, &call, deadline, &c, &reply, err);
+	int rc = dlki_redis_script_call(s, call, deadline, &c, &reply, err);
 
 	if (rc != 0)
 		return rc;
-	if (reply->type != RD_STRING || reply->len != RD_TOKEN_LEN ||
-	    strspn(reply->text, "0123456789") != RD_TOKEN_LEN)
+	if (reply->type != RD_STRING ||
+	    (reply->len != RD_TOKEN_LEN &&
+	     !(s->plain && reply->len == SEEN_LEN)) ||
+	    strspn(reply->text, "0123456789") < RD_TOKEN_LEN ||
+	    strspn(reply->text, "0123456789abcdef") != reply->len)
 		return dlki_redis_conn_put_nonsense(s, c, err);
-	memcpy(out, reply->text, RD_TOKEN_LEN);
+	memcpy(out->text, reply->text, reply->len);
+	out->len = reply->len;
 	dlki_redis_conn_put(s, c, 1);
 	return 0;
 }
@@ -69,20 +85,26 @@ int dlki_redis_break(struct dlk_session *base,
 		     struct dlk_error *err)
 {
 	struct redis_session *s = (struct redis_session *)base;
-	char key[RD_KEY_SIZE], token[RD_TOKEN_LEN];
-	struct redis_arg arg = { token, RD_TOKEN_LEN };
+	char key[RD_KEY_SIZE];
+	struct seen seen;
+	struct redis_arg args[2] = { { seen.text, RD_TOKEN_LEN },
+				     { seen.text + RD_TOKEN_LEN, 0 } };
 	struct redis_call call = {
 		.script = RD_BREAK,
 		.key = dlki_redis_key(s, request->key, key),
-		.args = &arg,
-		.n_args = 1,
+		.plain = dlki_redis_plain_key(s, request),
 	};
 	int64_t done;
-	int rc = get_largest_token(s, call.key, token, deadline, err);
+	int rc = dlki_redis_plain_check(s, request, err);
 
 	if (rc == 0)
-		rc = dlki_redis_script_number(s, &call, deadline, &done, err);
-	return rc;
+		rc = see_holders(s, &call, &seen, deadline, err);
+	if (rc != 0)
+		return rc;
+	args[1].len = seen.len - RD_TOKEN_LEN;
+	call.args = args;
+	call.n_args = s->plain ? 2 : 1;
+	return dlki_redis_script_number(s, &call, deadline, &done, err);
 }
 
 /* ---- List ---------------------------------------------------------------- */

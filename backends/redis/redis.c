@@ -11,6 +11,9 @@
 
 enum { LABEL_MAX = 240, DEFAULT_PORT = 6379 };
 
+/* With key=plain: as often as clients of other libraries poll. */
+enum { PLAIN_POLL_MAX_MS = 100 };
+
 /* ---- The URI ------------------------------------------------------------- */
 
 static const char *const schemes[] = { "redis", "valkey", "redis+unix", NULL };
@@ -27,6 +30,13 @@ static const struct dlk_param params[] = {
 	  .choices = "fair|any",
 	  .text = "Which waiter is next: the one that has waited longest, or "
 		  "the quickest." },
+	{ .name = "key",
+	  .type = DLK_CHOICE,
+	  .def = "dlock",
+	  .choices = "dlock|plain",
+	  .text = "plain: mutexes that also exclude programs without dlock, "
+		  "which take the key NAME by SET NX PX; no FAIR, WAKE, "
+		  "WANTED, SHARED, COUNT." },
 	{ .name = "pool",
 	  .type = DLK_NUMBER,
 	  .def = "16",
@@ -87,6 +97,13 @@ static int check_uri(const struct dlk_uri *uri, struct dlk_error *err)
 {
 	int named = uri->n_hosts > 0 && uri->hosts[0].name[0];
 
+	if (dlk_param_int(uri, "key") != 0 && dlk_param_given(uri, "order") &&
+	    dlk_param_int(uri, "order") == 0)
+		return dlk_fail(err, DLOCK_EINVAL,
+				"%s: order=fair and key=plain exclude each "
+				"other: clients of other libraries do not "
+				"queue",
+				uri->scheme);
 	if (is_unix(uri)) {
 		if (named || !uri->path || !uri->path[0] || !uri->path[1])
 			return dlk_fail(err, DLOCK_EINVAL,
@@ -158,6 +175,23 @@ static struct dlk_server *server_of_uri(struct redis_session *s)
 
 /* ---- Open and close ------------------------------------------------------ */
 
+/* A foreign client neither queues nor tells anybody of a release. */
+static void prepare_plain(struct redis_session *s)
+{
+	struct dlk_session *base = &s->base;
+
+	s->plain = dlk_param_int(base->uri, "key") != 0;
+	if (!s->plain)
+		return;
+	s->order = 'a';
+	base->caps &= ~(uint32_t)(DLOCK_CAP_FAIR | DLOCK_CAP_WAKE |
+				  DLOCK_CAP_WANTED | DLOCK_CAP_SHARED |
+				  DLOCK_CAP_COUNT);
+	if (!dlk_param_given(base->uri, "retry_max") &&
+	    base->poll_min_ms < PLAIN_POLL_MAX_MS)
+		base->poll_max_ms = PLAIN_POLL_MAX_MS;
+}
+
 static void prepare_session(struct redis_session *s)
 {
 	const struct dlk_uri *uri = s->base.uri;
@@ -165,6 +199,7 @@ static void prepare_session(struct redis_session *s)
 	s->order = dlk_param_int(uri, "order") == 0 ? 'f' : 'a';
 	if (s->order == 'a')
 		s->base.caps &= ~(uint32_t)DLOCK_CAP_FAIR;
+	prepare_plain(s);
 	s->ttl_len = dlki_redis_digits(s->ttl, (uint64_t)s->base.ttl_ms);
 	s->step_ms = dlk_param_int(uri, "close") / 2;
 	if (s->step_ms > dlk_param_int(uri, "connect"))

@@ -65,6 +65,7 @@ struct redis_session {
 	struct dlk_server *server;
 	struct dlk_pool *pool;
 	char order;           /* 'f'air or 'a'ny */
+	int plain;            /* key=plain */
 	uint32_t db;
 	char ttl[24];         /* the lease in ms, as digits */
 	size_t ttl_len;

@@ -25,11 +25,13 @@ struct release_args {
 static void prepare_release(struct redis_ticket *t, struct redis_call *call,
 			    struct release_args *a)
 {
+	const struct redis_session *s = (struct redis_session *)t->base.session;
 	size_t len = dlki_redis_digits(a->token, t->base.token);
 
 	*call = (struct redis_call){
-		.script = RD_RELEASE,
+		.script = s->plain ? RD_RELEASE_PLAIN : RD_RELEASE,
 		.key = dlki_redis_ticket_key(t),
+		.plain = dlki_redis_plain_key(s, &t->base.request),
 		.args = a->args,
 		.n_args = 1,
 	};

@@ -97,8 +97,9 @@ static void encode_renewal(struct renewal_batch *b, struct redis_commands *out,
 		{ b->s->ttl, b->s->ttl_len },
 	};
 	struct redis_call call = {
-		.script = RD_RENEW,
+		.script = b->s->plain ? RD_RENEW_PLAIN : RD_RENEW,
 		.key = dlki_redis_ticket_key(t),
+		.plain = dlki_redis_plain_key(b->s, &t->base.request),
 		.args = args,
 		.n_args = 2,
 	};

@@ -21,8 +21,11 @@ static const struct script {
 	}
 	[RD_ATTEMPT_EXCLUSIVE] = SCRIPT(attempt_exclusive, 1),
 	[RD_ATTEMPT_SHARED] = SCRIPT(attempt_shared, 1),
+	[RD_ATTEMPT_PLAIN] = SCRIPT(attempt_plain, 1),
 	[RD_RELEASE] = SCRIPT(release, 1),
+	[RD_RELEASE_PLAIN] = SCRIPT(release_plain, 1),
 	[RD_RENEW] = SCRIPT(renew, 0),
+	[RD_RENEW_PLAIN] = SCRIPT(renew_plain, 0),
 	[RD_DOWNGRADE] = SCRIPT(downgrade, 1),
 	[RD_BREAK] = SCRIPT(break, 1),
 	[RD_INSPECT] = SCRIPT(inspect, 0),
@@ -37,7 +40,8 @@ void dlki_redis_script_encode(const struct redis_session *s,
 			      const struct redis_call *call, int with_text)
 {
 	const struct script *script = &scripts[call->script];
-	size_t keys = script->grants ? 2 : 1;
+	size_t keys = (script->grants ? 2u : 1u) + (call->plain.text ? 1u : 0u);
+	char n_keys = (char)('0' + keys);
 
 	dlki_redis_commands_begin(out, 3 + keys + call->n_args);
 	if (with_text) {
@@ -47,10 +51,12 @@ void dlki_redis_script_encode(const struct redis_session *s,
 		dlki_redis_commands_arg(out, "EVALSHA", 7);
 		dlki_redis_commands_arg(out, script->sha1, SHA1_LEN);
 	}
-	dlki_redis_commands_arg(out, script->grants ? "2" : "1", 1);
+	dlki_redis_commands_arg(out, &n_keys, 1);
 	dlki_redis_commands_arg(out, call->key.text, call->key.len);
 	if (script->grants)
 		dlki_redis_commands_arg(out, s->clock, s->clock_len);
+	if (call->plain.text)
+		dlki_redis_commands_arg(out, call->plain.text, call->plain.len);
 	for (size_t i = 0; i < call->n_args; i++)
 		dlki_redis_commands_arg(out, call->args[i].text,
 					call->args[i].len);

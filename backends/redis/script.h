@@ -16,8 +16,11 @@ struct redis_session;
 enum redis_script {
 	RD_ATTEMPT_EXCLUSIVE,
 	RD_ATTEMPT_SHARED,
+	RD_ATTEMPT_PLAIN,
 	RD_RELEASE,
+	RD_RELEASE_PLAIN,
 	RD_RENEW,
+	RD_RENEW_PLAIN,
 	RD_DOWNGRADE,
 	RD_BREAK,
 	RD_INSPECT,
@@ -29,6 +32,7 @@ enum redis_script {
 struct redis_call {
 	enum redis_script script;
 	struct redis_arg key;
+	struct redis_arg plain; /* key=plain: the plain key; else no text */
 	const struct redis_arg *args;
 	size_t n_args;
 	int ping;      /* ask the server for a PONG ahead of it */

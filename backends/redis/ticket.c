@@ -26,6 +26,31 @@ struct redis_arg dlki_redis_ticket_key(struct redis_ticket *t)
 	return (struct redis_arg){ t->key, t->key_len };
 }
 
+struct redis_arg dlki_redis_plain_key(const struct redis_session *s,
+				      const struct dlk_request *request)
+{
+	if (!s->plain)
+		return (struct redis_arg){ NULL, 0 };
+	return (struct redis_arg){ request->name, strlen(request->name) };
+}
+
+int dlki_redis_plain_check(const struct redis_session *s,
+			   const struct dlk_request *request,
+			   struct dlk_error *err)
+{
+	const char *prefix = dlk_param_text(s->base.uri, "prefix");
+	size_t n = strlen(prefix);
+
+	if (!s->plain || strncmp(request->name, prefix, n) != 0 ||
+	    request->name[n] != ':')
+		return 0;
+	return dlk_fail(err, DLOCK_EINVAL,
+			"'%s': with key=plain a name is a key of the server, "
+			"and those that begin with '%s:' are dlock's own: use "
+			"another prefix= or another name",
+			request->name, prefix);
+}
+
 struct redis_arg dlki_redis_label_payload(const struct redis_session *s,
 					  const struct dlk_request *request,
 					  char out[RD_PAYLOAD_SIZE])

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * conform-redis [-s few|all|async|acl] PROGRAM [ARG...] - run the conformance
- * suite against a private Redis server.
+ * conform-redis [-s few|all|async|plain|acl] PROGRAM [ARG...] - run the
+ * conformance suite against a private Redis server.
  *
  * PROGRAM is `conform`, `conform-plain` or `torture`, beside this one if it has
  * no slash; it is given the URIs of the server in DLOCK_TEST_URIS.
@@ -10,6 +10,7 @@
  *     all  by TCP, by unix socket, and with order=any
  *     async  by TCP, with release=async
  *     acl  by TCP, as a user who may do no more than docs/redis.md says
+ *     plain  as such a user, with key=plain
  *
  * Its exit code is ours.
  */
@@ -43,6 +44,9 @@ static int uris(struct lab_server *s, const char *set, char *out, size_t size)
 			 to, s->socket, to);
 	else if (strcmp(set, "async") == 0)
 		snprintf(out, size, "redis://%s/?ask=1s&release=async", to);
+	else if (strcmp(set, "plain") == 0)
+		snprintf(out, size, "redis://least:pw@%s/?ask=1s&key=plain",
+			 to);
 	else if (strcmp(set, "acl") == 0)
 		snprintf(out, size, "redis://least:pw@%s/?ask=1s", to);
 	else
@@ -101,9 +105,13 @@ int main(int argc, char *argv[])
 	if (!s)
 		return fail(lab_errmsg());
 	if (uris(s, set, text, sizeof(text)) < 0)
-		return fail("-s few, all, async or acl");
+		return fail("-s few, all, async, plain or acl");
 	setenv("DLOCK_TEST_URIS", text, 1);
-	if (strcmp(set, "acl") == 0 && add_user(s) < 0)
+	if (strstr(text, "least:") && add_user(s) < 0)
+		return fail(lab_errmsg());
+	/* Any name may be a plain key. */
+	if (strcmp(set, "plain") == 0 &&
+	    lab_redis_do(s, NULL, 0, "ACL SETUSER least %%RW~*") < 0)
 		return fail(lab_errmsg());
 	rc = run_program(argv + optind);
 	if (rc == 0)

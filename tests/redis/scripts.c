@@ -232,6 +232,9 @@ Test(redis_scripts, declare_every_name_that_they_use)
 {
 	expect_undeclared(attempt_exclusive_text, "");
 	expect_undeclared(attempt_shared_text, "");
+	expect_undeclared(attempt_plain_text, "");
+	expect_undeclared(release_plain_text, "");
+	expect_undeclared(renew_plain_text, "");
 	expect_undeclared(release_text, "");
 	expect_undeclared(renew_text, "");
 	expect_undeclared(downgrade_text, "");
@@ -343,5 +346,5 @@ Test(redis_scripts, say_what_they_need_of_each_other)
 		parts++;
 	}
 	closedir(dir);
-	cr_expect_eq(parts, 14);
+	cr_expect_eq(parts, 17);
 }

@@ -32,9 +32,10 @@ if n_shared > 0 and call('ZSCORE', holders_key, me) then
 end
 
 -- A writer that has met readers keeps its turn, whatever it says of the order.
--- If it were only woken, others would overtake it, without end.
+-- If it were only woken, others would overtake it, without end.  But a grant
+-- message would leave out a plain key.
 local turn = order
-if mode == 'x' and order == 'a' and (n_shared > 0
+if mode == 'x' and order == 'a' and not KEYS[3] and (n_shared > 0
 	or string.find(call('HGET', info_key, me) or '', '^W %d+ f')) then
 	turn = 'f'
 end

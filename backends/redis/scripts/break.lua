@@ -8,8 +8,13 @@
 -- asks for the largest token of the holders, and then breaks up to that token:
 -- a command that arrives twice must not hit a holder that came in between.
 --
--- ARGV: nothing, or that token.  Answers the token, 16 digits; or 1.
+-- KEYS[3]: the plain key, if there is one.
+-- ARGV: nothing; or the token and the digest that were answered.
+-- Answers the token, 16 digits, and behind it the digest of the plain key's
+-- value, if the plain key exists; or 1.
 local last = ARGV[1]
+local plain_value = KEYS[3] and call('GET', KEYS[3])
+local digest = plain_value and redis.sha1hex(plain_value) or ''
 local most = holder and largest_token or NO_TOKEN
 
 for _, owner in ipairs(call('ZRANGE', holders_key, 0, -1)) do
@@ -23,7 +28,10 @@ for _, owner in ipairs(call('ZRANGE', holders_key, 0, -1)) do
 	end
 end
 if not last then
-	return most
+	return most .. digest
+end
+if digest ~= '' and digest == ARGV[2] then
+	call('DEL', KEYS[3])
 end
 if foreign then
 	call('DEL', lock_key)

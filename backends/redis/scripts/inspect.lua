@@ -4,7 +4,10 @@
 --
 -- Answers a list of "X LEFT OWNER TOKEN PAYLOAD", an exclusive holder;
 -- "S LEFT OWNER TOKEN PAYLOAD", a shared holder; "W x|s OWNER PAYLOAD", a
--- waiter; "F LEFT", a key that is not ours.  LEFT is in ms; -1: no expiry.
+-- waiter; "F LEFT", a key that is not ours; "P LEFT", the plain key, if another
+-- client has it.  LEFT is in ms; -1: no expiry.
+--
+-- KEYS: the lock's key; and maybe the plain key.
 local call = redis.call
 local lock_key = KEYS[1]
 local holders_key, info_key = lock_key .. ':s', lock_key .. ':i'
@@ -17,6 +20,14 @@ if lock_value and not string.find(lock_value, '^=?%d+$') then
 	local rest = string.match(lock_value, '^[0-3] (%x+ %d+ .*)$')
 	list[1] = rest and 'X ' .. call('PTTL', lock_key) .. ' ' .. rest
 		or 'F ' .. call('PTTL', lock_key)
+end
+local plain_value = KEYS[2] and call('GET', KEYS[2])
+if plain_value and string.sub(plain_value, 3, 51)
+	~= string.sub(lock_value or '', 3, 51) then
+	-- A client with another prefix has it, or a foreign client.
+	local rest = string.match(plain_value, '^0 (%x+ %d+ .*)$')
+	list[#list + 1] = (rest and 'X ' or 'P ') .. call('PTTL', KEYS[2])
+		.. (rest and ' ' .. rest or '')
 end
 local held = call('ZRANGEBYSCORE', holders_key, '(' .. now_ms, '+inf',
 	'WITHSCORES')

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* key=plain beside clients of other libraries, and of dlock without the key. */
+#include "support.h"
+
+#include <criterion/criterion.h>
+#include <hiredis/hiredis.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+TestSuite(redis_plain, .timeout = 120);
+
+#define PLAIN "key=plain&"
+
+static struct lab_server *server;
+static struct diary diary = DIARY_INIT;
+static dlock_client *c;
+static dlock_lock *l;
+
+static void set_up(const char *query)
+{
+	server = server_start(NULL);
+	c = client_of(server->port, query, &diary);
+	warm_up(c);
+	l = mutex(c, "x");
+}
+
+/* ---- A client of another library ----------------------------------------- */
+
+/* As the documentation of SET has it. */
+static int foreign_take(redisContext *r, const char *value, int px_ms)
+{
+	redisReply *reply = redisCommand(r, "SET x %s NX PX %d", value, px_ms);
+	int got;
+
+	CHECK(reply && reply->type != REDIS_REPLY_ERROR);
+	got = reply->type == REDIS_REPLY_STATUS;
+	freeReplyObject(reply);
+	return got;
+}
+
+static int foreign_give(redisContext *r, const char *value)
+{
+	redisReply *reply = redisCommand(
+		r, "EVAL %s 1 x %s",
+		"if redis.call('get', KEYS[1]) == ARGV[1] then "
+		"return redis.call('del', KEYS[1]) else return 0 end",
+		value);
+	int had;
+
+	CHECK(reply && reply->type == REDIS_REPLY_INTEGER);
+	had = (int)reply->integer;
+	freeReplyObject(reply);
+	return had;
+}
+
+static redisContext *foreign_client(void)
+{
+	redisContext *r = redisConnect("127.0.0.1", server->port);
+
+	CHECK(r && !r->err);
+	return r;
+}
+
+CASE(redis_plain, excludes_foreign_clients_and_they_exclude_it)
+{
+	redisContext *r;
+	dlock_hold *h = NULL;
+
+	set_up(PLAIN "ttl=30s");
+	r = foreign_client();
+	CHECK(foreign_take(r, "theirs", 60000));
+	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EBUSY);
+	CHECK_TEXT(dlock_errmsg(), "another library");
+	CHECK_RC(dlock_acquire(l, 30, &h), DLOCK_EBUSY);
+	CHECK(foreign_give(r, "theirs"));
+	h = take(l);
+	CHECK(!foreign_take(r, "theirs", 60000));
+	CHECK(!foreign_give(r, "theirs"));
+	CHECK_OK(dlock_check(h));
+	give(h);
+	CHECK(foreign_take(r, "theirs", 60000));
+	CHECK(foreign_give(r, "theirs"));
+	redisFree(r);
+}
+
+/* As redis-py does without a timeout. */
+CASE(redis_plain, waits_for_a_key_without_an_expiry)
+{
+	struct taker t = { 0 };
+	redisContext *r;
+
+	set_up(PLAIN "ttl=2s");
+	r = foreign_client();
+	server_do(server, "SET x theirs");
+	taker_queue(&t, c, l, FOREVER);
+	CHECK(!t.done);
+	CHECK(foreign_give(r, "theirs"));
+	EVENTUALLY(t.done);
+	CHECK_OK(t.rc);
+	let_go(&t);
+	redisFree(r);
+}
+
+CASE(redis_plain, gets_the_lock_when_a_foreign_lease_ends)
+{
+	struct taker t = { 0 };
+	redisContext *r;
+	int64_t begun;
+
+	set_up(PLAIN "ttl=30s");
+	r = foreign_client();
+	begun = now_ms();
+	CHECK(foreign_take(r, "dead", 500));
+	taker_queue(&t, c, l, FOREVER);
+	EVENTUALLY(t.done);
+	CHECK_OK(t.rc);
+	CHECK_INT(t.done_ms - begun, >=, 499);
+	CHECK_INT(t.done_ms - begun, <=, 500 + 150 + slack_ms());
+	let_go(&t);
+	redisFree(r);
+}
+
+CASE(redis_plain, frees_both_keys_when_the_holder_dies)
+{
+	struct lab_proxy *proxy;
+	dlock_client *dying;
+	redisContext *r;
+	dlock_hold *h;
+
+	set_up(PLAIN "ttl=1s");
+	proxy = proxy_start(server);
+	dying = client_of(lab_proxy_port(proxy), PLAIN "ttl=1s", NULL);
+	h = take(mutex(dying, "x"));
+	CHECK(h != NULL);
+	healed_at_end(proxy);
+	cut_off(proxy);
+	r = foreign_client();
+	EVENTUALLY(foreign_take(r, "theirs", 60000));
+	CHECK(foreign_give(r, "theirs"));
+	give(take(l));
+	redisFree(r);
+}
+
+/* ---- Clients without key=plain ------------------------------------------- */
+
+CASE(redis_plain, and_not_plain_exclude_each_other)
+{
+	dlock_hold *h, *other = NULL;
+	struct taker t = { 0 };
+	dlock_client *usual;
+	dlock_lock *ul;
+	uint64_t token;
+
+	set_up(PLAIN "ttl=30s");
+	usual = client_of(server->port, "ttl=30s", NULL);
+	ul = mutex(usual, "x");
+	h = take(l);
+	token = dlock_token(h);
+	CHECK_RC(dlock_acquire(ul, 0, &other), DLOCK_EBUSY);
+	taker_queue(&t, usual, ul, FOREVER);
+	give(h); /* the server tells the waiter */
+	EVENTUALLY(t.done);
+	CHECK_OK(t.rc);
+	CHECK(t.token > token);
+	let_go(&t);
+	other = take(ul);
+	CHECK(dlock_token(other) > t.token);
+	token = dlock_token(other);
+	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EBUSY);
+	t = (struct taker){ 0 };
+	taker_queue(&t, c, l, FOREVER);
+	give(other);
+	EVENTUALLY(t.done);
+	CHECK_OK(t.rc);
+	CHECK(t.token > token);
+	let_go(&t);
+}
+
+CASE(redis_plain, excludes_clients_with_another_prefix)
+{
+	dlock_client *other;
+	dlock_hold *h, *none = NULL;
+	char key[64];
+
+	set_up(PLAIN "ttl=3s");
+	other = client_of(server->port, PLAIN "ttl=3s&prefix=other&label=me",
+			  NULL);
+	h = take(mutex(other, "x"));
+	CHECK_RC(dlock_acquire(l, 0, &none), DLOCK_EBUSY);
+	CHECK_TEXT(dlock_errmsg(), "held by me");
+	/* As after a step of the clock. */
+	server_do(server, "PEXPIRE x 600000");
+	CHECK_RC(dlock_acquire(l, 0, &none), DLOCK_EBUSY);
+	snprintf(key, sizeof(key), "%s", server_do(server, "PTTL x"));
+	CHECK_INT(atoi(key), <=, 3000);
+	CHECK_OK(dlock_check(h));
+	give(h);
+	give(take(l, 0));
+}
+
+/* A writer of the queue, behind readers, whose turn comes. */
+CASE(redis_plain, is_not_granted_the_lock_without_the_plain_key)
+{
+	struct taker t = { 0 };
+	dlock_client *usual;
+	dlock_hold *reader;
+	redisContext *r;
+
+	set_up(PLAIN "ttl=30s");
+	r = foreign_client();
+	usual = client_of(server->port, "ttl=30s", NULL);
+	reader = take_shared(rwlock(usual, "x"), patience_ms());
+	taker_queue(&t, c, l, FOREVER);
+	CHECK(foreign_take(r, "theirs", 60000));
+	give(reader);
+	CHECK(!t.done);
+	EVENTUALLY(stats(c).attempts >= 8);
+	CHECK(!t.done);
+	CHECK(foreign_give(r, "theirs"));
+	EVENTUALLY(t.done);
+	CHECK_OK(t.rc);
+	let_go(&t);
+	redisFree(r);
+}
+
+/* ---- Many at once -------------------------------------------------------- */
+
+enum { ROUNDS = 60, OURS = 3, THEIRS = 3 };
+
+static atomic_int holders, overlaps, done_by[OURS + THEIRS];
+
+static void be_alone(int who)
+{
+	overlaps += atomic_fetch_add(&holders, 1) != 0;
+	usleep(500);
+	holders--;
+	done_by[who]++;
+}
+
+static void *be_foreign(void *arg)
+{
+	int who = (int)(intptr_t)arg;
+	redisContext *r = foreign_client();
+	char value[16];
+
+	snprintf(value, sizeof(value), "theirs-%d", who);
+	while (done_by[who] < ROUNDS) {
+		if (!foreign_take(r, value, 60000)) {
+			usleep(2000);
+			continue;
+		}
+		be_alone(who);
+		CHECK(foreign_give(r, value));
+		usleep(1000);
+	}
+	redisFree(r);
+	return NULL;
+}
+
+static void *be_ours(void *arg)
+{
+	int who = (int)(intptr_t)arg;
+	dlock_client *mine = client_of(server->port, PLAIN "ttl=30s", NULL);
+	dlock_lock *lock = mutex(mine, "x");
+
+	while (done_by[who] < ROUNDS) {
+		dlock_hold *h = take(lock, FOREVER);
+
+		be_alone(who);
+		give(h);
+		usleep(1000);
+	}
+	return NULL;
+}
+
+CASE(redis_plain, and_foreign_clients_make_progress_one_at_a_time)
+{
+	pthread_t thread[OURS + THEIRS];
+
+	set_up(PLAIN "ttl=30s");
+	for (int i = 0; i < OURS + THEIRS; i++)
+		CHECK(pthread_create(&thread[i], NULL,
+				     i < OURS ? be_ours : be_foreign,
+				     (void *)(intptr_t)i) == 0);
+	for (int i = 0; i < OURS + THEIRS; i++)
+		pthread_join(thread[i], NULL);
+	CHECK_INT(overlaps, ==, 0);
+}
+
+/* ---- Faults -------------------------------------------------------------- */
+
+CASE(redis_plain, is_lost_with_the_plain_key)
+{
+	redisContext *r;
+	dlock_hold *h;
+	uint64_t token;
+
+	set_up(PLAIN "ttl=1500ms");
+	r = foreign_client();
+	h = take(l);
+	token = dlock_token(h);
+	server_do(server, "DEL x");
+	CHECK(foreign_take(r, "theirs", 60000));
+	EVENTUALLY(diary.losses == 1);
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	CHECK(foreign_give(r, "theirs")); /* unharmed by the release */
+	h = take(l);
+	CHECK(dlock_token(h) > token);
+	/* A loss that only the release finds. */
+	server_do(server, "SET x theirs");
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	CHECK(foreign_give(r, "theirs"));
+	give(take(l));
+	redisFree(r);
+}
+
+CASE(redis_plain, outlives_renewals_and_is_lost_at_a_restart)
+{
+	dlock_hold *h;
+	uint64_t token;
+
+	set_up(PLAIN "ttl=900ms");
+	h = take(l);
+	token = dlock_token(h);
+	EVENTUALLY(stats(c).renewed >= 6);
+	CHECK_OK(dlock_check(h));
+	server_do(server, "FLUSHALL");
+	EVENTUALLY(diary.losses == 1);
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	h = take(l);
+	CHECK(dlock_token(h) > token);
+	CHECK(lab_server_kill(server) == 0);
+	CHECK(lab_server_restart(server, false) == 0);
+	EVENTUALLY(diary.losses == 2);
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	token = dlock_token(h = take(l));
+	CHECK(token > 0);
+	give(h);
+}
+
+CASE(redis_plain, finds_the_claim_of_a_lost_reply)
+{
+	struct lab_proxy *proxy;
+	dlock_client *far;
+	redisContext *r;
+	dlock_hold *h;
+
+	set_up(PLAIN "ttl=30s");
+	r = foreign_client();
+	proxy = proxy_start(server);
+	healed_at_end(proxy);
+	far = client_of(lab_proxy_port(proxy), PLAIN "connect=1s&close=300ms",
+			NULL);
+	warm_up(far);
+	lab_proxy_swallow(proxy, "EVALSHA", LAB_THEN_RESET);
+	h = take(mutex(far, "x"));
+	CHECK_INT(lab_proxy_stat(proxy, LAB_SWALLOWED), ==, 1);
+	CHECK(!foreign_take(r, "theirs", 1000));
+	CHECK_OK(dlock_check(h));
+	lab_proxy_swallow(proxy, "EVALSHA", LAB_THEN_RESET);
+	CHECK_OK(dlock_release(h));
+	CHECK(foreign_take(r, "theirs", 60000));
+	CHECK(foreign_give(r, "theirs"));
+	redisFree(r);
+}
+
+/* ---- Reports and refusals ------------------------------------------------ */
+
+static void note_label(const struct dlock_participant *p, void *arg)
+{
+	if (!p->waiting)
+		snprintf(arg, 128, "%s/%d", p->label, p->token > 0);
+}
+
+CASE(redis_plain, foreign_holder_is_shown_and_broken)
+{
+	char label[128] = "";
+	redisContext *r;
+	dlock_hold *h;
+
+	set_up(PLAIN "ttl=30s");
+	r = foreign_client();
+	CHECK(foreign_take(r, "theirs", 60000));
+	CHECK_OK(dlock_inspect(l, note_label, label, patience_ms()));
+	CHECK_TEXT(label, "another library");
+	CHECK_TEXT(label, "/0");
+	CHECK_OK(dlock_break(l, patience_ms()));
+	CHECK(!foreign_give(r, "theirs"));
+	h = take(l, 0);
+	label[0] = '\0';
+	CHECK_OK(dlock_inspect(l, note_label, label, patience_ms()));
+	CHECK_TEXT(label, "/1");
+	CHECK_OK(dlock_break(l, patience_ms()));
+	CHECK(foreign_take(r, "theirs", 60000));
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	CHECK(foreign_give(r, "theirs"));
+	redisFree(r);
+}
+
+CASE(redis_plain, refuses_what_a_plain_key_cannot_do)
+{
+	uint32_t without = DLOCK_CAP_FAIR | DLOCK_CAP_WAKE | DLOCK_CAP_WANTED |
+			   DLOCK_CAP_SHARED | DLOCK_CAP_COUNT;
+	dlock_lock *bad = NULL;
+	dlock_hold *h = NULL;
+	char uri[256];
+
+	set_up(PLAIN "ttl=30s");
+	CHECK_INT(dlock_caps(c) & without, ==, 0);
+	CHECK(dlock_caps(c) & DLOCK_CAP_FENCE);
+	CHECK_RC(dlock_rwlock_new(&bad, c, "x"), DLOCK_ENOTSUP);
+	CHECK_TEXT(dlock_errmsg(), "key=plain");
+	CHECK_RC(dlock_semaphore_new(&bad, c, "x", 2), DLOCK_ENOTSUP);
+	CHECK_TEXT(dlock_errmsg(), "key=plain");
+	snprintf(uri, sizeof(uri), "%s",
+		 uri_of(server->port, PLAIN "order=fair"));
+	refused(uri, DLOCK_EINVAL, "order=fair");
+	snprintf(uri, sizeof(uri), "%s", uri_of(server->port, "key=other"));
+	refused(uri, DLOCK_EINVAL, "dlock|plain");
+	bad = mutex(c, "dlock:clock");
+	CHECK_RC(dlock_acquire(bad, 0, &h), DLOCK_EINVAL);
+	CHECK_TEXT(dlock_errmsg(), "prefix=");
+	CHECK_RC(dlock_break(bad, patience_ms()), DLOCK_EINVAL);
+	server_do(server, "HSET x a b"); /* as Redisson has it */
+	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EPROTO);
+	CHECK_TEXT(dlock_errmsg(), "another type");
+	server_do(server, "DEL x");
+	give(take(l, 0));
+}
