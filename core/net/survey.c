@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,37 +13,63 @@
 struct survey {
 	struct dlk_server *s;
 	const struct home *home;
+	const struct addrinfo *list;
 	const dlk_flag *stop;
 	int many;             /* addresses */
 	struct met met;       /* home, or the first that answered */
 	char other[80];       /* another server; "": none */
 	char silent[80];      /* does not answer; "": none */
+	char refusing[80];    /* refuses connections; "": none */
 	char no_way[80];      /* there is no route to it; "": none */
 	struct dlk_error why; /* of the first that failed */
 };
 
-static int same_address(const struct address *a, const struct address *b)
+static int is_loopback(const struct sockaddr *at)
 {
-	return a->len == b->len && memcmp(&a->at, &b->at, a->len) == 0;
+	const struct sockaddr_in *v4 = (const struct sockaddr_in *)at;
+	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)at;
+
+	if (at->sa_family == AF_INET6)
+		return IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
+	return at->sa_family == AF_INET &&
+	       ntohl(v4->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
 }
 
-/* The address could not be reached.  May another server be there? */
-static void note_missed(struct survey *y, const struct met *m, int refused_by,
-			const struct dlk_error *err)
+/* Is `one` an address of a name like localhost, which is this host once by each
+ * family?  Most servers listen at one of the two. */
+static int is_of_this_host(const struct addrinfo *list,
+			   const struct addrinfo *one)
 {
+	for (; list; list = list->ai_next) {
+		if (!is_loopback(list->ai_addr))
+			return 0;
+		if (list->ai_family == one->ai_family &&
+		    memcmp(list->ai_addr, one->ai_addr, one->ai_addrlen) != 0)
+			return 0;
+	}
+	return 1;
+}
+
+/* `one` could not be reached.  May another server be there? */
+static void note_missed(struct survey *y, const struct addrinfo *one,
+			int refused_by, const struct dlk_error *err)
+{
+	const struct address *home = &y->home->address;
+	int known = home->len == one->ai_addrlen &&
+		    memcmp(&home->at, one->ai_addr, home->len) == 0;
 	char *note = y->silent;
-	int known = same_address(&y->home->address, &m->address);
 
 	if (y->why.code == 0)
 		y->why = *err;
-	if (refused_by == ECONNREFUSED)
+	if (refused_by == ECONNREFUSED && is_of_this_host(y->list, one))
 		return;
-	if (!known &&
-	    (refused_by == ENETUNREACH || refused_by == EADDRNOTAVAIL ||
-	     refused_by == EAFNOSUPPORT))
+	if (refused_by == ECONNREFUSED)
+		note = y->refusing;
+	else if (!known &&
+		 (refused_by == ENETUNREACH || refused_by == EADDRNOTAVAIL ||
+		  refused_by == EAFNOSUPPORT))
 		note = y->no_way;
-	dlk_net_text((const struct sockaddr *)&m->address.at, m->address.len,
-		     note);
+	dlk_net_text(one->ai_addr, one->ai_addrlen, note);
 }
 
 /* 0, or what ends the survey. */
@@ -58,7 +85,7 @@ static int try_address(struct survey *y, const struct addrinfo *ai,
 	rc = dlki_meet(y->s, &m, y->many > 1, y->stop, deadline, &refused_by,
 		       err);
 	if (rc == DLOCK_EUNREACHABLE) {
-		note_missed(y, &m, refused_by, err);
+		note_missed(y, ai, refused_by, err);
 		return 0;
 	}
 	if (rc != 0)
@@ -102,11 +129,14 @@ static int judge_survey(struct survey *y, struct dlk_error *err)
 				"one are not locks on the other; give one "
 				"address",
 				s->who, here, y->other);
-	if (y->silent[0])
+	if (y->silent[0] || y->refusing[0])
 		return dlk_fail(err, DLOCK_EUNREACHABLE,
-				"%s: %s does not answer and may be another "
-				"server than %s, which does; give one address",
-				s->who, y->silent, here);
+				"%s: %s %s and may be another server than %s, "
+				"which answers; give one address",
+				s->who, y->silent[0] ? y->silent : y->refusing,
+				y->silent[0] ? "does not answer" :
+					       "refuses connections",
+				here);
 	if (y->no_way[0]) {
 		snprintf(text, sizeof(text),
 			 "%.100s: there is no route to %s; if others reach "
@@ -127,6 +157,7 @@ int dlki_survey(struct dlk_server *s, const struct home *home, struct met *out,
 	rc = dlki_resolve(&list, s->place, s->port, stop, deadline, err);
 	if (rc != 0)
 		return rc;
+	y.list = list;
 	for (const struct addrinfo *ai = list; ai; ai = ai->ai_next)
 		y.many++;
 	todo = y.many;

@@ -214,10 +214,11 @@ DLOCK_API void dlk_pool_renew(struct dlk_pool *p);
  * one from then on.
  *
  * All addresses of a name must be one server; if two differ, the connection is
- * refused.  While an address does not answer, no server is chosen, as it may be
- * another one that other clients reach.  An address that refuses connections is
- * nobody's.  An address to which this host has no route is left out, with a
- * warning.
+ * refused.  While an address does not answer or refuses connections, no server
+ * is chosen, as it may be another one that other clients reach, or reach later.
+ * A name like localhost is the exception, which is ::1 and 127.0.0.1: the one
+ * that refuses is nobody's.  An address to which this host has no route is left
+ * out, with a warning.
  *
  * All calls but dlk_server_new() and dlk_server_free() may come from several
  * threads at once.

@@ -106,6 +106,67 @@ EITHER_WAY(memcached_several, addresses_of_one_server_are_fine)
 	scene_end(&a);
 }
 
+struct one_try {
+	dlock_client *client;
+	dlock_lock *lock;
+	dlock_hold *hold; /* NULL: it has none */
+};
+
+/* If it cannot open, `why` says so. */
+static struct one_try try_once(const char *protocol, const char *why)
+{
+	dlock_options o = DLOCK_OPTIONS_INIT;
+	struct one_try t = { 0 };
+	char uri[128];
+	int rc;
+
+	o.once = 1;
+	snprintf(uri, sizeof(uri), URI "%s", protocol);
+	rc = dlock_open(&t.client, uri, &o);
+	if (rc != DLOCK_OK) {
+		CHECK_INT(rc, ==, DLOCK_EUNREACHABLE);
+		CHECK_TEXT(dlock_errmsg(), why);
+		return t;
+	}
+	CHECK_OK(dlock_mutex_new(&t.lock, t.client, "x"));
+	rc = dlock_acquire(t.lock, 0, &t.hold);
+	CHECK(rc == DLOCK_OK || rc == DLOCK_EBUSY);
+	return t;
+}
+
+static void end_try(struct one_try *t)
+{
+	if (t->hold)
+		give(t->hold);
+	dlock_lock_free(t->lock);
+	dlock_close(t->client);
+}
+
+/* Each of two clients finds one of two servers, and not the other. */
+EITHER_WAY(memcached_several, servers_that_refuse_in_turn)
+{
+	struct scene of[2] = { scene_new(protocol, NULL),
+			       scene_new(protocol, NULL) };
+	struct one_try tries[2];
+	char why[80];
+
+	names_lead_to(lab_proxy_port(of[0].proxy), lab_proxy_port(of[1].proxy));
+	for (int i = 0; i < 2; i++) {
+		struct lab_proxy *other = of[1 - i].proxy;
+
+		snprintf(why, sizeof(why), ":%d refuses connections",
+			 lab_proxy_port(other));
+		lab_proxy_refuse(other, true);
+		tries[i] = try_once(protocol, why);
+		lab_proxy_refuse(other, false);
+	}
+	CHECK(!tries[0].hold || !tries[1].hold);
+	for (int i = 0; i < 2; i++) {
+		end_try(&tries[i]);
+		scene_end(&of[i]);
+	}
+}
+
 /* The session keeps its server, even if the name leads elsewhere, or the server
  * forgets what it is known by. */
 EITHER_WAY(memcached_several, one_is_kept_while_it_answers)

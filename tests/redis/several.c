@@ -61,6 +61,60 @@ CASE(redis_several, addresses_of_one_server_are_fine)
 	give(take(l, 0));
 }
 
+/* One try: is it a holder then?  If it could not open, `why` says so. */
+static int holds_at_once(const char *why)
+{
+	dlock_options o = DLOCK_OPTIONS_INIT;
+	dlock_client *one = NULL;
+	dlock_hold *h = NULL;
+	int rc;
+
+	o.once = 1;
+	rc = dlock_open(&one, URI, &o);
+	if (rc != DLOCK_OK) {
+		CHECK_INT(rc, ==, DLOCK_EUNREACHABLE);
+		CHECK_TEXT(dlock_errmsg(), why);
+		return 0;
+	}
+	closed_at_end(one);
+	return dlock_acquire(mutex(one, "x"), 0, &h) == DLOCK_OK;
+}
+
+/* Each of two clients finds one of two servers, and not the other: the first
+ * stays with it, as its connection is there. */
+CASE(redis_several, servers_that_refuse_in_turn)
+{
+	struct lab_proxy *to[2];
+	int holders = 0;
+	char why[80];
+
+	set_up(NULL);
+	to[0] = proxy_start(a);
+	to[1] = proxy_start(b);
+	names_lead_to(lab_proxy_port(to[0]), lab_proxy_port(to[1]));
+	for (int i = 0; i < 2; i++) {
+		snprintf(why, sizeof(why), ":%d refuses connections",
+			 lab_proxy_port(to[1 - i]));
+		lab_proxy_refuse(to[1 - i], true);
+		holders += holds_at_once(why);
+		lab_proxy_refuse(to[1 - i], false);
+	}
+	CHECK_INT(holders, <=, 1);
+}
+
+CASE(redis_several, an_address_of_one_server_that_refused_is_found)
+{
+	struct lab_proxy *p;
+
+	set_up(NULL);
+	p = proxy_start(a);
+	lab_proxy_refuse(p, true);
+	names_lead_to(a->port, lab_proxy_port(p));
+	CHECK_INT(holds_at_once("refuses connections"), ==, 0);
+	lab_proxy_refuse(p, false);
+	CHECK_INT(holds_at_once(""), ==, 1);
+}
+
 /* Known by their addresses alone. */
 CASE(redis_several, servers_that_keep_info_are_refused)
 {

@@ -138,11 +138,11 @@ static resolver *system_resolver(void)
 	return f;
 }
 
-static int two(const char *port, const struct addrinfo *hints,
-	       struct addrinfo **out)
+static int two(const char *other, const char *port,
+	       const struct addrinfo *hints, struct addrinfo **out)
 {
 	resolver *f = system_resolver();
-	int rc = f("127.0.0.2", port, hints, out);
+	int rc = f(other, port, hints, out);
 
 	return rc != 0 ? rc : f("127.0.0.1", port, hints, &(*out)->ai_next);
 }
@@ -193,7 +193,9 @@ int getaddrinfo(const char *host, const char *port,
 		host = "127.0.0.1";
 	}
 	if (strcmp(host, "pair.test") == 0)
-		return two(port, hints, out);
+		return two("127.0.0.2", port, hints, out);
+	if (strcmp(host, "loop.test") == 0)
+		return two("::1", port, hints, out);
 	if (strcmp(host, "many.test") == 0)
 		return many(hints, out);
 	if (strcmp(host, "absent.test") == 0)

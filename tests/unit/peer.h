@@ -8,6 +8,7 @@
  *                once peer_resolver_goes_on() was called
  *   flaky.test   answers 127.0.0.1 the first time, and then does not answer
  *   pair.test    127.0.0.2, then 127.0.0.1
+ *   loop.test    ::1, then 127.0.0.1
  *   many.test    127.0.0.1, at the ports of peer_ports()
  *   absent.test  there is no such host
  *   mute.test    the name service does not answer

@@ -239,14 +239,50 @@ Test(server, one_of_two_that_is_silent)
 	tear_down();
 }
 
-/* As ::1 of localhost, where a server listens at 127.0.0.1 only. */
-Test(server, one_of_two_that_refuses_is_nobody)
+/* It may be another server, that refuses for now: others reach it at another
+ * time, when the first one refuses. */
+Test(server, one_of_two_that_refuses)
 {
+	char text[120];
+
 	set_up("one", "other", 2);
 	finish(&first);
-	IS(ASK(many), "other");
-	CHECK_INT(warnings, ==, 0);
+	IS(ASK(many), "");
+	CHECK_INT(err.code, ==, DLOCK_EUNREACHABLE);
+	snprintf(text, sizeof(text),
+		 "127.0.0.1:%u refuses connections and may be another server",
+		 first.port);
+	CHECK_TEXT(err.text, text);
+	CHECK_TEXT(err.text, "give one address");
 	tear_down();
+}
+
+/* As localhost is ::1 and 127.0.0.1, and most servers listen at one of them. */
+Test(server, one_family_of_this_host_that_refuses_is_nobody)
+{
+	struct speaker a = { .says = NULL };
+	struct dlk_server *s;
+
+	begin(&a, "one");
+	s = new_server("loop.test", a.port);
+	IS(ASK(s), "one");
+	dlk_server_free(s);
+	finish(&a);
+}
+
+/* 127.0.0.1 and 127.0.0.2 may be two servers: containers map ports so. */
+Test(server, two_addresses_of_this_host_in_one_family)
+{
+	struct speaker a = { .says = NULL };
+	struct dlk_server *s;
+
+	begin(&a, "one");
+	s = new_server("pair.test", a.port);
+	IS(ASK(s), "");
+	CHECK_TEXT(err.text, "127.0.0.2:");
+	CHECK_TEXT(err.text, "refuses connections");
+	dlk_server_free(s);
+	finish(&a);
 }
 
 /* ---- Later --------------------------------------------------------------- */
@@ -283,6 +319,24 @@ Test(server, that_is_left_is_followed_by_the_name)
 	ports[0] = first.port;
 	dlk_server_leave(many, 0);
 	IS(ASK(many), "other");
+	tear_down();
+}
+
+/* The session's is being started again, and others may go on with it. */
+Test(server, is_not_exchanged_while_its_address_refuses)
+{
+	set_up("one", "other", 1);
+	IS(ASK(many), "one");
+	finish(&first);
+	ports[1] = second.port;
+	IS(ASK(many), "");
+	CHECK_INT(err.code, ==, DLOCK_EUNREACHABLE);
+	CHECK_INT(moves, ==, 0);
+	/* The name has it no more. */
+	ports[0] = second.port;
+	ports[1] = 0;
+	IS(ASK(many), "other");
+	CHECK_INT(moves, ==, 1);
 	tear_down();
 }
 
