@@ -112,6 +112,24 @@ static void log_warnings(const struct dlock_log_line *line, void *arg)
 		say("%s", line->text);
 }
 
+static void log_errors(const struct dlock_log_line *line, void *arg)
+{
+	(void)arg;
+	if (line->level == 0)
+		say("%s", line->text);
+}
+
+/* Warnings tell what may become of a hold: a command that only looks at locks
+ * has none, and prints them with -v. */
+static dlock_log_fn log_of(const struct options *o, int holds)
+{
+	if (o->verbose > 1)
+		return log_all;
+	if (o->verbose)
+		return log_most;
+	return holds ? log_warnings : log_errors;
+}
+
 /* The user's wait begins here: a store may become reachable.  Without one, the
  * library waits for as long as the URI says. */
 static int open_by(struct store *s, const dlock_options *opts, int64_t wait_ms)
@@ -141,9 +159,7 @@ int store_open(struct store *s, const struct options *o,
 	opts.once = o->wait_ms >= 0;
 	opts.on_event = on_event;
 	opts.arg = arg;
-	opts.on_log = o->verbose > 1 ? log_all :
-		      o->verbose     ? log_most :
-				       log_warnings;
+	opts.on_log = log_of(o, on_event != NULL);
 	code = open_by(s, &opts, o->wait_ms);
 	if (code < 0) {
 		s->client = NULL;

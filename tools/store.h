@@ -36,7 +36,8 @@ int store_refuse_private(const struct store *s);
  * that it did not belong there. */
 void store_wipe_password(char *uri);
 
-/* Open it; it must have what store_require() found.  `on_event` may be NULL.
+/* Open it; it must have what store_require() found.  `on_event` may be NULL:
+ * the command takes no lock, and prints warnings only with -v.
  * 0 or an exit code, with a message. */
 int store_open(struct store *s, const struct options *o,
 	       dlock_event_fn on_event, void *arg);

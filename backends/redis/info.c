@@ -46,8 +46,9 @@ static int judge_info(struct redis_session *s, const char *who,
 			"noeviction is right for locks",
 			who, (int)strspn(policy, POLICY_BYTES), policy);
 	if (begins_with(dlki_redis_info_field(info, "aof_enabled"), "0"))
-		dlk_log(&s->base, 2,
-			"%s keeps no log of writes: a restart frees every lock",
+		dlk_log(&s->base, 1,
+			"%s keeps no log of writes (appendonly no): when it "
+			"restarts, every holder loses its lock",
 			who);
 	return 0;
 }
