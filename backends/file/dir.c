@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -104,6 +105,19 @@ static int dir_try(const struct file_session *s, int *out,
 	return rc;
 }
 
+/* As /var/lock often is. */
+static int refuse_link(const char *dir, struct dlk_error *err)
+{
+	char target[PATH_MAX];
+	ssize_t n = readlink(dir, target, sizeof(target) - 1);
+
+	target[n > 0 ? n : 0] = '\0';
+	return dlk_fail(err, DLOCK_EDENIED,
+			"'%.90s' is a symbolic link to '%.90s': name the "
+			"directory itself",
+			dir, target);
+}
+
 static int dir_open_or_make(const struct file_session *s, int *out,
 			    struct dlk_error *err)
 {
@@ -120,18 +134,15 @@ static int dir_open_or_make(const struct file_session *s, int *out,
 		return rc;
 	if ((rc == ELOOP || rc == ENOTDIR) && lstat(s->dir, &st) == 0) {
 		if (S_ISLNK(st.st_mode))
-			return dlk_fail(err, DLOCK_EDENIED,
-					"'%.120s' is a "
-					"symbolic link: name the directory "
-					"itself",
-					s->dir);
+			return refuse_link(s->dir, err);
 		return dlk_fail(err, DLOCK_EINVAL,
 				"'%.120s' is not a directory", s->dir);
 	}
 	if (rc == EACCES && lstat(s->dir, &st) == 0)
 		return dlk_fail(err, DLOCK_EDENIED,
-				"directory '%.120s' of user %u and group %u "
-				"(mode %04o) is closed to us (user %u)",
+				"directory '%.90s' of user %u and group %u "
+				"(mode %04o) is closed to us (user %u): "
+				"several users share one of mode 2770 or 1777",
 				s->dir, (unsigned int)st.st_uid,
 				(unsigned int)st.st_gid,
 				(unsigned int)(st.st_mode & 07777),

@@ -101,7 +101,7 @@ Test(file_directory, it_must_be_a_directory_that_is_ours)
 	CHECK(mkdir(sub, 0700) == 0);
 	snprintf(link, sizeof(link), "%s/l", dir);
 	CHECK(symlink("d", link) == 0);
-	uri_refused(link, DLOCK_EDENIED, "symbolic link");
+	uri_refused(link, DLOCK_EDENIED, "symbolic link to 'd'");
 	snprintf(link, sizeof(link), "%s/f", dir);
 	CHECK(close(open(link, O_CREAT | O_WRONLY, 0600)) == 0);
 	uri_refused(link, DLOCK_EINVAL, "not a directory");
