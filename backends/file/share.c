@@ -193,6 +193,16 @@ int dlki_file_share_crowded(const struct file_session *s)
 	return fstat(s->dirfd, &dir) == 0 && (dir.st_mode & OTHERS) != 0;
 }
 
+int dlki_file_share_removes(const struct file_session *s, const struct stat *st)
+{
+	uid_t me = geteuid();
+	struct stat dir;
+
+	return st->st_uid == me || me == 0 ||
+	       (fstat(s->dirfd, &dir) == 0 &&
+		(!(dir.st_mode & S_ISVTX) || dir.st_uid == me));
+}
+
 /* ---- Making them --------------------------------------------------------- */
 
 int dlki_file_share_apply(const struct file_session *s, int fd)

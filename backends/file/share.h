@@ -35,6 +35,10 @@ int dlki_file_share_check(const struct file_session *s, const char *file,
 /* Has the file the mode of this share? */
 int dlki_file_share_fits(const struct file_session *s, const struct stat *st);
 
+/* Does the directory let us remove the file?  The sticky bit may forbid it. */
+int dlki_file_share_removes(const struct file_session *s,
+			    const struct stat *st);
+
 /* Give a new file mode and group.  -1 and errno. */
 int dlki_file_share_apply(const struct file_session *s, int fd);
 

@@ -25,6 +25,7 @@ static uint64_t removable(const struct file_name *n)
 
 	if (fstat(n->inode_fd, &is) < 0 ||
 	    !dlki_file_share_fits(n->session, &is) ||
+	    !dlki_file_share_removes(n->session, &is) ||
 	    dlki_file_load(n->inode_fd, DLK_LOCK, NULL, &h, &st) != FILE_GOOD ||
 	    st.last > dlki_file_time() + DLK_TOKENS_AHEAD)
 		return 0;
