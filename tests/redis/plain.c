@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* key=plain beside clients of other libraries, and of dlock without the key. */
+#include "foreign.h"
 #include "support.h"
 
 #include <criterion/criterion.h>
-#include <hiredis/hiredis.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -25,50 +25,13 @@ static void set_up(const char *query)
 	l = mutex(c, "x");
 }
 
-/* ---- A client of another library ----------------------------------------- */
-
-/* As the documentation of SET has it. */
-static int foreign_take(redisContext *r, const char *value, int px_ms)
-{
-	redisReply *reply = redisCommand(r, "SET x %s NX PX %d", value, px_ms);
-	int got;
-
-	CHECK(reply && reply->type != REDIS_REPLY_ERROR);
-	got = reply->type == REDIS_REPLY_STATUS;
-	freeReplyObject(reply);
-	return got;
-}
-
-static int foreign_give(redisContext *r, const char *value)
-{
-	redisReply *reply = redisCommand(
-		r, "EVAL %s 1 x %s",
-		"if redis.call('get', KEYS[1]) == ARGV[1] then "
-		"return redis.call('del', KEYS[1]) else return 0 end",
-		value);
-	int had;
-
-	CHECK(reply && reply->type == REDIS_REPLY_INTEGER);
-	had = (int)reply->integer;
-	freeReplyObject(reply);
-	return had;
-}
-
-static redisContext *foreign_client(void)
-{
-	redisContext *r = redisConnect("127.0.0.1", server->port);
-
-	CHECK(r && !r->err);
-	return r;
-}
-
 CASE(redis_plain, excludes_foreign_clients_and_they_exclude_it)
 {
-	redisContext *r;
+	struct redisContext *r;
 	dlock_hold *h = NULL;
 
 	set_up(PLAIN "ttl=30s");
-	r = foreign_client();
+	r = foreign_client(server->port);
 	CHECK(foreign_take(r, "theirs", 60000));
 	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EBUSY);
 	CHECK_TEXT(dlock_errmsg(), "another library");
@@ -81,17 +44,17 @@ CASE(redis_plain, excludes_foreign_clients_and_they_exclude_it)
 	give(h);
 	CHECK(foreign_take(r, "theirs", 60000));
 	CHECK(foreign_give(r, "theirs"));
-	redisFree(r);
+	foreign_free(r);
 }
 
 /* As redis-py does without a timeout. */
 CASE(redis_plain, waits_for_a_key_without_an_expiry)
 {
 	struct taker t = { 0 };
-	redisContext *r;
+	struct redisContext *r;
 
 	set_up(PLAIN "ttl=2s");
-	r = foreign_client();
+	r = foreign_client(server->port);
 	server_do(server, "SET x theirs");
 	taker_queue(&t, c, l, FOREVER);
 	CHECK(!t.done);
@@ -99,17 +62,17 @@ CASE(redis_plain, waits_for_a_key_without_an_expiry)
 	EVENTUALLY(t.done);
 	CHECK_OK(t.rc);
 	let_go(&t);
-	redisFree(r);
+	foreign_free(r);
 }
 
 CASE(redis_plain, gets_the_lock_when_a_foreign_lease_ends)
 {
 	struct taker t = { 0 };
-	redisContext *r;
+	struct redisContext *r;
 	int64_t begun;
 
 	set_up(PLAIN "ttl=30s");
-	r = foreign_client();
+	r = foreign_client(server->port);
 	begun = now_ms();
 	CHECK(foreign_take(r, "dead", 500));
 	taker_queue(&t, c, l, FOREVER);
@@ -118,14 +81,14 @@ CASE(redis_plain, gets_the_lock_when_a_foreign_lease_ends)
 	CHECK_INT(t.done_ms - begun, >=, 499);
 	CHECK_INT(t.done_ms - begun, <=, 500 + 150 + slack_ms());
 	let_go(&t);
-	redisFree(r);
+	foreign_free(r);
 }
 
 CASE(redis_plain, frees_both_keys_when_the_holder_dies)
 {
 	struct lab_proxy *proxy;
 	dlock_client *dying;
-	redisContext *r;
+	struct redisContext *r;
 	dlock_hold *h;
 
 	set_up(PLAIN "ttl=1s");
@@ -135,11 +98,11 @@ CASE(redis_plain, frees_both_keys_when_the_holder_dies)
 	CHECK(h != NULL);
 	healed_at_end(proxy);
 	cut_off(proxy);
-	r = foreign_client();
+	r = foreign_client(server->port);
 	EVENTUALLY(foreign_take(r, "theirs", 60000));
 	CHECK(foreign_give(r, "theirs"));
 	give(take(l));
-	redisFree(r);
+	foreign_free(r);
 }
 
 /* ---- Clients without key=plain ------------------------------------------- */
@@ -205,10 +168,10 @@ CASE(redis_plain, is_not_granted_the_lock_without_the_plain_key)
 	struct taker t = { 0 };
 	dlock_client *usual;
 	dlock_hold *reader;
-	redisContext *r;
+	struct redisContext *r;
 
 	set_up(PLAIN "ttl=30s");
-	r = foreign_client();
+	r = foreign_client(server->port);
 	usual = client_of(server->port, "ttl=30s", NULL);
 	reader = take_shared(rwlock(usual, "x"), patience_ms());
 	taker_queue(&t, c, l, FOREVER);
@@ -221,7 +184,7 @@ CASE(redis_plain, is_not_granted_the_lock_without_the_plain_key)
 	EVENTUALLY(t.done);
 	CHECK_OK(t.rc);
 	let_go(&t);
-	redisFree(r);
+	foreign_free(r);
 }
 
 /* ---- Many at once -------------------------------------------------------- */
@@ -241,7 +204,7 @@ static void be_alone(int who)
 static void *be_foreign(void *arg)
 {
 	int who = (int)(intptr_t)arg;
-	redisContext *r = foreign_client();
+	struct redisContext *r = foreign_client(server->port);
 	char value[16];
 
 	snprintf(value, sizeof(value), "theirs-%d", who);
@@ -254,7 +217,7 @@ static void *be_foreign(void *arg)
 		CHECK(foreign_give(r, value));
 		usleep(1000);
 	}
-	redisFree(r);
+	foreign_free(r);
 	return NULL;
 }
 
@@ -292,12 +255,12 @@ CASE(redis_plain, and_foreign_clients_make_progress_one_at_a_time)
 
 CASE(redis_plain, is_lost_with_the_plain_key)
 {
-	redisContext *r;
+	struct redisContext *r;
 	dlock_hold *h;
 	uint64_t token;
 
 	set_up(PLAIN "ttl=1500ms");
-	r = foreign_client();
+	r = foreign_client(server->port);
 	h = take(l);
 	token = dlock_token(h);
 	server_do(server, "DEL x");
@@ -312,7 +275,7 @@ CASE(redis_plain, is_lost_with_the_plain_key)
 	CHECK_RC(dlock_release(h), DLOCK_ELOST);
 	CHECK(foreign_give(r, "theirs"));
 	give(take(l));
-	redisFree(r);
+	foreign_free(r);
 }
 
 CASE(redis_plain, outlives_renewals_and_is_lost_at_a_restart)
@@ -343,11 +306,11 @@ CASE(redis_plain, finds_the_claim_of_a_lost_reply)
 {
 	struct lab_proxy *proxy;
 	dlock_client *far;
-	redisContext *r;
+	struct redisContext *r;
 	dlock_hold *h;
 
 	set_up(PLAIN "ttl=30s");
-	r = foreign_client();
+	r = foreign_client(server->port);
 	proxy = proxy_start(server);
 	healed_at_end(proxy);
 	far = client_of(lab_proxy_port(proxy), PLAIN "connect=1s&close=300ms",
@@ -362,7 +325,7 @@ CASE(redis_plain, finds_the_claim_of_a_lost_reply)
 	CHECK_OK(dlock_release(h));
 	CHECK(foreign_take(r, "theirs", 60000));
 	CHECK(foreign_give(r, "theirs"));
-	redisFree(r);
+	foreign_free(r);
 }
 
 /* ---- Reports and refusals ------------------------------------------------ */
@@ -376,11 +339,11 @@ static void note_label(const struct dlock_participant *p, void *arg)
 CASE(redis_plain, foreign_holder_is_shown_and_broken)
 {
 	char label[128] = "";
-	redisContext *r;
+	struct redisContext *r;
 	dlock_hold *h;
 
 	set_up(PLAIN "ttl=30s");
-	r = foreign_client();
+	r = foreign_client(server->port);
 	CHECK(foreign_take(r, "theirs", 60000));
 	CHECK_OK(dlock_inspect(l, note_label, label, patience_ms()));
 	CHECK_TEXT(label, "another library");
@@ -395,7 +358,7 @@ CASE(redis_plain, foreign_holder_is_shown_and_broken)
 	CHECK(foreign_take(r, "theirs", 60000));
 	CHECK_RC(dlock_release(h), DLOCK_ELOST);
 	CHECK(foreign_give(r, "theirs"));
-	redisFree(r);
+	foreign_free(r);
 }
 
 CASE(redis_plain, refuses_what_a_plain_key_cannot_do)
