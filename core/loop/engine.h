@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The engine: one place for bytes, time and connections.
+ *
+ * The core submits ops.  While the main link is up, the engine hands the ops
+ * to the store's protocol.  The engine writes the protocol's bytes, reads the
+ * server's bytes, and calls done().  It connects lost links again.  A request
+ * of which the kernel took no byte is handed to the protocol again; any other
+ * ends UNANSWERED.
+ *
+ * A turn of the loop is: wait, take `now`, read, dispatch, write.  Any thread
+ * may run a turn; core/loop/drive.h says which thread does.  A simulation calls
+ * dlki_turn() itself.
+ *
+ * LOCKS
+ *  mu protects everything here and in ops, links, alarms and the protocol.
+ *  During read, write and wait of the world it is not held.  done() and the
+ *  functions of struct dlki_news are called with mu held: they may submit and
+ *  cancel ops, and must not block, call a turn, or free the engine.
+ *
+ * A forked child must not touch the parent's engine: dlki_lock() refuses, and
+ * dlki_engine_free() returns at once.
+ */
+#ifndef DLOCK_CORE_LOOP_ENGINE_H
+#define DLOCK_CORE_LOOP_ENGINE_H
+
+#include <pthread.h>
+
+#include "core/loop/alarm.h"
+#include "core/loop/op.h"
+#include "core/loop/protocol.h"
+#include "core/world/world.h"
+
+/* News of the store.  Any function may be NULL. */
+struct dlki_news {
+	/* As dlki_pushed(), dlki_wake(), dlki_gone(); ids may be stale. */
+	void (*pushed)(void *arg, uint64_t id, uint64_t token,
+		       uint64_t store_clock_us, int64_t lease_ms, dlk_time now);
+	void (*wake)(void *arg, uint64_t id, dlk_time now);
+	void (*gone)(void *arg, uint64_t id, dlk_time now);
+
+	/* Every parked claim asks again. */
+	void (*look_again)(void *arg, dlk_time now);
+
+	/* The main link is up; terms are agreed. */
+	void (*up)(void *arg, const struct dlki_terms *terms, dlk_time now);
+};
+
+struct dlki_engine_options {
+	struct dlki_world *world;             /* borrowed */
+	const struct dlki_protocol *protocol; /* borrowed */
+	const struct dlk_uri *uri;            /* borrowed */
+	const char *label;                    /* borrowed */
+	const struct dlki_address *addresses; /* copied; tried in turn */
+	size_t n_addresses;                   /* 0: a store without links */
+	const struct dlki_news *news;         /* borrowed, or NULL */
+	void *arg;                            /* of the news' functions */
+	int64_t connect_ms;  /* a connection has so long to be greeted */
+	int64_t patience_ms; /* a request has so long to be answered; then the
+			      * connection is cut */
+};
+
+/* Make an engine and begin to connect.  NULL: see err. */
+struct dlki_engine *dlki_engine_new(const struct dlki_engine_options *options,
+				    struct dlk_error *err);
+
+/* End every op that is left, close the links and the protocol, and free.  No
+ * thread uses the engine any longer, and dlki_drive_end() has been called if
+ * dlki_drive_begin() was. */
+void dlki_engine_free(struct dlki_engine *e);
+
+/* 0, or EFORKED: then the mutex is not locked. */
+int dlki_lock(struct dlki_engine *e);
+void dlki_unlock(struct dlki_engine *e);
+
+/* ---- With mu held -------------------------------------------------------- */
+
+/* Queue the op.  Nothing is sent yet: see dlki_push().  0; or ENOMEM, and the
+ * op is not submitted. */
+int dlki_submit(struct dlki_engine *e, struct dlki_op *op);
+
+/* Bring the op's end forward: done() follows in the next turn or push, UNSENT
+ * if the store never sees the request.  An idle op is left alone. */
+void dlki_cancel(struct dlki_engine *e, struct dlki_op *op);
+
+/* Hand the queue to the protocol, ring due alarms, and write.  For a thread
+ * that has submitted.  mu is released meanwhile. */
+void dlki_push(struct dlki_engine *e);
+
+/*
+ * A turn: wait in the sets of the mask until an event or `until`, and act on
+ * it.  mu is released meanwhile.  At most one thread at a time for each set.
+ */
+void dlki_turn(struct dlki_engine *e, unsigned int sets, dlk_time until);
+
+/* An alarm of the caller's own, in the engine's heap, for which room must have
+ * been reserved: dlki_alarms_reserve(). */
+struct dlki_alarms *dlki_engine_alarms(struct dlki_engine *e);
+void dlki_engine_alarm(struct dlki_engine *e, struct dlki_alarm *a,
+		       dlk_time at);
+
+/* The time of the turn or push that is under way. */
+dlk_time dlki_engine_now(const struct dlki_engine *e);
+
+/* The main link is up. */
+int dlki_engine_is_up(const struct dlki_engine *e);
+
+#endif

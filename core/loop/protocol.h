@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A protocol: a store as the engine sees it, bytes in and bytes out.
+ *
+ * RULES
+ *  1. A protocol asks no clock, kernel, thread or chance.  Every call brings
+ *     `now`, the same throughout a turn of the loop.
+ *  2. All calls come with the engine's mutex held, never two at a time.
+ *  3. A protocol may call the services below, from any of its functions.  They
+ *     append and queue, and call no function of the protocol.
+ *  4. Any order of input(), submit() and timer() is legal.  A timer() that
+ *     comes early, late or twice is harmless.
+ *  5. A protocol never sends a request twice.  A request that certainly was not
+ *     carried out ends with dlki_again(); only the claim asks anew.
+ */
+#ifndef DLOCK_CORE_LOOP_PROTOCOL_H
+#define DLOCK_CORE_LOOP_PROTOCOL_H
+
+#include "core/loop/op.h"
+#include "core/world/world.h"
+
+struct dlki_engine;
+struct dlki_link;
+
+/* Agreed between store and client; see dlk_session in dlock/backend.h. */
+struct dlki_terms {
+	int64_t lease_ms;  /* 0: claims do not expire */
+	int64_t margin_ms;
+	int64_t linger_ms;
+	int64_t check_ms;
+	uint32_t caps;     /* DLOCK_CAP_ */
+};
+
+/* The first member of a protocol's own memory, which the engine allocates,
+ * zeroes and frees. */
+struct dlki_store {
+	struct dlki_engine *engine;
+	const struct dlki_protocol *protocol;
+	const struct dlk_uri *uri;
+	const char *label;        /* the client's, for people */
+	unsigned char chance[32]; /* random bytes, for the life of the store */
+	dlk_time due;             /* out: when timer() is to come; DLK_FOREVER,
+				   * as preset: never.  The engine reads it
+				   * after each call of the protocol */
+};
+
+struct dlki_protocol {
+	const char *name;
+	size_t size; /* of a struct that begins with struct dlki_store */
+
+	/* Read the URI and open links, the main link first.  No I/O.  0, or
+	 * the code of dlk_fail(); close() comes in any case. */
+	int (*open)(struct dlki_store *s, struct dlk_error *err);
+
+	/* The link is connected: send the first requests of a connection, as
+	 * DLKI_GREET.  dlki_up() ends the greeting. */
+	void (*greet)(struct dlki_store *s, struct dlki_link *l, dlk_time now);
+
+	/* Send `n` ops of the same verb, or end them at once.  The main link
+	 * is up.  Ops come in the order of their submission. */
+	void (*submit)(struct dlki_store *s, enum dlki_verb verb,
+		       struct dlki_op *const ops[], size_t n, dlk_time now);
+
+	/* Bytes came; all of them are the protocol's to keep.  0, or a code of
+	 * dlk_fail() if they make no sense: the link is cut, and ops in flight
+	 * end UNANSWERED. */
+	int (*input)(struct dlki_store *s, struct dlki_link *l,
+		     const char *bytes, size_t n, dlk_time now,
+		     struct dlk_error *err);
+
+	/* The connection is gone: forget half an answer.  The engine looks
+	 * after the ops. */
+	void (*lost)(struct dlki_store *s, struct dlki_link *l, dlk_time now);
+
+	/* `due` has come.  NULL: `due` is never set. */
+	void (*timer)(struct dlki_store *s, dlk_time now);
+
+	/* Free what open() and later calls allocated. */
+	void (*close)(struct dlki_store *s);
+};
+
+/* ---- Services: links ----------------------------------------------------- */
+
+/* A link to the store's server, valid until close().  Its answers and messages
+ * come in `set`.  The first link is the main one.  NULL: no memory, or too many
+ * (DLKI_LINKS). */
+#define DLKI_LINKS 4
+struct dlki_link *dlki_link_open(struct dlki_store *s, enum dlki_set set);
+
+/* Connect the link, now and after each loss.  The engine does so for the main
+ * link by itself. */
+void dlki_want(struct dlki_link *l);
+
+/* Whether the link is connected and greeted. */
+int dlki_is_up(const struct dlki_link *l);
+
+/* The server has accepted the greeting. */
+void dlki_up(struct dlki_link *l);
+
+/* The server refuses us for good, as with a wrong password: the link is cut and
+ * not connected again, and all ops fail with `err`. */
+void dlki_refused(struct dlki_link *l, const struct dlk_error *err);
+
+/* Set the terms; in a greeting, before dlki_up(). */
+void dlki_agree(struct dlki_store *s, const struct dlki_terms *terms);
+
+/*
+ * Append a request of `n` >= 1 ops to the link's output, and to the requests in
+ * flight.  `ops` is NULL for DLKI_GREET: `n` answers belong to no claim.
+ * The bytes are copied.  Without memory the link is cut, and no byte of the
+ * request is sent.
+ */
+void dlki_send(struct dlki_link *l, enum dlki_verb verb,
+	       struct dlki_op *const ops[], size_t n, const void *bytes,
+	       size_t len);
+
+/* The earliest request without an answer.  0: no request is in flight, so an
+ * answer is nonsense.  dlki_front_op() returns the request's op `i`, or NULL if
+ * the op has ended meanwhile, as by its deadline; completions accept NULL. */
+struct dlki_front {
+	enum dlki_verb verb;
+	size_t n;
+};
+int dlki_front(const struct dlki_link *l, struct dlki_front *out);
+struct dlki_op *dlki_front_op(const struct dlki_link *l, size_t i);
+
+/* The earliest request is answered.  Ops of it that have not ended end
+ * UNANSWERED. */
+void dlki_pop(struct dlki_link *l);
+
+/* ---- Services: completions ----------------------------------------------- */
+
+/* Each ends the op.  The engine knows `since`; of an op that was not sent, it
+ * is the time of the turn. */
+
+void dlki_granted(struct dlki_op *op, uint64_t token);
+
+/* op->lease_ms may be set lower before dlki_granted() and dlki_answered(). */
+void dlki_answered(struct dlki_op *op, int stood);
+
+/* `store_clock_us` is the store's clock as it evaluated the request, or 0. */
+void dlki_busy(struct dlki_op *op, int64_t look_in_ms,
+	       uint64_t store_clock_us);
+
+void dlki_again(struct dlki_op *op);
+
+/* `err` is copied. */
+void dlki_failed(struct dlki_op *op, const struct dlk_error *err,
+		 enum dlki_residue residue);
+
+/* ---- Services: news ------------------------------------------------------ */
+
+/*
+ * The store has granted the claim of which `id` was the last attempt.  With the
+ * store's clock of the grant, and of that attempt's BUSY, the lease counts from
+ * when the attempt was written plus the time between the two clocks.
+ * `store_clock_us` 0: it counts from when the attempt was written.
+ */
+void dlki_pushed(struct dlki_store *s, uint64_t id, uint64_t token,
+		 uint64_t store_clock_us, int64_t lease_ms);
+
+/* News may have been missed: every parked claim asks again.  dlki_wake(): the
+ * claim of that attempt does. */
+void dlki_look_again(struct dlki_store *s);
+void dlki_wake(struct dlki_store *s, uint64_t id);
+
+/* The claim of that attempt stands no longer; 0: no claim of the client
+ * does. */
+void dlki_gone(struct dlki_store *s, uint64_t id);
+
+#endif
