@@ -26,7 +26,7 @@
 
 #include <pthread.h>
 
-#include "core/loop/alarm.h"
+#include "core/base/alarm.h"
 #include "core/loop/op.h"
 #include "core/loop/protocol.h"
 #include "core/world/world.h"
@@ -93,11 +93,9 @@ void dlki_push(struct dlki_engine *e);
  */
 void dlki_turn(struct dlki_engine *e, unsigned int sets, dlk_time until);
 
-/* An alarm of the caller's own, in the engine's heap, for which room must have
- * been reserved: dlki_alarms_reserve(). */
+/* The engine's alarms, for the core's own as well.  An alarm that is set
+ * outside of a turn or push needs a push behind it. */
 struct dlki_alarms *dlki_engine_alarms(struct dlki_engine *e);
-void dlki_engine_alarm(struct dlki_engine *e, struct dlki_alarm *a,
-		       dlk_time at);
 
 /* The time of the turn or push that is under way. */
 dlk_time dlki_engine_now(const struct dlki_engine *e);

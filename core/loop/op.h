@@ -17,8 +17,9 @@
 
 #include <dlock/backend.h>
 
-#include "core/loop/alarm.h"
+#include "core/base/alarm.h"
 
+struct dlki_engine;
 struct dlki_link;
 
 enum dlki_verb {
@@ -83,6 +84,7 @@ struct dlki_op {
 			    * NULL: no memory */
 
 	/* The engine's. */
+	struct dlki_engine *engine;
 	enum dlki_op_state state;
 	struct dlki_op *next, *last; /* in a queue */
 	struct dlki_link *link;      /* FLIGHT */

@@ -4,10 +4,10 @@
  *
  * An alarm is only a reason to look.  The function derives from the state
  * whether anything is due, so an early, late or repeated call is harmless.
- * No locking: the engine's mutex.
+ * No locking: the owner does that.
  */
-#ifndef DLOCK_CORE_LOOP_ALARM_H
-#define DLOCK_CORE_LOOP_ALARM_H
+#ifndef DLOCK_CORE_BASE_ALARM_H
+#define DLOCK_CORE_BASE_ALARM_H
 
 #include "core/base/heap.h"
 

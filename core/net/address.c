@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/net/address.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+
+int dlki_address_tcp(struct dlki_address *out, const char *host, uint16_t port)
+{
+	memset(out, 0, sizeof(*out));
+	if (inet_pton(AF_INET, host, &out->to.in.sin_addr) == 1) {
+		out->to.in.sin_family = AF_INET;
+		out->to.in.sin_port = htons(port);
+		out->len = sizeof(out->to.in);
+		return 0;
+	}
+	if (inet_pton(AF_INET6, host, &out->to.in6.sin6_addr) == 1) {
+		out->to.in6.sin6_family = AF_INET6;
+		out->to.in6.sin6_port = htons(port);
+		out->len = sizeof(out->to.in6);
+		return 0;
+	}
+	return DLOCK_EINVAL;
+}
+
+int dlki_address_unix(struct dlki_address *out, const char *path)
+{
+	size_t len = strlen(path);
+
+	memset(out, 0, sizeof(*out));
+	if (len == 0 || len >= sizeof(out->to.un.sun_path))
+		return DLOCK_EINVAL;
+	out->to.un.sun_family = AF_UNIX;
+	memcpy(out->to.un.sun_path, path, len);
+	out->len = sizeof(out->to.un);
+	return 0;
+}
+
+void dlki_address_text(const struct dlki_address *a,
+		       char out[DLKI_ADDRESS_TEXT])
+{
+	char host[INET6_ADDRSTRLEN] = "?";
+
+	switch (a->to.any.sa_family) {
+	case AF_INET:
+		inet_ntop(AF_INET, &a->to.in.sin_addr, host, sizeof(host));
+		snprintf(out, DLKI_ADDRESS_TEXT, "%s:%u", host,
+			 (unsigned int)ntohs(a->to.in.sin_port));
+		break;
+	case AF_INET6:
+		inet_ntop(AF_INET6, &a->to.in6.sin6_addr, host, sizeof(host));
+		snprintf(out, DLKI_ADDRESS_TEXT, "[%s]:%u", host,
+			 (unsigned int)ntohs(a->to.in6.sin6_port));
+		break;
+	default:
+		snprintf(out, DLKI_ADDRESS_TEXT, "%s", a->to.un.sun_path);
+	}
+}

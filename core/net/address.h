@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Addresses from text: TCP and unix sockets.  Pure: no name is looked up.
+ */
+#ifndef DLOCK_CORE_NET_ADDRESS_H
+#define DLOCK_CORE_NET_ADDRESS_H
+
+#include "core/world/world.h"
+
+/* "127.0.0.1" or "::1", without brackets.  0, or EINVAL if `host` is no
+ * address. */
+int dlki_address_tcp(struct dlki_address *out, const char *host, uint16_t port);
+
+/* 0, or EINVAL: the path is empty or does not fit. */
+int dlki_address_unix(struct dlki_address *out, const char *path);
+
+/* For messages: "127.0.0.1:6379", "[::1]:6379" or the path. */
+enum { DLKI_ADDRESS_TEXT = 120 };
+void dlki_address_text(const struct dlki_address *a,
+		       char out[DLKI_ADDRESS_TEXT]);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Bytes: appended at the end, taken from the front.
+ */
+#ifndef DLOCK_CORE_NET_BYTES_H
+#define DLOCK_CORE_NET_BYTES_H
+
+#include <stddef.h>
+
+/* Zeroed: empty. */
+struct dlki_bytes {
+	char *v;
+	size_t from, to, room; /* v[from] to v[to - 1] are there */
+};
+
+/* Room for `n` bytes more at the end; 0 or ENOMEM. */
+int dlki_bytes_reserve(struct dlki_bytes *b, size_t n);
+
+/* Into reserved room. */
+void dlki_bytes_append(struct dlki_bytes *b, const void *bytes, size_t n);
+
+size_t dlki_bytes_len(const struct dlki_bytes *b);
+const char *dlki_bytes_at(const struct dlki_bytes *b);
+
+/* Take `n` bytes from the front; n <= len. */
+void dlki_bytes_take(struct dlki_bytes *b, size_t n);
+
+/* Empty; large memory is given back. */
+void dlki_bytes_clear(struct dlki_bytes *b);
+void dlki_bytes_free(struct dlki_bytes *b);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Requests in flight on a connection: a FIFO with their places in the stream of
+ * bytes.  From these follows exactly which requests were sent, and when.
+ */
+#ifndef DLOCK_CORE_NET_FLIGHT_H
+#define DLOCK_CORE_NET_FLIGHT_H
+
+#include <dlock/backend.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct dlki_op;
+
+/* A request of n ops has n slots, all with the same start. */
+struct dlki_slot {
+	struct dlki_op *op; /* NULL: no claim waits for it any longer */
+	uint64_t start;     /* place in the stream of the first byte */
+	dlk_time since;     /* read before the write of that byte; 0: unsent */
+	uint32_t n;         /* slots from this one to the request's end */
+	int verb;
+};
+
+/* Zeroed: empty. */
+struct dlki_flight {
+	struct dlki_slot *v;
+	size_t room;           /* a power of 2, or 0 */
+	uint64_t first, end;   /* serials of the slots here */
+	uint64_t marked;       /* serial of the first slot with since == 0 */
+};
+
+int dlki_flight_reserve(struct dlki_flight *f, size_t n);
+void dlki_flight_free(struct dlki_flight *f);
+
+/* Into reserved room; returns the serial of the new slot. */
+uint64_t dlki_flight_add(struct dlki_flight *f, struct dlki_slot slot);
+
+/* NULL: no slot has the serial any longer, or yet. */
+struct dlki_slot *dlki_flight_at(const struct dlki_flight *f, uint64_t serial);
+
+/* The slots before the place `to` are about to be written. */
+void dlki_flight_mark(struct dlki_flight *f, uint64_t to, dlk_time since);
+
+/* No byte from the place `from` on was written after all. */
+void dlki_flight_unmark(struct dlki_flight *f, uint64_t from);
+
+/* The first request leaves. */
+void dlki_flight_pop(struct dlki_flight *f);
+
+/* All leave.  Serials go on. */
+void dlki_flight_clear(struct dlki_flight *f);
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/net/link.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "core/base/error.h"
+
+void dlki_link_init(struct dlki_link *l, struct dlki_world *world,
+		    enum dlki_set set, uint32_t place)
+{
+	memset(l, 0, sizeof(*l));
+	l->world = world;
+	l->set = set;
+	l->tag.place = place;
+	l->sock = -1;
+}
+
+void dlki_link_free(struct dlki_link *l)
+{
+	dlki_bytes_free(&l->out);
+	dlki_bytes_free(&l->going);
+	dlki_flight_free(&l->flight);
+}
+
+int dlki_link_connect(struct dlki_link *l, const struct dlki_address *to)
+{
+	int sock = l->world->type->connect(l->world, to, l->set, l->tag);
+
+	if (sock < 0)
+		return sock;
+	l->sock = sock;
+	l->state = DLKI_LINK_CONNECTING;
+	return 0;
+}
+
+int dlki_link_finish(struct dlki_link *l)
+{
+	int rc = l->world->type->finish(l->world, l->sock);
+
+	if (rc != 0)
+		return rc;
+	l->state = DLKI_LINK_GREETING;
+	l->world->type->want(l->world, l->sock, 0);
+	return 0;
+}
+
+int64_t dlki_link_append(struct dlki_link *l, int verb,
+			 struct dlki_op *const ops[], size_t n,
+			 const void *bytes, size_t len)
+{
+	uint64_t first = l->flight.end;
+
+	if (dlki_flight_reserve(&l->flight, n) != 0 ||
+	    dlki_bytes_reserve(&l->out, len) != 0)
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		struct dlki_slot slot = {
+			.op = ops ? ops[i] : NULL,
+			.start = l->appended,
+			.n = (uint32_t)(n - i),
+			.verb = verb,
+		};
+
+		dlki_flight_add(&l->flight, slot);
+	}
+	dlki_bytes_append(&l->out, bytes, len);
+	l->appended += len;
+	return (int64_t)first;
+}
+
+int dlki_link_can_write(const struct dlki_link *l)
+{
+	return (l->state == DLKI_LINK_GREETING || l->state == DLKI_LINK_UP) &&
+	       !l->cut && !l->writing && !l->blocked &&
+	       l->written < l->appended;
+}
+
+/* Write once.  `since` is in the slots before the bytes are with the kernel,
+ * because the answer may be here before this thread has the mutex again. */
+static void write_once(struct dlki_link *l, pthread_mutex_t *mu)
+{
+	struct dlki_world *w = l->world;
+	dlk_time since = w->type->now(w);
+	size_t len = dlki_bytes_len(&l->going);
+	ssize_t n;
+
+	dlki_flight_mark(&l->flight, l->written + len, since);
+	pthread_mutex_unlock(mu);
+	n = w->type->write(w, l->sock, dlki_bytes_at(&l->going), len);
+	pthread_mutex_lock(mu);
+	if (n > 0) {
+		dlki_bytes_take(&l->going, (size_t)n);
+		l->written += (size_t)n;
+	}
+	if (n == (ssize_t)len)
+		return;
+	dlki_flight_unmark(&l->flight, l->written);
+	if (n > 0)
+		return;
+	if (n == -EAGAIN) {
+		l->blocked = 1;
+		l->blocked_at = since;
+		w->type->want(w, l->sock, 1);
+	} else {
+		dlki_link_cut(l, DLOCK_EUNREACHABLE, dlki_errno_text((int)-n));
+	}
+}
+
+void dlki_link_write(struct dlki_link *l, pthread_mutex_t *mu)
+{
+	if (!dlki_link_can_write(l))
+		return;
+	l->writing = 1;
+	while (l->written < l->appended && !l->blocked && !l->cut) {
+		if (dlki_bytes_len(&l->going) == 0) {
+			struct dlki_bytes empty = l->going;
+
+			l->going = l->out;
+			l->out = empty;
+		}
+		write_once(l, mu);
+	}
+	l->writing = 0;
+}
+
+size_t dlki_link_read(struct dlki_link *l, pthread_mutex_t *mu, char *out,
+		      size_t size)
+{
+	struct dlki_world *w = l->world;
+	int ended = l->ended;
+	ssize_t n;
+
+	l->readable = 0;
+	l->reading = 1;
+	pthread_mutex_unlock(mu);
+	n = w->type->read(w, l->sock, out, size);
+	pthread_mutex_lock(mu);
+	l->reading = 0;
+	if (n > 0) {
+		/* All of the buffer: there may be more.  With the end behind
+		 * them no other event comes. */
+		if (n == (ssize_t)size || ended)
+			l->readable = 1;
+		return (size_t)n;
+	}
+	if (n == 0)
+		dlki_link_cut(l, DLOCK_EUNREACHABLE,
+			      "the server closed the connection");
+	else if (n != -EAGAIN)
+		dlki_link_cut(l, DLOCK_EUNREACHABLE, dlki_errno_text((int)-n));
+	return 0;
+}
+
+void dlki_link_cut(struct dlki_link *l, int code, const char *why)
+{
+	if (l->cut || l->state == DLKI_LINK_DOWN)
+		return;
+	l->cut = 1;
+	dlk_fail(&l->why, code, "%s", why);
+}
+
+int dlki_link_was_sent(const struct dlki_link *l, const struct dlki_slot *s)
+{
+	return s->start < l->written;
+}
+
+void dlki_link_close(struct dlki_link *l)
+{
+	l->tag.generation++;
+	l->world->type->close(l->world, l->sock);
+	l->sock = -1;
+	l->state = DLKI_LINK_DOWN;
+	l->readable = l->ended = l->blocked = l->cut = 0;
+	dlki_bytes_clear(&l->out);
+	dlki_bytes_clear(&l->going);
+	dlki_flight_clear(&l->flight);
+	l->appended = l->written = 0;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A link: a way to a server, over which connections come and go.
+ *
+ * The link knows the bytes: an output buffer, the requests in flight with their
+ * places in the stream, and how many bytes the kernel took.  The engine decides
+ * when to connect, read, write and close.
+ *
+ * LOCKS
+ *  All of it is under the engine's mutex, which dlki_link_write() and
+ *  dlki_link_read() release for the system call.  `writing` and `reading` say
+ *  that a thread is there; the link is not closed meanwhile.  The writer alone
+ *  uses `going`.
+ */
+#ifndef DLOCK_CORE_NET_LINK_H
+#define DLOCK_CORE_NET_LINK_H
+
+#include <pthread.h>
+
+#include "core/base/alarm.h"
+#include "core/base/backoff.h"
+#include "core/net/bytes.h"
+#include "core/net/flight.h"
+#include "core/world/world.h"
+
+struct dlki_engine;
+
+enum dlki_link_state {
+	DLKI_LINK_DOWN,
+	DLKI_LINK_CONNECTING,
+	DLKI_LINK_GREETING,
+	DLKI_LINK_UP
+};
+
+struct dlki_link {
+	struct dlki_world *world;
+	enum dlki_set set;
+	struct dlki_tag tag; /* the generation counts connections */
+
+	enum dlki_link_state state;
+	int sock;            /* -1: DOWN */
+	int writing, reading; /* a thread is in the world's call */
+	int readable;        /* bytes or the end may be there */
+	int ended;           /* ... and the end is: read that far */
+	int blocked;         /* the kernel took no more: WRITABLE will come */
+	int cut;             /* to be closed, for the reason `why` */
+	struct dlk_error why; /* of the last loss, for messages */
+
+	struct dlki_bytes out;   /* appended, not yet taken by a writer */
+	struct dlki_bytes going; /* the writer's */
+	uint64_t appended;       /* bytes of this connection so far ... */
+	uint64_t written;        /* ... and of these the kernel took */
+	struct dlki_flight flight;
+
+	/* The engine's: core/loop/links.c. */
+	struct dlki_engine *engine;
+	int wanted;              /* connect, and connect again */
+	size_t address;          /* of the next connect() */
+	dlk_time began;          /* of the connect() */
+	dlk_time blocked_at;
+	dlk_time retry_at;       /* DOWN */
+	struct dlki_backoff backoff;
+	struct dlki_alarm alarm;
+};
+
+void dlki_link_init(struct dlki_link *l, struct dlki_world *world,
+		    enum dlki_set set, uint32_t place);
+
+/* Of a link that is DOWN. */
+void dlki_link_free(struct dlki_link *l);
+
+/* DOWN -> CONNECTING; or a negative errno value, and the link stays DOWN. */
+int dlki_link_connect(struct dlki_link *l, const struct dlki_address *to);
+
+/* CONNECTING -> GREETING: 0; -EINPROGRESS; or why there is no connection. */
+int dlki_link_finish(struct dlki_link *l);
+
+/* Append a request.  `ops` may be NULL.  Returns the serial of the first of its
+ * `n` slots; or -1: no memory, and no byte is appended. */
+int64_t dlki_link_append(struct dlki_link *l, int verb,
+			 struct dlki_op *const ops[], size_t n,
+			 const void *bytes, size_t len);
+
+/* Write all bytes, also those appended meanwhile, until the kernel takes
+ * no more.  A failure cuts the link.  `mu` is released meanwhile. */
+void dlki_link_write(struct dlki_link *l, pthread_mutex_t *mu);
+
+/* Is there anything to write, and a writer wanted? */
+int dlki_link_can_write(const struct dlki_link *l);
+
+/*
+ * Read once, at most `size` bytes.  Returns how many came; 0: the stream is
+ * empty until the next event, or the link is cut.  `mu` is released meanwhile.
+ */
+size_t dlki_link_read(struct dlki_link *l, pthread_mutex_t *mu, char *out,
+		      size_t size);
+
+/* Have the link closed; the first reason counts. */
+void dlki_link_cut(struct dlki_link *l, int code, const char *why);
+
+/* Whether the request of this slot was sent, at least in part. */
+int dlki_link_was_sent(const struct dlki_link *l, const struct dlki_slot *s);
+
+/*
+ * -> DOWN: close the socket, raise the generation and clear the flight, which
+ * the engine has looked through.  No thread reads or writes.
+ */
+void dlki_link_close(struct dlki_link *l);
+
+#endif

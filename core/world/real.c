@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/world/real.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/base/error.h"
+#include "core/world/socket.h"
+
+/* epoll does not count a suspension of the machine, so the boot-time clock is
+ * read this often. */
+#define SLICE_NS (5000 * DLK_MS)
+
+/* The place of a set's eventfd. */
+#define KICKED UINT32_MAX
+
+struct member {
+	int fd; /* -1: free */
+	enum dlki_set set;
+	struct dlki_tag tag;
+};
+
+struct real {
+	struct dlki_world base;
+	int both; /* epoll: the two sets */
+	int set[DLKI_SETS];
+	int kick[DLKI_SETS];
+
+	/* Under the engine's mutex. */
+	struct member *members;
+	size_t n_members;
+};
+
+static uint64_t packed(struct dlki_tag tag)
+{
+	return (uint64_t)tag.place << 32 | tag.generation;
+}
+
+static int control(const struct real *r, enum dlki_set set, int op, int fd,
+		   uint32_t events, struct dlki_tag tag)
+{
+	struct epoll_event ev = { .events = events, .data.u64 = packed(tag) };
+
+	return epoll_ctl(r->set[set], op, fd, &ev) < 0 ? -errno : 0;
+}
+
+/* ---- Members ------------------------------------------------------------- */
+
+static struct member *find(const struct real *r, int fd)
+{
+	for (size_t i = 0; i < r->n_members; i++) {
+		if (r->members[i].fd == fd)
+			return &r->members[i];
+	}
+	return NULL;
+}
+
+static struct member *add(struct real *r, int fd, enum dlki_set set,
+			  struct dlki_tag tag, uint32_t events)
+{
+	struct member *m = find(r, -1);
+
+	if (!m) {
+		m = realloc(r->members, (r->n_members + 1) * sizeof(*m));
+		if (!m)
+			return NULL;
+		r->members = m;
+		m += r->n_members++;
+		m->fd = -1;
+	}
+	if (control(r, set, EPOLL_CTL_ADD, fd, events, tag) != 0)
+		return NULL;
+	*m = (struct member){ fd, set, tag };
+	return m;
+}
+
+static void drop(const struct real *r, struct member *m)
+{
+	(void)control(r, m->set, EPOLL_CTL_DEL, m->fd, 0, m->tag);
+	m->fd = -1;
+}
+
+/* ---- The table ----------------------------------------------------------- */
+
+static dlk_time real_now(struct dlki_world *w)
+{
+	struct timespec ts;
+
+	(void)w;
+	if (clock_gettime(CLOCK_BOOTTIME, &ts) < 0)
+		return DLK_FOREVER;
+	return ts.tv_sec * INT64_C(1000000000) + ts.tv_nsec;
+}
+
+static int real_chance(struct dlki_world *w, void *out, size_t size)
+{
+	char *to = out;
+
+	(void)w;
+	while (size > 0) {
+		ssize_t n = getrandom(to, size, 0);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0) {
+			to += n;
+			size -= (size_t)n;
+		}
+	}
+	return 0;
+}
+
+static int real_connect(struct dlki_world *w, const struct dlki_address *to,
+			enum dlki_set set, struct dlki_tag tag)
+{
+	struct real *r = (struct real *)w;
+	int fd = dlki_socket_open(to);
+	int rc;
+
+	if (fd < 0)
+		return fd;
+	rc = dlki_socket_connect(fd, to);
+	/* After connect(): a socket that is not connected is ready for all. */
+	if (rc == 0 &&
+	    !add(r, fd, set, tag, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET))
+		rc = -ENOMEM;
+	if (rc == 0)
+		return fd;
+	close(fd);
+	return rc;
+}
+
+static int real_finish(struct dlki_world *w, int sock)
+{
+	(void)w;
+	return dlki_socket_finish(sock);
+}
+
+static ssize_t real_read(struct dlki_world *w, int sock, void *out, size_t size)
+{
+	(void)w;
+	return dlki_socket_read(sock, out, size);
+}
+
+static ssize_t real_write(struct dlki_world *w, int sock, const void *bytes,
+			  size_t size)
+{
+	(void)w;
+	return dlki_socket_write(sock, bytes, size);
+}
+
+/* The change looks at the socket anew: no event is lost in between. */
+static void real_want(struct dlki_world *w, int sock, int writable)
+{
+	struct real *r = (struct real *)w;
+	const struct member *m = find(r, sock);
+
+	(void)control(r, m->set, EPOLL_CTL_MOD, sock,
+		      EPOLLIN | EPOLLRDHUP | EPOLLET |
+			      (writable ? (uint32_t)EPOLLOUT : 0),
+		      m->tag);
+}
+
+static void real_close(struct dlki_world *w, int sock)
+{
+	struct real *r = (struct real *)w;
+
+	drop(r, find(r, sock));
+	close(sock);
+}
+
+/* The descriptor may be a new file under an old number: always out and in. */
+static int real_watch(struct dlki_world *w, int fd, unsigned int events,
+		      enum dlki_set set, struct dlki_tag tag)
+{
+	struct real *r = (struct real *)w;
+	struct member *m = find(r, fd);
+	uint32_t bits = (events & DLKI_READABLE ? (uint32_t)EPOLLIN : 0) |
+			(events & DLKI_WRITABLE ? (uint32_t)EPOLLOUT : 0);
+
+	if (m)
+		drop(r, m);
+	if (events == 0)
+		return 0;
+	return add(r, fd, set, tag, bits) ? 0 : -ENOMEM;
+}
+
+static void real_kick(struct dlki_world *w, enum dlki_set set)
+{
+	struct real *r = (struct real *)w;
+
+	(void)eventfd_write(r->kick[set], 1);
+}
+
+/* ---- Waiting ------------------------------------------------------------- */
+
+static int wait_set(int set, struct epoll_event *ev, int room, dlk_time ns)
+{
+	struct timespec ts = { ns / 1000000000, ns % 1000000000 };
+	int n = epoll_pwait2(set, ev, room, &ts, NULL);
+
+	if (n < 0 && errno == ENOSYS) /* Linux before 5.11 */
+		n = epoll_wait(set, ev, room,
+			       (int)((ns + DLK_MS - 1) / DLK_MS));
+	return n;
+}
+
+static unsigned int event_bits(uint32_t events)
+{
+	unsigned int bits = 0;
+
+	if (events & EPOLLIN)
+		bits |= DLKI_READABLE;
+	if (events & EPOLLOUT)
+		bits |= DLKI_WRITABLE;
+	if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
+		bits |= DLKI_READABLE | DLKI_ENDED;
+	if (events & (EPOLLHUP | EPOLLERR))
+		bits |= DLKI_WRITABLE;
+	return bits;
+}
+
+/* Move the events of a set into `out`; a kick is taken in here. */
+static int take(const struct real *r, enum dlki_set set, dlk_time ns,
+		struct dlki_event *out, int room)
+{
+	struct epoll_event ev[16];
+	int n, taken = 0;
+
+	n = wait_set(r->set[set], ev, room < 16 ? room : 16, ns);
+	for (int i = 0; i < n; i++) {
+		struct dlki_tag tag = { (uint32_t)(ev[i].data.u64 >> 32),
+					(uint32_t)ev[i].data.u64 };
+		eventfd_t times;
+
+		if (tag.place == KICKED)
+			(void)eventfd_read(r->kick[set], &times);
+		else
+			out[taken++] = (struct dlki_event){
+				tag, event_bits(ev[i].events)
+			};
+	}
+	return taken;
+}
+
+static int real_wait(struct dlki_world *w, unsigned int sets,
+		     struct dlki_event *out, int room, dlk_time until)
+{
+	struct real *r = (struct real *)w;
+	dlk_time now = real_now(w);
+	dlk_time ns = until > now ? until - now : 0;
+	struct epoll_event ev[DLKI_SETS];
+	int n = 0;
+
+	if (now == DLK_FOREVER || ns > SLICE_NS)
+		ns = SLICE_NS;
+	if (sets == DLKI_ALL_SETS) {
+		wait_set(r->both, ev, DLKI_SETS, ns);
+		ns = 0;
+	}
+	for (unsigned int set = 0; set < DLKI_SETS && n < room; set++) {
+		if (sets & DLKI_BIT(set))
+			n += take(r, set, ns, out + n, room - n);
+	}
+	return n;
+}
+
+static const struct dlki_world_type real_type = {
+	.now = real_now,
+	.chance = real_chance,
+	.connect = real_connect,
+	.finish = real_finish,
+	.read = real_read,
+	.write = real_write,
+	.want = real_want,
+	.close = real_close,
+	.watch = real_watch,
+	.wait = real_wait,
+	.kick = real_kick,
+};
+
+/* ---- Open and close ------------------------------------------------------ */
+
+static int open_set(struct real *r, enum dlki_set set)
+{
+	struct epoll_event ev = { .events = EPOLLIN };
+
+	r->set[set] = epoll_create1(EPOLL_CLOEXEC);
+	r->kick[set] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (r->set[set] < 0 || r->kick[set] < 0)
+		return -errno;
+	if (epoll_ctl(r->both, EPOLL_CTL_ADD, r->set[set], &ev) < 0)
+		return -errno;
+	return control(r, set, EPOLL_CTL_ADD, r->kick[set], EPOLLIN,
+		       (struct dlki_tag){ KICKED, 0 });
+}
+
+struct dlki_world *dlki_real_new(struct dlk_error *err)
+{
+	struct real *r = calloc(1, sizeof(*r));
+	int rc = 0;
+
+	if (!r) {
+		dlki_nomem(err);
+		return NULL;
+	}
+	r->base.type = &real_type;
+	for (unsigned int set = 0; set < DLKI_SETS; set++)
+		r->set[set] = r->kick[set] = -1;
+	r->both = epoll_create1(EPOLL_CLOEXEC);
+	if (r->both < 0)
+		rc = -errno;
+	for (unsigned int set = 0; set < DLKI_SETS && rc == 0; set++)
+		rc = open_set(r, set);
+	if (rc == 0)
+		return &r->base;
+	dlki_system(err, -rc, "epoll");
+	dlki_real_free(&r->base);
+	return NULL;
+}
+
+void dlki_real_free(struct dlki_world *w)
+{
+	struct real *r = (struct real *)w;
+
+	if (!r)
+		return;
+	for (unsigned int set = 0; set < DLKI_SETS; set++) {
+		if (r->kick[set] >= 0)
+			close(r->kick[set]);
+		if (r->set[set] >= 0)
+			close(r->set[set]);
+	}
+	if (r->both >= 0)
+		close(r->both);
+	free(r->members);
+	free(r);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/world/socket.h"
+
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <string.h>
+
+/* Options that only make a connection better may fail. */
+static void tune_tcp(int fd)
+{
+	static const struct {
+		int level, name, value;
+	} options[] = {
+		{ IPPROTO_TCP, TCP_NODELAY, 1 },
+		{ SOL_SOCKET, SO_KEEPALIVE, 1 },
+		{ IPPROTO_TCP, TCP_KEEPIDLE, 15 },
+		{ IPPROTO_TCP, TCP_KEEPINTVL, 5 },
+		{ IPPROTO_TCP, TCP_KEEPCNT, 3 },
+	};
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+		setsockopt(fd, options[i].level, options[i].name,
+			   &options[i].value, sizeof(options[i].value));
+}
+
+int dlki_socket_open(const struct dlki_address *to)
+{
+	int family = to->to.any.sa_family;
+	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0)
+		return -errno;
+	if (family != AF_UNIX)
+		tune_tcp(fd);
+	return fd;
+}
+
+int dlki_socket_connect(int fd, const struct dlki_address *to)
+{
+	/* Interrupted or not, it goes on by itself. */
+	if (connect(fd, &to->to.any, to->len) == 0 || errno == EINPROGRESS ||
+	    errno == EINTR)
+		return 0;
+	return -errno;
+}
+
+/* A free port of this host's can be dealt to the socket that connects to it,
+ * which then is connected to itself. */
+static int is_echo(int fd)
+{
+	struct sockaddr_storage me, peer;
+	socklen_t my_len = sizeof(me), peer_len = sizeof(peer);
+
+	return getsockname(fd, (struct sockaddr *)&me, &my_len) == 0 &&
+	       me.ss_family != AF_UNIX &&
+	       getpeername(fd, (struct sockaddr *)&peer, &peer_len) == 0 &&
+	       my_len == peer_len && memcmp(&me, &peer, my_len) == 0;
+}
+
+int dlki_socket_finish(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
+	socklen_t len = sizeof(int);
+	int errnum = 0;
+
+	if (poll(&p, 1, 0) <= 0)
+		return -EINPROGRESS;
+	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &errnum, &len) < 0)
+		errnum = errno;
+	if (errnum == 0 && is_echo(fd))
+		errnum = ECONNREFUSED;
+	return -errnum;
+}
+
+ssize_t dlki_socket_read(int fd, void *out, size_t size)
+{
+	ssize_t n;
+
+	do
+		n = recv(fd, out, size, MSG_DONTWAIT);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}
+
+ssize_t dlki_socket_write(int fd, const void *bytes, size_t size)
+{
+	ssize_t n;
+
+	do
+		n = send(fd, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}

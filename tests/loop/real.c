@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The real world: events of the kernel's sockets. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/net/address.h"
+#include "core/world/real.h"
+#include "support/wait.h"
+
+static struct dlki_world *w;
+static const struct dlki_tag tag = { 3, 5 };
+
+static void setup(void)
+{
+	struct dlk_error err;
+
+	w = dlki_real_new(&err);
+	cr_assert_not_null(w);
+}
+
+static void teardown(void)
+{
+	dlki_real_free(w);
+}
+
+/* Wait for the next event. */
+static unsigned int one_event(unsigned int sets)
+{
+	dlk_time until = w->type->now(w) + patience_ms() * DLK_MS;
+	struct dlki_event e[4];
+	int n = 0;
+
+	while (n == 0 && w->type->now(w) < until)
+		n = w->type->wait(w, sets, e, 4, until);
+	cr_assert_eq(n, 1, "%d events", n);
+	cr_assert_eq(e[0].tag.place, tag.place);
+	cr_assert_eq(e[0].tag.generation, tag.generation);
+	return e[0].bits;
+}
+
+static int no_event(void)
+{
+	struct dlki_event e[4];
+
+	return w->type->wait(w, DLKI_ALL_SETS, e, 4, 0) == 0;
+}
+
+/* A listener on loopback, and the address. */
+static int listen_tcp(struct dlki_address *to)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	socklen_t len = sizeof(to->to.in);
+
+	cr_assert_eq(dlki_address_tcp(to, "127.0.0.1", 0), 0);
+	cr_assert_eq(bind(fd, &to->to.any, to->len), 0);
+	cr_assert_eq(listen(fd, 5), 0);
+	cr_assert_eq(getsockname(fd, &to->to.any, &len), 0);
+	return fd;
+}
+
+/* Connected: our socket, and in *peer the server's end. */
+static int connected(enum dlki_set set, int *peer)
+{
+	struct dlki_address to;
+	int listener = listen_tcp(&to);
+	int sock = w->type->connect(w, &to, set, tag);
+
+	cr_assert_geq(sock, 0);
+	*peer = accept(listener, NULL, NULL);
+	close(listener);
+	cr_assert(one_event(DLKI_BIT(set)) & DLKI_WRITABLE);
+	cr_assert_eq(w->type->finish(w, sock), 0);
+	w->type->want(w, sock, 0);
+	return sock;
+}
+
+Test(real, an_edge_is_told_once, .init = setup, .fini = teardown)
+{
+	char bytes[16];
+	int peer, sock;
+
+	sock = connected(DLKI_NEWS, &peer);
+	cr_assert_eq(write(peer, "abc", 3), 3);
+	cr_assert_eq(one_event(DLKI_BIT(DLKI_NEWS)), DLKI_READABLE);
+	cr_assert(no_event());
+	cr_assert_eq(w->type->read(w, sock, bytes, 2), 2);
+	cr_assert(no_event(), "a byte is left, but that is no edge");
+	cr_assert_eq(write(peer, "d", 1), 1);
+	cr_assert_eq(one_event(DLKI_ALL_SETS), DLKI_READABLE);
+	cr_assert_eq(w->type->read(w, sock, bytes, 16), 2);
+	cr_assert_eq(w->type->read(w, sock, bytes, 16), -EAGAIN);
+	w->type->close(w, sock);
+	close(peer);
+}
+
+Test(real, data_and_the_end_are_one_event, .init = setup, .fini = teardown)
+{
+	char bytes[16];
+	int peer, sock;
+
+	sock = connected(DLKI_ANSWERS, &peer);
+	cr_assert_eq(write(peer, "abc", 3), 3);
+	close(peer);
+	EVENTUALLY(recv(sock, bytes, 16, MSG_PEEK | MSG_DONTWAIT) == 3);
+	cr_assert_eq(one_event(DLKI_BIT(DLKI_ANSWERS)) & ~DLKI_WRITABLE,
+		     DLKI_READABLE | DLKI_ENDED);
+	cr_assert(no_event());
+	cr_assert_eq(w->type->read(w, sock, bytes, 16), 3);
+	cr_assert_eq(w->type->read(w, sock, bytes, 16), 0);
+	w->type->close(w, sock);
+}
+
+Test(real, room_is_told_only_when_it_is_wanted, .init = setup, .fini = teardown)
+{
+	static char bytes[1 << 16];
+	int peer, sock;
+	ssize_t n;
+
+	sock = connected(DLKI_ANSWERS, &peer);
+	do
+		n = w->type->write(w, sock, bytes, sizeof(bytes));
+	while (n > 0);
+	cr_assert_eq(n, -EAGAIN);
+	w->type->want(w, sock, 1);
+	cr_assert(no_event());
+	while (recv(peer, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
+		;
+	cr_assert(one_event(DLKI_ALL_SETS) & DLKI_WRITABLE);
+	w->type->want(w, sock, 0);
+	cr_assert(no_event());
+	w->type->want(w, sock, 1);
+	cr_assert_eq(one_event(DLKI_ALL_SETS), DLKI_WRITABLE,
+		     "told again, though nothing has changed");
+	w->type->close(w, sock);
+	close(peer);
+}
+
+Test(real, a_connection_that_is_refused_says_why, .init = setup,
+     .fini = teardown)
+{
+	struct dlki_address to;
+	int listener = listen_tcp(&to);
+	int sock;
+
+	close(listener);
+	sock = w->type->connect(w, &to, DLKI_ANSWERS, tag);
+	if (sock >= 0) {
+		cr_assert(one_event(DLKI_ALL_SETS) & DLKI_WRITABLE);
+		cr_assert_eq(w->type->finish(w, sock), -ECONNREFUSED);
+		w->type->close(w, sock);
+	} else {
+		cr_assert_eq(sock, -ECONNREFUSED);
+	}
+}
+
+Test(real, a_unix_socket_is_told_as_connected, .init = setup, .fini = teardown)
+{
+	struct dlki_address to;
+	char path[100];
+	int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+	int sock;
+
+	snprintf(path, sizeof(path), "/tmp/dlock-real.%d", (int)getpid());
+	cr_assert_eq(dlki_address_unix(&to, path), 0);
+	cr_assert_eq(w->type->connect(w, &to, DLKI_NEWS, tag), -ENOENT);
+	cr_assert_eq(bind(listener, &to.to.any, to.len), 0);
+	cr_assert_eq(listen(listener, 1), 0);
+	sock = w->type->connect(w, &to, DLKI_NEWS, tag);
+	cr_assert_geq(sock, 0);
+	cr_assert(one_event(DLKI_ALL_SETS) & DLKI_WRITABLE);
+	cr_assert_eq(w->type->finish(w, sock), 0);
+	cr_assert_eq(w->type->write(w, sock, "x", 1), 1);
+	w->type->close(w, sock);
+	close(listener);
+	unlink(path);
+}
+
+/* ---- Foreign descriptors ------------------------------------------------- */
+
+Test(real, a_watched_descriptor_is_told_until_it_is_read, .init = setup,
+     .fini = teardown)
+{
+	char byte;
+	int p[2];
+
+	cr_assert_eq(pipe(p), 0);
+	cr_assert_eq(w->type->watch(w, p[0], DLKI_READABLE, DLKI_ANSWERS,
+				    (struct dlki_tag){ 1, 1 }),
+		     0);
+	cr_assert(no_event());
+	cr_assert_eq(write(p[1], "ab", 2), 2);
+	/* Watched anew, with another tag. */
+	cr_assert_eq(w->type->watch(w, p[0], DLKI_READABLE, DLKI_NEWS, tag), 0);
+	for (int i = 0; i < 3; i++)
+		cr_assert_eq(one_event(DLKI_ALL_SETS), DLKI_READABLE);
+	cr_assert_eq(read(p[0], &byte, 1), 1);
+	cr_assert_eq(one_event(DLKI_BIT(DLKI_NEWS)), DLKI_READABLE);
+	cr_assert_eq(w->type->watch(w, p[0], 0, DLKI_NEWS, tag), 0);
+	cr_assert(no_event());
+	close(p[0]);
+	close(p[1]);
+}
+
+/* ---- Kicks and time ------------------------------------------------------ */
+
+Test(real, a_kick_is_kept_for_the_next_wait, .init = setup, .fini = teardown)
+{
+	dlk_time begun = w->type->now(w);
+	dlk_time until = begun + patience_ms() * DLK_MS;
+	struct dlki_event e[4];
+
+	w->type->kick(w, DLKI_NEWS);
+	w->type->kick(w, DLKI_NEWS);
+	cr_assert_eq(w->type->wait(w, DLKI_BIT(DLKI_ANSWERS), e, 4, begun), 0);
+	cr_assert_eq(w->type->wait(w, DLKI_BIT(DLKI_NEWS), e, 4, until), 0);
+	cr_assert_lt(w->type->now(w), until);
+	w->type->kick(w, DLKI_ANSWERS);
+	cr_assert_eq(w->type->wait(w, DLKI_ALL_SETS, e, 4, until), 0);
+	cr_assert_lt(w->type->now(w), until);
+}
+
+static void *kick_news(void *arg)
+{
+	w->type->kick(w, DLKI_NEWS);
+	return arg;
+}
+
+Test(real, a_kick_ends_the_wait_of_another_thread, .init = setup,
+     .fini = teardown)
+{
+	dlk_time until = w->type->now(w) + patience_ms() * DLK_MS;
+	struct dlki_event e[4];
+	pthread_t t;
+
+	cr_assert_eq(pthread_create(&t, NULL, kick_news, NULL), 0);
+	cr_assert_eq(w->type->wait(w, DLKI_BIT(DLKI_NEWS), e, 4, until), 0);
+	pthread_join(t, NULL);
+	cr_assert_lt(w->type->now(w), until);
+}
+
+Test(real, a_wait_ends_at_its_time_and_not_much_before, .init = setup,
+     .fini = teardown)
+{
+	dlk_time until = w->type->now(w) + 20 * DLK_MS;
+	struct dlki_event e[4];
+
+	while (w->type->now(w) < until)
+		cr_assert_eq(w->type->wait(w, DLKI_ALL_SETS, e, 4, until), 0);
+	cr_assert_leq(w->type->now(w), until + slack_ms() * DLK_MS);
+}
+
+Test(real, chance_differs, .init = setup, .fini = teardown)
+{
+	unsigned char a[64], b[64];
+
+	cr_assert_eq(w->type->chance(w, a, sizeof(a)), 0);
+	cr_assert_eq(w->type->chance(w, b, sizeof(b)), 0);
+	cr_assert_neq(memcmp(a, b, sizeof(a)), 0);
+}
