@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/loop/engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/base/process.h"
+#include "core/loop/links.h"
+#include "core/loop/ops.h"
+#include "core/loop/state.h"
+
+static void store_rings(struct dlki_alarm *a, dlk_time now)
+{
+	struct dlki_engine *e =
+		(struct dlki_engine *)((char *)a - offsetof(struct dlki_engine,
+							    store_alarm));
+
+	if (now >= e->store->due && e->protocol->timer)
+		e->protocol->timer(e->store, now);
+	dlki_links_called(e);
+}
+
+static int allocate(struct dlki_engine *e,
+		    const struct dlki_engine_options *options)
+{
+	size_t size = options->n_addresses * sizeof(struct dlki_address);
+
+	e->store = calloc(1, e->protocol->size);
+	e->addresses = malloc(size ? size : 1);
+	if (!e->store || !e->addresses ||
+	    dlki_alarms_reserve(&e->alarms, 1) != 0)
+		return DLOCK_ENOMEM;
+	if (size > 0)
+		memcpy(e->addresses, options->addresses, size);
+	e->n_addresses = options->n_addresses;
+	for (unsigned int set = 0; set < DLKI_SETS; set++) {
+		e->in[set] = malloc(DLKI_INPUT);
+		if (!e->in[set])
+			return DLOCK_ENOMEM;
+	}
+	return 0;
+}
+
+static void release(struct dlki_engine *e)
+{
+	for (unsigned int set = 0; set < DLKI_SETS; set++)
+		free(e->in[set]);
+	dlki_alarms_destroy(&e->alarms);
+	free(e->told);
+	free(e->refused);
+	free(e->addresses);
+	free(e->store);
+	pthread_mutex_destroy(&e->mu);
+	free(e);
+}
+
+static int open_store(struct dlki_engine *e,
+		      const struct dlki_engine_options *options,
+		      struct dlk_error *err)
+{
+	struct dlki_world *w = e->world;
+	struct dlki_store *s = e->store;
+	int rc;
+
+	s->engine = e;
+	s->protocol = e->protocol;
+	s->uri = options->uri;
+	s->label = options->label ? options->label : "";
+	s->due = DLK_FOREVER;
+	if (w->type->chance(w, s->chance, sizeof(s->chance)) != 0 ||
+	    w->type->chance(w, &e->seed, sizeof(e->seed)) != 0)
+		return dlk_fail(err, DLOCK_ESYSTEM, "no random bytes");
+	e->seed |= 1;
+	rc = e->protocol->open(s, err);
+	dlki_links_called(e);
+	if (rc != 0) {
+		dlki_links_free(e);
+		e->protocol->close(s);
+	}
+	return rc;
+}
+
+struct dlki_engine *dlki_engine_new(const struct dlki_engine_options *options,
+				    struct dlk_error *err)
+{
+	static const struct dlki_news no_news;
+	struct dlki_engine *e = calloc(1, sizeof(*e));
+	int rc;
+
+	if (!e) {
+		dlki_nomem(err);
+		return NULL;
+	}
+	pthread_mutex_init(&e->mu, NULL);
+	e->world = options->world;
+	e->protocol = options->protocol;
+	e->news = options->news ? options->news : &no_news;
+	e->arg = options->arg;
+	e->connect_ns = options->connect_ms * DLK_MS;
+	e->patience_ns = options->patience_ms * DLK_MS;
+	e->process = dlki_process();
+	e->store_alarm.ring = store_rings;
+	e->now = e->world->type->now(e->world);
+	rc = allocate(e, options);
+	if (rc != 0)
+		dlki_nomem(err);
+	else
+		rc = open_store(e, options, err);
+	if (rc == 0)
+		return e;
+	release(e);
+	return NULL;
+}
+
+/* Every op ends, also an op that is submitted in done(). */
+static void end_all(struct dlki_engine *e)
+{
+	while (e->queue.first || e->ended.first) {
+		if (e->queue.first)
+			dlki_cancel(e, e->queue.first);
+		dlki_ops_deliver(e);
+	}
+}
+
+void dlki_engine_free(struct dlki_engine *e)
+{
+	if (!e || e->process != dlki_process())
+		return;
+	pthread_mutex_lock(&e->mu);
+	dlki_links_free(e);
+	end_all(e);
+	e->protocol->close(e->store);
+	pthread_mutex_unlock(&e->mu);
+	release(e);
+}
+
+int dlki_lock(struct dlki_engine *e)
+{
+	if (e->process != dlki_process())
+		return DLOCK_EFORKED;
+	pthread_mutex_lock(&e->mu);
+	return 0;
+}
+
+void dlki_unlock(struct dlki_engine *e)
+{
+	pthread_mutex_unlock(&e->mu);
+}
+
+struct dlki_alarms *dlki_engine_alarms(struct dlki_engine *e)
+{
+	return &e->alarms;
+}
+
+dlk_time dlki_engine_now(const struct dlki_engine *e)
+{
+	return e->now;
+}
+
+int dlki_engine_is_up(const struct dlki_engine *e)
+{
+	return e->n_links == 0 || dlki_is_up(e->links[0]);
+}

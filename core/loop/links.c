@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/loop/links.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/base/error.h"
+#include "core/loop/news.h"
+#include "core/loop/ops.h"
+#include "core/net/address.h"
+
+enum { PAUSE_MIN_MS = 50, PAUSE_MAX_MS = 2000 };
+
+/* A connection of such an age was good. */
+#define GOOD_NS (1000 * DLK_MS)
+
+void dlki_links_called(struct dlki_engine *e)
+{
+	dlki_alarm_set(&e->alarms, &e->store_alarm, e->store->due);
+}
+
+/* ---- Due times ----------------------------------------------------------- */
+
+static dlk_time answer_due(const struct dlki_link *l)
+{
+	const struct dlki_slot *front = dlki_flight_at(&l->flight,
+						       l->flight.first);
+	const struct dlki_engine *e = l->engine;
+
+	if (!front)
+		return DLK_FOREVER;
+	if (front->since != 0)
+		return front->since + e->patience_ns;
+	return (l->blocked ? l->blocked_at : e->now) + e->patience_ns;
+}
+
+static dlk_time link_due(const struct dlki_link *l)
+{
+	if (l->cut)
+		return DLK_FOREVER; /* the turn closes it */
+	switch (l->state) {
+	case DLKI_LINK_DOWN:
+		return l->wanted ? l->retry_at : DLK_FOREVER;
+	case DLKI_LINK_CONNECTING:
+	case DLKI_LINK_GREETING:
+		return l->began + l->engine->connect_ns;
+	default:
+		return answer_due(l);
+	}
+}
+
+static void tend(struct dlki_link *l)
+{
+	dlki_alarm_set(&l->engine->alarms, &l->alarm, link_due(l));
+}
+
+/* ---- Down ---------------------------------------------------------------- */
+
+/* `why` names the server. */
+static void explain(struct dlki_link *l, const char *why, int code)
+{
+	const struct dlki_engine *e = l->engine;
+	char peer[DLKI_ADDRESS_TEXT];
+
+	dlki_address_text(&e->addresses[l->address % e->n_addresses], peer);
+	dlk_fail(&l->why, code, "%s: %s", peer, why);
+}
+
+/* A connection that stood a while is tried again at once; else the next address
+ * is, and after the last one comes a pause. */
+static void plan_retry(struct dlki_link *l, int was_up)
+{
+	const struct dlki_engine *e = l->engine;
+
+	l->retry_at = e->now;
+	if (was_up && e->now - l->began >= GOOD_NS) {
+		l->backoff.last_ns = l->backoff.min_ns;
+		return;
+	}
+	l->address++;
+	if (l->address % e->n_addresses == 0)
+		l->retry_at += dlki_backoff_next(&l->backoff);
+}
+
+static void connect_link(struct dlki_link *l)
+{
+	const struct dlki_engine *e = l->engine;
+	int rc;
+
+	l->began = e->now;
+	rc = dlki_link_connect(l, &e->addresses[l->address % e->n_addresses]);
+	if (rc == 0)
+		return;
+	explain(l, dlki_errno_text(-rc), DLOCK_EUNREACHABLE);
+	plan_retry(l, 0);
+}
+
+/* Ops that were sent end; unsent ops go back to the queue, in their order. */
+static void end_flight(const struct dlki_link *l)
+{
+	const struct dlki_flight *f = &l->flight;
+
+	for (uint64_t i = f->first; i != f->end; i++) {
+		const struct dlki_slot *slot = dlki_flight_at(f, i);
+
+		if (slot->op && dlki_link_was_sent(l, slot))
+			dlki_ops_end(slot->op, DLKI_UNANSWERED,
+				     DLKI_RESIDUE_MAYBE);
+	}
+	for (uint64_t i = f->end; i != f->first; i--) {
+		const struct dlki_slot *slot = dlki_flight_at(f, i - 1);
+
+		if (slot->op)
+			dlki_ops_requeue(slot->op);
+	}
+}
+
+static void close_link(struct dlki_link *l)
+{
+	struct dlki_engine *e = l->engine;
+	int was_up = l->state == DLKI_LINK_UP;
+	char why[sizeof(l->why.text)];
+
+	snprintf(why, sizeof(why), "%s", l->why.text);
+	explain(l, why, l->why.code);
+	end_flight(l);
+	dlki_link_close(l);
+	e->protocol->lost(e->store, l, e->now);
+	dlki_links_called(e);
+	plan_retry(l, was_up);
+	tend(l);
+	if (e->refused)
+		dlki_ops_fail_queue(e, e->refused);
+}
+
+static int can_close(const struct dlki_link *l)
+{
+	return l->cut && !l->reading && !l->writing;
+}
+
+void dlki_links_close_cut(struct dlki_engine *e)
+{
+	for (size_t i = 0; i < e->n_links; i++) {
+		if (can_close(e->links[i]))
+			close_link(e->links[i]);
+	}
+}
+
+static void link_rings(struct dlki_alarm *a, dlk_time now)
+{
+	struct dlki_link *l =
+		(struct dlki_link *)((char *)a -
+				     offsetof(struct dlki_link, alarm));
+
+	if (now >= link_due(l)) {
+		if (l->state == DLKI_LINK_DOWN)
+			connect_link(l);
+		else
+			dlki_link_cut(l, DLOCK_EUNREACHABLE,
+				      l->state == DLKI_LINK_UP ?
+					      "no answer in time" :
+					      "not connected in time");
+	}
+	tend(l);
+}
+
+/* ---- Events -------------------------------------------------------------- */
+
+static void connected(struct dlki_link *l)
+{
+	struct dlki_engine *e = l->engine;
+	int rc = dlki_link_finish(l);
+
+	if (rc == -EINPROGRESS)
+		return;
+	if (rc != 0) {
+		dlki_link_cut(l, DLOCK_EUNREACHABLE, dlki_errno_text(-rc));
+		return;
+	}
+	e->protocol->greet(e->store, l, e->now);
+	dlki_links_called(e);
+	tend(l);
+}
+
+void dlki_links_event(struct dlki_engine *e, const struct dlki_event *event)
+{
+	struct dlki_link *l;
+
+	if (event->tag.place >= e->n_links)
+		return;
+	l = e->links[event->tag.place];
+	if (l->tag.generation != event->tag.generation ||
+	    l->state == DLKI_LINK_DOWN || l->cut)
+		return;
+	if (event->bits & DLKI_WRITABLE) {
+		if (l->state == DLKI_LINK_CONNECTING)
+			connected(l);
+		if (l->blocked) {
+			l->blocked = 0;
+			l->world->type->want(l->world, l->sock, 0);
+		}
+	}
+	if (event->bits & (DLKI_READABLE | DLKI_ENDED))
+		l->readable = 1;
+	if (event->bits & DLKI_ENDED)
+		l->ended = 1;
+}
+
+static int can_read(const struct dlki_link *l, unsigned int sets)
+{
+	return l->readable && !l->cut && (sets & DLKI_BIT(l->set)) &&
+	       (l->state == DLKI_LINK_GREETING || l->state == DLKI_LINK_UP);
+}
+
+static void take_in(struct dlki_link *l, const char *bytes, size_t n)
+{
+	struct dlki_engine *e = l->engine;
+	struct dlk_error err = { 0 };
+
+	if (l->cut)
+		return;
+	if (e->protocol->input(e->store, l, bytes, n, e->now, &err) != 0)
+		dlki_link_cut(l, err.code, err.text);
+	dlki_links_called(e);
+}
+
+void dlki_links_read(struct dlki_engine *e, unsigned int sets)
+{
+	for (size_t i = 0; i < e->n_links; i++) {
+		struct dlki_link *l = e->links[i];
+		size_t left = DLKI_INPUT;
+
+		while (left > 0 && can_read(l, sets)) {
+			char *in = e->in[l->set];
+			size_t n = dlki_link_read(l, &e->mu, in, left);
+
+			if (n > 0)
+				take_in(l, in, n);
+			left -= n;
+		}
+	}
+}
+
+void dlki_links_write(struct dlki_engine *e)
+{
+	for (size_t i = 0; i < e->n_links; i++)
+		dlki_link_write(e->links[i], &e->mu);
+}
+
+int dlki_links_have_work(const struct dlki_engine *e, unsigned int sets)
+{
+	for (size_t i = 0; i < e->n_links; i++) {
+		if (can_close(e->links[i]) || can_read(e->links[i], sets) ||
+		    dlki_link_can_write(e->links[i]))
+			return 1;
+	}
+	return 0;
+}
+
+int dlki_links_any_cut(const struct dlki_engine *e)
+{
+	for (size_t i = 0; i < e->n_links; i++) {
+		if (can_close(e->links[i]))
+			return 1;
+	}
+	return 0;
+}
+
+void dlki_links_free(struct dlki_engine *e)
+{
+	for (size_t i = 0; i < e->n_links; i++) {
+		struct dlki_link *l = e->links[i];
+
+		if (l->state != DLKI_LINK_DOWN) {
+			end_flight(l);
+			dlki_link_close(l);
+		}
+		dlki_alarm_set(&e->alarms, &l->alarm, DLK_FOREVER);
+		dlki_link_free(l);
+		free(l);
+	}
+	e->n_links = 0;
+}
+
+/* ---- The protocol's side ------------------------------------------------- */
+
+struct dlki_link *dlki_link_open(struct dlki_store *s, enum dlki_set set)
+{
+	struct dlki_engine *e = s->engine;
+	struct dlki_link *l = NULL;
+
+	if (e->n_links < DLKI_LINKS && e->n_addresses > 0 &&
+	    dlki_alarms_reserve(&e->alarms, 1) == 0)
+		l = malloc(sizeof(*l));
+	if (!l)
+		return NULL;
+	dlki_link_init(l, e->world, set, (uint32_t)e->n_links);
+	l->engine = e;
+	l->alarm.ring = link_rings;
+	dlki_backoff_init(&l->backoff, PAUSE_MIN_MS, PAUSE_MAX_MS,
+			  e->seed + e->n_links);
+	e->links[e->n_links++] = l;
+	if (e->n_links == 1)
+		dlki_want(l);
+	return l;
+}
+
+void dlki_want(struct dlki_link *l)
+{
+	if (l->wanted || l->engine->refused)
+		return;
+	l->wanted = 1;
+	l->retry_at = l->engine->now;
+	tend(l);
+}
+
+int dlki_is_up(const struct dlki_link *l)
+{
+	return l->state == DLKI_LINK_UP && !l->cut;
+}
+
+void dlki_up(struct dlki_link *l)
+{
+	struct dlki_engine *e = l->engine;
+
+	if (l->state != DLKI_LINK_GREETING || l->cut)
+		return;
+	l->state = DLKI_LINK_UP;
+	tend(l);
+	if (l == e->links[0])
+		dlki_news_up(e);
+}
+
+void dlki_refused(struct dlki_link *l, const struct dlk_error *err)
+{
+	struct dlki_engine *e = l->engine;
+
+	if (!e->refused) {
+		e->refused = malloc(sizeof(*e->refused));
+		if (e->refused)
+			*e->refused = *err;
+	}
+	for (size_t i = 0; e->refused && i < e->n_links; i++)
+		e->links[i]->wanted = 0;
+	dlki_link_cut(l, err->code, err->text);
+}
+
+void dlki_agree(struct dlki_store *s, const struct dlki_terms *terms)
+{
+	s->engine->terms = *terms;
+}

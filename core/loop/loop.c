@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A turn: wait, take the time, read, dispatch, write. */
+#include "core/loop/foreign.h"
+#include "core/loop/links.h"
+#include "core/loop/news.h"
+#include "core/loop/ops.h"
+#include "core/loop/state.h"
+
+/* Ends lead to submissions, and submissions to ends: so many rounds a turn.
+ * The next turn goes on. */
+enum { ROUNDS = 16, BATCH = 64, EVENTS = 16 };
+
+static void take_time(struct dlki_engine *e)
+{
+	dlk_time now = e->world->type->now(e->world);
+
+	if (now > e->now)
+		e->now = now;
+}
+
+/* ---- Settling ------------------------------------------------------------ */
+
+/* A store without links is always there. */
+static int can_submit(const struct dlki_engine *e)
+{
+	return e->queue.first && !e->refused &&
+	       (e->n_links == 0 || dlki_is_up(e->links[0]));
+}
+
+/* Hand over ops of one verb, from the queue's front.  Returns how many. */
+static size_t submit_batch(struct dlki_engine *e)
+{
+	struct dlki_op *batch[BATCH];
+	enum dlki_verb verb = e->queue.first->verb;
+	size_t n = 0;
+
+	for (struct dlki_op *op = e->queue.first;
+	     op && op->verb == verb && n < BATCH; op = op->next)
+		batch[n++] = op;
+	e->protocol->submit(e->store, verb, batch, n, e->now);
+	dlki_links_called(e);
+	return n;
+}
+
+/* A link without memory for a request is cut, and the op stays. */
+static size_t submit_queue(struct dlki_engine *e)
+{
+	size_t n = 0;
+
+	while (can_submit(e)) {
+		const struct dlki_op *first = e->queue.first;
+
+		n += submit_batch(e);
+		if (e->queue.first == first)
+			break;
+	}
+	return n;
+}
+
+static void settle(struct dlki_engine *e)
+{
+	for (int i = 0; i < ROUNDS; i++) {
+		size_t n = dlki_ops_deliver(e);
+
+		n += dlki_news_deliver(e);
+		n += submit_queue(e);
+		if (n == 0)
+			return;
+	}
+}
+
+static int has_work(const struct dlki_engine *e, unsigned int sets)
+{
+	return e->ended.first || dlki_news_are_due(e) || can_submit(e) ||
+	       dlki_links_have_work(e, sets);
+}
+
+/* ---- Waiting ------------------------------------------------------------- */
+
+/* Sees to it that a thread looks in time: a thread that waits, or the loop's
+ * own.  A thread in the midst of a turn looks before it waits. */
+static void rouse(struct dlki_engine *e)
+{
+	dlk_time at = dlki_alarms_next(&e->alarms);
+	unsigned int waits = DLKI_SETS;
+
+	if (has_work(e, 0))
+		at = e->now;
+	for (unsigned int set = 0; set < DLKI_SETS; set++) {
+		if (!e->in_wait[set])
+			continue;
+		if (e->until[set] <= at)
+			return;
+		waits = set;
+	}
+	if (waits != DLKI_SETS)
+		e->world->type->kick(e->world, (enum dlki_set)waits);
+	else if (e->nudge)
+		e->nudge(e, at);
+}
+
+static int wait_for_events(struct dlki_engine *e, unsigned int sets,
+			   dlk_time until, struct dlki_event events[EVENTS])
+{
+	dlk_time next = dlki_alarms_next(&e->alarms);
+	int n;
+
+	if (next < until)
+		until = next;
+	if (has_work(e, sets))
+		until = e->now;
+	for (unsigned int set = 0; set < DLKI_SETS; set++) {
+		if (sets & DLKI_BIT(set)) {
+			e->in_wait[set] = 1;
+			e->until[set] = until;
+		}
+	}
+	pthread_mutex_unlock(&e->mu);
+	n = e->world->type->wait(e->world, sets, events, EVENTS, until);
+	pthread_mutex_lock(&e->mu);
+	for (unsigned int set = 0; set < DLKI_SETS; set++) {
+		if (sets & DLKI_BIT(set))
+			e->in_wait[set] = 0;
+	}
+	return n;
+}
+
+/* ---- The two entries ----------------------------------------------------- */
+
+void dlki_push(struct dlki_engine *e)
+{
+	take_time(e);
+	dlki_alarms_ring(&e->alarms, e->now);
+	settle(e);
+	dlki_links_write(e);
+	rouse(e);
+}
+
+void dlki_turn(struct dlki_engine *e, unsigned int sets, dlk_time until)
+{
+	struct dlki_event events[EVENTS];
+	int n = wait_for_events(e, sets, until, events);
+
+	take_time(e);
+	for (int i = 0; i < n; i++) {
+		dlki_links_event(e, &events[i]);
+		dlki_foreigns_event(e, &events[i]);
+	}
+	dlki_links_read(e, sets);
+	dlki_alarms_ring(&e->alarms, e->now);
+	dlki_links_close_cut(e);
+	settle(e);
+	dlki_links_write(e);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/loop/news.h"
+
+#include <stdlib.h>
+
+/* Without memory for the news, every parked claim looks again; and a claim that
+ * is gone fails at the next renewal. */
+static void tell(struct dlki_engine *e, struct dlki_told news)
+{
+	if (e->n_told == e->told_room) {
+		size_t room = e->told_room ? 2 * e->told_room : 16;
+		struct dlki_told *v = realloc(e->told,
+					      room * sizeof(struct dlki_told));
+
+		if (!v) {
+			e->deaf = 1;
+			return;
+		}
+		e->told = v;
+		e->told_room = room;
+	}
+	e->told[e->n_told++] = news;
+}
+
+void dlki_pushed(struct dlki_store *s, uint64_t id, uint64_t token,
+		 uint64_t store_clock_us, int64_t lease_ms)
+{
+	tell(s->engine, (struct dlki_told){
+				.kind = DLKI_NEWS_PUSHED,
+				.id = id,
+				.token = token,
+				.store_clock_us = store_clock_us,
+				.lease_ms = lease_ms,
+			});
+}
+
+void dlki_wake(struct dlki_store *s, uint64_t id)
+{
+	tell(s->engine, (struct dlki_told){ .kind = DLKI_NEWS_WAKE, .id = id });
+}
+
+void dlki_gone(struct dlki_store *s, uint64_t id)
+{
+	tell(s->engine, (struct dlki_told){ .kind = DLKI_NEWS_GONE, .id = id });
+}
+
+void dlki_look_again(struct dlki_store *s)
+{
+	s->engine->deaf = 1;
+}
+
+void dlki_news_up(struct dlki_engine *e)
+{
+	tell(e, (struct dlki_told){ .kind = DLKI_NEWS_UP });
+}
+
+int dlki_news_are_due(const struct dlki_engine *e)
+{
+	return e->n_told > 0 || e->deaf;
+}
+
+static void deliver(const struct dlki_engine *e, const struct dlki_told *n)
+{
+	const struct dlki_news *to = e->news;
+
+	switch (n->kind) {
+	case DLKI_NEWS_PUSHED:
+		if (to->pushed)
+			to->pushed(e->arg, n->id, n->token, n->store_clock_us,
+				   n->lease_ms, e->now);
+		break;
+	case DLKI_NEWS_WAKE:
+		if (to->wake)
+			to->wake(e->arg, n->id, e->now);
+		break;
+	case DLKI_NEWS_GONE:
+		if (to->gone)
+			to->gone(e->arg, n->id, e->now);
+		break;
+	case DLKI_NEWS_UP:
+		if (to->up)
+			to->up(e->arg, &e->terms, e->now);
+		break;
+	}
+}
+
+/* The functions may submit and cancel, which adds no news. */
+size_t dlki_news_deliver(struct dlki_engine *e)
+{
+	size_t n = e->n_told + (size_t)(e->deaf != 0);
+	int deaf = e->deaf;
+
+	e->deaf = 0;
+	for (size_t i = 0; i < e->n_told; i++)
+		deliver(e, &e->told[i]);
+	e->n_told = 0;
+	if (deaf && e->news->look_again)
+		e->news->look_again(e->arg, e->now);
+	return n;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/loop/ops.h"
+
+#include <stdlib.h>
+
+/* ---- Queues -------------------------------------------------------------- */
+
+void dlki_ops_append(struct dlki_ops *q, struct dlki_op *op)
+{
+	op->next = NULL;
+	op->last = q->last;
+	if (q->last)
+		q->last->next = op;
+	else
+		q->first = op;
+	q->last = op;
+}
+
+static void prepend(struct dlki_ops *q, struct dlki_op *op)
+{
+	op->last = NULL;
+	op->next = q->first;
+	if (q->first)
+		q->first->last = op;
+	else
+		q->last = op;
+	q->first = op;
+}
+
+void dlki_ops_remove(struct dlki_ops *q, struct dlki_op *op)
+{
+	if (op->next)
+		op->next->last = op->last;
+	else
+		q->last = op->last;
+	if (op->last)
+		op->last->next = op->next;
+	else
+		q->first = op->next;
+	op->next = op->last = NULL;
+}
+
+/* ---- The end ------------------------------------------------------------- */
+
+static void leave_flight(struct dlki_op *op)
+{
+	struct dlki_slot *slot = dlki_flight_at(&op->link->flight, op->serial);
+
+	op->since = slot->since;
+	slot->op = NULL;
+	op->link = NULL;
+}
+
+void dlki_ops_end(struct dlki_op *op, enum dlki_outcome outcome,
+		  enum dlki_residue residue)
+{
+	struct dlki_engine *e = op->engine;
+
+	if (op->state == DLKI_OP_FLIGHT) {
+		leave_flight(op);
+	} else {
+		op->since = e->now;
+		dlki_ops_remove(&e->queue, op);
+	}
+	op->outcome = outcome;
+	op->residue = residue;
+	op->state = DLKI_OP_ENDED;
+	dlki_alarm_set(&e->alarms, &op->alarm, DLK_FOREVER);
+	dlki_alarms_unreserve(&e->alarms, 1);
+	dlki_ops_append(&e->ended, op);
+}
+
+/* No claim waits for the answer any longer. */
+static void give_up(struct dlki_op *op)
+{
+	if (op->state == DLKI_OP_QUEUED) {
+		dlki_ops_end(op, DLKI_UNSENT, DLKI_RESIDUE_NONE);
+		op->since = 0;
+	} else if (op->state == DLKI_OP_FLIGHT) {
+		dlki_ops_end(op, DLKI_UNANSWERED, DLKI_RESIDUE_MAYBE);
+	}
+}
+
+static void deadline_rings(struct dlki_alarm *a, dlk_time now)
+{
+	struct dlki_op *op =
+		(struct dlki_op *)((char *)a - offsetof(struct dlki_op, alarm));
+
+	if (now >= op->deadline)
+		give_up(op);
+}
+
+void dlki_ops_requeue(struct dlki_op *op)
+{
+	leave_flight(op);
+	op->since = 0;
+	op->state = DLKI_OP_QUEUED;
+	prepend(&op->engine->queue, op);
+}
+
+void dlki_ops_fail_queue(struct dlki_engine *e, const struct dlk_error *err)
+{
+	while (e->queue.first)
+		dlki_failed(e->queue.first, err, DLKI_RESIDUE_NONE);
+}
+
+size_t dlki_ops_deliver(struct dlki_engine *e)
+{
+	struct dlki_op *last = e->ended.last;
+	size_t n = 0;
+	int more = last != NULL;
+
+	while (more) {
+		struct dlki_op *op = e->ended.first;
+		struct dlk_error *error = op->error;
+
+		more = op != last;
+		dlki_ops_remove(&e->ended, op);
+		op->state = DLKI_OP_IDLE;
+		op->done(op, e->now); /* may free the op */
+		free(error);
+		n++;
+	}
+	return n;
+}
+
+/* ---- The claim's side ---------------------------------------------------- */
+
+int dlki_submit(struct dlki_engine *e, struct dlki_op *op)
+{
+	if (dlki_alarms_reserve(&e->alarms, 1) != 0)
+		return DLOCK_ENOMEM;
+	op->engine = e;
+	op->outcome = DLKI_NO_OUTCOME;
+	op->since = 0;
+	op->lease_ms = e->terms.lease_ms;
+	op->error = NULL;
+	op->link = NULL;
+	op->state = DLKI_OP_QUEUED;
+	op->alarm = (struct dlki_alarm){ .ring = deadline_rings };
+	dlki_ops_append(&e->queue, op);
+	dlki_alarm_set(&e->alarms, &op->alarm, op->deadline);
+	if (e->refused)
+		dlki_failed(op, e->refused, DLKI_RESIDUE_NONE);
+	return 0;
+}
+
+void dlki_cancel(struct dlki_engine *e, struct dlki_op *op)
+{
+	(void)e;
+	give_up(op);
+}
+
+/* ---- The protocol's side ------------------------------------------------- */
+
+static int is_open(const struct dlki_op *op)
+{
+	return op &&
+	       (op->state == DLKI_OP_QUEUED || op->state == DLKI_OP_FLIGHT);
+}
+
+void dlki_granted(struct dlki_op *op, uint64_t token)
+{
+	if (!is_open(op))
+		return;
+	op->token = token;
+	dlki_ops_end(op, DLKI_GRANTED, DLKI_RESIDUE_MAYBE);
+}
+
+void dlki_answered(struct dlki_op *op, int stood)
+{
+	if (!is_open(op))
+		return;
+	op->stood = stood;
+	dlki_ops_end(op, DLKI_ANSWERED,
+		     op->verb == DLKI_RENEW && stood ? DLKI_RESIDUE_MAYBE :
+						       DLKI_RESIDUE_NONE);
+}
+
+void dlki_busy(struct dlki_op *op, int64_t look_in_ms, uint64_t store_clock_us)
+{
+	if (!is_open(op))
+		return;
+	op->look_in_ms = look_in_ms;
+	op->store_clock_us = store_clock_us;
+	dlki_ops_end(op, DLKI_BUSY, DLKI_RESIDUE_MAYBE);
+}
+
+void dlki_again(struct dlki_op *op)
+{
+	if (is_open(op))
+		dlki_ops_end(op, DLKI_AGAIN, DLKI_RESIDUE_NONE);
+}
+
+void dlki_failed(struct dlki_op *op, const struct dlk_error *err,
+		 enum dlki_residue residue)
+{
+	if (!is_open(op))
+		return;
+	op->error = malloc(sizeof(*op->error));
+	if (op->error)
+		*op->error = *err;
+	dlki_ops_end(op, DLKI_FAILED, residue);
+}

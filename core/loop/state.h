@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The engine's own structure, for the files of this folder and their tests.
+ */
+#ifndef DLOCK_CORE_LOOP_STATE_H
+#define DLOCK_CORE_LOOP_STATE_H
+
+#include <pthread.h>
+
+#include "core/base/alarm.h"
+#include "core/loop/engine.h"
+#include "core/loop/foreign.h"
+#include "core/loop/op.h"
+#include "core/loop/protocol.h"
+#include "core/net/link.h"
+
+struct dlki_drive;
+
+/* A queue of ops, linked through themselves. */
+struct dlki_ops {
+	struct dlki_op *first, *last;
+};
+
+enum dlki_news_kind {
+	DLKI_NEWS_PUSHED,
+	DLKI_NEWS_WAKE,
+	DLKI_NEWS_GONE,
+	DLKI_NEWS_UP
+};
+
+struct dlki_told {
+	enum dlki_news_kind kind;
+	uint64_t id, token, store_clock_us;
+	int64_t lease_ms;
+};
+
+struct dlki_engine {
+	/* Constant. */
+	struct dlki_world *world;
+	const struct dlki_protocol *protocol;
+	const struct dlki_news *news;
+	void *arg;
+	struct dlki_address *addresses;
+	size_t n_addresses;
+	dlk_time connect_ns, patience_ns;
+	uint64_t process;
+	uint64_t seed; /* of the links' backoff */
+	char *in[DLKI_SETS]; /* DLKI_INPUT bytes for the set's leader */
+
+	pthread_mutex_t mu; /* protects the members below */
+	struct dlki_store *store;
+	struct dlki_terms terms;
+	dlk_time now; /* of the turn or push; never goes back */
+	struct dlki_alarms alarms;
+	struct dlki_alarm store_alarm;
+	struct dlki_link *links[DLKI_LINKS]; /* the main link first */
+	size_t n_links;
+	struct dlki_foreign *foreigns[DLKI_FOREIGNS];
+	uint32_t foreign_generation;
+	struct dlki_ops queue;     /* to be submitted to the protocol */
+	struct dlki_ops ended;     /* done() is due */
+	struct dlki_told *told;    /* news to be delivered */
+	size_t n_told, told_room;
+	int deaf;                  /* news were lost: all look again */
+	struct dlk_error *refused; /* for good, and why */
+
+	/* Of the thread that waits in the set, if any. */
+	int in_wait[DLKI_SETS];
+	dlk_time until[DLKI_SETS];
+
+	/* Have the loop's own thread look at `at`, if no other does.  NULL:
+	 * there is no such thread.  core/loop/drive.c. */
+	void (*nudge)(struct dlki_engine *e, dlk_time at);
+	struct dlki_drive *drive;
+};
+
+/* Most bytes of a link in a turn. */
+enum { DLKI_INPUT = 64 * 1024 };
+
+#endif

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/loop/lines.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/net/link.h"
+
+static struct lines *lines_at(struct dlki_store *s, dlk_time now)
+{
+	struct lines *p = (struct lines *)s;
+
+	if (now < p->last_now)
+		p->went_back = 1;
+	p->last_now = now;
+	return p;
+}
+
+static int lines_open(struct dlki_store *s, struct dlk_error *err)
+{
+	struct lines *p = (struct lines *)s;
+
+	p->main = dlki_link_open(s, DLKI_ANSWERS);
+	if (p->main && strcmp(s->label, "ear") == 0) {
+		p->ear = dlki_link_open(s, DLKI_NEWS);
+		if (!p->ear)
+			return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+	}
+	return p->main ? 0 : dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+}
+
+static void lines_greet(struct dlki_store *s, struct dlki_link *l, dlk_time now)
+{
+	struct lines *p = lines_at(s, now);
+
+	dlki_send(l, DLKI_GREET, NULL, 1, l == p->ear ? "EAR\n" : "HI\n",
+		  l == p->ear ? 4 : 3);
+}
+
+static void submit_one(struct lines *p, enum dlki_verb verb,
+		       struct dlki_op *const *op)
+{
+	char text[64];
+	int n;
+
+	if (verb == DLKI_ATTEMPT)
+		n = snprintf(text, sizeof(text), "A %" PRIu64 "\n", (*op)->id);
+	else
+		n = snprintf(text, sizeof(text), "R %" PRIu64 "\n",
+			     (*op)->token);
+	dlki_send(p->main, verb, op, 1, text, (size_t)n);
+}
+
+static void lines_submit(struct dlki_store *s, enum dlki_verb verb,
+			 struct dlki_op *const ops[], size_t n, dlk_time now)
+{
+	struct lines *p = lines_at(s, now);
+	char text[2048];
+	size_t len = 0;
+
+	if (verb != DLKI_RENEW) {
+		for (size_t i = 0; i < n; i++)
+			submit_one(p, verb, &ops[i]);
+		return;
+	}
+	len = (size_t)snprintf(text, sizeof(text), "N");
+	for (size_t i = 0; i < n; i++)
+		len += (size_t)snprintf(text + len, sizeof(text) - len,
+					" %" PRIu64, ops[i]->token);
+	text[len++] = '\n';
+	dlki_send(p->main, verb, ops, n, text, len);
+}
+
+static int take_news(struct lines *p, const char *line)
+{
+	uint64_t id = 0, token = 0, clock = 0;
+
+	if (sscanf(line, "P %" SCNu64 " %" SCNu64 " %" SCNu64, &id, &token,
+		   &clock) == 3)
+		dlki_pushed(&p->base, id, token, clock, 500);
+	else if (sscanf(line, "W %" SCNu64, &id) == 1)
+		dlki_wake(&p->base, id);
+	else if (sscanf(line, "D %" SCNu64, &id) == 1)
+		dlki_gone(&p->base, id);
+	else if (strcmp(line, "L") == 0)
+		dlki_look_again(&p->base);
+	else
+		return 0;
+	return 1;
+}
+
+static int take_answer(struct lines *p, struct dlki_link *l, const char *line,
+		       struct dlk_error *err)
+{
+	const struct dlki_terms terms = { .lease_ms = 1000 };
+	struct dlk_error refused = { DLOCK_EDENIED, "refused" };
+	struct dlki_front front;
+	struct dlki_op *op;
+
+	if (!dlki_front(l, &front))
+		return dlk_fail(err, DLOCK_EPROTO, "nobody asked");
+	op = dlki_front_op(l, 0);
+	if (front.verb == DLKI_GREET && strcmp(line, "NO") == 0) {
+		dlki_refused(l, &refused);
+		return 0;
+	}
+	if (front.verb == DLKI_GREET) {
+		dlki_agree(&p->base, &terms);
+		dlki_up(l);
+	} else if (line[0] == 'G') {
+		dlki_granted(op, strtoull(line + 2, NULL, 10));
+	} else if (line[0] == 'B') {
+		char *rest;
+		long ms = strtol(line + 2, &rest, 10);
+
+		dlki_busy(op, ms, strtoull(rest, NULL, 10));
+		if (p->ear)
+			dlki_want(p->ear);
+	} else if (line[0] == 'M') {
+		dlki_again(op);
+	} else if (line[0] == 'F') {
+		dlki_failed(op, &refused, DLKI_RESIDUE_NONE);
+	} else if (line[0] == 'Y') {
+		for (size_t i = 0; i < front.n && line[3 * i] == 'Y'; i++)
+			dlki_answered(dlki_front_op(l, i),
+				      line[3 * i + 1] == '1');
+	} else {
+		return dlk_fail(err, DLOCK_EPROTO, "nonsense: %s", line);
+	}
+	dlki_pop(l);
+	return 0;
+}
+
+static int lines_input(struct dlki_store *s, struct dlki_link *l,
+		       const char *bytes, size_t n, dlk_time now,
+		       struct dlk_error *err)
+{
+	struct lines *p = lines_at(s, now);
+	size_t at = l == p->ear;
+	int rc = 0;
+
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		char *line = p->part[at];
+
+		if (bytes[i] != '\n') {
+			if (p->len[at] < sizeof(p->part[at]) - 1)
+				line[p->len[at]++] = bytes[i];
+			continue;
+		}
+		line[p->len[at]] = '\0';
+		p->len[at] = 0;
+		if (!take_news(p, line))
+			rc = take_answer(p, l, line, err);
+	}
+	return rc;
+}
+
+static void lines_lost(struct dlki_store *s, struct dlki_link *l, dlk_time now)
+{
+	struct lines *p = lines_at(s, now);
+
+	p->len[l == p->ear] = 0;
+	p->lost++;
+}
+
+static void lines_timer(struct dlki_store *s, dlk_time now)
+{
+	struct lines *p = lines_at(s, now);
+
+	p->timers++;
+	p->timer_now = now;
+	s->due = DLK_FOREVER;
+}
+
+static void lines_close(struct dlki_store *s)
+{
+	((struct lines *)s)->closed++;
+}
+
+const struct dlki_protocol lines_protocol = {
+	.name = "lines",
+	.size = sizeof(struct lines),
+	.open = lines_open,
+	.greet = lines_greet,
+	.submit = lines_submit,
+	.input = lines_input,
+	.lost = lines_lost,
+	.timer = lines_timer,
+	.close = lines_close,
+};
+
+/* ---- At once ------------------------------------------------------------- */
+
+static int at_once_open(struct dlki_store *s, struct dlk_error *err)
+{
+	(void)s;
+	(void)err;
+	return 0;
+}
+
+static void at_once_submit(struct dlki_store *s, enum dlki_verb verb,
+			   struct dlki_op *const ops[], size_t n, dlk_time now)
+{
+	struct lines *p = lines_at(s, now);
+
+	for (size_t i = 0; i < n; i++) {
+		if (verb == DLKI_ATTEMPT)
+			dlki_granted(ops[i], (uint64_t)++p->timers);
+		else
+			dlki_answered(ops[i], 1);
+	}
+}
+
+const struct dlki_protocol at_once_protocol = {
+	.name = "at-once",
+	.size = sizeof(struct lines),
+	.open = at_once_open,
+	.submit = at_once_submit,
+	.close = lines_close,
+};

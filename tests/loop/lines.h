@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A protocol of lines, to try the engine with.
+ *
+ *	client		server
+ *	HI		HI: welcome		NO: never
+ *	A ID		G TOKEN, B MS CLOCK, M (again), F (failed)
+ *	N TOKEN...	Y1 Y0 ...: a batch of renewals
+ *	R TOKEN		Y1, Y0
+ *	(unasked)	P ID TOKEN CLOCK, W ID, D ID (gone), L (look again)
+ *
+ * With the URI's label "ear" there is a second link, in NEWS, which is wanted
+ * from the first B on, and greets with EAR.
+ */
+#ifndef TESTS_LOOP_LINES_H
+#define TESTS_LOOP_LINES_H
+
+#include "core/loop/protocol.h"
+
+struct lines {
+	struct dlki_store base;
+	struct dlki_link *main, *ear;
+	char part[DLKI_LINKS][256]; /* of a line, each link's */
+	size_t len[DLKI_LINKS];
+	int closed, lost, timers;
+	dlk_time timer_now;
+	dlk_time last_now; /* of the last call */
+	int went_back;
+};
+
+extern const struct dlki_protocol lines_protocol;
+
+/* Ends every op within submit(), as a store in memory does. */
+extern const struct dlki_protocol at_once_protocol;
+
+#endif

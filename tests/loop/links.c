@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Connections: made, greeted, lost, and made again. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/loop/rig.h"
+
+static const dlk_time never = DLK_FOREVER;
+
+static const struct lines *store(void)
+{
+	return (const struct lines *)rig.e->store;
+}
+
+/* Let time pass until socket `sock` is there; then connect and greet. */
+static void connect_again(int sock)
+{
+	for (int i = 0; rig.world.opened <= sock && i < 20; i++)
+		rig_turn_until(rig.world.clock + 5000 * DLK_MS);
+	cr_assert_eq(rig.world.opened, sock + 1);
+	script_connected(&rig.world, sock);
+	rig_turn();
+	cr_assert_str_eq(script_heard(&rig.world, sock), "HI\n");
+	script_says(&rig.world, sock, "HI\n");
+	rig_turn();
+}
+
+Test(links, an_op_waits_for_the_connection, .fini = rig_free)
+{
+	rig_init("", 1);
+	rig_submit(1, DLKI_ATTEMPT, never);
+	rig_turn();
+	script_connected(&rig.world, 0);
+	rig_turn();
+	cr_assert_str_eq(script_heard(&rig.world, 0), "HI\n");
+	script_says(&rig.world, 0, "H");
+	rig_turn();
+	script_says(&rig.world, 0, "I\n");
+	rig_turn();
+	cr_assert_str_eq(script_heard(&rig.world, 0), "A 1\n");
+}
+
+Test(links, what_was_sent_is_told_and_what_was_not_is_sent_again,
+     .fini = rig_free)
+{
+	rig_init_up("");
+	script_room(&rig.world, 0, 6);
+	for (int i = 1; i <= 4; i++) {
+		rig.ops[i].verb = DLKI_ATTEMPT;
+		rig.ops[i].deadline = never;
+		dlki_submit(rig.e, &rig.ops[i]);
+	}
+	rig_push(); /* "A 1\nA ": a part of the second, too */
+	script_ends(&rig.world, 0);
+	rig_turn();
+	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
+	cr_assert_eq(rig.ops[2].outcome, DLKI_UNANSWERED);
+	cr_assert_neq(rig.ops[2].since, 0);
+	cr_assert_eq(rig.ended[3] + rig.ended[4], 0);
+	cr_assert_eq(store()->lost, 1);
+	connect_again(1);
+	cr_assert_str_eq(script_heard(&rig.world, 1), "A 3\nA 4\n");
+	script_says(&rig.world, 1, "G 3\nG 4\n");
+	rig_turn();
+	cr_assert_eq(rig.ops[3].token, 3);
+	cr_assert_eq(rig.ops[4].token, 4);
+}
+
+Test(links, data_and_the_end_come_as_one_edge, .fini = rig_free)
+{
+	rig_init_up("");
+	rig_submit(1, DLKI_ATTEMPT, never);
+	rig_submit(2, DLKI_ATTEMPT, never);
+	script_says(&rig.world, 0, "G 1\n");
+	script_ends(&rig.world, 0);
+	rig_turn();
+	cr_assert_eq(rig.ops[1].outcome, DLKI_GRANTED, "what came counts");
+	rig_turn();
+	cr_assert_eq(rig.ops[2].outcome, DLKI_UNANSWERED);
+	cr_assert(!rig.world.socks[0].is_open);
+}
+
+Test(links, a_link_brings_64_kib_a_turn, .fini = rig_free)
+{
+	static char line[256];
+	size_t sent = 0;
+	int turns = 0;
+
+	memset(line, 'L', 1);
+	line[1] = '\n';
+	rig_init_up("");
+	while (sent < 200 * 1024) {
+		script_says(&rig.world, 0, line);
+		sent += 2;
+	}
+	rig_turn();
+	cr_assert_eq(rig.world.socks[0].in_from, DLKI_INPUT);
+	while (rig.world.socks[0].in_from < rig.world.socks[0].in_to) {
+		rig_turn_until(never); /* no edge comes again */
+		cr_assert_lt(++turns, 10);
+	}
+	cr_assert_eq(turns, 3);
+}
+
+Test(links, an_event_of_an_earlier_connection_is_dropped, .fini = rig_free)
+{
+	struct dlki_tag old;
+
+	rig_init_up("");
+	old = rig.world.socks[0].tag;
+	script_ends(&rig.world, 0);
+	rig_turn();
+	connect_again(1);
+	rig_submit(1, DLKI_ATTEMPT, never);
+	rig.world.stray = old;
+	rig.world.stray_bits = DLKI_READABLE | DLKI_ENDED;
+	rig_turn();
+	rig_turn();
+	cr_assert(rig.world.socks[1].is_open);
+	cr_assert_eq(rig.ended[1], 0);
+	rig.world.stray = (struct dlki_tag){ 99, 0 };
+	rig.world.stray_bits = DLKI_READABLE;
+	rig_turn();
+}
+
+Test(links, an_answer_that_makes_no_sense_ends_the_connection, .fini = rig_free)
+{
+	rig_init_up("");
+	rig_submit(1, DLKI_ATTEMPT, never);
+	script_says(&rig.world, 0, "?\nG 1\n");
+	rig_turn();
+	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
+	cr_assert(!rig.world.socks[0].is_open);
+	cr_assert_str_eq(rig.e->links[0]->why.text,
+			 "127.0.0.1:7000: nonsense: ?");
+}
+
+Test(links, an_answer_that_nobody_asked_for_is_nonsense, .fini = rig_free)
+{
+	rig_init_up("");
+	script_says(&rig.world, 0, "G 1\n");
+	rig_turn();
+	cr_assert(!rig.world.socks[0].is_open);
+}
+
+Test(links, a_request_without_an_answer_ends_its_connection, .fini = rig_free)
+{
+	dlk_time sent;
+
+	rig_init_up("");
+	rig.world.clock += 777;
+	sent = rig.world.clock;
+	rig_submit(1, DLKI_ATTEMPT, never);
+	for (int i = 0; i < 5 && rig.ended[1] == 0; i++)
+		rig_turn_until(never);
+	cr_assert_eq(rig.ended_at[1], sent + 1000 * DLK_MS);
+	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
+	cr_assert(!rig.world.socks[0].is_open, "never used again");
+	cr_assert_not_null(
+		strstr(rig.e->links[0]->why.text, "no answer in time"));
+}
+
+/* Each answer begins the patience anew for the request behind it. */
+Test(links, a_slow_server_that_answers_keeps_its_connection, .fini = rig_free)
+{
+	rig_init_up("");
+	for (int i = 1; i < 20; i++) {
+		rig_submit(i, DLKI_ATTEMPT, never);
+		rig_turn_until(rig.world.clock + 900 * DLK_MS);
+		script_says(&rig.world, 0, "G 5\n");
+		rig_turn();
+		cr_assert_eq(rig.ops[i].outcome, DLKI_GRANTED, "%d", i);
+	}
+	cr_assert_eq(rig.world.opened, 1);
+}
+
+Test(links, a_server_that_reads_nothing_is_left, .fini = rig_free)
+{
+	rig_init_up("");
+	script_room(&rig.world, 0, 0);
+	rig_submit(1, DLKI_ATTEMPT, never);
+	for (int i = 0; i < 5 && rig.world.socks[0].is_open; i++)
+		rig_turn_until(never);
+	cr_assert(!rig.world.socks[0].is_open);
+	cr_assert_eq(rig.ended[1], 0, "not sent: sent again");
+	connect_again(1);
+	cr_assert_str_eq(script_heard(&rig.world, 1), "A 1\n");
+}
+
+Test(links, a_write_that_fails_ends_the_connection, .fini = rig_free)
+{
+	rig_init_up("");
+	rig.world.socks[0].write_error = -EPIPE;
+	rig_submit(1, DLKI_ATTEMPT, never);
+	cr_assert(rig.world.socks[0].is_open, "a turn closes, not a push");
+	rig_turn();
+	cr_assert(!rig.world.socks[0].is_open);
+	cr_assert_eq(rig.ended[1], 0);
+	connect_again(1);
+	cr_assert_str_eq(script_heard(&rig.world, 1), "A 1\n");
+}
+
+/* ---- Connecting ---------------------------------------------------------- */
+
+Test(links, addresses_are_tried_in_turn_and_then_comes_a_pause,
+     .fini = rig_free)
+{
+	dlk_time begun;
+
+	rig_init("", 3);
+	begun = rig.world.clock;
+	rig_push();
+	for (int i = 0; i < 3; i++) {
+		cr_assert_eq(rig.world.opened, i + 1);
+		cr_assert_eq(rig.world.clock, begun);
+		script_refused(&rig.world, i, -ECONNREFUSED);
+		rig_turn(); /* and the next turn connects */
+		if (i < 2)
+			rig_turn();
+	}
+	cr_assert_eq(rig.world.opened, 3);
+	cr_assert_str_eq(rig.e->links[0]->why.text,
+			 "127.0.0.1:7002: Connection refused");
+	rig_turn_until(never);
+	cr_assert_eq(rig.world.opened, 4);
+	cr_assert_geq(rig.world.clock, begun + 50 * DLK_MS);
+	cr_assert_leq(rig.world.clock, begun + 2000 * DLK_MS);
+}
+
+Test(links, a_connect_that_fails_at_once_is_tried_again_after_a_pause,
+     .fini = rig_free)
+{
+	rig_init("", 1);
+	rig.world.connect_error = -EAGAIN;
+	rig_push();
+	cr_assert_eq(rig.world.opened, 0);
+	rig.world.connect_error = 0;
+	rig_turn();
+	cr_assert_eq(rig.world.opened, 0);
+	rig_turn_until(never);
+	cr_assert_eq(rig.world.opened, 1);
+}
+
+Test(links, a_connection_has_so_long_to_be_greeted, .fini = rig_free)
+{
+	dlk_time begun;
+
+	rig_init("", 1);
+	rig_push();
+	begun = rig.world.clock;
+	rig_turn_until(begun + 1500 * DLK_MS);
+	script_connected(&rig.world, 0);
+	rig_turn();
+	cr_assert(rig.world.socks[0].is_open);
+	rig_turn_until(never);
+	cr_assert_eq(rig.world.clock, begun + 2000 * DLK_MS);
+	cr_assert(!rig.world.socks[0].is_open);
+}
+
+/* A server that greets and closes, greets and closes, is not asked more and
+ * more often. */
+Test(links, short_connections_come_with_pauses, .fini = rig_free)
+{
+	dlk_time begun;
+
+	rig_init_up("");
+	begun = rig.world.clock;
+	for (int i = 0; i < 10; i++) {
+		script_ends(&rig.world, i);
+		rig_turn();
+		connect_again(i + 1);
+	}
+	cr_assert_geq(rig.world.clock - begun, 10 * 50 * DLK_MS);
+}
+
+Test(links, a_good_connection_that_ends_is_made_again_at_once, .fini = rig_free)
+{
+	dlk_time lost;
+
+	rig_init_up("");
+	rig.world.clock += 5000 * DLK_MS;
+	lost = rig.world.clock;
+	script_ends(&rig.world, 0);
+	rig_turn();
+	connect_again(1);
+	cr_assert_eq(rig.world.clock, lost);
+}
+
+Test(links, a_server_that_refuses_us_is_asked_nothing_more, .fini = rig_free)
+{
+	rig_init("", 2);
+	rig_submit(1, DLKI_ATTEMPT, never);
+	script_connected(&rig.world, 0);
+	rig_turn();
+	script_says(&rig.world, 0, "NO\n");
+	rig_turn();
+	rig_turn();
+	cr_assert_eq(rig.ops[1].outcome, DLKI_FAILED);
+	cr_assert_eq(rig.ops[1].residue, DLKI_RESIDUE_NONE);
+	rig_submit(2, DLKI_ATTEMPT, never);
+	rig_turn_until(rig.world.clock + 100000 * DLK_MS);
+	cr_assert_eq(rig.ops[2].outcome, DLKI_FAILED);
+	cr_assert_str_eq(rig.error[2], "refused");
+	cr_assert_eq(rig.world.opened, 1);
+	cr_assert(!dlki_engine_is_up(rig.e));
+}
+
+/* ---- A second link ------------------------------------------------------- */
+
+Test(links, the_link_of_news_is_made_when_it_is_wanted, .fini = rig_free)
+{
+	rig_init_up("ear");
+	rig_submit(1, DLKI_ATTEMPT, never);
+	cr_assert_eq(rig.world.opened, 1);
+	script_says(&rig.world, 0, "B 100 1\n");
+	rig_turn();
+	rig_turn();
+	cr_assert_eq(rig.world.opened, 2);
+	cr_assert_eq(rig.world.socks[1].set, DLKI_NEWS);
+	script_connected(&rig.world, 1);
+	rig_turn();
+	cr_assert_str_eq(script_heard(&rig.world, 1), "EAR\n");
+	script_says(&rig.world, 1, "OK\nP 1 2 3\n");
+	dlki_turn(rig.e, DLKI_BIT(DLKI_ANSWERS), rig.world.clock);
+	cr_assert_eq(rig.pushed, 0, "not of this set");
+	dlki_turn(rig.e, DLKI_BIT(DLKI_NEWS), rig.world.clock);
+	cr_assert_eq(rig.pushed, 1);
+	script_ends(&rig.world, 1);
+	rig_turn();
+	cr_assert(rig.world.socks[0].is_open);
+	for (int i = 0; i < 5 && rig.world.opened < 3; i++)
+		rig_turn_until(rig.world.clock + 5000 * DLK_MS);
+	cr_assert_eq(rig.world.opened, 3);
+}

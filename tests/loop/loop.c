@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Turns of the loop: ops from submission to end. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/loop/rig.h"
+
+#define SECONDS(n) ((n)*1000 * DLK_MS)
+
+static const dlk_time never = DLK_FOREVER;
+
+Test(loop, an_op_is_sent_answered_and_ended_once, .fini = rig_free)
+{
+	rig_init_up("");
+	rig.ops[7].verb = DLKI_ATTEMPT;
+	rig_submit(7, DLKI_ATTEMPT, never);
+	cr_assert_str_eq(script_heard(&rig.world, 0), "A 7\n");
+	cr_assert_eq(rig.ended[7], 0);
+	script_says(&rig.world, 0, "G 4711\n");
+	rig_turn();
+	cr_assert_eq(rig.ended[7], 1);
+	cr_assert_eq(rig.ops[7].outcome, DLKI_GRANTED);
+	cr_assert_eq(rig.ops[7].token, 4711);
+	cr_assert_eq(rig.ops[7].lease_ms, 1000);
+	rig_turn();
+	cr_assert_eq(rig.ended[7], 1);
+}
+
+/* The write takes time, and so does the way back: neither counts. */
+Test(loop, since_is_read_before_the_write, .fini = rig_free)
+{
+	dlk_time before;
+
+	rig_init_up("");
+	rig.world.per_write = 50 * DLK_MS;
+	before = rig.world.clock;
+	rig_submit(1, DLKI_ATTEMPT, never);
+	rig.world.clock += 70 * DLK_MS;
+	script_says(&rig.world, 0, "G 1\n");
+	rig_turn();
+	cr_assert_eq(rig.ops[1].since, before);
+}
+
+Test(loop, since_is_of_the_write_that_took_the_first_byte, .fini = rig_free)
+{
+	dlk_time first, second;
+
+	rig_init_up("");
+	script_room(&rig.world, 0, 6);
+	rig.ops[1].verb = rig.ops[2].verb = rig.ops[3].verb = DLKI_ATTEMPT;
+	rig.ops[1].deadline = rig.ops[2].deadline = rig.ops[3].deadline = never;
+	for (int i = 1; i <= 3; i++)
+		dlki_submit(rig.e, &rig.ops[i]);
+	first = rig.world.clock;
+	rig_push(); /* "A 1\nA " */
+	rig.world.clock += DLK_MS;
+	second = rig.world.clock;
+	script_room(&rig.world, 0, 100);
+	rig_turn();
+	cr_assert_str_eq(script_heard(&rig.world, 0), "A 1\nA 2\nA 3\n");
+	script_says(&rig.world, 0, "G 1\nG 2\nG 3\n");
+	rig_turn();
+	cr_assert_eq(rig.ops[1].since, first);
+	cr_assert_eq(rig.ops[2].since, first);
+	cr_assert_eq(rig.ops[3].since, second);
+}
+
+Test(loop, answers_may_come_a_byte_at_a_time, .fini = rig_free)
+{
+	static const char answer[] = "B 20 99\nG 12\nY1\n";
+
+	rig_init_up("");
+	rig_submit(1, DLKI_ATTEMPT, never);
+	rig_submit(2, DLKI_ATTEMPT, never);
+	rig_submit(3, DLKI_RELEASE, never);
+	for (size_t i = 0; answer[i]; i++) {
+		cr_assert_eq(rig.ended[3], 0);
+		script_says_bytes(&rig.world, 0, answer + i, 1);
+		rig_turn();
+	}
+	cr_assert_eq(rig.ops[1].outcome, DLKI_BUSY);
+	cr_assert_eq(rig.ops[1].look_in_ms, 20);
+	cr_assert_eq(rig.ops[1].store_clock_us, 99);
+	cr_assert_eq(rig.ops[2].token, 12);
+	cr_assert_eq(rig.ops[3].outcome, DLKI_ANSWERED);
+	cr_assert_eq(rig.ops[3].stood, 1);
+	cr_assert_eq(rig.ops[3].residue, DLKI_RESIDUE_NONE);
+}
+
+Test(loop, what_ends_in_a_turn_is_written_once, .fini = rig_free)
+{
+	int writes;
+
+	rig_init_up("");
+	writes = rig.world.writes;
+	for (int i = 1; i <= 20; i++) {
+		rig.ops[i].verb = i % 2 ? DLKI_ATTEMPT : DLKI_RELEASE;
+		rig.ops[i].deadline = never;
+		dlki_submit(rig.e, &rig.ops[i]);
+	}
+	rig_push();
+	cr_assert_eq(rig.world.writes, writes + 1);
+	cr_assert_str_eq(script_heard(&rig.world, 0),
+			 "A 1\nR 2\nA 3\nR 4\nA 5\nR 6\nA 7\nR 8\nA 9\nR 10\n"
+			 "A 11\nR 12\nA 13\nR 14\nA 15\nR 16\nA 17\nR 18\n"
+			 "A 19\nR 20\n");
+}
+
+Test(loop, a_request_of_several_ops_has_an_answer_for_each, .fini = rig_free)
+{
+	rig_init_up("");
+	for (int i = 1; i <= 3; i++) {
+		rig.ops[i].verb = DLKI_RENEW;
+		rig.ops[i].deadline = i == 2 ? rig.world.clock + 1 : never;
+		dlki_submit(rig.e, &rig.ops[i]);
+	}
+	rig_push();
+	cr_assert_str_eq(script_heard(&rig.world, 0), "N 1 2 3\n");
+	rig_turn_until(rig.world.clock + 1);
+	cr_assert_eq(rig.ended[2], 1, "by its deadline");
+	cr_assert_eq(rig.ops[2].outcome, DLKI_UNANSWERED);
+	script_says(&rig.world, 0, "Y1 Y1 Y0\n");
+	rig_turn();
+	cr_assert_eq(rig.ops[1].stood, 1);
+	cr_assert_eq(rig.ops[3].stood, 0);
+	cr_assert_eq(rig.ended[1] + rig.ended[2] + rig.ended[3], 3);
+}
+
+Test(loop, ops_of_an_answer_that_was_short_of_them_are_unanswered,
+     .fini = rig_free)
+{
+	rig_init_up("");
+	for (int i = 1; i <= 2; i++) {
+		rig.ops[i].verb = DLKI_RENEW;
+		rig.ops[i].deadline = never;
+		dlki_submit(rig.e, &rig.ops[i]);
+	}
+	rig_push();
+	script_says(&rig.world, 0, "Y1\n");
+	rig_turn();
+	cr_assert_eq(rig.ops[1].outcome, DLKI_ANSWERED);
+	cr_assert_eq(rig.ops[2].outcome, DLKI_UNANSWERED);
+}
+
+/* ---- Deadlines ----------------------------------------------------------- */
+
+Test(loop, a_deadline_is_kept_exactly, .fini = rig_free)
+{
+	dlk_time deadline;
+
+	rig_init_up("");
+	deadline = rig.world.clock + 12345678;
+	rig_submit(1, DLKI_ATTEMPT, deadline);
+	rig_turn_until(deadline + SECONDS(1));
+	cr_assert_eq(rig.world.until, deadline);
+	cr_assert_eq(rig.ended[1], 1);
+	cr_assert_eq(rig.ended_at[1], deadline);
+	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
+	cr_assert_eq(rig.ops[1].residue, DLKI_RESIDUE_MAYBE);
+}
+
+Test(loop, an_answer_after_the_deadline_is_of_no_op, .fini = rig_free)
+{
+	rig_init_up("");
+	rig_submit(1, DLKI_ATTEMPT, rig.world.clock + 5);
+	rig_submit(2, DLKI_ATTEMPT, never);
+	rig_turn_until(rig.world.clock + 5);
+	cr_assert_eq(rig.ended[1], 1);
+	script_says(&rig.world, 0, "G 1\nG 2\n");
+	rig_turn();
+	cr_assert_eq(rig.ended[1], 1);
+	cr_assert_eq(rig.ops[2].token, 2);
+	cr_assert_eq(rig.world.opened, 1, "the connection is still good");
+}
+
+Test(loop, without_a_connection_a_deadline_finds_the_op_unsent,
+     .fini = rig_free)
+{
+	dlk_time deadline;
+
+	rig_init("", 1);
+	deadline = rig.world.clock + SECONDS(1);
+	rig_submit(1, DLKI_ATTEMPT, deadline);
+	while (rig.ended[1] == 0)
+		rig_turn_until(never);
+	cr_assert_eq(rig.ended_at[1], deadline);
+	cr_assert_eq(rig.ops[1].outcome, DLKI_UNSENT);
+	cr_assert_eq(rig.ops[1].residue, DLKI_RESIDUE_NONE);
+	cr_assert_eq(rig.ops[1].since, 0);
+}
+
+Test(loop, needless_turns_change_nothing, .fini = rig_free)
+{
+	rig_init_up("");
+	rig_submit(1, DLKI_ATTEMPT, rig.world.clock + SECONDS(1));
+	for (int i = 0; i < 20; i++) {
+		rig_turn();
+		rig_push();
+	}
+	cr_assert_eq(rig.ended[1], 0);
+	cr_assert_str_eq(script_heard(&rig.world, 0), "A 1\n");
+	rig.world.clock += SECONDS(100);
+	for (int i = 0; i < 20; i++)
+		rig_turn();
+	cr_assert_eq(rig.ended[1], 1);
+}
+
+Test(loop, a_cancelled_op_ends_with_the_next_push, .fini = rig_free)
+{
+	rig_init_up("");
+	rig_submit(1, DLKI_ATTEMPT, never);
+	dlki_cancel(rig.e, &rig.ops[1]);
+	dlki_cancel(rig.e, &rig.ops[1]);
+	cr_assert_eq(rig.ended[1], 0, "never from the call itself");
+	rig_push();
+	cr_assert_eq(rig.ended[1], 1);
+	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
+	dlki_cancel(rig.e, &rig.ops[1]);
+	rig_push();
+	cr_assert_eq(rig.ended[1], 1);
+}
+
+Test(loop, an_op_that_is_cancelled_before_it_is_sent_leaves_nothing,
+     .fini = rig_free)
+{
+	rig_init_up("");
+	rig.ops[1].verb = DLKI_ATTEMPT;
+	rig.ops[1].deadline = never;
+	dlki_submit(rig.e, &rig.ops[1]);
+	dlki_cancel(rig.e, &rig.ops[1]);
+	rig_push();
+	cr_assert_eq(rig.ops[1].outcome, DLKI_UNSENT);
+	cr_assert_str_eq(script_heard(&rig.world, 0), "");
+}
+
+/* ---- Other ends ---------------------------------------------------------- */
+
+Test(loop, again_and_failed_are_handed_on, .fini = rig_free)
+{
+	rig_init_up("");
+	rig_submit(1, DLKI_ATTEMPT, never);
+	rig_submit(2, DLKI_ATTEMPT, never);
+	script_says(&rig.world, 0, "M\nF\n");
+	rig_turn();
+	cr_assert_eq(rig.ops[1].outcome, DLKI_AGAIN);
+	cr_assert_eq(rig.ops[1].residue, DLKI_RESIDUE_NONE);
+	cr_assert_eq(rig.ops[2].outcome, DLKI_FAILED);
+	cr_assert_str_eq(rig.error[2], "refused");
+	cr_assert_str_eq(script_heard(&rig.world, 0), "A 1\nA 2\n",
+			 "the engine asks nothing again");
+}
+
+static int chained;
+
+static void submit_another(struct dlki_op *op, dlk_time now)
+{
+	(void)now;
+	if (++chained < 100)
+		cr_assert_eq(dlki_submit(rig.e, op), 0);
+}
+
+/* done() submits: all in a turn, and not without end. */
+Test(loop, a_store_that_ends_ops_at_once_does_not_hold_the_turn)
+{
+	struct dlki_engine_options options = {
+		.world = &rig.world.base,
+		.protocol = &at_once_protocol,
+	};
+	struct dlki_op op = { .verb = DLKI_ATTEMPT,
+			      .deadline = never,
+			      .done = submit_another };
+	struct dlk_error err;
+	int turns = 0;
+
+	chained = 0;
+	script_init(&rig.world);
+	rig.e = dlki_engine_new(&options, &err);
+	dlki_lock(rig.e);
+	cr_assert_eq(dlki_submit(rig.e, &op), 0);
+	dlki_push(rig.e);
+	cr_assert_gt(chained, 1);
+	cr_assert_lt(chained, 100);
+	while (chained < 100 && turns++ < 100)
+		dlki_turn(rig.e, DLKI_ALL_SETS, never);
+	cr_assert_eq(chained, 100);
+	cr_assert_eq(op.since, rig.world.clock);
+	cr_assert_eq(rig.world.clock, 1000 * DLK_MS, "no time has passed");
+	dlki_unlock(rig.e);
+	dlki_engine_free(rig.e);
+	script_free(&rig.world);
+}
+
+Test(loop, closing_ends_every_op)
+{
+	rig_init_up("");
+	rig_submit(1, DLKI_ATTEMPT, never);
+	rig.ops[2].verb = DLKI_ATTEMPT;
+	rig.ops[2].deadline = never;
+	dlki_submit(rig.e, &rig.ops[2]);
+	rig_free();
+	cr_assert_eq(rig.ended[1], 1);
+	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
+	cr_assert_eq(rig.ended[2], 1);
+	cr_assert_eq(rig.ops[2].outcome, DLKI_UNSENT);
+}
+
+/* ---- News ---------------------------------------------------------------- */
+
+Test(loop, news_are_delivered_after_the_answers_of_a_turn, .fini = rig_free)
+{
+	rig_init_up("");
+	rig_submit(1, DLKI_ATTEMPT, never);
+	script_says(&rig.world, 0, "P 1 77 123456\nW 4\nB 100 9\n");
+	rig_turn();
+	cr_assert_eq(rig.ended[1], 1);
+	cr_assert_eq(rig.pushed, 1);
+	cr_assert_eq(rig.news_token, 77);
+	cr_assert_eq(rig.news_clock, 123456);
+	cr_assert_eq(rig.woken, 1);
+	cr_assert_eq(rig.news_id, 4);
+	script_says(&rig.world, 0, "D 9\nL\nL\n");
+	rig_turn();
+	cr_assert_eq(rig.gone, 1);
+	cr_assert_eq(rig.news_id, 9);
+	cr_assert_eq(rig.looked, 1);
+}
+
+Test(loop, the_protocol_has_one_deadline, .fini = rig_free)
+{
+	struct lines *p;
+
+	rig_init_up("");
+	p = (struct lines *)rig.e->store;
+	p->base.due = rig.world.clock + SECONDS(3);
+	rig_submit(1, DLKI_ATTEMPT, never);
+	script_says(&rig.world, 0, "G 1\n");
+	rig_turn();
+	for (int i = 0; i < 5; i++)
+		rig_turn_until(never);
+	cr_assert_eq(p->timers, 1);
+	cr_assert_eq(p->timer_now, SECONDS(4));
+}
+
+/* ---- Foreign descriptors ------------------------------------------------- */
+
+static int foreign_calls;
+static unsigned int foreign_bits;
+
+static void on_ready(struct dlki_foreign *f, unsigned int events, dlk_time now)
+{
+	foreign_calls++;
+	foreign_bits = events;
+	cr_assert_eq(dlki_foreign_set(f, 5, DLKI_READABLE, now + SECONDS(1)),
+		     0);
+}
+
+Test(loop, a_library_that_owns_its_socket_is_called, .fini = rig_free)
+{
+	struct dlki_foreign f[DLKI_FOREIGNS + 1];
+
+	foreign_calls = 0;
+	rig_init_up("");
+	for (int i = 0; i < DLKI_FOREIGNS; i++)
+		cr_assert_eq(dlki_foreign_add(rig.e, &f[i], DLKI_ANSWERS,
+					      on_ready),
+			     0);
+	cr_assert_eq(dlki_foreign_add(rig.e, &f[DLKI_FOREIGNS], DLKI_ANSWERS,
+				      on_ready),
+		     DLOCK_EEXHAUSTED);
+	cr_assert_eq(dlki_foreign_set(&f[0], 5, DLKI_READABLE | DLKI_WRITABLE,
+				      never),
+		     0);
+	cr_assert_eq(rig.world.watched, DLKI_READABLE | DLKI_WRITABLE);
+	rig.world.stray = rig.world.watch_tag;
+	rig.world.stray_bits = DLKI_ENDED;
+	rig_turn();
+	cr_assert_eq(foreign_calls, 1);
+	cr_assert_eq(foreign_bits, DLKI_READABLE);
+
+	/* An event of the watch before. */
+	rig.world.stray.generation--;
+	rig.world.stray_bits = DLKI_READABLE;
+	rig_turn();
+	cr_assert_eq(foreign_calls, 1);
+
+	/* The deadline. */
+	rig_turn_until(never);
+	cr_assert_eq(foreign_calls, 2);
+	cr_assert_eq(foreign_bits, 0);
+	for (int i = 0; i < DLKI_FOREIGNS; i++)
+		dlki_foreign_remove(&f[i]);
+	cr_assert_eq(rig.world.watched, 0);
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/loop/rig.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/net/address.h"
+
+struct rig rig;
+
+static void on_done(struct dlki_op *op, dlk_time now)
+{
+	int i = (int)(op - rig.ops);
+
+	rig.ended[i]++;
+	rig.ended_at[i] = now;
+	if (rig.n_ended < RIG_OPS)
+		rig.order[rig.n_ended++] = i;
+	if (op->error)
+		snprintf(rig.error[i], sizeof(rig.error[i]), "%.63s",
+			 op->error->text);
+}
+
+static void on_pushed(void *arg, uint64_t id, uint64_t token, uint64_t clock,
+		      int64_t lease_ms, dlk_time now)
+{
+	(void)arg;
+	(void)now;
+	cr_assert_eq(lease_ms, 500);
+	rig.pushed++;
+	rig.news_id = id;
+	rig.news_token = token;
+	rig.news_clock = clock;
+}
+
+static void on_wake(void *arg, uint64_t id, dlk_time now)
+{
+	(void)arg;
+	(void)now;
+	rig.woken++;
+	rig.news_id = id;
+}
+
+static void on_gone(void *arg, uint64_t id, dlk_time now)
+{
+	(void)arg;
+	(void)now;
+	rig.gone++;
+	rig.news_id = id;
+}
+
+static void on_look(void *arg, dlk_time now)
+{
+	(void)arg;
+	(void)now;
+	rig.looked++;
+}
+
+static void on_up(void *arg, const struct dlki_terms *terms, dlk_time now)
+{
+	(void)arg;
+	(void)now;
+	cr_assert_eq(terms->lease_ms, 1000);
+	rig.up++;
+}
+
+void rig_init(const char *label, size_t n_addresses)
+{
+	static const struct dlki_news news = {
+		.pushed = on_pushed,
+		.wake = on_wake,
+		.gone = on_gone,
+		.look_again = on_look,
+		.up = on_up,
+	};
+	struct dlki_address addresses[4];
+	struct dlki_engine_options options = {
+		.world = &rig.world.base,
+		.protocol = &lines_protocol,
+		.label = label,
+		.addresses = addresses,
+		.n_addresses = n_addresses,
+		.news = &news,
+		.connect_ms = 2000,
+		.patience_ms = 1000,
+	};
+	struct dlk_error err;
+
+	memset(&rig, 0, sizeof(rig));
+	for (uint16_t i = 0; i < n_addresses; i++)
+		dlki_address_tcp(&addresses[i], "127.0.0.1",
+				 (uint16_t)(7000 + i));
+	script_init(&rig.world);
+	rig.e = dlki_engine_new(&options, &err);
+	cr_assert_not_null(rig.e);
+	for (int i = 0; i < RIG_OPS; i++) {
+		rig.ops[i].done = on_done;
+		rig.ops[i].id = (uint64_t)i;
+		rig.ops[i].token = (uint64_t)i;
+	}
+	cr_assert_eq(dlki_lock(rig.e), 0);
+}
+
+void rig_init_up(const char *label)
+{
+	rig_init(label, 1);
+	rig_push();
+	script_connected(&rig.world, 0);
+	rig_turn();
+	cr_assert_str_eq(script_heard(&rig.world, 0), "HI\n");
+	script_says(&rig.world, 0, "HI\n");
+	rig_turn();
+	cr_assert(dlki_engine_is_up(rig.e));
+	cr_assert_eq(rig.up, 1);
+}
+
+void rig_free(void)
+{
+	const struct lines *p = (const struct lines *)rig.e->store;
+
+	cr_assert(!p->went_back, "`now` went back");
+	dlki_unlock(rig.e);
+	dlki_engine_free(rig.e);
+	for (int i = 0; i < rig.world.opened; i++)
+		cr_assert(!rig.world.socks[i].is_open, "socket %d", i);
+	script_free(&rig.world);
+}
+
+void rig_turn(void)
+{
+	dlki_turn(rig.e, DLKI_ALL_SETS, rig.world.clock);
+}
+
+void rig_turn_until(dlk_time until)
+{
+	dlki_turn(rig.e, DLKI_ALL_SETS, until);
+}
+
+void rig_push(void)
+{
+	dlki_push(rig.e);
+}
+
+void rig_submit(int i, enum dlki_verb verb, dlk_time deadline)
+{
+	rig.ops[i].verb = verb;
+	rig.ops[i].deadline = deadline;
+	cr_assert_eq(dlki_submit(rig.e, &rig.ops[i]), 0);
+	rig_push();
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An engine on a scripted world, with ops whose ends are counted.
+ */
+#ifndef TESTS_LOOP_RIG_H
+#define TESTS_LOOP_RIG_H
+
+#include "core/loop/engine.h"
+#include "core/loop/state.h"
+#include "tests/loop/lines.h"
+#include "tests/loop/script.h"
+
+enum { RIG_OPS = 64 };
+
+struct rig {
+	struct script world;
+	struct dlki_engine *e;
+	struct dlki_op ops[RIG_OPS];
+	int ended[RIG_OPS]; /* how often done() came */
+	dlk_time ended_at[RIG_OPS];
+	char error[RIG_OPS][64];
+	int order[RIG_OPS], n_ended; /* the ops, as they ended */
+
+	/* News. */
+	int pushed, woken, gone, looked, up;
+	uint64_t news_id, news_token, news_clock;
+};
+
+/* The rig of this test. */
+extern struct rig rig;
+
+/* With the lines protocol; `label` as in lines.h. */
+void rig_init(const char *label, size_t n_addresses);
+
+/* ... and with the first connection greeted: socket 0. */
+void rig_init_up(const char *label);
+void rig_free(void);
+
+/* A turn over both sets, in no time. */
+void rig_turn(void);
+
+/* A turn that may let time pass. */
+void rig_turn_until(dlk_time until);
+
+/* Submit op i, and push. */
+void rig_submit(int i, enum dlki_verb verb, dlk_time deadline);
+void rig_push(void);
+
+#endif
