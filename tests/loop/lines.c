@@ -109,6 +109,8 @@ static int take_answer(struct lines *p, struct dlki_link *l, const char *line,
 	if (front.verb == DLKI_GREET) {
 		dlki_agree(&p->base, &terms);
 		dlki_up(l);
+		if (l == p->ear)
+			dlki_look_again(&p->base);
 	} else if (line[0] == 'G') {
 		dlki_granted(op, strtoull(line + 2, NULL, 10));
 	} else if (line[0] == 'B') {

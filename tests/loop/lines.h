@@ -10,7 +10,8 @@
  *	(unasked)	P ID TOKEN CLOCK, W ID, D ID (gone), L (look again)
  *
  * With the URI's label "ear" there is a second link, in NEWS, which is wanted
- * from the first B on, and greets with EAR.
+ * from the first B on, and greets with EAR.  Every parked claim looks again
+ * when the ear is up.
  */
 #ifndef TESTS_LOOP_LINES_H
 #define TESTS_LOOP_LINES_H

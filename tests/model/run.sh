@@ -48,6 +48,14 @@ check() {
 }
 
 case $(basename "$model" .pml) in
+drive)
+	check ok
+	check ok -DROUNDS=2 -DCALM
+	for flaw in CHECK COUNTED TWICE WRONG SET STOP CANCEL CALLBACK LEAVE \
+		KEPT; do
+		check broken -DBREAK_$flaw
+	done
+	;;
 memcached)
 	check ok -DROUNDS=1
 	check ok -DROUNDS=2 -DN=2

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Driving: which thread runs the loop.
+ *
+ * A thread waiting for an op runs turns itself, so the answer wakes the thread
+ * straight from the kernel.  At most one thread at a time leads a
+ * set; other waiters of the set follow: they sleep on a condition of their own.
+ * A leader that is done, or late, names the oldest follower as successor before
+ * dlki_drive() returns, so no callback of a program delays the others.
+ * Waiters for an answer lead and follow in ANSWERS, parked waiters in NEWS.
+ *
+ * The loop's own thread, "dlock-loop", leads sets without a waiter.  A leaving
+ * leader does not wake the thread: while callers come and go, the thread looks
+ * every 10 ms, and takes over when no waiter has led since.  As soon as the
+ * thread has served a waiter, it gives the sets up again.  An answer without a
+ * waiter may thus lie for 10 ms, unless dlki_drive_start() told.
+ *
+ * A follower at the deadline rings due alarms itself: a stopped leader delays
+ * no time-out.
+ *
+ * LOCKS
+ *  All state is under the engine's mutex: role, predicate and wake-up.  A kick
+ *  is only for the leader that is in wait(); dlki_turn() marks it.
+ *
+ * Cancellation is off in dlki_drive().  In a forked child dlki_lock() refuses.
+ */
+#ifndef DLOCK_CORE_LOOP_DRIVE_H
+#define DLOCK_CORE_LOOP_DRIVE_H
+
+#include <pthread.h>
+
+#include "core/loop/engine.h"
+
+/* On the stack of the waiting thread. */
+struct dlki_waiter {
+	enum dlki_set set;
+	int done;                         /* by dlki_waiter_done() */
+	int asleep;                       /* on cond */
+	pthread_cond_t cond;
+	struct dlki_waiter *next, *last;  /* of the set, the oldest first */
+};
+
+/* Start the loop's own thread.  0, or see err. */
+int dlki_drive_begin(struct dlki_engine *e, struct dlk_error *err);
+
+/* End the thread.  No waiter is left.  Before dlki_engine_free(). */
+void dlki_drive_end(struct dlki_engine *e);
+
+/* ---- With mu held -------------------------------------------------------- */
+
+void dlki_waiter_init(struct dlki_waiter *w, enum dlki_set set);
+void dlki_waiter_destroy(struct dlki_waiter *w);
+
+/* The waiter's wait is over: called by done(), by news, or by a
+ * cancelling thread.  From any thread. */
+void dlki_waiter_done(struct dlki_engine *e, struct dlki_waiter *w);
+
+/*
+ * Push, and wait until the waiter is done or `deadline`: lead or follow.  mu is
+ * released meanwhile.  1: done; 0: the deadline came first.  A waiter may be
+ * used again after its `done` was cleared.
+ */
+int dlki_drive(struct dlki_engine *e, struct dlki_waiter *w,
+	       dlk_time deadline);
+
+/* Push, and have a thread lead at once: for ops without a waiter. */
+void dlki_drive_start(struct dlki_engine *e);
+
+#endif
