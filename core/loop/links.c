@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/error.h"
 #include "core/loop/news.h"
@@ -57,14 +58,21 @@ static void tend(struct dlki_link *l)
 
 /* ---- Down ---------------------------------------------------------------- */
 
-/* `why` names the server. */
-static void explain(struct dlki_link *l, const char *why, int code)
+void dlki_peer(const struct dlki_link *l, char out[DLKI_PEER])
 {
 	const struct dlki_engine *e = l->engine;
-	char peer[DLKI_ADDRESS_TEXT];
 
-	dlki_address_text(&e->addresses[l->address % e->n_addresses], peer);
-	dlk_fail(&l->why, code, "%s: %s", peer, why);
+	dlki_address_text(&e->addresses[l->address % e->n_addresses], out);
+}
+
+/* The reason names the server. */
+static void explain(struct dlki_link *l, const char *why, int code)
+{
+	char peer[DLKI_PEER];
+
+	dlki_peer(l, peer);
+	if (strncmp(why, peer, strlen(peer)) != 0)
+		dlk_fail(&l->why, code, "%s: %s", peer, why);
 }
 
 /* A connection that stood a while is tried again at once; else the next address

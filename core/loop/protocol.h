@@ -94,6 +94,10 @@ void dlki_want(struct dlki_link *l);
 /* Whether the link is connected and greeted. */
 int dlki_is_up(const struct dlki_link *l);
 
+/* The server's address, for messages: "127.0.0.1:6379". */
+enum { DLKI_PEER = 120 };
+void dlki_peer(const struct dlki_link *l, char out[DLKI_PEER]);
+
 /* The server has accepted the greeting. */
 void dlki_up(struct dlki_link *l);
 

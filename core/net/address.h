@@ -15,7 +15,7 @@ int dlki_address_tcp(struct dlki_address *out, const char *host, uint16_t port);
 int dlki_address_unix(struct dlki_address *out, const char *path);
 
 /* For messages: "127.0.0.1:6379", "[::1]:6379" or the path. */
-enum { DLKI_ADDRESS_TEXT = 120 };
+enum { DLKI_ADDRESS_TEXT = 120 }; /* bytes */
 void dlki_address_text(const struct dlki_address *a,
 		       char out[DLKI_ADDRESS_TEXT]);
 

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of functions; opening and closing. */
+#include <dlock/backend_net.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "backends/redis/protocol/store.h"
+
+enum { LABEL_MAX = 240 };
+
+static struct redis_line *line_of(struct redis_store *s,
+				  const struct dlki_link *l)
+{
+	return l == s->main.link ? &s->main : &s->ear;
+}
+
+static void name_channel(struct redis_store *s)
+{
+	int n = snprintf(s->channel, sizeof(s->channel),
+			 "%s:inbox:", dlk_param_text(s->base.uri, "prefix"));
+
+	for (size_t i = 0; i < 16; i++)
+		n += snprintf(s->channel + n, 3, "%02x", s->base.chance[i]);
+	/* With the clock in grant messages: scripts/clock.lua. */
+	memcpy(s->channel + n, ":c", 3);
+}
+
+static int redis_open(struct dlki_store *base, struct dlk_error *err)
+{
+	struct redis_store *s = (struct redis_store *)base;
+	const struct dlk_uri *uri = base->uri;
+	int64_t ttl_ms = dlk_param_int(uri, "ttl");
+
+	s->terms = (struct dlki_terms){
+		.lease_ms = ttl_ms,
+		.margin_ms = 1,
+		.caps = DLOCK_CAP_REMOTE | DLOCK_CAP_SHARED | DLOCK_CAP_COUNT |
+			DLOCK_CAP_FENCE | DLOCK_CAP_FENCE_DURABLE |
+			DLOCK_CAP_WAKE | DLOCK_CAP_EXPIRE,
+	};
+	s->order = dlk_param_int(uri, "order") == 0 ? 'f' : 'a';
+	if (s->order == 'f')
+		s->terms.caps |= DLOCK_CAP_FAIR;
+	s->db = (uint32_t)dlk_param_int(uri, "db");
+	s->ttl_len = dlki_redis_digits(s->ttl, (uint64_t)ttl_ms);
+	s->label_len = dlk_utf8_clip(base->label, LABEL_MAX);
+	s->clock_len = (size_t)snprintf(s->clock, sizeof(s->clock), "%s:clock",
+					dlk_param_text(uri, "prefix"));
+	name_channel(s);
+	for (size_t i = 0; i < RD_TEXTS; i++)
+		s->knows[i] = 1;
+	s->main.link = dlki_link_open(base, DLKI_ANSWERS);
+	s->ear.link = dlki_link_open(base, DLKI_NEWS);
+	if (!s->main.link || !s->ear.link)
+		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+	return 0;
+}
+
+static void redis_greet(struct dlki_store *base, struct dlki_link *l,
+			dlk_time now)
+{
+	struct redis_store *s = (struct redis_store *)base;
+	struct redis_line *line = line_of(s, l);
+	struct dlk_error err;
+
+	line->heard = now;
+	/* Without a reader there is no greeting, and the connection ends. */
+	if (dlki_redis_reader_init(&line->reader, &err) != 0)
+		return;
+	line->has_reader = 1;
+	dlki_redis_store_greet(s, line);
+}
+
+static void redis_submit(struct dlki_store *base, enum dlki_verb verb,
+			 struct dlki_op *const ops[], size_t n, dlk_time now)
+{
+	struct redis_store *s = (struct redis_store *)base;
+
+	(void)now;
+	for (size_t i = 0; i < n; i++) {
+		if (verb == DLKI_ATTEMPT)
+			dlki_redis_store_attempt(s, ops[i]);
+		else if (verb == DLKI_RENEW)
+			dlki_redis_store_renew(s, ops[i]);
+		else
+			dlki_redis_store_release(s, ops[i]);
+	}
+}
+
+static int redis_input(struct dlki_store *base, struct dlki_link *l,
+		       const char *bytes, size_t n, dlk_time now,
+		       struct dlk_error *err)
+{
+	struct redis_store *s = (struct redis_store *)base;
+	struct redis_line *line = line_of(s, l);
+
+	if (!line->has_reader)
+		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+	return dlki_redis_store_input(s, line, bytes, n, now, err);
+}
+
+static void forget_reader(struct redis_line *line)
+{
+	if (line->has_reader)
+		dlki_redis_reader_free(&line->reader);
+	line->has_reader = 0;
+}
+
+static void redis_lost(struct dlki_store *base, struct dlki_link *l,
+		       dlk_time now)
+{
+	struct redis_store *s = (struct redis_store *)base;
+
+	(void)now;
+	forget_reader(line_of(s, l));
+}
+
+static void redis_timer(struct dlki_store *base, dlk_time now)
+{
+	dlki_redis_store_listen((struct redis_store *)base, now);
+}
+
+static void redis_close(struct dlki_store *base)
+{
+	struct redis_store *s = (struct redis_store *)base;
+
+	forget_reader(&s->main);
+	forget_reader(&s->ear);
+}
+
+const struct dlki_protocol dlki_redis_protocol = {
+	.name = "redis",
+	.size = sizeof(struct redis_store),
+	.open = redis_open,
+	.greet = redis_greet,
+	.submit = redis_submit,
+	.input = redis_input,
+	.lost = redis_lost,
+	.timer = redis_timer,
+	.close = redis_close,
+};

@@ -1,0 +1,35 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# pure.sh OBJECT... - a protocol's objects call only functions of this list, and
+# each other: no socket, clock, thread, file or chance.
+set -eu
+export LC_ALL=C
+
+allowed='
+__assert_fail __stack_chk_fail __cxa_finalize _GLOBAL_OFFSET_TABLE_
+explicit_bzero memchr memcmp memcpy memmove memset
+strchr strcmp strcspn strlen strncmp strrchr strspn strstr strtol strtoll
+snprintf
+calloc free malloc realloc
+redisReaderCreateWithFunctions redisReaderFeed redisReaderFree redisReaderGetReply
+dlk_fail dlk_param_given dlk_param_int dlk_param_text dlk_utf8_clip
+dlki_agree dlki_again dlki_answered dlki_busy dlki_failed dlki_front
+dlki_front_op dlki_gone dlki_granted dlki_is_up dlki_link_open
+dlki_look_again dlki_peer dlki_pop dlki_pushed dlki_refused dlki_send
+dlki_up dlki_wake dlki_want
+'
+
+[ $# -ge 10 ] || {
+	echo "only $# objects: the check itself is broken"
+	exit 1
+}
+defined=$(nm --defined-only "$@" | awk 'NF == 3 { print $3 }' | sort -u)
+called=$(nm --undefined-only "$@" | awk '$1 == "U" { print $2 }' | sort -u)
+bad=$(printf '%s\n' "$called" | grep -vxF -e "$defined" |
+	grep -vxF -e "$(printf '%s\n' $allowed)" || true)
+if [ -n "$bad" ]; then
+	echo "a protocol may not call:"
+	printf '\t%s\n' $bad
+	exit 1
+fi
+echo "$# objects call $(printf '%s\n' "$called" | wc -l) functions, all allowed"
