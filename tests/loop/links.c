@@ -107,6 +107,7 @@ Test(links, a_link_brings_64_kib_a_turn, .fini = rig_free)
 Test(links, an_event_of_an_earlier_connection_is_dropped, .fini = rig_free)
 {
 	struct dlki_tag old;
+	int reads;
 
 	rig_init_up("");
 	old = rig.world.socks[0].tag;
@@ -114,10 +115,12 @@ Test(links, an_event_of_an_earlier_connection_is_dropped, .fini = rig_free)
 	rig_turn();
 	connect_again(1);
 	rig_submit(1, DLKI_ATTEMPT, never);
+	reads = rig.world.reads;
 	rig.world.stray = old;
 	rig.world.stray_bits = DLKI_READABLE | DLKI_ENDED;
 	rig_turn();
 	rig_turn();
+	cr_assert_eq(rig.world.reads, reads);
 	cr_assert(rig.world.socks[1].is_open);
 	cr_assert_eq(rig.ended[1], 0);
 	rig.world.stray = (struct dlki_tag){ 99, 0 };

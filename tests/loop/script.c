@@ -54,6 +54,7 @@ static ssize_t script_read(struct dlki_world *w, int sock, void *out,
 	struct script_sock *k = &script_of(w)->socks[sock];
 	size_t n = k->in_to - k->in_from;
 
+	script_of(w)->reads++;
 	if (n == 0)
 		return k->end == 0 ? -EAGAIN : k->end == 1 ? 0 : k->end;
 	if (n > size)

@@ -37,7 +37,7 @@ struct script {
 	int opened;         /* sockets so far, and the next number */
 	int connect_error;
 	int kicks[DLKI_SETS];
-	int waits, writes;
+	int waits, reads, writes;
 	dlk_time until; /* of the last wait() */
 	int watched_fd;
 	unsigned int watched;
