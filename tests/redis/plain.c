@@ -95,11 +95,12 @@ CASE(redis_plain, frees_both_keys_when_the_holder_dies)
 	proxy = proxy_start(server);
 	dying = client_of(lab_proxy_port(proxy), PLAIN "ttl=1s", NULL);
 	h = take(mutex(dying, "x"));
-	CHECK(h != NULL);
 	healed_at_end(proxy);
 	cut_off(proxy);
 	r = foreign_client(server->port);
 	EVENTUALLY(foreign_take(r, "theirs", 60000));
+	CHECK_RC(dlock_check(h), DLOCK_ELOST);
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
 	CHECK(foreign_give(r, "theirs"));
 	give(take(l));
 	foreign_free(r);
