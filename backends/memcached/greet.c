@@ -148,8 +148,9 @@ static int ask_identity(struct memc_conn *c, struct memc_stats *st,
 		rc = dlki_memc_stats_read(c, st, asked, deadline, err);
 	if (rc == 0)
 		rc = get_witness(c, deadline, err);
+	c->round_trip = dlk_now() - asked;
 	if (rc == 0)
-		dlk_answered(&c->session->base, asked, dlk_now());
+		dlk_answered(&c->session->base, asked, asked + c->round_trip);
 	if (rc == 0 && c->session->protocol != MEMC_TEXT)
 		rc = ask_for_meta(c, st, deadline, err);
 	return rc;
