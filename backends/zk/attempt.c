@@ -363,6 +363,7 @@ enum dlk_verdict dlki_zk_attempt(struct dlk_ticket *base, dlk_time deadline,
 	}
 	dlki_zk_dir(a.s, &base->request, a.dir);
 	a.connects = a.s->connects;
+	dlki_zk_tries_begin(&a);
 	if (t->generation != a.s->generation) {
 		/* Its session has ended, and its node with it. */
 		forget_node(&a);

@@ -23,9 +23,9 @@ struct zk_attempt {
 	uint64_t connects; /* the session's, when this began */
 	char hidden[ZK_NODE_SIZE]; /* a node that may not be read, or "" */
 	int no_dir;                /* the directory is to be made */
+	dlk_time had;              /* the time until the caller's deadline */
 	/* Of the last attempt: tries.c. */
 	char held[ZK_NODE_SIZE]; /* a holder's or waiter's, in the way; or "" */
-	dlk_time had;            /* the time until the first deadline */
 	dlk_time prepared;       /* time that does not count */
 	dlk_time patience;       /* until then it waits for other tries ... */
 	dlk_time pause;          /* ... as long as this; 0: it met none */

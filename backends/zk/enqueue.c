@@ -112,11 +112,10 @@ int dlki_zk_enqueue(struct zk_attempt *a, struct zk_call **children)
 	dlk_time began = dlk_now();
 	int rc = 0;
 
-	if (!likely && a->deadline - began < ZK_SHORT_NS)
+	if (!likely && a->had < ZK_SHORT_NS)
 		rc = dlki_zk_tries_look(a);
 	if (rc == 0)
-		rc = dlki_zk_tokens_ready(a->s, dlki_zk_tries_prepare_until(a),
-					  a->err);
+		rc = dlki_zk_tokens_ready(a->s, a->deadline, a->err);
 	if (rc == 0) {
 		dlki_zk_tries_prepared(a, began);
 		began = dlk_now();

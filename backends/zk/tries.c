@@ -35,12 +35,14 @@ static dlk_time more_time(const struct zk_attempt *a)
 	return at_most(MORE * a->had, MOST_MORE_NS);
 }
 
-/* A server that has just accepted a connection is likely to answer. */
-dlk_time dlki_zk_tries_prepare_until(const struct zk_attempt *a)
+/* The first anchor of a connection is not made yet.  A server that has just
+ * accepted a connection is likely to answer. */
+void dlki_zk_tries_begin(struct zk_attempt *a)
 {
 	if (!a->t->base.last || a->s->tokens.raised_on == a->s->connects)
-		return a->deadline;
-	return a->deadline + more_time(a) - a->prepared;
+		return;
+	a->prepared = more_time(a);
+	a->deadline += a->prepared;
 }
 
 void dlki_zk_tries_prepared(struct zk_attempt *a, dlk_time since)
@@ -98,17 +100,16 @@ static int is_held(struct zk_attempt *a, const struct zk_queue *queue,
 int dlki_zk_tries_look(struct zk_attempt *a)
 {
 	struct zk_call *listing = dlki_zk_children(a->s, a->dir);
-	dlk_time until = dlki_zk_tries_prepare_until(a);
 	struct zk_queue queue;
 	int rc = 0;
 
-	dlki_zk_wait(a->s, &listing, 1, until);
+	dlki_zk_wait(a->s, &listing, 1, a->deadline);
 	a->no_dir = listing && listing->rc == ZNONODE;
 	if (!a->no_dir)
 		rc = dlki_zk_reason(listing, "listing", a->err);
 	if (rc == 0 && !a->no_dir)
-		rc = dlki_zk_queue_from(a->s, &queue, a->dir, listing, until,
-					a->err);
+		rc = dlki_zk_queue_from(a->s, &queue, a->dir, listing,
+					a->deadline, a->err);
 	if (rc == 0 && !a->no_dir) {
 		if (is_held(a, &queue, queue.n) && dlk_now() >= a->deadline)
 			a->held[0] = '\0'; /* perhaps for want of answers */

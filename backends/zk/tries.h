@@ -11,8 +11,8 @@
 
 struct zk_queue;
 
-/* The deadline for making the first anchor of a connection. */
-dlk_time dlki_zk_tries_prepare_until(const struct zk_attempt *a);
+/* Begin: put the deadline off, if the try is the first over a connection. */
+void dlki_zk_tries_begin(struct zk_attempt *a);
 /* Nodes were made since `since`: put the deadline off. */
 void dlki_zk_tries_prepared(struct zk_attempt *a, dlk_time since);
 
