@@ -77,7 +77,7 @@ static int is_held(struct zk_attempt *a, const struct zk_queue *queue,
 	const struct dlk_request *request = &a->t->base.request;
 	struct dlk_queue_entry me = { request->mode, request->limit };
 	size_t n = ahead < MOST_READ ? ahead : MOST_READ, kept = 0;
-	struct zk_call *calls[MOST_READ];
+	struct zk_call *calls[MOST_READ] = { NULL };
 	const char *last = NULL;
 	ptrdiff_t at;
 
