@@ -51,6 +51,12 @@ static void leave_flight(struct dlki_op *op)
 	op->link = NULL;
 }
 
+static int is_answer(enum dlki_outcome outcome)
+{
+	return outcome == DLKI_GRANTED || outcome == DLKI_BUSY ||
+	       outcome == DLKI_ANSWERED;
+}
+
 void dlki_ops_end(struct dlki_op *op, enum dlki_outcome outcome,
 		  enum dlki_residue residue)
 {
@@ -59,7 +65,8 @@ void dlki_ops_end(struct dlki_op *op, enum dlki_outcome outcome,
 	if (op->state == DLKI_OP_FLIGHT) {
 		leave_flight(op);
 	} else {
-		op->since = e->now;
+		/* An answer at once, or never sent. */
+		op->since = is_answer(outcome) ? e->now : 0;
 		dlki_ops_remove(&e->queue, op);
 	}
 	op->outcome = outcome;
@@ -73,12 +80,10 @@ void dlki_ops_end(struct dlki_op *op, enum dlki_outcome outcome,
 /* No claim waits for the answer any longer. */
 static void give_up(struct dlki_op *op)
 {
-	if (op->state == DLKI_OP_QUEUED) {
+	if (op->state == DLKI_OP_QUEUED)
 		dlki_ops_end(op, DLKI_UNSENT, DLKI_RESIDUE_NONE);
-		op->since = 0;
-	} else if (op->state == DLKI_OP_FLIGHT) {
+	else if (op->state == DLKI_OP_FLIGHT)
 		dlki_ops_end(op, DLKI_UNANSWERED, DLKI_RESIDUE_MAYBE);
-	}
 }
 
 static void deadline_rings(struct dlki_alarm *a, dlk_time now)

@@ -134,8 +134,8 @@ void dlki_pop(struct dlki_link *l);
 
 /* ---- Services: completions ----------------------------------------------- */
 
-/* Each ends the op.  The engine knows `since`; of an op that was not sent, it
- * is the time of the turn. */
+/* Each ends the op.  The engine knows `since`; for an answer at once, in
+ * submit(), it is the time of the turn. */
 
 void dlki_granted(struct dlki_op *op, uint64_t token);
 

@@ -302,6 +302,7 @@ Test(links, a_server_that_refuses_us_is_asked_nothing_more, .fini = rig_free)
 	rig_turn();
 	cr_assert_eq(rig.ops[1].outcome, DLKI_FAILED);
 	cr_assert_eq(rig.ops[1].residue, DLKI_RESIDUE_NONE);
+	cr_assert_eq(rig.ops[1].since, 0);
 	rig_submit(2, DLKI_ATTEMPT, never);
 	rig_turn_until(rig.world.clock + 100000 * DLK_MS);
 	cr_assert_eq(rig.ops[2].outcome, DLKI_FAILED);

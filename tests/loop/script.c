@@ -34,12 +34,12 @@ static int script_connect(struct dlki_world *w, const struct dlki_address *to,
 	if (s->opened == SCRIPT_SOCKS)
 		return -EMFILE;
 	k = &s->socks[s->opened];
-	*k = (struct script_sock){ .is_open = 1, .set = set, .tag = tag };
+	k->is_open = 1;
+	k->set = set;
+	k->tag = tag;
 	k->writable_wanted = 1;
 	k->finish = -EINPROGRESS;
 	k->room = SCRIPT_BYTES;
-	k->in = malloc(SCRIPT_BYTES);
-	k->out = malloc(SCRIPT_BYTES + 1);
 	return s->opened++;
 }
 
@@ -171,11 +171,15 @@ void script_init(struct script *s)
 	s->base.type = &script_type;
 	s->clock = 1000 * DLK_MS;
 	s->watched_fd = -1;
+	for (int i = 0; i < SCRIPT_SOCKS; i++) {
+		s->socks[i].in = malloc(SCRIPT_BYTES);
+		s->socks[i].out = malloc(SCRIPT_BYTES + 1);
+	}
 }
 
 void script_free(struct script *s)
 {
-	for (int i = 0; i < s->opened; i++) {
+	for (int i = 0; i < SCRIPT_SOCKS; i++) {
 		free(s->socks[i].in);
 		free(s->socks[i].out);
 	}

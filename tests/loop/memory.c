@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The n-th allocation fails, for every n: each op still ends once, and no
+ * memory is lost (which the address sanitizer tells). */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/loop/engine.h"
+#include "core/loop/state.h"
+#include "core/net/address.h"
+#include "tests/loop/lines.h"
+#include "tests/loop/script.h"
+
+enum { OPS = 40 };
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *p, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *p, size_t size);
+
+/* The allocation that fails, counted down; 0: none. */
+static _Thread_local long fail_at;
+
+static int fails(void)
+{
+	return fail_at > 0 && --fail_at == 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+	return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return fails() ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *p, size_t size)
+{
+	return fails() ? NULL : __real_realloc(p, size);
+}
+
+/* ---- The scenario -------------------------------------------------------- */
+
+static struct script world;
+static struct dlki_engine *engine;
+static struct dlki_op ops[OPS];
+static int submitted[OPS], ended[OPS];
+
+static void on_done(struct dlki_op *op, dlk_time now)
+{
+	(void)now;
+	ended[op - ops]++;
+}
+
+static void submit(int i, enum dlki_verb verb)
+{
+	ops[i].verb = verb;
+	ops[i].id = ops[i].token = (uint64_t)i;
+	ops[i].deadline = world.clock + 3000 * DLK_MS;
+	ops[i].done = on_done;
+	if (dlki_submit(engine, &ops[i]) == 0)
+		submitted[i]++;
+}
+
+/* The connection of this number stands, if there is such a connection. */
+static void connect_sock(int sock)
+{
+	for (int i = 0; i < 5 && world.opened <= sock; i++)
+		dlki_turn(engine, DLKI_ALL_SETS, world.clock + 3000 * DLK_MS);
+	if (world.opened > sock && world.socks[sock].is_open)
+		script_connected(&world, sock);
+	dlki_turn(engine, DLKI_ALL_SETS, world.clock);
+}
+
+static void say(int sock, const char *text)
+{
+	if (world.opened > sock && world.socks[sock].is_open)
+		script_says(&world, sock, text);
+	dlki_turn(engine, DLKI_ALL_SETS, world.clock);
+}
+
+static void run(void)
+{
+	dlki_push(engine);
+	connect_sock(0);
+	say(0, "HI\n");
+	for (int i = 0; i < OPS / 2; i++)
+		submit(i, i % 3 == 2 ? DLKI_RELEASE : DLKI_ATTEMPT);
+	dlki_push(engine);
+	say(0, "G 1\nB 5 5\nY1\nF\nM\nP 1 2 3\nW 4\nD 5\nL\n");
+	if (world.opened > 0)
+		script_ends(&world, 0);
+	dlki_turn(engine, DLKI_ALL_SETS, world.clock);
+	for (int i = OPS / 2; i < OPS; i++)
+		submit(i, DLKI_RENEW);
+	connect_sock(1);
+	say(1, "HI\n");
+	dlki_turn(engine, DLKI_ALL_SETS, world.clock + 5000 * DLK_MS);
+}
+
+/* Returns whether the n-th allocation was reached. */
+static int scenario(long n)
+{
+	struct dlki_address address;
+	struct dlki_engine_options options = {
+		.world = &world.base,
+		.protocol = &lines_protocol,
+		.label = "ear",
+		.addresses = &address,
+		.n_addresses = 1,
+		.connect_ms = 2000,
+		.patience_ms = 1000,
+	};
+	struct dlk_error err;
+	int reached;
+
+	memset(ops, 0, sizeof(ops));
+	memset(submitted, 0, sizeof(submitted));
+	memset(ended, 0, sizeof(ended));
+	script_init(&world);
+	dlki_address_tcp(&address, "127.0.0.1", 7000);
+	fail_at = n;
+	engine = dlki_engine_new(&options, &err);
+	if (engine) {
+		dlki_lock(engine);
+		run();
+		dlki_unlock(engine);
+		dlki_engine_free(engine);
+	} else {
+		cr_assert_eq(err.code, DLOCK_ENOMEM);
+	}
+	reached = fail_at == 0;
+	fail_at = 0;
+	for (int i = 0; i < OPS; i++)
+		cr_assert_eq(ended[i], submitted[i], "allocation %ld, op %d", n,
+			     i);
+	for (int i = 0; i < world.opened; i++)
+		cr_assert(!world.socks[i].is_open);
+	script_free(&world);
+	return reached;
+}
+
+Test(memory, every_op_ends_once_whichever_allocation_fails)
+{
+	long n = 1;
+
+	while (scenario(n))
+		n++;
+	cr_assert_gt(n, 15, "%ld allocations", n);
+}
