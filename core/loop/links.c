@@ -266,15 +266,6 @@ int dlki_links_have_work(const struct dlki_engine *e, unsigned int sets)
 	return 0;
 }
 
-int dlki_links_any_cut(const struct dlki_engine *e)
-{
-	for (size_t i = 0; i < e->n_links; i++) {
-		if (can_close(e->links[i]))
-			return 1;
-	}
-	return 0;
-}
-
 void dlki_links_free(struct dlki_engine *e)
 {
 	for (size_t i = 0; i < e->n_links; i++) {

@@ -25,9 +25,6 @@ void dlki_links_close_cut(struct dlki_engine *e);
  * an event? */
 int dlki_links_have_work(const struct dlki_engine *e, unsigned int sets);
 
-/* Is any link to be closed? */
-int dlki_links_any_cut(const struct dlki_engine *e);
-
 /* Close and free them all. */
 void dlki_links_free(struct dlki_engine *e);
 

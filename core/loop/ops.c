@@ -93,6 +93,8 @@ static void deadline_rings(struct dlki_alarm *a, dlk_time now)
 
 	if (now >= op->deadline)
 		give_up(op);
+	else
+		dlki_alarm_set(&op->engine->alarms, a, op->deadline);
 }
 
 void dlki_ops_requeue(struct dlki_op *op)

@@ -49,7 +49,7 @@ int dlki_socket_connect(int fd, const struct dlki_address *to)
  * which then is connected to itself. */
 static int is_echo(int fd)
 {
-	struct sockaddr_storage me, peer;
+	struct sockaddr_storage me = { 0 }, peer = { 0 };
 	socklen_t my_len = sizeof(me), peer_len = sizeof(peer);
 
 	return getsockname(fd, (struct sockaddr *)&me, &my_len) == 0 &&

@@ -36,6 +36,31 @@ Test(bytes, come_out_as_they_went_in)
 	dlki_bytes_free(&b);
 }
 
+Test(bytes, make_room_in_front_of_more_memory)
+{
+	struct dlki_bytes b = { 0 };
+	char in[900];
+	char *v;
+
+	for (size_t i = 0; i < sizeof(in); i++)
+		in[i] = (char)i;
+	cr_assert_eq(dlki_bytes_reserve(&b, sizeof(in)), 0);
+	dlki_bytes_append(&b, in, sizeof(in));
+	dlki_bytes_append(&b, NULL, 0);
+	dlki_bytes_take(&b, 800);
+	v = b.v;
+	cr_assert_eq(dlki_bytes_reserve(&b, 500), 0);
+	cr_assert_eq(b.v, v);
+	cr_assert_eq(memcmp(dlki_bytes_at(&b), in + 800, 100), 0);
+	dlki_bytes_take(&b, 10);
+	cr_assert_eq(dlki_bytes_reserve(&b, 200000), 0);
+	cr_assert_eq(memcmp(dlki_bytes_at(&b), in + 810, 90), 0);
+	cr_assert_eq(dlki_bytes_reserve(&b, SIZE_MAX / 2), DLOCK_ENOMEM);
+	cr_assert_eq(dlki_bytes_len(&b), 90);
+	dlki_bytes_clear(&b);
+	cr_assert_null(b.v, "so much is not kept");
+}
+
 /* ---- Flight -------------------------------------------------------------- */
 
 static void add(struct dlki_flight *f, uint64_t start, uint32_t n)

@@ -95,12 +95,16 @@ static int take_answer(struct lines *p, struct dlki_link *l, const char *line,
 		       struct dlk_error *err)
 {
 	const struct dlki_terms terms = { .lease_ms = 1000 };
+	char peer[DLKI_PEER];
 	struct dlk_error refused = { DLOCK_EDENIED, "refused" };
 	struct dlki_front front;
 	struct dlki_op *op;
 
 	if (!dlki_front(l, &front))
 		return dlk_fail(err, DLOCK_EPROTO, "nobody asked");
+	dlki_peer(l, peer);
+	if (strcmp(line, "Z") == 0)
+		return dlk_fail(err, DLOCK_EPROTO, "%s sends a Z", peer);
 	op = dlki_front_op(l, 0);
 	if (front.verb == DLKI_GREET && strcmp(line, "NO") == 0) {
 		dlki_refused(l, &refused);

@@ -7,6 +7,7 @@
  *	A ID		G TOKEN, B MS CLOCK, M (again), F (failed)
  *	N TOKEN...	Y1 Y0 ...: a batch of renewals
  *	R TOKEN		Y1, Y0
+ *	(any)		Z: nonsense, and the reason names the server
  *	(unasked)	P ID TOKEN CLOCK, W ID, D ID (gone), L (look again)
  *
  * With the URI's label "ear" there is a second link, in NEWS, which is wanted

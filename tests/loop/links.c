@@ -165,6 +165,21 @@ Test(links, a_request_without_an_answer_ends_its_connection, .fini = rig_free)
 		strstr(rig.e->links[0]->why.text, "no answer in time"));
 }
 
+Test(links, patience_counts_from_the_request_after_any_silence,
+     .fini = rig_free)
+{
+	dlk_time sent;
+
+	rig_init_up("");
+	for (int i = 0; i < 3; i++)
+		rig_turn_until(rig.world.clock + 5000 * DLK_MS);
+	sent = rig.world.clock;
+	rig_submit(1, DLKI_ATTEMPT, never);
+	for (int i = 0; i < 5 && rig.ended[1] == 0; i++)
+		rig_turn_until(never);
+	cr_assert_eq(rig.ended_at[1], sent + 1000 * DLK_MS);
+}
+
 /* Each answer begins the patience anew for the request behind it. */
 Test(links, a_slow_server_that_answers_keeps_its_connection, .fini = rig_free)
 {
@@ -203,6 +218,41 @@ Test(links, a_write_that_fails_ends_the_connection, .fini = rig_free)
 	cr_assert_eq(rig.ended[1], 0);
 	connect_again(1);
 	cr_assert_str_eq(script_heard(&rig.world, 1), "A 1\n");
+}
+
+Test(links, a_reset_ends_the_connection, .fini = rig_free)
+{
+	rig_init_up("");
+	rig_submit(1, DLKI_ATTEMPT, never);
+	rig.world.socks[0].end = -ECONNRESET;
+	rig.world.socks[0].bits = DLKI_READABLE | DLKI_ENDED;
+	rig_turn();
+	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
+	cr_assert_str_eq(rig.e->links[0]->why.text,
+			 "127.0.0.1:7000: Connection reset by peer");
+}
+
+Test(links, a_reason_names_the_server_once, .fini = rig_free)
+{
+	rig_init_up("");
+	rig_submit(1, DLKI_ATTEMPT, never);
+	script_says(&rig.world, 0, "Z\n");
+	rig_turn();
+	cr_assert_str_eq(rig.e->links[0]->why.text, "127.0.0.1:7000 sends a Z");
+}
+
+Test(links, events_of_a_link_that_is_cut_or_down_are_dropped, .fini = rig_free)
+{
+	rig_init_up("");
+	rig.world.socks[0].write_error = -EPIPE;
+	rig_submit(1, DLKI_ATTEMPT, never);
+	script_says(&rig.world, 0, "G 1\n");
+	rig_turn();
+	cr_assert_eq(rig.ended[1], 0);
+	rig.world.stray = rig.e->links[0]->tag;
+	rig.world.stray_bits = DLKI_READABLE | DLKI_WRITABLE;
+	rig_turn();
+	cr_assert_eq(rig.e->links[0]->state, DLKI_LINK_DOWN);
 }
 
 /* ---- Connecting ---------------------------------------------------------- */
@@ -254,6 +304,10 @@ Test(links, a_connection_has_so_long_to_be_greeted, .fini = rig_free)
 	rig_push();
 	begun = rig.world.clock;
 	rig_turn_until(begun + 1500 * DLK_MS);
+	/* Not yet: the kernel may say so. */
+	rig.world.socks[0].bits = DLKI_WRITABLE;
+	rig_turn();
+	cr_assert_eq(rig.e->links[0]->state, DLKI_LINK_CONNECTING);
 	script_connected(&rig.world, 0);
 	rig_turn();
 	cr_assert(rig.world.socks[0].is_open);
@@ -318,7 +372,8 @@ Test(links, the_link_of_news_is_made_when_it_is_wanted, .fini = rig_free)
 	rig_init_up("ear");
 	rig_submit(1, DLKI_ATTEMPT, never);
 	cr_assert_eq(rig.world.opened, 1);
-	script_says(&rig.world, 0, "B 100 1\n");
+	rig_submit(2, DLKI_ATTEMPT, never);
+	script_says(&rig.world, 0, "B 100 1\nB 100 1\n");
 	rig_turn();
 	rig_turn();
 	cr_assert_eq(rig.world.opened, 2);
@@ -337,4 +392,50 @@ Test(links, the_link_of_news_is_made_when_it_is_wanted, .fini = rig_free)
 	for (int i = 0; i < 5 && rig.world.opened < 3; i++)
 		rig_turn_until(rig.world.clock + 5000 * DLK_MS);
 	cr_assert_eq(rig.world.opened, 3);
+}
+
+/* ---- What cannot be opened ----------------------------------------------- */
+
+static int links_wanted;
+
+static int many_links(struct dlki_store *s, struct dlk_error *err)
+{
+	for (int i = 0; i < links_wanted; i++) {
+		if (!dlki_link_open(s, DLKI_ANSWERS))
+			return dlk_fail(err, DLOCK_EEXHAUSTED, "link %d", i);
+	}
+	return 0;
+}
+
+Test(links, an_engine_that_cannot_be_opened_leaves_nothing)
+{
+	struct dlki_protocol protocol = lines_protocol;
+	struct dlki_address address = { 0 };
+	struct dlki_engine_options options = {
+		.world = &rig.world.base,
+		.protocol = &protocol,
+		.addresses = &address,
+		.n_addresses = 1,
+	};
+	struct dlk_error err;
+	struct dlki_engine *e;
+
+	script_init(&rig.world);
+	protocol.open = many_links;
+	links_wanted = DLKI_LINKS + 1;
+	cr_assert_null(dlki_engine_new(&options, &err));
+	cr_assert_str_eq(err.text, "link 4");
+	links_wanted = DLKI_LINKS;
+	e = dlki_engine_new(&options, &err);
+	cr_assert_not_null(e);
+	dlki_engine_free(e);
+	options.n_addresses = 0;
+	cr_assert_null(dlki_engine_new(&options, &err));
+	cr_assert_str_eq(err.text, "link 0");
+	options.n_addresses = 1;
+	rig.world.chance_error = -EIO;
+	cr_assert_null(dlki_engine_new(&options, &err));
+	cr_assert_str_eq(err.text, "no random bytes");
+	dlki_engine_free(NULL);
+	script_free(&rig.world);
 }

@@ -11,6 +11,12 @@
 
 static const dlk_time never = DLK_FOREVER;
 
+static void ignore(struct dlki_op *op, dlk_time now)
+{
+	(void)op;
+	(void)now;
+}
+
 Test(loop, an_op_is_sent_answered_and_ended_once, .fini = rig_free)
 {
 	rig_init_up("");
@@ -235,6 +241,69 @@ Test(loop, an_op_that_is_cancelled_before_it_is_sent_leaves_nothing,
 	cr_assert_str_eq(script_heard(&rig.world, 0), "");
 }
 
+Test(loop, an_early_alarm_changes_nothing, .fini = rig_free)
+{
+	dlk_time deadline;
+
+	rig_init_up("");
+	deadline = rig.world.clock + SECONDS(1) / 2;
+	rig_submit(1, DLKI_ATTEMPT, deadline);
+	dlki_alarm_set(dlki_engine_alarms(rig.e), &rig.ops[1].alarm,
+		       rig.world.clock);
+	rig_turn();
+	cr_assert_eq(rig.ended[1], 0);
+	rig_turn_until(never);
+	cr_assert_eq(rig.ended_at[1], deadline);
+}
+
+Test(loop, answers_of_every_kind_to_ops_that_are_over_are_dropped,
+     .fini = rig_free)
+{
+	rig_init_up("");
+	for (int i = 1; i <= 5; i++) {
+		enum dlki_verb verb = i == 5 ? DLKI_RELEASE : DLKI_ATTEMPT;
+
+		rig_submit(i, verb, rig.world.clock + 5);
+	}
+	rig_turn_until(rig.world.clock + 5);
+	script_says(&rig.world, 0, "G 1\nB 1 1\nM\nF\nY1\n");
+	rig_turn();
+	for (int i = 1; i <= 5; i++) {
+		cr_assert_eq(rig.ended[i], 1);
+		cr_assert_eq(rig.ops[i].outcome, DLKI_UNANSWERED);
+	}
+	cr_assert(rig.world.socks[0].is_open);
+}
+
+Test(loop, many_ops_of_a_verb_are_handed_over_in_batches, .fini = rig_free)
+{
+	static struct dlki_op more[RIG_OPS];
+	const char *heard;
+	size_t lines = 0;
+
+	rig_init_up("");
+	for (int i = 0; i < RIG_OPS; i++) {
+		rig.ops[i].verb = DLKI_ATTEMPT;
+		rig.ops[i].deadline = never;
+		more[i] = rig.ops[i];
+		more[i].id = (uint64_t)i + RIG_OPS;
+		cr_assert_eq(dlki_submit(rig.e, &rig.ops[i]), 0);
+	}
+	for (int i = 0; i < RIG_OPS; i++) {
+		more[i].done = rig.ops[0].done;
+		cr_assert_eq(dlki_submit(rig.e, &more[i]), 0);
+	}
+	rig_push();
+	heard = script_heard(&rig.world, 0);
+	for (const char *p = heard; *p; p++)
+		lines += *p == '\n';
+	cr_assert_eq(lines, 2 * RIG_OPS);
+	cr_assert_not_null(strstr(heard, "A 63\nA 64\n"));
+	/* Those beyond the rig's are ended here, where they are known. */
+	for (int i = 0; i < RIG_OPS; i++)
+		more[i].done = ignore;
+}
+
 /* ---- Other ends ---------------------------------------------------------- */
 
 Test(loop, again_and_failed_are_handed_on, .fini = rig_free)
@@ -320,6 +389,10 @@ Test(loop, news_are_delivered_after_the_answers_of_a_turn, .fini = rig_free)
 	cr_assert_eq(rig.news_clock, 123456);
 	cr_assert_eq(rig.woken, 1);
 	cr_assert_eq(rig.news_id, 4);
+	for (int i = 0; i < 40; i++)
+		script_says(&rig.world, 0, "W 4\n");
+	rig_turn();
+	cr_assert_eq(rig.woken, 41);
 	script_says(&rig.world, 0, "D 9\nL\nL\n");
 	rig_turn();
 	cr_assert_eq(rig.gone, 1);
@@ -389,6 +462,18 @@ Test(loop, a_library_that_owns_its_socket_is_called, .fini = rig_free)
 	rig_turn_until(never);
 	cr_assert_eq(foreign_calls, 2);
 	cr_assert_eq(foreign_bits, 0);
+	/* Not what it waits for. */
+	rig.world.stray = rig.world.watch_tag;
+	rig.world.stray_bits = DLKI_WRITABLE;
+	rig_turn();
+	cr_assert_eq(foreign_calls, 2);
+	rig.world.watch_error = -EBADF;
+	cr_assert_eq(dlki_foreign_set(&f[0], 6, DLKI_READABLE, never),
+		     DLOCK_ENOMEM);
+	rig.world.watch_error = 0;
+	cr_assert_eq(dlki_foreign_set(&f[0], 6, DLKI_READABLE, never), 0);
+	cr_assert_eq(dlki_foreign_set(&f[0], 6, 0, never), 0);
+	cr_assert_eq(rig.world.watched, 0);
 	for (int i = 0; i < DLKI_FOREIGNS; i++)
 		dlki_foreign_remove(&f[i]);
 	cr_assert_eq(rig.world.watched, 0);

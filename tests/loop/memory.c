@@ -2,12 +2,15 @@
 /* The n-th allocation fails, for every n: each op still ends once, and no
  * memory is lost (which the address sanitizer tells). */
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/loop/drive.h"
 #include "core/loop/engine.h"
 #include "core/loop/state.h"
 #include "core/net/address.h"
+#include "core/world/real.h"
 #include "tests/loop/lines.h"
 #include "tests/loop/script.h"
 
@@ -49,6 +52,7 @@ static struct script world;
 static struct dlki_engine *engine;
 static struct dlki_op ops[OPS];
 static int submitted[OPS], ended[OPS];
+static int refusing; /* the server, at the first greeting */
 
 static void on_done(struct dlki_op *op, dlk_time now)
 {
@@ -87,7 +91,7 @@ static void run(void)
 {
 	dlki_push(engine);
 	connect_sock(0);
-	say(0, "HI\n");
+	say(0, refusing ? "NO\n" : "HI\n");
 	for (int i = 0; i < OPS / 2; i++)
 		submit(i, i % 3 == 2 ? DLKI_RELEASE : DLKI_ATTEMPT);
 	dlki_push(engine);
@@ -151,4 +155,46 @@ Test(memory, every_op_ends_once_whichever_allocation_fails)
 	while (scenario(n))
 		n++;
 	cr_assert_gt(n, 15, "%ld allocations", n);
+}
+
+Test(memory, a_server_that_refuses_us_is_left_without_memory_too)
+{
+	long n = 1;
+
+	refusing = 1;
+	while (scenario(n))
+		n++;
+	cr_assert_gt(n, 10, "%ld allocations", n);
+}
+
+Test(memory, a_world_and_a_drive_say_that_there_is_none)
+{
+	static const struct dlki_tag tag;
+	struct dlki_address address;
+	struct dlki_world *w;
+	struct dlk_error err;
+
+	fail_at = 1;
+	cr_assert_null(dlki_real_new(&err));
+	cr_assert_eq(err.code, DLOCK_ENOMEM);
+	w = dlki_real_new(&err);
+	cr_assert_not_null(w);
+	cr_assert_eq(dlki_address_unix(&address, "/"), 0);
+	cr_assert_eq(w->type->connect(w, &address, DLKI_NEWS, tag),
+		     -ECONNREFUSED);
+	fail_at = 1;
+	cr_assert_eq(w->type->watch(w, 0, DLKI_READABLE, DLKI_NEWS, tag),
+		     -ENOMEM);
+	dlki_real_free(w);
+	script_init(&world);
+	engine = dlki_engine_new(
+		&(struct dlki_engine_options){ .world = &world.base,
+					       .protocol = &at_once_protocol },
+		&err);
+	cr_assert_not_null(engine);
+	fail_at = 1;
+	cr_assert_eq(dlki_drive_begin(engine, &err), DLOCK_ENOMEM);
+	cr_assert_eq(dlki_engine_is_up(engine), 1);
+	dlki_engine_free(engine);
+	script_free(&world);
 }

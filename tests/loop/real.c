@@ -5,10 +5,12 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "core/net/address.h"
 #include "core/world/real.h"
+#include "core/world/socket.h"
 #include "support/wait.h"
 
 static struct dlki_world *w;
@@ -177,6 +179,73 @@ Test(real, a_unix_socket_is_told_as_connected, .init = setup, .fini = teardown)
 	w->type->close(w, sock);
 	close(listener);
 	unlink(path);
+}
+
+Test(real, a_socket_that_met_itself_is_not_connected)
+{
+	struct dlki_address me;
+	socklen_t len = sizeof(me.to.in);
+	int fd;
+
+	cr_assert_eq(dlki_address_tcp(&me, "127.0.0.1", 0), 0);
+	fd = dlki_socket_open(&me);
+	cr_assert_eq(bind(fd, &me.to.any, me.len), 0);
+	cr_assert_eq(getsockname(fd, &me.to.any, &len), 0);
+	cr_assert_eq(dlki_socket_connect(fd, &me), 0);
+	cr_assert_eq(dlki_socket_finish(fd), -ECONNREFUSED);
+	close(fd);
+}
+
+/* With one descriptor more each time, until it can be opened. */
+Test(real, without_descriptors_there_is_no_world)
+{
+	struct rlimit old, low;
+	struct dlki_address to;
+	struct dlk_error err;
+	rlim_t first = (rlim_t)dup(0);
+	int failed = 0;
+
+	close((int)first);
+	dlki_real_free(NULL);
+	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &old), 0);
+	low = old;
+	for (low.rlim_cur = first;; low.rlim_cur++) {
+		cr_assert_eq(setrlimit(RLIMIT_NOFILE, &low), 0);
+		w = dlki_real_new(&err);
+		if (w)
+			break;
+		cr_assert_eq(err.code, DLOCK_EEXHAUSTED);
+		failed++;
+	}
+	cr_assert_geq(failed, 5);
+	cr_assert_eq(dlki_address_tcp(&to, "127.0.0.1", 1), 0);
+	cr_assert_eq(w->type->connect(w, &to, DLKI_NEWS, tag), -EMFILE);
+	dlki_real_free(w);
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &old), 0);
+}
+
+Test(real, events_without_room_come_with_the_next_wait, .init = setup,
+     .fini = teardown)
+{
+	struct dlki_event e[4];
+	int p[2][2];
+
+	for (int i = 0; i < 2; i++) {
+		cr_assert_eq(pipe(p[i]), 0);
+		cr_assert_eq(write(p[i][1], "x", 1), 1);
+		cr_assert_eq(w->type->watch(w, p[i][0], DLKI_READABLE,
+					    (enum dlki_set)i, tag),
+			     0);
+	}
+	cr_assert_eq(w->type->wait(w, DLKI_ALL_SETS, e, 1, 0), 1);
+	cr_assert_eq(w->type->wait(w, DLKI_ALL_SETS, e, 4, 0), 2);
+	cr_assert_eq(w->type->watch(w, 9999, DLKI_READABLE, DLKI_NEWS, tag),
+		     -ENOMEM);
+	for (int i = 0; i < 2; i++) {
+		w->type->watch(w, p[i][0], 0, (enum dlki_set)i, tag);
+		close(p[i][0]);
+		close(p[i][1]);
+	}
 }
 
 /* ---- Foreign descriptors ------------------------------------------------- */

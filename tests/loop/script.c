@@ -17,9 +17,8 @@ static dlk_time script_now(struct dlki_world *w)
 
 static int script_chance(struct dlki_world *w, void *out, size_t size)
 {
-	(void)w;
 	memset(out, 0x5a, size);
-	return 0;
+	return script_of(w)->chance_error;
 }
 
 static int script_connect(struct dlki_world *w, const struct dlki_address *to,
@@ -109,7 +108,7 @@ static int script_watch(struct dlki_world *w, int fd, unsigned int events,
 	s->watched_fd = fd;
 	s->watched = events;
 	s->watch_tag = tag;
-	return 0;
+	return s->watch_error;
 }
 
 static int script_wait(struct dlki_world *w, unsigned int sets,

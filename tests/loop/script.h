@@ -35,7 +35,7 @@ struct script {
 	dlk_time per_write; /* the clock moves so far in each write() */
 	struct script_sock socks[SCRIPT_SOCKS];
 	int opened;         /* sockets so far, and the next number */
-	int connect_error;
+	int connect_error, chance_error, watch_error;
 	int kicks[DLKI_SETS];
 	int waits, reads, writes;
 	dlk_time until; /* of the last wait() */
