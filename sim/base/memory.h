@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Memory of the simulation.  Without memory there is nothing to simulate: these
+ * functions say so on standard error and abort.
+ */
+#ifndef DLOCK_SIM_MEMORY_H
+#define DLOCK_SIM_MEMORY_H
+
+#include <stddef.h>
+
+/* Zeroed; free() it. */
+void *sim_alloc(size_t size);
+
+/* A larger array in the place of `old`, which may be NULL; free() it. */
+void *sim_grow(void *old, size_t n, size_t size);
+
+/* A copy of `len` bytes with a zero behind them; free() it. */
+char *sim_copy(const char *bytes, size_t len);
+
+/* What the simulation was built for does not hold: say so and abort. */
+_Noreturn void sim_panic(const char *fmt, ...)
+	__attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A call of a command of the model Redis, and what the commands' functions
+ * share.
+ */
+#ifndef DLOCK_SIM_REDIS_CALL_H
+#define DLOCK_SIM_REDIS_CALL_H
+
+#include "sim/redis/reply.h"
+#include "sim/redis/state.h"
+
+/* A command that is called, by a client or by a client's script. */
+struct rm_call {
+	struct sim_redis *server;
+	struct sim_redis_conn *conn;
+	const struct rm_text *argv;
+	size_t argc;
+	int64_t now_us;
+	struct sim_bytes *out; /* where the reply goes */
+};
+
+static inline struct rm_db *rm_db_of(const struct rm_call *call)
+{
+	return &call->server->dbs[call->conn->db];
+}
+
+static inline int64_t rm_now_ms(const struct rm_call *call)
+{
+	return call->now_us / 1000;
+}
+
+/*
+ * The value of a key.  1: it has the type, or there is none and *out is NULL;
+ * 0: it is of another type, which the reply says.
+ */
+int rm_find_typed(const struct rm_call *call, struct rm_text key,
+		  enum rm_type type, struct rm_value **out);
+
+/* The same, and makes an empty value if there is none. */
+int rm_make_typed(const struct rm_call *call, struct rm_text key,
+		  enum rm_type type, struct rm_value **out);
+
+/* 1, or the reply says that it is no integer. */
+int rm_integer_arg(const struct rm_call *call, size_t at, int64_t *out);
+
+/* The command's name in lower case, cut off if it is long. */
+void rm_put_name(char out[64], const struct rm_call *call);
+
+void rm_reply_syntax(const struct rm_call *call);
+void rm_reply_arity(const struct rm_call *call);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Commands of the model Redis: what may be called when, and by whom.
+ */
+#ifndef DLOCK_SIM_REDIS_COMMAND_H
+#define DLOCK_SIM_REDIS_COMMAND_H
+
+#include "sim/redis/call.h"
+
+/* Carry the call out for a client. */
+void rm_command_call(const struct rm_call *call);
+
+/* Carry the call out for a script. */
+void rm_command_call_by_script(const struct rm_call *call, struct rm_run *run);
+
+/* The place in the table; RM_COMMANDS_MAX: there is no such command. */
+size_t rm_command_find(struct rm_text name);
+
+#endif

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/redis/lua.h"
+
+#include <lauxlib.h>
+#include <lualib.h>
+#include <sha1.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/memory.h"
+#include "sim/redis/lua_reply.h"
+
+struct rm_scripts {
+	lua_State *lua;
+	struct rm_map names; /* values are references of functions */
+
+	rm_script_call *by_script;
+
+	/* Of the script that runs. */
+	const struct rm_call *call;
+	struct rm_run run;
+};
+
+/* Under which Lua's registry has the struct above. */
+static const char self_key;
+
+static struct rm_scripts *self(lua_State *lua)
+{
+	struct rm_scripts *scripts;
+
+	lua_pushlightuserdata(lua, (void *)&self_key);
+	lua_rawget(lua, LUA_REGISTRYINDEX);
+	scripts = lua_touserdata(lua, -1);
+	lua_pop(lua, 1);
+	return scripts;
+}
+
+/* ---- redis.call ---------------------------------------------------------- */
+
+/* Leave { err = "..." }, and raise it if that is wanted. */
+static int fail(lua_State *lua, const char *text, int raise)
+{
+	lua_newtable(lua);
+	lua_pushstring(lua, text);
+	lua_setfield(lua, -2, "err");
+	return raise ? lua_error(lua) : 1;
+}
+
+/* What stands at `at` of the stack, as an argument of a command. */
+static int read_arg(lua_State *lua, int at, struct rm_text *out)
+{
+	if (lua_type(lua, at) == LUA_TNUMBER) {
+		char text[RM_DOUBLE_SIZE];
+		size_t len = rm_print_double(text, lua_tonumber(lua, at));
+
+		/* The stack keeps the text until the call is over. */
+		lua_pushlstring(lua, text, len);
+		lua_replace(lua, at);
+	} else if (lua_type(lua, at) != LUA_TSTRING) {
+		return 0;
+	}
+	out->s = lua_tolstring(lua, at, &out->len);
+	return 1;
+}
+
+static int call_redis(lua_State *lua, int raise)
+{
+	struct rm_scripts *scripts = self(lua);
+	struct rm_call call = *scripts->call;
+	struct sim_bytes out = { 0 };
+	struct rm_text *argv;
+	int n = lua_gettop(lua);
+	int is_error;
+
+	if (n == 0)
+		return fail(lua,
+			    "ERR Please specify at least one argument for this "
+			    "redis lib call",
+			    raise);
+	/* Lua's, because an error leaves this function in the midst. */
+	argv = lua_newuserdata(lua, (size_t)n * sizeof(*argv));
+	for (int i = 0; i < n; i++) {
+		if (!read_arg(lua, i + 1, &argv[i]))
+			return fail(lua,
+				    "ERR Lua redis lib command arguments must "
+				    "be strings or integers",
+				    raise);
+	}
+	call.argv = argv;
+	call.argc = (size_t)n;
+	call.out = &out;
+	scripts->by_script(&call, &scripts->run);
+	is_error = *sim_bytes_text(&out) == '-';
+	rm_lua_push_reply(lua, sim_bytes_text(&out));
+	sim_bytes_free(&out);
+	return is_error && raise ? lua_error(lua) : 1;
+}
+
+static int redis_call(lua_State *lua)
+{
+	return call_redis(lua, 1);
+}
+
+static int redis_pcall(lua_State *lua)
+{
+	return call_redis(lua, 0);
+}
+
+/* redis.status_reply(), redis.error_reply(): upvalue 1 is the field's name. */
+static int redis_reply(lua_State *lua)
+{
+	const char *field = lua_tostring(lua, lua_upvalueindex(1));
+	const char *text;
+
+	if (lua_gettop(lua) != 1 || lua_type(lua, 1) != LUA_TSTRING)
+		return fail(lua, "ERR wrong number or type of arguments", 0);
+	text = lua_tostring(lua, 1);
+	lua_newtable(lua);
+	if (strcmp(field, "err") == 0 && *text == '-')
+		lua_pushstring(lua, text + 1);
+	else if (strcmp(field, "err") == 0 && !strchr(text, ' '))
+		lua_pushfstring(lua, "ERR %s", text);
+	else
+		lua_pushvalue(lua, 1);
+	lua_setfield(lua, -2, field);
+	return 1;
+}
+
+/* ---- The interpreter ----------------------------------------------------- */
+
+/* A name that nobody declared. */
+static int no_global(lua_State *lua)
+{
+	return luaL_error(lua,
+			  "Script attempted to access nonexistent global "
+			  "variable '%s'",
+			  lua_tostring(lua, 2));
+}
+
+static int no_new_global(lua_State *lua)
+{
+	return luaL_error(lua, "Attempt to modify a readonly table");
+}
+
+/* Say where it happened: the function that raised it, or who called that. */
+static int add_place(lua_State *lua)
+{
+	lua_Debug ar;
+
+	if (!lua_istable(lua, 1)) {
+		const char *text = lua_tostring(lua, 1);
+
+		lua_newtable(lua);
+		lua_pushfstring(lua, "ERR %s", text ? text : "");
+		lua_setfield(lua, -2, "err");
+		lua_replace(lua, 1);
+	}
+	for (int level = 1; lua_getstack(lua, level, &ar); level++) {
+		lua_getinfo(lua, "Sl", &ar);
+		if (level == 1 && strcmp(ar.what, "C") == 0)
+			continue;
+		lua_pushstring(lua, ar.source);
+		lua_setfield(lua, 1, "source");
+		lua_pushinteger(lua, ar.currentline);
+		lua_setfield(lua, 1, "line");
+		break;
+	}
+	lua_settop(lua, 1);
+	return 1;
+}
+
+static void open_library(lua_State *lua, lua_CFunction open, const char *name)
+{
+	lua_pushcfunction(lua, open);
+	lua_pushstring(lua, name);
+	lua_call(lua, 1, 0);
+}
+
+static void open_redis(lua_State *lua)
+{
+	lua_newtable(lua);
+	lua_pushcfunction(lua, redis_call);
+	lua_setfield(lua, -2, "call");
+	lua_pushcfunction(lua, redis_pcall);
+	lua_setfield(lua, -2, "pcall");
+	lua_pushstring(lua, "err");
+	lua_pushcclosure(lua, redis_reply, 1);
+	lua_setfield(lua, -2, "error_reply");
+	lua_pushstring(lua, "ok");
+	lua_pushcclosure(lua, redis_reply, 1);
+	lua_setfield(lua, -2, "status_reply");
+	lua_setglobal(lua, "redis");
+}
+
+static void guard_globals(lua_State *lua)
+{
+	static const char *const gone[] = { "dofile", "loadfile", "print" };
+
+	for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++) {
+		lua_pushnil(lua);
+		lua_setglobal(lua, gone[i]);
+	}
+	lua_newtable(lua);
+	lua_pushcfunction(lua, no_global);
+	lua_setfield(lua, -2, "__index");
+	lua_pushcfunction(lua, no_new_global);
+	lua_setfield(lua, -2, "__newindex");
+	lua_setmetatable(lua, LUA_GLOBALSINDEX);
+}
+
+struct rm_scripts *rm_scripts_new(rm_script_call *by_script)
+{
+	struct rm_scripts *scripts = sim_alloc(sizeof(*scripts));
+	lua_State *lua = luaL_newstate();
+
+	if (!lua)
+		sim_panic("no Lua");
+	scripts->lua = lua;
+	scripts->by_script = by_script;
+	lua_pushlightuserdata(lua, (void *)&self_key);
+	lua_pushlightuserdata(lua, scripts);
+	lua_rawset(lua, LUA_REGISTRYINDEX);
+	open_library(lua, luaopen_base, "");
+	open_library(lua, luaopen_table, LUA_TABLIBNAME);
+	open_library(lua, luaopen_string, LUA_STRLIBNAME);
+	open_library(lua, luaopen_math, LUA_MATHLIBNAME);
+	open_redis(lua);
+	guard_globals(lua);
+	return scripts;
+}
+
+void rm_scripts_free(struct rm_scripts *scripts)
+{
+	rm_map_clear(&scripts->names, free);
+	lua_close(scripts->lua);
+	free(scripts);
+}
+
+/* ---- Scripts ------------------------------------------------------------- */
+
+void rm_scripts_sha1(struct rm_text text, char sha1[RM_SHA1 + 1])
+{
+	SHA1Data((const unsigned char *)text.s, text.len, sha1);
+}
+
+int rm_scripts_has(const struct rm_scripts *scripts, struct rm_text sha1)
+{
+	return rm_map_find(&scripts->names, sha1) != NULL;
+}
+
+int rm_scripts_load(struct rm_scripts *scripts, struct rm_text text,
+		    const char sha1[RM_SHA1 + 1], struct sim_bytes *out)
+{
+	struct rm_text name = { sha1, RM_SHA1 };
+	lua_State *lua = scripts->lua;
+	int *ref;
+
+	if (luaL_loadbuffer(lua, text.s, text.len, "@user_script") != 0) {
+		rm_reply_error(out,
+			       "ERR Error compiling script (new function): %s",
+			       lua_tostring(lua, -1));
+		lua_pop(lua, 1);
+		return 0;
+	}
+	ref = sim_alloc(sizeof(*ref));
+	*ref = luaL_ref(lua, LUA_REGISTRYINDEX);
+	rm_map_add(&scripts->names, name)->value = ref;
+	return 1;
+}
+
+static void set_list(lua_State *lua, const char *name,
+		     const struct rm_text *texts, size_t n)
+{
+	lua_createtable(lua, (int)n, 0);
+	for (size_t i = 0; i < n; i++) {
+		lua_pushlstring(lua, texts[i].s, texts[i].len);
+		lua_rawseti(lua, -2, (int)i + 1);
+	}
+	lua_pushstring(lua, name);
+	lua_insert(lua, -2);
+	lua_rawset(lua, LUA_GLOBALSINDEX);
+}
+
+/* The error that is on the stack. */
+static void reply_failure(lua_State *lua, struct rm_text sha1,
+			  struct sim_bytes *out)
+{
+	const char *text, *source, *line;
+
+	lua_getfield(lua, -1, "err");
+	lua_getfield(lua, -2, "source");
+	lua_getfield(lua, -3, "line");
+	text = lua_tostring(lua, -3);
+	source = lua_tostring(lua, -2);
+	line = lua_tostring(lua, -1);
+	if (source && line)
+		rm_reply_error(out, "%s script: %.*s, on %s:%s.",
+			       text ? text : "", RM_SHA1, sha1.s, source, line);
+	else
+		rm_reply_error(out, "%s", text ? text : "");
+	lua_pop(lua, 3);
+}
+
+void rm_scripts_run(struct rm_scripts *scripts, struct rm_text sha1,
+		    const struct rm_call *call, const struct rm_text *keys,
+		    size_t n_keys, const struct rm_text *args, size_t n_args)
+{
+	lua_State *lua = scripts->lua;
+	const int *ref = rm_map_find(&scripts->names, sha1)->value;
+
+	scripts->call = call;
+	scripts->run = (struct rm_run){ 0, call->server->is_full };
+	set_list(lua, "KEYS", keys, n_keys);
+	set_list(lua, "ARGV", args, n_args);
+	lua_pushcfunction(lua, add_place);
+	lua_rawgeti(lua, LUA_REGISTRYINDEX, *ref);
+	if (lua_pcall(lua, 0, 1, -2) == 0)
+		rm_lua_reply(lua, call->out);
+	else
+		reply_failure(lua, sha1, call->out);
+	lua_settop(lua, 0);
+	scripts->call = NULL;
+}

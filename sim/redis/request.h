@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Requests to the model Redis: arrays of strings in RESP2, or words in a line.
+ */
+#ifndef DLOCK_SIM_REDIS_REQUEST_H
+#define DLOCK_SIM_REDIS_REQUEST_H
+
+#include "sim/base/bytes.h"
+#include "sim/redis/text.h"
+
+struct rm_request {
+	size_t argc; /* 0: an empty one, which has no reply */
+	struct rm_text *argv;
+};
+
+enum rm_parsed {
+	RM_COMPLETE, /* free it with rm_request_free() */
+	RM_PARTIAL,  /* its end has not come */
+	RM_NONSENSE  /* *what says what is wrong, static */
+};
+
+/* The first request in `in`.  A complete one is taken out. */
+enum rm_parsed rm_request_parse(struct sim_bytes *in, struct rm_request *out,
+				const char **what);
+
+void rm_request_free(struct rm_request *r);
+
+#endif

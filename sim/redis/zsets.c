@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
+#include "sim/redis/call.h"
+#include "sim/redis/commands.h"
+
+static int find(const struct rm_call *call, struct rm_value **out)
+{
+	return rm_find_typed(call, call->argv[1], RM_ZSET, out);
+}
+
+/* ---- ZADD ---------------------------------------------------------------- */
+
+struct zadd_options {
+	int nx, xx, gt, lt, ch;
+};
+
+/* Where the scores begin. */
+static size_t read_options(const struct rm_call *call, struct zadd_options *o)
+{
+	size_t i;
+
+	for (i = 2; i < call->argc; i++) {
+		struct rm_text word = call->argv[i];
+
+		if (rm_is(word, "NX"))
+			o->nx = 1;
+		else if (rm_is(word, "XX"))
+			o->xx = 1;
+		else if (rm_is(word, "GT"))
+			o->gt = 1;
+		else if (rm_is(word, "LT"))
+			o->lt = 1;
+		else if (rm_is(word, "CH"))
+			o->ch = 1;
+		else
+			break;
+	}
+	return i;
+}
+
+static int check(const struct rm_call *call, const struct zadd_options *o,
+		 size_t first)
+{
+	double score;
+
+	if (first == call->argc || (call->argc - first) % 2 != 0) {
+		rm_reply_syntax(call);
+		return 0;
+	}
+	if (o->nx && o->xx) {
+		rm_reply_error(call->out, "ERR XX and NX options at the same "
+					  "time are not compatible");
+		return 0;
+	}
+	if ((o->gt && o->nx) || (o->lt && o->nx) || (o->gt && o->lt)) {
+		rm_reply_error(call->out,
+			       "ERR GT, LT, and/or NX options at the same time "
+			       "are not compatible");
+		return 0;
+	}
+	for (size_t i = first; i < call->argc; i += 2) {
+		if (!rm_double(call->argv[i], &score)) {
+			rm_reply_error(call->out,
+				       "ERR value is not a valid float");
+			return 0;
+		}
+	}
+	return 1;
+}
+
+/* What one of them adds to the reply. */
+static int add(struct rm_value *v, const struct zadd_options *o,
+	       struct rm_text member, double score)
+{
+	const struct rm_member *old = rm_zset_find(&v->zset, member);
+	int changes;
+
+	if (!old)
+		return o->xx ? 0 : rm_zset_add(&v->zset, member, score);
+	changes = score < old->score || score > old->score;
+	if (o->nx || !changes || (o->gt && score < old->score) ||
+	    (o->lt && score > old->score))
+		return 0;
+	rm_zset_add(&v->zset, member, score);
+	return o->ch;
+}
+
+void rm_zadd(const struct rm_call *call)
+{
+	struct zadd_options o = { 0 };
+	size_t first = read_options(call, &o);
+	struct rm_value *v;
+	double score;
+	int64_t n = 0;
+
+	if (!check(call, &o, first) ||
+	    !rm_make_typed(call, call->argv[1], RM_ZSET, &v))
+		return;
+	for (size_t i = first; i < call->argc; i += 2) {
+		(void)rm_double(call->argv[i], &score);
+		n += add(v, &o, call->argv[i + 1], score);
+	}
+	rm_db_tidy(rm_db_of(call), call->argv[1]);
+	rm_reply_integer(call->out, n);
+}
+
+/* ---- Others -------------------------------------------------------------- */
+
+void rm_zrem(const struct rm_call *call)
+{
+	struct rm_value *v;
+	int64_t n = 0;
+
+	if (!find(call, &v))
+		return;
+	for (size_t i = 2; v && i < call->argc; i++)
+		n += rm_zset_remove(&v->zset, call->argv[i]);
+	rm_db_tidy(rm_db_of(call), call->argv[1]);
+	rm_reply_integer(call->out, n);
+}
+
+void rm_zcard(const struct rm_call *call)
+{
+	struct rm_value *v;
+
+	if (find(call, &v))
+		rm_reply_integer(call->out,
+				 v ? (int64_t)rm_zset_n(&v->zset) : 0);
+}
+
+/* The member in argv[2]; without one the reply is nil. */
+static const struct rm_member *find_member(const struct rm_call *call,
+					   struct rm_value **v)
+{
+	const struct rm_member *member;
+
+	if (!find(call, v))
+		return NULL;
+	member = *v ? rm_zset_find(&(*v)->zset, call->argv[2]) : NULL;
+	if (!member)
+		rm_reply_nil(call->out);
+	return member;
+}
+
+void rm_zscore(const struct rm_call *call)
+{
+	struct rm_value *v;
+	const struct rm_member *member = find_member(call, &v);
+
+	if (member)
+		rm_reply_double(call->out, member->score);
+}
+
+void rm_zrank(const struct rm_call *call)
+{
+	struct rm_value *v;
+	const struct rm_member *member = find_member(call, &v);
+
+	if (member)
+		rm_reply_integer(call->out,
+				 (int64_t)rm_zset_rank(&v->zset, member));
+}
+
+void rm_zpopmin(const struct rm_call *call)
+{
+	struct rm_value *v;
+	int64_t n = 1;
+
+	if (call->argc > 3) {
+		rm_reply_syntax(call);
+		return;
+	}
+	if (call->argc == 3 && !rm_integer(call->argv[2], &n))
+		n = -1;
+	if (n < 0) {
+		rm_reply_error(call->out,
+			       "ERR value is out of range, must be positive");
+		return;
+	}
+	if (!find(call, &v))
+		return;
+	if (!v || n > (int64_t)rm_zset_n(&v->zset))
+		n = v ? (int64_t)rm_zset_n(&v->zset) : 0;
+	rm_reply_array(call->out, 2 * (size_t)n);
+	for (; n > 0; n--) {
+		const struct rm_member *member = v->zset.ordered[0];
+
+		rm_reply_text(call->out, member->text);
+		rm_reply_double(call->out, member->score);
+		rm_zset_remove(&v->zset, member->text);
+	}
+	rm_db_tidy(rm_db_of(call), call->argv[1]);
+}
