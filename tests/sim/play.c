@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/play.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/notation.h"
+#include "sim/words.h"
+#include "support/check.h"
+#include "support/wait.h"
+
+struct player {
+	struct play_server *server;
+	const char *path;
+	FILE *record;
+	int line;
+	char name[128];
+	struct marks marks;
+	int is_open[PLAY_CONNECTIONS];
+	int sender;
+	char how;         /* '>', '$', '~' or '!' of the last request */
+	char fields[256]; /* of '$' */
+	int is_due;       /* a reply, when recording */
+	int has_failed;
+	struct play_count count;
+};
+
+static void complain(struct player *p, const char *want, const char *got)
+{
+	printf("%s:%d: %s\n\twanted %s\n\tgot    %s\n", p->path, p->line,
+	       p->name, want, got);
+	if (!p->has_failed)
+		p->count.failures++;
+	p->has_failed = 1;
+}
+
+/* ---- Requests ------------------------------------------------------------ */
+
+static void send_words(struct player *p, int n, const char *line)
+{
+	struct words words = words_split(line);
+	struct sim_bytes out = { 0 };
+
+	sim_bytes_printf(&out, "*%zu\r\n", words.n);
+	for (size_t i = 0; i < words.n; i++) {
+		struct sim_bytes word = { 0 };
+
+		if (words.is_raw[i])
+			sim_bytes_add(&word, sim_bytes_text(&words.v[i]),
+				      words.v[i].len);
+		else
+			notation_word(&p->marks, &word, &words.v[i]);
+		sim_bytes_printf(&out, "$%zu\r\n", word.len);
+		sim_bytes_add(&out, sim_bytes_text(&word), word.len);
+		sim_bytes_text_add(&out, "\r\n");
+		sim_bytes_free(&word);
+	}
+	p->server->send(p->server, n, sim_bytes_text(&out), out.len);
+	sim_bytes_free(&out);
+	words_free(&words);
+}
+
+static void request(struct player *p, int n, const char *line)
+{
+	const char *bar;
+
+	p->sender = n;
+	p->how = line[1];
+	p->is_due = p->record && p->how != '!';
+	if (!p->is_open[n])
+		p->server->open(p->server, n);
+	p->is_open[n] = 1;
+	line += 2;
+	if (p->how == '!') {
+		struct words words = words_split(line);
+
+		p->server->send(p->server, n, sim_bytes_text(&words.v[0]),
+				words.v[0].len);
+		words_free(&words);
+		return;
+	}
+	bar = p->how == '$' ? strchr(line, '|') : NULL;
+	if (bar) {
+		snprintf(p->fields, sizeof(p->fields), "%.*s",
+			 (int)(bar - line), line);
+		line = bar + 1;
+	}
+	send_words(p, n, line);
+}
+
+/* ---- Replies ------------------------------------------------------------- */
+
+/* "role:master" of each field that is looked at. */
+static void pick_fields(struct player *p, const char *text,
+			struct sim_bytes *out)
+{
+	struct words fields = words_split(p->fields);
+
+	for (size_t i = 0; i < fields.n; i++) {
+		const char *name = sim_bytes_text(&fields.v[i]);
+		const char *at = text;
+
+		while ((at = strstr(at, name)) &&
+		       (at[-1] != '\n' || at[strlen(name)] != ':'))
+			at++;
+		sim_bytes_printf(out, "%s%.*s", i > 0 ? " " : "",
+				 at ? (int)strcspn(at, "\r") : 2,
+				 at ? at : "no");
+	}
+	words_free(&fields);
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(sim_bytes_text(a), sim_bytes_text(b));
+}
+
+static void sort_words(struct sim_bytes *line)
+{
+	struct words words = words_split(sim_bytes_text(line));
+	struct sim_bytes out = { 0 };
+
+	if (words.n > 2)
+		qsort(words.v + 1, words.n - 2, sizeof(*words.v), by_text);
+	for (size_t i = 0; i < words.n; i++)
+		sim_bytes_printf(&out, "%s%s", i > 0 ? " " : "",
+				 sim_bytes_text(&words.v[i]));
+	words_free(&words);
+	sim_bytes_free(line);
+	*line = out;
+}
+
+static void read_reply(struct player *p, int n, struct sim_bytes *line)
+{
+	struct sim_bytes raw = { 0 };
+
+	if (!p->is_open[n] || !p->server->reply(p->server, n, &raw)) {
+		if (p->is_open[n])
+			p->server->close(p->server, n);
+		p->is_open[n] = 0;
+		sim_bytes_text_add(line, "closed");
+	} else if (n == p->sender && p->how == '$') {
+		pick_fields(p, sim_bytes_text(&raw), line);
+	} else {
+		notation(line, sim_bytes_text(&raw));
+		if (n == p->sender && p->how == '~')
+			sort_words(line);
+	}
+	notation_mark(&p->marks, line, p->server->now_us(p->server));
+	sim_bytes_free(&raw);
+}
+
+static void expect(struct player *p, int n, const char *want)
+{
+	struct sim_bytes got = { 0 };
+
+	if (p->has_failed)
+		return;
+	read_reply(p, n, &got);
+	p->count.replies++;
+	if (p->record)
+		fprintf(p->record, "%s\n", sim_bytes_text(&got));
+	else if (strcmp(want, sim_bytes_text(&got)) != 0)
+		complain(p, want, sim_bytes_text(&got));
+	sim_bytes_free(&got);
+}
+
+/* ---- Cases --------------------------------------------------------------- */
+
+static void control(struct player *p, const char *line)
+{
+	struct sim_bytes reply = { 0 };
+
+	send_words(p, PLAY_CONTROL, line);
+	if (!p->server->reply(p->server, PLAY_CONTROL, &reply) ||
+	    *sim_bytes_text(&reply) == '-')
+		FAIL("%s: %s", line, sim_bytes_text(&reply));
+	sim_bytes_free(&reply);
+}
+
+/* Nothing more may have come than was expected. */
+static void end_case(struct player *p)
+{
+	for (int n = 0; n < PLAY_CONNECTIONS; n++) {
+		struct sim_bytes raw = { 0 };
+
+		if (!p->is_open[n])
+			continue;
+		if (!p->has_failed) {
+			send_words(p, n, "PING end-of-case");
+			if (!p->server->reply(p->server, n, &raw) ||
+			    (!strstr(sim_bytes_text(&raw), "end-of-case") &&
+			     !strstr(sim_bytes_text(&raw), "NOAUTH")))
+				complain(p, "no more", sim_bytes_text(&raw));
+		}
+		sim_bytes_free(&raw);
+		p->server->close(p->server, n);
+		p->is_open[n] = 0;
+	}
+}
+
+static void begin_case(struct player *p, const char *name)
+{
+	end_case(p);
+	snprintf(p->name, sizeof(p->name), "%s", name);
+	p->marks.n_times = 0;
+	p->has_failed = 0;
+	p->count.cases++;
+	p->server->wall(p->server, 0);
+	control(p, "CONFIG SET requirepass \"\"");
+	control(p, "CONFIG SET maxmemory 0");
+	control(p, "REPLICAOF NO ONE");
+	control(p, "FLUSHALL");
+	control(p, "SCRIPT FLUSH");
+}
+
+static void wait_gone(struct player *p, const char *key)
+{
+	int64_t end = now_ms() + patience_ms();
+	char line[128];
+
+	snprintf(line, sizeof(line), "EXISTS %s", key);
+	for (;;) {
+		struct sim_bytes raw = { 0 };
+		int is_gone;
+
+		send_words(p, PLAY_CONTROL, line);
+		if (!p->server->reply(p->server, PLAY_CONTROL, &raw))
+			FAIL("the server has gone");
+		is_gone = strcmp(sim_bytes_text(&raw), ":0\r\n") == 0;
+		sim_bytes_free(&raw);
+		if (is_gone)
+			return;
+		if (now_ms() > end)
+			FAIL("%s:%d: %s does not expire", p->path, p->line,
+			     key);
+		p->server->nap(p->server);
+	}
+}
+
+static void wait_tenth(struct player *p)
+{
+	while (p->server->now_us(p->server) % 100000 > 20000)
+		p->server->nap(p->server);
+}
+
+static int is_connection(const char *line)
+{
+	return *line >= 'A' && *line < 'A' + PLAY_CONNECTIONS && line[1] &&
+	       strchr("><$~!", line[1]);
+}
+
+static void play_line(struct player *p, const char *line)
+{
+	int is_reply = !is_connection(line) && !strchr("#=", *line) &&
+		       strncmp(line, "gone ", 5) != 0 &&
+		       strncmp(line, "wall ", 5) != 0 &&
+		       strcmp(line, "tenth") != 0;
+
+	if (p->is_due && !(is_reply && *line))
+		expect(p, p->sender, "");
+	p->is_due = 0;
+	if (p->record && !(is_reply && *line) && line[1] != '<')
+		fprintf(p->record, "%s\n", line);
+	if (*line == '\0' || *line == '#')
+		return;
+	if (*line == '=') {
+		begin_case(p, line + 2);
+	} else if (p->has_failed) {
+		return;
+	} else if (is_connection(line) && line[1] == '<') {
+		if (p->record)
+			fprintf(p->record, "%.3s", line);
+		expect(p, *line - 'A', line + 3);
+	} else if (is_connection(line)) {
+		request(p, *line - 'A', line);
+	} else if (strncmp(line, "gone ", 5) == 0) {
+		wait_gone(p, line + 5);
+	} else if (strncmp(line, "wall ", 5) == 0) {
+		p->server->wall(p->server, strtoll(line + 5, NULL, 10));
+	} else if (strcmp(line, "tenth") == 0) {
+		wait_tenth(p);
+	} else {
+		expect(p, p->sender, line);
+	}
+}
+
+struct play_count play(struct play_server *s, const char *path, FILE *record)
+{
+	struct player p = { .server = s, .path = path, .record = record };
+	char *line = NULL;
+	size_t size = 0;
+	ssize_t len;
+	FILE *f = fopen(path, "re");
+
+	if (!f)
+		FAIL("cannot read %s", path);
+	s->open(s, PLAY_CONTROL);
+	while ((len = getline(&line, &size, f)) >= 0) {
+		p.line++;
+		if (len > 0 && line[len - 1] == '\n')
+			line[len - 1] = '\0';
+		play_line(&p, line);
+	}
+	if (p.is_due)
+		expect(&p, p.sender, "");
+	end_case(&p);
+	s->close(s, PLAY_CONTROL);
+	free(line);
+	fclose(f);
+	return p.count;
+}
