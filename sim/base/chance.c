@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/base/chance.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/memory.h"
+
+void sim_chance_begin(struct sim_chance *c, uint64_t seed)
+{
+	*c = (struct sim_chance){ .state = seed };
+}
+
+void sim_chance_end(struct sim_chance *c)
+{
+	free(c->log);
+	free(c->replay);
+	*c = (struct sim_chance){ 0 };
+}
+
+/* SplitMix64. */
+static uint64_t next(struct sim_chance *c)
+{
+	uint64_t z = c->state += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return z ^ (z >> 31);
+}
+
+static uint64_t replayed(struct sim_chance *c, const char *site, uint64_t n)
+{
+	const struct sim_draw *draw = &c->replay[c->n];
+
+	if (c->n >= c->n_replay)
+		return 0;
+	if (strcmp(draw->site, site) != 0) {
+		c->n_replay = 0;
+		return 0;
+	}
+	return draw->value % n;
+}
+
+uint64_t sim_draw(struct sim_chance *c, const char *site, uint64_t n)
+{
+	struct sim_draw *draw;
+	uint64_t value = c->replay ? replayed(c, site, n) : next(c) % n;
+
+	if (c->n == c->room) {
+		c->room = 2 * c->room + 256;
+		c->log = sim_grow(c->log, c->room, sizeof(*c->log));
+	}
+	draw = &c->log[c->n++];
+	snprintf(draw->site, sizeof(draw->site), "%s", site);
+	draw->value = value;
+	return value;
+}
+
+int sim_happens(struct sim_chance *c, const char *site, uint64_t rate)
+{
+	return rate > 0 && sim_draw(c, site, rate) == rate - 1;
+}
+
+int sim_chance_save(const struct sim_chance *c, FILE *to)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		if (fprintf(to, "%s %" PRIu64 "\n", c->log[i].site,
+			    c->log[i].value) < 0)
+			return -1;
+	}
+	return fflush(to) == 0 ? 0 : -1;
+}
+
+int sim_chance_replay(struct sim_chance *c, FILE *from)
+{
+	struct sim_draw draw;
+	size_t room = 0;
+	int rc;
+
+	while ((rc = fscanf(from, "%23s %" SCNu64, draw.site, &draw.value)) ==
+	       2) {
+		if (c->n_replay == room) {
+			room = 2 * room + 256;
+			c->replay = sim_grow(c->replay, room,
+					     sizeof(*c->replay));
+		}
+		c->replay[c->n_replay++] = draw;
+	}
+	return rc == EOF && c->replay ? 0 : -1;
+}

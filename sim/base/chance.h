@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Chance of a simulation, all of which comes from a seed, or from the log of an
+ * earlier run.
+ *
+ * Each draw has a site, the name of the question, and a value.  Of a question
+ * whether a fault occurs, 0 is no.  Draws are logged; a run that is given the
+ * log of another repeats the run, and a log whose values become 0 one by one is
+ * the same run with fewer faults.
+ */
+#ifndef DLOCK_SIM_CHANCE_H
+#define DLOCK_SIM_CHANCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum { SIM_SITE = 24 };
+
+struct sim_draw {
+	char site[SIM_SITE];
+	uint64_t value;
+};
+
+struct sim_chance {
+	uint64_t state;
+	struct sim_draw *log;
+	size_t n, room;
+	struct sim_draw *replay; /* or NULL */
+	size_t n_replay;
+};
+
+void sim_chance_begin(struct sim_chance *c, uint64_t seed);
+void sim_chance_end(struct sim_chance *c);
+
+/* A number of [0, n); n >= 1.  `site` is shorter than SIM_SITE and has no
+ * blanks. */
+uint64_t sim_draw(struct sim_chance *c, const char *site, uint64_t n);
+
+/* 1 with a probability of 1 / rate; never if `rate` is 0, and then nothing is
+ * drawn. */
+int sim_happens(struct sim_chance *c, const char *site, uint64_t rate);
+
+/* A line a draw: "SITE VALUE".  0, or -1 and errno. */
+int sim_chance_save(const struct sim_chance *c, FILE *to);
+
+/* Draw from such a log until a site differs from the log's; from then on, and
+ * behind the log's end, each draw is 0.  0; -1: it is no log. */
+int sim_chance_replay(struct sim_chance *c, FILE *from);
+
+#endif

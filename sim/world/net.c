@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/world/net.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "sim/base/memory.h"
+
+enum { US = 1000 };
+
+void sim_net_begin(struct sim_net *n, struct sim_chance *c, size_t n_servers)
+{
+	*n = (struct sim_net){ .chance = c, .n_servers = n_servers };
+	sim_weather_draw(&n->weather, c);
+	for (size_t i = 0; i < n_servers; i++) {
+		n->servers[i].redis = sim_redis_new(i);
+		n->servers[i].wall_us = INT64_C(1700000000000000);
+	}
+}
+
+static void free_wire(struct sim_net *n, size_t i)
+{
+	struct sim_wire *w = n->wires[i];
+
+	if (w && w->peer)
+		sim_redis_disconnect(w->peer);
+	if (w) {
+		sim_stream_free(&w->up);
+		sim_stream_free(&w->down);
+	}
+	free(w);
+	n->wires[i] = NULL;
+}
+
+void sim_net_end(struct sim_net *n)
+{
+	for (size_t i = 0; i < n->n_wires; i++)
+		free_wire(n, i);
+	free(n->wires);
+	for (size_t i = 0; i < n->n_servers; i++)
+		sim_redis_free(n->servers[i].redis);
+}
+
+void sim_net_note(struct sim_net *n, const char *fmt, ...)
+{
+	char text[256];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	n->events++;
+	n->hash ^= (uint64_t)n->now;
+	for (const char *c = text; *c; c++)
+		n->hash = (n->hash ^ (unsigned char)*c) *
+			  UINT64_C(0x100000001b3);
+	if (n->trace)
+		fprintf(n->trace, "%9" PRId64 ".%03" PRId64 " %s\n",
+			n->now / 1000000, n->now / 1000 % 1000, text);
+}
+
+int64_t sim_server_us(const struct sim_net *n, const struct sim_server *s)
+{
+	return s->wall_us + n->now / US;
+}
+
+/* ---- The client's end ---------------------------------------------------- */
+
+static size_t free_number(struct sim_net *n)
+{
+	for (size_t i = 0; i < n->n_wires; i++) {
+		if (!n->wires[i])
+			return i;
+	}
+	n->wires = sim_grow(n->wires, n->n_wires + 1, sizeof(*n->wires));
+	n->wires[n->n_wires] = NULL;
+	return n->n_wires++;
+}
+
+int sim_net_connect(struct sim_net *n, const void *client, int port,
+		    enum dlki_set set, struct dlki_tag tag)
+{
+	size_t i = free_number(n);
+	struct sim_wire *w;
+
+	if (port < SIM_PORT || (size_t)(port - SIM_PORT) >= n->n_servers)
+		return -ECONNREFUSED;
+	w = sim_alloc(sizeof(*w));
+	w->net = n;
+	w->client = client;
+	w->server = &n->servers[port - SIM_PORT];
+	w->set = set;
+	w->tag = tag;
+	w->up_at = n->now + US +
+		   US * (int64_t)sim_draw(n->chance, "connect",
+					  2 * n->weather.delay_us);
+	if (sim_happens(n->chance, "refused", n->weather.refused))
+		w->error = ECONNREFUSED;
+	else if (sim_happens(n->chance, "unanswered", n->weather.unanswered))
+		w->up_at = SIM_NEVER;
+	sim_stream_begin(&w->up);
+	sim_stream_begin(&w->down);
+	n->wires[i] = w;
+	return (int)i;
+}
+
+void sim_net_close(struct sim_net *n, int number)
+{
+	struct sim_wire *w = n->wires[number];
+
+	w->client = NULL;
+	sim_stream_end(&w->up, n->now);
+	sim_net_note(n, "wire %d: the client closes", number);
+	if (!w->peer)
+		free_wire(n, (size_t)number);
+}
+
+void sim_net_reset(struct sim_wire *w)
+{
+	if (w->peer)
+		sim_redis_disconnect(w->peer);
+	w->peer = NULL;
+	w->error = ECONNRESET;
+	sim_stream_free(&w->up);
+	sim_stream_free(&w->down);
+	w->edges |= DLKI_READABLE | DLKI_WRITABLE | DLKI_ENDED;
+}
+
+/* ---- What is due --------------------------------------------------------- */
+
+static int64_t wire_due(const struct sim_wire *w)
+{
+	int64_t up = sim_stream_due(&w->up);
+	int64_t down = sim_stream_due(&w->down);
+
+	if (!w->is_up)
+		return w->client ? w->up_at : SIM_NEVER;
+	if (w->error != 0)
+		return SIM_NEVER;
+	if (up < w->server->stopped_until)
+		up = w->server->stopped_until;
+	if (!w->peer)
+		up = SIM_NEVER;
+	return up < down ? up : down;
+}
+
+int64_t sim_net_due(const struct sim_net *n)
+{
+	int64_t due = SIM_NEVER;
+
+	for (size_t i = 0; i < n->n_wires; i++) {
+		int64_t at = n->wires[i] ? wire_due(n->wires[i]) : SIM_NEVER;
+
+		due = at < due ? at : due;
+	}
+	return due;
+}
+
+static void stand(struct sim_wire *w, size_t number)
+{
+	w->is_up = 1;
+	w->edges |= DLKI_WRITABLE;
+	if (w->error == 0)
+		w->peer = sim_redis_connect(w->server->redis);
+	sim_net_note(w->net, "wire %zu: %s", number,
+		     w->error == 0 ? "up" : "refused");
+}
+
+/* To the server: bytes, or the end. */
+static void deliver_up(struct sim_wire *w, size_t number)
+{
+	size_t len;
+
+	(void)sim_stream_step(&w->up, w->net->now);
+	len = w->up.arrived.len;
+	if (len > 0) {
+		sim_net_note(w->net, "wire %zu: %zu bytes up", number, len);
+		sim_redis_input(w->peer, sim_bytes_text(&w->up.arrived), len,
+				sim_server_us(w->net, w->server));
+		sim_bytes_take(&w->up.arrived, len);
+		if (w->wants_room)
+			w->edges |= DLKI_WRITABLE;
+	}
+	if (w->up.is_ended) {
+		sim_redis_disconnect(w->peer);
+		w->peer = NULL;
+		sim_stream_end(&w->down, w->net->now);
+	}
+}
+
+/* From the server: as much as there is room for. */
+static void take_output(struct sim_wire *w)
+{
+	struct sim_net *n = w->net;
+	struct sim_bytes *out = sim_redis_output(w->peer);
+	size_t len = sim_stream_write(&w->down, &n->weather, n->chance, n->now,
+				      sim_bytes_text(out), out->len);
+
+	if (len > 0)
+		sim_bytes_take(out, len);
+	if (len > 0 && sim_happens(n->chance, "reset", n->weather.reset)) {
+		sim_net_note(n, "a server resets");
+		sim_net_reset(w);
+	} else if (out->len == 0 && sim_redis_is_closing(w->peer)) {
+		sim_redis_disconnect(w->peer);
+		w->peer = NULL;
+		sim_stream_end(&w->down, n->now);
+	}
+}
+
+static void deliver_down(struct sim_wire *w, size_t number)
+{
+	size_t before = w->down.arrived.len;
+
+	if (!sim_stream_step(&w->down, w->net->now))
+		return;
+	w->edges |= DLKI_READABLE;
+	if (w->down.is_ended)
+		w->edges |= DLKI_ENDED;
+	sim_net_note(w->net, "wire %zu: %zu bytes down%s", number,
+		     w->down.arrived.len - before,
+		     w->down.is_ended ? ", the end" : "");
+}
+
+void sim_net_step(struct sim_net *n)
+{
+	for (size_t i = 0; i < n->n_wires; i++) {
+		struct sim_wire *w = n->wires[i];
+
+		if (!w)
+			continue;
+		if (!w->is_up && w->client && w->up_at <= n->now)
+			stand(w, i);
+		if (w->peer && w->server->stopped_until <= n->now)
+			deliver_up(w, i);
+	}
+	for (size_t i = 0; i < n->n_wires; i++) {
+		struct sim_wire *w = n->wires[i];
+
+		if (w && w->peer)
+			take_output(w);
+		if (w && w->is_up && w->error == 0)
+			deliver_down(w, i);
+		if (w && !w->client && !w->peer)
+			free_wire(n, i);
+	}
+}

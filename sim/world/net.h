@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The network of a simulation: servers, and the connections of clients to them,
+ * each a stream of bytes either way.  What a client has written may arrive after
+ * the client has closed.  Times are true ones, in nanoseconds.
+ */
+#ifndef DLOCK_SIM_NET_H
+#define DLOCK_SIM_NET_H
+
+#include "core/world/world.h"
+#include "sim/redis/server.h"
+#include "sim/world/stream.h"
+
+/* Its port is SIM_PORT and its place in the net. */
+enum { SIM_SERVERS = 2, SIM_PORT = 7000 };
+
+struct sim_server {
+	struct sim_redis *redis;
+	int64_t stopped_until; /* it reads nothing and answers nothing */
+	int64_t wall_us;       /* its clock at the true time 0 */
+};
+
+struct sim_wire {
+	struct sim_net *net;
+	const void *client;      /* whose it is; NULL: the client has closed */
+	struct sim_server *server;
+	enum dlki_set set;
+	struct dlki_tag tag;
+	int64_t up_at;           /* of the connection, or of the refusal */
+	int is_up;
+	int error;               /* errno; the connection is no more */
+	unsigned int edges;      /* DLKI_READABLE ...: to be told */
+	int wants_room;
+	struct sim_redis_conn *peer; /* NULL: not yet, or no longer */
+	struct sim_stream up, down;
+};
+
+struct sim_net {
+	struct sim_chance *chance;
+	struct sim_weather weather;
+	int64_t now;
+	struct sim_server servers[SIM_SERVERS];
+	size_t n_servers;
+	struct sim_wire **wires; /* by number; NULL: free */
+	size_t n_wires;
+	uint64_t events;
+	uint64_t hash;           /* of all that happened */
+	FILE *trace;             /* or NULL */
+};
+
+void sim_net_begin(struct sim_net *n, struct sim_chance *c, size_t n_servers);
+void sim_net_end(struct sim_net *n);
+
+/* Something happened: count it, and put it into the hash and the trace. */
+void sim_net_note(struct sim_net *n, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* The number of a new connection, or a negative errno. */
+int sim_net_connect(struct sim_net *n, const void *client, int port,
+		    enum dlki_set set, struct dlki_tag tag);
+
+/* The client closes the n-th. */
+void sim_net_close(struct sim_net *n, int number);
+
+/* It breaks, both ways, at once. */
+void sim_net_reset(struct sim_wire *w);
+
+/* When something is due; SIM_NEVER. */
+int64_t sim_net_due(const struct sim_net *n);
+
+/* Do what is due by now. */
+void sim_net_step(struct sim_net *n);
+
+/* A server's clock. */
+int64_t sim_server_us(const struct sim_net *n, const struct sim_server *s);
+
+#endif

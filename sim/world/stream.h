@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A stream of bytes, one way: what was written arrives in order, in pieces, by
+ * and by, or not at all.  Times are true ones, in nanoseconds.
+ */
+#ifndef DLOCK_SIM_STREAM_H
+#define DLOCK_SIM_STREAM_H
+
+#include "sim/base/bytes.h"
+#include "sim/world/weather.h"
+
+#define SIM_NEVER INT64_MAX
+
+struct sim_piece {
+	int64_t at;
+	size_t len;
+};
+
+struct sim_stream {
+	struct sim_bytes flying, arrived;
+	struct sim_piece *pieces; /* of the bytes that fly */
+	size_t n_pieces, room;
+	int64_t last_at;          /* nothing overtakes */
+	int64_t end_at;           /* the end of the stream; SIM_NEVER */
+	int is_ended;             /* ... has arrived */
+};
+
+void sim_stream_begin(struct sim_stream *s);
+void sim_stream_free(struct sim_stream *s);
+
+/* How many of the bytes the stream takes: fewer than `len` if it is full. */
+size_t sim_stream_write(struct sim_stream *s, const struct sim_weather *w,
+			struct sim_chance *c, int64_t now, const void *bytes,
+			size_t len);
+
+/* The end comes behind what was written. */
+void sim_stream_end(struct sim_stream *s, int64_t now);
+
+/* When something arrives next; SIM_NEVER. */
+int64_t sim_stream_due(const struct sim_stream *s);
+
+/* Let arrive what is due.  1: something has. */
+int sim_stream_step(struct sim_stream *s, int64_t now);
+
+#endif

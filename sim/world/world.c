@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/world/world.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <string.h>
+
+static struct sim_world *of(struct dlki_world *w)
+{
+	return (struct sim_world *)w;
+}
+
+static dlk_time local(const struct sim_world *w, int64_t now)
+{
+	return w->offset_ns + now + now / 1000000 * w->drift_ppm;
+}
+
+static dlk_time world_now(struct dlki_world *w)
+{
+	return local(of(w), of(w)->net->now);
+}
+
+static int world_chance(struct dlki_world *w, void *out, size_t size)
+{
+	unsigned char *to = out;
+
+	for (size_t i = 0; i < size; i++)
+		to[i] = (unsigned char)sim_draw(of(w)->net->chance, "byte",
+						256);
+	return 0;
+}
+
+/* ---- Sockets ------------------------------------------------------------- */
+
+static struct sim_wire *wire(struct dlki_world *w, int sock)
+{
+	return of(w)->net->wires[sock];
+}
+
+static int world_connect(struct dlki_world *w, const struct dlki_address *to,
+			 enum dlki_set set, struct dlki_tag tag)
+{
+	return sim_net_connect(of(w)->net, w, ntohs(to->to.in.sin_port), set,
+			       tag);
+}
+
+static int world_finish(struct dlki_world *w, int sock)
+{
+	const struct sim_wire *wi = wire(w, sock);
+
+	return wi->is_up ? -wi->error : -EINPROGRESS;
+}
+
+static ssize_t world_read(struct dlki_world *w, int sock, void *out,
+			  size_t size)
+{
+	struct sim_wire *wi = wire(w, sock);
+	struct sim_bytes *in = &wi->down.arrived;
+
+	if (wi->error != 0)
+		return -wi->error;
+	if (in->len == 0)
+		return wi->down.is_ended ? 0 : -EAGAIN;
+	size = size < in->len ? size : in->len;
+	memcpy(out, sim_bytes_text(in), size);
+	sim_bytes_take(in, size);
+	return (ssize_t)size;
+}
+
+static ssize_t world_write(struct dlki_world *w, int sock, const void *bytes,
+			   size_t size)
+{
+	struct sim_net *n = of(w)->net;
+	struct sim_wire *wi = wire(w, sock);
+	size_t len;
+
+	if (wi->error != 0)
+		return -wi->error;
+	if (wi->down.is_ended && !wi->peer)
+		return -EPIPE;
+	len = sim_stream_write(&wi->up, &n->weather, n->chance, n->now, bytes,
+			       size);
+	sim_net_note(n, "wire %d: %zu of %zu bytes written", sock, len, size);
+	if (sim_happens(n->chance, "reset", n->weather.reset)) {
+		sim_net_note(n, "wire %d: reset", sock);
+		sim_net_reset(wi);
+	}
+	return len > 0 ? (ssize_t)len : -EAGAIN;
+}
+
+static void world_want(struct dlki_world *w, int sock, int writable)
+{
+	struct sim_wire *wi = wire(w, sock);
+
+	wi->wants_room = writable;
+	if (writable && wi->up.flying.len < of(w)->net->weather.buffer)
+		wi->edges |= DLKI_WRITABLE;
+}
+
+static void world_close(struct dlki_world *w, int sock)
+{
+	sim_net_close(of(w)->net, sock);
+}
+
+static int world_watch(struct dlki_world *w, int fd, unsigned int events,
+		       enum dlki_set set, struct dlki_tag tag)
+{
+	(void)w, (void)fd, (void)events, (void)set, (void)tag;
+	return -ENOTSUP;
+}
+
+/* ---- Waiting ------------------------------------------------------------- */
+
+/* The edges of the client's own sockets in these sets. */
+static unsigned int told(const struct sim_wire *wi, const struct sim_world *w,
+			 unsigned int sets)
+{
+	if (!wi || wi->client != &w->base || !(sets & DLKI_BIT(wi->set)))
+		return 0;
+	return wi->edges;
+}
+
+static int world_wait(struct dlki_world *w, unsigned int sets,
+		      struct dlki_event *out, int room, dlk_time until)
+{
+	struct sim_net *n = of(w)->net;
+	int found = 0;
+
+	for (size_t i = 0; i < n->n_wires && found < room; i++) {
+		unsigned int bits = told(n->wires[i], of(w), sets);
+
+		if (bits == 0)
+			continue;
+		n->wires[i]->edges = 0;
+		out[found++] = (struct dlki_event){ n->wires[i]->tag, bits };
+	}
+	for (int set = 0; set < DLKI_SETS; set++) {
+		if (sets & DLKI_BIT(set))
+			of(w)->kicked[set] = 0;
+	}
+	of(w)->has_work = found > 0 || until <= world_now(w);
+	return found;
+}
+
+static void world_kick(struct dlki_world *w, enum dlki_set set)
+{
+	of(w)->kicked[set] = 1;
+}
+
+static const struct dlki_world_type type = {
+	.now = world_now,
+	.chance = world_chance,
+	.connect = world_connect,
+	.finish = world_finish,
+	.read = world_read,
+	.write = world_write,
+	.want = world_want,
+	.close = world_close,
+	.watch = world_watch,
+	.wait = world_wait,
+	.kick = world_kick,
+};
+
+/* ---- For who runs the simulation ----------------------------------------- */
+
+void sim_world_begin(struct sim_world *w, struct sim_net *net)
+{
+	int64_t drift = (int64_t)sim_draw(net->chance, "drift",
+					  2 * net->weather.drift_ppm + 1);
+
+	*w = (struct sim_world){
+		.base = { &type },
+		.net = net,
+		.offset_ns = (int64_t)(1 + sim_draw(net->chance, "boot", 100)) *
+			     1000000000,
+		.drift_ppm = drift - (int64_t)net->weather.drift_ppm,
+	};
+}
+
+int64_t sim_world_true(const struct sim_world *w, dlk_time at)
+{
+	int64_t t = at;
+
+	if (at == DLK_FOREVER)
+		return SIM_NEVER;
+	t = at - w->offset_ns;
+	t -= t / 1000000 * w->drift_ppm;
+	while (local(w, t) < at)
+		t += at - local(w, t);
+	return t;
+}
+
+int sim_world_has_events(const struct sim_world *w)
+{
+	for (size_t i = 0; i < w->net->n_wires; i++) {
+		if (told(w->net->wires[i], w, DLKI_ALL_SETS) != 0)
+			return 1;
+	}
+	return w->kicked[DLKI_ANSWERS] || w->kicked[DLKI_NEWS];
+}
+
+int sim_world_unread(const struct sim_world *w)
+{
+	for (size_t i = 0; i < w->net->n_wires; i++) {
+		const struct sim_wire *wi = w->net->wires[i];
+
+		if (wi && wi->client == &w->base && wi->edges == 0 &&
+		    (wi->down.arrived.len > 0 || wi->down.is_ended))
+			return (int)i;
+	}
+	return -1;
+}
+
+void sim_world_kill(struct sim_world *w)
+{
+	for (size_t i = 0; i < w->net->n_wires; i++) {
+		if (w->net->wires[i] && w->net->wires[i]->client == &w->base)
+			sim_net_close(w->net, (int)i);
+	}
+}

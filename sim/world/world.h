@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A client's world in a simulation: core/world/world.h on a virtual clock and
+ * on the connections of a struct sim_net.  wait() never waits: who runs the
+ * simulation lets the time go on, and calls a turn when something is due.
+ * There are no descriptors of libraries: watch() says ENOTSUP.
+ */
+#ifndef DLOCK_SIM_WORLD_H
+#define DLOCK_SIM_WORLD_H
+
+#include "sim/world/net.h"
+
+struct sim_world {
+	struct dlki_world base;
+	struct sim_net *net;
+	int64_t offset_ns; /* the client's clock at the true time 0 */
+	int64_t drift_ppm;
+	int kicked[DLKI_SETS];
+	uint64_t last_id;  /* that an attempt was given */
+	int has_work;      /* the last wait() brought events, or was not to
+			    * wait at all */
+};
+
+void sim_world_begin(struct sim_world *w, struct sim_net *net);
+
+/* The true time at which the client's clock shows `at`; SIM_NEVER. */
+int64_t sim_world_true(const struct sim_world *w, dlk_time at);
+
+/* Whether wait() would have an event. */
+int sim_world_has_events(const struct sim_world *w);
+
+/* Bytes, or the end of a stream, of which the client was told and which it has
+ * not read: no other edge will tell.  Returns the connection's number; -1. */
+int sim_world_unread(const struct sim_world *w);
+
+/* The client is no more: its process was killed. */
+void sim_world_kill(struct sim_world *w);
+
+#endif
