@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A run of the simulation: clients, each an engine with the Redis protocol and a
+ * few callers, a model Redis, and the weather, all in the calling thread.
+ */
+#ifndef DLOCK_SIM_RUN_H
+#define DLOCK_SIM_RUN_H
+
+#include "sim/base/chance.h"
+
+struct sim_result {
+	uint64_t hash, events, grants, renewals, faults;
+};
+
+/* From the chance alone; `trace`, unless NULL, gets a line an event. */
+struct sim_result sim_run(struct sim_chance *chance, int64_t seconds,
+			  FILE *trace);
+
+#endif
