@@ -3,10 +3,10 @@
  * dlock-sim [SEED | FIRST-LAST] [--seeds N] [--seconds S] [--trace] [--check]
  *           [--save FILE] [--replay FILE]
  *
- * Run N seeds (1) from SEED (1) on, S virtual seconds (60) each.  --trace prints
- * what happens; --check runs each seed twice and compares; --save writes the
- * last run's draws, and --replay runs from such a file.  Ends with 1 if a judge
- * found a fault, if a run does not repeat, or if a seed showed nothing.
+ * Run N seeds (1) from SEED (1) on, S virtual seconds (60) each.  --trace
+ * prints what happens; --check runs each seed twice and compares; --save writes
+ * the last run's draws, and --replay runs from such a file.  Ends with 1 if a
+ * judge found a fault, if a run does not repeat, or if a seed showed nothing.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A run of the simulation: clients, each an engine with the Redis protocol and a
- * few callers, a model Redis, and the weather, all in the calling thread.
+ * A run of the simulation: clients, each an engine with the Redis protocol and
+ * a few callers, a model Redis, and the weather, all in the calling thread.
  */
 #ifndef DLOCK_SIM_RUN_H
 #define DLOCK_SIM_RUN_H

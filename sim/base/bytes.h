@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Bytes that are appended at the end and taken from the front.  A zero stands
- * behind the last byte.  All zeroes are an empty one; end with sim_bytes_free().
+ * behind the last byte.  All zeroes are empty bytes; end with
+ * sim_bytes_free().
  */
 #ifndef DLOCK_SIM_BYTES_H
 #define DLOCK_SIM_BYTES_H

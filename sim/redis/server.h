@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The model Redis: a server of which dlock sees what it would see of Redis
- * 7.0.15 with RESP2.  Bytes of a client go in, bytes for clients come out; there
- * is no socket, no clock, no thread and no chance in it.
+ * 7.0.15 with RESP2.  Bytes of a client go in, bytes for clients come out;
+ * there is no socket, no clock, no thread and no chance in it.
  *
  * `now_us` is the server's clock at the time of the call, in microseconds since
  * 1970.  It may be stepped, both ways, between any two calls.
@@ -75,9 +75,9 @@ void sim_redis_set_replica(struct sim_redis *s, int replica);
 void sim_redis_set_full(struct sim_redis *s, int full);
 void sim_redis_set_loading(struct sim_redis *s, int loading);
 
-/* Of the default user, whom AUTH with or without "default" makes a client; NULL:
- * none is needed.  `denied`: command names with blanks around each, which no
- * user may call; or NULL.  `denied` must live as long as the server. */
+/* `password`: of the default user, for AUTH with or without "default"; NULL: no
+ * password.  `denied`: command names with blanks around each, which no user may
+ * call; or NULL.  `denied` must live as long as the server. */
 void sim_redis_set_access(struct sim_redis *s, const char *password,
 			  const char *denied);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The network of a simulation: servers, and the connections of clients to them,
- * each a stream of bytes either way.  What a client has written may arrive after
- * the client has closed.  Times are true ones, in nanoseconds.
+ * The network of a simulation: servers, and the connections of clients to
+ * them, each a stream of bytes either way.  Bytes may arrive after the client
+ * has closed.  Times are true ones, in nanoseconds.
  */
 #ifndef DLOCK_SIM_NET_H
 #define DLOCK_SIM_NET_H

@@ -11,7 +11,7 @@
  *                      marks in it (tests/sim/notation.h)
  *   A$ FIELD=... |     likewise, and the reply is a text of "field:value" lines
  *      WORD WORD ...   of which only these fields are looked at
- *   A~ WORD WORD ...   likewise, and the order of the reply's array is no matter
+ *   A~ WORD WORD ...   likewise; the order of the reply's array is no matter
  *   A! "BYTES"         the connection sends these bytes
  *   B< REPLY           connection B must get this reply, or "closed"
  *   REPLY              the connection that sent last must get it
