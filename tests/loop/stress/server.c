@@ -33,7 +33,8 @@ static struct conn {
 } conns[CONNS];
 
 static struct pollfd fds[CONNS + 1];
-static int n_conns, listener, kill_ms, kills;
+static int n_conns, listener, kill_ms;
+static atomic_int kills;
 static uint64_t last_token;
 static atomic_int stopped;
 static pthread_t thread;
@@ -229,6 +230,11 @@ uint16_t server_start(int kill_every_ms)
 	CHECK(getsockname(listener, (struct sockaddr *)&a, &len) == 0);
 	CHECK(pthread_create(&thread, NULL, serve, NULL) == 0);
 	return ntohs(a.sin_port);
+}
+
+int server_kills(void)
+{
+	return atomic_load(&kills);
 }
 
 int server_stop(void)

@@ -17,6 +17,9 @@ enum { LOCKS = 3, WORKERS = 8, LEASE_MS = 1000, PUSHED_LEASE_MS = 500 };
 /* Start; returns the port.  0 ms: no connection is killed. */
 uint16_t server_start(int kill_every_ms);
 
+/* How often all connections were killed so far. */
+int server_kills(void);
+
 /* Stop; returns how often all connections were killed. */
 int server_stop(void);
 
