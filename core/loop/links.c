@@ -11,7 +11,7 @@
 #include "core/loop/ops.h"
 #include "core/net/address.h"
 
-enum { PAUSE_MIN_MS = 50, PAUSE_MAX_MS = 2000 };
+enum { PAUSE_MIN_MS = 20, PAUSE_MAX_MS = 500 };
 
 /* A connection of such an age was good. */
 #define GOOD_NS (1000 * DLK_MS)
