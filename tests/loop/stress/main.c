@@ -99,10 +99,22 @@ static void on_look(void *arg, dlk_time now)
 
 /* ---- A worker ------------------------------------------------------------ */
 
+/* A thread that sleeps on looks again after 5 s by itself, which is not to hide
+ * that its wake was lost. */
+static int drive(struct dlki_waiter *w, dlk_time until)
+{
+	dlk_time begun = dlk_now();
+	int done = dlki_drive(engine, w, until);
+
+	if (dlk_now() - begun > 4500 * slowness() * DLK_MS)
+		FAIL("a wait of %" PRIi64 " ms", (dlk_now() - begun) / DLK_MS);
+	return done;
+}
+
 /* The waiter's op, which has a deadline, ends it. */
 static void await(struct dlki_waiter *w, dlk_time deadline)
 {
-	if (!dlki_drive(engine, w, deadline + patience_ms() * DLK_MS))
+	if (!drive(w, deadline + patience_ms() * DLK_MS))
 		FAIL("an op has not ended by its deadline");
 }
 
@@ -156,8 +168,7 @@ static int park(struct worker *w)
 			return 1;
 		}
 		w->news.done = 0;
-		if (!dlki_drive(engine, &w->news,
-				dlk_now() + 2 * patience_ms() * DLK_MS))
+		if (!drive(&w->news, dlk_now() + 2 * patience_ms() * DLK_MS))
 			FAIL("nobody wakes a waiter");
 	}
 	w->looks++;
