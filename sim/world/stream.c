@@ -88,7 +88,9 @@ int sim_stream_step(struct sim_stream *s, int64_t now)
 	for (; n < s->n_pieces && s->pieces[n].at <= now; n++)
 		len += s->pieces[n].len;
 	s->n_pieces -= n;
-	memmove(s->pieces, s->pieces + n, s->n_pieces * sizeof(*s->pieces));
+	if (n > 0)
+		memmove(s->pieces, s->pieces + n,
+			s->n_pieces * sizeof(*s->pieces));
 	sim_bytes_add(&s->arrived, sim_bytes_text(&s->flying), len);
 	sim_bytes_take(&s->flying, len);
 	if (s->n_pieces == 0 && !s->is_ended && s->end_at <= now) {
