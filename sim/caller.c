@@ -202,6 +202,8 @@ static void begin(struct sim_caller *c, dlk_time now)
 		look_at(c, now + 10 * DLK_MS);
 		return;
 	}
+	if (c->world->net->is_healed)
+		return;
 	c->lock = (int)draw(c, "lock", SIM_LOCKS);
 	snprintf(c->key, sizeof(c->key), "l%d", c->lock);
 	for (int i = 0; i < 32; i++)
@@ -264,6 +266,12 @@ void sim_caller_begin(struct sim_caller *c, struct dlki_engine *engine,
 	if (dlki_alarms_reserve(dlki_engine_alarms(engine), 1) != 0)
 		sim_panic("out of memory");
 	rest(c, world->base.type->now(&world->base));
+}
+
+int sim_caller_rests(const struct sim_caller *c)
+{
+	return c->state == SIM_IDLE && c->ask.state == DLKI_OP_IDLE &&
+	       c->rel.state == DLKI_OP_IDLE;
 }
 
 void sim_caller_pushed(struct sim_caller *c, uint64_t id, uint64_t token,

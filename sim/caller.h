@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A caller: a script that acquires, renews, holds and releases locks by ops of
- * the engine, and draws what it does next.  It keeps the rules of a claim:
+ * the engine, and draws what it does next, until the weather is over.  It keeps the rules of a claim:
  * a lease counts from before the request was written, and what may be left in
  * the store is released.
  */
@@ -45,6 +45,9 @@ struct sim_caller {
 void sim_caller_begin(struct sim_caller *c, struct dlki_engine *engine,
 		      struct sim_world *world, struct sim_judge *judge,
 		      const struct dlki_terms *terms, int number);
+
+/* Whether nothing is under way. */
+int sim_caller_rests(const struct sim_caller *c);
 
 /* News; each for the caller whose attempt has the id, 0 for all. */
 void sim_caller_pushed(struct sim_caller *c, uint64_t id, uint64_t token,

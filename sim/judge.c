@@ -70,6 +70,8 @@ void sim_judge_renew(struct sim_judge *j, int lock, int caller, int64_t end_at)
 	j->renewals++;
 	if (!hold)
 		sim_panic("caller %d renews what it does not hold", caller);
+	if (hold->end_at <= j->net->now)
+		fault(j, lock, hold, "renewed when it had ended");
 	hold->end_at = end_at;
 	check(j, lock, hold);
 }

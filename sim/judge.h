@@ -4,7 +4,7 @@
  *
  * Intervals of conflicting holds must be disjoint, and a hold's token must be
  * larger than the tokens of all conflicting holds before; unless the store has
- * lost what it had since either was asked for.
+ * lost what it had since either was asked for.  A hold that has ended stays so.
  */
 #ifndef DLOCK_SIM_JUDGE_H
 #define DLOCK_SIM_JUDGE_H

@@ -12,7 +12,15 @@
 
 extern const struct dlock_backend dlki_redis_backend;
 
-enum { CLIENTS = 6, CALLERS = 3, TURNS = 1000 };
+/* LAST_ANSWER_MS: as long as a caller's patience, and then some; LINGER_MS: as
+ * long as a released lock keeps its token, and then some. */
+enum {
+	CLIENTS = 6,
+	CALLERS = 3,
+	TURNS = 1000,
+	LAST_ANSWER_MS = 12000,
+	LINGER_MS = 3000
+};
 
 static const int64_t ms = 1000000;
 
@@ -246,17 +254,12 @@ static void begin(struct run *r, struct sim_chance *chance, FILE *trace)
 		begin_client(r, i);
 }
 
-struct sim_result sim_run(struct sim_chance *chance, int64_t seconds,
-			  FILE *trace)
+static void run_until(struct run *r, int64_t end)
 {
-	struct run *r = sim_alloc(sizeof(*r));
-	struct sim_result result;
-
-	begin(r, chance, trace);
 	for (;;) {
 		int64_t at = next_time(r);
 
-		if (at > seconds * 1000 * ms)
+		if (at > end)
 			break;
 		r->net.now = at;
 		sim_net_step(&r->net);
@@ -267,6 +270,44 @@ struct sim_result sim_run(struct sim_chance *chance, int64_t seconds,
 		if (r->tick_at <= at)
 			tick(r);
 	}
+	r->net.now = end;
+}
+
+/* When the weather is over, each caller gets its answer, and the store keeps
+ * nothing but the clock of the tokens. */
+static void finish(struct run *r)
+{
+	int64_t lease = (int64_t)r->net.weather.lease_ms * ms;
+	size_t keys;
+
+	sim_net_heal(&r->net);
+	for (int i = 0; i < CLIENTS; i++)
+		r->clients[i].paused_until = 0;
+	run_until(r, r->net.now + LAST_ANSWER_MS * ms + 2 * lease);
+	for (int i = 0; i < CLIENTS * CALLERS; i++) {
+		const struct sim_caller *c =
+			&r->clients[i / CALLERS].callers[i % CALLERS];
+
+		if (!sim_caller_rests(c))
+			sim_judge_fault(&r->judge, "caller %d has no answer",
+					c->number);
+	}
+	run_until(r, r->net.now + lease + LINGER_MS * ms);
+	keys = sim_redis_keys(r->net.servers[0].redis,
+			      sim_server_us(&r->net, &r->net.servers[0]));
+	if (keys > 1)
+		sim_judge_fault(&r->judge, "%zu keys are left", keys);
+}
+
+struct sim_result sim_run(struct sim_chance *chance, int64_t seconds,
+			  FILE *trace)
+{
+	struct run *r = sim_alloc(sizeof(*r));
+	struct sim_result result;
+
+	begin(r, chance, trace);
+	run_until(r, seconds * 1000 * ms);
+	finish(r);
 	result = (struct sim_result){ r->net.hash, r->net.events,
 				      r->judge.grants, r->judge.renewals,
 				      r->judge.faults };

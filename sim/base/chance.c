@@ -52,7 +52,8 @@ uint64_t sim_draw(struct sim_chance *c, const char *site, uint64_t n)
 		c->log = sim_grow(c->log, c->room, sizeof(*c->log));
 	}
 	draw = &c->log[c->n++];
-	snprintf(draw->site, sizeof(draw->site), "%s", site);
+	if (!memccpy(draw->site, site, '\0', sizeof(draw->site)))
+		sim_panic("the site %s has too long a name", site);
 	draw->value = value;
 	return value;
 }

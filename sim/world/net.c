@@ -61,6 +61,17 @@ void sim_net_note(struct sim_net *n, const char *fmt, ...)
 			n->now / 1000000, n->now / 1000 % 1000, text);
 }
 
+void sim_net_heal(struct sim_net *n)
+{
+	n->is_healed = 1;
+	n->weather = (struct sim_weather){ .delay_us = 50,
+					   .buffer = 65536,
+					   .lease_ms = n->weather.lease_ms };
+	for (size_t i = 0; i < n->n_servers; i++)
+		n->servers[i].stopped_until = 0;
+	sim_net_note(n, "the weather is over");
+}
+
 int64_t sim_server_us(const struct sim_net *n, const struct sim_server *s)
 {
 	return s->wall_us + n->now / US;

@@ -39,6 +39,7 @@ struct sim_net {
 	struct sim_chance *chance;
 	struct sim_weather weather;
 	int64_t now;
+	int is_healed;           /* the weather is over */
 	struct sim_server servers[SIM_SERVERS];
 	size_t n_servers;
 	struct sim_wire **wires; /* by number; NULL: free */
@@ -70,6 +71,9 @@ int64_t sim_net_due(const struct sim_net *n);
 
 /* Do what is due by now. */
 void sim_net_step(struct sim_net *n);
+
+/* No more faults, and what stands still goes on; but what is lost is lost. */
+void sim_net_heal(struct sim_net *n);
 
 /* A server's clock. */
 int64_t sim_server_us(const struct sim_net *n, const struct sim_server *s);
