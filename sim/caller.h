@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A caller: a script that acquires, renews, holds and releases locks by ops of
- * the engine, and draws what it does next, until the weather is over.  It keeps the rules of a claim:
- * a lease counts from before the request was written, and what may be left in
- * the store is released.
+ * the engine, and draws the next step, until the weather is over.  It keeps the
+ * rules of a claim: a lease counts from before the request was written, and a
+ * possible residue in the store is released.
  */
 #ifndef DLOCK_SIM_CALLER_H
 #define DLOCK_SIM_CALLER_H
