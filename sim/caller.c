@@ -35,7 +35,7 @@ static void submit(const struct sim_caller *c, struct dlki_op *op,
 static void rest(struct sim_caller *c, dlk_time now)
 {
 	c->state = SIM_IDLE;
-	look_at(c, now + (dlk_time)draw(c, "rest", 300) * DLK_MS);
+	look_at(c, now + (dlk_time)(300 - draw(c, "rest", 300)) * DLK_MS);
 }
 
 static void release(struct sim_caller *c, dlk_time now)
@@ -113,7 +113,7 @@ static void hold(struct sim_caller *c, dlk_time since, int64_t lease_ms,
 	h.end_at = sim_world_true(c->world, c->end_at);
 	c->state = SIM_HELD;
 	c->grant_id = c->ask.id;
-	c->keep_until = now + (dlk_time)draw(c, "hold", 2000) * DLK_MS;
+	c->keep_until = now + (dlk_time)(2000 - draw(c, "hold", 2000)) * DLK_MS;
 	sim_judge_hold(c->judge, c->lock, &h);
 	look_at_hold(c, now);
 }
@@ -206,8 +206,8 @@ static void begin(struct sim_caller *c, dlk_time now)
 		return;
 	c->lock = (int)draw(c, "lock", SIM_LOCKS);
 	snprintf(c->key, sizeof(c->key), "l%d", c->lock);
-	for (int i = 0; i < 32; i++)
-		c->owner[i] = "0123456789abcdef"[draw(c, "owner", 16)];
+	snprintf(c->owner, sizeof(c->owner), "%016x%016x",
+		 (unsigned int)c->number, ++c->claims);
 	c->request = (struct dlk_request){
 		.name = c->key,
 		.key = c->key,
@@ -220,7 +220,7 @@ static void begin(struct sim_caller *c, dlk_time now)
 	c->token = 0;
 	c->asked_true = c->world->net->now;
 	c->give_up_at = now +
-			(dlk_time)(1 + draw(c, "patience", 8000)) * DLK_MS;
+			(dlk_time)(8000 - draw(c, "patience", 8000)) * DLK_MS;
 	ask(c);
 }
 

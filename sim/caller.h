@@ -27,6 +27,7 @@ struct sim_caller {
 	struct sim_world *world;
 	struct sim_judge *judge;
 	int number;              /* of all callers, from 1 */
+	unsigned int claims;     /* so far */
 
 	enum sim_caller_state state;
 	int lock;
@@ -36,7 +37,7 @@ struct sim_caller {
 	int64_t asked_true;      /* when the claim was asked for first */
 	int residue;             /* the store may have something of ours */
 	uint64_t token, grant_id;
-	dlk_time busy_since; /* of the last ask, and the store's clock then */
+	dlk_time busy_since;     /* of the last ask; and the store's clock */
 	uint64_t busy_clock_us;
 	dlk_time release_until;
 	const struct dlki_terms *terms;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dlock-sim [SEED | FIRST-LAST] [--seeds N] [--seconds S] [--trace] [--check]
- *           [--save FILE] [--replay FILE]
+ *           [--minimise] [--save FILE] [--replay FILE]
  *
  * Run N seeds (1) from SEED (1) on, S virtual seconds (60) each.  --trace
  * prints what happens; --check runs each seed twice and compares; --save writes
- * the last run's draws, and --replay runs from such a file.  Ends with 1 if a
+ * the last run's draws, and --replay runs from such a file; --minimise looks for
+ * a run with a fault and with fewer draws that are not 0.  Ends with 1 if a
  * judge found a fault, if a run does not repeat, or if a seed showed nothing.
  */
 #include <inttypes.h>
@@ -13,12 +14,15 @@
 #include <string.h>
 #include <time.h>
 
+#include "sim/minimise.h"
 #include "sim/run.h"
+
+enum { MINIMISE_RUNS = 400 };
 
 struct options {
 	uint64_t seed, seeds;
 	int64_t seconds;
-	int traces, checks;
+	int traces, checks, minimises;
 	const char *save, *replay;
 };
 
@@ -38,6 +42,8 @@ static int read_options(struct options *o, char *argv[])
 			o->traces = 1;
 		else if (strcmp(*argv, "--check") == 0)
 			o->checks = 1;
+		else if (strcmp(*argv, "--minimise") == 0)
+			o->minimises = 1;
 		else if (strcmp(*argv, "--seeds") == 0 && argv[1])
 			o->seeds = strtoull(*++argv, NULL, 10);
 		else if (strcmp(*argv, "--seconds") == 0 && argv[1])
@@ -70,6 +76,9 @@ static int run(const struct options *o, uint64_t seed, struct sim_result *out)
 	}
 	if (rc == 0)
 		*out = sim_run(&chance, o->seconds, o->traces ? stdout : NULL);
+	if (rc == 0 && o->minimises && out->faults > 0)
+		printf("%zu draws are not 0\n",
+		       sim_minimise(&chance, o->seconds, MINIMISE_RUNS));
 	if (rc == 0 && o->save) {
 		f = fopen(o->save, "we");
 		rc = f ? sim_chance_save(&chance, f) : -1;
@@ -115,8 +124,8 @@ int main(int argc, char *argv[])
 	if (read_options(&o, argv) != 0) {
 		fprintf(stderr,
 			"usage: dlock-sim [SEED | FIRST-LAST] [--seeds N] "
-			"[--seconds S] [--trace] [--check] [--save "
-			"FILE] [--replay FILE]\n");
+			"[--seconds S] [--trace] [--check] "
+			"[--minimise] [--save FILE] [--replay FILE]\n");
 		return 2;
 	}
 	for (uint64_t i = 0; i < o.seeds; i++) {

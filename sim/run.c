@@ -111,7 +111,7 @@ static void begin_client(struct run *r, int n)
 	address.to.in.sin_family = AF_INET;
 	address.to.in.sin_port = htons(SIM_PORT);
 	address.to.in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	sim_world_begin(&c->world, &r->net);
+	sim_world_begin(&c->world, &r->net, (uint64_t)n);
 	c->terms = (struct dlki_terms){
 		.lease_ms = (int64_t)r->net.weather.lease_ms
 	};

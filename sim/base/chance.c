@@ -20,7 +20,7 @@ void sim_chance_end(struct sim_chance *c)
 }
 
 /* SplitMix64. */
-static uint64_t next(struct sim_chance *c)
+uint64_t sim_next(struct sim_chance *c)
 {
 	uint64_t z = c->state += UINT64_C(0x9e3779b97f4a7c15);
 
@@ -45,7 +45,7 @@ static uint64_t replayed(struct sim_chance *c, const char *site, uint64_t n)
 uint64_t sim_draw(struct sim_chance *c, const char *site, uint64_t n)
 {
 	struct sim_draw *draw;
-	uint64_t value = c->replay ? replayed(c, site, n) : next(c) % n;
+	uint64_t value = c->replay ? replayed(c, site, n) : sim_next(c) % n;
 
 	if (c->n == c->room) {
 		c->room = 2 * c->room + 256;
@@ -61,6 +61,14 @@ uint64_t sim_draw(struct sim_chance *c, const char *site, uint64_t n)
 int sim_happens(struct sim_chance *c, const char *site, uint64_t rate)
 {
 	return rate > 0 && sim_draw(c, site, rate) == rate - 1;
+}
+
+void sim_chance_repeat(struct sim_chance *c, const struct sim_draw *draws,
+		       size_t n)
+{
+	*c = (struct sim_chance){ .n_replay = n };
+	c->replay = sim_alloc((n + 1) * sizeof(*draws));
+	memcpy(c->replay, draws, n * sizeof(*draws));
 }
 
 int sim_chance_save(const struct sim_chance *c, FILE *to)

@@ -33,9 +33,16 @@ struct sim_chance {
 void sim_chance_begin(struct sim_chance *c, uint64_t seed);
 void sim_chance_end(struct sim_chance *c);
 
+/* Any number, which is not logged. */
+uint64_t sim_next(struct sim_chance *c);
+
 /* A number of [0, n); n >= 1.  `site` is shorter than SIM_SITE and has no
  * blanks. */
 uint64_t sim_draw(struct sim_chance *c, const char *site, uint64_t n);
+
+/* Let the next run be one from these draws, which are copied. */
+void sim_chance_repeat(struct sim_chance *c, const struct sim_draw *draws,
+		       size_t n);
 
 /* 1 with a probability of 1 / rate; never if `rate` is 0, and then nothing is
  * drawn. */

@@ -25,8 +25,7 @@ static int world_chance(struct dlki_world *w, void *out, size_t size)
 	unsigned char *to = out;
 
 	for (size_t i = 0; i < size; i++)
-		to[i] = (unsigned char)sim_draw(of(w)->net->chance, "byte",
-						256);
+		to[i] = (unsigned char)sim_next(&of(w)->bytes);
 	return 0;
 }
 
@@ -163,7 +162,7 @@ static const struct dlki_world_type type = {
 
 /* ---- For who runs the simulation ----------------------------------------- */
 
-void sim_world_begin(struct sim_world *w, struct sim_net *net)
+void sim_world_begin(struct sim_world *w, struct sim_net *net, uint64_t number)
 {
 	int64_t drift = (int64_t)sim_draw(net->chance, "drift",
 					  2 * net->weather.drift_ppm + 1);
@@ -175,6 +174,7 @@ void sim_world_begin(struct sim_world *w, struct sim_net *net)
 			     1000000000,
 		.drift_ppm = drift - (int64_t)net->weather.drift_ppm,
 	};
+	sim_chance_begin(&w->bytes, number);
 }
 
 int64_t sim_world_true(const struct sim_world *w, dlk_time at)

@@ -16,12 +16,15 @@ struct sim_world {
 	int64_t offset_ns; /* the client's clock at the true time 0 */
 	int64_t drift_ppm;
 	int kicked[DLKI_SETS];
+	struct sim_chance bytes;
 	uint64_t last_id;  /* that an attempt was given */
 	int has_work;      /* the last wait() brought events, or was not to
 			    * wait at all */
 };
 
-void sim_world_begin(struct sim_world *w, struct sim_net *net);
+/* `number` tells its random bytes from the bytes of others; they are not drawn,
+ * so that a log with fewer faults makes no two alike. */
+void sim_world_begin(struct sim_world *w, struct sim_net *net, uint64_t number);
 
 /* The true time at which the client's clock shows `at`; SIM_NEVER. */
 int64_t sim_world_true(const struct sim_world *w, dlk_time at);

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fewer faults that still show a bug.
+ */
+#ifndef DLOCK_SIM_MINIMISE_H
+#define DLOCK_SIM_MINIMISE_H
+
+#include "sim/base/chance.h"
+
+/*
+ * Of a run whose judge found a fault, set draws to 0, "no fault", and cut the
+ * log's end off, as long as a judge still finds one; in at most `runs` runs.
+ * `c` then has the log of the smallest run.  Returns how many draws in it are
+ * not 0.
+ */
+size_t sim_minimise(struct sim_chance *c, int64_t seconds, int runs);
+
+#endif
