@@ -5,8 +5,8 @@
  *
  * Run N seeds (1) from SEED (1) on, S virtual seconds (60) each.  --trace
  * prints what happens; --check runs each seed twice and compares; --save writes
- * the last run's draws, and --replay runs from such a file; --minimise looks for
- * a run with a fault and with fewer draws that are not 0.  Ends with 1 if a
+ * the last run's draws, and --replay runs from such a file; --minimise looks
+ * for a run with a fault and fewer draws that are not 0.  Ends with 1 if a
  * judge found a fault, if a run does not repeat, or if a seed showed nothing.
  */
 #include <inttypes.h>
