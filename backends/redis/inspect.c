@@ -86,7 +86,7 @@ int dlki_redis_break(struct dlk_session *base,
 {
 	struct redis_session *s = (struct redis_session *)base;
 	char key[RD_KEY_SIZE];
-	struct seen seen;
+	struct seen seen = { .len = RD_TOKEN_LEN };
 	struct redis_arg args[2] = { { seen.text, RD_TOKEN_LEN },
 				     { seen.text + RD_TOKEN_LEN, 0 } };
 	struct redis_call call = {

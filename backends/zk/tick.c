@@ -93,7 +93,7 @@ static int64_t tick_by_session(const struct server *to)
 		return 0;
 	memcpy(&begun, bytes, sizeof(begun));
 	timeout_ms = be32toh(begun.timeout_ms);
-	return timeout_ms > 1 && timeout_ms <= 2 * MOST_TICK_MS ?
+	return timeout_ms > 1 && timeout_ms / 2 <= MOST_TICK_MS ?
 		       timeout_ms / 2 :
 		       0;
 }

@@ -92,7 +92,7 @@ static int is_held(struct zk_attempt *a, const struct zk_queue *queue,
 	}
 	dlki_zk_drop(calls, n);
 	at = dlk_grant(queue->entries, kept, me);
-	if (at >= 0)
+	if (at >= 0 && last)
 		memcpy(a->held, last, strlen(last) + 1);
 	return at >= 0;
 }

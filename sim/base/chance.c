@@ -85,10 +85,11 @@ int sim_chance_replay(struct sim_chance *c, FILE *from)
 {
 	struct sim_draw draw;
 	size_t room = 0;
+	char value[24];
 	int rc;
 
-	while ((rc = fscanf(from, "%23s %" SCNu64, draw.site, &draw.value)) ==
-	       2) {
+	while ((rc = fscanf(from, "%23s %23s", draw.site, value)) == 2) {
+		draw.value = strtoull(value, NULL, 10);
 		if (c->n_replay == room) {
 			room = 2 * room + 256;
 			c->replay = sim_grow(c->replay, room,

@@ -87,6 +87,6 @@ void rm_lrange(const struct rm_call *call)
 	last = last >= n ? n - 1 : last;
 	rm_reply_array(call->out,
 		       last >= first ? (size_t)(last - first + 1) : 0);
-	for (int64_t i = first; i <= last; i++)
+	for (int64_t i = first; v && i <= last; i++)
 		reply_item(call, &v->items[i]);
 }

@@ -99,7 +99,7 @@ static enum rm_parsed take_string(struct cursor *c, struct rm_request *out,
 static enum rm_parsed take_array(struct cursor *c, struct rm_request *out,
 				 const char **what)
 {
-	struct rm_text line;
+	struct rm_text line = { 0 };
 	enum rm_parsed rc = take_line(c, &line, "too big mbulk count string",
 				      what);
 	struct rm_text number = { line.s + 1, line.len - 1 };

@@ -23,8 +23,10 @@ struct sim_redis *sim_redis_new(uint64_t seed)
 
 void sim_redis_free(struct sim_redis *s)
 {
-	while (s->conns)
-		sim_redis_disconnect(s->conns);
+	for (struct sim_redis_conn *c = s->conns, *next; c; c = next) {
+		next = c->next;
+		sim_redis_disconnect(c);
+	}
 	sim_redis_flush(s);
 	rm_scripts_free(s->scripts);
 	sim_bytes_free(&s->policy);

@@ -129,7 +129,7 @@ void rm_setrange(const struct rm_call *call)
 
 	if (!rm_integer_arg(call, 2, &n))
 		return;
-	if (n < 0 || n > 512 * 1024 * 1024) {
+	if (n < 0 || n > INT64_C(512) * 1024 * 1024) {
 		rm_reply_error(call->out, n < 0 ? "ERR offset is out of range" :
 						  "ERR string exceeds maximum "
 						  "allowed size (512MB)");
