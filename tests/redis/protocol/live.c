@@ -391,6 +391,18 @@ Test(redis_engine, a_server_that_forgot_the_scripts_is_told_again,
 	}
 }
 
+/* A request that is written before the loss of its connection is read ends
+ * UNANSWERED, and is asked again over the next connection. */
+static enum dlki_outcome call_over_a_loss(struct claim *c, enum dlki_verb verb)
+{
+	enum dlki_outcome outcome = call(c, verb);
+
+	if (outcome != DLKI_UNANSWERED)
+		return outcome;
+	c->op.again = 1;
+	return call(c, verb);
+}
+
 Test(redis_engine, killed_connections_are_made_again, .init = setup,
      .fini = teardown)
 {
@@ -407,8 +419,8 @@ Test(redis_engine, killed_connections_are_made_again, .init = setup,
 	await_news(&b, &b.looks, looks + 1);
 	cr_assert_eq(lab_redis_do(server, NULL, 0, "CLIENT KILL TYPE normal"),
 		     0);
-	cr_assert_eq(call(&d, DLKI_ATTEMPT), DLKI_BUSY);
-	cr_assert_eq(call(&c, DLKI_RELEASE), DLKI_ANSWERED);
+	cr_assert_eq(call_over_a_loss(&d, DLKI_ATTEMPT), DLKI_BUSY);
+	cr_assert_eq(call_over_a_loss(&c, DLKI_RELEASE), DLKI_ANSWERED);
 	await_push(&d);
 }
 
