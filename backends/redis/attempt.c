@@ -118,11 +118,12 @@ static enum dlk_verdict ask_server(struct redis_ticket *t, uint64_t attempt,
 {
 	struct redis_session *s = (struct redis_session *)t->base.session;
 	const struct dlk_request *request = &t->base.request;
+	struct redis_arg ttl = { s->ttl, s->ttl_len };
 	char payload[RD_PAYLOAD_SIZE], record[200];
 	struct redis_arg args[] = {
 		{ request->owner, RD_ID_SIZE - 1 },
-		{ s->ttl, s->ttl_len },
-		dlki_redis_label_payload(s, request, payload),
+		ttl,
+		dlki_redis_payload(request, ttl, s->label_len, payload),
 		wait_record(s, request, attempt, record),
 	};
 	struct redis_call call = {

@@ -173,11 +173,12 @@ int dlki_redis_downgrade(struct dlk_ticket *base, dlk_time deadline,
 {
 	struct redis_ticket *t = (struct redis_ticket *)base;
 	struct redis_session *s = (struct redis_session *)base->session;
+	struct redis_arg ttl = { s->ttl, s->ttl_len };
 	char payload[RD_PAYLOAD_SIZE], grant[RD_GRANT_SIZE];
 	struct redis_arg args[] = {
 		dlki_redis_ticket_grant(t, grant),
-		{ s->ttl, s->ttl_len },
-		dlki_redis_label_payload(s, &base->request, payload),
+		ttl,
+		dlki_redis_payload(&base->request, ttl, s->label_len, payload),
 	};
 	struct redis_call call = {
 		.script = RD_DOWNGRADE,

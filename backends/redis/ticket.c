@@ -51,22 +51,6 @@ int dlki_redis_plain_check(const struct redis_session *s,
 			request->name, prefix);
 }
 
-struct redis_arg dlki_redis_label_payload(const struct redis_session *s,
-					  const struct dlk_request *request,
-					  char out[RD_PAYLOAD_SIZE])
-{
-	size_t name = strlen(request->name);
-	size_t n = s->ttl_len;
-
-	memcpy(out, s->ttl, n);
-	out[n++] = ' ';
-	memcpy(out + n, request->label, s->label_len);
-	n += s->label_len;
-	out[n++] = '\n';
-	memcpy(out + n, request->name, name);
-	return (struct redis_arg){ out, n + name };
-}
-
 struct redis_arg dlki_redis_ticket_grant(const struct redis_ticket *t,
 					 char out[RD_GRANT_SIZE])
 {

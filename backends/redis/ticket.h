@@ -8,7 +8,7 @@
 #include "backends/redis/command.h"
 #include "backends/redis/redis.h"
 
-enum { RD_TOKEN_LEN = 16, RD_GRANT_SIZE = 52, RD_PAYLOAD_SIZE = 544 };
+enum { RD_TOKEN_LEN = 16, RD_GRANT_SIZE = 52 };
 
 /* The key of a lock: prefix:{key}. */
 struct redis_arg dlki_redis_key(const struct redis_session *s, const char *key,
@@ -27,11 +27,5 @@ int dlki_redis_plain_check(const struct redis_session *s,
 /* "owner token", which identifies what was granted. */
 struct redis_arg dlki_redis_ticket_grant(const struct redis_ticket *t,
 					 char out[RD_GRANT_SIZE]);
-
-/* The label payload, "lease label\nname": what others are shown of a
- * participant.  The lease also tells them that the clock was set back. */
-struct redis_arg dlki_redis_label_payload(const struct redis_session *s,
-					  const struct dlk_request *request,
-					  char out[RD_PAYLOAD_SIZE]);
 
 #endif

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +16,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/base/tcp.h"
 #include "core/net/resolve.h"
 
 /*
@@ -149,24 +149,6 @@ static int await_queue(struct dlk_net *n, const struct sockaddr *addr,
 	return 0;
 }
 
-/* Options that only make a connection better may fail. */
-static void tune_tcp(int fd)
-{
-	static const struct {
-		int level, name, value;
-	} options[] = {
-		{ IPPROTO_TCP, TCP_NODELAY, 1 },
-		{ SOL_SOCKET, SO_KEEPALIVE, 1 },
-		{ IPPROTO_TCP, TCP_KEEPIDLE, 15 },
-		{ IPPROTO_TCP, TCP_KEEPINTVL, 5 },
-		{ IPPROTO_TCP, TCP_KEEPCNT, 3 },
-	};
-
-	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
-		setsockopt(fd, options[i].level, options[i].name,
-			   &options[i].value, sizeof(options[i].value));
-}
-
 static int set_options(const struct dlk_net *n, struct dlk_error *err)
 {
 	const struct timeval tv = { 0, STANDING_MS * 1000L };
@@ -180,7 +162,7 @@ static int set_options(const struct dlk_net *n, struct dlk_error *err)
 static int connect_tcp(struct dlk_net *n, const struct sockaddr *addr,
 		       socklen_t len, dlk_time deadline, struct dlk_error *err)
 {
-	tune_tcp(n->fd);
+	dlki_tcp_tune(n->fd);
 	/* Interrupted or not, it goes on by itself. */
 	if (connect(n->fd, addr, len) < 0 && errno != EINPROGRESS &&
 	    errno != EINTR)

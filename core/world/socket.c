@@ -2,27 +2,10 @@
 #include "core/world/socket.h"
 
 #include <errno.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <string.h>
 
-/* Options that only make a connection better may fail. */
-static void tune_tcp(int fd)
-{
-	static const struct {
-		int level, name, value;
-	} options[] = {
-		{ IPPROTO_TCP, TCP_NODELAY, 1 },
-		{ SOL_SOCKET, SO_KEEPALIVE, 1 },
-		{ IPPROTO_TCP, TCP_KEEPIDLE, 15 },
-		{ IPPROTO_TCP, TCP_KEEPINTVL, 5 },
-		{ IPPROTO_TCP, TCP_KEEPCNT, 3 },
-	};
-
-	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
-		setsockopt(fd, options[i].level, options[i].name,
-			   &options[i].value, sizeof(options[i].value));
-}
+#include "core/base/tcp.h"
 
 int dlki_socket_open(const struct dlki_address *to)
 {
@@ -32,7 +15,7 @@ int dlki_socket_open(const struct dlki_address *to)
 	if (fd < 0)
 		return -errno;
 	if (family != AF_UNIX)
-		tune_tcp(fd);
+		dlki_tcp_tune(fd);
 	return fd;
 }
 

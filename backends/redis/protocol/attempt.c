@@ -33,15 +33,16 @@ static struct redis_arg wait_record(const struct redis_store *s,
 void dlki_redis_store_attempt(struct redis_store *s, struct dlki_op *op)
 {
 	const struct dlk_request *request = op->request;
-	char payload[RD_STORE_PAYLOAD], record[200];
+	struct redis_arg ttl = { s->ttl, s->ttl_len };
+	char payload[RD_PAYLOAD_SIZE], record[200];
 	struct redis_script_call call = {
 		.text = request->mode == DLK_SHARED ? RD_TEXT_SHARED :
 						      RD_TEXT_EXCLUSIVE,
 		.key = request->key,
 		.args = {
 			{ request->owner, RD_STORE_OWNER },
-			{ s->ttl, s->ttl_len },
-			dlki_redis_store_payload(s, request, payload),
+			ttl,
+			dlki_redis_payload(request, ttl, s->label_len, payload),
 			wait_record(s, op, record),
 		},
 		.n_args = 4,

@@ -72,19 +72,3 @@ void dlki_redis_store_call(struct redis_store *s, struct dlki_op *op,
 	}
 	dlki_redis_commands_free(&out);
 }
-
-struct redis_arg dlki_redis_store_payload(const struct redis_store *s,
-					  const struct dlk_request *request,
-					  char out[RD_STORE_PAYLOAD])
-{
-	size_t name = strlen(request->name);
-	size_t n = s->ttl_len;
-
-	memcpy(out, s->ttl, n);
-	out[n++] = ' ';
-	memcpy(out + n, request->label, s->label_len);
-	n += s->label_len;
-	out[n++] = '\n';
-	memcpy(out + n, request->name, name);
-	return (struct redis_arg){ out, n + name };
-}

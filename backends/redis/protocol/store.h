@@ -45,7 +45,7 @@ struct redis_line {
 	dlk_time heard;
 };
 
-enum { RD_STORE_OWNER = 32, RD_STORE_TOKEN = 16, RD_STORE_PAYLOAD = 544 };
+enum { RD_STORE_OWNER = 32, RD_STORE_TOKEN = 16 };
 
 struct redis_store {
 	struct dlki_store base;
@@ -72,11 +72,6 @@ struct redis_script_call {
 /* Send a call for an op; without memory the op fails. */
 void dlki_redis_store_call(struct redis_store *s, struct dlki_op *op,
 			   const struct redis_script_call *call);
-
-/* "lease label\nname" */
-struct redis_arg dlki_redis_store_payload(const struct redis_store *s,
-					  const struct dlk_request *request,
-					  char out[RD_STORE_PAYLOAD]);
 
 /* ---- The verbs: attempt.c, renew.c, release.c ---------------------------- */
 
