@@ -111,12 +111,14 @@ def _is_over(pid):
 
 def _wait_until_over(pid, run, limit_s=60):
     """It has closed its output, and should end."""
-    end = time.monotonic() + limit_s
-    while not _is_over(pid):
-        if time.monotonic() > end:
+    ended = os.pidfd_open(pid)
+    try:
+        if not select.select([ended], [], [], limit_s)[0]:
             run.hung = True
             _kill(pid)
-        time.sleep(0.01)
+            select.select([ended], [], [])
+    finally:
+        os.close(ended)
 
 
 def _kill(group):

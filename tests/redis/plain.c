@@ -6,7 +6,6 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 TestSuite(redis_plain, .timeout = 120);
 
@@ -192,14 +191,29 @@ CASE(redis_plain, is_not_granted_the_lock_without_the_plain_key)
 
 enum { ROUNDS = 60, OURS = 3, THEIRS = 3 };
 
-static atomic_int holders, overlaps, done_by[OURS + THEIRS];
+static atomic_int holders, overlaps, turns, asked, done_by[OURS + THEIRS];
 
+/* Hold the lock until another client asks for it, if one does soon. */
 static void be_alone(int who)
 {
+	int64_t end = now_ms() + 5;
+	int seen = asked;
+
 	overlaps += atomic_fetch_add(&holders, 1) != 0;
-	usleep(500);
+	while (asked == seen && now_ms() < end)
+		nap_us(50);
 	holders--;
 	done_by[who]++;
+	turns++;
+}
+
+/* Wait for the turn of another client, if one comes soon. */
+static void let_others(int seen)
+{
+	int64_t end = now_ms() + 5;
+
+	while (turns == seen && now_ms() < end)
+		nap_us(50);
 }
 
 static void *be_foreign(void *arg)
@@ -210,13 +224,11 @@ static void *be_foreign(void *arg)
 
 	snprintf(value, sizeof(value), "theirs-%d", who);
 	while (done_by[who] < ROUNDS) {
-		if (!foreign_take(r, value, 60000)) {
-			usleep(2000);
-			continue;
-		}
+		for (asked++; !foreign_take(r, value, 60000); asked++)
+			let_others(turns);
 		be_alone(who);
 		CHECK(foreign_give(r, value));
-		usleep(1000);
+		let_others(turns);
 	}
 	foreign_free(r);
 	return NULL;
@@ -229,11 +241,13 @@ static void *be_ours(void *arg)
 	dlock_lock *lock = mutex(mine, "x");
 
 	while (done_by[who] < ROUNDS) {
-		dlock_hold *h = take(lock, FOREVER);
+		dlock_hold *h;
 
+		asked++;
+		h = take(lock, FOREVER);
 		be_alone(who);
 		give(h);
-		usleep(1000);
+		let_others(turns);
 	}
 	return NULL;
 }
