@@ -4,10 +4,10 @@
 
 #include <criterion/criterion.h>
 #include <criterion/logging.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "lab/base/clock.h"
 #include "lab/servers/ensemble.h"
 #include "lab/base/fail.h"
 
@@ -122,7 +122,7 @@ Test(zk_ensemble, a_try_of_a_held_lock_is_busy_though_nothing_is_written)
 	lab_ensemble_free(e);
 }
 
-static _Atomic int64_t lost_at;
+static _Atomic int64_t lost_at_ms;
 
 static void note_loss(dlock_hold *hold, enum dlock_event event, const char *why,
 		      void *arg)
@@ -131,7 +131,7 @@ static void note_loss(dlock_hold *hold, enum dlock_event event, const char *why,
 	(void)why;
 	(void)arg;
 	if (event == DLOCK_LOST)
-		atomic_store(&lost_at, lab_now());
+		atomic_store(&lost_at_ms, now_ms());
 }
 
 static dlock_client *client_that_notes(int port, const char *params)
@@ -144,23 +144,6 @@ static dlock_client *client_that_notes(int port, const char *params)
 	snprintf(uri, sizeof(uri), "zk://127.0.0.1:%d/%s", port, params);
 	CHECK_OK(dlock_open(&c, uri, &opts));
 	return c;
-}
-
-struct heir { /* a thread that notes when it was granted */
-	dlock_lock *lock;
-	_Atomic int64_t at;
-	atomic_int let_go;
-};
-
-static void *inherit(void *arg)
-{
-	struct heir *heir = arg;
-	dlock_hold *h = take(heir->lock, PATIENCE);
-
-	atomic_store(&heir->at, lab_now());
-	EVENTUALLY(heir->let_go);
-	CHECK_OK(dlock_release(h));
-	return NULL;
 }
 
 /* A client that trusted its connection, or its reads, would be wrong for
@@ -178,26 +161,25 @@ Test(zk_ensemble, a_holder_whose_follower_is_cut_off_knows_in_time)
 	zhandle_t *there = bare(e->node[follower]->port);
 	zhandle_t *here = bare(e->node[leader]->port);
 	dlock_hold *h = take(mutex(a, "lock"), PATIENCE);
-	struct heir heir = { .lock = mutex(b, "lock") };
-	pthread_t thread;
+	struct taker heir = { .linger = 1 };
 
-	CHECK_INT(pthread_create(&thread, NULL, inherit, &heir), ==, 0);
+	taker_start(&heir, mutex(b, "lock"), PATIENCE);
 	EVENTUALLY(stats(b).waiters == 1);
 	EVENTUALLY(children_are(there, DIR, 2));
 	lab_ensemble_cut(e, leader, follower, true);
-	EVENTUALLY(heir.at);
+	EVENTUALLY(heir.done);
 	CHECK_RC(dlock_check(h), DLOCK_ELOST);
-	CHECK(lost_at);
-	CHECK_INT(lost_at, <, heir.at);
-	cr_log_info("LOST %.3f s before the next holder",
-		    (double)(heir.at - lost_at) / 1e9);
+	CHECK(lost_at_ms);
+	CHECK_INT(lost_at_ms, <, heir.done_ms);
+	cr_log_info("LOST %" PRId64 " ms before the next holder",
+		    heir.done_ms - lost_at_ms);
 	/* The follower would still have it that the lock is held. */
 	CHECK_INT(children(here, DIR, NULL), ==, 1);
 	CHECK_INT(children(there, DIR, NULL), ==, 2);
 	CHECK_RC(dlock_release(h), DLOCK_ELOST);
 	lab_ensemble_cut(e, leader, follower, false);
-	heir.let_go = 1;
-	pthread_join(thread, NULL);
+	CHECK_OK(let_go(&heir));
+	CHECK_OK(heir.release_rc);
 	CHECK_OK(dlock_release(take(mutex(a, "lock"), PATIENCE)));
 	zookeeper_close(there);
 	zookeeper_close(here);
@@ -277,30 +259,31 @@ static int64_t lose_leader(struct lab_ensemble *e, dlock_client *other,
 {
 	dlock_client *c = client_that_moved(e, way);
 	dlock_hold *h = take(mutex(c, "lock"), PATIENCE);
-	struct heir heir = { .lock = mutex(other, "lock"), .let_go = 1 };
+	struct taker heir = { 0 };
 	int leader = lab_ensemble_leader(e);
 	uint64_t renewed = stats(c).renewed;
-	pthread_t thread;
-	int64_t lost;
+	int64_t lost_ms;
 
-	CHECK_INT(pthread_create(&thread, NULL, inherit, &heir), ==, 0);
+	taker_start(&heir, mutex(other, "lock"), PATIENCE);
 	EVENTUALLY(stats(other).waiters == 1);
 	EVENTUALLY(stats(c).renewed > renewed);
 	CHECK_OK(dlock_check(h));
 	cut_off(way, true);
 	CHECK_INT(lab_server_kill(e->node[leader]), ==, 0);
 	EVENTUALLY(dlock_check(h) != DLOCK_OK);
-	lost = lab_now();
-	EVENTUALLY(heir.at);
-	pthread_join(thread, NULL);
+	lost_ms = now_ms();
+	EVENTUALLY(heir.done);
+	CHECK_OK(taker_join(&heir));
+	CHECK_OK(heir.release_rc);
 	CHECK_INT(lab_server_restart(e->node[leader], true), ==, 0);
 	CHECK_INT(lab_ensemble_wait(e, 30000), ==, 0);
 	cut_off(way, false);
 	CHECK_RC(dlock_release(h), DLOCK_ELOST);
 	dlock_close(c);
-	fprintf(stderr, "moved: the hold ended %+.3f s before the next began\n",
-		(double)(heir.at - lost) / 1e9);
-	return (heir.at - lost) / 1000000;
+	fprintf(stderr,
+		"moved: the hold ended %+" PRId64 " ms before the next\n",
+		heir.done_ms - lost_ms);
+	return heir.done_ms - lost_ms;
 }
 
 /* A server with a higher limit grants more to a session that moves there.  The

@@ -9,11 +9,11 @@
 #include "zk/support.h"
 
 #include <criterion/criterion.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/base/clock.h"
 #include "lab/base/fail.h"
 #include "lab/servers/ensemble.h"
 
@@ -103,24 +103,6 @@ static void lose_messages_of_follower(struct stage *s, int on)
 	}
 }
 
-/* ---- The other client ---------------------------------------------------- */
-
-struct heir {
-	dlock_lock *lock;
-	pthread_t thread;
-	_Atomic int64_t at;
-};
-
-static void *inherit(void *arg)
-{
-	struct heir *heir = arg;
-	dlock_hold *h = take(heir->lock, 4 * PATIENCE);
-
-	heir->at = lab_now();
-	CHECK_OK(dlock_release(h));
-	return NULL;
-}
-
 /* ---- A scene ------------------------------------------------------------- */
 
 enum trouble { LINK_IS_SLOW, LEADER_PAUSES };
@@ -158,26 +140,27 @@ static void renew_without_leader(struct stage *s, enum trouble trouble)
 static int64_t scene(struct stage *s, const char *name, enum trouble trouble,
 		     int names_all)
 {
-	struct heir heir = { .lock = mutex(s->other, "lock") };
-	int64_t lost_at = 0;
+	struct taker heir = { 0 };
+	int64_t lost_at_ms;
 	dlock_hold *h;
 
 	open_at_follower(s, names_all);
 	h = take(mutex(s->holder, "lock"), PATIENCE);
-	CHECK_INT(pthread_create(&heir.thread, NULL, inherit, &heir), ==, 0);
+	taker_start(&heir, mutex(s->other, "lock"), 4 * PATIENCE);
 	EVENTUALLY(stats(s->other).waiters == 1);
 	renew_without_leader(s, trouble);
 	EVENTUALLY(dlock_check(h) != DLOCK_OK);
-	lost_at = lab_now();
-	EVENTUALLY(heir.at);
-	pthread_join(heir.thread, NULL);
+	lost_at_ms = now_ms();
+	EVENTUALLY(heir.done);
+	CHECK_OK(taker_join(&heir));
+	CHECK_OK(heir.release_rc);
 	CHECK_RC(dlock_release(h), DLOCK_ELOST);
 	lose_messages_of_follower(s, false);
 	dlock_close(s->holder);
 	CHECK_INT(lab_ensemble_wait(s->e, 30000), ==, 0);
-	fprintf(stderr, "%s: the hold ended %+.3f s before the next began\n",
-		name, (double)(heir.at - lost_at) / 1e9);
-	return (heir.at - lost_at) / 1000000;
+	fprintf(stderr, "%s: the hold ended %+" PRId64 " ms before the next\n",
+		name, heir.done_ms - lost_at_ms);
+	return heir.done_ms - lost_at_ms;
 }
 
 static void repeat(const char *name, enum trouble trouble, int names_all)

@@ -8,9 +8,9 @@
 #include "zk/support.h"
 
 #include <criterion/criterion.h>
-#include <criterion/logging.h>
 #include <poll.h>
 #include <signal.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,6 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "lab/base/clock.h"
 #include "lab/servers/ensemble.h"
 #include "lab/base/fail.h"
 #include "support/process.h"
@@ -54,7 +53,7 @@ struct order {
 struct shared {
 	atomic_int granted, at_once; /* freeze after as many renewals */
 	atomic_int renewed;
-	_Atomic int64_t lost_at;
+	_Atomic int64_t lost_at_ms;
 };
 
 struct actor {
@@ -80,7 +79,7 @@ static void hold_on(struct shared *s, dlock_client *c, dlock_lock *l,
 		}
 		nap_ms(1);
 	}
-	s->lost_at = lab_now();
+	s->lost_at_ms = now_ms();
 	CHECK_RC(dlock_release(h), DLOCK_ELOST);
 }
 
@@ -140,7 +139,7 @@ static void tell(struct actor *a, enum what what, pid_t server, const char *uri)
 	snprintf(o.uri, sizeof(o.uri), "%s", uri ? uri : "");
 	a->shared->granted = 0;
 	a->shared->at_once = 0;
-	a->shared->lost_at = 0;
+	a->shared->lost_at_ms = 0;
 	CHECK_INT(write(a->orders[1], &o, sizeof(o)), ==, (int)sizeof(o));
 }
 
@@ -159,24 +158,6 @@ static void do_it(struct actor *a, enum what what, const char *uri)
 	hear(a);
 }
 
-/* ---- The other one ------------------------------------------------------- */
-
-struct heir {
-	dlock_lock *lock;
-	pthread_t thread;
-	_Atomic int64_t at;
-};
-
-static void *inherit(void *arg)
-{
-	struct heir *heir = arg;
-	dlock_hold *h = take(heir->lock, 2 * PATIENCE);
-
-	heir->at = lab_now();
-	CHECK_OK(dlock_release(h));
-	return NULL;
-}
-
 /* ---- A scene ------------------------------------------------------------- */
 
 struct stage {
@@ -184,7 +165,8 @@ struct stage {
 	struct lab_ensemble *e;
 	struct lab_server *follower;
 	dlock_client *other;
-	struct heir heir;
+	dlock_lock *lock; /* the other client's */
+	struct taker heir;
 };
 
 static void stage_set(struct stage *s)
@@ -200,7 +182,7 @@ static void stage_set(struct stage *s)
 	s->follower = s->e->node[lab_ensemble_follower(s->e)];
 	s->other = client(s->e->node[leader]->port,
 			  "?ttl=30s&ask=2s&tick=200ms");
-	s->heir.lock = mutex(s->other, "lock");
+	s->lock = mutex(s->other, "lock");
 }
 
 static void stage_clear(struct stage *s)
@@ -229,20 +211,17 @@ static void do_at_follower(struct stage *s, enum what what, int ttl_ms)
 static int64_t race(struct stage *s, const char *what)
 {
 	struct shared *page = s->actor.shared;
-	int64_t by_ns;
+	int64_t by_ms;
 
-	s->heir.at = 0;
-	CHECK_INT(pthread_create(&s->heir.thread, NULL, inherit, &s->heir), ==,
-		  0);
-	EVENTUALLY(page->lost_at && s->heir.at);
-	by_ns = s->heir.at - page->lost_at;
+	taker_start(&s->heir, s->lock, 2 * PATIENCE);
+	EVENTUALLY(page->lost_at_ms && s->heir.done);
+	by_ms = s->heir.done_ms - page->lost_at_ms;
 	CHECK_INT(lab_server_resume(s->follower), ==, 0);
-	pthread_join(s->heir.thread, NULL);
+	CHECK_OK(taker_join(&s->heir));
+	CHECK_OK(s->heir.release_rc);
 	hear(&s->actor);
-	cr_log_info("%s: the hold ended %.3f s before the next began", what,
-		    (double)by_ns / 1e9);
-	fprintf(stderr, "%s: %+.3f s\n", what, (double)by_ns / 1e9);
-	return by_ns / 1000000;
+	fprintf(stderr, "%s: %+" PRId64 " ms\n", what, by_ms);
+	return by_ms;
 }
 
 /* Say nothing for as long as the client library keeps silent, and then as long
@@ -319,8 +298,8 @@ Test(zk_scenes, a_late_renewal_overlaps_nothing)
 		tell(&s.actor, KEEP, lab_server_pid(s.follower), NULL);
 		EVENTUALLY(page->granted);
 		before = page->renewed;
-		EVENTUALLY(page->renewed > before || page->lost_at);
-		if (page->lost_at) { /* the machine is too busy: once more */
+		EVENTUALLY(page->renewed > before || page->lost_at_ms);
+		if (page->lost_at_ms) { /* the machine is too busy: once more */
 			CHECK_INT(++lost, <, 10);
 			hear(&s.actor);
 			i--;
@@ -329,7 +308,7 @@ Test(zk_scenes, a_late_renewal_overlaps_nothing)
 		silence(&s.actor, TTL_MS * 26 / 100, TTL_MS * 27 / 100);
 		page->at_once = page->renewed + 1;
 		CHECK_INT(kill(s.actor.pid, SIGCONT), ==, 0);
-		EVENTUALLY(page->renewed >= page->at_once || page->lost_at);
+		EVENTUALLY(page->renewed >= page->at_once || page->lost_at_ms);
 		overlaps += race(&s, "late renewal") < 0;
 	}
 	CHECK_INT(overlaps, ==, 0);
