@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/process.h"
 #include "core/loop/links.h"
+#include "core/loop/news.h"
 #include "core/loop/ops.h"
 #include "core/loop/state.h"
 
@@ -47,7 +48,7 @@ static void release(struct dlki_engine *e)
 	for (unsigned int set = 0; set < DLKI_SETS; set++)
 		free(e->in[set]);
 	dlki_alarms_destroy(&e->alarms);
-	free(e->told);
+	dlki_news_free(e);
 	free(e->refused);
 	free(e->addresses);
 	free(e->store);
@@ -116,6 +117,7 @@ struct dlki_engine *dlki_engine_new(const struct dlki_engine_options *options,
 /* Every op ends, also an op that is submitted in done(). */
 static void end_all(struct dlki_engine *e)
 {
+	dlki_resume(e->store);
 	while (e->queue.first || e->ended.first) {
 		if (e->queue.first)
 			dlki_cancel(e, e->queue.first);

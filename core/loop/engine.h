@@ -39,8 +39,16 @@ struct dlki_news {
 	void (*wake)(void *arg, uint64_t id, dlk_time now);
 	void (*gone)(void *arg, uint64_t id, dlk_time now);
 
-	/* Every parked claim asks again. */
+	/* Every parked claim asks again, and every watched claim may be
+	 * wanted. */
 	void (*look_again)(void *arg, dlk_time now);
+
+	/* As dlki_wanted(), also for a claim whose WATCH is under way; the
+	 * owner may be of a claim that has ended. */
+	void (*wanted)(void *arg, const char *owner, dlk_time now);
+
+	/* A warning for the client's log. */
+	void (*warn)(void *arg, const char *text);
 
 	/* The main link is up; terms are agreed. */
 	void (*up)(void *arg, const struct dlki_terms *terms, dlk_time now);

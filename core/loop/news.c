@@ -2,9 +2,11 @@
 #include "core/loop/news.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-/* Without memory for the news, every parked claim looks again; and a claim that
- * is gone fails at the next renewal. */
+/* Without memory for the news, every parked claim looks again, and a watched
+ * claim may be wanted; a claim that is gone fails at the next renewal; and a
+ * warning is lost. */
 static void tell(struct dlki_engine *e, struct dlki_told news)
 {
 	if (e->n_told == e->told_room) {
@@ -14,6 +16,7 @@ static void tell(struct dlki_engine *e, struct dlki_told news)
 
 		if (!v) {
 			e->deaf = 1;
+			free(news.text);
 			return;
 		}
 		e->told = v;
@@ -42,6 +45,30 @@ void dlki_wake(struct dlki_store *s, uint64_t id)
 void dlki_gone(struct dlki_store *s, uint64_t id)
 {
 	tell(s->engine, (struct dlki_told){ .kind = DLKI_NEWS_GONE, .id = id });
+}
+
+void dlki_wanted(struct dlki_store *s, const char *owner)
+{
+	struct dlki_told news = {
+		.kind = DLKI_NEWS_WANTED,
+		.text = strdup(owner),
+	};
+
+	if (news.text)
+		tell(s->engine, news);
+	else
+		s->engine->deaf = 1;
+}
+
+void dlki_warn(struct dlki_store *s, const char *text)
+{
+	struct dlki_told news = {
+		.kind = DLKI_NEWS_WARNING,
+		.text = strdup(text),
+	};
+
+	if (news.text)
+		tell(s->engine, news);
 }
 
 void dlki_look_again(struct dlki_store *s)
@@ -77,6 +104,14 @@ static void deliver(const struct dlki_engine *e, const struct dlki_told *n)
 		if (to->gone)
 			to->gone(e->arg, n->id, e->now);
 		break;
+	case DLKI_NEWS_WANTED:
+		if (to->wanted)
+			to->wanted(e->arg, n->text, e->now);
+		break;
+	case DLKI_NEWS_WARNING:
+		if (to->warn)
+			to->warn(e->arg, n->text);
+		break;
 	case DLKI_NEWS_UP:
 		if (to->up)
 			to->up(e->arg, &e->terms, e->now);
@@ -91,10 +126,19 @@ size_t dlki_news_deliver(struct dlki_engine *e)
 	int deaf = e->deaf;
 
 	e->deaf = 0;
-	for (size_t i = 0; i < e->n_told; i++)
+	for (size_t i = 0; i < e->n_told; i++) {
 		deliver(e, &e->told[i]);
+		free(e->told[i].text);
+	}
 	e->n_told = 0;
 	if (deaf && e->news->look_again)
 		e->news->look_again(e->arg, e->now);
 	return n;
+}
+
+void dlki_news_free(struct dlki_engine *e)
+{
+	for (size_t i = 0; i < e->n_told; i++)
+		free(e->told[i].text);
+	free(e->told);
 }

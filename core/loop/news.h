@@ -16,4 +16,7 @@ int dlki_news_are_due(const struct dlki_engine *e);
 /* Deliver the news so far; returns how many. */
 size_t dlki_news_deliver(struct dlki_engine *e);
 
+/* When the engine ends. */
+void dlki_news_free(struct dlki_engine *e);
+
 #endif

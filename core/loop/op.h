@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An op: a verb for a claim, from the submission until the end.
+ * An op: a verb for a claim or for a lock, from the submission until the end.
  *
  * A claim of the core embeds two ops: the first asks (an attempt or a renewal),
  * the second releases.  Both may be under way at a time.  The claim fills in
@@ -8,7 +8,16 @@
  * sends it and ends it.  The engine calls done() exactly once a submission,
  * with the mutex held and no function of the protocol on the stack.  In done()
  * and from then on the op is the claim's again: it may be submitted anew, or
- * freed.
+ * freed.  An op of the client, such as an inspection, is the caller's in the
+ * same way.
+ *
+ * Some verbs take several requests, each sent when the one before is answered.
+ * If the connection is lost after the first was sent, the op ends UNANSWERED.
+ *
+ * INSPECT and LIST report by rows.  The engine calls the function in `each` for
+ * every row as the answer comes in, with the mutex held and functions of the
+ * protocol on the stack: `each` copies, and calls nothing of the engine.  Rows
+ * are void unless the op ends ANSWERED.
  *
  * All of it is under the engine's mutex.
  */
@@ -23,15 +32,35 @@ struct dlki_engine;
 struct dlki_link;
 
 enum dlki_verb {
-	DLKI_GREET,   /* of a connection, not of a claim: never submitted */
-	DLKI_ATTEMPT, /* ask for the claim, also if it is ours already */
-	DLKI_RENEW,   /* begin the lease anew, if the claim stands */
-	DLKI_RELEASE  /* give the claim up, in whatever state it is */
+	/* Of a connection: never submitted. */
+	DLKI_GREET,
+	DLKI_PING,      /* only to have an answer */
+
+	/* Of a claim. */
+	DLKI_ATTEMPT,   /* ask for the claim, also if it is ours already */
+	DLKI_RENEW,     /* begin the lease anew, if the claim stands */
+	DLKI_RELEASE,   /* give the claim up, in whatever state it is */
+	DLKI_DOWNGRADE, /* turn an exclusive claim into a shared one; when it
+			 * has ended, the caller sets the request's mode */
+	DLKI_WATCH,     /* from now on, tell when others ask for the claim, by
+			 * wanted() of the news; and set tokens aside for it.
+			 * Waits until the store's news are heard */
+
+	/* Of a lock; the request has no owner. */
+	DLKI_REVOKE,    /* tell the client that watches the lock's claim */
+	DLKI_BREAK,     /* take the lock from its holders */
+	DLKI_INSPECT,   /* report the holders, then the waiters */
+
+	/* Of the store; `request` is NULL. */
+	DLKI_LIST,      /* report the locks in use */
+
+	DLKI_VERBS
 };
 
 enum dlki_op_state {
 	DLKI_OP_IDLE,   /* the claim's */
 	DLKI_OP_QUEUED, /* not sent, not even in part */
+	DLKI_OP_HELD,   /* likewise, and the protocol cannot send it yet */
 	DLKI_OP_FLIGHT, /* in a link's buffer, or sent */
 	DLKI_OP_ENDED   /* done() is due */
 };
@@ -40,7 +69,7 @@ enum dlki_outcome {
 	DLKI_NO_OUTCOME,
 	DLKI_GRANTED,    /* ATTEMPT.  See token, since, lease_ms */
 	DLKI_BUSY,       /* ATTEMPT.  See look_in_ms, store_clock_us */
-	DLKI_ANSWERED,   /* RENEW, RELEASE.  See stood, since */
+	DLKI_ANSWERED,   /* any other verb.  See stood, since */
 	DLKI_AGAIN,      /* certainly not carried out: the claim may submit the
 			  * op anew if it still wants it */
 	DLKI_FAILED,     /* for good.  See error, residue */
@@ -57,35 +86,55 @@ struct dlki_op {
 	/* In, from the claim. */
 	enum dlki_verb verb;
 	const struct dlk_request *request; /* borrowed until done() */
-	uint64_t id;       /* ATTEMPT: new for each attempt, never used again.
-			    * A pushed grant names it */
-	uint64_t token;    /* RENEW, RELEASE: of the grant, 0: unknown.  Out on
-			    * GRANTED: the fencing token or 0 */
+	uint64_t id;       /* ATTEMPT: new for each attempt, never used again,
+			    * not 0.  A pushed grant names it */
+	uint64_t token;    /* of the grant, 0: unknown.  Out on GRANTED: the
+			    * fencing token or 0 */
 	uint64_t token_used; /* RELEASE: the largest token of the claim's range
 			    * that a hold was given; 0: only `token` */
 	dlk_time deadline; /* done() comes by then; or DLK_FOREVER */
+	dlk_time lease_from; /* RENEW: `since` of the op that began the present
+			    * lease; 0: unknown, or a pushed grant did */
+	dlk_time lease_heard; /* RENEW, RELEASE: when that op ended.  RELEASE:
+			    * 0: unknown, or no thread waits for the end */
 	int again;         /* an earlier request of the claim may stand: the
 			    * store looks for our entry */
+	int pushed;        /* RELEASE: a pushed grant brought the claim */
+	int closing;       /* RELEASE: the client closes, and does not submit
+			    * the op anew after AGAIN */
+	union {
+		void (*participant)(const struct dlock_participant *p,
+				    void *arg); /* INSPECT */
+		void (*lock)(const struct dlock_lock_info *info,
+			     void *arg); /* LIST */
+	} each;
+	void *each_arg;
 	void (*done)(struct dlki_op *op, dlk_time now);
 
 	/* Out, for done(). */
 	enum dlki_outcome outcome;
 	enum dlki_residue residue;
-	dlk_time since;    /* read before the write of the request's first
-			    * byte; 0: never written */
+	dlk_time since;    /* read before the write of the first byte of the
+			    * request, of the last one if there were several;
+			    * 0: never written */
 	int64_t lease_ms;  /* GRANTED, ANSWERED: length of the lease from
 			    * `since`; the terms' lease, or less */
 	int64_t look_in_ms; /* BUSY: ask again after so long, unless woken; 0:
-			    * the store names no time */
+			    * the store names no time.  Without
+			    * DLOCK_CAP_WAKE nothing wakes: ask more often */
 	uint64_t store_clock_us; /* BUSY: of the store, when it evaluated the
 			    * request; 0: unknown */
 	int stood;         /* ANSWERED: the claim stood */
+	int wanted;        /* WATCH, if stood: another client asks already */
+	uint64_t token_last; /* WATCH, if stood: the store gives token + 1 to
+			    * token_last to no other claim */
 	struct dlk_error *error; /* FAILED: the engine's, gone after done();
 			    * NULL: no memory */
 
 	/* The engine's. */
 	struct dlki_engine *engine;
 	enum dlki_op_state state;
+	unsigned int requests;       /* sent so far */
 	struct dlki_op *next, *last; /* in a queue */
 	struct dlki_link *link;      /* FLIGHT */
 	uint64_t serial;             /* ... and the slot there */

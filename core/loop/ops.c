@@ -51,6 +51,26 @@ static void leave_flight(struct dlki_op *op)
 	op->link = NULL;
 }
 
+/* The queue that a QUEUED or HELD op is in. */
+static struct dlki_ops *queue_of(const struct dlki_op *op)
+{
+	struct dlki_engine *e = op->engine;
+
+	return op->state == DLKI_OP_HELD ? &e->held : &e->queue;
+}
+
+void dlki_ops_sent(struct dlki_op *op, struct dlki_link *l, uint64_t serial)
+{
+	if (op->state == DLKI_OP_FLIGHT)
+		leave_flight(op);
+	else
+		dlki_ops_remove(queue_of(op), op);
+	op->state = DLKI_OP_FLIGHT;
+	op->link = l;
+	op->serial = serial;
+	op->requests++;
+}
+
 static int is_answer(enum dlki_outcome outcome)
 {
 	return outcome == DLKI_GRANTED || outcome == DLKI_BUSY ||
@@ -67,7 +87,7 @@ void dlki_ops_end(struct dlki_op *op, enum dlki_outcome outcome,
 	} else {
 		/* An answer at once, or never sent. */
 		op->since = is_answer(outcome) ? e->now : 0;
-		dlki_ops_remove(&e->queue, op);
+		dlki_ops_remove(queue_of(op), op);
 	}
 	op->outcome = outcome;
 	op->residue = residue;
@@ -80,7 +100,7 @@ void dlki_ops_end(struct dlki_op *op, enum dlki_outcome outcome,
 /* No claim waits for the answer any longer. */
 static void give_up(struct dlki_op *op)
 {
-	if (op->state == DLKI_OP_QUEUED)
+	if (op->state == DLKI_OP_QUEUED || op->state == DLKI_OP_HELD)
 		dlki_ops_end(op, DLKI_UNSENT, DLKI_RESIDUE_NONE);
 	else if (op->state == DLKI_OP_FLIGHT)
 		dlki_ops_end(op, DLKI_UNANSWERED, DLKI_RESIDUE_MAYBE);
@@ -99,7 +119,12 @@ static void deadline_rings(struct dlki_alarm *a, dlk_time now)
 
 void dlki_ops_requeue(struct dlki_op *op)
 {
+	if (op->requests > 1) {
+		dlki_ops_end(op, DLKI_UNANSWERED, DLKI_RESIDUE_MAYBE);
+		return;
+	}
 	leave_flight(op);
+	op->requests = 0;
 	op->since = 0;
 	op->state = DLKI_OP_QUEUED;
 	prepend(&op->engine->queue, op);
@@ -107,6 +132,7 @@ void dlki_ops_requeue(struct dlki_op *op)
 
 void dlki_ops_fail_queue(struct dlki_engine *e, const struct dlk_error *err)
 {
+	dlki_resume(e->store);
 	while (e->queue.first)
 		dlki_failed(e->queue.first, err, DLKI_RESIDUE_NONE);
 }
@@ -140,6 +166,7 @@ int dlki_submit(struct dlki_engine *e, struct dlki_op *op)
 	op->engine = e;
 	op->outcome = DLKI_NO_OUTCOME;
 	op->since = 0;
+	op->requests = 0;
 	op->lease_ms = e->terms.lease_ms;
 	op->error = NULL;
 	op->link = NULL;
@@ -162,8 +189,44 @@ void dlki_cancel(struct dlki_engine *e, struct dlki_op *op)
 
 static int is_open(const struct dlki_op *op)
 {
-	return op &&
-	       (op->state == DLKI_OP_QUEUED || op->state == DLKI_OP_FLIGHT);
+	return op && op->state != DLKI_OP_IDLE && op->state != DLKI_OP_ENDED;
+}
+
+void dlki_hold(struct dlki_op *op)
+{
+	struct dlki_engine *e = op->engine;
+
+	if (op->state != DLKI_OP_QUEUED)
+		return;
+	dlki_ops_remove(&e->queue, op);
+	op->state = DLKI_OP_HELD;
+	dlki_ops_append(&e->held, op);
+}
+
+void dlki_resume(struct dlki_store *s)
+{
+	struct dlki_engine *e = s->engine;
+
+	while (e->held.last) {
+		struct dlki_op *op = e->held.last;
+
+		dlki_ops_remove(&e->held, op);
+		op->state = DLKI_OP_QUEUED;
+		prepend(&e->queue, op);
+	}
+}
+
+void dlki_row_participant(const struct dlki_op *op,
+			  const struct dlock_participant *p)
+{
+	if (is_open(op) && op->each.participant)
+		op->each.participant(p, op->each_arg);
+}
+
+void dlki_row_lock(const struct dlki_op *op, const struct dlock_lock_info *info)
+{
+	if (is_open(op) && op->each.lock)
+		op->each.lock(info, op->each_arg);
 }
 
 void dlki_granted(struct dlki_op *op, uint64_t token)
@@ -174,14 +237,30 @@ void dlki_granted(struct dlki_op *op, uint64_t token)
 	dlki_ops_end(op, DLKI_GRANTED, DLKI_RESIDUE_MAYBE);
 }
 
+/* Does a claim that stood still stand when the verb is carried out? */
+static int keeps_claim(enum dlki_verb verb)
+{
+	return verb == DLKI_RENEW || verb == DLKI_DOWNGRADE ||
+	       verb == DLKI_WATCH;
+}
+
 void dlki_answered(struct dlki_op *op, int stood)
 {
 	if (!is_open(op))
 		return;
 	op->stood = stood;
 	dlki_ops_end(op, DLKI_ANSWERED,
-		     op->verb == DLKI_RENEW && stood ? DLKI_RESIDUE_MAYBE :
-						       DLKI_RESIDUE_NONE);
+		     keeps_claim(op->verb) && stood ? DLKI_RESIDUE_MAYBE :
+						      DLKI_RESIDUE_NONE);
+}
+
+void dlki_watched(struct dlki_op *op, int wanted, uint64_t token_last)
+{
+	if (!is_open(op))
+		return;
+	op->wanted = wanted;
+	op->token_last = token_last;
+	dlki_answered(op, 1);
 }
 
 void dlki_busy(struct dlki_op *op, int64_t look_in_ms, uint64_t store_clock_us)

@@ -10,14 +10,18 @@
 void dlki_ops_append(struct dlki_ops *q, struct dlki_op *op);
 void dlki_ops_remove(struct dlki_ops *q, struct dlki_op *op);
 
-/* End an op that is QUEUED or in FLIGHT; done() is due then. */
+/* The op is in FLIGHT on the link from now on, in the slot `serial`. */
+void dlki_ops_sent(struct dlki_op *op, struct dlki_link *l, uint64_t serial);
+
+/* End an op that is QUEUED, HELD or in FLIGHT; done() is due then. */
 void dlki_ops_end(struct dlki_op *op, enum dlki_outcome outcome,
 		  enum dlki_residue residue);
 
-/* An op in FLIGHT of which no byte was sent is QUEUED again, first of all. */
+/* No byte of the request was sent: the op is QUEUED again, first of all; or
+ * ends UNANSWERED if an earlier request of the op was. */
 void dlki_ops_requeue(struct dlki_op *op);
 
-/* End every op of the queue FAILED with `err`. */
+/* End every op that is not sent FAILED with `err`. */
 void dlki_ops_fail_queue(struct dlki_engine *e, const struct dlk_error *err);
 
 /* Call done() of the ops that have ended so far; returns how many. */

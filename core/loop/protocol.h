@@ -12,6 +12,9 @@
  *     comes early, late or twice is harmless.
  *  5. A protocol never sends a request twice.  A request that certainly was not
  *     carried out ends with dlki_again(); only the claim asks anew.
+ *  6. An op of several requests has one in flight at a time.  The memory that
+ *     the protocol keeps for such an op goes when the next answer finds the op
+ *     over, in lost() and in close().
  */
 #ifndef DLOCK_CORE_LOOP_PROTOCOL_H
 #define DLOCK_CORE_LOOP_PROTOCOL_H
@@ -110,9 +113,12 @@ void dlki_agree(struct dlki_store *s, const struct dlki_terms *terms);
 
 /*
  * Append a request of `n` >= 1 ops to the link's output, and to the requests in
- * flight.  `ops` is NULL for DLKI_GREET: `n` answers belong to no claim.
- * The bytes are copied.  Without memory the link is cut, and no byte of the
- * request is sent.
+ * flight.  `ops` is NULL for DLKI_GREET and DLKI_PING: `n` answers belong to no
+ * claim.  The bytes are copied.  Without memory the link is cut, and no byte of
+ * the request is sent.
+ *
+ * An op of the earliest request, which is answered, may be sent anew before
+ * dlki_pop(): with the op's next request.
  */
 void dlki_send(struct dlki_link *l, enum dlki_verb verb,
 	       struct dlki_op *const ops[], size_t n, const void *bytes,
@@ -124,6 +130,7 @@ void dlki_send(struct dlki_link *l, enum dlki_verb verb,
 struct dlki_front {
 	enum dlki_verb verb;
 	size_t n;
+	dlk_time since; /* read before the write of the first byte */
 };
 int dlki_front(const struct dlki_link *l, struct dlki_front *out);
 struct dlki_op *dlki_front_op(const struct dlki_link *l, size_t i);
@@ -132,15 +139,24 @@ struct dlki_op *dlki_front_op(const struct dlki_link *l, size_t i);
  * UNANSWERED. */
 void dlki_pop(struct dlki_link *l);
 
+/* In submit(): hold the op, which cannot be sent yet, until dlki_resume(); then
+ * every held op is queued again, in order and ahead of all others.  A deadline
+ * and dlki_cancel() end a held op UNSENT. */
+void dlki_hold(struct dlki_op *op);
+void dlki_resume(struct dlki_store *s);
+
 /* ---- Services: completions ----------------------------------------------- */
 
-/* Each ends the op.  The engine knows `since`; for an answer at once, in
- * submit(), it is the time of the turn. */
+/* Each ends the op, and accepts NULL.  The engine knows `since`; for an answer
+ * at once, in submit(), it is the time of the turn. */
 
 void dlki_granted(struct dlki_op *op, uint64_t token);
 
 /* op->lease_ms may be set lower before dlki_granted() and dlki_answered(). */
 void dlki_answered(struct dlki_op *op, int stood);
+
+/* WATCH, and the claim stood. */
+void dlki_watched(struct dlki_op *op, int wanted, uint64_t token_last);
 
 /* `store_clock_us` is the store's clock as it evaluated the request, or 0. */
 void dlki_busy(struct dlki_op *op, int64_t look_in_ms,
@@ -151,6 +167,12 @@ void dlki_again(struct dlki_op *op);
 /* `err` is copied. */
 void dlki_failed(struct dlki_op *op, const struct dlk_error *err,
 		 enum dlki_residue residue);
+
+/* Report a row of INSPECT or LIST; NULL and an op that is over are accepted. */
+void dlki_row_participant(const struct dlki_op *op,
+			  const struct dlock_participant *p);
+void dlki_row_lock(const struct dlki_op *op,
+		   const struct dlock_lock_info *info);
 
 /* ---- Services: news ------------------------------------------------------ */
 
@@ -163,13 +185,20 @@ void dlki_failed(struct dlki_op *op, const struct dlk_error *err,
 void dlki_pushed(struct dlki_store *s, uint64_t id, uint64_t token,
 		 uint64_t store_clock_us, int64_t lease_ms);
 
-/* News may have been missed: every parked claim asks again.  dlki_wake(): the
- * claim of that attempt does. */
+/* Another client asks for the watched claim of this owner. */
+void dlki_wanted(struct dlki_store *s, const char *owner);
+
+/* News may have been missed: every parked claim asks again, and every watched
+ * claim may be wanted.  dlki_wake(): the claim of that attempt asks again. */
 void dlki_look_again(struct dlki_store *s);
 void dlki_wake(struct dlki_store *s, uint64_t id);
 
 /* The claim of that attempt stands no longer; 0: no claim of the client
  * does. */
 void dlki_gone(struct dlki_store *s, uint64_t id);
+
+/* For the client's log, as a warning.  The text is copied, and holds no
+ * secret. */
+void dlki_warn(struct dlki_store *s, const char *text);
 
 #endif

@@ -17,14 +17,8 @@ void dlki_send(struct dlki_link *l, enum dlki_verb verb,
 		dlki_link_cut(l, DLOCK_ENOMEM, "out of memory");
 		return;
 	}
-	for (size_t i = 0; ops && i < n; i++) {
-		struct dlki_op *op = ops[i];
-
-		dlki_ops_remove(&e->queue, op);
-		op->state = DLKI_OP_FLIGHT;
-		op->link = l;
-		op->serial = (uint64_t)serial + i;
-	}
+	for (size_t i = 0; ops && i < n; i++)
+		dlki_ops_sent(ops[i], l, (uint64_t)serial + i);
 	/* The alarm derives the due time from the flight: links.c. */
 	if (l->alarm.timer.place == 0)
 		dlki_alarm_set(&e->alarms, &l->alarm, e->now + e->patience_ns);
@@ -39,6 +33,7 @@ int dlki_front(const struct dlki_link *l, struct dlki_front *out)
 		return 0;
 	out->verb = (enum dlki_verb)slot->verb;
 	out->n = slot->n;
+	out->since = slot->since;
 	return 1;
 }
 

@@ -25,6 +25,8 @@ enum dlki_news_kind {
 	DLKI_NEWS_PUSHED,
 	DLKI_NEWS_WAKE,
 	DLKI_NEWS_GONE,
+	DLKI_NEWS_WANTED,
+	DLKI_NEWS_WARNING,
 	DLKI_NEWS_UP
 };
 
@@ -32,6 +34,7 @@ struct dlki_told {
 	enum dlki_news_kind kind;
 	uint64_t id, token, store_clock_us;
 	int64_t lease_ms;
+	char *text; /* WANTED: the owner; WARNING: of it; from the heap */
 };
 
 struct dlki_engine {
@@ -58,6 +61,7 @@ struct dlki_engine {
 	struct dlki_foreign *foreigns[DLKI_FOREIGNS];
 	uint32_t foreign_generation;
 	struct dlki_ops queue;     /* to be submitted to the protocol */
+	struct dlki_ops held;   /* ... when dlki_resume() comes */
 	struct dlki_ops ended;     /* done() is due */
 	struct dlki_told *told;    /* news to be delivered */
 	size_t n_told, told_room;

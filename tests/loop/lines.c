@@ -42,14 +42,23 @@ static void lines_greet(struct dlki_store *s, struct dlki_link *l, dlk_time now)
 static void submit_one(struct lines *p, enum dlki_verb verb,
 		       struct dlki_op *const *op)
 {
+	static const char letters[DLKI_VERBS] = {
+		[DLKI_ATTEMPT] = 'A',
+		[DLKI_BREAK] = 'K',
+		[DLKI_WATCH] = 'V',
+		[DLKI_INSPECT] = 'I',
+	};
 	char text[64];
 	int n;
 
-	if (verb == DLKI_ATTEMPT)
-		n = snprintf(text, sizeof(text), "A %" PRIu64 "\n", (*op)->id);
-	else
-		n = snprintf(text, sizeof(text), "R %" PRIu64 "\n",
-			     (*op)->token);
+	if (verb == DLKI_WATCH && !dlki_is_up(p->ear)) {
+		dlki_want(p->ear);
+		dlki_hold(*op);
+		return;
+	}
+	n = snprintf(text, sizeof(text), "%c %" PRIu64 "\n",
+		     letters[verb] ? letters[verb] : 'R',
+		     verb == DLKI_ATTEMPT ? (*op)->id : (*op)->token);
 	dlki_send(p->main, verb, op, 1, text, (size_t)n);
 }
 
@@ -86,9 +95,42 @@ static int take_news(struct lines *p, const char *line)
 		dlki_gone(&p->base, id);
 	else if (strcmp(line, "L") == 0)
 		dlki_look_again(&p->base);
+	else if (strncmp(line, "O ", 2) == 0)
+		dlki_wanted(&p->base, line + 2);
+	else if (strncmp(line, "! ", 2) == 0)
+		dlki_warn(&p->base, line + 2);
 	else
 		return 0;
 	return 1;
+}
+
+/* The first half of a BREAK is answered. */
+static void send_second(struct lines *p, struct dlki_op *op)
+{
+	char text[64];
+	int n;
+
+	if (!op)
+		return;
+	n = snprintf(text, sizeof(text), "K2 %" PRIu64 "\n", op->token);
+	dlki_send(p->main, DLKI_BREAK, &op, 1, text, (size_t)n);
+}
+
+static void take_rows(struct dlki_op *op, const char *labels)
+{
+	char label[64];
+	int n;
+
+	while (sscanf(labels, " %63s%n", label, &n) == 1) {
+		const struct dlock_participant row = {
+			.size = sizeof(row),
+			.label = label,
+		};
+
+		dlki_row_participant(op, &row);
+		labels += n;
+	}
+	dlki_answered(op, 1);
 }
 
 static int take_answer(struct lines *p, struct dlki_link *l, const char *line,
@@ -113,8 +155,10 @@ static int take_answer(struct lines *p, struct dlki_link *l, const char *line,
 	if (front.verb == DLKI_GREET) {
 		dlki_agree(&p->base, &terms);
 		dlki_up(l);
-		if (l == p->ear)
+		if (l == p->ear) {
 			dlki_look_again(&p->base);
+			dlki_resume(&p->base);
+		}
 	} else if (line[0] == 'G') {
 		dlki_granted(op, strtoull(line + 2, NULL, 10));
 	} else if (line[0] == 'B') {
@@ -124,6 +168,12 @@ static int take_answer(struct lines *p, struct dlki_link *l, const char *line,
 		dlki_busy(op, ms, strtoull(rest, NULL, 10));
 		if (p->ear)
 			dlki_want(p->ear);
+	} else if (line[0] == 'K') {
+		send_second(p, op);
+	} else if (line[0] == 'V') {
+		dlki_watched(op, 1, strtoull(line + 2, NULL, 10));
+	} else if (line[0] == 'I') {
+		take_rows(op, line + 1);
 	} else if (line[0] == 'M') {
 		dlki_again(op);
 	} else if (line[0] == 'F') {

@@ -94,12 +94,17 @@ static void run(void)
 	say(0, refusing ? "NO\n" : "HI\n");
 	for (int i = 0; i < OPS / 2; i++)
 		submit(i, i % 3 == 2 ? DLKI_RELEASE : DLKI_ATTEMPT);
+	submit(OPS - 2, DLKI_BREAK);
+	submit(OPS - 1, DLKI_WATCH);
 	dlki_push(engine);
-	say(0, "G 1\nB 5 5\nY1\nF\nM\nP 1 2 3\nW 4\nD 5\nL\n");
+	say(0, "G 1\nB 5 5\nY1\nF\nM\nP 1 2 3\nW 4\nD 5\nL\nO x\n! y\n");
+	for (int i = 5; i < OPS / 2; i++)
+		say(0, "M\n");
+	say(0, "K\n");
 	if (world.opened > 0)
 		script_ends(&world, 0);
 	dlki_turn(engine, DLKI_ALL_SETS, world.clock);
-	for (int i = OPS / 2; i < OPS; i++)
+	for (int i = OPS / 2; i < OPS - 2; i++)
 		submit(i, DLKI_RENEW);
 	connect_sock(1);
 	say(1, "HI\n");

@@ -65,6 +65,21 @@ static void on_up(void *arg, const struct dlki_terms *terms, dlk_time now)
 	rig.up++;
 }
 
+static void on_wanted(void *arg, const char *owner, dlk_time now)
+{
+	(void)arg;
+	(void)now;
+	rig.wanted++;
+	snprintf(rig.owner, sizeof(rig.owner), "%s", owner);
+}
+
+static void on_warn(void *arg, const char *text)
+{
+	(void)arg;
+	rig.warned++;
+	snprintf(rig.warning, sizeof(rig.warning), "%s", text);
+}
+
 void rig_init(const char *label, size_t n_addresses)
 {
 	static const struct dlki_news news = {
@@ -73,6 +88,8 @@ void rig_init(const char *label, size_t n_addresses)
 		.gone = on_gone,
 		.look_again = on_look,
 		.up = on_up,
+		.wanted = on_wanted,
+		.warn = on_warn,
 	};
 	struct dlki_address addresses[4];
 	struct dlki_engine_options options = {

@@ -22,8 +22,9 @@ struct rig {
 	int order[RIG_OPS], n_ended; /* the ops, as they ended */
 
 	/* News. */
-	int pushed, woken, gone, looked, up;
+	int pushed, woken, gone, looked, up, wanted, warned;
 	uint64_t news_id, news_token, news_clock;
+	char owner[64], warning[64];
 };
 
 /* The rig of this test. */

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ops of several requests, held ops, rows; and news in words. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/loop/rig.h"
+
+static const dlk_time never = DLK_FOREVER;
+
+static void say(int sock, const char *text)
+{
+	script_says(&rig.world, sock, text);
+	rig_turn();
+}
+
+static void expect_heard(int sock, const char *text)
+{
+	cr_assert_str_eq(script_heard(&rig.world, sock), text);
+}
+
+/* ---- Several requests ---------------------------------------------------- */
+
+Test(ops, a_second_request_follows_the_answer_to_the_first, .fini = rig_free)
+{
+	dlk_time second;
+
+	rig_init_up("");
+	rig_submit(1, DLKI_BREAK, never);
+	rig_submit(2, DLKI_ATTEMPT, never);
+	expect_heard(0, "K 1\nA 2\n");
+	rig.world.clock += 5 * DLK_MS;
+	second = rig.world.clock;
+	say(0, "K\n");
+	expect_heard(0, "K2 1\n");
+	cr_assert_eq(rig.ended[1], 0);
+	say(0, "G 7\nY1\n");
+	cr_assert_eq(rig.ended[1], 1);
+	cr_assert_eq(rig.ops[1].outcome, DLKI_ANSWERED);
+	cr_assert_eq(rig.ops[1].residue, DLKI_RESIDUE_NONE);
+	cr_assert_eq(rig.ops[1].since, second);
+	cr_assert_eq(rig.ops[2].token, 7);
+}
+
+Test(ops, a_second_request_is_not_sent_for_an_op_that_is_over, .fini = rig_free)
+{
+	rig_init_up("");
+	rig_submit(1, DLKI_BREAK, never);
+	dlki_cancel(rig.e, &rig.ops[1]);
+	rig_turn();
+	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
+	expect_heard(0, "K 1\n");
+	say(0, "K\n");
+	expect_heard(0, "");
+	cr_assert_eq(rig.ended[1], 1);
+}
+
+/* The first request was sent, so the op does not begin anew. */
+Test(ops, a_second_request_that_was_not_sent_is_unanswered, .fini = rig_free)
+{
+	rig_init_up("");
+	rig_submit(1, DLKI_BREAK, never);
+	script_room(&rig.world, 0, 0);
+	say(0, "K\n");
+	script_ends(&rig.world, 0);
+	rig_turn();
+	cr_assert_eq(rig.ended[1], 1);
+	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
+}
+
+Test(ops, a_first_request_that_was_not_sent_is_sent_over_the_next_connection,
+     .fini = rig_free)
+{
+	rig_init_up("");
+	script_room(&rig.world, 0, 0);
+	rig_submit(1, DLKI_BREAK, never);
+	script_ends(&rig.world, 0);
+	rig_turn();
+	cr_assert_eq(rig.ended[1], 0);
+	for (int i = 0; i < 5 && rig.world.opened < 2; i++)
+		rig_turn_until(rig.world.clock + 1000 * DLK_MS);
+	script_connected(&rig.world, 1);
+	rig_turn();
+	say(1, "HI\n");
+	expect_heard(1, "HI\nK 1\n");
+	say(1, "K\n");
+	say(1, "Y1\n");
+	cr_assert_eq(rig.ops[1].outcome, DLKI_ANSWERED);
+}
+
+/* Patience is for each request. */
+Test(ops, a_second_request_has_a_patience_of_its_own, .fini = rig_free)
+{
+	dlk_time begun;
+
+	rig_init_up("");
+	begun = rig.world.clock;
+	rig_submit(1, DLKI_BREAK, never);
+	rig.world.clock = begun + 900 * DLK_MS;
+	say(0, "K\n");
+	rig_turn_until(begun + 1899 * DLK_MS);
+	rig_turn();
+	cr_assert_eq(rig.ended[1], 0);
+	rig_turn_until(begun + 1900 * DLK_MS);
+	rig_turn();
+	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
+}
+
+/* ---- Held ---------------------------------------------------------------- */
+
+Test(ops, that_are_held_are_in_nobodys_way_and_come_first_then,
+     .fini = rig_free)
+{
+	rig_init_up("ear");
+	rig_submit(1, DLKI_WATCH, never);
+	rig_submit(2, DLKI_WATCH, never);
+	rig_submit(3, DLKI_RELEASE, never);
+	expect_heard(0, "R 3\n");
+	rig_turn();
+	script_connected(&rig.world, 1);
+	rig_turn();
+	script_says(&rig.world, 1, "OK\n");
+	rig.ops[4].verb = DLKI_RELEASE;
+	rig.ops[4].deadline = never;
+	cr_assert_eq(dlki_submit(rig.e, &rig.ops[4]), 0);
+	rig_turn();
+	expect_heard(0, "V 1\nV 2\nR 4\n");
+	say(0, "Y1\nV 99\nY0\n");
+	cr_assert_eq(rig.ops[1].stood, 1);
+	cr_assert_eq(rig.ops[1].wanted, 1);
+	cr_assert_eq(rig.ops[1].token_last, 99);
+	cr_assert_eq(rig.ops[1].residue, DLKI_RESIDUE_MAYBE);
+	cr_assert_eq(rig.ops[2].stood, 0);
+	cr_assert_eq(rig.ended[4], 0);
+}
+
+Test(ops, that_are_held_end_by_deadline_and_cancel, .fini = rig_free)
+{
+	rig_init_up("ear");
+	rig_submit(1, DLKI_WATCH, rig.world.clock + 7);
+	rig_submit(2, DLKI_WATCH, never);
+	rig_turn_until(rig.world.clock + 7);
+	rig_turn();
+	cr_assert_eq(rig.ops[1].outcome, DLKI_UNSENT);
+	cr_assert_eq(rig.ended[2], 0);
+	dlki_cancel(rig.e, &rig.ops[2]);
+	rig_turn();
+	cr_assert_eq(rig.ops[2].outcome, DLKI_UNSENT);
+}
+
+/* The connection goes, and comes again: no request of theirs was sent. */
+Test(ops, that_are_held_outlive_a_connection, .fini = rig_free)
+{
+	rig_init_up("ear");
+	rig_submit(1, DLKI_WATCH, never);
+	rig_turn();
+	script_ends(&rig.world, 0);
+	rig_turn();
+	script_connected(&rig.world, 1);
+	rig_turn();
+	say(1, "OK\n");
+	cr_assert_eq(rig.ended[1], 0);
+	for (int i = 0; i < 5 && rig.world.opened < 3; i++)
+		rig_turn_until(rig.world.clock + 100 * DLK_MS);
+	script_connected(&rig.world, 2);
+	rig_turn();
+	say(2, "HI\n");
+	expect_heard(2, "HI\nV 1\n");
+}
+
+Test(ops, that_are_held_end_with_the_engine)
+{
+	rig_init_up("ear");
+	rig_submit(1, DLKI_WATCH, never);
+	rig_free();
+	cr_assert_eq(rig.ended[1], 1);
+	cr_assert_eq(rig.ops[1].outcome, DLKI_UNSENT);
+}
+
+Test(ops, that_are_held_fail_when_the_server_refuses_us, .fini = rig_free)
+{
+	rig_init_up("ear");
+	rig_submit(1, DLKI_WATCH, never);
+	script_ends(&rig.world, 0);
+	rig_turn();
+	for (int i = 0; i < 5 && rig.world.opened < 3; i++)
+		rig_turn_until(rig.world.clock + 100 * DLK_MS);
+	script_connected(&rig.world, 2);
+	rig_turn();
+	say(2, "NO\n");
+	rig_turn();
+	cr_assert_eq(rig.ops[1].outcome, DLKI_FAILED);
+	cr_assert_str_eq(rig.error[1], "refused");
+}
+
+/* ---- Rows and words ------------------------------------------------------ */
+
+static char labels[64];
+
+static void on_row(const struct dlock_participant *p, void *arg)
+{
+	cr_assert_eq(arg, &rig);
+	strcat(labels, p->label);
+}
+
+Test(ops, rows_come_until_the_op_is_over, .fini = rig_free)
+{
+	rig_init_up("");
+	for (int i = 1; i <= 3; i++) {
+		rig.ops[i].each.participant = i < 3 ? on_row : NULL;
+		rig.ops[i].each_arg = &rig;
+		rig_submit(i, DLKI_INSPECT, never);
+	}
+	dlki_cancel(rig.e, &rig.ops[2]);
+	rig_turn();
+	say(0, "I a b c\nI d\nI e\n");
+	cr_assert_str_eq(labels, "abc");
+	cr_assert_eq(rig.ops[1].outcome, DLKI_ANSWERED);
+	cr_assert_eq(rig.ended[3], 1);
+}
+
+Test(ops, news_may_be_words, .fini = rig_free)
+{
+	rig_init_up("");
+	say(0, "O somebody\n! beware of the dog\n");
+	cr_assert_eq(rig.wanted, 1);
+	cr_assert_str_eq(rig.owner, "somebody");
+	cr_assert_eq(rig.warned, 1);
+	cr_assert_str_eq(rig.warning, "beware of the dog");
+}
+
+/* What is not delivered any more is freed. */
+Test(ops, news_may_come_too_late)
+{
+	rig_init_up("");
+	dlki_warn(rig.e->store, "of nothing");
+	dlki_wanted(rig.e->store, "nobody");
+	rig_free();
+	cr_assert_eq(rig.warned, 0);
+}
