@@ -62,7 +62,12 @@ struct redis_attempt_answer dlki_redis_attempt_answer(
 		t.type = verb == 'F' ? RD_FOREIGN : RD_ENDLESS;
 		return *at ? nonsense : t;
 	}
-	if (!skip_byte(&at, ' ') || !parse_number(&at, &n) || *at)
+	if (!skip_byte(&at, ' ') || !parse_number(&at, &n))
+		return nonsense;
+	if (verb == 'B' && skip_byte(&at, ' ') &&
+	    !parse_number(&at, &t.clock_us))
+		return nonsense;
+	if (*at)
 		return nonsense;
 	if (verb == 'B') {
 		t.type = RD_BUSY;
@@ -94,9 +99,14 @@ int dlki_redis_notification(const struct redis_reply *r,
 	    strlen(r->parts[2]->text) != r->parts[2]->len)
 		return 0;
 	at = r->parts[2]->text;
-	return parse_owner(&at, out->owner) && skip_byte(&at, ' ') &&
-	       parse_number(&at, &out->attempt) && skip_byte(&at, ' ') &&
-	       parse_number(&at, &out->token) && !*at;
+	out->clock_us = 0;
+	if (!parse_owner(&at, out->owner) || !skip_byte(&at, ' ') ||
+	    !parse_number(&at, &out->attempt) || !skip_byte(&at, ' ') ||
+	    !parse_number(&at, &out->token))
+		return 0;
+	if (skip_byte(&at, ' ') && !parse_number(&at, &out->clock_us))
+		return 0;
+	return !*at;
 }
 
 int dlki_redis_watch_answer(const struct redis_reply *r,
@@ -112,6 +122,21 @@ int dlki_redis_watch_answer(const struct redis_reply *r,
 	    !parse_number(&at, &out->last) || *at)
 		return 0;
 	out->others = (int)others;
+	return 1;
+}
+
+int dlki_redis_seen(const struct redis_reply *r, int plain,
+		    struct redis_seen *out)
+{
+	enum { TOKEN = 16 };
+
+	if (r->type != RD_STRING ||
+	    (r->len != TOKEN && !(plain && r->len == RD_SEEN_LEN)) ||
+	    strspn(r->text, "0123456789") < TOKEN ||
+	    strspn(r->text, "0123456789abcdef") != r->len)
+		return 0;
+	memcpy(out->text, r->text, r->len);
+	out->len = r->len;
 	return 1;
 }
 

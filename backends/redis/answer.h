@@ -25,6 +25,7 @@ struct redis_attempt_answer {
 	enum redis_attempt_result type;
 	uint64_t token;
 	int64_t wait_ms; /* BUSY; 0: unknown */
+	uint64_t clock_us; /* BUSY: the server's; 0: unknown */
 	uint32_t limit;
 };
 
@@ -44,6 +45,19 @@ struct redis_watch_answer {
 
 int dlki_redis_watch_answer(const struct redis_reply *r,
 			    struct redis_watch_answer *out);
+
+/* Of the first call of break: the holders that it is about. */
+enum { RD_SEEN_LEN = 16 + 40 };
+struct redis_seen {
+	char text[RD_SEEN_LEN]; /* the largest token, zeroes without a holder;
+				 * and maybe the digest of the plain key's
+				 * value */
+	size_t len;
+};
+
+/* `plain`: there may be a digest.  0: it is nonsense. */
+int dlki_redis_seen(const struct redis_reply *r, int plain,
+		    struct redis_seen *out);
 
 /* One participant of those that inspect answers.  Points into the reply and
  * into itself. */
@@ -68,6 +82,7 @@ struct redis_notification {
 	char owner[33];
 	uint64_t attempt;
 	uint64_t token; /* 0: the lock was not granted; try again */
+	uint64_t clock_us; /* the server's, at the grant; 0: unknown */
 };
 
 /* Is it one, and not a confirmation or a pong? */

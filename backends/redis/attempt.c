@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
 #include "backends/redis/answer.h"
 #include "backends/redis/conn.h"
 #include "backends/redis/notify.h"
@@ -78,32 +76,6 @@ static enum dlk_verdict accept_answer(struct redis_ticket *t,
 	}
 }
 
-/*
- * "f x 0 1 dlock:inbox:...": what the script stores of a waiter.
- *
- * Readers are always fair.  Otherwise they would pass the writers in the queue.
- */
-static struct redis_arg wait_record(const struct redis_session *s,
-				    const struct dlk_request *request,
-				    uint64_t attempt, char out[200])
-{
-	size_t n = 4;
-	size_t channel = strlen(s->channel);
-	int is_reader = request->kind == DLK_LOCK &&
-			request->mode == DLK_SHARED;
-
-	out[0] = is_reader ? 'f' : s->order;
-	out[1] = ' ';
-	out[2] = request->mode == DLK_SHARED ? 's' : 'x';
-	out[3] = ' ';
-	n += dlki_redis_digits(out + n, request->limit);
-	out[n++] = ' ';
-	n += dlki_redis_digits(out + n, attempt);
-	out[n++] = ' ';
-	memcpy(out + n, s->channel, channel);
-	return (struct redis_arg){ out, n + channel };
-}
-
 static enum redis_script attempt_script(const struct redis_session *s,
 					const struct dlk_request *request)
 {
@@ -119,12 +91,13 @@ static enum dlk_verdict ask_server(struct redis_ticket *t, uint64_t attempt,
 	struct redis_session *s = (struct redis_session *)t->base.session;
 	const struct dlk_request *request = &t->base.request;
 	struct redis_arg ttl = { s->ttl, s->ttl_len };
-	char payload[RD_PAYLOAD_SIZE], record[200];
+	char payload[RD_PAYLOAD_SIZE], record[RD_RECORD_SIZE];
 	struct redis_arg args[] = {
-		{ request->owner, RD_ID_SIZE - 1 },
+		{ request->owner, RD_OWNER_LEN },
 		ttl,
 		dlki_redis_payload(request, ttl, s->label_len, payload),
-		wait_record(s, request, attempt, record),
+		dlki_redis_wait_record(s->order, request, attempt, s->channel,
+				       record),
 	};
 	struct redis_call call = {
 		.script = attempt_script(s, request),
@@ -169,7 +142,7 @@ enum dlk_verdict dlki_redis_attempt(struct dlk_ticket *base, dlk_time deadline,
 	struct redis_ticket *t = (struct redis_ticket *)base;
 	struct redis_session *s = (struct redis_session *)base->session;
 
-	if (dlki_redis_plain_check(s, &base->request, err) != 0)
+	if (dlki_redis_session_check(s, &base->request, err) != 0)
 		return DLK_FAILED;
 	for (int pass = 0;; pass++) {
 		dlk_time begun = dlk_now();

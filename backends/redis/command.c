@@ -98,19 +98,3 @@ void dlki_redis_commands_argv(struct redis_commands *out, size_t argc,
 	for (size_t i = 0; i < argc; i++)
 		dlki_redis_commands_text(out, argv[i]);
 }
-
-struct redis_arg dlki_redis_payload(const struct dlk_request *request,
-				    struct redis_arg ttl, size_t label_len,
-				    char out[RD_PAYLOAD_SIZE])
-{
-	size_t name = strlen(request->name);
-	size_t n = ttl.len;
-
-	memcpy(out, ttl.text, n);
-	out[n++] = ' ';
-	memcpy(out + n, request->label, label_len);
-	n += label_len;
-	out[n++] = '\n';
-	memcpy(out + n, request->name, name);
-	return (struct redis_arg){ out, n + name };
-}

@@ -37,14 +37,6 @@ void dlki_redis_commands_text(struct redis_commands *out, const char *text);
 void dlki_redis_commands_argv(struct redis_commands *out, size_t argc,
 			      const char *const argv[]);
 
-/* Print the label payload, "lease label\nname": a participant's description for
- * others.  `ttl`: the lease, in digits; by it others learn, too, that the
- * clock was set back.  The label's first `label_len` bytes count. */
-enum { RD_PAYLOAD_SIZE = 544 };
-struct redis_arg dlki_redis_payload(const struct dlk_request *request,
-				    struct redis_arg ttl, size_t label_len,
-				    char out[RD_PAYLOAD_SIZE]);
-
 /* Decimal digits and a NUL; returns how many digits. */
 size_t dlki_redis_digits(char out[24], uint64_t n);
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inspect, break, and list. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "backends/redis/answer.h"
 #include "backends/redis/conn.h"
 #include "backends/redis/fault.h"
+#include "backends/redis/found.h"
 #include "backends/redis/redis.h"
 #include "backends/redis/script.h"
 #include "backends/redis/ticket.h"
@@ -23,12 +21,12 @@ int dlki_redis_inspect(struct dlk_session *base,
 	char key[RD_KEY_SIZE];
 	struct redis_call call = {
 		.script = RD_INSPECT,
-		.key = dlki_redis_key(s, request->key, key),
+		.key = dlki_redis_session_key(s, request->key, key),
 		.plain = dlki_redis_plain_key(s, request),
 		.args = &only,
 		.n_args = request->holders_only ? 1 : 0,
 	};
-	int rc = dlki_redis_plain_check(s, request, err);
+	int rc = dlki_redis_session_check(s, request, err);
 
 	if (rc == 0)
 		rc = dlki_redis_script_call(s, &call, deadline, &c, &reply,
@@ -48,18 +46,9 @@ int dlki_redis_inspect(struct dlk_session *base,
 	return 0;
 }
 
-enum { DIGEST_LEN = 40, SEEN_LEN = RD_TOKEN_LEN + DIGEST_LEN };
-
-/* The holders that a break is about. */
-struct seen {
-	char text[SEEN_LEN]; /* the largest token, zeroes without a holder; and
-			      * maybe the digest of the plain key's value */
-	size_t len;
-};
-
 /* Ask with `call`, which has no arguments yet. */
 static int see_holders(struct redis_session *s, struct redis_call *call,
-		       struct seen *out, dlk_time deadline,
+		       struct redis_seen *out, dlk_time deadline,
 		       struct dlk_error *err)
 {
 	const struct redis_reply *reply;
@@ -68,14 +57,8 @@ static int see_holders(struct redis_session *s, struct redis_call *call,
 
 	if (rc != 0)
 		return rc;
-	if (reply->type != RD_STRING ||
-	    (reply->len != RD_TOKEN_LEN &&
-	     !(s->plain && reply->len == SEEN_LEN)) ||
-	    strspn(reply->text, "0123456789") < RD_TOKEN_LEN ||
-	    strspn(reply->text, "0123456789abcdef") != reply->len)
+	if (!dlki_redis_seen(reply, s->plain, out))
 		return dlki_redis_conn_put_nonsense(s, c, err);
-	memcpy(out->text, reply->text, reply->len);
-	out->len = reply->len;
 	dlki_redis_conn_put(s, c, 1);
 	return 0;
 }
@@ -86,16 +69,16 @@ int dlki_redis_break(struct dlk_session *base,
 {
 	struct redis_session *s = (struct redis_session *)base;
 	char key[RD_KEY_SIZE];
-	struct seen seen = { .len = RD_TOKEN_LEN };
+	struct redis_seen seen = { .len = RD_TOKEN_LEN };
 	struct redis_arg args[2] = { { seen.text, RD_TOKEN_LEN },
 				     { seen.text + RD_TOKEN_LEN, 0 } };
 	struct redis_call call = {
 		.script = RD_BREAK,
-		.key = dlki_redis_key(s, request->key, key),
+		.key = dlki_redis_session_key(s, request->key, key),
 		.plain = dlki_redis_plain_key(s, request),
 	};
 	int64_t done;
-	int rc = dlki_redis_plain_check(s, request, err);
+	int rc = dlki_redis_session_check(s, request, err);
 
 	if (rc == 0)
 		rc = see_holders(s, &call, &seen, deadline, err);
@@ -109,72 +92,18 @@ int dlki_redis_break(struct dlk_session *base,
 
 /* ---- List ---------------------------------------------------------------- */
 
-enum { BATCH = 256, KEYS_MAX = 1 << 22 };
-
-/* The locks' keys, what is between the braces. */
-struct lock_keys {
-	char (*v)[72];
-	size_t n, room;
-	size_t described; /* so many of them */
-};
-
-static int compare_keys(const void *a, const void *b)
-{
-	return strcmp(a, b);
-}
-
-static int add_key(struct lock_keys *k, const char *key, size_t len)
-{
-	if (k->n == k->room) {
-		size_t room = k->room ? 2 * k->room : 64;
-		char(*grown)[72] = room > KEYS_MAX ?
-					   NULL :
-					   realloc(k->v, room * sizeof(*grown));
-
-		if (!grown)
-			return 0;
-		k->v = grown;
-		k->room = room;
-	}
-	memcpy(k->v[k->n], key, len);
-	k->v[k->n++][len] = '\0';
-	return 1;
-}
-
-/* Of "prefix:{key}", or of a key that is derived from it. */
-static int add_scanned_key(struct lock_keys *k, const struct redis_reply *found,
-			   const char *begin, size_t begin_len,
-			   struct dlk_error *err)
-{
-	size_t len;
-
-	if (found->type != RD_STRING ||
-	    strncmp(found->text, begin, begin_len) != 0)
-		return 0;
-	len = strspn(found->text + begin_len,
-		     "0123456789abcdefghijklmnopqrstuvwxyz");
-	if (len < 2 || len >= sizeof(k->v[0]) ||
-	    found->text[begin_len + len] != '}')
-		return 0;
-	if (!add_key(k, found->text + begin_len, len))
-		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
-	return 0;
-}
-
 /* One step of SCAN; the cursor is 0 again after the last. */
-static int scan_step(struct redis_conn *c, struct lock_keys *k,
-		     const char *begin, size_t begin_len, char cursor[32],
+static int scan_step(struct redis_conn *c, struct redis_found *f,
 		     dlk_time deadline, struct dlk_error *err)
 {
-	char glob[80];
-	const char *const argv[] = { "SCAN", cursor,  "MATCH",
-				     glob,   "COUNT", "1000" };
 	const struct redis_reply *reply;
+	struct redis_commands out;
 	int keep, rc;
 
-	memcpy(glob, begin, begin_len);
-	memcpy(glob + begin_len, "*", 2);
-	rc = dlki_redis_conn_send_argv(c, 6, argv, deadline, err);
+	dlki_redis_commands_init(&out);
+	dlki_redis_found_scan(f, &out);
+	rc = dlki_redis_conn_send(c, &out, deadline, err);
+	dlki_redis_commands_free(&out);
 	if (rc == 0)
 		rc = dlki_redis_conn_recv(c, &reply, deadline, err);
 	if (rc != 0)
@@ -182,39 +111,14 @@ static int scan_step(struct redis_conn *c, struct lock_keys *k,
 	if (reply->type == RD_ERROR)
 		return dlki_redis_fault(reply->text, reply->len, c->net.peer,
 					&keep, err);
-	if (reply->type != RD_ARRAY || reply->len != 2 ||
-	    reply->parts[0]->type != RD_STRING || reply->parts[0]->len >= 32 ||
-	    reply->parts[1]->type != RD_ARRAY)
+	switch (dlki_redis_found_add(f, reply)) {
+	case 0:
+		return 0;
+	case DLOCK_ENOMEM:
+		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+	default:
 		return dlki_redis_conn_nonsense(c, err);
-	memcpy(cursor, reply->parts[0]->text, reply->parts[0]->len + 1);
-	reply = reply->parts[1];
-	for (size_t i = 0; rc == 0 && i < reply->len; i++)
-		rc = add_scanned_key(k, reply->parts[i], begin, begin_len, err);
-	return rc;
-}
-
-static int scan_lock_keys(struct redis_session *s, struct redis_conn *c,
-			  struct lock_keys *k, dlk_time deadline,
-			  struct dlk_error *err)
-{
-	char begin[RD_KEY_SIZE], cursor[32] = "0";
-	size_t len = dlki_redis_key(s, "", begin).len - 1; /* without the '}' */
-	size_t last = 0;
-	int rc;
-
-	do {
-		rc = scan_step(c, k, begin, len, cursor, deadline, err);
-	} while (rc == 0 && strcmp(cursor, "0") != 0);
-	if (rc != 0 || k->n == 0)
-		return rc;
-	/* SCAN may return a key twice, and a lock may have several keys. */
-	qsort(k->v, k->n, sizeof(k->v[0]), compare_keys);
-	for (size_t i = 1; i < k->n; i++) {
-		if (strcmp(k->v[last], k->v[i]) != 0)
-			memmove(k->v[++last], k->v[i], sizeof(k->v[0]));
 	}
-	k->n = last + 1;
-	return 0;
 }
 
 struct list_callback {
@@ -222,44 +126,37 @@ struct list_callback {
 	void *arg;
 };
 
-/* Ask about the next BATCH of them, and report those that are in use. */
-static int describe_batch(struct redis_session *s, struct redis_conn *c,
-			  struct lock_keys *k,
+/* Ask about the next ones, and report those that are in use. */
+static int describe_batch(struct redis_conn *c, struct redis_found *f,
 			  const struct list_callback *callback,
 			  dlk_time deadline, struct dlk_error *err)
 {
-	size_t from = k->described;
-	size_t to = k->n - from > BATCH ? from + BATCH : k->n;
 	const struct redis_reply *reply;
 	struct dlock_lock_info info;
 	struct redis_commands out;
-	char key[RD_KEY_SIZE], name[256];
+	char name[256];
+	size_t n;
 	int keep, rc;
 
 	dlki_redis_commands_init(&out);
-	for (size_t i = from; i < to; i++) {
-		struct redis_call call = {
-			.script = RD_DESCRIBE,
-			.key = dlki_redis_key(s, k->v[i], key),
-		};
-
-		dlki_redis_script_encode(s, &out, &call, i == from);
-	}
+	n = dlki_redis_found_describe(f, &out);
 	rc = dlki_redis_conn_send(c, &out, deadline, err);
 	dlki_redis_commands_free(&out);
-	for (size_t i = from; rc == 0 && i < to; i++) {
+	for (size_t i = 0; rc == 0 && i < n; i++) {
 		rc = dlki_redis_conn_recv(c, &reply, deadline, err);
 		if (rc != 0)
 			break;
-		if (reply->type == RD_ERROR &&
-		    !dlki_redis_fault_is(reply->text, "WRONGTYPE"))
+		switch (dlki_redis_found_described(f, reply, &info, name)) {
+		case RD_FOUND_LOCK:
+			callback->each(&info, callback->arg);
+			break;
+		case RD_FOUND_FAULT:
 			return dlki_redis_fault(reply->text, reply->len,
 						c->net.peer, &keep, err);
-		if (reply->type != RD_ERROR &&
-		    dlki_redis_lock_info(reply, k->v[i], &info, name) == 1)
-			callback->each(&info, callback->arg);
+		default:
+			break;
+		}
 	}
-	k->described = to;
 	return rc;
 }
 
@@ -271,15 +168,17 @@ int dlki_redis_list(struct dlk_session *base,
 	struct redis_conn *c = (struct redis_conn *)dlk_pool_take(
 		s->pool, deadline, NULL, err);
 	struct list_callback callback = { .each = each, .arg = arg };
-	struct lock_keys k = { 0 };
-	int rc;
+	struct redis_found f;
+	int rc = 0;
 
 	if (!c)
 		return err->code;
-	rc = scan_lock_keys(s, c, &k, deadline, err);
-	while (rc == 0 && k.described < k.n)
-		rc = describe_batch(s, c, &k, &callback, deadline, err);
+	dlki_redis_found_init(&f, dlk_param_text(base->uri, "prefix"));
+	while (rc == 0 && !f.whole)
+		rc = scan_step(c, &f, deadline, err);
+	while (rc == 0 && f.described < f.n)
+		rc = describe_batch(c, &f, &callback, deadline, err);
 	dlki_redis_conn_put(s, c, rc == 0);
-	free(k.v);
+	dlki_redis_found_free(&f);
 	return rc;
 }

@@ -17,10 +17,8 @@
 #include <dlock/backend_net.h>
 #include <pthread.h>
 
+#include "backends/redis/args.h"
 #include "backends/redis/subscribe.h"
-
-#define RD_ID_SIZE 33   /* of an owner: 128 bits in hex, and a NUL */
-#define RD_KEY_SIZE 136 /* prefix:{key} */
 
 struct redis_conn;
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Release, also of all claims at once; and downgrade. */
-#include <string.h>
-
 #include "backends/redis/conn.h"
 #include "backends/redis/redis.h"
 #include "backends/redis/script.h"
@@ -12,47 +10,20 @@
 
 /* ---- One ----------------------------------------------------------------- */
 
-/* The arguments of a release.  They point into it. */
-struct release_args {
-	struct redis_arg args[4];
-	char expected[52]; /* how the lock's key begins: "0 owner token" */
-	char token[24];
-	char until[24]; /* when the key may forget the token, s */
-	char used[24];  /* the largest token that a hold was given */
-};
-
-/* The key keeps the token until a second after the clock has passed it. */
 static void prepare_release(struct redis_ticket *t, struct redis_call *call,
-			    struct release_args *a)
+			    struct redis_release *a)
 {
 	const struct redis_session *s = (struct redis_session *)t->base.session;
-	size_t len = dlki_redis_digits(a->token, t->base.token);
 
+	dlki_redis_release_args(a, t->base.request.owner, t->base.token,
+				t->base.token_used);
 	*call = (struct redis_call){
 		.script = s->plain ? RD_RELEASE_PLAIN : RD_RELEASE,
 		.key = dlki_redis_ticket_key(t),
 		.plain = dlki_redis_plain_key(s, &t->base.request),
 		.args = a->args,
-		.n_args = 1,
+		.n_args = a->n_args,
 	};
-	memcpy(a->expected, "0 ", 2);
-	memcpy(a->expected + 2, t->base.request.owner, RD_ID_SIZE - 1);
-	a->args[0] = (struct redis_arg){ a->expected, RD_ID_SIZE + 1 };
-	if (len != RD_TOKEN_LEN)
-		return;
-	a->expected[34] = ' ';
-	memcpy(a->expected + 35, a->token, RD_TOKEN_LEN);
-	a->args[0].len += 1 + RD_TOKEN_LEN;
-	a->args[1] = (struct redis_arg){ a->token, RD_TOKEN_LEN };
-	a->args[2].text = a->until;
-	a->args[2].len = dlki_redis_digits(a->until,
-					   t->base.token / 1000 + 1000);
-	call->n_args = 3;
-	if (t->base.token_used == 0)
-		return;
-	a->args[3].text = a->used;
-	a->args[3].len = dlki_redis_digits(a->used, t->base.token_used);
-	call->n_args = 4;
 }
 
 /*
@@ -97,7 +68,7 @@ int dlki_redis_release(struct dlk_ticket *base, dlk_time deadline,
 {
 	struct redis_ticket *t = (struct redis_ticket *)base;
 	struct redis_session *s = (struct redis_session *)base->session;
-	struct release_args args;
+	struct redis_release args;
 	struct redis_call call;
 	int ping = wants_ping(t);
 	int granted = t->granted;
@@ -122,7 +93,7 @@ static int send_release(struct redis_conn *c, struct redis_ticket *t,
 			dlk_time deadline, struct dlk_error *err)
 {
 	struct redis_commands out;
-	struct release_args args;
+	struct redis_release args;
 	struct redis_call call;
 	int rc = 0;
 
@@ -212,7 +183,7 @@ static size_t encode_releases(const struct redis_session *s,
 
 	for (size_t i = 0; i < n; i++) {
 		struct redis_ticket *one = (struct redis_ticket *)t[i];
-		struct release_args args;
+		struct redis_release args;
 		struct redis_call call;
 
 		if (!one->asked)

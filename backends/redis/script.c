@@ -5,61 +5,19 @@
 #include "backends/redis/conn.h"
 #include "backends/redis/fault.h"
 #include "backends/redis/redis.h"
-#include "redis_scripts.h"
-
-enum { SHA1_LEN = 40 };
-
-static const struct script {
-	const char *sha1;
-	const char *text;
-	size_t len;
-	int grants; /* so it needs prefix:clock, too */
-} scripts[] = {
-#define SCRIPT(name, grants)                                                   \
-	{                                                                      \
-		name##_sha1, name##_text, sizeof(name##_text) - 1, grants      \
-	}
-	[RD_ATTEMPT_EXCLUSIVE] = SCRIPT(attempt_exclusive, 1),
-	[RD_ATTEMPT_SHARED] = SCRIPT(attempt_shared, 1),
-	[RD_ATTEMPT_PLAIN] = SCRIPT(attempt_plain, 1),
-	[RD_RELEASE] = SCRIPT(release, 1),
-	[RD_RELEASE_PLAIN] = SCRIPT(release_plain, 1),
-	[RD_RENEW] = SCRIPT(renew, 0),
-	[RD_RENEW_PLAIN] = SCRIPT(renew_plain, 0),
-	[RD_DOWNGRADE] = SCRIPT(downgrade, 1),
-	[RD_BREAK] = SCRIPT(break, 1),
-	[RD_INSPECT] = SCRIPT(inspect, 0),
-	[RD_DESCRIBE] = SCRIPT(describe, 0),
-	[RD_WATCH] = SCRIPT(watch, 0),
-	[RD_REVOKE] = SCRIPT(revoke, 1),
-#undef SCRIPT
-};
 
 void dlki_redis_script_encode(const struct redis_session *s,
 			      struct redis_commands *out,
 			      const struct redis_call *call, int with_text)
 {
-	const struct script *script = &scripts[call->script];
-	size_t keys = (script->grants ? 2u : 1u) + (call->plain.text ? 1u : 0u);
-	char n_keys = (char)('0' + keys);
+	const struct redis_script_keys keys = {
+		.lock = call->key,
+		.clock = { s->clock, s->clock_len },
+		.plain = call->plain,
+	};
 
-	dlki_redis_commands_begin(out, 3 + keys + call->n_args);
-	if (with_text) {
-		dlki_redis_commands_arg(out, "EVAL", 4);
-		dlki_redis_commands_arg(out, script->text, script->len);
-	} else {
-		dlki_redis_commands_arg(out, "EVALSHA", 7);
-		dlki_redis_commands_arg(out, script->sha1, SHA1_LEN);
-	}
-	dlki_redis_commands_arg(out, &n_keys, 1);
-	dlki_redis_commands_arg(out, call->key.text, call->key.len);
-	if (script->grants)
-		dlki_redis_commands_arg(out, s->clock, s->clock_len);
-	if (call->plain.text)
-		dlki_redis_commands_arg(out, call->plain.text, call->plain.len);
-	for (size_t i = 0; i < call->n_args; i++)
-		dlki_redis_commands_arg(out, call->args[i].text,
-					call->args[i].len);
+	dlki_redis_commands_call(out, call->script, with_text, &keys,
+				 call->args, call->n_args);
 }
 
 static int send_and_recv(const struct redis_session *s, struct redis_conn *c,

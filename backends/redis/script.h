@@ -7,27 +7,11 @@
 
 #include <dlock/backend.h>
 
-#include "backends/redis/command.h"
+#include "backends/redis/texts.h"
 
 struct redis_conn;
 struct redis_reply;
 struct redis_session;
-
-enum redis_script {
-	RD_ATTEMPT_EXCLUSIVE,
-	RD_ATTEMPT_SHARED,
-	RD_ATTEMPT_PLAIN,
-	RD_RELEASE,
-	RD_RELEASE_PLAIN,
-	RD_RENEW,
-	RD_RENEW_PLAIN,
-	RD_DOWNGRADE,
-	RD_BREAK,
-	RD_INSPECT,
-	RD_DESCRIBE,
-	RD_WATCH,
-	RD_REVOKE
-};
 
 struct redis_call {
 	enum redis_script script;

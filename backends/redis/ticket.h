@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a request and its ticket are in the arguments of a script.  Pure.
+ * A session's requests and tickets as the arguments of a script.  Pure.
  */
 #ifndef DLOCK_REDIS_TICKET_H
 #define DLOCK_REDIS_TICKET_H
 
-#include "backends/redis/command.h"
+#include "backends/redis/args.h"
 #include "backends/redis/redis.h"
 
-enum { RD_TOKEN_LEN = 16, RD_GRANT_SIZE = 52 };
-
 /* The key of a lock: prefix:{key}. */
-struct redis_arg dlki_redis_key(const struct redis_session *s, const char *key,
-				char out[RD_KEY_SIZE]);
+struct redis_arg dlki_redis_session_key(const struct redis_session *s,
+					const char *key, char out[RD_KEY_SIZE]);
 struct redis_arg dlki_redis_ticket_key(struct redis_ticket *t);
 
 /* The plain key of a lock, the name as it is; without key=plain no text. */
@@ -20,7 +18,7 @@ struct redis_arg dlki_redis_plain_key(const struct redis_session *s,
 				      const struct dlk_request *request);
 
 /* EINVAL if the plain key could be a key of dlock's own. */
-int dlki_redis_plain_check(const struct redis_session *s,
+int dlki_redis_session_check(const struct redis_session *s,
 			   const struct dlk_request *request,
 			   struct dlk_error *err);
 

@@ -67,7 +67,7 @@ int dlki_redis_revoke(struct dlk_session *base,
 	char key[RD_KEY_SIZE];
 	struct redis_call call = {
 		.script = RD_REVOKE,
-		.key = dlki_redis_key(s, request->key, key),
+		.key = dlki_redis_session_key(s, request->key, key),
 	};
 	int64_t told;
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "backends/redis/answer.h"
+#include "backends/redis/args.h"
 #include "backends/redis/protocol/store.h"
 
 /* How soon a waiter without an ear asks again. */

@@ -8,7 +8,7 @@ export LC_ALL=C
 allowed='
 __assert_fail __stack_chk_fail __cxa_finalize _GLOBAL_OFFSET_TABLE_
 explicit_bzero memchr memcmp memcpy memmove memset
-strchr strcmp strcspn strlen strncmp strrchr strspn strstr strtol strtoll
+qsort strchr strcmp strcspn strlen strncmp strrchr strspn strstr strtol strtoll
 snprintf
 calloc free malloc realloc
 redisReaderCreateWithFunctions redisReaderFeed redisReaderFree redisReaderGetReply

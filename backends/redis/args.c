@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "backends/redis/args.h"
+
+#include <string.h>
+
+struct redis_arg dlki_redis_key(const char *prefix, const char *key,
+				char out[RD_KEY_SIZE])
+{
+	size_t n = strlen(prefix);
+	size_t len = strlen(key);
+
+	memcpy(out, prefix, n);
+	memcpy(out + n, ":{", 2);
+	memcpy(out + n + 2, key, len);
+	memcpy(out + n + 2 + len, "}", 2);
+	return (struct redis_arg){ out, n + len + 3 };
+}
+
+int dlki_redis_plain_check(const char *prefix, const char *name,
+			   struct dlk_error *err)
+{
+	size_t n = strlen(prefix);
+
+	if (strncmp(name, prefix, n) != 0 || name[n] != ':')
+		return 0;
+	return dlk_fail(err, DLOCK_EINVAL,
+			"'%s': with key=plain a name is a key of the server, "
+			"and those that begin with '%s:' are dlock's own: use "
+			"another prefix= or another name",
+			name, prefix);
+}
+
+struct redis_arg dlki_redis_grant(const char *owner, uint64_t token,
+				  char out[RD_GRANT_SIZE])
+{
+	char digits[24];
+	size_t len = dlki_redis_digits(digits, token);
+
+	memcpy(out, owner, RD_OWNER_LEN);
+	out[RD_OWNER_LEN] = ' ';
+	memset(out + RD_OWNER_LEN + 1, '0', RD_TOKEN_LEN);
+	if (len <= RD_TOKEN_LEN)
+		memcpy(out + RD_OWNER_LEN + 1 + RD_TOKEN_LEN - len, digits,
+		       len);
+	return (struct redis_arg){ out, RD_OWNER_LEN + 1 + RD_TOKEN_LEN };
+}
+
+/* Readers are always fair.  Otherwise they would pass the writers in the
+ * queue. */
+struct redis_arg dlki_redis_wait_record(char order,
+					const struct dlk_request *request,
+					uint64_t attempt, const char *channel,
+					char out[RD_RECORD_SIZE])
+{
+	size_t n = 4;
+	size_t len = strlen(channel);
+	int is_reader = request->kind == DLK_LOCK &&
+			request->mode == DLK_SHARED;
+
+	out[0] = is_reader ? 'f' : order;
+	out[1] = ' ';
+	out[2] = request->mode == DLK_SHARED ? 's' : 'x';
+	out[3] = ' ';
+	n += dlki_redis_digits(out + n, request->limit);
+	out[n++] = ' ';
+	n += dlki_redis_digits(out + n, attempt);
+	out[n++] = ' ';
+	memcpy(out + n, channel, len);
+	return (struct redis_arg){ out, n + len };
+}
+
+struct redis_arg dlki_redis_payload(const struct dlk_request *request,
+				    struct redis_arg ttl, size_t label_len,
+				    char out[RD_PAYLOAD_SIZE])
+{
+	size_t name = strlen(request->name);
+	size_t n = ttl.len;
+
+	memcpy(out, ttl.text, n);
+	out[n++] = ' ';
+	memcpy(out + n, request->label, label_len);
+	n += label_len;
+	out[n++] = '\n';
+	memcpy(out + n, request->name, name);
+	return (struct redis_arg){ out, n + name };
+}
+
+/* The key keeps the token until a second after the clock has passed the
+ * token. */
+void dlki_redis_release_args(struct redis_release *out, const char *owner,
+			     uint64_t token, uint64_t token_used)
+{
+	size_t len = dlki_redis_digits(out->token, token);
+
+	memcpy(out->expected, "0 ", 2);
+	memcpy(out->expected + 2, owner, RD_OWNER_LEN);
+	out->args[0] = (struct redis_arg){ out->expected, 2 + RD_OWNER_LEN };
+	out->n_args = 1;
+	if (len != RD_TOKEN_LEN)
+		return;
+	out->expected[2 + RD_OWNER_LEN] = ' ';
+	memcpy(out->expected + 3 + RD_OWNER_LEN, out->token, RD_TOKEN_LEN);
+	out->args[0].len += 1 + RD_TOKEN_LEN;
+	out->args[1] = (struct redis_arg){ out->token, RD_TOKEN_LEN };
+	out->args[2].text = out->until;
+	out->args[2].len = dlki_redis_digits(out->until, token / 1000 + 1000);
+	out->n_args = 3;
+	if (token_used == 0)
+		return;
+	out->args[3].text = out->used;
+	out->args[3].len = dlki_redis_digits(out->used, token_used);
+	out->n_args = 4;
+}

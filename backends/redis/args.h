@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Requests, grants and releases as the arguments of a script.  Pure.
+ */
+#ifndef DLOCK_REDIS_ARGS_H
+#define DLOCK_REDIS_ARGS_H
+
+#include "backends/redis/command.h"
+
+enum {
+	RD_OWNER_LEN = 32,
+	RD_TOKEN_LEN = 16,
+	RD_KEY_SIZE = 136,   /* prefix:{key} */
+	RD_GRANT_SIZE = 52,  /* owner token */
+	RD_RECORD_SIZE = 200 /* of a waiter */
+};
+
+/* The key of a lock: prefix:{key}. */
+struct redis_arg dlki_redis_key(const char *prefix, const char *key,
+				char out[RD_KEY_SIZE]);
+
+/* EINVAL if the plain key, the lock's name, could be a key of dlock's own. */
+int dlki_redis_plain_check(const char *prefix, const char *name,
+			   struct dlk_error *err);
+
+/* "owner token", which identifies a grant. */
+struct redis_arg dlki_redis_grant(const char *owner, uint64_t token,
+				  char out[RD_GRANT_SIZE]);
+
+/* "f x 0 1 dlock:inbox:...": the script's record of a waiter.  `order` is
+ * the URI's, 'f' or 'a'. */
+struct redis_arg dlki_redis_wait_record(char order,
+					const struct dlk_request *request,
+					uint64_t attempt, const char *channel,
+					char out[RD_RECORD_SIZE]);
+
+/* Print the label payload, "lease label\nname": a participant's description for
+ * others.  `ttl`: the lease, in digits; others learn from the lease, too, when
+ * the clock was set back.  The label's first `label_len` bytes count. */
+enum { RD_PAYLOAD_SIZE = 544 };
+struct redis_arg dlki_redis_payload(const struct dlk_request *request,
+				    struct redis_arg ttl, size_t label_len,
+				    char out[RD_PAYLOAD_SIZE]);
+
+/* The arguments of a release, which point into the structure. */
+struct redis_release {
+	struct redis_arg args[4];
+	size_t n_args;
+	char expected[52]; /* how the lock's key begins: "0 owner token" */
+	char token[24];
+	char until[24]; /* when the key may forget the token, ms */
+	char used[24];  /* the largest token that a hold was given */
+};
+
+/* `token` 0: unknown; `token_used` 0: only `token`. */
+void dlki_redis_release_args(struct redis_release *out, const char *owner,
+			     uint64_t token, uint64_t token_used);
+
+#endif
