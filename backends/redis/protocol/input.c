@@ -1,55 +1,98 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Replies, and the requests to which they belong. */
+#include <string.h>
+
 #include "backends/redis/fault.h"
 #include "backends/redis/protocol/store.h"
 
-/* An error of the server's to an op: 0, or why the connection ends. */
-static int take_error(struct redis_store *s, struct dlki_op *op,
-		      const struct redis_reply *reply, struct dlk_error *err)
+static redis_take_fn *const take[DLKI_VERBS] = {
+	[DLKI_ATTEMPT] = dlki_redis_store_attempted,
+	[DLKI_RENEW] = dlki_redis_store_renewed,
+	[DLKI_RELEASE] = dlki_redis_store_released,
+	[DLKI_DOWNGRADE] = dlki_redis_store_downgraded,
+	[DLKI_WATCH] = dlki_redis_store_watched,
+	[DLKI_REVOKE] = dlki_redis_store_revoked,
+	[DLKI_BREAK] = dlki_redis_store_broken,
+	[DLKI_INSPECT] = dlki_redis_store_inspected,
+	[DLKI_LIST] = dlki_redis_store_listed,
+};
+
+/* A script that the server does not know was not run. */
+static enum redis_taken take_error(struct redis_store *s,
+				   const struct redis_answer *a)
+{
+	if (!dlki_redis_fault_is(a->reply->text, "NOSCRIPT"))
+		return dlki_redis_store_fault(s, a);
+	memset(s->knows, 0, sizeof(s->knows));
+	dlki_again(a->op);
+	return RD_TAKEN;
+}
+
+/* The bytes are no answer to the earliest request: the op fails. */
+static int fail_front(const struct redis_store *s, struct dlk_error *err)
+{
+	dlki_failed(dlki_front_op(s->main.link, 0), err, DLKI_RESIDUE_MAYBE);
+	return err->code;
+}
+
+static int take_op_answer(struct redis_store *s, const struct dlki_front *front,
+			  const struct redis_answer *a)
 {
 	char peer[DLKI_PEER];
-	int keep;
+	enum redis_taken taken;
 
-	if (dlki_redis_fault_is(reply->text, "NOSCRIPT")) {
-		for (size_t i = 0; i < RD_TEXTS; i++)
-			s->knows[i] = 0;
-		dlki_again(op);
+	if (a->reply->type == RD_ERROR && front->verb != DLKI_LIST)
+		taken = take_error(s, a);
+	else
+		taken = take[front->verb](s, a);
+	switch (taken) {
+	case RD_TAKEN:
 		dlki_pop(s->main.link);
 		return 0;
+	case RD_TAKEN_IN_PART:
+		return 0;
+	case RD_CUT:
+		return a->err->code;
+	default:
+		dlki_peer(s->main.link, peer);
+		dlk_fail(a->err, DLOCK_EPROTO,
+			 "%s sent an answer that dlock does not understand",
+			 peer);
+		return fail_front(s, a->err);
 	}
-	dlki_peer(s->main.link, peer);
-	dlki_redis_fault(reply->text, reply->len, peer, &keep, err);
-	dlki_failed(op, err, DLKI_RESIDUE_MAYBE);
-	dlki_pop(s->main.link);
-	return keep ? 0 : err->code;
 }
 
 static int take_answer(struct redis_store *s, const struct redis_reply *reply,
-		       struct dlk_error *err)
+		       dlk_time now, struct dlk_error *err)
 {
 	struct dlki_link *l = s->main.link;
+	struct redis_answer a = { .reply = reply, .now = now, .err = err };
 	struct dlki_front front;
-	struct dlki_op *op;
-	int fine;
 
 	if (!dlki_front(l, &front))
 		return dlk_fail(err, DLOCK_EPROTO,
 				"an answer that nobody asked for");
 	if (front.verb == DLKI_GREET)
 		return dlki_redis_store_greeted(s, &s->main, reply, err);
-	op = dlki_front_op(l, 0);
-	if (reply->type == RD_ERROR)
-		return take_error(s, op, reply, err);
-	if (front.verb == DLKI_ATTEMPT)
-		fine = dlki_redis_store_attempted(s, op, reply);
-	else if (front.verb == DLKI_RENEW)
-		fine = dlki_redis_store_renewed(op, reply);
-	else
-		fine = dlki_redis_store_released(op, reply);
-	if (!fine)
-		return dlk_fail(err, DLOCK_EPROTO, "the answer makes no sense");
-	dlki_pop(l);
-	return 0;
+	if (front.verb == DLKI_PING) {
+		dlki_pop(l);
+		return 0;
+	}
+	a.op = dlki_front_op(l, 0);
+	a.since = front.since;
+	return take_op_answer(s, &front, &a);
+}
+
+/* No reply of Redis at all. */
+static int take_noise(const struct redis_store *s, const struct redis_line *l,
+		      struct dlk_error *err)
+{
+	char peer[DLKI_PEER];
+	struct dlk_error why = *err;
+
+	dlki_peer(l->link, peer);
+	dlk_fail(err, why.code, "%s: %s", peer, why.text);
+	return l == &s->main ? fail_front(s, err) : err->code;
 }
 
 int dlki_redis_store_input(struct redis_store *s, struct redis_line *line,
@@ -60,12 +103,16 @@ int dlki_redis_store_input(struct redis_store *s, struct redis_line *line,
 	int rc = dlki_redis_reader_feed(&line->reader, bytes, n, err);
 
 	line->heard = now;
+	if (rc != 0)
+		return take_noise(s, line, err);
 	while (rc == 0) {
 		rc = dlki_redis_reader_next(&line->reader, &reply, err);
-		if (rc != 1)
+		if (rc == 0)
 			break;
+		if (rc != 1)
+			return take_noise(s, line, err);
 		if (line == &s->main)
-			rc = take_answer(s, reply, err);
+			rc = take_answer(s, reply, now, err);
 		else if (dlki_redis_store_message(s, reply))
 			rc = 0;
 		else

@@ -21,8 +21,20 @@ static void name_channel(struct redis_store *s)
 
 	for (size_t i = 0; i < 16; i++)
 		n += snprintf(s->channel + n, 3, "%02x", s->base.chance[i]);
-	/* With the clock in grant messages: scripts/clock.lua. */
+	/* With the clock in grant messages: scripts/common.lua. */
 	memcpy(s->channel + n, ":c", 3);
+}
+
+/* A foreign client neither queues nor tells anybody of a release. */
+static void open_plain(struct redis_store *s)
+{
+	s->plain = dlk_param_int(s->base.uri, "key") != 0;
+	if (!s->plain)
+		return;
+	s->order = 'a';
+	s->terms.caps &= ~(uint32_t)(DLOCK_CAP_FAIR | DLOCK_CAP_WAKE |
+				     DLOCK_CAP_WANTED | DLOCK_CAP_SHARED |
+				     DLOCK_CAP_COUNT);
 }
 
 static int redis_open(struct dlki_store *base, struct dlk_error *err)
@@ -36,19 +48,22 @@ static int redis_open(struct dlki_store *base, struct dlk_error *err)
 		.margin_ms = 1,
 		.caps = DLOCK_CAP_REMOTE | DLOCK_CAP_SHARED | DLOCK_CAP_COUNT |
 			DLOCK_CAP_FENCE | DLOCK_CAP_FENCE_DURABLE |
-			DLOCK_CAP_WAKE | DLOCK_CAP_EXPIRE,
+			DLOCK_CAP_WAKE | DLOCK_CAP_EXPIRE | DLOCK_CAP_INSPECT |
+			DLOCK_CAP_LIST | DLOCK_CAP_WANTED,
 	};
 	s->order = dlk_param_int(uri, "order") == 0 ? 'f' : 'a';
 	if (s->order == 'f')
 		s->terms.caps |= DLOCK_CAP_FAIR;
+	open_plain(s);
 	s->db = (uint32_t)dlk_param_int(uri, "db");
 	s->ttl_len = dlki_redis_digits(s->ttl, (uint64_t)ttl_ms);
 	s->label_len = dlk_utf8_clip(base->label, LABEL_MAX);
 	s->clock_len = (size_t)snprintf(s->clock, sizeof(s->clock), "%s:clock",
 					dlk_param_text(uri, "prefix"));
 	name_channel(s);
-	for (size_t i = 0; i < RD_TEXTS; i++)
+	for (size_t i = 0; i < RD_SCRIPTS; i++)
 		s->knows[i] = 1;
+	s->listings_end = &s->listings;
 	s->main.link = dlki_link_open(base, DLKI_ANSWERS);
 	s->ear.link = dlki_link_open(base, DLKI_NEWS);
 	if (!s->main.link || !s->ear.link)
@@ -71,20 +86,38 @@ static void redis_greet(struct dlki_store *base, struct dlki_link *l,
 	dlki_redis_store_greet(s, line);
 }
 
+static redis_submit_fn *const submit[DLKI_VERBS] = {
+	[DLKI_ATTEMPT] = dlki_redis_store_attempt,
+	[DLKI_RENEW] = dlki_redis_store_renew,
+	[DLKI_RELEASE] = dlki_redis_store_release,
+	[DLKI_DOWNGRADE] = dlki_redis_store_downgrade,
+	[DLKI_WATCH] = dlki_redis_store_watch,
+	[DLKI_REVOKE] = dlki_redis_store_revoke,
+	[DLKI_BREAK] = dlki_redis_store_break,
+	[DLKI_INSPECT] = dlki_redis_store_inspect,
+	[DLKI_LIST] = dlki_redis_store_list,
+};
+
+/* When the client closes, the first release of a flight brings the script's
+ * text: a server that does not know the script would refuse them all. */
+static void bring_text(struct redis_store *s, struct dlki_op *const ops[],
+		       size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (ops[i]->closing)
+			s->knows[s->plain ? RD_RELEASE_PLAIN : RD_RELEASE] = 0;
+	}
+}
+
 static void redis_submit(struct dlki_store *base, enum dlki_verb verb,
 			 struct dlki_op *const ops[], size_t n, dlk_time now)
 {
 	struct redis_store *s = (struct redis_store *)base;
 
-	(void)now;
-	for (size_t i = 0; i < n; i++) {
-		if (verb == DLKI_ATTEMPT)
-			dlki_redis_store_attempt(s, ops[i]);
-		else if (verb == DLKI_RENEW)
-			dlki_redis_store_renew(s, ops[i]);
-		else
-			dlki_redis_store_release(s, ops[i]);
-	}
+	if (verb == DLKI_RELEASE)
+		bring_text(s, ops, n);
+	for (size_t i = 0; i < n; i++)
+		submit[verb](s, ops[i], now);
 }
 
 static int redis_input(struct dlki_store *base, struct dlki_link *l,
@@ -113,6 +146,8 @@ static void redis_lost(struct dlki_store *base, struct dlki_link *l,
 
 	(void)now;
 	forget_reader(line_of(s, l));
+	if (l == s->main.link)
+		dlki_redis_store_unlist(s);
 }
 
 static void redis_timer(struct dlki_store *base, dlk_time now)
@@ -126,6 +161,7 @@ static void redis_close(struct dlki_store *base)
 
 	forget_reader(&s->main);
 	forget_reader(&s->ear);
+	dlki_redis_store_unlist(s);
 }
 
 const struct dlki_protocol dlki_redis_protocol = {

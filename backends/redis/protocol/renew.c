@@ -1,44 +1,73 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
+#include <inttypes.h>
+#include <stdio.h>
 
 #include "backends/redis/answer.h"
 #include "backends/redis/protocol/store.h"
 
-/* "owner token": identifies a grant. */
-static struct redis_arg grant_of(const struct dlki_op *op, char out[52])
-{
-	char token[24];
-	size_t len = dlki_redis_digits(token, op->token);
+/* A larger difference is not a delay: the clock was set. */
+enum { STEP_MS = 250 };
 
-	memcpy(out, op->request->owner, RD_STORE_OWNER);
-	out[RD_STORE_OWNER] = ' ';
-	memset(out + RD_STORE_OWNER + 1, '0', RD_STORE_TOKEN);
-	if (len <= RD_STORE_TOKEN)
-		memcpy(out + RD_STORE_OWNER + 1 + RD_STORE_TOKEN - len, token,
-		       len);
-	return (struct redis_arg){ out, RD_STORE_OWNER + 1 + RD_STORE_TOKEN };
-}
-
-void dlki_redis_store_renew(struct redis_store *s, struct dlki_op *op)
+void dlki_redis_store_renew(struct redis_store *s, struct dlki_op *op,
+			    dlk_time now)
 {
-	char grant[52];
-	struct redis_script_call call = {
-		.text = RD_TEXT_RENEW,
-		.key = op->request->key,
-		.args = { grant_of(op, grant), { s->ttl, s->ttl_len } },
-		.n_args = 2,
+	char grant[RD_GRANT_SIZE];
+	const struct redis_arg args[] = {
+		dlki_redis_grant(op->request->owner, op->token, grant),
+		{ s->ttl, s->ttl_len },
 	};
+	const struct redis_script_call call = { s->plain ? RD_RENEW_PLAIN :
+							   RD_RENEW,
+						args, 2 };
 
+	(void)now;
 	dlki_redis_store_call(s, op, &call);
 }
 
-int dlki_redis_store_renewed(struct dlki_op *op,
-			     const struct redis_reply *reply)
+/* ---- The answer ---------------------------------------------------------- */
+
+static void warn_of_clock(struct redis_store *s, int64_t off_ms, dlk_time now)
+{
+	char text[100];
+
+	if (s->warned && now - s->warned < s->terms.lease_ms * DLK_MS)
+		return;
+	s->warned = now;
+	snprintf(text, sizeof(text),
+		 "the server's clock was set by %" PRId64
+		 " ms: leases there end that much %s",
+		 off_ms < 0 ? -off_ms : off_ms,
+		 off_ms < 0 ? "earlier" : "later");
+	dlki_warn(&s->base, text);
+}
+
+/* The server says how much was left of the lease.  That must agree with the
+ * time that has passed. */
+static void check_clock(struct redis_store *s, const struct redis_answer *a,
+			int64_t left_ms)
+{
+	int64_t ttl_ms = s->terms.lease_ms;
+	int64_t most, least;
+
+	if (a->op->lease_from == 0)
+		return;
+	most = ttl_ms - (a->since - a->op->lease_heard) / DLK_MS;
+	least = ttl_ms - (a->now - a->op->lease_from) / DLK_MS;
+	if (left_ms > most + STEP_MS)
+		warn_of_clock(s, left_ms - most, a->now);
+	else if (left_ms < least - STEP_MS)
+		warn_of_clock(s, left_ms - least, a->now);
+}
+
+enum redis_taken dlki_redis_store_renewed(struct redis_store *s,
+					  const struct redis_answer *a)
 {
 	int64_t left_ms;
 
-	if (!dlki_redis_number(reply, -1, &left_ms))
-		return 0;
-	dlki_answered(op, left_ms >= 0);
-	return 1;
+	if (!dlki_redis_number(a->reply, -1, &left_ms))
+		return RD_SENSELESS;
+	if (a->op && left_ms >= 0)
+		check_clock(s, a, left_ms);
+	dlki_answered(a->op, left_ms >= 0);
+	return RD_TAKEN;
 }

@@ -2,9 +2,9 @@
 /*
  * The Redis store as a protocol of the engine: bytes in, bytes out.
  *
- * The scripts are the backend's, under backends/redis/scripts/, within a few
- * lines that add the server's clock to BUSY and to grant messages.
- * Clients of the backend and of the protocol understand each other.
+ * The scripts are the backend's, under backends/redis/scripts/: clients of the
+ * backend and of the protocol understand each other.  The name of the
+ * notification channel asks the scripts for the server's clock.
  *
  * The main link brings the answers; the ear listens to the notification channel
  * from the first BUSY on.  An op's `id` is the attempt number, below 2^53.
@@ -12,19 +12,12 @@
 #ifndef DLOCK_REDIS_PROTOCOL_STORE_H
 #define DLOCK_REDIS_PROTOCOL_STORE_H
 
-#include "backends/redis/command.h"
+#include "backends/redis/args.h"
 #include "backends/redis/reply.h"
+#include "backends/redis/texts.h"
 #include "core/loop/protocol.h"
 
 extern const struct dlki_protocol dlki_redis_protocol;
-
-enum redis_text {
-	RD_TEXT_EXCLUSIVE,
-	RD_TEXT_SHARED,
-	RD_TEXT_RENEW,
-	RD_TEXT_RELEASE,
-	RD_TEXTS
-};
 
 /* The answers that a greeting awaits. */
 enum redis_greeting {
@@ -45,27 +38,33 @@ struct redis_line {
 	dlk_time heard;
 };
 
-enum { RD_STORE_OWNER = 32, RD_STORE_TOKEN = 16 };
+struct redis_listing;
 
 struct redis_store {
 	struct dlki_store base;
 	struct redis_line main, ear;
 	struct dlki_terms terms;
 	char order; /* 'f'air or 'a'ny */
+	int plain;  /* key=plain */
 	uint32_t db;
 	char ttl[24];
 	size_t ttl_len, label_len;
 	char channel[124];
 	char clock[80];       /* prefix:clock */
 	size_t clock_len;
-	int knows[RD_TEXTS];  /* the server has the script, as far as known */
+	int knows[RD_SCRIPTS]; /* the server has the script, as far as known */
+	dlk_time warned;       /* of the server's clock; 0: not yet */
+
+	/* LIST ops that have a request in flight, in that order. */
+	struct redis_listing *listings, **listings_end;
 };
 
-/* A call of a script. */
+/* ---- Calls: call.c ------------------------------------------------------- */
+
+/* A call of a script for an op. */
 struct redis_script_call {
-	enum redis_text text;
-	const char *key; /* of dlk_request */
-	struct redis_arg args[4];
+	enum redis_script script;
+	const struct redis_arg *args;
 	size_t n_args;
 };
 
@@ -73,19 +72,52 @@ struct redis_script_call {
 void dlki_redis_store_call(struct redis_store *s, struct dlki_op *op,
 			   const struct redis_script_call *call);
 
-/* ---- The verbs: attempt.c, renew.c, release.c ---------------------------- */
+/* With key=plain: 1, or the op has failed, because its plain key could be a key
+ * of dlock's own. */
+int dlki_redis_store_may_ask(struct redis_store *s, struct dlki_op *op);
 
-void dlki_redis_store_attempt(struct redis_store *s, struct dlki_op *op);
-void dlki_redis_store_renew(struct redis_store *s, struct dlki_op *op);
-void dlki_redis_store_release(struct redis_store *s, struct dlki_op *op);
+/* ---- The verbs: a file for each ------------------------------------------ */
 
-/* The answer to `op`, which may be NULL; 0: the answer makes no sense. */
-int dlki_redis_store_attempted(struct redis_store *s, struct dlki_op *op,
-			       const struct redis_reply *reply);
-int dlki_redis_store_renewed(struct dlki_op *op,
-			     const struct redis_reply *reply);
-int dlki_redis_store_released(struct dlki_op *op,
-			      const struct redis_reply *reply);
+/* An answer to an op, or a part of the answer. */
+struct redis_answer {
+	struct dlki_op *op; /* NULL: it is over */
+	const struct redis_reply *reply;
+	dlk_time since, now;
+	struct dlk_error *err; /* of RD_CUT */
+};
+
+enum redis_taken {
+	RD_TAKEN,         /* the request is answered */
+	RD_TAKEN_IN_PART, /* more replies follow */
+	RD_SENSELESS,     /* the op fails, and the connection ends */
+	RD_CUT            /* the connection ends */
+};
+
+typedef void redis_submit_fn(struct redis_store *s, struct dlki_op *op,
+			     dlk_time now);
+
+/* Of verbs but LIST, it is called for no error of the server's. */
+typedef enum redis_taken redis_take_fn(struct redis_store *s,
+				       const struct redis_answer *a);
+
+redis_submit_fn dlki_redis_store_attempt, dlki_redis_store_renew,
+	dlki_redis_store_release, dlki_redis_store_downgrade,
+	dlki_redis_store_watch, dlki_redis_store_revoke, dlki_redis_store_break,
+	dlki_redis_store_inspect, dlki_redis_store_list;
+
+redis_take_fn dlki_redis_store_attempted, dlki_redis_store_renewed,
+	dlki_redis_store_released, dlki_redis_store_downgraded,
+	dlki_redis_store_watched, dlki_redis_store_revoked,
+	dlki_redis_store_broken, dlki_redis_store_inspected,
+	dlki_redis_store_listed;
+
+/* The op fails: the server refuses the request (RD_TAKEN or RD_CUT); or there
+ * is no memory. */
+redis_take_fn dlki_redis_store_fault;
+void dlki_redis_store_no_memory(struct dlki_op *op);
+
+/* Forget the LIST ops in flight. */
+void dlki_redis_store_unlist(struct redis_store *s);
 
 /* ---- Connections: greet.c, input.c, ear.c -------------------------------- */
 
@@ -103,7 +135,8 @@ int dlki_redis_store_greeted(struct redis_store *s, struct redis_line *line,
 int dlki_redis_store_message(struct redis_store *s,
 			     const struct redis_reply *reply);
 
-/* The ear is quiet: ask whether the server is there.  Sets base.due. */
+/* The ear may be up, and ops wait for that; or quiet: ask whether the server is
+ * there.  Sets base.due. */
 void dlki_redis_store_listen(struct redis_store *s, dlk_time now);
 
 int dlki_redis_store_input(struct redis_store *s, struct redis_line *line,

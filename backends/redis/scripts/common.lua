@@ -41,7 +41,10 @@
 -- that writes to them puts the sign there.
 --
 -- A grant message, published to CHANNEL: "OWNER ATTEMPT TOKEN".  TOKEN is 0 if
--- the lock was not granted, and the waiter should make another attempt.
+-- the lock was not granted, and the waiter should make another attempt.  To a
+-- channel that ends in ":c", the message is "OWNER ATTEMPT TOKEN CLOCK", and
+-- such a waiter's BUSY has the clock, too: the server's, in us, read before the
+-- script granted.  A lease counted from there is no longer than the key's.
 --
 -- Redis 7.0 decides whether a key has expired by the time at which the script
 -- began, but sets expiries by the clock.  If the clock is set back in between,
@@ -221,6 +224,10 @@ local function set_expiries()
 	end
 end
 
+local function clock_for(channel)
+	return sub(channel, -2) == ':c' and ' ' .. now_us or ''
+end
+
 -- The exclusive holder, which another session asks for, is told.
 local function tell_watcher()
 	if watcher then
@@ -291,7 +298,8 @@ local function grant_next(me, ttl)
 				-- Without the right to the channel this fails,
 				-- and the waiter's next attempt finds out.
 				redis.pcall('PUBLISH', channel, waiter .. ' '
-					.. attempt .. ' ' .. token)
+					.. attempt .. ' ' .. token
+					.. clock_for(channel))
 			end
 			if order == 'a' and mode == 'x' then
 				return

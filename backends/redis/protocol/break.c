@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two calls of a script: the first tells the holders, and the second takes the
+ * lock from these holders, but not from a later holder. */
+#include "backends/redis/answer.h"
+#include "backends/redis/protocol/store.h"
+
+void dlki_redis_store_break(struct redis_store *s, struct dlki_op *op,
+			    dlk_time now)
+{
+	const struct redis_script_call call = { RD_BREAK, NULL, 0 };
+
+	(void)now;
+	if (dlki_redis_store_may_ask(s, op))
+		dlki_redis_store_call(s, op, &call);
+}
+
+static void break_up_to(struct redis_store *s, struct dlki_op *op,
+			const struct redis_seen *seen)
+{
+	const struct redis_arg args[] = {
+		{ seen->text, RD_TOKEN_LEN },
+		{ seen->text + RD_TOKEN_LEN, seen->len - RD_TOKEN_LEN },
+	};
+	const struct redis_script_call call = { RD_BREAK, args,
+						s->plain ? 2 : 1 };
+
+	dlki_redis_store_call(s, op, &call);
+}
+
+enum redis_taken dlki_redis_store_broken(struct redis_store *s,
+					 const struct redis_answer *a)
+{
+	struct redis_seen seen;
+	int64_t done;
+	int has_seen = dlki_redis_seen(a->reply, s->plain, &seen);
+
+	if (!has_seen && !dlki_redis_number(a->reply, 0, &done))
+		return RD_SENSELESS;
+	if (!a->op)
+		return RD_TAKEN;
+	if (has_seen != (a->op->requests == 1))
+		return RD_SENSELESS;
+	if (has_seen)
+		break_up_to(s, a->op, &seen);
+	else
+		dlki_answered(a->op, 1);
+	return RD_TAKEN;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "backends/redis/answer.h"
+#include "backends/redis/protocol/store.h"
+
+void dlki_redis_store_downgrade(struct redis_store *s, struct dlki_op *op,
+				dlk_time now)
+{
+	const struct dlk_request *request = op->request;
+	struct redis_arg ttl = { s->ttl, s->ttl_len };
+	char payload[RD_PAYLOAD_SIZE], grant[RD_GRANT_SIZE];
+	const struct redis_arg args[] = {
+		dlki_redis_grant(request->owner, op->token, grant),
+		ttl,
+		dlki_redis_payload(request, ttl, s->label_len, payload),
+	};
+	const struct redis_script_call call = { RD_DOWNGRADE, args, 3 };
+
+	(void)now;
+	dlki_redis_store_call(s, op, &call);
+}
+
+enum redis_taken dlki_redis_store_downgraded(struct redis_store *s,
+					     const struct redis_answer *a)
+{
+	int64_t stood;
+
+	(void)s;
+	if (!dlki_redis_number(a->reply, 0, &stood))
+		return RD_SENSELESS;
+	dlki_answered(a->op, stood != 0);
+	return RD_TAKEN;
+}

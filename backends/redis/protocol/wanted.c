@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Watch a claim, and ask the client that watches a claim. */
+#include <string.h>
+
+#include "backends/redis/answer.h"
+#include "backends/redis/protocol/store.h"
+
+/* The ear listens first: an earlier message is lost. */
+void dlki_redis_store_watch(struct redis_store *s, struct dlki_op *op,
+			    dlk_time now)
+{
+	char grant[RD_GRANT_SIZE];
+	const struct redis_arg args[] = {
+		dlki_redis_grant(op->request->owner, op->token, grant),
+		{ s->channel, strlen(s->channel) },
+		{ s->ttl, s->ttl_len },
+	};
+	const struct redis_script_call call = { RD_WATCH, args, 3 };
+
+	(void)now;
+	if (dlki_is_up(s->ear.link)) {
+		dlki_redis_store_call(s, op, &call);
+	} else {
+		dlki_want(s->ear.link);
+		dlki_hold(op);
+	}
+}
+
+enum redis_taken dlki_redis_store_watched(struct redis_store *s,
+					  const struct redis_answer *a)
+{
+	struct redis_watch_answer answer;
+
+	(void)s;
+	if (!dlki_redis_watch_answer(a->reply, &answer))
+		return RD_SENSELESS;
+	if (answer.last == 0)
+		dlki_answered(a->op, 0);
+	else
+		dlki_watched(a->op, answer.others, answer.last);
+	return RD_TAKEN;
+}
+
+void dlki_redis_store_revoke(struct redis_store *s, struct dlki_op *op,
+			     dlk_time now)
+{
+	const struct redis_script_call call = { RD_REVOKE, NULL, 0 };
+
+	(void)now;
+	dlki_redis_store_call(s, op, &call);
+}
+
+enum redis_taken dlki_redis_store_revoked(struct redis_store *s,
+					  const struct redis_answer *a)
+{
+	int64_t told;
+
+	(void)s;
+	if (!dlki_redis_number(a->reply, 0, &told))
+		return RD_SENSELESS;
+	dlki_answered(a->op, 1);
+	return RD_TAKEN;
+}
