@@ -39,6 +39,7 @@ static const struct command {
 	{ "pttl", 2, 0, rm_pttl },
 	{ "type", 2, 0, rm_type_of },
 	{ "keys", 2, 0, rm_keys },
+	{ "scan", -2, 0, rm_scan },
 	{ "dbsize", 1, 0, rm_dbsize },
 	{ "flushdb", -1, WRITES, rm_flushdb },
 	{ "flushall", -1, WRITES, rm_flushall },

@@ -29,6 +29,7 @@ void rm_ttl(const struct rm_call *call);
 void rm_pttl(const struct rm_call *call);
 void rm_type_of(const struct rm_call *call);
 void rm_keys(const struct rm_call *call);
+void rm_scan(const struct rm_call *call);
 void rm_dbsize(const struct rm_call *call);
 void rm_flushdb(const struct rm_call *call);
 void rm_flushall(const struct rm_call *call);
