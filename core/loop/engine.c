@@ -2,7 +2,6 @@
 #include "core/loop/engine.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/base/error.h"
 #include "core/base/process.h"
@@ -22,19 +21,11 @@ static void store_rings(struct dlki_alarm *a, dlk_time now)
 	dlki_links_called(e);
 }
 
-static int allocate(struct dlki_engine *e,
-		    const struct dlki_engine_options *options)
+static int allocate(struct dlki_engine *e)
 {
-	size_t size = options->n_addresses * sizeof(struct dlki_address);
-
 	e->store = calloc(1, e->protocol->size);
-	e->addresses = malloc(size ? size : 1);
-	if (!e->store || !e->addresses ||
-	    dlki_alarms_reserve(&e->alarms, 1) != 0)
+	if (!e->store || dlki_alarms_reserve(&e->alarms, 1) != 0)
 		return DLOCK_ENOMEM;
-	if (size > 0)
-		memcpy(e->addresses, options->addresses, size);
-	e->n_addresses = options->n_addresses;
 	for (unsigned int set = 0; set < DLKI_SETS; set++) {
 		e->in[set] = malloc(DLKI_INPUT);
 		if (!e->in[set])
@@ -50,10 +41,26 @@ static void release(struct dlki_engine *e)
 	dlki_alarms_destroy(&e->alarms);
 	dlki_news_free(e);
 	free(e->refused);
-	free(e->addresses);
+	dlki_endpoint_free(&e->endpoint);
 	free(e->store);
 	pthread_mutex_destroy(&e->mu);
 	free(e);
+}
+
+static int find_server(struct dlki_engine *e,
+		       const struct dlki_engine_options *options,
+		       struct dlk_error *err)
+{
+	const struct dlki_place place = {
+		.path = options->path,
+		.host = options->host,
+		.port = options->port,
+		.addresses = options->addresses,
+		.n_addresses = options->n_addresses,
+	};
+
+	return dlki_endpoint_init(&e->endpoint, &place, e->protocol->told_by,
+				  err);
 }
 
 static int open_store(struct dlki_engine *e,
@@ -103,10 +110,12 @@ struct dlki_engine *dlki_engine_new(const struct dlki_engine_options *options,
 	e->process = dlki_process();
 	e->store_alarm.ring = store_rings;
 	e->now = e->world->type->now(e->world);
-	rc = allocate(e, options);
+	rc = allocate(e);
 	if (rc != 0)
 		dlki_nomem(err);
 	else
+		rc = find_server(e, options, err);
+	if (rc == 0)
 		rc = open_store(e, options, err);
 	if (rc == 0)
 		return e;
@@ -130,6 +139,7 @@ void dlki_engine_free(struct dlki_engine *e)
 	if (!e || e->process != dlki_process())
 		return;
 	pthread_mutex_lock(&e->mu);
+	dlki_lookup_end(&e->lookup);
 	dlki_links_free(e);
 	end_all(e);
 	e->protocol->close(e->store);
@@ -158,6 +168,14 @@ struct dlki_alarms *dlki_engine_alarms(struct dlki_engine *e)
 dlk_time dlki_engine_now(const struct dlki_engine *e)
 {
 	return e->now;
+}
+
+void dlki_engine_why(const struct dlki_engine *e, struct dlk_error *out)
+{
+	if (e->n_links > 0)
+		*out = e->links[0]->why;
+	else
+		*out = (struct dlk_error){ 0 };
 }
 
 int dlki_engine_is_up(const struct dlki_engine *e)

@@ -52,6 +52,15 @@ struct dlki_news {
 
 	/* The main link is up; terms are agreed. */
 	void (*up)(void *arg, const struct dlki_terms *terms, dlk_time now);
+
+	/* Every way to the server was tried in vain; see dlki_engine_why().
+	 * The next try follows a pause, or never comes if the server refuses us
+	 * for good. */
+	void (*down)(void *arg, dlk_time now);
+
+	/* Another server is the client's from now on; `text` says so to people.
+	 * Claims may be gone: every hold is to be checked.  up() follows. */
+	void (*moved)(void *arg, const char *text, dlk_time now);
 };
 
 struct dlki_engine_options {
@@ -59,8 +68,15 @@ struct dlki_engine_options {
 	const struct dlki_protocol *protocol; /* borrowed */
 	const struct dlk_uri *uri;            /* borrowed */
 	const char *label;                    /* borrowed */
-	const struct dlki_address *addresses; /* copied; tried in turn */
-	size_t n_addresses;                   /* 0: a store without links */
+
+	/* Where the server is: the first of these that is given; copied.
+	 * Without any of them, a store without links. */
+	const char *path; /* of a unix socket */
+	const char *host; /* a name, or an address, IPv6 without brackets */
+	uint16_t port;
+	const struct dlki_address *addresses; /* as of a name */
+	size_t n_addresses;
+
 	const struct dlki_news *news;         /* borrowed, or NULL */
 	void *arg;                            /* of the news' functions */
 	int64_t connect_ms;  /* a connection has so long to be greeted */
@@ -110,5 +126,8 @@ dlk_time dlki_engine_now(const struct dlki_engine *e);
 
 /* The main link is up. */
 int dlki_engine_is_up(const struct dlki_engine *e);
+
+/* Why the main link was lost last, or not connected; `code` 0: it never was. */
+void dlki_engine_why(const struct dlki_engine *e, struct dlk_error *out);
 
 #endif

@@ -9,7 +9,7 @@
 #include "core/base/error.h"
 #include "core/loop/news.h"
 #include "core/loop/ops.h"
-#include "core/net/address.h"
+#include "core/loop/server.h"
 
 enum { PAUSE_MIN_MS = 20, PAUSE_MAX_MS = 500 };
 
@@ -45,7 +45,7 @@ static dlk_time link_due(const struct dlki_link *l)
 		return l->wanted ? l->retry_at : DLK_FOREVER;
 	case DLKI_LINK_CONNECTING:
 	case DLKI_LINK_GREETING:
-		return l->began + l->engine->connect_ns;
+		return l->began + dlki_server_share(l);
 	default:
 		return answer_due(l);
 	}
@@ -58,13 +58,6 @@ static void tend(struct dlki_link *l)
 
 /* ---- Down ---------------------------------------------------------------- */
 
-void dlki_peer(const struct dlki_link *l, char out[DLKI_PEER])
-{
-	const struct dlki_engine *e = l->engine;
-
-	dlki_address_text(&e->addresses[l->address % e->n_addresses], out);
-}
-
 /* The reason names the server. */
 static void explain(struct dlki_link *l, const char *why, int code)
 {
@@ -75,33 +68,45 @@ static void explain(struct dlki_link *l, const char *why, int code)
 		dlk_fail(&l->why, code, "%s: %s", peer, why);
 }
 
-/* A connection that stood a while is tried again at once; else the next address
- * is, and after the last one comes a pause. */
+/* A connection that stood a while is made again at once.  A server that closes
+ * each connection is not connected to more and more often. */
 static void plan_retry(struct dlki_link *l, int was_up)
 {
 	const struct dlki_engine *e = l->engine;
+	int was_good = was_up && e->now - l->began >= GOOD_NS;
 
-	l->retry_at = e->now;
-	if (was_up && e->now - l->began >= GOOD_NS) {
+	if (was_good)
 		l->backoff.last_ns = l->backoff.min_ns;
-		return;
-	}
-	l->address++;
-	if (l->address % e->n_addresses == 0)
+	l->retry_at = e->now;
+	if (dlki_server_down(l, was_up) || (was_up && !was_good))
 		l->retry_at += dlki_backoff_next(&l->backoff);
+}
+
+static void connect_failed(struct dlki_link *l, int errnum)
+{
+	char peer[DLKI_PEER];
+
+	l->met.refused_by = errnum;
+	if (errnum == ENOMEM || errnum == EMFILE || errnum == ENFILE ||
+	    errnum == EACCES || errnum == EPERM) {
+		dlki_peer(l, peer);
+		dlki_system(&l->why, errnum, peer);
+	} else {
+		explain(l, dlki_errno_text(errnum), DLOCK_EUNREACHABLE);
+	}
+	plan_retry(l, 0);
 }
 
 static void connect_link(struct dlki_link *l)
 {
-	const struct dlki_engine *e = l->engine;
 	int rc;
 
-	l->began = e->now;
-	rc = dlki_link_connect(l, &e->addresses[l->address % e->n_addresses]);
-	if (rc == 0)
+	if (!dlki_server_next(l))
 		return;
-	explain(l, dlki_errno_text(-rc), DLOCK_EUNREACHABLE);
-	plan_retry(l, 0);
+	l->began = l->engine->now;
+	rc = dlki_link_connect(l, &l->met.at);
+	if (rc != 0)
+		connect_failed(l, -rc);
 }
 
 /* Ops that were sent end; unsent ops go back to the queue, in their order. */
@@ -138,8 +143,6 @@ static void close_link(struct dlki_link *l)
 	dlki_links_called(e);
 	plan_retry(l, was_up);
 	tend(l);
-	if (e->refused)
-		dlki_ops_fail_queue(e, e->refused);
 }
 
 static int can_close(const struct dlki_link *l)
@@ -183,6 +186,7 @@ static void connected(struct dlki_link *l)
 	if (rc == -EINPROGRESS)
 		return;
 	if (rc != 0) {
+		l->met.refused_by = -rc;
 		dlki_link_cut(l, DLOCK_EUNREACHABLE, dlki_errno_text(-rc));
 		return;
 	}
@@ -225,11 +229,14 @@ static void take_in(struct dlki_link *l, const char *bytes, size_t n)
 {
 	struct dlki_engine *e = l->engine;
 	struct dlk_error err = { 0 };
+	size_t told = e->n_told;
 
 	if (l->cut)
 		return;
 	if (e->protocol->input(e->store, l, bytes, n, e->now, &err) != 0)
 		dlki_link_cut(l, err.code, err.text);
+	if (l->state != DLKI_LINK_UP)
+		dlki_news_drop(e, told);
 	dlki_links_called(e);
 }
 
@@ -289,7 +296,7 @@ struct dlki_link *dlki_link_open(struct dlki_store *s, enum dlki_set set)
 	struct dlki_engine *e = s->engine;
 	struct dlki_link *l = NULL;
 
-	if (e->n_links < DLKI_LINKS && e->n_addresses > 0 &&
+	if (e->n_links < DLKI_LINKS && dlki_endpoint_is_given(&e->endpoint) &&
 	    dlki_alarms_reserve(&e->alarms, 1) == 0)
 		l = malloc(sizeof(*l));
 	if (!l)
@@ -314,34 +321,22 @@ void dlki_want(struct dlki_link *l)
 	tend(l);
 }
 
-int dlki_is_up(const struct dlki_link *l)
-{
-	return l->state == DLKI_LINK_UP && !l->cut;
-}
-
 void dlki_up(struct dlki_link *l)
 {
 	struct dlki_engine *e = l->engine;
 
-	if (l->state != DLKI_LINK_GREETING || l->cut)
+	if (l->state != DLKI_LINK_GREETING || l->cut || !dlki_server_met(l))
 		return;
 	l->state = DLKI_LINK_UP;
 	tend(l);
 	if (l == e->links[0])
-		dlki_news_up(e);
+		dlki_server_up(e);
 }
 
 void dlki_refused(struct dlki_link *l, const struct dlk_error *err)
 {
-	struct dlki_engine *e = l->engine;
-
-	if (!e->refused) {
-		e->refused = malloc(sizeof(*e->refused));
-		if (e->refused)
-			*e->refused = *err;
-	}
-	for (size_t i = 0; e->refused && i < e->n_links; i++)
-		e->links[i]->wanted = 0;
+	if (l == l->engine->links[0])
+		dlki_server_refuse(l->engine, err);
 	dlki_link_cut(l, err->code, err->text);
 }
 

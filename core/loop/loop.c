@@ -4,7 +4,7 @@
 #include "core/loop/links.h"
 #include "core/loop/news.h"
 #include "core/loop/ops.h"
-#include "core/loop/state.h"
+#include "core/loop/server.h"
 
 /* Ends lead to submissions, and submissions to ends: so many rounds a turn.
  * The next turn goes on. */
@@ -130,6 +130,7 @@ static int wait_for_events(struct dlki_engine *e, unsigned int sets,
 void dlki_push(struct dlki_engine *e)
 {
 	take_time(e);
+	dlki_server_look(e);
 	dlki_alarms_ring(&e->alarms, e->now);
 	settle(e);
 	dlki_links_write(e);
@@ -142,6 +143,7 @@ void dlki_turn(struct dlki_engine *e, unsigned int sets, dlk_time until)
 	int n = wait_for_events(e, sets, until, events);
 
 	take_time(e);
+	dlki_server_look(e);
 	for (int i = 0; i < n; i++) {
 		dlki_links_event(e, &events[i]);
 		dlki_foreigns_event(e, &events[i]);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/loop/news.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,7 +64,7 @@ void dlki_wanted(struct dlki_store *s, const char *owner)
 void dlki_warn(struct dlki_store *s, const char *text)
 {
 	struct dlki_told news = {
-		.kind = DLKI_NEWS_WARNING,
+		.kind = DLKI_NEWS_WARN,
 		.text = strdup(text),
 	};
 
@@ -81,9 +82,49 @@ void dlki_news_up(struct dlki_engine *e)
 	tell(e, (struct dlki_told){ .kind = DLKI_NEWS_UP });
 }
 
+void dlki_news_down(struct dlki_engine *e)
+{
+	tell(e, (struct dlki_told){ .kind = DLKI_NEWS_DOWN });
+}
+
+void dlki_news_drop(struct dlki_engine *e, size_t from)
+{
+	size_t n = from;
+
+	for (size_t i = from; i < e->n_told; i++) {
+		enum dlki_news_kind kind = e->told[i].kind;
+
+		if (kind == DLKI_NEWS_WARN || kind == DLKI_NEWS_UP ||
+		    kind == DLKI_NEWS_DOWN)
+			e->told[n++] = e->told[i];
+		else
+			free(e->told[i].text);
+	}
+	if (n < e->n_told)
+		e->n_told = n;
+}
+
+void dlki_news_moved(struct dlki_engine *e)
+{
+	dlki_news_drop(e, 0);
+	e->moved = 1;
+}
+
 int dlki_news_are_due(const struct dlki_engine *e)
 {
-	return e->n_told > 0 || e->deaf;
+	return e->n_told > 0 || e->deaf || e->moved;
+}
+
+static void deliver_moved(const struct dlki_engine *e)
+{
+	char text[240];
+
+	snprintf(
+		text, sizeof(text),
+		"%s is another server, or was restarted: every hold is checked",
+		e->endpoint.who);
+	if (e->news->moved)
+		e->news->moved(e->arg, text, e->now);
 }
 
 static void deliver(const struct dlki_engine *e, const struct dlki_told *n)
@@ -108,7 +149,7 @@ static void deliver(const struct dlki_engine *e, const struct dlki_told *n)
 		if (to->wanted)
 			to->wanted(e->arg, n->text, e->now);
 		break;
-	case DLKI_NEWS_WARNING:
+	case DLKI_NEWS_WARN:
 		if (to->warn)
 			to->warn(e->arg, n->text);
 		break;
@@ -116,16 +157,22 @@ static void deliver(const struct dlki_engine *e, const struct dlki_told *n)
 		if (to->up)
 			to->up(e->arg, &e->terms, e->now);
 		break;
+	case DLKI_NEWS_DOWN:
+		if (to->down)
+			to->down(e->arg, e->now);
+		break;
 	}
 }
 
 /* The functions may submit and cancel, which adds no news. */
 size_t dlki_news_deliver(struct dlki_engine *e)
 {
-	size_t n = e->n_told + (size_t)(e->deaf != 0);
-	int deaf = e->deaf;
+	size_t n = e->n_told + (size_t)(e->deaf != 0) + (size_t)(e->moved != 0);
+	int deaf = e->deaf, moved = e->moved;
 
-	e->deaf = 0;
+	e->deaf = e->moved = 0;
+	if (moved)
+		deliver_moved(e);
 	for (size_t i = 0; i < e->n_told; i++) {
 		deliver(e, &e->told[i]);
 		free(e->told[i].text);

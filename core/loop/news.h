@@ -7,8 +7,14 @@
 
 #include "core/loop/state.h"
 
-/* The main link is up. */
+/* As in struct dlki_news. */
 void dlki_news_up(struct dlki_engine *e);
+void dlki_news_down(struct dlki_engine *e);
+void dlki_news_moved(struct dlki_engine *e);
+
+/* Forget news of claims, the first `from` news aside: a server that is not the
+ * client's has told them. */
+void dlki_news_drop(struct dlki_engine *e, size_t from);
 
 /* Are any to be delivered? */
 int dlki_news_are_due(const struct dlki_engine *e);

@@ -50,6 +50,8 @@ struct dlki_store {
 struct dlki_protocol {
 	const char *name;
 	size_t size; /* of a struct that begins with struct dlki_store */
+	const char *told_by; /* the command by which a server tells its
+			      * identity, for messages: "INFO" */
 
 	/* Read the URI and open links, the main link first.  No I/O.  0, or
 	 * the code of dlk_fail(); close() comes in any case. */
@@ -97,15 +99,28 @@ void dlki_want(struct dlki_link *l);
 /* Whether the link is connected and greeted. */
 int dlki_is_up(const struct dlki_link *l);
 
-/* The server's address, for messages: "127.0.0.1:6379". */
-enum { DLKI_PEER = 120 };
+/* The server, for messages: "redis.example:6379"; with the address, where the
+ * name has several. */
+enum { DLKI_PEER = 168 };
 void dlki_peer(const struct dlki_link *l, char out[DLKI_PEER]);
 
-/* The server has accepted the greeting. */
+/* The server tells its identity, in a greeting, before dlki_up(): see
+ * core/net/endpoint.h. */
+void dlki_identity(struct dlki_link *l, const char *identity);
+
+/* The server has accepted the greeting.  The link is up then, or is cut if the
+ * server is not, or not yet, the client's: see dlki_is_up(). */
 void dlki_up(struct dlki_link *l);
 
-/* The server refuses us for good, as with a wrong password: the link is cut and
- * not connected again, and all ops fail with `err`. */
+/* The server answers, but is of no more use, as a primary that has become a
+ * replica: the next connection goes where the name leads now. */
+void dlki_demoted(struct dlki_link *l);
+
+/*
+ * The server refuses us in a greeting, as with a wrong password: the link is
+ * cut.  If that is the main link, all ops in the queue fail with `err`.  If the
+ * main link was never up, no link is connected again, and later ops fail, too.
+ */
 void dlki_refused(struct dlki_link *l, const struct dlk_error *err);
 
 /* Set the terms; in a greeting, before dlki_up(). */

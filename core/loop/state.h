@@ -12,6 +12,7 @@
 #include "core/loop/foreign.h"
 #include "core/loop/op.h"
 #include "core/loop/protocol.h"
+#include "core/net/endpoint.h"
 #include "core/net/link.h"
 
 struct dlki_drive;
@@ -26,15 +27,16 @@ enum dlki_news_kind {
 	DLKI_NEWS_WAKE,
 	DLKI_NEWS_GONE,
 	DLKI_NEWS_WANTED,
-	DLKI_NEWS_WARNING,
-	DLKI_NEWS_UP
+	DLKI_NEWS_WARN,
+	DLKI_NEWS_UP,
+	DLKI_NEWS_DOWN
 };
 
 struct dlki_told {
 	enum dlki_news_kind kind;
 	uint64_t id, token, store_clock_us;
 	int64_t lease_ms;
-	char *text; /* WANTED: the owner; WARNING: of it; from the heap */
+	char *text; /* WANTED: the owner; WARN: of it; from the heap */
 };
 
 struct dlki_engine {
@@ -43,8 +45,6 @@ struct dlki_engine {
 	const struct dlki_protocol *protocol;
 	const struct dlki_news *news;
 	void *arg;
-	struct dlki_address *addresses;
-	size_t n_addresses;
 	dlk_time connect_ns, patience_ns;
 	uint64_t process;
 	uint64_t seed; /* of the links' backoff */
@@ -58,6 +58,9 @@ struct dlki_engine {
 	struct dlki_alarm store_alarm;
 	struct dlki_link *links[DLKI_LINKS]; /* the main link first */
 	size_t n_links;
+	struct dlki_endpoint endpoint;
+	struct dlki_lookup lookup; /* of the endpoint's name */
+	dlk_time look_until;       /* so long the main link waits for it */
 	struct dlki_foreign *foreigns[DLKI_FOREIGNS];
 	uint32_t foreign_generation;
 	struct dlki_ops queue;     /* to be submitted to the protocol */
@@ -66,6 +69,7 @@ struct dlki_engine {
 	struct dlki_told *told;    /* news to be delivered */
 	size_t n_told, told_room;
 	int deaf;                  /* news were lost: all look again */
+	int moved;                 /* to be told */
 	struct dlk_error *refused; /* for good, and why */
 
 	/* Of the thread that waits in the set, if any. */

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "core/base/error.h"
+
 /* The answer is one block, so that it can be copied and freed by anybody. */
 struct addrinfo *dlki_answer_copy(const struct addrinfo *list)
 {
@@ -50,4 +52,37 @@ struct dlki_answer dlki_answer_get(const char *host, const char *port,
 	if (!a.list)
 		a.rc = EAI_MEMORY;
 	return a;
+}
+
+int dlki_answer_is_away(int rc)
+{
+	return rc != 0 && rc != EAI_NONAME && rc != EAI_NODATA;
+}
+
+/* Not gai_strerror(), which speaks the language of the program. */
+int dlki_answer_failed(const struct dlki_answer *a, const char *host,
+		       struct dlk_error *err)
+{
+	const char *why = "the name could not be resolved";
+
+	switch (a->rc) {
+	case EAI_MEMORY:
+		return dlki_nomem(err);
+	case EAI_SYSTEM:
+		if (a->errnum == EMFILE || a->errnum == ENFILE ||
+		    a->errnum == ENOMEM)
+			return dlki_system(err, a->errnum, host);
+		why = dlki_errno_text(a->errnum);
+		break;
+	case EAI_NONAME:
+	case EAI_NODATA:
+		why = "no host has this name";
+		break;
+	case EAI_AGAIN:
+		why = "the name service does not answer";
+		break;
+	default:
+		break;
+	}
+	return dlk_fail(err, DLOCK_EUNREACHABLE, "%s: %s", host, why);
 }

@@ -3,6 +3,8 @@
 #ifndef DLOCK_CORE_NET_ANSWER_H
 #define DLOCK_CORE_NET_ANSWER_H
 
+#include <dlock/backend.h>
+
 struct addrinfo;
 
 struct dlki_answer {
@@ -13,6 +15,13 @@ struct dlki_answer {
 /* Ask the system, however long it takes.  `flags` are AI_. */
 struct dlki_answer dlki_answer_get(const char *host, const char *port,
 				   int flags);
+
+/* Is it the name service that failed, and not the name?  `rc` is EAI_. */
+int dlki_answer_is_away(int rc);
+
+/* Why there are no addresses; `rc` is not 0. */
+int dlki_answer_failed(const struct dlki_answer *a, const char *host,
+		       struct dlk_error *err);
 
 /* `list` is not empty.  NULL: no memory. */
 struct addrinfo *dlki_answer_copy(const struct addrinfo *list);

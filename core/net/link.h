@@ -20,6 +20,7 @@
 #include "core/base/alarm.h"
 #include "core/base/backoff.h"
 #include "core/net/bytes.h"
+#include "core/net/endpoint.h"
 #include "core/net/flight.h"
 #include "core/world/world.h"
 
@@ -55,7 +56,7 @@ struct dlki_link {
 	/* The engine's: core/loop/links.c. */
 	struct dlki_engine *engine;
 	int wanted;              /* connect, and connect again */
-	size_t address;          /* of the next connect() */
+	struct dlki_met met;     /* by the connection: core/loop/server.c */
 	dlk_time began;          /* of the connect() */
 	dlk_time blocked_at;
 	dlk_time retry_at;       /* DOWN */

@@ -17,37 +17,9 @@
 
 #define NAMES_MOST 64 /* kept; of more, some are forgotten */
 
-struct name {
-	struct name *next;
-	unsigned int refs; /* of waiting callers, and of the thread */
-	int looking;       /* a thread is at it, */
-	dlk_time since;    /* since then */
-	uint64_t answers;  /* how many there were, */
-	struct dlki_answer last;
-	struct addrinfo *good; /* and what the last good one was */
-	char port[6];
-	char host[];
-};
-
-/* What a process knows.  A forked child, where mu may be locked for ever, makes
- * one of its own. */
-struct names {
-	/* Constant. */
-	uint64_t process;
-	struct names *before; /* the parent's, still reachable */
-
-	/* mu protects all that follows; it is a leaf. */
-	pthread_mutex_t mu;
-	pthread_cond_t answered;
-	struct name *first;
-	size_t n;
-	unsigned int users;
-};
-
 static struct names *_Atomic current;
 
-/* NULL: no memory. */
-static struct names *names_here(void)
+struct names *dlki_names_here(void)
 {
 	struct names *known = atomic_load(&current);
 	struct names *fresh;
@@ -77,9 +49,7 @@ static void name_free(struct name *name)
 	free(name);
 }
 
-/* Forget the names that nobody waits for, if no client is left or if they are
- * many. */
-static void forget_unused(struct names *all)
+void dlki_names_forget(struct names *all)
 {
 	struct name **at = &all->first;
 
@@ -97,8 +67,8 @@ static void forget_unused(struct names *all)
 	}
 }
 
-static struct name *find_or_add(struct names *all, const char *host,
-				const char *port)
+struct name *dlki_names_find_or_add(struct names *all, const char *host,
+				    const char *port)
 {
 	size_t len = strlen(host) + 1;
 	struct name *name = all->first;
@@ -128,6 +98,8 @@ static void record_answer(struct name *name, struct dlki_answer a)
 		free(name->good);
 		name->good = a.list;
 	}
+	for (struct listener *l = name->listeners; l; l = l->next)
+		l->answered(l);
 }
 
 /* ---- The thread ---------------------------------------------------------- */
@@ -147,13 +119,12 @@ static void *resolve_name(void *arg)
 	pthread_mutex_lock(&task.all->mu);
 	record_answer(task.name, a);
 	task.name->refs--;
-	forget_unused(task.all);
+	dlki_names_forget(task.all);
 	pthread_cond_broadcast(&task.all->answered);
 	pthread_mutex_unlock(&task.all->mu);
 	return NULL;
 }
 
-/* 0 or an errno value. */
 static int start_thread(struct names *all, struct name *name)
 {
 	struct task *task = malloc(sizeof(*task));
@@ -173,6 +144,11 @@ static int start_thread(struct names *all, struct name *name)
 	name->looking = 1;
 	name->since = dlk_now();
 	return 0;
+}
+
+int dlki_names_look_up(struct names *all, struct name *name)
+{
+	return name->looking ? 0 : start_thread(all, name);
 }
 
 /* ---- Waiting for an answer ----------------------------------------------- */
@@ -212,23 +188,17 @@ static int await_answer(struct names *all, const struct name *name,
 	return name->answers != before;
 }
 
-/* Is it the name service that failed, and not the name? */
-static int is_away(int rc)
-{
-	return rc != 0 && rc != EAI_NONAME && rc != EAI_NODATA;
-}
-
 static int resolve_by_thread(struct names *all, struct name *name,
 			     struct dlki_answer *out, const dlk_flag *stop,
 			     dlk_time deadline, struct dlk_error *err)
 {
-	int rc = name->looking ? 0 : start_thread(all, name);
+	int rc = dlki_names_look_up(all, name);
 	int answered = 0;
 
 	if (rc == 0)
 		answered = await_answer(all, name, stop,
 					worth_until(name, deadline));
-	if (answered && !(is_away(name->last.rc) && name->good)) {
+	if (answered && !(dlki_answer_is_away(name->last.rc) && name->good)) {
 		*out = name->last;
 	} else if (name->good) {
 		*out = (struct dlki_answer){ .list = name->good };
@@ -248,19 +218,19 @@ int dlki_names_ask(struct dlki_answer *out, const char *host, const char *port,
 		   const dlk_flag *stop, dlk_time deadline,
 		   struct dlk_error *err)
 {
-	struct names *all = names_here();
+	struct names *all = dlki_names_here();
 	struct name *name;
 	int rc;
 
 	if (!all)
 		return dlki_nomem(err);
 	pthread_mutex_lock(&all->mu);
-	name = find_or_add(all, host, port);
+	name = dlki_names_find_or_add(all, host, port);
 	if (name) {
 		name->refs++;
 		rc = resolve_by_thread(all, name, out, stop, deadline, err);
 		name->refs--;
-		forget_unused(all);
+		dlki_names_forget(all);
 	} else {
 		rc = dlki_nomem(err);
 	}
@@ -270,7 +240,7 @@ int dlki_names_ask(struct dlki_answer *out, const char *host, const char *port,
 
 void dlki_resolve_begin(void)
 {
-	struct names *all = names_here();
+	struct names *all = dlki_names_here();
 
 	if (!all)
 		return;
@@ -281,13 +251,13 @@ void dlki_resolve_begin(void)
 
 void dlki_resolve_end(void)
 {
-	struct names *all = names_here();
+	struct names *all = dlki_names_here();
 
 	if (!all)
 		return;
 	pthread_mutex_lock(&all->mu);
 	if (all->users > 0)
 		all->users--;
-	forget_unused(all);
+	dlki_names_forget(all);
 	pthread_mutex_unlock(&all->mu);
 }

@@ -10,7 +10,7 @@
  * THREADS
  *  now, chance, kick             any thread, at any time
  *  connect, finish, want, close,
- *  watch                         with the engine's mutex held
+ *  watch, resolve                with the engine's mutex held
  *  read, write                   without the mutex: a socket has at most a
  *                                reading and a writing thread; close() comes
  *                                when both have returned
@@ -139,6 +139,16 @@ struct dlki_world_type {
 	/* Have the wait() in `set` return.  While no thread waits, the kick is
 	 * kept for the next one. */
 	void (*kick)(struct dlki_world *w, enum dlki_set set);
+
+	/*
+	 * The stream addresses of a host's name.  Returns how many there are;
+	 * the first `room` of them are in `out`.  0: they are not known yet,
+	 * and a kick of ANSWERS tells when to call again.  < 0: an EAI_ error.
+	 * NULL instead of the function: a thread asks the system; see
+	 * core/net/resolver.h.
+	 */
+	int (*resolve)(struct dlki_world *w, const char *host, uint16_t port,
+		       struct dlki_address *out, int room);
 };
 
 /* The first member of every world. */

@@ -45,7 +45,7 @@ static void submit_one(struct lines *p, enum dlki_verb verb,
 	static const char letters[DLKI_VERBS] = {
 		[DLKI_ATTEMPT] = 'A',
 		[DLKI_BREAK] = 'K',
-		[DLKI_WATCH] = 'V',
+		[DLKI_WATCH] = 'J',
 		[DLKI_INSPECT] = 'I',
 	};
 	char text[64];
@@ -133,10 +133,23 @@ static void take_rows(struct dlki_op *op, const char *labels)
 	dlki_answered(op, 1);
 }
 
+static void welcome(struct lines *p, struct dlki_link *l, const char *line)
+{
+	const struct dlki_terms terms = { .lease_ms = 1000 };
+	const char *name = strchr(line, ' ');
+
+	if (name)
+		dlki_identity(l, name + 1);
+	dlki_agree(&p->base, &terms);
+	dlki_up(l);
+	if (l == p->ear && dlki_is_up(l)) {
+		dlki_look_again(&p->base);
+		dlki_resume(&p->base);
+	}
+}
 static int take_answer(struct lines *p, struct dlki_link *l, const char *line,
 		       struct dlk_error *err)
 {
-	const struct dlki_terms terms = { .lease_ms = 1000 };
 	char peer[DLKI_PEER];
 	struct dlk_error refused = { DLOCK_EDENIED, "refused" };
 	struct dlki_front front;
@@ -147,18 +160,17 @@ static int take_answer(struct lines *p, struct dlki_link *l, const char *line,
 	dlki_peer(l, peer);
 	if (strcmp(line, "Z") == 0)
 		return dlk_fail(err, DLOCK_EPROTO, "%s sends a Z", peer);
+	if (strcmp(line, "V") == 0) {
+		dlki_demoted(l);
+		return dlk_fail(err, DLOCK_EUNREACHABLE, "a replica");
+	}
 	op = dlki_front_op(l, 0);
 	if (front.verb == DLKI_GREET && strcmp(line, "NO") == 0) {
 		dlki_refused(l, &refused);
 		return 0;
 	}
 	if (front.verb == DLKI_GREET) {
-		dlki_agree(&p->base, &terms);
-		dlki_up(l);
-		if (l == p->ear) {
-			dlki_look_again(&p->base);
-			dlki_resume(&p->base);
-		}
+		welcome(p, l, line);
 	} else if (line[0] == 'G') {
 		dlki_granted(op, strtoull(line + 2, NULL, 10));
 	} else if (line[0] == 'B') {
@@ -170,7 +182,7 @@ static int take_answer(struct lines *p, struct dlki_link *l, const char *line,
 			dlki_want(p->ear);
 	} else if (line[0] == 'K') {
 		send_second(p, op);
-	} else if (line[0] == 'V') {
+	} else if (line[0] == 'J') {
 		dlki_watched(op, 1, strtoull(line + 2, NULL, 10));
 	} else if (line[0] == 'I') {
 		take_rows(op, line + 1);
@@ -237,6 +249,7 @@ static void lines_close(struct dlki_store *s)
 
 const struct dlki_protocol lines_protocol = {
 	.name = "lines",
+	.told_by = "HI",
 	.size = sizeof(struct lines),
 	.open = lines_open,
 	.greet = lines_greet,

@@ -3,21 +3,22 @@
  * A protocol of lines, to try the engine with.
  *
  *	client		server
- *	HI		HI: welcome		NO: never
+ *	HI		HI, HI NAME: welcome	NO: never
  *	A ID		G TOKEN, B MS CLOCK, M (again), F (failed)
  *	N TOKEN...	Y1 Y0 ...: a batch of renewals
  *	R TOKEN		Y1, Y0: of every other verb
  *	K ID		K: BREAK's first request, and the second is
  *	K2 ID		Y1
- *	V TOKEN		V LAST: WATCH, which waits for the ear; or Y0
+ *	J TOKEN		J LAST: WATCH, which waits for the ear; or Y0
  *	I ID		I LABEL...: INSPECT, a row for each label
  *	(any)		Z: nonsense, and the reason names the server
+ *			V: leave the server, which is a replica
  *	(unasked)	P ID TOKEN CLOCK, W ID, D ID (gone), L (look again),
  *			O OWNER (wanted), ! TEXT (a warning)
  *
  * With the URI's label "ear" there is a second link, in NEWS, which is wanted
- * from the first B or WATCH on, and greets with EAR.  Every parked claim looks
- * again when the ear is up.
+ * from the first B or WATCH on, and greets with EAR, which is answered as HI.
+ * Every parked claim looks again when the ear is up.
  */
 #ifndef TESTS_LOOP_LINES_H
 #define TESTS_LOOP_LINES_H

@@ -275,7 +275,7 @@ Test(links, addresses_are_tried_in_turn_and_then_comes_a_pause,
 	}
 	cr_assert_eq(rig.world.opened, 3);
 	cr_assert_str_eq(rig.e->links[0]->why.text,
-			 "127.0.0.1:7002: Connection refused");
+			 "127.0.0.1:7000: Connection refused");
 	rig_turn_until(never);
 	cr_assert_eq(rig.world.opened, 4);
 	cr_assert_geq(rig.world.clock, begun + 20 * DLK_MS);

@@ -73,14 +73,33 @@ static void on_wanted(void *arg, const char *owner, dlk_time now)
 	snprintf(rig.owner, sizeof(rig.owner), "%s", owner);
 }
 
+static void on_down(void *arg, dlk_time now)
+{
+	struct dlk_error why;
+
+	(void)arg;
+	(void)now;
+	rig.down++;
+	dlki_engine_why(rig.e, &why);
+	snprintf(rig.told, sizeof(rig.told), "%s", why.text);
+}
+
+static void on_moved(void *arg, const char *text, dlk_time now)
+{
+	(void)arg;
+	(void)now;
+	rig.moved++;
+	snprintf(rig.told, sizeof(rig.told), "%s", text);
+}
+
 static void on_warn(void *arg, const char *text)
 {
 	(void)arg;
 	rig.warned++;
-	snprintf(rig.warning, sizeof(rig.warning), "%s", text);
+	snprintf(rig.told, sizeof(rig.told), "%s", text);
 }
 
-void rig_init(const char *label, size_t n_addresses)
+static void begin(struct dlki_engine_options options)
 {
 	static const struct dlki_news news = {
 		.pushed = on_pushed,
@@ -89,26 +108,19 @@ void rig_init(const char *label, size_t n_addresses)
 		.look_again = on_look,
 		.up = on_up,
 		.wanted = on_wanted,
+		.down = on_down,
+		.moved = on_moved,
 		.warn = on_warn,
-	};
-	struct dlki_address addresses[4];
-	struct dlki_engine_options options = {
-		.world = &rig.world.base,
-		.protocol = &lines_protocol,
-		.label = label,
-		.addresses = addresses,
-		.n_addresses = n_addresses,
-		.news = &news,
-		.connect_ms = 2000,
-		.patience_ms = 1000,
 	};
 	struct dlk_error err;
 
 	memset(&rig, 0, sizeof(rig));
-	for (uint16_t i = 0; i < n_addresses; i++)
-		dlki_address_tcp(&addresses[i], "127.0.0.1",
-				 (uint16_t)(7000 + i));
 	script_init(&rig.world);
+	options.world = &rig.world.base;
+	options.protocol = &lines_protocol;
+	options.news = &news;
+	options.connect_ms = 2000;
+	options.patience_ms = 1000;
 	rig.e = dlki_engine_new(&options, &err);
 	cr_assert_not_null(rig.e);
 	for (int i = 0; i < RIG_OPS; i++) {
@@ -117,6 +129,24 @@ void rig_init(const char *label, size_t n_addresses)
 		rig.ops[i].token = (uint64_t)i;
 	}
 	cr_assert_eq(dlki_lock(rig.e), 0);
+}
+
+void rig_init(const char *label, size_t n_addresses)
+{
+	struct dlki_address addresses[4];
+
+	for (uint16_t i = 0; i < n_addresses; i++)
+		dlki_address_tcp(&addresses[i], "127.0.0.1",
+				 (uint16_t)(7000 + i));
+	begin((struct dlki_engine_options){ .label = label,
+					    .addresses = addresses,
+					    .n_addresses = n_addresses });
+}
+
+void rig_init_host(const char *label, const char *host, const char *path)
+{
+	begin((struct dlki_engine_options){
+		.label = label, .host = host, .port = 7000, .path = path });
 }
 
 void rig_init_up(const char *label)

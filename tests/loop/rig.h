@@ -22,16 +22,20 @@ struct rig {
 	int order[RIG_OPS], n_ended; /* the ops, as they ended */
 
 	/* News. */
-	int pushed, woken, gone, looked, up, wanted, warned;
+	int pushed, woken, gone, looked, up, down, moved, warned, wanted;
+	char told[400]; /* by the last of down, moved and warned */
 	uint64_t news_id, news_token, news_clock;
-	char owner[64], warning[64];
+	char owner[64]; /* of wanted */
 };
 
 /* The rig of this test. */
 extern struct rig rig;
 
-/* With the lines protocol; `label` as in lines.h. */
+/* With the lines protocol; `label` as in lines.h.  127.0.0.1:7000 and so on. */
 void rig_init(const char *label, size_t n_addresses);
+
+/* ... with a name that the test's world resolves, or a path. */
+void rig_init_host(const char *label, const char *host, const char *path);
 
 /* ... and with the first connection greeted: socket 0. */
 void rig_init_up(const char *label);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/net/address.h"
+
 static struct script *script_of(struct dlki_world *w)
 {
 	return (struct script *)w;
@@ -27,7 +29,6 @@ static int script_connect(struct dlki_world *w, const struct dlki_address *to,
 	struct script *s = script_of(w);
 	struct script_sock *k;
 
-	(void)to;
 	if (s->connect_error)
 		return s->connect_error;
 	if (s->opened == SCRIPT_SOCKS)
@@ -36,6 +37,7 @@ static int script_connect(struct dlki_world *w, const struct dlki_address *to,
 	k->is_open = 1;
 	k->set = set;
 	k->tag = tag;
+	k->to = *to;
 	k->writable_wanted = 1;
 	k->finish = -EINPROGRESS;
 	k->room = SCRIPT_BYTES;
@@ -150,6 +152,19 @@ static void script_kick(struct dlki_world *w, enum dlki_set set)
 	script_of(w)->kicks[set]++;
 }
 
+static int script_resolve(struct dlki_world *w, const char *host, uint16_t port,
+			  struct dlki_address *out, int room)
+{
+	struct script *s = script_of(w);
+
+	(void)host;
+	(void)port;
+	s->resolved++;
+	for (int i = 0; i < s->named && i < room; i++)
+		out[i] = s->names[i % 8];
+	return s->named;
+}
+
 static const struct dlki_world_type script_type = {
 	.now = script_now,
 	.chance = script_chance,
@@ -162,6 +177,7 @@ static const struct dlki_world_type script_type = {
 	.watch = script_watch,
 	.wait = script_wait,
 	.kick = script_kick,
+	.resolve = script_resolve,
 };
 
 void script_init(struct script *s)
@@ -194,6 +210,14 @@ void script_refused(struct script *s, int sock, int error)
 {
 	s->socks[sock].finish = error;
 	s->socks[sock].bits |= DLKI_WRITABLE | DLKI_READABLE | DLKI_ENDED;
+}
+
+void script_named(struct script *s, int n, const uint16_t ports[])
+{
+	s->named = n;
+	for (int i = 0; i < n && ports; i++)
+		dlki_address_tcp(&s->names[i], "127.0.0.1", ports[i]);
+	s->kicks[DLKI_ANSWERS]++;
 }
 
 void script_says_bytes(struct script *s, int sock, const char *b, size_t n)

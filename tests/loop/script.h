@@ -10,6 +10,7 @@
 #define TESTS_LOOP_SCRIPT_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/world/world.h"
 
@@ -19,6 +20,7 @@ struct script_sock {
 	int is_open, writable_wanted;
 	enum dlki_set set;
 	struct dlki_tag tag;
+	struct dlki_address to;
 	int finish;        /* result of finish() */
 	unsigned int bits; /* of the next event */
 	char *in, *out;    /* from and to the server */
@@ -36,6 +38,9 @@ struct script {
 	struct script_sock socks[SCRIPT_SOCKS];
 	int opened;         /* sockets so far, and the next number */
 	int connect_error, chance_error, watch_error;
+	int named;          /* result of resolve(), with `names` */
+	int resolved;       /* how often it was called */
+	struct dlki_address names[8];
 	int kicks[DLKI_SETS];
 	int waits, reads, writes;
 	dlk_time until; /* of the last wait() */
@@ -58,6 +63,10 @@ void script_says_bytes(struct script *s, int sock, const char *b, size_t n);
 
 /* The server closes: with the bytes before as a single edge. */
 void script_ends(struct script *s, int sock);
+
+/* The name leads to 127.0.0.1 at these `n` ports; n < 0: an error of
+ * resolve().  A kick says so. */
+void script_named(struct script *s, int n, const uint16_t ports[]);
 
 /* The kernel takes `n` bytes more. */
 void script_room(struct script *s, int sock, size_t n);

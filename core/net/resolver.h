@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A host's name to addresses, without waiting.
+ *
+ * A thread asks the system, a thread for each name in this process, and is left
+ * behind if the look-up is ended first.  A world with an own resolve() is asked
+ * instead.
+ *
+ * LOCKS
+ *  The owner's: the mutex of the engine.  The thread touches the look-up under
+ *  the names' mutex, a leaf, and only kicks the world.
+ */
+#ifndef DLOCK_CORE_NET_RESOLVER_H
+#define DLOCK_CORE_NET_RESOLVER_H
+
+#include "core/net/names.h"
+#include "core/world/world.h"
+
+/* Most addresses that a name may have here. */
+enum { DLKI_ADDRESSES = 32 };
+
+struct dlki_found {
+	struct dlki_answer answer; /* without the list */
+	size_t n;                  /* more than DLKI_ADDRESSES: too many */
+	struct dlki_address v[DLKI_ADDRESSES];
+};
+
+struct dlki_lookup {
+	struct dlki_world *world; /* borrowed.  NULL: no look-up is under way */
+	const char *host;         /* borrowed */
+	uint16_t port;
+
+	/* Of a thread's, under the names' mutex; `all` is NULL if there is no
+	 * thread. */
+	struct names *all;
+	struct name *name;
+	struct listener listener;
+	uint64_t before; /* answers when the look-up began */
+	int errnum;      /* no thread could be made */
+};
+
+/* Begin a look-up.  When the answer is there, ANSWERS is kicked. */
+void dlki_lookup_begin(struct dlki_lookup *l, struct dlki_world *world,
+		       const char *host, uint16_t port);
+
+/* 1: *out is the answer, and the look-up is over.  0: not yet. */
+int dlki_lookup_take(struct dlki_lookup *l, struct dlki_found *out);
+
+/* Forget the look-up, if one is under way. */
+void dlki_lookup_end(struct dlki_lookup *l);
+
+/* The address that `host` is; EINVAL if `host` is a name.  No name is
+ * looked up. */
+int dlki_lookup_literal(const char *host, uint16_t port,
+			struct dlki_address *out);
+
+#endif

@@ -1,0 +1,548 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The client's server: which is home, and when another server becomes home. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/net/address.h"
+#include "tests/loop/rig.h"
+
+static const dlk_time never = DLK_FOREVER;
+
+static void named(uint16_t port, uint16_t other)
+{
+	const uint16_t ports[] = { port, other };
+
+	script_named(&rig.world, other ? 2 : 1, ports);
+}
+
+/* Let time pass until socket `sock` is there; it leads to this port. */
+static void await(int sock, uint16_t port)
+{
+	for (int i = 0; rig.world.opened <= sock && i < 10; i++)
+		rig_turn_until(rig.world.clock + 5000 * DLK_MS);
+	cr_assert_eq(rig.world.opened, sock + 1);
+	cr_assert_eq(ntohs(rig.world.socks[sock].to.to.in.sin_port), port);
+}
+
+/* The server at socket `sock` says hello, and the engine acts on it. */
+static void greet(int sock, uint16_t port, const char *hello)
+{
+	await(sock, port);
+	script_connected(&rig.world, sock);
+	rig_turn();
+	cr_assert_str_eq(script_heard(&rig.world, sock), "HI\n");
+	script_says(&rig.world, sock, hello);
+	rig_turn();
+}
+
+static void refuse(int sock, uint16_t port, int error)
+{
+	await(sock, port);
+	script_refused(&rig.world, sock, error);
+	rig_turn();
+}
+
+/* The connection has stood long enough to be made again at once. */
+static void lose(int sock)
+{
+	rig.world.clock += 5000 * DLK_MS;
+	script_ends(&rig.world, sock);
+	rig_turn();
+}
+
+static void expect_down(int times, const char *why)
+{
+	cr_assert_eq(rig.down, times);
+	cr_assert_str_eq(rig.told, why);
+	cr_assert(!dlki_engine_is_up(rig.e));
+}
+
+static void expect_up(int times, int moves)
+{
+	cr_assert_eq(rig.up, times);
+	cr_assert_eq(rig.moved, moves);
+	cr_assert(dlki_engine_is_up(rig.e));
+	cr_assert_eq(rig.e->endpoint.epoch, (uint64_t)moves);
+}
+
+/* h.test leads to these ports, and the engine is about to look. */
+static void begin(uint16_t port, uint16_t other)
+{
+	rig_init_host("", "h.test", NULL);
+	named(port, other);
+	rig_push();
+}
+
+/* ... and `port` is home. */
+static void begin_at_home(uint16_t port)
+{
+	begin(port, 0);
+	greet(0, port, "HI one\n");
+	expect_up(1, 0);
+}
+
+TestSuite(home, .fini = rig_free);
+
+/* ---- The name ------------------------------------------------------------ */
+
+Test(home, a_name_is_looked_up_without_waiting)
+{
+	rig_init_host("", "h.test", NULL);
+	rig_push();
+	rig_turn();
+	cr_assert_gt(rig.world.resolved, 0);
+	cr_assert_eq(rig.world.opened, 0);
+	named(7001, 0);
+	rig_turn();
+	cr_assert_eq(rig.world.opened, 1);
+	greet(0, 7001, "HI one\n");
+	expect_up(1, 0);
+	for (int i = 0, n = rig.world.resolved; i < 3; i++) {
+		rig_turn();
+		cr_assert_eq(rig.world.resolved, n);
+	}
+}
+
+Test(home, a_name_that_is_none_is_asked_for_again)
+{
+	int asked;
+
+	rig_init_host("", "h.test", NULL);
+	script_named(&rig.world, EAI_NONAME, NULL);
+	rig_submit(1, DLKI_ATTEMPT, never);
+	rig_turn();
+	expect_down(1, "h.test: no host has this name");
+	asked = rig.world.resolved;
+	rig_turn();
+	cr_assert_eq(rig.world.resolved, asked, "after a pause");
+	named(7001, 0);
+	greet(0, 7001, "HI one\n");
+	cr_assert_str_eq(script_heard(&rig.world, 0), "A 1\n");
+}
+
+Test(home, a_name_is_resolved_in_time_or_not)
+{
+	dlk_time begun;
+
+	rig_init_host("", "h.test", NULL);
+	begun = rig.world.clock;
+	rig_push();
+	rig_turn_until(never);
+	cr_assert_eq(rig.world.clock, begun + 2000 * DLK_MS);
+	rig_turn();
+	expect_down(1, "h.test: the name was not resolved in time");
+	/* The answer is as good when the engine asks again. */
+	named(7001, 0);
+	greet(0, 7001, "HI one\n");
+	expect_up(1, 0);
+}
+
+Test(home, a_name_has_so_many_addresses)
+{
+	rig_init_host("", "h.test", NULL);
+	script_named(&rig.world, DLKI_ADDRESSES + 1, NULL);
+	rig_push();
+	rig_turn();
+	expect_down(1, "h.test: the name has 33 addresses; give one address");
+}
+
+Test(home, the_last_addresses_are_good_while_the_name_service_is_away)
+{
+	dlk_time lost;
+
+	begin_at_home(7001);
+	lose(0);
+	script_named(&rig.world, EAI_AGAIN, NULL);
+	refuse(1, 7001, -ECONNREFUSED);
+	lost = rig.world.clock;
+	greet(2, 7001, "HI one\n");
+	cr_assert_eq(rig.world.clock, lost, "an answer: nothing is waited for");
+	expect_up(2, 0);
+	/* It hangs. */
+	lose(2);
+	script_named(&rig.world, 0, NULL);
+	refuse(3, 7001, -ECONNREFUSED);
+	lost = rig.world.clock;
+	greet(4, 7001, "HI one\n");
+	cr_assert_eq(rig.world.clock, lost + 250 * DLK_MS);
+	expect_up(3, 0);
+	/* There is no such name any longer. */
+	lose(4);
+	script_named(&rig.world, EAI_NONAME, NULL);
+	refuse(5, 7001, -ECONNREFUSED);
+	rig_turn();
+	expect_down(1, "h.test: no host has this name");
+}
+
+/* ---- Several addresses --------------------------------------------------- */
+
+Test(home, all_addresses_are_seen_before_anything_is_asked)
+{
+	begin(7001, 7002);
+	rig_submit(1, DLKI_ATTEMPT, never);
+	greet(0, 7001, "HI one\n");
+	cr_assert_eq(rig.up, 0);
+	cr_assert(!rig.world.socks[0].is_open);
+	cr_assert_str_eq(script_heard(&rig.world, 0), "");
+	greet(1, 7002, "HI one\n");
+	expect_up(1, 0);
+	cr_assert_str_eq(script_heard(&rig.world, 1), "A 1\n");
+	cr_assert_eq(rig.down, 0);
+}
+
+Test(home, two_servers_of_one_name_are_refused)
+{
+	begin(7001, 7002);
+	rig_submit(1, DLKI_ATTEMPT, never);
+	greet(0, 7001, "HI one\n");
+	greet(1, 7002, "HI two\n");
+	expect_down(1, "h.test:7000: 127.0.0.1:7001 and 127.0.0.1:7002 are two "
+		       "servers, and locks on one are not locks on the other; "
+		       "give one address");
+	cr_assert_eq(rig.ops[1].outcome, DLKI_FAILED);
+	rig_turn_until(rig.world.clock + 100000 * DLK_MS);
+	cr_assert_eq(rig.world.opened, 2, "for good");
+}
+
+Test(home, two_that_do_not_tell_are_refused)
+{
+	begin(7001, 7002);
+	greet(0, 7001, "HI\n");
+	greet(1, 7002, "HI\n");
+	expect_down(1, "h.test:7000: 127.0.0.1:7001 and 127.0.0.1:7002 do not "
+		       "say whether they are one server; permit HI, or give "
+		       "one address");
+}
+
+Test(home, an_address_that_refuses_may_be_another_server)
+{
+	begin(7001, 7002);
+	rig_submit(1, DLKI_ATTEMPT, never);
+	greet(0, 7001, "HI one\n");
+	refuse(1, 7002, -ECONNREFUSED);
+	expect_down(1,
+		    "h.test:7000: 127.0.0.1:7002 refuses connections and may "
+		    "be another server than 127.0.0.1:7001, which answers; "
+		    "give one address");
+	refuse(2, 7001, -ECONNREFUSED);
+	greet(3, 7002, "HI one\n");
+	cr_assert_eq(rig.down, 2);
+	cr_assert_eq(rig.ended[1], 0, "the op waits");
+	greet(4, 7001, "HI one\n");
+	greet(5, 7002, "HI one\n");
+	expect_up(1, 0);
+	cr_assert_str_eq(script_heard(&rig.world, 5), "A 1\n");
+}
+
+Test(home, an_address_that_is_silent_may_be_another_server)
+{
+	dlk_time begun;
+
+	begin(7001, 7002);
+	begun = rig.world.clock;
+	await(0, 7001);
+	rig_turn_until(never);
+	cr_assert_eq(rig.world.clock, begun + 1000 * DLK_MS, "a share");
+	greet(1, 7002, "HI one\n");
+	expect_down(1, "h.test:7000: 127.0.0.1:7001 does not answer and may be "
+		       "another server than 127.0.0.1:7002, which answers; "
+		       "give one address");
+}
+
+static void localhost(const char *first, const char *second)
+{
+	rig_init_host("", "localhost", NULL);
+	rig.world.named = 2;
+	dlki_address_tcp(&rig.world.names[0], first, 7001);
+	dlki_address_tcp(&rig.world.names[1], second, 7001);
+	rig_push();
+}
+
+Test(home, one_family_of_this_host_that_refuses_is_nobody)
+{
+	localhost("::1", "127.0.0.1");
+	refuse(0, 7001, -ECONNREFUSED);
+	greet(1, 7001, "HI one\n");
+	expect_up(1, 0);
+	rig_free();
+	localhost("127.0.0.1", "::1");
+	greet(0, 7001, "HI one\n");
+	refuse(1, 7001, -ECONNREFUSED);
+	greet(2, 7001, "HI one\n");
+	expect_up(1, 0);
+	cr_assert_eq(rig.world.socks[2].to.to.any.sa_family, AF_INET);
+}
+
+Test(home, an_address_without_a_route_is_left_out)
+{
+	begin(7001, 7002);
+	greet(0, 7001, "HI one\n");
+	refuse(1, 7002, -ENETUNREACH);
+	cr_assert_eq(rig.warned, 1);
+	cr_assert_str_eq(rig.told,
+			 "h.test:7000: there is no route to 127.0.0.1:7002; if "
+			 "others reach another server there, give the address "
+			 "127.0.0.1:7001");
+	greet(2, 7001, "HI one\n");
+	expect_up(1, 0);
+}
+
+Test(home, the_server_that_was_chosen_may_have_gone)
+{
+	begin(7001, 7002);
+	greet(0, 7001, "HI one\n");
+	refuse(1, 7002, -ENETUNREACH);
+	greet(2, 7001, "HI two\n");
+	expect_down(1, "h.test:7000: it became another server meanwhile");
+}
+
+/* ---- Home ---------------------------------------------------------------- */
+
+Test(home, is_kept_while_it_answers)
+{
+	int asked;
+
+	begin_at_home(7001);
+	named(7002, 0);
+	asked = rig.world.resolved;
+	lose(0);
+	greet(1, 7001, "HI one\n");
+	expect_up(2, 0);
+	cr_assert_eq(rig.world.resolved, asked);
+}
+
+Test(home, is_looked_for_at_all_addresses)
+{
+	begin_at_home(7001);
+	named(7002, 7003);
+	lose(0);
+	refuse(1, 7001, -ECONNREFUSED);
+	greet(2, 7002, "HI one\n");
+	expect_up(2, 0);
+	lose(2);
+	await(3, 7002);
+}
+
+Test(home, that_has_gone_is_followed_by_the_name)
+{
+	begin_at_home(7001);
+	named(7002, 0);
+	lose(0);
+	refuse(1, 7001, -ECONNREFUSED);
+	greet(2, 7002, "HI two\n");
+	expect_up(2, 1);
+	cr_assert_str_eq(rig.told, "h.test:7000 is another server, or was "
+				   "restarted: every hold is checked");
+}
+
+Test(home, is_not_exchanged_while_one_of_the_addresses_is_silent)
+{
+	begin_at_home(7001);
+	named(7001, 7002);
+	lose(0);
+	await(1, 7001);
+	await(2, 7001);
+	greet(3, 7002, "HI two\n");
+	expect_down(1, "h.test:7000: 127.0.0.1:7001 does not answer and may be "
+		       "another server than 127.0.0.1:7002, which answers; "
+		       "give one address");
+	cr_assert_eq(rig.moved, 0);
+	greet(4, 7001, "HI one\n");
+	expect_up(2, 0);
+}
+
+/* Two others: neither is home, and the client does not choose. */
+Test(home, is_not_exchanged_for_one_of_two)
+{
+	begin_at_home(7001);
+	named(7002, 7003);
+	rig_submit(1, DLKI_ATTEMPT, never);
+	lose(0);
+	refuse(1, 7001, -ECONNREFUSED);
+	greet(2, 7002, "HI two\n");
+	greet(3, 7003, "HI three\n");
+	cr_assert_eq(rig.down, 1);
+	cr_assert_eq(rig.moved, 0);
+	greet(4, 7001, "HI one\n");
+	expect_up(2, 0);
+}
+
+Test(home, that_was_started_anew_is_another_server)
+{
+	rig_init("", 1);
+	rig_push();
+	greet(0, 7000, "HI one\n");
+	lose(0);
+	greet(1, 7000, "HI two\n");
+	expect_up(2, 1);
+	cr_assert_str_eq(rig.told, "127.0.0.1:7000 is another server, or was "
+				   "restarted: every hold is checked");
+	lose(1);
+	greet(2, 7000, "HI two\n");
+	expect_up(3, 1);
+}
+
+Test(home, that_does_not_tell_is_its_address)
+{
+	rig_init("", 1);
+	rig_push();
+	greet(0, 7000, "HI\n");
+	lose(0);
+	greet(1, 7000, "HI\n");
+	expect_up(2, 0);
+}
+
+Test(home, that_became_a_replica_is_left)
+{
+	begin_at_home(7001);
+	named(7002, 0);
+	rig_submit(1, DLKI_ATTEMPT, never);
+	rig.world.clock += 5000 * DLK_MS;
+	script_says(&rig.world, 0, "V\n");
+	rig_turn();
+	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
+	greet(1, 7002, "HI two\n");
+	expect_up(2, 1);
+}
+
+/* The name may still lead there. */
+Test(home, that_became_a_replica_is_home_until_there_is_another)
+{
+	begin_at_home(7001);
+	rig_submit(1, DLKI_ATTEMPT, never);
+	rig.world.clock += 5000 * DLK_MS;
+	script_says(&rig.world, 0, "V\n");
+	rig_turn();
+	greet(1, 7001, "HI one\n");
+	expect_up(2, 0);
+}
+
+/* ---- The second link ----------------------------------------------------- */
+
+/* Both links are up: sockets 0 and 1. */
+static void begin_with_ear(void)
+{
+	rig_init("ear", 1);
+	rig_push();
+	greet(0, 7000, "HI one\n");
+	rig_submit(1, DLKI_ATTEMPT, never);
+	script_says(&rig.world, 0, "B 100 1\n");
+	rig_turn();
+	await(1, 7000);
+	script_connected(&rig.world, 1);
+	rig_turn();
+	script_says(&rig.world, 1, "HI one\n");
+	rig_turn();
+	cr_assert_eq(rig.looked, 1);
+}
+
+Test(home, other_links_end_with_a_fail_over)
+{
+	begin_with_ear();
+	lose(0);
+	cr_assert(rig.world.socks[1].is_open);
+	await(2, 7000);
+	script_connected(&rig.world, 2);
+	rig_turn();
+	/* The word of the old server does not count any longer. */
+	dlki_pushed(rig.e->store, 1, 2, 3, 500);
+	script_says(&rig.world, 2, "HI two\n");
+	script_says(&rig.world, 1, "P 1 2 3\n");
+	rig_turn();
+	cr_assert_eq(rig.moved, 1);
+	cr_assert_eq(rig.pushed, 0);
+	cr_assert(!rig.world.socks[1].is_open);
+	await(3, 7000);
+	cr_assert_eq(rig.world.socks[3].set, DLKI_NEWS);
+}
+
+Test(home, a_link_that_meets_another_server_has_the_main_one_look)
+{
+	begin_with_ear();
+	lose(1);
+	await(2, 7000);
+	script_connected(&rig.world, 2);
+	rig_turn();
+	script_says(&rig.world, 2, "HI two\nP 1 2 3\n");
+	rig_turn();
+	cr_assert_eq(rig.looked, 1);
+	cr_assert_eq(rig.pushed, 0);
+	cr_assert(!rig.world.socks[0].is_open);
+	cr_assert(!rig.world.socks[2].is_open);
+	greet(3, 7000, "HI two\n");
+	expect_up(2, 1);
+	await(4, 7000);
+}
+
+Test(home, other_links_wait_for_the_main_one)
+{
+	begin_with_ear();
+	rig.world.clock += 5000 * DLK_MS;
+	script_ends(&rig.world, 0);
+	script_ends(&rig.world, 1);
+	rig_turn();
+	await(2, 7000);
+	rig_turn();
+	rig_turn();
+	cr_assert_eq(rig.world.opened, 3);
+	cr_assert_eq(rig.world.socks[2].set, DLKI_ANSWERS);
+	greet(2, 7000, "HI one\n");
+	await(3, 7000);
+	cr_assert_eq(rig.world.socks[3].set, DLKI_NEWS);
+}
+
+/* ---- Refusals ------------------------------------------------------------ */
+
+/* A password may be changed, and changed back. */
+Test(home, that_refuses_us_later_is_asked_again)
+{
+	begin_at_home(7001);
+	lose(0);
+	rig_submit(1, DLKI_ATTEMPT, never);
+	greet(1, 7001, "NO\n");
+	cr_assert_eq(rig.ops[1].outcome, DLKI_FAILED);
+	cr_assert_str_eq(rig.error[1], "refused");
+	cr_assert_eq(rig.down, 1);
+	rig_submit(2, DLKI_ATTEMPT, never);
+	cr_assert_eq(rig.ended[2], 0);
+	greet(2, 7001, "HI one\n");
+	expect_up(2, 0);
+	cr_assert_str_eq(script_heard(&rig.world, 2), "A 2\n");
+}
+
+Test(home, may_be_a_unix_socket)
+{
+	const struct dlki_address *to = &rig.world.socks[0].to;
+
+	rig_init_host("", NULL, "/run/x.sock");
+	rig_submit(1, DLKI_ATTEMPT, never);
+	cr_assert_eq(rig.world.opened, 1);
+	cr_assert_str_eq(to->to.un.sun_path, "/run/x.sock");
+	script_ends(&rig.world, 0);
+	script_refused(&rig.world, 0, -ECONNREFUSED);
+	rig_turn();
+	expect_down(1, "/run/x.sock: Connection refused");
+	cr_assert_eq(rig.ended[1], 0);
+}
+
+Test(home, may_be_a_socket_that_we_may_not_use)
+{
+	rig_init_host("", NULL, "/run/x.sock");
+	rig.world.connect_error = -EACCES;
+	rig_submit(1, DLKI_ATTEMPT, never);
+	rig_turn();
+	cr_assert_eq(rig.ops[1].outcome, DLKI_FAILED);
+	cr_assert_str_eq(rig.error[1], "/run/x.sock: Permission denied");
+}
+
+Test(home, warnings_of_the_protocol_are_told)
+{
+	rig_init_up("");
+	script_says(&rig.world, 0, "! it forgets\n");
+	rig_turn();
+	cr_assert_eq(rig.warned, 1);
+	cr_assert_str_eq(rig.told, "it forgets");
+}

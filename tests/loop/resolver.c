@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names, looked up by a thread in the real world. */
+#include "core/net/resolver.h"
+
+#include <criterion/criterion.h>
+#include <netdb.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "core/base/clock.h"
+#include "core/loop/drive.h"
+#include "core/loop/state.h"
+#include "core/net/endpoint.h"
+#include "core/world/real.h"
+#include "support/census.h"
+#include "support/wait.h"
+#include "tests/loop/lines.h"
+#include "tests/loop/stress/server.h"
+#include "unit/peer.h"
+
+static struct census before;
+static struct dlki_world *world;
+static struct dlki_lookup lookup;
+static struct dlki_found found;
+
+static void setup(void)
+{
+	struct dlk_error err;
+
+	census_take(&before);
+	world = dlki_real_new(&err);
+	cr_assert_not_null(world);
+}
+
+static void teardown(void)
+{
+	dlki_real_free(world);
+	peer_resolver_goes_on();
+	census_same(&before);
+}
+
+TestSuite(resolver, .init = setup, .fini = teardown);
+
+/* The answer is there when a kick says so, and not before. */
+static void look_up(const char *host)
+{
+	dlk_time end = dlk_now() + patience_ms() * DLK_MS;
+	struct dlki_event event;
+
+	dlki_lookup_begin(&lookup, world, host, 7000);
+	while (!dlki_lookup_take(&lookup, &found)) {
+		cr_assert_lt(dlk_now(), end);
+		world->type->wait(world, DLKI_BIT(DLKI_ANSWERS), &event, 1,
+				  end);
+	}
+	cr_assert_null(lookup.world);
+	cr_assert_eq(dlki_lookup_take(&lookup, &found), 0, "once");
+}
+
+static void expect_address(size_t i, const char *text)
+{
+	char is[DLKI_ADDRESS_TEXT];
+
+	dlki_address_text(&found.v[i], is);
+	cr_assert_str_eq(is, text);
+}
+
+Test(resolver, a_name_leads_to_addresses)
+{
+	look_up("pair.test");
+	cr_assert_eq(found.answer.rc, 0);
+	cr_assert_eq(found.n, 2);
+	expect_address(0, "127.0.0.2:7000");
+	expect_address(1, "127.0.0.1:7000");
+}
+
+Test(resolver, a_name_may_fail)
+{
+	look_up("absent.test");
+	cr_assert_eq(found.answer.rc, EAI_NONAME);
+	cr_assert_eq(found.n, 0);
+	look_up("mute.test");
+	cr_assert_eq(found.answer.rc, EAI_AGAIN);
+}
+
+Test(resolver, a_name_is_looked_up_each_time)
+{
+	look_up("flaky.test");
+	cr_assert_eq(found.answer.rc, 0);
+	look_up("flaky.test");
+	cr_assert_eq(found.answer.rc, EAI_AGAIN);
+}
+
+/* As many look-ups as there are engines, and one thread. */
+Test(resolver, one_thread_is_at_a_name)
+{
+	struct dlki_lookup many[20];
+
+	for (int i = 0; i < 20; i++) {
+		dlki_lookup_begin(&many[i], world, "slow.test", 7000);
+		cr_assert_eq(dlki_lookup_take(&many[i], &found), 0);
+	}
+	EVENTUALLY(peer_names_resolved() == 1);
+	for (int i = 0; i < 20; i += 2)
+		dlki_lookup_end(&many[i]);
+	peer_resolver_goes_on();
+	for (int i = 1; i < 20; i += 2) {
+		EVENTUALLY(dlki_lookup_take(&many[i], &found));
+		expect_address(0, "127.0.0.1:7000");
+	}
+	cr_assert_eq(peer_names_resolved(), 1);
+}
+
+Test(resolver, an_address_is_no_name)
+{
+	static const struct {
+		const char *host;
+		int family;
+	} cases[] = {
+		{ "127.0.0.1", AF_INET },
+		{ "::1", AF_INET6 },
+		{ "fe80::1%lo", AF_INET6 },
+	};
+	struct dlki_address a;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		cr_assert_eq(dlki_lookup_literal(cases[i].host, 7000, &a), 0);
+		cr_assert_eq(a.to.any.sa_family, cases[i].family);
+		cr_assert_eq(ntohs(a.to.in.sin_port), 7000);
+	}
+	cr_assert_neq(a.to.in6.sin6_scope_id, 0);
+	cr_assert_eq(dlki_lookup_literal("pair.test", 7000, &a), DLOCK_EINVAL);
+	cr_assert_eq(peer_names_resolved(), 0);
+}
+
+/* ---- With an engine ------------------------------------------------------ */
+
+static struct dlki_engine *engine;
+
+static void open_engine(const char *host, uint16_t port)
+{
+	const struct dlki_engine_options options = {
+		.world = world,
+		.protocol = &lines_protocol,
+		.host = host,
+		.port = port,
+		.connect_ms = patience_ms(),
+		.patience_ms = patience_ms(),
+	};
+	struct dlk_error err;
+
+	engine = dlki_engine_new(&options, &err);
+	cr_assert_not_null(engine, "%s", err.text);
+	cr_assert_eq(dlki_drive_begin(engine, &err), 0);
+}
+
+static void close_engine(void)
+{
+	dlki_drive_end(engine);
+	dlki_engine_free(engine);
+}
+
+struct asking {
+	struct dlki_op op;
+	struct dlki_waiter waiter;
+};
+
+static void on_done(struct dlki_op *op, dlk_time now)
+{
+	(void)now;
+	dlki_waiter_done(engine, &((struct asking *)op)->waiter);
+}
+
+/* An attempt, to the end. */
+static enum dlki_outcome ask(int64_t ms)
+{
+	struct asking a = { .op = { .verb = DLKI_ATTEMPT, .done = on_done } };
+
+	dlki_waiter_init(&a.waiter, DLKI_ANSWERS);
+	a.op.deadline = dlk_now() + ms * DLK_MS;
+	cr_assert_eq(dlki_lock(engine), 0);
+	cr_assert_eq(dlki_submit(engine, &a.op), 0);
+	cr_assert(dlki_drive(engine, &a.waiter, DLK_FOREVER));
+	dlki_unlock(engine);
+	dlki_waiter_destroy(&a.waiter);
+	return a.op.outcome;
+}
+
+static void *go_on(void *arg)
+{
+	(void)arg;
+	nap_ms(20);
+	peer_resolver_goes_on();
+	return NULL;
+}
+
+Test(resolver, an_answer_wakes_the_thread_that_waits)
+{
+	uint16_t port = server_start(0);
+	pthread_t thread;
+
+	open_engine("slow.test", port);
+	pthread_create(&thread, NULL, go_on, NULL);
+	cr_assert_eq(ask(2 * patience_ms()), DLKI_GRANTED);
+	pthread_join(thread, NULL);
+	close_engine();
+	server_stop();
+}
+
+static int64_t freed_in(void)
+{
+	int64_t begun = now_ms();
+
+	close_engine();
+	return now_ms() - begun;
+}
+
+static atomic_int kicks;
+
+static void count_kick(struct dlki_world *w, enum dlki_set set)
+{
+	(void)w;
+	(void)set;
+	kicks++;
+}
+
+/* The thread outlives the engine, and does not kick its world. */
+Test(resolver, a_look_up_that_hangs_is_left_behind)
+{
+	const struct dlki_world_type *real = world->type;
+	struct dlki_world_type counting = *real;
+	struct census opened;
+
+	census_take(&opened);
+	open_engine("slow.test", 7000);
+	cr_assert_eq(ask(20), DLKI_UNSENT);
+	EVENTUALLY(peer_names_resolved() == 1);
+	CHECK_WITHIN(freed_in(), slack_ms());
+	counting.kick = count_kick;
+	world->type = &counting;
+	peer_resolver_goes_on();
+	census_same(&opened);
+	cr_assert_eq(kicks, 0);
+	world->type = real;
+}
+
+Test(resolver, a_path_that_does_not_fit_is_refused)
+{
+	char path[200];
+	const struct dlki_engine_options options = {
+		.world = world,
+		.protocol = &lines_protocol,
+		.path = path,
+	};
+	struct dlk_error err;
+
+	memset(path, 'x', sizeof(path));
+	path[sizeof(path) - 1] = '\0';
+	cr_assert_null(dlki_engine_new(&options, &err));
+	cr_assert_eq(err.code, DLOCK_EINVAL);
+	cr_assert_not_null(strstr(err.text, "1 to 107 bytes, not 199"));
+}
