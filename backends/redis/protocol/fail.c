@@ -9,6 +9,7 @@ enum redis_taken dlki_redis_store_fault(struct redis_store *s,
 	char peer[DLKI_PEER];
 	int keep;
 
+	dlki_redis_store_leave(s, reply);
 	dlki_peer(s->main.link, peer);
 	dlki_redis_fault(reply->text, reply->len, peer, &keep, a->err);
 	dlki_failed(a->op, a->err, DLKI_RESIDUE_MAYBE);

@@ -90,6 +90,8 @@ static int take_noise(const struct redis_store *s, const struct redis_line *l,
 	char peer[DLKI_PEER];
 	struct dlk_error why = *err;
 
+	if (dlki_redis_store_noise(l, err) == 0)
+		return 0;
 	dlki_peer(l->link, peer);
 	dlk_fail(err, why.code, "%s: %s", peer, why.text);
 	return l == &s->main ? fail_front(s, err) : err->code;

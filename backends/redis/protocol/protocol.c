@@ -166,6 +166,7 @@ static void redis_close(struct dlki_store *base)
 
 const struct dlki_protocol dlki_redis_protocol = {
 	.name = "redis",
+	.told_by = "INFO",
 	.size = sizeof(struct redis_store),
 	.open = redis_open,
 	.greet = redis_greet,

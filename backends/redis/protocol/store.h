@@ -23,7 +23,7 @@ extern const struct dlki_protocol dlki_redis_protocol;
 enum redis_greeting {
 	RD_GREET_LOGIN,     /* AUTH, SELECT: must not fail */
 	RD_GREET_NAME,      /* CLIENT SETNAME: may not be permitted */
-	RD_GREET_INFO,      /* main: is the server recent enough? */
+	RD_GREET_INFO,      /* who is the server, and is it recent enough? */
 	RD_GREET_SUBSCRIBE, /* ear */
 	RD_GREET_PING       /* ear, when it has been quiet */
 };
@@ -54,6 +54,8 @@ struct redis_store {
 	size_t clock_len;
 	int knows[RD_SCRIPTS]; /* the server has the script, as far as known */
 	dlk_time warned;       /* of the server's clock; 0: not yet */
+	int is_judged;         /* by INFO, when it was the client's at first */
+	int told;              /* that the ear is refused */
 
 	/* LIST ops that have a request in flight, in that order. */
 	struct redis_listing *listings, **listings_end;
@@ -130,6 +132,15 @@ void dlki_redis_store_ping(struct redis_line *line);
 int dlki_redis_store_greeted(struct redis_store *s, struct redis_line *line,
 			     const struct redis_reply *reply,
 			     struct dlk_error *err);
+
+/* What came is no reply of Redis: 0 in a greeting, and the server is refused;
+ * else the code in err. */
+int dlki_redis_store_noise(const struct redis_line *line,
+			   struct dlk_error *err);
+
+/* An error to an op may say that the server has become a replica. */
+void dlki_redis_store_leave(struct redis_store *s,
+			    const struct redis_reply *reply);
 
 /* 1: the reply is a message of the notification channel. */
 int dlki_redis_store_message(struct redis_store *s,

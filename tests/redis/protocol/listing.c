@@ -184,7 +184,7 @@ Test(redis_list, that_was_not_sent_is_sent_later, .fini = rig_end)
 	script_connected(&rig.world, 1);
 	rig_turn();
 	rig_heard(1);
-	rig_say_string(1, "redis_version:7.0.15\r\n");
+	rig_say_string(1, "redis_version:7.0.15\r\nrun_id:one\r\n");
 	cr_assert_str_eq(rig_heard(1), SCAN("$1\r\n0"));
 	rig_say(1, NO_KEYS);
 	cr_assert_eq(rig.ops[1].outcome, DLKI_ANSWERED);

@@ -163,9 +163,8 @@ void rig_begin_up(const char *query)
 
 	snprintf(uri, sizeof(uri), "redis://h?ttl=10s%s", query);
 	rig_begin(uri);
-	cr_assert_str_eq(rig_heard(RIG_MAIN),
-			 "*2\r\n$4\r\nINFO\r\n$6\r\nserver\r\n");
-	rig_say_string(RIG_MAIN, "redis_version:7.0.15\r\n");
+	cr_assert_str_eq(rig_heard(RIG_MAIN), "*1\r\n$4\r\nINFO\r\n");
+	rig_say_string(RIG_MAIN, "redis_version:7.0.15\r\nrun_id:one\r\n");
 	cr_assert(dlki_engine_is_up(rig.engine));
 }
 
@@ -202,8 +201,10 @@ void rig_ear_connects(int sock)
 	script_connected(&rig.world, sock);
 	rig_turn();
 	cr_assert_str_eq(rig_heard(sock),
+			 "*2\r\n$4\r\nINFO\r\n$6\r\nserver\r\n"
 			 "*2\r\n$9\r\nSUBSCRIBE\r\n$46\r\n"
 			 "dlock:inbox:5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a:c\r\n");
+	rig_say_string(sock, "run_id:one\r\n");
 	rig_say(sock, "*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n");
 }
 
