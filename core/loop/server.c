@@ -94,6 +94,8 @@ static void look_up(struct dlki_link *l)
 		patience = patience / 4 < PATIENCE_NS ? patience / 4 :
 							PATIENCE_NS;
 	e->look_until = l->retry_at = e->now + patience;
+	dlk_fail(&l->why, DLOCK_EUNREACHABLE,
+		 "%s: the name was not resolved in time", e->endpoint.host);
 	if (!e->lookup.world)
 		dlki_lookup_begin(&e->lookup, e->world, e->endpoint.host,
 				  e->endpoint.port);
@@ -170,7 +172,8 @@ static int main_met(struct dlki_link *l)
 
 	tell_warning(e);
 	if (verdict == DLKI_GO_ON) {
-		dlki_link_cut(l, DLOCK_EUNREACHABLE, "not the client's server");
+		dlki_link_cut(l, DLOCK_EUNREACHABLE,
+			      "the other addresses are not known yet");
 		return 0;
 	}
 	if (verdict == DLKI_MOVED) {

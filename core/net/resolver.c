@@ -152,12 +152,12 @@ void dlki_lookup_end(struct dlki_lookup *l)
 {
 	struct names *all = l->all;
 
+	if (all) {
+		pthread_mutex_lock(&all->mu);
+		stop_listening(l);
+		pthread_mutex_unlock(&all->mu);
+	}
 	l->world = NULL;
-	if (!all)
-		return;
-	pthread_mutex_lock(&all->mu);
-	stop_listening(l);
-	pthread_mutex_unlock(&all->mu);
 }
 
 int dlki_lookup_literal(const char *host, uint16_t port,

@@ -125,11 +125,22 @@ Test(home, a_name_that_is_none_is_asked_for_again)
 
 Test(home, a_name_is_resolved_in_time_or_not)
 {
+	struct dlk_error why;
 	dlk_time begun;
 
 	rig_init_host("", "h.test", NULL);
 	begun = rig.world.clock;
-	rig_push();
+	rig_submit(1, DLKI_ATTEMPT, begun + 500 * DLK_MS);
+	rig_turn_until(never);
+	cr_assert_eq(rig.ops[1].outcome, DLKI_UNSENT);
+	dlki_engine_why(rig.e, &why);
+	cr_assert_str_eq(why.text, "h.test: the name was not resolved in time");
+	/* Looking early changes nothing. */
+	rig.e->links[0]->retry_at = rig.world.clock;
+	dlki_alarm_set(&rig.e->alarms, &rig.e->links[0]->alarm,
+		       rig.world.clock);
+	rig_turn();
+	cr_assert_eq(rig.down, 0);
 	rig_turn_until(never);
 	cr_assert_eq(rig.world.clock, begun + 2000 * DLK_MS);
 	rig_turn();

@@ -53,6 +53,7 @@ static struct dlki_engine *engine;
 static struct dlki_op ops[OPS];
 static int submitted[OPS], ended[OPS];
 static int refusing; /* the server, at the first greeting */
+static int named;    /* the server has a name */
 
 static void on_done(struct dlki_op *op, dlk_time now)
 {
@@ -124,6 +125,7 @@ static int scenario(long n)
 		.connect_ms = 2000,
 		.patience_ms = 1000,
 	};
+	const uint16_t port = 7000;
 	struct dlk_error err;
 	int reached;
 
@@ -131,7 +133,10 @@ static int scenario(long n)
 	memset(submitted, 0, sizeof(submitted));
 	memset(ended, 0, sizeof(ended));
 	script_init(&world);
-	dlki_address_tcp(&address, "127.0.0.1", 7000);
+	dlki_address_tcp(&address, "127.0.0.1", port);
+	if (named)
+		options.host = "h.test";
+	script_named(&world, 1, &port);
 	fail_at = n;
 	engine = dlki_engine_new(&options, &err);
 	if (engine) {
@@ -157,6 +162,16 @@ Test(memory, every_op_ends_once_whichever_allocation_fails)
 {
 	long n = 1;
 
+	while (scenario(n))
+		n++;
+	cr_assert_gt(n, 15, "%ld allocations", n);
+}
+
+Test(memory, a_name_is_looked_up_whichever_allocation_fails)
+{
+	long n = 1;
+
+	named = 1;
 	while (scenario(n))
 		n++;
 	cr_assert_gt(n, 15, "%ld allocations", n);

@@ -111,6 +111,26 @@ Test(resolver, one_thread_is_at_a_name)
 	cr_assert_eq(peer_names_resolved(), 1);
 }
 
+/* The answer comes just before the look-up ends, just after, and between. */
+Test(resolver, a_look_up_may_end_as_the_answer_comes)
+{
+	int took = 0;
+
+	for (int i = 0; i < 3000; i++) {
+		dlk_time end;
+
+		dlki_lookup_begin(&lookup, world, "pair.test", 7000);
+		end = dlk_now() + i % 300 * 1000;
+		while (dlk_now() < end)
+			continue;
+		took += dlki_lookup_take(&lookup, &found);
+		dlki_lookup_end(&lookup);
+		cr_assert_eq(dlki_lookup_take(&lookup, &found), 0);
+	}
+	cr_assert_gt(took, 0);
+	cr_assert_lt(took, 3000);
+}
+
 Test(resolver, an_address_is_no_name)
 {
 	static const struct {
