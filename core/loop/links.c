@@ -321,6 +321,18 @@ void dlki_want(struct dlki_link *l)
 	tend(l);
 }
 
+void dlki_engine_hurry(struct dlki_engine *e)
+{
+	for (size_t i = 0; i < e->n_links; i++) {
+		struct dlki_link *l = e->links[i];
+
+		if (l->state != DLKI_LINK_DOWN || l->retry_at <= e->now)
+			continue;
+		l->retry_at = e->now;
+		tend(l);
+	}
+}
+
 void dlki_up(struct dlki_link *l)
 {
 	struct dlki_engine *e = l->engine;

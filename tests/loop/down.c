@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A server that cannot be reached: the claims hear of it, and why. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <string.h>
+
+#include "tests/loop/rig.h"
+
+static const dlk_time never = DLK_FOREVER;
+
+static void why_is(int code, const char *text)
+{
+	struct dlk_error why;
+
+	dlki_engine_why(rig.e, &why);
+	cr_assert_eq(why.code, code, "%s", why.text);
+	cr_assert_str_eq(why.text, text);
+}
+
+Test(down, a_server_that_refuses_at_each_address_is_told, .fini = rig_free)
+{
+	rig_init("", 2);
+	why_is(0, "");
+	rig_submit(1, DLKI_ATTEMPT, never);
+	script_refused(&rig.world, 0, -ECONNREFUSED);
+	rig_turn();
+	rig_turn();
+	cr_assert_eq(rig.down, 0, "the other address is next");
+	script_refused(&rig.world, 1, -EHOSTUNREACH);
+	rig_turn();
+	rig_turn();
+	cr_assert_eq(rig.down, 1);
+	cr_assert_eq(rig.ended[1], 0);
+	why_is(DLOCK_EUNREACHABLE, "127.0.0.1:7000: Connection refused");
+}
+
+Test(down, a_refusal_at_once_is_told, .fini = rig_free)
+{
+	rig_init("", 1);
+	rig.world.connect_error = -ECONNREFUSED;
+	rig_submit(1, DLKI_ATTEMPT, never);
+	cr_assert_eq(rig.down, 1);
+	why_is(DLOCK_EUNREACHABLE, "127.0.0.1:7000: Connection refused");
+}
+
+Test(down, a_server_that_refuses_us_is_told, .fini = rig_free)
+{
+	rig_init("", 2);
+	rig_push();
+	script_connected(&rig.world, 0);
+	rig_turn();
+	script_says(&rig.world, 0, "NO\n");
+	rig_turn();
+	rig_turn();
+	cr_assert_eq(rig.down, 1);
+	why_is(DLOCK_EDENIED, "127.0.0.1:7000: refused");
+}
+
+/* The next connection may be better. */
+Test(down, a_connection_that_was_lost_is_not_told, .fini = rig_free)
+{
+	rig_init_up("");
+	script_ends(&rig.world, 0);
+	rig_turn();
+	rig_turn();
+	cr_assert(!dlki_engine_is_up(rig.e));
+	cr_assert_eq(rig.down, 0);
+	why_is(DLOCK_EUNREACHABLE,
+	       "127.0.0.1:7000: the server closed the connection");
+}
+
+Test(down, a_claim_in_a_hurry_waits_for_no_pause, .fini = rig_free)
+{
+	rig_init("", 1);
+	rig_push();
+	script_refused(&rig.world, 0, -ECONNREFUSED);
+	rig_turn();
+	rig_turn();
+	rig_push();
+	cr_assert_eq(rig.world.opened, 1, "a pause comes first");
+	dlki_engine_hurry(rig.e);
+	rig_push();
+	cr_assert_eq(rig.world.opened, 2);
+	dlki_engine_hurry(rig.e);
+	rig_push();
+	cr_assert_eq(rig.world.opened, 2, "the try is under way");
+}
