@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/base/error.h"
+#include "core/loop/links.h"
 #include "core/loop/state.h"
 
 /* How often the loop's own thread looks while callers come and go. */
@@ -16,6 +17,7 @@ struct dlki_drive {
 	struct dlki_waiter self; /* the thread, as a leader; of both sets */
 	struct dlki_waiter *leader[DLKI_SETS]; /* or NULL */
 	struct dlki_waiter *first[DLKI_SETS], *last[DLKI_SETS];
+	unsigned int pumped; /* sets that the thread does not lead */
 	int stop;
 	int left[DLKI_SETS]; /* a waiter has led since the thread's last look,
 			      * and no successor was there */
@@ -192,6 +194,16 @@ void dlki_drive_start(struct dlki_engine *e)
 		nudge(e, e->now);
 }
 
+/* The push tells a thread when the next alarm is due: this one does not wait
+ * for it. */
+void dlki_drive_pump(struct dlki_engine *e, enum dlki_set set)
+{
+	dlki_turn(e, DLKI_BIT(set), 0);
+	if (dlki_links_have_work(e, DLKI_BIT(set)))
+		e->world->type->kick(e->world, set);
+	dlki_push(e);
+}
+
 /* ---- The loop's own thread ----------------------------------------------- */
 
 /* Sets to lead: without a leader now, nor since the last look.  When a waiter
@@ -203,7 +215,7 @@ static unsigned int look(struct dlki_engine *e)
 
 	d->look_at = DLK_FOREVER;
 	for (unsigned int set = 0; set < DLKI_SETS; set++) {
-		if (d->leader[set])
+		if (d->leader[set] || (d->pumped & DLKI_BIT(set)))
 			continue;
 		if (d->left[set])
 			d->look_at = now(e) + LOOK_NS;
@@ -273,7 +285,8 @@ static void *loop_thread(void *arg)
 	return NULL;
 }
 
-int dlki_drive_begin(struct dlki_engine *e, struct dlk_error *err)
+int dlki_drive_begin(struct dlki_engine *e, unsigned int sets,
+		     struct dlk_error *err)
 {
 	struct dlki_drive *d = calloc(1, sizeof(*d));
 	int rc;
@@ -281,6 +294,7 @@ int dlki_drive_begin(struct dlki_engine *e, struct dlk_error *err)
 	if (!d)
 		return dlki_nomem(err);
 	dlki_waiter_init(&d->self, DLKI_ANSWERS);
+	d->pumped = DLKI_ALL_SETS & ~sets;
 	pthread_mutex_lock(&e->mu);
 	e->drive = d;
 	e->nudge = nudge;

@@ -15,6 +15,10 @@
  * thread has served a waiter, it gives the sets up again.  An answer without a
  * waiter may thus lie for 10 ms, unless dlki_drive_start() told.
  *
+ * A set may be pumped instead: a thread polls the set's descriptor, and calls
+ * dlki_drive_pump() when it is readable.  No waiter is in that set, and
+ * dlock-loop does not lead it.
+ *
  * A follower at the deadline rings due alarms itself: a stopped leader delays
  * no time-out.
  *
@@ -40,8 +44,10 @@ struct dlki_waiter {
 	struct dlki_waiter *next, *last;  /* of the set, the oldest first */
 };
 
-/* Start the loop's own thread.  0, or see err. */
-int dlki_drive_begin(struct dlki_engine *e, struct dlk_error *err);
+/* Start the loop's own thread, which leads these sets: all that are not
+ * pumped.  0, or see err. */
+int dlki_drive_begin(struct dlki_engine *e, unsigned int sets,
+		     struct dlk_error *err);
 
 /* End the thread.  No waiter is left.  Before dlki_engine_free(). */
 void dlki_drive_end(struct dlki_engine *e);
@@ -65,5 +71,9 @@ int dlki_drive(struct dlki_engine *e, struct dlki_waiter *w,
 
 /* Push, and have a thread lead at once: for ops without a waiter. */
 void dlki_drive_start(struct dlki_engine *e);
+
+/* A turn of a set that is pumped, without waiting.  What the turn left over
+ * makes the set's descriptor readable again.  One thread at a time. */
+void dlki_drive_pump(struct dlki_engine *e, enum dlki_set set);
 
 #endif

@@ -341,3 +341,8 @@ void dlki_real_free(struct dlki_world *w)
 	free(r->members);
 	free(r);
 }
+
+int dlki_real_fd(const struct dlki_world *w, enum dlki_set set)
+{
+	return ((const struct real *)w)->set[set];
+}

@@ -15,4 +15,8 @@ struct dlki_world *dlki_real_new(struct dlk_error *err);
  * is a no-op. */
 void dlki_real_free(struct dlki_world *w);
 
+/* A descriptor that is readable while wait() in the set would find something.
+ * For poll(); valid until dlki_real_free(). */
+int dlki_real_fd(const struct dlki_world *w, enum dlki_set set);
+
 #endif

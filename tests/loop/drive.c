@@ -70,7 +70,7 @@ static void on_done(struct dlki_op *op, dlk_time now)
 		dlki_waiter_done(engine, &c->waiter);
 }
 
-static void setup(void)
+static void setup_led(unsigned int sets)
 {
 	static struct dlki_address address;
 	struct dlki_engine_options options = {
@@ -97,7 +97,17 @@ static void setup(void)
 		     0);
 	engine = dlki_engine_new(&options, &err);
 	cr_assert_not_null(engine);
-	cr_assert_eq(dlki_drive_begin(engine, &err), 0);
+	cr_assert_eq(dlki_drive_begin(engine, sets, &err), 0);
+}
+
+static void setup(void)
+{
+	setup_led(DLKI_ALL_SETS);
+}
+
+static void setup_pumped(void)
+{
+	setup_led(DLKI_BIT(DLKI_ANSWERS));
 }
 
 static void teardown(void)
@@ -360,6 +370,47 @@ Test(drive, a_stopped_leader_delays_no_deadline, .init = setup,
 	held_up = 0;
 	end_wait(&t);
 	dlki_waiter_destroy(&c.waiter);
+}
+
+/* ---- A pumped set -------------------------------------------------------- */
+
+static dlk_time rang_at;
+
+static void rings(struct dlki_alarm *a, dlk_time now)
+{
+	(void)a;
+	rang_at = now;
+}
+
+static dlk_time rang(void)
+{
+	dlk_time at;
+
+	cr_assert_eq(dlki_lock(engine), 0);
+	at = rang_at;
+	dlki_unlock(engine);
+	return at;
+}
+
+/* A thread that pumps goes away: another one must ring what it has set. */
+Test(drive, an_alarm_of_the_pump_rings_in_time, .init = setup_pumped,
+     .fini = teardown)
+{
+	struct dlki_alarm alarm = { .ring = rings };
+	dlk_time at;
+
+	cr_assert_eq(call(DLKI_ATTEMPT, 1), DLKI_GRANTED);
+	EVENTUALLY(is_in_wait());
+	cr_assert_eq(dlki_lock(engine), 0);
+	cr_assert_eq(dlki_alarms_reserve(dlki_engine_alarms(engine), 1), 0);
+	at = dlk_now() + 50 * DLK_MS;
+	dlki_alarm_set(dlki_engine_alarms(engine), &alarm, at);
+	dlki_drive_pump(engine, DLKI_NEWS);
+	dlki_unlock(engine);
+	EVENTUALLY(rang() != 0);
+	cr_assert_geq(rang(), at);
+	cr_assert_leq(rang(), at + slack_ms() * DLK_MS);
+	cr_assert_eq(waits[DLKI_NEWS], 1, "only the pump has looked there");
 }
 
 /* ---- fork ---------------------------------------------------------------- */

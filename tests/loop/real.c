@@ -2,6 +2,7 @@
 /* The real world: events of the kernel's sockets. */
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -290,6 +291,33 @@ Test(real, a_kick_is_kept_for_the_next_wait, .init = setup, .fini = teardown)
 	w->type->kick(w, DLKI_ANSWERS);
 	cr_assert_eq(w->type->wait(w, DLKI_ALL_SETS, e, 4, until), 0);
 	cr_assert_lt(w->type->now(w), until);
+}
+
+static int is_readable(enum dlki_set set)
+{
+	struct pollfd p = { .fd = dlki_real_fd(w, set), .events = POLLIN };
+
+	return poll(&p, 1, 0) == 1;
+}
+
+Test(real, a_set_can_be_polled, .init = setup, .fini = teardown)
+{
+	struct dlki_event e[4];
+	int peer, sock;
+
+	sock = connected(DLKI_NEWS, &peer);
+	cr_assert(!is_readable(DLKI_NEWS));
+	cr_assert_eq(write(peer, "abc", 3), 3);
+	EVENTUALLY(is_readable(DLKI_NEWS));
+	cr_assert(!is_readable(DLKI_ANSWERS));
+	cr_assert_eq(one_event(DLKI_BIT(DLKI_NEWS)), DLKI_READABLE);
+	cr_assert(!is_readable(DLKI_NEWS), "the edge was told");
+	w->type->kick(w, DLKI_NEWS);
+	cr_assert(is_readable(DLKI_NEWS));
+	cr_assert_eq(w->type->wait(w, DLKI_BIT(DLKI_NEWS), e, 4, 0), 0);
+	cr_assert(!is_readable(DLKI_NEWS));
+	w->type->close(w, sock);
+	close(peer);
 }
 
 static void *kick_news(void *arg)

@@ -171,7 +171,7 @@ static void open_engine(const char *host, uint16_t port)
 
 	engine = dlki_engine_new(&options, &err);
 	cr_assert_not_null(engine, "%s", err.text);
-	cr_assert_eq(dlki_drive_begin(engine, &err), 0);
+	cr_assert_eq(dlki_drive_begin(engine, DLKI_ALL_SETS, &err), 0);
 }
 
 static void close_engine(void)

@@ -285,7 +285,7 @@ static void open_engine(uint16_t port, struct dlki_world *world)
 	CHECK(dlki_address_tcp(&address, "127.0.0.1", port) == 0);
 	engine = dlki_engine_new(&options, &err);
 	CHECK(engine != NULL);
-	CHECK(dlki_drive_begin(engine, &err) == 0);
+	CHECK(dlki_drive_begin(engine, DLKI_ALL_SETS, &err) == 0);
 }
 
 /* Returns how many workers have held a lock. */

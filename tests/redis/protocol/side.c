@@ -114,7 +114,7 @@ void side_open(struct side *s, const char *login, const char *query)
 	options.uri = s->uri;
 	s->engine = dlki_engine_new(&options, &err);
 	cr_assert_not_null(s->engine, "%s", err.text);
-	cr_assert_eq(dlki_drive_begin(s->engine, &err), 0);
+	cr_assert_eq(dlki_drive_begin(s->engine, DLKI_ALL_SETS, &err), 0);
 }
 
 void side_close(struct side *s)
