@@ -8,120 +8,14 @@
 #include "backends/redis/command.h"
 #include "backends/redis/conn.h"
 #include "backends/redis/notify.h"
+#include "backends/redis/uri.h"
 
-enum { LABEL_MAX = 240, DEFAULT_PORT = 6379 };
+enum { LABEL_MAX = 240 };
 
 /* With key=plain: as often as clients of other libraries poll. */
 enum { PLAIN_POLL_MAX_MS = 100 };
 
-/* ---- The URI ------------------------------------------------------------- */
-
 static const char *const schemes[] = { "redis", "valkey", "redis+unix", NULL };
-
-static const struct dlk_param params[] = {
-	{ .name = "db",
-	  .type = DLK_NUMBER,
-	  .def = "0",
-	  .max = 65535,
-	  .text = "The database, if the path is not /N." },
-	{ .name = "order",
-	  .type = DLK_CHOICE,
-	  .def = "fair",
-	  .choices = "fair|any",
-	  .text = "Which waiter is next: the one that has waited longest, or "
-		  "the quickest." },
-	{ .name = "key",
-	  .type = DLK_CHOICE,
-	  .def = "dlock",
-	  .choices = "dlock|plain",
-	  .text = "plain: mutexes that also exclude programs without dlock, "
-		  "which take the key NAME by SET NX PX; no FAIR, WAKE, "
-		  "WANTED, SHARED, COUNT." },
-	{ .name = "pool",
-	  .type = DLK_NUMBER,
-	  .def = "16",
-	  .min = 1,
-	  .max = 1024,
-	  .text = "Most connections at once, beside the one that waiters "
-		  "share." },
-	{ .name = "client_name",
-	  .type = DLK_TEXT,
-	  .min = 1,
-	  .max = 64,
-	  .text = "The name of our connections in CLIENT LIST." },
-	{ .name = "password_file",
-	  .type = DLK_TEXT,
-	  .min = 1,
-	  .max = 4096,
-	  .text = "A file, readable by its owner only, whose first line is the "
-		  "password." },
-	{ 0 }
-};
-
-static int is_unix(const struct dlk_uri *uri)
-{
-	return strcmp(uri->scheme, "redis+unix") == 0;
-}
-
-/* "/5", "/" or nothing. */
-static int parse_database(struct redis_session *s, struct dlk_error *err)
-{
-	const struct dlk_uri *uri = s->base.uri;
-	const char *path = is_unix(uri) ? NULL : uri->path;
-	uint32_t n = 0;
-
-	s->db = (uint32_t)dlk_param_int(uri, "db");
-	if (!path || !path[0] || !path[1])
-		return 0;
-	if (dlk_param_given(uri, "db"))
-		return dlk_fail(err, DLOCK_EINVAL,
-				"%s: the database is given twice, by the path "
-				"and by db=",
-				uri->scheme);
-	for (const char *p = path + 1; *p; p++) {
-		int digit = *p >= '0' && *p <= '9';
-
-		if (digit)
-			n = n * 10 + (uint32_t)(*p - '0');
-		if (!digit || n > 65535)
-			return dlk_fail(err, DLOCK_EINVAL,
-					"%s: the path must be the number of a "
-					"database, /0 to /65535",
-					uri->scheme);
-	}
-	s->db = n;
-	return 0;
-}
-
-static int check_uri(const struct dlk_uri *uri, struct dlk_error *err)
-{
-	int named = uri->n_hosts > 0 && uri->hosts[0].name[0];
-
-	if (dlk_param_int(uri, "key") != 0 && dlk_param_given(uri, "order") &&
-	    dlk_param_int(uri, "order") == 0)
-		return dlk_fail(err, DLOCK_EINVAL,
-				"%s: order=fair and key=plain exclude each "
-				"other: clients of other libraries do not "
-				"queue",
-				uri->scheme);
-	if (is_unix(uri)) {
-		if (named || !uri->path || !uri->path[0] || !uri->path[1])
-			return dlk_fail(err, DLOCK_EINVAL,
-					"redis+unix: write the socket's path, "
-					"redis+unix:///run/redis.sock");
-		return 0;
-	}
-	if (!named)
-		return dlk_fail(err, DLOCK_EINVAL,
-				"%s: write a host, %s://host:6379", uri->scheme,
-				uri->scheme);
-	if (uri->n_hosts > 1)
-		return dlk_fail(err, DLOCK_EINVAL,
-				"%s: several hosts: a lock on one server is no "
-				"lock on another, so give the master only",
-				uri->scheme);
-	return 0;
-}
 
 /* ---- The session's server ------------------------------------------------ */
 
@@ -167,10 +61,10 @@ static struct dlk_server *server_of_uri(struct redis_session *s)
 	const struct dlk_uri *uri = s->base.uri;
 	const struct dlk_host *host = uri->hosts;
 
-	if (is_unix(uri))
+	if (dlki_redis_uri_is_unix(uri))
 		return dlk_server_new(&server_type, s, uri->path, NULL, 0);
 	return dlk_server_new(&server_type, s, NULL, host->name,
-			      host->port ? host->port : DEFAULT_PORT);
+			      host->port ? host->port : RD_DEFAULT_PORT);
 }
 
 /* ---- Open and close ------------------------------------------------------ */
@@ -227,10 +121,8 @@ static int redis_open(struct dlk_session *base, dlk_time deadline,
 {
 	struct redis_session *s = (struct redis_session *)base;
 	size_t max = (size_t)dlk_param_int(base->uri, "pool");
-	int rc = check_uri(base->uri, err);
+	int rc = dlki_redis_uri_check(base->uri, &s->db, err);
 
-	if (rc == 0)
-		rc = parse_database(s, err);
 	if (rc == 0)
 		rc = dlki_redis_notify_init(s, err);
 	if (rc != 0)
@@ -255,7 +147,7 @@ const struct dlock_backend dlki_redis_backend = {
 		DLOCK_CAP_FENCE | DLOCK_CAP_FENCE_DURABLE | DLOCK_CAP_FAIR |
 		DLOCK_CAP_WAKE | DLOCK_CAP_EXPIRE | DLOCK_CAP_INSPECT |
 		DLOCK_CAP_LIST | DLOCK_CAP_WANTED,
-	.params = params,
+	.params = dlki_redis_params,
 	.session_size = sizeof(struct redis_session),
 	.ticket_size = sizeof(struct redis_ticket),
 	.open = redis_open,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "backends/redis/protocol/store.h"
+#include "backends/redis/uri.h"
 
 enum { LABEL_MAX = 240 };
 
@@ -42,7 +43,10 @@ static int redis_open(struct dlki_store *base, struct dlk_error *err)
 	struct redis_store *s = (struct redis_store *)base;
 	const struct dlk_uri *uri = base->uri;
 	int64_t ttl_ms = dlk_param_int(uri, "ttl");
+	int rc = dlki_redis_uri_check(uri, &s->db, err);
 
+	if (rc != 0)
+		return rc;
 	s->terms = (struct dlki_terms){
 		.lease_ms = ttl_ms,
 		.margin_ms = 1,
@@ -55,7 +59,6 @@ static int redis_open(struct dlki_store *base, struct dlk_error *err)
 	if (s->order == 'f')
 		s->terms.caps |= DLOCK_CAP_FAIR;
 	open_plain(s);
-	s->db = (uint32_t)dlk_param_int(uri, "db");
 	s->ttl_len = dlki_redis_digits(s->ttl, (uint64_t)ttl_ms);
 	s->label_len = dlk_utf8_clip(base->label, LABEL_MAX);
 	s->clock_len = (size_t)snprintf(s->clock, sizeof(s->clock), "%s:clock",

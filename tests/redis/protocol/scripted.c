@@ -214,7 +214,7 @@ Test(redis_protocol, a_quiet_ear_asks_whether_the_server_is_there,
 
 Test(redis_protocol, a_greeting_logs_in_and_names_us, .fini = rig_end)
 {
-	rig_begin("redis://u:secret@h/3?client_name=me&db=3");
+	rig_begin("redis://u:secret@h/3?client_name=me");
 	cr_assert_str_eq(rig_heard(RIG_MAIN),
 			 "*3\r\n$4\r\nAUTH\r\n$1\r\nu\r\n$6\r\nsecret\r\n"
 			 "*2\r\n$6\r\nSELECT\r\n$1\r\n3\r\n"

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "backends/redis/uri.h"
+
+#include <string.h>
+
+const struct dlk_param dlki_redis_params[] = {
+	{ .name = "db",
+	  .type = DLK_NUMBER,
+	  .def = "0",
+	  .max = 65535,
+	  .text = "The database, if the path is not /N." },
+	{ .name = "order",
+	  .type = DLK_CHOICE,
+	  .def = "fair",
+	  .choices = "fair|any",
+	  .text = "Which waiter is next: the one that has waited longest, or "
+		  "the quickest." },
+	{ .name = "key",
+	  .type = DLK_CHOICE,
+	  .def = "dlock",
+	  .choices = "dlock|plain",
+	  .text = "plain: mutexes that also exclude programs without dlock, "
+		  "which take the key NAME by SET NX PX; no FAIR, WAKE, "
+		  "WANTED, SHARED, COUNT." },
+	{ .name = "pool",
+	  .type = DLK_NUMBER,
+	  .def = "16",
+	  .min = 1,
+	  .max = 1024,
+	  .text = "Most connections at once, beside the one that waiters "
+		  "share." },
+	{ .name = "client_name",
+	  .type = DLK_TEXT,
+	  .min = 1,
+	  .max = 64,
+	  .text = "The name of our connections in CLIENT LIST." },
+	{ .name = "password_file",
+	  .type = DLK_TEXT,
+	  .min = 1,
+	  .max = 4096,
+	  .text = "A file, readable by its owner only, whose first line is the "
+		  "password." },
+	{ 0 }
+};
+
+int dlki_redis_uri_is_unix(const struct dlk_uri *uri)
+{
+	return strstr(uri->scheme, "+unix") != NULL;
+}
+
+/* "/5", "/" or "". */
+static int parse_database(const struct dlk_uri *uri, uint32_t *db,
+			  struct dlk_error *err)
+{
+	const char *path = dlki_redis_uri_is_unix(uri) ? NULL : uri->path;
+	uint32_t n = 0;
+
+	*db = (uint32_t)dlk_param_int(uri, "db");
+	if (!path || !path[0] || !path[1])
+		return 0;
+	if (dlk_param_given(uri, "db"))
+		return dlk_fail(err, DLOCK_EINVAL,
+				"%s: the database is given twice, by the path "
+				"and by db=",
+				uri->scheme);
+	for (const char *p = path + 1; *p; p++) {
+		int digit = *p >= '0' && *p <= '9';
+
+		if (digit)
+			n = n * 10 + (uint32_t)(*p - '0');
+		if (!digit || n > 65535)
+			return dlk_fail(err, DLOCK_EINVAL,
+					"%s: the path must be the number of a "
+					"database, /0 to /65535",
+					uri->scheme);
+	}
+	*db = n;
+	return 0;
+}
+
+static int check_place(const struct dlk_uri *uri, struct dlk_error *err)
+{
+	int named = uri->n_hosts > 0 && uri->hosts[0].name[0];
+
+	if (dlki_redis_uri_is_unix(uri)) {
+		if (named || !uri->path || !uri->path[0] || !uri->path[1])
+			return dlk_fail(err, DLOCK_EINVAL,
+					"redis+unix: write the socket's path, "
+					"redis+unix:///run/redis.sock");
+		return 0;
+	}
+	if (!named)
+		return dlk_fail(err, DLOCK_EINVAL,
+				"%s: write a host, %s://host:6379", uri->scheme,
+				uri->scheme);
+	if (uri->n_hosts > 1)
+		return dlk_fail(err, DLOCK_EINVAL,
+				"%s: several hosts: a lock on one server is no "
+				"lock on another, so give the master only",
+				uri->scheme);
+	return 0;
+}
+
+int dlki_redis_uri_check(const struct dlk_uri *uri, uint32_t *db,
+			 struct dlk_error *err)
+{
+	int rc;
+
+	if (dlk_param_int(uri, "key") != 0 && dlk_param_given(uri, "order") &&
+	    dlk_param_int(uri, "order") == 0)
+		return dlk_fail(err, DLOCK_EINVAL,
+				"%s: order=fair and key=plain exclude each "
+				"other: clients of other libraries do not "
+				"queue",
+				uri->scheme);
+	rc = check_place(uri, err);
+	return rc != 0 ? rc : parse_database(uri, db, err);
+}
