@@ -41,13 +41,13 @@ static int start_redis(struct chaos *c, const char *query)
 	c->store = r;
 	c->server = lab_redis_start(&options);
 	if (!c->server ||
-	    chaos_start_proxies(c, "redis", &c->server, 1, query) < 0)
+	    chaos_start_proxies(c, c->o.store->name, &c->server, 1, query) < 0)
 		return -1;
 	r->straight = proxy_to(c->server);
 	if (!r->straight)
 		return -1;
-	snprintf(c->uri[1], sizeof(c->uri[1]), "redis://" LAB_LOOPBACK ":%d/%s",
-		 lab_proxy_port(r->straight), query);
+	snprintf(c->uri[1], sizeof(c->uri[1]), "%s://" LAB_LOOPBACK ":%d/%s",
+		 c->o.store->name, lab_proxy_port(r->straight), query);
 	return 0;
 }
 
@@ -203,14 +203,14 @@ static const struct chaos_fault own_faults[] = {
 	CHAOS_NO_FAULT
 };
 
-const struct chaos_store chaos_redis = {
-	.name = "redis",
-	.leases = true,
-	.match = "EVALSHA",
-	.start = start_redis,
-	.stop = stop_redis,
-	.left = count_left,
-	.faults = { chaos_pauses, chaos_process_faults, chaos_net_faults,
-		    chaos_server_pauses, chaos_server_kill, chaos_server_empty,
-		    own_faults },
-};
+#define STORE(scheme)                                                          \
+	{                                                                      \
+		.name = (scheme), .leases = true, .match = "EVALSHA",          \
+		.start = start_redis, .stop = stop_redis, .left = count_left,  \
+		.faults = { chaos_pauses,      chaos_process_faults,           \
+			    chaos_net_faults,  chaos_server_pauses,            \
+			    chaos_server_kill, chaos_server_empty,             \
+			    own_faults },                                      \
+	}
+const struct chaos_store chaos_redis = STORE("redis");
+const struct chaos_store chaos_redis2 = STORE("redis2");

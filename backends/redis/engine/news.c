@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* News of the store, and the pump that hears them. */
+#include "backends/redis/engine/call.h"
+#include "backends/redis/engine/waiters.h"
+#include "core/world/real.h"
+
+/* The core wakes the waiter, which takes the grant with the next attempt. */
+static void on_pushed(void *arg, uint64_t attempt, uint64_t token,
+		      uint64_t store_clock_us, int64_t lease_ms, dlk_time now)
+{
+	struct redis2_session *s = arg;
+	struct redis2_ticket *t = dlki_redis2_waiter_find(s, attempt);
+
+	(void)now;
+	if (!t || t->granted)
+		return;
+	t->pushed.token = token;
+	t->pushed.clock_us = store_clock_us;
+	t->pushed.lease_ms = lease_ms;
+	dlk_wake(&s->base, t->base.id);
+}
+
+static void on_wake(void *arg, uint64_t attempt, dlk_time now)
+{
+	struct redis2_session *s = arg;
+	const struct redis2_ticket *t = dlki_redis2_waiter_find(s, attempt);
+
+	(void)now;
+	if (t)
+		dlk_wake(&s->base, t->base.id);
+}
+
+static void on_gone(void *arg, uint64_t attempt, dlk_time now)
+{
+	static const char why[] = "the store no longer has it";
+	struct redis2_session *s = arg;
+	const struct redis2_ticket *t = dlki_redis2_waiter_find(s, attempt);
+
+	(void)now;
+	if (attempt == 0)
+		dlk_lost_all(&s->base, why);
+	else if (t)
+		dlk_lost(&s->base, t->base.id, why);
+}
+
+static void on_look_again(void *arg, dlk_time now)
+{
+	(void)now;
+	dlki_redis2_waiters_wake(arg);
+}
+
+static void on_up(void *arg, const struct dlki_terms *terms, dlk_time now)
+{
+	struct redis2_session *s = arg;
+
+	(void)now;
+	if (!s->opening)
+		return;
+	s->base.ttl_ms = terms->lease_ms;
+	s->base.margin_ms = terms->margin_ms;
+	s->base.linger_ms = terms->linger_ms;
+	s->base.check_ms = terms->check_ms;
+	s->base.caps &= terms->caps;
+	dlki_waiter_done(s->engine, s->opening);
+}
+
+static void on_down(void *arg, dlk_time now)
+{
+	struct redis2_session *s = arg;
+
+	(void)now;
+	if (s->opening)
+		dlki_waiter_done(s->engine, s->opening);
+	dlki_redis2_calls_unreachable(s);
+}
+
+const struct dlki_news dlki_redis2_news = {
+	.pushed = on_pushed,
+	.wake = on_wake,
+	.gone = on_gone,
+	.look_again = on_look_again,
+	.up = on_up,
+	.down = on_down,
+};
+
+/* ---- The pump ------------------------------------------------------------ */
+
+/* Without success the ear stays deaf, and waiters ask again soon. */
+void dlki_redis2_listen(struct redis2_session *s)
+{
+	pthread_mutex_lock(&s->listen_mu);
+	if (!s->listens)
+		s->listens = dlk_listen(&s->base,
+					dlki_real_fd(s->world, DLKI_NEWS),
+					NULL) == 0;
+	pthread_mutex_unlock(&s->listen_mu);
+}
+
+void dlki_redis2_listen_no_more(struct redis2_session *s)
+{
+	if (s->listens)
+		(void)dlk_listen(&s->base, -1, NULL);
+}
+
+void dlki_redis2_pump(struct dlk_session *base)
+{
+	const struct redis2_session *s = (struct redis2_session *)base;
+
+	dlki_redis2_lock(s);
+	dlki_drive_pump(s->engine, DLKI_NEWS);
+	dlki_redis2_unlock(s);
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The backend, and opening and closing a session. */
+#include "backends/redis/engine/session.h"
+
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/redis/protocol/store.h"
+#include "backends/redis/uri.h"
+#include "core/net/address.h"
+#include "core/net/resolve.h"
+#include "core/world/real.h"
+
+/* A request has as long as the core gives one: until then no connection is
+ * taken for dead. */
+static int64_t patience_ms(const struct dlk_uri *uri)
+{
+	int64_t ms = dlk_param_int(uri, "connect");
+
+	if (ms > dlk_param_int(uri, "close"))
+		ms = dlk_param_int(uri, "close");
+	if (ms < dlk_param_int(uri, "ask"))
+		ms = dlk_param_int(uri, "ask");
+	return ms;
+}
+
+/* ---- Addresses ----------------------------------------------------------- */
+
+enum { ADDRESSES = 16 };
+
+struct addresses {
+	struct dlki_address v[ADDRESSES];
+	size_t n;
+};
+
+static int find_unix(struct redis2_session *s, struct addresses *out,
+		     struct dlk_error *err)
+{
+	const char *path = s->base.uri->path;
+
+	snprintf(s->server, sizeof(s->server), "%.110s", path);
+	out->n = 1;
+	if (dlki_address_unix(&out->v[0], path) == 0)
+		return 0;
+	return dlk_fail(err, DLOCK_EINVAL,
+			"the path of a unix socket has 1 to %zu bytes, not "
+			"%zu: '%s'",
+			sizeof(out->v[0].to.un.sun_path) - 1, strlen(path),
+			path);
+}
+
+static int find_host(struct redis2_session *s, struct addresses *out,
+		     dlk_time deadline, struct dlk_error *err)
+{
+	const struct dlk_host *host = s->base.uri->hosts;
+	uint16_t port = host->port ? host->port : RD_DEFAULT_PORT;
+	int v6 = strchr(host->name, ':') != NULL;
+	struct addrinfo *list;
+	int rc;
+
+	snprintf(s->server, sizeof(s->server), "%s%.100s%s:%u", v6 ? "[" : "",
+		 host->name, v6 ? "]" : "", (unsigned int)port);
+	rc = dlki_resolve(&list, host->name, port, NULL, deadline, err);
+	if (rc != 0)
+		return rc;
+	for (const struct addrinfo *ai = list; ai && out->n < ADDRESSES;
+	     ai = ai->ai_next) {
+		out->v[out->n].len = ai->ai_addrlen;
+		memcpy(&out->v[out->n].to, ai->ai_addr, ai->ai_addrlen);
+		out->n++;
+	}
+	dlki_resolve_free(list);
+	return 0;
+}
+
+/* ---- Open and close ------------------------------------------------------ */
+
+static void redis2_close(struct dlk_session *base, dlk_time deadline)
+{
+	struct redis2_session *s = (struct redis2_session *)base;
+
+	(void)deadline; /* only the end of a thread is waited for */
+	dlki_redis2_listen_no_more(s);
+	if (s->engine) {
+		dlki_drive_end(s->engine);
+		dlki_engine_free(s->engine);
+	}
+	dlki_real_free(s->world);
+	pthread_mutex_destroy(&s->listen_mu);
+}
+
+static int start_engine(struct redis2_session *s, const struct addresses *to,
+			struct dlk_error *err)
+{
+	const struct dlk_uri *uri = s->base.uri;
+	struct dlki_engine_options options = {
+		.protocol = &dlki_redis_protocol,
+		.uri = uri,
+		.label = s->base.label,
+		.addresses = to->v,
+		.n_addresses = to->n,
+		.news = &dlki_redis2_news,
+		.arg = s,
+		.connect_ms = dlk_param_int(uri, "connect"),
+		.patience_ms = patience_ms(uri),
+	};
+	int rc;
+
+	s->world = dlki_real_new(err);
+	if (!s->world)
+		return err->code;
+	options.world = s->world;
+	s->engine = dlki_engine_new(&options, err);
+	if (!s->engine)
+		return err->code;
+	rc = dlki_drive_begin(s->engine, DLKI_BIT(DLKI_ANSWERS), err);
+	if (rc == 0)
+		return 0;
+	dlki_engine_free(s->engine);
+	s->engine = NULL;
+	return rc;
+}
+
+/* Until the server has greeted us, or cannot.  The answer to the greeting takes
+ * about as long as the connection did. */
+static int await_greeting(struct redis2_session *s, dlk_time begun,
+			  dlk_time deadline, struct dlk_error *err)
+{
+	dlk_time now;
+	int up;
+
+	dlki_redis2_lock(s);
+	(void)dlki_drive(s->engine, s->opening, deadline);
+	s->opening = NULL;
+	up = dlki_engine_is_up(s->engine);
+	if (!up)
+		dlki_engine_why(s->engine, err);
+	dlki_redis2_unlock(s);
+	now = dlk_now();
+	if (up)
+		dlk_answered(&s->base, now - (now - begun) / 2, now);
+	else if (err->code == 0)
+		dlk_fail(err, DLOCK_EUNREACHABLE, "%s: not connected in time",
+			 s->server);
+	return up ? 0 : err->code;
+}
+
+static int redis2_open(struct dlk_session *base, dlk_time deadline,
+		       struct dlk_error *err)
+{
+	struct redis2_session *s = (struct redis2_session *)base;
+	struct addresses to = { .n = 0 };
+	struct dlki_waiter waiter;
+	dlk_time begun;
+	uint32_t db;
+	int rc = dlki_redis_uri_check(base->uri, &db, err);
+
+	if (rc != 0)
+		return rc;
+	rc = dlki_redis_uri_is_unix(base->uri) ?
+		     find_unix(s, &to, err) :
+		     find_host(s, &to, deadline, err);
+	if (rc != 0)
+		return rc;
+	pthread_mutex_init(&s->listen_mu, NULL);
+	dlki_waiter_init(&waiter, DLKI_ANSWERS);
+	s->opening = &waiter;
+	begun = dlk_now();
+	rc = start_engine(s, &to, err);
+	if (rc == 0)
+		rc = await_greeting(s, begun, deadline, err);
+	dlki_waiter_destroy(&waiter);
+	if (rc != 0)
+		redis2_close(base, deadline);
+	return rc;
+}
+
+static const char *const schemes[] = { "redis2", "redis2+unix", NULL };
+
+const struct dlock_backend dlki_redis2_backend = {
+	.size = sizeof(struct dlock_backend),
+	.schemes = schemes,
+	.summary = "a Redis or Valkey server, by the engine",
+	.caps = DLOCK_CAP_REMOTE | DLOCK_CAP_SHARED | DLOCK_CAP_COUNT |
+		DLOCK_CAP_FENCE | DLOCK_CAP_FENCE_DURABLE | DLOCK_CAP_FAIR |
+		DLOCK_CAP_WAKE | DLOCK_CAP_EXPIRE,
+	.params = dlki_redis_params,
+	.session_size = sizeof(struct redis2_session),
+	.ticket_size = sizeof(struct redis2_ticket),
+	.open = redis2_open,
+	.close = redis2_close,
+	.attempt = dlki_redis2_attempt,
+	.renew = dlki_redis2_renew,
+	.release = dlki_redis2_release,
+	.release_all = dlki_redis2_release_all,
+	.release_begin = dlki_redis2_release_begin,
+	.pump = dlki_redis2_pump,
+};

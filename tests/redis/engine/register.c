@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every program that links this can open redis2: URIs. */
+#include <dlock/backend.h>
+
+extern const struct dlock_backend dlki_redis2_backend;
+
+__attribute__((constructor)) static void register_redis2(void)
+{
+	(void)dlock_backend_register(&dlki_redis2_backend);
+}
