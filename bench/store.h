@@ -32,6 +32,7 @@ struct store_desc {
 
 extern const struct store_desc store_mem, store_file, store_null;
 extern const struct store_desc store_redis, store_zk, store_memcached;
+extern const struct store_desc store_redis2; /* redis, by the engine */
 
 /* Variants. */
 enum { ZK_TMPFS, ZK_DISK };              /* where its data is */

@@ -65,6 +65,28 @@
 	  .cases = { CASE(1, { 0 }), CASE(8, TO_ONE(least)), \
 		     CASE(64, TO_ONE(least)) } }
 
+/* Of each way to a Redis server. */
+#define REDIS(store_name) \
+	{ #store_name ".handoff", \
+	  #store_name ": from release to a waiter in another process, to a " \
+	  "PING; floor: RPUSH to a BLPOP", \
+	  "ns (ratio = p50 / PING p50; floor: BLPOP)", \
+	  &workload_handoff, &store_##store_name, &floor_redis_blpop, \
+	  .cases = { CASE(1, TIME("ratio", 2.5, 6)) } }, \
+	{ #store_name ".contended", \
+	  #store_name ": 8 processes that want one mutex; floor: SET NX PX, " \
+	  "tried each millisecond", \
+	  "hand-offs/s (ratio = ours/floor)", \
+	  &workload_contended, &store_##store_name, &floor_redis_set, \
+	  .cases = { CASE(8, INVERSE("floor's to ours", "ratio", 1 / 3.0, \
+				     1 / 1.5)) } }, \
+	{ #store_name ".pair", \
+	  #store_name ": acquire and release, with a token; floor: hiredis " \
+	  "doing SET NX PX and compare-and-delete", \
+	  RATES, &workload_pair, &store_##store_name, &floor_redis_set, \
+	  .cases = { CASE(1, TO_FLOOR(0.9, 2)) } }, \
+	THREADS(store_name, 2.5)
+
 /* In the order in which they run. */
 const struct bench bench_table[] = {
 	{ "file.handoff",
@@ -84,19 +106,10 @@ const struct bench bench_table[] = {
 	  .cases = { CASE(1, TIME("ratio", 2, 4)) } },
 
 #ifdef BENCH_REDIS
-	{ "redis.handoff",
-	  "redis: from release to a waiter in another process, to a PING; "
-	  "floor: RPUSH to a BLPOP",
-	  "ns (ratio = p50 / PING p50; floor: BLPOP)",
-	  &workload_handoff, &store_redis, &floor_redis_blpop,
-	  .cases = { CASE(1, TIME("ratio", 2.5, 6)) } },
-	{ "redis.contended",
-	  "redis: 8 processes that want one mutex; floor: SET NX PX, tried "
-	  "each millisecond",
-	  "hand-offs/s (ratio = ours/floor)",
-	  &workload_contended, &store_redis, &floor_redis_set,
-	  .cases = { CASE(8, INVERSE("floor's to ours", "ratio", 1 / 3.0,
-				     1 / 1.5)) } },
+	REDIS(redis),
+#ifdef BENCH_REDIS2
+	REDIS(redis2),
+#endif
 	{ "redis.queue",
 	  "redis: the same to a bare queue with direct grant",
 	  "hand-offs/s (ratio = ours/floor)",
@@ -112,18 +125,12 @@ const struct bench bench_table[] = {
 			  PLAIN("looks_per_waiter_ttl", 3.1, 3.5),
 			  PLAIN("requests_per_release", 4, 20),
 			  ONE_WAKE) } },
-	{ "redis.pair",
-	  "redis: acquire and release, with a token; floor: hiredis doing SET "
-	  "NX PX and compare-and-delete",
-	  RATES, &workload_pair, &store_redis, &floor_redis_set,
-	  .cases = { CASE(1, TO_FLOOR(0.9, 2)) } },
 	{ "redis.pair_async",
 	  "redis: acquire and release, with release=async; floor: hiredis "
 	  "doing SET NX PX and compare-and-delete, each awaited",
 	  RATES, &workload_pair, &store_redis, &floor_redis_set,
 	  .query = "?release=async",
 	  .cases = { CASE(1, TO_FLOOR(1.3, 2)) } },
-	THREADS(redis, 2.5),
 	{ "redis.holds",
 	  "redis: 10,000 and 100,000 holds of one client with a lease of 10 s: "
 	  "late renewals, CPU",

@@ -56,15 +56,14 @@ static struct store_load store_load(const struct bench_store *s)
 }
 
 /* Attempts of waiters that go on waiting are among the requests. */
-const struct store_desc store_redis = {
-	.name = "redis",
-	.open = store_open,
-	.load = store_load,
-	.requests = "requests",
-	.replies = "published",
-	.idle = "looks_per_waiter_ttl",
-	.idle_per_waiter = 1,
-};
+#define STORE(scheme)                                                          \
+	{                                                                      \
+		.name = (scheme), .open = store_open, .load = store_load,      \
+		.requests = "requests", .replies = "published",                \
+		.idle = "looks_per_waiter_ttl", .idle_per_waiter = 1,          \
+	}
+const struct store_desc store_redis = STORE("redis");
+const struct store_desc store_redis2 = STORE("redis2");
 
 /* ---- A connection -------------------------------------------------------- */
 
