@@ -43,6 +43,7 @@ static int send_again(struct redis2_op *op)
 		if (op->resent || !was_cut_off(op))
 			return 0;
 		op->resent = 1;
+		dlki_engine_hurry(op->base.engine);
 	}
 	if (op->base.verb == DLKI_ATTEMPT) {
 		dlki_redis2_waiter_attempt(op->ticket);
