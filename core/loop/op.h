@@ -82,6 +82,8 @@ enum dlki_outcome {
 /* May the store have an entry of the claim after the op? */
 enum dlki_residue { DLKI_RESIDUE_NONE, DLKI_RESIDUE_MAYBE };
 
+enum { DLKI_ABOUT = 64 };
+
 struct dlki_op {
 	/* In, from the claim. */
 	enum dlki_verb verb;
@@ -109,6 +111,10 @@ struct dlki_op {
 			     void *arg); /* LIST */
 	} each;
 	void *each_arg;
+	char *about;       /* BREAK, may be NULL: DLKI_ABOUT bytes of the
+			    * caller's, "" at first.  The store writes down
+			    * which holders the op is about; submitted anew
+			    * with them, the op breaks no later holder */
 	void (*done)(struct dlki_op *op, dlk_time now);
 
 	/* Out, for done(). */

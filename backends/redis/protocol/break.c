@@ -1,25 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Two calls of a script: the first tells the holders, and the second takes the
  * lock from these holders, but not from a later holder. */
+#include <string.h>
+
 #include "backends/redis/answer.h"
 #include "backends/redis/protocol/store.h"
 
-void dlki_redis_store_break(struct redis_store *s, struct dlki_op *op,
-			    dlk_time now)
-{
-	const struct redis_script_call call = { RD_BREAK, NULL, 0 };
-
-	(void)now;
-	if (dlki_redis_store_may_ask(s, op))
-		dlki_redis_store_call(s, op, &call);
-}
+_Static_assert((int)RD_SEEN_LEN < (int)DLKI_ABOUT, "the text and a NUL");
 
 static void break_up_to(struct redis_store *s, struct dlki_op *op,
-			const struct redis_seen *seen)
+			const char *seen)
 {
 	const struct redis_arg args[] = {
-		{ seen->text, RD_TOKEN_LEN },
-		{ seen->text + RD_TOKEN_LEN, seen->len - RD_TOKEN_LEN },
+		{ seen, RD_TOKEN_LEN },
+		{ seen + RD_TOKEN_LEN, strlen(seen) - RD_TOKEN_LEN },
 	};
 	const struct redis_script_call call = { RD_BREAK, args,
 						s->plain ? 2 : 1 };
@@ -27,9 +21,29 @@ static void break_up_to(struct redis_store *s, struct dlki_op *op,
 	dlki_redis_store_call(s, op, &call);
 }
 
+static int knows_holders(const struct dlki_op *op)
+{
+	return op->about && op->about[0];
+}
+
+void dlki_redis_store_break(struct redis_store *s, struct dlki_op *op,
+			    dlk_time now)
+{
+	const struct redis_script_call call = { RD_BREAK, NULL, 0 };
+
+	(void)now;
+	if (!dlki_redis_store_may_ask(s, op))
+		return;
+	if (knows_holders(op))
+		break_up_to(s, op, op->about);
+	else
+		dlki_redis_store_call(s, op, &call);
+}
+
 enum redis_taken dlki_redis_store_broken(struct redis_store *s,
 					 const struct redis_answer *a)
 {
+	char text[DLKI_ABOUT] = "";
 	struct redis_seen seen;
 	int64_t done;
 	int has_seen = dlki_redis_seen(a->reply, s->plain, &seen);
@@ -38,11 +52,15 @@ enum redis_taken dlki_redis_store_broken(struct redis_store *s,
 		return RD_SENSELESS;
 	if (!a->op)
 		return RD_TAKEN;
-	if (has_seen != (a->op->requests == 1))
+	if (has_seen != (a->op->requests == 1 && !knows_holders(a->op)))
 		return RD_SENSELESS;
-	if (has_seen)
-		break_up_to(s, a->op, &seen);
-	else
+	if (!has_seen) {
 		dlki_answered(a->op, 1);
+		return RD_TAKEN;
+	}
+	memcpy(text, seen.text, seen.len);
+	if (a->op->about)
+		memcpy(a->op->about, text, sizeof(text));
+	break_up_to(s, a->op, text);
 	return RD_TAKEN;
 }

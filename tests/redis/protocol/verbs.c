@@ -111,6 +111,31 @@ Test(redis_verbs, a_break_asks_first_which_holders_there_are, .fini = rig_end)
 	cr_assert_eq(rig.ops[1].outcome, DLKI_ANSWERED);
 }
 
+/* The connection dies under the second call, which may have run: by then there
+ * may be other holders. */
+Test(redis_verbs, a_break_that_is_submitted_anew_is_about_the_same_holders,
+     .fini = rig_end)
+{
+	char about[DLKI_ABOUT] = "";
+
+	rig_begin_up("");
+	rig.ops[1].about = about;
+	rig_submit(1, DLKI_BREAK);
+	rig_heard(RIG_MAIN);
+	rig_say(RIG_MAIN, "$16\r\n1700000000000001\r\n");
+	dlki_cancel(rig.engine, &rig.ops[1]);
+	rig_turn();
+	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
+	cr_assert_str_eq(about, "1700000000000001");
+	rig_heard(RIG_MAIN);
+	rig_say(RIG_MAIN, ":1\r\n");
+	rig_submit(1, DLKI_BREAK);
+	expect_args("$11\r\ndlock:clock\r\n$16\r\n1700000000000001\r\n");
+	rig_say(RIG_MAIN, ":0\r\n");
+	cr_assert_eq(rig.ended[1], 2);
+	cr_assert_eq(rig.ops[1].outcome, DLKI_ANSWERED);
+}
+
 /* The second call does not follow, and the first call changes no lock. */
 Test(redis_verbs, a_break_that_is_over_goes_no_further, .fini = rig_end)
 {
