@@ -2,6 +2,17 @@
 #include "backends/redis/engine/call.h"
 #include "backends/redis/engine/waiters.h"
 
+/* Without WAKE the core polls, at the end of the holder's lease at the
+ * latest. */
+static void look_again_in(struct redis2_ticket *t, int64_t ms)
+{
+	const struct dlk_session *s = t->base.session;
+
+	t->base.look_again = 0;
+	if (ms > 0 && (s->caps & DLOCK_CAP_WAKE || ms <= s->poll_min_ms))
+		t->base.look_again = dlk_now() + ms * DLK_MS;
+}
+
 static enum dlk_verdict take_answer(struct redis2_ticket *t,
 				    const struct redis2_call *call,
 				    struct dlk_error *err)
@@ -14,40 +25,54 @@ static enum dlk_verdict take_answer(struct redis2_ticket *t,
 		t->base.token = op->base.token;
 		t->base.since = op->base.since;
 		t->base.lease_ms = op->base.lease_ms;
-		t->granted = 1;
+		t->by_push = 0;
 		return DLK_GRANTED;
 	case DLKI_BUSY:
-		t->base.look_again = 0;
-		if (op->base.look_in_ms > 0)
-			t->base.look_again = dlk_now() +
-					     op->base.look_in_ms * DLK_MS;
+		look_again_in(t, op->base.look_in_ms);
 		return DLK_BUSY;
 	default:
-		t->base.settled = op->base.outcome == DLKI_FAILED ||
-				  !dlki_redis2_op_was_sent(op);
-		t->base.settled &= !op->resent;
+		t->base.settled = !op->resent &&
+				  (op->base.outcome == DLKI_FAILED ||
+				   !dlki_redis2_op_was_sent(op));
 		dlki_redis2_call_error(call, op, err);
 		return DLK_FAILED;
 	}
+}
+
+/* Without a request, if a grant message has come. */
+static int take_pushed(struct redis2_ticket *t)
+{
+	const struct redis2_session *s =
+		(struct redis2_session *)t->base.session;
+	int taken;
+
+	dlki_redis2_lock(s);
+	taken = dlki_redis2_waiter_take(t);
+	if (taken) {
+		dlki_redis2_waiter_forget(t);
+		t->granted = t->by_push = 1;
+		t->lease_from = t->lease_heard = 0;
+	}
+	dlki_redis2_unlock(s);
+	return taken;
 }
 
 enum dlk_verdict dlki_redis2_attempt(struct dlk_ticket *base, dlk_time deadline,
 				     struct dlk_error *err)
 {
 	struct redis2_ticket *t = (struct redis2_ticket *)base;
-	struct redis2_session *s = (struct redis2_session *)base->session;
-	enum dlk_verdict verdict = DLK_GRANTED;
+	enum dlk_verdict verdict;
 	struct redis2_call call;
 
-	dlki_redis2_lock(s);
-	if (dlki_redis2_waiter_take(t)) {
-		t->granted = 1;
-	} else {
-		dlki_redis2_call(&call, s, DLKI_ATTEMPT, &base, 1, deadline);
-		verdict = take_answer(t, &call, err);
-	}
-	dlki_redis2_unlock(s);
-	if (verdict == DLK_BUSY)
-		dlki_redis2_listen(s);
+	if (t->asked && take_pushed(t))
+		return DLK_GRANTED;
+	dlki_redis2_call_ticket(&call, t, DLKI_ATTEMPT, deadline);
+	verdict = take_answer(t, &call, err);
+	t->granted = verdict == DLK_GRANTED;
+	if (t->granted)
+		dlki_redis2_waiter_forget(t);
+	dlki_redis2_call_end(&call);
+	if (verdict == DLK_BUSY && base->session->caps & DLOCK_CAP_WAKE)
+		dlki_redis2_listen((struct redis2_session *)base->session);
 	return verdict;
 }

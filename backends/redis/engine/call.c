@@ -3,11 +3,6 @@
 
 #include "backends/redis/engine/waiters.h"
 
-struct redis2_op *dlki_redis2_op(struct redis2_ticket *t, enum dlki_verb verb)
-{
-	return verb == DLKI_RELEASE ? &t->rel : &t->ask;
-}
-
 int dlki_redis2_op_was_sent(const struct redis2_op *op)
 {
 	const struct dlki_op *base = &op->base;
@@ -25,14 +20,16 @@ int dlki_redis2_op_was_sent(const struct redis2_op *op)
 
 /* ---- The end of an op ---------------------------------------------------- */
 
-/* The connection is gone, and the next connection may be better. */
+/* The connection is gone, and the next connection may be better.  An op of
+ * several requests does not begin anew unless it remembers the first answer. */
 static int was_cut_off(const struct redis2_op *op)
 {
 	struct dlk_error why;
 
 	dlki_engine_why(op->base.engine, &why);
 	return op->base.outcome == DLKI_UNANSWERED &&
-	       why.code == DLOCK_EUNREACHABLE;
+	       why.code == DLOCK_EUNREACHABLE &&
+	       (op->base.requests <= 1 || op->base.about);
 }
 
 /* The server may evaluate a lost attempt after the next attempt: each has an
@@ -49,7 +46,7 @@ static int send_again(struct redis2_op *op)
 		dlki_redis2_waiter_attempt(op->ticket);
 		op->base.id = op->ticket->attempt;
 	}
-	op->base.again = op->ticket->asked;
+	op->base.again |= op->resent;
 	return dlki_submit(op->base.engine, &op->base) == 0;
 }
 
@@ -66,11 +63,22 @@ static void note_attempt(const struct redis2_op *op)
 				   0;
 }
 
+static void note_lease(const struct redis2_op *op, dlk_time now)
+{
+	struct redis2_ticket *t = op->ticket;
+
+	if (op->base.outcome != DLKI_GRANTED &&
+	    (op->base.outcome != DLKI_ANSWERED || op->base.verb != DLKI_RENEW))
+		return;
+	t->lease_from = op->base.since;
+	t->lease_heard = now;
+}
+
 /* The answer to a release without a waiting thread.  The core may free the
  * ticket. */
 static void tell_released(const struct redis2_op *op)
 {
-	struct dlk_session *s = op->ticket->base.session;
+	struct dlk_session *s = &op->session->base;
 	uint64_t id = op->ticket->base.id;
 	int rc = DLOCK_EUNREACHABLE;
 
@@ -79,8 +87,8 @@ static void tell_released(const struct redis2_op *op)
 	dlk_released(s, id, rc);
 }
 
-static void end_of(struct redis2_call *c, const struct redis2_op *op,
-		   dlk_time now)
+static void note_end(struct redis2_call *c, const struct redis2_op *op,
+		     dlk_time now)
 {
 	const struct dlki_op *base = &op->base;
 
@@ -88,7 +96,7 @@ static void end_of(struct redis2_call *c, const struct redis2_op *op,
 	case DLKI_GRANTED:
 	case DLKI_BUSY:
 	case DLKI_ANSWERED:
-		if (c->n == 1)
+		if (c->alone && base->requests == 1)
 			dlk_answered(&c->session->base, base->since, now);
 		break;
 	case DLKI_FAILED:
@@ -102,6 +110,14 @@ static void end_of(struct redis2_call *c, const struct redis2_op *op,
 	}
 }
 
+static void leave(struct redis2_op *op)
+{
+	*op->link = op->next;
+	if (op->next)
+		op->next->link = op->link;
+	op->call = NULL;
+}
+
 static void op_done(struct dlki_op *base, dlk_time now)
 {
 	struct redis2_op *op = (struct redis2_op *)base;
@@ -109,35 +125,44 @@ static void op_done(struct dlki_op *base, dlk_time now)
 
 	if (base->verb == DLKI_ATTEMPT)
 		note_attempt(op);
+	if (op->ticket)
+		note_lease(op, now);
 	if (!c) {
 		tell_released(op);
 		return;
 	}
-	end_of(c, op, now);
+	note_end(c, op, now);
 	if (!c->over && now < c->deadline && send_again(op))
 		return;
-	op->call = NULL;
-	if (--c->left == 0)
+	leave(op);
+	if (!c->ops)
 		dlki_waiter_done(base->engine, &c->waiter);
 }
 
 /* ---- A call -------------------------------------------------------------- */
 
-void dlki_redis2_op_prepare(struct redis2_op *op, struct redis2_ticket *t,
-			    enum dlki_verb verb, dlk_time deadline)
+void dlki_redis2_op_prepare(struct redis2_op *op, struct redis2_session *s,
+			    struct redis2_ticket *t, enum dlki_verb verb,
+			    dlk_time deadline)
 {
 	struct dlki_op *base = &op->base;
 
 	base->verb = verb;
-	base->request = &t->base.request;
-	base->token = t->base.token;
-	base->token_used = verb == DLKI_RELEASE ? t->base.token_used : 0;
 	base->deadline = deadline;
-	base->again = t->asked;
 	base->done = op_done;
+	op->session = s;
 	op->ticket = t;
 	op->call = NULL;
 	op->resent = 0;
+	if (!t)
+		return;
+	base->request = &t->base.request;
+	base->token = t->base.token;
+	base->token_used = t->base.token_used;
+	base->lease_from = t->lease_from;
+	base->lease_heard = t->lease_heard;
+	base->pushed = t->by_push;
+	base->again = t->asked;
 	op->granted = t->granted;
 	if (verb == DLKI_ATTEMPT) {
 		dlki_redis2_waiter_attempt(t);
@@ -145,71 +170,12 @@ void dlki_redis2_op_prepare(struct redis2_op *op, struct redis2_ticket *t,
 	}
 }
 
-static void submit(struct redis2_call *c, struct redis2_op *op,
-		   struct redis2_ticket *t)
+void dlki_redis2_call_begin(struct redis2_call *call, struct redis2_session *s,
+			    dlk_time deadline)
 {
-	if (op->base.state == DLKI_OP_IDLE) {
-		dlki_redis2_op_prepare(op, t, c->verb, c->deadline);
-		if (dlki_submit(c->session->engine, &op->base) != 0) {
-			op->base.outcome = DLKI_FAILED;
-			op->base.residue = DLKI_RESIDUE_NONE;
-			dlk_fail(&c->failed, DLOCK_ENOMEM, "out of memory");
-			return;
-		}
-	}
-	op->call = c;
-	c->left++;
-}
-
-static void submit_all(struct redis2_call *c)
-{
-	for (size_t i = 0; i < c->n; i++) {
-		struct redis2_ticket *t = (struct redis2_ticket *)c->tickets[i];
-
-		if (c->verb == DLKI_RELEASE && !t->asked)
-			continue;
-		submit(c, dlki_redis2_op(t, c->verb), t);
-	}
-	if (!dlki_engine_is_up(c->session->engine))
-		dlki_engine_hurry(c->session->engine);
-}
-
-/* The caller no longer waits for the answers. */
-static void end_ops(struct redis2_call *c)
-{
-	c->over = 1;
-	for (size_t i = 0; i < c->n; i++) {
-		struct redis2_op *op = dlki_redis2_op(
-			(struct redis2_ticket *)c->tickets[i], c->verb);
-
-		if (op->call == c)
-			dlki_cancel(c->session->engine, &op->base);
-	}
-}
-
-/* A cancelled caller brings the deadline forward, and cannot wake this
- * thread. */
-static void await(struct redis2_call *c)
-{
-	while (c->left > 0) {
-		dlk_time until = dlk_wait_slice(c->deadline, 1);
-
-		if (dlki_drive(c->session->engine, &c->waiter, until))
-			return;
-		if (!c->over && dlk_now() >= dlk_deadline(c->deadline))
-			end_ops(c);
-	}
-}
-
-void dlki_redis2_call(struct redis2_call *call, struct redis2_session *s,
-		      enum dlki_verb verb, struct dlk_ticket *const tickets[],
-		      size_t n, dlk_time deadline)
-{
+	dlki_redis2_lock(s);
 	*call = (struct redis2_call){
 		.session = s,
-		.verb = verb,
-		.tickets = tickets,
-		.n = n,
 		.deadline = deadline,
 		.next = s->calls,
 		.link = &s->calls,
@@ -218,12 +184,89 @@ void dlki_redis2_call(struct redis2_call *call, struct redis2_session *s,
 		call->next->link = &call->next;
 	s->calls = call;
 	dlki_waiter_init(&call->waiter, DLKI_ANSWERS);
-	submit_all(call);
-	await(call);
+}
+
+void dlki_redis2_call_end(struct redis2_call *call)
+{
 	dlki_waiter_destroy(&call->waiter);
 	*call->link = call->next;
 	if (call->next)
 		call->next->link = call->link;
+	dlki_redis2_unlock(call->session);
+}
+
+void dlki_redis2_call_add(struct redis2_call *call, struct redis2_op *op)
+{
+	struct dlki_op *base = &op->base;
+
+	if (base->state == DLKI_OP_IDLE &&
+	    dlki_submit(call->session->engine, base) != 0) {
+		base->outcome = DLKI_FAILED;
+		base->residue = DLKI_RESIDUE_NONE;
+		dlk_fail(&call->failed, DLOCK_ENOMEM, "out of memory");
+		return;
+	}
+	call->alone = !call->ops;
+	op->call = call;
+	op->next = call->ops;
+	op->link = &call->ops;
+	if (op->next)
+		op->next->link = &op->next;
+	call->ops = op;
+}
+
+/* The caller no longer waits for the answers. */
+static void end_ops(struct redis2_call *c)
+{
+	c->over = 1;
+	for (struct redis2_op *op = c->ops; op; op = op->next)
+		dlki_cancel(c->session->engine, &op->base);
+}
+
+/* A cancelled caller brings the deadline forward, and cannot wake this
+ * thread. */
+void dlki_redis2_call_await(struct redis2_call *call)
+{
+	struct dlki_engine *e = call->session->engine;
+
+	if (!dlki_engine_is_up(e))
+		dlki_engine_hurry(e);
+	while (call->ops) {
+		dlk_time until = dlk_wait_slice(call->deadline, 1);
+
+		if (dlki_drive(e, &call->waiter, until))
+			return;
+		if (!call->over && dlk_now() >= dlk_deadline(call->deadline))
+			end_ops(call);
+	}
+}
+
+void dlki_redis2_call_ticket(struct redis2_call *call, struct redis2_ticket *t,
+			     enum dlki_verb verb, dlk_time deadline)
+{
+	struct redis2_session *s = (struct redis2_session *)t->base.session;
+	struct redis2_op *op = verb == DLKI_RELEASE ? &t->rel : &t->ask;
+
+	dlki_redis2_call_begin(call, s, deadline);
+	if (op->base.state == DLKI_OP_IDLE)
+		dlki_redis2_op_prepare(op, s, t, verb, deadline);
+	dlki_redis2_call_add(call, op);
+	dlki_redis2_call_await(call);
+}
+
+int dlki_redis2_call_session(struct redis2_session *s, struct redis2_op *op,
+			     dlk_time deadline, struct dlk_error *err)
+{
+	struct redis2_call call;
+	int rc = 0;
+
+	dlki_redis2_call_begin(&call, s, deadline);
+	dlki_redis2_call_add(&call, op);
+	dlki_redis2_call_await(&call);
+	if (op->base.outcome != DLKI_ANSWERED)
+		rc = dlki_redis2_call_error(&call, op, err);
+	dlki_redis2_call_end(&call);
+	return rc;
 }
 
 /* ---- Failures ------------------------------------------------------------ */
@@ -240,6 +283,7 @@ int dlki_redis2_call_error(const struct redis2_call *call,
 			   const struct redis2_op *op, struct dlk_error *err)
 {
 	const struct redis2_session *s = call->session;
+	int up = dlki_engine_is_up(s->engine);
 	struct dlk_error why;
 
 	if (op->base.outcome == DLKI_FAILED) {
@@ -251,12 +295,10 @@ int dlki_redis2_call_error(const struct redis2_call *call,
 				"%s forgot our script while we asked",
 				s->server);
 	dlki_engine_why(s->engine, &why);
-	if (why.code != 0 && (!call->over || call->unreachable ||
-			      !dlki_engine_is_up(s->engine))) {
+	if (why.code != 0 && (!call->over || call->unreachable || !up)) {
 		*err = why;
 		return err->code;
 	}
 	return dlk_fail(err, DLOCK_EUNREACHABLE, "%s: %s", s->server,
-			dlki_engine_is_up(s->engine) ? "no answer in time" :
-						       "not connected in time");
+			up ? "no answer in time" : "not connected in time");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A call of the core: a verb for one or more tickets, until each op has ended.
+ * A call of the core: ops, and the wait until each has ended.
  *
  * An op is sent again within the call, as often as the store certainly has not
  * carried the op out, and once when the connection is lost after a request.
@@ -13,31 +13,41 @@
 
 struct redis2_call {
 	struct redis2_session *session;
-	enum dlki_verb verb;
-	struct dlk_ticket *const *tickets;
-	size_t n;
 	dlk_time deadline;
 	struct dlki_waiter waiter;
-	size_t left;             /* ops under way */
+	struct redis2_op *ops;   /* under way */
+	int alone;               /* there is a single op */
 	int over;                /* ops end, and are not sent again */
 	int unreachable;         /* ... because the server is */
 	struct dlk_error failed; /* the error of the first FAILED op */
 	struct redis2_call *next, **link; /* of the session's calls */
 };
 
-/* Submit an op for each ticket, and wait until all ops have ended.  A release
- * under way is only waited for; a ticket that the server cannot know is left
- * out of releases.  The engine's mutex is held, and released meanwhile. */
-void dlki_redis2_call(struct redis2_call *call, struct redis2_session *s,
-		      enum dlki_verb verb, struct dlk_ticket *const tickets[],
-		      size_t n, dlk_time deadline);
+/* Begin a call; locks the engine's mutex. */
+void dlki_redis2_call_begin(struct redis2_call *call, struct redis2_session *s,
+			    dlk_time deadline);
 
-/* The ticket's op for the verb. */
-struct redis2_op *dlki_redis2_op(struct redis2_ticket *t, enum dlki_verb verb);
+/* Prepare an op that is idle; `t` may be NULL. */
+void dlki_redis2_op_prepare(struct redis2_op *op, struct redis2_session *s,
+			    struct redis2_ticket *t, enum dlki_verb verb,
+			    dlk_time deadline);
 
-/* Prepare a submission of the op. */
-void dlki_redis2_op_prepare(struct redis2_op *op, struct redis2_ticket *t,
-			    enum dlki_verb verb, dlk_time deadline);
+/* Submit a prepared op, and wait for it: dlki_redis2_call_await().  The op may
+ * be under way already. */
+void dlki_redis2_call_add(struct redis2_call *call, struct redis2_op *op);
+
+/* Wait until all ops have ended.  The mutex is released meanwhile. */
+void dlki_redis2_call_await(struct redis2_call *call);
+
+/* Unlocks the mutex. */
+void dlki_redis2_call_end(struct redis2_call *call);
+
+/* All of it for the op of a ticket, without the end; or for an op of the
+ * session: 0 if it is ANSWERED, else see err. */
+void dlki_redis2_call_ticket(struct redis2_call *call, struct redis2_ticket *t,
+			     enum dlki_verb verb, dlk_time deadline);
+int dlki_redis2_call_session(struct redis2_session *s, struct redis2_op *op,
+			     dlk_time deadline, struct dlk_error *err);
 
 /* May the store have had a request of the op? */
 int dlki_redis2_op_was_sent(const struct redis2_op *op);

@@ -12,7 +12,7 @@ static void on_pushed(void *arg, uint64_t attempt, uint64_t token,
 	struct redis2_ticket *t = dlki_redis2_waiter_find(s, attempt);
 
 	(void)now;
-	if (!t || t->granted)
+	if (!t)
 		return;
 	t->pushed.token = token;
 	t->pushed.clock_us = store_clock_us;
@@ -30,23 +30,27 @@ static void on_wake(void *arg, uint64_t attempt, dlk_time now)
 		dlk_wake(&s->base, t->base.id);
 }
 
-static void on_gone(void *arg, uint64_t attempt, dlk_time now)
-{
-	static const char why[] = "the store no longer has it";
-	struct redis2_session *s = arg;
-	const struct redis2_ticket *t = dlki_redis2_waiter_find(s, attempt);
-
-	(void)now;
-	if (attempt == 0)
-		dlk_lost_all(&s->base, why);
-	else if (t)
-		dlk_lost(&s->base, t->base.id, why);
-}
-
 static void on_look_again(void *arg, dlk_time now)
 {
 	(void)now;
 	dlki_redis2_waiters_wake(arg);
+}
+
+static void on_wanted(void *arg, const char *owner, dlk_time now)
+{
+	struct redis2_session *s = arg;
+	const struct redis2_ticket *t = dlki_redis2_watcher_find(s, owner);
+
+	(void)now;
+	if (t)
+		dlk_wanted(&s->base, t->base.id);
+}
+
+static void on_warn(void *arg, const char *text)
+{
+	struct redis2_session *s = arg;
+
+	dlk_log(&s->base, 1, "%s", text);
 }
 
 static void on_up(void *arg, const struct dlki_terms *terms, dlk_time now)
@@ -77,8 +81,9 @@ static void on_down(void *arg, dlk_time now)
 const struct dlki_news dlki_redis2_news = {
 	.pushed = on_pushed,
 	.wake = on_wake,
-	.gone = on_gone,
 	.look_again = on_look_again,
+	.wanted = on_wanted,
+	.warn = on_warn,
 	.up = on_up,
 	.down = on_down,
 };

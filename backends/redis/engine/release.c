@@ -1,37 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Release, also of all claims at once. */
+/* Release, also of all claims at once; and downgrade. */
 #include "backends/redis/engine/call.h"
 #include "backends/redis/engine/waiters.h"
 
-/* The engine has no op of the ticket's, and no news matter to it. */
-static int take_answer(struct redis2_ticket *t, const struct redis2_call *call,
-		       struct dlk_error *err)
+/* News no longer matter to the ticket. */
+static void forget(struct redis2_ticket *t)
 {
-	const struct redis2_op *op = &t->rel;
-
-	if (op->base.outcome != DLKI_ANSWERED)
-		return dlki_redis2_call_error(call, op, err);
-	if (op->granted && !op->base.stood && !op->resent)
-		return dlk_fail(err, DLOCK_ELOST, "the claim did not stand");
-	return 0;
+	dlki_redis2_waiter_forget(t);
+	dlki_redis2_watcher_forget(t);
 }
 
 int dlki_redis2_release(struct dlk_ticket *base, dlk_time deadline,
 			struct dlk_error *err)
 {
 	struct redis2_ticket *t = (struct redis2_ticket *)base;
-	struct redis2_session *s = (struct redis2_session *)base->session;
+	const struct redis2_op *op = &t->rel;
 	struct redis2_call call;
 	int rc = 0;
 
-	dlki_redis2_lock(s);
-	dlki_redis2_waiter_forget(t);
-	if (t->asked) {
-		dlki_redis2_call(&call, s, DLKI_RELEASE, &base, 1, deadline);
-		rc = take_answer(t, &call, err);
-	}
+	if (!t->asked)
+		return 0; /* and no news matter */
+	dlki_redis2_call_ticket(&call, t, DLKI_RELEASE, deadline);
+	forget(t);
 	t->granted = 0;
-	dlki_redis2_unlock(s);
+	if (op->base.outcome != DLKI_ANSWERED)
+		rc = dlki_redis2_call_error(&call, op, err);
+	else if (op->granted && !op->base.stood && !op->resent)
+		rc = dlk_fail(err, DLOCK_ELOST, "the claim did not stand");
+	dlki_redis2_call_end(&call);
 	return rc;
 }
 
@@ -44,14 +40,14 @@ int dlki_redis2_release_begin(struct dlk_ticket *base, dlk_time deadline,
 
 	dlki_redis2_lock(s);
 	if (t->granted && dlki_engine_is_up(s->engine)) {
-		dlki_redis2_waiter_forget(t);
-		dlki_redis2_op_prepare(&t->rel, t, DLKI_RELEASE, deadline);
-		t->granted = 0;
+		dlki_redis2_op_prepare(&t->rel, s, t, DLKI_RELEASE, deadline);
 		sent = dlki_submit(s->engine, &t->rel.base) == 0;
-		t->granted = !sent;
 	}
-	if (sent)
-		dlki_push(s->engine);
+	if (sent) {
+		forget(t);
+		t->granted = 0;
+		dlki_push(s->engine); /* the ticket may be gone then */
+	}
 	dlki_redis2_unlock(s);
 	return sent ? DLK_SENT : dlki_redis2_release(base, deadline, err);
 }
@@ -64,9 +60,39 @@ void dlki_redis2_release_all(struct dlk_session *base,
 	struct redis2_session *s = (struct redis2_session *)base;
 	struct redis2_call call;
 
-	dlki_redis2_lock(s);
-	for (size_t i = 0; i < n; i++)
-		dlki_redis2_waiter_forget((struct redis2_ticket *)t[i]);
-	dlki_redis2_call(&call, s, DLKI_RELEASE, t, n, deadline);
-	dlki_redis2_unlock(s);
+	dlki_redis2_call_begin(&call, s, deadline);
+	for (size_t i = 0; i < n; i++) {
+		struct redis2_ticket *one = (struct redis2_ticket *)t[i];
+
+		forget(one);
+		if (!one->asked)
+			continue;
+		if (one->rel.base.state == DLKI_OP_IDLE)
+			dlki_redis2_op_prepare(&one->rel, s, one, DLKI_RELEASE,
+					       deadline);
+		one->rel.base.closing = 1;
+		dlki_redis2_call_add(&call, &one->rel);
+	}
+	dlki_redis2_call_await(&call);
+	dlki_redis2_call_end(&call);
+}
+
+int dlki_redis2_downgrade(struct dlk_ticket *base, dlk_time deadline,
+			  struct dlk_error *err)
+{
+	struct redis2_ticket *t = (struct redis2_ticket *)base;
+	const struct redis2_op *op = &t->ask;
+	struct redis2_call call;
+	int rc = 0;
+
+	dlki_redis2_call_ticket(&call, t, DLKI_DOWNGRADE, deadline);
+	if (op->base.outcome != DLKI_ANSWERED)
+		rc = dlki_redis2_call_error(&call, op, err);
+	else if (!op->base.stood)
+		rc = dlk_fail(err, DLOCK_ELOST, "the claim does not stand");
+	else
+		base->request.mode = DLK_SHARED;
+	t->lease_from = t->lease_heard = 0;
+	dlki_redis2_call_end(&call);
+	return rc;
 }

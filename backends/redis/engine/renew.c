@@ -21,8 +21,14 @@ void dlki_redis2_renew(struct dlk_session *base, struct dlk_ticket *const t[],
 	struct redis2_session *s = (struct redis2_session *)base;
 	struct redis2_call call;
 
-	dlki_redis2_lock(s);
-	dlki_redis2_call(&call, s, DLKI_RENEW, t, n, deadline);
+	dlki_redis2_call_begin(&call, s, deadline);
+	for (size_t i = 0; i < n; i++) {
+		struct redis2_ticket *one = (struct redis2_ticket *)t[i];
+
+		dlki_redis2_op_prepare(&one->ask, s, one, DLKI_RENEW, deadline);
+		dlki_redis2_call_add(&call, &one->ask);
+	}
+	dlki_redis2_call_await(&call);
 	for (size_t i = 0; i < n; i++) {
 		struct redis2_ticket *one = (struct redis2_ticket *)t[i];
 
@@ -30,5 +36,5 @@ void dlki_redis2_renew(struct dlk_session *base, struct dlk_ticket *const t[],
 		if (verdicts[i] == DLK_UNKNOWN && err->code == 0)
 			dlki_redis2_call_error(&call, &one->ask, err);
 	}
-	dlki_redis2_unlock(s);
+	dlki_redis2_call_end(&call);
 }

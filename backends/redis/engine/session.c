@@ -26,6 +26,17 @@ static int64_t patience_ms(const struct dlk_uri *uri)
 	return ms;
 }
 
+/* With key=plain: as often as clients of other libraries poll. */
+enum { PLAIN_POLL_MAX_MS = 100 };
+
+static void prepare_plain(struct dlk_session *base)
+{
+	if (dlk_param_int(base->uri, "key") != 0 &&
+	    !dlk_param_given(base->uri, "retry_max") &&
+	    base->poll_min_ms < PLAIN_POLL_MAX_MS)
+		base->poll_max_ms = PLAIN_POLL_MAX_MS;
+}
+
 /* ---- Addresses ----------------------------------------------------------- */
 
 enum { ADDRESSES = 16 };
@@ -164,6 +175,7 @@ static int redis2_open(struct dlk_session *base, dlk_time deadline,
 		     find_host(s, &to, deadline, err);
 	if (rc != 0)
 		return rc;
+	prepare_plain(base);
 	pthread_mutex_init(&s->listen_mu, NULL);
 	dlki_waiter_init(&waiter, DLKI_ANSWERS);
 	s->opening = &waiter;
@@ -185,7 +197,8 @@ const struct dlock_backend dlki_redis2_backend = {
 	.summary = "a Redis or Valkey server, by the engine",
 	.caps = DLOCK_CAP_REMOTE | DLOCK_CAP_SHARED | DLOCK_CAP_COUNT |
 		DLOCK_CAP_FENCE | DLOCK_CAP_FENCE_DURABLE | DLOCK_CAP_FAIR |
-		DLOCK_CAP_WAKE | DLOCK_CAP_EXPIRE,
+		DLOCK_CAP_WAKE | DLOCK_CAP_EXPIRE | DLOCK_CAP_INSPECT |
+		DLOCK_CAP_LIST | DLOCK_CAP_WANTED,
 	.params = dlki_redis_params,
 	.session_size = sizeof(struct redis2_session),
 	.ticket_size = sizeof(struct redis2_ticket),
@@ -194,7 +207,13 @@ const struct dlock_backend dlki_redis2_backend = {
 	.attempt = dlki_redis2_attempt,
 	.renew = dlki_redis2_renew,
 	.release = dlki_redis2_release,
+	.downgrade = dlki_redis2_downgrade,
+	.inspect = dlki_redis2_inspect,
+	.list = dlki_redis2_list,
+	.break_ = dlki_redis2_break,
 	.release_all = dlki_redis2_release_all,
+	.watch_wanted = dlki_redis2_watch_wanted,
+	.revoke = dlki_redis2_revoke,
 	.release_begin = dlki_redis2_release_begin,
 	.pump = dlki_redis2_pump,
 };

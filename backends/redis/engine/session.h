@@ -22,27 +22,39 @@
 #include "core/loop/drive.h"
 
 struct redis2_call;
+struct redis2_session;
 struct redis2_ticket;
 
-/* An op of a ticket. */
+/* An op, of a ticket or of the session. */
 struct redis2_op {
 	struct dlki_op base;
-	struct redis2_ticket *ticket;
+	struct redis2_session *session;
+	struct redis2_ticket *ticket; /* or NULL */
 	struct redis2_call *call; /* that waits for the op, or NULL */
+	struct redis2_op *next, **link; /* of the call's ops */
 	int resent;               /* an earlier request of the call may still
 				   * reach the server */
 	int granted;              /* RELEASE: the store had granted the claim */
 };
 
+/* A list of tickets, linked through themselves. */
+struct redis2_place {
+	struct redis2_ticket *next, **link; /* link NULL: not listed */
+};
+
 struct redis2_ticket {
 	struct dlk_ticket base;
-	struct redis2_op ask, rel; /* attempt or renewal; release */
+	struct redis2_op ask, rel; /* ask: all verbs but RELEASE */
 	int asked;                 /* the server may know of it */
 	int granted;               /* the server said so; not released since */
+	int by_push;               /* ... by a grant message */
+	int watched;               /* the server tells of requests for it */
+	dlk_time lease_from;       /* see struct dlki_op */
+	dlk_time lease_heard;
 
 	/* See waiters.h. */
-	struct redis2_ticket *next, **link; /* if listed */
-	uint64_t attempt;          /* the number of the last; 0: not listed */
+	struct redis2_place waiter, watcher;
+	uint64_t attempt;          /* the number of the last */
 	dlk_time sent;             /* when that was written; 0: never */
 	uint64_t busy_clock_us;    /* the server's clock at BUSY, or 0 */
 	struct {
@@ -69,7 +81,8 @@ struct redis2_session {
 	struct dlki_waiter *opening; /* open()'s, until the greeting is over */
 	struct redis2_call *calls;   /* under way */
 	uint64_t attempts;           /* so far */
-	struct redis2_ticket *waiters[RD2_BUCKETS];
+	struct redis2_ticket *waiters[RD2_BUCKETS];  /* by attempt */
+	struct redis2_ticket *watchers[RD2_BUCKETS]; /* by owner */
 };
 
 /* The core never calls a backend in a forked child. */
@@ -97,6 +110,25 @@ int dlki_redis2_release_begin(struct dlk_ticket *base, dlk_time deadline,
 void dlki_redis2_release_all(struct dlk_session *base,
 			     struct dlk_ticket *const t[], size_t n,
 			     dlk_time deadline);
+int dlki_redis2_downgrade(struct dlk_ticket *base, dlk_time deadline,
+			  struct dlk_error *err);
+int dlki_redis2_watch_wanted(struct dlk_ticket *base, dlk_time deadline,
+			     struct dlk_error *err);
+int dlki_redis2_revoke(struct dlk_session *base,
+		       const struct dlk_request *request, dlk_time deadline,
+		       struct dlk_error *err);
+int dlki_redis2_break(struct dlk_session *base,
+		      const struct dlk_request *request, dlk_time deadline,
+		      struct dlk_error *err);
+int dlki_redis2_inspect(struct dlk_session *base,
+			const struct dlk_request *request,
+			void (*each)(const struct dlock_participant *p,
+				     void *arg),
+			void *arg, dlk_time deadline, struct dlk_error *err);
+int dlki_redis2_list(struct dlk_session *base,
+		     void (*each)(const struct dlock_lock_info *info,
+				  void *arg),
+		     void *arg, dlk_time deadline, struct dlk_error *err);
 
 /* ---- News: news.c -------------------------------------------------------- */
 

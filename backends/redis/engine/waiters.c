@@ -1,32 +1,58 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/redis/engine/waiters.h"
 
+#include <stddef.h>
+#include <string.h>
+
+static struct redis2_session *session_of(const struct redis2_ticket *t)
+{
+	return (struct redis2_session *)t->base.session;
+}
+
+static void forget(struct redis2_place *p, size_t offset)
+{
+	if (!p->link)
+		return;
+	*p->link = p->next;
+	if (p->next)
+		((struct redis2_place *)((char *)p->next + offset))->link =
+			p->link;
+	p->link = NULL;
+}
+
+static void list(struct redis2_ticket **head, struct redis2_ticket *t,
+		 size_t offset)
+{
+	struct redis2_place *p = (struct redis2_place *)((char *)t + offset);
+
+	p->next = *head;
+	p->link = head;
+	if (p->next)
+		((struct redis2_place *)((char *)p->next + offset))->link =
+			&p->next;
+	*head = t;
+}
+
+/* ---- Waiters ------------------------------------------------------------- */
+
+#define WAITER offsetof(struct redis2_ticket, waiter)
+#define WATCHER offsetof(struct redis2_ticket, watcher)
+
 void dlki_redis2_waiter_forget(struct redis2_ticket *t)
 {
-	if (t->attempt == 0)
-		return;
-	*t->link = t->next;
-	if (t->next)
-		t->next->link = t->link;
-	t->attempt = 0;
+	forget(&t->waiter, WAITER);
 	t->pushed.token = 0;
 }
 
 void dlki_redis2_waiter_attempt(struct redis2_ticket *t)
 {
-	struct redis2_session *s = (struct redis2_session *)t->base.session;
-	struct redis2_ticket **head;
+	struct redis2_session *s = session_of(t);
 
 	dlki_redis2_waiter_forget(t);
 	t->attempt = ++s->attempts;
 	t->sent = 0;
 	t->busy_clock_us = 0;
-	head = &s->waiters[t->attempt % RD2_BUCKETS];
-	t->next = *head;
-	t->link = head;
-	if (t->next)
-		t->next->link = &t->next;
-	*head = t;
+	list(&s->waiters[t->attempt % RD2_BUCKETS], t, WAITER);
 }
 
 struct redis2_ticket *dlki_redis2_waiter_find(const struct redis2_session *s,
@@ -35,7 +61,7 @@ struct redis2_ticket *dlki_redis2_waiter_find(const struct redis2_session *s,
 	struct redis2_ticket *t = s->waiters[attempt % RD2_BUCKETS];
 
 	while (t && t->attempt != attempt)
-		t = t->next;
+		t = t->waiter.next;
 	return t;
 }
 
@@ -72,12 +98,63 @@ int dlki_redis2_waiter_take(struct redis2_ticket *t)
 	return 1;
 }
 
+void dlki_redis2_waiters_void(struct redis2_session *s)
+{
+	for (size_t i = 0; i < RD2_BUCKETS; i++) {
+		struct redis2_ticket *t = s->waiters[i];
+
+		for (; t; t = t->waiter.next)
+			t->pushed.token = 0;
+	}
+}
+
 void dlki_redis2_waiters_wake(struct redis2_session *s)
 {
 	for (size_t i = 0; i < RD2_BUCKETS; i++) {
-		for (struct redis2_ticket *t = s->waiters[i]; t; t = t->next) {
-			if (!t->granted)
-				dlk_wake(&s->base, t->base.id);
+		const struct redis2_ticket *t = s->waiters[i];
+
+		for (; t; t = t->waiter.next)
+			dlk_wake(&s->base, t->base.id);
+		for (t = s->watchers[i]; t; t = t->watcher.next) {
+			if (t->watched || t->ask.base.state == DLKI_OP_FLIGHT)
+				dlk_wanted(&s->base, t->base.id);
 		}
 	}
+}
+
+/* ---- Watched claims ------------------------------------------------------ */
+
+/* Owners are random: a few digits tell them apart. */
+static size_t bucket_of(const char *owner)
+{
+	uint32_t n = 2166136261u;
+
+	for (int i = 0; i < 8; i++)
+		n = (n ^ (unsigned char)owner[i]) * 16777619u;
+	return n % RD2_BUCKETS;
+}
+
+void dlki_redis2_watcher_add(struct redis2_ticket *t)
+{
+	struct redis2_session *s = session_of(t);
+
+	if (!t->watcher.link)
+		list(&s->watchers[bucket_of(t->base.request.owner)], t,
+		     WATCHER);
+}
+
+void dlki_redis2_watcher_forget(struct redis2_ticket *t)
+{
+	t->watched = 0;
+	forget(&t->watcher, WATCHER);
+}
+
+struct redis2_ticket *dlki_redis2_watcher_find(const struct redis2_session *s,
+					       const char *owner)
+{
+	struct redis2_ticket *t = s->watchers[bucket_of(owner)];
+
+	while (t && strcmp(t->base.request.owner, owner) != 0)
+		t = t->watcher.next;
+	return t;
 }

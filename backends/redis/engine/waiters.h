@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tickets of a session by the number of the last attempt: news name that
- * number.
+ * The tickets of a session that news are for: waiters by the number of the last
+ * attempt, which news name; and watched claims by owner.
  *
  * A grant message counts for the named attempt alone.  The message may come
  * before the answer to the attempt, on another connection.
@@ -16,7 +16,7 @@
 /* An attempt begins, with a new number. */
 void dlki_redis2_waiter_attempt(struct redis2_ticket *t);
 
-/* No news matter to the ticket any more. */
+/* The ticket no longer waits. */
 void dlki_redis2_waiter_forget(struct redis2_ticket *t);
 
 /* NULL: no ticket's last attempt has this number. */
@@ -28,7 +28,18 @@ struct redis2_ticket *dlki_redis2_waiter_find(const struct redis2_session *s,
  * another attempt begins a new lease. */
 int dlki_redis2_waiter_take(struct redis2_ticket *t);
 
-/* Every waiter makes another attempt. */
+/* Grant messages so far are void. */
+void dlki_redis2_waiters_void(struct redis2_session *s);
+
+/* News may have been missed: every waiter makes another attempt, and every claim
+ * that the server watches, or may watch, may be wanted. */
 void dlki_redis2_waiters_wake(struct redis2_session *s);
+
+/* ---- Watched claims ------------------------------------------------------ */
+
+void dlki_redis2_watcher_add(struct redis2_ticket *t);
+void dlki_redis2_watcher_forget(struct redis2_ticket *t);
+struct redis2_ticket *dlki_redis2_watcher_find(const struct redis2_session *s,
+					       const char *owner);
 
 #endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "backends/redis/engine/call.h"
+#include "backends/redis/engine/waiters.h"
+
+static int take_answer(struct redis2_ticket *t, const struct redis2_call *call,
+		       struct dlk_error *err)
+{
+	const struct redis2_op *op = &t->ask;
+
+	if (op->base.outcome == DLKI_UNSENT &&
+	    dlki_engine_is_up(call->session->engine))
+		return dlk_fail(err, DLOCK_EUNREACHABLE,
+				"no notification channel");
+	if (op->base.outcome != DLKI_ANSWERED)
+		return dlki_redis2_call_error(call, op, err);
+	if (!op->base.stood)
+		return dlk_fail(err, DLOCK_ELOST, "the claim does not stand");
+	t->watched = 1;
+	t->base.token_last = op->base.token_last;
+	return op->base.wanted;
+}
+
+/* The store tells as soon as the op is sent. */
+int dlki_redis2_watch_wanted(struct dlk_ticket *base, dlk_time deadline,
+			     struct dlk_error *err)
+{
+	struct redis2_ticket *t = (struct redis2_ticket *)base;
+	struct redis2_session *s = (struct redis2_session *)base->session;
+	struct redis2_call call;
+	int rc;
+
+	dlki_redis2_listen(s);
+	dlki_redis2_lock(s);
+	dlki_redis2_watcher_add(t);
+	dlki_redis2_unlock(s);
+	dlki_redis2_call_ticket(&call, t, DLKI_WATCH, deadline);
+	rc = take_answer(t, &call, err);
+	dlki_redis2_call_end(&call);
+	return rc;
+}
+
+int dlki_redis2_revoke(struct dlk_session *base,
+		       const struct dlk_request *request, dlk_time deadline,
+		       struct dlk_error *err)
+{
+	struct redis2_session *s = (struct redis2_session *)base;
+	struct redis2_op op = { .base = { .request = request } };
+
+	dlki_redis2_op_prepare(&op, s, NULL, DLKI_REVOKE, deadline);
+	return dlki_redis2_call_session(s, &op, deadline, err);
+}
