@@ -53,6 +53,17 @@ static void on_warn(void *arg, const char *text)
 	dlk_log(&s->base, 1, "%s", text);
 }
 
+/* Grants of the former server are void. */
+static void on_moved(void *arg, const char *text, dlk_time now)
+{
+	struct redis2_session *s = arg;
+
+	(void)now;
+	dlki_redis2_waiters_void(s);
+	dlk_log(&s->base, 1, "%s", text);
+	dlk_verify_all(&s->base);
+}
+
 static void on_up(void *arg, const struct dlki_terms *terms, dlk_time now)
 {
 	struct redis2_session *s = arg;
@@ -86,6 +97,7 @@ const struct dlki_news dlki_redis2_news = {
 	.warn = on_warn,
 	.up = on_up,
 	.down = on_down,
+	.moved = on_moved,
 };
 
 /* ---- The pump ------------------------------------------------------------ */

@@ -2,15 +2,11 @@
 /* The backend, and opening and closing a session. */
 #include "backends/redis/engine/session.h"
 
-#include <netdb.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "backends/redis/protocol/store.h"
 #include "backends/redis/uri.h"
-#include "core/net/address.h"
-#include "core/net/resolve.h"
 #include "core/world/real.h"
 
 /* A request has as long as the core gives one: until then no connection is
@@ -37,53 +33,21 @@ static void prepare_plain(struct dlk_session *base)
 		base->poll_max_ms = PLAIN_POLL_MAX_MS;
 }
 
-/* ---- Addresses ----------------------------------------------------------- */
-
-enum { ADDRESSES = 16 };
-
-struct addresses {
-	struct dlki_address v[ADDRESSES];
-	size_t n;
-};
-
-static int find_unix(struct redis2_session *s, struct addresses *out,
-		     struct dlk_error *err)
+/* For messages. */
+static void name_server(struct redis2_session *s)
 {
-	const char *path = s->base.uri->path;
+	const struct dlk_uri *uri = s->base.uri;
+	const struct dlk_host *host = uri->hosts;
+	int v6;
 
-	snprintf(s->server, sizeof(s->server), "%.110s", path);
-	out->n = 1;
-	if (dlki_address_unix(&out->v[0], path) == 0)
-		return 0;
-	return dlk_fail(err, DLOCK_EINVAL,
-			"the path of a unix socket has 1 to %zu bytes, not "
-			"%zu: '%s'",
-			sizeof(out->v[0].to.un.sun_path) - 1, strlen(path),
-			path);
-}
-
-static int find_host(struct redis2_session *s, struct addresses *out,
-		     dlk_time deadline, struct dlk_error *err)
-{
-	const struct dlk_host *host = s->base.uri->hosts;
-	uint16_t port = host->port ? host->port : RD_DEFAULT_PORT;
-	int v6 = strchr(host->name, ':') != NULL;
-	struct addrinfo *list;
-	int rc;
-
-	snprintf(s->server, sizeof(s->server), "%s%.100s%s:%u", v6 ? "[" : "",
-		 host->name, v6 ? "]" : "", (unsigned int)port);
-	rc = dlki_resolve(&list, host->name, port, NULL, deadline, err);
-	if (rc != 0)
-		return rc;
-	for (const struct addrinfo *ai = list; ai && out->n < ADDRESSES;
-	     ai = ai->ai_next) {
-		out->v[out->n].len = ai->ai_addrlen;
-		memcpy(&out->v[out->n].to, ai->ai_addr, ai->ai_addrlen);
-		out->n++;
+	if (dlki_redis_uri_is_unix(uri)) {
+		snprintf(s->server, sizeof(s->server), "%.110s", uri->path);
+		return;
 	}
-	dlki_resolve_free(list);
-	return 0;
+	v6 = strchr(host->name, ':') != NULL;
+	snprintf(s->server, sizeof(s->server), "%s%.100s%s:%u", v6 ? "[" : "",
+		 host->name, v6 ? "]" : "",
+		 (unsigned int)(host->port ? host->port : RD_DEFAULT_PORT));
 }
 
 /* ---- Open and close ------------------------------------------------------ */
@@ -102,16 +66,13 @@ static void redis2_close(struct dlk_session *base, dlk_time deadline)
 	pthread_mutex_destroy(&s->listen_mu);
 }
 
-static int start_engine(struct redis2_session *s, const struct addresses *to,
-			struct dlk_error *err)
+static int start_engine(struct redis2_session *s, struct dlk_error *err)
 {
 	const struct dlk_uri *uri = s->base.uri;
 	struct dlki_engine_options options = {
 		.protocol = &dlki_redis_protocol,
 		.uri = uri,
 		.label = s->base.label,
-		.addresses = to->v,
-		.n_addresses = to->n,
 		.news = &dlki_redis2_news,
 		.arg = s,
 		.connect_ms = dlk_param_int(uri, "connect"),
@@ -119,6 +80,13 @@ static int start_engine(struct redis2_session *s, const struct addresses *to,
 	};
 	int rc;
 
+	if (dlki_redis_uri_is_unix(uri)) {
+		options.path = uri->path;
+	} else {
+		options.host = uri->hosts->name;
+		options.port = uri->hosts->port ? uri->hosts->port :
+						  RD_DEFAULT_PORT;
+	}
 	s->world = dlki_real_new(err);
 	if (!s->world)
 		return err->code;
@@ -162,7 +130,6 @@ static int redis2_open(struct dlk_session *base, dlk_time deadline,
 		       struct dlk_error *err)
 {
 	struct redis2_session *s = (struct redis2_session *)base;
-	struct addresses to = { .n = 0 };
 	struct dlki_waiter waiter;
 	dlk_time begun;
 	uint32_t db;
@@ -170,17 +137,13 @@ static int redis2_open(struct dlk_session *base, dlk_time deadline,
 
 	if (rc != 0)
 		return rc;
-	rc = dlki_redis_uri_is_unix(base->uri) ?
-		     find_unix(s, &to, err) :
-		     find_host(s, &to, deadline, err);
-	if (rc != 0)
-		return rc;
+	name_server(s);
 	prepare_plain(base);
 	pthread_mutex_init(&s->listen_mu, NULL);
 	dlki_waiter_init(&waiter, DLKI_ANSWERS);
 	s->opening = &waiter;
 	begun = dlk_now();
-	rc = start_engine(s, &to, err);
+	rc = start_engine(s, err);
 	if (rc == 0)
 		rc = await_greeting(s, begun, deadline, err);
 	dlki_waiter_destroy(&waiter);
