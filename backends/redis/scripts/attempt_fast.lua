@@ -5,7 +5,7 @@
 -- common.lua for the records.
 local lock_key = KEYS[1]
 local lock_value = redis.call('GET', lock_key)
-if lock_value and #lock_value == 16 and not string.find(lock_value, '%D')
+if lock_value and #lock_value == 16 and string.find(lock_value, '^%d+$')
 	or not lock_value and redis.call('EXISTS', lock_key .. ':q',
 		lock_key .. ':s') == 0
 then
