@@ -365,6 +365,28 @@ Test(home, is_not_exchanged_while_one_of_the_addresses_is_silent)
 	expect_up(2, 0);
 }
 
+/* Other clients may reach home, or will. */
+Test(home, is_not_exchanged_while_its_address_refuses)
+{
+	static const int errors[] = { -ECONNREFUSED, -ENETUNREACH,
+				      -EHOSTUNREACH };
+
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+		if (i > 0)
+			rig_free();
+		begin_at_home(7001);
+		named(7002, 7001);
+		lose(0);
+		refuse(1, 7001, errors[i]);
+		greet(2, 7002, "HI two\n");
+		refuse(3, 7001, errors[i]);
+		cr_assert_eq(rig.down, 1);
+		cr_assert_eq(rig.moved, 0);
+		greet(4, 7001, "HI one\n");
+		expect_up(2, 0);
+	}
+}
+
 /* Two others: neither is home, and the client does not choose. */
 Test(home, is_not_exchanged_for_one_of_two)
 {
