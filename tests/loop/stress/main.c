@@ -4,9 +4,9 @@
  * killed.
  *
  * Workers ask for few locks, park when those are held, hold and release, some
- * by ops without a waiter; another thread cancels their ops.  Found
- * out: two holders whose leases both run; a wait without end; an op past the
- * deadline; and under the thread sanitizer any race.
+ * by ops without a waiter; another thread cancels their ops; others look names
+ * up.  Found out: two holders whose leases both run; a wait without end; an op
+ * past the deadline; and under the thread sanitizer any race.
  */
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -17,10 +17,10 @@
 #include "core/base/clock.h"
 #include "core/loop/drive.h"
 #include "core/loop/state.h"
-#include "core/net/address.h"
 #include "core/world/real.h"
 #include "support/wait.h"
 #include "tests/loop/lines.h"
+#include "tests/loop/stress/names.h"
 #include "tests/loop/stress/server.h"
 
 /* Much less than a lease: how late a hold may be. */
@@ -269,20 +269,18 @@ static void open_engine(uint16_t port, struct dlki_world *world)
 		.pushed = on_pushed,
 		.look_again = on_look,
 	};
-	static struct dlki_address address;
 	struct dlki_engine_options options = {
 		.world = world,
 		.protocol = &lines_protocol,
 		.label = "ear",
-		.addresses = &address,
-		.n_addresses = 1,
+		.host = "stress.test",
+		.port = port,
 		.news = &news,
 		.connect_ms = 2000 * slowness(),
 		.patience_ms = 2000 * slowness(),
 	};
 	struct dlk_error err;
 
-	CHECK(dlki_address_tcp(&address, "127.0.0.1", port) == 0);
 	engine = dlki_engine_new(&options, &err);
 	CHECK(engine != NULL);
 	CHECK(dlki_drive_begin(engine, DLKI_ALL_SETS, &err) == 0);
@@ -317,7 +315,7 @@ static int has_shown_all(void)
 	held = add_up(&sum);
 	dlki_unlock(engine);
 	return held == WORKERS && server_kills() > 2 && sum.pushes > 0 &&
-	       sum.looks > 0 && sum.unanswered > 0;
+	       sum.looks > 0 && sum.unanswered > 0 && names_have_shown_both();
 }
 
 static void report(int kills)
@@ -353,12 +351,14 @@ int main(int argc, char **argv)
 		CHECK(pthread_create(&threads[i], NULL, work, &workers[i]) ==
 		      0);
 	CHECK(pthread_create(&canceller, NULL, cancel, &chaos) == 0);
+	names_start();
 	nap_ms(seconds * 1000);
 	EVENTUALLY(has_shown_all());
 	atomic_store(&stopped, 1);
 	for (int i = 0; i < WORKERS; i++)
 		pthread_join(threads[i], NULL);
 	pthread_join(canceller, NULL);
+	names_stop();
 	dlki_drive_end(engine);
 	dlki_engine_free(engine);
 	dlki_real_free(world);
