@@ -571,6 +571,23 @@ Test(home, may_be_a_socket_that_we_may_not_use)
 	cr_assert_str_eq(rig.error[1], "/run/x.sock: Permission denied");
 }
 
+Test(home, is_tried_again_when_this_process_is_short_of_descriptors)
+{
+	struct dlk_error why;
+
+	rig_init("", 1);
+	rig.world.connect_error = -EMFILE;
+	rig_submit(1, DLKI_ATTEMPT, never);
+	rig_turn();
+	cr_assert_eq(rig.down, 1);
+	dlki_engine_why(rig.e, &why);
+	cr_assert_eq(why.code, DLOCK_EEXHAUSTED);
+	cr_assert_eq(rig.ended[1], 0);
+	rig.world.connect_error = 0;
+	greet(0, 7000, "HI one\n");
+	cr_assert_str_eq(script_heard(&rig.world, 0), "A 1\n");
+}
+
 Test(home, warnings_of_the_protocol_are_told)
 {
 	rig_init_up("");
