@@ -73,6 +73,8 @@ function(dlock_summary)
 		DESCRIPTION "Stores built:")
 	feature_summary(WHAT DISABLED_FEATURES QUIET_ON_EMPTY
 		DESCRIPTION "Stores known, not built:")
+	get_property(text GLOBAL PROPERTY DLOCK_TLS_TEXT)
+	message(STATUS "${text}: ${DLOCK_HAVE_TLS}")
 	get_property(text GLOBAL PROPERTY DLOCK_TESTS_TEXT)
 	if(NOT DLOCK_TESTS)
 		set(text "none: DLOCK_TESTS is OFF")

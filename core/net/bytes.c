@@ -46,6 +46,16 @@ void dlki_bytes_append(struct dlki_bytes *b, const void *bytes, size_t n)
 	b->to += n;
 }
 
+char *dlki_bytes_end(struct dlki_bytes *b)
+{
+	return b->v + b->to;
+}
+
+void dlki_bytes_added(struct dlki_bytes *b, size_t n)
+{
+	b->to += n;
+}
+
 size_t dlki_bytes_len(const struct dlki_bytes *b)
 {
 	return b->to - b->from;

@@ -19,6 +19,10 @@ int dlki_bytes_reserve(struct dlki_bytes *b, size_t n);
 /* Into reserved room. */
 void dlki_bytes_append(struct dlki_bytes *b, const void *bytes, size_t n);
 
+/* The reserved room, and that `n` bytes have been put there. */
+char *dlki_bytes_end(struct dlki_bytes *b);
+void dlki_bytes_added(struct dlki_bytes *b, size_t n);
+
 size_t dlki_bytes_len(const struct dlki_bytes *b);
 const char *dlki_bytes_at(const struct dlki_bytes *b);
 

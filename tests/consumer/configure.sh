@@ -70,7 +70,23 @@ build_testing() {
 	[ -z "$(tests off)" ]
 }
 
+# TLS is left out where OpenSSL is not, and the tests that need none say so.
+without_openssl() {
+	hidden=-DCMAKE_DISABLE_FIND_PACKAGE_OpenSSL=ON
+	configure plain $hidden || return 1
+	said "TLS to the stores' servers - lacks OpenSSL 3 (on Debian: apt-get install libssl-dev): OFF" \
+		< plain.out || return 1
+	! configure tls $hidden -DDLOCK_TLS=ON || return 1
+	said 'DLOCK_TLS=ON, but OpenSSL 3 was not found' < tls.out || return 1
+	pkg-config --exists criterion || return 0
+	configure off-tls -DDLOCK_TLS=OFF || return 1
+	"$cmake" --build off-tls --target tls_tests loop_tests &&
+		"$ctest" --test-dir off-tls -R '^(tls|loop)_tests$' \
+			--no-tests=error
+}
+
 way "without Criterion" without_criterion
 way "with Criterion" with_criterion
 way "BUILD_TESTING" build_testing
+way "without OpenSSL" without_openssl
 ways_end

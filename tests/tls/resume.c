@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sessions resumed. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+#include "tests/tls/client.h"
+
+static void end(void)
+{
+	client_close();
+	certs_end();
+}
+
+TestSuite(resume, .init = certs_begin, .fini = end);
+
+/* Meet, and let the means to resume come; was an earlier session resumed? */
+static int meet(const char *host)
+{
+	int reused;
+
+	cr_assert_eq(client_meets(host), 0, "%s", client.err.text);
+	peer_says(&client.peer, "+", 1);
+	cr_assert_eq(client_exchange(), 0);
+	reused = SSL_session_reused(client.peer.ssl);
+	client_leaves();
+	return reused;
+}
+
+Test(resume, the_server_knows_the_client_again)
+{
+	client_open(NULL, NULL);
+	cr_assert(!meet("localhost"));
+	for (int i = 0; i < 4; i++)
+		cr_assert(meet("localhost"));
+}
+
+Test(resume, in_tls_1_2_too)
+{
+	const struct peer_options tls12 = { .version = TLS1_2_VERSION };
+
+	client_open(NULL, &tls12);
+	cr_assert(!meet("localhost"));
+	cr_assert(meet("localhost"));
+	cr_assert(meet("localhost"));
+}
+
+/* A resumed session does not verify the certificate again. */
+Test(resume, not_under_another_name)
+{
+	client_open(NULL, NULL);
+	cr_assert(!meet("localhost"));
+	cr_assert(!meet("127.0.0.1"));
+	cr_assert_eq(client_meets("a.example"), DLOCK_EDENIED);
+	client_leaves();
+	cr_assert(meet("127.0.0.1"));
+	cr_assert(meet("localhost"));
+}
+
+Test(resume, not_by_another_client)
+{
+	struct dlki_tls_context *first;
+
+	client_open(NULL, NULL);
+	cr_assert(!meet("localhost"));
+	first = client.context;
+	client.context = dlki_tls_context_new(
+		&(struct dlki_tls_options){ .ca = certs_path("ca.pem") },
+		&client.err);
+	cr_assert(!meet("localhost"));
+	dlki_tls_context_free(first);
+}
+
+Test(resume, a_session_that_failed_is_forgotten)
+{
+	client_open(NULL, NULL);
+	cr_assert(!meet("localhost"));
+	client.t = client.context->type->begin(client.context, "localhost",
+					       "127.0.0.1:6380", &client.err);
+	cr_assert_eq(client_hears("-", 1), DLOCK_EPROTO);
+	client_leaves();
+	cr_assert(!meet("localhost"));
+}
+
+Test(resume, the_latest_servers_are_remembered)
+{
+	char peer[30];
+
+	client_open(NULL, NULL);
+	for (int i = 0; i < 12; i++) {
+		snprintf(peer, sizeof(peer), "127.0.0.1:%d", i);
+		client.t = client.context->type->begin(
+			client.context, "localhost", peer, &client.err);
+		cr_assert_eq(client_exchange(), 0);
+		cr_assert(!SSL_session_reused(client.peer.ssl));
+		client_leaves();
+	}
+	for (int i = 11; i >= 0; i--) {
+		snprintf(peer, sizeof(peer), "127.0.0.1:%d", i);
+		client.t = client.context->type->begin(
+			client.context, "localhost", peer, &client.err);
+		cr_assert_eq(client_exchange(), 0);
+		if (i >= 4)
+			cr_assert(SSL_session_reused(client.peer.ssl));
+		client_leaves();
+	}
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The state machine: bytes in, bytes out. */
+#include <criterion/criterion.h>
+#include <openssl/err.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/tls/client.h"
+
+static void begin(void)
+{
+	certs_begin();
+}
+
+static void end(void)
+{
+	client_close();
+	certs_end();
+}
+
+TestSuite(session, .init = begin, .fini = end);
+
+static const struct peer_options tls12 = { .version = TLS1_2_VERSION };
+
+static void meet(void)
+{
+	cr_assert_eq(client_meets("localhost"), 0, "%s", client.err.text);
+	cr_assert(client.t->up);
+}
+
+static void echo(void)
+{
+	client_says("ping");
+	cr_assert_eq(client_exchange(), 0, "%s", client.err.text);
+	cr_assert_str_eq(client.peer.said, "ping");
+	peer_says(&client.peer, "pong", 4);
+	cr_assert_eq(client_exchange(), 0, "%s", client.err.text);
+	cr_assert_str_eq(client.got, "pong");
+}
+
+Test(session, plaintext_goes_both_ways)
+{
+	client_open(NULL, NULL);
+	meet();
+	cr_assert_eq(SSL_version(client.peer.ssl), TLS1_3_VERSION);
+	cr_assert_str_eq(SSL_get_servername(client.peer.ssl,
+					    TLSEXT_NAMETYPE_host_name),
+			 "localhost");
+	echo();
+}
+
+Test(session, tls_1_2_will_do)
+{
+	client_open(NULL, &tls12);
+	meet();
+	cr_assert_eq(SSL_version(client.peer.ssl), TLS1_2_VERSION);
+	echo();
+}
+
+Test(session, bytes_may_come_one_by_one)
+{
+	client_open(NULL, NULL);
+	client.t = client.context->type->begin(client.context, "localhost", "p",
+					       &client.err);
+	cr_assert_eq(exchange(client.t, &client.peer, 1, NULL, &client.err), 0,
+		     "%s", client.err.text);
+	cr_assert(client.t->up);
+	client_says("abc");
+	peer_says(&client.peer, "def", 3);
+	cr_assert_eq(exchange(client.t, &client.peer, 1, client.got,
+			      &client.err),
+		     0);
+	cr_assert_str_eq(client.peer.said, "abc");
+	cr_assert_str_eq(client.got, "def");
+}
+
+static unsigned char pattern(size_t i)
+{
+	return (unsigned char)(i * 31 + i / 4096);
+}
+
+/* Read all plaintext there is, which continues the pattern from `at`. */
+static size_t read_on(size_t at)
+{
+	static unsigned char bytes[5000];
+	ssize_t n;
+
+	while ((n = client.t->type->read(client.t, bytes, sizeof(bytes),
+					 &client.err)) > 0) {
+		for (ssize_t i = 0; i < n; i++, at++)
+			cr_assert_eq(bytes[i], pattern(at));
+	}
+	cr_assert_eq(n, 0, "%s", client.err.text);
+	return at;
+}
+
+Test(session, sixty_four_mebibytes_come_whole)
+{
+	static unsigned char plain[100000], cipher[50000];
+	const size_t all = 64 << 20;
+	size_t said = 0, came = 0, n;
+
+	client_open(NULL, NULL);
+	meet();
+	while (came < all) {
+		for (size_t i = 0; i < sizeof(plain); i++)
+			plain[i] = pattern(said + i);
+		n = all - said < sizeof(plain) ? all - said : sizeof(plain);
+		peer_says(&client.peer, plain, n);
+		said += n;
+		while ((n = peer_take(&client.peer, cipher, sizeof(cipher))) >
+		       0) {
+			cr_assert_eq(client_hears(cipher, n), 0);
+			came = read_on(came);
+		}
+		cr_assert_eq(came, said, "no plaintext stays behind");
+	}
+}
+
+Test(session, a_record_has_what_one_write_has)
+{
+	static char bytes[DLKI_TLS_RECORD];
+	struct dlki_bytes out = { 0 };
+	struct dlk_error err;
+
+	client_open(NULL, NULL);
+	meet();
+	cr_assert_eq(client.t->type->pending(client.t), 0);
+	cr_assert_eq(
+		client.t->type->write(client.t, bytes, sizeof(bytes), &err), 0);
+	cr_assert_eq(client.t->type->take(client.t, &out, &err), 0);
+	cr_assert_eq(client.t->type->pending(client.t), 0);
+	cr_assert_eq((unsigned char)dlki_bytes_at(&out)[0], 0x17);
+	cr_assert_eq(dlki_bytes_len(&out),
+		     5 + 256 * (unsigned char)dlki_bytes_at(&out)[3] +
+			     (unsigned char)dlki_bytes_at(&out)[4],
+		     "one record");
+	dlki_bytes_free(&out);
+}
+
+/* ---- Keys ---------------------------------------------------------------- */
+
+Test(session, new_keys_are_answered_with_new_keys)
+{
+	client_open(NULL, NULL);
+	meet();
+	for (int i = 0; i < 3; i++) {
+		cr_assert_eq(SSL_key_update(client.peer.ssl,
+					    SSL_KEY_UPDATE_REQUESTED),
+			     1);
+		client.got[0] = '\0';
+		client.peer.said_len = 0;
+		echo();
+	}
+	cr_assert_eq(SSL_get_key_update_type(client.peer.ssl),
+		     SSL_KEY_UPDATE_NONE);
+}
+
+/* The peer's request is refused with a warning; requests go on. */
+Test(session, a_renegotiation_is_refused)
+{
+	char cipher[4096], plain[8];
+	struct dlki_bytes b = { 0 };
+	size_t n;
+
+	client_open(NULL, &tls12);
+	meet();
+	echo();
+	cr_assert_eq(SSL_renegotiate(client.peer.ssl), 1);
+	cr_assert_eq(SSL_do_handshake(client.peer.ssl), 1);
+	n = peer_take(&client.peer, cipher, sizeof(cipher));
+	cr_assert_gt(n, 0);
+	cr_assert_eq(client_hears(cipher, n), 0);
+	cr_assert_eq(client.t->type->read(client.t, plain, 8, &client.err), 0);
+	cr_assert_eq(client.t->type->take(client.t, &b, &client.err), 0);
+	cr_assert_gt(dlki_bytes_len(&b), 0, "a warning");
+	cr_assert_eq(dlki_bytes_at(&b)[0], SSL3_RT_ALERT);
+	client_says("more");
+	dlki_bytes_free(&b);
+}
+
+/* ---- The end ------------------------------------------------------------- */
+
+Test(session, what_came_before_the_end_is_read)
+{
+	char plain[8];
+	char cipher[4096];
+	size_t n;
+
+	client_open(NULL, NULL);
+	meet();
+	peer_says(&client.peer, "last", 4);
+	SSL_shutdown(client.peer.ssl);
+	n = peer_take(&client.peer, cipher, sizeof(cipher));
+	cr_assert_eq(client_hears(cipher, n), 0);
+	cr_assert_eq(client.t->type->read(client.t, plain, 8, &client.err), 4);
+	for (int i = 0; i < 2; i++) {
+		cr_assert_eq(client.t->type->read(client.t, plain, 8,
+						  &client.err),
+			     DLOCK_EUNREACHABLE);
+		cr_assert_str_eq(client.err.text,
+				 "the server closed the connection");
+	}
+}
+
+Test(session, a_byte_that_changed_on_the_way_is_found)
+{
+	char cipher[4096], plain[8];
+	size_t n, first;
+
+	client_open(NULL, NULL);
+	meet();
+	peer_says(&client.peer, "good", 4);
+	first = BIO_ctrl_pending(client.peer.out);
+	peer_says(&client.peer, "bad", 3);
+	n = peer_take(&client.peer, cipher, sizeof(cipher));
+	cipher[first + 10] ^= 1;
+	cr_assert_eq(client_hears(cipher, n), 0);
+	cr_assert_eq(client.t->type->read(client.t, plain, 8, &client.err), 4);
+	cr_assert_eq(client.t->type->read(client.t, plain, 8, &client.err),
+		     DLOCK_EPROTO);
+	cr_assert_not_null(strstr(client.err.text, "makes no sense: "), "%s",
+			   client.err.text);
+	cr_assert_eq(client.t->type->write(client.t, "x", 1, &client.err),
+		     DLOCK_EPROTO, "for good");
+	cr_assert_eq(client_hears("x", 1), DLOCK_EPROTO);
+}
+
+Test(session, a_server_without_tls_is_named_so)
+{
+	static const char *const greetings[] = { "-ERR unknown command\r\n",
+						 "HTTP/1.1 400 Bad Request\r\n",
+						 "ERROR\r\n", "SSH-2.0-x\r\n",
+						 "\n" };
+
+	client_open(NULL, NULL);
+	for (size_t i = 0; i < 5; i++) {
+		client.t = client.context->type->begin(
+			client.context, "localhost", "p", &client.err);
+		cr_assert_eq(client_hears(greetings[i], 1), DLOCK_EPROTO);
+		cr_assert_str_eq(client.err.text,
+				 "the server answers without TLS; is this its "
+				 "port for TLS?");
+		client_leaves();
+	}
+}
+
+Test(session, nonsense_in_the_handshake_is_refused)
+{
+	unsigned char record[5 + 300] = { 0x16, 3, 3, 1, 44, 2, 0, 1, 40 };
+
+	client_open(NULL, NULL);
+	client.t = client.context->type->begin(client.context, "localhost", "p",
+					       &client.err);
+	cr_assert_eq(client_hears(record, sizeof(record)), DLOCK_EPROTO);
+	cr_assert_not_null(strstr(client.err.text, "makes no sense: "), "%s",
+			   client.err.text);
+}
+
+Test(session, tls_1_1_is_too_old)
+{
+	const struct peer_options old = { .version = TLS1_1_VERSION };
+
+	client_open(NULL, &old);
+	cr_assert_eq(client_meets("localhost"), DLOCK_EPROTO);
+	cr_assert_str_eq(client.err.text,
+			 "the server has neither TLS 1.2 nor 1.3");
+}
+
+Test(session, a_handshake_says_how_far_it_came)
+{
+	const char *text;
+
+	client_open(NULL, NULL);
+	client.t = client.context->type->begin(client.context, "localhost", "p",
+					       &client.err);
+	text = client.t->type->stuck(client.t);
+	cr_assert_not_null(strstr(text, "no answer to the TLS handshake"));
+	cr_assert_eq(client_hears("\x16", 1), 0);
+	text = client.t->type->stuck(client.t);
+	cr_assert_not_null(strstr(text, "in the midst of the TLS handshake"));
+}
+
+/* ---- The process --------------------------------------------------------- */
+
+/* SSL_get_error() believes the oldest error of the thread. */
+Test(session, errors_of_the_programs_mislead_nobody_and_ours_are_gone)
+{
+	client_open(NULL, NULL);
+	ERR_raise(ERR_LIB_USER, 77);
+	meet();
+	ERR_raise(ERR_LIB_USER, 77);
+	cr_assert_eq(client_exchange(), 0, "%s", client.err.text);
+	ERR_raise(ERR_LIB_USER, 77);
+	echo();
+	cr_assert_eq(client_hears("nonsense", 8), 0);
+	cr_assert_eq(client.t->type->read(client.t, client.got, 8, &client.err),
+		     DLOCK_EPROTO);
+	cr_assert_eq(ERR_get_error(), 0);
+}
