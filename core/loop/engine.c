@@ -105,6 +105,7 @@ struct dlki_engine *dlki_engine_new(const struct dlki_engine_options *options,
 	e->protocol = options->protocol;
 	e->news = options->news ? options->news : &no_news;
 	e->arg = options->arg;
+	e->tls = options->tls;
 	e->connect_ns = options->connect_ms * DLK_MS;
 	e->patience_ns = options->patience_ms * DLK_MS;
 	e->process = dlki_process();

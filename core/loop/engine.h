@@ -31,6 +31,8 @@
 #include "core/loop/protocol.h"
 #include "core/world/world.h"
 
+struct dlki_tls_context;
+
 /* News of the store.  Any function may be NULL. */
 struct dlki_news {
 	/* As dlki_pushed(), dlki_wake(), dlki_gone(); ids may be stale. */
@@ -79,6 +81,8 @@ struct dlki_engine_options {
 
 	const struct dlki_news *news;         /* borrowed, or NULL */
 	void *arg;                            /* of the news' functions */
+	struct dlki_tls_context *tls; /* borrowed: core/net/tls.h.  NULL:
+				       * plain connections */
 	int64_t connect_ms;  /* a connection has so long to be greeted */
 	int64_t patience_ms; /* a request has so long to be answered; then the
 			      * connection is cut */

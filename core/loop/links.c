@@ -44,6 +44,7 @@ static dlk_time link_due(const struct dlki_link *l)
 	case DLKI_LINK_DOWN:
 		return l->wanted ? l->retry_at : DLK_FOREVER;
 	case DLKI_LINK_CONNECTING:
+	case DLKI_LINK_SECURING:
 	case DLKI_LINK_GREETING:
 		return l->began + dlki_server_share(l);
 	default:
@@ -158,6 +159,14 @@ void dlki_links_close_cut(struct dlki_engine *e)
 	}
 }
 
+static const char *late(const struct dlki_link *l)
+{
+	if (l->state == DLKI_LINK_SECURING)
+		return l->tls->type->stuck(l->tls);
+	return l->state == DLKI_LINK_UP ? "no answer in time" :
+					  "not connected in time";
+}
+
 static void link_rings(struct dlki_alarm *a, dlk_time now)
 {
 	struct dlki_link *l =
@@ -168,20 +177,35 @@ static void link_rings(struct dlki_alarm *a, dlk_time now)
 		if (l->state == DLKI_LINK_DOWN)
 			connect_link(l);
 		else
-			dlki_link_cut(l, DLOCK_EUNREACHABLE,
-				      l->state == DLKI_LINK_UP ?
-					      "no answer in time" :
-					      "not connected in time");
+			dlki_link_cut(l, DLOCK_EUNREACHABLE, late(l));
 	}
 	tend(l);
 }
 
 /* ---- Events -------------------------------------------------------------- */
 
-static void connected(struct dlki_link *l)
+static void greet(struct dlki_link *l)
 {
 	struct dlki_engine *e = l->engine;
+
+	e->protocol->greet(e->store, l, e->now);
+	dlki_links_called(e);
+	tend(l);
+}
+
+/* The server's name in the URI, unless the URI names several servers. */
+static const char *host_of(const struct dlki_engine *e)
+{
+	const struct dlk_uri *uri = e->store->uri;
+
+	return uri && uri->n_hosts == 1 ? uri->hosts[0].name : NULL;
+}
+
+static void connected(struct dlki_link *l)
+{
+	const struct dlki_engine *e = l->engine;
 	int rc = dlki_link_finish(l);
+	char peer[DLKI_PEER];
 
 	if (rc == -EINPROGRESS)
 		return;
@@ -190,9 +214,12 @@ static void connected(struct dlki_link *l)
 		dlki_link_cut(l, DLOCK_EUNREACHABLE, dlki_errno_text(-rc));
 		return;
 	}
-	e->protocol->greet(e->store, l, e->now);
-	dlki_links_called(e);
-	tend(l);
+	if (!e->tls) {
+		greet(l);
+		return;
+	}
+	dlki_peer(l, peer);
+	dlki_link_secure(l, e->tls, host_of(e), peer);
 }
 
 void dlki_links_event(struct dlki_engine *e, const struct dlki_event *event)
@@ -222,7 +249,7 @@ void dlki_links_event(struct dlki_engine *e, const struct dlki_event *event)
 static int can_read(const struct dlki_link *l, unsigned int sets)
 {
 	return l->readable && !l->cut && (sets & DLKI_BIT(l->set)) &&
-	       (l->state == DLKI_LINK_GREETING || l->state == DLKI_LINK_UP);
+	       l->state >= DLKI_LINK_SECURING;
 }
 
 static void take_in(struct dlki_link *l, const char *bytes, size_t n)
@@ -247,12 +274,14 @@ void dlki_links_read(struct dlki_engine *e, unsigned int sets)
 		size_t left = DLKI_INPUT;
 
 		while (left > 0 && can_read(l, sets)) {
+			enum dlki_link_state before = l->state;
 			char *in = e->in[l->set];
-			size_t n = dlki_link_read(l, &e->mu, in, left);
+			size_t n = dlki_link_read(l, &e->mu, in, &left);
 
 			if (n > 0)
 				take_in(l, in, n);
-			left -= n;
+			else if (before != l->state && !l->cut)
+				greet(l);
 		}
 	}
 }

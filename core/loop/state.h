@@ -46,6 +46,7 @@ struct dlki_engine {
 	const struct dlki_news *news;
 	void *arg;
 	dlk_time connect_ns, patience_ns;
+	struct dlki_tls_context *tls; /* or NULL */
 	uint64_t process;
 	uint64_t seed; /* of the links' backoff */
 	char *in[DLKI_SETS]; /* DLKI_INPUT bytes for the set's leader */
@@ -81,8 +82,5 @@ struct dlki_engine {
 	void (*nudge)(struct dlki_engine *e, dlk_time at);
 	struct dlki_drive *drive;
 };
-
-/* Most bytes of a link in a turn. */
-enum { DLKI_INPUT = 64 * 1024 };
 
 #endif

@@ -20,6 +20,7 @@ void dlki_link_free(struct dlki_link *l)
 {
 	dlki_bytes_free(&l->out);
 	dlki_bytes_free(&l->going);
+	dlki_bytes_free(&l->sealed);
 	dlki_flight_free(&l->flight);
 }
 
@@ -43,6 +44,18 @@ int dlki_link_finish(struct dlki_link *l)
 	l->state = DLKI_LINK_GREETING;
 	l->world->type->want(l->world, l->sock, 0);
 	return 0;
+}
+
+void dlki_link_secure(struct dlki_link *l, struct dlki_tls_context *tls,
+		      const char *host, const char *peer)
+{
+	struct dlk_error err;
+
+	l->tls = tls->type->begin(tls, host, peer, &err);
+	if (l->tls)
+		l->state = DLKI_LINK_SECURING;
+	else
+		dlki_link_cut(l, err.code, err.text);
 }
 
 int64_t dlki_link_append(struct dlki_link *l, int verb,
@@ -69,29 +82,74 @@ int64_t dlki_link_append(struct dlki_link *l, int verb,
 	return (int64_t)first;
 }
 
+/* ---- Writing ------------------------------------------------------------- */
+
+static int has_output(const struct dlki_link *l)
+{
+	return l->written < l->appended ||
+	       (l->tls && (dlki_bytes_len(&l->sealed) > 0 ||
+			   l->tls->type->pending(l->tls) > 0));
+}
+
 int dlki_link_can_write(const struct dlki_link *l)
 {
-	return (l->state == DLKI_LINK_GREETING || l->state == DLKI_LINK_UP) &&
-	       !l->cut && !l->writing && !l->blocked &&
-	       l->written < l->appended;
+	return l->state >= DLKI_LINK_SECURING && !l->cut && !l->writing &&
+	       !l->blocked && has_output(l);
+}
+
+static void take_output(struct dlki_link *l)
+{
+	if (dlki_bytes_len(&l->going) == 0) {
+		struct dlki_bytes empty = l->going;
+
+		l->going = l->out;
+		l->out = empty;
+	}
+}
+
+/* The next ciphertext: TLS's own, else a record of requests.  The record begins
+ * with the first byte of `sealed`: a byte taken is a byte of the record. */
+static void seal(struct dlki_link *l)
+{
+	const struct dlki_tls_type *type = l->tls->type;
+	size_t len = dlki_bytes_len(&l->going);
+	struct dlk_error err;
+	int rc = 0;
+
+	if (dlki_bytes_len(&l->sealed) > 0)
+		return;
+	l->sealed_to = l->written;
+	if (type->pending(l->tls) == 0 && len > 0) {
+		if (len > DLKI_TLS_RECORD)
+			len = DLKI_TLS_RECORD;
+		rc = type->write(l->tls, dlki_bytes_at(&l->going), len, &err);
+		dlki_bytes_take(&l->going, len);
+		l->sealed_to += len;
+	}
+	if (rc == 0)
+		rc = type->take(l->tls, &l->sealed, &err);
+	if (rc != 0)
+		dlki_link_cut(l, err.code, err.text);
 }
 
 /* Write once.  `since` is in the slots before the bytes are with the kernel,
  * because the answer may be here before this thread has the mutex again. */
 static void write_once(struct dlki_link *l, pthread_mutex_t *mu)
 {
+	struct dlki_bytes *from = l->tls ? &l->sealed : &l->going;
 	struct dlki_world *w = l->world;
 	dlk_time since = w->type->now(w);
-	size_t len = dlki_bytes_len(&l->going);
+	size_t len = dlki_bytes_len(from);
 	ssize_t n;
 
-	dlki_flight_mark(&l->flight, l->written + len, since);
+	dlki_flight_mark(&l->flight, l->tls ? l->sealed_to : l->written + len,
+			 since);
 	pthread_mutex_unlock(mu);
-	n = w->type->write(w, l->sock, dlki_bytes_at(&l->going), len);
+	n = w->type->write(w, l->sock, dlki_bytes_at(from), len);
 	pthread_mutex_lock(mu);
 	if (n > 0) {
-		dlki_bytes_take(&l->going, (size_t)n);
-		l->written += (size_t)n;
+		dlki_bytes_take(from, (size_t)n);
+		l->written = l->tls ? l->sealed_to : l->written + (size_t)n;
 	}
 	if (n == (ssize_t)len)
 		return;
@@ -112,25 +170,66 @@ void dlki_link_write(struct dlki_link *l, pthread_mutex_t *mu)
 	if (!dlki_link_can_write(l))
 		return;
 	l->writing = 1;
-	while (l->written < l->appended && !l->blocked && !l->cut) {
-		if (dlki_bytes_len(&l->going) == 0) {
-			struct dlki_bytes empty = l->going;
-
-			l->going = l->out;
-			l->out = empty;
-		}
-		write_once(l, mu);
+	while (has_output(l) && !l->blocked && !l->cut) {
+		take_output(l);
+		if (l->tls)
+			seal(l);
+		if (!l->cut)
+			write_once(l, mu);
 	}
 	l->writing = 0;
 }
 
+/* ---- Reading ------------------------------------------------------------- */
+
+/* Room in the reader's buffer for a record begun by an earlier read. */
+enum { RECORD_ROOM = 20 * 1024 };
+
+/* Replace `n` bytes of ciphertext at `out` by all plaintext of whole records.
+ * With plaintext left, or a failure behind plaintext, the link stays
+ * readable. */
+static size_t unseal(struct dlki_link *l, char *out, size_t n)
+{
+	const struct dlki_tls_type *type = l->tls->type;
+	struct dlk_error err;
+	size_t len = 0;
+	ssize_t k = 0;
+
+	if (type->feed(l->tls, out, n, &err) != 0) {
+		dlki_link_cut(l, err.code, err.text);
+		return 0;
+	}
+	if (l->state == DLKI_LINK_SECURING) {
+		if (l->tls->up) {
+			l->state = DLKI_LINK_GREETING;
+			l->readable = 1;
+		}
+		return 0;
+	}
+	while (len < DLKI_INPUT) {
+		k = type->read(l->tls, out + len, DLKI_INPUT - len, &err);
+		if (k <= 0)
+			break;
+		len += (size_t)k;
+	}
+	if (k < 0 && len == 0)
+		dlki_link_cut(l, err.code, err.text);
+	else if (k != 0)
+		l->readable = 1;
+	return len;
+}
+
 size_t dlki_link_read(struct dlki_link *l, pthread_mutex_t *mu, char *out,
-		      size_t size)
+		      size_t *left)
 {
 	struct dlki_world *w = l->world;
 	int ended = l->ended;
+	size_t size = *left;
+	size_t len = 0;
 	ssize_t n;
 
+	if (l->tls && size > DLKI_INPUT - RECORD_ROOM)
+		size = DLKI_INPUT - RECORD_ROOM;
 	l->readable = 0;
 	l->reading = 1;
 	pthread_mutex_unlock(mu);
@@ -138,19 +237,31 @@ size_t dlki_link_read(struct dlki_link *l, pthread_mutex_t *mu, char *out,
 	pthread_mutex_lock(mu);
 	l->reading = 0;
 	if (n > 0) {
+		len = (size_t)n;
+		*left -= len;
 		/* All of the buffer: there may be more.  With the end behind
 		 * them no other event comes. */
 		if (n == (ssize_t)size || ended)
 			l->readable = 1;
-		return (size_t)n;
 	}
-	if (n == 0)
+	if (l->tls && !l->cut)
+		len = unseal(l, out, len);
+	if (n > 0 || n == -EAGAIN)
+		return len;
+	if (len > 0)
+		l->readable = 1; /* once more, for the end */
+	else if (n == 0)
 		dlki_link_cut(l, DLOCK_EUNREACHABLE,
-			      "the server closed the connection");
-	else if (n != -EAGAIN)
+			      l->state == DLKI_LINK_SECURING ?
+				      "the server closed the connection in the "
+				      "TLS handshake" :
+				      "the server closed the connection");
+	else
 		dlki_link_cut(l, DLOCK_EUNREACHABLE, dlki_errno_text((int)-n));
-	return 0;
+	return len;
 }
+
+/* ---- The end ------------------------------------------------------------- */
 
 void dlki_link_cut(struct dlki_link *l, int code, const char *why)
 {
@@ -174,6 +285,10 @@ void dlki_link_close(struct dlki_link *l)
 	l->readable = l->ended = l->blocked = l->cut = 0;
 	dlki_bytes_clear(&l->out);
 	dlki_bytes_clear(&l->going);
+	dlki_bytes_clear(&l->sealed);
 	dlki_flight_clear(&l->flight);
 	l->appended = l->written = 0;
+	if (l->tls)
+		l->tls->type->end(l->tls);
+	l->tls = NULL;
 }

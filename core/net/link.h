@@ -6,11 +6,15 @@
  * places in the stream, and how many bytes the kernel took.  The engine decides
  * when to connect, read, write and close.
  *
+ * With TLS, places and counts are of the plaintext.  All of a record counts as
+ * written as soon as the kernel has taken a byte of the record's ciphertext.
+ * Ciphertext that has come is decrypted and handed on at once.
+ *
  * LOCKS
  *  All of it is under the engine's mutex, which dlki_link_write() and
  *  dlki_link_read() release for the system call.  `writing` and `reading` say
  *  that a thread is there; the link is not closed meanwhile.  The writer alone
- *  uses `going`.
+ *  uses `going` and `sealed`.
  */
 #ifndef DLOCK_CORE_NET_LINK_H
 #define DLOCK_CORE_NET_LINK_H
@@ -22,6 +26,7 @@
 #include "core/net/bytes.h"
 #include "core/net/endpoint.h"
 #include "core/net/flight.h"
+#include "core/net/tls.h"
 #include "core/world/world.h"
 
 struct dlki_engine;
@@ -29,6 +34,7 @@ struct dlki_engine;
 enum dlki_link_state {
 	DLKI_LINK_DOWN,
 	DLKI_LINK_CONNECTING,
+	DLKI_LINK_SECURING, /* the handshake of TLS is under way */
 	DLKI_LINK_GREETING,
 	DLKI_LINK_UP
 };
@@ -53,6 +59,10 @@ struct dlki_link {
 	uint64_t written;        /* ... and of these the kernel took */
 	struct dlki_flight flight;
 
+	struct dlki_tls *tls;     /* of this connection; NULL: there is none */
+	struct dlki_bytes sealed; /* ciphertext, as of a record */
+	uint64_t sealed_to;       /* ... and the place behind the record */
+
 	/* The engine's: core/loop/links.c. */
 	struct dlki_engine *engine;
 	int wanted;              /* connect, and connect again */
@@ -76,6 +86,12 @@ int dlki_link_connect(struct dlki_link *l, const struct dlki_address *to);
 /* CONNECTING -> GREETING: 0; -EINPROGRESS; or why there is no connection. */
 int dlki_link_finish(struct dlki_link *l);
 
+/* GREETING -> SECURING, before any request.  dlki_link_read() goes back to
+ * GREETING when the handshake is done.  A failure cuts the link.  `host` and
+ * `peer` as in core/net/tls.h. */
+void dlki_link_secure(struct dlki_link *l, struct dlki_tls_context *tls,
+		      const char *host, const char *peer);
+
 /* Append a request.  `ops` may be NULL.  Returns the serial of the first of its
  * `n` slots; or -1: no memory, and no byte is appended. */
 int64_t dlki_link_append(struct dlki_link *l, int verb,
@@ -89,12 +105,17 @@ void dlki_link_write(struct dlki_link *l, pthread_mutex_t *mu);
 /* Is there anything to write, and a writer wanted? */
 int dlki_link_can_write(const struct dlki_link *l);
 
+/* Most bytes of a link in a turn. */
+enum { DLKI_INPUT = 64 * 1024 };
+
 /*
- * Read once, at most `size` bytes.  Returns how many came; 0: the stream is
- * empty until the next event, or the link is cut.  `mu` is released meanwhile.
+ * Read once, at most *left bytes, which are taken off *left.  Returns how many
+ * bytes came to `out`, which has room for DLKI_INPUT.  0: no byte came; while
+ * `readable` is 0, the next bytes come with an event.  `mu` is released
+ * meanwhile.
  */
 size_t dlki_link_read(struct dlki_link *l, pthread_mutex_t *mu, char *out,
-		      size_t size);
+		      size_t *left);
 
 /* Have the link closed; the first reason counts. */
 void dlki_link_cut(struct dlki_link *l, int code, const char *why);

@@ -146,6 +146,17 @@ static int session_feed(struct dlki_tls *t, const void *bytes, size_t n,
 	return t->up ? 0 : go_on(s, err);
 }
 
+/* OpenSSL would answer a request for new keys together with the next record of
+ * plaintext; but the record's first byte is to be the record's own. */
+static int answer_keys(struct dlki_tls_session *s, struct dlk_error *err)
+{
+	if (SSL_get_key_update_type(s->ssl) == SSL_KEY_UPDATE_NONE)
+		return 0;
+	if (SSL_key_update(s->ssl, SSL_KEY_UPDATE_NOT_REQUESTED) != 1)
+		return fail(s, err);
+	return go_on(s, err);
+}
+
 static ssize_t session_read(struct dlki_tls *t, void *out, size_t size,
 			    struct dlk_error *err)
 {
@@ -157,7 +168,10 @@ static ssize_t session_read(struct dlki_tls *t, void *out, size_t size,
 		return fail(s, err);
 	ERR_clear_error();
 	rc = SSL_read_ex(s->ssl, out, size, &n);
-	return rc == 1 ? (ssize_t)n : after(s, rc, err);
+	if (rc == 1)
+		return (ssize_t)n;
+	rc = after(s, rc, err);
+	return rc == 0 ? answer_keys(s, err) : rc;
 }
 
 static int session_write(struct dlki_tls *t, const void *bytes, size_t n,

@@ -8,6 +8,7 @@
 #include "core/net/address.h"
 
 struct rig rig;
+struct dlki_tls_context *rig_tls;
 
 static void on_done(struct dlki_op *op, dlk_time now)
 {
@@ -119,6 +120,7 @@ static void begin(struct dlki_engine_options options)
 	options.world = &rig.world.base;
 	options.protocol = &lines_protocol;
 	options.news = &news;
+	options.tls = rig_tls;
 	options.connect_ms = 2000;
 	options.patience_ms = 1000;
 	rig.e = dlki_engine_new(&options, &err);

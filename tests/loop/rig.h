@@ -31,6 +31,9 @@ struct rig {
 /* The rig of this test. */
 extern struct rig rig;
 
+/* Of the next engine; NULL: plain connections. */
+extern struct dlki_tls_context *rig_tls;
+
 /* With the lines protocol; `label` as in lines.h.  127.0.0.1:7000 and so on. */
 void rig_init(const char *label, size_t n_addresses);
 

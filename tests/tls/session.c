@@ -140,20 +140,58 @@ Test(session, a_record_has_what_one_write_has)
 
 /* ---- Keys ---------------------------------------------------------------- */
 
+static void ask_for_keys(void)
+{
+	cr_assert_eq(SSL_key_update(client.peer.ssl, SSL_KEY_UPDATE_REQUESTED),
+		     1);
+	peer_says(&client.peer, "+", 1);
+}
+
 Test(session, new_keys_are_answered_with_new_keys)
 {
 	client_open(NULL, NULL);
 	meet();
 	for (int i = 0; i < 3; i++) {
-		cr_assert_eq(SSL_key_update(client.peer.ssl,
-					    SSL_KEY_UPDATE_REQUESTED),
-			     1);
+		ask_for_keys();
+		cr_assert_eq(client_exchange(), 0, "%s", client.err.text);
 		client.got[0] = '\0';
 		client.peer.said_len = 0;
 		echo();
 	}
-	cr_assert_eq(SSL_get_key_update_type(client.peer.ssl),
-		     SSL_KEY_UPDATE_NONE);
+}
+
+Test(session, new_keys_may_come_byte_by_byte)
+{
+	client_open(NULL, NULL);
+	meet();
+	for (int i = 0; i < 3; i++) {
+		ask_for_keys();
+		peer_says(&client.peer, "abc", 3);
+		cr_assert_eq(exchange(client.t, &client.peer, 1, client.got,
+				      &client.err),
+			     0, "%s", client.err.text);
+		cr_assert_str_eq(client.got, "+abc");
+		client.got[0] = '\0';
+		client.peer.said_len = 0;
+		echo();
+		client.got[0] = '\0';
+	}
+}
+
+/* The record of requests does not begin with the answer about keys. */
+Test(session, new_keys_are_answered_before_the_next_record)
+{
+	char cipher[4096], plain[8];
+	size_t n;
+
+	client_open(NULL, NULL);
+	meet();
+	ask_for_keys();
+	n = peer_take(&client.peer, cipher, sizeof(cipher));
+	cr_assert_eq(client_hears(cipher, n), 0);
+	cr_assert_eq(client.t->type->read(client.t, plain, 8, &client.err), 1);
+	cr_assert_eq(client.t->type->read(client.t, plain, 8, &client.err), 0);
+	cr_assert_gt(client.t->type->pending(client.t), 0);
 }
 
 /* The peer's request is refused with a warning; requests go on. */
