@@ -97,12 +97,17 @@ static int attempt_once(struct dlki_claim *claim, dlk_time now, dlk_time limit,
 	return rc;
 }
 
-/* If a pending clean-up of this client may be what makes the lock look busy,
- * release that first: it is not another holder. */
+/*
+ * If a pending clean-up of this client may be what makes the lock look busy,
+ * release that first: it is not another holder.  But a request with less time
+ * than the attempt took would stay without an answer.  The connection would be
+ * lost with it, and an attempt would leave another clean-up.
+ */
 int dlki_attempt(struct dlki_claim *claim, dlk_time now, dlk_time limit,
 		 struct dlk_error *err)
 {
 	struct dlock_client *c = claim->client;
+	dlk_time latest;
 	int rc, swept;
 
 	claim->ticket->overtime = 0;
@@ -110,10 +115,20 @@ int dlki_attempt(struct dlki_claim *claim, dlk_time now, dlk_time limit,
 	limit += claim->ticket->overtime;
 	if (rc != DLOCK_EBUSY)
 		return rc;
+	latest = limit - (dlk_now() - now);
 	pthread_mutex_lock(&c->mu);
-	swept = dlki_cleanup_sweep(claim->record, limit, err);
+	swept = dlki_cleanup_sweep(claim->record, latest, limit, err);
 	pthread_mutex_unlock(&c->mu);
 	if (swept < 0)
 		return swept;
-	return swept ? attempt_once(claim, dlk_now(), limit, err) : DLOCK_EBUSY;
+	if (swept == 0)
+		return DLOCK_EBUSY;
+	now = dlk_now();
+	if (now > latest)
+		return dlk_fail(err, DLOCK_EUNREACHABLE,
+				"%s '%s': an earlier claim of this client was "
+				"in the way, and no time was left to ask again",
+				dlki_kind_name(claim->record->kind),
+				claim->record->name);
+	return attempt_once(claim, now, limit, err);
 }

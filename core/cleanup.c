@@ -139,8 +139,8 @@ static int fail_in_the_way(const struct dlki_record *r, const char *why,
 }
 
 /* The thread that uses a clean-up's ticket releases it; then take the next. */
-int dlki_cleanup_sweep(struct dlki_record *r, dlk_time deadline,
-		       struct dlk_error *err)
+int dlki_cleanup_sweep(struct dlki_record *r, dlk_time latest,
+		       dlk_time deadline, struct dlk_error *err)
 {
 	struct dlock_client *c = r->client;
 	struct dlki_claim *claim = next_unconfirmed(r);
@@ -150,8 +150,10 @@ int dlki_cleanup_sweep(struct dlki_record *r, dlk_time deadline,
 		struct dlk_error why = { 0 };
 		int rc;
 
+		if (dlk_now() > latest)
+			return fail_in_the_way(r, "no time was left", err);
 		dlki_claim_ref(claim);
-		if (!dlki_claim_seize(claim, deadline)) {
+		if (!dlki_claim_seize(claim, latest)) {
 			dlki_claim_unref(claim);
 			return fail_in_the_way(r, "the store is silent", err);
 		}

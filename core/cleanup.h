@@ -27,10 +27,11 @@ void dlki_cleanup_settle(struct dlki_claim *claim, int rc);
 
 /*
  * Release all clean-ups of this record now: they may be what makes the lock
- * look busy.  Releases mu meanwhile.  0: there was none; 1: all are released;
- * an error code, see err: one may still be in the way.
+ * look busy.  No request is begun after `latest`.  Releases mu meanwhile.  0:
+ * there was none; 1: all are released; an error code, see err: one may still be
+ * in the way.
  */
-int dlki_cleanup_sweep(struct dlki_record *record, dlk_time deadline,
-		       struct dlk_error *err);
+int dlki_cleanup_sweep(struct dlki_record *record, dlk_time latest,
+		       dlk_time deadline, struct dlk_error *err);
 
 #endif

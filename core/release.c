@@ -162,7 +162,8 @@ static int release_in_store(struct dlki_claim *claim, dlk_time end,
 	/* A waiter that the claim was passed to may still stand in the store's
 	 * wait queue, in the way of other clients. */
 	if (rc == 0)
-		(void)dlki_cleanup_sweep(claim->record, deadline, NULL);
+		(void)dlki_cleanup_sweep(claim->record, deadline, deadline,
+					 NULL);
 	if (rc == 0 || (rc == DLOCK_ELOST && dlk_now() >= end))
 		return 0;
 	if (rc == DLOCK_ELOST) {

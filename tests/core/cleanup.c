@@ -51,6 +51,56 @@ CASE(cleanup, of_a_release_is_not_in_the_way_of_the_next)
 	EVENTUALLY(stats(client).pending_cleanups == 0);
 }
 
+/* The next `verb` takes so long to arrive. */
+static void delay(enum fake_verb verb, int64_t ms)
+{
+	fake_script(fake, verb, (struct fake_step){ .delay_ms = ms });
+}
+
+/* What a try has left is in the way.  The renewer is at another clean-up until
+ * the gate opens.  A try has a second, if the machine is as fast as others. */
+static void leave_a_claim_in_the_way(void)
+{
+	char uri[80];
+	dlock_lock *other;
+
+	snprintf(uri, sizeof(uri),
+		 "fake:?ttl=60s&close=60s&connect=60s&ask=%ds",
+		 (int)slowness());
+	given_mutex(uri);
+	OK(dlock_mutex_new(&other, client, "other"));
+	fake_script(fake, FAKE_RELEASE, (struct fake_step){ .gate = 1 });
+	lose_answer(FAKE_ATTEMPT);
+	cr_assert_eq(dlock_acquire(other, 0, &hold), DLOCK_EUNREACHABLE);
+	EVENTUALLY(fake_count(fake, FAKE_RELEASE) == 1);
+	lose_answer(FAKE_ATTEMPT);
+	cr_assert_eq(dlock_acquire(lock, 0, &hold), DLOCK_EUNREACHABLE);
+	dlock_lock_free(other);
+}
+
+CASE(cleanup, is_not_begun_without_time_for_an_answer)
+{
+	leave_a_claim_in_the_way();
+	delay(FAKE_ATTEMPT, 600 * slowness());
+	REFUSED(dlock_acquire(lock, 0, &hold), DLOCK_EUNREACHABLE,
+		"could not be released: no time was left");
+	cr_assert_eq(fake_count(fake, FAKE_RELEASE), 1);
+	fake_open_gate(fake);
+}
+
+CASE(cleanup, is_followed_by_no_attempt_without_time_for_an_answer)
+{
+	leave_a_claim_in_the_way();
+	delay(FAKE_ATTEMPT, 300 * slowness());
+	delay(FAKE_RELEASE, 500 * slowness());
+	REFUSED(dlock_acquire(lock, 0, &hold), DLOCK_EUNREACHABLE,
+		"no time was left to ask again");
+	cr_assert_eq(fake_count(fake, FAKE_ATTEMPT), 3);
+	OK(dlock_acquire(lock, 0, &hold));
+	OK(dlock_release(hold));
+	fake_open_gate(fake);
+}
+
 /* Nobody knows whether others have it. */
 CASE(cleanup, that_cannot_be_released_makes_no_lock_busy)
 {
