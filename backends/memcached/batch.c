@@ -186,7 +186,7 @@ static int run_once(struct memc_conn *c, struct memc_op *ops, size_t n,
 		rc = read_op(c, &ops[i], deadline, err);
 	if (rc != 0)
 		return rc;
-	dlk_answered(&c->session->base, asked, dlk_now());
+	dlki_memc_answered(c, asked);
 	return dlki_memc_current(c, err);
 }
 

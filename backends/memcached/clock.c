@@ -34,7 +34,7 @@
 /* Less than MEMC_MORE_S, by the second to which a count is right. */
 #define TRUST ((MEMC_MORE_S - 1) * SECOND)
 
-#define QUARTER (250 * DLK_MS) /* more than most batches take */
+#define QUARTER (250 * DLK_MS) /* more than most batches take nearby */
 #define GRACE (1000 * DLK_MS)  /* when the next run is too young */
 #define NAP (20 * DLK_MS)
 #define STOPPED "%s: the server was stopped for a while"
@@ -174,7 +174,11 @@ int dlki_memc_confirm(struct memc_conn *c, dlk_time deadline,
 
 int dlki_memc_clock_is_fresh(const struct memc_conn *c, dlk_time now)
 {
-	return now + QUARTER <= c->trusted && now + QUARTER <= c->seen + GRACE;
+	dlk_time most = c->round_trip + c->round_trip / 4;
+
+	if (most < QUARTER)
+		most = QUARTER;
+	return now + most <= c->trusted && now + most <= c->seen + GRACE;
 }
 
 int dlki_memc_clock_await(struct memc_conn *c, dlk_time deadline,

@@ -17,7 +17,7 @@ struct memc_conn {
 	struct dlk_net net;
 	uint64_t epoch; /* see dlk_server_epoch() */
 	struct memc_identity server;
-	dlk_time round_trip;  /* how long the answer to its greeting took */
+	dlk_time round_trip;  /* how long the latest answer took */
 	uint64_t born_s;      /* which run of the server; 0: not greeted yet */
 	uint64_t base;        /* of the tokens of this run of the server */
 	dlk_time seen;        /* when this run was known to be there */

@@ -33,21 +33,16 @@ static int speaks_meta(const struct memc_stats *st)
 	return st->patch >= 13;
 }
 
-static int ask_for_meta(struct memc_conn *c, const struct memc_stats *st,
-			dlk_time deadline, struct dlk_error *err)
+/* The answer to "mn", which is ERROR where the protocol is not known. */
+static int read_meta(struct memc_conn *c, const struct memc_stats *st,
+		     dlk_time deadline, struct dlk_error *err)
 {
 	const char *line;
-	int rc;
+	int rc = dlki_memc_line(c, &line, deadline, err);
 
-	if (speaks_meta(st)) {
-		dlki_memc_put(c, "mn\r\n");
-		rc = dlki_memc_send(c, deadline, err);
-		if (rc == 0)
-			rc = dlki_memc_line(c, &line, deadline, err);
-		if (rc != 0)
-			return rc;
-		c->meta = strcmp(line, "MN") == 0;
-	}
+	if (rc != 0)
+		return rc;
+	c->meta = speaks_meta(st) && strcmp(line, "MN") == 0;
 	if (c->meta || c->session->protocol != MEMC_META)
 		return 0;
 	return dlk_fail(err, DLOCK_ENOTSUP,
@@ -137,22 +132,24 @@ static int ask_identity(struct memc_conn *c, struct memc_stats *st,
 			const struct memc_identity *home, dlk_time deadline,
 			struct dlk_error *err)
 {
+	int may_be_meta = c->session->protocol != MEMC_TEXT;
 	dlk_time asked = dlk_now();
 	int rc;
 
 	dlki_memc_put(c, "stats\r\n");
 	rc = put_witness(c, home, err);
+	if (may_be_meta)
+		dlki_memc_put(c, "mn\r\n");
 	if (rc == 0)
 		rc = dlki_memc_send(c, deadline, err);
 	if (rc == 0)
 		rc = dlki_memc_stats_read(c, st, asked, deadline, err);
 	if (rc == 0)
 		rc = get_witness(c, deadline, err);
-	c->round_trip = dlk_now() - asked;
+	if (rc == 0 && may_be_meta)
+		rc = read_meta(c, st, deadline, err);
 	if (rc == 0)
-		dlk_answered(&c->session->base, asked, asked + c->round_trip);
-	if (rc == 0 && c->session->protocol != MEMC_TEXT)
-		rc = ask_for_meta(c, st, deadline, err);
+		dlki_memc_answered(c, asked);
 	return rc;
 }
 

@@ -144,6 +144,14 @@ int dlki_memc_data(struct memc_conn *c, size_t size, char *out, size_t most,
 	return rc;
 }
 
+void dlki_memc_answered(struct memc_conn *c, dlk_time asked)
+{
+	dlk_time now = dlk_now();
+
+	c->round_trip = now - asked;
+	dlk_answered(&c->session->base, asked, now);
+}
+
 int dlki_memc_unexpected(const struct memc_conn *c, const char *line,
 			 struct dlk_error *err)
 {

@@ -23,6 +23,9 @@ int dlki_memc_line(struct memc_conn *c, const char **line, dlk_time deadline,
 int dlki_memc_data(struct memc_conn *c, size_t size, char *out, size_t most,
 		   dlk_time deadline, struct dlk_error *err);
 
+/* What was sent at `asked` is answered: how far away is the server? */
+void dlki_memc_answered(struct memc_conn *c, dlk_time asked);
+
 /* The error code that an unexpected line stands for. */
 int dlki_memc_unexpected(const struct memc_conn *c, const char *line,
 			 struct dlk_error *err);

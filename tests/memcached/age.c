@@ -198,3 +198,21 @@ Test(memcached_age, begins_anew_with_another_server)
 	t += 10 * SECOND;
 	CHECK_INT(dlki_memc_age_learn(&age, &fresh, t, t), <, t);
 }
+
+/* Over a long way the answer to a batch comes when the clock is known no
+ * longer, unless the same batch asks for it. */
+Test(memcached_age, is_asked_for_sooner_over_a_long_way)
+{
+	static struct memc_conn c;
+	dlk_time now = 9000 * SECOND;
+
+	c.seen = now - 500 * MS;
+	c.trusted = now + 10 * SECOND;
+	CHECK(dlki_memc_clock_is_fresh(&c, now));
+	c.round_trip = 700 * MS;
+	CHECK(!dlki_memc_clock_is_fresh(&c, now));
+	c.seen = now;
+	CHECK(dlki_memc_clock_is_fresh(&c, now));
+	c.trusted = now + 800 * MS;
+	CHECK(!dlki_memc_clock_is_fresh(&c, now));
+}

@@ -43,6 +43,17 @@ EITHER_WAY(memcached_distance, of_150_ms_is_bridged_by_every_try)
 	scene_end(&s);
 }
 
+EITHER_WAY(memcached_distance, is_crossed_once_to_be_greeted)
+{
+	struct scene s = scene_new(protocol, NULL);
+	uint64_t before = lab_proxy_stat(s.proxy, LAB_UP_CHUNKS);
+	dlock_client *far = far_client(&s, protocol);
+
+	CHECK_INT(lab_proxy_stat(s.proxy, LAB_UP_CHUNKS) - before, ==, 1);
+	dlock_close(far);
+	scene_end(&s);
+}
+
 /* A try has no time to connect, be greeted and ask: so the tries that follow
  * use the connection. */
 EITHER_WAY(memcached_distance, that_grows_to_400_ms_is_found_by_tries)

@@ -81,8 +81,9 @@ EITHER_WAY(memcached_several, servers_that_look_alike_are_refused)
 	}
 	len += (size_t)snprintf(answer + len, sizeof(answer) - len,
 				"END\r\nSTORED\r\nVALUE dlock.0 0 32 1\r\n"
-				"%032d\r\nEND\r\n",
-				1);
+				"%032d\r\nEND\r\n%s",
+				1,
+				strcmp(protocol, "meta") == 0 ? "MN\r\n" : "");
 	hostile_say(h, "^stats", answer, len);
 	names_lead_to(a.server->port, hostile_port(h));
 	refused(protocol, "are two servers");
