@@ -147,19 +147,6 @@ static void log_proxied(struct memc_session *s)
 			"of the server itself");
 }
 
-/* A request that cannot be answered by `deadline` would only spoil the new
- * connection, and the next caller would have to connect again. */
-static int is_too_slow(struct memc_session *s, struct memc_conn *c,
-		       dlk_time deadline, struct dlk_error *err)
-{
-	if (c->round_trip <= deadline - dlk_now())
-		return 0;
-	dlk_fail(err, DLOCK_EUNREACHABLE,
-		 "%s: connected, but too late to ask anything", c->net.peer);
-	dlk_pool_give(s->pool, &c->pooled, 1);
-	return 1;
-}
-
 static int run_with(struct memc_session *s, struct use *use,
 		    dlki_memc_work *work, void *arg, dlk_time deadline,
 		    struct dlk_error *err)
@@ -179,7 +166,7 @@ static int run_with(struct memc_session *s, struct use *use,
 					 err->text);
 			return err->code;
 		}
-		if (fresh && is_too_slow(s, (void *)pooled, deadline, err))
+		if (dlk_pool_spare(s->pool, pooled, deadline, err))
 			return err->code;
 		use->times++;
 		rc = work((struct memc_conn *)(void *)pooled, arg, deadline,

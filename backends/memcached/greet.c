@@ -150,6 +150,7 @@ static int ask_identity(struct memc_conn *c, struct memc_stats *st,
 		rc = read_meta(c, st, deadline, err);
 	if (rc == 0)
 		dlki_memc_answered(c, asked);
+	c->pooled.round_trip = c->round_trip;
 	return rc;
 }
 

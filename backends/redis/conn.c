@@ -227,19 +227,13 @@ const struct dlk_pool_type dlki_redis_pool_type = {
 	.usable = pooled_usable,
 };
 
-static struct redis_conn *unless_too_slow(struct redis_session *s,
-					  struct dlk_pooled *pooled, int fresh,
-					  dlk_time deadline,
-					  struct dlk_error *err)
+static struct redis_conn *unless_spared(struct redis_session *s,
+					struct dlk_pooled *c, dlk_time deadline,
+					struct dlk_error *err)
 {
-	struct redis_conn *c = (struct redis_conn *)pooled;
-
-	if (!c || !fresh || c->round_trip <= deadline - dlk_now())
-		return c;
-	dlk_fail(err, DLOCK_EUNREACHABLE,
-		 "%s: connected, but too late to ask anything", c->net.peer);
-	dlki_redis_conn_put(s, c, 1);
-	return NULL;
+	if (!c || dlk_pool_spare(s->pool, c, deadline, err))
+		return NULL;
+	return (struct redis_conn *)c;
 }
 
 struct redis_conn *dlki_redis_conn_take(struct redis_session *s,
@@ -248,7 +242,7 @@ struct redis_conn *dlki_redis_conn_take(struct redis_session *s,
 {
 	struct dlk_pooled *c = dlk_pool_take(s->pool, deadline, fresh, err);
 
-	return unless_too_slow(s, c, *fresh, deadline, err);
+	return unless_spared(s, c, deadline, err);
 }
 
 struct redis_conn *dlki_redis_conn_take_urgent(struct redis_session *s,
@@ -258,7 +252,7 @@ struct redis_conn *dlki_redis_conn_take_urgent(struct redis_session *s,
 	struct dlk_pooled *c = dlk_pool_take_urgent(s->pool, deadline, fresh,
 						    err);
 
-	return unless_too_slow(s, c, *fresh, deadline, err);
+	return unless_spared(s, c, deadline, err);
 }
 
 void dlki_redis_conn_put(struct redis_session *s, struct redis_conn *c,

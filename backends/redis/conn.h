@@ -33,8 +33,7 @@ struct redis_conn {
 	struct redis_session *session;
 	struct redis_reader reader;
 	struct redis_owed owed;
-	uint64_t epoch;      /* see dlock/backend_net.h */
-	dlk_time round_trip; /* how long the answer to its greeting took */
+	uint64_t epoch; /* see dlock/backend_net.h */
 };
 
 /* ---- Open and close ------------------------------------------------------ */
@@ -60,12 +59,8 @@ struct redis_conn *dlki_redis_conn_greet(struct redis_session *s,
 /* Its `arg` is the session. */
 extern const struct dlk_pool_type dlki_redis_pool_type;
 
-/*
- * As dlk_pool_take() and dlk_pool_take_urgent().  But a new connection whose
- * greeting took so long that an answer cannot be expected by the deadline goes
- * back to the pool for the next request, and NULL is returned: otherwise a
- * server at the end of a slow network would never be asked anything.
- */
+/* As dlk_pool_take() and dlk_pool_take_urgent(); NULL as well where
+ * dlk_pool_spare() spares the connection. */
 struct redis_conn *dlki_redis_conn_take(struct redis_session *s,
 					dlk_time deadline, int *fresh,
 					struct dlk_error *err);

@@ -123,9 +123,9 @@ static int handshake(struct redis_session *s, struct redis_conn *c,
 	rc = dlki_redis_conn_send(c, &out, deadline, err);
 	if (rc == 0)
 		rc = read_greeting(s, c, needed, identity, deadline, err);
-	c->round_trip = dlk_now() - sent;
+	c->pooled.round_trip = dlk_now() - sent;
 	if (rc == 0)
-		dlk_answered(&s->base, sent, sent + c->round_trip);
+		dlk_answered(&s->base, sent, sent + c->pooled.round_trip);
 	/* It holds the password. */
 	explicit_bzero(out.bytes, out.len);
 	dlki_redis_commands_free(&out);

@@ -212,10 +212,12 @@ static struct dlk_pooled *open_one(struct dlk_pool *p, uint64_t generation,
 	else
 		dlk_fail(err, DLOCK_EUNREACHABLE,
 			 "no time was left to connect");
-	if (c)
-		c->generation = generation;
-	else
+	if (!c) {
 		give_leave(p, 1);
+		return NULL;
+	}
+	c->generation = generation;
+	c->spared_until = 0;
 	return c;
 }
 
@@ -307,7 +309,7 @@ struct dlk_pooled *dlk_pool_take_urgent(struct dlk_pool *p, dlk_time deadline,
 	return take_one(p, 1, deadline, fresh, err);
 }
 
-void dlk_pool_give(struct dlk_pool *p, struct dlk_pooled *c, int good)
+static void give_back(struct dlk_pool *p, struct dlk_pooled *c, int good)
 {
 	dlk_time now = dlk_now();
 
@@ -327,6 +329,32 @@ void dlk_pool_give(struct dlk_pool *p, struct dlk_pooled *c, int good)
 	pthread_mutex_unlock(&p->mu);
 	p->type->close(c);
 	give_leave(p, 1);
+}
+
+void dlk_pool_give(struct dlk_pool *p, struct dlk_pooled *c, int good)
+{
+	c->round_trip = 0;
+	give_back(p, c, good);
+}
+
+int dlk_pool_spare(struct dlk_pool *p, struct dlk_pooled *c, dlk_time deadline,
+		   struct dlk_error *err)
+{
+	dlk_time now;
+
+	if (c->round_trip == 0)
+		return 0;
+	now = dlk_now();
+	if (c->round_trip <= deadline - now)
+		return 0;
+	if (c->spared_until == 0)
+		c->spared_until = now + c->round_trip;
+	if (now >= c->spared_until)
+		return 0;
+	give_back(p, c, 1);
+	dlk_fail(err, DLOCK_EUNREACHABLE,
+		 "connected, but no time was left to ask the store");
+	return 1;
 }
 
 /* With mu held. */

@@ -130,12 +130,16 @@ DLOCK_API void dlk_net_text(const struct sockaddr *addr, socklen_t len,
  */
 struct dlk_pool;
 
-/* The first member of a connection.  Only the pool touches it. */
+/* The first member of a connection.  Only the pool touches it, but open() sets
+ * `round_trip`, if dlk_pool_spare() is used. */
 struct dlk_pooled {
 	struct dlk_pooled *next;
 	dlk_time idle_since;
 	dlk_time taken;
 	uint64_t generation;
+	dlk_time round_trip;   /* how long the answer to the greeting took; 0
+				* after the first request */
+	dlk_time spared_until; /* 0: never spared */
 };
 
 /* The pool calls these without any lock of its own, and for several connections
@@ -184,6 +188,20 @@ DLOCK_API struct dlk_pooled *dlk_pool_take(struct dlk_pool *p,
 DLOCK_API struct dlk_pooled *dlk_pool_take_urgent(struct dlk_pool *p,
 						  dlk_time deadline, int *fresh,
 						  struct dlk_error *err);
+
+/*
+ * Spare the connection a request that would only spoil the connection: no
+ * request was answered there yet, and the greeting took longer than is left
+ * until `deadline`.  Then the connection goes back to the pool, for a request
+ * with more time, and err says EUNREACHABLE.  Otherwise a server at the end of
+ * a slow network would never be asked anything.  1: spared; 0: ask the server.
+ *
+ * The connection is spared for as long as the greeting took, which outlasts the
+ * call with too little time.  Then the next request finds out whether the
+ * network is as slow as before.
+ */
+DLOCK_API int dlk_pool_spare(struct dlk_pool *p, struct dlk_pooled *c,
+			     dlk_time deadline, struct dlk_error *err);
 
 /* Give a connection back.  `good`: others may use it; else it is closed. */
 DLOCK_API void dlk_pool_give(struct dlk_pool *p, struct dlk_pooled *c,

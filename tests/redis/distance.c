@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A server that is 150 ms away, with a URI that does not say so. */
+/* A server that is 150 ms away or more, with a URI that does not say so. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -97,6 +97,48 @@ CASE(redis_distance, that_grows_is_found_by_tries)
 	CHECK_OK(rc);
 	give(h);
 	server_unchecked(server);
+}
+
+/* The way grows to `way_ms` while the client is open, and acquires that wait
+ * `wait_ms` come to succeed.  A single acquire has no time to connect, be
+ * greeted and ask, so later acquires use the connection. */
+static void grow_and_find(int way_ms, int64_t wait_ms)
+{
+	dlock_hold *h = NULL;
+	dlock_lock *l;
+
+	set_up();
+	lab_proxy_heal(proxy);
+	l = mutex(far_client(NULL), "x");
+	for (int i = 0; i < 20; i++)
+		give(take(l, patience_ms()));
+	lab_proxy_delay(proxy, LAB_UP, way_ms / 2);
+	lab_proxy_delay(proxy, LAB_DOWN, way_ms / 2);
+	EVENTUALLY(dlock_acquire(l, wait_ms, &h) == DLOCK_OK);
+	give(h);
+	for (int i = 0; i < 3; i++)
+		give(take(l, wait_ms));
+	server_unchecked(server);
+}
+
+CASE(redis_distance, that_grows_to_400_ms_is_found_by_tries)
+{
+	grow_and_find(400, 0);
+}
+
+CASE(redis_distance, that_grows_to_400_ms_is_found_by_waits)
+{
+	grow_and_find(400, 300);
+}
+
+CASE(redis_distance, that_grows_to_700_ms_is_found_by_tries)
+{
+	grow_and_find(700, 0);
+}
+
+CASE(redis_distance, that_grows_to_700_ms_is_found_by_waits)
+{
+	grow_and_find(700, 300);
 }
 
 CASE(redis_distance, that_the_uri_gives_is_named_where_it_is_too_short)

@@ -24,6 +24,7 @@ struct connection {
 static atomic_int n_open, most_open, opened, asked;
 /* What the next open() is to do. */
 static atomic_int failing, held_up, opening;
+static dlk_time greeted_after;
 static struct dlk_pool *renewed_by_open;
 
 static struct dlk_pooled *open_it(void *arg, dlk_time deadline,
@@ -45,6 +46,7 @@ static struct dlk_pooled *open_it(void *arg, dlk_time deadline,
 	}
 	c = calloc(1, sizeof(*c));
 	CHECK(c);
+	c->base.round_trip = greeted_after;
 	atomic_fetch_add(&opened, 1);
 	n = atomic_fetch_add(&n_open, 1) + 1;
 	most = atomic_load(&most_open);
@@ -218,6 +220,67 @@ Test(pool, the_long_idle_and_the_doubtful_are_looked_at)
 	CHECK_INT(fresh, ==, 0);
 	CHECK_INT(atomic_load(&asked), ==, 2);
 	dlk_pool_give(p, a, 1);
+	done(p);
+}
+
+/* Whether a request that has `ms` is kept from the connection. */
+static int spared(struct dlk_pool *p, struct dlk_pooled *c, int64_t ms)
+{
+	struct dlk_error err = { 0 };
+	int is = dlk_pool_spare(p, c, dlki_deadline(ms), &err);
+
+	CHECK_INT(err.code, ==, is ? DLOCK_EUNREACHABLE : 0);
+	if (is)
+		CHECK_TEXT(err.text, "no time was left");
+	return is;
+}
+
+Test(pool, a_slow_connection_is_spared_until_a_request_has_time)
+{
+	struct dlk_pool *p = pool(2, 2);
+	struct dlk_pooled *c;
+	int fresh = 0;
+
+	dlki_clock = clock_of_test;
+	greeted_after = 700 * DLK_MS;
+	c = take(p, &fresh);
+	CHECK_INT(fresh, ==, 1);
+	CHECK(spared(p, c, 600));
+	/* The same call's next attempt, and another call's. */
+	for (int i = 0; i < 2; i++) {
+		later += 10 * DLK_MS;
+		CHECK(take(p, &fresh) == c);
+		CHECK_INT(fresh, ==, 0);
+		CHECK(spared(p, c, 590));
+	}
+	CHECK(take(p, NULL) == c);
+	CHECK(!spared(p, c, 700));
+	dlk_pool_give(p, c, 1);
+	CHECK(take(p, NULL) == c);
+	CHECK(!spared(p, c, 1));
+	dlk_pool_give(p, c, 1);
+	CHECK_INT(atomic_load(&opened), ==, 1);
+	done(p);
+}
+
+/* The network may have become faster, and only a request can find that out. */
+Test(pool, a_slow_connection_is_spared_no_longer_than_its_greeting_took)
+{
+	struct dlk_pool *p = pool(1, 1);
+	struct dlk_pooled *c;
+
+	dlki_clock = clock_of_test;
+	greeted_after = 700 * DLK_MS;
+	c = take(p, NULL);
+	CHECK(spared(p, c, 40));
+	later += 699 * DLK_MS;
+	CHECK(take(p, NULL) == c);
+	CHECK(spared(p, c, 40));
+	later += DLK_MS;
+	CHECK(take(p, NULL) == c);
+	CHECK(!spared(p, c, 40));
+	dlk_pool_give(p, c, 1);
+	CHECK_INT(atomic_load(&opened), ==, 1);
 	done(p);
 }
 
