@@ -65,8 +65,9 @@ struct redis2_ticket *dlki_redis2_waiter_find(const struct redis2_session *s,
 	return t;
 }
 
-/* When the lease of the grant message began, or earlier.  Between BUSY and grant
- * the server's clock has gone on as much as ours.  0: the clock was set. */
+/* When the lease of the grant message began, or earlier.  Between BUSY and
+ * grant the server's clock has gone on as much as ours.  0: the clock was
+ * set. */
 static dlk_time pushed_since(const struct redis2_ticket *t, dlk_time now)
 {
 	uint64_t busy_us = t->busy_clock_us, granted_us = t->pushed.clock_us;

@@ -31,8 +31,8 @@ int dlki_redis2_waiter_take(struct redis2_ticket *t);
 /* Grant messages so far are void. */
 void dlki_redis2_waiters_void(struct redis2_session *s);
 
-/* News may have been missed: every waiter makes another attempt, and every claim
- * that the server watches, or may watch, may be wanted. */
+/* News may have been missed: every waiter makes another attempt, and every
+ * claim that the server watches, or may watch, may be wanted. */
 void dlki_redis2_waiters_wake(struct redis2_session *s);
 
 /* ---- Watched claims ------------------------------------------------------ */
