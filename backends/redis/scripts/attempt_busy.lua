@@ -11,7 +11,7 @@ do
 	local queue_key, info_key = lock_key .. ':q', lock_key .. ':i'
 	local waiting = payload_at == 53 and #owner == 32 and owner ~= ARGV[1]
 		and string.sub(record, 1, 6) == 'f x 0 '
-		and call('ZCARD', queue_key)
+		and #call('ZRANGE', queue_key, '0', '3')
 	if waiting and waiting < 4 then
 		local now, ttl = call('TIME'), tonumber(ARGV[2])
 		local now_us = now[1] .. string.sub('00000' .. now[2], -6)
