@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "backends/redis/protocol/store.h"
 #include "core/base/clock.h"
@@ -16,8 +15,9 @@
 #include "core/net/tls_uri.h"
 #include "core/uri/uri.h"
 #include "core/world/real.h"
-#include "lab/servers/redis.h"
+#include "lab/base/fail.h"
 #include "support/wait.h"
+#include "tests/redis/protocol/tls_server.h"
 #include "tests/tls/certs.h"
 
 extern const struct dlock_backend dlki_redis_backend;
@@ -50,28 +50,10 @@ static struct {
 
 /* ---- The server ---------------------------------------------------------- */
 
-/* `cert` by NAME of tests/tls/certs.h. */
 static void serve(const char *cert, const char *more)
 {
-	char config[3000], name[2][80];
-	struct lab_redis_options o = { .config = config };
-	int fd;
-
-	s.tls_port = lab_reserve_port(&fd);
-	cr_assert_gt(s.tls_port, 0);
-	snprintf(name[0], sizeof(name[0]), "%s.pem", cert);
-	snprintf(name[1], sizeof(name[1]), "%s.key", cert);
-	snprintf(config, sizeof(config),
-		 "tls-port %d\n"
-		 "tls-cert-file %s\n"
-		 "tls-key-file %s\n"
-		 "tls-ca-cert-file %s\n"
-		 "%s",
-		 s.tls_port, certs_path(name[0]), certs_path(name[1]),
-		 certs_path("ca.pem"), more);
-	s.server = lab_redis_start(&o);
-	cr_assert_not_null(s.server);
-	close(fd);
+	s.server = tls_server_start(cert, more, &s.tls_port);
+	cr_assert_not_null(s.server, "%s", lab_errmsg());
 }
 
 /* ---- The client ---------------------------------------------------------- */
