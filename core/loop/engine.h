@@ -52,6 +52,10 @@ struct dlki_news {
 	/* A warning for the client's log. */
 	void (*warn)(void *arg, const char *text);
 
+	/* A link in NEWS was lost, or could not be connected, and why.  When the
+	 * link is up again, look_again() follows. */
+	void (*unheard)(void *arg, const char *why);
+
 	/* The main link is up; terms are agreed. */
 	void (*up)(void *arg, const struct dlki_terms *terms, dlk_time now);
 
@@ -83,9 +87,11 @@ struct dlki_engine_options {
 	void *arg;                            /* of the news' functions */
 	struct dlki_tls_context *tls; /* borrowed: core/net/tls.h.  NULL:
 				       * plain connections */
-	int64_t connect_ms;  /* a connection has so long to be greeted */
+	int64_t connect_ms;  /* a connection has so long to be greeted, until
+			      * the server is known */
 	int64_t patience_ms; /* a request has so long to be answered; then the
-			      * connection is cut */
+			      * connection is cut.  A connection to the known
+			      * server is greeted within this time, too */
 };
 
 /* Make an engine and begin to connect.  NULL: see err. */

@@ -81,6 +81,8 @@ static void plan_retry(struct dlki_link *l, int was_up)
 	l->retry_at = e->now;
 	if (dlki_server_down(l, was_up) || (was_up && !was_good))
 		l->retry_at += dlki_backoff_next(&l->backoff);
+	if (l->set == DLKI_NEWS)
+		dlki_news_unheard(l->engine, l->why.text);
 }
 
 static void connect_failed(struct dlki_link *l, int errnum)

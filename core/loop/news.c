@@ -61,15 +61,24 @@ void dlki_wanted(struct dlki_store *s, const char *owner)
 		s->engine->deaf = 1;
 }
 
-void dlki_warn(struct dlki_store *s, const char *text)
+/* For the log: of no matter if it is lost. */
+static void tell_text(struct dlki_engine *e, enum dlki_news_kind kind,
+		      const char *text)
 {
-	struct dlki_told news = {
-		.kind = DLKI_NEWS_WARN,
-		.text = strdup(text),
-	};
+	struct dlki_told news = { .kind = kind, .text = strdup(text) };
 
 	if (news.text)
-		tell(s->engine, news);
+		tell(e, news);
+}
+
+void dlki_warn(struct dlki_store *s, const char *text)
+{
+	tell_text(s->engine, DLKI_NEWS_WARN, text);
+}
+
+void dlki_news_unheard(struct dlki_engine *e, const char *why)
+{
+	tell_text(e, DLKI_NEWS_UNHEARD, why);
 }
 
 void dlki_look_again(struct dlki_store *s)
@@ -94,8 +103,8 @@ void dlki_news_drop(struct dlki_engine *e, size_t from)
 	for (size_t i = from; i < e->n_told; i++) {
 		enum dlki_news_kind kind = e->told[i].kind;
 
-		if (kind == DLKI_NEWS_WARN || kind == DLKI_NEWS_UP ||
-		    kind == DLKI_NEWS_DOWN)
+		if (kind == DLKI_NEWS_WARN || kind == DLKI_NEWS_UNHEARD ||
+		    kind == DLKI_NEWS_UP || kind == DLKI_NEWS_DOWN)
 			e->told[n++] = e->told[i];
 		else
 			free(e->told[i].text);
@@ -152,6 +161,10 @@ static void deliver(const struct dlki_engine *e, const struct dlki_told *n)
 	case DLKI_NEWS_WARN:
 		if (to->warn)
 			to->warn(e->arg, n->text);
+		break;
+	case DLKI_NEWS_UNHEARD:
+		if (to->unheard)
+			to->unheard(e->arg, n->text);
 		break;
 	case DLKI_NEWS_UP:
 		if (to->up)

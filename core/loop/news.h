@@ -9,6 +9,9 @@
 
 /* As in struct dlki_news. */
 void dlki_news_up(struct dlki_engine *e);
+
+/* A link in NEWS is down. */
+void dlki_news_unheard(struct dlki_engine *e, const char *why);
 void dlki_news_down(struct dlki_engine *e);
 void dlki_news_moved(struct dlki_engine *e);
 

@@ -79,6 +79,9 @@ dlk_time dlki_server_share(const struct dlki_link *l)
 {
 	const struct dlki_engine *e = l->engine;
 
+	if (e->endpoint.home[0] && e->patience_ns < e->connect_ns)
+		return e->patience_ns /
+		       (is_main(l) ? dlki_endpoint_shares(&e->endpoint) : 1);
 	return e->connect_ns /
 	       (is_main(l) ? dlki_endpoint_shares(&e->endpoint) : 1);
 }

@@ -69,6 +69,41 @@ Test(down, a_connection_that_was_lost_is_not_told, .fini = rig_free)
 	       "127.0.0.1:7000: the server closed the connection");
 }
 
+/* The claims hear nothing then, but need not know: only the log is told. */
+Test(down, a_link_for_news_is_no_way_to_the_server, .fini = rig_free)
+{
+	rig_init_up("ear");
+	rig_submit(1, DLKI_ATTEMPT, never);
+	script_says(&rig.world, 0, "B 100 1\n");
+	rig_turn();
+	rig_push();
+	script_refused(&rig.world, 1, -ECONNREFUSED);
+	rig_turn();
+	rig_turn();
+	cr_assert_eq(rig.unheard, 1);
+	cr_assert_str_eq(rig.told, "127.0.0.1:7000: Connection refused");
+	cr_assert_eq(rig.down, 0);
+	cr_assert(dlki_engine_is_up(rig.e));
+}
+
+/* The first greeting has longer: see connect_ms. */
+Test(down, a_known_server_greets_within_patience, .fini = rig_free)
+{
+	dlk_time begun;
+
+	rig_init_up("");
+	script_ends(&rig.world, 0);
+	while (rig.world.opened < 2)
+		rig_turn_until(rig.world.clock + 10 * DLK_MS);
+	script_connected(&rig.world, 1);
+	begun = rig.world.clock;
+	while (rig.world.socks[1].is_open)
+		rig_turn_until(rig.world.clock + 10 * DLK_MS);
+	cr_assert_geq(rig.world.clock, begun + 980 * DLK_MS);
+	cr_assert_leq(rig.world.clock, begun + 1020 * DLK_MS);
+	why_is(DLOCK_EUNREACHABLE, "127.0.0.1:7000: not connected in time");
+}
+
 Test(down, a_claim_in_a_hurry_waits_for_no_pause, .fini = rig_free)
 {
 	rig_init("", 1);

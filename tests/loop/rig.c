@@ -100,6 +100,13 @@ static void on_warn(void *arg, const char *text)
 	snprintf(rig.told, sizeof(rig.told), "%s", text);
 }
 
+static void on_unheard(void *arg, const char *why)
+{
+	(void)arg;
+	rig.unheard++;
+	snprintf(rig.told, sizeof(rig.told), "%s", why);
+}
+
 static void begin(struct dlki_engine_options options)
 {
 	static const struct dlki_news news = {
@@ -112,6 +119,7 @@ static void begin(struct dlki_engine_options options)
 		.down = on_down,
 		.moved = on_moved,
 		.warn = on_warn,
+		.unheard = on_unheard,
 	};
 	struct dlk_error err;
 

@@ -23,7 +23,9 @@ struct rig {
 
 	/* News. */
 	int pushed, woken, gone, looked, up, down, moved, warned, wanted;
-	char told[400]; /* by the last of down, moved and warned */
+	int unheard;
+	char told[400]; /* by the last of down, moved,
+			 * warned and unheard */
 	uint64_t news_id, news_token, news_clock;
 	char owner[64]; /* of wanted */
 };

@@ -32,8 +32,20 @@ static void on_wake(void *arg, uint64_t attempt, dlk_time now)
 
 static void on_look_again(void *arg, dlk_time now)
 {
+	struct redis2_session *s = arg;
+
 	(void)now;
-	dlki_redis2_waiters_wake(arg);
+	s->unheard = 0;
+	dlki_redis2_waiters_wake(s);
+}
+
+/* Once an outage for people, and each time for a debugger. */
+static void on_unheard(void *arg, const char *why)
+{
+	struct redis2_session *s = arg;
+
+	dlk_log(&s->base, s->unheard++ ? 3 : 1, "waiters poll more often: %s",
+		why);
 }
 
 static void on_wanted(void *arg, const char *owner, dlk_time now)
@@ -95,6 +107,7 @@ const struct dlki_news dlki_redis2_news = {
 	.look_again = on_look_again,
 	.wanted = on_wanted,
 	.warn = on_warn,
+	.unheard = on_unheard,
 	.up = on_up,
 	.down = on_down,
 	.moved = on_moved,

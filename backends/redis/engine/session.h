@@ -81,6 +81,8 @@ struct redis2_session {
 	struct dlki_waiter *opening; /* open()'s, until the greeting is over */
 	struct redis2_call *calls;   /* under way */
 	uint64_t attempts;           /* so far */
+	unsigned int unheard;        /* how often the ear was down, since it
+				      * was up */
 	struct redis2_ticket *waiters[RD2_BUCKETS];  /* by attempt */
 	struct redis2_ticket *watchers[RD2_BUCKETS]; /* by owner */
 };
