@@ -140,7 +140,8 @@ int dlki_engine_is_up(const struct dlki_engine *e);
 /* Why the main link was lost last, or not connected; `code` 0: it never was. */
 void dlki_engine_why(const struct dlki_engine *e, struct dlk_error *out);
 
-/* Have no link wait for the next try to connect.  Needs a push behind it. */
-void dlki_engine_hurry(struct dlki_engine *e);
+/* Have no link wait for the next try to connect.  Needs a push behind it.
+ * Returns whether a try of the main link is under way already. */
+int dlki_engine_hurry(struct dlki_engine *e);
 
 #endif

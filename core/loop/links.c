@@ -352,8 +352,12 @@ void dlki_want(struct dlki_link *l)
 	tend(l);
 }
 
-void dlki_engine_hurry(struct dlki_engine *e)
+int dlki_engine_hurry(struct dlki_engine *e)
 {
+	int is_under_way = e->n_links > 0 &&
+			   (e->links[0]->state == DLKI_LINK_CONNECTING ||
+			    e->links[0]->state == DLKI_LINK_GREETING);
+
 	for (size_t i = 0; i < e->n_links; i++) {
 		struct dlki_link *l = e->links[i];
 
@@ -362,6 +366,7 @@ void dlki_engine_hurry(struct dlki_engine *e)
 		l->retry_at = e->now;
 		tend(l);
 	}
+	return is_under_way;
 }
 
 void dlki_up(struct dlki_link *l)

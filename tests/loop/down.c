@@ -113,10 +113,10 @@ Test(down, a_claim_in_a_hurry_waits_for_no_pause, .fini = rig_free)
 	rig_turn();
 	rig_push();
 	cr_assert_eq(rig.world.opened, 1, "a pause comes first");
-	dlki_engine_hurry(rig.e);
+	cr_assert_not(dlki_engine_hurry(rig.e));
 	rig_push();
 	cr_assert_eq(rig.world.opened, 2);
-	dlki_engine_hurry(rig.e);
+	cr_assert(dlki_engine_hurry(rig.e));
 	rig_push();
 	cr_assert_eq(rig.world.opened, 2, "the try is under way");
 }

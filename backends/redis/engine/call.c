@@ -40,7 +40,7 @@ static int send_again(struct redis2_op *op)
 		if (op->resent || !was_cut_off(op))
 			return 0;
 		op->resent = 1;
-		dlki_engine_hurry(op->base.engine);
+		(void)dlki_engine_hurry(op->base.engine);
 	}
 	if (op->base.verb == DLKI_ATTEMPT) {
 		dlki_redis2_waiter_attempt(op->ticket);
@@ -230,7 +230,7 @@ void dlki_redis2_call_await(struct redis2_call *call)
 	struct dlki_engine *e = call->session->engine;
 
 	if (!dlki_engine_is_up(e))
-		dlki_engine_hurry(e);
+		call->too_early = dlki_engine_hurry(e);
 	while (call->ops) {
 		dlk_time until = dlk_wait_slice(call->deadline, 1);
 
@@ -274,6 +274,10 @@ int dlki_redis2_call_session(struct redis2_session *s, struct redis2_op *op,
 void dlki_redis2_calls_unreachable(struct redis2_session *s)
 {
 	for (struct redis2_call *c = s->calls; c; c = c->next) {
+		if (c->too_early) {
+			c->too_early = dlki_engine_hurry(s->engine);
+			continue;
+		}
 		c->unreachable = 1;
 		end_ops(c);
 	}

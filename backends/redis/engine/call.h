@@ -17,6 +17,8 @@ struct redis2_call {
 	struct dlki_waiter waiter;
 	struct redis2_op *ops;   /* under way */
 	int alone;               /* there is a single op */
+	int too_early;           /* the try to connect began before the call,
+				  * and may fail */
 	int over;                /* ops end, and are not sent again */
 	int unreachable;         /* ... because the server is */
 	struct dlk_error failed; /* the error of the first FAILED op */
