@@ -280,11 +280,21 @@ void dlki_links_read(struct dlki_engine *e, unsigned int sets)
 			char *in = e->in[l->set];
 			size_t n = dlki_link_read(l, &e->mu, in, &left);
 
-			if (n > 0)
+			if (n > 0) {
+				l->heard = e->now;
 				take_in(l, in, n);
-			else if (before != l->state && !l->cut)
+			} else if (before != l->state && !l->cut) {
 				greet(l);
+			}
 		}
+	}
+}
+
+void dlki_links_cut_silent(struct dlki_engine *e, unsigned int sets)
+{
+	for (size_t i = 0; i < e->n_links; i++) {
+		if (sets & DLKI_BIT(e->links[i]->set))
+			dlki_link_cut_silent(e->links[i]);
 	}
 }
 
@@ -297,8 +307,11 @@ void dlki_links_write(struct dlki_engine *e)
 int dlki_links_have_work(const struct dlki_engine *e, unsigned int sets)
 {
 	for (size_t i = 0; i < e->n_links; i++) {
-		if (can_close(e->links[i]) || can_read(e->links[i], sets) ||
-		    dlki_link_can_write(e->links[i]))
+		const struct dlki_link *l = e->links[i];
+
+		if (can_close(l) || can_read(l, sets) ||
+		    dlki_link_can_write(l) ||
+		    (l->doubted && (!sets || sets & DLKI_BIT(l->set))))
 			return 1;
 	}
 	return 0;
@@ -376,6 +389,9 @@ void dlki_up(struct dlki_link *l)
 	if (l->state != DLKI_LINK_GREETING || l->cut || !dlki_server_met(l))
 		return;
 	l->state = DLKI_LINK_UP;
+	l->took = e->now - l->began;
+	l->heard = e->now;
+	l->doubted = 0;
 	tend(l);
 	if (l == e->links[0])
 		dlki_server_up(e);

@@ -14,6 +14,9 @@ void dlki_links_event(struct dlki_engine *e, const struct dlki_event *event);
  * bytes to the protocol.  mu is released meanwhile. */
 void dlki_links_read(struct dlki_engine *e, unsigned int sets);
 
+/* A turn over these sets has read: cut links that stayed silent. */
+void dlki_links_cut_silent(struct dlki_engine *e, unsigned int sets);
+
 /* Write the links' output.  mu is released meanwhile. */
 void dlki_links_write(struct dlki_engine *e);
 

@@ -149,6 +149,7 @@ void dlki_turn(struct dlki_engine *e, unsigned int sets, dlk_time until)
 		dlki_foreigns_event(e, &events[i]);
 	}
 	dlki_links_read(e, sets);
+	dlki_links_cut_silent(e, sets);
 	dlki_alarms_ring(&e->alarms, e->now);
 	dlki_links_close_cut(e);
 	settle(e);

@@ -100,21 +100,32 @@ void dlki_ops_end(struct dlki_op *op, enum dlki_outcome outcome,
 /* No claim waits for the answer any longer. */
 static void give_up(struct dlki_op *op)
 {
+	struct dlki_engine *e = op->engine;
+	struct dlki_link *l = op->link;
+
 	if (op->state == DLKI_OP_QUEUED || op->state == DLKI_OP_HELD)
 		dlki_ops_end(op, DLKI_UNSENT, DLKI_RESIDUE_NONE);
-	else if (op->state == DLKI_OP_FLIGHT)
-		dlki_ops_end(op, DLKI_UNANSWERED, DLKI_RESIDUE_MAYBE);
+	if (op->state != DLKI_OP_FLIGHT)
+		return;
+	dlki_ops_end(op, DLKI_UNANSWERED, DLKI_RESIDUE_MAYBE);
+	if (e->protocol->late)
+		e->protocol->late(e->store, l, e->now);
 }
 
 static void deadline_rings(struct dlki_alarm *a, dlk_time now)
 {
 	struct dlki_op *op =
 		(struct dlki_op *)((char *)a - offsetof(struct dlki_op, alarm));
+	int was_sent = op->state == DLKI_OP_FLIGHT;
+	struct dlki_link *l = op->link;
 
-	if (now >= op->deadline)
-		give_up(op);
-	else
+	if (now < op->deadline) {
 		dlki_alarm_set(&op->engine->alarms, a, op->deadline);
+		return;
+	}
+	give_up(op);
+	if (was_sent)
+		dlki_link_doubt(l, op->since, now);
 }
 
 void dlki_ops_requeue(struct dlki_op *op)

@@ -77,6 +77,12 @@ struct dlki_protocol {
 	 * after the ops. */
 	void (*lost)(struct dlki_store *s, struct dlki_link *l, dlk_time now);
 
+	/* An op ended without an answer, by the deadline or by the claim: may
+	 * send something by which to see that the answer is missing, if it
+	 * never comes.  Leaves `due` alone.  NULL: the store's answers name the
+	 * request. */
+	void (*late)(struct dlki_store *s, struct dlki_link *l, dlk_time now);
+
 	/* `due` has come.  NULL: `due` is never set. */
 	void (*timer)(struct dlki_store *s, dlk_time now);
 

@@ -271,6 +271,20 @@ void dlki_link_cut(struct dlki_link *l, int code, const char *why)
 	dlk_fail(&l->why, code, "%s", why);
 }
 
+void dlki_link_doubt(struct dlki_link *l, dlk_time since, dlk_time now)
+{
+	if (l->state == DLKI_LINK_UP && !l->cut && since != 0 &&
+	    l->heard < since && now - since >= 2 * l->took)
+		l->doubted = since;
+}
+
+void dlki_link_cut_silent(struct dlki_link *l)
+{
+	if (l->doubted != 0 && l->heard < l->doubted)
+		dlki_link_cut(l, DLOCK_EUNREACHABLE, "no answer in time");
+	l->doubted = 0;
+}
+
 int dlki_link_was_sent(const struct dlki_link *l, const struct dlki_slot *s)
 {
 	return s->start < l->written;
@@ -283,6 +297,7 @@ void dlki_link_close(struct dlki_link *l)
 	l->sock = -1;
 	l->state = DLKI_LINK_DOWN;
 	l->readable = l->ended = l->blocked = l->cut = 0;
+	l->doubted = 0;
 	dlki_bytes_clear(&l->out);
 	dlki_bytes_clear(&l->going);
 	dlki_bytes_clear(&l->sealed);

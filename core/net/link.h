@@ -68,6 +68,10 @@ struct dlki_link {
 	int wanted;              /* connect, and connect again */
 	struct dlki_met met;     /* by the connection: core/loop/server.c */
 	dlk_time began;          /* of the connect() */
+	dlk_time took;           /* ... until UP */
+	dlk_time heard;          /* when bytes came last */
+	dlk_time doubted;        /* a request from then has got no answer by the
+				  * deadline; 0: none */
 	dlk_time blocked_at;
 	dlk_time retry_at;       /* DOWN */
 	struct dlki_backoff backoff;
@@ -119,6 +123,15 @@ size_t dlki_link_read(struct dlki_link *l, pthread_mutex_t *mu, char *out,
 
 /* Have the link closed; the first reason counts. */
 void dlki_link_cut(struct dlki_link *l, int code, const char *why);
+
+/*
+ * The deadline of an op has come, of which the request was written at `since`,
+ * 0: never.  A server that has said nothing since then, though there was time
+ * to connect twice, makes the connection a doubtful one.  The second function
+ * comes when all bytes that are there were read, and cuts it.
+ */
+void dlki_link_doubt(struct dlki_link *l, dlk_time since, dlk_time now);
+void dlki_link_cut_silent(struct dlki_link *l);
 
 /* Whether the request of this slot was sent, at least in part. */
 int dlki_link_was_sent(const struct dlki_link *l, const struct dlki_slot *s);

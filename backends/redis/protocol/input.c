@@ -35,6 +35,16 @@ static int fail_front(const struct redis_store *s, struct dlk_error *err)
 	return err->code;
 }
 
+/* The answer is to another request: an earlier answer is missing. */
+static int miss_answer(const struct redis_store *s, struct dlk_error *err)
+{
+	char peer[DLKI_PEER];
+
+	dlki_peer(s->main.link, peer);
+	return dlk_fail(err, DLOCK_EUNREACHABLE, "%s did not answer a request",
+			peer);
+}
+
 static int take_op_answer(struct redis_store *s, const struct dlki_front *front,
 			  const struct redis_answer *a)
 {
@@ -54,6 +64,8 @@ static int take_op_answer(struct redis_store *s, const struct dlki_front *front,
 	case RD_CUT:
 		return a->err->code;
 	default:
+		if (!a->op)
+			return miss_answer(s, a->err);
 		dlki_peer(s->main.link, peer);
 		dlk_fail(a->err, DLOCK_EPROTO,
 			 "%s sent an answer that dlock does not understand",
@@ -75,6 +87,11 @@ static int take_answer(struct redis_store *s, const struct redis_reply *reply,
 	if (front.verb == DLKI_GREET)
 		return dlki_redis_store_greeted(s, &s->main, reply, err);
 	if (front.verb == DLKI_PING) {
+		/* Or the user is not permitted to ask for it. */
+		if (reply->type != RD_ERROR &&
+		    (reply->type != RD_STRING ||
+		     strcmp(reply->text, "PONG") != 0))
+			return miss_answer(s, err);
 		dlki_pop(l);
 		return 0;
 	}

@@ -64,6 +64,7 @@ static void ask_more(struct redis_store *s, struct dlki_op *op,
 		free_listing(l);
 	} else {
 		push_listing(s, l);
+		s->probed = 0;
 		dlki_send(s->main.link, DLKI_LIST, &op, 1, out.bytes, out.len);
 	}
 	dlki_redis_commands_free(&out);

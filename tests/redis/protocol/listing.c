@@ -145,11 +145,11 @@ Test(redis_list, that_is_over_stops_with_the_answer, .fini = rig_end)
 	rig_say(RIG_MAIN, "*2\r\n$1\r\n5\r\n*0\r\n");
 	cr_assert_str_eq(rig_heard(RIG_MAIN), "");
 	rig_say(RIG_MAIN, "*2\r\n$1\r\n0\r\n*2\r\n$11\r\ndlock:{lbb}\r\n"
-			  "$11\r\ndlock:{lcc}\r\n");
+			  "$11\r\ndlock:{lcc}\r\n+PONG\r\n");
 	rig_say(RIG_MAIN, "$10\r\n0 900 me\nb\r\n");
 	dlki_cancel(rig.engine, &rig.ops[2]);
 	rig_turn();
-	rig_say(RIG_MAIN, "$10\r\n0 900 me\nc\r\n");
+	rig_say(RIG_MAIN, "$10\r\n0 900 me\nc\r\n+PONG\r\n");
 	cr_assert_str_eq(rows, "lock b 0;");
 	cr_assert_eq(rig.ended[2], 1);
 	rig_submit(3, DLKI_REVOKE);

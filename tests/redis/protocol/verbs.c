@@ -128,7 +128,7 @@ Test(redis_verbs, a_break_that_is_submitted_anew_is_about_the_same_holders,
 	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
 	cr_assert_str_eq(about, "1700000000000001");
 	rig_heard(RIG_MAIN);
-	rig_say(RIG_MAIN, ":1\r\n");
+	rig_say(RIG_MAIN, ":1\r\n+PONG\r\n");
 	rig_submit(1, DLKI_BREAK);
 	expect_args("$11\r\ndlock:clock\r\n$16\r\n1700000000000001\r\n");
 	rig_say(RIG_MAIN, ":0\r\n");

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An answer that never comes: no later answer is taken for it. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "tests/redis/protocol/rig.h"
+
+#define PING "*1\r\n$4\r\nPING\r\n"
+
+/* A renewal that has ended by the deadline; and another one behind it. */
+static void setup(void)
+{
+	rig_begin_up("");
+	rig.ops[1].deadline = rig.world.clock + 5;
+	rig_submit(1, DLKI_RENEW);
+	cr_assert(!strstr(rig_heard(RIG_MAIN), PING));
+	dlki_turn(rig.engine, DLKI_ALL_SETS, rig.world.clock + 5);
+	rig_turn();
+	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
+	cr_assert_str_eq(rig_heard(RIG_MAIN), PING);
+	rig_submit(2, DLKI_RENEW);
+	cr_assert(!strstr(rig_heard(RIG_MAIN), PING));
+}
+
+static void is_still_open(void)
+{
+	cr_assert(rig.world.socks[RIG_MAIN].is_open);
+	cr_assert_eq(rig.ops[2].outcome, DLKI_ANSWERED);
+	cr_assert_eq(rig.ops[2].stood, 1);
+}
+
+static void is_cut(void)
+{
+	struct dlk_error why;
+
+	cr_assert_not(rig.world.socks[RIG_MAIN].is_open);
+	cr_assert_eq(rig.ops[2].outcome, DLKI_UNANSWERED);
+	dlki_engine_why(rig.engine, &why);
+	cr_assert_eq(why.code, DLOCK_EUNREACHABLE);
+	cr_assert(strstr(why.text, "did not answer a request"), "%s", why.text);
+}
+
+Test(redis_missing, an_answer_may_be_late, .init = setup, .fini = rig_end)
+{
+	rig_say(RIG_MAIN, ":-1\r\n+PONG\r\n:900\r\n");
+	is_still_open();
+}
+
+Test(redis_missing, a_ping_may_be_denied, .init = setup, .fini = rig_end)
+{
+	rig_say(RIG_MAIN, ":-1\r\n-NOPERM no ping\r\n:900\r\n");
+	is_still_open();
+}
+
+Test(redis_missing, an_answer_is_found_missing_by_the_pong, .init = setup,
+     .fini = rig_end)
+{
+	rig_say(RIG_MAIN, "+PONG\r\n:900\r\n");
+	rig_turn();
+	is_cut();
+}
+
+Test(redis_missing, a_pong_is_found_missing, .init = setup, .fini = rig_end)
+{
+	rig_say(RIG_MAIN, ":900\r\n:900\r\n");
+	rig_turn();
+	is_cut();
+}
+
+/* A single one is behind all requests. */
+Test(redis_missing, ops_that_end_together_share_a_ping, .fini = rig_end)
+{
+	rig_begin_up("");
+	for (int i = 1; i <= 3; i++)
+		rig_submit(i, DLKI_RENEW);
+	rig_heard(RIG_MAIN);
+	for (int i = 1; i <= 3; i++)
+		dlki_cancel(rig.engine, &rig.ops[i]);
+	rig_turn();
+	cr_assert_str_eq(rig_heard(RIG_MAIN), PING);
+	rig_say(RIG_MAIN, ":1\r\n:1\r\n:1\r\n+PONG\r\n");
+	rig_submit(4, DLKI_RENEW);
+	rig_heard(RIG_MAIN);
+	dlki_cancel(rig.engine, &rig.ops[4]);
+	rig_turn();
+	cr_assert_str_eq(rig_heard(RIG_MAIN), PING);
+}
