@@ -114,6 +114,8 @@ CASE(redis_channel, has_a_thread_only_while_it_opens)
 {
 	struct taker t = { 0 };
 
+	if (by_engine())
+		return; /* dlock-loop connects */
 	set_up(TTL);
 	CHECK_INT(threads_called("dlock-pump"), ==, 0);
 	h = take(nl, patience_ms());

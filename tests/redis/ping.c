@@ -63,7 +63,10 @@ CASE(redis_ping, is_spared_where_a_message_brought_the_lock)
 
 	set_up();
 	h = take(elsewhere(server, "ttl=60s"), 0);
+	before = scripts_run(server);
 	taker_queue(&t, c, l, FOREVER);
+	/* It asks again when it is heard. */
+	EVENTUALLY(scripts_run(server) >= before + 2);
 	give(h);
 	EVENTUALLY(t.done);
 	CHECK_OK(t.rc);

@@ -141,6 +141,11 @@ void healed_at_end(struct lab_proxy *p)
 
 /* ---- Clients ------------------------------------------------------------- */
 
+int by_engine(void)
+{
+	return getenv("DLOCK_TEST_REDIS") != NULL;
+}
+
 const char *uri_of(int port, const char *query)
 {
 	static _Thread_local char uri[512];
