@@ -52,8 +52,8 @@ struct dlki_news {
 	/* A warning for the client's log. */
 	void (*warn)(void *arg, const char *text);
 
-	/* A link in NEWS was lost, or could not be connected, and why.  When the
-	 * link is up again, look_again() follows. */
+	/* A link in NEWS was lost, or could not be connected, and why.  When
+	 * the link is up again, look_again() follows. */
 	void (*unheard)(void *arg, const char *why);
 
 	/* The main link is up; terms are agreed. */

@@ -55,7 +55,7 @@ const char *only_key(struct lab_server *s);
  * says.  Static, per thread. */
 const char *uri_of(int port, const char *query);
 
-/* $DLOCK_TEST_REDIS says the engine's scheme: there is no pool of connections. */
+/* $DLOCK_TEST_REDIS says the engine's scheme: no pool of connections. */
 int by_engine(void);
 
 /* `query` may be NULL; unless it says otherwise a request may take long, so
