@@ -102,22 +102,29 @@ Test(redis_list, may_be_under_way_twice, .fini = rig_end)
 	cr_assert_str_eq(rows, "lock b 0;");
 }
 
-Test(redis_list, describes_in_batches, .fini = rig_end)
+/* 300 keys; the client asks about 256 of them. */
+static void find_many(void)
 {
 	static char bytes[16000];
 	size_t n;
-	const char *heard;
 
-	rig_begin_up("");
 	list(1);
 	rig_heard(RIG_MAIN);
 	n = (size_t)sprintf(bytes, "*2\r\n$1\r\n0\r\n*300\r\n");
 	for (int i = 0; i < 300; i++)
 		n += (size_t)sprintf(bytes + n, "$13\r\ndlock:{lk%03d}\r\n", i);
 	rig_say(RIG_MAIN, bytes);
-	heard = rig_heard(RIG_MAIN);
-	cr_assert_eq(count(heard, "EVAL"), 256);
-	n = 0;
+	cr_assert_eq(count(rig_heard(RIG_MAIN), "EVAL"), 256);
+}
+
+Test(redis_list, describes_in_batches, .fini = rig_end)
+{
+	static char bytes[16000];
+	const char *heard;
+	size_t n = 0;
+
+	rig_begin_up("");
+	find_many();
 	for (int i = 0; i < 256; i++)
 		n += (size_t)sprintf(bytes + n, "$10\r\n0 900 me\nb\r\n");
 	rig_say(RIG_MAIN, bytes);
@@ -129,6 +136,21 @@ Test(redis_list, describes_in_batches, .fini = rig_end)
 	rig_say(RIG_MAIN, bytes);
 	cr_assert_eq(rig.ended[1], 1);
 	cr_assert_eq(n_rows, 300);
+}
+
+Test(redis_list, that_fails_at_the_end_of_a_batch_asks_no_more, .fini = rig_end)
+{
+	rig_begin_up("");
+	find_many();
+	for (int i = 0; i < 255; i++)
+		script_says(&rig.world, RIG_MAIN, "$-1\r\n");
+	rig_say(RIG_MAIN, "-NOPERM this user has no permissions\r\n");
+	cr_assert_eq(rig.ended[1], 1);
+	cr_assert_eq(rig.ops[1].outcome, DLKI_FAILED);
+	cr_assert_str_eq(rig_heard(RIG_MAIN), "");
+	rig_submit(2, DLKI_REVOKE);
+	rig_say(RIG_MAIN, ":0\r\n");
+	cr_assert_eq(rig.ops[2].outcome, DLKI_ANSWERED);
 }
 
 /* ---- The end before the end ---------------------------------------------- */

@@ -56,6 +56,9 @@ const char *rig_heard(int sock);
 void rig_queue(int i, enum dlki_verb verb);
 void rig_submit(int i, enum dlki_verb verb);
 
+/* The same, and memory may be short: whether op i is submitted. */
+int rig_try(int i, enum dlki_verb verb);
+
 /* The ear is connected to, or `sock` is in the place of it; and subscribed. */
 void rig_ear_connects(int sock);
 
