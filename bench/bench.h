@@ -15,6 +15,7 @@
 #include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct bench_store;
 struct lock_ops;
@@ -51,6 +52,7 @@ struct workload {
 };
 
 extern const struct workload workload_pair, workload_handoff;
+extern const struct workload workload_parked;
 extern const struct workload workload_contended, workload_threads;
 extern const struct workload workload_waiters, workload_poll_handoff;
 extern const struct workload workload_poll_requests, workload_holds;
@@ -187,6 +189,11 @@ void bench_sleep(int64_t ns);
  * on, to one CPU: on a virtual machine, waking another CPU costs ten times the
  * rest, and would be all that is measured. */
 void bench_pin(void);
+
+/* Does the thread of which `stat_fd` is open sleep?  bench_open_stat() opens
+ * /proc/PID/task/TID/stat, or skips the bench. */
+int bench_open_stat(pid_t pid, pid_t tid);
+int bench_is_asleep(int stat_fd);
 
 /* What this process has, in bytes. */
 struct bench_memory {

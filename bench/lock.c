@@ -26,6 +26,18 @@ struct bench_lock *bench_lock_share(const struct bench_lock *first)
 	return l;
 }
 
+struct bench_lock *bench_lock_guest(const struct bench_lock *host,
+				    const char *name)
+{
+	struct bench_lock *l = bench_alloc(1, sizeof(*l));
+
+	l->ops = host->ops;
+	l->store = host->store;
+	l->guest = 1;
+	l->ops->open_guest(l, host, name);
+	return l;
+}
+
 void bench_lock_close(struct bench_lock *l)
 {
 	if (l->ops->close && !l->shared)
@@ -33,17 +45,29 @@ void bench_lock_close(struct bench_lock *l)
 	free(l);
 }
 
+static void new_mutex(struct bench_lock *l, dlock_client *client,
+		      const char *name)
+{
+	l->client = client;
+	bench_check(dlock_mutex_new(&l->lock, client, name), "dlock_mutex_new");
+}
+
 static void open_mutex(struct bench_lock *l)
 {
-	l->client = store_client(l->store);
-	bench_check(dlock_mutex_new(&l->lock, l->client, "bench"),
-		    "dlock_mutex_new");
+	new_mutex(l, store_client(l->store), "bench");
+}
+
+static void open_guest(struct bench_lock *l, const struct bench_lock *host,
+		       const char *name)
+{
+	new_mutex(l, host->client, name);
 }
 
 static void close_mutex(struct bench_lock *l)
 {
 	dlock_lock_free(l->lock);
-	dlock_close(l->client);
+	if (!l->guest)
+		dlock_close(l->client);
 }
 
 static void acquire(struct bench_lock *l)
@@ -65,6 +89,7 @@ static void acquire_release(void *lock)
 
 const struct lock_ops lock_dlock = {
 	.open = open_mutex,
+	.open_guest = open_guest,
 	.close = close_mutex,
 	.acquire = acquire,
 	.release = release,

@@ -76,6 +76,7 @@ struct bench_lock {
 	const struct lock_ops *ops;
 	const struct bench_store *store;
 	int shared;           /* all but the hold belongs to another thread */
+	int guest;            /* the client belongs to another lock */
 	dlock_client *client; /* NULL: a floor */
 	dlock_lock *lock;
 	dlock_hold *hold;
@@ -86,6 +87,10 @@ struct bench_lock {
 /* A floor has what its workload calls: `pair`, or `acquire` and `release`. */
 struct lock_ops {
 	void (*open)(struct bench_lock *l);
+	/* Not of floors: open the mutex `name` of the client that `host`
+	 * has. */
+	void (*open_guest)(struct bench_lock *l, const struct bench_lock *host,
+			   const char *name);
 	void (*close)(struct bench_lock *l);
 	void (*acquire)(struct bench_lock *l);
 	void (*release)(struct bench_lock *l);
@@ -110,6 +115,8 @@ extern const struct lock_ops floor_memcached;
 struct bench_lock *bench_lock_open(const struct lock_ops *ops,
 				   const struct bench_store *s);
 struct bench_lock *bench_lock_share(const struct bench_lock *first);
+struct bench_lock *bench_lock_guest(const struct bench_lock *host,
+				    const char *name);
 void bench_lock_close(struct bench_lock *l);
 
 /* How many wait for a lock of dlock's, as its store tells. */

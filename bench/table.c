@@ -65,6 +65,14 @@
 	  .cases = { CASE(1, { 0 }), CASE(8, TO_ONE(least)), \
 		     CASE(64, TO_ONE(least)) } }
 
+/* No lease ends meanwhile. */
+#define PARKED(store_name) \
+	{ #store_name ".parked", \
+	  #store_name ": acquire and release while another thread of the " \
+	  "client waits for a lock; floor: no thread does", \
+	  RATIO, &workload_parked, &store_##store_name, .ttl_ms = 3600000, \
+	  .cases = { CASE(1, TIME("ratio", 1.03, 2)) } }
+
 /* Of each way to a Redis server. */
 #define REDIS(store_name) \
 	{ #store_name ".handoff", \
@@ -85,6 +93,7 @@
 	  "doing SET NX PX and compare-and-delete", \
 	  RATES, &workload_pair, &store_##store_name, &floor_redis_set, \
 	  .cases = { CASE(1, TO_FLOOR(0.9, 2)) } }, \
+	PARKED(store_name), \
 	THREADS(store_name, 2.5)
 
 /* In the order in which they run. */

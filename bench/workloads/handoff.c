@@ -6,11 +6,7 @@
  */
 #include "bench/worker.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #define ROUNDS 11
@@ -27,30 +23,6 @@ struct handoff {
 	struct bench_turns turns;
 };
 
-static int open_stat(const struct worker_report *waiter)
-{
-	char path[64];
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%ld/task/%ld/stat",
-		 (long)waiter->pid, (long)waiter->tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		bench_skip("%s: %s", path, strerror(errno));
-	return fd;
-}
-
-static int asleep(const struct handoff *h)
-{
-	char text[256];
-	ssize_t n = pread(h->stat_fd, text, sizeof(text) - 1, 0);
-	const char *end;
-
-	text[n > 0 ? n : 0] = '\0';
-	end = strrchr(text, ')');
-	return end && end[1] == ' ' && end[2] == 'S';
-}
-
 /* Wait until three checks in a row find the waiter asleep in its acquire. */
 static void until_blocked(const struct handoff *h)
 {
@@ -61,7 +33,8 @@ static void until_blocked(const struct handoff *h)
 	while (looks < 3) {
 		bench_wait(until, "the waiter does not block");
 		bench_sleep(LOOK_NS);
-		if (atomic_load(&waiter->entered) == h->ordered && asleep(h))
+		if (atomic_load(&waiter->entered) == h->ordered &&
+		    bench_is_asleep(h->stat_fd))
 			looks++;
 		else
 			looks = 0;
@@ -164,7 +137,8 @@ static void measure(struct bench_store *s, const struct bench_case *c)
 		h.lock[i] = bench_lock_open(workers_ops(i), s);
 		workers_order(&h.workers, WORKER_OPEN, i);
 	}
-	h.stat_fd = open_stat(&h.workers.shared->report[0]);
+	h.stat_fd = bench_open_stat(h.workers.shared->report[0].pid,
+				    h.workers.shared->report[0].tid);
 	take_turns(&h, &res);
 	if (!s->desc->one_process)
 		idle(&h, &res);

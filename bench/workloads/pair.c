@@ -2,6 +2,9 @@
 /* Acquire and release without contention: dlock and its floor, by turns. */
 #include "bench/store.h"
 
+#include <stdatomic.h>
+#include <unistd.h>
+
 /* Rounds are shorter than a time slice of the scheduler, so that other work on
  * this CPU spoils some of them and not the median. */
 #define SLICE_NS 100000
@@ -10,6 +13,7 @@
 #define COUNTED 1000   /* pairs whose requests are counted */
 #define ENOUGH 80      /* a median of fewer pairs is luck on a busy machine */
 #define CLIENTS 2      /* at most */
+#define PARKED_NS (10000 * BENCH_MS)
 
 struct side {
 	void (*pair)(void *arg);
@@ -83,12 +87,11 @@ static double clock_cost(void)
 /* Sets all figures of `res`, in nanoseconds.  Value, floor and ratio are those
  * of batches.  p50 and p99 are those of single pairs, and include one reading
  * of the clock, which takes clock_ns. */
-static void compare_pairs(const struct bench_store *s,
-			  const struct lock_ops *ops, struct side ours,
+static void compare_pairs(struct bench_lock *floor, struct side ours,
 			  struct bench_result *res)
 {
-	struct bench_lock *floor = bench_lock_open(ops, s);
-	struct side side[2] = { { .pair = ops->pair, .arg = floor }, ours };
+	struct side side[2] = { { .pair = floor->ops->pair, .arg = floor },
+				ours };
 	struct bench_turns turns = bench_turns(ROUNDS, SINGLES);
 	int64_t ns = (int64_t)(run->seconds * 1e9);
 	int64_t until;
@@ -108,6 +111,15 @@ static void compare_pairs(const struct bench_store *s,
 	bench_turns_figures(&turns, res);
 	bench_extra(res, (double)side[1].batch, "pairs_per_round");
 	bench_extra(res, clock_cost(), "clock_ns");
+}
+
+static void compare_with(const struct lock_ops *ops,
+			 const struct bench_store *s, struct side ours,
+			 struct bench_result *res)
+{
+	struct bench_lock *floor = bench_lock_open(ops, s);
+
+	compare_pairs(floor, ours, res);
 	bench_lock_close(floor);
 }
 
@@ -146,9 +158,9 @@ static void with_clients(const struct bench_store *s, struct clients *c,
 
 	if (c->n == 1)
 		ours = (struct side){ lock_dlock.pair, c->lock[0], 0 };
-	compare_pairs(s, bench->floor, ours, res);
+	compare_with(bench->floor, s, ours, res);
 	if (bench->recipe) {
-		compare_pairs(s, bench->recipe, ours, &recipe);
+		compare_with(bench->recipe, s, ours, &recipe);
 		bench_extra(res, c->n, "clients");
 		bench_extra(res, recipe.floor, "recipe");
 		bench_extra(res, 1 / recipe.ratio, "to_recipe");
@@ -176,3 +188,75 @@ static void measure(struct bench_store *s, const struct bench_case *c)
 }
 
 const struct workload workload_pair = { .measure = measure, .pin = 1 };
+
+/* ---- Beside a parked thread ---------------------------------------------- */
+
+/* A thread that waits for a mutex of another client all the time. */
+struct parked {
+	struct bench_lock *other, *held, *wanted;
+	pthread_t thread;
+	atomic_int tid, over;
+};
+
+static void *park(void *arg)
+{
+	struct parked *p = arg;
+
+	atomic_store(&p->tid, gettid());
+	p->wanted->ops->acquire(p->wanted);
+	atomic_store(&p->over, 1);
+	p->wanted->ops->release(p->wanted);
+	return NULL;
+}
+
+/* A thread of l's client begins to wait. */
+static void begin_parking(struct parked *p, const struct bench_lock *l)
+{
+	int64_t until = bench_now() + PARKED_NS;
+	int fd, looks = 0;
+
+	p->other = bench_lock_open(l->ops, l->store);
+	p->held = bench_lock_guest(p->other, "parked");
+	p->held->ops->acquire(p->held);
+	p->wanted = bench_lock_guest(l, "parked");
+	bench_thread(&p->thread, park, p);
+	while (atomic_load(&p->tid) == 0)
+		bench_sleep(BENCH_MS);
+	fd = bench_open_stat(getpid(), atomic_load(&p->tid));
+	while (looks < 20) {
+		bench_wait(until, "the waiter does not block");
+		bench_sleep(BENCH_MS);
+		looks = bench_is_asleep(fd) ? looks + 1 : 0;
+	}
+	close(fd);
+}
+
+static void end_parking(struct parked *p)
+{
+	if (atomic_load(&p->over))
+		bench_fail("the parked thread has got its lock");
+	p->held->ops->release(p->held);
+	pthread_join(p->thread, NULL);
+	bench_lock_close(p->wanted);
+	bench_lock_close(p->held);
+	bench_lock_close(p->other);
+}
+
+/* Pairs of two clients by turns; a thread of one of them is parked. */
+static void measure_parked(struct bench_store *s, const struct bench_case *c)
+{
+	struct bench_result res = BENCH_RESULT;
+	struct bench_lock *alone = bench_lock_open(&lock_dlock, s);
+	struct bench_lock *beside = bench_lock_open(&lock_dlock, s);
+	struct parked p = { 0 };
+
+	begin_parking(&p, beside);
+	compare_pairs(alone, (struct side){ beside->ops->pair, beside, 0 },
+		      &res);
+	end_parking(&p);
+	bench_lock_close(beside);
+	bench_lock_close(alone);
+	bench_emit(&res, c);
+}
+
+const struct workload workload_parked = { .measure = measure_parked, .pin = 1 };

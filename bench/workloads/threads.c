@@ -14,7 +14,7 @@
 /* Each has a cache line of its own, as it counts all the time. */
 struct thread {
 	_Alignas(64) _Atomic uint64_t pairs;
-	dlock_lock *lock;
+	struct bench_lock *lock;
 	pthread_t id;
 };
 
@@ -26,11 +26,7 @@ static void *thread_main(void *arg)
 	struct thread *t = arg;
 
 	while (!atomic_load_explicit(&stop, memory_order_relaxed)) {
-		dlock_hold *hold;
-
-		bench_check(dlock_acquire(t->lock, 10000, &hold),
-			    "dlock_acquire");
-		bench_check(dlock_release(hold), "dlock_release");
+		t->lock->ops->pair(t->lock);
 		atomic_fetch_add_explicit(&t->pairs, 1, memory_order_relaxed);
 	}
 	return NULL;
@@ -84,14 +80,13 @@ static void emit(struct bench_samples rates[SIZES], const struct bench_case *c)
 static void measure(struct bench_store *s, const struct bench_case *c)
 {
 	int64_t ns = (int64_t)(run->seconds * 1e9 / (SIZES * (ROUNDS + 1)));
-	dlock_client *client = store_client(s);
+	struct bench_lock *client = bench_lock_open(&lock_dlock, s);
 	struct bench_samples rates[SIZES];
 	char name[16];
 
 	for (unsigned int i = 0; i < MOST; i++) {
-		snprintf(name, sizeof(name), "thread/%u", i);
-		bench_check(dlock_mutex_new(&threads[i].lock, client, name),
-			    "dlock_mutex_new");
+		snprintf(name, sizeof(name), "thread%u", i);
+		threads[i].lock = bench_lock_guest(client, name);
 	}
 	for (int i = 0; i < SIZES; i++) {
 		rates[i] = bench_samples(ROUNDS);
@@ -101,8 +96,8 @@ static void measure(struct bench_store *s, const struct bench_case *c)
 		bench_sample(&rates[i % SIZES], rate(c[i % SIZES].n, ns));
 	emit(rates, c);
 	for (unsigned int i = 0; i < MOST; i++)
-		dlock_lock_free(threads[i].lock);
-	dlock_close(client);
+		bench_lock_close(threads[i].lock);
+	bench_lock_close(client);
 }
 
 const struct workload workload_threads = { .measure = measure, .together = 1 };
