@@ -85,13 +85,30 @@ static void plan_retry(struct dlki_link *l, int was_up)
 		dlki_news_unheard(l->engine, l->why.text);
 }
 
+/* This process or host is short of something; or this user may not use the unix
+ * socket. */
+static int is_ours(const struct dlki_link *l, int errnum)
+{
+	switch (errnum) {
+	case ENOMEM:
+	case EMFILE:
+	case ENFILE:
+	case ENOSPC:
+		return 1;
+	case EACCES:
+	case EPERM:
+		return l->met.at.to.any.sa_family == AF_UNIX;
+	default:
+		return 0;
+	}
+}
+
 static void connect_failed(struct dlki_link *l, int errnum)
 {
 	char peer[DLKI_PEER];
 
 	l->met.refused_by = errnum;
-	if (errnum == ENOMEM || errnum == EMFILE || errnum == ENFILE ||
-	    errnum == EACCES || errnum == EPERM) {
+	if (is_ours(l, errnum)) {
 		dlki_peer(l, peer);
 		dlki_system(&l->why, errnum, peer);
 	} else {

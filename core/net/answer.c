@@ -69,7 +69,8 @@ int dlki_answer_failed(const struct dlki_answer *a, const char *host,
 	case EAI_MEMORY:
 		return dlki_nomem(err);
 	case EAI_SYSTEM:
-		if (a->errnum == EMFILE || a->errnum == ENFILE ||
+		if (a->errnum == EAGAIN || a->errnum == EPERM ||
+		    a->errnum == EMFILE || a->errnum == ENFILE ||
 		    a->errnum == ENOMEM)
 			return dlki_system(err, a->errnum, host);
 		why = dlki_errno_text(a->errnum);

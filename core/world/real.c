@@ -60,23 +60,24 @@ static struct member *find(const struct real *r, int fd)
 	return NULL;
 }
 
-static struct member *add(struct real *r, int fd, enum dlki_set set,
-			  struct dlki_tag tag, uint32_t events)
+static int add(struct real *r, int fd, enum dlki_set set, struct dlki_tag tag,
+	       uint32_t events)
 {
 	struct member *m = find(r, -1);
+	int rc;
 
 	if (!m) {
 		m = realloc(r->members, (r->n_members + 1) * sizeof(*m));
 		if (!m)
-			return NULL;
+			return -ENOMEM;
 		r->members = m;
 		m += r->n_members++;
 		m->fd = -1;
 	}
-	if (control(r, set, EPOLL_CTL_ADD, fd, events, tag) != 0)
-		return NULL;
-	*m = (struct member){ fd, set, tag };
-	return m;
+	rc = control(r, set, EPOLL_CTL_ADD, fd, events, tag);
+	if (rc == 0)
+		*m = (struct member){ fd, set, tag };
+	return rc;
 }
 
 static void drop(const struct real *r, struct member *m)
@@ -126,9 +127,9 @@ static int real_connect(struct dlki_world *w, const struct dlki_address *to,
 		return fd;
 	rc = dlki_socket_connect(fd, to);
 	/* After connect(): a socket that is not connected is ready for all. */
-	if (rc == 0 &&
-	    !add(r, fd, set, tag, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET))
-		rc = -ENOMEM;
+	if (rc == 0)
+		rc = add(r, fd, set, tag,
+			 EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET);
 	if (rc == 0)
 		return fd;
 	close(fd);
@@ -187,7 +188,7 @@ static int real_watch(struct dlki_world *w, int fd, unsigned int events,
 		drop(r, m);
 	if (events == 0)
 		return 0;
-	return add(r, fd, set, tag, bits) ? 0 : -ENOMEM;
+	return add(r, fd, set, tag, bits);
 }
 
 static void real_kick(struct dlki_world *w, enum dlki_set set)
