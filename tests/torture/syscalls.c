@@ -85,11 +85,15 @@ void torture_sockets(const char *uri)
 
 	for (size_t i = 0; i < n * in; i++) {
 		const struct scene *s = scene(sockets_in[i % in]);
+		const int *codes = on_sockets[i / in].codes;
 
+		/* The engine only tunes by it. */
+		if (on_sockets[i / in].seam == SEAM_SETSOCKOPT &&
+		    strncmp(uri, "redis2:", 7) == 0)
+			codes = fine;
 		if (scene_is_for(s, uri))
 			torture(s, uri, on_sockets[i / in].seam,
-				on_sockets[i / in].errnum,
-				on_sockets[i / in].codes,
+				on_sockets[i / in].errnum, codes,
 				on_sockets[i / in].name);
 	}
 }

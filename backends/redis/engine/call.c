@@ -28,7 +28,7 @@ static int was_cut_off(const struct redis2_op *op)
 
 	dlki_engine_why(op->base.engine, &why);
 	return op->base.outcome == DLKI_UNANSWERED &&
-	       why.code == DLOCK_EUNREACHABLE &&
+	       (why.code == DLOCK_EUNREACHABLE || why.code == DLOCK_ENOMEM) &&
 	       (op->base.requests <= 1 || op->base.about);
 }
 

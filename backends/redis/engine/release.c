@@ -52,29 +52,42 @@ int dlki_redis2_release_begin(struct dlk_ticket *base, dlk_time deadline,
 	return sent ? DLK_SENT : dlki_redis2_release(base, deadline, err);
 }
 
-/* Claims that the server has not confirmed are left to their lease. */
+static void add_release(struct redis2_call *call, struct redis2_ticket *t,
+			dlk_time deadline)
+{
+	struct redis2_op *op = &t->rel;
+
+	if (op->base.state == DLKI_OP_IDLE)
+		dlki_redis2_op_prepare(op, call->session, t, DLKI_RELEASE,
+				       deadline);
+	op->base.closing = 1;
+	dlki_redis2_call_add(call, op);
+}
+
+/* Claims that the server has not confirmed are left to their lease.  Without
+ * memory once more: others may have freed some since. */
 void dlki_redis2_release_all(struct dlk_session *base,
 			     struct dlk_ticket *const t[], size_t n,
 			     dlk_time deadline)
 {
 	struct redis2_session *s = (struct redis2_session *)base;
 	struct redis2_call call;
+	int again = 0;
 
-	dlki_redis2_call_begin(&call, s, deadline);
-	for (size_t i = 0; i < n; i++) {
-		struct redis2_ticket *one = (struct redis2_ticket *)t[i];
+	do {
+		dlki_redis2_call_begin(&call, s, deadline);
+		for (size_t i = 0; i < n; i++) {
+			struct redis2_ticket *one =
+				(struct redis2_ticket *)t[i];
 
-		forget(one);
-		if (!one->asked)
-			continue;
-		if (one->rel.base.state == DLKI_OP_IDLE)
-			dlki_redis2_op_prepare(&one->rel, s, one, DLKI_RELEASE,
-					       deadline);
-		one->rel.base.closing = 1;
-		dlki_redis2_call_add(&call, &one->rel);
-	}
-	dlki_redis2_call_await(&call);
-	dlki_redis2_call_end(&call);
+			forget(one);
+			if (one->asked &&
+			    (!again || one->rel.base.outcome == DLKI_FAILED))
+				add_release(&call, one, deadline);
+		}
+		dlki_redis2_call_await(&call);
+		dlki_redis2_call_end(&call);
+	} while (call.failed.code == DLOCK_ENOMEM && !again++);
 }
 
 int dlki_redis2_downgrade(struct dlk_ticket *base, dlk_time deadline,
