@@ -43,13 +43,16 @@ static void hear(void)
 	}
 }
 
+#define TWO_KEYS                                                               \
+	"*2\r\n$1\r\n0\r\n*2\r\n$11\r\ndlock:{lcc}\r\n"                        \
+	"$13\r\ndlock:{saa}:q\r\n"
+
 static const char *answer_to(char kind)
 {
 	static const char *const scans[] = {
 		"*2\r\n$1\r\n0\r\n*0\r\n",
 		"*2\r\n$1\r\n7\r\n*1\r\n$11\r\ndlock:{lbb}\r\n",
-		"*2\r\n$1\r\n0\r\n*2\r\n$11\r\ndlock:{lcc}\r\n"
-		"$13\r\ndlock:{saa}:q\r\n",
+		TWO_KEYS,
 	};
 	struct dlki_front front;
 	const struct dlki_op *op;
