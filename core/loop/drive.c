@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/loop/links.h"
 #include "core/loop/state.h"
+#include "core/loop/traffic.h"
 
 /* How often the loop's own thread looks while callers come and go. */
 #define LOOK_NS (10 * DLK_MS)

@@ -52,7 +52,7 @@ static dlk_time link_due(const struct dlki_link *l)
 	}
 }
 
-static void tend(struct dlki_link *l)
+void dlki_links_tend(struct dlki_link *l)
 {
 	dlki_alarm_set(&l->engine->alarms, &l->alarm, link_due(l));
 }
@@ -162,10 +162,10 @@ static void close_link(struct dlki_link *l)
 	e->protocol->lost(e->store, l, e->now);
 	dlki_links_called(e);
 	plan_retry(l, was_up);
-	tend(l);
+	dlki_links_tend(l);
 }
 
-static int can_close(const struct dlki_link *l)
+int dlki_links_can_close(const struct dlki_link *l)
 {
 	return l->cut && !l->reading && !l->writing;
 }
@@ -173,7 +173,7 @@ static int can_close(const struct dlki_link *l)
 void dlki_links_close_cut(struct dlki_engine *e)
 {
 	for (size_t i = 0; i < e->n_links; i++) {
-		if (can_close(e->links[i]))
+		if (dlki_links_can_close(e->links[i]))
 			close_link(e->links[i]);
 	}
 }
@@ -198,140 +198,7 @@ static void link_rings(struct dlki_alarm *a, dlk_time now)
 		else
 			dlki_link_cut(l, DLOCK_EUNREACHABLE, late(l));
 	}
-	tend(l);
-}
-
-/* ---- Events -------------------------------------------------------------- */
-
-static void greet(struct dlki_link *l)
-{
-	struct dlki_engine *e = l->engine;
-
-	e->protocol->greet(e->store, l, e->now);
-	dlki_links_called(e);
-	tend(l);
-}
-
-/* The server's name in the URI, unless the URI names several servers. */
-static const char *host_of(const struct dlki_engine *e)
-{
-	const struct dlk_uri *uri = e->store->uri;
-
-	return uri && uri->n_hosts == 1 ? uri->hosts[0].name : NULL;
-}
-
-static void connected(struct dlki_link *l)
-{
-	const struct dlki_engine *e = l->engine;
-	int rc = dlki_link_finish(l);
-	char peer[DLKI_PEER];
-
-	if (rc == -EINPROGRESS)
-		return;
-	if (rc != 0) {
-		l->met.refused_by = -rc;
-		dlki_link_cut(l, DLOCK_EUNREACHABLE, dlki_errno_text(-rc));
-		return;
-	}
-	if (!e->tls) {
-		greet(l);
-		return;
-	}
-	dlki_peer(l, peer);
-	dlki_link_secure(l, e->tls, host_of(e), peer);
-}
-
-void dlki_links_event(struct dlki_engine *e, const struct dlki_event *event)
-{
-	struct dlki_link *l;
-
-	if (event->tag.place >= e->n_links)
-		return;
-	l = e->links[event->tag.place];
-	if (l->tag.generation != event->tag.generation ||
-	    l->state == DLKI_LINK_DOWN || l->cut)
-		return;
-	if (event->bits & DLKI_WRITABLE) {
-		if (l->state == DLKI_LINK_CONNECTING)
-			connected(l);
-		if (l->blocked) {
-			l->blocked = 0;
-			l->world->type->want(l->world, l->sock, 0);
-		}
-	}
-	if (event->bits & (DLKI_READABLE | DLKI_ENDED))
-		l->readable = 1;
-	if (event->bits & DLKI_ENDED)
-		l->ended = 1;
-}
-
-static int can_read(const struct dlki_link *l, unsigned int sets)
-{
-	return l->readable && !l->cut && (sets & DLKI_BIT(l->set)) &&
-	       l->state >= DLKI_LINK_SECURING;
-}
-
-static void take_in(struct dlki_link *l, const char *bytes, size_t n)
-{
-	struct dlki_engine *e = l->engine;
-	struct dlk_error err = { 0 };
-	size_t told = e->n_told;
-
-	if (l->cut)
-		return;
-	if (e->protocol->input(e->store, l, bytes, n, e->now, &err) != 0)
-		dlki_link_cut(l, err.code, err.text);
-	if (l->state != DLKI_LINK_UP)
-		dlki_news_drop(e, told);
-	dlki_links_called(e);
-}
-
-void dlki_links_read(struct dlki_engine *e, unsigned int sets)
-{
-	for (size_t i = 0; i < e->n_links; i++) {
-		struct dlki_link *l = e->links[i];
-		size_t left = DLKI_INPUT;
-
-		while (left > 0 && can_read(l, sets)) {
-			enum dlki_link_state before = l->state;
-			char *in = e->in[l->set];
-			size_t n = dlki_link_read(l, &e->mu, in, &left);
-
-			if (n > 0) {
-				l->heard = e->now;
-				take_in(l, in, n);
-			} else if (before != l->state && !l->cut) {
-				greet(l);
-			}
-		}
-	}
-}
-
-void dlki_links_cut_silent(struct dlki_engine *e, unsigned int sets)
-{
-	for (size_t i = 0; i < e->n_links; i++) {
-		if (sets & DLKI_BIT(e->links[i]->set))
-			dlki_link_cut_silent(e->links[i]);
-	}
-}
-
-void dlki_links_write(struct dlki_engine *e)
-{
-	for (size_t i = 0; i < e->n_links; i++)
-		dlki_link_write(e->links[i], &e->mu);
-}
-
-int dlki_links_have_work(const struct dlki_engine *e, unsigned int sets)
-{
-	for (size_t i = 0; i < e->n_links; i++) {
-		const struct dlki_link *l = e->links[i];
-
-		if (can_close(l) || can_read(l, sets) ||
-		    dlki_link_can_write(l) ||
-		    (l->doubted && (!sets || sets & DLKI_BIT(l->set))))
-			return 1;
-	}
-	return 0;
+	dlki_links_tend(l);
 }
 
 void dlki_links_free(struct dlki_engine *e)
@@ -379,7 +246,7 @@ void dlki_want(struct dlki_link *l)
 		return;
 	l->wanted = 1;
 	l->retry_at = l->engine->now;
-	tend(l);
+	dlki_links_tend(l);
 }
 
 int dlki_engine_hurry(struct dlki_engine *e)
@@ -394,7 +261,7 @@ int dlki_engine_hurry(struct dlki_engine *e)
 		if (l->state != DLKI_LINK_DOWN || l->retry_at <= e->now)
 			continue;
 		l->retry_at = e->now;
-		tend(l);
+		dlki_links_tend(l);
 	}
 	return is_under_way;
 }
@@ -409,7 +276,7 @@ void dlki_up(struct dlki_link *l)
 	l->took = e->now - l->began;
 	l->heard = e->now;
 	l->doubted = 0;
-	tend(l);
+	dlki_links_tend(l);
 	if (l == e->links[0])
 		dlki_server_up(e);
 }

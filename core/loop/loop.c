@@ -5,6 +5,7 @@
 #include "core/loop/news.h"
 #include "core/loop/ops.h"
 #include "core/loop/server.h"
+#include "core/loop/traffic.h"
 
 /* Ends lead to submissions, and submissions to ends: so many rounds a turn.
  * The next turn goes on. */

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The links' traffic in a turn: events, greetings, bytes read and written.
+ */
+#ifndef DLOCK_CORE_LOOP_TRAFFIC_H
+#define DLOCK_CORE_LOOP_TRAFFIC_H
+
+#include "core/loop/state.h"
+
+/* An event of the world, unless it is of an earlier connection. */
+void dlki_links_event(struct dlki_engine *e, const struct dlki_event *event);
+
+/* Read from links of these sets, at most DLKI_INPUT bytes each, and hand the
+ * bytes to the protocol.  mu is released meanwhile. */
+void dlki_links_read(struct dlki_engine *e, unsigned int sets);
+
+/* A turn over these sets has read: cut links that stayed silent. */
+void dlki_links_cut_silent(struct dlki_engine *e, unsigned int sets);
+
+/* Write the links' output.  mu is released meanwhile. */
+void dlki_links_write(struct dlki_engine *e);
+
+/* Can a link of these sets be read, or any link be written or closed, without
+ * an event? */
+int dlki_links_have_work(const struct dlki_engine *e, unsigned int sets);
+
+#endif
