@@ -3,11 +3,10 @@
 
 #include <stddef.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "sim/base/memory.h"
 
-static void ask(struct sim_caller *c);
+static void ask(struct sim_caller *c, dlk_time now);
 
 static uint64_t draw(const struct sim_caller *c, const char *site, uint64_t n)
 {
@@ -20,14 +19,23 @@ static void look_at(struct sim_caller *c, dlk_time at)
 	dlki_alarm_set(dlki_engine_alarms(c->engine), &c->alarm, at);
 }
 
-static void submit(const struct sim_caller *c, struct dlki_op *op,
-		   enum dlki_verb verb)
+static int submit(const struct sim_caller *c, struct dlki_op *op,
+		  enum dlki_verb verb)
 {
 	op->verb = verb;
 	op->request = &c->request;
 	op->token = c->token;
-	if (dlki_submit(c->engine, op) != 0)
-		sim_panic("out of memory");
+	return dlki_submit(c->engine, op);
+}
+
+/* What was due at `due` happens now: late only if the process stood still. */
+static void check_time(const struct sim_caller *c, dlk_time due, dlk_time now,
+		       const char *what)
+{
+	if (now > due + DLK_MS &&
+	    sim_world_true(c->world, due) > c->world->resumed_at)
+		sim_judge_fault(c->judge, "caller %d: %s comes late", c->number,
+				what);
 }
 
 /* ---- The end of a claim -------------------------------------------------- */
@@ -38,42 +46,73 @@ static void rest(struct sim_caller *c, dlk_time now)
 	look_at(c, now + (dlk_time)(300 - draw(c, "rest", 300)) * DLK_MS);
 }
 
+static void end(struct sim_caller *c, dlk_time now)
+{
+	sim_judge_over(c->judge, c->number, c->life, c->claims);
+	rest(c, now);
+}
+
 static void release(struct sim_caller *c, dlk_time now)
 {
 	if (c->state == SIM_HELD)
 		sim_judge_end(c->judge, c->lock, c->number);
-	if (c->state != SIM_RELEASING)
-		c->release_until = now + 2 * c->terms->lease_ms * DLK_MS;
-	c->state = SIM_RELEASING;
-	c->rel.deadline = now + 1000 * DLK_MS;
+	if (c->state != SIM_CLEANING)
+		c->state = SIM_RELEASING;
+	c->rel.deadline = now + SIM_PATIENCE_MS * DLK_MS;
 	look_at(c, DLK_FOREVER);
-	if (c->rel.state == DLKI_OP_IDLE)
-		submit(c, &c->rel, DLKI_RELEASE);
+	if (submit(c, &c->rel, DLKI_RELEASE) != 0)
+		look_at(c, now + 50 * DLK_MS);
 }
 
+/*
+ * An attempt that nobody answered may be under way on a connection that was
+ * given up, as long as a lease from the first answer on another connection: a
+ * server that was stopped reads all of them only then.
+ */
 static void on_released(struct dlki_op *op, dlk_time now)
 {
 	struct sim_caller *c =
 		(struct sim_caller *)((char *)op -
 				      offsetof(struct sim_caller, rel));
 
-	if (op->outcome == DLKI_ANSWERED) {
-		c->judge->releases++;
-		rest(c, now);
-	} else if (now > c->release_until || op->outcome == DLKI_FAILED) {
-		rest(c, now);
-	} else {
+	check_time(c, op->deadline, now, "the end of a release");
+	if (c->is_dead)
+		return;
+	if (op->outcome != DLKI_ANSWERED) {
 		look_at(c, now + 50 * DLK_MS);
+		return;
+	}
+	c->judge->releases++;
+	if (c->clean_from == 0)
+		c->clean_from = now + c->terms->lease_ms * DLK_MS;
+	if (!c->may_arrive || op->since >= c->clean_from) {
+		end(c, now);
+	} else {
+		c->state = SIM_CLEANING;
+		look_at(c, c->clean_from);
 	}
 }
 
-/* Nobody waits for the claim any longer. */
+/* The program waits for the claim no longer. */
 static void give_up(struct sim_caller *c, dlk_time now)
 {
 	if (c->residue)
 		release(c, now);
 	else
-		rest(c, now);
+		end(c, now);
+}
+
+/* While the attempt is under way: have it ended, or release right behind. */
+static void cancel(struct sim_caller *c, dlk_time now)
+{
+	look_at(c, DLK_FOREVER);
+	c->give_up_at = now;
+	if (draw(c, "cancel:how", 2) == 0) {
+		dlki_cancel(c->engine, &c->ask);
+	} else {
+		c->residue = 1;
+		release(c, now);
+	}
 }
 
 /* ---- Holding ------------------------------------------------------------- */
@@ -113,7 +152,10 @@ static void hold(struct sim_caller *c, dlk_time since, int64_t lease_ms,
 	h.end_at = sim_world_true(c->world, c->end_at);
 	c->state = SIM_HELD;
 	c->grant_id = c->ask.id;
-	c->keep_until = now + (dlk_time)(2000 - draw(c, "hold", 2000)) * DLK_MS;
+	c->keep_until = now;
+	if (!c->world->net->is_healed)
+		c->keep_until += (dlk_time)(2000 - draw(c, "hold", 2000)) *
+				 DLK_MS;
 	sim_judge_hold(c->judge, c->lock, &h);
 	look_at_hold(c, now);
 }
@@ -122,78 +164,134 @@ static void renew(struct sim_caller *c, dlk_time now)
 {
 	if (c->ask.state == DLKI_OP_IDLE) {
 		c->ask.deadline = c->end_at;
-		submit(c, &c->ask, DLKI_RENEW);
+		(void)submit(c, &c->ask, DLKI_RENEW);
 	}
 	look_at_hold(c, now);
 }
 
+static void lose(struct sim_caller *c, dlk_time now)
+{
+	check_time(c, c->end_at, now, "the loss");
+	sim_judge_end(c->judge, c->lock, c->number);
+	c->state = SIM_LOST;
+	look_at(c, now + (dlk_time)draw(c, "lost", 100) * DLK_MS);
+}
+
 static void renewed(struct sim_caller *c, dlk_time now)
 {
-	dlk_time end = end_of(c, c->ask.since, c->ask.lease_ms);
+	dlk_time end_at = end_of(c, c->ask.since, c->ask.lease_ms);
 
 	if (c->state != SIM_HELD || c->ask.outcome != DLKI_ANSWERED)
 		return;
 	if (!c->ask.stood || now >= c->end_at) {
-		release(c, now);
-	} else if (end > c->end_at) {
-		c->end_at = end;
+		lose(c, now);
+	} else if (end_at > c->end_at) {
+		c->end_at = end_at;
 		sim_judge_renew(c->judge, c->lock, c->number,
-				sim_world_true(c->world, end));
+				sim_world_true(c->world, end_at));
 	}
 }
 
 /* ---- Asking -------------------------------------------------------------- */
 
-static void park(struct sim_caller *c, dlk_time now)
+static void park(struct sim_caller *c, dlk_time now, int64_t look_in_ms)
 {
-	int64_t look_in_ms = c->ask.look_in_ms;
-
-	c->busy_since = c->ask.since;
-	c->busy_clock_us = c->ask.store_clock_us;
-	c->residue = 1;
 	c->state = SIM_PARKED;
-	look_at(c, now + (look_in_ms > 0 ? look_in_ms : 1000) * DLK_MS);
+	look_at(c, now + look_in_ms * DLK_MS);
 	if (c->give_up_at < c->next_at)
 		look_at(c, c->give_up_at);
+}
+
+static void busy(struct sim_caller *c, dlk_time now)
+{
+	c->judge->conflicts++;
+	c->residue = 1;
+	c->busy_since = c->ask.since;
+	c->busy_clock_us = c->ask.store_clock_us;
+	park(c, now, c->ask.look_in_ms > 0 ? c->ask.look_in_ms : 1000);
+}
+
+/* Without an answer, or with an error that will pass. */
+static void try_again(struct sim_caller *c, dlk_time now)
+{
+	if (c->ask.since != 0) {
+		c->busy_since = c->ask.since;
+		c->busy_clock_us = 0;
+	}
+	if (now < c->give_up_at)
+		park(c, now, 20 + (int64_t)draw(c, "backoff", 80));
+	else
+		give_up(c, now);
 }
 
 static void on_asked(struct dlki_op *op, dlk_time now)
 {
 	struct sim_caller *c = (struct sim_caller *)op;
 
+	check_time(c, op->deadline, now, "the end of an op");
+	c->may_arrive |= op->verb == DLKI_ATTEMPT &&
+			 op->outcome == DLKI_UNANSWERED;
+	if (c->is_dead)
+		return;
 	if (op->verb == DLKI_RENEW) {
 		renewed(c, now);
-		return;
-	}
-	switch (op->outcome) {
-	case DLKI_GRANTED:
+	} else if (c->state != SIM_ASKING) {
+		return; /* the release is behind it */
+	} else if (op->outcome == DLKI_GRANTED) {
 		c->token = op->token;
 		hold(c, op->since, op->lease_ms, now);
-		break;
-	case DLKI_BUSY:
-		park(c, now);
-		break;
-	case DLKI_AGAIN:
-		if (now < c->give_up_at)
-			ask(c);
-		else
-			give_up(c, now);
-		break;
-	default:
-		c->residue |= op->outcome != DLKI_UNSENT &&
-			      op->residue != DLKI_RESIDUE_NONE;
-		give_up(c, now);
+	} else if (op->outcome == DLKI_BUSY) {
+		busy(c, now);
+	} else if (op->outcome == DLKI_AGAIN && now < c->give_up_at) {
+		ask(c, now);
+	} else {
+		c->residue |= op->residue != DLKI_RESIDUE_NONE;
+		try_again(c, now);
 	}
 }
 
-static void ask(struct sim_caller *c)
+static void ask(struct sim_caller *c, dlk_time now)
 {
 	c->state = SIM_ASKING;
 	c->ask.id = ++c->world->last_id;
 	c->ask.again = c->residue;
-	c->ask.deadline = c->give_up_at + 1000 * DLK_MS;
-	look_at(c, DLK_FOREVER);
-	submit(c, &c->ask, DLKI_ATTEMPT);
+	c->ask.deadline = c->give_up_at + SIM_PATIENCE_MS * DLK_MS;
+	look_at(c, c->cancels ? c->give_up_at : DLK_FOREVER);
+	if (submit(c, &c->ask, DLKI_ATTEMPT) != 0)
+		park(c, now, 50);
+}
+
+static void draw_request(struct sim_caller *c)
+{
+	int is_semaphore;
+
+	c->lock = (int)draw(c, "lock", SIM_LOCKS);
+	is_semaphore = c->lock == SIM_SEMAPHORE;
+	snprintf(c->key, sizeof(c->key), "%c%d", is_semaphore ? 's' : 'l',
+		 c->lock);
+	sim_judge_owner(c->owner, c->number, c->life, ++c->claims);
+	c->request = (struct dlk_request){
+		.name = c->key,
+		.key = c->key,
+		.owner = c->owner,
+		.label = "caller",
+		.kind = is_semaphore ? DLK_SEMAPHORE : DLK_LOCK,
+		.mode = is_semaphore || draw(c, "shared", 4) == 0 ?
+				DLK_SHARED :
+				DLK_EXCLUSIVE,
+		.limit = is_semaphore ? SIM_PERMITS : 0,
+	};
+}
+
+/* A program that cancels does so about when the answer comes. */
+static dlk_time draw_patience(struct sim_caller *c)
+{
+	uint64_t most_us = 4 * c->world->net->weather.delay_us + 500;
+
+	c->cancels = draw(c, "cancel", 6) == 5;
+	if (c->cancels)
+		return 1000 * (dlk_time)draw(c, "cancel:in", most_us);
+	return (dlk_time)(8000 - draw(c, "patience", 8000)) * DLK_MS;
 }
 
 static void begin(struct sim_caller *c, dlk_time now)
@@ -204,24 +302,13 @@ static void begin(struct sim_caller *c, dlk_time now)
 	}
 	if (c->world->net->is_healed)
 		return;
-	c->lock = (int)draw(c, "lock", SIM_LOCKS);
-	snprintf(c->key, sizeof(c->key), "l%d", c->lock);
-	snprintf(c->owner, sizeof(c->owner), "%016x%016x",
-		 (unsigned int)c->number, ++c->claims);
-	c->request = (struct dlk_request){
-		.name = c->key,
-		.key = c->key,
-		.owner = c->owner,
-		.label = "caller",
-		.kind = DLK_LOCK,
-		.mode = draw(c, "shared", 4) == 0 ? DLK_SHARED : DLK_EXCLUSIVE,
-	};
-	c->residue = 0;
-	c->token = 0;
+	draw_request(c);
+	c->residue = c->may_arrive = 0;
+	c->clean_from = c->busy_since = 0;
+	c->token = c->busy_clock_us = 0;
 	c->asked_true = c->world->net->now;
-	c->give_up_at = now +
-			(dlk_time)(8000 - draw(c, "patience", 8000)) * DLK_MS;
-	ask(c);
+	c->give_up_at = now + draw_patience(c);
+	ask(c, now);
 }
 
 static void ring(struct dlki_alarm *a, dlk_time now)
@@ -230,48 +317,54 @@ static void ring(struct dlki_alarm *a, dlk_time now)
 		(struct sim_caller *)((char *)a -
 				      offsetof(struct sim_caller, alarm));
 
-	if (now < c->next_at) {
+	if (now < c->next_at)
 		look_at(c, c->next_at);
-	} else if (c->state == SIM_IDLE) {
+	else if (c->state == SIM_IDLE)
 		begin(c, now);
-	} else if (c->state == SIM_PARKED) {
-		if (now < c->give_up_at)
-			ask(c);
-		else
-			give_up(c, now);
-	} else if (c->state == SIM_HELD) {
-		if (now >= c->end_at || now >= c->keep_until)
-			release(c, now);
-		else
-			renew(c, now);
-	} else if (c->state == SIM_RELEASING) {
+	else if (c->state == SIM_ASKING)
+		cancel(c, now);
+	else if (c->state == SIM_PARKED)
+		sim_caller_wake(c, 0, now);
+	else if (c->state == SIM_HELD && now >= c->end_at)
+		lose(c, now);
+	else if (c->state == SIM_HELD && now < c->keep_until)
+		renew(c, now);
+	else
 		release(c, now);
-	}
 }
 
 /* ---- For the client ------------------------------------------------------ */
 
-void sim_caller_begin(struct sim_caller *c, struct dlki_engine *engine,
-		      struct sim_world *world, struct sim_judge *judge,
-		      const struct dlki_terms *terms, int number)
+void sim_caller_begin(struct sim_caller *c)
 {
-	*c = (struct sim_caller){ .engine = engine,
-				  .world = world,
-				  .judge = judge,
-				  .terms = terms,
-				  .number = number };
 	c->ask.done = on_asked;
 	c->rel.done = on_released;
 	c->alarm.ring = ring;
-	if (dlki_alarms_reserve(dlki_engine_alarms(engine), 1) != 0)
+	if (dlki_alarms_reserve(dlki_engine_alarms(c->engine), 1) != 0)
 		sim_panic("out of memory");
-	rest(c, world->base.type->now(&world->base));
+	rest(c, c->world->base.type->now(&c->world->base));
 }
 
-int sim_caller_rests(const struct sim_caller *c)
+void sim_caller_end(struct sim_caller *c)
 {
-	return c->state == SIM_IDLE && c->ask.state == DLKI_OP_IDLE &&
-	       c->rel.state == DLKI_OP_IDLE;
+	if (c->state == SIM_HELD)
+		sim_judge_end(c->judge, c->lock, c->number);
+	c->is_dead = 1;
+}
+
+void sim_caller_heal(struct sim_caller *c)
+{
+	dlk_time now = c->world->base.type->now(&c->world->base);
+
+	if (c->state == SIM_HELD) {
+		c->keep_until = now;
+		look_at(c, now);
+	}
+}
+
+int sim_caller_is_idle(const struct sim_caller *c)
+{
+	return c->ask.state == DLKI_OP_IDLE && c->rel.state == DLKI_OP_IDLE;
 }
 
 void sim_caller_pushed(struct sim_caller *c, uint64_t id, uint64_t token,
@@ -295,11 +388,13 @@ void sim_caller_wake(struct sim_caller *c, uint64_t id, dlk_time now)
 	if ((id != 0 && c->ask.id != id) || c->state != SIM_PARKED)
 		return;
 	if (now < c->give_up_at)
-		ask(c);
+		ask(c, now);
+	else
+		give_up(c, now);
 }
 
 void sim_caller_gone(struct sim_caller *c, uint64_t id, dlk_time now)
 {
 	if (c->state == SIM_HELD && (id == 0 || c->grant_id == id))
-		release(c, now);
+		lose(c, now);
 }

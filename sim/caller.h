@@ -2,8 +2,8 @@
 /*
  * A caller: a script that acquires, renews, holds and releases locks by ops of
  * the engine, and draws the next step, until the weather is over.  It keeps the
- * rules of a claim: a lease counts from before the request was written, and a
- * possible residue in the store is released.
+ * rules of a claim: a lease counts from before the request was written, and the
+ * caller releases what the store may have, until the store can have nothing.
  */
 #ifndef DLOCK_SIM_CALLER_H
 #define DLOCK_SIM_CALLER_H
@@ -12,43 +12,61 @@
 #include "sim/judge.h"
 #include "sim/world/world.h"
 
+/* A connection has so long to stand, and a request to be answered. */
+enum { SIM_PATIENCE_MS = 1000 };
+
 enum sim_caller_state {
-	SIM_IDLE,     /* begins again at next_at */
+	SIM_IDLE,      /* begins again at next_at */
 	SIM_ASKING,
-	SIM_PARKED,   /* asks again at next_at, or when it is woken */
+	SIM_PARKED,    /* asks again at next_at, or when it is woken */
 	SIM_HELD,
-	SIM_RELEASING
+	SIM_LOST,      /* the program was told, and releases at next_at */
+	SIM_RELEASING,
+	SIM_CLEANING   /* released, but a late attempt may still arrive */
 };
 
 struct sim_caller {
 	struct dlki_op ask, rel; /* `ask` first: the op's done() casts */
 	struct dlki_alarm alarm;
+
+	/* Constant, from before sim_caller_begin(). */
 	struct dlki_engine *engine;
 	struct sim_world *world;
 	struct sim_judge *judge;
+	const struct dlki_terms *terms;
+	unsigned int life;       /* of the client */
 	int number;              /* of all callers, from 1 */
-	unsigned int claims;     /* so far */
 
+	unsigned int claims;     /* so far */
 	enum sim_caller_state state;
+	int is_dead;
 	int lock;
-	char key[8], owner[33];
+	char key[8], owner[SIM_OWNER];
 	struct dlk_request request;
 	dlk_time next_at, give_up_at, end_at, keep_until;
+	int cancels;             /* gives up while it asks, too */
 	int64_t asked_true;      /* when the claim was asked for first */
 	int residue;             /* the store may have something of ours */
+	int may_arrive;          /* ... or may get it: an attempt that nobody
+				  * answered */
+	dlk_time clean_from;     /* a release that is written from then on is
+				  * behind all of them; 0: not known yet */
 	uint64_t token, grant_id;
 	dlk_time busy_since;     /* of the last ask; and the store's clock */
 	uint64_t busy_clock_us;
-	dlk_time release_until;
-	const struct dlki_terms *terms;
 };
 
-void sim_caller_begin(struct sim_caller *c, struct dlki_engine *engine,
-		      struct sim_world *world, struct sim_judge *judge,
-		      const struct dlki_terms *terms, int number);
+/* Begin to rest, then to ask. */
+void sim_caller_begin(struct sim_caller *c);
 
-/* Whether nothing is under way. */
-int sim_caller_rests(const struct sim_caller *c);
+/* The process is killed: hold nothing, and submit nothing. */
+void sim_caller_end(struct sim_caller *c);
+
+/* The weather is over: a hold is released soon. */
+void sim_caller_heal(struct sim_caller *c);
+
+/* Whether no op is under way. */
+int sim_caller_is_idle(const struct sim_caller *c);
 
 /* News; each for the caller whose attempt has the id, 0 for all. */
 void sim_caller_pushed(struct sim_caller *c, uint64_t id, uint64_t token,

@@ -4,18 +4,9 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
-#include "sim/base/memory.h"
 #include "sim/world/net.h"
-
-static struct sim_hold *find(struct sim_judge *j, int lock, int caller)
-{
-	for (int i = 0; i < SIM_HOLDS; i++) {
-		if (j->holds[lock][i].caller == caller)
-			return &j->holds[lock][i];
-	}
-	return NULL;
-}
 
 static void fault(struct sim_judge *j, int lock, const struct sim_hold *a,
 		  const char *what)
@@ -24,53 +15,78 @@ static void fault(struct sim_judge *j, int lock, const struct sim_hold *a,
 			a->caller, a->token, what);
 }
 
-static int conflict(const struct sim_hold *a, const struct sim_hold *b)
+/* ---- Promises ------------------------------------------------------------ */
+
+/* Since when has the store declared no loss? */
+static int64_t excused_until(const struct sim_judge *j)
 {
-	return a->caller != 0 && b->caller != 0 && a->caller != b->caller &&
-	       !(a->is_shared && b->is_shared);
+	return j->lost_at > j->set_forward_at ? j->lost_at : j->set_forward_at;
+}
+
+static int counts(const struct sim_judge *j, const struct sim_hold *h)
+{
+	return h->caller != 0 && h->end_at > j->net->now &&
+	       h->asked_at > excused_until(j);
 }
 
 static void check(struct sim_judge *j, int lock, const struct sim_hold *hold)
 {
-	for (int i = 0; i < SIM_HOLDS; i++) {
+	int others = 0, shared = 0;
+
+	if (!counts(j, hold))
+		return;
+	for (int i = 0; i < SIM_CALLERS; i++) {
 		const struct sim_hold *other = &j->holds[lock][i];
 
-		if (conflict(hold, other) && other->end_at > j->net->now &&
-		    hold->end_at > j->net->now &&
-		    other->asked_at > j->lost_at && hold->asked_at > j->lost_at)
-			fault(j, lock, hold, "two holders");
+		if (other->caller == hold->caller || !counts(j, other))
+			continue;
+		others++;
+		shared += other->is_shared && hold->is_shared;
 	}
+	if (others > shared)
+		fault(j, lock, hold, "two holders");
+	if (lock == SIM_SEMAPHORE && shared >= SIM_PERMITS)
+		fault(j, lock, hold, "too many holders");
 }
 
-void sim_judge_hold(struct sim_judge *j, int lock, const struct sim_hold *hold)
+/* Tokens rise, even if the store has lost all, unless the store's clock has
+ * been set back. */
+static void check_token(struct sim_judge *j, int lock,
+			const struct sim_hold *hold)
 {
 	uint64_t before = hold->is_shared ? j->last_exclusive[lock] :
 					    j->last[lock];
-	struct sim_hold *place = find(j, lock, 0);
 
-	if (!place)
-		sim_panic("more than %d holds", SIM_HOLDS);
-	j->grants++;
-	sim_net_note(j->net, "lock %d caller %d holds, token %" PRIu64, lock,
-		     hold->caller, hold->token);
-	if (hold->token <= before && hold->asked_at > j->lost_at)
+	if (hold->token <= before && hold->asked_at > j->lost_at &&
+	    !(j->lost_at >= 0 && j->set_back_at >= 0))
 		fault(j, lock, hold, "its token has not risen");
 	if (hold->token > j->last[lock])
 		j->last[lock] = hold->token;
 	if (!hold->is_shared)
 		j->last_exclusive[lock] = hold->token;
-	*place = *hold;
+}
+
+static struct sim_hold *place(struct sim_judge *j, int lock, int caller)
+{
+	return &j->holds[lock][caller - 1];
+}
+
+void sim_judge_hold(struct sim_judge *j, int lock, const struct sim_hold *hold)
+{
+	j->grants++;
+	sim_net_note(j->net, "lock %d caller %d holds, token %" PRIu64, lock,
+		     hold->caller, hold->token);
+	check_token(j, lock, hold);
+	*place(j, lock, hold->caller) = *hold;
 	check(j, lock, hold);
 }
 
 void sim_judge_renew(struct sim_judge *j, int lock, int caller, int64_t end_at)
 {
-	struct sim_hold *hold = find(j, lock, caller);
+	struct sim_hold *hold = place(j, lock, caller);
 
 	j->renewals++;
-	if (!hold)
-		sim_panic("caller %d renews what it does not hold", caller);
-	if (hold->end_at <= j->net->now)
+	if (hold->caller == 0 || hold->end_at <= j->net->now)
 		fault(j, lock, hold, "renewed when it had ended");
 	hold->end_at = end_at;
 	check(j, lock, hold);
@@ -78,11 +94,72 @@ void sim_judge_renew(struct sim_judge *j, int lock, int caller, int64_t end_at)
 
 void sim_judge_end(struct sim_judge *j, int lock, int caller)
 {
-	struct sim_hold *hold = find(j, lock, caller);
-
-	if (hold)
-		*hold = (struct sim_hold){ 0 };
+	*place(j, lock, caller) = (struct sim_hold){ 0 };
 	sim_net_note(j->net, "lock %d caller %d ends", lock, caller);
+}
+
+/* ---- What the store has -------------------------------------------------- */
+
+void sim_judge_owner(char out[SIM_OWNER], int caller, unsigned int life,
+		     unsigned int claims)
+{
+	snprintf(out, SIM_OWNER, "%08x%08x%08x%08x", (unsigned int)caller, life,
+		 claims, 0u);
+}
+
+void sim_judge_over(struct sim_judge *j, int caller, unsigned int life,
+		    unsigned int claims)
+{
+	j->over[caller - 1].life = life;
+	j->over[caller - 1].claims = claims;
+	sim_net_note(j->net, "caller %d claim %u is over", caller, claims);
+}
+
+static void check_owner(struct sim_judge *j, int lock, const char *owner)
+{
+	unsigned int caller, life, claims;
+
+	if (sscanf(owner, "%8x%8x%8x", &caller, &life, &claims) != 3 ||
+	    caller < 1 || caller > SIM_CALLERS)
+		sim_judge_fault(j, "lock %d has the owner %.32s", lock, owner);
+	else if (j->over[caller - 1].life == life &&
+		 claims <= j->over[caller - 1].claims)
+		sim_judge_fault(j,
+				"lock %d: caller %u holds by claim %u, "
+				"which is over",
+				lock, caller, claims);
+}
+
+/* Bytes that were late by more than the client can wait for them may have made
+ * a claim again, which goes on for a lease, or half of one. */
+static int is_excused(const struct sim_judge *j)
+{
+	int64_t lease_ns = (int64_t)j->net->weather.lease_ms * 1000000;
+
+	return j->net->late_at >= 0 &&
+	       j->net->now - j->net->late_at < 2 * lease_ns;
+}
+
+void sim_judge_store(struct sim_judge *j)
+{
+	const struct sim_server *s = &j->net->servers[j->net->master];
+	int64_t us = sim_server_us(j->net, s);
+
+	for (int lock = 0; lock < SIM_LOCKS && !is_excused(j); lock++) {
+		const struct sim_bytes *value;
+		const char *owner;
+		char key[24];
+
+		snprintf(key, sizeof(key), "dlock:{%c%d}",
+			 lock == SIM_SEMAPHORE ? 's' : 'l', lock);
+		value = sim_redis_string(s->redis, key, us);
+		if (value && value->len > 34 && sim_bytes_text(value)[1] == ' ')
+			check_owner(j, lock, sim_bytes_text(value) + 2);
+		memcpy(key + strlen(key), ":s", 3);
+		for (size_t i = 0;
+		     (owner = sim_redis_alive(s->redis, key, i, us)); i++)
+			check_owner(j, lock, owner);
+	}
 }
 
 void sim_judge_fault(struct sim_judge *j, const char *fmt, ...)
@@ -93,12 +170,7 @@ void sim_judge_fault(struct sim_judge *j, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	j->faults++;
+	if (j->faults++ == 0)
+		memcpy(j->fault, text, sizeof(text));
 	sim_net_note(j->net, "FAULT %s", text);
-}
-
-void sim_judge_store_lost(struct sim_judge *j)
-{
-	j->losses++;
-	j->lost_at = j->net->now;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The judge: who may rely on which lock until when, in true time.
+ * The judge: which caller may rely on which lock until when, in true time.
  *
  * Intervals of conflicting holds must be disjoint, and a hold's token must be
  * larger than the tokens of all conflicting holds before; unless the store has
- * lost what it had since either was asked for.  A hold that has ended stays so.
+ * declared a loss since either hold was asked for.  A hold that has ended stays
+ * so.  When a claim is over, the store has no hold of the claim.
  */
 #ifndef DLOCK_SIM_JUDGE_H
 #define DLOCK_SIM_JUDGE_H
@@ -13,7 +14,14 @@
 
 struct sim_net;
 
-enum { SIM_LOCKS = 4, SIM_HOLDS = 64 };
+/* The last lock is a semaphore. */
+enum {
+	SIM_LOCKS = 4,
+	SIM_SEMAPHORE = SIM_LOCKS - 1,
+	SIM_PERMITS = 2,
+	SIM_CALLERS = 18,
+	SIM_OWNER = 33
+};
 
 struct sim_hold {
 	int caller;        /* 0: none */
@@ -25,11 +33,21 @@ struct sim_hold {
 
 struct sim_judge {
 	struct sim_net *net;
-	struct sim_hold holds[SIM_LOCKS][SIM_HOLDS];
+	struct sim_hold holds[SIM_LOCKS][SIM_CALLERS]; /* by caller */
 	uint64_t last_exclusive[SIM_LOCKS], last[SIM_LOCKS]; /* tokens */
 	int64_t lost_at;   /* the store has lost what it had; -1: never */
-	uint64_t grants, renewals, losses, releases, faults;
+	int64_t set_forward_at; /* the store's clock: leases end early; -1 */
+	int64_t set_back_at;    /* ... and this may let tokens fall; -1 */
+	struct {
+		unsigned int life, claims;
+	} over[SIM_CALLERS]; /* the last claim that is */
+	uint64_t grants, conflicts, renewals, releases, faults;
+	char fault[160];   /* the first */
 };
+
+/* The owner of a caller's claim, the n-th of the caller's life. */
+void sim_judge_owner(char out[SIM_OWNER], int caller, unsigned int life,
+		     unsigned int claims);
 
 /* A hold begins, or has another end.  `hold` is copied. */
 void sim_judge_hold(struct sim_judge *j, int lock, const struct sim_hold *hold);
@@ -38,11 +56,15 @@ void sim_judge_renew(struct sim_judge *j, int lock, int caller, int64_t end_at);
 /* The holder has given it up, or has been told that it is lost. */
 void sim_judge_end(struct sim_judge *j, int lock, int caller);
 
+/* The caller's client says that the store has nothing of the claim. */
+void sim_judge_over(struct sim_judge *j, int caller, unsigned int life,
+		    unsigned int claims);
+
+/* Look at what the store has of claims that are over. */
+void sim_judge_store(struct sim_judge *j);
+
 /* Any other rule is broken. */
 void sim_judge_fault(struct sim_judge *j, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-
-/* The store has lost what it had. */
-void sim_judge_store_lost(struct sim_judge *j);
 
 #endif

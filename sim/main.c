@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dlock-sim [SEED | FIRST-LAST] [--seeds N] [--seconds S] [--trace] [--check]
- *           [--minimise] [--save FILE] [--replay FILE]
+ * dlock-sim [SEED | FIRST-LAST] [--seeds N] [--seconds S] [--bad N] [--trace]
+ *           [--check] [--minimise] [--save FILE] [--replay FILE]
  *
- * Run N seeds (1) from SEED (1) on, S virtual seconds (60) each.  --trace
- * prints what happens; --check runs each seed twice and compares; --save writes
- * the last run's draws, and --replay runs from such a file; --minimise looks
- * for a run with a fault and fewer draws that are not 0.  Ends with 1 if a
- * judge found a fault, if a run does not repeat, or if a seed showed nothing.
+ * Run N seeds (1) from SEED on, with weather of S virtual seconds (10) each.
+ * Without SEED the seeds follow from the text in DLOCK_SIM_BASE, or begin at 1.
+ *
+ * --bad ends with the N-th bad seed; --trace prints the events; --check runs
+ * every 20th seed twice and compares; --save writes the last run's draws, and
+ * --replay runs from such a file; --minimise looks for a run with a fault and
+ * fewer draws that are not 0.  A seed is bad if a judge found a fault, if the
+ * run does not repeat, or if there was no grant or no conflict.  Ends with 1 if
+ * a seed is bad.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -17,48 +21,96 @@
 #include "sim/minimise.h"
 #include "sim/run.h"
 
-enum { MINIMISE_RUNS = 400 };
+enum { MINIMISE_RUNS = 400, CHECK_EVERY = 20 };
 
 struct options {
-	uint64_t seed, seeds;
+	uint64_t seed, seeds, bad;
 	int64_t seconds;
 	int traces, checks, minimises;
+	const char *base; /* NULL: the seeds were given, or are fixed */
 	const char *save, *replay;
 };
+
+struct sums {
+	uint64_t seeds, bad, hash, grants, events;
+	int64_t ms;
+};
+
+/* ---- Options ------------------------------------------------------------- */
 
 static void read_seeds(struct options *o, const char *text)
 {
 	char *end;
 
+	o->base = NULL;
 	o->seed = strtoull(text, &end, 10);
 	if (*end == '-')
 		o->seeds = strtoull(end + 1, NULL, 10) - o->seed + 1;
 }
 
+/* Seeds that no other text has. */
+static void take_base(struct options *o, const char *base)
+{
+	struct sim_chance c = { 0 };
+
+	for (const char *at = base; *at; at++) {
+		c.state ^= (unsigned char)*at;
+		c.state = sim_next(&c);
+	}
+	o->seed = c.state >> 8;
+	o->base = base;
+}
+
+static int read_number(char ***argv, const char *name, uint64_t *out)
+{
+	if (strcmp(**argv, name) != 0 || !(*argv)[1])
+		return 0;
+	*out = strtoull(*++*argv, NULL, 10);
+	return 1;
+}
+
+static int read_text(char ***argv, const char *name, const char **out)
+{
+	if (strcmp(**argv, name) != 0 || !(*argv)[1])
+		return 0;
+	*out = *++*argv;
+	return 1;
+}
+
+static int read_flag(char **argv, const char *name, int *out)
+{
+	if (strcmp(*argv, name) != 0)
+		return 0;
+	*out = 1;
+	return 1;
+}
+
 static int read_options(struct options *o, char *argv[])
 {
+	const char *base = getenv("DLOCK_SIM_BASE");
+	uint64_t seconds = 10;
+
+	if (base && *base)
+		take_base(o, base);
 	for (argv++; *argv; argv++) {
-		if (strcmp(*argv, "--trace") == 0)
-			o->traces = 1;
-		else if (strcmp(*argv, "--check") == 0)
-			o->checks = 1;
-		else if (strcmp(*argv, "--minimise") == 0)
-			o->minimises = 1;
-		else if (strcmp(*argv, "--seeds") == 0 && argv[1])
-			o->seeds = strtoull(*++argv, NULL, 10);
-		else if (strcmp(*argv, "--seconds") == 0 && argv[1])
-			o->seconds = strtoll(*++argv, NULL, 10);
-		else if (strcmp(*argv, "--save") == 0 && argv[1])
-			o->save = *++argv;
-		else if (strcmp(*argv, "--replay") == 0 && argv[1])
-			o->replay = *++argv;
-		else if (**argv != '-')
-			read_seeds(o, *argv);
-		else
+		if (read_flag(argv, "--trace", &o->traces) ||
+		    read_flag(argv, "--check", &o->checks) ||
+		    read_flag(argv, "--minimise", &o->minimises) ||
+		    read_number(&argv, "--seeds", &o->seeds) ||
+		    read_number(&argv, "--seconds", &seconds) ||
+		    read_number(&argv, "--bad", &o->bad) ||
+		    read_text(&argv, "--save", &o->save) ||
+		    read_text(&argv, "--replay", &o->replay))
+			continue;
+		if (**argv == '-')
 			return -1;
+		read_seeds(o, *argv);
 	}
+	o->seconds = (int64_t)seconds;
 	return 0;
 }
+
+/* ---- Runs ---------------------------------------------------------------- */
 
 /* 0, or -1: a file is at fault, which is said. */
 static int run(const struct options *o, uint64_t seed, struct sim_result *out)
@@ -92,55 +144,69 @@ static int run(const struct options *o, uint64_t seed, struct sim_result *out)
 	return rc;
 }
 
-static int judge(const struct options *o, uint64_t seed,
-		 const struct sim_result *result)
+/* Why a seed is bad, or NULL. */
+static const char *judge(const struct options *o, uint64_t seed,
+			 const struct sim_result *result, int checks)
 {
 	struct sim_result again = *result;
-	int is_bad = result->faults > 0 || result->grants == 0;
 
 	if (result->faults > 0)
-		printf("seed %" PRIu64 ": %" PRIu64 " faults\n", seed,
-		       result->faults);
-	if (result->grants == 0)
-		printf("seed %" PRIu64 ": no grant, so it shows nothing\n",
-		       seed);
-	if (o->checks && run(o, seed, &again) != 0)
-		return 1;
-	if (again.hash != result->hash) {
-		printf("seed %" PRIu64 ": two runs differ\n", seed);
-		is_bad = 1;
+		return result->fault;
+	if (result->grants == 0 || result->conflicts == 0)
+		return "no grant or no conflict, so it shows nothing";
+	if (checks && run(o, seed, &again) != 0)
+		return "it does not run again";
+	return again.hash == result->hash ? NULL : "two runs differ";
+}
+
+/* 0, or -1 as run(). */
+static int run_all(const struct options *o, struct sums *sums)
+{
+	for (uint64_t i = 0; i < o->seeds && sums->bad < o->bad; i++) {
+		struct sim_result result;
+		const char *why;
+
+		if (run(o, o->seed + i, &result) != 0)
+			return -1;
+		why = judge(o, o->seed + i, &result,
+			    o->checks && i % CHECK_EVERY == 0);
+		if (why)
+			printf("seed %" PRIu64 ": %s; see dlock-sim %" PRIu64
+			       " --seconds %" PRId64 " --trace\n",
+			       o->seed + i, why, o->seed + i, o->seconds);
+		sums->seeds++;
+		sums->bad += why != NULL;
+		sums->hash = sums->hash * UINT64_C(0x100000001b3) ^ result.hash;
+		sums->grants += result.grants;
+		sums->events += result.events;
+		sums->ms += result.ms;
 	}
-	return is_bad;
+	return 0;
 }
 
 int main(int argc, char *argv[])
 {
-	struct options o = { .seed = 1, .seeds = 1, .seconds = 60 };
-	uint64_t hash = 0, grants = 0, events = 0, bad = 0;
+	struct options o = { .seed = 1, .seeds = 1, .bad = UINT64_MAX };
+	struct sums sums = { 0 };
 	clock_t begin = clock();
-	double cpu;
 
 	(void)argc;
 	if (read_options(&o, argv) != 0) {
 		fprintf(stderr,
 			"usage: dlock-sim [SEED | FIRST-LAST] [--seeds N] "
-			"[--seconds S] [--trace] [--check] "
+			"[--seconds S] [--bad N] [--trace] [--check] "
 			"[--minimise] [--save FILE] [--replay FILE]\n");
 		return 2;
 	}
-	for (uint64_t i = 0; i < o.seeds; i++) {
-		struct sim_result result;
-
-		if (run(&o, o.seed + i, &result) != 0)
-			return 2;
-		bad += judge(&o, o.seed + i, &result) != 0;
-		hash = hash * UINT64_C(0x100000001b3) ^ result.hash;
-		grants += result.grants;
-		events += result.events;
-	}
-	cpu = (double)(clock() - begin) / CLOCKS_PER_SEC;
-	printf("%" PRIu64 " seeds, %" PRIu64 " bad, hash %016" PRIx64
-	       ", %" PRIu64 " grants, %" PRIu64 " events, %.2f s of CPU\n",
-	       o.seeds, bad, hash, grants, events, cpu);
-	return bad > 0;
+	if (o.base)
+		printf("base %s\n", o.base);
+	if (run_all(&o, &sums) != 0)
+		return 2;
+	printf("seeds %" PRIu64 " to %" PRIu64 ": %" PRIu64
+	       " bad, hash %016" PRIx64 ", %" PRIu64 " grants, %" PRIu64
+	       " events, %.0f virtual s, %.2f s of CPU\n",
+	       o.seed, o.seed + sums.seeds - 1, sums.bad, sums.hash,
+	       sums.grants, sums.events, (double)sums.ms / 1000,
+	       (double)(clock() - begin) / CLOCKS_PER_SEC);
+	return sums.bad > 0;
 }

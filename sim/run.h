@@ -9,10 +9,13 @@
 #include "sim/base/chance.h"
 
 struct sim_result {
-	uint64_t hash, events, grants, renewals, faults;
+	uint64_t hash, events, grants, conflicts, renewals, faults;
+	int64_t ms;      /* of virtual time */
+	char fault[160]; /* the first, if there is any */
 };
 
-/* From the chance alone; `trace`, unless NULL, gets a line an event. */
+/* From the chance alone; `trace`, unless NULL, gets a line an event.  The
+ * weather lasts `seconds`. */
 struct sim_result sim_run(struct sim_chance *chance, int64_t seconds,
 			  FILE *trace);
 

@@ -46,18 +46,23 @@ void sim_bytes_text_add(struct sim_bytes *b, const char *text)
 
 void sim_bytes_printf(struct sim_bytes *b, const char *fmt, ...)
 {
+	size_t room;
 	va_list ap;
 	int n;
 
+	make_room(b, 64);
+	room = b->room - b->at - b->len;
 	va_start(ap, fmt);
-	n = vsnprintf(NULL, 0, fmt, ap);
+	n = vsnprintf(b->own + b->at + b->len, room, fmt, ap);
 	va_end(ap);
 	if (n < 0)
 		sim_panic("cannot format %s", fmt);
-	make_room(b, (size_t)n);
-	va_start(ap, fmt);
-	vsnprintf(b->own + b->at + b->len, (size_t)n + 1, fmt, ap);
-	va_end(ap);
+	if ((size_t)n >= room) {
+		make_room(b, (size_t)n);
+		va_start(ap, fmt);
+		vsnprintf(b->own + b->at + b->len, (size_t)n + 1, fmt, ap);
+		va_end(ap);
+	}
 	b->len += (size_t)n;
 }
 

@@ -7,15 +7,19 @@
 
 #include "sim/base/memory.h"
 
+enum { LOG_ROOM = 4096 };
+
 void sim_chance_begin(struct sim_chance *c, uint64_t seed)
 {
-	*c = (struct sim_chance){ .state = seed };
+	*c = (struct sim_chance){ .state = seed, .room = LOG_ROOM };
+	c->log = sim_alloc(LOG_ROOM * sizeof(*c->log));
 }
 
 void sim_chance_end(struct sim_chance *c)
 {
 	free(c->log);
 	free(c->replay);
+	free(c->sites);
 	*c = (struct sim_chance){ 0 };
 }
 
@@ -44,17 +48,13 @@ static uint64_t replayed(struct sim_chance *c, const char *site, uint64_t n)
 
 uint64_t sim_draw(struct sim_chance *c, const char *site, uint64_t n)
 {
-	struct sim_draw *draw;
 	uint64_t value = c->replay ? replayed(c, site, n) : sim_next(c) % n;
 
 	if (c->n == c->room) {
-		c->room = 2 * c->room + 256;
+		c->room *= 2;
 		c->log = sim_grow(c->log, c->room, sizeof(*c->log));
 	}
-	draw = &c->log[c->n++];
-	if (!memccpy(draw->site, site, '\0', sizeof(draw->site)))
-		sim_panic("the site %s has too long a name", site);
-	draw->value = value;
+	c->log[c->n++] = (struct sim_draw){ site, value };
 	return value;
 }
 
@@ -66,7 +66,8 @@ int sim_happens(struct sim_chance *c, const char *site, uint64_t rate)
 void sim_chance_repeat(struct sim_chance *c, const struct sim_draw *draws,
 		       size_t n)
 {
-	*c = (struct sim_chance){ .n_replay = n };
+	sim_chance_begin(c, 0);
+	c->n_replay = n;
 	c->replay = sim_alloc((n + 1) * sizeof(*draws));
 	memcpy(c->replay, draws, n * sizeof(*draws));
 }
@@ -81,21 +82,43 @@ int sim_chance_save(const struct sim_chance *c, FILE *to)
 	return fflush(to) == 0 ? 0 : -1;
 }
 
+/* All of a file, with a zero behind it. */
+static char *read_all(FILE *from)
+{
+	size_t len = 0, room = 0, n;
+	char *text = NULL;
+
+	do {
+		room = 2 * room + 4096;
+		text = sim_grow(text, room, 1);
+		n = fread(text + len, 1, room - len - 1, from);
+		len += n;
+	} while (n > 0);
+	text[len] = '\0';
+	return text;
+}
+
 int sim_chance_replay(struct sim_chance *c, FILE *from)
 {
-	struct sim_draw draw;
 	size_t room = 0;
-	char value[24];
-	int rc;
+	char *at;
 
-	while ((rc = fscanf(from, "%23s %23s", draw.site, value)) == 2) {
-		draw.value = strtoull(value, NULL, 10);
+	c->sites = read_all(from);
+	for (char *line = strtok_r(c->sites, "\n", &at); line;
+	     line = strtok_r(NULL, "\n", &at)) {
+		char *blank = strchr(line, ' ');
+
+		if (!blank)
+			return -1;
+		*blank = '\0';
 		if (c->n_replay == room) {
 			room = 2 * room + 256;
 			c->replay = sim_grow(c->replay, room,
 					     sizeof(*c->replay));
 		}
-		c->replay[c->n_replay++] = draw;
+		c->replay[c->n_replay++] = (struct sim_draw){
+			line, strtoull(blank + 1, NULL, 10)
+		};
 	}
-	return rc == EOF && c->replay ? 0 : -1;
+	return c->replay ? 0 : -1;
 }

@@ -6,7 +6,7 @@
  * Each draw has a site, the name of the question, and a value.  Of a question
  * whether a fault occurs, 0 is no.  Draws are logged; a run that is given the
  * log of another repeats the run, and a log whose values become 0 one by one is
- * the same run with fewer faults.
+ * the same run with fewer faults.  A site is a string literal.
  */
 #ifndef DLOCK_SIM_CHANCE_H
 #define DLOCK_SIM_CHANCE_H
@@ -15,10 +15,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { SIM_SITE = 24 };
-
 struct sim_draw {
-	char site[SIM_SITE];
+	const char *site;
 	uint64_t value;
 };
 
@@ -28,6 +26,7 @@ struct sim_chance {
 	size_t n, room;
 	struct sim_draw *replay; /* or NULL */
 	size_t n_replay;
+	char *sites;             /* the text of a log from a file, or NULL */
 };
 
 void sim_chance_begin(struct sim_chance *c, uint64_t seed);
@@ -36,8 +35,7 @@ void sim_chance_end(struct sim_chance *c);
 /* Any number, which is not logged. */
 uint64_t sim_next(struct sim_chance *c);
 
-/* A number of [0, n); n >= 1.  `site` is shorter than SIM_SITE and has no
- * blanks. */
+/* A number of [0, n); n >= 1.  `site` has no blanks. */
 uint64_t sim_draw(struct sim_chance *c, const char *site, uint64_t n);
 
 /* Let the next run be one from these draws, which are copied. */

@@ -2,9 +2,12 @@
 #include "sim/base/memory.h"
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+volatile int sim_memory_is_ours;
 
 _Noreturn void sim_panic(const char *fmt, ...)
 {
@@ -20,8 +23,11 @@ _Noreturn void sim_panic(const char *fmt, ...)
 
 void *sim_alloc(size_t size)
 {
-	void *p = calloc(1, size);
+	void *p;
 
+	sim_memory_is_ours = 1;
+	p = calloc(1, size);
+	sim_memory_is_ours = 0;
 	if (!p)
 		sim_panic("out of memory");
 	return p;
@@ -29,8 +35,13 @@ void *sim_alloc(size_t size)
 
 void *sim_grow(void *old, size_t n, size_t size)
 {
-	void *p = reallocarray(old, n, size);
+	void *p;
 
+	if (n > SIZE_MAX / size)
+		sim_panic("out of memory");
+	sim_memory_is_ours = 1;
+	p = realloc(old, n * size);
+	sim_memory_is_ours = 0;
 	if (!p)
 		sim_panic("out of memory");
 	return p;

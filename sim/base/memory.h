@@ -8,6 +8,10 @@
 
 #include <stddef.h>
 
+/* In one of the functions below, which a test of failing allocations spares.
+ * Volatile, because compilers know that calloc() does not look at it. */
+extern volatile int sim_memory_is_ours;
+
 /* Zeroed; free() it. */
 void *sim_alloc(size_t size);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/redis/command.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -89,9 +90,40 @@ _Static_assert(N_COMMANDS <= RM_COMMANDS_MAX, "sim_redis.calls is too short");
 
 /* ---- Calls --------------------------------------------------------------- */
 
-size_t rm_command_find(struct rm_text name)
+/* Places of the table by a hash of the name; 0: none, else the place + 1. */
+enum { SLOTS = 256 };
+static unsigned char slots[SLOTS];
+
+static size_t slot_of(const char *name, size_t len)
+{
+	size_t hash = len;
+
+	for (size_t i = 0; i < len; i++)
+		hash = hash * 31 + ((unsigned char)name[i] | 0x20);
+	return hash % SLOTS;
+}
+
+static void fill_slots(void)
 {
 	for (size_t i = 0; i < N_COMMANDS; i++) {
+		const char *name = commands[i].name;
+		size_t at = slot_of(name, strlen(name));
+
+		while (slots[at] != 0)
+			at = (at + 1) % SLOTS;
+		slots[at] = (unsigned char)(i + 1);
+	}
+}
+
+size_t rm_command_find(struct rm_text name)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, fill_slots);
+	for (size_t at = slot_of(name.s, name.len); slots[at] != 0;
+	     at = (at + 1) % SLOTS) {
+		size_t i = slots[at] - 1u;
+
 		if (rm_is(name, commands[i].name))
 			return i;
 	}

@@ -106,6 +106,30 @@ size_t sim_redis_keys(struct sim_redis *s, int64_t now_us)
 	return n;
 }
 
+const char *sim_redis_key(struct sim_redis *s, size_t n, int64_t now_us)
+{
+	const struct rm_map *keys = &s->dbs[0].keys;
+
+	rm_db_expire(&s->dbs[0], now_us / 1000);
+	return n < keys->n ? keys->entries[n].key.s : NULL;
+}
+
+const char *sim_redis_alive(struct sim_redis *s, const char *key, size_t n,
+			    int64_t now_us)
+{
+	struct rm_text text = { key, strlen(key) };
+	const struct rm_value *v = rm_db_find(&s->dbs[0], text, now_us / 1000);
+	const struct rm_zset *z = v && v->type == RM_ZSET ? &v->zset : NULL;
+
+	for (size_t i = 0; z && i < rm_zset_n(z); i++) {
+		const struct rm_member *m = z->ordered[i];
+
+		if (m->score > (double)(now_us / 1000) && n-- == 0)
+			return m->text.s;
+	}
+	return NULL;
+}
+
 const struct sim_bytes *sim_redis_string(struct sim_redis *s, const char *key,
 					 int64_t now_us)
 {

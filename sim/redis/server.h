@@ -91,6 +91,15 @@ size_t sim_redis_keys(struct sim_redis *s, int64_t now_us);
 const struct sim_bytes *sim_redis_string(struct sim_redis *s, const char *key,
 					 int64_t now_us);
 
+/* The n-th key of database 0 that has not expired.  NULL: no such key.
+ * Borrowed until the next call. */
+const char *sim_redis_key(struct sim_redis *s, size_t n, int64_t now_us);
+
+/* The n-th member of a sorted set of database 0 whose score is more than the
+ * time in ms.  NULL: no such member.  Borrowed until the next call. */
+const char *sim_redis_alive(struct sim_redis *s, const char *key, size_t n,
+			    int64_t now_us);
+
 /* Calls of a command so far, those by scripts included. */
 uint64_t sim_redis_calls(const struct sim_redis *s, const char *command);
 

@@ -5,18 +5,21 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "sim/base/memory.h"
 
 enum { US = 1000 };
 
-void sim_net_begin(struct sim_net *n, struct sim_chance *c, size_t n_servers)
+void sim_net_begin(struct sim_net *n, struct sim_chance *c)
 {
-	*n = (struct sim_net){ .chance = c, .n_servers = n_servers };
+	*n = (struct sim_net){ .chance = c, .late_at = -1 };
 	sim_weather_draw(&n->weather, c);
-	for (size_t i = 0; i < n_servers; i++) {
+	n->n_servers = n->weather.fail_over ? 2 : 1;
+	for (size_t i = 0; i < n->n_servers; i++) {
 		n->servers[i].redis = sim_redis_new(i);
 		n->servers[i].wall_us = INT64_C(1700000000000000);
+		sim_redis_set_replica(n->servers[i].redis, i > 0);
 	}
 }
 
@@ -43,22 +46,56 @@ void sim_net_end(struct sim_net *n)
 		sim_redis_free(n->servers[i].redis);
 }
 
+static void mix(struct sim_net *n, uint64_t value)
+{
+	n->hash = ((n->hash << 23 | n->hash >> 41) ^ value) *
+		  UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static void mix_text(struct sim_net *n, const char *text)
+{
+	for (; *text; text++)
+		n->hash = (n->hash ^ (unsigned char)*text) *
+			  UINT64_C(0x100000001b3);
+}
+
+/* The format and the arguments; to print them all takes five times as long. */
+static void mix_args(struct sim_net *n, const char *fmt, va_list ap)
+{
+	mix_text(n, fmt);
+	while ((fmt = strchr(fmt, '%'))) {
+		fmt++;
+		if (*fmt == 's')
+			mix_text(n, va_arg(ap, const char *));
+		else if (*fmt == 'l' || *fmt == 'z')
+			mix(n, va_arg(ap, uint64_t));
+		else
+			mix(n, (uint64_t)va_arg(ap, int));
+	}
+}
+
+static void print(const struct sim_net *n, const char *fmt, va_list ap)
+{
+	fprintf(n->trace, "%9" PRId64 ".%03" PRId64 " ", n->now / 1000000,
+		n->now / 1000 % 1000);
+	vfprintf(n->trace, fmt, ap);
+	fputc('\n', n->trace);
+}
+
 void sim_net_note(struct sim_net *n, const char *fmt, ...)
 {
-	char text[256];
 	va_list ap;
 
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
 	n->events++;
-	n->hash ^= (uint64_t)n->now;
-	for (const char *c = text; *c; c++)
-		n->hash = (n->hash ^ (unsigned char)*c) *
-			  UINT64_C(0x100000001b3);
-	if (n->trace)
-		fprintf(n->trace, "%9" PRId64 ".%03" PRId64 " %s\n",
-			n->now / 1000000, n->now / 1000 % 1000, text);
+	mix(n, (uint64_t)n->now);
+	va_start(ap, fmt);
+	mix_args(n, fmt, ap);
+	va_end(ap);
+	if (!n->trace)
+		return;
+	va_start(ap, fmt);
+	print(n, fmt, ap);
+	va_end(ap);
 }
 
 void sim_net_heal(struct sim_net *n)
@@ -67,8 +104,16 @@ void sim_net_heal(struct sim_net *n)
 	n->weather = (struct sim_weather){ .delay_us = 50,
 					   .buffer = 65536,
 					   .lease_ms = n->weather.lease_ms };
-	for (size_t i = 0; i < n->n_servers; i++)
-		n->servers[i].stopped_until = 0;
+	for (size_t i = 0; i < n->n_servers; i++) {
+		if (n->servers[i].is_stopped)
+			n->servers[i].stopped_until = n->now;
+	}
+	for (size_t i = 0; i < n->n_wires; i++) {
+		if (!n->wires[i])
+			continue;
+		sim_stream_heal(&n->wires[i]->up, n->now);
+		sim_stream_heal(&n->wires[i]->down, n->now);
+	}
 	sim_net_note(n, "the weather is over");
 }
 
@@ -100,14 +145,16 @@ int sim_net_connect(struct sim_net *n, const void *client, int port,
 		return -ECONNREFUSED;
 	w = sim_alloc(sizeof(*w));
 	w->net = n;
-	w->client = client;
+	w->client = w->opener = client;
+	w->superseded_at = SIM_NEVER;
 	w->server = &n->servers[port - SIM_PORT];
 	w->set = set;
 	w->tag = tag;
 	w->up_at = n->now + US +
 		   US * (int64_t)sim_draw(n->chance, "connect",
 					  2 * n->weather.delay_us);
-	if (sim_happens(n->chance, "refused", n->weather.refused))
+	if (w->server->is_down ||
+	    sim_happens(n->chance, "refused", n->weather.refused))
 		w->error = ECONNREFUSED;
 	else if (sim_happens(n->chance, "unanswered", n->weather.unanswered))
 		w->up_at = SIM_NEVER;
@@ -150,7 +197,7 @@ static int64_t wire_due(const struct sim_wire *w)
 		return w->client ? w->up_at : SIM_NEVER;
 	if (w->error != 0)
 		return SIM_NEVER;
-	if (up < w->server->stopped_until)
+	if (w->server->is_stopped && up < w->server->stopped_until)
 		up = w->server->stopped_until;
 	if (!w->peer)
 		up = SIM_NEVER;
@@ -173,10 +220,17 @@ static void stand(struct sim_wire *w, size_t number)
 {
 	w->is_up = 1;
 	w->edges |= DLKI_WRITABLE;
+	if (w->server->is_down)
+		w->error = ECONNREFUSED;
 	if (w->error == 0)
 		w->peer = sim_redis_connect(w->server->redis);
 	sim_net_note(w->net, "wire %zu: %s", number,
 		     w->error == 0 ? "up" : "refused");
+}
+
+static int64_t lease_ns(const struct sim_net *n)
+{
+	return (int64_t)n->weather.lease_ms * 1000 * US;
 }
 
 /* To the server: bytes, or the end. */
@@ -187,6 +241,9 @@ static void deliver_up(struct sim_wire *w, size_t number)
 	(void)sim_stream_step(&w->up, w->net->now);
 	len = w->up.arrived.len;
 	if (len > 0) {
+		if (!w->client &&
+		    w->superseded_at < w->net->now - lease_ns(w->net))
+			w->net->late_at = w->net->now;
 		sim_net_note(w->net, "wire %zu: %zu bytes up", number, len);
 		sim_redis_input(w->peer, sim_bytes_text(&w->up.arrived), len,
 				sim_server_us(w->net, w->server));
@@ -221,6 +278,20 @@ static void take_output(struct sim_wire *w)
 	}
 }
 
+/* An answer: the earlier connections of the client have been given up. */
+static void supersede(const struct sim_wire *w)
+{
+	const struct sim_net *n = w->net;
+
+	for (size_t i = 0; i < n->n_wires; i++) {
+		struct sim_wire *old = n->wires[i];
+
+		if (old && !old->client && old->opener == w->client &&
+		    old->set == w->set && old->superseded_at == SIM_NEVER)
+			old->superseded_at = n->now;
+	}
+}
+
 static void deliver_down(struct sim_wire *w, size_t number)
 {
 	size_t before = w->down.arrived.len;
@@ -230,13 +301,55 @@ static void deliver_down(struct sim_wire *w, size_t number)
 	w->edges |= DLKI_READABLE;
 	if (w->down.is_ended)
 		w->edges |= DLKI_ENDED;
+	if (w->client)
+		supersede(w);
 	sim_net_note(w->net, "wire %zu: %zu bytes down%s", number,
 		     w->down.arrived.len - before,
 		     w->down.is_ended ? ", the end" : "");
 }
 
+/* The machine's kernel has what was sent to a process that was stopped.  What
+ * was sent to a machine that was, comes when the sender tries again. */
+static void resume(struct sim_net *n, struct sim_server *s)
+{
+	int64_t for_us = (n->now - s->stopped_at) / US;
+
+	s->is_stopped = 0;
+	if (!s->is_host_stopped || n->is_healed)
+		return;
+	for (size_t i = 0; i < n->n_wires; i++) {
+		struct sim_wire *w = n->wires[i];
+		uint64_t after_us;
+
+		if (!w || w->server != s || sim_stream_due(&w->up) > n->now)
+			continue;
+		after_us = sim_draw(n->chance, "stop:retry",
+				    (uint64_t)for_us + 1);
+		sim_stream_put_off(&w->up, n->now,
+				   n->now + US * (int64_t)after_us);
+	}
+}
+
+void sim_net_stop(struct sim_net *n, struct sim_server *s, int64_t for_ns,
+		  int host)
+{
+	if (s->is_stopped)
+		return;
+	s->is_stopped = 1;
+	s->is_host_stopped = host;
+	s->stopped_at = n->now;
+	s->stopped_until = n->now + for_ns;
+	sim_net_note(n, "a server's %s stops for %" PRId64 " ns",
+		     host ? "machine" : "process", for_ns);
+}
+
 void sim_net_step(struct sim_net *n)
 {
+	for (size_t i = 0; i < n->n_servers; i++) {
+		if (n->servers[i].is_stopped &&
+		    n->servers[i].stopped_until <= n->now)
+			resume(n, &n->servers[i]);
+	}
 	for (size_t i = 0; i < n->n_wires; i++) {
 		struct sim_wire *w = n->wires[i];
 
@@ -244,7 +357,7 @@ void sim_net_step(struct sim_net *n)
 			continue;
 		if (!w->is_up && w->client && w->up_at <= n->now)
 			stand(w, i);
-		if (w->peer && w->server->stopped_until <= n->now)
+		if (w->peer && !w->server->is_stopped)
 			deliver_up(w, i);
 	}
 	for (size_t i = 0; i < n->n_wires; i++) {

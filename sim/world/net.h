@@ -16,13 +16,19 @@ enum { SIM_SERVERS = 2, SIM_PORT = 7000 };
 
 struct sim_server {
 	struct sim_redis *redis;
-	int64_t stopped_until; /* it reads nothing and answers nothing */
-	int64_t wall_us;       /* its clock at the true time 0 */
+	int is_stopped, is_down; /* reads nothing; refuses connections */
+	int64_t stopped_at, stopped_until;
+	int is_host_stopped;     /* what is sent to it is lost, and sent again
+				  * sooner or later */
+	int64_t wall_us;         /* its clock at the true time 0 */
 };
 
 struct sim_wire {
 	struct sim_net *net;
 	const void *client;      /* whose it is; NULL: the client has closed */
+	const void *opener;      /* whose it was */
+	int64_t superseded_at;   /* when a later one of the client's in the set
+				  * brought an answer; SIM_NEVER */
 	struct sim_server *server;
 	enum dlki_set set;
 	struct dlki_tag tag;
@@ -41,18 +47,22 @@ struct sim_net {
 	int64_t now;
 	int is_healed;           /* the weather is over */
 	struct sim_server servers[SIM_SERVERS];
-	size_t n_servers;
+	size_t n_servers, master;
 	struct sim_wire **wires; /* by number; NULL: free */
 	size_t n_wires;
+	int64_t late_at;         /* when bytes came last, more than a lease
+				  * after their connection was superseded; -1 */
 	uint64_t events;
 	uint64_t hash;           /* of all that happened */
 	FILE *trace;             /* or NULL */
 };
 
-void sim_net_begin(struct sim_net *n, struct sim_chance *c, size_t n_servers);
+/* Draws the weather.  Where servers fail over, there is a replica, too. */
+void sim_net_begin(struct sim_net *n, struct sim_chance *c);
 void sim_net_end(struct sim_net *n);
 
-/* Something happened: count it, and put it into the hash and the trace. */
+/* Something happened: count it, and put it into the hash and the trace.  `fmt`
+ * has conversions of int, of 64 bits, and of texts. */
 void sim_net_note(struct sim_net *n, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -63,6 +73,10 @@ int sim_net_connect(struct sim_net *n, const void *client, int port,
 /* The client closes the n-th. */
 void sim_net_close(struct sim_net *n, int number);
 
+/* Stop a server for so long; `host`: the whole machine. */
+void sim_net_stop(struct sim_net *n, struct sim_server *s, int64_t for_ns,
+		  int host);
+
 /* It breaks, both ways, at once. */
 void sim_net_reset(struct sim_wire *w);
 
@@ -72,7 +86,7 @@ int64_t sim_net_due(const struct sim_net *n);
 /* Do what is due by now. */
 void sim_net_step(struct sim_net *n);
 
-/* No more faults, and what stands still goes on; but what is lost is lost. */
+/* No more faults: what stands still goes on, and what is late arrives. */
 void sim_net_heal(struct sim_net *n);
 
 /* A server's clock. */

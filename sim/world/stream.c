@@ -71,7 +71,32 @@ size_t sim_stream_write(struct sim_stream *s, const struct sim_weather *w,
 
 void sim_stream_end(struct sim_stream *s, int64_t now)
 {
+	s->is_closed = 1;
 	s->end_at = now > s->last_at ? now : s->last_at;
+}
+
+void sim_stream_put_off(struct sim_stream *s, int64_t now, int64_t at)
+{
+	if (sim_stream_due(s) > now)
+		return;
+	for (size_t i = 0; i < s->n_pieces && s->pieces[i].at < at; i++)
+		s->pieces[i].at = at;
+	if (s->last_at < at)
+		s->last_at = at;
+	if (s->end_at < at)
+		s->end_at = at;
+}
+
+void sim_stream_heal(struct sim_stream *s, int64_t now)
+{
+	for (size_t i = 0; i < s->n_pieces; i++) {
+		if (s->pieces[i].at > now)
+			s->pieces[i].at = now;
+	}
+	if (s->last_at > now)
+		s->last_at = now;
+	if (s->is_closed && s->end_at > now)
+		s->end_at = now;
 }
 
 int64_t sim_stream_due(const struct sim_stream *s)

@@ -22,7 +22,7 @@ struct sim_stream {
 	size_t n_pieces, room;
 	int64_t last_at;          /* nothing overtakes */
 	int64_t end_at;           /* the end of the stream; SIM_NEVER */
-	int is_ended;             /* ... has arrived */
+	int is_closed, is_ended;  /* the end was written; has arrived */
 };
 
 void sim_stream_begin(struct sim_stream *s);
@@ -35,6 +35,12 @@ size_t sim_stream_write(struct sim_stream *s, const struct sim_weather *w,
 
 /* The end comes behind what was written. */
 void sim_stream_end(struct sim_stream *s, int64_t now);
+
+/* What was to arrive by now arrives at `at`, and all else not before. */
+void sim_stream_put_off(struct sim_stream *s, int64_t now, int64_t at);
+
+/* All that was written arrives now at the latest. */
+void sim_stream_heal(struct sim_stream *s, int64_t now);
 
 /* When something arrives next; SIM_NEVER. */
 int64_t sim_stream_due(const struct sim_stream *s);

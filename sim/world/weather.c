@@ -25,14 +25,20 @@ void sim_weather_draw(struct sim_weather *w, struct sim_chance *c)
 	w->reset = rate(c, "w:reset", 8192);
 	w->refused = rate(c, "w:refused", 128);
 	w->unanswered = rate(c, "w:unanswered", 128);
-	w->stop = rate(c, "w:stop", 4096);
-	w->restart = rate(c, "w:restart", 4096);
+	w->stop = rate(c, "w:stop", 2048);
+	w->restart = rate(c, "w:restart", 2048);
 	w->blank_restart = rate(c, "w:blank", 4096);
 	w->flush = rate(c, "w:flush", 8192);
 	w->evict = rate(c, "w:evict", 8192);
-	w->forget = rate(c, "w:forget", 2048);
+	w->forget = rate(c, "w:forget", 512);
+	w->full = rate(c, "w:full", 4096);
+	w->step = rate(c, "w:step", 4096);
+	w->fail_over = rate(c, "w:failover", 8192);
 	w->pause = rate(c, "w:pause", 4096);
 	w->suspend = rate(c, "w:suspend", 8192);
+	w->kill = rate(c, "w:kill", 65536);
+	w->memory = rate(c, "w:memory", 8192);
+	w->sleep = rate(c, "w:sleep", 8192);
 	w->drift_ppm = 100 * sim_draw(c, "w:drift", 6);
 	w->lease_ms = 500 + 500 * sim_draw(c, "w:lease", 6);
 }

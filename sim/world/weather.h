@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The weather of a seed: which faults there are, and how wild.  Drawn before
- * anything else, so that one seed has only delays and another only resets: with
+ * anything else, so that a seed has only delays and another only resets: with
  * the same rates in each seed, rare meetings of faults never happen.
  *
- * A rate is one in so many occasions; 0: never.
+ * A rate is 1 in so many occasions; 0: never.
  */
 #ifndef DLOCK_SIM_WEATHER_H
 #define DLOCK_SIM_WEATHER_H
@@ -14,9 +14,9 @@
 struct sim_weather {
 	/* Of bytes that are written. */
 	uint64_t delay_us; /* the longest, one way; at least 1 */
-	uint64_t split;    /* the rest of them come later */
-	uint64_t stall;    /* nothing more arrives for a while */
-	uint64_t silence;  /* nothing more arrives, this way */
+	uint64_t split;    /* the rest of the bytes comes later */
+	uint64_t stall;    /* no more bytes arrive for a while */
+	uint64_t silence;  /* no more bytes arrive, this way */
 	uint64_t reset;
 	uint64_t buffer;   /* bytes under way, one way */
 
@@ -24,11 +24,20 @@ struct sim_weather {
 	uint64_t refused, unanswered;
 
 	/* Of a server, each tenth of a second. */
-	uint64_t stop, restart, blank_restart, flush, evict, forget;
+	uint64_t stop;     /* the process, or the whole machine */
+	uint64_t restart, blank_restart, flush, evict, forget;
+	uint64_t full;     /* writes are refused, for a while */
+	uint64_t step;     /* of the server's clock, by up to a lease */
+	uint64_t fail_over; /* to a replica that may be behind */
 
 	/* Of a client, each tenth of a second. */
 	uint64_t pause, suspend;
-	uint64_t drift_ppm; /* of its clock, either way */
+
+	/* Of a client, each time it runs. */
+	uint64_t kill;
+	uint64_t memory;   /* an allocation fails */
+	uint64_t sleep;    /* between a write and what follows it */
+	uint64_t drift_ppm; /* of the client's clock, either way */
 
 	uint64_t lease_ms;
 };

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 static struct sim_world *of(struct dlki_world *w)
@@ -17,7 +18,7 @@ static dlk_time local(const struct sim_world *w, int64_t now)
 
 static dlk_time world_now(struct dlki_world *w)
 {
-	return local(of(w), of(w)->net->now);
+	return local(of(w), of(w)->net->now + of(w)->slept_ns);
 }
 
 static int world_chance(struct dlki_world *w, void *out, size_t size)
@@ -66,6 +67,21 @@ static ssize_t world_read(struct dlki_world *w, int sock, void *out,
 	return (ssize_t)size;
 }
 
+/* The process has no processor.  What it writes in the rest of the turn, it
+ * writes later. */
+static void sleep_a_while(struct sim_world *w)
+{
+	struct sim_net *n = w->net;
+	int64_t for_ms;
+
+	if (!sim_happens(n->chance, "sleep", n->weather.sleep))
+		return;
+	for_ms = 1 + (int64_t)sim_draw(n->chance, "sleep:for",
+				       2 * n->weather.lease_ms);
+	sim_net_note(n, "a client sleeps for %" PRId64 " ms", for_ms);
+	w->slept_ns += for_ms * 1000000;
+}
+
 static ssize_t world_write(struct dlki_world *w, int sock, const void *bytes,
 			   size_t size)
 {
@@ -77,13 +93,14 @@ static ssize_t world_write(struct dlki_world *w, int sock, const void *bytes,
 		return -wi->error;
 	if (wi->down.is_ended && !wi->peer)
 		return -EPIPE;
-	len = sim_stream_write(&wi->up, &n->weather, n->chance, n->now, bytes,
-			       size);
+	len = sim_stream_write(&wi->up, &n->weather, n->chance,
+			       n->now + of(w)->slept_ns, bytes, size);
 	sim_net_note(n, "wire %d: %zu of %zu bytes written", sock, len, size);
 	if (sim_happens(n->chance, "reset", n->weather.reset)) {
 		sim_net_note(n, "wire %d: reset", sock);
 		sim_net_reset(wi);
 	}
+	sleep_a_while(of(w));
 	return len > 0 ? (ssize_t)len : -EAGAIN;
 }
 
@@ -98,7 +115,8 @@ static void world_want(struct dlki_world *w, int sock, int writable)
 
 static void world_close(struct dlki_world *w, int sock)
 {
-	sim_net_close(of(w)->net, sock);
+	if (!of(w)->is_dead)
+		sim_net_close(of(w)->net, sock);
 }
 
 static int world_watch(struct dlki_world *w, int fd, unsigned int events,
@@ -174,7 +192,7 @@ void sim_world_begin(struct sim_world *w, struct sim_net *net, uint64_t number)
 			     1000000000,
 		.drift_ppm = drift - (int64_t)net->weather.drift_ppm,
 	};
-	sim_chance_begin(&w->bytes, number);
+	w->bytes.state = number;
 }
 
 int64_t sim_world_true(const struct sim_world *w, dlk_time at)
@@ -213,6 +231,7 @@ int sim_world_unread(const struct sim_world *w)
 
 void sim_world_kill(struct sim_world *w)
 {
+	w->is_dead = 1;
 	for (size_t i = 0; i < w->net->n_wires; i++) {
 		if (w->net->wires[i] && w->net->wires[i]->client == &w->base)
 			sim_net_close(w->net, (int)i);

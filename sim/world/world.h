@@ -15,6 +15,9 @@ struct sim_world {
 	struct sim_net *net;
 	int64_t offset_ns; /* the client's clock at the true time 0 */
 	int64_t drift_ppm;
+	int64_t slept_ns;  /* between a write and the end of the turn */
+	int64_t resumed_at; /* until then it stood still: true time */
+	int is_dead;       /* its process was killed */
 	int kicked[DLKI_SETS];
 	struct sim_chance bytes;
 	uint64_t last_id;  /* that an attempt was given */
@@ -36,7 +39,8 @@ int sim_world_has_events(const struct sim_world *w);
  * not read: no other edge will tell.  Returns the connection's number; -1. */
 int sim_world_unread(const struct sim_world *w);
 
-/* The client is no more: its process was killed. */
+/* The client's process is killed: its sockets are closed, and what it does from
+ * now on, nobody sees. */
 void sim_world_kill(struct sim_world *w);
 
 #endif

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/client.h"
+
+#include <arpa/inet.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "backends/redis/protocol/store.h"
+#include "sim/allocation.h"
+#include "sim/base/memory.h"
+
+enum { TURNS = 1000, MS = 1000000 };
+
+/* ---- News ---------------------------------------------------------------- */
+
+static void on_pushed(void *arg, uint64_t id, uint64_t token, uint64_t clock_us,
+		      int64_t lease_ms, dlk_time now)
+{
+	struct sim_client *c = arg;
+
+	for (int i = 0; i < SIM_CLIENT_CALLERS; i++)
+		sim_caller_pushed(&c->callers[i], id, token, clock_us, lease_ms,
+				  now);
+}
+
+static void on_wake(void *arg, uint64_t id, dlk_time now)
+{
+	struct sim_client *c = arg;
+
+	for (int i = 0; i < SIM_CLIENT_CALLERS; i++)
+		sim_caller_wake(&c->callers[i], id, now);
+}
+
+static void on_look(void *arg, dlk_time now)
+{
+	on_wake(arg, 0, now);
+}
+
+static void on_gone(void *arg, uint64_t id, dlk_time now)
+{
+	struct sim_client *c = arg;
+
+	for (int i = 0; i < SIM_CLIENT_CALLERS; i++)
+		sim_caller_gone(&c->callers[i], id, now);
+}
+
+static void on_up(void *arg, const struct dlki_terms *terms, dlk_time now)
+{
+	struct sim_client *c = arg;
+
+	(void)now;
+	c->terms = *terms;
+}
+
+static const struct dlki_news news = {
+	.pushed = on_pushed,
+	.wake = on_wake,
+	.gone = on_gone,
+	.look_again = on_look,
+	.up = on_up,
+};
+
+/* ---- Lives --------------------------------------------------------------- */
+
+static void make_engine(struct sim_client *c)
+{
+	struct dlki_address addresses[SIM_SERVERS] = { 0 };
+	struct dlki_engine_options options = {
+		.world = &c->world.base,
+		.protocol = &dlki_redis_protocol,
+		.uri = c->uri,
+		.label = "sim",
+		.addresses = addresses,
+		.n_addresses = c->net->n_servers,
+		.news = &news,
+		.arg = c,
+		.connect_ms = SIM_PATIENCE_MS,
+		.patience_ms = SIM_PATIENCE_MS,
+	};
+	struct dlk_error err;
+
+	for (size_t i = 0; i < c->net->n_servers; i++) {
+		struct sockaddr_in *to = &addresses[i].to.in;
+
+		addresses[i].len = sizeof(*to);
+		to->sin_family = AF_INET;
+		to->sin_port = htons((uint16_t)(SIM_PORT + i));
+		to->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	}
+	c->engine = dlki_engine_new(&options, &err);
+	if (!c->engine)
+		sim_panic("no engine: %s", err.text);
+}
+
+void sim_client_begin(struct sim_client *c)
+{
+	c->life++;
+	sim_net_note(c->net, "client %d begins life %u", c->number, c->life);
+	sim_world_begin(&c->world, c->net,
+			(uint64_t)c->life << 8 | (uint64_t)c->number);
+	c->terms = (struct dlki_terms){
+		.lease_ms = (int64_t)c->net->weather.lease_ms
+	};
+	make_engine(c);
+	(void)dlki_lock(c->engine);
+	for (int i = 0; i < SIM_CLIENT_CALLERS; i++) {
+		struct sim_caller *caller = &c->callers[i];
+
+		*caller = (struct sim_caller){
+			.engine = c->engine,
+			.world = &c->world,
+			.judge = c->judge,
+			.terms = &c->terms,
+			.life = c->life,
+			.number = 1 + c->number * SIM_CLIENT_CALLERS + i,
+		};
+		sim_caller_begin(caller);
+	}
+	dlki_push(c->engine);
+	dlki_unlock(c->engine);
+}
+
+void sim_client_kill(struct sim_client *c)
+{
+	if (!c->engine)
+		return;
+	sim_net_note(c->net, "client %d is killed", c->number);
+	sim_world_kill(&c->world);
+	for (int i = 0; i < SIM_CLIENT_CALLERS; i++)
+		sim_caller_end(&c->callers[i]);
+	dlki_engine_free(c->engine);
+	c->engine = NULL;
+	for (int i = 0; i < SIM_CLIENT_CALLERS; i++) {
+		if (!sim_caller_is_idle(&c->callers[i]))
+			sim_judge_fault(c->judge, "caller %d: an op is left",
+					c->callers[i].number);
+	}
+}
+
+/* ---- Turns --------------------------------------------------------------- */
+
+int64_t sim_client_due(const struct sim_client *c)
+{
+	int64_t due = c->net->now;
+
+	if (!c->engine)
+		return c->paused_until;
+	if (!sim_world_has_events(&c->world))
+		due = sim_world_true(
+			&c->world,
+			dlki_alarms_next(dlki_engine_alarms(c->engine)));
+	return due < c->paused_until ? c->paused_until : due;
+}
+
+/* Until nothing is left to do: a turn that was to wait, and found nothing. */
+static void turn(struct sim_client *c)
+{
+	int turns = 0;
+
+	(void)dlki_lock(c->engine);
+	do {
+		if (++turns == TURNS)
+			sim_panic("a client turns without end");
+		dlki_turn(c->engine, DLKI_ALL_SETS, DLK_FOREVER);
+	} while (c->world.has_work && c->world.slept_ns == 0);
+	dlki_unlock(c->engine);
+}
+
+/* A client that was told of bytes has read them, or sleeps. */
+static void check(struct sim_client *c)
+{
+	int unread = sim_world_unread(&c->world);
+
+	if (c->world.slept_ns > 0)
+		c->paused_until = c->net->now + c->world.slept_ns;
+	else if (unread >= 0)
+		sim_judge_fault(c->judge, "wire %d: told, but not read",
+				unread);
+	c->world.slept_ns = 0;
+}
+
+void sim_client_run(struct sim_client *c)
+{
+	const struct sim_weather *w = &c->net->weather;
+	struct sim_chance *chance = c->net->chance;
+
+	if (!c->engine) {
+		sim_client_begin(c);
+		return;
+	}
+	if (c->world.resumed_at < c->paused_until)
+		c->world.resumed_at = c->paused_until;
+	if (sim_happens(chance, "memory", w->memory))
+		sim_allocation_fail(1 + sim_draw(chance, "memory:nth", 10));
+	turn(c);
+	sim_allocation_fail(0);
+	check(c);
+	if (sim_happens(chance, "kill", w->kill)) {
+		sim_client_kill(c);
+		c->paused_until = c->net->now +
+				  (int64_t)sim_draw(chance, "kill:for", 1000) *
+					  MS;
+	}
+}
+
+void sim_client_heal(struct sim_client *c)
+{
+	if (c->paused_until > c->net->now)
+		c->paused_until = c->net->now;
+	for (int i = 0; c->engine && i < SIM_CLIENT_CALLERS; i++)
+		sim_caller_heal(&c->callers[i]);
+}
+
+int sim_client_rests(const struct sim_client *c)
+{
+	for (int i = 0; c->engine && i < SIM_CLIENT_CALLERS; i++) {
+		if (c->callers[i].state != SIM_IDLE ||
+		    !sim_caller_is_idle(&c->callers[i]))
+			return 0;
+	}
+	return 1;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A client of the simulation: a world, an engine with the Redis protocol, and
+ * callers.  A client that was killed begins again after a while, as another
+ * life.
+ */
+#ifndef DLOCK_SIM_CLIENT_H
+#define DLOCK_SIM_CLIENT_H
+
+#include "sim/caller.h"
+
+enum { SIM_CLIENT_CALLERS = 3, SIM_CLIENTS = SIM_CALLERS / SIM_CLIENT_CALLERS };
+
+struct sim_client {
+	struct sim_net *net;
+	struct sim_judge *judge;
+	const struct dlk_uri *uri;
+	int number;              /* from 0 */
+	unsigned int life;
+	struct sim_world world;
+	struct dlki_engine *engine; /* NULL: dead until `paused_until` */
+	struct dlki_terms terms;
+	struct sim_caller callers[SIM_CLIENT_CALLERS];
+	int64_t paused_until;
+};
+
+/* Begin a life. */
+void sim_client_begin(struct sim_client *c);
+
+/* The process is killed: ops under way end, and nobody hears of it. */
+void sim_client_kill(struct sim_client *c);
+
+/* When the client has something to do; not before `paused_until`. */
+int64_t sim_client_due(const struct sim_client *c);
+
+/* Do what is due, and what is drawn. */
+void sim_client_run(struct sim_client *c);
+
+/* The weather is over: what is held is released. */
+void sim_client_heal(struct sim_client *c);
+
+/* Whether no caller has anything under way. */
+int sim_client_rests(const struct sim_client *c);
+
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/strike.h"
+
+#include <inttypes.h>
+
+static const int64_t ms = 1000000;
+
+static struct sim_server *master(const struct sim_strikes *s)
+{
+	return &s->net->servers[s->net->master];
+}
+
+static int happens(const struct sim_strikes *s, const char *site, uint64_t rate)
+{
+	return sim_happens(s->net->chance, site, rate);
+}
+
+/* Of [1, n] ms, a time from now. */
+static int64_t draw_time(const struct sim_strikes *s, const char *site,
+			 uint64_t n)
+{
+	return s->net->now +
+	       (int64_t)(1 + sim_draw(s->net->chance, site, n)) * ms;
+}
+
+/* The store has lost what it had, or some of it. */
+static void lose(struct sim_strikes *s, const char *what)
+{
+	sim_net_note(s->net, "the server %s", what);
+	s->judge->lost_at = s->net->now;
+}
+
+static void stop(struct sim_strikes *s)
+{
+	const struct sim_weather *w = &s->net->weather;
+	int64_t until;
+
+	if (!happens(s, "stop", w->stop))
+		return;
+	until = draw_time(s, "stop:for", 3 * w->lease_ms);
+	sim_net_stop(s->net, master(s), until - s->net->now,
+		     (int)sim_draw(s->net->chance, "stop:host", 2));
+}
+
+static void restart(struct sim_strikes *s)
+{
+	const struct sim_weather *w = &s->net->weather;
+	struct sim_redis *redis = master(s)->redis;
+
+	if (happens(s, "restart", w->restart)) {
+		sim_net_note(s->net, "the server restarts");
+		sim_redis_restart(redis, 1);
+		sim_redis_set_loading(redis, 1);
+		s->loading_until = draw_time(s, "loading:for", 500);
+	}
+	if (happens(s, "blank", w->blank_restart)) {
+		lose(s, "restarts with nothing");
+		sim_redis_restart(redis, 0);
+	}
+	if (s->loading_until <= s->net->now)
+		sim_redis_set_loading(redis, 0);
+}
+
+static void forget(struct sim_strikes *s)
+{
+	const struct sim_weather *w = &s->net->weather;
+	struct sim_redis *redis = master(s)->redis;
+
+	if (happens(s, "flush", w->flush)) {
+		lose(s, "is flushed");
+		sim_redis_flush(redis);
+	}
+	if (happens(s, "evict", w->evict)) {
+		lose(s, "evicts a key");
+		sim_redis_evict(redis,
+				sim_draw(s->net->chance, "evict:key", 64));
+	}
+	if (happens(s, "forget", w->forget)) {
+		sim_net_note(s->net, "the server forgets its scripts");
+		sim_redis_forget_scripts(redis);
+	}
+}
+
+static void fill(struct sim_strikes *s)
+{
+	const struct sim_weather *w = &s->net->weather;
+
+	if (happens(s, "full", w->full)) {
+		sim_net_note(s->net, "the server is full");
+		sim_redis_set_full(master(s)->redis, 1);
+		s->full_until = draw_time(s, "full:for", 2 * w->lease_ms);
+	}
+	if (s->full_until <= s->net->now)
+		sim_redis_set_full(master(s)->redis, 0);
+}
+
+static void step_clock(struct sim_strikes *s)
+{
+	const struct sim_weather *w = &s->net->weather;
+	int64_t by_ms;
+
+	if (!happens(s, "step", w->step))
+		return;
+	by_ms = 1 + (int64_t)sim_draw(s->net->chance, "step:by", w->lease_ms);
+	if (sim_draw(s->net->chance, "step:back", 2) == 0) {
+		s->judge->set_forward_at = s->net->now;
+	} else {
+		s->judge->set_back_at = s->net->now;
+		s->set_back_ms += by_ms;
+		by_ms = -by_ms;
+	}
+	master(s)->wall_us += by_ms * 1000;
+	sim_net_note(s->net, "the server's clock is set by %" PRId64 " ms",
+		     by_ms);
+}
+
+/* The other server has what the master had a while ago, and takes over. */
+static void fail_over(struct sim_strikes *s)
+{
+	struct sim_net *n = s->net;
+	struct sim_server *old = master(s);
+	struct sim_server *other = &n->servers[1 - n->master];
+
+	if (n->n_servers < 2)
+		return;
+	other->is_down &= s->down_until > n->now;
+	if (other->is_down)
+		return;
+	if (happens(s, "replicate", 4))
+		sim_redis_copy(other->redis, old->redis);
+	if (!happens(s, "failover", n->weather.fail_over))
+		return;
+	lose(s, "fails, and the replica takes over");
+	n->late_at = n->now;
+	n->master = 1 - n->master;
+	sim_redis_restart(old->redis, 0);
+	sim_redis_set_full(old->redis, 0);
+	sim_redis_set_replica(old->redis, 1);
+	old->is_down = 1;
+	other->wall_us = old->wall_us;
+	s->down_until = draw_time(s, "down:for", 2000);
+	sim_redis_set_replica(other->redis, 0);
+}
+
+void sim_strike(struct sim_strikes *s)
+{
+	stop(s);
+	restart(s);
+	forget(s);
+	fill(s);
+	step_clock(s);
+	fail_over(s);
+}
+
+void sim_strike_heal(struct sim_strikes *s)
+{
+	sim_redis_set_full(master(s)->redis, 0);
+	sim_redis_set_loading(master(s)->redis, 0);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the weather does to servers, each tenth of a second.
+ */
+#ifndef DLOCK_SIM_STRIKE_H
+#define DLOCK_SIM_STRIKE_H
+
+#include "sim/judge.h"
+#include "sim/world/net.h"
+
+struct sim_strikes {
+	struct sim_net *net;
+	struct sim_judge *judge;
+	int64_t full_until, loading_until, down_until;
+	int64_t set_back_ms; /* the masters' clocks, in all */
+};
+
+void sim_strike(struct sim_strikes *s);
+
+/* The weather is over. */
+void sim_strike_heal(struct sim_strikes *s);
+
+#endif
