@@ -22,6 +22,12 @@ static void look_at(struct sim_caller *c, dlk_time at)
 static int submit(const struct sim_caller *c, struct dlki_op *op,
 		  enum dlki_verb verb)
 {
+	static const char *const names[] = { [DLKI_ATTEMPT] = "asks for",
+					     [DLKI_RENEW] = "renews",
+					     [DLKI_RELEASE] = "releases" };
+
+	sim_net_note(c->world->net, "caller %d %s lock %d", c->number,
+		     names[verb], c->lock);
 	op->verb = verb;
 	op->request = &c->request;
 	op->token = c->token;

@@ -58,7 +58,7 @@ static void check_token(struct sim_judge *j, int lock,
 					    j->last[lock];
 
 	if (hold->token <= before && hold->asked_at > j->lost_at &&
-	    !(j->lost_at >= 0 && j->set_back_at >= 0))
+	    !(j->lost_at >= 0 && j->set_back_ms > 0))
 		fault(j, lock, hold, "its token has not risen");
 	if (hold->token > j->last[lock])
 		j->last[lock] = hold->token;
@@ -134,10 +134,11 @@ static void check_owner(struct sim_judge *j, int lock, const char *owner)
  * a claim again, which goes on for a lease, or half of one. */
 static int is_excused(const struct sim_judge *j)
 {
-	int64_t lease_ns = (int64_t)j->net->weather.lease_ms * 1000000;
+	int64_t lease_ms = (int64_t)j->net->weather.lease_ms;
 
 	return j->net->late_at >= 0 &&
-	       j->net->now - j->net->late_at < 2 * lease_ns;
+	       j->net->now - j->net->late_at <
+		       (2 * lease_ms + j->set_back_ms) * 1000000;
 }
 
 void sim_judge_store(struct sim_judge *j)

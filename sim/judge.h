@@ -37,7 +37,8 @@ struct sim_judge {
 	uint64_t last_exclusive[SIM_LOCKS], last[SIM_LOCKS]; /* tokens */
 	int64_t lost_at;   /* the store has lost what it had; -1: never */
 	int64_t set_forward_at; /* the store's clock: leases end early; -1 */
-	int64_t set_back_at;    /* ... and this may let tokens fall; -1 */
+	int64_t set_back_ms;    /* in all: leases end late, and tokens may
+				 * fall if the store loses them */
 	struct {
 		unsigned int life, claims;
 	} over[SIM_CALLERS]; /* the last claim that is */

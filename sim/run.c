@@ -105,7 +105,6 @@ static void begin(struct run *r, struct sim_chance *chance, FILE *trace)
 	r->net.trace = trace;
 	r->judge.net = r->strikes.net = &r->net;
 	r->judge.lost_at = r->judge.set_forward_at = -1;
-	r->judge.set_back_at = -1;
 	r->strikes.judge = &r->judge;
 	snprintf(text, sizeof(text), "redis://127.0.0.1:%d?ttl=%" PRIu64 "ms",
 		 SIM_PORT, r->net.weather.lease_ms);
@@ -177,9 +176,8 @@ static void finish(struct run *r)
 	while (r->net.now < until && !all_rest(r))
 		run_until(r, r->net.now + TICK_MS * ms);
 	check_rest(r);
-	run_until(r,
-		  r->net.now + lease +
-			  (LINGER_MS + TICK_MS + r->strikes.set_back_ms) * ms);
+	run_until(r, r->net.now + lease +
+			     (LINGER_MS + TICK_MS + r->judge.set_back_ms) * ms);
 	check_keys(r);
 }
 

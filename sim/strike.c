@@ -105,8 +105,7 @@ static void step_clock(struct sim_strikes *s)
 	if (sim_draw(s->net->chance, "step:back", 2) == 0) {
 		s->judge->set_forward_at = s->net->now;
 	} else {
-		s->judge->set_back_at = s->net->now;
-		s->set_back_ms += by_ms;
+		s->judge->set_back_ms += by_ms;
 		by_ms = -by_ms;
 	}
 	master(s)->wall_us += by_ms * 1000;

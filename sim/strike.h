@@ -12,7 +12,6 @@ struct sim_strikes {
 	struct sim_net *net;
 	struct sim_judge *judge;
 	int64_t full_until, loading_until, down_until;
-	int64_t set_back_ms; /* the masters' clocks, in all */
 };
 
 void sim_strike(struct sim_strikes *s);

@@ -40,6 +40,7 @@ struct sim_weather {
 	uint64_t drift_ppm; /* of the client's clock, either way */
 
 	uint64_t lease_ms;
+	int wildest;       /* faults that are as wild as can be */
 };
 
 void sim_weather_draw(struct sim_weather *w, struct sim_chance *c);
