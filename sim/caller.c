@@ -2,9 +2,9 @@
 #include "sim/caller.h"
 
 #include <stddef.h>
-#include <stdio.h>
 
 #include "sim/base/memory.h"
+#include "sim/plan.h"
 
 static void ask(struct sim_caller *c, dlk_time now);
 
@@ -49,7 +49,7 @@ static void check_time(const struct sim_caller *c, dlk_time due, dlk_time now,
 static void rest(struct sim_caller *c, dlk_time now)
 {
 	c->state = SIM_IDLE;
-	look_at(c, now + (dlk_time)(300 - draw(c, "rest", 300)) * DLK_MS);
+	look_at(c, now + sim_plan_rest(c));
 }
 
 static void end(struct sim_caller *c, dlk_time now)
@@ -158,10 +158,7 @@ static void hold(struct sim_caller *c, dlk_time since, int64_t lease_ms,
 	h.end_at = sim_world_true(c->world, c->end_at);
 	c->state = SIM_HELD;
 	c->grant_id = c->ask.id;
-	c->keep_until = now;
-	if (!c->world->net->is_healed)
-		c->keep_until += (dlk_time)(2000 - draw(c, "hold", 2000)) *
-				 DLK_MS;
+	c->keep_until = now + sim_plan_hold(c);
 	sim_judge_hold(c->judge, c->lock, &h);
 	look_at_hold(c, now);
 }
@@ -267,39 +264,6 @@ static void ask(struct sim_caller *c, dlk_time now)
 		park(c, now, 50);
 }
 
-static void draw_request(struct sim_caller *c)
-{
-	int is_semaphore;
-
-	c->lock = (int)draw(c, "lock", SIM_LOCKS);
-	is_semaphore = c->lock == SIM_SEMAPHORE;
-	snprintf(c->key, sizeof(c->key), "%c%d", is_semaphore ? 's' : 'l',
-		 c->lock);
-	sim_judge_owner(c->owner, c->number, c->life, ++c->claims);
-	c->request = (struct dlk_request){
-		.name = c->key,
-		.key = c->key,
-		.owner = c->owner,
-		.label = "caller",
-		.kind = is_semaphore ? DLK_SEMAPHORE : DLK_LOCK,
-		.mode = is_semaphore || draw(c, "shared", 4) == 0 ?
-				DLK_SHARED :
-				DLK_EXCLUSIVE,
-		.limit = is_semaphore ? SIM_PERMITS : 0,
-	};
-}
-
-/* A program that cancels does so about when the answer comes. */
-static dlk_time draw_patience(struct sim_caller *c)
-{
-	uint64_t most_us = 4 * c->world->net->weather.delay_us + 500;
-
-	c->cancels = draw(c, "cancel", 6) == 5;
-	if (c->cancels)
-		return 1000 * (dlk_time)draw(c, "cancel:in", most_us);
-	return (dlk_time)(8000 - draw(c, "patience", 8000)) * DLK_MS;
-}
-
 static void begin(struct sim_caller *c, dlk_time now)
 {
 	if (c->ask.state != DLKI_OP_IDLE || c->rel.state != DLKI_OP_IDLE) {
@@ -308,12 +272,12 @@ static void begin(struct sim_caller *c, dlk_time now)
 	}
 	if (c->world->net->is_healed)
 		return;
-	draw_request(c);
+	sim_plan_request(c);
 	c->residue = c->may_arrive = 0;
 	c->clean_from = c->busy_since = 0;
 	c->token = c->busy_clock_us = 0;
 	c->asked_true = c->world->net->now;
-	c->give_up_at = now + draw_patience(c);
+	c->give_up_at = now + sim_plan_patience(c);
 	ask(c, now);
 }
 

@@ -60,8 +60,7 @@ void sim_redis_evict(struct sim_redis *s, uint64_t n)
 
 void sim_redis_forget_scripts(struct sim_redis *s)
 {
-	rm_scripts_free(s->scripts);
-	s->scripts = rm_scripts_new(s->script_call);
+	rm_map_clear(&s->scripts, NULL);
 }
 
 void sim_redis_copy(struct sim_redis *replica, const struct sim_redis *master)

@@ -10,30 +10,13 @@
 #include "sim/base/memory.h"
 #include "sim/redis/lua_reply.h"
 
-struct rm_scripts {
-	lua_State *lua;
-	struct rm_map names; /* values are references of functions */
+/* All servers of the process share the interpreter: the registry has the
+ * compiled scripts by name, which are the same for all, and keep no state. */
+static lua_State *interpreter;
 
-	rm_script_call *by_script;
-
-	/* Of the script that runs. */
-	const struct rm_call *call;
-	struct rm_run run;
-};
-
-/* Under which Lua's registry has the struct above. */
-static const char self_key;
-
-static struct rm_scripts *self(lua_State *lua)
-{
-	struct rm_scripts *scripts;
-
-	lua_pushlightuserdata(lua, (void *)&self_key);
-	lua_rawget(lua, LUA_REGISTRYINDEX);
-	scripts = lua_touserdata(lua, -1);
-	lua_pop(lua, 1);
-	return scripts;
-}
+/* Of the script that runs. */
+static const struct rm_call *script_call;
+static struct rm_run script_run;
 
 /* ---- redis.call ---------------------------------------------------------- */
 
@@ -65,9 +48,8 @@ static int read_arg(lua_State *lua, int at, struct rm_text *out)
 
 static int call_redis(lua_State *lua, int raise)
 {
-	struct rm_scripts *scripts = self(lua);
-	struct rm_call call = *scripts->call;
-	struct sim_bytes out = { 0 };
+	struct rm_call call = *script_call;
+	struct sim_bytes *out = &call.server->reply;
 	struct rm_text *argv;
 	int n = lua_gettop(lua);
 	int is_error;
@@ -88,11 +70,11 @@ static int call_redis(lua_State *lua, int raise)
 	}
 	call.argv = argv;
 	call.argc = (size_t)n;
-	call.out = &out;
-	scripts->by_script(&call, &scripts->run);
-	is_error = *sim_bytes_text(&out) == '-';
-	rm_lua_push_reply(lua, sim_bytes_text(&out));
-	sim_bytes_free(&out);
+	call.out = out;
+	sim_bytes_resize(out, 0);
+	call.server->script_call(&call, &script_run);
+	is_error = *sim_bytes_text(out) == '-';
+	rm_lua_push_reply(lua, sim_bytes_text(out));
 	return is_error && raise ? lua_error(lua) : 1;
 }
 
@@ -208,32 +190,21 @@ static void guard_globals(lua_State *lua)
 	lua_setmetatable(lua, LUA_GLOBALSINDEX);
 }
 
-struct rm_scripts *rm_scripts_new(rm_script_call *by_script)
+static void open_interpreter(void)
 {
-	struct rm_scripts *scripts = sim_alloc(sizeof(*scripts));
 	lua_State *lua = luaL_newstate();
 
 	if (!lua)
 		sim_panic("no Lua");
-	scripts->lua = lua;
-	scripts->by_script = by_script;
-	lua_pushlightuserdata(lua, (void *)&self_key);
-	lua_pushlightuserdata(lua, scripts);
-	lua_rawset(lua, LUA_REGISTRYINDEX);
+	interpreter = lua;
 	open_library(lua, luaopen_base, "");
 	open_library(lua, luaopen_table, LUA_TABLIBNAME);
 	open_library(lua, luaopen_string, LUA_STRLIBNAME);
 	open_library(lua, luaopen_math, LUA_MATHLIBNAME);
 	open_redis(lua);
 	guard_globals(lua);
-	return scripts;
-}
-
-void rm_scripts_free(struct rm_scripts *scripts)
-{
-	rm_map_clear(&scripts->names, free);
-	lua_close(scripts->lua);
-	free(scripts);
+	/* Little of it lives long. */
+	lua_gc(lua, LUA_GCSETPAUSE, 1000);
 }
 
 /* ---- Scripts ------------------------------------------------------------- */
@@ -243,18 +214,20 @@ void rm_scripts_sha1(struct rm_text text, char sha1[RM_SHA1 + 1])
 	SHA1Data((const unsigned char *)text.s, text.len, sha1);
 }
 
-int rm_scripts_has(const struct rm_scripts *scripts, struct rm_text sha1)
+int rm_scripts_compile(struct rm_text text, const char sha1[RM_SHA1 + 1],
+		       struct sim_bytes *out)
 {
-	return rm_map_find(&scripts->names, sha1) != NULL;
-}
+	lua_State *lua;
+	int known;
 
-int rm_scripts_load(struct rm_scripts *scripts, struct rm_text text,
-		    const char sha1[RM_SHA1 + 1], struct sim_bytes *out)
-{
-	struct rm_text name = { sha1, RM_SHA1 };
-	lua_State *lua = scripts->lua;
-	int *ref;
-
+	if (!interpreter)
+		open_interpreter();
+	lua = interpreter;
+	lua_getfield(lua, LUA_REGISTRYINDEX, sha1);
+	known = lua_isfunction(lua, -1);
+	lua_pop(lua, 1);
+	if (known)
+		return 1;
 	if (luaL_loadbuffer(lua, text.s, text.len, "@user_script") != 0) {
 		rm_reply_error(out,
 			       "ERR Error compiling script (new function): %s",
@@ -262,9 +235,7 @@ int rm_scripts_load(struct rm_scripts *scripts, struct rm_text text,
 		lua_pop(lua, 1);
 		return 0;
 	}
-	ref = sim_alloc(sizeof(*ref));
-	*ref = luaL_ref(lua, LUA_REGISTRYINDEX);
-	rm_map_add(&scripts->names, name)->value = ref;
+	lua_setfield(lua, LUA_REGISTRYINDEX, sha1);
 	return 1;
 }
 
@@ -301,23 +272,22 @@ static void reply_failure(lua_State *lua, struct rm_text sha1,
 	lua_pop(lua, 3);
 }
 
-void rm_scripts_run(struct rm_scripts *scripts, struct rm_text sha1,
-		    const struct rm_call *call, const struct rm_text *keys,
-		    size_t n_keys, const struct rm_text *args, size_t n_args)
+void rm_scripts_run(struct rm_text sha1, const struct rm_call *call,
+		    const struct rm_text *keys, size_t n_keys,
+		    const struct rm_text *args, size_t n_args)
 {
-	lua_State *lua = scripts->lua;
-	const int *ref = rm_map_find(&scripts->names, sha1)->value;
+	lua_State *lua = interpreter;
 
-	scripts->call = call;
-	scripts->run = (struct rm_run){ 0, call->server->is_full };
+	script_call = call;
+	script_run = (struct rm_run){ 0, call->server->is_full };
 	set_list(lua, "KEYS", keys, n_keys);
 	set_list(lua, "ARGV", args, n_args);
 	lua_pushcfunction(lua, add_place);
-	lua_rawgeti(lua, LUA_REGISTRYINDEX, *ref);
+	lua_getfield(lua, LUA_REGISTRYINDEX, sha1.s);
 	if (lua_pcall(lua, 0, 1, -2) == 0)
 		rm_lua_reply(lua, call->out);
 	else
 		reply_failure(lua, sha1, call->out);
 	lua_settop(lua, 0);
-	scripts->call = NULL;
+	script_call = NULL;
 }

@@ -1,10 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/redis/reply.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+/* A type of RESP, and a number. */
+static void put_number(struct sim_bytes *out, char type, int64_t n)
+{
+	char text[24];
+	char *at = text + sizeof(text);
+	uint64_t left = n < 0 ? -(uint64_t)n : (uint64_t)n;
+
+	*--at = '\n';
+	*--at = '\r';
+	do
+		*--at = (char)('0' + left % 10);
+	while ((left /= 10) > 0);
+	if (n < 0)
+		*--at = '-';
+	*--at = type;
+	sim_bytes_add(out, at, (size_t)(text + sizeof(text) - at));
+}
 
 void rm_reply_status(struct sim_bytes *out, const char *text)
 {
@@ -28,12 +45,12 @@ void rm_reply_error(struct sim_bytes *out, const char *fmt, ...)
 
 void rm_reply_integer(struct sim_bytes *out, int64_t n)
 {
-	sim_bytes_printf(out, ":%" PRId64 "\r\n", n);
+	put_number(out, ':', n);
 }
 
 void rm_reply_text(struct sim_bytes *out, struct rm_text text)
 {
-	sim_bytes_printf(out, "$%zu\r\n", text.len);
+	put_number(out, '$', (int64_t)text.len);
 	sim_bytes_add(out, text.s, text.len);
 	sim_bytes_text_add(out, "\r\n");
 }
@@ -57,5 +74,5 @@ void rm_reply_nil(struct sim_bytes *out)
 
 void rm_reply_array(struct sim_bytes *out, size_t n)
 {
-	sim_bytes_printf(out, "*%zu\r\n", n);
+	put_number(out, '*', (int64_t)n);
 }

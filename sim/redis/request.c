@@ -18,18 +18,13 @@ struct cursor {
 	const char *at, *end;
 };
 
-void rm_request_free(struct rm_request *r)
-{
-	for (size_t i = 0; i < r->argc; i++)
-		free((char *)r->argv[i].s);
-	free(r->argv);
-	*r = (struct rm_request){ 0 };
-}
-
 static void add_arg(struct rm_request *r, const char *bytes, size_t len)
 {
-	r->argv = sim_grow(r->argv, r->argc + 1, sizeof(*r->argv));
-	r->argv[r->argc++] = (struct rm_text){ sim_copy(bytes, len), len };
+	if (r->argc == r->room) {
+		r->room = 2 * r->room + 16;
+		r->argv = sim_grow(r->argv, r->room, sizeof(*r->argv));
+	}
+	r->argv[r->argc++] = (struct rm_text){ bytes, len };
 }
 
 /* A line without its end. */
@@ -148,20 +143,26 @@ static enum rm_parsed take_words(struct cursor *c, struct rm_request *out,
 	return RM_COMPLETE;
 }
 
-enum rm_parsed rm_request_parse(struct sim_bytes *in, struct rm_request *out,
-				const char **what)
+/* What stands behind an argument, nobody needs any longer. */
+static void end_args(struct rm_request *r)
+{
+	for (size_t i = 0; i < r->argc; i++)
+		((char *)r->argv[i].s)[r->argv[i].len] = '\0';
+}
+
+enum rm_parsed rm_request_parse(const struct sim_bytes *in,
+				struct rm_request *out, const char **what)
 {
 	const char *text = sim_bytes_text(in);
 	struct cursor c = { text, text + in->len };
 	enum rm_parsed rc = RM_PARTIAL;
 
-	*out = (struct rm_request){ 0 };
+	out->argc = 0;
 	if (in->len > 0)
 		rc = *text == '*' ? take_array(&c, out, what) :
 				    take_words(&c, out, what);
+	out->len = (size_t)(c.at - text);
 	if (rc == RM_COMPLETE)
-		sim_bytes_take(in, (size_t)(c.at - text));
-	else
-		rm_request_free(out);
+		end_args(out);
 	return rc;
 }

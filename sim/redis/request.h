@@ -8,21 +8,23 @@
 #include "sim/base/bytes.h"
 #include "sim/redis/text.h"
 
+/* Zeroed: empty; the owner frees argv. */
 struct rm_request {
 	size_t argc; /* 0: an empty one, which has no reply */
 	struct rm_text *argv;
+	size_t room;
+	size_t len;  /* of the request */
 };
 
 enum rm_parsed {
-	RM_COMPLETE, /* free it with rm_request_free() */
+	RM_COMPLETE,
 	RM_PARTIAL,  /* its end has not come */
 	RM_NONSENSE  /* *what says what is wrong, static */
 };
 
-/* The first request in `in`.  A complete one is taken out. */
-enum rm_parsed rm_request_parse(struct sim_bytes *in, struct rm_request *out,
-				const char **what);
-
-void rm_request_free(struct rm_request *r);
+/* The first request in `in`.  A complete one borrows the bytes, and writes
+ * zeroes behind the arguments; then the owner takes the request out of `in`. */
+enum rm_parsed rm_request_parse(const struct sim_bytes *in,
+				struct rm_request *out, const char **what);
 
 #endif

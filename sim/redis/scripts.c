@@ -30,45 +30,45 @@ static void run(const struct rm_call *call, struct rm_text sha1)
 			       "ERR Number of keys can't be negative");
 		return;
 	}
-	rm_scripts_run(call->server->scripts, sha1, call, call->argv + 3,
-		       (size_t)n, call->argv + 3 + n,
-		       call->argc - 3 - (size_t)n);
+	rm_scripts_run(sha1, call, call->argv + 3, (size_t)n,
+		       call->argv + 3 + n, call->argc - 3 - (size_t)n);
+}
+
+/* Have the server know the text in argv[at].  `sha1` becomes the name.  1, or
+ * the reply says what is wrong. */
+static int load(const struct rm_call *call, size_t at, char sha1[RM_SHA1 + 1])
+{
+	rm_scripts_sha1(call->argv[at], sha1);
+	if (!rm_scripts_compile(call->argv[at], sha1, call->out))
+		return 0;
+	rm_map_add(&call->server->scripts, (struct rm_text){ sha1, RM_SHA1 });
+	return 1;
+}
+
+static int has(const struct rm_call *call, struct rm_text name,
+	       char sha1[RM_SHA1 + 1])
+{
+	return name.len == RM_SHA1 &&
+	       rm_map_find(&call->server->scripts, lower(name, sha1));
 }
 
 void rm_eval(const struct rm_call *call)
 {
-	struct rm_scripts *scripts = call->server->scripts;
 	char sha1[RM_SHA1 + 1];
-	struct rm_text name = { sha1, RM_SHA1 };
 
-	rm_scripts_sha1(call->argv[1], sha1);
-	if (rm_scripts_has(scripts, name) ||
-	    rm_scripts_load(scripts, call->argv[1], sha1, call->out))
-		run(call, name);
+	if (load(call, 1, sha1))
+		run(call, (struct rm_text){ sha1, RM_SHA1 });
 }
 
 void rm_evalsha(const struct rm_call *call)
 {
 	char sha1[RM_SHA1 + 1];
 
-	if (call->argv[1].len == RM_SHA1 &&
-	    rm_scripts_has(call->server->scripts, lower(call->argv[1], sha1)))
+	if (has(call, call->argv[1], sha1))
 		run(call, (struct rm_text){ sha1, RM_SHA1 });
 	else
 		rm_reply_error(call->out,
 			       "NOSCRIPT No matching script. Please use EVAL.");
-}
-
-static void load(const struct rm_call *call)
-{
-	struct rm_scripts *scripts = call->server->scripts;
-	char sha1[RM_SHA1 + 1];
-	struct rm_text name = { sha1, RM_SHA1 };
-
-	rm_scripts_sha1(call->argv[2], sha1);
-	if (rm_scripts_has(scripts, name) ||
-	    rm_scripts_load(scripts, call->argv[2], sha1, call->out))
-		rm_reply_text(call->out, name);
 }
 
 static void exists(const struct rm_call *call)
@@ -77,17 +77,16 @@ static void exists(const struct rm_call *call)
 
 	rm_reply_array(call->out, call->argc - 2);
 	for (size_t i = 2; i < call->argc; i++)
-		rm_reply_integer(
-			call->out,
-			call->argv[i].len == RM_SHA1 &&
-				rm_scripts_has(call->server->scripts,
-					       lower(call->argv[i], sha1)));
+		rm_reply_integer(call->out, has(call, call->argv[i], sha1));
 }
 
 void rm_script(const struct rm_call *call)
 {
+	char sha1[RM_SHA1 + 1];
+
 	if (rm_is(call->argv[1], "LOAD") && call->argc == 3) {
-		load(call);
+		if (load(call, 2, sha1))
+			rm_reply_word(call->out, sha1);
 	} else if (rm_is(call->argv[1], "EXISTS") && call->argc > 2) {
 		exists(call);
 	} else if (rm_is(call->argv[1], "FLUSH") && call->argc == 2) {

@@ -16,7 +16,6 @@ struct sim_redis *sim_redis_new(uint64_t seed)
 
 	s->seed = seed;
 	s->script_call = rm_command_call_by_script;
-	s->scripts = rm_scripts_new(s->script_call);
 	sim_redis_restart(s, 0);
 	return s;
 }
@@ -28,8 +27,9 @@ void sim_redis_free(struct sim_redis *s)
 		sim_redis_disconnect(c);
 	}
 	sim_redis_flush(s);
-	rm_scripts_free(s->scripts);
+	sim_redis_forget_scripts(s);
 	sim_bytes_free(&s->policy);
+	sim_bytes_free(&s->reply);
 	sim_bytes_free(&s->password);
 	free(s);
 }
@@ -68,11 +68,11 @@ void sim_redis_input(struct sim_redis_conn *c, const void *bytes, size_t len,
 		     int64_t now_us)
 {
 	enum rm_parsed rc = RM_COMPLETE;
+	struct rm_request request = { 0 };
 	const char *what = NULL;
 
 	sim_bytes_add(&c->in, bytes, len);
 	while (!c->is_closing && rc == RM_COMPLETE) {
-		struct rm_request request;
 		struct rm_call call = { .server = c->server,
 					.conn = c,
 					.now_us = now_us,
@@ -85,8 +85,9 @@ void sim_redis_input(struct sim_redis_conn *c, const void *bytes, size_t len,
 			rm_command_call(&call);
 		}
 		if (rc == RM_COMPLETE)
-			rm_request_free(&request);
+			sim_bytes_take(&c->in, request.len);
 	}
+	free(request.argv);
 	if (rc == RM_NONSENSE) {
 		rm_reply_error(&c->out, "ERR Protocol error: %s", what);
 		c->is_closing = 1;

@@ -8,8 +8,6 @@
 #include "sim/redis/db.h"
 #include "sim/redis/server.h"
 
-struct rm_scripts;
-
 enum { RM_DBS = 16, RM_RUN_ID = 40, RM_COMMANDS_MAX = 80 };
 
 struct rm_call;
@@ -44,8 +42,9 @@ struct sim_redis {
 	int is_replica, is_full, is_loading;
 	struct sim_bytes policy; /* maxmemory-policy */
 	struct sim_redis_conn *conns;
-	struct rm_scripts *scripts;
+	struct rm_map scripts; /* by SHA1, that it knows; values are NULL */
 	rm_script_call *script_call;
+	struct sim_bytes reply; /* to a script */
 	uint64_t calls[RM_COMMANDS_MAX]; /* by place in the table */
 };
 

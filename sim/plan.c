@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/plan.h"
+
+#include <stdio.h>
+
+static const uint64_t most_us[] = { 10, 1000, 50000, 2000000 };
+
+static uint64_t draw(const struct sim_caller *c, const char *site, uint64_t n)
+{
+	return sim_draw(c->world->net->chance, site, n);
+}
+
+void sim_plan_request(struct sim_caller *c)
+{
+	int is_semaphore;
+
+	c->lock = (int)draw(c, "lock", SIM_LOCKS);
+	is_semaphore = c->lock == SIM_SEMAPHORE;
+	snprintf(c->key, sizeof(c->key), "%c%d", is_semaphore ? 's' : 'l',
+		 c->lock);
+	sim_judge_owner(c->owner, c->number, c->life, ++c->claims);
+	c->request = (struct dlk_request){
+		.name = c->key,
+		.key = c->key,
+		.owner = c->owner,
+		.label = "caller",
+		.kind = is_semaphore ? DLK_SEMAPHORE : DLK_LOCK,
+		.mode = is_semaphore || draw(c, "shared", 4) == 0 ?
+				DLK_SHARED :
+				DLK_EXCLUSIVE,
+		.limit = is_semaphore ? SIM_PERMITS : 0,
+	};
+}
+
+/* A program that cancels does so about when the answer comes. */
+dlk_time sim_plan_patience(struct sim_caller *c)
+{
+	uint64_t most_us = 4 * c->world->net->weather.delay_us + 500;
+
+	c->cancels = draw(c, "cancel", 6) == 5;
+	if (c->cancels)
+		return 1000 * (dlk_time)draw(c, "cancel:in", most_us);
+	return (dlk_time)(8000 - draw(c, "patience", 8000)) * DLK_MS;
+}
+
+/* Most are short, and some holds need renewals. */
+static dlk_time draw_time(const struct sim_caller *c, const char *site)
+{
+	uint64_t most = most_us[draw(c, site, 4)];
+
+	if (c->world->net->is_healed)
+		return 0;
+	return 1000 * (dlk_time)draw(c, "time", most);
+}
+
+dlk_time sim_plan_hold(const struct sim_caller *c)
+{
+	return draw_time(c, "hold");
+}
+
+dlk_time sim_plan_rest(const struct sim_caller *c)
+{
+	return DLK_MS + draw_time(c, "rest") / 4;
+}
