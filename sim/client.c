@@ -64,14 +64,14 @@ static const struct dlki_news news = {
 
 static void make_engine(struct sim_client *c)
 {
-	struct dlki_address addresses[SIM_SERVERS] = { 0 };
+	struct dlki_address address = { .len = sizeof(address.to.in) };
 	struct dlki_engine_options options = {
 		.world = &c->world.base,
 		.protocol = &dlki_redis_protocol,
 		.uri = c->uri,
 		.label = "sim",
-		.addresses = addresses,
-		.n_addresses = c->net->n_servers,
+		.addresses = &address,
+		.n_addresses = 1,
 		.news = &news,
 		.arg = c,
 		.connect_ms = SIM_PATIENCE_MS,
@@ -79,14 +79,9 @@ static void make_engine(struct sim_client *c)
 	};
 	struct dlk_error err;
 
-	for (size_t i = 0; i < c->net->n_servers; i++) {
-		struct sockaddr_in *to = &addresses[i].to.in;
-
-		addresses[i].len = sizeof(*to);
-		to->sin_family = AF_INET;
-		to->sin_port = htons((uint16_t)(SIM_PORT + i));
-		to->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	}
+	address.to.in.sin_family = AF_INET;
+	address.to.in.sin_port = htons(SIM_PORT);
+	address.to.in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	c->engine = dlki_engine_new(&options, &err);
 	if (!c->engine)
 		sim_panic("no engine: %s", err.text);

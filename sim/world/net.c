@@ -135,26 +135,23 @@ static size_t free_number(struct sim_net *n)
 	return n->n_wires++;
 }
 
-int sim_net_connect(struct sim_net *n, const void *client, int port,
-		    enum dlki_set set, struct dlki_tag tag)
+int sim_net_connect(struct sim_net *n, const void *client, enum dlki_set set,
+		    struct dlki_tag tag)
 {
 	size_t i = free_number(n);
 	struct sim_wire *w;
 
-	if (port < SIM_PORT || (size_t)(port - SIM_PORT) >= n->n_servers)
-		return -ECONNREFUSED;
 	w = sim_alloc(sizeof(*w));
 	w->net = n;
 	w->client = w->opener = client;
 	w->superseded_at = SIM_NEVER;
-	w->server = &n->servers[port - SIM_PORT];
+	w->server = &n->servers[n->master];
 	w->set = set;
 	w->tag = tag;
 	w->up_at = n->now + US +
 		   US * (int64_t)sim_draw(n->chance, "connect",
 					  2 * n->weather.delay_us);
-	if (w->server->is_down ||
-	    sim_happens(n->chance, "refused", n->weather.refused))
+	if (sim_happens(n->chance, "refused", n->weather.refused))
 		w->error = ECONNREFUSED;
 	else if (sim_happens(n->chance, "unanswered", n->weather.unanswered))
 		w->up_at = SIM_NEVER;

@@ -11,12 +11,12 @@
 #include "sim/redis/server.h"
 #include "sim/world/stream.h"
 
-/* Its port is SIM_PORT and its place in the net. */
+/* The address of clients, SIM_PORT, leads to the master. */
 enum { SIM_SERVERS = 2, SIM_PORT = 7000 };
 
 struct sim_server {
 	struct sim_redis *redis;
-	int is_stopped, is_down; /* reads nothing; refuses connections */
+	int is_stopped, is_down; /* reads nothing; is not there */
 	int64_t stopped_at, stopped_until;
 	int is_host_stopped;     /* what is sent to it is lost, and sent again
 				  * sooner or later */
@@ -66,9 +66,9 @@ void sim_net_end(struct sim_net *n);
 void sim_net_note(struct sim_net *n, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* The number of a new connection, or a negative errno. */
-int sim_net_connect(struct sim_net *n, const void *client, int port,
-		    enum dlki_set set, struct dlki_tag tag);
+/* The number of a new connection. */
+int sim_net_connect(struct sim_net *n, const void *client, enum dlki_set set,
+		    struct dlki_tag tag);
 
 /* The client closes the n-th. */
 void sim_net_close(struct sim_net *n, int number);
