@@ -57,7 +57,7 @@ static void check_token(struct sim_judge *j, int lock,
 	uint64_t before = hold->is_shared ? j->last_exclusive[lock] :
 					    j->last[lock];
 
-	if (hold->token <= before && hold->asked_at > j->lost_at &&
+	if (hold->token <= before && hold->asked_at > excused_until(j) &&
 	    !(j->lost_at >= 0 && j->set_back_ms > 0))
 		fault(j, lock, hold, "its token has not risen");
 	if (hold->token > j->last[lock])
