@@ -11,27 +11,18 @@ struct rm_call;
 
 /* strings.c */
 void rm_get(const struct rm_call *call);
-void rm_getdel(const struct rm_call *call);
 void rm_set(const struct rm_call *call);
 void rm_setrange(const struct rm_call *call);
-void rm_strlen(const struct rm_call *call);
-void rm_incr(const struct rm_call *call);
-void rm_incrby(const struct rm_call *call);
 
 /* keys.c */
 void rm_del(const struct rm_call *call);
 void rm_exists(const struct rm_call *call);
-void rm_expire(const struct rm_call *call);
 void rm_pexpire(const struct rm_call *call);
-void rm_pexpireat(const struct rm_call *call);
 void rm_persist(const struct rm_call *call);
-void rm_ttl(const struct rm_call *call);
 void rm_pttl(const struct rm_call *call);
 void rm_type_of(const struct rm_call *call);
 void rm_keys(const struct rm_call *call);
 void rm_scan(const struct rm_call *call);
-void rm_dbsize(const struct rm_call *call);
-void rm_flushdb(const struct rm_call *call);
 void rm_flushall(const struct rm_call *call);
 
 /* hashes.c */
@@ -39,15 +30,6 @@ void rm_hget(const struct rm_call *call);
 void rm_hmget(const struct rm_call *call);
 void rm_hset(const struct rm_call *call);
 void rm_hdel(const struct rm_call *call);
-void rm_hexists(const struct rm_call *call);
-void rm_hlen(const struct rm_call *call);
-
-/* lists.c */
-void rm_lpush(const struct rm_call *call);
-void rm_rpush(const struct rm_call *call);
-void rm_lpop(const struct rm_call *call);
-void rm_llen(const struct rm_call *call);
-void rm_lrange(const struct rm_call *call);
 
 /* zsets.c */
 void rm_zadd(const struct rm_call *call);
@@ -55,16 +37,13 @@ void rm_zrem(const struct rm_call *call);
 void rm_zcard(const struct rm_call *call);
 void rm_zscore(const struct rm_call *call);
 void rm_zrank(const struct rm_call *call);
-void rm_zpopmin(const struct rm_call *call);
 
 /* zranges.c */
 void rm_zrange(const struct rm_call *call);
 void rm_zrangebyscore(const struct rm_call *call);
-void rm_zcount(const struct rm_call *call);
 
 /* connection.c */
 void rm_ping(const struct rm_call *call);
-void rm_echo(const struct rm_call *call);
 void rm_auth(const struct rm_call *call);
 void rm_select(const struct rm_call *call);
 void rm_client(const struct rm_call *call);

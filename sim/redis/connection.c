@@ -20,11 +20,6 @@ void rm_ping(const struct rm_call *call)
 	}
 }
 
-void rm_echo(const struct rm_call *call)
-{
-	rm_reply_text(call->out, call->argv[1]);
-}
-
 void rm_auth(const struct rm_call *call)
 {
 	const struct sim_bytes *password = &call->server->password;

@@ -20,9 +20,6 @@ static void free_value(void *value)
 	sim_bytes_free(&v->string);
 	rm_map_clear(&v->hash, free_field);
 	rm_zset_clear(&v->zset);
-	for (size_t i = 0; i < v->n_items; i++)
-		sim_bytes_free(&v->items[i]);
-	free(v->items);
 	free(v);
 }
 
@@ -45,12 +42,6 @@ static struct rm_value *copy_value(const struct rm_value *from)
 	for (size_t i = 0; i < rm_zset_n(&from->zset); i++)
 		rm_zset_add(&to->zset, from->zset.ordered[i]->text,
 			    from->zset.ordered[i]->score);
-	to->n_items = from->n_items;
-	if (to->n_items > 0)
-		to->items = sim_alloc(to->n_items * sizeof(*to->items));
-	for (size_t i = 0; i < to->n_items; i++)
-		sim_bytes_add(&to->items[i], sim_bytes_text(&from->items[i]),
-			      from->items[i].len);
 	return to;
 }
 
@@ -144,7 +135,7 @@ void rm_db_tidy(struct rm_db *db, struct rm_text key)
 	const struct rm_value *v = entry ? entry->value : NULL;
 
 	if (v && v->type != RM_STRING && v->hash.n == 0 &&
-	    rm_zset_n(&v->zset) == 0 && v->n_items == 0)
+	    rm_zset_n(&v->zset) == 0)
 		free_value(rm_map_remove(&db->keys, entry));
 }
 

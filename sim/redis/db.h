@@ -10,7 +10,7 @@
 #include "sim/redis/map.h"
 #include "sim/redis/zset.h"
 
-enum rm_type { RM_STRING, RM_HASH, RM_ZSET, RM_LIST };
+enum rm_type { RM_STRING, RM_HASH, RM_ZSET };
 
 #define RM_NO_EXPIRY INT64_MIN
 
@@ -20,8 +20,6 @@ struct rm_value {
 	struct sim_bytes string; /* of a string */
 	struct rm_map hash;      /* of a hash: values are struct sim_bytes */
 	struct rm_zset zset;
-	struct sim_bytes *items; /* of a list */
-	size_t n_items;
 };
 
 struct rm_db {

@@ -66,20 +66,3 @@ void rm_hdel(const struct rm_call *call)
 	rm_db_tidy(rm_db_of(call), call->argv[1]);
 	rm_reply_integer(call->out, n);
 }
-
-void rm_hexists(const struct rm_call *call)
-{
-	struct rm_value *v;
-
-	if (find(call, &v))
-		rm_reply_integer(call->out,
-				 v && rm_hash_find(v, call->argv[2]));
-}
-
-void rm_hlen(const struct rm_call *call)
-{
-	struct rm_value *v;
-
-	if (find(call, &v))
-		rm_reply_integer(call->out, v ? (int64_t)v->hash.n : 0);
-}

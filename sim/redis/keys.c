@@ -24,19 +24,16 @@ void rm_exists(const struct rm_call *call)
 
 /* ---- Expiry -------------------------------------------------------------- */
 
-/* The time in argv[2] is in units of `unit_ms`, and counted from `from_ms`. */
-static void expire(const struct rm_call *call, const char *name,
-		   int64_t unit_ms, int64_t from_ms)
+void rm_pexpire(const struct rm_call *call)
 {
 	struct rm_value *v;
 	int64_t when;
 
 	if (!rm_integer_arg(call, 2, &when))
 		return;
-	if (__builtin_mul_overflow(when, unit_ms, &when) ||
-	    __builtin_add_overflow(when, from_ms, &when)) {
-		rm_reply_error(call->out,
-			       "ERR invalid expire time in '%s' command", name);
+	if (__builtin_add_overflow(when, rm_now_ms(call), &when)) {
+		rm_reply_error(call->out, "ERR invalid expire time in "
+					  "'pexpire' command");
 		return;
 	}
 	v = rm_db_find(rm_db_of(call), call->argv[1], rm_now_ms(call));
@@ -45,21 +42,6 @@ static void expire(const struct rm_call *call, const char *name,
 	else if (v)
 		v->expiry_ms = when;
 	rm_reply_integer(call->out, v != NULL);
-}
-
-void rm_expire(const struct rm_call *call)
-{
-	expire(call, "expire", 1000, rm_now_ms(call));
-}
-
-void rm_pexpire(const struct rm_call *call)
-{
-	expire(call, "pexpire", 1, rm_now_ms(call));
-}
-
-void rm_pexpireat(const struct rm_call *call)
-{
-	expire(call, "pexpireat", 1, 0);
 }
 
 void rm_persist(const struct rm_call *call)
@@ -74,27 +56,15 @@ void rm_persist(const struct rm_call *call)
 }
 
 /* -2: no such key; -1: no expiry. */
-static int64_t life_ms(const struct rm_call *call)
+void rm_pttl(const struct rm_call *call)
 {
 	const struct rm_value *v = rm_db_find(rm_db_of(call), call->argv[1],
 					      rm_now_ms(call));
 
-	if (!v)
-		return -2;
-	return v->expiry_ms == RM_NO_EXPIRY ? -1 :
-					      v->expiry_ms - rm_now_ms(call);
-}
-
-void rm_ttl(const struct rm_call *call)
-{
-	int64_t ms = life_ms(call);
-
-	rm_reply_integer(call->out, ms < 0 ? ms : (ms + 500) / 1000);
-}
-
-void rm_pttl(const struct rm_call *call)
-{
-	rm_reply_integer(call->out, life_ms(call));
+	if (!v || v->expiry_ms == RM_NO_EXPIRY)
+		rm_reply_integer(call->out, v ? -1 : -2);
+	else
+		rm_reply_integer(call->out, v->expiry_ms - rm_now_ms(call));
 }
 
 /* ---- All of them --------------------------------------------------------- */
@@ -105,7 +75,6 @@ void rm_type_of(const struct rm_call *call)
 		[RM_STRING] = "string",
 		[RM_HASH] = "hash",
 		[RM_ZSET] = "zset",
-		[RM_LIST] = "list",
 	};
 	const struct rm_value *v = rm_db_find(rm_db_of(call), call->argv[1],
 					      rm_now_ms(call));
@@ -126,17 +95,6 @@ void rm_keys(const struct rm_call *call)
 		if (rm_matches(call->argv[1], db->keys.entries[i].key))
 			rm_reply_text(call->out, db->keys.entries[i].key);
 	}
-}
-
-void rm_dbsize(const struct rm_call *call)
-{
-	rm_reply_integer(call->out, (int64_t)rm_db_of(call)->keys.n);
-}
-
-void rm_flushdb(const struct rm_call *call)
-{
-	rm_db_clear(rm_db_of(call));
-	rm_reply_status(call->out, "OK");
 }
 
 void rm_flushall(const struct rm_call *call)

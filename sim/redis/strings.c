@@ -29,12 +29,6 @@ void rm_get(const struct rm_call *call)
 	(void)get(call);
 }
 
-void rm_getdel(const struct rm_call *call)
-{
-	if (get(call))
-		rm_db_remove(rm_db_of(call), call->argv[1], rm_now_ms(call));
-}
-
 /* ---- SET ----------------------------------------------------------------- */
 
 struct set_options {
@@ -148,49 +142,4 @@ void rm_setrange(const struct rm_call *call)
 		memcpy(at + offset, bytes.s, bytes.len);
 	}
 	rm_reply_integer(call->out, v ? (int64_t)v->string.len : 0);
-}
-
-void rm_strlen(const struct rm_call *call)
-{
-	struct rm_value *v;
-
-	if (rm_find_typed(call, call->argv[1], RM_STRING, &v))
-		rm_reply_integer(call->out, v ? (int64_t)v->string.len : 0);
-}
-
-static void increase(const struct rm_call *call, int64_t by)
-{
-	struct rm_value *v;
-	int64_t n = 0;
-
-	if (!rm_find_typed(call, call->argv[1], RM_STRING, &v))
-		return;
-	if (v && !rm_integer(text_of(v), &n)) {
-		rm_reply_error(call->out,
-			       "ERR value is not an integer or out of range");
-		return;
-	}
-	if (__builtin_add_overflow(n, by, &n)) {
-		rm_reply_error(call->out,
-			       "ERR increment or decrement would overflow");
-		return;
-	}
-	if (!v)
-		v = rm_db_put(rm_db_of(call), call->argv[1], RM_STRING);
-	sim_bytes_resize(&v->string, 0);
-	sim_bytes_printf(&v->string, "%" PRId64, n);
-	rm_reply_integer(call->out, n);
-}
-
-void rm_incr(const struct rm_call *call)
-{
-	increase(call, 1);
-}
-
-void rm_incrby(const struct rm_call *call)
-{
-	int64_t by;
-
-	if (rm_integer_arg(call, 2, &by))
-		increase(call, by);
 }

@@ -165,14 +165,3 @@ void rm_zrangebyscore(const struct rm_call *call)
 	if (read_options(call, 0, &r) && read_scores(call, 2, 3, &r))
 		reply_range(call, &r);
 }
-
-void rm_zcount(const struct rm_call *call)
-{
-	struct range r = { .by_score = 1 };
-	struct rm_value *v;
-
-	if (read_scores(call, 2, 3, &r) &&
-	    rm_find_typed(call, call->argv[1], RM_ZSET, &v))
-		rm_reply_integer(call->out,
-				 v ? (int64_t)cut_scores(&r, &v->zset) : 0);
-}

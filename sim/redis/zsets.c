@@ -161,34 +161,3 @@ void rm_zrank(const struct rm_call *call)
 		rm_reply_integer(call->out,
 				 (int64_t)rm_zset_rank(&v->zset, member));
 }
-
-void rm_zpopmin(const struct rm_call *call)
-{
-	struct rm_value *v;
-	int64_t n = 1;
-
-	if (call->argc > 3) {
-		rm_reply_syntax(call);
-		return;
-	}
-	if (call->argc == 3 && !rm_integer(call->argv[2], &n))
-		n = -1;
-	if (n < 0) {
-		rm_reply_error(call->out,
-			       "ERR value is out of range, must be positive");
-		return;
-	}
-	if (!find(call, &v))
-		return;
-	if (!v || n > (int64_t)rm_zset_n(&v->zset))
-		n = v ? (int64_t)rm_zset_n(&v->zset) : 0;
-	rm_reply_array(call->out, 2 * (size_t)n);
-	for (; n > 0; n--) {
-		const struct rm_member *member = v->zset.ordered[0];
-
-		rm_reply_text(call->out, member->text);
-		rm_reply_double(call->out, member->score);
-		rm_zset_remove(&v->zset, member->text);
-	}
-	rm_db_tidy(rm_db_of(call), call->argv[1]);
-}

@@ -144,7 +144,7 @@ Test(sim_events, replica_stays_behind)
 	ask(&w, w.c, "SET k 1 PX 5000");
 	ask(&w, w.c, "HSET h f v");
 	ask(&w, w.c, "ZADD z 1 a 2 b");
-	ask(&w, w.c, "RPUSH l a b");
+	ask(&w, w.c, "HSET l a 1 b 2");
 	sim_redis_set_replica(replica, 1);
 	sim_redis_copy(replica, w.s);
 	ask(&w, w.c, "SET k 2");
@@ -154,7 +154,7 @@ Test(sim_events, replica_stays_behind)
 	cr_assert_str_eq(ask(&w, c, "GET k"), "$1\r\n1\r\n");
 	cr_assert_str_eq(ask(&w, c, "HGET h f"), "$1\r\nv\r\n");
 	cr_assert_str_eq(ask(&w, c, "ZRANK z b"), ":1\r\n");
-	cr_assert_str_eq(ask(&w, c, "LLEN l"), ":2\r\n");
+	cr_assert_str_eq(ask(&w, c, "HGET l b"), "$1\r\n2\r\n");
 	w.now_us += 6 * SECOND_US;
 	cr_assert_str_eq(ask(&w, c, "GET k"), "$-1\r\n");
 	sim_redis_free(replica);
