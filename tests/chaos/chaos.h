@@ -82,6 +82,9 @@ struct chaos_store {
 	bool leases;       /* holds have a ttl, and can be lost */
 	int64_t ttl_step_ms; /* the store rounds it up to these; 0: as it is */
 	const char *match; /* what a request has in it, for the proxy */
+	bool in_order;     /* requests of several claims share a connection, and
+			    * only their order tells the answers apart: no hole
+			    * may be in the stream, and TCP makes none */
 	int64_t ttl_ms;    /* unless told otherwise; 0: as others */
 	int64_t ask_ms;    /* the same */
 

@@ -203,14 +203,15 @@ static const struct chaos_fault own_faults[] = {
 	CHAOS_NO_FAULT
 };
 
-#define STORE(scheme)                                                          \
+#define STORE(scheme, shares)                                                  \
 	{                                                                      \
 		.name = (scheme), .leases = true, .match = "EVALSHA",          \
-		.start = start_redis, .stop = stop_redis, .left = count_left,  \
+		.in_order = (shares), .start = start_redis,                    \
+		.stop = stop_redis, .left = count_left,                        \
 		.faults = { chaos_pauses,      chaos_process_faults,           \
 			    chaos_net_faults,  chaos_server_pauses,            \
 			    chaos_server_kill, chaos_server_empty,             \
 			    own_faults },                                      \
 	}
-const struct chaos_store chaos_redis = STORE("redis");
-const struct chaos_store chaos_redis2 = STORE("redis2");
+const struct chaos_store chaos_redis = STORE("redis", false);
+const struct chaos_store chaos_redis2 = STORE("redis2", true);
