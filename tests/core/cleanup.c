@@ -69,7 +69,8 @@ static void leave_a_claim_in_the_way(void)
 		 (int)slowness());
 	given_mutex(uri);
 	OK(dlock_mutex_new(&other, client, "other"));
-	fake_script(fake, FAKE_RELEASE, (struct fake_step){ .gate = 1 });
+	fake_script(fake, FAKE_RELEASE,
+		    (struct fake_step){ .gate = 1, .overrun = 1 });
 	lose_answer(FAKE_ATTEMPT);
 	cr_assert_eq(dlock_acquire(other, 0, &hold), DLOCK_EUNREACHABLE);
 	EVENTUALLY(fake_count(fake, FAKE_RELEASE) == 1);
