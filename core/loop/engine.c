@@ -173,10 +173,18 @@ dlk_time dlki_engine_now(const struct dlki_engine *e)
 
 void dlki_engine_why(const struct dlki_engine *e, struct dlk_error *out)
 {
-	if (e->n_links > 0)
-		*out = e->links[0]->why;
-	else
-		*out = (struct dlk_error){ 0 };
+	const struct dlki_link *l = e->links[0];
+	char peer[DLKI_PEER];
+
+	*out = (struct dlk_error){ 0 };
+	if (e->n_links == 0)
+		return;
+	*out = l->why;
+	if (l->state != DLKI_LINK_SECURING)
+		return;
+	dlki_peer(l, peer);
+	dlk_fail(out, DLOCK_EUNREACHABLE, "%s: %s", peer,
+		 l->tls->type->stuck(l->tls));
 }
 
 int dlki_engine_is_up(const struct dlki_engine *e)

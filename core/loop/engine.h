@@ -137,7 +137,8 @@ dlk_time dlki_engine_now(const struct dlki_engine *e);
 /* The main link is up. */
 int dlki_engine_is_up(const struct dlki_engine *e);
 
-/* Why the main link was lost last, or not connected; `code` 0: it never was. */
+/* Why the main link was lost last, or not connected; `code` 0: it never was.
+ * During a handshake of TLS: how far the handshake came. */
 void dlki_engine_why(const struct dlki_engine *e, struct dlk_error *out);
 
 /* Have no link wait for the next try to connect.  Needs a push behind it.
