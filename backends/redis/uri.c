@@ -3,45 +3,12 @@
 
 #include <string.h>
 
-const struct dlk_param dlki_redis_params[] = {
-	{ .name = "db",
-	  .type = DLK_NUMBER,
-	  .def = "0",
-	  .max = 65535,
-	  .text = "The database, if the path is not /N." },
-	{ .name = "order",
-	  .type = DLK_CHOICE,
-	  .def = "fair",
-	  .choices = "fair|any",
-	  .text = "Which waiter is next: the one that has waited longest, or "
-		  "the quickest." },
-	{ .name = "key",
-	  .type = DLK_CHOICE,
-	  .def = "dlock",
-	  .choices = "dlock|plain",
-	  .text = "plain: mutexes that also exclude programs without dlock, "
-		  "which take the key NAME by SET NX PX; no FAIR, WAKE, "
-		  "WANTED, SHARED, COUNT." },
-	{ .name = "pool",
-	  .type = DLK_NUMBER,
-	  .def = "16",
-	  .min = 1,
-	  .max = 1024,
-	  .text = "Most connections at once, beside the one that waiters "
-		  "share." },
-	{ .name = "client_name",
-	  .type = DLK_TEXT,
-	  .min = 1,
-	  .max = 64,
-	  .text = "The name of our connections in CLIENT LIST." },
-	{ .name = "password_file",
-	  .type = DLK_TEXT,
-	  .min = 1,
-	  .max = 4096,
-	  .text = "A file, readable by its owner only, whose first line is the "
-		  "password." },
-	{ 0 }
-};
+const struct dlk_param dlki_redis_params[] = { RD_URI_PARAMS, { 0 } };
+
+int dlki_redis_uri_is_tls(const struct dlk_uri *uri)
+{
+	return strncmp(uri->scheme, "rediss", strlen("rediss")) == 0;
+}
 
 int dlki_redis_uri_is_unix(const struct dlk_uri *uri)
 {

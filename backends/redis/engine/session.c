@@ -7,6 +7,7 @@
 
 #include "backends/redis/protocol/store.h"
 #include "backends/redis/uri.h"
+#include "core/net/tls_uri.h"
 #include "core/world/real.h"
 
 /* A request has as long as the core gives one: until then no connection is
@@ -63,7 +64,21 @@ static void redis2_close(struct dlk_session *base, dlk_time deadline)
 		dlki_engine_free(s->engine);
 	}
 	dlki_real_free(s->world);
+	dlki_tls_context_free(s->tls);
 	pthread_mutex_destroy(&s->listen_mu);
+}
+
+static int prepare_tls(struct redis2_session *s, struct dlk_error *err)
+{
+	const char *warning;
+	int rc;
+
+	if (!dlki_redis_uri_is_tls(s->base.uri))
+		return 0;
+	rc = dlki_tls_open(&s->tls, &warning, s->base.uri, err);
+	if (rc == 0 && warning)
+		dlk_log(&s->base, 1, "%s: %s", s->server, warning);
+	return rc;
 }
 
 static int start_engine(struct redis2_session *s, struct dlk_error *err)
@@ -78,8 +93,10 @@ static int start_engine(struct redis2_session *s, struct dlk_error *err)
 		.connect_ms = dlk_param_int(uri, "connect"),
 		.patience_ms = patience_ms(uri),
 	};
-	int rc;
+	int rc = prepare_tls(s, err);
 
+	if (rc != 0)
+		return rc;
 	if (dlki_redis_uri_is_unix(uri)) {
 		options.path = uri->path;
 	} else {
@@ -91,6 +108,7 @@ static int start_engine(struct redis2_session *s, struct dlk_error *err)
 	if (!s->world)
 		return err->code;
 	options.world = s->world;
+	options.tls = s->tls;
 	s->engine = dlki_engine_new(&options, err);
 	if (!s->engine)
 		return err->code;
@@ -153,30 +171,39 @@ static int redis2_open(struct dlk_session *base, dlk_time deadline,
 }
 
 static const char *const schemes[] = { "redis2", "redis2+unix", NULL };
+static const char *const tls_schemes[] = { "rediss2", NULL };
 
-const struct dlock_backend dlki_redis2_backend = {
-	.size = sizeof(struct dlock_backend),
-	.schemes = schemes,
-	.summary = "a Redis or Valkey server, by the engine",
-	.caps = DLOCK_CAP_REMOTE | DLOCK_CAP_SHARED | DLOCK_CAP_COUNT |
-		DLOCK_CAP_FENCE | DLOCK_CAP_FENCE_DURABLE | DLOCK_CAP_FAIR |
-		DLOCK_CAP_WAKE | DLOCK_CAP_EXPIRE | DLOCK_CAP_INSPECT |
-		DLOCK_CAP_LIST | DLOCK_CAP_WANTED,
-	.params = dlki_redis_params,
-	.session_size = sizeof(struct redis2_session),
-	.ticket_size = sizeof(struct redis2_ticket),
-	.open = redis2_open,
-	.close = redis2_close,
-	.attempt = dlki_redis2_attempt,
-	.renew = dlki_redis2_renew,
-	.release = dlki_redis2_release,
-	.downgrade = dlki_redis2_downgrade,
-	.inspect = dlki_redis2_inspect,
-	.list = dlki_redis2_list,
-	.break_ = dlki_redis2_break,
-	.release_all = dlki_redis2_release_all,
-	.watch_wanted = dlki_redis2_watch_wanted,
-	.revoke = dlki_redis2_revoke,
-	.release_begin = dlki_redis2_release_begin,
-	.pump = dlki_redis2_pump,
-};
+static const struct dlk_param tls_params[] = { RD_URI_PARAMS,
+					       DLKI_TLS_PARAMS,
+					       { 0 } };
+
+#define BACKEND(schemes_, params_, summary_)                                   \
+	{                                                                      \
+		.size = sizeof(struct dlock_backend), .schemes = (schemes_),   \
+		.summary = (summary_),                                         \
+		.caps = DLOCK_CAP_REMOTE | DLOCK_CAP_SHARED |                  \
+			DLOCK_CAP_COUNT | DLOCK_CAP_FENCE |                    \
+			DLOCK_CAP_FENCE_DURABLE | DLOCK_CAP_FAIR |             \
+			DLOCK_CAP_WAKE | DLOCK_CAP_EXPIRE |                    \
+			DLOCK_CAP_INSPECT | DLOCK_CAP_LIST | DLOCK_CAP_WANTED, \
+		.params = (params_),                                           \
+		.session_size = sizeof(struct redis2_session),                 \
+		.ticket_size = sizeof(struct redis2_ticket),                   \
+		.open = redis2_open, .close = redis2_close,                    \
+		.attempt = dlki_redis2_attempt, .renew = dlki_redis2_renew,    \
+		.release = dlki_redis2_release,                                \
+		.downgrade = dlki_redis2_downgrade,                            \
+		.inspect = dlki_redis2_inspect, .list = dlki_redis2_list,      \
+		.break_ = dlki_redis2_break,                                   \
+		.release_all = dlki_redis2_release_all,                        \
+		.watch_wanted = dlki_redis2_watch_wanted,                      \
+		.revoke = dlki_redis2_revoke,                                  \
+		.release_begin = dlki_redis2_release_begin,                    \
+		.pump = dlki_redis2_pump,                                      \
+	}
+
+const struct dlock_backend dlki_redis2_backend = BACKEND(
+	schemes, dlki_redis_params, "a Redis or Valkey server, by the engine");
+const struct dlock_backend dlki_rediss2_backend =
+	BACKEND(tls_schemes, tls_params,
+		"a Redis or Valkey server over TLS, by the engine");

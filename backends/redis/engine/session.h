@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The Redis store on the engine, behind dlock/backend.h: the schemes redis2 and
- * redis2+unix, which tests alone register.
+ * The Redis store on the engine, behind dlock/backend.h: the schemes redis2,
+ * redis2+unix and rediss2 (TLS), which tests alone register.
  *
  * A session has an engine with the Redis protocol, and a loop thread.  A call
  * of the core submits ops, and runs the loop until they have ended.  News are
@@ -71,6 +71,7 @@ struct redis2_session {
 
 	/* Constant once opened. */
 	struct dlki_world *world;
+	struct dlki_tls_context *tls; /* or NULL */
 	struct dlki_engine *engine;
 	char server[112]; /* for messages: "redis.example:6379" */
 
