@@ -119,6 +119,19 @@ const struct bench bench_table[] = {
 #ifdef BENCH_REDIS2
 	REDIS(redis2),
 #endif
+#ifdef BENCH_REDISS2
+	{ "tls.pair",
+	  "rediss2: acquire and release over TLS; floor: the same without TLS",
+	  RATES, &workload_pair, &store_rediss2, &floor_redis2,
+	  .cases = { CASE(1, TO_FLOOR(0.68, 3)) } },
+	{ "tls.open",
+	  "opening a client over TLS, with a whole handshake, and closing it; "
+	  "and without TLS",
+	  "us", &workload_open_close,
+	  .cases = { STORE(rediss2, 1, { "ms", 2, 10, BENCH_TIME,
+					 .figure = "value", .unit = 1e3 }),
+		     STORE(redis2, 1, { 0 }) } },
+#endif
 	{ "redis.queue",
 	  "redis: the same to a bare queue with direct grant",
 	  "hand-offs/s (ratio = ours/floor)",

@@ -56,14 +56,17 @@ static struct store_load store_load(const struct bench_store *s)
 }
 
 /* Attempts of waiters that go on waiting are among the requests. */
-#define STORE(scheme)                                                          \
+#define STORE(scheme, opener)                                                  \
 	{                                                                      \
-		.name = (scheme), .open = store_open, .load = store_load,      \
+		.name = (scheme), .open = (opener), .load = store_load,        \
 		.requests = "requests", .replies = "published",                \
 		.idle = "looks_per_waiter_ttl", .idle_per_waiter = 1,          \
 	}
-const struct store_desc store_redis = STORE("redis");
-const struct store_desc store_redis2 = STORE("redis2");
+const struct store_desc store_redis = STORE("redis", store_open);
+const struct store_desc store_redis2 = STORE("redis2", store_open);
+#ifdef BENCH_REDISS2
+const struct store_desc store_rediss2 = STORE("rediss2", store_rediss_open);
+#endif
 
 /* ---- A connection -------------------------------------------------------- */
 
