@@ -80,6 +80,7 @@ struct chaos_store {
 	const char *name;
 	bool one_process;  /* it is not shared between processes */
 	bool leases;       /* holds have a ttl, and can be lost */
+	bool over_tls;
 	int64_t ttl_step_ms; /* the store rounds it up to these; 0: as it is */
 	const char *match; /* what a request has in it, for the proxy */
 	bool in_order;     /* requests of several claims share a connection, and
@@ -101,6 +102,7 @@ struct chaos_store {
 };
 
 extern const struct chaos_store chaos_redis, chaos_redis2, chaos_memcached;
+extern const struct chaos_store chaos_rediss2; /* with CHAOS_TLS */
 extern const struct chaos_store chaos_file, chaos_mem, chaos_zk, chaos_zk3;
 
 struct chaos_options {

@@ -12,8 +12,11 @@
 #include "support/wait.h"
 
 static const struct chaos_store *const stores[] = {
-	&chaos_redis, &chaos_redis2, &chaos_memcached, &chaos_file,
-	&chaos_mem,   &chaos_zk,     &chaos_zk3
+	&chaos_redis,   &chaos_redis2, &chaos_memcached, &chaos_file,
+	&chaos_mem,     &chaos_zk,     &chaos_zk3,
+#if CHAOS_TLS
+	&chaos_rediss2,
+#endif
 };
 #define TTL_MS 600
 #define ASK_MS 100
@@ -22,8 +25,8 @@ static const struct chaos_store *const stores[] = {
 static void usage(FILE *to)
 {
 	fputs("usage: chaos [OPTION]...\n"
-	      "  --store NAME    redis (the usual), redis2, memcached, file,\n"
-	      "                  mem, zk, zk3\n"
+	      "  --store NAME    redis (the usual), redis2, rediss2 (TLS),\n"
+	      "                  memcached, file, mem, zk, zk3\n"
 	      "  --seconds N     of faults (20)\n"
 	      "  --seed S        repeat the schedule of that run\n"
 	      "  --processes N   that use locks (6)\n"

@@ -9,41 +9,100 @@
 #include <string.h>
 
 #include "chaos/chaos.h"
+#include "chaos/tls.h"
 #include "lab/base/clock.h"
 #include "lab/base/fail.h"
 
 #define STEP_MS INT64_C(40000)
 #define SYNC_MS INT64_C(10000)
 
-static const struct lab_redis_options options = { .aof = true, .wall = true };
-
 /* What this store has besides. */
 struct redis {
+	struct chaos_tls tls[2]; /* of the server and the next, by turns */
+	int turn;
 	struct lab_proxy *straight; /* without faults of the network */
 	struct lab_server *next;    /* the replica to be promoted */
 	struct lab_proxy *feed;
 	int64_t set_back; /* when the clock was */
 };
 
-static struct lab_proxy *proxy_to(const struct lab_server *s)
+enum { PORTS = 5 }; /* for TLS: another process may have one of them */
+
+static struct lab_server *start_server(struct chaos_tls *tls)
 {
-	struct lab_proxy_options o = { .to = lab_server_address(s) };
+	const struct lab_redis_options o = { .aof = true,
+					     .wall = true,
+					     .config = tls->config };
+	struct lab_server *s = lab_redis_start(&o);
+
+#if CHAOS_TLS
+	for (int i = 1; !s && tls->port > 0 && i < PORTS; i++) {
+		if (!strcasestr(lab_errmsg(), "in use") ||
+		    chaos_tls_new(tls) < 0)
+			break;
+		s = lab_redis_start(&o);
+	}
+#endif
+	return s;
+}
+
+/* Where the clients are served. */
+static struct lab_address address(const struct lab_server *s,
+				  const struct chaos_tls *tls)
+{
+	struct lab_address to = lab_server_address(s);
+
+	if (tls->port > 0)
+		to.port = tls->port;
+	return to;
+}
+
+static struct lab_proxy *proxy_to(struct lab_address to)
+{
+	struct lab_proxy_options o = { .to = to };
 
 	return lab_proxy_new(&o);
+}
+
+/* Have two servers serve TLS, and the URI say by which authority. */
+static int prepare_tls(struct chaos *c, const char **query)
+{
+#if CHAOS_TLS
+	static char text[256];
+	struct redis *r = c->store;
+
+	if (!c->o.store->over_tls)
+		return 0;
+	if (chaos_tls_new(&r->tls[0]) < 0 || chaos_tls_new(&r->tls[1]) < 0)
+		return -1;
+	snprintf(text, sizeof(text), "%s%ctls_ca=%s", *query,
+		 **query ? '&' : '?', chaos_tls_ca());
+	*query = text;
+#else
+	(void)c;
+	(void)query;
+#endif
+	return 0;
 }
 
 static int start_redis(struct chaos *c, const char *query)
 {
 	struct redis *r = calloc(1, sizeof(*r));
+	struct lab_address to;
 
 	if (!r)
 		return lab_fail("out of memory");
 	c->store = r;
-	c->server = lab_redis_start(&options);
+	if (prepare_tls(c, &query) < 0)
+		return -1;
+	c->server = start_server(&r->tls[0]);
 	if (!c->server ||
 	    chaos_start_proxies(c, c->o.store->name, &c->server, 1, query) < 0)
 		return -1;
-	r->straight = proxy_to(c->server);
+	to = address(c->server, &r->tls[0]);
+	if (lab_proxy_aim(c->proxy, &to) < 0)
+		return -1;
+	r->straight = proxy_to(to);
 	if (!r->straight)
 		return -1;
 	snprintf(c->uri[1], sizeof(c->uri[1]), "%s://" LAB_LOOPBACK ":%d/%s",
@@ -151,8 +210,8 @@ static int fall_behind(struct chaos *c)
 {
 	struct redis *r = c->store;
 
-	r->next = lab_redis_start(&options);
-	r->feed = proxy_to(c->server);
+	r->next = start_server(&r->tls[!r->turn]);
+	r->feed = proxy_to(lab_server_address(c->server));
 	if (!r->next || !r->feed ||
 	    lab_server_step_wall(r->next, c->wall_ms) < 0 ||
 	    lab_redis_follow(r->next, c->server, lab_proxy_port(r->feed)) < 0 ||
@@ -168,7 +227,7 @@ static int fall_behind(struct chaos *c)
 static int promote(struct chaos *c)
 {
 	struct redis *r = c->store;
-	struct lab_address to = lab_server_address(r->next);
+	struct lab_address to = address(r->next, &r->tls[!r->turn]);
 
 	if (lab_redis_follow(r->next, NULL, 0) < 0 ||
 	    lab_proxy_aim(c->proxy, &to) < 0 ||
@@ -177,6 +236,7 @@ static int promote(struct chaos *c)
 	lab_server_free(c->server);
 	lab_proxy_free(r->feed);
 	c->server = r->next;
+	r->turn = !r->turn;
 	r->next = NULL;
 	r->feed = NULL;
 	chaos_wipe_end(c, false);
@@ -203,15 +263,21 @@ static const struct chaos_fault own_faults[] = {
 	CHAOS_NO_FAULT
 };
 
-#define STORE(scheme, shares)                                                  \
+#define STORE(scheme, tls, shares, text)                                       \
 	{                                                                      \
-		.name = (scheme), .leases = true, .match = "EVALSHA",          \
-		.in_order = (shares), .start = start_redis,                    \
+		.name = (scheme), .leases = true, .over_tls = (tls),           \
+		.match = (text), .in_order = (shares), .start = start_redis,   \
 		.stop = stop_redis, .left = count_left,                        \
 		.faults = { chaos_pauses,      chaos_process_faults,           \
 			    chaos_net_faults,  chaos_server_pauses,            \
 			    chaos_server_kill, chaos_server_empty,             \
 			    own_faults },                                      \
 	}
-const struct chaos_store chaos_redis = STORE("redis", false);
-const struct chaos_store chaos_redis2 = STORE("redis2", true);
+const struct chaos_store chaos_redis = STORE("redis", false, false, "EVALSHA");
+const struct chaos_store chaos_redis2 = STORE("redis2", false, true, "EVALSHA");
+#if CHAOS_TLS
+/* The beginning of a record of requests, whatever they are.  TLS finds a hole
+ * in the stream. */
+const struct chaos_store chaos_rediss2 = STORE("rediss2", true, false,
+					       "\x17\x03\x03");
+#endif
