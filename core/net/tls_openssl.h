@@ -59,6 +59,7 @@ struct dlki_tls_session {
 	SSL *ssl;
 	BIO *in, *out;        /* the SSL's: ciphertext */
 	int heard;            /* bytes have come */
+	int closed;           /* by the server, in good order */
 	char name[256];       /* to be in the certificate; empty: any */
 	char key[DLKI_TLS_KEY]; /* of the past session */
 	struct dlk_error flaw; /* of the server's certificate */

@@ -185,6 +185,13 @@ static void refused_certificate(struct dlki_tls_session *s, const char *alert)
 			 alert);
 }
 
+/* After the handshake the server is the right one, and the connection is lost:
+ * the next may be good. */
+static int senseless(const struct dlki_tls_session *s)
+{
+	return s->base.up ? DLOCK_EUNREACHABLE : DLOCK_EPROTO;
+}
+
 static void alerted(struct dlki_tls_session *s, int alert)
 {
 	const char *text = SSL_alert_desc_string_long(alert);
@@ -219,7 +226,7 @@ static void alerted(struct dlki_tls_session *s, int alert)
 				 "tls_cert= and tls_key= name");
 		break;
 	default:
-		dlk_fail(&s->why, DLOCK_EPROTO,
+		dlk_fail(&s->why, senseless(s),
 			 "the server ended TLS with an alert: %s", text);
 	}
 }
@@ -237,6 +244,6 @@ void dlki_tls_reason(struct dlki_tls_session *s)
 	else if (reason == SSL_R_UNSUPPORTED_PROTOCOL)
 		alerted(s, SSL_AD_PROTOCOL_VERSION);
 	else
-		dlki_tls_error(&s->why, DLOCK_EPROTO,
+		dlki_tls_error(&s->why, senseless(s),
 			       "the server's TLS makes no sense");
 }

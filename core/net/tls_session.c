@@ -101,6 +101,7 @@ static int after(struct dlki_tls_session *s, int rc, struct dlk_error *err)
 	case SSL_ERROR_WANT_READ:
 		return 0;
 	case SSL_ERROR_ZERO_RETURN:
+		s->closed = 1;
 		dlk_fail(&s->why, DLOCK_EUNREACHABLE,
 			 "the server closed the connection");
 		break;
@@ -223,8 +224,7 @@ static const char *session_stuck(const struct dlki_tls *t)
 static void session_end(struct dlki_tls *t)
 {
 	struct dlki_tls_session *s = session_of(t);
-	int sound = t->up &&
-		    (s->why.code == 0 || s->why.code == DLOCK_EUNREACHABLE);
+	int sound = t->up && (s->why.code == 0 || s->closed);
 
 	if (s->ssl && sound)
 		SSL_set_shutdown(s->ssl,

@@ -81,6 +81,23 @@ Test(resume, a_session_that_failed_is_forgotten)
 	cr_assert(!meet("localhost"));
 }
 
+/* Lost, and closed by the server: both may be resumed.  Spoilt: not. */
+Test(resume, a_session_that_was_spoilt_is_forgotten)
+{
+	client_open(NULL, NULL);
+	cr_assert(!meet("localhost"));
+	cr_assert_eq(client_meets("localhost"), 0);
+	SSL_shutdown(client.peer.ssl);
+	cr_assert_eq(client_exchange(), DLOCK_EUNREACHABLE);
+	client_leaves();
+	cr_assert(meet("localhost"));
+	cr_assert_eq(client_meets("localhost"), 0);
+	cr_assert_eq(client_hears("nonsense", 8), 0);
+	cr_assert_eq(client_exchange(), DLOCK_EUNREACHABLE);
+	client_leaves();
+	cr_assert(!meet("localhost"));
+}
+
 Test(resume, the_latest_servers_are_remembered)
 {
 	char peer[30];

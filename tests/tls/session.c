@@ -256,12 +256,12 @@ Test(session, a_byte_that_changed_on_the_way_is_found)
 	cr_assert_eq(client_hears(cipher, n), 0);
 	cr_assert_eq(client.t->type->read(client.t, plain, 8, &client.err), 4);
 	cr_assert_eq(client.t->type->read(client.t, plain, 8, &client.err),
-		     DLOCK_EPROTO);
+		     DLOCK_EUNREACHABLE);
 	cr_assert_not_null(strstr(client.err.text, "makes no sense: "), "%s",
 			   client.err.text);
 	cr_assert_eq(client.t->type->write(client.t, "x", 1, &client.err),
-		     DLOCK_EPROTO, "for good");
-	cr_assert_eq(client_hears("x", 1), DLOCK_EPROTO);
+		     DLOCK_EUNREACHABLE, "for good");
+	cr_assert_eq(client_hears("x", 1), DLOCK_EUNREACHABLE);
 }
 
 Test(session, a_server_without_tls_is_named_so)
@@ -333,6 +333,6 @@ Test(session, errors_of_the_programs_mislead_nobody_and_ours_are_gone)
 	echo();
 	cr_assert_eq(client_hears("nonsense", 8), 0);
 	cr_assert_eq(client.t->type->read(client.t, client.got, 8, &client.err),
-		     DLOCK_EPROTO);
+		     DLOCK_EUNREACHABLE);
 	cr_assert_eq(ERR_get_error(), 0);
 }
