@@ -28,10 +28,15 @@ static enum redis_taken take_error(struct redis_store *s,
 	return RD_TAKEN;
 }
 
-/* The bytes are no answer to the earliest request: the op fails. */
+/* The bytes are no answer to the earliest request: the op fails.  Other ops on
+ * the connection have met nothing that a new connection does not cure. */
 static int fail_front(const struct redis_store *s, struct dlk_error *err)
 {
+	struct dlki_front front;
+
 	dlki_failed(dlki_front_op(s->main.link, 0), err, DLKI_RESIDUE_MAYBE);
+	if (dlki_front(s->main.link, &front) && front.verb != DLKI_GREET)
+		err->code = DLOCK_EUNREACHABLE;
 	return err->code;
 }
 
