@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The process' allocations: dlock-sim is linked so that malloc() and the like
- * come here.  The simulation's own (sim/base/memory.h) never fail on purpose.
+ * The process' allocations: the linker leads malloc() and the like here.  The
+ * simulation's own (sim/base/memory.h) never fail on purpose.
  */
 #ifndef DLOCK_SIM_ALLOCATION_H
 #define DLOCK_SIM_ALLOCATION_H
@@ -9,10 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The n-th allocation from now fails; 0: none does. */
+/* Have the n-th allocation from now fail; 0: no longer. */
 void sim_allocation_fail(uint64_t nth);
 
-/* Allocations that were not freed yet. */
+/* Allocations not freed yet. */
 int64_t sim_allocations(void);
 
 #endif

@@ -34,7 +34,7 @@ static int submit(const struct sim_caller *c, struct dlki_op *op,
 	return dlki_submit(c->engine, op);
 }
 
-/* What was due at `due` happens now: late only if the process stood still. */
+/* `what` happens now; later than `due` only if the process stood still. */
 static void check_time(const struct sim_caller *c, dlk_time due, dlk_time now,
 		       const char *what)
 {
@@ -71,9 +71,9 @@ static void release(struct sim_caller *c, dlk_time now)
 }
 
 /*
- * An attempt that nobody answered may be under way on a connection that was
- * given up, as long as a lease from the first answer on another connection: a
- * server that was stopped reads all of them only then.
+ * An unanswered attempt may be under way on a lost connection, as long as a
+ * lease from the first answer on another connection: only then does a stopped
+ * server read all connections.
  */
 static void on_released(struct dlki_op *op, dlk_time now)
 {
@@ -214,7 +214,7 @@ static void busy(struct sim_caller *c, dlk_time now)
 	park(c, now, c->ask.look_in_ms > 0 ? c->ask.look_in_ms : 1000);
 }
 
-/* Without an answer, or with an error that will pass. */
+/* After no answer, or an error of the moment. */
 static void try_again(struct sim_caller *c, dlk_time now)
 {
 	if (c->ask.since != 0) {

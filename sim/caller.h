@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A caller: a script that acquires, renews, holds and releases locks by ops of
- * the engine, and draws the next step, until the weather is over.  It keeps the
- * rules of a claim: a lease counts from before the request was written, and the
- * caller releases what the store may have, until the store can have nothing.
+ * the engine, and draws the next step, until the weather is over.  The
+ * caller keeps the rules of a claim: a lease counts from before the request was
+ * written, and the caller releases until the store can have no entry.
  */
 #ifndef DLOCK_SIM_CALLER_H
 #define DLOCK_SIM_CALLER_H
@@ -46,11 +46,11 @@ struct sim_caller {
 	dlk_time next_at, give_up_at, end_at, keep_until;
 	int cancels;             /* gives up while it asks, too */
 	int64_t asked_true;      /* when the claim was asked for first */
-	int residue;             /* the store may have something of ours */
-	int may_arrive;          /* ... or may get it: an attempt that nobody
-				  * answered */
-	dlk_time clean_from;     /* a release that is written from then on is
-				  * behind all of them; 0: not known yet */
+	int residue;             /* the store may have an entry of the claim */
+	int may_arrive;          /* ... or may get an entry: an attempt was
+				  * not answered */
+	dlk_time clean_from;     /* releases written from then on are behind
+				  * all attempts; 0: not known yet */
 	uint64_t token, grant_id;
 	dlk_time busy_since;     /* of the last ask; and the store's clock */
 	uint64_t busy_clock_us;
@@ -59,13 +59,13 @@ struct sim_caller {
 /* Begin to rest, then to ask. */
 void sim_caller_begin(struct sim_caller *c);
 
-/* The process is killed: hold nothing, and submit nothing. */
+/* The process is killed: end the hold, and submit no op. */
 void sim_caller_end(struct sim_caller *c);
 
 /* The weather is over: a hold is released soon. */
 void sim_caller_heal(struct sim_caller *c);
 
-/* Whether no op is under way. */
+/* Are both ops idle? */
 int sim_caller_is_idle(const struct sim_caller *c);
 
 /* News; each for the caller whose attempt has the id, 0 for all. */

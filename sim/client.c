@@ -147,7 +147,7 @@ int64_t sim_client_due(const struct sim_client *c)
 	return due < c->paused_until ? c->paused_until : due;
 }
 
-/* Until nothing is left to do: a turn that was to wait, and found nothing. */
+/* Run turns until a turn waits in vain. */
 static void turn(struct sim_client *c)
 {
 	int turns = 0;
@@ -161,7 +161,7 @@ static void turn(struct sim_client *c)
 	dlki_unlock(c->engine);
 }
 
-/* A client that was told of bytes has read them, or sleeps. */
+/* A client reads all bytes of which it was told, or sleeps. */
 static void check(struct sim_client *c)
 {
 	int unread = sim_world_unread(&c->world);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A client of the simulation: a world, an engine with the Redis protocol, and
- * callers.  A client that was killed begins again after a while, as another
+ * callers.  A killed client begins again after a while, as another
  * life.
  */
 #ifndef DLOCK_SIM_CLIENT_H
@@ -27,19 +27,19 @@ struct sim_client {
 /* Begin a life. */
 void sim_client_begin(struct sim_client *c);
 
-/* The process is killed: ops under way end, and nobody hears of it. */
+/* The process is killed: ops under way end, unheard. */
 void sim_client_kill(struct sim_client *c);
 
 /* When the client has something to do; not before `paused_until`. */
 int64_t sim_client_due(const struct sim_client *c);
 
-/* Do what is due, and what is drawn. */
+/* Run turns, and draw the faults of a client. */
 void sim_client_run(struct sim_client *c);
 
-/* The weather is over: what is held is released. */
+/* The weather is over: holds are released. */
 void sim_client_heal(struct sim_client *c);
 
-/* Whether no caller has anything under way. */
+/* Do all callers rest? */
 int sim_client_rests(const struct sim_client *c);
 
 #endif

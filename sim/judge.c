@@ -105,7 +105,7 @@ void sim_judge_end(struct sim_judge *j, int lock, int caller)
 	sim_net_note(j->net, "lock %d caller %d ends", lock, caller);
 }
 
-/* ---- What the store has -------------------------------------------------- */
+/* ---- Entries of the store ------------------------------------------------ */
 
 void sim_judge_owner(char out[SIM_OWNER], int caller, unsigned int life,
 		     unsigned int claims)
@@ -137,8 +137,8 @@ static void check_owner(struct sim_judge *j, int lock, const char *owner)
 				lock, caller, claims);
 }
 
-/* Bytes that were late by more than the client can wait for them may have made
- * a claim again, which goes on for a lease, or half of one. */
+/* Bytes may be late by more than the client can wait.  A claim made by such
+ * bytes lasts for a lease, or for half a lease more. */
 static int is_excused(const struct sim_judge *j)
 {
 	int64_t lease_ms = (int64_t)j->net->weather.lease_ms;

@@ -32,7 +32,7 @@ void sim_plan_request(struct sim_caller *c)
 	};
 }
 
-/* A program that cancels does so about when the answer comes. */
+/* A cancelling program does so about when the answer comes. */
 dlk_time sim_plan_patience(struct sim_caller *c)
 {
 	uint64_t most_us = 4 * c->world->net->weather.delay_us + 500;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a caller does next, as it is drawn.
+ * Plans: draws for the next step of a caller.
  */
 #ifndef DLOCK_SIM_PLAN_H
 #define DLOCK_SIM_PLAN_H
 
 #include "sim/caller.h"
 
-/* Another claim: its lock, mode and owner. */
+/* Draw another claim: lock, mode and owner. */
 void sim_plan_request(struct sim_caller *c);
 
-/* How long the program waits for it; sets `cancels`. */
+/* Draw how long the program waits for the claim; sets `cancels`. */
 dlk_time sim_plan_patience(struct sim_caller *c);
 
-/* How long it holds the lock, and how long it rests; when the weather is over,
- * no time. */
+/* Draw how long the caller holds the lock, and how long the caller rests; no
+ * time when the weather is over. */
 dlk_time sim_plan_hold(const struct sim_caller *c);
 dlk_time sim_plan_rest(const struct sim_caller *c);
 

@@ -23,7 +23,7 @@ static int64_t draw_time(const struct sim_strikes *s, const char *site,
 	       (int64_t)(1 + sim_draw(s->net->chance, site, n)) * ms;
 }
 
-/* The store has lost what it had, or some of it. */
+/* The store has lost keys. */
 static void lose(struct sim_strikes *s, const char *what)
 {
 	sim_net_note(s->net, "the server %s", what);
@@ -113,7 +113,7 @@ static void step_clock(struct sim_strikes *s)
 		     by_ms);
 }
 
-/* The other server has what the master had a while ago, and takes over. */
+/* The other server, with keys of a while ago, takes over. */
 static void fail_over(struct sim_strikes *s)
 {
 	struct sim_net *n = s->net;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the weather does to servers, each tenth of a second.
+ * Strikes of the weather at servers, each tenth of a second.
  */
 #ifndef DLOCK_SIM_STRIKE_H
 #define DLOCK_SIM_STRIKE_H
