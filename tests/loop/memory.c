@@ -13,38 +13,9 @@
 #include "core/world/real.h"
 #include "tests/loop/lines.h"
 #include "tests/loop/script.h"
+#include "tests/loop/shortage.h"
 
 enum { OPS = 40 };
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t size);
-
-/* The allocation that fails, counted down; 0: none. */
-static _Thread_local long fail_at;
-
-static int fails(void)
-{
-	return fail_at > 0 && --fail_at == 0;
-}
-
-void *__wrap_malloc(size_t size)
-{
-	return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *p, size_t size)
-{
-	return fails() ? NULL : __real_realloc(p, size);
-}
 
 /* ---- The scenario -------------------------------------------------------- */
 
@@ -137,7 +108,7 @@ static int scenario(long n)
 	if (named)
 		options.host = "h.test";
 	script_named(&world, 1, &port);
-	fail_at = n;
+	shortage_at(n);
 	engine = dlki_engine_new(&options, &err);
 	if (engine) {
 		dlki_lock(engine);
@@ -147,8 +118,8 @@ static int scenario(long n)
 	} else {
 		cr_assert_eq(err.code, DLOCK_ENOMEM);
 	}
-	reached = fail_at == 0;
-	fail_at = 0;
+	reached = shortage_came();
+	shortage_at(0);
 	for (int i = 0; i < OPS; i++)
 		cr_assert_eq(ended[i], submitted[i], "allocation %ld, op %d", n,
 			     i);
@@ -194,7 +165,7 @@ Test(memory, a_world_and_a_drive_say_that_there_is_none)
 	struct dlki_world *w;
 	struct dlk_error err;
 
-	fail_at = 1;
+	shortage_at(1);
 	cr_assert_null(dlki_real_new(&err));
 	cr_assert_eq(err.code, DLOCK_ENOMEM);
 	w = dlki_real_new(&err);
@@ -202,7 +173,7 @@ Test(memory, a_world_and_a_drive_say_that_there_is_none)
 	cr_assert_eq(dlki_address_unix(&address, "/"), 0);
 	cr_assert_eq(w->type->connect(w, &address, DLKI_NEWS, tag),
 		     -ECONNREFUSED);
-	fail_at = 1;
+	shortage_at(1);
 	cr_assert_eq(w->type->watch(w, 0, DLKI_READABLE, DLKI_NEWS, tag),
 		     -ENOMEM);
 	dlki_real_free(w);
@@ -212,7 +183,7 @@ Test(memory, a_world_and_a_drive_say_that_there_is_none)
 					       .protocol = &at_once_protocol },
 		&err);
 	cr_assert_not_null(engine);
-	fail_at = 1;
+	shortage_at(1);
 	cr_assert_eq(dlki_drive_begin(engine, DLKI_ALL_SETS, &err),
 		     DLOCK_ENOMEM);
 	cr_assert_eq(dlki_engine_is_up(engine), 1);

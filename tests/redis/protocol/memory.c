@@ -5,37 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/loop/shortage.h"
 #include "tests/redis/protocol/rig.h"
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t size);
-
-/* The allocation that fails, counted down; 0: none. */
-static _Thread_local long fail_at;
-
-static int fails(void)
-{
-	return fail_at > 0 && --fail_at == 0;
-}
-
-void *__wrap_malloc(size_t size)
-{
-	return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *p, size_t size)
-{
-	return fails() ? NULL : __real_realloc(p, size);
-}
 
 /* ---- The scenario -------------------------------------------------------- */
 
@@ -101,10 +72,10 @@ static int scenario(long n)
 
 	memset(submitted, 0, sizeof(submitted));
 	rig_begin_up("");
-	fail_at = n;
+	shortage_at(n);
 	run();
-	reached = fail_at == 0;
-	fail_at = 0;
+	reached = shortage_came();
+	shortage_at(0);
 	rig_end();
 	for (int i = 0; i < RIG_OPS; i++)
 		cr_assert_eq(rig.ended[i], submitted[i],
