@@ -3,7 +3,6 @@
 #include "support.h"
 
 #include <criterion/criterion.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,16 +20,6 @@ static void set_up(const char *query)
 	l = mutex(c, "x");
 	ll = mutex(last, "x");
 	healed_at_end(proxy);
-}
-
-/* The lease outlives a pause of a busy machine. */
-static void set_up_ms(int64_t ttl_ms)
-{
-	char query[40];
-
-	snprintf(query, sizeof(query), "ttl=%" PRId64 "ms",
-		 ttl_ms * slowness());
-	set_up(query);
 }
 
 /* The answer to a command that counts. */
@@ -68,7 +57,7 @@ CASE(redis_dead, waiters_leave_the_queue_of_a_lock_that_stays_held)
 	dlock_lock *dl;
 	dlock_hold *h;
 
-	set_up_ms(1500);
+	set_up("ttl=3s");
 	dl = mutex(dying, "x");
 	memset(t, 0, sizeof(t));
 	h = take(l, 0);
@@ -128,7 +117,7 @@ CASE(redis_dead, waiters_by_the_thousand_are_cleared_by_one_that_lives)
 	struct taker u = { 0 };
 	dlock_hold *h;
 
-	set_up_ms(900);
+	set_up("ttl=3s");
 	h = busy(&u);
 	the_dead_come(2000);
 	EVENTUALLY(count(LINE) == 1);
