@@ -153,6 +153,7 @@ static int run_with(struct memc_session *s, struct use *use,
 {
 	for (;;) {
 		struct dlk_pooled *pooled;
+		struct memc_conn *c;
 		int fresh, changed, rc;
 
 		pooled = use->urgent ?
@@ -166,12 +167,12 @@ static int run_with(struct memc_session *s, struct use *use,
 					 err->text);
 			return err->code;
 		}
-		if (dlk_pool_spare(s->pool, pooled, deadline, err))
+		c = (struct memc_conn *)(void *)pooled;
+		if (dlk_pool_spare(s->pool, pooled, c->net.peer, deadline, err))
 			return err->code;
 		use->times++;
-		rc = work((struct memc_conn *)(void *)pooled, arg, deadline,
-			  err);
-		changed = ((struct memc_conn *)(void *)pooled)->changed;
+		rc = work(c, arg, deadline, err);
+		changed = c->changed;
 		if (rc != DLOCK_EUNREACHABLE || changed)
 			dlk_pool_give(s->pool, pooled, rc == 0);
 		else

@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+/* Of a hold: before, no waiter can have come. */
+#define PING_FROM_NS (DLK_MS / 10)
+
 struct redis_arg dlki_redis_key(const char *prefix, const char *key,
 				char out[RD_KEY_SIZE])
 {
@@ -110,4 +113,9 @@ void dlki_redis_release_args(struct redis_release *out, const char *owner,
 	out->args[3].text = out->used;
 	out->args[3].len = dlki_redis_digits(out->used, token_used);
 	out->n_args = 4;
+}
+
+int dlki_redis_ping_pays(dlk_time lease_heard, int pushed, dlk_time now)
+{
+	return !pushed && now - lease_heard > PING_FROM_NS;
 }

@@ -52,6 +52,19 @@ struct redis_release {
 	char used[24];  /* the largest token that a hold was given */
 };
 
+/*
+ * Is a PING to be sent ahead of a release?  When the server can write to
+ * several clients, the server writes first to the client for which an answer
+ * was ready last.  The answer to a release is ready behind the grant message
+ * to the next waiter, so the releaser would run before the waiter.  The answer
+ * to a PING ahead of the release turns the order round.
+ *
+ * The PING costs the server time.  A hold goes without when the hold was too
+ * short for a waiter to have come, and when a grant message brought the hold:
+ * then the lock passes on all the time, and the server is the bottleneck.
+ */
+int dlki_redis_ping_pays(dlk_time lease_heard, int pushed, dlk_time now);
+
 /* `token` 0: unknown; `token_used` 0: only `token`. */
 void dlki_redis_release_args(struct redis_release *out, const char *owner,
 			     uint64_t token, uint64_t token_used);

@@ -228,12 +228,15 @@ const struct dlk_pool_type dlki_redis_pool_type = {
 };
 
 static struct redis_conn *unless_spared(struct redis_session *s,
-					struct dlk_pooled *c, dlk_time deadline,
+					struct dlk_pooled *pooled,
+					dlk_time deadline,
 					struct dlk_error *err)
 {
-	if (!c || dlk_pool_spare(s->pool, c, deadline, err))
+	struct redis_conn *c = (struct redis_conn *)pooled;
+
+	if (!c || dlk_pool_spare(s->pool, pooled, c->net.peer, deadline, err))
 		return NULL;
-	return (struct redis_conn *)c;
+	return c;
 }
 
 struct redis_conn *dlki_redis_conn_take(struct redis_session *s,

@@ -6,8 +6,6 @@
 #include "backends/redis/ticket.h"
 #include "backends/redis/waiters.h"
 
-#define PING_FROM_NS (DLK_MS / 10)
-
 /* ---- One ----------------------------------------------------------------- */
 
 static void prepare_release(struct redis_ticket *t, struct redis_call *call,
@@ -26,20 +24,10 @@ static void prepare_release(struct redis_ticket *t, struct redis_call *call,
 	};
 }
 
-/*
- * Of the clients that it has something to write to, the server writes first to
- * the one for which it had something last.  A release is answered behind its
- * grant message.  So it would be written to the releaser first, which runs
- * before the waiter then.  A PING ahead of the release turns that round.
- *
- * It is not for nothing.  A hold that was too short for anybody to have come
- * goes without; so does one that came by a grant message, because there the
- * lock passes on all the time, and the server is what it waits for.
- */
 static int wants_ping(const struct redis_ticket *t)
 {
-	return t->granted && !t->pushed &&
-	       dlk_now() - t->lease_heard > PING_FROM_NS;
+	return t->granted &&
+	       dlki_redis_ping_pays(t->lease_heard, t->pushed, dlk_now());
 }
 
 /* It was sent already, and the connection that was used last mostly owes the

@@ -337,8 +337,8 @@ void dlk_pool_give(struct dlk_pool *p, struct dlk_pooled *c, int good)
 	give_back(p, c, good);
 }
 
-int dlk_pool_spare(struct dlk_pool *p, struct dlk_pooled *c, dlk_time deadline,
-		   struct dlk_error *err)
+int dlk_pool_spare(struct dlk_pool *p, struct dlk_pooled *c, const char *peer,
+		   dlk_time deadline, struct dlk_error *err)
 {
 	dlk_time now;
 
@@ -351,9 +351,9 @@ int dlk_pool_spare(struct dlk_pool *p, struct dlk_pooled *c, dlk_time deadline,
 		c->spared_until = now + c->round_trip;
 	if (now >= c->spared_until)
 		return 0;
-	give_back(p, c, 1);
 	dlk_fail(err, DLOCK_EUNREACHABLE,
-		 "connected, but no time was left to ask the store");
+		 "%s: connected, but no time was left to ask anything", peer);
+	give_back(p, c, 1);
 	return 1;
 }
 

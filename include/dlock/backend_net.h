@@ -193,15 +193,17 @@ DLOCK_API struct dlk_pooled *dlk_pool_take_urgent(struct dlk_pool *p,
  * Spare the connection a request that would only spoil the connection: no
  * request was answered there yet, and the greeting took longer than is left
  * until `deadline`.  Then the connection goes back to the pool, for a request
- * with more time, and err says EUNREACHABLE.  Otherwise a server at the end of
- * a slow network would never be asked anything.  1: spared; 0: ask the server.
+ * with more time, and err says EUNREACHABLE and names `peer`.  Otherwise a
+ * server at the end of a slow network would never be asked anything.  1:
+ * spared; 0: ask the server.
  *
  * The connection is spared for as long as the greeting took, which outlasts the
  * call with too little time.  Then the next request finds out whether the
  * network is as slow as before.
  */
 DLOCK_API int dlk_pool_spare(struct dlk_pool *p, struct dlk_pooled *c,
-			     dlk_time deadline, struct dlk_error *err);
+			     const char *peer, dlk_time deadline,
+			     struct dlk_error *err);
 
 /* Give a connection back.  `good`: others may use it; else it is closed. */
 DLOCK_API void dlk_pool_give(struct dlk_pool *p, struct dlk_pooled *c,

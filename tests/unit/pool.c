@@ -227,11 +227,11 @@ Test(pool, the_long_idle_and_the_doubtful_are_looked_at)
 static int spared(struct dlk_pool *p, struct dlk_pooled *c, int64_t ms)
 {
 	struct dlk_error err = { 0 };
-	int is = dlk_pool_spare(p, c, dlki_deadline(ms), &err);
+	int is = dlk_pool_spare(p, c, "peer:1", dlki_deadline(ms), &err);
 
 	CHECK_INT(err.code, ==, is ? DLOCK_EUNREACHABLE : 0);
 	if (is)
-		CHECK_TEXT(err.text, "no time was left");
+		CHECK_TEXT(err.text, "peer:1: connected, but no time was left");
 	return is;
 }
 

@@ -2,22 +2,10 @@
 #include "backends/redis/answer.h"
 #include "backends/redis/protocol/store.h"
 
-#define PING_FROM_NS (DLK_MS / 10)
-
-/*
- * Of the clients that it has something to write to, the server writes first to
- * the one for which it had something last.  A release is answered behind its
- * grant message.  So it would be written to the releaser first, which runs
- * before the waiter then.  A PING ahead of the release turns that round.
- *
- * It is not for nothing.  A hold that was too short for anybody to have come
- * goes without; so does one that came by a grant message, because there the
- * lock passes on all the time, and the server is what it waits for.
- */
 static int wants_ping(const struct dlki_op *op, dlk_time now)
 {
-	return op->lease_heard != 0 && !op->pushed && !op->closing &&
-	       now - op->lease_heard > PING_FROM_NS;
+	return op->lease_heard != 0 && !op->closing &&
+	       dlki_redis_ping_pays(op->lease_heard, op->pushed, now);
 }
 
 void dlki_redis_store_release(struct redis_store *s, struct dlki_op *op,
