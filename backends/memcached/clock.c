@@ -2,10 +2,10 @@
 /*
  * How far the server's clock is behind, judged by ours.
  *
- * The server counts its age in whole seconds, by a timer.  After it was stopped
- * it serves what it finds in its sockets before its timer runs, and counts the
- * time of an item from before it was stopped: the item may be gone as soon as
- * it was stored.
+ * The server counts its age in whole seconds, by a timer.  After a stop of the
+ * process, the server reads its sockets before the timer runs, and counts the
+ * time of a new item from before the stop: the item may be gone as soon as the
+ * item was stored.
  *
  * At the moment when its count advances, the count is right to a second; from
  * then on it is late by the time that has passed.  So a count is trusted for a

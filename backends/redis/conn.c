@@ -96,9 +96,9 @@ void dlki_redis_conn_owes(struct redis_conn *c, const struct redis_ticket *t,
 	owed->n++;
 }
 
-/* What a release returns. *good: the connection may be used again.  Answers are
- * told apart by their order alone.  If one is missing, the next one says
- * something else. */
+/* Return the result of a release.  *good: the connection may be used again.
+ * Only the order tells answers apart: where an answer is missing, the next
+ * answer belongs to another request. */
 static int judge(const struct redis_conn *c, const struct redis_reply *reply,
 		 int granted, int *good, struct dlk_error *err)
 {

@@ -106,8 +106,8 @@ int dlki_redis_conn_settle(struct redis_conn *c, struct redis_owed_answer *of,
 
 /* ---- What replies mean --------------------------------------------------- */
 
-/* Does this connection still lead to the session's server?  If not, what it
- * answers counts for nothing: EUNREACHABLE. */
+/* Does this connection still lead to the session's server?  If not, the answers
+ * of the connection are void: EUNREACHABLE. */
 int dlki_redis_conn_current(const struct redis_session *s,
 			    const struct redis_conn *c, struct dlk_error *err);
 

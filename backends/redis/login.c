@@ -9,7 +9,7 @@
 #include "backends/redis/fault.h"
 #include "backends/redis/redis.h"
 
-/* Only such bytes of what a server says get into its identity. */
+/* Only these bytes of a server's answer get into the server's identity. */
 #define RUN_ID_BYTES                                                           \
 	"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 

@@ -7,9 +7,8 @@
  * release grants the lock to the next waiter there and publishes the grant on
  * the notification channel of that waiter's client.
  *
- * Here are the session, the ticket, and the verbs.  What they are made of has
- * headers of its own: conn.h, script.h, notify.h, subscribe.h, waiters.h,
- * ticket.h.
+ * Here are the session, the ticket, and the verbs.  Their parts are declared in
+ * conn.h, script.h, notify.h, subscribe.h, waiters.h and ticket.h.
  */
 #ifndef DLOCK_REDIS_H
 #define DLOCK_REDIS_H

@@ -183,7 +183,7 @@ static size_t encode_releases(const struct redis_session *s,
 	return calls;
 }
 
-/* What the server refuses is left to its lease. */
+/* A claim that the server refuses to release is left to the lease. */
 static int release_batch(struct redis_session *s, struct redis_conn *c,
 			 struct dlk_ticket *const t[], size_t n,
 			 dlk_time deadline, struct dlk_error *err)
