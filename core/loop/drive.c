@@ -12,13 +12,19 @@
 /* How often the loop's own thread looks while callers come and go. */
 #define LOOK_NS (10 * DLK_MS)
 
+/* A bit each in the engine's `due`. */
+enum { CONDS = 64 };
+
 /* All under the engine's mutex. */
 struct dlki_drive {
 	pthread_t thread;
 	struct dlki_waiter self; /* the thread, as a leader; of both sets */
 	struct dlki_waiter *leader[DLKI_SETS]; /* or NULL */
 	struct dlki_waiter *first[DLKI_SETS], *last[DLKI_SETS];
-	unsigned int pumped; /* sets that the thread does not lead */
+	pthread_cond_t conds[CONDS];
+	unsigned int asleep[CONDS]; /* threads on each */
+	unsigned int shared;        /* the next to share */
+	unsigned int pumped;        /* sets that the thread does not lead */
 	int stop;
 	int left[DLKI_SETS]; /* a waiter has led since the thread's last look,
 			      * and no successor was there */
@@ -36,12 +42,6 @@ static dlk_time now(const struct dlki_engine *e)
 void dlki_waiter_init(struct dlki_waiter *w, enum dlki_set set)
 {
 	*w = (struct dlki_waiter){ .set = set };
-	dlk_cond_init(&w->cond);
-}
-
-void dlki_waiter_destroy(struct dlki_waiter *w)
-{
-	pthread_cond_destroy(&w->cond);
 }
 
 static void enlist(struct dlki_drive *d, struct dlki_waiter *w)
@@ -67,19 +67,46 @@ static void delist(struct dlki_drive *d, struct dlki_waiter *w)
 		d->first[w->set] = w->next;
 }
 
-static void rouse(struct dlki_waiter *w)
+static void rouse(struct dlki_engine *e, struct dlki_waiter *w)
 {
 	if (w->asleep)
-		pthread_cond_signal(&w->cond);
+		e->due |= UINT64_C(1) << w->cond;
 	w->asleep = 0;
+}
+
+static void wake(struct dlki_engine *e, uint64_t conds)
+{
+	for (unsigned int i = 0; conds != 0; i++, conds >>= 1) {
+		if (conds & 1)
+			pthread_cond_broadcast(&e->drive->conds[i]);
+	}
+}
+
+/* A free condition, or one that several threads share: each looks what has
+ * changed. */
+static unsigned int choose_cond(struct dlki_drive *d)
+{
+	for (unsigned int i = 0; i < CONDS; i++) {
+		if (d->asleep[i] == 0)
+			return i;
+	}
+	return d->shared++ % CONDS;
 }
 
 static void sleep_until(struct dlki_engine *e, struct dlki_waiter *w,
 			dlk_time until)
 {
+	struct dlki_drive *d = e->drive;
+	uint64_t due = e->due;
+
+	e->due = 0;
+	wake(e, due);
+	w->cond = choose_cond(d);
+	d->asleep[w->cond]++;
 	w->asleep = 1;
-	dlk_cond_wait(&w->cond, &e->mu, until);
+	dlk_cond_wait(&d->conds[w->cond], &e->mu, until);
 	w->asleep = 0;
+	d->asleep[w->cond]--;
 }
 
 void dlki_waiter_done(struct dlki_engine *e, struct dlki_waiter *w)
@@ -87,7 +114,7 @@ void dlki_waiter_done(struct dlki_engine *e, struct dlki_waiter *w)
 	struct dlki_drive *d = e->drive;
 
 	w->done = 1;
-	rouse(w);
+	rouse(e, w);
 	if (d->leader[w->set] == w && e->in_wait[w->set])
 		e->world->type->kick(e->world, w->set);
 	if (d->leader[w->set] == &d->self)
@@ -98,15 +125,16 @@ void dlki_waiter_done(struct dlki_engine *e, struct dlki_waiter *w)
 
 /* The leader of the set leaves.  A waiter that is done is about to leave
  * itself, and cannot succeed. */
-static void hand_over(struct dlki_drive *d, enum dlki_set set)
+static void hand_over(struct dlki_engine *e, enum dlki_set set)
 {
+	struct dlki_drive *d = e->drive;
 	struct dlki_waiter *w = d->first[set];
 
 	while (w && w->done)
 		w = w->next;
 	d->leader[set] = w;
 	if (w)
-		rouse(w);
+		rouse(e, w);
 }
 
 static void kick_self(struct dlki_engine *e)
@@ -133,7 +161,7 @@ static void nudge(struct dlki_engine *e, dlk_time at)
 		return;
 	d->look_at = at;
 	if (d->self.asleep)
-		rouse(&d->self);
+		rouse(e, &d->self);
 	else
 		kick_self(e);
 }
@@ -145,7 +173,7 @@ static void leave(struct dlki_engine *e, struct dlki_waiter *w)
 	delist(d, w);
 	if (d->leader[w->set] != w)
 		return;
-	hand_over(d, w->set);
+	hand_over(e, w->set);
 	if (!d->leader[w->set]) {
 		d->left[w->set] = 1;
 		nudge(e, now(e) + LOOK_NS);
@@ -249,7 +277,7 @@ static void lead(struct dlki_engine *e, unsigned int sets)
 	for (unsigned int set = 0; set < DLKI_SETS; set++) {
 		if (!(sets & DLKI_BIT(set)))
 			continue;
-		hand_over(d, (enum dlki_set)set);
+		hand_over(e, (enum dlki_set)set);
 		/* The next caller leads. */
 		d->left[set] = d->served && set == DLKI_ANSWERS;
 	}
@@ -286,6 +314,17 @@ static void *loop_thread(void *arg)
 	return NULL;
 }
 
+static void free_drive(struct dlki_engine *e)
+{
+	struct dlki_drive *d = e->drive;
+
+	e->drive = NULL;
+	e->nudge = NULL;
+	for (int i = 0; i < CONDS; i++)
+		pthread_cond_destroy(&d->conds[i]);
+	free(d);
+}
+
 int dlki_drive_begin(struct dlki_engine *e, unsigned int sets,
 		     struct dlk_error *err)
 {
@@ -295,18 +334,18 @@ int dlki_drive_begin(struct dlki_engine *e, unsigned int sets,
 	if (!d)
 		return dlki_nomem(err);
 	dlki_waiter_init(&d->self, DLKI_ANSWERS);
+	for (int i = 0; i < CONDS; i++)
+		dlk_cond_init(&d->conds[i]);
 	d->pumped = DLKI_ALL_SETS & ~sets;
 	pthread_mutex_lock(&e->mu);
 	e->drive = d;
 	e->nudge = nudge;
+	e->wake = wake;
 	pthread_mutex_unlock(&e->mu);
 	rc = dlk_thread(&d->thread, "dlock-loop", loop_thread, e);
 	if (rc == 0)
 		return 0;
-	e->drive = NULL;
-	e->nudge = NULL;
-	dlki_waiter_destroy(&d->self);
-	free(d);
+	free_drive(e);
 	return dlki_system(err, rc, "pthread_create");
 }
 
@@ -318,12 +357,9 @@ void dlki_drive_end(struct dlki_engine *e)
 		return;
 	d = e->drive;
 	d->stop = 1;
-	rouse(&d->self);
+	rouse(e, &d->self);
 	kick_self(e);
 	dlki_unlock(e);
 	pthread_join(d->thread, NULL);
-	e->drive = NULL;
-	e->nudge = NULL;
-	dlki_waiter_destroy(&d->self);
-	free(d);
+	free_drive(e);
 }

@@ -22,9 +22,14 @@
  * A follower at the deadline rings due alarms itself: a stopped leader delays
  * no time-out.
  *
+ * A sleeping thread has a condition of the drive, which outlives the waiter.  A
+ * thread that ends a wait marks the condition as due, and dlki_unlock() signals
+ * it behind the mutex: the woken thread finds the mutex free.
+ *
  * LOCKS
- *  All state is under the engine's mutex: role, predicate and wake-up.  A kick
- *  is only for the leader that is in wait(); dlki_turn() marks it.
+ *  All state is under the engine's mutex: role, predicate, and which conditions
+ *  are due.  A kick is only for the leader that is in wait(); dlki_turn() marks
+ *  it.
  *
  * Cancellation is off in dlki_drive().  In a forked child dlki_lock() refuses.
  */
@@ -39,8 +44,8 @@
 struct dlki_waiter {
 	enum dlki_set set;
 	int done;                         /* by dlki_waiter_done() */
-	int asleep;                       /* on cond */
-	pthread_cond_t cond;
+	int asleep;                       /* on this condition of the drive */
+	unsigned int cond;
 	struct dlki_waiter *next, *last;  /* of the set, the oldest first */
 };
 
@@ -55,7 +60,6 @@ void dlki_drive_end(struct dlki_engine *e);
 /* ---- With mu held -------------------------------------------------------- */
 
 void dlki_waiter_init(struct dlki_waiter *w, enum dlki_set set);
-void dlki_waiter_destroy(struct dlki_waiter *w);
 
 /* The waiter's wait is over: called by done(), by news, or by a
  * cancelling thread.  From any thread. */

@@ -158,7 +158,12 @@ int dlki_lock(struct dlki_engine *e)
 
 void dlki_unlock(struct dlki_engine *e)
 {
+	uint64_t due = e->due;
+
+	e->due = 0;
 	pthread_mutex_unlock(&e->mu);
+	if (due != 0)
+		e->wake(e, due);
 }
 
 struct dlki_alarms *dlki_engine_alarms(struct dlki_engine *e)

@@ -116,7 +116,7 @@ static int wait_for_events(struct dlki_engine *e, unsigned int sets,
 			e->until[set] = until;
 		}
 	}
-	pthread_mutex_unlock(&e->mu);
+	dlki_unlock(e);
 	n = e->world->type->wait(e->world, sets, events, EVENTS, until);
 	pthread_mutex_lock(&e->mu);
 	for (unsigned int set = 0; set < DLKI_SETS; set++) {

@@ -82,6 +82,10 @@ struct dlki_engine {
 	 * there is no such thread.  core/loop/drive.c. */
 	void (*nudge)(struct dlki_engine *e, dlk_time at);
 	struct dlki_drive *drive;
+
+	/* A bit for each condition that dlki_unlock() is to signal. */
+	uint64_t due;
+	void (*wake)(struct dlki_engine *e, uint64_t conds);
 };
 
 #endif

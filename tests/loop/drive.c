@@ -145,7 +145,6 @@ static enum dlki_outcome call(enum dlki_verb verb, uint64_t n)
 	cr_assert(dlki_drive(engine, &c.waiter, DLK_FOREVER));
 	dlki_unlock(engine);
 	cr_assert_eq(c.ended, 1);
-	dlki_waiter_destroy(&c.waiter);
 	return c.op.outcome;
 }
 
@@ -177,7 +176,6 @@ Test(drive, an_op_that_no_thread_waits_for_ends_at_once, .init = setup,
 	}
 	cr_assert_eq(ended, 1);
 	cr_assert_eq(c.op.outcome, DLKI_ANSWERED);
-	dlki_waiter_destroy(&c.waiter);
 }
 
 /* How many turns were begun in a while. */
@@ -242,7 +240,6 @@ static void end_wait(struct thread *t)
 	dlki_unlock(engine);
 	EVENTUALLY(t->is_over);
 	pthread_join(t->id, NULL);
-	dlki_waiter_destroy(&t->waiter);
 }
 
 static void start(struct thread *t, enum dlki_set set)
@@ -300,7 +297,6 @@ Test(drive, a_late_leader_leads_no_longer, .init = setup, .fini = teardown)
 	cr_assert_eq(dlki_lock(engine), 0);
 	cr_assert(!dlki_drive(engine, &w, dlk_now() + 20 * DLK_MS));
 	dlki_unlock(engine);
-	dlki_waiter_destroy(&w);
 	for (int i = 0; i < 20; i++)
 		cr_assert_eq(call(DLKI_ATTEMPT, 1), DLKI_GRANTED);
 }
@@ -321,6 +317,43 @@ Test(drive, a_leader_that_leaves_names_a_follower, .init = setup,
 			cr_assert(!is_asleep(&t[i + 1]), "%d", i);
 		cr_assert_eq(call(DLKI_ATTEMPT, 1), DLKI_GRANTED);
 	}
+}
+
+/* ---- Seats --------------------------------------------------------------- */
+
+/* Threads that share a condition are woken together. * */
+Test(drive, each_of_many_sleepers_is_woken, .init = setup, .fini = teardown)
+{
+	enum { MANY = 150 };
+	static struct thread t[MANY];
+
+	start_leader(&t[0]);
+	for (int i = 1; i < MANY; i++) {
+		start(&t[i], DLKI_ANSWERS);
+		EVENTUALLY(is_asleep(&t[i]));
+	}
+	for (int i = MANY - 1; i >= 0; i--) {
+		dlk_time begun = dlk_now();
+
+		end_wait(&t[i]);
+		cr_assert_lt(dlk_now() - begun, 1000 * slowness() * DLK_MS,
+			     "%d", i);
+	}
+}
+
+/* Without a wake a sleeper looks again after five seconds. */
+Test(drive, a_leader_that_waits_on_has_woken_the_follower, .init = setup,
+     .fini = teardown)
+{
+	struct thread t;
+	dlk_time begun;
+
+	start_leader(&t);
+	begun = dlk_now();
+	for (int i = 0; i < 5; i++)
+		cr_assert_eq(call(DLKI_ATTEMPT, 1), DLKI_GRANTED);
+	cr_assert_lt(dlk_now() - begun, 1000 * slowness() * DLK_MS);
+	end_wait(&t);
 }
 
 /* ---- Cancellation -------------------------------------------------------- */
@@ -369,7 +402,6 @@ Test(drive, a_stopped_leader_delays_no_deadline, .init = setup,
 	cr_assert_leq(dlk_now(), deadline + slack_ms() * DLK_MS);
 	held_up = 0;
 	end_wait(&t);
-	dlki_waiter_destroy(&c.waiter);
 }
 
 /* ---- A pumped set -------------------------------------------------------- */
@@ -444,5 +476,4 @@ Test(drive, a_forked_child_touches_nothing, .init = setup, .fini = teardown)
 	cr_assert_eq(c.op.outcome, DLKI_ANSWERED);
 	cr_assert_eq(c.op.stood, 1);
 	cr_assert_eq(call(DLKI_ATTEMPT, 1), DLKI_GRANTED);
-	dlki_waiter_destroy(&c.waiter);
 }

@@ -223,7 +223,6 @@ static enum dlki_outcome ask(int64_t ms)
 	cr_assert_eq(dlki_submit(engine, &a.op), 0);
 	cr_assert(dlki_drive(engine, &a.waiter, DLK_FOREVER));
 	dlki_unlock(engine);
-	dlki_waiter_destroy(&a.waiter);
 	return a.op.outcome;
 }
 

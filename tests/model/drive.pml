@@ -7,7 +7,8 @@
  * may be lost once: requests in flight end then.  A waiter that is not patient
  * may be late at any time.  A waiter's callback, after the wait, stands still
  * until an op without a waiter has ended.  A section under the engine's
- * mutex is an atomic step here.
+ * mutex is an atomic step here.  A wake that is due behind the mutex is a
+ * signal: the thread that is woken runs later in either case.
  *
  * Proved: each patient waiter ends, the op without a waiter ends, and so does
  * the loop's own thread when it is stopped.  A thread asleep for ever is an

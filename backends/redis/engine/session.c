@@ -164,7 +164,6 @@ static int redis2_open(struct dlk_session *base, dlk_time deadline,
 	rc = start_engine(s, err);
 	if (rc == 0)
 		rc = await_greeting(s, begun, deadline, err);
-	dlki_waiter_destroy(&waiter);
 	if (rc != 0)
 		redis2_close(base, deadline);
 	return rc;

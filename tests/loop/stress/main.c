@@ -364,9 +364,6 @@ int main(int argc, char **argv)
 	dlki_real_free(world);
 	report(server_stop());
 	for (int i = 0; i < WORKERS; i++) {
-		dlki_waiter_destroy(&workers[i].answer);
-		dlki_waiter_destroy(&workers[i].released);
-		dlki_waiter_destroy(&workers[i].news);
 	}
 	return 0;
 }

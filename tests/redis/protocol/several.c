@@ -134,7 +134,6 @@ static enum dlki_outcome call(struct claim *c, enum dlki_verb verb)
 	cr_assert_eq(dlki_submit(engine, &c->op), 0);
 	cr_assert(dlki_drive(engine, &c->waiter, DLK_FOREVER));
 	dlki_unlock(engine);
-	dlki_waiter_destroy(&c->waiter);
 	return c->op.outcome;
 }
 

@@ -194,7 +194,6 @@ enum dlki_outcome claim_end(struct claim *c)
 	cr_assert_eq(dlki_lock(c->side->engine), 0);
 	cr_assert(dlki_drive(c->side->engine, &c->waiter, DLK_FOREVER));
 	dlki_unlock(c->side->engine);
-	dlki_waiter_destroy(&c->waiter);
 	if (c->op.outcome == DLKI_GRANTED)
 		c->token = c->op.token;
 	return c->op.outcome;
@@ -225,7 +224,6 @@ void side_await(struct side *s, const int *count, int wanted)
 	}
 	s->parked = NULL;
 	dlki_unlock(s->engine);
-	dlki_waiter_destroy(&w);
 }
 
 void claim_await_push(struct claim *c)
@@ -243,7 +241,6 @@ void claim_await_push(struct claim *c)
 	}
 	s->parked = NULL;
 	dlki_unlock(s->engine);
-	dlki_waiter_destroy(&w);
 	c->token = s->pushed_token;
 }
 

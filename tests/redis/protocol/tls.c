@@ -166,7 +166,6 @@ static enum dlki_outcome call(enum dlki_verb verb, int64_t most_ms)
 	cr_assert_eq(dlki_submit(s.engine, &c.op), 0);
 	cr_assert(dlki_drive(s.engine, &c.waiter, DLK_FOREVER));
 	dlki_unlock(s.engine);
-	dlki_waiter_destroy(&c.waiter);
 	if (c.op.outcome == DLKI_AGAIN)
 		return call(verb, most_ms);
 	if (c.op.outcome == DLKI_GRANTED)
