@@ -150,7 +150,7 @@ struct chaos {
 	char dir[PATH_MAX]; /* of histories and resources */
 	struct lab_history *history;
 	struct chaos_counters *counters;
-	char uri[2][256]; /* through the proxy; directly */
+	char uri[2][320]; /* through the proxy; directly */
 	struct lab_server *server;
 	struct lab_proxy *proxies[CHAOS_PROXIES];
 	int nproxies;
