@@ -42,30 +42,34 @@ static int make_room(struct redis_commands *out, size_t more)
 
 size_t dlki_redis_digits(char out[24], uint64_t n)
 {
-	char backwards[24];
-	size_t len = 0;
+	char digits[24];
+	size_t at = sizeof(digits) - 1;
 
+	digits[at] = '\0';
 	do {
-		backwards[len++] = (char)('0' + n % 10);
+		digits[--at] = (char)('0' + n % 10);
 		n /= 10;
 	} while (n > 0);
-	for (size_t i = 0; i < len; i++)
-		out[i] = backwards[len - 1 - i];
-	out[len] = '\0';
-	return len;
+	memcpy(out, digits + at, sizeof(digits) - at);
+	return sizeof(digits) - 1 - at;
 }
 
-/* "*3\r\n" or "$5\r\n"; there is room. */
+/* "*3\r\n" or "$36\r\n"; there is room.  Most numbers have two digits. */
 static void put_length(struct redis_commands *out, char type, size_t n)
 {
-	char text[24];
-	size_t len = dlki_redis_digits(text, n);
+	char *to = out->bytes + out->len;
 
-	out->bytes[out->len++] = type;
-	memcpy(out->bytes + out->len, text, len);
-	out->len += len;
-	out->bytes[out->len++] = '\r';
-	out->bytes[out->len++] = '\n';
+	*to++ = type;
+	if (n < 100) {
+		if (n >= 10)
+			*to++ = (char)('0' + n / 10);
+		*to++ = (char)('0' + n % 10);
+	} else {
+		to += dlki_redis_digits(to, n);
+	}
+	*to++ = '\r';
+	*to++ = '\n';
+	out->len = (size_t)(to - out->bytes);
 }
 
 void dlki_redis_commands_begin(struct redis_commands *out, size_t argc)

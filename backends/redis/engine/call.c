@@ -26,10 +26,11 @@ static int was_cut_off(const struct redis2_op *op)
 {
 	struct dlk_error why;
 
+	if (op->base.outcome != DLKI_UNANSWERED ||
+	    (op->base.requests > 1 && !op->base.about))
+		return 0;
 	dlki_engine_why(op->base.engine, &why);
-	return op->base.outcome == DLKI_UNANSWERED &&
-	       (why.code == DLOCK_EUNREACHABLE || why.code == DLOCK_ENOMEM) &&
-	       (op->base.requests <= 1 || op->base.about);
+	return why.code == DLOCK_EUNREACHABLE || why.code == DLOCK_ENOMEM;
 }
 
 /* The server may evaluate a lost attempt after the next attempt: each has an
@@ -188,7 +189,6 @@ void dlki_redis2_call_begin(struct redis2_call *call, struct redis2_session *s,
 
 void dlki_redis2_call_end(struct redis2_call *call)
 {
-	dlki_waiter_destroy(&call->waiter);
 	*call->link = call->next;
 	if (call->next)
 		call->next->link = call->link;

@@ -8,9 +8,8 @@ static struct redis_script_keys keys_of(const struct redis_store *s,
 					const struct dlk_request *request,
 					char key[RD_KEY_SIZE])
 {
-	const char *prefix = dlk_param_text(s->base.uri, "prefix");
 	struct redis_script_keys keys = {
-		.lock = dlki_redis_key(prefix, request->key, key),
+		.lock = dlki_redis_key(s->prefix, request->key, key),
 		.clock = { s->clock, s->clock_len },
 	};
 
@@ -43,11 +42,10 @@ void dlki_redis_store_call(struct redis_store *s, struct dlki_op *op,
 
 int dlki_redis_store_may_ask(struct redis_store *s, struct dlki_op *op)
 {
-	const char *prefix = dlk_param_text(s->base.uri, "prefix");
 	struct dlk_error err;
 
 	if (!s->plain ||
-	    dlki_redis_plain_check(prefix, op->request->name, &err) == 0)
+	    dlki_redis_plain_check(s->prefix, op->request->name, &err) == 0)
 		return 1;
 	dlki_failed(op, &err, DLKI_RESIDUE_NONE);
 	return 0;

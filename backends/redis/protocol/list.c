@@ -80,7 +80,7 @@ void dlki_redis_store_list(struct redis_store *s, struct dlki_op *op,
 		dlki_redis_store_no_memory(op);
 		return;
 	}
-	dlki_redis_found_init(&l->found, dlk_param_text(s->base.uri, "prefix"));
+	dlki_redis_found_init(&l->found, s->prefix);
 	ask_more(s, op, l);
 }
 

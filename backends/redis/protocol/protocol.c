@@ -18,7 +18,7 @@ static struct redis_line *line_of(struct redis_store *s,
 static void name_channel(struct redis_store *s)
 {
 	int n = snprintf(s->channel, sizeof(s->channel),
-			 "%s:inbox:", dlk_param_text(s->base.uri, "prefix"));
+			 "%s:inbox:", s->prefix);
 
 	for (size_t i = 0; i < 16; i++)
 		n += snprintf(s->channel + n, 3, "%02x", s->base.chance[i]);
@@ -55,6 +55,7 @@ static int redis_open(struct dlki_store *base, struct dlk_error *err)
 			DLOCK_CAP_WAKE | DLOCK_CAP_EXPIRE | DLOCK_CAP_INSPECT |
 			DLOCK_CAP_LIST | DLOCK_CAP_WANTED,
 	};
+	s->prefix = dlk_param_text(uri, "prefix");
 	s->order = dlk_param_int(uri, "order") == 0 ? 'f' : 'a';
 	if (s->order == 'f')
 		s->terms.caps |= DLOCK_CAP_FAIR;
@@ -62,7 +63,7 @@ static int redis_open(struct dlki_store *base, struct dlk_error *err)
 	s->ttl_len = dlki_redis_digits(s->ttl, (uint64_t)ttl_ms);
 	s->label_len = dlk_utf8_clip(base->label, LABEL_MAX);
 	s->clock_len = (size_t)snprintf(s->clock, sizeof(s->clock), "%s:clock",
-					dlk_param_text(uri, "prefix"));
+					s->prefix);
 	name_channel(s);
 	for (size_t i = 0; i < RD_SCRIPTS; i++)
 		s->knows[i] = 1;

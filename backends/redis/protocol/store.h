@@ -47,6 +47,7 @@ struct redis_store {
 	char order; /* 'f'air or 'a'ny */
 	int plain;  /* key=plain */
 	uint32_t db;
+	const char *prefix; /* the URI's */
 	char ttl[24];
 	size_t ttl_len, label_len;
 	char channel[124];
