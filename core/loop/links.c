@@ -124,6 +124,8 @@ static void connect_link(struct dlki_link *l)
 	if (!dlki_server_next(l))
 		return;
 	l->began = l->engine->now;
+	if (l == l->engine->links[0])
+		l->engine->tries++;
 	rc = dlki_link_connect(l, &l->met.at);
 	if (rc != 0)
 		connect_failed(l, -rc);

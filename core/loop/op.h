@@ -141,6 +141,7 @@ struct dlki_op {
 	struct dlki_engine *engine;
 	enum dlki_op_state state;
 	unsigned int requests;       /* sent so far */
+	uint64_t tries;              /* the engine's, at the submission */
 	struct dlki_op *next, *last; /* in a queue */
 	struct dlki_link *link;      /* FLIGHT */
 	uint64_t serial;             /* ... and the slot there */

@@ -143,9 +143,14 @@ void dlki_ops_requeue(struct dlki_op *op)
 
 void dlki_ops_fail_queue(struct dlki_engine *e, const struct dlk_error *err)
 {
+	struct dlki_op *next;
+
 	dlki_resume(e->store);
-	while (e->queue.first)
-		dlki_failed(e->queue.first, err, DLKI_RESIDUE_NONE);
+	for (struct dlki_op *op = e->queue.first; op; op = next) {
+		next = op->next;
+		if (e->refused || op->tries != e->tries)
+			dlki_failed(op, err, DLKI_RESIDUE_NONE);
+	}
 }
 
 size_t dlki_ops_deliver(struct dlki_engine *e)
@@ -178,6 +183,7 @@ int dlki_submit(struct dlki_engine *e, struct dlki_op *op)
 	op->outcome = DLKI_NO_OUTCOME;
 	op->since = 0;
 	op->requests = 0;
+	op->tries = e->tries;
 	op->lease_ms = e->terms.lease_ms;
 	op->error = NULL;
 	op->link = NULL;

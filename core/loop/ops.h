@@ -21,7 +21,10 @@ void dlki_ops_end(struct dlki_op *op, enum dlki_outcome outcome,
  * ends UNANSWERED if an earlier request of the op was. */
 void dlki_ops_requeue(struct dlki_op *op);
 
-/* End every op that is not sent FAILED with `err`. */
+/* The server refuses the latest connection of the main link: end every op
+ * FAILED with `err` that is not sent.  An op that was submitted while that
+ * connection was under way waits for the next one, unless the engine is refused
+ * for good: the refusal may be older than the op. */
 void dlki_ops_fail_queue(struct dlki_engine *e, const struct dlk_error *err);
 
 /* Call done() of the ops that have ended so far; returns how many. */

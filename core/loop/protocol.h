@@ -124,8 +124,9 @@ void dlki_demoted(struct dlki_link *l);
 
 /*
  * The server refuses us in a greeting, as with a wrong password: the link is
- * cut.  If that is the main link, all ops in the queue fail with `err`.  If the
- * main link was never up, no link is connected again, and later ops fail, too.
+ * cut.  If that is the main link, ops that were in the queue before the link
+ * began to connect fail with `err`; later ops wait for the next connection.  If
+ * the main link was never up, no link is connected again, and all ops fail.
  */
 void dlki_refused(struct dlki_link *l, const struct dlk_error *err);
 

@@ -26,7 +26,8 @@ int dlki_server_met(struct dlki_link *l);
 void dlki_server_up(struct dlki_engine *e);
 
 /* No server will do, or the server refuses us, for the reason `err`: the ops
- * that wait fail.  Without a home, no link connects again. */
+ * that wait fail, by the rule of dlki_ops_fail_queue().  Without a home, no
+ * link connects again. */
 void dlki_server_refuse(struct dlki_engine *e, const struct dlk_error *err);
 
 /* Take the answer of a look-up, if there is one. */

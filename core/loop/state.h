@@ -60,6 +60,7 @@ struct dlki_engine {
 	struct dlki_alarm store_alarm;
 	struct dlki_link *links[DLKI_LINKS]; /* the main link first */
 	size_t n_links;
+	uint64_t tries; /* to connect the main link, so far */
 	struct dlki_endpoint endpoint;
 	struct dlki_lookup lookup; /* of the endpoint's name */
 	dlk_time look_until;       /* so long the main link waits for it */

@@ -546,6 +546,38 @@ Test(home, that_refuses_us_later_is_asked_again)
 	cr_assert_str_eq(script_heard(&rig.world, 2), "A 2\n");
 }
 
+/* The refusal may be older than the op. */
+Test(home, that_refuses_us_is_asked_again_for_an_op_that_came_later)
+{
+	begin_at_home(7001);
+	lose(0);
+	rig_submit(1, DLKI_ATTEMPT, never);
+	await(1, 7001);
+	script_connected(&rig.world, 1);
+	rig_turn();
+	rig_submit(2, DLKI_ATTEMPT, never);
+	script_says(&rig.world, 1, "NO\n");
+	rig_turn();
+	cr_assert_eq(rig.ops[1].outcome, DLKI_FAILED);
+	cr_assert_eq(rig.ended[2], 0);
+	rig_submit(3, DLKI_ATTEMPT, never);
+	greet(2, 7001, "NO\n");
+	cr_assert_eq(rig.ops[2].outcome, DLKI_FAILED);
+	cr_assert_eq(rig.ops[3].outcome, DLKI_FAILED);
+	cr_assert_str_eq(rig.error[3], "refused");
+}
+
+Test(home, that_refuses_us_fails_what_was_not_sent)
+{
+	begin_at_home(7001);
+	script_room(&rig.world, 0, 0);
+	rig_submit(1, DLKI_ATTEMPT, never);
+	lose(0);
+	cr_assert_eq(rig.ended[1], 0);
+	greet(1, 7001, "NO\n");
+	cr_assert_eq(rig.ops[1].outcome, DLKI_FAILED);
+}
+
 Test(home, may_be_a_unix_socket)
 {
 	const struct dlki_address *to = &rig.world.socks[0].to;
