@@ -254,8 +254,8 @@ void dlki_want(struct dlki_link *l)
 int dlki_engine_hurry(struct dlki_engine *e)
 {
 	int is_under_way = e->n_links > 0 &&
-			   (e->links[0]->state == DLKI_LINK_CONNECTING ||
-			    e->links[0]->state == DLKI_LINK_GREETING);
+			   e->links[0]->state != DLKI_LINK_DOWN &&
+			   e->links[0]->state != DLKI_LINK_UP;
 
 	for (size_t i = 0; i < e->n_links; i++) {
 		struct dlki_link *l = e->links[i];

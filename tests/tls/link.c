@@ -140,6 +140,21 @@ Test(link, is_greeted_when_the_handshake_is_done)
 	cr_assert_eq(rig.ops[1].token, 7);
 }
 
+Test(link, that_shakes_hands_is_a_try_that_is_under_way)
+{
+	open_client(NULL);
+	cr_assert(dlki_engine_hurry(rig.e));
+	script_connected(&rig.world, 0);
+	rig_turn();
+	cr_assert_eq(rig.e->links[0]->state, DLKI_LINK_SECURING);
+	cr_assert(dlki_engine_hurry(rig.e));
+	settle(0);
+	cr_assert_eq(rig.e->links[0]->state, DLKI_LINK_GREETING);
+	cr_assert(dlki_engine_hurry(rig.e));
+	say(0, "HI\n");
+	cr_assert_not(dlki_engine_hurry(rig.e));
+}
+
 Test(link, takes_bytes_one_by_one)
 {
 	char byte;
