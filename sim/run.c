@@ -31,6 +31,7 @@ struct run {
 	struct dlk_uri *uri;
 	struct sim_client clients[SIM_CLIENTS];
 	int64_t tick_at;
+	int64_t client_due[SIM_CLIENTS]; /* by next_time() */
 };
 
 /* ---- Time ---------------------------------------------------------------- */
@@ -62,7 +63,7 @@ static void tick(struct run *r)
 	r->tick_at += TICK_MS * ms;
 }
 
-static int64_t next_time(const struct run *r)
+static int64_t next_time(struct run *r)
 {
 	int64_t at = sim_net_due(&r->net);
 
@@ -70,9 +71,17 @@ static int64_t next_time(const struct run *r)
 	for (int i = 0; i < SIM_CLIENTS; i++) {
 		int64_t due = sim_client_due(&r->clients[i]);
 
+		r->client_due[i] = due;
 		at = due < at ? due : at;
 	}
 	return at > r->net.now ? at : r->net.now;
+}
+
+/* The step of the network can only have brought edges. */
+static int is_due(const struct run *r, int client)
+{
+	return (r->client_due[client] <= r->net.now || r->net.n_told > 0) &&
+	       sim_client_due(&r->clients[client]) <= r->net.now;
 }
 
 static void run_until(struct run *r, int64_t end)
@@ -85,7 +94,7 @@ static void run_until(struct run *r, int64_t end)
 		r->net.now = at;
 		sim_net_step(&r->net);
 		for (int i = 0; i < SIM_CLIENTS; i++) {
-			if (sim_client_due(&r->clients[i]) <= at)
+			if (is_due(r, i))
 				sim_client_run(&r->clients[i]);
 		}
 		if (r->tick_at <= at)

@@ -8,20 +8,14 @@ void rm_reply_syntax(const struct rm_call *call)
 	rm_reply_error(call->out, "ERR syntax error");
 }
 
-void rm_put_name(char out[64], const struct rm_call *call)
-{
-	size_t n = call->argv[0].len < 63 ? call->argv[0].len : 63;
-
-	for (size_t i = 0; i < n; i++)
-		out[i] = (char)tolower((unsigned char)call->argv[0].s[i]);
-	out[n] = '\0';
-}
-
 void rm_reply_arity(const struct rm_call *call)
 {
 	char name[64];
+	size_t n = call->argv[0].len < 63 ? call->argv[0].len : 63;
 
-	rm_put_name(name, call);
+	for (size_t i = 0; i < n; i++)
+		name[i] = (char)tolower((unsigned char)call->argv[0].s[i]);
+	name[n] = '\0';
 	rm_reply_error(call->out,
 		       "ERR wrong number of arguments for '%s' command", name);
 }

@@ -43,9 +43,6 @@ int rm_make_typed(const struct rm_call *call, struct rm_text key,
 /* 1, or the reply says that it is no integer. */
 int rm_integer_arg(const struct rm_call *call, size_t at, int64_t *out);
 
-/* The command's name in lower case, cut off if it is long. */
-void rm_put_name(char out[64], const struct rm_call *call);
-
 void rm_reply_syntax(const struct rm_call *call);
 void rm_reply_arity(const struct rm_call *call);
 

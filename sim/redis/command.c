@@ -121,8 +121,10 @@ static int is_denied(const struct rm_call *call, const struct command *command)
 	const char *denied = call->server->denied;
 	char name[68];
 
+	if (!denied)
+		return 0;
 	snprintf(name, sizeof(name), " %s ", command->name);
-	return denied && strstr(denied, name);
+	return strstr(denied, name) != NULL;
 }
 
 static void reply_unknown(const struct rm_call *call)
@@ -149,9 +151,8 @@ static void run(const struct rm_call *call, size_t at)
 static int is_refused(const struct rm_call *call, const struct command *command)
 {
 	const struct sim_redis *s = call->server;
-	char name[64];
+	const char *name = command->name;
 
-	rm_put_name(name, call);
 	if (is_denied(call, command))
 		rm_reply_error(call->out,
 			       "NOPERM this user has no permissions to run "

@@ -82,12 +82,12 @@ void rm_info(const struct rm_call *call)
 
 void rm_time(const struct rm_call *call)
 {
-	char text[24];
+	char text[RM_INTEGER_SIZE];
 
 	rm_reply_array(call->out, 2);
-	snprintf(text, sizeof(text), "%" PRId64, call->now_us / 1000000);
+	rm_print_integer(text, call->now_us / 1000000);
 	rm_reply_word(call->out, text);
-	snprintf(text, sizeof(text), "%" PRId64, call->now_us % 1000000);
+	rm_print_integer(text, call->now_us % 1000000);
 	rm_reply_word(call->out, text);
 }
 

@@ -8,10 +8,12 @@
 #include <string.h>
 
 #include "sim/base/memory.h"
+#include "sim/redis/lua_memory.h"
 #include "sim/redis/lua_reply.h"
 
 /* All servers of the process share the interpreter: the registry has the
- * compiled scripts by name, which are the same for all, and keep no state. */
+ * compiled scripts by name, and the names by text.  Scripts are the same for
+ * all, and keep no state. */
 static lua_State *interpreter;
 
 /* Of the script that runs. */
@@ -50,7 +52,8 @@ static int call_redis(lua_State *lua, int raise)
 {
 	struct rm_call call = *script_call;
 	struct sim_bytes *out = &call.server->reply;
-	struct rm_text *argv;
+	/* Not on the stack, which an error leaves; and no script calls another. */
+	static struct rm_text argv[LUAI_MAXCSTACK];
 	int n = lua_gettop(lua);
 	int is_error;
 
@@ -59,8 +62,6 @@ static int call_redis(lua_State *lua, int raise)
 			    "ERR Please specify at least one argument for this "
 			    "redis lib call",
 			    raise);
-	/* Lua's, because an error leaves this function in the midst. */
-	argv = lua_newuserdata(lua, (size_t)n * sizeof(*argv));
 	for (int i = 0; i < n; i++) {
 		if (!read_arg(lua, i + 1, &argv[i]))
 			return fail(lua,
@@ -192,7 +193,7 @@ static void guard_globals(lua_State *lua)
 
 static void open_interpreter(void)
 {
-	lua_State *lua = luaL_newstate();
+	lua_State *lua = lua_newstate(rm_lua_memory, NULL);
 
 	if (!lua)
 		sim_panic("no Lua");
@@ -203,8 +204,6 @@ static void open_interpreter(void)
 	open_library(lua, luaopen_math, LUA_MATHLIBNAME);
 	open_redis(lua);
 	guard_globals(lua);
-	/* Little of it lives long. */
-	lua_gc(lua, LUA_GCSETPAUSE, 1000);
 }
 
 /* ---- Scripts ------------------------------------------------------------- */
@@ -214,20 +213,32 @@ void rm_scripts_sha1(struct rm_text text, char sha1[RM_SHA1 + 1])
 	SHA1Data((const unsigned char *)text.s, text.len, sha1);
 }
 
-int rm_scripts_compile(struct rm_text text, const char sha1[RM_SHA1 + 1],
+/* The name, if the interpreter has the text. */
+static int is_compiled(lua_State *lua, struct rm_text text,
+		       char sha1[RM_SHA1 + 1])
+{
+	const char *name;
+
+	lua_pushlstring(lua, text.s, text.len);
+	lua_rawget(lua, LUA_REGISTRYINDEX);
+	name = lua_tostring(lua, -1);
+	if (name)
+		memcpy(sha1, name, RM_SHA1 + 1);
+	lua_pop(lua, 1);
+	return name != NULL;
+}
+
+int rm_scripts_compile(struct rm_text text, char sha1[RM_SHA1 + 1],
 		       struct sim_bytes *out)
 {
 	lua_State *lua;
-	int known;
 
 	if (!interpreter)
 		open_interpreter();
 	lua = interpreter;
-	lua_getfield(lua, LUA_REGISTRYINDEX, sha1);
-	known = lua_isfunction(lua, -1);
-	lua_pop(lua, 1);
-	if (known)
+	if (is_compiled(lua, text, sha1))
 		return 1;
+	rm_scripts_sha1(text, sha1);
 	if (luaL_loadbuffer(lua, text.s, text.len, "@user_script") != 0) {
 		rm_reply_error(out,
 			       "ERR Error compiling script (new function): %s",
@@ -236,6 +247,9 @@ int rm_scripts_compile(struct rm_text text, const char sha1[RM_SHA1 + 1],
 		return 0;
 	}
 	lua_setfield(lua, LUA_REGISTRYINDEX, sha1);
+	lua_pushlstring(lua, text.s, text.len);
+	lua_pushlstring(lua, sha1, RM_SHA1);
+	lua_rawset(lua, LUA_REGISTRYINDEX);
 	return 1;
 }
 

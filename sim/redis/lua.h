@@ -12,8 +12,9 @@ enum { RM_SHA1 = 40 };
 /* The script's name: 40 hex digits and a zero. */
 void rm_scripts_sha1(struct rm_text text, char sha1[RM_SHA1 + 1]);
 
-/* 1: it can be run from now on; 0: it is no Lua, which the reply says. */
-int rm_scripts_compile(struct rm_text text, const char sha1[RM_SHA1 + 1],
+/* 1: it can be run from now on, by the name; 0: it is no Lua, which the reply
+ * says. */
+int rm_scripts_compile(struct rm_text text, char sha1[RM_SHA1 + 1],
 		       struct sim_bytes *out);
 
 /* Run one that was compiled.  `keys` and `args` are its KEYS and ARGV. */

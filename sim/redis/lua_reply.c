@@ -16,21 +16,32 @@ static void push_field(lua_State *lua, const char *field, const char *text,
 	lua_setfield(lua, -2, field);
 }
 
+/* The number that the line begins with. */
+static int64_t number_at(const char *line)
+{
+	int is_negative = *line == '-';
+	int64_t n = 0;
+
+	for (line += is_negative; *line >= '0' && *line <= '9'; line++)
+		n = n * 10 + (*line - '0');
+	return is_negative ? -n : n;
+}
+
 const char *rm_lua_push_reply(lua_State *lua, const char *reply)
 {
 	const char *line = reply + 1;
-	const char *end = strstr(line, "\r\n");
+	const char *end = strchr(line, '\r');
 	size_t len;
-	long n;
+	int64_t n;
 
 	if (!end)
 		sim_panic("a command replied \"%s\"", reply);
 	len = (size_t)(end - line);
 	end += 2;
-	n = strtol(line, NULL, 10);
+	n = *reply == '+' || *reply == '-' ? 0 : number_at(line);
 	switch (*reply) {
 	case ':':
-		lua_pushnumber(lua, (lua_Number)strtoll(line, NULL, 10));
+		lua_pushnumber(lua, (lua_Number)n);
 		return end;
 	case '+':
 		push_field(lua, "ok", line, len);

@@ -8,24 +8,20 @@
 /* A type of RESP, and a number. */
 static void put_number(struct sim_bytes *out, char type, int64_t n)
 {
-	char text[24];
-	char *at = text + sizeof(text);
-	uint64_t left = n < 0 ? -(uint64_t)n : (uint64_t)n;
+	char text[1 + RM_INTEGER_SIZE + 1];
+	size_t len;
 
-	*--at = '\n';
-	*--at = '\r';
-	do
-		*--at = (char)('0' + left % 10);
-	while ((left /= 10) > 0);
-	if (n < 0)
-		*--at = '-';
-	*--at = type;
-	sim_bytes_add(out, at, (size_t)(text + sizeof(text) - at));
+	*text = type;
+	len = 1 + rm_print_integer(text + 1, n);
+	memcpy(text + len, "\r\n", 2);
+	sim_bytes_add(out, text, len + 2);
 }
 
 void rm_reply_status(struct sim_bytes *out, const char *text)
 {
-	sim_bytes_printf(out, "+%s\r\n", text);
+	sim_bytes_add(out, "+", 1);
+	sim_bytes_text_add(out, text);
+	sim_bytes_add(out, "\r\n", 2);
 }
 
 void rm_reply_error(struct sim_bytes *out, const char *fmt, ...)
@@ -52,7 +48,7 @@ void rm_reply_text(struct sim_bytes *out, struct rm_text text)
 {
 	put_number(out, '$', (int64_t)text.len);
 	sim_bytes_add(out, text.s, text.len);
-	sim_bytes_text_add(out, "\r\n");
+	sim_bytes_add(out, "\r\n", 2);
 }
 
 void rm_reply_word(struct sim_bytes *out, const char *word)

@@ -46,17 +46,9 @@ static enum rm_parsed take_line(struct cursor *c, struct rm_text *line,
 /* The number in a line; -1: none, or not within 0 and `most`. */
 static int64_t number_in(struct rm_text line, int64_t most)
 {
-	char text[24];
 	int64_t n;
 
-	if (line.len >= sizeof(text))
-		return -1;
-	memcpy(text, line.s, line.len);
-	text[line.len] = '\0';
-	if (!rm_integer((struct rm_text){ text, line.len }, &n) || n < 0 ||
-	    n > most)
-		return -1;
-	return n;
+	return rm_integer(line, &n) && n >= 0 && n <= most ? n : -1;
 }
 
 /* "$3\r\nabc\r\n" */

@@ -38,7 +38,6 @@ static void run(const struct rm_call *call, struct rm_text sha1)
  * the reply says what is wrong. */
 static int load(const struct rm_call *call, size_t at, char sha1[RM_SHA1 + 1])
 {
-	rm_scripts_sha1(call->argv[at], sha1);
 	if (!rm_scripts_compile(call->argv[at], sha1, call->out))
 		return 0;
 	rm_map_add(&call->server->scripts, (struct rm_text){ sha1, RM_SHA1 });

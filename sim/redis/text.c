@@ -2,8 +2,6 @@
 #include "sim/redis/text.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,35 +22,72 @@ int rm_is(struct rm_text t, const char *word)
 	return t.len == strlen(word) && strncasecmp(t.s, word, t.len) == 0;
 }
 
-int rm_integer(struct rm_text t, int64_t *out)
+/* A number of up to 19 digits, without a sign and without a leading zero. */
+static int read_digits(const char *at, size_t len, uint64_t *out)
 {
-	char again[24];
-	char *end;
-	int n;
-
-	if (t.len == 0 || t.len > 20 ||
-	    (!isdigit((unsigned char)*t.s) && *t.s != '-'))
+	if (len == 0 || len > 19 || (len > 1 && *at == '0'))
 		return 0;
-	errno = 0;
-	*out = strtoll(t.s, &end, 10);
-	if (errno != 0 || end != t.s + t.len)
-		return 0;
-	n = snprintf(again, sizeof(again), "%" PRId64, *out);
-	return (size_t)n == t.len && memcmp(again, t.s, t.len) == 0;
+	*out = 0;
+	for (size_t i = 0; i < len; i++) {
+		if (at[i] < '0' || at[i] > '9')
+			return 0;
+		*out = *out * 10 + (uint64_t)(at[i] - '0');
+	}
+	return 1;
 }
 
+int rm_integer(struct rm_text t, int64_t *out)
+{
+	size_t sign = t.len > 0 && *t.s == '-';
+	uint64_t n;
+
+	if (!read_digits(t.s + sign, t.len - sign, &n) ||
+	    n > (uint64_t)INT64_MAX + sign || (sign && n == 0))
+		return 0;
+	*out = sign ? (int64_t)-n : (int64_t)n;
+	return 1;
+}
+
+/* Most are integers that a double can hold, and strtod() takes ten times as
+ * long. */
 int rm_double(struct rm_text t, double *out)
 {
+	uint64_t n;
 	char *end;
 
+	if (read_digits(t.s, t.len, &n) && n <= UINT64_C(1) << 53) {
+		*out = (double)n;
+		return 1;
+	}
 	if (t.len == 0 || isspace((unsigned char)*t.s))
 		return 0;
 	*out = strtod(t.s, &end);
 	return end == t.s + t.len && !isnan(*out);
 }
 
+size_t rm_print_integer(char out[RM_INTEGER_SIZE], int64_t n)
+{
+	char text[RM_INTEGER_SIZE];
+	char *at = text + sizeof(text);
+	uint64_t left = n < 0 ? -(uint64_t)n : (uint64_t)n;
+	size_t len;
+
+	*--at = '\0';
+	do
+		*--at = (char)('0' + left % 10);
+	while ((left /= 10) > 0);
+	if (n < 0)
+		*--at = '-';
+	len = (size_t)(text + sizeof(text) - at);
+	memcpy(out, at, len);
+	return len - 1;
+}
+
+/* An integer of 16 digits needs no exponent. */
 size_t rm_print_double(char out[RM_DOUBLE_SIZE], double d)
 {
+	if (d >= 1 && d < 1e16 && !(trunc(d) < d))
+		return rm_print_integer(out, (int64_t)d);
 	if (isinf(d))
 		return (size_t)snprintf(out, RM_DOUBLE_SIZE, "%s",
 					d > 0 ? "inf" : "-inf");

@@ -25,7 +25,10 @@ int rm_is(struct rm_text t, const char *word);
 int rm_integer(struct rm_text t, int64_t *out);
 int rm_double(struct rm_text t, double *out);
 
-enum { RM_DOUBLE_SIZE = 32 };
+enum { RM_INTEGER_SIZE = 24, RM_DOUBLE_SIZE = 32 };
+
+/* Return how long the text is, without the zero behind the text. */
+size_t rm_print_integer(char out[RM_INTEGER_SIZE], int64_t n);
 
 /* A score or a number of Lua's, with 17 digits. */
 size_t rm_print_double(char out[RM_DOUBLE_SIZE], double d);

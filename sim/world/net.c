@@ -161,10 +161,26 @@ int sim_net_connect(struct sim_net *n, const void *client, enum dlki_set set,
 	return (int)i;
 }
 
+void sim_wire_tell(struct sim_wire *w, unsigned int edges)
+{
+	w->net->n_told += w->client && w->edges == 0;
+	w->edges |= edges;
+}
+
+unsigned int sim_wire_take_edges(struct sim_wire *w)
+{
+	unsigned int edges = w->edges;
+
+	w->net->n_told -= w->client && edges != 0;
+	w->edges = 0;
+	return edges;
+}
+
 void sim_net_close(struct sim_net *n, int number)
 {
 	struct sim_wire *w = n->wires[number];
 
+	(void)sim_wire_take_edges(w);
 	w->client = NULL;
 	sim_stream_end(&w->up, n->now);
 	sim_net_note(n, "wire %d: the client closes", number);
@@ -180,7 +196,7 @@ void sim_net_reset(struct sim_wire *w)
 	w->error = ECONNRESET;
 	sim_stream_free(&w->up);
 	sim_stream_free(&w->down);
-	w->edges |= DLKI_READABLE | DLKI_WRITABLE | DLKI_ENDED;
+	sim_wire_tell(w, DLKI_READABLE | DLKI_WRITABLE | DLKI_ENDED);
 }
 
 /* ---- What is due --------------------------------------------------------- */
@@ -216,7 +232,7 @@ int64_t sim_net_due(const struct sim_net *n)
 static void stand(struct sim_wire *w, size_t number)
 {
 	w->is_up = 1;
-	w->edges |= DLKI_WRITABLE;
+	sim_wire_tell(w, DLKI_WRITABLE);
 	if (w->server->is_down)
 		w->error = ECONNREFUSED;
 	if (w->error == 0)
@@ -235,7 +251,8 @@ static void deliver_up(struct sim_wire *w, size_t number)
 {
 	size_t len;
 
-	(void)sim_stream_step(&w->up, w->net->now);
+	if (!sim_stream_step(&w->up, w->net->now))
+		return;
 	len = w->up.arrived.len;
 	if (len > 0) {
 		if (!w->client &&
@@ -246,7 +263,7 @@ static void deliver_up(struct sim_wire *w, size_t number)
 				sim_server_us(w->net, w->server));
 		sim_bytes_take(&w->up.arrived, len);
 		if (w->wants_room)
-			w->edges |= DLKI_WRITABLE;
+			sim_wire_tell(w, DLKI_WRITABLE);
 	}
 	if (w->up.is_ended) {
 		sim_redis_disconnect(w->peer);
@@ -295,9 +312,9 @@ static void deliver_down(struct sim_wire *w, size_t number)
 
 	if (!sim_stream_step(&w->down, w->net->now))
 		return;
-	w->edges |= DLKI_READABLE;
+	sim_wire_tell(w, DLKI_READABLE);
 	if (w->down.is_ended)
-		w->edges |= DLKI_ENDED;
+		sim_wire_tell(w, DLKI_ENDED);
 	if (w->client)
 		supersede(w);
 	sim_net_note(w->net, "wire %zu: %zu bytes down%s", number,

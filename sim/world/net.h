@@ -35,7 +35,8 @@ struct sim_wire {
 	int64_t up_at;           /* of the connection, or of the refusal */
 	int is_up;
 	int error;               /* errno; the connection is no more */
-	unsigned int edges;      /* DLKI_READABLE ...: to be told */
+	unsigned int edges;      /* DLKI_READABLE ...: to be told; by
+				  * sim_wire_tell() */
 	int wants_room;
 	struct sim_redis_conn *peer; /* NULL: not yet, or no longer */
 	struct sim_stream up, down;
@@ -50,6 +51,7 @@ struct sim_net {
 	size_t n_servers, master;
 	struct sim_wire **wires; /* by number; NULL: free */
 	size_t n_wires;
+	size_t n_told;           /* wires with edges and a client */
 	int64_t late_at;         /* when bytes came last, more than a lease
 				  * after their connection was superseded; -1 */
 	uint64_t events;
@@ -76,6 +78,12 @@ void sim_net_close(struct sim_net *n, int number);
 /* Stop a server for so long; `host`: the whole machine. */
 void sim_net_stop(struct sim_net *n, struct sim_server *s, int64_t for_ns,
 		  int host);
+
+/* The client is to be told of these edges. */
+void sim_wire_tell(struct sim_wire *w, unsigned int edges);
+
+/* Take the edges that the client is told of now. */
+unsigned int sim_wire_take_edges(struct sim_wire *w);
 
 /* It breaks, both ways, at once. */
 void sim_net_reset(struct sim_wire *w);

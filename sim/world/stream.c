@@ -99,17 +99,12 @@ void sim_stream_heal(struct sim_stream *s, int64_t now)
 		s->end_at = now;
 }
 
-int64_t sim_stream_due(const struct sim_stream *s)
-{
-	if (s->n_pieces > 0)
-		return s->pieces[0].at;
-	return s->is_ended ? SIM_NEVER : s->end_at;
-}
-
 int sim_stream_step(struct sim_stream *s, int64_t now)
 {
 	size_t n = 0, len = 0;
 
+	if (sim_stream_due(s) > now)
+		return 0;
 	for (; n < s->n_pieces && s->pieces[n].at <= now; n++)
 		len += s->pieces[n].len;
 	s->n_pieces -= n;

@@ -43,7 +43,12 @@ void sim_stream_put_off(struct sim_stream *s, int64_t now, int64_t at);
 void sim_stream_heal(struct sim_stream *s, int64_t now);
 
 /* When something arrives next; SIM_NEVER. */
-int64_t sim_stream_due(const struct sim_stream *s);
+static inline int64_t sim_stream_due(const struct sim_stream *s)
+{
+	if (s->n_pieces > 0)
+		return s->pieces[0].at;
+	return s->is_ended ? SIM_NEVER : s->end_at;
+}
 
 /* Let arrive what is due.  1: something has. */
 int sim_stream_step(struct sim_stream *s, int64_t now);

@@ -110,7 +110,7 @@ static void world_want(struct dlki_world *w, int sock, int writable)
 
 	wi->wants_room = writable;
 	if (writable && wi->up.flying.len < of(w)->net->weather.buffer)
-		wi->edges |= DLKI_WRITABLE;
+		sim_wire_tell(wi, DLKI_WRITABLE);
 }
 
 static void world_close(struct dlki_world *w, int sock)
@@ -143,13 +143,14 @@ static int world_wait(struct dlki_world *w, unsigned int sets,
 	struct sim_net *n = of(w)->net;
 	int found = 0;
 
-	for (size_t i = 0; i < n->n_wires && found < room; i++) {
-		unsigned int bits = told(n->wires[i], of(w), sets);
+	for (size_t i = 0; n->n_told > 0 && i < n->n_wires && found < room;
+	     i++) {
+		struct sim_wire *wi = n->wires[i];
 
-		if (bits == 0)
-			continue;
-		n->wires[i]->edges = 0;
-		out[found++] = (struct dlki_event){ n->wires[i]->tag, bits };
+		if (told(wi, of(w), sets) != 0)
+			out[found++] = (struct dlki_event){
+				wi->tag, sim_wire_take_edges(wi)
+			};
 	}
 	for (int set = 0; set < DLKI_SETS; set++) {
 		if (sets & DLKI_BIT(set))
@@ -210,7 +211,7 @@ int64_t sim_world_true(const struct sim_world *w, dlk_time at)
 
 int sim_world_has_events(const struct sim_world *w)
 {
-	for (size_t i = 0; i < w->net->n_wires; i++) {
+	for (size_t i = 0; w->net->n_told > 0 && i < w->net->n_wires; i++) {
 		if (told(w->net->wires[i], w, DLKI_ALL_SETS) != 0)
 			return 1;
 	}
