@@ -14,6 +14,7 @@
 #include "clock.h"
 #include "polls.h"
 #include "slot.h"
+#include "uri.h"
 #include "wish.h"
 
 #define ROUNDS 4
@@ -26,15 +27,15 @@ static size_t gate_batch(struct memc_ticket *t, const struct memc_conn *c,
 			 struct memc_op ops[MEMC_BATCH_MAX])
 {
 	const struct dlk_request *request = &t->base.request;
-	int known = t->owned == MEMC_AT_GATE && t->born_s == c->born_s &&
-		    t->epoch == c->epoch;
+	int known = t->claim.owned == MEMC_AT_GATE &&
+		    dlki_memc_claim_is_here(&t->claim, &c->run);
 	int end = known ? dlki_memc_slots(request) : MEMC_MARK + 1;
 	size_t n = 0;
 
 	ops[n] = dlki_memc_op(known ? MEMC_SWAP : MEMC_ADD, request, MEMC_GATE);
-	ops[n].cas = t->cas;
-	ops[n].token = known ? t->base.token : 0;
-	ops[n++].add = known ? 0 : ++t->adds;
+	ops[n].cas = t->claim.cas;
+	ops[n].token = known ? t->claim.token : 0;
+	ops[n++].add = known ? 0 : ++t->claim.adds;
 	for (int at = known ? 0 : MEMC_MARK; at < end; at++)
 		ops[n++] = dlki_memc_op(MEMC_GET, request, at);
 	return n;
@@ -87,19 +88,19 @@ static int attempt_gate(struct memc_conn *c, struct memc_attempt *a,
 			return rc;
 		switch (ops[0].answer) {
 		case MEMC_DONE:
-			dlki_memc_accept(t, c, &ops[0]);
+			dlki_memc_claim_accept(&t->claim, &c->run, &ops[0]);
 			return look_for_readers(c, a, ops + 1, n - 1, deadline,
 						err);
 		case MEMC_MINE: /* from before: its lease must begin anew */
-			dlki_memc_accept(t, c, &ops[0]);
+			dlki_memc_claim_accept(&t->claim, &c->run, &ops[0]);
 			break;
 		case MEMC_OTHER:
-			t->owned = MEMC_NOTHING;
+			t->claim.owned = MEMC_NOTHING;
 			dlki_memc_note_foreign(a, &ops[0]);
 			return dlki_memc_wish_after(c, t, ops[0].item.owner,
 						    deadline, err);
 		default:
-			t->owned = MEMC_NOTHING;
+			t->claim.owned = MEMC_NOTHING;
 			break;
 		}
 	}
@@ -118,10 +119,9 @@ static int attempt_on(struct memc_conn *c, void *arg, dlk_time deadline,
 	a->foreign[0] = '\0';
 	/* Not from before it waited for a connection. */
 	a->t->base.since = dlk_now();
-	if (a->t->base.since < c->grants_from) {
+	if (a->t->base.since < c->run.grants_from) {
 		a->verdict = DLK_FAILED;
-		dlk_fail(err, DLOCK_EUNREACHABLE,
-			 "%s: the server was started just now", c->net.peer);
+		dlk_fail(err, DLOCK_EUNREACHABLE, MEMC_IS_YOUNG, c->net.peer);
 		return 0;
 	}
 	if (a->t->base.request.mode == DLK_EXCLUSIVE)
@@ -129,7 +129,7 @@ static int attempt_on(struct memc_conn *c, void *arg, dlk_time deadline,
 	else
 		rc = dlki_memc_attempt_slot(c, a, deadline, err);
 	if (rc != 0)
-		a->t->unclear = 1;
+		a->t->claim.unclear = 1;
 	return rc;
 }
 
@@ -137,10 +137,7 @@ static int attempt_on(struct memc_conn *c, void *arg, dlk_time deadline,
 static void report_foreign(struct memc_session *s, const char *key,
 			   struct dlk_error *err)
 {
-	dlk_fail(err, DLOCK_EBUSY,
-		 "memcached: the item '%s' is none that dlock wrote: delete "
-		 "it, or choose another 'prefix'",
-		 key);
+	dlk_fail(err, DLOCK_EBUSY, MEMC_IS_FOREIGN, key);
 	if (!atomic_exchange(&s->foreign_logged, 1))
 		dlk_log(&s->base, 1, "%s", err->text);
 }
@@ -153,21 +150,19 @@ enum dlk_verdict dlki_memc_attempt(struct dlk_ticket *base, dlk_time deadline,
 
 	if (base->request.mode == DLK_SHARED &&
 	    base->request.limit > MEMC_PERMITS) {
-		dlk_fail(err, DLOCK_ENOTSUP,
-			 "semaphore '%.100s': at most %d permits in memcached, "
-			 "not %u",
-			 base->request.name, MEMC_PERMITS,
-			 (unsigned int)base->request.limit);
+		dlk_fail(err, DLOCK_ENOTSUP, MEMC_TOO_MANY, base->request.name,
+			 MEMC_PERMITS, (unsigned int)base->request.limit);
 		return DLK_FAILED;
 	}
-	if (t->asked && t->owned == MEMC_NOTHING && !t->unclear &&
-	    dlki_memc_polls_busy(t))
+	if (t->claim.asked && t->claim.owned == MEMC_NOTHING &&
+	    !t->claim.unclear && dlki_memc_polls_busy(t))
 		return DLK_BUSY;
-	t->asked = 1;
+	t->claim.asked = 1;
 	a.t = t;
 	if (dlki_memc_with_attempt(t, attempt_on, &a, deadline, err) != 0)
 		return DLK_FAILED;
 	t->granted = a.verdict == DLK_GRANTED;
+	base->token = t->claim.token;
 	if (a.verdict == DLK_BUSY)
 		base->look_again = dlki_memc_polls_told(t);
 	if (a.verdict == DLK_BUSY && a.foreign[0])

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEFAULT_PORT 11211
+#include "uri.h"
 
 /* ---- The server's -------------------------------------------------------- */
 
@@ -46,8 +46,9 @@ static void *greet_server(void *session, const struct dlk_net *net,
 		dlk_fail(err, DLOCK_ENOMEM, "out of memory");
 		return NULL;
 	}
-	memset(c, 0, offsetof(struct memc_conn, in));
+	memset(c, 0, offsetof(struct memc_conn, out.bytes));
 	c->session = session;
+	c->run.lives = c->session->lives;
 	c->net = *net;
 	if (dlki_memc_greet(c, &home, identity, deadline, err) != 0) {
 		close_conn(c);
@@ -88,12 +89,12 @@ struct dlk_server *dlki_memc_server_new(struct memc_session *s)
 		return dlk_server_new(&server_type, s, uri->path, NULL, 0);
 	return dlk_server_new(&server_type, s, NULL, uri->hosts[0].name,
 			      uri->hosts[0].port ? uri->hosts[0].port :
-						   DEFAULT_PORT);
+						   MEMC_DEFAULT_PORT);
 }
 
 int dlki_memc_current(const struct memc_conn *c, struct dlk_error *err)
 {
-	if (c->epoch == dlk_server_epoch(c->session->server))
+	if (c->run.epoch == dlk_server_epoch(c->session->server))
 		return 0;
 	return dlk_fail(err, DLOCK_EUNREACHABLE,
 			"%s: another server took over meanwhile", c->net.peer);
@@ -116,7 +117,7 @@ static struct dlk_pooled *open_pooled(void *session, dlk_time deadline,
 
 	if (!c)
 		return NULL;
-	c->epoch = epoch;
+	c->run.epoch = epoch;
 	remember_home(s, c);
 	return &c->pooled;
 }

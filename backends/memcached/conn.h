@@ -8,28 +8,18 @@
 
 #include "memcached.h"
 
-#define MEMC_STEM_SIZE 88 /* a prefix of 64, the second, dots */
-
 /* One thread uses it at a time. */
 struct memc_conn {
 	struct dlk_pooled pooled;
 	struct memc_session *session;
 	struct dlk_net net;
-	uint64_t epoch; /* see dlk_server_epoch() */
 	struct memc_identity server;
-	dlk_time round_trip;  /* how long the latest answer took */
-	uint64_t born_s;      /* which run of the server; 0: not greeted yet */
-	uint64_t base;        /* of the tokens of this run of the server */
-	dlk_time seen;        /* when this run was known to be there */
-	uint64_t uptime_s;    /* ... and what it counted then, or later */
-	dlk_time grants_from; /* before that, the server is too young */
-	dlk_time trusted;     /* what was stored by then lives long enough */
-	int meta;             /* the server speaks the meta protocol */
-	int changed;          /* it leads to another run of the server now */
-	char stem[MEMC_STEM_SIZE]; /* the beginning of every key */
-	size_t stem_len;
-	size_t in_at, in_end, out_len;
-	char in[16384], out[41984];
+	struct memc_run run; /* its epoch is dlk_server_epoch()'s */
+	dlk_time round_trip; /* how long the latest answer took */
+	int changed;         /* it leads to another run of the server now */
+	size_t in_at, in_end;
+	struct memc_out out;
+	char in[16384];
 };
 
 extern const struct dlk_pool_type dlki_memc_pool_type;

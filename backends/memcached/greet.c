@@ -2,36 +2,12 @@
 /* What a server must tell before it is trusted, and which it is. */
 #include "wire.h"
 #include "clock.h"
-#include "dialect.h"
+#include "uri.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define SECOND (INT64_C(1000) * DLK_MS)
-
-/*
- * Tokens count the items that the server stores, from a second after the one in
- * which it was started, in microseconds.  Two runs that begin within one second
- * would give the same ones, so no token is taken before that second is over for
- * certain.  A server that stores fewer than a million items a second never gets
- * ahead of the time, and so the next run's tokens are larger.  memcached counts
- * its age from 2.
- */
-#define SECOND_US UINT64_C(1000000)
-#define TOKENS_FROM_S 3
-#define ADULT_S 4
-
-/* How far the server's clock may be behind, as it counts whole seconds. */
-#define LATE_S 3
-
-static int speaks_meta(const struct memc_stats *st)
-{
-	if (st->major != 1 || st->minor != 6)
-		return st->major > 1 || (st->major == 1 && st->minor > 6);
-	return st->patch >= 13;
-}
 
 /* The answer to "mn", which is ERROR where the protocol is not known. */
 static int read_meta(struct memc_conn *c, const struct memc_stats *st,
@@ -42,13 +18,12 @@ static int read_meta(struct memc_conn *c, const struct memc_stats *st,
 
 	if (rc != 0)
 		return rc;
-	c->meta = speaks_meta(st) && strcmp(line, "MN") == 0;
-	if (c->meta || c->session->protocol != MEMC_META)
+	c->run.meta = dlki_memc_stats_have_meta(st) && strcmp(line, "MN") == 0;
+	if (c->run.meta ||
+	    dlk_param_int(c->session->base.uri, "protocol") != MEMC_META)
 		return 0;
-	return dlk_fail(err, DLOCK_ENOTSUP,
-			"%s: version %ld.%ld.%ld has no meta protocol, 1.6.13 "
-			"does; use protocol=text",
-			c->net.peer, st->major, st->minor, st->patch);
+	return dlk_fail(err, DLOCK_ENOTSUP, MEMC_NO_META, c->net.peer,
+			st->major, st->minor, st->patch);
 }
 
 /*
@@ -73,9 +48,7 @@ static int put_witness(struct memc_conn *c, const struct memc_identity *home,
 		for (size_t i = 0; i < sizeof(bytes); i++)
 			snprintf(witness + 2 * i, 3, "%02x", bytes[i]);
 	}
-	dlki_memc_put(c, "add %s.0 0 0 %" PRIu64 "\r\n%s\r\ngets %s.0\r\n",
-		      c->session->prefix, (uint64_t)MEMC_WITNESS_LEN, witness,
-		      c->session->prefix);
+	dlki_memc_witness_put(&c->out, c->session->base.uri, witness);
 	return 0;
 }
 
@@ -83,19 +56,14 @@ static int put_witness(struct memc_conn *c, const struct memc_identity *home,
 static int get_witness(struct memc_conn *c, dlk_time deadline,
 		       struct dlk_error *err)
 {
-	struct memc_op op = { .verb = MEMC_GET };
-	char text[MEMC_TEXT_SIZE] = "";
-	const char *line;
-	int rc = dlki_memc_line(c, &line, deadline, err);
+	static const struct dlk_request nobodys;
+	struct memc_op op = dlki_memc_op(MEMC_ADD, &nobodys, MEMC_GATE);
+	struct memc_reading r;
+	int rc = dlki_memc_read(c, &op, &r, deadline, err);
 
-	if (rc != 0)
-		return rc;
-	if (strcmp(line, "STORED") != 0 && strcmp(line, "NOT_STORED") != 0 &&
-	    strncmp(line, "SERVER_ERROR out of memory", 26) != 0)
-		return dlki_memc_unexpected(c, line, err);
-	rc = dlki_memc_text.read_get(c, &op, text, deadline, err);
-	snprintf(c->server.witness, sizeof(c->server.witness), "%.*s",
-		 (int)strspn(text, "0123456789abcdef"), text);
+	if (rc == 0)
+		snprintf(c->server.witness, sizeof(c->server.witness), "%.*s",
+			 (int)strspn(r.text, "0123456789abcdef"), r.text);
 	return rc;
 }
 
@@ -132,14 +100,15 @@ static int ask_identity(struct memc_conn *c, struct memc_stats *st,
 			const struct memc_identity *home, dlk_time deadline,
 			struct dlk_error *err)
 {
-	int may_be_meta = c->session->protocol != MEMC_TEXT;
+	int may_be_meta = dlk_param_int(c->session->base.uri, "protocol") !=
+			  MEMC_TEXT;
 	dlk_time asked = dlk_now();
 	int rc;
 
-	dlki_memc_put(c, "stats\r\n");
+	dlki_memc_put(&c->out, "stats\r\n");
 	rc = put_witness(c, home, err);
 	if (may_be_meta)
-		dlki_memc_put(c, "mn\r\n");
+		dlki_memc_put(&c->out, "mn\r\n");
 	if (rc == 0)
 		rc = dlki_memc_send(c, deadline, err);
 	if (rc == 0)
@@ -154,49 +123,17 @@ static int ask_identity(struct memc_conn *c, struct memc_stats *st,
 	return rc;
 }
 
-/* The names may have moved here when the server had run for a while. */
-static int set_base(struct memc_conn *c, const struct memc_stats *st,
-		    struct dlk_error *err)
-{
-	uint64_t moved_us = c->session->token_base_us;
-
-	if (moved_us > (st->time_s + LATE_S) * SECOND_US)
-		return dlk_fail(err, DLOCK_EINVAL,
-				"%s: parameter 'token_base': %" PRIu64
-				" is ahead of the server's clock, which is at "
-				"%" PRIu64 "000000; give the time of the move "
-				"in microseconds since 1970",
-				c->net.peer, moved_us, st->time_s);
-	c->base = (c->born_s + TOKENS_FROM_S) * SECOND_US;
-	if (c->base < moved_us)
-		c->base = moved_us;
-	return 0;
-}
-
 int dlki_memc_greet(struct memc_conn *c, const struct memc_identity *home,
 		    char identity[DLK_IDENTITY_SIZE], dlk_time deadline,
 		    struct dlk_error *err)
 {
 	struct memc_stats st = { 0 };
-	uint64_t born_s;
 	int rc = ask_identity(c, &st, home, deadline, err);
 
-	if (rc != 0)
-		return rc;
-	born_s = st.time_s - st.uptime_s;
-	if (born_s >= UINT64_C(1) << 40)
-		return dlk_fail(err, DLOCK_EPROTO,
-				"%s: the server's clock is wrong", c->net.peer);
-	c->born_s = born_s;
-	c->stem_len = (size_t)snprintf(c->stem, sizeof(c->stem),
-				       "%.64s.%" PRIu64 ".", c->session->prefix,
-				       born_s);
-	rc = set_base(c, &st, err);
-	if (rc != 0)
-		return rc;
-	if (st.uptime_s < ADULT_S)
-		c->grants_from = dlk_now() +
-				 (int64_t)(ADULT_S - st.uptime_s) * SECOND;
-	make_identity(c, &st, home, identity);
-	return 0;
+	if (rc == 0)
+		rc = dlki_memc_run_begin(&c->run, c->session->base.uri, &st,
+					 c->net.peer, dlk_now(), err);
+	if (rc == 0)
+		make_identity(c, &st, home, identity);
+	return rc;
 }

@@ -5,13 +5,10 @@
  * Items are copied first, and reported when the connection is back in its pool.
  * The server cannot list its keys, so there is no list.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "clock.h"
 #include "sweep.h"
-
-#define ID_LEN 12 /* of the owner; all of it would be a key to the lock */
 
 /* ---- Inspect ------------------------------------------------------------- */
 
@@ -62,43 +59,6 @@ static int copy_items(struct memc_conn *c, void *arg, dlk_time deadline,
 	return rc;
 }
 
-/* An item lives longer than the lease; the holder relies on the lease. */
-static int64_t remaining_ms(const struct memc_item *item)
-{
-	if (item->left_s < 0)
-		return -1;
-	return item->left_s > MEMC_MORE_S ?
-		       (item->left_s - MEMC_MORE_S) * 1000 :
-		       0;
-}
-
-/* An owner at the gate while slots are taken waits for them to come free. */
-static void report_item(const struct found *all, size_t i,
-			void (*each)(const struct dlock_participant *p,
-				     void *arg),
-			void *arg)
-{
-	const struct memc_item *item = &all->v[i].item;
-	int gate = all->v[i].slot == MEMC_GATE;
-	char id[16];
-	struct dlock_participant p = {
-		.size = sizeof(p),
-		.label = item->label,
-		.id = id,
-		.shared = !gate,
-		.waiting = gate && all->n > 1,
-		.remaining_ms = remaining_ms(item),
-	};
-
-	if (item->owner[0])
-		snprintf(id, sizeof(id), "%.*s", ID_LEN, item->owner);
-	else
-		snprintf(id, sizeof(id), "?%d", all->v[i].slot);
-	if (!p.waiting)
-		p.token = item->token;
-	each(&p, arg);
-}
-
 int dlki_memc_inspect(struct dlk_session *s, const struct dlk_request *request,
 		      void (*each)(const struct dlock_participant *p,
 				   void *arg),
@@ -108,8 +68,13 @@ int dlki_memc_inspect(struct dlk_session *s, const struct dlk_request *request,
 	int rc = dlki_memc_with(memc_session(s), copy_items, &all, deadline,
 				err);
 
-	for (size_t i = 0; rc == 0 && i < all.n; i++)
-		report_item(&all, i, each, arg);
+	for (size_t i = 0; rc == 0 && i < all.n; i++) {
+		char id[16];
+		struct dlock_participant p = dlki_memc_item_show(
+			&all.v[i].item, all.v[i].slot, all.n == 1, id);
+
+		each(&p, arg);
+	}
 	free(all.v);
 	return rc;
 }

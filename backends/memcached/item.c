@@ -12,13 +12,17 @@
 #include "item.h"
 
 #include <assert.h>
+#include <dlock/backend_net.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "run.h"
+
 #define MAGIC "dlock1 "
 #define OWNER_LEN 32
+#define ID_LEN 12 /* of the owner; all of it would be a key to the lock */
 
 int dlki_memc_slots(const struct dlk_request *request)
 {
@@ -42,14 +46,15 @@ int dlki_memc_gated(const struct dlk_request *request)
  * So a last part of digits alone is a slot, and one of a single letter the mark
  * or the wish.  A prefix has no byte that means anything to the server.  So no
  * name can reach another name's key, or the protocol. */
-void dlki_memc_key(const struct memc_conn *c, const struct dlk_request *request,
-		   int slot, char out[MEMC_KEY_SIZE])
+void dlki_memc_key(const char *stem, size_t stem_len,
+		   const struct dlk_request *request, int slot,
+		   char out[MEMC_KEY_SIZE])
 {
 	size_t key = strlen(request->key);
-	char *end = out + c->stem_len + key;
+	char *end = out + stem_len + key;
 
-	assert(c->stem_len + key + sizeof(".1023") <= MEMC_KEY_SIZE);
-	memcpy(out, c->stem, c->stem_len);
+	assert(stem_len + key + sizeof(".1023") <= MEMC_KEY_SIZE);
+	memcpy(out, stem, stem_len);
 	memcpy(end - key, request->key, key);
 	*end = '\0';
 	if (slot == MEMC_MARK)
@@ -117,8 +122,46 @@ void dlki_memc_item_parse(struct memc_item *item, const char *text)
 	item->until_s = strtoull(end + 1, NULL, 10);
 }
 
-int dlki_memc_granted(const struct memc_ticket *t, const struct memc_item *item)
+int dlki_memc_first_slot(const struct dlk_request *request)
 {
-	return item->add != 0 ? item->add == t->add :
-				item->token == t->base.token;
+	unsigned int sum = 0;
+
+	if (request->kind == DLK_SEMAPHORE)
+		return 0;
+	for (const char *s = request->owner; *s; s++)
+		sum = sum * 31 + (unsigned char)*s;
+	return (int)(sum % (unsigned int)dlki_memc_slots(request));
+}
+
+/* An item lives longer than the lease; the holder relies on the lease. */
+static int64_t remaining_ms(const struct memc_item *item)
+{
+	if (item->left_s < 0)
+		return -1;
+	return item->left_s > MEMC_MORE_S ?
+		       (item->left_s - MEMC_MORE_S) * 1000 :
+		       0;
+}
+
+/* An owner at the gate while slots are taken waits for them to come free. */
+struct dlock_participant dlki_memc_item_show(const struct memc_item *item,
+					     int slot, int alone, char id[16])
+{
+	int gate = slot == MEMC_GATE;
+	struct dlock_participant p = {
+		.size = sizeof(p),
+		.label = item->label,
+		.id = id,
+		.shared = !gate,
+		.waiting = gate && !alone,
+		.remaining_ms = remaining_ms(item),
+	};
+
+	if (item->owner[0])
+		snprintf(id, 16, "%.*s", ID_LEN, item->owner);
+	else
+		snprintf(id, 16, "?%d", slot);
+	if (!p.waiting)
+		p.token = item->token;
+	return p;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The items of a lock: how many there are, their keys, what they say. */
+/* The items of a lock: how many there are, their keys, what they say.  Pure. */
 #ifndef DLOCK_BACKENDS_MEMCACHED_ITEM_H
 #define DLOCK_BACKENDS_MEMCACHED_ITEM_H
 
-#include "conn.h"
+#include <dlock/backend.h>
 
 /* The places of items that are no slots. */
 #define MEMC_GATE (-1)
@@ -33,8 +33,10 @@ struct memc_item {
 int dlki_memc_slots(const struct dlk_request *request);
 int dlki_memc_gated(const struct dlk_request *request);
 
-void dlki_memc_key(const struct memc_conn *c, const struct dlk_request *request,
-		   int slot, char out[MEMC_KEY_SIZE]);
+/* `stem`: the beginning of every key. */
+void dlki_memc_key(const char *stem, size_t stem_len,
+		   const struct dlk_request *request, int slot,
+		   char out[MEMC_KEY_SIZE]);
 
 /* Returns the length. */
 int dlki_memc_item_print(char out[MEMC_TEXT_SIZE],
@@ -45,10 +47,14 @@ int dlki_memc_mark_print(char out[MEMC_TEXT_SIZE], const struct memc_item *mark,
 			 uint64_t until_s);
 void dlki_memc_item_parse(struct memc_item *item, const char *text);
 
-/* Is this item, of the ticket's owner, the one that was granted?  An add that
- * arrives late, after all was lost, makes another.  The token alone does not
- * tell: up to 1.6.23 a server that moves an item gives it another cas. */
-int dlki_memc_granted(const struct memc_ticket *t,
-		      const struct memc_item *item);
+/* The slot at which a request begins to look for a free one: readers at
+ * different ones, to keep out of each other's way; permits at the first, so
+ * that a client with another number of them is seen. */
+int dlki_memc_first_slot(const struct dlk_request *request);
+
+/* What is to be said of the item; `id` and the item are borrowed.  `alone`: the
+ * lock has no other item. */
+struct dlock_participant dlki_memc_item_show(const struct memc_item *item,
+					     int slot, int alone, char id[16]);
 
 #endif

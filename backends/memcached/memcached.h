@@ -33,11 +33,10 @@
 #include <stdatomic.h>
 #include <sys/socket.h>
 
-#define MEMC_WITNESS_LEN 32
-#define MEMC_MORE_S 3 /* how much longer than its lease an item lives */
-#define MEMC_LEAST_MARK_S 600
+#include "claim.h"
+#include "looks.h"
 
-enum memc_protocol { MEMC_AUTO, MEMC_TEXT, MEMC_META };
+#define MEMC_WITNESS_LEN 32
 
 struct memc_polls;
 struct memc_clock;
@@ -52,12 +51,7 @@ struct memc_identity {
 
 struct memc_session {
 	struct dlk_session base;
-	const char *prefix;
-	enum memc_protocol protocol; /* as the URI asks for */
-	int64_t exptime_s; /* the lease and MEMC_MORE_S */
-	int64_t mark_s;    /* how long a mark lives: three times that, or
-			    * MEMC_LEAST_MARK_S */
-	uint64_t token_base_us; /* tokens are larger */
+	struct memc_lives lives;
 	struct dlk_pool *pool;
 	struct dlk_server *server;
 	struct memc_polls *polls;
@@ -69,26 +63,10 @@ struct memc_session {
 	struct memc_identity home; /* the session's server */
 };
 
-enum memc_owned { MEMC_NOTHING, MEMC_AT_GATE, MEMC_IN_SLOT };
-
 struct memc_ticket {
 	struct dlk_ticket base;
-	enum memc_owned owned; /* the item that we know to be ours */
-	int slot;
-	uint64_t cas;          /* of that item */
-	uint64_t born_s;       /* the run of the server that it is on */
-	uint64_t epoch;        /* ... and the connection's epoch */
-	uint32_t adds;         /* how many were sent */
-	uint32_t add;          /* the one that made what was granted */
-	int asked;
-	int unclear;           /* more may be ours: a reply was lost */
-	int granted;           /* and no release was asked for since */
-	int looks;             /* early ones that it has had; see polls.h */
-	int watched;           /* its renewals look for a wish */
-	char in_the_way[33];   /* of a waiter: the owner at the gate */
-	dlk_time wish_at;      /* ... to whom it leaves a wish then */
-	char mark_owner[33];   /* of a reader: the mark that it came in by */
-	uint32_t mark_add;
+	struct memc_claim claim;
+	int granted; /* and no release was asked for since */
 };
 
 static inline struct memc_session *memc_session(struct dlk_session *s)

@@ -15,14 +15,15 @@
 /* The one item that is ours; 1 if it is not as we knew it. */
 static int drop_known_item(struct memc_sweep *w)
 {
-	struct memc_op op = dlki_memc_op(MEMC_DROP, w->request, w->t->slot);
+	struct memc_op op = dlki_memc_op(MEMC_DROP, w->request,
+					 w->t->claim.slot);
 	int rc;
 
-	if (w->t->born_s != w->c->born_s)
+	if (w->t->claim.born_s != w->c->run.born_s)
 		return dlki_memc_confirm(w->c, w->deadline, w->err);
-	if (w->t->epoch != w->c->epoch)
+	if (w->t->claim.epoch != w->c->run.epoch)
 		return 1;
-	op.cas = w->t->cas;
+	op.cas = w->t->claim.cas;
 	rc = dlki_memc_run(w->c, &op, 1, w->deadline, w->err);
 	w->dropped |= rc == 0 && op.answer == MEMC_DONE;
 	return rc != 0 ? rc : op.answer == MEMC_OTHER;
@@ -45,7 +46,7 @@ static int release_on(struct memc_conn *c, void *arg, dlk_time deadline,
 	dlki_memc_sweep_init(&w, c, &t->base.request, deadline, err);
 	w.t = t;
 	r->tries++;
-	if (!t->unclear && t->owned != MEMC_NOTHING)
+	if (!t->claim.unclear && t->claim.owned != MEMC_NOTHING)
 		rc = drop_known_item(&w);
 	if (rc == 1)
 		rc = dlki_memc_sweep_all(&w);
@@ -63,17 +64,17 @@ int dlki_memc_release(struct dlk_ticket *base, dlk_time deadline,
 	int rc;
 
 	t->granted = 0;
-	if (t->owned == MEMC_NOTHING && !t->unclear)
+	if (t->claim.owned == MEMC_NOTHING && !t->claim.unclear)
 		return 0;
 	rc = dlki_memc_with(memc_session(base->session), release_on, &r,
 			    deadline, err);
 	if (rc != 0) {
-		t->unclear = 1;
+		t->claim.unclear = 1;
 		return rc;
 	}
-	if (t->owned != MEMC_NOTHING)
+	if (t->claim.owned != MEMC_NOTHING)
 		dlki_memc_polls_wake(t);
-	t->owned = MEMC_NOTHING;
+	t->claim.owned = MEMC_NOTHING;
 	if (granted && r.tries == 1 && !r.dropped)
 		return dlk_fail(err, DLOCK_ELOST, "the claim did not stand");
 	return 0;
@@ -89,13 +90,12 @@ struct release_all {
 
 static int has_one_item(const struct memc_conn *c, const struct memc_ticket *t)
 {
-	return t->owned != MEMC_NOTHING && !t->unclear &&
-	       t->born_s == c->born_s && t->epoch == c->epoch;
+	return !t->claim.unclear && dlki_memc_claim_is_here(&t->claim, &c->run);
 }
 
 static int may_have_items(const struct memc_ticket *t)
 {
-	return t->owned != MEMC_NOTHING || t->unclear;
+	return t->claim.owned != MEMC_NOTHING || t->claim.unclear;
 }
 
 static int release_alone(struct memc_conn *c, struct memc_ticket *t,
@@ -116,8 +116,8 @@ static int drop_known_items(struct memc_conn *c,
 
 	for (size_t i = 0; i < n; i++) {
 		ops[i] = dlki_memc_op(MEMC_DROP, &known[i]->base.request,
-				      known[i]->slot);
-		ops[i].cas = known[i]->cas;
+				      known[i]->claim.slot);
+		ops[i].cas = known[i]->claim.cas;
 	}
 	rc = dlki_memc_run(c, ops, n, deadline, err);
 	for (size_t i = 0; i < n && rc == 0; i++) {

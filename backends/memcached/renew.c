@@ -10,6 +10,13 @@
 #include "mark.h"
 #include "wish.h"
 
+/* A renewal of a slot, and the mark that was got in the same batch. */
+struct memc_marked {
+	struct memc_ticket *t;
+	enum dlk_renewal *verdict;
+	struct memc_op seen;
+};
+
 struct renewals {
 	struct dlk_ticket *const *t;
 	enum dlk_renewal *verdict;
@@ -23,7 +30,7 @@ static int has_mark(struct dlk_ticket *t)
 
 static int has_wish(struct dlk_ticket *t)
 {
-	return memc_ticket(t)->watched && !has_mark(t);
+	return memc_ticket(t)->claim.watched && !has_mark(t);
 }
 
 /* An item known from another server is read first: a server that was started in
@@ -31,11 +38,13 @@ static int has_wish(struct dlk_ticket *t)
 static struct memc_op renewal_op(const struct memc_conn *c,
 				 const struct memc_ticket *t)
 {
-	enum memc_verb verb = t->epoch == c->epoch ? MEMC_SWAP : MEMC_GET;
-	struct memc_op op = dlki_memc_op(verb, &t->base.request, t->slot);
+	const struct memc_claim *claim = &t->claim;
+	enum memc_verb verb = claim->epoch == c->run.epoch ? MEMC_SWAP :
+							     MEMC_GET;
+	struct memc_op op = dlki_memc_op(verb, &t->base.request, claim->slot);
 
-	op.cas = t->cas;
-	op.token = t->base.token;
+	op.cas = claim->cas;
+	op.token = claim->token;
 	return op;
 }
 
@@ -44,11 +53,11 @@ static int judge_renewal(struct memc_conn *c, struct memc_ticket *t,
 			 enum dlk_renewal *verdict, const struct memc_op *op)
 {
 	if (op->answer == MEMC_OTHER || op->answer == MEMC_MISSING ||
-	    !dlki_memc_granted(t, &op->item)) {
+	    !dlki_memc_claim_granted(&t->claim, &op->item)) {
 		*verdict = DLK_GONE;
 		return 0;
 	}
-	dlki_memc_own(t, c, op);
+	dlki_memc_claim_own(&t->claim, &c->run, op);
 	if (op->answer == MEMC_DONE)
 		*verdict = DLK_RENEWED;
 	return op->answer == MEMC_MINE;
@@ -57,7 +66,7 @@ static int judge_renewal(struct memc_conn *c, struct memc_ticket *t,
 /* Is the claim on another run of the server than this connection? */
 static int is_elsewhere(const struct memc_conn *c, struct dlk_ticket *t)
 {
-	return memc_ticket(t)->born_s != c->born_s;
+	return memc_ticket(t)->claim.born_s != c->run.born_s;
 }
 
 static size_t pick_this_run(const struct memc_conn *c, const struct renewals *r,
@@ -142,6 +151,57 @@ static int hear_wishes(struct memc_conn *c, const struct memc_marked v[],
 	return drops > 0 ? dlki_memc_run(c, ops, drops, deadline, err) : 0;
 }
 
+static int is_reader(const struct memc_ticket *t)
+{
+	return t->base.request.kind == DLK_LOCK;
+}
+
+/* A reader's that has gone is not made again: the claim has gone with it. */
+static int must_store(const struct memc_conn *c, struct memc_marked *m,
+		      struct memc_op *op)
+{
+	if (*m->verdict != DLK_RENEWED ||
+	    (is_reader(m->t) &&
+	     !dlki_memc_mark_is_kept(&m->t->claim, &m->seen)))
+		return 0;
+	*op = dlki_memc_mark_op(&c->run, &m->t->claim, &m->t->base.request,
+				&m->seen, dlk_now());
+	return op->verb != MEMC_GET;
+}
+
+/* Let the marks live for longer where they must. */
+static int renew_marks(struct memc_conn *c, struct memc_marked v[], size_t n,
+		       dlk_time deadline, struct dlk_error *err)
+{
+	struct memc_op ops[MEMC_BATCH_MAX];
+	size_t which[MEMC_BATCH_MAX], todo = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (must_store(c, &v[i], &ops[todo]))
+			which[todo++] = i;
+	}
+	if (todo > 0)
+		rc = dlki_memc_run(c, ops, todo, deadline, err);
+	for (size_t i = 0; i < todo && rc == 0; i++)
+		v[which[i]].seen = ops[i];
+	return rc;
+}
+
+/* Take back the renewals of readers whose mark has gone. */
+static void judge_marks(const struct memc_conn *c, const struct memc_marked v[],
+			size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!is_reader(v[i].t) || *v[i].verdict != DLK_RENEWED)
+			continue;
+		if (!dlki_memc_mark_is_kept(&v[i].t->claim, &v[i].seen))
+			*v[i].verdict = DLK_GONE;
+		else if (!dlki_memc_mark_lasts(&c->run, &v[i].seen, dlk_now()))
+			*v[i].verdict = DLK_UNKNOWN;
+	}
+}
+
 static int renew_batch(struct memc_conn *c, const struct renewals *r,
 		       dlk_time deadline, struct dlk_error *err)
 {
@@ -163,8 +223,8 @@ static int renew_batch(struct memc_conn *c, const struct renewals *r,
 	if (n > 0)
 		rc = renew_once(c, r, which, &n, NULL, 0, deadline, err);
 	if (rc == 0)
-		rc = dlki_memc_marks_renew(c, beside, m, deadline, err);
-	dlki_memc_marks_judge(c, beside, m);
+		rc = renew_marks(c, beside, m, deadline, err);
+	judge_marks(c, beside, m);
 	return rc == 0 ? hear_wishes(c, beside + m, w, deadline, err) : rc;
 }
 

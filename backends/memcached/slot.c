@@ -4,21 +4,15 @@
 #include <string.h>
 
 #include "mark.h"
+#include "uri.h"
 
 #define ROUNDS 4
-
-void dlki_memc_accept(struct memc_ticket *t, const struct memc_conn *c,
-		      const struct memc_op *op)
-{
-	dlki_memc_own(t, c, op);
-	t->base.token = op->item.token;
-	t->add = op->item.add;
-}
 
 void dlki_memc_note_foreign(struct memc_attempt *a, const struct memc_op *op)
 {
 	if (op->answer != MEMC_MISSING && !op->item.owner[0])
-		dlki_memc_key(a->c, op->request, op->slot, a->foreign);
+		dlki_memc_key(a->c->run.stem, a->c->run.stem_len, op->request,
+			      op->slot, a->foreign);
 }
 
 static int is_semaphore(const struct memc_attempt *a)
@@ -56,9 +50,8 @@ static int fail_other_limit(struct memc_attempt *a, struct dlk_error *err)
 	const struct dlk_request *request = &a->t->base.request;
 
 	a->verdict = DLK_FAILED;
-	dlk_fail(err, DLOCK_EINVAL, "semaphore '%.100s' has %u permits, not %u",
-		 request->name, (unsigned int)a->limit,
-		 (unsigned int)request->limit);
+	dlk_fail(err, DLOCK_EINVAL, MEMC_OTHER_LIMIT, request->name,
+		 (unsigned int)a->limit, (unsigned int)request->limit);
 	return 0;
 }
 
@@ -119,15 +112,16 @@ static int drop_own(struct memc_conn *c, struct memc_attempt *a,
 		    dlk_time deadline, struct dlk_error *err)
 {
 	struct memc_ticket *t = a->t;
-	struct memc_op op = dlki_memc_op(MEMC_DROP, &t->base.request, t->slot);
+	struct memc_op op = dlki_memc_op(MEMC_DROP, &t->base.request,
+					 t->claim.slot);
 	int rc;
 
-	op.cas = t->cas;
+	op.cas = t->claim.cas;
 	rc = dlki_memc_run(c, &op, 1, deadline, err);
 	if (rc == 0)
-		t->owned = MEMC_NOTHING;
+		t->claim.owned = MEMC_NOTHING;
 	if (rc == 0 && op.answer == MEMC_OTHER)
-		t->unclear = 1; /* it was moved, and has another cas */
+		t->claim.unclear = 1; /* it was moved, and has another cas */
 	return rc;
 }
 
@@ -139,8 +133,8 @@ static int is_reader_blocked(struct memc_attempt *a, const struct memc_op *mark,
 	dlki_memc_note_foreign(a, gate);
 	if (gate->answer != MEMC_MISSING)
 		return 1;
-	a->again = !dlki_memc_mark_lasts(a->c, mark);
-	dlki_memc_mark_keep(a->t, mark);
+	a->again = !dlki_memc_mark_lasts(&a->c->run, mark, dlk_now());
+	dlki_memc_mark_keep(&a->t->claim, mark);
 	return a->again;
 }
 
@@ -162,7 +156,8 @@ static int enter_slot(struct memc_conn *c, struct memc_attempt *a,
 	const struct dlk_request *request = &t->base.request;
 	int check = is_semaphore(a) ? MEMC_MARK : MEMC_GATE;
 	struct memc_op ops[] = {
-		dlki_memc_mark_op(c, t, &a->mark),
+		dlki_memc_mark_op(&c->run, &t->claim, request, &a->mark,
+				  dlk_now()),
 		op,
 		dlki_memc_op(MEMC_GET, request, check),
 	};
@@ -175,7 +170,7 @@ static int enter_slot(struct memc_conn *c, struct memc_attempt *a,
 		note_item(own, a);
 		return a->limit != 0 ? fail_other_limit(a, err) : 1;
 	}
-	dlki_memc_accept(t, c, own);
+	dlki_memc_claim_accept(&t->claim, &c->run, own);
 	if (is_semaphore(a) ? is_permit_blocked(a, &ops[2]) :
 			      is_reader_blocked(a, &ops[0], &ops[2]))
 		return drop_own(c, a, deadline, err);
@@ -184,25 +179,12 @@ static int enter_slot(struct memc_conn *c, struct memc_attempt *a,
 	return 0;
 }
 
-/* Readers begin at different slots, to keep out of each other's way; permits at
- * the first, so that a client with another number of them is seen. */
-static int first_slot(const struct dlk_request *request, int slots)
-{
-	unsigned int sum = 0;
-
-	if (request->kind == DLK_SEMAPHORE)
-		return 0;
-	for (const char *s = request->owner; *s; s++)
-		sum = sum * 31 + (unsigned char)*s;
-	return (int)(sum % (unsigned int)slots);
-}
-
 static int enter_any_free(struct memc_conn *c, struct memc_attempt *a,
 			  dlk_time deadline, struct dlk_error *err)
 {
 	const struct dlk_request *request = &a->t->base.request;
 	int slots = dlki_memc_slots(request);
-	int first = first_slot(request, slots);
+	int first = dlki_memc_first_slot(request);
 
 	for (int i = 0; i < slots; i++) {
 		int slot = (first + i) % slots;
@@ -211,7 +193,7 @@ static int enter_any_free(struct memc_conn *c, struct memc_attempt *a,
 
 		if (a->taken[slot])
 			continue;
-		op.add = ++a->t->adds;
+		op.add = ++a->t->claim.adds;
 		rc = enter_slot(c, a, op, deadline, err);
 		if (rc <= 0)
 			return rc;
@@ -226,7 +208,7 @@ static int enter_again(struct memc_conn *c, struct memc_attempt *a,
 {
 	int rc;
 
-	dlki_memc_accept(a->t, c, &a->own);
+	dlki_memc_claim_accept(&a->t->claim, &c->run, &a->own);
 	if (a->gate_taken)
 		return drop_own(c, a, deadline, err);
 	a->own.verb = MEMC_SWAP;

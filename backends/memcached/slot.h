@@ -26,10 +26,6 @@ struct memc_attempt {
 int dlki_memc_attempt_slot(struct memc_conn *c, struct memc_attempt *a,
 			   dlk_time deadline, struct dlk_error *err);
 
-/* The item of `op` is the ticket's, and so are its token and its add. */
-void dlki_memc_accept(struct memc_ticket *t, const struct memc_conn *c,
-		      const struct memc_op *op);
-
 /* If dlock did not write the item of `op`, remember its key. */
 void dlki_memc_note_foreign(struct memc_attempt *a, const struct memc_op *op);
 

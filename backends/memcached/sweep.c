@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sweep.h"
 
+#include "uri.h"
+
 #define ROUNDS 4
 
 /* Without a byte of the operations, which most do not need. */
@@ -40,7 +42,8 @@ static int note_if_meant(struct memc_op *op, void *arg)
 		return 0;
 	w->drop[w->n] = dlki_memc_op(MEMC_DROP, w->request, op->slot);
 	w->drop[w->n].cas = op->item.cas;
-	w->granted[w->n] = !w->t || dlki_memc_granted(w->t, &op->item);
+	w->granted[w->n] = !w->t ||
+			   dlki_memc_claim_granted(&w->t->claim, &op->item);
 	return ++w->n < MEMC_BATCH_MAX ? 0 : drop_noted(w);
 }
 
@@ -64,6 +67,6 @@ int dlki_memc_sweep_all(struct memc_sweep *w)
 		if (rc != 0 || !w->more)
 			return rc;
 	}
-	return dlk_fail(w->err, DLOCK_EUNREACHABLE,
-			"%s: the lock changes hands too fast", w->c->net.peer);
+	return dlk_fail(w->err, DLOCK_EUNREACHABLE, MEMC_IS_BUSY,
+			w->c->net.peer);
 }

@@ -1,63 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wire.h"
 
-#include <assert.h>
-#include <inttypes.h>
-#include <stdarg.h>
 #include <string.h>
-
-static void put_bytes(struct memc_conn *c, const char *bytes, size_t len)
-{
-	assert(len <= sizeof(c->out) - c->out_len);
-	memcpy(c->out + c->out_len, bytes, len);
-	c->out_len += len;
-}
-
-static void put_number(struct memc_conn *c, uint64_t n)
-{
-	char digits[20];
-	size_t at = sizeof(digits);
-
-	do {
-		digits[--at] = (char)('0' + n % 10);
-		n /= 10;
-	} while (n > 0);
-	put_bytes(c, digits + at, sizeof(digits) - at);
-}
-
-/* vsnprintf() took longer than all else that is done for a request. */
-void dlki_memc_put(struct memc_conn *c, const char *fmt, ...)
-{
-	const char *text;
-	va_list ap;
-
-	va_start(ap, fmt);
-	for (;;) {
-		size_t len = strcspn(fmt, "%");
-
-		put_bytes(c, fmt, len);
-		fmt += len;
-		if (*fmt++ == '\0')
-			break;
-		if (*fmt == 's') {
-			text = va_arg(ap, const char *);
-			put_bytes(c, text, strlen(text));
-			fmt++;
-		} else {
-			put_number(c, va_arg(ap, uint64_t));
-			fmt += strlen(PRIu64);
-		}
-	}
-	va_end(ap);
-}
 
 int dlki_memc_send(struct memc_conn *c, dlk_time deadline,
 		   struct dlk_error *err)
 {
-	size_t len = c->out_len;
+	size_t len = c->out.len;
 
-	c->out_len = 0;
-	return dlk_net_send(&c->net, c->out, len, deadline, err);
+	c->out.len = 0;
+	return dlk_net_send(&c->net, c->out.bytes, len, deadline, err);
 }
 
 static int protocol_error(const struct memc_conn *c, const char *what,
@@ -110,8 +62,10 @@ int dlki_memc_line(struct memc_conn *c, const char **line, dlk_time deadline,
 	return 0;
 }
 
-int dlki_memc_data(struct memc_conn *c, size_t size, char *out, size_t most,
-		   dlk_time deadline, struct dlk_error *err)
+/* The next `size` bytes and a line end.  Only the first `most` bytes are kept,
+ * with a NUL behind. */
+static int read_data(struct memc_conn *c, size_t size, char *out, size_t most,
+		     dlk_time deadline, struct dlk_error *err)
 {
 	const char *rest;
 	size_t kept = 0;
@@ -144,6 +98,32 @@ int dlki_memc_data(struct memc_conn *c, size_t size, char *out, size_t most,
 	return rc;
 }
 
+int dlki_memc_read(struct memc_conn *c, struct memc_op *op,
+		   struct memc_reading *r, dlk_time deadline,
+		   struct dlk_error *err)
+{
+	enum memc_next next = MEMC_LINE;
+	const char *line;
+	int rc = 0;
+
+	dlki_memc_reading_begin(r);
+	while (rc == 0 && next != MEMC_READ) {
+		if (next == MEMC_DATA) {
+			rc = read_data(c, r->size, r->text, sizeof(r->text) - 1,
+				       deadline, err);
+			next = dlki_memc_reading_data(r, &c->run, op);
+			continue;
+		}
+		rc = dlki_memc_line(c, &line, deadline, err);
+		if (rc != 0)
+			break;
+		next = dlki_memc_reading_line(r, &c->run, op, line);
+		if (next == MEMC_UNEXPECTED)
+			rc = dlki_memc_unexpected_from(c, line, err);
+	}
+	return rc;
+}
+
 void dlki_memc_answered(struct memc_conn *c, dlk_time asked)
 {
 	dlk_time now = dlk_now();
@@ -152,28 +132,8 @@ void dlki_memc_answered(struct memc_conn *c, dlk_time asked)
 	dlk_answered(&c->session->base, asked, now);
 }
 
-int dlki_memc_unexpected(const struct memc_conn *c, const char *line,
-			 struct dlk_error *err)
+int dlki_memc_unexpected_from(const struct memc_conn *c, const char *line,
+			      struct dlk_error *err)
 {
-	int code = DLOCK_EPROTO;
-
-	if (c->born_s == 0 && line[0] == '-') /* the first that it says */
-		return dlk_fail(err, DLOCK_EINVAL,
-				"%s answers as Redis does, not as memcached: "
-				"use redis:// for it",
-				c->net.peer);
-	if (strstr(line, "unauthenticated"))
-		return dlk_fail(err, DLOCK_EDENIED,
-				"%s wants a login (its -Y or -S), which dlock "
-				"does not have for memcached: start it "
-				"without, behind a firewall, or use redis://; "
-				"it says '%.60s'",
-				c->net.peer, line);
-	if (strncmp(line, "SERVER_ERROR ", 13) == 0)
-		code = strstr(line, "memory") ? DLOCK_EEXHAUSTED :
-						DLOCK_EUNREACHABLE;
-	else if (strstr(line, "Too many open connections"))
-		code = DLOCK_EUNREACHABLE; /* until another goes */
-	return dlk_fail(err, code, "%s: the server says '%.100s'", c->net.peer,
-			line);
+	return dlki_memc_unexpected(c->net.peer, c->run.born_s == 0, line, err);
 }

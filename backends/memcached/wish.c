@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wish.h"
 
-#include <string.h>
-
-#define AFTER_NS (1000 * DLK_MS) /* most owners renew less often */
 #define ROUNDS 3
 
 /* Others may leave theirs at the same time: one is as good as another. */
@@ -33,15 +30,8 @@ int dlki_memc_wish_after(struct memc_conn *c, struct memc_ticket *t,
 			 const char *owner, dlk_time deadline,
 			 struct dlk_error *err)
 {
-	dlk_time now = dlk_now();
-
-	if (strcmp(t->in_the_way, owner) != 0) {
-		memcpy(t->in_the_way, owner, sizeof(t->in_the_way));
-		t->wish_at = now + AFTER_NS;
-	}
-	if (!owner[0] || now < t->wish_at)
+	if (!dlki_memc_claim_wishes(&t->claim, owner, dlk_now()))
 		return 0;
-	t->wish_at = DLK_FOREVER;
 	return leave(c, &t->base.request, owner, deadline, err);
 }
 
@@ -82,7 +72,7 @@ int dlki_memc_watch_wanted(struct dlk_ticket *base, dlk_time deadline,
 	struct memc_op op = dlki_memc_op(MEMC_GET, &base->request, MEMC_WISH);
 	int rc;
 
-	t->watched = 1;
+	t->claim.watched = 1;
 	base->token_last = base->token;
 	rc = dlki_memc_with(memc_session(base->session), look, &op, deadline,
 			    err);

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "backends/memcached/clock.h"
+#include "backends/memcached/run.h"
 #include "core/base/clock.h"
 
 #define MS DLK_MS
@@ -203,16 +203,16 @@ Test(memcached_age, begins_anew_with_another_server)
  * longer, unless the same batch asks for it. */
 Test(memcached_age, is_asked_for_sooner_over_a_long_way)
 {
-	static struct memc_conn c;
-	dlk_time now = 9000 * SECOND;
+	struct memc_run run = { 0 };
+	dlk_time round_trip = 0, now = 9000 * SECOND;
 
-	c.seen = now - 500 * MS;
-	c.trusted = now + 10 * SECOND;
-	CHECK(dlki_memc_clock_is_fresh(&c, now));
-	c.round_trip = 700 * MS;
-	CHECK(!dlki_memc_clock_is_fresh(&c, now));
-	c.seen = now;
-	CHECK(dlki_memc_clock_is_fresh(&c, now));
-	c.trusted = now + 800 * MS;
-	CHECK(!dlki_memc_clock_is_fresh(&c, now));
+	run.seen = now - 500 * MS;
+	run.trusted = now + 10 * SECOND;
+	CHECK(dlki_memc_run_is_fresh(&run, round_trip, now));
+	round_trip = 700 * MS;
+	CHECK(!dlki_memc_run_is_fresh(&run, round_trip, now));
+	run.seen = now;
+	CHECK(dlki_memc_run_is_fresh(&run, round_trip, now));
+	run.trusted = now + 800 * MS;
+	CHECK(!dlki_memc_run_is_fresh(&run, round_trip, now));
 }

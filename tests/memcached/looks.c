@@ -6,7 +6,7 @@
  */
 #include "support.h"
 
-#include "backends/memcached/polls.h"
+#include "backends/memcached/looks.h"
 
 enum {
 	LEAST_MS = 20, /* the default range, from here ... */
@@ -26,16 +26,16 @@ Test(memcached_looks, double_from_a_millisecond_on)
 {
 	static const char digits[] = "0123456789abcdef";
 
-	CHECK_INT(dlki_memc_polls_early(1), ==, 0);
-	CHECK_INT(dlki_memc_polls_early(2), ==, 1);
-	CHECK_INT(dlki_memc_polls_early(16), ==, 4);
-	CHECK_INT(dlki_memc_polls_early(LEAST_MS), ==, EARLY);
-	CHECK_INT(dlki_memc_polls_early(12000), ==, 14);
+	CHECK_INT(dlki_memc_looks_early(1), ==, 0);
+	CHECK_INT(dlki_memc_looks_early(2), ==, 1);
+	CHECK_INT(dlki_memc_looks_early(16), ==, 4);
+	CHECK_INT(dlki_memc_looks_early(LEAST_MS), ==, EARLY);
+	CHECK_INT(dlki_memc_looks_early(12000), ==, 14);
 	for (int i = 0; i < 14; i++) {
 		int64_t about = DLK_MS * (INT64_C(1) << i), last = 0, sum = 0;
 
 		for (int j = 0; j < 16; j++) {
-			int64_t pause = dlki_memc_polls_pause(i, digits[j]);
+			int64_t pause = dlki_memc_looks_pause(i, digits[j]);
 
 			CHECK_INT(pause, >, last);
 			CHECK_INT(pause, >=, about / 2);

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How far the server's clock is behind, judged by ours.
+ *
+ * The server counts its age in whole seconds, by a timer.  After a stop of the
+ * process, the server reads its sockets before the timer runs, and counts the
+ * time of a new item from before the stop: the item may be gone as soon as the
+ * item was stored.
+ *
+ * At the moment when its count advances, the count is right to a second; from
+ * then on it is late by the time that has passed.  So a count is trusted for a
+ * while after that moment.  We do not see the moment itself, and take the
+ * latest request before it, one that was told less.  A clock of which nothing
+ * else is known is taken to run.
+ *
+ * The server may never make up for what it is behind: its machine slept, or its
+ * clock is slower than ours.  Two requests between which the count advances
+ * show that, too.
+ *
+ * The same answers tell which run of the server they come from.
+ */
+#include "age.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "run.h"
+
+#define OLDEST_S UINT32_MAX
+#define SECOND (INT64_C(1000) * DLK_MS)
+
+/* Less than MEMC_MORE_S, by the second to which a count is right. */
+#define TRUST ((MEMC_MORE_S - 1) * SECOND)
+
+dlk_time dlki_memc_age_learn(struct memc_age *age, const struct memc_stats *st,
+			     dlk_time asked, dlk_time now)
+{
+	int64_t count = (int64_t)st->uptime_s * SECOND;
+	uint64_t born_s = st->time_s - st->uptime_s;
+
+	if (age->born_s != born_s) {
+		age->born_s = born_s;
+		age->from = asked - count - SECOND;
+		age->uptime_s = st->uptime_s;
+		age->asked = asked;
+	} else if (st->uptime_s > age->uptime_s) {
+		if (age->from < age->asked - count)
+			age->from = age->asked - count;
+		age->uptime_s = st->uptime_s;
+		age->asked = asked;
+	} else if (st->uptime_s == age->uptime_s && age->asked < asked) {
+		age->asked = asked;
+	}
+	if (age->from > now - count)
+		age->from = now - count;
+	return age->from + count + TRUST;
+}
+
+/* ---- What `stats` tells -------------------------------------------------- */
+
+static void parse_version(const char *text, struct memc_stats *st)
+{
+	char *end;
+
+	st->major = strtol(text, &end, 10);
+	if (*end == '.')
+		st->minor = strtol(end + 1, &end, 10);
+	if (*end == '.')
+		st->patch = strtol(end + 1, &end, 10);
+}
+
+int dlki_memc_stats_line(struct memc_stats *st, const char *line)
+{
+	if (strncmp(line, "STAT ", 5) != 0)
+		return 0;
+	line += 5;
+	if (strncmp(line, "time ", 5) == 0)
+		st->time_s = strtoull(line + 5, NULL, 10);
+	else if (strncmp(line, "pid ", 4) == 0)
+		st->pid = strtoull(line + 4, NULL, 10);
+	else if (strncmp(line, "uptime ", 7) == 0)
+		st->uptime_s = strtoull(line + 7, NULL, 10);
+	else if (strncmp(line, "version ", 8) == 0)
+		parse_version(line + 8, st);
+	return 1;
+}
+
+int dlki_memc_stats_are_whole(const struct memc_stats *st)
+{
+	return st->time_s > st->uptime_s && st->uptime_s <= OLDEST_S &&
+	       st->major != 0;
+}
+
+int dlki_memc_stats_have_meta(const struct memc_stats *st)
+{
+	if (st->major != 1 || st->minor != 6)
+		return st->major > 1 || (st->major == 1 && st->minor > 6);
+	return st->patch >= 13;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is remembered of a claim, from its first attempt until its release. */
+#ifndef DLOCK_BACKENDS_MEMCACHED_CLAIM_H
+#define DLOCK_BACKENDS_MEMCACHED_CLAIM_H
+
+#include "op.h"
+
+enum memc_owned { MEMC_NOTHING, MEMC_AT_GATE, MEMC_IN_SLOT };
+
+struct memc_claim {
+	enum memc_owned owned; /* the item that we know to be ours */
+	int slot;
+	uint64_t cas;          /* of that item */
+	uint64_t born_s;       /* the run of the server that it is on */
+	uint64_t epoch;        /* ... and the server's */
+	uint64_t token;        /* of what was granted */
+	uint32_t adds;         /* how many were sent */
+	uint32_t add;          /* the one that made what was granted */
+	int asked;
+	int unclear;           /* more may be ours: a reply was lost */
+	int looks;             /* early ones that it has had; see looks.h */
+	int watched;           /* its renewals look for a wish */
+	char in_the_way[33];   /* of a waiter: the owner at the gate */
+	dlk_time wish_at;      /* ... to whom it leaves a wish then */
+	char mark_owner[33];   /* of a reader: the mark that it came in by */
+	uint32_t mark_add;
+};
+
+/* The item of `op` is the claim's own. */
+void dlki_memc_claim_own(struct memc_claim *claim, const struct memc_run *run,
+			 const struct memc_op *op);
+
+/* ... and so are its token and its add. */
+void dlki_memc_claim_accept(struct memc_claim *claim,
+			    const struct memc_run *run,
+			    const struct memc_op *op);
+
+/* Is the claim's item known, on this very run of this very server? */
+int dlki_memc_claim_is_here(const struct memc_claim *claim,
+			    const struct memc_run *run);
+
+/* Is this item, of the claim's owner, the one that was granted?  An add that
+ * arrives late, after all was lost, makes another.  The token alone does not
+ * tell: up to 1.6.23 a server that moves an item gives it another cas. */
+int dlki_memc_claim_granted(const struct memc_claim *claim,
+			    const struct memc_item *item);
+
+/* A waiter was refused because of `owner`.  1: it is time to leave a wish. */
+int dlki_memc_claim_wishes(struct memc_claim *claim, const char *owner,
+			   dlk_time now);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One of a client's waiters polls for all that want the same lock in the same
+ * mode: what one was told, the others need not ask.  When this client releases
+ * a lock, its own next waiter need not find that out by polling.
+ *
+ * Holds are mostly short.  So the first looks of a wait come soon, each after
+ * about twice the pause of the one before, until the usual pauses are as
+ * quick.  A waiter that joins others of its client goes on where they are.
+ *
+ * Pure; the owner locks.  A waiter has a number, other than 0, and tells by
+ * which number it is to be woken.
+ */
+#ifndef DLOCK_BACKENDS_MEMCACHED_LOOKS_H
+#define DLOCK_BACKENDS_MEMCACHED_LOOKS_H
+
+#include <dlock/backend.h>
+
+enum { MEMC_LOOKS = 256 };
+
+struct memc_looks {
+	struct memc_look {
+		uint64_t name;   /* hash of a key and a mode; 0: unused */
+		uint64_t asker;  /* the waiter that was told "busy", and ... */
+		uint64_t waker;  /* ... the number by which it is woken */
+		uint64_t silent; /* of one that relied on that, or 0 */
+		dlk_time told_at;
+		int looks;       /* the asker's */
+	} v[MEMC_LOOKS]; /* two names in one place cost requests, no more */
+};
+
+/* Was another waiter for the same told "busy" just now?  Then this one is
+ * silent. */
+int dlki_memc_looks_busy(struct memc_looks *p,
+			 const struct dlk_request *request, uint64_t waiter,
+			 uint64_t waker, int64_t max_ms, dlk_time now);
+
+/* This waiter was told "busy".  `looks`: how many early ones it has had, in and
+ * out.  Returns the pause before the next in ns; 0: the usual pauses. */
+dlk_time dlki_memc_looks_told(struct memc_looks *p,
+			      const struct dlk_request *request,
+			      uint64_t waiter, uint64_t waker, int *looks,
+			      int early, int64_t max_ms, dlk_time now);
+
+/* How many pauses that begin with a millisecond, and double, are shorter than
+ * `poll_min_ms`. */
+int dlki_memc_looks_early(int64_t poll_min_ms);
+
+/* The pause after so many of them: about 1, 2, 4 ... ms, by up to half of that
+ * more or less, as the random hex digit says. */
+dlk_time dlki_memc_looks_pause(int looks, char digit);
+
+/* The lock has come free: call wake() for the waiters of either mode. */
+void dlki_memc_looks_wake(struct memc_looks *p,
+			  const struct dlk_request *request,
+			  void (*wake)(void *arg, uint64_t waker), void *arg);
+
+#endif

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "op.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_S UINT32_MAX /* that a server can count */
+#define FULL "SERVER_ERROR out of memory"
+
+struct memc_op dlki_memc_op(enum memc_verb verb,
+			    const struct dlk_request *request, int slot)
+{
+	return (struct memc_op){
+		.verb = verb,
+		.request = request,
+		.slot = slot,
+	};
+}
+
+int dlki_memc_op_is_store(const struct memc_op *op)
+{
+	return op->verb == MEMC_ADD || op->verb == MEMC_SWAP;
+}
+
+int dlki_memc_op_was_stored(const struct memc_op *op)
+{
+	return dlki_memc_op_is_store(op) && op->answer == MEMC_DONE;
+}
+
+void dlki_memc_op_store_again(struct memc_op *op)
+{
+	if (dlki_memc_op_was_stored(op)) {
+		op->verb = MEMC_SWAP;
+		op->cas = op->item.cas;
+		op->token = op->item.token;
+	} else if (op->verb == MEMC_ADD && op->slot == MEMC_MARK) {
+		op->verb = MEMC_GET;
+	}
+}
+
+/* ---- Requests ------------------------------------------------------------ */
+
+static void put_bytes(struct memc_out *out, const char *bytes, size_t len)
+{
+	assert(len <= sizeof(out->bytes) - out->len);
+	memcpy(out->bytes + out->len, bytes, len);
+	out->len += len;
+}
+
+static void put_number(struct memc_out *out, uint64_t n)
+{
+	char digits[20];
+	size_t at = sizeof(digits);
+
+	do {
+		digits[--at] = (char)('0' + n % 10);
+		n /= 10;
+	} while (n > 0);
+	put_bytes(out, digits + at, sizeof(digits) - at);
+}
+
+/* vsnprintf() took longer than all else that is done for a request. */
+void dlki_memc_put(struct memc_out *out, const char *fmt, ...)
+{
+	const char *text;
+	va_list ap;
+
+	va_start(ap, fmt);
+	for (;;) {
+		size_t len = strcspn(fmt, "%");
+
+		put_bytes(out, fmt, len);
+		fmt += len;
+		if (*fmt++ == '\0')
+			break;
+		if (*fmt == 's') {
+			text = va_arg(ap, const char *);
+			put_bytes(out, text, strlen(text));
+			fmt++;
+		} else {
+			put_number(out, va_arg(ap, uint64_t));
+			fmt += strlen(PRIu64);
+		}
+	}
+	va_end(ap);
+}
+
+static int64_t lifetime_s(const struct memc_run *run, const struct memc_op *op)
+{
+	return op->slot == MEMC_MARK || op->slot == MEMC_WISH ?
+		       run->lives.mark_s :
+		       run->lives.exptime_s;
+}
+
+/* A mark may live longer than it says: the server has counted on since. */
+static int print_mark(const struct memc_run *run, const struct memc_op *op,
+		      char text[MEMC_TEXT_SIZE])
+{
+	struct memc_item mark = op->item;
+
+	if (op->verb == MEMC_ADD) {
+		memcpy(mark.owner, op->request->owner, sizeof(mark.owner));
+		mark.add = op->add;
+		mark.limit = op->request->limit;
+	}
+	return dlki_memc_mark_print(
+		text, &mark, run->uptime_s + (uint64_t)lifetime_s(run, op));
+}
+
+static void put_item(struct memc_out *out, const struct memc_run *run,
+		     const struct memc_op *op, const char *key)
+{
+	uint64_t exptime_s = (uint64_t)lifetime_s(run, op);
+	char text[MEMC_TEXT_SIZE];
+	uint64_t len =
+		(uint64_t)(op->slot == MEMC_MARK ?
+				   print_mark(run, op, text) :
+				   dlki_memc_item_print(text, op->request,
+							op->token, op->add));
+
+	if (op->verb == MEMC_ADD)
+		dlki_memc_put(out, "add %s 0 %" PRIu64 " %" PRIu64 "\r\n%s\r\n",
+			      key, exptime_s, len, text);
+	else
+		dlki_memc_put(out,
+			      "cas %s 0 %" PRIu64 " %" PRIu64 " %" PRIu64
+			      "\r\n%s\r\n",
+			      key, exptime_s, len, op->cas, text);
+}
+
+/* The text protocol has no "delete this very item": an empty one that is over
+ * at once is put in its place. */
+static void put_drop(struct memc_out *out, int meta, const char *key,
+		     uint64_t cas)
+{
+	if (meta)
+		dlki_memc_put(out, "md %s C%" PRIu64 "\r\n", key, cas);
+	else
+		dlki_memc_put(out, "cas %s 0 -1 0 %" PRIu64 "\r\n\r\n", key,
+			      cas);
+}
+
+void dlki_memc_op_put(struct memc_out *out, const struct memc_run *run,
+		      const struct memc_op *op)
+{
+	int meta = run->meta || op->verb == MEMC_DROP_META;
+	char key[MEMC_KEY_SIZE];
+
+	dlki_memc_key(run->stem, run->stem_len, op->request, op->slot, key);
+	if (op->verb == MEMC_DROP || op->verb == MEMC_DROP_META) {
+		put_drop(out, meta, key, op->cas);
+		return;
+	}
+	if (op->verb != MEMC_GET)
+		put_item(out, run, op, key);
+	dlki_memc_put(out, meta ? "mg %s v c t\r\n" : "gets %s\r\n", key);
+}
+
+void dlki_memc_witness_put(struct memc_out *out, const struct dlk_uri *uri,
+			   const char *witness)
+{
+	const char *prefix = dlk_param_text(uri, "prefix");
+
+	dlki_memc_put(out, "add %s.0 0 0 %" PRIu64 "\r\n%s\r\ngets %s.0\r\n",
+		      prefix, (uint64_t)strlen(witness), witness, prefix);
+}
+
+/* ---- The answer to a get ------------------------------------------------- */
+
+/* -1: it never ends, or says what cannot be. */
+static int64_t left_s(const char *text, char **end)
+{
+	long long n = strtoll(text, end, 10);
+
+	return n >= 0 && n <= (long long)MOST_S ? n : -1;
+}
+
+static enum memc_next meta_got(struct memc_reading *r, struct memc_op *op,
+			       const char *line)
+{
+	char *at;
+
+	if (strcmp(line, "EN") == 0)
+		return MEMC_READ;
+	if (strncmp(line, "VA ", 3) != 0)
+		return MEMC_UNEXPECTED;
+	r->size = strtoul(line + 3, &at, 10);
+	while (*at == ' ') {
+		if (at[1] == 'c')
+			op->item.cas = strtoull(at + 2, &at, 10);
+		else if (at[1] == 't')
+			op->item.left_s = left_s(at + 2, &at);
+		else
+			at += 1 + strcspn(at + 1, " ");
+	}
+	return MEMC_DATA;
+}
+
+static enum memc_next text_got(struct memc_reading *r, struct memc_op *op,
+			       const char *line)
+{
+	const char *at;
+	char *end;
+
+	if (strcmp(line, "END") == 0)
+		return MEMC_READ;
+	if (r->ends || strncmp(line, "VALUE ", 6) != 0)
+		return MEMC_UNEXPECTED;
+	/* The key has no spaces; flags, size and cas follow. */
+	at = line + 6 + strcspn(line + 6, " ");
+	(void)strtoul(at, &end, 10);
+	r->size = strtoul(end, &end, 10);
+	op->item.cas = strtoull(end, &end, 10);
+	r->ends = 1;
+	return *end == '\0' ? MEMC_DATA : MEMC_UNEXPECTED;
+}
+
+/* Any client may have made the mark: it is as we want it if it says the right
+ * number. */
+static int is_as_stored(const struct memc_op *op, uint32_t limit)
+{
+	return op->slot == MEMC_MARK ?
+		       op->answer != MEMC_MISSING && op->item.limit == limit :
+		       op->answer == MEMC_MINE;
+}
+
+/* The item that is there afterwards decides; the line of a store only tells
+ * whether it came to be there by this request. */
+static void judge(const struct memc_reading *r, const struct memc_run *run,
+		  struct memc_op *op)
+{
+	const char *owner = op->request->owner;
+	uint32_t limit = op->verb == MEMC_ADD ? op->request->limit :
+						op->item.limit;
+
+	dlki_memc_item_parse(&op->item, r->text);
+	if (op->item.owner[0] && op->item.token == 0)
+		op->item.token = run->base + op->item.cas;
+	op->answer = MEMC_OTHER;
+	if (owner && strcmp(op->item.owner, owner) == 0)
+		op->answer = MEMC_MINE;
+	if (r->stored && is_as_stored(op, limit))
+		op->answer = MEMC_DONE;
+}
+
+static enum memc_next line_of_get(struct memc_reading *r,
+				  const struct memc_run *run,
+				  struct memc_op *op, const char *line)
+{
+	if (!r->ends) {
+		op->answer = MEMC_MISSING;
+		op->item.left_s = -1;
+		op->item.cas = 0;
+	}
+	return run->meta ? meta_got(r, op, line) : text_got(r, op, line);
+}
+
+enum memc_next dlki_memc_reading_data(struct memc_reading *r,
+				      const struct memc_run *run,
+				      struct memc_op *op)
+{
+	judge(r, run, op);
+	return r->ends ? MEMC_LINE : MEMC_READ;
+}
+
+/* ---- Other answers ------------------------------------------------------- */
+
+void dlki_memc_reading_begin(struct memc_reading *r)
+{
+	r->stored = r->gets = r->ends = 0;
+	r->size = 0;
+	r->full[0] = r->text[0] = '\0';
+}
+
+static enum memc_next line_of_store(struct memc_reading *r, const char *line)
+{
+	r->gets = 1;
+	r->stored = strcmp(line, "STORED") == 0;
+	if (strncmp(line, FULL, strlen(FULL)) == 0)
+		memccpy(r->full, line, '\0', sizeof(r->full) - 1);
+	else if (!r->stored && strcmp(line, "NOT_STORED") != 0 &&
+		 strcmp(line, "EXISTS") != 0 && strcmp(line, "NOT_FOUND") != 0)
+		return MEMC_UNEXPECTED;
+	return MEMC_LINE;
+}
+
+static enum memc_next line_of_drop(int meta, struct memc_op *op,
+				   const char *line)
+{
+	if (strncmp(line, "HD", 2) == 0 && meta)
+		op->answer = MEMC_DONE;
+	else if (strncmp(line, "NF", 2) == 0 && meta)
+		op->answer = MEMC_MISSING;
+	else if (strncmp(line, "EX", 2) == 0 && meta)
+		op->answer = MEMC_OTHER;
+	else if (strcmp(line, "STORED") == 0 && !meta)
+		op->answer = MEMC_DONE;
+	else if (strcmp(line, "NOT_FOUND") == 0 && !meta)
+		op->answer = MEMC_MISSING;
+	else if (strcmp(line, "EXISTS") == 0 && !meta)
+		op->answer = MEMC_OTHER;
+	else if (strncmp(line, FULL, strlen(FULL)) == 0 && !meta)
+		op->answer = MEMC_NO_ROOM;
+	else
+		return MEMC_UNEXPECTED;
+	return MEMC_READ;
+}
+
+enum memc_next dlki_memc_reading_line(struct memc_reading *r,
+				      const struct memc_run *run,
+				      struct memc_op *op, const char *line)
+{
+	switch (op->verb) {
+	case MEMC_DROP:
+		return line_of_drop(run->meta, op, line);
+	case MEMC_DROP_META:
+		return line_of_drop(1, op, line);
+	case MEMC_GET:
+		return line_of_get(r, run, op, line);
+	default:
+		return r->gets ? line_of_get(r, run, op, line) :
+				 line_of_store(r, line);
+	}
+}
+
+int dlki_memc_op_check(const struct memc_op *op, const char *peer,
+		       struct dlk_error *err)
+{
+	if (op->verb == MEMC_DROP || op->verb == MEMC_DROP_META ||
+	    op->answer == MEMC_MISSING || op->item.cas != 0)
+		return 0;
+	return dlk_fail(err, DLOCK_ENOTSUP,
+			"%s: the server gives items no cas; start it without "
+			"-C",
+			peer);
+}
+
+int dlki_memc_unexpected(const char *peer, int first, const char *line,
+			 struct dlk_error *err)
+{
+	int code = DLOCK_EPROTO;
+
+	if (first && line[0] == '-')
+		return dlk_fail(err, DLOCK_EINVAL,
+				"%s answers as Redis does, not as memcached: "
+				"use redis:// for it",
+				peer);
+	if (strstr(line, "unauthenticated"))
+		return dlk_fail(err, DLOCK_EDENIED,
+				"%s wants a login (its -Y or -S), which dlock "
+				"does not have for memcached: start it "
+				"without, behind a firewall, or use redis://; "
+				"it says '%.60s'",
+				peer, line);
+	if (strncmp(line, "SERVER_ERROR ", 13) == 0)
+		code = strstr(line, "memory") ? DLOCK_EEXHAUSTED :
+						DLOCK_EUNREACHABLE;
+	else if (strstr(line, "Too many open connections"))
+		code = DLOCK_EUNREACHABLE; /* until another goes */
+	return dlk_fail(err, code, "%s: the server says '%.100s'", peer, line);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Operations on items, in the text protocol and the meta protocol: requests as
+ * bytes, and answers from lines.  Pure.
+ *
+ * The protocols differ in two commands, the get and the removal.  `add` and
+ * `cas` are the text protocol's in both: on a server that is full and must not
+ * evict (-M) an `ms` that may only add deletes the item that was there,
+ * another's lock.
+ */
+#ifndef DLOCK_BACKENDS_MEMCACHED_OP_H
+#define DLOCK_BACKENDS_MEMCACHED_OP_H
+
+#include "item.h"
+#include "run.h"
+
+#define MEMC_BATCH_MAX (MEMC_READERS + 2)
+#define MEMC_OUT_SIZE 41984 /* room for that many */
+
+enum memc_verb {
+	MEMC_ADD,  /* put the claim's item there if there is none; get */
+	MEMC_SWAP, /* put it in the place of the item with this cas; get */
+	MEMC_GET,
+	MEMC_DROP, /* remove the item with this cas */
+	MEMC_DROP_META /* ... by the meta protocol, whatever the run speaks */
+};
+
+enum memc_answer {
+	MEMC_DONE,    /* never of a get */
+	MEMC_MINE,    /* not done; the item there is the request's owner's */
+	MEMC_OTHER,   /* not done; another item is there */
+	MEMC_MISSING, /* not done; there is none */
+	MEMC_NO_ROOM  /* not done; it needs memory that the server lacks */
+};
+
+struct memc_op {
+	enum memc_verb verb;
+	const struct dlk_request *request;
+	int slot;
+	uint64_t cas;   /* of SWAP and DROP */
+	uint64_t token; /* of SWAP: the one that the claim has */
+	uint32_t add;   /* of ADD: which one of the claim's it is */
+	enum memc_answer answer;
+	/* Of MINE and OTHER, and of ADD and SWAP DONE.  In: of the SWAP of a
+	 * mark, what it is to say. */
+	struct memc_item item;
+};
+
+struct memc_op dlki_memc_op(enum memc_verb verb,
+			    const struct dlk_request *request, int slot);
+
+/* An ADD or a SWAP. */
+int dlki_memc_op_is_store(const struct memc_op *op);
+
+/* An ADD or a SWAP that is done. */
+int dlki_memc_op_was_stored(const struct memc_op *op);
+
+/* The operation that stores again what was stored.  A mark's add is not sent
+ * twice: it could make two that look the same. */
+void dlki_memc_op_store_again(struct memc_op *op);
+
+/* ---- Requests ------------------------------------------------------------ */
+
+struct memc_out {
+	size_t len;
+	char bytes[MEMC_OUT_SIZE];
+};
+
+/* Append text to the request, which has room for it.  Of formats it knows %s
+ * and PRIu64. */
+void dlki_memc_put(struct memc_out *out, const char *fmt, ...)
+	DLOCK_PRINTF(2, 3);
+
+void dlki_memc_op_put(struct memc_out *out, const struct memc_run *run,
+		      const struct memc_op *op);
+
+/* Make sure of the witness, and get it: as an ADD. */
+void dlki_memc_witness_put(struct memc_out *out, const struct dlk_uri *uri,
+			   const char *witness);
+
+/* ---- Answers ------------------------------------------------------------- */
+
+enum memc_next {
+	MEMC_LINE,      /* give the next line */
+	MEMC_DATA,      /* give `size` bytes and the line end behind them */
+	MEMC_READ,      /* the operation is answered */
+	MEMC_UNEXPECTED /* the line is no answer to it */
+};
+
+struct memc_reading {
+	int stored;    /* the first line said so */
+	int gets;      /* the store's line has come, and the get's follows */
+	int ends;      /* END must follow */
+	size_t size;   /* of the data */
+	char full[80]; /* the line by which a store was refused for lack of
+			* memory, or "" */
+	char text[MEMC_TEXT_SIZE]; /* the beginning of the data */
+};
+
+void dlki_memc_reading_begin(struct memc_reading *r);
+
+/* The next line of the answer, without its end. */
+enum memc_next dlki_memc_reading_line(struct memc_reading *r,
+				      const struct memc_run *run,
+				      struct memc_op *op, const char *line);
+
+/* The data are in `text`, with a NUL behind. */
+enum memc_next dlki_memc_reading_data(struct memc_reading *r,
+				      const struct memc_run *run,
+				      struct memc_op *op);
+
+/* Is the item of an operation that was read without the unique number that all
+ * depends on?  ENOTSUP: see err. */
+int dlki_memc_op_check(const struct memc_op *op, const char *peer,
+		       struct dlk_error *err);
+
+/* The error code that an unexpected line stands for; `first`: the server has
+ * said nothing before. */
+int dlki_memc_unexpected(const char *peer, int first, const char *line,
+			 struct dlk_error *err);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A run of the server, as a connection to it knows the run: what it counts,
+ * and what is in the keys of its items.  Pure.
+ */
+#ifndef DLOCK_BACKENDS_MEMCACHED_RUN_H
+#define DLOCK_BACKENDS_MEMCACHED_RUN_H
+
+#include "age.h"
+
+#define MEMC_MORE_S 3 /* how much longer than its lease an item lives */
+#define MEMC_STEM_SIZE 88 /* a prefix of 64, the second, dots */
+
+/* How long items live: by the server's count of seconds. */
+struct memc_lives {
+	int64_t exptime_s; /* the lease and MEMC_MORE_S */
+	int64_t mark_s;    /* a mark: three times that, or ten minutes */
+};
+
+struct memc_run {
+	uint64_t born_s;      /* the second of its start; 0: not greeted yet */
+	uint64_t epoch;       /* another one: another server */
+	uint64_t base;        /* of the tokens of this run of the server */
+	dlk_time seen;        /* when this run was known to be there */
+	uint64_t uptime_s;    /* ... and what it counted then, or later */
+	dlk_time grants_from; /* before that, the server is too young */
+	dlk_time trusted;     /* what was stored by then lives long enough */
+	int meta;             /* the server speaks the meta protocol */
+	struct memc_lives lives;
+	char stem[MEMC_STEM_SIZE]; /* the beginning of every key */
+	size_t stem_len;
+};
+
+/* A new connection's server told `st`.  0; EINVAL, EPROTO: see err, which names
+ * `peer`. */
+int dlki_memc_run_begin(struct memc_run *run, const struct dlk_uri *uri,
+			const struct memc_stats *st, const char *peer,
+			dlk_time now, struct dlk_error *err);
+
+/* The server told it again, sent for at `asked`.  0; EUNREACHABLE: the
+ * connection leads to another run. */
+int dlki_memc_run_told(struct memc_run *run, struct memc_age *age,
+		       const struct memc_stats *st, dlk_time asked,
+		       dlk_time now);
+
+/* Was the run there a second before `now`, or later? */
+int dlki_memc_run_is_seen(const struct memc_run *run, dlk_time now);
+
+/* Will these be certain for the time of a batch: that the run is there, and
+ * that its clock is near enough? */
+int dlki_memc_run_is_fresh(const struct memc_run *run, dlk_time round_trip,
+			   dlk_time now);
+
+/* What the server counts by now at most, if it is trusted. */
+uint64_t dlki_memc_run_uptime_most_s(const struct memc_run *run, dlk_time now);
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "uri.h"
+
+#include <string.h>
+
+#include "looks.h"
+
+#define LEAST_TTL_MS 500
+#define LEAST_MARK_S 600
+
+const struct dlk_param dlki_memc_params[] = {
+	{ .name = "protocol",
+	  .type = DLK_CHOICE,
+	  .def = "auto",
+	  .choices = "auto|text|meta",
+	  .text = "The protocol; auto uses meta if the server has it, from "
+		  "1.6.13 on." },
+	{ .name = "poll",
+	  .type = DLK_DURATION,
+	  .def = "100ms",
+	  .min = 5,
+	  .max = 60000,
+	  .text = "The longest pause between two polls of a waiter; the "
+		  "shortest is a fifth of it, but for the first ones, which "
+		  "come after about 1, 2, 4 ... ms.  retry_min and retry_max "
+		  "take precedence, from the first poll on." },
+	{ .name = "connections",
+	  .type = DLK_NUMBER,
+	  .def = "16",
+	  .min = 1,
+	  .max = 256,
+	  .text = "The most connections at a time." },
+	{ .name = "token_base",
+	  .type = DLK_NUMBER,
+	  .def = "0",
+	  .min = 0,
+	  .max = INT64_C(1) << 53,
+	  .text = "When the names of the locks moved here from another store, "
+		  "in microseconds since 1970: tokens are larger.  The same "
+		  "for all clients." },
+	{ 0 }
+};
+
+int dlki_memc_uri_is_unix(const struct dlk_uri *uri)
+{
+	return strcmp(uri->scheme + strcspn(uri->scheme, "+"), "+unix") == 0;
+}
+
+int dlki_memc_uri_check(const struct dlk_uri *uri, struct dlk_error *err)
+{
+	int on_unix = dlki_memc_uri_is_unix(uri);
+
+	if (uri->n_hosts > 1)
+		return dlk_fail(err, DLOCK_EINVAL,
+				"memcached: one server, not %zu: when one of "
+				"several fails, clients that notice it at "
+				"different times have two holders; give each "
+				"lock's clients the same single server",
+				uri->n_hosts);
+	if (on_unix && uri->n_hosts > 0 && uri->hosts[0].name[0])
+		return dlk_fail(err, DLOCK_EINVAL,
+				"memcached+unix: write "
+				"memcached+unix:///path/of/socket");
+	if (on_unix && (!uri->path || !uri->path[1]))
+		return dlk_fail(err, DLOCK_EINVAL,
+				"memcached+unix: no path; write "
+				"memcached+unix:///path/of/socket");
+	if (!on_unix && (uri->n_hosts == 0 || !uri->hosts[0].name[0]))
+		return dlk_fail(err, DLOCK_EINVAL,
+				"memcached: no host; write "
+				"memcached://host:port/");
+	if (!on_unix && uri->path && uri->path[0] && uri->path[1])
+		return dlk_fail(err, DLOCK_EINVAL,
+				"memcached: a server has no parts; leave out "
+				"the path '%.100s'",
+				uri->path);
+	return 0;
+}
+
+/*
+ * The server counts in whole seconds, by a timer that may be late and then
+ * counts two at once: an item of n seconds lives for more than n - 2 and at
+ * most n of them.  It gets one more, which is how far age.c can tell; and as
+ * it lives that long anyway, the lease is rounded up to a whole second.  The
+ * common parameter's limit keeps it far below the 30 days from which on
+ * memcached takes a number for a date.
+ */
+int dlki_memc_uri_lease(int64_t *ttl_ms, struct memc_lives *lives,
+			struct dlk_error *err)
+{
+	int64_t ttl_s = (*ttl_ms + 999) / 1000;
+
+	if (*ttl_ms < LEAST_TTL_MS)
+		return dlk_fail(err, DLOCK_EINVAL,
+				"memcached: parameter 'ttl': %lld ms; the "
+				"server counts in seconds, %d ms is the least",
+				(long long)*ttl_ms, LEAST_TTL_MS);
+	*ttl_ms = ttl_s * 1000;
+	lives->exptime_s = ttl_s + MEMC_MORE_S;
+	lives->mark_s = 3 * lives->exptime_s;
+	if (lives->mark_s < LEAST_MARK_S)
+		lives->mark_s = LEAST_MARK_S;
+	return 0;
+}
+
+/* A waiting writer polls often enough to keep its place at the gate.  A range
+ * that the URI gives holds from the first look on. */
+struct memc_pauses dlki_memc_uri_pauses(const struct dlk_uri *uri,
+					int64_t ttl_ms)
+{
+	struct memc_pauses p = {
+		.min_ms = dlk_param_int(uri, "retry_min"),
+		.max_ms = dlk_param_int(uri, "retry_max"),
+	};
+	int64_t most_ms = ttl_ms / 4;
+	int given_min = dlk_param_given(uri, "retry_min");
+	int given_max = dlk_param_given(uri, "retry_max");
+
+	if (!given_max)
+		p.max_ms = dlk_param_int(uri, "poll");
+	if (!given_min)
+		p.min_ms = p.max_ms / 5;
+	if (p.max_ms > most_ms)
+		p.max_ms = most_ms;
+	if (p.min_ms > p.max_ms)
+		p.min_ms = p.max_ms;
+	if (p.min_ms < 1)
+		p.min_ms = 1;
+	if (!given_min && !given_max)
+		p.early = dlki_memc_looks_early(p.min_ms);
+	return p;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The URI of a memcached store: parameters, place, lease and polls; and what
+ * is said of a server in messages.  Pure. */
+#ifndef DLOCK_BACKENDS_MEMCACHED_URI_H
+#define DLOCK_BACKENDS_MEMCACHED_URI_H
+
+#include "run.h"
+
+enum { MEMC_DEFAULT_PORT = 11211 };
+
+/* The parameter `protocol`. */
+enum memc_protocol { MEMC_AUTO, MEMC_TEXT, MEMC_META };
+
+extern const struct dlk_param dlki_memc_params[];
+
+/* The server is at a unix socket with the URI's path. */
+int dlki_memc_uri_is_unix(const struct dlk_uri *uri);
+
+/* 0, or EINVAL. */
+int dlki_memc_uri_check(const struct dlk_uri *uri, struct dlk_error *err);
+
+/* The lease of the URI, in and out as in struct dlk_session, and how long items
+ * live.  0, or EINVAL. */
+int dlki_memc_uri_lease(int64_t *ttl_ms, struct memc_lives *lives,
+			struct dlk_error *err);
+
+/* The range of a waiter's pauses, and how many pauses come before it. */
+struct memc_pauses {
+	int64_t min_ms, max_ms;
+	int early;
+};
+
+struct memc_pauses dlki_memc_uri_pauses(const struct dlk_uri *uri,
+					int64_t ttl_ms);
+
+/* ---- Messages ------------------------------------------------------------ */
+
+/* Each names the server first. */
+#define MEMC_STATS_ARE_SHORT                                                   \
+	"%s: the server does not tell its time, uptime and version"
+#define MEMC_RUN_IS_OVER                                                       \
+	"%s: the connection leads to another run of the server"
+#define MEMC_IS_YOUNG "%s: the server was started just now"
+#define MEMC_WAS_STOPPED "%s: the server was stopped for a while"
+#define MEMC_IS_BUSY "%s: the lock changes hands too fast"
+#define MEMC_IS_FULL                                                           \
+	"%s: the server is out of memory, and without the meta protocol a "    \
+	"release needs some: give it more"
+#define MEMC_NO_META                                                           \
+	"%s: version %ld.%ld.%ld has no meta protocol, 1.6.13 does; use "      \
+	"protocol=text"
+
+#define MEMC_IS_PROXIED                                                        \
+	"memcached: a connection leads to another run of the server: a proxy " \
+	"keeps connections; give the address of the server itself"
+
+/* Name, most permits, permits. */
+#define MEMC_TOO_MANY                                                          \
+	"semaphore '%.100s': at most %d permits in memcached, not %u"
+
+/* Name, their permits, our permits. */
+#define MEMC_OTHER_LIMIT "semaphore '%.100s' has %u permits, not %u"
+
+/* With the key of the item. */
+#define MEMC_IS_FOREIGN                                                        \
+	"memcached: the item '%s' is none that dlock wrote: delete it, or "    \
+	"choose another 'prefix'"
+
+#endif
