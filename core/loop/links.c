@@ -160,6 +160,8 @@ static void close_link(struct dlki_link *l)
 	snprintf(why, sizeof(why), "%s", l->why.text);
 	explain(l, why, l->why.code);
 	end_flight(l);
+	if (l == e->links[0])
+		dlki_ops_end_begun(e);
 	dlki_link_close(l);
 	e->protocol->lost(e->store, l, e->now);
 	dlki_links_called(e);

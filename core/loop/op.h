@@ -12,7 +12,8 @@
  * same way.
  *
  * Some verbs take several requests, each sent when the one before is answered.
- * If the connection is lost after the first was sent, the op ends UNANSWERED.
+ * If the connection is lost after the first was sent, the op ends UNANSWERED,
+ * even if it is held in between.
  *
  * INSPECT and LIST report by rows.  The engine calls the function in `each` for
  * every row as the answer comes in, with the mutex held and functions of the
@@ -59,7 +60,7 @@ enum dlki_verb {
 
 enum dlki_op_state {
 	DLKI_OP_IDLE,   /* the claim's */
-	DLKI_OP_QUEUED, /* not sent, not even in part */
+	DLKI_OP_QUEUED, /* no request of it is under way */
 	DLKI_OP_HELD,   /* likewise, and the protocol cannot send it yet */
 	DLKI_OP_FLIGHT, /* in a link's buffer, or sent */
 	DLKI_OP_ENDED   /* done() is due */
@@ -104,6 +105,13 @@ struct dlki_op {
 	int pushed;        /* RELEASE: a pushed grant brought the claim */
 	int closing;       /* RELEASE: the client closes, and does not submit
 			    * the op anew after AGAIN */
+	int is_last;       /* ATTEMPT: the claim's caller waits no longer than
+			    * for this answer */
+	void *claim;       /* what the store remembers of the claim: claim_size
+			    * bytes of the protocol, the claim's, zeroed before
+			    * its first op, the same for both its ops; not used
+			    * when neither is under way.  NULL where
+			    * claim_size is 0, and for ops of no claim */
 	union {
 		void (*participant)(const struct dlock_participant *p,
 				    void *arg); /* INSPECT */
@@ -134,8 +142,9 @@ struct dlki_op {
 	int wanted;        /* WATCH, if stood: another client asks already */
 	uint64_t token_last; /* WATCH, if stood: the store gives token + 1 to
 			    * token_last to no other claim */
-	struct dlk_error *error; /* FAILED: the engine's, gone after done();
-			    * NULL: no memory */
+	struct dlk_error *error; /* the engine's, gone after done().  FAILED:
+			    * NULL: no memory.  BUSY: what is in the way and
+			    * does not go by itself, or NULL */
 
 	/* The engine's. */
 	struct dlki_engine *engine;

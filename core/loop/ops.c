@@ -85,8 +85,8 @@ void dlki_ops_end(struct dlki_op *op, enum dlki_outcome outcome,
 	if (op->state == DLKI_OP_FLIGHT) {
 		leave_flight(op);
 	} else {
-		/* An answer at once, or never sent. */
-		op->since = is_answer(outcome) ? e->now : 0;
+		if (is_answer(outcome)) /* at once */
+			op->since = e->now;
 		dlki_ops_remove(queue_of(op), op);
 	}
 	op->outcome = outcome;
@@ -97,6 +97,15 @@ void dlki_ops_end(struct dlki_op *op, enum dlki_outcome outcome,
 	dlki_ops_append(&e->ended, op);
 }
 
+/* Between two requests, or before the first. */
+static void end_waiting(struct dlki_op *op)
+{
+	if (op->requests > 0)
+		dlki_ops_end(op, DLKI_UNANSWERED, DLKI_RESIDUE_MAYBE);
+	else
+		dlki_ops_end(op, DLKI_UNSENT, DLKI_RESIDUE_NONE);
+}
+
 /* No claim waits for the answer any longer. */
 static void give_up(struct dlki_op *op)
 {
@@ -104,7 +113,7 @@ static void give_up(struct dlki_op *op)
 	struct dlki_link *l = op->link;
 
 	if (op->state == DLKI_OP_QUEUED || op->state == DLKI_OP_HELD)
-		dlki_ops_end(op, DLKI_UNSENT, DLKI_RESIDUE_NONE);
+		end_waiting(op);
 	if (op->state != DLKI_OP_FLIGHT)
 		return;
 	dlki_ops_end(op, DLKI_UNANSWERED, DLKI_RESIDUE_MAYBE);
@@ -139,6 +148,23 @@ void dlki_ops_requeue(struct dlki_op *op)
 	op->since = 0;
 	op->state = DLKI_OP_QUEUED;
 	prepend(&op->engine->queue, op);
+}
+
+static void end_begun(struct dlki_ops *q)
+{
+	struct dlki_op *next;
+
+	for (struct dlki_op *op = q->first; op; op = next) {
+		next = op->next;
+		if (op->requests > 0)
+			end_waiting(op);
+	}
+}
+
+void dlki_ops_end_begun(struct dlki_engine *e)
+{
+	end_begun(&e->held);
+	end_begun(&e->queue);
 }
 
 void dlki_ops_fail_queue(struct dlki_engine *e, const struct dlk_error *err)
@@ -213,9 +239,12 @@ void dlki_hold(struct dlki_op *op)
 {
 	struct dlki_engine *e = op->engine;
 
-	if (op->state != DLKI_OP_QUEUED)
+	if (op->state == DLKI_OP_FLIGHT)
+		leave_flight(op);
+	else if (op->state == DLKI_OP_QUEUED)
+		dlki_ops_remove(&e->queue, op);
+	else
 		return;
-	dlki_ops_remove(&e->queue, op);
 	op->state = DLKI_OP_HELD;
 	dlki_ops_append(&e->held, op);
 }
@@ -289,6 +318,19 @@ void dlki_busy(struct dlki_op *op, int64_t look_in_ms, uint64_t store_clock_us)
 	dlki_ops_end(op, DLKI_BUSY, DLKI_RESIDUE_MAYBE);
 }
 
+static void keep_error(struct dlki_op *op, const struct dlk_error *err)
+{
+	op->error = malloc(sizeof(*op->error));
+	if (op->error)
+		*op->error = *err;
+}
+
+void dlki_in_the_way(struct dlki_op *op, const struct dlk_error *err)
+{
+	if (is_open(op) && !op->error)
+		keep_error(op, err);
+}
+
 void dlki_again(struct dlki_op *op)
 {
 	if (is_open(op))
@@ -300,8 +342,7 @@ void dlki_failed(struct dlki_op *op, const struct dlk_error *err,
 {
 	if (!is_open(op))
 		return;
-	op->error = malloc(sizeof(*op->error));
-	if (op->error)
-		*op->error = *err;
+	free(op->error);
+	keep_error(op, err);
 	dlki_ops_end(op, DLKI_FAILED, residue);
 }

@@ -21,6 +21,10 @@ void dlki_ops_end(struct dlki_op *op, enum dlki_outcome outcome,
  * ends UNANSWERED if an earlier request of the op was. */
 void dlki_ops_requeue(struct dlki_op *op);
 
+/* The main link is lost: end the ops that have been sent before, and are QUEUED
+ * or HELD again. */
+void dlki_ops_end_begun(struct dlki_engine *e);
+
 /* The server refuses the latest connection of the main link: end every op
  * FAILED with `err` that is not sent.  An op that was submitted while that
  * connection was under way waits for the next one, unless the engine is refused

@@ -50,6 +50,7 @@ struct dlki_store {
 struct dlki_protocol {
 	const char *name;
 	size_t size; /* of a struct that begins with struct dlki_store */
+	size_t claim_size; /* of what op->claim points to */
 	const char *told_by; /* the command by which a server tells its
 			      * identity, for messages: "INFO" */
 
@@ -114,6 +115,9 @@ void dlki_peer(const struct dlki_link *l, char out[DLKI_PEER]);
  * core/net/endpoint.h. */
 void dlki_identity(struct dlki_link *l, const char *identity);
 
+/* Does the connection lead to the address at which home was last? */
+int dlki_is_at_home(const struct dlki_link *l);
+
 /* The server has accepted the greeting.  The link is up then, or is cut if the
  * server is not, or not yet, the client's: see dlki_is_up(). */
 void dlki_up(struct dlki_link *l);
@@ -163,7 +167,11 @@ void dlki_pop(struct dlki_link *l);
 
 /* In submit(): hold the op, which cannot be sent yet, until dlki_resume(); then
  * every held op is queued again, in order and ahead of all others.  A deadline
- * and dlki_cancel() end a held op UNSENT. */
+ * and dlki_cancel() end a held op UNSENT.
+ *
+ * Also an op of the earliest request, which is answered, before dlki_pop(): the
+ * op begins anew in submit().  It has been sent before, and so ends UNANSWERED
+ * by a deadline, by dlki_cancel() and by the loss of the main link. */
 void dlki_hold(struct dlki_op *op);
 void dlki_resume(struct dlki_store *s);
 
@@ -183,6 +191,10 @@ void dlki_watched(struct dlki_op *op, int wanted, uint64_t token_last);
 /* `store_clock_us` is the store's clock as it evaluated the request, or 0. */
 void dlki_busy(struct dlki_op *op, int64_t look_in_ms,
 	       uint64_t store_clock_us);
+
+/* Before dlki_busy(): this is in the way, and does not go by itself.  `err` is
+ * copied; without memory nobody is told. */
+void dlki_in_the_way(struct dlki_op *op, const struct dlk_error *err);
 
 void dlki_again(struct dlki_op *op);
 

@@ -7,6 +7,7 @@
 
 #include "core/loop/news.h"
 #include "core/loop/ops.h"
+#include "core/net/address.h"
 
 /* While there are earlier addresses, a look-up is waited for this long, or a
  * quarter of the time to connect. */
@@ -229,6 +230,13 @@ void dlki_peer(const struct dlki_link *l, char out[DLKI_PEER])
 void dlki_identity(struct dlki_link *l, const char *identity)
 {
 	snprintf(l->met.identity, sizeof(l->met.identity), "%s", identity);
+}
+
+int dlki_is_at_home(const struct dlki_link *l)
+{
+	const struct dlki_endpoint *p = &l->engine->endpoint;
+
+	return p->home[0] && dlki_address_is_same(&p->home_at, &l->met.at);
 }
 
 void dlki_demoted(struct dlki_link *l)

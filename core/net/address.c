@@ -56,3 +56,9 @@ void dlki_address_text(const struct dlki_address *a,
 		snprintf(out, DLKI_ADDRESS_TEXT, "%s", a->to.un.sun_path);
 	}
 }
+
+int dlki_address_is_same(const struct dlki_address *a,
+			 const struct dlki_address *b)
+{
+	return a->len == b->len && memcmp(&a->to, &b->to, a->len) == 0;
+}

@@ -14,6 +14,9 @@ int dlki_address_tcp(struct dlki_address *out, const char *host, uint16_t port);
 /* 0, or EINVAL: the path is empty or does not fit. */
 int dlki_address_unix(struct dlki_address *out, const char *path);
 
+int dlki_address_is_same(const struct dlki_address *a,
+			 const struct dlki_address *b);
+
 /* For messages: "127.0.0.1:6379", "[::1]:6379" or the path. */
 enum { DLKI_ADDRESS_TEXT = 120 }; /* bytes */
 void dlki_address_text(const struct dlki_address *a,

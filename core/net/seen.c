@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 static int is_loopback(const struct dlki_address *a)
 {
@@ -11,11 +10,6 @@ static int is_loopback(const struct dlki_address *a)
 		return IN6_IS_ADDR_LOOPBACK(&a->to.in6.sin6_addr);
 	return a->to.any.sa_family == AF_INET &&
 	       ntohl(a->to.in.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
-}
-
-static int is_same(const struct dlki_address *a, const struct dlki_address *b)
-{
-	return a->len == b->len && memcmp(&a->to, &b->to, a->len) == 0;
 }
 
 /* Is the name like localhost, this host once by each family?  Most servers
@@ -29,7 +23,7 @@ static int is_this_host(const struct dlki_endpoint *p,
 		if (!is_loopback(a))
 			return 0;
 		if (a->to.any.sa_family == missed->to.any.sa_family &&
-		    !is_same(a, missed))
+		    !dlki_address_is_same(a, missed))
 			return 0;
 	}
 	return 1;
@@ -53,7 +47,8 @@ void dlki_seen_missed(struct dlki_endpoint *p, const struct dlki_met *m,
 		return;
 	if (m->refused_by == ECONNREFUSED)
 		note = p->refusing;
-	else if (has_no_route(m->refused_by) && !is_same(&p->home_at, &m->at))
+	else if (has_no_route(m->refused_by) &&
+		 !dlki_address_is_same(&p->home_at, &m->at))
 		note = p->no_way;
 	dlki_address_text(&m->at, note);
 }

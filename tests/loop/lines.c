@@ -95,6 +95,8 @@ static int take_news(struct lines *p, const char *line)
 		dlki_gone(&p->base, id);
 	else if (strcmp(line, "L") == 0)
 		dlki_look_again(&p->base);
+	else if (strcmp(line, "U") == 0)
+		dlki_resume(&p->base);
 	else if (strncmp(line, "O ", 2) == 0)
 		dlki_wanted(&p->base, line + 2);
 	else if (strncmp(line, "! ", 2) == 0)
@@ -131,6 +133,15 @@ static void take_rows(struct dlki_op *op, const char *labels)
 		labels += n;
 	}
 	dlki_answered(op, 1);
+}
+
+static void take_in_the_way(struct dlki_op *op, const char *text)
+{
+	struct dlk_error err;
+
+	dlk_fail(&err, DLOCK_EBUSY, "%s", text);
+	dlki_in_the_way(op, &err);
+	dlki_busy(op, 0, 0);
 }
 
 static void welcome(struct lines *p, struct dlki_link *l, const char *line)
@@ -188,6 +199,10 @@ static int take_answer(struct lines *p, struct dlki_link *l, const char *line,
 		take_rows(op, line + 1);
 	} else if (line[0] == 'M') {
 		dlki_again(op);
+	} else if (line[0] == 'H') {
+		dlki_hold(op);
+	} else if (line[0] == 'X') {
+		take_in_the_way(op, line + 2);
 	} else if (line[0] == 'F') {
 		dlki_failed(op, &refused, DLKI_RESIDUE_NONE);
 	} else if (line[0] == 'Y') {

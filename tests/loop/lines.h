@@ -12,9 +12,11 @@
  *	J TOKEN		J LAST: WATCH, which waits for the ear; or Y0
  *	I ID		I LABEL...: INSPECT, a row for each label
  *	(any)		Z: nonsense, and the reason names the server
+ *			H: hold the op, which begins anew at U
+ *			X TEXT: busy, and TEXT is in the way
  *			V: leave the server, which is a replica
  *	(unasked)	P ID TOKEN CLOCK, W ID, D ID (gone), L (look again),
- *			O OWNER (wanted), ! TEXT (a warning)
+ *			O OWNER (wanted), ! TEXT (a warning), U (resume)
  *
  * With the URI's label "ear" there is a second link, in NEWS, which is wanted
  * from the first B or WATCH on, and greets with EAR, which is answered as HI.

@@ -177,6 +177,79 @@ Test(ops, that_are_held_end_with_the_engine)
 	cr_assert_eq(rig.ops[1].outcome, DLKI_UNSENT);
 }
 
+/* ---- Held between two requests ------------------------------------------- */
+
+Test(ops, that_are_held_when_answered_begin_anew, .fini = rig_free)
+{
+	dlk_time second;
+
+	rig_init_up("");
+	rig_submit(1, DLKI_ATTEMPT, never);
+	rig_submit(2, DLKI_RELEASE, never);
+	expect_heard(0, "A 1\nR 2\n");
+	say(0, "H\nY1\n");
+	cr_assert_eq(rig.ended[1], 0);
+	cr_assert_eq(rig.ended[2], 1);
+	expect_heard(0, "");
+	rig.world.clock += 5 * DLK_MS;
+	second = rig.world.clock;
+	say(0, "U\n");
+	expect_heard(0, "A 1\n");
+	say(0, "G 7\n");
+	cr_assert_eq(rig.ops[1].outcome, DLKI_GRANTED);
+	cr_assert_eq(rig.ops[1].since, second);
+}
+
+/* The store has had the first request. */
+Test(ops, that_are_held_when_answered_end_unanswered, .fini = rig_free)
+{
+	dlk_time begun;
+
+	rig_init_up("");
+	begun = rig.world.clock;
+	rig_submit(1, DLKI_ATTEMPT, begun + 7);
+	rig_submit(2, DLKI_ATTEMPT, never);
+	rig_submit(3, DLKI_ATTEMPT, never);
+	say(0, "H\nH\nH\n");
+	rig_turn_until(begun + 7);
+	rig_turn();
+	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
+	cr_assert_eq(rig.ops[1].residue, DLKI_RESIDUE_MAYBE);
+	cr_assert_eq(rig.ops[1].since, begun);
+	dlki_cancel(rig.e, &rig.ops[2]);
+	rig_turn();
+	cr_assert_eq(rig.ops[2].outcome, DLKI_UNANSWERED);
+	cr_assert_eq(rig.ended[3], 0);
+	script_ends(&rig.world, 0);
+	rig_turn();
+	cr_assert_eq(rig.ops[3].outcome, DLKI_UNANSWERED);
+	cr_assert_eq(rig.ended[3], 1);
+}
+
+Test(ops, that_are_held_when_answered_end_with_the_engine)
+{
+	rig_init_up("");
+	rig_submit(1, DLKI_ATTEMPT, never);
+	say(0, "H\n");
+	rig_free();
+	cr_assert_eq(rig.ended[1], 1);
+	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
+}
+
+Test(ops, that_are_busy_may_say_what_is_in_the_way, .fini = rig_free)
+{
+	rig_init_up("");
+	rig_submit(1, DLKI_ATTEMPT, never);
+	say(0, "X a stone\n");
+	cr_assert_eq(rig.ops[1].outcome, DLKI_BUSY);
+	cr_assert_str_eq(rig.error[1], "a stone");
+	rig_submit(1, DLKI_ATTEMPT, never);
+	say(0, "B 5 9\n");
+	cr_assert_eq(rig.ended[1], 2);
+}
+
+/* ---- A server that refuses us -------------------------------------------- */
+
 Test(ops, that_are_held_fail_when_the_server_refuses_us, .fini = rig_free)
 {
 	int sock;
