@@ -204,13 +204,13 @@ Test(redis_engine, a_wrong_password_fails_every_op, .fini = side_teardown)
 
 	server = lab_redis_start(&options);
 	cr_assert_not_null(server);
-	side_open(&side_a, ":wrong@", "");
+	side_open_redis(&side_a, ":wrong@", "");
 	claim_prepare(&c, &side_a, 1, DLK_LOCK, DLK_EXCLUSIVE, 0);
 	cr_assert_eq(claim_call(&c, DLKI_ATTEMPT), DLKI_FAILED);
 	cr_assert_not_null(strstr(c.error, "refused our"), "%s", c.error);
 	cr_assert_null(strstr(c.error, "wrong"));
 	side_close(&side_a);
-	side_open(&side_b, ":right@", "");
+	side_open_redis(&side_b, ":right@", "");
 	claim_prepare(&c, &side_b, 1, DLK_LOCK, DLK_EXCLUSIVE, 0);
 	cr_assert_eq(claim_call(&c, DLKI_ATTEMPT), DLKI_GRANTED, "%s", c.error);
 }

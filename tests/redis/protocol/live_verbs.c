@@ -304,7 +304,7 @@ static void plain_setup(void)
 {
 	side_setup();
 	side_close(&side_a);
-	side_open(&side_a, "", "&key=plain");
+	side_open_redis(&side_a, "", "&key=plain");
 }
 
 Test(redis_engine, a_plain_key_excludes_foreign_clients, .init = plain_setup,
