@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Breaking: first see which tokens there are, and then remove all items with
+ * these, but no later holder's.  Later tokens are larger by themselves. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "backends/memcached/protocol/store.h"
+
+static void note_token(struct memc_store *s, struct memc_job *job,
+		       const struct memc_op *op)
+{
+	(void)s;
+	if (op->answer != MEMC_MISSING && op->item.token > job->last)
+		job->last = op->item.token;
+}
+
+static void end_break(struct memc_store *s, struct memc_job *job,
+		      struct dlki_op *op)
+{
+	(void)s;
+	dlki_memc_end_answered(job, op, 1);
+}
+
+static void tokens_seen(struct memc_store *s, struct memc_job *job,
+			struct dlki_op *op)
+{
+	if (op->about)
+		snprintf(op->about, DLKI_ABOUT, "%" PRIu64, job->last);
+	dlki_memc_sweep(s, job, op);
+}
+
+static void see_tokens(struct memc_store *s, struct memc_job *job,
+		       struct dlki_op *op)
+{
+	dlki_memc_job_survey(s, job, op, MEMC_GATE,
+			     dlki_memc_slots(op->request), tokens_seen);
+}
+
+void dlki_memc_store_break(struct memc_store *s, struct dlki_op *op)
+{
+	struct memc_job *job = dlki_memc_job_new(op);
+	struct dlk_error err;
+
+	if (!job)
+		return;
+	job->each = note_token;
+	job->swept = end_break;
+	job->found = calloc(MEMC_BATCH_MAX, sizeof(*job->found));
+	if (!job->found) {
+		dlk_fail(&err, DLOCK_ENOMEM, "out of memory");
+		dlki_memc_end_failed(job, op, &err);
+	} else if (op->about && op->about[0]) {
+		job->last = (uint64_t)strtoll(op->about, NULL, 10);
+		dlki_memc_sweep(s, job, op);
+	} else {
+		dlki_memc_job_confirm(s, job, op, see_tokens);
+	}
+}

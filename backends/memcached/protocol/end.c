@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The ends of ops. */
+#include "backends/memcached/protocol/store.h"
+
+/* The engine counts the lease from the last request, and the server from the
+ * one that stored the item. */
+static void shorten(const struct memc_job *job, struct dlki_op *op)
+{
+	dlk_time since = job->since - job->lease_from;
+
+	op->lease_ms -= (since + DLK_MS - 1) / DLK_MS;
+}
+
+void dlki_memc_end_granted(struct memc_job *job, struct dlki_op *op)
+{
+	shorten(job, op);
+	dlki_granted(op, dlki_memc_asked(op)->claim.token);
+	dlki_memc_job_free(job);
+}
+
+void dlki_memc_end_renewed(struct memc_job *job, struct dlki_op *op)
+{
+	shorten(job, op);
+	dlki_memc_end_answered(job, op, 1);
+}
+
+/* ---- Busy ---------------------------------------------------------------- */
+
+void dlki_memc_job_note_foreign(struct memc_store *s, struct memc_job *job,
+				const struct memc_op *op)
+{
+	if (op->answer != MEMC_MISSING && !op->item.owner[0])
+		dlki_memc_key(s->run.stem, s->run.stem_len, op->request,
+			      op->slot, job->foreign);
+}
+
+/* The item may never expire, and nobody will release it. */
+static void report_foreign(struct memc_store *s, struct dlki_op *op,
+			   const char *key)
+{
+	struct dlk_error err;
+
+	dlk_fail(&err, DLOCK_EBUSY, MEMC_IS_FOREIGN, key);
+	dlki_in_the_way(op, &err);
+	if (!s->told_foreign)
+		dlki_warn(&s->base, err.text);
+	s->told_foreign = 1;
+}
+
+void dlki_memc_end_busy(struct memc_store *s, struct memc_job *job,
+			struct dlki_op *op)
+{
+	struct memc_asked *asked = dlki_memc_asked(op);
+	dlk_time pause = dlki_memc_looks_told(
+		&s->looks, op->request, asked->number, op->id,
+		&asked->claim.looks, s->pauses.early, s->pauses.max_ms, s->now);
+	int64_t ms = (pause + DLK_MS / 2) / DLK_MS;
+
+	if (job->foreign[0])
+		report_foreign(s, op, job->foreign);
+	dlki_busy(op, pause > 0 && ms == 0 ? 1 : ms, 0);
+	dlki_memc_job_free(job);
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a connection begins: what the server must tell before it is trusted, and
+ * which server it is. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "backends/memcached/protocol/store.h"
+
+/*
+ * Servers that were started in the same second may have the same process id as
+ * well, as in containers.  So each has a witness, a random text that the first
+ * client stores.  Clients that know a witness store it again if the server has
+ * forgotten it.
+ */
+static void choose_witness(struct memc_store *s)
+{
+	for (size_t i = 0; i < MEMC_WITNESS_LEN / 2 && !s->identity[0]; i++)
+		snprintf(s->witness + 2 * i, 3, "%02x", s->base.chance[i]);
+}
+
+void dlki_memc_store_greet(struct memc_store *s)
+{
+	static const struct dlk_request nobodys;
+	struct memc_job *job = dlki_memc_job_new(NULL);
+
+	s->run = (struct memc_run){ .lives = s->lives };
+	s->line_len = s->data_left = 0;
+	s->in_data = s->probed = 0;
+	dlki_memc_reading_begin(&s->reading);
+	/* Without memory there is no greeting, and the connection ends. */
+	if (!job)
+		return;
+	choose_witness(s);
+	job->verb = DLKI_GREET;
+	job->asks = 1;
+	job->ops[0] = dlki_memc_op(MEMC_ADD, &nobodys, MEMC_GATE);
+	job->n = 1;
+	if (dlk_param_int(s->base.uri, "protocol") != MEMC_TEXT)
+		job->tail = MEMC_TAIL_MN;
+	dlki_memc_job_send(s, job, NULL, NULL);
+}
+
+/* ---- The server ---------------------------------------------------------- */
+
+int dlki_memc_store_refuse(struct memc_store *s, struct dlk_error *err)
+{
+	if (err->code != DLOCK_EUNREACHABLE)
+		dlki_refused(s->link, err);
+	return err->code;
+}
+
+static int set_meta(struct memc_store *s, const struct memc_job *job,
+		    const char *peer, struct dlk_error *err)
+{
+	s->run.meta = dlki_memc_stats_have_meta(&job->stats) &&
+		      strcmp(job->said, "MN") == 0;
+	if (s->run.meta || dlk_param_int(s->base.uri, "protocol") != MEMC_META)
+		return 0;
+	return dlk_fail(err, DLOCK_ENOTSUP, MEMC_NO_META, peer,
+			job->stats.major, job->stats.minor, job->stats.patch);
+}
+
+/* At the address of home there is no other server that was started in the same
+ * second, even if the witness was forgotten and others have stored their own.
+ * A server that is out of memory may have none. */
+static void tell_identity(struct memc_store *s, const struct memc_job *job,
+			  char identity[MEMC_IDENTITY],
+			  char witness[MEMC_WITNESS_LEN + 1])
+{
+	int is_home = dlki_is_at_home(s->link) &&
+		      s->home_born_s == s->run.born_s &&
+		      s->home_pid == job->stats.pid;
+	const char *got = is_home ? s->witness : s->reading.text;
+
+	snprintf(witness, MEMC_WITNESS_LEN + 1, "%.*s",
+		 (int)strspn(got, "0123456789abcdef"), got);
+	snprintf(identity, MEMC_IDENTITY, "%" PRIu64 " %" PRIu64 " %s",
+		 s->run.born_s, job->stats.pid, witness);
+	dlki_identity(s->link, identity);
+}
+
+static void go_up(struct memc_store *s, const struct memc_job *job)
+{
+	char identity[MEMC_IDENTITY], witness[MEMC_WITNESS_LEN + 1];
+
+	tell_identity(s, job, identity, witness);
+	dlki_agree(&s->base, &s->terms);
+	dlki_up(s->link);
+	if (!dlki_is_up(s->link))
+		return;
+	if (strcmp(identity, s->identity) != 0)
+		s->epoch++;
+	s->run.epoch = s->epoch;
+	memcpy(s->identity, identity, sizeof(s->identity));
+	memcpy(s->witness, witness, sizeof(s->witness));
+	s->home_born_s = s->run.born_s;
+	s->home_pid = job->stats.pid;
+}
+
+int dlki_memc_store_greeted(struct memc_store *s, struct memc_job *job,
+			    struct dlk_error *err)
+{
+	char peer[DLKI_PEER];
+	int rc;
+
+	dlki_peer(s->link, peer);
+	rc = set_meta(s, job, peer, err);
+	if (rc == 0)
+		rc = dlki_memc_run_begin(&s->run, s->base.uri, &job->stats,
+					 peer, s->now, err);
+	if (rc != 0)
+		return dlki_memc_store_refuse(s, err);
+	go_up(s, job);
+	dlki_memc_job_answered(s, NULL);
+	return 0;
+}

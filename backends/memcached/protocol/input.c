@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lines and data, and the requests to which they belong. */
+#include <string.h>
+
+#include "backends/memcached/protocol/store.h"
+
+/* ---- Whose answer -------------------------------------------------------- */
+
+static const struct dlk_request nobodys;
+
+/* The bytes are no answer to the earliest request: the op fails.  Other ops on
+ * the connection have met nothing that a new connection does not cure. */
+static int fail_front(struct dlki_op *op, struct dlk_error *err)
+{
+	dlki_failed(op, err, DLKI_RESIDUE_MAYBE);
+	err->code = DLOCK_EUNREACHABLE;
+	return err->code;
+}
+
+static int take_unexpected(struct memc_store *s, const struct memc_job *job,
+			   struct dlki_op *op, const char *line,
+			   struct dlk_error *err)
+{
+	char peer[DLKI_PEER];
+
+	dlki_peer(s->link, peer);
+	if (job->verb == DLKI_GREET) {
+		dlki_memc_unexpected(peer, 1, line, err);
+		return dlki_memc_store_refuse(s, err);
+	}
+	if (!op)
+		return dlk_fail(err, DLOCK_EUNREACHABLE,
+				"%s did not answer a request", peer);
+	dlki_memc_unexpected(peer, 0, line, err);
+	return fail_front(op, err);
+}
+
+/* A proxy keeps the connection. */
+static int leave_run(struct memc_store *s, struct dlk_error *err)
+{
+	char peer[DLKI_PEER];
+
+	if (!s->told_proxied)
+		dlki_warn(&s->base, MEMC_IS_PROXIED);
+	s->told_proxied = 1;
+	dlki_peer(s->link, peer);
+	return dlk_fail(err, DLOCK_EUNREACHABLE, MEMC_RUN_IS_OVER, peer);
+}
+
+/* ---- A request's answer, in its order ------------------------------------ */
+
+static int take_stats(struct memc_store *s, struct memc_job *job,
+		      struct dlki_op *op, const char *line,
+		      struct dlk_error *err)
+{
+	struct dlki_front front = { 0 };
+	char peer[DLKI_PEER];
+
+	if (strcmp(line, "END") != 0)
+		return dlki_memc_stats_line(&job->stats, line) ?
+			       0 :
+			       take_unexpected(s, job, op, line, err);
+	job->got_stats = 1;
+	dlki_peer(s->link, peer);
+	if (!dlki_memc_stats_are_whole(&job->stats)) {
+		dlk_fail(err, DLOCK_EPROTO, MEMC_STATS_ARE_SHORT, peer);
+		return job->verb == DLKI_GREET ?
+			       dlki_memc_store_refuse(s, err) :
+			       fail_front(op, err);
+	}
+	(void)dlki_front(s->link, &front);
+	if (dlki_memc_run_told(&s->run, &s->age, &job->stats, front.since,
+			       s->now) != 0)
+		return leave_run(s, err);
+	return 0;
+}
+
+static int is_tail(enum memc_tail tail, const char *line)
+{
+	if (tail == MEMC_TAIL_VERSION)
+		return strncmp(line, "VERSION", 7) == 0;
+	/* ERROR: the server has no meta protocol. */
+	return strcmp(line, "MN") == 0 || strcmp(line, "ERROR") == 0;
+}
+
+static int take_tail(struct memc_store *s, struct memc_job *job,
+		     const char *line, struct dlk_error *err)
+{
+	if (!is_tail(job->tail, line))
+		return take_unexpected(s, job, NULL, line, err);
+	memcpy(job->said, line, 2);
+	job->said[2] = '\0';
+	job->tail = MEMC_NO_TAIL;
+	return 0;
+}
+
+/* The operation that is answered next; NULL: all are. */
+static struct memc_op *awaited(struct memc_job *job, const struct dlki_op *op)
+{
+	while (job->at < job->n &&
+	       !dlki_memc_job_sends(job, &job->ops[job->at]))
+		job->at++;
+	if (job->at < job->n)
+		return &job->ops[job->at];
+	if (job->at_place == MEMC_GATE && !job->gated)
+		job->at_place++;
+	if (job->part != MEMC_WHOLE || job->at_place >= job->to)
+		return NULL;
+	job->place.verb = MEMC_GET;
+	job->place.slot = job->at_place;
+	job->place.request = op ? op->request : &nobodys;
+	return &job->place;
+}
+
+static void take_op(struct memc_store *s, struct memc_job *job,
+		    struct dlki_op *op, const struct memc_op *one)
+{
+	char peer[DLKI_PEER];
+
+	if (op && job->error.code == 0) {
+		dlki_peer(s->link, peer);
+		if (s->reading.full[0])
+			(void)dlki_memc_unexpected(peer, 0, s->reading.full,
+						   &job->error);
+		else
+			(void)dlki_memc_op_check(one, peer, &job->error);
+	}
+	if (one != &job->place) {
+		job->at++;
+	} else {
+		if (op && job->error.code == 0)
+			job->each(s, job, one);
+		job->at_place++;
+	}
+	dlki_memc_reading_begin(&s->reading);
+}
+
+static int step(struct memc_store *s, struct memc_job *job, struct dlki_op *op,
+		struct memc_op *one, enum memc_next next, const char *line,
+		struct dlk_error *err)
+{
+	char peer[DLKI_PEER];
+
+	switch (next) {
+	case MEMC_READ:
+		take_op(s, job, op, one);
+		return 0;
+	case MEMC_DATA:
+		s->data_left = s->reading.size;
+		s->in_data = 1;
+		s->text_len = 0;
+		return 0;
+	case MEMC_LINE:
+		return 0;
+	default:
+		break;
+	}
+	if (one->verb != MEMC_DROP_META || strcmp(line, "ERROR") != 0)
+		return take_unexpected(s, job, op, line, err);
+	dlki_peer(s->link, peer);
+	if (job->error.code == 0)
+		dlk_fail(&job->error, DLOCK_EEXHAUSTED, MEMC_IS_FULL, peer);
+	take_op(s, job, op, one);
+	return 0;
+}
+
+static int is_answered(struct memc_job *job, const struct dlki_op *op)
+{
+	return (!job->asks || job->got_stats) && !awaited(job, op) &&
+	       job->tail == MEMC_NO_TAIL;
+}
+
+/* The op of a job may be over, and its request gone. */
+static void forget_request(struct memc_job *job, const struct dlki_op *op)
+{
+	if (op || job->verb == DLKI_GREET)
+		return;
+	for (size_t i = job->at; i < job->n; i++)
+		job->ops[i].request = &nobodys;
+}
+
+static int finish(struct memc_store *s, struct memc_job *job,
+		  struct dlki_op *op, struct dlk_error *err)
+{
+	if (!is_answered(job, op))
+		return 0;
+	if (job->verb == DLKI_GREET)
+		return dlki_memc_store_greeted(s, job, err);
+	dlki_memc_job_answered(s, op);
+	return 0;
+}
+
+/* The job that awaits a line or data; NULL: none does. */
+static struct memc_job *front_job(struct memc_store *s, struct dlki_op **op)
+{
+	struct dlki_front front;
+
+	if (!s->jobs || !dlki_front(s->link, &front))
+		return NULL;
+	*op = dlki_front_op(s->link, 0);
+	forget_request(s->jobs, *op);
+	return s->jobs;
+}
+
+static int take_line(struct memc_store *s, const char *line,
+		     struct dlk_error *err)
+{
+	struct dlki_op *op;
+	struct memc_job *job = front_job(s, &op);
+	struct memc_op *one;
+	int rc;
+
+	if (!job)
+		return dlk_fail(err, DLOCK_EPROTO,
+				"an answer that nobody asked for");
+	if (job->asks && !job->got_stats) {
+		rc = take_stats(s, job, op, line, err);
+	} else if ((one = awaited(job, op)) != NULL) {
+		rc = step(s, job, op, one,
+			  dlki_memc_reading_line(&s->reading, &s->run, one,
+						 line),
+			  line, err);
+	} else {
+		rc = take_tail(s, job, line, err);
+	}
+	return rc != 0 ? rc : finish(s, job, op, err);
+}
+
+/* All data have come, and the line end behind them. */
+static int take_data(struct memc_store *s, const char *rest,
+		     struct dlk_error *err)
+{
+	struct dlki_op *op;
+	struct memc_job *job = front_job(s, &op);
+	struct memc_op *one;
+	char peer[DLKI_PEER];
+	int rc;
+
+	s->in_data = 0;
+	if (rest[0] != '\0') {
+		dlki_peer(s->link, peer);
+		dlk_fail(err, DLOCK_EPROTO, "%s: an item that is too long",
+			 peer);
+		return fail_front(op, err);
+	}
+	one = awaited(job, op);
+	rc = step(s, job, op, one,
+		  dlki_memc_reading_data(&s->reading, &s->run, one), "", err);
+	return rc != 0 ? rc : finish(s, job, op, err);
+}
+
+/* ---- Bytes --------------------------------------------------------------- */
+
+/* Only the beginning of an item is of use. */
+static size_t keep_data(struct memc_store *s, const char *bytes, size_t n)
+{
+	size_t room = sizeof(s->reading.text) - 1 - s->text_len;
+
+	if (n > s->data_left)
+		n = s->data_left;
+	if (room > n)
+		room = n;
+	memcpy(s->reading.text + s->text_len, bytes, room);
+	s->text_len += room;
+	s->reading.text[s->text_len] = '\0';
+	s->data_left -= n;
+	return n;
+}
+
+/* Returns how many bytes were taken; *whole: s->line is one. */
+static size_t gather_line(struct memc_store *s, const char *bytes, size_t n,
+			  int *whole)
+{
+	const char *end = memchr(bytes, '\n', n);
+	size_t len = end ? (size_t)(end - bytes) : n;
+
+	*whole = end != NULL;
+	if (s->line_len + len >= sizeof(s->line)) {
+		*whole = -1;
+		return n;
+	}
+	memcpy(s->line + s->line_len, bytes, len);
+	s->line_len += len;
+	if (!end)
+		return n;
+	if (s->line_len > 0 && s->line[s->line_len - 1] == '\r')
+		s->line_len--;
+	s->line[s->line_len] = '\0';
+	s->line_len = 0;
+	return len + 1;
+}
+
+static int take_noise(struct memc_store *s, struct dlk_error *err)
+{
+	struct dlki_op *op = NULL;
+	const struct memc_job *job = front_job(s, &op);
+	char peer[DLKI_PEER];
+
+	dlki_peer(s->link, peer);
+	dlk_fail(err, DLOCK_EPROTO, "%s: a line without an end", peer);
+	if (job && job->verb == DLKI_GREET)
+		return dlki_memc_store_refuse(s, err);
+	return fail_front(op, err);
+}
+
+int dlki_memc_store_input(struct memc_store *s, const char *bytes, size_t n,
+			  struct dlk_error *err)
+{
+	int rc = 0, whole;
+
+	while (rc == 0 && n > 0) {
+		size_t used;
+
+		if (s->data_left > 0) {
+			used = keep_data(s, bytes, n);
+		} else {
+			used = gather_line(s, bytes, n, &whole);
+			if (whole < 0)
+				rc = take_noise(s, err);
+			else if (whole)
+				rc = s->in_data ? take_data(s, s->line, err) :
+						  take_line(s, s->line, err);
+		}
+		bytes += used;
+		n -= used;
+	}
+	return rc;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reporting the holders of a lock.  An owner at the gate is a waiter if there
+ * are others, so the items are reported when all of them are known. */
+#include <stdlib.h>
+
+#include "backends/memcached/protocol/store.h"
+
+static void copy_item(struct memc_store *s, struct memc_job *job,
+		      const struct memc_op *op)
+{
+	size_t room = job->found_room > 0 ? 2 * job->found_room : 4;
+	void *v;
+
+	(void)s;
+	if (op->answer == MEMC_MISSING)
+		return;
+	if (job->n_found == job->found_room) {
+		v = realloc(job->found, room * sizeof(*job->found));
+		if (!v) {
+			dlk_fail(&job->error, DLOCK_ENOMEM, "out of memory");
+			return;
+		}
+		job->found = v;
+		job->found_room = room;
+	}
+	job->found[job->n_found++] = (struct memc_found){
+		.slot = op->slot,
+		.item = op->item,
+	};
+}
+
+static void report(struct memc_store *s, struct memc_job *job,
+		   struct dlki_op *op)
+{
+	(void)s;
+	for (size_t i = 0; i < job->n_found; i++) {
+		char id[16];
+		struct dlock_participant p = dlki_memc_item_show(
+			&job->found[i].item, job->found[i].slot,
+			job->n_found == 1, id);
+
+		dlki_row_participant(op, &p);
+	}
+	dlki_memc_end_answered(job, op, 1);
+}
+
+static void see_items(struct memc_store *s, struct memc_job *job,
+		      struct dlki_op *op)
+{
+	dlki_memc_job_survey(s, job, op, MEMC_GATE,
+			     dlki_memc_slots(op->request), report);
+}
+
+void dlki_memc_store_inspect(struct memc_store *s, struct dlki_op *op)
+{
+	struct memc_job *job = dlki_memc_job_new(op);
+
+	if (!job)
+		return;
+	job->each = copy_item;
+	dlki_memc_job_confirm(s, job, op, see_items);
+}

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Jobs: requests of a verb, one after the other.
+ *
+ * An item that is stored lives by the server's clock, and a mark tells its end
+ * by it.  So the clock is read in the same request, ahead of the operations,
+ * unless that was done not long ago.
+ *
+ * What was stored counts if the run of the server was there a second before the
+ * answer, or is there after it: see batch.c of the backend.  If the server's
+ * clock stood still, the item may be gone early: the op is held for a while and
+ * begins anew, by which it finds its item and stores the item again.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/memcached/protocol/store.h"
+
+#define NAP (20 * DLK_MS)
+
+/* ---- A job --------------------------------------------------------------- */
+
+static void fail_without_memory(struct dlki_op *op)
+{
+	struct dlk_error err;
+
+	dlk_fail(&err, DLOCK_ENOMEM, "out of memory");
+	dlki_failed(op, &err,
+		    op->requests > 0 ? DLKI_RESIDUE_MAYBE : DLKI_RESIDUE_NONE);
+}
+
+struct memc_job *dlki_memc_job_new(struct dlki_op *op)
+{
+	struct memc_job *job = calloc(1, sizeof(*job));
+	const struct memc_asked *asked = op ? dlki_memc_asked(op) : NULL;
+
+	if (!job) {
+		if (op)
+			fail_without_memory(op);
+		return NULL;
+	}
+	job->ops = job->few;
+	job->room = MEMC_FEW;
+	if (op) {
+		job->verb = op->verb;
+		job->gated = dlki_memc_gated(op->request);
+	}
+	if (asked)
+		job->unclear = asked->claim.unclear;
+	return job;
+}
+
+void dlki_memc_job_free(struct memc_job *job)
+{
+	if (job->ops != job->few)
+		free(job->ops);
+	free(job->seen);
+	free(job->found);
+	free(job);
+}
+
+void dlki_memc_job_clear(struct memc_job *job)
+{
+	job->n = 0;
+	job->from = job->to = 0;
+}
+
+struct memc_op *dlki_memc_job_add(struct memc_job *job, struct dlki_op *op,
+				  struct memc_op one)
+{
+	if (job->n == job->room) {
+		struct memc_op *v = calloc(MEMC_BATCH_MAX, sizeof(*v));
+
+		if (!v) {
+			fail_without_memory(op);
+			dlki_memc_job_free(job);
+			return NULL;
+		}
+		assert(job->room == MEMC_FEW);
+		memcpy(v, job->ops, job->n * sizeof(*v));
+		job->ops = v;
+		job->room = MEMC_BATCH_MAX;
+	}
+	assert(job->n < job->room);
+	job->ops[job->n] = one;
+	return &job->ops[job->n++];
+}
+
+void dlki_memc_end_answered(struct memc_job *job, struct dlki_op *op, int stood)
+{
+	dlki_answered(op, stood);
+	dlki_memc_job_free(job);
+}
+
+void dlki_memc_end_failed(struct memc_job *job, struct dlki_op *op,
+			  const struct dlk_error *err)
+{
+	dlki_failed(op, err, DLKI_RESIDUE_MAYBE);
+	dlki_memc_job_free(job);
+}
+
+void dlki_memc_end_unreachable(struct memc_store *s, struct memc_job *job,
+			       struct dlki_op *op, const char *fmt)
+{
+	struct dlk_error err;
+	char peer[DLKI_PEER];
+
+	dlki_peer(s->link, peer);
+	dlk_fail(&err, DLOCK_EUNREACHABLE, fmt, peer);
+	dlki_memc_end_failed(job, op, &err);
+}
+
+/* ---- Sending ------------------------------------------------------------- */
+
+static int needs_clock(const struct memc_job *job)
+{
+	if (job->part != MEMC_WHOLE)
+		return 0;
+	for (size_t i = 0; i < job->n; i++) {
+		if (dlki_memc_op_is_store(&job->ops[i]) ||
+		    job->ops[i].slot == MEMC_MARK)
+			return 1;
+	}
+	return job->from <= MEMC_MARK && MEMC_MARK < job->to;
+}
+
+int dlki_memc_job_sends(const struct memc_job *job, const struct memc_op *one)
+{
+	return job->part == MEMC_WHOLE ||
+	       (job->part == MEMC_FULL && one->verb == MEMC_DROP_META);
+}
+
+static void put_request(const struct memc_store *s, const struct memc_job *job,
+			const struct dlki_op *op, struct memc_out *out)
+{
+	out->len = 0;
+	if (job->asks)
+		dlki_memc_put(out, "stats\r\n");
+	if (job->tail == MEMC_TAIL_VERSION)
+		dlki_memc_put(out, "version\r\n");
+	if (job->verb == DLKI_GREET)
+		dlki_memc_witness_put(out, s->base.uri, s->witness);
+	if (job->tail == MEMC_TAIL_MN)
+		dlki_memc_put(out, "mn\r\n");
+	if (!op || job->part == MEMC_STATS_ONLY)
+		return;
+	for (size_t i = 0; i < job->n; i++) {
+		if (dlki_memc_job_sends(job, &job->ops[i]))
+			dlki_memc_op_put(out, &s->run, &job->ops[i]);
+	}
+	for (int at = job->from; at < job->to; at++) {
+		const struct memc_op get = dlki_memc_op(MEMC_GET, op->request,
+							at);
+
+		if (at != MEMC_GATE || job->gated)
+			dlki_memc_op_put(out, &s->run, &get);
+	}
+}
+
+/* What it may leave behind is unclear until it is answered. */
+static void mark_unclear(const struct memc_job *job, const struct dlki_op *op)
+{
+	struct memc_asked *asked = op ? dlki_memc_asked(op) : NULL;
+
+	if (asked && (job->verb == DLKI_ATTEMPT || job->verb == DLKI_RELEASE))
+		asked->claim.unclear = 1;
+}
+
+static void send_part(struct memc_store *s, struct memc_job *job,
+		      struct dlki_op *op)
+{
+	struct memc_out out;
+
+	job->asks |= needs_clock(job) && s->asking == 0 &&
+		     !dlki_memc_run_is_fresh(&s->run, s->round_trip, s->now);
+	job->stats = (struct memc_stats){ 0 };
+	job->got_stats = 0;
+	job->at = 0;
+	job->at_place = job->from;
+	job->said[0] = '\0';
+	job->next = NULL;
+	*s->jobs_end = job;
+	s->jobs_end = &job->next;
+	s->asking += job->asks != 0;
+	mark_unclear(job, op);
+	put_request(s, job, op, &out);
+	dlki_send(s->link, job->verb, op ? &op : NULL, 1, out.bytes, out.len);
+	if (job->tail != MEMC_TAIL_VERSION)
+		s->probed = 0;
+}
+
+void dlki_memc_job_send(struct memc_store *s, struct memc_job *job,
+			struct dlki_op *op, memc_then *then)
+{
+	job->then = then;
+	job->part = MEMC_WHOLE;
+	send_part(s, job, op);
+}
+
+void dlki_memc_job_confirm(struct memc_store *s, struct memc_job *job,
+			   struct dlki_op *op, memc_then *then)
+{
+	if (dlki_memc_run_is_seen(&s->run, s->now)) {
+		then(s, job, op);
+		return;
+	}
+	dlki_memc_job_clear(job);
+	job->asks = 1;
+	dlki_memc_job_send(s, job, op, then);
+}
+
+/* ---- Surveys ------------------------------------------------------------- */
+
+void dlki_memc_job_survey_on(struct memc_store *s, struct memc_job *job,
+			     struct dlki_op *op)
+{
+	int from = job->to, end = job->places_end;
+
+	dlki_memc_job_clear(job);
+	if (from >= end) {
+		job->after(s, job, op);
+		return;
+	}
+	job->from = from;
+	job->to = from + MEMC_BATCH_MAX < end ? from + MEMC_BATCH_MAX : end;
+	dlki_memc_job_send(s, job, op, dlki_memc_job_survey_on);
+}
+
+void dlki_memc_job_survey(struct memc_store *s, struct memc_job *job,
+			  struct dlki_op *op, int first, int end,
+			  memc_then *after)
+{
+	job->to = first;
+	job->places_end = end;
+	job->after = after;
+	dlki_memc_job_survey_on(s, job, op);
+}
+
+/* ---- Answered ------------------------------------------------------------ */
+
+/* The text protocol removes an item by storing another, for which there is no
+ * memory.  The meta protocol needs none, and the server may speak it too. */
+static int drop_without_room(struct memc_store *s, struct memc_job *job,
+			     struct dlki_op *op)
+{
+	if (job->part == MEMC_FULL)
+		return 0;
+	for (size_t i = 0; i < job->n; i++) {
+		struct memc_op *one = &job->ops[i];
+
+		if (one->verb != MEMC_DROP || one->answer != MEMC_NO_ROOM)
+			continue;
+		one->verb = MEMC_DROP_META;
+		job->part = MEMC_FULL;
+	}
+	if (job->part == MEMC_WHOLE)
+		return 0;
+	job->from = job->to;
+	send_part(s, job, op);
+	return 1;
+}
+
+/* A wish keeps nobody out, however long it lives. */
+static int any_stored(const struct memc_job *job)
+{
+	for (size_t i = 0; i < job->n; i++) {
+		if (dlki_memc_op_was_stored(&job->ops[i]) &&
+		    job->ops[i].slot != MEMC_WISH)
+			return 1;
+	}
+	return 0;
+}
+
+/* What is stored is not known to the claim, which stays unclear. */
+static void wait_for_clock(struct memc_store *s, struct memc_job *job,
+			   struct dlki_op *op)
+{
+	if (op->deadline < s->now + NAP) {
+		dlki_memc_end_unreachable(s, job, op, MEMC_WAS_STOPPED);
+		return;
+	}
+	dlki_hold(op);
+	if (s->base.due > s->now + NAP)
+		s->base.due = s->now + NAP;
+	dlki_memc_job_free(job);
+}
+
+static void go_on(struct memc_store *s, struct memc_job *job,
+		  struct dlki_op *op)
+{
+	struct memc_asked *asked = dlki_memc_asked(op);
+
+	if (job->error.code != 0) {
+		dlki_memc_end_failed(job, op, &job->error);
+		return;
+	}
+	if (drop_without_room(s, job, op))
+		return;
+	if (job->part != MEMC_STATS_ONLY && any_stored(job) &&
+	    s->now > s->run.trusted) {
+		wait_for_clock(s, job, op);
+		return;
+	}
+	if (asked && asked->released && job->verb == DLKI_ATTEMPT) {
+		dlki_busy(op, 0, 0);
+		dlki_memc_job_free(job);
+		return;
+	}
+	if (any_stored(job) && !dlki_memc_run_is_seen(&s->run, s->now)) {
+		job->part = MEMC_STATS_ONLY;
+		job->asks = 1;
+		send_part(s, job, op);
+		return;
+	}
+	if (asked && job->verb == DLKI_ATTEMPT)
+		asked->claim.unclear = job->unclear;
+	job->then(s, job, op);
+}
+
+void dlki_memc_job_answered(struct memc_store *s, struct dlki_op *op)
+{
+	struct memc_job *job = s->jobs;
+	struct dlki_front front = { 0 };
+
+	s->jobs = job->next;
+	if (!s->jobs)
+		s->jobs_end = &s->jobs;
+	if (dlki_front(s->link, &front) && job->part != MEMC_STATS_ONLY)
+		job->since = front.since;
+	s->round_trip = s->now - front.since;
+	s->asking -= job->asks != 0;
+	job->asks = 0;
+	if (op)
+		go_on(s, job, op);
+	else
+		dlki_memc_job_free(job);
+	dlki_pop(s->link);
+}
+
+void dlki_memc_jobs_forget(struct memc_store *s)
+{
+	while (s->jobs) {
+		struct memc_job *job = s->jobs;
+
+		s->jobs = job->next;
+		dlki_memc_job_free(job);
+	}
+	s->jobs_end = &s->jobs;
+	s->asking = 0;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Releasing.  A claim of which nothing is unclear is one item, which one
+ * request removes; if the server was restarted since, it is gone.  Otherwise
+ * every place where an item of ours can be is read.
+ */
+#include <stdlib.h>
+
+#include "backends/memcached/protocol/store.h"
+
+static void wake(void *store, uint64_t waker)
+{
+	dlki_wake(store, waker);
+}
+
+static void end_release(struct memc_store *s, struct memc_job *job,
+			struct dlki_op *op)
+{
+	struct memc_asked *asked = dlki_memc_asked(op);
+
+	if (asked->claim.owned != MEMC_NOTHING)
+		dlki_memc_looks_wake(&s->looks, op->request, wake, &s->base);
+	*asked = (struct memc_asked){ 0 };
+	dlki_memc_end_answered(job, op, job->dropped);
+}
+
+static void sweep(struct memc_store *s, struct memc_job *job,
+		  struct dlki_op *op)
+{
+	struct dlk_error err;
+
+	job->swept = end_release;
+	job->found = calloc(MEMC_BATCH_MAX, sizeof(*job->found));
+	if (job->found) {
+		dlki_memc_sweep(s, job, op);
+		return;
+	}
+	dlk_fail(&err, DLOCK_ENOMEM, "out of memory");
+	dlki_memc_end_failed(job, op, &err);
+}
+
+static void item_dropped(struct memc_store *s, struct memc_job *job,
+			 struct dlki_op *op)
+{
+	enum memc_answer answer = job->ops[0].answer;
+
+	job->dropped = answer == MEMC_DONE;
+	if (answer == MEMC_OTHER) /* it was moved */
+		sweep(s, job, op);
+	else
+		end_release(s, job, op);
+}
+
+static void drop_item(struct memc_store *s, struct memc_job *job,
+		      struct dlki_op *op)
+{
+	const struct memc_claim *claim = &dlki_memc_asked(op)->claim;
+
+	job->ops[job->n++] = dlki_memc_op(MEMC_DROP, op->request, claim->slot);
+	job->ops[0].cas = claim->cas;
+	dlki_memc_job_send(s, job, op, item_dropped);
+}
+
+void dlki_memc_store_release(struct memc_store *s, struct dlki_op *op)
+{
+	struct memc_asked *asked = dlki_memc_asked(op);
+	const struct memc_claim *claim = &asked->claim;
+	struct memc_job *job;
+
+	asked->released = 1;
+	if (claim->owned == MEMC_NOTHING && !claim->unclear) {
+		*asked = (struct memc_asked){ 0 };
+		dlki_answered(op, 0);
+		return;
+	}
+	job = dlki_memc_job_new(op);
+	if (!job)
+		return;
+	if (claim->unclear || claim->owned == MEMC_NOTHING)
+		sweep(s, job, op);
+	else if (claim->born_s != s->run.born_s)
+		dlki_memc_job_confirm(s, job, op, end_release);
+	else if (claim->epoch != s->run.epoch)
+		sweep(s, job, op);
+	else
+		drop_item(s, job, op);
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The memcached store as a protocol of the engine: bytes in, bytes out.
+ *
+ * Items and keys are the backend's: clients of the backend and of the protocol
+ * exclude each other.  See backends/memcached/memcached.h.
+ *
+ * A verb takes several requests, each of several operations on items.  A job
+ * carries a verb out: the job sends a request, and goes on with `then` when all
+ * of the request is answered.  There is a job for each request in flight, in
+ * that order.  A job whose op is over goes no further.
+ *
+ * There is one link, and the server answers in order.  So a request of a claim
+ * never overtakes an earlier one, unless the connection was lost in between.
+ */
+#ifndef DLOCK_MEMCACHED_PROTOCOL_STORE_H
+#define DLOCK_MEMCACHED_PROTOCOL_STORE_H
+
+#include "backends/memcached/claim.h"
+#include "backends/memcached/looks.h"
+#include "backends/memcached/mark.h"
+#include "backends/memcached/uri.h"
+#include "core/loop/protocol.h"
+
+extern const struct dlki_protocol dlki_memc_protocol;
+
+/* When attempts are granted; 0: now.  With the engine's mutex held. */
+dlk_time dlki_memc_store_grants_from(const struct dlki_store *s);
+
+enum { MEMC_LINE_MAX = 2048, MEMC_WITNESS_LEN = 32, MEMC_IDENTITY = 96 };
+
+struct memc_job;
+struct memc_store;
+
+typedef void memc_then(struct memc_store *s, struct memc_job *job,
+		       struct dlki_op *op);
+
+struct memc_store {
+	struct dlki_store base;
+	struct dlki_link *link;
+	struct dlki_terms terms;
+	struct memc_lives lives;
+	struct memc_pauses pauses;
+	dlk_time now; /* of the call of the protocol that is under way */
+
+	/* The connection. */
+	struct memc_run run;
+	dlk_time round_trip;    /* of the latest answer */
+	struct memc_job *jobs, **jobs_end; /* in flight */
+	unsigned int asking;    /* jobs among these that ask for `stats` */
+	int probed;             /* a probe is behind all requests */
+	char line[MEMC_LINE_MAX]; /* the beginning of a line */
+	size_t line_len;
+	size_t data_left;       /* bytes of an item that are to come */
+	int in_data;            /* ... or their line end is */
+	size_t text_len;        /* of them in reading.text */
+	struct memc_reading reading;
+
+	/* The server, over its connections. */
+	struct memc_age age;
+	uint64_t epoch;
+	char identity[MEMC_IDENTITY]; /* home's, or "" */
+	uint64_t home_born_s, home_pid;
+	char witness[MEMC_WITNESS_LEN + 1];
+
+	struct memc_looks looks;
+	uint64_t claims;        /* so far: a claim's number */
+	int told_foreign, told_proxied;
+};
+
+/* What op->claim points to. */
+struct memc_asked {
+	struct memc_claim claim;
+	uint64_t number; /* of the store's claims; 0: no attempt yet */
+	int released;    /* a release has begun: no attempt goes on */
+};
+
+static inline struct memc_asked *dlki_memc_asked(const struct dlki_op *op)
+{
+	return op->claim;
+}
+
+/* ---- Jobs: job.c --------------------------------------------------------- */
+
+enum { MEMC_FEW = 4, MEMC_ROUNDS = 4 };
+
+/* A line behind the answers to all operations. */
+enum memc_tail { MEMC_NO_TAIL, MEMC_TAIL_MN, MEMC_TAIL_VERSION };
+
+/* What a slot attempt, or a survey, has seen: slot.c. */
+struct memc_seen {
+	int gate_taken;
+	int mine;       /* the slot that is ours; -1: none */
+	uint32_t limit; /* of others, if it is not ours */
+	int again;      /* the mark is not as it must be, or not for long */
+	int tried;      /* how many slots, from the first on */
+	int most;       /* slots, by their limit or by ours ... */
+	uint32_t their_limit; /* ... that of the mark */
+	struct memc_op own, mark;
+	unsigned char taken[MEMC_PERMITS];
+};
+
+/* What an inspection has found: inspect.c. */
+struct memc_found {
+	int slot;
+	struct memc_item item;
+};
+
+/* What of a request is sent. */
+enum memc_part {
+	MEMC_WHOLE,
+	MEMC_FULL,      /* the removals that met NO_ROOM, once more */
+	MEMC_STATS_ONLY /* behind the whole, which is answered */
+};
+
+struct memc_job {
+	struct memc_job *next;
+	enum dlki_verb verb;
+	memc_then *then;   /* all of the request is answered */
+	memc_then *after;  /* ... and the survey or the wish is over */
+	memc_then *swept;  /* ... and so is the sweep */
+
+	/* The request: `stats`, the operations, the gets of the places from
+	 * `from` to below `to`, and a line more. */
+	int asks;          /* for `stats` */
+	struct memc_op *ops, few[MEMC_FEW];
+	size_t n, room;
+	int from, to;
+	enum memc_part part;
+	int gated;         /* the lock has a gate */
+	enum memc_tail tail;
+
+	/* ... and its answers so far. */
+	struct memc_stats stats;
+	int got_stats;
+	size_t at;
+	int at_place;
+	struct memc_op place; /* the get that is being answered */
+	char said[16];        /* the tail, or its beginning */
+	struct dlk_error error; /* the request has failed, `code` not 0 */
+	dlk_time since;       /* of the request */
+
+	/* Of a survey: the places that are left.  `each` sees every get of
+	 * places; also without a survey. */
+	int places_end;
+	void (*each)(struct memc_store *s, struct memc_job *job,
+		     const struct memc_op *op);
+
+	/* The verb's. */
+	int rounds;
+	int unclear;         /* what the claim's is when it is answered */
+	dlk_time lease_from; /* `since` of the request that stored the item */
+	int readers;         /* a writer: some slot is taken */
+	char foreign[MEMC_KEY_SIZE]; /* an item that dlock did not write, "" */
+	int has_beside;
+	struct memc_op beside; /* a renewal's mark or wish */
+	struct dlk_request to_owner; /* a wish's */
+	char owner[33];
+	int next_place;      /* of a sweep */
+	int more, dropped;   /* a sweep: something changed meanwhile; what was
+			      * granted is removed */
+	uint64_t last;       /* a break: an item with a larger token stays */
+	struct memc_seen *seen;
+	struct memc_found *found;
+	size_t n_found, found_room;
+};
+
+/* A job for the op, NULL: for the connection.  NULL: no memory, and the op has
+ * failed. */
+struct memc_job *dlki_memc_job_new(struct dlki_op *op);
+void dlki_memc_job_free(struct memc_job *job);
+
+/* A request without operations is next.  dlki_memc_job_add(): with an operation
+ * more; NULL: no memory, and the op has failed and the job is freed. */
+void dlki_memc_job_clear(struct memc_job *job);
+struct memc_op *dlki_memc_job_add(struct memc_job *job, struct dlki_op *op,
+				  struct memc_op one);
+
+/* Is the operation a part of what is sent? */
+int dlki_memc_job_sends(const struct memc_job *job, const struct memc_op *one);
+
+/* Send the request; `op` NULL: of the connection. */
+void dlki_memc_job_send(struct memc_store *s, struct memc_job *job,
+			struct dlki_op *op, memc_then *then);
+
+/* Go on when the run is known to be there: at once, or after a request. */
+void dlki_memc_job_confirm(struct memc_store *s, struct memc_job *job,
+			   struct dlki_op *op, memc_then *then);
+
+/* Get what is at the places from `first` to below `end`, a request after the
+ * other; each() sees every get. */
+void dlki_memc_job_survey(struct memc_store *s, struct memc_job *job,
+			  struct dlki_op *op, int first, int end,
+			  memc_then *after);
+
+/* The places after those that were just got; or `after`. */
+void dlki_memc_job_survey_on(struct memc_store *s, struct memc_job *job,
+			     struct dlki_op *op);
+
+/* End the op, and free the job. */
+void dlki_memc_end_answered(struct memc_job *job, struct dlki_op *op,
+			    int stood);
+void dlki_memc_end_failed(struct memc_job *job, struct dlki_op *op,
+			  const struct dlk_error *err);
+
+/* ... with EUNREACHABLE, and a message that names the server. */
+void dlki_memc_end_unreachable(struct memc_store *s, struct memc_job *job,
+			       struct dlki_op *op, const char *fmt);
+
+/* All of the first job's request is answered, to `op`. */
+void dlki_memc_job_answered(struct memc_store *s, struct dlki_op *op);
+
+/* Forget all jobs. */
+void dlki_memc_jobs_forget(struct memc_store *s);
+
+/* ---- Ends: end.c --------------------------------------------------------- */
+
+/* Each ends the op and frees the job.  The lease counts from job->lease_from;
+ * what was granted is the claim's item. */
+void dlki_memc_end_granted(struct memc_job *job, struct dlki_op *op);
+void dlki_memc_end_renewed(struct memc_job *job, struct dlki_op *op);
+void dlki_memc_end_busy(struct memc_store *s, struct memc_job *job,
+			struct dlki_op *op);
+/* If dlock did not write the item of `op`, remember its key. */
+void dlki_memc_job_note_foreign(struct memc_store *s, struct memc_job *job,
+			    const struct memc_op *op);
+
+/* ---- The verbs: a file for each ------------------------------------------ */
+
+typedef void memc_submit_fn(struct memc_store *s, struct dlki_op *op);
+
+memc_submit_fn dlki_memc_store_attempt, dlki_memc_store_renew,
+	dlki_memc_store_release, dlki_memc_store_watch, dlki_memc_store_revoke,
+	dlki_memc_store_break, dlki_memc_store_inspect;
+
+/* Parts of verbs: a slot, of an attempt; all items of the claim, or, to break
+ * the lock, of all, and then job->swept; a wish for `owner`. */
+void dlki_memc_enter_slot(struct memc_store *s, struct memc_job *job,
+			  struct dlki_op *op);
+void dlki_memc_sweep(struct memc_store *s, struct memc_job *job,
+		     struct dlki_op *op);
+void dlki_memc_wish(struct memc_store *s, struct memc_job *job,
+		    struct dlki_op *op, const char *owner, memc_then *after);
+
+/* ---- The connection: greet.c, input.c ------------------------------------ */
+
+void dlki_memc_store_greet(struct memc_store *s);
+
+/* The greeting is answered; or a line of it is unexpected.  0, or why the
+ * connection ends. */
+int dlki_memc_store_greeted(struct memc_store *s, struct memc_job *job,
+			    struct dlk_error *err);
+int dlki_memc_store_refuse(struct memc_store *s, struct dlk_error *err);
+
+int dlki_memc_store_input(struct memc_store *s, const char *bytes, size_t n,
+			  struct dlk_error *err);
+
+#endif

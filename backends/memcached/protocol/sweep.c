@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Removing items of a lock: all that a claim may have, or, to break the lock,
+ * all that are not younger than a token; until nothing has changed meanwhile.
+ */
+#include "backends/memcached/protocol/store.h"
+
+static void sweep_part(struct memc_store *s, struct memc_job *job,
+		       struct dlki_op *op);
+
+static int is_meant(const struct memc_job *job, const struct memc_op *op)
+{
+	if (job->verb == DLKI_RELEASE)
+		return op->answer == MEMC_MINE;
+	return op->answer != MEMC_MISSING && op->item.token <= job->last;
+}
+
+/* The operations of the next request, while the answers of this one come. */
+static void note_if_meant(struct memc_store *s, struct memc_job *job,
+			  const struct memc_op *op)
+{
+	(void)s;
+	if (is_meant(job, op) && job->n_found < MEMC_BATCH_MAX)
+		job->found[job->n_found++] = (struct memc_found){
+			.slot = op->slot,
+			.item = op->item,
+		};
+}
+
+static void end_sweep(struct memc_store *s, struct memc_job *job,
+		      struct dlki_op *op)
+{
+	if (!job->more)
+		job->swept(s, job, op);
+	else if (++job->rounds < MEMC_ROUNDS)
+		dlki_memc_sweep(s, job, op);
+	else
+		dlki_memc_end_unreachable(s, job, op, MEMC_IS_BUSY);
+}
+
+static void part_dropped(struct memc_store *s, struct memc_job *job,
+			 struct dlki_op *op)
+{
+	const struct memc_asked *asked = dlki_memc_asked(op);
+
+	for (size_t i = 0; i < job->n; i++) {
+		const struct memc_op *one = &job->ops[i];
+
+		job->more |= one->answer == MEMC_OTHER;
+		job->dropped |= one->answer == MEMC_DONE &&
+				(!asked || dlki_memc_claim_granted(
+						   &asked->claim, &one->item));
+	}
+	sweep_part(s, job, op);
+}
+
+static void part_seen(struct memc_store *s, struct memc_job *job,
+		      struct dlki_op *op)
+{
+	job->next_place = job->to;
+	dlki_memc_job_clear(job);
+	for (size_t i = 0; i < job->n_found; i++) {
+		struct memc_op one = dlki_memc_op(MEMC_DROP, op->request,
+						  job->found[i].slot);
+
+		one.item = job->found[i].item;
+		one.cas = one.item.cas;
+		if (!dlki_memc_job_add(job, op, one))
+			return;
+	}
+	if (job->n > 0)
+		dlki_memc_job_send(s, job, op, part_dropped);
+	else
+		sweep_part(s, job, op);
+}
+
+static void sweep_part(struct memc_store *s, struct memc_job *job,
+		       struct dlki_op *op)
+{
+	int from = job->next_place, end = job->places_end;
+
+	dlki_memc_job_clear(job);
+	job->n_found = 0;
+	if (from >= end) {
+		end_sweep(s, job, op);
+		return;
+	}
+	job->from = from;
+	job->to = from + MEMC_BATCH_MAX < end ? from + MEMC_BATCH_MAX : end;
+	dlki_memc_job_send(s, job, op, part_seen);
+}
+
+/* A claim's items are at the gate only, or in the slots only. */
+void dlki_memc_sweep(struct memc_store *s, struct memc_job *job,
+		     struct dlki_op *op)
+{
+	const struct dlk_request *request = op->request;
+	int owns = job->verb == DLKI_RELEASE;
+
+	job->more = 0;
+	job->each = note_if_meant;
+	job->next_place = owns && request->mode == DLK_SHARED ? 0 : MEMC_GATE;
+	job->places_end = owns && request->mode == DLK_EXCLUSIVE ?
+				  0 :
+				  dlki_memc_slots(request);
+	sweep_part(s, job, op);
+}
