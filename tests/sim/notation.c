@@ -101,8 +101,8 @@ static void add_time(struct marks *m, struct sim_bytes *out, const char *digits)
 		}
 		is_late &= memcmp(m->times[i], digits, 16) < 0;
 	}
-	if (m->n_times == NOTATION_TIMES)
-		FAIL("a case with more than %d times", NOTATION_TIMES);
+	if (m->n_times == MARK_TIMES)
+		FAIL("a case with more than %d times", MARK_TIMES);
 	memcpy(m->times[m->n_times++], digits, 16);
 	sim_bytes_printf(out, "<t%d%s>", m->n_times, is_late ? "" : "!");
 }

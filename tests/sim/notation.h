@@ -20,17 +20,7 @@
 #ifndef DLOCK_TESTS_SIM_NOTATION_H
 #define DLOCK_TESTS_SIM_NOTATION_H
 
-#include <stdint.h>
-
-#include "sim/base/bytes.h"
-
-enum { NOTATION_TIMES = 64 };
-
-/* What the marks of a case stand for. */
-struct marks {
-	char times[NOTATION_TIMES][17];
-	int n_times;
-};
+#include "sim/language.h"
 
 /* A reply's line, without marks.  Returns what is behind the reply. */
 const char *notation(struct sim_bytes *out, const char *reply);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/notation.h"
 #include "sim/words.h"
 #include "support/check.h"
 #include "support/wait.h"
@@ -37,28 +36,13 @@ static void complain(struct player *p, const char *want, const char *got)
 
 /* ---- Requests ------------------------------------------------------------ */
 
-static void send_words(struct player *p, int n, const char *line)
+static void send_line(struct player *p, int n, const char *line)
 {
-	struct words words = words_split(line);
 	struct sim_bytes out = { 0 };
 
-	sim_bytes_printf(&out, "*%zu\r\n", words.n);
-	for (size_t i = 0; i < words.n; i++) {
-		struct sim_bytes word = { 0 };
-
-		if (words.is_raw[i])
-			sim_bytes_add(&word, sim_bytes_text(&words.v[i]),
-				      words.v[i].len);
-		else
-			notation_word(&p->marks, &word, &words.v[i]);
-		sim_bytes_printf(&out, "$%zu\r\n", word.len);
-		sim_bytes_add(&out, sim_bytes_text(&word), word.len);
-		sim_bytes_text_add(&out, "\r\n");
-		sim_bytes_free(&word);
-	}
+	p->server->language->request(&p->marks, &out, line);
 	p->server->send(p->server, n, sim_bytes_text(&out), out.len);
 	sim_bytes_free(&out);
-	words_free(&words);
 }
 
 static void request(struct player *p, int n, const char *line)
@@ -86,7 +70,7 @@ static void request(struct player *p, int n, const char *line)
 			 (int)(bar - line), line);
 		line = bar + 1;
 	}
-	send_words(p, n, line);
+	send_line(p, n, line);
 }
 
 /* ---- Replies ------------------------------------------------------------- */
@@ -102,7 +86,8 @@ static void pick_fields(struct player *p, const char *text,
 		const char *at = text;
 
 		while ((at = strstr(at, name)) &&
-		       (at[-1] != '\n' || at[strlen(name)] != ':'))
+		       ((at > text && at[-1] != '\n') ||
+			!strchr(": ", at[strlen(name)])))
 			at++;
 		sim_bytes_printf(out, "%s%.*s", i > 0 ? " " : "",
 				 at ? (int)strcspn(at, "\r") : 2,
@@ -133,9 +118,13 @@ static void sort_words(struct sim_bytes *line)
 
 static void read_reply(struct player *p, int n, struct sim_bytes *line)
 {
+	const struct play_language *l = p->server->language;
 	struct sim_bytes raw = { 0 };
+	int rc = p->is_open[n] ? p->server->reply(p->server, n, &raw) : 0;
 
-	if (!p->is_open[n] || !p->server->reply(p->server, n, &raw)) {
+	if (rc < 0) {
+		sim_bytes_text_add(line, "no reply yet");
+	} else if (rc == 0) {
 		if (p->is_open[n])
 			p->server->close(p->server, n);
 		p->is_open[n] = 0;
@@ -143,11 +132,11 @@ static void read_reply(struct player *p, int n, struct sim_bytes *line)
 	} else if (n == p->sender && p->how == '$') {
 		pick_fields(p, sim_bytes_text(&raw), line);
 	} else {
-		notation(line, sim_bytes_text(&raw));
+		l->line(line, sim_bytes_text(&raw));
 		if (n == p->sender && p->how == '~')
 			sort_words(line);
 	}
-	notation_mark(&p->marks, line, p->server->now_us(p->server));
+	l->mark(&p->marks, line, p->server->now_us(p->server));
 	sim_bytes_free(&raw);
 }
 
@@ -168,30 +157,28 @@ static void expect(struct player *p, int n, const char *want)
 
 /* ---- Cases --------------------------------------------------------------- */
 
-static void control(struct player *p, const char *line)
+/* The reply of the connection that no case uses. */
+static void control(struct player *p, const char *line, struct sim_bytes *reply)
 {
-	struct sim_bytes reply = { 0 };
-
-	send_words(p, PLAY_CONTROL, line);
-	if (!p->server->reply(p->server, PLAY_CONTROL, &reply) ||
-	    *sim_bytes_text(&reply) == '-')
-		FAIL("%s: %s", line, sim_bytes_text(&reply));
-	sim_bytes_free(&reply);
+	send_line(p, PLAY_CONTROL, line);
+	if (p->server->reply(p->server, PLAY_CONTROL, reply) != 1)
+		FAIL("%s: no reply", line);
 }
 
 /* Nothing more may have come than was expected. */
 static void end_case(struct player *p)
 {
+	const struct play_language *l = p->server->language;
+
 	for (int n = 0; n < PLAY_CONNECTIONS; n++) {
 		struct sim_bytes raw = { 0 };
 
 		if (!p->is_open[n])
 			continue;
 		if (!p->has_failed) {
-			send_words(p, n, "PING end-of-case");
-			if (!p->server->reply(p->server, n, &raw) ||
-			    (!strstr(sim_bytes_text(&raw), "end-of-case") &&
-			     !strstr(sim_bytes_text(&raw), "NOAUTH")))
+			send_line(p, n, l->probe);
+			if (p->server->reply(p->server, n, &raw) != 1 ||
+			    !l->is_probed(sim_bytes_text(&raw)))
 				complain(p, "no more", sim_bytes_text(&raw));
 		}
 		sim_bytes_free(&raw);
@@ -202,41 +189,63 @@ static void end_case(struct player *p)
 
 static void begin_case(struct player *p, const char *name)
 {
+	const struct play_language *l = p->server->language;
+
 	end_case(p);
 	snprintf(p->name, sizeof(p->name), "%s", name);
-	p->marks.n_times = 0;
 	p->has_failed = 0;
 	p->count.cases++;
-	p->server->wall(p->server, 0);
-	control(p, "CONFIG SET requirepass \"\"");
-	control(p, "CONFIG SET maxmemory 0");
-	control(p, "REPLICAOF NO ONE");
-	control(p, "FLUSHALL");
-	control(p, "SCRIPT FLUSH");
+	if (p->server->wall)
+		p->server->wall(p->server, 0);
+	for (const char *const *line = l->clean; *line; line++) {
+		struct sim_bytes reply = { 0 };
+
+		control(p, *line, &reply);
+		l->cleaned(&p->marks, sim_bytes_text(&reply));
+		sim_bytes_free(&reply);
+	}
+}
+
+static int is_gone(struct player *p, const char *key)
+{
+	const struct play_language *l = p->server->language;
+	struct sim_bytes line = { 0 }, reply = { 0 };
+	const char *at = strstr(l->exists, "%s");
+	int rc;
+
+	sim_bytes_add(&line, l->exists, (size_t)(at - l->exists));
+	sim_bytes_printf(&line, "%s%s", key, at + 2);
+	control(p, sim_bytes_text(&line), &reply);
+	rc = strcmp(sim_bytes_text(&reply), l->gone) == 0;
+	sim_bytes_free(&line);
+	sim_bytes_free(&reply);
+	return rc;
 }
 
 static void wait_gone(struct player *p, const char *key)
 {
 	int64_t end = now_ms() + patience_ms();
-	char line[128];
 
-	snprintf(line, sizeof(line), "EXISTS %s", key);
-	for (;;) {
-		struct sim_bytes raw = { 0 };
-		int is_gone;
-
-		send_words(p, PLAY_CONTROL, line);
-		if (!p->server->reply(p->server, PLAY_CONTROL, &raw))
-			FAIL("the server has gone");
-		is_gone = strcmp(sim_bytes_text(&raw), ":0\r\n") == 0;
-		sim_bytes_free(&raw);
-		if (is_gone)
-			return;
+	while (!is_gone(p, key)) {
 		if (now_ms() > end)
 			FAIL("%s:%d: %s does not expire", p->path, p->line,
 			     key);
 		p->server->nap(p->server);
 	}
+}
+
+static void wait_tick(struct player *p)
+{
+	uint64_t before = p->server->count(p->server);
+
+	while (p->server->count(p->server) == before)
+		p->server->nap(p->server);
+}
+
+static void start(struct player *p, const char *options)
+{
+	end_case(p);
+	p->server->start(p->server, options);
 }
 
 static void wait_tenth(struct player *p)
@@ -251,12 +260,32 @@ static int is_connection(const char *line)
 	       strchr("><$~!", line[1]);
 }
 
+static int is_event(const char *line)
+{
+	return strncmp(line, "gone ", 5) == 0 ||
+	       strncmp(line, "wall ", 5) == 0 ||
+	       strncmp(line, "server", 6) == 0 || strcmp(line, "tenth") == 0 ||
+	       strcmp(line, "tick") == 0 || strcmp(line, "fill") == 0;
+}
+
+static void play_event(struct player *p, const char *line)
+{
+	if (strncmp(line, "gone ", 5) == 0)
+		wait_gone(p, line + 5);
+	else if (strncmp(line, "wall ", 5) == 0)
+		p->server->wall(p->server, strtoll(line + 5, NULL, 10));
+	else if (strcmp(line, "tick") == 0)
+		wait_tick(p);
+	else if (strcmp(line, "fill") == 0)
+		p->server->fill(p->server);
+	else if (strcmp(line, "tenth") == 0)
+		wait_tenth(p);
+}
+
 static void play_line(struct player *p, const char *line)
 {
 	int is_reply = !is_connection(line) && !strchr("#=", *line) &&
-		       strncmp(line, "gone ", 5) != 0 &&
-		       strncmp(line, "wall ", 5) != 0 &&
-		       strcmp(line, "tenth") != 0;
+		       !is_event(line);
 
 	if (p->is_due && !(is_reply && *line))
 		expect(p, p->sender, "");
@@ -265,7 +294,9 @@ static void play_line(struct player *p, const char *line)
 		fprintf(p->record, "%s\n", line);
 	if (*line == '\0' || *line == '#')
 		return;
-	if (*line == '=') {
+	if (strncmp(line, "server", 6) == 0) {
+		start(p, line + 6 + strspn(line + 6, " "));
+	} else if (*line == '=') {
 		begin_case(p, line + 2);
 	} else if (p->has_failed) {
 		return;
@@ -275,12 +306,8 @@ static void play_line(struct player *p, const char *line)
 		expect(p, *line - 'A', line + 3);
 	} else if (is_connection(line)) {
 		request(p, *line - 'A', line);
-	} else if (strncmp(line, "gone ", 5) == 0) {
-		wait_gone(p, line + 5);
-	} else if (strncmp(line, "wall ", 5) == 0) {
-		p->server->wall(p->server, strtoll(line + 5, NULL, 10));
-	} else if (strcmp(line, "tenth") == 0) {
-		wait_tenth(p);
+	} else if (is_event(line)) {
+		play_event(p, line);
 	} else {
 		expect(p, p->sender, line);
 	}
