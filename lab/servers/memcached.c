@@ -61,7 +61,8 @@ static int memcached_probe(struct lab_server *s, int64_t deadline)
 	if (lab_ask(&to, "version\r\n", reply, sizeof(reply), answered,
 		    deadline) < 0)
 		return 0;
-	return strncmp(reply, "VERSION ", 8) == 0;
+	return strncmp(reply, "VERSION ", 8) == 0 ||
+	       strncmp(reply, "CLIENT_ERROR unauthenticated", 28) == 0;
 }
 
 static const struct lab_server_kind kind = {

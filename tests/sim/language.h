@@ -48,6 +48,6 @@ struct play_language {
 	const char *exists, *gone;
 };
 
-extern const struct play_language redis_language;
+extern const struct play_language redis_language, memcached_language;
 
 #endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The model memcached: a server of which dlock sees what it would see of
+ * memcached 1.6.18.  Bytes of a client go in, bytes for the client come out;
+ * there is no socket, no clock, no thread and no chance in it.
+ *
+ * As in memcached, a timer advances the server's count of seconds, and requests
+ * go by that count.  sim_memc_tick() is the timer.  A server that was stopped
+ * reads the connections before the timer rings: the count is then from before
+ * the stop.
+ *
+ * The model has no binary protocol, no keys in base64, no size classes of
+ * memory (see sim_memc_set_room()), no eviction by age (see sim_memc_evict()),
+ * and not the commands lru, lru_crawler, slabs, watch, extstore and
+ * cache_memlimit, nor stats with an argument.
+ */
+#ifndef DLOCK_SIM_MEMCACHED_SERVER_H
+#define DLOCK_SIM_MEMCACHED_SERVER_H
+
+#include <stdint.h>
+
+#include "sim/base/bytes.h"
+
+struct sim_memc;
+struct sim_memc_conn;
+
+/* The machine's clocks, in microseconds: since the machine started, without
+ * sleep; and since 1970. */
+struct sim_memc_time {
+	int64_t up_us, wall_us;
+};
+
+/* Zeroed: as Debian starts it. */
+struct sim_memc_options {
+	const char *login; /* "user password" that a connection must send
+			    * (-Y), borrowed; or NULL */
+	int no_cas;        /* items have no number (-C) */
+};
+
+/* `pid`: of the first run; each restart adds 1. */
+struct sim_memc *sim_memc_new(const struct sim_memc_options *options,
+			      uint64_t pid, struct sim_memc_time now);
+void sim_memc_free(struct sim_memc *s);
+
+/* ---- Time ---------------------------------------------------------------- */
+
+/* When the timer is to ring, in up_us; and let the timer ring, in time or
+ * late. */
+int64_t sim_memc_tick_due(const struct sim_memc *s);
+void sim_memc_tick(struct sim_memc *s, int64_t up_us);
+
+/* ---- Connections --------------------------------------------------------- */
+
+struct sim_memc_conn *sim_memc_connect(struct sim_memc *s);
+
+/* The connection has ended, however; free it. */
+void sim_memc_disconnect(struct sim_memc_conn *c);
+
+/* Bytes from the client.  The requests that are complete are carried out, and
+ * the replies are appended to the connection's output. */
+void sim_memc_input(struct sim_memc_conn *c, const void *bytes, size_t len);
+
+/* Bytes for the client; whoever delivers them takes them out. */
+struct sim_bytes *sim_memc_output(struct sim_memc_conn *c);
+
+/* Whether the server closes the connection after its output: quit, a request
+ * of HTTP, a line without an end, or a restart. */
+int sim_memc_is_closing(const struct sim_memc_conn *c);
+
+/* ---- Events -------------------------------------------------------------- */
+
+/* The server stops and starts: the connections are closing, unsent replies and
+ * all items are gone, and the numbers of items begin with 1 again. */
+void sim_memc_restart(struct sim_memc *s, struct sim_memc_time now);
+
+/* flush_all, by another client. */
+void sim_memc_flush(struct sim_memc *s);
+
+/* The n-th item, oldest first and modulo the count of items, is evicted; or is
+ * moved in memory, and gets another number. */
+void sim_memc_evict(struct sim_memc *s, uint64_t n);
+void sim_memc_move(struct sim_memc *s, uint64_t n);
+
+/* The server has memory for so many more items, all of one size, and evicts
+ * none (-M).  To store an item, also in the place of another, the server needs
+ * memory for an item; a removed item gives memory back.  INT64_MAX, as preset:
+ * for any number. */
+void sim_memc_set_room(struct sim_memc *s, int64_t items);
+
+/* ---- What it has --------------------------------------------------------- */
+
+/* The n-th item that has not ended, the oldest first.  NULL: no such item.
+ * Borrowed until the next call. */
+const char *sim_memc_key(const struct sim_memc *s, size_t n);
+
+/* An item's value.  NULL: no such item, or it has ended.  Borrowed until the
+ * next call. */
+const struct sim_bytes *sim_memc_value(const struct sim_memc *s,
+				       const char *key);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The model memcached's own structures, for the files of this folder.
+ */
+#ifndef DLOCK_SIM_MEMCACHED_STATE_H
+#define DLOCK_SIM_MEMCACHED_STATE_H
+
+#include "sim/memcached/items.h"
+#include "sim/memcached/server.h"
+
+/* How a data block is stored. */
+enum mm_mode { MM_SET, MM_ADD, MM_REPLACE, MM_APPEND, MM_PREPEND, MM_CAS };
+
+/* A request whose data block is to come. */
+struct mm_store {
+	enum mm_mode mode;
+	struct mm_item *item;  /* not linked; NULL: no request */
+	uint64_t cas;          /* that the item must have; 0: any */
+	size_t len;            /* of the block, with its line end */
+	int is_meta;
+	int is_stale;          /* of "ms": a smaller number will do, too */
+	struct sim_bytes tail; /* of "ms": the reply's "k", "c" and "O...", a
+				* blank ahead of each */
+};
+
+struct sim_memc_conn {
+	struct sim_memc *server;
+	struct sim_memc_conn *next;
+	struct sim_bytes in, out;
+	struct mm_store store;
+	size_t swallow;       /* so many bytes to come are ignored */
+	size_t login_len;     /* of the login to come, with the line end; 0:
+			       * no login */
+	int is_authenticated;
+	size_t answered;      /* bytes of `out` that are replies to earlier
+			       * input */
+	int is_silent;        /* the request is to have no reply */
+	int is_closing;
+};
+
+struct sim_memc {
+	struct sim_memc_options options;
+	struct mm_items items;
+	struct sim_memc_conn *conns;
+	uint64_t pid;
+	int64_t began_s;      /* the machine's up_us at the start, in seconds */
+	int64_t started_s;    /* since 1970, when the count was 0 */
+	int64_t tick_us;      /* when the timer rings next */
+};
+
+#endif

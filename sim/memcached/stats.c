@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+
+#include "sim/memcached/commands.h"
+
+/* The count is so much more than "uptime". */
+enum { AHEAD_S = 60 };
+
+static size_t count(const struct mm_items *all)
+{
+	size_t n = 0;
+
+	for (const struct mm_item *i = all->oldest; i; i = i->newer)
+		n++;
+	return n;
+}
+
+/* A few of memcached's lines.  "time" is the time of the start plus the count:
+ * the machine's clock may have been set since. */
+void mm_stats(struct mm_call *call)
+{
+	const struct sim_memc *s = call->conn->server;
+	struct sim_bytes *out = &call->conn->out;
+
+	if (call->words.n > 1) {
+		mm_reply(call, mm_word_is(call->words.v[1], "reset") ? "RESET" :
+								       "ERROR");
+		return;
+	}
+	sim_bytes_printf(out,
+			 "STAT pid %" PRIu64 "\r\nSTAT uptime %" PRIu32
+			 "\r\nSTAT time %" PRId64 "\r\n"
+			 "STAT version 1.6.18\r\nSTAT pointer_size 64\r\n"
+			 "STAT curr_items %zu\r\n",
+			 s->pid, s->items.now_s - AHEAD_S,
+			 s->started_s + s->items.now_s, count(&s->items));
+	mm_reply(call, "END");
+}
