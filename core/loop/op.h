@@ -76,7 +76,8 @@ enum dlki_outcome {
 	DLKI_FAILED,     /* for good.  See error, residue */
 	DLKI_UNANSWERED, /* the store may have carried the op out, or may
 			  * still: the connection is gone, or the deadline has
-			  * come, or the op was cancelled */
+			  * come, or the op was cancelled, or the answer makes
+			  * no sense.  See error */
 	DLKI_UNSENT      /* deadline or cancel, and the store never sees it */
 };
 
@@ -143,8 +144,9 @@ struct dlki_op {
 	uint64_t token_last; /* WATCH, if stood: the store gives token + 1 to
 			    * token_last to no other claim */
 	struct dlk_error *error; /* the engine's, gone after done().  FAILED:
-			    * NULL: no memory.  BUSY: what is in the way and
-			    * does not go by itself, or NULL */
+			    * NULL: no memory.  UNANSWERED: NULL: no answer
+			    * came.  BUSY: what is in the way and does not go by
+			    * itself, or NULL */
 
 	/* The engine's. */
 	struct dlki_engine *engine;

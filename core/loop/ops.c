@@ -89,6 +89,10 @@ void dlki_ops_end(struct dlki_op *op, enum dlki_outcome outcome,
 			op->since = e->now;
 		dlki_ops_remove(queue_of(op), op);
 	}
+	if (outcome != DLKI_BUSY) {
+		free(op->error);
+		op->error = NULL;
+	}
 	op->outcome = outcome;
 	op->residue = residue;
 	op->state = DLKI_OP_ENDED;
@@ -337,12 +341,22 @@ void dlki_again(struct dlki_op *op)
 		dlki_ops_end(op, DLKI_AGAIN, DLKI_RESIDUE_NONE);
 }
 
-void dlki_failed(struct dlki_op *op, const struct dlk_error *err,
-		 enum dlki_residue residue)
+static void end_with(struct dlki_op *op, const struct dlk_error *err,
+		     enum dlki_outcome outcome, enum dlki_residue residue)
 {
 	if (!is_open(op))
 		return;
-	free(op->error);
+	dlki_ops_end(op, outcome, residue);
 	keep_error(op, err);
-	dlki_ops_end(op, DLKI_FAILED, residue);
+}
+
+void dlki_failed(struct dlki_op *op, const struct dlk_error *err,
+		 enum dlki_residue residue)
+{
+	end_with(op, err, DLKI_FAILED, residue);
+}
+
+void dlki_senseless(struct dlki_op *op, const struct dlk_error *err)
+{
+	end_with(op, err, DLKI_UNANSWERED, DLKI_RESIDUE_MAYBE);
 }

@@ -202,6 +202,11 @@ void dlki_again(struct dlki_op *op);
 void dlki_failed(struct dlki_op *op, const struct dlk_error *err,
 		 enum dlki_residue residue);
 
+/* The answer makes no sense, and may be none: what came may be older than the
+ * request.  The op ends UNANSWERED; the protocol ends the connection.  `err` is
+ * copied. */
+void dlki_senseless(struct dlki_op *op, const struct dlk_error *err);
+
 /* Report a row of INSPECT or LIST; NULL and an op that is over are accepted. */
 void dlki_row_participant(const struct dlki_op *op,
 			  const struct dlock_participant *p);

@@ -102,6 +102,53 @@ CASE(redis_nonsense, to_an_acquire_is_no_lock)
 	give(take_shared(r, patience_ms()));
 }
 
+/* A server that was not sane is silent now, and may come to be sane again. */
+CASE(redis_nonsense, of_the_past_is_not_the_reason)
+{
+	struct lab_server *server = server_start(NULL);
+	struct hostile *h = hostile_start(server);
+	dlock_client *c = client_of(hostile_port(h),
+				    "ask=60ms&connect=2s&close=2s", NULL);
+	dlock_lock *l = mutex(c, "x");
+	dlock_hold *hold = NULL;
+	int told = 0;
+
+	warm_up(c);
+	hostile_say(h, NULL, ":1\r\n", 4);
+	EVENTUALLY(dlock_inspect(l, count_participant, &told, 60) ==
+		   DLOCK_EPROTO);
+	hostile_say(h, NULL, "", 0);
+	/* The first may still meet the nonsense. */
+	CHECK(dlock_acquire(l, 0, &hold) != DLOCK_OK);
+	CHECK_RC(dlock_acquire(l, 0, &hold), DLOCK_EUNREACHABLE);
+	hostile_say(h, NULL, NULL, 0);
+	give(take(l, patience_ms()));
+}
+
+/* By the engine, which asks once more: what came may be older than the
+ * request. */
+CASE(redis_nonsense, of_a_single_connection_is_not_final)
+{
+	static const char *const whole[] = {
+		"+OK\r\n", ":-1\r\n",      "*0\r\n",
+		"$-1\r\n", "HTTP/1.1\r\n", "*1000000000\r\n"
+	};
+	struct lab_server *server = server_start(NULL);
+	struct hostile *h = hostile_start(server);
+	dlock_client *c = client_of(hostile_port(h), NULL, NULL);
+	dlock_lock *l = mutex(c, "x");
+
+	warm_up(c);
+	for (size_t i = 0; by_engine() && i < 6; i++) {
+		dlock_hold *hold;
+
+		hostile_say_once(h, "EVAL", whole[i], strlen(whole[i]));
+		hold = take(l, 0);
+		hostile_say_once(h, "EVAL", whole[i], strlen(whole[i]));
+		give(hold);
+	}
+}
+
 /* Nothing but a certain "gone" ends a hold before its lease. */
 CASE(redis_nonsense, to_a_renewal_is_no_loss)
 {

@@ -21,7 +21,7 @@ enum { PAIRS = 64, FLOOD = 64 << 20, CROWD = 4 };
 struct hostile {
 	pthread_t thread;
 	pthread_mutex_t mu; /* what follows, and the pairs */
-	int listener, port, stop, flood;
+	int listener, port, stop, flood, once;
 	int vanished;
 	int crowd[CROWD]; /* they fill the listener's queue; -1: none */
 	const struct lab_server *real;
@@ -88,6 +88,8 @@ static void lie(struct hostile *h, int i)
 	int rc = put(h->client[i], h->lie, h->lie_len);
 
 	h->lies++;
+	if (h->once)
+		h->lie = NULL;
 	while (h->flood && rc == 0 && sent < FLOOD) {
 		rc = put(h->client[i], zeroes, sizeof(zeroes));
 		if (rc == 0)
@@ -227,14 +229,27 @@ void hostile_free(struct hostile *h)
 	free(h);
 }
 
-void hostile_say(struct hostile *h, const char *match, const void *bytes,
-		 size_t len)
+static void say(struct hostile *h, const char *match, const void *bytes,
+		size_t len, int once)
 {
 	pthread_mutex_lock(&h->mu);
+	h->once = once;
 	h->match = match;
 	h->lie = bytes;
 	h->lie_len = len;
 	pthread_mutex_unlock(&h->mu);
+}
+
+void hostile_say(struct hostile *h, const char *match, const void *bytes,
+		 size_t len)
+{
+	say(h, match, bytes, len, 0);
+}
+
+void hostile_say_once(struct hostile *h, const char *match, const void *bytes,
+		      size_t len)
+{
+	say(h, match, bytes, len, 1);
 }
 
 void hostile_flood(struct hostile *h)

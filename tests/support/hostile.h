@@ -25,7 +25,12 @@ void hostile_free(struct hostile *h);
 void hostile_say(struct hostile *h, const char *match, const void *bytes,
 		 size_t len);
 
-/* ... and then with zeroes, until the client closes or 64 MB are through. */
+/* ... but the first such request alone. */
+void hostile_say_once(struct hostile *h, const char *match, const void *bytes,
+		      size_t len);
+
+/* After hostile_say(): and then with zeroes, until the client closes or 64 MB
+ * are through. */
 void hostile_flood(struct hostile *h);
 
 /* From now on it is as if packets were lost: a client that connects hears

@@ -24,13 +24,8 @@ int dlki_redis2_op_was_sent(const struct redis2_op *op)
  * several requests does not begin anew unless it remembers the first answer. */
 static int was_cut_off(const struct redis2_op *op)
 {
-	struct dlk_error why;
-
-	if (op->base.outcome != DLKI_UNANSWERED ||
-	    (op->base.requests > 1 && !op->base.about))
-		return 0;
-	dlki_engine_why(op->base.engine, &why);
-	return why.code == DLOCK_EUNREACHABLE || why.code == DLOCK_ENOMEM;
+	return op->base.outcome == DLKI_UNANSWERED &&
+	       (op->base.requests <= 1 || op->base.about);
 }
 
 /* The server may evaluate a lost attempt after the next attempt: each has an
@@ -101,14 +96,20 @@ static void note_end(struct redis2_call *c, const struct redis2_op *op,
 			dlk_answered(&c->session->base, base->since, now);
 		break;
 	case DLKI_FAILED:
-		if (c->failed.code == 0 && base->error)
-			c->failed = *base->error;
-		else if (c->failed.code == 0)
-			dlk_fail(&c->failed, DLOCK_ENOMEM, "out of memory");
 		break;
 	default:
 		c->over |= now >= base->deadline;
 	}
+}
+
+static void note_failure(struct redis2_call *c, const struct dlki_op *base)
+{
+	if (c->failed.code != 0)
+		return;
+	if (base->error)
+		c->failed = *base->error;
+	else if (base->outcome == DLKI_FAILED)
+		dlk_fail(&c->failed, DLOCK_ENOMEM, "out of memory");
 }
 
 static void leave(struct redis2_op *op)
@@ -135,6 +136,7 @@ static void op_done(struct dlki_op *base, dlk_time now)
 	note_end(c, op, now);
 	if (!c->over && now < c->deadline && send_again(op))
 		return;
+	note_failure(c, base);
 	leave(op);
 	if (!c->ops)
 		dlki_waiter_done(base->engine, &c->waiter);
@@ -283,6 +285,13 @@ void dlki_redis2_calls_unreachable(struct redis2_session *s)
 	}
 }
 
+/* A server said so over a connection: another connection may do. */
+static int is_word_of_a_server(int code)
+{
+	return code == DLOCK_EPROTO || code == DLOCK_EDENIED ||
+	       code == DLOCK_EINVAL || code == DLOCK_ENOTSUP;
+}
+
 int dlki_redis2_call_error(const struct redis2_call *call,
 			   const struct redis2_op *op, struct dlk_error *err)
 {
@@ -290,7 +299,8 @@ int dlki_redis2_call_error(const struct redis2_call *call,
 	int up = dlki_engine_is_up(s->engine);
 	struct dlk_error why;
 
-	if (op->base.outcome == DLKI_FAILED) {
+	if (op->base.outcome == DLKI_FAILED ||
+	    (op->base.outcome == DLKI_UNANSWERED && call->failed.code != 0)) {
 		*err = call->failed;
 		return err->code;
 	}
@@ -301,6 +311,8 @@ int dlki_redis2_call_error(const struct redis2_call *call,
 	dlki_engine_why(s->engine, &why);
 	if (why.code != 0 && (!call->over || call->unreachable || !up)) {
 		*err = why;
+		if (!call->unreachable && is_word_of_a_server(why.code))
+			err->code = DLOCK_EUNREACHABLE;
 		return err->code;
 	}
 	return dlk_fail(err, DLOCK_EUNREACHABLE, "%s: %s", s->server,

@@ -21,7 +21,8 @@ struct redis2_call {
 				  * and may fail */
 	int over;                /* ops end, and are not sent again */
 	int unreachable;         /* ... because the server is */
-	struct dlk_error failed; /* the error of the first FAILED op */
+	struct dlk_error failed; /* of the first op that has failed, or whose
+				  * last answer makes no sense; code 0: none */
 	struct redis2_call *next, **link; /* of the session's calls */
 };
 

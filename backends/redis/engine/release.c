@@ -82,7 +82,7 @@ void dlki_redis2_release_all(struct dlk_session *base,
 
 			forget(one);
 			if (one->asked &&
-			    (!again || one->rel.base.outcome == DLKI_FAILED))
+			    (!again || one->rel.base.outcome != DLKI_ANSWERED))
 				add_release(&call, one, deadline);
 		}
 		dlki_redis2_call_await(&call);

@@ -28,13 +28,13 @@ static enum redis_taken take_error(struct redis_store *s,
 	return RD_TAKEN;
 }
 
-/* The bytes are no answer to the earliest request: the op fails.  Other ops on
- * the connection have met nothing that a new connection does not cure. */
-static int fail_front(const struct redis_store *s, struct dlk_error *err)
+/* The bytes are no answer to the earliest request.  Other ops on the connection
+ * have met nothing that a new connection does not cure. */
+static int end_front(const struct redis_store *s, struct dlk_error *err)
 {
 	struct dlki_front front;
 
-	dlki_failed(dlki_front_op(s->main.link, 0), err, DLKI_RESIDUE_MAYBE);
+	dlki_senseless(dlki_front_op(s->main.link, 0), err);
 	if (dlki_front(s->main.link, &front) && front.verb != DLKI_GREET)
 		err->code = DLOCK_EUNREACHABLE;
 	return err->code;
@@ -75,7 +75,7 @@ static int take_op_answer(struct redis_store *s, const struct dlki_front *front,
 		dlk_fail(a->err, DLOCK_EPROTO,
 			 "%s sent an answer that dlock does not understand",
 			 peer);
-		return fail_front(s, a->err);
+		return end_front(s, a->err);
 	}
 }
 
@@ -116,7 +116,7 @@ static int take_noise(const struct redis_store *s, const struct redis_line *l,
 		return 0;
 	dlki_peer(l->link, peer);
 	dlk_fail(err, why.code, "%s: %s", peer, why.text);
-	return l == &s->main ? fail_front(s, err) : err->code;
+	return l == &s->main ? end_front(s, err) : err->code;
 }
 
 int dlki_redis_store_input(struct redis_store *s, struct redis_line *line,

@@ -18,14 +18,18 @@ void dlki_redis_store_inspect(struct redis_store *s, struct dlki_op *op,
 enum redis_taken dlki_redis_store_inspected(struct redis_store *s,
 					    const struct redis_answer *a)
 {
+	struct redis_participant one;
+
 	(void)s;
 	if (a->reply->type != RD_ARRAY)
 		return RD_SENSELESS;
+	/* All make sense, before any is told: the op may be sent again. */
 	for (size_t i = 0; i < a->reply->len; i++) {
-		struct redis_participant one;
-
 		if (!dlki_redis_participant(a->reply->parts[i], &one))
 			return RD_SENSELESS;
+	}
+	for (size_t i = 0; i < a->reply->len; i++) {
+		dlki_redis_participant(a->reply->parts[i], &one);
 		dlki_row_participant(a->op, &one.participant);
 	}
 	dlki_answered(a->op, 1);

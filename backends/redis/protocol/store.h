@@ -93,7 +93,8 @@ struct redis_answer {
 enum redis_taken {
 	RD_TAKEN,         /* the request is answered */
 	RD_TAKEN_IN_PART, /* more replies follow */
-	RD_SENSELESS,     /* the op fails, and the connection ends */
+	RD_SENSELESS,     /* the op ends unanswered, and so does the
+			   * connection */
 	RD_CUT            /* the connection ends */
 };
 

@@ -216,6 +216,16 @@ Test(redis_verbs, an_inspection_that_is_over_gets_no_rows, .fini = rig_end)
 	cr_assert(rig.world.socks[RIG_MAIN].is_open);
 }
 
+Test(redis_verbs, an_inspection_without_sense_gets_no_rows, .fini = rig_end)
+{
+	rig_begin_up("");
+	inspect(1);
+	rig_say(RIG_MAIN, "*2\r\n" HOLDER ":1\r\n");
+	cr_assert_str_eq(rows, "");
+	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
+	cr_assert_not(rig.world.socks[RIG_MAIN].is_open);
+}
+
 /* ---- Release ------------------------------------------------------------- */
 
 /* Whether a PING goes ahead of a release. */
