@@ -23,7 +23,7 @@ struct redis {
 	struct lab_proxy *straight; /* without faults of the network */
 	struct lab_server *next;    /* the replica to be promoted */
 	struct lab_proxy *feed;
-	int64_t set_back; /* when the clock was */
+	int64_t set_back; /* when the clock was; 0: it is not */
 };
 
 enum { PORTS = 5 }; /* for TLS: another process may have one of them */
@@ -181,10 +181,20 @@ static int wall_ahead(struct chaos *c)
 	return 0;
 }
 
+/* Tokens rise unless the clock is set back over a flush, or over a restart that
+ * forgets: then the key is gone that says how far they have come, until the
+ * next grant. */
 static int wall_back(struct chaos *c)
 {
 	struct redis *r = c->store;
+	char knows[8];
 
+	r->set_back = 0;
+	if (lab_redis_do(c->server, knows, sizeof(knows),
+			 "EXISTS dlock:clock") < 0)
+		return -1;
+	if (strcmp(knows, "1") != 0)
+		return 0;
 	if (step(c, -STEP_MS) < 0)
 		return -1;
 	r->set_back = lab_now();
@@ -198,6 +208,8 @@ static int wall_right(struct chaos *c)
 	struct redis *r = c->store;
 	int64_t behind = lab_now() - r->set_back;
 
+	if (!r->set_back)
+		return 0;
 	chaos_wipe_begin(c);
 	if (step(c, STEP_MS) < 0)
 		return -1;
