@@ -4,7 +4,9 @@
 #include <stddef.h>
 
 #include "sim/base/memory.h"
+#include "sim/breaking.h"
 #include "sim/plan.h"
+#include "sim/step.h"
 
 static void ask(struct sim_caller *c, dlk_time now);
 
@@ -13,49 +15,12 @@ static uint64_t draw(const struct sim_caller *c, const char *site, uint64_t n)
 	return sim_draw(c->world->net->chance, site, n);
 }
 
-static void look_at(struct sim_caller *c, dlk_time at)
-{
-	c->next_at = at;
-	dlki_alarm_set(dlki_engine_alarms(c->engine), &c->alarm, at);
-}
-
-static int submit(const struct sim_caller *c, struct dlki_op *op,
-		  enum dlki_verb verb)
-{
-	static const char *const names[] = { [DLKI_ATTEMPT] = "asks for",
-					     [DLKI_RENEW] = "renews",
-					     [DLKI_RELEASE] = "releases" };
-
-	sim_net_note(c->world->net, "caller %d %s lock %d", c->number,
-		     names[verb], c->lock);
-	op->verb = verb;
-	op->request = &c->request;
-	op->token = c->token;
-	return dlki_submit(c->engine, op);
-}
-
-/* `what` happens now; later than `due` only if the process stood still. */
-static void check_time(const struct sim_caller *c, dlk_time due, dlk_time now,
-		       const char *what)
-{
-	if (now > due + DLK_MS &&
-	    sim_world_true(c->world, due) > c->world->resumed_at)
-		sim_judge_fault(c->judge, "caller %d: %s comes late", c->number,
-				what);
-}
-
 /* ---- The end of a claim -------------------------------------------------- */
-
-static void rest(struct sim_caller *c, dlk_time now)
-{
-	c->state = SIM_IDLE;
-	look_at(c, now + sim_plan_rest(c));
-}
 
 static void end(struct sim_caller *c, dlk_time now)
 {
 	sim_judge_over(c->judge, c->number, c->life, c->claims);
-	rest(c, now);
+	sim_step_rest(c, now);
 }
 
 static void release(struct sim_caller *c, dlk_time now)
@@ -65,9 +30,9 @@ static void release(struct sim_caller *c, dlk_time now)
 	if (c->state != SIM_CLEANING)
 		c->state = SIM_RELEASING;
 	c->rel.deadline = now + SIM_PATIENCE_MS * DLK_MS;
-	look_at(c, DLK_FOREVER);
-	if (submit(c, &c->rel, DLKI_RELEASE) != 0)
-		look_at(c, now + 50 * DLK_MS);
+	sim_step_at(c, DLK_FOREVER);
+	if (sim_step_submit(c, &c->rel, DLKI_RELEASE) != 0)
+		sim_step_at(c, now + 50 * DLK_MS);
 }
 
 /*
@@ -81,11 +46,11 @@ static void on_released(struct dlki_op *op, dlk_time now)
 		(struct sim_caller *)((char *)op -
 				      offsetof(struct sim_caller, rel));
 
-	check_time(c, op->deadline, now, "the end of a release");
+	sim_step_check_time(c, op->deadline, now, "the end of a release");
 	if (c->is_dead)
 		return;
 	if (op->outcome != DLKI_ANSWERED) {
-		look_at(c, now + 50 * DLK_MS);
+		sim_step_at(c, now + 50 * DLK_MS);
 		return;
 	}
 	c->judge->releases++;
@@ -95,7 +60,7 @@ static void on_released(struct dlki_op *op, dlk_time now)
 		end(c, now);
 	} else {
 		c->state = SIM_CLEANING;
-		look_at(c, c->clean_from);
+		sim_step_at(c, c->clean_from);
 	}
 }
 
@@ -111,7 +76,7 @@ static void give_up(struct sim_caller *c, dlk_time now)
 /* While the attempt is under way: have it ended, or release right behind. */
 static void cancel(struct sim_caller *c, dlk_time now)
 {
-	look_at(c, DLK_FOREVER);
+	sim_step_at(c, DLK_FOREVER);
 	c->give_up_at = now;
 	if (draw(c, "cancel:how", 2) == 0) {
 		dlki_cancel(c->engine, &c->ask);
@@ -138,7 +103,7 @@ static void look_at_hold(struct sim_caller *c, dlk_time now)
 	dlk_time renew_at = now + c->terms->lease_ms / 3 * DLK_MS;
 	dlk_time at = c->end_at < c->keep_until ? c->end_at : c->keep_until;
 
-	look_at(c, renew_at < at ? renew_at : at);
+	sim_step_at(c, renew_at < at ? renew_at : at);
 }
 
 static void hold(struct sim_caller *c, dlk_time since, int64_t lease_ms,
@@ -159,6 +124,7 @@ static void hold(struct sim_caller *c, dlk_time since, int64_t lease_ms,
 	c->state = SIM_HELD;
 	c->grant_id = c->ask.id;
 	c->keep_until = now + sim_plan_hold(c);
+	c->downgrades = sim_plan_downgrade(c);
 	sim_judge_hold(c->judge, c->lock, &h);
 	look_at_hold(c, now);
 }
@@ -167,17 +133,20 @@ static void renew(struct sim_caller *c, dlk_time now)
 {
 	if (c->ask.state == DLKI_OP_IDLE) {
 		c->ask.deadline = c->end_at;
-		(void)submit(c, &c->ask, DLKI_RENEW);
+		(void)sim_step_submit(c, &c->ask, DLKI_RENEW);
 	}
 	look_at_hold(c, now);
 }
 
+/* The store has the claim no longer, or the lease has ended. */
 static void lose(struct sim_caller *c, dlk_time now)
 {
-	check_time(c, c->end_at, now, "the loss");
+	if (now < c->end_at)
+		sim_judge_lost(c->judge, c->lock, c->number);
+	sim_step_check_time(c, c->end_at, now, "the loss");
 	sim_judge_end(c->judge, c->lock, c->number);
 	c->state = SIM_LOST;
-	look_at(c, now + (dlk_time)draw(c, "lost", 100) * DLK_MS);
+	sim_step_at(c, now + (dlk_time)draw(c, "lost", 100) * DLK_MS);
 }
 
 static void renewed(struct sim_caller *c, dlk_time now)
@@ -191,7 +160,36 @@ static void renewed(struct sim_caller *c, dlk_time now)
 	} else if (end_at > c->end_at) {
 		c->end_at = end_at;
 		sim_judge_renew(c->judge, c->lock, c->number,
+				sim_world_true(c->world, c->ask.since),
 				sim_world_true(c->world, end_at));
+	}
+}
+
+/* From now on others may share the lock: the answer may be late. */
+static void downgrade(struct sim_caller *c, dlk_time now)
+{
+	c->downgrades = 0;
+	c->keep_until = now + sim_plan_hold(c);
+	c->ask.deadline = c->end_at;
+	sim_judge_share(c->judge, c->lock, c->number);
+	if (sim_step_submit(c, &c->ask, DLKI_DOWNGRADE) != 0)
+		c->downgrades = 1;
+	look_at_hold(c, now);
+}
+
+static void downgraded(struct sim_caller *c, dlk_time now)
+{
+	if (c->state != SIM_HELD)
+		return; /* the release is behind it */
+	if (c->ask.outcome != DLKI_ANSWERED) {
+		c->downgrades = 1;
+	} else if (c->ask.stood) {
+		c->request.mode = DLK_SHARED;
+		sim_judge_shared(c->judge, c->lock, c->number,
+				 sim_world_true(c->world, c->ask.since),
+				 c->owner);
+	} else {
+		lose(c, now);
 	}
 }
 
@@ -200,9 +198,9 @@ static void renewed(struct sim_caller *c, dlk_time now)
 static void park(struct sim_caller *c, dlk_time now, int64_t look_in_ms)
 {
 	c->state = SIM_PARKED;
-	look_at(c, now + look_in_ms * DLK_MS);
+	sim_step_at(c, now + look_in_ms * DLK_MS);
 	if (c->give_up_at < c->next_at)
-		look_at(c, c->give_up_at);
+		sim_step_at(c, c->give_up_at);
 }
 
 static void busy(struct sim_caller *c, dlk_time now)
@@ -231,13 +229,17 @@ static void on_asked(struct dlki_op *op, dlk_time now)
 {
 	struct sim_caller *c = (struct sim_caller *)op;
 
-	check_time(c, op->deadline, now, "the end of an op");
+	sim_step_check_time(c, op->deadline, now, "the end of an op");
 	c->may_arrive |= op->verb == DLKI_ATTEMPT &&
 			 op->outcome == DLKI_UNANSWERED;
 	if (c->is_dead)
 		return;
 	if (op->verb == DLKI_RENEW) {
 		renewed(c, now);
+	} else if (op->verb == DLKI_DOWNGRADE) {
+		downgraded(c, now);
+	} else if (op->verb == DLKI_BREAK) {
+		sim_break_ended(c, now);
 	} else if (c->state != SIM_ASKING) {
 		return; /* the release is behind it */
 	} else if (op->outcome == DLKI_GRANTED) {
@@ -259,19 +261,23 @@ static void ask(struct sim_caller *c, dlk_time now)
 	c->ask.id = ++c->world->last_id;
 	c->ask.again = c->residue;
 	c->ask.deadline = c->give_up_at + SIM_PATIENCE_MS * DLK_MS;
-	look_at(c, c->cancels ? c->give_up_at : DLK_FOREVER);
-	if (submit(c, &c->ask, DLKI_ATTEMPT) != 0)
+	sim_step_at(c, c->cancels ? c->give_up_at : DLK_FOREVER);
+	if (sim_step_submit(c, &c->ask, DLKI_ATTEMPT) != 0)
 		park(c, now, 50);
 }
 
 static void begin(struct sim_caller *c, dlk_time now)
 {
 	if (c->ask.state != DLKI_OP_IDLE || c->rel.state != DLKI_OP_IDLE) {
-		look_at(c, now + 10 * DLK_MS);
+		sim_step_at(c, now + 10 * DLK_MS);
 		return;
 	}
 	if (c->world->net->is_healed)
 		return;
+	if (sim_plan_break(c)) {
+		sim_break_begin(c, now);
+		return;
+	}
 	sim_plan_request(c);
 	c->residue = c->may_arrive = 0;
 	c->clean_from = c->busy_since = 0;
@@ -288,7 +294,7 @@ static void ring(struct dlki_alarm *a, dlk_time now)
 				      offsetof(struct sim_caller, alarm));
 
 	if (now < c->next_at)
-		look_at(c, c->next_at);
+		sim_step_at(c, c->next_at);
 	else if (c->state == SIM_IDLE)
 		begin(c, now);
 	else if (c->state == SIM_ASKING)
@@ -299,6 +305,9 @@ static void ring(struct dlki_alarm *a, dlk_time now)
 		lose(c, now);
 	else if (c->state == SIM_HELD && now < c->keep_until)
 		renew(c, now);
+	else if (c->state == SIM_HELD && c->downgrades &&
+		 c->ask.state == DLKI_OP_IDLE)
+		downgrade(c, now);
 	else
 		release(c, now);
 }
@@ -312,13 +321,15 @@ void sim_caller_begin(struct sim_caller *c)
 	c->alarm.ring = ring;
 	if (dlki_alarms_reserve(dlki_engine_alarms(c->engine), 1) != 0)
 		sim_panic("out of memory");
-	rest(c, c->world->base.type->now(&c->world->base));
+	sim_step_rest(c, c->world->base.type->now(&c->world->base));
 }
 
 void sim_caller_end(struct sim_caller *c)
 {
 	if (c->state == SIM_HELD)
 		sim_judge_end(c->judge, c->lock, c->number);
+	if (c->state == SIM_BREAKING)
+		sim_judge_broken(c->judge, c->number, 0);
 	c->is_dead = 1;
 }
 
@@ -328,7 +339,7 @@ void sim_caller_heal(struct sim_caller *c)
 
 	if (c->state == SIM_HELD) {
 		c->keep_until = now;
-		look_at(c, now);
+		sim_step_at(c, now);
 	}
 }
 
@@ -367,4 +378,10 @@ void sim_caller_gone(struct sim_caller *c, uint64_t id, dlk_time now)
 {
 	if (c->state == SIM_HELD && (id == 0 || c->grant_id == id))
 		lose(c, now);
+}
+
+void sim_caller_check(struct sim_caller *c, dlk_time now)
+{
+	if (c->state == SIM_HELD)
+		renew(c, now);
 }

@@ -22,6 +22,7 @@ enum sim_caller_state {
 	SIM_HELD,
 	SIM_LOST,      /* the program was told, and releases at next_at */
 	SIM_RELEASING,
+	SIM_BREAKING,  /* takes a lock from its holders; has no claim */
 	SIM_CLEANING   /* released, but a late attempt may still arrive */
 };
 
@@ -45,6 +46,8 @@ struct sim_caller {
 	struct dlk_request request;
 	dlk_time next_at, give_up_at, end_at, keep_until;
 	int cancels;             /* gives up while it asks, too */
+	int downgrades;          /* at keep_until: shares the lock, holds on */
+	char about[DLKI_ABOUT];  /* see struct dlki_op */
 	int64_t asked_true;      /* when the claim was asked for first */
 	int residue;             /* the store may have an entry of the claim */
 	int may_arrive;          /* ... or may get an entry: an attempt was
@@ -73,5 +76,9 @@ void sim_caller_pushed(struct sim_caller *c, uint64_t id, uint64_t token,
 		       uint64_t clock_us, int64_t lease_ms, dlk_time now);
 void sim_caller_wake(struct sim_caller *c, uint64_t id, dlk_time now);
 void sim_caller_gone(struct sim_caller *c, uint64_t id, dlk_time now);
+
+
+/* Renew the hold now: the client's server is another. */
+void sim_caller_check(struct sim_caller *c, dlk_time now);
 
 #endif

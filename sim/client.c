@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/client.h"
 
-#include <arpa/inet.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -52,24 +51,48 @@ static void on_up(void *arg, const struct dlki_terms *terms, dlk_time now)
 	c->terms = *terms;
 }
 
+/* The name has addresses of two servers: the client cannot be opened. */
+static void on_down(void *arg, dlk_time now)
+{
+	struct sim_client *c = arg;
+	struct dlk_error why;
+
+	(void)now;
+	dlki_engine_why(c->engine, &why);
+	c->is_refused |= why.code == DLOCK_EINVAL;
+}
+
+static void on_moved(void *arg, const char *text, dlk_time now)
+{
+	struct sim_client *c = arg;
+
+	sim_net_note(c->net, "client %d: %s", c->number, text);
+	for (int i = 0; i < SIM_CLIENT_CALLERS; i++)
+		sim_caller_check(&c->callers[i], now);
+}
+
 static const struct dlki_news news = {
 	.pushed = on_pushed,
 	.wake = on_wake,
 	.gone = on_gone,
 	.look_again = on_look,
 	.up = on_up,
+	.down = on_down,
+	.moved = on_moved,
 };
 
 /* ---- Lives --------------------------------------------------------------- */
 
 static void make_engine(struct sim_client *c)
 {
-	struct dlki_address address = { .len = sizeof(address.to.in) };
+	struct dlki_address address = sim_net_address(SIM_PLACES);
 	struct dlki_engine_options options = {
 		.world = &c->world.base,
 		.protocol = &dlki_redis_protocol,
 		.uri = c->uri,
 		.label = "sim",
+		.host = c->net->weather.has_name ? SIM_NAME : NULL,
+		.port = SIM_PORT,
 		.addresses = &address,
 		.n_addresses = 1,
 		.news = &news,
@@ -79,9 +102,6 @@ static void make_engine(struct sim_client *c)
 	};
 	struct dlk_error err;
 
-	address.to.in.sin_family = AF_INET;
-	address.to.in.sin_port = htons(SIM_PORT);
-	address.to.in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	c->engine = dlki_engine_new(&options, &err);
 	if (!c->engine)
 		sim_panic("no engine: %s", err.text);
@@ -90,6 +110,7 @@ static void make_engine(struct sim_client *c)
 void sim_client_begin(struct sim_client *c)
 {
 	c->life++;
+	c->is_refused = 0;
 	sim_net_note(c->net, "client %d begins life %u", c->number, c->life);
 	sim_world_begin(&c->world, c->net,
 			(uint64_t)c->life << 8 | (uint64_t)c->number);
@@ -140,10 +161,13 @@ int64_t sim_client_due(const struct sim_client *c)
 
 	if (!c->engine)
 		return c->paused_until;
-	if (!sim_world_has_events(&c->world))
+	if (!sim_world_has_events(&c->world)) {
 		due = sim_world_true(
 			&c->world,
 			dlki_alarms_next(dlki_engine_alarms(c->engine)));
+		if (c->world.answer_at < due)
+			due = c->world.answer_at;
+	}
 	return due < c->paused_until ? c->paused_until : due;
 }
 
@@ -190,7 +214,7 @@ void sim_client_run(struct sim_client *c)
 	turn(c);
 	sim_allocation_fail(0);
 	check(c);
-	if (sim_happens(chance, "kill", w->kill)) {
+	if (sim_happens(chance, "kill", w->kill) || c->is_refused) {
 		sim_client_kill(c);
 		c->paused_until = c->net->now +
 				  (int64_t)sim_draw(chance, "kill:for", 1000) *
@@ -202,6 +226,8 @@ void sim_client_heal(struct sim_client *c)
 {
 	if (c->paused_until > c->net->now)
 		c->paused_until = c->net->now;
+	if (c->world.answer_at != SIM_NEVER && c->world.answer_at > c->net->now)
+		c->world.answer_at = c->net->now;
 	for (int i = 0; c->engine && i < SIM_CLIENT_CALLERS; i++)
 		sim_caller_heal(&c->callers[i]);
 }

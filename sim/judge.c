@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/world/net.h"
@@ -23,22 +24,43 @@ static int64_t excused_until(const struct sim_judge *j)
 	return j->lost_at > j->set_forward_at ? j->lost_at : j->set_forward_at;
 }
 
-static int counts(const struct sim_judge *j, const struct sim_hold *h)
+/* The store told the token to the breaker; the breaker's op may go on. */
+static uint64_t told_by(const char *about)
+{
+	return about ? strtoull(about, NULL, 10) : 0;
+}
+
+static uint64_t may_be_broken(const struct sim_judge *j, int lock)
+{
+	uint64_t most = j->broken[lock].to_come;
+
+	for (int i = 0; i < SIM_CALLERS; i++) {
+		uint64_t told = told_by(j->breaks[i].about);
+
+		if (j->breaks[i].lock == lock && told > most)
+			most = told;
+	}
+	return most;
+}
+
+static int counts(const struct sim_judge *j, int lock, const struct sim_hold *h)
 {
 	return h->caller != 0 && h->end_at > j->net->now &&
-	       h->asked_at > excused_until(j);
+	       h->asked_at > excused_until(j) &&
+	       h->token > may_be_broken(j, lock);
 }
 
 static void check(struct sim_judge *j, int lock, const struct sim_hold *hold)
 {
 	int others = 0, shared = 0;
 
-	if (!counts(j, hold))
+	if (!counts(j, lock, hold))
 		return;
 	for (int i = 0; i < SIM_CALLERS; i++) {
 		const struct sim_hold *other = &j->holds[lock][i];
 
-		if (other->caller == hold->caller || !counts(j, other))
+		if (other->caller == 0 || other->caller == hold->caller ||
+		    !counts(j, lock, other))
 			continue;
 		others++;
 		shared += other->is_shared && hold->is_shared;
@@ -65,6 +87,7 @@ static void check_token(struct sim_judge *j, int lock,
 					    j->last[lock];
 
 	if (hold->token <= before && hold->asked_at > excused_until(j) &&
+	    hold->token > may_be_broken(j, lock) &&
 	    !may_fall(j, before, hold->token))
 		fault(j, lock, hold, "its token has not risen");
 	if (hold->token > j->last[lock])
@@ -88,15 +111,41 @@ void sim_judge_hold(struct sim_judge *j, int lock, const struct sim_hold *hold)
 	check(j, lock, hold);
 }
 
-void sim_judge_renew(struct sim_judge *j, int lock, int caller, int64_t end_at)
+/* The store says that the hold stood when it read a request of `since`. */
+static void check_stands(struct sim_judge *j, int lock,
+			 const struct sim_hold *hold, int64_t since)
+{
+	const struct sim_broken *broken = &j->broken[lock];
+
+	if (hold->token <= broken->token && since > broken->at &&
+	    broken->at > excused_until(j))
+		fault(j, lock, hold, "stands, but had been broken");
+}
+
+void sim_judge_renew(struct sim_judge *j, int lock, int caller, int64_t since,
+		     int64_t end_at)
 {
 	struct sim_hold *hold = place(j, lock, caller);
 
 	j->renewals++;
 	if (hold->caller == 0 || hold->end_at <= j->net->now)
 		fault(j, lock, hold, "renewed when it had ended");
+	check_stands(j, lock, hold, since);
 	hold->end_at = end_at;
 	check(j, lock, hold);
+}
+
+void sim_judge_share(struct sim_judge *j, int lock, int caller)
+{
+	place(j, lock, caller)->is_shared = 1;
+}
+
+void sim_judge_lost(struct sim_judge *j, int lock, int caller)
+{
+	const struct sim_hold *hold = place(j, lock, caller);
+
+	if (counts(j, lock, hold))
+		fault(j, lock, hold, "lost, but nobody took it");
 }
 
 void sim_judge_end(struct sim_judge *j, int lock, int caller)
@@ -148,26 +197,124 @@ static int is_excused(const struct sim_judge *j)
 		       (2 * lease_ms + j->set_back_ms) * 1000000;
 }
 
+static struct sim_server *master(const struct sim_judge *j)
+{
+	return &j->net->servers[j->net->master];
+}
+
+/* The text of the lock's key if it is held exclusively, or NULL. */
+static const char *exclusive(const struct sim_judge *j, const char *key)
+{
+	const struct sim_server *s = master(j);
+	const struct sim_bytes *value =
+		sim_redis_string(s->redis, key, sim_server_us(j->net, s));
+
+	return value && value->len > 51 && sim_bytes_text(value)[1] == ' ' ?
+		       sim_bytes_text(value) :
+		       NULL;
+}
+
+/* The n-th shared holder, or NULL. */
+static const char *shared(const struct sim_judge *j, const char *key, size_t n)
+{
+	const struct sim_server *s = master(j);
+	char holders[SIM_KEY + 2];
+
+	snprintf(holders, sizeof(holders), "%s:s", key);
+	return sim_redis_alive(s->redis, holders, n, sim_server_us(j->net, s));
+}
+
+static void put_key(char out[SIM_KEY], int lock)
+{
+	memcpy(out, "dlock:{l0}", SIM_KEY);
+	if (lock == SIM_SEMAPHORE)
+		out[7] = 's';
+	out[8] = (char)('0' + lock);
+}
+
 void sim_judge_store(struct sim_judge *j)
 {
-	const struct sim_server *s = &j->net->servers[j->net->master];
-	int64_t us = sim_server_us(j->net, s);
+	const struct sim_net *n = j->net;
+	char key[SIM_KEY];
 
+	if (n->weather.has_stranger &&
+	    sim_redis_keys(n->servers[1].redis,
+			   sim_server_us(n, &n->servers[1])) > 0)
+		sim_judge_fault(j, "a client asks the other server");
 	for (int lock = 0; lock < SIM_LOCKS && !is_excused(j); lock++) {
-		const struct sim_bytes *value;
 		const char *owner;
-		char key[24];
 
-		snprintf(key, sizeof(key), "dlock:{%c%d}",
-			 lock == SIM_SEMAPHORE ? 's' : 'l', lock);
-		value = sim_redis_string(s->redis, key, us);
-		if (value && value->len > 34 && sim_bytes_text(value)[1] == ' ')
-			check_owner(j, lock, sim_bytes_text(value) + 2);
-		memcpy(key + strlen(key), ":s", 3);
-		for (size_t i = 0;
-		     (owner = sim_redis_alive(s->redis, key, i, us)); i++)
+		put_key(key, lock);
+		owner = exclusive(j, key);
+		if (owner)
+			check_owner(j, lock, owner + 2);
+		for (size_t i = 0; (owner = shared(j, key, i)); i++)
 			check_owner(j, lock, owner);
 	}
+}
+
+void sim_judge_shared(struct sim_judge *j, int lock, int caller, int64_t since,
+		      const char *owner)
+{
+	const struct sim_hold *hold = place(j, lock, caller);
+	char key[SIM_KEY];
+	const char *text;
+	size_t i = 0;
+
+	check_stands(j, lock, hold, since);
+	if (!counts(j, lock, hold))
+		return;
+	put_key(key, lock);
+	text = exclusive(j, key);
+	if (text && strncmp(text + 2, owner, SIM_OWNER - 1) == 0)
+		fault(j, lock, hold, "shared, but exclusive in the store");
+	while ((text = shared(j, key, i)) && strcmp(text, owner) != 0)
+		i++;
+	if (!text)
+		fault(j, lock, hold, "shared, but not in the store");
+}
+
+/* ---- Breaks -------------------------------------------------------------- */
+
+void sim_judge_break(struct sim_judge *j, int caller, int lock,
+		     const char *about)
+{
+	j->breaks[caller - 1].lock = lock;
+	j->breaks[caller - 1].about = about;
+	j->breaks[caller - 1].begun_at = j->net->now;
+}
+
+static void check_broken(struct sim_judge *j, int lock, uint64_t token)
+{
+	char key[SIM_KEY];
+	const char *text;
+
+	put_key(key, lock);
+	text = exclusive(j, key);
+	if (text && strtoull(text + 35, NULL, 10) <= token)
+		sim_judge_fault(j,
+				"lock %d: token %" PRIu64
+				" was broken, but the store has the hold",
+				lock, token);
+}
+
+void sim_judge_broken(struct sim_judge *j, int caller, int is_done)
+{
+	int lock = j->breaks[caller - 1].lock;
+	uint64_t token = told_by(j->breaks[caller - 1].about);
+	struct sim_broken *broken = &j->broken[lock];
+	int is_sure = is_done && j->set_back_ms == 0 &&
+		      j->breaks[caller - 1].begun_at > excused_until(j);
+
+	j->breaks[caller - 1].about = NULL;
+	if (token > broken->to_come)
+		broken->to_come = token;
+	if (is_done && token >= broken->token) {
+		broken->token = token;
+		broken->at = j->net->now;
+	}
+	if (is_sure && token > 0)
+		check_broken(j, lock, token);
 }
 
 void sim_judge_fault(struct sim_judge *j, const char *fmt, ...)

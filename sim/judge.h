@@ -5,7 +5,10 @@
  * Intervals of conflicting holds must be disjoint, and a hold's token must be
  * larger than the tokens of all conflicting holds before; unless the store has
  * declared a loss since either hold was asked for.  An ended hold stays
- * ended.  When a claim is over, the store has no hold of the claim.
+ * ended.  When a claim is over, the store has no hold of the claim.  A hold is
+ * lost only by a break or by a loss of the store's.  A break reaches holds up
+ * to the token that the store told to the breaker, all of these, and no later
+ * ones.  A downgraded hold is a shared one in the store.
  */
 #ifndef DLOCK_SIM_JUDGE_H
 #define DLOCK_SIM_JUDGE_H
@@ -20,7 +23,8 @@ enum {
 	SIM_SEMAPHORE = SIM_LOCKS - 1,
 	SIM_PERMITS = 2,
 	SIM_CALLERS = 18,
-	SIM_OWNER = 33
+	SIM_OWNER = 33,
+	SIM_KEY = sizeof("dlock:{l0}")
 };
 
 struct sim_hold {
@@ -42,6 +46,16 @@ struct sim_judge {
 	struct {
 		unsigned int life, claims;
 	} over[SIM_CALLERS]; /* the last ended claim */
+	struct {
+		int lock;
+		const char *about; /* see struct dlki_op; NULL: no break */
+		int64_t begun_at;
+	} breaks[SIM_CALLERS]; /* under way */
+	struct sim_broken {
+		uint64_t to_come;  /* holds up to this token may be broken */
+		uint64_t token;    /* holds up to this token are no more ... */
+		int64_t at;        /* ... since then */
+	} broken[SIM_LOCKS];
 	uint64_t grants, conflicts, renewals, releases, faults;
 	char fault[160];   /* the first */
 };
@@ -52,7 +66,17 @@ void sim_judge_owner(char out[SIM_OWNER], int caller, unsigned int life,
 
 /* A hold begins, or has another end.  `hold` is copied. */
 void sim_judge_hold(struct sim_judge *j, int lock, const struct sim_hold *hold);
-void sim_judge_renew(struct sim_judge *j, int lock, int caller, int64_t end_at);
+void sim_judge_renew(struct sim_judge *j, int lock, int caller, int64_t since,
+		     int64_t end_at);
+
+/* The holder shares the lock from now on; and later: the store has answered
+ * that it does. */
+void sim_judge_share(struct sim_judge *j, int lock, int caller);
+void sim_judge_shared(struct sim_judge *j, int lock, int caller, int64_t since,
+		      const char *owner);
+
+/* The store has said, before the end of the promise, that the hold is gone. */
+void sim_judge_lost(struct sim_judge *j, int lock, int caller);
 
 /* The holder has given the hold up, or has been told of the loss. */
 void sim_judge_end(struct sim_judge *j, int lock, int caller);
@@ -61,7 +85,14 @@ void sim_judge_end(struct sim_judge *j, int lock, int caller);
 void sim_judge_over(struct sim_judge *j, int caller, unsigned int life,
 		    unsigned int claims);
 
-/* Look for holds of ended claims in the store. */
+/* The caller breaks a lock; `about` is borrowed until the caller says how the
+ * break ended: done, or who knows. */
+void sim_judge_break(struct sim_judge *j, int caller, int lock,
+		     const char *about);
+void sim_judge_broken(struct sim_judge *j, int caller, int is_done);
+
+/* Look for holds of ended claims in the store, and for keys in the server that
+ * is none of the clients'. */
 void sim_judge_store(struct sim_judge *j);
 
 /* Any other rule is broken. */

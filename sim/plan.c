@@ -43,10 +43,25 @@ dlk_time sim_plan_patience(struct sim_caller *c)
 	return (dlk_time)(8000 - draw(c, "patience", 8000)) * DLK_MS;
 }
 
-/* Most are short, and some holds need renewals. */
+int sim_plan_break(const struct sim_caller *c)
+{
+	const struct sim_net *n = c->world->net;
+
+	return sim_happens(n->chance, "break", n->weather.breaks);
+}
+
+int sim_plan_downgrade(const struct sim_caller *c)
+{
+	const struct sim_net *n = c->world->net;
+
+	return c->request.mode == DLK_EXCLUSIVE &&
+	       sim_happens(n->chance, "downgrade", n->weather.downgrade);
+}
+
+/* Most are short, and in most seeds some holds need renewals. */
 static dlk_time draw_time(const struct sim_caller *c, const char *site)
 {
-	uint64_t most = most_us[draw(c, site, 4)];
+	uint64_t most = most_us[draw(c, site, c->world->net->weather.times)];
 
 	if (c->world->net->is_healed)
 		return 0;

@@ -13,6 +13,11 @@ void sim_plan_request(struct sim_caller *c);
 /* Draw how long the program waits for the claim; sets `cancels`. */
 dlk_time sim_plan_patience(struct sim_caller *c);
 
+/* Draw whether the caller breaks a lock instead, and whether the holder of an
+ * exclusive claim shares the lock before the release. */
+int sim_plan_break(const struct sim_caller *c);
+int sim_plan_downgrade(const struct sim_caller *c);
+
 /* Draw how long the caller holds the lock, and how long the caller rests; no
  * time when the weather is over. */
 dlk_time sim_plan_hold(const struct sim_caller *c);

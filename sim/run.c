@@ -115,6 +115,7 @@ static void begin(struct run *r, struct sim_chance *chance, FILE *trace)
 	r->judge.net = r->strikes.net = &r->net;
 	r->judge.lost_at = r->judge.set_forward_at = -1;
 	r->strikes.judge = &r->judge;
+	r->strikes.rename_at = SIM_NEVER;
 	snprintf(text, sizeof(text), "redis://127.0.0.1:%d?ttl=%" PRIu64 "ms",
 		 SIM_PORT, r->net.weather.lease_ms);
 	if (dlki_uri_parse(&r->uri, text, dlki_redis_backend.params, NULL,

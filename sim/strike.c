@@ -2,6 +2,7 @@
 #include "sim/strike.h"
 
 #include <inttypes.h>
+#include <netdb.h>
 
 static const int64_t ms = 1000000;
 
@@ -113,6 +114,42 @@ static void step_clock(struct sim_strikes *s)
 		     by_ms);
 }
 
+/* Never to another server alone: no client could tell.  A name with which no
+ * client can be opened is put right soon. */
+static void rename_servers(struct sim_strikes *s)
+{
+	enum { ONE, BOTH, NOBODY, OTHER, AWAY, NO_NAME, KINDS };
+	struct sim_net *n = s->net;
+	int is_due = s->rename_at <= n->now;
+	int kind = (int)sim_draw(n->chance, "name:kind",
+				 is_due ? NOBODY : KINDS);
+	unsigned int places = sim_net_places(n->master);
+	unsigned int some = sim_draw(n->chance, "name:some", 2) ? 0x5 : 0xa;
+
+	if (kind != BOTH && kind != NOBODY)
+		places &= some;
+	if (kind == NOBODY)
+		places |= 1u << SIM_NOBODY;
+	if (kind == OTHER && n->n_servers == 2)
+		places |= sim_net_places(1 - n->master) & some;
+	n->name = places;
+	n->name_fails = kind == AWAY ? EAI_AGAIN : 0;
+	if (kind == NO_NAME)
+		n->name_fails = EAI_NONAME;
+	s->rename_at = kind > BOTH ? draw_time(s, "name:for", 2000) : SIM_NEVER;
+	sim_net_note(n, "the name has places %x, error %d", places,
+		     n->name_fails);
+}
+
+static void lead_elsewhere(struct sim_strikes *s)
+{
+	const struct sim_net *n = s->net;
+
+	if (n->weather.has_name &&
+	    (s->rename_at <= n->now || happens(s, "rename", n->weather.rename)))
+		rename_servers(s);
+}
+
 /* The other server, with keys of a while ago, takes over. */
 static void fail_over(struct sim_strikes *s)
 {
@@ -120,7 +157,7 @@ static void fail_over(struct sim_strikes *s)
 	struct sim_server *old = master(s);
 	struct sim_server *other = &n->servers[1 - n->master];
 
-	if (n->n_servers < 2)
+	if (n->weather.fail_over == 0)
 		return;
 	other->is_down &= s->down_until > n->now;
 	if (other->is_down)
@@ -138,6 +175,8 @@ static void fail_over(struct sim_strikes *s)
 	old->is_down = 1;
 	other->wall_us = old->wall_us;
 	s->down_until = draw_time(s, "down:for", 2000);
+	if (n->weather.has_name)
+		s->rename_at = draw_time(s, "failover:name", 2000);
 	sim_redis_set_replica(other->redis, 0);
 }
 
@@ -149,6 +188,7 @@ void sim_strike(struct sim_strikes *s)
 	fill(s);
 	step_clock(s);
 	fail_over(s);
+	lead_elsewhere(s);
 }
 
 void sim_strike_heal(struct sim_strikes *s)

@@ -52,7 +52,7 @@ static int call_redis(lua_State *lua, int raise)
 {
 	struct rm_call call = *script_call;
 	struct sim_bytes *out = &call.server->reply;
-	/* Not on the stack, which an error leaves; and no script calls another. */
+	/* An error leaves the stack, and no script calls another. */
 	static struct rm_text argv[LUAI_MAXCSTACK];
 	int n = lua_gettop(lua);
 	int is_error;

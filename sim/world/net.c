@@ -15,11 +15,13 @@ void sim_net_begin(struct sim_net *n, struct sim_chance *c)
 {
 	*n = (struct sim_net){ .chance = c, .late_at = -1 };
 	sim_weather_draw(&n->weather, c);
-	n->n_servers = n->weather.fail_over ? 2 : 1;
+	n->n_servers = n->weather.fail_over || n->weather.has_stranger ? 2 : 1;
+	n->name = sim_net_places(0);
 	for (size_t i = 0; i < n->n_servers; i++) {
 		n->servers[i].redis = sim_redis_new(i);
 		n->servers[i].wall_us = INT64_C(1700000000000000);
-		sim_redis_set_replica(n->servers[i].redis, i > 0);
+		sim_redis_set_replica(n->servers[i].redis,
+				      i > 0 && !n->weather.has_stranger);
 	}
 }
 
@@ -101,9 +103,15 @@ void sim_net_note(struct sim_net *n, const char *fmt, ...)
 void sim_net_heal(struct sim_net *n)
 {
 	n->is_healed = 1;
-	n->weather = (struct sim_weather){ .delay_us = 50,
-					   .buffer = 65536,
-					   .lease_ms = n->weather.lease_ms };
+	n->weather =
+		(struct sim_weather){ .delay_us = 50,
+				      .buffer = 65536,
+				      .times = 1,
+				      .has_name = n->weather.has_name,
+				      .has_stranger = n->weather.has_stranger,
+				      .lease_ms = n->weather.lease_ms };
+	n->name = sim_net_places(n->master);
+	n->name_fails = 0;
 	for (size_t i = 0; i < n->n_servers; i++) {
 		if (n->servers[i].is_stopped)
 			n->servers[i].stopped_until = n->now;
@@ -135,9 +143,11 @@ static size_t free_number(struct sim_net *n)
 	return n->n_wires++;
 }
 
-int sim_net_connect(struct sim_net *n, const void *client, enum dlki_set set,
+int sim_net_connect(struct sim_net *n, const void *client,
+		    const struct dlki_address *to, enum dlki_set set,
 		    struct dlki_tag tag)
 {
+	struct sim_server *server = sim_net_server(n, to);
 	size_t i = free_number(n);
 	struct sim_wire *w;
 
@@ -145,13 +155,16 @@ int sim_net_connect(struct sim_net *n, const void *client, enum dlki_set set,
 	w->net = n;
 	w->client = w->opener = client;
 	w->superseded_at = SIM_NEVER;
-	w->server = &n->servers[n->master];
+	w->server = server ? server : &n->servers[n->master];
 	w->set = set;
 	w->tag = tag;
 	w->up_at = n->now + US +
 		   US * (int64_t)sim_draw(n->chance, "connect",
 					  2 * n->weather.delay_us);
-	if (sim_happens(n->chance, "refused", n->weather.refused))
+	if (!server && sim_draw(n->chance, "nobody:silent", 2) == 1)
+		w->up_at = SIM_NEVER;
+	else if (!server ||
+		 sim_happens(n->chance, "refused", n->weather.refused))
 		w->error = ECONNREFUSED;
 	else if (sim_happens(n->chance, "unanswered", n->weather.unanswered))
 		w->up_at = SIM_NEVER;

@@ -11,8 +11,18 @@
 #include "sim/redis/server.h"
 #include "sim/world/stream.h"
 
-/* The address of clients, SIM_PORT, leads to the master. */
-enum { SIM_SERVERS = 2, SIM_PORT = 7000 };
+/*
+ * Where clients connect.  Either to the address 127.0.0.1, which always leads
+ * to the master; or they look SIM_NAME up, which has a few of the addresses
+ * 10.0.0.1 to 10.0.0.5: each server has two, and the last is nobody's.
+ */
+#define SIM_NAME "redis.example"
+enum {
+	SIM_SERVERS = 2,
+	SIM_PORT = 7000,
+	SIM_NOBODY = 2 * SIM_SERVERS,
+	SIM_PLACES
+};
 
 struct sim_server {
 	struct sim_redis *redis;
@@ -49,6 +59,8 @@ struct sim_net {
 	int is_healed;           /* the weather is over */
 	struct sim_server servers[SIM_SERVERS];
 	size_t n_servers, master;
+	unsigned int name;       /* a bit for each place that SIM_NAME has */
+	int name_fails;          /* EAI_ error of look-ups; 0 */
 	struct sim_wire **wires; /* by number; NULL: free */
 	size_t n_wires;
 	size_t n_told;           /* wires with edges and a client */
@@ -68,9 +80,26 @@ void sim_net_end(struct sim_net *n);
 void sim_net_note(struct sim_net *n, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* The number of a new connection. */
-int sim_net_connect(struct sim_net *n, const void *client, enum dlki_set set,
+/* The number of a new connection to the address. */
+int sim_net_connect(struct sim_net *n, const void *client,
+		    const struct dlki_address *to, enum dlki_set set,
 		    struct dlki_tag tag);
+
+/* The addresses of SIM_NAME, in any order; as resolve() of a world. */
+int sim_net_name(const struct sim_net *n, struct dlki_address *out, int room);
+
+/* The address of a place; SIM_PLACES: that of the master, always. */
+struct dlki_address sim_net_address(int place);
+
+/* The server at an address; NULL: nobody is there. */
+struct sim_server *sim_net_server(struct sim_net *n,
+				  const struct dlki_address *at);
+
+/* The places of a server, as bits. */
+static inline unsigned int sim_net_places(size_t server)
+{
+	return 3u << 2 * server;
+}
 
 /* The client closes the n-th. */
 void sim_net_close(struct sim_net *n, int number);

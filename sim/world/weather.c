@@ -17,6 +17,7 @@ void sim_weather_draw(struct sim_weather *w, struct sim_chance *c)
 {
 	static const uint64_t delays_us[] = { 50, 200, 2000, 20000, 200000 };
 	static const uint64_t buffers[] = { 65536, 65536, 4096, 300 };
+	static const uint64_t rates[] = { 0, 0, 32, 4 };
 
 	*w = (struct sim_weather){ 0 };
 	w->delay_us = delays_us[sim_draw(c, "w:delay", 5)];
@@ -46,4 +47,11 @@ void sim_weather_draw(struct sim_weather *w, struct sim_chance *c)
 	w->sleep = rate(w, c, "w:sleep", 8192);
 	w->drift_ppm = 100 * sim_draw(c, "w:drift", 6);
 	w->lease_ms = 500 + 250 * sim_draw(c, "w:lease", 6);
+	w->has_name = sim_draw(c, "w:name", 2) == 1;
+	w->has_stranger = w->has_name && !w->fail_over;
+	w->rename = rate(w, c, "w:rename", 128);
+	w->hang = rate(w, c, "w:hang", 64);
+	w->breaks = rates[sim_draw(c, "w:break", 4)];
+	w->downgrade = rates[sim_draw(c, "w:downgrade", 4)];
+	w->times = sim_draw(c, "w:times", 8) == 7 ? 3 : 4;
 }

@@ -30,6 +30,12 @@ struct sim_weather {
 	uint64_t step;     /* of the server's clock, by up to a lease */
 	uint64_t fail_over; /* to a replica that may be behind */
 
+	int has_name;      /* clients look the servers up by a name */
+	int has_stranger;  /* ... and there is another server, whose address
+			    * the name may have beside theirs */
+	uint64_t rename;   /* the name leads elsewhere, or nowhere */
+	uint64_t hang;     /* of look-ups: the answer comes after seconds */
+
 	/* Of a client, each tenth of a second. */
 	uint64_t pause, suspend;
 
@@ -38,6 +44,12 @@ struct sim_weather {
 	uint64_t memory;   /* an allocation fails */
 	uint64_t sleep;    /* between a write and what follows it */
 	uint64_t drift_ppm; /* of the client's clock, either way */
+
+	/* Of a caller. */
+	uint64_t breaks;    /* breaks a lock instead of asking for one */
+	uint64_t downgrade; /* ends by sharing the lock */
+	uint64_t times;     /* how many kinds of times, from the shortest on, a
+			     * caller holds or rests; at most 4 */
 
 	uint64_t lease_ms;
 	int wildest;       /* faults that are as wild as can be */

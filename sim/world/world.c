@@ -40,8 +40,7 @@ static struct sim_wire *wire(struct dlki_world *w, int sock)
 static int world_connect(struct dlki_world *w, const struct dlki_address *to,
 			 enum dlki_set set, struct dlki_tag tag)
 {
-	(void)to;
-	return sim_net_connect(of(w)->net, w, set, tag);
+	return sim_net_connect(of(w)->net, w, to, set, tag);
 }
 
 static int world_finish(struct dlki_world *w, int sock)
@@ -126,6 +125,33 @@ static int world_watch(struct dlki_world *w, int fd, unsigned int events,
 	return -ENOTSUP;
 }
 
+static int64_t draw_answer_at(const struct sim_net *n)
+{
+	int64_t us = (int64_t)sim_draw(n->chance, "resolve",
+				       2 * n->weather.delay_us);
+
+	if (sim_happens(n->chance, "hang", n->weather.hang))
+		us += 3000000;
+	return n->now + 1000 * us;
+}
+
+/* The answer of a look-up that was forgotten will do. */
+static int world_resolve(struct dlki_world *w, const char *host, uint16_t port,
+			 struct dlki_address *out, int room)
+{
+	struct sim_world *me = of(w);
+
+	(void)host, (void)port;
+	if (!me->is_asked)
+		me->answer_at = draw_answer_at(me->net);
+	me->is_asked = me->answer_at > me->net->now &&
+		       me->answer_at != SIM_NEVER;
+	if (me->is_asked)
+		return 0;
+	me->answer_at = SIM_NEVER;
+	return sim_net_name(me->net, out, room);
+}
+
 /* ---- Waiting ------------------------------------------------------------- */
 
 /* The edges of the client's own sockets in these sets. */
@@ -156,6 +182,8 @@ static int world_wait(struct dlki_world *w, unsigned int sets,
 		if (sets & DLKI_BIT(set))
 			of(w)->kicked[set] = 0;
 	}
+	if (of(w)->answer_at <= n->now)
+		of(w)->answer_at = SIM_NEVER;
 	of(w)->has_work = found > 0 || until <= world_now(w);
 	return found;
 }
@@ -177,6 +205,7 @@ static const struct dlki_world_type type = {
 	.watch = world_watch,
 	.wait = world_wait,
 	.kick = world_kick,
+	.resolve = world_resolve,
 };
 
 /* ---- For who runs the simulation ----------------------------------------- */
@@ -192,6 +221,7 @@ void sim_world_begin(struct sim_world *w, struct sim_net *net, uint64_t number)
 		.offset_ns = (int64_t)(1 + sim_draw(net->chance, "boot", 100)) *
 			     1000000000,
 		.drift_ppm = drift - (int64_t)net->weather.drift_ppm,
+		.answer_at = SIM_NEVER,
 	};
 	w->bytes.state = number;
 }
@@ -215,7 +245,8 @@ int sim_world_has_events(const struct sim_world *w)
 		if (told(w->net->wires[i], w, DLKI_ALL_SETS) != 0)
 			return 1;
 	}
-	return w->kicked[DLKI_ANSWERS] || w->kicked[DLKI_NEWS];
+	return w->kicked[DLKI_ANSWERS] || w->kicked[DLKI_NEWS] ||
+	       w->answer_at <= w->net->now;
 }
 
 int sim_world_unread(const struct sim_world *w)

@@ -19,6 +19,9 @@ struct sim_world {
 	int64_t resumed_at; /* until then it stood still: true time */
 	int is_dead;       /* its process was killed */
 	int kicked[DLKI_SETS];
+	int64_t answer_at; /* of a look-up, in true time; SIM_NEVER: there is
+			    * none, or the client was told */
+	int is_asked;
 	struct sim_chance bytes;
 	uint64_t last_id;  /* that an attempt was given */
 	int has_work;      /* the last wait() brought events, or was not to
