@@ -132,7 +132,7 @@ void rig_open(const struct rig_store *store, const char *text)
 		.n_addresses = 1,
 		.news = &news,
 		.connect_ms = 2000,
-		.patience_ms = 1000,
+		.patience_ms = store->patience_ms,
 	};
 	struct dlk_error err;
 

@@ -38,6 +38,7 @@ struct rig_store {
 	const struct dlki_protocol *protocol;
 	const struct dlk_param *params;
 	uint16_t port;
+	int64_t patience_ms;
 };
 
 /* Connect, and leave the greeting open. */

@@ -6,9 +6,9 @@
  * one that stored the item. */
 static void shorten(const struct memc_job *job, struct dlki_op *op)
 {
-	dlk_time since = job->since - job->lease_from;
+	dlk_time late = job->asked - job->lease_from;
 
-	op->lease_ms -= (since + DLK_MS - 1) / DLK_MS;
+	op->lease_ms -= (late + DLK_MS - 1) / DLK_MS;
 }
 
 void dlki_memc_end_granted(struct memc_job *job, struct dlki_op *op)

@@ -244,7 +244,7 @@ void dlki_memc_job_survey(struct memc_store *s, struct memc_job *job,
 static int drop_without_room(struct memc_store *s, struct memc_job *job,
 			     struct dlki_op *op)
 {
-	if (job->part == MEMC_FULL)
+	if (job->part != MEMC_WHOLE)
 		return 0;
 	for (size_t i = 0; i < job->n; i++) {
 		struct memc_op *one = &job->ops[i];
@@ -326,9 +326,11 @@ void dlki_memc_job_answered(struct memc_store *s, struct dlki_op *op)
 	s->jobs = job->next;
 	if (!s->jobs)
 		s->jobs_end = &s->jobs;
-	if (dlki_front(s->link, &front) && job->part != MEMC_STATS_ONLY)
-		job->since = front.since;
-	s->round_trip = s->now - front.since;
+	if (dlki_front(s->link, &front))
+		job->asked = front.since;
+	if (job->part != MEMC_STATS_ONLY)
+		job->since = job->asked;
+	s->round_trip = s->now - job->asked;
 	s->asking -= job->asks != 0;
 	job->asks = 0;
 	if (op)

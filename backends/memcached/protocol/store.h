@@ -138,7 +138,8 @@ struct memc_job {
 	struct memc_op place; /* the get that is being answered */
 	char said[16];        /* the tail, or its beginning */
 	struct dlk_error error; /* the request has failed, `code` not 0 */
-	dlk_time since;       /* of the request */
+	dlk_time since;       /* of the operations that are answered */
+	dlk_time asked;       /* ... of the latest request */
 
 	/* Of a survey: the places that are left.  `each` sees every get of
 	 * places; also without a survey. */

@@ -35,6 +35,7 @@ void rig_begin(const char *uri)
 		.protocol = &dlki_redis_protocol,
 		.params = dlki_redis_backend.params,
 		.port = 6379,
+		.patience_ms = 1000,
 	};
 
 	rig_open(&store, uri);

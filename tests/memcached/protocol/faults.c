@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The memcached protocol with a server that stops, is exchanged, is full, talks
+ * nonsense or goes; byte by byte. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/memcached/protocol/rig.h"
+
+#define OURS RIG_ITEM(RIG_OWNER, "1")
+#define THEIRS RIG_ITEM(RIG_OTHER, "1")
+#define ADD "add " RIG_KEY " 0 13 48\r\n" OURS "\r\n"
+#define MG "mg " RIG_KEY " v c t\r\n"
+#define MG_MARK "mg " RIG_KEY ".m v c t\r\n"
+#define RENEWED "dlock1 " RIG_OWNER " 1700000003000005 0 me"
+#define SECOND (1000 * DLK_MS)
+
+static const char *none;
+
+static void grant(void)
+{
+	rig_say_all("STORED\r\n", rig_got(OURS, 5), rig_got(none, 0), NULL);
+}
+
+static void hold(void)
+{
+	rig_submit(0, DLKI_ATTEMPT);
+	grant();
+	cr_assert_eq(rig.ops[0].outcome, DLKI_GRANTED);
+	rig.ops[1].claim = rig.ops[2].claim = rig.claims[0];
+	rig_heard(RIG_MAIN);
+}
+
+static int is_open(void)
+{
+	return rig.world.socks[RIG_MAIN].is_open;
+}
+
+static void expect_failed(int i, const char *why)
+{
+	cr_assert_eq(rig.ops[i].outcome, DLKI_FAILED);
+	cr_assert_not_null(strstr(rig.errors[i], why), "%s", rig.errors[i]);
+}
+
+/* ---- The server's clock -------------------------------------------------- */
+
+Test(memcached_faults, the_clock_is_asked_for_about_once_a_second,
+     .fini = rig_end)
+{
+	rig_begin_up("", 1);
+	hold();
+	rig.world.clock += SECOND;
+	rig_submit(1, DLKI_RENEW);
+	cr_assert_eq(strncmp(rig_heard(RIG_MAIN), "stats\r\ncas ", 11), 0);
+	rig_submit(3, DLKI_ATTEMPT); /* and not while the answer is awaited */
+	cr_assert_eq(strncmp(rig_heard(RIG_MAIN), "add ", 4), 0);
+	rig_say_all(rig_stats(0, 101), "STORED\r\n", rig_got(RENEWED, 9), NULL);
+	cr_assert_eq(rig.ops[1].stood, 1);
+}
+
+/* What a stopped server stores may be gone at once. */
+Test(memcached_faults, what_a_stopped_server_stored_is_stored_again,
+     .fini = rig_end)
+{
+	dlk_time third;
+
+	rig_begin_up("", 1);
+	rig.world.clock += 60 * SECOND;
+	rig_submit(0, DLKI_ATTEMPT);
+	rig_heard(RIG_MAIN);
+	rig_say_all(rig_stats(0, 100), "STORED\r\n", rig_got(OURS, 5),
+		    rig_got(none, 0), NULL);
+	cr_assert_eq(rig.ended[0], 0);
+	rig_expect("");
+	rig_turn_until(rig.world.clock + 20 * DLK_MS);
+	rig_turn();
+	cr_assert_eq(strncmp(rig_heard(RIG_MAIN), "stats\r\nadd ", 11), 0);
+	rig_say_all(rig_stats(0, 100), "NOT_STORED\r\n", rig_got(OURS, 5),
+		    rig_got(none, 0), NULL);
+	cr_assert_not_null(strstr(rig_heard(RIG_MAIN), "cas " RIG_KEY " 0 13 "
+						       "61 5\r\n"));
+	rig.world.clock += 5 * DLK_MS;
+	third = rig.world.clock - 5 * DLK_MS;
+	rig_say_all(rig_stats(0, 160), "STORED\r\n", rig_got(RENEWED, 7), NULL);
+	for (int i = 0; i < 64; i++)
+		rig_say(RIG_MAIN, rig_got(none, 0));
+	cr_assert_eq(rig.ops[0].outcome, DLKI_GRANTED);
+	cr_assert_eq(rig.ops[0].since, third);
+	cr_assert_eq(rig.ops[0].token, RIG_BASE + 5);
+}
+
+Test(memcached_faults, a_stopped_server_is_waited_for_until_the_deadline,
+     .fini = rig_end)
+{
+	rig_begin_up("", 1);
+	hold();
+	rig.world.clock += 60 * SECOND;
+	rig.ops[1].deadline = rig.world.clock + 30 * DLK_MS;
+	rig_submit(1, DLKI_RENEW);
+	rig_say_all(rig_stats(0, 100), "STORED\r\n", rig_got(RENEWED, 9), NULL);
+	cr_assert_eq(rig.ended[1], 0);
+	rig_turn_until(rig.world.clock + 20 * DLK_MS);
+	rig_turn();
+	rig_say_all(rig_stats(0, 100), "EXISTS\r\n", rig_got(RENEWED, 9),
+		    rig_stats(0, 100), "STORED\r\n", rig_got(RENEWED, 10),
+		    NULL);
+	expect_failed(1, "the server was stopped for a while");
+	cr_assert_eq(rig.ops[1].residue, DLKI_RESIDUE_MAYBE);
+	cr_assert(is_open());
+}
+
+Test(memcached_faults, a_young_server_grants_nothing, .fini = rig_end)
+{
+	rig_begin("");
+	rig_welcome(RIG_MAIN, 2, 1);
+	rig_submit(0, DLKI_ATTEMPT);
+	rig_turn();
+	expect_failed(0, "the server was started just now");
+	cr_assert_eq(rig.ops[0].residue, DLKI_RESIDUE_NONE);
+	rig.world.clock += 2 * SECOND;
+	rig_heard(RIG_MAIN);
+	rig_submit(0, DLKI_ATTEMPT);
+	rig_expect("stats\r\n" ADD MG MG_MARK);
+}
+
+/* ---- Another run of the server ------------------------------------------- */
+
+/* A proxy keeps the connection: what was stored is where nobody reads. */
+Test(memcached_faults, another_run_of_the_server_is_left, .fini = rig_end)
+{
+	rig_begin_up("", 1);
+	rig.world.clock += 2 * SECOND;
+	for (int i = 0; i < 2; i++)
+		rig_submit(i, DLKI_ATTEMPT);
+	rig_say(RIG_MAIN, rig_stats(1700000150, 2));
+	rig_turn();
+	cr_assert(!is_open());
+	cr_assert_eq(rig.ops[0].outcome, DLKI_UNANSWERED);
+	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
+	cr_assert_not_null(strstr(rig.warning, "a proxy keeps connections"));
+}
+
+/* The answer came so late that the run is to be confirmed. */
+Test(memcached_faults, a_late_grant_is_confirmed, .fini = rig_end)
+{
+	rig_begin_up("", 1);
+	rig_submit(0, DLKI_ATTEMPT);
+	rig.world.clock += 900 * DLK_MS;
+	rig_submit(2, DLKI_ATTEMPT); /* asks for the clock */
+	rig_heard(RIG_MAIN);
+	rig.world.clock += 50 * DLK_MS;
+	grant();
+	cr_assert_eq(rig.ops[0].outcome, DLKI_GRANTED);
+	rig.world.clock += 200 * DLK_MS;
+	rig_say_all(rig_stats(0, 101), NULL);
+	rig.world.clock += 800 * DLK_MS;
+	rig_say_all("STORED\r\n", rig_got(OURS, 6), rig_got(none, 0), NULL);
+	cr_assert_eq(rig.ended[2], 0);
+	rig_expect("stats\r\n");
+	rig_say(RIG_MAIN, rig_stats(0, 102));
+	cr_assert_eq(rig.ops[2].outcome, DLKI_GRANTED);
+	cr_assert_eq(rig.ops[2].lease_ms, 10000 - 1050,
+		     "from when it was stored");
+}
+
+static void reconnect(uint64_t born_s, unsigned int uptime_s, char pid)
+{
+	char stats[300];
+
+	script_ends(&rig.world, RIG_MAIN);
+	rig_turn();
+	for (int i = 0; i < 5 && rig.world.opened < 2; i++)
+		rig_turn_until(rig.world.clock + 200 * DLK_MS);
+	script_connected(&rig.world, 1);
+	rig_turn();
+	rig_heard(1);
+	snprintf(stats, sizeof(stats), "%s", rig_stats(born_s, uptime_s));
+	stats[strlen("STAT pid ")] = pid;
+	rig_say(1, stats);
+	rig_say(1, "NOT_STORED\r\nVALUE dlock.0 0 32 1\r\n" RIG_WITNESS
+		   "\r\nEND\r\nMN\r\n");
+	cr_assert(dlki_engine_is_up(rig.engine));
+	rig_heard(1);
+}
+
+Test(memcached_faults, a_claim_of_a_run_that_is_over_is_gone, .fini = rig_end)
+{
+	rig_begin_up("", 1);
+	hold();
+	reconnect(1700000150, 30, '7');
+	cr_assert_eq(rig.moved, 1);
+	rig_submit(1, DLKI_RENEW);
+	cr_assert_str_eq(rig_heard(1), "");
+	rig_turn();
+	cr_assert_eq(rig.ops[1].outcome, DLKI_ANSWERED);
+	cr_assert_eq(rig.ops[1].stood, 0);
+	rig_submit(2, DLKI_RELEASE);
+	rig_turn();
+	cr_assert_eq(rig.ops[2].stood, 0);
+	cr_assert_str_eq(rig_heard(1), "");
+}
+
+Test(memcached_faults, the_same_run_is_known_over_a_connection, .fini = rig_end)
+{
+	rig_begin_up("", 1);
+	hold();
+	reconnect(0, 101, '7');
+	cr_assert_eq(rig.moved, 0);
+	rig_submit(1, DLKI_RELEASE);
+	cr_assert_str_eq(rig_heard(1), "md " RIG_KEY " C5\r\n");
+}
+
+/* A server that was started in the same second has the same keys, and its
+ * numbers are of other items. */
+Test(memcached_faults, an_item_known_from_another_server_is_read_first,
+     .fini = rig_end)
+{
+	rig_begin_up("", 1);
+	hold();
+	reconnect(0, 101, '8');
+	cr_assert_eq(rig.moved, 1);
+	rig_submit(1, DLKI_RENEW);
+	cr_assert_str_eq(rig_heard(1), MG);
+	rig_say(1, rig_got(THEIRS, 5));
+	cr_assert_eq(rig.ops[1].stood, 0);
+	rig_submit(2, DLKI_RELEASE);
+	cr_assert_str_eq(rig_heard(1), MG);
+	rig_say(1, rig_got(THEIRS, 5));
+	cr_assert_eq(rig.ops[2].outcome, DLKI_ANSWERED);
+	cr_assert_eq(rig.ops[2].stood, 0);
+}
+
+/* What was sent is not sent again, and the claim is unclear. */
+Test(memcached_faults, a_lost_attempt_is_looked_for, .fini = rig_end)
+{
+	rig_begin_up("", 1);
+	rig_submit(0, DLKI_ATTEMPT);
+	reconnect(0, 101, '7');
+	cr_assert_eq(rig.ops[0].outcome, DLKI_UNANSWERED);
+	cr_assert_eq(rig.ended[0], 1);
+	rig.ops[1].claim = rig.claims[0];
+	rig_submit(1, DLKI_RELEASE);
+	cr_assert_str_eq(rig_heard(1), MG);
+	rig_say(1, rig_got(none, 0));
+	cr_assert_eq(rig.ops[1].outcome, DLKI_ANSWERED);
+	cr_assert_eq(rig.ops[1].stood, 0);
+}
+
+/* ---- Full, and without cas ----------------------------------------------- */
+
+Test(memcached_faults, a_full_server_fails_the_op_alone, .fini = rig_end)
+{
+	rig_begin_up("", 1);
+	rig_submit(0, DLKI_ATTEMPT);
+	rig_submit(1, DLKI_ATTEMPT);
+	rig_say_all("SERVER_ERROR out of memory storing object\r\n",
+		    rig_got(none, 0), rig_got(none, 0), NULL);
+	expect_failed(0, "says 'SERVER_ERROR out of memory storing object'");
+	cr_assert(is_open());
+	grant();
+	cr_assert_eq(rig.ops[1].outcome, DLKI_GRANTED);
+}
+
+Test(memcached_faults, a_server_without_cas_will_not_do, .fini = rig_end)
+{
+	rig_begin_up("", 1);
+	rig_submit(0, DLKI_ATTEMPT);
+	rig_say_all("STORED\r\n", rig_got(OURS, 0), rig_got(none, 0), NULL);
+	expect_failed(0, "start it without -C");
+}
+
+/* ---- Nonsense ------------------------------------------------------------ */
+
+static void expect_nonsense(enum dlki_verb verb, int meta, const char *bytes,
+			    const char *why)
+{
+	rig_begin_up("", meta);
+	hold();
+	rig_submit(1, verb);
+	rig_submit(3, DLKI_ATTEMPT);
+	rig_say(RIG_MAIN, bytes);
+	rig_turn();
+	expect_failed(1, why);
+	cr_assert(!is_open(), "%s", bytes);
+	cr_assert_eq(rig.ops[3].outcome, DLKI_UNANSWERED);
+	rig_end();
+}
+
+Test(memcached_faults, nonsense_ends_the_connection)
+{
+	static char line[3000];
+
+	expect_nonsense(DLKI_RENEW, 1, "OK\r\n", "the server says 'OK'");
+	expect_nonsense(DLKI_RENEW, 1, "STORED\r\nEND\r\n", "says 'END'");
+	expect_nonsense(DLKI_RENEW, 0, "STORED\r\nEN\r\n", "says 'EN'");
+	expect_nonsense(DLKI_RENEW, 1, "STORED\r\nVA 2 c5\r\nabc\r\n",
+			"an item that is too long");
+	expect_nonsense(DLKI_RENEW, 0,
+			"STORED\r\nVALUE k 0 2 5\r\nab\r\nVALUE\r\n",
+			"says 'VALUE'");
+	expect_nonsense(DLKI_RELEASE, 1, "STORED\r\n", "says 'STORED'");
+	expect_nonsense(DLKI_RELEASE, 0, "HD\r\n", "says 'HD'");
+	expect_nonsense(DLKI_RELEASE, 1, "SERVER_ERROR backend failure\r\n",
+			"backend failure");
+	expect_nonsense(DLKI_INSPECT, 1, "ERROR\r\n", "says 'ERROR'");
+	memset(line, 'x', sizeof(line) - 1);
+	expect_nonsense(DLKI_RENEW, 1, line, "a line without an end");
+}
+
+Test(memcached_faults, an_answer_that_nobody_asked_for_ends_the_connection,
+     .fini = rig_end)
+{
+	rig_begin_up("", 1);
+	rig_say(RIG_MAIN, "EN\r\n");
+	rig_turn();
+	cr_assert(!is_open());
+}
+
+/* A probe goes behind an op that is over: its answer in the place of the op's
+ * shows that this one is missing. */
+Test(memcached_faults, a_missing_answer_is_found, .fini = rig_end)
+{
+	rig_begin_up("", 1);
+	rig_submit(0, DLKI_ATTEMPT);
+	rig_submit(1, DLKI_ATTEMPT);
+	rig_heard(RIG_MAIN);
+	dlki_cancel(rig.engine, &rig.ops[0]);
+	dlki_cancel(rig.engine, &rig.ops[1]);
+	rig_turn();
+	rig_expect("version\r\n");
+	grant();
+	rig_say(RIG_MAIN, "VERSION 1.6.18\r\n");
+	rig_turn();
+	cr_assert(!is_open());
+}
+
+/* Larger than any buffer. */
+Test(memcached_faults, an_item_of_a_megabyte_is_passed_over, .fini = rig_end)
+{
+	static char item[1 << 20];
+	char head[40];
+
+	rig_begin_up("", 1);
+	rig_submit(0, DLKI_ATTEMPT);
+	memset(item, 'x', sizeof(item));
+	snprintf(head, sizeof(head), "NOT_STORED\r\nVA %zu c9 t-1\r\n",
+		 sizeof(item));
+	rig_say(RIG_MAIN, head);
+	for (size_t i = 0; i < sizeof(item); i += 32768) {
+		script_says_bytes(&rig.world, RIG_MAIN, item + i, 32768);
+		rig_turn();
+	}
+	rig_say_all("\r\n", rig_got(none, 0), NULL);
+	cr_assert_eq(rig.ops[0].outcome, DLKI_BUSY);
+}
+
+/* ---- The greeting -------------------------------------------------------- */
+
+#define GREETING                                                               \
+	"stats\r\nadd dlock.0 0 0 32\r\n" RIG_WITNESS "\r\ngets dlock.0\r\n"
+
+static void expect_refused(const char *query, const char *bytes,
+			   const char *why)
+{
+	rig_begin(query);
+	rig_say(RIG_MAIN, bytes);
+	rig_turn();
+	rig_submit(0, DLKI_ATTEMPT);
+	rig_turn();
+	expect_failed(0, why);
+	cr_assert(!is_open());
+	rig_end();
+}
+
+Test(memcached_faults, a_server_that_will_not_do_is_refused)
+{
+	char text[400];
+
+	expect_refused("", "-ERR unknown command\r\n", "use redis:// for it");
+	expect_refused("", "CLIENT_ERROR unauthenticated\r\n", "wants a login");
+	expect_refused("", "HTTP/1.1 400 Bad Request\r\n",
+		       "says 'HTTP/1.1 400 Bad Request'");
+	expect_refused("", "STAT pid 1\r\nEND\r\n",
+		       "does not tell its time, uptime and version");
+	snprintf(text, sizeof(text),
+		 "%sSTORED\r\nVALUE dlock.0 0 1 1\r\na\r\nEND\r\nERROR\r\n",
+		 rig_stats(0, 100));
+	expect_refused("&protocol=meta", text, "has no meta protocol");
+	expect_refused("&token_base=1800000000000000", text,
+		       "is ahead of the server's clock");
+}
+
+Test(memcached_faults, the_greeting_asks_what_it_needs, .fini = rig_end)
+{
+	rig_begin("");
+	rig_expect(GREETING "mn\r\n");
+	rig_end();
+	rig_begin("&protocol=text");
+	rig_expect(GREETING);
+	rig_welcome(RIG_MAIN, 100, 0);
+	cr_assert(dlki_engine_is_up(rig.engine));
+}
+
+/* A server that is out of memory may have no witness. */
+Test(memcached_faults, a_witness_is_not_needed, .fini = rig_end)
+{
+	rig_begin("&protocol=text");
+	rig_say_slowly(RIG_MAIN, rig_stats(0, 100));
+	rig_say_slowly(RIG_MAIN,
+		       "SERVER_ERROR out of memory storing object\r\nEND\r\n");
+	cr_assert(dlki_engine_is_up(rig.engine));
+}
+
+/* The witness was forgotten, and another client has stored its own. */
+Test(memcached_faults, home_is_known_by_another_witness, .fini = rig_end)
+{
+	rig_begin_up("", 1);
+	script_ends(&rig.world, RIG_MAIN);
+	rig_turn();
+	for (int i = 0; i < 5 && rig.world.opened < 2; i++)
+		rig_turn_until(rig.world.clock + 200 * DLK_MS);
+	script_connected(&rig.world, 1);
+	rig_turn();
+	rig_say(1, rig_stats(0, 101));
+	rig_say(1, "NOT_STORED\r\nVALUE dlock.0 0 3 1\r\nabc\r\nEND\r\nMN\r\n");
+	cr_assert(dlki_engine_is_up(rig.engine));
+	cr_assert_eq(rig.moved, 0);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An engine with the memcached protocol in a scripted world: the test plays the
+ * server, which was started at RIG_BORN and counts 100 s at the greeting.
+ */
+#ifndef TESTS_MEMCACHED_PROTOCOL_RIG_H
+#define TESTS_MEMCACHED_PROTOCOL_RIG_H
+
+#include "tests/loop/store_rig.h"
+
+#define RIG_KEY "dlock.1700000000.lnn"
+#define RIG_BASE UINT64_C(1700000003000000)
+#define RIG_OTHER "0000000000000000000000000000000f"
+#define RIG_WITNESS "5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a"
+
+/* What an item says: of an owner, after its ADDth add. */
+#define RIG_ITEM(owner, add) "dlock1 " owner " 0." add " 0 me"
+
+/* Connect, and leave the greeting open; of the URI, "&poll=50ms". */
+void rig_begin(const char *query);
+
+/* ... and answer it; `meta`: the server speaks the meta protocol. */
+void rig_begin_up(const char *query, int meta);
+
+/* The answer to `stats`, of this run and another: with a clock that shows so
+ * many seconds.  Static. */
+const char *rig_stats(uint64_t born_s, unsigned int uptime_s);
+
+/* The answer to the greeting's requests. */
+void rig_welcome(int sock, unsigned int uptime_s, int meta);
+
+/* An item, as the answer to a get in the rig's protocol; NULL: there is none.
+ * Static, for the next few calls. */
+const char *rig_got(const char *text, unsigned int cas);
+
+/* The server says all of these, up to NULL. */
+void rig_say_all(const char *first, ...);
+
+/* The client has sent these bytes since the last call, and no others. */
+void rig_expect(const char *bytes);
+
+#endif

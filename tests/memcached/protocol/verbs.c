@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Attempts, renewals and releases of the memcached protocol, byte by byte. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/memcached/protocol/rig.h"
+
+#define OURS RIG_ITEM(RIG_OWNER, "1")
+#define THEIRS RIG_ITEM(RIG_OTHER, "1")
+#define ADD "add " RIG_KEY " 0 13 48\r\n" OURS "\r\n"
+#define MG "mg " RIG_KEY " v c t\r\n"
+#define MG_MARK "mg " RIG_KEY ".m v c t\r\n"
+#define RENEWED "dlock1 " RIG_OWNER " 1700000003000005 0 me"
+#define CAS(n) "cas " RIG_KEY " 0 13 61 " n "\r\n" RENEWED "\r\n"
+
+static const char *none;
+
+/* Op i has the claim of op 0. */
+static void same_claim(int i)
+{
+	rig.ops[i].claim = rig.claims[0];
+}
+
+/* Op 0 is granted: its item has the cas 5. */
+static void hold(void)
+{
+	rig_submit(0, DLKI_ATTEMPT);
+	rig_heard(RIG_MAIN);
+	rig_say_all("STORED\r\n", rig_got(OURS, 5), rig_got(NULL, 0), NULL);
+	cr_assert_eq(rig.ops[0].outcome, DLKI_GRANTED);
+	same_claim(1);
+	same_claim(2);
+}
+
+static void expect_answered(int i, int stood)
+{
+	cr_assert_eq(rig.ops[i].outcome, DLKI_ANSWERED, "%s", rig.errors[i]);
+	cr_assert_eq(rig.ops[i].stood, stood);
+	cr_assert_eq(rig.ended[i], 1);
+}
+
+/* ---- Attempts ------------------------------------------------------------ */
+
+Test(memcached_verbs, a_free_lock_costs_one_request, .fini = rig_end)
+{
+	rig_begin_up("", 1);
+	rig_submit(0, DLKI_ATTEMPT);
+	rig_expect(ADD MG MG_MARK);
+	rig_say_all("STORED\r\n", rig_got(OURS, 5), rig_got(NULL, 0), NULL);
+	cr_assert_eq(rig.ops[0].outcome, DLKI_GRANTED);
+	cr_assert_eq(rig.ops[0].token, RIG_BASE + 5);
+	cr_assert_eq(rig.ops[0].lease_ms, 10000);
+	cr_assert_eq(rig.ops[0].requests, 1);
+	rig_expect("");
+}
+
+Test(memcached_verbs, without_the_meta_protocol_there_is_the_text_protocol,
+     .fini = rig_end)
+{
+	rig_begin_up("", 0);
+	rig_submit(0, DLKI_ATTEMPT);
+	rig_expect(ADD "gets " RIG_KEY "\r\ngets " RIG_KEY ".m\r\n");
+	rig_say_all("STORED\r\n", rig_got(OURS, 5), rig_got(NULL, 0), NULL);
+	cr_assert_eq(rig.ops[0].outcome, DLKI_GRANTED);
+	same_claim(1);
+	rig_submit(1, DLKI_RELEASE);
+	rig_expect("cas " RIG_KEY " 0 -1 0 5\r\n\r\n");
+	rig_say_slowly(RIG_MAIN, "STORED\r\n");
+	expect_answered(1, 1);
+}
+
+/* STORED says only by which request the item came: the item decides. */
+Test(memcached_verbs, the_item_that_is_there_decides, .fini = rig_end)
+{
+	rig_begin_up("", 1);
+	rig_submit(0, DLKI_ATTEMPT);
+	rig_say_all("STORED\r\n", rig_got(THEIRS, 6), rig_got(none, 0), NULL);
+	cr_assert_eq(rig.ops[0].outcome, DLKI_BUSY);
+	rig_heard(RIG_MAIN);
+	/* Our own, from before: its lease begins anew. */
+	rig_submit(1, DLKI_ATTEMPT);
+	rig_heard(RIG_MAIN);
+	rig_say_all("NOT_STORED\r\n", rig_got(OURS, 5), rig_got(none, 0), NULL);
+	cr_assert_eq(rig.ended[1], 0);
+	cr_assert_eq(strncmp(rig_heard(RIG_MAIN),
+			     CAS("5") MG "mg " RIG_KEY ".0 ",
+			     strlen(CAS("5") MG "mg " RIG_KEY ".0 ")),
+		     0);
+}
+
+/* ---- Waiters ------------------------------------------------------------- */
+
+static void refuse(int i)
+{
+	rig_heard(RIG_MAIN);
+	rig_say_all("NOT_STORED\r\n", rig_got(THEIRS, 6), rig_got(none, 0),
+		    NULL);
+	cr_assert_eq(rig.ops[i].outcome, DLKI_BUSY);
+}
+
+Test(memcached_verbs, the_first_looks_of_a_wait_come_soon, .fini = rig_end)
+{
+	/* By the digits of the owner, 0: half of 1, 2, 4 ... ms and a bit. */
+	static const int64_t pauses[] = { 1, 1, 2, 4, 9, 0, 0 };
+
+	rig_begin_up("", 1);
+	for (int i = 0; i < 7; i++) {
+		rig_submit(0, DLKI_ATTEMPT);
+		refuse(0);
+		cr_assert_eq(rig.ops[0].look_in_ms, pauses[i], "%d: %d", i,
+			     (int)rig.ops[0].look_in_ms);
+		rig.world.clock += 20 * DLK_MS;
+	}
+}
+
+Test(memcached_verbs, a_range_of_the_uri_holds_from_the_first_look_on,
+     .fini = rig_end)
+{
+	rig_begin_up("&retry_max=50ms", 1);
+	rig_submit(0, DLKI_ATTEMPT);
+	refuse(0);
+	cr_assert_eq(rig.ops[0].look_in_ms, 0);
+}
+
+/* The waiters of a client share what one is told, but for the last look. */
+Test(memcached_verbs, one_waiter_looks_for_all, .fini = rig_end)
+{
+	struct dlk_request other = rig_request;
+
+	other.owner = "00000000000000000000000000000002";
+	rig_begin_up("", 1);
+	rig.ops[1].request = &other;
+	rig_submit(0, DLKI_ATTEMPT);
+	refuse(0);
+	rig_submit(1, DLKI_ATTEMPT); /* the first asks for itself */
+	refuse(1);
+	rig_submit(0, DLKI_ATTEMPT);
+	rig_expect("");
+	rig_turn();
+	cr_assert_eq(rig.ended[0], 2);
+	cr_assert_eq(rig.ops[0].outcome, DLKI_BUSY);
+	rig.ops[0].is_last = 1;
+	rig_submit(0, DLKI_ATTEMPT);
+	cr_assert_not_null(strstr(rig_heard(RIG_MAIN), MG MG_MARK));
+}
+
+Test(memcached_verbs, a_release_wakes_the_clients_own_waiter, .fini = rig_end)
+{
+	struct dlk_request other = rig_request;
+
+	other.owner = "00000000000000000000000000000002";
+	rig_begin_up("", 1);
+	hold();
+	rig.ops[3].request = &other;
+	rig_submit(3, DLKI_ATTEMPT);
+	rig_heard(RIG_MAIN);
+	rig_say_all("NOT_STORED\r\n", rig_got(OURS, 5), rig_got(none, 0), NULL);
+	cr_assert_eq(rig.ops[3].outcome, DLKI_BUSY);
+	rig_submit(1, DLKI_RELEASE);
+	rig_expect("md " RIG_KEY " C5\r\n");
+	cr_assert_eq(rig.woken, 0);
+	rig_say_slowly(RIG_MAIN, "HD\r\n");
+	expect_answered(1, 1);
+	cr_assert_eq(rig.woken, 1);
+	cr_assert_eq(rig.news_id, rig.ops[3].id);
+}
+
+/* After a second of the same owner. */
+Test(memcached_verbs, a_waiter_leaves_a_wish, .fini = rig_end)
+{
+	rig_begin_up("", 1);
+	rig_submit(0, DLKI_ATTEMPT);
+	refuse(0);
+	rig.world.clock += 1000 * DLK_MS;
+	rig_submit(0, DLKI_ATTEMPT);
+	rig_heard(RIG_MAIN);
+	rig_say_all(rig_stats(0, 101), "NOT_STORED\r\n", rig_got(THEIRS, 6),
+		    rig_got(none, 0), NULL);
+	cr_assert_eq(rig.ended[0], 1);
+	rig_expect("mg " RIG_KEY ".w v c t\r\n");
+	rig_say_slowly(RIG_MAIN, rig_got(none, 0));
+	rig_expect("add " RIG_KEY ".w 0 600 48\r\n" THEIRS "\r\n"
+		   "mg " RIG_KEY ".w v c t\r\n");
+	rig_say_all("STORED\r\n", rig_got(THEIRS, 9), NULL);
+	cr_assert_eq(rig.ended[0], 2);
+	cr_assert_eq(rig.ops[0].outcome, DLKI_BUSY);
+	rig.world.clock += 1000 * DLK_MS;
+	rig_submit(0, DLKI_ATTEMPT);
+	rig_heard(RIG_MAIN);
+	rig_say_all(rig_stats(0, 102), "NOT_STORED\r\n", rig_got(THEIRS, 6),
+		    rig_got(none, 0), NULL);
+	cr_assert_eq(rig.ended[0], 3, "and leaves no second one");
+}
+
+Test(memcached_verbs, an_item_of_others_is_told_of, .fini = rig_end)
+{
+	rig_begin_up("", 1);
+	for (int i = 1; i < 3; i++) {
+		rig.ops[0].is_last = 1;
+		rig_submit(0, DLKI_ATTEMPT);
+		rig_say_all("NOT_STORED\r\n", rig_got("hello", 6),
+			    rig_got(none, 0), NULL);
+		cr_assert_eq(rig.ops[0].outcome, DLKI_BUSY);
+		cr_assert_not_null(strstr(rig.errors[0],
+					  "'" RIG_KEY "' is none "
+					  "that dlock wrote"));
+		cr_assert_eq(rig.warned, 1, "once");
+		rig.errors[0][0] = '\0';
+	}
+}
+
+/* ---- The readers --------------------------------------------------------- */
+
+#define MARK "dlock1 " RIG_OTHER " 0.3 0 700"
+
+static void say_slots(const char *first)
+{
+	rig_say(RIG_MAIN, first);
+	for (int i = 1; i < 64; i++)
+		rig_say(RIG_MAIN, rig_got(none, 0));
+}
+
+/* The lease counts from the request that stored the item. */
+Test(memcached_verbs, a_mark_makes_a_writer_look_at_the_slots, .fini = rig_end)
+{
+	rig_begin_up("", 1);
+	rig_submit(0, DLKI_ATTEMPT);
+	rig_heard(RIG_MAIN);
+	rig.world.clock += 30 * DLK_MS;
+	rig_say_all("STORED\r\n", rig_got(OURS, 5), rig_got(MARK, 2), NULL);
+	cr_assert_not_null(
+		strstr(rig_heard(RIG_MAIN), RIG_KEY ".63 v c t\r\n"));
+	rig.world.clock += 40 * DLK_MS;
+	say_slots(rig_got(none, 0));
+	cr_assert_eq(rig.ops[0].outcome, DLKI_GRANTED);
+	cr_assert_eq(rig.ops[0].lease_ms, 10000 - 30);
+	cr_assert_eq(rig.ops[0].since, rig.world.clock - 40 * DLK_MS);
+}
+
+Test(memcached_verbs, a_writer_stays_at_the_gate_while_there_are_readers,
+     .fini = rig_end)
+{
+	rig_begin_up("", 1);
+	rig_submit(0, DLKI_ATTEMPT);
+	rig_say_all("STORED\r\n", rig_got(OURS, 5), rig_got(MARK, 2), NULL);
+	say_slots(rig_got(THEIRS, 3));
+	cr_assert_eq(rig.ops[0].outcome, DLKI_BUSY);
+	rig_heard(RIG_MAIN);
+	rig_submit(0, DLKI_ATTEMPT);
+	cr_assert_eq(strncmp(rig_heard(RIG_MAIN), CAS("5"), strlen(CAS("5"))),
+		     0);
+	rig_say_all("STORED\r\n", rig_got(RENEWED, 8), NULL);
+	say_slots(rig_got(none, 0));
+	cr_assert_eq(rig.ops[0].outcome, DLKI_GRANTED);
+	cr_assert_eq(rig.ops[0].token, RIG_BASE + 5, "the token stays");
+}
+
+/* ---- Renewals ------------------------------------------------------------ */
+
+Test(memcached_verbs, a_renewal_stores_the_very_item_again, .fini = rig_end)
+{
+	rig_begin_up("", 1);
+	hold();
+	rig_submit(1, DLKI_RENEW);
+	rig_expect(CAS("5") MG);
+	rig_say_all("STORED\r\n", rig_got(RENEWED, 9), NULL);
+	expect_answered(1, 1);
+	cr_assert_eq(rig.ops[1].lease_ms, 10000);
+	rig_submit(2, DLKI_RENEW);
+	rig_expect(CAS("9") MG);
+	rig_say_all("NOT_FOUND\r\n", rig_got(none, 0), NULL);
+	expect_answered(2, 0);
+}
+
+/* The server has moved the item, and given it another cas. */
+Test(memcached_verbs, a_moved_item_is_stored_by_its_new_number, .fini = rig_end)
+{
+	dlk_time second;
+
+	rig_begin_up("", 1);
+	hold();
+	rig_submit(1, DLKI_RENEW);
+	rig_heard(RIG_MAIN);
+	rig.world.clock += 30 * DLK_MS;
+	second = rig.world.clock;
+	rig_say_all("EXISTS\r\n", rig_got(OURS, 8), NULL);
+	rig_expect(CAS("8") MG);
+	rig.world.clock += 30 * DLK_MS;
+	rig_say_all("STORED\r\n", rig_got(RENEWED, 9), NULL);
+	expect_answered(1, 1);
+	cr_assert_eq(rig.ops[1].since, second);
+	cr_assert_eq(rig.ops[1].lease_ms, 10000);
+}
+
+/* A delayed add of the same owner made another item after all was lost. */
+Test(memcached_verbs, a_later_item_of_the_same_owner_is_not_renewed,
+     .fini = rig_end)
+{
+	rig_begin_up("", 1);
+	hold();
+	rig_submit(1, DLKI_RENEW);
+	rig_say_all("EXISTS\r\n", rig_got(RIG_ITEM(RIG_OWNER, "2"), 8), NULL);
+	expect_answered(1, 0);
+}
+
+/* ---- Releases ------------------------------------------------------------ */
+
+Test(memcached_verbs, a_release_of_what_is_gone_says_so, .fini = rig_end)
+{
+	rig_begin_up("", 1);
+	hold();
+	rig_submit(1, DLKI_RELEASE);
+	rig_say_slowly(RIG_MAIN, "NF\r\n");
+	expect_answered(1, 0);
+	rig_submit(2, DLKI_RELEASE);
+	rig_turn();
+	expect_answered(2, 0);
+	rig_heard(RIG_MAIN);
+	rig_submit(3, DLKI_RELEASE); /* of a claim that never asked */
+	rig_turn();
+	expect_answered(3, 0);
+	rig_expect("");
+}
+
+Test(memcached_verbs, a_moved_item_is_looked_for, .fini = rig_end)
+{
+	rig_begin_up("", 1);
+	hold();
+	rig_submit(1, DLKI_RELEASE);
+	rig_heard(RIG_MAIN);
+	rig_say_slowly(RIG_MAIN, "EX\r\n");
+	rig_expect(MG);
+	rig_say_slowly(RIG_MAIN, rig_got(OURS, 8));
+	rig_expect("md " RIG_KEY " C8\r\n");
+	rig_say_slowly(RIG_MAIN, "HD\r\n");
+	expect_answered(1, 1);
+}
+
+/* The reply of an attempt is lost, so the release looks for the item. */
+Test(memcached_verbs, what_is_unclear_is_looked_for, .fini = rig_end)
+{
+	rig_begin_up("", 1);
+	rig_submit(0, DLKI_ATTEMPT);
+	dlki_cancel(rig.engine, &rig.ops[0]);
+	rig_turn();
+	cr_assert_eq(rig.ops[0].outcome, DLKI_UNANSWERED);
+	rig_expect(ADD MG MG_MARK "version\r\n");
+	same_claim(1);
+	rig_submit(1, DLKI_RELEASE);
+	rig_expect(MG);
+	rig_say_all("STORED\r\n", rig_got(OURS, 5), rig_got(none, 0),
+		    "VERSION 1.6.18\r\n", rig_got(OURS, 5), NULL);
+	rig_expect("md " RIG_KEY " C5\r\n");
+	rig_say_slowly(RIG_MAIN, "HD\r\n");
+	expect_answered(1, 0);
+	cr_assert(rig.world.socks[RIG_MAIN].is_open);
+}
+
+/* An attempt of several requests goes no further behind its own release. */
+Test(memcached_verbs, an_attempt_ends_with_its_release, .fini = rig_end)
+{
+	rig_begin_up("", 1);
+	rig_submit(0, DLKI_ATTEMPT);
+	same_claim(1);
+	rig_submit(1, DLKI_RELEASE);
+	rig_expect(ADD MG MG_MARK MG);
+	rig_say_all("STORED\r\n", rig_got(OURS, 5), rig_got(MARK, 2), NULL);
+	cr_assert_eq(rig.ops[0].outcome, DLKI_BUSY);
+	rig_expect("");
+	rig_say_slowly(RIG_MAIN, rig_got(OURS, 5));
+	rig_say_slowly(RIG_MAIN, "HD\r\n");
+	cr_assert_eq(rig.ops[1].outcome, DLKI_ANSWERED);
+}
+
+Test(memcached_verbs, a_full_server_is_asked_by_the_other_protocol,
+     .fini = rig_end)
+{
+	rig_begin_up("", 0);
+	hold();
+	rig_submit(1, DLKI_RELEASE);
+	rig_heard(RIG_MAIN);
+	rig_say_slowly(RIG_MAIN,
+		       "SERVER_ERROR out of memory storing object\r\n");
+	rig_expect("md " RIG_KEY " C5\r\n");
+	rig_say_slowly(RIG_MAIN, "HD\r\n");
+	expect_answered(1, 1);
+}
+
+Test(memcached_verbs, a_full_server_without_the_other_protocol_is_told_of,
+     .fini = rig_end)
+{
+	rig_begin_up("", 0);
+	hold();
+	rig_submit(1, DLKI_RELEASE);
+	rig_say_slowly(RIG_MAIN,
+		       "SERVER_ERROR out of memory storing object\r\n");
+	rig_say_slowly(RIG_MAIN, "ERROR\r\n");
+	cr_assert_eq(rig.ops[1].outcome, DLKI_FAILED);
+	cr_assert_not_null(strstr(rig.errors[1], "give it more"));
+	cr_assert(rig.world.socks[RIG_MAIN].is_open);
+}
+
+/* ---- Not provided -------------------------------------------------------- */
+
+Test(memcached_verbs, there_is_no_list_and_no_downgrade, .fini = rig_end)
+{
+	rig_begin_up("", 1);
+	rig_submit(0, DLKI_LIST);
+	rig_submit(1, DLKI_DOWNGRADE);
+	rig_turn();
+	cr_assert_eq(rig.ops[0].outcome, DLKI_FAILED);
+	cr_assert_eq(rig.ops[1].outcome, DLKI_FAILED);
+	rig_expect("");
+}
