@@ -103,6 +103,26 @@ CASE(redis_acl, without_the_channel_waiters_poll)
 	CHECK(diary_says(&diary, "ACL"));
 }
 
+/* No call waits for a channel that is not to come. */
+CASE(redis_acl, without_the_channel_no_hold_is_revocable)
+{
+	dlock_client *c;
+	dlock_hold *h;
+	int64_t begun;
+
+	set_up();
+	server_do(server, "ACL SETUSER app -subscribe");
+	c = open_as("app", "&close=60s");
+	h = take(mutex(c, "x"), patience_ms());
+	for (int i = 0; i < 3; i++) {
+		begun = now_ms();
+		CHECK_RC(dlock_revocable(h), DLOCK_EUNREACHABLE);
+		CHECK_TEXT(dlock_errmsg(), "no notification channel");
+		CHECK_INT(now_ms() - begun, <=, 1000 + slack_ms());
+	}
+	give(h);
+}
+
 /* The right is taken away from a holder: told at risk, and lost in time; and
  * when it is given back, all is well. */
 CASE(redis_acl, taken_away_while_held)

@@ -46,6 +46,7 @@ static void on_unheard(void *arg, const char *why)
 
 	dlk_log(&s->base, s->unheard++ ? 3 : 1, "waiters poll more often: %s",
 		why);
+	dlki_redis2_watchers_deaf(s);
 }
 
 static void on_wanted(void *arg, const char *owner, dlk_time now)

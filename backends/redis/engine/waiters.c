@@ -150,6 +150,18 @@ void dlki_redis2_watcher_forget(struct redis2_ticket *t)
 	forget(&t->watcher, WATCHER);
 }
 
+void dlki_redis2_watchers_deaf(struct redis2_session *s)
+{
+	for (size_t i = 0; i < RD2_BUCKETS; i++) {
+		struct redis2_ticket *t = s->watchers[i];
+
+		for (; t; t = t->watcher.next) {
+			if (t->ask.base.state == DLKI_OP_HELD)
+				dlki_cancel(s->engine, &t->ask.base);
+		}
+	}
+}
+
 struct redis2_ticket *dlki_redis2_watcher_find(const struct redis2_session *s,
 					       const char *owner)
 {

@@ -39,6 +39,10 @@ void dlki_redis2_waiters_wake(struct redis2_session *s);
 
 void dlki_redis2_watcher_add(struct redis2_ticket *t);
 void dlki_redis2_watcher_forget(struct redis2_ticket *t);
+
+/* The notification channel is down: ops that wait for it end. */
+void dlki_redis2_watchers_deaf(struct redis2_session *s);
+
 struct redis2_ticket *dlki_redis2_watcher_find(const struct redis2_session *s,
 					       const char *owner);
 

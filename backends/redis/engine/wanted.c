@@ -2,6 +2,11 @@
 #include "backends/redis/engine/call.h"
 #include "backends/redis/engine/waiters.h"
 
+static int no_channel(struct dlk_error *err)
+{
+	return dlk_fail(err, DLOCK_EUNREACHABLE, "no notification channel");
+}
+
 static int take_answer(struct redis2_ticket *t, const struct redis2_call *call,
 		       struct dlk_error *err)
 {
@@ -9,8 +14,7 @@ static int take_answer(struct redis2_ticket *t, const struct redis2_call *call,
 
 	if (op->base.outcome == DLKI_UNSENT &&
 	    dlki_engine_is_up(call->session->engine))
-		return dlk_fail(err, DLOCK_EUNREACHABLE,
-				"no notification channel");
+		return no_channel(err);
 	if (op->base.outcome != DLKI_ANSWERED)
 		return dlki_redis2_call_error(call, op, err);
 	if (!op->base.stood)
@@ -20,19 +24,24 @@ static int take_answer(struct redis2_ticket *t, const struct redis2_call *call,
 	return op->base.wanted;
 }
 
-/* The store tells as soon as the op is sent. */
+/* The store tells as soon as the op is sent.  While the channel is down, nobody
+ * waits for it: the core asks again. */
 int dlki_redis2_watch_wanted(struct dlk_ticket *base, dlk_time deadline,
 			     struct dlk_error *err)
 {
 	struct redis2_ticket *t = (struct redis2_ticket *)base;
 	struct redis2_session *s = (struct redis2_session *)base->session;
 	struct redis2_call call;
-	int rc;
+	int rc, is_deaf;
 
 	dlki_redis2_listen(s);
 	dlki_redis2_lock(s);
-	dlki_redis2_watcher_add(t);
+	is_deaf = s->unheard != 0;
+	if (!is_deaf)
+		dlki_redis2_watcher_add(t);
 	dlki_redis2_unlock(s);
+	if (is_deaf)
+		return no_channel(err);
 	dlki_redis2_call_ticket(&call, t, DLKI_WATCH, deadline);
 	rc = take_answer(t, &call, err);
 	dlki_redis2_call_end(&call);
