@@ -32,8 +32,7 @@ struct store_desc {
 
 extern const struct store_desc store_mem, store_file, store_null;
 extern const struct store_desc store_redis, store_zk, store_memcached;
-extern const struct store_desc store_redis2; /* redis, by the engine */
-extern const struct store_desc store_rediss2; /* ... and over TLS */
+extern const struct store_desc store_rediss; /* redis, over TLS */
 void store_rediss_open(struct bench_store *s);
 
 /* Variants. */
@@ -110,7 +109,7 @@ extern const struct lock_ops lock_dlock; /* a mutex */
 extern const struct lock_ops floor_fifo, floor_ofd, floor_flock;
 extern const struct lock_ops floor_redis_set, floor_redis_blpop;
 extern const struct lock_ops floor_redis_queue;
-extern const struct lock_ops floor_redis2; /* dlock's, without TLS */
+extern const struct lock_ops floor_dlock_redis; /* dlock's, without TLS */
 extern const struct lock_ops floor_zk_node, floor_zk_recipe, floor_zk_watch;
 extern const struct lock_ops floor_zk_queue;
 extern const struct lock_ops floor_memcached;

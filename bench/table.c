@@ -65,37 +65,6 @@
 	  .cases = { CASE(1, { 0 }), CASE(8, TO_ONE(least)), \
 		     CASE(64, TO_ONE(least)) } }
 
-/* No lease ends meanwhile. */
-#define PARKED(store_name) \
-	{ #store_name ".parked", \
-	  #store_name ": acquire and release while another thread of the " \
-	  "client waits for a lock; floor: no thread does", \
-	  RATIO, &workload_parked, &store_##store_name, .ttl_ms = 3600000, \
-	  .cases = { CASE(1, TIME("ratio", 1.03, 2)) } }
-
-/* Of each way to a Redis server. */
-#define REDIS(store_name) \
-	{ #store_name ".handoff", \
-	  #store_name ": from release to a waiter in another process, to a " \
-	  "PING; floor: RPUSH to a BLPOP", \
-	  "ns (ratio = p50 / PING p50; floor: BLPOP)", \
-	  &workload_handoff, &store_##store_name, &floor_redis_blpop, \
-	  .cases = { CASE(1, TIME("ratio", 2.5, 6)) } }, \
-	{ #store_name ".contended", \
-	  #store_name ": 8 processes that want one mutex; floor: SET NX PX, " \
-	  "tried each millisecond", \
-	  "hand-offs/s (ratio = ours/floor)", \
-	  &workload_contended, &store_##store_name, &floor_redis_set, \
-	  .cases = { CASE(8, INVERSE("floor's to ours", "ratio", 1 / 3.0, \
-				     1 / 1.5)) } }, \
-	{ #store_name ".pair", \
-	  #store_name ": acquire and release, with a token; floor: hiredis " \
-	  "doing SET NX PX and compare-and-delete", \
-	  RATES, &workload_pair, &store_##store_name, &floor_redis_set, \
-	  .cases = { CASE(1, TO_FLOOR(0.9, 2)) } }, \
-	PARKED(store_name), \
-	THREADS(store_name, 2.5)
-
 /* In the order in which they run. */
 const struct bench bench_table[] = {
 	{ "file.handoff",
@@ -115,22 +84,43 @@ const struct bench bench_table[] = {
 	  .cases = { CASE(1, TIME("ratio", 2, 4)) } },
 
 #ifdef BENCH_REDIS
-	REDIS(redis),
-#ifdef BENCH_REDIS2
-	REDIS(redis2),
-#endif
-#ifdef BENCH_REDISS2
+	{ "redis.handoff",
+	  "redis: from release to a waiter in another process, to a PING; "
+	  "floor: RPUSH to a BLPOP",
+	  "ns (ratio = p50 / PING p50; floor: BLPOP)",
+	  &workload_handoff, &store_redis, &floor_redis_blpop,
+	  .cases = { CASE(1, TIME("ratio", 2.5, 6)) } },
+	{ "redis.contended",
+	  "redis: 8 processes that want one mutex; floor: SET NX PX, tried "
+	  "each millisecond",
+	  "hand-offs/s (ratio = ours/floor)",
+	  &workload_contended, &store_redis, &floor_redis_set,
+	  .cases = { CASE(8, INVERSE("floor's to ours", "ratio", 1 / 3.0,
+				     1 / 1.5)) } },
+	{ "redis.pair",
+	  "redis: acquire and release, with a token; floor: hiredis doing SET "
+	  "NX PX and compare-and-delete",
+	  RATES, &workload_pair, &store_redis, &floor_redis_set,
+	  .cases = { CASE(1, TO_FLOOR(0.9, 2)) } },
+	/* No lease ends meanwhile. */
+	{ "redis.parked",
+	  "redis: acquire and release while another thread of the client "
+	  "waits for a lock; floor: no thread does",
+	  RATIO, &workload_parked, &store_redis, .ttl_ms = 3600000,
+	  .cases = { CASE(1, TIME("ratio", 1.03, 2)) } },
+	THREADS(redis, 2.5),
+#ifdef BENCH_REDISS
 	{ "tls.pair",
-	  "rediss2: acquire and release over TLS; floor: the same without TLS",
-	  RATES, &workload_pair, &store_rediss2, &floor_redis2,
+	  "rediss: acquire and release over TLS; floor: the same without TLS",
+	  RATES, &workload_pair, &store_rediss, &floor_dlock_redis,
 	  .cases = { CASE(1, TO_FLOOR(0.68, 3)) } },
 	{ "tls.open",
 	  "opening a client over TLS, with a whole handshake, and closing it; "
 	  "and without TLS",
 	  "us", &workload_open_close,
-	  .cases = { STORE(rediss2, 1, { "ms", 2, 10, BENCH_TIME,
+	  .cases = { STORE(rediss, 1, { "ms", 2, 10, BENCH_TIME,
 					 .figure = "value", .unit = 1e3 }),
-		     STORE(redis2, 1, { 0 }) } },
+		     STORE(redis, 1, { 0 }) } },
 #endif
 	{ "redis.queue",
 	  "redis: the same to a bare queue with direct grant",

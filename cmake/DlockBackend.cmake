@@ -6,7 +6,7 @@ set_property(GLOBAL PROPERTY DLOCK_BACKENDS)
 
 # dlock_backend(NAME TEXT [OPTION] [TARGETS...] [PRIVATE_COPY target])
 #
-# Add the store whose sources are in the current directory.  OPTION is its
+# Add the store whose sources are in the current directory and one below it.  OPTION is its
 # DLOCK_WITH_ variable; without one it is always built.  TARGETS are what it
 # links; one that does not exist, because a find_package() before found
 # nothing, counts as missing.  PRIVATE_COPY is one of which dlock has a copy:
@@ -14,7 +14,7 @@ set_property(GLOBAL PROPERTY DLOCK_BACKENDS)
 function(dlock_backend name text)
 	cmake_parse_arguments(arg "" "OPTION;PRIVATE_COPY" TARGETS
 		${ARGN})
-	dlock_sources(sources *.c)
+	dlock_sources(sources *.c */*.c)
 	string(TOUPPER ${name} NAME)
 
 	set(wish ON)
@@ -60,7 +60,7 @@ function(dlock_backend name text)
 	add_feature_info(${name} ${have} "${text}")
 endfunction()
 
-# Write dlock_config.h: one DLOCK_HAVE_ a backend, 0 or 1.
+# Write dlock_config.h: DLOCK_HAVE_ of each backend and of TLS, 0 or 1.
 function(dlock_write_config)
 	get_property(DLOCK_CONFIG GLOBAL PROPERTY DLOCK_CONFIG)
 	configure_file("${PROJECT_SOURCE_DIR}/cmake/dlock_config.h.in"

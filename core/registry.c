@@ -37,6 +37,12 @@ extern const struct dlock_backend dlki_redis_backend;
 #else
 #define REDIS NULL
 #endif
+#if DLOCK_HAVE_REDIS && DLOCK_HAVE_TLS
+extern const struct dlock_backend dlki_rediss_backend;
+#define REDISS &dlki_rediss_backend
+#else
+#define REDISS NULL
+#endif
 #if DLOCK_HAVE_MEMCACHED
 extern const struct dlock_backend dlki_memcached_backend;
 #define MEMCACHED &dlki_memcached_backend
@@ -45,6 +51,11 @@ extern const struct dlock_backend dlki_memcached_backend;
 #endif
 
 #define BUILD_WITH(option) "not built in; configure with -D" option "=ON"
+#if DLOCK_HAVE_REDIS
+#define BUILD_REDISS BUILD_WITH("DLOCK_TLS")
+#else
+#define BUILD_REDISS BUILD_WITH("DLOCK_WITH_REDIS=ON -DDLOCK_TLS")
+#endif
 
 /* Known schemes; for those not built in, the message says how to build them. */
 static const struct known {
@@ -63,9 +74,9 @@ static const struct known {
 	  BUILD_WITH("DLOCK_WITH_REDIS") },
 	{ "redis+unix", REDIS, "a Redis server on a unix socket",
 	  BUILD_WITH("DLOCK_WITH_REDIS") },
-	{ "rediss", NULL, "a Redis server over TLS",
-	  "this build has no TLS; put a TLS tunnel on loopback and use redis://"
-	  " to it" },
+	{ "rediss", REDISS, "a Redis or Valkey server over TLS", BUILD_REDISS },
+	{ "valkeys", REDISS, "a Redis or Valkey server over TLS",
+	  BUILD_REDISS },
 	{ "memcached", MEMCACHED, "a memcached server",
 	  BUILD_WITH("DLOCK_WITH_MEMCACHED") },
 	{ "memcached+unix", MEMCACHED, "a memcached server on a unix socket",
@@ -114,7 +125,8 @@ static const struct {
 } spellings[] = {
 	{ "zookeeper", "zk" },       { "zoo", "zk" },
 	{ "memcache", "memcached" }, { "memory", "mem" },
-	{ "redis+tls", "rediss" },   { "unix", "redis+unix" },
+	{ "redis+tls", "rediss" },   { "valkey+tls", "valkeys" },
+	{ "unix", "redis+unix" },
 };
 
 static const char *nearest(const char *scheme)

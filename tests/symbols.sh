@@ -1,14 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# symbols.sh HEADERS SHARED STATIC... - the symbols that the libraries export.
+# symbols.sh HEADERS SHARED STATIC - the symbols that the libraries export.
 #
 # The shared library: exactly the functions that the public headers declare with
-# DLOCK_API.  Static libraries: nothing that could clash with a program's own.
+# DLOCK_API.  The static library: nothing that could clash with a program's own.
 set -eu
 export LC_ALL=C
 
-headers=$1 shared=$2
-shift 2
+headers=$1 shared=$2 static=$3
 dir=$(mktemp -d "${TMPDIR:-/tmp}/dlock-symbols.XXXXXX")
 trap 'rm -rf "$dir"' EXIT
 bad=0
@@ -25,7 +24,7 @@ cat "$headers"/*.h | tr '\n\t' '  ' | sed 's/DLOCK_API/\n&/g' |
 	sed -n 's/^DLOCK_API [^(;]*[ *]\(dl[a-z]*_[a-z0-9_]*\)(.*/\1/p' |
 	sort -u > "$dir/declared"
 nm -D --defined-only "$shared" | awk '{ print $NF }' | sort -u > "$dir/shared"
-nm -g --defined-only "$@" 2>/dev/null | awk 'NF == 3 { print $3 }' |
+nm -g --defined-only "$static" 2>/dev/null | awk 'NF == 3 { print $3 }' |
 	grep -v '^\(dlock\|dlk\|dlki\)_' > "$dir/foreign" || true
 
 for list in declared shared; do
@@ -38,6 +37,6 @@ comm -13 "$dir/declared" "$dir/shared" > "$dir/extra"
 comm -23 "$dir/declared" "$dir/shared" > "$dir/missing"
 complain "exported, but in no public header" "$dir/extra"
 complain "declared, but not exported" "$dir/missing"
-complain "global in a static library, without our prefix" "$dir/foreign"
+complain "global in the static library, without our prefix" "$dir/foreign"
 [ $bad = 0 ] && echo "$(wc -l < "$dir/declared") symbols, as declared"
 exit $bad

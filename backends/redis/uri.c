@@ -3,11 +3,10 @@
 
 #include <string.h>
 
-const struct dlk_param dlki_redis_params[] = { RD_URI_PARAMS, { 0 } };
-
 int dlki_redis_uri_is_tls(const struct dlk_uri *uri)
 {
-	return strncmp(uri->scheme, "rediss", strlen("rediss")) == 0;
+	return strcmp(uri->scheme, "rediss") == 0 ||
+	       strcmp(uri->scheme, "valkeys") == 0;
 }
 
 int dlki_redis_uri_is_unix(const struct dlk_uri *uri)

@@ -9,7 +9,7 @@
 
 enum { RD_DEFAULT_PORT = 6379 };
 
-/* Of each scheme. */
+/* Rows of each scheme's table of parameters. */
 #define RD_URI_PARAMS							       \
 	{ .name = "db", .type = DLK_NUMBER, .def = "0", .max = 65535,	       \
 	  .text = "The database, if the path is not /N." },		       \
@@ -22,18 +22,12 @@ enum { RD_DEFAULT_PORT = 6379 };
 	  .text = "plain: mutexes that also exclude programs without "	       \
 		  "dlock, which take the key NAME by SET NX PX; no FAIR, "     \
 		  "WAKE, WANTED, SHARED, COUNT." },			       \
-	{ .name = "pool", .type = DLK_NUMBER, .def = "16",		       \
-	  .min = 1, .max = 1024,					       \
-	  .text = "Most connections at once, beside the one that "	       \
-		  "waiters share." },					       \
 	{ .name = "client_name", .type = DLK_TEXT, .min = 1, .max = 64,	       \
 	  .text = "The name of our connections in CLIENT LIST." },	       \
 	{ .name = "password_file", .type = DLK_TEXT, .min = 1,		       \
 	  .max = 4096,							       \
 	  .text = "A file, readable by its owner only, whose first line "      \
 		  "is the password." }
-
-extern const struct dlk_param dlki_redis_params[];
 
 /* The server speaks TLS. */
 int dlki_redis_uri_is_tls(const struct dlk_uri *uri);

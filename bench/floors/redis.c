@@ -63,9 +63,8 @@ static struct store_load store_load(const struct bench_store *s)
 		.idle = "looks_per_waiter_ttl", .idle_per_waiter = 1,          \
 	}
 const struct store_desc store_redis = STORE("redis", store_open);
-const struct store_desc store_redis2 = STORE("redis2", store_open);
-#ifdef BENCH_REDISS2
-const struct store_desc store_rediss2 = STORE("rediss2", store_rediss_open);
+#ifdef BENCH_REDISS
+const struct store_desc store_rediss = STORE("rediss", store_rediss_open);
 #endif
 
 /* ---- A connection -------------------------------------------------------- */

@@ -88,7 +88,7 @@ static void open_plain(struct bench_lock *l)
 {
 	char uri[64];
 
-	snprintf(uri, sizeof(uri), "redis2://" LAB_LOOPBACK ":%d/",
+	snprintf(uri, sizeof(uri), "redis://" LAB_LOOPBACK ":%d/",
 		 l->store->server->port);
 	bench_check(dlock_open(&l->client, uri, NULL), "dlock_open");
 	bench_check(dlock_mutex_new(&l->lock, l->client, "bench"),
@@ -105,7 +105,7 @@ static void pair_plain(void *lock)
 	lock_dlock.pair(lock);
 }
 
-const struct lock_ops floor_redis2 = {
+const struct lock_ops floor_dlock_redis = {
 	.open = open_plain,
 	.close = close_plain,
 	.pair = pair_plain,

@@ -101,8 +101,8 @@ struct chaos_store {
 	const struct chaos_fault *faults[CHAOS_TABLES];
 };
 
-extern const struct chaos_store chaos_redis, chaos_redis2, chaos_memcached;
-extern const struct chaos_store chaos_rediss2; /* with CHAOS_TLS */
+extern const struct chaos_store chaos_redis, chaos_memcached;
+extern const struct chaos_store chaos_rediss; /* with CHAOS_TLS */
 extern const struct chaos_store chaos_file, chaos_mem, chaos_zk, chaos_zk3;
 
 struct chaos_options {

@@ -12,10 +12,10 @@
 #include "support/wait.h"
 
 static const struct chaos_store *const stores[] = {
-	&chaos_redis,   &chaos_redis2, &chaos_memcached, &chaos_file,
-	&chaos_mem,     &chaos_zk,     &chaos_zk3,
+	&chaos_redis,  &chaos_memcached, &chaos_file,
+	&chaos_mem,    &chaos_zk,        &chaos_zk3,
 #if CHAOS_TLS
-	&chaos_rediss2,
+	&chaos_rediss,
 #endif
 };
 #define TTL_MS 600
@@ -25,7 +25,7 @@ static const struct chaos_store *const stores[] = {
 static void usage(FILE *to)
 {
 	fputs("usage: chaos [OPTION]...\n"
-	      "  --store NAME    redis (the usual), redis2, rediss2 (TLS),\n"
+	      "  --store NAME    redis (the usual), rediss (TLS),\n"
 	      "                  memcached, file, mem, zk, zk3\n"
 	      "  --seconds N     of faults (20)\n"
 	      "  --seed S        repeat the schedule of that run\n"

@@ -285,11 +285,10 @@ static const struct chaos_fault own_faults[] = {
 			    chaos_server_kill, chaos_server_empty,             \
 			    own_faults },                                      \
 	}
-const struct chaos_store chaos_redis = STORE("redis", false, false, "EVALSHA");
-const struct chaos_store chaos_redis2 = STORE("redis2", false, true, "EVALSHA");
+const struct chaos_store chaos_redis = STORE("redis", false, true, "EVALSHA");
 #if CHAOS_TLS
 /* The beginning of a record of requests, whatever they are.  TLS finds a hole
  * in the stream. */
-const struct chaos_store chaos_rediss2 = STORE("rediss2", true, false,
-					       "\x17\x03\x03");
+const struct chaos_store chaos_rediss = STORE("rediss", true, false,
+					      "\x17\x03\x03");
 #endif

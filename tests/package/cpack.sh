@@ -50,7 +50,8 @@ rpms() {
 	grep '/include/dlock/dlock\.h$' libdlock-devel.files
 	grep '/man3/dlock_open\.3' libdlock-devel.files
 	grep '/bin/dlock$' dlock.files
-	rpm -qp --requires RPM/libdlock-[0-9]*.rpm | grep libhiredis
+	rpm -qp --requires RPM/libdlock-[0-9]*.rpm > requires
+	grep libhiredis requires && grep libssl requires
 	rpm -qp --requires RPM/dlock-[0-9]*.rpm | grep '^libdlock\.so\.'
 	rpm -qp --requires RPM/libdlock-devel-*.rpm | grep '^libdlock = '
 	mkdir rpm

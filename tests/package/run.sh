@@ -108,7 +108,7 @@ depends() {
 	local wanted
 	dpkg-deb -f "$(deb libdlock0.1)" Depends | tr ',' '\n' |
 		sed 's/^ *//; s/ .*//' | sort > depends
-	for wanted in libc6 libhiredis0.14 libmd0; do
+	for wanted in libc6 libhiredis0.14 libmd0 libssl3; do
 		echo $wanted
 	done | diff - depends
 	dpkg-deb -f "$(deb dlock)" Depends | tr ',' '\n' |
@@ -128,7 +128,7 @@ command_works() {
 	"$dlock" run -u "file://$dir/locks" nightly -- \
 		"$dlock" list -u "file://$dir/locks" | grep -w nightly
 	# Every store is in it.
-	! "$dlock" backends | grep -E '^(redis|zk|memcached) +no' || return 1
+	! "$dlock" backends | grep -E '^(rediss?|valkeys?|zk|memcached) +no' || return 1
 	"$root/usr/bin/dlock-conform" mem: 'mem/*mutex*'
 	"$root/usr/bin/dlock-conform" 'file://{}' 'file*/*mutex*'
 }

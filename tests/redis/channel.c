@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The notification channel's connection: which thread has it, what becomes of
- * it when it dies, and what comes over it in pieces. */
+/* The notification channel's connection: what becomes of it when it dies, and
+ * what comes over it in pieces. */
 #include "support.h"
 
 #include <criterion/criterion.h>
-#include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -80,53 +79,6 @@ static void heard_again(void)
 
 	h = take(nl, patience_ms());
 	taker_queue(&t, far, l, FOREVER);
-	hears_of_the_release(&t);
-}
-
-/* ---- Threads ------------------------------------------------------------- */
-
-static int threads_called(const char *name)
-{
-	DIR *dir = opendir("/proc/self/task");
-	const struct dirent *d;
-	int n = 0;
-
-	CHECK(dir);
-	while ((d = readdir(dir))) {
-		char path[300], text[32] = "";
-		FILE *f;
-
-		snprintf(path, sizeof(path), "/proc/self/task/%s/comm",
-			 d->d_name);
-		f = fopen(path, "r");
-		if (!f)
-			continue;
-		if (fgets(text, sizeof(text), f))
-			n += strcspn(text, "\n") == strlen(name) &&
-			     strncmp(text, name, strlen(name)) == 0;
-		fclose(f);
-	}
-	closedir(dir);
-	return n;
-}
-
-CASE(redis_channel, has_a_thread_only_while_it_opens)
-{
-	struct taker t = { 0 };
-
-	if (by_engine())
-		return; /* dlock-loop connects */
-	set_up(TTL);
-	CHECK_INT(threads_called("dlock-pump"), ==, 0);
-	h = take(nl, patience_ms());
-	lab_proxy_hold(proxy, "SUBSCRIBE");
-	taker_start(&t, l, FOREVER);
-	if (lab_proxy_wait(proxy, LAB_HELD, 1, patience_ms()) < 0)
-		FAIL("%s", lab_errmsg());
-	CHECK_INT(threads_called("dlock-notify"), ==, 1);
-	lab_proxy_deliver(proxy);
-	EVENTUALLY(threads_called("dlock-notify") == 0);
-	CHECK_INT(threads_called("dlock-pump"), ==, 1);
 	hears_of_the_release(&t);
 }
 

@@ -169,7 +169,7 @@ CASE(redis_closing, gives_up_thousands_of_holds)
 
 	begin();
 	p = proxy_start(server);
-	c = client_of(lab_proxy_port(p), "ttl=60s&pool=1", &diary);
+	c = client_of(lab_proxy_port(p), "ttl=60s", &diary);
 	for (int i = 0; i < HOLDS; i++) {
 		char name[32];
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * conform-redis [-e] [-s few|all|async|plain|acl] PROGRAM [ARG...] - run the
- * conformance suite against a private Redis server; with -e by the engine.
+ * conform-redis [-s few|all|async|plain|acl] PROGRAM [ARG...] - run the
+ * conformance suite against a private Redis server.
  *
  * PROGRAM is `conform`, `conform-plain` or `torture`, beside this one if it has
  * no slash; it is given the URIs of the server in DLOCK_TEST_URIS.
@@ -30,27 +30,25 @@ static int fail(const char *what)
 	return 2;
 }
 
-static int uris(struct lab_server *s, const char *scheme, const char *set,
-		char *out, size_t size)
+static int uris(struct lab_server *s, const char *set, char *out, size_t size)
 {
 	char to[64];
 
 	snprintf(to, sizeof(to), "127.0.0.1:%d", s->port);
 	if (strcmp(set, "few") == 0)
-		snprintf(out, size, "%s://%s/?ask=1s", scheme, to);
+		snprintf(out, size, "redis://%s/?ask=1s", to);
 	else if (strcmp(set, "all") == 0)
 		snprintf(out, size,
-			 "%s://%s/?ask=1s %s+unix://%s?ask=1s "
-			 "%s://%s/1?ask=1s&order=any",
-			 scheme, to, scheme, s->socket, scheme, to);
+			 "redis://%s/?ask=1s redis+unix://%s?ask=1s "
+			 "redis://%s/1?ask=1s&order=any",
+			 to, s->socket, to);
 	else if (strcmp(set, "async") == 0)
-		snprintf(out, size, "%s://%s/?ask=1s&release=async", scheme,
-			 to);
+		snprintf(out, size, "redis://%s/?ask=1s&release=async", to);
 	else if (strcmp(set, "plain") == 0)
-		snprintf(out, size, "%s://least:pw@%s/?ask=1s&key=plain",
-			 scheme, to);
+		snprintf(out, size, "redis://least:pw@%s/?ask=1s&key=plain",
+			 to);
 	else if (strcmp(set, "acl") == 0)
-		snprintf(out, size, "%s://least:pw@%s/?ask=1s", scheme, to);
+		snprintf(out, size, "redis://least:pw@%s/?ask=1s", to);
 	else
 		return -1;
 	return 0;
@@ -91,15 +89,13 @@ static int left(struct lab_server *s)
 int main(int argc, char *argv[])
 {
 	struct lab_redis_options o = { .unix_socket = true };
-	const char *set = "all", *scheme = "redis";
+	const char *set = "all";
 	struct lab_server *s;
 	char text[1024];
 	int opt, rc;
 
-	while ((opt = getopt(argc, argv, "+es:")) != -1) {
-		if (opt == 'e')
-			scheme = "redis2";
-		else if (opt == 's')
+	while ((opt = getopt(argc, argv, "+s:")) != -1) {
+		if (opt == 's')
 			set = optarg;
 		else
 			return 2;
@@ -109,7 +105,7 @@ int main(int argc, char *argv[])
 	s = lab_redis_start(&o);
 	if (!s)
 		return fail(lab_errmsg());
-	if (uris(s, scheme, set, text, sizeof(text)) < 0)
+	if (uris(s, set, text, sizeof(text)) < 0)
 		return fail("-s few, all, async, plain or acl");
 	setenv("DLOCK_TEST_URIS", text, 1);
 	if (strstr(text, "least:") && add_user(s) < 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * conform-rediss PROGRAM [ARG...] - as conform-redis -e, over TLS.
+ * conform-rediss PROGRAM [ARG...] - as conform-redis, over TLS.
  *
  * The certificates are made for this run, and the URI names their authority.
  */
@@ -29,7 +29,7 @@ int main(int argc, char *argv[])
 		certs_end();
 		return 2;
 	}
-	snprintf(uri, sizeof(uri), "rediss2://127.0.0.1:%d/?ask=1s&tls_ca=%s",
+	snprintf(uri, sizeof(uri), "rediss://127.0.0.1:%d/?ask=1s&tls_ca=%s",
 		 port, certs_path("ca.pem"));
 	setenv("DLOCK_TEST_URIS", uri, 1);
 	rc = run_program(argv + 1);

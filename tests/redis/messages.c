@@ -44,28 +44,3 @@ CASE(redis_messages, of_a_missing_right_name_it)
 	server_do(s, "ACL SETUSER app +evalsha");
 	give(take(l, 0));
 }
-
-CASE(redis_messages, of_too_few_connections_name_the_parameter)
-{
-	struct lab_server *s;
-	struct lab_proxy *p;
-	dlock_client *c;
-	struct taker t = { 0 };
-	dlock_hold *h = NULL;
-
-	if (by_engine())
-		return; /* its requests share a connection */
-	s = server_start(NULL);
-	p = proxy_start(s);
-	c = client_of(lab_proxy_port(p), "pool=1&ask=300ms", NULL);
-	warm_up(c);
-	lab_proxy_hold(p, "EVAL");
-	taker_start(&t, mutex(c, "x"), patience_ms());
-	if (lab_proxy_wait(p, LAB_HELD, 1, patience_ms()) < 0)
-		FAIL("%s", lab_errmsg());
-	CHECK_RC(dlock_acquire(mutex(c, "y"), 0, &h), DLOCK_EEXHAUSTED);
-	CHECK_TEXT(dlock_errmsg(), "(pool=)");
-	lab_proxy_heal(p);
-	EVENTUALLY(t.done);
-	let_go(&t);
-}

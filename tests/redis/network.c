@@ -34,41 +34,11 @@ static void set_up(const char *query)
 
 /* ---- Connections that die without a word --------------------------------- */
 
-enum { CONNECTIONS = 8 };
-
-/* So many requests at a time that each has a connection of its own, which is
- * idle after that. */
-static void fill_pool(void)
-{
-	struct taker t[CONNECTIONS];
-	dlock_lock *each[CONNECTIONS];
-	char name[16];
-
-	memset(t, 0, sizeof(t));
-	lab_proxy_delay(proxy, LAB_DOWN, 150);
-	for (int i = 0; i < CONNECTIONS; i++) {
-		snprintf(name, sizeof(name), "fill%d", i);
-		each[i] = mutex(far, name);
-		t[i].linger = 1;
-		taker_start(&t[i], each[i], patience_ms());
-	}
-	for (int i = 0; i < CONNECTIONS; i++)
-		EVENTUALLY(t[i].done);
-	lab_proxy_delay(proxy, LAB_DOWN, 0);
-	for (int i = 0; i < CONNECTIONS; i++) {
-		CHECK_OK(t[i].rc);
-		let_go(&t[i]);
-		end_now(each[i]);
-	}
-	CHECK_INT(connections(server), >=, by_engine() ? 2 : CONNECTIONS);
-}
-
 CASE(redis_network, that_drops_connections_costs_no_hold)
 {
 	dlock_hold *h;
 
 	set_up("ttl=3s");
-	fill_pool();
 	h = take(l, patience_ms());
 	lab_proxy_strand(proxy);
 	EVENTUALLY(stats(far).renewed >= 2 || diary.losses > 0);
@@ -79,13 +49,13 @@ CASE(redis_network, that_drops_connections_costs_no_hold)
 
 CASE(redis_network, that_drops_connections_costs_one_try)
 {
+	enum { TRIES = 8 };
 	dlock_hold *h = NULL;
 	int failed = 0;
 
 	set_up("ttl=3s&ask=150ms");
-	fill_pool();
 	lab_proxy_strand(proxy);
-	for (int i = 0; i < CONNECTIONS; i++) {
+	for (int i = 0; i < TRIES; i++) {
 		if (dlock_acquire(l, 0, &h) == DLOCK_OK)
 			give(h);
 		else
@@ -124,16 +94,15 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* All share one connection, for which a request waits 1.2 s or more; renewals
- * are to be answered within half a second. */
-CASE(redis_network, that_is_slow_keeps_renewals_from_no_connection)
+/* Renewals are to be answered within half a second. */
+CASE(redis_network, that_is_slow_for_many_delays_no_renewal)
 {
 	struct worker w[THREADS];
 	int unreachable = 0;
 	dlock_hold *h;
 	char name[16];
 
-	set_up("ttl=1500ms&pool=1&ask=5s&connect=5s&close=5s");
+	set_up("ttl=1500ms&ask=5s&connect=5s&close=5s");
 	memset(w, 0, sizeof(w));
 	h = take(l, patience_ms());
 	lab_proxy_delay(proxy, LAB_DOWN, 20);

@@ -125,7 +125,7 @@ CASE(redis_nonsense, of_the_past_is_not_the_reason)
 	give(take(l, patience_ms()));
 }
 
-/* By the engine, which asks once more: what came may be older than the
+/* The client asks once more: what came may be older than the
  * request. */
 CASE(redis_nonsense, of_a_single_connection_is_not_final)
 {
@@ -139,7 +139,7 @@ CASE(redis_nonsense, of_a_single_connection_is_not_final)
 	dlock_lock *l = mutex(c, "x");
 
 	warm_up(c);
-	for (size_t i = 0; by_engine() && i < 6; i++) {
+	for (size_t i = 0; i < 6; i++) {
 		dlock_hold *hold;
 
 		hostile_say_once(h, "EVAL", whole[i], strlen(whole[i]));

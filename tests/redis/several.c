@@ -10,8 +10,7 @@
 
 /* Without a connection that breaks, a loss is found after ten seconds.  The
  * request of who waits may take five. */
-#define URI                                                                    \
-	(by_engine() ? "redis2://many.test/" QUERY : "redis://many.test/" QUERY)
+#define URI "redis://many.test/" QUERY
 #define QUERY "?ttl=30s&ask=1s&connect=5s&close=5s"
 #define SOON_MS 5000
 

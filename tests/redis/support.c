@@ -141,19 +141,12 @@ void healed_at_end(struct lab_proxy *p)
 
 /* ---- Clients ------------------------------------------------------------- */
 
-int by_engine(void)
-{
-	return getenv("DLOCK_TEST_REDIS") != NULL;
-}
-
 const char *uri_of(int port, const char *query)
 {
 	static _Thread_local char uri[512];
-	const char *scheme = getenv("DLOCK_TEST_REDIS");
 
-	snprintf(uri, sizeof(uri), "%s://127.0.0.1:%d/%s%s",
-		 scheme ? scheme : "redis", port, query ? "?" : "",
-		 query ? query : "");
+	snprintf(uri, sizeof(uri), "redis://127.0.0.1:%d/%s%s", port,
+		 query ? "?" : "", query ? query : "");
 	return uri;
 }
 

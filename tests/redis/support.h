@@ -51,12 +51,8 @@ const char *only_key(struct lab_server *s);
 
 /* ---- Clients ------------------------------------------------------------- */
 
-/* "redis://127.0.0.1:PORT/QUERY", or another scheme, which $DLOCK_TEST_REDIS
- * says.  Static, per thread. */
+/* "redis://127.0.0.1:PORT/QUERY".  Static, per thread. */
 const char *uri_of(int port, const char *query);
-
-/* $DLOCK_TEST_REDIS says the engine's scheme: no pool of connections. */
-int by_engine(void);
 
 /* `query` may be NULL; unless it says otherwise a request may take long, so
  * that a busy machine is not mistaken for a broken server. */

@@ -10,6 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "dlock_config.h"
+
 TestSuite(redis_uri, .timeout = 120);
 
 static dlock_client *open_uri(struct diary *d, const char *uri)
@@ -99,11 +101,16 @@ CASE(redis_uri, that_is_wrong_is_refused_with_the_reason)
 	refused("redis://h/99999", DLOCK_EINVAL, "database");
 	refused("redis://h/1?db=1", DLOCK_EINVAL, "twice");
 	refused("redis://h/?order=none", DLOCK_EINVAL, "order");
-	refused("redis://h/?pool=0", DLOCK_EINVAL, "pool");
+	refused("redis://h/?pool=4", DLOCK_EINVAL, "pool");
 	refused("redis://h:0/", DLOCK_EINVAL, "port");
 	refused("redis://h:65536/", DLOCK_EINVAL, "port");
 	refused("redis://h/?nonsense=1", DLOCK_EINVAL, "nonsense");
-	refused("rediss://h/", DLOCK_ENOTSUP, "TLS");
+#if DLOCK_HAVE_TLS
+	refused("rediss://h/zero", DLOCK_EINVAL, "database");
+	refused("valkeys://h/?tls_verify=of", DLOCK_EINVAL, "full|ca|off");
+#else
+	refused("rediss://h/", DLOCK_ENOTSUP, "-DDLOCK_TLS=ON");
+#endif
 	refused("redis://127.0.0.1:1/?connect=300ms", DLOCK_EUNREACHABLE,
 		"127.0.0.1:1");
 }

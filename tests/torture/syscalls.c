@@ -89,7 +89,7 @@ void torture_sockets(const char *uri)
 
 		/* The engine only tunes by it. */
 		if (on_sockets[i / in].seam == SEAM_SETSOCKOPT &&
-		    strncmp(uri, "redis2:", 7) == 0)
+		    strncmp(uri, "redis:", 6) == 0)
 			codes = fine;
 		if (scene_is_for(s, uri))
 			torture(s, uri, on_sockets[i / in].seam,

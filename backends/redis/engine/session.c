@@ -9,6 +9,7 @@
 #include "backends/redis/uri.h"
 #include "core/net/tls_uri.h"
 #include "core/world/real.h"
+#include "dlock_config.h"
 
 /* A request has as long as the core gives one: until then no connection is
  * taken for dead. */
@@ -169,12 +170,7 @@ static int redis2_open(struct dlk_session *base, dlk_time deadline,
 	return rc;
 }
 
-static const char *const schemes[] = { "redis2", "redis2+unix", NULL };
-static const char *const tls_schemes[] = { "rediss2", NULL };
-
-static const struct dlk_param tls_params[] = { RD_URI_PARAMS,
-					       DLKI_TLS_PARAMS,
-					       { 0 } };
+static const struct dlk_param params[] = { RD_URI_PARAMS, { 0 } };
 
 #define BACKEND(schemes_, params_, summary_)                                   \
 	{                                                                      \
@@ -201,8 +197,18 @@ static const struct dlk_param tls_params[] = { RD_URI_PARAMS,
 		.pump = dlki_redis2_pump,                                      \
 	}
 
-const struct dlock_backend dlki_redis2_backend = BACKEND(
-	schemes, dlki_redis_params, "a Redis or Valkey server, by the engine");
-const struct dlock_backend dlki_rediss2_backend =
-	BACKEND(tls_schemes, tls_params,
-		"a Redis or Valkey server over TLS, by the engine");
+static const char *const schemes[] = { "redis", "valkey", "redis+unix", NULL };
+
+const struct dlock_backend dlki_redis_backend =
+	BACKEND(schemes, params, "a Redis or Valkey server");
+
+#if DLOCK_HAVE_TLS
+static const char *const tls_schemes[] = { "rediss", "valkeys", NULL };
+
+static const struct dlk_param tls_params[] = { RD_URI_PARAMS,
+					       DLKI_TLS_PARAMS,
+					       { 0 } };
+
+const struct dlock_backend dlki_rediss_backend =
+	BACKEND(tls_schemes, tls_params, "a Redis or Valkey server over TLS");
+#endif

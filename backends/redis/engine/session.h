@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The Redis store on the engine, behind dlock/backend.h: the schemes redis2,
- * redis2+unix and rediss2 (TLS), which tests alone register.
+ * redis: and rediss: (TLS): locks on a Redis or Valkey server.
  *
  * A session has an engine with the Redis protocol, and a loop thread.  A call
  * of the core submits ops, and runs the loop until they have ended.  News are

@@ -45,16 +45,16 @@ static void taken_since(int64_t ms)
 	cr_assert_not(dlki_redis2_waiter_take(&ticket), "taken twice");
 }
 
-TestSuite(redis2_waiters, .init = setup);
+TestSuite(redis_waiters, .init = setup);
 
-Test(redis2_waiters, count_from_the_grant_and_not_from_the_message)
+Test(redis_waiters, count_from_the_grant_and_not_from_the_message)
 {
 	pushed_at(72000000);
 	now = 7300 * DLK_MS;
 	taken_since(7000);
 }
 
-Test(redis2_waiters, count_from_the_attempt_where_the_server_tells_no_time)
+Test(redis_waiters, count_from_the_attempt_where_the_server_tells_no_time)
 {
 	pushed_at(0);
 	now = 5400 * DLK_MS;
@@ -65,7 +65,7 @@ Test(redis2_waiters, count_from_the_attempt_where_the_server_tells_no_time)
 }
 
 /* Another attempt is better: the lease begins anew. */
-Test(redis2_waiters, leave_a_lease_that_is_half_over)
+Test(redis_waiters, leave_a_lease_that_is_half_over)
 {
 	pushed_at(72000000);
 	now = 7500 * DLK_MS;
@@ -73,7 +73,7 @@ Test(redis2_waiters, leave_a_lease_that_is_half_over)
 }
 
 /* The server's clock was set while the waiter waited. */
-Test(redis2_waiters, leave_a_grant_from_the_past_or_the_future)
+Test(redis_waiters, leave_a_grant_from_the_past_or_the_future)
 {
 	now = 7000 * DLK_MS;
 	pushed_at(69999999);
@@ -86,14 +86,14 @@ Test(redis2_waiters, leave_a_grant_from_the_past_or_the_future)
 
 /* The answer may be on its way, or lost with the connection: nothing tells when
  * the attempt was written. */
-Test(redis2_waiters, leave_a_grant_of_an_attempt_that_was_not_written)
+Test(redis_waiters, leave_a_grant_of_an_attempt_that_was_not_written)
 {
 	ticket.sent = 0;
 	pushed_at(0);
 	cr_assert_not(dlki_redis2_waiter_take(&ticket));
 }
 
-Test(redis2_waiters, are_found_by_the_last_attempt_alone)
+Test(redis_waiters, are_found_by_the_last_attempt_alone)
 {
 	uint64_t first = ticket.attempt;
 

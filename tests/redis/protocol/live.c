@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The Redis protocol of the engine, with a real server. */
 #include <criterion/criterion.h>
-#include <dlock/dlock.h>
-#include <inttypes.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -213,62 +210,4 @@ Test(redis_engine, a_wrong_password_fails_every_op, .fini = side_teardown)
 	side_open_redis(&side_b, ":right@", "");
 	claim_prepare(&c, &side_b, 1, DLK_LOCK, DLK_EXCLUSIVE, 0);
 	cr_assert_eq(claim_call(&c, DLKI_ATTEMPT), DLKI_GRANTED, "%s", c.error);
-}
-
-/* ---- Beside the backend -------------------------------------------------- */
-
-static void *acquire(void *arg)
-{
-	dlk_time begun = dlk_now();
-	dlock_hold *hold;
-
-	cr_assert_eq(dlock_acquire(arg, 2 * patience_ms(), &hold), 0, "%s",
-		     dlock_errmsg());
-	cr_assert_lt(dlk_now() - begun, patience_ms() * DLK_MS,
-		     "the last try found the grant");
-	return hold;
-}
-
-/* The waiter has asked twice: the client listens, and only a grant message, or
- * a poll after a third of the lease, can tell the waiter. */
-static int waits_for_a_message(void)
-{
-	char reply[400];
-
-	return lab_redis_do(server, reply, sizeof(reply),
-			    "HVALS dlock:{lnn}:i") == 0 &&
-	       strstr(reply, " f x 0 2 dlock:inbox:");
-}
-
-/* A client with the backend holds and waits on the same server: either passes
- * the lock to the other. */
-Test(redis_engine, the_protocol_understands_the_backend, .init = side_setup,
-     .fini = side_teardown)
-{
-	dlock_client *client;
-	pthread_t thread;
-	dlock_lock *lock;
-	struct claim c;
-	char uri[100];
-	void *hold;
-
-	snprintf(uri, sizeof(uri), "redis://127.0.0.1:%d?ttl=%" PRIi64 "ms",
-		 server->port, TTL_MS * slowness());
-	cr_assert_eq(dlock_open(&client, uri, NULL), 0, "%s", dlock_errmsg());
-	cr_assert_eq(dlock_mutex_new(&lock, client, "n"), 0);
-	cr_assert_eq(dlock_lock_unbind(lock), 0);
-	hold = acquire(lock);
-	claim_prepare(&c, &side_a, 1, DLK_LOCK, DLK_EXCLUSIVE, 0);
-	claim_ask_in_vain(&c);
-	cr_assert_eq(dlock_release(hold), 0);
-	claim_await_push(&c);
-	cr_assert_gt(side_a.pushed_clock, 0, "the backend tells the clock");
-	pthread_create(&thread, NULL, acquire, lock);
-	EVENTUALLY(waits_for_a_message());
-	cr_assert_eq(claim_call(&c, DLKI_RELEASE), DLKI_ANSWERED);
-	cr_assert_eq(c.op.stood, 1);
-	pthread_join(thread, &hold);
-	cr_assert_eq(dlock_release(hold), 0);
-	dlock_lock_free(lock);
-	dlock_close(client);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rediss2: by the public interface: messages, and how soon they come. */
+/* rediss: by the public interface: messages, and how soon they come. */
 #include <criterion/criterion.h>
 #include <dlock/dlock.h>
 #include <stdatomic.h>
@@ -33,7 +33,7 @@ static const char *uri(const char *host, const char *more)
 	static char text[2000];
 
 	snprintf(text, sizeof(text),
-		 "rediss2://%s:%d/?connect=%llds&tls_ca=%s%s", host, tls_port,
+		 "rediss://%s:%d/?connect=%llds&tls_ca=%s%s", host, tls_port,
 		 (long long)slowness(), certs_path("ca.pem"), more);
 	return text;
 }
@@ -119,7 +119,7 @@ Test(rediss, parameters_are_checked)
 	refused(uri("127.0.0.1", "&tls_verify=of"), DLOCK_EINVAL,
 		"full|ca|off");
 	refused(uri("127.0.0.1", "&tls_nam=x"), DLOCK_EINVAL, "tls_name");
-	refused("redis2://127.0.0.1/?tls_name=x", DLOCK_EINVAL, "tls_name");
+	refused("redis://127.0.0.1/?tls_name=x", DLOCK_EINVAL, "tls_name");
 }
 
 /* ---- The log ------------------------------------------------------------- */
@@ -144,7 +144,7 @@ Test(rediss, whoever_verifies_nothing_is_warned)
 	cr_assert_eq(dlock_open(&client, uri("127.0.0.1", ""), &options), 0);
 	dlock_close(client);
 	cr_assert_eq(warnings, 0);
-	snprintf(text, sizeof(text), "rediss2://127.0.0.1:%d/?tls_verify=off",
+	snprintf(text, sizeof(text), "rediss://127.0.0.1:%d/?tls_verify=off",
 		 tls_port);
 	cr_assert_eq(dlock_open(&client, text, &options), 0, "%s",
 		     dlock_errmsg());
