@@ -258,13 +258,17 @@ CASE(redis_renew, is_what_makes_a_waiters_lease_a_whole_one)
 	dlock_client *far;
 	dlock_lock *fl;
 	dlock_hold *h;
+	uint64_t before;
 
 	set_up("ttl=6s");
 	proxy = proxy_start(server);
 	far = client_of(lab_proxy_port(proxy), "ttl=6s", NULL);
 	fl = mutex(far, "x");
 	h = take(l, 0);
+	before = scripts_run(server);
 	taker_queue(&t, far, fl, FOREVER);
+	/* It asks again when it is heard. */
+	EVENTUALLY(scripts_run(server) >= before + 2);
 	lab_proxy_hold(proxy, "EVAL");
 	give(h);
 	EVENTUALLY(t.done);
