@@ -21,6 +21,7 @@
  *     file:///var/lock/app                     this host
  *     zk://h1,h2,h3:2181/locks?ttl=15s         a ZooKeeper ensemble
  *     redis://h:6379/0?ttl=30s                 a Redis or Valkey server
+ *     rediss://h:6380/0?ttl=30s                ... over TLS
  *     memcached://h:11211/?ttl=30s             a memcached server
  *
  * CAVEATS
