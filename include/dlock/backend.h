@@ -16,9 +16,9 @@
  *     one ticket never overlap.  Only one thread at a time is in renew(); no
  *     other call is under way during open(), release_all() and close().
  *  3. Every call returns by `deadline`, whatever the peer does: silence, one
- *     byte a second, a signal every millisecond.  After a timeout or an answer
- *     that makes no sense, a connection is never used again.  See
- *     dlk_deadline().
+ *     byte a second, a signal every millisecond.  After an answer that makes no
+ *     sense a connection is never used again, nor after a timeout, unless the
+ *     late answer can be told from later answers.  See dlk_deadline().
  *  4. A zeroed ticket holds nothing.  release() must accept a ticket in any
  *     state: never asked, queued, granted, or unknown because a reply was lost.
  *  5. A wake may be late, spurious or doubled, and may name a ticket that no
