@@ -13,37 +13,37 @@
  *  The engine's mutex protects all that is not constant.  While it is held, a
  *  service of the core may be called, but dlk_listen().
  */
-#ifndef DLOCK_REDIS_ENGINE_SESSION_H
-#define DLOCK_REDIS_ENGINE_SESSION_H
+#ifndef DLOCK_REDIS_H
+#define DLOCK_REDIS_H
 
 #include <dlock/backend_net.h>
 
 #include "core/loop/drive.h"
 
-struct redis2_call;
-struct redis2_session;
-struct redis2_ticket;
+struct redis_call;
+struct redis_session;
+struct redis_ticket;
 
 /* An op, of a ticket or of the session. */
-struct redis2_op {
+struct redis_op {
 	struct dlki_op base;
-	struct redis2_session *session;
-	struct redis2_ticket *ticket; /* or NULL */
-	struct redis2_call *call; /* that waits for the op, or NULL */
-	struct redis2_op *next, **link; /* of the call's ops */
+	struct redis_session *session;
+	struct redis_ticket *ticket; /* or NULL */
+	struct redis_call *call; /* that waits for the op, or NULL */
+	struct redis_op *next, **link; /* of the call's ops */
 	int resent;               /* an earlier request of the call may still
 				   * reach the server */
 	int granted;              /* RELEASE: the store had granted the claim */
 };
 
 /* A list of tickets, linked through themselves. */
-struct redis2_place {
-	struct redis2_ticket *next, **link; /* link NULL: not listed */
+struct redis_place {
+	struct redis_ticket *next, **link; /* link NULL: not listed */
 };
 
-struct redis2_ticket {
+struct redis_ticket {
 	struct dlk_ticket base;
-	struct redis2_op ask, rel; /* ask: all verbs but RELEASE */
+	struct redis_op ask, rel;  /* ask: all verbs but RELEASE */
 	int asked;                 /* the server may know of it */
 	int granted;               /* the server said so; not released since */
 	int by_push;               /* ... by a grant message */
@@ -52,7 +52,7 @@ struct redis2_ticket {
 	dlk_time lease_heard;
 
 	/* See waiters.h. */
-	struct redis2_place waiter, watcher;
+	struct redis_place waiter, watcher;
 	uint64_t attempt;          /* the number of the last */
 	dlk_time sent;             /* when that was written; 0: never */
 	uint64_t busy_clock_us;    /* the server's clock at BUSY, or 0 */
@@ -63,9 +63,9 @@ struct redis2_ticket {
 	} pushed;
 };
 
-enum { RD2_BUCKETS = 512 };
+enum { RD_BUCKETS = 512 };
 
-struct redis2_session {
+struct redis_session {
 	struct dlk_session base;
 
 	/* Constant once opened. */
@@ -79,68 +79,68 @@ struct redis2_session {
 
 	/* Under the engine's mutex. */
 	struct dlki_waiter *opening; /* open()'s, until the greeting is over */
-	struct redis2_call *calls;   /* under way */
+	struct redis_call *calls;    /* under way */
 	uint64_t attempts;           /* so far */
 	unsigned int unheard;        /* how often the ear was down, since it
 				      * was up */
-	struct redis2_ticket *waiters[RD2_BUCKETS];  /* by attempt */
-	struct redis2_ticket *watchers[RD2_BUCKETS]; /* by owner */
+	struct redis_ticket *waiters[RD_BUCKETS];  /* by attempt */
+	struct redis_ticket *watchers[RD_BUCKETS]; /* by owner */
 };
 
 /* The core never calls a backend in a forked child. */
-static inline void dlki_redis2_lock(const struct redis2_session *s)
+static inline void dlki_redis_lock(const struct redis_session *s)
 {
 	(void)dlki_lock(s->engine);
 }
 
-static inline void dlki_redis2_unlock(const struct redis2_session *s)
+static inline void dlki_redis_unlock(const struct redis_session *s)
 {
 	dlki_unlock(s->engine);
 }
 
 /* ---- The verbs ----------------------------------------------------------- */
 
-enum dlk_verdict dlki_redis2_attempt(struct dlk_ticket *base, dlk_time deadline,
-				     struct dlk_error *err);
-void dlki_redis2_renew(struct dlk_session *base, struct dlk_ticket *const t[],
-		       enum dlk_renewal verdicts[], size_t n, dlk_time deadline,
+enum dlk_verdict dlki_redis_attempt(struct dlk_ticket *base, dlk_time deadline,
+				    struct dlk_error *err);
+void dlki_redis_renew(struct dlk_session *base, struct dlk_ticket *const t[],
+		      enum dlk_renewal verdicts[], size_t n, dlk_time deadline,
+		      struct dlk_error *err);
+int dlki_redis_release(struct dlk_ticket *base, dlk_time deadline,
 		       struct dlk_error *err);
-int dlki_redis2_release(struct dlk_ticket *base, dlk_time deadline,
-			struct dlk_error *err);
-int dlki_redis2_release_begin(struct dlk_ticket *base, dlk_time deadline,
-			      struct dlk_error *err);
-void dlki_redis2_release_all(struct dlk_session *base,
-			     struct dlk_ticket *const t[], size_t n,
-			     dlk_time deadline);
-int dlki_redis2_downgrade(struct dlk_ticket *base, dlk_time deadline,
-			  struct dlk_error *err);
-int dlki_redis2_watch_wanted(struct dlk_ticket *base, dlk_time deadline,
+int dlki_redis_release_begin(struct dlk_ticket *base, dlk_time deadline,
 			     struct dlk_error *err);
-int dlki_redis2_revoke(struct dlk_session *base,
-		       const struct dlk_request *request, dlk_time deadline,
-		       struct dlk_error *err);
-int dlki_redis2_break(struct dlk_session *base,
+void dlki_redis_release_all(struct dlk_session *base,
+			    struct dlk_ticket *const t[], size_t n,
+			    dlk_time deadline);
+int dlki_redis_downgrade(struct dlk_ticket *base, dlk_time deadline,
+			 struct dlk_error *err);
+int dlki_redis_watch_wanted(struct dlk_ticket *base, dlk_time deadline,
+			    struct dlk_error *err);
+int dlki_redis_revoke(struct dlk_session *base,
 		      const struct dlk_request *request, dlk_time deadline,
 		      struct dlk_error *err);
-int dlki_redis2_inspect(struct dlk_session *base,
-			const struct dlk_request *request,
-			void (*each)(const struct dlock_participant *p,
-				     void *arg),
-			void *arg, dlk_time deadline, struct dlk_error *err);
-int dlki_redis2_list(struct dlk_session *base,
-		     void (*each)(const struct dlock_lock_info *info,
-				  void *arg),
-		     void *arg, dlk_time deadline, struct dlk_error *err);
+int dlki_redis_break(struct dlk_session *base,
+		     const struct dlk_request *request, dlk_time deadline,
+		     struct dlk_error *err);
+int dlki_redis_inspect(struct dlk_session *base,
+		       const struct dlk_request *request,
+		       void (*each)(const struct dlock_participant *p,
+				    void *arg),
+		       void *arg, dlk_time deadline, struct dlk_error *err);
+int dlki_redis_list(struct dlk_session *base,
+		    void (*each)(const struct dlock_lock_info *info,
+				 void *arg),
+		    void *arg, dlk_time deadline, struct dlk_error *err);
 
 /* ---- News: news.c -------------------------------------------------------- */
 
-extern const struct dlki_news dlki_redis2_news;
+extern const struct dlki_news dlki_redis_news;
 
 /* Have the core poll the news, from the first wait on. */
-void dlki_redis2_listen(struct redis2_session *s);
-void dlki_redis2_listen_no_more(struct redis2_session *s);
+void dlki_redis_listen(struct redis_session *s);
+void dlki_redis_listen_no_more(struct redis_session *s);
 
 /* The backend's pump. */
-void dlki_redis2_pump(struct dlk_session *base);
+void dlki_redis_pump(struct dlk_session *base);
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* News of the store, and the pump that hears them. */
-#include "backends/redis/engine/call.h"
-#include "backends/redis/engine/waiters.h"
+#include "backends/redis/call.h"
+#include "backends/redis/waiters.h"
 #include "core/world/real.h"
 
 /* The core wakes the waiter, which takes the grant with the next attempt. */
 static void on_pushed(void *arg, uint64_t attempt, uint64_t token,
 		      uint64_t store_clock_us, int64_t lease_ms, dlk_time now)
 {
-	struct redis2_session *s = arg;
-	struct redis2_ticket *t = dlki_redis2_waiter_find(s, attempt);
+	struct redis_session *s = arg;
+	struct redis_ticket *t = dlki_redis_waiter_find(s, attempt);
 
 	(void)now;
 	if (!t)
@@ -22,8 +22,8 @@ static void on_pushed(void *arg, uint64_t attempt, uint64_t token,
 
 static void on_wake(void *arg, uint64_t attempt, dlk_time now)
 {
-	struct redis2_session *s = arg;
-	const struct redis2_ticket *t = dlki_redis2_waiter_find(s, attempt);
+	struct redis_session *s = arg;
+	const struct redis_ticket *t = dlki_redis_waiter_find(s, attempt);
 
 	(void)now;
 	if (t)
@@ -32,27 +32,27 @@ static void on_wake(void *arg, uint64_t attempt, dlk_time now)
 
 static void on_look_again(void *arg, dlk_time now)
 {
-	struct redis2_session *s = arg;
+	struct redis_session *s = arg;
 
 	(void)now;
 	s->unheard = 0;
-	dlki_redis2_waiters_wake(s);
+	dlki_redis_waiters_wake(s);
 }
 
 /* Once an outage for people, and each time for a debugger. */
 static void on_unheard(void *arg, const char *why)
 {
-	struct redis2_session *s = arg;
+	struct redis_session *s = arg;
 
 	dlk_log(&s->base, s->unheard++ ? 3 : 1, "waiters poll more often: %s",
 		why);
-	dlki_redis2_watchers_deaf(s);
+	dlki_redis_watchers_deaf(s);
 }
 
 static void on_wanted(void *arg, const char *owner, dlk_time now)
 {
-	struct redis2_session *s = arg;
-	const struct redis2_ticket *t = dlki_redis2_watcher_find(s, owner);
+	struct redis_session *s = arg;
+	const struct redis_ticket *t = dlki_redis_watcher_find(s, owner);
 
 	(void)now;
 	if (t)
@@ -61,7 +61,7 @@ static void on_wanted(void *arg, const char *owner, dlk_time now)
 
 static void on_warn(void *arg, const char *text)
 {
-	struct redis2_session *s = arg;
+	struct redis_session *s = arg;
 
 	dlk_log(&s->base, 1, "%s", text);
 }
@@ -69,17 +69,17 @@ static void on_warn(void *arg, const char *text)
 /* Grants of the former server are void. */
 static void on_moved(void *arg, const char *text, dlk_time now)
 {
-	struct redis2_session *s = arg;
+	struct redis_session *s = arg;
 
 	(void)now;
-	dlki_redis2_waiters_void(s);
+	dlki_redis_waiters_void(s);
 	dlk_log(&s->base, 1, "%s", text);
 	dlk_verify_all(&s->base);
 }
 
 static void on_up(void *arg, const struct dlki_terms *terms, dlk_time now)
 {
-	struct redis2_session *s = arg;
+	struct redis_session *s = arg;
 
 	(void)now;
 	if (!s->opening)
@@ -94,15 +94,15 @@ static void on_up(void *arg, const struct dlki_terms *terms, dlk_time now)
 
 static void on_down(void *arg, dlk_time now)
 {
-	struct redis2_session *s = arg;
+	struct redis_session *s = arg;
 
 	(void)now;
 	if (s->opening)
 		dlki_waiter_done(s->engine, s->opening);
-	dlki_redis2_calls_unreachable(s);
+	dlki_redis_calls_unreachable(s);
 }
 
-const struct dlki_news dlki_redis2_news = {
+const struct dlki_news dlki_redis_news = {
 	.pushed = on_pushed,
 	.wake = on_wake,
 	.look_again = on_look_again,
@@ -117,7 +117,7 @@ const struct dlki_news dlki_redis2_news = {
 /* ---- The pump ------------------------------------------------------------ */
 
 /* Without success the ear stays deaf, and waiters ask again soon. */
-void dlki_redis2_listen(struct redis2_session *s)
+void dlki_redis_listen(struct redis_session *s)
 {
 	pthread_mutex_lock(&s->listen_mu);
 	if (!s->listens)
@@ -127,17 +127,17 @@ void dlki_redis2_listen(struct redis2_session *s)
 	pthread_mutex_unlock(&s->listen_mu);
 }
 
-void dlki_redis2_listen_no_more(struct redis2_session *s)
+void dlki_redis_listen_no_more(struct redis_session *s)
 {
 	if (s->listens)
 		(void)dlk_listen(&s->base, -1, NULL);
 }
 
-void dlki_redis2_pump(struct dlk_session *base)
+void dlki_redis_pump(struct dlk_session *base)
 {
-	const struct redis2_session *s = (struct redis2_session *)base;
+	const struct redis_session *s = (struct redis_session *)base;
 
-	dlki_redis2_lock(s);
+	dlki_redis_lock(s);
 	dlki_drive_pump(s->engine, DLKI_NEWS);
-	dlki_redis2_unlock(s);
+	dlki_redis_unlock(s);
 }

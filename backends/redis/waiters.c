@@ -1,64 +1,64 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "backends/redis/engine/waiters.h"
+#include "backends/redis/waiters.h"
 
 #include <stddef.h>
 #include <string.h>
 
-static struct redis2_session *session_of(const struct redis2_ticket *t)
+static struct redis_session *session_of(const struct redis_ticket *t)
 {
-	return (struct redis2_session *)t->base.session;
+	return (struct redis_session *)t->base.session;
 }
 
-static void forget(struct redis2_place *p, size_t offset)
+static void forget(struct redis_place *p, size_t offset)
 {
 	if (!p->link)
 		return;
 	*p->link = p->next;
 	if (p->next)
-		((struct redis2_place *)((char *)p->next + offset))->link =
+		((struct redis_place *)((char *)p->next + offset))->link =
 			p->link;
 	p->link = NULL;
 }
 
-static void list(struct redis2_ticket **head, struct redis2_ticket *t,
+static void list(struct redis_ticket **head, struct redis_ticket *t,
 		 size_t offset)
 {
-	struct redis2_place *p = (struct redis2_place *)((char *)t + offset);
+	struct redis_place *p = (struct redis_place *)((char *)t + offset);
 
 	p->next = *head;
 	p->link = head;
 	if (p->next)
-		((struct redis2_place *)((char *)p->next + offset))->link =
+		((struct redis_place *)((char *)p->next + offset))->link =
 			&p->next;
 	*head = t;
 }
 
 /* ---- Waiters ------------------------------------------------------------- */
 
-#define WAITER offsetof(struct redis2_ticket, waiter)
-#define WATCHER offsetof(struct redis2_ticket, watcher)
+#define WAITER offsetof(struct redis_ticket, waiter)
+#define WATCHER offsetof(struct redis_ticket, watcher)
 
-void dlki_redis2_waiter_forget(struct redis2_ticket *t)
+void dlki_redis_waiter_forget(struct redis_ticket *t)
 {
 	forget(&t->waiter, WAITER);
 	t->pushed.token = 0;
 }
 
-void dlki_redis2_waiter_attempt(struct redis2_ticket *t)
+void dlki_redis_waiter_attempt(struct redis_ticket *t)
 {
-	struct redis2_session *s = session_of(t);
+	struct redis_session *s = session_of(t);
 
-	dlki_redis2_waiter_forget(t);
+	dlki_redis_waiter_forget(t);
 	t->attempt = ++s->attempts;
 	t->sent = 0;
 	t->busy_clock_us = 0;
-	list(&s->waiters[t->attempt % RD2_BUCKETS], t, WAITER);
+	list(&s->waiters[t->attempt % RD_BUCKETS], t, WAITER);
 }
 
-struct redis2_ticket *dlki_redis2_waiter_find(const struct redis2_session *s,
-					      uint64_t attempt)
+struct redis_ticket *dlki_redis_waiter_find(const struct redis_session *s,
+					    uint64_t attempt)
 {
-	struct redis2_ticket *t = s->waiters[attempt % RD2_BUCKETS];
+	struct redis_ticket *t = s->waiters[attempt % RD_BUCKETS];
 
 	while (t && t->attempt != attempt)
 		t = t->waiter.next;
@@ -68,7 +68,7 @@ struct redis2_ticket *dlki_redis2_waiter_find(const struct redis2_session *s,
 /* When the lease of the grant message began, or earlier.  Between BUSY and
  * grant the server's clock has gone on as much as ours.  0: the clock was
  * set. */
-static dlk_time pushed_since(const struct redis2_ticket *t, dlk_time now)
+static dlk_time pushed_since(const struct redis_ticket *t, dlk_time now)
 {
 	uint64_t busy_us = t->busy_clock_us, granted_us = t->pushed.clock_us;
 	uint64_t left_us = (uint64_t)(now - t->sent) / 1000;
@@ -81,7 +81,7 @@ static dlk_time pushed_since(const struct redis2_ticket *t, dlk_time now)
 }
 
 /* With less than half of the lease left another attempt is better. */
-int dlki_redis2_waiter_take(struct redis2_ticket *t)
+int dlki_redis_waiter_take(struct redis_ticket *t)
 {
 	dlk_time now = dlk_now();
 	uint64_t token = t->pushed.token;
@@ -99,20 +99,20 @@ int dlki_redis2_waiter_take(struct redis2_ticket *t)
 	return 1;
 }
 
-void dlki_redis2_waiters_void(struct redis2_session *s)
+void dlki_redis_waiters_void(struct redis_session *s)
 {
-	for (size_t i = 0; i < RD2_BUCKETS; i++) {
-		struct redis2_ticket *t = s->waiters[i];
+	for (size_t i = 0; i < RD_BUCKETS; i++) {
+		struct redis_ticket *t = s->waiters[i];
 
 		for (; t; t = t->waiter.next)
 			t->pushed.token = 0;
 	}
 }
 
-void dlki_redis2_waiters_wake(struct redis2_session *s)
+void dlki_redis_waiters_wake(struct redis_session *s)
 {
-	for (size_t i = 0; i < RD2_BUCKETS; i++) {
-		const struct redis2_ticket *t = s->waiters[i];
+	for (size_t i = 0; i < RD_BUCKETS; i++) {
+		const struct redis_ticket *t = s->waiters[i];
 
 		for (; t; t = t->waiter.next)
 			dlk_wake(&s->base, t->base.id);
@@ -132,28 +132,28 @@ static size_t bucket_of(const char *owner)
 
 	for (int i = 0; i < 8; i++)
 		n = (n ^ (unsigned char)owner[i]) * 16777619u;
-	return n % RD2_BUCKETS;
+	return n % RD_BUCKETS;
 }
 
-void dlki_redis2_watcher_add(struct redis2_ticket *t)
+void dlki_redis_watcher_add(struct redis_ticket *t)
 {
-	struct redis2_session *s = session_of(t);
+	struct redis_session *s = session_of(t);
 
 	if (!t->watcher.link)
 		list(&s->watchers[bucket_of(t->base.request.owner)], t,
 		     WATCHER);
 }
 
-void dlki_redis2_watcher_forget(struct redis2_ticket *t)
+void dlki_redis_watcher_forget(struct redis_ticket *t)
 {
 	t->watched = 0;
 	forget(&t->watcher, WATCHER);
 }
 
-void dlki_redis2_watchers_deaf(struct redis2_session *s)
+void dlki_redis_watchers_deaf(struct redis_session *s)
 {
-	for (size_t i = 0; i < RD2_BUCKETS; i++) {
-		struct redis2_ticket *t = s->watchers[i];
+	for (size_t i = 0; i < RD_BUCKETS; i++) {
+		struct redis_ticket *t = s->watchers[i];
 
 		for (; t; t = t->watcher.next) {
 			if (t->ask.base.state == DLKI_OP_HELD)
@@ -162,10 +162,10 @@ void dlki_redis2_watchers_deaf(struct redis2_session *s)
 	}
 }
 
-struct redis2_ticket *dlki_redis2_watcher_find(const struct redis2_session *s,
-					       const char *owner)
+struct redis_ticket *dlki_redis_watcher_find(const struct redis_session *s,
+					     const char *owner)
 {
-	struct redis2_ticket *t = s->watchers[bucket_of(owner)];
+	struct redis_ticket *t = s->watchers[bucket_of(owner)];
 
 	while (t && strcmp(t->base.request.owner, owner) != 0)
 		t = t->watcher.next;

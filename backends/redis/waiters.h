@@ -6,44 +6,44 @@
  * A grant message counts for the named attempt alone.  The message may come
  * before the answer to the attempt, on another connection.
  */
-#ifndef DLOCK_REDIS_ENGINE_WAITERS_H
-#define DLOCK_REDIS_ENGINE_WAITERS_H
+#ifndef DLOCK_REDIS_WAITERS_H
+#define DLOCK_REDIS_WAITERS_H
 
-#include "backends/redis/engine/session.h"
+#include "backends/redis/redis.h"
 
 /* All with the engine's mutex held. */
 
 /* An attempt begins, with a new number. */
-void dlki_redis2_waiter_attempt(struct redis2_ticket *t);
+void dlki_redis_waiter_attempt(struct redis_ticket *t);
 
 /* The ticket no longer waits. */
-void dlki_redis2_waiter_forget(struct redis2_ticket *t);
+void dlki_redis_waiter_forget(struct redis_ticket *t);
 
 /* NULL: no ticket's last attempt has this number. */
-struct redis2_ticket *dlki_redis2_waiter_find(const struct redis2_session *s,
-					      uint64_t attempt);
+struct redis_ticket *dlki_redis_waiter_find(const struct redis_session *s,
+					    uint64_t attempt);
 
 /* 1: a grant message has come for the last attempt, and the ticket has token
  * and lease from the message.  0: no message has come, or the lease is old, and
  * another attempt begins a new lease. */
-int dlki_redis2_waiter_take(struct redis2_ticket *t);
+int dlki_redis_waiter_take(struct redis_ticket *t);
 
 /* Grant messages so far are void. */
-void dlki_redis2_waiters_void(struct redis2_session *s);
+void dlki_redis_waiters_void(struct redis_session *s);
 
 /* News may have been missed: every waiter makes another attempt, and every
  * claim that the server watches, or may watch, may be wanted. */
-void dlki_redis2_waiters_wake(struct redis2_session *s);
+void dlki_redis_waiters_wake(struct redis_session *s);
 
 /* ---- Watched claims ------------------------------------------------------ */
 
-void dlki_redis2_watcher_add(struct redis2_ticket *t);
-void dlki_redis2_watcher_forget(struct redis2_ticket *t);
+void dlki_redis_watcher_add(struct redis_ticket *t);
+void dlki_redis_watcher_forget(struct redis_ticket *t);
 
 /* The notification channel is down: ops that wait for it end. */
-void dlki_redis2_watchers_deaf(struct redis2_session *s);
+void dlki_redis_watchers_deaf(struct redis_session *s);
 
-struct redis2_ticket *dlki_redis2_watcher_find(const struct redis2_session *s,
-					       const char *owner);
+struct redis_ticket *dlki_redis_watcher_find(const struct redis_session *s,
+					     const char *owner);
 
 #endif

@@ -2,13 +2,13 @@
 /* The lease of a grant message. */
 #include <criterion/criterion.h>
 
-#include "backends/redis/engine/waiters.h"
+#include "backends/redis/waiters.h"
 #include "core/base/clock.h"
 
 enum { LEASE_MS = 1000 };
 
-static struct redis2_session session;
-static struct redis2_ticket ticket;
+static struct redis_session session;
+static struct redis_ticket ticket;
 static dlk_time now;
 
 static dlk_time test_clock(void)
@@ -21,10 +21,10 @@ static void setup(void)
 {
 	dlki_clock = test_clock;
 	now = 5000 * DLK_MS;
-	ticket = (struct redis2_ticket){
+	ticket = (struct redis_ticket){
 		.base = { .session = &session.base },
 	};
-	dlki_redis2_waiter_attempt(&ticket);
+	dlki_redis_waiter_attempt(&ticket);
 	ticket.sent = now;
 	ticket.busy_clock_us = 70000000;
 }
@@ -38,11 +38,11 @@ static void pushed_at(uint64_t clock_us)
 
 static void taken_since(int64_t ms)
 {
-	cr_assert(dlki_redis2_waiter_take(&ticket));
+	cr_assert(dlki_redis_waiter_take(&ticket));
 	cr_assert_eq(ticket.base.token, 9);
 	cr_assert_eq(ticket.base.lease_ms, LEASE_MS);
 	cr_assert_eq(ticket.base.since, ms * DLK_MS);
-	cr_assert_not(dlki_redis2_waiter_take(&ticket), "taken twice");
+	cr_assert_not(dlki_redis_waiter_take(&ticket), "taken twice");
 }
 
 TestSuite(redis_waiters, .init = setup);
@@ -69,7 +69,7 @@ Test(redis_waiters, leave_a_lease_that_is_half_over)
 {
 	pushed_at(72000000);
 	now = 7500 * DLK_MS;
-	cr_assert_not(dlki_redis2_waiter_take(&ticket));
+	cr_assert_not(dlki_redis_waiter_take(&ticket));
 }
 
 /* The server's clock was set while the waiter waited. */
@@ -77,9 +77,9 @@ Test(redis_waiters, leave_a_grant_from_the_past_or_the_future)
 {
 	now = 7000 * DLK_MS;
 	pushed_at(69999999);
-	cr_assert_not(dlki_redis2_waiter_take(&ticket));
+	cr_assert_not(dlki_redis_waiter_take(&ticket));
 	pushed_at(72000001);
-	cr_assert_not(dlki_redis2_waiter_take(&ticket));
+	cr_assert_not(dlki_redis_waiter_take(&ticket));
 	pushed_at(72000000);
 	taken_since(7000);
 }
@@ -90,23 +90,22 @@ Test(redis_waiters, leave_a_grant_of_an_attempt_that_was_not_written)
 {
 	ticket.sent = 0;
 	pushed_at(0);
-	cr_assert_not(dlki_redis2_waiter_take(&ticket));
+	cr_assert_not(dlki_redis_waiter_take(&ticket));
 }
 
 Test(redis_waiters, are_found_by_the_last_attempt_alone)
 {
 	uint64_t first = ticket.attempt;
 
-	cr_assert_eq(dlki_redis2_waiter_find(&session, first), &ticket);
+	cr_assert_eq(dlki_redis_waiter_find(&session, first), &ticket);
 	pushed_at(70000001);
-	dlki_redis2_waiter_attempt(&ticket);
-	cr_assert_null(dlki_redis2_waiter_find(&session, first));
-	cr_assert_eq(dlki_redis2_waiter_find(&session, ticket.attempt),
-		     &ticket);
+	dlki_redis_waiter_attempt(&ticket);
+	cr_assert_null(dlki_redis_waiter_find(&session, first));
+	cr_assert_eq(dlki_redis_waiter_find(&session, ticket.attempt), &ticket);
 	cr_assert_eq(ticket.pushed.token, 0, "it was for the first");
 	pushed_at(70000001);
-	dlki_redis2_waiters_void(&session);
+	dlki_redis_waiters_void(&session);
 	cr_assert_eq(ticket.pushed.token, 0);
-	dlki_redis2_waiter_forget(&ticket);
-	cr_assert_null(dlki_redis2_waiter_find(&session, ticket.attempt));
+	dlki_redis_waiter_forget(&ticket);
+	cr_assert_null(dlki_redis_waiter_find(&session, ticket.attempt));
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "backends/redis/engine/call.h"
+#include "backends/redis/call.h"
 
-#include "backends/redis/engine/waiters.h"
+#include "backends/redis/waiters.h"
 
-int dlki_redis2_op_was_sent(const struct redis2_op *op)
+int dlki_redis_op_was_sent(const struct redis_op *op)
 {
 	const struct dlki_op *base = &op->base;
 
@@ -22,7 +22,7 @@ int dlki_redis2_op_was_sent(const struct redis2_op *op)
 
 /* The connection is gone, and the next connection may be better.  An op of
  * several requests does not begin anew unless it remembers the first answer. */
-static int was_cut_off(const struct redis2_op *op)
+static int was_cut_off(const struct redis_op *op)
 {
 	return op->base.outcome == DLKI_UNANSWERED &&
 	       (op->base.requests <= 1 || op->base.about);
@@ -30,7 +30,7 @@ static int was_cut_off(const struct redis2_op *op)
 
 /* The server may evaluate a lost attempt after the next attempt: each has an
  * own number. */
-static int send_again(struct redis2_op *op)
+static int send_again(struct redis_op *op)
 {
 	if (op->base.outcome != DLKI_AGAIN) {
 		if (op->resent || !was_cut_off(op))
@@ -39,29 +39,29 @@ static int send_again(struct redis2_op *op)
 		(void)dlki_engine_hurry(op->base.engine);
 	}
 	if (op->base.verb == DLKI_ATTEMPT) {
-		dlki_redis2_waiter_attempt(op->ticket);
+		dlki_redis_waiter_attempt(op->ticket);
 		op->base.id = op->ticket->attempt;
 	}
 	op->base.again |= op->resent;
 	return dlki_submit(op->base.engine, &op->base) == 0;
 }
 
-static void note_attempt(const struct redis2_op *op)
+static void note_attempt(const struct redis_op *op)
 {
-	struct redis2_ticket *t = op->ticket;
+	struct redis_ticket *t = op->ticket;
 
-	t->asked |= dlki_redis2_op_was_sent(op);
+	t->asked |= dlki_redis_op_was_sent(op);
 	if (!t->asked)
-		dlki_redis2_waiter_forget(t);
+		dlki_redis_waiter_forget(t);
 	t->sent = op->base.since;
 	t->busy_clock_us = op->base.outcome == DLKI_BUSY ?
 				   op->base.store_clock_us :
 				   0;
 }
 
-static void note_lease(const struct redis2_op *op, dlk_time now)
+static void note_lease(const struct redis_op *op, dlk_time now)
 {
-	struct redis2_ticket *t = op->ticket;
+	struct redis_ticket *t = op->ticket;
 
 	if (op->base.outcome != DLKI_GRANTED &&
 	    (op->base.outcome != DLKI_ANSWERED || op->base.verb != DLKI_RENEW))
@@ -72,7 +72,7 @@ static void note_lease(const struct redis2_op *op, dlk_time now)
 
 /* The answer to a release without a waiting thread.  The core may free the
  * ticket. */
-static void tell_released(const struct redis2_op *op)
+static void tell_released(const struct redis_op *op)
 {
 	struct dlk_session *s = &op->session->base;
 	uint64_t id = op->ticket->base.id;
@@ -83,7 +83,7 @@ static void tell_released(const struct redis2_op *op)
 	dlk_released(s, id, rc);
 }
 
-static void note_end(struct redis2_call *c, const struct redis2_op *op,
+static void note_end(struct redis_call *c, const struct redis_op *op,
 		     dlk_time now)
 {
 	const struct dlki_op *base = &op->base;
@@ -102,7 +102,7 @@ static void note_end(struct redis2_call *c, const struct redis2_op *op,
 	}
 }
 
-static void note_failure(struct redis2_call *c, const struct dlki_op *base)
+static void note_failure(struct redis_call *c, const struct dlki_op *base)
 {
 	if (c->failed.code != 0)
 		return;
@@ -112,7 +112,7 @@ static void note_failure(struct redis2_call *c, const struct dlki_op *base)
 		dlk_fail(&c->failed, DLOCK_ENOMEM, "out of memory");
 }
 
-static void leave(struct redis2_op *op)
+static void leave(struct redis_op *op)
 {
 	*op->link = op->next;
 	if (op->next)
@@ -122,8 +122,8 @@ static void leave(struct redis2_op *op)
 
 static void op_done(struct dlki_op *base, dlk_time now)
 {
-	struct redis2_op *op = (struct redis2_op *)base;
-	struct redis2_call *c = op->call;
+	struct redis_op *op = (struct redis_op *)base;
+	struct redis_call *c = op->call;
 
 	if (base->verb == DLKI_ATTEMPT)
 		note_attempt(op);
@@ -144,9 +144,9 @@ static void op_done(struct dlki_op *base, dlk_time now)
 
 /* ---- A call -------------------------------------------------------------- */
 
-void dlki_redis2_op_prepare(struct redis2_op *op, struct redis2_session *s,
-			    struct redis2_ticket *t, enum dlki_verb verb,
-			    dlk_time deadline)
+void dlki_redis_op_prepare(struct redis_op *op, struct redis_session *s,
+			   struct redis_ticket *t, enum dlki_verb verb,
+			   dlk_time deadline)
 {
 	struct dlki_op *base = &op->base;
 
@@ -168,16 +168,16 @@ void dlki_redis2_op_prepare(struct redis2_op *op, struct redis2_session *s,
 	base->again = t->asked;
 	op->granted = t->granted;
 	if (verb == DLKI_ATTEMPT) {
-		dlki_redis2_waiter_attempt(t);
+		dlki_redis_waiter_attempt(t);
 		base->id = t->attempt;
 	}
 }
 
-void dlki_redis2_call_begin(struct redis2_call *call, struct redis2_session *s,
-			    dlk_time deadline)
+void dlki_redis_call_begin(struct redis_call *call, struct redis_session *s,
+			   dlk_time deadline)
 {
-	dlki_redis2_lock(s);
-	*call = (struct redis2_call){
+	dlki_redis_lock(s);
+	*call = (struct redis_call){
 		.session = s,
 		.deadline = deadline,
 		.next = s->calls,
@@ -189,15 +189,15 @@ void dlki_redis2_call_begin(struct redis2_call *call, struct redis2_session *s,
 	dlki_waiter_init(&call->waiter, DLKI_ANSWERS);
 }
 
-void dlki_redis2_call_end(struct redis2_call *call)
+void dlki_redis_call_end(struct redis_call *call)
 {
 	*call->link = call->next;
 	if (call->next)
 		call->next->link = call->link;
-	dlki_redis2_unlock(call->session);
+	dlki_redis_unlock(call->session);
 }
 
-void dlki_redis2_call_add(struct redis2_call *call, struct redis2_op *op)
+void dlki_redis_call_add(struct redis_call *call, struct redis_op *op)
 {
 	struct dlki_op *base = &op->base;
 
@@ -218,16 +218,16 @@ void dlki_redis2_call_add(struct redis2_call *call, struct redis2_op *op)
 }
 
 /* The caller no longer waits for the answers. */
-static void end_ops(struct redis2_call *c)
+static void end_ops(struct redis_call *c)
 {
 	c->over = 1;
-	for (struct redis2_op *op = c->ops; op; op = op->next)
+	for (struct redis_op *op = c->ops; op; op = op->next)
 		dlki_cancel(c->session->engine, &op->base);
 }
 
 /* A cancelled caller brings the deadline forward, and cannot wake this
  * thread. */
-void dlki_redis2_call_await(struct redis2_call *call)
+void dlki_redis_call_await(struct redis_call *call)
 {
 	struct dlki_engine *e = call->session->engine;
 
@@ -243,39 +243,39 @@ void dlki_redis2_call_await(struct redis2_call *call)
 	}
 }
 
-void dlki_redis2_call_ticket(struct redis2_call *call, struct redis2_ticket *t,
-			     enum dlki_verb verb, dlk_time deadline)
+void dlki_redis_call_ticket(struct redis_call *call, struct redis_ticket *t,
+			    enum dlki_verb verb, dlk_time deadline)
 {
-	struct redis2_session *s = (struct redis2_session *)t->base.session;
-	struct redis2_op *op = verb == DLKI_RELEASE ? &t->rel : &t->ask;
+	struct redis_session *s = (struct redis_session *)t->base.session;
+	struct redis_op *op = verb == DLKI_RELEASE ? &t->rel : &t->ask;
 
-	dlki_redis2_call_begin(call, s, deadline);
+	dlki_redis_call_begin(call, s, deadline);
 	if (op->base.state == DLKI_OP_IDLE)
-		dlki_redis2_op_prepare(op, s, t, verb, deadline);
-	dlki_redis2_call_add(call, op);
-	dlki_redis2_call_await(call);
+		dlki_redis_op_prepare(op, s, t, verb, deadline);
+	dlki_redis_call_add(call, op);
+	dlki_redis_call_await(call);
 }
 
-int dlki_redis2_call_session(struct redis2_session *s, struct redis2_op *op,
-			     dlk_time deadline, struct dlk_error *err)
+int dlki_redis_call_session(struct redis_session *s, struct redis_op *op,
+			    dlk_time deadline, struct dlk_error *err)
 {
-	struct redis2_call call;
+	struct redis_call call;
 	int rc = 0;
 
-	dlki_redis2_call_begin(&call, s, deadline);
-	dlki_redis2_call_add(&call, op);
-	dlki_redis2_call_await(&call);
+	dlki_redis_call_begin(&call, s, deadline);
+	dlki_redis_call_add(&call, op);
+	dlki_redis_call_await(&call);
 	if (op->base.outcome != DLKI_ANSWERED)
-		rc = dlki_redis2_call_error(&call, op, err);
-	dlki_redis2_call_end(&call);
+		rc = dlki_redis_call_error(&call, op, err);
+	dlki_redis_call_end(&call);
 	return rc;
 }
 
 /* ---- Failures ------------------------------------------------------------ */
 
-void dlki_redis2_calls_unreachable(struct redis2_session *s)
+void dlki_redis_calls_unreachable(struct redis_session *s)
 {
-	for (struct redis2_call *c = s->calls; c; c = c->next) {
+	for (struct redis_call *c = s->calls; c; c = c->next) {
 		if (c->too_early) {
 			c->too_early = dlki_engine_hurry(s->engine);
 			continue;
@@ -292,10 +292,10 @@ static int is_word_of_a_server(int code)
 	       code == DLOCK_EINVAL || code == DLOCK_ENOTSUP;
 }
 
-int dlki_redis2_call_error(const struct redis2_call *call,
-			   const struct redis2_op *op, struct dlk_error *err)
+int dlki_redis_call_error(const struct redis_call *call,
+			   const struct redis_op *op, struct dlk_error *err)
 {
-	const struct redis2_session *s = call->session;
+	const struct redis_session *s = call->session;
 	int up = dlki_engine_is_up(s->engine);
 	struct dlk_error why;
 

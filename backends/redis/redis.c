@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The backend, and opening and closing a session. */
-#include "backends/redis/engine/session.h"
+#include "backends/redis/redis.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static void prepare_plain(struct dlk_session *base)
 }
 
 /* For messages. */
-static void name_server(struct redis2_session *s)
+static void name_server(struct redis_session *s)
 {
 	const struct dlk_uri *uri = s->base.uri;
 	const struct dlk_host *host = uri->hosts;
@@ -54,12 +54,12 @@ static void name_server(struct redis2_session *s)
 
 /* ---- Open and close ------------------------------------------------------ */
 
-static void redis2_close(struct dlk_session *base, dlk_time deadline)
+static void redis_close(struct dlk_session *base, dlk_time deadline)
 {
-	struct redis2_session *s = (struct redis2_session *)base;
+	struct redis_session *s = (struct redis_session *)base;
 
 	(void)deadline; /* only the end of a thread is waited for */
-	dlki_redis2_listen_no_more(s);
+	dlki_redis_listen_no_more(s);
 	if (s->engine) {
 		dlki_drive_end(s->engine);
 		dlki_engine_free(s->engine);
@@ -69,7 +69,7 @@ static void redis2_close(struct dlk_session *base, dlk_time deadline)
 	pthread_mutex_destroy(&s->listen_mu);
 }
 
-static int prepare_tls(struct redis2_session *s, struct dlk_error *err)
+static int prepare_tls(struct redis_session *s, struct dlk_error *err)
 {
 	const char *warning;
 	int rc;
@@ -82,14 +82,14 @@ static int prepare_tls(struct redis2_session *s, struct dlk_error *err)
 	return rc;
 }
 
-static int start_engine(struct redis2_session *s, struct dlk_error *err)
+static int start_engine(struct redis_session *s, struct dlk_error *err)
 {
 	const struct dlk_uri *uri = s->base.uri;
 	struct dlki_engine_options options = {
 		.protocol = &dlki_redis_protocol,
 		.uri = uri,
 		.label = s->base.label,
-		.news = &dlki_redis2_news,
+		.news = &dlki_redis_news,
 		.arg = s,
 		.connect_ms = dlk_param_int(uri, "connect"),
 		.patience_ms = patience_ms(uri),
@@ -123,19 +123,19 @@ static int start_engine(struct redis2_session *s, struct dlk_error *err)
 
 /* Until the server has greeted us, or cannot.  The answer to the greeting takes
  * about as long as the connection did. */
-static int await_greeting(struct redis2_session *s, dlk_time begun,
+static int await_greeting(struct redis_session *s, dlk_time begun,
 			  dlk_time deadline, struct dlk_error *err)
 {
 	dlk_time now;
 	int up;
 
-	dlki_redis2_lock(s);
+	dlki_redis_lock(s);
 	(void)dlki_drive(s->engine, s->opening, deadline);
 	s->opening = NULL;
 	up = dlki_engine_is_up(s->engine);
 	if (!up)
 		dlki_engine_why(s->engine, err);
-	dlki_redis2_unlock(s);
+	dlki_redis_unlock(s);
 	now = dlk_now();
 	if (up)
 		dlk_answered(&s->base, now - (now - begun) / 2, now);
@@ -145,10 +145,10 @@ static int await_greeting(struct redis2_session *s, dlk_time begun,
 	return up ? 0 : err->code;
 }
 
-static int redis2_open(struct dlk_session *base, dlk_time deadline,
-		       struct dlk_error *err)
+static int redis_open(struct dlk_session *base, dlk_time deadline,
+		      struct dlk_error *err)
 {
-	struct redis2_session *s = (struct redis2_session *)base;
+	struct redis_session *s = (struct redis_session *)base;
 	struct dlki_waiter waiter;
 	dlk_time begun;
 	uint32_t db;
@@ -166,7 +166,7 @@ static int redis2_open(struct dlk_session *base, dlk_time deadline,
 	if (rc == 0)
 		rc = await_greeting(s, begun, deadline, err);
 	if (rc != 0)
-		redis2_close(base, deadline);
+		redis_close(base, deadline);
 	return rc;
 }
 
@@ -182,19 +182,19 @@ static const struct dlk_param params[] = { RD_URI_PARAMS, { 0 } };
 			DLOCK_CAP_WAKE | DLOCK_CAP_EXPIRE |                    \
 			DLOCK_CAP_INSPECT | DLOCK_CAP_LIST | DLOCK_CAP_WANTED, \
 		.params = (params_),                                           \
-		.session_size = sizeof(struct redis2_session),                 \
-		.ticket_size = sizeof(struct redis2_ticket),                   \
-		.open = redis2_open, .close = redis2_close,                    \
-		.attempt = dlki_redis2_attempt, .renew = dlki_redis2_renew,    \
-		.release = dlki_redis2_release,                                \
-		.downgrade = dlki_redis2_downgrade,                            \
-		.inspect = dlki_redis2_inspect, .list = dlki_redis2_list,      \
-		.break_ = dlki_redis2_break,                                   \
-		.release_all = dlki_redis2_release_all,                        \
-		.watch_wanted = dlki_redis2_watch_wanted,                      \
-		.revoke = dlki_redis2_revoke,                                  \
-		.release_begin = dlki_redis2_release_begin,                    \
-		.pump = dlki_redis2_pump,                                      \
+		.session_size = sizeof(struct redis_session),                  \
+		.ticket_size = sizeof(struct redis_ticket),                    \
+		.open = redis_open, .close = redis_close,                      \
+		.attempt = dlki_redis_attempt, .renew = dlki_redis_renew,      \
+		.release = dlki_redis_release,                                 \
+		.downgrade = dlki_redis_downgrade,                             \
+		.inspect = dlki_redis_inspect, .list = dlki_redis_list,        \
+		.break_ = dlki_redis_break,                                    \
+		.release_all = dlki_redis_release_all,                         \
+		.watch_wanted = dlki_redis_watch_wanted,                       \
+		.revoke = dlki_redis_revoke,                                   \
+		.release_begin = dlki_redis_release_begin,                     \
+		.pump = dlki_redis_pump,                                       \
 	}
 
 static const char *const schemes[] = { "redis", "valkey", "redis+unix", NULL };

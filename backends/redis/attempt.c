@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "backends/redis/engine/call.h"
-#include "backends/redis/engine/waiters.h"
+#include "backends/redis/call.h"
+#include "backends/redis/waiters.h"
 
 /* Without WAKE the core polls, at the end of the holder's lease at the
  * latest. */
-static void look_again_in(struct redis2_ticket *t, int64_t ms)
+static void look_again_in(struct redis_ticket *t, int64_t ms)
 {
 	const struct dlk_session *s = t->base.session;
 
@@ -13,11 +13,11 @@ static void look_again_in(struct redis2_ticket *t, int64_t ms)
 		t->base.look_again = dlk_now() + ms * DLK_MS;
 }
 
-static enum dlk_verdict take_answer(struct redis2_ticket *t,
-				    const struct redis2_call *call,
+static enum dlk_verdict take_answer(struct redis_ticket *t,
+				    const struct redis_call *call,
 				    struct dlk_error *err)
 {
-	const struct redis2_op *op = &t->ask;
+	const struct redis_op *op = &t->ask;
 
 	t->base.resent = op->resent;
 	switch (op->base.outcome) {
@@ -33,46 +33,45 @@ static enum dlk_verdict take_answer(struct redis2_ticket *t,
 	default:
 		t->base.settled = !op->resent &&
 				  (op->base.outcome == DLKI_FAILED ||
-				   !dlki_redis2_op_was_sent(op));
-		dlki_redis2_call_error(call, op, err);
+				   !dlki_redis_op_was_sent(op));
+		dlki_redis_call_error(call, op, err);
 		return DLK_FAILED;
 	}
 }
 
 /* Without a request, if a grant message has come. */
-static int take_pushed(struct redis2_ticket *t)
+static int take_pushed(struct redis_ticket *t)
 {
-	const struct redis2_session *s =
-		(struct redis2_session *)t->base.session;
+	const struct redis_session *s = (struct redis_session *)t->base.session;
 	int taken;
 
-	dlki_redis2_lock(s);
-	taken = dlki_redis2_waiter_take(t);
+	dlki_redis_lock(s);
+	taken = dlki_redis_waiter_take(t);
 	if (taken) {
-		dlki_redis2_waiter_forget(t);
+		dlki_redis_waiter_forget(t);
 		t->granted = t->by_push = 1;
 		t->lease_from = t->lease_heard = 0;
 	}
-	dlki_redis2_unlock(s);
+	dlki_redis_unlock(s);
 	return taken;
 }
 
-enum dlk_verdict dlki_redis2_attempt(struct dlk_ticket *base, dlk_time deadline,
-				     struct dlk_error *err)
+enum dlk_verdict dlki_redis_attempt(struct dlk_ticket *base, dlk_time deadline,
+				    struct dlk_error *err)
 {
-	struct redis2_ticket *t = (struct redis2_ticket *)base;
+	struct redis_ticket *t = (struct redis_ticket *)base;
 	enum dlk_verdict verdict;
-	struct redis2_call call;
+	struct redis_call call;
 
 	if (t->asked && take_pushed(t))
 		return DLK_GRANTED;
-	dlki_redis2_call_ticket(&call, t, DLKI_ATTEMPT, deadline);
+	dlki_redis_call_ticket(&call, t, DLKI_ATTEMPT, deadline);
 	verdict = take_answer(t, &call, err);
 	t->granted = verdict == DLK_GRANTED;
 	if (t->granted)
-		dlki_redis2_waiter_forget(t);
-	dlki_redis2_call_end(&call);
+		dlki_redis_waiter_forget(t);
+	dlki_redis_call_end(&call);
 	if (verdict == DLK_BUSY && base->session->caps & DLOCK_CAP_WAKE)
-		dlki_redis2_listen((struct redis2_session *)base->session);
+		dlki_redis_listen((struct redis_session *)base->session);
 	return verdict;
 }
