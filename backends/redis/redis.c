@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "backends/redis/protocol/store.h"
-#include "backends/redis/uri.h"
+#include "backends/redis/protocol/uri.h"
 #include "core/net/tls_uri.h"
 #include "core/world/real.h"
 #include "dlock_config.h"

@@ -5,8 +5,8 @@
  * What is believed must be what the scripts say; what is refused has a message
  * that can be printed; what is kept stays within the limits.
  */
-#include "backends/redis/answer.h"
-#include "backends/redis/fault.h"
+#include "backends/redis/protocol/answer.h"
+#include "backends/redis/protocol/fault.h"
 #include "core/base/utf8.h"
 
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What comes from the server, taken apart without one. */
-#include "backends/redis/answer.h"
-#include "backends/redis/command.h"
-#include "backends/redis/fault.h"
-#include "backends/redis/reply.h"
+#include "backends/redis/protocol/answer.h"
+#include "backends/redis/protocol/command.h"
+#include "backends/redis/protocol/fault.h"
+#include "backends/redis/protocol/reply.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

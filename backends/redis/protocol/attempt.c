@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "backends/redis/answer.h"
+#include "backends/redis/protocol/answer.h"
 #include "backends/redis/protocol/store.h"
 
 /* How soon a waiter without an ear asks again. */

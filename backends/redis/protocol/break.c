@@ -3,7 +3,7 @@
  * lock from these holders, but not from a later holder. */
 #include <string.h>
 
-#include "backends/redis/answer.h"
+#include "backends/redis/protocol/answer.h"
 #include "backends/redis/protocol/store.h"
 
 _Static_assert((int)RD_SEEN_LEN < (int)DLKI_ABOUT, "the text and a NUL");

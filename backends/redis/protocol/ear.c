@@ -2,7 +2,7 @@
 /* The ear: messages of the notification channel. */
 #include <string.h>
 
-#include "backends/redis/answer.h"
+#include "backends/redis/protocol/answer.h"
 #include "backends/redis/protocol/store.h"
 
 /* After so much silence the ear asks whether the server is still there; the

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "backends/redis/fault.h"
+#include "backends/redis/protocol/fault.h"
 #include "backends/redis/protocol/store.h"
 
 enum redis_taken dlki_redis_store_fault(struct redis_store *s,

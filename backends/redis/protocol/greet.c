@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/redis/answer.h"
-#include "backends/redis/fault.h"
+#include "backends/redis/protocol/answer.h"
+#include "backends/redis/protocol/fault.h"
 #include "backends/redis/protocol/store.h"
 
 /* Only such bytes of INFO get into the log and the identity. */

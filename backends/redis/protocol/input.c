@@ -2,7 +2,7 @@
 /* Replies, and the requests to which they belong. */
 #include <string.h>
 
-#include "backends/redis/fault.h"
+#include "backends/redis/protocol/fault.h"
 #include "backends/redis/protocol/store.h"
 
 static redis_take_fn *const take[DLKI_VERBS] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "backends/redis/answer.h"
+#include "backends/redis/protocol/answer.h"
 #include "backends/redis/protocol/store.h"
 
 void dlki_redis_store_inspect(struct redis_store *s, struct dlki_op *op,

@@ -9,7 +9,7 @@
  */
 #include <stdlib.h>
 
-#include "backends/redis/found.h"
+#include "backends/redis/protocol/found.h"
 #include "backends/redis/protocol/store.h"
 
 struct redis_listing {

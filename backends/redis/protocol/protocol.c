@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "backends/redis/protocol/store.h"
-#include "backends/redis/uri.h"
+#include "backends/redis/protocol/uri.h"
 
 enum { LABEL_MAX = 240 };
 

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "backends/redis/answer.h"
+#include "backends/redis/protocol/answer.h"
 #include "backends/redis/protocol/store.h"
 
 /* A larger difference is not a delay: the clock was set. */

@@ -12,9 +12,9 @@
 #ifndef DLOCK_REDIS_PROTOCOL_STORE_H
 #define DLOCK_REDIS_PROTOCOL_STORE_H
 
-#include "backends/redis/args.h"
-#include "backends/redis/reply.h"
-#include "backends/redis/texts.h"
+#include "backends/redis/protocol/args.h"
+#include "backends/redis/protocol/reply.h"
+#include "backends/redis/protocol/texts.h"
 #include "core/loop/protocol.h"
 
 extern const struct dlki_protocol dlki_redis_protocol;

@@ -2,7 +2,7 @@
 /* Watch a claim, and ask the client that watches a claim. */
 #include <string.h>
 
-#include "backends/redis/answer.h"
+#include "backends/redis/protocol/answer.h"
 #include "backends/redis/protocol/store.h"
 
 /* The ear listens first: an earlier message is lost. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "backends/redis/found.h"
+#include "backends/redis/protocol/found.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/redis/answer.h"
-#include "backends/redis/fault.h"
-#include "backends/redis/texts.h"
+#include "backends/redis/protocol/answer.h"
+#include "backends/redis/protocol/fault.h"
+#include "backends/redis/protocol/texts.h"
 
 enum { BATCH = 256, KEYS_MAX = 1 << 22 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "backends/redis/fault.h"
+#include "backends/redis/protocol/fault.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "backends/redis/command.h"
+#include "backends/redis/protocol/command.h"
 
 #include <stdlib.h>
 #include <string.h>

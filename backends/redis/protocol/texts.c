@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "backends/redis/texts.h"
+#include "backends/redis/protocol/texts.h"
 
 #include "redis_scripts.h"
 

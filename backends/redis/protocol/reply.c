@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "backends/redis/reply.h"
+#include "backends/redis/protocol/reply.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "backends/redis/args.h"
+#include "backends/redis/protocol/args.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "backends/redis/answer.h"
+#include "backends/redis/protocol/answer.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 
 #include <dlock/backend.h>
 
-#include "backends/redis/reply.h"
+#include "backends/redis/protocol/reply.h"
 
 /* ---- Scripts ------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "backends/redis/uri.h"
+#include "backends/redis/protocol/uri.h"
 
 #include <string.h>
 

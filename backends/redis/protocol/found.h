@@ -5,8 +5,8 @@
 #ifndef DLOCK_REDIS_FOUND_H
 #define DLOCK_REDIS_FOUND_H
 
-#include "backends/redis/args.h"
-#include "backends/redis/reply.h"
+#include "backends/redis/protocol/args.h"
+#include "backends/redis/protocol/reply.h"
 
 struct redis_found {
 	char (*v)[72]; /* the locks' keys, the part between the braces */

@@ -5,7 +5,7 @@
 #ifndef DLOCK_REDIS_TEXTS_H
 #define DLOCK_REDIS_TEXTS_H
 
-#include "backends/redis/command.h"
+#include "backends/redis/protocol/command.h"
 
 enum redis_script {
 	RD_ATTEMPT_EXCLUSIVE,

@@ -5,7 +5,7 @@
 #ifndef DLOCK_REDIS_ARGS_H
 #define DLOCK_REDIS_ARGS_H
 
-#include "backends/redis/command.h"
+#include "backends/redis/protocol/command.h"
 
 enum {
 	RD_OWNER_LEN = 32,
