@@ -249,6 +249,8 @@ CASE(redis_name, is_shown_alike_by_every_handle)
 	dlock_hold *h;
 
 	set_up("ttl=60s");
+	listening(server, b);
+	listening(server, c);
 	CHECK_INT(listed(), ==, 0);
 	h = take(m, 0);
 	CHECK_INT(listed(), ==, 1);

@@ -264,6 +264,7 @@ CASE(redis_renew, is_what_makes_a_waiters_lease_a_whole_one)
 	proxy = proxy_start(server);
 	far = client_of(lab_proxy_port(proxy), "ttl=6s", NULL);
 	fl = mutex(far, "x");
+	listening(server, far);
 	h = take(l, 0);
 	before = scripts_run(server);
 	taker_queue(&t, far, fl, FOREVER);

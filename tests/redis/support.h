@@ -71,6 +71,10 @@ void warm_up(dlock_client *c);
 /* One that was opened otherwise is closed behind the case, too. */
 dlock_client *closed_at_end(dlock_client *c);
 
+/* The client listens to the notification channel from now on: a later waiter of
+ * the client's asks once. */
+void listening(struct lab_server *s, dlock_client *c);
+
 /* Free the handle, and close its client, now. */
 void end(dlock_client *c, dlock_lock *l);
 
