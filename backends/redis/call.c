@@ -285,6 +285,15 @@ void dlki_redis_calls_unreachable(struct redis_session *s)
 	}
 }
 
+void dlki_redis_calls_spare(struct redis_session *s, dlk_time answered)
+{
+	for (struct redis_call *c = s->calls; c; c = c->next) {
+		if (answered > c->deadline && c->ops &&
+		    c->ops->base.verb == DLKI_ATTEMPT)
+			end_ops(c);
+	}
+}
+
 /* A server said so over a connection: another connection may do. */
 static int is_word_of_a_server(int code)
 {
@@ -292,8 +301,17 @@ static int is_word_of_a_server(int code)
 	       code == DLOCK_EINVAL || code == DLOCK_ENOTSUP;
 }
 
+static const char *in_time(const struct redis_op *op, int up)
+{
+	if (!up)
+		return "not connected in time";
+	return op->base.outcome == DLKI_UNSENT ?
+		       "connected, but no time was left to ask anything" :
+		       "no answer in time";
+}
+
 int dlki_redis_call_error(const struct redis_call *call,
-			   const struct redis_op *op, struct dlk_error *err)
+			  const struct redis_op *op, struct dlk_error *err)
 {
 	const struct redis_session *s = call->session;
 	int up = dlki_engine_is_up(s->engine);
@@ -316,5 +334,5 @@ int dlki_redis_call_error(const struct redis_call *call,
 		return err->code;
 	}
 	return dlk_fail(err, DLOCK_EUNREACHABLE, "%s: %s", s->server,
-			up ? "no answer in time" : "not connected in time");
+			in_time(op, up));
 }

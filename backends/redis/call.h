@@ -62,4 +62,9 @@ int dlki_redis_call_error(const struct redis_call *call,
 /* The server cannot be reached: end all ops. */
 void dlki_redis_calls_unreachable(struct redis_session *s);
 
+/* The server is reached, and answers at `answered` at the earliest: end the
+ * attempts that have no time for that.  They would stay without an answer, and
+ * leave claims behind. */
+void dlki_redis_calls_spare(struct redis_session *s, dlk_time answered);
+
 #endif

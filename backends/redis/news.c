@@ -66,6 +66,13 @@ static void on_warn(void *arg, const char *text)
 	dlk_log(&s->base, 1, "%s", text);
 }
 
+static void on_late(void *arg, dlk_time since, dlk_time now)
+{
+	struct redis_session *s = arg;
+
+	dlk_answered(&s->base, since, now);
+}
+
 /* Grants of the former server are void. */
 static void on_moved(void *arg, const char *text, dlk_time now)
 {
@@ -80,8 +87,10 @@ static void on_moved(void *arg, const char *text, dlk_time now)
 static void on_up(void *arg, const struct dlki_terms *terms, dlk_time now)
 {
 	struct redis_session *s = arg;
+	dlk_time way = dlki_engine_way(s->engine);
 
-	(void)now;
+	dlk_answered(&s->base, now - way, now);
+	dlki_redis_calls_spare(s, now + way);
 	if (!s->opening)
 		return;
 	s->base.ttl_ms = terms->lease_ms;
@@ -108,6 +117,7 @@ const struct dlki_news dlki_redis_news = {
 	.look_again = on_look_again,
 	.wanted = on_wanted,
 	.warn = on_warn,
+	.late = on_late,
 	.unheard = on_unheard,
 	.up = on_up,
 	.down = on_down,

@@ -121,12 +121,10 @@ static int start_engine(struct redis_session *s, struct dlk_error *err)
 	return rc;
 }
 
-/* Until the server has greeted us, or cannot.  The answer to the greeting takes
- * about as long as the connection did. */
-static int await_greeting(struct redis_session *s, dlk_time begun,
-			  dlk_time deadline, struct dlk_error *err)
+/* Until the server has greeted us, or cannot. */
+static int await_greeting(struct redis_session *s, dlk_time deadline,
+			  struct dlk_error *err)
 {
-	dlk_time now;
 	int up;
 
 	dlki_redis_lock(s);
@@ -136,10 +134,7 @@ static int await_greeting(struct redis_session *s, dlk_time begun,
 	if (!up)
 		dlki_engine_why(s->engine, err);
 	dlki_redis_unlock(s);
-	now = dlk_now();
-	if (up)
-		dlk_answered(&s->base, now - (now - begun) / 2, now);
-	else if (err->code == 0)
+	if (!up && err->code == 0)
 		dlk_fail(err, DLOCK_EUNREACHABLE, "%s: not connected in time",
 			 s->server);
 	return up ? 0 : err->code;
@@ -150,7 +145,6 @@ static int redis_open(struct dlk_session *base, dlk_time deadline,
 {
 	struct redis_session *s = (struct redis_session *)base;
 	struct dlki_waiter waiter;
-	dlk_time begun;
 	uint32_t db;
 	int rc = dlki_redis_uri_check(base->uri, &db, err);
 
@@ -161,10 +155,9 @@ static int redis_open(struct dlk_session *base, dlk_time deadline,
 	pthread_mutex_init(&s->listen_mu, NULL);
 	dlki_waiter_init(&waiter, DLKI_ANSWERS);
 	s->opening = &waiter;
-	begun = dlk_now();
 	rc = start_engine(s, err);
 	if (rc == 0)
-		rc = await_greeting(s, begun, deadline, err);
+		rc = await_greeting(s, deadline, err);
 	if (rc != 0)
 		redis_close(base, deadline);
 	return rc;

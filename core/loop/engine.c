@@ -196,3 +196,8 @@ int dlki_engine_is_up(const struct dlki_engine *e)
 {
 	return e->n_links == 0 || dlki_is_up(e->links[0]);
 }
+
+dlk_time dlki_engine_way(const struct dlki_engine *e)
+{
+	return e->n_links == 0 ? 0 : e->links[0]->way;
+}

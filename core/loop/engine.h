@@ -52,6 +52,12 @@ struct dlki_news {
 	/* A warning for the client's log. */
 	void (*warn)(void *arg, const char *text);
 
+	/* The answer to a request that was written at `since` has come, too
+	 * late for the op.  From this the client learns how far away the server
+	 * is.  Functions of the protocol are on the stack: calls nothing of the
+	 * engine. */
+	void (*late)(void *arg, dlk_time since, dlk_time now);
+
 	/* A link in NEWS was lost, or could not be connected, and why.  When
 	 * the link is up again, look_again() follows. */
 	void (*unheard)(void *arg, const char *why);
@@ -136,6 +142,10 @@ dlk_time dlki_engine_now(const struct dlki_engine *e);
 
 /* The main link is up. */
 int dlki_engine_is_up(const struct dlki_engine *e);
+
+/* How long the latest greeting of the main link took, which is about a round
+ * trip; 0: there was none. */
+dlk_time dlki_engine_way(const struct dlki_engine *e);
 
 /* Why the main link was lost last, or not connected; `code` 0: it never was.
  * During a handshake of TLS: how far the handshake came. */

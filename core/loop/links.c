@@ -278,6 +278,7 @@ void dlki_up(struct dlki_link *l)
 		return;
 	l->state = DLKI_LINK_UP;
 	l->took = e->now - l->began;
+	l->way = e->now - l->greets_at;
 	l->heard = e->now;
 	l->doubted = 0;
 	dlki_links_tend(l);

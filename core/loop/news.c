@@ -76,6 +76,14 @@ void dlki_warn(struct dlki_store *s, const char *text)
 	tell_text(s->engine, DLKI_NEWS_WARN, text);
 }
 
+void dlki_answered_late(struct dlki_store *s, dlk_time since)
+{
+	const struct dlki_engine *e = s->engine;
+
+	if (e->news->late)
+		e->news->late(e->arg, since, e->now);
+}
+
 void dlki_news_unheard(struct dlki_engine *e, const char *why)
 {
 	tell_text(e, DLKI_NEWS_UNHEARD, why);

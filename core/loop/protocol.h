@@ -236,6 +236,9 @@ void dlki_wake(struct dlki_store *s, uint64_t id);
  * does. */
 void dlki_gone(struct dlki_store *s, uint64_t id);
 
+/* The answer to an op that is over has come; `since` as of dlki_front(). */
+void dlki_answered_late(struct dlki_store *s, dlk_time since);
+
 /* For the client's log, as a warning.  The text is copied, and holds no
  * secret. */
 void dlki_warn(struct dlki_store *s, const char *text);

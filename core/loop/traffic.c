@@ -11,6 +11,7 @@ static void greet(struct dlki_link *l)
 {
 	struct dlki_engine *e = l->engine;
 
+	l->greets_at = e->now;
 	e->protocol->greet(e->store, l, e->now);
 	dlki_links_called(e);
 	dlki_links_tend(l);

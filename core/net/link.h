@@ -69,6 +69,8 @@ struct dlki_link {
 	struct dlki_met met;     /* by the connection: core/loop/server.c */
 	dlk_time began;          /* of the connect() */
 	dlk_time took;           /* ... until UP */
+	dlk_time greets_at;      /* the greeting began */
+	dlk_time way;            /* ... and took so long: a round trip */
 	dlk_time heard;          /* when bytes came last */
 	dlk_time doubted;        /* a request from then has got no answer by the
 				  * deadline; 0: none */

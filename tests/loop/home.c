@@ -188,6 +188,21 @@ Test(home, the_last_addresses_are_good_while_the_name_service_is_away)
 	expect_down(1, "h.test: no host has this name");
 }
 
+/* About a round trip: the connect() does not count. */
+Test(home, is_as_far_away_as_its_greeting_takes)
+{
+	rig_init("", 1);
+	cr_assert_eq(dlki_engine_way(rig.e), 0);
+	rig_push();
+	rig.world.clock += 5 * DLK_MS;
+	script_connected(&rig.world, 0);
+	rig_turn();
+	rig.world.clock += 7 * DLK_MS;
+	script_says(&rig.world, 0, "HI one\n");
+	rig_turn();
+	cr_assert_eq(dlki_engine_way(rig.e), 7 * DLK_MS);
+}
+
 /* ---- Several addresses --------------------------------------------------- */
 
 Test(home, all_addresses_are_seen_before_anything_is_asked)

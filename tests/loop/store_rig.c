@@ -65,6 +65,14 @@ static void on_wanted(void *arg, const char *owner, dlk_time now)
 	snprintf(rig.owner, sizeof(rig.owner), "%s", owner);
 }
 
+static void on_late(void *arg, dlk_time since, dlk_time now)
+{
+	(void)arg;
+	cr_assert_eq(now, rig.world.clock);
+	rig.late++;
+	rig.late_since = since;
+}
+
 static void on_warn(void *arg, const char *text)
 {
 	(void)arg;
@@ -121,6 +129,7 @@ void rig_open(const struct rig_store *store, const char *text)
 		.look_again = on_look,
 		.wanted = on_wanted,
 		.warn = on_warn,
+		.late = on_late,
 		.moved = on_moved,
 	};
 	struct dlki_address address;

@@ -22,7 +22,8 @@ struct rig {
 	void *claims[RIG_OPS]; /* of the ops that the test gave none */
 
 	/* News. */
-	int looks, woken, pushed, wanted, warned, moved;
+	int looks, woken, pushed, wanted, warned, moved, late;
+	dlk_time late_since;
 	uint64_t news_id, news_token, news_clock;
 	int64_t news_lease_ms;
 	char owner[40], warning[400];

@@ -62,6 +62,8 @@ static int take_op_answer(struct redis_store *s, const struct dlki_front *front,
 		taken = take[front->verb](s, a);
 	switch (taken) {
 	case RD_TAKEN:
+		if (!a->op && front->verb != DLKI_LIST)
+			dlki_answered_late(&s->base, a->since);
 		dlki_pop(s->main.link);
 		return 0;
 	case RD_TAKEN_IN_PART:

@@ -86,6 +86,28 @@ Test(redis_protocol, the_answer_to_an_op_that_is_over_is_dropped,
 	cr_assert_eq(rig.ops[2].token, 1700000000000002);
 }
 
+/* The client learns from it how far away the server is. */
+Test(redis_protocol, the_answer_to_an_op_that_is_over_is_told_of,
+     .fini = rig_end)
+{
+	dlk_time since;
+
+	rig_begin_up("");
+	since = rig.world.clock;
+	rig_submit(1, DLKI_ATTEMPT);
+	dlki_turn(rig.engine, DLKI_ALL_SETS, since + 5 * DLK_MS);
+	dlki_cancel(rig.engine, &rig.ops[1]);
+	rig_turn();
+	cr_assert_eq(rig.late, 0);
+	rig_say(RIG_MAIN, "$16\r\n1700000000000001\r\n+PONG\r\n");
+	cr_assert_eq(rig.late, 1);
+	cr_assert_eq(rig.late_since, since);
+	rig_submit(2, DLKI_ATTEMPT);
+	rig_say(RIG_MAIN, "$16\r\n1700000000000002\r\n");
+	cr_assert_eq(rig.ops[2].outcome, DLKI_GRANTED);
+	cr_assert_eq(rig.late, 1);
+}
+
 Test(redis_protocol, errors_say_what_to_do, .fini = rig_end)
 {
 	rig_begin_up("");
