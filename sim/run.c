@@ -151,11 +151,12 @@ static int all_rest(const struct run *r)
 static void check_rest(struct run *r)
 {
 	for (int i = 0; i < SIM_CALLERS; i++) {
+		const struct sim_client *client =
+			&r->clients[i / SIM_CLIENT_CALLERS];
 		const struct sim_caller *c =
-			&r->clients[i / SIM_CLIENT_CALLERS]
-				 .callers[i % SIM_CLIENT_CALLERS];
+			&client->callers[i % SIM_CLIENT_CALLERS];
 
-		if (c->state != SIM_IDLE)
+		if (client->engine && c->state != SIM_IDLE)
 			sim_judge_fault(&r->judge, "caller %d has no answer",
 					c->number);
 	}

@@ -8,6 +8,13 @@ void rm_reply_syntax(const struct rm_call *call)
 	rm_reply_error(call->out, "ERR syntax error");
 }
 
+void rm_reply_subcommand(const struct rm_call *call, const char *command)
+{
+	rm_reply_error(call->out,
+		       "ERR unknown subcommand '%.128s'. Try %s HELP.",
+		       call->argv[1].s, command);
+}
+
 void rm_reply_arity(const struct rm_call *call)
 {
 	char name[64];

@@ -44,6 +44,7 @@ int rm_make_typed(const struct rm_call *call, struct rm_text key,
 int rm_integer_arg(const struct rm_call *call, size_t at, int64_t *out);
 
 void rm_reply_syntax(const struct rm_call *call);
+void rm_reply_subcommand(const struct rm_call *call, const char *command);
 void rm_reply_arity(const struct rm_call *call);
 
 #endif

@@ -99,10 +99,7 @@ void rm_client(const struct rm_call *call)
 	} else if (rm_is(call->argv[1], "ID") && call->argc == 2)
 		rm_reply_integer(call->out, (int64_t)call->conn->id);
 	else
-		rm_reply_error(call->out,
-			       "ERR unknown subcommand '%.128s'. Try CLIENT "
-			       "HELP.",
-			       call->argv[1].s);
+		rm_reply_subcommand(call, "CLIENT");
 }
 
 void rm_quit(const struct rm_call *call)

@@ -120,10 +120,7 @@ static int set(const struct rm_call *call, struct rm_text name,
 void rm_config(const struct rm_call *call)
 {
 	if (!rm_is(call->argv[1], "SET") || call->argc != 4) {
-		rm_reply_error(call->out,
-			       "ERR unknown subcommand '%.128s'. Try CONFIG "
-			       "HELP.",
-			       call->argv[1].s);
+		rm_reply_subcommand(call, "CONFIG");
 		return;
 	}
 	if (set(call, call->argv[2], call->argv[3]))

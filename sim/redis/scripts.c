@@ -92,9 +92,6 @@ void rm_script(const struct rm_call *call)
 		sim_redis_forget_scripts(call->server);
 		rm_reply_status(call->out, "OK");
 	} else {
-		rm_reply_error(call->out,
-			       "ERR unknown subcommand '%.128s'. Try SCRIPT "
-			       "HELP.",
-			       call->argv[1].s);
+		rm_reply_subcommand(call, "SCRIPT");
 	}
 }
