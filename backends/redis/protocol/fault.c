@@ -59,7 +59,7 @@ static const struct fault {
 	{ "DENIED ", DLOCK_EDENIED, CLOSE,
 	  "is in protected mode and refuses other hosts" },
 	{ "max number of clients", DLOCK_EUNREACHABLE, CLOSE,
-	  "has no connection left; raise maxclients or lower pool" },
+	  "has no connection left; raise maxclients" },
 	{ "DB index is out of range", DLOCK_EINVAL, CLOSE,
 	  "does not have that many databases" },
 	{ "SELECT is not allowed in cluster mode", DLOCK_EINVAL, CLOSE,
