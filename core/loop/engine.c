@@ -171,6 +171,11 @@ struct dlki_alarms *dlki_engine_alarms(struct dlki_engine *e)
 	return &e->alarms;
 }
 
+const struct dlki_store *dlki_engine_store(const struct dlki_engine *e)
+{
+	return e->store;
+}
+
 dlk_time dlki_engine_now(const struct dlki_engine *e)
 {
 	return e->now;

@@ -140,6 +140,9 @@ struct dlki_alarms *dlki_engine_alarms(struct dlki_engine *e);
 /* The time of the turn or push that is under way. */
 dlk_time dlki_engine_now(const struct dlki_engine *e);
 
+/* The protocol's own memory. */
+const struct dlki_store *dlki_engine_store(const struct dlki_engine *e);
+
 /* The main link is up. */
 int dlki_engine_is_up(const struct dlki_engine *e);
 

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "backends/memcached/engine/session.h"
+
+static enum dlk_verdict take_busy(struct memc2_ticket *t,
+				  const struct dlki_opcall *call,
+				  struct dlk_error *err)
+{
+	const struct dlki_op *op = &t->ask.base;
+
+	t->base.look_again = 0;
+	if (op->look_in_ms > 0)
+		t->base.look_again = dlk_now() + op->look_in_ms * DLK_MS;
+	if (call->in_the_way.code != 0)
+		*err = call->in_the_way;
+	return DLK_BUSY;
+}
+
+static enum dlk_verdict take_answer(struct memc2_ticket *t,
+				    const struct dlki_opcall *call,
+				    struct dlk_error *err)
+{
+	const struct dlki_opcall_op *op = &t->ask;
+
+	t->base.resent = op->resent;
+	switch (op->base.outcome) {
+	case DLKI_GRANTED:
+		t->base.token = op->base.token;
+		t->base.since = op->base.since;
+		t->base.lease_ms = op->base.lease_ms;
+		return DLK_GRANTED;
+	case DLKI_BUSY:
+		return take_busy(t, call, err);
+	default:
+		t->base.settled = !dlki_opcall_op_was_sent(op);
+		dlki_opcall_error(call, op, err);
+		return DLK_FAILED;
+	}
+}
+
+enum dlk_verdict dlki_memc2_attempt(struct dlk_ticket *base, dlk_time deadline,
+				    struct dlk_error *err)
+{
+	struct memc2_ticket *t = (struct memc2_ticket *)base;
+	enum dlk_verdict verdict;
+	struct dlki_opcall call;
+
+	dlki_memc2_call(&call, t, DLKI_ATTEMPT, deadline);
+	verdict = take_answer(t, &call, err);
+	t->granted = verdict == DLK_GRANTED;
+	dlki_opcall_end(&call);
+	return verdict;
+}

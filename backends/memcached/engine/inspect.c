@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inspect, and break. */
+#include "backends/memcached/engine/session.h"
+
+/* The rows come with the last answer. */
+int dlki_memc2_inspect(struct dlk_session *base,
+		       const struct dlk_request *request,
+		       void (*each)(const struct dlock_participant *p,
+				    void *arg),
+		       void *arg, dlk_time deadline, struct dlk_error *err)
+{
+	struct dlki_opcall_op op = { .base = { .request = request,
+					       .each.participant = each,
+					       .each_arg = arg },
+				     .anew = 1 };
+
+	dlki_opcall_op_prepare(&op, &dlki_memc2_session(base)->engine,
+			       DLKI_INSPECT, deadline);
+	return dlki_opcall_one(&op, deadline, err);
+}
+
+int dlki_memc2_break(struct dlk_session *base,
+		     const struct dlk_request *request, dlk_time deadline,
+		     struct dlk_error *err)
+{
+	char about[DLKI_ABOUT] = "";
+	struct dlki_opcall_op op = {
+		.base = { .request = request, .about = about }, .anew = 1
+	};
+
+	dlki_opcall_op_prepare(&op, &dlki_memc2_session(base)->engine,
+			       DLKI_BREAK, deadline);
+	return dlki_opcall_one(&op, deadline, err);
+}

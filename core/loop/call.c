@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/loop/call.h"
+
+int dlki_opcall_op_was_sent(const struct dlki_opcall_op *op)
+{
+	const struct dlki_op *base = &op->base;
+
+	switch (base->outcome) {
+	case DLKI_UNSENT:
+	case DLKI_AGAIN:
+		return op->resent;
+	case DLKI_FAILED:
+		return op->resent || base->residue != DLKI_RESIDUE_NONE;
+	default:
+		return 1;
+	}
+}
+
+/* ---- The end of an op ---------------------------------------------------- */
+
+/* The connection is gone, and the next connection may be better.  An op of
+ * several requests does not begin anew unless the store can do that. */
+static int was_cut_off(const struct dlki_opcall_op *op)
+{
+	struct dlk_error why;
+
+	dlki_engine_why(op->base.engine, &why);
+	return op->base.outcome == DLKI_UNANSWERED &&
+	       (why.code == DLOCK_EUNREACHABLE || why.code == DLOCK_ENOMEM) &&
+	       (op->base.requests <= 1 || op->anew);
+}
+
+static int send_again(struct dlki_opcall_op *op)
+{
+	if (op->base.outcome != DLKI_AGAIN) {
+		if (op->resent || !was_cut_off(op))
+			return 0;
+		op->resent = 1;
+		(void)dlki_engine_hurry(op->base.engine);
+	}
+	if (op->again)
+		op->again(op);
+	op->base.again |= op->resent;
+	return dlki_submit(op->base.engine, &op->base) == 0;
+}
+
+static void note_end(struct dlki_opcall *c, const struct dlki_opcall_op *op,
+		     dlk_time now)
+{
+	const struct dlki_op *base = &op->base;
+
+	switch (base->outcome) {
+	case DLKI_GRANTED:
+	case DLKI_BUSY:
+	case DLKI_ANSWERED:
+		if (base->error)
+			c->in_the_way = *base->error;
+		if (c->alone && base->requests == 1)
+			dlk_answered(c->session->base, base->since, now);
+		break;
+	case DLKI_FAILED:
+		if (c->failed.code == 0 && base->error)
+			c->failed = *base->error;
+		else if (c->failed.code == 0)
+			dlk_fail(&c->failed, DLOCK_ENOMEM, "out of memory");
+		break;
+	default:
+		c->over |= now >= base->deadline;
+	}
+}
+
+static void leave(struct dlki_opcall_op *op)
+{
+	*op->link = op->next;
+	if (op->next)
+		op->next->link = op->link;
+	op->call = NULL;
+}
+
+static void op_done(struct dlki_op *base, dlk_time now)
+{
+	struct dlki_opcall_op *op = (struct dlki_opcall_op *)base;
+	struct dlki_opcall *c = op->call;
+
+	if (op->ended)
+		op->ended(op, now);
+	if (!c) {
+		if (op->told)
+			op->told(op);
+		return;
+	}
+	note_end(c, op, now);
+	if (!c->over && now < c->deadline && send_again(op))
+		return;
+	leave(op);
+	if (!c->ops)
+		dlki_waiter_done(base->engine, &c->waiter);
+}
+
+/* ---- A call -------------------------------------------------------------- */
+
+void dlki_opcall_op_prepare(struct dlki_opcall_op *op, struct dlki_session *s,
+			    enum dlki_verb verb, dlk_time deadline)
+{
+	op->base.verb = verb;
+	op->base.deadline = deadline;
+	op->base.done = op_done;
+	op->session = s;
+	op->call = NULL;
+	op->resent = 0;
+}
+
+void dlki_opcall_begin(struct dlki_opcall *call, struct dlki_session *s,
+		       dlk_time deadline)
+{
+	dlki_session_lock(s);
+	*call = (struct dlki_opcall){
+		.session = s,
+		.deadline = deadline,
+		.next = s->calls,
+		.link = &s->calls,
+	};
+	if (call->next)
+		call->next->link = &call->next;
+	s->calls = call;
+	dlki_waiter_init(&call->waiter, DLKI_ANSWERS);
+}
+
+void dlki_opcall_end(struct dlki_opcall *call)
+{
+	dlki_waiter_destroy(&call->waiter);
+	*call->link = call->next;
+	if (call->next)
+		call->next->link = call->link;
+	dlki_session_unlock(call->session);
+}
+
+void dlki_opcall_add(struct dlki_opcall *call, struct dlki_opcall_op *op)
+{
+	struct dlki_op *base = &op->base;
+
+	if (base->state == DLKI_OP_IDLE &&
+	    dlki_submit(call->session->engine, base) != 0) {
+		base->outcome = DLKI_FAILED;
+		base->residue = DLKI_RESIDUE_NONE;
+		dlk_fail(&call->failed, DLOCK_ENOMEM, "out of memory");
+		return;
+	}
+	call->alone = !call->ops;
+	op->call = call;
+	op->next = call->ops;
+	op->link = &call->ops;
+	if (op->next)
+		op->next->link = &op->next;
+	call->ops = op;
+}
+
+/* The caller no longer waits for the answers. */
+static void end_ops(struct dlki_opcall *c)
+{
+	c->over = 1;
+	for (struct dlki_opcall_op *op = c->ops; op; op = op->next)
+		dlki_cancel(c->session->engine, &op->base);
+}
+
+/* A cancelled caller brings the deadline forward, and cannot wake this
+ * thread. */
+void dlki_opcall_await(struct dlki_opcall *call)
+{
+	struct dlki_engine *e = call->session->engine;
+
+	if (!dlki_engine_is_up(e))
+		call->too_early = dlki_engine_hurry(e);
+	while (call->ops) {
+		dlk_time until = dlk_wait_slice(call->deadline, 1);
+
+		if (dlki_drive(e, &call->waiter, until))
+			return;
+		if (!call->over && dlk_now() >= dlk_deadline(call->deadline))
+			end_ops(call);
+	}
+}
+
+int dlki_opcall_one(struct dlki_opcall_op *op, dlk_time deadline,
+		    struct dlk_error *err)
+{
+	struct dlki_opcall call;
+	int rc = 0;
+
+	dlki_opcall_begin(&call, op->session, deadline);
+	dlki_opcall_add(&call, op);
+	dlki_opcall_await(&call);
+	if (op->base.outcome != DLKI_ANSWERED)
+		rc = dlki_opcall_error(&call, op, err);
+	dlki_opcall_end(&call);
+	return rc;
+}
+
+/* ---- Failures ------------------------------------------------------------ */
+
+void dlki_opcalls_unreachable(struct dlki_session *s)
+{
+	for (struct dlki_opcall *c = s->calls; c; c = c->next) {
+		if (c->too_early) {
+			c->too_early = dlki_engine_hurry(s->engine);
+			continue;
+		}
+		c->unreachable = 1;
+		end_ops(c);
+	}
+}
+
+int dlki_opcall_error(const struct dlki_opcall *call,
+		      const struct dlki_opcall_op *op, struct dlk_error *err)
+{
+	const struct dlki_session *s = call->session;
+	int up = dlki_engine_is_up(s->engine);
+	struct dlk_error why;
+
+	if (op->base.outcome == DLKI_FAILED) {
+		*err = call->failed;
+		return err->code;
+	}
+	if (op->base.outcome == DLKI_AGAIN)
+		return dlk_fail(err, DLOCK_EUNREACHABLE,
+				"%s did not take the request", s->server);
+	dlki_engine_why(s->engine, &why);
+	if (why.code != 0 && (!call->over || call->unreachable || !up)) {
+		*err = why;
+		return err->code;
+	}
+	return dlk_fail(err, DLOCK_EUNREACHABLE, "%s: %s", s->server,
+			up ? "no answer in time" : "not connected in time");
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A call of the core: ops, and the wait until each has ended.
+ *
+ * An op is sent again within the call, as often as the store certainly has not
+ * carried the op out, and once when the connection is lost after a request.
+ * When the server cannot be reached, ops that were not sent end.
+ */
+#ifndef DLOCK_CORE_LOOP_CALL_H
+#define DLOCK_CORE_LOOP_CALL_H
+
+#include "core/loop/session.h"
+
+/* An op, of a ticket or of the session.  The store fills in `base` and the
+ * functions; any of them may be NULL. */
+struct dlki_opcall_op {
+	struct dlki_op base;
+	struct dlki_session *session;
+	int anew;   /* it may be sent again after several requests, too */
+	void (*ended)(struct dlki_opcall_op *op, dlk_time now); /* it has ended,
+		     * and may be sent again */
+	void (*again)(struct dlki_opcall_op *op); /* it is about to be */
+	void (*told)(struct dlki_opcall_op *op);  /* it is over, and no call
+		     * waits for it: the op may be gone then */
+
+	struct dlki_opcall *call; /* that waits for the op, or NULL */
+	struct dlki_opcall_op *next, **link; /* of the call's ops */
+	int resent; /* an earlier request of the call may still reach the
+		     * server */
+};
+
+struct dlki_opcall {
+	struct dlki_session *session;
+	dlk_time deadline;
+	struct dlki_waiter waiter;
+	struct dlki_opcall_op *ops; /* under way */
+	int alone;               /* there is a single op */
+	int too_early;           /* the try to connect began before the call,
+				  * and may fail */
+	int over;                /* ops end, and are not sent again */
+	int unreachable;         /* ... because the server is */
+	struct dlk_error failed; /* the error of the first FAILED op */
+	struct dlk_error in_the_way; /* of a BUSY op; `code` 0: nothing */
+	struct dlki_opcall *next, **link; /* of the session's calls */
+};
+
+/* Prepare an op that is idle. */
+void dlki_opcall_op_prepare(struct dlki_opcall_op *op, struct dlki_session *s,
+			  enum dlki_verb verb, dlk_time deadline);
+
+/* May the store have had a request of the op? */
+int dlki_opcall_op_was_sent(const struct dlki_opcall_op *op);
+
+/* Begin a call; locks the engine's mutex. */
+void dlki_opcall_begin(struct dlki_opcall *call, struct dlki_session *s,
+		     dlk_time deadline);
+
+/* Submit a prepared op, and wait for it: dlki_opcall_await().  The op may be
+ * under way already. */
+void dlki_opcall_add(struct dlki_opcall *call, struct dlki_opcall_op *op);
+
+/* Wait until all ops have ended.  The mutex is released meanwhile. */
+void dlki_opcall_await(struct dlki_opcall *call);
+
+/* Unlocks the mutex. */
+void dlki_opcall_end(struct dlki_opcall *call);
+
+/* All of it for a prepared op: 0 if it is ANSWERED, else see err. */
+int dlki_opcall_one(struct dlki_opcall_op *op, dlk_time deadline,
+		  struct dlk_error *err);
+
+/* Why an op of the call has failed: returns the code. */
+int dlki_opcall_error(const struct dlki_opcall *call,
+		    const struct dlki_opcall_op *op, struct dlk_error *err);
+
+/* The server cannot be reached: end all ops of all calls. */
+void dlki_opcalls_unreachable(struct dlki_session *s);
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/loop/session.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/loop/call.h"
+#include "core/world/real.h"
+
+/* A request has as long as the core gives one: until then no connection is
+ * taken for dead. */
+static int64_t patience_ms(const struct dlk_uri *uri)
+{
+	int64_t ms = dlk_param_int(uri, "connect");
+
+	if (ms > dlk_param_int(uri, "close"))
+		ms = dlk_param_int(uri, "close");
+	if (ms < dlk_param_int(uri, "ask"))
+		ms = dlk_param_int(uri, "ask");
+	return ms;
+}
+
+void dlki_session_place(struct dlki_session *s, uint16_t default_port,
+			struct dlki_engine_options *options)
+{
+	const struct dlk_uri *uri = s->base->uri;
+	const struct dlk_host *host = uri->hosts;
+	int v6;
+
+	if (uri->n_hosts == 0 || !host->name[0]) {
+		options->path = uri->path;
+		snprintf(s->server, sizeof(s->server), "%.110s", uri->path);
+		return;
+	}
+	v6 = strchr(host->name, ':') != NULL;
+	options->host = host->name;
+	options->port = host->port ? host->port : default_port;
+	snprintf(s->server, sizeof(s->server), "%s%.100s%s:%u", v6 ? "[" : "",
+		 host->name, v6 ? "]" : "", (unsigned int)options->port);
+}
+
+/* ---- Open and close ------------------------------------------------------ */
+
+static int start(struct dlki_session *s, struct dlki_engine_options *options,
+		 unsigned int sets, struct dlk_error *err)
+{
+	const struct dlk_uri *uri = s->base->uri;
+	int rc;
+
+	options->uri = uri;
+	options->label = s->base->label;
+	options->connect_ms = dlk_param_int(uri, "connect");
+	options->patience_ms = patience_ms(uri);
+	s->world = dlki_real_new(err);
+	if (!s->world)
+		return err->code;
+	options->world = s->world;
+	s->engine = dlki_engine_new(options, err);
+	if (!s->engine)
+		return err->code;
+	rc = dlki_drive_begin(s->engine, sets, err);
+	if (rc == 0)
+		return 0;
+	dlki_engine_free(s->engine);
+	s->engine = NULL;
+	return rc;
+}
+
+/* The answer to the greeting takes about as long as the connection did. */
+static int await_greeting(struct dlki_session *s, dlk_time begun,
+			  dlk_time deadline, struct dlk_error *err)
+{
+	dlk_time now;
+	int up;
+
+	dlki_session_lock(s);
+	(void)dlki_drive(s->engine, s->opening, deadline);
+	s->opening = NULL;
+	up = dlki_engine_is_up(s->engine);
+	if (!up)
+		dlki_engine_why(s->engine, err);
+	dlki_session_unlock(s);
+	now = dlk_now();
+	if (up)
+		dlk_answered(s->base, now - (now - begun) / 2, now);
+	else if (err->code == 0)
+		dlk_fail(err, DLOCK_EUNREACHABLE, "%s: not connected in time",
+			 s->server);
+	return up ? 0 : err->code;
+}
+
+int dlki_session_open(struct dlki_session *s, struct dlk_session *base,
+		      struct dlki_engine_options *options, unsigned int sets,
+		      dlk_time deadline, struct dlk_error *err)
+{
+	struct dlki_waiter waiter;
+	dlk_time begun = dlk_now();
+	int rc;
+
+	s->base = base;
+	dlki_waiter_init(&waiter, DLKI_ANSWERS);
+	s->opening = &waiter;
+	rc = start(s, options, sets, err);
+	if (rc == 0)
+		rc = await_greeting(s, begun, deadline, err);
+	dlki_waiter_destroy(&waiter);
+	if (rc != 0)
+		dlki_session_close(s);
+	return rc;
+}
+
+void dlki_session_close(struct dlki_session *s)
+{
+	if (s->engine) {
+		dlki_drive_end(s->engine);
+		dlki_engine_free(s->engine);
+	}
+	dlki_real_free(s->world);
+	s->engine = NULL;
+	s->world = NULL;
+}
+
+/* ---- News ---------------------------------------------------------------- */
+
+void dlki_session_up(struct dlki_session *s, const struct dlki_terms *terms)
+{
+	if (!s->opening)
+		return;
+	s->base->ttl_ms = terms->lease_ms;
+	s->base->margin_ms = terms->margin_ms;
+	s->base->linger_ms = terms->linger_ms;
+	s->base->check_ms = terms->check_ms;
+	s->base->caps &= terms->caps;
+	dlki_waiter_done(s->engine, s->opening);
+}
+
+void dlki_session_down(struct dlki_session *s)
+{
+	if (s->opening)
+		dlki_waiter_done(s->engine, s->opening);
+	dlki_opcalls_unreachable(s);
+}
+
+void dlki_session_moved(struct dlki_session *s, const char *text)
+{
+	dlk_log(s->base, 1, "%s", text);
+	dlk_verify_all(s->base);
+}

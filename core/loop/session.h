@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A store's session by the engine, behind dlock/backend.h: the engine, a loop
+ * thread, and the calls of the core that wait for ops.  See core/loop/call.h.
+ *
+ * LOCKS
+ *  The engine's mutex protects all that is not constant.  While it is held, a
+ *  service of the core may be called, but dlk_listen().
+ */
+#ifndef DLOCK_CORE_LOOP_SESSION_H
+#define DLOCK_CORE_LOOP_SESSION_H
+
+#include <dlock/backend_net.h>
+
+#include "core/loop/drive.h"
+
+struct dlki_opcall;
+
+struct dlki_session {
+	/* Constant once opened. */
+	struct dlk_session *base; /* the core's */
+	struct dlki_world *world;
+	struct dlki_engine *engine;
+	char server[112]; /* for messages: "redis.example:6379" */
+
+	/* Under the engine's mutex. */
+	struct dlki_waiter *opening; /* until the greeting is over */
+	struct dlki_opcall *calls;     /* under way */
+};
+
+/* Where the URI's server is: sets path, or host and port, of the options. */
+void dlki_session_place(struct dlki_session *s, uint16_t default_port,
+			struct dlki_engine_options *options);
+
+/*
+ * Make an engine with these options, and wait until the server has greeted us,
+ * or cannot.  `sets`: those that the loop's thread leads.  Sets the options'
+ * world, URI, label and times.  0, or see err: then nothing is left.
+ */
+int dlki_session_open(struct dlki_session *s, struct dlk_session *base,
+		      struct dlki_engine_options *options, unsigned int sets,
+		      dlk_time deadline, struct dlk_error *err);
+void dlki_session_close(struct dlki_session *s);
+
+/* What every store does with these news; the arguments are dlki_news's. */
+void dlki_session_up(struct dlki_session *s, const struct dlki_terms *terms);
+void dlki_session_down(struct dlki_session *s);
+void dlki_session_moved(struct dlki_session *s, const char *text);
+
+/* The core never calls a backend in a forked child. */
+static inline void dlki_session_lock(const struct dlki_session *s)
+{
+	(void)dlki_lock(s->engine);
+}
+
+static inline void dlki_session_unlock(const struct dlki_session *s)
+{
+	dlki_unlock(s->engine);
+}
+
+#endif
