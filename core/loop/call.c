@@ -55,7 +55,7 @@ static void note_end(struct dlki_opcall *c, const struct dlki_opcall_op *op,
 	case DLKI_ANSWERED:
 		if (base->error)
 			c->in_the_way = *base->error;
-		if (c->alone && base->requests == 1)
+		if (c->alone) /* `since` is the last request's */
 			dlk_answered(c->session->base, base->since, now);
 		break;
 	case DLKI_FAILED:

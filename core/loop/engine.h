@@ -140,6 +140,10 @@ struct dlki_alarms *dlki_engine_alarms(struct dlki_engine *e);
 /* The time of the turn or push that is under way. */
 dlk_time dlki_engine_now(const struct dlki_engine *e);
 
+/* How long the main link took to be connected and greeted, when it came up
+ * last. */
+dlk_time dlki_engine_took(const struct dlki_engine *e);
+
 /* The protocol's own memory. */
 const struct dlki_store *dlki_engine_store(const struct dlki_engine *e);
 

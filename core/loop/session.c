@@ -66,11 +66,9 @@ static int start(struct dlki_session *s, struct dlki_engine_options *options,
 	return rc;
 }
 
-/* The answer to the greeting takes about as long as the connection did. */
-static int await_greeting(struct dlki_session *s, dlk_time begun,
-			  dlk_time deadline, struct dlk_error *err)
+static int await_greeting(struct dlki_session *s, dlk_time deadline,
+			  struct dlk_error *err)
 {
-	dlk_time now;
 	int up;
 
 	dlki_session_lock(s);
@@ -80,10 +78,7 @@ static int await_greeting(struct dlki_session *s, dlk_time begun,
 	if (!up)
 		dlki_engine_why(s->engine, err);
 	dlki_session_unlock(s);
-	now = dlk_now();
-	if (up)
-		dlk_answered(s->base, now - (now - begun) / 2, now);
-	else if (err->code == 0)
+	if (!up && err->code == 0)
 		dlk_fail(err, DLOCK_EUNREACHABLE, "%s: not connected in time",
 			 s->server);
 	return up ? 0 : err->code;
@@ -94,7 +89,6 @@ int dlki_session_open(struct dlki_session *s, struct dlk_session *base,
 		      dlk_time deadline, struct dlk_error *err)
 {
 	struct dlki_waiter waiter;
-	dlk_time begun = dlk_now();
 	int rc;
 
 	s->base = base;
@@ -102,7 +96,7 @@ int dlki_session_open(struct dlki_session *s, struct dlk_session *base,
 	s->opening = &waiter;
 	rc = start(s, options, sets, err);
 	if (rc == 0)
-		rc = await_greeting(s, begun, deadline, err);
+		rc = await_greeting(s, deadline, err);
 	dlki_waiter_destroy(&waiter);
 	if (rc != 0)
 		dlki_session_close(s);
@@ -122,8 +116,11 @@ void dlki_session_close(struct dlki_session *s)
 
 /* ---- News ---------------------------------------------------------------- */
 
-void dlki_session_up(struct dlki_session *s, const struct dlki_terms *terms)
+/* The answer to the greeting takes about as long as the connection did. */
+void dlki_session_up(struct dlki_session *s, const struct dlki_terms *terms,
+		     dlk_time now)
 {
+	dlk_answered(s->base, now - dlki_engine_took(s->engine) / 2, now);
 	if (!s->opening)
 		return;
 	s->base->ttl_ms = terms->lease_ms;

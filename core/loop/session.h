@@ -43,7 +43,8 @@ int dlki_session_open(struct dlki_session *s, struct dlk_session *base,
 void dlki_session_close(struct dlki_session *s);
 
 /* What every store does with these news; the arguments are dlki_news's. */
-void dlki_session_up(struct dlki_session *s, const struct dlki_terms *terms);
+void dlki_session_up(struct dlki_session *s, const struct dlki_terms *terms,
+		     dlk_time now);
 void dlki_session_down(struct dlki_session *s);
 void dlki_session_moved(struct dlki_session *s, const char *text);
 

@@ -46,8 +46,7 @@ static void on_up(void *arg, const struct dlki_terms *terms, dlk_time now)
 {
 	struct memc2_session *s = arg;
 
-	(void)now;
-	dlki_session_up(&s->engine, terms);
+	dlki_session_up(&s->engine, terms, now);
 }
 
 static void on_down(void *arg, dlk_time now)

@@ -71,10 +71,9 @@ static void tell_identity(struct memc_store *s, const struct memc_job *job,
 	int is_home = dlki_is_at_home(s->link) &&
 		      s->home_born_s == s->run.born_s &&
 		      s->home_pid == job->stats.pid;
-	const char *got = is_home ? s->witness : s->reading.text;
 
-	snprintf(witness, MEMC_WITNESS_LEN + 1, "%.*s",
-		 (int)strspn(got, "0123456789abcdef"), got);
+	memcpy(witness, is_home ? s->witness : job->witness,
+	       MEMC_WITNESS_LEN + 1);
 	snprintf(identity, MEMC_IDENTITY, "%" PRIu64 " %" PRIu64 " %s",
 		 s->run.born_s, job->stats.pid, witness);
 	dlki_identity(s->link, identity);

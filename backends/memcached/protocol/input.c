@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lines and data, and the requests to which they belong. */
+#include <stdio.h>
 #include <string.h>
 
 #include "backends/memcached/protocol/store.h"
@@ -125,6 +126,10 @@ static void take_op(struct memc_store *s, struct memc_job *job,
 		else
 			(void)dlki_memc_op_check(one, peer, &job->error);
 	}
+	if (job->verb == DLKI_GREET)
+		snprintf(job->witness, sizeof(job->witness), "%.*s",
+			 (int)strspn(s->reading.text, "0123456789abcdef"),
+			 s->reading.text);
 	if (one != &job->place) {
 		job->at++;
 	} else {

@@ -167,13 +167,26 @@ static void mark_unclear(const struct memc_job *job, const struct dlki_op *op)
 		asked->claim.unclear = 1;
 }
 
+/* Also if the answer to an earlier request will have told so. */
+static int will_be_fresh(const struct memc_store *s)
+{
+	struct memc_run then = s->run;
+
+	if (s->asking > 0) {
+		then.seen = s->asked;
+		then.trusted = DLK_FOREVER;
+	}
+	return dlki_memc_run_is_fresh(&then, s->round_trip, s->now);
+}
+
 static void send_part(struct memc_store *s, struct memc_job *job,
 		      struct dlki_op *op)
 {
 	struct memc_out out;
 
-	job->asks |= needs_clock(job) && s->asking == 0 &&
-		     !dlki_memc_run_is_fresh(&s->run, s->round_trip, s->now);
+	job->asks |= needs_clock(job) && !will_be_fresh(s);
+	if (job->asks)
+		s->asked = s->now;
 	job->stats = (struct memc_stats){ 0 };
 	job->got_stats = 0;
 	job->at = 0;

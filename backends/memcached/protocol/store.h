@@ -47,7 +47,8 @@ struct memc_store {
 	struct memc_run run;
 	dlk_time round_trip;    /* of the latest answer */
 	struct memc_job *jobs, **jobs_end; /* in flight */
-	unsigned int asking;    /* jobs among these that ask for `stats` */
+	unsigned int asking;    /* jobs among these that ask for `stats` ... */
+	dlk_time asked;         /* ... and when the last of them began to */
 	int probed;             /* a probe is behind all requests */
 	char line[MEMC_LINE_MAX]; /* the beginning of a line */
 	size_t line_len;
@@ -157,6 +158,7 @@ struct memc_job {
 	struct memc_op beside; /* a renewal's mark or wish */
 	struct dlk_request to_owner; /* a wish's */
 	char owner[33];
+	char witness[MEMC_WITNESS_LEN + 1]; /* of a greeting */
 	int next_place;      /* of a sweep */
 	int more, dropped;   /* a sweep: something changed meanwhile; what was
 			      * granted is removed */

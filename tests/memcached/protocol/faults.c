@@ -89,6 +89,24 @@ Test(memcached_faults, what_a_stopped_server_stored_is_stored_again,
 	cr_assert_eq(rig.ops[0].token, RIG_BASE + 5);
 }
 
+/* Its machine slept, and it never makes up for that. */
+Test(memcached_faults, a_clock_that_is_behind_for_good_is_believed_in_the_end,
+     .fini = rig_end)
+{
+	rig_begin_up("", 1);
+	hold();
+	rig.world.clock += 60 * SECOND;
+	rig_submit(1, DLKI_RENEW);
+	rig_say_all(rig_stats(0, 100), "STORED\r\n", rig_got(RENEWED, 9), NULL);
+	cr_assert_eq(rig.ended[1], 0);
+	rig_turn_until(rig.world.clock + 20 * DLK_MS);
+	rig_turn();
+	rig_say_all(rig_stats(0, 101), "EXISTS\r\n", rig_got(RENEWED, 9),
+		    "STORED\r\n", rig_got(RENEWED, 10), NULL);
+	cr_assert_eq(rig.ops[1].outcome, DLKI_ANSWERED);
+	cr_assert_eq(rig.ops[1].stood, 1);
+}
+
 Test(memcached_faults, a_stopped_server_is_waited_for_until_the_deadline,
      .fini = rig_end)
 {
@@ -399,6 +417,13 @@ Test(memcached_faults, the_greeting_asks_what_it_needs, .fini = rig_end)
 	rig_expect(GREETING);
 	rig_welcome(RIG_MAIN, 100, 0);
 	cr_assert(dlki_engine_is_up(rig.engine));
+}
+
+Test(memcached_faults, a_server_is_known_by_its_witness, .fini = rig_end)
+{
+	rig_begin_up("", 1);
+	cr_assert_str_eq(rig.engine->endpoint.home,
+			 "1700000000 7 " RIG_WITNESS);
 }
 
 /* A server that is out of memory may have no witness. */

@@ -355,6 +355,12 @@ Test(memcached_verbs, what_is_unclear_is_looked_for, .fini = rig_end)
 	rig_say_slowly(RIG_MAIN, "HD\r\n");
 	expect_answered(1, 0);
 	cr_assert(rig.world.socks[RIG_MAIN].is_open);
+	/* By another connection the attempt may still arrive. */
+	same_claim(2);
+	rig_submit(2, DLKI_RELEASE);
+	rig_expect(MG);
+	rig_say_slowly(RIG_MAIN, rig_got(none, 0));
+	expect_answered(2, 0);
 }
 
 /* An attempt of several requests goes no further behind its own release. */
