@@ -326,11 +326,16 @@ enum memc_next dlki_memc_reading_line(struct memc_reading *r,
 	}
 }
 
+int dlki_memc_op_has_cas(const struct memc_op *op)
+{
+	return op->verb == MEMC_DROP || op->verb == MEMC_DROP_META ||
+	       op->answer == MEMC_MISSING || op->item.cas != 0;
+}
+
 int dlki_memc_op_check(const struct memc_op *op, const char *peer,
 		       struct dlk_error *err)
 {
-	if (op->verb == MEMC_DROP || op->verb == MEMC_DROP_META ||
-	    op->answer == MEMC_MISSING || op->item.cas != 0)
+	if (dlki_memc_op_has_cas(op))
 		return 0;
 	return dlk_fail(err, DLOCK_ENOTSUP,
 			"%s: the server gives items no cas; start it without "

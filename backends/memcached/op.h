@@ -109,8 +109,9 @@ enum memc_next dlki_memc_reading_data(struct memc_reading *r,
 				      const struct memc_run *run,
 				      struct memc_op *op);
 
-/* Is the item of an operation that was read without the unique number that all
- * depends on?  ENOTSUP: see err. */
+/* Has the item of an operation that was read the unique number that all depends
+ * on?  ENOTSUP: it has not, see err. */
+int dlki_memc_op_has_cas(const struct memc_op *op);
 int dlki_memc_op_check(const struct memc_op *op, const char *peer,
 		       struct dlk_error *err);
 

@@ -116,11 +116,10 @@ void dlki_session_close(struct dlki_session *s)
 
 /* ---- News ---------------------------------------------------------------- */
 
-/* The answer to the greeting takes about as long as the connection did. */
 void dlki_session_up(struct dlki_session *s, const struct dlki_terms *terms,
 		     dlk_time now)
 {
-	dlk_answered(s->base, now - dlki_engine_took(s->engine) / 2, now);
+	dlk_answered(s->base, now - dlki_engine_round_trip(s->engine), now);
 	if (!s->opening)
 		return;
 	s->base->ttl_ms = terms->lease_ms;

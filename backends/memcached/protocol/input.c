@@ -113,19 +113,26 @@ static struct memc_op *awaited(struct memc_job *job, const struct dlki_op *op)
 	return &job->place;
 }
 
-static void take_op(struct memc_store *s, struct memc_job *job,
-		    struct dlki_op *op, const struct memc_op *one)
+/* The request fails, but the connection is as it was. */
+static void note_failure(struct memc_store *s, struct memc_job *job,
+			 const struct memc_op *one)
 {
 	char peer[DLKI_PEER];
 
-	if (op && job->error.code == 0) {
-		dlki_peer(s->link, peer);
-		if (s->reading.full[0])
-			(void)dlki_memc_unexpected(peer, 0, s->reading.full,
-						   &job->error);
-		else
-			(void)dlki_memc_op_check(one, peer, &job->error);
-	}
+	dlki_peer(s->link, peer);
+	if (s->reading.full[0])
+		(void)dlki_memc_unexpected(peer, 0, s->reading.full,
+					   &job->error);
+	else
+		(void)dlki_memc_op_check(one, peer, &job->error);
+}
+
+static void take_op(struct memc_store *s, struct memc_job *job,
+		    struct dlki_op *op, const struct memc_op *one)
+{
+	if (op && job->error.code == 0 &&
+	    (s->reading.full[0] || !dlki_memc_op_has_cas(one)))
+		note_failure(s, job, one);
 	if (job->verb == DLKI_GREET)
 		snprintf(job->witness, sizeof(job->witness), "%.*s",
 			 (int)strspn(s->reading.text, "0123456789abcdef"),
