@@ -71,6 +71,8 @@ int dlki_memc_run_told(struct memc_run *run, struct memc_age *age,
 		return DLOCK_EUNREACHABLE;
 	run->seen = asked;
 	run->uptime_s = st->uptime_s;
+	if (st->uptime_s >= ADULT_S)
+		run->grants_from = 0;
 	run->trusted = dlki_memc_age_learn(age, st, asked, now);
 	return 0;
 }

@@ -112,11 +112,10 @@ static void take_gate(struct memc_store *s, struct memc_job *job,
 
 /* ---- An attempt ---------------------------------------------------------- */
 
-static void fail_at_once(struct dlki_op *op, const struct memc_claim *claim,
+static void fail_unasked(struct dlki_op *op, const struct memc_claim *claim,
 			 const struct dlk_error *err)
 {
-	int clean = op->requests == 0 && !claim->unclear &&
-		    claim->owned == MEMC_NOTHING;
+	int clean = !claim->unclear && claim->owned == MEMC_NOTHING;
 
 	dlki_failed(op, err, clean ? DLKI_RESIDUE_NONE : DLKI_RESIDUE_MAYBE);
 }
@@ -128,20 +127,18 @@ static int may_ask(struct memc_store *s, struct dlki_op *op)
 	struct memc_asked *asked = dlki_memc_asked(op);
 	struct memc_claim *claim = &asked->claim;
 	struct dlk_error err;
-	char peer[DLKI_PEER];
 
 	if (request->mode == DLK_SHARED && request->limit > MEMC_PERMITS) {
 		dlk_fail(&err, DLOCK_ENOTSUP, MEMC_TOO_MANY, request->name,
 			 MEMC_PERMITS, (unsigned int)request->limit);
-		fail_at_once(op, claim, &err);
+		fail_unasked(op, claim, &err);
 		return 0;
 	}
-	if (s->now < s->run.grants_from) {
-		dlki_peer(s->link, peer);
-		dlk_fail(&err, DLOCK_EUNREACHABLE, MEMC_IS_YOUNG, peer);
-		fail_at_once(op, claim, &err);
+	if (asked->released && op->requests > 0) {
+		dlki_busy(op, 0, 0); /* it was held, and goes no further */
 		return 0;
 	}
+	asked->released = 0;
 	if (asked->number == 0)
 		asked->number = ++s->claims;
 	if (claim->asked && claim->owned == MEMC_NOTHING && !claim->unclear &&
@@ -155,6 +152,31 @@ static int may_ask(struct memc_store *s, struct dlki_op *op)
 	return 1;
 }
 
+static void ask(struct memc_store *s, struct memc_job *job, struct dlki_op *op)
+{
+	if (op->request->mode == DLK_EXCLUSIVE)
+		take_gate(s, job, op);
+	else
+		dlki_memc_enter_slot(s, job, op);
+}
+
+/* The greeting may have come a while ago. */
+static void age_told(struct memc_store *s, struct memc_job *job,
+		     struct dlki_op *op)
+{
+	struct dlk_error err;
+	char peer[DLKI_PEER];
+
+	if (s->now >= s->run.grants_from) {
+		ask(s, job, op);
+		return;
+	}
+	dlki_peer(s->link, peer);
+	dlk_fail(&err, DLOCK_EUNREACHABLE, MEMC_IS_YOUNG, peer);
+	fail_unasked(op, &dlki_memc_asked(op)->claim, &err);
+	dlki_memc_job_free(job);
+}
+
 void dlki_memc_store_attempt(struct memc_store *s, struct dlki_op *op)
 {
 	struct memc_job *job;
@@ -165,8 +187,10 @@ void dlki_memc_store_attempt(struct memc_store *s, struct dlki_op *op)
 	if (!job)
 		return;
 	job->each = note_reader;
-	if (op->request->mode == DLK_EXCLUSIVE)
-		take_gate(s, job, op);
-	else
-		dlki_memc_enter_slot(s, job, op);
+	if (s->now >= s->run.grants_from) {
+		ask(s, job, op);
+		return;
+	}
+	job->asks = 1;
+	dlki_memc_job_send(s, job, op, age_told);
 }

@@ -310,14 +310,14 @@ static void go_on(struct memc_store *s, struct memc_job *job,
 	}
 	if (drop_without_room(s, job, op))
 		return;
-	if (job->part != MEMC_STATS_ONLY && any_stored(job) &&
-	    s->now > s->run.trusted) {
-		wait_for_clock(s, job, op);
-		return;
-	}
 	if (asked && asked->released && job->verb == DLKI_ATTEMPT) {
 		dlki_busy(op, 0, 0);
 		dlki_memc_job_free(job);
+		return;
+	}
+	if (job->part != MEMC_STATS_ONLY && any_stored(job) &&
+	    s->now > s->run.trusted) {
+		wait_for_clock(s, job, op);
 		return;
 	}
 	if (any_stored(job) && !dlki_memc_run_is_seen(&s->run, s->now)) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Releasing.  A claim of which nothing is unclear is one item, which one
- * request removes; if the server was restarted since, it is gone.  Otherwise
- * every place where an item of ours can be is read.
+ * Releasing.  The item of a claim is removed by one request; if the server was
+ * restarted since, the item is gone.  If a request of the claim got no answer,
+ * the release reads every place where an item of the claim can be.
  */
 #include <stdlib.h>
 

@@ -3,8 +3,8 @@
  * Acquiring a slot: a reader's, or one of a semaphore's permits.
  *
  * A reader first makes sure of the mark, then takes a slot and then gets the
- * gate.  If somebody is there, the reader removes its item again.  A semaphore
- * is its slots, and a mark that says how many they are.
+ * gate.  If there is an owner at the gate, the reader removes the item from the
+ * slot again.  A semaphore has slots, and a mark with their number.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -139,8 +139,8 @@ static void entered(struct memc_store *s, struct memc_job *job,
 		end_round(s, job, op);
 }
 
-/* Make sure of the mark, then take this slot, by `one`, and after that get what
- * the others may have left meanwhile. */
+/* Make sure of the mark, then take the slot, and then get the gate or the mark:
+ * others may have come meanwhile. */
 static void enter(struct memc_store *s, struct memc_job *job,
 		  struct dlki_op *op, struct memc_op one)
 {
@@ -155,7 +155,7 @@ static void enter(struct memc_store *s, struct memc_job *job,
 	dlki_memc_job_send(s, job, op, entered);
 }
 
-/* The next slot that may be free; with one of our own there is none. */
+/* The next slot that may be free; a claim that has a slot tries no other. */
 static void try_next(struct memc_store *s, struct memc_job *job,
 		     struct dlki_op *op)
 {

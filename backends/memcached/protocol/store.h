@@ -73,7 +73,8 @@ struct memc_store {
 struct memc_asked {
 	struct memc_claim claim;
 	uint64_t number; /* of the store's claims; 0: no attempt yet */
-	int released;    /* a release has begun: no attempt goes on */
+	int released;    /* a release has begun: no attempt goes on that has
+			  * begun before */
 };
 
 static inline struct memc_asked *dlki_memc_asked(const struct dlki_op *op)

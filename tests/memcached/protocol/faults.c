@@ -107,6 +107,27 @@ Test(memcached_faults, a_clock_that_is_behind_for_good_is_believed_in_the_end,
 	cr_assert_eq(rig.ops[1].stood, 1);
 }
 
+/* The release comes while the attempt is held, and finds the item. */
+Test(memcached_faults, a_held_attempt_ends_with_its_release, .fini = rig_end)
+{
+	rig_begin_up("", 1);
+	rig.world.clock += 60 * SECOND;
+	rig_submit(0, DLKI_ATTEMPT);
+	rig_say_all(rig_stats(0, 100), "STORED\r\n", rig_got(OURS, 5),
+		    rig_got(none, 0), NULL);
+	cr_assert_eq(rig.ended[0], 0);
+	rig_heard(RIG_MAIN);
+	rig.ops[1].claim = rig.claims[0];
+	rig_submit(1, DLKI_RELEASE);
+	rig_expect(MG);
+	rig_turn_until(rig.world.clock + 20 * DLK_MS);
+	rig_turn();
+	rig_expect("");
+	cr_assert_eq(rig.ops[0].outcome, DLKI_BUSY);
+	rig_say_all(rig_got(OURS, 5), "HD\r\n", NULL);
+	cr_assert_eq(rig.ops[1].outcome, DLKI_ANSWERED);
+}
+
 Test(memcached_faults, a_stopped_server_is_waited_for_until_the_deadline,
      .fini = rig_end)
 {
@@ -132,13 +153,18 @@ Test(memcached_faults, a_young_server_grants_nothing, .fini = rig_end)
 	rig_begin("");
 	rig_welcome(RIG_MAIN, 2, 1);
 	rig_submit(0, DLKI_ATTEMPT);
-	rig_turn();
+	rig_expect("stats\r\n");
+	rig_say_slowly(RIG_MAIN, rig_stats(0, 2));
 	expect_failed(0, "the server was started just now");
 	cr_assert_eq(rig.ops[0].residue, DLKI_RESIDUE_NONE);
-	rig.world.clock += 2 * SECOND;
-	rig_heard(RIG_MAIN);
-	rig_submit(0, DLKI_ATTEMPT);
-	rig_expect("stats\r\n" ADD MG MG_MARK);
+	/* By the client's clock it was greeted in the midst of a second. */
+	rig.world.clock += SECOND / 2;
+	rig_submit(1, DLKI_ATTEMPT);
+	rig_expect("stats\r\n");
+	rig_say_slowly(RIG_MAIN, rig_stats(0, 4));
+	rig_expect(ADD MG MG_MARK);
+	rig_submit(2, DLKI_ATTEMPT);
+	rig_expect(ADD MG MG_MARK);
 }
 
 /* ---- Another run of the server ------------------------------------------- */
