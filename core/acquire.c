@@ -149,6 +149,7 @@ static void give_up_claim(struct dlki_claim *claim, struct dlki_wait *w, int rc)
 
 	pthread_mutex_lock(&c->mu);
 	closing = c->closing;
+	dlki_claim_move(claim, DLKI_RELEASING);
 	pthread_mutex_unlock(&c->mu);
 	if (limit <= now && dlki_patience_over(&w->patience))
 		rc = DLOCK_EUNREACHABLE;
@@ -156,7 +157,6 @@ static void give_up_claim(struct dlki_claim *claim, struct dlki_wait *w, int rc)
 	if ((rc != DLOCK_EUNREACHABLE || !claim->asked) && !closing)
 		left = dlki_store_release(claim->ticket, limit, &err);
 	pthread_mutex_lock(&c->mu);
-	claim->state = DLKI_OVER;
 	claim->async = 0;
 	claim->confirmed = left == 0 || left == DLOCK_ELOST;
 	if (!claim->confirmed || claim->unsure)
@@ -207,7 +207,6 @@ static int fail_busy(struct dlki_record *r, const struct dlki_wait *w,
 /* With mu held: the renewer is to give back what the store may have of it. */
 static void leave_behind(struct dlki_claim *claim)
 {
-	claim->state = DLKI_OVER;
 	claim->async = 0;
 	if (claim->asked || claim->unsure)
 		dlki_claim_clean(claim);
@@ -267,7 +266,7 @@ int dlki_acquire_run(struct dlki_acquire *a, int rc, dlock_hold **out,
 		}
 		if (rc == 0)
 			rc = attempt_until_granted(a, now, err);
-		if (rc == DLKI_PARKED)
+		if (rc == DLKI_SLEEPS)
 			return rc;
 		if (rc == DLKI_GRANTED) {
 			*out = &a->claim->own;

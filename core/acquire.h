@@ -35,7 +35,7 @@ int dlki_acquire_begin(struct dlki_acquire *a, dlock_hold **out,
 		       struct dlk_error *err);
 
 /* Go on with it; `slept` is the result of its last sleep, or 0.  DLKI_GRANTED,
- * and the call has ended; DLKI_PARKED; or an error. */
+ * and the call has ended; DLKI_SLEEPS; or an error. */
 int dlki_acquire_run(struct dlki_acquire *a, int slept, dlock_hold **out,
 		     struct dlk_error *err);
 

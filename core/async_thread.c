@@ -7,7 +7,7 @@
 #include "core/guard.h"
 #include "core/release.h"
 
-/* With mu held, which is released meanwhile: DLKI_PARKED, or its end. */
+/* With mu held, which is released meanwhile: DLKI_SLEEPS, or its end. */
 static int run_acquire(struct dlock_async *r, dlock_hold **hold,
 		       struct dlk_error *err)
 {
@@ -24,7 +24,7 @@ static int run_acquire(struct dlock_async *r, dlock_hold **hold,
 		rc = dlk_fail(err, DLOCK_ECANCELED, "the client was closed");
 	else
 		rc = dlki_wait_cancelled(a->claim, &r->wait, err);
-	if (rc == DLKI_PARKED)
+	if (rc == DLKI_SLEEPS)
 		return rc;
 	r->asleep = 0;
 	pthread_mutex_unlock(&c->mu);
@@ -57,7 +57,7 @@ static void run(struct dlock_async *r)
 	all->running_since = dlk_now();
 	rc = r->releasing ? run_release(r, &err) : run_acquire(r, &hold, &err);
 	all->running_since = 0;
-	if (rc == DLKI_PARKED) {
+	if (rc == DLKI_SLEEPS) {
 		dlki_async_leave(r);
 		return;
 	}

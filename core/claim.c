@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/claim.h"
 
+#include <assert.h>
 #include <dlock/backend_net.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -51,7 +52,7 @@ int dlki_claim_new(struct dlki_claim **out, struct dlki_record *record,
 		.mode = mode,
 		.limit = record->limit,
 	};
-	atomic_init(&claim->valid_until, DLK_FOREVER);
+	atomic_init(&claim->valid_until, DLKI_EXPIRED);
 	*out = claim;
 	return 0;
 }
@@ -81,6 +82,42 @@ void dlki_claim_unref(struct dlki_claim *claim)
 	dlki_record_unref(claim->record);
 	c->refs--;
 	dlki_claim_discard(claim);
+}
+
+/* Does what the claim is part of fit to its state? */
+static bool is_sound(const struct dlki_claim *claim)
+{
+	if (claim->state == DLKI_HELD)
+		return !claim->needs_cleaning;
+	if (atomic_load_explicit(&claim->valid_until, memory_order_relaxed) !=
+	    DLKI_EXPIRED)
+		return false;
+	if (claim->state == DLKI_KEPT || claim->state == DLKI_CLEANING)
+		return claim->needs_cleaning;
+	if (claim->state == DLKI_GONE)
+		return !claim->needs_cleaning && claim->ticket->id == 0;
+	return true;
+}
+
+static void move_failed(struct dlki_claim *claim, enum dlki_claim_state from)
+{
+	assert(!"a claim's state is wrong");
+	atomic_store(&claim->valid_until, DLKI_EXPIRED);
+	dlk_log(claim->client->session, DLKI_ERROR,
+		"internal error: a claim of %s '%s' went from %s to %s; its "
+		"hold has ended",
+		dlki_kind_name(claim->record->kind), claim->record->name,
+		dlki_claim_state_name(from),
+		dlki_claim_state_name(claim->state));
+}
+
+void dlki_claim_move(struct dlki_claim *claim, enum dlki_claim_state to)
+{
+	enum dlki_claim_state from = claim->state;
+
+	claim->state = to;
+	if (!dlki_claim_may_follow(from, to) || !is_sound(claim))
+		move_failed(claim, from);
 }
 
 int dlki_claim_seize(struct dlki_claim *claim, dlk_time deadline)

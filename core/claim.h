@@ -4,17 +4,11 @@
  * nothing of it.  A granted claim has up to two of the user's holds:
  * the one that was acquired, and for a writer, its read side.
  *
- *   ASKING --granted--> HELD --release--> OVER
- *      |                |  \--lost--> LOST --release--> OVER
- *      |                \--release--> KEPT --acquire--> HELD
- *      |                                \--wanted, or its time is over--> OVER
- *      \--gave up, or was passed another claim--> OVER
+ * Its states are in docs/claim.md.  A claim that another thread waits for may
+ * be passed to it at its release: it stays HELD then, see pass.h.  KEPT is in
+ * keep.h, and CLEANING in cleanup.h.
  *
- * A claim that another thread waits for may be passed to it at its release:
- * it stays HELD then, see pass.h.  KEPT is in keep.h.
- *
- * One thread at a time may use the ticket: `busy`.  If the store did not
- * confirm a claim's release, the claim stays, OVER, and the renewer asks again.
+ * One thread at a time may use the ticket: `busy`.
  */
 #ifndef DLOCK_CORE_CLAIM_H
 #define DLOCK_CORE_CLAIM_H
@@ -22,6 +16,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "core/claim_state.h"
 #include "core/client.h"
 #include "core/base/heap.h"
 #include "core/name.h"
@@ -39,14 +34,6 @@ struct dlock_hold {
 	uint32_t count;                /* acquires not yet released */
 };
 
-enum dlki_claim_state {
-	DLKI_ASKING,
-	DLKI_HELD,
-	DLKI_KEPT,
-	DLKI_LOST,
-	DLKI_OVER
-};
-
 /* Whether other sessions ask for the claim's lock, as far as the core knows:
  * see watch.h. */
 struct dlki_watch {
@@ -61,11 +48,12 @@ struct dlki_watch {
 
 struct dlki_claim {
 	/*
-	 * End of the promise; DLK_FOREVER; DLKI_EXPIRED once it is over for
-	 * good.  Lock-free, so that dlock_check() can be used anywhere.  The
-	 * thread that sees the time run out swaps DLKI_EXPIRED in.  A renewal
-	 * swaps the new end in only for the end that it knew.  So a check that
-	 * returned ELOST is never followed by one that returns OK.
+	 * End of the promise; DLK_FOREVER; DLKI_EXPIRED before there is a
+	 * promise, and once it is over for good.  Lock-free, so that
+	 * dlock_check() can be used anywhere.  The thread that sees the time
+	 * run out swaps DLKI_EXPIRED in.  A renewal swaps the new end in only
+	 * for the end that it knew.  So a check that returned ELOST is never
+	 * followed by one that returns OK.
 	 */
 	_Atomic dlk_time valid_until;
 
@@ -87,7 +75,7 @@ struct dlki_claim {
 	uint64_t token_first;          /* the one that the store granted */
 	dlk_time token_heard;          /* the store's clock, in microseconds,
 					* had come to that by then */
-	enum dlki_claim_state state;
+	enum dlki_claim_state state;   /* changed by dlki_claim_move() alone */
 	unsigned int refs;             /* user, asker, renewer, dispatcher */
 	const dlock_hold *in_callback; /* the one that it is about */
 	bool busy;                     /* a thread uses the ticket */
@@ -97,9 +85,8 @@ struct dlki_claim {
 	bool unsure;                   /* a request of ours may still arrive */
 	bool needs_cleaning;           /* as in cleanup.h */
 	bool confirmed;                /* ... of which the store had nothing */
-	bool releasing;                /* the request was sent, and its answer
-					* is not here: release=async */
-	bool idle;                     /* ... and nobody held it then */
+	bool idle;                     /* nobody held it when its release
+					* began */
 	bool downgraded;               /* the store has it SHARED by now */
 	bool cancelled;                /* its wait is to end */
 	bool revocable;                /* the holder is to be told when others
@@ -156,6 +143,25 @@ int64_t dlki_claim_warning_ms(struct dlki_claim *claim);
 int dlki_claim_fd(struct dlki_claim *claim, struct dlk_error *err);
 
 /* The rest needs the client's mu.  See lifecycle.h as well. */
+
+/*
+ * Change the state.  A move that the table does not have, or after which the
+ * state contradicts the rest of the claim, is a bug: assert() says so.  Without
+ * assert() the program's log gets an error, and the promise ends.
+ */
+void dlki_claim_move(struct dlki_claim *claim, enum dlki_claim_state to);
+
+/* Has it an asker: ASKING or PARKED? */
+static inline bool dlki_claim_asks(const struct dlki_claim *claim)
+{
+	return claim->state <= DLKI_PARKED;
+}
+
+/* Is it over for the program: RELEASING, CLEANING or GONE? */
+static inline bool dlki_claim_is_over(const struct dlki_claim *claim)
+{
+	return claim->state >= DLKI_RELEASING;
+}
 
 void dlki_claim_ref(struct dlki_claim *claim);
 void dlki_claim_unref(struct dlki_claim *claim); /* may free it */

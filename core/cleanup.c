@@ -107,9 +107,10 @@ void dlki_cleanup_settle(struct dlki_claim *claim, int rc)
 	dlk_time next = next_try(claim, confirmed, now);
 
 	claim->confirmed |= confirmed;
-	if (claim->releasing && !claim->idle && !confirmed)
+	if (claim->state == DLKI_RELEASING && !claim->idle && !claim->confirmed)
 		dlki_event_afterwards(claim, DLOCK_UNCONFIRMED);
-	claim->releasing = 0;
+	if (claim->state == DLKI_RELEASING)
+		dlki_claim_move(claim, DLKI_CLEANING);
 	if ((confirmed && !followed_up) || lease_has_run_out(claim, now))
 		dlki_claim_gone(claim);
 	else

@@ -104,7 +104,7 @@ static int next_event(struct dlki_claim *claim)
 {
 	if (claim->undelivered)
 		return -1;
-	if (claim->state == DLKI_OVER && !claim->afterwards)
+	if (dlki_claim_is_over(claim) && !claim->afterwards)
 		claim->events = 0;
 	for (int event = DLOCK_AT_RISK; event <= DLOCK_UNCONFIRMED; event++) {
 		if (claim->events & BIT(event)) {
@@ -133,7 +133,7 @@ static int hears(const struct dlki_claim *claim, const dlock_hold *hold)
 {
 	if (claim->afterwards)
 		return hold == &claim->own;
-	return hold->count > 0 && claim->state != DLKI_OVER;
+	return hold->count > 0 && !dlki_claim_is_over(claim);
 }
 
 static void call_on_event(struct dlki_claim *claim, enum dlock_event event)

@@ -13,7 +13,7 @@ void dlki_hold_begin(struct dlki_claim *claim, dlk_time end)
 	struct dlock_client *c = claim->client;
 
 	atomic_store(&claim->valid_until, end);
-	claim->state = DLKI_HELD;
+	dlki_claim_move(claim, DLKI_HELD);
 	claim->own.count = 1;
 	claim->held_next = r->held;
 	claim->held_link = &r->held;

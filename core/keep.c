@@ -69,8 +69,6 @@ static void give_back(struct dlki_claim *claim)
 	struct dlk_error err = { 0 };
 	int rc;
 
-	claim->idle = 1;
-	claim->releasing = c->can_send != 0;
 	pthread_mutex_unlock(&c->mu);
 	if (c->can_send)
 		rc = dlki_store_release_begin(claim->ticket, deadline, &err);
@@ -82,7 +80,6 @@ static void give_back(struct dlki_claim *claim)
 		dlki_claim_unref(claim);
 		return;
 	}
-	claim->releasing = 0;
 	dlki_cleanup_settle(claim, rc == DLK_SENT ? 0 : rc);
 }
 
@@ -93,7 +90,7 @@ void dlki_keep_give_up(struct dlock_client *c)
 	pthread_mutex_lock(&c->mu);
 	claim = c->given_up;
 	c->given_up = NULL;
-	if (claim && claim->needs_cleaning && !claim->busy) {
+	if (claim && claim->state == DLKI_RELEASING && !claim->busy) {
 		claim->busy = 1;
 		give_back(claim);
 	} else if (claim) {

@@ -61,17 +61,16 @@ static void add_cleanup(struct dlki_claim *claim, dlk_time at)
 	dlki_schedule_work(claim, at);
 }
 
-void dlki_claim_clean_at(struct dlki_claim *claim, dlk_time at)
+void dlki_claim_await(struct dlki_claim *claim, dlk_time at)
 {
-	if (claim->needs_cleaning || claim->client->dead)
-		return;
 	claim->client->stats.pending_cleanups++;
 	add_cleanup(claim, at);
 }
 
 void dlki_claim_clean(struct dlki_claim *claim)
 {
-	dlki_claim_clean_at(claim, dlk_now());
+	dlki_claim_await(claim, dlk_now());
+	dlki_claim_move(claim, DLKI_CLEANING);
 }
 
 void dlki_claim_keep(struct dlki_claim *claim, dlk_time until)
@@ -80,16 +79,15 @@ void dlki_claim_keep(struct dlki_claim *claim, dlk_time until)
 
 	atomic_store(&claim->valid_until, DLKI_EXPIRED);
 	dlki_schedule_remove(claim);
-	claim->state = DLKI_KEPT;
 	claim->record->kept = claim;
 	c->stats.kept++;
 	add_cleanup(claim, until);
+	dlki_claim_move(claim, DLKI_KEPT);
 }
 
 /* KEPT no longer, but for its place among the clean-ups. */
 static void end_keep(struct dlki_claim *claim)
 {
-	claim->state = DLKI_OVER;
 	claim->record->kept = NULL;
 	claim->client->stats.kept--;
 }
@@ -97,14 +95,17 @@ static void end_keep(struct dlki_claim *claim)
 void dlki_claim_unkeep(struct dlki_claim *claim)
 {
 	end_keep(claim);
+	dlki_claim_move(claim, DLKI_CLEANING);
 	claim->client->stats.pending_cleanups++;
 	if (claim->work.place != 0)
 		dlki_schedule_now(claim);
 }
 
-void dlki_claim_unkeep_at(struct dlki_claim *claim, dlk_time at)
+void dlki_claim_give_up(struct dlki_claim *claim, dlk_time at)
 {
 	end_keep(claim);
+	dlki_claim_move(claim, DLKI_RELEASING);
+	claim->idle = 1;
 	claim->client->stats.pending_cleanups++;
 	if (claim->work.place != 0)
 		dlki_schedule_work(claim, at);
@@ -116,8 +117,8 @@ void dlki_claim_lose(struct dlki_claim *claim, const char *why)
 
 	if (claim->state != DLKI_HELD)
 		return;
-	claim->state = DLKI_LOST;
 	atomic_store(&claim->valid_until, DLKI_EXPIRED);
+	dlki_claim_move(claim, DLKI_LOST);
 	c->stats.lost++;
 	c->stats.holds--;
 	dlki_claim_explain(claim, why);
@@ -125,10 +126,11 @@ void dlki_claim_lose(struct dlki_claim *claim, const char *why)
 		eventfd_write(claim->lost_fd, 1);
 	dlki_schedule_remove(claim);
 	dlki_event_post(claim, DLOCK_LOST);
-	dlki_claim_clean(claim);
+	dlki_claim_await(claim, dlk_now());
 	dlki_parked_kick(claim->record);
 }
 
+/* Its reference is the caller's now. */
 static void forget_cleanup(struct dlki_claim *claim)
 {
 	dlki_heap_remove(&claim->client->schedule.clean, &claim->work);
@@ -136,26 +138,38 @@ static void forget_cleanup(struct dlki_claim *claim)
 	if (claim->cleanup_next)
 		claim->cleanup_next->cleanup_link = claim->cleanup_link;
 	claim->needs_cleaning = 0;
-	dlki_claim_unref(claim);
 }
 
 void dlki_claim_retake(struct dlki_claim *claim)
 {
 	end_keep(claim);
-	dlki_claim_ref(claim);
 	forget_cleanup(claim);
 }
 
 void dlki_claim_gone(struct dlki_claim *claim)
 {
+	bool was_cleanup = claim->needs_cleaning;
+
+	/* The store may have told the end while dlock_close() asked for it. */
+	if (claim->state == DLKI_GONE)
+		return;
 	if (claim->ticket->id != 0)
 		dlki_slots_remove(&claim->client->slots, claim->ticket->id);
 	claim->ticket->id = 0;
-	if (!claim->needs_cleaning)
-		return;
 	if (claim->state == DLKI_KEPT)
 		end_keep(claim);
-	else
+	else if (was_cleanup)
 		claim->client->stats.pending_cleanups--;
-	forget_cleanup(claim);
+	if (was_cleanup)
+		forget_cleanup(claim);
+	if (claim->state != DLKI_LOST)
+		dlki_claim_move(claim, DLKI_GONE);
+	if (was_cleanup)
+		dlki_claim_unref(claim);
+}
+
+void dlki_claim_end_lost(struct dlki_claim *claim)
+{
+	dlki_claim_move(claim,
+			claim->needs_cleaning ? DLKI_CLEANING : DLKI_GONE);
 }

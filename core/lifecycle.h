@@ -22,22 +22,31 @@ void dlki_claim_rouse_soon(struct dlki_claim *claim);
  * while there is a dispatcher. */
 void dlki_claim_lose(struct dlki_claim *claim, const char *why);
 
-/* The store may still have something of it: the renewer is to release it, now
- * or from `at` on. */
+/* It is over, and the store may still have something of it: CLEANING, from now
+ * on. */
 void dlki_claim_clean(struct dlki_claim *claim);
-void dlki_claim_clean_at(struct dlki_claim *claim, dlk_time at);
+
+/* In its state, RELEASING or LOST: the renewer is to release it at `at`, unless
+ * an answer comes before that. */
+void dlki_claim_await(struct dlki_claim *claim, dlk_time at);
 
 /* HELD becomes KEPT, a clean-up that is due at `until`; see keep.h. */
 void dlki_claim_keep(struct dlki_claim *claim, dlk_time until);
 
-/* KEPT is a clean-up like any other, and due now or at `at`. */
+/* KEPT becomes CLEANING, and is due now. */
 void dlki_claim_unkeep(struct dlki_claim *claim);
-void dlki_claim_unkeep_at(struct dlki_claim *claim, dlk_time at);
 
-/* KEPT is no clean-up any more, and a hold next. */
+/* KEPT becomes RELEASING: the caller sees to that, or at `at` the renewer. */
+void dlki_claim_give_up(struct dlki_claim *claim, dlk_time at);
+
+/* KEPT is no clean-up any more, and HELD next. */
 void dlki_claim_retake(struct dlki_claim *claim);
 
-/* The store holds nothing of it: forget the id, and the renewer's duty. */
+/* A LOST claim is released: CLEANING, or GONE if the store has nothing of it. */
+void dlki_claim_end_lost(struct dlki_claim *claim);
+
+/* The store holds nothing of it: forget the id, and the renewer's duty.
+ * A claim that is LOST stays so, any other is GONE. */
 void dlki_claim_gone(struct dlki_claim *claim);
 
 #endif

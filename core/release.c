@@ -72,7 +72,6 @@ void dlki_release_answered(struct dlki_claim *claim, int rc)
 		dlki_event_afterwards(claim, DLOCK_LOST);
 	}
 	claim->confirmed = rc == 0 || rc == DLOCK_ELOST;
-	claim->releasing = !claim->confirmed;
 	if (claim->busy) /* the thread that uses the ticket sees to it */
 		return;
 	if (claim->confirmed)
@@ -105,12 +104,9 @@ static int send_release(struct dlki_claim *claim, dlk_time deadline,
 	struct dlock_client *c = claim->client;
 	int rc;
 
-	claim->releasing = 1;
 	pthread_mutex_unlock(&c->mu);
 	rc = dlki_store_release_begin(claim->ticket, deadline, err);
 	pthread_mutex_lock(&c->mu);
-	if (rc != DLK_SENT)
-		claim->releasing = 0;
 	return rc;
 }
 
@@ -125,7 +121,7 @@ static int ask_store(struct dlki_claim *claim, dlk_time deadline,
 	if (may_send(claim)) {
 		rc = send_release(claim, deadline, err);
 		if (rc == DLK_SENT && !claim->confirmed) {
-			dlki_claim_clean_at(claim, answer_due(c));
+			dlki_claim_await(claim, answer_due(c));
 			return DLK_SENT;
 		}
 	} else {
@@ -218,7 +214,7 @@ static int give_back(struct dlki_claim *claim, dlk_time deadline,
 	dlk_time end = atomic_exchange(&claim->valid_until, DLKI_EXPIRED);
 	int rc = 0;
 
-	claim->state = DLKI_OVER;
+	dlki_claim_move(claim, DLKI_RELEASING);
 	dlki_schedule_remove(claim);
 	if (c->closing)
 		dlki_claim_clean(claim);
@@ -247,7 +243,7 @@ static int end_hold(struct dlki_claim *claim, dlk_time deadline,
 	unlink_held(claim);
 	if (claim->state == DLKI_LOST) {
 		rc = fail_lost(claim, err);
-		claim->state = DLKI_OVER;
+		dlki_claim_end_lost(claim);
 	} else {
 		c->stats.holds--;
 		if (next == TO_THE_STORE)

@@ -67,6 +67,7 @@ static void park_begin(struct dlki_claim *claim, dlock_lock *lock)
 		claim->wait_next->wait_link = &claim->wait_next;
 	lock->waits = claim;
 	dlki_parked_add(claim);
+	dlki_claim_move(claim, DLKI_PARKED);
 	claim->client->stats.waiters++;
 }
 
@@ -76,6 +77,7 @@ void dlki_wait_end(struct dlki_claim *claim)
 	if (claim->wait_next)
 		claim->wait_next->wait_link = claim->wait_link;
 	dlki_parked_remove(claim);
+	dlki_claim_move(claim, DLKI_ASKING);
 	claim->client->stats.waiters--;
 }
 
@@ -105,7 +107,7 @@ int dlki_wait_resume(struct dlki_claim *claim, struct dlki_wait *w,
 			break;
 		if (claim->async) {
 			dlki_async_park(claim->call, until);
-			return DLKI_PARKED;
+			return DLKI_SLEEPS;
 		}
 		if (c->pump.at == claim ||
 		    (claim->asked && dlki_pump_take(claim)))

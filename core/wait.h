@@ -21,7 +21,7 @@ struct dlki_wait {
 /* The results of a sleep, beside 0 and the error codes: another claim of the
  * client was passed to this waiter; or the waiter is an asynchronous call,
  * which sleeps without a thread, and is to be resumed. */
-enum { DLKI_PASSED = 2, DLKI_PARKED };
+enum { DLKI_PASSED = 2, DLKI_SLEEPS };
 
 /* 0, or EINVAL for a negative number that is not DLOCK_FOREVER. */
 int dlki_timeout_check(int64_t timeout_ms, struct dlk_error *err);
@@ -39,7 +39,7 @@ int dlki_wait_cancelled(const struct dlki_claim *claim, struct dlki_wait *wait,
 			struct dlk_error *err);
 
 /* With mu held, which is released meanwhile: sleep until the claim is woken, or
- * `until`.  0, DLKI_PASSED, DLKI_PARKED, or ECANCELED. */
+ * `until`.  0, DLKI_PASSED, DLKI_SLEEPS, or ECANCELED. */
 int dlki_wait_sleep(struct dlki_claim *claim, dlock_lock *lock,
 		    struct dlki_wait *wait, dlk_time until,
 		    struct dlk_error *err);

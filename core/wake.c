@@ -11,7 +11,7 @@ void dlk_wake(struct dlk_session *s, uint64_t id)
 
 	pthread_mutex_lock(&c->mu);
 	claim = dlki_slots_find(&c->slots, id);
-	if (claim && claim->state == DLKI_ASKING && !claim->woken) {
+	if (claim && dlki_claim_asks(claim) && !claim->woken) {
 		claim->woken = 1;
 		c->stats.wakes++;
 		dlki_claim_rouse_soon(claim);
@@ -27,7 +27,7 @@ static void lose_or_wake(struct dlki_claim *claim, const char *why)
 		dlki_claim_unkeep(claim);
 	} else if (claim->state == DLKI_HELD) {
 		dlki_claim_lose(claim, why);
-	} else if (claim->state == DLKI_ASKING) {
+	} else if (dlki_claim_asks(claim)) {
 		claim->lost_early = 1;
 		claim->woken = 1;
 		dlki_claim_rouse(claim);
@@ -65,7 +65,7 @@ void dlk_released(struct dlk_session *s, uint64_t id, int rc)
 
 	pthread_mutex_lock(&c->mu);
 	claim = dlki_slots_find(&c->slots, id);
-	if (claim && claim->releasing)
+	if (claim && claim->state == DLKI_RELEASING && !claim->confirmed)
 		dlki_release_answered(claim, rc);
 	pthread_mutex_unlock(&c->mu);
 }
@@ -86,7 +86,7 @@ void dlk_verify_all(struct dlk_session *s)
 		} else if (claim->state == DLKI_HELD &&
 			   claim->work.place != 0) {
 			dlki_schedule_work(claim, now);
-		} else if (claim->state == DLKI_ASKING && !claim->woken) {
+		} else if (dlki_claim_asks(claim) && !claim->woken) {
 			claim->woken = 1;
 			dlki_claim_rouse(claim);
 		}

@@ -193,7 +193,7 @@ static void give_up_kept(struct dlki_claim *claim)
 		dlki_claim_unkeep(claim);
 		return;
 	}
-	dlki_claim_unkeep_at(claim, dlk_now() + GIVE_UP_NS);
+	dlki_claim_give_up(claim, dlk_now() + GIVE_UP_NS);
 	dlki_claim_ref(claim);
 	c->given_up = claim;
 }

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Each pair of states, in the table, on the page and by a move. */
+#include "core/claim.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/record.h"
+
+TestSuite(claim_state);
+
+/* From the state of the row to that of the column. */
+static const char *const table[DLKI_STATES] = {
+	/*                  A P H K L R C G */
+	[DLKI_ASKING] = "   . + + . . + + +",
+	[DLKI_PARKED] = "   + . . . . . . .",
+	[DLKI_HELD] = "     . . . + + + . .",
+	[DLKI_KEPT] = "     . . + . . + + +",
+	[DLKI_LOST] = "     . . . . . . + +",
+	[DLKI_RELEASING] = ". . . . . . + +",
+	[DLKI_CLEANING] = " . . . . . . . +",
+	[DLKI_GONE] = "     . . . . . . . .",
+};
+
+static bool is_legal(enum dlki_claim_state from, enum dlki_claim_state to)
+{
+	const char *row = table[from] + strspn(table[from], " ");
+
+	return row[2 * (size_t)to] == '+';
+}
+
+Test(claim_state, has_the_successors_of_the_table)
+{
+	for (int from = 0; from < DLKI_STATES; from++) {
+		for (int to = 0; to < DLKI_STATES; to++)
+			cr_expect_eq(dlki_claim_may_follow(from, to),
+				     is_legal(from, to), "%s to %s",
+				     dlki_claim_state_name(from),
+				     dlki_claim_state_name(to));
+	}
+}
+
+/* ---- The page ------------------------------------------------------------ */
+
+/* The row of docs/claim.md as the code would have it, but for the words in the
+ * middle. */
+static void row_of(enum dlki_claim_state from, char *begin, char *end,
+		   size_t size)
+{
+	size_t n = (size_t)snprintf(end, size, "| ");
+
+	snprintf(begin, size, "| %s | ", dlki_claim_state_name(from));
+	for (int to = 0; to < DLKI_STATES; to++) {
+		if (dlki_claim_may_follow(from, to))
+			n += (size_t)snprintf(end + n, size - n, "%s%s",
+					      n > 2 ? ", " : "",
+					      dlki_claim_state_name(to));
+	}
+	snprintf(end + n, size - n, "%s|\n", n > 2 ? " " : "");
+}
+
+static bool ends_in(const char *line, const char *end)
+{
+	size_t n = strlen(line), k = strlen(end);
+
+	return n >= k && strcmp(line + n - k, end) == 0;
+}
+
+Test(claim_state, is_on_the_page_as_in_the_code)
+{
+	FILE *page = fopen(CLAIM_DOC, "r");
+	char line[512], begin[256], end[256];
+	int row = -2; /* two lines begin the table */
+
+	cr_assert(page);
+	while (fgets(line, sizeof(line), page)) {
+		if (line[0] != '|' || row++ < 0)
+			continue;
+		cr_assert_leq(row, DLKI_STATES, "one row too many: %s", line);
+		row_of((enum dlki_claim_state)(row - 1), begin, end,
+		       sizeof(begin));
+		cr_expect_eq(strncmp(line, begin, strlen(begin)), 0,
+			     "not '%s': %s", begin, line);
+		cr_expect(ends_in(line, end), "not '%s': %s", end, line);
+	}
+	fclose(page);
+	cr_expect_eq(row, DLKI_STATES, "%d rows", row);
+}
+
+/* ---- A move -------------------------------------------------------------- */
+
+struct stage {
+	struct dlock_client client;
+	struct dlk_session session;
+	struct dlki_record *record;
+	struct dlk_ticket ticket;
+	struct dlki_claim claim;
+};
+
+/* A claim in state `from`, with all else as state `to` wants it. */
+static void set_stage(struct stage *s, enum dlki_claim_state from,
+		      enum dlki_claim_state to)
+{
+	memset(s, 0, sizeof(*s));
+	s->session.core = &s->client;
+	s->client.session = &s->session;
+	s->record = dlki_record_new(&s->client, DLK_LOCK, "name", 0);
+	cr_assert(s->record);
+	s->claim.client = &s->client;
+	s->claim.record = s->record;
+	s->claim.ticket = &s->ticket;
+	s->claim.state = from;
+	s->claim.needs_cleaning = to == DLKI_KEPT || to == DLKI_CLEANING;
+	s->ticket.id = to != DLKI_GONE;
+	atomic_init(&s->claim.valid_until,
+		    to == DLKI_HELD ? DLK_FOREVER : DLKI_EXPIRED);
+}
+
+static void count_line(const struct dlock_log_line *line, void *arg)
+{
+	(void)line;
+	++*(int *)arg;
+}
+
+/* Without assert(): does the move end the promise, and is the program told? */
+static bool is_told(struct stage *s, enum dlki_claim_state to)
+{
+	struct dlki_log_bracket bracket;
+	int lines = 0;
+
+	dlki_log_init(&s->client.log, count_line, &lines, "", "");
+	dlki_log_open(&bracket, &s->client.log);
+	dlki_claim_move(&s->claim, to);
+	dlki_log_close(&bracket);
+	return lines == 1 && !dlki_claim_valid(&s->claim);
+}
+
+/* The move ends the process that tries it, or is_told(). */
+static bool is_refused(struct stage *s, enum dlki_claim_state to)
+{
+	int status;
+	pid_t child = fork();
+
+	cr_assert_geq(child, 0);
+	if (child == 0) {
+		dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
+		signal(SIGABRT, SIG_DFL);
+		_exit(is_told(s, to) ? 1 : 0);
+	}
+	cr_assert_eq(waitpid(child, &status, 0), child);
+#ifdef NDEBUG
+	return WIFEXITED(status) && WEXITSTATUS(status) == 1;
+#else
+	return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+#endif
+}
+
+Test(claim_state, moves_as_the_table_has_it)
+{
+	for (int from = 0; from < DLKI_STATES; from++) {
+		for (int to = 0; to < DLKI_STATES; to++) {
+			struct stage s;
+
+			if (!is_legal(from, to))
+				continue;
+			set_stage(&s, from, to);
+			dlki_claim_move(&s.claim, to);
+			cr_expect_eq(s.claim.state, to);
+			cr_expect_eq(dlki_claim_valid(&s.claim),
+				     to == DLKI_HELD);
+			free(s.record);
+		}
+	}
+}
+
+Test(claim_state, refuses_any_other_move)
+{
+	for (int from = 0; from < DLKI_STATES; from++) {
+		for (int to = 0; to < DLKI_STATES; to++) {
+			struct stage s;
+
+			if (is_legal(from, to))
+				continue;
+			set_stage(&s, from, to);
+			cr_expect(is_refused(&s, to), "%s to %s",
+				  dlki_claim_state_name(from),
+				  dlki_claim_state_name(to));
+			free(s.record);
+		}
+	}
+}
+
+/* ---- What fits to a state ------------------------------------------------ */
+
+Test(claim_state, of_a_claim_that_is_not_held_has_no_promise)
+{
+	struct stage s;
+
+	set_stage(&s, DLKI_HELD, DLKI_RELEASING);
+	atomic_store(&s.claim.valid_until, DLK_FOREVER);
+	cr_expect(is_refused(&s, DLKI_RELEASING));
+	free(s.record);
+}
+
+Test(claim_state, cleaning_is_for_the_renewer)
+{
+	struct stage s;
+
+	set_stage(&s, DLKI_RELEASING, DLKI_CLEANING);
+	s.claim.needs_cleaning = 0;
+	cr_expect(is_refused(&s, DLKI_CLEANING));
+	free(s.record);
+}
+
+Test(claim_state, gone_has_no_id)
+{
+	struct stage s;
+
+	set_stage(&s, DLKI_RELEASING, DLKI_GONE);
+	s.ticket.id = 1;
+	cr_expect(is_refused(&s, DLKI_GONE));
+	free(s.record);
+}
