@@ -88,14 +88,14 @@ void dlki_claim_unref(struct dlki_claim *claim)
 static bool is_sound(const struct dlki_claim *claim)
 {
 	if (claim->state == DLKI_HELD)
-		return !claim->needs_cleaning;
+		return !dlki_claim_is_cleanup(claim);
 	if (atomic_load_explicit(&claim->valid_until, memory_order_relaxed) !=
 	    DLKI_EXPIRED)
 		return false;
 	if (claim->state == DLKI_KEPT || claim->state == DLKI_CLEANING)
-		return claim->needs_cleaning;
+		return dlki_claim_is_cleanup(claim);
 	if (claim->state == DLKI_GONE)
-		return !claim->needs_cleaning && claim->ticket->id == 0;
+		return !dlki_claim_is_cleanup(claim) && claim->ticket->id == 0;
 	return true;
 }
 

@@ -83,7 +83,6 @@ struct dlki_claim {
 	bool lost_early;               /* dlk_lost() came before the grant */
 	bool asked;                    /* the store may know of it */
 	bool unsure;                   /* a request of ours may still arrive */
-	bool needs_cleaning;           /* as in cleanup.h */
 	bool confirmed;                /* ... of which the store had nothing */
 	bool idle;                     /* nobody held it when its release
 					* began */
@@ -106,7 +105,8 @@ struct dlki_claim {
 	struct dlki_timer work;        /* in schedule.work or schedule.clean */
 	struct dlki_timer expiry;      /* in schedule.expiry */
 	struct dlki_claim *held_next, **held_link;  /* record's list of holds */
-	struct dlki_claim *cleanup_next, **cleanup_link; /* ... of clean-ups */
+	struct dlki_claim *cleanup_next, **cleanup_link; /* ... of clean-ups;
+					* NULL: it is none */
 	struct dlki_claim *wait_next, **wait_link;  /* handle's list of waits */
 	struct dlki_claim *parked_next, *parked_prev; /* see parked.h */
 	struct dlki_claim *passed;     /* what this waiter was given instead */
@@ -155,6 +155,12 @@ void dlki_claim_move(struct dlki_claim *claim, enum dlki_claim_state to);
 static inline bool dlki_claim_asks(const struct dlki_claim *claim)
 {
 	return claim->state <= DLKI_PARKED;
+}
+
+/* Is it among the record's clean-ups: see cleanup.h? */
+static inline bool dlki_claim_is_cleanup(const struct dlki_claim *claim)
+{
+	return claim->cleanup_link != NULL;
 }
 
 /* Is it over for the program: RELEASING, CLEANING or GONE? */

@@ -158,7 +158,7 @@ int dlki_cleanup_sweep(struct dlki_record *r, dlk_time latest,
 			dlki_claim_unref(claim);
 			return fail_in_the_way(r, "the store is silent", err);
 		}
-		if (claim->confirmed || !claim->needs_cleaning) {
+		if (claim->confirmed || !dlki_claim_is_cleanup(claim)) {
 			dlki_claim_yield(claim);
 			dlki_claim_unref(claim);
 			continue;

@@ -51,7 +51,6 @@ static void add_cleanup(struct dlki_claim *claim, dlk_time at)
 {
 	struct dlki_record *r = claim->record;
 
-	claim->needs_cleaning = 1;
 	claim->cleanup_next = r->cleanups;
 	claim->cleanup_link = &r->cleanups;
 	if (claim->cleanup_next)
@@ -137,7 +136,7 @@ static void forget_cleanup(struct dlki_claim *claim)
 	*claim->cleanup_link = claim->cleanup_next;
 	if (claim->cleanup_next)
 		claim->cleanup_next->cleanup_link = claim->cleanup_link;
-	claim->needs_cleaning = 0;
+	claim->cleanup_link = NULL;
 }
 
 void dlki_claim_retake(struct dlki_claim *claim)
@@ -148,7 +147,7 @@ void dlki_claim_retake(struct dlki_claim *claim)
 
 void dlki_claim_gone(struct dlki_claim *claim)
 {
-	bool was_cleanup = claim->needs_cleaning;
+	bool was_cleanup = dlki_claim_is_cleanup(claim);
 
 	/* The store may have told the end while dlock_close() asked for it. */
 	if (claim->state == DLKI_GONE)
@@ -170,6 +169,6 @@ void dlki_claim_gone(struct dlki_claim *claim)
 
 void dlki_claim_end_lost(struct dlki_claim *claim)
 {
-	dlki_claim_move(claim,
-			claim->needs_cleaning ? DLKI_CLEANING : DLKI_GONE);
+	dlki_claim_move(claim, dlki_claim_is_cleanup(claim) ? DLKI_CLEANING :
+							      DLKI_GONE);
 }

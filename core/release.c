@@ -76,7 +76,7 @@ void dlki_release_answered(struct dlki_claim *claim, int rc)
 		return;
 	if (claim->confirmed)
 		dlki_claim_gone(claim);
-	else if (claim->needs_cleaning)
+	else if (dlki_claim_is_cleanup(claim))
 		dlki_schedule_now(claim);
 }
 

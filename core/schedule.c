@@ -47,8 +47,8 @@ void dlki_schedule_work(struct dlki_claim *claim, dlk_time at)
 {
 	struct dlki_schedule *schedule = &claim->client->schedule;
 
-	dlki_heap_set(claim->needs_cleaning ? &schedule->clean :
-					      &schedule->work,
+	dlki_heap_set(dlki_claim_is_cleanup(claim) ? &schedule->clean :
+						     &schedule->work,
 		      &claim->work, at);
 	if (at < schedule->armed)
 		dlki_schedule_arm(schedule, at);
@@ -58,8 +58,8 @@ void dlki_schedule_now(struct dlki_claim *claim)
 {
 	struct dlki_schedule *schedule = &claim->client->schedule;
 
-	dlki_heap_set(claim->needs_cleaning ? &schedule->clean :
-					      &schedule->work,
+	dlki_heap_set(dlki_claim_is_cleanup(claim) ? &schedule->clean :
+						     &schedule->work,
 		      &claim->work, dlk_now());
 	if (schedule->renewer_idle)
 		pthread_cond_signal(&schedule->due);
@@ -156,7 +156,7 @@ void dlki_schedule_remove(struct dlki_claim *claim)
 {
 	struct dlki_schedule *schedule = &claim->client->schedule;
 
-	if (!claim->needs_cleaning)
+	if (!dlki_claim_is_cleanup(claim))
 		dlki_heap_remove(&schedule->work, &claim->work);
 	dlki_heap_remove(&schedule->expiry, &claim->expiry);
 }

@@ -115,7 +115,8 @@ static void set_stage(struct stage *s, enum dlki_claim_state from,
 	s->claim.record = s->record;
 	s->claim.ticket = &s->ticket;
 	s->claim.state = from;
-	s->claim.needs_cleaning = to == DLKI_KEPT || to == DLKI_CLEANING;
+	if (to == DLKI_KEPT || to == DLKI_CLEANING)
+		s->claim.cleanup_link = &s->record->cleanups;
 	s->ticket.id = to != DLKI_GONE;
 	atomic_init(&s->claim.valid_until,
 		    to == DLKI_HELD ? DLK_FOREVER : DLKI_EXPIRED);
@@ -212,7 +213,7 @@ Test(claim_state, cleaning_is_for_the_renewer)
 	struct stage s;
 
 	set_stage(&s, DLKI_RELEASING, DLKI_CLEANING);
-	s.claim.needs_cleaning = 0;
+	s.claim.cleanup_link = NULL;
 	cr_expect(is_refused(&s, DLKI_CLEANING));
 	free(s.record);
 }
