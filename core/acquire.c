@@ -154,12 +154,13 @@ static void give_up_claim(struct dlki_claim *claim, struct dlki_wait *w, int rc)
 	if (limit <= now && dlki_patience_over(&w->patience))
 		rc = DLOCK_EUNREACHABLE;
 	/* A claim that was never sent is released without a request. */
-	if ((rc != DLOCK_EUNREACHABLE || !claim->asked) && !closing)
+	if ((rc != DLOCK_EUNREACHABLE || claim->residue == DLKI_RESIDUE_NONE) &&
+	    !closing)
 		left = dlki_store_release(claim->ticket, limit, &err);
 	pthread_mutex_lock(&c->mu);
 	claim->async = 0;
 	claim->confirmed = left == 0 || left == DLOCK_ELOST;
-	if (!claim->confirmed || claim->unsure)
+	if (!claim->confirmed || claim->residue == DLKI_RESIDUE_MAYBE)
 		dlki_claim_clean(claim);
 	else
 		dlki_claim_gone(claim);
@@ -208,7 +209,7 @@ static int fail_busy(struct dlki_record *r, const struct dlki_wait *w,
 static void leave_behind(struct dlki_claim *claim)
 {
 	claim->async = 0;
-	if (claim->asked || claim->unsure)
+	if (claim->residue != DLKI_RESIDUE_NONE)
 		dlki_claim_clean(claim);
 	else
 		dlki_claim_gone(claim);

@@ -12,13 +12,6 @@
 #include "core/stats.h"
 #include "core/store.h"
 
-/* Is a retry of use?  Most backends tell by the code alone. */
-static int may_be_done_later(int code)
-{
-	return code != DLOCK_EINVAL && code != DLOCK_EDENIED &&
-	       code != DLOCK_ENOTSUP && code != DLOCK_EEXHAUSTED;
-}
-
 /* With mu held: the store granted the lock.  Is enough of the lease left?  If
  * so the call has all that it needs of the client. */
 static int accept_grant(struct dlki_claim *claim, dlk_time now,
@@ -78,8 +71,9 @@ static int attempt_once(struct dlki_claim *claim, dlk_time now, dlk_time limit,
 	if (c->schedule.ttl_ms > 0 || c->max_hold_ms > 0)
 		now = dlk_now(); /* else nothing ends */
 	claim->server_until = dlki_after_ms(now, t->lease_ms);
-	claim->unsure |= t->resent;
-	claim->asked |= verdict != DLK_FAILED || !t->settled;
+	claim->residue = dlki_residue_asked(
+		claim->residue,
+		dlki_sending_of(t, verdict == DLK_FAILED ? err->code : 0));
 	switch (verdict) {
 	case DLK_GRANTED:
 		rc = accept_grant(claim, now, err);
@@ -89,8 +83,6 @@ static int attempt_once(struct dlki_claim *claim, dlk_time now, dlk_time limit,
 		break;
 	default:
 		rc = err->code;
-		claim->unsure |= !t->settled &&
-				 (t->crowded || may_be_done_later(rc));
 		break;
 	}
 	pthread_mutex_unlock(&c->mu);

@@ -88,7 +88,8 @@ void dlki_claim_unref(struct dlki_claim *claim)
 static bool is_sound(const struct dlki_claim *claim)
 {
 	if (claim->state == DLKI_HELD)
-		return !dlki_claim_is_cleanup(claim);
+		return !dlki_claim_is_cleanup(claim) &&
+		       claim->residue != DLKI_RESIDUE_NONE;
 	if (atomic_load_explicit(&claim->valid_until, memory_order_relaxed) !=
 	    DLKI_EXPIRED)
 		return false;

@@ -21,6 +21,7 @@
 #include "core/base/heap.h"
 #include "core/name.h"
 #include "core/owner.h"
+#include "core/residue.h"
 
 struct dlki_record;
 struct dlki_claim;
@@ -76,13 +77,12 @@ struct dlki_claim {
 	dlk_time token_heard;          /* the store's clock, in microseconds,
 					* had come to that by then */
 	enum dlki_claim_state state;   /* changed by dlki_claim_move() alone */
+	enum dlki_residue residue;     /* what the store may have of it */
 	unsigned int refs;             /* user, asker, renewer, dispatcher */
 	const dlock_hold *in_callback; /* the one that it is about */
 	bool busy;                     /* a thread uses the ticket */
 	bool woken;                    /* since the last attempt began */
 	bool lost_early;               /* dlk_lost() came before the grant */
-	bool asked;                    /* the store may know of it */
-	bool unsure;                   /* a request of ours may still arrive */
 	bool confirmed;                /* ... of which the store had nothing */
 	bool idle;                     /* nobody held it when its release
 					* began */

@@ -102,7 +102,8 @@ void dlki_cleanup_settle(struct dlki_claim *claim, int rc)
 	struct dlock_client *c = claim->client;
 	dlk_time now = dlk_now();
 	int confirmed = rc == 0 || rc == DLOCK_ELOST;
-	int followed_up = claim->unsure && c->schedule.ttl_ms > 0;
+	int followed_up = claim->residue == DLKI_RESIDUE_MAYBE &&
+			  c->schedule.ttl_ms > 0;
 
 	dlk_time next = next_try(claim, confirmed, now);
 

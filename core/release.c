@@ -83,7 +83,8 @@ void dlki_release_answered(struct dlki_claim *claim, int rc)
 /* Is one request all that the release needs? */
 static int may_send(const struct dlki_claim *claim)
 {
-	return claim->client->sends_releases && !claim->unsure &&
+	return claim->client->sends_releases &&
+	       claim->residue == DLKI_RESIDUE_STANDS &&
 	       !claim->record->cleanups && !claim->downgraded;
 }
 
@@ -130,7 +131,7 @@ static int ask_store(struct dlki_claim *claim, dlk_time deadline,
 		pthread_mutex_lock(&c->mu);
 	}
 	claim->confirmed = rc == 0 || rc == DLOCK_ELOST || rc == DLK_SENT;
-	if (!claim->confirmed || claim->unsure)
+	if (!claim->confirmed || claim->residue == DLKI_RESIDUE_MAYBE)
 		dlki_claim_clean(claim);
 	else
 		dlki_claim_gone(claim);

@@ -115,6 +115,8 @@ static void set_stage(struct stage *s, enum dlki_claim_state from,
 	s->claim.record = s->record;
 	s->claim.ticket = &s->ticket;
 	s->claim.state = from;
+	s->claim.residue = to == DLKI_GONE ? DLKI_RESIDUE_NONE :
+					     DLKI_RESIDUE_STANDS;
 	if (to == DLKI_KEPT || to == DLKI_CLEANING)
 		s->claim.cleanup_link = &s->record->cleanups;
 	s->ticket.id = to != DLKI_GONE;
