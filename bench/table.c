@@ -68,10 +68,10 @@
 /* Of each way to a memcached server. */
 #define MEMCACHED(store_name) \
 	{ #store_name ".handoff", \
-	  #store_name ": from release to the next of 1, 8 and 64 waiters in 8 " \
-	  "processes, and after a short hold, to half the polling interval", \
-	  "ns from release to the next, of waiters in 8 processes (floor: half " \
-	  "the polling interval)", \
+	  #store_name ": from release to the next of 1, 8 and 64 waiters in " \
+	  "8 processes, and after a short hold, to half the polling interval", \
+	  "ns from release to the next, of waiters in 8 processes (floor: " \
+	  "half the polling interval)", \
 	  &workload_poll_handoff, &store_##store_name, \
 	  .cases = { CASE(1, HALF_INTERVAL), \
 		     CASE(8, HALF_INTERVAL, \
@@ -82,8 +82,8 @@
 				     .figure = "value", .unit = 1e6 }) } }, \
 	/* More waiters in a process ask hardly more often. */ \
 	{ #store_name ".waiters", \
-	  #store_name ": what 1, 8 and 64 waiters in 8 processes ask while they " \
-	  "wait", \
+	  #store_name ": what 1, 8 and 64 waiters in 8 processes ask while " \
+	  "they wait", \
 	  "requests/s of all waiters in 8 processes", \
 	  &workload_poll_requests, &store_##store_name, \
 	  .cases = { CASE(1, { 0 }), CASE(8, REQUESTS(160, 240)), \

@@ -42,7 +42,8 @@ void dlki_claim_give_up(struct dlki_claim *claim, dlk_time at);
 /* KEPT is no clean-up any more, and HELD next. */
 void dlki_claim_retake(struct dlki_claim *claim);
 
-/* A LOST claim is released: CLEANING, or GONE if the store has nothing of it. */
+/* A LOST claim is released: CLEANING, or GONE if the store has nothing of the
+ * claim. */
 void dlki_claim_end_lost(struct dlki_claim *claim);
 
 /* The store holds nothing of it: forget the id, and the renewer's duty.

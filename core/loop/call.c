@@ -128,7 +128,6 @@ void dlki_opcall_begin(struct dlki_opcall *call, struct dlki_session *s,
 
 void dlki_opcall_end(struct dlki_opcall *call)
 {
-	dlki_waiter_destroy(&call->waiter);
 	*call->link = call->next;
 	if (call->next)
 		call->next->link = call->link;

@@ -97,7 +97,6 @@ int dlki_session_open(struct dlki_session *s, struct dlk_session *base,
 	rc = start(s, options, sets, err);
 	if (rc == 0)
 		rc = await_greeting(s, deadline, err);
-	dlki_waiter_destroy(&waiter);
 	if (rc != 0)
 		dlki_session_close(s);
 	return rc;

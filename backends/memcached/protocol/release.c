@@ -20,7 +20,7 @@ static void end_release(struct memc_store *s, struct memc_job *job,
 
 	if (asked->claim.owned != MEMC_NOTHING)
 		dlki_memc_looks_wake(&s->looks, op->request, wake, &s->base);
-	/* A request without an answer may still arrive: looked for each time. */
+	/* A request without an answer may still arrive: look each time. */
 	*asked = (struct memc_asked){ .claim.unclear = job->unclear,
 				      .claim.asked = job->unclear };
 	dlki_memc_end_answered(job, op, job->dropped);
