@@ -2,6 +2,7 @@
 #include "sim/caller.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "sim/base/memory.h"
 #include "sim/breaking.h"
@@ -278,6 +279,8 @@ static void begin(struct sim_caller *c, dlk_time now)
 		sim_break_begin(c, now);
 		return;
 	}
+	if (c->claim)
+		memset(c->claim, 0, c->claim_size);
 	sim_plan_request(c);
 	c->residue = c->may_arrive = 0;
 	c->clean_from = c->busy_since = 0;
@@ -319,6 +322,8 @@ void sim_caller_begin(struct sim_caller *c)
 	c->ask.done = on_asked;
 	c->rel.done = on_released;
 	c->alarm.ring = ring;
+	if (c->claim_size > 0)
+		c->claim = sim_alloc(c->claim_size);
 	if (dlki_alarms_reserve(dlki_engine_alarms(c->engine), 1) != 0)
 		sim_panic("out of memory");
 	sim_step_rest(c, c->world->base.type->now(&c->world->base));

@@ -37,7 +37,10 @@ struct sim_caller {
 	const struct dlki_terms *terms;
 	unsigned int life;       /* of the client */
 	int number;              /* of all callers, from 1 */
+	size_t claim_size;       /* of the protocol */
 
+	void *claim;             /* the store's, of the claim; NULL; the client
+				  * frees it behind the engine */
 	unsigned int claims;     /* so far */
 	enum sim_caller_state state;
 	int is_dead;

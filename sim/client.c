@@ -2,9 +2,9 @@
 #include "sim/client.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "backends/redis/protocol/store.h"
 #include "sim/allocation.h"
 #include "sim/base/memory.h"
 
@@ -88,7 +88,7 @@ static void make_engine(struct sim_client *c)
 	struct dlki_address address = sim_net_address(SIM_PLACES);
 	struct dlki_engine_options options = {
 		.world = &c->world.base,
-		.protocol = &dlki_redis_protocol,
+		.protocol = c->protocol,
 		.uri = c->uri,
 		.label = "sim",
 		.host = c->net->weather.has_name ? SIM_NAME : NULL,
@@ -129,6 +129,7 @@ void sim_client_begin(struct sim_client *c)
 			.terms = &c->terms,
 			.life = c->life,
 			.number = 1 + c->number * SIM_CLIENT_CALLERS + i,
+			.claim_size = c->protocol->claim_size,
 		};
 		sim_caller_begin(caller);
 	}
@@ -150,6 +151,7 @@ void sim_client_kill(struct sim_client *c)
 		if (!sim_caller_is_idle(&c->callers[i]))
 			sim_judge_fault(c->judge, "caller %d: an op is left",
 					c->callers[i].number);
+		free(c->callers[i].claim);
 	}
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A client of the simulation: a world, an engine with the Redis protocol, and
- * callers.  A killed client begins again after a while, as another
+ * A client of the simulation: a world, an engine with a protocol, and callers.
+ * A killed client begins again after a while, as another
  * life.
  */
 #ifndef DLOCK_SIM_CLIENT_H
@@ -14,6 +14,7 @@ enum { SIM_CLIENT_CALLERS = 3, SIM_CLIENTS = SIM_CALLERS / SIM_CLIENT_CALLERS };
 struct sim_client {
 	struct sim_net *net;
 	struct sim_judge *judge;
+	const struct dlki_protocol *protocol;
 	const struct dlk_uri *uri;
 	int number;              /* from 0 */
 	unsigned int life;

@@ -186,6 +186,15 @@ static void check_owner(struct sim_judge *j, int lock, const char *owner)
 				lock, caller, claims);
 }
 
+int64_t sim_judge_linger_ms(const struct sim_judge *j)
+{
+	int64_t ms = j->linger_ms;
+
+	for (size_t i = 0; i < j->net->n_servers; i++)
+		ms += j->net->servers[i].slept_us / 1000;
+	return ms;
+}
+
 /* Bytes may be late by more than the client can wait.  A claim made by such
  * bytes lasts for a lease, or for half a lease more. */
 static int is_excused(const struct sim_judge *j)
@@ -193,63 +202,37 @@ static int is_excused(const struct sim_judge *j)
 	int64_t lease_ms = (int64_t)j->net->weather.lease_ms;
 
 	return j->net->late_at >= 0 &&
-	       j->net->now - j->net->late_at <
-		       (2 * lease_ms + j->set_back_ms) * 1000000;
+	       j->net->now - j->net->late_at < (2 * lease_ms + j->set_back_ms +
+						sim_judge_linger_ms(j)) *
+						       1000000;
 }
 
-static struct sim_server *master(const struct sim_judge *j)
+/* The n-th entry of a lock in the store.  0: there is none. */
+static int entry(const struct sim_judge *j, int lock, int is_shared, size_t n,
+		 struct sim_entry *out)
 {
-	return &j->net->servers[j->net->master];
-}
+	const struct sim_server *s = &j->net->servers[j->net->master];
+	const char key[] = { lock == SIM_SEMAPHORE ? 's' : 'l',
+			     (char)('0' + lock), '\0' };
 
-/* The text of the lock's key if it is held exclusively, or NULL. */
-static const char *exclusive(const struct sim_judge *j, const char *key)
-{
-	const struct sim_server *s = master(j);
-	const struct sim_bytes *value =
-		sim_redis_string(s->redis, key, sim_server_us(j->net, s));
-
-	return value && value->len > 51 && sim_bytes_text(value)[1] == ' ' ?
-		       sim_bytes_text(value) :
-		       NULL;
-}
-
-/* The n-th shared holder, or NULL. */
-static const char *shared(const struct sim_judge *j, const char *key, size_t n)
-{
-	const struct sim_server *s = master(j);
-	char holders[SIM_KEY + 2];
-
-	snprintf(holders, sizeof(holders), "%s:s", key);
-	return sim_redis_alive(s->redis, holders, n, sim_server_us(j->net, s));
-}
-
-static void put_key(char out[SIM_KEY], int lock)
-{
-	memcpy(out, "dlock:{l0}", SIM_KEY);
-	if (lock == SIM_SEMAPHORE)
-		out[7] = 's';
-	out[8] = (char)('0' + lock);
+	return sim_model_entry(s->model, key, is_shared, n,
+			       sim_server_time(j->net, s), out);
 }
 
 void sim_judge_store(struct sim_judge *j)
 {
 	const struct sim_net *n = j->net;
-	char key[SIM_KEY];
+	const struct sim_server *other = &n->servers[1];
+	struct sim_entry e;
 
 	if (n->weather.has_stranger &&
-	    sim_redis_keys(n->servers[1].redis,
-			   sim_server_us(n, &n->servers[1])) > 0)
+	    sim_model_is_used(other->model, sim_server_time(n, other)))
 		sim_judge_fault(j, "a client asks the other server");
 	for (int lock = 0; lock < SIM_LOCKS && !is_excused(j); lock++) {
-		const char *owner;
-
-		put_key(key, lock);
-		owner = exclusive(j, key);
-		if (owner)
-			check_owner(j, lock, owner + 2);
-		for (size_t i = 0; (owner = shared(j, key, i)); i++)
-			check_owner(j, lock, owner);
+		for (size_t i = 0; entry(j, lock, 0, i, &e); i++)
+			check_owner(j, lock, e.owner);
+		for (size_t i = 0; entry(j, lock, 1, i, &e); i++)
+			check_owner(j, lock, e.owner);
 	}
 }
 
@@ -257,21 +240,21 @@ void sim_judge_shared(struct sim_judge *j, int lock, int caller, int64_t since,
 		      const char *owner)
 {
 	const struct sim_hold *hold = place(j, lock, caller);
-	char key[SIM_KEY];
-	const char *text;
+	struct sim_entry e;
 	size_t i = 0;
 
 	check_stands(j, lock, hold, since);
 	if (!counts(j, lock, hold))
 		return;
-	put_key(key, lock);
-	text = exclusive(j, key);
-	if (text && strncmp(text + 2, owner, SIM_OWNER - 1) == 0)
+	if (entry(j, lock, 0, 0, &e) &&
+	    strncmp(e.owner, owner, SIM_OWNER - 1) == 0)
 		fault(j, lock, hold, "shared, but exclusive in the store");
-	while ((text = shared(j, key, i)) && strcmp(text, owner) != 0)
+	while (entry(j, lock, 1, i, &e)) {
+		if (strncmp(e.owner, owner, SIM_OWNER - 1) == 0)
+			return;
 		i++;
-	if (!text)
-		fault(j, lock, hold, "shared, but not in the store");
+	}
+	fault(j, lock, hold, "shared, but not in the store");
 }
 
 /* ---- Breaks -------------------------------------------------------------- */
@@ -286,12 +269,9 @@ void sim_judge_break(struct sim_judge *j, int caller, int lock,
 
 static void check_broken(struct sim_judge *j, int lock, uint64_t token)
 {
-	char key[SIM_KEY];
-	const char *text;
+	struct sim_entry e;
 
-	put_key(key, lock);
-	text = exclusive(j, key);
-	if (text && strtoull(text + 35, NULL, 10) <= token)
+	if (entry(j, lock, 0, 0, &e) && e.token > 0 && e.token <= token)
 		sim_judge_fault(j,
 				"lock %d: token %" PRIu64
 				" was broken, but the store has the hold",

@@ -23,8 +23,7 @@ enum {
 	SIM_SEMAPHORE = SIM_LOCKS - 1,
 	SIM_PERMITS = 2,
 	SIM_CALLERS = 18,
-	SIM_OWNER = 33,
-	SIM_KEY = sizeof("dlock:{l0}")
+	SIM_OWNER = 33
 };
 
 struct sim_hold {
@@ -41,6 +40,7 @@ struct sim_judge {
 	uint64_t last_exclusive[SIM_LOCKS], last[SIM_LOCKS]; /* tokens */
 	int64_t lost_at;   /* the store has lost keys; -1: never */
 	int64_t set_forward_at; /* the store's clock: leases end early; -1 */
+	int64_t linger_ms; /* entries of the store outlive a lease so long */
 	int64_t set_back_ms;    /* in all: leases end late, and tokens may
 				 * fall if the store loses them */
 	struct {
@@ -94,6 +94,9 @@ void sim_judge_broken(struct sim_judge *j, int caller, int is_done);
 /* Look for holds of ended claims in the store, and for keys in the server that
  * is none of the clients'. */
 void sim_judge_store(struct sim_judge *j);
+
+/* ... and the machines' sleep. */
+int64_t sim_judge_linger_ms(const struct sim_judge *j);
 
 /* Any other rule is broken. */
 void sim_judge_fault(struct sim_judge *j, const char *fmt, ...)

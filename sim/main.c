@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dlock-sim [SEED | FIRST-LAST] [--seeds N] [--seconds S] [--bad N] [--trace]
- *           [--check] [--minimise] [--save FILE] [--replay FILE]
+ * dlock-sim [SEED | FIRST-LAST] [--store redis|memcached] [--seeds N]
+ *           [--seconds S] [--bad N] [--trace] [--check] [--minimise]
+ *           [--save FILE] [--replay FILE]
  *
  * Run N seeds (1) from SEED on, with weather of S virtual seconds (10) each.
  * Without SEED the seeds follow from the text in DLOCK_SIM_BASE, or begin at 1.
@@ -29,6 +30,7 @@ struct options {
 	int traces, checks, minimises;
 	const char *base; /* NULL: the seeds were given, or are fixed */
 	const char *save, *replay;
+	const struct sim_store *store;
 };
 
 struct sums {
@@ -88,6 +90,7 @@ static int read_flag(char **argv, const char *name, int *out)
 static int read_options(struct options *o, char *argv[])
 {
 	const char *base = getenv("DLOCK_SIM_BASE");
+	const char *store = "redis";
 	uint64_t seconds = 10;
 
 	if (base && *base)
@@ -99,6 +102,7 @@ static int read_options(struct options *o, char *argv[])
 		    read_number(&argv, "--seeds", &o->seeds) ||
 		    read_number(&argv, "--seconds", &seconds) ||
 		    read_number(&argv, "--bad", &o->bad) ||
+		    read_text(&argv, "--store", &store) ||
 		    read_text(&argv, "--save", &o->save) ||
 		    read_text(&argv, "--replay", &o->replay))
 			continue;
@@ -107,7 +111,8 @@ static int read_options(struct options *o, char *argv[])
 		read_seeds(o, *argv);
 	}
 	o->seconds = (int64_t)seconds;
-	return 0;
+	o->store = sim_store_find(store);
+	return o->store ? 0 : -1;
 }
 
 /* ---- Runs ---------------------------------------------------------------- */
@@ -127,10 +132,12 @@ static int run(const struct options *o, uint64_t seed, struct sim_result *out)
 			fclose(f);
 	}
 	if (rc == 0)
-		*out = sim_run(&chance, o->seconds, o->traces ? stdout : NULL);
+		*out = sim_run(o->store, &chance, o->seconds,
+			       o->traces ? stdout : NULL);
 	if (rc == 0 && o->minimises && out->faults > 0)
 		printf("%zu draws are not 0\n",
-		       sim_minimise(&chance, o->seconds, MINIMISE_RUNS));
+		       sim_minimise(o->store, &chance, o->seconds,
+				    MINIMISE_RUNS));
 	if (rc == 0 && o->save) {
 		f = fopen(o->save, "we");
 		rc = f ? sim_chance_save(&chance, f) : -1;
@@ -172,8 +179,9 @@ static int run_all(const struct options *o, struct sums *sums)
 			    o->checks && i % CHECK_EVERY == 0);
 		if (why)
 			printf("seed %" PRIu64 ": %s; see dlock-sim %" PRIu64
-			       " --seconds %" PRId64 " --trace\n",
-			       o->seed + i, why, o->seed + i, o->seconds);
+			       " --store %s --seconds %" PRId64 " --trace\n",
+			       o->seed + i, why, o->seed + i, o->store->name,
+			       o->seconds);
 		sums->seeds++;
 		sums->bad += why != NULL;
 		sums->hash = sums->hash * UINT64_C(0x100000001b3) ^ result.hash;
@@ -193,9 +201,10 @@ int main(int argc, char *argv[])
 	(void)argc;
 	if (read_options(&o, argv) != 0) {
 		fprintf(stderr,
-			"usage: dlock-sim [SEED | FIRST-LAST] [--seeds N] "
-			"[--seconds S] [--bad N] [--trace] [--check] "
-			"[--minimise] [--save FILE] [--replay FILE]\n");
+			"usage: dlock-sim [SEED | FIRST-LAST] [--store STORE] "
+			"[--seeds N] [--seconds S] [--bad N] [--trace] "
+			"[--check] [--minimise] [--save FILE] "
+			"[--replay FILE]\n");
 		return 2;
 	}
 	if (o.base)

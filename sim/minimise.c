@@ -10,6 +10,7 @@
 struct search {
 	struct sim_draw *best; /* of a run with a fault */
 	size_t n;
+	const struct sim_store *store;
 	int64_t seconds;
 	int runs; /* that are left */
 };
@@ -22,7 +23,7 @@ static int try(struct search *s, const struct sim_draw *draws, size_t n)
 
 	s->runs--;
 	sim_chance_repeat(&c, draws, n);
-	is_bad = sim_run(&c, s->seconds, NULL).faults > 0;
+	is_bad = sim_run(s->store, &c, s->seconds, NULL).faults > 0;
 	if (is_bad) {
 		memcpy(s->best, draws, n * sizeof(*draws));
 		s->n = n;
@@ -73,9 +74,12 @@ static void calm(struct search *s)
 	}
 }
 
-size_t sim_minimise(struct sim_chance *c, int64_t seconds, int runs)
+size_t sim_minimise(const struct sim_store *store, struct sim_chance *c,
+		    int64_t seconds, int runs)
 {
-	struct search s = { .n = c->n, .seconds = seconds, .runs = runs };
+	struct search s = {
+		.n = c->n, .store = store, .seconds = seconds, .runs = runs
+	};
 	size_t left;
 
 	s.best = sim_alloc((c->n + 1) * sizeof(*s.best));
@@ -85,7 +89,7 @@ size_t sim_minimise(struct sim_chance *c, int64_t seconds, int runs)
 	left = not_zero(s.best, s.n);
 	sim_chance_end(c);
 	sim_chance_repeat(c, s.best, s.n);
-	(void)sim_run(c, seconds, NULL);
+	(void)sim_run(store, c, seconds, NULL);
 	free(s.best);
 	return left;
 }

@@ -6,6 +6,7 @@
 #define DLOCK_SIM_MINIMISE_H
 
 #include "sim/base/chance.h"
+#include "sim/store.h"
 
 /*
  * Of a run whose judge found a fault, set draws to 0, "no fault", and cut the
@@ -13,6 +14,7 @@
  * `c` then has the log of the smallest run.  Returns how many draws in it are
  * not 0.
  */
-size_t sim_minimise(struct sim_chance *c, int64_t seconds, int runs);
+size_t sim_minimise(const struct sim_store *store, struct sim_chance *c,
+		    int64_t seconds, int runs);
 
 #endif

@@ -11,10 +11,9 @@
 #include "sim/client.h"
 #include "sim/strike.h"
 
-extern const struct dlock_backend dlki_redis_backend;
-
 /* RECOVERY_MS: until a client knows that a connection is dead, and has another;
- * LINGER_MS: so long the store keeps a token, or a queue without waiters. */
+ * LINGER_MS: so long the store keeps a token, or a queue without waiters, and a
+ * store rounds a lease up by less. */
 enum {
 	TICK_MS = 100,
 	RECOVERY_MS = 2 * SIM_PATIENCE_MS + 500,
@@ -105,27 +104,23 @@ static void run_until(struct run *r, int64_t end)
 
 /* ---- The beginning and the end ------------------------------------------- */
 
-static void begin(struct run *r, struct sim_chance *chance, FILE *trace)
+static void begin(struct run *r, const struct sim_store *store,
+		  struct sim_chance *chance, FILE *trace)
 {
-	struct dlk_error err;
-	char text[80];
-
-	sim_net_begin(&r->net, chance);
+	sim_net_begin(&r->net, chance, store->kind);
 	r->net.trace = trace;
 	r->judge.net = r->strikes.net = &r->net;
 	r->judge.lost_at = r->judge.set_forward_at = -1;
 	r->strikes.judge = &r->judge;
 	r->strikes.rename_at = SIM_NEVER;
-	snprintf(text, sizeof(text), "redis://127.0.0.1:%d?ttl=%" PRIu64 "ms",
-		 SIM_PORT, r->net.weather.lease_ms);
-	if (dlki_uri_parse(&r->uri, text, dlki_redis_backend.params, NULL,
-			   &err) != 0)
-		sim_panic("%s: %s", text, err.text);
+	r->judge.linger_ms = store->linger_ms;
+	r->uri = sim_store_uri(store, &r->net.weather);
 	for (int i = 0; i < SIM_CLIENTS; i++) {
 		struct sim_client *c = &r->clients[i];
 
 		c->net = &r->net;
 		c->judge = &r->judge;
+		c->protocol = store->protocol;
 		c->uri = r->uri;
 		c->number = i;
 	}
@@ -165,41 +160,42 @@ static void check_rest(struct run *r)
 static void check_keys(struct run *r)
 {
 	const struct sim_server *s = &r->net.servers[r->net.master];
-	int64_t us = sim_server_us(&r->net, s);
+	struct sim_memc_time now = sim_server_time(&r->net, s);
 	const char *key;
 
-	for (size_t i = 0; (key = sim_redis_key(s->redis, i, us)); i++) {
-		if (strcmp(key, "dlock:clock") != 0)
-			sim_judge_fault(&r->judge, "the key %s is left", key);
-	}
+	for (size_t i = 0; (key = sim_model_key(s->model, i, now)); i++)
+		sim_judge_fault(&r->judge, "the key %s is left", key);
 }
 
 /*
  * When the weather is over, each claim ends.  Then the leases of dead clients
- * and of late attempts end, and the store keeps only the clock of the tokens.
+ * and of late attempts end, and the store keeps no key of a lock.
  */
 static void finish(struct run *r)
 {
 	int64_t lease = (int64_t)r->net.weather.lease_ms * ms;
-	int64_t until = r->net.now + (RECOVERY_MS + REST_MS) * ms + 2 * lease;
+	int64_t linger = sim_judge_linger_ms(&r->judge) * ms;
+	int64_t until = r->net.now + (RECOVERY_MS + REST_MS) * ms + 2 * lease +
+			linger;
 
 	heal(r);
 	while (r->net.now < until && !all_rest(r))
 		run_until(r, r->net.now + TICK_MS * ms);
 	check_rest(r);
-	run_until(r, r->net.now + lease +
+	run_until(r, r->net.now + lease + linger +
 			     (LINGER_MS + TICK_MS + r->judge.set_back_ms) * ms);
 	check_keys(r);
 }
 
-struct sim_result sim_run(struct sim_chance *chance, int64_t seconds,
+struct sim_result sim_run(const struct sim_store *store,
+			  struct sim_chance *chance, int64_t seconds,
 			  FILE *trace)
 {
 	struct run *r = sim_alloc(sizeof(*r));
 	int64_t allocations = sim_allocations();
 	struct sim_result result;
 
-	begin(r, chance, trace);
+	begin(r, store, chance, trace);
 	run_until(r, seconds * 1000 * ms);
 	finish(r);
 	for (int i = 0; i < SIM_CLIENTS; i++)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A run of the simulation: clients, each an engine with the Redis protocol and
- * a few callers, a model Redis, and the weather, all in the calling thread.
+ * A run of the simulation: clients, each an engine with the store's protocol
+ * and a few callers, a model server, and the weather, all in the calling
+ * thread.
  */
 #ifndef DLOCK_SIM_RUN_H
 #define DLOCK_SIM_RUN_H
 
 #include "sim/base/chance.h"
+#include "sim/store.h"
 
 struct sim_result {
 	uint64_t hash, events, grants, conflicts, renewals, faults;
@@ -16,7 +18,8 @@ struct sim_result {
 
 /* From the chance alone; `trace`, unless NULL, gets a line an event.  The
  * weather lasts `seconds`. */
-struct sim_result sim_run(struct sim_chance *chance, int64_t seconds,
+struct sim_result sim_run(const struct sim_store *store,
+			  struct sim_chance *chance, int64_t seconds,
 			  FILE *trace);
 
 #endif

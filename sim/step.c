@@ -23,6 +23,7 @@ int sim_step_submit(const struct sim_caller *c, struct dlki_op *op,
 	op->verb = verb;
 	op->request = &c->request;
 	op->token = c->token;
+	op->claim = verb == DLKI_BREAK ? NULL : c->claim;
 	return dlki_submit(c->engine, op);
 }
 

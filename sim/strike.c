@@ -31,6 +31,15 @@ static void lose(struct sim_strikes *s, const char *what)
 	s->judge->lost_at = s->net->now;
 }
 
+/* ... by a restart.  A proxy lets through to the next run what clients ask for
+ * in the next second. */
+static void lose_run(struct sim_strikes *s, const char *what)
+{
+	lose(s, what);
+	if (s->net->weather.proxied)
+		s->judge->lost_at += 1000 * ms;
+}
+
 static void stop(struct sim_strikes *s)
 {
 	const struct sim_weather *w = &s->net->weather;
@@ -46,39 +55,42 @@ static void stop(struct sim_strikes *s)
 static void restart(struct sim_strikes *s)
 {
 	const struct sim_weather *w = &s->net->weather;
-	struct sim_redis *redis = master(s)->redis;
+	struct sim_model *model = master(s)->model;
 
 	if (happens(s, "restart", w->restart)) {
-		sim_net_note(s->net, "the server restarts");
-		sim_redis_restart(redis, 1);
-		sim_redis_set_loading(redis, 1);
+		if (sim_model_keeps_memory(model))
+			sim_net_note(s->net, "the server restarts");
+		else
+			lose_run(s, "restarts");
+		sim_model_restart(model, 1, sim_server_time(s->net, master(s)));
+		sim_model_set_loading(model, 1);
 		s->loading_until = draw_time(s, "loading:for", 500);
 	}
 	if (happens(s, "blank", w->blank_restart)) {
-		lose(s, "restarts with nothing");
-		sim_redis_restart(redis, 0);
+		lose_run(s, "restarts with nothing");
+		sim_model_restart(model, 0, sim_server_time(s->net, master(s)));
 	}
 	if (s->loading_until <= s->net->now)
-		sim_redis_set_loading(redis, 0);
+		sim_model_set_loading(model, 0);
 }
 
 static void forget(struct sim_strikes *s)
 {
 	const struct sim_weather *w = &s->net->weather;
-	struct sim_redis *redis = master(s)->redis;
+	struct sim_model *model = master(s)->model;
 
 	if (happens(s, "flush", w->flush)) {
 		lose(s, "is flushed");
-		sim_redis_flush(redis);
+		sim_model_flush(model);
 	}
 	if (happens(s, "evict", w->evict)) {
 		lose(s, "evicts a key");
-		sim_redis_evict(redis,
+		sim_model_evict(model,
 				sim_draw(s->net->chance, "evict:key", 64));
 	}
 	if (happens(s, "forget", w->forget)) {
-		sim_net_note(s->net, "the server forgets its scripts");
-		sim_redis_forget_scripts(redis);
+		sim_net_note(s->net, "the server forgets without a loss");
+		sim_model_forget(model, (uint64_t)s->net->now);
 	}
 }
 
@@ -88,11 +100,11 @@ static void fill(struct sim_strikes *s)
 
 	if (happens(s, "full", w->full)) {
 		sim_net_note(s->net, "the server is full");
-		sim_redis_set_full(master(s)->redis, 1);
+		sim_model_set_full(master(s)->model, 1);
 		s->full_until = draw_time(s, "full:for", 2 * w->lease_ms);
 	}
 	if (s->full_until <= s->net->now)
-		sim_redis_set_full(master(s)->redis, 0);
+		sim_model_set_full(master(s)->model, 0);
 }
 
 static void step_clock(struct sim_strikes *s)
@@ -104,7 +116,8 @@ static void step_clock(struct sim_strikes *s)
 		return;
 	by_ms = 1 + (int64_t)sim_draw(s->net->chance, "step:by", w->lease_ms);
 	if (sim_draw(s->net->chance, "step:back", 2) == 0) {
-		s->judge->set_forward_at = s->net->now;
+		if (sim_model_goes_by_wall(master(s)->model))
+			s->judge->set_forward_at = s->net->now;
 	} else {
 		s->judge->set_back_ms += by_ms;
 		by_ms = -by_ms;
@@ -163,21 +176,21 @@ static void fail_over(struct sim_strikes *s)
 	if (other->is_down)
 		return;
 	if (happens(s, "replicate", 4))
-		sim_redis_copy(other->redis, old->redis);
+		sim_model_copy(other->model, old->model);
 	if (!happens(s, "failover", n->weather.fail_over))
 		return;
 	lose(s, "fails, and the replica takes over");
 	n->late_at = n->now;
 	n->master = 1 - n->master;
-	sim_redis_restart(old->redis, 0);
-	sim_redis_set_full(old->redis, 0);
-	sim_redis_set_replica(old->redis, 1);
+	sim_model_restart(old->model, 0, sim_server_time(n, old));
+	sim_model_set_full(old->model, 0);
+	sim_model_set_replica(old->model, 1);
 	old->is_down = 1;
 	other->wall_us = old->wall_us;
 	s->down_until = draw_time(s, "down:for", 2000);
 	if (n->weather.has_name)
 		s->rename_at = draw_time(s, "failover:name", 2000);
-	sim_redis_set_replica(other->redis, 0);
+	sim_model_set_replica(other->model, 0);
 }
 
 void sim_strike(struct sim_strikes *s)
@@ -193,6 +206,6 @@ void sim_strike(struct sim_strikes *s)
 
 void sim_strike_heal(struct sim_strikes *s)
 {
-	sim_redis_set_full(master(s)->redis, 0);
-	sim_redis_set_loading(master(s)->redis, 0);
+	sim_model_set_full(master(s)->model, 0);
+	sim_model_set_loading(master(s)->model, 0);
 }

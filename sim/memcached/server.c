@@ -157,6 +157,11 @@ void sim_memc_set_room(struct sim_memc *s, int64_t items)
 
 /* ---- What it has --------------------------------------------------------- */
 
+int64_t sim_memc_born_s(const struct sim_memc *s)
+{
+	return s->started_s + MM_AHEAD_S;
+}
+
 const char *sim_memc_key(const struct sim_memc *s, size_t n)
 {
 	for (const struct mm_item *i = s->items.oldest; i; i = i->newer) {

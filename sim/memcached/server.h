@@ -89,6 +89,9 @@ void sim_memc_set_room(struct sim_memc *s, int64_t items);
 
 /* ---- What it has --------------------------------------------------------- */
 
+/* When this run began, in seconds since 1970, as "stats" tells it. */
+int64_t sim_memc_born_s(const struct sim_memc *s);
+
 /* The n-th item that has not ended, the oldest first.  NULL: no such item.
  * Borrowed until the next call. */
 const char *sim_memc_key(const struct sim_memc *s, size_t n);

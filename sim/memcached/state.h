@@ -8,6 +8,9 @@
 #include "sim/memcached/items.h"
 #include "sim/memcached/server.h"
 
+/* The count is so much more than the "uptime" of "stats". */
+enum { MM_AHEAD_S = 60 };
+
 /* How a data block is stored. */
 enum mm_mode { MM_SET, MM_ADD, MM_REPLACE, MM_APPEND, MM_PREPEND, MM_CAS };
 

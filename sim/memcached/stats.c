@@ -3,9 +3,6 @@
 
 #include "sim/memcached/commands.h"
 
-/* The count is so much more than "uptime". */
-enum { AHEAD_S = 60 };
-
 static size_t count(const struct mm_items *all)
 {
 	size_t n = 0;
@@ -32,7 +29,7 @@ void mm_stats(struct mm_call *call)
 			 "\r\nSTAT time %" PRId64 "\r\n"
 			 "STAT version 1.6.18\r\nSTAT pointer_size 64\r\n"
 			 "STAT curr_items %zu\r\n",
-			 s->pid, s->items.now_s - AHEAD_S,
+			 s->pid, s->items.now_s - MM_AHEAD_S,
 			 s->started_s + s->items.now_s, count(&s->items));
 	mm_reply(call, "END");
 }

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,18 +10,28 @@
 
 enum { US = 1000 };
 
-void sim_net_begin(struct sim_net *n, struct sim_chance *c)
+static void make_server(struct sim_net *n, size_t i, enum sim_kind kind)
+{
+	struct sim_server *s = &n->servers[i];
+
+	s->wall_us = INT64_C(1700000000000000);
+	s->up_us = INT64_C(100000000);
+	if (kind == SIM_MEMCACHED)
+		s->up_us += (int64_t)sim_draw(n->chance, "boot:up", 1000000);
+	s->model = sim_model_new(kind, i, sim_server_time(n, s));
+	sim_model_set_replica(s->model, i > 0 && !n->weather.has_stranger);
+}
+
+void sim_net_begin(struct sim_net *n, struct sim_chance *c, enum sim_kind kind)
 {
 	*n = (struct sim_net){ .chance = c, .late_at = -1 };
 	sim_weather_draw(&n->weather, c);
+	if (kind == SIM_MEMCACHED)
+		sim_weather_draw_memcached(&n->weather, c);
 	n->n_servers = n->weather.fail_over || n->weather.has_stranger ? 2 : 1;
 	n->name = sim_net_places(0);
-	for (size_t i = 0; i < n->n_servers; i++) {
-		n->servers[i].redis = sim_redis_new(i);
-		n->servers[i].wall_us = INT64_C(1700000000000000);
-		sim_redis_set_replica(n->servers[i].redis,
-				      i > 0 && !n->weather.has_stranger);
-	}
+	for (size_t i = 0; i < n->n_servers; i++)
+		make_server(n, i, kind);
 }
 
 static void free_wire(struct sim_net *n, size_t i)
@@ -30,7 +39,7 @@ static void free_wire(struct sim_net *n, size_t i)
 	struct sim_wire *w = n->wires[i];
 
 	if (w && w->peer)
-		sim_redis_disconnect(w->peer);
+		sim_peer_free(w->peer);
 	if (w) {
 		sim_stream_free(&w->up);
 		sim_stream_free(&w->down);
@@ -45,59 +54,7 @@ void sim_net_end(struct sim_net *n)
 		free_wire(n, i);
 	free(n->wires);
 	for (size_t i = 0; i < n->n_servers; i++)
-		sim_redis_free(n->servers[i].redis);
-}
-
-static void mix(struct sim_net *n, uint64_t value)
-{
-	n->hash = ((n->hash << 23 | n->hash >> 41) ^ value) *
-		  UINT64_C(0x9e3779b97f4a7c15);
-}
-
-static void mix_text(struct sim_net *n, const char *text)
-{
-	for (; *text; text++)
-		n->hash = (n->hash ^ (unsigned char)*text) *
-			  UINT64_C(0x100000001b3);
-}
-
-/* The format and the arguments; to print them all takes five times as long. */
-static void mix_args(struct sim_net *n, const char *fmt, va_list ap)
-{
-	mix_text(n, fmt);
-	while ((fmt = strchr(fmt, '%'))) {
-		fmt++;
-		if (*fmt == 's')
-			mix_text(n, va_arg(ap, const char *));
-		else if (*fmt == 'l' || *fmt == 'z')
-			mix(n, va_arg(ap, uint64_t));
-		else
-			mix(n, (uint64_t)va_arg(ap, int));
-	}
-}
-
-static void print(const struct sim_net *n, const char *fmt, va_list ap)
-{
-	fprintf(n->trace, "%9" PRId64 ".%03" PRId64 " ", n->now / 1000000,
-		n->now / 1000 % 1000);
-	vfprintf(n->trace, fmt, ap);
-	fputc('\n', n->trace);
-}
-
-void sim_net_note(struct sim_net *n, const char *fmt, ...)
-{
-	va_list ap;
-
-	n->events++;
-	mix(n, (uint64_t)n->now);
-	va_start(ap, fmt);
-	mix_args(n, fmt, ap);
-	va_end(ap);
-	if (!n->trace)
-		return;
-	va_start(ap, fmt);
-	print(n, fmt, ap);
-	va_end(ap);
+		sim_model_free(n->servers[i].model);
 }
 
 void sim_net_heal(struct sim_net *n)
@@ -125,9 +82,13 @@ void sim_net_heal(struct sim_net *n)
 	sim_net_note(n, "the weather is over");
 }
 
-int64_t sim_server_us(const struct sim_net *n, const struct sim_server *s)
+struct sim_memc_time sim_server_time(const struct sim_net *n,
+				     const struct sim_server *s)
 {
-	return s->wall_us + n->now / US;
+	return (struct sim_memc_time){
+		.up_us = s->up_us + n->now / US - s->slept_us,
+		.wall_us = s->wall_us + n->now / US,
+	};
 }
 
 /* ---- The client's end ---------------------------------------------------- */
@@ -204,7 +165,7 @@ void sim_net_close(struct sim_net *n, int number)
 void sim_net_reset(struct sim_wire *w)
 {
 	if (w->peer)
-		sim_redis_disconnect(w->peer);
+		sim_peer_free(w->peer);
 	w->peer = NULL;
 	w->error = ECONNRESET;
 	sim_stream_free(&w->up);
@@ -230,10 +191,36 @@ static int64_t wire_due(const struct sim_wire *w)
 	return up < down ? up : down;
 }
 
+/* When the timer of the model rings. */
+static int64_t ring_due(const struct sim_server *s)
+{
+	int64_t at_us = sim_model_due(s->model);
+	int64_t at;
+
+	if (at_us == INT64_MAX)
+		return SIM_NEVER;
+	at = (at_us + s->late_us - s->up_us + s->slept_us) * US;
+	return s->is_stopped && at < s->stopped_until ? s->stopped_until : at;
+}
+
+/* A timer is late on a busy machine. */
+static void ring(struct sim_net *n, struct sim_server *s)
+{
+	sim_model_ring(s->model, sim_server_time(n, s));
+	s->late_us = 0;
+	if (sim_happens(n->chance, "late", n->weather.late))
+		s->late_us = (int64_t)sim_draw(n->chance, "late:by", 1200000);
+}
+
 int64_t sim_net_due(const struct sim_net *n)
 {
 	int64_t due = SIM_NEVER;
 
+	for (size_t i = 0; i < n->n_servers; i++) {
+		int64_t at = ring_due(&n->servers[i]);
+
+		due = at < due ? at : due;
+	}
 	for (size_t i = 0; i < n->n_wires; i++) {
 		int64_t at = n->wires[i] ? wire_due(n->wires[i]) : SIM_NEVER;
 
@@ -249,7 +236,7 @@ static void stand(struct sim_wire *w, size_t number)
 	if (w->server->is_down)
 		w->error = ECONNREFUSED;
 	if (w->error == 0)
-		w->peer = sim_redis_connect(w->server->redis);
+		w->peer = sim_model_connect(w->server->model);
 	sim_net_note(w->net, "wire %zu: %s", number,
 		     w->error == 0 ? "up" : "refused");
 }
@@ -272,14 +259,14 @@ static void deliver_up(struct sim_wire *w, size_t number)
 		    w->superseded_at < w->net->now - lease_ns(w->net))
 			w->net->late_at = w->net->now;
 		sim_net_note(w->net, "wire %zu: %zu bytes up", number, len);
-		sim_redis_input(w->peer, sim_bytes_text(&w->up.arrived), len,
-				sim_server_us(w->net, w->server));
+		sim_peer_input(w->peer, sim_bytes_text(&w->up.arrived), len,
+			       sim_server_time(w->net, w->server));
 		sim_bytes_take(&w->up.arrived, len);
 		if (w->wants_room)
 			sim_wire_tell(w, DLKI_WRITABLE);
 	}
 	if (w->up.is_ended) {
-		sim_redis_disconnect(w->peer);
+		sim_peer_free(w->peer);
 		w->peer = NULL;
 		sim_stream_end(&w->down, w->net->now);
 	}
@@ -289,7 +276,7 @@ static void deliver_up(struct sim_wire *w, size_t number)
 static void take_output(struct sim_wire *w)
 {
 	struct sim_net *n = w->net;
-	struct sim_bytes *out = sim_redis_output(w->peer);
+	struct sim_bytes *out = sim_peer_output(w->peer);
 	size_t len = sim_stream_write(&w->down, &n->weather, n->chance, n->now,
 				      sim_bytes_text(out), out->len);
 
@@ -298,10 +285,13 @@ static void take_output(struct sim_wire *w)
 	if (len > 0 && sim_happens(n->chance, "reset", n->weather.reset)) {
 		sim_net_note(n, "a server resets");
 		sim_net_reset(w);
-	} else if (out->len == 0 && sim_redis_is_closing(w->peer)) {
-		sim_redis_disconnect(w->peer);
+	} else if (out->len == 0 && sim_peer_is_closing(w->peer)) {
+		sim_peer_free(w->peer);
 		w->peer = NULL;
-		sim_stream_end(&w->down, n->now);
+		if (n->weather.proxied)
+			w->peer = sim_model_connect(w->server->model);
+		else
+			sim_stream_end(&w->down, n->now);
 	}
 }
 
@@ -342,6 +332,8 @@ static void resume(struct sim_net *n, struct sim_server *s)
 	int64_t for_us = (n->now - s->stopped_at) / US;
 
 	s->is_stopped = 0;
+	if (s->sleeps)
+		s->slept_us += for_us;
 	if (!s->is_host_stopped || n->is_healed)
 		return;
 	for (size_t i = 0; i < n->n_wires; i++) {
@@ -364,6 +356,7 @@ void sim_net_stop(struct sim_net *n, struct sim_server *s, int64_t for_ns,
 		return;
 	s->is_stopped = 1;
 	s->is_host_stopped = host;
+	s->sleeps = host && n->weather.sleeps;
 	s->stopped_at = n->now;
 	s->stopped_until = n->now + for_ns;
 	sim_net_note(n, "a server's %s stops for %" PRId64 " ns",
@@ -386,6 +379,10 @@ void sim_net_step(struct sim_net *n)
 			stand(w, i);
 		if (w->peer && !w->server->is_stopped)
 			deliver_up(w, i);
+	}
+	for (size_t i = 0; i < n->n_servers; i++) {
+		if (ring_due(&n->servers[i]) <= n->now)
+			ring(n, &n->servers[i]);
 	}
 	for (size_t i = 0; i < n->n_wires; i++) {
 		struct sim_wire *w = n->wires[i];

@@ -8,7 +8,7 @@
 #define DLOCK_SIM_NET_H
 
 #include "core/world/world.h"
-#include "sim/redis/server.h"
+#include "sim/world/model.h"
 #include "sim/world/stream.h"
 
 /*
@@ -25,12 +25,16 @@ enum {
 };
 
 struct sim_server {
-	struct sim_redis *redis;
+	struct sim_model *model;
 	int is_stopped, is_down; /* reads nothing; is not there */
 	int64_t stopped_at, stopped_until;
 	int is_host_stopped;     /* what is sent to it is lost, and sent again
 				  * sooner or later */
 	int64_t wall_us;         /* its clock at the true time 0 */
+	int64_t up_us;           /* ... and its machine's, without sleep */
+	int sleeps;              /* the machine sleeps while it is stopped */
+	int64_t slept_us;        /* so far */
+	int64_t late_us;         /* the timer of the model rings so late */
 };
 
 struct sim_wire {
@@ -48,7 +52,7 @@ struct sim_wire {
 	unsigned int edges;      /* DLKI_READABLE ...: to be told; by
 				  * sim_wire_tell() */
 	int wants_room;
-	struct sim_redis_conn *peer; /* NULL: not yet, or no longer */
+	struct sim_peer *peer;   /* NULL: not yet, or no longer */
 	struct sim_stream up, down;
 };
 
@@ -72,7 +76,7 @@ struct sim_net {
 };
 
 /* Draws the weather.  Where servers fail over, there is a replica, too. */
-void sim_net_begin(struct sim_net *n, struct sim_chance *c);
+void sim_net_begin(struct sim_net *n, struct sim_chance *c, enum sim_kind kind);
 void sim_net_end(struct sim_net *n);
 
 /* Something happened: count it, and put it into the hash and the trace.  `fmt`
@@ -126,7 +130,8 @@ void sim_net_step(struct sim_net *n);
 /* No more faults: what stands still goes on, and what is late arrives. */
 void sim_net_heal(struct sim_net *n);
 
-/* A server's clock. */
-int64_t sim_server_us(const struct sim_net *n, const struct sim_server *s);
+/* A server's clocks. */
+struct sim_memc_time sim_server_time(const struct sim_net *n,
+				     const struct sim_server *s);
 
 #endif

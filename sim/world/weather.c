@@ -55,3 +55,12 @@ void sim_weather_draw(struct sim_weather *w, struct sim_chance *c)
 	w->downgrade = rates[sim_draw(c, "w:downgrade", 4)];
 	w->times = sim_draw(c, "w:times", 8) == 7 ? 3 : 4;
 }
+
+void sim_weather_draw_memcached(struct sim_weather *w, struct sim_chance *c)
+{
+	w->late = rate(w, c, "w:late", 64);
+	w->proxied = sim_draw(c, "w:proxied", 4) == 3;
+	w->sleeps = (int)sim_draw(c, "w:sleeps", 2);
+	w->dialect = (int)sim_draw(c, "w:dialect", 3);
+	w->fail_over = w->downgrade = 0;
+}

@@ -36,6 +36,12 @@ struct sim_weather {
 	uint64_t rename;   /* the name leads elsewhere, or nowhere */
 	uint64_t hang;     /* of look-ups: the answer comes after seconds */
 
+	/* Of memcached. */
+	uint64_t late;     /* the timer, each time it is set */
+	int proxied;       /* connections outlive a restart of the server */
+	int sleeps;        /* a machine that stops sleeps: its clocks stop */
+	int dialect;       /* 0: auto; 1: text; 2: meta */
+
 	/* Of a client, each tenth of a second. */
 	uint64_t pause, suspend;
 
@@ -56,5 +62,8 @@ struct sim_weather {
 };
 
 void sim_weather_draw(struct sim_weather *w, struct sim_chance *c);
+
+/* ... of memcached, behind sim_weather_draw(). */
+void sim_weather_draw_memcached(struct sim_weather *w, struct sim_chance *c);
 
 #endif
