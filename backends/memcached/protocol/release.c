@@ -20,9 +20,11 @@ static void end_release(struct memc_store *s, struct memc_job *job,
 
 	if (asked->claim.owned != MEMC_NOTHING)
 		dlki_memc_looks_wake(&s->looks, op->request, wake, &s->base);
-	/* A request without an answer may still arrive: look each time. */
+	/* A request without an answer may still arrive: look each time.  An
+	 * attempt may be held. */
 	*asked = (struct memc_asked){ .claim.unclear = job->unclear,
-				      .claim.asked = job->unclear };
+				      .claim.asked = job->unclear,
+				      .released = 1 };
 	dlki_memc_end_answered(job, op, job->dropped);
 }
 
@@ -71,7 +73,7 @@ void dlki_memc_store_release(struct memc_store *s, struct dlki_op *op)
 
 	asked->released = 1;
 	if (claim->owned == MEMC_NOTHING && !claim->unclear) {
-		*asked = (struct memc_asked){ 0 };
+		*asked = (struct memc_asked){ .released = 1 };
 		dlki_answered(op, 0);
 		return;
 	}
