@@ -290,8 +290,27 @@ int dlki_link_was_sent(const struct dlki_link *l, const struct dlki_slot *s)
 	return s->start < l->written;
 }
 
+/* If the kernel takes it at once.  A record that waits is not sent, and so
+ * nothing comes behind it. */
+static void say_goodbye(struct dlki_link *l)
+{
+	struct dlk_error err;
+	size_t len;
+
+	if (!l->tls || dlki_bytes_len(&l->sealed) > 0)
+		return;
+	l->tls->type->goodbye(l->tls);
+	if (l->tls->type->take(l->tls, &l->sealed, &err) != 0)
+		return;
+	len = dlki_bytes_len(&l->sealed);
+	if (len > 0)
+		(void)l->world->type->write(l->world, l->sock,
+					    dlki_bytes_at(&l->sealed), len);
+}
+
 void dlki_link_close(struct dlki_link *l)
 {
+	say_goodbye(l);
 	l->tag.generation++;
 	l->world->type->close(l->world, l->sock);
 	l->sock = -1;

@@ -141,7 +141,8 @@ int dlki_link_was_sent(const struct dlki_link *l, const struct dlki_slot *s);
 
 /*
  * -> DOWN: close the socket, raise the generation and clear the flight, which
- * the engine has looked through.  No thread reads or writes.
+ * the engine has looked through.  No thread reads or writes.  Over TLS the
+ * server hears of it, if the kernel takes that at once.
  */
 void dlki_link_close(struct dlki_link *l);
 

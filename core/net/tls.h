@@ -48,7 +48,7 @@ struct dlki_tls {
 	int up; /* the handshake is done: read() and write() may come */
 };
 
-/* All functions but end() and pending() return a negative code for a failure,
+/* Functions that return int or ssize_t return a negative code for a failure,
  * and `err` says why.  A failed session stays failed. */
 struct dlki_tls_type {
 	/* Begin a handshake.  `host` is the server's name in the URI, or NULL;
@@ -74,6 +74,11 @@ struct dlki_tls_type {
 	size_t (*pending)(const struct dlki_tls *t);
 	int (*take)(struct dlki_tls *t, struct dlki_bytes *to,
 		    struct dlk_error *err);
+
+	/* Append the end of the session, which the server is to hear, to the
+	 * ciphertext to be sent; no record of plaintext comes behind it.  A
+	 * session that has failed, or is not up, has nothing to say. */
+	void (*goodbye)(struct dlki_tls *t);
 
 	/* Why a handshake has not ended yet, for people. */
 	const char *(*stuck)(const struct dlki_tls *t);

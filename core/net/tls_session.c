@@ -219,14 +219,27 @@ static const char *session_stuck(const struct dlki_tls *t)
 
 /* ---- The end ------------------------------------------------------------- */
 
+static int is_sound(const struct dlki_tls_session *s)
+{
+	return s->base.up && (s->why.code == 0 || s->closed);
+}
+
+static void session_goodbye(struct dlki_tls *t)
+{
+	struct dlki_tls_session *s = session_of(t);
+
+	if (is_sound(s))
+		(void)SSL_shutdown(s->ssl);
+	ERR_clear_error();
+}
+
 /* OpenSSL would not resume a session after a lost connection: so the session
  * ends as if both sides had said so. */
 static void session_end(struct dlki_tls *t)
 {
 	struct dlki_tls_session *s = session_of(t);
-	int sound = t->up && (s->why.code == 0 || s->closed);
 
-	if (s->ssl && sound)
+	if (s->ssl && is_sound(s))
 		SSL_set_shutdown(s->ssl,
 				 SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
 	else if (s->why.code != 0)
@@ -268,5 +281,6 @@ const struct dlki_tls_type dlki_tls_openssl = {
 	.write = session_write,
 	.pending = session_pending,
 	.take = session_take,
+	.goodbye = session_goodbye,
 	.stuck = session_stuck,
 };

@@ -396,6 +396,62 @@ Test(link, the_peers_goodbye_ends_the_connection)
 	cr_assert(SSL_session_reused(client.peer.ssl));
 }
 
+/* ---- Goodbyes ------------------------------------------------------------ */
+
+/* What the peer has heard by the end of the connection. */
+static int heard_goodbye(int sock)
+{
+	cr_assert_eq(rig.world.socks[sock].is_open, 0);
+	hear(sock);
+	return (SSL_get_shutdown(client.peer.ssl) & SSL_RECEIVED_SHUTDOWN) != 0;
+}
+
+Test(link, says_goodbye_at_the_end)
+{
+	open_up(NULL);
+	rig_submit(1, DLKI_ATTEMPT, never);
+	say(0, "Z\n");
+	cr_assert(heard_goodbye(0));
+	connect_again(1);
+	cr_assert(SSL_session_reused(client.peer.ssl));
+}
+
+Test(link, answers_a_goodbye)
+{
+	open_up(NULL);
+	SSL_shutdown(client.peer.ssl);
+	deliver(0);
+	rig_turn();
+	cr_assert(heard_goodbye(0));
+}
+
+/* The rest of the record would be a request that nobody waits for. */
+Test(link, says_no_goodbye_in_the_midst_of_a_record)
+{
+	open_up(NULL);
+	script_room(&rig.world, 0, 3);
+	rig_submit(1, DLKI_ATTEMPT, never);
+	hear(0);
+	script_room(&rig.world, 0, SCRIPT_BYTES);
+	say(0, "Z\n");
+	cr_assert_eq(rig.world.socks[0].is_open, 0);
+	cr_assert_eq(rig.world.socks[0].out_len, 0);
+}
+
+Test(link, says_no_goodbye_in_a_handshake)
+{
+	open_client(NULL);
+	script_connected(&rig.world, 0);
+	rig_turn();
+	hear(0);
+	script_ends(&rig.world, 0);
+	rig_turn();
+	cr_assert_eq(rig.world.socks[0].is_open, 0);
+	cr_assert_eq(rig.world.socks[0].out_len, 0);
+}
+
+/* ---- Nonsense ------------------------------------------------------------ */
+
 Test(link, a_record_that_was_changed_ends_the_connection)
 {
 	struct script_sock *k;
