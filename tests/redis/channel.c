@@ -140,7 +140,8 @@ CASE(redis_channel, finds_a_server_that_was_away)
 	lab_proxy_refuse(proxy, false);
 	EVENTUALLY(t.done);
 	CHECK_OK(t.rc);
-	CHECK_INT(subscribed(), ==, 2);
+	/* A waiter without the channel asks often: it may have been faster. */
+	EVENTUALLY(subscribed() == 2);
 	let_go(&t);
 }
 
