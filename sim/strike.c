@@ -137,6 +137,7 @@ static void rename_servers(struct sim_strikes *s)
 	int kind = (int)sim_draw(n->chance, "name:kind",
 				 is_due ? NOBODY : KINDS);
 	unsigned int places = sim_net_places(n->master);
+	/* One address of each server. */
 	unsigned int some = sim_draw(n->chance, "name:some", 2) ? 0x5 : 0xa;
 
 	if (kind != BOTH && kind != NOBODY)
