@@ -22,11 +22,7 @@ int dlki_opcall_op_was_sent(const struct dlki_opcall_op *op)
  * several requests does not begin anew unless the store can do that. */
 static int was_cut_off(const struct dlki_opcall_op *op)
 {
-	struct dlk_error why;
-
-	dlki_engine_why(op->base.engine, &why);
 	return op->base.outcome == DLKI_UNANSWERED &&
-	       (why.code == DLOCK_EUNREACHABLE || why.code == DLOCK_ENOMEM) &&
 	       (op->base.requests <= 1 || op->anew);
 }
 
@@ -59,14 +55,20 @@ static void note_end(struct dlki_opcall *c, const struct dlki_opcall_op *op,
 			dlk_answered(c->session->base, base->since, now);
 		break;
 	case DLKI_FAILED:
-		if (c->failed.code == 0 && base->error)
-			c->failed = *base->error;
-		else if (c->failed.code == 0)
-			dlk_fail(&c->failed, DLOCK_ENOMEM, "out of memory");
 		break;
 	default:
 		c->over |= now >= base->deadline;
 	}
+}
+
+static void note_failure(struct dlki_opcall *c, const struct dlki_op *base)
+{
+	if (c->failed.code != 0 || base->outcome == DLKI_BUSY)
+		return;
+	if (base->error)
+		c->failed = *base->error;
+	else if (base->outcome == DLKI_FAILED)
+		dlk_fail(&c->failed, DLOCK_ENOMEM, "out of memory");
 }
 
 static void leave(struct dlki_opcall_op *op)
@@ -92,6 +94,7 @@ static void op_done(struct dlki_op *base, dlk_time now)
 	note_end(c, op, now);
 	if (!c->over && now < c->deadline && send_again(op))
 		return;
+	note_failure(c, base);
 	leave(op);
 	if (!c->ops)
 		dlki_waiter_done(base->engine, &c->waiter);
@@ -209,6 +212,13 @@ void dlki_opcalls_unreachable(struct dlki_session *s)
 	}
 }
 
+/* A server said so over a connection: another connection may do. */
+static int is_word_of_a_server(int code)
+{
+	return code == DLOCK_EPROTO || code == DLOCK_EDENIED ||
+	       code == DLOCK_EINVAL || code == DLOCK_ENOTSUP;
+}
+
 int dlki_opcall_error(const struct dlki_opcall *call,
 		      const struct dlki_opcall_op *op, struct dlk_error *err)
 {
@@ -216,7 +226,8 @@ int dlki_opcall_error(const struct dlki_opcall *call,
 	int up = dlki_engine_is_up(s->engine);
 	struct dlk_error why;
 
-	if (op->base.outcome == DLKI_FAILED) {
+	if (op->base.outcome == DLKI_FAILED ||
+	    (op->base.outcome == DLKI_UNANSWERED && call->failed.code != 0)) {
 		*err = call->failed;
 		return err->code;
 	}
@@ -226,6 +237,8 @@ int dlki_opcall_error(const struct dlki_opcall *call,
 	dlki_engine_why(s->engine, &why);
 	if (why.code != 0 && (!call->over || call->unreachable || !up)) {
 		*err = why;
+		if (!call->unreachable && is_word_of_a_server(why.code))
+			err->code = DLOCK_EUNREACHABLE;
 		return err->code;
 	}
 	return dlk_fail(err, DLOCK_EUNREACHABLE, "%s: %s", s->server,

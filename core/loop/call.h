@@ -39,7 +39,8 @@ struct dlki_opcall {
 				  * and may fail */
 	int over;                /* ops end, and are not sent again */
 	int unreachable;         /* ... because the server is */
-	struct dlk_error failed; /* the error of the first FAILED op */
+	struct dlk_error failed; /* of the first op that has failed, or whose
+				  * last answer makes no sense; code 0: none */
 	struct dlk_error in_the_way; /* of a BUSY op; `code` 0: nothing */
 	struct dlki_opcall *next, **link; /* of the session's calls */
 };

@@ -9,11 +9,11 @@
 
 static const struct dlk_request nobodys;
 
-/* The bytes are no answer to the earliest request: the op fails.  Other ops on
- * the connection have met nothing that a new connection does not cure. */
-static int fail_front(struct dlki_op *op, struct dlk_error *err)
+/* The bytes are no answer to the earliest request.  Other ops on the connection
+ * have met nothing that a new connection does not cure. */
+static int end_front(struct dlki_op *op, struct dlk_error *err)
 {
-	dlki_failed(op, err, DLKI_RESIDUE_MAYBE);
+	dlki_senseless(op, err);
 	err->code = DLOCK_EUNREACHABLE;
 	return err->code;
 }
@@ -33,7 +33,7 @@ static int take_unexpected(struct memc_store *s, const struct memc_job *job,
 		return dlk_fail(err, DLOCK_EUNREACHABLE,
 				"%s did not answer a request", peer);
 	dlki_memc_unexpected(peer, 0, line, err);
-	return fail_front(op, err);
+	return end_front(op, err);
 }
 
 /* A proxy keeps the connection. */
@@ -67,7 +67,7 @@ static int take_stats(struct memc_store *s, struct memc_job *job,
 		dlk_fail(err, DLOCK_EPROTO, MEMC_STATS_ARE_SHORT, peer);
 		return job->verb == DLKI_GREET ?
 			       dlki_memc_store_refuse(s, err) :
-			       fail_front(op, err);
+			       end_front(op, err);
 	}
 	(void)dlki_front(s->link, &front);
 	if (dlki_memc_run_told(&s->run, &s->age, &job->stats, front.since,
@@ -253,7 +253,7 @@ static int take_data(struct memc_store *s, const char *rest,
 		dlki_peer(s->link, peer);
 		dlk_fail(err, DLOCK_EPROTO, "%s: an item that is too long",
 			 peer);
-		return fail_front(op, err);
+		return end_front(op, err);
 	}
 	one = awaited(job, op);
 	rc = step(s, job, op, one,
@@ -312,7 +312,7 @@ static int take_noise(struct memc_store *s, struct dlk_error *err)
 	dlk_fail(err, DLOCK_EPROTO, "%s: a line without an end", peer);
 	if (job && job->verb == DLKI_GREET)
 		return dlki_memc_store_refuse(s, err);
-	return fail_front(op, err);
+	return end_front(op, err);
 }
 
 int dlki_memc_store_input(struct memc_store *s, const char *bytes, size_t n,
