@@ -6,11 +6,12 @@ set_property(GLOBAL PROPERTY DLOCK_BACKENDS)
 
 # dlock_backend(NAME TEXT [OPTION] [TARGETS...] [PRIVATE_COPY target])
 #
-# Add the store whose sources are in the current directory and one below it.  OPTION is its
-# DLOCK_WITH_ variable; without one it is always built.  TARGETS are what it
-# links; one that does not exist, because a find_package() before found
-# nothing, counts as missing.  PRIVATE_COPY is one of which dlock has a copy:
-# see dlock_private_copy().  dlock_config.h then says DLOCK_HAVE_<NAME>.
+# Add the store whose sources are in the current directory and in folders of
+# it.  OPTION is its DLOCK_WITH_ variable; without one it is always built.
+# TARGETS are what it links; one that does not exist, because a find_package()
+# before found nothing, counts as missing.  PRIVATE_COPY is one of which dlock
+# has a copy: see dlock_private_copy().  dlock_config.h then says
+# DLOCK_HAVE_<NAME>.
 function(dlock_backend name text)
 	cmake_parse_arguments(arg "" "OPTION;PRIVATE_COPY" TARGETS
 		${ARGN})
