@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#include "dlock_config.h"
+
 TestSuite(registry, .timeout = 30);
 
 static int b_open(struct dlk_session *s, dlk_time deadline,
