@@ -49,9 +49,10 @@ void dlki_watch_tell(struct dlki_claim *claim)
 	dlki_event_post(claim, DLOCK_WANTED);
 }
 
-/* Nobody knows which waiter of the client came before a session that asked
- * earlier than this. */
-static void note_answer(struct dlki_claim *claim, int rc)
+/* The answer does not say which waiters of the client came before the other
+ * session: what a message has said of that, `before`, stays true. */
+static void note_answer(struct dlki_claim *claim,
+			const struct dlki_watch *before, int rc)
 {
 	struct dlki_watch *w = &claim->watch;
 
@@ -61,7 +62,8 @@ static void note_answer(struct dlki_claim *claim, int rc)
 		claim->token_heard = w->looked_at;
 	w->state = DLKI_WATCHED;
 	if (rc > 0) {
-		note_wanted(claim, 0);
+		note_wanted(claim, before->wanted ? before->wanted_turn : 0);
+		w->passes = before->wanted ? before->passes : 0;
 		dlki_watch_tell(claim);
 	}
 	if (rc < 0 || !dlki_hold_has_token(claim)) {
@@ -75,6 +77,7 @@ static int ask_store(struct dlki_claim *claim, dlk_time deadline,
 		     struct dlk_error *err)
 {
 	struct dlock_client *c = claim->client;
+	const struct dlki_watch before = claim->watch;
 	int rc;
 
 	/* A message that comes from now on counts. */
@@ -83,7 +86,7 @@ static int ask_store(struct dlki_claim *claim, dlk_time deadline,
 	pthread_mutex_unlock(&c->mu);
 	rc = dlki_store_watch(claim->ticket, deadline, err);
 	pthread_mutex_lock(&c->mu);
-	note_answer(claim, rc);
+	note_answer(claim, &before, rc);
 	dlki_parked_kick(claim->record);
 	return rc < 0 ? rc : 0;
 }

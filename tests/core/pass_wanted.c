@@ -29,6 +29,28 @@ CASE(pass_wanted, goes_to_the_store_after_those_that_asked_before)
 	nothing_is_left();
 }
 
+/* A watch is asked for anew after a second, and the answer says only that
+ * another session waits: the message has said when it came. */
+CASE(pass_wanted, keeps_the_order_behind_a_long_hold)
+{
+	struct taker t[2] = { { 0 } }, other = { 0 };
+
+	given_hold("fakewant:");
+	given_others();
+	wait_here(&t[0], FOREVER);
+	others_wait(&other);
+	wait_here(&t[1], FOREVER);
+	clock_leaps(1500);
+	OK(dlock_release(hold));
+	has_it(&t[0]);
+	cr_assert_eq(fake_count(fake, FAKE_WATCH), 2);
+	cr_assert_eq(other.done, 0);
+	OK(let_go(&t[0]));
+	has_had_it(&other);
+	has_had_it(&t[1]);
+	cr_assert_eq(stats(client).passed, 1);
+}
+
 /* Nobody knows which of the waiters came before a session that the store knew
  * already. */
 CASE(pass_wanted, ends_where_the_store_knows_another_already)
