@@ -154,16 +154,12 @@ static void give_up_claim(struct dlki_claim *claim, struct dlki_wait *w, int rc)
 	if (limit <= now && dlki_patience_over(&w->patience))
 		rc = DLOCK_EUNREACHABLE;
 	/* A claim that was never sent is released without a request. */
-	if ((rc != DLOCK_EUNREACHABLE || claim->residue == DLKI_RESIDUE_NONE) &&
+	if ((rc != DLOCK_EUNREACHABLE || claim->residue.is == DLKI_NONE) &&
 	    !closing)
 		left = dlki_store_release(claim->ticket, limit, &err);
 	pthread_mutex_lock(&c->mu);
 	claim->async = 0;
-	claim->confirmed = left == 0 || left == DLOCK_ELOST;
-	if (!claim->confirmed || claim->residue == DLKI_RESIDUE_MAYBE)
-		dlki_claim_clean(claim);
-	else
-		dlki_claim_gone(claim);
+	dlki_claim_released(claim, left == 0 || left == DLOCK_ELOST);
 	if (rc == DLOCK_EBUSY)
 		c->stats.busy++;
 	dlki_claim_unref(claim);
@@ -209,7 +205,7 @@ static int fail_busy(struct dlki_record *r, const struct dlki_wait *w,
 static void leave_behind(struct dlki_claim *claim)
 {
 	claim->async = 0;
-	if (claim->residue != DLKI_RESIDUE_NONE)
+	if (claim->residue.is != DLKI_NONE)
 		dlki_claim_clean(claim);
 	else
 		dlki_claim_gone(claim);

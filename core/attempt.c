@@ -34,7 +34,6 @@ static int accept_grant(struct dlki_claim *claim, dlk_time now,
 	    dlki_schedule_end(&c->schedule, t->since, t->lease_ms) <=
 		    dlki_after_ms(now, least_ms))
 		return DLKI_TOO_LATE;
-	claim->server_until = dlki_after_ms(now, t->lease_ms);
 	claim->token = claim->token_first = claim->token_last = t->token;
 	c->stats.granted++;
 	dlki_times_add(&c->stats.wait, now - claim->asked_at);
@@ -70,10 +69,10 @@ static int attempt_once(struct dlki_claim *claim, dlk_time now, dlk_time limit,
 	c->stats.attempts++;
 	if (c->schedule.ttl_ms > 0 || c->max_hold_ms > 0)
 		now = dlk_now(); /* else nothing ends */
-	claim->server_until = dlki_after_ms(now, t->lease_ms);
-	claim->residue = dlki_residue_asked(
-		claim->residue,
-		dlki_sending_of(t, verdict == DLK_FAILED ? err->code : 0));
+	dlki_residue_asked(
+		&claim->residue,
+		dlki_sending_of(t, verdict == DLK_FAILED ? err->code : 0),
+		dlki_schedule_forgotten(&c->schedule, now, t->lease_ms));
 	switch (verdict) {
 	case DLK_GRANTED:
 		rc = accept_grant(claim, now, err);

@@ -89,14 +89,15 @@ static bool is_sound(const struct dlki_claim *claim)
 {
 	if (claim->state == DLKI_HELD)
 		return !dlki_claim_is_cleanup(claim) &&
-		       claim->residue != DLKI_RESIDUE_NONE;
+		       claim->residue.is != DLKI_NONE;
 	if (atomic_load_explicit(&claim->valid_until, memory_order_relaxed) !=
 	    DLKI_EXPIRED)
 		return false;
 	if (claim->state == DLKI_KEPT || claim->state == DLKI_CLEANING)
 		return dlki_claim_is_cleanup(claim);
 	if (claim->state == DLKI_GONE)
-		return !dlki_claim_is_cleanup(claim) && claim->ticket->id == 0;
+		return !dlki_claim_is_cleanup(claim) &&
+		       claim->ticket->id == 0 && claim->residue.is == DLKI_NONE;
 	return true;
 }
 

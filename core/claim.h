@@ -77,13 +77,12 @@ struct dlki_claim {
 	dlk_time token_heard;          /* the store's clock, in microseconds,
 					* had come to that by then */
 	enum dlki_claim_state state;   /* changed by dlki_claim_move() alone */
-	enum dlki_residue residue;     /* what the store may have of it */
+	struct dlki_claim_residue residue;   /* what the store may have of it */
 	unsigned int refs;             /* user, asker, renewer, dispatcher */
 	const dlock_hold *in_callback; /* the one that it is about */
 	bool busy;                     /* a thread uses the ticket */
 	bool woken;                    /* since the last attempt began */
 	bool lost_early;               /* dlk_lost() came before the grant */
-	bool confirmed;                /* ... of which the store had nothing */
 	bool idle;                     /* nobody held it when its release
 					* began */
 	bool downgraded;               /* the store has it SHARED by now */
@@ -100,7 +99,6 @@ struct dlki_claim {
 	dlk_time granted_at;
 	dlk_time lease_until;          /* the lease's own end, whatever max_hold
 					* says; DLK_FOREVER */
-	dlk_time server_until;         /* the store has forgotten it by then */
 	int64_t pause_ns;              /* the last one between two releases */
 	struct dlki_timer work;        /* in schedule.work or schedule.clean */
 	struct dlki_timer expiry;      /* in schedule.expiry */

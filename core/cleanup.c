@@ -21,11 +21,6 @@
 
 /* ---- The renewer's share ------------------------------------------------ */
 
-static int lease_has_run_out(const struct dlki_claim *claim, dlk_time now)
-{
-	return claim->client->schedule.ttl_ms > 0 && now >= claim->server_until;
-}
-
 /* How long the next clean-up may delay the renewer's renewals, including those
  * of future holds: they are due after a third of the lease, and must begin
  * before half of it. */
@@ -54,7 +49,7 @@ struct dlki_claim *dlki_cleanup_due(struct dlock_client *c, dlk_time *deadline)
 		claim = CLAIM_OF_WORK(first);
 		if (claim->busy) {
 			dlki_heap_set(&schedule->clean, first, now + BUSY_NS);
-		} else if (paused && !lease_has_run_out(claim, now)) {
+		} else if (paused && now < claim->residue.until) {
 			dlki_heap_set(&schedule->clean, first,
 				      schedule->clean_from);
 		} else {
@@ -99,20 +94,18 @@ static dlk_time next_try(struct dlki_claim *claim, int confirmed, dlk_time now)
 
 void dlki_cleanup_settle(struct dlki_claim *claim, int rc)
 {
-	struct dlock_client *c = claim->client;
 	dlk_time now = dlk_now();
 	int confirmed = rc == 0 || rc == DLOCK_ELOST;
-	int followed_up = claim->residue == DLKI_RESIDUE_MAYBE &&
-			  c->schedule.ttl_ms > 0;
-
 	dlk_time next = next_try(claim, confirmed, now);
+	enum dlki_claim_state before = claim->state, after;
 
-	claim->confirmed |= confirmed;
-	if (claim->state == DLKI_RELEASING && !claim->idle && !claim->confirmed)
+	if (before == DLKI_RELEASING && !claim->idle && !confirmed &&
+	    claim->residue.is != DLKI_NONE)
 		dlki_event_afterwards(claim, DLOCK_UNCONFIRMED);
-	if (claim->state == DLKI_RELEASING)
+	after = dlki_residue_cleaned(&claim->residue, before, confirmed, now);
+	if (before == DLKI_RELEASING && after == DLKI_CLEANING)
 		dlki_claim_move(claim, DLKI_CLEANING);
-	if ((confirmed && !followed_up) || lease_has_run_out(claim, now))
+	if (after == DLKI_GONE)
 		dlki_claim_gone(claim);
 	else
 		dlki_schedule_work(claim, next);
@@ -126,7 +119,7 @@ static struct dlki_claim *next_unconfirmed(const struct dlki_record *r)
 {
 	struct dlki_claim *claim = r->cleanups;
 
-	while (claim && claim->confirmed)
+	while (claim && claim->residue.is == DLKI_NONE)
 		claim = claim->cleanup_next;
 	return claim;
 }
@@ -159,7 +152,8 @@ int dlki_cleanup_sweep(struct dlki_record *r, dlk_time latest,
 			dlki_claim_unref(claim);
 			return fail_in_the_way(r, "the store is silent", err);
 		}
-		if (claim->confirmed || !dlki_claim_is_cleanup(claim)) {
+		if (claim->residue.is == DLKI_NONE ||
+		    !dlki_claim_is_cleanup(claim)) {
 			dlki_claim_yield(claim);
 			dlki_claim_unref(claim);
 			continue;

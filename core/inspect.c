@@ -197,7 +197,7 @@ static void append_own_waiters(struct question *q, const struct dlki_record *r)
 		};
 
 		memcpy(id, w->owner, sizeof(id) - 1);
-		if (w->residue == DLKI_RESIDUE_NONE)
+		if (w->residue.is == DLKI_NONE)
 			append_participant(&p, q);
 	}
 	pthread_mutex_unlock(&c->mu);

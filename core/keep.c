@@ -75,7 +75,7 @@ static void give_back(struct dlki_claim *claim)
 	else
 		rc = dlki_store_release(claim->ticket, deadline, &err);
 	pthread_mutex_lock(&c->mu);
-	if (rc == DLK_SENT && !claim->confirmed) {
+	if (rc == DLK_SENT && claim->residue.is != DLKI_NONE) {
 		dlki_claim_yield(claim);
 		dlki_claim_unref(claim);
 		return;

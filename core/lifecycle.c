@@ -161,6 +161,7 @@ void dlki_claim_gone(struct dlki_claim *claim)
 		claim->client->stats.pending_cleanups--;
 	if (was_cleanup)
 		forget_cleanup(claim);
+	claim->residue.is = DLKI_NONE;
 	if (claim->state != DLKI_LOST)
 		dlki_claim_move(claim, DLKI_GONE);
 	if (was_cleanup)
@@ -171,4 +172,12 @@ void dlki_claim_end_lost(struct dlki_claim *claim)
 {
 	dlki_claim_move(claim, dlki_claim_is_cleanup(claim) ? DLKI_CLEANING :
 							      DLKI_GONE);
+}
+
+void dlki_claim_released(struct dlki_claim *claim, bool confirmed)
+{
+	if (dlki_residue_released(&claim->residue, confirmed) == DLKI_GONE)
+		dlki_claim_gone(claim);
+	else
+		dlki_claim_clean(claim);
 }

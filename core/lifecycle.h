@@ -26,6 +26,9 @@ void dlki_claim_lose(struct dlki_claim *claim, const char *why);
  * on. */
 void dlki_claim_clean(struct dlki_claim *claim);
 
+/* The first release has ended: GONE, or CLEANING. */
+void dlki_claim_released(struct dlki_claim *claim, bool confirmed);
+
 /* In its state, RELEASING or LOST: the renewer is to release it at `at`, unless
  * an answer comes before that. */
 void dlki_claim_await(struct dlki_claim *claim, dlk_time at);
@@ -42,8 +45,7 @@ void dlki_claim_give_up(struct dlki_claim *claim, dlk_time at);
 /* KEPT is no clean-up any more, and HELD next. */
 void dlki_claim_retake(struct dlki_claim *claim);
 
-/* A LOST claim is released: CLEANING, or GONE if the store has nothing of the
- * claim. */
+/* A LOST claim is released: CLEANING, or GONE if the store has nothing left. */
 void dlki_claim_end_lost(struct dlki_claim *claim);
 
 /* The store holds nothing of it: forget the id, and the renewer's duty.

@@ -49,7 +49,7 @@ void dlki_parked_remove(struct dlki_claim *claim)
 void dlki_parked_kick(struct dlki_record *r)
 {
 	for (struct dlki_claim *w = r->parked; w; w = w->parked_next) {
-		if (w->residue != DLKI_RESIDUE_NONE)
+		if (w->residue.is != DLKI_NONE)
 			continue;
 		w->woken = 1;
 		if (w->async)

@@ -65,27 +65,31 @@ static void downgrade_claim(struct dlki_claim *claim, dlk_time deadline)
 
 void dlki_release_answered(struct dlki_claim *claim, int rc)
 {
+	bool confirmed = rc == 0 || rc == DLOCK_ELOST;
+
 	if (rc == DLOCK_ELOST && !claim->idle &&
 	    dlk_now() < claim->lease_until) {
 		claim->client->stats.lost++;
 		dlki_claim_explain(claim, "the store no longer had it");
 		dlki_event_afterwards(claim, DLOCK_LOST);
 	}
-	claim->confirmed = rc == 0 || rc == DLOCK_ELOST;
-	if (claim->busy) /* the thread that uses the ticket sees to it */
-		return;
-	if (claim->confirmed)
-		dlki_claim_gone(claim);
-	else if (dlki_claim_is_cleanup(claim))
+	if (dlki_residue_released(&claim->residue, confirmed) == DLKI_GONE) {
+		/* Otherwise the thread that uses the ticket sees to it. */
+		if (!claim->busy)
+			dlki_claim_gone(claim);
+	} else if (confirmed && dlki_claim_is_cleanup(claim)) {
+		dlki_claim_move(claim, DLKI_CLEANING);
+	} else if (!claim->busy && dlki_claim_is_cleanup(claim)) {
 		dlki_schedule_now(claim);
+	}
 }
 
 /* Is one request all that the release needs? */
 static int may_send(const struct dlki_claim *claim)
 {
 	return claim->client->sends_releases &&
-	       claim->residue == DLKI_RESIDUE_STANDS &&
-	       !claim->record->cleanups && !claim->downgraded;
+	       claim->residue.is == DLKI_STANDS && !claim->record->cleanups &&
+	       !claim->downgraded;
 }
 
 /* If the answer has not come by then, the renewer asks for it. */
@@ -121,7 +125,7 @@ static int ask_store(struct dlki_claim *claim, dlk_time deadline,
 
 	if (may_send(claim)) {
 		rc = send_release(claim, deadline, err);
-		if (rc == DLK_SENT && !claim->confirmed) {
+		if (rc == DLK_SENT && claim->residue.is != DLKI_NONE) {
 			dlki_claim_await(claim, answer_due(c));
 			return DLK_SENT;
 		}
@@ -130,11 +134,8 @@ static int ask_store(struct dlki_claim *claim, dlk_time deadline,
 		rc = dlki_store_release(claim->ticket, deadline, err);
 		pthread_mutex_lock(&c->mu);
 	}
-	claim->confirmed = rc == 0 || rc == DLOCK_ELOST || rc == DLK_SENT;
-	if (!claim->confirmed || claim->residue == DLKI_RESIDUE_MAYBE)
-		dlki_claim_clean(claim);
-	else
-		dlki_claim_gone(claim);
+	dlki_claim_released(claim,
+			    rc == 0 || rc == DLOCK_ELOST || rc == DLK_SENT);
 	return rc;
 }
 

@@ -104,7 +104,8 @@ static void note_renewed(struct dlki_claim *claim, enum dlk_renewal verdict)
 			return;
 		}
 		dlki_schedule_moved(claim, end);
-		claim->server_until = dlki_after_ms(dlk_now(), t->lease_ms);
+		claim->residue.until = dlki_schedule_forgotten(
+			&c->schedule, dlk_now(), t->lease_ms);
 	}
 	c->stats.renewed++;
 	if (claim->at_risk) {
@@ -130,7 +131,8 @@ static void note_unanswered(struct dlki_claim *claim, const char *why)
 	int64_t pause_ns = c->schedule.interval_ms * DLK_MS / 4;
 
 	c->stats.renew_failed++;
-	claim->server_until = dlki_after_ms(now, c->schedule.ttl_ms);
+	claim->residue.until = dlki_schedule_forgotten(&c->schedule, now,
+						       c->schedule.ttl_ms);
 	if (!claim->at_risk && can_be_at_risk(claim)) {
 		claim->at_risk = 1;
 		dlki_claim_explain(claim, why);

@@ -11,22 +11,48 @@ static int is_refusal(int code)
 enum dlki_sending dlki_sending_of(const struct dlk_ticket *t, int failed)
 {
 	if (t->resent)
-		return DLKI_UNANSWERED;
+		return DLKI_SENDING_UNANSWERED;
 	if (failed == 0)
-		return DLKI_ANSWERED;
+		return DLKI_SENDING_ANSWERED;
 	if (t->settled)
-		return DLKI_UNSENT;
-	return t->crowded || !is_refusal(failed) ? DLKI_UNANSWERED :
-						   DLKI_ANSWERED;
+		return DLKI_SENDING_NONE;
+	return t->crowded || !is_refusal(failed) ? DLKI_SENDING_UNANSWERED :
+						   DLKI_SENDING_ANSWERED;
 }
 
 /* A later answer does not stop what is on its way. */
-enum dlki_residue dlki_residue_asked(enum dlki_residue residue,
-				     enum dlki_sending sending)
+void dlki_residue_asked(struct dlki_claim_residue *r, enum dlki_sending sending,
+			dlk_time until)
 {
-	if (sending == DLKI_UNANSWERED)
-		return DLKI_RESIDUE_MAYBE;
-	if (sending == DLKI_ANSWERED && residue == DLKI_RESIDUE_NONE)
-		return DLKI_RESIDUE_STANDS;
-	return residue;
+	r->until = until;
+	if (sending == DLKI_SENDING_UNANSWERED)
+		r->is = DLKI_MAYBE;
+	else if (sending == DLKI_SENDING_ANSWERED && r->is == DLKI_NONE)
+		r->is = DLKI_STANDS;
+}
+
+enum dlki_claim_state dlki_residue_released(struct dlki_claim_residue *r,
+					    bool confirmed)
+{
+	bool may_arrive = r->is == DLKI_MAYBE;
+
+	if (!confirmed)
+		return DLKI_CLEANING;
+	r->is = DLKI_NONE;
+	return may_arrive ? DLKI_CLEANING : DLKI_GONE;
+}
+
+enum dlki_claim_state dlki_residue_cleaned(struct dlki_claim_residue *r,
+					   enum dlki_claim_state state,
+					   bool confirmed, dlk_time now)
+{
+	/* The answer to the first release came meanwhile. */
+	bool answered = state == DLKI_RELEASING && r->is == DLKI_NONE;
+	bool over = now >= r->until;
+
+	if (confirmed && (r->is == DLKI_STANDS || r->until == DLK_FOREVER))
+		over = true;
+	if (confirmed || over)
+		r->is = DLKI_NONE;
+	return answered || over ? DLKI_GONE : DLKI_CLEANING;
 }

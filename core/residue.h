@@ -1,32 +1,52 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The residue of a claim: what the store may have of it, as the answers tell.
- * The functions decide, and change nothing but the residue: see docs/claim.md.
+ * The residue of a claim: what the store may have of the claim, as the answers
+ * tell.  docs/claim.md has the rows.
  */
 #ifndef DLOCK_CORE_RESIDUE_H
 #define DLOCK_CORE_RESIDUE_H
 
 #include <dlock/backend.h>
 
-enum dlki_residue {
-	DLKI_RESIDUE_NONE,   /* the store has nothing */
-	DLKI_RESIDUE_STANDS, /* an entry, which the store answered for: a hold
+#include "core/claim_state.h"
+
+struct dlki_claim_residue {
+	enum {
+		DLKI_NONE,   /* nothing stands.  While the claim is CLEANING, a
+			      * request may still arrive */
+		DLKI_STANDS, /* an entry, which the store answered for: a hold
 			      * or a place in the wait queue */
-	DLKI_RESIDUE_MAYBE   /* a request without an answer may still arrive,
+		DLKI_MAYBE   /* a request without an answer may still arrive,
 			      * whatever stands */
+	} is;
+
+	/* The end of its window, a lease after the last request: the store has
+	 * forgotten what stood, and nothing arrives any more.  DLK_FOREVER
+	 * where nothing expires. */
+	dlk_time until;
 };
 
 /* What became of an attempt's requests. */
 enum dlki_sending {
-	DLKI_UNSENT,    /* the store never sees them */
-	DLKI_ANSWERED,
-	DLKI_UNANSWERED /* one of them, and it may still arrive */
+	DLKI_SENDING_NONE,    /* the store never sees them */
+	DLKI_SENDING_ANSWERED,
+	DLKI_SENDING_UNANSWERED /* one of them, and it may still arrive */
 };
 
 /* `failed`: the error code of a verdict FAILED, or 0. */
 enum dlki_sending dlki_sending_of(const struct dlk_ticket *t, int failed);
 
-enum dlki_residue dlki_residue_asked(enum dlki_residue residue,
-				     enum dlki_sending sending);
+/* An attempt has ended. */
+void dlki_residue_asked(struct dlki_claim_residue *residue,
+			enum dlki_sending sending, dlk_time until);
+
+/* The first release has ended: GONE, or CLEANING. */
+enum dlki_claim_state dlki_residue_released(struct dlki_claim_residue *residue,
+					    bool confirmed);
+
+/* The release of a clean-up in this state has ended, at `now`: likewise. */
+enum dlki_claim_state dlki_residue_cleaned(struct dlki_claim_residue *residue,
+					   enum dlki_claim_state state,
+					   bool confirmed, dlk_time now);
 
 #endif

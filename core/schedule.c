@@ -21,6 +21,14 @@ dlk_time dlki_schedule_end(const struct dlki_schedule *schedule, dlk_time since,
 	return dlki_after_ms(since, lease_ms - schedule->margin_ms);
 }
 
+dlk_time dlki_schedule_forgotten(const struct dlki_schedule *schedule,
+				 dlk_time now, int64_t lease_ms)
+{
+	if (schedule->ttl_ms == 0)
+		return DLK_FOREVER;
+	return dlki_after_ms(now, lease_ms);
+}
+
 void dlki_schedule_arm(struct dlki_schedule *schedule, dlk_time at)
 {
 	struct itimerspec when = { 0 };

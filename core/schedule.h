@@ -42,6 +42,11 @@ dlk_time dlki_schedule_end(const struct dlki_schedule *schedule, dlk_time since,
 /* max(2 ms + 1 % of ttl, the store's own granularity). */
 int64_t dlki_schedule_margin(int64_t ttl_ms, int64_t store_ms);
 
+/* By when the store has forgotten a lease of `lease_ms` that it may have heard
+ * of `now`. */
+dlk_time dlki_schedule_forgotten(const struct dlki_schedule *schedule,
+				 dlk_time now, int64_t lease_ms);
+
 /* The rest needs the client's mu. */
 
 /* Room in every heap for `n` claims: after that, scheduling cannot fail. */

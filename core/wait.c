@@ -110,8 +110,7 @@ int dlki_wait_resume(struct dlki_claim *claim, struct dlki_wait *w,
 			return DLKI_SLEEPS;
 		}
 		if (c->pump.at == claim ||
-		    (claim->residue != DLKI_RESIDUE_NONE &&
-		     dlki_pump_take(claim)))
+		    (claim->residue.is != DLKI_NONE && dlki_pump_take(claim)))
 			dlki_pump_wait(claim, until);
 		else
 			dlk_cond_wait(&claim->cond, &c->mu, until);

@@ -65,7 +65,8 @@ void dlk_released(struct dlk_session *s, uint64_t id, int rc)
 
 	pthread_mutex_lock(&c->mu);
 	claim = dlki_slots_find(&c->slots, id);
-	if (claim && claim->state == DLKI_RELEASING && !claim->confirmed)
+	if (claim && claim->state == DLKI_RELEASING &&
+	    claim->residue.is != DLKI_NONE)
 		dlki_release_answered(claim, rc);
 	pthread_mutex_unlock(&c->mu);
 }

@@ -6,10 +6,6 @@
 
 TestSuite(residue);
 
-#define NONE DLKI_RESIDUE_NONE
-#define STANDS DLKI_RESIDUE_STANDS
-#define MAYBE DLKI_RESIDUE_MAYBE
-
 static void expect_sending(struct dlk_ticket t, int failed,
 			   enum dlki_sending sending)
 {
@@ -24,13 +20,13 @@ Test(residue, begins_with_what_became_of_a_request)
 				resent = { .resent = 1 },
 				crowded = { .crowded = 1 };
 
-	expect_sending(plain, 0, DLKI_ANSWERED);
-	expect_sending(resent, 0, DLKI_UNANSWERED);
-	expect_sending(plain, DLOCK_EUNREACHABLE, DLKI_UNANSWERED);
-	expect_sending(plain, DLOCK_EPROTO, DLKI_UNANSWERED);
-	expect_sending(settled, DLOCK_EUNREACHABLE, DLKI_UNSENT);
-	expect_sending(resent, DLOCK_EINVAL, DLKI_UNANSWERED);
-	expect_sending(crowded, DLOCK_EEXHAUSTED, DLKI_UNANSWERED);
+	expect_sending(plain, 0, DLKI_SENDING_ANSWERED);
+	expect_sending(resent, 0, DLKI_SENDING_UNANSWERED);
+	expect_sending(plain, DLOCK_EUNREACHABLE, DLKI_SENDING_UNANSWERED);
+	expect_sending(plain, DLOCK_EPROTO, DLKI_SENDING_UNANSWERED);
+	expect_sending(settled, DLOCK_EUNREACHABLE, DLKI_SENDING_NONE);
+	expect_sending(resent, DLOCK_EINVAL, DLKI_SENDING_UNANSWERED);
+	expect_sending(crowded, DLOCK_EEXHAUSTED, DLKI_SENDING_UNANSWERED);
 }
 
 Test(residue, of_a_refusal_is_what_stood_before_it)
@@ -40,21 +36,154 @@ Test(residue, of_a_refusal_is_what_stood_before_it)
 	const struct dlk_ticket plain = { 0 };
 
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++)
-		expect_sending(plain, refusals[i], DLKI_ANSWERED);
+		expect_sending(plain, refusals[i], DLKI_SENDING_ANSWERED);
 }
+
+/* ---- An attempt ---------------------------------------------------------- */
 
 /* Row: what there was; columns: unsent, answered, unanswered. */
 Test(residue, of_an_attempt)
 {
-	static const enum dlki_residue after[][3] = {
-		[NONE] = { NONE, STANDS, MAYBE },
-		[STANDS] = { STANDS, STANDS, MAYBE },
-		[MAYBE] = { MAYBE, MAYBE, MAYBE },
+	static const int after[][3] = {
+		[DLKI_NONE] = { DLKI_NONE, DLKI_STANDS, DLKI_MAYBE },
+		[DLKI_STANDS] = { DLKI_STANDS, DLKI_STANDS, DLKI_MAYBE },
+		[DLKI_MAYBE] = { DLKI_MAYBE, DLKI_MAYBE, DLKI_MAYBE },
 	};
 
-	for (int was = NONE; was <= MAYBE; was++) {
-		for (int s = DLKI_UNSENT; s <= DLKI_UNANSWERED; s++)
-			cr_expect_eq(dlki_residue_asked(was, s), after[was][s],
-				     "residue %d, sending %d", was, s);
+	for (int was = DLKI_NONE; was <= DLKI_MAYBE; was++) {
+		for (int s = DLKI_SENDING_NONE; s <= DLKI_SENDING_UNANSWERED;
+		     s++) {
+			struct dlki_claim_residue r = { .is = was, .until = 1 };
+
+			dlki_residue_asked(&r, s, 7);
+			cr_expect_eq(r.is, after[was][s], "%d, sending %d", was,
+				     s);
+			cr_expect_eq(r.until, 7);
+		}
 	}
+}
+
+/* ---- A release ----------------------------------------------------------- */
+
+#define WINDOW 10 /* unless the row says so */
+
+struct row {
+	int was, is;
+	enum dlki_claim_state before, after;
+	bool confirmed;
+	dlk_time until, now;
+};
+
+static void expect_row(const struct row *row, enum dlki_claim_state after,
+		       const struct dlki_claim_residue *r)
+{
+	cr_expect_eq(after, row->after, "%s from %d, at %d: %s",
+		     dlki_claim_state_name(row->before), row->was,
+		     (int)row->now, dlki_claim_state_name(after));
+	cr_expect_eq(r->is, row->is, "%s from %d, at %d: %d",
+		     dlki_claim_state_name(row->before), row->was,
+		     (int)row->now, r->is);
+}
+
+Test(residue, of_the_first_release)
+{
+	static const struct row rows[] = {
+		{ .was = DLKI_NONE, .confirmed = true, .after = DLKI_GONE },
+		{ .was = DLKI_STANDS, .confirmed = true, .after = DLKI_GONE },
+		{ .was = DLKI_MAYBE,
+		  .confirmed = true,
+		  .after = DLKI_CLEANING },
+		{ .was = DLKI_NONE, .after = DLKI_CLEANING },
+		{ .was = DLKI_STANDS,
+		  .after = DLKI_CLEANING,
+		  .is = DLKI_STANDS },
+		{ .was = DLKI_MAYBE, .after = DLKI_CLEANING, .is = DLKI_MAYBE },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct dlki_claim_residue r = { .is = rows[i].was, .until = 7 };
+
+		expect_row(&rows[i],
+			   dlki_residue_released(&r, rows[i].confirmed), &r);
+		cr_expect_eq(r.until, 7);
+	}
+}
+
+static void expect_cleaned(const struct row rows[], size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct row *row = &rows[i];
+		dlk_time until = row->until ? row->until : WINDOW;
+		struct dlki_claim_residue r = { .is = row->was,
+						.until = until };
+
+		expect_row(row,
+			   dlki_residue_cleaned(&r, row->before, row->confirmed,
+						row->now),
+			   &r);
+	}
+}
+
+#define CLEANED(...)                                                           \
+	{                                                                      \
+		.before = DLKI_CLEANING, __VA_ARGS__                           \
+	}
+
+/* What stood is gone with an answer. */
+Test(residue, of_a_clean_up_of_what_stands)
+{
+	static const struct row rows[] = {
+		CLEANED(.was = DLKI_STANDS, .now = 5, .confirmed = true,
+			.after = DLKI_GONE),
+		CLEANED(.was = DLKI_STANDS, .now = 5, .after = DLKI_CLEANING,
+			.is = DLKI_STANDS),
+		CLEANED(.was = DLKI_STANDS, .now = 10, .after = DLKI_GONE),
+	};
+
+	expect_cleaned(rows, sizeof(rows) / sizeof(rows[0]));
+}
+
+/* What may still arrive is followed up until the window is over. */
+Test(residue, of_a_clean_up_of_what_may_arrive)
+{
+	static const struct row rows[] = {
+		CLEANED(.was = DLKI_MAYBE, .now = 5, .confirmed = true,
+			.after = DLKI_CLEANING),
+		CLEANED(.was = DLKI_NONE, .now = 9, .confirmed = true,
+			.after = DLKI_CLEANING),
+		CLEANED(.was = DLKI_NONE, .now = 9, .after = DLKI_CLEANING),
+		CLEANED(.was = DLKI_NONE, .now = 10, .confirmed = true,
+			.after = DLKI_GONE),
+		CLEANED(.was = DLKI_MAYBE, .now = 9, .after = DLKI_CLEANING,
+			.is = DLKI_MAYBE),
+		CLEANED(.was = DLKI_MAYBE, .now = 10, .after = DLKI_GONE),
+		CLEANED(.was = DLKI_MAYBE, .now = 10, .confirmed = true,
+			.after = DLKI_GONE),
+	};
+
+	expect_cleaned(rows, sizeof(rows) / sizeof(rows[0]));
+}
+
+/* No window ends: an answer must do. */
+Test(residue, of_a_clean_up_where_nothing_expires)
+{
+	static const struct row rows[] = {
+		CLEANED(.was = DLKI_MAYBE, .until = DLK_FOREVER, .now = 5,
+			.confirmed = true, .after = DLKI_GONE),
+		CLEANED(.was = DLKI_NONE, .until = DLK_FOREVER, .now = 5,
+			.confirmed = true, .after = DLKI_GONE),
+		CLEANED(.was = DLKI_STANDS, .until = DLK_FOREVER, .now = 5,
+			.after = DLKI_CLEANING, .is = DLKI_STANDS),
+	};
+
+	expect_cleaned(rows, sizeof(rows) / sizeof(rows[0]));
+}
+
+Test(residue, of_a_release_that_was_answered_meanwhile)
+{
+	static const struct row rows[] = {
+		{ .before = DLKI_RELEASING, .now = 5, .after = DLKI_GONE },
+	};
+
+	expect_cleaned(rows, 1);
 }
