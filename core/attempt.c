@@ -24,7 +24,7 @@ static int accept_grant(struct dlki_claim *claim, dlk_time now,
 
 	if (c->closing)
 		return dlk_fail(err, DLOCK_ECANCELED, "the client is closed");
-	if (claim->lost_early)
+	if (claim->news == DLKI_VOID)
 		return DLKI_TOO_LATE;
 	claim->granted_at = now;
 	end = dlki_schedule_promise(claim);

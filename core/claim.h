@@ -45,6 +45,13 @@ struct dlki_watch {
 	dlk_time looked_at;   /* when the store last looked who asks */
 };
 
+/* What the store has told a claim that asks. */
+enum dlki_news {
+	DLKI_NO_NEWS,
+	DLKI_CHANGED, /* make another attempt */
+	DLKI_VOID     /* the same, and a grant that comes next is void */
+};
+
 #define DLKI_EXPIRED INT64_MIN
 
 struct dlki_claim {
@@ -81,8 +88,7 @@ struct dlki_claim {
 	unsigned int refs;             /* user, asker, renewer, dispatcher */
 	const dlock_hold *in_callback; /* the one that it is about */
 	bool busy;                     /* a thread uses the ticket */
-	bool woken;                    /* since the last attempt began */
-	bool lost_early;               /* dlk_lost() came before the grant */
+	enum dlki_news news;           /* since the last sleep began */
 	bool idle;                     /* nobody held it when its release
 					* began */
 	bool downgraded;               /* the store has it SHARED by now */

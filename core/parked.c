@@ -51,7 +51,8 @@ void dlki_parked_kick(struct dlki_record *r)
 	for (struct dlki_claim *w = r->parked; w; w = w->parked_next) {
 		if (w->residue.is != DLKI_NONE)
 			continue;
-		w->woken = 1;
+		if (w->news == DLKI_NO_NEWS)
+			w->news = DLKI_CHANGED;
 		if (w->async)
 			dlki_async_rouse(w->call);
 		else

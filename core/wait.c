@@ -102,8 +102,8 @@ int dlki_wait_resume(struct dlki_claim *claim, struct dlki_wait *w,
 
 	for (;;) {
 		rc = ended_by(claim, w, err);
-		if (rc != 0 || claim->woken || claim->record->kept ||
-		    dlk_now() >= until)
+		if (rc != 0 || claim->news != DLKI_NO_NEWS ||
+		    claim->record->kept || dlk_now() >= until)
 			break;
 		if (claim->async) {
 			dlki_async_park(claim->call, until);
@@ -117,10 +117,9 @@ int dlki_wait_resume(struct dlki_claim *claim, struct dlki_wait *w,
 	}
 	dlki_pump_give(claim);
 	dlki_wait_end(claim);
-	if (rc == 0 && !claim->woken && until < w->deadline)
+	if (rc == 0 && claim->news == DLKI_NO_NEWS && until < w->deadline)
 		c->stats.polls++;
-	claim->woken = 0;
-	claim->lost_early = 0;
+	claim->news = DLKI_NO_NEWS;
 	return rc;
 }
 

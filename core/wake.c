@@ -11,8 +11,8 @@ void dlk_wake(struct dlk_session *s, uint64_t id)
 
 	pthread_mutex_lock(&c->mu);
 	claim = dlki_slots_find(&c->slots, id);
-	if (claim && dlki_claim_asks(claim) && !claim->woken) {
-		claim->woken = 1;
+	if (claim && dlki_claim_asks(claim) && claim->news == DLKI_NO_NEWS) {
+		claim->news = DLKI_CHANGED;
 		c->stats.wakes++;
 		dlki_claim_rouse_soon(claim);
 	}
@@ -28,8 +28,7 @@ static void lose_or_wake(struct dlki_claim *claim, const char *why)
 	} else if (claim->state == DLKI_HELD) {
 		dlki_claim_lose(claim, why);
 	} else if (dlki_claim_asks(claim)) {
-		claim->lost_early = 1;
-		claim->woken = 1;
+		claim->news = DLKI_VOID;
 		dlki_claim_rouse(claim);
 	}
 }
@@ -87,8 +86,9 @@ void dlk_verify_all(struct dlk_session *s)
 		} else if (claim->state == DLKI_HELD &&
 			   claim->work.place != 0) {
 			dlki_schedule_work(claim, now);
-		} else if (dlki_claim_asks(claim) && !claim->woken) {
-			claim->woken = 1;
+		} else if (dlki_claim_asks(claim) &&
+			   claim->news == DLKI_NO_NEWS) {
+			claim->news = DLKI_CHANGED;
 			dlki_claim_rouse(claim);
 		}
 	}
