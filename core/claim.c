@@ -84,24 +84,7 @@ void dlki_claim_unref(struct dlki_claim *claim)
 	dlki_claim_discard(claim);
 }
 
-/* Does what the claim is part of fit to its state? */
-static bool is_sound(const struct dlki_claim *claim)
-{
-	if (claim->state == DLKI_HELD)
-		return !dlki_claim_is_cleanup(claim) &&
-		       claim->residue.is != DLKI_NONE;
-	if (atomic_load_explicit(&claim->valid_until, memory_order_relaxed) !=
-	    DLKI_EXPIRED)
-		return false;
-	if (claim->state == DLKI_KEPT || claim->state == DLKI_CLEANING)
-		return dlki_claim_is_cleanup(claim);
-	if (claim->state == DLKI_GONE)
-		return !dlki_claim_is_cleanup(claim) &&
-		       claim->ticket->id == 0 && claim->residue.is == DLKI_NONE;
-	return true;
-}
-
-static void move_failed(struct dlki_claim *claim, enum dlki_claim_state from)
+void dlki_claim_wrong(struct dlki_claim *claim, enum dlki_claim_state from)
 {
 	assert(!"a claim's state is wrong");
 	atomic_store(&claim->valid_until, DLKI_EXPIRED);
@@ -111,15 +94,6 @@ static void move_failed(struct dlki_claim *claim, enum dlki_claim_state from)
 		dlki_kind_name(claim->record->kind), claim->record->name,
 		dlki_claim_state_name(from),
 		dlki_claim_state_name(claim->state));
-}
-
-void dlki_claim_move(struct dlki_claim *claim, enum dlki_claim_state to)
-{
-	enum dlki_claim_state from = claim->state;
-
-	claim->state = to;
-	if (!dlki_claim_may_follow(from, to) || !is_sound(claim))
-		move_failed(claim, from);
 }
 
 int dlki_claim_seize(struct dlki_claim *claim, dlk_time deadline)

@@ -148,13 +148,6 @@ int dlki_claim_fd(struct dlki_claim *claim, struct dlk_error *err);
 
 /* The rest needs the client's mu.  See lifecycle.h as well. */
 
-/*
- * Change the state.  A move that the table does not have, or after which the
- * state contradicts the rest of the claim, is a bug: assert() says so.  Without
- * assert() the program's log gets an error, and the promise ends.
- */
-void dlki_claim_move(struct dlki_claim *claim, enum dlki_claim_state to);
-
 /* Has it an asker: ASKING or PARKED? */
 static inline bool dlki_claim_asks(const struct dlki_claim *claim)
 {
@@ -165,6 +158,40 @@ static inline bool dlki_claim_asks(const struct dlki_claim *claim)
 static inline bool dlki_claim_is_cleanup(const struct dlki_claim *claim)
 {
 	return claim->cleanup_link != NULL;
+}
+
+/* Does the state fit to the rest of the claim? */
+static inline bool dlki_claim_is_sound(const struct dlki_claim *claim)
+{
+	bool cleanup = dlki_claim_is_cleanup(claim);
+
+	if (claim->state == DLKI_HELD)
+		return !cleanup && claim->residue.is != DLKI_NONE;
+	if (atomic_load_explicit(&claim->valid_until, memory_order_relaxed) !=
+	    DLKI_EXPIRED)
+		return false;
+	if (claim->state == DLKI_KEPT || claim->state == DLKI_CLEANING)
+		return cleanup;
+	if (claim->state == DLKI_GONE)
+		return !cleanup && claim->ticket->id == 0 &&
+		       claim->residue.is == DLKI_NONE;
+	return true;
+}
+
+/* A move that the table does not have, or after which the state does not fit,
+ * is a bug: assert() says so.  Without assert() the program's log gets an
+ * error, and the promise ends. */
+void dlki_claim_wrong(struct dlki_claim *claim, enum dlki_claim_state from);
+
+/* Change the state.  Inline, because most of it depends on `to` alone. */
+static inline void dlki_claim_move(struct dlki_claim *claim,
+				   enum dlki_claim_state to)
+{
+	enum dlki_claim_state from = claim->state;
+
+	claim->state = to;
+	if (!dlki_claim_may_follow(from, to) || !dlki_claim_is_sound(claim))
+		dlki_claim_wrong(claim, from);
 }
 
 /* Is it over for the program: RELEASING, CLEANING or GONE? */
