@@ -92,7 +92,7 @@ static dlk_time next_try(struct dlki_claim *claim, int confirmed, dlk_time now)
 	return now + (claim->pause_ns > share_ns ? claim->pause_ns : share_ns);
 }
 
-void dlki_cleanup_settle(struct dlki_claim *claim, int rc)
+void dlki_cleanup_settle(struct dlki_claim *claim, dlk_time sent, int rc)
 {
 	dlk_time now = dlk_now();
 	int confirmed = rc == 0 || rc == DLOCK_ELOST;
@@ -102,7 +102,8 @@ void dlki_cleanup_settle(struct dlki_claim *claim, int rc)
 	if (before == DLKI_RELEASING && !claim->idle && !confirmed &&
 	    claim->residue.is != DLKI_NONE)
 		dlki_event_afterwards(claim, DLOCK_UNCONFIRMED);
-	after = dlki_residue_cleaned(&claim->residue, before, confirmed, now);
+	after = dlki_residue_cleaned(&claim->residue, before, confirmed, sent,
+				     now);
 	if (before == DLKI_RELEASING && after == DLKI_CLEANING)
 		dlki_claim_move(claim, DLKI_CLEANING);
 	if (after == DLKI_GONE)
@@ -143,6 +144,7 @@ int dlki_cleanup_sweep(struct dlki_record *r, dlk_time latest,
 
 	for (; claim; claim = next_unconfirmed(r)) {
 		struct dlk_error why = { 0 };
+		dlk_time sent;
 		int rc;
 
 		if (dlk_now() > latest)
@@ -161,9 +163,10 @@ int dlki_cleanup_sweep(struct dlki_record *r, dlk_time latest,
 		if (claim->state == DLKI_KEPT)
 			dlki_claim_unkeep(claim);
 		pthread_mutex_unlock(&c->mu);
+		sent = dlk_now();
 		rc = dlki_store_release(claim->ticket, deadline, &why);
 		pthread_mutex_lock(&c->mu);
-		dlki_cleanup_settle(claim, rc);
+		dlki_cleanup_settle(claim, sent, rc);
 		if (rc != 0 && rc != DLOCK_ELOST)
 			return fail_in_the_way(r, why.text, err);
 	}

@@ -22,8 +22,9 @@
 struct dlki_claim *dlki_cleanup_due(struct dlock_client *client,
 				    dlk_time *deadline);
 
-/* Its release returned `rc`: yield it, and drop the reference. */
-void dlki_cleanup_settle(struct dlki_claim *claim, int rc);
+/* Its release, which began at `sent`, returned `rc`: yield it, and drop the
+ * reference. */
+void dlki_cleanup_settle(struct dlki_claim *claim, dlk_time sent, int rc);
 
 /*
  * Release all clean-ups of this record now: they may be what makes the lock

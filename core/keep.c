@@ -65,7 +65,8 @@ struct dlki_claim *dlki_keep_take(struct dlki_record *r, uint64_t thread,
 static void give_back(struct dlki_claim *claim)
 {
 	struct dlock_client *c = claim->client;
-	dlk_time deadline = dlki_after_ms(dlk_now(), dlki_schedule_limit_ms(c));
+	dlk_time sent = dlk_now();
+	dlk_time deadline = dlki_after_ms(sent, dlki_schedule_limit_ms(c));
 	struct dlk_error err = { 0 };
 	int rc;
 
@@ -80,7 +81,7 @@ static void give_back(struct dlki_claim *claim)
 		dlki_claim_unref(claim);
 		return;
 	}
-	dlki_cleanup_settle(claim, rc == DLK_SENT ? 0 : rc);
+	dlki_cleanup_settle(claim, sent, rc == DLK_SENT ? 0 : rc);
 }
 
 void dlki_keep_give_up(struct dlock_client *c)

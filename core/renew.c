@@ -180,7 +180,7 @@ void dlki_renew_round(struct dlock_client *c)
 	struct dlk_error err = { 0 };
 	struct dlki_claim *cleanup;
 	struct batch b;
-	dlk_time deadline;
+	dlk_time deadline, sent;
 	int rc;
 
 	fill_batch(c, &b);
@@ -204,7 +204,8 @@ void dlki_renew_round(struct dlock_client *c)
 	if (!cleanup)
 		return;
 	pthread_mutex_unlock(&c->mu);
+	sent = dlk_now();
 	rc = dlki_store_release(cleanup->ticket, deadline, &err);
 	pthread_mutex_lock(&c->mu);
-	dlki_cleanup_settle(cleanup, rc);
+	dlki_cleanup_settle(cleanup, sent, rc);
 }

@@ -44,11 +44,12 @@ enum dlki_claim_state dlki_residue_released(struct dlki_claim_residue *r,
 
 enum dlki_claim_state dlki_residue_cleaned(struct dlki_claim_residue *r,
 					   enum dlki_claim_state state,
-					   bool confirmed, dlk_time now)
+					   bool confirmed, dlk_time sent,
+					   dlk_time now)
 {
 	/* The answer to the first release came meanwhile. */
 	bool answered = state == DLKI_RELEASING && r->is == DLKI_NONE;
-	bool over = now >= r->until;
+	bool over = (confirmed ? sent : now) >= r->until;
 
 	if (confirmed && (r->is == DLKI_STANDS || r->until == DLK_FOREVER))
 		over = true;

@@ -44,9 +44,12 @@ void dlki_residue_asked(struct dlki_claim_residue *residue,
 enum dlki_claim_state dlki_residue_released(struct dlki_claim_residue *residue,
 					    bool confirmed);
 
-/* The release of a clean-up in this state has ended, at `now`: likewise. */
+/* The release of a clean-up in this state was sent at `sent` or later, and has
+ * ended at `now`: likewise.  What may arrive until the window is over may do so
+ * between a release and the answer. */
 enum dlki_claim_state dlki_residue_cleaned(struct dlki_claim_residue *residue,
 					   enum dlki_claim_state state,
-					   bool confirmed, dlk_time now);
+					   bool confirmed, dlk_time sent,
+					   dlk_time now);
 
 #endif

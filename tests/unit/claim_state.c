@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/record.h"
+#include "core/release.h"
 
 TestSuite(claim_state);
 
@@ -227,5 +228,20 @@ Test(claim_state, gone_has_no_id)
 	set_stage(&s, DLKI_RELEASING, DLKI_GONE);
 	s.ticket.id = 1;
 	cr_expect(is_refused(&s, DLKI_GONE));
+	free(s.record);
+}
+
+/* A claim that was kept is released as soon as another session wants it. */
+Test(claim_state, cleaning_follows_an_answer_that_an_attempt_may_follow)
+{
+	struct stage s;
+
+	set_stage(&s, DLKI_RELEASING, DLKI_CLEANING);
+	s.claim.residue.is = DLKI_MAYBE;
+	s.claim.idle = 1;
+	dlki_release_answered(&s.claim, 0);
+	cr_expect_eq(s.claim.state, DLKI_CLEANING);
+	cr_expect_eq(s.claim.residue.is, DLKI_NONE);
+	cr_expect(dlki_claim_is_cleanup(&s.claim));
 	free(s.record);
 }

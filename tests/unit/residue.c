@@ -71,7 +71,7 @@ struct row {
 	int was, is;
 	enum dlki_claim_state before, after;
 	bool confirmed;
-	dlk_time until, now;
+	dlk_time until, now, took;
 };
 
 static void expect_row(const struct row *row, enum dlki_claim_state after,
@@ -119,7 +119,7 @@ static void expect_cleaned(const struct row rows[], size_t n)
 
 		expect_row(row,
 			   dlki_residue_cleaned(&r, row->before, row->confirmed,
-						row->now),
+						row->now - row->took, row->now),
 			   &r);
 	}
 }
@@ -158,6 +158,24 @@ Test(residue, of_a_clean_up_of_what_may_arrive)
 			.is = DLKI_MAYBE),
 		CLEANED(.was = DLKI_MAYBE, .now = 10, .after = DLKI_GONE),
 		CLEANED(.was = DLKI_MAYBE, .now = 10, .confirmed = true,
+			.after = DLKI_GONE),
+	};
+
+	expect_cleaned(rows, sizeof(rows) / sizeof(rows[0]));
+}
+
+/* The answer comes after the window, and the release was sent before the end:
+ * what may arrive may have come in between. */
+Test(residue, of_a_clean_up_that_takes_long)
+{
+	static const struct row rows[] = {
+		CLEANED(.was = DLKI_MAYBE, .now = 11, .took = 2,
+			.confirmed = true, .after = DLKI_CLEANING),
+		CLEANED(.was = DLKI_NONE, .now = 11, .took = 2,
+			.confirmed = true, .after = DLKI_CLEANING),
+		CLEANED(.was = DLKI_NONE, .now = 12, .took = 2,
+			.confirmed = true, .after = DLKI_GONE),
+		CLEANED(.was = DLKI_NONE, .now = 11, .took = 2,
 			.after = DLKI_GONE),
 	};
 
