@@ -86,7 +86,7 @@ void dlki_claim_unref(struct dlki_claim *claim)
 
 void dlki_claim_wrong(struct dlki_claim *claim, enum dlki_claim_state from)
 {
-	assert(!"a claim's state is wrong");
+	assert(0 && "a claim's state is wrong");
 	atomic_store(&claim->valid_until, DLKI_EXPIRED);
 	dlk_log(claim->client->session, DLKI_ERROR,
 		"internal error: a claim of %s '%s' went from %s to %s; its "

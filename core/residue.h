@@ -11,7 +11,7 @@
 #include "core/claim_state.h"
 
 struct dlki_claim_residue {
-	enum {
+	enum dlki_left {
 		DLKI_NONE,   /* nothing stands.  While the claim is CLEANING, a
 			      * request may still arrive */
 		DLKI_STANDS, /* an entry, which the store answered for: a hold

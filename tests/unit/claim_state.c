@@ -37,8 +37,8 @@ static bool is_legal(enum dlki_claim_state from, enum dlki_claim_state to)
 
 Test(claim_state, has_the_successors_of_the_table)
 {
-	for (int from = 0; from < DLKI_STATES; from++) {
-		for (int to = 0; to < DLKI_STATES; to++)
+	for (enum dlki_claim_state from = 0; from < DLKI_STATES; from++) {
+		for (enum dlki_claim_state to = 0; to < DLKI_STATES; to++)
 			cr_expect_eq(dlki_claim_may_follow(from, to),
 				     is_legal(from, to), "%s to %s",
 				     dlki_claim_state_name(from),
@@ -56,7 +56,7 @@ static void row_of(enum dlki_claim_state from, char *begin, char *end,
 	size_t n = (size_t)snprintf(end, size, "| ");
 
 	snprintf(begin, size, "| %s | ", dlki_claim_state_name(from));
-	for (int to = 0; to < DLKI_STATES; to++) {
+	for (enum dlki_claim_state to = 0; to < DLKI_STATES; to++) {
 		if (dlki_claim_may_follow(from, to))
 			n += (size_t)snprintf(end + n, size - n, "%s%s",
 					      n > 2 ? ", " : "",
@@ -166,8 +166,8 @@ static bool is_refused(struct stage *s, enum dlki_claim_state to)
 
 Test(claim_state, moves_as_the_table_has_it)
 {
-	for (int from = 0; from < DLKI_STATES; from++) {
-		for (int to = 0; to < DLKI_STATES; to++) {
+	for (enum dlki_claim_state from = 0; from < DLKI_STATES; from++) {
+		for (enum dlki_claim_state to = 0; to < DLKI_STATES; to++) {
 			struct stage s;
 
 			if (!is_legal(from, to))
@@ -184,8 +184,8 @@ Test(claim_state, moves_as_the_table_has_it)
 
 Test(claim_state, refuses_any_other_move)
 {
-	for (int from = 0; from < DLKI_STATES; from++) {
-		for (int to = 0; to < DLKI_STATES; to++) {
+	for (enum dlki_claim_state from = 0; from < DLKI_STATES; from++) {
+		for (enum dlki_claim_state to = 0; to < DLKI_STATES; to++) {
 			struct stage s;
 
 			if (is_legal(from, to))

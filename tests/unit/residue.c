@@ -44,15 +44,15 @@ Test(residue, of_a_refusal_is_what_stood_before_it)
 /* Row: what there was; columns: unsent, answered, unanswered. */
 Test(residue, of_an_attempt)
 {
-	static const int after[][3] = {
+	static const enum dlki_left after[][3] = {
 		[DLKI_NONE] = { DLKI_NONE, DLKI_STANDS, DLKI_MAYBE },
 		[DLKI_STANDS] = { DLKI_STANDS, DLKI_STANDS, DLKI_MAYBE },
 		[DLKI_MAYBE] = { DLKI_MAYBE, DLKI_MAYBE, DLKI_MAYBE },
 	};
 
-	for (int was = DLKI_NONE; was <= DLKI_MAYBE; was++) {
-		for (int s = DLKI_SENDING_NONE; s <= DLKI_SENDING_UNANSWERED;
-		     s++) {
+	for (enum dlki_left was = DLKI_NONE; was <= DLKI_MAYBE; was++) {
+		for (enum dlki_sending s = DLKI_SENDING_NONE;
+		     s <= DLKI_SENDING_UNANSWERED; s++) {
 			struct dlki_claim_residue r = { .is = was, .until = 1 };
 
 			dlki_residue_asked(&r, s, 7);
@@ -68,7 +68,7 @@ Test(residue, of_an_attempt)
 #define WINDOW 10 /* unless the row says so */
 
 struct row {
-	int was, is;
+	enum dlki_left was, is;
 	enum dlki_claim_state before, after;
 	bool confirmed;
 	dlk_time until, now, took;
