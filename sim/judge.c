@@ -286,10 +286,17 @@ void sim_judge_broken(struct sim_judge *j, int caller, int is_done)
 	int lock = j->breaks[caller - 1].lock;
 	uint64_t token = told_by(j->breaks[caller - 1].about);
 	struct sim_broken *broken = &j->broken[lock];
-	int is_sure = is_done && j->set_back_ms == 0 &&
-		      j->breaks[caller - 1].begun_at > excused_until(j);
+	int64_t begun_at = j->breaks[caller - 1].begun_at;
+	int is_sure;
+
+	/* An item with a new number looks like a later holder's. */
+	is_done = is_done && begun_at > j->moved_at;
+	is_sure = is_done && j->set_back_ms == 0 && begun_at > excused_until(j);
 
 	j->breaks[caller - 1].about = NULL;
+	sim_net_note(j->net, "caller %d %s lock %d up to token %" PRIu64,
+		     caller, is_done ? "has broken" : "may have broken", lock,
+		     token);
 	if (token > broken->to_come)
 		broken->to_come = token;
 	if (is_done && token >= broken->token) {

@@ -40,6 +40,7 @@ struct sim_judge {
 	uint64_t last_exclusive[SIM_LOCKS], last[SIM_LOCKS]; /* tokens */
 	int64_t lost_at;   /* the store has lost keys; -1: never */
 	int64_t set_forward_at; /* the store's clock: leases end early; -1 */
+	int64_t moved_at;  /* the store gave an item a new number; -1: never */
 	int64_t linger_ms; /* entries of the store outlive a lease so long */
 	int64_t set_back_ms;    /* in all: leases end late, and tokens may
 				 * fall if the store loses them */

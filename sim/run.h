@@ -17,7 +17,8 @@ struct sim_result {
 };
 
 /* From the chance alone; `trace`, unless NULL, gets a line an event.  The
- * weather lasts `seconds`. */
+ * weather lasts `seconds`, or up to four times as long if no claims have met
+ * by then. */
 struct sim_result sim_run(const struct sim_store *store,
 			  struct sim_chance *chance, int64_t seconds,
 			  FILE *trace);

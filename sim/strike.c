@@ -90,7 +90,8 @@ static void forget(struct sim_strikes *s)
 	}
 	if (happens(s, "forget", w->forget)) {
 		sim_net_note(s->net, "the server forgets without a loss");
-		sim_model_forget(model, (uint64_t)s->net->now);
+		if (sim_model_forget(model, (uint64_t)s->net->now))
+			s->judge->moved_at = s->net->now;
 	}
 }
 

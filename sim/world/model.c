@@ -131,12 +131,13 @@ void sim_model_evict(struct sim_model *m, uint64_t n)
 		sim_memc_evict(m->memc, n);
 }
 
-void sim_model_forget(struct sim_model *m, uint64_t n)
+int sim_model_forget(struct sim_model *m, uint64_t n)
 {
 	if (m->redis)
 		sim_redis_forget_scripts(m->redis);
 	else
 		sim_memc_move(m->memc, n);
+	return m->memc != NULL;
 }
 
 void sim_model_set_full(struct sim_model *m, int full)

@@ -50,7 +50,7 @@ void sim_model_restart(struct sim_model *m, int memory,
 		       struct sim_memc_time now);
 void sim_model_flush(struct sim_model *m);
 void sim_model_evict(struct sim_model *m, uint64_t n);
-void sim_model_forget(struct sim_model *m, uint64_t n);
+int sim_model_forget(struct sim_model *m, uint64_t n);
 void sim_model_set_full(struct sim_model *m, int full);
 
 /* Of Redis. */
