@@ -111,14 +111,15 @@ void sim_judge_hold(struct sim_judge *j, int lock, const struct sim_hold *hold)
 	check(j, lock, hold);
 }
 
-/* The store says that the hold stood when it read a request of `since`. */
+/* The store says that the hold stood when it read a request of `since`.  After
+ * a break tokens may fall, and a hold that was asked for later stands. */
 static void check_stands(struct sim_judge *j, int lock,
 			 const struct sim_hold *hold, int64_t since)
 {
 	const struct sim_broken *broken = &j->broken[lock];
 
-	if (hold->token <= broken->token && since > broken->at &&
-	    broken->at > excused_until(j))
+	if (hold->token <= broken->token && hold->asked_at <= broken->at &&
+	    since > broken->at && broken->at > excused_until(j))
 		fault(j, lock, hold, "stands, but had been broken");
 }
 
