@@ -44,8 +44,9 @@ struct dlock_client {
 
 	/*
 	 * mu protects all that follows, the records, the handles' lists and
-	 * every claim but where claim.h says otherwise.  It is a leaf: while it
-	 * is held no other lock is taken, no backend and no callback called.
+	 * every claim but where claim.h says otherwise.  While it is
+	 * held no other lock is taken but a common thread's (base/common.h), no
+	 * backend and no callback called.
 	 */
 	pthread_mutex_t mu;
 	pthread_cond_t changed;        /* a call, request or callback is over */

@@ -2,16 +2,20 @@
 #include "core/event.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "core/base/error.h"
-#include "core/base/process.h"
 #include "core/claim.h"
 #include "core/async.h"
 
 #define BIT(event) (1u << (event))
+
+#define CLIENT_OF(delivery)                                                    \
+	((struct dlock_client *)(void *)((char *)(delivery)-offsetof(          \
+		struct dlock_client, events.delivery)))
 
 /* The clients that this thread calls back, the innermost first. */
 struct frame {
@@ -38,8 +42,8 @@ static void announce(struct dlki_events *q)
 	q->n++;
 	if (q->own_loop && q->n == 1)
 		eventfd_write(q->fd, 1);
-	else if (q->thread_is == DLKI_EVENTS_RUN)
-		pthread_cond_signal(&q->more);
+	else if (q->n == 1)
+		dlki_delivery_post(&q->delivery);
 }
 
 static void queue_claim(struct dlki_claim *claim)
@@ -221,21 +225,22 @@ static int call_next(struct dlock_client *c)
 	return 1;
 }
 
-static void *dispatcher_main(void *arg)
+/* The process's thread for callbacks has come to this client. */
+static int deliver(struct dlki_delivery *delivery)
 {
-	struct dlock_client *c = arg;
+	struct dlock_client *c = CLIENT_OF(delivery);
 	struct dlki_events *q = &c->events;
-	struct frame frame = { .client = c };
+	struct frame frame = { .client = c, .outer = frames };
+	int more;
 
 	frames = &frame;
 	pthread_mutex_lock(&c->mu);
-	while (!q->stop) {
-		if (!call_next(c))
-			pthread_cond_wait(&q->more, &c->mu);
-	}
+	for (size_t n = q->n; n > 0 && !q->stop && call_next(c); n--)
+		continue;
+	more = q->n > 0;
 	pthread_mutex_unlock(&c->mu);
-	frames = NULL;
-	return NULL;
+	frames = frame.outer;
+	return more;
 }
 
 void dlki_events_dispatch(struct dlock_client *c)
@@ -266,41 +271,25 @@ void dlki_events_dispatch(struct dlock_client *c)
 
 int dlki_events_thread(struct dlock_client *c, struct dlk_error *err)
 {
-	struct dlki_events *q = &c->events;
 	int rc = 0;
 
-	pthread_mutex_lock(&c->mu);
-	while (q->thread_is == DLKI_EVENTS_START)
-		dlk_cond_wait(&c->changed, &c->mu, DLK_FOREVER);
-	if (!q->own_loop && q->thread_is == DLKI_EVENTS_NONE) {
-		q->thread_is = DLKI_EVENTS_START;
-		pthread_mutex_unlock(&c->mu);
-		rc = dlk_thread(&q->thread, "dlock-events", dispatcher_main, c);
-		pthread_mutex_lock(&c->mu);
-		q->thread_is = rc == 0 ? DLKI_EVENTS_RUN : DLKI_EVENTS_NONE;
-		pthread_cond_broadcast(&c->changed);
-	}
-	pthread_mutex_unlock(&c->mu);
+	if (!c->events.own_loop)
+		rc = dlki_delivery_join(&c->events.delivery);
 	return rc == 0 ? 0 : dlki_system(err, rc, "starting a thread");
 }
 
 int dlki_events_start(struct dlock_client *c, struct dlk_error *err)
 {
 	struct dlki_events *q = &c->events;
-	int rc = 0;
 
 	q->last = &q->first;
 	q->fd = -1;
-	pthread_cond_init(&q->more, NULL);
-	if (q->own_loop)
+	q->delivery.call = deliver;
+	if (q->own_loop) {
 		q->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (q->own_loop && q->fd < 0)
-		rc = dlki_system(err, errno, "eventfd");
-	else if (c->on_event)
-		rc = dlki_events_thread(c, err);
-	if (rc != 0)
-		pthread_cond_destroy(&q->more);
-	return rc;
+		return q->fd < 0 ? dlki_system(err, errno, "eventfd") : 0;
+	}
+	return c->on_event ? dlki_events_thread(c, err) : 0;
 }
 
 static void drop_events(struct dlki_events *q)
@@ -319,15 +308,11 @@ void dlki_events_stop(struct dlock_client *c)
 {
 	struct dlki_events *q = &c->events;
 	struct frame frame = { .client = c, .outer = frames };
-	int thread;
 
 	pthread_mutex_lock(&c->mu);
 	q->stop = 1;
-	thread = q->thread_is == DLKI_EVENTS_RUN;
-	pthread_cond_signal(&q->more);
 	pthread_mutex_unlock(&c->mu);
-	if (thread)
-		pthread_join(q->thread, NULL);
+	dlki_delivery_leave(&q->delivery);
 	frames = &frame;
 	pthread_mutex_lock(&c->mu);
 	drop_events(q);
@@ -339,5 +324,4 @@ void dlki_events_stop(struct dlock_client *c)
 	if (q->fd >= 0)
 		close(q->fd);
 	q->fd = -1;
-	pthread_cond_destroy(&q->more);
 }

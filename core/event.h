@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The dispatcher calls the program back, with no lock held: the callbacks of
- * asynchronous calls that are over, and on_event.  It is a thread of the
- * client, so that a slow callback delays other callbacks and nothing else; or
- * the program's own loop, in dlock_dispatch().  One callback of a client runs
- * at a time.
+ * asynchronous calls that are over, and on_event.  It is the process's thread
+ * for that (deliver.h), so that a slow callback delays other callbacks and
+ * nothing else; or the program's own loop, in dlock_dispatch().  One callback
+ * of a client runs at a time.
  *
  * The queues are made of the claims and calls themselves: nothing can be lost
  * for want of memory.  A hold's events come after the callback that hands it
@@ -16,6 +16,7 @@
 #include <dlock/backend.h>
 
 #include "core/asyncs.h"
+#include "core/deliver.h"
 
 struct dlki_claim;
 struct dlock_client;
@@ -24,23 +25,21 @@ struct dlki_events {
 	/* Constant once opened. */
 	int own_loop;             /* the program calls dlock_dispatch() */
 	int fd;                   /* then: an eventfd; else -1 */
+	struct dlki_delivery delivery; /* locks itself */
 
 	/* Under the client's mu. */
 	struct dlki_claim *first, **last;
 	struct dlki_async_queue done;
 	size_t n;                 /* in both queues */
 	int stop;
-	enum { DLKI_EVENTS_NONE, DLKI_EVENTS_START, DLKI_EVENTS_RUN } thread_is;
 	int calling;              /* a callback runs, or is about to */
 	dlk_time closing_since;
 	int64_t closing_ns;       /* of the time since then: of callbacks */
-	pthread_cond_t more;
-	pthread_t thread;
 };
 
 int dlki_events_start(struct dlock_client *client, struct dlk_error *err);
 
-/* Without mu: start the thread unless there is one, or an own loop. */
+/* Without mu: have a thread call back, unless the program's own loop does. */
 int dlki_events_thread(struct dlock_client *client, struct dlk_error *err);
 
 /* Without mu: drop the queued events, call the callbacks of what is over, and

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,25 +12,11 @@
 
 #define LINE_SIZE 512
 
+#define LOG_OF(delivery)                                                       \
+	((struct dlki_log *)(void *)((                                         \
+		char *)(delivery)-offsetof(struct dlki_log, delivery)))
+
 static _Thread_local struct dlki_log_bracket *innermost;
-
-void dlki_log_init(struct dlki_log *log, dlock_log_fn sink, void *arg,
-		   const char *label, const char *uri)
-{
-	log->sink = sink;
-	log->arg = arg;
-	log->label = label;
-	log->uri = uri;
-	log->last = &log->first;
-	pthread_mutex_init(&log->mu, NULL);
-	pthread_cond_init(&log->more, NULL);
-}
-
-void dlki_log_destroy(struct dlki_log *log)
-{
-	pthread_cond_destroy(&log->more);
-	pthread_mutex_destroy(&log->mu);
-}
 
 /* ---- Reading ------------------------------------------------------------- */
 
@@ -96,32 +83,31 @@ static int has_lines(const struct dlki_log *log)
 	return log->first || log->missed > 0;
 }
 
-static void *log_main(void *arg)
+/* On the process's thread for callbacks.  A thread that is in the sink sees to
+ * what it leaves. */
+static int deliver_later(struct dlki_delivery *delivery)
 {
-	struct dlki_log *log = arg;
+	struct dlki_log *log = LOG_OF(delivery);
+	int more = 0;
 
 	pthread_mutex_lock(&log->mu);
-	while (!log->stop) {
-		if (has_lines(log) && !log->telling)
-			tell_lines(log, UINT64_MAX);
-		else
-			pthread_cond_wait(&log->more, &log->mu);
+	if (!log->stop && !log->telling) {
+		tell_lines(log, log->written);
+		more = has_lines(log);
 	}
 	pthread_mutex_unlock(&log->mu);
-	return NULL;
+	return more;
 }
 
 /* With mu held.  If no thread can be started, the next call of the backend
  * delivers the lines when it ends. */
 static void wake_thread(struct dlki_log *log)
 {
-	if (!log->running)
-		log->running = !log->stop &&
-			       dlk_thread(&log->thread, "dlock-log", log_main,
-					  log) == 0;
-	if (log->running)
-		pthread_cond_signal(&log->more);
-	atomic_store(&log->stranded, !log->running);
+	int rc = log->stop ? ECANCELED : dlki_delivery_join(&log->delivery);
+
+	if (rc == 0)
+		dlki_delivery_post(&log->delivery);
+	atomic_store(&log->stranded, rc != 0);
 }
 
 /* Deliver the lines up to `number`.  If another thread is in the sink, that
@@ -138,18 +124,29 @@ static void deliver(struct dlki_log *log, uint64_t number)
 	pthread_mutex_unlock(&log->mu);
 }
 
+void dlki_log_init(struct dlki_log *log, dlock_log_fn sink, void *arg,
+		   const char *label, const char *uri)
+{
+	log->sink = sink;
+	log->arg = arg;
+	log->label = label;
+	log->uri = uri;
+	log->last = &log->first;
+	pthread_mutex_init(&log->mu, NULL);
+	log->delivery.call = deliver_later;
+}
+
+void dlki_log_destroy(struct dlki_log *log)
+{
+	pthread_mutex_destroy(&log->mu);
+}
+
 void dlki_log_end(struct dlki_log *log)
 {
-	int running;
-
 	pthread_mutex_lock(&log->mu);
 	log->stop = 1;
-	running = log->running;
-	log->running = 0;
-	pthread_cond_signal(&log->more);
 	pthread_mutex_unlock(&log->mu);
-	if (running)
-		pthread_join(log->thread, NULL);
+	dlki_delivery_leave(&log->delivery);
 	pthread_mutex_lock(&log->mu);
 	tell_lines(log, UINT64_MAX);
 	pthread_mutex_unlock(&log->mu);

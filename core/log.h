@@ -4,8 +4,8 @@
  *
  * The writer of a line may hold any lock, so a line is only queued.  A thread
  * that writes inside a call of the backend delivers its lines to the sink when
- * that call has returned.  The log's own thread delivers the lines of a store's
- * threads; it starts with the first of them.
+ * that call has returned.  The process's thread for callbacks (deliver.h)
+ * delivers the lines of a store's threads.
  *
  * The sink gets one line at a time, in the order of writing.  The queue is
  * bounded: while a sink does not return, further lines are only counted, and
@@ -16,6 +16,8 @@
 
 #include <dlock/backend.h>
 #include <stdatomic.h>
+
+#include "core/deliver.h"
 
 struct dlock_client;
 
@@ -38,18 +40,19 @@ struct dlki_log {
 	void *arg;
 	const char *label, *uri;
 
+	struct dlki_delivery delivery; /* locks itself */
+
 	/*
-	 * mu protects the rest.  It is a leaf: the sink is called without it.
+	 * mu protects the rest.  The sink is called without it, and no lock
+	 * is taken behind it but that of deliver.h.
 	 */
 	pthread_mutex_t mu;
-	pthread_cond_t more;
 	struct dlki_log_line *first, **last;
 	size_t n;
 	uint64_t written;     /* number of the last line */
 	uint64_t missed;      /* since that one */
 	int telling;          /* a thread is in the sink */
-	int running, stop;    /* the log's thread */
-	pthread_t thread;
+	int stop;
 
 	_Atomic int stranded; /* there are lines, and no thread could start */
 };

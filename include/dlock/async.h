@@ -20,11 +20,12 @@
  *    the lock is granted or refused, when the time is over, when the call is
  *    cancelled, and when the client is closed.
  *  - The function that begins the asynchronous call never calls it.  The
- *    client's thread may call it before that function has returned.
+ *    thread for callbacks may call it before that function has returned.
  *  - Callbacks come in the order in which their calls ended.
  *  - One callback of a client runs at a time, on_event included.  By default
- *    that is on a thread of the client.  With dlock_options.own_loop it is in
- *    dlock_dispatch(), on a thread of the program.
+ *    that is on the thread "dlock-deliver", which all clients of the process
+ *    share.  With dlock_options.own_loop it is in dlock_dispatch(), on a thread
+ *    of the program.
  *  - A callback may call anything except dlock_close() of its own client.  In
  *    it, dlock_errmsg() tells why the call failed.
  *  - on_event is not called for a hold before the callback that hands out the

@@ -142,9 +142,10 @@ enum dlock_event {
 };
 
 /*
- * Called on the client's event thread, or in dlock_dispatch(), with no dlock
- * lock held.  A slow callback delays other callbacks and nothing else.  May
- * call anything except dlock_close() and dlock_lock_free().  `why` is borrowed
+ * Called on the thread "dlock-deliver", which all clients of the process share,
+ * or in dlock_dispatch(), with no dlock lock held.  A slow callback delays the
+ * callbacks of all clients and nothing else.  May call anything except
+ * dlock_lock_free(), and dlock_close() of its own client.  `why` is borrowed
  * for the call.
  *
  * dlock_release() waits for a running callback about its hold, unless the

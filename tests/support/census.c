@@ -56,20 +56,51 @@ int census_grown(const struct census *then)
 	return now.threads > then->threads || now.fds > then->fds;
 }
 
-static void name_thread(int tid, void *arg)
+/* "" if the thread has gone. */
+static void thread_name(int tid, char name[32])
 {
-	char path[64], name[32] = "";
-	char *text = arg;
-	size_t used = strlen(text);
+	char path[64];
 	FILE *f;
 
+	name[0] = '\0';
 	snprintf(path, sizeof(path), "/proc/self/task/%d/comm", tid);
 	f = fopen(path, "r");
 	if (!f)
 		return;
-	if (fgets(name, sizeof(name), f))
+	if (fgets(name, 32, f))
 		name[strcspn(name, "\n")] = '\0';
 	fclose(f);
+}
+
+struct namesakes {
+	const char *name;
+	int n;
+};
+
+static void compare_name(int tid, void *arg)
+{
+	struct namesakes *all = arg;
+	char name[32];
+
+	thread_name(tid, name);
+	all->n += strcmp(name, all->name) == 0;
+}
+
+int census_threads(const char *name)
+{
+	struct namesakes all = { name, 0 };
+
+	each_entry("/proc/self/task", compare_name, &all);
+	return all.n;
+}
+
+static void name_thread(int tid, void *arg)
+{
+	char *text = arg;
+	size_t used = strlen(text);
+	char name[32];
+
+	thread_name(tid, name);
 	snprintf(text + used, 400 - used, " %s", name);
 }
 

@@ -15,6 +15,9 @@ struct census {
 
 void census_take(struct census *c);
 
+/* How many threads of this process have the name? */
+int census_threads(const char *name);
+
 /* Is there more now than then? */
 int census_grown(const struct census *then);
 

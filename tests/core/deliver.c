@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The process's thread for callbacks: one for all clients. */
+#include "core/fixture.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/census.h"
+
+TestSuite(deliver, .init = fixture, .timeout = 60);
+
+enum { CLIENTS = 10 };
+
+static struct {
+	atomic_int blocks, inside, told;
+	dlock_client *other;
+} stage;
+
+static int deliverers(void)
+{
+	return census_threads("dlock-deliver");
+}
+
+static void callback(dlock_hold *about, enum dlock_event event, const char *why,
+		     void *arg)
+{
+	(void)about;
+	(void)event;
+	(void)why;
+	(void)arg;
+	atomic_fetch_add(&stage.inside, 1);
+	while (atomic_load(&stage.blocks))
+		nap_ms(1);
+	atomic_fetch_sub(&stage.inside, 1);
+	atomic_fetch_add(&stage.told, 1);
+}
+
+static void write_line(const struct dlock_log_line *line, void *arg)
+{
+	(void)line;
+	(void)arg;
+	atomic_fetch_add(&stage.told, 1);
+}
+
+static dlock_options calling(dlock_event_fn fn)
+{
+	dlock_options o = DLOCK_OPTIONS_INIT;
+
+	o.on_event = fn;
+	return o;
+}
+
+/* Another client, of a store of its own. */
+static dlock_client *another(const char *uri, dlock_event_fn fn)
+{
+	dlock_options o = calling(fn);
+
+	return closed_at_end(open_store(uri, &o));
+}
+
+static void lose_last_in(const char *store)
+{
+	struct fake *f = fake_store(store);
+
+	fake_lose(f, fake_last(f, FAKE_ATTEMPT).id);
+}
+
+CASE(deliver, is_one_thread_for_ten_clients)
+{
+	dlock_client *c[CLIENTS];
+	dlock_options o = calling(callback);
+
+	for (int i = 0; i < CLIENTS; i++)
+		c[i] = open_store("fake:", &o);
+	cr_assert_eq(deliverers(), 1);
+	for (int i = 0; i < CLIENTS; i++) {
+		cr_assert_eq(deliverers(), 1, "gone before client %d", i);
+		close_store(c[i]);
+	}
+	cr_assert_eq(deliverers(), 0);
+}
+
+CASE(deliver, is_no_thread_without_callbacks)
+{
+	given_hold("fake:");
+	cr_assert_eq(deliverers(), 0);
+}
+
+/* A line of a store's own thread; lines of calls need no thread. */
+CASE(deliver, begins_with_the_first_line_of_a_store)
+{
+	options = calling(NULL);
+	options.on_log = write_line;
+	given_hold("fake:");
+	cr_assert_eq(deliverers(), 0);
+	fake_log(fake, "from elsewhere");
+	EVENTUALLY(atomic_load(&stage.told) == 1);
+	cr_assert_eq(deliverers(), 1);
+	close_client();
+	cr_assert_eq(deliverers(), 0);
+}
+
+/* One client's callback does not return: the callbacks of others wait, and
+ * nothing else does. */
+CASE(deliver, that_is_held_up_delays_callbacks_only)
+{
+	struct fake *far = fake_store("far");
+	dlock_lock *l;
+	dlock_hold *h;
+	size_t renewals;
+
+	events_call(callback);
+	atomic_store(&stage.blocks, 1);
+	given_hold("fake:");
+	lose_last();
+	EVENTUALLY(atomic_load(&stage.inside) == 1);
+	l = mutex(another("fake://far?ttl=300ms", callback), "b");
+	h = take(l);
+	renewals = fake_count(far, FAKE_RENEW);
+	EVENTUALLY(fake_count(far, FAKE_RENEW) >= renewals + 3);
+	OK(dlock_check(h));
+	lose_last_in("far");
+	cr_assert_eq(dlock_check(h), DLOCK_ELOST);
+	ALL_ALONG(50, atomic_load(&stage.told) == 0);
+	atomic_store(&stage.blocks, 0);
+	EVENTUALLY(atomic_load(&stage.told) == 2);
+}
+
+/* Closing waits for a callback of the client itself, and of no other. */
+CASE(deliver, that_is_held_up_delays_no_close_of_another_client)
+{
+	dlock_client *c;
+	dlock_lock *l;
+
+	events_call(callback);
+	given_hold("fake:");
+	atomic_store(&stage.blocks, 1);
+	lose_last();
+	EVENTUALLY(atomic_load(&stage.inside) == 1);
+	c = another("fake://far", callback);
+	l = mutex(c, "b");
+	take(l);
+	lose_last_in("far");
+	not_at_end(l);
+	dlock_lock_free(l);
+	not_at_end(c);
+	close_store(c);
+	cr_assert_eq(atomic_load(&stage.told), 0);
+	atomic_store(&stage.blocks, 0);
+	EVENTUALLY(atomic_load(&stage.told) == 1);
+}
+
+static void close_other(dlock_hold *about, enum dlock_event event,
+			const char *why, void *arg)
+{
+	(void)about;
+	(void)event;
+	(void)why;
+	(void)arg;
+	dlock_close(stage.other);
+	atomic_fetch_add(&stage.told, 1);
+}
+
+CASE(deliver, may_close_another_client)
+{
+	dlock_options o = calling(callback);
+
+	events_call(close_other);
+	given_hold("fake:");
+	stage.other = open_store("fake://far", &o);
+	lose_last();
+	EVENTUALLY(atomic_load(&stage.told) == 1);
+	cr_assert_eq(deliverers(), 1);
+}
+
+/* The child has no such thread, until its own client needs one. */
+static void child(void)
+{
+	dlock_options o = calling(callback);
+	dlock_client *c = NULL;
+	dlock_lock *l = NULL;
+	dlock_hold *h = NULL;
+	int64_t end = now_ms() + patience_ms();
+
+	alarm(20);
+	dlock_close(client);
+	if (deliverers() != 0)
+		_exit(1);
+	if (dlock_open(&c, "mem:?max_hold=20ms", &o) != 0 ||
+	    dlock_mutex_new(&l, c, "a") != 0 || dlock_acquire(l, 0, &h) != 0)
+		_exit(2);
+	while (atomic_load(&stage.told) == 0) {
+		if (now_ms() > end)
+			_exit(3);
+		nap_ms(1);
+	}
+	dlock_release(h);
+	dlock_lock_free(l);
+	dlock_close(c);
+	_exit(deliverers() == 0 ? 0 : 4);
+}
+
+/* Forked while the thread is in a callback. */
+CASE(deliver, of_a_forked_child_is_its_own)
+{
+	int status;
+	pid_t pid;
+
+	events_call(callback);
+	given_hold("fake:");
+	atomic_store(&stage.blocks, 1);
+	lose_last();
+	EVENTUALLY(atomic_load(&stage.inside) == 1);
+	pid = fork();
+	cr_assert_geq(pid, 0);
+	if (pid == 0) {
+		atomic_store(&stage.blocks, 0);
+		child();
+	}
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_assert_eq(status, 0, "the child ended with %d", WEXITSTATUS(status));
+	atomic_store(&stage.blocks, 0);
+	EVENTUALLY(atomic_load(&stage.told) == 1);
+}
+
+static void cancel_itself(dlock_hold *about, enum dlock_event event,
+			  const char *why, void *arg)
+{
+	callback(about, event, why, arg);
+	pthread_cancel(pthread_self());
+	pthread_testcancel();
+}
+
+CASE(deliver, outlives_a_callback_that_cancels_it)
+{
+	events_call(cancel_itself);
+	given_semaphore("fake:", 2);
+	for (int i = 0; i < 2; i++) {
+		hold = take(lock);
+		lose_last();
+		EVENTUALLY(atomic_load(&stage.told) == i + 1);
+		cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
+	}
+}
