@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "backends/redis/call.h"
 #include "backends/redis/waiters.h"
 
 /* Without WAKE the core polls, at the end of the holder's lease at the
@@ -14,10 +13,10 @@ static void look_again_in(struct redis_ticket *t, int64_t ms)
 }
 
 static enum dlk_verdict take_answer(struct redis_ticket *t,
-				    const struct redis_call *call,
+				    const struct dlki_opcall *call,
 				    struct dlk_error *err)
 {
-	const struct redis_op *op = &t->ask;
+	const struct dlki_opcall_op *op = &t->ask;
 
 	t->base.resent = op->resent;
 	switch (op->base.outcome) {
@@ -33,8 +32,8 @@ static enum dlk_verdict take_answer(struct redis_ticket *t,
 	default:
 		t->base.settled = !op->resent &&
 				  (op->base.outcome == DLKI_FAILED ||
-				   !dlki_redis_op_was_sent(op));
-		dlki_redis_call_error(call, op, err);
+				   !dlki_opcall_op_was_sent(op));
+		dlki_opcall_error(call, op, err);
 		return DLK_FAILED;
 	}
 }
@@ -42,17 +41,18 @@ static enum dlk_verdict take_answer(struct redis_ticket *t,
 /* Without a request, if a grant message has come. */
 static int take_pushed(struct redis_ticket *t)
 {
-	const struct redis_session *s = (struct redis_session *)t->base.session;
+	const struct dlki_session *s =
+		&dlki_redis_session(t->base.session)->loop;
 	int taken;
 
-	dlki_redis_lock(s);
+	dlki_session_lock(s);
 	taken = dlki_redis_waiter_take(t);
 	if (taken) {
 		dlki_redis_waiter_forget(t);
 		t->granted = t->by_push = 1;
 		t->lease_from = t->lease_heard = 0;
 	}
-	dlki_redis_unlock(s);
+	dlki_session_unlock(s);
 	return taken;
 }
 
@@ -61,17 +61,17 @@ enum dlk_verdict dlki_redis_attempt(struct dlk_ticket *base, dlk_time deadline,
 {
 	struct redis_ticket *t = (struct redis_ticket *)base;
 	enum dlk_verdict verdict;
-	struct redis_call call;
+	struct dlki_opcall call;
 
 	if (t->asked && take_pushed(t))
 		return DLK_GRANTED;
-	dlki_redis_call_ticket(&call, t, DLKI_ATTEMPT, deadline);
+	dlki_redis_call(&call, t, DLKI_ATTEMPT, deadline);
 	verdict = take_answer(t, &call, err);
 	t->granted = verdict == DLK_GRANTED;
 	if (t->granted)
 		dlki_redis_waiter_forget(t);
-	dlki_redis_call_end(&call);
+	dlki_opcall_end(&call);
 	if (verdict == DLK_BUSY && base->session->caps & DLOCK_CAP_WAKE)
-		dlki_redis_listen((struct redis_session *)base->session);
+		dlki_redis_listen(dlki_redis_session(base->session));
 	return verdict;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inspect, break, and list. */
-#include "backends/redis/call.h"
+#include "backends/redis/redis.h"
 
 int dlki_redis_inspect(struct dlk_session *base,
 		       const struct dlk_request *request,
@@ -8,34 +8,37 @@ int dlki_redis_inspect(struct dlk_session *base,
 				    void *arg),
 		       void *arg, dlk_time deadline, struct dlk_error *err)
 {
-	struct redis_session *s = (struct redis_session *)base;
-	struct redis_op op = { .base = { .request = request,
-					 .each.participant = each,
-					 .each_arg = arg } };
+	struct dlki_opcall_op op = { .base = { .request = request,
+					       .each.participant = each,
+					       .each_arg = arg } };
 
-	dlki_redis_op_prepare(&op, s, NULL, DLKI_INSPECT, deadline);
-	return dlki_redis_call_session(s, &op, deadline, err);
+	dlki_opcall_op_prepare(&op, &dlki_redis_session(base)->loop,
+			       DLKI_INSPECT, deadline);
+	return dlki_opcall_one(&op, deadline, err);
 }
 
 int dlki_redis_break(struct dlk_session *base,
 		     const struct dlk_request *request, dlk_time deadline,
 		     struct dlk_error *err)
 {
-	struct redis_session *s = (struct redis_session *)base;
 	char about[DLKI_ABOUT] = "";
-	struct redis_op op = { .base = { .request = request, .about = about } };
+	struct dlki_opcall_op op = {
+		.base = { .request = request, .about = about }, .anew = 1
+	};
 
-	dlki_redis_op_prepare(&op, s, NULL, DLKI_BREAK, deadline);
-	return dlki_redis_call_session(s, &op, deadline, err);
+	dlki_opcall_op_prepare(&op, &dlki_redis_session(base)->loop, DLKI_BREAK,
+			       deadline);
+	return dlki_opcall_one(&op, deadline, err);
 }
 
 int dlki_redis_list(struct dlk_session *base,
 		    void (*each)(const struct dlock_lock_info *info, void *arg),
 		    void *arg, dlk_time deadline, struct dlk_error *err)
 {
-	struct redis_session *s = (struct redis_session *)base;
-	struct redis_op op = { .base = { .each.lock = each, .each_arg = arg } };
+	struct dlki_opcall_op op = { .base = { .each.lock = each,
+					       .each_arg = arg } };
 
-	dlki_redis_op_prepare(&op, s, NULL, DLKI_LIST, deadline);
-	return dlki_redis_call_session(s, &op, deadline, err);
+	dlki_opcall_op_prepare(&op, &dlki_redis_session(base)->loop, DLKI_LIST,
+			       deadline);
+	return dlki_opcall_one(&op, deadline, err);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* News of the store, and the pump that hears them. */
-#include "backends/redis/call.h"
 #include "backends/redis/waiters.h"
 #include "core/world/real.h"
 
@@ -80,25 +79,14 @@ static void on_moved(void *arg, const char *text, dlk_time now)
 
 	(void)now;
 	dlki_redis_waiters_void(s);
-	dlk_log(&s->base, 1, "%s", text);
-	dlk_verify_all(&s->base);
+	dlki_session_moved(&s->loop, text);
 }
 
 static void on_up(void *arg, const struct dlki_terms *terms, dlk_time now)
 {
 	struct redis_session *s = arg;
-	dlk_time way = dlki_engine_way(s->engine);
 
-	dlk_answered(&s->base, now - way, now);
-	dlki_redis_calls_spare(s, now + way);
-	if (!s->opening)
-		return;
-	s->base.ttl_ms = terms->lease_ms;
-	s->base.margin_ms = terms->margin_ms;
-	s->base.linger_ms = terms->linger_ms;
-	s->base.check_ms = terms->check_ms;
-	s->base.caps &= terms->caps;
-	dlki_waiter_done(s->engine, s->opening);
+	dlki_session_up(&s->loop, terms, now);
 }
 
 static void on_down(void *arg, dlk_time now)
@@ -106,9 +94,7 @@ static void on_down(void *arg, dlk_time now)
 	struct redis_session *s = arg;
 
 	(void)now;
-	if (s->opening)
-		dlki_waiter_done(s->engine, s->opening);
-	dlki_redis_calls_unreachable(s);
+	dlki_session_down(&s->loop);
 }
 
 const struct dlki_news dlki_redis_news = {
@@ -132,7 +118,7 @@ void dlki_redis_listen(struct redis_session *s)
 	pthread_mutex_lock(&s->listen_mu);
 	if (!s->listens)
 		s->listens = dlk_listen(&s->base,
-					dlki_real_fd(s->world, DLKI_NEWS),
+					dlki_real_fd(s->loop.world, DLKI_NEWS),
 					NULL) == 0;
 	pthread_mutex_unlock(&s->listen_mu);
 }
@@ -145,9 +131,9 @@ void dlki_redis_listen_no_more(struct redis_session *s)
 
 void dlki_redis_pump(struct dlk_session *base)
 {
-	const struct redis_session *s = (struct redis_session *)base;
+	const struct dlki_session *s = &dlki_redis_session(base)->loop;
 
-	dlki_redis_lock(s);
+	dlki_session_lock(s);
 	dlki_drive_pump(s->engine, DLKI_NEWS);
-	dlki_redis_unlock(s);
+	dlki_session_unlock(s);
 }

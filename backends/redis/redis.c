@@ -2,27 +2,10 @@
 /* The backend, and opening and closing a session. */
 #include "backends/redis/redis.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "backends/redis/protocol/store.h"
 #include "backends/redis/protocol/uri.h"
 #include "core/net/tls_uri.h"
-#include "core/world/real.h"
 #include "dlock_config.h"
-
-/* A request has as long as the core gives one: until then no connection is
- * taken for dead. */
-static int64_t patience_ms(const struct dlk_uri *uri)
-{
-	int64_t ms = dlk_param_int(uri, "connect");
-
-	if (ms > dlk_param_int(uri, "close"))
-		ms = dlk_param_int(uri, "close");
-	if (ms < dlk_param_int(uri, "ask"))
-		ms = dlk_param_int(uri, "ask");
-	return ms;
-}
 
 /* With key=plain: as often as clients of other libraries poll. */
 enum { PLAIN_POLL_MAX_MS = 100 };
@@ -35,36 +18,15 @@ static void prepare_plain(struct dlk_session *base)
 		base->poll_max_ms = PLAIN_POLL_MAX_MS;
 }
 
-/* For messages. */
-static void name_server(struct redis_session *s)
-{
-	const struct dlk_uri *uri = s->base.uri;
-	const struct dlk_host *host = uri->hosts;
-	int v6;
-
-	if (dlki_redis_uri_is_unix(uri)) {
-		snprintf(s->server, sizeof(s->server), "%.110s", uri->path);
-		return;
-	}
-	v6 = strchr(host->name, ':') != NULL;
-	snprintf(s->server, sizeof(s->server), "%s%.100s%s:%u", v6 ? "[" : "",
-		 host->name, v6 ? "]" : "",
-		 (unsigned int)(host->port ? host->port : RD_DEFAULT_PORT));
-}
-
 /* ---- Open and close ------------------------------------------------------ */
 
 static void redis_close(struct dlk_session *base, dlk_time deadline)
 {
-	struct redis_session *s = (struct redis_session *)base;
+	struct redis_session *s = dlki_redis_session(base);
 
 	(void)deadline; /* only the end of a thread is waited for */
 	dlki_redis_listen_no_more(s);
-	if (s->engine) {
-		dlki_drive_end(s->engine);
-		dlki_engine_free(s->engine);
-	}
-	dlki_real_free(s->world);
+	dlki_session_close(&s->loop);
 	dlki_tls_context_free(s->tls);
 	pthread_mutex_destroy(&s->listen_mu);
 }
@@ -78,86 +40,32 @@ static int prepare_tls(struct redis_session *s, struct dlk_error *err)
 		return 0;
 	rc = dlki_tls_open(&s->tls, &warning, s->base.uri, err);
 	if (rc == 0 && warning)
-		dlk_log(&s->base, 1, "%s: %s", s->server, warning);
+		dlk_log(&s->base, 1, "%s: %s", s->loop.server, warning);
 	return rc;
-}
-
-static int start_engine(struct redis_session *s, struct dlk_error *err)
-{
-	const struct dlk_uri *uri = s->base.uri;
-	struct dlki_engine_options options = {
-		.protocol = &dlki_redis_protocol,
-		.uri = uri,
-		.label = s->base.label,
-		.news = &dlki_redis_news,
-		.arg = s,
-		.connect_ms = dlk_param_int(uri, "connect"),
-		.patience_ms = patience_ms(uri),
-	};
-	int rc = prepare_tls(s, err);
-
-	if (rc != 0)
-		return rc;
-	if (dlki_redis_uri_is_unix(uri)) {
-		options.path = uri->path;
-	} else {
-		options.host = uri->hosts->name;
-		options.port = uri->hosts->port ? uri->hosts->port :
-						  RD_DEFAULT_PORT;
-	}
-	s->world = dlki_real_new(err);
-	if (!s->world)
-		return err->code;
-	options.world = s->world;
-	options.tls = s->tls;
-	s->engine = dlki_engine_new(&options, err);
-	if (!s->engine)
-		return err->code;
-	rc = dlki_drive_begin(s->engine, DLKI_BIT(DLKI_ANSWERS), err);
-	if (rc == 0)
-		return 0;
-	dlki_engine_free(s->engine);
-	s->engine = NULL;
-	return rc;
-}
-
-/* Until the server has greeted us, or cannot. */
-static int await_greeting(struct redis_session *s, dlk_time deadline,
-			  struct dlk_error *err)
-{
-	int up;
-
-	dlki_redis_lock(s);
-	(void)dlki_drive(s->engine, s->opening, deadline);
-	s->opening = NULL;
-	up = dlki_engine_is_up(s->engine);
-	if (!up)
-		dlki_engine_why(s->engine, err);
-	dlki_redis_unlock(s);
-	if (!up && err->code == 0)
-		dlk_fail(err, DLOCK_EUNREACHABLE, "%s: not connected in time",
-			 s->server);
-	return up ? 0 : err->code;
 }
 
 static int redis_open(struct dlk_session *base, dlk_time deadline,
 		      struct dlk_error *err)
 {
-	struct redis_session *s = (struct redis_session *)base;
-	struct dlki_waiter waiter;
+	struct redis_session *s = dlki_redis_session(base);
+	struct dlki_engine_options options = {
+		.protocol = &dlki_redis_protocol,
+		.news = &dlki_redis_news,
+		.arg = s,
+	};
 	uint32_t db;
 	int rc = dlki_redis_uri_check(base->uri, &db, err);
 
 	if (rc != 0)
 		return rc;
-	name_server(s);
 	prepare_plain(base);
 	pthread_mutex_init(&s->listen_mu, NULL);
-	dlki_waiter_init(&waiter, DLKI_ANSWERS);
-	s->opening = &waiter;
-	rc = start_engine(s, err);
+	dlki_session_place(&s->loop, base, RD_DEFAULT_PORT, &options);
+	rc = prepare_tls(s, err);
+	options.tls = s->tls;
 	if (rc == 0)
-		rc = await_greeting(s, deadline, err);
+		rc = dlki_session_open(&s->loop, &options,
+				       DLKI_BIT(DLKI_ANSWERS), deadline, err);
 	if (rc != 0)
 		redis_close(base, deadline);
 	return rc;

@@ -7,7 +7,7 @@
  * pumped: the core's parked waiter polls the descriptor of the NEWS set.
  *
  * Here are the session and the ticket.  The verbs are in the files of their
- * names; call.h carries a verb out, waiters.h finds tickets for news.
+ * names; core/loop/call.h carries a verb out, waiters.h finds tickets for news.
  *
  * LOCKS
  *  The engine's mutex protects all that is not constant.  While it is held, a
@@ -16,25 +16,9 @@
 #ifndef DLOCK_REDIS_H
 #define DLOCK_REDIS_H
 
-#include <dlock/backend_net.h>
+#include "core/loop/call.h"
 
-#include "core/loop/drive.h"
-
-struct redis_call;
-struct redis_session;
 struct redis_ticket;
-
-/* An op, of a ticket or of the session. */
-struct redis_op {
-	struct dlki_op base;
-	struct redis_session *session;
-	struct redis_ticket *ticket; /* or NULL */
-	struct redis_call *call; /* that waits for the op, or NULL */
-	struct redis_op *next, **link; /* of the call's ops */
-	int resent;               /* an earlier request of the call may still
-				   * reach the server */
-	int granted;              /* RELEASE: the store had granted the claim */
-};
 
 /* A list of tickets, linked through themselves. */
 struct redis_place {
@@ -43,9 +27,10 @@ struct redis_place {
 
 struct redis_ticket {
 	struct dlk_ticket base;
-	struct redis_op ask, rel;  /* ask: all verbs but RELEASE */
+	struct dlki_opcall_op ask, rel; /* ask: all verbs but RELEASE */
 	int asked;                 /* the server may know of it */
 	int granted;               /* the server said so; not released since */
+	int was_granted;           /* ... when the release was prepared */
 	int by_push;               /* ... by a grant message */
 	int watched;               /* the server tells of requests for it */
 	dlk_time lease_from;       /* see struct dlki_op */
@@ -67,19 +52,13 @@ enum { RD_BUCKETS = 512 };
 
 struct redis_session {
 	struct dlk_session base;
-
-	/* Constant once opened. */
-	struct dlki_world *world;
-	struct dlki_tls_context *tls; /* or NULL */
-	struct dlki_engine *engine;
-	char server[112]; /* for messages: "redis.example:6379" */
+	struct dlki_session loop;
+	struct dlki_tls_context *tls; /* or NULL; constant once opened */
 
 	pthread_mutex_t listen_mu; /* around dlk_listen(); never with another */
 	int listens;               /* under listen_mu */
 
 	/* Under the engine's mutex. */
-	struct dlki_waiter *opening; /* open()'s, until the greeting is over */
-	struct redis_call *calls;    /* under way */
 	uint64_t attempts;           /* so far */
 	unsigned int unheard;        /* how often the ear was down, since it
 				      * was up */
@@ -87,16 +66,21 @@ struct redis_session {
 	struct redis_ticket *watchers[RD_BUCKETS]; /* by owner */
 };
 
-/* The core never calls a backend in a forked child. */
-static inline void dlki_redis_lock(const struct redis_session *s)
+static inline struct redis_session *dlki_redis_session(struct dlk_session *s)
 {
-	(void)dlki_lock(s->engine);
+	return (struct redis_session *)s;
 }
 
-static inline void dlki_redis_unlock(const struct redis_session *s)
-{
-	dlki_unlock(s->engine);
-}
+/* ---- The ops of a ticket: ops.c ------------------------------------------ */
+
+/* Prepare the ticket's op for the verb, unless the op is under way. */
+struct dlki_opcall_op *dlki_redis_prepare(struct redis_ticket *t,
+					  enum dlki_verb verb,
+					  dlk_time deadline);
+
+/* A verb for the ticket's claim, to the end; without dlki_opcall_end(). */
+void dlki_redis_call(struct dlki_opcall *call, struct redis_ticket *t,
+		     enum dlki_verb verb, dlk_time deadline);
 
 /* ---- The verbs ----------------------------------------------------------- */
 

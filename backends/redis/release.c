@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Release, also of all claims at once; and downgrade. */
-#include "backends/redis/call.h"
 #include "backends/redis/waiters.h"
 
 /* News no longer matter to the ticket. */
@@ -14,20 +13,20 @@ int dlki_redis_release(struct dlk_ticket *base, dlk_time deadline,
 		       struct dlk_error *err)
 {
 	struct redis_ticket *t = (struct redis_ticket *)base;
-	const struct redis_op *op = &t->rel;
-	struct redis_call call;
+	const struct dlki_opcall_op *op = &t->rel;
+	struct dlki_opcall call;
 	int rc = 0;
 
 	if (!t->asked)
 		return 0; /* and no news matter */
-	dlki_redis_call_ticket(&call, t, DLKI_RELEASE, deadline);
+	dlki_redis_call(&call, t, DLKI_RELEASE, deadline);
 	forget(t);
 	t->granted = 0;
 	if (op->base.outcome != DLKI_ANSWERED)
-		rc = dlki_redis_call_error(&call, op, err);
-	else if (op->granted && !op->base.stood && !op->resent)
+		rc = dlki_opcall_error(&call, op, err);
+	else if (t->was_granted && !op->base.stood && !op->resent)
 		rc = dlk_fail(err, DLOCK_ELOST, "the claim did not stand");
-	dlki_redis_call_end(&call);
+	dlki_opcall_end(&call);
 	return rc;
 }
 
@@ -35,12 +34,12 @@ int dlki_redis_release_begin(struct dlk_ticket *base, dlk_time deadline,
 			     struct dlk_error *err)
 {
 	struct redis_ticket *t = (struct redis_ticket *)base;
-	struct redis_session *s = (struct redis_session *)base->session;
+	const struct dlki_session *s = &dlki_redis_session(base->session)->loop;
 	int sent = 0;
 
-	dlki_redis_lock(s);
+	dlki_session_lock(s);
 	if (t->granted && dlki_engine_is_up(s->engine)) {
-		dlki_redis_op_prepare(&t->rel, s, t, DLKI_RELEASE, deadline);
+		(void)dlki_redis_prepare(t, DLKI_RELEASE, deadline);
 		sent = dlki_submit(s->engine, &t->rel.base) == 0;
 	}
 	if (sent) {
@@ -48,20 +47,18 @@ int dlki_redis_release_begin(struct dlk_ticket *base, dlk_time deadline,
 		t->granted = 0;
 		dlki_push(s->engine); /* the ticket may be gone then */
 	}
-	dlki_redis_unlock(s);
+	dlki_session_unlock(s);
 	return sent ? DLK_SENT : dlki_redis_release(base, deadline, err);
 }
 
-static void add_release(struct redis_call *call, struct redis_ticket *t,
+static void add_release(struct dlki_opcall *call, struct redis_ticket *t,
 			dlk_time deadline)
 {
-	struct redis_op *op = &t->rel;
+	struct dlki_opcall_op *op = dlki_redis_prepare(t, DLKI_RELEASE,
+						       deadline);
 
-	if (op->base.state == DLKI_OP_IDLE)
-		dlki_redis_op_prepare(op, call->session, t, DLKI_RELEASE,
-				      deadline);
 	op->base.closing = 1;
-	dlki_redis_call_add(call, op);
+	dlki_opcall_add(call, op);
 }
 
 /* Claims that the server has not confirmed are left to their lease.  Without
@@ -70,12 +67,12 @@ void dlki_redis_release_all(struct dlk_session *base,
 			    struct dlk_ticket *const t[], size_t n,
 			    dlk_time deadline)
 {
-	struct redis_session *s = (struct redis_session *)base;
-	struct redis_call call;
+	struct dlki_opcall call;
 	int again = 0;
 
 	do {
-		dlki_redis_call_begin(&call, s, deadline);
+		dlki_opcall_begin(&call, &dlki_redis_session(base)->loop,
+				  deadline);
 		for (size_t i = 0; i < n; i++) {
 			struct redis_ticket *one = (struct redis_ticket *)t[i];
 
@@ -84,8 +81,8 @@ void dlki_redis_release_all(struct dlk_session *base,
 			    (!again || one->rel.base.outcome != DLKI_ANSWERED))
 				add_release(&call, one, deadline);
 		}
-		dlki_redis_call_await(&call);
-		dlki_redis_call_end(&call);
+		dlki_opcall_await(&call);
+		dlki_opcall_end(&call);
 	} while (call.failed.code == DLOCK_ENOMEM && !again++);
 }
 
@@ -93,18 +90,18 @@ int dlki_redis_downgrade(struct dlk_ticket *base, dlk_time deadline,
 			 struct dlk_error *err)
 {
 	struct redis_ticket *t = (struct redis_ticket *)base;
-	const struct redis_op *op = &t->ask;
-	struct redis_call call;
+	const struct dlki_opcall_op *op = &t->ask;
+	struct dlki_opcall call;
 	int rc = 0;
 
-	dlki_redis_call_ticket(&call, t, DLKI_DOWNGRADE, deadline);
+	dlki_redis_call(&call, t, DLKI_DOWNGRADE, deadline);
 	if (op->base.outcome != DLKI_ANSWERED)
-		rc = dlki_redis_call_error(&call, op, err);
+		rc = dlki_opcall_error(&call, op, err);
 	else if (!op->base.stood)
 		rc = dlk_fail(err, DLOCK_ELOST, "the claim does not stand");
 	else
 		base->request.mode = DLK_SHARED;
 	t->lease_from = t->lease_heard = 0;
-	dlki_redis_call_end(&call);
+	dlki_opcall_end(&call);
 	return rc;
 }

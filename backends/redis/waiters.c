@@ -4,11 +4,6 @@
 #include <stddef.h>
 #include <string.h>
 
-static struct redis_session *session_of(const struct redis_ticket *t)
-{
-	return (struct redis_session *)t->base.session;
-}
-
 static void forget(struct redis_place *p, size_t offset)
 {
 	if (!p->link)
@@ -46,7 +41,7 @@ void dlki_redis_waiter_forget(struct redis_ticket *t)
 
 void dlki_redis_waiter_attempt(struct redis_ticket *t)
 {
-	struct redis_session *s = session_of(t);
+	struct redis_session *s = dlki_redis_session(t->base.session);
 
 	dlki_redis_waiter_forget(t);
 	t->attempt = ++s->attempts;
@@ -137,7 +132,7 @@ static size_t bucket_of(const char *owner)
 
 void dlki_redis_watcher_add(struct redis_ticket *t)
 {
-	struct redis_session *s = session_of(t);
+	struct redis_session *s = dlki_redis_session(t->base.session);
 
 	if (!t->watcher.link)
 		list(&s->watchers[bucket_of(t->base.request.owner)], t,
@@ -157,7 +152,7 @@ void dlki_redis_watchers_deaf(struct redis_session *s)
 
 		for (; t; t = t->watcher.next) {
 			if (t->ask.base.state == DLKI_OP_HELD)
-				dlki_cancel(s->engine, &t->ask.base);
+				dlki_cancel(s->loop.engine, &t->ask.base);
 		}
 	}
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "backends/redis/call.h"
 #include "backends/redis/waiters.h"
 
 static int no_channel(struct dlk_error *err)
@@ -7,16 +6,16 @@ static int no_channel(struct dlk_error *err)
 	return dlk_fail(err, DLOCK_EUNREACHABLE, "no notification channel");
 }
 
-static int take_answer(struct redis_ticket *t, const struct redis_call *call,
+static int take_answer(struct redis_ticket *t, const struct dlki_opcall *call,
 		       struct dlk_error *err)
 {
-	const struct redis_op *op = &t->ask;
+	const struct dlki_opcall_op *op = &t->ask;
 
 	if (op->base.outcome == DLKI_UNSENT &&
 	    dlki_engine_is_up(call->session->engine))
 		return no_channel(err);
 	if (op->base.outcome != DLKI_ANSWERED)
-		return dlki_redis_call_error(call, op, err);
+		return dlki_opcall_error(call, op, err);
 	if (!op->base.stood)
 		return dlk_fail(err, DLOCK_ELOST, "the claim does not stand");
 	t->watched = 1;
@@ -30,21 +29,21 @@ int dlki_redis_watch_wanted(struct dlk_ticket *base, dlk_time deadline,
 			    struct dlk_error *err)
 {
 	struct redis_ticket *t = (struct redis_ticket *)base;
-	struct redis_session *s = (struct redis_session *)base->session;
-	struct redis_call call;
+	struct redis_session *s = dlki_redis_session(base->session);
+	struct dlki_opcall call;
 	int rc, is_deaf;
 
 	dlki_redis_listen(s);
-	dlki_redis_lock(s);
+	dlki_session_lock(&s->loop);
 	is_deaf = s->unheard != 0;
 	if (!is_deaf)
 		dlki_redis_watcher_add(t);
-	dlki_redis_unlock(s);
+	dlki_session_unlock(&s->loop);
 	if (is_deaf)
 		return no_channel(err);
-	dlki_redis_call_ticket(&call, t, DLKI_WATCH, deadline);
+	dlki_redis_call(&call, t, DLKI_WATCH, deadline);
 	rc = take_answer(t, &call, err);
-	dlki_redis_call_end(&call);
+	dlki_opcall_end(&call);
 	return rc;
 }
 
@@ -52,9 +51,9 @@ int dlki_redis_revoke(struct dlk_session *base,
 		      const struct dlk_request *request, dlk_time deadline,
 		      struct dlk_error *err)
 {
-	struct redis_session *s = (struct redis_session *)base;
-	struct redis_op op = { .base = { .request = request } };
+	struct dlki_opcall_op op = { .base = { .request = request } };
 
-	dlki_redis_op_prepare(&op, s, NULL, DLKI_REVOKE, deadline);
-	return dlki_redis_call_session(s, &op, deadline, err);
+	dlki_opcall_op_prepare(&op, &dlki_redis_session(base)->loop,
+			       DLKI_REVOKE, deadline);
+	return dlki_opcall_one(&op, deadline, err);
 }

@@ -212,11 +212,29 @@ void dlki_opcalls_unreachable(struct dlki_session *s)
 	}
 }
 
+void dlki_opcalls_spare(struct dlki_session *s, dlk_time answered)
+{
+	for (struct dlki_opcall *c = s->calls; c; c = c->next) {
+		if (answered > c->deadline && c->ops &&
+		    c->ops->base.verb == DLKI_ATTEMPT)
+			end_ops(c);
+	}
+}
+
 /* A server said so over a connection: another connection may do. */
 static int is_word_of_a_server(int code)
 {
 	return code == DLOCK_EPROTO || code == DLOCK_EDENIED ||
 	       code == DLOCK_EINVAL || code == DLOCK_ENOTSUP;
+}
+
+static const char *in_time(const struct dlki_opcall_op *op, int up)
+{
+	if (!up)
+		return "not connected in time";
+	return op->base.outcome == DLKI_UNSENT ?
+		       "connected, but no time was left to ask anything" :
+		       "no answer in time";
 }
 
 int dlki_opcall_error(const struct dlki_opcall *call,
@@ -242,5 +260,5 @@ int dlki_opcall_error(const struct dlki_opcall *call,
 		return err->code;
 	}
 	return dlk_fail(err, DLOCK_EUNREACHABLE, "%s: %s", s->server,
-			up ? "no answer in time" : "not connected in time");
+			in_time(op, up));
 }

@@ -77,4 +77,9 @@ int dlki_opcall_error(const struct dlki_opcall *call,
 /* The server cannot be reached: end all ops of all calls. */
 void dlki_opcalls_unreachable(struct dlki_session *s);
 
+/* The server is reached, and answers at `answered` at the earliest: end the
+ * attempts that have no time for that.  They would stay without an answer, and
+ * leave claims behind. */
+void dlki_opcalls_spare(struct dlki_session *s, dlk_time answered);
+
 #endif

@@ -171,11 +171,6 @@ struct dlki_alarms *dlki_engine_alarms(struct dlki_engine *e)
 	return &e->alarms;
 }
 
-dlk_time dlki_engine_round_trip(const struct dlki_engine *e)
-{
-	return e->n_links > 0 ? e->links[0]->round_trip : 0;
-}
-
 const struct dlki_store *dlki_engine_store(const struct dlki_engine *e)
 {
 	return e->store;

@@ -140,9 +140,6 @@ struct dlki_alarms *dlki_engine_alarms(struct dlki_engine *e);
 /* The time of the turn or push that is under way. */
 dlk_time dlki_engine_now(const struct dlki_engine *e);
 
-/* How long the latest answer on the main link took; 0: there was none. */
-dlk_time dlki_engine_round_trip(const struct dlki_engine *e);
-
 /* The protocol's own memory. */
 const struct dlki_store *dlki_engine_store(const struct dlki_engine *e);
 

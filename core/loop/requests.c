@@ -57,6 +57,5 @@ void dlki_pop(struct dlki_link *l)
 		if (op)
 			dlki_ops_end(op, DLKI_UNANSWERED, DLKI_RESIDUE_MAYBE);
 	}
-	l->round_trip = l->engine->now - front.since;
 	dlki_flight_pop(&l->flight);
 }

@@ -20,13 +20,15 @@ static int64_t patience_ms(const struct dlk_uri *uri)
 	return ms;
 }
 
-void dlki_session_place(struct dlki_session *s, uint16_t default_port,
+void dlki_session_place(struct dlki_session *s, struct dlk_session *base,
+			uint16_t default_port,
 			struct dlki_engine_options *options)
 {
-	const struct dlk_uri *uri = s->base->uri;
+	const struct dlk_uri *uri = base->uri;
 	const struct dlk_host *host = uri->hosts;
 	int v6;
 
+	s->base = base;
 	if (uri->n_hosts == 0 || !host->name[0]) {
 		options->path = uri->path;
 		snprintf(s->server, sizeof(s->server), "%.110s", uri->path);
@@ -84,14 +86,13 @@ static int await_greeting(struct dlki_session *s, dlk_time deadline,
 	return up ? 0 : err->code;
 }
 
-int dlki_session_open(struct dlki_session *s, struct dlk_session *base,
+int dlki_session_open(struct dlki_session *s,
 		      struct dlki_engine_options *options, unsigned int sets,
 		      dlk_time deadline, struct dlk_error *err)
 {
 	struct dlki_waiter waiter;
 	int rc;
 
-	s->base = base;
 	dlki_waiter_init(&waiter, DLKI_ANSWERS);
 	s->opening = &waiter;
 	rc = start(s, options, sets, err);
@@ -118,7 +119,10 @@ void dlki_session_close(struct dlki_session *s)
 void dlki_session_up(struct dlki_session *s, const struct dlki_terms *terms,
 		     dlk_time now)
 {
-	dlk_answered(s->base, now - dlki_engine_round_trip(s->engine), now);
+	dlk_time way = dlki_engine_way(s->engine);
+
+	dlk_answered(s->base, now - way, now);
+	dlki_opcalls_spare(s, now + way);
 	if (!s->opening)
 		return;
 	s->base->ttl_ms = terms->lease_ms;

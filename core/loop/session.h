@@ -28,8 +28,10 @@ struct dlki_session {
 	struct dlki_opcall *calls;     /* under way */
 };
 
-/* Where the URI's server is: sets path, or host and port, of the options. */
-void dlki_session_place(struct dlki_session *s, uint16_t default_port,
+/* The core's session, and where the URI's server is: sets path, or host and
+ * port, of the options. */
+void dlki_session_place(struct dlki_session *s, struct dlk_session *base,
+			uint16_t default_port,
 			struct dlki_engine_options *options);
 
 /*
@@ -37,7 +39,7 @@ void dlki_session_place(struct dlki_session *s, uint16_t default_port,
  * or cannot.  `sets`: those that the loop's thread leads.  Sets the options'
  * world, URI, label and times.  0, or see err: then nothing is left.
  */
-int dlki_session_open(struct dlki_session *s, struct dlk_session *base,
+int dlki_session_open(struct dlki_session *s,
 		      struct dlki_engine_options *options, unsigned int sets,
 		      dlk_time deadline, struct dlk_error *err);
 void dlki_session_close(struct dlki_session *s);

@@ -71,7 +71,6 @@ struct dlki_link {
 	dlk_time took;           /* ... until UP */
 	dlk_time greets_at;      /* the greeting began */
 	dlk_time way;            /* ... and took so long: a round trip */
-	dlk_time round_trip;     /* of the latest answer */
 	dlk_time heard;          /* when bytes came last */
 	dlk_time doubted;        /* a request from then has got no answer by the
 				  * deadline; 0: none */

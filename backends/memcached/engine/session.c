@@ -110,10 +110,9 @@ static int memc2_open(struct dlk_session *base, dlk_time deadline,
 
 	if (rc != 0)
 		return rc;
-	s->engine.base = base;
-	dlki_session_place(&s->engine, MEMC_DEFAULT_PORT, &options);
-	rc = dlki_session_open(&s->engine, base, &options,
-			       DLKI_BIT(DLKI_ANSWERS), deadline, err);
+	dlki_session_place(&s->engine, base, MEMC_DEFAULT_PORT, &options);
+	rc = dlki_session_open(&s->engine, &options, DLKI_BIT(DLKI_ANSWERS),
+			       deadline, err);
 	if (rc != 0)
 		return rc;
 	pauses = dlki_memc_uri_pauses(base->uri, base->ttl_ms);
