@@ -32,7 +32,6 @@ struct store_desc {
 
 extern const struct store_desc store_mem, store_file, store_null;
 extern const struct store_desc store_redis, store_zk, store_memcached;
-extern const struct store_desc store_memcached2; /* by the engine */
 extern const struct store_desc store_rediss;     /* redis, over TLS */
 void store_rediss_open(struct bench_store *s);
 

@@ -67,37 +67,6 @@
 	  .cases = { CASE(1, { 0 }), CASE(8, TO_ONE(least)), \
 		     CASE(64, TO_ONE(least)) } }
 
-/* Of each way to a memcached server. */
-#define MEMCACHED(store_name) \
-	{ #store_name ".handoff", \
-	  #store_name ": from release to the next of 1, 8 and 64 waiters in " \
-	  "8 processes, and after a short hold, to half the polling interval", \
-	  "ns from release to the next, of waiters in 8 processes (floor: " \
-	  "half the polling interval)", \
-	  &workload_poll_handoff, &store_##store_name, \
-	  .cases = { CASE(1, HALF_INTERVAL), \
-		     CASE(8, HALF_INTERVAL, \
-			  { "ms of 8", 5, 25, BENCH_TIME, \
-			    .figure = "value", .unit = 1e6 }), \
-		     CASE(64, HALF_INTERVAL), \
-		     SHORT_HOLD(5, { "ms after 5", 3, 15, BENCH_TIME, \
-				     .figure = "value", .unit = 1e6 }) } }, \
-	/* More waiters in a process ask hardly more often. */ \
-	{ #store_name ".waiters", \
-	  #store_name ": what 1, 8 and 64 waiters in 8 processes ask while " \
-	  "they wait", \
-	  "requests/s of all waiters in 8 processes", \
-	  &workload_poll_requests, &store_##store_name, \
-	  .cases = { CASE(1, { 0 }), CASE(8, REQUESTS(160, 240)), \
-		     CASE(64, REQUESTS(200, 400)) } }, \
-	{ #store_name ".pair", \
-	  #store_name ": acquire and release, with a token; floors: " \
-	  "libmemcached's add, gets, cas; and a bare ms, md", \
-	  RATES, &workload_pair, &store_##store_name, &floor_memcached, \
-	  .cases = { VARIANT(MEMCACHED_TEXT, 1, TO_FLOOR(0.9, 2)), \
-		     VARIANT(MEMCACHED_META, 1, TO_FLOOR(0.9, 2)) } }, \
-	THREADS(store_name, 1.0)
-
 /* In the order in which they run. */
 const struct bench bench_table[] = {
 	{ "file.handoff",
@@ -233,10 +202,34 @@ const struct bench bench_table[] = {
 #endif
 
 #ifdef BENCH_MEMCACHED
-	MEMCACHED(memcached),
-#ifdef BENCH_MEMCACHED2
-	MEMCACHED(memcached2),
-#endif
+	{ "memcached.handoff",
+	  "memcached: from release to the next of 1, 8 and 64 waiters in "
+	  "8 processes, and after a short hold, to half the polling interval",
+	  "ns from release to the next, of waiters in 8 processes (floor: "
+	  "half the polling interval)",
+	  &workload_poll_handoff, &store_memcached,
+	  .cases = { CASE(1, HALF_INTERVAL),
+		     CASE(8, HALF_INTERVAL,
+			  { "ms of 8", 5, 25, BENCH_TIME,
+			    .figure = "value", .unit = 1e6 }),
+		     CASE(64, HALF_INTERVAL),
+		     SHORT_HOLD(5, { "ms after 5", 3, 15, BENCH_TIME,
+				     .figure = "value", .unit = 1e6 }) } },
+	/* More waiters in a process ask hardly more often. */
+	{ "memcached.waiters",
+	  "memcached: what 1, 8 and 64 waiters in 8 processes ask while "
+	  "they wait",
+	  "requests/s of all waiters in 8 processes",
+	  &workload_poll_requests, &store_memcached,
+	  .cases = { CASE(1, { 0 }), CASE(8, REQUESTS(160, 240)),
+		     CASE(64, REQUESTS(200, 400)) } },
+	{ "memcached.pair",
+	  "memcached: acquire and release, with a token; floors: "
+	  "libmemcached's add, gets, cas; and a bare ms, md",
+	  RATES, &workload_pair, &store_memcached, &floor_memcached,
+	  .cases = { VARIANT(MEMCACHED_TEXT, 1, TO_FLOOR(0.9, 2)),
+		     VARIANT(MEMCACHED_META, 1, TO_FLOOR(0.9, 2)) } },
+	THREADS(memcached, 1.0),
 #endif
 
 	{ "mem.pair",

@@ -1,80 +1,130 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "clock.h"
-#include "polls.h"
-#include "uri.h"
+/* The backend, opening and closing a session, and its news. */
+#include "backends/memcached/memcached.h"
 
-static const char *const schemes[] = { "memcached", "memcached+unix", NULL };
+#include <errno.h>
+#include <time.h>
+
+#define YOUNG "memcached: the server was started just now"
+
+/* ---- News ---------------------------------------------------------------- */
+
+static void on_wake(void *arg, uint64_t id, dlk_time now)
+{
+	struct memc_session *s = arg;
+
+	(void)now;
+	dlk_wake(&s->base, id);
+}
+
+static void on_wanted(void *arg, const char *owner, dlk_time now)
+{
+	struct memc_session *s = arg;
+	const struct memc_ticket *t = dlki_memc_watched(s, owner);
+
+	(void)now;
+	if (t)
+		dlk_wanted(&s->base, t->base.id);
+}
+
+static void on_warn(void *arg, const char *text)
+{
+	struct memc_session *s = arg;
+
+	dlk_log(&s->base, 1, "%s", text);
+}
+
+static void on_moved(void *arg, const char *text, dlk_time now)
+{
+	struct memc_session *s = arg;
+
+	(void)now;
+	dlki_session_moved(&s->engine, text);
+}
+
+static void on_up(void *arg, const struct dlki_terms *terms, dlk_time now)
+{
+	struct memc_session *s = arg;
+
+	dlki_session_up(&s->engine, terms, now);
+}
+
+static void on_down(void *arg, dlk_time now)
+{
+	struct memc_session *s = arg;
+
+	(void)now;
+	dlki_session_down(&s->engine);
+}
+
+static const struct dlki_news news = {
+	.wake = on_wake,
+	.wanted = on_wanted,
+	.warn = on_warn,
+	.moved = on_moved,
+	.up = on_up,
+	.down = on_down,
+};
+
+/* ---- Open and close ------------------------------------------------------ */
 
 /* A server that is too young to grant is waited for here: opening has time,
  * while an attempt may have none. */
 static int wait_for_server(struct memc_session *s, dlk_time deadline,
 			   struct dlk_error *err)
 {
-	struct dlk_pooled *pooled = dlk_pool_take(s->pool, deadline, NULL, err);
+	struct timespec ts;
 	dlk_time ready;
 
-	if (!pooled)
-		return err->code;
-	ready = ((struct memc_conn *)(void *)pooled)->run.grants_from;
-	dlk_pool_give(s->pool, pooled, 1);
+	dlki_session_lock(&s->engine);
+	ready = dlki_memc_store_grants_from(
+		dlki_engine_store(s->engine.engine));
+	dlki_session_unlock(&s->engine);
 	if (ready > deadline)
-		return dlk_fail(err, DLOCK_EUNREACHABLE,
-				"memcached: the server was started just now");
-	if (ready > dlk_now())
-		dlki_memc_sleep_until(ready);
+		return dlk_fail(err, DLOCK_EUNREACHABLE, YOUNG);
+	ts.tv_sec = ready / 1000000000;
+	ts.tv_nsec = ready % 1000000000;
+	while (ready > 0 && clock_nanosleep(CLOCK_BOOTTIME, TIMER_ABSTIME, &ts,
+					    NULL) == EINTR)
+		continue;
 	return 0;
 }
 
-static void free_session(struct memc_session *s)
+static void memc_close(struct dlk_session *base, dlk_time deadline)
 {
-	dlk_pool_free(s->pool);
-	dlk_server_free(s->server);
-	pthread_mutex_destroy(&s->home_mu);
-	dlki_memc_polls_free(s->polls);
-	dlki_memc_clock_free(s->clock);
+	(void)deadline; /* only the end of a thread is waited for */
+	dlki_session_close(&dlki_memc_session(base)->engine);
 }
 
 static int memc_open(struct dlk_session *base, dlk_time deadline,
 		     struct dlk_error *err)
 {
-	struct memc_session *s = memc_session(base);
-	size_t most = (size_t)dlk_param_int(base->uri, "connections");
-	int rc = dlki_memc_uri_check(base->uri, err);
+	struct memc_session *s = dlki_memc_session(base);
+	struct dlki_engine_options options = {
+		.protocol = &dlki_memc_protocol,
+		.news = &news,
+		.arg = s,
+	};
 	struct memc_pauses pauses;
+	int rc = dlki_memc_uri_check(base->uri, err);
 
-	if (rc == 0)
-		rc = dlki_memc_uri_lease(&base->ttl_ms, &s->lives, err);
 	if (rc != 0)
 		return rc;
-	base->linger_ms = INT64_C(1000) * MEMC_MORE_S;
+	dlki_session_place(&s->engine, base, MEMC_DEFAULT_PORT, &options);
+	rc = dlki_session_open(&s->engine, &options, DLKI_BIT(DLKI_ANSWERS),
+			       deadline, err);
+	if (rc != 0)
+		return rc;
 	pauses = dlki_memc_uri_pauses(base->uri, base->ttl_ms);
 	base->poll_min_ms = pauses.min_ms;
 	base->poll_max_ms = pauses.max_ms;
-	s->early = pauses.early;
-	s->polls = dlki_memc_polls_new();
-	if (!s->polls)
-		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
-	s->clock = dlki_memc_clock_new();
-	if (!s->clock) {
-		dlki_memc_polls_free(s->polls);
-		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
-	}
-	pthread_mutex_init(&s->home_mu, NULL);
-	s->server = dlki_memc_server_new(s);
-	if (s->server)
-		s->pool = dlk_pool_new(&dlki_memc_pool_type, s, most, most);
-	rc = s->pool ? wait_for_server(s, deadline, err) :
-		       dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+	rc = wait_for_server(s, deadline, err);
 	if (rc != 0)
-		free_session(s);
+		memc_close(base, deadline);
 	return rc;
 }
 
-static void memc_close(struct dlk_session *base, dlk_time deadline)
-{
-	(void)deadline;
-	free_session(memc_session(base));
-}
+static const char *const schemes[] = { "memcached", "memcached+unix", NULL };
 
 const struct dlock_backend dlki_memcached_backend = {
 	.size = sizeof(struct dlock_backend),

@@ -51,11 +51,6 @@ const struct store_desc store_memcached = {
 	.open = store_open,
 	.load = store_load,
 };
-const struct store_desc store_memcached2 = {
-	.name = "memcached2",
-	.open = store_open,
-	.load = store_load,
-};
 
 /* ---- Floor --------------------------------------------------------------- */
 

@@ -4,7 +4,7 @@
  *
  * A backend that speaks its store's protocol itself needs sockets that keep
  * deadlines, a pool of connections, and the certainty that all of them lead to
- * one server.  The memcached store is built on this header.
+ * one server.
  *
  * RULES
  *  1. A deadline is an absolute dlk_time, CLOCK_BOOTTIME in nanoseconds, and

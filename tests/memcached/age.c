@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "backends/memcached/run.h"
+#include "backends/memcached/protocol/run.h"
 #include "core/base/clock.h"
 
 #define MS DLK_MS

@@ -4,32 +4,49 @@
 
 #include <stdio.h>
 
+enum { PLACES = 32, MORE = PLACES + 8 };
+
+static char uri[64];
+static dlock_client *all[MORE];
+static int n_all;
+
+/* Open clients until the server takes no more. */
+static void fill(void)
+{
+	int rc;
+
+	do {
+		CHECK_INT(n_all, <, MORE);
+		rc = dlock_open(&all[n_all], uri, NULL);
+		n_all += rc == 0;
+	} while (rc == 0);
+	CHECK_RC(rc, DLOCK_EUNREACHABLE);
+}
+
 /* A place comes free when a client goes; a caller that can wait does. */
 EITHER_WAY(memcached_full, server_with_no_connection_left)
 {
 	static const char *const args[] = { "-c", "32", NULL };
 	const struct lab_memcached_options options = { .args = args };
 	struct scene s = scene_new(protocol, &options);
-	dlock_lock *l = mutex(by_proxy(&s, ""), "x");
-	dlock_client *all[40];
-	char uri[64];
-	int n = 0, rc;
+	dlock_lock *l = mutex(by_proxy(&s, "ttl=30s"), "x");
 
 	give(take(l));
 	snprintf(uri, sizeof(uri), "memcached://127.0.0.1:%d/?connect=1s",
 		 s.server->port);
-	do {
-		all[n] = NULL;
-		rc = dlock_open(&all[n], uri, NULL);
-	} while (rc == 0 && ++n < 39);
-	CHECK_RC(rc, DLOCK_EUNREACHABLE);
+	fill();
+	lab_proxy_refuse(s.proxy, true);
 	lab_proxy_reset(s.proxy);
-	EVENTUALLY(dlock_open(&all[n], uri, NULL) == 0);
+	/* Another client takes the place that is free now. */
+	EVENTUALLY(dlock_open(&all[n_all], uri, NULL) == 0);
+	n_all++;
+	fill();
+	lab_proxy_refuse(s.proxy, false);
 	ask(l, 300, DLOCK_EUNREACHABLE);
-	CHECK_INT(lab_proxy_stat(s.proxy, LAB_ACCEPTED), >, 2);
-	n++;
-	while (n > 0)
-		dlock_close(all[--n]);
+	CHECK_INT(lab_proxy_stat(s.proxy, LAB_ACCEPTED), >=, 2);
+	dlock_close(all[--n_all]);
 	give(take(l));
+	while (n_all > 0)
+		dlock_close(all[--n_all]);
 	scene_end(&s);
 }

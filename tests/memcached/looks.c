@@ -6,7 +6,7 @@
  */
 #include "support.h"
 
-#include "backends/memcached/looks.h"
+#include "backends/memcached/protocol/looks.h"
 
 enum {
 	LEAST_MS = 20, /* the default range, from here ... */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backends/memcached/memcached.h"
+#include "backends/memcached/protocol/run.h"
 
 /* The hold is gone from the store since `since_ms`. */
 static void is_lost(const struct scene *s, dlock_client *c, dlock_lock *l,

@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-#include "backends/memcached/item.h"
+#include "backends/memcached/protocol/item.h"
 
 #define MARK "lnx.m"
 

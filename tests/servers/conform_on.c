@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * conform-on STORE PROGRAM [ARG...] - run the conformance suite against a
- * private server: memcached-text, memcached-meta, the same with memcached2, zk
- * or zk-async.
+ * private server: memcached-text, memcached-meta, zk or zk-async.
  *
  * PROGRAM is `conform`, `conform-plain` or `torture`; it is given the server's
  * URI in DLOCK_TEST_URIS.  Its exit code is ours.
@@ -35,10 +34,6 @@ static const struct {
 	  "memcached://127.0.0.1:%d/?ask=1s&protocol=text" },
 	{ "memcached-meta", memcached,
 	  "memcached://127.0.0.1:%d/?ask=1s&protocol=meta" },
-	{ "memcached2-text", memcached,
-	  "memcached2://127.0.0.1:%d/?ask=1s&protocol=text" },
-	{ "memcached2-meta", memcached,
-	  "memcached2://127.0.0.1:%d/?ask=1s&protocol=meta" },
 	{ "zk", zookeeper, "zk://127.0.0.1:%d/?ask=2s" },
 	{ "zk-async", zookeeper, "zk://127.0.0.1:%d/?ask=2s&release=async" },
 };
@@ -67,7 +62,7 @@ int main(int argc, char *argv[])
 		if (strcmp(stores[i].name, argv[1]) == 0)
 			return run(i, argv + 2);
 	}
-	fprintf(stderr, "usage: conform-on memcached[2]-text|memcached[2]-meta|"
-			"zk|zk-async PROGRAM [ARG...]\n");
+	fprintf(stderr, "usage: conform-on memcached-text|memcached-meta|zk|"
+			"zk-async PROGRAM [ARG...]\n");
 	return 2;
 }

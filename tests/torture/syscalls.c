@@ -89,7 +89,8 @@ void torture_sockets(const char *uri)
 
 		/* The engine only tunes by it. */
 		if (on_sockets[i / in].seam == SEAM_SETSOCKOPT &&
-		    strncmp(uri, "redis:", 6) == 0)
+		    (strncmp(uri, "redis:", 6) == 0 ||
+		     strncmp(uri, "memcached:", 10) == 0))
 			codes = fine;
 		if (scene_is_for(s, uri))
 			torture(s, uri, on_sockets[i / in].seam,

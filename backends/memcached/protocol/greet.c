@@ -22,17 +22,13 @@ static void choose_witness(struct memc_store *s)
 void dlki_memc_store_greet(struct memc_store *s)
 {
 	static const struct dlk_request nobodys;
-	struct memc_job *job = dlki_memc_job_new(NULL);
+	struct memc_job *job = s->greeting;
 
 	s->run = (struct memc_run){ .lives = s->lives };
 	s->line_len = s->data_left = 0;
 	s->in_data = s->probed = 0;
 	dlki_memc_reading_begin(&s->reading);
-	/* Without memory there is no greeting, and the connection ends. */
-	if (!job)
-		return;
 	choose_witness(s);
-	job->verb = DLKI_GREET;
 	job->asks = 1;
 	job->ops[0] = dlki_memc_op(MEMC_ADD, &nobodys, MEMC_GATE);
 	job->n = 1;

@@ -6,10 +6,13 @@
  * by it.  So the clock is read in the same request, ahead of the operations,
  * unless that was done not long ago.
  *
- * What was stored counts if the run of the server was there a second before the
- * answer, or is there after it: see batch.c of the backend.  If the server's
- * clock stood still, the item may be gone early: the op is held for a while and
- * begins anew, by which it finds its item and stores the item again.
+ * A proxy that keeps our connection may lead it to another run of the server.
+ * That run stores what we send under keys that no other client reads.  So an
+ * item that was stored counts if our run was there a second before the answer,
+ * or is there after it: in its first second the next run grants nothing.
+ *
+ * If the server's clock stood still, the item may be gone early: the op is held
+ * for a while and begins anew, and stores the item again.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -53,6 +56,8 @@ struct memc_job *dlki_memc_job_new(struct dlki_op *op)
 
 void dlki_memc_job_free(struct memc_job *job)
 {
+	if (job->verb == DLKI_GREET)
+		return;
 	if (job->ops != job->few)
 		free(job->ops);
 	free(job->seen);
@@ -285,10 +290,30 @@ static int any_stored(const struct memc_job *job)
 	return 0;
 }
 
-/* What is stored is not known to the claim, which stays unclear. */
+/* The claim has what is stored, so that the op stores it again at once. */
+static void note_stored(const struct memc_store *s, const struct memc_job *job,
+			const struct dlki_op *op)
+{
+	struct memc_claim *claim = &dlki_memc_asked(op)->claim;
+
+	for (size_t i = 0; i < job->n; i++) {
+		const struct memc_op *one = &job->ops[i];
+
+		if (!dlki_memc_op_was_stored(one) || one->slot < MEMC_GATE)
+			continue;
+		if (job->verb == DLKI_ATTEMPT)
+			dlki_memc_claim_accept(claim, &s->run, one);
+		else
+			dlki_memc_claim_own(claim, &s->run, one);
+	}
+	if (job->verb == DLKI_ATTEMPT)
+		claim->unclear = job->unclear;
+}
+
 static void wait_for_clock(struct memc_store *s, struct memc_job *job,
 			   struct dlki_op *op)
 {
+	note_stored(s, job, op);
 	if (op->deadline < s->now + NAP) {
 		dlki_memc_end_unreachable(s, job, op, MEMC_WAS_STOPPED);
 		return;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of functions; opening and closing. */
+#include <stdlib.h>
+
 #include "backends/memcached/protocol/store.h"
 
 static int memc_open(struct dlki_store *base, struct dlk_error *err)
@@ -21,8 +23,13 @@ static int memc_open(struct dlki_store *base, struct dlk_error *err)
 			DLOCK_CAP_FENCE | DLOCK_CAP_FENCE_DURABLE |
 			DLOCK_CAP_EXPIRE | DLOCK_CAP_INSPECT,
 	};
-	s->link = dlki_link_open(base, DLKI_ANSWERS);
-	return s->link ? 0 : dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+	s->greeting = dlki_memc_job_new(NULL);
+	if (s->greeting)
+		s->link = dlki_link_open(base, DLKI_ANSWERS);
+	if (!s->link)
+		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+	s->greeting->verb = DLKI_GREET;
+	return 0;
 }
 
 static void memc_greet(struct dlki_store *base, struct dlki_link *l,
@@ -119,7 +126,10 @@ static void memc_timer(struct dlki_store *base, dlk_time now)
 
 static void memc_close(struct dlki_store *base)
 {
-	dlki_memc_jobs_forget((struct memc_store *)base);
+	struct memc_store *s = (struct memc_store *)base;
+
+	dlki_memc_jobs_forget(s);
+	free(s->greeting);
 }
 
 dlk_time dlki_memc_store_grants_from(const struct dlki_store *s)

@@ -2,9 +2,6 @@
 /*
  * The memcached store as a protocol of the engine: bytes in, bytes out.
  *
- * Items and keys are the backend's: clients of the backend and of the protocol
- * exclude each other.  See backends/memcached/memcached.h.
- *
  * A verb takes several requests, each of several operations on items.  A job
  * carries a verb out: the job sends a request, and goes on with `then` when all
  * of the request is answered.  There is a job for each request in flight, in
@@ -16,10 +13,10 @@
 #ifndef DLOCK_MEMCACHED_PROTOCOL_STORE_H
 #define DLOCK_MEMCACHED_PROTOCOL_STORE_H
 
-#include "backends/memcached/claim.h"
-#include "backends/memcached/looks.h"
-#include "backends/memcached/mark.h"
-#include "backends/memcached/uri.h"
+#include "backends/memcached/protocol/claim.h"
+#include "backends/memcached/protocol/looks.h"
+#include "backends/memcached/protocol/mark.h"
+#include "backends/memcached/protocol/uri.h"
 #include "core/loop/protocol.h"
 
 extern const struct dlki_protocol dlki_memc_protocol;
@@ -47,6 +44,7 @@ struct memc_store {
 	struct memc_run run;
 	dlk_time round_trip;    /* of the latest answer */
 	struct memc_job *jobs, **jobs_end; /* in flight */
+	struct memc_job *greeting; /* the job of every greeting */
 	unsigned int asking;    /* jobs among these that ask for `stats` ... */
 	dlk_time asked;         /* ... and when the last of them began to */
 	int probed;             /* a probe is behind all requests */
@@ -172,6 +170,8 @@ struct memc_job {
 /* A job for the op, NULL: for the connection.  NULL: no memory, and the op has
  * failed. */
 struct memc_job *dlki_memc_job_new(struct dlki_op *op);
+
+/* A greeting stays: it needs no memory. */
 void dlki_memc_job_free(struct memc_job *job);
 
 /* A request without operations is next.  dlki_memc_job_add(): with an operation

@@ -3,10 +3,10 @@
  * A run of the server, as a connection to it knows the run: what it counts,
  * and what is in the keys of its items.  Pure.
  */
-#ifndef DLOCK_BACKENDS_MEMCACHED_RUN_H
-#define DLOCK_BACKENDS_MEMCACHED_RUN_H
+#ifndef DLOCK_MEMCACHED_PROTOCOL_RUN_H
+#define DLOCK_MEMCACHED_PROTOCOL_RUN_H
 
-#include "age.h"
+#include "backends/memcached/protocol/age.h"
 
 #define MEMC_MORE_S 3 /* how much longer than its lease an item lives */
 #define MEMC_STEM_SIZE 88 /* a prefix of 64, the second, dots */

@@ -9,7 +9,7 @@
  * A mark has UNTIL in the place of the label, see mark.h, and keeps the first
  * form when it is written again: OWNER and ADD tell it from a later mark.
  */
-#include "item.h"
+#include "backends/memcached/protocol/item.h"
 
 #include <assert.h>
 #include <dlock/backend_net.h>
@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run.h"
+#include "backends/memcached/protocol/run.h"
 
 #define MAGIC "dlock1 "
 #define OWNER_LEN 32

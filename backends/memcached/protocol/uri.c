@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "uri.h"
+#include "backends/memcached/protocol/uri.h"
 
 #include <string.h>
 
-#include "looks.h"
+#include "backends/memcached/protocol/looks.h"
 
 #define LEAST_TTL_MS 500
 #define LEAST_MARK_S 600
@@ -24,12 +24,6 @@ const struct dlk_param dlki_memc_params[] = {
 		  "shortest is a fifth of it, but for the first ones, which "
 		  "come after about 1, 2, 4 ... ms.  retry_min and retry_max "
 		  "take precedence, from the first poll on." },
-	{ .name = "connections",
-	  .type = DLK_NUMBER,
-	  .def = "16",
-	  .min = 1,
-	  .max = 256,
-	  .text = "The most connections at a time." },
 	{ .name = "token_base",
 	  .type = DLK_NUMBER,
 	  .def = "0",

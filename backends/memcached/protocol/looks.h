@@ -11,8 +11,8 @@
  * Pure; the owner locks.  A waiter has a number, other than 0, and tells by
  * which number it is to be woken.
  */
-#ifndef DLOCK_BACKENDS_MEMCACHED_LOOKS_H
-#define DLOCK_BACKENDS_MEMCACHED_LOOKS_H
+#ifndef DLOCK_MEMCACHED_PROTOCOL_LOOKS_H
+#define DLOCK_MEMCACHED_PROTOCOL_LOOKS_H
 
 #include <dlock/backend.h>
 

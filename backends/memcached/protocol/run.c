@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "run.h"
+#include "backends/memcached/protocol/run.h"
 
 #include <inttypes.h>
 #include <stdio.h>

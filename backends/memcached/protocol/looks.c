@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "looks.h"
+#include "backends/memcached/protocol/looks.h"
 
 /* FNV-1a, 64 bits. */
 static uint64_t name_of(const struct dlk_request *request, enum dlk_mode mode)

@@ -20,10 +20,10 @@
  *
  * Pure.
  */
-#ifndef DLOCK_BACKENDS_MEMCACHED_MARK_H
-#define DLOCK_BACKENDS_MEMCACHED_MARK_H
+#ifndef DLOCK_MEMCACHED_PROTOCOL_MARK_H
+#define DLOCK_MEMCACHED_PROTOCOL_MARK_H
 
-#include "claim.h"
+#include "backends/memcached/protocol/claim.h"
 
 /* The operation that makes sure of the mark that was just got by `seen`: makes
  * it, lets it live longer, or gets it again. */

@@ -8,11 +8,11 @@
  * evict (-M) an `ms` that may only add deletes the item that was there,
  * another's lock.
  */
-#ifndef DLOCK_BACKENDS_MEMCACHED_OP_H
-#define DLOCK_BACKENDS_MEMCACHED_OP_H
+#ifndef DLOCK_MEMCACHED_PROTOCOL_OP_H
+#define DLOCK_MEMCACHED_PROTOCOL_OP_H
 
-#include "item.h"
-#include "run.h"
+#include "backends/memcached/protocol/item.h"
+#include "backends/memcached/protocol/run.h"
 
 #define MEMC_BATCH_MAX (MEMC_READERS + 2)
 #define MEMC_OUT_SIZE 41984 /* room for that many */
@@ -54,10 +54,6 @@ int dlki_memc_op_is_store(const struct memc_op *op);
 
 /* An ADD or a SWAP that is done. */
 int dlki_memc_op_was_stored(const struct memc_op *op);
-
-/* The operation that stores again what was stored.  A mark's add is not sent
- * twice: it could make two that look the same. */
-void dlki_memc_op_store_again(struct memc_op *op);
 
 /* ---- Requests ------------------------------------------------------------ */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "claim.h"
+#include "backends/memcached/protocol/claim.h"
 
 #include <string.h>
 

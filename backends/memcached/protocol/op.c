@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "op.h"
+#include "backends/memcached/protocol/op.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -28,17 +28,6 @@ int dlki_memc_op_is_store(const struct memc_op *op)
 int dlki_memc_op_was_stored(const struct memc_op *op)
 {
 	return dlki_memc_op_is_store(op) && op->answer == MEMC_DONE;
-}
-
-void dlki_memc_op_store_again(struct memc_op *op)
-{
-	if (dlki_memc_op_was_stored(op)) {
-		op->verb = MEMC_SWAP;
-		op->cas = op->item.cas;
-		op->token = op->item.token;
-	} else if (op->verb == MEMC_ADD && op->slot == MEMC_MARK) {
-		op->verb = MEMC_GET;
-	}
 }
 
 /* ---- Requests ------------------------------------------------------------ */

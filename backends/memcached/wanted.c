@@ -2,11 +2,11 @@
 /* Watched claims, and the wish that they are given up. */
 #include <string.h>
 
-#include "backends/memcached/engine/session.h"
+#include "backends/memcached/memcached.h"
 
-static void watch(struct memc2_ticket *t)
+static void watch(struct memc_ticket *t)
 {
-	struct memc2_session *s = dlki_memc2_session(t->base.session);
+	struct memc_session *s = dlki_memc_session(t->base.session);
 
 	if (t->link)
 		return;
@@ -17,7 +17,7 @@ static void watch(struct memc2_ticket *t)
 	s->watched = t;
 }
 
-void dlki_memc2_unwatch(struct memc2_ticket *t)
+void dlki_memc_unwatch(struct memc_ticket *t)
 {
 	if (!t->link)
 		return;
@@ -27,25 +27,25 @@ void dlki_memc2_unwatch(struct memc2_ticket *t)
 	t->link = NULL;
 }
 
-struct memc2_ticket *dlki_memc2_watched(const struct memc2_session *s,
-					const char *owner)
+struct memc_ticket *dlki_memc_watched(const struct memc_session *s,
+				      const char *owner)
 {
-	struct memc2_ticket *t = s->watched;
+	struct memc_ticket *t = s->watched;
 
 	while (t && strcmp(t->base.request.owner, owner) != 0)
 		t = t->next;
 	return t;
 }
 
-int dlki_memc2_watch_wanted(struct dlk_ticket *base, dlk_time deadline,
-			    struct dlk_error *err)
+int dlki_memc_watch_wanted(struct dlk_ticket *base, dlk_time deadline,
+			   struct dlk_error *err)
 {
-	struct memc2_ticket *t = (struct memc2_ticket *)base;
+	struct memc_ticket *t = (struct memc_ticket *)base;
 	const struct dlki_opcall_op *op = &t->ask;
 	struct dlki_opcall call;
 	int rc;
 
-	dlki_memc2_call(&call, t, DLKI_WATCH, deadline);
+	dlki_memc_call(&call, t, DLKI_WATCH, deadline);
 	watch(t);
 	base->token_last = base->token;
 	rc = op->base.outcome == DLKI_ANSWERED ?
@@ -55,14 +55,14 @@ int dlki_memc2_watch_wanted(struct dlk_ticket *base, dlk_time deadline,
 	return rc;
 }
 
-int dlki_memc2_revoke(struct dlk_session *base,
-		      const struct dlk_request *request, dlk_time deadline,
-		      struct dlk_error *err)
+int dlki_memc_revoke(struct dlk_session *base,
+		     const struct dlk_request *request, dlk_time deadline,
+		     struct dlk_error *err)
 {
 	struct dlki_opcall_op op = { .base = { .request = request },
 				     .anew = 1 };
 
-	dlki_opcall_op_prepare(&op, &dlki_memc2_session(base)->engine,
+	dlki_opcall_op_prepare(&op, &dlki_memc_session(base)->engine,
 			       DLKI_REVOKE, deadline);
 	return dlki_opcall_one(&op, deadline, err);
 }

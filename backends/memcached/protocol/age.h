@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a server's `stats` tells, and how far its clock is behind.  Pure. */
-#ifndef DLOCK_BACKENDS_MEMCACHED_AGE_H
-#define DLOCK_BACKENDS_MEMCACHED_AGE_H
+#ifndef DLOCK_MEMCACHED_PROTOCOL_AGE_H
+#define DLOCK_MEMCACHED_PROTOCOL_AGE_H
 
 #include <dlock/backend.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The URI of a memcached store: parameters, place, lease and polls; and what
  * is said of a server in messages.  Pure. */
-#ifndef DLOCK_BACKENDS_MEMCACHED_URI_H
-#define DLOCK_BACKENDS_MEMCACHED_URI_H
+#ifndef DLOCK_MEMCACHED_PROTOCOL_URI_H
+#define DLOCK_MEMCACHED_PROTOCOL_URI_H
 
-#include "run.h"
+#include "backends/memcached/protocol/run.h"
 
 enum { MEMC_DEFAULT_PORT = 11211 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is remembered of a claim, from its first attempt until its release. */
-#ifndef DLOCK_BACKENDS_MEMCACHED_CLAIM_H
-#define DLOCK_BACKENDS_MEMCACHED_CLAIM_H
+#ifndef DLOCK_MEMCACHED_PROTOCOL_CLAIM_H
+#define DLOCK_MEMCACHED_PROTOCOL_CLAIM_H
 
-#include "op.h"
+#include "backends/memcached/protocol/op.h"
 
 enum memc_owned { MEMC_NOTHING, MEMC_AT_GATE, MEMC_IN_SLOT };
 

@@ -1,7 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The items of a lock: how many there are, their keys, what they say.  Pure. */
-#ifndef DLOCK_BACKENDS_MEMCACHED_ITEM_H
-#define DLOCK_BACKENDS_MEMCACHED_ITEM_H
+/*
+ * The items of a lock: how many there are, their keys, what they say.  Pure.
+ *
+ * The server keeps these items, P being the prefix, R the second in which the
+ * server was started, and K the request's key:
+ *   P.R.K      the gate of a lock: its exclusive holder, or the one that waits
+ *              there until the readers have gone
+ *   P.R.K.0 …  the slots: one for each reader, one for each permit
+ *   P.R.K.m    the mark: of a lock, that it has or had readers; of a semaphore,
+ *              how many permits it has
+ *   P.R.K.w    the wish that the owner at the gate gives the lock up
+ *   P.0        the witness, by which servers are told apart; see greet.c
+ * Each item expires by itself, at most MEMC_MORE_S after the lease of its
+ * owner.  A mark and a wish, which keep nobody out, expire some minutes later.
+ *
+ * A client acquires by adding an item, which fails if the item is there.  It
+ * changes or removes an item by the unique number (cas) that the server gave
+ * the item, and so hits nothing but the item it read.
+ *
+ * A restarted server counts cas from 1 again.  So a key names the run of the
+ * server that it is meant for, and hits nothing of the next run.  A grant is
+ * believed only if that run was still there afterwards; see job.c.
+ *
+ * An owner's token is the cas of its add, on top of a base that tells one run
+ * of the server from the next.  It rises as the server's own count does, needs
+ * no item that could be lost, and costs no request.
+ */
+#ifndef DLOCK_MEMCACHED_PROTOCOL_ITEM_H
+#define DLOCK_MEMCACHED_PROTOCOL_ITEM_H
 
 #include <dlock/backend.h>
 

@@ -19,12 +19,12 @@
  *
  * The same answers tell which run of the server they come from.
  */
-#include "age.h"
+#include "backends/memcached/protocol/age.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "run.h"
+#include "backends/memcached/protocol/run.h"
 
 #define OLDEST_S UINT32_MAX
 #define SECOND (INT64_C(1000) * DLK_MS)

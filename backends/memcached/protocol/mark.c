@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "mark.h"
+#include "backends/memcached/protocol/mark.h"
 
 #include <string.h>
 
