@@ -112,8 +112,7 @@ static int attempt_until_granted(struct dlki_acquire *a, dlk_time now,
 			w->deadline += claim->ticket->overtime;
 		if (rc == DLKI_GRANTED || rc == DLKI_TOO_LATE)
 			return rc;
-		if (rc != DLOCK_EBUSY && rc != DLOCK_EUNREACHABLE &&
-		    !claim->ticket->crowded)
+		if (rc != DLOCK_EBUSY && rc != DLOCK_EUNREACHABLE)
 			return rc;
 		a->busy |= rc == DLOCK_EBUSY;
 		if (rc != DLOCK_EBUSY &&

@@ -57,7 +57,7 @@ static int attempt_once(struct dlki_claim *claim, dlk_time now, dlk_time limit,
 	t->look_again = 0;
 	t->lease_ms = c->schedule.ttl_ms;
 	t->since = now;
-	t->settled = t->resent = t->crowded = 0;
+	t->settled = t->resent = 0;
 	t->renew_from = 0;
 	err->code = 0;
 	verdict = dlki_store_attempt(t, limit, err);

@@ -16,8 +16,8 @@ enum dlki_sending dlki_sending_of(const struct dlk_ticket *t, int failed)
 		return DLKI_SENDING_ANSWERED;
 	if (t->settled)
 		return DLKI_SENDING_NONE;
-	return t->crowded || !is_refusal(failed) ? DLKI_SENDING_UNANSWERED :
-						   DLKI_SENDING_ANSWERED;
+	return is_refusal(failed) ? DLKI_SENDING_ANSWERED :
+				    DLKI_SENDING_UNANSWERED;
 }
 
 /* A later answer does not stop what is on its way. */

@@ -31,10 +31,12 @@
 #include "core/net/address.h"
 #include "core/net/resolver.h"
 
+enum { DLKI_IDENTITY = 128 }; /* with its NUL */
+
 /* The server at the other end of a connection. */
 struct dlki_met {
 	struct dlki_address at;
-	char identity[DLK_IDENTITY_SIZE]; /* "": not told */
+	char identity[DLKI_IDENTITY]; /* "": not told */
 	int refused_by; /* errno of the connect() that failed; 0 */
 	int is_judged;  /* dlki_endpoint_met() has seen it */
 	uint64_t epoch; /* of a link that is up */
@@ -59,7 +61,7 @@ struct dlki_endpoint {
 	struct dlki_address list[DLKI_ADDRESSES]; /* of the last look-up */
 	size_t n;
 	enum dlki_phase phase;
-	char home[DLK_IDENTITY_SIZE]; /* "": no home yet */
+	char home[DLKI_IDENTITY]; /* "": no home yet */
 	struct dlki_address home_at;
 	int left;            /* see dlki_endpoint_leave() */
 	uint64_t epoch;      /* how many fail-overs there were */

@@ -176,10 +176,6 @@ struct dlk_ticket {
 			     * requests than were answered, and these may still
 			     * arrive.  Then the core keeps releasing the claim
 			     * for a lease after its end.  Preset to 0 */
-	int crowded;        /* out, on FAILED: the client was short of its own
-			     * means, such as connections, until the deadline.
-			     * The core retries as after EUNREACHABLE.  Preset
-			     * to 0 */
 	int last;           /* in: the caller's deadline has come, and this
 			     * attempt's answer is the one that it gets */
 	uint64_t token_last; /* out of watch_wanted(): the end of the claim's
@@ -242,8 +238,8 @@ struct dlock_backend {
 	 *          If what is in the way will not go by itself, dlk_fail() with
 	 *          EBUSY says what it is, for the caller's message.
 	 * FAILED   See err; the claim may or may not stand.  The core retries
-	 *          after EUNREACHABLE and if `crowded` is set, until the
-	 *          caller's deadline.  Every other failure is final.
+	 *          after EUNREACHABLE, until the caller's deadline.  Every
+	 *          other failure is final.
 	 *
 	 * With `last`, a backend may take longer than `deadline` for a bounded
 	 * time if the store answers: to make what the request needs there, or

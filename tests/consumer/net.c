@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A store of somebody else that speaks its protocol itself: connections from a
- * pool, over TCP, as C and C++. */
+/* A store of somebody else that speaks its protocol itself, over TCP, as C and
+ * C++. */
 #include <arpa/inet.h>
 #include <dlock/backend_net.h>
 #include <netinet/in.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-struct conn {
-	struct dlk_pooled pooled;
-	struct dlk_net net;
-};
 
 static int fail(const char *doing, const struct dlk_error *err)
 {
@@ -37,47 +31,22 @@ static int listen_somewhere(uint16_t *port)
 	return fd;
 }
 
-static struct dlk_pooled *open_conn(void *arg, dlk_time deadline,
-				    struct dlk_error *err)
-{
-	const struct dlk_net none = DLK_NET_INIT;
-	struct conn *c = (struct conn *)calloc(1, sizeof(*c));
-
-	if (!c)
-		return NULL;
-	c->net = none;
-	if (dlk_net_tcp(&c->net, "127.0.0.1", *(uint16_t *)arg, deadline,
-			err) != 0) {
-		free(c);
-		return NULL;
-	}
-	return &c->pooled;
-}
-
-static void close_conn(struct dlk_pooled *pooled)
-{
-	struct conn *c = (struct conn *)(void *)pooled;
-
-	dlk_net_close(&c->net);
-	free(c);
-}
-
 /* Send a word and read it back, then wait in vain for another. */
-static int talk(struct conn *c, int store, struct dlk_error *err)
+static int talk(struct dlk_net *net, int store, struct dlk_error *err)
 {
 	dlk_time deadline = dlk_now() + 10000 * DLK_MS;
 	int peer = accept(store, NULL, NULL);
 	char word[5] = "";
 	size_t got;
 
-	if (peer < 0 || dlk_net_send(&c->net, "ping", 4, deadline, err) != 0)
+	if (peer < 0 || dlk_net_send(net, "ping", 4, deadline, err) != 0)
 		return fail("send", err);
 	if (read(peer, word, 4) != 4 || write(peer, word, 4) != 4 ||
-	    dlk_net_recv(&c->net, word, 4, &got, deadline, err) != 0)
+	    dlk_net_recv(net, word, 4, &got, deadline, err) != 0)
 		return fail("receive", err);
-	printf("%s says '%s'\n", c->net.peer, word);
-	if (dlk_net_recv(&c->net, word, 4, &got, dlk_now() + 50 * DLK_MS,
-			 err) != DLOCK_EUNREACHABLE)
+	printf("%s says '%s'\n", net->peer, word);
+	if (dlk_net_recv(net, word, 4, &got, dlk_now() + 50 * DLK_MS, err) !=
+	    DLOCK_EUNREACHABLE)
 		return fail("a late answer", err);
 	close(peer);
 	return strcmp(word, "ping") != 0;
@@ -85,23 +54,18 @@ static int talk(struct conn *c, int store, struct dlk_error *err)
 
 int main(void)
 {
-	struct dlk_pool_type type = { open_conn, close_conn, NULL };
+	struct dlk_net net = DLK_NET_INIT;
 	struct dlk_error err = { 0, "" };
-	struct dlk_pooled *pooled;
-	struct dlk_pool *pool;
 	uint16_t port = 0;
-	int store = listen_somewhere(&port);
-	int fresh, rc;
+	int store = listen_somewhere(&port), rc;
 
-	pool = store < 0 ? NULL : dlk_pool_new(&type, &port, 1, 1);
-	if (!pool)
+	if (store < 0)
 		return fail("set up", &err);
-	pooled = dlk_pool_take(pool, dlk_now() + 10000 * DLK_MS, &fresh, &err);
-	if (!pooled)
+	if (dlk_net_tcp(&net, "127.0.0.1", port, dlk_now() + 10000 * DLK_MS,
+			&err) != 0)
 		return fail("connect", &err);
-	rc = fresh == 1 ? talk((struct conn *)(void *)pooled, store, &err) : 1;
-	dlk_pool_give(pool, pooled, 0);
-	dlk_pool_free(pool);
+	rc = talk(&net, store, &err);
+	dlk_net_close(&net);
 	close(store);
 	return rc;
 }

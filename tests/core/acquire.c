@@ -53,33 +53,6 @@ CASE(acquire, that_was_told_busy_says_so)
 	answers(lock, 150, DLOCK_EBUSY, 150, 150 + SLACK_MS);
 }
 
-/* All connections are in use: that is neither busy nor unreachable. */
-CASE(acquire, that_finds_no_connection_goes_on_to_its_deadline)
-{
-	const struct fake_step crowded = { .fault = FAKE_CODE,
-					   .code = DLOCK_EEXHAUSTED,
-					   .crowded = 1,
-					   .unsent = 1,
-					   .times = 2 };
-	struct fake_step always = crowded;
-
-	given_mutex("fake:?ttl=5s");
-	fake_script(fake, FAKE_ATTEMPT, crowded);
-	OK(dlock_acquire(lock, 10000, &hold));
-	OK(dlock_release(hold));
-	always.times = FAKE_ALWAYS;
-	fake_script(fake, FAKE_ATTEMPT, always);
-	answers(lock, 0, DLOCK_EEXHAUSTED, 0, SLACK_MS);
-	answers(lock, 60, DLOCK_EEXHAUSTED, 60, 60 + SLACK_MS);
-	fake_clear(fake);
-	fake_occupy(fake, DLK_LOCK, "a", 0);
-	fake_script(fake, FAKE_ATTEMPT, (struct fake_step){ 0 });
-	fake_script(fake, FAKE_ATTEMPT, always);
-	answers(lock, 60, DLOCK_EBUSY, 60, 60 + SLACK_MS);
-	fake_clear(fake);
-	cr_assert_eq(stats(client).pending_cleanups, 0);
-}
-
 CASE(acquire, keeps_its_deadline_with_a_silent_store)
 {
 	given_mutex("fake:?ttl=300ms&ask=50ms&close=300ms");

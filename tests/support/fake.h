@@ -72,7 +72,6 @@ struct fake_step {
 	int64_t look_ms;      /* BUSY: look again after this time */
 	int lose;             /* attempt: dlk_lost() before GRANTED is told */
 	int unsent;           /* attempt, with REFUSE: nobody could hear it */
-	int crowded;          /* attempt, with CODE: dlk_ticket.crowded */
 	const char *says;     /* the call logs it, with the lock held */
 	int resent;           /* attempt: this is the second time that it is
 			       * sent; the first arrives late_ms from now */

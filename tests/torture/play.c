@@ -27,13 +27,11 @@ void must(struct play *p, const char *what, int is_so)
 		snprintf(p->text, sizeof(p->text), "not so: %s", what);
 }
 
-/* Each request of zk: and memcached: needs some, others only a connection more,
- * where the one that there is serves another thread. */
+/* Each request of zk: and memcached: needs some. */
 int released(const struct play *p, int rc, const char *why)
 {
 	int may = strncmp(p->uri, "zk:", 3) == 0 ||
-		  strncmp(p->uri, "memcached:", 10) == 0 ||
-		  (p->crowded && strstr(p->uri, "//127.0.0.1:"));
+		  strncmp(p->uri, "memcached:", 10) == 0;
 
 	return rc == DLOCK_EUNREACHABLE && may && strstr(why, "out of memory") ?
 		       DLOCK_ENOMEM :

@@ -150,7 +150,6 @@ static void play_handed_on(struct play *p)
 	dlock_hold *h = NULL;
 	pthread_t thread;
 
-	p->crowded = w.play.crowded = 1;
 	if (c && MAY(p, dlock_semaphore_new(&w.lock, c, "s", 1), DLOCK_OK) &&
 	    MAY(p, dlock_acquire(w.lock, 2000, &h), DLOCK_OK)) {
 		MUST(p, seam_thread(&thread, wait_for_it, &w) == 0);

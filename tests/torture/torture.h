@@ -52,7 +52,6 @@ int seam_thread(pthread_t *out, void *(*run)(void *arg), void *arg);
 /* What a scene met. */
 struct play {
 	const char *uri;
-	int crowded;      /* other threads use the same client */
 	int failed;       /* calls that answered what they may not */
 	int hurt;         /* calls that answered one of the codes below */
 	const int *codes; /* what a failure may be answered with, ends in 0 */

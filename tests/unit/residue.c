@@ -10,15 +10,14 @@ static void expect_sending(struct dlk_ticket t, int failed,
 			   enum dlki_sending sending)
 {
 	cr_expect_eq(dlki_sending_of(&t, failed), sending,
-		     "code %d, settled %d, resent %d, crowded %d", failed,
-		     t.settled, t.resent, t.crowded);
+		     "code %d, settled %d, resent %d", failed, t.settled,
+		     t.resent);
 }
 
 Test(residue, begins_with_what_became_of_a_request)
 {
 	const struct dlk_ticket plain = { 0 }, settled = { .settled = 1 },
-				resent = { .resent = 1 },
-				crowded = { .crowded = 1 };
+				resent = { .resent = 1 };
 
 	expect_sending(plain, 0, DLKI_SENDING_ANSWERED);
 	expect_sending(resent, 0, DLKI_SENDING_UNANSWERED);
@@ -26,7 +25,6 @@ Test(residue, begins_with_what_became_of_a_request)
 	expect_sending(plain, DLOCK_EPROTO, DLKI_SENDING_UNANSWERED);
 	expect_sending(settled, DLOCK_EUNREACHABLE, DLKI_SENDING_NONE);
 	expect_sending(resent, DLOCK_EINVAL, DLKI_SENDING_UNANSWERED);
-	expect_sending(crowded, DLOCK_EEXHAUSTED, DLKI_SENDING_UNANSWERED);
 }
 
 Test(residue, of_a_refusal_is_what_stood_before_it)

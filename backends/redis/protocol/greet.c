@@ -103,7 +103,7 @@ static int take_who(const struct redis_line *line,
 		    const struct redis_reply *reply, struct dlk_error *err)
 {
 	const char *id, *version;
-	char identity[DLK_IDENTITY_SIZE], peer[DLKI_PEER];
+	char identity[128], peer[DLKI_PEER];
 
 	if (reply->type != RD_STRING)
 		return 0;

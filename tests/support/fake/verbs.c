@@ -124,7 +124,6 @@ enum dlk_verdict fakei_attempt(struct dlk_ticket *base, dlk_time deadline,
 	t->asked = 1;
 	t->sent |= !step.unsent;
 	base->settled = step.unsent;
-	base->crowded = step.crowded;
 	base->resent = step.resent;
 	rc = fakei_travel(s, &step, deadline, err);
 	if (s->far && rc == 1)
