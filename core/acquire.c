@@ -179,7 +179,7 @@ static int enter_claim(struct dlki_acquire *a, struct dlk_error *err)
 		dlki_claim_discard(claim);
 		return rc;
 	}
-	if (lock->unbound || a->call)
+	if (lock->unbound)
 		claim->thread = DLKI_NO_THREAD;
 	if (a->call) {
 		claim->async = 1;
@@ -297,8 +297,8 @@ static int take_kept(const struct dlki_acquire *a, dlock_hold **out)
 	if (!lock->record->kept)
 		return 0;
 	kept = dlki_keep_take(lock->record,
-			      lock->unbound || a->call ? DLKI_NO_THREAD :
-							 dlki_thread_serial(),
+			      lock->unbound ? DLKI_NO_THREAD :
+					      dlki_thread_serial(),
 			      a->wait->begun);
 	if (kept)
 		*out = &kept->own;
@@ -314,7 +314,7 @@ int dlki_acquire_begin(struct dlki_acquire *a, dlock_hold **out,
 	if (c->closing)
 		return dlk_fail(err, DLOCK_ECANCELED, "the client is closed");
 	rc = DLKI_NOT_HELD;
-	if (!a->lock->unbound && !a->call)
+	if (!a->lock->unbound)
 		rc = dlki_reenter(a->lock->record, a->mode, out, err);
 	if (rc != DLKI_NOT_HELD)
 		return rc;

@@ -13,7 +13,7 @@
 struct dlki_acquire {
 	dlock_lock *lock;              /* not a multi-lock */
 	struct dlki_wait *wait;
-	struct dlock_async *call;      /* NULL: a thread waits */
+	struct dlki_async *call;      /* NULL: a thread waits */
 	enum dlk_mode mode;
 	int begun;
 

@@ -9,27 +9,24 @@
 #include "core/base/error.h"
 
 #define ASYNC_OF_NEXT(timer)                                                   \
-	((struct dlock_async *)(void *)((                                      \
-		char *)(timer)-offsetof(struct dlock_async, next)))
+	((struct dlki_async *)(void *)((                                       \
+		char *)(timer)-offsetof(struct dlki_async, next)))
 
-struct dlock_async *dlki_async_new(struct dlock_client *c, dlock_done_fn done,
-				   void *arg)
+struct dlki_async *dlki_async_new(struct dlock_client *c, dlock_done_fn done,
+				  void *arg)
 {
-	struct dlock_async *r = calloc(1, sizeof(*r));
+	struct dlki_async *r = calloc(1, sizeof(*r));
 
 	if (!r)
 		return NULL;
 	r->client = c;
 	r->done = done;
 	r->arg = arg;
-	atomic_init(&r->refs, 1);
 	return r;
 }
 
-void dlki_async_unref(struct dlock_async *r)
+void dlki_async_free(struct dlki_async *r)
 {
-	if (atomic_fetch_sub(&r->refs, 1) > 1)
-		return;
 	free(r->text);
 	free(r);
 }
@@ -37,40 +34,43 @@ void dlki_async_unref(struct dlock_async *r)
 int dlki_async_reserve(struct dlock_client *c, struct dlk_error *err)
 {
 	if (dlki_heap_reserve(&c->asyncs.next, c->asyncs.n + 1) != 0 ||
-	    dlki_heap_reserve(&c->asyncs.end, c->asyncs.n + 1) != 0)
+	    dlki_heap_reserve(&c->asyncs.end, c->asyncs.n + 1) != 0 ||
+	    dlki_async_table_reserve(&c->asyncs.table) != 0)
 		return dlki_nomem(err);
 	return 0;
 }
 
 /* ---- The queues ---------------------------------------------------------- */
 
-static struct dlki_async_queue *queue_of(const struct dlock_async *r)
+static struct dlki_async_queue *queue_of(const struct dlki_async *r)
 {
 	struct dlki_asyncs *all = &r->client->asyncs;
 
 	return r->releasing ? &all->releases : &all->acquires;
 }
 
-static void make_ready(struct dlock_async *r)
+static void append(struct dlki_async_queue *q, struct dlki_async *r)
 {
-	struct dlki_asyncs *all = &r->client->asyncs;
-	struct dlki_async_queue *q = queue_of(r);
-
 	if (!q->first)
 		q->last = &q->first;
-	r->state = DLKI_ASYNC_READY;
 	r->queue_next = NULL;
 	r->queue_link = q->last;
 	*q->last = r;
 	q->last = &r->queue_next;
+}
+
+void dlki_async_ready(struct dlki_async *r)
+{
+	struct dlki_asyncs *all = &r->client->asyncs;
+
+	r->state = DLKI_ASYNC_READY;
+	append(queue_of(r), r);
 	if (all->idle)
 		pthread_cond_signal(&all->ready);
 }
 
-static void unlink_ready(struct dlock_async *r)
+static void take_out(struct dlki_async_queue *q, struct dlki_async *r)
 {
-	struct dlki_async_queue *q = queue_of(r);
-
 	*r->queue_link = r->queue_next;
 	if (r->queue_next)
 		r->queue_next->queue_link = r->queue_link;
@@ -78,45 +78,47 @@ static void unlink_ready(struct dlock_async *r)
 		q->last = r->queue_link;
 }
 
-void dlki_async_enter(struct dlock_async *r)
+void dlki_async_enter(struct dlki_async *r)
 {
-	atomic_fetch_add(&r->refs, 1);
-	r->client->asyncs.n++;
-	make_ready(r);
+	struct dlki_asyncs *all = &r->client->asyncs;
+
+	all->n++;
+	all->pending += r->done != NULL;
+	dlki_async_table_add(&all->table, r);
 }
 
-struct dlock_async *dlki_async_next(struct dlock_client *c, dlk_time *until)
+struct dlki_async *dlki_async_next(struct dlock_client *c, dlk_time *until)
 {
 	struct dlki_asyncs *all = &c->asyncs;
 	struct dlki_timer *t = dlki_heap_first(&all->next);
-	struct dlock_async *r;
+	struct dlki_async *r;
 	dlk_time now = t ? dlk_now() : 0;
 
 	for (; t && t->at <= now; t = dlki_heap_first(&all->next)) {
 		dlki_heap_remove(&all->next, t);
-		make_ready(ASYNC_OF_NEXT(t));
+		dlki_async_ready(ASYNC_OF_NEXT(t));
 	}
 	*until = t ? t->at : DLK_FOREVER;
 	r = all->releases.first ? all->releases.first : all->acquires.first;
 	if (!r)
 		return NULL;
-	unlink_ready(r);
+	take_out(queue_of(r), r);
 	r->state = DLKI_ASYNC_RUNNING;
 	r->roused = 0;
 	return r;
 }
 
-void dlki_async_park(struct dlock_async *r, dlk_time until)
+void dlki_async_park(struct dlki_async *r, dlk_time until)
 {
 	r->asleep = 1;
 	r->roused = 0;
 	r->sleeps_until = until;
 }
 
-void dlki_async_leave(struct dlock_async *r)
+void dlki_async_leave(struct dlki_async *r)
 {
 	if (r->roused) {
-		make_ready(r);
+		dlki_async_ready(r);
 		return;
 	}
 	r->state = DLKI_ASYNC_PARKED;
@@ -125,30 +127,51 @@ void dlki_async_leave(struct dlock_async *r)
 			      r->sleeps_until);
 }
 
-void dlki_async_rouse(struct dlock_async *r)
+void dlki_async_rouse(struct dlki_async *r)
 {
 	if (r->state == DLKI_ASYNC_RUNNING)
 		r->roused = 1;
 	if (r->state != DLKI_ASYNC_PARKED)
 		return;
 	dlki_heap_remove(&r->client->asyncs.next, &r->next);
-	make_ready(r);
+	dlki_async_ready(r);
 }
 
-void dlki_async_over(struct dlock_async *r, int rc, dlock_hold *hold,
+void dlki_async_over(struct dlki_async *r, int rc, dlock_hold *hold,
 		     const struct dlk_error *err)
 {
 	struct dlki_asyncs *all = &r->client->asyncs;
 
 	if (r->state == DLKI_ASYNC_READY)
-		unlink_ready(r);
+		take_out(queue_of(r), r);
 	dlki_heap_remove(&all->next, &r->next);
 	dlki_heap_remove(&all->end, &r->end);
 	all->n--;
+	if (!r->done) {
+		dlki_async_table_remove(&all->table, r);
+		dlki_async_free(r);
+		return;
+	}
 	r->state = DLKI_ASYNC_OVER;
 	r->rc = rc;
 	r->hold = hold;
 	if (rc != 0)
 		r->text = strdup(err->text);
-	atomic_store(&r->over, 1);
+	append(&all->over, r);
+	all->n_over++;
+	dlki_due_tell(&all->due);
+}
+
+struct dlki_async *dlki_async_take(struct dlock_client *c)
+{
+	struct dlki_asyncs *all = &c->asyncs;
+	struct dlki_async *r = all->over.first;
+
+	if (!r)
+		return NULL;
+	take_out(&all->over, r);
+	all->n_over--;
+	all->pending--;
+	dlki_async_table_remove(&all->table, r);
+	return r;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The public functions that do not wait. */
+/* The public functions that begin an operation, or end it. */
 #include <dlock/async.h>
 
 #include "core/base/error.h"
 #include "core/base/process.h"
 #include "core/guard.h"
+#include "core/inspect.h"
 #include "core/overdue.h"
 #include "core/release.h"
 #include "core/async_thread.h"
@@ -25,15 +26,13 @@ static int fail_multi(struct dlk_error *err)
 			"for its members");
 }
 
-/* One that can be entered: the threads are there that run it and call back.
- * NULL: see err. */
-static struct dlock_async *prepare(struct dlock_client *c, dlock_done_fn done,
-				   void *arg, struct dlk_error *err)
+/* One that can be entered: the thread that runs it is there.  NULL: see err. */
+static struct dlki_async *prepare(struct dlock_client *c, dlock_done_fn done,
+				  void *arg, struct dlk_error *err)
 {
-	struct dlock_async *r;
+	struct dlki_async *r;
 
-	if (dlki_async_thread_start(c, err) != 0 ||
-	    dlki_events_thread(c, err) != 0)
+	if (dlki_async_thread_start(c, err) != 0)
 		return NULL;
 	r = dlki_async_new(c, done, arg);
 	if (!r)
@@ -55,11 +54,16 @@ static int check_acquire(const dlock_lock *lock, enum dlk_mode mode,
 	if (mode == DLK_SHARED && !lock->has_read_side)
 		return dlk_fail(err, DLOCK_EINVAL,
 				"only a read-write lock has a read side");
-	return 0;
+	if (lock->unbound || lock->record->kind == DLK_SEMAPHORE)
+		return 0;
+	return dlk_fail(err, DLOCK_EINVAL,
+			"the holds of this handle belong to threads: call "
+			"dlock_lock_unbind() first");
 }
 
 /* With mu held: it is over, or the async thread's. */
-static int enter_acquire(struct dlock_async *r, struct dlk_error *err)
+static int enter_acquire(struct dlki_async *r, dlock_op *op,
+			 struct dlk_error *err)
 {
 	struct dlock_client *c = r->client;
 	dlock_hold *hold = NULL;
@@ -70,18 +74,20 @@ static int enter_acquire(struct dlock_async *r, struct dlk_error *err)
 	if (rc != 0)
 		return rc;
 	dlki_async_enter(r);
+	if (op)
+		*op = r->op;
 	if (r->acquire.claim) {
+		dlki_async_ready(r);
 		dlki_overdue_begin(r);
 		return 0;
 	}
-	hold->claim->undelivered = 1;
+	hold->claim->undelivered = DLKI_TO_HAND_OUT;
 	dlki_async_over(r, 0, hold, err);
-	dlki_event_done(r);
 	return 0;
 }
 
-static int acquire_async(dlock_lock *lock, enum dlk_mode mode,
-			 int64_t timeout_ms, struct dlock_async *r,
+static int acquire_start(dlock_lock *lock, enum dlk_mode mode,
+			 int64_t timeout_ms, struct dlki_async *r, dlock_op *op,
 			 struct dlk_error *err)
 {
 	struct dlock_client *c = r->client;
@@ -96,95 +102,85 @@ static int acquire_async(dlock_lock *lock, enum dlk_mode mode,
 		.mode = lock->record->kind == DLK_SEMAPHORE ? DLK_SHARED : mode,
 	};
 	pthread_mutex_lock(&c->mu);
-	rc = enter_acquire(r, err);
+	rc = enter_acquire(r, op, err);
 	pthread_mutex_unlock(&c->mu);
 	return rc;
 }
 
 static int begin_acquire(dlock_lock *lock, enum dlk_mode mode,
 			 int64_t timeout_ms, dlock_done_fn done, void *arg,
-			 dlock_async **out, struct dlk_error *err)
+			 dlock_op *op)
 {
-	struct dlock_async *r;
+	struct dlki_scope scope = dlki_enter();
+	struct dlk_error err = { 0 };
+	struct dlki_async *r = NULL;
 	struct dlock_client *c;
-	int rc = check_acquire(lock, mode, done, err);
+	int rc = check_acquire(lock, mode, done, &err);
 
 	if (rc == 0)
-		rc = dlki_timeout_check(timeout_ms, err);
+		rc = dlki_timeout_check(timeout_ms, &err);
 	if (rc != 0)
-		return rc;
+		return leave_with(scope, rc, &err);
 	c = lock->record->client;
-	rc = dlki_client_begin(c, err);
+	rc = dlki_client_begin(c, &err);
 	if (rc != 0)
-		return rc;
-	r = prepare(c, done, arg, err);
-	rc = r ? acquire_async(lock, mode, timeout_ms, r, err) : err->code;
-	if (rc == 0 && out)
-		*out = r;
-	else if (r)
-		dlki_async_unref(r);
+		return leave_with(scope, rc, &err);
+	r = prepare(c, done, arg, &err);
+	rc = r ? acquire_start(lock, mode, timeout_ms, r, op, &err) : err.code;
+	if (rc != 0 && r)
+		dlki_async_free(r);
 	dlki_client_end(c);
-	return rc;
-}
-
-int dlock_acquire_async(dlock_lock *lock, int64_t timeout_ms,
-			dlock_done_fn done, void *arg, dlock_async **out)
-{
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
-	int rc = begin_acquire(lock, DLK_EXCLUSIVE, timeout_ms, done, arg, out,
-			       &err);
-
 	return leave_with(scope, rc, &err);
 }
 
-int dlock_acquire_shared_async(dlock_lock *lock, int64_t timeout_ms,
-			       dlock_done_fn done, void *arg, dlock_async **out)
+int dlock_acquire_start(dlock_lock *lock, int64_t timeout_ms,
+			dlock_done_fn done, void *arg, dlock_op *op)
+{
+	return begin_acquire(lock, DLK_EXCLUSIVE, timeout_ms, done, arg, op);
+}
+
+int dlock_acquire_shared_start(dlock_lock *lock, int64_t timeout_ms,
+			       dlock_done_fn done, void *arg, dlock_op *op)
+{
+	return begin_acquire(lock, DLK_SHARED, timeout_ms, done, arg, op);
+}
+
+/* With mu held. */
+static int cancel_op(struct dlock_client *c, dlock_op op, struct dlk_error *err)
+{
+	struct dlki_async *r = dlki_async_table_find(&c->asyncs.table, op);
+
+	if (!r || !r->acquire.lock)
+		return dlk_fail(err, DLOCK_EINVAL,
+				"no acquire under way has this number");
+	if (r->state == DLKI_ASYNC_OVER)
+		return 0;
+	atomic_store(&r->cancels, 1);
+	dlki_overdue_cancelled(r);
+	if (r->acquire.claim && r->asleep)
+		r->acquire.claim->cancelled = 1;
+	dlki_async_rouse(r);
+	return 0;
+}
+
+int dlock_cancel_op(dlock_client *client, dlock_op op)
 {
 	struct dlki_scope scope = dlki_enter();
 	struct dlk_error err = { 0 };
-	int rc = begin_acquire(lock, DLK_SHARED, timeout_ms, done, arg, out,
-			       &err);
+	int rc = dlki_client_ours(client, &err);
 
-	return leave_with(scope, rc, &err);
-}
-
-/* Once it is over, its client may be gone. */
-void dlock_async_cancel(dlock_async *r)
-{
-	struct dlki_scope scope = dlki_enter();
-	struct dlock_client *c;
-
-	if (!r || atomic_load(&r->over) ||
-	    dlki_client_ours(r->client, NULL) != 0)
-		goto out;
-	c = r->client;
-	pthread_mutex_lock(&c->mu);
-	if (r->state != DLKI_ASYNC_OVER) {
-		atomic_store(&r->cancels, 1);
-		dlki_overdue_cancelled(r);
-		if (r->acquire.claim && r->asleep)
-			r->acquire.claim->cancelled = 1;
-		dlki_async_rouse(r);
+	if (rc == 0) {
+		pthread_mutex_lock(&client->mu);
+		rc = cancel_op(client, op, &err);
+		pthread_mutex_unlock(&client->mu);
 	}
-	pthread_mutex_unlock(&c->mu);
-out:
-	dlki_leave(scope);
-}
-
-void dlock_async_free(dlock_async *r)
-{
-	struct dlki_scope scope = dlki_enter();
-
-	if (r)
-		dlki_async_unref(r);
-	dlki_leave(scope);
+	return leave_with(scope, rc, &err);
 }
 
 /* ---- Release ------------------------------------------------------------- */
 
 /* With mu held: from now on the hold is the async thread's. */
-static int enter_release(struct dlock_async *r, struct dlk_error *err)
+static int enter_release(struct dlki_async *r, struct dlk_error *err)
 {
 	struct dlock_client *c = r->client;
 	dlock_hold *hold = r->releasing;
@@ -199,13 +195,14 @@ static int enter_release(struct dlock_async *r, struct dlk_error *err)
 		hold->claim->thread = DLKI_NO_THREAD; /* no re-entry */
 	dlki_call_begin(c);
 	dlki_async_enter(r);
+	dlki_async_ready(r);
 	return 0;
 }
 
 static int begin_release(dlock_hold *hold, dlock_done_fn done, void *arg,
 			 struct dlk_error *err)
 {
-	struct dlock_async *r;
+	struct dlki_async *r;
 	struct dlock_client *c;
 	int rc;
 
@@ -225,13 +222,14 @@ static int begin_release(dlock_hold *hold, dlock_done_fn done, void *arg,
 		pthread_mutex_lock(&c->mu);
 		rc = enter_release(r, err);
 		pthread_mutex_unlock(&c->mu);
-		dlki_async_unref(r);
+		if (rc != 0)
+			dlki_async_free(r);
 	}
 	dlki_client_end(c);
 	return rc;
 }
 
-int dlock_release_async(dlock_hold *hold, dlock_done_fn done, void *arg)
+int dlock_release_start(dlock_hold *hold, dlock_done_fn done, void *arg)
 {
 	struct dlki_scope scope = dlki_enter();
 	struct dlk_error err = { 0 };
@@ -240,44 +238,80 @@ int dlock_release_async(dlock_hold *hold, dlock_done_fn done, void *arg)
 	return leave_with(scope, rc, &err);
 }
 
-/* ---- The program's own loop ---------------------------------------------- */
+/* ---- Questions ----------------------------------------------------------- */
 
-static int check_loop(const struct dlock_client *c, struct dlk_error *err)
+static int ask_start(dlock_lock *lock, struct dlki_question *q,
+		     dlock_done_fn done, void *arg, struct dlk_error *err)
 {
-	int rc;
+	struct dlock_client *c = lock->record->client;
+	struct dlki_async *r;
+	int rc = dlki_client_begin(c, err);
 
-	if (!c)
-		return dlk_fail(err, DLOCK_EINVAL, "client is NULL");
-	rc = dlki_client_ours(c, err);
-	if (rc == 0 && !c->events.own_loop)
-		rc = dlk_fail(err, DLOCK_EINVAL,
-			      "the client has a thread for its callbacks: open "
-			      "it with dlock_options.own_loop");
+	if (rc != 0)
+		return rc;
+	r = prepare(c, done, arg, err);
+	rc = r ? 0 : err->code;
+	pthread_mutex_lock(&c->mu);
+	if (rc == 0)
+		rc = dlki_async_reserve(c, err);
+	if (rc == 0) {
+		r->question = q;
+		dlki_call_begin(c);
+		dlki_async_enter(r);
+		dlki_async_ready(r);
+	} else if (r) {
+		dlki_async_free(r);
+	}
+	pthread_mutex_unlock(&c->mu);
+	dlki_client_end(c);
 	return rc;
 }
 
-int dlock_fd(dlock_client *client)
+static int begin_question(dlock_lock *lock, dlock_done_fn done,
+			  struct dlki_question *q, void *arg,
+			  struct dlk_error *err)
+{
+	int rc;
+
+	if (!q)
+		return err->code;
+	if (done)
+		rc = ask_start(lock, q, done, arg, err);
+	else
+		rc = dlk_fail(err, DLOCK_EINVAL, "done is NULL");
+	if (rc != 0)
+		dlki_question_end(q, rc);
+	return rc;
+}
+
+int dlock_inspect_start(dlock_lock *lock,
+			void (*each)(const struct dlock_participant *p,
+				     void *arg),
+			int64_t timeout_ms, dlock_done_fn done, void *arg)
 {
 	struct dlki_scope scope = dlki_enter();
 	struct dlk_error err = { 0 };
-	int rc = check_loop(client, &err);
+	int rc;
 
-	if (rc == 0)
-		rc = client->events.fd;
+	if (each)
+		rc = begin_question(lock, done,
+				    dlki_question_new(lock, each, arg,
+						      timeout_ms, &err),
+				    arg, &err);
+	else
+		rc = dlk_fail(&err, DLOCK_EINVAL, "each is NULL");
 	return leave_with(scope, rc, &err);
 }
 
-int dlock_dispatch(dlock_client *client)
+int dlock_break_start(dlock_lock *lock, int64_t timeout_ms, dlock_done_fn done,
+		      void *arg)
 {
 	struct dlki_scope scope = dlki_enter();
 	struct dlk_error err = { 0 };
-	int rc = check_loop(client, &err);
+	int rc = begin_question(lock, done,
+				dlki_question_new(lock, NULL, NULL, timeout_ms,
+						  &err),
+				arg, &err);
 
-	if (rc == 0)
-		rc = dlki_client_begin(client, &err);
-	if (rc == 0) {
-		dlki_events_dispatch(client);
-		dlki_client_end(client);
-	}
 	return leave_with(scope, rc, &err);
 }

@@ -5,10 +5,11 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/guard.h"
+#include "core/inspect.h"
 #include "core/release.h"
 
 /* With mu held, which is released meanwhile: DLKI_SLEEPS, or its end. */
-static int run_acquire(struct dlock_async *r, dlock_hold **hold,
+static int run_acquire(struct dlki_async *r, dlock_hold **hold,
 		       struct dlk_error *err)
 {
 	struct dlock_client *c = r->client;
@@ -39,7 +40,7 @@ static int run_acquire(struct dlock_async *r, dlock_hold **hold,
 }
 
 /* The same for a release. */
-static int run_release(struct dlock_async *r, struct dlk_error *err)
+static int run_release(struct dlki_async *r, struct dlk_error *err)
 {
 	int rc = dlki_release_end(r->releasing, r->last, DLK_FOREVER, err);
 
@@ -47,7 +48,20 @@ static int run_release(struct dlock_async *r, struct dlk_error *err)
 	return rc;
 }
 
-static void run(struct dlock_async *r)
+/* The same for a question. */
+static int run_question(struct dlki_async *r, struct dlk_error *err)
+{
+	struct dlock_client *c = r->client;
+	int rc;
+
+	pthread_mutex_unlock(&c->mu);
+	rc = dlki_question_ask(r->question, err);
+	pthread_mutex_lock(&c->mu);
+	dlki_call_end(c);
+	return rc;
+}
+
+static void run(struct dlki_async *r)
 {
 	struct dlki_asyncs *all = &r->client->asyncs;
 	struct dlk_error err = { 0 };
@@ -55,14 +69,18 @@ static void run(struct dlock_async *r)
 	int rc;
 
 	all->running_since = dlk_now();
-	rc = r->releasing ? run_release(r, &err) : run_acquire(r, &hold, &err);
+	if (r->releasing)
+		rc = run_release(r, &err);
+	else if (r->question)
+		rc = run_question(r, &err);
+	else
+		rc = run_acquire(r, &hold, &err);
 	all->running_since = 0;
 	if (rc == DLKI_SLEEPS) {
 		dlki_async_leave(r);
 		return;
 	}
 	dlki_async_over(r, rc, hold, &err);
-	dlki_event_done(r);
 }
 
 static void *async_main(void *arg)
@@ -73,7 +91,7 @@ static void *async_main(void *arg)
 	pthread_mutex_lock(&c->mu);
 	while (!all->stop) {
 		dlk_time until;
-		struct dlock_async *r = dlki_async_next(c, &until);
+		struct dlki_async *r = dlki_async_next(c, &until);
 
 		if (r) {
 			run(r);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a client knows of its asynchronous calls: those that are to run, and the
- * times of those that sleep.
+ * What a client knows of its asynchronous calls: those that are to run, the
+ * times of those that sleep, and those that are over.
  */
 #ifndef DLOCK_CORE_ASYNCS_H
 #define DLOCK_CORE_ASYNCS_H
@@ -9,18 +9,28 @@
 #include <dlock/backend.h>
 #include <pthread.h>
 
+#include "core/async_table.h"
+#include "core/base/due.h"
 #include "core/base/heap.h"
 
-struct dlock_async;
+struct dlki_async;
 
 struct dlki_async_queue {
-	struct dlock_async *first, **last;
+	struct dlki_async *first, **last;
 };
 
 struct dlki_asyncs {
+	struct dlki_due due;       /* locks itself */
+
 	/* Under the client's mu. */
 	struct dlki_async_queue releases; /* READY; they go first */
 	struct dlki_async_queue acquires; /* READY */
+	struct dlki_async_queue over;     /* their callbacks are due */
+	size_t n_over;
+	size_t pending;            /* callbacks to come */
+	int processing;            /* a thread is in dlock_process() */
+	unsigned int turn;         /* of what is processed there */
+	struct dlki_async_table table; /* until the callback begins */
 	struct dlki_heap next;     /* PARKED, by the time of their next run */
 	struct dlki_heap end;      /* not OVER, by the time they are overdue */
 	size_t n;                  /* not OVER */

@@ -25,7 +25,7 @@
 
 struct dlki_record;
 struct dlki_claim;
-struct dlock_async;
+struct dlki_async;
 struct dlki_multi_hold;
 
 struct dlock_hold {
@@ -51,6 +51,9 @@ enum dlki_news {
 	DLKI_CHANGED, /* make another attempt */
 	DLKI_VOID     /* the same, and a grant that comes next is void */
 };
+
+/* Where the callback is that hands out the hold of an asynchronous call. */
+enum dlki_handing { DLKI_HANDED_OUT, DLKI_TO_HAND_OUT, DLKI_HANDING_OUT };
 
 #define DLKI_EXPIRED INT64_MIN
 
@@ -97,7 +100,7 @@ struct dlki_claim {
 					* want it */
 	bool told_wanted;              /* it was */
 	bool afterwards;               /* `events` come after the release */
-	bool undelivered;              /* the callback that hands it out comes
+	enum dlki_handing undelivered; /* the callback that hands it out comes
 					* first, then its events */
 	struct dlki_watch watch;
 	struct dlock_hold own, read;   /* the user's handles */
@@ -124,7 +127,7 @@ struct dlki_claim {
 	int wanted_fd;                 /* eventfd or -1 */
 	union {
 		pthread_cond_t cond;           /* the waiter sleeps here */
-		struct dlock_async *call;      /* if async */
+		struct dlki_async *call;      /* if async */
 	};
 	char why[96];
 };

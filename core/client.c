@@ -105,8 +105,10 @@ static int client_new(struct dlock_client **out,
 	c->uri = uri;
 	c->on_event = o->on_event;
 	c->arg = o->arg;
-	c->events.own_loop = o->own_loop;
+	c->require = o->require;
+	c->once = o->once;
 	c->refs = 1;
+	dlki_due_init(&c->asyncs.due);
 	dlki_ask_init(&c->ask, uri);
 	c->close_ms = dlk_param_int(uri, "close");
 	c->max_hold_ms = dlk_param_int(uri, "max_hold");
@@ -168,23 +170,19 @@ static int set_up_release(struct dlock_client *c, struct dlk_error *err)
 	return 0;
 }
 
-static int connect_store(struct dlock_client *c, const dlock_options *o,
-			 struct dlk_error *err)
+static int connect_store(struct dlock_client *c, struct dlk_error *err)
 {
-	uint32_t wanted = o->require;
+	uint32_t wanted = c->require;
 	struct dlk_session *s = c->session;
 	int64_t connect_ms = dlk_param_int(c->uri, "connect");
 	int64_t ask_ms = dlki_ask_ms(&c->ask);
 	int rc;
 
-	rc = require_caps(wanted, c->backend->caps, c->uri->scheme, err);
-	if (rc != 0)
-		return rc;
 	/* A request may not outlast dlock_close(), which waits for it. */
 	c->request_ms = connect_ms;
 	if (c->request_ms > c->close_ms)
 		c->request_ms = c->close_ms > ask_ms ? c->close_ms : ask_ms;
-	rc = dlki_opening(c, o->once, err);
+	rc = dlki_opening(c, c->once, err);
 	if (rc != 0)
 		return rc;
 	rc = set_up_passing(c, err);
@@ -213,12 +211,11 @@ static int connect_store(struct dlock_client *c, const dlock_options *o,
 	return rc;
 }
 
-static int open_client(struct dlock_client **out, const char *text,
-		       const dlock_options *opts, struct dlk_error *err)
+int dlki_client_make(struct dlock_client **out, const char *text,
+		     const dlock_options *opts, struct dlk_error *err)
 {
 	char scheme[DLKI_SCHEME_MAX + 1];
 	const struct dlock_backend *backend;
-	struct dlock_client *c = NULL;
 	struct dlk_uri *uri;
 	dlock_options own;
 	int rc;
@@ -233,12 +230,32 @@ static int open_client(struct dlock_client **out, const char *text,
 				    err);
 	if (rc != 0)
 		return rc;
-	rc = client_new(&c, backend, &own, uri, err);
-	if (rc != 0) {
+	rc = require_caps(own.require, backend->caps, uri->scheme, err);
+	if (rc == 0)
+		rc = client_new(out, backend, &own, uri, err);
+	if (rc != 0)
 		dlki_uri_free(uri);
+	return rc;
+}
+
+int dlki_client_connect(struct dlock_client *c, struct dlk_error *err)
+{
+	int rc = connect_store(c, err);
+
+	if (rc == 0)
+		atomic_store(&c->opened, 1);
+	return rc;
+}
+
+static int open_client(struct dlock_client **out, const char *uri,
+		       const dlock_options *opts, struct dlk_error *err)
+{
+	struct dlock_client *c;
+	int rc = dlki_client_make(&c, uri, opts, err);
+
+	if (rc != 0)
 		return rc;
-	}
-	rc = connect_store(c, &own, err);
+	rc = dlki_client_connect(c, err);
 	if (rc != 0) {
 		dlki_log_end(&c->log);
 		dlki_client_destroy(c);
@@ -266,19 +283,31 @@ int dlock_open(dlock_client **out, const char *uri, const dlock_options *opts)
 	return rc;
 }
 
+/* Until it is open, its session changes. */
+static const struct dlk_session *session_of(const dlock_client *client)
+{
+	return client && atomic_load(&client->opened) ? client->session : NULL;
+}
+
 uint32_t dlock_caps(const dlock_client *client)
 {
-	return client ? client->session->caps : 0;
+	const struct dlk_session *s = session_of(client);
+
+	return s ? s->caps : 0;
 }
 
 int64_t dlock_ttl_ms(const dlock_client *client)
 {
-	return client ? client->session->ttl_ms : 0;
+	const struct dlk_session *s = session_of(client);
+
+	return s ? s->ttl_ms : 0;
 }
 
 int64_t dlock_linger_ms(const dlock_client *client)
 {
-	return client ? client->session->linger_ms : 0;
+	const struct dlk_session *s = session_of(client);
+
+	return s ? s->linger_ms : 0;
 }
 
 const char *dlock_uri(const dlock_client *client)

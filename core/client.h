@@ -20,6 +20,9 @@
 #include "core/base/process.h"
 #include "core/base/slots.h"
 
+/* No store is left once it ENDS: callbacks are. */
+enum dlki_close_state { DLKI_CLOSE_NONE, DLKI_CLOSE_BEGUN, DLKI_CLOSE_ENDS };
+
 struct dlock_client {
 	/* Constant once opened. */
 	uint64_t process;                /* dlki_process() of the opener */
@@ -35,11 +38,16 @@ struct dlock_client {
 	int can_send;                    /* the store has release_begin */
 	int sends_releases;              /* so a release waits for no answer */
 	struct dlk_session *session;  /* the backend's, in a block of its own */
+	uint32_t require;                /* as dlock_options says */
+	int once;
 
 	struct dlki_log log;             /* locks itself */
 	struct dlki_ask ask;             /* likewise */
 	struct dlki_pump pump;           /* likewise, and under mu */
 	_Atomic uint64_t ends;       /* 1 once it is closing */
+	_Atomic int opened;          /* see guard.h */
+	pthread_t opener, closer;    /* of dlock_open_start(), _close_start() */
+	int has_opener;              /* constant once there is a client */
 	_Atomic dlk_time away_since; /* the store; 0: it answers */
 
 	/*
@@ -55,6 +63,8 @@ struct dlock_client {
 	uint64_t turns;              /* claims that were ever entered */
 	unsigned int calls;          /* public calls that may use the backend */
 	int closing;
+	enum dlki_close_state close_is;
+	struct dlki_async *close_call; /* by dlock_close_start() */
 	dlk_time holder_asked;           /* when a message last needed one */
 	int dead;                        /* the backend's session is gone */
 	struct dlki_claim *given_up;     /* the pump thread's: see keep.h */

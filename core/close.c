@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "core/close.h"
+
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -8,6 +10,7 @@
 #include "core/lifecycle.h"
 #include "core/store.h"
 #include "core/threads.h"
+#include "core/async_process.h"
 #include "core/async_thread.h"
 
 /* Let no new call begin, and wait for those that are under way. */
@@ -104,38 +107,104 @@ static void release_each(struct dlock_client *c, dlk_time deadline)
 	}
 }
 
+/* Whatever the store has of it. */
+static void close_store(struct dlock_client *c)
+{
+	dlk_time deadline;
+
+	end_calls(c);
+	dlki_async_thread_stop(c);
+	dlki_threads_stop(c);
+	dlki_pump_stop(c);
+	dlki_events_stop(c);
+	pthread_mutex_lock(&c->mu);
+	/* The time of callbacks, which calls may have waited for, does not
+	 * count against the store's. */
+	deadline = dlki_after_ms(c->events.closing_since + c->events.closing_ns,
+				 c->close_ms);
+	if (!release_together(c, end_promises(c), deadline))
+		release_each(c, deadline);
+	pthread_mutex_unlock(&c->mu);
+	dlki_store_close(c, deadline);
+}
+
+/* One that is being opened gives up soon. */
+static void await_opener(struct dlock_client *c)
+{
+	if (!c->has_opener)
+		return;
+	pthread_mutex_lock(&c->mu);
+	c->closing = 1;
+	atomic_store(&c->ends, 1);
+	pthread_cond_broadcast(&c->changed);
+	pthread_mutex_unlock(&c->mu);
+	pthread_join(c->opener, NULL);
+}
+
+void dlki_close_run(struct dlock_client *c)
+{
+	await_opener(c);
+	if (atomic_load(&c->opened))
+		close_store(c);
+	if (!c->log.due)
+		dlki_log_end(&c->log);
+	pthread_mutex_lock(&c->mu);
+	c->close_is = DLKI_CLOSE_ENDS;
+	pthread_cond_broadcast(&c->changed);
+	dlki_due_tell(&c->asyncs.due);
+	pthread_mutex_unlock(&c->mu);
+}
+
+void dlki_close_finish(struct dlock_client *c)
+{
+	struct dlki_async *last = c->close_call;
+
+	if (last)
+		pthread_join(c->closer, NULL);
+	dlki_process_rest(c, NULL);
+	if (c->log.due)
+		dlki_log_end(&c->log);
+	if (last)
+		dlki_process_rest(c, last);
+	pthread_mutex_lock(&c->mu);
+	c->dead = 1;
+	c->refs--;
+	dlki_due_destroy(&c->asyncs.due);
+	dlki_client_unlock(c);
+}
+
+/* One that dlock_close_start() closes is waited for. */
+static void close_client(struct dlock_client *c)
+{
+	int begun;
+
+	pthread_mutex_lock(&c->mu);
+	begun = c->close_is != DLKI_CLOSE_NONE;
+	if (!begun)
+		c->close_is = DLKI_CLOSE_BEGUN;
+	pthread_mutex_unlock(&c->mu);
+	if (!begun)
+		dlki_close_run(c);
+	pthread_mutex_lock(&c->mu);
+	while (c->close_is != DLKI_CLOSE_ENDS || c->asyncs.processing)
+		dlk_cond_wait(&c->changed, &c->mu, DLK_FOREVER);
+	c->asyncs.processing = 1;
+	pthread_mutex_unlock(&c->mu);
+	dlki_close_finish(c);
+}
+
 void dlock_close(dlock_client *client)
 {
 	struct dlki_scope scope = dlki_enter();
-	dlk_time deadline;
 
-	if (!client || dlki_client_ours(client, NULL) != 0)
+	if (!client || dlki_client_here(client, NULL) != 0)
 		goto out;
-	if (dlki_events_here(client)) {
+	if (dlki_events_here(client) || dlki_process_here(client))
 		dlki_log(client, DLKI_ERROR,
-			 "dlock_close() in an event callback does nothing");
-		goto out;
-	}
-	end_calls(client);
-	dlki_async_thread_stop(client);
-	dlki_threads_stop(client);
-	dlki_pump_stop(client);
-	dlki_events_stop(client);
-	pthread_mutex_lock(&client->mu);
-	/* The time of callbacks, which calls may have waited for, does not
-	 * count against the store's. */
-	deadline = dlki_after_ms(client->events.closing_since +
-					 client->events.closing_ns,
-				 client->close_ms);
-	if (!release_together(client, end_promises(client), deadline))
-		release_each(client, deadline);
-	pthread_mutex_unlock(&client->mu);
-	dlki_store_close(client, deadline);
-	dlki_log_end(&client->log);
-	pthread_mutex_lock(&client->mu);
-	client->dead = 1;
-	client->refs--;
-	dlki_client_unlock(client);
+			 "dlock_close() in a callback does nothing: "
+			 "dlock_close_start() may be called there");
+	else
+		close_client(client);
 out:
 	dlki_leave(scope);
 }

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/event.h"
 
-#include <errno.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "core/base/error.h"
 #include "core/claim.h"
-#include "core/async.h"
 
 #define BIT(event) (1u << (event))
 
@@ -36,28 +32,32 @@ int dlki_events_here(const struct dlock_client *c)
 
 /* ---- What is to be called ------------------------------------------------ */
 
-/* Something was added to a queue. */
-static void announce(struct dlki_events *q)
-{
-	q->n++;
-	if (q->own_loop && q->n == 1)
-		eventfd_write(q->fd, 1);
-	else if (q->n == 1)
-		dlki_delivery_post(&q->delivery);
-}
-
 static void queue_claim(struct dlki_claim *claim)
 {
 	struct dlki_events *q = &claim->client->events;
 
-	if (claim->queued || claim->undelivered)
+	if (claim->queued || claim->undelivered || q->stop)
 		return;
 	claim->queued = 1;
 	claim->event_next = NULL;
 	dlki_claim_ref(claim);
 	*q->last = claim;
 	q->last = &claim->event_next;
-	announce(q);
+	q->n++;
+	if (q->by_process)
+		dlki_due_tell(&claim->client->asyncs.due);
+	else
+		dlki_delivery_post(&q->delivery);
+}
+
+void dlki_event_handed_out(struct dlki_claim *claim)
+{
+	/* Its hold may have been released, and passed on to a call. */
+	if (claim->undelivered != DLKI_HANDING_OUT)
+		return;
+	claim->undelivered = DLKI_HANDED_OUT;
+	if (claim->events != 0)
+		queue_claim(claim);
 }
 
 void dlki_event_post(struct dlki_claim *claim, enum dlock_event event)
@@ -86,18 +86,6 @@ void dlki_event_afterwards(struct dlki_claim *claim, enum dlock_event event)
 	claim->afterwards = 1;
 	claim->events = BIT(event);
 	queue_claim(claim);
-}
-
-void dlki_event_done(struct dlock_async *r)
-{
-	struct dlki_events *q = &r->client->events;
-
-	if (!q->done.first)
-		q->done.last = &q->done.first;
-	r->queue_next = NULL;
-	*q->done.last = r;
-	q->done.last = &r->queue_next;
-	announce(q);
 }
 
 /* ---- Calling it ---------------------------------------------------------- */
@@ -153,76 +141,40 @@ static void call_on_event(struct dlki_claim *claim, enum dlock_event event)
 		if (!hears(claim, hold[i]))
 			continue;
 		claim->in_callback = hold[i];
+		c->events.calling = 1;
 		pthread_mutex_unlock(&c->mu);
 		c->on_event(hold[i], event, why, c->arg);
 		pthread_mutex_lock(&c->mu);
 		count_callback_time(c, begun);
 		claim->in_callback = NULL;
+		c->events.calling = 0;
 		pthread_cond_broadcast(&c->changed);
 	}
 }
 
-/* The program may free the call in its callback; its hold may have been
- * released, and passed on, when that returns. */
-static void call_done(struct dlock_async *r)
-{
-	struct dlock_client *c = r->client;
-	struct dlki_claim *claim = r->hold ? r->hold->claim : NULL;
-	dlk_time begun = dlk_now();
-
-	if (claim) {
-		claim->undelivered = 0;
-		if (claim->events != 0)
-			queue_claim(claim);
-	}
-	pthread_mutex_unlock(&c->mu);
-	if (r->done) {
-		if (r->rc < 0)
-			dlki_reject(r->rc, "%s",
-				    r->text ? r->text : dlock_strerror(r->rc));
-		r->done(r->rc, r->hold, r->arg);
-	}
-	dlki_async_unref(r);
-	pthread_mutex_lock(&c->mu);
-	count_callback_time(c, begun);
-}
-
-static int call_first_done(struct dlki_events *q)
-{
-	struct dlock_async *r = q->done.first;
-
-	if (!r)
-		return 0;
-	q->done.first = r->queue_next;
-	q->n--;
-	call_done(r);
-	return 1;
-}
-
-/* With mu held.  0: nothing is queued. */
-static int call_next(struct dlock_client *c)
+int dlki_events_call(struct dlock_client *c)
 {
 	struct dlki_events *q = &c->events;
-	struct dlki_claim *claim;
-	int event;
+	struct frame frame = { .client = c, .outer = frames };
 
-	if (call_first_done(q))
-		return 1;
-	claim = q->first;
-	if (!claim)
-		return 0;
-	event = next_event(claim);
-	if (event >= 0) {
-		call_on_event(claim, (enum dlock_event)event);
-		return 1;
+	while (q->first && !q->calling) {
+		struct dlki_claim *claim = q->first;
+		int event = next_event(claim);
+
+		if (event >= 0) {
+			frames = &frame;
+			call_on_event(claim, (enum dlock_event)event);
+			frames = frame.outer;
+			return 1;
+		}
+		q->first = claim->event_next;
+		if (!q->first)
+			q->last = &q->first;
+		q->n--;
+		claim->queued = 0;
+		dlki_claim_unref(claim);
 	}
-	q->first = claim->event_next;
-	if (!q->first)
-		q->last = &q->first;
-	q->n--;
-	claim->queued = 0;
-	dlki_claim_unref(claim);
-	return 1;
+	return 0;
 }
 
 /* The process's thread for callbacks has come to this client. */
@@ -230,66 +182,42 @@ static int deliver(struct dlki_delivery *delivery)
 {
 	struct dlock_client *c = CLIENT_OF(delivery);
 	struct dlki_events *q = &c->events;
-	struct frame frame = { .client = c, .outer = frames };
 	int more;
 
-	frames = &frame;
 	pthread_mutex_lock(&c->mu);
-	for (size_t n = q->n; n > 0 && !q->stop && call_next(c); n--)
-		continue;
-	more = q->n > 0;
+	for (size_t n = q->n; n > 0 && !q->stop && !q->by_process; n--)
+		dlki_events_call(c);
+	more = q->n > 0 && !q->stop && !q->by_process;
 	pthread_mutex_unlock(&c->mu);
-	frames = frame.outer;
 	return more;
 }
 
-void dlki_events_dispatch(struct dlock_client *c)
+void dlki_events_by_process(struct dlock_client *c)
 {
 	struct dlki_events *q = &c->events;
-	struct frame frame = { .client = c, .outer = frames };
-	eventfd_t ignored;
 
-	if (dlki_events_here(c))
-		return;
-	pthread_mutex_lock(&c->mu);
-	while (q->calling)
+	q->by_process = 1;
+	while (q->calling && !dlki_events_here(c))
 		dlk_cond_wait(&c->changed, &c->mu, DLK_FOREVER);
-	q->calling = 1;
-	frames = &frame;
-	(void)eventfd_read(q->fd, &ignored);
-	for (size_t n = q->n; n > 0 && call_next(c); n--)
-		continue;
-	if (q->n > 0)
-		eventfd_write(q->fd, 1);
-	frames = frame.outer;
-	q->calling = 0;
-	pthread_cond_broadcast(&c->changed);
-	pthread_mutex_unlock(&c->mu);
+	if (q->first)
+		dlki_due_tell(&c->asyncs.due);
 }
 
 /* ---- Start and stop ------------------------------------------------------ */
 
-int dlki_events_thread(struct dlock_client *c, struct dlk_error *err)
-{
-	int rc = 0;
-
-	if (!c->events.own_loop)
-		rc = dlki_delivery_join(&c->events.delivery);
-	return rc == 0 ? 0 : dlki_system(err, rc, "starting a thread");
-}
-
 int dlki_events_start(struct dlock_client *c, struct dlk_error *err)
 {
 	struct dlki_events *q = &c->events;
+	int by_process, rc = 0;
 
+	pthread_mutex_lock(&c->mu);
 	q->last = &q->first;
-	q->fd = -1;
+	by_process = q->by_process;
+	pthread_mutex_unlock(&c->mu);
 	q->delivery.call = deliver;
-	if (q->own_loop) {
-		q->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-		return q->fd < 0 ? dlki_system(err, errno, "eventfd") : 0;
-	}
-	return c->on_event ? dlki_events_thread(c, err) : 0;
+	if (c->on_event && !by_process)
+		rc = dlki_delivery_join(&q->delivery);
+	return rc == 0 ? 0 : dlki_system(err, rc, "starting a thread");
 }
 
 static void drop_events(struct dlki_events *q)
@@ -302,26 +230,20 @@ static void drop_events(struct dlki_events *q)
 		dlki_claim_unref(claim);
 	}
 	q->last = &q->first;
+	q->n = 0;
 }
 
 void dlki_events_stop(struct dlock_client *c)
 {
 	struct dlki_events *q = &c->events;
-	struct frame frame = { .client = c, .outer = frames };
 
 	pthread_mutex_lock(&c->mu);
 	q->stop = 1;
 	pthread_mutex_unlock(&c->mu);
 	dlki_delivery_leave(&q->delivery);
-	frames = &frame;
 	pthread_mutex_lock(&c->mu);
-	drop_events(q);
-	while (call_first_done(q))
-		continue;
+	while (q->calling)
+		dlk_cond_wait(&c->changed, &c->mu, DLK_FOREVER);
 	drop_events(q);
 	pthread_mutex_unlock(&c->mu);
-	frames = frame.outer;
-	if (q->fd >= 0)
-		close(q->fd);
-	q->fd = -1;
 }

@@ -7,12 +7,26 @@
 #include "core/net/resolve.h"
 #include "core/uri/uri.h"
 
-int dlki_client_ours(const struct dlock_client *client, struct dlk_error *err)
+int dlki_client_here(const struct dlock_client *client, struct dlk_error *err)
 {
+	if (!client)
+		return dlk_fail(err, DLOCK_EINVAL, "client is NULL");
 	if (client->process == dlki_process())
 		return 0;
 	return dlk_fail(err, DLOCK_EFORKED,
 			"the client was opened before fork(); open one here");
+}
+
+int dlki_client_ours(const struct dlock_client *client, struct dlk_error *err)
+{
+	int rc = dlki_client_here(client, err);
+
+	if (rc == 0 && !atomic_load(&client->opened))
+		rc = dlk_fail(
+			err, DLOCK_EINVAL,
+			"the client is not open: wait for the callback of "
+			"dlock_open_start()");
+	return rc;
 }
 
 void dlki_call_begin(struct dlock_client *client)
@@ -58,6 +72,8 @@ void dlki_client_destroy(struct dlock_client *client)
 	dlki_heap_destroy(&client->schedule.expiry);
 	dlki_heap_destroy(&client->asyncs.next);
 	dlki_heap_destroy(&client->asyncs.end);
+	dlki_async_table_destroy(&client->asyncs.table);
+	dlki_due_destroy(&client->asyncs.due);
 	free(client->slots.v);
 	free(client->session);
 	free(client->label);

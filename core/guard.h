@@ -7,7 +7,10 @@
 
 #include "core/client.h"
 
-/* EFORKED in a process that is not the client's. */
+/* EINVAL if it is NULL; EFORKED in a process that is not the client's. */
+int dlki_client_here(const struct dlock_client *client, struct dlk_error *err);
+
+/* The same, and EINVAL for one that is not open: not yet, or never. */
 int dlki_client_ours(const struct dlock_client *client, struct dlk_error *err);
 
 /*

@@ -27,19 +27,24 @@ struct report {
 };
 
 /* A question under way. */
-struct question {
+struct dlki_question {
 	struct dlock_client *client;
 	struct dlk_request request;    /* inspect, break: about which lock */
 	struct dlki_patience patience; /* over when the client is closed */
 	dlk_time deadline;
 	struct report *first, **last;
 	int nomem; /* for a report */
+
+	/* Of one that nobody waits for. */
+	struct dlki_record *record;
+	void (*each)(const struct dlock_participant *p, void *arg);
+	void *arg;
 };
 
 /* ---- Reports ------------------------------------------------------------- */
 
 /* A report with `a` and `b` at text and text + strlen(a) + 1. */
-static struct report *append_report(struct question *q, const char *a,
+static struct report *append_report(struct dlki_question *q, const char *a,
 				    const char *b)
 {
 	size_t size_a = strlen(a) + 1;
@@ -80,7 +85,7 @@ static void append_info(const struct dlock_lock_info *e, void *arg)
 	r->as.info.kind = r->text + strlen(e->name) + 1;
 }
 
-static struct report *next_report(struct question *q)
+static struct report *next_report(struct dlki_question *q)
 {
 	struct report *r = q->first;
 
@@ -91,14 +96,14 @@ static struct report *next_report(struct question *q)
 
 /* ---- Questions ----------------------------------------------------------- */
 
-static int refuse(const struct question *q, const char *what,
+static int refuse(const struct dlki_question *q, const char *what,
 		  struct dlk_error *err)
 {
 	return dlk_fail(err, DLOCK_ENOTSUP, "%s: cannot %s",
 			q->client->uri->scheme, what);
 }
 
-static int ask_inspect(struct question *q, struct dlk_error *err)
+static int ask_inspect(struct dlki_question *q, struct dlk_error *err)
 {
 	if (!(q->client->session->caps & DLOCK_CAP_INSPECT))
 		return refuse(q, "report the holders of a lock", err);
@@ -106,14 +111,14 @@ static int ask_inspect(struct question *q, struct dlk_error *err)
 				  q->deadline, err);
 }
 
-static int ask_list(struct question *q, struct dlk_error *err)
+static int ask_list(struct dlki_question *q, struct dlk_error *err)
 {
 	if (!(q->client->session->caps & DLOCK_CAP_LIST))
 		return refuse(q, "list its locks", err);
 	return dlki_store_list(q->client, append_info, q, q->deadline, err);
 }
 
-static int ask_break(struct question *q, struct dlk_error *err)
+static int ask_break(struct dlki_question *q, struct dlk_error *err)
 {
 	if (!q->client->backend->break_)
 		return refuse(q, "break a lock", err);
@@ -127,25 +132,20 @@ static int has_revoke(const struct dlock_backend *b)
 	       b->revoke;
 }
 
-static int ask_revoke(struct question *q, struct dlk_error *err)
+static int ask_revoke(struct dlki_question *q, struct dlk_error *err)
 {
 	if (!q->client->can_watch || !has_revoke(q->client->backend))
 		return refuse(q, "tell a holder that others want a lock", err);
 	return dlki_store_revoke(q->client, &q->request, q->deadline, err);
 }
 
-/* Have `put` ask the store.  The question then has what the store reported,
- * also after a failure. */
-static int ask_store(struct question *q, struct dlock_client *c,
-		     int (*put)(struct question *q, struct dlk_error *err),
-		     int64_t timeout_ms, struct dlk_error *err)
+static int begin(struct dlki_question *q, struct dlock_client *c,
+		 int64_t timeout_ms, struct dlk_error *err)
 {
 	int64_t ask_ms = dlki_ask_ms(&c->ask);
 	int rc = dlki_timeout_check(timeout_ms, err);
 
 	q->last = &q->first;
-	if (rc == 0)
-		rc = dlki_client_begin(c, err);
 	if (rc != 0)
 		return rc;
 	if (timeout_ms < 0)
@@ -154,6 +154,20 @@ static int ask_store(struct question *q, struct dlock_client *c,
 	q->patience = (struct dlki_patience){ .cancels = &c->ends,
 					      .ask_ms = ask_ms };
 	q->deadline = dlki_after_ms(dlki_deadline(timeout_ms), ask_ms);
+	return 0;
+}
+
+/* Have `put` ask the store.  The question then has what the store reported,
+ * also after a failure. */
+static int ask_store(struct dlki_question *q,
+		     int (*put)(struct dlki_question *q, struct dlk_error *err),
+		     struct dlk_error *err)
+{
+	struct dlock_client *c = q->client;
+	int rc = dlki_client_begin(c, err);
+
+	if (rc != 0)
+		return rc;
 	dlki_patience_begin(&q->patience);
 	rc = dlki_reason(err, put(q, err), c->uri->scheme);
 	dlki_patience_end(&q->patience);
@@ -165,7 +179,7 @@ static int ask_store(struct question *q, struct dlock_client *c,
 	return rc;
 }
 
-static int about_lock(struct question *q, const dlock_lock *lock,
+static int about_lock(struct dlki_question *q, const dlock_lock *lock,
 		      struct dlk_error *err)
 {
 	if (!lock)
@@ -179,7 +193,8 @@ static int about_lock(struct question *q, const dlock_lock *lock,
 
 /* The waiters that wait for a claim of this client: the store does not know
  * them.  One that reports no waiters reports none of these either. */
-static void append_own_waiters(struct question *q, const struct dlki_record *r)
+static void append_own_waiters(struct dlki_question *q,
+			       const struct dlki_record *r)
 {
 	struct dlock_client *c = q->client;
 
@@ -203,28 +218,45 @@ static void append_own_waiters(struct question *q, const struct dlki_record *r)
 	pthread_mutex_unlock(&c->mu);
 }
 
+static int inspect(struct dlki_question *q, const struct dlki_record *r,
+		   struct dlk_error *err)
+{
+	int rc = ask_store(q, ask_inspect, err);
+
+	if (rc == 0)
+		append_own_waiters(q, r);
+	return rc == 0 && q->nomem ? dlki_nomem(err) : rc;
+}
+
+static void tell_participants(struct dlki_question *q, int rc,
+			      void (*each)(const struct dlock_participant *p,
+					   void *arg),
+			      void *arg)
+{
+	struct report *r;
+
+	while ((r = next_report(q))) {
+		if (rc == 0)
+			each(&r->as.participant, arg);
+		free(r);
+	}
+}
+
 int dlki_inspect(const dlock_lock *lock,
 		 void (*each)(const struct dlock_participant *p, void *arg),
 		 void *arg, int64_t timeout_ms, struct dlk_error *err)
 {
-	struct question q = { 0 };
-	struct report *r;
+	struct dlki_question q = { 0 };
 	int rc = about_lock(&q, lock, err);
 
 	if (rc != 0)
 		return rc;
 	if (!each)
 		return dlk_fail(err, DLOCK_EINVAL, "each is NULL");
-	rc = ask_store(&q, lock->record->client, ask_inspect, timeout_ms, err);
+	rc = begin(&q, lock->record->client, timeout_ms, err);
 	if (rc == 0)
-		append_own_waiters(&q, lock->record);
-	if (rc == 0 && q.nomem)
-		rc = dlki_nomem(err);
-	while ((r = next_report(&q))) {
-		if (rc == 0)
-			each(&r->as.participant, arg);
-		free(r);
-	}
+		rc = inspect(&q, lock->record, err);
+	tell_participants(&q, rc, each, arg);
 	return rc;
 }
 
@@ -232,7 +264,7 @@ int dlki_list(dlock_client *client,
 	      void (*each)(const struct dlock_lock_info *info, void *arg),
 	      void *arg, int64_t timeout_ms, struct dlk_error *err)
 {
-	struct question q = { 0 };
+	struct dlki_question q = { 0 };
 	struct report *r;
 	int rc;
 
@@ -240,7 +272,9 @@ int dlki_list(dlock_client *client,
 		return dlk_fail(err, DLOCK_EINVAL, "client is NULL");
 	if (!each)
 		return dlk_fail(err, DLOCK_EINVAL, "each is NULL");
-	rc = ask_store(&q, client, ask_list, timeout_ms, err);
+	rc = begin(&q, client, timeout_ms, err);
+	if (rc == 0)
+		rc = ask_store(&q, ask_list, err);
 	while ((r = next_report(&q))) {
 		if (rc == 0)
 			each(&r->as.info, arg);
@@ -252,19 +286,20 @@ int dlki_list(dlock_client *client,
 int dlki_break(const dlock_lock *lock, int64_t timeout_ms,
 	       struct dlk_error *err)
 {
-	struct question q = { 0 };
+	struct dlki_question q = { 0 };
 	int rc = about_lock(&q, lock, err);
 
 	if (rc != 0)
 		return rc;
-	return ask_store(&q, lock->record->client, ask_break, timeout_ms, err);
+	rc = begin(&q, lock->record->client, timeout_ms, err);
+	return rc == 0 ? ask_store(&q, ask_break, err) : rc;
 }
 
 /* The holders of this client are told even if the store does not answer. */
 int dlki_revoke(const dlock_lock *lock, int64_t timeout_ms,
 		struct dlk_error *err)
 {
-	struct question q = { 0 };
+	struct dlki_question q = { 0 };
 	struct dlock_client *c;
 	int rc = about_lock(&q, lock, err);
 
@@ -278,5 +313,46 @@ int dlki_revoke(const dlock_lock *lock, int64_t timeout_ms,
 	if (!c->closing)
 		dlki_watch_revoke(lock->record);
 	pthread_mutex_unlock(&c->mu);
-	return ask_store(&q, c, ask_revoke, timeout_ms, err);
+	rc = begin(&q, c, timeout_ms, err);
+	return rc == 0 ? ask_store(&q, ask_revoke, err) : rc;
+}
+
+/* ---- Without waiting ----------------------------------------------------- */
+
+struct dlki_question *dlki_question_new(
+	const dlock_lock *lock,
+	void (*each)(const struct dlock_participant *p, void *arg), void *arg,
+	int64_t timeout_ms, struct dlk_error *err)
+{
+	struct dlki_question *q = calloc(1, sizeof(*q));
+	int rc;
+
+	if (!q) {
+		dlki_nomem(err);
+		return NULL;
+	}
+	rc = about_lock(q, lock, err);
+	if (rc == 0)
+		rc = begin(q, lock->record->client, timeout_ms, err);
+	if (rc != 0) {
+		free(q);
+		return NULL;
+	}
+	q->record = lock->record;
+	q->each = each;
+	q->arg = arg;
+	return q;
+}
+
+int dlki_question_ask(struct dlki_question *q, struct dlk_error *err)
+{
+	if (q->each)
+		return inspect(q, q->record, err);
+	return ask_store(q, ask_break, err);
+}
+
+void dlki_question_end(struct dlki_question *q, int rc)
+{
+	tell_participants(q, rc, q->each, q->arg);
+	free(q);
 }

@@ -12,6 +12,21 @@
 
 #include "core/lock.h"
 
+/* What dlock_inspect_start() and dlock_break_start() ask, in steps. */
+struct dlki_question;
+
+/* Without `each`, break the lock.  NULL: see err. */
+struct dlki_question *
+dlki_question_new(const dlock_lock *lock,
+		  void (*each)(const struct dlock_participant *p, void *arg),
+		  void *arg, int64_t timeout_ms, struct dlk_error *err);
+
+/* Ask the store.  Without mu, as a call of the client. */
+int dlki_question_ask(struct dlki_question *question, struct dlk_error *err);
+
+/* Tell of the answer, which was `rc`, and free it. */
+void dlki_question_end(struct dlki_question *question, int rc);
+
 /* What dlock_inspect(), dlock_list(), dlock_revoke() and dlock_break() do. */
 int dlki_inspect(const dlock_lock *lock,
 		 void (*each)(const struct dlock_participant *p, void *arg),

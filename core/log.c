@@ -76,6 +76,7 @@ static void tell_lines(struct dlki_log *log, uint64_t number)
 		tell_missed(log, missed);
 	}
 	log->telling = 0;
+	pthread_cond_broadcast(&log->told);
 }
 
 static int has_lines(const struct dlki_log *log)
@@ -91,7 +92,7 @@ static int deliver_later(struct dlki_delivery *delivery)
 	int more = 0;
 
 	pthread_mutex_lock(&log->mu);
-	if (!log->stop && !log->telling) {
+	if (!log->stop && !log->telling && !log->due) {
 		tell_lines(log, log->written);
 		more = has_lines(log);
 	}
@@ -99,12 +100,26 @@ static int deliver_later(struct dlki_delivery *delivery)
 	return more;
 }
 
+/* With mu held. */
+static void count_due(struct dlki_log *log)
+{
+	size_t n = log->n + (log->missed > 0);
+
+	atomic_store(&log->n_due, log->due ? n : 0);
+}
+
 /* With mu held.  If no thread can be started, the next call of the backend
  * delivers the lines when it ends. */
 static void wake_thread(struct dlki_log *log)
 {
-	int rc = log->stop ? ECANCELED : dlki_delivery_join(&log->delivery);
+	int rc;
 
+	if (log->due) {
+		count_due(log);
+		dlki_due_tell(log->due);
+		return;
+	}
+	rc = log->stop ? ECANCELED : dlki_delivery_join(&log->delivery);
 	if (rc == 0)
 		dlki_delivery_post(&log->delivery);
 	atomic_store(&log->stranded, rc != 0);
@@ -117,11 +132,42 @@ static void deliver(struct dlki_log *log, uint64_t number)
 	pthread_mutex_lock(&log->mu);
 	if (atomic_exchange(&log->stranded, 0))
 		number = UINT64_MAX;
-	if (!log->telling)
+	if (!log->telling && !log->due)
 		tell_lines(log, number);
 	if (has_lines(log))
 		wake_thread(log);
 	pthread_mutex_unlock(&log->mu);
+}
+
+/* The sink calls nothing of dlock, so that no sink waits here for itself. */
+void dlki_log_by_process(struct dlki_log *log, struct dlki_due *due)
+{
+	pthread_mutex_lock(&log->mu);
+	log->due = due;
+	while (log->telling)
+		pthread_cond_wait(&log->told, &log->mu);
+	count_due(log);
+	if (has_lines(log))
+		dlki_due_tell(due);
+	pthread_mutex_unlock(&log->mu);
+}
+
+int dlki_log_tell(struct dlki_log *log)
+{
+	int told;
+
+	pthread_mutex_lock(&log->mu);
+	told = log->due && has_lines(log) && !log->telling;
+	if (told)
+		tell_lines(log, log->first ? log->first->number : 0);
+	count_due(log);
+	pthread_mutex_unlock(&log->mu);
+	return told;
+}
+
+size_t dlki_log_due(const struct dlki_log *log)
+{
+	return atomic_load(&log->n_due);
 }
 
 void dlki_log_init(struct dlki_log *log, dlock_log_fn sink, void *arg,
@@ -133,11 +179,13 @@ void dlki_log_init(struct dlki_log *log, dlock_log_fn sink, void *arg,
 	log->uri = uri;
 	log->last = &log->first;
 	pthread_mutex_init(&log->mu, NULL);
+	pthread_cond_init(&log->told, NULL);
 	log->delivery.call = deliver_later;
 }
 
 void dlki_log_destroy(struct dlki_log *log)
 {
+	pthread_cond_destroy(&log->told);
 	pthread_mutex_destroy(&log->mu);
 }
 

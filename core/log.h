@@ -17,6 +17,7 @@
 #include <dlock/backend.h>
 #include <stdatomic.h>
 
+#include "core/base/due.h"
 #include "core/deliver.h"
 
 struct dlock_client;
@@ -47,19 +48,32 @@ struct dlki_log {
 	 * is taken behind it but that of deliver.h.
 	 */
 	pthread_mutex_t mu;
+	pthread_cond_t told;  /* no thread is in the sink */
 	struct dlki_log_line *first, **last;
 	size_t n;
 	uint64_t written;     /* number of the last line */
 	uint64_t missed;      /* since that one */
 	int telling;          /* a thread is in the sink */
+	struct dlki_due *due; /* dlock_process() tells the sink; or NULL */
 	int stop;
 
+	_Atomic size_t n_due; /* for dlock_process() */
 	_Atomic int stranded; /* there are lines, and no thread could start */
 };
 
 /* Borrows the label and the URI of a client. */
 void dlki_log_init(struct dlki_log *log, dlock_log_fn sink, void *arg,
 		   const char *label, const char *uri);
+
+/* From now on only dlki_log_tell() calls the sink, and `due` is told when there
+ * is a line.  Waits for a call that runs. */
+void dlki_log_by_process(struct dlki_log *log, struct dlki_due *due);
+
+/* Call the sink with one line.  0: there is none. */
+int dlki_log_tell(struct dlki_log *log);
+
+/* How often dlki_log_tell() has something to tell.  Takes no lock. */
+size_t dlki_log_due(const struct dlki_log *log);
 
 /* No more lines will be written: deliver the rest. */
 void dlki_log_end(struct dlki_log *log);

@@ -6,6 +6,7 @@
 #include "core/base/backoff.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/base/patience.h"
 #include "core/store.h"
 #include "core/uri/params.h"
 
@@ -28,13 +29,26 @@ static void prepare_session(struct dlock_client *c)
 	s->core = c;
 }
 
-/* Nobody else has the client yet. */
+/* Only a dlock_close_start() has it wait no longer. */
 static void sleep_until(struct dlock_client *c, dlk_time until)
 {
 	pthread_mutex_lock(&c->mu);
-	while (dlk_now() < until)
+	while (dlk_now() < until && !c->closing)
 		dlk_cond_wait(&c->changed, &c->mu, until);
 	pthread_mutex_unlock(&c->mu);
+}
+
+static int open_store(struct dlock_client *c, dlk_time deadline,
+		      struct dlk_error *err)
+{
+	struct dlki_patience patience = { .cancels = &c->ends,
+					  .ask_ms = dlki_ask_ms(&c->ask) };
+	int rc;
+
+	dlki_patience_begin(&patience);
+	rc = dlki_store_open(c, deadline, err);
+	dlki_patience_end(&patience);
+	return rc;
 }
 
 static int fail_in_time(int64_t connect_ms, struct dlk_error *err)
@@ -65,11 +79,14 @@ int dlki_opening(struct dlock_client *c, int once, struct dlk_error *err)
 		int rc, cut;
 
 		prepare_session(c);
-		rc = dlki_store_open(c, deadline, err);
+		rc = open_store(c, deadline, err);
 		if (rc != 0)
 			rc = dlki_reason(err, rc, c->uri->scheme);
 		left = deadline - dlk_now();
 		cut = left < LEAST_NS || left < (deadline - begun) / 4;
+		if (rc == DLOCK_EUNREACHABLE && atomic_load(&c->ends))
+			return dlk_fail(err, DLOCK_ECANCELED,
+					"the client was closed");
 		if (rc != DLOCK_EUNREACHABLE || (once && !cut))
 			return rc;
 		if (cut && last.code != 0)

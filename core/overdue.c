@@ -10,10 +10,10 @@
 #include "core/record.h"
 
 #define ASYNC_OF_END(timer)                                                    \
-	((struct dlock_async *)(void *)((                                      \
-		char *)(timer)-offsetof(struct dlock_async, end)))
+	((struct dlki_async *)(void *)((                                       \
+		char *)(timer)-offsetof(struct dlki_async, end)))
 
-static void set_end(struct dlock_async *r, dlk_time at)
+static void set_end(struct dlki_async *r, dlk_time at)
 {
 	struct dlki_schedule *schedule = &r->client->schedule;
 
@@ -22,14 +22,14 @@ static void set_end(struct dlock_async *r, dlk_time at)
 		dlki_schedule_arm(schedule, at);
 }
 
-void dlki_overdue_begin(struct dlock_async *r)
+void dlki_overdue_begin(struct dlki_async *r)
 {
 	if (r->wait.deadline != DLK_FOREVER)
 		set_end(r, dlki_after_ms(r->wait.deadline,
 					 dlki_ask_ms(&r->client->ask)));
 }
 
-void dlki_overdue_cancelled(struct dlock_async *r)
+void dlki_overdue_cancelled(struct dlki_async *r)
 {
 	dlk_time at = dlki_after_ms(dlk_now(), dlki_ask_ms(&r->client->ask));
 
@@ -37,7 +37,7 @@ void dlki_overdue_cancelled(struct dlock_async *r)
 		set_end(r, at);
 }
 
-static int why_it_ends(struct dlock_async *r, struct dlk_error *err)
+static int why_it_ends(struct dlki_async *r, struct dlk_error *err)
 {
 	const struct dlki_acquire *a = &r->acquire;
 	const struct dlki_record *record = a->claim->record;
@@ -56,7 +56,7 @@ static int why_it_ends(struct dlock_async *r, struct dlk_error *err)
 			dlki_kind_name(record->kind), record->name);
 }
 
-static void end_call(struct dlock_async *r)
+static void end_call(struct dlki_async *r)
 {
 	struct dlock_client *c = r->client;
 	struct dlk_error err = { 0 };
@@ -69,31 +69,41 @@ static void end_call(struct dlock_async *r)
 	dlki_acquire_abandon(&r->acquire);
 	dlki_call_end(c);
 	dlki_async_over(r, rc, NULL, &err);
-	dlki_event_done(r);
 }
 
-/* The async thread does not come back from the backend.  A call that runs, or
- * was passed a claim, ends by itself. */
+/* A call whose turn does not come, because the async thread does not come back
+ * from the backend, or too many calls are before it.  The latter may still have
+ * to ask for the first time.  A call that runs, or was passed a claim, ends by
+ * itself. */
+static int is_overdue(struct dlki_async *r, int is_stuck)
+{
+	if (r->state == DLKI_ASYNC_RUNNING || r->acquire.claim->passed)
+		return 0;
+	return is_stuck || r->acquire.busy ||
+	       dlki_patience_over(&r->wait.patience);
+}
+
 dlk_time dlki_overdue_end(struct dlock_client *c)
 {
 	struct dlki_asyncs *all = &c->asyncs;
 	struct dlki_timer *t = dlki_heap_first(&all->end);
 	int64_t ask_ms;
 	dlk_time now;
+	int is_stuck;
 
 	if (!t)
 		return DLK_FOREVER;
 	now = dlk_now();
 	ask_ms = dlki_ask_ms(&c->ask);
+	is_stuck = all->running_since != 0 &&
+		   now >= dlki_after_ms(all->running_since, ask_ms);
 	for (; t && t->at <= now; t = dlki_heap_first(&all->end)) {
-		struct dlock_async *r = ASYNC_OF_END(t);
+		struct dlki_async *r = ASYNC_OF_END(t);
 
-		if (all->running_since == 0 ||
-		    now < dlki_after_ms(all->running_since, ask_ms) ||
-		    r->state == DLKI_ASYNC_RUNNING || r->acquire.claim->passed)
-			dlki_heap_set(&all->end, t, dlki_after_ms(now, ask_ms));
-		else
+		if (is_overdue(r, is_stuck))
 			end_call(r);
+		else
+			dlki_heap_set(&all->end, t, dlki_after_ms(now, ask_ms));
 	}
 	return t ? t->at : DLK_FOREVER;
 }

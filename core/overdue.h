@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Asynchronous calls that are overdue.  The async thread ends them in time as
- * long as the store answers.  When it does not, that thread may be in the
- * backend for seconds, and all other calls wait for it.  Then the timer thread
- * ends those whose deadline has come, or that were cancelled, `ask` after that.
+ * long as the store answers and few end at once.  Otherwise that thread may be
+ * in the backend for seconds, and all other calls wait for it.  Then the timer
+ * thread ends those whose deadline has come, or that were cancelled, `ask`
+ * after that.
  */
 #ifndef DLOCK_CORE_OVERDUE_H
 #define DLOCK_CORE_OVERDUE_H
@@ -13,10 +14,10 @@
 /* All need the client's mu. */
 
 /* It may take until its deadline and `ask` beyond it. */
-void dlki_overdue_begin(struct dlock_async *call);
+void dlki_overdue_begin(struct dlki_async *call);
 
 /* It was cancelled: it may take `ask` from now. */
-void dlki_overdue_cancelled(struct dlock_async *call);
+void dlki_overdue_cancelled(struct dlki_async *call);
 
 /* End those that are overdue, and return when to look again. */
 dlk_time dlki_overdue_end(struct dlock_client *client);

@@ -13,7 +13,6 @@
 #include <sysexits.h>
 
 static int loop, stopping, status = -1;
-static dlock_async *call;
 static dlock_hold *hold;
 
 static void watch(int fd, unsigned int how)
@@ -25,54 +24,55 @@ static void watch(int fd, unsigned int how)
 }
 
 /* The acquire or the release is over. */
-static void done(int rc, dlock_hold *granted, void *arg)
+static void done(const struct dlock_result *r, void *arg)
 {
-	hold = granted;
+	hold = r->hold;
 	if (hold)
 		watch(dlock_hold_fd(hold), EPOLLONESHOT); /* once it is lost */
 	else
-		status = rc < 0 && rc != DLOCK_ECANCELED ? EX_TEMPFAIL : 0;
-	dprintf(1, "%s\n", rc < 0 ? dlock_errmsg() : (char *)arg);
+		status = r->code && r->code != DLOCK_ECANCELED ? EX_TEMPFAIL :
+								 0;
+	dprintf(1, "%s\n", r->code ? r->message : (char *)arg);
 }
 
 static void release(void)
 {
-	if (dlock_release_async(hold, done, "released") < 0)
+	if (dlock_release_start(hold, done, "released") < 0)
 		errx(EX_OSERR, "%s", dlock_errmsg());
 	hold = NULL;
 }
 
 int main(int argc, char **argv)
 {
-	dlock_options opts = { .size = sizeof(opts), .own_loop = 1 };
 	struct epoll_event e;
 	dlock_client *client;
 	dlock_lock *lock;
+	dlock_op op;
 	sigset_t term;
+	int fd;
 
 	if (argc != 2 || !getenv("DLOCK_URI"))
 		errx(EX_USAGE, "usage: DLOCK_URI=... epoll NAME");
 	sigemptyset(&term);
 	sigaddset(&term, SIGTERM);
 	sigprocmask(SIG_BLOCK, &term, NULL);
-	if (dlock_open(&client, getenv("DLOCK_URI"), &opts) < 0 ||
+	if (dlock_open(&client, getenv("DLOCK_URI"), NULL) < 0 ||
 	    dlock_mutex_new(&lock, client, argv[1]) < 0 ||
-	    dlock_acquire_async(lock, -1, done, "holding", &call) < 0)
+	    dlock_lock_unbind(lock) < 0 ||
+	    dlock_acquire_start(lock, -1, done, "holding", &op) < 0)
 		errx(EX_CONFIG, "%s", dlock_errmsg());
 	loop = epoll_create1(0);
 	watch(signalfd(-1, &term, 0), EPOLLONESHOT);
-	watch(dlock_fd(client), 0);
+	watch(fd = dlock_client_fd(client), 0);
 	while (status < 0) {
-		if (epoll_wait(loop, &e, 1, -1) == 1 &&
-		    e.data.fd != dlock_fd(client)) { /* the signal, or a loss */
-			stopping = 1;
-			dlock_async_cancel(call); /* nothing, once it is over */
+		if (epoll_wait(loop, &e, 1, -1) == 1 && e.data.fd != fd) {
+			stopping = 1;                /* the signal, or a loss */
+			dlock_cancel_op(client, op); /* or it is over */
 		}
-		(void)dlock_dispatch(client);
+		(void)dlock_process(client, 0);
 		if (hold && stopping)
 			release();
 	}
-	dlock_async_free(call);
 	dlock_lock_free(lock);
 	dlock_close(client);
 	return status;

@@ -17,12 +17,11 @@ static struct job {
 } * next;
 static long limit, under_way, failed;
 
-static void released(int rc, dlock_hold *none, void *job)
+static void released(const struct dlock_result *r, void *job)
 {
-	(void)none;
-	if (rc < 0)
-		warnx("%s: %s", ((struct job *)job)->argv[1], dlock_errmsg());
-	failed |= rc < 0;
+	if (r->code)
+		warnx("%s: %s", ((struct job *)job)->argv[1], r->message);
+	failed |= r->code != 0;
 	under_way--;
 }
 
@@ -34,13 +33,14 @@ static void exited(uv_process_t *process, int64_t status, int sig)
 		warnx("%s: %s", j->argv[0], uv_strerror((int)status));
 	failed |= status || sig;
 	uv_close((uv_handle_t *)process, NULL);
-	if (dlock_release_async(j->hold, released, j) < 0)
+	if (dlock_release_start(j->hold, released, j) < 0)
 		errx(EX_OSERR, "%s", dlock_errmsg());
 }
 
-static void granted(int rc, dlock_hold *hold, void *job)
+static void granted(const struct dlock_result *r, void *job)
 {
 	struct job *j = job;
+	int rc;
 	uv_stdio_container_t io[3] = { [1] = { UV_INHERIT_FD, { .fd = 1 } },
 				       [2] = { UV_INHERIT_FD, { .fd = 2 } } };
 	uv_process_options_t o = { .exit_cb = exited, .args = j->argv };
@@ -48,21 +48,22 @@ static void granted(int rc, dlock_hold *hold, void *job)
 	o.file = j->argv[0];
 	o.stdio = io;
 	o.stdio_count = 3;
-	j->hold = hold;
-	if (hold)
-		rc = uv_spawn(uv_default_loop(), &j->process, &o);
-	if (!hold)
-		released(rc, NULL, job);
-	else if (rc < 0)
+	j->hold = r->hold;
+	if (!j->hold) {
+		released(r, job);
+		return;
+	}
+	rc = uv_spawn(uv_default_loop(), &j->process, &o);
+	if (rc < 0)
 		exited(&j->process, rc, 0);
 }
 
 static void go_on(uv_poll_t *due, int status, int events)
 {
 	(void)status, (void)events;
-	(void)dlock_dispatch(due->data);
+	(void)dlock_process(due->data, 0);
 	for (; next->lock && under_way < limit; next++, under_way++)
-		if (dlock_acquire_async(next->lock, -1, granted, next, NULL))
+		if (dlock_acquire_start(next->lock, -1, granted, next, NULL))
 			errx(EX_OSERR, "%s", dlock_errmsg());
 	if (under_way == 0)
 		uv_close((uv_handle_t *)due, NULL);
@@ -70,7 +71,6 @@ static void go_on(uv_poll_t *due, int status, int events)
 
 int main(int argc, char **argv)
 {
-	dlock_options opts = { .size = sizeof(opts), .own_loop = 1 };
 	struct job *jobs = next = calloc((size_t)argc, sizeof(*jobs));
 	dlock_client *client;
 	uv_poll_t due;
@@ -78,16 +78,17 @@ int main(int argc, char **argv)
 	limit = argc < 4 ? 0 : strtol(argv[1], NULL, 10);
 	if (!jobs || limit < 1 || !getenv("DLOCK_URI"))
 		errx(EX_USAGE, "usage: DLOCK_URI=... uv N COMMAND NAME...");
-	if (dlock_open(&client, getenv("DLOCK_URI"), &opts) < 0)
+	if (dlock_open(&client, getenv("DLOCK_URI"), NULL) < 0)
 		errx(EX_CONFIG, "%s", dlock_errmsg());
 	for (int i = 0; i < argc - 3; i++) {
 		jobs[i].argv[0] = argv[2];
 		jobs[i].argv[1] = argv[3 + i];
-		if (dlock_mutex_new(&jobs[i].lock, client, argv[3 + i]) < 0)
+		if (dlock_mutex_new(&jobs[i].lock, client, argv[3 + i]) < 0 ||
+		    dlock_lock_unbind(jobs[i].lock) < 0)
 			errx(EX_DATAERR, "%s", dlock_errmsg());
 	}
 	due.data = client;
-	uv_poll_init(uv_default_loop(), &due, dlock_fd(client));
+	uv_poll_init(uv_default_loop(), &due, dlock_client_fd(client));
 	uv_poll_start(&due, UV_READABLE, go_on);
 	go_on(&due, 0, 0);
 	uv_run(uv_default_loop(), UV_RUN_DEFAULT);

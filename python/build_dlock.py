@@ -59,10 +59,10 @@ static int py_release(struct py_hold *h)
 	return rc;
 }
 
-static int py_release_async(struct py_hold *h, dlock_done_fn done, void *arg)
+static int py_release_start(struct py_hold *h, dlock_done_fn done, void *arg)
 {
 	dlock_hold *hold = h->left;
-	int rc = dlock_release_async(hold, done, arg);
+	int rc = dlock_release_start(hold, done, arg);
 
 	h->left = NULL;
 	if (rc < 0)
@@ -74,7 +74,7 @@ static int py_release_async(struct py_hold *h, dlock_done_fn done, void *arg)
 static int py_let_go(struct py_hold *h)
 {
 	py_leave_hold(h);
-	if (h->in_loop && py_release_async(h, NULL, NULL) == DLOCK_OK)
+	if (h->in_loop && py_release_start(h, NULL, NULL) == DLOCK_OK)
 		return DLOCK_OK;
 	py_leave_hold(h);
 	return py_release(h);
@@ -115,13 +115,32 @@ static void py_close(dlock_client **cell)
 {
 	dlock_close(__atomic_exchange_n(&cell[1], NULL, __ATOMIC_SEQ_CST));
 }
+
+/* py_close() closes it as well, until `done` has called py_closed(). */
+static int py_close_start(dlock_client **cell, dlock_done_fn done, void *arg)
+{
+	py_leave_client(cell);
+	return dlock_close_start(cell[1], done, arg);
+}
+
+static void py_closed(dlock_client **cell)
+{
+	cell[1] = NULL;
+}
 """, **how)
 ffi.cdef("""
 typedef struct dlock_client dlock_client;
 typedef struct dlock_lock dlock_lock;
 typedef struct dlock_hold dlock_hold;
-typedef struct dlock_async dlock_async;
-typedef void (*dlock_done_fn)(int rc, dlock_hold *hold, void *arg);
+typedef uint64_t dlock_op;
+struct dlock_result {
+	int code;
+	dlock_client *client;
+	dlock_hold *hold;
+	const char *message;
+	...;
+};
+typedef void (*dlock_done_fn)(const struct dlock_result *result, void *arg);
 """ + STRUCTS + """
 struct dlock_log_line {
 	int level;
@@ -141,7 +160,6 @@ typedef struct dlock_options {
 	void (*on_log)(const struct dlock_log_line *line, void *arg);
 	void *arg;
 	const char *password;
-	int own_loop;
 	...;
 } dlock_options;
 struct dlock_participant {
@@ -205,15 +223,16 @@ void dlock_lock_free(dlock_lock *lock);
 int dlock_acquire(dlock_lock *lock, int64_t timeout_ms, dlock_hold **out);
 int dlock_acquire_shared(dlock_lock *lock, int64_t timeout_ms,
 			 dlock_hold **out);
-int dlock_acquire_async(dlock_lock *lock, int64_t timeout_ms,
-			dlock_done_fn done, void *arg, dlock_async **out);
-int dlock_acquire_shared_async(dlock_lock *lock, int64_t timeout_ms,
-			       dlock_done_fn done, void *arg,
-			       dlock_async **out);
-void dlock_async_cancel(dlock_async *call);
-void dlock_async_free(dlock_async *call);
-int dlock_fd(dlock_client *client);
-int dlock_dispatch(dlock_client *client);
+int dlock_acquire_start(dlock_lock *lock, int64_t timeout_ms,
+			dlock_done_fn done, void *arg, dlock_op *op);
+int dlock_acquire_shared_start(dlock_lock *lock, int64_t timeout_ms,
+			       dlock_done_fn done, void *arg, dlock_op *op);
+int dlock_cancel_op(dlock_client *client, dlock_op op);
+int dlock_client_fd(dlock_client *client);
+int dlock_process(dlock_client *client, int most);
+int dlock_events_by_process(dlock_client *client);
+int dlock_open_start(const char *uri, const dlock_options *opts,
+		     dlock_client **out, dlock_done_fn done, void *arg);
 int dlock_release(dlock_hold *hold);
 void dlock_cancel(dlock_lock *lock);
 int dlock_check(const dlock_hold *hold);
@@ -239,14 +258,16 @@ const char *dlock_version(void);
 
 void py_leave_hold(struct py_hold *h);
 int py_release(struct py_hold *h);
-int py_release_async(struct py_hold *h, dlock_done_fn done, void *arg);
+int py_release_start(struct py_hold *h, dlock_done_fn done, void *arg);
 int py_let_go(struct py_hold *h);
 void py_drop(struct py_hold *h);
 void py_leave_client(dlock_client **cell);
 void py_close(dlock_client **cell);
+int py_close_start(dlock_client **cell, dlock_done_fn done, void *arg);
+void py_closed(dlock_client **cell);
 
 extern "Python" void py_event(dlock_hold *, int, const char *, void *);
-extern "Python" void py_done(int, dlock_hold *, void *);
+extern "Python" void py_done(const struct dlock_result *, void *);
 extern "Python" void py_log(const struct dlock_log_line *, void *);
 extern "Python" void py_participant(const struct dlock_participant *, void *);
 extern "Python" void py_lock(const struct dlock_lock_info *, void *);

@@ -25,23 +25,13 @@ static double threads(void)
 	return n;
 }
 
-static void granted(int rc, dlock_hold *hold, void *arg)
+static void granted(const struct dlock_result *r, void *arg)
 {
 	(void)arg;
-	bench_check(rc, "an asynchronous acquire");
-	bench_check(dlock_release_async(hold, NULL, NULL),
-		    "dlock_release_async");
+	bench_check(r->code, "an asynchronous acquire");
+	bench_check(dlock_release_start(r->hold, NULL, NULL),
+		    "dlock_release_start");
 	served++;
-}
-
-static dlock_client *client_with_loop(const struct bench_store *s)
-{
-	dlock_options opts = DLOCK_OPTIONS_INIT;
-	dlock_client *c;
-
-	opts.own_loop = 1;
-	bench_check(dlock_open(&c, s->uri, &opts), "dlock_open");
-	return c;
 }
 
 static uint64_t waiters(dlock_client *c)
@@ -64,20 +54,20 @@ static void await_waiters(dlock_client *c, uint64_t n)
 
 static void serve(dlock_client *c, size_t n)
 {
-	struct pollfd p = { .fd = dlock_fd(c), .events = POLLIN };
+	struct pollfd p = { .fd = dlock_client_fd(c), .events = POLLIN };
 	int64_t until = bench_now() + 60000 * BENCH_MS;
 
 	while (served < n) {
 		bench_wait(until, "grants");
 		if (poll(&p, 1, 100) == 1)
-			bench_check(dlock_dispatch(c), "dlock_dispatch");
+			(void)dlock_process(c, 0);
 	}
 }
 
 static void measure(struct bench_store *s, const struct bench_case *c)
 {
 	struct bench_result res = BENCH_RESULT;
-	dlock_client *client = client_with_loop(s), *holder = store_client(s);
+	dlock_client *client = store_client(s), *holder = store_client(s);
 	double all;
 	struct bench_memory least, most;
 	dlock_lock *lock, *held;
@@ -85,14 +75,15 @@ static void measure(struct bench_store *s, const struct bench_case *c)
 	int64_t begin;
 
 	bench_check(dlock_mutex_new(&lock, client, "bench"), "dlock_mutex_new");
+	bench_check(dlock_lock_unbind(lock), "dlock_lock_unbind");
 	bench_check(dlock_mutex_new(&held, holder, "bench"), "dlock_mutex_new");
 	bench_check(dlock_acquire(held, 10000, &hold), "dlock_acquire");
 	malloc_trim(0);
 	least = bench_memory();
 	begin = bench_now();
 	for (unsigned int i = 0; i < c->n; i++)
-		bench_check(dlock_acquire_async(lock, -1, granted, NULL, NULL),
-			    "dlock_acquire_async");
+		bench_check(dlock_acquire_start(lock, -1, granted, NULL, NULL),
+			    "dlock_acquire_start");
 	await_waiters(client, c->n);
 	bench_extra(&res, (double)(bench_now() - begin) / c->n, "ask_ns");
 	all = threads();

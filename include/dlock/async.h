@@ -3,39 +3,38 @@
  * dlock without waiting: for programs with an event loop, and for programs
  * that wait for very many locks.
  *
- *     static void granted(int rc, dlock_hold *hold, void *arg)
+ *     static void granted(const struct dlock_result *r, void *job)
  *     {
- *             if (rc == DLOCK_OK)
- *                     start_billing(arg, hold);
+ *             if (r->code == DLOCK_OK)
+ *                     begin(job, r->hold);
  *             else
- *                     complain(dlock_errmsg());
+ *                     give_up(job, r->message);
  *     }
  *
- *     dlock_acquire_async(lock, 5000, granted, arg, NULL);
+ *     dlock_acquire_start(lock, 5000, granted, job, NULL);
+ *     ...
+ *     watch(loop, dlock_client_fd(client), READABLE);
+ *     ...
+ *     on_readable: dlock_process(client, 0);
  *
- * An asynchronous call is an acquire or a release that no thread waits for.
+ * A function whose name ends in _start begins an operation and returns at once.
+ * The operation ends with the call of its callback.
  *
  * CALLBACKS
- *  - The callback of an asynchronous call comes once, whatever happens: when
- *    the lock is granted or refused, when the time is over, when the call is
- *    cancelled, and when the client is closed.
- *  - The function that begins the asynchronous call never calls it.  The
- *    thread for callbacks may call it before that function has returned.
- *  - Callbacks come in the order in which their calls ended.
- *  - One callback of a client runs at a time, on_event included.  By default
- *    that is on the thread "dlock-deliver", which all clients of the process
- *    share.  With dlock_options.own_loop it is in dlock_dispatch(), on a thread
- *    of the program.
- *  - A callback may call anything except dlock_close() of its own client.  In
- *    it, dlock_errmsg() tells why the call failed.
- *  - on_event is not called for a hold before the callback that hands out the
- *    hold.
+ *  - The callback of an operation that was begun comes exactly once, whatever
+ *    happens.  After an error of the _start function it never comes.
+ *  - Callbacks come in dlock_process() and dlock_wait() alone, with no lock of
+ *    dlock held; and in dlock_close(), which calls those that are left.  So
+ *    one callback of a client runs at a time.
+ *  - Callbacks come in the order in which their operations ended.
+ *  - A callback may call anything of dlock, dlock_lock_free() and
+ *    dlock_close_start() included.  But dlock_process() and dlock_wait() of the
+ *    same client return EDEADLK, and dlock_close() of it does nothing.
+ *  - on_event is not called for a hold before the callback that hands it out
+ *    has returned.
  *
- * Holds that are acquired here belong to no thread, as if the handle were
- * unbound: see dlock_lock_unbind().  So an asynchronous acquire is never
- * re-entrant.  However many are pending, the client has one thread for
- * them.  It sends their requests one after the other, and they wait in the
- * store's wait queue as threads do.
+ * By default dlock's own threads move bytes and renew leases, so a loop that
+ * stalls loses no lock.  Functions that wait may be used beside these.
  */
 #ifndef DLOCK_ASYNC_H
 #define DLOCK_ASYNC_H
@@ -46,81 +45,147 @@
 extern "C" {
 #endif
 
-typedef struct dlock_async dlock_async; /* an asynchronous call */
+/* An operation under way; 0 is none.  A number is never used again, so that an
+ * old one is harmless. */
+typedef uint64_t dlock_op;
+
+/* How an operation ended.  Borrowed for the call of the callback. */
+struct dlock_result {
+	size_t size;
+	int code;             /* DLOCK_OK or a DLOCK_E code */
+	dlock_client *client; /* of the operation */
+	dlock_hold *hold;     /* the program's, after an acquire that ended with
+			       * DLOCK_OK; else NULL.  It may have been lost by
+			       * now: dlock_check() tells */
+	const char *message;  /* what dlock_errmsg() would say; never NULL */
+};
+
+typedef void (*dlock_done_fn)(const struct dlock_result *result, void *arg);
+
+/* ---- Operations ---------------------------------------------------------- */
 
 /*
- * The asynchronous call is over.  `rc` and dlock_errmsg() are what
- * dlock_acquire() or dlock_release() would have left.  After an acquire that
- * returned DLOCK_OK, `hold` is the program's; else it is NULL.  The hold may
- * have been lost by now: dlock_check() tells.
- */
-typedef void (*dlock_done_fn)(int rc, dlock_hold *hold, void *arg);
-
-/*
- * Ask for the lock, and return at once.  `done` gets what dlock_acquire()
- * would return.  Do not free `lock` before that.
+ * Ask for the lock.  `done` gets the code that dlock_acquire() would return.
+ * `op`, which may be NULL, is set to the number for dlock_cancel_op().  Do not
+ * free `lock` before the callback.
  *
- * If this returns an error, `done` is not called:
- *
- *   EINVAL     an argument
- *   ENOTSUP    a multi-lock
+ *   EINVAL     an argument; or a mutex or read-write lock whose handle is not
+ *              unbound: see dlock_lock_unbind()
  *   ECANCELED  the client is closed
  *   EEXHAUSTED there can be no thread for it
- *
- * `out` may be NULL.  Else `*out` is for dlock_async_cancel(), and must be
- * freed with dlock_async_free().
  */
-DLOCK_API DLOCK_NODISCARD int dlock_acquire_async(dlock_lock *lock,
+DLOCK_API DLOCK_NODISCARD int dlock_acquire_start(dlock_lock *lock,
 						  int64_t timeout_ms,
 						  dlock_done_fn done, void *arg,
-						  dlock_async **out);
+						  dlock_op *op);
 
-/* As dlock_acquire_async(), for the read side.  EINVAL if not a read-write
+/* As dlock_acquire_start(), for the read side.  EINVAL if not a read-write
  * lock. */
 DLOCK_API DLOCK_NODISCARD int
-dlock_acquire_shared_async(dlock_lock *lock, int64_t timeout_ms,
-			   dlock_done_fn done, void *arg, dlock_async **out);
+dlock_acquire_shared_start(dlock_lock *lock, int64_t timeout_ms,
+			   dlock_done_fn done, void *arg, dlock_op *op);
 
 /*
- * End one asynchronous acquire with ECANCELED.  Does nothing if it is
- * over.  It may be granted in that instant: only its callback says how it
- * ended.  Never waits.  dlock_cancel() ends all waits of a handle,
- * asynchronous ones as well.
- */
-DLOCK_API void dlock_async_cancel(dlock_async *call);
-
-/* The program needs the handle no more; the call itself goes on.  May be called
- * in the callback, and after dlock_close().  NULL is a no-op. */
-DLOCK_API void dlock_async_free(dlock_async *call);
-
-/*
- * Undo one acquire, and return at once.  `done`, which may be NULL, gets what
- * dlock_release() would return.  The hold has ended when this returns
- * DLOCK_OK: the program may not use it any more.
+ * Undo one acquire.  After DLOCK_OK the hold has ended, and the program may not
+ * use it any more.  `done` gets the code that dlock_release() would return:
+ * when it comes, others can have the lock.  Without `done`, which may be NULL,
+ * nobody learns how it ended, and dlock_pending() does not count it.
  *
- *   EINVAL   hold is NULL, or is another thread's; ENOTSUP for a multi-lock
- *   ENOMEM, EEXHAUSTED  the hold has not ended
+ *   EINVAL   hold is NULL, or another thread's
+ *   ECANCELED, ENOMEM, EEXHAUSTED  the hold has not ended; dlock_release() ends
+ *            it
  */
-DLOCK_API DLOCK_NODISCARD int dlock_release_async(dlock_hold *hold,
+DLOCK_API DLOCK_NODISCARD int dlock_release_start(dlock_hold *hold,
 						  dlock_done_fn done,
 						  void *arg);
 
-/*
- * A descriptor that polls readable while callbacks are due, for a client that
- * was opened with dlock_options.own_loop.  The same one until dlock_close(),
- * which closes it; do not read it.  EINVAL without own_loop.
- */
-DLOCK_API int dlock_fd(dlock_client *client);
+/* As dlock_inspect().  `each`, which gets `arg` as well, is called immediately
+ * before `done`. */
+DLOCK_API DLOCK_NODISCARD int
+dlock_inspect_start(dlock_lock *lock,
+		    void (*each)(const struct dlock_participant *p, void *arg),
+		    int64_t timeout_ms, dlock_done_fn done, void *arg);
+
+/* As dlock_break(). */
+DLOCK_API DLOCK_NODISCARD int dlock_break_start(dlock_lock *lock,
+						int64_t timeout_ms,
+						dlock_done_fn done, void *arg);
 
 /*
- * Call the callbacks that are due, and return; DLOCK_OK also if there are
- * none.  Those that become due meanwhile are left to the next call.  If another
- * thread is in this function, waits for it.  In a callback of the client, does
- * nothing.  EINVAL without own_loop.
+ * End an acquire: its callback comes soon, with ECANCELED, or with OK if the
+ * grant was first.  Never waits.
  *
- * dlock_close() calls the callbacks of the calls that are left.
+ *   EINVAL  no acquire has this number, or its callback has begun
  */
-DLOCK_API int dlock_dispatch(dlock_client *client);
+DLOCK_API int dlock_cancel_op(dlock_client *client, dlock_op op);
+
+/* How many callbacks of operations are still to come. */
+DLOCK_API size_t dlock_pending(const dlock_client *client);
+
+/* ---- The loop ------------------------------------------------------------ */
+
+/*
+ * A descriptor of any client, for the program's loop: it polls readable when
+ * dlock_process() has something to do.  It is the same until the client is
+ * closed.  Poll it level- or edge-triggered; never read or close it.  < 0 is an
+ * error code.
+ */
+DLOCK_API int dlock_client_fd(dlock_client *client);
+
+/*
+ * Call the callbacks that are due: at most `most`, or if that is <= 0, as many
+ * as were due when it began.  Does not wait.  > 0: more are due, call again;
+ * 0: none.  Any thread may call it.
+ *
+ *   EDEADLK  in a callback of this client
+ *   EBUSY    another thread is in it, and does the work
+ */
+DLOCK_API int dlock_process(dlock_client *client, int most);
+
+/* Wait until something is due, and process it: for programs without a loop.
+ * DLOCK_OK if a callback was called, or dlock_nudge(); EBUSY if nothing came in
+ * time; EDEADLK as above. */
+DLOCK_API int dlock_wait(dlock_client *client, int64_t timeout_ms);
+
+/* For loops that cannot poll, and ask at each tick: 0 if dlock_process() has
+ * something to do, -1 if it has nothing to do before something happens. */
+DLOCK_API int64_t dlock_due_ms(const dlock_client *client);
+
+/* Make the descriptor readable once; ends a dlock_wait().  From any thread, and
+ * async-signal-safe. */
+DLOCK_API int dlock_nudge(dlock_client *client);
+
+/* From now on on_event and on_log are called in dlock_process(), and not on a
+ * thread of dlock.  An on_event that runs has returned before this does, unless
+ * it is the caller.  May be called before a client is open. */
+DLOCK_API int dlock_events_by_process(dlock_client *client);
+
+/* ---- Opening and closing ------------------------------------------------- */
+
+/*
+ * Open a store, as dlock_open() does.  `*out` is set at once, for the functions
+ * of the loop and for closing; all others need `done` first, with DLOCK_OK.
+ * After any other code the client still is to be closed.
+ *
+ *   EINVAL, ENOTSUP  no client: what is wrong can be told without the store
+ */
+DLOCK_API DLOCK_NODISCARD int dlock_open_start(const char *uri,
+					       const dlock_options *opts,
+					       dlock_client **out,
+					       dlock_done_fn done, void *arg);
+
+/*
+ * Close the client, as dlock_close() does, without waiting.  The callbacks that
+ * are pending come first, in dlock_process(), with ECANCELED unless they ended
+ * before; then `done`, which may be NULL.  When `done` returns, the client and
+ * its descriptor are gone: take the descriptor out of your loop in `done`.  In
+ * a callback, the closing begins when the callback's dlock_process() ends.
+ *
+ *   ECANCELED  it is being closed already
+ *   EEXHAUSTED there can be no thread for it; nothing has changed
+ */
+DLOCK_API DLOCK_NODISCARD int dlock_close_start(dlock_client *client,
+						dlock_done_fn done, void *arg);
 
 #ifdef __cplusplus
 }

@@ -143,10 +143,10 @@ enum dlock_event {
 
 /*
  * Called on the thread "dlock-deliver", which all clients of the process share,
- * or in dlock_dispatch(), with no dlock lock held.  A slow callback delays the
- * callbacks of all clients and nothing else.  May call anything except
- * dlock_lock_free(), and dlock_close() of its own client.  `why` is borrowed
- * for the call.
+ * or in dlock_process() after dlock_events_by_process(), with no dlock lock
+ * held.  A slow callback delays the callbacks of all clients and nothing else.
+ * May call anything except dlock_lock_free(), and dlock_close() of its own
+ * client.  `why` is borrowed for the call.
  *
  * dlock_release() waits for a running callback about its hold, unless the
  * callback itself calls it.  So `hold` is valid for the whole call, and you
@@ -167,7 +167,8 @@ struct dlock_log_line {
 	const char *uri;   /* of the store, as dlock_uri() says it */
 };
 
-/* Called from any thread, for one line at a time, in order.  May call nothing
+/* Called from any thread, for one line at a time, in order; or in
+ * dlock_process() after dlock_events_by_process().  May call nothing
  * of dlock, and may not wait for a thread that does. */
 typedef void (*dlock_log_fn)(const struct dlock_log_line *line, void *arg);
 
@@ -186,12 +187,10 @@ typedef struct dlock_options {
 	const char *password;    /* used if the URI has none; may be NULL */
 	int once;                /* dlock_open() asks a store that is not there
 				  * only once, see there */
-	int own_loop;            /* callbacks come in dlock_dispatch() only: see
-				  * <dlock/async.h> */
 } dlock_options;
 
 #define DLOCK_OPTIONS_INIT                                                    \
-	{ sizeof(dlock_options), 0, NULL, NULL, NULL, NULL, NULL, 0, 0 }
+	{ sizeof(dlock_options), 0, NULL, NULL, NULL, NULL, NULL, 0 }
 
 /*
  * Open the store at `uri`.  Does not return before the store has answered.

@@ -91,7 +91,7 @@ class Client:
     released.  If the program has dropped it, it is one for the call only."""
 
     def __init__(self, uri, *, require=(), label=None, password=None,
-                 on_event=None, on_log=None, _own_loop=False):
+                 on_event=None, on_log=None):
         options = ffi.new("dlock_options *")
         self._cell = ffi.new("dlock_client *[2]")
         self._mu = threading.RLock()
@@ -105,9 +105,11 @@ class Client:
         options.on_event = lib.py_event if on_event else ffi.NULL
         options.on_log = lib.py_log if on_log else ffi.NULL
         options.arg = self._handle
-        options.own_loop = _own_loop
-        checked(lib.dlock_open(self._cell, c_text(uri, "the URI"), options))
+        self._open(c_text(uri, "the URI"), options)
         _open.add(self)
+
+    def _open(self, uri, options):
+        checked(lib.dlock_open(self._cell, uri, options))
 
     def close(self):
         """Release all holds, end all waits with Canceled.  list() must

@@ -36,22 +36,24 @@ static enum lab_mode mode_of(int i, int own)
 	return own && i == PAGE ? LAB_MUTEX : chaos_names[i].mode;
 }
 
+static int make_handle(dlock_client *c, const struct chaos_name *n,
+		       enum lab_mode mode, dlock_lock **out)
+{
+	if (mode == LAB_MUTEX)
+		return dlock_mutex_new(out, c, n->name);
+	if (mode == LAB_PERMIT)
+		return dlock_semaphore_new(out, c, n->name, n->limit);
+	return dlock_rwlock_new(out, c, n->name);
+}
+
 int chaos_make_handles(struct chaos_worker *w, dlock_lock *out[CHAOS_NAMES],
 		       int own)
 {
-	const struct chaos_name *n;
 	int rc = 0;
 
-	for (int i = 0; i < CHAOS_NAMES && !rc; i++) {
-		n = &chaos_names[i];
-		if (mode_of(i, own) == LAB_MUTEX)
-			rc = dlock_mutex_new(&out[i], w->client, n->name);
-		else if (n->mode == LAB_WRITE)
-			rc = dlock_rwlock_new(&out[i], w->client, n->name);
-		else
-			rc = dlock_semaphore_new(&out[i], w->client, n->name,
-						 n->limit);
-	}
+	for (int i = 0; i < CHAOS_NAMES && !rc; i++)
+		rc = make_handle(w->client, &chaos_names[i], mode_of(i, own),
+				 &out[i]);
 	return rc;
 }
 
@@ -112,64 +114,53 @@ void chaos_cancel(struct chaos_thread *h)
 	pthread_mutex_unlock(&h->lock);
 }
 
-/* ---- Asynchronous calls, of which the thread awaits the end -------------- */
+/* ---- Operations, of which the thread awaits the end ---------------------- */
 
 struct end {
-	pthread_mutex_t mu;
-	pthread_cond_t changed;
-	bool over;
+	atomic_int over;
 	int rc;
 	dlock_hold *hold;
 };
 
-#define NO_END                                                                 \
-	{                                                                      \
-		PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0, 0   \
-	}
-
-static void ended(int rc, dlock_hold *hold, void *arg)
+static void ended(const struct dlock_result *r, void *arg)
 {
 	struct end *end = arg;
 
-	pthread_mutex_lock(&end->mu);
-	end->rc = rc;
-	end->hold = hold;
-	end->over = true;
-	pthread_cond_signal(&end->changed);
-	pthread_mutex_unlock(&end->mu);
+	end->rc = r->code;
+	end->hold = r->hold;
+	atomic_store(&end->over, 1);
 }
 
-static int await_end(struct end *end)
+/* Whichever thread waits processes the ends of all. */
+static int await_end(struct use *u, struct end *end)
 {
-	pthread_mutex_lock(&end->mu);
-	while (!end->over)
-		pthread_cond_wait(&end->changed, &end->mu);
-	pthread_mutex_unlock(&end->mu);
+	while (!atomic_load(&end->over))
+		(void)dlock_wait(u->me->w->client, 1);
 	return end->rc;
 }
 
 static int acquire_async(struct use *u, int64_t timeout)
 {
-	struct end end = NO_END;
+	struct end end = { 0 };
 	int rc = u->mode == LAB_READ ?
-			 dlock_acquire_shared_async(u->lock, timeout, ended,
+			 dlock_acquire_shared_start(u->lock, timeout, ended,
 						    &end, NULL) :
-			 dlock_acquire_async(u->lock, timeout, ended, &end,
+			 dlock_acquire_start(u->lock, timeout, ended, &end,
 					     NULL);
 
 	if (rc != DLOCK_OK)
 		return rc;
-	rc = await_end(&end);
+	rc = await_end(u, &end);
 	u->hold = end.hold;
 	return rc;
 }
 
 static int release_async(struct use *u)
 {
-	struct end end = NO_END;
-	int rc = dlock_release_async(u->hold, ended, &end);
+	struct end end = { 0 };
+	int rc = dlock_release_start(u->hold, ended, &end);
 
-	return rc == DLOCK_OK ? await_end(&end) : rc;
+	return rc == DLOCK_OK ? await_end(u, &end) : rc;
 }
 
 /* ---- A use --------------------------------------------------------------- */
@@ -321,6 +312,38 @@ static int draw_name(struct chaos_thread *me)
 	return (int)chaos_between(r, 0, CHAOS_NAMES - 2);
 }
 
+/* A handle for one use, whose holds belong to no thread. */
+static int unbound_handle(struct use *u)
+{
+	int rc = make_handle(u->me->w->client, u->name, u->mode, &u->lock);
+
+	if (rc != DLOCK_OK) {
+		note_unexpected(u, "a handle", rc);
+		return rc;
+	}
+	return dlock_lock_unbind(u->lock);
+}
+
+static void use_lock(struct use *u)
+{
+	struct chaos_thread *me = u->me;
+
+	if (acquire_lock(u) != DLOCK_OK)
+		return;
+	write_guarded(u);
+	if (u->mode == LAB_MUTEX && !u->async && chaos_chance(&me->random, 20))
+		reenter(u);
+	hold_and_write(u);
+	if (u->lost && chaos_chance(&me->random, 70))
+		write_on(u);
+	release_lock(u);
+	/* A write that was delayed, as in a queue. */
+	if (chaos_chance(&me->random, 10)) {
+		lab_nap_ms(chaos_between(&me->random, 0, 60));
+		write_guarded(u);
+	}
+}
+
 void chaos_use_lock(struct chaos_thread *me)
 {
 	int i = draw_name(me);
@@ -335,18 +358,9 @@ void chaos_use_lock(struct chaos_thread *me)
 	if (u.mode != LAB_READ && u.name->limit < 2)
 		u.guarded = me->w->guarded[i];
 	atomic_fetch_add(&me->w->counters->uses, 1);
-	if (acquire_lock(&u) != DLOCK_OK)
+	if (u.async && unbound_handle(&u) != DLOCK_OK)
 		return;
-	write_guarded(&u);
-	if (u.mode == LAB_MUTEX && !u.async && chaos_chance(&me->random, 20))
-		reenter(&u);
-	hold_and_write(&u);
-	if (u.lost && chaos_chance(&me->random, 70))
-		write_on(&u);
-	release_lock(&u);
-	/* A write that was delayed, as in a queue. */
-	if (chaos_chance(&me->random, 10)) {
-		lab_nap_ms(chaos_between(&me->random, 0, 60));
-		write_guarded(&u);
-	}
+	use_lock(&u);
+	if (u.async)
+		dlock_lock_free(u.lock);
 }

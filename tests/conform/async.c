@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Asynchronous calls wait for a lock as threads do, without a thread each. */
 #include <dlock/async.h>
-#include <poll.h>
 #include <string.h>
 
 #include "conform/cases.h"
@@ -38,15 +37,15 @@ void case_async_is_granted(struct conform *t)
 	dlock_lock *other;
 	uint64_t last = 0;
 
-	use_mutex(t);
-	other = handle(t, another_client(t, NULL, NULL));
+	use_unbound(t);
+	other = unbound(t, another_client(t, NULL, NULL));
 	for (int i = 0; i < ROUNDS; i++) {
 		struct outcome o = { 0 };
 		dlock_hold *h;
 
 		ask_async(&o, i % 2 ? other : t->lock, patience_ms());
 		h = granted(&o);
-		CHECK(!pthread_equal(o.thread, pthread_self()));
+		CHECK(pthread_equal(o.thread, pthread_self()));
 		CHECK_OK(dlock_check(h));
 		CHECK(!(t->caps & FENCE) || dlock_token(h) > last);
 		last = dlock_token(h);
@@ -96,8 +95,8 @@ void case_async_waits_its_turn(struct conform *t)
 {
 	dlock_lock *other;
 
-	use_mutex(t);
-	other = handle(t, another_client(t, NULL, NULL));
+	use_unbound(t);
+	other = unbound(t, another_client(t, NULL, NULL));
 	for (int way = 0; way < 2; way++) {
 		struct outcome o[4] = { 0 };
 		dlock_hold *h = take(way ? t->lock : other);
@@ -120,7 +119,7 @@ void case_async_among_threads(struct conform *t)
 	struct outcome o = { 0 };
 	dlock_hold *h;
 
-	use_mutex(t);
+	use_unbound(t);
 	before = join(t, OTHER_HANDLE);
 	behind = join(t, OTHER_CLIENT);
 	h = take(t->lock);
@@ -171,8 +170,8 @@ void case_async_ends_in_time(struct conform *t)
 	dlock_lock *other;
 	dlock_hold *h;
 
-	use_mutex(t);
-	other = handle(t, another_client(t, NULL, NULL));
+	use_unbound(t);
+	other = unbound(t, another_client(t, NULL, NULL));
 	h = take(other);
 	CHECK_WITHIN(late_ms(t->lock, 0), slack_ms());
 	CHECK_WITHIN(late_ms(t->lock, 50), slack_ms());
@@ -184,19 +183,20 @@ void case_async_ends_in_time(struct conform *t)
 void case_async_is_cancelled(struct conform *t)
 {
 	struct outcome one = { 0 }, two = { 0 }, three = { 0 };
-	dlock_async *r;
+	dlock_op op;
 	dlock_hold *h;
 
-	use_mutex(t);
-	h = take(handle(t, another_client(t, NULL, NULL)));
-	r = begin_async(&one, t->lock, -1);
+	use_unbound(t);
+	h = take(unbound(t, another_client(t, NULL, NULL)));
+	op = ask_async(&one, t->lock, -1);
 	ask_async(&two, t->lock, -1);
-	ask_async(&three, handle(t, t->client), -1);
+	ask_async(&three, unbound(t, t->client), -1);
 	await_waiters(t, 3);
-	dlock_async_cancel(r);
+	CHECK_OK(dlock_cancel_op(t->client, op));
 	refused_with(&one, DLOCK_ECANCELED, "cancelled");
-	dlock_async_cancel(r);
-	dlock_async_free(r);
+	CHECK_RC(dlock_cancel_op(t->client, op), DLOCK_EINVAL);
+	CHECK_RC(dlock_cancel_op(t->client, 0), DLOCK_EINVAL);
+	CHECK_RC(dlock_cancel_op(t->client, op + 100), DLOCK_EINVAL);
 	ALL_ALONG(20, outcome_pending(&two) && outcome_pending(&three));
 	dlock_cancel(t->lock);
 	refused_with(&two, DLOCK_ECANCELED, "cancelled");
@@ -213,23 +213,23 @@ void case_async_cancel_meets_grant(struct conform *t)
 	dlock_lock *other;
 	int held = 0;
 
-	use_mutex(t);
-	other = handle(t, another_client(t, NULL, NULL));
+	use_unbound(t);
+	other = unbound(t, another_client(t, NULL, NULL));
 	for (int i = 0; i < 24; i++) {
 		struct outcome o = { 0 };
 		dlock_hold *h = take(other);
-		dlock_async *r = begin_async(&o, t->lock, -1);
+		dlock_op op = ask_async(&o, t->lock, -1);
 
 		await_waiters(t, 1);
 		give(h);
 		nap_us(i * 40);
-		dlock_async_cancel(r);
+		/* Nobody has called back meanwhile. */
+		CHECK_OK(dlock_cancel_op(t->client, op));
 		if (outcome_of(&o) == DLOCK_OK)
 			given(o.hold);
 		else
 			CHECK_INT(o.rc, ==, DLOCK_ECANCELED);
 		held += o.rc == DLOCK_OK;
-		dlock_async_free(r);
 		is_free(other);
 	}
 	CHECK_INT(held, <=, 24);
@@ -241,8 +241,8 @@ void case_async_wake_is_never_missed(struct conform *t)
 	int rounds = t->caps & DLOCK_CAP_REMOTE ? 200 : 4000;
 	dlock_lock *other;
 
-	use_mutex(t);
-	other = handle(t, another_client(t, NULL, NULL));
+	use_unbound(t);
+	other = unbound(t, another_client(t, NULL, NULL));
 	for (int i = 0; i < rounds; i++) {
 		struct outcome o = { 0 };
 		dlock_hold *h = take(other);
@@ -266,18 +266,19 @@ void case_async_at_close(struct conform *t)
 	dlock_hold *h, *mine;
 	dlock_lock *free_one;
 
-	use_mutex(t);
+	use_unbound(t);
 	c = another_client(t, NULL, NULL);
 	h = take(t->lock);
 	free_one = any_lock(t, c, MUTEX, 0, "async_at_close");
+	CHECK_OK(dlock_lock_unbind(free_one));
 	ask_async(&has, free_one, -1);
 	mine = granted(&has);
 	for (int i = 0; i < 8; i++)
-		ask_async(&o[i], handle(t, c), i % 2 ? -1 : patience_ms());
+		ask_async(&o[i], unbound(t, c), i % 2 ? -1 : patience_ms());
 	await_waiters(t, 8);
 	close_client(t, c);
 	for (int i = 0; i < 8; i++) {
-		CHECK(!outcome_pending(&o[i]));
+		CHECK_INT(atomic_load(&o[i].calls), ==, 1);
 		refused_with(&o[i], DLOCK_ECANCELED, "closed");
 	}
 	CHECK_RC(dlock_release(mine), DLOCK_ELOST);
@@ -290,6 +291,7 @@ void case_async_readers(struct conform *t)
 	struct outcome reader[2] = { 0 }, writer = { 0 }, late = { 0 };
 
 	use_rwlock(t);
+	CHECK_OK(dlock_lock_unbind(t->lock));
 	for (int i = 0; i < 2; i++)
 		read_async(&reader[i], t->lock, patience_ms());
 	granted(&reader[0]);
@@ -330,89 +332,17 @@ void case_async_many(struct conform *t)
 	dlock_lock *other;
 	dlock_hold *h;
 
-	use_mutex(t);
-	other = handle(t, another_client(t, NULL, NULL));
+	use_unbound(t);
+	other = unbound(t, another_client(t, NULL, NULL));
 	h = take(other);
 	ask_async(&o[0], t->lock, -1);
 	await_waiters(t, 1);
 	census_take(&few);
 	for (int i = 1; i < MANY; i++)
-		ask_async(&o[i], i % 2 ? t->lock : handle(t, t->client), -1);
+		ask_async(&o[i], i % 2 ? t->lock : unbound(t, t->client), -1);
 	await_waiters(t, MANY);
 	census_same(&few);
 	give(h);
 	served(t, o, MANY);
 	is_free(other);
-}
-
-/* ---- The program's own loop ---------------------------------------------- */
-
-static int readable(int fd, int64_t ms)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-
-	return poll(&p, 1, (int)ms) == 1;
-}
-
-static dlock_client *with_own_loop(struct conform *t)
-{
-	dlock_options opts = DLOCK_OPTIONS_INIT;
-
-	opts.own_loop = 1;
-	return another_client(t, NULL, &opts);
-}
-
-void case_async_own_loop(struct conform *t)
-{
-	struct outcome o = { 0 }, done = { 0 };
-	dlock_client *c;
-	dlock_hold *h;
-	int fd;
-
-	use_mutex(t);
-	c = with_own_loop(t);
-	fd = dlock_fd(c);
-	CHECK(fd >= 0);
-	CHECK_RC(dlock_dispatch(c), DLOCK_OK);
-	h = take(t->lock);
-	ask_async(&o, handle(t, c), -1);
-	await_waiters(t, 1);
-	CHECK(!readable(fd, 0));
-	give(h);
-	CHECK(readable(fd, patience_ms()));
-	CHECK(outcome_pending(&o));
-	CHECK_RC(dlock_dispatch(c), DLOCK_OK);
-	CHECK(!readable(fd, 0));
-	CHECK_INT(granted(&o) != NULL, ==, 1);
-	CHECK(pthread_equal(o.thread, pthread_self()));
-	give_async(&done, o.hold);
-	CHECK(readable(fd, patience_ms()));
-	CHECK(outcome_pending(&done));
-	CHECK_RC(dlock_dispatch(c), DLOCK_OK);
-	CHECK_INT(outcome_of(&done), ==, DLOCK_OK);
-	is_free(t->lock);
-}
-
-/* Nobody calls dlock_dispatch() any more. */
-void case_async_own_loop_at_close(struct conform *t)
-{
-	struct outcome waits = { 0 }, has = { 0 };
-	dlock_client *c;
-	dlock_hold *h;
-
-	use_mutex(t);
-	c = with_own_loop(t);
-	h = take(t->lock);
-	ask_async(&has, any_lock(t, c, MUTEX, 0, "async_own_loop_at_close"),
-		  -1);
-	CHECK(readable(dlock_fd(c), patience_ms()));
-	ask_async(&waits, handle(t, c), -1);
-	await_waiters(t, 1);
-	CHECK(outcome_pending(&has));
-	close_client(t, c);
-	CHECK(!outcome_pending(&waits) && !outcome_pending(&has));
-	refused_with(&waits, DLOCK_ECANCELED, "closed");
-	CHECK(pthread_equal(waits.thread, pthread_self()));
-	CHECK_RC(dlock_release(granted(&has)), DLOCK_ELOST);
-	give(h);
 }

@@ -71,8 +71,28 @@
 	X(async_readers, SHARED)                                               \
 	X(async_permits, COUNT)                                                \
 	X(async_many, NONE)                                                    \
-	X(async_own_loop, NONE)                                                \
-	X(async_own_loop_at_close, NONE)                                       \
+	/* loop.c */                                                           \
+	X(loop_descriptor, NONE)                                               \
+	X(loop_due_before, NONE)                                               \
+	X(loop_edge_triggered, NONE)                                           \
+	X(loop_one_at_a_time, NONE)                                            \
+	X(loop_nudge, NONE)                                                    \
+	X(loop_wait, NONE)                                                     \
+	X(loop_two_threads, NONE)                                              \
+	X(loop_released_elsewhere, NONE)                                       \
+	X(loop_forked, NONE)                                                   \
+	/* callback.c */                                                       \
+	X(callback_may_call, NONE)                                             \
+	X(callback_closes, NONE)                                               \
+	X(callback_frees, NONE)                                                \
+	X(many_at_close, NONE)                                                 \
+	X(many_time_out, NONE)                                                 \
+	X(begun_inspect, DLOCK_CAP_INSPECT)                                    \
+	X(begun_break, NONE)                                                   \
+	X(loop_events, NONE)                                                   \
+	X(begun_open, NONE)                                                    \
+	X(begun_open_and_close, NONE)                                          \
+	X(begun_close_and_close, NONE)                                         \
 	/* revoke.c */                                                         \
 	X(revoke_tells_the_holder, DLOCK_CAP_WANTED)                           \
 	X(revoke_tells_once, DLOCK_CAP_WANTED)                                 \

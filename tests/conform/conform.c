@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "conform/worker.h"
+#include "support/outcome.h"
 
 #define TRIES 5
 
@@ -55,10 +56,11 @@ dlock_client *another_client(struct conform *t, const char *params,
 	CHECK_OK(dlock_open(&c, uri, opts));
 	free(uri);
 	t->clients[t->n_clients++] = c;
+	outcomes_process(c);
 	return c;
 }
 
-void close_client(struct conform *t, dlock_client *client)
+void forget_client(struct conform *t, dlock_client *client)
 {
 	for (int i = 0; i < t->n_clients; i++) {
 		if (t->clients[i] == client)
@@ -66,6 +68,12 @@ void close_client(struct conform *t, dlock_client *client)
 	}
 	if (t->client == client)
 		t->client = NULL;
+	outcomes_leave(client);
+}
+
+void close_client(struct conform *t, dlock_client *client)
+{
+	forget_client(t, client);
 	dlock_close(client);
 }
 
@@ -102,6 +110,14 @@ dlock_lock *handle(struct conform *t, dlock_client *client)
 	return any_lock(t, client, t->kind, t->permits, t->name);
 }
 
+dlock_lock *unbound(struct conform *t, dlock_client *client)
+{
+	dlock_lock *l = handle(t, client);
+
+	CHECK_OK(dlock_lock_unbind(l));
+	return l;
+}
+
 dlock_lock *multi(struct conform *t, dlock_lock *const members[], size_t n)
 {
 	dlock_lock *l = NULL;
@@ -120,6 +136,12 @@ static void use(struct conform *t, enum kind kind, uint32_t permits)
 void use_mutex(struct conform *t)
 {
 	use(t, MUTEX, 0);
+}
+
+void use_unbound(struct conform *t)
+{
+	use_mutex(t);
+	CHECK_OK(dlock_lock_unbind(t->lock));
 }
 
 void use_rwlock(struct conform *t)

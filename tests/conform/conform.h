@@ -47,6 +47,7 @@ struct conform {
 /* ---- What a case is about ------------------------------------------------ */
 
 void use_mutex(struct conform *t);
+void use_unbound(struct conform *t); /* a mutex, whose holds have no thread */
 void use_rwlock(struct conform *t);
 void use_semaphore(struct conform *t, uint32_t permits);
 
@@ -55,11 +56,15 @@ void use_semaphore(struct conform *t, uint32_t permits);
 dlock_client *another_client(struct conform *t, const char *params,
 			     const dlock_options *opts);
 void close_client(struct conform *t, dlock_client *client);
+void forget_client(struct conform *t, dlock_client *client); /* it closes */
 
 /* Another handle of the case's lock; any lock. */
 dlock_lock *handle(struct conform *t, dlock_client *client);
 dlock_lock *any_lock(struct conform *t, dlock_client *client, enum kind kind,
 		     uint32_t permits, const char *name);
+/* handle() for asynchronous calls. */
+dlock_lock *unbound(struct conform *t, dlock_client *client);
+
 /* A multi-lock, freed behind the case like any other. */
 dlock_lock *multi(struct conform *t, dlock_lock *const members[], size_t n);
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asynchronous calls: how they end, and what is told of them. */
+/* Operations that are begun: how they end, and what is told of them. */
 #include "core/fixture.h"
 
 #include <dlock/async.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/log.h"
 #include "support/outcome.h"
 
 TestSuite(async, .init = timed_fixture, .timeout = 60);
@@ -21,12 +22,32 @@ static void over(struct outcome *o, int code, const char *text)
 	cr_assert_null(o->hold);
 }
 
-static void given_own_loop(const char *uri)
+/* A handle for them. */
+static dlock_lock *unbound(const char *name)
 {
-	if (options.size == 0)
-		options = (dlock_options)DLOCK_OPTIONS_INIT;
-	options.own_loop = 1;
+	dlock_lock *l = mutex(client, name);
+
+	OK(dlock_lock_unbind(l));
+	return l;
+}
+
+static void given_loop(const char *uri)
+{
 	given_mutex(uri);
+	OK(dlock_lock_unbind(lock));
+	outcomes_process(client);
+}
+
+static void given_loop_hold(const char *uri)
+{
+	given_hold(uri);
+	outcomes_process(client);
+}
+
+static void close_loop(int64_t most_ms)
+{
+	outcomes_leave(client);
+	close_client_within(most_ms);
 }
 
 static dlock_hold *granted(struct outcome *o)
@@ -38,33 +59,45 @@ static dlock_hold *granted(struct outcome *o)
 
 CASE(async, bad_arguments_are_refused)
 {
-	dlock_lock *many;
-	dlock_async *r = NULL;
 	static struct outcome o;
+	dlock_client *none = NULL;
+	dlock_op op = 0;
 
 	given_mutex("fake:");
-	REFUSED(dlock_acquire_async(NULL, 0, outcome_note, &o, &r),
+	REFUSED(dlock_acquire_start(NULL, 0, outcome_note, &o, &op),
 		DLOCK_EINVAL, "lock is NULL");
-	REFUSED(dlock_acquire_async(lock, 0, NULL, &o, &r), DLOCK_EINVAL,
+	REFUSED(dlock_acquire_start(lock, 0, NULL, &o, &op), DLOCK_EINVAL,
 		"done is NULL");
-	REFUSED(dlock_acquire_shared_async(lock, 0, outcome_note, &o, &r),
+	REFUSED(dlock_acquire_shared_start(lock, 0, outcome_note, &o, &op),
 		DLOCK_EINVAL, "read side");
-	REFUSED(dlock_release_async(NULL, NULL, NULL), DLOCK_EINVAL,
+	REFUSED(dlock_acquire_start(lock, 0, outcome_note, &o, &op),
+		DLOCK_EINVAL, "dlock_lock_unbind");
+	REFUSED(dlock_acquire_start(unbound("b"), -7, outcome_note, &o, &op),
+		DLOCK_EINVAL, "timeout_ms");
+	REFUSED(dlock_release_start(NULL, NULL, NULL), DLOCK_EINVAL,
 		"hold is NULL");
-	OK(dlock_multi_new(&many, &lock, 1));
-	REFUSED(dlock_acquire_async(many, 0, outcome_note, &o, &r),
-		DLOCK_ENOTSUP, "multi-lock");
-	OK(dlock_acquire(many, 0, &hold));
-	REFUSED(dlock_release_async(hold, NULL, NULL), DLOCK_ENOTSUP,
-		"multi-lock");
-	OK(dlock_release(hold));
-	dlock_lock_free(many);
-	REFUSED(dlock_fd(client), DLOCK_EINVAL, "own_loop");
-	REFUSED(dlock_fd(NULL), DLOCK_EINVAL, "client is NULL");
-	REFUSED(dlock_dispatch(client), DLOCK_EINVAL, "own_loop");
-	dlock_async_cancel(NULL);
-	dlock_async_free(NULL);
-	cr_assert_null(r);
+	REFUSED(dlock_inspect_start(NULL, count_participant, 0, outcome_note,
+				    &o),
+		DLOCK_EINVAL, "lock is NULL");
+	REFUSED(dlock_break_start(lock, -7, outcome_note, &o), DLOCK_EINVAL,
+		"timeout_ms");
+	REFUSED(dlock_open_start(NULL, NULL, &none, outcome_note, &o),
+		DLOCK_EINVAL, "uri is NULL");
+	REFUSED(dlock_open_start("fake:", NULL, NULL, outcome_note, &o),
+		DLOCK_EINVAL, "out is NULL");
+	REFUSED(dlock_open_start("fake:", NULL, &none, NULL, &o), DLOCK_EINVAL,
+		"done is NULL");
+	REFUSED(dlock_close_start(NULL, outcome_note, &o), DLOCK_EINVAL,
+		"client is NULL");
+	REFUSED(dlock_client_fd(NULL), DLOCK_EINVAL, "client is NULL");
+	REFUSED(dlock_process(NULL, 0), DLOCK_EINVAL, "client is NULL");
+	REFUSED(dlock_wait(NULL, 0), DLOCK_EINVAL, "client is NULL");
+	REFUSED(dlock_cancel_op(NULL, 1), DLOCK_EINVAL, "client is NULL");
+	REFUSED(dlock_cancel_op(client, 1), DLOCK_EINVAL, "number");
+	cr_assert_eq(dlock_pending(NULL), 0);
+	cr_assert_eq(dlock_due_ms(NULL), -1);
+	cr_assert_eq(op, 0);
+	cr_assert_null(none);
 	cr_assert(outcome_pending(&o));
 }
 
@@ -76,7 +109,7 @@ CASE(async, a_hold_of_another_thread_is_not_released)
 	given_mutex("fake:");
 	taker_start(&t, lock, 0);
 	OK(taker_join(&t));
-	REFUSED(dlock_release_async(t.hold, outcome_note, &o), DLOCK_EINVAL,
+	REFUSED(dlock_release_start(t.hold, outcome_note, &o), DLOCK_EINVAL,
 		"another thread");
 	OK(dlock_check(t.hold));
 	cr_assert(outcome_pending(&o));
@@ -87,10 +120,11 @@ CASE(async, a_hold_of_this_thread_is_released)
 	static struct outcome o;
 
 	given_hold("fake:");
+	outcomes_process(client);
 	give_async(&o, hold);
 	OK(outcome_of(&o));
 	cr_assert_eq(fake_held(fake), 0);
-	OK(dlock_release_async(take(lock), NULL, NULL));
+	OK(dlock_release_start(take(lock), NULL, NULL));
 	EVENTUALLY(fake_held(fake) == 0);
 }
 
@@ -99,6 +133,7 @@ CASE(async, a_release_says_what_the_store_said)
 	static struct outcome o;
 
 	given_hold("fake:?ttl=60s");
+	outcomes_process(client);
 	lose_last();
 	EVENTUALLY(stats(client).lost == 1);
 	give_async(&o, hold);
@@ -114,7 +149,7 @@ static void given_a_stuck_store(struct outcome *first)
 
 	fake_script(fake, FAKE_ATTEMPT,
 		    (struct fake_step){ .gate = 1, .fault = FAKE_REFUSE });
-	ask_async(first, mutex(client, "stuck"), -1);
+	ask_async(first, unbound("stuck"), -1);
 	EVENTUALLY(fake_count(fake, FAKE_ATTEMPT) > before);
 }
 
@@ -123,7 +158,7 @@ CASE(async, that_wait_for_a_stuck_store_end_in_time)
 	static struct outcome first, o[3];
 	dlk_time begun, took;
 
-	given_mutex("fake:?ask=50ms&close=30s&connect=30s");
+	given_loop("fake:?ask=50ms&close=30s&connect=30s");
 	given_a_stuck_store(&first);
 	begun = dlk_now();
 	for (int i = 0; i < 3; i++)
@@ -136,25 +171,24 @@ CASE(async, that_wait_for_a_stuck_store_end_in_time)
 	cr_assert(outcome_pending(&first));
 	cr_assert_eq(fake_count(fake, FAKE_ATTEMPT), 1);
 	fake_open_gate(fake);
-	close_client(); /* ends the first before its lock is freed */
+	close_loop(5000); /* ends the first before its lock is freed */
 }
 
 CASE(async, that_are_cancelled_at_a_stuck_store_end_soon)
 {
 	static struct outcome first, one, other;
-	dlock_async *r;
+	dlock_op op;
 
-	given_mutex("fake:?ask=50ms&close=30s&connect=30s");
+	given_loop("fake:?ask=50ms&close=30s&connect=30s");
 	given_a_stuck_store(&first);
-	r = begin_async(&one, lock, -1);
+	op = ask_async(&one, lock, -1);
 	ask_async(&other, lock, -1);
-	dlock_async_cancel(r);
-	dlock_async_free(r);
+	OK(dlock_cancel_op(client, op));
 	over(&one, DLOCK_ECANCELED, "cancelled");
 	cr_assert(outcome_pending(&first) && outcome_pending(&other));
 	fake_open_gate(fake);
 	OK(dlock_release(granted(&other)));
-	close_client();
+	close_loop(5000);
 }
 
 /* A waiter whose next look is due while the store is stuck. */
@@ -162,17 +196,38 @@ CASE(async, that_were_refused_say_so_at_a_stuck_store)
 {
 	static struct outcome first, o;
 
-	given_mutex("fake:?ask=50ms&close=30s&connect=30s");
+	given_loop("fake:?ask=50ms&close=30s&connect=30s");
 	fake_occupy(fake, DLK_LOCK, "a", 0);
 	ask_async(&o, lock, 300);
 	EVENTUALLY(stats(client).waiters == 1);
 	fake_script(fake, FAKE_ATTEMPT,
 		    (struct fake_step){ .gate = 1, .fault = FAKE_REFUSE });
-	ask_async(&first, mutex(client, "stuck"), -1);
+	ask_async(&first, unbound("stuck"), -1);
 	over(&o, DLOCK_EBUSY, "not at the deadline");
 	cr_assert_eq(stats(client).waiters, 0);
 	fake_open_gate(fake);
-	close_client();
+	close_loop(5000);
+}
+
+/* Each that ends asks the store once more, which takes its time. */
+CASE(async, that_end_together_end_in_time)
+{
+	enum { N = 100 };
+	static struct outcome o[N];
+
+	given_loop("fake:?ask=50ms&close=30s&connect=30s");
+	fake_occupy(fake, DLK_LOCK, "a", 0);
+	for (int i = 0; i < N; i++)
+		ask_async(&o[i], lock, 500);
+	EVENTUALLY(stats(client).waiters == N);
+	fake_script(fake, FAKE_ATTEMPT,
+		    (struct fake_step){ .delay_ms = 30, .times = FAKE_ALWAYS });
+	for (int i = 0; i < N; i++)
+		over(&o[i], DLOCK_EBUSY, "held by others");
+	/* Most were ended before that. */
+	cr_assert_lt(fake_count(fake, FAKE_ATTEMPT), N + N / 2);
+	fake_clear(fake);
+	close_loop(5000);
 }
 
 /* The store answers each, but all together take longer than a try has. */
@@ -182,12 +237,12 @@ CASE(async, that_come_too_late_to_the_store_ask_once)
 	static struct outcome before[N], try;
 	char name[] = "b0";
 
-	given_mutex("fake:?ask=200ms&close=30s&connect=30s");
+	given_loop("fake:?ask=200ms&close=30s&connect=30s");
 	fake_script(fake, FAKE_ATTEMPT,
 		    (struct fake_step){ .delay_ms = 60, .times = N + 1 });
 	for (int i = 0; i < N; i++) {
 		name[1] = (char)('0' + i);
-		ask_async(&before[i], mutex(client, name), -1);
+		ask_async(&before[i], unbound(name), -1);
 	}
 	ask_async(&try, lock, 0);
 	OK(dlock_release(granted(&try)));
@@ -199,16 +254,16 @@ CASE(async, a_closing_client_ends_them_at_a_stuck_store)
 {
 	static struct outcome first, o[20];
 
-	given_mutex("fake:?ask=50ms&close=500ms&connect=30s");
+	given_loop("fake:?ask=50ms&close=500ms&connect=30s");
 	given_a_stuck_store(&first);
 	for (int i = 0; i < 20; i++)
 		ask_async(&o[i], lock, -1);
-	close_client_within(3000);
+	close_loop(3000);
 	for (int i = 0; i < 20; i++) {
-		cr_assert(!outcome_pending(&o[i]));
+		cr_assert_eq(o[i].calls, 1);
 		over(&o[i], DLOCK_ECANCELED, "closed");
 	}
-	cr_assert(!outcome_pending(&first));
+	cr_assert_eq(first.calls, 1);
 	cr_assert_eq(fake_count(fake, FAKE_ATTEMPT), 1);
 }
 
@@ -224,7 +279,7 @@ static void on_event(dlock_hold *about, enum dlock_event event, const char *why,
 	(void)event;
 	(void)why;
 	(void)arg;
-	early += outcome_pending(expected);
+	early += expected->calls == 0;
 	events++;
 }
 
@@ -235,16 +290,14 @@ CASE(async, events_come_after_the_callback_of_the_grant)
 
 	expected = &o;
 	events_call(on_event);
-	given_own_loop("fake:?ttl=60s");
+	given_loop("fake:?ttl=60s");
 	ask_async(&o, lock, -1);
 	EVENTUALLY(stats(client).holds == 1);
 	lose_last();
 	EVENTUALLY(stats(client).lost == 1);
 	cr_assert_eq(events, 0);
-	OK(dlock_dispatch(client));
 	EVENTUALLY(!outcome_pending(&o));
-	OK(dlock_dispatch(client));
-	cr_assert_eq(events, 1);
+	EVENTUALLY(events == 1);
 	cr_assert_eq(early, 0);
 	cr_assert_eq(dlock_check(granted(&o)), DLOCK_ELOST);
 	cr_assert_eq(dlock_release(o.hold), DLOCK_ELOST);
@@ -257,7 +310,7 @@ CASE(async, a_hold_that_is_being_released_gets_no_events)
 
 	expected = &o;
 	events_call(on_event);
-	given_hold("fake:?ttl=60s&ask=50ms&close=30s&connect=30s");
+	given_loop_hold("fake:?ttl=60s&ask=50ms&close=30s&connect=30s");
 	given_a_stuck_store(&first);
 	give_async(&o, hold);
 	fake_lose(fake, fake_nth(fake, FAKE_ATTEMPT, 0).id);
@@ -274,7 +327,7 @@ CASE(async, a_hold_that_is_being_released_is_not_taken_again)
 	static struct outcome first, o;
 	dlock_hold *again;
 
-	given_hold("fake:?ttl=60s&ask=50ms&close=30s&connect=30s");
+	given_loop_hold("fake:?ttl=60s&ask=50ms&close=30s&connect=30s");
 	given_a_stuck_store(&first);
 	give_async(&o, hold);
 	cr_assert_eq(dlock_acquire(lock, 0, &again), DLOCK_EBUSY);
@@ -294,6 +347,8 @@ CASE(async, two_sides_are_released)
 
 		if (i == 0)
 			given_rwlock("fake:");
+		if (i == 0)
+			outcomes_process(client);
 		OK(dlock_acquire(lock, 0, &h[0]));
 		OK(dlock_acquire_shared(lock, 0, &h[1]));
 		give_async(&side[0][i], h[i % 2]);
@@ -309,41 +364,33 @@ CASE(async, two_sides_are_released)
 }
 
 struct chain {
-	dlock_client *client;
-	dlock_lock *lock;
-	dlock_async *call;
+	dlock_op op;
 	int left;
 	int fault;
-	atomic_int over;
 };
 
-/* Everything but dlock_close() may be called in a callback. */
-static void next_link(int rc, dlock_hold *h, void *arg)
+/* Everything may be called in a callback. */
+static void next_link(const struct dlock_result *r, void *arg)
 {
 	struct chain *ch = arg;
 	struct dlock_stats st = { .size = sizeof(st) };
-	dlock_async *r = ch->call;
 	dlock_hold *none;
 	int n = 0;
 
-	ch->fault |= rc;
-	ch->fault |= dlock_get_stats(ch->client, &st);
-	ch->fault |= dlock_inspect(ch->lock, count_participant, &n, 1000);
-	ch->fault |= dlock_acquire(ch->lock, 0, &none) != DLOCK_EBUSY;
-	dlock_close(ch->client); /* does nothing */
-	dlock_cancel(ch->lock);
-	ch->call = NULL;
-	dlock_async_cancel(r);
-	dlock_async_free(r);
+	ch->fault |= r->code;
+	ch->fault |= dlock_get_stats(client, &st);
+	ch->fault |= dlock_inspect(lock, count_participant, &n, 1000);
+	ch->fault |= dlock_acquire(lock, 0, &none) != DLOCK_EBUSY;
+	dlock_close(client); /* does nothing */
+	dlock_cancel(lock);
+	ch->fault |= dlock_cancel_op(client, ch->op) != DLOCK_EINVAL;
 	if (--ch->left % 2)
-		ch->fault |= dlock_release(h);
+		ch->fault |= dlock_release(r->hold);
 	else
-		ch->fault |= dlock_release_async(h, NULL, NULL);
+		ch->fault |= dlock_release_start(r->hold, NULL, NULL);
 	if (ch->left > 0)
-		ch->fault |= dlock_acquire_async(ch->lock, -1, next_link, ch,
-						 NULL);
-	else
-		atomic_store(&ch->over, 1);
+		ch->fault |= dlock_acquire_start(lock, -1, next_link, ch,
+						 &ch->op);
 }
 
 CASE(async, callbacks_may_call_everything)
@@ -351,109 +398,127 @@ CASE(async, callbacks_may_call_everything)
 	struct chain ch = { .left = 50 };
 
 	keep_diary();
-	given_mutex("fake:");
-	ch.client = client;
-	ch.lock = lock;
-	OK(dlock_acquire_async(lock, -1, next_link, &ch, &ch.call));
-	EVENTUALLY(atomic_load(&ch.over));
+	given_loop("fake:");
+	OK(dlock_acquire_start(lock, -1, next_link, &ch, &ch.op));
+	while (ch.left > 0)
+		OK(dlock_wait(client, patience_ms()));
 	cr_assert_eq(ch.fault, 0);
 	EVENTUALLY(fake_held(fake) == 0);
-	cr_assert(diary_says(&diary, "in an event callback does nothing"));
+	cr_assert(diary_says(&diary, "in a callback does nothing"));
 }
 
-/* ---- An own loop --------------------------------------------------------- */
+/* ---- In turn ------------------------------------------------------------- */
 
-static void *dispatches(void *arg)
-{
-	atomic_int *go_on = arg;
+static atomic_int told;
 
-	while (atomic_load(go_on))
-		OK(dlock_dispatch(client));
-	return NULL;
-}
-
-static atomic_int at_once, most_at_once, told;
-
-static void count_at_once(int rc, dlock_hold *h, void *arg)
-{
-	int n = atomic_fetch_add(&at_once, 1) + 1;
-
-	(void)arg;
-	if (n > most_at_once)
-		most_at_once = n;
-	cr_assert_eq(rc, DLOCK_OK);
-	OK(dlock_dispatch(client)); /* nothing, and no wait for itself */
-	OK(dlock_release_async(h, NULL, NULL));
-	at_once--;
-	told++;
-}
-
-CASE(async, two_threads_dispatch_one_callback_at_a_time)
-{
-	enum { N = 400 };
-	atomic_int go_on = 1;
-	pthread_t t[2];
-
-	given_own_loop("fake:");
-	for (int i = 0; i < 2; i++)
-		pthread_create(&t[i], NULL, dispatches, &go_on);
-	for (int i = 0; i < N; i++)
-		OK(dlock_acquire_async(lock, -1, count_at_once, NULL, NULL));
-	EVENTUALLY(told == N);
-	atomic_store(&go_on, 0);
-	for (int i = 0; i < 2; i++)
-		pthread_join(t[i], NULL);
-	cr_assert_eq(most_at_once, 1);
-	EVENTUALLY(fake_held(fake) == 0);
-}
-
-static void asks_again(int rc, dlock_hold *h, void *arg)
+static void asks_again(const struct dlock_result *r, void *arg)
 {
 	(void)arg;
-	cr_assert_eq(rc, DLOCK_OK);
-	OK(dlock_release(h));
+	OK(r->code);
+	OK(dlock_release(r->hold));
 	if (++told == 3)
 		return;
-	OK(dlock_acquire_async(lock, -1, asks_again, NULL, NULL));
+	OK(dlock_acquire_start(lock, -1, asks_again, NULL, NULL));
 	EVENTUALLY(stats(client).holds == 1);
+	EVENTUALLY(dlock_due_ms(client) == 0);
 }
 
 /* A callback that asks anew does not keep the loop in one call. */
-CASE(async, a_dispatch_calls_what_is_due_and_no_more)
+CASE(async, what_was_due_at_first_is_processed_and_no_more)
 {
-	given_own_loop("fake:");
-	OK(dlock_acquire_async(lock, -1, asks_again, NULL, NULL));
-	EVENTUALLY(stats(client).holds == 1);
+	given_loop("fake:");
+	OK(dlock_acquire_start(lock, -1, asks_again, NULL, NULL));
+	EVENTUALLY(dlock_due_ms(client) == 0);
 	for (int i = 1; i < 4; i++) {
-		OK(dlock_dispatch(client));
+		cr_assert_eq(dlock_process(client, 0), i < 3);
 		cr_assert_eq(told, i);
 	}
 }
 
-CASE(async, clients_of_a_forked_child_say_so)
+/* Nor does it keep events and lines of the log waiting. */
+CASE(async, events_and_lines_have_their_turn)
+{
+	static struct outcome o[4];
+
+	expected = &o[0];
+	events_call(on_event);
+	given_loop("fake:?ttl=60s");
+	hold = take(unbound("held"));
+	OK(dlock_events_by_process(client));
+	lose_last();
+	EVENTUALLY(stats(client).lost == 1);
+	for (int i = 0; i < 4; i++)
+		ask_async(&o[i],
+			  unbound((const char *[]){ "w", "x", "y", "z" }[i]),
+			  -1);
+	EVENTUALLY(stats(client).holds == 4);
+	dlki_log(client, DLKI_WARNING, "a line");
+	cr_assert(!diary_says(&diary, "a line"));
+	cr_assert_eq(events, 0);
+	for (int i = 0; i < 3; i++)
+		cr_assert_eq(dlock_process(client, 1), 1);
+	cr_assert_eq(events, 1);
+	cr_assert(diary_says(&diary, "a line"));
+	for (int i = 0; i < 4; i++)
+		OK(dlock_release(granted(&o[i])));
+	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
+}
+
+/* ---- Opening ------------------------------------------------------------- */
+
+static dlock_client *opens(struct outcome *o, const char *uri)
+{
+	dlock_client *c = NULL;
+	dlock_lock *none = NULL;
+
+	OK(dlock_open_start(uri, NULL, &c, outcome_note, o));
+	cr_assert_eq(dlock_pending(c), 1);
+	REFUSED(dlock_mutex_new(&none, c, "a"), DLOCK_EINVAL, "not open");
+	cr_assert_eq(dlock_caps(c), 0);
+	return c;
+}
+
+static void closes(dlock_client *c)
 {
 	static struct outcome o;
-	int status = 0;
-	pid_t pid;
 
-	given_own_loop("fake:");
-	fake_occupy(fake, DLK_LOCK, "a", 0);
-	ask_async(&o, lock, -1);
-	EVENTUALLY(stats(client).waiters == 1);
-	pid = fork();
-	if (pid == 0) {
-		int ok = dlock_dispatch(client) == DLOCK_EFORKED &&
-			 dlock_fd(client) == DLOCK_EFORKED &&
-			 dlock_acquire_async(lock, 0, outcome_note, &o, NULL) ==
-				 DLOCK_EFORKED;
+	OK(dlock_close_start(c, outcome_note, &o));
+	while (o.calls == 0)
+		OK(dlock_wait(c, patience_ms()));
+	OK(o.rc);
+}
 
-		dlock_close(client);
-		_exit(ok && outcome_pending(&o) ? 0 : 1);
-	}
-	waitpid(pid, &status, 0);
-	cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-	fake_vacate(fake, DLK_LOCK, "a");
-	EVENTUALLY(stats(client).holds == 1);
-	OK(dlock_dispatch(client));
-	OK(dlock_release(granted(&o)));
+CASE(async, a_store_that_does_not_open_says_why)
+{
+	static struct outcome o;
+	dlock_lock *none = NULL;
+	dlock_client *c;
+
+	fake_script(fake, FAKE_OPEN,
+		    (struct fake_step){ .delay_ms = 50,
+					.fault = FAKE_CODE,
+					.code = DLOCK_EDENIED });
+	c = opens(&o, "fake:");
+	OK(dlock_wait(c, patience_ms()));
+	cr_assert_eq(o.rc, DLOCK_EDENIED);
+	cr_assert(o.client == c);
+	REFUSED(dlock_mutex_new(&none, c, "a"), DLOCK_EINVAL, "not open");
+	closes(c);
+}
+
+/* A server that refuses would be tried for a minute. */
+CASE(async, opening_ends_when_the_client_closes)
+{
+	static struct outcome o;
+	dlk_time begun = dlk_now();
+	dlock_client *c;
+
+	fake_script(fake, FAKE_OPEN,
+		    (struct fake_step){ .fault = FAKE_REFUSE, .times = 1000 });
+	c = opens(&o, "fake:?connect=60s&retry_min=30s&retry_max=60s");
+	closes(c);
+	cr_assert_eq(o.calls, 1);
+	cr_assert_eq(o.rc, DLOCK_ECANCELED);
+	cr_assert_lt(dlk_now() - begun, late(10000 * DLK_MS));
+	fake_clear(fake);
 }

@@ -323,6 +323,7 @@ CASE(errors, refuse_negative_timeouts)
 	static const int64_t bad[] = { -2, -5000, INT64_MIN };
 	static struct outcome never;
 	dlock_lock *rw = rwlock(client, "rw");
+	dlock_lock *sem = semaphore(client, "sem", 2);
 	int n = 0;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -332,7 +333,7 @@ CASE(errors, refuse_negative_timeouts)
 			"DLOCK_FOREVER");
 		REFUSED(dlock_acquire_shared(rw, ms, &hold), DLOCK_EINVAL,
 			"timeout_ms is -");
-		REFUSED(dlock_acquire_async(lock, ms, outcome_note, &never,
+		REFUSED(dlock_acquire_start(sem, ms, outcome_note, &never,
 					    NULL),
 			DLOCK_EINVAL, "DLOCK_FOREVER");
 		REFUSED(dlock_inspect(lock, count_participant, &n, ms),

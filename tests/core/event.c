@@ -243,7 +243,7 @@ CASE(event, may_call_anything_and_close_does_nothing)
 	EVENTUALLY(atomic_load(&stage.calls) > 0);
 	for (int i = 0; i < atomic_load(&stage.calls); i++)
 		cr_assert(stage.rc[i], "call %d", i);
-	cr_assert(diary_says(&diary, "dlock_close() in an event callback"));
+	cr_assert(diary_says(&diary, "dlock_close() in a callback"));
 	/* It is open still. */
 	OK(dlock_release(take(stage.rw)));
 }

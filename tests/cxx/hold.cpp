@@ -230,7 +230,7 @@ TEST(events_are_told)
 	/* No thread of it is left to write any of these. */
 	c = dlock::client();
 	CHECK(told == h && told != dlock::hold_ref() && !why.empty());
-	CHECK(has(line, "dlock_close() in an event callback"));
+	CHECK(has(line, "dlock_close() in a callback"));
 }
 
 TEST(any_order_of_destruction)

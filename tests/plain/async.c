@@ -38,13 +38,14 @@ static void check(int good, const char *stage, const char *what)
 
 struct stage {
 	const char *name, *uri;
-	int leased; /* holds may be lost */
-	int own_loop;
+	int leased;     /* holds may be lost */
+	int closes;     /* and callbacks come when they are */
+	int by_process; /* on_event as well */
 	dlock_client *client;
 	dlock_lock *mutex[LOCKS];
 	atomic_int stop;
 	atomic_int inside[LOCKS];
-	atomic_int in_callback, pending;
+	atomic_int in_callback, in_event, pending;
 	atomic_ulong asked, told, granted, overlaps, wrong, events;
 };
 
@@ -82,7 +83,7 @@ static void enter(struct stage *s, int i, const dlock_hold *h)
 	atomic_fetch_add(&s->granted, 1);
 	if (atomic_fetch_add(&s->inside[i], 1) != 0 && !s->leased)
 		atomic_fetch_add(&s->overlaps, 1);
-	if (dlock_check(h) != DLOCK_OK && !s->leased)
+	if (dlock_check(h) != DLOCK_OK && !s->leased && !s->closes)
 		wrong(s, "check", DLOCK_ELOST);
 	atomic_fetch_sub(&s->inside[i], 1);
 }
@@ -91,28 +92,31 @@ static void hear(dlock_hold *hold, enum dlock_event event, const char *why,
 		 void *arg)
 {
 	struct stage *s = arg;
+	atomic_int *inside = s->by_process ? &s->in_callback : &s->in_event;
 
 	(void)why;
-	if (atomic_fetch_add(&s->in_callback, 1) != 0)
+	if (atomic_fetch_add(inside, 1) != 0)
 		wrong(s, "two callbacks at once", 0);
 	atomic_fetch_add(&s->events, 1);
 	if (event == DLOCK_LOST && dlock_check(hold) != DLOCK_ELOST)
 		wrong(s, "an event", 0);
-	atomic_fetch_sub(&s->in_callback, 1);
+	atomic_fetch_sub(inside, 1);
 }
 
-static void released(int rc, dlock_hold *hold, void *arg)
+static void released(const struct dlock_result *r, void *arg)
 {
 	struct stage *s = arg;
 
-	if (hold ||
-	    (rc != DLOCK_OK && rc != DLOCK_ELOST && rc != DLOCK_EUNREACHABLE))
-		wrong(s, "release", rc);
+	if (r->hold || (r->code != DLOCK_OK && r->code != DLOCK_ELOST &&
+			r->code != DLOCK_EUNREACHABLE))
+		wrong(s, "release", r->code);
 	atomic_fetch_sub(&s->pending, 1);
 }
 
-static void granted(int rc, dlock_hold *hold, void *arg)
+static void granted(const struct dlock_result *r, void *arg)
 {
+	dlock_hold *hold = r->hold;
+	int rc = r->code;
 	struct use *u = arg;
 	struct stage *s = u->s;
 
@@ -127,7 +131,7 @@ static void granted(int rc, dlock_hold *hold, void *arg)
 			dlock_release(hold);
 		} else {
 			atomic_fetch_add(&s->pending, 1);
-			if (dlock_release_async(hold, released, s) !=
+			if (dlock_release_start(hold, released, s) !=
 			    DLOCK_OK) {
 				atomic_fetch_sub(&s->pending, 1);
 				/* Only while it closes. */
@@ -145,17 +149,18 @@ static void granted(int rc, dlock_hold *hold, void *arg)
 static void ask_one(struct stage *s, unsigned int *seed)
 {
 	struct use *u = calloc(1, sizeof(*u));
-	dlock_async *r = NULL;
+	dlock_op op;
 	int64_t timeout_ms = draw(seed, 4) ? (int64_t)draw(seed, 40) : -1;
+	int rc;
 
 	if (!u)
 		abort();
 	u->s = s;
 	u->lock = (int)draw(seed, LOCKS);
 	atomic_fetch_add(&s->pending, 1);
-	if (dlock_acquire_async(s->mutex[u->lock], timeout_ms, granted, u, &r) <
-	    0) {
-		wrong(s, "acquire_async", DLOCK_EINVAL);
+	if (dlock_acquire_start(s->mutex[u->lock], timeout_ms, granted, u,
+				&op) < 0) {
+		wrong(s, "acquire_start", DLOCK_EINVAL);
 		free(u);
 		atomic_fetch_sub(&s->pending, 1);
 		return;
@@ -164,9 +169,10 @@ static void ask_one(struct stage *s, unsigned int *seed)
 	if (draw(seed, 3) == 0) {
 		if (draw(seed, 2))
 			nap_us(draw(seed, 200));
-		dlock_async_cancel(r);
+		rc = dlock_cancel_op(s->client, op);
+		if (rc != DLOCK_OK && rc != DLOCK_EINVAL)
+			wrong(s, "cancel", rc);
 	}
-	dlock_async_free(r);
 }
 
 static void *worker(void *arg)
@@ -191,17 +197,26 @@ static void *worker(void *arg)
 	return NULL;
 }
 
-static void *dispatcher(void *arg)
+/* One by the descriptor, one by itself. */
+static void *processor(void *arg)
 {
 	struct stage *s = arg;
+	static atomic_int number;
+	int polls = atomic_fetch_add(&number, 1) % 2;
 
 	while (!atomic_load(&s->stop) || atomic_load(&s->pending) > 0) {
-		struct pollfd p = { .fd = dlock_fd(s->client),
+		struct pollfd p = { .fd = dlock_client_fd(s->client),
 				    .events = POLLIN };
+		int rc;
 
-		poll(&p, 1, 1);
-		if (dlock_dispatch(s->client) != DLOCK_OK)
-			wrong(s, "dispatch", DLOCK_EINVAL);
+		if (polls) {
+			poll(&p, 1, 1);
+			rc = dlock_process(s->client, 2);
+		} else {
+			rc = dlock_wait(s->client, 1);
+		}
+		if (rc < 0 && rc != DLOCK_EBUSY)
+			wrong(s, "process", rc);
 	}
 	return NULL;
 }
@@ -241,15 +256,16 @@ static int set(struct stage *s)
 
 	o.on_event = hear;
 	o.arg = s;
-	o.own_loop = s->own_loop;
 	if (dlock_open(&s->client, s->uri, &o) < 0)
 		return -1;
 	for (int i = 0; i < LOCKS; i++) {
 		name[1] = (char)('0' + i);
 		if (dlock_mutex_new(&s->mutex[i], s->client, name) < 0)
 			return -1;
+		if (dlock_lock_unbind(s->mutex[i]) < 0)
+			return -1;
 	}
-	return 0;
+	return s->by_process ? dlock_events_by_process(s->client) : 0;
 }
 
 static void strike(struct stage *s)
@@ -294,8 +310,8 @@ static void hammer(struct stage *s)
 	for (int i = 0; i < THREADS; i++)
 		start(&thread[n++], worker, s);
 	start(&thread[n++], meddler, s);
-	for (int i = 0; s->own_loop && i < 2; i++)
-		start(&thread[n++], dispatcher, s);
+	for (int i = 0; i < 2; i++)
+		start(&thread[n++], processor, s);
 	nap_ms(stage_ms);
 	atomic_store(&s->stop, 1);
 	for (int i = 0; i < THREADS + 1; i++)
@@ -310,6 +326,28 @@ static void hammer(struct stage *s)
 	fake_forget(fake_store(""));
 }
 
+static void closed(const struct dlock_result *r, void *arg)
+{
+	(void)r;
+	*(int *)arg = 1;
+}
+
+static void close_somehow(struct stage *s, int how)
+{
+	int over = 0;
+
+	if (how % 3)
+		(void)dlock_process(s->client, how % 3);
+	if (how % 2 || dlock_close_start(s->client, closed, &over) < 0) {
+		dlock_close(s->client);
+		return;
+	}
+	while (!over) {
+		if (dlock_wait(s->client, -1) != DLOCK_OK)
+			wrong(s, "wait", 0);
+	}
+}
+
 /* The client closes while calls are asked for, woken and told of. */
 static void close_under(struct stage *s)
 {
@@ -317,6 +355,7 @@ static void close_under(struct stage *s)
 	unsigned int seed = 17;
 	int rounds = 0;
 
+	s->closes = 1;
 	while (dlk_now() < until) {
 		pthread_t thread;
 
@@ -333,7 +372,7 @@ static void close_under(struct stage *s)
 		/* It uses the client. */
 		atomic_store(&s->stop, 1);
 		pthread_join(thread, NULL);
-		dlock_close(s->client);
+		close_somehow(s, rounds);
 		strike(s);
 		if (atomic_load(&s->pending) != 0)
 			wrong(s, "a call was not told of", 0);
@@ -350,7 +389,9 @@ int main(int argc, char **argv)
 {
 	static struct stage stages[] = {
 		{ .name = "mem", .uri = "mem:" },
-		{ .name = "mem, own loop", .uri = "mem:", .own_loop = 1 },
+		{ .name = "mem, events by process",
+		  .uri = "mem:",
+		  .by_process = 1 },
 		{ .name = "fake", .uri = "fake:" },
 		{ .name = "fake, polled",
 		  .uri = "fake:?wake=off&retry_min=1ms&retry_max=3ms" },
@@ -361,14 +402,14 @@ int main(int argc, char **argv)
 		{ .name = "fakewant, leased",
 		  .uri = "fakewant:?ttl=60ms&check=5ms&keep=10ms&passes=3",
 		  .leased = 1,
-		  .own_loop = 1 },
+		  .by_process = 1 },
 	};
 	static struct stage closing = { .name = "closing",
 					.uri = "fake:?ttl=5s" };
 	static struct stage closing_loop = {
-		.name = "closing, own loop",
+		.name = "closing, events by process",
 		.uri = "fakewant:?ttl=5s&keep=2s",
-		.own_loop = 1,
+		.by_process = 1,
 	};
 
 	if (argc > 1)

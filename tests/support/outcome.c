@@ -5,55 +5,90 @@
 
 #include "wait.h"
 
+#define MOST_CLIENTS 64
+
+static dlock_client *clients[MOST_CLIENTS];
 static atomic_uint orders;
 
-void outcome_note(int rc, dlock_hold *hold, void *arg)
+void outcome_note(const struct dlock_result *result, void *arg)
 {
 	struct outcome *o = arg;
 
 	CHECK_INT(atomic_load(&o->calls), ==, 0);
-	o->rc = rc;
-	o->hold = hold;
+	CHECK(result->size == sizeof(*result) && result->message);
+	o->rc = result->code;
+	o->hold = result->hold;
+	o->client = result->client;
 	o->at_ms = now_ms();
 	o->thread = pthread_self();
-	o->order = atomic_fetch_add(&orders, 1);
-	if (rc < 0)
-		snprintf(o->text, sizeof(o->text), "%s", dlock_errmsg());
+	o->order = atomic_fetch_add(&orders, 1) + 1;
+	snprintf(o->text, sizeof(o->text), "%s", result->message);
 	atomic_fetch_add(&o->calls, 1);
 }
 
-void ask_async(struct outcome *o, dlock_lock *lock, int64_t timeout_ms)
+/* ---- Processing ---------------------------------------------------------- */
+
+void outcomes_process(dlock_client *client)
 {
-	CHECK_OK(dlock_acquire_async(lock, timeout_ms, outcome_note, o, NULL));
+	for (int i = 0; i < MOST_CLIENTS; i++) {
+		if (!clients[i]) {
+			clients[i] = client;
+			return;
+		}
+	}
+	FAIL("too many clients");
 }
 
-void read_async(struct outcome *o, dlock_lock *lock, int64_t timeout_ms)
+void outcomes_leave(dlock_client *client)
 {
-	CHECK_OK(dlock_acquire_shared_async(lock, timeout_ms, outcome_note, o,
-					    NULL));
+	for (int i = 0; i < MOST_CLIENTS; i++) {
+		if (clients[i] == client)
+			clients[i] = NULL;
+	}
 }
 
-dlock_async *begin_async(struct outcome *o, dlock_lock *lock,
-			 int64_t timeout_ms)
+static void process_all(void)
 {
-	dlock_async *r = NULL;
-
-	CHECK_OK(dlock_acquire_async(lock, timeout_ms, outcome_note, o, &r));
-	return r;
-}
-
-void give_async(struct outcome *o, dlock_hold *hold)
-{
-	CHECK_OK(dlock_release_async(hold, outcome_note, o));
-}
-
-int outcome_of(struct outcome *o)
-{
-	EVENTUALLY(atomic_load(&o->calls) > 0);
-	return o->rc;
+	for (int i = 0; i < MOST_CLIENTS; i++) {
+		if (clients[i])
+			CHECK_INT(dlock_process(clients[i], 0), >=, 0);
+	}
 }
 
 int outcome_pending(struct outcome *o)
 {
+	process_all();
 	return atomic_load(&o->calls) == 0;
+}
+
+int outcome_of(struct outcome *o)
+{
+	EVENTUALLY(!outcome_pending(o));
+	return o->rc;
+}
+
+/* ---- Beginning ----------------------------------------------------------- */
+
+dlock_op ask_async(struct outcome *o, dlock_lock *lock, int64_t timeout_ms)
+{
+	dlock_op op = 0;
+
+	CHECK_OK(dlock_acquire_start(lock, timeout_ms, outcome_note, o, &op));
+	CHECK(op != 0);
+	return op;
+}
+
+dlock_op read_async(struct outcome *o, dlock_lock *lock, int64_t timeout_ms)
+{
+	dlock_op op = 0;
+
+	CHECK_OK(dlock_acquire_shared_start(lock, timeout_ms, outcome_note, o,
+					    &op));
+	CHECK(op != 0);
+	return op;
+}
+
+void give_async(struct outcome *o, dlock_hold *hold)
+{
+	CHECK_OK(dlock_release_start(hold, outcome_note, o));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a call ended. */
+/* How an operation ended. */
 #ifndef DLOCK_TESTS_OUTCOME_H
 #define DLOCK_TESTS_OUTCOME_H
 
@@ -11,23 +11,26 @@ struct outcome {
 	atomic_int calls;      /* of its callback, counted last */
 	int rc;
 	dlock_hold *hold;
+	dlock_client *client;
 	int64_t at_ms;         /* now_ms() then */
-	unsigned int order;    /* among all outcomes of this process */
+	unsigned int order;    /* among all outcomes of this process, from 1 */
 	pthread_t thread;      /* that called */
-	char text[240];        /* dlock_errmsg(), if rc < 0 */
+	char text[240];        /* the message */
 };
 
 /* A dlock_done_fn, with the outcome for its argument. */
-void outcome_note(int rc, dlock_hold *hold, void *outcome);
+void outcome_note(const struct dlock_result *result, void *outcome);
 
-/* Asynchronous calls that must be made. */
-void ask_async(struct outcome *o, dlock_lock *lock, int64_t timeout_ms);
-void read_async(struct outcome *o, dlock_lock *lock, int64_t timeout_ms);
-dlock_async *begin_async(struct outcome *o, dlock_lock *lock,
-			 int64_t timeout_ms);
+/* The functions below process these clients, until they are left alone. */
+void outcomes_process(dlock_client *client);
+void outcomes_leave(dlock_client *client);
+
+/* Operations that must begin. */
+dlock_op ask_async(struct outcome *o, dlock_lock *lock, int64_t timeout_ms);
+dlock_op read_async(struct outcome *o, dlock_lock *lock, int64_t timeout_ms);
 void give_async(struct outcome *o, dlock_hold *hold);
 
-/* Wait for its callback: what that was told. */
+/* Wait for its callback: the code. */
 int outcome_of(struct outcome *o);
 int outcome_pending(struct outcome *o);
 

@@ -12,56 +12,41 @@
 
 /* Written by the callback, once. */
 struct answer {
-	pthread_mutex_t mu;
 	int over, rc;
 	dlock_hold *hold;
 	char why[200];
 };
 
-#define NO_ANSWER                                                              \
-	{                                                                      \
-		.mu = PTHREAD_MUTEX_INITIALIZER                                \
-	}
-
-static void answered(int rc, dlock_hold *hold, void *arg)
+static void answered(const struct dlock_result *r, void *arg)
 {
 	struct answer *a = arg;
 
-	pthread_mutex_lock(&a->mu);
 	a->over++;
-	a->rc = rc;
-	a->hold = hold;
-	snprintf(a->why, sizeof(a->why), "%s", dlock_errmsg());
-	pthread_mutex_unlock(&a->mu);
-}
-
-static int times_answered(struct answer *a)
-{
-	int n;
-
-	pthread_mutex_lock(&a->mu);
-	n = a->over;
-	pthread_mutex_unlock(&a->mu);
-	return n;
+	a->rc = r->code;
+	a->hold = r->hold;
+	snprintf(a->why, sizeof(a->why), "%s", r->message);
 }
 
 /* What it ended with; a call that does not end is a failure. */
-static int outcome(struct play *p, struct answer *a)
+static int outcome(struct play *p, dlock_client *c, struct answer *a)
 {
 	int64_t end = now_ms() + patience_ms();
 
-	while (times_answered(a) == 0 && now_ms() < end)
-		nap_ms(1);
-	MUST(p, times_answered(a) == 1);
+	while (a->over == 0 && now_ms() < end) {
+		if (dlock_wait(c, 100) < 0)
+			nap_ms(1);
+		(void)dlock_process(c, 0);
+	}
+	MUST(p, a->over == 1);
 	return a->rc;
 }
 
-static void give_back(struct play *p, dlock_hold *h)
+static void give_back(struct play *p, dlock_client *c, dlock_hold *h)
 {
-	struct answer over = NO_ANSWER;
+	struct answer over = { 0 };
 
-	if (MAY(p, dlock_release_async(h, answered, &over), DLOCK_OK)) {
-		int rc = outcome(p, &over);
+	if (MAY(p, dlock_release_start(h, answered, &over), DLOCK_OK)) {
+		int rc = outcome(p, c, &over);
 
 		MAY(p, released(p, rc, over.why), DLOCK_OK);
 	} else {
@@ -72,24 +57,24 @@ static void give_back(struct play *p, dlock_hold *h)
 /* The second one waits for the first, and is cancelled. */
 void play_async(struct play *p)
 {
-	struct answer first = NO_ANSWER, second = NO_ANSWER;
+	struct answer first = { 0 }, second = { 0 };
 	dlock_client *c = open_it(p);
-	dlock_async *call = NULL;
+	dlock_op op = 0;
 	dlock_lock *l = NULL;
 
 	if (!c)
 		return;
 	if (MAY(p, dlock_mutex_new(&l, c, "m"), DLOCK_OK) &&
-	    MAY(p, dlock_acquire_async(l, -1, answered, &first, NULL),
+	    MAY(p, dlock_lock_unbind(l), DLOCK_OK) &&
+	    MAY(p, dlock_acquire_start(l, -1, answered, &first, NULL),
 		DLOCK_OK) &&
-	    MAY(p, outcome(p, &first), DLOCK_OK)) {
-		if (MAY(p, dlock_acquire_async(l, -1, answered, &second, &call),
+	    MAY(p, outcome(p, c, &first), DLOCK_OK)) {
+		if (MAY(p, dlock_acquire_start(l, -1, answered, &second, &op),
 			DLOCK_OK)) {
-			dlock_async_cancel(call);
-			MAY(p, outcome(p, &second), DLOCK_ECANCELED);
-			dlock_async_free(call);
+			MAY(p, dlock_cancel_op(c, op), DLOCK_OK);
+			MAY(p, outcome(p, c, &second), DLOCK_ECANCELED);
 		}
-		give_back(p, first.hold);
+		give_back(p, c, first.hold);
 	}
 	dlock_lock_free(l);
 	dlock_close(c);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An asynchronous call of dlock, and the future of the task that waits."""
+"""An operation of dlock, and the future of the task that waits for it."""
 import asyncio
 
 from dlock._dlock import ffi, lib
@@ -14,46 +14,51 @@ def running_loop():
         return None
 
 
+def closed(rc, raw, message):
+    """How an operation ends that meets the close of its client."""
+    if raw != ffi.NULL:
+        lib.dlock_release(raw)
+        rc, message = Canceled.code, "the client was closed"
+    return rc, ffi.NULL, message
+
+
 @ffi.def_extern()
-def py_done(rc, raw, arg):
+def py_done(result, arg):
     call = ffi.from_handle(arg)
-    message = text(lib.dlock_errmsg()) if rc < 0 else ""
+    rc, raw, message = result.code, result.hold, text(result.message)
     loop = call.client._loop
     if running_loop() is loop:
         call._end(rc, raw, message)
         return
-    # On another thread: the client is being closed.
-    if raw != ffi.NULL:
-        lib.dlock_release(raw)
-        rc, message = Canceled.code, "the client was closed"
+    # In dlock_close(), on another thread.
     try:
-        loop.call_soon_threadsafe(call._end, rc, ffi.NULL, message)
+        loop.call_soon_threadsafe(call._end, *closed(rc, raw, message))
     except RuntimeError:
         pass  # the loop is closed, so no task waits
 
 
 class Call:
-    """Begun once.  `hold` is what an acquire fills, None for a release."""
+    """Begun once.  `hold` is what an acquire fills, or None."""
 
     def __init__(self, client, hold=None):
         self.client = client
         self._hold = hold
         self._future = client._loop.create_future()
         self._handle = ffi.new_handle(self)
-        self._raw = None
+        self._op = 0
         self._is_dropped = False
         self._ms = 0
 
-    def acquire(self, function, lock, ms):
-        self._ms = ms
-        out = ffi.new("dlock_async **")
-        checked(function(lock, ms, lib.py_done, self._handle, out))
-        self._raw = ffi.gc(out[0], lib.dlock_async_free)
+    def begin(self, function, *args):
+        """`function` gets the callback and its argument behind `args`."""
+        checked(function(*args, lib.py_done, self._handle))
         self.client._calls.add(self)  # until its callback
 
-    def release(self, c):
-        checked(lib.py_release_async(c, lib.py_done, self._handle))
-        self.client._calls.add(self)
+    def acquire(self, function, lock, ms):
+        op = ffi.new("dlock_op *")
+        self._ms = ms
+        self.begin(lambda *begin: function(lock, ms, *begin, op))
+        self._op = op[0]
 
     async def result(self):
         """A task that is cancelled cancels its acquire."""
@@ -68,8 +73,8 @@ class Call:
         self._is_dropped = True
         if not self._future.done() or self._future.cancelled():
             # close() ends it as well, and the client may be gone after that.
-            if self._raw and not self.client._closing:
-                lib.dlock_async_cancel(self._raw)
+            if self._op and not self.client._closing:
+                self.client._client._ask(lib.dlock_cancel_op, self._op)
         elif self._hold and not self._future.exception():
             self._hold._abandon()  # granted, and nobody has it yet
 
@@ -77,6 +82,8 @@ class Call:
         """In the loop."""
         self.client._calls.discard(self)
         self._handle = None  # it refers to this call
+        if self.client._closing:
+            rc, raw, message = closed(rc, raw, message)
         if raw != ffi.NULL:
             self._hold._take(raw)
         if self._is_dropped or self._future.done():

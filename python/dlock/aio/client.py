@@ -5,9 +5,28 @@ import warnings
 
 import dlock.client
 from dlock._dlock import lib
-from dlock.aio.call import running_loop
+from dlock.aio.call import Call, running_loop
 from dlock.aio.locks import Lock, SharedLock
 from dlock.errors import Invalid, checked
+
+
+class _Opening(dlock.client.Client):
+    """Opened by `call`, without waiting."""
+
+    def __init__(self, call, uri, **options):
+        self._call = call
+        super().__init__(uri, **options)
+
+    def _open(self, uri, options):
+        self._call.begin(lib.dlock_open_start, uri, options, self._cell)
+
+
+class _Closing(Call):
+    def _end(self, rc, raw, message):
+        """The descriptor goes with the client, when this returns."""
+        self.client._loop.remove_reader(self.client._fd)
+        lib.py_closed(self.client._client._cell)
+        super()._end(rc, raw, message)
 
 
 class Client:
@@ -22,30 +41,39 @@ class Client:
         self._on_event, self._on_log = on_event, on_log
         self._args = uri, options
         self._client = self._loop = self._closing = self._fd = None
-        self._opening = False
         self._calls = set()   # whose callbacks are to come
         self._asking = set()  # futures of calls that a thread makes
 
     # ---- Opening and closing
 
     async def _open(self):
-        if self._client is not None or self._opening:
+        if self._client is not None:
             raise Invalid("the client was opened before")
-        self._loop, self._opening = asyncio.get_running_loop(), True
-        try:
-            self._client = await self._loop.run_in_executor(None, self._make)
-        finally:
-            self._opening = False
-        self._fd = checked(self._client._ask(lib.dlock_fd))
-        self._loop.add_reader(self._fd, self._dispatch)
-        return self
-
-    def _make(self):
+        self._loop = asyncio.get_running_loop()
+        call = Call(self)
         uri, options = self._args
-        return dlock.client.Client(
-            uri, **options, _own_loop=True,
+        client = _Opening(
+            call, uri, **options,
             on_event=self._tell_event if self._on_event else None,
             on_log=self._tell_log if self._on_log else None)
+        self._client = client
+        self._fd = checked(client._ask(lib.dlock_client_fd))
+        self._loop.add_reader(self._fd, self._process)
+        checked(client._ask(lib.dlock_events_by_process))
+        try:
+            await call.result()
+        except BaseException:
+            await self._give_up()
+            raise
+        return self
+
+    async def _give_up(self):
+        """It is not open, and may be opened again."""
+        self._closing = asyncio.ensure_future(self._close())
+        try:
+            await asyncio.shield(self._closing)
+        finally:
+            self._client = self._closing = None
 
     def __await__(self):
         return self._open().__await__()
@@ -71,10 +99,13 @@ class Client:
     async def _close(self):
         if self._asking:
             await asyncio.wait(self._asking)
-        if not self._loop.is_closed():
-            self._loop.remove_reader(self._fd)
-        await asyncio.get_running_loop().run_in_executor(
-            None, self._client.close)
+        if running_loop() is not self._loop:
+            await asyncio.get_running_loop().run_in_executor(
+                None, self._client.close)
+            return
+        call = _Closing(self)
+        call.begin(lib.py_close_start, self._client._cell)
+        await call.result()
 
     def __del__(self):
         if getattr(self, "_client", None) and not self._client._is_closed():
@@ -96,8 +127,9 @@ class Client:
 
     # ---- What dlock calls
 
-    def _dispatch(self):
-        self._client._ask(lib.dlock_dispatch)
+    def _process(self):
+        cell = self._client._cell
+        lib.dlock_process(cell[0] or cell[1], 0)
 
     def _tell_event(self, hold, event, why):
         try:
@@ -135,11 +167,11 @@ class Client:
 
     def mutex(self, name):
         """One holder."""
-        return Lock(self, self._opened().mutex(name))
+        return Lock(self, self._opened().mutex(name, unbound=True))
 
     def rwlock(self, name):
         """One writer or many readers."""
-        return SharedLock(self, self._opened().rwlock(name))
+        return SharedLock(self, self._opened().rwlock(name, unbound=True))
 
     def semaphore(self, name, permits):
         """`permits` holders."""

@@ -44,7 +44,7 @@ class Hold(OwnHold):
         call = Call(client)
         with self._mu:
             lib.py_leave_hold(self._c)
-            call.release(self._c)
+            call.begin(lib.py_release_start, self._c)
         await call.result()
 
     async def __aenter__(self):

@@ -54,7 +54,7 @@ class Lock:
         """Await a Hold, in `timeout` seconds; None waits for ever.  Raises
         Busy; TimedOut unless the timeout is 0.  `async with
         lock.acquire(5) as hold:` also releases it."""
-        return Acquiring(self._acquire(lib.dlock_acquire_async, timeout))
+        return Acquiring(self._acquire(lib.dlock_acquire_start, timeout))
 
     async def try_acquire(self, timeout=0):
         """As acquire(), but None if others hold the lock."""
@@ -107,7 +107,7 @@ class SharedLock(Lock):
 
     def acquire_shared(self, timeout=None):
         return Acquiring(
-            self._acquire(lib.dlock_acquire_shared_async, timeout))
+            self._acquire(lib.dlock_acquire_shared_start, timeout))
 
     async def try_acquire_shared(self, timeout=0):
         try:

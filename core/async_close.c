@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opening and closing without waiting: a thread does what takes time. */
+#include <dlock/async.h>
+
+#include "core/async.h"
+#include "core/base/error.h"
+#include "core/base/process.h"
+#include "core/close.h"
+#include "core/guard.h"
+#include "core/opening.h"
+
+/* ---- Opening ------------------------------------------------------------- */
+
+static void *opener_main(void *arg)
+{
+	struct dlki_async *r = arg;
+	struct dlock_client *c = r->client;
+	struct dlk_error err = { 0 };
+	int rc = dlki_client_connect(c, &err);
+
+	pthread_mutex_lock(&c->mu);
+	if (rc == 0 && c->closing)
+		rc = dlk_fail(&err, DLOCK_ECANCELED, "the client was closed");
+	dlki_async_over(r, rc, NULL, &err);
+	pthread_mutex_unlock(&c->mu);
+	return NULL;
+}
+
+/* Nobody else has the client yet. */
+static int start_opener(struct dlock_client *c, dlock_done_fn done, void *arg,
+			struct dlk_error *err)
+{
+	struct dlki_async *r = dlki_async_new(c, done, arg);
+	int rc;
+
+	if (!r)
+		return dlki_nomem(err);
+	rc = dlki_async_reserve(c, err);
+	if (rc != 0) {
+		dlki_async_free(r);
+		return rc;
+	}
+	dlki_async_enter(r);
+	c->has_opener = 1;
+	rc = dlk_thread(&c->opener, "dlock-open", opener_main, r);
+	if (rc == 0)
+		return 0;
+	dlki_async_free(r);
+	return dlki_system(err, rc, "starting a thread");
+}
+
+static int open_start(const char *uri, const dlock_options *opts,
+		      dlock_client **out, dlock_done_fn done, void *arg,
+		      struct dlk_error *err)
+{
+	struct dlock_client *c;
+	int rc;
+
+	if (!uri)
+		return dlk_fail(err, DLOCK_EINVAL, "uri is NULL");
+	if (!out)
+		return dlk_fail(err, DLOCK_EINVAL, "out is NULL");
+	if (!done)
+		return dlk_fail(err, DLOCK_EINVAL, "done is NULL");
+	rc = dlki_client_make(&c, uri, opts, err);
+	if (rc != 0)
+		return rc;
+	rc = start_opener(c, done, arg, err);
+	if (rc == 0) {
+		*out = c;
+	} else {
+		dlki_log_end(&c->log);
+		dlki_client_destroy(c);
+	}
+	return rc;
+}
+
+int dlock_open_start(const char *uri, const dlock_options *opts,
+		     dlock_client **out, dlock_done_fn done, void *arg)
+{
+	struct dlki_scope scope = dlki_enter();
+	struct dlk_error err = { 0 };
+	int rc = open_start(uri, opts, out, done, arg, &err);
+
+	if (rc != 0)
+		dlki_report(&err);
+	dlki_leave(scope);
+	return rc;
+}
+
+/* ---- Closing ------------------------------------------------------------- */
+
+static void *closer_main(void *arg)
+{
+	struct dlock_client *c = arg;
+
+	pthread_mutex_lock(&c->mu);
+	while (c->asyncs.processing)
+		dlk_cond_wait(&c->changed, &c->mu, DLK_FOREVER);
+	pthread_mutex_unlock(&c->mu);
+	dlki_close_run(c);
+	return NULL;
+}
+
+/* With mu held. */
+static int start_closer(struct dlock_client *c, struct dlki_async *r,
+			struct dlk_error *err)
+{
+	int rc;
+
+	if (c->close_is != DLKI_CLOSE_NONE)
+		return dlk_fail(err, DLOCK_ECANCELED, "the client is closed");
+	rc = dlk_thread(&c->closer, "dlock-close", closer_main, c);
+	if (rc != 0)
+		return dlki_system(err, rc, "starting a thread");
+	c->close_is = DLKI_CLOSE_BEGUN;
+	c->close_call = r;
+	if (!c->asyncs.processing)
+		c->closing = 1;
+	c->asyncs.pending += r->done != NULL;
+	return 0;
+}
+
+static int close_start(dlock_client *c, dlock_done_fn done, void *arg,
+		       struct dlk_error *err)
+{
+	struct dlki_async *r;
+	int rc = dlki_client_here(c, err);
+
+	if (rc != 0)
+		return rc;
+	r = dlki_async_new(c, done, arg);
+	if (!r)
+		return dlki_nomem(err);
+	pthread_mutex_lock(&c->mu);
+	rc = start_closer(c, r, err);
+	pthread_mutex_unlock(&c->mu);
+	if (rc != 0)
+		dlki_async_free(r);
+	return rc;
+}
+
+int dlock_close_start(dlock_client *client, dlock_done_fn done, void *arg)
+{
+	struct dlki_scope scope = dlki_enter();
+	struct dlk_error err = { 0 };
+	int rc = close_start(client, done, arg, &err);
+
+	if (rc != 0)
+		dlki_report(&err);
+	dlki_leave(scope);
+	return rc;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The public functions for the loop of a program. */
+#include <dlock/async.h>
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+
+#include "core/async_process.h"
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/base/process.h"
+#include "core/close.h"
+#include "core/guard.h"
+#include "core/wait.h"
+
+static int leave_with(struct dlki_scope scope, int rc,
+		      const struct dlk_error *err)
+{
+	if (rc < 0)
+		dlki_report(err);
+	dlki_leave(scope);
+	return rc;
+}
+
+static int client_fd(struct dlock_client *c, struct dlk_error *err)
+{
+	int fd = dlki_due_fd(&c->asyncs.due);
+
+	return fd >= 0 ? fd : dlki_system(err, errno, "eventfd");
+}
+
+int dlock_client_fd(dlock_client *client)
+{
+	struct dlki_scope scope = dlki_enter();
+	struct dlk_error err = { 0 };
+	int rc = dlki_client_here(client, &err);
+
+	if (rc == 0)
+		rc = client_fd(client, &err);
+	return leave_with(scope, rc, &err);
+}
+
+/* The client may be gone afterwards. */
+static int process(struct dlock_client *c, int most, size_t *done,
+		   struct dlk_error *err)
+{
+	int rc = dlki_process_due(c, most, done, err);
+
+	if (rc != DLKI_PROCESS_LAST)
+		return rc;
+	++*done;
+	dlki_close_finish(c);
+	return 0;
+}
+
+int dlock_process(dlock_client *client, int most)
+{
+	struct dlki_scope scope = dlki_enter();
+	struct dlk_error err = { 0 };
+	int rc = dlki_client_here(client, &err);
+	size_t done;
+
+	if (rc == 0)
+		rc = process(client, most, &done, &err);
+	return leave_with(scope, rc, &err);
+}
+
+/* 0 when nothing is due in time. */
+static int await_due(struct dlock_client *c, int fd, dlk_time until)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	int n;
+
+	do {
+		int64_t left = until == DLK_FOREVER ? -1 : until - dlk_now();
+
+		if (until != DLK_FOREVER)
+			left = left <= 0 ? 0 : (left + DLK_MS - 1) / DLK_MS;
+		n = poll(&p, 1, left < INT_MAX ? (int)left : INT_MAX);
+	} while (n < 0 && errno == EINTR);
+	return n > 0 || dlki_process_is_due(c);
+}
+
+static int wait_for(struct dlock_client *c, int64_t timeout_ms,
+		    struct dlk_error *err)
+{
+	dlk_time until = timeout_ms < 0 ? DLK_FOREVER :
+					  dlki_deadline(timeout_ms);
+	size_t done = 0;
+	int fd = client_fd(c, err);
+	int rc = fd < 0 ? fd : 0;
+
+	if (rc == 0 && dlki_process_here(c))
+		rc = dlk_fail(err, DLOCK_EDEADLK,
+			      "this is a callback of dlock_process()");
+	while (rc >= 0) {
+		int due = await_due(c, fd, until);
+
+		rc = process(c, 0, &done, err);
+		if (done > 0)
+			return 0;
+		if (rc == DLOCK_EBUSY) {
+			dlki_process_await(c, until);
+			rc = 0;
+		}
+		if (!due && dlk_now() >= until)
+			return dlk_fail(err, DLOCK_EBUSY,
+					"nothing came in time");
+	}
+	return rc;
+}
+
+int dlock_wait(dlock_client *client, int64_t timeout_ms)
+{
+	struct dlki_scope scope = dlki_enter();
+	struct dlk_error err = { 0 };
+	int rc = dlki_client_here(client, &err);
+
+	if (rc == 0)
+		rc = dlki_timeout_check(timeout_ms, &err);
+	if (rc == 0)
+		rc = wait_for(client, timeout_ms, &err);
+	return leave_with(scope, rc, &err);
+}
+
+int64_t dlock_due_ms(const dlock_client *client)
+{
+	struct dlki_scope scope = dlki_enter();
+	int due = dlki_client_here(client, NULL) == 0 &&
+		  dlki_process_is_due((struct dlock_client *)client);
+
+	dlki_leave(scope);
+	return due ? 0 : -1;
+}
+
+/* Async-signal-safe, so it sets no message. */
+int dlock_nudge(dlock_client *client)
+{
+	int rc = dlki_client_here(client, NULL);
+
+	if (rc == 0)
+		dlki_due_nudge(&client->asyncs.due);
+	return rc;
+}
+
+size_t dlock_pending(const dlock_client *client)
+{
+	struct dlki_scope scope = dlki_enter();
+	struct dlock_client *c = (struct dlock_client *)client;
+	size_t n = 0;
+
+	if (dlki_client_here(c, NULL) == 0) {
+		pthread_mutex_lock(&c->mu);
+		n = c->asyncs.pending;
+		pthread_mutex_unlock(&c->mu);
+	}
+	dlki_leave(scope);
+	return n;
+}
+
+int dlock_events_by_process(dlock_client *client)
+{
+	struct dlki_scope scope = dlki_enter();
+	struct dlk_error err = { 0 };
+	int rc = dlki_client_here(client, &err);
+
+	if (rc == 0) {
+		pthread_mutex_lock(&client->mu);
+		dlki_events_by_process(client);
+		pthread_mutex_unlock(&client->mu);
+		dlki_log_by_process(&client->log, &client->asyncs.due);
+	}
+	return leave_with(scope, rc, &err);
+}

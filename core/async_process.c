@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/async_process.h"
+
+#include "core/async.h"
+#include "core/base/error.h"
+#include "core/inspect.h"
+
+/* The clients that this thread processes, the innermost first. */
+struct frame {
+	const struct dlock_client *client;
+	struct frame *outer;
+};
+
+static _Thread_local struct frame *frames;
+
+int dlki_process_here(const struct dlock_client *c)
+{
+	const struct frame *f = frames;
+
+	while (f && f->client != c)
+		f = f->outer;
+	return f != NULL;
+}
+
+/* ---- One callback -------------------------------------------------------- */
+
+/* Without mu: call its callback, and free it. */
+static void call_back(struct dlki_async *r)
+{
+	const char *text = r->text ? r->text : dlock_strerror(r->rc);
+	const struct dlock_result result = {
+		.size = sizeof(result),
+		.code = r->rc < 0 ? r->rc : DLOCK_OK,
+		.client = r->client,
+		.hold = r->hold,
+		.message = text,
+	};
+
+	if (r->question)
+		dlki_question_end(r->question, r->rc);
+	if (r->done)
+		r->done(&result, r->arg);
+	dlki_async_free(r);
+}
+
+/* With mu held.  The hold may have been released, and passed on, when its
+ * callback returns. */
+static int call_over(struct dlock_client *c)
+{
+	struct dlki_async *r = dlki_async_take(c);
+	struct dlki_claim *claim;
+
+	if (!r)
+		return 0;
+	claim = r->hold ? r->hold->claim : NULL;
+	if (claim) {
+		claim->undelivered = DLKI_HANDING_OUT;
+		dlki_claim_ref(claim);
+	}
+	pthread_mutex_unlock(&c->mu);
+	call_back(r);
+	pthread_mutex_lock(&c->mu);
+	if (claim) {
+		dlki_event_handed_out(claim);
+		dlki_claim_unref(claim);
+	}
+	return 1;
+}
+
+static int call_event(struct dlock_client *c)
+{
+	return c->events.by_process && dlki_events_call(c);
+}
+
+static int call_sink(struct dlock_client *c)
+{
+	int told;
+
+	if (dlki_log_due(&c->log) == 0)
+		return 0;
+	pthread_mutex_unlock(&c->mu);
+	told = dlki_log_tell(&c->log);
+	pthread_mutex_lock(&c->mu);
+	return told;
+}
+
+/* With mu held.  In turn, so that nothing is kept waiting by what comes faster
+ * than it is processed. */
+static int call_next(struct dlock_client *c)
+{
+	static int (*const kinds[])(
+		struct dlock_client *) = { call_over, call_event, call_sink };
+	const unsigned int n = sizeof(kinds) / sizeof(kinds[0]);
+
+	for (unsigned int i = 0; i < n; i++) {
+		if (kinds[c->asyncs.turn++ % n](c))
+			return 1;
+	}
+	return 0;
+}
+
+static size_t count_due(const struct dlock_client *c)
+{
+	size_t events = c->events.by_process ? c->events.n : 0;
+
+	return c->asyncs.n_over + events + dlki_log_due(&c->log) +
+	       (c->close_is == DLKI_CLOSE_ENDS);
+}
+
+/* ---- Many ---------------------------------------------------------------- */
+
+/* With mu held: the thread that may call back. */
+static void enter(struct frame *frame, struct dlock_client *c)
+{
+	c->asyncs.processing = 1;
+	*frame = (struct frame){ .client = c, .outer = frames };
+	frames = frame;
+}
+
+static void leave(const struct frame *frame, struct dlock_client *c)
+{
+	frames = frame->outer;
+	c->asyncs.processing = 0;
+	pthread_cond_broadcast(&c->changed);
+}
+
+int dlki_process_due(struct dlock_client *c, int most, size_t *done,
+		     struct dlk_error *err)
+{
+	struct frame frame;
+	size_t n, k = 0;
+	int rc;
+
+	*done = 0;
+	if (dlki_process_here(c))
+		return dlk_fail(err, DLOCK_EDEADLK,
+				"this is a callback of dlock_process()");
+	pthread_mutex_lock(&c->mu);
+	if (c->asyncs.processing) {
+		pthread_mutex_unlock(&c->mu);
+		return dlk_fail(err, DLOCK_EBUSY,
+				"another thread is in dlock_process()");
+	}
+	enter(&frame, c);
+	*done = dlki_due_take(&c->asyncs.due) != 0;
+	n = most > 0 ? (size_t)most : count_due(c);
+	while (k < n && call_next(c))
+		k++;
+	*done += k;
+	rc = count_due(c) > 0 || atomic_load(&c->asyncs.due.nudged);
+	if (c->close_is == DLKI_CLOSE_ENDS && count_due(c) == 1 && k < n) {
+		rc = DLKI_PROCESS_LAST;
+		frames = frame.outer;
+	} else {
+		leave(&frame, c);
+	}
+	if (rc == 1)
+		dlki_due_tell(&c->asyncs.due);
+	pthread_mutex_unlock(&c->mu);
+	return rc;
+}
+
+int dlki_process_is_due(struct dlock_client *c)
+{
+	size_t n;
+
+	pthread_mutex_lock(&c->mu);
+	n = count_due(c);
+	pthread_mutex_unlock(&c->mu);
+	return n > 0 || atomic_load(&c->asyncs.due.nudged);
+}
+
+void dlki_process_await(struct dlock_client *c, dlk_time until)
+{
+	pthread_mutex_lock(&c->mu);
+	if (c->asyncs.processing)
+		dlk_cond_wait(&c->changed, &c->mu, until);
+	pthread_mutex_unlock(&c->mu);
+}
+
+void dlki_process_rest(struct dlock_client *c, struct dlki_async *last)
+{
+	struct frame frame;
+
+	pthread_mutex_lock(&c->mu);
+	enter(&frame, c);
+	while (call_over(c))
+		continue;
+	pthread_mutex_unlock(&c->mu);
+	if (last)
+		call_back(last);
+	pthread_mutex_lock(&c->mu);
+	leave(&frame, c);
+	pthread_mutex_unlock(&c->mu);
+}

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a program's loop sees: the descriptor, dlock_process(), dlock_wait(). */
+#include <dlock/async.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "conform/cases.h"
+#include "support/outcome.h"
+#include "support/process.h"
+
+enum { FEW = 5 };
+
+static int readable(int fd, int64_t ms)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return poll(&p, 1, (int)ms) == 1;
+}
+
+static int calls(struct outcome *o, int n)
+{
+	int sum = 0;
+
+	for (int i = 0; i < n; i++)
+		sum += atomic_load(&o[i].calls);
+	return sum;
+}
+
+static void processed(dlock_client *c)
+{
+	CHECK_INT(dlock_process(c, 0), ==, 0);
+}
+
+/* ---- The descriptor ------------------------------------------------------ */
+
+void case_loop_descriptor(struct conform *t)
+{
+	struct outcome o = { 0 }, done = { 0 };
+	dlock_hold *h;
+	int fd;
+
+	use_unbound(t);
+	fd = dlock_client_fd(t->client);
+	CHECK_INT(fd, >=, 0);
+	CHECK_INT(dlock_client_fd(t->client), ==, fd);
+	processed(t->client);
+	h = take(unbound(t, another_client(t, NULL, NULL)));
+	ask_async(&o, t->lock, -1);
+	await_waiters(t, 1);
+	CHECK(!readable(fd, 0));
+	CHECK_INT(dlock_due_ms(t->client), ==, -1);
+	give(h);
+	CHECK(readable(fd, patience_ms()));
+	CHECK_INT(dlock_due_ms(t->client), ==, 0);
+	CHECK_INT(dlock_pending(t->client), ==, 1);
+	CHECK_INT(calls(&o, 1), ==, 0);
+	processed(t->client);
+	CHECK(!readable(fd, 0));
+	CHECK_INT(dlock_pending(t->client), ==, 0);
+	CHECK_INT(calls(&o, 1), ==, 1);
+	CHECK(pthread_equal(o.thread, pthread_self()));
+	CHECK(o.client == t->client);
+	give_async(&done, o.hold);
+	CHECK(readable(fd, patience_ms()));
+	CHECK_INT(calls(&done, 1), ==, 0);
+	processed(t->client);
+	CHECK_INT(outcome_of(&done), ==, DLOCK_OK);
+	is_free(t->lock);
+}
+
+/* The descriptor is made with something due. */
+void case_loop_due_before(struct conform *t)
+{
+	struct outcome o = { 0 };
+
+	use_unbound(t);
+	ask_async(&o, t->lock, -1);
+	EVENTUALLY(dlock_due_ms(t->client) == 0);
+	CHECK(readable(dlock_client_fd(t->client), 0));
+	processed(t->client);
+	CHECK(!readable(dlock_client_fd(t->client), 0));
+	CHECK_INT(calls(&o, 1), ==, 1);
+	give(o.hold);
+}
+
+static void next_edge(int loop, dlock_client *c)
+{
+	struct epoll_event e;
+
+	CHECK_INT(epoll_wait(loop, &e, 1, (int)patience_ms()), ==, 1);
+	while (dlock_process(c, 1) > 0)
+		continue;
+}
+
+static void edges_until(int loop, dlock_client *c, struct outcome *o, int n)
+{
+	while (calls(o, FEW) < n)
+		next_edge(loop, c);
+	for (int i = 0; i < FEW; i++) {
+		if (o[i].hold)
+			give(o[i].hold);
+		o[i].hold = NULL;
+	}
+}
+
+/* Three are refused, two are granted. */
+void case_loop_edge_triggered(struct conform *t)
+{
+	struct epoll_event e = { .events = EPOLLIN | EPOLLET };
+	struct outcome o[FEW] = { 0 };
+	int loop = epoll_create1(EPOLL_CLOEXEC);
+	dlock_hold *h;
+
+	use_unbound(t);
+	h = take(unbound(t, another_client(t, NULL, NULL)));
+	CHECK_INT(epoll_ctl(loop, EPOLL_CTL_ADD, dlock_client_fd(t->client),
+			    &e),
+		  ==, 0);
+	for (int i = 0; i < FEW; i++)
+		ask_async(&o[i], t->lock, i < 2 ? -1 : 0);
+	edges_until(loop, t->client, o, FEW - 2);
+	give(h);
+	edges_until(loop, t->client, o, FEW - 1);
+	edges_until(loop, t->client, o, FEW);
+	close(loop);
+	is_free(t->lock);
+}
+
+void case_loop_one_at_a_time(struct conform *t)
+{
+	struct outcome o[FEW] = { 0 };
+	int fd;
+
+	fd = dlock_client_fd(t->client);
+	for (int i = 0; i < FEW; i++) {
+		char name[] = "loop 0";
+		dlock_lock *l;
+
+		name[5] = (char)('0' + i);
+		l = any_lock(t, t->client, MUTEX, 0, name);
+		CHECK_OK(dlock_lock_unbind(l));
+		ask_async(&o[i], l, -1);
+	}
+	CHECK_INT(dlock_pending(t->client), ==, FEW);
+	for (int i = 0; i < FEW; i++) {
+		CHECK(readable(fd, patience_ms()));
+		EVENTUALLY(dlock_process(t->client, 1) >= 0 &&
+			   calls(o, FEW) == i + 1);
+		CHECK_INT(dlock_pending(t->client), ==, FEW - i - 1);
+	}
+	CHECK_INT(dlock_process(t->client, 1), ==, 0);
+	CHECK(!readable(fd, 0));
+	for (int i = 0; i < FEW; i++)
+		give(o[i].hold);
+}
+
+void case_loop_nudge(struct conform *t)
+{
+	int fd = dlock_client_fd(t->client);
+
+	CHECK_RC(dlock_wait(t->client, 0), DLOCK_EBUSY);
+	CHECK_RC(dlock_wait(t->client, 20), DLOCK_EBUSY);
+	CHECK_OK(dlock_nudge(t->client));
+	CHECK_OK(dlock_nudge(t->client));
+	CHECK(readable(fd, 0));
+	CHECK_INT(dlock_due_ms(t->client), ==, 0);
+	CHECK_OK(dlock_wait(t->client, -1));
+	CHECK(!readable(fd, 0));
+	CHECK_RC(dlock_wait(t->client, 0), DLOCK_EBUSY);
+	CHECK_OK(dlock_nudge(t->client));
+	processed(t->client);
+	CHECK(!readable(fd, 0));
+	CHECK_RC(dlock_nudge(NULL), DLOCK_EINVAL);
+}
+
+void case_loop_wait(struct conform *t)
+{
+	struct outcome o = { 0 }, late = { 0 };
+	dlock_hold *h;
+	dlock_op op;
+
+	use_unbound(t);
+	op = ask_async(&o, t->lock, -1);
+	CHECK_OK(dlock_wait(t->client, patience_ms()));
+	CHECK_INT(calls(&o, 1), ==, 1);
+	h = o.hold;
+	ask_async(&late, unbound(t, t->client), 50);
+	CHECK_RC(dlock_cancel_op(t->client, op), DLOCK_EINVAL);
+	CHECK_OK(dlock_wait(t->client, -1));
+	CHECK_INT(calls(&late, 1), ==, 1);
+	CHECK_RC(late.rc, DLOCK_EBUSY);
+	CHECK_RC(dlock_wait(t->client, -2), DLOCK_EINVAL);
+	give(h);
+}
+
+/* ---- Two threads --------------------------------------------------------- */
+
+struct pair {
+	dlock_client *client;
+	atomic_int stop, inside, most, told, wrong;
+	int nested;
+};
+
+static void *processes(void *arg)
+{
+	struct pair *p = arg;
+	int rc;
+
+	while (!atomic_load(&p->stop)) {
+		rc = dlock_process(p->client, 3);
+		if (rc < 0 && rc != DLOCK_EBUSY)
+			atomic_store(&p->wrong, 1);
+	}
+	return NULL;
+}
+
+static void is_alone(const struct dlock_result *r, void *arg)
+{
+	struct pair *p = arg;
+	int n = atomic_fetch_add(&p->inside, 1) + 1;
+
+	if (n > atomic_load(&p->most))
+		atomic_store(&p->most, n);
+	if (r->code != DLOCK_OK ||
+	    dlock_process(r->client, 0) != DLOCK_EDEADLK ||
+	    dlock_wait(r->client, 0) != DLOCK_EDEADLK ||
+	    dlock_release_start(r->hold, NULL, NULL) != DLOCK_OK)
+		atomic_store(&p->wrong, 1);
+	atomic_fetch_sub(&p->inside, 1);
+	atomic_fetch_add(&p->told, 1);
+}
+
+void case_loop_two_threads(struct conform *t)
+{
+	struct pair p = { .client = t->client };
+	pthread_t thread[2];
+
+	use_unbound(t);
+	for (int i = 0; i < 2; i++)
+		CHECK_INT(pthread_create(&thread[i], NULL, processes, &p), ==,
+			  0);
+	for (int i = 0; i < 100; i++)
+		CHECK_OK(dlock_acquire_start(t->lock, -1, is_alone, &p, NULL));
+	EVENTUALLY(atomic_load(&p.told) == 100);
+	atomic_store(&p.stop, 1);
+	for (int i = 0; i < 2; i++)
+		pthread_join(thread[i], NULL);
+	CHECK_INT(atomic_load(&p.most), ==, 1);
+	CHECK_INT(atomic_load(&p.wrong), ==, 0);
+	EVENTUALLY(stats_of(t->client).holds == 0);
+	is_free(t->lock);
+}
+
+static void *gives(void *hold)
+{
+	return (void *)(intptr_t)dlock_release(hold);
+}
+
+/* Its hold belongs to no thread. */
+void case_loop_released_elsewhere(struct conform *t)
+{
+	struct outcome o = { 0 }, next = { 0 };
+	pthread_t thread;
+	void *rc;
+
+	use_unbound(t);
+	ask_async(&o, t->lock, -1);
+	CHECK_INT(outcome_of(&o), ==, DLOCK_OK);
+	ask_async(&next, t->lock, -1);
+	await_waiters(t, 1);
+	CHECK_INT(pthread_create(&thread, NULL, gives, o.hold), ==, 0);
+	pthread_join(thread, &rc);
+	CHECK_INT((intptr_t)rc, ==, DLOCK_OK);
+	CHECK_INT(outcome_of(&next), ==, DLOCK_OK);
+	give(next.hold);
+	is_free(t->lock);
+}
+
+/* ---- Another process ----------------------------------------------------- */
+
+/* Whatever it had begun, the child gets no callback. */
+void case_loop_forked(struct conform *t)
+{
+	struct outcome o = { 0 };
+	dlock_hold *h;
+	dlock_op op;
+	pid_t pid;
+
+	use_unbound(t);
+	h = take(unbound(t, another_client(t, NULL, NULL)));
+	op = ask_async(&o, t->lock, -1);
+	await_waiters(t, 1);
+	pid = fork();
+	if (pid == 0) {
+		CHECK_RC(dlock_client_fd(t->client), DLOCK_EFORKED);
+		CHECK_RC(dlock_process(t->client, 0), DLOCK_EFORKED);
+		CHECK_RC(dlock_wait(t->client, -1), DLOCK_EFORKED);
+		CHECK_RC(dlock_nudge(t->client), DLOCK_EFORKED);
+		CHECK_RC(dlock_cancel_op(t->client, op), DLOCK_EFORKED);
+		CHECK_RC(dlock_events_by_process(t->client), DLOCK_EFORKED);
+		CHECK_RC(dlock_acquire_start(t->lock, 0, outcome_note, &o,
+					     NULL),
+			 DLOCK_EFORKED);
+		CHECK_RC(dlock_release_start(h, NULL, NULL), DLOCK_EFORKED);
+		CHECK_RC(dlock_close_start(t->client, NULL, NULL),
+			 DLOCK_EFORKED);
+		CHECK_INT(dlock_pending(t->client), ==, 0);
+		CHECK_INT(dlock_due_ms(t->client), ==, -1);
+		CHECK_INT(calls(&o, 1), ==, 0);
+		_exit(0);
+	}
+	CHECK_INT(process_wait(pid, patience_ms()), ==, 0);
+	CHECK(!readable(dlock_client_fd(t->client), 0));
+	give(h);
+	CHECK_OK(outcome_of(&o));
+	give(o.hold);
+}
