@@ -67,7 +67,7 @@ struct dlock_client {
 	struct dlki_async *close_call; /* by dlock_close_start() */
 	dlk_time holder_asked;           /* when a message last needed one */
 	int dead;                        /* the backend's session is gone */
-	struct dlki_claim *given_up;     /* the pump thread's: see keep.h */
+	struct dlki_claim *given_up;     /* dlock-loop's: see keep.h */
 	struct dlki_multi_wait *waits;       /* waits that are under way */
 	void *records;                  /* tsearch tree of struct dlki_record */
 	struct dlki_slots slots;         /* claims by ticket id */

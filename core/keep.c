@@ -66,7 +66,7 @@ static void give_back(struct dlki_claim *claim)
 {
 	struct dlock_client *c = claim->client;
 	dlk_time sent = dlk_now();
-	dlk_time deadline = dlki_after_ms(sent, dlki_schedule_limit_ms(c));
+	dlk_time deadline = sent + DLKI_GIVE_UP_NS;
 	struct dlk_error err = { 0 };
 	int rc;
 

@@ -25,9 +25,13 @@ int dlki_keep(struct dlki_claim *claim, dlk_time deadline);
 struct dlki_claim *dlki_keep_take(struct dlki_record *record, uint64_t thread,
 				  dlk_time asked_at);
 
-/* Without mu, for the pump thread: give back the kept claim that it has just
- * heard to be wanted, if there is one.  It waits for no answer if the store can
- * do without, so that it goes on hearing. */
+/* How long the thread that has heard of it may take to give a kept claim back:
+ * it has all other clients to hear for. */
+#define DLKI_GIVE_UP_NS (20 * DLK_MS)
+
+/* Without mu, for dlock-loop: give back the kept claim that it has just heard
+ * to be wanted, if there is one.  It waits for no answer if the store can do
+ * without. */
 void dlki_keep_give_up(struct dlock_client *client);
 
 #endif

@@ -18,6 +18,9 @@
 
 static _Thread_local struct dlki_log_bracket *innermost;
 
+/* The thread must not be held up: it writes, and delivers nothing. */
+static _Thread_local int is_apart;
+
 /* ---- Reading ------------------------------------------------------------- */
 
 /* With mu held, which is given up meanwhile. */
@@ -257,7 +260,7 @@ static void write_line(struct dlki_log *log, const struct about *about,
 		bracket = bracket->outer;
 	pthread_mutex_lock(&log->mu);
 	enqueue(log, about, text);
-	if (bracket)
+	if (bracket && !is_apart)
 		bracket->number = log->written;
 	else
 		wake_thread(log);
@@ -275,8 +278,15 @@ void dlki_log_open(struct dlki_log_bracket *bracket, struct dlki_log *log)
 void dlki_log_close(struct dlki_log_bracket *bracket)
 {
 	innermost = bracket->outer;
+	if (is_apart)
+		return;
 	if (bracket->number > 0 || atomic_load(&bracket->log->stranded))
 		deliver(bracket->log, bracket->number);
+}
+
+void dlki_log_apart(int apart)
+{
+	is_apart = apart;
 }
 
 static void write_now(struct dlki_log *log, const struct about *about,

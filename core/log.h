@@ -91,6 +91,9 @@ struct dlki_log_bracket {
 void dlki_log_open(struct dlki_log_bracket *bracket, struct dlki_log *log);
 void dlki_log_close(struct dlki_log_bracket *bracket);
 
+/* From now on no line is delivered on this thread, or again. */
+void dlki_log_apart(int apart);
+
 /* Write a line of the core's.  Without the client's mu: the line is delivered
  * at once, unless another thread is in the sink. */
 void dlki_log(struct dlock_client *client, int level, const char *fmt, ...)

@@ -2,9 +2,8 @@
 /*
  * Asynchronous calls that are overdue.  The async thread ends them in time as
  * long as the store answers and few end at once.  Otherwise that thread may be
- * in the backend for seconds, and all other calls wait for it.  Then the timer
- * thread ends those whose deadline has come, or that were cancelled, `ask`
- * after that.
+ * in the backend for seconds, and all other calls wait for it.  Then dlock-loop
+ * ends those whose deadline has come, or that were cancelled, `ask` after that.
  */
 #ifndef DLOCK_CORE_OVERDUE_H
 #define DLOCK_CORE_OVERDUE_H

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <sys/epoll.h>
+#include <stddef.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,7 +17,12 @@
  * the clock this often. */
 #define SLICE_NS (5000 * DLK_MS)
 
-/* The waiter that this thread is, while it pumps; or whose pump thread. */
+#define CLIENT_OF(s)                                                           \
+	((struct dlock_client *)(void *)((                                     \
+		char *)(s)-offsetof(struct dlock_client, pump.source)))
+
+/* The waiter that this thread is, while it pumps; or the client for which it
+ * pumps, as dlock-loop. */
 static _Thread_local const struct dlki_claim *pumping;
 static _Thread_local const struct dlock_client *thread_of;
 
@@ -26,13 +31,6 @@ static void close_if_open(int *fd)
 	if (*fd >= 0)
 		close(*fd);
 	*fd = -1;
-}
-
-void dlki_pump_init(struct dlki_pump *p, dlki_pump_then *then)
-{
-	p->then = then;
-	pthread_mutex_init(&p->mu, NULL);
-	p->fd = p->set_fd = p->wake_fd = p->stop_fd = -1;
 }
 
 static void pump_once(struct dlock_client *c, const struct dlki_claim *waiter)
@@ -44,82 +42,46 @@ static void pump_once(struct dlock_client *c, const struct dlki_claim *waiter)
 	pthread_mutex_unlock(&c->pump.mu);
 }
 
-/* ---- The pump thread ----------------------------------------------------- */
+/* ---- While no waiter pumps ----------------------------------------------- */
 
-static int listen_in_set(const struct dlki_pump *p, int op, int fd,
-			 uint32_t events)
+static void ready(struct dlki_source *source)
 {
-	struct epoll_event ev = { .events = events, .data.fd = fd };
+	struct dlock_client *c = CLIENT_OF(source);
 
-	return epoll_ctl(p->set_fd, op, fd, &ev);
+	dlki_log_apart(1);
+	thread_of = c;
+	pump_once(c, NULL);
+	thread_of = NULL;
+	c->pump.then(c);
+	dlki_log_apart(0);
 }
 
-static void *thread_main(void *arg)
+void dlki_pump_init(struct dlki_pump *p, dlki_pump_then *then)
 {
-	struct dlock_client *c = arg;
-	const struct dlki_pump *p = &c->pump;
-	struct epoll_event ev;
-
-	for (;;) {
-		if (epoll_wait(p->set_fd, &ev, 1, -1) != 1)
-			continue;
-		if (ev.data.fd == p->stop_fd)
-			return NULL;
-		thread_of = c;
-		pump_once(c, NULL);
-		thread_of = NULL;
-		p->then(c);
-	}
-}
-
-static int make_descriptors(struct dlki_pump *p)
-{
-	p->set_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (p->set_fd < 0)
-		return -1;
-	p->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (p->wake_fd < 0)
-		return -1;
-	p->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (p->stop_fd < 0)
-		return -1;
-	return listen_in_set(p, EPOLL_CTL_ADD, p->stop_fd, EPOLLIN);
-}
-
-static void close_descriptors(struct dlki_pump *p)
-{
-	close_if_open(&p->set_fd);
-	close_if_open(&p->wake_fd);
-	close_if_open(&p->stop_fd);
+	p->then = then;
+	pthread_mutex_init(&p->mu, NULL);
+	p->source.ready = ready;
+	p->fd = p->wake_fd = -1;
 }
 
 /* The session is opened or used by one thread that calls this. */
-static int start_thread(struct dlock_client *c, struct dlk_error *err)
+static int join(struct dlki_pump *p)
 {
-	struct dlki_pump *p = &c->pump;
-	int rc = 0;
+	int rc;
 
-	if (make_descriptors(p) < 0)
-		rc = dlki_system(err, errno, "making descriptors to listen by");
-	if (rc == 0) {
-		rc = dlk_thread(&p->thread, "dlock-pump", thread_main, c);
-		if (rc != 0)
-			rc = dlki_system(err, rc, "starting a thread");
-	}
+	p->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (p->wake_fd < 0)
+		return errno;
+	rc = dlki_source_join(&p->source);
 	if (rc != 0)
-		close_descriptors(p);
+		close_if_open(&p->wake_fd);
 	return rc;
 }
 
 void dlki_pump_stop(struct dlock_client *c)
 {
-	struct dlki_pump *p = &c->pump;
-
-	if (p->set_fd < 0)
-		return;
-	eventfd_write(p->stop_fd, 1);
-	pthread_join(p->thread, NULL);
-	close_descriptors(p);
+	dlki_source_leave(&c->pump.source);
+	close_if_open(&c->pump.wake_fd);
 }
 
 void dlki_pump_destroy(struct dlock_client *c)
@@ -139,23 +101,19 @@ int dlk_listen(struct dlk_session *s, int fd, struct dlk_error *err)
 	struct dlki_pump *p = &c->pump;
 	int rc = 0;
 
-	if (fd >= 0 && p->set_fd < 0)
-		rc = start_thread(c, err);
+	if (fd >= 0 && p->wake_fd < 0)
+		rc = join(p);
 	if (rc != 0)
-		return rc;
+		return dlki_system(err, rc, "listening");
 	pthread_mutex_lock(&c->mu);
-	if (p->fd >= 0 && p->set_fd >= 0)
-		(void)listen_in_set(p, EPOLL_CTL_DEL, p->fd, 0);
-	p->fd = -1;
-	if (fd >= 0 &&
-	    listen_in_set(p, EPOLL_CTL_ADD, fd, p->at ? 0 : EPOLLIN) < 0)
-		rc = dlki_system(err, errno, "listening");
-	else
-		p->fd = fd;
+	rc = dlki_source_set_fd(&p->source, fd);
+	p->fd = rc == 0 ? fd : -1;
+	if (p->fd >= 0 && !p->at)
+		dlki_source_listen(&p->source, 1);
 	if (p->at)
 		(void)dlki_pump_rouse(p->at);
 	pthread_mutex_unlock(&c->mu);
-	return rc;
+	return rc == 0 ? 0 : dlki_system(err, rc, "listening");
 }
 
 /* ---- A waiter ------------------------------------------------------------ */
@@ -166,8 +124,7 @@ int dlki_pump_take(struct dlki_claim *claim)
 
 	if (p->fd < 0 || p->at)
 		return 0;
-	if (listen_in_set(p, EPOLL_CTL_MOD, p->fd, 0) < 0)
-		return 0;
+	dlki_source_listen(&p->source, 0);
 	p->at = claim;
 	p->roused = 0;
 	return 1;
@@ -184,7 +141,7 @@ void dlki_pump_give(struct dlki_claim *claim)
 	if (p->roused)
 		(void)eventfd_read(p->wake_fd, &ignored);
 	if (p->fd >= 0)
-		(void)listen_in_set(p, EPOLL_CTL_MOD, p->fd, EPOLLIN);
+		dlki_source_listen(&p->source, 1);
 }
 
 void dlki_pump_wait(struct dlki_claim *claim, dlk_time until)

@@ -6,13 +6,12 @@
  * waiter that goes to sleep then polls the descriptor itself, and has the pump
  * meanwhile, so that what wakes it comes straight from the kernel.  One waiter
  * at a time has it.  All other waiters sleep on their condition.  While no
- * waiter has it, the client's pump thread does.
+ * waiter has it, the process's thread "dlock-loop" does (base/source.h).
  *
- * The pump thread waits for an epoll set.  A waiter that takes the pump
- * switches the descriptor off in that set, and on again when it leaves; neither
- * wakes the pump thread.  What came while it was off, and was not taken in,
- * wakes the thread then, because the set is level-triggered.  So nothing is
- * lost by a change.  For a moment both may pump: `mu` lets in one by one.
+ * A waiter that takes the pump switches the descriptor off for dlock-loop, and
+ * on again when it leaves; neither wakes that thread.  What came while it was
+ * off, and was not taken in, wakes the thread then.  So nothing is lost by a
+ * change.  For a moment both may pump: `mu` lets in one by one.
  */
 #ifndef DLOCK_CORE_PUMP_H
 #define DLOCK_CORE_PUMP_H
@@ -20,10 +19,13 @@
 #include <dlock/backend.h>
 #include <pthread.h>
 
+#include "core/base/source.h"
+
 struct dlki_claim;
 struct dlock_client;
 
-/* What the pump thread does after it has pumped, without mu. */
+/* What dlock-loop does after it has pumped, without mu.  It calls no sink of a
+ * log: all clients wait for it. */
 typedef void dlki_pump_then(struct dlock_client *c);
 
 struct dlki_pump {
@@ -32,22 +34,21 @@ struct dlki_pump {
 
 	/* Under the client's mu. */
 	int fd;                  /* the session's; -1: none */
-	int set_fd;              /* epoll: fd and stop_fd; -1: no thread yet */
-	int wake_fd;             /* eventfd: rouses the waiter at the pump */
-	int stop_fd;             /* eventfd: ends the pump thread */
-	pthread_t thread;
+	int wake_fd;             /* eventfd: rouses the waiter at the pump; -1:
+				  * nothing was named yet */
 	struct dlki_claim *at;   /* the waiter that has the pump, or NULL */
 	dlki_pump_then *then;    /* constant */
+	struct dlki_source source; /* locks itself */
 	int roused;              /* wake_fd was written to since it took it */
 };
 
 void dlki_pump_init(struct dlki_pump *p, dlki_pump_then *then);
 
-/* End the pump thread; no waiter is left.  destroy() does so as well. */
+/* dlock-loop pumps no more; no waiter is left.  destroy() does so as well. */
 void dlki_pump_stop(struct dlock_client *c);
 void dlki_pump_destroy(struct dlock_client *c);
 
-/* Is this the pump thread, while it pumps? */
+/* Is this dlock-loop, while it pumps for the client? */
 int dlki_pump_is_here(const struct dlock_client *c);
 
 /* With the client's mu held, for a waiter that is about to sleep: take the pump

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/schedule.h"
 
-#include <sys/timerfd.h>
-
 #include "core/base/clock.h"
 #include "core/claim.h"
 
@@ -31,16 +29,8 @@ dlk_time dlki_schedule_forgotten(const struct dlki_schedule *schedule,
 
 void dlki_schedule_arm(struct dlki_schedule *schedule, dlk_time at)
 {
-	struct itimerspec when = { 0 };
-
 	schedule->armed = at;
-	if (at == DLK_FOREVER) /* a zero value disarms */
-		at = 0;
-	else if (at < 1)
-		at = 1;
-	when.it_value.tv_sec = at / 1000000000;
-	when.it_value.tv_nsec = at % 1000000000;
-	timerfd_settime(schedule->timer_fd, TFD_TIMER_ABSTIME, &when, NULL);
+	dlki_source_at(&schedule->source, at);
 }
 
 int dlki_schedule_reserve(struct dlki_schedule *schedule, size_t n)

@@ -7,6 +7,7 @@
 #define DLOCK_CORE_SCHEDULE_H
 
 #include "core/base/heap.h"
+#include "core/base/source.h"
 
 struct dlki_claim;
 struct dlock_client;
@@ -22,7 +23,7 @@ struct dlki_schedule {
 	int64_t clean_pause_ns;    /* the last such pause; 0: reachable */
 	struct dlki_heap expiry;   /* claims by an end that their promise had;
 				    * when it comes, it is checked again */
-	dlk_time armed;            /* what the timer is set to */
+	dlk_time armed;            /* when dlock-loop looks */
 	int renewer_idle;
 	int stop;
 	pthread_cond_t due;        /* the renewer sleeps here */
@@ -31,8 +32,9 @@ struct dlki_schedule {
 	int64_t ttl_ms;            /* the session's */
 	int64_t margin_ms;
 	int64_t interval_ms;       /* between renewals or checks; 0: none */
-	int timer_fd, stop_fd;
-	pthread_t timer, renewer;
+	pthread_t renewer;
+
+	struct dlki_source source; /* its time; locks itself */
 };
 
 /* The end of the promise for a lease of `lease_ms` counted from `since`. */
@@ -52,7 +54,7 @@ dlk_time dlki_schedule_forgotten(const struct dlki_schedule *schedule,
 /* Room in every heap for `n` claims: after that, scheduling cannot fail. */
 int dlki_schedule_reserve(struct dlki_schedule *schedule, size_t n);
 
-/* Have the timer thread wake at `at`; DLK_FOREVER: only when it is told. */
+/* Have dlock-loop look at `at`; DLK_FOREVER: only when it is told. */
 void dlki_schedule_arm(struct dlki_schedule *schedule, dlk_time at);
 
 /* A claim was granted: renew it in time, and note its end. */
@@ -67,7 +69,7 @@ dlk_time dlki_schedule_next(const struct dlki_schedule *schedule,
 /* Have the renewer renew the claim at `at`, or clean it up if it needs that. */
 void dlki_schedule_work(struct dlki_claim *claim, dlk_time at);
 
-/* The same at once, without a detour by the timer thread. */
+/* The same at once, without a detour by dlock-loop. */
 void dlki_schedule_now(struct dlki_claim *claim);
 
 /* When the renewer has something to do; DLK_FOREVER: nothing. */

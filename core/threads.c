@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/threads.h"
 
-#include <errno.h>
-#include <poll.h>
 #include <stddef.h>
-#include <sys/eventfd.h>
-#include <sys/timerfd.h>
-#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
@@ -18,6 +13,10 @@
 #define CLAIM_OF_EXPIRY(timer)                                                 \
 	((struct dlki_claim *)(void *)((                                       \
 		char *)(timer)-offsetof(struct dlki_claim, expiry)))
+
+#define CLIENT_OF(source)                                                      \
+	((struct dlock_client *)(void *)((char *)(source)-offsetof(            \
+		struct dlock_client, schedule.source)))
 
 static const char *why_it_ended(const struct dlki_claim *claim)
 {
@@ -50,21 +49,17 @@ static void lose_expired(struct dlki_schedule *schedule)
 	}
 }
 
-static void *timer_main(void *arg)
+/* Lose what has run out, whatever the store is doing at the time, and tell the
+ * renewer when work is due. */
+static void look(struct dlki_source *source)
 {
-	struct dlock_client *c = arg;
+	struct dlock_client *c = CLIENT_OF(source);
 	struct dlki_schedule *schedule = &c->schedule;
-	struct pollfd fds[2] = {
-		{ .fd = schedule->timer_fd, .events = POLLIN },
-		{ .fd = schedule->stop_fd, .events = POLLIN },
-	};
+	const struct dlki_timer *end;
+	dlk_time next, overdue;
 
 	pthread_mutex_lock(&c->mu);
-	while (!schedule->stop) {
-		const struct dlki_timer *end;
-		dlk_time next, overdue;
-		uint64_t ticks;
-
+	if (!schedule->stop) {
 		lose_expired(schedule);
 		overdue = dlki_overdue_end(c);
 		next = dlki_schedule_due(schedule);
@@ -79,14 +74,8 @@ static void *timer_main(void *arg)
 		if (overdue < next)
 			next = overdue;
 		dlki_schedule_arm(schedule, next);
-		pthread_mutex_unlock(&c->mu);
-		poll(fds, 2, -1);
-		while (read(schedule->timer_fd, &ticks, sizeof(ticks)) > 0)
-			continue;
-		pthread_mutex_lock(&c->mu);
 	}
 	pthread_mutex_unlock(&c->mu);
-	return NULL;
 }
 
 static void *renewer_main(void *arg)
@@ -124,47 +113,24 @@ static void schedule_set_up(struct dlki_schedule *schedule,
 	if (s->ttl_ms > 0 && schedule->interval_ms == 0)
 		schedule->interval_ms = 1;
 	schedule->armed = DLK_FOREVER;
-	schedule->timer_fd = schedule->stop_fd = -1;
+	schedule->source.ready = look;
 	pthread_cond_init(&schedule->due, NULL);
-}
-
-static void schedule_tear_down(struct dlki_schedule *schedule)
-{
-	if (schedule->timer_fd >= 0)
-		close(schedule->timer_fd);
-	if (schedule->stop_fd >= 0)
-		close(schedule->stop_fd);
-	pthread_cond_destroy(&schedule->due);
 }
 
 int dlki_threads_start(struct dlock_client *c, struct dlk_error *err)
 {
 	struct dlki_schedule *schedule = &c->schedule;
-	int rc = 0;
+	int rc;
 
 	schedule_set_up(schedule, c->session);
-	schedule->timer_fd = timerfd_create(CLOCK_BOOTTIME,
-					    TFD_CLOEXEC | TFD_NONBLOCK);
-	if (schedule->timer_fd >= 0)
-		schedule->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (schedule->stop_fd < 0)
-		rc = dlki_system(err, errno, "making a timer");
-	if (rc != 0) {
-		schedule_tear_down(schedule);
-		return rc;
-	}
-	rc = dlk_thread(&schedule->timer, "dlock-timer", timer_main, c);
-	if (rc == 0) {
+	rc = dlki_source_join(&schedule->source);
+	if (rc == 0)
 		rc = dlk_thread(&schedule->renewer, "dlock-renewer",
 				renewer_main, c);
-		if (rc == 0)
-			return 0;
-		pthread_mutex_lock(&c->mu);
-		dlki_threads_halt(c);
-		pthread_mutex_unlock(&c->mu);
-		pthread_join(schedule->timer, NULL);
-	}
-	schedule_tear_down(schedule);
+	if (rc == 0)
+		return 0;
+	dlki_source_leave(&schedule->source);
+	pthread_cond_destroy(&schedule->due);
 	return dlki_system(err, rc, "starting a thread");
 }
 
@@ -172,17 +138,13 @@ void dlki_threads_halt(struct dlock_client *c)
 {
 	c->schedule.stop = 1;
 	pthread_cond_broadcast(&c->schedule.due);
-	eventfd_write(c->schedule.stop_fd, 1);
 }
 
 void dlki_threads_stop(struct dlock_client *c)
 {
 	struct dlki_schedule *schedule = &c->schedule;
 
-	pthread_join(schedule->timer, NULL);
+	dlki_source_leave(&schedule->source);
 	pthread_join(schedule->renewer, NULL);
-	pthread_mutex_lock(&c->mu);
-	schedule_tear_down(schedule);
-	schedule->timer_fd = schedule->stop_fd = -1;
-	pthread_mutex_unlock(&c->mu);
+	pthread_cond_destroy(&schedule->due);
 }

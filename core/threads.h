@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The two threads of a client that work by its schedule.
+ * The two threads that work by a client's schedule.
  *
- * The timer thread waits on a boot-time timer and never calls a backend: it
- * declares lost what has run out, whatever the store is doing at the time, and
- * tells the renewer when work is due.  The renewer calls the backend: it renews
- * in batches, and cleans up what a release could not confirm.
+ * The process's thread "dlock-loop" (base/source.h) never calls a backend for
+ * it: it declares lost what has run out, whatever the store is doing at the
+ * time, and tells the renewer when work is due.  The renewer calls the backend:
+ * it renews in batches, and cleans up what a release could not confirm.
  */
 #ifndef DLOCK_CORE_THREADS_H
 #define DLOCK_CORE_THREADS_H

@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/event.h"
 #include "core/hold.h"
+#include "core/keep.h"
 #include "core/lifecycle.h"
 #include "core/parked.h"
 #include "core/pump.h"
@@ -15,7 +16,6 @@
 
 #define CROWDED_NS (100 * DLK_MS)
 #define OLD_NS (1000 * DLK_MS)
-#define GIVE_UP_NS (20 * DLK_MS)
 
 /* Could a holder be told of others that want this claim? */
 static int is_watchable(const struct dlki_claim *claim)
@@ -186,17 +186,18 @@ void dlki_watch_settle(struct dlki_claim *claim, dlk_time deadline)
 		dlki_claim_yield(claim);
 }
 
-/* The pump thread sees to it right after it has pumped.  If it cannot, the
- * renewer does so a little later. */
+/* dlock-loop sees to it right after it has pumped, if that takes no round trip
+ * to a server.  If it cannot, the renewer does so a little later. */
 static void give_up_kept(struct dlki_claim *claim)
 {
 	struct dlock_client *c = claim->client;
 
-	if (!dlki_pump_is_here(c) || c->given_up) {
+	if (!dlki_pump_is_here(c) || c->given_up ||
+	    (!c->can_send && c->session->caps & DLOCK_CAP_REMOTE)) {
 		dlki_claim_unkeep(claim);
 		return;
 	}
-	dlki_claim_give_up(claim, dlk_now() + GIVE_UP_NS);
+	dlki_claim_give_up(claim, dlk_now() + DLKI_GIVE_UP_NS);
 	dlki_claim_ref(claim);
 	c->given_up = claim;
 }

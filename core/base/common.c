@@ -29,13 +29,18 @@ struct dlki_common *dlki_common_here(struct dlki_common *_Atomic *current,
 	return known;
 }
 
+void dlki_common_settle(struct dlki_common *c)
+{
+	while (c->stop)
+		dlk_cond_wait(&c->changed, &c->mu, DLK_FOREVER);
+}
+
 int dlki_common_join(struct dlki_common *c, const char *name,
 		     void *(*run)(void *common))
 {
 	int rc = 0;
 
-	while (c->stop)
-		dlk_cond_wait(&c->changed, &c->mu, DLK_FOREVER);
+	dlki_common_settle(c);
 	if (!c->runs)
 		rc = dlk_thread(&c->thread, name, run, c);
 	if (rc != 0)

@@ -35,6 +35,9 @@ struct dlki_common {
 struct dlki_common *dlki_common_here(struct dlki_common *_Atomic *current,
 				     size_t size);
 
+/* With mu held, which is released meanwhile: no thread is about to end. */
+void dlki_common_settle(struct dlki_common *common);
+
 /* With mu held, which is released meanwhile: one more user, and a thread.  0,
  * or the errno value with which the thread could not be started. */
 int dlki_common_join(struct dlki_common *common, const char *name,

@@ -5,31 +5,38 @@
 #include <stdlib.h>
 
 #include "core/base/error.h"
+#include "core/base/source.h"
 #include "core/loop/links.h"
 #include "core/loop/state.h"
 #include "core/loop/traffic.h"
+#include "core/world/real.h"
 
-/* How often the loop's own thread looks while callers come and go. */
+/* How often dlock-loop looks while callers come and go. */
 #define LOOK_NS (10 * DLK_MS)
 
 /* A bit each in the engine's `due`. */
 enum { CONDS = 64 };
 
+/* What dlock-loop waits for: a set, and in ANSWERS the next look. */
+struct attended {
+	struct dlki_source source;
+	struct dlki_engine *engine;
+};
+
 /* All under the engine's mutex. */
 struct dlki_drive {
-	pthread_t thread;
-	struct dlki_waiter self; /* the thread, as a leader; of both sets */
+	struct attended of[DLKI_SETS];
+	struct dlki_waiter self; /* dlock-loop, as a leader; of both sets */
 	struct dlki_waiter *leader[DLKI_SETS]; /* or NULL */
 	struct dlki_waiter *first[DLKI_SETS], *last[DLKI_SETS];
 	pthread_cond_t conds[CONDS];
 	unsigned int asleep[CONDS]; /* threads on each */
 	unsigned int shared;        /* the next to share */
-	unsigned int pumped;        /* sets that the thread does not lead */
-	int stop;
-	int left[DLKI_SETS]; /* a waiter has led since the thread's last look,
+	unsigned int pumped;        /* sets that dlock-loop does not lead */
+	unsigned int attended;      /* sets whose descriptor dlock-loop polls */
+	int left[DLKI_SETS]; /* a waiter has led since dlock-loop's last look,
 			      * and no successor was there */
-	int served;          /* the thread's turn has ended a wait */
-	dlk_time look_at;    /* when the thread looks next; 0: it is about to */
+	dlk_time look_at;    /* when dlock-loop looks next */
 };
 
 static dlk_time now(const struct dlki_engine *e)
@@ -117,11 +124,26 @@ void dlki_waiter_done(struct dlki_engine *e, struct dlki_waiter *w)
 	rouse(e, w);
 	if (d->leader[w->set] == w && e->in_wait[w->set])
 		e->world->type->kick(e->world, w->set);
-	if (d->leader[w->set] == &d->self)
-		d->served = 1;
 }
 
 /* ---- The role ------------------------------------------------------------ */
+
+/* dlock-loop polls the set while it has no other leader. */
+static void attend(struct dlki_drive *d, enum dlki_set set, int on)
+{
+	unsigned int bit = DLKI_BIT(set);
+
+	if (!(d->attended & bit) == !on)
+		return;
+	d->attended ^= bit;
+	dlki_source_listen(&d->of[set].source, on);
+}
+
+static void begin_to_lead(struct dlki_drive *d, struct dlki_waiter *w)
+{
+	d->leader[w->set] = w;
+	attend(d, w->set, 0);
+}
 
 /* The leader of the set leaves.  A waiter that is done is about to leave
  * itself, and cannot succeed. */
@@ -132,25 +154,15 @@ static void hand_over(struct dlki_engine *e, enum dlki_set set)
 
 	while (w && w->done)
 		w = w->next;
-	d->leader[set] = w;
-	if (w)
-		rouse(e, w);
+	d->leader[set] = NULL;
+	if (!w)
+		return;
+	begin_to_lead(d, w);
+	rouse(e, w);
 }
 
-static void kick_self(struct dlki_engine *e)
-{
-	const struct dlki_drive *d = e->drive;
-
-	for (unsigned int set = 0; set < DLKI_SETS; set++) {
-		if (d->leader[set] == &d->self && e->in_wait[set]) {
-			e->world->type->kick(e->world, (enum dlki_set)set);
-			return;
-		}
-	}
-}
-
-/* The loop's own thread looks at `at`; now: it leads, though a waiter has led
- * just before. */
+/* dlock-loop looks at `at`; now: it leads, though a waiter has led just
+ * before. */
 static void nudge(struct dlki_engine *e, dlk_time at)
 {
 	struct dlki_drive *d = e->drive;
@@ -160,10 +172,7 @@ static void nudge(struct dlki_engine *e, dlk_time at)
 	if (d->look_at <= at)
 		return;
 	d->look_at = at;
-	if (d->self.asleep)
-		rouse(e, &d->self);
-	else
-		kick_self(e);
+	dlki_source_at(&d->of[DLKI_ANSWERS].source, at);
 }
 
 static void leave(struct dlki_engine *e, struct dlki_waiter *w)
@@ -188,7 +197,7 @@ static void lead_or_follow(struct dlki_engine *e, struct dlki_waiter *w,
 	enlist(d, w);
 	while (!w->done && now(e) < deadline) {
 		if (!d->leader[w->set])
-			d->leader[w->set] = w;
+			begin_to_lead(d, w);
 		if (d->leader[w->set] == w)
 			dlki_turn(e, DLKI_BIT(w->set), deadline);
 		else
@@ -219,24 +228,34 @@ void dlki_drive_start(struct dlki_engine *e)
 	struct dlki_drive *d = e->drive;
 
 	dlki_push(e);
-	if (!d->leader[DLKI_ANSWERS])
-		nudge(e, e->now);
+	if (d->leader[DLKI_ANSWERS])
+		return;
+	d->left[DLKI_ANSWERS] = 0;
+	attend(d, DLKI_ANSWERS, 1);
 }
 
-/* The push tells a thread when the next alarm is due: this one does not wait
- * for it. */
-void dlki_drive_pump(struct dlki_engine *e, enum dlki_set set)
+/* What a turn left over makes the set's descriptor readable again.  The push
+ * tells a thread when the next alarm is due: this one does not wait for it. */
+static void turn_and_go(struct dlki_engine *e, unsigned int sets)
 {
-	dlki_turn(e, DLKI_BIT(set), 0);
-	if (dlki_links_have_work(e, DLKI_BIT(set)))
-		e->world->type->kick(e->world, set);
+	dlki_turn(e, sets, 0);
+	for (unsigned int set = 0; set < DLKI_SETS; set++) {
+		if ((sets & DLKI_BIT(set)) &&
+		    dlki_links_have_work(e, DLKI_BIT(set)))
+			e->world->type->kick(e->world, (enum dlki_set)set);
+	}
 	dlki_push(e);
 }
 
-/* ---- The loop's own thread ----------------------------------------------- */
+void dlki_drive_pump(struct dlki_engine *e, enum dlki_set set)
+{
+	turn_and_go(e, DLKI_BIT(set));
+}
+
+/* ---- dlock-loop ---------------------------------------------------------- */
 
 /* Sets to lead: without a leader now, nor since the last look.  When a waiter
- * has just led, the thread looks again soon. */
+ * has just led, dlock-loop looks again soon. */
 static unsigned int look(struct dlki_engine *e)
 {
 	struct dlki_drive *d = e->drive;
@@ -247,7 +266,7 @@ static unsigned int look(struct dlki_engine *e)
 		if (d->leader[set] || (d->pumped & DLKI_BIT(set)))
 			continue;
 		if (d->left[set])
-			d->look_at = now(e) + LOOK_NS;
+			nudge(e, now(e) + LOOK_NS);
 		else
 			sets |= DLKI_BIT(set);
 		d->left[set] = 0;
@@ -255,74 +274,65 @@ static unsigned int look(struct dlki_engine *e)
 	return sets;
 }
 
-/* Until the next look, or a waiter was served, or waits and can lead itself. */
 static void lead(struct dlki_engine *e, unsigned int sets)
 {
 	struct dlki_drive *d = e->drive;
-	int wanted = 0;
 
-	for (unsigned int set = 0; set < DLKI_SETS; set++) {
-		if (sets & DLKI_BIT(set))
-			d->leader[set] = &d->self;
-	}
-	d->served = 0;
-	do {
-		dlki_turn(e, sets, d->look_at);
-		for (unsigned int set = 0; set < DLKI_SETS; set++) {
-			if ((sets & DLKI_BIT(set)) && d->first[set])
-				wanted = 1;
-		}
-	} while (!d->stop && !d->served && !wanted && e->now < d->look_at);
-	d->look_at = 0;
 	for (unsigned int set = 0; set < DLKI_SETS; set++) {
 		if (!(sets & DLKI_BIT(set)))
 			continue;
-		hand_over(e, (enum dlki_set)set);
-		/* The next caller leads. */
-		d->left[set] = d->served && set == DLKI_ANSWERS;
+		d->leader[set] = &d->self;
+		attend(d, (enum dlki_set)set, 1);
+	}
+	turn_and_go(e, sets);
+	for (unsigned int set = 0; set < DLKI_SETS; set++) {
+		if (sets & DLKI_BIT(set))
+			hand_over(e, (enum dlki_set)set);
 	}
 }
 
-/* Every set has a leader, or had just now.  Alarms ring meanwhile. */
-static void sleep_and_ring(struct dlki_engine *e)
+/* Alarms ring also while every set has a leader, or had just now. */
+static void ready(struct dlki_source *source)
 {
-	struct dlki_drive *d = e->drive;
-	dlk_time at = dlki_alarms_next(&e->alarms);
-
-	if (at < d->look_at)
-		d->look_at = at;
-	sleep_until(e, &d->self, d->look_at);
-	d->look_at = 0;
-	dlki_push(e);
-}
-
-static void *loop_thread(void *arg)
-{
-	struct dlki_engine *e = arg;
-	struct dlki_drive *d = e->drive;
+	struct dlki_engine *e = ((struct attended *)source)->engine;
+	unsigned int sets;
 
 	pthread_mutex_lock(&e->mu);
-	while (!d->stop) {
-		unsigned int sets = look(e);
-
-		if (sets)
-			lead(e, sets);
-		else
-			sleep_and_ring(e);
-	}
-	pthread_mutex_unlock(&e->mu);
-	return NULL;
+	sets = look(e);
+	if (sets)
+		lead(e, sets);
+	else
+		dlki_push(e);
+	dlki_unlock(e);
 }
 
-static void free_drive(struct dlki_engine *e)
+static void free_drive(struct dlki_drive *d)
 {
-	struct dlki_drive *d = e->drive;
-
-	e->drive = NULL;
-	e->nudge = NULL;
+	for (unsigned int set = 0; set < DLKI_SETS; set++)
+		dlki_source_leave(&d->of[set].source);
 	for (int i = 0; i < CONDS; i++)
 		pthread_cond_destroy(&d->conds[i]);
 	free(d);
+}
+
+/* 0, or an errno value. */
+static int join(struct dlki_engine *e, struct dlki_drive *d, unsigned int sets)
+{
+	int rc = 0;
+
+	for (unsigned int set = 0; set < DLKI_SETS && rc == 0; set++) {
+		struct attended *of = &d->of[set];
+
+		of->source.ready = ready;
+		of->engine = e;
+		if (sets & DLKI_BIT(set))
+			rc = dlki_source_join(&of->source);
+		if (rc == 0)
+			rc = dlki_source_set_fd(
+				&of->source,
+				dlki_real_fd(e->world, (enum dlki_set)set));
+	}
+	return rc;
 }
 
 int dlki_drive_begin(struct dlki_engine *e, unsigned int sets,
@@ -337,18 +347,22 @@ int dlki_drive_begin(struct dlki_engine *e, unsigned int sets,
 	for (int i = 0; i < CONDS; i++)
 		dlk_cond_init(&d->conds[i]);
 	d->pumped = DLKI_ALL_SETS & ~sets;
+	d->look_at = DLK_FOREVER;
+	rc = join(e, d, sets);
+	if (rc != 0) {
+		free_drive(d);
+		return dlki_system(err, rc, "starting a thread");
+	}
 	pthread_mutex_lock(&e->mu);
 	e->drive = d;
 	e->nudge = nudge;
 	e->wake = wake;
+	nudge(e, e->now);
 	pthread_mutex_unlock(&e->mu);
-	rc = dlk_thread(&d->thread, "dlock-loop", loop_thread, e);
-	if (rc == 0)
-		return 0;
-	free_drive(e);
-	return dlki_system(err, rc, "pthread_create");
+	return 0;
 }
 
+/* A call of dlock-loop that is under way ends first. */
 void dlki_drive_end(struct dlki_engine *e)
 {
 	struct dlki_drive *d;
@@ -356,10 +370,12 @@ void dlki_drive_end(struct dlki_engine *e)
 	if (dlki_lock(e) != 0)
 		return;
 	d = e->drive;
-	d->stop = 1;
-	rouse(e, &d->self);
-	kick_self(e);
 	dlki_unlock(e);
-	pthread_join(d->thread, NULL);
-	free_drive(e);
+	for (unsigned int set = 0; set < DLKI_SETS; set++)
+		dlki_source_leave(&d->of[set].source);
+	pthread_mutex_lock(&e->mu);
+	e->drive = NULL;
+	e->nudge = NULL;
+	pthread_mutex_unlock(&e->mu);
+	free_drive(d);
 }

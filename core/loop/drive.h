@@ -9,11 +9,13 @@
  * dlki_drive() returns, so no callback of a program delays the others.
  * Waiters for an answer lead and follow in ANSWERS, parked waiters in NEWS.
  *
- * The loop's own thread, "dlock-loop", leads sets without a waiter.  A leaving
- * leader does not wake the thread: while callers come and go, the thread looks
- * every 10 ms, and takes over when no waiter has led since.  As soon as the
- * thread has served a waiter, it gives the sets up again.  An answer without a
- * waiter may thus lie for 10 ms, unless dlki_drive_start() told.
+ * The process's thread, "dlock-loop" (base/source.h), leads sets without a
+ * waiter.  A leaving leader does not wake the thread: while callers come and
+ * go, the thread looks every 10 ms, and takes over when no waiter has led
+ * since.  It does not wait in a set, but polls the set's descriptor with those
+ * of all other engines; a waiter that leads next switches it off there.  An
+ * answer without a waiter may thus lie for 10 ms, unless dlki_drive_start()
+ * told.
  *
  * A set may be pumped instead: a thread polls the set's descriptor, and calls
  * dlki_drive_pump() when it is readable.  No waiter is in that set, and
@@ -49,12 +51,12 @@ struct dlki_waiter {
 	struct dlki_waiter *next, *last;  /* of the set, the oldest first */
 };
 
-/* Start the loop's own thread, which leads these sets: all that are not
+/* Have dlock-loop lead these sets when nobody else does: all that are not
  * pumped.  0, or see err. */
 int dlki_drive_begin(struct dlki_engine *e, unsigned int sets,
 		     struct dlk_error *err);
 
-/* End the thread.  No waiter is left.  Before dlki_engine_free(). */
+/* dlock-loop leads no more.  No waiter is left.  Before dlki_engine_free(). */
 void dlki_drive_end(struct dlki_engine *e);
 
 /* ---- With mu held -------------------------------------------------------- */

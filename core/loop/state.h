@@ -79,7 +79,7 @@ struct dlki_engine {
 	int in_wait[DLKI_SETS];
 	dlk_time until[DLKI_SETS];
 
-	/* Have the loop's own thread look at `at`, if no other does.  NULL:
+	/* Have dlock-loop look at `at`, if no other does.  NULL:
 	 * there is no such thread.  core/loop/drive.c. */
 	void (*nudge)(struct dlki_engine *e, dlk_time at);
 	struct dlki_drive *drive;

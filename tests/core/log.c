@@ -16,6 +16,7 @@ static struct {
 	char line[2 * DLKI_LOG_LINES][64];
 	int n;
 	atomic_int told, blocks, inside;
+	pthread_t by; /* the last */
 } told = { .mu = PTHREAD_MUTEX_INITIALIZER };
 
 static void tell(const struct dlock_log_line *line, void *arg)
@@ -29,6 +30,7 @@ static void tell(const struct dlock_log_line *line, void *arg)
 	snprintf(told.line[told.n % (2 * DLKI_LOG_LINES)], sizeof(told.line[0]),
 		 "%d %s", line->level, line->text);
 	told.n++;
+	told.by = pthread_self();
 	pthread_mutex_unlock(&told.mu);
 	atomic_fetch_add(&told.told, 1);
 	atomic_fetch_sub(&told.inside, 1);
@@ -64,6 +66,22 @@ CASE(log, of_a_call_is_told_when_it_returns)
 	cr_assert_eq(told.told, 2);
 	told_is(0, "1 asked");
 	told_is(1, "1 given up");
+}
+
+/* A sink that does not return holds up no thread that works for all clients. */
+CASE(log, of_a_thread_apart_is_told_by_another)
+{
+	given_told_mutex();
+	atomic_store(&told.blocks, 1);
+	dlki_log_apart(1);
+	says(FAKE_ATTEMPT, "asked");
+	hold = take(lock);
+	dlki_log(client, DLKI_WARNING, "and granted");
+	EVENTUALLY(atomic_load(&told.inside) == 1);
+	atomic_store(&told.blocks, 0);
+	EVENTUALLY(atomic_load(&told.told) == 2);
+	cr_assert(!pthread_equal(told.by, pthread_self()));
+	dlki_log_apart(0);
 }
 
 /* A wait that goes on does not keep its lines. */

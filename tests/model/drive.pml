@@ -6,14 +6,15 @@
  * thread ends the wait, as a cancel does.  The connection
  * may be lost once: requests in flight end then.  A waiter that is not patient
  * may be late at any time.  A waiter's callback, after the wait, stands still
- * until an op without a waiter has ended.  A section under the engine's
- * mutex is an atomic step here.  A wake that is due behind the mutex is a
+ * until an op without a waiter has ended.  "dlock-loop" sleeps until it is time
+ * to look, or until it attends the set, which is ready.  A section under the
+ * engine's mutex is an atomic step here.  A wake that is due behind the mutex is a
  * signal: the thread that is woken runs later in either case.
  *
- * Proved: each patient waiter ends, the op without a waiter ends, and so does
- * the loop's own thread when it is stopped.  A thread asleep for ever is an
+ * Proved: each patient waiter ends, the op without a waiter ends, and dlock-loop
+ * calls no more when it is told so.  A thread asleep for ever is an
  * invalid end state.  Each BREAK_ takes a precaution away, and must be found
- * out.  Other pollers have had the first seven:
+ * out.  Other pollers have had the first five:
  *
  *   BREAK_CHECK     a leader looks whether it is done, and waits later; a kick
  *                   in between finds it not waiting
@@ -21,7 +22,7 @@
  *   BREAK_TWICE     of two wakes at a time, both reach the same thread
  *   BREAK_WRONG     a wake goes to the leader, not to the waiter it is for
  *   BREAK_SET       a leader hears only the connection of when it began
- *   BREAK_STOP      stopping does not kick the loop's own thread
+ *   BREAK_OFF       dlock-loop leads, and does not attend the set
  *   BREAK_CANCEL    a leader that is late names no successor
  *   BREAK_CALLBACK  callbacks run before the successor is named
  *   BREAK_LEAVE     a leader without a successor leaves, and tells nobody
@@ -53,7 +54,9 @@ bool done[N], listed[N], asleep[N], signalled[N];
 byte leader = NONE;
 byte in_wait = NONE;     /* the leader, while it waits */
 bool kicked;             /* the eventfd is readable */
-bool thread_asleep, looks, left, stop, thread_over;
+bool attended;           /* dlock-loop sees when the set is ready */
+bool looks = true;       /* it is time to look, soon */
+bool left, stop, thread_over;
 bool lone_done;
 byte ended;
 
@@ -121,18 +124,7 @@ inline hand_over()
 	:: else -> skip
 	fi;
 	if
-	:: leader < N -> signalled[leader] = true
-	:: else -> skip
-	fi
-}
-
-/* The loop's own thread is to look soon. */
-inline nudge()
-{
-	looks = true;
-	thread_asleep = false;
-	if
-	:: in_wait == THREAD -> kick()
+	:: leader < N -> signalled[leader] = true; attended = false
 	:: else -> skip
 	fi
 }
@@ -217,10 +209,11 @@ again:
 			:: !done[_pid] && !patient -> goto leave
 #ifdef BREAK_CHECK
 			:: !done[_pid] && (leader == NONE || leader == _pid) ->
-				leader = _pid; goto gap
+				leader = _pid; attended = false; goto gap
 #else
 			:: !done[_pid] && (leader == NONE || leader == _pid) ->
 				leader = _pid;
+				attended = false;
 				in_wait = _pid;
 				SEE;
 				goto leads
@@ -282,7 +275,7 @@ leave:
 				:: leader == NONE ->
 					left = true;
 #ifndef BREAK_LEAVE
-					nudge()
+					looks = true
 #endif
 				:: else -> skip
 				fi
@@ -299,51 +292,46 @@ leave:
 	ended++
 }
 
+/* dlock-loop: what it does for this engine. */
 active proctype thread()
 {
 	byte msg, seen;
 
-look:
-	atomic {
-		thread_asleep = false;
-		if
-		:: stop -> goto out
-		:: !stop && leader == NONE && !left ->
-			leader = THREAD;
-			in_wait = THREAD;
-			SEE;
-			goto leads
-		:: !stop && leader == NONE && left ->
-			left = false;
-			looks = true;
-			thread_asleep = true;
-			goto sleeps
-		:: !stop && leader != NONE ->
-			left = false;
-			looks = false;
-			thread_asleep = true;
-			goto sleeps
-		fi
-	};
-leads:
-	if
-	:: HEARS -> skip
-	:: kicked -> skip
-	fi;
-	atomic {
-		kicked = false;
-		in_wait = NONE;
-		dispatch();
-		hand_over();
-		goto look
-	};
 sleeps:
 	/* With `looks`, for 10 ms at most. */
 	if
-	:: !thread_asleep -> skip
+	:: attended && (HEARS || kicked) -> skip
 	:: looks -> skip
+	:: stop -> goto out
 	fi;
-	goto look;
+	atomic {
+		looks = false;
+		if
+		:: leader == NONE && !left ->
+			leader = THREAD;
+#ifndef BREAK_OFF
+			attended = true;
+#endif
+			SEE;
+			goto turn
+		:: leader == NONE && left ->
+			left = false;
+			looks = true;
+			goto sleeps
+		:: leader != NONE -> goto sleeps
+		fi
+	};
+turn:
+	/* The mutex was free for the system calls. */
+	atomic {
+		kicked = false;
+		if
+		:: HEARS -> dispatch()
+		:: else -> skip
+		fi;
+		hand_over();
+		goto sleeps
+	};
 out:
 	thread_over = true
 }
@@ -391,21 +379,12 @@ active proctype program()
 		flight[LONE] = true;
 		owed[LONE] = true;
 		if
-		:: leader == NONE -> left = false; nudge()
+		:: leader == NONE -> left = false; attended = true
 		:: else -> skip
 		fi
 	};
 	lone_done;
 	ended == N;
-	atomic {
-		stop = true;
-		thread_asleep = false;
-#ifndef BREAK_STOP
-		if
-		:: in_wait == THREAD -> kick()
-		:: else -> skip
-		fi
-#endif
-	};
+	stop = true;
 	thread_over
 }

@@ -51,7 +51,7 @@ case $(basename "$model" .pml) in
 drive)
 	check ok
 	check ok -DROUNDS=2 -DCALM
-	for flaw in CHECK COUNTED TWICE WRONG SET STOP CANCEL CALLBACK LEAVE \
+	for flaw in CHECK COUNTED TWICE WRONG SET OFF CANCEL CALLBACK LEAVE \
 		KEPT; do
 		check broken -DBREAK_$flaw
 	done
