@@ -133,6 +133,8 @@ void dlki_push(struct dlki_engine *e)
 	take_time(e);
 	dlki_server_look(e);
 	dlki_alarms_ring(&e->alarms, e->now);
+	if (can_submit(e))
+		dlki_links_look(e);
 	settle(e);
 	dlki_links_write(e);
 	rouse(e);

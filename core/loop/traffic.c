@@ -112,6 +112,34 @@ void dlki_links_read(struct dlki_engine *e, unsigned int sets)
 	}
 }
 
+/* With calls in a row the look would be one system call in four. */
+#define IDLE_NS DLK_MS
+
+/* The buffer is of the set. */
+static int is_idle(const struct dlki_engine *e, const struct dlki_link *l)
+{
+	if (e->now - l->heard < IDLE_NS)
+		return 0;
+	for (size_t i = 0; i < e->n_links; i++) {
+		if (e->links[i]->set == l->set && e->links[i]->reading)
+			return 0;
+	}
+	return !l->writing && !dlki_flight_at(&l->flight, l->flight.first);
+}
+
+void dlki_links_look(struct dlki_engine *e)
+{
+	struct dlki_link *l = e->n_links > 0 ? e->links[0] : NULL;
+	size_t left = DLKI_INPUT;
+	size_t n;
+
+	if (!l || !dlki_is_up(l) || !is_idle(e, l))
+		return;
+	n = dlki_link_read(l, NULL, e->in[l->set], &left);
+	if (n > 0)
+		take_in(l, e->in[l->set], n);
+}
+
 void dlki_links_cut_silent(struct dlki_engine *e, unsigned int sets)
 {
 	for (size_t i = 0; i < e->n_links; i++) {

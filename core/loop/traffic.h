@@ -14,6 +14,11 @@ void dlki_links_event(struct dlki_engine *e, const struct dlki_event *event);
  * bytes to the protocol.  mu is released meanwhile. */
 void dlki_links_read(struct dlki_engine *e, unsigned int sets);
 
+/* Read from the main link, if it is idle: bytes that have come are no answer to
+ * the next request.  A system call, for a thread that submits.  mu is held; no
+ * byte is read while another thread reads or writes. */
+void dlki_links_look(struct dlki_engine *e);
+
 /* A turn over these sets has read: cut links that stayed silent. */
 void dlki_links_cut_silent(struct dlki_engine *e, unsigned int sets);
 

@@ -232,9 +232,11 @@ size_t dlki_link_read(struct dlki_link *l, pthread_mutex_t *mu, char *out,
 		size = DLKI_INPUT - RECORD_ROOM;
 	l->readable = 0;
 	l->reading = 1;
-	pthread_mutex_unlock(mu);
+	if (mu)
+		pthread_mutex_unlock(mu);
 	n = w->type->read(w, l->sock, out, size);
-	pthread_mutex_lock(mu);
+	if (mu)
+		pthread_mutex_lock(mu);
 	l->reading = 0;
 	if (n > 0) {
 		len = (size_t)n;

@@ -118,7 +118,7 @@ enum { DLKI_INPUT = 64 * 1024 };
  * Read once, at most *left bytes, which are taken off *left.  Returns how many
  * bytes came to `out`, which has room for DLKI_INPUT.  0: no byte came; while
  * `readable` is 0, the next bytes come with an event.  `mu` is released
- * meanwhile.
+ * meanwhile, unless it is NULL.
  */
 size_t dlki_link_read(struct dlki_link *l, pthread_mutex_t *mu, char *out,
 		      size_t *left);

@@ -85,3 +85,53 @@ Test(redis_missing, ops_that_end_together_share_a_ping, .fini = rig_end)
 	rig_turn();
 	cr_assert_str_eq(rig_heard(RIG_MAIN), PING);
 }
+
+/* ---- An answer too many -------------------------------------------------- */
+
+static void is_asked_anew(int sock)
+{
+	rig_turn();
+	cr_assert_not(rig.world.socks[RIG_MAIN].is_open);
+	cr_assert_eq(rig.ops[2].state, DLKI_OP_QUEUED);
+	/* A young connection is made again after a pause. */
+	rig_turn_until(rig.world.clock + 100 * DLK_MS);
+	cr_assert_eq(rig.world.opened, sock + 1);
+	script_connected(&rig.world, sock);
+	rig_turn();
+	rig_say_string(sock, "redis_version:7.0.15\r\nrun_id:one\r\n");
+	rig_turn();
+	rig_say(sock, "$16\r\n1700000000000002\r\n");
+	cr_assert_eq(rig.ops[2].outcome, DLKI_GRANTED);
+	cr_assert_eq(rig.ops[2].token, 1700000000000002);
+}
+
+/* It has come, and no thread has read it when the next op is submitted. */
+Test(redis_missing, an_answer_too_many_is_not_the_next_ops, .fini = rig_end)
+{
+	struct dlk_error why;
+
+	rig_begin_up("");
+	rig_submit(1, DLKI_ATTEMPT);
+	rig_say(RIG_MAIN, "$16\r\n1700000000000001\r\n");
+	cr_assert_eq(rig.ops[1].outcome, DLKI_GRANTED);
+	rig_heard(RIG_MAIN);
+	script_says(&rig.world, RIG_MAIN, "$16\r\n1700000000000001\r\n");
+	rig.world.clock += DLK_MS;
+	rig_submit(2, DLKI_ATTEMPT);
+	cr_assert_str_eq(rig_heard(RIG_MAIN), "");
+	dlki_engine_why(rig.engine, &why);
+	cr_assert(strstr(why.text, "nobody asked for"), "%s", why.text);
+	is_asked_anew(1);
+}
+
+/* The request of an op is not written to a connection that has ended: the
+ * store never sees it, and the claim leaves nothing behind. */
+Test(redis_missing, an_end_is_seen_before_the_next_op, .fini = rig_end)
+{
+	rig_begin_up("");
+	script_ends(&rig.world, RIG_MAIN);
+	rig.world.clock += DLK_MS;
+	rig_submit(2, DLKI_ATTEMPT);
+	cr_assert_str_eq(rig_heard(RIG_MAIN), "");
+	is_asked_anew(1);
+}
