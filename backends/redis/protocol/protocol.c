@@ -22,8 +22,6 @@ static void name_channel(struct redis_store *s)
 
 	for (size_t i = 0; i < 16; i++)
 		n += snprintf(s->channel + n, 3, "%02x", s->base.chance[i]);
-	/* With the clock in grant messages: scripts/common.lua. */
-	memcpy(s->channel + n, ":c", 3);
 }
 
 /* A foreign client neither queues nor tells anybody of a release. */

@@ -2,12 +2,9 @@
 /*
  * The Redis store as a protocol of the engine: bytes in, bytes out.
  *
- * The scripts are the backend's, under backends/redis/scripts/: clients of the
- * backend and of the protocol understand each other.  The name of the
- * notification channel asks the scripts for the server's clock.
- *
- * The main link brings the answers; the ear listens to the notification channel
- * from the first BUSY on.  An op's `id` is the attempt number, below 2^53.
+ * The scripts are the backend's, under backends/redis/scripts/.  The main link
+ * brings the answers; the ear listens to the notification channel from the
+ * first BUSY on.  An op's `id` is the attempt number, below 2^53.
  */
 #ifndef DLOCK_REDIS_PROTOCOL_STORE_H
 #define DLOCK_REDIS_PROTOCOL_STORE_H

@@ -4,14 +4,14 @@
 -- needs: common: foreign holder largest_token n_shared exclusive_life
 -- needs: common: my_token extend extend_all next_token store_token
 -- needs: common: grant_shared grant_next set_expiries dequeue
--- needs: common: watcher clock_for tell_watcher
+-- needs: common: watcher tell_watcher
 --
 -- An attempt: the first one of a request, or another.
 --
 -- ARGV: owner, ttl in ms, label payload, wait record; see common.lua.
--- Answers "<token>": granted; "B <ms>": busy, for so long at most unless 0, or
--- "B <ms> <clock>"; "L <limit>": the others have this limit; "F": the key is not
--- ours and does not expire; "N": the key is ours but does not expire.
+-- Answers "<token>": granted; "B <ms> <clock>": busy, for so long at most unless
+-- 0; "L <limit>": the others have this limit; "F": the key is not ours and does
+-- not expire; "N": the key is ours but does not expire.
 local me, ttl, payload = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local order, mode, limit, attempt, channel =
 	string.match(ARGV[4], '^(%a) (%a) (%d+) (%d+) (%S+)$')
@@ -196,4 +196,4 @@ elseif n_shared > 0 then
 end
 set_expiries()
 local look_in = (left > ttl or rank > 3) and 0 or math.max(left, 0) + 1
-return 'B ' .. look_in .. clock_for(channel)
+return 'B ' .. look_in .. ' ' .. now_us

@@ -37,8 +37,6 @@ do
 			call('PEXPIRE', lock_key, lease)
 		end
 		local look_in = left > ttl and 0 or math.max(left, 0) + 1
-		local clock = string.sub(record, -2) == ':c' and ' ' .. now_us
-			or ''
-		return 'B ' .. look_in .. clock
+		return 'B ' .. look_in .. ' ' .. now_us
 	end
 end

@@ -7,8 +7,8 @@
 -- An attempt to take the plain key together with the lock.  Foreign clients
 -- take the plain key by SET NX PX.  attempt.lua goes on if the lock is held.
 --
--- KEYS[3]: the plain key.  ARGV: as in attempt.lua.  Answers as attempt.lua;
--- "B 0": a foreign client has the plain key, without an expiry.
+-- KEYS[3]: the plain key.  ARGV: as in attempt.lua.  Answers as attempt.lua; or
+-- "B <ms>": a foreign client has the plain key, and 0: without an expiry.
 local plain_key, this_owner, life = KEYS[3], ARGV[1], ARGV[2]
 local plain_value = call('GET', plain_key)
 local plain_is_mine = plain_value and sub(plain_value, 3, 34) == this_owner

@@ -40,11 +40,10 @@
 -- queue_key are both empty while lock_key is a TOKEN without a sign: a script
 -- that writes to them puts the sign there.
 --
--- A grant message, published to CHANNEL: "OWNER ATTEMPT TOKEN".  TOKEN is 0 if
--- the lock was not granted, and the waiter should make another attempt.  To a
--- channel that ends in ":c", the message is "OWNER ATTEMPT TOKEN CLOCK", and
--- such a waiter's BUSY has the clock, too: the server's, in us, read before the
--- script granted.  A lease counted from there is no longer than the key's.
+-- A grant message, published to CHANNEL: "OWNER ATTEMPT TOKEN CLOCK".  TOKEN is
+-- 0 if the lock was not granted, and the waiter should make another attempt.
+-- CLOCK is the server's, in us, read before the script granted: a lease counted
+-- from there is no longer than the key's.  BUSY has the clock, too.
 --
 -- Redis 7.0 decides whether a key has expired by the time at which the script
 -- began, but sets expiries by the clock.  If the clock is set back in between,
@@ -224,10 +223,6 @@ local function set_expiries()
 	end
 end
 
-local function clock_for(channel)
-	return sub(channel, -2) == ':c' and ' ' .. now_us or ''
-end
-
 -- The exclusive holder, which another session asks for, is told.
 local function tell_watcher()
 	if watcher then
@@ -298,8 +293,8 @@ local function grant_next(me, ttl)
 				-- Without the right to the channel this fails,
 				-- and the waiter's next attempt finds out.
 				redis.pcall('PUBLISH', channel, waiter .. ' '
-					.. attempt .. ' ' .. token
-					.. clock_for(channel))
+					.. attempt .. ' ' .. token .. ' '
+					.. now_us)
 			end
 			if order == 'a' and mode == 'x' then
 				return

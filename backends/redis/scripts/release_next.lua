@@ -26,10 +26,8 @@ if lock_value and string.sub(lock_value, 1, 1) == '1'
 			redis.call('HDEL', info_key, waiter)
 			redis.call('SET', lock_key, '1 ' .. waiter .. ' '
 				.. token .. ' ' .. payload, 'PX', life)
-			local clock = string.sub(channel, -2) == ':c'
-				and ' ' .. token or ''
 			redis.pcall('PUBLISH', channel, waiter .. ' ' .. attempt
-				.. ' ' .. token .. clock)
+				.. ' ' .. token .. ' ' .. token)
 			return 1
 		end
 	end

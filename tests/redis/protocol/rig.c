@@ -59,8 +59,8 @@ void rig_ear_connects(int sock)
 	rig_turn();
 	cr_assert_str_eq(rig_heard(sock),
 			 "*2\r\n$4\r\nINFO\r\n$6\r\nserver\r\n"
-			 "*2\r\n$9\r\nSUBSCRIBE\r\n$46\r\n"
-			 "dlock:inbox:5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a:c\r\n");
+			 "*2\r\n$9\r\nSUBSCRIBE\r\n$44\r\n"
+			 "dlock:inbox:5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a\r\n");
 	rig_say_string(sock, "run_id:one\r\n");
 	rig_say(sock, "*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n");
 }

@@ -20,7 +20,7 @@ Test(redis_protocol, an_attempt_is_a_call_of_a_script, .fini = rig_end)
 				  "$1\r\n2\r\n$11\r\ndlock:{lnn}\r\n$11\r\n"
 				  "dlock:clock\r\n$32\r\n"
 				  "00000000000000000000000000000001\r\n$5\r\n"
-				  "10000\r\n$10\r\n10000 me\nn\r\n$56\r\n"
+				  "10000\r\n$10\r\n10000 me\nn\r\n$54\r\n"
 				  "f x 0 101 dlock:inbox:5a5a"));
 	rig_say(RIG_MAIN, "$16\r\n1700000000000001\r\n");
 	cr_assert_eq(rig.ops[1].outcome, DLKI_GRANTED);
