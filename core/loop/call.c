@@ -137,6 +137,17 @@ void dlki_opcall_end(struct dlki_opcall *call)
 	dlki_session_unlock(call->session);
 }
 
+void dlki_opcall_leave(struct dlki_opcall *call)
+{
+	dlki_drive_start(call->session->engine);
+	dlki_session_unlock(call->session);
+}
+
+void dlki_opcall_resume(struct dlki_opcall *call)
+{
+	dlki_session_lock(call->session);
+}
+
 void dlki_opcall_add(struct dlki_opcall *call, struct dlki_opcall_op *op)
 {
 	struct dlki_op *base = &op->base;

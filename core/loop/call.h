@@ -63,6 +63,11 @@ void dlki_opcall_add(struct dlki_opcall *call, struct dlki_opcall_op *op);
 /* Wait until all ops have ended.  The mutex is released meanwhile. */
 void dlki_opcall_await(struct dlki_opcall *call);
 
+/* Have the ops sent, and leave the mutex, for calls to other servers meanwhile;
+ * and lock it again. */
+void dlki_opcall_leave(struct dlki_opcall *call);
+void dlki_opcall_resume(struct dlki_opcall *call);
+
 /* Unlocks the mutex. */
 void dlki_opcall_end(struct dlki_opcall *call);
 

@@ -75,6 +75,7 @@ static int open_store(struct dlki_engine *e,
 	s->protocol = e->protocol;
 	s->uri = options->uri;
 	s->label = options->label ? options->label : "";
+	s->given = options->given;
 	s->due = DLK_FOREVER;
 	if (w->type->chance(w, s->chance, sizeof(s->chance)) != 0 ||
 	    w->type->chance(w, &e->seed, sizeof(e->seed)) != 0)

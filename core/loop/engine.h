@@ -80,6 +80,7 @@ struct dlki_engine_options {
 	const struct dlki_protocol *protocol; /* borrowed */
 	const struct dlk_uri *uri;            /* borrowed */
 	const char *label;                    /* borrowed */
+	const void *given;    /* for the protocol: borrowed, or NULL */
 
 	/* Where the server is: the first of these that is given; copied.
 	 * Without any of them, a store without links. */

@@ -41,6 +41,7 @@ struct dlki_store {
 	const struct dlki_protocol *protocol;
 	const struct dlk_uri *uri;
 	const char *label;        /* the client's, for people */
+	const void *given;        /* for this protocol, by the options */
 	unsigned char chance[32]; /* random bytes, for the life of the store */
 	dlk_time due;             /* out: when timer() is to come; DLK_FOREVER,
 				   * as preset: never.  The engine reads it

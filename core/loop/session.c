@@ -68,14 +68,35 @@ static int start(struct dlki_session *s, struct dlki_engine_options *options,
 	return rc;
 }
 
-static int await_greeting(struct dlki_session *s, dlk_time deadline,
-			  struct dlk_error *err)
+int dlki_session_begin(struct dlki_session *s,
+		       struct dlki_engine_options *options, unsigned int sets,
+		       struct dlk_error *err)
+{
+	int rc;
+
+	dlki_waiter_init(&s->greeting, DLKI_ANSWERS);
+	s->opening = 1;
+	rc = start(s, options, sets, err);
+	if (rc != 0)
+		dlki_session_close(s);
+	return rc;
+}
+
+void dlki_session_start(struct dlki_session *s)
+{
+	dlki_session_lock(s);
+	dlki_drive_start(s->engine);
+	dlki_session_unlock(s);
+}
+
+int dlki_session_greeted(struct dlki_session *s, dlk_time deadline,
+			 struct dlk_error *err)
 {
 	int up;
 
 	dlki_session_lock(s);
-	(void)dlki_drive(s->engine, s->opening, deadline);
-	s->opening = NULL;
+	(void)dlki_drive(s->engine, &s->greeting, deadline);
+	s->opening = 0;
 	up = dlki_engine_is_up(s->engine);
 	if (!up)
 		dlki_engine_why(s->engine, err);
@@ -90,14 +111,11 @@ int dlki_session_open(struct dlki_session *s,
 		      struct dlki_engine_options *options, unsigned int sets,
 		      dlk_time deadline, struct dlk_error *err)
 {
-	struct dlki_waiter waiter;
-	int rc;
+	int rc = dlki_session_begin(s, options, sets, err);
 
-	dlki_waiter_init(&waiter, DLKI_ANSWERS);
-	s->opening = &waiter;
-	rc = start(s, options, sets, err);
-	if (rc == 0)
-		rc = await_greeting(s, deadline, err);
+	if (rc != 0)
+		return rc;
+	rc = dlki_session_greeted(s, deadline, err);
 	if (rc != 0)
 		dlki_session_close(s);
 	return rc;
@@ -130,13 +148,13 @@ void dlki_session_up(struct dlki_session *s, const struct dlki_terms *terms,
 	s->base->linger_ms = terms->linger_ms;
 	s->base->check_ms = terms->check_ms;
 	s->base->caps &= terms->caps;
-	dlki_waiter_done(s->engine, s->opening);
+	dlki_waiter_done(s->engine, &s->greeting);
 }
 
 void dlki_session_down(struct dlki_session *s)
 {
 	if (s->opening)
-		dlki_waiter_done(s->engine, s->opening);
+		dlki_waiter_done(s->engine, &s->greeting);
 	dlki_opcalls_unreachable(s);
 }
 

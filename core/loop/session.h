@@ -24,7 +24,8 @@ struct dlki_session {
 	char server[112]; /* for messages: "redis.example:6379" */
 
 	/* Under the engine's mutex. */
-	struct dlki_waiter *opening; /* until the greeting is over */
+	int opening;               /* until the greeting is over ... */
+	struct dlki_waiter greeting; /* ... which this waits for */
 	struct dlki_opcall *calls;     /* under way */
 };
 
@@ -35,10 +36,23 @@ void dlki_session_place(struct dlki_session *s, struct dlk_session *base,
 			struct dlki_engine_options *options);
 
 /*
- * Make an engine with these options, and wait until the server has greeted us,
- * or cannot.  `sets`: those that the loop's thread leads.  Sets the options'
- * world, URI, label and times.  0, or see err: then nothing is left.
+ * Make an engine with these options, which begins to connect.  `sets`: those
+ * that the loop's thread leads.  Sets the options' world, URI, label and times.
+ * 0, or see err: then nothing is left.
  */
+int dlki_session_begin(struct dlki_session *s,
+		       struct dlki_engine_options *options, unsigned int sets,
+		       struct dlk_error *err);
+
+/* Have the loop's thread connect, while this one does something else. */
+void dlki_session_start(struct dlki_session *s);
+
+/* Wait, once, until the server has greeted us or cannot.  0, or see err: the
+ * engine goes on trying after EUNREACHABLE, and the session is to be closed. */
+int dlki_session_greeted(struct dlki_session *s, dlk_time deadline,
+			 struct dlk_error *err);
+
+/* Begin, and wait; a failure leaves nothing. */
 int dlki_session_open(struct dlki_session *s,
 		      struct dlki_engine_options *options, unsigned int sets,
 		      dlk_time deadline, struct dlk_error *err);
