@@ -4,18 +4,22 @@ include(FeatureSummary)
 
 set_property(GLOBAL PROPERTY DLOCK_BACKENDS)
 
-# dlock_backend(NAME TEXT [OPTION] [TARGETS...] [PRIVATE_COPY target])
+# dlock_backend(NAME TEXT [OPTION] [TARGETS...] [PRIVATE_COPY target]
+#               [EXCEPT regex])
 #
 # Add the store whose sources are in the current directory and in folders of
 # it.  OPTION is its DLOCK_WITH_ variable; without one it is always built.
 # TARGETS are what it links; one that does not exist, because a find_package()
 # before found nothing, counts as missing.  PRIVATE_COPY is one of which dlock
-# has a copy: see dlock_private_copy().  dlock_config.h then says
-# DLOCK_HAVE_<NAME>.
+# has a copy: see dlock_private_copy().  EXCEPT names sources that are not
+# built.  dlock_config.h then says DLOCK_HAVE_<NAME>.
 function(dlock_backend name text)
-	cmake_parse_arguments(arg "" "OPTION;PRIVATE_COPY" TARGETS
+	cmake_parse_arguments(arg "" "OPTION;PRIVATE_COPY;EXCEPT" TARGETS
 		${ARGN})
 	dlock_sources(sources *.c */*.c)
+	if(arg_EXCEPT)
+		list(FILTER sources EXCLUDE REGEX "${arg_EXCEPT}")
+	endif()
 	string(TOUPPER ${name} NAME)
 
 	set(wish ON)
@@ -76,6 +80,8 @@ function(dlock_summary)
 		DESCRIPTION "Stores known, not built:")
 	get_property(text GLOBAL PROPERTY DLOCK_TLS_TEXT)
 	message(STATUS "${text}: ${DLOCK_HAVE_TLS}")
+	get_property(text GLOBAL PROPERTY DLOCK_FLEETS_TEXT)
+	message(STATUS "${text}: ${DLOCK_HAVE_FLEETS}")
 	get_property(text GLOBAL PROPERTY DLOCK_TESTS_TEXT)
 	if(NOT DLOCK_TESTS)
 		set(text "none: DLOCK_TESTS is OFF")

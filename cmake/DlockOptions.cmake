@@ -17,6 +17,7 @@ dlock_tristate(DLOCK_WITH_ZK "ZooKeeper as a store (zk:)")
 dlock_tristate(DLOCK_WITH_REDIS "Redis and Valkey as a store (redis:)")
 dlock_tristate(DLOCK_WITH_MEMCACHED "memcached as a store (memcached:)")
 dlock_tristate(DLOCK_TLS "TLS to the stores' servers, by OpenSSL")
+dlock_tristate(DLOCK_FLEETS "Fleets of memcached servers, by libmemcached")
 
 option(DLOCK_COMMAND "Build the dlock command" ${PROJECT_IS_TOP_LEVEL})
 if(PROJECT_IS_TOP_LEVEL)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Find libmemcached.  Makes Libmemcached::Libmemcached.  The library needs it
-# not: the benchmark measures itself against it.
+# Find libmemcached.  Makes Libmemcached::Libmemcached.  It places the
+# names of a fleet, and the benchmark measures itself against it.
 find_package(PkgConfig QUIET)
 if(PkgConfig_FOUND)
 	pkg_check_modules(PC_LIBMEMCACHED QUIET libmemcached)

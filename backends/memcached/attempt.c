@@ -44,6 +44,9 @@ enum dlk_verdict dlki_memc_attempt(struct dlk_ticket *base, dlk_time deadline,
 	enum dlk_verdict verdict;
 	struct dlki_opcall call;
 
+	if (!t->server)
+		t->server = dlki_memc_server_of(base->session,
+						base->request.name);
 	dlki_memc_call(&call, t, DLKI_ATTEMPT, deadline);
 	verdict = take_answer(t, &call, err);
 	t->granted = verdict == DLK_GRANTED;

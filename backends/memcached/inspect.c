@@ -14,8 +14,9 @@ int dlki_memc_inspect(struct dlk_session *base,
 					       .each_arg = arg },
 				     .anew = 1 };
 
-	dlki_opcall_op_prepare(&op, &dlki_memc_session(base)->engine,
-			       DLKI_INSPECT, deadline);
+	dlki_opcall_op_prepare(
+		&op, &dlki_memc_server_of(base, request->name)->engine,
+		DLKI_INSPECT, deadline);
 	return dlki_opcall_one(&op, deadline, err);
 }
 
@@ -27,7 +28,8 @@ int dlki_memc_break(struct dlk_session *base, const struct dlk_request *request,
 		.base = { .request = request, .about = about }, .anew = 1
 	};
 
-	dlki_opcall_op_prepare(&op, &dlki_memc_session(base)->engine,
-			       DLKI_BREAK, deadline);
+	dlki_opcall_op_prepare(
+		&op, &dlki_memc_server_of(base, request->name)->engine,
+		DLKI_BREAK, deadline);
 	return dlki_opcall_one(&op, deadline, err);
 }

@@ -2,8 +2,11 @@
 /*
  * memcached: and memcached+unix: locks in a memcached server.
  *
- * A session has an engine with the memcached protocol, and a loop thread.  A
- * call of the core submits ops, and runs the loop until they have ended.  An
+ * A session has a server, or those of a fleet.  Each has an engine with the
+ * memcached protocol, and a loop thread, and knows nothing of the others.  The
+ * pool says which server keeps a name; a name never moves to another.
+ *
+ * A call of the core submits ops, and runs the loop until they have ended.  An
  * op's `id` is the ticket's: it is only to wake a waiter.
  *
  * What is in the server: protocol/item.h.
@@ -14,29 +17,70 @@
 #ifndef DLOCK_MEMCACHED_H
 #define DLOCK_MEMCACHED_H
 
+#include "backends/memcached/pool/digest.h"
 #include "backends/memcached/protocol/store.h"
 #include "core/loop/call.h"
 
 struct memc_ticket {
 	struct dlk_ticket base;
+	struct memc_server *server;   /* NULL: no attempt yet */
 	struct memc_asked asked;      /* the protocol's */
 	struct dlki_opcall_op ask, rel; /* ask: all verbs but RELEASE */
 	int granted;                  /* and no release was asked for since */
 	struct memc_ticket *next, **link; /* of the watched; link NULL: no */
 };
 
-struct memc_session {
-	struct dlk_session base;
+/* One of the session's servers. */
+struct memc_server {
+	struct dlk_session base; /* as for a session of its own */
 	struct dlki_session engine;
+	struct dlki_opcall batch; /* of batch.h ... */
+	int in_batch;             /* ... is under way */
+	struct dlk_uri uri;      /* `base` has it, if there are several */
+	struct dlk_host host;
+	char digest[MEMC_DIGEST]; /* of the pool */
+	struct memc_given given;
 
 	/* Under the engine's mutex. */
 	struct memc_ticket *watched; /* the server may tell who wants these */
+};
+
+struct memc_session {
+	struct dlk_session base;
+	struct memc_pool *pool; /* NULL: the URI names one server */
+	struct memc_server *servers;
+	size_t n;
 };
 
 static inline struct memc_session *dlki_memc_session(struct dlk_session *s)
 {
 	return (struct memc_session *)s;
 }
+
+/* The server that keeps the name. */
+static inline struct memc_server *
+dlki_memc_server_of(struct dlk_session *s, const char *name)
+{
+	const struct memc_session *m = dlki_memc_session(s);
+
+	return &m->servers[m->pool ? dlki_memc_pool_place(m->pool, name) : 0];
+}
+
+/* ---- Opening: server.c, fleet.c ------------------------------------------ */
+
+/* Begin to connect, and then wait for the server; `base` is set.  0, or see
+ * err; after EUNREACHABLE of await(), the server may be used, and is tried
+ * again. */
+int dlki_memc_server_begin(struct memc_server *s, struct dlk_error *err);
+int dlki_memc_server_await(struct memc_server *s, dlk_time deadline,
+			   struct dlk_error *err);
+void dlki_memc_server_close(struct memc_server *s);
+
+int dlki_memc_open(struct dlk_session *base, dlk_time deadline,
+		   struct dlk_error *err);
+void dlki_memc_close(struct dlk_session *base, dlk_time deadline);
+
+/* ---- Tickets: ticket.c --------------------------------------------------- */
 
 /* A verb for the ticket's claim, to the end; without dlki_opcall_end(). */
 void dlki_memc_call(struct dlki_opcall *call, struct memc_ticket *t,
@@ -77,7 +121,7 @@ int dlki_memc_revoke(struct dlk_session *base,
 
 /* The engine's mutex is held. */
 void dlki_memc_unwatch(struct memc_ticket *t);
-struct memc_ticket *dlki_memc_watched(const struct memc_session *s,
-					const char *owner);
+struct memc_ticket *dlki_memc_watched(const struct memc_server *s,
+				      const char *owner);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Releasing one claim, or all that a client has. */
-#include "backends/memcached/memcached.h"
+#include "backends/memcached/batch.h"
 
 int dlki_memc_release(struct dlk_ticket *base, dlk_time deadline,
 		      struct dlk_error *err)
@@ -23,25 +23,31 @@ int dlki_memc_release(struct dlk_ticket *base, dlk_time deadline,
 	return rc;
 }
 
+static void add(struct memc_batch *b, struct dlki_opcall *call,
+		struct memc_ticket *t)
+{
+	struct dlki_opcall_op *op;
+
+	dlki_memc_unwatch(t);
+	if (!t->asked.claim.asked)
+		return;
+	op = dlki_memc_prepare(t, DLKI_RELEASE, b->deadline);
+	op->base.closing = 1;
+	dlki_opcall_add(call, op);
+}
+
 /* Claims that the server has not confirmed are left to their lease. */
 void dlki_memc_release_all(struct dlk_session *base,
 			   struct dlk_ticket *const t[], size_t n,
 			   dlk_time deadline)
 {
-	struct dlki_opcall call;
+	struct memc_batch b = {
+		.session = dlki_memc_session(base),
+		.tickets = t,
+		.n = n,
+		.deadline = deadline,
+		.add = add,
+	};
 
-	dlki_opcall_begin(&call, &dlki_memc_session(base)->engine, deadline);
-	for (size_t i = 0; i < n; i++) {
-		struct memc_ticket *one = (struct memc_ticket *)t[i];
-		struct dlki_opcall_op *op;
-
-		dlki_memc_unwatch(one);
-		if (!one->asked.claim.asked)
-			continue;
-		op = dlki_memc_prepare(one, DLKI_RELEASE, deadline);
-		op->base.closing = 1;
-		dlki_opcall_add(&call, op);
-	}
-	dlki_opcall_await(&call);
-	dlki_opcall_end(&call);
+	dlki_memc_batch(&b);
 }

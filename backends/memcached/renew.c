@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "backends/memcached/memcached.h"
+#include "backends/memcached/batch.h"
 
 static enum dlk_renewal take_answer(struct memc_ticket *t)
 {
@@ -14,24 +14,41 @@ static enum dlk_renewal take_answer(struct memc_ticket *t)
 	return DLK_RENEWED;
 }
 
+struct renewal {
+	enum dlk_renewal *verdicts;
+	struct dlk_error *err;
+};
+
+static void add(struct memc_batch *b, struct dlki_opcall *call,
+		struct memc_ticket *t)
+{
+	dlki_opcall_add(call, dlki_memc_prepare(t, DLKI_RENEW, b->deadline));
+}
+
+static void take(struct memc_batch *b, struct dlki_opcall *call, size_t i)
+{
+	struct memc_ticket *t = (struct memc_ticket *)b->tickets[i];
+	struct renewal *r = b->arg;
+
+	r->verdicts[i] = take_answer(t);
+	if (r->verdicts[i] == DLK_UNKNOWN && r->err->code == 0)
+		dlki_opcall_error(call, &t->ask, r->err);
+}
+
 void dlki_memc_renew(struct dlk_session *base, struct dlk_ticket *const t[],
 		     enum dlk_renewal verdicts[], size_t n, dlk_time deadline,
 		     struct dlk_error *err)
 {
-	struct dlki_opcall call;
+	struct renewal r = { verdicts, err };
+	struct memc_batch b = {
+		.session = dlki_memc_session(base),
+		.tickets = t,
+		.n = n,
+		.deadline = deadline,
+		.add = add,
+		.take = take,
+		.arg = &r,
+	};
 
-	dlki_opcall_begin(&call, &dlki_memc_session(base)->engine, deadline);
-	for (size_t i = 0; i < n; i++)
-		dlki_opcall_add(&call,
-				dlki_memc_prepare((struct memc_ticket *)t[i],
-						  DLKI_RENEW, deadline));
-	dlki_opcall_await(&call);
-	for (size_t i = 0; i < n; i++) {
-		struct memc_ticket *one = (struct memc_ticket *)t[i];
-
-		verdicts[i] = take_answer(one);
-		if (verdicts[i] == DLK_UNKNOWN && err->code == 0)
-			dlki_opcall_error(&call, &one->ask, err);
-	}
-	dlki_opcall_end(&call);
+	dlki_memc_batch(&b);
 }

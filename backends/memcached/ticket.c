@@ -5,7 +5,7 @@
 struct dlki_opcall_op *dlki_memc_prepare(struct memc_ticket *t,
 					 enum dlki_verb verb, dlk_time deadline)
 {
-	struct dlki_session *s = &dlki_memc_session(t->base.session)->engine;
+	struct dlki_session *s = &t->server->engine;
 	struct dlki_opcall_op *op = verb == DLKI_RELEASE ? &t->rel : &t->ask;
 
 	dlki_opcall_op_prepare(op, s, verb, deadline);
@@ -21,7 +21,7 @@ struct dlki_opcall_op *dlki_memc_prepare(struct memc_ticket *t,
 void dlki_memc_call(struct dlki_opcall *call, struct memc_ticket *t,
 		    enum dlki_verb verb, dlk_time deadline)
 {
-	struct dlki_session *s = &dlki_memc_session(t->base.session)->engine;
+	struct dlki_session *s = &t->server->engine;
 
 	dlki_opcall_begin(call, s, deadline);
 	dlki_opcall_add(call, dlki_memc_prepare(t, verb, deadline));

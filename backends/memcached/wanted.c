@@ -6,7 +6,7 @@
 
 static void watch(struct memc_ticket *t)
 {
-	struct memc_session *s = dlki_memc_session(t->base.session);
+	struct memc_server *s = t->server;
 
 	if (t->link)
 		return;
@@ -27,7 +27,7 @@ void dlki_memc_unwatch(struct memc_ticket *t)
 	t->link = NULL;
 }
 
-struct memc_ticket *dlki_memc_watched(const struct memc_session *s,
+struct memc_ticket *dlki_memc_watched(const struct memc_server *s,
 				      const char *owner)
 {
 	struct memc_ticket *t = s->watched;
@@ -62,7 +62,8 @@ int dlki_memc_revoke(struct dlk_session *base,
 	struct dlki_opcall_op op = { .base = { .request = request },
 				     .anew = 1 };
 
-	dlki_opcall_op_prepare(&op, &dlki_memc_session(base)->engine,
-			       DLKI_REVOKE, deadline);
+	dlki_opcall_op_prepare(
+		&op, &dlki_memc_server_of(base, request->name)->engine,
+		DLKI_REVOKE, deadline);
 	return dlki_opcall_one(&op, deadline, err);
 }

@@ -85,8 +85,25 @@ without_openssl() {
 			--no-tests=error
 }
 
+# Fleets are left out where libmemcached is not, and a URI of one says so.
+without_libmemcached() {
+	hidden=-DCMAKE_DISABLE_FIND_PACKAGE_Libmemcached=ON
+	configure plain $hidden || return 1
+	said 'fleets of memcached servers - lacks libmemcached (on Debian: apt-get install libmemcached-dev): OFF' \
+		< plain.out || return 1
+	! configure fleets $hidden -DDLOCK_FLEETS=ON || return 1
+	said 'DLOCK_FLEETS=ON, but libmemcached was not found' \
+		< fleets.out || return 1
+	pkg-config --exists criterion || return 0
+	configure off-fleets -DDLOCK_FLEETS=OFF || return 1
+	"$cmake" --build off-fleets --target memcached_pool &&
+		"$ctest" --test-dir off-fleets -R '^memcached_pool$' \
+			--no-tests=error
+}
+
 way "without Criterion" without_criterion
 way "with Criterion" with_criterion
 way "BUILD_TESTING" build_testing
 way "without OpenSSL" without_openssl
+way "without libmemcached" without_libmemcached
 ways_end

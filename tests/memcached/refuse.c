@@ -19,7 +19,8 @@ static void refused(const char *uri, int code, const char *part)
 
 Test(memcached_refuse, uris)
 {
-	refused("memcached://a:1,b:2/", DLOCK_EINVAL, "one server");
+	refused("memcached://a:1,b:2/c", DLOCK_EINVAL, "'/c'");
+	refused("memcached+unix://a,b", DLOCK_EINVAL, "memcached+unix:///");
 	refused("memcached://127.0.0.1:1/?connect=200ms", DLOCK_EUNREACHABLE,
 		"127.0.0.1:1");
 	refused("memcached:", DLOCK_EINVAL, "no host");
@@ -135,9 +136,10 @@ static int check_keys(const struct lab_server *server)
 
 		CHECK_INT(at[len], ==, ' ');
 		CHECK_INT(len, <=, 150);
-		/* And what the server is known by to the scene's client. */
+		/* And what the scene's client knows the server by. */
 		CHECK(strncmp(at, "victim.", 7) == 0 ||
-		      strncmp(at, "dlock.0 ", 8) == 0);
+		      strncmp(at, "dlock.0 ", 8) == 0 ||
+		      strncmp(at, "dlock.p ", 8) == 0);
 	}
 	return count;
 }
@@ -150,7 +152,7 @@ EITHER_WAY(memcached_refuse, keys)
 	struct scene s = scene_new(protocol, NULL);
 	dlock_client *c = direct(&s, "prefix=victim");
 	char name[256];
-	int held = 2, found = 0; /* the server is known by two */
+	int held = 4, found = 0; /* two know the server and its pool */
 
 	for (size_t len = 1; len < sizeof(name); len += 13) {
 		dlock_lock *l[3];

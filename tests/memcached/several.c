@@ -81,7 +81,9 @@ EITHER_WAY(memcached_several, servers_that_look_alike_are_refused)
 	}
 	len += (size_t)snprintf(answer + len, sizeof(answer) - len,
 				"END\r\nSTORED\r\nVALUE dlock.0 0 32 1\r\n"
-				"%032d\r\nEND\r\n%s",
+				"%032d\r\nEND\r\nSTORED\r\n"
+				"VALUE dlock.p 0 11 2\r\npool1 0 1/1\r\n"
+				"END\r\n%s",
 				1,
 				strcmp(protocol, "meta") == 0 ? "MN\r\n" : "");
 	hostile_say(h, "^stats", answer, len);

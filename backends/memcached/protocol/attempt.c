@@ -102,11 +102,13 @@ static void take_gate(struct memc_store *s, struct memc_job *job,
 	job->ops[0].token = known ? claim->token : 0;
 	job->ops[0].add = known ? 0 : ++claim->adds;
 	job->n = 1;
-	if (known)
+	if (known) {
 		job->to = dlki_memc_slots(op->request);
-	else
+	} else {
 		job->ops[job->n++] = dlki_memc_op(MEMC_GET, op->request,
 						  MEMC_MARK);
+		dlki_memc_job_check_pool(s, job, op->request);
+	}
 	dlki_memc_job_send(s, job, op, gate_answered);
 }
 

@@ -24,7 +24,13 @@ void dlki_memc_store_greet(struct memc_store *s)
 	static const struct dlk_request nobodys;
 	struct memc_job *job = s->greeting;
 
-	s->run = (struct memc_run){ .lives = s->lives };
+	const struct memc_given *given = s->base.given;
+
+	s->run = (struct memc_run){
+		.lives = s->lives,
+		.prefix = dlk_param_text(s->base.uri, "prefix"),
+		.digest = given ? given->digest : NULL,
+	};
 	s->line_len = s->data_left = 0;
 	s->in_data = s->probed = 0;
 	dlki_memc_reading_begin(&s->reading);
@@ -32,6 +38,7 @@ void dlki_memc_store_greet(struct memc_store *s)
 	job->asks = 1;
 	job->ops[0] = dlki_memc_op(MEMC_ADD, &nobodys, MEMC_GATE);
 	job->n = 1;
+	dlki_memc_job_check_pool(s, job, &nobodys);
 	if (dlk_param_int(s->base.uri, "protocol") != MEMC_TEXT)
 		job->tail = MEMC_TAIL_MN;
 	dlki_memc_job_send(s, job, NULL, NULL);
@@ -100,7 +107,10 @@ int dlki_memc_store_greeted(struct memc_store *s, struct memc_job *job,
 	int rc;
 
 	dlki_peer(s->link, peer);
-	rc = set_meta(s, job, peer, err);
+	*err = job->error;
+	rc = err->code;
+	if (rc == 0)
+		rc = set_meta(s, job, peer, err);
 	if (rc == 0)
 		rc = dlki_memc_run_begin(&s->run, s->base.uri, &job->stats,
 					 peer, s->now, err);

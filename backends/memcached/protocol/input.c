@@ -133,7 +133,9 @@ static void take_op(struct memc_store *s, struct memc_job *job,
 	if (op && job->error.code == 0 &&
 	    (s->reading.full[0] || !dlki_memc_op_has_cas(one)))
 		note_failure(s, job, one);
-	if (job->verb == DLKI_GREET)
+	if (one->slot == MEMC_POOL)
+		dlki_memc_job_pool_told(s, job, s->reading.text);
+	else if (job->verb == DLKI_GREET)
 		snprintf(job->witness, sizeof(job->witness), "%.*s",
 			 (int)strspn(s->reading.text, "0123456789abcdef"),
 			 s->reading.text);

@@ -35,6 +35,7 @@
 #define MEMC_GATE (-1)
 #define MEMC_MARK (-2)
 #define MEMC_WISH (-3)
+#define MEMC_POOL (-4) /* the server's, and of no lock */
 
 #define MEMC_READERS 64   /* part of the format: all clients must agree */
 #define MEMC_PERMITS 1024 /* the most that a semaphore can have */

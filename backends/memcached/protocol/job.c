@@ -144,8 +144,11 @@ static void put_request(const struct memc_store *s, const struct memc_job *job,
 		dlki_memc_put(out, "stats\r\n");
 	if (job->tail == MEMC_TAIL_VERSION)
 		dlki_memc_put(out, "version\r\n");
-	if (job->verb == DLKI_GREET)
+	if (job->verb == DLKI_GREET) {
 		dlki_memc_witness_put(out, s->base.uri, s->witness);
+		if (s->run.digest)
+			dlki_memc_op_put(out, &s->run, &job->ops[1]);
+	}
 	if (job->tail == MEMC_TAIL_MN)
 		dlki_memc_put(out, "mn\r\n");
 	if (!op || job->part == MEMC_STATS_ONLY)

@@ -132,12 +132,25 @@ static void put_drop(struct memc_out *out, int meta, const char *key,
 			      cas);
 }
 
+/* An ADD: make sure of the digest, and get it. */
+static void put_pool(struct memc_out *out, const struct memc_run *run)
+{
+	dlki_memc_put(out, "add %s.p 0 0 %" PRIu64 "\r\n%s\r\n", run->prefix,
+		      (uint64_t)strlen(run->digest), run->digest);
+	dlki_memc_put(out, run->meta ? "mg %s.p v c t\r\n" : "gets %s.p\r\n",
+		      run->prefix);
+}
+
 void dlki_memc_op_put(struct memc_out *out, const struct memc_run *run,
 		      const struct memc_op *op)
 {
 	int meta = run->meta || op->verb == MEMC_DROP_META;
 	char key[MEMC_KEY_SIZE];
 
+	if (op->slot == MEMC_POOL) {
+		put_pool(out, run);
+		return;
+	}
 	dlki_memc_key(run->stem, run->stem_len, op->request, op->slot, key);
 	if (op->verb == MEMC_DROP || op->verb == MEMC_DROP_META) {
 		put_drop(out, meta, key, op->cas);

@@ -27,6 +27,8 @@ struct memc_run {
 	dlk_time trusted;     /* what was stored by then lives long enough */
 	int meta;             /* the server speaks the meta protocol */
 	struct memc_lives lives;
+	const char *prefix;   /* the URI's */
+	const char *digest;   /* of the pool; NULL: there is none */
 	char stem[MEMC_STEM_SIZE]; /* the beginning of every key */
 	size_t stem_len;
 };

@@ -152,6 +152,7 @@ static void enter(struct memc_store *s, struct memc_job *job,
 	job->ops[1] = one;
 	job->ops[2] = dlki_memc_op(MEMC_GET, op->request, check);
 	job->n = 3;
+	dlki_memc_job_check_pool(s, job, op->request);
 	dlki_memc_job_send(s, job, op, entered);
 }
 

@@ -26,6 +26,13 @@ dlk_time dlki_memc_store_grants_from(const struct dlki_store *s);
 
 enum { MEMC_LINE_MAX = 2048, MEMC_WITNESS_LEN = 32, MEMC_IDENTITY = 96 };
 
+/* What the engine's options may give: the pool that the server is in. */
+struct memc_given {
+	const char *digest;
+	int with_grants; /* looked at with each grant, and not only when a
+			  * connection is made */
+};
+
 struct memc_job;
 struct memc_store;
 
@@ -245,6 +252,16 @@ void dlki_memc_sweep(struct memc_store *s, struct memc_job *job,
 		     struct dlki_op *op);
 void dlki_memc_wish(struct memc_store *s, struct memc_job *job,
 		    struct dlki_op *op, const char *owner, memc_then *after);
+
+/* ---- The pool: pool.c ---------------------------------------------------- */
+
+/* Make sure, in the job's request, that the server is in the client's pool;
+ * the op fails if it is not.  There is room for an operation.  The server's
+ * digest is told, and fails the request if it is another. */
+void dlki_memc_job_check_pool(const struct memc_store *s, struct memc_job *job,
+			      const struct dlk_request *request);
+void dlki_memc_job_pool_told(const struct memc_store *s, struct memc_job *job,
+			     const char *theirs);
 
 /* ---- The connection: greet.c, input.c ------------------------------------ */
 

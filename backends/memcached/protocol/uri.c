@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "backends/memcached/pool/options.h"
 #include "backends/memcached/protocol/looks.h"
 
 #define LEAST_TTL_MS 500
@@ -32,6 +33,7 @@ const struct dlk_param dlki_memc_params[] = {
 	  .text = "When the names of the locks moved here from another store, "
 		  "in microseconds since 1970: tokens are larger.  The same "
 		  "for all clients." },
+	MEMC_POOL_PARAMS,
 	{ 0 }
 };
 
@@ -44,13 +46,6 @@ int dlki_memc_uri_check(const struct dlk_uri *uri, struct dlk_error *err)
 {
 	int on_unix = dlki_memc_uri_is_unix(uri);
 
-	if (uri->n_hosts > 1)
-		return dlk_fail(err, DLOCK_EINVAL,
-				"memcached: one server, not %zu: when one of "
-				"several fails, clients that notice it at "
-				"different times have two holders; give each "
-				"lock's clients the same single server",
-				uri->n_hosts);
 	if (on_unix && uri->n_hosts > 0 && uri->hosts[0].name[0])
 		return dlk_fail(err, DLOCK_EINVAL,
 				"memcached+unix: write "

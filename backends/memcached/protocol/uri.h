@@ -54,6 +54,11 @@ struct memc_pauses dlki_memc_uri_pauses(const struct dlk_uri *uri,
 	"memcached: a connection leads to another run of the server: a proxy " \
 	"keeps connections; give the address of the server itself"
 
+/* ... and then what differs, and the prefix. */
+#define MEMC_OTHER_POOL                                                        \
+	"%.60s is in another pool: %.110s; give all clients one pool, or "     \
+	"another prefix, or end them and delete '%s.p' on each server"
+
 /* Name, most permits, permits. */
 #define MEMC_TOO_MANY                                                          \
 	"semaphore '%.100s': at most %d permits in memcached, not %u"

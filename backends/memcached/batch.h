@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A verb for many tickets, at all servers at once: one that does not answer
+ * takes nothing from the time of the others.  One batch at a time.
+ */
+#ifndef DLOCK_MEMCACHED_BATCH_H
+#define DLOCK_MEMCACHED_BATCH_H
+
+#include "backends/memcached/memcached.h"
+
+struct memc_batch {
+	struct memc_session *session;
+	struct dlk_ticket *const *tickets; /* without a server: left out */
+	size_t n;
+	dlk_time deadline;
+
+	/* Add the ticket's op, or none.  The server's mutex is held. */
+	void (*add)(struct memc_batch *b, struct dlki_opcall *call,
+		    struct memc_ticket *t);
+	/* The ops of the ticket's server have ended; likewise.  NULL: nothing
+	 * is done. */
+	void (*take)(struct memc_batch *b, struct dlki_opcall *call, size_t i);
+	void *arg;
+};
+
+void dlki_memc_batch(struct memc_batch *b);
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opening and closing: the servers of a session. */
+#include "backends/memcached/memcached.h"
+
+#include <stdlib.h>
+
+/* ---- The servers --------------------------------------------------------- */
+
+/* The URI of one of several servers: all but the place is that of the
+ * session. */
+static void place(struct memc_session *s, size_t i)
+{
+	struct memc_member m = dlki_memc_pool_member(s->pool, i);
+	struct memc_server *server = &s->servers[i];
+	struct dlk_uri *uri = &server->uri;
+
+	*uri = *s->base.uri;
+	if (m.port == 0) {
+		uri->scheme = "memcached+unix";
+		uri->hosts = NULL;
+		uri->n_hosts = 0;
+		uri->path = m.name;
+	} else {
+		uri->scheme = "memcached";
+		server->host = (struct dlk_host){ m.name, m.port };
+		uri->hosts = &server->host;
+		uri->n_hosts = 1;
+		uri->path = NULL;
+	}
+	server->base.uri = uri;
+}
+
+static int make_servers(struct memc_session *s, struct dlk_error *err)
+{
+	const struct dlk_uri *uri = s->base.uri;
+	int rc;
+
+	s->n = 1;
+	if (!dlki_memc_uri_is_unix(uri) && dlki_memc_pool_is(uri)) {
+		s->pool = dlki_memc_pool_new(uri, err);
+		if (!s->pool)
+			return err->code;
+		s->n = dlki_memc_pool_size(s->pool);
+	} else {
+		rc = dlki_memc_uri_check(uri, err);
+		if (rc != 0)
+			return rc;
+	}
+	s->servers = calloc(s->n, sizeof(*s->servers));
+	if (!s->servers)
+		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+	for (size_t i = 0; i < s->n; i++) {
+		s->servers[i].base = s->base;
+		s->servers[i].given.with_grants = s->n > 1;
+		dlki_memc_digest(s->pool, i, s->servers[i].digest);
+		if (s->pool)
+			place(s, i);
+	}
+	return 0;
+}
+
+/* ---- Opening ------------------------------------------------------------- */
+
+/* All connect at once. */
+static int begin(struct memc_session *s, struct dlk_error *err)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		int rc = dlki_memc_server_begin(&s->servers[i], err);
+
+		if (rc != 0)
+			return rc;
+		if (s->n > 1)
+			dlki_session_start(&s->servers[i].engine);
+	}
+	return 0;
+}
+
+/* What servers and clients agree on is the same for all servers. */
+static void agree(struct memc_session *s, const struct memc_server *server)
+{
+	const struct dlk_session *from = &server->base;
+	struct memc_pauses pauses;
+
+	s->base.ttl_ms = from->ttl_ms;
+	s->base.margin_ms = from->margin_ms;
+	s->base.linger_ms = from->linger_ms;
+	s->base.check_ms = from->check_ms;
+	s->base.caps = from->caps;
+	pauses = dlki_memc_uri_pauses(s->base.uri, from->ttl_ms);
+	s->base.poll_min_ms = pauses.min_ms;
+	s->base.poll_max_ms = pauses.max_ms;
+}
+
+/* A server of a fleet may be away, as long as another answers: the locks that
+ * it keeps wait for it, and no other lock does. */
+static int await(struct memc_session *s, dlk_time deadline,
+		 struct dlk_error *err)
+{
+	size_t answer = 0;
+
+	for (size_t i = 0; i < s->n; i++) {
+		struct memc_server *server = &s->servers[i];
+		struct dlk_error why = { 0 };
+		int rc = dlki_memc_server_await(server, deadline, &why);
+
+		if (rc == 0 && answer++ == 0)
+			agree(s, server);
+		if (rc == 0)
+			continue;
+		if (answer == 0 && err->code == 0)
+			*err = why;
+		if (rc != DLOCK_EUNREACHABLE) {
+			*err = why;
+			return rc;
+		}
+		if (s->n > 1)
+			dlk_log(&s->base, 1,
+				"memcached: server %zu of %zu is away, and the "
+				"locks whose names it keeps: %s",
+				i + 1, s->n, why.text);
+	}
+	if (answer == 0)
+		return err->code;
+	err->code = 0;
+	return 0;
+}
+
+int dlki_memc_open(struct dlk_session *base, dlk_time deadline,
+		   struct dlk_error *err)
+{
+	struct memc_session *s = dlki_memc_session(base);
+	int rc = make_servers(s, err);
+
+	if (rc == 0)
+		rc = begin(s, err);
+	if (rc == 0 && s->n > 1) /* silent ones leave time for another try */
+		deadline -= (deadline - dlk_now()) / 2;
+	if (rc == 0)
+		rc = await(s, deadline, err);
+	if (rc != 0)
+		dlki_memc_close(base, deadline);
+	return rc;
+}
+
+void dlki_memc_close(struct dlk_session *base, dlk_time deadline)
+{
+	struct memc_session *s = dlki_memc_session(base);
+
+	(void)deadline; /* only the end of threads is waited for */
+	for (size_t i = 0; s->servers && i < s->n; i++)
+		dlki_memc_server_close(&s->servers[i]);
+	free(s->servers);
+	dlki_memc_pool_free(s->pool);
+}

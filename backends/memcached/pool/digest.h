@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The digest of a pool, as each member keeps it:
+ *     pool1 HASH I/N DISTRIBUTION HASH NAMESPACE MEMBER...
+ * The server is member I of N.  The first HASH is of all the rest, of which
+ * only the beginning may be there.  Clients with one pool have equal digests,
+ * and no others have: members, their order, their spelling and weights count.
+ */
+#ifndef DLOCK_MEMCACHED_POOL_DIGEST_H
+#define DLOCK_MEMCACHED_POOL_DIGEST_H
+
+#include "backends/memcached/pool/pool.h"
+
+enum { MEMC_DIGEST = 240 };
+
+/* What member `i` keeps.  A single server, with a pool or without (NULL), keeps
+ * the same whatever it is called. */
+void dlki_memc_digest(const struct memc_pool *pool, size_t i,
+		      char out[MEMC_DIGEST]);
+
+/* For people: how the pool of the digest `theirs` differs from that of
+ * `ours`. */
+void dlki_memc_digest_difference(const char *theirs, const char *ours,
+				 char out[120]);
+
+#endif

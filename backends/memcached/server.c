@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A server of a session: its news, opening and closing. */
+#include "backends/memcached/memcached.h"
+
+#include <errno.h>
+#include <time.h>
+
+#define YOUNG "%s: the server was started just now"
+
+/* ---- News ---------------------------------------------------------------- */
+
+static void on_wake(void *arg, uint64_t id, dlk_time now)
+{
+	struct memc_server *s = arg;
+
+	(void)now;
+	dlk_wake(&s->base, id);
+}
+
+static void on_wanted(void *arg, const char *owner, dlk_time now)
+{
+	struct memc_server *s = arg;
+	const struct memc_ticket *t = dlki_memc_watched(s, owner);
+
+	(void)now;
+	if (t)
+		dlk_wanted(&s->base, t->base.id);
+}
+
+static void on_warn(void *arg, const char *text)
+{
+	struct memc_server *s = arg;
+
+	dlk_log(&s->base, 1, "%s", text);
+}
+
+static void on_moved(void *arg, const char *text, dlk_time now)
+{
+	struct memc_server *s = arg;
+
+	(void)now;
+	dlki_session_moved(&s->engine, text);
+}
+
+static void on_up(void *arg, const struct dlki_terms *terms, dlk_time now)
+{
+	struct memc_server *s = arg;
+
+	dlki_session_up(&s->engine, terms, now);
+}
+
+static void on_down(void *arg, dlk_time now)
+{
+	struct memc_server *s = arg;
+
+	(void)now;
+	dlki_session_down(&s->engine);
+}
+
+static const struct dlki_news news = {
+	.wake = on_wake,
+	.wanted = on_wanted,
+	.warn = on_warn,
+	.moved = on_moved,
+	.up = on_up,
+	.down = on_down,
+};
+
+/* ---- Open and close ------------------------------------------------------ */
+
+/* A server that is too young to grant is waited for here: opening has time,
+ * while an attempt may have none. */
+static int wait_for_server(struct memc_server *s, dlk_time deadline,
+			   struct dlk_error *err)
+{
+	struct timespec ts;
+	dlk_time ready;
+
+	dlki_session_lock(&s->engine);
+	ready = dlki_memc_store_grants_from(
+		dlki_engine_store(s->engine.engine));
+	dlki_session_unlock(&s->engine);
+	if (ready > deadline)
+		return dlk_fail(err, DLOCK_EUNREACHABLE, YOUNG,
+				s->engine.server);
+	ts.tv_sec = ready / 1000000000;
+	ts.tv_nsec = ready % 1000000000;
+	while (ready > 0 && clock_nanosleep(CLOCK_BOOTTIME, TIMER_ABSTIME, &ts,
+					    NULL) == EINTR)
+		continue;
+	return 0;
+}
+
+int dlki_memc_server_begin(struct memc_server *s, struct dlk_error *err)
+{
+	struct dlki_engine_options options = {
+		.protocol = &dlki_memc_protocol,
+		.news = &news,
+		.arg = s,
+		.given = &s->given,
+	};
+
+	s->given.digest = s->digest;
+	dlki_session_place(&s->engine, &s->base, MEMC_DEFAULT_PORT, &options);
+	return dlki_session_begin(&s->engine, &options, DLKI_BIT(DLKI_ANSWERS),
+				  err);
+}
+
+int dlki_memc_server_await(struct memc_server *s, dlk_time deadline,
+			   struct dlk_error *err)
+{
+	int rc = dlki_session_greeted(&s->engine, deadline, err);
+
+	return rc != 0 ? rc : wait_for_server(s, deadline, err);
+}
+
+void dlki_memc_server_close(struct memc_server *s)
+{
+	dlki_session_close(&s->engine);
+}

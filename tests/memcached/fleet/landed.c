@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Applications store keys; the lock of a key's name is on the same server. */
+#include <libmemcached/memcached.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "memcached/fleet/three.h"
+
+#define NAMES 60
+
+TestSuite(memcached_landed, .timeout = 240);
+
+/* Each name is a key that is on one server: the lock of that name must come
+ * there, and nowhere else. */
+static void expect_beside(const struct fleet *f, const char *query)
+{
+	dlock_client *c = client(f, query);
+
+	for (int n = 0; n < NAMES; n++) {
+		int keys = 0;
+		dlock_lock *l;
+		dlock_hold *h;
+		char name[20];
+
+		snprintf(name, sizeof(name), "app%d", n);
+		CHECK_OK(dlock_mutex_new(&l, c, name));
+		h = take(l);
+		for (size_t i = 0; i < FLEET; i++) {
+			int key = has_item(f->servers[i], name);
+
+			keys += key;
+			if (has_lock(f->servers[i], name) != key)
+				FAIL("%s: %s: server %zu", query, name, i);
+		}
+		CHECK_INT(keys, ==, 1);
+		give(h);
+		dlock_lock_free(l);
+	}
+}
+
+static void store_all(memcached_st *app)
+{
+	for (int n = 0; n < NAMES; n++) {
+		memcached_return_t rc;
+		char name[20];
+
+		snprintf(name, sizeof(name), "app%d", n);
+		rc = memcached_set(app, name, strlen(name), "v", 1, 0, 0);
+		if (rc != MEMCACHED_SUCCESS)
+			FAIL("%s", memcached_last_error_message(app));
+	}
+	memcached_free(app);
+}
+
+static memcached_st *application(const struct fleet *f)
+{
+	memcached_st *app = memcached_create(NULL);
+
+	for (size_t i = 0; i < FLEET; i++)
+		CHECK_INT(memcached_server_add(app, "127.0.0.1",
+					       (in_port_t)f->servers[i]->port),
+			  ==, MEMCACHED_SUCCESS);
+	return app;
+}
+
+Test(memcached_landed, of_libmemcached_by_modula)
+{
+	struct fleet f;
+
+	fleet_begin(&f);
+	store_all(application(&f));
+	expect_beside(&f, "");
+	fleet_end(&f);
+}
+
+Test(memcached_landed, of_libmemcached_by_ketama)
+{
+	memcached_st *app;
+	struct fleet f;
+
+	fleet_begin(&f);
+	app = application(&f);
+	(void)memcached_behavior_set(app, MEMCACHED_BEHAVIOR_KETAMA_WEIGHTED,
+				     1);
+	store_all(app);
+	expect_beside(&f, "distribution=ketama_weighted");
+	fleet_end(&f);
+}
+
+/* A namespace that is not hashed is before each key, and places nothing. */
+Test(memcached_landed, of_libmemcached_by_options)
+{
+	char options[300], uri[400];
+	dlock_client *c = NULL;
+	memcached_st *app;
+	struct fleet f;
+
+	fleet_begin(&f);
+	snprintf(options, sizeof(options),
+		 "--SERVER=127.0.0.1:%d --SERVER=127.0.0.1:%d "
+		 "--SERVER=127.0.0.1:%d --HASH=FNV1A_32",
+		 f.servers[0]->port, f.servers[1]->port, f.servers[2]->port);
+	app = memcached(options, strlen(options));
+	CHECK(app);
+	store_all(app);
+	snprintf(uri, sizeof(uri),
+		 "memcached:///?pool=--SERVER%%3D127.0.0.1:%d%%20"
+		 "--SERVER%%3D127.0.0.1:%d%%20--SERVER%%3D127.0.0.1:%d%%20"
+		 "--HASH%%3DFNV1A_32",
+		 f.servers[0]->port, f.servers[1]->port, f.servers[2]->port);
+	CHECK_OK(dlock_open(&c, uri, NULL));
+	dlock_close(c);
+	expect_beside(&f, "hash=fnv1a_32");
+	fleet_end(&f);
+}
+
+/* ---- Other languages ----------------------------------------------------- */
+
+/* Run a program with the ports and NAMES as arguments; 77: it lacks what it
+ * needs. */
+static void run(const struct fleet *f, const char *program)
+{
+	char command[2048];
+	int rc;
+
+	snprintf(command, sizeof(command), "%s %d %d %d %d 2>&1", program,
+		 f->servers[0]->port, f->servers[1]->port, f->servers[2]->port,
+		 NAMES);
+	rc = system(command);
+	if (rc == 77 << 8 || rc == 127 << 8)
+		check_skip("the language has no memcached client here");
+	CHECK_INT(rc, ==, 0);
+}
+
+#define PHP_STORE(options)                                                     \
+	"php -r 'if (!class_exists(\"Memcached\")) exit(77);"                  \
+	"$m = new Memcached(); " options "for ($i = 1; $i < 4; $i++) "         \
+	"$m->addServer(\"127.0.0.1\", (int)$argv[$i]);"                        \
+	"for ($i = 0; $i < (int)$argv[4]; $i++) "                              \
+	"if (!$m->set(\"app$i\", \"v\")) exit(1);' --"
+
+Test(memcached_landed, of_php)
+{
+	struct fleet f;
+
+	fleet_begin(&f);
+	run(&f, PHP_STORE(""));
+	expect_beside(&f, "");
+	fleet_end(&f);
+}
+
+Test(memcached_landed, of_php_that_is_compatible_with_libketama)
+{
+	struct fleet f;
+
+	fleet_begin(&f);
+	run(&f, PHP_STORE("$m->setOption(Memcached::OPT_LIBKETAMA_COMPATIBLE,"
+			  " true);"));
+	expect_beside(&f, "distribution=ketama_weighted");
+	fleet_end(&f);
+}
+
+#define PYTHON_STORE(behaviors)                                                \
+	"/usr/bin/python3 -c 'import sys\n"                                    \
+	"try:\n import pylibmc\n"                                              \
+	"except ImportError:\n sys.exit(77)\n"                                 \
+	"m = pylibmc.Client([\"127.0.0.1:\" + p for p in sys.argv[1:4]],"      \
+	" behaviors={" behaviors "})\n"                                        \
+	"for i in range(int(sys.argv[4])):\n m.set(\"app%d\" % i, \"v\")'"
+
+Test(memcached_landed, of_pylibmc)
+{
+	struct fleet f;
+
+	fleet_begin(&f);
+	run(&f, PYTHON_STORE(""));
+	expect_beside(&f, "");
+	fleet_end(&f);
+}
+
+Test(memcached_landed, of_pylibmc_by_ketama)
+{
+	struct fleet f;
+
+	fleet_begin(&f);
+	run(&f, PYTHON_STORE("\"hash\": \"md5\", \"ketama\": True"));
+	expect_beside(&f, "distribution=ketama&hash=md5");
+	fleet_end(&f);
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "memcached/fleet/three.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/base/fail.h"
+#include "memcached/fleet/pools.h"
+
+enum { MOST = 32 };
+
+/* What fleet_end() is to clean up. */
+static dlock_client *clients[MOST];
+static dlock_lock *locks[MOST];
+static int n_clients, n_locks;
+
+void fleet_begin(struct fleet *f)
+{
+	memset(f, 0, sizeof(*f));
+	for (size_t i = 0; i < FLEET; i++) {
+		f->servers[i] = lab_memcached_start(NULL);
+		if (!f->servers[i])
+			FAIL("%s", lab_errmsg());
+	}
+	snprintf(
+		f->uri, sizeof(f->uri),
+		"memcached://127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d/?ask=500ms",
+		f->servers[0]->port, f->servers[1]->port, f->servers[2]->port);
+	f->pool = pool_of(f->uri);
+	for (size_t i = 0; i < FLEET; i++)
+		await_grants(f, i);
+}
+
+void fleet_end(struct fleet *f)
+{
+	while (n_locks > 0)
+		dlock_lock_free(locks[--n_locks]);
+	while (n_clients > 0)
+		dlock_close(clients[--n_clients]);
+	dlki_memc_pool_free(f->pool);
+	for (size_t i = 0; i < FLEET; i++)
+		lab_server_free(f->servers[i]);
+}
+
+dlock_client *client(const struct fleet *f, const char *query)
+{
+	dlock_client *c = NULL;
+	char uri[400];
+
+	CHECK_INT(n_clients, <, MOST);
+	snprintf(uri, sizeof(uri), "%s%s%s", f->uri, query[0] ? "&" : "",
+		 query);
+	CHECK_OK(dlock_open(&c, uri, NULL));
+	clients[n_clients++] = c;
+	return c;
+}
+
+dlock_lock *lock(dlock_client *c, const char *name)
+{
+	CHECK_INT(n_locks, <, MOST);
+	CHECK_OK(dlock_mutex_new(&locks[n_locks], c, name));
+	return locks[n_locks++];
+}
+
+const char *name_on(const struct fleet *f, size_t i, int nth)
+{
+	static char names[8][16];
+	static int next;
+	char *name = names[next++ % 8];
+	int n = 0;
+
+	for (;; n++) {
+		snprintf(name, sizeof(names[0]), "job%d", n);
+		if (dlki_memc_pool_place(f->pool, name) == i && nth-- == 0)
+			return name;
+	}
+}
+
+/* Opening waits for a server that is young.  The prefix keeps the pool of this
+ * client apart. */
+void await_grants(const struct fleet *f, size_t i)
+{
+	dlock_client *c = NULL;
+	char uri[100];
+
+	snprintf(uri, sizeof(uri), "memcached://127.0.0.1:%d/?prefix=await",
+		 f->servers[i]->port);
+	CHECK_OK(dlock_open(&c, uri, NULL));
+	dlock_close(c);
+}
+
+int has_item(struct lab_server *s, const char *key)
+{
+	char line[200], reply[4096];
+
+	snprintf(line, sizeof(line), "get %s", key);
+	CHECK_INT(lab_memcached_do(s, reply, sizeof(reply), line), ==, 0);
+	return strstr(reply, "VALUE ") != NULL;
+}
+
+static uint64_t stat_of(struct lab_server *s, const char *name)
+{
+	static char reply[65536];
+	const char *at;
+
+	CHECK_INT(lab_memcached_do(s, reply, sizeof(reply), "stats"), ==, 0);
+	at = strstr(reply, name);
+	CHECK(at);
+	return strtoull(at + strlen(name), NULL, 10);
+}
+
+int has_lock(struct lab_server *s, const char *name)
+{
+	uint64_t time_s, uptime_s;
+	char key[200];
+
+	/* It may tick in between. */
+	do {
+		uptime_s = stat_of(s, "STAT uptime ");
+		time_s = stat_of(s, "STAT time ");
+	} while (uptime_s != stat_of(s, "STAT uptime "));
+	snprintf(key, sizeof(key), "dlock.%" PRIu64 ".ln%s", time_s - uptime_s,
+		 name);
+	return has_item(s, key);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A fleet of three private servers, and clients of it. */
+#ifndef DLOCK_TESTS_MEMCACHED_FLEET_THREE_H
+#define DLOCK_TESTS_MEMCACHED_FLEET_THREE_H
+
+#include <criterion/criterion.h>
+#include <dlock/dlock.h>
+
+#include "backends/memcached/pool/pool.h"
+#include "lab/servers/memcached.h"
+#include "support/hold.h"
+#include "support/wait.h"
+
+enum { FLEET = 3 };
+
+struct fleet {
+	struct lab_server *servers[FLEET];
+	char uri[200];          /* the servers in their order, and "/?" */
+	struct memc_pool *pool; /* ... with the default method */
+};
+
+/* The servers are old enough to grant. */
+void fleet_begin(struct fleet *f);
+
+/* Free what came from client() and lock(), too. */
+void fleet_end(struct fleet *f);
+
+/* A client of the fleet, with more parameters or "". */
+dlock_client *client(const struct fleet *f, const char *query);
+dlock_lock *lock(dlock_client *c, const char *name);
+
+/* A name that server `i` keeps; `nth` tells such names apart.  Static: there
+ * are eight at a time. */
+const char *name_on(const struct fleet *f, size_t i, int nth);
+
+/* Wait until the server grants, after a restart. */
+void await_grants(const struct fleet *f, size_t i);
+
+/* Does the server have the item, and the gate of the lock? */
+int has_item(struct lab_server *s, const char *key);
+int has_lock(struct lab_server *s, const char *name);
+
+#endif
