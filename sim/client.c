@@ -160,21 +160,35 @@ void sim_client_kill(struct sim_client *c)
 int64_t sim_client_due(const struct sim_client *c)
 {
 	int64_t due = c->net->now;
+	int awaits;
 
 	if (!c->engine)
 		return c->paused_until;
-	if (!sim_world_has_events(&c->world)) {
+	awaits = sim_world_awaits(&c->world);
+	if (!sim_world_has_events(&c->world, awaits ? DLKI_BIT(DLKI_NEWS) :
+						      DLKI_ALL_SETS)) {
 		due = sim_world_true(
 			&c->world,
 			dlki_alarms_next(dlki_engine_alarms(c->engine)));
-		if (c->world.answer_at < due)
+		if (c->world.answer_at < due && !awaits)
 			due = c->world.answer_at;
 	}
 	return due < c->paused_until ? c->paused_until : due;
 }
 
+/* The client goes on when the sleep is over.  Returns whether it sleeps. */
+static int pause_asleep(struct sim_client *c)
+{
+	int sleeps = c->world.slept_ns > 0;
+
+	if (sleeps)
+		c->paused_until = c->net->now + c->world.slept_ns;
+	c->world.slept_ns = 0;
+	return sleeps;
+}
+
 /* Run turns until a turn waits in vain. */
-static void turn(struct sim_client *c)
+static void turn(struct sim_client *c, unsigned int sets)
 {
 	int turns = 0;
 
@@ -182,9 +196,35 @@ static void turn(struct sim_client *c)
 	do {
 		if (++turns == TURNS)
 			sim_panic("a client turns without end");
-		dlki_turn(c->engine, DLKI_ALL_SETS, DLK_FOREVER);
+		dlki_turn(c->engine, sets, DLK_FOREVER);
 	} while (c->world.has_work && c->world.slept_ns == 0);
 	dlki_unlock(c->engine);
+}
+
+/* Sometimes a caller leads the answers' set, and waits in await(). */
+static void lead(struct sim_client *c)
+{
+	if (c->world.slept_ns > 0 || c->net->awaited ||
+	    sim_draw(c->net->chance, "await", 3) == 0)
+		return;
+	(void)dlki_lock(c->engine);
+	dlki_turn_for_answer(c->engine, DLKI_ANSWERS, DLK_FOREVER);
+	dlki_unlock(c->engine);
+	if (c->world.resumed_at < c->paused_until)
+		c->world.resumed_at = c->paused_until;
+	if (c->world.slept_ns == 0)
+		turn(c, DLKI_ALL_SETS);
+}
+
+/* The threads that are not in await() run. */
+static void run_others(struct sim_client *c)
+{
+	turn(c, DLKI_BIT(DLKI_NEWS));
+	(void)dlki_lock(c->engine);
+	if (c->world.slept_ns == 0)
+		dlki_push(c->engine);
+	dlki_unlock(c->engine);
+	pause_asleep(c);
 }
 
 /* A client reads all bytes of which it was told, or sleeps. */
@@ -192,12 +232,9 @@ static void check(struct sim_client *c)
 {
 	int unread = sim_world_unread(&c->world);
 
-	if (c->world.slept_ns > 0)
-		c->paused_until = c->net->now + c->world.slept_ns;
-	else if (unread >= 0)
+	if (!pause_asleep(c) && unread >= 0)
 		sim_judge_fault(c->judge, "wire %d: told, but not read",
 				unread);
-	c->world.slept_ns = 0;
 }
 
 void sim_client_run(struct sim_client *c)
@@ -211,10 +248,15 @@ void sim_client_run(struct sim_client *c)
 	}
 	if (c->world.resumed_at < c->paused_until)
 		c->world.resumed_at = c->paused_until;
+	if (sim_world_awaits(&c->world)) {
+		run_others(c);
+		return;
+	}
 	if (sim_happens(chance, "memory", w->memory))
 		sim_allocation_fail(1 + sim_draw(chance, "memory:nth", 10));
-	turn(c);
+	turn(c, DLKI_ALL_SETS);
 	sim_allocation_fail(0);
+	lead(c);
 	check(c);
 	if (sim_happens(chance, "kill", w->kill) || c->is_refused) {
 		sim_client_kill(c);

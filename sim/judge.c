@@ -198,13 +198,18 @@ int64_t sim_judge_linger_ms(const struct sim_judge *j)
 
 /* Bytes may be late by more than the client can wait.  A claim made by such
  * bytes lasts for a lease, or for half a lease more; or longer, while the
- * server that counts the seconds is stopped. */
+ * server that counts the seconds is stopped.  A store that lingers counts a
+ * lease in whole seconds. */
 static int is_excused(const struct sim_judge *j)
 {
 	const struct sim_net *n = j->net;
 	const struct sim_server *s = &n->servers[n->master];
-	int64_t ms = 2 * (int64_t)n->weather.lease_ms + j->set_back_ms +
-		     sim_judge_linger_ms(j);
+	int64_t lease = (int64_t)n->weather.lease_ms;
+	int64_t ms = j->set_back_ms + sim_judge_linger_ms(j);
+
+	if (j->linger_ms > 0)
+		lease = (lease + 999) / 1000 * 1000;
+	ms += 2 * lease;
 
 	if (s->is_stopped && !sim_model_goes_by_wall(s->model))
 		return 1;

@@ -84,23 +84,57 @@ static int is_due(const struct run *r, int client)
 	       sim_client_due(&r->clients[client]) <= r->net.now;
 }
 
+/* What is due next; 0: nothing until `end`.  A client that awaits may let more
+ * time go on. */
+static int step(struct run *r, int64_t end)
+{
+	int64_t at = next_time(r);
+
+	if (at > end)
+		return 0;
+	r->net.now = at;
+	sim_net_step(&r->net);
+	for (int i = 0; i < SIM_CLIENTS; i++) {
+		if (is_due(r, i))
+			sim_client_run(&r->clients[i]);
+	}
+	if (r->tick_at <= at)
+		tick(r);
+	return 1;
+}
+
 static void run_until(struct run *r, int64_t end)
 {
-	for (;;) {
-		int64_t at = next_time(r);
+	while (step(r, end))
+		;
+	if (r->net.now < end)
+		r->net.now = end;
+}
 
-		if (at > end)
-			break;
-		r->net.now = at;
-		sim_net_step(&r->net);
-		for (int i = 0; i < SIM_CLIENTS; i++) {
-			if (is_due(r, i))
-				sim_client_run(&r->clients[i]);
-		}
-		if (r->tick_at <= at)
-			tick(r);
+/* When a client that awaits goes on: not while it is paused. */
+static int64_t paused_until(const struct run *r, const struct sim_wire *w)
+{
+	for (int i = 0; i < SIM_CLIENTS; i++) {
+		if (&r->clients[i].world.base == w->client)
+			return r->clients[i].paused_until;
 	}
-	r->net.now = end;
+	return 0;
+}
+
+static void pass(void *arg, const struct sim_wire *w, int64_t until)
+{
+	struct run *r = arg;
+
+	for (;;) {
+		int64_t end = paused_until(r, w);
+
+		if (end < until && !sim_wire_can_read(w))
+			end = until;
+		if (end <= r->net.now)
+			return;
+		if (!step(r, end))
+			r->net.now = end;
+	}
 }
 
 /* ---- The beginning and the end ------------------------------------------- */
@@ -110,6 +144,8 @@ static void begin(struct run *r, const struct sim_store *store,
 {
 	sim_net_begin(&r->net, chance, store->kind);
 	r->net.trace = trace;
+	r->net.pass = pass;
+	r->net.pass_arg = r;
 	r->judge.net = r->strikes.net = &r->net;
 	r->judge.lost_at = r->judge.set_forward_at = r->judge.moved_at = -1;
 	r->strikes.judge = &r->judge;

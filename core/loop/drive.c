@@ -199,7 +199,7 @@ static void lead_or_follow(struct dlki_engine *e, struct dlki_waiter *w,
 		if (!d->leader[w->set])
 			begin_to_lead(d, w);
 		if (d->leader[w->set] == w)
-			dlki_turn(e, DLKI_BIT(w->set), deadline);
+			dlki_turn_for_answer(e, w->set, deadline);
 		else
 			sleep_until(e, w, deadline);
 	}

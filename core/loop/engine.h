@@ -134,6 +134,15 @@ void dlki_push(struct dlki_engine *e);
  */
 void dlki_turn(struct dlki_engine *e, unsigned int sets, dlk_time until);
 
+/*
+ * Likewise in a single set, by a thread that waits for an answer and leads.  If
+ * that is all to wait for, the thread waits in await() of the world: less to do
+ * than wait() and read(), but nothing except bytes ends the wait before a few
+ * milliseconds are over.
+ */
+void dlki_turn_for_answer(struct dlki_engine *e, enum dlki_set set,
+			  dlk_time until);
+
 /* The engine's alarms, for the core's own as well.  An alarm that is set
  * outside of a turn or push needs a push behind it. */
 struct dlki_alarms *dlki_engine_alarms(struct dlki_engine *e);

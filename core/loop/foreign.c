@@ -96,3 +96,12 @@ void dlki_foreigns_event(struct dlki_engine *e, const struct dlki_event *event)
 	if (bits)
 		f->ready(f, bits, e->now);
 }
+
+int dlki_foreigns_exist(const struct dlki_engine *e)
+{
+	for (size_t i = 0; i < DLKI_FOREIGNS; i++) {
+		if (e->foreigns[i])
+			return 1;
+	}
+	return 0;
+}

@@ -46,4 +46,7 @@ void dlki_foreign_remove(struct dlki_foreign *f);
 /* An event of the world, if it is of a foreign descriptor. */
 void dlki_foreigns_event(struct dlki_engine *e, const struct dlki_event *event);
 
+/* Is there any? */
+int dlki_foreigns_exist(const struct dlki_engine *e);
+
 #endif

@@ -100,16 +100,22 @@ static void rouse(struct dlki_engine *e)
 		e->nudge(e, at);
 }
 
+static dlk_time wait_until(const struct dlki_engine *e, unsigned int sets,
+			   dlk_time until)
+{
+	dlk_time next = dlki_alarms_next(&e->alarms);
+
+	if (has_work(e, sets))
+		return e->now;
+	return next < until ? next : until;
+}
+
 static int wait_for_events(struct dlki_engine *e, unsigned int sets,
 			   dlk_time until, struct dlki_event events[EVENTS])
 {
-	dlk_time next = dlki_alarms_next(&e->alarms);
 	int n;
 
-	if (next < until)
-		until = next;
-	if (has_work(e, sets))
-		until = e->now;
+	until = wait_until(e, sets, until);
 	for (unsigned int set = 0; set < DLKI_SETS; set++) {
 		if (sets & DLKI_BIT(set)) {
 			e->in_wait[set] = 1;
@@ -126,12 +132,37 @@ static int wait_for_events(struct dlki_engine *e, unsigned int sets,
 	return n;
 }
 
-/* ---- The two entries ----------------------------------------------------- */
+/* Whether the next wait in a set is for an answer of this link alone: nothing
+ * is due while await() may take, and no thread is to be woken. */
+static int awaits_answer(const struct dlki_engine *e, enum dlki_set set,
+			 const struct dlki_link *l, dlk_time until)
+{
+	return l && e->due == 0 && !dlki_foreigns_exist(e) &&
+	       wait_until(e, DLKI_BIT(set), until) - e->now >= DLKI_AWAIT_NS;
+}
 
-void dlki_push(struct dlki_engine *e)
+/* ---- The entries --------------------------------------------------------- */
+
+static void begin(struct dlki_engine *e)
 {
 	take_time(e);
 	dlki_server_look(e);
+}
+
+/* Behind the wait, and behind what it has brought. */
+static void end_turn(struct dlki_engine *e, unsigned int sets)
+{
+	dlki_links_read(e, sets);
+	dlki_links_cut_silent(e, sets);
+	dlki_alarms_ring(&e->alarms, e->now);
+	dlki_links_close_cut(e);
+	settle(e);
+	dlki_links_write(e);
+}
+
+void dlki_push(struct dlki_engine *e)
+{
+	begin(e);
 	dlki_alarms_ring(&e->alarms, e->now);
 	if (can_submit(e))
 		dlki_links_look(e);
@@ -145,16 +176,28 @@ void dlki_turn(struct dlki_engine *e, unsigned int sets, dlk_time until)
 	struct dlki_event events[EVENTS];
 	int n = wait_for_events(e, sets, until, events);
 
-	take_time(e);
-	dlki_server_look(e);
+	begin(e);
 	for (int i = 0; i < n; i++) {
 		dlki_links_event(e, &events[i]);
 		dlki_foreigns_event(e, &events[i]);
 	}
-	dlki_links_read(e, sets);
-	dlki_links_cut_silent(e, sets);
-	dlki_alarms_ring(&e->alarms, e->now);
-	dlki_links_close_cut(e);
-	settle(e);
-	dlki_links_write(e);
+	end_turn(e, sets);
+}
+
+/* In await() the thread does not count as one that waits: alarms are left to
+ * others, and no kick is sent. */
+void dlki_turn_for_answer(struct dlki_engine *e, enum dlki_set set,
+			  dlk_time until)
+{
+	struct dlki_link *l = dlki_links_lone(e, set);
+	size_t n;
+
+	if (!awaits_answer(e, set, l, until)) {
+		dlki_turn(e, DLKI_BIT(set), until);
+		return;
+	}
+	n = dlki_links_await(l);
+	begin(e);
+	dlki_links_awaited(l, n);
+	end_turn(e, DLKI_BIT(set));
 }

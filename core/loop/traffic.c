@@ -91,6 +91,42 @@ static void take_in(struct dlki_link *l, const char *bytes, size_t n)
 	dlki_links_called(e);
 }
 
+static void hand_over(struct dlki_link *l, const char *in, size_t n)
+{
+	l->heard = l->engine->now;
+	take_in(l, in, n);
+}
+
+struct dlki_link *dlki_links_lone(const struct dlki_engine *e,
+				  enum dlki_set set)
+{
+	struct dlki_link *lone = NULL;
+
+	for (size_t i = 0; i < e->n_links; i++) {
+		struct dlki_link *l = e->links[i];
+
+		if (l->set != set || l->state == DLKI_LINK_DOWN)
+			continue;
+		if (lone)
+			return NULL;
+		lone = l;
+	}
+	return lone && dlki_link_can_await(lone) ? lone : NULL;
+}
+
+size_t dlki_links_await(struct dlki_link *l)
+{
+	struct dlki_engine *e = l->engine;
+
+	return dlki_link_await(l, &e->mu, e->in[l->set]);
+}
+
+void dlki_links_awaited(struct dlki_link *l, size_t n)
+{
+	if (n > 0)
+		hand_over(l, l->engine->in[l->set], n);
+}
+
 void dlki_links_read(struct dlki_engine *e, unsigned int sets)
 {
 	for (size_t i = 0; i < e->n_links; i++) {
@@ -103,8 +139,7 @@ void dlki_links_read(struct dlki_engine *e, unsigned int sets)
 			size_t n = dlki_link_read(l, &e->mu, in, &left);
 
 			if (n > 0) {
-				l->heard = e->now;
-				take_in(l, in, n);
+				hand_over(l, in, n);
 			} else if (before != l->state && !l->cut) {
 				greet(l);
 			}

@@ -19,6 +19,16 @@ void dlki_links_read(struct dlki_engine *e, unsigned int sets);
  * byte is read while another thread reads or writes. */
 void dlki_links_look(struct dlki_engine *e);
 
+/* The link of the set if there is nothing else to wait for there, and
+ * dlki_link_can_await(); or NULL. */
+struct dlki_link *dlki_links_lone(const struct dlki_engine *e,
+				  enum dlki_set set);
+
+/* Wait for bytes of that link.  mu is released meanwhile.  Then hand over what
+ * came. */
+size_t dlki_links_await(struct dlki_link *l);
+void dlki_links_awaited(struct dlki_link *l, size_t n);
+
 /* A turn over these sets has read: cut links that stayed silent. */
 void dlki_links_cut_silent(struct dlki_engine *e, unsigned int sets);
 

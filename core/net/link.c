@@ -219,10 +219,11 @@ static size_t unseal(struct dlki_link *l, char *out, size_t n)
 	return len;
 }
 
-size_t dlki_link_read(struct dlki_link *l, pthread_mutex_t *mu, char *out,
-		      size_t *left)
+typedef ssize_t read_fn(struct dlki_world *w, int sock, void *out, size_t size);
+
+static size_t read_by(read_fn *read, struct dlki_link *l, pthread_mutex_t *mu,
+		      char *out, size_t *left)
 {
-	struct dlki_world *w = l->world;
 	int ended = l->ended;
 	size_t size = *left;
 	size_t len = 0;
@@ -234,11 +235,12 @@ size_t dlki_link_read(struct dlki_link *l, pthread_mutex_t *mu, char *out,
 	l->reading = 1;
 	if (mu)
 		pthread_mutex_unlock(mu);
-	n = w->type->read(w, l->sock, out, size);
+	n = read(l->world, l->sock, out, size);
 	if (mu)
 		pthread_mutex_lock(mu);
 	l->reading = 0;
 	if (n > 0) {
+		l->slow = 0;
 		len = (size_t)n;
 		*left -= len;
 		/* All of the buffer: there may be more.  With the end behind
@@ -261,6 +263,27 @@ size_t dlki_link_read(struct dlki_link *l, pthread_mutex_t *mu, char *out,
 	else
 		dlki_link_cut(l, DLOCK_EUNREACHABLE, dlki_errno_text((int)-n));
 	return len;
+}
+
+size_t dlki_link_read(struct dlki_link *l, pthread_mutex_t *mu, char *out,
+		      size_t *left)
+{
+	return read_by(l->world->type->read, l, mu, out, left);
+}
+
+size_t dlki_link_await(struct dlki_link *l, pthread_mutex_t *mu, char *out)
+{
+	size_t left = DLKI_INPUT;
+
+	l->slow = 1;
+	return read_by(l->world->type->await, l, mu, out, &left);
+}
+
+int dlki_link_can_await(const struct dlki_link *l)
+{
+	return l->state == DLKI_LINK_UP && l->flight.first != l->flight.end &&
+	       !l->slow && !l->readable && !l->blocked && !l->cut &&
+	       !has_output(l) && l->world->type->await;
 }
 
 /* ---- The end ------------------------------------------------------------- */
@@ -317,7 +340,7 @@ void dlki_link_close(struct dlki_link *l)
 	l->world->type->close(l->world, l->sock);
 	l->sock = -1;
 	l->state = DLKI_LINK_DOWN;
-	l->readable = l->ended = l->blocked = l->cut = 0;
+	l->readable = l->ended = l->slow = l->blocked = l->cut = 0;
 	l->doubted = 0;
 	dlki_bytes_clear(&l->out);
 	dlki_bytes_clear(&l->going);

@@ -11,10 +11,10 @@
  * Ciphertext that has come is decrypted and handed on at once.
  *
  * LOCKS
- *  All of it is under the engine's mutex, which dlki_link_write() and
- *  dlki_link_read() release for the system call.  `writing` and `reading` say
- *  that a thread is there; the link is not closed meanwhile.  The writer alone
- *  uses `going` and `sealed`.
+ *  All of it is under the engine's mutex, which dlki_link_write(),
+ *  dlki_link_read() and dlki_link_await() release for the system call.
+ *  `writing` and `reading` say that a thread is there; the link is not closed
+ *  meanwhile.  The writer alone uses `going` and `sealed`.
  */
 #ifndef DLOCK_CORE_NET_LINK_H
 #define DLOCK_CORE_NET_LINK_H
@@ -49,6 +49,7 @@ struct dlki_link {
 	int writing, reading; /* a thread is in the world's call */
 	int readable;        /* bytes or the end may be there */
 	int ended;           /* ... and the end is: read that far */
+	int slow;            /* await() was in vain, and no byte came since */
 	int blocked;         /* the kernel took no more: WRITABLE will come */
 	int cut;             /* to be closed, for the reason `why` */
 	struct dlk_error why; /* of the last loss, for messages */
@@ -122,6 +123,13 @@ enum { DLKI_INPUT = 64 * 1024 };
  */
 size_t dlki_link_read(struct dlki_link *l, pthread_mutex_t *mu, char *out,
 		      size_t *left);
+
+/* As dlki_link_read(), by await() of the world: DLKI_INPUT bytes at most. */
+size_t dlki_link_await(struct dlki_link *l, pthread_mutex_t *mu, char *out);
+
+/* Is there a request without an answer, nothing to be read or written, and no
+ * sign that the answer takes long? */
+int dlki_link_can_await(const struct dlki_link *l);
 
 /* Have the link closed; the first reason counts. */
 void dlki_link_cut(struct dlki_link *l, int code, const char *why);

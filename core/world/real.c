@@ -148,6 +148,13 @@ static ssize_t real_read(struct dlki_world *w, int sock, void *out, size_t size)
 	return dlki_socket_read(sock, out, size);
 }
 
+static ssize_t real_await(struct dlki_world *w, int sock, void *out,
+			  size_t size)
+{
+	(void)w;
+	return dlki_socket_await(sock, out, size);
+}
+
 static ssize_t real_write(struct dlki_world *w, int sock, const void *bytes,
 			  size_t size)
 {
@@ -277,6 +284,7 @@ static const struct dlki_world_type real_type = {
 	.connect = real_connect,
 	.finish = real_finish,
 	.read = real_read,
+	.await = real_await,
 	.write = real_write,
 	.want = real_want,
 	.close = real_close,

@@ -2,6 +2,7 @@
 #include "core/world/socket.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 
@@ -41,6 +42,18 @@ static int is_echo(int fd)
 	       my_len == peer_len && memcmp(&me, &peer, my_len) == 0;
 }
 
+/* The kernel rounds the time up, by two of its ticks at most.  Without it, or
+ * as long as the socket does not block, await() is no more than a read. */
+static void let_block(int fd)
+{
+	const struct timeval longest = { .tv_usec = 2000 };
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags >= 0 && setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &longest,
+				     sizeof(longest)) == 0)
+		(void)fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
+}
+
 int dlki_socket_finish(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLOUT };
@@ -53,6 +66,8 @@ int dlki_socket_finish(int fd)
 		errnum = errno;
 	if (errnum == 0 && is_echo(fd))
 		errnum = ECONNREFUSED;
+	if (errnum == 0)
+		let_block(fd);
 	return -errnum;
 }
 
@@ -64,6 +79,16 @@ ssize_t dlki_socket_read(int fd, void *out, size_t size)
 		n = recv(fd, out, size, MSG_DONTWAIT);
 	while (n < 0 && errno == EINTR);
 	return n < 0 ? -errno : n;
+}
+
+/* A signal ends the wait: with many of them it would have no end. */
+ssize_t dlki_socket_await(int fd, void *out, size_t size)
+{
+	ssize_t n = recv(fd, out, size, 0);
+
+	if (n < 0)
+		return errno == EINTR ? -EAGAIN : -errno;
+	return n;
 }
 
 ssize_t dlki_socket_write(int fd, const void *bytes, size_t size)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Non-blocking stream sockets of the kernel.  Errors are negative errno
- * values.
+ * Stream sockets of the kernel.  Errors are negative errno values.
+ *
+ * A socket that is connected is a blocking one with a time-out, for await().
+ * All other functions say MSG_DONTWAIT.
  */
 #ifndef DLOCK_CORE_WORLD_SOCKET_H
 #define DLOCK_CORE_WORLD_SOCKET_H
@@ -18,8 +20,9 @@ int dlki_socket_connect(int fd, const struct dlki_address *to);
 /* 0: connected.  -EINPROGRESS: not yet.  Else why not. */
 int dlki_socket_finish(int fd);
 
-/* As read and write of struct dlki_world_type; no SIGPIPE. */
+/* As read, await and write of struct dlki_world_type; no SIGPIPE. */
 ssize_t dlki_socket_read(int fd, void *out, size_t size);
+ssize_t dlki_socket_await(int fd, void *out, size_t size);
 ssize_t dlki_socket_write(int fd, const void *bytes, size_t size);
 
 #endif

@@ -11,12 +11,12 @@
  *  now, chance, kick             any thread, at any time
  *  connect, finish, want, close,
  *  watch, resolve                with the engine's mutex held
- *  read, write                   without the mutex: a socket has at most a
+ *  read, await, write            without the mutex: a socket has at most a
  *                                reading and a writing thread; close() comes
  *                                when both have returned
  *  wait                          without the mutex; at most a thread a set
  *
- * No function blocks but wait().  Errors are negative errno values.
+ * No function blocks but wait() and await().  Errors are negative errno values.
  */
 #ifndef DLOCK_CORE_WORLD_WORLD_H
 #define DLOCK_CORE_WORLD_WORLD_H
@@ -51,6 +51,9 @@ struct dlki_tag {
 	uint32_t place;
 	uint32_t generation;
 };
+
+/* About as long may await() take. */
+#define DLKI_AWAIT_NS (10 * DLK_MS)
 
 /* Bits of dlki_event.bits, and of watch(). */
 #define DLKI_READABLE 1u /* bytes, or the end of the stream */
@@ -99,6 +102,15 @@ struct dlki_world_type {
 	 * bytes that come later are another event. */
 	ssize_t (*read)(struct dlki_world *w, int sock, void *out,
 			size_t size);
+
+	/*
+	 * As read(), but wait for bytes or the end, for a few milliseconds;
+	 * then -EAGAIN, which may also come early.  Neither a kick nor another
+	 * socket's event ends the wait.  Later wait() may report bytes that
+	 * await() has read.  NULL instead of the function: this world has none.
+	 */
+	ssize_t (*await)(struct dlki_world *w, int sock, void *out,
+			 size_t size);
 
 	/* Bytes that the socket took, at least 1; -EAGAIN; an error. */
 	ssize_t (*write)(struct dlki_world *w, int sock, const void *bytes,

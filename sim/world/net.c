@@ -154,6 +154,9 @@ void sim_net_close(struct sim_net *n, int number)
 {
 	struct sim_wire *w = n->wires[number];
 
+	if (w == n->awaited)
+		sim_panic("wire %d is closed under a thread that reads",
+			  number);
 	(void)sim_wire_take_edges(w);
 	w->client = NULL;
 	sim_stream_end(&w->up, n->now);

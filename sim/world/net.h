@@ -68,6 +68,12 @@ struct sim_net {
 	struct sim_wire **wires; /* by number; NULL: free */
 	size_t n_wires;
 	size_t n_told;           /* wires with edges and a client */
+	/* Let the time go on until the client can read from the connection, or
+	 * `until`; NULL: it does not go on by itself.  A connection at a time;
+	 * meanwhile other threads of the client run. */
+	void (*pass)(void *arg, const struct sim_wire *w, int64_t until);
+	void *pass_arg;
+	const struct sim_wire *awaited; /* that connection, or NULL */
 	int64_t late_at;         /* when bytes came last, more than a lease
 				  * after their connection was superseded; -1 */
 	uint64_t events;
@@ -114,6 +120,12 @@ void sim_net_stop(struct sim_net *n, struct sim_server *s, int64_t for_ns,
 
 /* The client is to be told of these edges. */
 void sim_wire_tell(struct sim_wire *w, unsigned int edges);
+
+/* Are there bytes, the end or an error? */
+static inline int sim_wire_can_read(const struct sim_wire *w)
+{
+	return w->error != 0 || w->down.arrived.len > 0 || w->down.is_ended;
+}
 
 /* Take the edges that the client is told of now. */
 unsigned int sim_wire_take_edges(struct sim_wire *w);

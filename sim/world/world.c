@@ -66,6 +66,23 @@ static ssize_t world_read(struct dlki_world *w, int sock, void *out,
 	return (ssize_t)size;
 }
 
+static ssize_t world_await(struct dlki_world *w, int sock, void *out,
+			   size_t size)
+{
+	struct sim_net *n = of(w)->net;
+	const struct sim_wire *wi = wire(w, sock);
+
+	if (n->pass && !n->awaited && !sim_wire_can_read(wi)) {
+		int64_t most = 1 + (int64_t)sim_draw(n->chance, "await:for", 8);
+
+		sim_net_note(n, "wire %d: awaited", sock);
+		n->awaited = wi;
+		n->pass(n->pass_arg, wi, n->now + most * 1000000);
+		n->awaited = NULL;
+	}
+	return world_read(w, sock, out, size);
+}
+
 /* The process has no processor.  What it writes in the rest of the turn, it
  * writes later. */
 static void sleep_a_while(struct sim_world *w)
@@ -199,6 +216,7 @@ static const struct dlki_world_type type = {
 	.connect = world_connect,
 	.finish = world_finish,
 	.read = world_read,
+	.await = world_await,
 	.write = world_write,
 	.want = world_want,
 	.close = world_close,
@@ -239,14 +257,22 @@ int64_t sim_world_true(const struct sim_world *w, dlk_time at)
 	return t;
 }
 
-int sim_world_has_events(const struct sim_world *w)
+int sim_world_has_events(const struct sim_world *w, unsigned int sets)
 {
 	for (size_t i = 0; w->net->n_told > 0 && i < w->net->n_wires; i++) {
-		if (told(w->net->wires[i], w, DLKI_ALL_SETS) != 0)
+		if (told(w->net->wires[i], w, sets) != 0)
 			return 1;
 	}
-	return w->kicked[DLKI_ANSWERS] || w->kicked[DLKI_NEWS] ||
-	       w->answer_at <= w->net->now;
+	for (unsigned int set = 0; set < DLKI_SETS; set++) {
+		if ((sets & DLKI_BIT(set)) && w->kicked[set])
+			return 1;
+	}
+	return (sets & DLKI_BIT(DLKI_ANSWERS)) && w->answer_at <= w->net->now;
+}
+
+int sim_world_awaits(const struct sim_world *w)
+{
+	return w->net->awaited && w->net->awaited->client == &w->base;
 }
 
 int sim_world_unread(const struct sim_world *w)

@@ -3,6 +3,7 @@
  * A client's world in a simulation: core/world/world.h on a virtual clock and
  * on the connections of a struct sim_net.  wait() never waits: who runs the
  * simulation lets the time go on, and calls a turn when something is due.
+ * await() does wait: the rest of the simulation goes on inside.
  * There are no descriptors of libraries: watch() says ENOTSUP.
  */
 #ifndef DLOCK_SIM_WORLD_H
@@ -35,8 +36,11 @@ void sim_world_begin(struct sim_world *w, struct sim_net *net, uint64_t number);
 /* The true time at which the client's clock shows `at`; SIM_NEVER. */
 int64_t sim_world_true(const struct sim_world *w, dlk_time at);
 
-/* Whether wait() would have an event. */
-int sim_world_has_events(const struct sim_world *w);
+/* Whether wait() in these sets would have an event. */
+int sim_world_has_events(const struct sim_world *w, unsigned int sets);
+
+/* A thread of the client is in await(). */
+int sim_world_awaits(const struct sim_world *w);
 
 /* Bytes, or the end of a stream, of which the client was told and which it has
  * not read: no other edge will tell.  Returns the connection's number; -1. */

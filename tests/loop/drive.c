@@ -19,14 +19,16 @@
 static struct dlki_engine *engine;
 static struct dlki_world *world;
 
-/* The kernel's table, with calls counted and, for answers, wait()
+/* The kernel's table, with calls counted and, for answers, wait() and await()
  * held up. */
 static struct dlki_world_type table;
 static int (*real_wait)(struct dlki_world *w, unsigned int sets,
 			struct dlki_event *out, int room, dlk_time until);
+static ssize_t (*real_await)(struct dlki_world *w, int sock, void *out,
+			     size_t size);
 static void (*real_kick)(struct dlki_world *w, enum dlki_set set);
 static atomic_int waits[DLKI_SETS], kicks[DLKI_SETS];
-static atomic_int parked_waits, held_up, is_held_up;
+static atomic_int awaits, await_held_up, parked_waits, held_up, is_held_up;
 static _Thread_local int is_parked_thread;
 
 static int counted_wait(struct dlki_world *w, unsigned int sets,
@@ -45,6 +47,15 @@ static int counted_wait(struct dlki_world *w, unsigned int sets,
 		}
 	}
 	return real_wait(w, sets, out, room, until);
+}
+
+static ssize_t counted_await(struct dlki_world *w, int sock, void *out,
+			     size_t size)
+{
+	awaits++;
+	while (await_held_up)
+		nap_ms(1);
+	return real_await(w, sock, out, size);
 }
 
 static void counted_kick(struct dlki_world *w, enum dlki_set set)
@@ -88,6 +99,8 @@ static void setup_led(unsigned int sets)
 	table = *world->type;
 	real_wait = table.wait;
 	table.wait = counted_wait;
+	real_await = table.await;
+	table.await = counted_await;
 	real_kick = table.kick;
 	table.kick = counted_kick;
 	world->type = &table;
@@ -400,6 +413,67 @@ Test(drive, a_stopped_leader_delays_no_deadline, .init = setup,
 	cr_assert_leq(dlk_now(), deadline + slack_ms() * DLK_MS);
 	held_up = 0;
 	end_wait(&t);
+}
+
+static void *attempt_in_thread(void *arg)
+{
+	cr_assert_eq(call(DLKI_ATTEMPT, 1), DLKI_GRANTED);
+	*(atomic_int *)arg = 1;
+	return NULL;
+}
+
+/* A thread that waits for its answer in await(), and does not come back before
+ * `await_held_up` is 0 again.  The loop's own thread may lead instead. */
+static pthread_t start_awaiting(atomic_int *is_over)
+{
+	int before = awaits;
+	pthread_t id;
+
+	await_held_up = 1;
+	for (;;) {
+		*is_over = 0;
+		pthread_create(&id, NULL, attempt_in_thread, is_over);
+		EVENTUALLY(awaits > before || *is_over);
+		if (awaits > before)
+			return id;
+		pthread_join(id, NULL);
+	}
+}
+
+static int has_ended(const struct call *c)
+{
+	int ended;
+
+	cr_assert_eq(dlki_lock(engine), 0);
+	ended = c->ended;
+	dlki_unlock(engine);
+	return ended;
+}
+
+/* The leader hears no kick: another thread rings. */
+Test(drive, a_leader_in_await_delays_no_deadline, .init = setup_pumped,
+     .fini = teardown)
+{
+	dlk_time deadline;
+	atomic_int is_over;
+	pthread_t id;
+	struct call c;
+
+	cr_assert_eq(call(DLKI_ATTEMPT, 1), DLKI_GRANTED);
+	id = start_awaiting(&is_over);
+	deadline = dlk_now() + 50 * DLK_MS;
+	prepare(&c, DLKI_ATTEMPT, 2, deadline, 0);
+	cr_assert_eq(dlki_lock(engine), 0);
+	cr_assert_eq(dlki_submit(engine, &c.op), 0);
+	dlki_push(engine);
+	dlki_unlock(engine);
+	EVENTUALLY(has_ended(&c));
+	cr_assert_eq(c.op.outcome, DLKI_UNANSWERED);
+	cr_assert_geq(dlk_now(), deadline);
+	cr_assert_leq(dlk_now(), deadline + slack_ms() * DLK_MS);
+	cr_assert_not(is_over);
+	await_held_up = 0;
+	pthread_join(id, NULL);
 }
 
 /* ---- A pumped set -------------------------------------------------------- */

@@ -117,6 +117,26 @@ Test(real, data_and_the_end_are_one_event, .init = setup, .fini = teardown)
 	w->type->close(w, sock);
 }
 
+Test(real, await_ends_with_bytes_or_the_end_or_in_vain, .init = setup,
+     .fini = teardown)
+{
+	char bytes[16];
+	int peer, sock;
+
+	sock = connected(DLKI_ANSWERS, &peer);
+	cr_assert_eq(w->type->await(w, sock, bytes, 16), -EAGAIN);
+	cr_assert_eq(w->type->read(w, sock, bytes, 16), -EAGAIN);
+	cr_assert_eq(write(peer, "abc", 3), 3);
+	cr_assert_eq(w->type->await(w, sock, bytes, 16), 3);
+	cr_assert(no_event(), "the bytes of the edge are read");
+	cr_assert_eq(write(peer, "d", 1), 1);
+	close(peer);
+	EVENTUALLY(recv(sock, bytes, 16, MSG_PEEK | MSG_DONTWAIT) == 1);
+	cr_assert_eq(w->type->await(w, sock, bytes, 16), 1);
+	cr_assert_eq(w->type->await(w, sock, bytes, 16), 0);
+	w->type->close(w, sock);
+}
+
 Test(real, room_is_told_only_when_it_is_wanted, .init = setup, .fini = teardown)
 {
 	static char bytes[1 << 16];

@@ -67,6 +67,17 @@ static ssize_t script_read(struct dlki_world *w, int sock, void *out,
 	return (ssize_t)n;
 }
 
+static ssize_t script_await(struct dlki_world *w, int sock, void *out,
+			    size_t size)
+{
+	ssize_t n = script_read(w, sock, out, size);
+
+	script_of(w)->awaits++;
+	if (n == -EAGAIN)
+		script_of(w)->clock += DLK_MS;
+	return n;
+}
+
 static ssize_t script_write(struct dlki_world *w, int sock, const void *bytes,
 			    size_t size)
 {
@@ -171,6 +182,7 @@ static const struct dlki_world_type script_type = {
 	.connect = script_connect,
 	.finish = script_finish,
 	.read = script_read,
+	.await = script_await,
 	.write = script_write,
 	.want = script_want,
 	.close = script_close,

@@ -3,7 +3,8 @@
  * A scripted world: the test plays the clock, the server and the network.
  *
  * wait() returns the events that the test has brought about.  Without event and
- * kick, wait() moves the clock to `until`.  Sockets are edge-triggered: an
+ * kick, wait() moves the clock to `until`; without bytes, await() moves it by a
+ * millisecond.  Sockets are edge-triggered: an
  * event is reported once.
  */
 #ifndef TESTS_LOOP_SCRIPT_H
@@ -42,7 +43,7 @@ struct script {
 	int resolved;       /* how often it was called */
 	struct dlki_address names[8];
 	int kicks[DLKI_SETS];
-	int waits, reads, writes;
+	int waits, reads, awaits, writes;
 	dlk_time until; /* of the last wait() */
 	int watched_fd;
 	unsigned int watched;

@@ -8,7 +8,8 @@
  * may be late at any time.  A waiter's callback, after the wait, stands still
  * until an op without a waiter has ended.  "dlock-loop" sleeps until it is time
  * to look, or until it attends the set, which is ready.  A section under the
- * engine's mutex is an atomic step here.  A wake that is due behind the mutex is a
+ * engine's mutex is an atomic step here.  A leader with a request in flight may
+ * wait in a read of the connection instead, which hears no kick.  A wake that is due behind the mutex is a
  * signal: the thread that is woken runs later in either case.
  *
  * Proved: each patient waiter ends, the op without a waiter ends, and dlock-loop
@@ -27,6 +28,7 @@
  *   BREAK_CALLBACK  callbacks run before the successor is named
  *   BREAK_LEAVE     a leader without a successor leaves, and tells nobody
  *   BREAK_KEPT      a kick is lost unless a thread waits just then
+ *   BREAK_AWAIT     a read of the connection has no bound
  */
 #ifndef N
 #define N 2
@@ -47,6 +49,7 @@ bool up = true;          /* there is a connection */
 byte conn;               /* the number */
 bool gone;               /* it has ended; the leader is to see */
 bool was_lost;
+bool slow;               /* a read was in vain, and no message came since */
 
 /* ---- The drive ----------------------------------------------------------- */
 
@@ -142,7 +145,7 @@ inline connect()
 inline dispatch()
 {
 	if
-	:: nempty(wire) -> wire ? msg; end_op(msg)
+	:: nempty(wire) -> wire ? msg; slow = false; end_op(msg)
 	:: empty(wire) && gone ->
 		gone = false;
 		up = false;
@@ -218,6 +221,10 @@ again:
 				SEE;
 				goto leads
 #endif
+			:: !done[_pid] && (leader == NONE || leader == _pid) &&
+				flight[_pid] && up && !slow ->
+				leader = _pid;
+				goto awaits
 			:: !done[_pid] && leader != NONE && leader != _pid ->
 				asleep[_pid] = true;
 				signalled[_pid] = false;
@@ -246,6 +253,14 @@ leads:
 			dispatch();
 			goto again
 		};
+awaits:
+		if
+		:: nempty(wire) || gone -> skip
+#ifndef BREAK_AWAIT
+		:: slow = true /* the time is over */
+#endif
+		fi;
+		atomic { dispatch(); goto again };
 follows:
 		if
 		:: signalled[_pid] -> goto again

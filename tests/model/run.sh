@@ -52,7 +52,7 @@ drive)
 	check ok
 	check ok -DROUNDS=2 -DCALM
 	for flaw in CHECK COUNTED TWICE WRONG SET OFF CANCEL CALLBACK LEAVE \
-		KEPT; do
+		KEPT AWAIT; do
 		check broken -DBREAK_$flaw
 	done
 	;;
