@@ -191,6 +191,8 @@ size_t dlki_news_deliver(struct dlki_engine *e)
 	size_t n = e->n_told + (size_t)(e->deaf != 0) + (size_t)(e->moved != 0);
 	int deaf = e->deaf, moved = e->moved;
 
+	if (n == 0)
+		return 0;
 	e->deaf = e->moved = 0;
 	if (moved)
 		deliver_moved(e);

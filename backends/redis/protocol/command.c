@@ -19,18 +19,17 @@ void dlki_redis_commands_free(struct redis_commands *out)
 	dlki_redis_commands_init(out);
 }
 
-static int make_room(struct redis_commands *out, size_t more)
+static int grow(struct redis_commands *out, size_t more)
 {
 	size_t room = 2 * out->room + more;
 	char *grown;
 
 	if (out->failed)
 		return 0;
-	if (out->room - out->len >= more)
-		return 1;
 	grown = realloc(out->bytes == out->own ? NULL : out->bytes, room);
 	if (!grown) {
 		out->failed = 1;
+		out->room = out->len;
 		return 0;
 	}
 	if (out->bytes == out->own)
@@ -40,25 +39,44 @@ static int make_room(struct redis_commands *out, size_t more)
 	return 1;
 }
 
+static int make_room(struct redis_commands *out, size_t more)
+{
+	return out->room - out->len >= more || grow(out, more);
+}
+
+/* Two digits at a time: a division is the dearest part. */
 size_t dlki_redis_digits(char out[24], uint64_t n)
 {
+	static const char pairs[] = "00010203040506070809"
+				    "10111213141516171819"
+				    "20212223242526272829"
+				    "30313233343536373839"
+				    "40414243444546474849"
+				    "50515253545556575859"
+				    "60616263646566676869"
+				    "70717273747576777879"
+				    "80818283848586878889"
+				    "90919293949596979899";
 	char digits[24];
 	size_t at = sizeof(digits) - 1;
+	size_t len;
 
 	digits[at] = '\0';
-	do {
-		digits[--at] = (char)('0' + n % 10);
-		n /= 10;
-	} while (n > 0);
-	memcpy(out, digits + at, sizeof(digits) - at);
-	return sizeof(digits) - 1 - at;
+	for (; n >= 100; n /= 100) {
+		at -= 2;
+		memcpy(digits + at, pairs + n % 100 * 2, 2);
+	}
+	digits[--at] = pairs[n * 2 + 1];
+	if (n >= 10)
+		digits[--at] = pairs[n * 2];
+	len = sizeof(digits) - 1 - at;
+	memcpy(out, digits + at, len + 1);
+	return len;
 }
 
 /* "*3\r\n" or "$36\r\n"; there is room.  Most numbers have two digits. */
-static void put_length(struct redis_commands *out, char type, size_t n)
+static char *put_length(char *to, char type, size_t n)
 {
-	char *to = out->bytes + out->len;
-
 	*to++ = type;
 	if (n < 100) {
 		if (n >= 10)
@@ -69,25 +87,39 @@ static void put_length(struct redis_commands *out, char type, size_t n)
 	}
 	*to++ = '\r';
 	*to++ = '\n';
-	out->len = (size_t)(to - out->bytes);
+	return to;
 }
 
 void dlki_redis_commands_begin(struct redis_commands *out, size_t argc)
 {
 	if (make_room(out, 32))
-		put_length(out, '*', argc);
+		out->len =
+			(size_t)(put_length(out->bytes + out->len, '*', argc) -
+				 out->bytes);
 }
 
 void dlki_redis_commands_arg(struct redis_commands *out, const char *text,
 			     size_t len)
 {
+	char *to;
+
 	if (!make_room(out, len + 32))
 		return;
-	put_length(out, '$', len);
-	memcpy(out->bytes + out->len, text, len);
+	to = put_length(out->bytes + out->len, '$', len);
+	memcpy(to, text, len);
+	to += len;
+	*to++ = '\r';
+	*to++ = '\n';
+	out->len = (size_t)(to - out->bytes);
+}
+
+void dlki_redis_commands_put(struct redis_commands *out, const char *bytes,
+			     size_t len)
+{
+	if (!make_room(out, len))
+		return;
+	memcpy(out->bytes + out->len, bytes, len);
 	out->len += len;
-	out->bytes[out->len++] = '\r';
-	out->bytes[out->len++] = '\n';
 }
 
 void dlki_redis_commands_text(struct redis_commands *out, const char *text)

@@ -33,6 +33,10 @@ void dlki_redis_commands_arg(struct redis_commands *out, const char *text,
 			     size_t len);
 void dlki_redis_commands_text(struct redis_commands *out, const char *text);
 
+/* Arguments that are ready to be sent. */
+void dlki_redis_commands_put(struct redis_commands *out, const char *bytes,
+			     size_t len);
+
 /* A whole command. */
 void dlki_redis_commands_argv(struct redis_commands *out, size_t argc,
 			      const char *const argv[]);

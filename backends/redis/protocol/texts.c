@@ -3,17 +3,20 @@
 
 #include "redis_scripts.h"
 
-enum { SHA1_LEN = 40 };
+/* Two arguments, as they are sent. */
+#define EVALSHA(sha1) "$7\r\nEVALSHA\r\n$40\r\n" sha1 "\r\n"
+enum { EVALSHA_LEN = sizeof(EVALSHA("")) - 1 + 40 };
 
 static const struct text {
-	const char *sha1;
+	const char *evalsha;
 	const char *text;
 	size_t len;
 	int grants; /* so calls name prefix:clock, too */
 } texts[] = {
 #define TEXT(name, grants)                                                     \
 	{                                                                      \
-		name##_sha1, name##_text, sizeof(name##_text) - 1, grants      \
+		EVALSHA(name##_sha1), name##_text, sizeof(name##_text) - 1,    \
+			grants                                                 \
 	}
 	[RD_ATTEMPT_EXCLUSIVE] = TEXT(attempt_exclusive, 1),
 	[RD_ATTEMPT_SHARED] = TEXT(attempt_shared, 1),
@@ -45,8 +48,7 @@ void dlki_redis_commands_call(struct redis_commands *out,
 		dlki_redis_commands_arg(out, "EVAL", 4);
 		dlki_redis_commands_arg(out, text->text, text->len);
 	} else {
-		dlki_redis_commands_arg(out, "EVALSHA", 7);
-		dlki_redis_commands_arg(out, text->sha1, SHA1_LEN);
+		dlki_redis_commands_put(out, text->evalsha, EVALSHA_LEN);
 	}
 	dlki_redis_commands_arg(out, &n_keys, 1);
 	dlki_redis_commands_arg(out, keys->lock.text, keys->lock.len);
