@@ -52,6 +52,15 @@ void dlki_schedule_work(struct dlki_claim *claim, dlk_time at)
 		dlki_schedule_arm(schedule, at);
 }
 
+/* The renewer waits for a thread: another one may be needed. */
+static void look_soon(struct dlki_schedule *schedule)
+{
+	dlk_time at = dlk_now() + DLKI_JOB_STUCK_NS;
+
+	if (at < schedule->armed)
+		dlki_schedule_arm(schedule, at);
+}
+
 void dlki_schedule_now(struct dlki_claim *claim)
 {
 	struct dlki_schedule *schedule = &claim->client->schedule;
@@ -59,8 +68,8 @@ void dlki_schedule_now(struct dlki_claim *claim)
 	dlki_heap_set(dlki_claim_is_cleanup(claim) ? &schedule->clean :
 						     &schedule->work,
 		      &claim->work, dlk_now());
-	if (schedule->renewer_idle)
-		pthread_cond_signal(&schedule->due);
+	if (!schedule->stop && dlki_job_post(&schedule->job))
+		look_soon(schedule);
 }
 
 dlk_time dlki_schedule_due(const struct dlki_schedule *schedule)

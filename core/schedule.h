@@ -7,6 +7,7 @@
 #define DLOCK_CORE_SCHEDULE_H
 
 #include "core/base/heap.h"
+#include "core/base/job.h"
 #include "core/base/source.h"
 
 struct dlki_claim;
@@ -24,17 +25,15 @@ struct dlki_schedule {
 	struct dlki_heap expiry;   /* claims by an end that their promise had;
 				    * when it comes, it is checked again */
 	dlk_time armed;            /* when dlock-loop looks */
-	int renewer_idle;
 	int stop;
-	pthread_cond_t due;        /* the renewer sleeps here */
 
 	/* Constant once started. */
 	int64_t ttl_ms;            /* the session's */
 	int64_t margin_ms;
 	int64_t interval_ms;       /* between renewals or checks; 0: none */
-	pthread_t renewer;
 
 	struct dlki_source source; /* its time; locks itself */
+	struct dlki_job job;       /* the renewer; likewise */
 };
 
 /* The end of the promise for a lease of `lease_ms` counted from `since`. */

@@ -18,6 +18,10 @@
 	((struct dlock_client *)(void *)((char *)(source)-offsetof(            \
 		struct dlock_client, schedule.source)))
 
+#define CLIENT_OF_JOB(j)                                                       \
+	((struct dlock_client *)(void *)((                                     \
+		char *)(j)-offsetof(struct dlock_client, schedule.job)))
+
 static const char *why_it_ended(const struct dlki_claim *claim)
 {
 	int64_t max_hold_ms = claim->client->max_hold_ms;
@@ -64,9 +68,10 @@ static void look(struct dlki_source *source)
 		overdue = dlki_overdue_end(c);
 		next = dlki_schedule_due(schedule);
 		if (next <= dlk_now()) {
-			if (schedule->renewer_idle)
-				pthread_cond_signal(&schedule->due);
-			next = DLK_FOREVER; /* the renewer arms it when done */
+			/* The renewer arms it when done. */
+			next = DLK_FOREVER;
+			if (dlki_job_post(&schedule->job))
+				next = dlk_now() + DLKI_JOB_STUCK_NS;
 		}
 		end = dlki_heap_first(&schedule->expiry);
 		if (end && end->at < next)
@@ -78,27 +83,25 @@ static void look(struct dlki_source *source)
 	pthread_mutex_unlock(&c->mu);
 }
 
-static void *renewer_main(void *arg)
+/* The renewer: a round. */
+static int renew(struct dlki_job *job)
 {
-	struct dlock_client *c = arg;
+	struct dlock_client *c = CLIENT_OF_JOB(job);
 	struct dlki_schedule *schedule = &c->schedule;
+	dlk_time due;
+	int more = 0;
 
 	pthread_mutex_lock(&c->mu);
-	while (!schedule->stop) {
-		dlk_time due = dlki_schedule_due(schedule);
-
-		if (due <= dlk_now()) {
-			dlki_renew_round(c);
-			continue;
-		}
-		if (due < schedule->armed)
+	if (!schedule->stop && dlki_schedule_due(schedule) <= dlk_now())
+		dlki_renew_round(c);
+	if (!schedule->stop) {
+		due = dlki_schedule_due(schedule);
+		more = due <= dlk_now();
+		if (!more && due < schedule->armed)
 			dlki_schedule_arm(schedule, due);
-		schedule->renewer_idle = 1;
-		pthread_cond_wait(&schedule->due, &c->mu);
-		schedule->renewer_idle = 0;
 	}
 	pthread_mutex_unlock(&c->mu);
-	return NULL;
+	return more;
 }
 
 static void schedule_set_up(struct dlki_schedule *schedule,
@@ -114,7 +117,7 @@ static void schedule_set_up(struct dlki_schedule *schedule,
 		schedule->interval_ms = 1;
 	schedule->armed = DLK_FOREVER;
 	schedule->source.ready = look;
-	pthread_cond_init(&schedule->due, NULL);
+	schedule->job.run = renew;
 }
 
 int dlki_threads_start(struct dlock_client *c, struct dlk_error *err)
@@ -125,26 +128,20 @@ int dlki_threads_start(struct dlock_client *c, struct dlk_error *err)
 	schedule_set_up(schedule, c->session);
 	rc = dlki_source_join(&schedule->source);
 	if (rc == 0)
-		rc = dlk_thread(&schedule->renewer, "dlock-renewer",
-				renewer_main, c);
+		rc = dlki_job_join(&schedule->job);
 	if (rc == 0)
 		return 0;
 	dlki_source_leave(&schedule->source);
-	pthread_cond_destroy(&schedule->due);
 	return dlki_system(err, rc, "starting a thread");
 }
 
 void dlki_threads_halt(struct dlock_client *c)
 {
 	c->schedule.stop = 1;
-	pthread_cond_broadcast(&c->schedule.due);
 }
 
 void dlki_threads_stop(struct dlock_client *c)
 {
-	struct dlki_schedule *schedule = &c->schedule;
-
-	dlki_source_leave(&schedule->source);
-	pthread_join(schedule->renewer, NULL);
-	pthread_cond_destroy(&schedule->due);
+	dlki_source_leave(&c->schedule.source);
+	dlki_job_leave(&c->schedule.job);
 }

@@ -2,6 +2,7 @@
 #include "core/world/real.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -27,7 +28,6 @@ struct member {
 
 struct real {
 	struct dlki_world base;
-	int both; /* epoll: the two sets */
 	int set[DLKI_SETS];
 	int kick[DLKI_SETS];
 
@@ -256,19 +256,29 @@ static int take(const struct real *r, enum dlki_set set, dlk_time ns,
 	return taken;
 }
 
+static void wait_for_any(const struct real *r, dlk_time ns)
+{
+	struct timespec ts = { ns / 1000000000, ns % 1000000000 };
+	struct pollfd p[DLKI_SETS];
+
+	for (unsigned int set = 0; set < DLKI_SETS; set++)
+		p[set] = (struct pollfd){ .fd = r->set[set], .events = POLLIN };
+	if (ns > 0)
+		(void)ppoll(p, DLKI_SETS, &ts, NULL);
+}
+
 static int real_wait(struct dlki_world *w, unsigned int sets,
 		     struct dlki_event *out, int room, dlk_time until)
 {
 	struct real *r = (struct real *)w;
 	dlk_time now = real_now(w);
 	dlk_time ns = until > now ? until - now : 0;
-	struct epoll_event ev[DLKI_SETS];
 	int n = 0;
 
 	if (now == DLK_FOREVER || ns > SLICE_NS)
 		ns = SLICE_NS;
 	if (sets == DLKI_ALL_SETS) {
-		wait_set(r->both, ev, DLKI_SETS, ns);
+		wait_for_any(r, ns);
 		ns = 0;
 	}
 	for (unsigned int set = 0; set < DLKI_SETS && n < room; set++) {
@@ -297,13 +307,9 @@ static const struct dlki_world_type real_type = {
 
 static int open_set(struct real *r, enum dlki_set set)
 {
-	struct epoll_event ev = { .events = EPOLLIN };
-
 	r->set[set] = epoll_create1(EPOLL_CLOEXEC);
 	r->kick[set] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (r->set[set] < 0 || r->kick[set] < 0)
-		return -errno;
-	if (epoll_ctl(r->both, EPOLL_CTL_ADD, r->set[set], &ev) < 0)
 		return -errno;
 	return control(r, set, EPOLL_CTL_ADD, r->kick[set], EPOLLIN,
 		       (struct dlki_tag){ KICKED, 0 });
@@ -321,9 +327,6 @@ struct dlki_world *dlki_real_new(struct dlk_error *err)
 	r->base.type = &real_type;
 	for (unsigned int set = 0; set < DLKI_SETS; set++)
 		r->set[set] = r->kick[set] = -1;
-	r->both = epoll_create1(EPOLL_CLOEXEC);
-	if (r->both < 0)
-		rc = -errno;
 	for (unsigned int set = 0; set < DLKI_SETS && rc == 0; set++)
 		rc = open_set(r, set);
 	if (rc == 0)
@@ -345,8 +348,6 @@ void dlki_real_free(struct dlki_world *w)
 		if (r->set[set] >= 0)
 			close(r->set[set]);
 	}
-	if (r->both >= 0)
-		close(r->both);
 	free(r->members);
 	free(r);
 }

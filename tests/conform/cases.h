@@ -206,6 +206,8 @@
 	X(fork_child_lives, NONE)                                              \
 	X(fork_child_opens, NONE)                                              \
 	X(fork_while_busy, NONE)                                               \
+	/* threads.c */                                                        \
+	X(threads_are_shared, NONE)                                            \
 	/* signals.c */                                                        \
 	X(signals_storm, NONE)                                                 \
 	X(signals_blocked, NONE)                                               \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The threads of a process: how many there are for one client and for ten. */
+/* The threads of a process: how many there are for one client and for ten, and
+ * who waits for whom. */
 #include "core/fixture.h"
 
 #include "support/census.h"
@@ -8,28 +9,54 @@ TestSuite(threads, .init = fixture, .timeout = 60);
 
 enum { CLIENTS = 10 };
 
-static void opened(dlock_client *c[], int n)
+static void each_is_one(void)
 {
-	for (int i = 0; i < n; i++)
-		c[i] = open_store("mem:", NULL);
-}
-
-static void closed(dlock_client *c[], int n)
-{
-	for (int i = 0; i < n; i++)
-		close_store(c[i]);
+	cr_assert_eq(census_threads("dlock-loop"), 1);
+	cr_assert_eq(census_threads("dlock-work"), 1);
 }
 
 CASE(threads, of_ten_clients_are_those_of_one)
 {
 	dlock_client *c[CLIENTS];
-	struct census before;
+	struct census before, one, ten;
 
 	census_take(&before);
-	opened(c, 1);
-	cr_assert_eq(census_threads("dlock-loop"), 1);
-	opened(c + 1, CLIENTS - 1);
-	cr_assert_eq(census_threads("dlock-loop"), 1);
-	closed(c, CLIENTS);
+	c[0] = open_store("mem:?ttl=5s", NULL);
+	census_take(&one);
+	each_is_one();
+	for (int i = 1; i < CLIENTS; i++)
+		c[i] = open_store("mem:?ttl=5s", NULL);
+	census_take(&ten);
+	each_is_one();
+	cr_assert_eq(ten.threads, one.threads);
+	for (int i = 0; i < CLIENTS; i++) {
+		each_is_one();
+		close_store(c[i]);
+	}
 	census_same(&before);
+}
+
+/* The renewer's call of one store does not come back: another store's holds are
+ * renewed all the same, and losses are told. */
+CASE(threads, of_a_store_that_is_stuck_are_its_own)
+{
+	struct fake *far = fake_store("far");
+	dlock_lock *l;
+	dlock_hold *h;
+	size_t renewals;
+
+	keep_diary();
+	given_hold("fake:?ttl=900ms&close=500ms");
+	fake_script(fake, FAKE_RENEW,
+		    (struct fake_step){ .fault = FAKE_SILENT,
+					.times = FAKE_ALWAYS });
+	l = mutex(closed_at_end(open_store("fake://far?ttl=300ms", NULL)), "b");
+	h = take(l);
+	EVENTUALLY(fake_count(fake, FAKE_RENEW) >= 1);
+	renewals = fake_count(far, FAKE_RENEW);
+	EVENTUALLY(atomic_load(&diary.losses) == 1);
+	cr_assert_geq(fake_count(far, FAKE_RENEW), renewals + 2);
+	OK(dlock_check(h));
+	fake_clear(fake);
+	EVENTUALLY(census_threads("dlock-work") == 1);
 }

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/base/job.h"
+
+#include <dlock/backend_net.h>
+#include <errno.h>
+
+#include "core/base/clock.h"
+#include "core/base/common.h"
+#include "core/base/process.h"
+
+struct dlki_workers {
+	struct dlki_common base; /* the thread that is always there */
+
+	/* Under its mutex, a leaf but for the clients'. */
+	pthread_cond_t more;        /* threads sleep here */
+	unsigned int asleep, extra; /* threads; besides the first */
+	struct dlki_job *first, **last;
+};
+
+static struct dlki_common *_Atomic current;
+
+/* ---- With the mutex held ------------------------------------------------- */
+
+static void enqueue(struct dlki_workers *by, struct dlki_job *job)
+{
+	if (!by->first)
+		by->last = &by->first;
+	job->posted = 1;
+	job->posted_at = dlk_now();
+	job->next = NULL;
+	*by->last = job;
+	by->last = &job->next;
+	if (by->asleep > 0)
+		pthread_cond_signal(&by->more);
+}
+
+static void dequeue(struct dlki_workers *by, struct dlki_job *job)
+{
+	struct dlki_job **at = &by->first;
+
+	while (*at && *at != job)
+		at = &(*at)->next;
+	if (!*at)
+		return;
+	*at = job->next;
+	if (!*at)
+		by->last = at;
+}
+
+static void rouse_all(struct dlki_common *base)
+{
+	pthread_cond_broadcast(&((struct dlki_workers *)base)->more);
+}
+
+/* ---- The threads --------------------------------------------------------- */
+
+static void run_first(struct dlki_workers *by)
+{
+	struct dlki_job *job = by->first;
+	int more;
+
+	dequeue(by, job);
+	job->posted = 0;
+	job->running = 1;
+	pthread_mutex_unlock(&by->base.mu);
+	more = job->run(job);
+	pthread_mutex_lock(&by->base.mu);
+	job->running = 0;
+	if (atomic_load(&job->by) && (more || job->posted))
+		enqueue(by, job);
+	pthread_cond_broadcast(&by->base.changed);
+}
+
+static void *worker_main(void *arg)
+{
+	struct dlki_workers *by = arg;
+	int state;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	pthread_mutex_lock(&by->base.mu);
+	while (!by->base.stop) {
+		if (by->first) {
+			run_first(by);
+			continue;
+		}
+		by->asleep++;
+		pthread_cond_wait(&by->more, &by->base.mu);
+		by->asleep--;
+	}
+	pthread_mutex_unlock(&by->base.mu);
+	return NULL;
+}
+
+static void *extra_main(void *arg)
+{
+	struct dlki_workers *by = arg;
+	int state;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	pthread_mutex_lock(&by->base.mu);
+	while (by->first)
+		run_first(by);
+	by->extra--;
+	pthread_cond_broadcast(&by->base.changed);
+	pthread_mutex_unlock(&by->base.mu);
+	return NULL;
+}
+
+/* Without one, the job waits, and the next post tries again. */
+static void start_extra(struct dlki_workers *by)
+{
+	pthread_t thread;
+
+	if (dlk_thread(&thread, "dlock-work", extra_main, by) != 0)
+		return;
+	pthread_detach(thread);
+	by->extra++;
+}
+
+/* ---- Jobs ---------------------------------------------------------------- */
+
+int dlki_job_join(struct dlki_job *job)
+{
+	struct dlki_workers *by = (struct dlki_workers *)dlki_common_here(
+		&current, sizeof(struct dlki_workers));
+	int rc;
+
+	if (!by)
+		return ENOMEM;
+	pthread_mutex_lock(&by->base.mu);
+	rc = dlki_common_join(&by->base, "dlock-work", worker_main);
+	if (rc == 0)
+		atomic_store(&job->by, by);
+	pthread_mutex_unlock(&by->base.mu);
+	return rc;
+}
+
+int dlki_job_post(struct dlki_job *job)
+{
+	struct dlki_workers *by = atomic_load(&job->by);
+	int waits;
+
+	if (!by)
+		return 0;
+	pthread_mutex_lock(&by->base.mu);
+	if (job->running)
+		job->posted = 1;
+	else if (!job->posted)
+		enqueue(by, job);
+	else if (by->asleep == 0 &&
+		 dlk_now() >= job->posted_at + DLKI_JOB_STUCK_NS)
+		start_extra(by);
+	waits = !job->running && by->asleep == 0;
+	pthread_mutex_unlock(&by->base.mu);
+	return waits;
+}
+
+void dlki_job_leave(struct dlki_job *job)
+{
+	struct dlki_workers *by = atomic_load(&job->by);
+
+	if (!by)
+		return;
+	pthread_mutex_lock(&by->base.mu);
+	atomic_store(&job->by, NULL);
+	dequeue(by, job);
+	while (job->running || (by->base.users == 1 && by->extra > 0))
+		dlk_cond_wait(&by->base.changed, &by->base.mu, DLK_FOREVER);
+	dlki_common_leave(&by->base, rouse_all);
+	pthread_mutex_unlock(&by->base.mu);
+}

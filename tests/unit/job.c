@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The threads that wait for stores: one, and one more while it is stuck. */
+#include "core/base/job.h"
+
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/census.h"
+#include "support/wait.h"
+
+enum { MANY = 10 };
+
+struct work {
+	struct dlki_job job;
+	atomic_int pieces, blocks, inside, left;
+	int more; /* pieces that it still has */
+};
+
+static int on_run(struct dlki_job *job)
+{
+	struct work *w = (struct work *)job;
+
+	cr_assert_eq(atomic_fetch_add(&w->inside, 1), 0, "a piece at a time");
+	while (atomic_load(&w->blocks))
+		nap_ms(1);
+	atomic_fetch_sub(&w->inside, 1);
+	atomic_fetch_add(&w->pieces, 1);
+	return w->more-- > 0;
+}
+
+static void begin(struct work *w)
+{
+	*w = (struct work){ .blocks = 0 };
+	w->job.run = on_run;
+	cr_assert_eq(dlki_job_join(&w->job), 0);
+}
+
+static int workers(void)
+{
+	return census_threads("dlock-work");
+}
+
+Test(job, runs_as_many_pieces_as_it_has)
+{
+	struct work w;
+
+	begin(&w);
+	w.more = 3;
+	dlki_job_post(&w.job);
+	EVENTUALLY(atomic_load(&w.pieces) == 4);
+	ALL_ALONG(20, atomic_load(&w.pieces) == 4);
+	dlki_job_leave(&w.job);
+}
+
+Test(job, that_is_posted_while_it_runs_runs_again)
+{
+	struct work w;
+
+	begin(&w);
+	atomic_store(&w.blocks, 1);
+	dlki_job_post(&w.job);
+	EVENTUALLY(atomic_load(&w.inside) == 1);
+	cr_assert_eq(dlki_job_post(&w.job), 0);
+	cr_assert_eq(dlki_job_post(&w.job), 0);
+	atomic_store(&w.blocks, 0);
+	EVENTUALLY(atomic_load(&w.pieces) == 2);
+	ALL_ALONG(20, atomic_load(&w.pieces) == 2);
+	dlki_job_leave(&w.job);
+}
+
+Test(job, have_one_thread_which_ends_with_the_last)
+{
+	struct census before;
+	struct work w[MANY];
+
+	census_take(&before);
+	for (int i = 0; i < MANY; i++)
+		begin(&w[i]);
+	for (int i = 0; i < MANY; i++)
+		dlki_job_post(&w[i].job);
+	for (int i = 0; i < MANY; i++)
+		EVENTUALLY(atomic_load(&w[i].pieces) == 1);
+	cr_assert_eq(workers(), 1);
+	for (int i = 0; i < MANY; i++)
+		dlki_job_leave(&w[i].job);
+	census_same(&before);
+}
+
+/* One more for each that does not come back; they end when no job waits. */
+Test(job, that_is_stuck_delays_no_other)
+{
+	struct census before;
+	struct work stuck[2], other;
+
+	census_take(&before);
+	for (int i = 0; i < 2; i++) {
+		begin(&stuck[i]);
+		atomic_store(&stuck[i].blocks, 1);
+		EVENTUALLY((dlki_job_post(&stuck[i].job),
+			    atomic_load(&stuck[i].inside) == 1));
+	}
+	begin(&other);
+	cr_assert_eq(dlki_job_post(&other.job), 1);
+	EVENTUALLY((dlki_job_post(&other.job), atomic_load(&other.pieces) > 0));
+	cr_assert_leq(workers(), 3);
+	for (int i = 0; i < 2; i++)
+		atomic_store(&stuck[i].blocks, 0);
+	EVENTUALLY(workers() == 1);
+	for (int i = 0; i < 2; i++)
+		dlki_job_leave(&stuck[i].job);
+	dlki_job_leave(&other.job);
+	census_same(&before);
+}
+
+static void *leave_main(void *arg)
+{
+	struct work *w = arg;
+
+	dlki_job_leave(&w->job);
+	atomic_store(&w->left, 1);
+	return NULL;
+}
+
+Test(job, that_leaves_waits_for_its_piece)
+{
+	struct work w, other;
+	pthread_t thread;
+
+	begin(&other); /* the thread goes on */
+	begin(&w);
+	atomic_store(&w.blocks, 1);
+	w.more = 5;
+	dlki_job_post(&w.job);
+	EVENTUALLY(atomic_load(&w.inside) == 1);
+	cr_assert_eq(pthread_create(&thread, NULL, leave_main, &w), 0);
+	ALL_ALONG(20, !atomic_load(&w.left));
+	atomic_store(&w.blocks, 0);
+	pthread_join(thread, NULL);
+	cr_assert_eq(atomic_load(&w.pieces), 1);
+	cr_assert_eq(dlki_job_post(&w.job), 0);
+	dlki_job_leave(&w.job);
+	dlki_job_leave(&other.job);
+}
+
+static int child(void)
+{
+	struct work w;
+	int64_t end = now_ms() + patience_ms();
+
+	begin(&w);
+	dlki_job_post(&w.job);
+	while (atomic_load(&w.pieces) == 0) {
+		if (now_ms() > end)
+			return 1;
+		nap_ms(1);
+	}
+	dlki_job_leave(&w.job);
+	return workers() == 0 ? 0 : 2;
+}
+
+Test(job, of_a_forked_child_is_its_own)
+{
+	struct work w;
+	int status;
+	pid_t pid;
+
+	begin(&w);
+	pid = fork();
+	cr_assert_geq(pid, 0);
+	if (pid == 0) {
+		alarm(20);
+		_exit(child());
+	}
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_assert_eq(status, 0, "the child ended with %d", WEXITSTATUS(status));
+	dlki_job_leave(&w.job);
+}
