@@ -49,12 +49,10 @@ static void granted(const struct dlock_result *r, void *job)
 	o.stdio = io;
 	o.stdio_count = 3;
 	j->hold = r->hold;
-	if (!j->hold) {
+	rc = j->hold ? uv_spawn(uv_default_loop(), &j->process, &o) : 0;
+	if (!j->hold)
 		released(r, job);
-		return;
-	}
-	rc = uv_spawn(uv_default_loop(), &j->process, &o);
-	if (rc < 0)
+	else if (rc < 0)
 		exited(&j->process, rc, 0);
 }
 
