@@ -3,11 +3,10 @@
  * uv N COMMAND NAME... - in a loop of libuv, run COMMAND with every NAME under
  * the lock of that name, and at most N at once.
  */
-#include <dlock/async.h>
+#include <dlock/uv.h>
 #include <err.h>
 #include <stdlib.h>
 #include <sysexits.h>
-#include <uv.h>
 
 static struct job {
 	uv_process_t process; /* first: a process is its job */
@@ -16,6 +15,9 @@ static struct job {
 	char *argv[3];
 } * next;
 static long limit, under_way, failed;
+static uv_poll_t watcher;
+
+static void go_on(void);
 
 static void released(const struct dlock_result *r, void *job)
 {
@@ -23,6 +25,7 @@ static void released(const struct dlock_result *r, void *job)
 		warnx("%s: %s", ((struct job *)job)->argv[1], r->message);
 	failed |= r->code != 0;
 	under_way--;
+	go_on();
 }
 
 static void exited(uv_process_t *process, int64_t status, int sig)
@@ -56,22 +59,19 @@ static void granted(const struct dlock_result *r, void *job)
 		exited(&j->process, rc, 0);
 }
 
-static void go_on(uv_poll_t *due, int status, int events)
+static void go_on(void)
 {
-	(void)status, (void)events;
-	(void)dlock_process(due->data, 0);
 	for (; next->lock && under_way < limit; next++, under_way++)
 		if (dlock_acquire_start(next->lock, -1, granted, next, NULL))
 			errx(EX_OSERR, "%s", dlock_errmsg());
 	if (under_way == 0)
-		uv_close((uv_handle_t *)due, NULL);
+		dlock_uv_stop(&watcher);
 }
 
 int main(int argc, char **argv)
 {
 	struct job *jobs = next = calloc((size_t)argc, sizeof(*jobs));
 	dlock_client *client;
-	uv_poll_t due;
 
 	limit = argc < 4 ? 0 : strtol(argv[1], NULL, 10);
 	if (!jobs || limit < 1 || !getenv("DLOCK_URI"))
@@ -85,10 +85,9 @@ int main(int argc, char **argv)
 		    dlock_lock_unbind(jobs[i].lock) < 0)
 			errx(EX_DATAERR, "%s", dlock_errmsg());
 	}
-	due.data = client;
-	uv_poll_init(uv_default_loop(), &due, dlock_client_fd(client));
-	uv_poll_start(&due, UV_READABLE, go_on);
-	go_on(&due, 0, 0);
+	if (dlock_uv_start(&watcher, uv_default_loop(), client) < 0)
+		errx(EX_OSERR, "%s", dlock_errmsg());
+	go_on();
 	uv_run(uv_default_loop(), UV_RUN_DEFAULT);
 	while (next > jobs)
 		dlock_lock_free((--next)->lock);
