@@ -50,6 +50,7 @@
 
 #include <dlock/dlock.h>
 
+#include <dlock/cxx/acquiring.hpp>
 #include <dlock/cxx/client.hpp>
 #include <dlock/cxx/error.hpp>
 #include <dlock/cxx/hold.hpp>

@@ -3,9 +3,11 @@
 #ifndef DLOCK_CXX_CLIENT_HPP
 #define DLOCK_CXX_CLIENT_HPP
 
+#include <dlock/async.h>
 #include <dlock/cxx/options.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -99,6 +101,50 @@ public:
 	     std::error_code &code) const
 	{
 		return list_within(detail::to_ms(timeout), &code);
+	}
+
+	/* The loop: see <dlock/async.h>.  The descriptor is the client's. */
+	int fd() const
+	{
+		const int n = dlock_client_fd(client_);
+
+		detail::settle(n < 0 ? n : DLOCK_OK, nullptr);
+		return n;
+	}
+
+	/* Call what is due; true: call it again.  False also while another
+	 * thread processes. */
+	bool process(int most = 0)
+	{
+		const int rc = dlock_process(client_, most);
+
+		detail::settle(rc < 0 && rc != DLOCK_EBUSY ? rc : DLOCK_OK,
+			       nullptr);
+		return rc > 0;
+	}
+
+	/* Wait until something was called; false: nothing came in time. */
+	template <class Rep, class Period>
+	bool wait(const std::chrono::duration<Rep, Period> &timeout)
+	{
+		const int rc = dlock_wait(client_, detail::to_ms(timeout));
+
+		detail::settle(rc != DLOCK_EBUSY ? rc : DLOCK_OK, nullptr);
+		return rc == DLOCK_OK;
+	}
+
+	std::size_t pending() const noexcept { return dlock_pending(client_); }
+	void nudge() noexcept { (void)dlock_nudge(client_); }
+
+	/* End an acquire that was begun.  False: it is over. */
+	bool cancel(dlock_op op) noexcept
+	{
+		return dlock_cancel_op(client_, op) == DLOCK_OK;
+	}
+
+	void events_by_process()
+	{
+		detail::settle(dlock_events_by_process(client_), nullptr);
 	}
 
 private:

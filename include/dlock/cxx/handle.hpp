@@ -3,6 +3,7 @@
 #ifndef DLOCK_CXX_HANDLE_HPP
 #define DLOCK_CXX_HANDLE_HPP
 
+#include <dlock/cxx/acquiring.hpp>
 #include <dlock/cxx/client.hpp>
 #include <dlock/cxx/hold.hpp>
 #include <dlock/cxx/taken.hpp>
@@ -91,6 +92,34 @@ public:
 			  std::error_code &code) noexcept
 	{
 		return ask(false, detail::ms_until(t), code);
+	}
+
+	/*
+	 * Begin an acquire, of the handle that is unbound or a semaphore:
+	 * dlock_acquire_start().  `done` is called with how it ended; the
+	 * number is for client::cancel().  Without `done` the result is what
+	 * has the hold.  Keep the handle until then.
+	 */
+	dlock_op acquire_start(granted_fn done)
+	{
+		return begin(false, -1, std::move(done));
+	}
+
+	template <class Rep, class Period>
+	dlock_op acquire_start(const std::chrono::duration<Rep, Period> &d,
+			       granted_fn done)
+	{
+		return begin(false, detail::to_ms(d), std::move(done));
+	}
+
+	/* `c` is the client of the handle. */
+	acquiring acquire_start(client &c) { return begin(false, -1, c); }
+
+	template <class Rep, class Period>
+	acquiring acquire_start(client &c,
+				const std::chrono::duration<Rep, Period> &d)
+	{
+		return begin(false, detail::to_ms(d), c);
 	}
 
 	/* End the waits that are under way: they get errc::canceled. */
@@ -217,6 +246,36 @@ protected:
 		return h;
 	}
 
+	dlock_op begin(bool shared, std::int64_t ms, granted_fn done)
+	{
+		auto call = std::make_unique<beginning>(
+			beginning{ hooks_, std::move(done) });
+		dlock_op op = 0;
+
+		start(shared, ms, beginning::end, call.get(), &op);
+		static_cast<void>(call.release());
+		return op;
+	}
+
+	acquiring begin(bool shared, std::int64_t ms, client &c)
+	{
+		acquiring a;
+		auto s = std::make_shared<acquiring::state>();
+
+		s->client = c.native_handle();
+		s->op = begin(shared, ms,
+			      [s](std::error_code code, hold h,
+				  const char *message) {
+				      s->code = code;
+				      s->message = message;
+				      if (s->wanted)
+					      s->h = std::move(h);
+				      s->over = true;
+			      });
+		a.state_ = std::move(s);
+		return a;
+	}
+
 	void lock_side(bool shared)
 	{
 		/* For what was made by default there is no list, but must()
@@ -252,6 +311,35 @@ protected:
 	}
 
 private:
+	/* An acquire that was begun, until its callback. */
+	struct beginning {
+		std::shared_ptr<const detail::hooks> hooks;
+		granted_fn done;
+
+		static void end(const dlock_result *r, void *arg) noexcept
+		{
+			const std::unique_ptr<beginning> self(
+				static_cast<beginning *>(arg));
+
+			self->done(detail::to_code(r->code),
+				   hold(r->hold,
+					r->hold ? self->hooks : nullptr),
+				   r->message);
+		}
+	};
+
+	void start(bool shared, std::int64_t ms, dlock_done_fn done, void *arg,
+		   dlock_op *op)
+	{
+		const int rc = shared ?
+				       dlock_acquire_shared_start(
+					       lock_.get(), ms, done, arg, op) :
+				       dlock_acquire_start(lock_.get(), ms,
+							   done, arg, op);
+
+		detail::settle(rc, nullptr);
+	}
+
 	struct freer {
 		void operator()(dlock_lock *l) const noexcept
 		{

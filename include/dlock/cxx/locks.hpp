@@ -10,6 +10,7 @@
 #include <functional>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace dlock
@@ -93,6 +94,16 @@ public:
 	/* dlock_lock_unbind(): any thread may release its holds. */
 	void unbind() { set_unbound(); }
 	void unbind(std::error_code &code) noexcept { set_unbound(code); }
+
+	dlock_op acquire_shared_start(granted_fn done)
+	{
+		return begin(true, -1, std::move(done));
+	}
+
+	acquiring acquire_shared_start(client &c)
+	{
+		return begin(true, -1, c);
+	}
 
 	hold acquire_shared() { return must(true, -1); }
 

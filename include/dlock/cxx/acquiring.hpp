@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Part of <dlock/dlock.hpp>: an acquire that no thread waits for. */
+#ifndef DLOCK_CXX_ACQUIRING_HPP
+#define DLOCK_CXX_ACQUIRING_HPP
+
+#include <dlock/async.h>
+#include <dlock/cxx/hold.hpp>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <utility>
+
+namespace dlock
+{
+
+/* Called once, in client::process() or wait(), or as the client is destroyed.
+ * One that throws ends the program. */
+using granted_fn = std::function<void(std::error_code code, hold h,
+				      const char *message)>;
+
+/* An acquire under way, as a std::future is: its hold comes by get().  Without
+ * the object the acquire is cancelled, and a hold that comes is released. */
+class [[nodiscard]] acquiring
+{
+public:
+	acquiring() noexcept = default;
+	acquiring(acquiring &&) noexcept = default;
+
+	acquiring &operator=(acquiring &&from) noexcept
+	{
+		acquiring taken(std::move(from));
+
+		swap(taken);
+		return *this;
+	}
+
+	~acquiring() { cancel(); }
+
+	void swap(acquiring &other) noexcept
+	{
+		state_.swap(other.state_);
+	}
+
+	/* Has it an end that get() can tell?  The client's process() and wait()
+	 * bring it. */
+	bool ready() const noexcept { return !state_ || state_->over; }
+
+	/* It ends soon, with errc::canceled unless it was granted.  Only while
+	 * there is the client. */
+	void cancel() noexcept
+	{
+		if (!ready()) {
+			state_->wanted = false;
+			(void)dlock_cancel_op(state_->client, state_->op);
+		}
+	}
+
+	/* Process the client until it is ready; then the hold, once. */
+	hold get(std::error_code &code) noexcept
+	{
+		await(code);
+		return code ? hold() : std::move(state_->h);
+	}
+
+	hold get()
+	{
+		std::error_code code;
+		hold h = get(code);
+
+		if (code)
+			detail::raise(code, state_ && ready() ?
+						    state_->message :
+						    dlock_errmsg());
+		return h;
+	}
+
+private:
+	friend class handle;
+
+	struct state {
+		dlock_client *client = nullptr;
+		dlock_op op = 0;
+		std::atomic<bool> over{ false }, wanted{ true };
+		std::error_code code{};
+		std::string message{};
+		hold h{};
+	};
+
+	void await(std::error_code &code) noexcept
+	{
+		int rc = state_ ? DLOCK_OK : DLOCK_EINVAL;
+
+		/* Another thread may process its end: that wakes nobody. */
+		while (!ready() && (rc == DLOCK_OK || rc == DLOCK_EBUSY))
+			rc = dlock_wait(state_->client, 50);
+		code = state_ && ready() ? state_->code : detail::to_code(rc);
+	}
+
+	std::shared_ptr<state> state_;
+};
+
+} /* namespace dlock */
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Acquires that no thread waits for. */
+#include "cxx/check.hpp"
+
+#include <poll.h>
+#include <utility>
+
+using namespace std::chrono_literals;
+
+static bool readable(int fd)
+{
+	pollfd p{ fd, POLLIN, 0 };
+
+	return poll(&p, 1, 20000) == 1;
+}
+
+TEST(begun_acquire_calls_back)
+{
+	dlock::client c(uri), other(uri);
+	dlock::mutex mine(c, name), theirs(other, name);
+	int told = 0;
+
+	mine.unbind();
+	{
+		const dlock::hold first = theirs.acquire();
+
+		mine.acquire_start([&](std::error_code code, dlock::hold h,
+				       const char *message) {
+			CHECK(!code && h && !h.check() && message);
+			told++;
+		});
+		CHECK(c.pending() == 1 && !c.wait(20ms));
+	}
+	CHECK(readable(c.fd()));
+	CHECK(!c.process() && told == 1 && c.pending() == 0);
+	/* The hold ended with the callback. */
+	CHECK(theirs.try_acquire_for(20s));
+}
+
+TEST(begun_acquire_is_awaited)
+{
+	dlock::client c(uri), other(uri);
+	dlock::mutex mine(c, name), theirs(other, name);
+	dlock::acquiring a;
+
+	mine.unbind();
+	CHECK(a.ready());
+	THROWS(static_cast<void>(a.get()), dlock::errc::invalid);
+	a = mine.acquire_start(c);
+	{
+		const dlock::hold h = a.get();
+
+		CHECK(h && !h.check() && a.ready());
+		a = mine.acquire_start(c, 30ms);
+		THROWS(static_cast<void>(a.get()), dlock::errc::busy);
+		CHECK(has(thrown, name));
+	}
+	CHECK(theirs.try_acquire_for(20s));
+}
+
+TEST(begun_acquire_is_cancelled)
+{
+	dlock::client c(uri), other(uri);
+	dlock::mutex mine(c, name), theirs(other, name);
+
+	mine.unbind();
+	{
+		const dlock::hold first = theirs.acquire();
+		dlock::acquiring a = mine.acquire_start(c);
+		std::error_code code;
+
+		a.cancel();
+		CHECK(!a.get(code) && code == dlock::errc::canceled);
+		/* Nobody wants the second. */
+		static_cast<void>(mine.acquire_start(c));
+		const dlock_op op = mine.acquire_start(
+			[](std::error_code, dlock::hold, const char *) {});
+		CHECK(c.cancel(op));
+		while (c.pending() > 0)
+			c.wait(20s);
+		CHECK(!c.cancel(op));
+	}
+	CHECK(theirs.try_acquire_for(20s));
+}
+
+TEST(begun_acquire_needs_unbound_handle)
+{
+	dlock::client c(uri);
+	dlock::mutex mine(c, name);
+
+	THROWS(static_cast<void>(mine.acquire_start(c)), dlock::errc::invalid);
+	CHECK(has(thrown, "dlock_lock_unbind"));
+	CHECK(c.pending() == 0);
+}
+
+TEST(begun_acquires_share)
+{
+	dlock::client c(uri);
+
+	if (!(c.caps() & DLOCK_CAP_SHARED))
+		return;
+	dlock::shared_mutex l(c, name);
+
+	l.unbind();
+	dlock::acquiring a = l.acquire_shared_start(c);
+	dlock::acquiring b = l.acquire_shared_start(c);
+	const dlock::hold one = a.get(), two = b.get();
+
+	CHECK(one && two);
+}
+
+TEST(begun_acquire_ends_with_its_client)
+{
+	dlock::acquiring a;
+	dlock::client other(uri);
+	dlock::mutex theirs(other, name);
+	const dlock::hold first = theirs.acquire();
+	dlock::mutex mine;
+
+	{
+		dlock::client c(uri);
+
+		mine = dlock::mutex(c, name);
+		mine.unbind();
+		a = mine.acquire_start(c);
+		CHECK(!a.ready());
+	}
+	CHECK(a.ready());
+	THROWS(static_cast<void>(a.get()), dlock::errc::canceled);
+}
