@@ -49,12 +49,23 @@ extern const struct dlock_backend dlki_memcached_backend;
 #else
 #define MEMCACHED NULL
 #endif
+#if DLOCK_HAVE_MEMCACHED && DLOCK_HAVE_TLS
+extern const struct dlock_backend dlki_memcacheds_backend;
+#define MEMCACHEDS &dlki_memcacheds_backend
+#else
+#define MEMCACHEDS NULL
+#endif
 
 #define BUILD_WITH(option) "not built in; configure with -D" option "=ON"
 #if DLOCK_HAVE_REDIS
 #define BUILD_REDISS BUILD_WITH("DLOCK_TLS")
 #else
 #define BUILD_REDISS BUILD_WITH("DLOCK_WITH_REDIS=ON -DDLOCK_TLS")
+#endif
+#if DLOCK_HAVE_MEMCACHED
+#define BUILD_MEMCACHEDS BUILD_WITH("DLOCK_TLS")
+#else
+#define BUILD_MEMCACHEDS BUILD_WITH("DLOCK_WITH_MEMCACHED=ON -DDLOCK_TLS")
 #endif
 
 /* Known schemes; for those not built in, the message says how to build them. */
@@ -81,6 +92,8 @@ static const struct known {
 	  BUILD_WITH("DLOCK_WITH_MEMCACHED") },
 	{ "memcached+unix", MEMCACHED, "a memcached server on a unix socket",
 	  BUILD_WITH("DLOCK_WITH_MEMCACHED") },
+	{ "memcacheds", MEMCACHEDS, "a memcached server over TLS",
+	  BUILD_MEMCACHEDS },
 };
 
 #define N_KNOWN (sizeof(known) / sizeof(known[0]))
@@ -123,9 +136,13 @@ static const struct known *find_known(const char *scheme)
 static const struct {
 	const char *said, *scheme;
 } spellings[] = {
-	{ "zookeeper", "zk" },       { "zoo", "zk" },
-	{ "memcache", "memcached" }, { "memory", "mem" },
-	{ "redis+tls", "rediss" },   { "valkey+tls", "valkeys" },
+	{ "zookeeper", "zk" },
+	{ "zoo", "zk" },
+	{ "memcache", "memcached" },
+	{ "memory", "mem" },
+	{ "redis+tls", "rediss" },
+	{ "valkey+tls", "valkeys" },
+	{ "memcached+tls", "memcacheds" },
 	{ "unix", "redis+unix" },
 };
 

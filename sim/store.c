@@ -12,6 +12,7 @@
 #include "sim/world/net.h"
 
 extern const struct dlock_backend dlki_redis_backend;
+extern const struct dlock_backend dlki_memcached_backend;
 
 static const struct sim_store stores[] = {
 	{ "redis", SIM_REDIS, &dlki_redis_protocol, 0 },
@@ -33,7 +34,7 @@ struct dlk_uri *sim_store_uri(const struct sim_store *s,
 	static const char *const dialects[] = { "auto", "text", "meta" };
 	const struct dlk_param *params = s->kind == SIM_REDIS ?
 						 dlki_redis_backend.params :
-						 dlki_memc_params;
+						 dlki_memcached_backend.params;
 	struct dlk_error err;
 	struct dlk_uri *uri;
 	char text[80];

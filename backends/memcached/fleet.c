@@ -14,6 +14,8 @@ static void place(struct memc_session *s, size_t i)
 	struct memc_server *server = &s->servers[i];
 	struct dlk_uri *uri = &server->uri;
 
+	/* The scheme of a server with a port is the session's: it says whether
+	 * there is TLS. */
 	*uri = *s->base.uri;
 	if (m.port == 0) {
 		uri->scheme = "memcached+unix";
@@ -21,7 +23,6 @@ static void place(struct memc_session *s, size_t i)
 		uri->n_hosts = 0;
 		uri->path = m.name;
 	} else {
-		uri->scheme = "memcached";
 		server->host = (struct dlk_host){ m.name, m.port };
 		uri->hosts = &server->host;
 		uri->n_hosts = 1;
@@ -30,22 +31,42 @@ static void place(struct memc_session *s, size_t i)
 	server->base.uri = uri;
 }
 
+static int make_pool(struct memc_session *s, struct dlk_error *err)
+{
+	const struct dlk_uri *uri = s->base.uri;
+	int rc = dlki_memc_uri_check_login(uri, err);
+
+	if (rc != 0)
+		return rc;
+	s->pool = dlki_memc_pool_new(uri, err);
+	if (!s->pool)
+		return err->code;
+	s->n = dlki_memc_pool_size(s->pool);
+	for (size_t i = 0; dlki_memc_uri_is_tls(uri) && i < s->n; i++) {
+		struct memc_member m = dlki_memc_pool_member(s->pool, i);
+
+		if (m.port == 0)
+			return dlk_fail(err, DLOCK_EINVAL,
+					"%s: no TLS on the unix socket '%.100s' "
+					"of the pool; give a host and a port, "
+					"or write memcached:",
+					uri->scheme, m.name);
+	}
+	return 0;
+}
+
 static int make_servers(struct memc_session *s, struct dlk_error *err)
 {
 	const struct dlk_uri *uri = s->base.uri;
 	int rc;
 
 	s->n = 1;
-	if (!dlki_memc_uri_is_unix(uri) && dlki_memc_pool_is(uri)) {
-		s->pool = dlki_memc_pool_new(uri, err);
-		if (!s->pool)
-			return err->code;
-		s->n = dlki_memc_pool_size(s->pool);
-	} else {
+	if (!dlki_memc_uri_is_unix(uri) && dlki_memc_pool_is(uri))
+		rc = make_pool(s, err);
+	else
 		rc = dlki_memc_uri_check(uri, err);
-		if (rc != 0)
-			return rc;
-	}
+	if (rc != 0)
+		return rc;
 	s->servers = calloc(s->n, sizeof(*s->servers));
 	if (!s->servers)
 		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memcached: and memcached+unix: locks in a memcached server.
+ * memcached:, memcached+unix: and memcacheds: (TLS): locks in a memcached
+ * server.
  *
  * A session has a server, or those of a fleet.  Each has an engine with the
  * memcached protocol, and a loop thread, and knows nothing of the others.  The
@@ -40,6 +41,7 @@ struct memc_server {
 	struct dlk_host host;
 	char digest[MEMC_DIGEST]; /* of the pool */
 	struct memc_given given;
+	struct dlki_tls_context *tls; /* NULL: no TLS */
 
 	/* Under the engine's mutex. */
 	struct memc_ticket *watched; /* the server may tell who wants these */

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <time.h>
 
+#include "core/net/tls_uri.h"
+
 #define YOUNG "%s: the server was started just now"
 
 /* ---- News ---------------------------------------------------------------- */
@@ -91,6 +93,19 @@ static int wait_for_server(struct memc_server *s, dlk_time deadline,
 	return 0;
 }
 
+static int prepare_tls(struct memc_server *s, struct dlk_error *err)
+{
+	const char *warning;
+	int rc;
+
+	if (!dlki_memc_uri_is_tls(s->base.uri))
+		return 0;
+	rc = dlki_tls_open(&s->tls, &warning, s->base.uri, err);
+	if (rc == 0 && warning)
+		dlk_log(&s->base, 1, "%s: %s", s->engine.server, warning);
+	return rc;
+}
+
 int dlki_memc_server_begin(struct memc_server *s, struct dlk_error *err)
 {
 	struct dlki_engine_options options = {
@@ -99,9 +114,14 @@ int dlki_memc_server_begin(struct memc_server *s, struct dlk_error *err)
 		.arg = s,
 		.given = &s->given,
 	};
+	int rc;
 
 	s->given.digest = s->digest;
 	dlki_session_place(&s->engine, &s->base, MEMC_DEFAULT_PORT, &options);
+	rc = prepare_tls(s, err);
+	if (rc != 0)
+		return rc;
+	options.tls = s->tls;
 	return dlki_session_begin(&s->engine, &options, DLKI_BIT(DLKI_ANSWERS),
 				  err);
 }
@@ -117,4 +137,5 @@ int dlki_memc_server_await(struct memc_server *s, dlk_time deadline,
 void dlki_memc_server_close(struct memc_server *s)
 {
 	dlki_session_close(&s->engine);
+	dlki_tls_context_free(s->tls);
 }

@@ -151,13 +151,23 @@ static void end_flight(const struct dlki_link *l)
 	}
 }
 
+/* What the end of the connection may mean to people, beside the reason. */
+static const char *more_of(const struct dlki_link *l)
+{
+	const char *more = l->engine->protocol->unheard;
+	int unheard = l->state == DLKI_LINK_GREETING && l->hung_up &&
+		      l->heard <= l->greets_at;
+
+	return unheard && more ? more : "";
+}
+
 static void close_link(struct dlki_link *l)
 {
 	struct dlki_engine *e = l->engine;
 	int was_up = l->state == DLKI_LINK_UP;
-	char why[sizeof(l->why.text)];
+	char why[2 * sizeof(l->why.text)];
 
-	snprintf(why, sizeof(why), "%s", l->why.text);
+	snprintf(why, sizeof(why), "%s%s", l->why.text, more_of(l));
 	explain(l, why, l->why.code);
 	end_flight(l);
 	if (l == e->links[0])

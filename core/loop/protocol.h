@@ -54,6 +54,9 @@ struct dlki_protocol {
 	size_t claim_size; /* of what op->claim points to */
 	const char *told_by; /* the command by which a server tells its
 			      * identity, for messages: "INFO" */
+	const char *unheard; /* what else it may mean, for messages, that a
+			      * server closes a connection without an answer to
+			      * the greeting; or NULL */
 
 	/* Read the URI and open links, the main link first.  No I/O.  0, or
 	 * the code of dlk_fail(); close() comes in any case. */

@@ -32,6 +32,7 @@ int dlki_link_connect(struct dlki_link *l, const struct dlki_address *to)
 		return sock;
 	l->sock = sock;
 	l->state = DLKI_LINK_CONNECTING;
+	l->hung_up = 0;
 	return 0;
 }
 
@@ -254,13 +255,14 @@ static size_t read_by(read_fn *read, struct dlki_link *l, pthread_mutex_t *mu,
 		return len;
 	if (len > 0)
 		l->readable = 1; /* once more, for the end */
-	else if (n == 0)
+	l->hung_up = n == 0 && len == 0;
+	if (l->hung_up)
 		dlki_link_cut(l, DLOCK_EUNREACHABLE,
 			      l->state == DLKI_LINK_SECURING ?
 				      "the server closed the connection in the "
 				      "TLS handshake" :
 				      "the server closed the connection");
-	else
+	else if (len == 0)
 		dlki_link_cut(l, DLOCK_EUNREACHABLE, dlki_errno_text((int)-n));
 	return len;
 }

@@ -73,6 +73,7 @@ struct dlki_link {
 	dlk_time greets_at;      /* the greeting began */
 	dlk_time way;            /* ... and took so long: a round trip */
 	dlk_time heard;          /* when bytes came last */
+	int hung_up;             /* the server has closed the connection */
 	dlk_time doubted;        /* a request from then has got no answer by the
 				  * deadline; 0: none */
 	dlk_time blocked_at;

@@ -23,6 +23,7 @@
  *     redis://h:6379/0?ttl=30s                 a Redis or Valkey server
  *     rediss://h:6380/0?ttl=30s                ... over TLS
  *     memcached://h:11211/?ttl=30s             a memcached server
+ *     memcacheds://h:11211/?ttl=30s            ... over TLS
  *
  * CAVEATS
  *  - A lock in another machine's memory can be lost while you hold it: the

@@ -30,7 +30,8 @@ static int memcached_command(struct lab_server *s, struct lab_args *args)
 		lab_arg(args, "%s", s->socket);
 		lab_arg(args, "-a0700");
 	} else {
-		lab_arg(args, "-l" LAB_LOOPBACK);
+		lab_arg(args, o->without_tls ? "-lnotls:" LAB_LOOPBACK :
+					       "-l" LAB_LOOPBACK);
 		lab_arg(args, "-p%d", s->port);
 		lab_arg(args, "-U0");
 	}

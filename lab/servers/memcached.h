@@ -10,6 +10,7 @@ struct lab_memcached_options {
 	bool no_tcp;     /* on s->socket alone; memcached cannot have both */
 	int memory_mb;   /* at least 2 */
 	int threads;
+	bool without_tls;/* at s->port, if `args` have it elsewhere */
 	bool no_evict;   /* when it is full, refuse rather than forget (-M) */
 	const char *const *args; /* more arguments, ended by NULL */
 };

@@ -153,7 +153,7 @@ for shell in bash zsh fish; do
 	is $shell 'dlock run -nw '
 	is $shell 'dlock run -u ' "${schemes[@]/%/:}"
 	is $shell 'dlock run --uri=mem' --uri=mem: --uri=memcached: \
-		--uri=memcached+unix:
+		--uri=memcached+unix: --uri=memcacheds:
 	is $shell 'dlock compare --lab mem: --js' --json
 	is $shell 'dlock compare mem: fi' file:
 	is $shell 'dlock run --on-loss ' kill term warn

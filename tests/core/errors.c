@@ -239,6 +239,7 @@ CASE(errors, refuse_bad_uris)
 		{ "memcache://h", DLOCK_EINVAL, "did you mean 'memcached'" },
 #if !DLOCK_HAVE_TLS
 		{ "rediss://h", DLOCK_ENOTSUP, "-DDLOCK_TLS=ON" },
+		{ "memcacheds://h", DLOCK_ENOTSUP, "-DDLOCK_TLS=ON" },
 #endif
 		{ "fake:?ttl=0", DLOCK_EINVAL, "10ms to 24h" },
 		{ "fake:?ttl=0s", DLOCK_EINVAL, "10ms to 24h" },

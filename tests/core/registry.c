@@ -147,6 +147,7 @@ Test(registry, refuses_schemes_that_are_taken_or_ill_formed)
 		{ "redis", "'redis' is taken" },
 		{ "rediss", "'rediss' is taken" },
 		{ "valkeys", "'valkeys' is taken" },
+		{ "memcacheds", "'memcacheds' is taken" },
 		{ "fake", "'fake' is taken" },
 	};
 	struct dlock_backend b = sound();

@@ -52,6 +52,6 @@ Test(memcached_messages, of_a_server_that_wants_a_login_say_so)
 
 	hostile_say(h, NULL, answer, sizeof(answer) - 1);
 	refused(hostile_port(h), DLOCK_EDENIED,
-		"wants a login (its -Y or -S), which dlock does not have");
+		"wants a login (its -Y): give user and password in the URI");
 	hostile_free(h);
 }

@@ -128,7 +128,7 @@ command_works() {
 	"$dlock" run -u "file://$dir/locks" nightly -- \
 		"$dlock" list -u "file://$dir/locks" | grep -w nightly
 	# Every store is in it.
-	! "$dlock" backends | grep -E '^(rediss?|valkeys?|zk|memcached) +no' || return 1
+	! "$dlock" backends | grep -E '^(rediss?|valkeys?|zk|memcacheds?) +no' || return 1
 	"$root/usr/bin/dlock-conform" mem: 'mem/*mutex*'
 	"$root/usr/bin/dlock-conform" 'file://{}' 'file*/*mutex*'
 }

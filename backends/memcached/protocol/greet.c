@@ -19,11 +19,34 @@ static void choose_witness(struct memc_store *s)
 		snprintf(s->witness + 2 * i, 3, "%02x", s->base.chance[i]);
 }
 
-void dlki_memc_store_greet(struct memc_store *s)
+static void send_greeting(struct memc_store *s, struct memc_job *job)
 {
 	static const struct dlk_request nobodys;
-	struct memc_job *job = s->greeting;
 
+	job->asks = 1;
+	job->ops[0] = dlki_memc_op(MEMC_ADD, &nobodys, MEMC_GATE);
+	job->n = 1;
+	dlki_memc_job_check_pool(s, job, &nobodys);
+	job->tail = dlk_param_int(s->base.uri, "protocol") == MEMC_TEXT ?
+			    MEMC_NO_TAIL :
+			    MEMC_TAIL_MN;
+	dlki_memc_job_send(s, job, NULL, NULL);
+}
+
+/* A server that wants no login would store user and password as an item that
+ * everybody can get.  So it is asked something else first. */
+static void ask_for_login(struct memc_store *s, struct memc_job *job)
+{
+	job->login = MEMC_LOGIN_ASKED;
+	job->asks = 0;
+	job->n = 0;
+	job->tail = MEMC_TAIL_VERSION;
+	dlki_memc_job_send(s, job, NULL, NULL);
+}
+
+void dlki_memc_store_greet(struct memc_store *s)
+{
+	struct memc_job *job = s->greeting;
 	const struct memc_given *given = s->base.given;
 
 	s->run = (struct memc_run){
@@ -35,13 +58,47 @@ void dlki_memc_store_greet(struct memc_store *s)
 	s->in_data = s->probed = 0;
 	dlki_memc_reading_begin(&s->reading);
 	choose_witness(s);
-	job->asks = 1;
-	job->ops[0] = dlki_memc_op(MEMC_ADD, &nobodys, MEMC_GATE);
-	job->n = 1;
-	dlki_memc_job_check_pool(s, job, &nobodys);
-	if (dlk_param_int(s->base.uri, "protocol") != MEMC_TEXT)
-		job->tail = MEMC_TAIL_MN;
-	dlki_memc_job_send(s, job, NULL, NULL);
+	job->login = MEMC_NO_LOGIN;
+	if (s->base.uri->password)
+		ask_for_login(s, job);
+	else
+		send_greeting(s, job);
+}
+
+static int refuse_login(struct memc_store *s, const char *fmt,
+			struct dlk_error *err)
+{
+	char peer[DLKI_PEER];
+
+	dlki_peer(s->link, peer);
+	dlk_fail(err, DLOCK_EDENIED, fmt, peer);
+	return dlki_memc_store_refuse(s, err);
+}
+
+int dlki_memc_store_login(struct memc_store *s, struct memc_job *job,
+			  const char *line, struct dlk_error *err)
+{
+	char peer[DLKI_PEER];
+
+	if (job->login == MEMC_LOGIN_ASKED && strncmp(line, "VERSION", 7) == 0)
+		return refuse_login(s, MEMC_WANTS_NO_LOGIN, err);
+	if (job->login == MEMC_LOGIN_ASKED &&
+	    strcmp(line, "CLIENT_ERROR unauthenticated") == 0) {
+		dlki_memc_job_answered(s, NULL);
+		job->login = MEMC_LOGIN_TOLD;
+		send_greeting(s, job);
+		return 0;
+	}
+	if (job->login == MEMC_LOGIN_TOLD && strcmp(line, "STORED") == 0) {
+		job->login = MEMC_NO_LOGIN;
+		return 0;
+	}
+	if (job->login == MEMC_LOGIN_TOLD &&
+	    strncmp(line, "CLIENT_ERROR", 12) == 0)
+		return refuse_login(s, MEMC_REFUSED_LOGIN, err);
+	dlki_peer(s->link, peer);
+	(void)dlki_memc_unexpected(peer, 1, line, err);
+	return dlki_memc_store_refuse(s, err);
 }
 
 /* ---- The server ---------------------------------------------------------- */

@@ -227,6 +227,8 @@ static int take_line(struct memc_store *s, const char *line,
 	if (!job)
 		return dlk_fail(err, DLOCK_EPROTO,
 				"an answer that nobody asked for");
+	if (job->login != MEMC_NO_LOGIN)
+		return dlki_memc_store_login(s, job, line, err);
 	if (job->asks && !job->got_stats) {
 		rc = take_stats(s, job, op, line, err);
 	} else if ((one = awaited(job, op)) != NULL) {

@@ -22,6 +22,10 @@
 
 #define NAP (20 * DLK_MS)
 
+/* A server with SASL reads a header of 24 bytes before it closes a connection
+ * that speaks another protocol. */
+#define PADDING "                 "
+
 /* ---- A job --------------------------------------------------------------- */
 
 static void fail_without_memory(struct dlki_op *op)
@@ -140,11 +144,14 @@ static void put_request(const struct memc_store *s, const struct memc_job *job,
 			const struct dlki_op *op, struct memc_out *out)
 {
 	out->len = 0;
+	if (job->login == MEMC_LOGIN_TOLD)
+		dlki_memc_login_put(out, s->base.uri);
 	if (job->asks)
 		dlki_memc_put(out, "stats\r\n");
 	if (job->tail == MEMC_TAIL_VERSION)
-		dlki_memc_put(out, "version\r\n");
-	if (job->verb == DLKI_GREET) {
+		dlki_memc_put(out, "version%s\r\n",
+			      job->login != MEMC_NO_LOGIN ? PADDING : "");
+	if (job->verb == DLKI_GREET && job->login != MEMC_LOGIN_ASKED) {
 		dlki_memc_witness_put(out, s->base.uri, s->witness);
 		if (s->run.digest)
 			dlki_memc_op_put(out, &s->run, &job->ops[1]);
@@ -207,6 +214,8 @@ static void send_part(struct memc_store *s, struct memc_job *job,
 	mark_unclear(job, op);
 	put_request(s, job, op, &out);
 	dlki_send(s->link, job->verb, op ? &op : NULL, 1, out.bytes, out.len);
+	if (job->login != MEMC_NO_LOGIN) /* the bytes hold the password */
+		explicit_bzero(out.bytes, out.len);
 	if (job->tail != MEMC_TAIL_VERSION)
 		s->probed = 0;
 }

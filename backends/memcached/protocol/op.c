@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/memcached/protocol/uri.h"
+
 #define MOST_S UINT32_MAX /* that a server can count */
 #define FULL "SERVER_ERROR out of memory"
 
@@ -159,6 +161,14 @@ void dlki_memc_op_put(struct memc_out *out, const struct memc_run *run,
 	if (op->verb != MEMC_GET)
 		put_item(out, run, op, key);
 	dlki_memc_put(out, meta ? "mg %s v c t\r\n" : "gets %s\r\n", key);
+}
+
+void dlki_memc_login_put(struct memc_out *out, const struct dlk_uri *uri)
+{
+	size_t len = strlen(uri->user) + 1 + strlen(uri->password);
+
+	dlki_memc_put(out, "set auth 0 0 %" PRIu64 "\r\n%s %s\r\n",
+		      (uint64_t)len, uri->user, uri->password);
 }
 
 void dlki_memc_witness_put(struct memc_out *out, const struct dlk_uri *uri,
@@ -356,12 +366,7 @@ int dlki_memc_unexpected(const char *peer, int first, const char *line,
 				"use redis:// for it",
 				peer);
 	if (strstr(line, "unauthenticated"))
-		return dlk_fail(err, DLOCK_EDENIED,
-				"%s wants a login (its -Y or -S), which dlock "
-				"does not have for memcached: start it "
-				"without, behind a firewall, or use redis://; "
-				"it says '%.60s'",
-				peer, line);
+		return dlk_fail(err, DLOCK_EDENIED, MEMC_WANTS_LOGIN, peer);
 	if (strncmp(line, "SERVER_ERROR ", 13) == 0)
 		code = strstr(line, "memory") ? DLOCK_EEXHAUSTED :
 						DLOCK_EUNREACHABLE;

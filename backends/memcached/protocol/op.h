@@ -70,6 +70,9 @@ void dlki_memc_put(struct memc_out *out, const char *fmt, ...)
 void dlki_memc_op_put(struct memc_out *out, const struct memc_run *run,
 		      const struct memc_op *op);
 
+/* User and password, by the text protocol's authentication. */
+void dlki_memc_login_put(struct memc_out *out, const struct dlk_uri *uri);
+
 /* Make sure of the witness, and get it: as an ADD. */
 void dlki_memc_witness_put(struct memc_out *out, const struct dlk_uri *uri,
 			   const char *witness);

@@ -140,6 +140,8 @@ dlk_time dlki_memc_store_grants_from(const struct dlki_store *s)
 const struct dlki_protocol dlki_memc_protocol = {
 	.name = "memcached",
 	.told_by = "stats",
+	.unheard = "; a server with SASL (its -S) does so, and dlock has no "
+		   "SASL: use its -Y",
 	.size = sizeof(struct memc_store),
 	.claim_size = sizeof(struct memc_asked),
 	.open = memc_open,

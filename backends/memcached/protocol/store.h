@@ -120,6 +120,13 @@ enum memc_part {
 	MEMC_STATS_ONLY /* behind the whole, which is answered */
 };
 
+/* What a greeting does before all else, if the URI has a user. */
+enum memc_login {
+	MEMC_NO_LOGIN,
+	MEMC_LOGIN_ASKED, /* does the server want a login? */
+	MEMC_LOGIN_TOLD   /* user and password */
+};
+
 struct memc_job {
 	struct memc_job *next;
 	enum dlki_verb verb;
@@ -165,6 +172,7 @@ struct memc_job {
 	struct dlk_request to_owner; /* a wish's */
 	char owner[33];
 	char witness[MEMC_WITNESS_LEN + 1]; /* of a greeting */
+	enum memc_login login;              /* ... likewise */
 	int next_place;      /* of a sweep */
 	int more, dropped;   /* a sweep: something changed meanwhile; what was
 			      * granted is removed */
@@ -272,6 +280,10 @@ void dlki_memc_store_greet(struct memc_store *s);
 int dlki_memc_store_greeted(struct memc_store *s, struct memc_job *job,
 			    struct dlk_error *err);
 int dlki_memc_store_refuse(struct memc_store *s, struct dlk_error *err);
+
+/* A line of a greeting's login. */
+int dlki_memc_store_login(struct memc_store *s, struct memc_job *job,
+			  const char *line, struct dlk_error *err);
 
 int dlki_memc_store_input(struct memc_store *s, const char *bytes, size_t n,
 			  struct dlk_error *err);

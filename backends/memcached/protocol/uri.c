@@ -3,67 +3,75 @@
 
 #include <string.h>
 
-#include "backends/memcached/pool/options.h"
 #include "backends/memcached/protocol/looks.h"
 
 #define LEAST_TTL_MS 500
 #define LEAST_MARK_S 600
+#define MEMC_LOGIN_MAX 4000
 
-const struct dlk_param dlki_memc_params[] = {
-	{ .name = "protocol",
-	  .type = DLK_CHOICE,
-	  .def = "auto",
-	  .choices = "auto|text|meta",
-	  .text = "The protocol; auto uses meta if the server has it, from "
-		  "1.6.13 on." },
-	{ .name = "poll",
-	  .type = DLK_DURATION,
-	  .def = "100ms",
-	  .min = 5,
-	  .max = 60000,
-	  .text = "The longest pause between two polls of a waiter; the "
-		  "shortest is a fifth of it, but for the first ones, which "
-		  "come after about 1, 2, 4 ... ms.  retry_min and retry_max "
-		  "take precedence, from the first poll on." },
-	{ .name = "token_base",
-	  .type = DLK_NUMBER,
-	  .def = "0",
-	  .min = 0,
-	  .max = INT64_C(1) << 53,
-	  .text = "When the names of the locks moved here from another store, "
-		  "in microseconds since 1970: tokens are larger.  The same "
-		  "for all clients." },
-	MEMC_POOL_PARAMS,
-	{ 0 }
-};
+int dlki_memc_uri_is_tls(const struct dlk_uri *uri)
+{
+	return strcmp(uri->scheme, "memcacheds") == 0;
+}
 
 int dlki_memc_uri_is_unix(const struct dlk_uri *uri)
 {
 	return strcmp(uri->scheme + strcspn(uri->scheme, "+"), "+unix") == 0;
 }
 
+/* A server with -Y is told "user password", and knows users by one word. */
+int dlki_memc_uri_check_login(const struct dlk_uri *uri, struct dlk_error *err)
+{
+	const char *user = uri->user ? uri->user : "";
+
+	if (!uri->password && !user[0])
+		return 0;
+	if (!uri->password || !user[0])
+		return dlk_fail(err, DLOCK_EINVAL,
+				"%s: a login takes a user and a password: "
+				"%s://user:password@host",
+				uri->scheme, uri->scheme);
+	if (user[strcspn(user, " \t\r\n:")] != '\0' ||
+	    uri->password[strcspn(uri->password, "\r\n")] != '\0' ||
+	    strlen(user) + strlen(uri->password) > MEMC_LOGIN_MAX)
+		return dlk_fail(err, DLOCK_EINVAL,
+				"%s: no server has such a user or password: a "
+				"user is one word without ':', and both are "
+				"%d bytes at most",
+				uri->scheme, MEMC_LOGIN_MAX);
+	return 0;
+}
+
+static int check_place(const struct dlk_uri *uri, struct dlk_error *err)
+{
+	if (dlki_memc_uri_is_unix(uri)) {
+		if (uri->n_hosts > 0 && uri->hosts[0].name[0])
+			return dlk_fail(err, DLOCK_EINVAL,
+					"memcached+unix: write "
+					"memcached+unix:///path/of/socket");
+		if (!uri->path || !uri->path[1])
+			return dlk_fail(err, DLOCK_EINVAL,
+					"memcached+unix: no path; write "
+					"memcached+unix:///path/of/socket");
+		return 0;
+	}
+	if (uri->n_hosts == 0 || !uri->hosts[0].name[0])
+		return dlk_fail(err, DLOCK_EINVAL,
+				"%s: no host; write %s://host:port/",
+				uri->scheme, uri->scheme);
+	if (uri->path && uri->path[0] && uri->path[1])
+		return dlk_fail(err, DLOCK_EINVAL,
+				"%s: a server has no parts; leave out the path "
+				"'%.100s'",
+				uri->scheme, uri->path);
+	return 0;
+}
+
 int dlki_memc_uri_check(const struct dlk_uri *uri, struct dlk_error *err)
 {
-	int on_unix = dlki_memc_uri_is_unix(uri);
+	int rc = check_place(uri, err);
 
-	if (on_unix && uri->n_hosts > 0 && uri->hosts[0].name[0])
-		return dlk_fail(err, DLOCK_EINVAL,
-				"memcached+unix: write "
-				"memcached+unix:///path/of/socket");
-	if (on_unix && (!uri->path || !uri->path[1]))
-		return dlk_fail(err, DLOCK_EINVAL,
-				"memcached+unix: no path; write "
-				"memcached+unix:///path/of/socket");
-	if (!on_unix && (uri->n_hosts == 0 || !uri->hosts[0].name[0]))
-		return dlk_fail(err, DLOCK_EINVAL,
-				"memcached: no host; write "
-				"memcached://host:port/");
-	if (!on_unix && uri->path && uri->path[0] && uri->path[1])
-		return dlk_fail(err, DLOCK_EINVAL,
-				"memcached: a server has no parts; leave out "
-				"the path '%.100s'",
-				uri->path);
-	return 0;
+	return rc != 0 ? rc : dlki_memc_uri_check_login(uri, err);
 }
 
 /*

@@ -11,12 +11,37 @@ enum { MEMC_DEFAULT_PORT = 11211 };
 /* The parameter `protocol`. */
 enum memc_protocol { MEMC_AUTO, MEMC_TEXT, MEMC_META };
 
-extern const struct dlk_param dlki_memc_params[];
+/* Rows of each scheme's table of parameters. */
+#define MEMC_URI_PARAMS                                                        \
+	{ .name = "protocol", .type = DLK_CHOICE, .def = "auto",               \
+	  .choices = "auto|text|meta",                                         \
+	  .text = "The protocol; auto uses meta if the server has it, from "   \
+		  "1.6.13 on." },                                              \
+	{ .name = "poll", .type = DLK_DURATION, .def = "100ms", .min = 5,      \
+	  .max = 60000,                                                        \
+	  .text = "The longest pause between two polls of a waiter; the "      \
+		  "shortest is a fifth of it, but for the first ones, which "  \
+		  "come after about 1, 2, 4 ... ms.  retry_min and retry_max " \
+		  "take precedence, from the first poll on." },                \
+	{ .name = "token_base", .type = DLK_NUMBER, .def = "0",                \
+	  .max = INT64_C(1) << 53,                                             \
+	  .text = "When the names of the locks moved here from another "       \
+		  "store, in microseconds since 1970: tokens are larger.  "    \
+		  "The same for all clients." },                               \
+	{ .name = "password_file", .type = DLK_TEXT, .min = 1, .max = 4096,    \
+	  .text = "A file, readable by its owner only, whose first line is "   \
+		  "the password of the URI's user." }
+
+/* The server speaks TLS. */
+int dlki_memc_uri_is_tls(const struct dlk_uri *uri);
 
 /* The server is at a unix socket with the URI's path. */
 int dlki_memc_uri_is_unix(const struct dlk_uri *uri);
 
-/* 0, or EINVAL. */
+/* The user and the password: 0, or EINVAL. */
+int dlki_memc_uri_check_login(const struct dlk_uri *uri, struct dlk_error *err);
+
+/* The place of one server, and the login: 0, or EINVAL. */
 int dlki_memc_uri_check(const struct dlk_uri *uri, struct dlk_error *err);
 
 /* The lease of the URI, in and out as in struct dlk_session, and how long items
@@ -36,6 +61,13 @@ struct memc_pauses dlki_memc_uri_pauses(const struct dlk_uri *uri,
 /* ---- Messages ------------------------------------------------------------ */
 
 /* Each names the server first. */
+#define MEMC_WANTS_LOGIN                                                       \
+	"%s: the server wants a login (its -Y): give user and password in "    \
+	"the URI, or password_file="
+#define MEMC_REFUSED_LOGIN "%s: the server refused our user and password"
+#define MEMC_WANTS_NO_LOGIN                                                    \
+	"%s: the server has no passwords (it was started without -Y), but "    \
+	"the URI gives one"
 #define MEMC_STATS_ARE_SHORT                                                   \
 	"%s: the server does not tell its time, uptime and version"
 #define MEMC_RUN_IS_OVER                                                       \

@@ -13,7 +13,7 @@ static struct memc_pool *make(const char *text, struct dlk_error *err)
 	struct memc_pool *pool;
 	struct dlk_uri *uri;
 
-	if (dlki_uri_parse(&uri, text, dlki_memc_params, NULL, err) != 0)
+	if (dlki_uri_parse(&uri, text, dlki_memcached_backend.params, NULL, err) != 0)
 		return NULL;
 	pool = dlki_memc_pool_new(uri, err);
 	dlki_uri_free(uri);

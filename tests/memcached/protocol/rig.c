@@ -9,22 +9,34 @@
 
 #include "backends/memcached/protocol/store.h"
 
+extern const struct dlock_backend dlki_memcached_backend;
+
 #define RIG_BORN UINT64_C(1700000000)
 
 static int speaks_meta;
 
-void rig_begin(const char *query)
+static void begin(const char *before, const char *query)
 {
 	const struct rig_store store = {
 		.protocol = &dlki_memc_protocol,
-		.params = dlki_memc_params,
+		.params = dlki_memcached_backend.params,
 		.port = 11211,
 		.patience_ms = 3000,
 	};
 	char uri[200];
 
-	snprintf(uri, sizeof(uri), "memcached://h?ttl=10s%s", query);
+	snprintf(uri, sizeof(uri), "memcached://%sh?ttl=10s%s", before, query);
 	rig_open(&store, uri);
+}
+
+void rig_begin(const char *query)
+{
+	begin("", query);
+}
+
+void rig_begin_login(const char *query)
+{
+	begin("me:secret@", query);
 }
 
 const char *rig_stats(uint64_t born_s, unsigned int uptime_s)

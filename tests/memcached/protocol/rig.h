@@ -19,6 +19,9 @@
 /* Connect, and leave the greeting open; of the URI, "&poll=50ms". */
 void rig_begin(const char *query);
 
+/* The same with user and password, "me" and "secret". */
+void rig_begin_login(const char *query);
+
 /* ... and answer it; `meta`: the server speaks the meta protocol. */
 void rig_begin_up(const char *query, int meta);
 

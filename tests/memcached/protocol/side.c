@@ -8,6 +8,8 @@
 #include "core/base/clock.h"
 #include "support/wait.h"
 
+extern const struct dlock_backend dlki_memcached_backend;
+
 static int grants(const struct side *s)
 {
 	dlk_time from;
@@ -30,7 +32,7 @@ void side_open_memcached(struct side *s, const char *protocol,
 {
 	const struct side_store store = {
 		.protocol = &dlki_memc_protocol,
-		.params = dlki_memc_params,
+		.params = dlki_memcached_backend.params,
 		.before = "memcached://",
 	};
 	char more[120];

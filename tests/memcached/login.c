@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Servers with a file of users and passwords (-Y), and servers without. */
+#include "support.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "lab/base/fail.h"
+#include "support/check.h"
+
+TestSuite(memcached_login, .timeout = 60);
+
+static char users[] = "users.XXXXXX";
+static struct lab_server *server;
+
+static void begin(void)
+{
+	static const char lines[] = "me:secret\nother:word\n";
+	static const char *args[] = { "-Y", users, NULL };
+	static const struct lab_memcached_options options = { .args = args };
+	static char path[4096];
+	int fd = mkstemp(users);
+
+	CHECK(fd >= 0 && write(fd, lines, sizeof(lines) - 1) > 0);
+	close(fd);
+	CHECK(realpath(users, path));
+	args[1] = path;
+	server = lab_memcached_start(&options);
+	if (!server)
+		FAIL("%s", lab_errmsg());
+}
+
+static void end(void)
+{
+	lab_server_free(server);
+	unlink(users);
+}
+
+static const char *uri(const char *login, const char *query)
+{
+	static char text[300];
+
+	snprintf(text, sizeof(text), "memcached://%s127.0.0.1:%d/?ask=1s%s",
+		 login, server->port, query);
+	return text;
+}
+
+static void works(const char *text, const dlock_options *options)
+{
+	dlock_client *c = NULL;
+	dlock_lock *l = NULL;
+
+	CHECK_OK(dlock_open(&c, text, options));
+	CHECK_OK(dlock_mutex_new(&l, c, "x"));
+	give(take(l));
+	dlock_lock_free(l);
+	dlock_close(c);
+}
+
+static void refused(const char *text, int code, const char *part)
+{
+	dlock_client *c = NULL;
+
+	CHECK_RC(dlock_open(&c, text, NULL), code);
+	CHECK_TEXT(dlock_errmsg(), part);
+	CHECK(!strstr(dlock_errmsg(), "secret"));
+}
+
+EITHER_WAY(memcached_login, of_the_uri_is_enough)
+{
+	char query[40];
+
+	begin();
+	snprintf(query, sizeof(query), "&protocol=%s", protocol);
+	works(uri("me:secret@", query), NULL);
+	end();
+}
+
+Test(memcached_login, may_have_the_password_from_elsewhere)
+{
+	dlock_options options = DLOCK_OPTIONS_INIT;
+	static const char line[] = "word\n";
+	char file[] = "password.XXXXXX", query[100];
+	int fd = mkstemp(file);
+
+	begin();
+	options.password = "word";
+	works(uri("other@", ""), &options);
+	CHECK(fd >= 0 && write(fd, line, sizeof(line) - 1) > 0);
+	close(fd);
+	CHECK(realpath(file, query + sprintf(query, "&password_file=")));
+	works(uri("other@", query), NULL);
+	unlink(file);
+	end();
+}
+
+Test(memcached_login, that_is_wrong_or_missing_is_named)
+{
+	begin();
+	refused(uri("", ""), DLOCK_EDENIED, "wants a login (its -Y)");
+	refused(uri("me:secre@", ""), DLOCK_EDENIED,
+		"refused our user and password");
+	refused(uri("you:secret@", ""), DLOCK_EDENIED,
+		"refused our user and password");
+	refused(uri("me@", ""), DLOCK_EINVAL, "a user and a password");
+	refused(uri(":secret@", ""), DLOCK_EINVAL, "a user and a password");
+	refused(uri("m%20e:secret@", ""), DLOCK_EINVAL, "one word");
+	end();
+}
+
+/* The server would keep it as an item. */
+Test(memcached_login, is_not_told_to_a_server_without_users)
+{
+	static char reply[65536];
+
+	server = lab_memcached_start(NULL);
+	if (!server)
+		FAIL("%s", lab_errmsg());
+	refused(uri("me:secret@", ""), DLOCK_EDENIED,
+		"the server has no passwords");
+	CHECK_INT(lab_memcached_do(server, reply, sizeof(reply), "get auth"),
+		  ==, 0);
+	CHECK_TEXT(reply, "END");
+	CHECK_INT(lab_memcached_do(server, reply, sizeof(reply), "stats"), ==,
+		  0);
+	CHECK_TEXT(reply, "STAT cmd_set 0");
+	lab_server_free(server);
+}
+
+/* Another server takes its place, which wants a login as well. */
+Test(memcached_login, is_told_again_after_a_restart)
+{
+	dlock_client *c = NULL;
+	dlock_lock *l = NULL;
+
+	begin();
+	CHECK_OK(dlock_open(&c, uri("me:secret@", ""), NULL));
+	CHECK_OK(dlock_mutex_new(&l, c, "x"));
+	give(take(l));
+	CHECK_INT(lab_server_kill(server), ==, 0);
+	CHECK_INT(lab_server_restart(server, false), ==, 0);
+	give(take(l));
+	dlock_lock_free(l);
+	dlock_close(c);
+	end();
+}

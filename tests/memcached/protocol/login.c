@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The text protocol's authentication, byte by byte. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "tests/memcached/protocol/rig.h"
+
+#define ASKED "version                 \r\n"
+#define WANTED "CLIENT_ERROR unauthenticated\r\n"
+#define LOGIN "set auth 0 0 9\r\nme secret\r\n"
+#define GREETING                                                               \
+	"stats\r\nadd dlock.0 0 0 32\r\n" RIG_WITNESS "\r\ngets dlock.0\r\n"
+
+static const char *why(void)
+{
+	static struct dlk_error err;
+
+	dlki_engine_why(rig.engine, &err);
+	cr_assert_eq(err.code, DLOCK_EDENIED, "%s", err.text);
+	cr_assert_null(strstr(err.text, "secret"));
+	return err.text;
+}
+
+Test(memcached_login, is_the_first_that_a_server_is_told, .fini = rig_end)
+{
+	rig_begin_login("");
+	rig_expect(ASKED);
+	rig_say_slowly(RIG_MAIN, WANTED);
+	rig_expect(LOGIN GREETING "mn\r\n");
+	rig_say_slowly(RIG_MAIN, "STORED\r\n");
+	rig_welcome(RIG_MAIN, 100, 1);
+	rig_say(RIG_MAIN, "MN\r\n");
+	cr_assert(dlki_engine_is_up(rig.engine));
+}
+
+Test(memcached_login, comes_with_each_connection, .fini = rig_end)
+{
+	rig_begin_login("&protocol=text");
+	for (int sock = 0; sock < 3; sock++) {
+		if (sock > 0) {
+			script_ends(&rig.world, sock - 1);
+			for (int i = 0; rig.world.opened <= sock && i < 9; i++)
+				rig_turn_until(rig.world.clock + 500 * DLK_MS);
+			script_connected(&rig.world, sock);
+			rig_turn();
+		}
+		cr_assert_str_eq(rig_heard(sock), ASKED);
+		rig_say(sock, WANTED);
+		cr_assert_str_eq(rig_heard(sock), LOGIN GREETING);
+		rig_say(sock, "STORED\r\n");
+		rig_welcome(sock, 100, 0);
+		cr_assert(dlki_engine_is_up(rig.engine));
+	}
+}
+
+/* Everybody could get the item that such a server would make of it. */
+Test(memcached_login, is_kept_from_a_server_that_wants_none, .fini = rig_end)
+{
+	rig_begin_login("");
+	rig_expect(ASKED);
+	rig_say(RIG_MAIN, "VERSION 1.6.18\r\n");
+	rig_expect("");
+	cr_assert_not_null(strstr(why(), "the server has no passwords"));
+}
+
+Test(memcached_login, that_is_refused_is_named, .fini = rig_end)
+{
+	rig_begin_login("");
+	rig_say(RIG_MAIN, WANTED);
+	rig_say(RIG_MAIN, "CLIENT_ERROR authentication failure\r\n");
+	cr_assert_not_null(strstr(why(), "refused our user and password"));
+}
+
+/* It speaks the binary protocol alone, and closes the connection. */
+Test(memcached_login, by_sasl_is_named, .fini = rig_end)
+{
+	struct dlk_error err;
+
+	for (int login = 0; login <= 1; login++) {
+		if (login)
+			rig_begin_login("");
+		else
+			rig_begin("");
+		script_ends(&rig.world, RIG_MAIN);
+		rig_turn();
+		dlki_engine_why(rig.engine, &err);
+		cr_assert_eq(err.code, DLOCK_EUNREACHABLE);
+		cr_assert_not_null(strstr(err.text, "SASL"), "%s", err.text);
+		if (!login)
+			rig_end();
+	}
+}
+
+Test(memcached_login, that_is_missing_is_named, .fini = rig_end)
+{
+	rig_begin("");
+	rig_say(RIG_MAIN, WANTED);
+	cr_assert_not_null(strstr(why(), "wants a login (its -Y)"));
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* memcacheds: by the public interface.  What TLS itself refuses: tests/tls. */
+#include <criterion/criterion.h>
+#include <dlock/dlock.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lab/base/fail.h"
+#include "support/wait.h"
+#include "tests/memcached/tls/server.h"
+#include "tests/tls/certs.h"
+
+static struct lab_server *server;
+static int tls_port;
+
+static void end(void)
+{
+	lab_server_free(server);
+	certs_end();
+}
+
+TestSuite(memcacheds, .init = certs_begin, .fini = end, .timeout = 60);
+
+static void serve(bool asks, const char *users)
+{
+	server = tls_server_start(asks, users, &tls_port);
+	cr_assert_not_null(server, "%s", lab_errmsg());
+}
+
+static const char *uri(const char *login, const char *more)
+{
+	static char text[2000];
+
+	snprintf(text, sizeof(text),
+		 "memcacheds://%s127.0.0.1:%d/?connect=%llds&tls_ca=%s%s",
+		 login, tls_port, 5 * (long long)slowness(),
+		 certs_path("ca.pem"), more);
+	return text;
+}
+
+/* With a lock taken and released. */
+static void works(const char *text)
+{
+	dlock_client *client;
+	dlock_lock *lock;
+	dlock_hold *hold;
+
+	cr_assert_eq(dlock_open(&client, text, NULL), 0, "%s", dlock_errmsg());
+	cr_assert_eq(dlock_mutex_new(&lock, client, "n"), 0);
+	cr_assert_eq(dlock_acquire(lock, patience_ms(), &hold), 0, "%s",
+		     dlock_errmsg());
+	cr_assert_gt(dlock_token(hold), 0);
+	cr_assert_eq(dlock_release(hold), 0);
+	dlock_lock_free(lock);
+	dlock_close(client);
+}
+
+static void refused(const char *text, int code, const char *part)
+{
+	dlock_client *client;
+
+	cr_assert_eq(dlock_open(&client, text, NULL), code, "%s",
+		     dlock_errmsg());
+	cr_assert_not_null(strstr(dlock_errmsg(), part), "%s", dlock_errmsg());
+	cr_assert_null(strstr(dlock_errmsg(), "secret"));
+}
+
+Test(memcacheds, a_lock_is_taken_in_either_protocol)
+{
+	serve(false, NULL);
+	works(uri("", "&protocol=meta"));
+	works(uri("", "&protocol=text"));
+	works(uri("", "&tls_name=localhost"));
+}
+
+Test(memcacheds, a_server_that_is_not_believed_is_named)
+{
+	serve(false, NULL);
+	refused(uri("", "&tls_name=a.example"), DLOCK_EDENIED,
+		"the certificate is for 'localhost', 127.0.0.1, ::1, not "
+		"'a.example'");
+}
+
+Test(memcacheds, a_server_that_wants_a_certificate_is_named)
+{
+	char more[1000];
+
+	serve(true, NULL);
+	refused(uri("", ""), DLOCK_EDENIED, "a client's certificate");
+	snprintf(more, sizeof(more), "&tls_cert=%s&tls_key=%s",
+		 certs_path("client.pem"), certs_path("client.key"));
+	works(uri("", more));
+}
+
+Test(memcacheds, a_port_without_tls_is_named)
+{
+	char text[100];
+
+	serve(false, NULL);
+	snprintf(text, sizeof(text), "memcacheds://127.0.0.1:%d/?connect=1s",
+		 server->port);
+	refused(text, DLOCK_EPROTO, "port for TLS?");
+}
+
+Test(memcacheds, a_login_crosses_the_network_encrypted)
+{
+	serve(false, certs_file("users", "me:secret\n", 0600));
+	refused(uri("", ""), DLOCK_EDENIED, "wants a login (its -Y)");
+	refused(uri("me:secre@", ""), DLOCK_EDENIED,
+		"refused our user and password");
+	works(uri("me:secret@", ""));
+}
+
+Test(memcacheds, parameters_are_checked)
+{
+	serve(false, NULL);
+	refused(uri("", "&tls_cert=x"), DLOCK_EINVAL,
+		"tls_cert= needs tls_key=");
+	refused("memcached://127.0.0.1/?tls_name=x", DLOCK_EINVAL, "tls_name");
+}
+
+/* ---- The log ------------------------------------------------------------- */
+
+static atomic_int warnings;
+
+static void on_line(const struct dlock_log_line *line, void *arg)
+{
+	(void)arg;
+	if (line->level == 1 && strstr(line->text, "tls_verify=off"))
+		warnings++;
+}
+
+Test(memcacheds, whoever_verifies_nothing_is_warned)
+{
+	const struct dlock_options options = { .size = sizeof(options),
+					       .on_log = on_line };
+	dlock_client *client;
+	char text[100];
+
+	serve(false, NULL);
+	snprintf(text, sizeof(text),
+		 "memcacheds://127.0.0.1:%d/?tls_verify=off", tls_port);
+	cr_assert_eq(dlock_open(&client, text, &options), 0, "%s",
+		     dlock_errmsg());
+	dlock_close(client);
+	cr_assert_eq(warnings, 1);
+}
