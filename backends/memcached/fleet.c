@@ -46,11 +46,12 @@ static int make_pool(struct memc_session *s, struct dlk_error *err)
 		struct memc_member m = dlki_memc_pool_member(s->pool, i);
 
 		if (m.port == 0)
-			return dlk_fail(err, DLOCK_EINVAL,
-					"%s: no TLS on the unix socket '%.100s' "
-					"of the pool; give a host and a port, "
-					"or write memcached:",
-					uri->scheme, m.name);
+			return dlk_fail(
+				err, DLOCK_EINVAL,
+				"%s: no TLS on the unix socket '%.100s' "
+				"of the pool; give a host and a port, "
+				"or write memcached:",
+				uri->scheme, m.name);
 	}
 	return 0;
 }

@@ -22,10 +22,6 @@
 
 #define NAP (20 * DLK_MS)
 
-/* A server with SASL reads a header of 24 bytes before it closes a connection
- * that speaks another protocol. */
-#define PADDING "                 "
-
 /* ---- A job --------------------------------------------------------------- */
 
 static void fail_without_memory(struct dlki_op *op)
@@ -149,8 +145,7 @@ static void put_request(const struct memc_store *s, const struct memc_job *job,
 	if (job->asks)
 		dlki_memc_put(out, "stats\r\n");
 	if (job->tail == MEMC_TAIL_VERSION)
-		dlki_memc_put(out, "version%s\r\n",
-			      job->login != MEMC_NO_LOGIN ? PADDING : "");
+		dlki_memc_version_put(out, job->login != MEMC_NO_LOGIN);
 	if (job->verb == DLKI_GREET && job->login != MEMC_LOGIN_ASKED) {
 		dlki_memc_witness_put(out, s->base.uri, s->witness);
 		if (s->run.digest)

@@ -163,6 +163,13 @@ void dlki_memc_op_put(struct memc_out *out, const struct memc_run *run,
 	dlki_memc_put(out, meta ? "mg %s v c t\r\n" : "gets %s\r\n", key);
 }
 
+/* A server with SASL reads a header of 24 bytes before it closes a connection
+ * that speaks another protocol. */
+void dlki_memc_version_put(struct memc_out *out, int to_sasl)
+{
+	dlki_memc_put(out, "version%s\r\n", to_sasl ? "                 " : "");
+}
+
 void dlki_memc_login_put(struct memc_out *out, const struct dlk_uri *uri)
 {
 	size_t len = strlen(uri->user) + 1 + strlen(uri->password);

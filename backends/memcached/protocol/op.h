@@ -70,6 +70,9 @@ void dlki_memc_put(struct memc_out *out, const char *fmt, ...)
 void dlki_memc_op_put(struct memc_out *out, const struct memc_run *run,
 		      const struct memc_op *op);
 
+/* Ask for the version; `to_sasl`: a server with SASL answers at once. */
+void dlki_memc_version_put(struct memc_out *out, int to_sasl);
+
 /* User and password, by the text protocol's authentication. */
 void dlki_memc_login_put(struct memc_out *out, const struct dlk_uri *uri);
 

@@ -203,7 +203,7 @@ Test(memcached_fleet, a_multi_lock_of_names_on_each)
 	struct fleet f;
 
 	fleet_begin(&f);
-	c = client(&f, "");
+	c = client(&f, "ttl=3s");
 	other = client(&f, "");
 	for (size_t i = 0; i < FLEET; i++)
 		members[i] = lock(c, name_on(&f, i, 0));

@@ -8,12 +8,15 @@
 #include "backends/memcached/protocol/uri.h"
 #include "core/uri/uri.h"
 
+extern const struct dlock_backend dlki_memcached_backend;
+
 static struct memc_pool *make(const char *text, struct dlk_error *err)
 {
 	struct memc_pool *pool;
 	struct dlk_uri *uri;
 
-	if (dlki_uri_parse(&uri, text, dlki_memcached_backend.params, NULL, err) != 0)
+	if (dlki_uri_parse(&uri, text, dlki_memcached_backend.params, NULL,
+			   err) != 0)
 		return NULL;
 	pool = dlki_memc_pool_new(uri, err);
 	dlki_uri_free(uri);
