@@ -7,10 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAGIC "pool1 "
-
-/* ---- Written ------------------------------------------------------------- */
-
 /* The text goes to the hash, and its beginning to `out`. */
 struct writing {
 	SHA2_CTX hash;
@@ -55,7 +51,7 @@ void dlki_memc_digest(const struct memc_pool *pool, size_t i,
 	uint64_t first = 0;
 
 	if (n == 1) {
-		snprintf(out, MEMC_DIGEST, MAGIC "0 1/1");
+		snprintf(out, MEMC_DIGEST, MEMC_DIGEST_MAGIC "0 1/1");
 		return;
 	}
 	SHA256Init(&w.hash);
@@ -65,80 +61,6 @@ void dlki_memc_digest(const struct memc_pool *pool, size_t i,
 	SHA256Final(hash, &w.hash);
 	for (size_t k = 0; k < 8; k++)
 		first = first << 8 | hash[k];
-	snprintf(out, MEMC_DIGEST, MAGIC "%016" PRIx64 " %.*s", first,
-		 MEMC_DIGEST - 24, w.text);
-}
-
-/* ---- Compared ------------------------------------------------------------ */
-
-/* The word behind `*at`, which moves on; "": there is none. */
-static void next_word(const char **at, char out[64])
-{
-	size_t n = strcspn(*at, " ");
-
-	snprintf(out, 64, "%.*s", (int)n, *at);
-	*at += n;
-	*at += **at == ' ';
-}
-
-struct digest {
-	char hash[64], place[64];
-	unsigned int i, n;
-	const char *rest;
-};
-
-static int parse(struct digest *d, const char *text)
-{
-	if (strncmp(text, MAGIC, strlen(MAGIC)) != 0)
-		return 0;
-	d->rest = text + strlen(MAGIC);
-	next_word(&d->rest, d->hash);
-	next_word(&d->rest, d->place);
-	return sscanf(d->place, "%u/%u", &d->i, &d->n) == 2;
-}
-
-static const char *const parts[] = { "distribution", "hash", "namespace" };
-
-#define PARTS (sizeof(parts) / sizeof(parts[0]))
-
-/* The first word that differs; 0: none does, in what is there of them. */
-static int differ(struct digest *theirs, struct digest *ours, char out[120])
-{
-	for (size_t k = 0; *theirs->rest || *ours->rest; k++) {
-		char there[64], here[64];
-
-		next_word(&theirs->rest, there);
-		next_word(&ours->rest, here);
-		if (strcmp(there, here) == 0)
-			continue;
-		if (k < PARTS)
-			snprintf(out, 120, "%s '%.30s' there, '%.30s' here",
-				 parts[k], there, here);
-		else
-			snprintf(out, 120,
-				 "server %zu is %.36s there, %.36s here",
-				 k - PARTS + 1, there, here);
-		return 1;
-	}
-	return 0;
-}
-
-void dlki_memc_digest_difference(const char *theirs, const char *ours,
-				 char out[120])
-{
-	struct digest there, here;
-
-	if (!parse(&there, theirs) || !parse(&here, ours))
-		snprintf(out, 120, "the item is none of dlock's");
-	else if (there.n != here.n)
-		snprintf(out, 120, "%u %s there, %u here", there.n,
-			 there.n == 1 ? "server" : "servers", here.n);
-	else if (differ(&there, &here, out))
-		return;
-	else if (there.i != here.i)
-		snprintf(out, 120,
-			 "servers %u and %u of the pool are one: name it once",
-			 there.i, here.i);
-	else
-		snprintf(out, 120, "a later server differs");
+	snprintf(out, MEMC_DIGEST, MEMC_DIGEST_MAGIC "%016" PRIx64 " %.*s",
+		 first, MEMC_DIGEST - 24, w.text);
 }

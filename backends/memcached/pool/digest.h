@@ -13,6 +13,8 @@
 
 enum { MEMC_DIGEST = 240 };
 
+#define MEMC_DIGEST_MAGIC "pool1 "
+
 /* What member `i` keeps.  A single server, with a pool or without (NULL), keeps
  * the same whatever it is called. */
 void dlki_memc_digest(const struct memc_pool *pool, size_t i,
