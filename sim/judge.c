@@ -295,8 +295,9 @@ void sim_judge_broken(struct sim_judge *j, int caller, int is_done)
 	int64_t begun_at = j->breaks[caller - 1].begun_at;
 	int is_sure;
 
-	/* An item with a new number looks like a later holder's. */
-	is_done = is_done && begun_at > j->moved_at;
+	/* An item with a new number looks like a later holder's; and a store
+	 * that has lost keys since may have lost the break. */
+	is_done = is_done && begun_at > j->moved_at && begun_at > j->lost_at;
 	is_sure = is_done && j->set_back_ms == 0 && begun_at > excused_until(j);
 
 	j->breaks[caller - 1].about = NULL;
