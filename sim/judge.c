@@ -160,8 +160,14 @@ void sim_judge_end(struct sim_judge *j, int lock, int caller)
 void sim_judge_owner(char out[SIM_OWNER], int caller, unsigned int life,
 		     unsigned int claims)
 {
-	snprintf(out, SIM_OWNER, "%08x%08x%08x%08x", (unsigned int)caller, life,
-		 claims, 0u);
+	const unsigned int parts[4] = { (unsigned int)caller, life, claims };
+
+	for (unsigned int i = 0; i < 32; i++) {
+		unsigned int digit = parts[i / 8] >> (28 - 4 * (i % 8)) & 15;
+
+		out[i] = "0123456789abcdef"[digit];
+	}
+	out[32] = '\0';
 }
 
 void sim_judge_over(struct sim_judge *j, int caller, unsigned int life,

@@ -83,10 +83,11 @@ size_t rm_print_integer(char out[RM_INTEGER_SIZE], int64_t n)
 	return len - 1;
 }
 
-/* An integer of 16 digits needs no exponent. */
+/* An integer of 16 digits needs no exponent, and -0 has a sign. */
 size_t rm_print_double(char out[RM_DOUBLE_SIZE], double d)
 {
-	if (d >= 1 && d < 1e16 && !(trunc(d) < d))
+	if (d > -1e16 && d < 1e16 && !islessgreater(trunc(d), d) &&
+	    (d < 0 || !signbit(d)))
 		return rm_print_integer(out, (int64_t)d);
 	if (isinf(d))
 		return (size_t)snprintf(out, RM_DOUBLE_SIZE, "%s",

@@ -14,9 +14,17 @@ static void mix(struct sim_net *n, uint64_t value)
 
 static void mix_text(struct sim_net *n, const char *text)
 {
-	for (; *text; text++)
-		n->hash = (n->hash ^ (unsigned char)*text) *
-			  UINT64_C(0x100000001b3);
+	size_t left = strlen(text);
+	uint64_t word;
+
+	for (; left >= sizeof(word); left -= sizeof(word)) {
+		memcpy(&word, text, sizeof(word));
+		mix(n, word);
+		text += sizeof(word);
+	}
+	word = left;
+	memcpy((char *)&word + 1, text, left);
+	mix(n, word);
 }
 
 /* The format and the arguments; to print them all takes five times as long. */
