@@ -150,6 +150,15 @@ static void lose(struct sim_caller *c, dlk_time now)
 	sim_step_at(c, now + (dlk_time)draw(c, "lost", 100) * DLK_MS);
 }
 
+/* When the store was asked for what it renewed: a later request may only have
+ * confirmed that, and the lease is the shorter for it. */
+static int64_t renewed_from(const struct sim_caller *c)
+{
+	int64_t late_ms = c->terms->lease_ms - c->ask.lease_ms;
+
+	return sim_world_true(c->world, c->ask.since - late_ms * DLK_MS);
+}
+
 static void renewed(struct sim_caller *c, dlk_time now)
 {
 	dlk_time end_at = end_of(c, c->ask.since, c->ask.lease_ms);
@@ -160,8 +169,7 @@ static void renewed(struct sim_caller *c, dlk_time now)
 		lose(c, now);
 	} else if (end_at > c->end_at) {
 		c->end_at = end_at;
-		sim_judge_renew(c->judge, c->lock, c->number,
-				sim_world_true(c->world, c->ask.since),
+		sim_judge_renew(c->judge, c->lock, c->number, renewed_from(c),
 				sim_world_true(c->world, end_at));
 	}
 }

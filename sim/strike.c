@@ -28,7 +28,8 @@ static int64_t draw_time(const struct sim_strikes *s, const char *site,
 static void lose(struct sim_strikes *s, const char *what)
 {
 	sim_net_note(s->net, "the server %s", what);
-	s->judge->lost_at = s->net->now;
+	if (s->judge->lost_at < s->net->now)
+		s->judge->lost_at = s->net->now;
 }
 
 /* ... by a restart.  A proxy lets through to the next run what clients ask for
