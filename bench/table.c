@@ -49,9 +49,9 @@
 #define REQUESTS(target, guard) \
 	{ "requests_per_s", target, guard, BENCH_ALWAYS, .figure = "value" }
 #define NONE_LATE PLAIN("value", 0, 0)
-#define PENDING ALWAYS("value", 4, 4), PLAIN("heap_each", 1536, 1536)
-/* The loop has a thread, and a ticket has two ops. */
-#define PENDING_ON_LOOP ALWAYS("value", 4, 5), PLAIN("heap_each", 1536, 2048)
+#define PENDING ALWAYS("value", 3, 3), PLAIN("heap_each", 1536, 1536)
+/* A ticket has two ops. */
+#define PENDING_ON_LOOP ALWAYS("value", 3, 3), PLAIN("heap_each", 1536, 2048)
 #define ONE_WAKE PLAIN("wakes_per_release", 1, 1)
 
 /* One thread that shares a CPU with the server is twice as fast as one that
@@ -262,7 +262,7 @@ const struct bench bench_table[] = {
 		     IF_ZK(8, PER_SECOND(150000, 15000)) } },
 	{ "async.pending",
 	  "10,000 asynchronous acquires of one client that wait for a mutex: "
-	  "threads of the client, bytes of each",
+	  "threads of dlock in the process, bytes of each",
 	  "threads", &workload_pending,
 	  .cases = { STORE(mem, 10000, PENDING), STORE(file, 10000, PENDING),
 		     IF_REDIS(10000, PENDING_ON_LOOP) } },

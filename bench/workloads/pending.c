@@ -67,8 +67,8 @@ static void serve(dlock_client *c, size_t n)
 static void measure(struct bench_store *s, const struct bench_case *c)
 {
 	struct bench_result res = BENCH_RESULT;
+	double before = threads();
 	dlock_client *client = store_client(s), *holder = store_client(s);
-	double all;
 	struct bench_memory least, most;
 	dlock_lock *lock, *held;
 	dlock_hold *hold;
@@ -86,7 +86,7 @@ static void measure(struct bench_store *s, const struct bench_case *c)
 			    "dlock_acquire_start");
 	await_waiters(client, c->n);
 	bench_extra(&res, (double)(bench_now() - begin) / c->n, "ask_ns");
-	all = threads();
+	res.value = threads() - before;
 	most = bench_memory();
 	bench_extra(&res, (most.heap - least.heap) / c->n, "heap_each");
 	bench_extra(&res, (most.resident - least.resident) / c->n, "rss_each");
@@ -100,7 +100,6 @@ static void measure(struct bench_store *s, const struct bench_case *c)
 	dlock_lock_free(lock);
 	dlock_lock_free(held);
 	dlock_close(client);
-	res.value = all - threads();
 	dlock_close(holder);
 	bench_emit(&res, c);
 }
