@@ -219,6 +219,7 @@ void dlki_opcalls_unreachable(struct dlki_session *s)
 			continue;
 		}
 		c->unreachable = 1;
+		dlki_engine_why(s->engine, &c->why);
 		end_ops(c);
 	}
 }
@@ -263,7 +264,10 @@ int dlki_opcall_error(const struct dlki_opcall *call,
 	if (op->base.outcome == DLKI_AGAIN)
 		return dlk_fail(err, DLOCK_EUNREACHABLE,
 				"%s did not take the request", s->server);
-	dlki_engine_why(s->engine, &why);
+	if (call->unreachable)
+		why = call->why;
+	else
+		dlki_engine_why(s->engine, &why);
 	if (why.code != 0 && (!call->over || call->unreachable || !up)) {
 		*err = why;
 		if (!call->unreachable && is_word_of_a_server(why.code))

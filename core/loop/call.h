@@ -38,7 +38,9 @@ struct dlki_opcall {
 	int too_early;           /* the try to connect began before the call,
 				  * and may fail */
 	int over;                /* ops end, and are not sent again */
-	int unreachable;         /* ... because the server is */
+	int unreachable;         /* ... because the server is ... */
+	struct dlk_error why;    /* ... for this reason: by now another thread
+				  * may have connected again */
 	struct dlk_error failed; /* of the first op that has failed, or whose
 				  * last answer makes no sense; code 0: none */
 	struct dlk_error in_the_way; /* of a BUSY op; `code` 0: nothing */
