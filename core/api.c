@@ -16,15 +16,6 @@
 
 /* The end of a call that came to `rc`: an error is the thread's last message
  * then. */
-static int leave_with(struct dlki_scope scope, int rc,
-		      const struct dlk_error *err)
-{
-	if (rc < 0)
-		dlki_report(err);
-	dlki_leave(scope);
-	return rc;
-}
-
 /* ---- Locks --------------------------------------------------------------- */
 
 int dlock_mutex_new(dlock_lock **out, dlock_client *client, const char *name)
@@ -33,7 +24,7 @@ int dlock_mutex_new(dlock_lock **out, dlock_client *client, const char *name)
 	struct dlk_error err = { 0 };
 	int rc = dlki_mutex_new(out, client, name, &err);
 
-	return leave_with(scope, rc, &err);
+	return dlki_leave_with(scope, rc, &err);
 }
 
 int dlock_rwlock_new(dlock_lock **out, dlock_client *client, const char *name)
@@ -42,7 +33,7 @@ int dlock_rwlock_new(dlock_lock **out, dlock_client *client, const char *name)
 	struct dlk_error err = { 0 };
 	int rc = dlki_rwlock_new(out, client, name, &err);
 
-	return leave_with(scope, rc, &err);
+	return dlki_leave_with(scope, rc, &err);
 }
 
 int dlock_semaphore_new(dlock_lock **out, dlock_client *client,
@@ -52,7 +43,7 @@ int dlock_semaphore_new(dlock_lock **out, dlock_client *client,
 	struct dlk_error err = { 0 };
 	int rc = dlki_semaphore_new(out, client, name, permits, &err);
 
-	return leave_with(scope, rc, &err);
+	return dlki_leave_with(scope, rc, &err);
 }
 
 int dlock_multi_new(dlock_lock **out, dlock_lock *const members[], size_t count)
@@ -61,7 +52,7 @@ int dlock_multi_new(dlock_lock **out, dlock_lock *const members[], size_t count)
 	struct dlk_error err = { 0 };
 	int rc = dlki_multi_new(out, members, count, &err);
 
-	return leave_with(scope, rc, &err);
+	return dlki_leave_with(scope, rc, &err);
 }
 
 int dlock_lock_unbind(dlock_lock *lock)
@@ -70,7 +61,7 @@ int dlock_lock_unbind(dlock_lock *lock)
 	struct dlk_error err = { 0 };
 	int rc = dlki_lock_unbind(lock, &err);
 
-	return leave_with(scope, rc, &err);
+	return dlki_leave_with(scope, rc, &err);
 }
 
 void dlock_lock_free(dlock_lock *lock)
@@ -106,7 +97,7 @@ int dlock_inspect(dlock_lock *lock,
 	struct dlk_error err = { 0 };
 	int rc = dlki_inspect(lock, each, arg, timeout_ms, &err);
 
-	return leave_with(scope, rc, &err);
+	return dlki_leave_with(scope, rc, &err);
 }
 
 int dlock_break(dlock_lock *lock, int64_t timeout_ms)
@@ -115,7 +106,7 @@ int dlock_break(dlock_lock *lock, int64_t timeout_ms)
 	struct dlk_error err = { 0 };
 	int rc = dlki_break(lock, timeout_ms, &err);
 
-	return leave_with(scope, rc, &err);
+	return dlki_leave_with(scope, rc, &err);
 }
 
 int dlock_list(dlock_client *client,
@@ -126,7 +117,7 @@ int dlock_list(dlock_client *client,
 	struct dlk_error err = { 0 };
 	int rc = dlki_list(client, each, arg, timeout_ms, &err);
 
-	return leave_with(scope, rc, &err);
+	return dlki_leave_with(scope, rc, &err);
 }
 
 /* ---- Acquire and release ------------------------------------------------- */
@@ -164,7 +155,7 @@ static int public_acquire(dlock_lock *lock, enum dlk_mode mode,
 	struct dlk_error err = { 0 };
 	int rc = acquire_side(lock, mode, timeout_ms, out, &err);
 
-	return leave_with(scope, rc, &err);
+	return dlki_leave_with(scope, rc, &err);
 }
 
 int dlock_acquire(dlock_lock *lock, int64_t timeout_ms, dlock_hold **out)
@@ -189,7 +180,7 @@ int dlock_release(dlock_hold *hold)
 		rc = dlki_multi_release(hold, &err);
 	else
 		rc = dlki_release(hold, DLK_FOREVER, &err);
-	return leave_with(scope, rc, &err);
+	return dlki_leave_with(scope, rc, &err);
 }
 
 /* ---- Questions about a hold ---------------------------------------------- */
@@ -246,5 +237,5 @@ int dlock_hold_fd(dlock_hold *hold)
 		fd = dlki_multi_fd(hold, &err);
 	else
 		fd = dlki_claim_fd(hold->claim, &err);
-	return leave_with(scope, fd, &err);
+	return dlki_leave_with(scope, fd, &err);
 }

@@ -10,15 +10,6 @@
 #include "core/release.h"
 #include "core/async_thread.h"
 
-static int leave_with(struct dlki_scope scope, int rc,
-		      const struct dlk_error *err)
-{
-	if (rc < 0)
-		dlki_report(err);
-	dlki_leave(scope);
-	return rc;
-}
-
 static int fail_multi(struct dlk_error *err)
 {
 	return dlk_fail(err, DLOCK_ENOTSUP,
@@ -120,17 +111,17 @@ static int begin_acquire(dlock_lock *lock, enum dlk_mode mode,
 	if (rc == 0)
 		rc = dlki_timeout_check(timeout_ms, &err);
 	if (rc != 0)
-		return leave_with(scope, rc, &err);
+		return dlki_leave_with(scope, rc, &err);
 	c = lock->record->client;
 	rc = dlki_client_begin(c, &err);
 	if (rc != 0)
-		return leave_with(scope, rc, &err);
+		return dlki_leave_with(scope, rc, &err);
 	r = prepare(c, done, arg, &err);
 	rc = r ? acquire_start(lock, mode, timeout_ms, r, op, &err) : err.code;
 	if (rc != 0 && r)
 		dlki_async_free(r);
 	dlki_client_end(c);
-	return leave_with(scope, rc, &err);
+	return dlki_leave_with(scope, rc, &err);
 }
 
 int dlock_acquire_start(dlock_lock *lock, int64_t timeout_ms,
@@ -174,7 +165,7 @@ int dlock_cancel_op(dlock_client *client, dlock_op op)
 		rc = cancel_op(client, op, &err);
 		pthread_mutex_unlock(&client->mu);
 	}
-	return leave_with(scope, rc, &err);
+	return dlki_leave_with(scope, rc, &err);
 }
 
 /* ---- Release ------------------------------------------------------------- */
@@ -235,7 +226,7 @@ int dlock_release_start(dlock_hold *hold, dlock_done_fn done, void *arg)
 	struct dlk_error err = { 0 };
 	int rc = begin_release(hold, done, arg, &err);
 
-	return leave_with(scope, rc, &err);
+	return dlki_leave_with(scope, rc, &err);
 }
 
 /* ---- Questions ----------------------------------------------------------- */
@@ -300,7 +291,7 @@ int dlock_inspect_start(dlock_lock *lock,
 				    arg, &err);
 	else
 		rc = dlk_fail(&err, DLOCK_EINVAL, "each is NULL");
-	return leave_with(scope, rc, &err);
+	return dlki_leave_with(scope, rc, &err);
 }
 
 int dlock_break_start(dlock_lock *lock, int64_t timeout_ms, dlock_done_fn done,
@@ -313,5 +304,5 @@ int dlock_break_start(dlock_lock *lock, int64_t timeout_ms, dlock_done_fn done,
 						  &err),
 				arg, &err);
 
-	return leave_with(scope, rc, &err);
+	return dlki_leave_with(scope, rc, &err);
 }

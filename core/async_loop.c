@@ -13,15 +13,6 @@
 #include "core/guard.h"
 #include "core/wait.h"
 
-static int leave_with(struct dlki_scope scope, int rc,
-		      const struct dlk_error *err)
-{
-	if (rc < 0)
-		dlki_report(err);
-	dlki_leave(scope);
-	return rc;
-}
-
 static int client_fd(struct dlock_client *c, struct dlk_error *err)
 {
 	int fd = dlki_due_fd(&c->asyncs.due);
@@ -37,7 +28,7 @@ int dlock_client_fd(dlock_client *client)
 
 	if (rc == 0)
 		rc = client_fd(client, &err);
-	return leave_with(scope, rc, &err);
+	return dlki_leave_with(scope, rc, &err);
 }
 
 /* The client may be gone afterwards. */
@@ -62,7 +53,7 @@ int dlock_process(dlock_client *client, int most)
 
 	if (rc == 0)
 		rc = process(client, most, &done, &err);
-	return leave_with(scope, rc, &err);
+	return dlki_leave_with(scope, rc, &err);
 }
 
 /* 0 when nothing is due in time. */
@@ -120,7 +111,7 @@ int dlock_wait(dlock_client *client, int64_t timeout_ms)
 		rc = dlki_timeout_check(timeout_ms, &err);
 	if (rc == 0)
 		rc = wait_for(client, timeout_ms, &err);
-	return leave_with(scope, rc, &err);
+	return dlki_leave_with(scope, rc, &err);
 }
 
 int64_t dlock_due_ms(const dlock_client *client)
@@ -170,5 +161,5 @@ int dlock_events_by_process(dlock_client *client)
 		pthread_mutex_unlock(&client->mu);
 		dlki_log_by_process(&client->log, &client->asyncs.due);
 	}
-	return leave_with(scope, rc, &err);
+	return dlki_leave_with(scope, rc, &err);
 }

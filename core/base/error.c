@@ -65,6 +65,15 @@ int dlki_report(const struct dlk_error *err)
 	return err->code;
 }
 
+int dlki_leave_with(struct dlki_scope scope, int rc,
+		    const struct dlk_error *err)
+{
+	if (rc < 0)
+		dlki_report(err);
+	dlki_leave(scope);
+	return rc;
+}
+
 int dlki_reject(int code, const char *fmt, ...)
 {
 	va_list ap;

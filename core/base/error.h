@@ -14,9 +14,15 @@
 
 #include <dlock/backend.h>
 
+#include "core/base/process.h"
+
 /* Make err the thread's last message and return its code.  `err->code` must
  * not be 0. */
 int dlki_report(const struct dlk_error *err);
+
+/* Leave a public call that returns `rc`; < 0: report err. */
+int dlki_leave_with(struct dlki_scope scope, int rc,
+		    const struct dlk_error *err);
 
 /* dlk_fail() and dlki_report() in one. */
 int dlki_reject(int code, const char *fmt, ...) DLOCK_PRINTF(2, 3);
