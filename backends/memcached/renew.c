@@ -1,19 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/memcached/batch.h"
 
-static enum dlk_renewal take_answer(struct memc_ticket *t)
-{
-	const struct dlki_op *op = &t->ask.base;
-
-	if (op->outcome != DLKI_ANSWERED)
-		return DLK_UNKNOWN;
-	if (!op->stood)
-		return DLK_GONE;
-	t->base.since = op->since;
-	t->base.lease_ms = op->lease_ms;
-	return DLK_RENEWED;
-}
-
 struct renewal {
 	enum dlk_renewal *verdicts;
 	struct dlk_error *err;
@@ -30,9 +17,7 @@ static void take(struct memc_batch *b, struct dlki_opcall *call, size_t i)
 	struct memc_ticket *t = (struct memc_ticket *)b->tickets[i];
 	struct renewal *r = b->arg;
 
-	r->verdicts[i] = take_answer(t);
-	if (r->verdicts[i] == DLK_UNKNOWN && r->err->code == 0)
-		dlki_opcall_error(call, &t->ask, r->err);
+	r->verdicts[i] = dlki_opcall_renewed(call, &t->ask, &t->base, r->err);
 }
 
 void dlki_memc_renew(struct dlk_session *base, struct dlk_ticket *const t[],

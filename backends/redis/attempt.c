@@ -22,8 +22,7 @@ static enum dlk_verdict take_answer(struct redis_ticket *t,
 	switch (op->base.outcome) {
 	case DLKI_GRANTED:
 		t->base.token = op->base.token;
-		t->base.since = op->base.since;
-		t->base.lease_ms = op->base.lease_ms;
+		dlki_opcall_lease(op, &t->base);
 		t->by_push = 0;
 		return DLK_GRANTED;
 	case DLKI_BUSY:

@@ -1,19 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/redis/redis.h"
 
-static enum dlk_renewal take_answer(struct redis_ticket *t)
-{
-	const struct dlki_op *op = &t->ask.base;
-
-	if (op->outcome != DLKI_ANSWERED)
-		return DLK_UNKNOWN;
-	if (!op->stood)
-		return DLK_GONE;
-	t->base.since = op->since;
-	t->base.lease_ms = op->lease_ms;
-	return DLK_RENEWED;
-}
-
 void dlki_redis_renew(struct dlk_session *base, struct dlk_ticket *const t[],
 		      enum dlk_renewal verdicts[], size_t n, dlk_time deadline,
 		      struct dlk_error *err)
@@ -29,9 +16,8 @@ void dlki_redis_renew(struct dlk_session *base, struct dlk_ticket *const t[],
 	for (size_t i = 0; i < n; i++) {
 		struct redis_ticket *one = (struct redis_ticket *)t[i];
 
-		verdicts[i] = take_answer(one);
-		if (verdicts[i] == DLK_UNKNOWN && err->code == 0)
-			dlki_opcall_error(&call, &one->ask, err);
+		verdicts[i] = dlki_opcall_renewed(&call, &one->ask, &one->base,
+						  err);
 	}
 	dlki_opcall_end(&call);
 }

@@ -224,7 +224,7 @@ void dlki_opcalls_unreachable(struct dlki_session *s)
 	}
 }
 
-void dlki_opcalls_spare(struct dlki_session *s, dlk_time answered)
+void dlki_opcalls_reached(struct dlki_session *s, dlk_time answered)
 {
 	for (struct dlki_opcall *c = s->calls; c; c = c->next) {
 		if (answered > c->deadline && c->ops &&
@@ -276,4 +276,28 @@ int dlki_opcall_error(const struct dlki_opcall *call,
 	}
 	return dlk_fail(err, DLOCK_EUNREACHABLE, "%s: %s", s->server,
 			in_time(op, up));
+}
+
+/* ---- Leases -------------------------------------------------------------- */
+
+void dlki_opcall_lease(const struct dlki_opcall_op *op, struct dlk_ticket *t)
+{
+	t->since = op->base.since;
+	t->lease_ms = op->base.lease_ms;
+}
+
+enum dlk_renewal dlki_opcall_renewed(const struct dlki_opcall *call,
+				     const struct dlki_opcall_op *op,
+				     struct dlk_ticket *t,
+				     struct dlk_error *err)
+{
+	if (op->base.outcome != DLKI_ANSWERED) {
+		if (err->code == 0)
+			dlki_opcall_error(call, op, err);
+		return DLK_UNKNOWN;
+	}
+	if (!op->base.stood)
+		return DLK_GONE;
+	dlki_opcall_lease(op, t);
+	return DLK_RENEWED;
 }

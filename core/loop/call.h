@@ -84,9 +84,19 @@ int dlki_opcall_error(const struct dlki_opcall *call,
 /* The server cannot be reached: end all ops of all calls. */
 void dlki_opcalls_unreachable(struct dlki_session *s);
 
+/* The ticket gets the lease of an op that was granted or answered. */
+void dlki_opcall_lease(const struct dlki_opcall_op *op, struct dlk_ticket *t);
+
+/* What came of a renewal; the ticket gets the lease.  DLK_UNKNOWN: err says
+ * why, unless it has an error already. */
+enum dlk_renewal dlki_opcall_renewed(const struct dlki_opcall *call,
+				     const struct dlki_opcall_op *op,
+				     struct dlk_ticket *t,
+				     struct dlk_error *err);
+
 /* The server is reached, and answers at `answered` at the earliest: end the
  * attempts that have no time for that.  They would stay without an answer, and
  * leave claims behind. */
-void dlki_opcalls_spare(struct dlki_session *s, dlk_time answered);
+void dlki_opcalls_reached(struct dlki_session *s, dlk_time answered);
 
 #endif

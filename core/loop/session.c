@@ -140,7 +140,7 @@ void dlki_session_up(struct dlki_session *s, const struct dlki_terms *terms,
 	dlk_time way = dlki_engine_way(s->engine);
 
 	dlk_answered(s->base, now - way, now);
-	dlki_opcalls_spare(s, now + way);
+	dlki_opcalls_reached(s, now + way);
 	if (!s->opening)
 		return;
 	s->base->ttl_ms = terms->lease_ms;
