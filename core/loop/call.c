@@ -227,6 +227,7 @@ void dlki_opcalls_unreachable(struct dlki_session *s)
 void dlki_opcalls_reached(struct dlki_session *s, dlk_time answered)
 {
 	for (struct dlki_opcall *c = s->calls; c; c = c->next) {
+		c->too_early = 0;
 		if (answered > c->deadline && c->ops &&
 		    c->ops->base.verb == DLKI_ATTEMPT)
 			end_ops(c);
