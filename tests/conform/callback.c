@@ -1,28 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a callback may call; and operations other than acquire and release. */
 #include <dlock/async.h>
-#include <poll.h>
 
 #include "conform/cases.h"
 #include "support/outcome.h"
 
 enum { MANY = 1000 };
-
-static int is_readable(int fd, int64_t ms)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-
-	return poll(&p, 1, (int)ms) == 1;
-}
-
-static int calls(struct outcome *o, int n)
-{
-	int sum = 0;
-
-	for (int i = 0; i < n; i++)
-		sum += atomic_load(&o[i].calls);
-	return sum;
-}
 
 /* ---- In a callback ------------------------------------------------------- */
 
@@ -171,7 +154,7 @@ void case_many_at_close(struct conform *t)
 		 DLOCK_ECANCELED);
 	while (atomic_load(&over.calls) == 0)
 		CHECK_OK(dlock_wait(c, patience_ms()));
-	CHECK_INT(calls(o, MANY), ==, MANY);
+	CHECK_INT(outcomes_called(o, MANY), ==, MANY);
 	for (int i = 0; i < MANY; i++) {
 		CHECK_RC(o[i].rc, DLOCK_ECANCELED);
 		CHECK_INT(o[i].order, <, over.order);
@@ -198,7 +181,7 @@ void case_many_time_out(struct conform *t)
 						       1);
 	while (dlock_pending(t->client) > 0 && now_ms() < end)
 		CHECK_OK(dlock_wait(t->client, patience_ms()));
-	CHECK_INT(calls(o, MANY), ==, MANY);
+	CHECK_INT(outcomes_called(o, MANY), ==, MANY);
 	for (int i = 0; i < MANY; i++)
 		CHECK(o[i].rc == DLOCK_EBUSY || o[i].rc == DLOCK_EUNREACHABLE);
 	CHECK_INT(o[MANY - 1].at_ms - begun, >=, 300);
@@ -332,9 +315,9 @@ void case_begun_open(struct conform *t)
 	CHECK_OK(dlock_open_start(t->uri, NULL, &c, outcome_note, &opened));
 	fd = dlock_client_fd(c);
 	CHECK(is_readable(fd, patience_ms()));
-	CHECK_INT(calls(&opened, 1), ==, 0);
+	CHECK_INT(outcomes_called(&opened, 1), ==, 0);
 	CHECK_INT(dlock_process(c, 0), ==, 0);
-	CHECK_INT(calls(&opened, 1), ==, 1);
+	CHECK_INT(outcomes_called(&opened, 1), ==, 1);
 	CHECK_OK(opened.rc);
 	CHECK(opened.client == c);
 	use_opened(t, c);
@@ -363,7 +346,7 @@ void case_begun_open_and_close(struct conform *t)
 				CHECK_OK(dlock_wait(c, patience_ms()));
 			CHECK_INT(opened.order, <, over.order);
 		}
-		CHECK_INT(calls(&opened, 1), ==, 1);
+		CHECK_INT(outcomes_called(&opened, 1), ==, 1);
 		CHECK(opened.rc == DLOCK_OK || opened.rc == DLOCK_ECANCELED);
 	}
 }
@@ -381,9 +364,9 @@ void case_begun_close_and_close(struct conform *t)
 	forget_client(t, c);
 	CHECK_OK(dlock_close_start(c, outcome_note, &over));
 	dlock_close(c);
-	CHECK_INT(calls(&o, 1), ==, 1);
+	CHECK_INT(outcomes_called(&o, 1), ==, 1);
 	CHECK_RC(o.rc, DLOCK_ECANCELED);
 	CHECK_OK(over.rc);
-	CHECK_INT(calls(&over, 1), ==, 1);
+	CHECK_INT(outcomes_called(&over, 1), ==, 1);
 	give(h);
 }

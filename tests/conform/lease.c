@@ -4,7 +4,6 @@
  * reaches max_hold, so that is how loss is learnt here.
  */
 #include <fcntl.h>
-#include <poll.h>
 #include <stdatomic.h>
 
 #include "conform/cases.h"
@@ -32,14 +31,6 @@ static dlock_client *brief_client(struct conform *t)
 
 	opts.on_event = on_event;
 	return another_client(t, BRIEF, &opts);
-}
-
-static int readable(int fd)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-
-	CHECK_INT(fd, >=, 0);
-	return poll(&p, 1, 0) == 1;
 }
 
 static int stands(const struct conform *t, const dlock_hold *h)
@@ -89,7 +80,7 @@ void case_lease_max_hold(struct conform *t)
 	CHECK_INT(now_ms() - begun, >=, BRIEF_MS - 1);
 	CHECK_INT(dlock_remaining_ms(h), ==, 0);
 	EVENTUALLY(lost_events == 1);
-	CHECK(readable(dlock_hold_fd(h)));
+	CHECK(is_readable(dlock_hold_fd(h), 0));
 	CHECK_RC(dlock_release(h), DLOCK_ELOST);
 	CHECK_TEXT(dlock_errmsg(), t->name);
 	ALL_ALONG(20, lost_events == 1);
@@ -124,7 +115,7 @@ void case_lease_no_late_event(struct conform *t)
 
 	use_mutex(t);
 	h = take(handle(t, c));
-	CHECK(!readable(dlock_hold_fd(h)));
+	CHECK(!is_readable(dlock_hold_fd(h), 0));
 	give(h);
 	ALL_ALONG(BRIEF_MS + 50, lost_events == 0);
 	CHECK_INT(stats_of(c).lost, ==, 0);
@@ -144,16 +135,16 @@ void case_lease_fd(struct conform *t)
 	CHECK(fd != kept_fd);
 	CHECK_INT(dlock_hold_fd(h), ==, fd);
 	CHECK(fcntl(fd, F_GETFD) & FD_CLOEXEC);
-	CHECK(!readable(fd));
-	EVENTUALLY(readable(fd));
+	CHECK(!is_readable(fd, 0));
+	EVENTUALLY(is_readable(fd, 0));
 	CHECK_RC(dlock_check(h), DLOCK_ELOST);
-	CHECK(!readable(kept_fd));
+	CHECK(!is_readable(kept_fd, 0));
 	CHECK_OK(dlock_check(kept));
 	CHECK_RC(dlock_release(h), DLOCK_ELOST);
 	/* Asked for after the loss, it is readable at once. */
 	h = take(any_lock(t, c, MUTEX, 0, "conform/brief"));
 	EVENTUALLY(dlock_check(h) == DLOCK_ELOST);
-	EVENTUALLY(readable(dlock_hold_fd(h)));
+	EVENTUALLY(is_readable(dlock_hold_fd(h), 0));
 	CHECK_RC(dlock_release(h), DLOCK_ELOST);
 	give(kept);
 }

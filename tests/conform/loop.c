@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a program's loop sees: the descriptor, dlock_process(), dlock_wait(). */
 #include <dlock/async.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -11,22 +10,6 @@
 #include "support/process.h"
 
 enum { FEW = 5 };
-
-static int readable(int fd, int64_t ms)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-
-	return poll(&p, 1, (int)ms) == 1;
-}
-
-static int calls(struct outcome *o, int n)
-{
-	int sum = 0;
-
-	for (int i = 0; i < n; i++)
-		sum += atomic_load(&o[i].calls);
-	return sum;
-}
 
 static void processed(dlock_client *c)
 {
@@ -49,22 +32,22 @@ void case_loop_descriptor(struct conform *t)
 	h = take(unbound(t, another_client(t, NULL, NULL)));
 	ask_async(&o, t->lock, -1);
 	await_waiters(t, 1);
-	CHECK(!readable(fd, 0));
+	CHECK(!is_readable(fd, 0));
 	CHECK_INT(dlock_due_ms(t->client), ==, -1);
 	give(h);
-	CHECK(readable(fd, patience_ms()));
+	CHECK(is_readable(fd, patience_ms()));
 	CHECK_INT(dlock_due_ms(t->client), ==, 0);
 	CHECK_INT(dlock_pending(t->client), ==, 1);
-	CHECK_INT(calls(&o, 1), ==, 0);
+	CHECK_INT(outcomes_called(&o, 1), ==, 0);
 	processed(t->client);
-	CHECK(!readable(fd, 0));
+	CHECK(!is_readable(fd, 0));
 	CHECK_INT(dlock_pending(t->client), ==, 0);
-	CHECK_INT(calls(&o, 1), ==, 1);
+	CHECK_INT(outcomes_called(&o, 1), ==, 1);
 	CHECK(pthread_equal(o.thread, pthread_self()));
 	CHECK(o.client == t->client);
 	give_async(&done, o.hold);
-	CHECK(readable(fd, patience_ms()));
-	CHECK_INT(calls(&done, 1), ==, 0);
+	CHECK(is_readable(fd, patience_ms()));
+	CHECK_INT(outcomes_called(&done, 1), ==, 0);
 	processed(t->client);
 	CHECK_INT(outcome_of(&done), ==, DLOCK_OK);
 	is_free(t->lock);
@@ -78,10 +61,10 @@ void case_loop_due_before(struct conform *t)
 	use_unbound(t);
 	ask_async(&o, t->lock, -1);
 	EVENTUALLY(dlock_due_ms(t->client) == 0);
-	CHECK(readable(dlock_client_fd(t->client), 0));
+	CHECK(is_readable(dlock_client_fd(t->client), 0));
 	processed(t->client);
-	CHECK(!readable(dlock_client_fd(t->client), 0));
-	CHECK_INT(calls(&o, 1), ==, 1);
+	CHECK(!is_readable(dlock_client_fd(t->client), 0));
+	CHECK_INT(outcomes_called(&o, 1), ==, 1);
 	give(o.hold);
 }
 
@@ -96,7 +79,7 @@ static void next_edge(int loop, dlock_client *c)
 
 static void edges_until(int loop, dlock_client *c, struct outcome *o, int n)
 {
-	while (calls(o, FEW) < n)
+	while (outcomes_called(o, FEW) < n)
 		next_edge(loop, c);
 	for (int i = 0; i < FEW; i++) {
 		if (o[i].hold)
@@ -145,13 +128,13 @@ void case_loop_one_at_a_time(struct conform *t)
 	}
 	CHECK_INT(dlock_pending(t->client), ==, FEW);
 	for (int i = 0; i < FEW; i++) {
-		CHECK(readable(fd, patience_ms()));
+		CHECK(is_readable(fd, patience_ms()));
 		EVENTUALLY(dlock_process(t->client, 1) >= 0 &&
-			   calls(o, FEW) == i + 1);
+			   outcomes_called(o, FEW) == i + 1);
 		CHECK_INT(dlock_pending(t->client), ==, FEW - i - 1);
 	}
 	CHECK_INT(dlock_process(t->client, 1), ==, 0);
-	CHECK(!readable(fd, 0));
+	CHECK(!is_readable(fd, 0));
 	for (int i = 0; i < FEW; i++)
 		give(o[i].hold);
 }
@@ -164,14 +147,14 @@ void case_loop_nudge(struct conform *t)
 	CHECK_RC(dlock_wait(t->client, 20), DLOCK_EBUSY);
 	CHECK_OK(dlock_nudge(t->client));
 	CHECK_OK(dlock_nudge(t->client));
-	CHECK(readable(fd, 0));
+	CHECK(is_readable(fd, 0));
 	CHECK_INT(dlock_due_ms(t->client), ==, 0);
 	CHECK_OK(dlock_wait(t->client, -1));
-	CHECK(!readable(fd, 0));
+	CHECK(!is_readable(fd, 0));
 	CHECK_RC(dlock_wait(t->client, 0), DLOCK_EBUSY);
 	CHECK_OK(dlock_nudge(t->client));
 	processed(t->client);
-	CHECK(!readable(fd, 0));
+	CHECK(!is_readable(fd, 0));
 	CHECK_RC(dlock_nudge(NULL), DLOCK_EINVAL);
 }
 
@@ -184,12 +167,12 @@ void case_loop_wait(struct conform *t)
 	use_unbound(t);
 	op = ask_async(&o, t->lock, -1);
 	CHECK_OK(dlock_wait(t->client, patience_ms()));
-	CHECK_INT(calls(&o, 1), ==, 1);
+	CHECK_INT(outcomes_called(&o, 1), ==, 1);
 	h = o.hold;
 	ask_async(&late, unbound(t, t->client), 50);
 	CHECK_RC(dlock_cancel_op(t->client, op), DLOCK_EINVAL);
 	CHECK_OK(dlock_wait(t->client, -1));
-	CHECK_INT(calls(&late, 1), ==, 1);
+	CHECK_INT(outcomes_called(&late, 1), ==, 1);
 	CHECK_RC(late.rc, DLOCK_EBUSY);
 	CHECK_RC(dlock_wait(t->client, -2), DLOCK_EINVAL);
 	give(h);
@@ -308,11 +291,11 @@ void case_loop_forked(struct conform *t)
 			 DLOCK_EFORKED);
 		CHECK_INT(dlock_pending(t->client), ==, 0);
 		CHECK_INT(dlock_due_ms(t->client), ==, -1);
-		CHECK_INT(calls(&o, 1), ==, 0);
+		CHECK_INT(outcomes_called(&o, 1), ==, 0);
 		_exit(0);
 	}
 	CHECK_INT(process_wait(pid, patience_ms()), ==, 0);
-	CHECK(!readable(dlock_client_fd(t->client), 0));
+	CHECK(!is_readable(dlock_client_fd(t->client), 0));
 	give(h);
 	CHECK_OK(outcome_of(&o));
 	give(o.hold);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A holder that wants to know is told when others want the lock. */
-#include <poll.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -30,14 +29,6 @@ static dlock_client *counting_client(struct conform *t)
 	return another_client(t, NULL, &opts);
 }
 
-static int is_readable(int fd)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-
-	CHECK(fd >= 0);
-	return poll(&p, 1, 0) == 1;
-}
-
 /* By a revoke of its own client, of another one, and by a waiter. */
 void case_revoke_tells_the_holder(struct conform *t)
 {
@@ -55,7 +46,7 @@ void case_revoke_tells_the_holder(struct conform *t)
 
 		CHECK_OK(dlock_revocable(h));
 		fd = dlock_wanted_fd(h);
-		CHECK(!is_readable(fd));
+		CHECK(!is_readable(fd, 0));
 		if (way == 2)
 			tell(p, ACQUIRE, -1);
 		else
@@ -63,7 +54,7 @@ void case_revoke_tells_the_holder(struct conform *t)
 				dlock_revoke(way ? t->lock : l, patience_ms()));
 		EVENTUALLY(atomic_load(&told) == before + 1);
 		CHECK(atomic_load(&told_of) == h);
-		EVENTUALLY(is_readable(fd));
+		EVENTUALLY(is_readable(fd, 0));
 		CHECK_OK(dlock_check(h));
 		give(h);
 		if (way == 2) {
@@ -110,7 +101,7 @@ void case_revoke_tells_late(struct conform *t)
 	CHECK_INT(atomic_load(&told), ==, 0);
 	CHECK_OK(dlock_revocable(h));
 	EVENTUALLY(atomic_load(&told) == 1);
-	CHECK(is_readable(dlock_wanted_fd(h)));
+	CHECK(is_readable(dlock_wanted_fd(h), 0));
 	give(h);
 	HEAR_OK(p);
 	leave(t, p);
@@ -163,10 +154,10 @@ void case_revoke_and_passes(struct conform *t)
 	EVENTUALLY(stats_of(c).pending_cleanups == 0);
 	give(take(l));
 	h = take(l);
-	CHECK(!is_readable(dlock_wanted_fd(h)));
+	CHECK(!is_readable(dlock_wanted_fd(h), 0));
 	p = join(t, OTHER_CLIENT);
 	tell(p, ACQUIRE, -1);
-	EVENTUALLY(is_readable(dlock_wanted_fd(h)));
+	EVENTUALLY(is_readable(dlock_wanted_fd(h), 0));
 	give(h);
 	HEAR_OK(p);
 	leave(t, p);
@@ -186,7 +177,7 @@ void case_revoke_of_a_reader(struct conform *t)
 	CHECK_RC(dlock_revocable(r), DLOCK_ENOTSUP);
 	CHECK_OK(dlock_revocable(w));
 	CHECK_OK(dlock_revoke(t->lock, patience_ms()));
-	CHECK(is_readable(dlock_wanted_fd(w)));
+	CHECK(is_readable(dlock_wanted_fd(w), 0));
 	give(w);
 	CHECK_RC(dlock_revocable(r), DLOCK_ENOTSUP);
 	give(r);

@@ -313,7 +313,7 @@ Test(real, a_kick_is_kept_for_the_next_wait, .init = setup, .fini = teardown)
 	cr_assert_lt(w->type->now(w), until);
 }
 
-static int is_readable(enum dlki_set set)
+static int set_is_readable(enum dlki_set set)
 {
 	struct pollfd p = { .fd = dlki_real_fd(w, set), .events = POLLIN };
 
@@ -326,16 +326,16 @@ Test(real, a_set_can_be_polled, .init = setup, .fini = teardown)
 	int peer, sock;
 
 	sock = connected(DLKI_NEWS, &peer);
-	cr_assert(!is_readable(DLKI_NEWS));
+	cr_assert(!set_is_readable(DLKI_NEWS));
 	cr_assert_eq(write(peer, "abc", 3), 3);
-	EVENTUALLY(is_readable(DLKI_NEWS));
-	cr_assert(!is_readable(DLKI_ANSWERS));
+	EVENTUALLY(set_is_readable(DLKI_NEWS));
+	cr_assert(!set_is_readable(DLKI_ANSWERS));
 	cr_assert_eq(one_event(DLKI_BIT(DLKI_NEWS)), DLKI_READABLE);
-	cr_assert(!is_readable(DLKI_NEWS), "the edge was told");
+	cr_assert(!set_is_readable(DLKI_NEWS), "the edge was told");
 	w->type->kick(w, DLKI_NEWS);
-	cr_assert(is_readable(DLKI_NEWS));
+	cr_assert(set_is_readable(DLKI_NEWS));
 	cr_assert_eq(w->type->wait(w, DLKI_BIT(DLKI_NEWS), e, 4, 0), 0);
-	cr_assert(!is_readable(DLKI_NEWS));
+	cr_assert(!set_is_readable(DLKI_NEWS));
 	w->type->close(w, sock);
 	close(peer);
 }

@@ -2,21 +2,12 @@
 /* A holder hears at its renewals that others want the lock. */
 #include "support.h"
 
-#include <poll.h>
 #include <string.h>
 
 TestSuite(memcached_wish, .timeout = 120);
 
 /* Renewals come every half a second. */
 #define SHORT "ttl=1500ms"
-
-static int is_readable(int fd)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-
-	CHECK(fd >= 0);
-	return poll(&p, 1, 0) == 1;
-}
 
 static int is_there(const struct scene *s)
 {
@@ -45,9 +36,9 @@ EITHER_WAY(memcached_wish, a_revoke_is_heard)
 
 	CHECK_OK(dlock_revocable(h));
 	two_renewals(c);
-	CHECK(!is_readable(dlock_wanted_fd(h)));
+	CHECK(!is_readable(dlock_wanted_fd(h), 0));
 	CHECK_OK(dlock_revoke(other, 5000));
-	EVENTUALLY(is_readable(dlock_wanted_fd(h)));
+	EVENTUALLY(is_readable(dlock_wanted_fd(h), 0));
 	EVENTUALLY(!is_there(&s));
 	CHECK_OK(dlock_check(h));
 	ask(other, 0, DLOCK_EBUSY);
@@ -68,7 +59,7 @@ EITHER_WAY(memcached_wish, is_heard_once)
 		EVENTUALLY(!is_there(&s));
 		CHECK_OK(dlock_revoke(other, 5000));
 		CHECK_OK(dlock_revoke(other, 5000));
-		EVENTUALLY(is_readable(dlock_wanted_fd(h)));
+		EVENTUALLY(is_readable(dlock_wanted_fd(h), 0));
 		EVENTUALLY(!is_there(&s));
 	}
 	give(h);
@@ -85,7 +76,7 @@ EITHER_WAY(memcached_wish, may_come_first)
 	CHECK_OK(dlock_revoke(other, 5000));
 	CHECK(is_there(&s));
 	CHECK_OK(dlock_revocable(h));
-	CHECK(is_readable(dlock_wanted_fd(h)));
+	CHECK(is_readable(dlock_wanted_fd(h), 0));
 	CHECK(!is_there(&s));
 	give(h);
 	scene_end(&s);
@@ -105,10 +96,10 @@ EITHER_WAY(memcached_wish, is_not_the_next_holder_s)
 	h = take(next);
 	CHECK_OK(dlock_revocable(h));
 	two_renewals(c);
-	CHECK(!is_readable(dlock_wanted_fd(h)));
+	CHECK(!is_readable(dlock_wanted_fd(h), 0));
 	/* The old one is in the way of none. */
 	CHECK_OK(dlock_revoke(first, 5000));
-	EVENTUALLY(is_readable(dlock_wanted_fd(h)));
+	EVENTUALLY(is_readable(dlock_wanted_fd(h), 0));
 	give(h);
 	scene_end(&s);
 }
@@ -124,7 +115,7 @@ EITHER_WAY(memcached_wish, is_left_by_a_waiter)
 	ask(mutex(direct(&s, ""), "x"), 0, DLOCK_EBUSY);
 	CHECK(!is_there(&s));
 	waiter_start(&w, mutex(direct(&s, ""), "x"), -1);
-	EVENTUALLY(is_readable(dlock_wanted_fd(h)));
+	EVENTUALLY(is_readable(dlock_wanted_fd(h), 0));
 	give(h);
 	CHECK_OK(waiter_join(&w));
 	scene_end(&s);

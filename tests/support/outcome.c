@@ -92,3 +92,12 @@ void give_async(struct outcome *o, dlock_hold *hold)
 {
 	CHECK_OK(dlock_release_start(hold, outcome_note, o));
 }
+
+int outcomes_called(struct outcome *o, int n)
+{
+	int sum = 0;
+
+	for (int i = 0; i < n; i++)
+		sum += atomic_load(&o[i].calls);
+	return sum;
+}

@@ -25,6 +25,9 @@ void outcome_note(const struct dlock_result *result, void *outcome);
 void outcomes_process(dlock_client *client);
 void outcomes_leave(dlock_client *client);
 
+/* How many callbacks came, of n operations. */
+int outcomes_called(struct outcome *o, int n);
+
 /* Operations that must begin. */
 dlock_op ask_async(struct outcome *o, dlock_lock *lock, int64_t timeout_ms);
 dlock_op read_async(struct outcome *o, dlock_lock *lock, int64_t timeout_ms);

@@ -2,6 +2,7 @@
 #include "support/wait.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -72,4 +73,12 @@ int64_t grace_ms(void)
 int sanitized(void)
 {
 	return SANITIZED;
+}
+
+int is_readable(int fd, int64_t ms)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	CHECK_INT(fd, >=, 0);
+	return poll(&p, 1, (int)ms) == 1;
 }

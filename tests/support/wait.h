@@ -33,6 +33,9 @@ int64_t grace_ms(void);
  * ThreadSanitizer knows no threads there. */
 int sanitized(void);
 
+/* Is there something to read from the descriptor, within so long? */
+int is_readable(int fd, int64_t ms);
+
 /* Wait until `condition` holds. */
 #define EVENTUALLY(condition)                                                  \
 	do {                                                                   \

@@ -5,10 +5,9 @@
 #include <criterion/criterion.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "support/census.h"
+#include "support/forked.h"
 #include "support/wait.h"
 
 enum { MANY = 10 };
@@ -164,17 +163,8 @@ static int child(void)
 Test(job, of_a_forked_child_is_its_own)
 {
 	struct work w;
-	int status;
-	pid_t pid;
 
 	begin(&w);
-	pid = fork();
-	cr_assert_geq(pid, 0);
-	if (pid == 0) {
-		alarm(20);
-		_exit(child());
-	}
-	cr_assert_eq(waitpid(pid, &status, 0), pid);
-	cr_assert_eq(status, 0, "the child ended with %d", WEXITSTATUS(status));
+	cr_assert_eq(in_forked_child(child), 0);
 	dlki_job_leave(&w.job);
 }

@@ -6,11 +6,11 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/eventfd.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/base/clock.h"
 #include "support/census.h"
+#include "support/forked.h"
 #include "support/wait.h"
 
 enum { MANY = 10 };
@@ -209,18 +209,9 @@ static int child(void)
 Test(source, of_a_forked_child_is_its_own)
 {
 	struct seen s;
-	int status;
-	pid_t pid;
 
 	begin(&s);
-	pid = fork();
-	cr_assert_geq(pid, 0);
-	if (pid == 0) {
-		alarm(20);
-		_exit(child());
-	}
-	cr_assert_eq(waitpid(pid, &status, 0), pid);
-	cr_assert_eq(status, 0, "the child ended with %d", WEXITSTATUS(status));
+	cr_assert_eq(in_forked_child(child), 0);
 	dlki_source_at(&s.source, dlk_now());
 	EVENTUALLY(atomic_load(&s.calls) == 1);
 	dlki_source_leave(&s.source);

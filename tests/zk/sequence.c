@@ -4,7 +4,6 @@
 #include "zk/support.h"
 
 #include <criterion/criterion.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -57,14 +56,6 @@ static void *take_turn(void *arg)
 	return NULL;
 }
 
-static int is_readable(int fd)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-
-	CHECK(fd >= 0);
-	return poll(&p, 1, 0) == 1;
-}
-
 CASE(zk_sequence, the_queue_is_in_order_past_the_last_number)
 {
 	enum { TURNS = 8 };
@@ -92,7 +83,7 @@ CASE(zk_sequence, the_queue_is_in_order_past_the_last_number)
 			/* Those that come now know that the other client
 			 * waits. */
 			if (i == 1)
-				EVENTUALLY(is_readable(fd));
+				EVENTUALLY(is_readable(fd, 0));
 		}
 		CHECK_RC(dlock_acquire(l[1], 0, &none), DLOCK_EBUSY);
 		CHECK_OK(dlock_release(h));
