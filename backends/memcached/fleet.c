@@ -168,7 +168,7 @@ void dlki_memc_close(struct dlk_session *base, dlk_time deadline)
 {
 	struct memc_session *s = dlki_memc_session(base);
 
-	(void)deadline; /* only the end of threads is waited for */
+	(void)deadline; /* no server is asked */
 	for (size_t i = 0; s->servers && i < s->n; i++)
 		dlki_memc_server_close(&s->servers[i]);
 	free(s->servers);

@@ -3,14 +3,14 @@
  * memcached:, memcached+unix: and memcacheds: (TLS): locks in a memcached
  * server.
  *
- * A session has a server, or those of a fleet.  Each has an engine with the
- * memcached protocol, and a loop thread, and knows nothing of the others.  The
- * pool says which server keeps a name; a name never moves to another.
+ * A session has a server, or those of a fleet.  Each server
+ * has an engine with the memcached protocol, apart from the other servers'.
+ * The pool says which server keeps a name; a name never moves to another.
  *
  * A call of the core submits ops, and runs the loop until they have ended.  An
  * op's `id` is the ticket's: it is only to wake a waiter.
  *
- * What is in the server: protocol/item.h.
+ * The items in a server: protocol/item.h.
  *
  * LOCKS
  *  The engine's mutex protects all that is not constant.

@@ -2,9 +2,9 @@
 /*
  * redis: and rediss: (TLS): locks on a Redis or Valkey server.
  *
- * A session has an engine with the Redis protocol, and a loop thread.  A call
- * of the core submits ops, and runs the loop until they have ended.  News are
- * pumped: the core's parked waiter polls the descriptor of the NEWS set.
+ * A session has an engine with the Redis protocol.  A call of the core submits
+ * ops, and runs the loop until they have ended.  News are pumped: the core's
+ * parked waiter polls the descriptor of the NEWS set.
  *
  * Here are the session and the ticket.  The verbs are in the files of their
  * names; core/loop/call.h carries a verb out, waiters.h finds tickets for news.

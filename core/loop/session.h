@@ -37,14 +37,14 @@ void dlki_session_place(struct dlki_session *s, struct dlk_session *base,
 
 /*
  * Make an engine with these options, which begins to connect.  `sets`: those
- * that the loop's thread leads.  Sets the options' world, URI, label and times.
+ * that dlock-loop leads.  Sets the options' world, URI, label and times.
  * 0, or see err: then nothing is left.
  */
 int dlki_session_begin(struct dlki_session *s,
 		       struct dlki_engine_options *options, unsigned int sets,
 		       struct dlk_error *err);
 
-/* Have the loop's thread connect, while this one does something else. */
+/* Have dlock-loop connect, while this one does something else. */
 void dlki_session_start(struct dlki_session *s);
 
 /* Wait, once, until the server has greeted us or cannot.  0, or see err: the

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is remembered of a claim, from its first attempt until its release. */
+/* What the protocol knows of a claim, from the first attempt to the release. */
 #ifndef DLOCK_MEMCACHED_PROTOCOL_CLAIM_H
 #define DLOCK_MEMCACHED_PROTOCOL_CLAIM_H
 
@@ -8,21 +8,21 @@
 enum memc_owned { MEMC_NOTHING, MEMC_AT_GATE, MEMC_IN_SLOT };
 
 struct memc_claim {
-	enum memc_owned owned; /* the item that we know to be ours */
+	enum memc_owned owned; /* the item that the claim has for certain */
 	int slot;
 	uint64_t cas;          /* of that item */
-	uint64_t born_s;       /* the run of the server that it is on */
+	uint64_t born_s;       /* the run of the server with the item */
 	uint64_t epoch;        /* ... and the server's */
-	uint64_t token;        /* of what was granted */
-	uint32_t adds;         /* how many were sent */
-	uint32_t add;          /* the one that made what was granted */
+	uint64_t token;        /* of the grant */
+	uint32_t adds;         /* sent so far */
+	uint32_t add;          /* the add that made the granted item */
 	int asked;
-	int unclear;           /* more may be ours: a reply was lost */
-	int looks;             /* early ones that it has had; see looks.h */
-	int watched;           /* its renewals look for a wish */
+	int unclear;           /* a reply was lost: there may be more items */
+	int looks;             /* early looks so far; see looks.h */
+	int watched;           /* renewals look for a wish */
 	char in_the_way[33];   /* of a waiter: the owner at the gate */
 	dlk_time wish_at;      /* ... to whom it leaves a wish then */
-	char mark_owner[33];   /* of a reader: the mark that it came in by */
+	char mark_owner[33];   /* of a reader: the mark by which it holds */
 	uint32_t mark_add;
 };
 
@@ -30,7 +30,7 @@ struct memc_claim {
 void dlki_memc_claim_own(struct memc_claim *claim, const struct memc_run *run,
 			 const struct memc_op *op);
 
-/* ... and so are its token and its add. */
+/* ... with the token and the add of the item. */
 void dlki_memc_claim_accept(struct memc_claim *claim,
 			    const struct memc_run *run,
 			    const struct memc_op *op);
@@ -39,9 +39,9 @@ void dlki_memc_claim_accept(struct memc_claim *claim,
 int dlki_memc_claim_is_here(const struct memc_claim *claim,
 			    const struct memc_run *run);
 
-/* Is this item, of the claim's owner, the one that was granted?  An add that
- * arrives late, after all was lost, makes another.  The token alone does not
- * tell: up to 1.6.23 a server that moves an item gives it another cas. */
+/* Is this item, of the claim's owner, the granted item?  An add that arrives
+ * late, behind a loss of all items, makes another item.  The token alone does
+ * not tell: up to 1.6.23 a server that moves an item changes the cas. */
 int dlki_memc_claim_granted(const struct memc_claim *claim,
 			    const struct memc_item *item);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The items of a lock: how many there are, their keys, what they say.  Pure.
+ * The items of a lock: how many, keys, texts.  Pure.
  *
  * The server keeps these items, P being the prefix, R the second in which the
  * server was started, and K the request's key:
@@ -79,8 +79,8 @@ void dlki_memc_item_parse(struct memc_item *item, const char *text);
  * that a client with another number of them is seen. */
 int dlki_memc_first_slot(const struct dlk_request *request);
 
-/* What is to be said of the item; `id` and the item are borrowed.  `alone`: the
- * lock has no other item. */
+/* The item as a participant; `id` and the item are borrowed.  `alone`: the lock
+ * has no other item. */
 struct dlock_participant dlki_memc_item_show(const struct memc_item *item,
 					     int slot, int alone, char id[16]);
 

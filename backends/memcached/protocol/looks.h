@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One of a client's waiters polls for all that want the same lock in the same
- * mode: what one was told, the others need not ask.  When this client releases
- * a lock, its own next waiter need not find that out by polling.
+ * A waiter polls for all waiters of the client that want the same lock in the
+ * same mode: the others need not ask.  A release by this client wakes the
+ * client's next waiter, which need not poll for that.
  *
  * Holds are mostly short.  So the first looks of a wait come soon, each after
  * about twice the pause of the one before, until the usual pauses are as
- * quick.  A waiter that joins others of its client goes on where they are.
+ * quick.  A waiter that joins other waiters of the client goes on from there.
  *
  * Pure; the owner locks.  A waiter has a number, other than 0, and tells by
  * which number it is to be woken.
@@ -23,9 +23,9 @@ struct memc_looks {
 		uint64_t name;   /* hash of a key and a mode; 0: unused */
 		uint64_t asker;  /* the waiter that was told "busy", and ... */
 		uint64_t waker;  /* ... the number by which it is woken */
-		uint64_t silent; /* of one that relied on that, or 0 */
+		uint64_t silent; /* of a waiter that relied on that; 0: none */
 		dlk_time told_at;
-		int looks;       /* the asker's */
+		int looks;       /* of the asker */
 	} v[MEMC_LOOKS]; /* two names in one place cost requests, no more */
 };
 
@@ -35,7 +35,7 @@ int dlki_memc_looks_busy(struct memc_looks *p,
 			 const struct dlk_request *request, uint64_t waiter,
 			 uint64_t waker, int64_t max_ms, dlk_time now);
 
-/* This waiter was told "busy".  `looks`: how many early ones it has had, in and
+/* This waiter was told "busy".  `looks`: how many early looks so far, in and
  * out.  Returns the pause before the next in ns; 0: the usual pauses. */
 dlk_time dlki_memc_looks_told(struct memc_looks *p,
 			      const struct dlk_request *request,

@@ -32,19 +32,19 @@ struct memc_op dlki_memc_mark_op(const struct memc_run *run,
 				 const struct dlk_request *request,
 				 const struct memc_op *seen, dlk_time now);
 
-/* Does it live for longer than a lease of ours that begins by `now`?  `seen` is
- * of a batch that stored something, or of a later one. */
+/* Does the mark outlive a lease of this client that begins by `now`?  `seen` is
+ * of a batch that stored an item, or of a later batch. */
 int dlki_memc_mark_lasts(const struct memc_run *run, const struct memc_op *seen,
 			 dlk_time now);
 
-/* Does it say another number of permits than the request? */
+/* Does the mark have another number of permits than the request? */
 int dlki_memc_mark_differs(const struct dlk_request *request,
 			   const struct memc_op *seen);
 
 /* From now on the reader holds by this mark. */
 void dlki_memc_mark_keep(struct memc_claim *claim, const struct memc_op *seen);
 
-/* Is it the mark by which the reader holds? */
+/* Is this the mark by which the reader holds? */
 int dlki_memc_mark_is_kept(const struct memc_claim *claim,
 			   const struct memc_op *seen);
 

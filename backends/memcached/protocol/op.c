@@ -122,8 +122,8 @@ static void put_item(struct memc_out *out, const struct memc_run *run,
 			      key, exptime_s, len, op->cas, text);
 }
 
-/* The text protocol has no "delete this very item": an empty one that is over
- * at once is put in its place. */
+/* The text protocol has no "delete this very item": put an empty item there,
+ * which expires at once. */
 static void put_drop(struct memc_out *out, int meta, const char *key,
 		     uint64_t cas)
 {

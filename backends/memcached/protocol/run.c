@@ -11,10 +11,10 @@
 /*
  * Tokens count the items that the server stores, from a second after the one in
  * which it was started, in microseconds.  Two runs that begin within one second
- * would give the same ones, so no token is taken before that second is over for
- * certain.  A server that stores fewer than a million items a second never gets
- * ahead of the time, and so the next run's tokens are larger.  memcached counts
- * its age from 2.
+ * would give equal tokens, so the client takes no token before that second is
+ * over for certain.  A server that stores fewer than a million items a second
+ * never gets ahead of the time, and so the next run's tokens are larger.
+ * memcached counts the age from 2.
  */
 #define SECOND_US UINT64_C(1000000)
 #define TOKENS_FROM_S 3

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A run of the server, as a connection to it knows the run: what it counts,
- * and what is in the keys of its items.  Pure.
+ * A run of the server, as a connection knows the run: the server's count of
+ * seconds, and the beginning of the keys of the run's items.  Pure.
  */
 #ifndef DLOCK_MEMCACHED_PROTOCOL_RUN_H
 #define DLOCK_MEMCACHED_PROTOCOL_RUN_H
@@ -18,17 +18,17 @@ struct memc_lives {
 };
 
 struct memc_run {
-	uint64_t born_s;      /* the second of its start; 0: not greeted yet */
+	uint64_t born_s;      /* the second of the start; 0: not greeted yet */
 	uint64_t epoch;       /* another one: another server */
 	uint64_t base;        /* of the tokens of this run of the server */
 	dlk_time seen;        /* when this run was known to be there */
-	uint64_t uptime_s;    /* ... and what it counted then, or later */
+	uint64_t uptime_s;    /* ... and the server's count then, or later */
 	dlk_time grants_from; /* before that, the server is too young */
-	dlk_time trusted;     /* what was stored by then lives long enough */
+	dlk_time trusted;     /* an item stored by then lives long enough */
 	int meta;             /* the server speaks the meta protocol */
 	struct memc_lives lives;
 	const char *prefix;   /* the URI's */
-	const char *digest;   /* of the pool; NULL: there is none */
+	const char *digest;   /* of the pool; NULL: no pool */
 	char stem[MEMC_STEM_SIZE]; /* the beginning of every key */
 	size_t stem_len;
 };
@@ -39,8 +39,8 @@ int dlki_memc_run_begin(struct memc_run *run, const struct dlk_uri *uri,
 			const struct memc_stats *st, const char *peer,
 			dlk_time now, struct dlk_error *err);
 
-/* The server told it again, sent for at `asked`.  0; EUNREACHABLE: the
- * connection leads to another run. */
+/* The server told `st` again; the request was sent at `asked`.  0, or
+ * EUNREACHABLE: the connection leads to another run. */
 int dlki_memc_run_told(struct memc_run *run, struct memc_age *age,
 		       const struct memc_stats *st, dlk_time asked,
 		       dlk_time now);
@@ -48,12 +48,12 @@ int dlki_memc_run_told(struct memc_run *run, struct memc_age *age,
 /* Was the run there a second before `now`, or later? */
 int dlki_memc_run_is_seen(const struct memc_run *run, dlk_time now);
 
-/* Will these be certain for the time of a batch: that the run is there, and
- * that its clock is near enough? */
+/* Will it be certain for the time of a batch that the run is there, and the
+ * server's clock near enough? */
 int dlki_memc_run_is_fresh(const struct memc_run *run, dlk_time round_trip,
 			   dlk_time now);
 
-/* What the server counts by now at most, if it is trusted. */
+/* The most that the server can count by now, if the server is trusted. */
 uint64_t dlki_memc_run_uptime_most_s(const struct memc_run *run, dlk_time now);
 
 #endif

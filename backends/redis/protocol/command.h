@@ -2,8 +2,8 @@
 /*
  * Commands, as the bytes that the server reads.  Pure: no socket.
  *
- * A buffer takes several commands, to be sent together.  It needs no heap
- * memory until it holds more than one ordinary command does.
+ * A buffer takes several commands, to be sent together.  An ordinary command
+ * needs no heap memory.
  */
 #ifndef DLOCK_REDIS_COMMAND_H
 #define DLOCK_REDIS_COMMAND_H
@@ -27,7 +27,7 @@ struct redis_commands {
 void dlki_redis_commands_init(struct redis_commands *out);
 void dlki_redis_commands_free(struct redis_commands *out);
 
-/* The next command begins.  Its argc arguments, its name first, follow. */
+/* Begin the next command.  argc arguments follow, the name first. */
 void dlki_redis_commands_begin(struct redis_commands *out, size_t argc);
 void dlki_redis_commands_arg(struct redis_commands *out, const char *text,
 			     size_t len);
