@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/guard.h"
 #include "core/inspect.h"
+#include "core/overdue.h"
 #include "core/release.h"
 
 /* With mu held, which is released meanwhile: DLKI_SLEEPS, or its end. */
@@ -90,9 +91,12 @@ static void *async_main(void *arg)
 
 	pthread_mutex_lock(&c->mu);
 	while (!all->stop) {
+		struct dlki_async *r;
 		dlk_time until;
-		struct dlki_async *r = dlki_async_next(c, &until);
 
+		/* dlock-loop may be late, and they have no time to ask. */
+		(void)dlki_overdue_end(c);
+		r = dlki_async_next(c, &until);
 		if (r) {
 			run(r);
 			continue;

@@ -3,7 +3,8 @@
  * Asynchronous calls that are overdue.  The async thread ends them in time as
  * long as the store answers and few end at once.  Otherwise that thread may be
  * in the backend for seconds, and all other calls wait for it.  Then dlock-loop
- * ends those whose deadline has come, or that were cancelled, `ask` after that.
+ * ends the calls whose deadline has come, or that were cancelled, `ask` after
+ * that; the async thread does so as well, before each call.
  */
 #ifndef DLOCK_CORE_OVERDUE_H
 #define DLOCK_CORE_OVERDUE_H
