@@ -31,6 +31,7 @@ struct hostile {
 	uint64_t lies, flooded;
 	int client[PAIRS], server[PAIRS]; /* -1: none */
 	int subscribed[PAIRS];
+	int owed[PAIRS]; /* an answer of the server */
 };
 
 /* Blocking with a limit: who reads nothing gets no more. */
@@ -70,7 +71,7 @@ static void welcome(struct hostile *h)
 		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience,
 			   sizeof(patience));
 		h->client[i] = fd;
-		h->subscribed[i] = 0;
+		h->subscribed[i] = h->owed[i] = 0;
 		if (h->real) {
 			to = lab_server_address(h->real);
 			h->server[i] = lab_connect(&to, lab_after_ms(5000));
@@ -112,20 +113,15 @@ static int matches(const char *match, const char *bytes, size_t n)
 	return memmem(bytes, n, match, len) != NULL;
 }
 
-static void from_client(struct hostile *h, int i)
+/* The length of Redis' request that begins here; of any other protocol, and of
+ * the beginning of a request, all bytes. */
+static size_t request_len(const char *bytes, size_t n)
 {
-	char bytes[65536];
-	ssize_t n = recv(h->client[i], bytes, sizeof(bytes), MSG_DONTWAIT);
+	const char *next = n > 0 && bytes[0] == '*' ?
+				   memmem(bytes, n, "\r\n*", 3) :
+				   NULL;
 
-	if (n > 0 && memmem(bytes, (size_t)n, "SUBSCRIBE", 9))
-		h->subscribed[i] = 1;
-	if (n <= 0)
-		drop(h, i);
-	else if (h->lie && matches(h->match, bytes, (size_t)n))
-		lie(h, i);
-	else if (h->server[i] >= 0 && lab_send(h->server[i], bytes, (size_t)n,
-					       lab_after_ms(1000)) < 0)
-		drop(h, i);
+	return next ? (size_t)(next - bytes) + 2 : n;
 }
 
 static void from_server(struct hostile *h, int i)
@@ -135,6 +131,50 @@ static void from_server(struct hostile *h, int i)
 
 	if (n <= 0 || put(h->client[i], bytes, (size_t)n) < 0)
 		drop(h, i);
+	else
+		h->owed[i] = 0;
+}
+
+/* The lie is the answer to a later request than the server's. */
+static void await_truth(struct hostile *h, int i)
+{
+	struct pollfd p = { h->server[i], POLLIN, 0 };
+
+	if (h->owed[i] && poll(&p, 1, 1000) > 0)
+		from_server(h, i);
+}
+
+static void one_request(struct hostile *h, int i, const char *bytes, size_t n)
+{
+	if (h->lie && matches(h->match, bytes, n)) {
+		await_truth(h, i);
+		if (h->client[i] >= 0)
+			lie(h, i);
+		return;
+	}
+	if (h->server[i] < 0)
+		return;
+	h->owed[i] = 1;
+	if (lab_send(h->server[i], bytes, n, lab_after_ms(1000)) < 0)
+		drop(h, i);
+}
+
+static void from_client(struct hostile *h, int i)
+{
+	char bytes[65536];
+	ssize_t n = recv(h->client[i], bytes, sizeof(bytes), MSG_DONTWAIT);
+	size_t at = 0;
+
+	if (n > 0 && memmem(bytes, (size_t)n, "SUBSCRIBE", 9))
+		h->subscribed[i] = 1;
+	if (n <= 0)
+		drop(h, i);
+	while (h->client[i] >= 0 && at < (size_t)n) {
+		size_t len = request_len(bytes + at, (size_t)n - at);
+
+		one_request(h, i, bytes + at, len);
+		at += len;
+	}
 }
 
 static void turn(struct hostile *h, const struct pollfd *p)
