@@ -39,6 +39,10 @@ static void expect_free_gate(void)
 	cr_assert_str_eq(server_says(line), "END\r\n");
 }
 
+/* An attempt waits so long for a clock of the server that is about to tick, as
+ * when the server has just grown up, and asks again. */
+#define A_NAP (20 * DLK_MS)
+
 /* ---- Exclusive ----------------------------------------------------------- */
 
 EITHER_WAY(memcached_engine, a_lock_is_granted_renewed_and_released)
@@ -51,8 +55,9 @@ EITHER_WAY(memcached_engine, a_lock_is_granted_renewed_and_released)
 	claim_prepare(&c, &side_a, 1, DLK_LOCK, DLK_EXCLUSIVE, 0);
 	claim_prepare(&d, &side_b, 2, DLK_LOCK, DLK_EXCLUSIVE, 0);
 	expect_granted(&c);
-	cr_assert_eq(c.op.requests, 1);
 	cr_assert_geq(c.op.since, before);
+	if (c.op.since < before + A_NAP)
+		cr_assert_eq(c.op.requests, 1);
 	cr_assert_eq(c.op.lease_ms, TTL_MS * slowness());
 	expect_busy(&d);
 	expect(&d, DLKI_RELEASE, 0);
