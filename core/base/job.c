@@ -14,6 +14,7 @@ struct dlki_workers {
 	/* Under its mutex, a leaf but for the clients'. */
 	pthread_cond_t more;        /* threads sleep here */
 	unsigned int asleep, extra; /* threads; besides the first */
+	unsigned int waiting;       /* jobs in the queue */
 	struct dlki_job *first, **last;
 };
 
@@ -30,6 +31,7 @@ static void enqueue(struct dlki_workers *by, struct dlki_job *job)
 	job->next = NULL;
 	*by->last = job;
 	by->last = &job->next;
+	by->waiting++;
 	if (by->asleep > 0)
 		pthread_cond_signal(&by->more);
 }
@@ -43,6 +45,7 @@ static void dequeue(struct dlki_workers *by, struct dlki_job *job)
 	if (!*at)
 		return;
 	*at = job->next;
+	by->waiting--;
 	if (!*at)
 		by->last = at;
 }
@@ -150,7 +153,8 @@ int dlki_job_post(struct dlki_job *job)
 	else if (by->asleep == 0 &&
 		 dlk_now() >= job->posted_at + DLKI_JOB_STUCK_NS)
 		start_extra(by);
-	waits = !job->running && by->asleep == 0;
+	/* A thread that was woken for another job counts as asleep. */
+	waits = !job->running && by->waiting > by->asleep;
 	pthread_mutex_unlock(&by->base.mu);
 	return waits;
 }

@@ -114,6 +114,31 @@ Test(job, that_is_stuck_delays_no_other)
 	census_same(&before);
 }
 
+/* A thread that was woken for one of them still counts as asleep. */
+Test(job, may_wait_for_one_that_was_posted_with_it)
+{
+	struct work first, second;
+	int told;
+
+	begin(&first);
+	begin(&second);
+	for (int i = 0; i < 20; i++) {
+		int pieces = atomic_load(&second.pieces);
+
+		nap_ms(1); /* mostly, the thread sleeps then */
+		atomic_store(&first.blocks, 1);
+		dlki_job_post(&first.job);
+		told = dlki_job_post(&second.job);
+		EVENTUALLY(atomic_load(&first.inside) == 1);
+		cr_assert_eq(told, 1);
+		atomic_store(&first.blocks, 0);
+		EVENTUALLY(atomic_load(&first.inside) == 0 &&
+			   atomic_load(&second.pieces) > pieces);
+	}
+	dlki_job_leave(&first.job);
+	dlki_job_leave(&second.job);
+}
+
 static void *leave_main(void *arg)
 {
 	struct work *w = arg;
