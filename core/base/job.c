@@ -15,6 +15,7 @@ struct dlki_workers {
 	pthread_cond_t more;        /* threads sleep here */
 	unsigned int asleep, extra; /* threads; besides the first */
 	unsigned int waiting;       /* jobs in the queue */
+	int starting;               /* the newest is yet to take a job */
 	struct dlki_job *first, **last;
 };
 
@@ -101,6 +102,7 @@ static void *extra_main(void *arg)
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	pthread_mutex_lock(&by->base.mu);
+	by->starting = 0;
 	while (by->first)
 		run_first(by);
 	by->extra--;
@@ -118,6 +120,7 @@ static void start_extra(struct dlki_workers *by)
 		return;
 	pthread_detach(thread);
 	by->extra++;
+	by->starting = 1;
 }
 
 /* ---- Jobs ---------------------------------------------------------------- */
@@ -150,7 +153,7 @@ int dlki_job_post(struct dlki_job *job)
 		job->posted = 1;
 	else if (!job->posted)
 		enqueue(by, job);
-	else if (by->asleep == 0 &&
+	else if (by->asleep == 0 && !by->starting &&
 		 dlk_now() >= job->posted_at + DLKI_JOB_STUCK_NS)
 		start_extra(by);
 	/* A thread that was woken for another job counts as asleep. */
