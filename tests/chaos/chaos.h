@@ -167,6 +167,7 @@ struct chaos {
 	int64_t wall_ms;  /* the server's clock is off by this */
 	bool worker_failed; /* it ended by itself, or not with 0 */
 	int64_t leftover;
+	char left[80]; /* the key of one of them, if the store tells */
 };
 
 /* schedule.c: deal faults until `until`; then end those that last. */

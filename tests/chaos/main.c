@@ -89,7 +89,7 @@ static int run_all(struct chaos *c)
 	if (lab_wait_until(lab_after_ms(c->o.ttl_ms + LEFT_MS), nothing_left,
 			   c) < 0)
 		return -1;
-	lab_history_left(c->history, "", c->leftover);
+	lab_history_left(c->history, c->left, c->leftover);
 	return 0;
 }
 

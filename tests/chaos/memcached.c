@@ -87,10 +87,17 @@ static int64_t count_left(struct chaos *c)
 	if (lab_ask(&to, "lru_crawler metadump all\r\n", reply, sizeof(reply),
 		    listed, lab_after_ms(PATIENCE_MS)) < 0)
 		return -1;
-	if (strncmp(reply, "BUSY", 4) == 0)
+	if (strncmp(reply, "BUSY", 4) == 0) {
+		snprintf(c->left, sizeof(c->left), "(the server is busy)");
 		return 1;
-	for (const char *at = reply; (at = strstr(at, "key=")); at++)
-		count += !may_stay(at + 4);
+	}
+	for (const char *at = reply; (at = strstr(at, "key=")); at++) {
+		if (may_stay(at + 4))
+			continue;
+		snprintf(c->left, sizeof(c->left), "%.*s",
+			 (int)strcspn(at, " \r\n"), at);
+		count++;
+	}
 	return count;
 }
 
