@@ -64,13 +64,14 @@ static bool listed(const char *reply, size_t len)
 	       (strncmp(reply, "BUSY", 4) == 0 && strchr(reply, '\n'));
 }
 
-/* A mark and a wish outlive those in the slots, and the server's identity all
- * clients; none of them excludes anybody. */
+/* A mark and a wish outlive the items in the slots; the identities of the
+ * server and of its pool outlive all clients.  None of them excludes a client. */
 static bool may_stay(const char *key)
 {
 	int len = 0;
 
-	if (strncmp(key, "dlock.0 ", 8) == 0)
+	if (strncmp(key, "dlock.0 ", 8) == 0 ||
+	    strncmp(key, "dlock.p ", 8) == 0)
 		return true;
 	/* Prefix, run of the server, the lock's own key. */
 	(void)sscanf(key, "%*[^. ].%*[0-9].%*[0-9a-z].%*1[mw]%n", &len);
