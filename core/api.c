@@ -12,6 +12,7 @@
 #include "core/multi.h"
 #include "core/multi_acquire.h"
 #include "core/multi_hold.h"
+#include "core/permits.h"
 #include "core/release.h"
 
 /* The end of a call that came to `rc`: an error is the thread's last message
@@ -96,6 +97,16 @@ int dlock_inspect(dlock_lock *lock,
 	struct dlki_scope scope = dlki_enter();
 	struct dlk_error err = { 0 };
 	int rc = dlki_inspect(lock, each, arg, timeout_ms, &err);
+
+	return dlki_leave_with(scope, rc, &err);
+}
+
+int dlock_semaphore_permits(dlock_lock *lock, struct dlock_permits *out,
+			    int64_t timeout_ms)
+{
+	struct dlki_scope scope = dlki_enter();
+	struct dlk_error err = { 0 };
+	int rc = dlki_permits(lock, out, timeout_ms, &err);
 
 	return dlki_leave_with(scope, rc, &err);
 }

@@ -65,11 +65,16 @@ static struct report *append_report(struct dlki_question *q, const char *a,
 static void append_participant(const struct dlock_participant *p, void *arg)
 {
 	const char *label = p->label ? p->label : "";
-	struct report *r = append_report(arg, label, p->id ? p->id : "");
+	struct dlki_question *q = arg;
+	struct report *r = append_report(q, label, p->id ? p->id : "");
 
 	if (!r)
 		return;
 	r->as.participant = *p;
+	if (q->request.kind == DLK_SEMAPHORE && p->permits == 0)
+		r->as.participant.permits = 1;
+	if (q->request.kind == DLK_SEMAPHORE && p->limit == 0)
+		r->as.participant.limit = q->request.limit;
 	r->as.participant.label = r->text;
 	r->as.participant.id = r->text + strlen(label) + 1;
 }

@@ -171,6 +171,15 @@ struct dlock_participant {
 	int shared;
 	int waiting;
 	int64_t since_ms;
+	uint32_t permits;
+	uint32_t limit;
+	...;
+};
+struct dlock_permits {
+	size_t size;
+	uint32_t limit;
+	uint32_t held;
+	uint32_t free;
 	...;
 };
 struct dlock_lock_info {
@@ -244,6 +253,8 @@ int dlock_hold_fd(dlock_hold *hold);
 int dlock_inspect(dlock_lock *lock,
 		  void (*each)(const struct dlock_participant *p, void *arg),
 		  void *arg, int64_t timeout_ms);
+int dlock_semaphore_permits(dlock_lock *lock, struct dlock_permits *out,
+			    int64_t timeout_ms);
 int dlock_revocable(dlock_hold *hold);
 int dlock_wanted_fd(dlock_hold *hold);
 int dlock_revoke(dlock_lock *lock, int64_t timeout_ms);

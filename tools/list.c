@@ -92,7 +92,6 @@ static int look_at(struct entry *e, const struct options *o,
 	status = store_lock(&lock, s, &one, e->name);
 	if (status)
 		return status;
-	e->who.permits = one.kind == KIND_SEMAPHORE;
 	status = participants_fetch(&e->who, lock, o);
 	dlock_lock_free(lock);
 	return status;

@@ -24,6 +24,15 @@ static double permits(const struct metrics_lock *l)
 	return l->permits ? (double)l->permits : UNKNOWN;
 }
 
+static double permits_free(const struct metrics_lock *l)
+{
+	struct dlock_permits n;
+
+	if (participants_permits(l->who, &n))
+		return (double)n.free;
+	return permits(l);
+}
+
 static double held_seconds(const struct metrics_lock *l)
 {
 	int64_t since_ms = 0;
@@ -64,6 +73,8 @@ static const struct {
 	{ "dlock_lock_holders", "Participants that hold the lock.", holders },
 	{ "dlock_lock_waiters", "Participants in its wait queue.", waiters },
 	{ "dlock_lock_permits", "Permits of a semaphore.", permits },
+	{ "dlock_lock_permits_free", "Permits that nobody holds.",
+	  permits_free },
 	{ "dlock_lock_held_seconds", "How long its oldest hold has lasted.",
 	  held_seconds },
 	{ "dlock_lock_lease_seconds",

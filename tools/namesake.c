@@ -37,7 +37,6 @@ void namesake_fetch(struct participants *p, const struct store *s,
 
 	if (namesake(&lock, s, o, name) < 0)
 		return;
-	p->permits = is_lock(o);
 	if (participants_ask(p, lock, wait_ms) < 0)
 		participants_cut(p, before);
 	dlock_lock_free(lock);

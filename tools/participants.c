@@ -38,7 +38,8 @@ static void collect(const struct dlock_participant *from, void *arg)
 	to->remaining_ms = from->remaining_ms;
 	to->shared = from->shared;
 	to->waiting = from->waiting;
-	to->permit = p->permits;
+	to->permits = from->permits;
+	to->limit = from->limit;
 	p->count++;
 	p->failed = !to->label || !to->id;
 }
@@ -86,6 +87,22 @@ size_t participants_holders(const struct participants *p)
 	return n;
 }
 
+int participants_permits(const struct participants *p,
+			 struct dlock_permits *out)
+{
+	*out = (struct dlock_permits){ .size = sizeof(*out) };
+	for (size_t i = 0; i < p->count; i++) {
+		const struct participant *one = &p->list[i];
+
+		if (!one->waiting)
+			out->held += one->permits;
+		if (one->permits > 0)
+			out->limit = one->limit;
+	}
+	out->free = out->limit > out->held ? out->limit - out->held : 0;
+	return out->limit > 0;
+}
+
 int participants_have(const struct participants *p,
 		      const struct participant *one)
 {
@@ -103,7 +120,7 @@ static const char *state(const struct participant *p)
 
 static const char *side(const struct participant *p)
 {
-	if (p->permit)
+	if (p->permits > 0)
 		return "permit";
 	return p->shared ? "shared" : "exclusive";
 }
@@ -152,12 +169,23 @@ json_t *participants_array(const struct participants *p)
 	return list;
 }
 
+static json_t *permits_json(const struct dlock_permits *n)
+{
+	return json_pack("{s:I, s:I, s:I}", "limit", (json_int_t)n->limit,
+			 "held", (json_int_t)n->held, "free",
+			 (json_int_t)n->free);
+}
+
 json_t *participants_json(const struct participants *p, const char *name,
 			  const struct options *o)
 {
-	return json_pack("{s:o, s:s, s:o}", "name", json_text(name), "kind",
-			 kind_name(o->kind), "participants",
-			 participants_array(p));
+	struct dlock_permits n;
+	int any = participants_permits(p, &n);
+
+	return json_pack("{s:o, s:s, s:o, s:o}", "name", json_text(name),
+			 "kind", kind_name(o->kind), "participants",
+			 participants_array(p), "permits",
+			 any ? permits_json(&n) : json_null());
 }
 
 const char *kind_name(enum kind kind)

@@ -16,14 +16,13 @@ struct participant {
 	int64_t remaining_ms;
 	int64_t since_ms; /* it holds the lock; see since.h */
 	int shared, waiting;
-	int permit; /* of a semaphore */
+	uint32_t permits, limit; /* of a semaphore: it has; there are */
 };
 
 struct participants { /* zeroed: empty */
 	struct participant *list;
 	size_t count, room;
 	int failed; /* out of memory while it was filled */
-	int permits; /* those to come hold permits of a semaphore */
 };
 
 /* 0 or an exit code with a message; to be freed in either case. */
@@ -39,6 +38,10 @@ int participants_ask(struct participants *p, dlock_lock *lock,
 		     int64_t wait_ms);
 
 size_t participants_holders(const struct participants *p);
+
+/* The permits of the semaphore.  0: nobody here has or wants any. */
+int participants_permits(const struct participants *p,
+			 struct dlock_permits *out);
 
 /* Say of each holder: "VERB by LABEL since THEN (AGE)". */
 void participants_tell(const struct participants *p, const char *verb);

@@ -7,9 +7,12 @@
 #include "participants.h"
 #include "print.h"
 
+#include <inttypes.h>
+
 static int show_table(const struct participants *p)
 {
 	struct table t = { .columns = 7 };
+	struct dlock_permits n;
 	int status;
 
 	table_row(&t, "STATE", "SIDE", "SINCE", "TOKEN", "LEFT", "ID", "LABEL");
@@ -17,6 +20,11 @@ static int show_table(const struct participants *p)
 		participant_row(&t, &p->list[i]);
 	status = table_print(&t);
 	table_free(&t);
+	if (status == 0 && participants_permits(p, &n)) {
+		printf("permits: limit %" PRIu32 ", %" PRIu32 " free\n",
+		       n.limit, n.free);
+		status = finish_output(LEAVE_OK);
+	}
 	return status;
 }
 
@@ -24,7 +32,7 @@ static int show(const struct options *o, const struct store *s,
 		dlock_lock *lock)
 {
 	const char *name = o->args[0];
-	struct participants p = { .permits = o->kind == KIND_SEMAPHORE };
+	struct participants p = { 0 };
 	int status = participants_fetch(&p, lock, o);
 
 	if (status == 0 && o->kind == KIND_LOCK)
@@ -60,8 +68,9 @@ const struct command cmd_show = {
 	.text = "Prints the holders of NAME and, in order, its waiters; "
 		"\"free\" if there are none.\n"
 		"Exits with 0 if somebody holds it, with 1 if nobody does.\n"
-		"Permits of the semaphore NAME are listed as well; -S "
-		"leaves out the lock.\n",
+		"Permits of the semaphore NAME are listed as well, and how "
+		"many there are and\n"
+		"are free; -S leaves out the lock.\n",
 	.options = show_options,
 	.main = show_main,
 };

@@ -70,3 +70,24 @@ short dlki_file_probe(int fd, short type, off_t at, off_t len)
 
 	return fl.l_start == 0 && !fl.l_len ? F_UNLCK : fl.l_type;
 }
+
+/* The kernel names any of the locks in the way, not the first: those in front
+ * of it are counted by themselves. */
+uint32_t dlki_file_count(int fd, off_t at, off_t end)
+{
+	uint32_t n = 0;
+
+	while (at < end) {
+		struct flock fl = get_lock(fd, F_WRLCK, at, end - at);
+		off_t from = fl.l_start > at ? fl.l_start : at;
+		off_t to = fl.l_len ? fl.l_start + fl.l_len : end;
+
+		if (fl.l_type == F_UNLCK)
+			break;
+		if (to > end)
+			to = end;
+		n += (uint32_t)(to - from) + dlki_file_count(fd, at, from);
+		at = to;
+	}
+	return n;
+}

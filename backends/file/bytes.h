@@ -17,6 +17,7 @@
 #ifndef DLOCK_BACKENDS_FILE_BYTES_H
 #define DLOCK_BACKENDS_FILE_BYTES_H
 
+#include <stdint.h>
 #include <sys/types.h>
 
 #define FILE_MAIN ((off_t)1 << 32)
@@ -41,5 +42,8 @@ int dlki_file_all_locked(int fd);
  * another description that holds or waits?  The type of that one, or
  * F_UNLCK. */
 short dlki_file_probe(int fd, short type, off_t at, off_t len);
+
+/* How many bytes from `at` to before `end` have others locked? */
+uint32_t dlki_file_count(int fd, off_t at, off_t end);
 
 #endif

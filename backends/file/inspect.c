@@ -30,6 +30,8 @@ struct report {
 		uint64_t session, ticket;
 	} holder[FILE_HOLDER_SLOTS];
 	unsigned int n_holders;
+	uint32_t limit; /* of a semaphore */
+	uint32_t rest;  /* permits of a holder without a record */
 };
 
 static void report_one(const struct report *r,
@@ -43,8 +45,9 @@ static void report_one(const struct report *r,
 				       .remaining_ms = -1,
 				       .shared = who->shared != 0,
 				       .waiting = waiting,
-				       .since_ms =
-					       (int64_t)(who->token / 1000) };
+				       .since_ms = (int64_t)(who->token / 1000),
+				       .permits = r->rest,
+				       .limit = r->limit };
 
 	snprintf(id, sizeof(id), "%016llx-%llu",
 		 (unsigned long long)who->session,
@@ -83,31 +86,33 @@ static int is_locked(const struct report *r, off_t at, off_t len)
 	return dlki_file_probe(r->fd, F_WRLCK, at, len) != F_UNLCK;
 }
 
-static void report_shares(struct report *r, uint32_t limit)
+static void report_shares(struct report *r)
 {
 	struct file_participant who;
-	uint32_t i, from, slots = FILE_HOLDER_SLOTS;
-	int rest;
+	uint32_t i, rest, slots = FILE_HOLDER_SLOTS;
 
-	if (limit && limit < slots)
-		slots = limit;
+	if (r->limit && r->limit < slots &&
+	    !is_locked(r, FILE_HOLDERS + r->limit, slots - r->limit))
+		slots = r->limit;
 	for (i = 0; i < slots; i++) {
 		if (dlki_file_participant_load(r->fd, i, &who) &&
 		    is_locked(r, FILE_HOLDERS + i, 1))
 			report_holder(r, &who);
 	}
-	from = r->n_holders ? slots : 0;
-	if (limit)
-		rest = from < limit &&
-		       is_locked(r, FILE_HOLDERS + from, limit - from);
+	if (r->limit)
+		rest = dlki_file_count(
+			r->fd, FILE_HOLDERS + (r->n_holders ? slots : 0),
+			FILE_WAITERS);
 	else
 		rest = !r->n_holders && is_locked(r, FILE_MAIN, 1);
-	if (!rest)
+	if (rest == 0)
 		return;
-	/* A holder without a record: report at least that there is one. */
+	/* Holders without a record: report at least how many they are. */
+	r->rest = rest;
 	memset(&who, 0, sizeof(who));
 	who.shared = 1;
 	report_holder(r, &who);
+	r->rest = 0;
 }
 
 /* A waiter's slot stays locked a moment longer than the wait. */
@@ -141,13 +146,14 @@ static void report_holders(struct report *r, const struct dlk_request *request)
 	if (dlki_file_load(r->fd, request->kind, request->name, &h, &st) < 0)
 		return;
 	if (request->kind == DLK_SEMAPHORE) {
-		if (st.limit)
-			report_shares(r, (uint32_t)st.limit);
+		r->limit = (uint32_t)st.limit;
+		if (r->limit)
+			report_shares(r);
 		return;
 	}
 	type = dlki_file_probe(r->fd, F_WRLCK, FILE_MAIN, 1);
 	if (type == F_RDLCK) {
-		report_shares(r, 0);
+		report_shares(r);
 	} else if (type == F_WRLCK) {
 		who.session = st.session;
 		who.ticket = st.ticket;

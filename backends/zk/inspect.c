@@ -46,6 +46,7 @@ static void report_participant(
 		.remaining_ms = -1,
 		.shared = p->entry.mode == DLK_SHARED,
 		.waiting = waiting,
+		.limit = p->entry.limit,
 	};
 
 	shown.since_ms = (int64_t)(shown.token / 1000);

@@ -296,7 +296,8 @@ struct dlock_backend {
 	 * request.  A waiter's token is 0; a free lock has nobody.  With
 	 * DLOCK_CAP_FAIR all waiters are reported, in order; a store without a
 	 * wait queue need not know them.  `each` copies, and may be called with
-	 * any lock held.  Provided if and only if caps has DLOCK_CAP_INSPECT.
+	 * any lock held.  Of a semaphore, `permits` 0 means one, and `limit` 0
+	 * the request's.  Provided if and only if caps has DLOCK_CAP_INSPECT.
 	 */
 	int (*inspect)(struct dlk_session *s, const struct dlk_request *request,
 		       void (*each)(const struct dlock_participant *p,

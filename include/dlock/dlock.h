@@ -459,6 +459,10 @@ struct dlock_participant {
 				* order */
 	int64_t since_ms;      /* when it got the lock, in ms since 1970 by the
 				* store's clock; 0: waiting, or not known */
+	uint32_t permits;      /* of a semaphore: how many it has, or waits
+				* for; of a lock 0 */
+	uint32_t limit;        /* of a semaphore: how many permits there are,
+				* for all participants; of a lock 0 */
 };
 
 /* Report the participants of `lock` as the store sees them now; the report is
@@ -467,6 +471,25 @@ DLOCK_API int dlock_inspect(dlock_lock *lock,
 			    void (*each)(const struct dlock_participant *p,
 					 void *arg),
 			    void *arg, int64_t timeout_ms);
+
+/* The permits of a semaphore. */
+struct dlock_permits {
+	size_t size;
+	uint32_t limit;        /* how many there are, as those that use the
+				* semaphore say; if nobody does, as this handle
+				* says */
+	uint32_t held;
+	uint32_t free;         /* limit - held, or 0 */
+};
+
+/* Fill in `out` with what the store reports now; the caller has set its `size`.
+ * As stale on arrival as dlock_inspect().
+ *
+ *   EINVAL   not a semaphore
+ *   ENOTSUP  the store lacks DLOCK_CAP_INSPECT */
+DLOCK_API int dlock_semaphore_permits(dlock_lock *lock,
+				      struct dlock_permits *out,
+				      int64_t timeout_ms);
 
 /* Take the lock away from its holders: they learn of it as a loss, and the next
  * token is larger.  For operators: a holder learns of it within a third of its

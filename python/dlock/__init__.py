@@ -15,11 +15,13 @@ from dlock.errors import (Busy, Canceled, Deadlock, Denied, Error, Exhausted,
                           Protocol, System, TimedOut, Unreachable,
                           text as _text)
 from dlock.hold import Hold, HoldRef
-from dlock.locks import Lock, MultiLock, Participant, SharedLock
+from dlock.locks import (Lock, MultiLock, Participant, Permits, Semaphore,
+                         SharedLock)
 
 __version__ = _text(_lib.dlock_version())
 __all__ = ["Busy", "Canceled", "Client", "Deadlock", "Denied", "Error",
            "Exhausted", "Forked", "Hold", "HoldRef", "Invalid", "Lock",
            "LockInfo", "LogLine", "Lost", "MultiLock", "NoMemory",
-           "NotSupported", "Participant", "Protocol", "SharedLock", "Stats",
-           "System", "TimedOut", "Times", "Unreachable"]
+           "NotSupported", "Participant", "Permits", "Protocol", "Semaphore",
+           "SharedLock", "Stats", "System", "TimedOut", "Times",
+           "Unreachable"]

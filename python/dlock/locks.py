@@ -11,14 +11,17 @@ from dlock.hold import Hold
 from dlock.wait import Signals
 
 Participant = namedtuple("Participant",
-                         "label id token remaining shared waiting since")
+                         "label id token remaining shared waiting since "
+                         "permits limit")
+Permits = namedtuple("Permits", "limit held free")
 
 
 @ffi.def_extern()
 def py_participant(p, arg):
     ffi.from_handle(arg).append(Participant(
         text(p.label), text(p.id), p.token, from_ms(p.remaining_ms),
-        bool(p.shared), bool(p.waiting), p.since_ms / 1000 or None))
+        bool(p.shared), bool(p.waiting), p.since_ms / 1000 or None,
+        p.permits, p.limit))
 
 
 class Lock:
@@ -150,6 +153,17 @@ class SharedLock(Lock):
             return None
 
 
+class Semaphore(Lock):
+    """Many holders: each has a permit."""
+
+    def permits(self, timeout=5):
+        """How many permits there are, are held, and are free: Permits."""
+        out = ffi.new("struct dlock_permits *")
+        out.size = ffi.sizeof("struct dlock_permits")
+        checked(lib.dlock_semaphore_permits(self._raw, out, to_ms(timeout)))
+        return Permits(out.limit, out.held, out.free)
+
+
 class MultiLock(Lock):
     """All of many locks, from any mix of stores, or none."""
 
@@ -168,7 +182,7 @@ class MultiLock(Lock):
 def make(raw, kind, client, name, *args, unbound=False):
     calls = {"mutex": (Lock, lib.dlock_mutex_new),
              "rwlock": (SharedLock, lib.dlock_rwlock_new),
-             "semaphore": (Lock, lib.dlock_semaphore_new)}
+             "semaphore": (Semaphore, lib.dlock_semaphore_new)}
     cls, call = calls[kind]
     lock = cls(name, client, call, raw, c_text(name, "the name"), *args)
     if unbound:

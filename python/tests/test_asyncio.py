@@ -146,6 +146,7 @@ class Acquires(AioCase):
             async with rw.acquire(5):
                 self.assertIsNone(await rw.try_acquire_shared())
             permits = store.semaphore(self.name, 2)
+            self.assertEqual((await permits.permits()).free, 2)
             one, two = await permits.acquire(5), await permits.acquire(5)
             self.assertIsNone(await permits.try_acquire())
             await one.release()

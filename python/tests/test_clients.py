@@ -37,6 +37,18 @@ class Clients(Case):
             self.assertGreaterEqual(store.linger, 0)
         self.assertIn("closed", repr(store))
 
+    def test_permits(self):
+        mine = self.store.semaphore(self.name, 3)
+        with mine:
+            found = mine.permits()
+            self.assertEqual(found, dlock.Permits(3, 1, 2))
+            self.assertEqual(found.free, 2)
+            one = self.other.semaphore(self.name, 3).inspect()[0]
+            self.assertEqual((one.permits, one.limit), (1, 3))
+        with self.store.mutex(self.name):
+            one = self.theirs.inspect()[0]
+            self.assertEqual((one.permits, one.limit), (0, 0))
+
     def test_bad_input(self):
         with self.assertRaisesRegex(dlock.Invalid, "nostore"):
             dlock.Client("nostore://h")

@@ -81,6 +81,7 @@ Test(output, tells_of_the_namesake)
 	cr_expect_eq(r.code, 0, "%d %s", r.code, r.err);
 	cr_expect(has_line(r.out, "holds  permit  "), "%s", r.out);
 	cr_expect(strstr(r.out, "a permit\n"), "%s", r.out);
+	cr_expect(has_line(r.out, "permits: limit 3, 2 free\n"), "%s", r.out);
 	r = DLOCK("run", "-v", "n", "/bin/true");
 	cr_expect_eq(r.code, 0, "%d %s", r.code, r.err);
 	cr_expect(strstr(r.err, "the semaphore \"n\" is in use, too"), "%s",
@@ -133,6 +134,37 @@ Test(output, of_show_tells_since_when)
 	json_decref(all);
 	kill(holder.pid, SIGTERM);
 	finish(&holder);
+}
+
+static json_int_t permits_at(const json_t *all, const char *key)
+{
+	return json_integer_value(
+		json_object_get(json_object_get(all, "permits"), key));
+}
+
+Test(output, of_show_tells_how_many_permits_are_free)
+{
+	const char *const permit[] = { "-S", "2", NULL };
+	struct proc a, b;
+	json_t *all;
+
+	start_sigchild(&a, file_path("a"), "leave", "n", permit);
+	all = parse(DLOCK("show", "--json", "-S", "2", "n").out);
+	cr_expect_eq(permits_at(all, "limit"), 2);
+	cr_expect_eq(permits_at(all, "held"), 1);
+	cr_expect_eq(permits_at(all, "free"), 1);
+	json_decref(all);
+	start_sigchild(&b, file_path("b"), "leave", "n", permit);
+	cr_expect(has_line(DLOCK("show", "-S", "2", "n").out,
+			   "permits: limit 2, 0 free\n"));
+	kill(a.pid, SIGTERM);
+	kill(b.pid, SIGTERM);
+	finish(&a);
+	finish(&b);
+	cr_expect_str_eq(DLOCK("show", "-S", "2", "n").out, "free\n");
+	all = parse(DLOCK("show", "--json", "-S", "2", "n").out);
+	cr_expect(json_is_null(json_object_get(all, "permits")));
+	json_decref(all);
 }
 
 /* From the label, unless that was chosen. */
@@ -314,6 +346,8 @@ Test(output, of_list_may_be_metrics)
 		  r.out);
 	cr_expect(has_sample(r.out, "permits", "mouse", "semaphore", 3), "%s",
 		  r.out);
+	cr_expect(has_sample(r.out, "permits_free", "mouse", "semaphore", 2),
+		  "%s", r.out);
 	cr_expect(has_sample(r.out, "holders", "a\\\"b\\\\c", "lock", 0), "%s",
 		  r.out);
 	/* Of what nobody holds there is no time, and of a lock no permits. */

@@ -127,6 +127,8 @@
 	X(semaphore_not_reentrant, COUNT)                                      \
 	X(semaphore_mismatch, COUNT)                                           \
 	X(semaphore_many, COUNT)                                               \
+	X(semaphore_count, COUNT | DLOCK_CAP_INSPECT)                          \
+	X(semaphore_count_refused, COUNT)                                      \
 	/* multi.c */                                                          \
 	X(multi_all, NONE)                                                     \
 	X(multi_none, NONE)                                                    \

@@ -106,6 +106,77 @@ void case_semaphore_mismatch(struct conform *t)
 	CHECK_RC(dlock_acquire_shared(t->lock, 0, &none), DLOCK_EINVAL);
 }
 
+/* ---- How many there are -------------------------------------------------- */
+
+static void has_free(dlock_lock *l, uint32_t limit, uint32_t held)
+{
+	struct dlock_permits n = { .size = sizeof(n) };
+
+	CHECK_OK(dlock_semaphore_permits(l, &n, patience_ms()));
+	CHECK_INT(n.size, ==, sizeof(n));
+	CHECK_INT(n.limit, ==, limit);
+	CHECK_INT(n.held, ==, held);
+	CHECK_INT(n.free, ==, limit > held ? limit - held : 0);
+}
+
+static int is_seen_unused(dlock_lock *l)
+{
+	struct dlock_permits n = { .size = sizeof(n) };
+
+	CHECK_OK(dlock_semaphore_permits(l, &n, patience_ms()));
+	return n.held == 0;
+}
+
+static void check_permit(const struct dlock_participant *p, void *arg)
+{
+	(void)arg;
+	CHECK_INT(p->permits, ==, 1);
+	CHECK_INT(p->limit, ==, 3);
+}
+
+void case_semaphore_count(struct conform *t)
+{
+	dlock_lock *others;
+	dlock_hold *a, *b;
+	struct worker *p;
+
+	use_semaphore(t, 3);
+	p = join(t, OTHER_CLIENT);
+	has_free(t->lock, 3, 0);
+	a = take(t->lock);
+	b = take(t->lock);
+	has_free(t->lock, 3, 2);
+	/* Those that use it say how many there are. */
+	others = any_lock(t, another_client(t, NULL, NULL), SEMAPHORE, 7,
+			  t->name);
+	has_free(others, 3, 2);
+	ASK_OK(p, ACQUIRE, at_once_ms());
+	has_free(t->lock, 3, 3);
+	CHECK_OK(dlock_inspect(t->lock, check_permit, NULL, patience_ms()));
+	give(a);
+	give(b);
+	ASK_OK(p, RELEASE, 0);
+	EVENTUALLY(is_seen_unused(t->lock));
+	has_free(others, 7, 0);
+}
+
+void case_semaphore_count_refused(struct conform *t)
+{
+	struct dlock_permits n = { .size = sizeof(n) };
+	struct dlock_permits old = { .size = sizeof(old.size) };
+
+	use_semaphore(t, 3);
+	CHECK_RC(dlock_semaphore_permits(NULL, &n, 0), DLOCK_EINVAL);
+	CHECK_RC(dlock_semaphore_permits(t->lock, NULL, 0), DLOCK_EINVAL);
+	CHECK_RC(dlock_semaphore_permits(t->lock, &old, 0), DLOCK_EINVAL);
+	CHECK_RC(dlock_semaphore_permits(
+			 any_lock(t, t->client, MUTEX, 0, t->name), &n, 0),
+		 DLOCK_EINVAL);
+	if (t->caps & DLOCK_CAP_INSPECT)
+		return;
+	CHECK_RC(dlock_semaphore_permits(t->lock, &n, 0), DLOCK_ENOTSUP);
+}
+
 void case_semaphore_many(struct conform *t)
 {
 	enum { PERMITS = 64 };

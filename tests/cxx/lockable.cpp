@@ -197,6 +197,24 @@ TEST(permit_goes_to_another_thread)
 	CHECK(code == dlock::errc::invalid);
 }
 
+TEST(permits_are_counted)
+{
+	dlock::client c(uri), other(uri);
+	dlock::semaphore s(c, name, 3), theirs(other, name, 3), none;
+	const dlock::hold one = s.acquire();
+	std::error_code code = dlock::errc::lost;
+	const dlock::permit_count n = theirs.permits(5s);
+	const auto found = theirs.inspect(5s);
+
+	CHECK(n.limit == 3 && n.held == 1 && n.free == 2);
+	CHECK(theirs.permits(5s, code).free == 2 && !code);
+	CHECK(found.size() == 1 && found[0].permits == 1);
+	CHECK(found[0].limit == 3);
+	none.permits(5s, code);
+	CHECK(code == dlock::errc::invalid);
+	THROWS(none.permits(5s), dlock::errc::invalid);
+}
+
 TEST(unbound_hold_goes_to_another_thread)
 {
 	dlock::client c(uri), other(uri);

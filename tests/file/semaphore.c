@@ -74,6 +74,28 @@ static int64_t a_hundred(dlock_lock *l)
 	return now_ms() - begin;
 }
 
+/* More than have a record, and some of them in a row. */
+CASE(file_semaphore, counts_permits_without_a_record)
+{
+	struct dlock_permits n = { .size = sizeof(n) };
+	struct scene *s = scene();
+	dlock_client *c = store_open(s->dir, NULL);
+	dlock_client *d = store_open(s->dir, NULL);
+	dlock_lock *l = semaphore(c, "x", 100), *m = semaphore(d, "x", 3);
+	dlock_hold *h[90];
+
+	for (int i = 0; i < 90; i++)
+		h[i] = take(l, FOREVER);
+	CHECK_OK(dlock_semaphore_permits(m, &n, patience_ms()));
+	CHECK_INT(n.limit, ==, 100);
+	CHECK_INT(n.held, ==, 90);
+	CHECK_INT(n.free, ==, 10);
+	for (int i = 0; i < 90; i += 3)
+		CHECK_OK(dlock_release(h[i]));
+	CHECK_OK(dlock_semaphore_permits(m, &n, patience_ms()));
+	CHECK_INT(n.held, ==, 60);
+}
+
 CASE(file_semaphore, two_thousand_million_permits)
 {
 	struct scene *s = scene();

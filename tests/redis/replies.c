@@ -183,6 +183,31 @@ Test(replies, participants)
 	cr_expect_not(participant("X 250 " OWNER " 17 host:1\nname", &p));
 	cr_expect_not(participant("W", &p));
 	cr_expect_not(participant("Y 1 " OWNER " 17 l\nn", &p));
+	cr_expect_not(participant("L 3", &p));
+}
+
+static int limit_row(const char *text, uint32_t *limit)
+{
+	struct redis_reply r = { .type = RD_STRING,
+				 .text = text,
+				 .len = strlen(text) };
+
+	return dlki_redis_limit_row(&r, limit);
+}
+
+Test(replies, limits)
+{
+	uint32_t limit = 7;
+
+	cr_expect_not(limit_row("", &limit));
+	cr_expect_not(limit_row("L", &limit));
+	cr_expect_not(limit_row("L x", &limit));
+	cr_expect_not(limit_row("L 3 ", &limit));
+	cr_expect_not(limit_row("L 4294967296", &limit));
+	cr_expect_not(limit_row("S 3", &limit));
+	cr_expect_eq(limit, 7);
+	cr_assert(limit_row("L 4294967295", &limit));
+	cr_expect_eq(limit, UINT32_MAX);
 }
 
 Test(replies, locks)

@@ -155,6 +155,7 @@ struct dlock_participant dlki_memc_item_show(const struct memc_item *item,
 		.shared = !gate,
 		.waiting = gate && !alone,
 		.remaining_ms = remaining_ms(item),
+		.limit = item->limit,
 	};
 
 	if (item->owner[0])

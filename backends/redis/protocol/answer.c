@@ -158,6 +158,21 @@ static int parse_payload(const char *payload, char *label, size_t size,
 	return 1;
 }
 
+int dlki_redis_limit_row(const struct redis_reply *r, uint32_t *limit)
+{
+	uint64_t n;
+	const char *at;
+
+	if (r->type != RD_STRING || r->text[0] != 'L')
+		return 0;
+	at = r->text + 1;
+	if (!skip_byte(&at, ' ') || !parse_number(&at, &n) || *at ||
+	    n > UINT32_MAX)
+		return 0;
+	*limit = (uint32_t)n;
+	return 1;
+}
+
 static int foreign_participant(struct redis_participant *out, const char *at,
 			       const char *label)
 {

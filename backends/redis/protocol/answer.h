@@ -59,6 +59,9 @@ struct redis_seen {
 int dlki_redis_seen(const struct redis_reply *r, int plain,
 		    struct redis_seen *out);
 
+/* Is it the row in which inspect tells the limit of a semaphore? */
+int dlki_redis_limit_row(const struct redis_reply *r, uint32_t *limit);
+
 /* One participant of those that inspect answers.  Points into the reply and
  * into itself. */
 struct redis_participant {

@@ -19,17 +19,22 @@ enum redis_taken dlki_redis_store_inspected(struct redis_store *s,
 					    const struct redis_answer *a)
 {
 	struct redis_participant one;
+	uint32_t limit = 0;
 
 	(void)s;
 	if (a->reply->type != RD_ARRAY)
 		return RD_SENSELESS;
 	/* All make sense, before any is told: the op may be sent again. */
 	for (size_t i = 0; i < a->reply->len; i++) {
-		if (!dlki_redis_participant(a->reply->parts[i], &one))
+		if (!dlki_redis_limit_row(a->reply->parts[i], &limit) &&
+		    !dlki_redis_participant(a->reply->parts[i], &one))
 			return RD_SENSELESS;
 	}
 	for (size_t i = 0; i < a->reply->len; i++) {
+		if (dlki_redis_limit_row(a->reply->parts[i], &limit))
+			continue;
 		dlki_redis_participant(a->reply->parts[i], &one);
+		one.participant.limit = limit;
 		dlki_row_participant(a->op, &one.participant);
 	}
 	dlki_answered(a->op, 1);

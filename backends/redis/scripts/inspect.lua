@@ -2,7 +2,8 @@
 -- The holders and the waiters, in order; with an argument, only the holders.
 -- Changes nothing.  See common.lua for the records.
 --
--- Answers a list of "X LEFT OWNER TOKEN PAYLOAD", an exclusive holder;
+-- Answers a list of "L LIMIT", of the semaphore, ahead of the participants;
+-- "X LEFT OWNER TOKEN PAYLOAD", an exclusive holder;
 -- "S LEFT OWNER TOKEN PAYLOAD", a shared holder; "W x|s OWNER PAYLOAD", a
 -- waiter; "F LEFT", a key that is not ours; "P LEFT", the plain key, if another
 -- client has it.  LEFT is in ms; -1: no expiry.
@@ -15,10 +16,14 @@ local now = call('TIME')
 local now_ms = math.floor((now[1] .. string.sub('00000' .. now[2], -6)) / 1000)
 local list = {}
 
+local limit = string.match(call('HGET', info_key, '.') or '', '^(%d+) ')
+if limit then
+	list[1] = 'L ' .. limit
+end
 local lock_value = call('GET', lock_key)
 if lock_value and not string.find(lock_value, '^=?%d+$') then
 	local rest = string.match(lock_value, '^[0-3] (%x+ %d+ .*)$')
-	list[1] = rest and 'X ' .. call('PTTL', lock_key) .. ' ' .. rest
+	list[#list + 1] = rest and 'X ' .. call('PTTL', lock_key) .. ' ' .. rest
 		or 'F ' .. call('PTTL', lock_key)
 end
 local plain_value = KEYS[2] and call('GET', KEYS[2])

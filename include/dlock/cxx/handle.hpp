@@ -29,6 +29,8 @@ struct participant {
 	bool waiting;
 	/* When it got the lock, by the store's clock; the epoch: not known. */
 	std::chrono::system_clock::time_point since;
+	std::uint32_t permits; /* of a semaphore: that it has, or waits for */
+	std::uint32_t limit;   /* ... and how many there are */
 };
 
 /* A handle of any kind.  Threads may share one. */
@@ -363,7 +365,8 @@ private:
 							  p->remaining_ms),
 						  p->shared != 0,
 						  p->waiting != 0,
-						  detail::since(p->since_ms) });
+						  detail::since(p->since_ms),
+						  p->permits, p->limit });
 				});
 		}
 	};

@@ -176,6 +176,13 @@ private:
 	}
 };
 
+/* dlock_semaphore_permits(). */
+struct permit_count {
+	std::uint32_t limit;
+	std::uint32_t held;
+	std::uint32_t free;
+};
+
 /* `permits` holders.  A hold of it may be moved to another thread. */
 class semaphore : public handle
 {
@@ -193,7 +200,33 @@ public:
 	{
 	}
 
+	/* How many permits there are, and how many are free now. */
+	template <class Rep, class Period>
+	permit_count
+	permits(const std::chrono::duration<Rep, Period> &timeout) const
+	{
+		return count(detail::to_ms(timeout), nullptr);
+	}
+
+	template <class Rep, class Period>
+	permit_count
+	permits(const std::chrono::duration<Rep, Period> &timeout,
+		std::error_code &code) const
+	{
+		return count(detail::to_ms(timeout), &code);
+	}
+
 private:
+	permit_count count(std::int64_t ms, std::error_code *code) const
+	{
+		dlock_permits n = {};
+
+		n.size = sizeof(n);
+		detail::settle(
+			dlock_semaphore_permits(native_handle(), &n, ms), code);
+		return { n.limit, n.held, n.free };
+	}
+
 	semaphore(client &c, const std::string &name, std::uint32_t permits,
 		  std::error_code *code)
 		: handle(hooks_of(c), false, code, [&](dlock_lock **out) {

@@ -6,7 +6,7 @@ import warnings
 import dlock.client
 from dlock._dlock import lib
 from dlock.aio.call import Call, running_loop
-from dlock.aio.locks import Lock, SharedLock
+from dlock.aio.locks import Lock, Semaphore, SharedLock
 from dlock.errors import Invalid, checked
 
 
@@ -175,7 +175,7 @@ class Client:
 
     def semaphore(self, name, permits):
         """`permits` holders."""
-        return Lock(self, self._opened().semaphore(name, permits))
+        return Semaphore(self, self._opened().semaphore(name, permits))
 
     async def list(self, timeout=5):
         """The locks that the store knows."""

@@ -114,3 +114,11 @@ class SharedLock(Lock):
             return await self.acquire_shared(timeout)
         except Busy:
             return None
+
+
+class Semaphore(Lock):
+    """Many holders: each has a permit."""
+
+    async def permits(self, timeout=5):
+        """As dlock.Semaphore.permits()."""
+        return await self._client._in_thread(self._lock.permits, timeout)

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/permits.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "core/inspect.h"
+
+static void count_permits(const struct dlock_participant *p, void *arg)
+{
+	struct dlock_permits *sum = arg;
+
+	sum->limit = p->limit;
+	if (!p->waiting)
+		sum->held += p->permits;
+}
+
+static int check_semaphore(const dlock_lock *lock, struct dlk_error *err)
+{
+	if (!lock)
+		return dlk_fail(err, DLOCK_EINVAL, "lock is NULL");
+	if (lock->multi || lock->record->kind != DLK_SEMAPHORE)
+		return dlk_fail(err, DLOCK_EINVAL,
+				"only a semaphore has permits");
+	return 0;
+}
+
+int dlki_permits(const dlock_lock *lock, struct dlock_permits *out,
+		 int64_t timeout_ms, struct dlk_error *err)
+{
+	struct dlock_permits sum = { 0 };
+	int rc = check_semaphore(lock, err);
+
+	if (rc != 0)
+		return rc;
+	if (!out || out->size <= offsetof(struct dlock_permits, limit))
+		return dlk_fail(err, DLOCK_EINVAL,
+				"out is NULL, or dlock_permits.size is not "
+				"sizeof(struct dlock_permits)");
+	sum.limit = lock->record->limit;
+	rc = dlki_inspect(lock, count_permits, &sum, timeout_ms, err);
+	if (rc != 0)
+		return rc;
+	sum.free = sum.limit > sum.held ? sum.limit - sum.held : 0;
+	sum.size = out->size < sizeof(sum) ? out->size : sizeof(sum);
+	memcpy(out, &sum, sum.size);
+	return 0;
+}

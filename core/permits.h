@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The permits of a semaphore.
+ */
+#ifndef DLOCK_CORE_PERMITS_H
+#define DLOCK_CORE_PERMITS_H
+
+#include "core/lock.h"
+
+/* What dlock_semaphore_permits() does. */
+int dlki_permits(const dlock_lock *lock, struct dlock_permits *out,
+		 int64_t timeout_ms, struct dlk_error *err);
+
+#endif
