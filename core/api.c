@@ -111,6 +111,16 @@ int dlock_semaphore_permits(dlock_lock *lock, struct dlock_permits *out,
 	return dlki_leave_with(scope, rc, &err);
 }
 
+int dlock_semaphore_resize(dlock_lock *lock, uint32_t permits,
+			   int64_t timeout_ms)
+{
+	struct dlki_scope scope = dlki_enter();
+	struct dlk_error err = { 0 };
+	int rc = dlki_permits_resize(lock, permits, timeout_ms, &err);
+
+	return dlki_leave_with(scope, rc, &err);
+}
+
 int dlock_break(dlock_lock *lock, int64_t timeout_ms)
 {
 	struct dlki_scope scope = dlki_enter();

@@ -130,6 +130,21 @@ static int ask_break(struct dlki_question *q, struct dlk_error *err)
 	return dlki_store_break(q->client, &q->request, q->deadline, err);
 }
 
+static int ask_resize(struct dlki_question *q, struct dlk_error *err)
+{
+	int rc;
+
+	if (!(q->client->session->caps & DLOCK_CAP_RESIZE))
+		return refuse(q, "change the number of permits", err);
+	rc = dlki_store_resize(q->client, &q->request, q->deadline, err);
+	if (rc != DLOCK_EINVAL)
+		return rc;
+	return dlk_fail(err, rc,
+			"nobody uses the semaphore '%s': until somebody does, "
+			"handles say how many permits it has",
+			q->request.name);
+}
+
 static int has_revoke(const struct dlock_backend *b)
 {
 	return b->size >= offsetof(struct dlock_backend, revoke) +
@@ -286,6 +301,19 @@ int dlki_list(dlock_client *client,
 		free(r);
 	}
 	return rc;
+}
+
+int dlki_resize(const dlock_lock *lock, uint32_t permits, int64_t timeout_ms,
+		struct dlk_error *err)
+{
+	struct dlki_question q = { 0 };
+	int rc = about_lock(&q, lock, err);
+
+	if (rc != 0)
+		return rc;
+	q.request.limit = permits;
+	rc = begin(&q, lock->record->client, timeout_ms, err);
+	return rc == 0 ? ask_store(&q, ask_resize, err) : rc;
 }
 
 int dlki_break(const dlock_lock *lock, int64_t timeout_ms,

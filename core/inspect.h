@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Questions to the store that are not about a hold: inspect, list, break,
- * revoke.
+ * Questions to the store that are not about a hold: inspect, list, resize,
+ * break, revoke.
  *
  * A backend may report with its own locks held, but the user's callback may
  * call anything.  So it is called when the backend has returned and the call
@@ -27,7 +27,8 @@ int dlki_question_ask(struct dlki_question *question, struct dlk_error *err);
 /* Tell of the answer, which was `rc`, and free it. */
 void dlki_question_end(struct dlki_question *question, int rc);
 
-/* What dlock_inspect(), dlock_list(), dlock_revoke() and dlock_break() do. */
+/* What dlock_inspect(), dlock_list(), dlock_revoke() and dlock_break() do, and
+ * dlock_semaphore_resize() for what is a semaphore. */
 int dlki_inspect(const dlock_lock *lock,
 		 void (*each)(const struct dlock_participant *p, void *arg),
 		 void *arg, int64_t timeout_ms, struct dlk_error *err);
@@ -35,6 +36,8 @@ int dlki_list(dlock_client *client,
 	      void (*each)(const struct dlock_lock_info *info, void *arg),
 	      void *arg, int64_t timeout_ms, struct dlk_error *err);
 int dlki_revoke(const dlock_lock *lock, int64_t timeout_ms,
+		struct dlk_error *err);
+int dlki_resize(const dlock_lock *lock, uint32_t permits, int64_t timeout_ms,
 		struct dlk_error *err);
 int dlki_break(const dlock_lock *lock, int64_t timeout_ms,
 	       struct dlk_error *err);

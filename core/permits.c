@@ -46,3 +46,17 @@ int dlki_permits(const dlock_lock *lock, struct dlock_permits *out,
 	memcpy(out, &sum, sum.size);
 	return 0;
 }
+
+int dlki_permits_resize(const dlock_lock *lock, uint32_t permits,
+			int64_t timeout_ms, struct dlk_error *err)
+{
+	int rc = check_semaphore(lock, err);
+
+	if (rc != 0)
+		return rc;
+	if (permits == 0)
+		return dlk_fail(err, DLOCK_EINVAL,
+				"semaphore '%s': 0 permits; 1 is the least",
+				lock->record->name);
+	return dlki_resize(lock, permits, timeout_ms, err);
+}

@@ -11,4 +11,8 @@
 int dlki_permits(const dlock_lock *lock, struct dlock_permits *out,
 		 int64_t timeout_ms, struct dlk_error *err);
 
+/* What dlock_semaphore_resize() does. */
+int dlki_permits_resize(const dlock_lock *lock, uint32_t permits,
+			int64_t timeout_ms, struct dlk_error *err);
+
 #endif

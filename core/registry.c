@@ -229,27 +229,33 @@ static int check_members(const struct dlock_backend *b, struct dlk_error *err)
 	return 0;
 }
 
+#define HAS(b, member)                                                         \
+	((b)->size >= offsetof(struct dlock_backend, member) +                 \
+			      sizeof((b)->member) &&                           \
+	 (b)->member)
+
 int dlki_has_watch(const struct dlock_backend *b)
 {
-	return b->size >= offsetof(struct dlock_backend, watch_wanted) +
-				  sizeof(b->watch_wanted) &&
-	       b->watch_wanted;
+	return HAS(b, watch_wanted);
+}
+
+static int fail_pair(const char *member, const char *cap, struct dlk_error *err)
+{
+	return dlk_fail(err, DLOCK_EINVAL,
+			"backend: '%s' and DLOCK_CAP_%s go together", member,
+			cap);
 }
 
 static int check_pairs(const struct dlock_backend *b, struct dlk_error *err)
 {
 	if (!b->inspect != !(b->caps & DLOCK_CAP_INSPECT))
-		return dlk_fail(err, DLOCK_EINVAL,
-				"backend: 'inspect' and "
-				"DLOCK_CAP_INSPECT go together");
+		return fail_pair("inspect", "INSPECT", err);
 	if (!b->list != !(b->caps & DLOCK_CAP_LIST))
-		return dlk_fail(err, DLOCK_EINVAL,
-				"backend: 'list' and "
-				"DLOCK_CAP_LIST go together");
+		return fail_pair("list", "LIST", err);
 	if (b->caps & DLOCK_CAP_WANTED && !dlki_has_watch(b))
-		return dlk_fail(err, DLOCK_EINVAL,
-				"backend: DLOCK_CAP_WANTED without "
-				"'watch_wanted'");
+		return fail_pair("watch_wanted", "WANTED", err);
+	if (!HAS(b, resize) != !(b->caps & DLOCK_CAP_RESIZE))
+		return fail_pair("resize", "RESIZE", err);
 	if (b->caps & DLOCK_CAP_FENCE_DURABLE && !(b->caps & DLOCK_CAP_FENCE))
 		return dlk_fail(err, DLOCK_EINVAL,
 				"backend: FENCE_DURABLE "
@@ -321,10 +327,7 @@ int dlock_backend_register(const struct dlock_backend *backend)
 	struct dlk_error err = { 0 };
 	int rc = dlki_registry_add(backend, &err);
 
-	if (rc != 0)
-		dlki_report(&err);
-	dlki_leave(scope);
-	return rc;
+	return dlki_leave_with(scope, rc, &err);
 }
 
 /* ---- What there is ------------------------------------------------------- */
@@ -392,9 +395,6 @@ int dlock_each_param(const char *scheme,
 	if (rc == 0) {
 		each_of(dlki_common_params, each, arg);
 		each_of(backend ? backend->params : NULL, each, arg);
-	} else {
-		dlki_report(&err);
 	}
-	dlki_leave(scope);
-	return rc;
+	return dlki_leave_with(scope, rc, &err);
 }

@@ -172,3 +172,15 @@ int dlki_store_revoke(struct dlock_client *c, const struct dlk_request *request,
 	dlki_log_close(&bracket);
 	return rc;
 }
+
+int dlki_store_resize(struct dlock_client *c, const struct dlk_request *request,
+		      dlk_time deadline, struct dlk_error *err)
+{
+	struct dlki_log_bracket bracket;
+	int rc;
+
+	dlki_log_open(&bracket, &c->log);
+	rc = c->backend->resize(c->session, request, deadline, err);
+	dlki_log_close(&bracket);
+	return rc;
+}

@@ -32,6 +32,9 @@ int dlki_store_inspect(struct dlock_client *client,
 		       void (*each)(const struct dlock_participant *p,
 				    void *arg),
 		       void *arg, dlk_time deadline, struct dlk_error *err);
+int dlki_store_resize(struct dlock_client *client,
+		      const struct dlk_request *request, dlk_time deadline,
+		      struct dlk_error *err);
 int dlki_store_list(struct dlock_client *client,
 		    void (*each)(const struct dlock_lock_info *e, void *arg),
 		    void *arg, dlk_time deadline, struct dlk_error *err);

@@ -255,6 +255,8 @@ int dlock_inspect(dlock_lock *lock,
 		  void *arg, int64_t timeout_ms);
 int dlock_semaphore_permits(dlock_lock *lock, struct dlock_permits *out,
 			    int64_t timeout_ms);
+int dlock_semaphore_resize(dlock_lock *lock, uint32_t permits,
+			   int64_t timeout_ms);
 int dlock_revocable(dlock_hold *hold);
 int dlock_wanted_fd(dlock_hold *hold);
 int dlock_revoke(dlock_lock *lock, int64_t timeout_ms);

@@ -118,7 +118,7 @@ static int break_lock(const struct options *o, const struct store *s,
 	return status;
 }
 
-static int can_ask(const struct options *o)
+static int can_ask(struct options *o)
 {
 	if (o->yes || isatty(STDIN_FILENO))
 		return 0;

@@ -4,12 +4,12 @@
 
 #include <string.h>
 
-#define COMMANDS 10
+#define COMMANDS 11
 
 const struct command *const commands[COMMANDS + 1] = {
-	&cmd_run,    &cmd_hold,    &cmd_show,     &cmd_list,
-	&cmd_revoke, &cmd_break,   &cmd_backends, &cmd_compare,
-	&cmd_help,   &cmd_version, NULL,
+	&cmd_run,     &cmd_hold,   &cmd_show,    &cmd_list,
+	&cmd_permits, &cmd_revoke, &cmd_break,   &cmd_backends,
+	&cmd_compare, &cmd_help,   &cmd_version, NULL,
 };
 
 const struct command *command_find(const char *name)

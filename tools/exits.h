@@ -10,7 +10,7 @@
 
 #define EXITS(X)                                                              \
 	X(OK,          0,   "done; of `dlock run`: the command's own code")   \
-	X(BUSY,        1,   "others held the lock; show, break: nobody did")  \
+	X(BUSY,        1,   "others held the lock; show...: nobody did")      \
 	X(BROKEN,      2,   "dlock compare: a store broke what it declares") \
 	X(USAGE,       64,  "a wrong command line, dlock.conf, name or URI")   \
 	X(UNREACHABLE, 69,  "the store gave no answer in time")               \

@@ -14,8 +14,11 @@ int one_lock_main(const struct command *self, int argc, char **argv,
 
 	if (!options_parse(&o, self, argc, argv))
 		return o.status;
-	if (o.n_args != 1)
-		return fail(LEAVE_USAGE, "dlock %s wants one NAME", self->name);
+	if (o.n_args < 1 || o.n_args > 1 + self->more_args)
+		return fail(LEAVE_USAGE, "dlock %s wants %s", self->name,
+			    self->more_args ? "a NAME, and one argument more "
+					      "at most" :
+					      "one NAME");
 	status = check ? check(&o) : 0;
 	if (status != 0)
 		return status;

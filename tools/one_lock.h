@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A command about the lock that its one argument names.
+ * A command about the lock that its first argument names.
  */
 #ifndef DLOCK_TOOLS_ONE_LOCK_H
 #define DLOCK_TOOLS_ONE_LOCK_H
@@ -9,9 +9,9 @@
 #include "options.h"
 #include "store.h"
 
-/* Look at the options before the store is opened: 0 or an exit code, with a
- * message. */
-typedef int one_lock_check_fn(const struct options *o);
+/* Look at the options before the store is opened, and complete them: 0 or an
+ * exit code, with a message. */
+typedef int one_lock_check_fn(struct options *o);
 
 /* Do the command's work on `lock`, which has the name o->args[0]: an exit
  * code, with a message if that is not 0. */

@@ -169,7 +169,7 @@ json_t *participants_array(const struct participants *p)
 	return list;
 }
 
-static json_t *permits_json(const struct dlock_permits *n)
+json_t *permits_json(const struct dlock_permits *n)
 {
 	return json_pack("{s:I, s:I, s:I}", "limit", (json_int_t)n->limit,
 			 "held", (json_int_t)n->held, "free",

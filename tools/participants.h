@@ -55,6 +55,7 @@ void participant_row(struct table *t, const struct participant *p);
 
 /* These answer NULL if memory runs out. */
 json_t *participants_array(const struct participants *p);
+json_t *permits_json(const struct dlock_permits *n);
 json_t *participants_json(const struct participants *p, const char *name,
 			  const struct options *o);
 

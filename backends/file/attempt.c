@@ -132,15 +132,15 @@ static enum file_outcome try_sealed(struct file_ticket *t, int fd,
 		if (rc <= 0)
 			return rc ? lock_failed(t, err) : FILE_BUSY;
 	} else {
-		rc = dlki_file_check_limit(t, fd, err);
-		if (rc < 0)
-			return FILE_FAILED;
+		rc = dlki_file_find_limit(t, fd, err);
+		if (rc <= 0)
+			return rc ? FILE_FAILED : FILE_BUSY;
 	}
-	rc = dlki_file_slot_lock(t, fd, c->limit);
+	rc = dlki_file_slot_lock(t, fd, t->limit);
 	if (rc < 0)
 		return lock_failed(t, err);
-	if (!rc && c->limit)
-		return dlki_file_slot_tries_all(c->limit) ? FILE_BUSY :
+	if (!rc && t->limit)
+		return dlki_file_slot_tries_all(t->limit) ? FILE_BUSY :
 							    FILE_RETRY;
 	outcome = draw_token(t, fd, err);
 	if (outcome == FILE_GRANTED && rc)

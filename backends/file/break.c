@@ -39,6 +39,7 @@ static int carry_state_over(int fd, int old, const struct dlk_request *request)
 	st.first = st.last = was.last > dlki_file_time() ? was.last :
 							   dlki_file_time();
 	st.limit = was.limit;
+	st.is_set = was.is_set;
 	return dlki_file_format(fd, request->kind, request->name, &st);
 }
 

@@ -143,7 +143,7 @@ const struct dlock_backend dlki_file_backend = {
 	.caps = DLOCK_CAP_SHARED | DLOCK_CAP_COUNT | DLOCK_CAP_FENCE |
 		DLOCK_CAP_FENCE_DURABLE | DLOCK_CAP_WAKE | DLOCK_CAP_EXPIRE |
 		DLOCK_CAP_CONSISTENT | DLOCK_CAP_INSPECT | DLOCK_CAP_LIST |
-		DLOCK_CAP_WANTED,
+		DLOCK_CAP_WANTED | DLOCK_CAP_RESIZE,
 	.params = params,
 	.session_size = sizeof(struct file_session),
 	.ticket_size = sizeof(struct file_ticket),
@@ -159,4 +159,5 @@ const struct dlock_backend dlki_file_backend = {
 	.pump = dlki_file_pump,
 	.watch_wanted = dlki_file_watch_wanted,
 	.revoke = dlki_file_revoke,
+	.resize = dlki_file_resize,
 };

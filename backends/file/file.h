@@ -6,7 +6,8 @@
  *
  * Calls between the files go down this list only:
  *
- *   file.c attempt.c renew.c release.c wanted.c inspect.c break.c   the verbs
+ *   file.c attempt.c renew.c release.c wanted.c inspect.c resize.c
+ *   break.c                   the verbs
  *   token.c                   fencing tokens
  *   notify.c                  waiters and holders tell each other
  *   slot.c                    bytes and records that name participants
@@ -70,6 +71,7 @@ struct file_ticket {
 				   * tokens are set aside */
 	uint32_t waiter_slot;     /* counted from 1; 0: none */
 	uint32_t slot;            /* a reader's or a permit's */
+	uint32_t limit, is_set;   /* of the semaphore, as the state has them */
 	int notify, wake;         /* due when name->mu is unlocked */
 	unsigned int polls;       /* since the last notification */
 	unsigned int retries;     /* since then: attempts that must be repeated
@@ -113,6 +115,8 @@ int dlki_file_inspect(struct dlk_session *s, const struct dlk_request *request,
 int dlki_file_list(struct dlk_session *s,
 		   void (*each)(const struct dlock_lock_info *e, void *arg),
 		   void *arg, dlk_time deadline, struct dlk_error *err);
+int dlki_file_resize(struct dlk_session *s, const struct dlk_request *request,
+		     dlk_time deadline, struct dlk_error *err);
 int dlki_file_break(struct dlk_session *s, const struct dlk_request *request,
 		    dlk_time deadline, struct dlk_error *err);
 

@@ -146,7 +146,7 @@ static void report_holders(struct report *r, const struct dlk_request *request)
 	if (dlki_file_load(r->fd, request->kind, request->name, &h, &st) < 0)
 		return;
 	if (request->kind == DLK_SEMAPHORE) {
-		r->limit = (uint32_t)st.limit;
+		r->limit = st.limit;
 		if (r->limit)
 			report_shares(r);
 		return;
@@ -240,7 +240,7 @@ static void list_one(struct file_session *s, const char *file,
 	if (dlki_file_load(fd, DLK_LOCK, NULL, &h, &st) == FILE_GOOD) {
 		e.name = h.name;
 		e.kind = kind_name(h.kind);
-		e.permits = (uint32_t)st.limit;
+		e.permits = st.limit;
 		each(&e, arg);
 	}
 	close(fd);

@@ -41,7 +41,8 @@ struct file_state {
 	uint64_t last;
 	uint64_t session; /* the writer's; 0: nobody has written yet */
 	uint64_t ticket;  /* ... and its request */
-	uint64_t limit;   /* of a semaphore */
+	uint32_t limit;   /* of a semaphore ... */
+	uint32_t is_set;  /* ... by an operator */
 	char label[FILE_LABEL_SIZE];
 	uint64_t sum;
 };

@@ -49,22 +49,33 @@ static int flush_if_wished(struct file_session *s, int fd, int fresh)
 	return 0;
 }
 
-int dlki_file_check_limit(struct file_ticket *t, int fd, struct dlk_error *err)
+static int is_in_use(int fd)
+{
+	return dlki_file_probe(fd, F_WRLCK, FILE_HOLDERS, FILE_HOLDERS_LEN) !=
+	       F_UNLCK;
+}
+
+int dlki_file_find_limit(struct file_ticket *t, int fd, struct dlk_error *err)
 {
 	const struct dlk_request *c = &t->base.request;
 	struct file_header h;
 	struct file_state st;
 
+	t->limit = c->limit;
+	t->is_set = 0;
 	if (dlki_file_load(fd, c->kind, c->name, &h, &st) < 0)
 		return dlki_file_fail(err, errno, "read lock file",
 				      t->name->file);
-	if (!st.limit || st.limit == c->limit ||
-	    dlki_file_probe(fd, F_WRLCK, FILE_HOLDERS, FILE_HOLDERS_LEN) ==
-		    F_UNLCK)
-		return 0;
-	return dlk_fail(err, DLOCK_EINVAL,
-			"semaphore '%.100s' has %llu permits, not %u", c->name,
-			(unsigned long long)st.limit, c->limit);
+	if (!st.limit || (st.limit == c->limit && !st.is_set) || !is_in_use(fd))
+		return 1;
+	if (!st.is_set)
+		return dlk_fail(err, DLOCK_EINVAL,
+				"semaphore '%.100s' has %u permits, not %u",
+				c->name, (unsigned int)st.limit,
+				(unsigned int)c->limit);
+	t->limit = st.limit;
+	t->is_set = 1;
+	return dlki_file_count(fd, FILE_HOLDERS, FILE_WAITERS) < st.limit;
 }
 
 static int write_state(struct file_ticket *t, int fd, struct file_state *st,
@@ -91,7 +102,8 @@ static int write_state(struct file_ticket *t, int fd, struct file_state *st,
 	st->last = st->first + batch_size(t, st, now_us) - 1;
 	st->session = n->session->id;
 	st->ticket = t->base.id;
-	st->limit = c->kind == DLK_SEMAPHORE ? c->limit : 0;
+	st->limit = c->kind == DLK_SEMAPHORE ? t->limit : 0;
+	st->is_set = st->limit ? t->is_set : 0;
 	dlki_file_label(st->label, c->label);
 	if (found == FILE_GOOD)
 		rc = dlki_file_store(fd, st);

@@ -28,8 +28,10 @@ struct file_tokens {
  * locked.  1; 0: the file is no longer the one at its path; or the error. */
 int dlki_file_draw(struct file_ticket *t, int fd, struct dlk_error *err);
 
-/* EINVAL if permits are held, and the ticket names another number of them. */
-int dlki_file_check_limit(struct file_ticket *t, int fd, struct dlk_error *err);
+/* Under the seal: how many permits there are, for the ticket.  1; 0: as many
+ * are held; EINVAL if permits are held, and the ticket names another number of
+ * them, which no operator has set. */
+int dlki_file_find_limit(struct file_ticket *t, int fd, struct dlk_error *err);
 
 /* Store the exact token of a writer that holds the lock, unless tokens are set
  * aside for it. */

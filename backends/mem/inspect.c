@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The verbs for people: inspect, list, break.
+ * The verbs for people: inspect, list, resize, break.
  */
 #include "backends/mem/mem.h"
 
@@ -69,6 +69,30 @@ int dlki_mem_list(struct dlk_session *base,
 	dlki_mem_each(s, each, arg);
 	pthread_mutex_unlock(&dlki_mem_mu);
 	return 0;
+}
+
+int dlki_mem_resize(struct dlk_session *base, const struct dlk_request *request,
+		    dlk_time deadline, struct dlk_error *err)
+{
+	struct mem_session *s = mem_session(base);
+	struct mem_queue *queue;
+	int rc = dlki_mem_rehearse(s, deadline, err);
+
+	if (rc != 0)
+		return rc;
+	pthread_mutex_lock(&dlki_mem_mu);
+	queue = dlki_mem_find(s, request);
+	if (queue)
+		dlki_mem_expire(queue, dlk_now());
+	if (queue && queue->first) {
+		queue->limit = request->limit;
+		queue->is_set = 1;
+		dlki_mem_wake(queue);
+	} else {
+		rc = DLOCK_EINVAL;
+	}
+	pthread_mutex_unlock(&dlki_mem_mu);
+	return rc;
 }
 
 int dlki_mem_break(struct dlk_session *base, const struct dlk_request *request,

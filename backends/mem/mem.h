@@ -77,6 +77,8 @@ int dlki_mem_inspect(struct dlk_session *s, const struct dlk_request *request,
 int dlki_mem_list(struct dlk_session *s,
 		  void (*each)(const struct dlock_lock_info *e, void *arg),
 		  void *arg, dlk_time deadline, struct dlk_error *err);
+int dlki_mem_resize(struct dlk_session *s, const struct dlk_request *request,
+		    dlk_time deadline, struct dlk_error *err);
 int dlki_mem_break(struct dlk_session *s, const struct dlk_request *request,
 		   dlk_time deadline, struct dlk_error *err);
 

@@ -90,6 +90,7 @@ static struct mem_queue *queue_new(const struct mem_session *s,
 	queue->first = NULL;
 	queue->last = &queue->first;
 	queue->limit = request->limit;
+	queue->is_set = 0;
 	queue->last_token = 0;
 	queue->kind = request->kind;
 	memcpy(queue->key, s->space, space);
@@ -124,7 +125,6 @@ int dlki_mem_enqueue(struct mem_ticket *t, struct dlk_error *err)
 	const struct mem_session *s = mem_session(t->base.session);
 	const struct dlk_request *request = &t->base.request;
 	struct mem_queue *queue = dlki_mem_find(s, request);
-	uint32_t used;
 
 	if (!queue)
 		queue = queue_new(s, request);
@@ -139,23 +139,24 @@ int dlki_mem_enqueue(struct mem_ticket *t, struct dlk_error *err)
 	queue->last = &t->next;
 	if (queue->first != t)
 		dlki_mem_expire(queue, dlk_now());
-	if (queue->first == t)
+	if (queue->first == t) {
 		queue->limit = request->limit;
-	used = queue->limit;
-	if (used == request->limit)
+		queue->is_set = 0;
+	}
+	if (queue->is_set || queue->limit == request->limit)
 		return 0;
 	unlink_ticket(t);
 	return dlk_fail(err, DLOCK_EINVAL,
 			"semaphore '%s' has %u permits, "
 			"not %u",
-			request->name, (unsigned int)used,
+			request->name, (unsigned int)queue->limit,
 			(unsigned int)request->limit);
 }
 
 static struct dlk_queue_entry entry_of(const struct mem_ticket *t)
 {
 	return (struct dlk_queue_entry){ t->base.request.mode,
-					 t->base.request.limit };
+					 t->queue->limit };
 }
 
 static int scratch_put(size_t i, const struct mem_ticket *t)

@@ -10,7 +10,8 @@
 
 struct mem_queue {
 	struct mem_ticket *first, **last;
-	uint32_t limit;  /* permits, as its participants name them */
+	uint32_t limit;  /* permits, as its participants name them ... */
+	int is_set;      /* ... or an operator has set them */
 	enum dlk_kind kind;
 	uint64_t last_token; /* none that it gives is below; see token.h */
 	char *name;      /* for people; behind key */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inspect, break, and list. */
+/* Inspect, resize, break, and list. */
 #include "backends/redis/redis.h"
 
 int dlki_redis_inspect(struct dlk_session *base,
@@ -15,6 +15,19 @@ int dlki_redis_inspect(struct dlk_session *base,
 	dlki_opcall_op_prepare(&op, &dlki_redis_session(base)->loop,
 			       DLKI_INSPECT, deadline);
 	return dlki_opcall_one(&op, deadline, err);
+}
+
+int dlki_redis_resize(struct dlk_session *base,
+		      const struct dlk_request *request, dlk_time deadline,
+		      struct dlk_error *err)
+{
+	struct dlki_opcall_op op = { .base = { .request = request } };
+	int rc;
+
+	dlki_opcall_op_prepare(&op, &dlki_redis_session(base)->loop,
+			       DLKI_RESIZE, deadline);
+	rc = dlki_opcall_one(&op, deadline, err);
+	return rc == 0 && !op.base.stood ? DLOCK_EINVAL : rc;
 }
 
 int dlki_redis_break(struct dlk_session *base,

@@ -81,7 +81,8 @@ static const struct dlk_param params[] = { RD_URI_PARAMS, { 0 } };
 			DLOCK_CAP_COUNT | DLOCK_CAP_FENCE |                    \
 			DLOCK_CAP_FENCE_DURABLE | DLOCK_CAP_FAIR |             \
 			DLOCK_CAP_WAKE | DLOCK_CAP_EXPIRE |                    \
-			DLOCK_CAP_INSPECT | DLOCK_CAP_LIST | DLOCK_CAP_WANTED, \
+			DLOCK_CAP_INSPECT | DLOCK_CAP_LIST |                   \
+			DLOCK_CAP_WANTED | DLOCK_CAP_RESIZE,                   \
 		.params = (params_),                                           \
 		.session_size = sizeof(struct redis_session),                  \
 		.ticket_size = sizeof(struct redis_ticket),                    \
@@ -90,7 +91,7 @@ static const struct dlk_param params[] = { RD_URI_PARAMS, { 0 } };
 		.release = dlki_redis_release,                                 \
 		.downgrade = dlki_redis_downgrade,                             \
 		.inspect = dlki_redis_inspect, .list = dlki_redis_list,        \
-		.break_ = dlki_redis_break,                                    \
+		.break_ = dlki_redis_break, .resize = dlki_redis_resize,       \
 		.release_all = dlki_redis_release_all,                         \
 		.watch_wanted = dlki_redis_watch_wanted,                       \
 		.revoke = dlki_redis_revoke,                                   \

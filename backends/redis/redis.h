@@ -103,6 +103,8 @@ int dlki_redis_watch_wanted(struct dlk_ticket *base, dlk_time deadline,
 int dlki_redis_revoke(struct dlk_session *base,
 		      const struct dlk_request *request, dlk_time deadline,
 		      struct dlk_error *err);
+int dlki_redis_resize(struct dlk_session *s, const struct dlk_request *request,
+		      dlk_time deadline, struct dlk_error *err);
 int dlki_redis_break(struct dlk_session *base,
 		     const struct dlk_request *request, dlk_time deadline,
 		     struct dlk_error *err);

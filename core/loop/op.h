@@ -51,6 +51,7 @@ enum dlki_verb {
 	DLKI_REVOKE,    /* tell the client that watches the lock's claim */
 	DLKI_BREAK,     /* take the lock from its holders */
 	DLKI_INSPECT,   /* report the holders, then the waiters */
+	DLKI_RESIZE,    /* set the semaphore's limit to the request's */
 
 	/* Of the store; `request` is NULL. */
 	DLKI_LIST,      /* report the locks in use */

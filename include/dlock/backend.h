@@ -250,7 +250,8 @@ struct dlock_backend {
 	 * reader that comes after it is BUSY until the writer has had its turn.
 	 * With DLOCK_CAP_COUNT, the limit belongs to the lock: a request with
 	 * another limit while the semaphore is in use fails with EINVAL, and
-	 * the message names the semaphore, its limit and the one asked for.
+	 * the message names the semaphore, its limit and the one asked for;
+	 * unless resize() has set it.
 	 */
 	enum dlk_verdict (*attempt)(struct dlk_ticket *t, dlk_time deadline,
 				    struct dlk_error *err);
@@ -393,6 +394,18 @@ struct dlock_backend {
 	 */
 	int (*release_begin)(struct dlk_ticket *t, dlk_time deadline,
 			     struct dlk_error *err);
+
+	/*
+	 * Set the limit of a semaphore that somebody holds a permit of, or
+	 * waits for, to request->limit, and wake the waiters whose turn it may
+	 * be now.  From then on, until nobody uses the semaphore, that number
+	 * counts at each grant, and a request with any other number is served.
+	 * Holders beyond it keep their permits.  EINVAL, without a text: nobody
+	 * uses the semaphore.  Provided if and only if caps has
+	 * DLOCK_CAP_RESIZE.
+	 */
+	int (*resize)(struct dlk_session *s, const struct dlk_request *request,
+		      dlk_time deadline, struct dlk_error *err);
 
 	/* New members go here; `size` says whether a backend has them. */
 };

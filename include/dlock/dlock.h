@@ -121,9 +121,10 @@ enum {
 	DLOCK_CAP_INSPECT    = 1 << 10, /* reports holders, and with FAIR also
 					 * waiters */
 	DLOCK_CAP_LIST       = 1 << 11, /* can list its locks */
-	DLOCK_CAP_WANTED     = 1 << 12  /* tells a client what others ask for,
+	DLOCK_CAP_WANTED     = 1 << 12, /* tells a client what others ask for,
 					 * so that it may keep a lock and pass
 					 * it among its threads */
+	DLOCK_CAP_RESIZE     = 1 << 13  /* dlock_semaphore_resize() */
 };
 
 /* The name of one bit, "FENCE", or NULL: for tables and messages. */
@@ -249,7 +250,8 @@ DLOCK_API const char *dlock_uri(const dlock_client *client);
  *            redis:, and on zk: and memcached: when it releases the read
  *            side.  A reader that asks for the write side gets EDEADLK
  * semaphore  `permits` holders; every acquire takes one permit, and any thread
- *            may release it.  All users must name the same number of permits
+ *            may release it.  All users must name the same number of permits,
+ *            unless dlock_semaphore_resize() has set another
  *
  *   EINVAL   the name; or permits is 0, or not the number that others use
  *   ENOTSUP  the store has no locks of this kind
@@ -322,7 +324,8 @@ DLOCK_API void dlock_lock_free(dlock_lock *lock);
  *   EDENIED       the store refused the credentials
  *   EEXHAUSTED    a limit of the store or of this process, such as its
  *                 connections: see dlock_errmsg()
- *   EINVAL        the semaphore's other users name another number of permits
+ *   EINVAL        the semaphore's other users name another number of permits,
+ *                 and dlock_semaphore_resize() has not set it
  *
  * `*out` is the caller's until the last dlock_release() of it.
  */
@@ -475,9 +478,9 @@ DLOCK_API int dlock_inspect(dlock_lock *lock,
 /* The permits of a semaphore. */
 struct dlock_permits {
 	size_t size;
-	uint32_t limit;        /* how many there are, as those that use the
-				* semaphore say; if nobody does, as this handle
-				* says */
+	uint32_t limit;        /* how many there are, as those say that use the
+				* semaphore, or dlock_semaphore_resize(); if
+				* nobody uses it, as this handle says */
 	uint32_t held;
 	uint32_t free;         /* limit - held, or 0 */
 };
@@ -490,6 +493,24 @@ struct dlock_permits {
 DLOCK_API int dlock_semaphore_permits(dlock_lock *lock,
 				      struct dlock_permits *out,
 				      int64_t timeout_ms);
+
+/*
+ * Set how many permits a semaphore has, while it is in use.  Waiters are woken
+ * if there are more now.  If there are fewer, holders keep theirs, and nobody
+ * is granted one until enough have released: at each grant there are no more
+ * holders than the number that is valid then.
+ *
+ * The number that was set counts for everybody, whatever their handles name, so
+ * programs with the old number go on, and programs with the new one may start.
+ * When nobody holds a permit or waits for one, what handles name counts again;
+ * on file:, and on redis: with order=any, when nobody holds one.
+ *
+ *   EINVAL   not a semaphore; permits is 0; or nobody uses the semaphore
+ *   ENOTSUP  the store lacks DLOCK_CAP_RESIZE
+ */
+DLOCK_API DLOCK_NODISCARD int dlock_semaphore_resize(dlock_lock *lock,
+						     uint32_t permits,
+						     int64_t timeout_ms);
 
 /* Take the lock away from its holders: they learn of it as a loss, and the next
  * token is larger.  For operators: a holder learns of it within a third of its

@@ -6,7 +6,7 @@ from collections import namedtuple
 
 from dlock._dlock import ffi, lib
 from dlock.errors import (Busy, Canceled, Invalid, Unreachable, c_text, checked,
-                          failure, from_ms, text, to_ms)
+                          failure, from_ms, text, to_ms, to_permits)
 from dlock.hold import Hold
 from dlock.wait import Signals
 
@@ -162,6 +162,11 @@ class Semaphore(Lock):
         out.size = ffi.sizeof("struct dlock_permits")
         checked(lib.dlock_semaphore_permits(self._raw, out, to_ms(timeout)))
         return Permits(out.limit, out.held, out.free)
+
+    def resize(self, permits, timeout=5):
+        """dlock_semaphore_resize(): for all that use it, while they do."""
+        checked(lib.dlock_semaphore_resize(self._raw, to_permits(permits),
+                                           to_ms(timeout)))
 
 
 class MultiLock(Lock):

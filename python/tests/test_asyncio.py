@@ -149,6 +149,10 @@ class Acquires(AioCase):
             self.assertEqual((await permits.permits()).free, 2)
             one, two = await permits.acquire(5), await permits.acquire(5)
             self.assertIsNone(await permits.try_acquire())
+            if "RESIZE" in store.caps:
+                await permits.resize(3)
+                await (await permits.try_acquire()).release()
+                await permits.resize(2)
             await one.release()
             await two.release()
 

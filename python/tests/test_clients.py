@@ -45,6 +45,13 @@ class Clients(Case):
             self.assertEqual(found.free, 2)
             one = self.other.semaphore(self.name, 3).inspect()[0]
             self.assertEqual((one.permits, one.limit), (1, 3))
+        self.assertRaises(dlock.Invalid, mine.resize, 0)
+        if "RESIZE" in self.store.caps:
+            self.assertRaises(dlock.Invalid, mine.resize, 2)
+            with mine:
+                mine.resize(1)
+                self.assertEqual(mine.permits(), dlock.Permits(1, 1, 0))
+                self.assertIsNone(mine.try_acquire())
         with self.store.mutex(self.name):
             one = self.theirs.inspect()[0]
             self.assertEqual((one.permits, one.limit), (0, 0))

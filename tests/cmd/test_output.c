@@ -167,6 +167,39 @@ Test(output, of_show_tells_how_many_permits_are_free)
 	json_decref(all);
 }
 
+Test(output, of_permits_tells_and_changes_their_number)
+{
+	const char *const permit[] = { "-S", "2", NULL };
+	struct proc a;
+	struct result r;
+	json_t *all;
+
+	r = DLOCK("permits", "n");
+	cr_expect_eq(r.code, 1, "%d %s", r.code, r.err);
+	cr_expect(strstr(r.err, "nobody uses the semaphore \"n\""), "%s",
+		  r.err);
+	cr_expect_eq(DLOCK("permits", "n", "3").code, 1);
+	start_sigchild(&a, file_path("a"), "leave", "n", permit);
+	cr_expect_str_eq(DLOCK("permits", "n").out, "limit 2, 1 free\n");
+	r = DLOCK("permits", "n", "3");
+	cr_expect_eq(r.code, 0, "%d %s", r.code, r.err);
+	cr_expect_str_eq(r.out, "limit 3, 2 free\n");
+	all = parse(DLOCK("permits", "--json", "n").out);
+	cr_expect_eq(json_integer_value(json_object_get(all, "limit")), 3);
+	json_decref(all);
+	/* Whatever number its users name. */
+	cr_expect_str_eq(DLOCK("permits", "n", "1").out, "limit 1, 0 free\n");
+	cr_expect_eq(DLOCK("run", "-n", "-S", "2", "n", "true").code, 1);
+	r = DLOCK("permits", "n", "0");
+	cr_expect_eq(r.code, 64);
+	cr_expect(strstr(r.err, "\"0\" is no number of permits"), "%s", r.err);
+	cr_expect_eq(DLOCK("permits").code, 64);
+	cr_expect_eq(DLOCK("permits", "n", "1", "2").code, 64);
+	kill(a.pid, SIGTERM);
+	finish(&a);
+	cr_expect_eq(DLOCK("run", "-n", "-S", "2", "n", "true").code, 0);
+}
+
 /* From the label, unless that was chosen. */
 Test(output, of_show_tells_what_runs)
 {

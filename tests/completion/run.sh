@@ -141,6 +141,8 @@ for shell in bash zsh fish; do
 	# Locks, of the store that the line names.
 	is $shell 'dlock show ' "${names[@]}"
 	is $shell 'dlock break -y n' nightly
+	is $shell 'dlock permits ni' nightly
+	is $shell 'dlock permits nightly '
 	is $shell 'dlock run -n two\ w' 'two words'
 	is $shell 'dlock run -vw 5 b' billing/daily
 	is $shell 'dlock show a=b:' a=b:c

@@ -129,6 +129,10 @@
 	X(semaphore_many, COUNT)                                               \
 	X(semaphore_count, COUNT | DLOCK_CAP_INSPECT)                          \
 	X(semaphore_count_refused, COUNT)                                      \
+	X(semaphore_grows, COUNT | DLOCK_CAP_RESIZE)                           \
+	X(semaphore_shrinks, COUNT | DLOCK_CAP_RESIZE)                         \
+	X(semaphore_set_for_all, COUNT | DLOCK_CAP_RESIZE)                     \
+	X(semaphore_resize_refused, COUNT)                                     \
 	/* multi.c */                                                          \
 	X(multi_all, NONE)                                                     \
 	X(multi_none, NONE)                                                    \

@@ -177,6 +177,122 @@ void case_semaphore_count_refused(struct conform *t)
 	CHECK_RC(dlock_semaphore_permits(t->lock, &n, 0), DLOCK_ENOTSUP);
 }
 
+/* ---- Another number of them ---------------------------------------------- */
+
+static void set_limit(dlock_lock *l, uint32_t permits)
+{
+	CHECK_OK(dlock_semaphore_resize(l, permits, patience_ms()));
+}
+
+/* Waiters are woken, as many as there are permits now. */
+void case_semaphore_grows(struct conform *t)
+{
+	struct worker *p[3];
+	dlock_hold *h;
+
+	use_semaphore(t, 1);
+	h = take(t->lock);
+	for (int i = 0; i < 3; i++) {
+		p[i] = join(t, OTHER_CLIENT);
+		tell(p[i], ACQUIRE, -1);
+		await_waiters(t, (unsigned int)i + 1);
+	}
+	set_limit(t->lock, 3);
+	if (t->caps & DLOCK_CAP_FAIR) {
+		HEAR_OK(p[0]);
+		HEAR_OK(p[1]);
+		ALL_ALONG(10, quiet(p[2]));
+		set_limit(handle(t, another_client(t, NULL, NULL)), 4);
+		HEAR_OK(p[2]);
+	} else {
+		await_waiters(t, 1);
+		set_limit(handle(t, another_client(t, NULL, NULL)), 4);
+		for (int i = 0; i < 3; i++)
+			HEAR_OK(p[i]);
+	}
+	refused(t->lock);
+	give(h);
+	for (int i = 0; i < 3; i++)
+		ASK_OK(p[i], RELEASE, 0);
+	is_free(t->lock);
+}
+
+/* Those that hold more than there are now keep them. */
+void case_semaphore_shrinks(struct conform *t)
+{
+	struct worker *p = NULL;
+	dlock_hold *h[4];
+
+	use_semaphore(t, 4);
+	for (int i = 0; i < 4; i++)
+		h[i] = take(t->lock);
+	p = join(t, OTHER_CLIENT);
+	tell(p, ACQUIRE, -1);
+	await_waiters(t, 1);
+	set_limit(t->lock, 2);
+	for (int i = 0; i < 4; i++)
+		CHECK_OK(dlock_check(h[i]));
+	for (int i = 0; i < 2; i++) {
+		give(h[i]);
+		ALL_ALONG(10, quiet(p));
+	}
+	give(h[2]);
+	HEAR_OK(p);
+	refused(t->lock);
+	CHECK_OK(dlock_check(h[3]));
+	give(h[3]);
+	is_free(t->lock);
+	ASK_OK(p, RELEASE, 0);
+}
+
+/* Whatever number handles name, until nobody uses the semaphore. */
+void case_semaphore_set_for_all(struct conform *t)
+{
+	dlock_client *c = another_client(t, NULL, NULL);
+	dlock_lock *three, *seven;
+	dlock_hold *a, *b;
+
+	use_semaphore(t, 1);
+	a = take(t->lock);
+	three = any_lock(t, c, SEMAPHORE, 3, t->name);
+	seven = any_lock(t, another_client(t, NULL, NULL), SEMAPHORE, 7,
+			 t->name);
+	set_limit(three, 2);
+	has_free(seven, 2, 1);
+	b = take(seven);
+	refused(t->lock);
+	refused(three);
+	give(a);
+	a = take(three);
+	has_free(t->lock, 2, 2);
+	give(b);
+	/* A single user keeps it in use. */
+	b = take(t->lock);
+	refused(seven);
+	give(a);
+	give(b);
+	EVENTUALLY(is_seen_unused(t->lock));
+	has_free(t->lock, 1, 0);
+	a = take(three);
+	CHECK_RC(dlock_acquire(seven, 0, &b), DLOCK_EINVAL);
+	give(a);
+}
+
+void case_semaphore_resize_refused(struct conform *t)
+{
+	use_semaphore(t, 3);
+	CHECK_RC(dlock_semaphore_resize(NULL, 1, 0), DLOCK_EINVAL);
+	CHECK_RC(dlock_semaphore_resize(t->lock, 0, 0), DLOCK_EINVAL);
+	CHECK_TEXT(dlock_errmsg(), t->name);
+	CHECK_RC(dlock_semaphore_resize(
+			 any_lock(t, t->client, MUTEX, 0, t->name), 1, 0),
+		 DLOCK_EINVAL);
+	CHECK_RC(dlock_semaphore_resize(t->lock, 1, patience_ms()),
+		 t->caps & DLOCK_CAP_RESIZE ? DLOCK_EINVAL : DLOCK_ENOTSUP);
+	if (t->caps & DLOCK_CAP_RESIZE)
+		CHECK_TEXT(dlock_errmsg(), t->name);
+}
+
 void case_semaphore_many(struct conform *t)
 {
 	enum { PERMITS = 64 };

@@ -105,6 +105,8 @@ Test(registry, refuses_half_a_pair)
 
 	b.caps = DLOCK_CAP_INSPECT;
 	REFUSED(dlock_backend_register(&b), DLOCK_EINVAL, "'inspect'");
+	b.caps = DLOCK_CAP_RESIZE;
+	REFUSED(dlock_backend_register(&b), DLOCK_EINVAL, "'resize'");
 	b.caps = DLOCK_CAP_LIST;
 	REFUSED(dlock_backend_register(&b), DLOCK_EINVAL, "'list'");
 	b.caps = 0;

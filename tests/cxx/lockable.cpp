@@ -215,6 +215,29 @@ TEST(permits_are_counted)
 	THROWS(none.permits(5s), dlock::errc::invalid);
 }
 
+TEST(permits_are_resized)
+{
+	dlock::client c(uri), other(uri);
+	dlock::semaphore s(c, name, 1), theirs(other, name, 1);
+	std::error_code code;
+
+	if (!(c.caps() & DLOCK_CAP_RESIZE)) {
+		THROWS(s.resize(2, 5s), dlock::errc::not_supported);
+		return;
+	}
+	THROWS(s.resize(2, 5s), dlock::errc::invalid);
+	const dlock::hold one = s.acquire();
+	CHECK(!theirs.try_acquire());
+	s.resize(2, 5s);
+	CHECK(theirs.permits(5s).limit == 2);
+	const dlock::hold two = theirs.try_acquire();
+	CHECK(two);
+	theirs.resize(1, 5s, code);
+	CHECK(!code && s.permits(5s).free == 0);
+	s.resize(0, 5s, code);
+	CHECK(code == dlock::errc::invalid);
+}
+
 TEST(unbound_hold_goes_to_another_thread)
 {
 	dlock::client c(uri), other(uri);

@@ -379,7 +379,8 @@ CASE(redis_plain, foreign_holder_is_shown_and_broken)
 CASE(redis_plain, refuses_what_a_plain_key_cannot_do)
 {
 	uint32_t without = DLOCK_CAP_FAIR | DLOCK_CAP_WAKE | DLOCK_CAP_WANTED |
-			   DLOCK_CAP_SHARED | DLOCK_CAP_COUNT;
+			   DLOCK_CAP_SHARED | DLOCK_CAP_COUNT |
+			   DLOCK_CAP_RESIZE;
 	dlock_lock *bad = NULL;
 	dlock_hold *h = NULL;
 	char uri[256];

@@ -346,5 +346,5 @@ Test(redis_scripts, say_what_they_need_of_each_other)
 		parts++;
 	}
 	closedir(dir);
-	cr_expect_eq(parts, 18);
+	cr_expect_eq(parts, 19);
 }

@@ -171,7 +171,7 @@ function __dlock_complete
 		return
 	end
 	switch "$usage"
-		case '* NAME' '* COMMAND...*'
+		case '* NAME' '* NAME [PERMITS]' '* COMMAND...*'
 			__dlock_names $dlock $store
 		case '* [URI]...'
 			__dlock_uri $dlock "$current"

@@ -248,8 +248,10 @@ int dlki_redis_lock_info(const struct redis_reply *r, const char *key,
 
 	if (!kind || r->type == RD_NIL)
 		return 0;
-	if (r->type != RD_STRING || !parse_number(&at, &limit) ||
-	    !skip_byte(&at, ' ') || limit > UINT32_MAX)
+	if (r->type != RD_STRING || !parse_number(&at, &limit))
+		return DLOCK_EPROTO;
+	(void)skip_byte(&at, '='); /* an operator has set it */
+	if (!skip_byte(&at, ' ') || limit > UINT32_MAX)
 		return DLOCK_EPROTO;
 	if (!parse_payload(at, label, sizeof(label), name))
 		return DLOCK_EPROTO;

@@ -14,6 +14,7 @@ static redis_take_fn *const take[DLKI_VERBS] = {
 	[DLKI_REVOKE] = dlki_redis_store_revoked,
 	[DLKI_BREAK] = dlki_redis_store_broken,
 	[DLKI_INSPECT] = dlki_redis_store_inspected,
+	[DLKI_RESIZE] = dlki_redis_store_resized,
 	[DLKI_LIST] = dlki_redis_store_listed,
 };
 

@@ -105,13 +105,14 @@ typedef enum redis_taken redis_take_fn(struct redis_store *s,
 redis_submit_fn dlki_redis_store_attempt, dlki_redis_store_renew,
 	dlki_redis_store_release, dlki_redis_store_downgrade,
 	dlki_redis_store_watch, dlki_redis_store_revoke, dlki_redis_store_break,
-	dlki_redis_store_inspect, dlki_redis_store_list;
+	dlki_redis_store_inspect, dlki_redis_store_resize,
+	dlki_redis_store_list;
 
 redis_take_fn dlki_redis_store_attempted, dlki_redis_store_renewed,
 	dlki_redis_store_released, dlki_redis_store_downgraded,
 	dlki_redis_store_watched, dlki_redis_store_revoked,
 	dlki_redis_store_broken, dlki_redis_store_inspected,
-	dlki_redis_store_listed;
+	dlki_redis_store_resized, dlki_redis_store_listed;
 
 /* The op fails: the server refuses the request (RD_TAKEN or RD_CUT); or there
  * is no memory. */

@@ -31,6 +31,7 @@ static const struct text {
 	[RD_DESCRIBE] = TEXT(describe, 0),
 	[RD_WATCH] = TEXT(watch, 0),
 	[RD_REVOKE] = TEXT(revoke, 1),
+	[RD_RESIZE] = TEXT(resize, 1),
 #undef TEXT
 };
 

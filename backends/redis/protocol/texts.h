@@ -21,6 +21,7 @@ enum redis_script {
 	RD_DESCRIBE,
 	RD_WATCH,
 	RD_REVOKE,
+	RD_RESIZE,
 	RD_SCRIPTS
 };
 

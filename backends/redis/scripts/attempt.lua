@@ -4,6 +4,7 @@
 -- needs: common: foreign holder largest_token n_shared exclusive_life
 -- needs: common: my_token extend extend_all next_token store_token
 -- needs: common: grant_shared grant_next set_expiries dequeue
+-- needs: common: find_set_limit limit_record set_limit
 -- needs: common: watcher tell_watcher
 --
 -- An attempt: the first one of a request, or another.
@@ -71,12 +72,14 @@ if free then
 end
 
 local has_queue = (free or permits > 0) and call('EXISTS', queue_key) == 1
-if permits > 0 and not in_queue and (n_shared > 0 or has_queue) then
-	local known = string.match(call('HGET', info_key, '.') or '', '^(%d+) ')
+if permits > 0 and (n_shared > 0 or has_queue) then
+	local known = not find_set_limit() and not in_queue and string.match(
+		call('HGET', info_key, '.') or '', '^(%d+) ')
 	if known and known ~= limit then
 		set_expiries()
 		return 'L ' .. known
 	end
+	permits = set_limit or permits
 end
 
 free = not holder and not foreign and (mode == 'x' and n_shared == 0
@@ -102,7 +105,7 @@ end
 
 -- Busy: enqueue.
 if permits > 0 then
-	call('HSET', info_key, me, wait_info, '.', limit .. ' ' .. payload)
+	call('HSET', info_key, me, wait_info, '.', limit_record(limit, payload))
 else
 	call('HSET', info_key, me, wait_info)
 end

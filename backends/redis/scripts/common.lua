@@ -19,7 +19,10 @@
 --   info_key      hash        OWNER      "H TOKEN PAYLOAD": a shared holder
 --                                        "W EXPIRY WAIT LEASE PAYLOAD": a
 --                                        waiter
---                             "."        "LIMIT PAYLOAD": of the semaphore
+--                             "."        "LIMIT PAYLOAD": of the semaphore;
+--                                        "LIMIT= PAYLOAD": an operator has set
+--                                        the limit, for as long as somebody
+--                                        holds a permit or waits
 --                             "!"        "OWNER TOKEN CHANNEL": of the exclusive
 --                                        holder that is to be told; TOKEN is
 --                                        the last that was set aside for it
@@ -69,6 +72,8 @@ local shared_life = 0          -- longest lease that this script gave to one, ms
 local exclusive_life           -- lease that this script set lock_key to, ms
 local my_token                 -- given to the caller, as a shared holder
 local watcher                  -- channel that is told who asks for the lock
+local set_limit                -- of a semaphore in use, by an operator; nil:
+                               -- not known, false: none
 
 if lock_value then
 	if string.find(lock_value, '^[0-3] %x+ %d+ ')
@@ -203,13 +208,27 @@ local function extend_all(life)
 	extend(info_key, life + 1000)
 end
 
+-- While the semaphore is in use.
+local function find_set_limit()
+	if set_limit == nil then
+		set_limit = tonumber(string.match(
+			call('HGET', info_key, '.') or '', '^(%d+)= '))
+			or false
+	end
+	return set_limit
+end
+
+local function limit_record(limit, payload)
+	return (set_limit and set_limit .. '=' or limit) .. ' ' .. payload
+end
+
 local function grant_shared(owner, payload, life, limit, token)
 	n_shared = n_shared + 1
 	call('ZADD', holders_key, now_ms + life, owner)
 	local record = 'H ' .. token .. ' ' .. payload
 	if limit > 0 then
 		call('HSET', info_key, owner, record, '.',
-			limit .. ' ' .. payload)
+			limit_record(limit, payload))
 	else
 		call('HSET', info_key, owner, record)
 	end
@@ -262,6 +281,9 @@ local function grant_next(me, ttl)
 			dequeue(waiter)
 		else
 			limit = tonumber(limit)
+			if limit > 0 then
+				limit = find_set_limit() or limit
+			end
 			if mode == 'x' and n_shared > 0 or mode == 's'
 				and limit > 0 and n_shared >= limit then
 				return

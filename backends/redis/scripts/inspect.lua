@@ -16,7 +16,7 @@ local now = call('TIME')
 local now_ms = math.floor((now[1] .. string.sub('00000' .. now[2], -6)) / 1000)
 local list = {}
 
-local limit = string.match(call('HGET', info_key, '.') or '', '^(%d+) ')
+local limit = string.match(call('HGET', info_key, '.') or '', '^(%d+)=? ')
 if limit then
 	list[1] = 'L ' .. limit
 end

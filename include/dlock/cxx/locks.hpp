@@ -216,6 +216,25 @@ public:
 		return count(detail::to_ms(timeout), &code);
 	}
 
+	/* dlock_semaphore_resize(): for all that use it, while they do. */
+	template <class Rep, class Period>
+	void resize(std::uint32_t permits,
+		    const std::chrono::duration<Rep, Period> &timeout)
+	{
+		detail::settle(dlock_semaphore_resize(native_handle(), permits,
+						      detail::to_ms(timeout)),
+			       nullptr);
+	}
+
+	template <class Rep, class Period>
+	void resize(std::uint32_t permits,
+		    const std::chrono::duration<Rep, Period> &timeout,
+		    std::error_code &code) noexcept
+	{
+		code = detail::to_code(dlock_semaphore_resize(
+			native_handle(), permits, detail::to_ms(timeout)));
+	}
+
 private:
 	permit_count count(std::int64_t ms, std::error_code *code) const
 	{

@@ -122,3 +122,7 @@ class Semaphore(Lock):
     async def permits(self, timeout=5):
         """As dlock.Semaphore.permits()."""
         return await self._client._in_thread(self._lock.permits, timeout)
+
+    async def resize(self, permits, timeout=5):
+        """dlock_semaphore_resize()."""
+        await self._client._in_thread(self._lock.resize, permits, timeout)

@@ -49,8 +49,8 @@ static void run(void)
 	connect_sock(RIG_EAR);
 	say(RIG_EAR, "$12\r\nrun_id:one\r\n\r\n");
 	say(RIG_EAR, "*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n");
-	say(RIG_MAIN,
-	    ":0\r\n$16\r\n1700000000000001\r\n*1\r\n$5\r\nF 250\r\n" SCANNED);
+	say(RIG_MAIN, ":0\r\n$16\r\n1700000000000001\r\n*1\r\n$5\r\nF 250\r\n"
+		      ":1\r\n" SCANNED);
 	say(RIG_EAR,
 	    "*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$36\r\n" RIG_OWNER " 0 0\r\n");
 	say(RIG_MAIN, "$3\r\n0 0\r\n:1\r\n$-1\r\n$10\r\n0 900 me\nb\r\n");

@@ -41,6 +41,8 @@ Test(redis_shapes, an_answer_of_another_shape_ends_the_connection)
 	expect_nonsense(DLKI_BREAK, "", "$15\r\n000000000000000\r\n");
 	expect_nonsense(DLKI_BREAK, "", "$16\r\n00000000000000a0\r\n");
 	expect_nonsense(DLKI_INSPECT, "", ":1\r\n");
+	expect_nonsense(DLKI_RESIZE, "", "$1\r\n1\r\n");
+	expect_nonsense(DLKI_RESIZE, "", ":-1\r\n");
 	expect_nonsense(DLKI_INSPECT, "", "*1\r\n:1\r\n");
 	expect_nonsense(DLKI_INSPECT, "", "*1\r\n$1\r\nX\r\n");
 }
@@ -85,4 +87,5 @@ Test(redis_shapes, an_unknown_script_is_not_sent_again_by_itself)
 	expect_again(DLKI_REVOKE);
 	expect_again(DLKI_BREAK);
 	expect_again(DLKI_INSPECT);
+	expect_again(DLKI_RESIZE);
 }

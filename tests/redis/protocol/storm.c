@@ -160,7 +160,8 @@ static void submit_some(void)
 				   rig.world.clock + chance(50) * DLK_MS;
 	op->lease_heard = chance(2) ? rig.world.clock - DLK_MS : 0;
 	op->closing = chance(8) == 0;
-	rig_submit(i, DLKI_ATTEMPT + (enum dlki_verb)chance(9));
+	rig_submit(i, DLKI_ATTEMPT + (enum dlki_verb)chance(DLKI_VERBS -
+							    DLKI_ATTEMPT));
 	submitted[i]++;
 }
 

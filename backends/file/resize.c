@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "backends/file/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "backends/file/bytes.h"
+#include "backends/file/dir.h"
+#include "backends/file/fds.h"
+#include "backends/file/state.h"
+#include "backends/file/table.h"
+
+/* Nobody is granted a permit meanwhile.  The seal is locked for a few system
+ * calls, unless the process that has it is stopped. */
+static int lock_seal(int fd, const char *file, dlk_time deadline,
+		     struct dlk_error *err)
+{
+	for (;;) {
+		int rc = dlki_file_lock(fd, F_WRLCK, FILE_SEAL);
+
+		if (rc > 0)
+			return 0;
+		if (rc < 0)
+			return dlki_file_fail(err, errno, "lock", file);
+		if (dlk_now() >= dlk_deadline(deadline))
+			return dlk_fail(err, DLOCK_EUNREACHABLE,
+					"lock file '%.120s': a process that is "
+					"being granted a permit is stopped",
+					file);
+		poll(NULL, 0, 1);
+	}
+}
+
+static int store_limit(int fd, const char *file,
+		       const struct dlk_request *request, struct dlk_error *err)
+{
+	struct file_header h;
+	struct file_state st;
+	int found = dlki_file_load(fd, request->kind, request->name, &h, &st);
+
+	if (found < 0)
+		return dlki_file_fail(err, errno, "read lock file", file);
+	if (found == FILE_FOREIGN || found == FILE_OTHER)
+		return dlk_fail(err, DLOCK_EPROTO,
+				"'%s' is not the lock file of '%s'", file,
+				request->name);
+	if (!st.limit || !dlki_file_count(fd, FILE_HOLDERS, FILE_WAITERS))
+		return DLOCK_EINVAL;
+	st.limit = request->limit;
+	st.is_set = 1;
+	if (dlki_file_store(fd, &st) < 0)
+		return dlki_file_fail(err, errno, "write lock file", file);
+	return 0;
+}
+
+/* To close a description that may write notifies the waiters: see notify.h. */
+static int resize_file(struct file_session *s, const char *file,
+		       const struct dlk_request *request, dlk_time deadline,
+		       struct dlk_error *err)
+{
+	struct stat st;
+	int fd, rc;
+
+	if (fstatat(s->dirfd, file, &st, AT_SYMLINK_NOFOLLOW) < 0 &&
+	    errno == ENOENT)
+		return DLOCK_EINVAL;
+	rc = dlki_file_table_entry(s, file, &fd, &st, err);
+	if (rc < 0)
+		return rc;
+	rc = lock_seal(fd, file, deadline, err);
+	if (rc == 0)
+		rc = store_limit(fd, file, request, err);
+	dlki_file_fds_close(fd);
+	return rc;
+}
+
+int dlki_file_resize(struct dlk_session *base,
+		     const struct dlk_request *request, dlk_time deadline,
+		     struct dlk_error *err)
+{
+	struct file_session *s = file_session(base);
+	char *file = dlki_file_entry_name(s, request->key, "");
+	int rc = dlki_file_dir_follow(s, err);
+
+	if (rc == 0 && !file)
+		rc = dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+	if (rc == 0)
+		rc = resize_file(s, file, request, deadline, err);
+	free(file);
+	return rc;
+}

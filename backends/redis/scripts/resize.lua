@@ -1,0 +1,18 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- needs: common: call queue_key info_key n_shared set_limit grant_next
+-- needs: common: store_token set_expiries
+--
+-- Set the limit of a semaphore that is in use, and grant permits to the waiters
+-- whose turn it is now.  Holders beyond the limit keep their permits.
+--
+-- ARGV: the limit.  Answers 1; 0: nobody holds a permit or waits for one.
+local label = string.match(call('HGET', info_key, '.') or '', '^%d+=?( .*)$')
+if not label or n_shared == 0 and call('EXISTS', queue_key) == 0 then
+	return 0
+end
+set_limit = tonumber(ARGV[1])
+call('HSET', info_key, '.', ARGV[1] .. '=' .. label)
+grant_next()
+store_token()
+set_expiries()
+return 1
