@@ -179,6 +179,7 @@ static int enter_claim(struct dlki_acquire *a, struct dlk_error *err)
 		dlki_claim_discard(claim);
 		return rc;
 	}
+	claim->ticket->request.permits = a->wait->permits;
 	if (lock->unbound)
 		claim->thread = DLKI_NO_THREAD;
 	if (a->call) {

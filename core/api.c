@@ -189,6 +189,16 @@ int dlock_acquire_shared(dlock_lock *lock, int64_t timeout_ms, dlock_hold **out)
 	return public_acquire(lock, DLK_SHARED, timeout_ms, out);
 }
 
+int dlock_acquire_permits(dlock_lock *lock, uint32_t permits,
+			  int64_t timeout_ms, dlock_hold **out)
+{
+	struct dlki_scope scope = dlki_enter();
+	struct dlk_error err = { 0 };
+	int rc = dlki_permits_acquire(lock, permits, timeout_ms, out, &err);
+
+	return dlki_leave_with(scope, rc, &err);
+}
+
 int dlock_release(dlock_hold *hold)
 {
 	struct dlki_scope scope = dlki_enter();

@@ -16,6 +16,7 @@ struct dlki_wait {
 	int once;                       /* timeout 0: ask once */
 	struct dlki_patience patience;  /* over when it is cancelled; with the
 					 * `ask` of the last attempt */
+	uint32_t permits;               /* of a semaphore; 0 is 1 */
 };
 
 /* The results of a sleep, beside 0 and the error codes: another claim of the

@@ -232,6 +232,8 @@ void dlock_lock_free(dlock_lock *lock);
 int dlock_acquire(dlock_lock *lock, int64_t timeout_ms, dlock_hold **out);
 int dlock_acquire_shared(dlock_lock *lock, int64_t timeout_ms,
 			 dlock_hold **out);
+int dlock_acquire_permits(dlock_lock *lock, uint32_t permits,
+			  int64_t timeout_ms, dlock_hold **out);
 int dlock_acquire_start(dlock_lock *lock, int64_t timeout_ms,
 			dlock_done_fn done, void *arg, dlock_op *op);
 int dlock_acquire_shared_start(dlock_lock *lock, int64_t timeout_ms,

@@ -112,6 +112,7 @@ static void hold(struct sim_caller *c, dlk_time since, int64_t lease_ms,
 {
 	struct sim_hold h = { .caller = c->number,
 			      .is_shared = c->request.mode == DLK_SHARED,
+			      .permits = c->request.permits,
 			      .token = c->token,
 			      .asked_at = c->asked_true };
 
@@ -247,7 +248,7 @@ static void on_asked(struct dlki_op *op, dlk_time now)
 		renewed(c, now);
 	} else if (op->verb == DLKI_DOWNGRADE) {
 		downgraded(c, now);
-	} else if (op->verb == DLKI_BREAK) {
+	} else if (c->state == SIM_BREAKING) {
 		sim_break_ended(c, now);
 	} else if (c->state != SIM_ASKING) {
 		return; /* the release is behind it */
@@ -290,8 +291,7 @@ static void begin(struct sim_caller *c, dlk_time now)
 	if (c->claim)
 		memset(c->claim, 0, c->claim_size);
 	sim_plan_request(c);
-	c->residue = c->may_arrive = 0;
-	c->clean_from = c->busy_since = 0;
+	c->clean_from = c->busy_since = c->residue = c->may_arrive = 0;
 	c->token = c->busy_clock_us = 0;
 	c->asked_true = c->world->net->now;
 	c->give_up_at = now + sim_plan_patience(c);
@@ -342,7 +342,7 @@ void sim_caller_end(struct sim_caller *c)
 	if (c->state == SIM_HELD)
 		sim_judge_end(c->judge, c->lock, c->number);
 	if (c->state == SIM_BREAKING)
-		sim_judge_broken(c->judge, c->number, 0);
+		sim_break_cut(c);
 	c->is_dead = 1;
 }
 

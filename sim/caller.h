@@ -22,7 +22,8 @@ enum sim_caller_state {
 	SIM_HELD,
 	SIM_LOST,      /* the program was told, and releases at next_at */
 	SIM_RELEASING,
-	SIM_BREAKING,  /* takes a lock from its holders; has no claim */
+	SIM_BREAKING,  /* takes a lock from its holders, or sets the
+			* semaphore's limit; has no claim */
 	SIM_CLEANING   /* released, but a late attempt may still arrive */
 };
 

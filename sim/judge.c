@@ -50,8 +50,21 @@ static int counts(const struct sim_judge *j, int lock, const struct sim_hold *h)
 	       h->token > may_be_broken(j, lock);
 }
 
+/* The most permits that there can have been when the hold was granted. */
+static uint32_t most_permits(const struct sim_judge *j,
+			     const struct sim_hold *hold)
+{
+	if (j->permits.limit > 0 && j->permits.under_way == 0 &&
+	    hold->asked_at > j->permits.since &&
+	    j->permits.used_from < j->permits.begun_at &&
+	    excused_until(j) < j->permits.used_from)
+		return j->permits.limit;
+	return j->permits.most > SIM_PERMITS ? j->permits.most : SIM_PERMITS;
+}
+
 static void check(struct sim_judge *j, int lock, const struct sim_hold *hold)
 {
+	uint32_t permits = hold->permits;
 	int others = 0, shared = 0;
 
 	if (!counts(j, lock, hold))
@@ -63,12 +76,13 @@ static void check(struct sim_judge *j, int lock, const struct sim_hold *hold)
 		    !counts(j, lock, other))
 			continue;
 		others++;
+		permits += other->permits;
 		shared += other->is_shared && hold->is_shared;
 	}
 	if (others > shared)
 		fault(j, lock, hold, "two holders");
-	if (lock == SIM_SEMAPHORE && shared >= SIM_PERMITS)
-		fault(j, lock, hold, "too many holders");
+	if (lock == SIM_SEMAPHORE && permits > most_permits(j, hold))
+		fault(j, lock, hold, "too many permits");
 }
 
 /* Tokens rise, even if the store has lost all.  But if the clock has been set
@@ -101,9 +115,20 @@ static struct sim_hold *place(struct sim_judge *j, int lock, int caller)
 	return &j->holds[lock][caller - 1];
 }
 
+static int is_used(const struct sim_judge *j)
+{
+	for (int i = 0; i < SIM_CALLERS; i++) {
+		if (counts(j, SIM_SEMAPHORE, &j->holds[SIM_SEMAPHORE][i]))
+			return 1;
+	}
+	return 0;
+}
+
 void sim_judge_hold(struct sim_judge *j, int lock, const struct sim_hold *hold)
 {
 	j->grants++;
+	if (lock == SIM_SEMAPHORE && !is_used(j))
+		j->permits.used_from = j->net->now;
 	sim_net_note(j->net, "lock %d caller %d holds, token %" PRIu64, lock,
 		     hold->caller, hold->token);
 	check_token(j, lock, hold);
@@ -153,6 +178,31 @@ void sim_judge_end(struct sim_judge *j, int lock, int caller)
 {
 	*place(j, lock, caller) = (struct sim_hold){ 0 };
 	sim_net_note(j->net, "lock %d caller %d ends", lock, caller);
+}
+
+/* ---- Permits ------------------------------------------------------------- */
+
+void sim_judge_resize(struct sim_judge *j, uint32_t limit)
+{
+	if (limit > j->permits.most)
+		j->permits.most = limit;
+	j->permits.limit = 0;
+	j->permits.unclear |= j->permits.under_way > 0;
+	j->permits.under_way++;
+}
+
+/* One that is not answered may still arrive. */
+void sim_judge_resized(struct sim_judge *j, uint32_t limit, int64_t begun_at,
+		       int is_set, int is_known)
+{
+	if (is_known && --j->permits.under_way == 0) {
+		j->permits.limit = is_set && !j->permits.unclear ? limit : 0;
+		j->permits.unclear = 0;
+	}
+	j->permits.begun_at = begun_at;
+	j->permits.since = j->net->now;
+	sim_net_note(j->net, "the semaphore %s %u permits",
+		     is_set ? "has" : "may have", (unsigned int)limit);
 }
 
 /* ---- Entries of the store ------------------------------------------------ */
@@ -280,6 +330,8 @@ void sim_judge_break(struct sim_judge *j, int caller, int lock,
 	j->breaks[caller - 1].lock = lock;
 	j->breaks[caller - 1].about = about;
 	j->breaks[caller - 1].begun_at = j->net->now;
+	if (lock == SIM_SEMAPHORE)
+		j->permits.limit = 0;
 }
 
 static void check_broken(struct sim_judge *j, int lock, uint64_t token)

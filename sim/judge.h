@@ -9,6 +9,10 @@
  * lost only by a break or by a loss of the store's.  A break reaches holds up
  * to the token that the store told to the breaker, all of these, and no later
  * ones.  A downgraded hold is a shared one in the store.
+ *
+ * The semaphore's holds have no more permits than there are.  After a resize
+ * that was alone and was answered, there are so many for as long as the
+ * semaphore is in use; else the most that anybody has asked for.
  */
 #ifndef DLOCK_SIM_JUDGE_H
 #define DLOCK_SIM_JUDGE_H
@@ -21,7 +25,7 @@ struct sim_net;
 enum {
 	SIM_LOCKS = 4,
 	SIM_SEMAPHORE = SIM_LOCKS - 1,
-	SIM_PERMITS = 2,
+	SIM_PERMITS = 3,
 	SIM_CALLERS = 18,
 	SIM_OWNER = 33
 };
@@ -29,6 +33,7 @@ enum {
 struct sim_hold {
 	int caller;        /* 0: no hold */
 	int is_shared;
+	uint32_t permits;  /* of the semaphore */
 	uint64_t token;
 	int64_t asked_at;  /* before the store could grant it */
 	int64_t end_at;    /* the end of the promise */
@@ -57,6 +62,13 @@ struct sim_judge {
 		uint64_t token;    /* holds up to this token are no more ... */
 		int64_t at;        /* ... since then */
 	} broken[SIM_LOCKS];
+	struct {
+		uint32_t most;   /* that anybody has set; 0: nobody has */
+		uint32_t limit;  /* set for sure; 0: not known */
+		int64_t begun_at, since;
+		int under_way, unclear;
+		int64_t used_from; /* without a break until now */
+	} permits; /* of the semaphore */
 	uint64_t grants, conflicts, renewals, releases, faults;
 	char fault[160];   /* the first */
 };
@@ -91,6 +103,12 @@ void sim_judge_over(struct sim_judge *j, int caller, unsigned int life,
 void sim_judge_break(struct sim_judge *j, int caller, int lock,
 		     const char *about);
 void sim_judge_broken(struct sim_judge *j, int caller, int is_done);
+
+/* The caller sets the semaphore's limit; and how that ended: it is set, it is
+ * not, or who knows. */
+void sim_judge_resize(struct sim_judge *j, uint32_t limit);
+void sim_judge_resized(struct sim_judge *j, uint32_t limit, int64_t begun_at,
+		       int is_set, int is_known);
 
 /* Look for holds of ended claims in the store, and for keys in the server that
  * is none of the clients'. */

@@ -30,6 +30,10 @@ void sim_plan_request(struct sim_caller *c)
 				DLK_EXCLUSIVE,
 		.limit = is_semaphore ? SIM_PERMITS : 0,
 	};
+	c->request.permits = 1;
+	if (is_semaphore && c->terms->caps & DLOCK_CAP_PERMITS)
+		c->request.permits = 1 +
+				     (uint32_t)draw(c, "permits", SIM_PERMITS);
 }
 
 /* A cancelling program does so about when the answer comes. */
@@ -48,6 +52,14 @@ int sim_plan_break(const struct sim_caller *c)
 	const struct sim_net *n = c->world->net;
 
 	return sim_happens(n->chance, "break", n->weather.breaks);
+}
+
+uint32_t sim_plan_resize(const struct sim_caller *c)
+{
+	if (c->lock != SIM_SEMAPHORE || !(c->terms->caps & DLOCK_CAP_RESIZE) ||
+	    draw(c, "resize", 4) == 0)
+		return 0;
+	return 1 + (uint32_t)draw(c, "limit", 2 * SIM_PERMITS);
 }
 
 int sim_plan_downgrade(const struct sim_caller *c)

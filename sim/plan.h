@@ -18,6 +18,10 @@ dlk_time sim_plan_patience(struct sim_caller *c);
 int sim_plan_break(const struct sim_caller *c);
 int sim_plan_downgrade(const struct sim_caller *c);
 
+/* Draw whether the caller sets another limit, instead of breaking the lock that
+ * was drawn; 0: no. */
+uint32_t sim_plan_resize(const struct sim_caller *c);
+
 /* Draw how long the caller holds the lock, and how long the caller rests; no
  * time when the weather is over. */
 dlk_time sim_plan_hold(const struct sim_caller *c);

@@ -12,18 +12,19 @@ void sim_step_at(struct sim_caller *c, dlk_time at)
 int sim_step_submit(const struct sim_caller *c, struct dlki_op *op,
 		    enum dlki_verb verb)
 {
-	static const char *const names[] = { [DLKI_ATTEMPT] = "asks for",
-					     [DLKI_RENEW] = "renews",
-					     [DLKI_RELEASE] = "releases",
-					     [DLKI_DOWNGRADE] = "downgrades",
-					     [DLKI_BREAK] = "breaks" };
+	static const char *const names[] = {
+		[DLKI_ATTEMPT] = "asks for", [DLKI_RENEW] = "renews",
+		[DLKI_RELEASE] = "releases", [DLKI_DOWNGRADE] = "downgrades",
+		[DLKI_BREAK] = "breaks",     [DLKI_RESIZE] = "resizes"
+	};
+	int is_claim = verb != DLKI_BREAK && verb != DLKI_RESIZE;
 
 	sim_net_note(c->world->net, "caller %d %s lock %d", c->number,
 		     names[verb], c->lock);
 	op->verb = verb;
 	op->request = &c->request;
 	op->token = c->token;
-	op->claim = verb == DLKI_BREAK ? NULL : c->claim;
+	op->claim = is_claim ? c->claim : NULL;
 	return dlki_submit(c->engine, op);
 }
 

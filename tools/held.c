@@ -89,8 +89,8 @@ int held_acquire(struct held *h)
 	}
 	if (wait_ms != 0 && (h->o.verbose || isatty(STDERR_FILENO)))
 		waiting_begin(&h->waiting, h->lock, h->name, h->store.client);
-	code = wait_acquire(h->lock, h->o.shared, wait_ms, &h->signals,
-			    &h->hold, &sig);
+	code = wait_acquire(h->lock, h->o.shared, h->o.take, wait_ms,
+			    &h->signals, &h->hold, &sig);
 	h->granted = boottime_now();
 	waiting_over(&h->waiting);
 	if (sig) {

@@ -177,12 +177,13 @@ static const enum option_id hold_options[] = {
 	OPTION_URI,      OPTION_REQUIRE,   OPTION_WAIT,      OPTION_NONBLOCK,
 	OPTION_SHARED,   OPTION_EXCLUSIVE, OPTION_SEMAPHORE, OPTION_CONFLICT,
 	OPTION_AT_LEAST, OPTION_LABEL,     OPTION_VERBOSE,   OPTION_BACKEND,
-	OPTION_END,
+	OPTION_TAKE,     OPTION_END,
 };
 
 const struct command cmd_hold = {
 	.name = "hold",
-	.args = "[-u URI] [-n | -w SEC] [-s | -S PERMITS] [-E CODE] NAME",
+	.args = "[-u URI] [-n | -w SEC] [-s | -S PERMITS [--take N]] [-E CODE]"
+		"\n         NAME",
 	.summary = "hold a lock until standard input ends",
 	.text = "Waits for the lock NAME, prints its token on a line of "
 		"its own, and holds the\n"

@@ -31,6 +31,7 @@ static const struct option_row {
 	{ OPTION_EXCLUSIVE, 'e', "ex", NULL, NULL },
 	{ OPTION_SEMAPHORE, 'S', "semaphore", "PERMITS",
 	  "one permit of the semaphore NAME" },
+	{ OPTION_TAKE, 0, "take", "N", "with -S: N permits, all at once" },
 	{ OPTION_CONFLICT, 'E', "conflict-exit-code", "CODE",
 	  "exit code for a busy lock [1]" },
 	{ OPTION_CLOSE, 'o', "close", NULL,

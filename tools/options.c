@@ -8,6 +8,7 @@
 #include "usage.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,6 +71,38 @@ static int take_kind(struct options *o, enum option_id option, struct choice *c)
 	}
 	o->permits = (uint32_t)number;
 	return 1;
+}
+
+static int take_number(struct options *o)
+{
+	long number;
+
+	if (parse_number(optarg, 1, UINT32_MAX, &number)) {
+		o->take = (uint32_t)number;
+		return 1;
+	}
+	o->status = fail(LEAVE_USAGE,
+			 "--take wants a number of permits, 1 or more, not "
+			 "\"%s\"",
+			 optarg);
+	return 0;
+}
+
+/* When all options are known. */
+static int check_take(struct options *o)
+{
+	if (o->take == 0 ||
+	    (o->kind == KIND_SEMAPHORE && o->take <= o->permits))
+		return 1;
+	if (o->kind != KIND_SEMAPHORE)
+		o->status = fail(LEAVE_USAGE, "--take is for permits: it needs "
+					      "-S PERMITS");
+	else
+		o->status = fail(LEAVE_USAGE,
+				 "--take %" PRIu32 " is more than the "
+				 "semaphore's %" PRIu32 " permits",
+				 o->take, o->permits);
+	return 0;
 }
 
 static int take_duration(struct options *o, const char *option, int64_t *out)
@@ -238,6 +271,8 @@ static int take_option(struct options *o, const struct command *cmd,
 	case OPTION_EXCLUSIVE:
 	case OPTION_SEMAPHORE:
 		return take_kind(o, option, c);
+	case OPTION_TAKE:
+		return take_number(o);
 	case OPTION_CONFLICT:
 		return take_conflict(o);
 	case OPTION_GRACE:
@@ -323,5 +358,5 @@ int options_parse(struct options *o, const struct command *cmd, int argc,
 	}
 	o->args = argv + optind;
 	o->n_args = argc - optind;
-	return 1;
+	return check_take(o);
 }

@@ -33,6 +33,7 @@ struct options {
 	char *shell_line;   /* of -c; NULL: not given */
 	enum kind kind;
 	uint32_t permits;   /* of KIND_SEMAPHORE */
+	uint32_t take;      /* so many of them; 0: one, or the lock */
 	int shared;
 	int conflict;       /* exit code for a lock that is busy */
 	int json, metrics, yes, verbose;

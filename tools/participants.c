@@ -5,6 +5,7 @@
 #include "since.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,21 +114,29 @@ int participants_have(const struct participants *p,
 	return 0;
 }
 
+#define SIDE_SIZE 24
+
 static const char *state(const struct participant *p)
 {
 	return p->waiting ? "waits" : "holds";
 }
 
-static const char *side(const struct participant *p)
+/* "permit", or "3 permits". */
+static const char *side(const struct participant *p, char out[SIDE_SIZE])
 {
-	if (p->permits > 0)
-		return "permit";
-	return p->shared ? "shared" : "exclusive";
+	if (p->permits > 1)
+		snprintf(out, SIDE_SIZE, "%" PRIu32 " permits", p->permits);
+	else if (p->permits == 1)
+		snprintf(out, SIDE_SIZE, "permit");
+	else
+		snprintf(out, SIDE_SIZE, p->shared ? "shared" : "exclusive");
+	return out;
 }
 
 void participant_row(struct table *t, const struct participant *p)
 {
 	char token[24] = "-", left[32] = "-", since[SINCE_SIZE];
+	char kind[SIDE_SIZE];
 
 	since_local(since, p->since_ms);
 	if (p->token > 0)
@@ -135,7 +144,8 @@ void participant_row(struct table *t, const struct participant *p)
 	if (p->remaining_ms >= 0)
 		snprintf(left, sizeof(left), "%" PRId64 ".%03ds",
 			 p->remaining_ms / 1000, (int)(p->remaining_ms % 1000));
-	table_row(t, state(p), side(p), since, token, left, p->id, p->label);
+	table_row(t, state(p), side(p, kind), since, token, left, p->id,
+		  p->label);
 }
 
 /* Tokens stay exact in JSON: stores keep them below 2^63. */
@@ -145,14 +155,17 @@ static json_t *participant_json(const struct participant *p)
 					     json_integer(p->remaining_ms);
 	json_t *token = p->token ? json_integer((json_int_t)p->token) :
 				   json_null();
+	const char *kind = p->shared ? "shared" : "exclusive";
 	char since[SINCE_SIZE];
 
 	since_utc(since, p->since_ms);
-	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "state",
-			 state(p), "side", side(p), "since",
-			 p->since_ms ? json_string(since) : json_null(),
-			 "token", token, "remaining_ms", left, "id",
-			 json_text(p->id), "label", json_text(p->label));
+	return json_pack(
+		"{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "state", state(p),
+		"side", p->permits > 0 ? "permit" : kind, "permits",
+		p->permits > 0 ? json_integer(p->permits) : json_null(),
+		"since", p->since_ms ? json_string(since) : json_null(),
+		"token", token, "remaining_ms", left, "id", json_text(p->id),
+		"label", json_text(p->label));
 }
 
 json_t *participants_array(const struct participants *p)

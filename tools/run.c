@@ -233,13 +233,13 @@ static const enum option_id run_options[] = {
 	OPTION_SHARED,    OPTION_EXCLUSIVE, OPTION_SEMAPHORE, OPTION_CONFLICT,
 	OPTION_CLOSE,     OPTION_COMMAND,   OPTION_AT_LEAST,  OPTION_ON_LOSS,
 	OPTION_GRACE,     OPTION_LABEL,     OPTION_VERBOSE,   OPTION_BACKEND,
-	OPTION_ON_WANTED, OPTION_END,
+	OPTION_ON_WANTED, OPTION_TAKE,      OPTION_END,
 };
 
 const struct command cmd_run = {
 	.name = "run",
-	.args = "[-u URI] [-n | -w SEC] [-s | -S PERMITS] [-E CODE]"
-		"\n         NAME [--] COMMAND...\n"
+	.args = "[-u URI] [-n | -w SEC] [-s | -S PERMITS [--take N]]"
+		"\n         [-E CODE] NAME [--] COMMAND...\n"
 		"       dlock run [OPTION]... NAME -c LINE",
 	.summary = "run a command while holding a lock",
 	.text = "Waits for the lock NAME, runs COMMAND, releases the lock, "

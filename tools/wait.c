@@ -60,15 +60,18 @@ static int open_signals(const struct signals *s)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static int acquire(dlock_lock *lock, int shared, int64_t timeout_ms,
-		   dlock_hold **out)
+static int acquire(dlock_lock *lock, int shared, uint32_t take,
+		   int64_t timeout_ms, dlock_hold **out)
 {
+	if (take > 0)
+		return dlock_acquire_permits(lock, take, timeout_ms, out);
 	return shared ? dlock_acquire_shared(lock, timeout_ms, out) :
 			dlock_acquire(lock, timeout_ms, out);
 }
 
-int wait_acquire(dlock_lock *lock, int shared, int64_t timeout_ms,
-		 const struct signals *s, dlock_hold **out, int *sig)
+int wait_acquire(dlock_lock *lock, int shared, uint32_t take,
+		 int64_t timeout_ms, const struct signals *s, dlock_hold **out,
+		 int *sig)
 {
 	struct watch w = { .lock = lock, .done = -1 };
 	pthread_t thread;
@@ -80,7 +83,7 @@ int wait_acquire(dlock_lock *lock, int shared, int64_t timeout_ms,
 		w.done = eventfd(0, EFD_CLOEXEC);
 	code = w.done < 0 ? errno : pthread_create(&thread, NULL, watch, &w);
 	if (w.done >= 0 && code == 0) {
-		code = acquire(lock, shared, timeout_ms, out);
+		code = acquire(lock, shared, take, timeout_ms, out);
 		eventfd_write(w.done, 1);
 		pthread_join(thread, NULL);
 		*sig = w.caught;

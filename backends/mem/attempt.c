@@ -38,6 +38,14 @@ static enum dlk_verdict attempt_locked(const struct mem_session *s,
 		dlki_mem_expire(t->queue, dlk_now());
 	if (!t->queue && dlki_mem_enqueue(t, err) != 0)
 		return DLK_FAILED;
+	if (dlki_mem_wants_too_many(t)) {
+		dlk_fail(err, DLOCK_EINVAL,
+			 "semaphore '%s' has only %u permits, not %u",
+			 t->base.request.name, (unsigned int)t->queue->limit,
+			 (unsigned int)t->base.request.permits);
+		dlki_mem_dequeue(t);
+		return DLK_FAILED;
+	}
 	turn = t->granted ? 1 : dlki_mem_is_turn(t, err);
 	if (turn < 0)
 		return DLK_FAILED;

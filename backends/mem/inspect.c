@@ -24,6 +24,7 @@ static void report_ticket(const struct mem_ticket *t, dlk_time now,
 		.shared = t->base.request.mode == DLK_SHARED,
 		.waiting = !t->granted,
 		.since_ms = t->granted ? (int64_t)(t->token / 1000) : 0,
+		.permits = t->base.request.permits,
 		.limit = t->queue->limit,
 	};
 

@@ -155,8 +155,11 @@ int dlki_mem_enqueue(struct mem_ticket *t, struct dlk_error *err)
 
 static struct dlk_queue_entry entry_of(const struct mem_ticket *t)
 {
-	return (struct dlk_queue_entry){ t->base.request.mode,
-					 t->queue->limit };
+	return (struct dlk_queue_entry){
+		.mode = t->base.request.mode,
+		.limit = t->queue->limit,
+		.permits = t->base.request.permits,
+	};
 }
 
 static int scratch_put(size_t i, const struct mem_ticket *t)
@@ -175,11 +178,16 @@ static int scratch_put(size_t i, const struct mem_ticket *t)
 	return 1;
 }
 
+/* A waiter that wants more permits than there are is to hear of that. */
 void dlki_mem_wake(struct mem_queue *queue)
 {
 	size_t ahead = 0;
 
 	for (struct mem_ticket *t = queue->first; t; t = t->next) {
+		if (dlki_mem_wants_too_many(t)) {
+			dlk_wake(t->base.session, t->base.id);
+			continue;
+		}
 		if (!t->granted) {
 			if (dlk_grant(scratch, ahead, entry_of(t)) >= 0)
 				return;
@@ -208,7 +216,7 @@ int dlki_mem_is_turn(const struct mem_ticket *t, struct dlk_error *err)
 
 	for (const struct mem_ticket *q = t->queue->first; q != t;
 	     q = q->next) {
-		if (!scratch_put(ahead++, q))
+		if (!dlki_mem_wants_too_many(q) && !scratch_put(ahead++, q))
 			return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
 	}
 	return dlk_grant(scratch, ahead, entry_of(t)) < 0;

@@ -37,6 +37,13 @@ void dlki_mem_expire(struct mem_queue *queue, dlk_time now);
 /* Wake the waiters whose turn it is. */
 void dlki_mem_wake(struct mem_queue *queue);
 
+/* Does this waiter want more permits than the semaphore has? */
+static inline int dlki_mem_wants_too_many(const struct mem_ticket *t)
+{
+	return !t->granted && t->queue->limit > 0 &&
+	       t->base.request.permits > t->queue->limit;
+}
+
 /* Is it this waiter's turn?  1, 0, or ENOMEM. */
 int dlki_mem_is_turn(const struct mem_ticket *t, struct dlk_error *err);
 

@@ -173,7 +173,8 @@ static enum dlk_verdict judge_position(struct zk_attempt *a,
 				       size_t ahead)
 {
 	const struct dlk_request *request = &a->t->base.request;
-	struct dlk_queue_entry me = { request->mode, request->limit };
+	struct dlk_queue_entry me = { request->mode, request->limit,
+				      request->permits };
 	ptrdiff_t other = first_of_other_limit(queue, ahead, request->limit);
 	ptrdiff_t last;
 

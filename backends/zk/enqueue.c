@@ -70,7 +70,7 @@ static int join_queue(struct zk_attempt *a, struct zk_call *calls[REQUESTS],
 {
 	struct zk_ticket *t = a->t;
 	const struct dlk_request *request = &t->base.request;
-	char path[ZK_PATH_SIZE], limit[12] = "", node[ZK_NODE_SIZE], *data;
+	char path[ZK_PATH_SIZE], limit[24] = "", node[ZK_NODE_SIZE], *data;
 	size_t len;
 
 	t->above = dlki_zk_tokens_above(a->s);
@@ -78,7 +78,10 @@ static int join_queue(struct zk_attempt *a, struct zk_call *calls[REQUESTS],
 	data = dlki_zk_data_new(t, &len);
 	if (!data)
 		return dlk_fail(a->err, DLOCK_ENOMEM, "out of memory");
-	if (request->limit > 0)
+	if (request->permits > 1)
+		snprintf(limit, sizeof(limit), "%u*%u", request->limit,
+			 request->permits);
+	else if (request->limit > 0)
 		snprintf(limit, sizeof(limit), "%u", request->limit);
 	snprintf(node, sizeof(node), "%s-%c%s-", request->owner,
 		 request->mode == DLK_SHARED ? 's' : 'x', limit);

@@ -46,6 +46,7 @@ static void report_participant(
 		.remaining_ms = -1,
 		.shared = p->entry.mode == DLK_SHARED,
 		.waiting = waiting,
+		.permits = p->entry.limit > 0 ? p->entry.permits : 0,
 		.limit = p->entry.limit,
 	};
 

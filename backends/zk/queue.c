@@ -43,7 +43,7 @@ static int64_t sequence_of(const char *text)
 int dlki_zk_parse(const char *node, struct zk_participant *out)
 {
 	const char *p = node + OWNER_LEN;
-	int64_t limit = 0, sequence;
+	int64_t limit = 0, permits = 1, sequence;
 	size_t len;
 
 	if (strspn(node, "0123456789abcdef") != OWNER_LEN || p[0] != '-' ||
@@ -52,12 +52,19 @@ int dlki_zk_parse(const char *node, struct zk_participant *out)
 	out->node = node;
 	out->entry.mode = p[1] == 'x' ? DLK_EXCLUSIVE : DLK_SHARED;
 	p += 2;
-	len = strcspn(p, "-");
+	len = strcspn(p, "*-");
 	if (len > 0)
 		limit = parse_number(p, len);
-	if (limit < 0 || limit > UINT32_MAX || p[len] != '-')
+	if (p[len] == '*') {
+		p += len + 1;
+		len = strcspn(p, "-");
+		permits = parse_number(p, len);
+	}
+	if (limit < 0 || limit > UINT32_MAX || permits < 1 ||
+	    permits > UINT32_MAX || p[len] != '-')
 		return 0;
 	out->entry.limit = (uint32_t)limit;
+	out->entry.permits = (uint32_t)permits;
 	sequence = sequence_of(p + len + 1);
 	if (sequence < 0)
 		return 0;

@@ -75,7 +75,8 @@ static int is_held(struct zk_attempt *a, const struct zk_queue *queue,
 		   size_t ahead)
 {
 	const struct dlk_request *request = &a->t->base.request;
-	struct dlk_queue_entry me = { request->mode, request->limit };
+	struct dlk_queue_entry me = { request->mode, request->limit,
+				      request->permits };
 	size_t n = ahead < MOST_READ ? ahead : MOST_READ, kept = 0;
 	struct zk_call *calls[MOST_READ] = { NULL };
 	const char *last = NULL;

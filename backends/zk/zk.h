@@ -4,6 +4,7 @@
  *
  *     <chroot>/<prefix>/<key>/<owner>-<x|s><limit>-<sequence>
  *
+ * with <limit>*<permits> where several permits of a semaphore are wanted,
  * and the nodes of one key, in order of their sequence, are the lock's queue.
  * Their tokens are made of zxids, by the node `tokens` beside them: tokens.c.
  *
@@ -16,7 +17,7 @@
 
 #include <dlock/backend.h>
 
-#define ZK_NODE_SIZE 64  /* owner, mode, limit, sequence, NUL */
+#define ZK_NODE_SIZE 80  /* owner, mode, limit*permits, sequence, NUL */
 #define ZK_ROOT_MAX 255  /* the chroot */
 #define ZK_PATH_SIZE 512 /* any path of ours */
 #define ZK_KEY_SIZE 65   /* a request's key, NUL */

@@ -129,6 +129,8 @@ struct dlk_request {
 	enum dlk_mode mode;
 	uint32_t limit;    /* DLK_SHARED: most holders at once, 0: any number */
 	int holders_only;  /* inspect(): waiters need not be reported */
+	uint32_t permits;  /* of a semaphore: how many are asked for, 0 is 1;
+			    * more than 1 only with DLOCK_CAP_PERMITS */
 };
 
 /* First member of the backend's own session and ticket structures, which the
@@ -252,6 +254,10 @@ struct dlock_backend {
 	 * another limit while the semaphore is in use fails with EINVAL, and
 	 * the message names the semaphore, its limit and the one asked for;
 	 * unless resize() has set it.
+	 * With DLOCK_CAP_PERMITS, a request for several permits gets all at
+	 * once or none, and is not overtaken by those that come after it, even
+	 * without DLOCK_CAP_FAIR.  If it is for more than there are, since
+	 * resize(), it fails with EINVAL, and keeps nobody from the permits.
 	 */
 	enum dlk_verdict (*attempt)(struct dlk_ticket *t, dlk_time deadline,
 				    struct dlk_error *err);
@@ -533,13 +539,15 @@ DLOCK_API int dlk_thread(pthread_t *out, const char *name,
 struct dlk_queue_entry {
 	enum dlk_mode mode;
 	uint32_t limit;
+	uint32_t permits; /* of SHARED with a limit; 0 is 1 */
 };
 
 /*
  * The grant rule, for stores with a wait queue.  `queue` has the participants
  * that asked before `me`, holders and waiters, in order.  EXCLUSIVE is granted
- * if there are none; SHARED if there is no EXCLUSIVE and there are fewer than
- * `limit` SHARED.  Returns -1 for granted, else the index of the last one that
+ * if there are none; SHARED if there is no EXCLUSIVE and the permits of all
+ * SHARED, with those of `me`, are `limit` at most.  Nobody may ask for more
+ * than that alone.  Returns -1 for granted, else the index of the last one that
  * is in the way.  Without a limit it is enough to watch that one.  With a
  * limit, the end of any SHARED ahead may change the answer.
  */

@@ -124,7 +124,8 @@ enum {
 	DLOCK_CAP_WANTED     = 1 << 12, /* tells a client what others ask for,
 					 * so that it may keep a lock and pass
 					 * it among its threads */
-	DLOCK_CAP_RESIZE     = 1 << 13  /* dlock_semaphore_resize() */
+	DLOCK_CAP_RESIZE     = 1 << 13, /* dlock_semaphore_resize() */
+	DLOCK_CAP_PERMITS    = 1 << 14  /* dlock_acquire_permits() */
 };
 
 /* The name of one bit, "FENCE", or NULL: for tables and messages. */
@@ -337,6 +338,21 @@ DLOCK_API DLOCK_NODISCARD int dlock_acquire(dlock_lock *lock,
 DLOCK_API DLOCK_NODISCARD int dlock_acquire_shared(dlock_lock *lock,
 						   int64_t timeout_ms,
 						   dlock_hold **out);
+
+/*
+ * As dlock_acquire(), for `permits` of a semaphore at once: all of them or
+ * none.  The hold has them all, and its release gives them all back.  Whatever
+ * order a store serves others in: one that wants many is not overtaken by those
+ * that come later and want few.
+ *
+ *   EINVAL   not a semaphore; permits is 0, or more than the handle names, or
+ *            more than there are since dlock_semaphore_resize()
+ *   ENOTSUP  permits is more than 1, and the store lacks DLOCK_CAP_PERMITS
+ */
+DLOCK_API DLOCK_NODISCARD int dlock_acquire_permits(dlock_lock *lock,
+						    uint32_t permits,
+						    int64_t timeout_ms,
+						    dlock_hold **out);
 
 /*
  * Undo one acquire; the last release frees `hold`.  The hold has ended whatever

@@ -154,7 +154,21 @@ class SharedLock(Lock):
 
 
 class Semaphore(Lock):
-    """Many holders: each has a permit."""
+    """Many holders: each has a permit, or several."""
+
+    def acquire(self, timeout=None, permits=1):
+        """As Lock.acquire(), for so many permits at once: all or none."""
+        n = to_permits(permits)
+        return self._acquire(
+            lambda raw, ms, out: lib.dlock_acquire_permits(raw, n, ms, out),
+            timeout)
+
+    def try_acquire(self, timeout=0, permits=1):
+        """As acquire(), but None if others hold the permits."""
+        try:
+            return self.acquire(timeout, permits)
+        except Busy:
+            return None
 
     def permits(self, timeout=5):
         """How many permits there are, are held, and are free: Permits."""

@@ -167,6 +167,36 @@ Test(output, of_show_tells_how_many_permits_are_free)
 	json_decref(all);
 }
 
+Test(output, of_show_tells_how_many_permits_a_holder_has)
+{
+	const char *const permit[] = { "-S", "3", "--take", "2", NULL };
+	struct proc a;
+	struct result r = DLOCK("run", "-S", "3", "--take", "4", "n", "true");
+
+	cr_expect_eq(r.code, 64);
+	cr_expect(strstr(r.err, "--take 4 is more than"), "%s", r.err);
+	r = DLOCK("run", "--take", "2", "n", "true");
+	cr_expect_eq(r.code, 64);
+	cr_expect(strstr(r.err, "--take is for permits"), "%s", r.err);
+	cr_expect_eq(DLOCK("run", "-S", "3", "--take", "0", "n", "true").code,
+		     64);
+	cr_expect_eq(DLOCK("run", "-S", "3", "--take", "1", "n", "true").code,
+		     0);
+	r = DLOCK("run", "-S", "3", "--take", "2", "n", "true");
+	if (r.code == 78)
+		return; /* the store grants one at a time */
+	cr_expect_eq(r.code, 0, "%d %s", r.code, r.err);
+	start_sigchild(&a, file_path("a"), "leave", "n", permit);
+	r = DLOCK("show", "n");
+	cr_expect(has_line(r.out, "holds  2 permits  "), "%s", r.out);
+	cr_expect(has_line(r.out, "permits: limit 3, 1 free\n"), "%s", r.out);
+	r = DLOCK("run", "-n", "-S", "3", "--take", "2", "n", "true");
+	cr_expect_eq(r.code, 1, "%d %s", r.code, r.err);
+	cr_expect_eq(DLOCK("run", "-n", "-S", "3", "n", "true").code, 0);
+	kill(a.pid, SIGTERM);
+	finish(&a);
+}
+
 Test(output, of_permits_tells_and_changes_their_number)
 {
 	const char *const permit[] = { "-S", "2", NULL };

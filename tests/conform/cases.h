@@ -133,6 +133,13 @@
 	X(semaphore_shrinks, COUNT | DLOCK_CAP_RESIZE)                         \
 	X(semaphore_set_for_all, COUNT | DLOCK_CAP_RESIZE)                     \
 	X(semaphore_resize_refused, COUNT)                                     \
+	X(semaphore_several, COUNT | DLOCK_CAP_PERMITS)                        \
+	X(semaphore_several_wait, COUNT | DLOCK_CAP_PERMITS)                   \
+	X(semaphore_several_in_turn, COUNT | DLOCK_CAP_PERMITS)                \
+	X(semaphore_several_give_up, COUNT | DLOCK_CAP_PERMITS)                \
+	X(semaphore_several_too_many,                                          \
+	  COUNT | DLOCK_CAP_PERMITS | DLOCK_CAP_RESIZE)                        \
+	X(semaphore_several_refused, COUNT)                                    \
 	/* multi.c */                                                          \
 	X(multi_all, NONE)                                                     \
 	X(multi_none, NONE)                                                    \

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* So many permits, and no more. */
+#include <stdatomic.h>
+
 #include "conform/cases.h"
 #include "conform/worker.h"
 
@@ -119,12 +121,12 @@ static void has_free(dlock_lock *l, uint32_t limit, uint32_t held)
 	CHECK_INT(n.free, ==, limit > held ? limit - held : 0);
 }
 
-static int is_seen_unused(dlock_lock *l)
+static uint32_t held_permits(dlock_lock *l)
 {
 	struct dlock_permits n = { .size = sizeof(n) };
 
 	CHECK_OK(dlock_semaphore_permits(l, &n, patience_ms()));
-	return n.held == 0;
+	return n.held;
 }
 
 static void check_permit(const struct dlock_participant *p, void *arg)
@@ -156,7 +158,7 @@ void case_semaphore_count(struct conform *t)
 	give(a);
 	give(b);
 	ASK_OK(p, RELEASE, 0);
-	EVENTUALLY(is_seen_unused(t->lock));
+	EVENTUALLY(held_permits(t->lock) == 0);
 	has_free(others, 7, 0);
 }
 
@@ -271,7 +273,7 @@ void case_semaphore_set_for_all(struct conform *t)
 	refused(seven);
 	give(a);
 	give(b);
-	EVENTUALLY(is_seen_unused(t->lock));
+	EVENTUALLY(held_permits(t->lock) == 0);
 	has_free(t->lock, 1, 0);
 	a = take(three);
 	CHECK_RC(dlock_acquire(seven, 0, &b), DLOCK_EINVAL);
@@ -291,6 +293,208 @@ void case_semaphore_resize_refused(struct conform *t)
 		 t->caps & DLOCK_CAP_RESIZE ? DLOCK_EINVAL : DLOCK_ENOTSUP);
 	if (t->caps & DLOCK_CAP_RESIZE)
 		CHECK_TEXT(dlock_errmsg(), t->name);
+}
+
+/* ---- Several at once ----------------------------------------------------- */
+
+static dlock_hold *take_several(dlock_lock *l, uint32_t permits)
+{
+	dlock_hold *h = NULL;
+
+	CHECK_OK(dlock_acquire_permits(l, permits, patience_ms(), &h));
+	return h;
+}
+
+static void refused_several(dlock_lock *l, uint32_t permits)
+{
+	dlock_hold *h = NULL;
+
+	CHECK_RC(dlock_acquire_permits(l, permits, 0, &h), DLOCK_EBUSY);
+	CHECK(!h);
+}
+
+/* One that waits for several, in a thread. */
+struct several {
+	pthread_t thread;
+	dlock_lock *lock;
+	uint32_t permits;
+	atomic_int over;
+	int rc;
+	dlock_hold *hold;
+};
+
+static void *wait_for_several(void *arg)
+{
+	struct several *s = arg;
+
+	s->rc = dlock_acquire_permits(s->lock, s->permits, -1, &s->hold);
+	s->over = 1;
+	return NULL;
+}
+
+static void several_begin(struct conform *t, struct several *s,
+			  uint32_t permits, unsigned int waiters)
+{
+	s->lock = handle(t, another_client(t, NULL, NULL));
+	s->permits = permits;
+	CHECK_INT(pthread_create(&s->thread, NULL, wait_for_several, s), ==, 0);
+	await_waiters(t, waiters);
+}
+
+static void several_granted(struct several *s)
+{
+	pthread_join(s->thread, NULL);
+	CHECK_OK(s->rc);
+}
+
+void case_semaphore_several(struct conform *t)
+{
+	dlock_lock *other;
+	dlock_hold *three, *one, *all;
+
+	use_semaphore(t, 5);
+	other = handle(t, another_client(t, NULL, NULL));
+	three = take_several(t->lock, 3);
+	refused_several(other, 3);
+	refused_several(t->lock, 5);
+	one = take(other);
+	refused_several(t->lock, 2);
+	give(one);
+	one = take_several(other, 2);
+	refused(t->lock);
+	if (t->caps & DLOCK_CAP_INSPECT)
+		has_free(other, 5, 5);
+	CHECK_OK(dlock_check(three));
+	give(three);
+	refused_several(other, 4);
+	if (t->caps & DLOCK_CAP_INSPECT)
+		EVENTUALLY(held_permits(other) == 2);
+	three = take_several(other, 3);
+	give(three);
+	give(one);
+	all = take_several(t->lock, 5);
+	refused(other);
+	give(all);
+	is_free(t->lock);
+	one = take_several(t->lock, 1);
+	refused_several(other, 5);
+	give(one);
+}
+
+void case_semaphore_several_wait(struct conform *t)
+{
+	struct several s = { 0 };
+	dlock_hold *h[3];
+
+	use_semaphore(t, 3);
+	for (int i = 0; i < 3; i++)
+		h[i] = take(t->lock);
+	several_begin(t, &s, 2, 1);
+	give(h[0]);
+	ALL_ALONG(10, !s.over);
+	give(h[2]);
+	several_granted(&s);
+	refused(t->lock);
+	give(h[1]);
+	is_free(t->lock);
+	refused_several(t->lock, 2);
+	give(s.hold);
+}
+
+/* Those that want few do not overtake one that wants many. */
+void case_semaphore_several_in_turn(struct conform *t)
+{
+	struct several s = { 0 };
+	struct worker *p;
+	dlock_hold *a, *b;
+
+	use_semaphore(t, 3);
+	a = take(t->lock);
+	b = take(t->lock);
+	several_begin(t, &s, 3, 1);
+	p = join(t, OTHER_CLIENT);
+	tell(p, ACQUIRE, -1);
+	await_waiters(t, 2);
+	give(a);
+	refused(t->lock);
+	ALL_ALONG(10, !s.over && quiet(p));
+	give(b);
+	several_granted(&s);
+	ALL_ALONG(10, quiet(p));
+	give(s.hold);
+	HEAR_OK(p);
+	ASK_OK(p, RELEASE, 0);
+}
+
+/* Who gives up is in nobody's way. */
+void case_semaphore_several_give_up(struct conform *t)
+{
+	struct several s = { 0 };
+	struct worker *p;
+	dlock_hold *a;
+
+	use_semaphore(t, 3);
+	a = take_several(t->lock, 2);
+	several_begin(t, &s, 2, 1);
+	p = join(t, OTHER_CLIENT);
+	tell(p, ACQUIRE, -1);
+	await_waiters(t, 2);
+	ALL_ALONG(10, quiet(p));
+	dlock_cancel(s.lock);
+	pthread_join(s.thread, NULL);
+	CHECK_RC(s.rc, DLOCK_ECANCELED);
+	HEAR_OK(p);
+	refused(t->lock);
+	ASK_OK(p, RELEASE, 0);
+	give(a);
+	give(take_several(t->lock, 3));
+}
+
+/* More than there are now: that is no reason for others to wait. */
+void case_semaphore_several_too_many(struct conform *t)
+{
+	struct several s = { 0 };
+	struct worker *p;
+	dlock_hold *a, *none = NULL;
+
+	use_semaphore(t, 3);
+	a = take_several(t->lock, 2);
+	several_begin(t, &s, 3, 1);
+	p = join(t, OTHER_CLIENT);
+	tell(p, ACQUIRE, -1);
+	await_waiters(t, 2);
+	set_limit(t->lock, 2);
+	pthread_join(s.thread, NULL);
+	CHECK_RC(s.rc, DLOCK_EINVAL);
+	ALL_ALONG(10, quiet(p));
+	CHECK_RC(dlock_acquire_permits(t->lock, 3, -1, &none), DLOCK_EINVAL);
+	CHECK_TEXT(dlock_errmsg(), t->name);
+	set_limit(t->lock, 3);
+	HEAR_OK(p);
+	ASK_OK(p, RELEASE, 0);
+	give(a);
+}
+
+void case_semaphore_several_refused(struct conform *t)
+{
+	dlock_hold *none = NULL;
+
+	use_semaphore(t, 3);
+	CHECK_RC(dlock_acquire_permits(NULL, 1, 0, &none), DLOCK_EINVAL);
+	CHECK_RC(dlock_acquire_permits(t->lock, 1, 0, NULL), DLOCK_EINVAL);
+	CHECK_RC(dlock_acquire_permits(t->lock, 0, 0, &none), DLOCK_EINVAL);
+	CHECK_RC(dlock_acquire_permits(t->lock, 4, 0, &none), DLOCK_EINVAL);
+	CHECK_TEXT(dlock_errmsg(), t->name);
+	CHECK_RC(dlock_acquire_permits(t->lock, 1, -2, &none), DLOCK_EINVAL);
+	CHECK_RC(
+		dlock_acquire_permits(any_lock(t, t->client, MUTEX, 0, t->name),
+				      1, 0, &none),
+		DLOCK_EINVAL);
+	CHECK(!none);
+	give(take_several(t->lock, 1));
+	if (t->caps & DLOCK_CAP_PERMITS)
+		return;
+	CHECK_RC(dlock_acquire_permits(t->lock, 2, 0, &none), DLOCK_ENOTSUP);
 }
 
 void case_semaphore_many(struct conform *t)

@@ -238,6 +238,31 @@ TEST(permits_are_resized)
 	CHECK(code == dlock::errc::invalid);
 }
 
+TEST(permits_are_taken_at_once)
+{
+	dlock::client c(uri), other(uri);
+	dlock::semaphore s(c, name, 3), theirs(other, name, 3);
+	std::error_code code;
+
+	THROWS(static_cast<void>(s.acquire_permits(4)), dlock::errc::invalid);
+	CHECK(!s.acquire_permits(0, code) && code == dlock::errc::invalid);
+	if (!(c.caps() & DLOCK_CAP_PERMITS)) {
+		THROWS(static_cast<void>(s.try_acquire_permits(2)),
+		       dlock::errc::not_supported);
+		return;
+	}
+	const dlock::hold two = s.acquire_permits(2);
+	CHECK(theirs.inspect(5s).at(0).permits == 2);
+	CHECK(!theirs.try_acquire_permits(2));
+	CHECK(!theirs.try_acquire_permits(2, code) &&
+	      code == dlock::errc::busy);
+	CHECK(!theirs.try_acquire_permits_for(2, 20ms));
+	CHECK(!theirs.try_acquire_permits_for(2, 20ms, code) &&
+	      code == dlock::errc::busy);
+	CHECK(theirs.try_acquire());
+	CHECK(s.acquire_permits(1, code) && !code);
+}
+
 TEST(unbound_hold_goes_to_another_thread)
 {
 	dlock::client c(uri), other(uri);

@@ -25,6 +25,7 @@ static const struct script {
 	SCRIPT(inspect),
 	SCRIPT(describe),
 	SCRIPT(watch),
+	SCRIPT(resize),
 	SCRIPT(revoke),
 #undef SCRIPT
 };

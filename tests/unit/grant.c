@@ -63,8 +63,8 @@ Test(grant, agrees_with_the_model_on_every_queue_up_to_six)
 				line[i].limit = i; /* theirs does not count */
 			}
 			for (uint32_t limit = 0; limit <= n + 1; limit++) {
-				struct dlk_queue_entry me = { DLK_SHARED,
-							      limit };
+				struct dlk_queue_entry me = { DLK_SHARED, limit,
+							      1 };
 
 				cr_assert_eq(dlk_grant(line, n, me),
 					     model(line, n, me),
@@ -113,7 +113,8 @@ Test(grant, table)
 
 	for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
 		struct dlk_queue_entry line[LINE_MAX] = { 0 };
-		struct dlk_queue_entry me = { cases[c].mode, cases[c].limit };
+		struct dlk_queue_entry me = { cases[c].mode, cases[c].limit,
+					      1 };
 		size_t n = 0;
 
 		for (; cases[c].ahead[n]; n++)
@@ -125,9 +126,36 @@ Test(grant, table)
 	}
 }
 
+/* The permits ahead and those of the one who asks, of a limit of three: none is
+ * overtaken, whether it holds or waits. */
+Test(grant, counts_permits)
+{
+	for (unsigned int all = 0; all < 4 * 4 * 4; all++) {
+		const uint32_t n[] = { all % 4, all / 4 % 4, all / 16 };
+		struct dlk_queue_entry line[2], me = { DLK_SHARED, 3, n[2] };
+		uint32_t sum = 0;
+
+		for (int i = 0; i < 2; i++)
+			line[i] = (struct dlk_queue_entry){ DLK_SHARED, 3,
+							    n[i] };
+		for (int i = 0; i < 3; i++)
+			sum += n[i] > 0 ? n[i] : 1;
+		cr_expect_eq(dlk_grant(line, 2, me), sum > 3 ? 1 : -1,
+			     "%u %u %u", n[0], n[1], n[2]);
+	}
+	cr_expect_eq(dlk_grant(
+			     (struct dlk_queue_entry[]){
+				     { DLK_SHARED, 0, UINT32_MAX },
+				     { DLK_SHARED, 0, UINT32_MAX } },
+			     2,
+			     (struct dlk_queue_entry){ DLK_SHARED, UINT32_MAX,
+						       UINT32_MAX }),
+		     1);
+}
+
 Test(grant, an_empty_line_may_be_null)
 {
 	cr_expect_eq(dlk_grant(NULL, 0,
-			       (struct dlk_queue_entry){ DLK_SHARED, 1 }),
+			       (struct dlk_queue_entry){ DLK_SHARED, 1, 1 }),
 		     -1);
 }

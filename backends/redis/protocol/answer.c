@@ -140,17 +140,23 @@ int dlki_redis_seen(const struct redis_reply *r, int plain,
 	return 1;
 }
 
-/* "lease label\nname".  The name follows the last newline, because a name has
- * none itself. */
-static int parse_payload(const char *payload, char *label, size_t size,
-			 char name[256])
+/* "lease label\nname", or "lease*permits label\nname".  The name follows the
+ * last newline, because a name has none itself. */
+static int parse_payload(const char *payload, uint32_t *permits, char *label,
+			 size_t size, char name[256])
 {
 	const char *end = strrchr(payload, '\n');
-	uint64_t lease_ms;
+	uint64_t lease_ms, several = 0;
 	size_t n;
 
-	if (!parse_number(&payload, &lease_ms) || !skip_byte(&payload, ' '))
+	if (!parse_number(&payload, &lease_ms))
 		return 0;
+	if (skip_byte(&payload, '*') && !parse_number(&payload, &several))
+		return 0;
+	if (!skip_byte(&payload, ' ') || several > UINT32_MAX)
+		return 0;
+	if (permits)
+		*permits = (uint32_t)several;
 	n = end ? (size_t)(end - payload) : strlen(payload);
 	snprintf(label, size, "%.*s", (int)(n < size ? n : size - 1), payload);
 	if (name)
@@ -233,7 +239,8 @@ int dlki_redis_participant(const struct redis_reply *r,
 		return 0;
 	p->since_ms = (int64_t)(p->token / 1000);
 	memcpy(out->id, who, sizeof(out->id) - 1);
-	return parse_payload(at, out->label, sizeof(out->label), NULL);
+	return parse_payload(at, &p->permits, out->label, sizeof(out->label),
+			     NULL);
 }
 
 int dlki_redis_lock_info(const struct redis_reply *r, const char *key,
@@ -253,7 +260,7 @@ int dlki_redis_lock_info(const struct redis_reply *r, const char *key,
 	(void)skip_byte(&at, '='); /* an operator has set it */
 	if (!skip_byte(&at, ' ') || limit > UINT32_MAX)
 		return DLOCK_EPROTO;
-	if (!parse_payload(at, label, sizeof(label), name))
+	if (!parse_payload(at, NULL, label, sizeof(label), name))
 		return DLOCK_EPROTO;
 	if (!name[0])
 		return 0;

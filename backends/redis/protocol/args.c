@@ -49,7 +49,7 @@ struct redis_arg dlki_redis_grant(const char *owner, uint64_t token,
 }
 
 /* Readers are always fair.  Otherwise they would pass the writers in the
- * queue. */
+ * queue.  So is who wants several permits, and is not overtaken. */
 struct redis_arg dlki_redis_wait_record(char order,
 					const struct dlk_request *request,
 					uint64_t attempt, const char *channel,
@@ -60,7 +60,7 @@ struct redis_arg dlki_redis_wait_record(char order,
 	int is_reader = request->kind == DLK_LOCK &&
 			request->mode == DLK_SHARED;
 
-	out[0] = is_reader ? 'f' : order;
+	out[0] = is_reader || request->permits > 1 ? 'f' : order;
 	out[1] = ' ';
 	out[2] = request->mode == DLK_SHARED ? 's' : 'x';
 	out[3] = ' ';
@@ -80,6 +80,10 @@ struct redis_arg dlki_redis_payload(const struct dlk_request *request,
 	size_t n = ttl.len;
 
 	memcpy(out, ttl.text, n);
+	if (request->permits > 1) {
+		out[n++] = '*';
+		n += dlki_redis_digits(out + n, request->permits);
+	}
 	out[n++] = ' ';
 	memcpy(out + n, request->label, label_len);
 	n += label_len;

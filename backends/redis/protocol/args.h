@@ -34,10 +34,11 @@ struct redis_arg dlki_redis_wait_record(char order,
 					uint64_t attempt, const char *channel,
 					char out[RD_RECORD_SIZE]);
 
-/* Print the label payload, "lease label\nname": a participant's description for
- * others.  `ttl`: the lease, in digits; others learn from the lease, too, when
- * the clock was set back.  The label's first `label_len` bytes count. */
-enum { RD_PAYLOAD_SIZE = 544 };
+/* Print the label payload, "lease label\nname", or "lease*permits label\nname"
+ * for several: a participant's description for others.  `ttl`: the lease, in
+ * digits; others learn from the lease, too, when the clock was set back.  The
+ * label's first `label_len` bytes count. */
+enum { RD_PAYLOAD_SIZE = 560 };
 struct redis_arg dlki_redis_payload(const struct dlk_request *request,
 				    struct redis_arg ttl, size_t label_len,
 				    char out[RD_PAYLOAD_SIZE]);

@@ -43,7 +43,12 @@ static void fail_for_good(struct dlki_op *op,
 	const char *name = op->request->name;
 	struct dlk_error err;
 
-	if (answer->type == RD_LIMIT)
+	if (answer->type == RD_LIMIT && op->request->permits > answer->limit)
+		dlk_fail(&err, DLOCK_EINVAL,
+			 "semaphore '%s' has only %u permits, not %u", name,
+			 (unsigned int)answer->limit,
+			 (unsigned int)op->request->permits);
+	else if (answer->type == RD_LIMIT)
 		dlk_fail(&err, DLOCK_EINVAL,
 			 "semaphore '%s' has %u permits, not %u", name,
 			 (unsigned int)answer->limit,

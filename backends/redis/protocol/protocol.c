@@ -33,7 +33,8 @@ static void open_plain(struct redis_store *s)
 	s->order = 'a';
 	s->terms.caps &= ~(uint32_t)(DLOCK_CAP_FAIR | DLOCK_CAP_WAKE |
 				     DLOCK_CAP_WANTED | DLOCK_CAP_SHARED |
-				     DLOCK_CAP_COUNT | DLOCK_CAP_RESIZE);
+				     DLOCK_CAP_COUNT | DLOCK_CAP_RESIZE |
+				     DLOCK_CAP_PERMITS);
 }
 
 static int redis_open(struct dlki_store *base, struct dlk_error *err)
@@ -51,7 +52,8 @@ static int redis_open(struct dlki_store *base, struct dlk_error *err)
 		.caps = DLOCK_CAP_REMOTE | DLOCK_CAP_SHARED | DLOCK_CAP_COUNT |
 			DLOCK_CAP_FENCE | DLOCK_CAP_FENCE_DURABLE |
 			DLOCK_CAP_WAKE | DLOCK_CAP_EXPIRE | DLOCK_CAP_INSPECT |
-			DLOCK_CAP_LIST | DLOCK_CAP_WANTED | DLOCK_CAP_RESIZE,
+			DLOCK_CAP_LIST | DLOCK_CAP_WANTED | DLOCK_CAP_RESIZE |
+			DLOCK_CAP_PERMITS,
 	};
 	s->prefix = dlk_param_text(uri, "prefix");
 	s->order = dlk_param_int(uri, "order") == 0 ? 'f' : 'a';

@@ -4,7 +4,7 @@
 -- needs: common: foreign holder largest_token n_shared exclusive_life
 -- needs: common: my_token extend extend_all next_token store_token
 -- needs: common: grant_shared grant_next set_expiries dequeue
--- needs: common: find_set_limit limit_record set_limit
+-- needs: common: find_set_limit limit_record set_limit more_permits n_more
 -- needs: common: watcher tell_watcher
 --
 -- An attempt: the first one of a request, or another.
@@ -16,7 +16,7 @@
 local me, ttl, payload = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local order, mode, limit, attempt, channel =
 	string.match(ARGV[4], '^(%a) (%a) (%d+) (%d+) (%S+)$')
-local permits = tonumber(limit)
+local permits, wanted = tonumber(limit), 1 + more_permits(payload)
 
 -- Granted already: a reply or a grant message was lost.  The lease begins anew.
 if holder == me then
@@ -30,6 +30,14 @@ if n_shared > 0 and call('ZSCORE', holders_key, me) then
 		extend_all(ttl)
 		return token
 	end
+end
+
+-- Does one that keeps its turn wait first?  Whatever this one says of the order,
+-- it does not overtake a waiter for several permits.
+local function is_led()
+	local first = permits > 0 and call('ZRANGE', queue_key, '0', '0')[1]
+	return first and string.find(call('HGET', info_key, first) or '',
+		'^W %d+ f')
 end
 
 -- A writer that has met readers keeps its turn, whatever it says of the order.
@@ -56,7 +64,7 @@ if free then
 	local n_shared_before = n_shared
 	-- Only if there is a queue: grant_next() may write, and after a write
 	-- a full server would accept the rest, too.
-	if order == 'f' and call('EXISTS', queue_key) == 1 then
+	if (order == 'f' or is_led()) and call('EXISTS', queue_key) == 1 then
 		grant_next(me, ttl)
 	end
 	if holder == me then
@@ -80,11 +88,19 @@ if permits > 0 and (n_shared > 0 or has_queue) then
 		return 'L ' .. known
 	end
 	permits = set_limit or permits
+	if wanted > permits then
+		dequeue(me)
+		grant_next()
+		store_token()
+		set_expiries()
+		return 'L ' .. permits
+	end
 end
 
 free = not holder and not foreign and (mode == 'x' and n_shared == 0
-	or mode == 's' and (permits == 0 or n_shared < permits))
-if free and (order == 'a' or not has_queue) then
+	or mode == 's' and (permits == 0
+		or n_shared + n_more + wanted <= permits))
+if free and (not has_queue or order == 'a' and not is_led()) then
 	if in_queue then
 		call('ZREM', queue_key, me)
 		call('HDEL', info_key, me)
@@ -188,7 +204,7 @@ elseif n_shared > 0 then
 	for i = 1, #longest, 2 do
 		local lease = tonumber(string.match(
 			call('HGET', info_key, longest[i]) or '',
-			'^H %d+ (%d+) '))
+			'^H %d+ (%d+)[* ]'))
 		if lease and longest[i + 1] - now_ms > lease then
 			call('ZADD', holders_key, now_ms + lease, longest[i])
 		end

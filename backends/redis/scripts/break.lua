@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- needs: get: lock_key lock_value
 -- needs: common: call sub NO_TOKEN holders_key info_key foreign holder
--- needs: common: largest_token n_shared tell_watcher end_holder grant_next
--- needs: common: store_token set_expiries
+-- needs: common: largest_token remove_shared tell_watcher end_holder
+-- needs: common: grant_next store_token set_expiries
 --
 -- Take the lock from its holders, and grant it to the next.  The client first
 -- asks for the largest token of the holders, and then breaks up to that token:
@@ -22,7 +22,7 @@ for _, owner in ipairs(call('ZRANGE', holders_key, 0, -1)) do
 		'^H (%d+)') or NO_TOKEN
 	if last and token <= last then
 		call('ZREM', holders_key, owner)
-		call('HDEL', info_key, owner)
+		remove_shared(owner)
 	elseif token > most then
 		most = token
 	end
@@ -41,7 +41,6 @@ if holder and sub(lock_value, 36, 51) <= last then
 	tell_watcher()
 	end_holder()
 end
-n_shared = call('ZCARD', holders_key)
 grant_next()
 if not holder then
 	store_token()

@@ -23,6 +23,8 @@
 --                                        "LIMIT= PAYLOAD": an operator has set
 --                                        the limit, for as long as somebody
 --                                        holds a permit or waits
+--                             "+"        permits of the semaphore that are
+--                                        held beyond one for each holder
 --                             "!"        "OWNER TOKEN CHANNEL": of the exclusive
 --                                        holder that is to be told; TOKEN is
 --                                        the last that was set aside for it
@@ -31,7 +33,8 @@
 --                                        16 digits: tokens have come to this
 --                                        one; the server's clock was set back
 --
---   PAYLOAD  "LEASE LABEL\nNAME"; LEASE in ms
+--   PAYLOAD  "LEASE LABEL\nNAME"; LEASE in ms.  "LEASE*PERMITS LABEL\nNAME" of
+--            one that has, or waits for, several permits
 --   WAIT     "ORDER MODE LIMIT ATTEMPT CHANNEL"; ORDER is f (fair) or a (any),
 --            MODE is x (exclusive) or s (shared); as the client sends it
 --   EXPIRY   when a waiter that makes no other attempt counts as dead, ms
@@ -68,6 +71,8 @@ local holder                   -- owner that holds the lock exclusively
 local is_unused                -- nobody holds it or waits, for sure
 local largest_token = NO_TOKEN -- that we know of
 local n_shared = 0             -- shared holders
+local n_more = 0               -- permits of a semaphore that they have beyond
+                               -- one each
 local shared_life = 0          -- longest lease that this script gave to one, ms
 local exclusive_life           -- lease that this script set lock_key to, ms
 local my_token                 -- given to the caller, as a shared holder
@@ -107,12 +112,33 @@ local was_exclusive = holder ~= nil
 if not holder and not is_unused then
 	n_shared = call('ZCARD', holders_key)
 end
+
+-- Permits beyond one, by the record or the payload of a participant.
+local function more_permits(record)
+	return (tonumber(string.match(record or '', '^%d+%*(%d+) ')
+		or string.match(record or '', '^H %d+ %d+%*(%d+) ')) or 1) - 1
+end
+
+local function remove_shared(owner)
+	if n_more > 0 then
+		local n = more_permits(call('HGET', info_key, owner))
+		if n > 0 then
+			n_more = math.max(n_more - n, 0)
+			call('HSET', info_key, '+', string.format('%.0f', n_more))
+		end
+	end
+	call('HDEL', info_key, owner)
+	n_shared = n_shared - 1
+end
+
 if n_shared > 0 then
+	if string.find(lock_key, '{s', 1, true) then
+		n_more = tonumber(call('HGET', info_key, '+') or 0)
+	end
 	for _, owner in ipairs(
 		call('ZRANGEBYSCORE', holders_key, '-inf', now_ms)) do
 		call('ZREM', holders_key, owner)
-		call('HDEL', info_key, owner)
-		n_shared = n_shared - 1
+		remove_shared(owner)
 	end
 end
 
@@ -227,8 +253,10 @@ local function grant_shared(owner, payload, life, limit, token)
 	call('ZADD', holders_key, now_ms + life, owner)
 	local record = 'H ' .. token .. ' ' .. payload
 	if limit > 0 then
+		n_more = (n_shared > 1 and n_more or 0) + more_permits(payload)
 		call('HSET', info_key, owner, record, '.',
-			limit_record(limit, payload))
+			limit_record(limit, payload), '+',
+			string.format('%.0f', n_more))
 	else
 		call('HSET', info_key, owner, record)
 	end
@@ -281,11 +309,15 @@ local function grant_next(me, ttl)
 			dequeue(waiter)
 		else
 			limit = tonumber(limit)
+			local permits = 1
 			if limit > 0 then
 				limit = find_set_limit() or limit
+				permits = 1 + more_permits(payload)
 			end
+			local never = limit > 0 and permits > limit
 			if mode == 'x' and n_shared > 0 or mode == 's'
-				and limit > 0 and n_shared >= limit then
+				and limit > 0 and not never
+				and n_shared + n_more + permits > limit then
 				return
 			end
 			dequeue(waiter)
@@ -293,10 +325,11 @@ local function grant_next(me, ttl)
 				life = ttl
 			end
 			local token = '0'
-			if order == 'a' and waiter ~= me then
+			if never or order == 'a' and waiter ~= me then
 				-- Only woken: it makes another attempt, and
-				-- others may be quicker.
-				if mode == 's' then
+				-- others may be quicker; or it is told that
+				-- there are not so many permits.
+				if mode == 's' and not never then
 					n_shared = n_shared + 1
 				end
 			elseif mode == 'x' then

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- needs: release_fast: lock_value
--- needs: common: call sub queue_key holders_key info_key holder n_shared
+-- needs: common: call sub queue_key holders_key info_key holder remove_shared
 -- needs: common: end_holder grant_next store_token set_expiries
 --
 -- Release a claim in whatever state it is, and grant the lock to the next.
@@ -19,10 +19,9 @@ if holder == me then
 	end_holder(ARGV[4] or sub(lock_value, 36, 51))
 	had = (token == '' or sub(lock_value, 36, 51) == token) and 1 or 0
 elseif not holder and call('ZREM', holders_key, me) == 1 then
-	n_shared = n_shared - 1
 	local known = sub(call('HGET', info_key, me) or '', 3, 18)
 	had = (token == '' or known == token) and 1 or 0
-	call('HDEL', info_key, me)
+	remove_shared(me)
 elseif call('ZREM', queue_key, me) == 1 then
 	call('HDEL', info_key, me)
 end

@@ -215,6 +215,12 @@ protected:
 		code = detail::to_code(dlock_lock_unbind(lock_.get()));
 	}
 
+	hold granted(dlock_hold *h, int rc, std::error_code &code) noexcept
+	{
+		code = detail::to_code(rc);
+		return { h, h ? hooks_ : nullptr };
+	}
+
 	hold ask(bool shared, std::int64_t ms, std::error_code &code) noexcept
 	{
 		dlock_hold *h = nullptr;
@@ -223,8 +229,7 @@ protected:
 							    &h) :
 				       dlock_acquire(lock_.get(), ms, &h);
 
-		code = detail::to_code(rc);
-		return { h, h ? hooks_ : nullptr };
+		return granted(h, rc, code);
 	}
 
 	hold must(bool shared, std::int64_t ms)

@@ -65,7 +65,7 @@ void fakei_wake_line(struct fake *f, const char *key)
 	if (f->wakes == FAKE_WAKE_NOT)
 		return;
 	for (struct entry *e = *fakei_bucket(f, key); e; e = e->next) {
-		struct dlk_queue_entry me = { e->mode, e->limit };
+		struct dlk_queue_entry me = { e->mode, e->limit, 1 };
 
 		if (!fakei_same(e, f, key))
 			continue;
@@ -187,13 +187,13 @@ struct entry *fakei_ask(const struct entry *claim, const char *name,
 		if (o->until < *first_end)
 			*first_end = o->until;
 		if (n < LINE)
-			line[n++] = (struct dlk_queue_entry){ o->mode,
-							      o->limit };
+			line[n++] = (struct dlk_queue_entry){ o->mode, o->limit,
+							      1 };
 	}
 	e->until = fakei_end_of(lease_ms);
 	if (!e->granted &&
-	    dlk_grant(line, n, (struct dlk_queue_entry){ e->mode, e->limit }) <
-		    0) {
+	    dlk_grant(line, n,
+		      (struct dlk_queue_entry){ e->mode, e->limit, 1 }) < 0) {
 		e->granted = 1;
 		e->token = fakei_next_token();
 	}
