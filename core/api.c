@@ -65,6 +65,15 @@ int dlock_lock_unbind(dlock_lock *lock)
 	return dlki_leave_with(scope, rc, &err);
 }
 
+int dlock_lock_use_read_side(dlock_lock *lock)
+{
+	struct dlki_scope scope = dlki_enter();
+	struct dlk_error err = { 0 };
+	int rc = dlki_lock_use_read_side(lock, &err);
+
+	return dlki_leave_with(scope, rc, &err);
+}
+
 void dlock_lock_free(dlock_lock *lock)
 {
 	struct dlki_scope scope = dlki_enter();
@@ -164,8 +173,8 @@ static int acquire_side(dlock_lock *lock, enum dlk_mode mode,
 				"a read side");
 	if (lock->multi)
 		return dlki_multi_acquire(lock, &w, out, err);
-	if (lock->record->kind == DLK_SEMAPHORE)
-		mode = DLK_SHARED;
+	if (mode == DLK_EXCLUSIVE)
+		mode = dlki_lock_mode(lock);
 	return dlki_acquire(lock, mode, &w, out, err);
 }
 

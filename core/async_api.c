@@ -90,7 +90,7 @@ static int acquire_start(dlock_lock *lock, enum dlk_mode mode,
 		.lock = lock,
 		.wait = &r->wait,
 		.call = r,
-		.mode = lock->record->kind == DLK_SEMAPHORE ? DLK_SHARED : mode,
+		.mode = mode == DLK_SHARED ? mode : dlki_lock_mode(lock),
 	};
 	pthread_mutex_lock(&c->mu);
 	rc = enter_acquire(r, op, err);

@@ -101,6 +101,24 @@ int dlki_semaphore_new(dlock_lock **out, dlock_client *client, const char *name,
 	return rc;
 }
 
+enum dlk_mode dlki_lock_mode(const dlock_lock *lock)
+{
+	return lock->record->kind == DLK_SEMAPHORE || lock->reads ?
+		       DLK_SHARED :
+		       DLK_EXCLUSIVE;
+}
+
+int dlki_lock_use_read_side(dlock_lock *lock, struct dlk_error *err)
+{
+	if (!lock)
+		return dlk_fail(err, DLOCK_EINVAL, "lock is NULL");
+	if (!lock->has_read_side)
+		return dlk_fail(err, DLOCK_EINVAL,
+				"only a read-write lock has a read side");
+	lock->reads = 1;
+	return 0;
+}
+
 int dlki_lock_clone(dlock_lock **out, const dlock_lock *lock,
 		    struct dlk_error *err)
 {
@@ -112,6 +130,7 @@ int dlki_lock_clone(dlock_lock **out, const dlock_lock *lock,
 	twin->record = record;
 	twin->has_read_side = lock->has_read_side;
 	twin->unbound = lock->unbound;
+	twin->reads = lock->reads;
 	pthread_mutex_lock(&record->client->mu);
 	record->refs++;
 	pthread_mutex_unlock(&record->client->mu);

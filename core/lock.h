@@ -15,6 +15,7 @@ struct dlock_lock {
 	struct dlki_record *record;   /* NULL: a multi-lock */
 	struct dlki_multi *multi;
 	int has_read_side;
+	int reads;                    /* acquires take the read side */
 	int unbound;                  /* its holds belong to no thread */
 	struct dlki_claim *waits;     /* under the client's mu */
 	_Atomic uint64_t cancels;     /* number of dlock_cancel() calls */
@@ -30,6 +31,9 @@ int dlki_semaphore_new(dlock_lock **out, dlock_client *client, const char *name,
 
 /* The rest is for handles that are not multi-locks. */
 
+/* The side that dlock_acquire() takes. */
+enum dlk_mode dlki_lock_mode(const dlock_lock *lock);
+
 /* A second handle on the record of `lock`. */
 int dlki_lock_clone(dlock_lock **out, const dlock_lock *lock,
 		    struct dlk_error *err);
@@ -38,5 +42,8 @@ void dlki_lock_cancel(dlock_lock *lock);
 
 /* What dlock_lock_unbind() does, with any handle. */
 int dlki_lock_unbind(dlock_lock *lock, struct dlk_error *err);
+
+/* What dlock_lock_use_read_side() does, with any handle. */
+int dlki_lock_use_read_side(dlock_lock *lock, struct dlk_error *err);
 
 #endif

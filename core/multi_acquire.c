@@ -38,13 +38,11 @@ static int take_member(struct dlki_multi_hold *m,
 		       struct dlk_error *err)
 {
 	dlock_lock *lock = member->lock;
-	enum dlk_mode mode = lock->record->kind == DLK_SEMAPHORE ?
-				     DLK_SHARED :
-				     DLK_EXCLUSIVE;
 	int rc;
 
 	w->begun = dlk_now();
-	rc = dlki_acquire(lock, mode, w, &m->member[m->n].hold, err);
+	rc = dlki_acquire(lock, dlki_lock_mode(lock), w, &m->member[m->n].hold,
+			  err);
 	if (rc == 0)
 		m->member[m->n++].place = member->place;
 	return rc;

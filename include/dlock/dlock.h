@@ -284,11 +284,22 @@ DLOCK_API DLOCK_NODISCARD int dlock_semaphore_new(dlock_lock **out,
 DLOCK_API DLOCK_NODISCARD int dlock_lock_unbind(dlock_lock *lock);
 
 /*
+ * Have dlock_acquire() of this handle take the read side, as
+ * dlock_acquire_shared() does: for a member of a multi-lock, and for code that
+ * knows one acquire only.  A property of the handle, not of the lock: another
+ * handle is for the write side.  Call it before the first acquire.
+ *
+ *   EINVAL  lock is not a read-write lock
+ */
+DLOCK_API DLOCK_NODISCARD int dlock_lock_use_read_side(dlock_lock *lock);
+
+/*
  * Make one lock of many, from any mix of stores.  Acquires all or none under a
  * single deadline; releases in reverse.  Keeps its own handles: `members` may
  * be freed at once.  Each acquire returns a hold of its own, even if members
  * are re-entrant; dlock_member() returns the members' holds.  A multi-lock
- * cannot be a member of another.
+ * cannot be a member of another.  Of a member that is a read-write lock it
+ * takes the write side, unless dlock_lock_use_read_side() was called.
  *
  * An acquire waits for one member while it holds none, then tries the others.
  * If a try finds a member busy, the acquire gives back all members and waits

@@ -143,6 +143,12 @@ class Lock:
 class SharedLock(Lock):
     """A read-write lock; acquire() takes the write side."""
 
+    def use_read_side(self):
+        """From now on acquire() takes the read side, and so does a MultiLock
+        that is made of this object later.  Returns the object."""
+        checked(lib.dlock_lock_use_read_side(self._raw))
+        return self
+
     def acquire_shared(self, timeout=None):
         return self._acquire(lib.dlock_acquire_shared, timeout)
 

@@ -64,6 +64,15 @@ class Clients(Case):
             one = self.theirs.inspect()[0]
             self.assertEqual((one.permits, one.limit), (0, 0))
 
+    def test_read_sides_of_a_multi_lock(self):
+        both = dlock.MultiLock([self.store.mutex(self.name + "/m"),
+                                self.store.rwlock(self.name).use_read_side()])
+        theirs = self.other.rwlock(self.name)
+        with both:
+            self.assertIsNone(theirs.try_acquire())
+            theirs.try_acquire_shared().release()
+        theirs.acquire(5).release()
+
     def test_bad_input(self):
         with self.assertRaisesRegex(dlock.Invalid, "nostore"):
             dlock.Client("nostore://h")

@@ -149,6 +149,8 @@
 	X(multi_again, NONE)                                                   \
 	X(multi_lost, NONE)                                                    \
 	X(multi_bad, NONE)                                                     \
+	X(multi_read_sides, SHARED)                                            \
+	X(multi_read_side_refused, NONE)                                       \
 	/* mixed.c */                                                          \
 	X(multi_two_stores, NONE)                                              \
 	X(multi_kinds, SHARED | COUNT)                                         \

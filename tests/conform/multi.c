@@ -251,3 +251,65 @@ void case_multi_bad(struct conform *t)
 	CHECK_RC(dlock_break(m[1], 0), DLOCK_EINVAL);
 	CHECK(!h);
 }
+
+/* ---- Read sides ---------------------------------------------------------- */
+
+static dlock_lock *reader(struct conform *t, dlock_client *c, const char *name)
+{
+	dlock_lock *l = any_lock(t, c, RWLOCK, 0, name);
+
+	CHECK_OK(dlock_lock_use_read_side(l));
+	return l;
+}
+
+/* A mutex of its own, and the read side of what both want. */
+void case_multi_read_sides(struct conform *t)
+{
+	dlock_client *other = another_client(t, NULL, NULL);
+	dlock_lock *mine[2], *theirs[2], *writer, *both, *a, *b;
+	dlock_hold *h[2], *w;
+
+	mine[0] = any_lock(t, t->client, MUTEX, 0, "conform/m");
+	mine[1] = reader(t, t->client, "conform/a");
+	theirs[0] = any_lock(t, other, MUTEX, 0, "conform/z");
+	theirs[1] = reader(t, other, "conform/a");
+	writer = any_lock(t, another_client(t, NULL, NULL), RWLOCK, 0,
+			  "conform/a");
+	a = multi(t, mine, 2);
+	b = multi(t, theirs, 2);
+	h[0] = take(a);
+	h[1] = take(b);
+	for (size_t i = 0; i < 2; i++) {
+		CHECK_OK(dlock_check(dlock_member(h[0], i)));
+		CHECK_OK(dlock_check(dlock_member(h[1], i)));
+	}
+	refused(writer);
+	give(h[0]);
+	refused(writer);
+	give(h[1]);
+	w = take(writer);
+	refused(a);
+	refused(theirs[1]);
+	give(w);
+	/* By itself, beside another reader; and the write side of the same. */
+	h[0] = take(mine[1]);
+	h[1] = take(theirs[1]);
+	refused(writer);
+	give(h[0]);
+	give(h[1]);
+	mine[1] = any_lock(t, t->client, RWLOCK, 0, "conform/a");
+	both = multi(t, mine, 2);
+	h[0] = take(both);
+	refused(b);
+	give(h[0]);
+}
+
+void case_multi_read_side_refused(struct conform *t)
+{
+	dlock_lock *m = any_lock(t, t->client, MUTEX, 0, "conform/m");
+
+	CHECK_RC(dlock_lock_use_read_side(NULL), DLOCK_EINVAL);
+	CHECK_RC(dlock_lock_use_read_side(m), DLOCK_EINVAL);
+	CHECK_RC(dlock_lock_use_read_side(multi(t, &m, 1)), DLOCK_EINVAL);
+	is_free(m);
+}

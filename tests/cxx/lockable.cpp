@@ -238,6 +238,28 @@ TEST(permits_are_resized)
 	CHECK(code == dlock::errc::invalid);
 }
 
+TEST(multi_lock_takes_read_sides)
+{
+	dlock::client c(uri), other(uri);
+	dlock::mutex m(c, name + "/m");
+	dlock::shared_mutex r(c, name), theirs(other, name), none;
+	std::error_code code;
+
+	r.use_read_side();
+	dlock::multi_lock both({ m, r });
+	const dlock::hold h = both.acquire();
+	CHECK(!theirs.try_acquire());
+	CHECK(theirs.try_acquire_shared());
+	theirs.use_read_side(code);
+	CHECK(!code && theirs.try_acquire());
+	{
+		const std::lock_guard<dlock::shared_mutex> guard(theirs);
+
+		CHECK(theirs.held());
+	}
+	THROWS(none.use_read_side(), dlock::errc::invalid);
+}
+
 TEST(permits_are_taken_at_once)
 {
 	dlock::client c(uri), other(uri);

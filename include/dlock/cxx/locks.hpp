@@ -95,6 +95,20 @@ public:
 	void unbind() { set_unbound(); }
 	void unbind(std::error_code &code) noexcept { set_unbound(code); }
 
+	/* dlock_lock_use_read_side(): acquire() and lock() take the read side,
+	 * and so does a multi_lock that is made of it later. */
+	void use_read_side()
+	{
+		detail::settle(dlock_lock_use_read_side(native_handle()),
+			       nullptr);
+	}
+
+	void use_read_side(std::error_code &code) noexcept
+	{
+		code = detail::to_code(
+			dlock_lock_use_read_side(native_handle()));
+	}
+
 	dlock_op acquire_shared_start(granted_fn done)
 	{
 		return begin(true, -1, std::move(done));
