@@ -8,7 +8,9 @@
 #include "core/acquire.h"
 #include "core/base/error.h"
 #include "core/base/process.h"
+#include "core/held.h"
 #include "core/inspect.h"
+#include "core/made_name.h"
 #include "core/multi.h"
 #include "core/multi_acquire.h"
 #include "core/multi_hold.h"
@@ -74,6 +76,15 @@ int dlock_lock_use_read_side(dlock_lock *lock)
 	return dlki_leave_with(scope, rc, &err);
 }
 
+int dlock_lock_sticky_cancel(dlock_lock *lock)
+{
+	struct dlki_scope scope = dlki_enter();
+	struct dlk_error err = { 0 };
+	int rc = dlki_lock_sticky(lock, &err);
+
+	return dlki_leave_with(scope, rc, &err);
+}
+
 void dlock_lock_free(dlock_lock *lock)
 {
 	struct dlki_scope scope = dlki_enter();
@@ -96,6 +107,21 @@ void dlock_cancel(dlock_lock *lock)
 	else if (lock)
 		dlki_lock_cancel(lock);
 	dlki_leave(scope);
+}
+
+int dlock_lock_held(dlock_lock *lock)
+{
+	struct dlki_scope scope = dlki_enter();
+	struct dlk_error err = { 0 };
+	int rc;
+
+	if (!lock)
+		rc = dlk_fail(&err, DLOCK_EINVAL, "lock is NULL");
+	else if (lock->multi)
+		rc = dlki_multi_held(lock->multi, &err);
+	else
+		rc = dlki_held(lock, &err);
+	return dlki_leave_with(scope, rc, &err);
 }
 
 int dlock_inspect(dlock_lock *lock,
@@ -150,6 +176,15 @@ int dlock_list(dlock_client *client,
 	return dlki_leave_with(scope, rc, &err);
 }
 
+int dlock_name_make(char out[DLOCK_NAME_SIZE], const void *bytes, size_t len)
+{
+	struct dlki_scope scope = dlki_enter();
+	struct dlk_error err = { 0 };
+	int rc = dlki_name_make(out, bytes, len, &err);
+
+	return dlki_leave_with(scope, rc, &err);
+}
+
 /* ---- Acquire and release ------------------------------------------------- */
 
 static int acquire_side(dlock_lock *lock, enum dlk_mode mode,
@@ -166,11 +201,14 @@ static int acquire_side(dlock_lock *lock, enum dlk_mode mode,
 	rc = dlki_timeout_check(timeout_ms, err);
 	if (rc != 0)
 		return rc;
-	w = dlki_wait_new(lock, timeout_ms);
 	if (mode == DLK_SHARED && !lock->has_read_side)
 		return dlk_fail(err, DLOCK_EINVAL,
 				"only a read-write lock has "
 				"a read side");
+	w = dlki_wait_new(lock, timeout_ms);
+	rc = dlki_wait_begin(&w, err);
+	if (rc != 0)
+		return rc;
 	if (lock->multi)
 		return dlki_multi_acquire(lock, &w, out, err);
 	if (mode == DLK_EXCLUSIVE)

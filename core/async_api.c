@@ -58,9 +58,12 @@ static int enter_acquire(struct dlki_async *r, dlock_op *op,
 {
 	struct dlock_client *c = r->client;
 	dlock_hold *hold = NULL;
+	int cancelled = 0;
 	int rc = dlki_async_reserve(c, err);
 
 	if (rc == 0)
+		cancelled = dlki_wait_begin(&r->wait, err);
+	if (rc == 0 && cancelled == 0)
 		rc = dlki_acquire_begin(&r->acquire, &hold, err);
 	if (rc != 0)
 		return rc;
@@ -72,8 +75,9 @@ static int enter_acquire(struct dlki_async *r, dlock_op *op,
 		dlki_overdue_begin(r);
 		return 0;
 	}
-	hold->claim->undelivered = DLKI_TO_HAND_OUT;
-	dlki_async_over(r, 0, hold, err);
+	if (hold)
+		hold->claim->undelivered = DLKI_TO_HAND_OUT;
+	dlki_async_over(r, cancelled, hold, err);
 	return 0;
 }
 

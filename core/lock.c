@@ -167,6 +167,16 @@ void dlki_lock_cancel(dlock_lock *lock)
 	pthread_mutex_unlock(&c->mu);
 }
 
+int dlki_lock_sticky(dlock_lock *lock, struct dlk_error *err)
+{
+	if (!lock)
+		return dlk_fail(err, DLOCK_EINVAL, "lock is NULL");
+	if (!lock->sticky)
+		atomic_store(&lock->answered, atomic_load(&lock->cancels));
+	lock->sticky = 1;
+	return 0;
+}
+
 int dlki_lock_unbind(dlock_lock *lock, struct dlk_error *err)
 {
 	if (!lock)

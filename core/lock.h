@@ -19,6 +19,8 @@ struct dlock_lock {
 	int unbound;                  /* its holds belong to no thread */
 	struct dlki_claim *waits;     /* under the client's mu */
 	_Atomic uint64_t cancels;     /* number of dlock_cancel() calls */
+	_Atomic uint64_t answered;    /* of them have ended a wait, if sticky */
+	int sticky;                   /* a cancel waits for a wait to end */
 };
 
 /* What dlock_mutex_new(), dlock_rwlock_new() and dlock_semaphore_new() do. */
@@ -28,6 +30,9 @@ int dlki_rwlock_new(dlock_lock **out, dlock_client *client, const char *name,
 		    struct dlk_error *err);
 int dlki_semaphore_new(dlock_lock **out, dlock_client *client, const char *name,
 		       uint32_t permits, struct dlk_error *err);
+
+/* What dlock_lock_sticky_cancel() does. */
+int dlki_lock_sticky(dlock_lock *lock, struct dlk_error *err);
 
 /* The rest is for handles that are not multi-locks. */
 

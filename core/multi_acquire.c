@@ -87,6 +87,7 @@ static int multi_cancelled(struct dlki_wait *w, struct dlk_error *err)
 {
 	if (!dlki_patience_over(&w->patience))
 		return 0;
+	dlki_patience_answer(&w->patience);
 	return dlk_fail(err, DLOCK_ECANCELED,
 			"the wait for a multi-lock was cancelled");
 }

@@ -20,19 +20,31 @@ int dlki_timeout_check(int64_t timeout_ms, struct dlk_error *err)
 			timeout_ms);
 }
 
-struct dlki_wait dlki_wait_new(const dlock_lock *lock, int64_t timeout_ms)
+struct dlki_wait dlki_wait_new(dlock_lock *lock, int64_t timeout_ms)
 {
 	dlk_time now = dlk_now();
+	int sticky = lock->sticky && timeout_ms != 0;
 	struct dlki_wait w = {
 		.begun = now,
 		.deadline = timeout_ms < 0 ? DLK_FOREVER :
 					     dlki_after_ms(now, timeout_ms),
 		.once = timeout_ms == 0,
 		.patience = { .cancels = &lock->cancels,
-			      .seen = atomic_load(&lock->cancels) },
+			      .answered = sticky ? &lock->answered : NULL,
+			      .seen = atomic_load(sticky ? &lock->answered :
+							   &lock->cancels) },
 	};
 
 	return w;
+}
+
+int dlki_wait_begin(struct dlki_wait *w, struct dlk_error *err)
+{
+	if (!w->patience.answered || !dlki_patience_over(&w->patience))
+		return 0;
+	dlki_patience_answer(&w->patience);
+	return dlk_fail(err, DLOCK_ECANCELED,
+			"the wait was cancelled before it began");
 }
 
 dlk_time dlki_wait_io_limit(const struct dlock_client *c,
@@ -49,6 +61,7 @@ int dlki_wait_cancelled(const struct dlki_claim *claim, struct dlki_wait *w,
 {
 	if (!dlki_patience_over(&w->patience))
 		return 0;
+	dlki_patience_answer(&w->patience);
 	return dlk_fail(err, DLOCK_ECANCELED,
 			"the wait for %s '%s' was cancelled",
 			dlki_kind_name(claim->record->kind),

@@ -27,7 +27,10 @@ enum { DLKI_PASSED = 2, DLKI_SLEEPS };
 /* 0, or EINVAL for a negative number that is not DLOCK_FOREVER. */
 int dlki_timeout_check(int64_t timeout_ms, struct dlk_error *err);
 
-struct dlki_wait dlki_wait_new(const dlock_lock *lock, int64_t timeout_ms);
+struct dlki_wait dlki_wait_new(dlock_lock *lock, int64_t timeout_ms);
+
+/* 0, or ECANCELED: a cancel has waited for this wait to begin. */
+int dlki_wait_begin(struct dlki_wait *wait, struct dlk_error *err);
 
 /* The deadline of a request that begins `now`.  Requests may take `ask` beyond
  * the caller's deadline: the last answer decides, and a try needs that time to

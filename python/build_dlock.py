@@ -133,6 +133,7 @@ typedef struct dlock_client dlock_client;
 typedef struct dlock_lock dlock_lock;
 typedef struct dlock_hold dlock_hold;
 typedef uint64_t dlock_op;
+#define DLOCK_NAME_SIZE ...
 struct dlock_result {
 	int code;
 	dlock_client *client;
@@ -229,6 +230,9 @@ int dlock_semaphore_new(dlock_lock **out, dlock_client *client,
 int dlock_multi_new(dlock_lock **out, dlock_lock *const *members, size_t n);
 int dlock_lock_use_read_side(dlock_lock *lock);
 int dlock_lock_unbind(dlock_lock *lock);
+int dlock_lock_sticky_cancel(dlock_lock *lock);
+int dlock_lock_held(dlock_lock *lock);
+int dlock_name_make(char *out, const void *bytes, size_t len);
 void dlock_lock_free(dlock_lock *lock);
 int dlock_acquire(dlock_lock *lock, int64_t timeout_ms, dlock_hold **out);
 int dlock_acquire_shared(dlock_lock *lock, int64_t timeout_ms,

@@ -30,6 +30,19 @@ int dlki_patience_over(struct dlki_patience *p)
 	return p->ended != 0;
 }
 
+void dlki_patience_answer(const struct dlki_patience *p)
+{
+	uint64_t now, was;
+
+	if (!p->answered)
+		return;
+	now = atomic_load(p->cancels);
+	was = atomic_load(p->answered);
+	while (was < now &&
+	       !atomic_compare_exchange_weak(p->answered, &was, now))
+		continue;
+}
+
 dlk_time dlk_deadline(dlk_time deadline)
 {
 	dlk_time end;

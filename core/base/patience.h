@@ -18,6 +18,9 @@
 struct dlki_patience {
 	const _Atomic uint64_t *cancels; /* it ends when this moves */
 	uint64_t seen;
+	_Atomic uint64_t *answered;      /* or NULL: a cancel waits for the wait
+					  * that it ends, and this is how many
+					  * have ended one */
 	const _Atomic uint64_t *own;     /* or when this is not 0, if given */
 	int64_t ask_ms;
 	dlk_time ended; /* when that was noticed; 0: it is not over */
@@ -32,5 +35,8 @@ void dlki_patience_end(struct dlki_patience *p);
 
 /* Is it over? */
 int dlki_patience_over(struct dlki_patience *p);
+
+/* It is, and the wait ends for that. */
+void dlki_patience_answer(const struct dlki_patience *p);
 
 #endif

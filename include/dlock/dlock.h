@@ -294,6 +294,40 @@ DLOCK_API DLOCK_NODISCARD int dlock_lock_unbind(dlock_lock *lock);
 DLOCK_API DLOCK_NODISCARD int dlock_lock_use_read_side(dlock_lock *lock);
 
 /*
+ * Have a dlock_cancel() of this handle that meets no wait end the next one: it
+ * returns ECANCELED at once, even if the lock is free.  So a thread that is
+ * told to stop after its look at a flag and before its wait stops.  A cancel,
+ * or several, is kept until one wait, or all that are under way, have ended
+ * with ECANCELED for it; a wait that is granted at that moment leaves it for
+ * the next.  A try, with timeout 0, is no wait.  For handles of any kind,
+ * before the first acquire.
+ *
+ *   EINVAL  lock is NULL
+ */
+DLOCK_API DLOCK_NODISCARD int dlock_lock_sticky_cancel(dlock_lock *lock);
+
+#define DLOCK_NAME_SIZE 256 /* the longest name, and its end */
+
+enum {
+	DLOCK_NAME_SAME,    /* the bytes are the name */
+	DLOCK_NAME_ESCAPED, /* "%e:", and %xx for each byte that is not
+			     * printable ASCII, and for space and '%' */
+	DLOCK_NAME_HASHED   /* "%h:" and the SHA-256 of the bytes in hex: the
+			     * name would have been too long */
+};
+
+/*
+ * Make a legal name of `len` bytes of any kind, 0 as well, and say what was
+ * made of them.  Different bytes get different names, as far as SHA-256 can
+ * tell; a legal name stays as it is, unless it begins with "%e:" or "%h:".  The
+ * rule will not change: other programs, and later versions, get the same name.
+ *
+ *   EINVAL  a NULL
+ */
+DLOCK_API DLOCK_NODISCARD int dlock_name_make(char out[DLOCK_NAME_SIZE],
+					      const void *bytes, size_t len);
+
+/*
  * Make one lock of many, from any mix of stores.  Acquires all or none under a
  * single deadline; releases in reverse.  Keeps its own handles: `members` may
  * be freed at once.  Each acquire returns a hold of its own, even if members
@@ -387,10 +421,11 @@ DLOCK_API DLOCK_NODISCARD int dlock_acquire_permits(dlock_lock *lock,
 DLOCK_API int dlock_release(dlock_hold *hold);
 
 /* End every wait that is under way on this handle with ECANCELED.  Leaves holds
- * and later waits alone.  A wait whose request is on its way gives the store
- * the `ask` time to answer, and then returns; what the request may have left
- * there is cleaned up.  Not for signal handlers: to end a wait on SIGTERM,
- * block the signal, and call this in a thread that waits for it (sigwait(3)).
+ * alone, and later waits as well unless dlock_lock_sticky_cancel() was called.
+ * A wait whose request is on its way gives the store the `ask` time to answer,
+ * and then returns; what the request may have left there is cleaned up.  Not
+ * for signal handlers: to end a wait on SIGTERM, block the signal, and call
+ * this in a thread that waits for it (sigwait(3)).
  */
 DLOCK_API void dlock_cancel(dlock_lock *lock);
 
@@ -401,6 +436,21 @@ DLOCK_API void dlock_cancel(dlock_lock *lock);
  * renewed it.  Async-signal-safe; leaves dlock_errmsg() alone.
  */
 DLOCK_API int dlock_check(const dlock_hold *hold);
+
+/*
+ * How many times does this thread hold the lock: how many acquires has it yet
+ * to release, through whatever handle of this client?  A hold that was lost
+ * does not count.  Never asks the store, so a lock that others hold is 0, too.
+ *
+ * mutex         the write side
+ * rwlock        both sides
+ * unbound       the holds of the client that belong to no thread
+ * semaphore     the permits of the client
+ * multi-lock    the least of its members
+ *
+ * >= 0; or EINVAL, EFORKED.
+ */
+DLOCK_API int dlock_lock_held(dlock_lock *lock);
 
 /* Time left on the lease, rounded down; 0 if lost, -1 if it does not expire.
  * For a multi-lock: the least of its members. */

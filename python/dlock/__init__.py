@@ -15,13 +15,13 @@ from dlock.errors import (Busy, Canceled, Deadlock, Denied, Error, Exhausted,
                           Protocol, System, TimedOut, Unreachable,
                           text as _text)
 from dlock.hold import Hold, HoldRef
-from dlock.locks import (Lock, MultiLock, Participant, Permits, Semaphore,
-                         SharedLock)
+from dlock.locks import (Lock, MultiLock, Name, Participant, Permits,
+                         Semaphore, SharedLock, make_name)
 
 __version__ = _text(_lib.dlock_version())
 __all__ = ["Busy", "Canceled", "Client", "Deadlock", "Denied", "Error",
            "Exhausted", "Forked", "Hold", "HoldRef", "Invalid", "Lock",
-           "LockInfo", "LogLine", "Lost", "MultiLock", "NoMemory",
+           "LockInfo", "LogLine", "Lost", "MultiLock", "Name", "NoMemory",
            "NotSupported", "Participant", "Permits", "Protocol", "Semaphore",
            "SharedLock", "Stats", "System", "TimedOut", "Times",
-           "Unreachable"]
+           "Unreachable", "make_name"]

@@ -158,18 +158,22 @@ class Client:
                 return "<dlock.Client: closed>"
             return f"<dlock.Client '{self.uri}'>"
 
-    def mutex(self, name, *, unbound=False):
+    def mutex(self, name, *, unbound=False, sticky_cancel=False):
         """One holder; a thread that holds it may take it again.  unbound: the
-        holds belong to no thread, so that any may release them."""
-        return self._ask(make, "mutex", self, name, unbound=unbound)
+        holds belong to no thread, so that any may release them.  sticky_cancel:
+        a cancel() that meets no wait ends the next one."""
+        return self._ask(make, "mutex", self, name, unbound=unbound,
+                         sticky_cancel=sticky_cancel)
 
-    def rwlock(self, name, *, unbound=False):
+    def rwlock(self, name, *, unbound=False, sticky_cancel=False):
         """One writer or many readers; else as mutex()."""
-        return self._ask(make, "rwlock", self, name, unbound=unbound)
+        return self._ask(make, "rwlock", self, name, unbound=unbound,
+                         sticky_cancel=sticky_cancel)
 
-    def semaphore(self, name, permits):
+    def semaphore(self, name, permits, *, sticky_cancel=False):
         """`permits` holders; any thread may release."""
-        return self._ask(make, "semaphore", self, name, to_permits(permits))
+        return self._ask(make, "semaphore", self, name, to_permits(permits),
+                         sticky_cancel=sticky_cancel)
 
     @property
     def caps(self):

@@ -31,14 +31,18 @@ class Lock:
     threads may do so with the same object."""
     _n_members = 0
 
-    def __init__(self, name, client, make, *args):
+    def __init__(self, name, client, make, *args, sticky_cancel=False):
         out = ffi.new("dlock_lock **")
         checked(make(out, *args))
         self._raw = ffi.gc(out[0], lib.dlock_lock_free)
         self._client = client  # not closed before its locks are forgotten
         self.name = name
-        self._cancels = 0
+        self._mu = threading.RLock()
+        self._cancels = (0, 0)  # by cancel(), and for signals
+        self._answered = (0, 0) if sticky_cancel else None
         self._mine = threading.local()
+        if sticky_cancel:
+            checked(lib.dlock_lock_sticky_cancel(self._raw))
 
     def acquire(self, timeout=None):
         """A Hold, in `timeout` seconds; None waits for ever.  Raises Busy if
@@ -55,27 +59,33 @@ class Lock:
     def _acquire(self, call, timeout):
         hold = Hold(self)
         ms = left = to_ms(timeout)
-        if threading.current_thread() is not threading.main_thread():
-            checked(call(self._raw, ms, hold._out), ms != 0)
-            return hold._identify()
         begun = time.monotonic()
-        while True:
-            # Most often that is all, and signals need no thread.
-            rc = call(self._raw, 0, hold._out)
-            if rc not in (Busy.code, Unreachable.code) or left == 0:
-                checked(rc, ms != 0)
-                return hold._identify()
-            if self._wait(call, left, hold):
-                return hold._identify()
+        wait = self._wait
+        if threading.current_thread() is threading.main_thread():
+            wait = self._wait_for_signals
+            if left == 0 or not self._answered:
+                # Most often that is all, and signals need no thread.
+                rc = call(self._raw, 0, hold._out)
+                if rc not in (Busy.code, Unreachable.code) or left == 0:
+                    checked(rc, ms != 0)
+                    return hold._identify()
+        while not wait(call, left, hold):
             if ms >= 0:
                 took = time.monotonic() - begun
                 left = max(0, ms - int(took * 1000))
+        return hold._identify()
 
     def _wait(self, call, ms, hold):
-        """In the main thread.  False: a signal's handler has run, and has not
-        raised, so that the wait is not over."""
-        before = self._cancels
-        signals = Signals(lambda: lib.dlock_cancel(self._raw))
+        """False: it was ended for a signal, and is not over."""
+        before = self._answered or self._cancels
+        rc = call(self._raw, ms, hold._out)
+        message = text(lib.dlock_errmsg()) if rc < 0 else ""
+        return self._ended(rc, message, ms, before)
+
+    def _wait_for_signals(self, call, ms, hold):
+        """In the main thread: a signal's handler runs as soon as it comes."""
+        before = self._answered or self._cancels
+        signals = Signals(lambda: self._cancel(0, 1))
         try:
             try:
                 signals.start()
@@ -89,16 +99,35 @@ class Lock:
         except BaseException:
             hold._let_go()  # what was granted nobody would have
             raise
-        if rc == Canceled.code and signals.came and self._cancels == before:
-            return False
+        return self._ended(rc, message, ms, before)
+
+    def _ended(self, rc, message, ms, before):
+        if rc == Canceled.code:
+            with self._mu:
+                now = self._cancels
+                if self._answered:
+                    self._answered = now
+            if now[0] == before[0] and now[1] != before[1]:
+                return False
         if rc < 0:
-            raise failure(rc, message, waited=True)
+            raise failure(rc, message, waited=ms != 0)
         return True
 
+    def _cancel(self, by_program, for_signal):
+        with self._mu:
+            self._cancels = (self._cancels[0] + by_program,
+                             self._cancels[1] + for_signal)
+            lib.dlock_cancel(self._raw)
+
     def cancel(self):
-        """End the waits that are under way with Canceled."""
-        self._cancels += 1
-        lib.dlock_cancel(self._raw)
+        """End the waits that are under way with Canceled; with sticky_cancel
+        the next one, if there is none."""
+        self._cancel(1, 0)
+
+    @property
+    def held(self):
+        """How many times this thread holds it: dlock_lock_held()."""
+        return checked(lib.dlock_lock_held(self._raw))
 
     def inspect(self, timeout=5):
         """The participants, as the store sees them now."""
@@ -192,7 +221,7 @@ class Semaphore(Lock):
 class MultiLock(Lock):
     """All of many locks, from any mix of stores, or none."""
 
-    def __init__(self, locks):
+    def __init__(self, locks, *, sticky_cancel=False):
         locks = list(locks)
         raws = [lock._raw for lock in locks]
         if not raws:
@@ -201,15 +230,31 @@ class MultiLock(Lock):
         super().__init__(", ".join(lock.name for lock in locks),
                          [lock._client for lock in locks],
                          lib.dlock_multi_new,
-                         ffi.new("dlock_lock *[]", raws), len(raws))
+                         ffi.new("dlock_lock *[]", raws), len(raws),
+                         sticky_cancel=sticky_cancel)
 
 
-def make(raw, kind, client, name, *args, unbound=False):
+Name = namedtuple("Name", "text made")
+MADE = ("same", "escaped", "hashed")
+
+
+def make_name(data):
+    """A legal name of a lock for a str, or bytes of any kind; and what was
+    made of it: "same", "escaped" or "hashed".  See dlock_name_make()."""
+    if isinstance(data, str):
+        data = data.encode("utf-8", "surrogatepass")
+    out = ffi.new("char[]", lib.DLOCK_NAME_SIZE)
+    made = checked(lib.dlock_name_make(out, ffi.from_buffer(data), len(data)))
+    return Name(text(out), MADE[made])
+
+
+def make(raw, kind, client, name, *args, unbound=False, sticky_cancel=False):
     calls = {"mutex": (Lock, lib.dlock_mutex_new),
              "rwlock": (SharedLock, lib.dlock_rwlock_new),
              "semaphore": (Semaphore, lib.dlock_semaphore_new)}
     cls, call = calls[kind]
-    lock = cls(name, client, call, raw, c_text(name, "the name"), *args)
+    lock = cls(name, client, call, raw, c_text(name, "the name"), *args,
+               sticky_cancel=sticky_cancel)
     if unbound:
         checked(lib.dlock_lock_unbind(lock._raw))
     return lock

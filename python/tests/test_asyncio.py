@@ -311,6 +311,18 @@ class Cancels(AioCase):
 
         self.in_loop(main)
 
+    def test_before_the_wait(self):
+        async def main(store, mine):
+            lock = store.mutex(self.name, sticky_cancel=True)
+            lock.cancel()
+            with self.assertRaises(dlock.Canceled):
+                await lock.acquire()
+            async with lock:
+                self.assertEqual(lock.held, 1)
+            self.assertEqual(lock.held, 0)
+
+        self.in_loop(main)
+
     def test_of_a_release_leaves_it_going_on(self):
         async def main(store, mine):
             hold = await mine.acquire()

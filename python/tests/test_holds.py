@@ -5,9 +5,20 @@ import os
 import select
 import threading
 import time
+import unittest
 
 import dlock
 from cases import Case, InThread, for_every_uri, short
+
+
+class Names(unittest.TestCase):
+    def test_of_any_bytes(self):
+        self.assertEqual(dlock.make_name("a/b"), ("a/b", "same"))
+        self.assertEqual(dlock.make_name("\xe4"), ("\xe4", "same"))
+        self.assertEqual(dlock.make_name(b"a\0"), ("%e:a%00", "escaped"))
+        self.assertEqual(dlock.make_name("\ud800").made, "escaped")
+        long = dlock.make_name(b"x" * 100000)
+        self.assertEqual((len(long.text), long.made), (67, "hashed"))
 
 
 class Holds(Case):
@@ -41,6 +52,15 @@ class Holds(Case):
             with self.mine:
                 raise KeyError
         self.theirs.acquire(timeout=0).release()
+
+    def test_count(self):
+        permits = self.store.semaphore(self.name, 2)
+        self.assertEqual(self.mine.held, 0)
+        with self.mine, self.mine, permits:
+            self.assertEqual((self.mine.held, self.theirs.held), (2, 0))
+            self.assertEqual(self.in_thread(lambda: self.mine.held), 0)
+            self.assertEqual(self.in_thread(lambda: permits.held), 1)
+        self.assertEqual((self.mine.held, permits.held), (0, 0))
 
     def test_mutex_is_recursive(self):
         with self.mine as a, self.mine as b:
@@ -295,4 +315,4 @@ class Holds(Case):
         hold.release()
 
 
-load_tests = for_every_uri(Holds)
+load_tests = for_every_uri(Holds, once=(Names,))

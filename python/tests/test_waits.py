@@ -76,6 +76,43 @@ class Waits(Case):
             t.result()
         hold.release()
 
+    def test_cancel_before_the_wait(self):
+        lock = self.store.mutex(self.name, sticky_cancel=True)
+        for in_some_thread in (lambda call: call(), self.in_thread):
+            def acquire():
+                try:
+                    return lock.acquire(5)
+                except dlock.Canceled as e:
+                    return e
+
+            lock.cancel()
+            lock.cancel()
+            got = in_some_thread(acquire)
+            self.assertIsInstance(got, dlock.Canceled)
+            self.assertIn("before it began", str(got))
+            lock.acquire(5).release()
+            lock.cancel()
+            lock.acquire(0).release()  # a try is no wait
+            self.assertRaises(dlock.Canceled, lock.acquire, 5)
+
+    def test_signal_is_no_cancel(self):
+        """... not of this wait, nor of the next."""
+        lock = self.store.mutex(self.name, sticky_cancel=True)
+        came, hold = [], self.theirs.acquire()
+        old = signal.signal(signal.SIGALRM, lambda *_: came.append(1))
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        try:
+            self.assertRaises(dlock.TimedOut, lock.acquire, 0.3)
+        finally:
+            signal.signal(signal.SIGALRM, old)
+        hold.release()
+        # As if a signal had come when the wait had just been granted.
+        lock._cancel(0, 1)
+        lock.acquire(5).release()
+        lock._cancel(0, 1)
+        self.in_thread(lambda: lock.acquire(5).release())
+        self.assertEqual(came, [1])
+
     def interrupted(self, handler, seconds):
         """A wait, and after a moment SIGALRM."""
         old = signal.signal(signal.SIGALRM, handler)

@@ -118,3 +118,49 @@ void case_cancel_multi(struct conform *t)
 	is_free(members[1]);
 	is_free(t->lock);
 }
+
+/* A try is no wait, and two cancels end one. */
+void case_cancel_sticky(struct conform *t)
+{
+	struct worker *p;
+	dlock_hold *h = NULL;
+
+	use_mutex(t);
+	p = join(t, OTHER_CLIENT);
+	CHECK_OK(dlock_lock_sticky_cancel(t->lock));
+	ASK_OK(p, ACQUIRE, at_once_ms());
+	dlock_cancel(t->lock);
+	dlock_cancel(t->lock);
+	refused(t->lock);
+	CHECK_RC(dlock_acquire(t->lock, -1, &h), DLOCK_ECANCELED);
+	CHECK_TEXT(dlock_errmsg(), "before it began");
+	CHECK(!h);
+	CHECK_RC(dlock_acquire(t->lock, 30, &h), DLOCK_EBUSY);
+	ASK_OK(p, RELEASE, 0);
+	dlock_cancel(t->lock);
+	CHECK_RC(dlock_acquire(t->lock, -1, &h), DLOCK_ECANCELED);
+	CHECK_OK(ask_for(t->lock, 0, patience_ms(), &h));
+	give(h);
+}
+
+/* All that are under way end by it, and none that comes later. */
+void case_cancel_sticky_ends_all(struct conform *t)
+{
+	struct worker *p, *q;
+	dlock_hold *h;
+
+	use_mutex(t);
+	CHECK_OK(dlock_lock_sticky_cancel(t->lock));
+	p = join(t, SAME_HANDLE);
+	q = join(t, SAME_HANDLE);
+	h = take(handle(t, another_client(t, NULL, NULL)));
+	tell(p, ACQUIRE, -1);
+	tell(q, ACQUIRE, -1);
+	await_waiters(t, 2);
+	cancelled(t->lock, p);
+	CHECK_INT(hear(q).rc, ==, DLOCK_ECANCELED);
+	tell(p, ACQUIRE, -1);
+	await_waiters(t, 1);
+	give(h);
+	HEAR_OK(p);
+}

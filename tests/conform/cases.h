@@ -59,6 +59,13 @@
 	X(cancel_before, NONE)                                                 \
 	X(cancel_keeps_hold, NONE)                                             \
 	X(cancel_multi, NONE)                                                  \
+	X(cancel_sticky, NONE)                                                 \
+	X(cancel_sticky_ends_all, NONE)                                        \
+	/* held.c */                                                           \
+	X(held_by_this_thread, NONE)                                           \
+	X(held_on_both_sides, SHARED)                                          \
+	X(held_by_the_client, COUNT)                                           \
+	X(held_was_lost, NONE)                                                 \
 	/* async.c */                                                          \
 	X(async_is_granted, NONE)                                              \
 	X(async_waits_its_turn, NONE)                                          \

@@ -373,3 +373,46 @@ TEST(reports)
 	      (h.remaining() == dlock::no_expiry));
 	CHECK(h.warning() <= h.remaining() && c.linger() >= 0ms);
 }
+
+TEST(cancel_before_the_wait)
+{
+	dlock::client c(uri);
+	dlock::mutex mine(c, name);
+	std::error_code code;
+
+	mine.sticky_cancel();
+	mine.cancel();
+	CHECK(!mine.acquire(code) && code == dlock::errc::canceled);
+	CHECK(mine.acquire(code) && !code);
+}
+
+TEST(counts_of_holds)
+{
+	dlock::client c(uri);
+	dlock::mutex mine(c, name);
+
+	CHECK(mine.held_count() == 0);
+	{
+		const std::lock_guard one(mine), two(mine);
+
+		CHECK(mine.held_count() == 2);
+		CHECK(std::async(std::launch::async, [&] {
+			      return mine.held_count();
+		      }).get() == 0);
+	}
+	CHECK(mine.held_count() == 0);
+	std::string thrown;
+	THROWS(dlock::mutex().held_count(), dlock::errc::invalid);
+}
+
+TEST(names_of_any_bytes)
+{
+	dlock::client c(uri);
+	const dlock::lock_name odd(std::string("a\0b", 3));
+
+	CHECK(odd.text == "%e:a%00b" && odd.how == dlock::lock_name::escaped);
+	CHECK(dlock::mutex(c, odd.text).try_acquire());
+	CHECK(dlock::lock_name("plain").how == dlock::lock_name::same);
+	CHECK(dlock::lock_name(std::string(1000, 'x')).how ==
+	      dlock::lock_name::hashed);
+}

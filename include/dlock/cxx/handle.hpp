@@ -127,6 +127,21 @@ public:
 	/* End the waits that are under way: they get errc::canceled. */
 	void cancel() noexcept { dlock_cancel(lock_.get()); }
 
+	/* dlock_lock_sticky_cancel(): or the next wait, if there is none. */
+	void sticky_cancel()
+	{
+		detail::settle(dlock_lock_sticky_cancel(lock_.get()), nullptr);
+	}
+
+	/* How many times this thread holds it: dlock_lock_held(). */
+	int held_count() const
+	{
+		const int n = dlock_lock_held(lock_.get());
+
+		detail::settle(n, nullptr);
+		return n;
+	}
+
 	template <class Rep, class Period>
 	std::vector<participant>
 	inspect(const std::chrono::duration<Rep, Period> &timeout)

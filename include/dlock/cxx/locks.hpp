@@ -16,6 +16,25 @@
 namespace dlock
 {
 
+/* A legal name of a lock, and what dlock_name_make() made of the bytes. */
+struct lock_name {
+	enum made { same, escaped, hashed };
+
+	std::string text;
+	made how;
+
+	explicit lock_name(const std::string &bytes)
+	{
+		char out[DLOCK_NAME_SIZE];
+		const int rc =
+			dlock_name_make(out, bytes.data(), bytes.size());
+
+		detail::settle(rc, nullptr);
+		text = out;
+		how = static_cast<made>(rc);
+	}
+};
+
 /* What std::lock_guard, std::unique_lock and std::scoped_lock need. */
 class lockable : public handle
 {

@@ -165,17 +165,20 @@ class Client:
         self._check_open()
         return self._client
 
-    def mutex(self, name):
-        """One holder."""
-        return Lock(self, self._opened().mutex(name, unbound=True))
+    def mutex(self, name, *, sticky_cancel=False):
+        """One holder.  sticky_cancel: as in dlock.Client.mutex()."""
+        return Lock(self, self._opened().mutex(
+            name, unbound=True, sticky_cancel=sticky_cancel))
 
-    def rwlock(self, name):
+    def rwlock(self, name, *, sticky_cancel=False):
         """One writer or many readers."""
-        return SharedLock(self, self._opened().rwlock(name, unbound=True))
+        return SharedLock(self, self._opened().rwlock(
+            name, unbound=True, sticky_cancel=sticky_cancel))
 
-    def semaphore(self, name, permits):
+    def semaphore(self, name, permits, *, sticky_cancel=False):
         """`permits` holders."""
-        return Semaphore(self, self._opened().semaphore(name, permits))
+        return Semaphore(self, self._opened().semaphore(
+            name, permits, sticky_cancel=sticky_cancel))
 
     async def list(self, timeout=5):
         """The locks that the store knows."""

@@ -70,9 +70,16 @@ class Lock:
         return await call.result()
 
     def cancel(self):
-        """End the waits that are under way with Canceled."""
+        """End the waits that are under way with Canceled; with sticky_cancel
+        the next one, if there is none."""
         self._client._check_open()
         self._lock.cancel()
+
+    @property
+    def held(self):
+        """How often the client's tasks hold it: dlock_lock_held()."""
+        self._client._check_open()
+        return self._lock.held
 
     async def inspect(self, timeout=5):
         """The participants, as the store sees them now."""

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/held.h"
+
+#include <limits.h>
+
+#include "core/claim.h"
+#include "core/guard.h"
+#include "core/multi.h"
+
+static uint64_t count_of(const struct dlki_claim *claim, int both_sides)
+{
+	const struct dlock_hold *own = &claim->own;
+	uint64_t n = 0;
+
+	if (both_sides || own->side == DLK_EXCLUSIVE)
+		n += own->count;
+	if (both_sides)
+		n += claim->read.count;
+	return n;
+}
+
+int dlki_held(const dlock_lock *lock, struct dlk_error *err)
+{
+	const struct dlki_record *r = lock->record;
+	struct dlock_client *c = r->client;
+	int any = r->kind == DLK_SEMAPHORE;
+	uint64_t me = lock->unbound ? DLKI_NO_THREAD : dlki_thread_serial();
+	uint64_t n = 0;
+	int rc = dlki_client_ours(c, err);
+
+	if (rc != 0)
+		return rc;
+	pthread_mutex_lock(&c->mu);
+	for (struct dlki_claim *h = r->held; h; h = h->held_next)
+		if ((any || h->thread == me) && dlki_claim_valid(h))
+			n += count_of(h, any || lock->has_read_side);
+	pthread_mutex_unlock(&c->mu);
+	return n < INT_MAX ? (int)n : INT_MAX;
+}
+
+int dlki_multi_held(const struct dlki_multi *multi, struct dlk_error *err)
+{
+	int least = INT_MAX;
+
+	for (size_t i = 0; i < multi->n && least > 0; i++) {
+		int n = dlki_held(multi->member[i].lock, err);
+
+		if (n < least)
+			least = n;
+	}
+	return least;
+}

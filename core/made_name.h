@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Legal names of locks, out of any bytes: what dlock_name_make() does. */
+#ifndef DLOCK_CORE_MADE_NAME_H
+#define DLOCK_CORE_MADE_NAME_H
+
+#include <dlock/dlock.h>
+
+struct dlk_error;
+
+/* DLOCK_NAME_SAME and so on, or EINVAL. */
+int dlki_name_make(char out[DLOCK_NAME_SIZE], const void *bytes, size_t len,
+		   struct dlk_error *err);
+
+#endif
