@@ -174,7 +174,9 @@ static int enter_claim(struct dlki_acquire *a, struct dlk_error *err)
 
 	if (rc != 0)
 		return rc;
-	rc = dlki_claim_enter(claim, err);
+	rc = dlki_claim_agree(claim, a->wait->terms, err);
+	if (rc == 0)
+		rc = dlki_claim_enter(claim, err);
 	if (rc != 0) {
 		dlki_claim_discard(claim);
 		return rc;
@@ -236,8 +238,11 @@ static int ask_again(struct dlki_acquire *a, struct dlk_error *err)
 	if (w->once || dlk_now() >= w->deadline)
 		return dlk_fail(err, DLOCK_EUNREACHABLE,
 				"%s '%s': the store answered after half of the "
-				"lease; ttl= in the URI makes it longer",
-				dlki_kind_name(r->kind), r->name);
+				"lease; %s makes it longer",
+				dlki_kind_name(r->kind), r->name,
+				w->terms && w->terms->lease_ms > 0 ?
+					"lease_ms" :
+					"ttl= in the URI");
 	pthread_mutex_lock(&r->client->mu);
 	rc = enter_claim(a, err);
 	pthread_mutex_unlock(&r->client->mu);
@@ -295,7 +300,7 @@ static int take_kept(const struct dlki_acquire *a, dlock_hold **out)
 	const dlock_lock *lock = a->lock;
 	struct dlki_claim *kept;
 
-	if (!lock->record->kept)
+	if (!lock->record->kept || a->wait->terms)
 		return 0;
 	kept = dlki_keep_take(lock->record,
 			      lock->unbound ? DLKI_NO_THREAD :
@@ -316,7 +321,8 @@ int dlki_acquire_begin(struct dlki_acquire *a, dlock_hold **out,
 		return dlk_fail(err, DLOCK_ECANCELED, "the client is closed");
 	rc = DLKI_NOT_HELD;
 	if (!a->lock->unbound)
-		rc = dlki_reenter(a->lock->record, a->mode, out, err);
+		rc = dlki_reenter(a->lock->record, a->mode, a->wait->terms, out,
+				  err);
 	if (rc != DLKI_NOT_HELD)
 		return rc;
 	if (a->mode == DLK_EXCLUSIVE && take_kept(a, out))

@@ -8,6 +8,7 @@
 #include "core/acquire.h"
 #include "core/base/error.h"
 #include "core/base/process.h"
+#include "core/extend.h"
 #include "core/held.h"
 #include "core/inspect.h"
 #include "core/made_name.h"
@@ -187,30 +188,40 @@ int dlock_name_make(char out[DLOCK_NAME_SIZE], const void *bytes, size_t len)
 
 /* ---- Acquire and release ------------------------------------------------- */
 
-static int acquire_side(dlock_lock *lock, enum dlk_mode mode,
-			int64_t timeout_ms, dlock_hold **out,
-			struct dlk_error *err)
+static int check_acquire(const dlock_lock *lock, enum dlk_mode mode,
+			 int64_t timeout_ms, dlock_hold **out,
+			 struct dlk_error *err)
 {
-	struct dlki_wait w;
-	int rc;
-
 	if (!lock)
 		return dlk_fail(err, DLOCK_EINVAL, "lock is NULL");
 	if (!out)
 		return dlk_fail(err, DLOCK_EINVAL, "out is NULL");
-	rc = dlki_timeout_check(timeout_ms, err);
-	if (rc != 0)
-		return rc;
 	if (mode == DLK_SHARED && !lock->has_read_side)
 		return dlk_fail(err, DLOCK_EINVAL,
-				"only a read-write lock has "
-				"a read side");
+				"only a read-write lock has a read side");
+	return dlki_timeout_check(timeout_ms, err);
+}
+
+static int acquire_side(dlock_lock *lock, enum dlk_mode mode,
+			int64_t timeout_ms, const struct dlki_terms *terms,
+			dlock_hold **out, struct dlk_error *err)
+{
+	struct dlki_wait w;
+	int rc = check_acquire(lock, mode, timeout_ms, out, err);
+
+	if (rc != 0)
+		return rc;
 	w = dlki_wait_new(lock, timeout_ms);
+	w.terms = terms;
 	rc = dlki_wait_begin(&w, err);
 	if (rc != 0)
 		return rc;
 	if (lock->multi)
 		return dlki_multi_acquire(lock, &w, out, err);
+	rc = dlki_terms_check(terms, lock->record->client->schedule.ttl_ms,
+			      err);
+	if (rc != 0)
+		return rc;
 	if (mode == DLK_EXCLUSIVE)
 		mode = dlki_lock_mode(lock);
 	return dlki_acquire(lock, mode, &w, out, err);
@@ -221,7 +232,7 @@ static int public_acquire(dlock_lock *lock, enum dlk_mode mode,
 {
 	struct dlki_scope scope = dlki_enter();
 	struct dlk_error err = { 0 };
-	int rc = acquire_side(lock, mode, timeout_ms, out, &err);
+	int rc = acquire_side(lock, mode, timeout_ms, NULL, out, &err);
 
 	return dlki_leave_with(scope, rc, &err);
 }
@@ -242,6 +253,33 @@ int dlock_acquire_permits(dlock_lock *lock, uint32_t permits,
 	struct dlki_scope scope = dlki_enter();
 	struct dlk_error err = { 0 };
 	int rc = dlki_permits_acquire(lock, permits, timeout_ms, out, &err);
+
+	return dlki_leave_with(scope, rc, &err);
+}
+
+int dlock_acquire_opts(dlock_lock *lock, const dlock_acquire_options *opts,
+		       dlock_hold **out)
+{
+	struct dlki_scope scope = dlki_enter();
+	struct dlk_error err = { 0 };
+	struct dlki_terms *terms = NULL;
+	dlock_acquire_options o;
+	int rc = dlki_acquire_options(&o, opts, &err);
+
+	if (rc == 0)
+		rc = dlki_terms_new(&terms, &o, &err);
+	if (rc == 0)
+		rc = acquire_side(lock, o.shared ? DLK_SHARED : DLK_EXCLUSIVE,
+				  o.timeout_ms, terms, out, &err);
+	free(terms);
+	return dlki_leave_with(scope, rc, &err);
+}
+
+int dlock_extend(dlock_hold *hold, int64_t ms)
+{
+	struct dlki_scope scope = dlki_enter();
+	struct dlk_error err = { 0 };
+	int rc = dlki_extend(hold, ms, &err);
 
 	return dlki_leave_with(scope, rc, &err);
 }

@@ -27,6 +27,7 @@ struct dlki_async *dlki_async_new(struct dlock_client *c, dlock_done_fn done,
 
 void dlki_async_free(struct dlki_async *r)
 {
+	free(r->terms);
 	free(r->text);
 	free(r);
 }

@@ -39,6 +39,7 @@ struct dlki_async {
 	uint64_t op;                   /* its number */
 	dlock_hold *releasing;         /* or NULL */
 	struct dlki_question *question; /* or NULL; if both are: an acquire */
+	struct dlki_terms *terms;      /* an acquire's, or NULL */
 	int last;                      /* of the claim's holds that ends */
 
 	_Atomic uint64_t cancels;      /* not 0: cancelled */

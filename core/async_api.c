@@ -33,8 +33,8 @@ static struct dlki_async *prepare(struct dlock_client *c, dlock_done_fn done,
 
 /* ---- Acquire ------------------------------------------------------------- */
 
-static int check_acquire(const dlock_lock *lock, enum dlk_mode mode,
-			 dlock_done_fn done, struct dlk_error *err)
+static int check_acquire(const dlock_lock *lock, int shared, dlock_done_fn done,
+			 struct dlk_error *err)
 {
 	if (!lock)
 		return dlk_fail(err, DLOCK_EINVAL, "lock is NULL");
@@ -42,7 +42,7 @@ static int check_acquire(const dlock_lock *lock, enum dlk_mode mode,
 		return dlk_fail(err, DLOCK_EINVAL, "done is NULL");
 	if (lock->multi)
 		return fail_multi(err);
-	if (mode == DLK_SHARED && !lock->has_read_side)
+	if (shared && !lock->has_read_side)
 		return dlk_fail(err, DLOCK_EINVAL,
 				"only a read-write lock has a read side");
 	if (lock->unbound || lock->record->kind == DLK_SEMAPHORE)
@@ -81,20 +81,25 @@ static int enter_acquire(struct dlki_async *r, dlock_op *op,
 	return 0;
 }
 
-static int acquire_start(dlock_lock *lock, enum dlk_mode mode,
-			 int64_t timeout_ms, struct dlki_async *r, dlock_op *op,
+static int acquire_start(dlock_lock *lock, const dlock_acquire_options *o,
+			 struct dlki_async *r, dlock_op *op,
 			 struct dlk_error *err)
 {
 	struct dlock_client *c = r->client;
-	int rc;
+	int rc = dlki_terms_new(&r->terms, o, err);
 
-	r->wait = dlki_wait_new(lock, timeout_ms);
+	if (rc == 0)
+		rc = dlki_terms_check(r->terms, c->schedule.ttl_ms, err);
+	if (rc != 0)
+		return rc;
+	r->wait = dlki_wait_new(lock, o->timeout_ms);
 	r->wait.patience.own = &r->cancels;
+	r->wait.terms = r->terms;
 	r->acquire = (struct dlki_acquire){
 		.lock = lock,
 		.wait = &r->wait,
 		.call = r,
-		.mode = mode == DLK_SHARED ? mode : dlki_lock_mode(lock),
+		.mode = o->shared ? DLK_SHARED : dlki_lock_mode(lock),
 	};
 	pthread_mutex_lock(&c->mu);
 	rc = enter_acquire(r, op, err);
@@ -102,42 +107,67 @@ static int acquire_start(dlock_lock *lock, enum dlk_mode mode,
 	return rc;
 }
 
-static int begin_acquire(dlock_lock *lock, enum dlk_mode mode,
-			 int64_t timeout_ms, dlock_done_fn done, void *arg,
-			 dlock_op *op)
+static int begin_acquire(dlock_lock *lock, const dlock_acquire_options *opts,
+			 dlock_done_fn done, void *arg, dlock_op *op,
+			 struct dlk_error *err)
 {
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
-	struct dlki_async *r = NULL;
+	dlock_acquire_options o;
+	struct dlki_async *r;
 	struct dlock_client *c;
-	int rc = check_acquire(lock, mode, done, &err);
+	int rc = dlki_acquire_options(&o, opts, err);
 
 	if (rc == 0)
-		rc = dlki_timeout_check(timeout_ms, &err);
+		rc = check_acquire(lock, o.shared, done, err);
+	if (rc == 0)
+		rc = dlki_timeout_check(o.timeout_ms, err);
 	if (rc != 0)
-		return dlki_leave_with(scope, rc, &err);
+		return rc;
 	c = lock->record->client;
-	rc = dlki_client_begin(c, &err);
+	rc = dlki_client_begin(c, err);
 	if (rc != 0)
-		return dlki_leave_with(scope, rc, &err);
-	r = prepare(c, done, arg, &err);
-	rc = r ? acquire_start(lock, mode, timeout_ms, r, op, &err) : err.code;
+		return rc;
+	r = prepare(c, done, arg, err);
+	rc = r ? acquire_start(lock, &o, r, op, err) : err->code;
 	if (rc != 0 && r)
 		dlki_async_free(r);
 	dlki_client_end(c);
+	return rc;
+}
+
+static int public_acquire(dlock_lock *lock, const dlock_acquire_options *opts,
+			  dlock_done_fn done, void *arg, dlock_op *op)
+{
+	struct dlki_scope scope = dlki_enter();
+	struct dlk_error err = { 0 };
+	int rc = begin_acquire(lock, opts, done, arg, op, &err);
+
 	return dlki_leave_with(scope, rc, &err);
+}
+
+int dlock_acquire_opts_start(dlock_lock *lock,
+			     const dlock_acquire_options *opts,
+			     dlock_done_fn done, void *arg, dlock_op *op)
+{
+	return public_acquire(lock, opts, done, arg, op);
 }
 
 int dlock_acquire_start(dlock_lock *lock, int64_t timeout_ms,
 			dlock_done_fn done, void *arg, dlock_op *op)
 {
-	return begin_acquire(lock, DLK_EXCLUSIVE, timeout_ms, done, arg, op);
+	dlock_acquire_options o = DLOCK_ACQUIRE_OPTIONS_INIT;
+
+	o.timeout_ms = timeout_ms;
+	return public_acquire(lock, &o, done, arg, op);
 }
 
 int dlock_acquire_shared_start(dlock_lock *lock, int64_t timeout_ms,
 			       dlock_done_fn done, void *arg, dlock_op *op)
 {
-	return begin_acquire(lock, DLK_SHARED, timeout_ms, done, arg, op);
+	dlock_acquire_options o = DLOCK_ACQUIRE_OPTIONS_INIT;
+
+	o.timeout_ms = timeout_ms;
+	o.shared = 1;
+	return public_acquire(lock, &o, done, arg, op);
 }
 
 /* With mu held. */

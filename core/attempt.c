@@ -12,6 +12,15 @@
 #include "core/stats.h"
 #include "core/store.h"
 
+/* One that is not renewed is the hold's only lease. */
+static dlk_time first_lease_end(const struct dlki_claim *claim)
+{
+	if (claim->terms && claim->terms->no_renew &&
+	    claim->hold_until < claim->lease_until)
+		return claim->hold_until;
+	return claim->lease_until;
+}
+
 /* With mu held: the store granted the lock.  Is enough of the lease left?  If
  * so the call has all that it needs of the client. */
 static int accept_grant(struct dlki_claim *claim, dlk_time now,
@@ -27,12 +36,12 @@ static int accept_grant(struct dlki_claim *claim, dlk_time now,
 	if (claim->news == DLKI_VOID)
 		return DLKI_TOO_LATE;
 	claim->granted_at = now;
+	dlki_schedule_granted(claim);
 	end = dlki_schedule_promise(claim);
 	if (c->schedule.ttl_ms > 0 && t->lease_ms >= c->schedule.ttl_ms)
-		least_ms = t->lease_ms / 2;
+		least_ms = dlki_schedule_lease_ms(claim) / 2;
 	if (c->schedule.ttl_ms > 0 &&
-	    dlki_schedule_end(&c->schedule, t->since, t->lease_ms) <=
-		    dlki_after_ms(now, least_ms))
+	    first_lease_end(claim) <= dlki_after_ms(now, least_ms))
 		return DLKI_TOO_LATE;
 	claim->token = claim->token_first = claim->token_last = t->token;
 	c->stats.granted++;
@@ -67,7 +76,7 @@ static int attempt_once(struct dlki_claim *claim, dlk_time now, dlk_time limit,
 		dlki_away_answered(c);
 	pthread_mutex_lock(&c->mu);
 	c->stats.attempts++;
-	if (c->schedule.ttl_ms > 0 || c->max_hold_ms > 0)
+	if (c->schedule.ttl_ms > 0 || c->max_hold_ms > 0 || claim->terms)
 		now = dlk_now(); /* else nothing ends */
 	dlki_residue_asked(
 		&claim->residue,

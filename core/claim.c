@@ -57,8 +57,22 @@ int dlki_claim_new(struct dlki_claim **out, struct dlki_record *record,
 	return 0;
 }
 
+int dlki_claim_agree(struct dlki_claim *claim, const struct dlki_terms *terms,
+		     struct dlk_error *err)
+{
+	if (!terms)
+		return 0;
+	claim->terms = dlki_terms_copy(terms);
+	if (!claim->terms)
+		return dlki_nomem(err);
+	if (terms->has_label)
+		claim->ticket->request.label = claim->terms->label;
+	return 0;
+}
+
 void dlki_claim_discard(struct dlki_claim *claim)
 {
+	free(claim->terms);
 	dlki_blocks_put(&claim->client->claims, claim);
 }
 

@@ -22,6 +22,7 @@
 #include "core/name.h"
 #include "core/owner.h"
 #include "core/residue.h"
+#include "core/terms.h"
 
 struct dlki_record;
 struct dlki_claim;
@@ -72,6 +73,7 @@ struct dlki_claim {
 	struct dlock_client *client;   /* with a reference */
 	struct dlki_record *record;    /* with a reference */
 	struct dlk_ticket *ticket;     /* behind this struct, in its block */
+	struct dlki_terms *terms;      /* its own, or NULL */
 	uint64_t turn;                 /* order of asking within the client */
 	char owner[DLKI_OWNER_SIZE];
 
@@ -106,8 +108,9 @@ struct dlki_claim {
 	struct dlock_hold own, read;   /* the user's handles */
 	dlk_time asked_at;             /* the acquire began */
 	dlk_time granted_at;
-	dlk_time lease_until;          /* the lease's own end, whatever max_hold
-					* says; DLK_FOREVER */
+	dlk_time lease_until;          /* the lease's own end; DLK_FOREVER */
+	dlk_time hold_until;           /* the end that the hold has even if the
+					* lease is renewed; likewise */
 	int64_t pause_ns;              /* the last one between two releases */
 	struct dlki_timer work;        /* in schedule.work or schedule.clean */
 	struct dlki_timer expiry;      /* in schedule.expiry */
@@ -135,6 +138,10 @@ struct dlki_claim {
 /* With mu held: a new claim, ASKING, with one reference, the asker's. */
 int dlki_claim_new(struct dlki_claim **out, struct dlki_record *record,
 		   enum dlk_mode mode, struct dlk_error *err);
+
+/* Give a new claim terms, which may be NULL. */
+int dlki_claim_agree(struct dlki_claim *claim, const struct dlki_terms *terms,
+		     struct dlk_error *err);
 
 /* With mu held: free a claim that was never entered. */
 void dlki_claim_discard(struct dlki_claim *claim);

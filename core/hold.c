@@ -5,6 +5,7 @@
 
 #include "core/base/clock.h"
 #include "core/record.h"
+#include "core/schedule.h"
 #include "core/stats.h"
 
 void dlki_hold_begin(struct dlki_claim *claim, dlk_time end)
@@ -66,7 +67,6 @@ dlk_time dlki_hold_next(struct dlki_claim *claim, uint64_t thread,
 			dlk_time asked_at, dlk_time now)
 {
 	struct dlock_client *c = claim->client;
-	dlk_time most = DLK_FOREVER;
 
 	if (claim->token != 0)
 		now = await_token(claim, now);
@@ -85,7 +85,7 @@ dlk_time dlki_hold_next(struct dlki_claim *claim, uint64_t thread,
 	claim->granted_at = now;
 	c->stats.granted++;
 	dlki_times_add(&c->stats.wait, now - asked_at);
-	if (c->max_hold_ms > 0)
-		most = dlki_after_ms(now, c->max_hold_ms);
-	return claim->lease_until < most ? claim->lease_until : most;
+	dlki_schedule_granted(claim);
+	return claim->lease_until < claim->hold_until ? claim->lease_until :
+							claim->hold_until;
 }

@@ -179,6 +179,12 @@ int dlki_multi_acquire(dlock_lock *lock, struct dlki_wait *w, dlock_hold **out,
 	struct dlki_multi_hold *m;
 	int rc;
 
+	for (size_t i = 0; i < multi->n_clients; i++) {
+		rc = dlki_terms_check(w->terms,
+				      multi->clients[i]->schedule.ttl_ms, err);
+		if (rc != 0)
+			return rc;
+	}
 	m = calloc(1, sizeof(*m) + multi->n * sizeof(m->member[0]));
 	if (!m)
 		return dlki_nomem(err);

@@ -35,7 +35,7 @@ int dlki_pass_possible(const struct dlki_claim *claim)
 {
 	const struct dlki_record *r = claim->record;
 
-	return claim->own.side == DLK_EXCLUSIVE &&
+	return claim->own.side == DLK_EXCLUSIVE && !claim->terms &&
 	       (r->kept || claim_ahead(r) != NULL);
 }
 
@@ -87,14 +87,15 @@ int dlki_pass_await(struct dlki_claim *claim, dlock_lock *lock,
 
 /* ---- The holder ---------------------------------------------------------- */
 
-/* The first waiter, if the claim is of use to it.  A reader, or a waiter whose
- * wait was cancelled a moment ago, is left to the store. */
+/* The first waiter, if the claim is of use to it.  A reader, a waiter with
+ * terms, or one whose wait was cancelled a moment ago, is left to the store. */
 static struct dlki_claim *first_waiter(const struct dlki_claim *h)
 {
 	struct dlki_claim *first = h->record->parked;
 
 	if (!first || !dlki_watch_allows(h) ||
-	    first->own.side != DLK_EXCLUSIVE || first->cancelled)
+	    first->own.side != DLK_EXCLUSIVE || first->terms ||
+	    first->cancelled)
 		return NULL;
 	return first;
 }

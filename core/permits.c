@@ -94,5 +94,8 @@ int dlki_permits_acquire(dlock_lock *lock, uint32_t permits, int64_t timeout_ms,
 		return rc;
 	w = dlki_wait_new(lock, timeout_ms);
 	w.permits = permits;
+	rc = dlki_wait_begin(&w, err);
+	if (rc != 0)
+		return rc;
 	return dlki_acquire(lock, DLK_SHARED, &w, out, err);
 }

@@ -17,7 +17,16 @@ static int count_again(dlock_hold *hold, dlock_hold **out,
 	return 0;
 }
 
-int dlki_reenter(struct dlki_record *r, enum dlk_mode mode, dlock_hold **out,
+static int fail_terms(const struct dlki_record *r, struct dlk_error *err)
+{
+	return dlk_fail(err, DLOCK_EINVAL,
+			"%s '%s': this thread holds it already, with other "
+			"options; dlock_extend() moves the end of a hold",
+			dlki_kind_name(r->kind), r->name);
+}
+
+int dlki_reenter(struct dlki_record *r, enum dlk_mode mode,
+		 const struct dlki_terms *terms, dlock_hold **out,
 		 struct dlk_error *err)
 {
 	uint64_t me = dlki_thread_serial();
@@ -36,6 +45,8 @@ int dlki_reenter(struct dlki_record *r, enum dlk_mode mode, dlock_hold **out,
 				"%s '%s': this thread's "
 				"earlier hold was lost (%s); release it first",
 				dlki_kind_name(r->kind), r->name, claim->why);
+	if (!dlki_terms_agree(terms, claim->terms))
+		return fail_terms(r, err);
 	if (claim->own.side == mode && claim->own.count > 0)
 		return count_again(&claim->own, out, err);
 	if (mode == DLK_SHARED)

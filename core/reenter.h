@@ -12,8 +12,10 @@
 #define DLKI_NOT_HELD 1
 
 /* With the client's mu held.  0 and this thread's hold, counted once more; or
- * DLKI_NOT_HELD; or an error code, if the thread may not acquire it. */
+ * DLKI_NOT_HELD; or an error code, if the thread may not acquire it, or the
+ * hold has not the terms, which may be NULL. */
 int dlki_reenter(struct dlki_record *record, enum dlk_mode mode,
-		 dlock_hold **out, struct dlk_error *err);
+		 const struct dlki_terms *terms, dlock_hold **out,
+		 struct dlk_error *err);
 
 #endif

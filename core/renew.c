@@ -44,7 +44,7 @@ static void add_to_batch(struct batch *b, struct dlki_claim *claim)
 	dlki_claim_ref(claim);
 	if (c->schedule.ttl_ms > 0 &&
 	    claim->lease_until <
-		    dlki_after_ms(now, claim->ticket->lease_ms / 2))
+		    dlki_after_ms(now, dlki_schedule_lease_ms(claim) / 2))
 		c->stats.renew_late++;
 	claim->ticket->since = now;
 	claim->ticket->lease_ms = c->schedule.ttl_ms;
@@ -55,6 +55,13 @@ static void add_to_batch(struct batch *b, struct dlki_claim *claim)
 	b->n++;
 }
 
+/* All of a batch have as long: a claim with a short lease of its own would have
+ * no time after a store that is slow, and others too little beside it. */
+static int64_t limit_of(const struct batch *b)
+{
+	return dlki_schedule_claim_limit_ms(b->claim[0]);
+}
+
 static void fill_batch(struct dlock_client *c, struct batch *b)
 {
 	struct dlki_schedule *schedule = &c->schedule;
@@ -62,7 +69,6 @@ static void fill_batch(struct dlock_client *c, struct batch *b)
 	dlk_time soon = batch_horizon(schedule);
 
 	b->n = 0;
-	b->deadline = dlki_after_ms(dlk_now(), dlki_schedule_limit_ms(c));
 	for (first = dlki_heap_first(&schedule->work);
 	     b->n < BATCH && first && first->at <= soon;
 	     first = dlki_heap_first(&schedule->work)) {
@@ -74,6 +80,9 @@ static void fill_batch(struct dlock_client *c, struct batch *b)
 		} else if (!dlki_claim_valid(claim)) {
 			dlki_claim_lose(claim, "the lease ran out");
 		} else {
+			if (b->n > 0 &&
+			    dlki_schedule_claim_limit_ms(claim) != limit_of(b))
+				break;
 			dlki_heap_remove(&schedule->work, first);
 			add_to_batch(b, claim);
 		}
@@ -82,7 +91,8 @@ static void fill_batch(struct dlock_client *c, struct batch *b)
 
 static void schedule_renewal(struct dlki_claim *claim, dlk_time at)
 {
-	if (claim->state == DLKI_HELD && claim->work.place == 0)
+	if (claim->state == DLKI_HELD && claim->work.place == 0 &&
+	    at != DLK_FOREVER)
 		dlki_schedule_work(claim, at);
 }
 
@@ -112,7 +122,7 @@ static void note_renewed(struct dlki_claim *claim, enum dlk_renewal verdict)
 		claim->at_risk = 0;
 		dlki_event_post(claim, DLOCK_SAFE);
 	}
-	schedule_renewal(claim, dlki_schedule_next(&c->schedule, t, 2));
+	schedule_renewal(claim, dlki_schedule_next(claim, 2));
 }
 
 /* Nothing is at risk where the hold has no lease, or max_hold ends it before
@@ -185,6 +195,7 @@ void dlki_renew_round(struct dlock_client *c)
 
 	fill_batch(c, &b);
 	if (b.n > 0) {
+		b.deadline = dlki_after_ms(dlk_now(), limit_of(&b));
 		pthread_mutex_unlock(&c->mu);
 		dlki_store_renew(c, b.ticket, b.verdict, b.n, b.deadline, &err);
 		if (err.code == 0)

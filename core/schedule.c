@@ -81,17 +81,65 @@ dlk_time dlki_schedule_due(const struct dlki_schedule *schedule)
 	return clean && clean->at < due ? clean->at : due;
 }
 
+/* The terms' own lease, if that is shorter than the store's; else 0. */
+static int64_t own_lease_ms(const struct dlki_claim *claim)
+{
+	int64_t ttl_ms = claim->client->schedule.ttl_ms;
+
+	if (!claim->terms || claim->terms->lease_ms >= ttl_ms)
+		return 0;
+	return claim->terms->lease_ms;
+}
+
+int64_t dlki_schedule_lease_ms(const struct dlki_claim *claim)
+{
+	int64_t own_ms = own_lease_ms(claim);
+
+	return own_ms > 0 ? own_ms : claim->client->schedule.ttl_ms;
+}
+
+/* A lease that is not renewed counts as every lease does: from before the
+ * request, and where it is the store's, less the margin. */
+static dlk_time only_lease(const struct dlki_claim *claim)
+{
+	const struct dlki_schedule *schedule = &claim->client->schedule;
+	int64_t lease_ms = claim->terms->lease_ms;
+	dlk_time since = claim->ticket->since;
+	dlk_time whole = dlki_schedule_end(schedule, since, schedule->ttl_ms);
+	dlk_time end = dlki_after_ms(since, lease_ms);
+
+	if (lease_ms == 0 || (lease_ms <= schedule->ttl_ms && whole < end))
+		return whole;
+	return end;
+}
+
+void dlki_schedule_granted(struct dlki_claim *claim)
+{
+	const struct dlki_terms *terms = claim->terms;
+	int64_t most_ms = claim->client->max_hold_ms;
+
+	if (terms && terms->max_hold_ms > 0)
+		most_ms = terms->max_hold_ms;
+	claim->hold_until = DLK_FOREVER;
+	if (most_ms > 0)
+		claim->hold_until = dlki_after_ms(claim->granted_at, most_ms);
+	if (terms && terms->no_renew && only_lease(claim) < claim->hold_until)
+		claim->hold_until = only_lease(claim);
+}
+
 dlk_time dlki_schedule_promise(struct dlki_claim *claim)
 {
-	const struct dlock_client *c = claim->client;
 	const struct dlk_ticket *t = claim->ticket;
-	dlk_time most = DLK_FOREVER;
+	int64_t own_ms = own_lease_ms(claim);
+	dlk_time end;
 
-	if (c->max_hold_ms > 0)
-		most = dlki_after_ms(claim->granted_at, c->max_hold_ms);
-	claim->lease_until = dlki_schedule_end(&c->schedule, t->since,
-					       t->lease_ms);
-	return claim->lease_until < most ? claim->lease_until : most;
+	claim->lease_until = dlki_schedule_end(&claim->client->schedule,
+					       t->since, t->lease_ms);
+	end = dlki_after_ms(t->since, own_ms);
+	if (own_ms > 0 && !claim->terms->no_renew && end < claim->lease_until)
+		claim->lease_until = end;
+	return claim->lease_until < claim->hold_until ? claim->lease_until :
+							claim->hold_until;
 }
 
 void dlki_schedule_moved(struct dlki_claim *claim, dlk_time end)
@@ -114,9 +162,16 @@ int64_t dlki_schedule_limit_ms(const struct dlock_client *c)
 								c->request_ms;
 }
 
+int64_t dlki_schedule_claim_limit_ms(const struct dlki_claim *claim)
+{
+	int64_t limit_ms = dlki_schedule_limit_ms(claim->client);
+	int64_t own_ms = own_lease_ms(claim) / 3;
+
+	return own_ms > 0 && own_ms < limit_ms ? own_ms : limit_ms;
+}
+
 int64_t dlki_schedule_warning(const struct dlki_claim *claim, int64_t left_ms)
 {
-	const struct dlock_client *c = claim->client;
 	int64_t low_ms, wait_ms;
 
 	/* No renewal will move this end, or none has for a while. */
@@ -126,37 +181,57 @@ int64_t dlki_schedule_warning(const struct dlki_claim *claim, int64_t left_ms)
 	/* While the renewer renews it, this is when it began to. */
 	low_ms = dlki_ms_until(claim->work.at, claim->lease_until);
 	/* A store may set a shorter limit of its own. */
-	wait_ms = dlki_schedule_limit_ms(c);
+	wait_ms = dlki_schedule_claim_limit_ms(claim);
 	if (wait_ms > low_ms / 2)
 		wait_ms = low_ms / 2;
 	return low_ms - wait_ms;
 }
 
-dlk_time dlki_schedule_next(const struct dlki_schedule *schedule,
-			    const struct dlk_ticket *t, int part)
+dlk_time dlki_schedule_next(const struct dlki_claim *claim, int part)
 {
+	const struct dlki_schedule *schedule = &claim->client->schedule;
+	const struct dlk_ticket *t = claim->ticket;
+	int64_t own_ms = own_lease_ms(claim);
 	int64_t pause_ms = schedule->interval_ms;
 	dlk_time next;
 
+	if (pause_ms == 0)
+		return DLK_FOREVER;
+	if (claim->terms && claim->terms->no_renew &&
+	    claim->lease_until >= claim->hold_until)
+		return DLK_FOREVER;
 	if (schedule->ttl_ms > 0 && t->lease_ms / part < pause_ms)
 		pause_ms = t->lease_ms / part;
+	if (own_ms > 0 && own_ms / 3 < pause_ms)
+		pause_ms = own_ms / 3;
 	next = dlki_after_ms(t->since, pause_ms);
-	return next > t->renew_from ? next : t->renew_from;
+	return next > t->renew_from || own_ms > 0 ? next : t->renew_from;
+}
+
+/* A renewal that is under way plans the next. */
+static void plan_renewal(struct dlki_claim *claim, int part)
+{
+	dlk_time next = dlki_schedule_next(claim, part);
+
+	if (next != DLK_FOREVER && !claim->busy)
+		dlki_schedule_work(claim, next);
 }
 
 void dlki_schedule_add(struct dlki_claim *claim)
 {
-	struct dlki_schedule *schedule = &claim->client->schedule;
 	dlk_time end = atomic_load(&claim->valid_until);
 
 	if (end != DLK_FOREVER)
 		dlki_schedule_moved(claim, end);
 	/* A short lease, from a grant message, is renewed sooner, but not at
-	 * once: an even shorter hold then costs no renewal.  If a renewal is
-	 * under way, as when a kept claim is taken again, it plans the next. */
-	if (schedule->interval_ms > 0 && !claim->busy)
-		dlki_schedule_work(claim, dlki_schedule_next(schedule,
-							     claim->ticket, 3));
+	 * once: an even shorter hold then costs no renewal. */
+	plan_renewal(claim, 3);
+}
+
+void dlki_schedule_extended(struct dlki_claim *claim)
+{
+	if (claim->terms && claim->terms->no_renew && claim->work.place == 0)
+		plan_renewal(claim, 3);
 }
 
 void dlki_schedule_remove(struct dlki_claim *claim)

@@ -60,10 +60,10 @@ void dlki_schedule_arm(struct dlki_schedule *schedule, dlk_time at);
 void dlki_schedule_add(struct dlki_claim *claim);
 void dlki_schedule_remove(struct dlki_claim *claim);
 
-/* When to renew a ticket's lease: after a third of the client's ttl, or where
- * the lease is shorter, a `part`th of that, unless the store says later. */
-dlk_time dlki_schedule_next(const struct dlki_schedule *schedule,
-			 const struct dlk_ticket *t, int part);
+/* When to renew a claim's lease: after a third of it or of the client's ttl,
+ * or where the store gave a shorter one, a `part`th of that, unless the store
+ * says later.  DLK_FOREVER: not at all. */
+dlk_time dlki_schedule_next(const struct dlki_claim *claim, int part);
 
 /* Have the renewer renew the claim at `at`, or clean it up if it needs that. */
 void dlki_schedule_work(struct dlki_claim *claim, dlk_time at);
@@ -74,12 +74,22 @@ void dlki_schedule_now(struct dlki_claim *claim);
 /* When the renewer has something to do; DLK_FOREVER: nothing. */
 dlk_time dlki_schedule_due(const struct dlki_schedule *schedule);
 
+/* A hold was granted: note the end that it has even if the lease is renewed. */
+void dlki_schedule_granted(struct dlki_claim *claim);
+
 /* The store has granted the ticket's lease: note its end, and return the end of
- * the promise, which may be earlier because of max_hold. */
+ * the promise, which may be earlier. */
 dlk_time dlki_schedule_promise(struct dlki_claim *claim);
 
-/* How long a renewal may take. */
+/* `hold_until` was moved: the lease may have to be renewed now. */
+void dlki_schedule_extended(struct dlki_claim *claim);
+
+/* How long the claim's promise lasts without a renewal, at most. */
+int64_t dlki_schedule_lease_ms(const struct dlki_claim *claim);
+
+/* How long a renewal may take; of a claim. */
 int64_t dlki_schedule_limit_ms(const struct dlock_client *client);
+int64_t dlki_schedule_claim_limit_ms(const struct dlki_claim *claim);
 
 /* What dlock_warning_ms() answers for a held claim with `left_ms` left. */
 int64_t dlki_schedule_warning(const struct dlki_claim *claim, int64_t left_ms);

@@ -24,11 +24,10 @@
 
 static const char *why_it_ended(const struct dlki_claim *claim)
 {
-	int64_t max_hold_ms = claim->client->max_hold_ms;
-
-	if (max_hold_ms > 0 &&
-	    dlk_now() >= dlki_after_ms(claim->granted_at, max_hold_ms))
-		return "max_hold is reached";
+	if (dlk_now() >= claim->hold_until)
+		return claim->terms && claim->terms->no_renew ?
+			       "the lease ended, and was not to be renewed" :
+			       "max_hold is reached";
 	return "the lease ran out before it could be renewed";
 }
 

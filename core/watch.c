@@ -27,7 +27,7 @@ static int is_watchable(const struct dlki_claim *claim)
 
 int dlki_watch_allows(const struct dlki_claim *claim)
 {
-	return claim->client->watches && is_watchable(claim);
+	return claim->client->watches && is_watchable(claim) && !claim->terms;
 }
 
 static void note_wanted(struct dlki_claim *claim, uint64_t turn)

@@ -14,7 +14,7 @@
 #include "core/claim.h"
 
 /* May the claim be passed or kept at all?  That of a mutex or a write side,
- * while it is HELD, in a store that can tell. */
+ * without terms, while it is HELD, in a store that can tell. */
 int dlki_watch_allows(const struct dlki_claim *claim);
 
 /* See to it that the store watches the claim: ask it, unless it does so and has

@@ -163,6 +163,16 @@ typedef struct dlock_options {
 	const char *password;
 	...;
 } dlock_options;
+typedef struct dlock_acquire_options {
+	size_t size;
+	int64_t timeout_ms;
+	int shared;
+	int64_t lease_ms;
+	int64_t max_hold_ms;
+	int no_renew;
+	const char *label;
+	...;
+} dlock_acquire_options;
 struct dlock_participant {
 	size_t size;
 	const char *label;
@@ -239,6 +249,12 @@ int dlock_acquire_shared(dlock_lock *lock, int64_t timeout_ms,
 			 dlock_hold **out);
 int dlock_acquire_permits(dlock_lock *lock, uint32_t permits,
 			  int64_t timeout_ms, dlock_hold **out);
+int dlock_acquire_opts(dlock_lock *lock, const dlock_acquire_options *opts,
+		       dlock_hold **out);
+int dlock_acquire_opts_start(dlock_lock *lock,
+			     const dlock_acquire_options *opts,
+			     dlock_done_fn done, void *arg, dlock_op *op);
+int dlock_extend(dlock_hold *hold, int64_t ms);
 int dlock_acquire_start(dlock_lock *lock, int64_t timeout_ms,
 			dlock_done_fn done, void *arg, dlock_op *op);
 int dlock_acquire_shared_start(dlock_lock *lock, int64_t timeout_ms,

@@ -85,6 +85,11 @@ DLOCK_API DLOCK_NODISCARD int
 dlock_acquire_shared_start(dlock_lock *lock, int64_t timeout_ms,
 			   dlock_done_fn done, void *arg, dlock_op *op);
 
+/* As dlock_acquire_opts() to dlock_acquire().  The options are copied. */
+DLOCK_API DLOCK_NODISCARD int
+dlock_acquire_opts_start(dlock_lock *lock, const dlock_acquire_options *opts,
+			 dlock_done_fn done, void *arg, dlock_op *op);
+
 /*
  * Undo one acquire.  After DLOCK_OK the hold has ended, and the program may not
  * use it any more.  `done` gets the code that dlock_release() would return:

@@ -400,6 +400,75 @@ DLOCK_API DLOCK_NODISCARD int dlock_acquire_permits(dlock_lock *lock,
 						    dlock_hold **out);
 
 /*
+ * What one acquire wants.  Start from DLOCK_ACQUIRE_OPTIONS_INIT, which waits
+ * for ever and leaves the rest to the client.  `size` is as in dlock_options.
+ */
+typedef struct dlock_acquire_options {
+	size_t size;
+	int64_t timeout_ms;
+	int shared;          /* the read side of a read-write lock */
+	int64_t lease_ms;    /* the promise ends so long after the last renewal;
+			      * 0: with the store's lease */
+	int64_t max_hold_ms; /* the hold ends so long after its grant; 0: as
+			      * max_hold= in the URI says */
+	int no_renew;        /* the hold ends with its first lease */
+	const char *label;   /* what dlock_inspect() shows of this hold; NULL:
+			      * the client's */
+} dlock_acquire_options;
+
+#define DLOCK_ACQUIRE_OPTIONS_INIT                                            \
+	{ sizeof(dlock_acquire_options), DLOCK_FOREVER, 0, 0, 0, 0, NULL }
+
+/*
+ * As dlock_acquire(), and dlock_acquire_shared(), for a hold with options of
+ * its own.  `opts` may be NULL.
+ *
+ * A hold can end by itself, while the program still has it, in three ways.  It
+ * is lost then, as any hold: LOST event, ELOST, dlock_hold_fd().  The client
+ * gives the claim back at that moment, so that others get the lock although
+ * nobody has released it.
+ *
+ * max_hold_ms  so long after the grant, however often it is renewed: against a
+ *              program that hangs
+ * lease_ms     at least 10, and at most the store's lease.  The hold is renewed
+ *              each third of that, and lost if no renewal succeeds in that
+ *              time: it learns sooner that the store is away
+ * no_renew     so long after the request that was granted as lease_ms says, be
+ *              that shorter or longer than the store's lease; without lease_ms,
+ *              with the store's lease
+ *
+ * The store keeps what it keeps for every hold of the client, the lease of
+ * dlock_ttl_ms(), and that is what others see: if this process dies or is cut
+ * off, they have the lock when that lease ends.  It is renewed behind a hold
+ * that may last longer.  Where holds do not expire, a lease_ms without no_renew
+ * has no effect.  On zk: the renewals ask the session and not the server, which
+ * tells of an absent server when the session's lease ends.
+ *
+ * A thread that holds the lock gets the same hold again if each option is left
+ * out or is that of the hold.  For a multi-lock each member has the options.
+ * A hold with lease_ms, max_hold_ms, no_renew or label is asked of the store:
+ * the client neither passes nor keeps it.
+ *
+ *   EINVAL  an option that is out of range; lease_ms longer than the store's
+ *           lease; no_renew without lease_ms where holds do not expire; or
+ *           this thread holds the lock with other options
+ */
+DLOCK_API DLOCK_NODISCARD int
+dlock_acquire_opts(dlock_lock *lock, const dlock_acquire_options *opts,
+		   dlock_hold **out);
+
+/*
+ * Move the end of a hold that has max_hold_ms, no_renew, or the URI's max_hold:
+ * now it is `ms` away, be that later or sooner than before.  Asks no store: if
+ * the store's lease would end before, it is renewed in the background.  Of a
+ * multi-lock's hold, the end of each member.
+ *
+ *   EINVAL  ms is not positive; or the hold has no such end
+ *   ELOST   the end has come, or the hold was lost otherwise
+ */
+DLOCK_API DLOCK_NODISCARD int dlock_extend(dlock_hold *hold, int64_t ms);
+
+/*
  * Undo one acquire; the last release frees `hold`.  The hold has ended whatever
  * this returns, except on EINVAL and EFORKED.  An error only tells you when
  * other clients will be able to take the lock.  Waits for the store's answer,

@@ -50,6 +50,7 @@
 
 #include <dlock/dlock.h>
 
+#include <dlock/cxx/acquire_options.hpp>
 #include <dlock/cxx/acquiring.hpp>
 #include <dlock/cxx/client.hpp>
 #include <dlock/cxx/error.hpp>

@@ -6,7 +6,7 @@ import threading
 import weakref
 
 from dlock._dlock import ffi, lib
-from dlock.errors import CLASSES, Invalid, checked, from_ms, shown
+from dlock.errors import CLASSES, Invalid, checked, from_ms, shown, to_ms
 
 _every = weakref.WeakSet()               # of what acquire() and member() made
 _by_raw = weakref.WeakValueDictionary()  # one of them for each hold of dlock
@@ -107,6 +107,10 @@ class HoldRef:
     def warning(self):
         """Begin to stop when `remaining` falls below this."""
         return from_ms(self._ask(lib.dlock_warning_ms))
+
+    def extend(self, seconds):
+        """dlock_extend(): its end is so far away from now on."""
+        checked(self._ask(lib.dlock_extend, to_ms(seconds)))
 
     def fileno(self):
         """Polls readable once the hold is lost: for select and asyncio."""

@@ -16,6 +16,33 @@ Participant = namedtuple("Participant",
 Permits = namedtuple("Permits", "limit held free")
 
 
+def _own_ms(seconds, what):
+    """0: none of its own."""
+    ms = 0 if seconds is None else to_ms(seconds)
+    if seconds is not None and ms == 0:
+        raise Invalid(f"{what} of 0 seconds")
+    return ms
+
+
+def with_options(call, shared, *, lease=None, max_hold=None, renew=True,
+                 label=None):
+    """As `call`, for a lock, milliseconds and so on."""
+    text_of_label = ffi.NULL
+    if label is not None:
+        text_of_label = ffi.new("char[]", c_text(label, "the label"))
+    options = ffi.new("dlock_acquire_options *", {
+        "size": ffi.sizeof("dlock_acquire_options"), "shared": shared,
+        "lease_ms": _own_ms(lease, "a lease"),
+        "max_hold_ms": _own_ms(max_hold, "a max_hold"),
+        "no_renew": not renew, "label": text_of_label})
+
+    def called(raw, ms, *more, kept=text_of_label):
+        options.timeout_ms = ms
+        return call(raw, options, *more)
+
+    return called
+
+
 @ffi.def_extern()
 def py_participant(p, arg):
     ffi.from_handle(arg).append(Participant(
@@ -44,19 +71,23 @@ class Lock:
         if sticky_cancel:
             checked(lib.dlock_lock_sticky_cancel(self._raw))
 
-    def acquire(self, timeout=None):
+    def acquire(self, timeout=None, **options):
         """A Hold, in `timeout` seconds; None waits for ever.  Raises Busy if
-        others hold the lock; TimedOut, a Busy, unless the timeout is 0."""
-        return self._acquire(lib.dlock_acquire, timeout)
+        others hold the lock; TimedOut, a Busy, unless the timeout is 0.
+        lease=, max_hold= (seconds), renew=False and label= are the hold's own:
+        see dlock_acquire_opts()."""
+        return self._acquire(lib.dlock_acquire, timeout, options)
 
-    def try_acquire(self, timeout=0):
+    def try_acquire(self, timeout=0, **options):
         """As acquire(), but None if others hold the lock."""
         try:
-            return self.acquire(timeout)
+            return self.acquire(timeout, **options)
         except Busy:
             return None
 
-    def _acquire(self, call, timeout):
+    def _acquire(self, call, timeout, options, shared=False):
+        if options:
+            call = with_options(lib.dlock_acquire_opts, shared, **options)
         hold = Hold(self)
         ms = left = to_ms(timeout)
         begun = time.monotonic()
@@ -178,12 +209,12 @@ class SharedLock(Lock):
         checked(lib.dlock_lock_use_read_side(self._raw))
         return self
 
-    def acquire_shared(self, timeout=None):
-        return self._acquire(lib.dlock_acquire_shared, timeout)
+    def acquire_shared(self, timeout=None, **options):
+        return self._acquire(lib.dlock_acquire_shared, timeout, options, True)
 
-    def try_acquire_shared(self, timeout=0):
+    def try_acquire_shared(self, timeout=0, **options):
         try:
-            return self.acquire_shared(timeout)
+            return self.acquire_shared(timeout, **options)
         except Busy:
             return None
 
@@ -191,17 +222,21 @@ class SharedLock(Lock):
 class Semaphore(Lock):
     """Many holders: each has a permit, or several."""
 
-    def acquire(self, timeout=None, permits=1):
+    def acquire(self, timeout=None, permits=1, **options):
         """As Lock.acquire(), for so many permits at once: all or none."""
         n = to_permits(permits)
+        if n == 1:
+            return super().acquire(timeout, **options)
+        if options:
+            raise Invalid("options of its own for several permits at once")
         return self._acquire(
             lambda raw, ms, out: lib.dlock_acquire_permits(raw, n, ms, out),
-            timeout)
+            timeout, options)
 
-    def try_acquire(self, timeout=0, permits=1):
+    def try_acquire(self, timeout=0, permits=1, **options):
         """As acquire(), but None if others hold the permits."""
         try:
-            return self.acquire(timeout, permits)
+            return self.acquire(timeout, permits, **options)
         except Busy:
             return None
 

@@ -102,6 +102,22 @@ class Acquires(AioCase):
 
         self.in_loop(main)
 
+    def test_options_of_the_hold(self):
+        async def main(store, mine):
+            hold = await mine.acquire(5, max_hold=0.2, label="a label")
+            hold.extend(20)
+            self.assertIsNone(await mine.try_acquire(label="x"))
+            hold.extend(0.05)
+            async with mine.acquire(20):
+                self.assertFalse(hold.held)
+            with self.assertRaises(dlock.Lost):
+                await hold.release()
+            shared = store.rwlock(self.name)
+            async with shared.acquire_shared(5, max_hold=20) as hold:
+                self.assertLessEqual(hold.remaining, 20)
+
+        self.in_loop(main)
+
     def test_busy(self):
         async def main(store, mine):
             with self.theirs:

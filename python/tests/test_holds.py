@@ -62,6 +62,34 @@ class Holds(Case):
             self.assertEqual(self.in_thread(lambda: permits.held), 1)
         self.assertEqual((self.mine.held, permits.held), (0, 0))
 
+    def test_options_of_its_own(self):
+        with self.assertRaises(dlock.Lost):
+            with self.mine.acquire(5, max_hold=0.2, label="a label") as hold:
+                self.assertLessEqual(hold.remaining, 0.2)
+                if "INSPECT" in self.store.caps:
+                    self.assertEqual(self.theirs.inspect()[0].label, "a label")
+                hold.extend(20)
+                hold.extend(0.05)
+                self.theirs.acquire(20).release()
+                self.assertRaises(dlock.Lost, hold.extend, 1)
+        with self.theirs as hold:
+            self.assertRaises(dlock.Invalid, hold.extend, 1)
+            self.assertIsNone(self.mine.try_acquire(lease=1))
+            self.assertRaises(dlock.Invalid, self.mine.acquire, 0, lease=0)
+            self.assertRaises(dlock.Invalid, self.mine.acquire, 0, lease=0.001)
+            self.assertRaises(dlock.Invalid, self.mine.acquire, 0, label="a\n")
+            self.assertRaises(TypeError, self.mine.acquire, 0, least=1)
+        shared = self.store.rwlock(self.name)
+        with shared.acquire_shared(5, max_hold=20) as hold:
+            self.assertIsNone(self.theirs.try_acquire())
+            hold.extend(10)
+
+    def test_ends_by_itself(self):
+        hold = self.mine.acquire(5, lease=0.3, renew=False)
+        self.theirs.acquire(20).release()
+        self.assertFalse(hold.held)
+        self.assertRaises(dlock.Lost, hold.release)
+
     def test_mutex_is_recursive(self):
         with self.mine as a, self.mine as b:
             self.assertEqual(a.token, b.token)

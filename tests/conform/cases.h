@@ -117,6 +117,17 @@
 	X(wanted_by_a_reader, DLOCK_CAP_WANTED | SHARED)                       \
 	X(wanted_passes, DLOCK_CAP_WANTED)                                     \
 	X(wanted_starves_nobody, DLOCK_CAP_WANTED)                             \
+	/* opts.c */                                                           \
+	X(opts_max_hold, NONE)                                                 \
+	X(opts_no_renew, NONE)                                                 \
+	X(opts_lease, NONE)                                                    \
+	X(opts_extend, NONE)                                                   \
+	X(opts_label, DLOCK_CAP_INSPECT)                                       \
+	X(opts_reentry, NONE)                                                  \
+	X(opts_readers, SHARED)                                                \
+	X(opts_permits, COUNT)                                                 \
+	X(opts_multi, NONE)                                                    \
+	X(opts_async, NONE)                                                    \
 	/* rwlock.c */                                                         \
 	X(rwlock_readers_share, SHARED)                                        \
 	X(rwlock_writer_excludes, SHARED)                                      \

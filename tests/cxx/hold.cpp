@@ -276,3 +276,55 @@ TEST(fork_leaves_the_parent_its_holds)
 	CHECK(!h.check() && !theirs.try_acquire());
 	h.release();
 }
+
+TEST(hold_with_options_of_its_own)
+{
+	dlock::client c(uri), other(uri);
+	dlock::mutex mine(c, name), theirs(other, name);
+	dlock::acquire_options o;
+	std::error_code code;
+
+	o.timeout = 5s;
+	o.max_hold = 400ms;
+	o.label = "a label";
+	{
+		const dlock::hold h = mine.acquire(o);
+		const auto found = theirs.inspect(5s);
+
+		CHECK(h.remaining() <= 400ms);
+		CHECK(found.size() == 1 && found[0].label == "a label");
+		h.extend(20s);
+		h.extend(10ms, code);
+		CHECK(!code && h.remaining() <= 10ms);
+		CHECK(theirs.try_acquire_for(20s));
+		h.extend(1s, code);
+		CHECK(code == dlock::errc::lost);
+	}
+	const dlock::hold h = theirs.acquire();
+	std::string thrown;
+
+	o.timeout = 0s;
+	CHECK(!mine.try_acquire(o));
+	THROWS(static_cast<void>(mine.acquire(o)), dlock::errc::busy);
+	THROWS(h.extend(1s), dlock::errc::invalid);
+	o.lease = 1ms;
+	THROWS(static_cast<void>(mine.try_acquire(o)), dlock::errc::invalid);
+	o.lease = 0ms;
+	o.label = std::string("a\0b", 3);
+	CHECK(!mine.acquire(o, code) && code == dlock::errc::invalid);
+}
+
+TEST(hold_that_ends_by_itself_for_a_loop)
+{
+	dlock::client c(uri), other(uri);
+	dlock::mutex mine(c, name), theirs(other, name);
+	dlock::acquire_options o;
+
+	mine.unbind();
+	o.lease = 300ms;
+	o.renew = false;
+	const dlock::hold h = mine.acquire_start(c, o).get();
+
+	CHECK(theirs.try_acquire_for(20s));
+	CHECK(h.check() == dlock::errc::lost);
+}

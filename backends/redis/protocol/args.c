@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/redis/protocol/args.h"
 
+#include <dlock/backend_net.h>
 #include <string.h>
+
+enum { LABEL_MAX = 240 };
 
 /* Of a hold: before, no waiter can have come. */
 #define PING_FROM_NS (DLK_MS / 10)
@@ -73,10 +76,11 @@ struct redis_arg dlki_redis_wait_record(char order,
 }
 
 struct redis_arg dlki_redis_payload(const struct dlk_request *request,
-				    struct redis_arg ttl, size_t label_len,
+				    struct redis_arg ttl,
 				    char out[RD_PAYLOAD_SIZE])
 {
 	size_t name = strlen(request->name);
+	size_t label_len = dlk_utf8_clip(request->label, LABEL_MAX);
 	size_t n = ttl.len;
 
 	memcpy(out, ttl.text, n);

@@ -40,7 +40,7 @@ struct redis_arg dlki_redis_wait_record(char order,
  * label's first `label_len` bytes count. */
 enum { RD_PAYLOAD_SIZE = 560 };
 struct redis_arg dlki_redis_payload(const struct dlk_request *request,
-				    struct redis_arg ttl, size_t label_len,
+				    struct redis_arg ttl,
 				    char out[RD_PAYLOAD_SIZE]);
 
 /* The arguments of a release, which point into the structure. */

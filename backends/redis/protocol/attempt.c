@@ -23,7 +23,7 @@ void dlki_redis_store_attempt(struct redis_store *s, struct dlki_op *op,
 	const struct redis_arg args[] = {
 		{ request->owner, RD_OWNER_LEN },
 		ttl,
-		dlki_redis_payload(request, ttl, s->label_len, payload),
+		dlki_redis_payload(request, ttl, payload),
 		dlki_redis_wait_record(s->order, request, op->id, s->channel,
 				       record),
 	};

@@ -11,7 +11,7 @@ void dlki_redis_store_downgrade(struct redis_store *s, struct dlki_op *op,
 	const struct redis_arg args[] = {
 		dlki_redis_grant(request->owner, op->token, grant),
 		ttl,
-		dlki_redis_payload(request, ttl, s->label_len, payload),
+		dlki_redis_payload(request, ttl, payload),
 	};
 	const struct redis_script_call call = { RD_DOWNGRADE, args, 3 };
 

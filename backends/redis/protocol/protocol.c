@@ -7,8 +7,6 @@
 #include "backends/redis/protocol/store.h"
 #include "backends/redis/protocol/uri.h"
 
-enum { LABEL_MAX = 240 };
-
 static struct redis_line *line_of(struct redis_store *s,
 				  const struct dlki_link *l)
 {
@@ -61,7 +59,6 @@ static int redis_open(struct dlki_store *base, struct dlk_error *err)
 		s->terms.caps |= DLOCK_CAP_FAIR;
 	open_plain(s);
 	s->ttl_len = dlki_redis_digits(s->ttl, (uint64_t)ttl_ms);
-	s->label_len = dlk_utf8_clip(base->label, LABEL_MAX);
 	s->clock_len = (size_t)snprintf(s->clock, sizeof(s->clock), "%s:clock",
 					s->prefix);
 	name_channel(s);

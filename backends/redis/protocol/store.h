@@ -46,7 +46,7 @@ struct redis_store {
 	uint32_t db;
 	const char *prefix; /* the URI's */
 	char ttl[24];
-	size_t ttl_len, label_len;
+	size_t ttl_len;
 	char channel[124];
 	char clock[80];       /* prefix:clock */
 	size_t clock_len;

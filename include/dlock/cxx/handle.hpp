@@ -3,6 +3,7 @@
 #ifndef DLOCK_CXX_HANDLE_HPP
 #define DLOCK_CXX_HANDLE_HPP
 
+#include <dlock/cxx/acquire_options.hpp>
 #include <dlock/cxx/acquiring.hpp>
 #include <dlock/cxx/client.hpp>
 #include <dlock/cxx/hold.hpp>
@@ -96,6 +97,38 @@ public:
 		return ask(false, detail::ms_until(t), code);
 	}
 
+	/* As dlock_acquire_opts(). */
+	hold acquire(const acquire_options &o)
+	{
+		std::error_code code;
+		hold h = acquire(o, code);
+
+		if (code)
+			detail::raise(code);
+		return h;
+	}
+
+	hold acquire(const acquire_options &o, std::error_code &code)
+	{
+		const detail::c_acquire_options c(o);
+		dlock_hold *h = nullptr;
+
+		code = detail::to_code(
+			dlock_acquire_opts(lock_.get(), c.get(), &h));
+		return { h, h ? hooks_ : nullptr };
+	}
+
+	/* Empty if others hold it. */
+	hold try_acquire(const acquire_options &o)
+	{
+		std::error_code code;
+		hold h = acquire(o, code);
+
+		if (code && code != errc::busy)
+			detail::raise(code);
+		return h;
+	}
+
 	/*
 	 * Begin an acquire, of the handle that is unbound or a semaphore:
 	 * dlock_acquire_start().  `done` is called with how it ended; the
@@ -114,8 +147,19 @@ public:
 		return begin(false, detail::to_ms(d), std::move(done));
 	}
 
+	/* dlock_acquire_opts_start(). */
+	dlock_op acquire_start(const acquire_options &o, granted_fn done)
+	{
+		return begin(detail::c_acquire_options(o), std::move(done));
+	}
+
 	/* `c` is the client of the handle. */
 	acquiring acquire_start(client &c) { return begin(false, -1, c); }
+
+	acquiring acquire_start(client &c, const acquire_options &o)
+	{
+		return begin(detail::c_acquire_options(o), c);
+	}
 
 	template <class Rep, class Period>
 	acquiring acquire_start(client &c,
@@ -268,34 +312,47 @@ protected:
 		return h;
 	}
 
-	dlock_op begin(bool shared, std::int64_t ms, granted_fn done)
+	dlock_op begin(const detail::c_acquire_options &o, granted_fn done)
 	{
 		auto call = std::make_unique<beginning>(
 			beginning{ hooks_, std::move(done) });
 		dlock_op op = 0;
 
-		start(shared, ms, beginning::end, call.get(), &op);
+		detail::settle(dlock_acquire_opts_start(
+				       lock_.get(), o.get(), beginning::end,
+				       call.get(), &op),
+			       nullptr);
 		static_cast<void>(call.release());
 		return op;
 	}
 
-	acquiring begin(bool shared, std::int64_t ms, client &c)
+	acquiring begin(const detail::c_acquire_options &o, client &c)
 	{
 		acquiring a;
 		auto s = std::make_shared<acquiring::state>();
 
 		s->client = c.native_handle();
-		s->op = begin(shared, ms,
-			      [s](std::error_code code, hold h,
-				  const char *message) {
-				      s->code = code;
-				      s->message = message;
-				      if (s->wanted)
-					      s->h = std::move(h);
-				      s->over = true;
-			      });
+		s->op = begin(o, [s](std::error_code code, hold h,
+				     const char *message) {
+			s->code = code;
+			s->message = message;
+			if (s->wanted)
+				s->h = std::move(h);
+			s->over = true;
+		});
 		a.state_ = std::move(s);
 		return a;
+	}
+
+	dlock_op begin(bool shared, std::int64_t ms, granted_fn done)
+	{
+		return begin(detail::c_acquire_options(shared, ms),
+			     std::move(done));
+	}
+
+	acquiring begin(bool shared, std::int64_t ms, client &c)
+	{
+		return begin(detail::c_acquire_options(shared, ms), c);
 	}
 
 	void lock_side(bool shared)
@@ -349,18 +406,6 @@ private:
 				   r->message);
 		}
 	};
-
-	void start(bool shared, std::int64_t ms, dlock_done_fn done, void *arg,
-		   dlock_op *op)
-	{
-		const int rc = shared ?
-				       dlock_acquire_shared_start(
-					       lock_.get(), ms, done, arg, op) :
-				       dlock_acquire_start(lock_.get(), ms,
-							   done, arg, op);
-
-		detail::settle(rc, nullptr);
-	}
 
 	struct freer {
 		void operator()(dlock_lock *l) const noexcept

@@ -47,6 +47,20 @@ public:
 		return from_ms(dlock_warning_ms(h()));
 	}
 
+	/* dlock_extend(): its end is so far away from now on. */
+	template <class Rep, class Period>
+	void extend(const std::chrono::duration<Rep, Period> &d,
+		    std::error_code &code) const noexcept
+	{
+		code = to_code(dlock_extend(h(), to_ms(d)));
+	}
+
+	template <class Rep, class Period>
+	void extend(const std::chrono::duration<Rep, Period> &d) const
+	{
+		settle(dlock_extend(h(), to_ms(d)), nullptr);
+	}
+
 	/* Ask to be told when others want the lock: on_event gets
 	 * DLOCK_WANTED, and the descriptor, which the hold owns, polls
 	 * readable. */

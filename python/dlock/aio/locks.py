@@ -7,6 +7,7 @@ from dlock._dlock import lib
 from dlock.aio.call import Call
 from dlock.aio.hold import Hold
 from dlock.errors import Busy, Canceled, to_ms
+from dlock.locks import with_options
 
 
 class Acquiring(Coroutine):
@@ -50,20 +51,25 @@ class Lock:
         self._mine = {}
         self.name = lock.name
 
-    def acquire(self, timeout=None):
+    def acquire(self, timeout=None, **options):
         """Await a Hold, in `timeout` seconds; None waits for ever.  Raises
         Busy; TimedOut unless the timeout is 0.  `async with
-        lock.acquire(5) as hold:` also releases it."""
-        return Acquiring(self._acquire(lib.dlock_acquire_start, timeout))
+        lock.acquire(5) as hold:` also releases it.  The options are those of
+        dlock.Lock.acquire()."""
+        return Acquiring(
+            self._acquire(lib.dlock_acquire_start, timeout, options))
 
-    async def try_acquire(self, timeout=0):
+    async def try_acquire(self, timeout=0, **options):
         """As acquire(), but None if others hold the lock."""
         try:
-            return await self.acquire(timeout)
+            return await self.acquire(timeout, **options)
         except Busy:
             return None
 
-    async def _acquire(self, function, timeout):
+    async def _acquire(self, function, timeout, options, shared=False):
+        if options:
+            function = with_options(lib.dlock_acquire_opts_start, shared,
+                                    **options)
         self._client._check_open(Canceled)
         call = Call(self._client, Hold(self))
         call.acquire(function, self._lock._raw, to_ms(timeout))
@@ -112,13 +118,13 @@ class Lock:
 class SharedLock(Lock):
     """A read-write lock; acquire() takes the write side."""
 
-    def acquire_shared(self, timeout=None):
-        return Acquiring(
-            self._acquire(lib.dlock_acquire_shared_start, timeout))
+    def acquire_shared(self, timeout=None, **options):
+        return Acquiring(self._acquire(lib.dlock_acquire_shared_start, timeout,
+                                       options, True))
 
-    async def try_acquire_shared(self, timeout=0):
+    async def try_acquire_shared(self, timeout=0, **options):
         try:
-            return await self.acquire_shared(timeout)
+            return await self.acquire_shared(timeout, **options)
         except Busy:
             return None
 

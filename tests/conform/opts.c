@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Holds with options of their own. */
+#include <dlock/async.h>
+#include <string.h>
+
+#include "conform/cases.h"
+#include "conform/worker.h"
+
+static dlock_acquire_options with(void)
+{
+	dlock_acquire_options o = DLOCK_ACQUIRE_OPTIONS_INIT;
+
+	o.timeout_ms = patience_ms();
+	return o;
+}
+
+static dlock_hold *take_so(dlock_lock *lock, const dlock_acquire_options *o)
+{
+	dlock_hold *h = NULL;
+
+	CHECK_OK(dlock_acquire_opts(lock, o, &h));
+	return h;
+}
+
+/* The hold ends by itself, not before `least_ms`, and others get the lock. */
+static void ends(struct conform *t, dlock_hold *h, int64_t begun,
+		 int64_t least_ms)
+{
+	struct worker *p = join(t, OTHER_CLIENT);
+
+	CHECK_INT(dlock_remaining_ms(h), <=, least_ms);
+	tell(p, ACQUIRE, -1);
+	HEAR_OK(p);
+	CHECK_RC(dlock_check(h), DLOCK_ELOST);
+	CHECK_INT(now_ms() - begun, >=, least_ms - 1);
+	EVENTUALLY(is_readable(dlock_hold_fd(h), 0));
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	CHECK_TEXT(dlock_errmsg(), t->name);
+	ASK_OK(p, CHECK_HOLD, 0);
+}
+
+void case_opts_max_hold(struct conform *t)
+{
+	dlock_acquire_options o = with();
+	int64_t begun = now_ms();
+
+	use_mutex(t);
+	o.max_hold_ms = 150;
+	ends(t, take_so(t->lock, &o), begun, 150);
+}
+
+/* The other client would wait for the end of the store's lease. */
+void case_opts_no_renew(struct conform *t)
+{
+	dlock_acquire_options o = with();
+	int64_t begun;
+
+	use_mutex(t);
+	give(take(t->lock));
+	o.no_renew = 1;
+	o.lease_ms = 1000;
+	begun = now_ms();
+	ends(t, take_so(t->lock, &o), begun, 1000);
+}
+
+static int stands(const dlock_hold *h, int64_t most_ms)
+{
+	CHECK_OK(dlock_check(h));
+	CHECK_INT(dlock_remaining_ms(h), <=, most_ms);
+	return 1;
+}
+
+void case_opts_lease(struct conform *t)
+{
+	dlock_acquire_options o = with();
+	struct worker *p;
+	dlock_hold *h;
+
+	use_mutex(t);
+	p = join(t, OTHER_CLIENT);
+	o.lease_ms = t->ttl_ms > 0 && t->ttl_ms < 3000 ? t->ttl_ms : 3000;
+	h = take_so(t->lock, &o);
+	if (t->ttl_ms == 0)
+		CHECK_INT(dlock_remaining_ms(h), ==, -1);
+	ALL_ALONG(o.lease_ms * 2, stands(h, o.lease_ms));
+	CHECK_INT(ask(p, ACQUIRE, 0).rc, ==, DLOCK_EBUSY);
+	give(h);
+	ASK_OK(p, ACQUIRE, at_once_ms());
+	CHECK_INT(stats_of(t->client).lost, ==, 0);
+	if (t->ttl_ms > 0) {
+		o.lease_ms = t->ttl_ms + 1;
+		CHECK_RC(dlock_acquire_opts(t->lock, &o, &h), DLOCK_EINVAL);
+	}
+}
+
+void case_opts_extend(struct conform *t)
+{
+	dlock_acquire_options o = with();
+	int64_t begun;
+	dlock_hold *h;
+
+	use_mutex(t);
+	h = take(t->lock);
+	CHECK_RC(dlock_extend(h, 100), DLOCK_EINVAL);
+	give(h);
+	o.max_hold_ms = 3000;
+	h = take_so(t->lock, &o);
+	CHECK_OK(dlock_extend(h, patience_ms()));
+	ALL_ALONG(3500, dlock_check(h) == DLOCK_OK);
+	begun = now_ms();
+	CHECK_OK(dlock_extend(h, 150));
+	ends(t, h, begun, 150);
+}
+
+struct labels {
+	const char *wanted;
+	int found, n;
+};
+
+static void look(const struct dlock_participant *p, void *arg)
+{
+	struct labels *l = arg;
+
+	l->n++;
+	l->found += strcmp(p->label, l->wanted) == 0;
+}
+
+void case_opts_label(struct conform *t)
+{
+	struct labels l = { .wanted = "a label" };
+	dlock_acquire_options o = with();
+	dlock_client *c = another_client(t, NULL, NULL);
+	dlock_hold *h;
+
+	use_mutex(t);
+	o.label = l.wanted;
+	h = take_so(t->lock, &o);
+	CHECK_OK(dlock_inspect(handle(t, c), look, &l, patience_ms()));
+	CHECK_INT(l.found, ==, 1);
+	CHECK_INT(l.n, ==, 1);
+	give(h);
+	h = take(t->lock);
+	l = (struct labels){ .wanted = "a label" };
+	CHECK_OK(dlock_inspect(handle(t, c), look, &l, patience_ms()));
+	CHECK_INT(l.found, ==, 0);
+	CHECK_INT(l.n, ==, 1);
+	give(h);
+}
+
+void case_opts_reentry(struct conform *t)
+{
+	dlock_acquire_options o = with();
+	dlock_hold *h, *none = NULL;
+
+	use_mutex(t);
+	o.max_hold_ms = 10 * patience_ms();
+	h = take_so(t->lock, &o);
+	CHECK(take_so(t->lock, &o) == h);
+	CHECK(take(t->lock) == h);
+	o.max_hold_ms++;
+	CHECK_RC(dlock_acquire_opts(t->lock, &o, &none), DLOCK_EINVAL);
+	for (int i = 0; i < 3; i++)
+		give(h);
+	is_free(t->lock);
+}
+
+void case_opts_readers(struct conform *t)
+{
+	dlock_acquire_options o = with();
+	struct worker *p;
+	int64_t begun;
+	dlock_hold *h;
+
+	use_rwlock(t);
+	p = join(t, OTHER_CLIENT);
+	ASK_OK(p, READ, at_once_ms());
+	o.shared = 1;
+	o.max_hold_ms = 300;
+	begun = now_ms();
+	h = take_so(t->lock, &o);
+	ASK_OK(p, RELEASE, 0);
+	ends(t, h, begun, 300);
+}
+
+void case_opts_permits(struct conform *t)
+{
+	dlock_acquire_options o = with();
+	int64_t begun;
+
+	use_semaphore(t, 1);
+	o.max_hold_ms = 200;
+	begun = now_ms();
+	ends(t, take_so(t->lock, &o), begun, 200);
+}
+
+void case_opts_multi(struct conform *t)
+{
+	dlock_acquire_options o = with();
+	dlock_lock *a, *b;
+	dlock_hold *h;
+
+	use_mutex(t);
+	a = t->lock;
+	b = any_lock(t, t->client, MUTEX, 0, "conform/second");
+	t->lock = multi(t, (dlock_lock *[]){ a, b }, 2);
+	o.max_hold_ms = 200;
+	h = take_so(t->lock, &o);
+	EVENTUALLY(dlock_check(dlock_member(h, 0)) == DLOCK_ELOST &&
+		   dlock_check(dlock_member(h, 1)) == DLOCK_ELOST);
+	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	h = take(t->lock);
+	CHECK_RC(dlock_extend(h, 100), DLOCK_EINVAL);
+	give(h);
+}
+
+static void note(const struct dlock_result *r, void *arg)
+{
+	CHECK_OK(r->code);
+	*(dlock_hold **)arg = r->hold;
+}
+
+void case_opts_async(struct conform *t)
+{
+	dlock_acquire_options o = with();
+	dlock_hold *h = NULL, *theirs;
+	int64_t begun;
+
+	use_unbound(t);
+	theirs = take(handle(t, another_client(t, NULL, NULL)));
+	o.max_hold_ms = 300;
+	CHECK_OK(dlock_acquire_opts_start(t->lock, &o, note, &h, NULL));
+	await_waiters(t, 1);
+	begun = now_ms();
+	give(theirs);
+	CHECK_OK(dlock_wait(t->client, patience_ms()));
+	CHECK(h);
+	ends(t, h, begun, 300);
+}

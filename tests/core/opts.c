@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Holds with options of their own: how they end, and what they must not get. */
+#include <dlock/async.h>
+
+#include "core/fixture.h"
+
+TestSuite(opts, .init = timed_fixture, .timeout = 60);
+
+static dlock_acquire_options wanted;
+
+static void given_with(const char *uri)
+{
+	wanted = (dlock_acquire_options)DLOCK_ACQUIRE_OPTIONS_INIT;
+	wanted.timeout_ms = 10000;
+	keep_diary();
+	given_mutex(uri);
+}
+
+static dlock_hold *take_so(void)
+{
+	dlock_hold *h = NULL;
+
+	OK(dlock_acquire_opts(lock, &wanted, &h));
+	return h;
+}
+
+/* What another process would be told. */
+static void shows(const char *scheme, const char *label)
+{
+	dlock_client *other = closed_at_end(open_store(scheme, NULL));
+	dlock_hold *none;
+
+	REFUSED(dlock_acquire(mutex(other, "a"), 0, &none), DLOCK_EBUSY, label);
+}
+
+static void ends_with(const char *why)
+{
+	EVENTUALLY(diary.losses == 1);
+	EVENTUALLY(fake_held(fake) == 0);
+	cr_assert_eq(dlock_check(hold), DLOCK_ELOST);
+	REFUSED(dlock_release(hold), DLOCK_ELOST, why);
+}
+
+CASE(opts, max_hold_ends_it_and_gives_it_back)
+{
+	given_with("fake:?ttl=30s");
+	wanted.max_hold_ms = 200;
+	hold = take_so();
+	cr_assert_leq(dlock_remaining_ms(hold), 200);
+	ends_with("max_hold is reached");
+}
+
+CASE(opts, max_hold_is_instead_of_the_clients)
+{
+	given_with("fake:?ttl=30s&max_hold=100ms");
+	wanted.max_hold_ms = 20000;
+	hold = take_so();
+	cr_assert_gt(dlock_remaining_ms(hold) + stalled_ms(), 1000);
+	OK(dlock_release(hold));
+}
+
+CASE(opts, lease_is_renewed_within_itself)
+{
+	given_with("fake:?ttl=30s");
+	wanted.lease_ms = 1500;
+	hold = take_so();
+	cr_assert_leq(dlock_remaining_ms(hold), 1500);
+	EVENTUALLY(stats(client).renewed >= 4);
+	OK(dlock_check(hold));
+	cr_assert_leq(dlock_remaining_ms(hold), 1500);
+	cr_assert_eq(diary.losses, 0);
+	OK(dlock_release(hold));
+}
+
+/* Not by the end of the store's, which others wait for. */
+CASE(opts, lease_that_is_not_renewed_in_time_is_lost)
+{
+	dlk_time begun;
+
+	given_with("fake:?ttl=30s");
+	wanted.lease_ms = 3000;
+	fake_always(fake, FAKE_RENEW, FAKE_SILENT);
+	begun = dlk_now();
+	hold = take_so();
+	EVENTUALLY(diary.losses == 1);
+	cr_assert_lt(late(dlk_now()), begun + 10000 * DLK_MS);
+	cr_assert_geq(diary.risks, 1,
+		      "a renewal had the time of the store's lease");
+	fake_clear(fake);
+	REFUSED(dlock_release(hold), DLOCK_ELOST, "lease ran out");
+}
+
+/* A request that is to be answered within a short lease is not the one that
+ * renews the long ones. */
+CASE(opts, lease_of_one_hold_shares_no_renewal_with_others)
+{
+	dlock_hold *other;
+
+	given_with("fake:?ttl=3s");
+	wanted.lease_ms = 2990;
+	hold = take_so();
+	other = take(mutex(client, "b"));
+	EVENTUALLY(fake_count(fake, FAKE_RENEW) >= 4);
+	for (size_t i = 0; i < 4; i++)
+		cr_assert_eq(fake_nth(fake, FAKE_RENEW, i).n, 1);
+	OK(dlock_release(other));
+	OK(dlock_release(hold));
+}
+
+CASE(opts, no_renew_ends_it_with_its_lease)
+{
+	given_with("fake:?ttl=600ms");
+	wanted.no_renew = 1;
+	hold = take_so();
+	ends_with("not to be renewed");
+	cr_assert_eq(fake_count(fake, FAKE_RENEW), 0);
+}
+
+CASE(opts, no_renew_ends_it_before_the_stores_lease)
+{
+	given_with("fake:?ttl=30s");
+	wanted.no_renew = 1;
+	wanted.lease_ms = 300;
+	hold = take_so();
+	cr_assert_leq(dlock_remaining_ms(hold), 300);
+	ends_with("not to be renewed");
+	cr_assert_eq(fake_count(fake, FAKE_RENEW), 0);
+}
+
+CASE(opts, no_renew_is_renewed_behind_it_where_the_store_needs_it)
+{
+	dlk_time begun;
+
+	given_with("fake:?ttl=1500ms");
+	wanted.no_renew = 1;
+	wanted.lease_ms = 4000;
+	begun = dlk_now();
+	hold = take_so();
+	EVENTUALLY(diary.losses == 1);
+	cr_assert_geq(diary.page[diary.n - 1].at, begun + 4000 * DLK_MS);
+	cr_assert_geq(fake_count(fake, FAKE_RENEW), 4);
+	REFUSED(dlock_release(hold), DLOCK_ELOST, "not to be renewed");
+}
+
+CASE(opts, no_renew_ends_it_where_nothing_expires)
+{
+	given_with("fake:");
+	wanted.no_renew = 1;
+	REFUSED(dlock_acquire_opts(lock, &wanted, &hold), DLOCK_EINVAL,
+		"do not end by themselves");
+	wanted.lease_ms = 200;
+	hold = take_so();
+	ends_with("not to be renewed");
+}
+
+CASE(opts, lease_has_no_effect_where_nothing_expires)
+{
+	given_with("fake:");
+	wanted.lease_ms = 50;
+	hold = take_so();
+	cr_assert_eq(dlock_remaining_ms(hold), -1);
+	OK(dlock_release(hold));
+}
+
+CASE(opts, label_is_what_others_see)
+{
+	given_with("fake:?ttl=30s");
+	wanted.label = "nightly report";
+	hold = take_so();
+	shows("fake:", "nightly report");
+	OK(dlock_release(hold));
+}
+
+/* ---- Re-entrancy --------------------------------------------------------- */
+
+CASE(opts, of_a_hold_are_those_of_the_next_acquire_or_none)
+{
+	dlock_hold *h = NULL;
+
+	given_with("fake:?ttl=30s");
+	wanted.max_hold_ms = 20000;
+	wanted.label = "x";
+	hold = take_so();
+	cr_assert_eq(take_so(), hold);
+	cr_assert_eq(take(lock), hold);
+	wanted.label = "y";
+	REFUSED(dlock_acquire_opts(lock, &wanted, &h), DLOCK_EINVAL,
+		"with other options");
+	wanted.label = NULL;
+	wanted.no_renew = 1;
+	REFUSED(dlock_acquire_opts(lock, &wanted, &h), DLOCK_EINVAL,
+		"with other options");
+	cr_assert_null(h);
+	for (int i = 0; i < 3; i++)
+		OK(dlock_release(hold));
+	cr_assert_eq(fake_held(fake), 0);
+}
+
+CASE(opts, are_not_given_to_a_hold_that_has_none)
+{
+	dlock_hold *h;
+
+	given_with("fake:?ttl=30s");
+	hold = take(lock);
+	wanted.lease_ms = 1000;
+	REFUSED(dlock_acquire_opts(lock, &wanted, &h), DLOCK_EINVAL,
+		"with other options");
+	OK(dlock_release(hold));
+}
+
+CASE(opts, of_both_sides_are_the_same)
+{
+	dlock_hold *r;
+
+	wanted = (dlock_acquire_options)DLOCK_ACQUIRE_OPTIONS_INIT;
+	given_rwlock("fake:?ttl=30s");
+	wanted.max_hold_ms = 20000;
+	hold = take_so();
+	wanted.shared = 1;
+	OK(dlock_acquire_opts(lock, &wanted, &r));
+	cr_assert_neq(r, hold);
+	OK(dlock_extend(r, 5000));
+	cr_assert_leq(dlock_remaining_ms(hold), 5000);
+	OK(dlock_release(hold));
+	OK(dlock_release(r));
+}
+
+/* ---- Extending ----------------------------------------------------------- */
+
+CASE(opts, extend_moves_the_end_both_ways)
+{
+	given_with("fake:?ttl=30s");
+	wanted.max_hold_ms = 2000;
+	hold = take_so();
+	OK(dlock_extend(hold, 20000));
+	cr_assert_gt(dlock_remaining_ms(hold) + stalled_ms(), 10000);
+	ALL_ALONG(2100, dlock_check(hold) == DLOCK_OK);
+	OK(dlock_extend(hold, 100));
+	ends_with("max_hold is reached");
+	REFUSED(dlock_extend(NULL, 5), DLOCK_EINVAL, "NULL");
+}
+
+CASE(opts, extend_is_for_the_clients_max_hold_too)
+{
+	given_with("fake:?max_hold=2s");
+	hold = take(lock);
+	OK(dlock_extend(hold, 4000));
+	ALL_ALONG(2100, dlock_check(hold) == DLOCK_OK);
+	ends_with("max_hold is reached");
+}
+
+CASE(opts, extend_has_the_store_renew)
+{
+	given_with("fake:?ttl=1500ms");
+	wanted.no_renew = 1;
+	hold = take_so();
+	OK(dlock_extend(hold, 4000));
+	EVENTUALLY(stats(client).renewed >= 3);
+	OK(dlock_check(hold));
+	ends_with("not to be renewed");
+}
+
+CASE(opts, extend_needs_an_end_that_has_not_come)
+{
+	given_with("fake:?ttl=30s");
+	hold = take(lock);
+	REFUSED(dlock_extend(hold, 100), DLOCK_EINVAL, "no end to move");
+	REFUSED(dlock_extend(hold, 0), DLOCK_EINVAL, "ms is 0");
+	OK(dlock_release(hold));
+	wanted.max_hold_ms = 50;
+	hold = take_so();
+	EVENTUALLY(dlock_check(hold) == DLOCK_ELOST);
+	REFUSED(dlock_extend(hold, 1000), DLOCK_ELOST, "was lost");
+	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
+}
+
+CASE(opts, of_a_multi_lock_are_those_of_each_member)
+{
+	dlock_lock *b, *both;
+	dlock_hold *h = NULL;
+
+	given_with("fake:?ttl=30s");
+	b = mutex(client, "b");
+	both = multi((dlock_lock *[]){ lock, b }, 2);
+	wanted.max_hold_ms = 20000;
+	OK(dlock_acquire_opts(both, &wanted, &hold));
+	OK(dlock_extend(hold, 300));
+	cr_assert_leq(dlock_remaining_ms(dlock_member(hold, 0)), 300);
+	cr_assert_leq(dlock_remaining_ms(dlock_member(hold, 1)), 300);
+	EVENTUALLY(diary.losses == 2);
+	REFUSED(dlock_extend(hold, 300), DLOCK_ELOST, "was lost");
+	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
+	wanted.lease_ms = 60000;
+	REFUSED(dlock_acquire_opts(both, &wanted, &h), DLOCK_EINVAL,
+		"lease_ms is 60000");
+	OK(dlock_acquire(both, 0, &hold));
+	REFUSED(dlock_extend(hold, 300), DLOCK_EINVAL, "no end to move");
+	OK(dlock_release(hold));
+}
+
+/* ---- Passing and keeping ------------------------------------------------- */
+
+CASE(opts, are_known_to_the_store_whatever_is_kept)
+{
+	given_with("fakewant:?ttl=30s&keep=10s");
+	OK(dlock_release(take(lock)));
+	cr_assert_eq(stats(client).kept, 1);
+	wanted.label = "nightly report";
+	hold = take_so();
+	shows("fakewant:", "nightly report");
+	OK(dlock_release(hold));
+	cr_assert_eq(stats(client).kept, 0);
+	cr_assert_eq(fake_held(fake), 0);
+}
+
+CASE(opts, are_not_passed_on)
+{
+	struct taker t = { 0 };
+
+	given_with("fakewant:?ttl=30s");
+	wanted.max_hold_ms = 15000;
+	hold = take_so();
+	taker_start(&t, lock, 10000);
+	EVENTUALLY(stats(client).waiters == 1);
+	OK(dlock_release(hold));
+	cr_assert_eq(taker_join(&t), DLOCK_OK);
+	cr_assert_eq(stats(client).passed, 0);
+	cr_assert_gt(t.remaining_ms + stalled_ms(), 15000);
+}
+
+static void *take_in_thread(void *arg)
+{
+	dlock_hold *h = take_so();
+
+	*(int64_t *)arg = dlock_remaining_ms(h);
+	OK(dlock_release(h));
+	return NULL;
+}
+
+CASE(opts, are_not_those_of_a_claim_that_is_passed)
+{
+	int64_t remaining_ms = -1;
+	pthread_t t;
+
+	given_with("fakewant:?ttl=30s");
+	wanted.max_hold_ms = 5000;
+	hold = take(lock);
+	cr_assert_eq(pthread_create(&t, NULL, take_in_thread, &remaining_ms),
+		     0);
+	EVENTUALLY(stats(client).waiters == 1);
+	OK(dlock_release(hold));
+	pthread_join(t, NULL);
+	cr_assert_eq(stats(client).passed, 0);
+	cr_assert_leq(remaining_ms, 5000);
+}
+
+/* ---- Asynchronous calls -------------------------------------------------- */
+
+static void note(const struct dlock_result *r, void *arg)
+{
+	cr_assert_eq(r->code, DLOCK_OK, "%s", r->message);
+	*(dlock_hold **)arg = r->hold;
+}
+
+CASE(opts, of_asynchronous_calls_are_copied)
+{
+	char label[] = "a label";
+	given_with("fake:?ttl=30s");
+	OK(dlock_lock_unbind(lock));
+	wanted.max_hold_ms = 20000;
+	wanted.label = label;
+	fake_occupy(fake, DLK_LOCK, "a", 0);
+	OK(dlock_acquire_opts_start(lock, &wanted, note, &hold, NULL));
+	label[0] = 'X';
+	EVENTUALLY(stats(client).waiters == 1);
+	fake_vacate(fake, DLK_LOCK, "a");
+	OK(dlock_wait(client, 10000));
+	shows("fake:", "a label");
+	OK(dlock_extend(hold, 100));
+	ends_with("max_hold is reached");
+	wanted.lease_ms = -1;
+	REFUSED(dlock_acquire_opts_start(lock, &wanted, note, &hold, NULL),
+		DLOCK_EINVAL, "lease_ms is -1");
+}
+
+/* ---- What is refused ----------------------------------------------------- */
+
+static void refuses(const char *text)
+{
+	dlock_hold *none = NULL;
+
+	REFUSED(dlock_acquire_opts(lock, &wanted, &none), DLOCK_EINVAL, text);
+	cr_assert_null(none);
+	wanted = (dlock_acquire_options)DLOCK_ACQUIRE_OPTIONS_INIT;
+}
+
+CASE(opts, out_of_range_are_refused)
+{
+	given_with("fake:?ttl=30s");
+	wanted.size = 3;
+	refuses("DLOCK_ACQUIRE_OPTIONS_INIT");
+	wanted.timeout_ms = -2;
+	refuses("DLOCK_FOREVER");
+	wanted.lease_ms = 9;
+	refuses("10 is the least");
+	wanted.lease_ms = 30001;
+	refuses("the store's lease 30000");
+	wanted.max_hold_ms = -1;
+	refuses("max_hold_ms is -1");
+	wanted.shared = 1;
+	refuses("read side");
+	wanted.label = "two\nlines";
+	refuses("byte 4 of the label is a control character");
+	/* A program that was built before knows fewer. */
+	wanted.size = offsetof(dlock_acquire_options, max_hold_ms);
+	wanted.max_hold_ms = -1;
+	hold = take_so();
+	OK(dlock_release(hold));
+	OK(dlock_acquire_opts(lock, NULL, &hold));
+	OK(dlock_release(hold));
+}
