@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "options.h"
 #include "exits.h"
+#include "habits.h"
 #include "message.h"
 #include "modules.h"
 #include "number.h"
@@ -28,6 +29,21 @@ static int refuse_kind(struct options *o, enum option_id option,
 		return 1;
 	}
 	*chosen = option;
+	return 0;
+}
+
+/* flock(1) has -u to unlock. */
+static int take_uri(struct options *o)
+{
+	o->uri = optarg;
+	if (!is_descriptor(optarg))
+		return 1;
+	o->status = fail(LEAVE_USAGE,
+			 "-u wants the URI of a store, not \"%s\"; it does not "
+			 "unlock: the lock of `dlock run` ends with the "
+			 "command, and that of `dlock hold` with its standard "
+			 "input",
+			 optarg);
 	return 0;
 }
 
@@ -223,9 +239,6 @@ static int take_compare(struct options *o, enum option_id option)
 static int take_setting(struct options *o, enum option_id option)
 {
 	switch (option) {
-	case OPTION_URI:
-		o->uri = optarg;
-		return 1;
 	case OPTION_REQUIRE:
 		o->require = optarg;
 		return 1;
@@ -264,6 +277,8 @@ static int take_option(struct options *o, const struct command *cmd,
 	if (take_setting(o, option))
 		return 1;
 	switch (option) {
+	case OPTION_URI:
+		return take_uri(o);
 	case OPTION_WAIT:
 	case OPTION_NONBLOCK:
 		return take_wait(o, option, c);
@@ -302,7 +317,10 @@ static int refuse(const struct command *cmd, const struct option_spec *spec,
 {
 	const char *name = strncmp(word, "--", 2) ? NULL : word + 2;
 	const char *meant = name ? nearest(name, spec->names) : NULL;
+	const char *habit = habit_of(word, optopt);
 
+	if (habit && (cmd == &cmd_run || cmd == &cmd_hold))
+		return fail(LEAVE_USAGE, "dlock %s has %s", cmd->name, habit);
 	if (name && optopt)
 		return fail(LEAVE_USAGE, "this option takes no argument: %s",
 			    word);

@@ -4,6 +4,7 @@
 #include "command.h"
 #include "exits.h"
 #include "guard.h"
+#include "habits.h"
 #include "held.h"
 #include "job.h"
 #include "message.h"
@@ -61,6 +62,11 @@ static int check_command(struct run *r, char **args)
 			    "dlock go before \"%s\", and a command that begins "
 			    "with - needs -- before it",
 			    args[1], name);
+	if (!r->argv[0] && is_descriptor(name))
+		return fail(LEAVE_USAGE,
+			    "run what under the lock \"%s\"?  If that is a "
+			    "descriptor: " NO_DESCRIPTORS,
+			    name);
 	if (!r->argv[0])
 		return fail(LEAVE_USAGE,
 			    "run what under the lock \"%s\"?  "
