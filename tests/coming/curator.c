@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What users of Curator's recipes look for. */
+#include "coming/rows.h"
+
+#include <string.h>
+
+#include "support/wait.h"
+
+ROW(curator_mutex)
+{
+	dlock_hold *hold, *again;
+
+	OK(dlock_acquire(t->lock, DLOCK_FOREVER, &hold));
+	OK(dlock_acquire(t->lock, DLOCK_FOREVER, &again));
+	cr_assert_eq(hold, again);
+	OK(dlock_release(again));
+	OK(dlock_release(hold));
+}
+
+ROW(curator_timed)
+{
+	dlock_hold *hold, *theirs = coming_take(t->theirs);
+
+	IS(dlock_acquire(t->lock, 50, &hold), DLOCK_EBUSY);
+	OK(dlock_release(theirs));
+}
+
+ROW(curator_owned)
+{
+	dlock_hold *hold = coming_take(t->lock);
+
+	cr_assert_eq(dlock_lock_held(t->lock), 1);
+	cr_assert_eq(dlock_lock_held(t->theirs), 0);
+	OK(dlock_release(hold));
+}
+
+static void count(const struct dlock_participant *p, void *arg)
+{
+	cr_assert(p->label[0]);
+	++*(int *)arg;
+}
+
+ROW(curator_participants)
+{
+	dlock_hold *hold = coming_take(t->lock);
+	int n = 0;
+
+	OK(dlock_inspect(t->theirs, count, &n, LONG_MS));
+	cr_assert_eq(n, 1);
+	OK(dlock_release(hold));
+}
+
+ROW(curator_semaphore_mutex)
+{
+	dlock_hold *hold, *again;
+
+	OK(dlock_lock_unbind(t->lock));
+	OK(dlock_acquire(t->lock, DLOCK_FOREVER, &hold));
+	IS(dlock_acquire(t->lock, 0, &again), DLOCK_EBUSY);
+	OK(dlock_release(hold));
+}
+
+ROW(curator_read_write)
+{
+	dlock_lock *lock, *twin;
+	dlock_hold *w, *r, *other;
+
+	OK(dlock_rwlock_new(&lock, t->client, t->name));
+	OK(dlock_rwlock_new(&twin, t->other, t->name));
+	OK(dlock_acquire(lock, DLOCK_FOREVER, &w));
+	OK(dlock_acquire_shared(lock, DLOCK_FOREVER, &r));
+	OK(dlock_release(w));
+	OK(dlock_acquire_shared(twin, LONG_MS, &other));
+	IS(dlock_acquire(lock, 0, &w), DLOCK_EDEADLK);
+	OK(dlock_release(other));
+	OK(dlock_release(r));
+	dlock_lock_free(twin);
+	dlock_lock_free(lock);
+}
+
+ROW(curator_semaphore)
+{
+	dlock_lock *lock;
+	dlock_hold *one, *two, *three;
+
+	OK(dlock_semaphore_new(&lock, t->client, t->name, 2));
+	OK(dlock_acquire(lock, DLOCK_FOREVER, &one));
+	OK(dlock_acquire(lock, DLOCK_FOREVER, &two));
+	IS(dlock_acquire(lock, 0, &three), DLOCK_EBUSY);
+	OK(dlock_release(two));
+	OK(dlock_release(one));
+	dlock_lock_free(lock);
+}
+
+ROW(curator_multi)
+{
+	dlock_lock *b, *both;
+	dlock_hold *hold;
+
+	OK(dlock_mutex_new(&b, t->other, "coming/second"));
+	OK(dlock_multi_new(&both, (dlock_lock *[]){ t->lock, b }, 2));
+	OK(dlock_acquire(both, LONG_MS, &hold));
+	OK(dlock_release(hold));
+	dlock_lock_free(both);
+	dlock_lock_free(b);
+}
+
+ROW(curator_revocable)
+{
+	dlock_hold *hold = coming_take(t->lock);
+
+	OK(dlock_revocable(hold));
+	cr_assert(!is_readable(dlock_wanted_fd(hold), 0));
+	OK(dlock_revoke(t->theirs, LONG_MS));
+	EVENTUALLY(is_readable(dlock_wanted_fd(hold), 0));
+	OK(dlock_check(hold));
+	OK(dlock_release(hold));
+}
+
+ROW(curator_lost)
+{
+	dlock_hold *hold = coming_take(t->lock);
+
+	OK(dlock_break(t->theirs, LONG_MS));
+	EVENTUALLY(is_readable(dlock_hold_fd(hold), 0));
+	IS(dlock_check(hold), DLOCK_ELOST);
+	IS(dlock_release(hold), DLOCK_ELOST);
+}
+
+const struct coming_row curator_rows[] = {
+	{ "curator_mutex", curator_mutex },
+	{ "curator_timed", curator_timed },
+	{ "curator_owned", curator_owned },
+	{ "curator_participants", curator_participants },
+	{ "curator_semaphore_mutex", curator_semaphore_mutex },
+	{ "curator_read_write", curator_read_write },
+	{ "curator_semaphore", curator_semaphore },
+	{ "curator_multi", curator_multi },
+	{ "curator_revocable", curator_revocable },
+	{ "curator_lost", curator_lost },
+	{ NULL, NULL },
+};
