@@ -22,12 +22,14 @@ struct dlki_async *dlki_async_new(struct dlock_client *c, dlock_done_fn done,
 	r->client = c;
 	r->done = done;
 	r->arg = arg;
+	r->wait.deadline = DLK_FOREVER;
 	return r;
 }
 
 void dlki_async_free(struct dlki_async *r)
 {
 	free(r->terms);
+	free(r->multi);
 	free(r->text);
 	free(r);
 }
@@ -85,7 +87,18 @@ void dlki_async_enter(struct dlki_async *r)
 
 	all->n++;
 	all->pending += r->done != NULL;
-	dlki_async_table_add(&all->table, r);
+	if (!r->whole)
+		dlki_async_table_add(&all->table, r);
+}
+
+void dlki_async_pause(struct dlki_async *r, dlk_time at)
+{
+	struct dlki_asyncs *all = &r->client->asyncs;
+
+	r->state = DLKI_ASYNC_PARKED;
+	dlki_heap_set(&all->next, &r->next, at);
+	if (all->idle)
+		pthread_cond_signal(&all->ready);
 }
 
 struct dlki_async *dlki_async_next(struct dlock_client *c, dlk_time *until)
@@ -148,6 +161,10 @@ void dlki_async_over(struct dlki_async *r, int rc, dlock_hold *hold,
 	dlki_heap_remove(&all->next, &r->next);
 	dlki_heap_remove(&all->end, &r->end);
 	all->n--;
+	if (r->whole) {
+		r->whole->over(r, rc, hold, err);
+		return;
+	}
 	if (!r->done) {
 		dlki_async_table_remove(&all->table, r);
 		dlki_async_free(r);

@@ -29,7 +29,21 @@ enum dlki_async_state {
 	DLKI_ASYNC_OVER
 };
 
+struct dlki_async;
+struct dlki_multi_call;
 struct dlki_question;
+
+/* The call that others are parts of.  Both are called with mu held, and may
+ * release it meanwhile. */
+struct dlki_async_whole {
+	/* An acquire has ended with EBUSY, on the async thread: with what it is
+	 * to end. */
+	int (*look)(struct dlki_async *part, struct dlk_error *err);
+
+	/* A part is over.  It may be gone afterwards. */
+	void (*over)(struct dlki_async *part, int rc, dlock_hold *hold,
+		     const struct dlk_error *err);
+};
 
 struct dlki_async {
 	/* Constant. */
@@ -41,6 +55,11 @@ struct dlki_async {
 	struct dlki_question *question; /* or NULL; if both are: an acquire */
 	struct dlki_terms *terms;      /* an acquire's, or NULL */
 	int last;                      /* of the claim's holds that ends */
+	const struct dlki_async_whole *whole; /* not NULL: a part, which has no
+					       * number and no callback */
+	struct dlki_multi_call *multi; /* the call for a multi-lock that this
+				        * is, freed with it, or is a part of;
+				        * or NULL */
 
 	_Atomic uint64_t cancels;      /* not 0: cancelled */
 
@@ -80,6 +99,9 @@ void dlki_async_enter(struct dlki_async *call);
 /* It is READY. */
 void dlki_async_ready(struct dlki_async *call);
 
+/* It is READY at `at`, or when it is roused. */
+void dlki_async_pause(struct dlki_async *call, dlk_time at);
+
 /* The next that is READY is RUNNING now, or NULL: none is until `*until`. */
 struct dlki_async *dlki_async_next(struct dlock_client *client,
 				   dlk_time *until);
@@ -94,7 +116,8 @@ void dlki_async_leave(struct dlki_async *call);
 void dlki_async_rouse(struct dlki_async *call);
 
 /* It is OVER: no thread and no timer has to do with it any more.  Its callback
- * is due; without one, it is freed. */
+ * is due; without one, it is freed.  If it is a part, the whole goes on, which
+ * releases mu meanwhile. */
 void dlki_async_over(struct dlki_async *call, int rc, dlock_hold *hold,
 		     const struct dlk_error *err);
 

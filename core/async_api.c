@@ -6,16 +6,11 @@
 #include "core/base/process.h"
 #include "core/guard.h"
 #include "core/inspect.h"
+#include "core/multi.h"
+#include "core/multi_call.h"
 #include "core/overdue.h"
 #include "core/release.h"
 #include "core/async_thread.h"
-
-static int fail_multi(struct dlk_error *err)
-{
-	return dlk_fail(err, DLOCK_ENOTSUP,
-			"a multi-lock cannot be asked for asynchronously: ask "
-			"for its members");
-}
 
 /* One that can be entered: the thread that runs it is there.  NULL: see err. */
 static struct dlki_async *prepare(struct dlock_client *c, dlock_done_fn done,
@@ -33,6 +28,25 @@ static struct dlki_async *prepare(struct dlock_client *c, dlock_done_fn done,
 
 /* ---- Acquire ------------------------------------------------------------- */
 
+static int check_belongs(const dlock_lock *lock, struct dlk_error *err)
+{
+	if (lock->unbound || lock->record->kind == DLK_SEMAPHORE)
+		return 0;
+	return dlk_fail(err, DLOCK_EINVAL,
+			"lock '%s': the holds of this handle belong to "
+			"threads: call dlock_lock_unbind() first",
+			lock->record->name);
+}
+
+static int check_members(const struct dlki_multi *multi, struct dlk_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < multi->n && rc == 0; i++)
+		rc = check_belongs(multi->member[i].lock, err);
+	return rc;
+}
+
 static int check_acquire(const dlock_lock *lock, int shared, dlock_done_fn done,
 			 struct dlk_error *err)
 {
@@ -40,16 +54,11 @@ static int check_acquire(const dlock_lock *lock, int shared, dlock_done_fn done,
 		return dlk_fail(err, DLOCK_EINVAL, "lock is NULL");
 	if (!done)
 		return dlk_fail(err, DLOCK_EINVAL, "done is NULL");
-	if (lock->multi)
-		return fail_multi(err);
 	if (shared && !lock->has_read_side)
 		return dlk_fail(err, DLOCK_EINVAL,
 				"only a read-write lock has a read side");
-	if (lock->unbound || lock->record->kind == DLK_SEMAPHORE)
-		return 0;
-	return dlk_fail(err, DLOCK_EINVAL,
-			"the holds of this handle belong to threads: call "
-			"dlock_lock_unbind() first");
+	return lock->multi ? check_members(lock->multi, err) :
+			     check_belongs(lock, err);
 }
 
 /* With mu held: it is over, or the async thread's. */
@@ -88,6 +97,8 @@ static int acquire_start(dlock_lock *lock, const dlock_acquire_options *o,
 	struct dlock_client *c = r->client;
 	int rc = dlki_terms_new(&r->terms, o, err);
 
+	if (rc == 0 && lock->multi)
+		return dlki_multi_call_acquire(r, lock, o->timeout_ms, op, err);
 	if (rc == 0)
 		rc = dlki_terms_check(r->terms, c->schedule.ttl_ms, err);
 	if (rc != 0)
@@ -122,7 +133,7 @@ static int begin_acquire(dlock_lock *lock, const dlock_acquire_options *opts,
 		rc = dlki_timeout_check(o.timeout_ms, err);
 	if (rc != 0)
 		return rc;
-	c = lock->record->client;
+	c = lock->multi ? dlki_multi_home(lock->multi) : lock->record->client;
 	rc = dlki_client_begin(c, err);
 	if (rc != 0)
 		return rc;
@@ -170,7 +181,7 @@ int dlock_acquire_shared_start(dlock_lock *lock, int64_t timeout_ms,
 	return public_acquire(lock, &o, done, arg, op);
 }
 
-/* With mu held. */
+/* With mu held, which may be released meanwhile. */
 static int cancel_op(struct dlock_client *c, dlock_op op, struct dlk_error *err)
 {
 	struct dlki_async *r = dlki_async_table_find(&c->asyncs.table, op);
@@ -181,10 +192,10 @@ static int cancel_op(struct dlock_client *c, dlock_op op, struct dlk_error *err)
 	if (r->state == DLKI_ASYNC_OVER)
 		return 0;
 	atomic_store(&r->cancels, 1);
-	dlki_overdue_cancelled(r);
-	if (r->acquire.claim && r->asleep)
-		r->acquire.claim->cancelled = 1;
-	dlki_async_rouse(r);
+	if (r->multi)
+		dlki_multi_call_rouse(r->multi);
+	else
+		dlki_overdue_cancelled(r);
 	return 0;
 }
 
@@ -204,24 +215,24 @@ int dlock_cancel_op(dlock_client *client, dlock_op op)
 
 /* ---- Release ------------------------------------------------------------- */
 
-/* With mu held: from now on the hold is the async thread's. */
-static int enter_release(struct dlki_async *r, struct dlk_error *err)
+/* From now on the hold is the async thread's. */
+static int release_start(struct dlki_async *r, dlock_hold *hold,
+			 struct dlk_error *err)
 {
 	struct dlock_client *c = r->client;
-	dlock_hold *hold = r->releasing;
-	int rc = dlki_may_release(hold, err);
+	int rc;
 
+	r->releasing = hold;
+	pthread_mutex_lock(&c->mu);
+	rc = dlki_may_release(hold, err);
 	if (rc == 0)
 		rc = dlki_async_reserve(c, err);
-	if (rc != 0)
-		return rc;
-	r->last = dlki_release_begin(hold);
-	if (r->last)
-		hold->claim->thread = DLKI_NO_THREAD; /* no re-entry */
-	dlki_call_begin(c);
-	dlki_async_enter(r);
-	dlki_async_ready(r);
-	return 0;
+	if (rc == 0) {
+		dlki_call_begin(c);
+		dlki_async_release(r);
+	}
+	pthread_mutex_unlock(&c->mu);
+	return rc;
 }
 
 static int begin_release(dlock_hold *hold, dlock_done_fn done, void *arg,
@@ -234,22 +245,21 @@ static int begin_release(dlock_hold *hold, dlock_done_fn done, void *arg,
 	if (!hold)
 		return dlk_fail(err, DLOCK_EINVAL, "hold is NULL");
 	if (hold->multi)
-		return fail_multi(err);
-	c = hold->claim->client;
+		c = dlki_multi_member(hold, 0)->claim->client;
+	else
+		c = hold->claim->client;
 	rc = dlki_client_begin(c, err);
 	if (rc != 0)
 		return rc;
 	r = prepare(c, done, arg, err);
 	if (!r)
 		rc = err->code;
-	if (r) {
-		r->releasing = hold;
-		pthread_mutex_lock(&c->mu);
-		rc = enter_release(r, err);
-		pthread_mutex_unlock(&c->mu);
-		if (rc != 0)
-			dlki_async_free(r);
-	}
+	else if (hold->multi)
+		rc = dlki_multi_call_release(r, hold, err);
+	else
+		rc = release_start(r, hold, err);
+	if (rc != 0 && r)
+		dlki_async_free(r);
 	dlki_client_end(c);
 	return rc;
 }

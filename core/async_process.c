@@ -4,6 +4,7 @@
 #include "core/async.h"
 #include "core/base/error.h"
 #include "core/inspect.h"
+#include "core/multi_call.h"
 
 /* The clients that this thread processes, the innermost first. */
 struct frame {
@@ -43,6 +44,20 @@ static void call_back(struct dlki_async *r)
 	dlki_async_free(r);
 }
 
+/* With mu held: it hands out the hold of a multi-lock. */
+static void call_multi(struct dlki_async *r)
+{
+	struct dlock_client *c = r->client;
+	struct dlki_multi_call *multi = r->multi;
+
+	pthread_mutex_unlock(&c->mu);
+	dlki_multi_call_hand_out(multi, r->hold);
+	r->multi = NULL;
+	call_back(r);
+	dlki_multi_call_handed_out(multi);
+	pthread_mutex_lock(&c->mu);
+}
+
 /* With mu held.  The hold may have been released, and passed on, when its
  * callback returns. */
 static int call_over(struct dlock_client *c)
@@ -52,6 +67,10 @@ static int call_over(struct dlock_client *c)
 
 	if (!r)
 		return 0;
+	if (r->hold && r->hold->multi) {
+		call_multi(r);
+		return 1;
+	}
 	claim = r->hold ? r->hold->claim : NULL;
 	if (claim) {
 		claim->undelivered = DLKI_HANDING_OUT;

@@ -17,9 +17,12 @@ static int run_acquire(struct dlki_async *r, dlock_hold **hold,
 	struct dlki_acquire *a = &r->acquire;
 	int rc;
 
-	/* The calls before it may have taken all of its time. */
-	if (!a->begun && r->wait.deadline < dlk_now())
-		r->wait.deadline = dlk_now();
+	if (!a->begun) {
+		r->wait.begun = dlk_now();
+		/* The calls before it may have taken all of its time. */
+		if (r->wait.deadline < r->wait.begun)
+			r->wait.deadline = r->wait.begun;
+	}
 	if (r->asleep)
 		rc = dlki_wait_resume(a->claim, &r->wait, r->sleeps_until, err);
 	else if (c->closing)
@@ -40,11 +43,31 @@ static int run_acquire(struct dlki_async *r, dlock_hold **hold,
 	return rc;
 }
 
+void dlki_async_release(struct dlki_async *r)
+{
+	dlock_hold *hold = r->releasing;
+
+	r->last = dlki_release_begin(hold);
+	if (r->last)
+		hold->claim->thread = DLKI_NO_THREAD; /* no re-entry */
+	dlki_async_enter(r);
+	dlki_async_ready(r);
+}
+
 /* The same for a release. */
 static int run_release(struct dlki_async *r, struct dlk_error *err)
 {
-	int rc = dlki_release_end(r->releasing, r->last, DLK_FOREVER, err);
+	struct dlki_wait *w = &r->wait;
+	int gives_up = w->patience.cancels != NULL;
+	int rc;
 
+	if (gives_up) {
+		w->patience.ask_ms = dlki_ask_ms(&r->client->ask);
+		dlki_patience_begin(&w->patience);
+	}
+	rc = dlki_release_end(r->releasing, r->last, w->deadline, err);
+	if (gives_up)
+		dlki_patience_end(&w->patience);
 	dlki_call_end(r->client);
 	return rc;
 }
@@ -76,6 +99,8 @@ static void run(struct dlki_async *r)
 		rc = run_question(r, &err);
 	else
 		rc = run_acquire(r, &hold, &err);
+	if (rc == DLOCK_EBUSY && r->whole)
+		rc = r->whole->look(r, &err);
 	all->running_since = 0;
 	if (rc == DLKI_SLEEPS) {
 		dlki_async_leave(r);

@@ -11,6 +11,9 @@
 /* Without mu, in a call of the client: start it unless it runs. */
 int dlki_async_thread_start(struct dlock_client *client, struct dlk_error *err);
 
+/* With mu held: enter a release, READY.  The hold has ended for the program. */
+void dlki_async_release(struct dlki_async *call);
+
 /* Without mu, once no call is left.  Waits for it. */
 void dlki_async_thread_stop(struct dlock_client *client);
 

@@ -135,6 +135,15 @@ int dlki_multi_new(dlock_lock **out, dlock_lock *const members[], size_t count,
 	return 0;
 }
 
+struct dlock_client *dlki_multi_home(const struct dlki_multi *multi)
+{
+	const struct dlki_member *member = multi->member;
+
+	while (member->place != 0)
+		member++;
+	return member->lock->record->client;
+}
+
 void dlki_multi_cancel(dlock_lock *lock)
 {
 	const struct dlki_multi *multi = lock->multi;

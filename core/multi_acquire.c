@@ -10,7 +10,6 @@
 #include "core/base/error.h"
 #include "core/guard.h"
 #include "core/multi.h"
-#include "core/multi_hold.h"
 #include "core/multi_twice.h"
 #include "core/multi_wait.h"
 
@@ -48,8 +47,7 @@ static int take_member(struct dlki_multi_hold *m,
 	return rc;
 }
 
-static int try_member(struct dlki_multi_hold *m, struct dlki_member *member,
-		      const struct dlki_wait *w, struct dlk_error *err)
+struct dlki_wait dlki_multi_try(const struct dlki_wait *w)
 {
 	struct dlki_wait one = *w;
 	dlk_time until = dlki_after_ms(dlk_now(), TRY_MS);
@@ -57,7 +55,24 @@ static int try_member(struct dlki_multi_hold *m, struct dlki_member *member,
 	one.once = 1;
 	if (until < one.deadline)
 		one.deadline = until;
+	return one;
+}
+
+static int try_member(struct dlki_multi_hold *m, struct dlki_member *member,
+		      const struct dlki_wait *w, struct dlk_error *err)
+{
+	struct dlki_wait one = dlki_multi_try(w);
+
 	return take_member(m, member, &one, err);
+}
+
+/* A member may have been lost while another one was tried. */
+int dlki_multi_complete(const struct dlki_multi_hold *m, struct dlk_error *err)
+{
+	if (dlki_multi_check(&m->hold) != DLOCK_ELOST)
+		return 0;
+	return dlk_fail(err, DLOCK_ELOST,
+			"a member was lost while the others were taken");
 }
 
 /* Wait for member `first`, then try the others.  `*next` is the member of the
@@ -76,14 +91,22 @@ static int take_members(struct dlki_multi_hold *m, struct dlki_multi *multi,
 		if (rc != 0)
 			*next = i;
 	}
-	/* A member may have been lost while the thread tried another one. */
-	if (rc == 0 && dlki_multi_check(&m->hold) == DLOCK_ELOST)
-		rc = dlk_fail(err, DLOCK_ELOST,
-			      "a member was lost while the others were taken");
+	return rc == 0 ? dlki_multi_complete(m, err) : rc;
+}
+
+int dlki_multi_terms_check(const struct dlki_multi *multi,
+			   const struct dlki_terms *terms,
+			   struct dlk_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < multi->n_clients && rc == 0; i++)
+		rc = dlki_terms_check(terms, multi->clients[i]->schedule.ttl_ms,
+				      err);
 	return rc;
 }
 
-static int multi_cancelled(struct dlki_wait *w, struct dlk_error *err)
+int dlki_multi_cancelled(struct dlki_wait *w, struct dlk_error *err)
 {
 	if (!dlki_patience_over(&w->patience))
 		return 0;
@@ -92,14 +115,12 @@ static int multi_cancelled(struct dlki_wait *w, struct dlk_error *err)
 			"the wait for a multi-lock was cancelled");
 }
 
-/* Sleep, without members; a cancel waits for the end of the pause.  The first
- * call does not sleep: most often the busy member has a usual holder, not a
- * multi-lock in the act of giving way. */
-static void pause_without_members(struct dlki_backoff *pauses,
-				  struct dlock_client *c, dlk_time most)
+/* The first pause has no length: most often the busy member has a usual holder,
+ * not a multi-lock in the act of giving way. */
+dlk_time dlki_multi_pause(struct dlki_backoff *pauses, struct dlock_client *c,
+			  dlk_time most)
 {
 	dlk_time until = dlk_now();
-	struct timespec ts;
 	uint64_t seed;
 
 	if (pauses->max_ns == 0) {
@@ -107,11 +128,17 @@ static void pause_without_members(struct dlki_backoff *pauses,
 		seed = dlki_owner_seed(&c->owners);
 		pthread_mutex_unlock(&c->mu);
 		dlki_backoff_init(pauses, PAUSE_MIN_MS, PAUSE_MAX_MS, seed);
-		return;
+		return until;
 	}
 	until += dlki_backoff_next(pauses);
-	if (until > most)
-		until = most;
+	return until < most ? until : most;
+}
+
+/* A cancel waits for the end of the pause. */
+static void sleep_until(dlk_time until)
+{
+	struct timespec ts;
+
 	ts.tv_sec = until / SECOND;
 	ts.tv_nsec = until % SECOND;
 	while (clock_nanosleep(CLOCK_BOOTTIME, TIMER_ABSTIME, &ts, NULL) ==
@@ -140,9 +167,10 @@ static int acquire_all(struct dlki_multi_hold *m, struct dlki_multi *multi,
 		dlki_multi_give_back(m, w);
 		if (final || dlk_now() >= w->deadline)
 			return rc;
-		if (multi_cancelled(w, err) != 0)
+		if (dlki_multi_cancelled(w, err) != 0)
 			return err->code;
-		pause_without_members(&pauses, multi->clients[0], w->deadline);
+		sleep_until(dlki_multi_pause(&pauses, multi->clients[0],
+					     w->deadline));
 		first = next;
 	}
 }
@@ -175,26 +203,18 @@ static int wait_as_each_client(struct dlki_multi_hold *m, dlock_lock *lock,
 int dlki_multi_acquire(dlock_lock *lock, struct dlki_wait *w, dlock_hold **out,
 		       struct dlk_error *err)
 {
-	const struct dlki_multi *multi = lock->multi;
 	struct dlki_multi_hold *m;
-	int rc;
+	int rc = dlki_multi_terms_check(lock->multi, w->terms, err);
 
-	for (size_t i = 0; i < multi->n_clients; i++) {
-		rc = dlki_terms_check(w->terms,
-				      multi->clients[i]->schedule.ttl_ms, err);
-		if (rc != 0)
-			return rc;
-	}
-	m = calloc(1, sizeof(*m) + multi->n * sizeof(m->member[0]));
+	if (rc != 0)
+		return rc;
+	m = dlki_multi_hold_new(lock->multi->n);
 	if (!m)
 		return dlki_nomem(err);
-	m->hold.multi = m;
-	m->hold.count = 1;
-	atomic_init(&m->fd, -1);
 	rc = wait_as_each_client(m, lock, w, err);
 	if (rc == 0)
 		*out = &m->hold;
 	else
-		free(m);
+		dlki_multi_hold_free(m);
 	return rc;
 }

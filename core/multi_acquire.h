@@ -6,11 +6,32 @@
 #ifndef DLOCK_CORE_MULTI_ACQUIRE_H
 #define DLOCK_CORE_MULTI_ACQUIRE_H
 
-#include "core/acquire.h"
+#include "core/base/backoff.h"
+#include "core/multi_hold.h"
 
 /* Acquire the multi-lock `lock`: 0 and `*out`; or an error code, without a
  * member. */
 int dlki_multi_acquire(dlock_lock *lock, struct dlki_wait *wait,
 		       dlock_hold **out, struct dlk_error *err);
+
+/* ---- What asynchronous calls do alike ------------------------------------ */
+
+/* The wait of a try, as a part of `wait`. */
+struct dlki_wait dlki_multi_try(const struct dlki_wait *wait);
+
+/* Until when to pause without members, before the next wait for a busy one. */
+dlk_time dlki_multi_pause(struct dlki_backoff *pauses, struct dlock_client *c,
+			  dlk_time most);
+
+/* Can holds of all members have these, or NULL? */
+int dlki_multi_terms_check(const struct dlki_multi *multi,
+			   const struct dlki_terms *terms,
+			   struct dlk_error *err);
+
+/* 0, or ECANCELED. */
+int dlki_multi_cancelled(struct dlki_wait *wait, struct dlk_error *err);
+
+/* All members are there.  0, or ELOST: one was lost meanwhile. */
+int dlki_multi_complete(const struct dlki_multi_hold *m, struct dlk_error *err);
 
 #endif

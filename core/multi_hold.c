@@ -12,6 +12,31 @@
 #include "core/multi.h"
 #include "core/release.h"
 
+struct dlki_multi_hold *dlki_multi_hold_new(size_t n)
+{
+	struct dlki_multi_hold *m;
+
+	m = calloc(1, sizeof(*m) + n * sizeof(m->member[0]));
+	if (!m)
+		return NULL;
+	m->hold.multi = m;
+	m->hold.count = 1;
+	atomic_init(&m->fd, -1);
+	return m;
+}
+
+void dlki_multi_hold_free(struct dlki_multi_hold *m)
+{
+	int fd;
+
+	if (!m)
+		return;
+	fd = atomic_load(&m->fd);
+	if (fd >= 0)
+		close(fd);
+	free(m);
+}
+
 /* Release in reverse; the worst failure is the result.  The whole takes no
  * longer than one release may, and after a failed acquire, `w`, no longer than
  * its last request. */
@@ -74,15 +99,11 @@ int dlki_multi_release(dlock_hold *hold, struct dlk_error *err)
 {
 	struct dlki_multi_hold *m = hold->multi;
 	int rc = may_release_members(m, err);
-	int fd;
 
 	if (rc != 0)
 		return rc;
-	fd = atomic_load(&m->fd);
-	if (fd >= 0)
-		close(fd);
 	rc = release_members(m, NULL, err);
-	free(m);
+	dlki_multi_hold_free(m);
 	return rc;
 }
 

@@ -17,6 +17,10 @@ struct dlki_multi_hold {
 	} member[]; /* in the order of acquiring */
 };
 
+/* With room for `n` members, and none yet; NULL: no memory. */
+struct dlki_multi_hold *dlki_multi_hold_new(size_t n);
+void dlki_multi_hold_free(struct dlki_multi_hold *m); /* the members stay */
+
 int dlki_multi_release(dlock_hold *hold, struct dlk_error *err);
 
 /* Release what a wait has acquired so far; no member is left in `m`. */

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/guard.h"
 #include "core/record.h"
+#include "core/release.h"
 
 #define ASYNC_OF_END(timer)                                                    \
 	((struct dlki_async *)(void *)((                                       \
@@ -35,6 +36,18 @@ void dlki_overdue_cancelled(struct dlki_async *r)
 
 	if (r->end.place == 0 || at < r->end.at)
 		set_end(r, at);
+	if (r->acquire.claim && r->asleep)
+		r->acquire.claim->cancelled = 1;
+	dlki_async_rouse(r);
+}
+
+void dlki_overdue_gives_back(struct dlki_async *r)
+{
+	struct dlki_asyncs *all = &r->client->asyncs;
+
+	if (dlki_heap_reserve(&all->end, all->n) == 0)
+		set_end(r,
+			dlki_after_ms(dlk_now(), dlki_ask_ms(&r->client->ask)));
 }
 
 static int why_it_ends(struct dlki_async *r, struct dlk_error *err)
@@ -56,7 +69,7 @@ static int why_it_ends(struct dlki_async *r, struct dlk_error *err)
 			dlki_kind_name(record->kind), record->name);
 }
 
-static void end_call(struct dlki_async *r)
+static void end_acquire(struct dlki_async *r)
 {
 	struct dlock_client *c = r->client;
 	struct dlk_error err = { 0 };
@@ -71,13 +84,27 @@ static void end_call(struct dlki_async *r)
 	dlki_async_over(r, rc, NULL, &err);
 }
 
+/* One that gives back. */
+static void end_release(struct dlki_async *r)
+{
+	struct dlk_error none = { 0 };
+
+	dlki_release_leave(r->releasing);
+	dlki_call_end(r->client);
+	dlki_async_over(r, 0, NULL, &none);
+}
+
 /* A call whose turn does not come, because the async thread does not come back
  * from the backend, or too many calls are before it.  The latter may still have
  * to ask for the first time.  A call that runs, or was passed a claim, ends by
  * itself. */
 static int is_overdue(struct dlki_async *r, int is_stuck)
 {
-	if (r->state == DLKI_ASYNC_RUNNING || r->acquire.claim->passed)
+	if (r->state == DLKI_ASYNC_RUNNING)
+		return 0;
+	if (r->releasing)
+		return is_stuck;
+	if (r->acquire.claim->passed)
 		return 0;
 	return is_stuck || r->acquire.busy ||
 	       dlki_patience_over(&r->wait.patience);
@@ -100,8 +127,10 @@ dlk_time dlki_overdue_end(struct dlock_client *c)
 	for (; t && t->at <= now; t = dlki_heap_first(&all->end)) {
 		struct dlki_async *r = ASYNC_OF_END(t);
 
-		if (is_overdue(r, is_stuck))
-			end_call(r);
+		if (is_overdue(r, is_stuck) && r->releasing)
+			end_release(r);
+		else if (is_overdue(r, is_stuck))
+			end_acquire(r);
 		else
 			dlki_heap_set(&all->end, t, dlki_after_ms(now, ask_ms));
 	}

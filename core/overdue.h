@@ -16,10 +16,15 @@
 /* It may take until its deadline and `ask` beyond it. */
 void dlki_overdue_begin(struct dlki_async *call);
 
-/* It was cancelled: it may take `ask` from now. */
+/* It gives a member of a multi-lock back, which may take `ask`.  Without memory
+ * its turn must come. */
+void dlki_overdue_gives_back(struct dlki_async *call);
+
+/* It was cancelled: it runs soon, and may take `ask` from now. */
 void dlki_overdue_cancelled(struct dlki_async *call);
 
-/* End those that are overdue, and return when to look again. */
+/* End those that are overdue, and return when to look again.  Releases mu
+ * meanwhile. */
 dlk_time dlki_overdue_end(struct dlock_client *client);
 
 #endif

@@ -188,7 +188,7 @@ static void await_event_callback(const dlock_hold *hold)
 		dlk_cond_wait(&c->changed, &c->mu, DLK_FOREVER);
 }
 
-enum what_next { TO_THE_STORE, PASSED, KEPT };
+enum what_next { TO_THE_STORE, TO_THE_RENEWER, PASSED, KEPT };
 
 /* Does the client go on with the claim?  A waiter may come while the store is
  * asked whether it may be kept. */
@@ -209,8 +209,8 @@ static void unlink_held(struct dlki_claim *claim)
 }
 
 /* The claim, which is not lost, goes back to the store. */
-static int give_back(struct dlki_claim *claim, dlk_time deadline,
-		     struct dlk_error *err)
+static int give_back(struct dlki_claim *claim, int by_renewer,
+		     dlk_time deadline, struct dlk_error *err)
 {
 	struct dlock_client *c = claim->client;
 	dlk_time end = atomic_exchange(&claim->valid_until, DLKI_EXPIRED);
@@ -218,7 +218,7 @@ static int give_back(struct dlki_claim *claim, dlk_time deadline,
 
 	dlki_claim_move(claim, DLKI_RELEASING);
 	dlki_schedule_remove(claim);
-	if (c->closing)
+	if (by_renewer || c->closing)
 		dlki_claim_clean(claim);
 	else
 		rc = release_in_store(claim, end, deadline, err);
@@ -226,18 +226,21 @@ static int give_back(struct dlki_claim *claim, dlk_time deadline,
 	return rc;
 }
 
+static dlk_time note_end(struct dlki_claim *claim)
+{
+	dlk_time now = dlk_now();
+
+	dlki_times_add(&claim->client->stats.hold, now - claim->granted_at);
+	return now;
+}
+
 /* The last hold of the claim has ended. */
-static int end_hold(struct dlki_claim *claim, dlk_time deadline,
-		    struct dlk_error *err)
+static int end_hold(struct dlki_claim *claim, enum what_next next,
+		    dlk_time deadline, struct dlk_error *err)
 {
 	struct dlock_client *c = claim->client;
-	dlk_time now = dlk_now();
-	enum what_next next;
 	int rc = 0;
 
-	dlki_times_add(&c->stats.hold, now - claim->granted_at);
-	deadline = within_close(c, now, deadline);
-	next = go_on(claim, deadline);
 	if (next == PASSED) {
 		c->stats.released++;
 		return 0;
@@ -248,8 +251,9 @@ static int end_hold(struct dlki_claim *claim, dlk_time deadline,
 		dlki_claim_end_lost(claim);
 	} else {
 		c->stats.holds--;
-		if (next == TO_THE_STORE)
-			rc = give_back(claim, deadline, err);
+		if (next != KEPT)
+			rc = give_back(claim, next == TO_THE_RENEWER, deadline,
+				       err);
 		if (rc == DLOCK_ELOST)
 			c->stats.lost++;
 		else
@@ -296,7 +300,9 @@ int dlki_release_end(dlock_hold *hold, int last, dlk_time deadline,
 	if (hold->count == 0)
 		await_event_callback(hold);
 	if (last) {
-		rc = end_hold(claim, deadline, err);
+		deadline = within_close(claim->client, note_end(claim),
+					deadline);
+		rc = end_hold(claim, go_on(claim, deadline), deadline, err);
 	} else {
 		if (claim->own.count == 0)
 			downgrade_claim(claim, deadline);
@@ -305,6 +311,16 @@ int dlki_release_end(dlock_hold *hold, int last, dlk_time deadline,
 	}
 	dlki_claim_unref(claim);
 	return rc;
+}
+
+void dlki_release_leave(dlock_hold *hold)
+{
+	struct dlki_claim *claim = hold->claim;
+	struct dlk_error ignored = { 0 };
+
+	note_end(claim);
+	(void)end_hold(claim, TO_THE_RENEWER, 0, &ignored);
+	dlki_claim_unref(claim);
 }
 
 int dlki_release(dlock_hold *hold, dlk_time deadline, struct dlk_error *err)

@@ -23,6 +23,10 @@ int dlki_release_begin(dlock_hold *hold);
 int dlki_release_end(dlock_hold *hold, int last, dlk_time deadline,
 		     struct dlk_error *err);
 
+/* In the place of the second half, if it is the last: the renewer asks the
+ * store.  Does not wait. */
+void dlki_release_leave(dlock_hold *hold);
+
 /* With mu held: the answer to a release that was sent, release=async. */
 void dlki_release_answered(struct dlki_claim *claim, int rc);
 

@@ -62,9 +62,9 @@ static void look(struct dlki_source *source)
 	dlk_time next, overdue;
 
 	pthread_mutex_lock(&c->mu);
+	overdue = schedule->stop ? DLK_FOREVER : dlki_overdue_end(c);
 	if (!schedule->stop) {
 		lose_expired(schedule);
-		overdue = dlki_overdue_end(c);
 		next = dlki_schedule_due(schedule);
 		if (next <= dlk_now()) {
 			/* The renewer arms it when done. */

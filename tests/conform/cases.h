@@ -172,6 +172,19 @@
 	/* mixed.c */                                                          \
 	X(multi_two_stores, NONE)                                              \
 	X(multi_kinds, SHARED | COUNT)                                         \
+	/* multi_async.c */                                                    \
+	X(begun_multi_all, NONE)                                               \
+	X(begun_multi_is_left, NONE)                                           \
+	X(begun_multi_none, NONE)                                              \
+	X(begun_multi_waits, NONE)                                             \
+	X(begun_multi_is_cancelled, NONE)                                      \
+	X(begun_multi_cancel_meets_grant, NONE)                                \
+	X(begun_multi_opposite, NONE)                                          \
+	X(begun_multi_at_close, NONE)                                          \
+	X(begun_multi_many, NONE)                                              \
+	X(begun_multi_two_stores, NONE)                                        \
+	X(begun_multi_kinds, SHARED | COUNT)                                   \
+	X(begun_multi_bad, NONE)                                               \
 	/* names.c */                                                          \
 	X(names_odd, NONE)                                                     \
 	X(names_many, NONE)                                                    \

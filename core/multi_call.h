@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Asynchronous calls for multi-locks.  Such a call has parts: asynchronous
+ * calls for single members, each of the member's client.  No thread waits for
+ * a part; the thread that ends one begins the next.
+ *
+ *   acquire   a step waits for the first member, then a step tries each other
+ *             member, as core/multi_acquire.c does.  After a failed try a part
+ *             for each member gives that back, and then a step waits for the
+ *             busy member, or the call ends.
+ *   release   a part for each member, all at once
+ *
+ * The call itself is an operation of the client of the member that the program
+ * named first.  It is a call of all its clients, so none of them goes before
+ * its end.
+ */
+#ifndef DLOCK_CORE_MULTI_CALL_H
+#define DLOCK_CORE_MULTI_CALL_H
+
+#include "core/async.h"
+#include "core/multi_hold.h"
+#include "core/multi_twice.h"
+#include "core/multi_wait.h"
+
+struct dlki_multi_call {
+	/* Constant. */
+	struct dlki_async *op;         /* the program's operation */
+	dlock_lock *lock;              /* NULL: a release */
+	struct dlki_multi_wait *waits; /* of an acquire, one a client */
+
+	struct dlki_multi_hold *m;     /* NULL: the program has it */
+	struct dlki_wait wait;         /* the program's */
+
+	/* Where an acquire stands.  One thread at a time has to do with it. */
+	size_t first;                  /* member that is waited for */
+	size_t next;                   /* member of the step */
+	int final;                     /* there is no other try */
+	struct dlki_backoff pauses;
+	struct dlki_multi_twice twice;
+
+	/* Under the mu of op->client. */
+	size_t left;                   /* parts that release */
+	int rc;                        /* how it is to end, unless it goes on */
+	struct dlk_error err;
+	unsigned int pins;             /* threads that are rousing its step */
+	int ending;                    /* no other thread begins to */
+
+	_Atomic(struct dlock_client *) at; /* whose call the step is; changed
+					    * with its mu held */
+	struct dlki_async step;
+	struct dlki_async part[];      /* one a member */
+};
+
+/* Without mu.  Begin to acquire `lock` as `op`; 0 and `*number`.  After an
+ * error nothing has begun. */
+int dlki_multi_call_acquire(struct dlki_async *op, dlock_lock *lock,
+			    int64_t timeout_ms, dlock_op *number,
+			    struct dlk_error *err);
+
+/* Without mu.  Begin to release `hold` as `op`; after an error it stands. */
+int dlki_multi_call_release(struct dlki_async *op, dlock_hold *hold,
+			    struct dlk_error *err);
+
+/* With the mu of op->client held, which is released meanwhile: it was
+ * cancelled. */
+void dlki_multi_call_rouse(struct dlki_multi_call *call);
+
+extern const struct dlki_async_whole dlki_multi_call_whole;
+
+/* Without mu.  The callback of an acquire that was granted begins; it has
+ * returned, and the call is freed. */
+void dlki_multi_call_hand_out(struct dlki_multi_call *call,
+			      const dlock_hold *hold);
+void dlki_multi_call_handed_out(struct dlki_multi_call *call);
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/multi_parts.h"
+
+#include <stdlib.h>
+
+#include "core/ask.h"
+#include "core/async_thread.h"
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/guard.h"
+#include "core/overdue.h"
+#include "core/release.h"
+
+struct dlki_multi_call *dlki_multi_call_new(struct dlki_async *op, size_t n)
+{
+	struct dlki_multi_call *call;
+
+	call = calloc(1, sizeof(*call) + n * sizeof(call->part[0]));
+	if (!call)
+		return NULL;
+	call->op = op;
+	op->multi = call;
+	return call;
+}
+
+/* ---- The parts ----------------------------------------------------------- */
+
+/* One for each member, in reverse; then the call has no members. */
+static size_t make_parts(struct dlki_multi_call *call)
+{
+	struct dlki_multi_hold *m = call->m;
+	size_t n = m->n;
+
+	for (size_t i = 0; i < n; i++) {
+		dlock_hold *hold = m->member[n - 1 - i].hold;
+
+		call->part[i] = (struct dlki_async){
+			.client = hold->claim->client,
+			.multi = call,
+			.whole = &dlki_multi_call_whole,
+			.releasing = hold,
+			.wait = call->wait,
+		};
+	}
+	call->left = n;
+	m->n = 0;
+	return n;
+}
+
+static void begin_giving_back(struct dlki_async *r)
+{
+	struct dlock_client *c = r->client;
+
+	r->wait.deadline = dlki_after_ms(r->wait.deadline,
+					 dlki_ask_ms(&c->ask));
+	pthread_mutex_lock(&c->mu);
+	dlki_call_begin(c);
+	dlki_async_release(r);
+	dlki_overdue_gives_back(r);
+	pthread_mutex_unlock(&c->mu);
+}
+
+/* Once the last has begun, the call may be gone. */
+void dlki_multi_parts_give_back(struct dlki_multi_call *call)
+{
+	struct dlki_async *part = call->part;
+	size_t n = make_parts(call);
+
+	for (size_t i = 0; i < n; i++)
+		begin_giving_back(&part[i]);
+}
+
+/* In a release the worst failure is the result. */
+int dlki_multi_parts_released(struct dlki_multi_call *call, int rc,
+			      const struct dlk_error *err)
+{
+	struct dlock_client *home = call->op->client;
+	size_t left;
+
+	pthread_mutex_lock(&home->mu);
+	if (!call->lock && rc != 0 && (call->rc == 0 || rc == DLOCK_ELOST)) {
+		call->rc = rc;
+		call->err = *err;
+	}
+	left = --call->left;
+	pthread_mutex_unlock(&home->mu);
+	return left == 0;
+}
+
+/* ---- A release ----------------------------------------------------------- */
+
+static int begin_member(dlock_hold *hold, struct dlk_error *err)
+{
+	struct dlock_client *c = hold->claim->client;
+	int rc = dlki_client_begin(c, err);
+
+	if (rc != 0)
+		return rc;
+	rc = dlki_async_thread_start(c, err);
+	if (rc == 0) {
+		pthread_mutex_lock(&c->mu);
+		rc = dlki_may_release(hold, err);
+		pthread_mutex_unlock(&c->mu);
+	}
+	if (rc != 0)
+		dlki_client_end(c);
+	return rc;
+}
+
+/* A call of each member's client, or of none. */
+static int begin_members(const struct dlki_multi_hold *m, struct dlk_error *err)
+{
+	for (size_t i = 0; i < m->n; i++) {
+		int rc = begin_member(m->member[i].hold, err);
+
+		if (rc == 0)
+			continue;
+		while (i > 0)
+			dlki_client_end(m->member[--i].hold->claim->client);
+		return rc;
+	}
+	return 0;
+}
+
+/* The operation itself. */
+static int enter(struct dlki_async *op, struct dlk_error *err)
+{
+	struct dlock_client *home = op->client;
+	int rc;
+
+	pthread_mutex_lock(&home->mu);
+	rc = dlki_async_reserve(home, err);
+	if (rc == 0) {
+		dlki_call_begin(home);
+		dlki_async_enter(op);
+		op->state = DLKI_ASYNC_PARKED;
+	}
+	pthread_mutex_unlock(&home->mu);
+	return rc;
+}
+
+static void end_members(const struct dlki_multi_hold *m)
+{
+	for (size_t i = 0; i < m->n; i++)
+		dlki_client_end(m->member[i].hold->claim->client);
+}
+
+int dlki_multi_call_release(struct dlki_async *op, dlock_hold *hold,
+			    struct dlk_error *err)
+{
+	struct dlki_multi_hold *m = hold->multi;
+	struct dlki_multi_call *call = dlki_multi_call_new(op, m->n);
+	struct dlki_async *part;
+	size_t n;
+	int rc;
+
+	if (!call)
+		return dlki_nomem(err);
+	rc = begin_members(m, err);
+	if (rc != 0)
+		return rc;
+	rc = enter(op, err);
+	if (rc != 0) {
+		end_members(m);
+		return rc;
+	}
+	call->m = m;
+	call->wait.deadline = DLK_FOREVER;
+	part = call->part;
+	n = make_parts(call);
+	for (size_t i = 0; i < n; i++) {
+		struct dlock_client *c = part[i].client;
+
+		pthread_mutex_lock(&c->mu);
+		dlki_async_release(&part[i]);
+		pthread_mutex_unlock(&c->mu);
+	}
+	return 0;
+}

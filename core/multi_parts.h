@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The parts of an asynchronous call for a multi-lock that release a member
+ * each.
+ */
+#ifndef DLOCK_CORE_MULTI_PARTS_H
+#define DLOCK_CORE_MULTI_PARTS_H
+
+#include "core/multi_call.h"
+
+/* A call with `n` parts, which is `op` then; NULL: no memory. */
+struct dlki_multi_call *dlki_multi_call_new(struct dlki_async *op, size_t n);
+
+/* Without mu: begin to release all members that an acquire has.  The last of
+ * these goes on with the call, which may end before this function returns. */
+void dlki_multi_parts_give_back(struct dlki_multi_call *call);
+
+/* Without mu: a member was released, or that failed.  Were all? */
+int dlki_multi_parts_released(struct dlki_multi_call *call, int rc,
+			      const struct dlk_error *err);
+
+#endif

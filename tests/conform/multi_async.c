@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Asynchronous calls for multi-locks: all or none, and no thread waits. */
+#include <dlock/async.h>
+#include <string.h>
+
+#include "conform/cases.h"
+#include "support/outcome.h"
+
+enum { N = 3, MANY = 24 };
+
+/* Unbound mutexes, not in the order of their names. */
+static void members(struct conform *t, dlock_client *c, dlock_lock *out[N])
+{
+	static const char *const names[N] = { "conform/n", "conform/b",
+					      "conform/y" };
+
+	for (int i = 0; i < N; i++) {
+		out[i] = any_lock(t, c, MUTEX, 0, names[i]);
+		CHECK_OK(dlock_lock_unbind(out[i]));
+	}
+}
+
+static dlock_hold *granted(struct outcome *o)
+{
+	CHECK_INT(outcome_of(o), ==, DLOCK_OK);
+	CHECK(o->hold != NULL);
+	return o->hold;
+}
+
+static void ended_with(struct outcome *o, int code)
+{
+	CHECK_INT(outcome_of(o), ==, code);
+	CHECK(o->hold == NULL);
+}
+
+static void given(dlock_hold *h)
+{
+	struct outcome o = { 0 };
+
+	give_async(&o, h);
+	ended_with(&o, DLOCK_OK);
+}
+
+static void all_free(dlock_lock *const theirs[N])
+{
+	for (int i = 0; i < N; i++)
+		is_free(theirs[i]);
+}
+
+void case_begun_multi_all(struct conform *t)
+{
+	dlock_lock *mine[N], *theirs[N], *all;
+
+	members(t, t->client, mine);
+	members(t, another_client(t, NULL, NULL), theirs);
+	all = multi(t, mine, N);
+	for (int round = 0; round < 3; round++) {
+		struct outcome o = { 0 };
+		dlock_hold *h;
+
+		ask_async(&o, all, round ? -1 : 0);
+		h = granted(&o);
+		CHECK(o.client == t->client);
+		CHECK_OK(dlock_check(h));
+		for (size_t i = 0; i < N; i++) {
+			refused(theirs[i]);
+			CHECK_OK(dlock_check(dlock_member(h, i)));
+		}
+		CHECK(!dlock_member(h, N));
+		if (round == 0)
+			give(h);
+		else
+			given(h);
+		all_free(theirs);
+	}
+	CHECK_INT(stats_of(t->client).holds, ==, 0);
+	CHECK_INT(dlock_pending(t->client), ==, 0);
+}
+
+/* A release whose end nobody is told of. */
+void case_begun_multi_is_left(struct conform *t)
+{
+	dlock_lock *mine[N], *theirs[N], *all;
+
+	members(t, t->client, mine);
+	members(t, another_client(t, NULL, NULL), theirs);
+	all = multi(t, mine, N);
+	CHECK_OK(dlock_release_start(take(all), NULL, NULL));
+	CHECK_INT(dlock_pending(t->client), ==, 0);
+	for (int i = 0; i < N; i++)
+		give(take(theirs[i]));
+}
+
+void case_begun_multi_none(struct conform *t)
+{
+	dlock_lock *mine[N], *theirs[N], *all;
+
+	members(t, t->client, mine);
+	members(t, another_client(t, NULL, NULL), theirs);
+	all = multi(t, mine, N);
+	for (int busy = 0; busy < N; busy++) {
+		dlock_hold *h = take(theirs[busy]);
+
+		for (int64_t timeout = 0; timeout <= 30; timeout += 30) {
+			struct outcome o = { 0 };
+			int64_t begun = now_ms();
+
+			ask_async(&o, all, timeout);
+			ended_with(&o, DLOCK_EBUSY);
+			CHECK_INT(o.at_ms - begun, >=, timeout);
+			for (int i = 0; i < N; i++) {
+				if (i != busy)
+					is_free(theirs[i]);
+			}
+		}
+		give(h);
+		CHECK_INT(stats_of(t->client).holds, ==, 0);
+		CHECK_INT(stats_of(t->client).waiters, ==, 0);
+	}
+}
+
+/* While it waits for one member it has none. */
+void case_begun_multi_waits(struct conform *t)
+{
+	dlock_lock *mine[N], *theirs[N], *all;
+	dlock_hold *held[N];
+	struct outcome o = { 0 };
+
+	members(t, t->client, mine);
+	members(t, another_client(t, NULL, NULL), theirs);
+	all = multi(t, mine, N);
+	for (int i = 0; i < N; i++)
+		held[i] = take(theirs[i]);
+	ask_async(&o, all, -1);
+	for (int i = 0; i < N; i++) {
+		await_waiters(t, 1);
+		ALL_ALONG(20, outcome_pending(&o));
+		give(held[i]);
+		/* It may have tried the others first. */
+		if (i < N - 1)
+			give(take(theirs[i]));
+	}
+	given(granted(&o));
+	all_free(theirs);
+}
+
+void case_begun_multi_is_cancelled(struct conform *t)
+{
+	dlock_lock *mine[N], *theirs[N], *all;
+	struct outcome one = { 0 }, two = { 0 }, three = { 0 };
+	dlock_hold *h;
+	dlock_op op;
+
+	members(t, t->client, mine);
+	members(t, another_client(t, NULL, NULL), theirs);
+	all = multi(t, mine, N);
+	h = take(theirs[1]);
+	op = ask_async(&one, all, -1);
+	ask_async(&two, all, patience_ms());
+	ask_async(&three, multi(t, mine, N), -1);
+	await_waiters(t, 3);
+	CHECK_OK(dlock_cancel_op(t->client, op));
+	ended_with(&one, DLOCK_ECANCELED);
+	CHECK(strstr(one.text, "cancelled") != NULL);
+	CHECK_RC(dlock_cancel_op(t->client, op), DLOCK_EINVAL);
+	ALL_ALONG(20, outcome_pending(&two) && outcome_pending(&three));
+	dlock_cancel(all);
+	ended_with(&two, DLOCK_ECANCELED);
+	ALL_ALONG(20, outcome_pending(&three));
+	is_free(theirs[0]);
+	is_free(theirs[2]);
+	give(h);
+	given(granted(&three));
+	all_free(theirs);
+}
+
+/* A cancel that comes at any time: all is held, or nothing. */
+void case_begun_multi_cancel_meets_grant(struct conform *t)
+{
+	dlock_lock *mine[N], *theirs[N], *all;
+
+	members(t, t->client, mine);
+	members(t, another_client(t, NULL, NULL), theirs);
+	all = multi(t, mine, N);
+	for (int i = 0; i < 24; i++) {
+		struct outcome o = { 0 };
+		dlock_op op = ask_async(&o, all, -1);
+
+		nap_us(i * 20);
+		/* Nobody has called back meanwhile. */
+		CHECK_OK(dlock_cancel_op(t->client, op));
+		if (outcome_of(&o) == DLOCK_OK)
+			given(o.hold);
+		else
+			ended_with(&o, DLOCK_ECANCELED);
+		all_free(theirs);
+	}
+	CHECK_INT(stats_of(t->client).holds, ==, 0);
+}
+
+/* As many in opposite orders, of one thread: one has all at a time. */
+void case_begun_multi_opposite(struct conform *t)
+{
+	static struct outcome o[MANY];
+	dlock_client *c[2] = { t->client, another_client(t, NULL, NULL) };
+	dlock_lock *all[2][2];
+	int64_t end = now_ms() + patience_ms();
+	int left = MANY;
+
+	for (int i = 0; i < 2; i++) {
+		dlock_lock *m[N], *turned[N];
+
+		members(t, c[i], m);
+		for (int k = 0; k < N; k++)
+			turned[k] = m[N - 1 - k];
+		all[i][0] = multi(t, m, N);
+		all[i][1] = multi(t, turned, N);
+	}
+	for (int i = 0; i < MANY; i++)
+		ask_async(&o[i], all[i % 2][i / 2 % 2], -1);
+	while (left > 0 && now_ms() < end) {
+		dlock_hold *h = NULL;
+
+		for (int i = 0; i < MANY; i++) {
+			if (outcome_pending(&o[i]) || !o[i].hold)
+				continue;
+			CHECK(!h);
+			h = granted(&o[i]);
+			o[i].hold = NULL;
+		}
+		if (!h) {
+			nap_us(200);
+			continue;
+		}
+		given(h);
+		left--;
+	}
+	CHECK_INT(left, ==, 0);
+}
+
+/* As many as you like need no more threads than one. */
+void case_begun_multi_many(struct conform *t)
+{
+	static struct outcome o[MANY];
+	dlock_lock *mine[N], *theirs[N], *all;
+	struct census few, now;
+	dlock_hold *h;
+
+	members(t, t->client, mine);
+	members(t, another_client(t, NULL, NULL), theirs);
+	all = multi(t, mine, N);
+	h = take(theirs[2]);
+	ask_async(&o[0], all, -1);
+	await_waiters(t, 1);
+	census_take(&few);
+	for (int i = 1; i < MANY; i++)
+		ask_async(&o[i], all, -1);
+	await_waiters(t, MANY);
+	census_take(&now);
+	CHECK_INT(now.threads, ==, few.threads);
+	CHECK_INT(dlock_pending(t->client), ==, MANY);
+	dlock_cancel(all);
+	for (int i = 0; i < MANY; i++)
+		ended_with(&o[i], DLOCK_ECANCELED);
+	give(h);
+	all_free(theirs);
+}
+
+/* One of `c`'s clients has each member, `name` and `other`. */
+static dlock_lock *of_two(struct conform *t, dlock_client *const c[2],
+			  const char *name, const char *other)
+{
+	dlock_lock *m[2] = { any_lock(t, c[0], MUTEX, 0, name),
+			     any_lock(t, c[1], MUTEX, 0, other) };
+
+	CHECK_OK(dlock_lock_unbind(m[0]));
+	CHECK_OK(dlock_lock_unbind(m[1]));
+	return multi(t, m, 2);
+}
+
+static void meets_close(struct conform *t, dlock_client *const c[2],
+			dlock_client *closes, const char *busy)
+{
+	struct outcome waits = { 0 }, has = { 0 };
+	dlock_lock *theirs = any_lock(t, t->client, MUTEX, 0, busy);
+	dlock_hold *h = take(theirs);
+
+	ask_async(&has, of_two(t, c, "conform/p", "conform/q"), -1);
+	granted(&has);
+	ask_async(&waits, of_two(t, c, "conform/b", "conform/n"), -1);
+	await_waiters(t, 1);
+	close_client(t, closes);
+	if (closes == c[0])
+		CHECK_INT(atomic_load(&waits.calls), ==, 1);
+	ended_with(&waits, DLOCK_ECANCELED);
+	give(h);
+	is_free(any_lock(t, t->client, MUTEX, 0, "conform/b"));
+	is_free(any_lock(t, t->client, MUTEX, 0, "conform/n"));
+	CHECK_RC(dlock_check(has.hold), DLOCK_ELOST);
+	CHECK_RC(dlock_release_start(has.hold, NULL, NULL), DLOCK_ECANCELED);
+	CHECK_RC(dlock_release(has.hold), DLOCK_ELOST);
+}
+
+/* They end with the first of their clients, whichever that is, and whichever
+ * member they wait for. */
+void case_begun_multi_at_close(struct conform *t)
+{
+	static const char *const busy[] = { "conform/b", "conform/n" };
+
+	for (int way = 0; way < 6; way++) {
+		dlock_client *c[2] = { another_client(t, NULL, NULL) };
+
+		c[1] = way < 4 ? another_client(t, NULL, NULL) : c[0];
+		meets_close(t, c, c[way / 2 % 2], busy[way % 2]);
+		if (way < 4)
+			close_client(t, c[1 - way / 2 % 2]);
+	}
+}
+
+void case_begun_multi_two_stores(struct conform *t)
+{
+	dlock_lock *both[2], *twin[2], *all;
+	dlock_client *mem[2] = { NULL };
+	struct outcome o = { 0 };
+
+	for (int i = 0; i < 2; i++) {
+		CHECK_OK(dlock_open(&mem[i], "mem://conform-begun", NULL));
+		t->clients[t->n_clients++] = mem[i];
+	}
+	use_unbound(t);
+	both[0] = t->lock;
+	both[1] = any_lock(t, mem[0], MUTEX, 0, t->name);
+	CHECK_OK(dlock_lock_unbind(both[1]));
+	twin[0] = handle(t, another_client(t, NULL, NULL));
+	twin[1] = any_lock(t, mem[1], MUTEX, 0, t->name);
+	all = multi(t, both, 2);
+	for (int i = 0; i < 2; i++) {
+		struct outcome tried = { 0 };
+		dlock_hold *h = take(twin[i]);
+
+		ask_async(&tried, all, 20);
+		ended_with(&tried, DLOCK_EBUSY);
+		is_free(twin[1 - i]);
+		give(h);
+	}
+	ask_async(&o, all, patience_ms());
+	granted(&o);
+	refused(twin[0]);
+	refused(twin[1]);
+	given(o.hold);
+	is_free(twin[0]);
+	is_free(twin[1]);
+}
+
+void case_begun_multi_kinds(struct conform *t)
+{
+	dlock_client *c = another_client(t, NULL, NULL);
+	dlock_lock *mine[2], *theirs[2], *all;
+	dlock_hold *first, *second;
+	struct outcome o = { 0 };
+
+	for (int i = 0; i < 2; i++) {
+		dlock_client *of = i ? c : t->client;
+		dlock_lock **to = i ? theirs : mine;
+
+		to[0] = any_lock(t, of, RWLOCK, 0, t->name);
+		to[1] = any_lock(t, of, SEMAPHORE, 2, t->name);
+	}
+	CHECK_OK(dlock_lock_unbind(mine[0]));
+	all = multi(t, mine, 2);
+	first = take(theirs[1]);
+	second = take(theirs[1]);
+	ask_async(&o, all, -1);
+	await_waiters(t, 1);
+	give(take_shared(theirs[0]));
+	give(first);
+	granted(&o);
+	refused_shared(theirs[0]);
+	refused(theirs[1]);
+	given(o.hold);
+	give(second);
+}
+
+void case_begun_multi_bad(struct conform *t)
+{
+	struct outcome o = { 0 };
+	dlock_lock *m[2], *all;
+	dlock_hold *h;
+
+	use_mutex(t);
+	m[0] = t->lock;
+	m[1] = any_lock(t, t->client, MUTEX, 0, "conform/bound");
+	CHECK_OK(dlock_lock_unbind(m[0]));
+	all = multi(t, m, 2);
+	CHECK_RC(dlock_acquire_start(all, 0, outcome_note, &o, NULL),
+		 DLOCK_EINVAL);
+	CHECK_TEXT(dlock_errmsg(), "conform/bound");
+	CHECK_RC(dlock_acquire_shared_start(all, 0, outcome_note, &o, NULL),
+		 DLOCK_EINVAL);
+	CHECK_RC(dlock_break_start(all, 0, outcome_note, &o), DLOCK_EINVAL);
+	CHECK(outcome_pending(&o));
+	/* What a thread has is released without waiting all the same. */
+	h = take(all);
+	give_async(&o, h);
+	ended_with(&o, DLOCK_OK);
+	is_free(m[1]);
+}

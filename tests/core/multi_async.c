@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Multi-locks that no thread waits for. */
+#include "core/fixture.h"
+
+#include <dlock/async.h>
+#include <stdio.h>
+
+#include "support/outcome.h"
+
+static struct fake *one, *two;
+static dlock_client *a, *b;
+
+/* x and z from one store, y from another, and a lock of the three. */
+static dlock_lock *x, *y, *z, *all;
+
+static dlock_lock *unbound(dlock_client *c, const char *name)
+{
+	dlock_lock *l = mutex(c, name);
+
+	OK(dlock_lock_unbind(l));
+	return l;
+}
+
+static dlock_client *looped(const char *uri)
+{
+	dlock_client *c = closed_at_end(
+		open_store(uri, options.size > 0 ? &options : NULL));
+
+	outcomes_process(c);
+	return c;
+}
+
+static void given_all(const char *params)
+{
+	char uri[80];
+
+	snprintf(uri, sizeof(uri), "fake://one?%s", params);
+	a = looped(uri);
+	snprintf(uri, sizeof(uri), "fake://two?%s", params);
+	b = looped(uri);
+	one = fake_store("one");
+	two = fake_store("two");
+	x = unbound(a, "x");
+	y = unbound(b, "y");
+	z = unbound(a, "z");
+	all = multi((dlock_lock *[]){ z, x, y }, 3);
+}
+
+TestSuite(multi_async, .init = timed_fixture, .timeout = 60);
+
+#define BRIEF "ttl=60s&ask=50ms&close=30s&connect=30s"
+
+static void over(struct outcome *o, int code, const char *text)
+{
+	cr_assert_eq(outcome_of(o), code, "%s: %s", dlock_errname(o->rc),
+		     o->text);
+	cr_assert(strstr(o->text, text) != NULL, "'%s' does not say '%s'",
+		  o->text, text);
+	cr_assert_null(o->hold);
+}
+
+static dlock_hold *granted(struct outcome *o)
+{
+	cr_assert_eq(outcome_of(o), DLOCK_OK, "%s", o->text);
+	cr_assert_not_null(o->hold);
+	return o->hold;
+}
+
+/* The async thread of a client is in the store until its gate opens. */
+static void stick(struct fake *f, dlock_client *c, struct outcome *o)
+{
+	size_t before = fake_count(f, FAKE_ATTEMPT);
+
+	fake_script(f, FAKE_ATTEMPT,
+		    (struct fake_step){ .gate = 1, .fault = FAKE_REFUSE });
+	ask_async(o, unbound(c, "stuck"), -1);
+	EVENTUALLY(fake_count(f, FAKE_ATTEMPT) > before);
+}
+
+CASE(multi_async, holds_nothing_while_it_waits)
+{
+	static struct outcome o;
+
+	given_all(BRIEF);
+	fake_occupy(two, DLK_LOCK, "y", 0);
+	ask_async(&o, all, -1);
+	EVENTUALLY(stats(b).waiters == 1);
+	EVENTUALLY(fake_held(one) == 0);
+	OK(dlock_release(take(x)));
+	/* Now z is busy, and y is given back for it. */
+	fake_occupy(one, DLK_LOCK, "z", 0);
+	fake_vacate(two, DLK_LOCK, "y");
+	EVENTUALLY(stats(a).waiters == 1);
+	OK(dlock_release(take(x)));
+	OK(dlock_release(take(y)));
+	fake_vacate(one, DLK_LOCK, "z");
+	granted(&o);
+	cr_assert_eq(o.client, a);
+	cr_assert_eq(fake_held(one), 2);
+	cr_assert_eq(fake_held(two), 1);
+	OK(dlock_release(o.hold));
+}
+
+CASE(multi_async, of_one_lock_by_two_spellings_is_refused)
+{
+	static struct outcome o;
+	dlock_client *c;
+
+	given_all("ttl=5s");
+	c = looped("fakeall://one");
+	ask_async(&o, multi((dlock_lock *[]){ x, unbound(c, "x") }, 2), -1);
+	over(&o, DLOCK_EINVAL,
+	     "lock 'x' is a member twice: fakeall://one and fake://one?");
+	cr_assert_eq(fake_held(one), 0);
+}
+
+CASE(multi_async, begins_again_when_a_member_is_lost_meanwhile)
+{
+	static struct outcome o;
+
+	given_all("ttl=60s");
+	fake_script(one, FAKE_ATTEMPT, (struct fake_step){ 0 });
+	fake_script(one, FAKE_ATTEMPT, (struct fake_step){ .gate = 1 });
+	ask_async(&o, all, 10000);
+	EVENTUALLY(fake_count(one, FAKE_ATTEMPT) == 2);
+	fake_lose(one, fake_nth(one, FAKE_ATTEMPT, 0).id);
+	fake_open_gate(one);
+	OK(dlock_check(granted(&o)));
+	OK(dlock_release(o.hold));
+	cr_assert_geq(stats(a).granted, 4);
+}
+
+CASE(multi_async, can_be_cancelled_when_members_are_lost_again_and_again)
+{
+	static struct outcome o;
+	dlock_op op;
+
+	given_all("ttl=3s");
+	fake_script(one, FAKE_ATTEMPT,
+		    (struct fake_step){ .delay_ms = 150,
+					.times = FAKE_ALWAYS });
+	fake_script(two, FAKE_ATTEMPT,
+		    (struct fake_step){ .lease_ms = 100,
+					.times = FAKE_ALWAYS });
+	fake_always(two, FAKE_RENEW, FAKE_REFUSE);
+	op = ask_async(&o, all, -1);
+	EVENTUALLY(fake_count(one, FAKE_ATTEMPT) >= 4);
+	OK(dlock_cancel_op(a, op));
+	over(&o, DLOCK_ECANCELED, "cancelled");
+	fake_clear(one);
+	fake_clear(two);
+	EVENTUALLY(stats(a).pending_cleanups + stats(b).pending_cleanups == 0);
+	cr_assert_eq(stats(a).holds + stats(b).holds, 0);
+}
+
+CASE(multi_async, tells_the_gravest_failure_of_its_release)
+{
+	static struct outcome o[3];
+
+	given_all("ttl=60s");
+	hold = take(all);
+	fake_once(one, FAKE_RELEASE, FAKE_REFUSE);
+	fake_lose(two, fake_last(two, FAKE_ATTEMPT).id);
+	give_async(&o[0], hold);
+	over(&o[0], DLOCK_ELOST, "'y'");
+	hold = take(all);
+	fake_once(one, FAKE_RELEASE, FAKE_REFUSE);
+	give_async(&o[1], hold);
+	over(&o[1], DLOCK_EUNREACHABLE, "no answer");
+	EVENTUALLY(stats(a).pending_cleanups == 0);
+	give_async(&o[2], take(all));
+	OK(outcome_of(&o[2]));
+	cr_assert_eq(fake_held(one) + fake_held(two), 0);
+}
+
+CASE(multi_async, a_hold_of_another_thread_is_not_released)
+{
+	struct taker t = { .keep = 1 };
+	static struct outcome o;
+	dlock_lock *both;
+
+	given_all("ttl=60s");
+	both = multi((dlock_lock *[]){ y, mutex(a, "bound") }, 2);
+	taker_start(&t, both, 0);
+	OK(taker_join(&t));
+	REFUSED(dlock_release_start(t.hold, outcome_note, &o), DLOCK_EINVAL,
+		"another thread");
+	OK(dlock_check(t.hold));
+	cr_assert_eq(calls_under_way(a) + calls_under_way(b), 0);
+	cr_assert(outcome_pending(&o));
+}
+
+/* ---- A store does not answer --------------------------------------------- */
+
+CASE(multi_async, that_waits_for_a_stuck_store_ends_in_time)
+{
+	static struct outcome stuck, o, cancelled;
+	dlk_time begun;
+	dlock_op op;
+
+	given_all(BRIEF);
+	stick(one, a, &stuck);
+	begun = dlk_now();
+	ask_async(&o, all, 40);
+	op = ask_async(&cancelled, all, -1);
+	over(&o, DLOCK_EUNREACHABLE, "did not answer");
+	OK(dlock_cancel_op(a, op));
+	over(&cancelled, DLOCK_ECANCELED, "cancelled");
+	cr_assert_lt(dlk_now(), late(begun + 2000 * DLK_MS));
+	cr_assert(outcome_pending(&stuck));
+	fake_open_gate(one);
+	OK(dlock_release(granted(&stuck)));
+}
+
+/* It has y when the thread that would release it is stuck. */
+CASE(multi_async, that_gives_back_to_a_stuck_store_ends_in_time)
+{
+	static struct outcome stuck, o;
+	dlk_time begun;
+
+	given_all(BRIEF);
+	fake_occupy(one, DLK_LOCK, "z", 0);
+	fake_script(one, FAKE_ATTEMPT, (struct fake_step){ 0 });
+	fake_script(one, FAKE_ATTEMPT, (struct fake_step){ .gate = 1 });
+	begun = dlk_now();
+	ask_async(&o, all, 0);
+	EVENTUALLY(fake_count(one, FAKE_ATTEMPT) == 2);
+	cr_assert_eq(fake_held(two), 1);
+	stick(two, b, &stuck);
+	fake_open_gate(one);
+	over(&o, DLOCK_EBUSY, "'z'");
+	cr_assert_lt(dlk_now(), late(begun + 2000 * DLK_MS));
+	cr_assert(outcome_pending(&stuck));
+	EVENTUALLY(fake_held(two) == 0);
+	cr_assert_eq(stats(b).holds, 0);
+	fake_open_gate(two);
+	OK(dlock_release(granted(&stuck)));
+}
+
+/* ---- Callbacks ----------------------------------------------------------- */
+
+static struct outcome *_Atomic expected;
+static atomic_int events, early;
+
+static void on_event(dlock_hold *about, enum dlock_event event, const char *why,
+		     void *arg)
+{
+	(void)about;
+	(void)event;
+	(void)why;
+	(void)arg;
+	early += expected->calls == 0;
+	events++;
+}
+
+/* Members of both clients are lost before the callback could run. */
+CASE(multi_async, events_come_after_the_callback_of_the_grant)
+{
+	static struct outcome o;
+
+	expected = &o;
+	events_call(on_event);
+	given_all("ttl=60s");
+	ask_async(&o, all, -1);
+	EVENTUALLY(stats(a).holds + stats(b).holds == 3);
+	fake_lose(one, fake_last(one, FAKE_ATTEMPT).id);
+	fake_lose(two, fake_last(two, FAKE_ATTEMPT).id);
+	EVENTUALLY(stats(a).lost + stats(b).lost == 2);
+	ALL_ALONG(20, events == 0);
+	granted(&o);
+	EVENTUALLY(events == 2);
+	cr_assert_eq(early, 0);
+	cr_assert_eq(dlock_release(o.hold), DLOCK_ELOST);
+}
+
+static void gives(const struct dlock_result *r, void *arg)
+{
+	OK(dlock_release(r->hold));
+	dlock_lock_free(all);
+	outcome_note(r, arg);
+}
+
+CASE(multi_async, a_callback_may_release_and_free_it)
+{
+	static struct outcome o;
+
+	events_call(on_event);
+	given_all("ttl=60s");
+	all = NULL;
+	OK(dlock_multi_new(&all, (dlock_lock *[]){ z, x, y }, 3));
+	OK(dlock_acquire_start(all, -1, gives, &o, NULL));
+	OK(outcome_of(&o));
+	cr_assert_eq(fake_held(one) + fake_held(two), 0);
+	cr_assert_eq(dlock_pending(a), 0);
+}
