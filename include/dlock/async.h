@@ -69,9 +69,11 @@ typedef void (*dlock_done_fn)(const struct dlock_result *result, void *arg);
  * `op`, which may be NULL, is set to the number for dlock_cancel_op().  Do not
  * free `lock` before the callback.
  *
- *   EINVAL     an argument; or a mutex or read-write lock whose handle is not
- *              unbound: see dlock_lock_unbind()
- *   ECANCELED  the client is closed
+ * A multi-lock's operation is of the client of the member that was named first.
+ *
+ *   EINVAL     an argument; or a mutex or read-write lock, or one among the
+ *              members, whose handle is not unbound: see dlock_lock_unbind()
+ *   ECANCELED  a client of it is closed
  *   EEXHAUSTED there can be no thread for it
  */
 DLOCK_API DLOCK_NODISCARD int dlock_acquire_start(dlock_lock *lock,

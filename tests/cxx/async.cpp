@@ -128,3 +128,32 @@ TEST(begun_acquire_ends_with_its_client)
 	CHECK(a.ready());
 	THROWS(static_cast<void>(a.get()), dlock::errc::canceled);
 }
+
+TEST(begun_acquire_of_many)
+{
+	dlock::client c(uri), other(uri);
+	dlock::mutex one(c, name), two(c, std::string(name) + "/2");
+	dlock::mutex theirs(other, name);
+
+	THROWS(static_cast<void>(
+		       dlock::multi_lock({ one, two }).acquire_start(c)),
+	       dlock::errc::invalid);
+	one.unbind();
+	two.unbind();
+	dlock::multi_lock both({ two, one });
+	dlock::acquiring a;
+	{
+		const dlock::hold first = theirs.acquire();
+
+		a = both.acquire_start(c, 0ms);
+		THROWS(static_cast<void>(a.get()), dlock::errc::busy);
+		a = both.acquire_start(c);
+		CHECK(!c.wait(20ms) && !a.ready());
+	}
+	{
+		const dlock::hold h = a.get();
+
+		CHECK(h && !h.check() && !theirs.try_acquire());
+	}
+	CHECK(theirs.try_acquire_for(20s));
+}

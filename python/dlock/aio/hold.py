@@ -36,8 +36,10 @@ class Hold(OwnHold):
         Another release raises Invalid and changes nothing."""
         client = self._lock._client
         self._refuse_if_over()
-        if client._closing:
-            await client.close()
+        closing = [c for c in self._lock._clients if c._closing]
+        if closing:
+            for c in closing:
+                await c.close()
             checked(self._let_go())
             return
         client._check_loop()

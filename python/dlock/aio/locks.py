@@ -3,10 +3,11 @@
 import asyncio
 from collections.abc import Coroutine
 
+import dlock.locks
 from dlock._dlock import lib
 from dlock.aio.call import Call
 from dlock.aio.hold import Hold
-from dlock.errors import Busy, Canceled, to_ms
+from dlock.errors import Busy, Canceled, Invalid, to_ms
 from dlock.locks import with_options
 
 
@@ -47,6 +48,7 @@ class Lock:
 
     def __init__(self, client, lock):
         self._client = client
+        self._clients = {client}  # of a multi-lock: its members'
         self._lock = lock
         self._mine = {}
         self.name = lock.name
@@ -70,7 +72,8 @@ class Lock:
         if options:
             function = with_options(lib.dlock_acquire_opts_start, shared,
                                     **options)
-        self._client._check_open(Canceled)
+        for client in self._clients:
+            client._check_open(Canceled)
         call = Call(self._client, Hold(self))
         call.acquire(function, self._lock._raw, to_ms(timeout))
         return await call.result()
@@ -78,7 +81,8 @@ class Lock:
     def cancel(self):
         """End the waits that are under way with Canceled; with sticky_cancel
         the next one, if there is none."""
-        self._client._check_open()
+        for client in self._clients:
+            client._check_open()
         self._lock.cancel()
 
     @property
@@ -139,3 +143,19 @@ class Semaphore(Lock):
     async def resize(self, permits, timeout=5):
         """dlock_semaphore_resize()."""
         await self._client._in_thread(self._lock.resize, permits, timeout)
+
+
+class MultiLock(Lock):
+    """All of many locks, of any clients in one event loop, or none.  No task
+    holds some of them while it waits for another."""
+
+    def __init__(self, locks, *, sticky_cancel=False):
+        locks = list(locks)
+        lock = dlock.locks.MultiLock((one._lock for one in locks),
+                                     sticky_cancel=sticky_cancel)
+        clients = [one._client for one in locks]
+        super().__init__(clients[0], lock)
+        self._clients = set(clients)
+        self._n_members = len(locks)
+        if len({client._loop for client in clients}) > 1:
+            raise Invalid("the locks belong to several event loops")
