@@ -80,6 +80,49 @@ void play_async(struct play *p)
 	dlock_close(c);
 }
 
+/* A second call has nothing of what the first has, and gives the rest back. */
+static void ask_for_all(struct play *p, dlock_client *c, dlock_lock *all,
+			dlock_lock *some)
+{
+	struct answer first = { 0 }, second = { 0 }, third = { 0 };
+	dlock_op op = 0;
+
+	if (!MAY(p, dlock_acquire_start(some, 2000, answered, &first, NULL),
+		 DLOCK_OK) ||
+	    !MAY(p, outcome(p, c, &first), DLOCK_OK))
+		return;
+	if (MAY(p, dlock_acquire_start(all, -1, answered, &second, &op),
+		DLOCK_OK)) {
+		MAY(p, dlock_cancel_op(c, op), DLOCK_OK);
+		MAY(p, outcome(p, c, &second), DLOCK_ECANCELED);
+	}
+	give_back(p, c, first.hold);
+	if (MAY(p, dlock_acquire_start(all, 2000, answered, &third, NULL),
+		DLOCK_OK) &&
+	    MAY(p, outcome(p, c, &third), DLOCK_OK))
+		give_back(p, c, third.hold);
+}
+
+void play_async_multi(struct play *p)
+{
+	dlock_client *c = open_it(p);
+	dlock_lock *l[3] = { NULL }, *all = NULL, *some = NULL;
+
+	if (c && MAY(p, dlock_mutex_new(&l[0], c, "x"), DLOCK_OK) &&
+	    MAY(p, dlock_mutex_new(&l[1], c, "y"), DLOCK_OK) &&
+	    MAY(p, dlock_semaphore_new(&l[2], c, "x", 2), DLOCK_OK) &&
+	    MAY(p, dlock_lock_unbind(l[0]), DLOCK_OK) &&
+	    MAY(p, dlock_lock_unbind(l[1]), DLOCK_OK) &&
+	    MAY(p, dlock_multi_new(&all, l, 3), DLOCK_OK) &&
+	    MAY(p, dlock_multi_new(&some, l + 1, 2), DLOCK_OK))
+		ask_for_all(p, c, all, some);
+	dlock_lock_free(all);
+	dlock_lock_free(some);
+	for (int i = 0; i < 3; i++)
+		dlock_lock_free(l[i]);
+	dlock_close(c);
+}
+
 /* ---- Holds that others want ---------------------------------------------- */
 
 /* What notifies is opened with the first that is asked for, on the side, and

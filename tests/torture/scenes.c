@@ -374,6 +374,7 @@ const struct scene scenes[] = { { "open", play_open, NULL },
 				{ "leave_it", play_leave_it, NULL },
 				{ "renewed", play_renewed, "redis" },
 				{ "async", play_async, NULL },
+				{ "async_multi", play_async_multi, NULL },
 				{ "wanted", play_wanted, NULL },
 				{ 0 } };
 
