@@ -30,7 +30,7 @@ static int64_t learn(struct conform *t, dlock_lock *victim)
 	begun = now_ms() - begun;
 	EVENTUALLY(losses == 1);
 	CHECK_INT(dlock_remaining_ms(h), ==, 0);
-	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	CHECK_RC(release(h), DLOCK_ELOST);
 	h = take(t->lock);
 	CHECK(dlock_token(h) > token || token == 0);
 	ALL_ALONG(20, losses == 1);
@@ -73,7 +73,7 @@ void case_break_wakes(struct conform *t)
 		CHECK_OK(dlock_break(t->lock, patience_ms()));
 		HEAR_OK(p);
 		EVENTUALLY(dlock_check(h) == DLOCK_ELOST);
-		CHECK_RC(dlock_release(h), DLOCK_ELOST);
+		CHECK_RC(release(h), DLOCK_ELOST);
 		ASK_OK(p, CHECK_HOLD, 0);
 	}
 }

@@ -18,8 +18,8 @@ void case_close_with_hold(struct conform *t)
 	l = handle(t, c);
 	second = any_lock(t, c, MUTEX, 0, "conform/second");
 	h = take(l);
-	again = take(l);
-	CHECK(again == h);
+	again = face_is_async() ? NULL : take(l);
+	CHECK(!again || again == h);
 	other = take(second);
 	p.fd = dlock_hold_fd(h);
 	close_client(t, c);
@@ -27,10 +27,11 @@ void case_close_with_hold(struct conform *t)
 	CHECK_RC(dlock_check(h), DLOCK_ELOST);
 	CHECK_INT(dlock_remaining_ms(h), ==, 0);
 	CHECK_INT(poll(&p, 1, 0), ==, 1);
-	CHECK_RC(dlock_acquire(l, 0, &none), DLOCK_ECANCELED);
-	CHECK_RC(dlock_release(h), DLOCK_ELOST);
-	CHECK_RC(dlock_release(h), DLOCK_ELOST);
-	CHECK_RC(dlock_release(other), DLOCK_ELOST);
+	CHECK_RC(acquire(l, 0, &none), DLOCK_ECANCELED);
+	CHECK_RC(release(h), DLOCK_ELOST);
+	if (again)
+		CHECK_RC(release(again), DLOCK_ELOST);
+	CHECK_RC(release(other), DLOCK_ELOST);
 	CHECK(!none);
 }
 
@@ -47,10 +48,10 @@ static void *inherit(void *arg)
 	struct heir *heir = arg;
 	dlock_hold *own = NULL;
 
-	heir->rc = dlock_acquire(heir->lock, patience_ms(), &own);
+	heir->rc = acquire(heir->lock, patience_ms(), &own);
 	heir->check = dlock_check(heir->hold);
 	if (heir->rc == DLOCK_OK)
-		heir->rc = dlock_release(own);
+		heir->rc = release(own);
 	return NULL;
 }
 
@@ -70,7 +71,7 @@ void case_close_hands_over(struct conform *t)
 		pthread_join(heir.thread, NULL);
 		CHECK_RC(heir.rc, DLOCK_OK);
 		CHECK_RC(heir.check, DLOCK_ELOST);
-		CHECK_RC(dlock_release(h), DLOCK_ELOST);
+		CHECK_RC(release(h), DLOCK_ELOST);
 	}
 }
 

@@ -74,7 +74,7 @@ void forget_client(struct conform *t, dlock_client *client)
 void close_client(struct conform *t, dlock_client *client)
 {
 	forget_client(t, client);
-	dlock_close(client);
+	close_face(client);
 }
 
 /* ---- Handles ------------------------------------------------------------- */
@@ -102,6 +102,7 @@ dlock_lock *any_lock(struct conform *t, dlock_client *client, enum kind kind,
 		CHECK_OK(dlock_semaphore_new(&l, client, name, permits));
 		break;
 	}
+	face_knows(l, client, NULL);
 	return keep(t, l);
 }
 
@@ -123,6 +124,7 @@ dlock_lock *multi(struct conform *t, dlock_lock *const members[], size_t n)
 	dlock_lock *l = NULL;
 
 	CHECK_OK(dlock_multi_new(&l, members, n));
+	face_knows(l, NULL, members[0]);
 	return keep(t, l);
 }
 
@@ -201,7 +203,7 @@ dlock_hold *take(dlock_lock *lock)
 {
 	dlock_hold *h = NULL;
 
-	CHECK_OK(dlock_acquire(lock, patience_ms(), &h));
+	CHECK_OK(acquire(lock, patience_ms(), &h));
 	CHECK(h);
 	CHECK_OK(dlock_check(h));
 	return h;
@@ -211,7 +213,7 @@ dlock_hold *take_shared(dlock_lock *lock)
 {
 	dlock_hold *h = NULL;
 
-	CHECK_OK(dlock_acquire_shared(lock, patience_ms(), &h));
+	CHECK_OK(acquire_shared(lock, patience_ms(), &h));
 	CHECK(h);
 	CHECK_OK(dlock_check(h));
 	return h;
@@ -219,7 +221,7 @@ dlock_hold *take_shared(dlock_lock *lock)
 
 void give(dlock_hold *hold)
 {
-	CHECK_OK(dlock_release(hold));
+	CHECK_OK(release(hold));
 }
 
 int ask_for(dlock_lock *lock, int shared, int64_t timeout_ms, dlock_hold **h)
@@ -227,8 +229,8 @@ int ask_for(dlock_lock *lock, int shared, int64_t timeout_ms, dlock_hold **h)
 	int rc = DLOCK_EUNREACHABLE;
 
 	for (int i = 0; i < TRIES && rc == DLOCK_EUNREACHABLE; i++) {
-		rc = shared ? dlock_acquire_shared(lock, timeout_ms, h) :
-			      dlock_acquire(lock, timeout_ms, h);
+		rc = shared ? acquire_shared(lock, timeout_ms, h) :
+			      acquire(lock, timeout_ms, h);
 		if (timeout_ms != 0)
 			break;
 	}

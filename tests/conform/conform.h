@@ -14,6 +14,8 @@
 
 #include <dlock/dlock.h>
 
+#include "conform/face.h"
+
 #include "support/census.h"
 #include "support/check.h"
 #include "support/wait.h"

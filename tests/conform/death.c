@@ -166,11 +166,11 @@ void case_death_of_thread(struct conform *t)
 	pthread_join(thread, &h);
 	CHECK_OK(dlock_check(h));
 	refused(t->lock);
-	CHECK_RC(dlock_release(h), DLOCK_EINVAL);
+	CHECK_RC(release(h), DLOCK_EINVAL);
 	refused(t->lock);
 	close_client(t, c);
 	is_free(t->lock);
-	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	CHECK_RC(release(h), DLOCK_ELOST);
 }
 
 static void pause_process(const struct worker *p)

@@ -40,7 +40,7 @@ static int release_latest(struct executor *e)
 	dlock_hold *h = latest_hold(e);
 
 	e->n_holds--;
-	return dlock_release(h);
+	return release(h);
 }
 
 static int work_for(struct executor *e, enum arena_mode mode, int shared,
@@ -134,7 +134,7 @@ static struct reply execute_order(struct executor *e, struct order o)
 		fork_child();
 		break;
 	case CLOSE:
-		dlock_close(e->client);
+		close_face(e->client);
 		e->client = NULL;
 		break;
 	case QUIT:

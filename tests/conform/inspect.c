@@ -221,8 +221,8 @@ static void busy_names_the_holder(struct conform *t, enum op op)
 
 	ASK_OK(p, op, 0);
 	snprintf(text, sizeof(text), "held by worker %d", p->number);
-	CHECK_RC(dlock_acquire(l, 20, &none), DLOCK_EBUSY);
-	CHECK_TEXT(dlock_errmsg(), text);
+	CHECK_RC(acquire(l, 20, &none), DLOCK_EBUSY);
+	CHECK_TEXT(face_errmsg(), text);
 	CHECK_INT(seen(t).n, ==, 1);
 }
 

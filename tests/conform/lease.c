@@ -81,8 +81,8 @@ void case_lease_max_hold(struct conform *t)
 	CHECK_INT(dlock_remaining_ms(h), ==, 0);
 	EVENTUALLY(lost_events == 1);
 	CHECK(is_readable(dlock_hold_fd(h), 0));
-	CHECK_RC(dlock_release(h), DLOCK_ELOST);
-	CHECK_TEXT(dlock_errmsg(), t->name);
+	CHECK_RC(release(h), DLOCK_ELOST);
+	CHECK_TEXT(face_errmsg(), t->name);
 	ALL_ALONG(20, lost_events == 1);
 	CHECK_INT(stats_of(c).lost, ==, 1);
 	CHECK_INT(stats_of(c).holds, ==, 0);
@@ -100,11 +100,11 @@ void case_lease_lost_reentry(struct conform *t)
 	l = handle(t, c);
 	h = take(l);
 	EVENTUALLY(dlock_check(h) == DLOCK_ELOST);
-	CHECK_RC(dlock_acquire(l, 0, &none), DLOCK_ELOST);
-	CHECK_RC(dlock_acquire(l, -1, &none), DLOCK_ELOST);
+	CHECK_RC(acquire(l, 0, &none), DLOCK_ELOST);
+	CHECK_RC(acquire(l, -1, &none), DLOCK_ELOST);
 	CHECK(!none);
 	give(take(t->lock));
-	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	CHECK_RC(release(h), DLOCK_ELOST);
 	give(take(l));
 }
 
@@ -140,12 +140,12 @@ void case_lease_fd(struct conform *t)
 	CHECK_RC(dlock_check(h), DLOCK_ELOST);
 	CHECK(!is_readable(kept_fd, 0));
 	CHECK_OK(dlock_check(kept));
-	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	CHECK_RC(release(h), DLOCK_ELOST);
 	/* Asked for after the loss, it is readable at once. */
 	h = take(any_lock(t, c, MUTEX, 0, "conform/brief"));
 	EVENTUALLY(dlock_check(h) == DLOCK_ELOST);
 	EVENTUALLY(is_readable(dlock_hold_fd(h), 0));
-	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	CHECK_RC(release(h), DLOCK_ELOST);
 	give(kept);
 }
 
@@ -155,7 +155,7 @@ static void on_event_release(dlock_hold *hold, enum dlock_event event,
 	(void)why;
 	if (event != DLOCK_LOST)
 		return;
-	CHECK_RC(dlock_release(hold), DLOCK_ELOST);
+	CHECK_RC(release(hold), DLOCK_ELOST);
 	atomic_store((atomic_int *)arg, 1);
 }
 
@@ -201,13 +201,13 @@ static void on_event_call(dlock_hold *hold, enum dlock_event event,
 	CHECK_RC(dlock_check(hold), DLOCK_ELOST);
 	CHECK_INT(dlock_remaining_ms(hold), ==, 0);
 	CHECK_INT(dlock_hold_fd(hold), >=, 0);
-	CHECK_OK(dlock_acquire(t->lock, patience_ms(), &other));
-	CHECK_OK(dlock_release(other));
+	CHECK_OK(acquire(t->lock, patience_ms(), &other));
+	CHECK_OK(release(other));
 	rc = dlock_inspect(t->lock, ignore_participant, NULL, patience_ms());
 	CHECK(rc == DLOCK_OK || rc == DLOCK_ENOTSUP);
 	dlock_cancel(t->lock);
 	stats_of(t->clients[1]);
-	CHECK_RC(dlock_release(hold), DLOCK_EINVAL); /* another thread's */
+	CHECK_RC(release(hold), DLOCK_EINVAL); /* another thread's */
 	atomic_fetch_add(&lost_events, 1);
 }
 
@@ -224,5 +224,5 @@ void case_lease_callback_may_call(struct conform *t)
 	t->lock = any_lock(t, c, MUTEX, 0, "conform/other");
 	h = take(any_lock(t, c, MUTEX, 0, t->name));
 	EVENTUALLY(lost_events == 1);
-	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	CHECK_RC(release(h), DLOCK_ELOST);
 }

@@ -14,7 +14,7 @@ static void wait_in_vain(struct conform *t, struct worker *p)
 	dlock_hold *h = NULL;
 
 	refused(t->lock);
-	CHECK_RC(dlock_acquire(t->lock, 2, &h), DLOCK_EBUSY);
+	CHECK_RC(acquire(t->lock, 2, &h), DLOCK_EBUSY);
 	tell(p, ACQUIRE, -1);
 	await_waiters(t, 1);
 	dlock_cancel(t->lock);
@@ -57,6 +57,7 @@ void case_leftover_holds(struct conform *t)
 			census_take(&warm);
 		snprintf(name, sizeof(name), "conform/%d", i % NAMES);
 		CHECK_OK(dlock_mutex_new(&l, t->client, name));
+		face_knows(l, t->client, NULL);
 		h = take(l);
 		CHECK_INT(dlock_hold_fd(h), >=, 0);
 		give(h);
@@ -81,7 +82,8 @@ void case_leftover_clients(struct conform *t)
 		dlock_lock *l = NULL;
 
 		CHECK_OK(dlock_mutex_new(&l, c, t->name));
-		CHECK_RC(dlock_acquire(l, i % 2, &h), DLOCK_EBUSY);
+		face_knows(l, c, NULL);
+		CHECK_RC(acquire(l, i % 2, &h), DLOCK_EBUSY);
 		dlock_lock_free(l);
 		close_client(t, c);
 		t->n_clients--;

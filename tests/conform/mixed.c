@@ -25,7 +25,7 @@ void case_multi_two_stores(struct conform *t)
 	give(h);
 	for (int i = 0; i < 2; i++) {
 		h = take(twin[i]);
-		CHECK_RC(dlock_acquire(all, 20, &none), DLOCK_EBUSY);
+		CHECK_RC(acquire(all, 20, &none), DLOCK_EBUSY);
 		is_free(twin[1 - i]);
 		give(h);
 	}

@@ -59,8 +59,7 @@ void case_multi_none(struct conform *t)
 		dlock_hold *none = NULL;
 
 		for (int64_t timeout = 0; timeout <= 30; timeout += 30) {
-			CHECK_RC(dlock_acquire(all, timeout, &none),
-				 DLOCK_EBUSY);
+			CHECK_RC(acquire(all, timeout, &none), DLOCK_EBUSY);
 			CHECK(!none);
 			for (int i = 0; i < N; i++) {
 				if (i != busy)
@@ -218,7 +217,7 @@ void case_multi_lost(struct conform *t)
 	CHECK_INT(dlock_remaining_ms(h), ==, 0);
 	CHECK_OK(dlock_check(dlock_member(h, 0)));
 	CHECK_RC(dlock_check(dlock_member(h, 1)), DLOCK_ELOST);
-	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	CHECK_RC(release(h), DLOCK_ELOST);
 	give(take(all));
 }
 
@@ -247,7 +246,7 @@ void case_multi_bad(struct conform *t)
 	m[1] = multi(t, m, 1);
 	refuses(m, 3, "multi");
 	CHECK_RC(dlock_multi_new(NULL, m, 1), DLOCK_EINVAL);
-	CHECK_RC(dlock_acquire_shared(m[1], 0, &h), DLOCK_EINVAL);
+	CHECK_RC(acquire_shared(m[1], 0, &h), DLOCK_EINVAL);
 	CHECK_RC(dlock_break(m[1], 0), DLOCK_EINVAL);
 	CHECK(!h);
 }

@@ -18,7 +18,7 @@ void case_mutex_try(struct conform *t)
 		give(h);
 		ASK_OK(p, ACQUIRE, at_once_ms());
 		refused(t->lock);
-		CHECK_TEXT(dlock_errmsg(), t->name);
+		CHECK_TEXT(face_errmsg(), t->name);
 		ASK_OK(p, RELEASE, 0);
 		is_free(t->lock);
 	}
@@ -40,10 +40,10 @@ static void *try_at_once(void *arg)
 	struct at_once *a = arg;
 
 	pthread_barrier_wait(a->all);
-	a->rc = dlock_acquire(a->lock, 0, &a->hold);
+	a->rc = acquire(a->lock, 0, &a->hold);
 	pthread_barrier_wait(a->all);
 	if (a->rc == DLOCK_OK)
-		a->rc = dlock_release(a->hold);
+		a->rc = release(a->hold);
 	return NULL;
 }
 
@@ -139,6 +139,7 @@ void case_mutex_handle_outlived(struct conform *t)
 
 	use_mutex(t);
 	CHECK_OK(dlock_mutex_new(&gone, t->client, t->name));
+	face_knows(gone, t->client, NULL);
 	h = take(gone);
 	dlock_lock_free(gone);
 	CHECK_OK(dlock_check(h));
@@ -150,7 +151,7 @@ void case_mutex_handle_outlived(struct conform *t)
 
 static void *release_foreign(void *hold)
 {
-	CHECK_RC(dlock_release(hold), DLOCK_EINVAL);
+	CHECK_RC(release(hold), DLOCK_EINVAL);
 	CHECK_TEXT(dlock_errmsg(), "thread");
 	CHECK_OK(dlock_check(hold));
 	return NULL;
@@ -176,7 +177,7 @@ void case_mutex_no_read_side(struct conform *t)
 	dlock_hold *h = NULL;
 
 	use_mutex(t);
-	CHECK_RC(dlock_acquire_shared(t->lock, 0, &h), DLOCK_EINVAL);
+	CHECK_RC(acquire_shared(t->lock, 0, &h), DLOCK_EINVAL);
 	CHECK(!h);
 	is_free(t->lock);
 }

@@ -44,8 +44,9 @@ static void all_at_once(struct conform *t, const char *const names[], size_t n)
 						     1));
 		else
 			CHECK_OK(dlock_mutex_new(&l, t->client, names[i]));
+		face_knows(l, t->client, NULL);
 		if (ask_for(l, 0, 0, &h[i]) != DLOCK_OK)
-			FAIL("'%s': %s", names[i], dlock_errmsg());
+			FAIL("'%s': %s", names[i], face_errmsg());
 		for (size_t k = 0; k < i; k++)
 			CHECK(h[k] != h[i]);
 		dlock_lock_free(l);
@@ -58,6 +59,7 @@ static void all_at_once(struct conform *t, const char *const names[], size_t n)
 			CHECK_OK(dlock_semaphore_new(&l, c, names[i], 1));
 		else
 			CHECK_OK(dlock_mutex_new(&l, c, names[i]));
+		face_knows(l, c, NULL);
 		CHECK_RC(ask_for(l, 0, 0, &none), DLOCK_EBUSY);
 		give(h[i]);
 		is_free(l);

@@ -67,10 +67,11 @@ static void run_all(char *patterns[])
 
 static const char usage[] =
 	"usage: dlock-conform [--backend FILE]... [-l] [-x] [-n TIMES]\n"
-	"                     [URI...] [PATTERN...]\n"
+	"                     [--face FACE] [URI...] [PATTERN...]\n"
 	"Run the conformance suite against the stores of the URIs.\n"
 	"\n"
 	"  -b, --backend FILE  load the store in this shared object\n"
+	"  -f, --face FACE     'async': the asynchronous calls; 'blocking'\n"
 	"  -l, --list          list the cases\n"
 	"  -x, --fail-fast     stop at the first case that fails\n"
 	"  -n, --times TIMES   run everything so many times\n"
@@ -106,10 +107,20 @@ static char **take_uris(char *words[])
 	return words;
 }
 
+static int take_face(const char *face)
+{
+	if (strcmp(face, "async") != 0 && strcmp(face, "blocking") != 0) {
+		fputs(usage, stderr);
+		return -1;
+	}
+	return setenv("CONFORM_FACE", face, 1);
+}
+
 static int take_options(int argc, char *argv[], int *times)
 {
 	static const struct option words[] = {
 		{ "backend", required_argument, NULL, 'b' },
+		{ "face", required_argument, NULL, 'f' },
 		{ "list", no_argument, NULL, 'l' },
 		{ "fail-fast", no_argument, NULL, 'x' },
 		{ "times", required_argument, NULL, 'n' },
@@ -118,8 +129,11 @@ static int take_options(int argc, char *argv[], int *times)
 	};
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "b:lxn:h", words, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "b:f:lxn:h", words, NULL)) !=
+	       -1) {
 		if (opt == 'b' && append("DLOCK_TEST_BACKENDS", ':', optarg))
+			return 2;
+		if (opt == 'f' && take_face(optarg) != 0)
 			return 2;
 		if (opt == 'l')
 			only_list = 1;
@@ -127,7 +141,7 @@ static int take_options(int argc, char *argv[], int *times)
 			stop_early = 1;
 		else if (opt == 'n')
 			*times = atoi(optarg);
-		else if (opt != 'b') {
+		else if (opt != 'b' && opt != 'f') {
 			fputs(usage, opt == 'h' ? stdout : stderr);
 			return opt == 'h' ? 0 : 2;
 		}

@@ -77,7 +77,7 @@ static void end_case(struct conform *t)
 	while (t->n_locks > 0)
 		dlock_lock_free(t->locks[--t->n_locks]);
 	while (t->n_clients > 0)
-		dlock_close(t->clients[--t->n_clients]);
+		close_face(t->clients[--t->n_clients]);
 	if (t->arena)
 		arena_unmap(t->arena);
 	census_same(&t->before);

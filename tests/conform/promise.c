@@ -160,12 +160,12 @@ void case_arguments_bad(struct conform *t)
 	CHECK_RC(dlock_open(&c, "", NULL), DLOCK_EINVAL);
 	CHECK_RC(dlock_mutex_new(NULL, t->client, "x"), DLOCK_EINVAL);
 	CHECK_RC(dlock_mutex_new(&l, NULL, "x"), DLOCK_EINVAL);
-	CHECK_RC(dlock_acquire(NULL, 0, &h), DLOCK_EINVAL);
+	CHECK_RC(acquire(NULL, 0, &h), DLOCK_EINVAL);
 	CHECK_TEXT(dlock_errmsg(), "lock");
-	CHECK_RC(dlock_acquire(t->lock, 0, NULL), DLOCK_EINVAL);
+	CHECK_RC(acquire(t->lock, 0, NULL), DLOCK_EINVAL);
 	CHECK_TEXT(dlock_errmsg(), "out");
-	CHECK_RC(dlock_acquire_shared(NULL, 0, &h), DLOCK_EINVAL);
-	CHECK_RC(dlock_release(NULL), DLOCK_EINVAL);
+	CHECK_RC(acquire_shared(NULL, 0, &h), DLOCK_EINVAL);
+	CHECK_RC(release(NULL), DLOCK_EINVAL);
 	CHECK_RC(dlock_check(NULL), DLOCK_EINVAL);
 	CHECK_RC(dlock_hold_fd(NULL), DLOCK_EINVAL);
 	CHECK_RC(dlock_break(NULL, 0), DLOCK_EINVAL);

@@ -126,9 +126,8 @@ void case_rwlock_upgrade(struct conform *t)
 		dlock_hold *h = take_shared(t->lock);
 		dlock_hold *none = NULL;
 
-		CHECK_RC(dlock_acquire(t->lock, timeouts[i], &none),
-			 DLOCK_EDEADLK);
-		CHECK_TEXT(dlock_errmsg(), t->name);
+		CHECK_RC(acquire(t->lock, timeouts[i], &none), DLOCK_EDEADLK);
+		CHECK_TEXT(face_errmsg(), t->name);
 		CHECK(!none);
 		CHECK_OK(dlock_check(h));
 		EACH_WAY(t, p)
@@ -222,7 +221,7 @@ void case_rwlock_both_sides(struct conform *t)
 
 static void *release_foreign(void *hold)
 {
-	CHECK_RC(dlock_release(hold), DLOCK_EINVAL);
+	CHECK_RC(release(hold), DLOCK_EINVAL);
 	return NULL;
 }
 

@@ -51,7 +51,7 @@ void case_semaphore_wait(struct conform *t)
 
 static void *release_it(void *hold)
 {
-	CHECK_OK(dlock_release(hold));
+	CHECK_OK(release(hold));
 	return NULL;
 }
 
@@ -99,13 +99,13 @@ void case_semaphore_mismatch(struct conform *t)
 	CHECK(!l);
 	h = take(t->lock);
 	other = any_lock(t, c, SEMAPHORE, 2, t->name);
-	CHECK_RC(dlock_acquire(other, 0, &none), DLOCK_EINVAL);
+	CHECK_RC(acquire(other, 0, &none), DLOCK_EINVAL);
 	CHECK_TEXT(dlock_errmsg(), t->name);
-	CHECK_RC(dlock_acquire(other, -1, &none), DLOCK_EINVAL);
+	CHECK_RC(acquire(other, -1, &none), DLOCK_EINVAL);
 	CHECK(!none);
 	CHECK_OK(dlock_check(h));
 	give(h);
-	CHECK_RC(dlock_acquire_shared(t->lock, 0, &none), DLOCK_EINVAL);
+	CHECK_RC(acquire_shared(t->lock, 0, &none), DLOCK_EINVAL);
 }
 
 /* ---- How many there are -------------------------------------------------- */

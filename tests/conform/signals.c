@@ -37,7 +37,7 @@ static int64_t wait_in_vain(dlock_lock *lock)
 	int64_t begun = now_ms();
 	dlock_hold *h = NULL;
 
-	CHECK_RC(dlock_acquire(lock, 200, &h), DLOCK_EBUSY);
+	CHECK_RC(acquire(lock, 200, &h), DLOCK_EBUSY);
 	CHECK_INT(now_ms() - begun, >=, 199);
 	return now_ms() - begun;
 }
@@ -164,7 +164,7 @@ static void *wait_to_be_cancelled(void *arg)
 	struct cancelled *c = arg;
 	dlock_hold *h = NULL;
 
-	atomic_store(&c->rc, dlock_acquire(c->lock, 300, &h));
+	atomic_store(&c->rc, acquire(c->lock, 300, &h));
 	pthread_testcancel();
 	return NULL;
 }

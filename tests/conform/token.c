@@ -102,6 +102,7 @@ static uint64_t forgotten(struct conform *t)
 
 	t->client = another_client(t, NULL, NULL);
 	CHECK_OK(dlock_mutex_new(&l, t->client, t->name));
+	face_knows(l, t->client, NULL);
 	token = taken(l);
 	dlock_lock_free(l);
 	close_client(t, t->client);

@@ -12,10 +12,9 @@ static int64_t timed(dlock_lock *lock, int shared)
 	dlock_hold *h = NULL;
 
 	if (shared)
-		CHECK_RC(dlock_acquire_shared(lock, TIMEOUT_MS, &h),
-			 DLOCK_EBUSY);
+		CHECK_RC(acquire_shared(lock, TIMEOUT_MS, &h), DLOCK_EBUSY);
 	else
-		CHECK_RC(dlock_acquire(lock, TIMEOUT_MS, &h), DLOCK_EBUSY);
+		CHECK_RC(acquire(lock, TIMEOUT_MS, &h), DLOCK_EBUSY);
 	CHECK(!h);
 	CHECK_INT(now_ms() - begun, >=, TIMEOUT_MS - 1);
 	return now_ms() - begun;

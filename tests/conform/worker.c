@@ -256,6 +256,6 @@ int worker_main(char *argv[])
 	pthread_join(thread, NULL);
 	dlock_lock_free(t.lock);
 	if (orders.client)
-		dlock_close(orders.client);
+		close_face(orders.client);
 	return 0;
 }

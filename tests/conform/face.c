@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "conform/face.h"
+
+#include <dlock/async.h>
+#include <fnmatch.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/check.h"
+
+int face_is_async(void)
+{
+	const char *face = getenv("CONFORM_FACE");
+
+	return face && strcmp(face, "async") == 0;
+}
+
+/* ---- What is whose ------------------------------------------------------- */
+
+/* A handle or a hold, and its client. */
+struct known {
+	const void *what;
+	dlock_client *client;
+};
+
+static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
+static struct known *known;
+static size_t n_known, room;
+
+/* With mu held. */
+static struct known *find(const void *what)
+{
+	for (size_t i = 0; i < n_known; i++) {
+		if (known[i].what == what)
+			return &known[i];
+	}
+	return NULL;
+}
+
+/* What had that address before is gone. */
+static void note(const void *what, dlock_client *client)
+{
+	struct known *k = find(what);
+
+	if (k) {
+		k->client = client;
+		return;
+	}
+	if (n_known == room) {
+		room = room ? 2 * room : 64;
+		known = realloc(known, room * sizeof(known[0]));
+		if (!known)
+			FAIL("out of memory");
+	}
+	known[n_known++] = (struct known){ what, client };
+}
+
+void face_knows(dlock_lock *lock, dlock_client *client, const dlock_lock *first)
+{
+	if (!face_is_async())
+		return;
+	if (!first)
+		CHECK_OK(dlock_lock_unbind(lock));
+	pthread_mutex_lock(&mu);
+	note(lock, first ? find(first)->client : client);
+	pthread_mutex_unlock(&mu);
+}
+
+static dlock_client *client_of(const void *what)
+{
+	struct known *k;
+	dlock_client *c;
+
+	pthread_mutex_lock(&mu);
+	k = find(what);
+	if (!k)
+		FAIL("the face does not know whose this is");
+	c = k->client;
+	pthread_mutex_unlock(&mu);
+	return c;
+}
+
+/* A hold ends. */
+static void forget(const dlock_hold *hold)
+{
+	struct known *k;
+
+	pthread_mutex_lock(&mu);
+	k = find(hold);
+	if (k)
+		*k = known[--n_known];
+	pthread_mutex_unlock(&mu);
+}
+
+/* ---- Processing ---------------------------------------------------------- */
+
+/* A client whose calls are under way. */
+static struct processed {
+	dlock_client *client;
+	int users;
+	int taken;   /* a thread polls and processes */
+	int closing; /* no other thread begins to */
+} all_processed[64];
+
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+
+struct call {
+	int over;
+	int rc;
+	dlock_hold *hold;
+	char text[300];
+};
+
+static _Thread_local char last_text[300];
+
+static void keep_text(const char *text)
+{
+	snprintf(last_text, sizeof(last_text), "%s", text);
+}
+
+/* With mu held. */
+static struct processed *processed_of(dlock_client *c)
+{
+	struct processed *empty = NULL;
+
+	for (size_t i = 0; i < sizeof(all_processed) / sizeof(all_processed[0]);
+	     i++) {
+		if (all_processed[i].client == c)
+			return &all_processed[i];
+		if (!all_processed[i].client && !empty)
+			empty = &all_processed[i];
+	}
+	if (!empty)
+		FAIL("too many clients");
+	*empty = (struct processed){ .client = c };
+	return empty;
+}
+
+static void ended(const struct dlock_result *r, void *arg)
+{
+	struct call *call = arg;
+
+	pthread_mutex_lock(&mu);
+	call->over++;
+	call->rc = r->code;
+	call->hold = r->hold;
+	if (r->hold)
+		note(r->hold, r->client);
+	snprintf(call->text, sizeof(call->text), "%s", r->message);
+	pthread_cond_broadcast(&changed);
+	pthread_mutex_unlock(&mu);
+}
+
+/* With mu held, which is released meanwhile. */
+static void process_one(struct processed *s)
+{
+	struct pollfd p = { .events = POLLIN };
+	int rc = 0;
+
+	s->taken = 1;
+	pthread_mutex_unlock(&mu);
+	p.fd = dlock_client_fd(s->client);
+	CHECK_INT(p.fd, >=, 0);
+	if (poll(&p, 1, -1) == 1)
+		rc = dlock_process(s->client, 1);
+	CHECK_INT(rc, >=, 0);
+	pthread_mutex_lock(&mu);
+	s->taken = 0;
+	pthread_cond_broadcast(&changed);
+}
+
+static void await(dlock_client *c, const struct call *call)
+{
+	struct processed *s;
+
+	pthread_mutex_lock(&mu);
+	s = processed_of(c);
+	s->users++;
+	while (call->over == 0) {
+		if (s->taken || s->closing)
+			pthread_cond_wait(&changed, &mu);
+		else
+			process_one(s);
+	}
+	if (--s->users == 0 && !s->closing)
+		s->client = NULL;
+	pthread_cond_broadcast(&changed);
+	pthread_mutex_unlock(&mu);
+	CHECK_INT(call->over, ==, 1);
+	keep_text(call->text);
+}
+
+/* The calls that are under way end in dlock_close(). */
+void close_face(dlock_client *c)
+{
+	struct processed *s;
+
+	if (!face_is_async()) {
+		dlock_close(c);
+		return;
+	}
+	pthread_mutex_lock(&mu);
+	s = processed_of(c);
+	s->closing = 1;
+	while (s->taken) {
+		CHECK_OK(dlock_nudge(c));
+		pthread_cond_wait(&changed, &mu);
+	}
+	pthread_mutex_unlock(&mu);
+	dlock_close(c);
+	pthread_mutex_lock(&mu);
+	while (s->users > 0)
+		pthread_cond_wait(&changed, &mu);
+	s->client = NULL;
+	pthread_mutex_unlock(&mu);
+}
+
+/* ---- The calls ----------------------------------------------------------- */
+
+typedef int start_fn(dlock_lock *lock, int64_t timeout_ms, dlock_done_fn done,
+		     void *arg, dlock_op *op);
+
+static int begin_and_await(start_fn *start, dlock_lock *lock,
+			   int64_t timeout_ms, dlock_hold **out)
+{
+	dlock_client *c = client_of(lock);
+	struct call call = { 0 };
+	int rc = start(lock, timeout_ms, ended, &call, NULL);
+
+	if (rc != DLOCK_OK) {
+		keep_text(dlock_errmsg());
+		return rc;
+	}
+	await(c, &call);
+	if (call.rc == DLOCK_OK)
+		*out = call.hold;
+	return call.rc;
+}
+
+int acquire(dlock_lock *lock, int64_t timeout_ms, dlock_hold **out)
+{
+	return face_is_async() ? begin_and_await(dlock_acquire_start, lock,
+						 timeout_ms, out) :
+				 dlock_acquire(lock, timeout_ms, out);
+}
+
+int acquire_shared(dlock_lock *lock, int64_t timeout_ms, dlock_hold **out)
+{
+	return face_is_async() ? begin_and_await(dlock_acquire_shared_start,
+						 lock, timeout_ms, out) :
+				 dlock_acquire_shared(lock, timeout_ms, out);
+}
+
+/* Where the client is closed, nothing can be begun. */
+int release(dlock_hold *hold)
+{
+	struct call call = { 0 };
+	dlock_client *c;
+	int rc;
+
+	if (!face_is_async())
+		return dlock_release(hold);
+	c = client_of(hold);
+	forget(hold);
+	rc = dlock_release_start(hold, ended, &call);
+	if (rc == DLOCK_ECANCELED) {
+		rc = dlock_release(hold);
+		keep_text(dlock_errmsg());
+		return rc;
+	}
+	if (rc != DLOCK_OK) {
+		keep_text(dlock_errmsg());
+		pthread_mutex_lock(&mu);
+		note(hold, c);
+		pthread_mutex_unlock(&mu);
+		return rc;
+	}
+	await(c, &call);
+	return call.rc;
+}
+
+const char *face_errmsg(void)
+{
+	return face_is_async() ? last_text : dlock_errmsg();
+}
+
+/* ---- The exceptions ------------------------------------------------------ */
+
+#define OWN "the case makes asynchronous calls of its own"
+#define THREADS "holds belong to no thread"
+#define IN_EVENT "a release that on_event begins ends after on_event"
+#define WAITS "the program waits, not the library"
+
+static const struct {
+	const char *pattern, *why;
+} exceptions[] = {
+	{ "async_*", OWN },
+	{ "begun_*", OWN },
+	{ "callback_*", OWN },
+	{ "loop_*", OWN },
+	{ "many_*", OWN },
+	{ "fork_*", "the processing thread is not in the child" },
+	{ "mutex_reentry", THREADS },
+	{ "mutex_two_handles", THREADS },
+	{ "mutex_foreign_release", THREADS },
+	{ "mutex_unbound", "all handles are unbound" },
+	{ "rwlock_read_again", THREADS },
+	{ "rwlock_upgrade", THREADS },
+	{ "rwlock_downgrade", THREADS },
+	{ "rwlock_both_sides", THREADS },
+	{ "rwlock_foreign_release", THREADS },
+	{ "revoke_of_a_reader", THREADS },
+	{ "multi_again", THREADS },
+	{ "token_reentry", THREADS },
+	{ "list_kinds", THREADS },
+	{ "descriptors_close_on_exec", THREADS },
+	{ "stats_count", THREADS },
+	{ "death_of_thread", THREADS },
+	{ "lease_lost_reentry", THREADS },
+	{ "lease_callback_may_call", IN_EVENT },
+	{ "lease_release_in_callback", IN_EVENT },
+	{ "threads_are_shared", "each client has a thread for its calls" },
+	{ "signals_*", WAITS },
+	{ "thread_cancelled", WAITS },
+	{ "errno_kept", WAITS },
+	{ "arguments_bad", "they are those of the calls that wait" },
+};
+
+const char *face_excepts(const char *name)
+{
+	size_t n = sizeof(exceptions) / sizeof(exceptions[0]);
+
+	for (size_t i = 0; i < n && face_is_async(); i++) {
+		if (fnmatch(exceptions[i].pattern, name, 0) == 0)
+			return exceptions[i].why;
+	}
+	return NULL;
+}
