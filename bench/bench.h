@@ -58,7 +58,7 @@ extern const struct workload workload_waiters, workload_poll_handoff;
 extern const struct workload workload_poll_requests, workload_holds;
 extern const struct workload workload_killed, workload_open_close;
 extern const struct workload workload_passes, workload_keep, workload_recall;
-extern const struct workload workload_pending;
+extern const struct workload workload_pending, workload_pairs;
 
 struct bench {
 	const char *name;     /* "file.pair": the store, what is done */

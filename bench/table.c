@@ -266,6 +266,13 @@ const struct bench bench_table[] = {
 	  "threads", &workload_pending,
 	  .cases = { STORE(mem, 10000, PENDING), STORE(file, 10000, PENDING),
 		     IF_REDIS(10000, PENDING_ON_LOOP) } },
+#ifdef BENCH_REDIS
+	{ "async.pairs",
+	  "redis: one thread with 256 pairs of acquire and release under way, "
+	  "by asynchronous calls; floor: hiredis, one pair after the other",
+	  RATES, &workload_pairs, &store_redis, &floor_redis_set,
+	  .cases = { CASE(256, TO_FLOOR(4.5, 4)) } },
+#endif
 	{ "keep.pair",
 	  "acquire and release of a client that keeps the mutex meanwhile",
 	  "ns", &workload_keep,
