@@ -12,7 +12,7 @@
 
 struct addrinfo;
 
-/* The thread's own; no lock is needed. */
+/* The session's job's own; no lock is needed. */
 struct zk_addresses {
 	struct addrinfo *list; /* as resolved; NULL: to be resolved */
 	size_t n;
@@ -20,7 +20,7 @@ struct zk_addresses {
 };
 
 /* The next one to connect to, as the library takes it.  With the session not
- * locked, by its thread: a name is resolved, which may take long. */
+ * locked, by its job: a name is resolved, which may take long. */
 int dlki_zk_address_next(struct zk_session *s, char out[ZK_ADDRESS_SIZE],
 			 struct dlk_error *err);
 /* Are there some that were not tried yet? */

@@ -42,7 +42,7 @@ static void conn_ready(struct zk_conn *c)
 	dlki_zk_drop(&proof, 1);
 	dlki_zk_probe_kind(s);
 	dlki_zk_watches_up(s);
-	pthread_cond_signal(&s->thread.work);
+	dlki_zk_timer_now(s);
 	/* This server has lower limits: earlier promises are too long. */
 	if (s->lease.timeout_ms < before_ms && s->core)
 		dlk_verify_all(s->core);
@@ -90,7 +90,7 @@ void dlki_zk_conn_down(struct zk_conn *c)
 	c->state = ZK_DOWN;
 	c->lost = 1;
 	c->id.down_at = dlk_now();
-	pthread_cond_signal(&s->thread.work);
+	dlki_zk_timer_now(s);
 	if (s->conn != c)
 		return;
 	dlki_zk_watches_down(s);
@@ -106,7 +106,7 @@ static void on_ended(struct zk_conn *c)
 		dlki_zk_conn_down(c);
 	} else if (c->state == ZK_DOWN && !c->lost) {
 		c->failed = 1;
-		pthread_cond_signal(&c->session->thread.work);
+		dlki_zk_timer_now(c->session);
 	}
 }
 
@@ -124,7 +124,7 @@ void dlki_zk_conn_over(struct zk_conn *c, enum zk_state state, const char *why)
 	}
 	dlki_zk_watches_over(s);
 	dlki_zk_orphans_free(s);
-	pthread_cond_signal(&s->thread.work);
+	dlki_zk_timer_now(s);
 }
 
 static void on_session(zhandle_t *zh, int type, int state, const char *path,

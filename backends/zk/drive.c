@@ -11,7 +11,6 @@
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #define MOST_PACKETS 64 /* to take in at once */
@@ -34,19 +33,15 @@ static int change_set(const struct zk_drive *d, int op, int fd, uint32_t events)
 static int make_descriptors(struct zk_drive *d)
 {
 	d->set_fd = epoll_create1(EPOLL_CLOEXEC);
-	d->timer_fd = timerfd_create(CLOCK_BOOTTIME,
-				     TFD_CLOEXEC | TFD_NONBLOCK);
 	d->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (d->set_fd < 0 || d->timer_fd < 0 || d->wake_fd < 0)
-		return -1;
-	return change_set(d, EPOLL_CTL_ADD, d->timer_fd, EPOLLIN);
+	return d->set_fd < 0 || d->wake_fd < 0 ? -1 : 0;
 }
 
 void dlki_zk_drive_init(struct zk_session *s)
 {
 	struct zk_drive *d = &s->drive;
 
-	d->set_fd = d->timer_fd = d->wake_fd = d->sock = -1;
+	d->set_fd = d->wake_fd = d->sock = -1;
 	d->due = DLK_FOREVER;
 }
 
@@ -61,7 +56,6 @@ void dlki_zk_drive_free(struct zk_session *s)
 {
 	close_if_open(&s->drive.sock);
 	close_if_open(&s->drive.set_fd);
-	close_if_open(&s->drive.timer_fd);
 	close_if_open(&s->drive.wake_fd);
 }
 
@@ -74,27 +68,6 @@ static void rouse(struct zk_drive *d)
 }
 
 /* ---- The set ------------------------------------------------------------- */
-
-/* An early one is harmless, and saves setting it for each request. */
-static void set_timer(struct zk_drive *d, dlk_time due)
-{
-	struct itimerspec at = { 0 };
-
-	if (due >= d->due)
-		return;
-	d->due = due;
-	at.it_value.tv_sec = due / 1000000000;
-	at.it_value.tv_nsec = due % 1000000000;
-	timerfd_settime(d->timer_fd, TFD_TIMER_ABSTIME, &at, NULL);
-}
-
-static void take_timer(struct zk_drive *d)
-{
-	uint64_t ignored;
-
-	if (read(d->timer_fd, &ignored, sizeof(ignored)) > 0)
-		d->due = DLK_FOREVER;
-}
 
 /* While threads wait for replies, nobody else need hear of the socket. */
 static void list_socket(struct zk_drive *d)
@@ -147,6 +120,14 @@ static int has_socket(const struct zk_conn *c)
 	       state == ZOO_ASSOCIATING_STATE || state == ZOO_CONNECTED_STATE;
 }
 
+/* To look early is harmless, and saves setting the time for each request. */
+static void set_due(struct zk_session *s, dlk_time due)
+{
+	if (due < s->drive.due)
+		s->drive.due = due;
+	dlki_zk_timer_set(s, s->drive.due);
+}
+
 /* Ask it what it waits for.  It also connects and sends pings here. */
 static void ask_handle(struct zk_session *s, struct zk_conn *c)
 {
@@ -169,8 +150,8 @@ static void ask_handle(struct zk_session *s, struct zk_conn *c)
 		rouse(d);
 	d->wants = wants;
 	list_socket(d);
-	set_timer(d, dlk_now() + in.tv_sec * 1000 * DLK_MS +
-			     in.tv_usec * (DLK_MS / 1000));
+	set_due(s, dlk_now() + in.tv_sec * 1000 * DLK_MS +
+			   in.tv_usec * (DLK_MS / 1000));
 }
 
 /* A handle has one connection, to one address.  When that has failed, or ended,
@@ -253,13 +234,20 @@ void dlki_zk_drive_now(struct zk_session *s)
 		dlki_zk_drive_refresh(s);
 }
 
+dlk_time dlki_zk_drive_due(struct zk_session *s)
+{
+	if (s->drive.due <= dlk_now()) {
+		s->drive.due = DLK_FOREVER;
+		dlki_zk_drive_now(s);
+	}
+	return s->drive.due;
+}
+
 void dlki_zk_pump(struct dlk_session *base)
 {
 	struct zk_session *s = dlki_zk_session_of(base);
 
 	pthread_mutex_lock(&s->mu);
-	if (s->drive.due <= dlk_now())
-		take_timer(&s->drive);
 	dlki_zk_drive_now(s);
 	pthread_mutex_unlock(&s->mu);
 }
@@ -290,15 +278,11 @@ static void read_socket(struct zk_session *s, dlk_time until)
 
 	d->reading = 1;
 	list_socket(d);
-	if (d->due < until)
-		until = d->due;
 	poll_unlocked(s, fds, until);
 	d->reading = 0;
 	if (d->roused)
 		eventfd_read(d->wake_fd, &ignored);
 	d->roused = 0;
-	if (d->due <= dlk_now())
-		take_timer(d);
 	if (fds[0].revents && s->conn == c && d->conn == c &&
 	    d->sock == fds[0].fd)
 		take_in(s, events_of(fds[0].revents), 1);

@@ -6,8 +6,8 @@
  * One thread at a time polls the socket.  A thread that waits for replies does
  * so itself, unless another one already does; when it has its own, it passes
  * this role on to the next that waits.  While no thread waits for replies, the
- * socket is in an epoll set, which the core polls, or a waiter for it.  The set
- * also has a timer, for what the library does by time, such as pings.
+ * socket is in an epoll set, which the core polls, or a waiter for it.  For
+ * what the library does by time, such as pings, dlock-loop calls it.
  *
  * Every call of the library for a handle in use is made with the session
  * locked, and so are all callbacks from it.
@@ -22,17 +22,16 @@
 struct zk_conn;
 struct zk_reply_wait;
 
-/* Written by drive.c, with the session locked; the first three are constant
+/* Written by drive.c, with the session locked; the first two are constant
  * while the session is open. */
 struct zk_drive {
-	int set_fd;      /* epoll: sock and timer_fd */
-	int timer_fd;
+	int set_fd;      /* epoll: sock */
 	int wake_fd;     /* eventfd: rouses the thread that polls sock */
 	int sock;        /* a duplicate of the handle's; -1: none */
 	const struct zk_conn *conn; /* whose it is */
 	uint32_t wants;  /* what the handle waits for, EPOLLIN and EPOLLOUT */
 	uint32_t listed; /* what the set waits for */
-	dlk_time due;    /* when the timer fires */
+	dlk_time due;    /* when the library is to be asked again */
 	int taking_in;   /* the library calls us */
 	int reading;     /* a thread polls the socket */
 	int roused;      /* wake_fd was written to since it began */
@@ -51,6 +50,8 @@ void dlki_zk_pump(struct dlk_session *base);
 
 /* A request was made, or the session has another connection, or none. */
 void dlki_zk_drive_refresh(struct zk_session *s);
+/* Have the library do what is due; returns when more will be. */
+dlk_time dlki_zk_drive_due(struct zk_session *s);
 /* Take in what has come, if there is anything. */
 void dlki_zk_drive_now(struct zk_session *s);
 /* Read, or let another thread read, until something came, or `until`.  The

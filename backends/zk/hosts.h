@@ -7,8 +7,8 @@
 
 #include "backends/zk/zk.h"
 
-/* `shown`, `host`, `n` and `connect_ns` are constant once the thread runs.  The
- * thread alone moves `at`.  The session's lock guards the others. */
+/* `shown`, `host`, `n` and `connect_ns` are constant once it connects.  The
+ * session's job alone moves `at`.  The session's lock guards the others. */
 struct zk_hosts {
 	char *shown;          /* for people */
 	char **host;          /* what each handle is given, by turns */

@@ -112,7 +112,7 @@ void dlki_zk_move(struct zk_session *s)
 		if (s->core)
 			dlk_log(s->core, 0, "no way to another server: %s",
 				err.text);
-		dlki_zk_sleep(&s->thread.work, s, dlk_now() + RETRY_NS);
+		s->upkeep.retry_at = dlk_now() + RETRY_NS;
 		return;
 	}
 	dlki_zk_conn_use(c);

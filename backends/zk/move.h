@@ -10,7 +10,7 @@
 /* When is another handle to take the place of this one?  If not after now, call
  * dlki_zk_move(). */
 dlk_time dlki_zk_move_due(struct zk_session *s);
-/* For the session's thread.  The session is unlocked meanwhile. */
+/* For the session's job.  The session is unlocked meanwhile. */
 void dlki_zk_move(struct zk_session *s);
 
 #endif

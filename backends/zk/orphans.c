@@ -46,7 +46,7 @@ void dlki_zk_orphans_add(struct zk_session *s, const struct zk_ticket *t)
 		return; /* it goes with the session */
 	dlki_zk_orphan_set(*at, t);
 	dlki_zk_orphans_pause(s);
-	pthread_cond_signal(&s->thread.work);
+	dlki_zk_timer_set(s, s->orphans.sweep_at);
 }
 
 void dlki_zk_orphans_remove(struct zk_session *s, const char *owner)

@@ -52,7 +52,7 @@ static void want_round(struct zk_session *s, dlk_time renewal)
 			     dlki_zk_tick_ns(s) / 4;
 }
 
-/* The thread sees this when it comes to set the node watch. */
+/* dlock-loop sees this when it comes to set the node watch. */
 void dlki_zk_probe_granted(struct zk_session *s, const struct dlk_ticket *t)
 {
 	if (s->probe.wanted_at == 0)
@@ -62,7 +62,7 @@ void dlki_zk_probe_granted(struct zk_session *s, const struct dlk_ticket *t)
 void dlki_zk_probe_renewed(struct zk_session *s)
 {
 	want_round(s, dlk_now() + dlki_zk_timeout_ns(s) / 3);
-	pthread_cond_signal(&s->thread.work);
+	dlki_zk_timer_now(s);
 }
 
 /* The pause is shorter than the client library's, which pings after a third of
@@ -81,7 +81,7 @@ static void on_answer(struct zk_session *s, struct zk_call *call)
 {
 	(void)call;
 	s->probe.asking = 0;
-	pthread_cond_signal(&s->thread.work);
+	dlki_zk_timer_now(s);
 }
 
 static void ask(struct zk_session *s, struct zk_call *call)

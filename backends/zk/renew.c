@@ -14,8 +14,8 @@ static int prove_by_write(struct zk_session *s, dlk_time deadline,
 	struct zk_call *call = dlki_zk_proof(s);
 	int rc;
 
-	/* The thread may have to leave the server. */
-	pthread_cond_signal(&s->thread.work);
+	/* Perhaps the server is to be left. */
+	dlki_zk_timer_now(s);
 	dlki_zk_wait(s, &call, 1, deadline);
 	rc = dlki_zk_proven(call, err);
 	dlki_zk_drop(&call, 1);

@@ -16,28 +16,20 @@ struct zk_session *dlki_zk_session_new(struct dlk_session *core)
 		return NULL;
 	pthread_mutex_init(&s->mu, NULL);
 	dlk_cond_init(&s->changed);
-	dlk_cond_init(&s->thread.work);
 	dlki_zk_watchers_init(s);
 	dlki_zk_drive_init(s);
-	s->refs = 1;
 	s->core = core;
 	return s;
 }
 
-void dlki_zk_session_unref(struct zk_session *s)
+void dlki_zk_session_free(struct zk_session *s)
 {
-	int last = --s->refs == 0;
-
-	pthread_mutex_unlock(&s->mu);
-	if (!last)
-		return;
 	dlki_zk_drive_free(s);
 	dlki_zk_watches_over(s);
 	dlki_zk_watchers_free(s);
 	dlki_zk_orphans_free(s);
 	dlki_zk_waits_free(s);
 	pthread_cond_destroy(&s->changed);
-	pthread_cond_destroy(&s->thread.work);
 	pthread_mutex_destroy(&s->mu);
 	if (s->config.auth)
 		explicit_bzero(s->config.auth, strlen(s->config.auth));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a client has in the store: one ZooKeeper session, another one after it
- * has expired, and the thread that makes them.  It outlives the core's session
- * where closing takes longer than it may.
+ * What a client has in the store: one ZooKeeper session, and another one
+ * after it has expired.  It outlives the core's session where closing takes
+ * longer than it may.
  *
  * Locking.  `mu` guards everything here but what is marked otherwise.  "With
  * the session locked" means that the caller holds it.  It is held while
@@ -23,14 +23,15 @@
 #include "backends/zk/lease.h"
 #include "backends/zk/orphans.h"
 #include "backends/zk/probe.h"
-#include "backends/zk/thread.h"
+#include "backends/zk/timer.h"
 #include "backends/zk/tokens.h"
+#include "backends/zk/upkeep.h"
 #include "backends/zk/wait.h"
 #include "backends/zk/watch.h"
 #include "backends/zk/watcher.h"
 #include "backends/zk/zk.h"
 
-/* From the URI.  Constant once the thread runs, and so read without the lock:
+/* From the URI.  Constant once it connects, and so read without the lock:
  * written by zk.c and hosts.c. */
 struct zk_config {
 	char *auth;                  /* "user:password" or NULL */
@@ -42,8 +43,7 @@ struct zk_config {
 
 struct zk_session {
 	pthread_mutex_t mu;
-	pthread_cond_t changed;   /* conn, its state, thread.ended */
-	int refs;                 /* the client's and the thread's */
+	pthread_cond_t changed;   /* conn, its state, upkeep.ended */
 	struct dlk_session *core; /* NULL: closed, no more services */
 	struct zk_conn *conn;     /* NULL: there is none */
 	uint64_t generation;      /* counts the ZooKeeper sessions, from 1 */
@@ -56,7 +56,8 @@ struct zk_session {
 	struct zk_config config;
 	struct zk_hosts hosts;
 	struct zk_addresses addresses;
-	struct zk_thread thread;
+	struct zk_upkeep upkeep;
+	struct zk_timer timer;
 	struct zk_drive drive;
 	struct zk_waits waits;
 	struct zk_lease lease;
@@ -69,11 +70,10 @@ struct zk_session {
 	struct zk_tokens tokens;
 };
 
-/* Without a thread, and so without a connection.  NULL: out of memory. */
+/* Without a connection.  NULL: out of memory. */
 struct zk_session *dlki_zk_session_new(struct dlk_session *core);
-/* With the session locked: drop a reference.  It is unlocked afterwards, and
- * freed with the last one. */
-void dlki_zk_session_unref(struct zk_session *s);
+/* Nobody uses it any more. */
+void dlki_zk_session_free(struct zk_session *s);
 
 /* Lock it and wait until it is connected.  After a failure it is not locked. */
 int dlki_zk_enter(struct zk_session *s, dlk_time deadline,

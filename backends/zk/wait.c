@@ -95,8 +95,8 @@ void dlki_zk_wait(struct zk_session *s, struct zk_call *const calls[], size_t n,
 	while (wait->left > 0 && drive(s, wait, deadline) != 0)
 		continue;
 	dlki_zk_drive_leave(s);
-	if (wait->left > 0) /* the thread may have to leave the server */
-		pthread_cond_signal(&s->thread.work);
+	if (wait->left > 0) /* perhaps the server is to be left */
+		dlki_zk_timer_now(s);
 	for (size_t i = 0; i < n; i++) {
 		if (calls[i])
 			calls[i]->wait = NULL;

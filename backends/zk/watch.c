@@ -223,7 +223,6 @@ int dlki_zk_watch_stands(const struct zk_watcher *w)
 
 dlk_time dlki_zk_watches_set_deferred(struct zk_session *s)
 {
-	dlki_zk_deferred_begin(s);
 	while (s->watchers.deferred) {
 		struct zk_watcher *w = s->watchers.deferred;
 
@@ -234,7 +233,7 @@ dlk_time dlki_zk_watches_set_deferred(struct zk_session *s)
 		    join_watch(s, w) != 0)
 			dlki_zk_watcher_defer(s, w);
 	}
-	return dlki_zk_deferred_end(s);
+	return DLK_FOREVER;
 }
 
 /* The watch of our own node goes when the node is deleted. */

@@ -64,11 +64,7 @@ void dlki_zk_watcher_defer(struct zk_session *s, struct zk_watcher *w)
 	w->prev = s->watchers.deferred_end;
 	*s->watchers.deferred_end = w;
 	s->watchers.deferred_end = &w->next;
-	s->watchers.added = 1;
-	if (!s->watchers.polled) {
-		s->watchers.polled = 1;
-		pthread_cond_signal(&s->thread.work);
-	}
+	dlki_zk_timer_set(s, w->due);
 }
 
 void dlki_zk_watcher_undefer(struct zk_session *s, struct zk_watcher *w)
@@ -76,20 +72,6 @@ void dlki_zk_watcher_undefer(struct zk_session *s, struct zk_watcher *w)
 	if (s->watchers.deferred_end == &w->next)
 		s->watchers.deferred_end = w->prev;
 	dlki_zk_watcher_unlink(w);
-}
-
-/* If one watch was deferred, another soon will be.  The thread comes back by
- * itself, which costs less than to wake it for each. */
-void dlki_zk_deferred_begin(struct zk_session *s)
-{
-	s->watchers.polled = 1;
-}
-
-dlk_time dlki_zk_deferred_end(struct zk_session *s)
-{
-	s->watchers.polled = s->watchers.added;
-	s->watchers.added = 0;
-	return s->watchers.polled ? dlk_now() + DEFER_NS : DLK_FOREVER;
 }
 
 void dlki_zk_watchers_init(struct zk_session *s)

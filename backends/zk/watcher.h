@@ -34,8 +34,6 @@ struct zk_watcher {
 struct zk_watchers {
 	struct zk_watcher *all;
 	struct zk_watcher *deferred, **deferred_end; /* not set yet */
-	int polled; /* the thread comes without being woken */
-	int added;  /* ... and one was added since it did */
 };
 
 void dlki_zk_watchers_init(struct zk_session *s);
@@ -50,13 +48,8 @@ void dlki_zk_watcher_free(struct zk_watcher *w);
 void dlki_zk_watcher_link(struct zk_watcher *w, struct zk_watcher **first);
 void dlki_zk_watcher_unlink(struct zk_watcher *w);
 
-/* Have the thread set the watch a little later; take that back. */
+/* Have dlock-loop set the watch a little later; take that back. */
 void dlki_zk_watcher_defer(struct zk_session *s, struct zk_watcher *w);
 void dlki_zk_watcher_undefer(struct zk_session *s, struct zk_watcher *w);
-
-/* The thread begins to set deferred watches; it has set those that were due.
- * Returns when it comes again. */
-void dlki_zk_deferred_begin(struct zk_session *s);
-dlk_time dlki_zk_deferred_end(struct zk_session *s);
 
 #endif

@@ -146,10 +146,9 @@ static int zk_open(struct dlk_session *base, dlk_time deadline,
 	if (rc == 0)
 		rc = dlki_zk_drive_open(s, err);
 	if (rc == 0)
-		rc = dlki_zk_thread_start(s, err);
+		rc = dlki_zk_upkeep_start(s, err);
 	if (rc != 0) {
-		pthread_mutex_lock(&s->mu);
-		dlki_zk_session_unref(s);
+		dlki_zk_session_free(s);
 		return rc;
 	}
 	rc = begin_session(s, base, deadline, err);
@@ -160,7 +159,7 @@ static int zk_open(struct dlk_session *base, dlk_time deadline,
 	if (rc == 0)
 		rc = dlk_listen(base, s->drive.set_fd, err);
 	if (rc != 0) {
-		dlki_zk_thread_stop(s, deadline);
+		dlki_zk_upkeep_stop(s, deadline);
 		return rc;
 	}
 	if (base->ttl_ms != asked_ms)
@@ -173,7 +172,7 @@ static int zk_open(struct dlk_session *base, dlk_time deadline,
 static void zk_close(struct dlk_session *base, dlk_time deadline)
 {
 	(void)dlk_listen(base, -1, NULL);
-	dlki_zk_thread_stop(dlki_zk_session_of(base), deadline);
+	dlki_zk_upkeep_stop(dlki_zk_session_of(base), deadline);
 }
 
 static const struct dlk_param params[] = {

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "backends/zk/upkeep.h"
+#include "backends/zk/call.h"
+#include "backends/zk/conn.h"
+#include "backends/zk/move.h"
+#include "backends/zk/node.h"
+#include "backends/zk/session.h"
+#include "core/base/error.h"
+
+#include <dlock/backend_net.h>
+#include <stddef.h>
+
+#define RETRY_NS (200 * DLK_MS)
+#define SWEEP_NS (1000 * DLK_MS)
+
+#define SESSION_OF(part, member)                                               \
+	((struct zk_session *)(void *)((                                       \
+		char *)(part)-offsetof(struct zk_session, member)))
+
+/* ---- The job ------------------------------------------------------------- */
+
+/* Begin a ZooKeeper session; ours is unlocked meanwhile. */
+static void begin_session(struct zk_session *s)
+{
+	struct zk_conn *old = dlki_zk_conn_leave(s), *c;
+	struct zk_id id = { .generation = s->generation + 1 };
+	dlk_time now = dlk_now();
+	struct dlk_error err;
+
+	pthread_mutex_unlock(&s->mu);
+	if (old)
+		dlki_zk_conn_close(old);
+	c = dlki_zk_conn_open(s, &id, &err);
+	pthread_mutex_lock(&s->mu);
+	if (c) {
+		s->upkeep.told = 0;
+		s->generation++;
+		dlki_zk_lease_begin(s, now);
+		dlki_zk_probe_begin(s);
+		dlki_zk_conn_use(c);
+		return;
+	}
+	if (s->core)
+		dlk_log(s->core, s->upkeep.told++ ? 3 : 0, "no session: %s",
+			err.text);
+	s->upkeep.retry_at = dlk_now() + RETRY_NS;
+}
+
+static void sweep_orphans(struct zk_session *s)
+{
+	struct zk_orphan orphan;
+	dlk_time most = SWEEP_NS;
+
+	/* A copy: a release may succeed meanwhile. */
+	dlki_zk_orphan_set(&orphan, &s->orphans.first->ticket);
+	/* The job has to leave a server that does not answer. */
+	if (most > s->hosts.patience_ns / 2)
+		most = s->hosts.patience_ns / 2;
+	if (dlki_zk_node_delete(s, &orphan.ticket, dlk_now() + most, NULL) == 0)
+		dlki_zk_orphans_remove(s, orphan.owner);
+	else
+		dlki_zk_orphans_pause(s);
+}
+
+static dlk_time sweep_due(const struct zk_session *s)
+{
+	if (!s->orphans.first || !s->conn || s->conn->state != ZK_UP)
+		return DLK_FOREVER;
+	return s->orphans.sweep_at;
+}
+
+static int needs_session(const struct zk_session *s)
+{
+	return !s->conn || s->conn->state == ZK_EXPIRED;
+}
+
+static void end_session(struct zk_session *s)
+{
+	struct zk_conn *c = dlki_zk_conn_leave(s);
+
+	pthread_mutex_unlock(&s->mu);
+	if (c)
+		dlki_zk_conn_close(c);
+	pthread_mutex_lock(&s->mu);
+	s->upkeep.ended = 1;
+	pthread_cond_broadcast(&s->changed);
+}
+
+static int work(struct dlki_job *job)
+{
+	struct zk_session *s = SESSION_OF(job, upkeep.job);
+
+	pthread_mutex_lock(&s->mu);
+	s->upkeep.work = ZK_WORKS;
+	if (s->upkeep.stop)
+		end_session(s);
+	else if (needs_session(s))
+		begin_session(s);
+	else if (dlki_zk_move_due(s) <= dlk_now())
+		dlki_zk_move(s);
+	else if (sweep_due(s) <= dlk_now())
+		sweep_orphans(s);
+	s->upkeep.work = ZK_IDLE;
+	if (!s->upkeep.stop)
+		dlki_zk_timer_now(s);
+	pthread_mutex_unlock(&s->mu);
+	return 0;
+}
+
+/* ---- On dlock-loop ------------------------------------------------------- */
+
+/*
+ * A server that comes back without its data refuses us for ever, and one that
+ * comes back late would revive nodes that nobody remembers.  So a client that
+ * is cut off for as long as its session lasts begins another one.
+ */
+static dlk_time replace_when_cut_off(struct zk_session *s)
+{
+	struct zk_conn *c = s->conn;
+	dlk_time end;
+
+	if (!c || c->state != ZK_DOWN || c->id.client.client_id == 0)
+		return DLK_FOREVER;
+	end = c->id.down_at + c->id.timeout_ms * DLK_MS;
+	if (dlk_now() >= end)
+		dlki_zk_conn_over(c, ZK_EXPIRED,
+				  "cut off for longer than the session lasts");
+	return end;
+}
+
+/* Post the job if there is work.  Returns when to look again: while all threads
+ * wait for stores, that gets the job another one. */
+static dlk_time post_when_due(struct zk_session *s)
+{
+	struct zk_upkeep *u = &s->upkeep;
+	dlk_time cut_off, due;
+
+	if (u->work == ZK_WORKS)
+		return DLK_FOREVER; /* it looks afterwards */
+	cut_off = replace_when_cut_off(s);
+	due = dlki_zk_move_due(s);
+	if (sweep_due(s) < due)
+		due = sweep_due(s);
+	if (needs_session(s))
+		due = dlk_now();
+	if (due < u->retry_at)
+		due = u->retry_at;
+	if (u->work == ZK_IDLE && due > dlk_now())
+		return cut_off < due ? cut_off : due;
+	u->work = ZK_POSTED;
+	return dlki_job_post(&u->job) ? dlk_now() + DLKI_JOB_STUCK_NS :
+					DLK_FOREVER;
+}
+
+static void look(struct dlki_source *source)
+{
+	struct zk_session *s = SESSION_OF(source, timer.source);
+
+	pthread_mutex_lock(&s->mu);
+	s->timer.at = DLK_FOREVER;
+	if (!s->upkeep.stop) {
+		dlki_zk_timer_set(s, dlki_zk_drive_due(s));
+		dlki_zk_timer_set(s, dlki_zk_watches_set_deferred(s));
+		dlki_zk_timer_set(s, dlki_zk_probe(s));
+		dlki_zk_timer_set(s, post_when_due(s));
+	}
+	pthread_mutex_unlock(&s->mu);
+}
+
+/* ---- From open to close -------------------------------------------------- */
+
+int dlki_zk_upkeep_start(struct zk_session *s, struct dlk_error *err)
+{
+	struct zk_upkeep *u = &s->upkeep;
+	int rc;
+
+	s->timer.at = DLK_FOREVER;
+	s->timer.source.ready = look;
+	u->job.run = work;
+	rc = dlki_source_join(&s->timer.source);
+	if (rc == 0)
+		rc = dlki_job_join(&u->job);
+	if (rc != 0) {
+		dlki_source_leave(&s->timer.source);
+		return dlki_system(err, rc, "starting a thread");
+	}
+	pthread_mutex_lock(&s->mu);
+	dlki_zk_timer_set(s, post_when_due(s));
+	pthread_mutex_unlock(&s->mu);
+	return 0;
+}
+
+static void leave_threads(struct zk_session *s)
+{
+	dlki_source_leave(&s->timer.source);
+	dlki_job_leave(&s->upkeep.job);
+	dlki_zk_session_free(s);
+}
+
+/* With the session locked.  Returns whether the connection is closed. */
+static int await_end(struct zk_session *s, dlk_time deadline)
+{
+	struct zk_upkeep *u = &s->upkeep;
+
+	while (!u->ended && dlk_now() < deadline) {
+		dlk_time until = dlk_now() + DLKI_JOB_STUCK_NS;
+
+		if (u->work != ZK_WORKS)
+			dlki_job_post(&u->job);
+		dlki_zk_sleep(&s->changed, s,
+			      until < deadline ? until : deadline);
+	}
+	return u->ended;
+}
+
+static void *finish(void *session)
+{
+	struct zk_session *s = session;
+
+	pthread_mutex_lock(&s->mu);
+	(void)await_end(s, DLK_FOREVER);
+	pthread_mutex_unlock(&s->mu);
+	leave_threads(s);
+	return NULL;
+}
+
+void dlki_zk_upkeep_stop(struct zk_session *s, dlk_time deadline)
+{
+	pthread_t thread;
+	int ended;
+
+	pthread_mutex_lock(&s->mu);
+	s->upkeep.stop = 1;
+	s->core = NULL;
+	dlki_job_post(&s->upkeep.job);
+	ended = await_end(s, deadline);
+	pthread_mutex_unlock(&s->mu);
+	if (ended)
+		leave_threads(s);
+	else if (dlk_thread(&thread, "dlock-zk", finish, s) == 0)
+		pthread_detach(thread);
+	else
+		(void)finish(s);
+}
