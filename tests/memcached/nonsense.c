@@ -52,7 +52,7 @@ static const struct nonsense {
 	{ BYTES("STORED\r\nVALUE k 0 40 7\r\n" ITEM "\r\nEND\r\n"),
 	  BYTES("STORED\r\nVA 40 c7 t9\r\n" ITEM "\r\n"), DLOCK_EPROTO },
 	{ BYTES("STORED\r\nVALUE k 0 -1 7\r\n" ITEM "\r\nEND\r\n"),
-	  BYTES("STORED\r\nVA -1 c7 t9\r\n" ITEM "\r\n"), DLOCK_EUNREACHABLE },
+	  BYTES("STORED\r\nVA -1 c7 t9\r\n" ITEM "\r\n"), DLOCK_EPROTO },
 	{ BYTES("STORED\r\nVALUE k 0 99999999999999999999 7\r\nabc\r\n"),
 	  BYTES("STORED\r\nVA 99999999999999999999 c7\r\nabc\r\n"),
 	  DLOCK_EUNREACHABLE },

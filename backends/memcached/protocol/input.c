@@ -273,7 +273,7 @@ static size_t keep_data(struct memc_store *s, const char *bytes, size_t n)
 	size_t room = sizeof(s->reading.text) - 1 - s->text_len;
 
 	if (n > s->data_left)
-		n = s->data_left;
+		n = (size_t)s->data_left;
 	if (room > n)
 		room = n;
 	memcpy(s->reading.text + s->text_len, bytes, room);

@@ -13,12 +13,11 @@
 
 #include <assert.h>
 #include <dlock/backend_net.h>
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "backends/memcached/protocol/run.h"
+#include "core/base/digits.h"
 
 #define MAGIC "dlock1 "
 #define OWNER_LEN 32
@@ -42,6 +41,18 @@ int dlki_memc_gated(const struct dlk_request *request)
 	return request->kind != DLK_SEMAPHORE;
 }
 
+static char *put(char *to, const char *text, size_t len)
+{
+	memcpy(to, text, len);
+	return to + len;
+}
+
+static char *put_number(char *to, char before, uint64_t n)
+{
+	*to = before;
+	return to + 1 + dlki_digits(to + 1, n);
+}
+
 /* A request's key is [0-9a-z], at least two bytes, and begins with a letter.
  * So a last part of digits alone is a slot, and one of a single letter the mark
  * or the wish.  A prefix has no byte that means anything to the server.  So no
@@ -62,30 +73,40 @@ void dlki_memc_key(const char *stem, size_t stem_len,
 	else if (slot == MEMC_WISH)
 		memcpy(end, ".w", sizeof(".w"));
 	else if (slot != MEMC_GATE)
-		snprintf(end, sizeof(".1023"), ".%d", slot);
+		put_number(end, '.', (uint64_t)slot);
 }
 
-int dlki_memc_item_print(char out[MEMC_TEXT_SIZE],
-			 const struct dlk_request *request, uint64_t token,
-			 uint32_t add)
+/* What items and marks have in common, up to the limit. */
+static char *put_head(char *to, const char *owner, uint64_t token, uint32_t add,
+		      uint32_t limit)
+{
+	to = put(to, MAGIC, strlen(MAGIC));
+	to = put(to, owner, strlen(owner));
+	to = put_number(to, ' ', token);
+	if (token == 0)
+		to = put_number(to, '.', add);
+	return put_number(to, ' ', limit);
+}
+
+size_t dlki_memc_item_print(char out[MEMC_TEXT_SIZE],
+			    const struct dlk_request *request, uint64_t token,
+			    uint32_t add)
 {
 	const char *label = request->label ? request->label : "";
-	char number[12] = "";
+	char *to = put_head(out, request->owner, token, add, request->limit);
 
-	if (token == 0)
-		snprintf(number, sizeof(number), ".%" PRIu32, add);
-	return snprintf(out, MEMC_TEXT_SIZE,
-			MAGIC "%s %" PRIu64 "%s %" PRIu32 " %.*s",
-			request->owner, token, number, request->limit,
-			(int)dlk_utf8_clip(label, MEMC_LABEL), label);
+	*to++ = ' ';
+	to = put(to, label, dlk_utf8_clip(label, MEMC_LABEL));
+	*to = '\0';
+	return (size_t)(to - out);
 }
 
-int dlki_memc_mark_print(char out[MEMC_TEXT_SIZE], const struct memc_item *mark,
-			 uint64_t until_s)
+size_t dlki_memc_mark_print(char out[MEMC_TEXT_SIZE],
+			    const struct memc_item *mark, uint64_t until_s)
 {
-	return snprintf(out, MEMC_TEXT_SIZE,
-			MAGIC "%s 0.%" PRIu32 " %" PRIu32 " %" PRIu64,
-			mark->owner, mark->add, mark->limit, until_s);
+	char *to = put_head(out, mark->owner, 0, mark->add, mark->limit);
+
+	return (size_t)(put_number(to, ' ', until_s) - out);
 }
 
 static void copy_label(char out[MEMC_LABEL + 1], const char *label)
@@ -96,11 +117,16 @@ static void copy_label(char out[MEMC_LABEL + 1], const char *label)
 	out[n] = '\0';
 }
 
+static const char *parse_number(const char *text, char before, uint64_t *out)
+{
+	return dlki_digits_read(*text == before ? text + 1 : text, out);
+}
+
 /* An item that dlock did not write keeps others out all the same: its owner
  * is "". */
 void dlki_memc_item_parse(struct memc_item *item, const char *text)
 {
-	char *end;
+	uint64_t add = 0, limit;
 
 	item->owner[0] = item->label[0] = '\0';
 	item->token = item->add = item->limit = 0;
@@ -108,18 +134,20 @@ void dlki_memc_item_parse(struct memc_item *item, const char *text)
 	if (strncmp(text, MAGIC, strlen(MAGIC)) != 0)
 		return;
 	text += strlen(MAGIC);
-	if (strcspn(text, " ") != OWNER_LEN)
+	if (strchrnul(text, ' ') - text != OWNER_LEN)
 		return;
 	memcpy(item->owner, text, OWNER_LEN);
 	item->owner[OWNER_LEN] = '\0';
-	item->token = strtoull(text + OWNER_LEN, &end, 10);
-	if (*end == '.')
-		item->add = (uint32_t)strtoul(end + 1, &end, 10);
-	item->limit = (uint32_t)strtoul(end, &end, 10);
-	if (*end != ' ')
+	text = parse_number(text + OWNER_LEN, ' ', &item->token);
+	if (*text == '.')
+		text = parse_number(text, '.', &add);
+	item->add = (uint32_t)add;
+	text = parse_number(text, ' ', &limit);
+	item->limit = (uint32_t)limit;
+	if (*text != ' ')
 		return;
-	copy_label(item->label, end + 1);
-	item->until_s = strtoull(end + 1, NULL, 10);
+	copy_label(item->label, text + 1);
+	(void)parse_number(text, ' ', &item->until_s);
 }
 
 int dlki_memc_first_slot(const struct dlk_request *request)

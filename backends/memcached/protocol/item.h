@@ -66,12 +66,12 @@ void dlki_memc_key(const char *stem, size_t stem_len,
 		   char out[MEMC_KEY_SIZE]);
 
 /* Returns the length. */
-int dlki_memc_item_print(char out[MEMC_TEXT_SIZE],
-			 const struct dlk_request *request, uint64_t token,
-			 uint32_t add);
+size_t dlki_memc_item_print(char out[MEMC_TEXT_SIZE],
+			    const struct dlk_request *request, uint64_t token,
+			    uint32_t add);
 /* The mark that `mark` says, but with another end. */
-int dlki_memc_mark_print(char out[MEMC_TEXT_SIZE], const struct memc_item *mark,
-			 uint64_t until_s);
+size_t dlki_memc_mark_print(char out[MEMC_TEXT_SIZE],
+			    const struct memc_item *mark, uint64_t until_s);
 void dlki_memc_item_parse(struct memc_item *item, const char *text);
 
 /* The slot at which a request begins to look for a free one: readers at

@@ -35,7 +35,7 @@ static void fail_without_memory(struct dlki_op *op)
 
 struct memc_job *dlki_memc_job_new(struct dlki_op *op)
 {
-	struct memc_job *job = calloc(1, sizeof(*job));
+	struct memc_job *job = malloc(sizeof(*job));
 	const struct memc_asked *asked = op ? dlki_memc_asked(op) : NULL;
 
 	if (!job) {
@@ -43,6 +43,7 @@ struct memc_job *dlki_memc_job_new(struct dlki_op *op)
 			fail_without_memory(op);
 		return NULL;
 	}
+	memset(job, 0, offsetof(struct memc_job, few));
 	job->ops = job->few;
 	job->room = MEMC_FEW;
 	if (op) {
@@ -136,9 +137,11 @@ int dlki_memc_job_sends(const struct memc_job *job, const struct memc_op *one)
 	       (job->part == MEMC_FULL && one->verb == MEMC_DROP_META);
 }
 
-static void put_request(const struct memc_store *s, const struct memc_job *job,
-			const struct dlki_op *op, struct memc_out *out)
+static void put_request(struct memc_store *s, const struct memc_job *job,
+			const struct dlki_op *op)
 {
+	struct memc_out *out = &s->out;
+
 	out->len = 0;
 	if (job->login == MEMC_LOGIN_TOLD)
 		dlki_memc_login_put(out, s->base.uri);
@@ -192,8 +195,6 @@ static int will_be_fresh(const struct memc_store *s)
 static void send_part(struct memc_store *s, struct memc_job *job,
 		      struct dlki_op *op)
 {
-	struct memc_out out;
-
 	job->asks |= needs_clock(job) && !will_be_fresh(s);
 	if (job->asks)
 		s->asked = s->now;
@@ -207,10 +208,11 @@ static void send_part(struct memc_store *s, struct memc_job *job,
 	s->jobs_end = &job->next;
 	s->asking += job->asks != 0;
 	mark_unclear(job, op);
-	put_request(s, job, op, &out);
-	dlki_send(s->link, job->verb, op ? &op : NULL, 1, out.bytes, out.len);
+	put_request(s, job, op);
+	dlki_send(s->link, job->verb, op ? &op : NULL, 1, s->out.bytes,
+		  s->out.len);
 	if (job->login != MEMC_NO_LOGIN) /* the bytes hold the password */
-		explicit_bzero(out.bytes, out.len);
+		explicit_bzero(s->out.bytes, s->out.len);
 	if (job->tail != MEMC_TAIL_VERSION)
 		s->probed = 0;
 }

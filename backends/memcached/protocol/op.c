@@ -4,10 +4,10 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "backends/memcached/protocol/uri.h"
+#include "core/base/digits.h"
 
 #define MOST_S UINT32_MAX /* that a server can count */
 #define FULL "SERVER_ERROR out of memory"
@@ -43,14 +43,9 @@ static void put_bytes(struct memc_out *out, const char *bytes, size_t len)
 
 static void put_number(struct memc_out *out, uint64_t n)
 {
-	char digits[20];
-	size_t at = sizeof(digits);
+	char digits[DLKI_DIGITS];
 
-	do {
-		digits[--at] = (char)('0' + n % 10);
-		n /= 10;
-	} while (n > 0);
-	put_bytes(out, digits + at, sizeof(digits) - at);
+	put_bytes(out, digits, dlki_digits(digits, n));
 }
 
 /* vsnprintf() took longer than all else that is done for a request. */
@@ -61,7 +56,7 @@ void dlki_memc_put(struct memc_out *out, const char *fmt, ...)
 
 	va_start(ap, fmt);
 	for (;;) {
-		size_t len = strcspn(fmt, "%");
+		size_t len = (size_t)(strchrnul(fmt, '%') - fmt);
 
 		put_bytes(out, fmt, len);
 		fmt += len;
@@ -87,8 +82,8 @@ static int64_t lifetime_s(const struct memc_run *run, const struct memc_op *op)
 }
 
 /* A mark may live longer than it says: the server has counted on since. */
-static int print_mark(const struct memc_run *run, const struct memc_op *op,
-		      char text[MEMC_TEXT_SIZE])
+static size_t print_mark(const struct memc_run *run, const struct memc_op *op,
+			 char text[MEMC_TEXT_SIZE])
 {
 	struct memc_item mark = op->item;
 
@@ -106,11 +101,10 @@ static void put_item(struct memc_out *out, const struct memc_run *run,
 {
 	uint64_t exptime_s = (uint64_t)lifetime_s(run, op);
 	char text[MEMC_TEXT_SIZE];
-	uint64_t len =
-		(uint64_t)(op->slot == MEMC_MARK ?
-				   print_mark(run, op, text) :
-				   dlki_memc_item_print(text, op->request,
-							op->token, op->add));
+	uint64_t len = op->slot == MEMC_MARK ?
+			       print_mark(run, op, text) :
+			       dlki_memc_item_print(text, op->request,
+						    op->token, op->add);
 
 	if (op->verb == MEMC_ADD)
 		dlki_memc_put(out, "add %s 0 %" PRIu64 " %" PRIu64 "\r\n%s\r\n",
@@ -190,51 +184,54 @@ void dlki_memc_witness_put(struct memc_out *out, const struct dlk_uri *uri,
 /* ---- The answer to a get ------------------------------------------------- */
 
 /* -1: it never ends, or says what cannot be. */
-static int64_t left_s(const char *text, char **end)
+static int64_t left_s(const char *text)
 {
-	long long n = strtoll(text, end, 10);
+	uint64_t n;
 
-	return n >= 0 && n <= (long long)MOST_S ? n : -1;
+	return dlki_digits_read(text, &n) != text && n <= MOST_S ? (int64_t)n :
+								   -1;
 }
 
 static enum memc_next meta_got(struct memc_reading *r, struct memc_op *op,
 			       const char *line)
 {
-	char *at;
+	const char *at;
 
 	if (strcmp(line, "EN") == 0)
 		return MEMC_READ;
 	if (strncmp(line, "VA ", 3) != 0)
 		return MEMC_UNEXPECTED;
-	r->size = strtoul(line + 3, &at, 10);
-	while (*at == ' ') {
+	at = dlki_digits_read(line + 3, &r->size);
+	for (; *at == ' '; at = strchrnul(at + 1, ' ')) {
 		if (at[1] == 'c')
-			op->item.cas = strtoull(at + 2, &at, 10);
+			(void)dlki_digits_read(at + 2, &op->item.cas);
 		else if (at[1] == 't')
-			op->item.left_s = left_s(at + 2, &at);
-		else
-			at += 1 + strcspn(at + 1, " ");
+			op->item.left_s = left_s(at + 2);
 	}
 	return MEMC_DATA;
+}
+
+static const char *behind(const char *space)
+{
+	return *space == ' ' ? space + 1 : space;
 }
 
 static enum memc_next text_got(struct memc_reading *r, struct memc_op *op,
 			       const char *line)
 {
 	const char *at;
-	char *end;
+	uint64_t flags;
 
 	if (strcmp(line, "END") == 0)
 		return MEMC_READ;
 	if (r->ends || strncmp(line, "VALUE ", 6) != 0)
 		return MEMC_UNEXPECTED;
 	/* The key has no spaces; flags, size and cas follow. */
-	at = line + 6 + strcspn(line + 6, " ");
-	(void)strtoul(at, &end, 10);
-	r->size = strtoul(end, &end, 10);
-	op->item.cas = strtoull(end, &end, 10);
+	at = dlki_digits_read(behind(strchrnul(line + 6, ' ')), &flags);
+	at = dlki_digits_read(behind(at), &r->size);
+	at = dlki_digits_read(behind(at), &op->item.cas);
 	r->ends = 1;
-	return *end == '\0' ? MEMC_DATA : MEMC_UNEXPECTED;
+	return *at == '\0' ? MEMC_DATA : MEMC_UNEXPECTED;
 }
 
 /* Any client may have made the mark: it is as we want it if it says the right

@@ -93,7 +93,7 @@ struct memc_reading {
 	int stored;    /* the first line said so */
 	int gets;      /* the store's line has come, and the get's follows */
 	int ends;      /* END must follow */
-	size_t size;   /* of the data */
+	uint64_t size; /* of the data */
 	char full[80]; /* the line by which a store was refused for lack of
 			* memory, or "" */
 	char text[MEMC_TEXT_SIZE]; /* the beginning of the data */

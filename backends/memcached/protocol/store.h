@@ -57,7 +57,7 @@ struct memc_store {
 	int probed;             /* a probe is behind all requests */
 	char line[MEMC_LINE_MAX]; /* the beginning of a line */
 	size_t line_len;
-	size_t data_left;       /* bytes of an item that are to come */
+	uint64_t data_left;     /* bytes of an item that are to come */
 	int in_data;            /* ... or their line end is */
 	size_t text_len;        /* of them in reading.text */
 	struct memc_reading reading;
@@ -69,6 +69,7 @@ struct memc_store {
 	uint64_t home_born_s, home_pid;
 	char witness[MEMC_WITNESS_LEN + 1];
 
+	struct memc_out out; /* a request, as it is put together */
 	struct memc_looks looks;
 	uint64_t claims;        /* so far: a claim's number */
 	int told_foreign, told_proxied;
@@ -137,7 +138,7 @@ struct memc_job {
 	/* The request: `stats`, the operations, the gets of the places from
 	 * `from` to below `to`, and a line more. */
 	int asks;          /* for `stats` */
-	struct memc_op *ops, few[MEMC_FEW];
+	struct memc_op *ops;
 	size_t n, room;
 	int from, to;
 	enum memc_part part;
@@ -149,9 +150,7 @@ struct memc_job {
 	int got_stats;
 	size_t at;
 	int at_place;
-	struct memc_op place; /* the get that is being answered */
 	char said[16];        /* the tail, or its beginning */
-	struct dlk_error error; /* the request has failed, `code` not 0 */
 	dlk_time since;       /* of the operations that are answered */
 	dlk_time asked;       /* ... of the latest request */
 
@@ -166,13 +165,8 @@ struct memc_job {
 	int unclear;         /* what the claim's is when it is answered */
 	dlk_time lease_from; /* `since` of the request that stored the item */
 	int readers;         /* a writer: some slot is taken */
-	char foreign[MEMC_KEY_SIZE]; /* an item that dlock did not write, "" */
 	int has_beside;
-	struct memc_op beside; /* a renewal's mark or wish */
-	struct dlk_request to_owner; /* a wish's */
-	char owner[33];
-	char witness[MEMC_WITNESS_LEN + 1]; /* of a greeting */
-	enum memc_login login;              /* ... likewise */
+	enum memc_login login; /* of a greeting */
 	int next_place;      /* of a sweep */
 	int more, dropped;   /* a sweep: something changed meanwhile; what was
 			      * granted is removed */
@@ -180,6 +174,17 @@ struct memc_job {
 	struct memc_seen *seen;
 	struct memc_found *found;
 	size_t n_found, found_room;
+
+	struct dlk_error error; /* the request has failed, `code` not 0 */
+	char foreign[MEMC_KEY_SIZE]; /* an item that dlock did not write, "" */
+
+	/* From here on a new job is not zeroed. */
+	struct memc_op few[MEMC_FEW];
+	struct memc_op place; /* the get that is being answered */
+	struct memc_op beside; /* a renewal's mark or wish, if has_beside */
+	struct dlk_request to_owner; /* a wish's */
+	char owner[33];              /* likewise */
+	char witness[MEMC_WITNESS_LEN + 1]; /* of a greeting */
 };
 
 /* A job for the op, NULL: for the connection.  NULL: no memory, and the op has

@@ -6,21 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/digits.h"
+
 /* Decimal digits from *at on, at least one and below 2^53; moves *at. */
 static int parse_number(const char **at, uint64_t *out)
 {
-	const char *p = *at;
-	uint64_t n = 0;
+	const char *end = dlki_digits_read(*at, out);
 
-	while (*p >= '0' && *p <= '9') {
-		n = n * 10 + (uint64_t)(*p++ - '0');
-		if (n > UINT64_C(9007199254740991))
-			return 0;
-	}
-	if (p == *at)
+	if (end == *at || *out > UINT64_C(9007199254740991))
 		return 0;
-	*at = p;
-	*out = n;
+	*at = end;
 	return 1;
 }
 

@@ -4,6 +4,8 @@
 #include <dlock/backend_net.h>
 #include <string.h>
 
+#include "core/base/digits.h"
+
 enum { LABEL_MAX = 240 };
 
 /* Of a hold: before, no waiter can have come. */
@@ -40,7 +42,7 @@ struct redis_arg dlki_redis_grant(const char *owner, uint64_t token,
 				  char out[RD_GRANT_SIZE])
 {
 	char digits[24];
-	size_t len = dlki_redis_digits(digits, token);
+	size_t len = dlki_digits(digits, token);
 
 	memcpy(out, owner, RD_OWNER_LEN);
 	out[RD_OWNER_LEN] = ' ';
@@ -67,9 +69,9 @@ struct redis_arg dlki_redis_wait_record(char order,
 	out[1] = ' ';
 	out[2] = request->mode == DLK_SHARED ? 's' : 'x';
 	out[3] = ' ';
-	n += dlki_redis_digits(out + n, request->limit);
+	n += dlki_digits(out + n, request->limit);
 	out[n++] = ' ';
-	n += dlki_redis_digits(out + n, attempt);
+	n += dlki_digits(out + n, attempt);
 	out[n++] = ' ';
 	memcpy(out + n, channel, len);
 	return (struct redis_arg){ out, n + len };
@@ -86,7 +88,7 @@ struct redis_arg dlki_redis_payload(const struct dlk_request *request,
 	memcpy(out, ttl.text, n);
 	if (request->permits > 1) {
 		out[n++] = '*';
-		n += dlki_redis_digits(out + n, request->permits);
+		n += dlki_digits(out + n, request->permits);
 	}
 	out[n++] = ' ';
 	memcpy(out + n, request->label, label_len);
@@ -101,7 +103,7 @@ struct redis_arg dlki_redis_payload(const struct dlk_request *request,
 void dlki_redis_release_args(struct redis_release *out, const char *owner,
 			     uint64_t token, uint64_t token_used)
 {
-	size_t len = dlki_redis_digits(out->token, token);
+	size_t len = dlki_digits(out->token, token);
 
 	memcpy(out->expected, "0 ", 2);
 	memcpy(out->expected + 2, owner, RD_OWNER_LEN);
@@ -114,12 +116,12 @@ void dlki_redis_release_args(struct redis_release *out, const char *owner,
 	out->args[0].len += 1 + RD_TOKEN_LEN;
 	out->args[1] = (struct redis_arg){ out->token, RD_TOKEN_LEN };
 	out->args[2].text = out->until;
-	out->args[2].len = dlki_redis_digits(out->until, token / 1000 + 1000);
+	out->args[2].len = dlki_digits(out->until, token / 1000 + 1000);
 	out->n_args = 3;
 	if (token_used == 0)
 		return;
 	out->args[3].text = out->used;
-	out->args[3].len = dlki_redis_digits(out->used, token_used);
+	out->args[3].len = dlki_digits(out->used, token_used);
 	out->n_args = 4;
 }
 

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/digits.h"
+
 void dlki_redis_commands_init(struct redis_commands *out)
 {
 	out->bytes = out->own;
@@ -44,36 +46,6 @@ static int make_room(struct redis_commands *out, size_t more)
 	return out->room - out->len >= more || grow(out, more);
 }
 
-/* Two digits at a time: a division is the dearest part. */
-size_t dlki_redis_digits(char out[24], uint64_t n)
-{
-	static const char pairs[] = "00010203040506070809"
-				    "10111213141516171819"
-				    "20212223242526272829"
-				    "30313233343536373839"
-				    "40414243444546474849"
-				    "50515253545556575859"
-				    "60616263646566676869"
-				    "70717273747576777879"
-				    "80818283848586878889"
-				    "90919293949596979899";
-	char digits[24];
-	size_t at = sizeof(digits) - 1;
-	size_t len;
-
-	digits[at] = '\0';
-	for (; n >= 100; n /= 100) {
-		at -= 2;
-		memcpy(digits + at, pairs + n % 100 * 2, 2);
-	}
-	digits[--at] = pairs[n * 2 + 1];
-	if (n >= 10)
-		digits[--at] = pairs[n * 2];
-	len = sizeof(digits) - 1 - at;
-	memcpy(out, digits + at, len + 1);
-	return len;
-}
-
 /* "*3\r\n" or "$36\r\n"; there is room.  Most numbers have two digits. */
 static char *put_length(char *to, char type, size_t n)
 {
@@ -83,7 +55,7 @@ static char *put_length(char *to, char type, size_t n)
 			*to++ = (char)('0' + n / 10);
 		*to++ = (char)('0' + n % 10);
 	} else {
-		to += dlki_redis_digits(to, n);
+		to += dlki_digits(to, n);
 	}
 	*to++ = '\r';
 	*to++ = '\n';

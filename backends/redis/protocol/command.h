@@ -41,7 +41,4 @@ void dlki_redis_commands_put(struct redis_commands *out, const char *bytes,
 void dlki_redis_commands_argv(struct redis_commands *out, size_t argc,
 			      const char *const argv[]);
 
-/* Decimal digits and a NUL; returns how many digits. */
-size_t dlki_redis_digits(char out[24], uint64_t n);
-
 #endif

@@ -9,6 +9,7 @@
 #include "backends/redis/protocol/answer.h"
 #include "backends/redis/protocol/fault.h"
 #include "backends/redis/protocol/store.h"
+#include "core/base/digits.h"
 
 /* Only such bytes of INFO get into the log and the identity. */
 #define POLICY_BYTES "abcdefghijklmnopqrstuvwxyz-"
@@ -50,7 +51,7 @@ static void log_in(struct redis_store *s, struct redis_line *line)
 		char db[24];
 		const char *const choose[] = { "SELECT", db };
 
-		dlki_redis_digits(db, s->db);
+		dlki_digits(db, s->db);
 		send_command(line, RD_GREET_LOGIN, 2, choose);
 	}
 }

@@ -6,6 +6,7 @@
 
 #include "backends/redis/protocol/store.h"
 #include "backends/redis/protocol/uri.h"
+#include "core/base/digits.h"
 
 static struct redis_line *line_of(struct redis_store *s,
 				  const struct dlki_link *l)
@@ -58,7 +59,7 @@ static int redis_open(struct dlki_store *base, struct dlk_error *err)
 	if (s->order == 'f')
 		s->terms.caps |= DLOCK_CAP_FAIR;
 	open_plain(s);
-	s->ttl_len = dlki_redis_digits(s->ttl, (uint64_t)ttl_ms);
+	s->ttl_len = dlki_digits(s->ttl, (uint64_t)ttl_ms);
 	s->clock_len = (size_t)snprintf(s->clock, sizeof(s->clock), "%s:clock",
 					s->prefix);
 	name_channel(s);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/redis/protocol/answer.h"
 #include "backends/redis/protocol/store.h"
+#include "core/base/digits.h"
 
 void dlki_redis_store_resize(struct redis_store *s, struct dlki_op *op,
 			     dlk_time now)
 {
 	char digits[24];
 	const struct redis_arg limit = {
-		digits, dlki_redis_digits(digits, op->request->limit)
+		digits, dlki_digits(digits, op->request->limit)
 	};
 	const struct redis_script_call call = { RD_RESIZE, &limit, 1 };
 
