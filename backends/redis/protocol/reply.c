@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/digits.h"
+
 /* hiredis 1.0 counts parts in size_t. */
 #if HIREDIS_MAJOR >= 1
 typedef size_t parts_t;
@@ -209,9 +211,47 @@ void dlki_redis_reader_free(struct redis_reader *r)
 	r->first = r->current = NULL;
 }
 
+/* Nothing of a reply, and no error, is in hiredis. */
+static int is_empty(const struct redis_reader *r)
+{
+	return r->fed == 0 && r->hiredis->err == 0 &&
+	       r->hiredis->pos == r->hiredis->len;
+}
+
+/* Is it a number or a short text, and nothing else?  What hiredis would refuse
+ * is left to it. */
+static int take_brief(struct redis_reader *r, const char *bytes, size_t n)
+{
+	const char *end = r->brief_text + n - 2, *at;
+	uint64_t number;
+
+	if (n < 4 || n > sizeof(r->brief_text) ||
+	    (bytes[0] != ':' && bytes[0] != '$') ||
+	    memcmp(bytes + n - 2, "\r\n", 2) != 0)
+		return 0;
+	memcpy(r->brief_text, bytes, n);
+	r->brief_text[n - 2] = '\0';
+	at = dlki_digits_read(r->brief_text + 1, &number);
+	if (at == r->brief_text + 1 || number > INT64_MAX ||
+	    (bytes[1] == '0' && at != r->brief_text + 2))
+		return 0;
+	r->brief = (struct redis_reply){ .type = RD_INTEGER,
+					 .number = (long long)number };
+	if (bytes[0] == ':')
+		return at == end;
+	r->brief = (struct redis_reply){ .type = RD_STRING,
+					 .text = at + 2,
+					 .len = (size_t)number };
+	return memcmp(at, "\r\n", 2) == 0 && number == (uint64_t)(end - at - 2);
+}
+
 int dlki_redis_reader_feed(struct redis_reader *r, const char *bytes, size_t n,
 			   struct dlk_error *err)
 {
+	if (!r->has_brief && is_empty(r) && take_brief(r, bytes, n)) {
+		r->has_brief = 1;
+		return 0;
+	}
 	if (r->fed == 0) {
 		size_t some = n < sizeof(r->began) ? n : sizeof(r->began) - 1;
 
@@ -233,8 +273,15 @@ int dlki_redis_reader_next(struct redis_reader *r,
 {
 	void *reply = NULL;
 
+	if (r->has_brief) {
+		r->has_brief = 0;
+		*out = &r->brief;
+		return 1;
+	}
 	if (r->whole)
 		free_reply(r);
+	if (is_empty(r))
+		return 0;
 	if (redisReaderGetReply(r->hiredis, &reply) != REDIS_OK &&
 	    r->hiredis->err == REDIS_ERR_OOM && !r->refused)
 		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
@@ -248,9 +295,4 @@ int dlki_redis_reader_next(struct redis_reader *r,
 	r->fed = 0;
 	*out = reply;
 	return 1;
-}
-
-int dlki_redis_reader_empty(const struct redis_reader *r)
-{
-	return r->hiredis->pos == r->hiredis->len;
 }

@@ -2,8 +2,9 @@
 /*
  * Replies of the server, as bytes come in.  Pure: no socket, no session.
  *
- * hiredis reads the protocol.  It builds the replies here, in memory that is
- * used again for the next one, and within limits: a reply of more than
+ * hiredis reads the protocol, but for a number or a short text that comes whole
+ * and alone, as most replies do.  hiredis builds the replies here, in memory
+ * that is used again for the next one, and within limits: a reply of more than
  * RD_REPLY_MAX bytes, sent or built, is refused as nonsense, whatever length it
  * announces.
  */
@@ -37,6 +38,9 @@ struct redis_block; /* of memory, in which replies are built */
 
 struct redis_reader {
 	redisReader *hiredis;
+	struct redis_reply brief; /* that came whole and alone, if has_brief */
+	char brief_text[64];
+	int has_brief;
 	struct redis_block *first, *current;
 	size_t built; /* bytes of this reply, in blocks */
 	size_t fed;   /* bytes that came since the last whole reply */
@@ -57,8 +61,5 @@ int dlki_redis_reader_feed(struct redis_reader *r, const char *bytes, size_t n,
 int dlki_redis_reader_next(struct redis_reader *r,
 			   const struct redis_reply **out,
 			   struct dlk_error *err);
-
-/* Has all that came been given out?  What is left answers no request. */
-int dlki_redis_reader_empty(const struct redis_reader *r);
 
 #endif
