@@ -46,17 +46,22 @@ void dlki_owners_destroy(struct dlki_owners *o)
 	explicit_bzero(o, sizeof(*o));
 }
 
+static char digit(int n)
+{
+	return (char)(n + (n < 10 ? '0' : 'a' - 10));
+}
+
+/* In an order that the compiler makes vectors of. */
 void dlki_owner_new(struct dlki_owners *o, char out[DLKI_OWNER_SIZE])
 {
-	static const char digits[] = "0123456789abcdef";
 	unsigned char id[OWNER_BYTES];
 
 	draw_bytes(o, id, sizeof(id));
-	for (size_t i = 0; i < sizeof(id); i++) {
-		out[2 * i] = digits[id[i] >> 4];
-		out[2 * i + 1] = digits[id[i] & 15];
+	for (size_t i = 0; i < OWNER_BYTES; i++) {
+		out[i] = digit(id[i] >> 4);
+		out[OWNER_BYTES + i] = digit(id[i] & 15);
 	}
-	out[2 * sizeof(id)] = '\0';
+	out[2 * OWNER_BYTES] = '\0';
 	explicit_bzero(id, sizeof(id));
 }
 
