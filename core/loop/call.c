@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/loop/call.h"
 
+#include <string.h>
+
 int dlki_opcall_op_was_sent(const struct dlki_opcall_op *op)
 {
 	const struct dlki_op *base = &op->base;
@@ -117,12 +119,12 @@ void dlki_opcall_begin(struct dlki_opcall *call, struct dlki_session *s,
 		       dlk_time deadline)
 {
 	dlki_session_lock(s);
-	*call = (struct dlki_opcall){
-		.session = s,
-		.deadline = deadline,
-		.next = s->calls,
-		.link = &s->calls,
-	};
+	memset(call, 0, offsetof(struct dlki_opcall, why));
+	call->why.code = call->failed.code = call->in_the_way.code = 0;
+	call->session = s;
+	call->deadline = deadline;
+	call->next = s->calls;
+	call->link = &s->calls;
 	if (call->next)
 		call->next->link = &call->next;
 	s->calls = call;

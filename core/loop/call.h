@@ -39,12 +39,14 @@ struct dlki_opcall {
 				  * and may fail */
 	int over;                /* ops end, and are not sent again */
 	int unreachable;         /* ... because the server is ... */
+	struct dlki_opcall *next, **link; /* of the session's calls */
+
+	/* Of an error in a new call, only the code is set. */
 	struct dlk_error why;    /* ... for this reason: by now another thread
 				  * may have connected again */
 	struct dlk_error failed; /* of the first op that has failed, or whose
 				  * last answer makes no sense; code 0: none */
 	struct dlk_error in_the_way; /* of a BUSY op; `code` 0: nothing */
-	struct dlki_opcall *next, **link; /* of the session's calls */
 };
 
 /* Prepare an op that is idle. */
