@@ -78,8 +78,3 @@ void dlki_heap_remove(struct dlki_heap *h, struct dlki_timer *t)
 	if (last != t)
 		sift(h, i, last);
 }
-
-struct dlki_timer *dlki_heap_first(const struct dlki_heap *h)
-{
-	return h->n > 0 ? h->v[0] : NULL;
-}

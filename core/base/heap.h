@@ -27,6 +27,9 @@ void dlki_heap_set(struct dlki_heap *h, struct dlki_timer *t, dlk_time at);
 void dlki_heap_remove(struct dlki_heap *h, struct dlki_timer *t);
 
 /* The earliest, or NULL. */
-struct dlki_timer *dlki_heap_first(const struct dlki_heap *h);
+static inline struct dlki_timer *dlki_heap_first(const struct dlki_heap *h)
+{
+	return h->n > 0 ? h->v[0] : NULL;
+}
 
 #endif

@@ -185,7 +185,7 @@ static void leave(struct dlki_engine *e, struct dlki_waiter *w)
 	hand_over(e, w->set);
 	if (!d->leader[w->set]) {
 		d->left[w->set] = 1;
-		nudge(e, now(e) + LOOK_NS);
+		nudge(e, e->now + LOOK_NS);
 	}
 }
 
@@ -193,15 +193,19 @@ static void lead_or_follow(struct dlki_engine *e, struct dlki_waiter *w,
 			   dlk_time deadline)
 {
 	struct dlki_drive *d = e->drive;
+	dlk_time at = e->now; /* of the push */
 
 	enlist(d, w);
-	while (!w->done && now(e) < deadline) {
+	while (!w->done && at < deadline) {
 		if (!d->leader[w->set])
 			begin_to_lead(d, w);
-		if (d->leader[w->set] == w)
+		if (d->leader[w->set] == w) {
 			dlki_turn_for_answer(e, w->set, deadline);
-		else
+			at = e->now;
+		} else {
 			sleep_until(e, w, deadline);
+			at = now(e);
+		}
 	}
 	leave(e, w);
 }

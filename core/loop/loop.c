@@ -28,8 +28,8 @@ static int can_submit(const struct dlki_engine *e)
 	       (e->n_links == 0 || dlki_is_up(e->links[0]));
 }
 
-/* Hand over ops of one verb, from the queue's front.  Returns how many. */
-static size_t submit_batch(struct dlki_engine *e)
+/* Hand over ops of one verb, from the queue's front. */
+static void submit_batch(struct dlki_engine *e)
 {
 	struct dlki_op *batch[BATCH];
 	enum dlki_verb verb = e->queue.first->verb;
@@ -40,40 +40,38 @@ static size_t submit_batch(struct dlki_engine *e)
 		batch[n++] = op;
 	e->protocol->submit(e->store, verb, batch, n, e->now);
 	dlki_links_called(e);
-	return n;
 }
 
 /* A link without memory for a request is cut, and the op stays. */
-static size_t submit_queue(struct dlki_engine *e)
+static void submit_queue(struct dlki_engine *e)
 {
-	size_t n = 0;
-
 	while (can_submit(e)) {
 		const struct dlki_op *first = e->queue.first;
 
-		n += submit_batch(e);
+		submit_batch(e);
 		if (e->queue.first == first)
 			break;
 	}
-	return n;
+}
+
+static int is_settled(const struct dlki_engine *e)
+{
+	return !e->ended.first && !dlki_news_are_due(e) && !can_submit(e);
 }
 
 static void settle(struct dlki_engine *e)
 {
-	for (int i = 0; i < ROUNDS; i++) {
-		size_t n = dlki_ops_deliver(e);
-
-		n += dlki_news_deliver(e);
-		n += submit_queue(e);
-		if (n == 0)
-			return;
+	for (int i = 0; i < ROUNDS && !is_settled(e); i++) {
+		dlki_ops_deliver(e);
+		if (dlki_news_are_due(e))
+			dlki_news_deliver(e);
+		submit_queue(e);
 	}
 }
 
 static int has_work(const struct dlki_engine *e, unsigned int sets)
 {
-	return e->ended.first || dlki_news_are_due(e) || can_submit(e) ||
-	       dlki_links_have_work(e, sets);
+	return !is_settled(e) || dlki_links_have_work(e, sets);
 }
 
 /* ---- Waiting ------------------------------------------------------------- */
@@ -146,7 +144,8 @@ static int awaits_answer(const struct dlki_engine *e, enum dlki_set set,
 static void begin(struct dlki_engine *e)
 {
 	take_time(e);
-	dlki_server_look(e);
+	if (e->lookup.world)
+		dlki_server_look(e);
 }
 
 /* Behind the wait, and behind what it has brought. */

@@ -127,11 +127,6 @@ void dlki_news_moved(struct dlki_engine *e)
 	e->moved = 1;
 }
 
-int dlki_news_are_due(const struct dlki_engine *e)
-{
-	return e->n_told > 0 || e->deaf || e->moved;
-}
-
 static void deliver_moved(const struct dlki_engine *e)
 {
 	char text[240];
@@ -186,13 +181,10 @@ static void deliver(const struct dlki_engine *e, const struct dlki_told *n)
 }
 
 /* The functions may submit and cancel, which adds no news. */
-size_t dlki_news_deliver(struct dlki_engine *e)
+void dlki_news_deliver(struct dlki_engine *e)
 {
-	size_t n = e->n_told + (size_t)(e->deaf != 0) + (size_t)(e->moved != 0);
 	int deaf = e->deaf, moved = e->moved;
 
-	if (n == 0)
-		return 0;
 	e->deaf = e->moved = 0;
 	if (moved)
 		deliver_moved(e);
@@ -203,7 +195,6 @@ size_t dlki_news_deliver(struct dlki_engine *e)
 	e->n_told = 0;
 	if (deaf && e->news->look_again)
 		e->news->look_again(e->arg, e->now);
-	return n;
 }
 
 void dlki_news_free(struct dlki_engine *e)

@@ -20,10 +20,13 @@ void dlki_news_moved(struct dlki_engine *e);
 void dlki_news_drop(struct dlki_engine *e, size_t from);
 
 /* Are any to be delivered? */
-int dlki_news_are_due(const struct dlki_engine *e);
+static inline int dlki_news_are_due(const struct dlki_engine *e)
+{
+	return e->n_told > 0 || e->deaf || e->moved;
+}
 
-/* Deliver the news so far; returns how many. */
-size_t dlki_news_deliver(struct dlki_engine *e);
+/* Deliver the news so far. */
+void dlki_news_deliver(struct dlki_engine *e);
 
 /* When the engine ends. */
 void dlki_news_free(struct dlki_engine *e);

@@ -183,10 +183,9 @@ void dlki_ops_fail_queue(struct dlki_engine *e, const struct dlk_error *err)
 	}
 }
 
-size_t dlki_ops_deliver(struct dlki_engine *e)
+void dlki_ops_deliver(struct dlki_engine *e)
 {
 	struct dlki_op *last = e->ended.last;
-	size_t n = 0;
 	int more = last != NULL;
 
 	while (more) {
@@ -198,9 +197,7 @@ size_t dlki_ops_deliver(struct dlki_engine *e)
 		op->state = DLKI_OP_IDLE;
 		op->done(op, e->now); /* may free the op */
 		free(error);
-		n++;
 	}
-	return n;
 }
 
 /* ---- The claim's side ---------------------------------------------------- */

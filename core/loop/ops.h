@@ -31,7 +31,7 @@ void dlki_ops_end_begun(struct dlki_engine *e);
  * for good: the refusal may be older than the op. */
 void dlki_ops_fail_queue(struct dlki_engine *e, const struct dlk_error *err);
 
-/* Call done() of the ops that have ended so far; returns how many. */
-size_t dlki_ops_deliver(struct dlki_engine *e);
+/* Call done() of the ops that have ended so far. */
+void dlki_ops_deliver(struct dlki_engine *e);
 
 #endif

@@ -47,11 +47,12 @@ struct dlki_op *dlki_front_op(const struct dlki_link *l, size_t i)
 
 void dlki_pop(struct dlki_link *l)
 {
-	struct dlki_front front;
+	const struct dlki_slot *slot = dlki_flight_at(&l->flight,
+						      l->flight.first);
 
-	if (!dlki_front(l, &front))
+	if (!slot)
 		return;
-	for (size_t i = 0; i < front.n; i++) {
+	for (size_t i = 0, n = slot->n; i < n; i++) {
 		struct dlki_op *op = dlki_front_op(l, i);
 
 		if (op)

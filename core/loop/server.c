@@ -112,7 +112,7 @@ void dlki_server_look(struct dlki_engine *e)
 	struct dlki_found found;
 	int is_awaited = e->endpoint.phase == DLKI_LOOKING;
 
-	if (!e->lookup.world || !dlki_lookup_take(&e->lookup, &found))
+	if (!dlki_lookup_take(&e->lookup, &found))
 		return;
 	dlki_endpoint_found(&e->endpoint, &found);
 	if (is_awaited)

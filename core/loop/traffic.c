@@ -185,8 +185,10 @@ void dlki_links_cut_silent(struct dlki_engine *e, unsigned int sets)
 
 void dlki_links_write(struct dlki_engine *e)
 {
-	for (size_t i = 0; i < e->n_links; i++)
-		dlki_link_write(e->links[i], &e->mu);
+	for (size_t i = 0; i < e->n_links; i++) {
+		if (dlki_link_can_write(e->links[i]))
+			dlki_link_write(e->links[i], &e->mu);
+	}
 }
 
 int dlki_links_have_work(const struct dlki_engine *e, unsigned int sets)

@@ -56,16 +56,6 @@ void dlki_bytes_added(struct dlki_bytes *b, size_t n)
 	b->to += n;
 }
 
-size_t dlki_bytes_len(const struct dlki_bytes *b)
-{
-	return b->to - b->from;
-}
-
-const char *dlki_bytes_at(const struct dlki_bytes *b)
-{
-	return b->v + b->from;
-}
-
 void dlki_bytes_take(struct dlki_bytes *b, size_t n)
 {
 	b->from += n;

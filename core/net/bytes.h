@@ -23,8 +23,15 @@ void dlki_bytes_append(struct dlki_bytes *b, const void *bytes, size_t n);
 char *dlki_bytes_end(struct dlki_bytes *b);
 void dlki_bytes_added(struct dlki_bytes *b, size_t n);
 
-size_t dlki_bytes_len(const struct dlki_bytes *b);
-const char *dlki_bytes_at(const struct dlki_bytes *b);
+static inline size_t dlki_bytes_len(const struct dlki_bytes *b)
+{
+	return b->to - b->from;
+}
+
+static inline const char *dlki_bytes_at(const struct dlki_bytes *b)
+{
+	return b->v + b->from;
+}
 
 /* Take `n` bytes from the front; n <= len. */
 void dlki_bytes_take(struct dlki_bytes *b, size_t n);

@@ -41,11 +41,6 @@ uint64_t dlki_flight_add(struct dlki_flight *f, struct dlki_slot s)
 	return f->end++;
 }
 
-struct dlki_slot *dlki_flight_at(const struct dlki_flight *f, uint64_t serial)
-{
-	return serial - f->first < f->end - f->first ? slot(f, serial) : NULL;
-}
-
 void dlki_flight_mark(struct dlki_flight *f, uint64_t to, dlk_time since)
 {
 	while (f->marked != f->end && slot(f, f->marked)->start < to)

@@ -36,7 +36,13 @@ void dlki_flight_free(struct dlki_flight *f);
 uint64_t dlki_flight_add(struct dlki_flight *f, struct dlki_slot slot);
 
 /* NULL: no slot has the serial any longer, or yet. */
-struct dlki_slot *dlki_flight_at(const struct dlki_flight *f, uint64_t serial);
+static inline struct dlki_slot *dlki_flight_at(const struct dlki_flight *f,
+					       uint64_t serial)
+{
+	return serial - f->first < f->end - f->first ?
+		       &f->v[serial & (f->room - 1)] :
+		       NULL;
+}
 
 /* The slots before the place `to` are about to be written. */
 void dlki_flight_mark(struct dlki_flight *f, uint64_t to, dlk_time since);

@@ -85,19 +85,6 @@ int64_t dlki_link_append(struct dlki_link *l, int verb,
 
 /* ---- Writing ------------------------------------------------------------- */
 
-static int has_output(const struct dlki_link *l)
-{
-	return l->written < l->appended ||
-	       (l->tls && (dlki_bytes_len(&l->sealed) > 0 ||
-			   l->tls->type->pending(l->tls) > 0));
-}
-
-int dlki_link_can_write(const struct dlki_link *l)
-{
-	return l->state >= DLKI_LINK_SECURING && !l->cut && !l->writing &&
-	       !l->blocked && has_output(l);
-}
-
 static void take_output(struct dlki_link *l)
 {
 	if (dlki_bytes_len(&l->going) == 0) {
@@ -168,10 +155,8 @@ static void write_once(struct dlki_link *l, pthread_mutex_t *mu)
 
 void dlki_link_write(struct dlki_link *l, pthread_mutex_t *mu)
 {
-	if (!dlki_link_can_write(l))
-		return;
 	l->writing = 1;
-	while (has_output(l) && !l->blocked && !l->cut) {
+	while (dlki_link_has_output(l) && !l->blocked && !l->cut) {
 		take_output(l);
 		if (l->tls)
 			seal(l);
@@ -285,7 +270,7 @@ int dlki_link_can_await(const struct dlki_link *l)
 {
 	return l->state == DLKI_LINK_UP && l->flight.first != l->flight.end &&
 	       !l->slow && !l->readable && !l->blocked && !l->cut &&
-	       !has_output(l) && l->world->type->await;
+	       !dlki_link_has_output(l) && l->world->type->await;
 }
 
 /* ---- The end ------------------------------------------------------------- */

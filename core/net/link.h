@@ -106,12 +106,24 @@ int64_t dlki_link_append(struct dlki_link *l, int verb,
 			 struct dlki_op *const ops[], size_t n,
 			 const void *bytes, size_t len);
 
-/* Write all bytes, also those appended meanwhile, until the kernel takes
- * no more.  A failure cuts the link.  `mu` is released meanwhile. */
-void dlki_link_write(struct dlki_link *l, pthread_mutex_t *mu);
+static inline int dlki_link_has_output(const struct dlki_link *l)
+{
+	return l->written < l->appended ||
+	       (l->tls && (dlki_bytes_len(&l->sealed) > 0 ||
+			   l->tls->type->pending(l->tls) > 0));
+}
 
 /* Is there anything to write, and a writer wanted? */
-int dlki_link_can_write(const struct dlki_link *l);
+static inline int dlki_link_can_write(const struct dlki_link *l)
+{
+	return l->state >= DLKI_LINK_SECURING && !l->cut && !l->writing &&
+	       !l->blocked && dlki_link_has_output(l);
+}
+
+/* Of a link that can write: write all bytes, also those appended meanwhile,
+ * until the kernel takes no more.  A failure cuts the link.  `mu` is released
+ * meanwhile. */
+void dlki_link_write(struct dlki_link *l, pthread_mutex_t *mu);
 
 /* Most bytes of a link in a turn. */
 enum { DLKI_INPUT = 64 * 1024 };
