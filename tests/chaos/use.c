@@ -139,14 +139,10 @@ static int await_end(struct use *u, struct end *end)
 	return end->rc;
 }
 
-static int acquire_async(struct use *u, int64_t timeout)
+static int acquire_async(struct use *u, const dlock_acquire_options *o)
 {
 	struct end end = { 0 };
-	int rc = u->mode == LAB_READ ?
-			 dlock_acquire_shared_start(u->lock, timeout, ended,
-						    &end, NULL) :
-			 dlock_acquire_start(u->lock, timeout, ended, &end,
-					     NULL);
+	int rc = dlock_acquire_opts_start(u->lock, o, ended, &end, NULL);
 
 	if (rc != DLOCK_OK)
 		return rc;
@@ -165,13 +161,43 @@ static int release_async(struct use *u)
 
 /* ---- A use --------------------------------------------------------------- */
 
+/* One in five has options of its own: a lease that is shorter than the store's,
+ * or an end that may come in the middle of the work. */
+static dlock_acquire_options draw_options(struct use *u, int64_t timeout)
+{
+	struct chaos_random *r = &u->me->random;
+	int64_t ttl = u->me->w->job->ttl_ms;
+	int64_t lease_ms = dlock_ttl_ms(u->me->w->client);
+	dlock_acquire_options o = DLOCK_ACQUIRE_OPTIONS_INIT;
+
+	o.timeout_ms = timeout;
+	o.shared = u->mode == LAB_READ;
+	switch (chaos_between(r, 0, 19)) {
+	case 0:
+		o.lease_ms = chaos_between(r, lease_ms / 3, lease_ms);
+		break;
+	case 1:
+		o.lease_ms = chaos_between(r, ttl / 3, 2 * ttl);
+		o.no_renew = 1;
+		break;
+	case 2:
+		o.max_hold_ms = chaos_between(r, ttl / 8, 2 * ttl);
+		break;
+	case 3:
+		o.label = "chaos";
+		break;
+	default:
+		break;
+	}
+	return o;
+}
+
 static int acquire_now(struct use *u, int64_t timeout)
 {
-	if (u->async)
-		return acquire_async(u, timeout);
-	return u->mode == LAB_READ ?
-		       dlock_acquire_shared(u->lock, timeout, &u->hold) :
-		       dlock_acquire(u->lock, timeout, &u->hold);
+	dlock_acquire_options o = draw_options(u, timeout);
+
+	return u->async ? acquire_async(u, &o) :
+			  dlock_acquire_opts(u->lock, &o, &u->hold);
 }
 
 static int acquire_lock(struct use *u)

@@ -56,6 +56,10 @@ static void every_call(struct conform *t, dlock_hold *h, dlock_hold *all)
 	CHECK_RC(dlock_acquire(t->lock, 0, &none), DLOCK_EFORKED);
 	CHECK_TEXT(dlock_errmsg(), "fork");
 	CHECK_RC(dlock_acquire(t->lock, -1, &none), DLOCK_EFORKED);
+	CHECK_RC(dlock_acquire_opts(t->lock, NULL, &none), DLOCK_EFORKED);
+	CHECK_RC(dlock_extend(h, 1000), DLOCK_EFORKED);
+	CHECK_RC(dlock_extend(all, 1000), DLOCK_EFORKED);
+	CHECK_RC(dlock_lock_held(t->lock), DLOCK_EFORKED);
 	CHECK_RC(dlock_mutex_new(&l, t->client, "x"), DLOCK_EFORKED);
 	CHECK_RC(dlock_multi_new(&l, &t->lock, 1), DLOCK_EFORKED);
 	CHECK_RC(dlock_inspect(t->lock, no_participant, NULL, 0),

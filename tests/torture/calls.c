@@ -160,3 +160,30 @@ void play_wanted(struct play *p)
 	dlock_lock_free(l);
 	dlock_close(c);
 }
+
+/* ---- Holds with options of their own ------------------------------------- */
+
+void play_options(struct play *p)
+{
+	dlock_acquire_options o = DLOCK_ACQUIRE_OPTIONS_INIT;
+	struct answer a = { 0 };
+	dlock_client *c = open_it(p);
+	dlock_lock *l = NULL;
+	dlock_hold *h = NULL;
+
+	o.timeout_ms = 2000;
+	o.max_hold_ms = 60000;
+	o.label = "torture";
+	if (c && MAY(p, dlock_mutex_new(&l, c, "m"), DLOCK_OK) &&
+	    MAY(p, dlock_lock_unbind(l), DLOCK_OK) &&
+	    MAY(p, dlock_acquire_opts(l, &o, &h), DLOCK_OK)) {
+		MAY(p, dlock_extend(h, 30000), DLOCK_OK);
+		release(p, h);
+		if (MAY(p, dlock_acquire_opts_start(l, &o, answered, &a, NULL),
+			DLOCK_OK) &&
+		    MAY(p, outcome(p, c, &a), DLOCK_OK))
+			give_back(p, c, a.hold);
+	}
+	dlock_lock_free(l);
+	dlock_close(c);
+}

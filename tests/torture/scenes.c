@@ -376,6 +376,7 @@ const struct scene scenes[] = { { "open", play_open, NULL },
 				{ "async", play_async, NULL },
 				{ "async_multi", play_async_multi, NULL },
 				{ "wanted", play_wanted, NULL },
+				{ "options", play_options, NULL },
 				{ 0 } };
 
 int scene_is_for(const struct scene *s, const char *uri)

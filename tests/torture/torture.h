@@ -83,6 +83,7 @@ int released(const struct play *p, int rc, const char *why);
 void play_async(struct play *p);  /* calls.c */
 void play_async_multi(struct play *p);
 void play_wanted(struct play *p); /* calls.c */
+void play_options(struct play *p); /* calls.c */
 
 int scene_is_for(const struct scene *s, const char *uri);
 
