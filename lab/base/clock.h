@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The lab's clock: nanoseconds of CLOCK_BOOTTIME, as the library counts leases.
- * All processes of a host see the same one, so that histories can be merged.
+ * All processes of a host see the same clock, so histories can be merged.
  */
 #ifndef DLOCK_LAB_CLOCK_H
 #define DLOCK_LAB_CLOCK_H
@@ -17,16 +17,16 @@ int64_t lab_now(void);
 /* Now and `ms` milliseconds. */
 int64_t lab_after_ms(int64_t ms);
 
-/* Milliseconds to `deadline` for poll(2): rounded up, 0 if it is over, -1 for
- * LAB_FOREVER. */
+/* Convert `deadline` to milliseconds for poll(2): rounded up, 0 if the deadline
+ * is over, -1 for LAB_FOREVER. */
 int lab_poll_ms(int64_t deadline);
 
 void lab_nap_until(int64_t at);
 void lab_nap_ms(int64_t ms);
 
 /*
- * Ask `ready` until it answers something else than 0, or until `deadline`;
- * first often and then less so.  Returns its last answer: 0 is too late.
+ * Call `ready` until the answer is not 0, or until `deadline`; often at first,
+ * less often later.  Returns the last answer of `ready`: 0 is too late.
  */
 int lab_wait_until(int64_t deadline, int (*ready)(void *arg), void *arg);
 

@@ -33,7 +33,7 @@ void lab_fail_tail(const char *path)
 
 	if (!f)
 		return;
-	/* Shorter than that: fails, and the reading begins at the start. */
+	/* The seek fails in a file shorter than TAIL: read from the start. */
 	if (fseek(f, -TAIL, SEEK_END) < 0)
 		rewind(f);
 	len = fread(tail, 1, TAIL, f);

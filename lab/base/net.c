@@ -51,8 +51,8 @@ int lab_reserve_port(int *out)
 	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return lab_fail("socket: %s", strerror(errno));
-	/* Bound without SO_REUSEADDR, the port is nobody else's.  Allowed to be
-	 * shared afterwards, it is free for a server that asks for it. */
+	/* Bound without SO_REUSEADDR, the port is ours alone.  With
+	 * SO_REUSEADDR set afterwards, a server can bind the port, too. */
 	if (bind(fd, (struct sockaddr *)&in, len) < 0 ||
 	    getsockname(fd, (struct sockaddr *)&in, &len) < 0 ||
 	    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0) {
@@ -90,7 +90,7 @@ int lab_listen(const struct lab_address *at)
 	return -1;
 }
 
-/* Wait for `events`; -1 with errno ETIMEDOUT when it is too late. */
+/* Wait for `events`; -1 with errno ETIMEDOUT at the deadline. */
 static int wait_for(int fd, short events, int64_t deadline)
 {
 	struct pollfd p = { .fd = fd, .events = events };

@@ -20,31 +20,31 @@ struct lab_address {
 
 #define LAB_LOOPBACK "127.0.0.1"
 
-/* Fill in what connect(2) and bind(2) want.  -1: the path is too long, or the
- * host no numeric address. */
+/* Fill in the address for connect(2) and bind(2).  -1: the path is too long, or
+ * the host is no numeric address. */
 int lab_sockaddr(const struct lab_address *to, struct sockaddr_storage *addr,
 		 socklen_t *len);
 
 /*
- * Take a free port of 127.0.0.1 and keep it: while `*fd` is open nobody is
- * given this port by chance, but a server that asks for it by number and sets
- * SO_REUSEADDR, as all do, gets it.  Returns the port.
+ * Take a free port of 127.0.0.1 and keep the port: while `*fd` is open the
+ * kernel gives it to no socket by chance, but a server that binds it by number
+ * and sets SO_REUSEADDR, as all do, gets it.  Returns the port.
  */
 int lab_reserve_port(int *fd);
 
-/* A socket that listens, non-blocking. */
+/* Return a listening, non-blocking socket. */
 int lab_listen(const struct lab_address *at);
 
 /* A connected, non-blocking socket.  -1 sets errno, too. */
 int lab_connect(const struct lab_address *to, int64_t deadline);
 
-/* Send all of it, or fail. */
+/* Send all bytes, or fail. */
 int lab_send(int fd, const void *data, size_t len, int64_t deadline);
 
 /*
- * Send `request` on a connection of its own and read until `whole` says that
- * the answer is complete; NULL: until the server closes.  At most size - 1
- * bytes; `reply` is ended by a NUL.
+ * Send `request` on a new connection and read until `whole` says that the
+ * answer is complete; NULL: until the server closes.  At most size - 1 bytes;
+ * `reply` ends in a NUL.
  */
 int lab_ask(const struct lab_address *to, const char *request, char *reply,
 	    size_t size, bool (*whole)(const char *reply, size_t len),

@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define NAMES 100 /* that are tried for a directory */
+#define NAMES 100 /* to try for a directory */
 
 struct lab_process {
 	struct lab_process *next;
@@ -52,8 +52,8 @@ void lab_arg(struct lab_args *args, const char *format, ...)
 	args->count++;
 }
 
-/* At exit the supervisors would clean up by themselves, but only after the
- * process that started us has looked whether something was left. */
+/* At exit the supervisors would clean up anyway, but perhaps later than our
+ * parent process looks for leftovers. */
 static void free_all(void)
 {
 	while (list && list->owner == getpid())
@@ -115,7 +115,7 @@ static int make_name(char *dir)
 	return 0;
 }
 
-/* Has it made its directory?  0, or errno. */
+/* Wait for the supervisor's directory.  0, or errno. */
 static int hear_supervisor(struct lab_process *p)
 {
 	struct lab_supervisor_answer a;
@@ -227,7 +227,7 @@ int lab_process_signal(struct lab_process *p, int sig)
 	return 0;
 }
 
-/* 1: it has ended; 0: it has not; -1: nobody knows. */
+/* 1: the process has ended; 0: it runs; -1: the supervisor does not answer. */
 static int has_ended(void *arg)
 {
 	struct lab_supervisor_order o = { .verb = LAB_REAP };

@@ -2,16 +2,16 @@
 /*
  * A server process that cannot be left behind.
  *
- * Each server has a supervisor, a small process between it and us.  The
- * supervisor starts, signals and reaps the server.  It kills the server and
- * removes its directory as soon as we let go or die, however that happens: it
- * watches us through a pidfd.  The server dies with its supervisor
+ * Each server has a supervisor, a small process between the server and us.  The
+ * supervisor starts, signals and reaps the server.  As soon as we let go or
+ * die, in whatever way, the supervisor kills the server and removes the
+ * directory: a pidfd tells it of our end.  The server dies with the supervisor
  * (PR_SET_PDEATHSIG; the supervisor has one thread, so the signal means the end
- * of the process, whichever of our threads started the server).  What is left
- * at exit() is stopped there.
+ * of the process, whichever of our threads started the server).  exit() stops
+ * the remaining servers.
  *
- * In a forked child nothing here may be called for the parent's processes.
- * Calls for one process must not overlap.
+ * A forked child may call no function here for the parent's processes.  Calls
+ * for one process must not overlap.
  */
 #ifndef DLOCK_LAB_PROCESS_H
 #define DLOCK_LAB_PROCESS_H
@@ -21,14 +21,14 @@
 #include <sys/types.h>
 
 #define LAB_ARGS 48
-#define LAB_LOG "log" /* below the directory: what the server prints */
+#define LAB_LOG "log" /* below the directory: the server's output */
 
 /* A command line being put together. */
 struct lab_args {
 	char text[16384]; /* the arguments, each ended by a NUL */
 	size_t len;
 	int count;
-	bool full; /* something did not fit: spawning will fail */
+	bool full; /* an argument did not fit: spawning will fail */
 };
 
 __attribute__((format(printf, 2, 3))) void lab_arg(struct lab_args *args,
@@ -37,33 +37,33 @@ __attribute__((format(printf, 2, 3))) void lab_arg(struct lab_args *args,
 struct lab_process;
 
 /*
- * Start a supervisor.  It makes a directory, for us alone, and removes it.
- * `dir` ends in "XXXXXX", which is replaced as by mkdtemp().  Free with
- * lab_process_free().
+ * Start a supervisor.  The supervisor makes a directory, for us alone, and
+ * removes it.  `dir` ends in "XXXXXX", to be replaced as by mkdtemp().  Free
+ * with lab_process_free().
  */
 struct lab_process *lab_process_new(char *dir);
 
 /*
- * Run a command in the directory; the first argument is looked up in PATH.
- * What it prints is added to LAB_LOG.  Fails if one is running.
+ * Run a command in the directory; the first argument is looked up in PATH.  The
+ * command's output is appended to LAB_LOG.  Fails while a command runs.
  */
 int lab_process_spawn(struct lab_process *p, const struct lab_args *args);
 
-/* The pid of the process that was spawned last, 0 before the first.  It stays
- * the process's until lab_process_reap() has answered that it ended. */
+/* Return the pid of the last process, 0 before the first.  The pid stays the
+ * process's until lab_process_reap() has reported the end. */
 pid_t lab_process_pid(const struct lab_process *p);
 
-/* Send a signal; SIGKILL goes to its whole process group.  -1: not running. */
+/* Send a signal; SIGKILL goes to the whole process group.  -1: not running. */
 int lab_process_signal(struct lab_process *p, int sig);
 
 /*
- * Wait until the process has ended; `*status` is as of waitpid(2).  0: it has;
- * -1: it has not by `deadline`.  Asking again answers the same.
+ * Wait until the process has ended; `*status` is as of waitpid(2).  0: ended;
+ * -1: it still runs at `deadline`.  Another call answers the same.
  */
 int lab_process_reap(struct lab_process *p, int64_t deadline, int *status);
 
-/* SIGSTOP, and wait until every thread has stopped: the signal is delivered to
- * one thread, and the others run on for a while. */
+/* Send SIGSTOP, and wait until every thread has stopped: the signal is
+ * delivered to one thread, and the others run on for a while. */
 int lab_process_pause(struct lab_process *p);
 int lab_process_resume(struct lab_process *p);
 
@@ -71,7 +71,7 @@ int lab_process_resume(struct lab_process *p);
 int lab_pause(pid_t pid);
 int lab_resume(pid_t pid);
 
-/* Kill what runs, remove the directory, end the supervisor.  NULL: no-op. */
+/* Kill the process, remove the directory, end the supervisor.  NULL: no-op. */
 void lab_process_free(struct lab_process *p);
 
 #endif

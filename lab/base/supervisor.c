@@ -57,7 +57,7 @@ static void default_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* In the server-to-be.  Returns only if that failed. */
+/* Become the server, in the child.  Returns only if exec fails. */
 static void become(struct supervisor *k, struct lab_supervisor_order *o,
 		   pid_t supervisor)
 {
@@ -84,7 +84,7 @@ static void become(struct supervisor *k, struct lab_supervisor_order *o,
 	execvp(argv[0], argv);
 }
 
-/* The pipe tells an exec that failed from a server that ended at once. */
+/* The pipe tells a failed exec from a server that ended at once. */
 static void spawn_command(struct supervisor *k, struct lab_supervisor_order *o,
 			  struct lab_supervisor_answer *a)
 {
@@ -128,7 +128,7 @@ static void obey(struct supervisor *k, struct lab_supervisor_order *o,
 		spawn_command(k, o, a);
 		return;
 	case LAB_SIGNAL:
-		/* Children that save the server's data die with it. */
+		/* Children that save the server's data die with the server. */
 		if (!k->pid)
 			a->error = ESRCH;
 		else if (kill(o->sig == SIGKILL ? -k->pid : k->pid, o->sig) < 0)
@@ -164,7 +164,7 @@ static void clean_up(struct supervisor *k)
 		waitpid(pid, NULL, 0);
 }
 
-/* Next order; false when there will be none. */
+/* Receive the next order; false at the end of orders. */
 static bool next_order(struct supervisor *k, struct lab_supervisor_order *o)
 {
 	struct pollfd p[2] = { { .fd = k->ctl, .events = POLLIN },
@@ -184,12 +184,14 @@ void lab_supervise(int ctl, int owner, const char *dir)
 	struct lab_supervisor_order order;
 	struct lab_supervisor_answer answer;
 
-	/* A terminal's ^C is for our owner: we clean up behind it. */
+	/* A terminal's ^C is for our owner: the supervisor cleans up
+	 * afterwards. */
 	setsid();
 	default_signals();
 	close_others(ctl, owner < 0 ? ctl : owner);
 	quiet_stdio();
-	/* Our parent, killed right after it made one, would leave it behind. */
+	/* Our parent, killed right after a mkdir(), would leave the
+	 * directory. */
 	memset(&answer, 0, sizeof(answer));
 	if (mkdir(dir, 0700) < 0)
 		answer.error = errno;

@@ -22,9 +22,9 @@ struct lab_supervisor_answer {
 };
 
 /*
- * Make the directory, and answer so; supervise until `ctl` is closed or
+ * Make the directory and report that; supervise until `ctl` is closed or
  * `owner`, a pidfd or -1, ends.  Runs in a forked child of a program with
- * threads: it calls only what is async-signal-safe.
+ * threads: all calls are async-signal-safe.
  */
 _Noreturn void lab_supervise(int ctl, int owner, const char *dir);
 

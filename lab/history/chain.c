@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Holds that came without a request: a client passes a claim from one of its
- * threads to the next, or takes one again that it has kept.  Such a hold has
- * the next token, in the same process.  It is as old as the first hold of the
- * claim: what the store forgot since then, it may have forgotten of this one.
+ * Holds without a request: a client passes a claim from a thread to the next,
+ * or takes a kept claim again.  Such a hold has the next token, in the same
+ * process.  The hold is as old as the first hold of the claim: a wipe since
+ * then may have wiped this hold, too.
  */
 #include "lab/history/ops.h"
 

@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Verdicts on histories (lab/history/history.h): did the locks keep what they
+ * Verdicts on histories (lab/history/history.h): did the locks keep the
  * promise?
  *
- * A hold's *promise interval* goes from the return of its acquire to the
- * earliest of: release was called; LOST was delivered; its lease, as last
- * known, ran out; its process was killed.  What is judged:
+ * A hold's *promise interval* goes from the return of the acquire to the
+ * earliest of: the call of release; the delivery of LOST; the end of the lease,
+ * as last known; the death of the process.  The rules:
  *
- *   SHAPE    the history itself: answers without questions and the like
+ *   SHAPE    the history is well-formed: no answer without a call, and so on
  *   OVERLAP  promise intervals of conflicting holds of a lock never overlap:
  *            two of a mutex; a writer and anybody; more permits than there are
- *   TOKEN    a token is there, larger than that of every conflicting hold that
- *            was over before, and unique where conflicting holds are.  A hold
- *            that came without a request, of a claim that the store has lost
- *            meanwhile, is as old as its claim
- *   LINEAR   some order of the acquires and releases of a lock, each at one
- *            moment between call and return, explains all answers.  Tokens say
- *            which order those have that conflict, so that one pass decides.
- *            Not asked of semaphores of several permits
- *   WRITER   a resource that checks tokens accepted none that is smaller than
- *            one it had accepted, and refused none without that reason
+ *   TOKEN    each hold has a token, larger than the token of every conflicting
+ *            hold that was over before, and unique where holds conflict.  A
+ *            hold without a request, of a claim that the store has lost
+ *            meanwhile, is as old as the claim
+ *   LINEAR   some order of the acquires and releases of a lock, each at a
+ *            moment between call and return, explains all answers.  Tokens
+ *            order the conflicting holds, so one pass decides.  Does not apply
+ *            to semaphores of several permits
+ *   WRITER   a resource that checks tokens accepted no token smaller than an
+ *            accepted token, and refused smaller tokens only
  *   BUSY     an acquire that got EBUSY had others in the way (if `strict_busy`:
- *            a false one costs time, not safety)
- *   LOST     at most once per hold, never after its release, and at the end of
- *            the lease; no dlock_check() says OK after it; what a store has
- *            surely lost is found in time
- *   LEFT     nothing is left in the store
+ *            a false EBUSY costs time, not safety)
+ *   LOST     at most once per hold, never after the release, and at the end of
+ *            the lease; no dlock_check() says OK after LOST; a hold that the
+ *            store has surely lost is found in time
+ *   LEFT     the store is empty in the end
  *
- * Everything takes O(n log n), and some 400 bytes an operation.
+ * The checks take O(n log n), and some 400 bytes an operation.
  */
 #ifndef DLOCK_LAB_CHECK_H
 #define DLOCK_LAB_CHECK_H
@@ -48,14 +48,15 @@ enum lab_rule {
 	LAB_NRULES
 };
 
-struct lab_check { /* what to ask for; zeroed is the usual */
-	bool no_tokens;      /* the store has none: no TOKEN, LINEAR, WRITER */
+struct lab_check { /* zeroed: the usual checks */
+	bool no_tokens;      /* the store has no tokens: no TOKEN, LINEAR,
+			      * WRITER */
 	bool strict_busy;
 	int64_t slack_ns;    /* LOST may be so late; 0: 50 ms.  A pause of the
 			      * process is not counted. */
 	int64_t found_ns;    /* a wiped hold is LOST so soon; 0: not asked */
-	int64_t indeterminate_ns; /* BUSY: what got no answer may stand in the
-				   * way for so long; 0: 60 s */
+	int64_t indeterminate_ns; /* BUSY: an unanswered request may stand in
+				   * the way for so long; 0: 60 s */
 };
 
 #define LAB_WORDS 8
@@ -64,8 +65,8 @@ struct lab_check { /* what to ask for; zeroed is the usual */
 struct lab_verdict {
 	uint64_t violations; /* all of them */
 	uint64_t broken[LAB_NRULES];
-	uint64_t late; /* of LOST's: those that are a matter of time alone */
-	size_t nwords; /* the first ones, in words */
+	uint64_t late; /* of LOST's: violations that depend on time alone */
+	size_t nwords; /* of the first violations */
 	char words[LAB_WORDS][960];
 
 	uint64_t records;
@@ -80,20 +81,19 @@ struct lab_verdict {
 	uint64_t locks;
 	uint64_t accepted;    /* writes */
 	uint64_t refused;
-	uint64_t stray_busy;  /* EBUSY with nobody in the way */
-	uint64_t wiped;       /* promises that the store has surely broken */
+	uint64_t stray_busy;  /* EBUSY without another in the way */
+	uint64_t wiped;       /* holds that the store has surely lost */
 	int64_t late_ns;      /* the latest LOST after its lease; < 0: before */
-	int64_t found_ns;     /* the longest time from a wipe to its LOST in
-			       * which the process did not stand still;
-			       * LAB_UNTOLD: there was none */
+	int64_t found_ns;     /* the longest time from a wipe to LOST, less the
+			       * pauses of the process; LAB_UNTOLD: no LOST */
 };
 
 /* "OVERLAP" */
 const char *lab_rule_name(enum lab_rule rule);
 
 /*
- * Judge records, those of each operation in their order.  `what` may be NULL.
- * 0: `verdict` is filled in, whatever it is; -1: out of memory.
+ * Judge records; the records of an operation are in order.  `what` may be NULL.
+ * 0: `verdict` is filled in, good or bad; -1: out of memory.
  */
 int lab_check_records(const struct lab_record *records, size_t count,
 		      const struct lab_check *what,
@@ -103,7 +103,7 @@ int lab_check_records(const struct lab_record *records, size_t count,
 int lab_check_dir(const char *dir, const struct lab_check *what,
 		  struct lab_verdict *verdict);
 
-/* The verdict in some lines of text, as one would show it. */
+/* Write the verdict in some lines of text. */
 void lab_verdict_print(const struct lab_verdict *v, char *out, size_t size);
 
 #endif

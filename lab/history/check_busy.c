@@ -4,8 +4,8 @@
 #include <dlock/dlock.h>
 #include <stdlib.h>
 
-/* Up to the i-th operation, in the order of their calls: how far does any that
- * can be in somebody's way reach? */
+/* How far the operations that can keep others out reach, up to the i-th in the
+ * order of their calls. */
 struct reach {
 	int64_t any;
 	int64_t exclusive;
@@ -16,8 +16,8 @@ static int64_t most(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* A writer that waits in vain is in the way of readers behind it, which must
- * not pass it.  Others are kept out by the hold that the writer waited for. */
+/* A writer that waits in vain keeps out readers behind the writer, which must
+ * not pass.  Others are kept out by the hold that the writer waited for. */
 static struct reach add_reach(struct reach r, const struct lab_op *op)
 {
 	bool busy = op->rc == DLOCK_EBUSY && !op->granted;

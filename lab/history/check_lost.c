@@ -14,7 +14,8 @@ static double ms(int64_t ns)
 	return (double)ns / 1e6;
 }
 
-/* How long after the end of its lease this was, while its process ran. */
+/* Return how long the process ran from the end of the lease to `at`; < 0: `at`
+ * is earlier. */
 static int64_t late_by(const struct lab_ops *o, const struct lab_op *op,
 		       int64_t at)
 {
@@ -57,8 +58,8 @@ static void check_lost(struct lab_ops *o, const struct lab_op *op)
 	lateness(o, op);
 }
 
-/* Never LOST: so nobody has seen the hold long after its lease, be it a release
- * that found it over or a check that did not. */
+/* Check a hold without LOST: no release that found the lease over, and no good
+ * check, may come long after the end of the lease. */
 static void check_silent(struct lab_ops *o, const struct lab_op *op)
 {
 	int64_t seen = op->was_over > op->said_ok ? op->was_over : op->said_ok;

@@ -19,8 +19,8 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Of those that began before, which reach furthest; and the ends of all shared
- * ones, for counting. */
+/* The holds begun so far that reach furthest; and the ends of all shared holds,
+ * for counting. */
 struct sweep {
 	const struct lab_ops *o;
 	const struct lab_op *exclusive;

@@ -30,7 +30,7 @@ static const struct lab_op *first_back(const struct lab_op *a,
 	return a && a->returned <= b->returned ? a : b;
 }
 
-/* Among those with larger tokens: who returned first? */
+/* Among the holds with larger tokens: the first to return. */
 struct larger {
 	const struct lab_op *exclusive;
 	const struct lab_op *any;
@@ -59,8 +59,8 @@ static void no_twins(struct lab_ops *o, struct lab_op *const *ops, size_t n)
 				      lab_op_text(o, ops[i]));
 }
 
-/* Semaphores of several permits: which of their holds conflict depends on all
- * the others, so nothing is asked of their order. */
+/* With several permits, whether two holders conflict depends on all others, so
+ * a semaphore's order is not checked. */
 static bool ordered(const struct lab_op *op)
 {
 	return op->mode != LAB_PERMIT || op->limit == 1;
@@ -99,9 +99,9 @@ int lab_check_tokens(struct lab_ops *o, const struct lab_lock *lock)
 	return 0;
 }
 
-/* Each acquire and each release at the earliest moment that is left to it: if
- * this does not fit, nothing does.  What was over when its acquire was answered
- * may have been over long before that. */
+/* Place each acquire and each release at the earliest moment left: if this
+ * order does not fit, no other does.  A lease that was over when the acquire
+ * was answered may have been over long before. */
 static int64_t place_in_order(struct lab_ops *o, const struct lab_op *op,
 			      int64_t t)
 {
@@ -119,8 +119,8 @@ static int64_t place_in_order(struct lab_ops *o, const struct lab_op *op,
 	return t;
 }
 
-/* When those that have been placed are all over.  A shared hold waits only for
- * the exclusive ones, and may be placed beside other shared ones. */
+/* When all holds placed so far are over.  A shared hold waits only for the
+ * exclusive holds, and may be placed beside other shared ones. */
 struct placed {
 	int64_t exclusive;
 	int64_t any;

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* By resource, by place; at a place the accepted one last, since the refused
- * found the place empty. */
+/* By resource, then by place; at a place the accepted write last, since the
+ * refused writes found the place empty. */
 static int by_write_place(const void *a, const void *b)
 {
 	const struct lab_record *x = *(struct lab_record *const *)a;
@@ -53,7 +53,7 @@ static void check_one(struct lab_ops *o, const struct lab_record *w,
 		violation(o, w, "accepted after token", last->token);
 }
 
-/* Some writes may be missing: a killed writer did not record its last one. */
+/* Some writes may be missing: a killed writer did not record the last write. */
 int lab_check_writes(struct lab_ops *o)
 {
 	const struct lab_record **writes;

@@ -36,7 +36,7 @@ static size_t count_records(const struct lab_ops *o, enum lab_what what)
 	return n;
 }
 
-/* The spans that begin with a record of this kind, sorted. */
+/* Return the spans that begin with a record of kind `what`, sorted. */
 static struct lab_span *make_spans(const struct lab_ops *o, enum lab_what what,
 				   size_t *n)
 {
@@ -109,7 +109,7 @@ int64_t lab_awake(const struct lab_ops *o, uint32_t pid, int64_t from,
 	size_t i = first_span(o->pauses, o->npauses, pid, from);
 	const struct lab_span *p;
 
-	/* The one before may last until then, and others may follow it. */
+	/* The pause before may last until then, and others may follow. */
 	if (i > 0)
 		i--;
 	for (; i < o->npauses && o->pauses[i].pid <= pid; i++) {
@@ -154,9 +154,9 @@ bool lab_op_exclusive(const struct lab_op *op)
 	       (op->mode == LAB_PERMIT && op->limit == 1);
 }
 
-/* From the place `from` to the end of the hold: the first of its name.  Wipes
- * are done one after another, so that these are in order both of their
- * beginnings and of their ends. */
+/* Return the first wipe of the lock's name, from the place `from` to the end of
+ * the hold.  Wipes are done in turn, so they are ordered by beginning and by
+ * end alike. */
 static const struct lab_span *wipe_of(const struct lab_ops *o,
 				      const struct lab_op *op, size_t from,
 				      bool surely)
@@ -176,7 +176,7 @@ static const struct lab_span *wipe_of(const struct lab_ops *o,
 	return NULL;
 }
 
-/* The place of the first wipe that ends at `at` or later. */
+/* Return the place of the first wipe that ends at `at` or later. */
 static size_t first_wipe_end(const struct lab_ops *o, int64_t at)
 {
 	size_t lo = 0;
@@ -193,16 +193,17 @@ static size_t first_wipe_end(const struct lab_ops *o, int64_t at)
 	return lo;
 }
 
-/* The first wipe that the operation may have suffered from, or NULL. */
+/* Return the first wipe that may have hit the operation, or NULL. */
 static const struct lab_span *first_wipe(const struct lab_ops *o,
 					 const struct lab_op *op)
 {
 	return wipe_of(o, op, first_wipe_end(o, op->invoked), false);
 }
 
-/* The first one that its claim may have suffered from before it was asked for.
- * A claim that was wiped is renewed no more: after a lease, which is three
- * times what a renewal may take to find it, nothing may come of it. */
+/* Return the first wipe that may have hit the claim before the hold was asked
+ * for.  The client renews a wiped claim no more: after a lease, which is three
+ * times as long as a renewal may take to find the wipe, no hold comes of the
+ * claim. */
 static const struct lab_span *wipe_of_claim(const struct lab_ops *o,
 					    const struct lab_op *op)
 {
@@ -241,7 +242,7 @@ static int64_t kill_of(const struct lab_ops *o, const struct lab_op *op)
 	return LAB_NEVER;
 }
 
-/* Until when the store may have held what this operation asked for. */
+/* Until when the store may have held the operation's claim. */
 static int64_t indeterminate_until(const struct lab_op *op, int64_t ns)
 {
 	if (!op->granted)
@@ -265,7 +266,8 @@ static void apply_faults(struct lab_ops *o, struct lab_op *op)
 		return;
 	op->stale = wipe_of_claim(o, op) != NULL;
 	w = first_wipe(o, op);
-	/* Granted perhaps before it, and then nothing is promised after. */
+	/* The grant may be older than the wipe: then the promise ends with the
+	 * wipe. */
 	if (w)
 		op->end = w->begin > op->invoked ? w->begin : op->invoked;
 	if (op->stale)

@@ -18,7 +18,7 @@ _Static_assert(sizeof(struct lab_record) == 96, "the records of a file");
 struct lab_history {
 	int fd;
 	atomic_uint ops;
-	atomic_int error; /* errno of the first record that was not written */
+	atomic_int error; /* errno of the first failed record */
 };
 
 struct lab_history *lab_history_open(const char *dir)
@@ -37,7 +37,8 @@ struct lab_history *lab_history_open(const char *dir)
 		free(h);
 		return NULL;
 	}
-	/* Another process may have had the pid: start above its numbers. */
+	/* The pid may have been another process's: start above those
+	 * numbers. */
 	atomic_init(&h->ops, (unsigned)(lseek(h->fd, 0, SEEK_END) /
 					(off_t)sizeof(struct lab_record)));
 	return h;

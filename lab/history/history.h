@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Histories: what processes did with locks, and when, written down as it
- * happens, to be judged afterwards (lab/history/check.h).
+ * Histories: the calls and results of processes that lock, with times, to be
+ * judged afterwards (lab/history/check.h).
  *
  * Each process appends to a file of its own in a common directory.  A record is
- * one write(2), so that a process that is killed leaves whole records.  Times
- * are lab_now(): one clock for all processes of a host.
+ * one write(2), so a killed process leaves whole records.  Times are lab_now():
+ * one clock for all processes of a host.
  *
- * When to call what matters.  The beginning of a promise is noted after the
- * library gave it, its end before it is given up: then what is noted never
- * reaches further than what was promised, and an overlap that is found is one.
- * Note the outermost acquire and release of a re-entrant lock only.
+ * The order of calls matters.  Note the beginning of a promise after the
+ * library gave the promise, and the end before the program gives it up: then
+ * the noted promise never reaches further than the real promise, and each
+ * overlap found is real.  Note the outermost acquire and release of a
+ * re-entrant lock only.
  *
- * A recorder may be used by all threads of the process.  Recording never fails
- * visibly: lab_history_close() tells.
+ * All threads of the process may use a recorder.  Recording never fails
+ * visibly: lab_history_close() reports errors.
  */
 #ifndef DLOCK_LAB_HISTORY_H
 #define DLOCK_LAB_HISTORY_H
@@ -25,7 +26,7 @@
 
 #define LAB_NAME 40
 
-/* What was asked for.  A semaphore never meets a lock of its name. */
+/* The mode of a request.  A semaphore never meets a lock of the same name. */
 enum lab_mode {
 	LAB_MUTEX,
 	LAB_WRITE, /* the sides of a read-write lock */
@@ -45,15 +46,15 @@ enum lab_what {
 			  * value = place, until = the largest token there */
 	LAB_PAUSED,      /* value = pid; the process stands still */
 	LAB_RESUMED,     /* value = pid */
-	LAB_KILLED,      /* value = pid; it is dead */
-	LAB_WIPED,       /* the store lost what it held, between value and at */
+	LAB_KILLED,      /* value = pid; the process is dead */
+	LAB_WIPED,       /* the store lost claims, between value and at */
 	LAB_LEFT,        /* after the end: value things are in the store */
 	LAB_NOTE         /* anything, in `name` */
 };
 
 struct lab_record {
 	int64_t at;
-	uint64_t op; /* ties a hold's records together; 0: none */
+	uint64_t op; /* ties a hold's records together; or 0 */
 	uint64_t token;
 	int64_t until;
 	int64_t value;
@@ -74,33 +75,34 @@ struct lab_history *lab_history_open(const char *dir);
 /* -1: some record could not be written.  NULL is a no-op. */
 int lab_history_close(struct lab_history *h);
 
-/* Right before an acquire.  Names are cut at LAB_NAME - 3 bytes.  The number
- * answered stands for the hold in all that follows. */
+/* Note an acquire, right before the call.  Names are cut at LAB_NAME - 3 bytes.
+ * Returns the hold's number for the calls below. */
 uint64_t lab_history_acquire(struct lab_history *h, const char *name,
 			     enum lab_mode mode, uint32_t limit,
 			     int64_t timeout_ms);
 
 /*
- * The end of a lease, for what follows: `asked` is lab_now() from *before* the
- * call of dlock_remaining_ms() that gave `remaining_ms`.  A worker that is
- * stopped in between must not take the lease to be longer.  0: it is over,
- * since when is not known.
+ * Compute the end of a lease, for the calls below: `asked` is lab_now() from
+ * *before* the call of dlock_remaining_ms() that gave `remaining_ms`.  So a
+ * worker stopped in between does not overrate the lease.  0: the lease is over,
+ * since an unknown time.
  */
 int64_t lab_until(int64_t asked, int64_t remaining_ms);
 
-/* Right after it.  `rc` is the library's code; the rest counts if it is 0. */
+/* Note the return of the acquire.  `rc` is the library's code; the other
+ * arguments count if `rc` is 0. */
 void lab_history_acquired(struct lab_history *h, uint64_t op, int rc,
 			  uint64_t token, int64_t until);
 
-/* While it is held: how long the lease has come to last.  The more often, the
- * more precise are verdicts on holders that are killed, and on lateness. */
+/* Note the lease's new end during the hold.  The more often, the more precise
+ * are verdicts on killed holders, and on lateness. */
 void lab_history_until(struct lab_history *h, uint64_t op, int64_t until);
 
 /* dlock_check() was called not before `asked`, and has answered `rc`. */
 void lab_history_checked(struct lab_history *h, uint64_t op, int64_t asked,
 			 int rc);
 
-/* First thing in the callback that says LOST. */
+/* Note LOST, first thing in the callback. */
 void lab_history_lost(struct lab_history *h, uint64_t op);
 
 /* Right before and after a release. */
@@ -112,14 +114,15 @@ struct lab_written;
 void lab_history_wrote(struct lab_history *h, uint64_t op, const char *name,
 		       uint64_t token, const struct lab_written *verdict);
 
-/* Called by what injects the fault.  PAUSED once the process stands still,
- * RESUMED before it goes on, KILLED once it is dead. */
+/* Note a fault, from the thread that injects the fault.  PAUSED once the
+ * process stands still, RESUMED before the process goes on, KILLED once it is
+ * dead. */
 void lab_history_process(struct lab_history *h, enum lab_what what, pid_t pid);
 
 /*
- * The store lost what it held, at some moment from `begin` to now; of the lock
- * `name`, or of all locks if that is "".  `surely`: nothing of before `begin`
- * has survived.
+ * Note that the store lost claims, at some moment from `begin` to now; of the
+ * lock `name`, or of all locks if `name` is "".  `surely`: no claim from before
+ * `begin` has survived.
  */
 void lab_history_wiped(struct lab_history *h, const char *name, int64_t begin,
 		       bool surely);
@@ -131,13 +134,13 @@ __attribute__((format(printf, 2, 3))) void
 lab_history_note(struct lab_history *h, const char *format, ...);
 
 /*
- * All records of all files in `dir`, in the order of each file, files one after
- * another.  A last record that is not whole is left out.  Free with free().
+ * Load all records of all files in `dir`, in the order of each file, files in
+ * turn.  An incomplete last record is left out.  Free with free().
  */
 int lab_history_load(const char *dir, struct lab_record **records,
 		     size_t *count);
 
-/* One record in words, for people. */
+/* Write a record in words. */
 void lab_record_print(const struct lab_record *r, char *out, size_t size);
 
 #endif

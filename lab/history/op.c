@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Single operations: in words, and those of a lock that were granted. */
+/* Single operations: in words, and a lock's granted operations. */
 #include "lab/history/ops.h"
 
 #include <inttypes.h>

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is found by key while records are read. */
+/* Tables to look operations up in while records are read. */
 struct build {
 	struct lab_ops *o;
 	struct lab_table by_id;   /* operation's id -> place in ops */
@@ -22,8 +22,8 @@ static uint8_t kind_of(uint8_t mode)
 
 static uint64_t name_key(const char *name, uint8_t kind)
 {
-	/* FNV-1a, 64 bits: a collision in a test is less likely than a bit
-	 * that flips. */
+	/* FNV-1a, 64 bits: a collision in a test is less likely than a flipped
+	 * bit. */
 	uint64_t key = (UINT64_C(14695981039346656037) ^ kind) *
 		       UINT64_C(1099511628211);
 
@@ -114,8 +114,8 @@ static void acquired(struct lab_ops *o, struct lab_op *op,
 	}
 }
 
-/* The lease as told at r->at: when it is over, all that is known is that it was
- * not longer than that. */
+/* Note the lease as told at r->at: a lease that is over by then may have ended
+ * at any time before. */
 static void know_until(struct lab_op *op, const struct lab_record *r)
 {
 	if (r->until)

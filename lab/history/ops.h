@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records put together to operations, one an acquire and all that came of it.
- * Internal to the checker.
+ * Operations: an acquire and all records that belong to the acquire.  Internal
+ * to the checker.
  */
 #ifndef DLOCK_LAB_OPS_H
 #define DLOCK_LAB_OPS_H
@@ -9,23 +9,23 @@
 #include "lab/history/check.h"
 #include "lab/history/history.h"
 
-#define LAB_NEVER INT64_MAX /* of a time: it did not happen */
+#define LAB_NEVER INT64_MAX /* of a time: did not happen */
 
 struct lab_op {
 	uint64_t id;
 	int64_t invoked;
-	int64_t claimed;   /* when the first hold of its claim was asked for */
+	int64_t claimed;   /* when the claim's first hold was asked for */
 	int64_t returned;
 	int64_t until;     /* the lease as last known */
-	int64_t lost;      /* the first time it was said */
+	int64_t lost;      /* the first time that LOST was noted */
 	int64_t release;   /* called */
 	int64_t released;  /* returned */
-	int64_t killed;    /* its process */
+	int64_t killed;    /* the process */
 	int64_t said_ok;   /* dlock_check(), the last time; 0: never */
 	int64_t was_over;  /* when release found the lease to be over; 0: no */
 	int64_t end;       /* of the promise: half open, [returned, end) */
-	int64_t indeterminate; /* until then the store may hold it against
-				* others */
+	int64_t indeterminate; /* until then the store may hold the claim
+			        * against others */
 	uint64_t token;
 	uint32_t lock;     /* which of lab_ops.locks */
 	uint32_t limit;
@@ -34,14 +34,15 @@ struct lab_op {
 	int32_t release_rc;
 	uint8_t mode;
 	bool granted;      /* returned, with DLOCK_OK */
-	bool stale;        /* its claim was wiped before it was asked for */
+	bool stale;        /* the claim was wiped before the request */
 	uint32_t lost_count;
 };
 
 struct lab_lock { /* a name and a kind */
 	char name[LAB_NAME];
 	uint8_t kind; /* LAB_PERMIT: a semaphore; LAB_MUTEX: all else */
-	size_t first; /* its operations are ops[first .. first + count) */
+	size_t first; /* the lock's operations are ops[first .. first +
+		       * count) */
 	size_t count;
 };
 
@@ -74,8 +75,7 @@ struct lab_ops {
 int lab_ops_build(struct lab_ops *o);
 void lab_ops_free(struct lab_ops *o);
 
-/* Find the holds that came without a request: fill in `claimed`.  -1: no
- * memory. */
+/* Find the holds without a request: fill in `claimed`.  -1: no memory. */
 int lab_ops_chain(struct lab_ops *o);
 
 /* Apply the faults of processes and of the store: fill in the spans, and from
@@ -86,29 +86,30 @@ int lab_ops_apply_faults(struct lab_ops *o);
 /* The earliest end of the promise, a wiped store left aside. */
 int64_t lab_op_given_up(const struct lab_op *op);
 
-/* The first wipe that it has surely suffered from, or NULL: what was granted
- * before it began, and not given up by then, is gone. */
+/* Return the first wipe that the hold has surely suffered, or NULL: a hold
+ * granted before the wipe began, and not given up by then, is gone. */
 const struct lab_span *lab_op_surely_wiped(const struct lab_ops *o,
 					   const struct lab_op *op);
 
-/* How much of that time the process has not stood still. */
+/* Return for how much of the interval the process has not stood still. */
 int64_t lab_awake_for(const struct lab_ops *o, uint32_t pid, int64_t from,
 		      int64_t to);
 
-/* When the process has not stood still for `ns` nanoseconds since `from`, all
- * in all; if it stands still just then, when it goes on. */
+/* Return when the process has run for `ns` nanoseconds since `from`, all in
+ * all; if the process stands still just then, when it goes on. */
 int64_t lab_awake(const struct lab_ops *o, uint32_t pid, int64_t from,
 		  int64_t ns);
 
-/* May the holder be alone: of a mutex, a writer, a semaphore of one. */
+/* Whether the hold excludes all others: of a mutex, a writer, a single
+ * permit. */
 bool lab_op_exclusive(const struct lab_op *op);
 
-/* The granted ones of a lock, as pointers.  NULL: no memory.  Free with
- * free(). */
+/* Return pointers to the lock's granted operations.  NULL: no memory.  Free
+ * with free(). */
 struct lab_op **lab_granted(const struct lab_ops *o,
 			    const struct lab_lock *lock, size_t *count);
 
-/* One of the operations in words, for a violation.  Static, per thread, four at
+/* Return the operation in words, for a violation.  Static, per thread, four at
  * a time. */
 const char *lab_op_text(const struct lab_ops *o, const struct lab_op *op);
 

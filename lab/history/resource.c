@@ -13,8 +13,8 @@
 
 #define PLACES (1U << 20)
 
-/* The accepted tokens in their order, followed by zeroes.  The last of them is
- * the largest, so that to accept is to put one's own behind it. */
+/* The accepted tokens in order, followed by zeroes.  The last token is the
+ * largest, so to accept a write is to put the token behind the last. */
 struct lab_resource {
 	atomic_uint_least64_t refused;
 	atomic_uint_least64_t hint; /* no zero before this place */
@@ -86,8 +86,8 @@ int lab_resource_write(struct lab_resource *r, uint64_t token,
 							    &seen, token)) {
 			v->accepted = true;
 			v->place = place;
-			/* May go back if we were slow; that costs others some
-			 * steps, and nothing else. */
+			/* The hint may go back after a slow write: other
+			 * writers then take a few steps more. */
 			atomic_store(&r->hint, place + 1);
 			return 0;
 		}

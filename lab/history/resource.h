@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The guarded resource: what locks are for.  A register, shared by processes,
- * that accepts a write only with a token that is not smaller than the largest
- * it has accepted.
+ * The guarded resource: the thing that a lock protects.  A register, shared by
+ * processes, that accepts a write only with a token not smaller than the
+ * largest accepted token.
  *
- * Decided without a lock: a writer that is stopped or killed in the middle of a
- * write does not keep others from theirs.
+ * The decision takes no lock: a writer that is stopped or killed in the middle
+ * of a write does not keep others from writing.
  */
 #ifndef DLOCK_LAB_RESOURCE_H
 #define DLOCK_LAB_RESOURCE_H
@@ -19,7 +19,7 @@ struct lab_resource;
 struct lab_written {
 	bool accepted;
 	uint64_t place;   /* how many writes had been accepted before */
-	uint64_t largest; /* token of the last of these; 0: none */
+	uint64_t largest; /* the largest accepted token, or 0 */
 };
 
 /* Open, or make, the resource called `name` in `dir`. */

@@ -18,8 +18,8 @@ struct lab_table {
 int lab_table_init(struct lab_table *t, size_t n);
 void lab_table_free(struct lab_table *t);
 
-/* The place of `key`, LAB_NOWHERE where it is new; valid until the next call.
- * NULL: out of memory. */
+/* Return the place of `key`, LAB_NOWHERE for a new key; valid until the next
+ * call.  NULL: out of memory. */
 size_t *lab_table_at(struct lab_table *t, uint64_t key);
 
 /* NULL: there is no such key. */

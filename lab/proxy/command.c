@@ -9,7 +9,7 @@
 
 #define WORDS 4
 
-/* A command, taken apart; what is missing is "". */
+/* A command's words; missing words are "". */
 struct words {
 	char text[256];
 	char *word[WORDS];
@@ -114,8 +114,9 @@ static void deliver(struct lab_proxy *p)
 	lab_proxy_deliver(p);
 }
 
-/* What is given to a command: nothing, a direction, that and a number or a
- * state; or it sees to its words itself.  None: the answer is what counts. */
+/* A command's function, by arguments: a direction and a number; a direction and
+ * a state; a direction; no argument; or the words themselves.  A command
+ * without a function answers only. */
 static const struct command {
 	const char *name;
 	int64_t min, max;

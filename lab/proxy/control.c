@@ -47,7 +47,7 @@ static void answer_line(struct lab_proxy *p, struct lab_control *c,
 	lab_proxy_command(p, line, reply, sizeof(reply) - 1);
 	len = strlen(reply);
 	reply[len++] = '\n';
-	/* A client that does not read its answers does without. */
+	/* A client that does not read loses the answer. */
 	if (send(c->fd, reply, len, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
 		return;
 }

@@ -108,7 +108,7 @@ void lab_proxy_hold(struct lab_proxy *p, const char *match)
 	lab_proxy_unlock(p);
 }
 
-/* What is due after `limit` is due at once. */
+/* Make chunks due at once that are due at `limit` or later. */
 static int hurry(struct lab_proxy *p, int64_t limit)
 {
 	int held = 0;

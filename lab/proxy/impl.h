@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How the proxy is made.  Internal to lab/proxy/.
+ * The proxy's structures.  Internal to lab/proxy/.
  *
- * All state is under `lock`.  The thread holds it but while it waits in poll;
- * others take it, change faults, and wake the thread.
+ * `lock` protects all state.  The proxy's thread holds the lock except in
+ * poll(2); other threads take the lock, change faults, and wake the thread.
  */
 #ifndef DLOCK_LAB_PROXY_IMPL_H
 #define DLOCK_LAB_PROXY_IMPL_H
@@ -31,11 +31,11 @@ struct lab_stream {
 	size_t queued;
 	int64_t next_byte; /* dripping: not before */
 	int64_t passed;    /* bytes since a cut was asked for */
-	bool ended;        /* nothing more to read */
-	bool over;         /* nothing more is let in: when the rest has gone,
-			    * the receiver is told */
-	bool broken;       /* ... with RST, of the whole connection */
-	bool shut;         /* and was told */
+	bool ended;        /* no more to read */
+	bool over;         /* lets no more in: the receiver is told after the
+			    * rest has gone */
+	bool broken;       /* ... by RST, of the whole connection */
+	bool shut;         /* the receiver was told */
 };
 
 struct lab_link {
@@ -56,7 +56,7 @@ struct lab_link {
 struct lab_fault {
 	int64_t delay_ns;
 	int64_t drip_ns;
-	int64_t cut; /* -1: none */
+	int64_t cut; /* or -1 */
 	bool hole;
 };
 
@@ -76,7 +76,7 @@ struct lab_proxy {
 	pthread_cond_t counted; /* signalled after each turn of the loop */
 	pthread_t thread;
 	bool stop;      /* the loop should end */
-	bool over;      /* ... and it has */
+	bool over;      /* ... and has ended */
 	uint64_t turns; /* of the loop */
 	int wake;       /* eventfd */
 	int listener;
@@ -93,12 +93,12 @@ struct lab_proxy {
 	struct lab_once hold;
 	struct lab_link *links;
 	uint64_t stats[LAB_PROXY_NSTATS];
-	int control; /* listens; -1: none */
+	int control; /* listens; or -1 */
 	char control_path[108];
 	struct lab_control controls[LAB_CONTROLS];
 };
 
-/* state.c; unlocking waits until the loop has seen what is new. */
+/* state.c; unlocking waits until the loop has seen the change. */
 void lab_proxy_lock(struct lab_proxy *p);
 void lab_proxy_unlock(struct lab_proxy *p);
 int lab_proxy_listen(struct lab_proxy *p);
@@ -113,8 +113,8 @@ void lab_link_dialed(struct lab_proxy *p, struct lab_link *l);
 void lab_link_redial(struct lab_proxy *p, struct lab_link *l);
 void lab_link_read(struct lab_proxy *p, struct lab_link *l, enum lab_way way);
 void lab_link_flush(struct lab_proxy *p, struct lab_link *l, enum lab_way way);
-/* Should this side be read; when is there something to write (LAB_FOREVER: not
- * before something else happens). */
+/* Whether to read this side; and when to write to it (LAB_FOREVER: not before
+ * another event). */
 bool lab_link_wants(const struct lab_proxy *p, const struct lab_link *l,
 		    enum lab_way way);
 int64_t lab_link_due(const struct lab_proxy *p, const struct lab_link *l,

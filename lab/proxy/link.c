@@ -49,8 +49,8 @@ static int dial(struct lab_proxy *p, struct lab_link *l)
 	return l->dialing ? 0 : -1;
 }
 
-/* A link that can wait takes part in nothing until then.  In a hole neither the
- * request nor the refusal would have passed. */
+/* Dial again later, or reset the link if it may not wait.  In a hole neither
+ * the request nor the refusal would have passed. */
 static void unreached(struct lab_proxy *p, struct lab_link *l)
 {
 	bool hole = p->fault[LAB_UP].hole || p->fault[LAB_DOWN].hole;
@@ -129,8 +129,8 @@ void lab_link_reset(struct lab_proxy *p, struct lab_link *l)
 	p->stats[LAB_RESET]++;
 }
 
-/* A close(2) with unread bytes is a RST, and may overtake what was just sent:
- * so say FIN both ways, and go on reading for a while. */
+/* close(2) with unread bytes sends RST, which may overtake the last bytes sent:
+ * so send FIN both ways, and read on for a while. */
 static void finish_link(struct lab_link *l)
 {
 	l->stream[LAB_UP].over = l->stream[LAB_DOWN].over = true;
@@ -159,9 +159,9 @@ static void tell_end(struct lab_proxy *p, struct lab_link *l, enum lab_way way)
 	note_told(l, way);
 }
 
-/* The receiver of `way` is gone.  What it sent before may still be on its way,
- * and the other side may not know yet; a client is told of it as its own
- * connection would: with RST, even if there was a FIN before. */
+/* The receiver of `way` is gone.  Bytes that it sent before may still be on the
+ * way, and the other side may not know yet; a client learns of it by RST, as on
+ * a connection of the client's own, even after a FIN. */
 static void receiver_gone(struct lab_link *l, enum lab_way way)
 {
 	struct lab_stream *back = &l->stream[!way];
@@ -176,15 +176,15 @@ static void receiver_gone(struct lab_link *l, enum lab_way way)
 	}
 }
 
-/* Its kernel says so instead of more bytes. */
+/* The sender's kernel reports the end instead of more bytes. */
 static void sender_gone(struct lab_link *l, enum lab_way way)
 {
 	l->stream[way].ended = l->stream[way].over = true;
 	receiver_gone(l, way == LAB_UP ? LAB_DOWN : LAB_UP);
 }
 
-/* The server may have said something and be gone already: SO_ERROR would not
- * tell that from one that could not be reached. */
+/* The server may have sent bytes and be gone already: SO_ERROR would not tell
+ * such a server from an unreachable one. */
 void lab_link_dialed(struct lab_proxy *p, struct lab_link *l)
 {
 	char byte;

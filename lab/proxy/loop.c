@@ -17,7 +17,7 @@ struct loop {
 	nfds_t room;
 	nfds_t used;
 	int64_t now;  /* when the set was made */
-	int64_t next; /* when something is due */
+	int64_t next; /* when a chunk or link is due */
 };
 
 static void watch(struct pollfd *f, int fd, short events)
@@ -27,8 +27,8 @@ static void watch(struct pollfd *f, int fd, short events)
 	f->revents = 0;
 }
 
-/* Errors are reported for descriptors one asked nothing of, too: what cannot be
- * acted on now has to stay out. */
+/* poll(2) reports errors even without requested events: a descriptor
+ * that cannot be acted on now stays out of the set. */
 static int add_fd(struct loop *loop, int fd, short events)
 {
 	if (!events || fd < 0)

@@ -5,10 +5,10 @@
  *     lab-proxy SERVER [-l PORT|PATH] [-c CONTROL]
  *     lab-proxy CONTROL COMMAND [ARG...]
  *
- * SERVER is HOST:PORT or the path of a unix socket.  Prints where it listens,
- * and runs until it gets SIGTERM or SIGINT, or until its parent ends.
- * The second form sends a command to the control socket of one that runs,
- * prints the answer, and fails if that is an error.
+ * SERVER is HOST:PORT or the path of a unix socket.  Prints the address that it
+ * listens on, and runs until SIGTERM or SIGINT, or until the parent ends.  The
+ * second form sends a command to the control socket of a running proxy, prints
+ * the answer, and fails if the answer is an error.
  */
 #include "lab/base/clock.h"
 #include "lab/base/fail.h"

@@ -3,13 +3,13 @@
  * A TCP proxy that misbehaves on demand: one thread between clients and a
  * server, on a free port of 127.0.0.1 or on a unix socket.
  *
- * Faults hold until they are changed or healed, for connections that are there
- * as for those to come, and combine.  UP is what clients send, DOWN what the
- * server answers.  A *chunk* is what one read from a socket gave: for a client
- * that waits for each answer, one request or one reply.
+ * Faults hold until they are changed or healed, for present and later
+ * connections, and combine.  UP is from client to server, DOWN from server to
+ * client.  A *chunk* is the bytes of one read from a socket: for a client that
+ * waits for each answer, one request or one reply.
  *
  * Every function may be called from any thread, and takes effect before it
- * returns.  None is for a forked child, where the proxy's thread is missing.
+ * returns.  A forked child, where the proxy's thread is missing, may call none.
  */
 #ifndef DLOCK_LAB_PROXY_H
 #define DLOCK_LAB_PROXY_H
@@ -25,20 +25,20 @@ enum lab_way { LAB_UP, LAB_DOWN };
 
 struct lab_proxy_options {
 	struct lab_address to; /* the server */
-	int port;              /* to listen on; 0: a free one */
+	int port;              /* to listen on; 0: a free port */
 	const char *listen;    /* or a unix socket to listen on */
-	const char *control;   /* unix socket for text commands; NULL: none */
-	int64_t patience_ms;   /* how long a client is kept waiting for a server
-				* that is not there */
+	const char *control;   /* unix socket for text commands; or NULL */
+	int64_t patience_ms;   /* how long a client waits for an absent
+			        * server */
 };
 
-/* Start one.  The server need not be there yet.  Free with lab_proxy_free(). */
+/* Start a proxy.  The server need not run yet.  Free with lab_proxy_free(). */
 struct lab_proxy *lab_proxy_new(const struct lab_proxy_options *options);
 
-/* Stop it, with all its connections.  NULL is a no-op. */
+/* Stop the proxy, with all connections.  NULL is a no-op. */
 void lab_proxy_free(struct lab_proxy *p);
 
-/* The port to connect to, 0 if it listens on a unix socket. */
+/* Return the port to connect to, 0 for a unix socket. */
 int lab_proxy_port(const struct lab_proxy *p);
 
 /* From now on, new connections go there. */
@@ -50,20 +50,20 @@ int lab_proxy_aim(struct lab_proxy *p, const struct lab_address *to);
 /* Every chunk arrives `ms` later, in order; at most LAB_MOST_MS. */
 void lab_proxy_delay(struct lab_proxy *p, enum lab_way way, int64_t ms);
 
-/* One byte every `ms` milliseconds, likewise; 0: at full speed again. */
+/* Pass a byte every `ms` milliseconds, likewise; 0: at full speed again. */
 void lab_proxy_drip(struct lab_proxy *p, enum lab_way way, int64_t ms);
 
 /* Every connection ends after `bytes` more in this direction, cleanly: the
  * receiver gets exactly these.  -1: no longer. */
 void lab_proxy_cut(struct lab_proxy *p, enum lab_way way, int64_t bytes);
 
-/* Nothing passes, not even the end of a connection, as if packets were lost:
- * what was sent meanwhile arrives when this is over.  Until then a server that
- * cannot be reached is tried again and again, however long. */
+/* Let no byte and no end of a connection pass, as if packets were lost: bytes
+ * sent meanwhile arrive after the hole.  Until then the proxy dials an
+ * unreachable server again and again, however long. */
 void lab_proxy_hole(struct lab_proxy *p, enum lab_way way, bool on);
 
-/* Nothing passes from now on over the connections that are there, and nobody is
- * told, as when a firewall forgets them; new ones work. */
+/* Let no more pass over the present connections, without telling either side,
+ * as when a firewall forgets them; new connections work. */
 void lab_proxy_strand(struct lab_proxy *p);
 
 /* New connections are refused. */
@@ -72,12 +72,12 @@ void lab_proxy_refuse(struct lab_proxy *p, bool on);
 /* End all connections at once with RST, on both sides. */
 void lab_proxy_reset(struct lab_proxy *p);
 
-/* Tell the receivers of this direction that nothing more will come (FIN), and
- * throw away what does.  The other direction goes on. */
+/* Tell the receivers of this direction that no more comes (FIN), and throw away
+ * later bytes.  The other direction goes on. */
 void lab_proxy_half_close(struct lab_proxy *p, enum lab_way way);
 
-/* STRAND: as lab_proxy_strand(), this connection only, so that the rest of an
- * answer in several chunks does not arrive either. */
+/* STRAND: as lab_proxy_strand(), this connection only, so the rest of an answer
+ * in several chunks does not arrive either. */
 enum lab_then {
 	LAB_THEN_NOTHING,
 	LAB_THEN_CLOSE,
@@ -86,27 +86,27 @@ enum lab_then {
 };
 
 /*
- * Throw away one chunk from the server, and then do `then` with its connection.
+ * Throw away one chunk from the server, and then do `then` with the connection.
  * With `match`, the answer to the next chunk from a client that contains these
- * bytes; else whatever the server sends next.  Works once.
+ * bytes; else the server's next chunk.  Works once.
  */
 void lab_proxy_swallow(struct lab_proxy *p, const char *match,
 		       enum lab_then then);
 
 /*
  * Hold back the next chunk from a client that contains `match` (NULL: any), and
- * with it what follows on that connection.  Works once.  It is delivered by
- * lab_proxy_deliver(), even if the client has gone away since.
+ * all later chunks of that connection.  Works once.  lab_proxy_deliver()
+ * delivers them, even if the client has gone away since.
  */
 void lab_proxy_hold(struct lab_proxy *p, const char *match);
 
-/* Deliver what is held.  Returns how many chunks those were. */
+/* Deliver the held chunks, and return how many. */
 int lab_proxy_deliver(struct lab_proxy *p);
 
-/* No more faults; what was delayed or held is delivered at once. */
+/* End all faults; delayed and held chunks are delivered at once. */
 void lab_proxy_heal(struct lab_proxy *p);
 
-/* What is counted, from the beginning; OPEN is the connections now. */
+/* The counts, since the start; OPEN is the connections now. */
 #define LAB_PROXY_STATS(X)                                                    \
 	X(ACCEPTED, "accepted")                                               \
 	X(OPEN, "open")                                                       \
@@ -130,13 +130,15 @@ enum lab_proxy_stat {
 
 uint64_t lab_proxy_stat(struct lab_proxy *p, enum lab_proxy_stat which);
 
-/* Wait until a count is at least `n`.  -1: it is not, after `timeout_ms`. */
+/* Wait until a count is at least `n`.  -1: the count is less after
+ * `timeout_ms`. */
 int lab_proxy_wait(struct lab_proxy *p, enum lab_proxy_stat which, uint64_t n,
 		   int64_t timeout_ms);
 
 /*
- * The same by text, one command a line; WAY is up, down or both.  This is what
- * the control socket takes, one answer a line: "ok ..." or "error: ...".
+ * Run the same as text, a command a line; WAY is up, down or both.  The control
+ * socket takes such lines, and answers each with a line: "ok ..." or "error:
+ * ...".
  *
  *     delay WAY MS          drip WAY MS         cut WAY BYTES (-1: off)
  *     hole WAY on|off       refuse on|off       reset       strand
@@ -144,7 +146,7 @@ int lab_proxy_wait(struct lab_proxy *p, enum lab_proxy_stat which, uint64_t n,
  *     hold [MATCH]          deliver             heal
  *     aim HOST PORT         aim PATH            stats
  *
- * 0 or -1; `reply` gets the answer without its line end.
+ * 0 or -1; `reply` gets the answer without the line end.
  */
 int lab_proxy_command(struct lab_proxy *p, const char *line, char *reply,
 		      size_t size);

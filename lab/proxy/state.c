@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The proxy's state: its lock, where it listens and leads to, its counts. */
+/* The proxy's state: the lock, the addresses, the counts. */
 #include "lab/base/clock.h"
 #include "lab/base/fail.h"
 #include "lab/proxy/impl.h"
@@ -23,8 +23,9 @@ void lab_proxy_lock(struct lab_proxy *p)
 	pthread_mutex_lock(&p->lock);
 }
 
-/* A socket that is being polled lives on after its close(2): nothing has taken
- * effect before the loop has turned once more.  Control commands run in it. */
+/* The kernel keeps a closed socket while a thread polls it: no change has taken
+ * effect before the loop has turned once more.  Control commands run in the
+ * loop. */
 void lab_proxy_unlock(struct lab_proxy *p)
 {
 	uint64_t turn = p->turns;

@@ -13,7 +13,7 @@
 struct bars {
 	struct lab_sheet *s;
 	const struct lab_findings *f;
-	double most; /* ms, what the axis has to hold */
+	double most; /* ms, the end of the axis */
 	size_t rows;
 };
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Percentile curves of one figure, a line a store. */
+/* Percentile curves of a figure, a line a store. */
 #include "lab/report/impl.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define MOST 24 /* lines; nobody can tell more apart */
+#define MOST 24 /* lines; no reader can tell more apart */
 #define LEFT 56.0
 #define RIGHT 336.0
 #define TOP 12.0
@@ -34,8 +34,8 @@ static const char *const shapes[SHAPES] = {
 
 struct line {
 	const struct lab_figure *figure;
-	size_t last; /* point; there are no samples beyond it */
-	double end;  /* where its curve ends */
+	size_t last; /* the last point with samples */
+	double end;  /* where the curve ends */
 	double label;
 };
 
@@ -65,7 +65,7 @@ static double down(const struct plot *p, double value)
 	return BOTTOM - (BOTTOM - TOP) * part;
 }
 
-/* What n samples can tell ends at their part of 1 - 1/n. */
+/* n samples reach up to the part 1 - 1/n. */
 static size_t last_point(const struct lab_figure *g)
 {
 	double last = g->samples ? ceil(12 * log10((double)g->samples)) : 0;
@@ -111,8 +111,9 @@ static int by_end(const void *a, const void *b)
 	return (x->end > y->end) - (x->end < y->end);
 }
 
-/* Labels stand where their curves end, but not on each other: those without
- * room push the ones below them down, and at the bottom all are pushed up. */
+/* Put each label at the end of the curve, but no two on each other: labels
+ * without room push the labels below down, and at the bottom all are pushed
+ * up. */
 static void spread_labels(struct plot *p)
 {
 	double gap = (BOTTOM - TOP) / (double)(p->n > 1 ? p->n - 1 : 1);
@@ -224,7 +225,7 @@ static void draw_line(struct plot *p, const struct line *l)
 		RIGHT + 15, l->label + 4.5, lab_say_short(text, name, 13));
 }
 
-/* The legend, for readers who do not see colours or lines. */
+/* Draw the legend, for readers who do not see colours or lines. */
 static void draw_keys(struct plot *p)
 {
 	lab_put(p->s, "<ul class=\"keys\" aria-label=\"lines\">\n");

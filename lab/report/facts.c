@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What Markdown and HTML tell alike, a row at a time. */
+/* The facts for Markdown and HTML alike, a row at a time. */
 #include "lab/report/impl.h"
 
 #include <math.h>

@@ -11,11 +11,11 @@ static void number_cell(struct lab_sheet *s, double value)
 	lab_put(s, "<td class=\"n\">%s</td>", lab_say_number(text, value));
 }
 
-/* The columns that a group needs. */
+/* The columns for a group. */
 struct columns {
-	bool single;      /* nothing was measured more than once */
-	bool floor;       /* somebody has one */
-	const char *same; /* what all of them are; NULL: they differ */
+	bool single;      /* no store has several samples */
+	bool floor;       /* some store has a floor */
+	const char *same; /* the floor of all stores; NULL: they differ */
 };
 
 static struct columns columns_of(const struct lab_findings *f, size_t lead)
@@ -57,7 +57,7 @@ static void figure_row(struct lab_sheet *s, const struct lab_findings *f,
 	lab_put(s, "</tr>\n");
 }
 
-/* Stores that have no row. */
+/* List the stores without a row. */
 static void stores_without(struct lab_sheet *s, const struct lab_findings *f,
 			   const char *id)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Strings and arrays alike are kept in one table of what is to be freed. */
+/* Strings and arrays alike are in a table of blocks to free. */
 struct lab_findings_memory {
 	void **blocks;
 	size_t used;
@@ -69,7 +69,7 @@ void lab_findings_free(struct lab_findings *f)
 	free(f);
 }
 
-/* Take over `block`, which may be NULL: then that is remembered. */
+/* Take over `block`; NULL is remembered as a failure. */
 static void *keep_block(struct lab_findings *f, void *block)
 {
 	struct lab_findings_memory *m = f->memory;
@@ -106,8 +106,8 @@ const char *lab_findings_text(struct lab_findings *f, const char *format, ...)
 	return keep_block(f, text) ? text : "";
 }
 
-/* Room for one more, zeroed, in an array that doubles; those that it outgrew
- * live on until all is freed, so that nobody is left with a wild pointer. */
+/* Make room for another element, zeroed, in an array that doubles; outgrown
+ * arrays live until all is freed, so no pointer into them goes wild. */
 static void *push_zeroed(struct lab_findings *f, void *array, size_t *n,
 			 size_t size)
 {
@@ -127,7 +127,7 @@ static void *push_zeroed(struct lab_findings *f, void *array, size_t *n,
 		memcpy(array, &base, sizeof(base));
 	}
 	*n = i + 1;
-	memset(base + i * size, 0, size); /* what was there was taken back */
+	memset(base + i * size, 0, size); /* room of an entry taken back */
 	return base + i * size;
 }
 

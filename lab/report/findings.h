@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Findings: what a comparison leaves, as plain data that report writers read.
+ * Findings: the results of a comparison, as plain data for report writers.
  *
- * Everything hangs on one struct lab_findings and lives as long as it does:
- * strings and arrays are copies that lab_findings_free() frees.  Strings are
- * UTF-8, never NULL unless a member says so, and may come from strangers (a
- * server's version, an error message): writers escape them.
+ * All data hangs on a struct lab_findings and lives as long as it does: strings
+ * and arrays are copies, freed by lab_findings_free().  Strings are UTF-8,
+ * never NULL unless a member says so, and may come from strangers (a server's
+ * version, an error message): writers escape them.
  *
- * Fill it in by the functions at the end; pointers into arrays are valid until
- * the next call of one of them.  Out of memory is remembered, and told by
- * lab_findings_ok().  One thread at a time.
+ * Fill the struct in by the functions at the end; pointers into arrays are
+ * valid until the next call of such a function.  Out of memory is remembered,
+ * and told by lab_findings_ok().  One thread at a time.
  */
 #ifndef DLOCK_LAB_FINDINGS_H
 #define DLOCK_LAB_FINDINGS_H
@@ -19,9 +19,9 @@
 #include <stdint.h>
 
 /*
- * What came of a scenario with a store: name, in words for people, and as
- * programs read it.  From harmless to worst; what is above LAB_OUTCOME_BROKEN
- * is a lie.
+ * The outcome of a scenario with a store: name, in words for people, and for
+ * programs.  From harmless to worst; an outcome above LAB_OUTCOME_BROKEN is a
+ * lie.
  */
 #define LAB_OUTCOMES(X)                                                        \
 	X(NOT_RUN, "not run", "not-run")                                       \
@@ -42,7 +42,7 @@ enum lab_outcome {
 const char *lab_outcome_words(enum lab_outcome outcome);
 const char *lab_outcome_key(enum lab_outcome outcome);
 
-/* What a run was. */
+/* The circumstances of a run. */
 struct lab_run {
 	int64_t began;       /* seconds since 1970 */
 	int64_t took_ms;
@@ -53,41 +53,41 @@ struct lab_run {
 	uint64_t seed;
 	bool quick;
 	bool lab;            /* servers of our own, faults included */
-	bool interrupted;    /* what is missing was not reached */
+	bool interrupted;    /* missing findings were not reached */
 };
 
 /* A system under test: a store, or a foreign command. */
 struct lab_store {
 	const char *name;    /* short, unique: "redis", "zk-3", "flock.sh" */
-	const char *uri;     /* no password; of a foreign one its command */
-	const char *server;  /* "redis 7.0.15"; "" if there is none */
-	const char *settings;/* that matter: "appendonly no, save none" */
-	const char *trouble; /* why nothing was run at all; "" usually */
-	int64_t ttl_ms;      /* the lease of most trials, 0: none */
+	const char *uri;     /* no password; a foreign lock's command */
+	const char *server;  /* "redis 7.0.15"; or "" */
+	const char *settings;/* of interest: "appendonly no, save none" */
+	const char *trouble; /* why no scenario ran; "" usually */
+	int64_t ttl_ms;      /* the lease of most trials, or 0 */
 	uint32_t caps;       /* DLOCK_CAP_ bits */
-	bool foreign;        /* declares nothing */
+	bool foreign;        /* declares no capabilities */
 };
 
 /* A scenario, in the order of tables. */
 struct lab_about {
 	const char *id;        /* "holder-killed" */
 	const char *title;     /* "holder killed" */
-	const char *guarantee; /* one sentence: what is to be kept */
-	bool fault;            /* something is done to store or network */
+	const char *guarantee; /* a sentence: the guarantee */
+	bool fault;            /* store or network suffer a fault */
 };
 
-/* What came of one scenario with one store. */
+/* The result of a scenario with a store. */
 struct lab_finding {
 	enum lab_outcome outcome;
 	const char *why;  /* in words, a sentence or two; "" if kept plainly */
 	int64_t found_ms; /* from the loss to LOST; -1: does not apply */
 	int64_t took_ms;  /* the trial */
-	const char *log;  /* where its histories are kept, or "" */
+	const char *log;  /* where the histories are kept, or "" */
 };
 
 #define LAB_CURVE 61 /* points of a percentile curve */
 
-/* Something measured.  Times are counted from the intended start. */
+/* A measurement.  Times are counted from the intended start. */
 struct lab_figure {
 	size_t store;         /* index */
 	size_t scenario;      /* index */
@@ -96,22 +96,23 @@ struct lab_figure {
 	const char *unit;     /* "us", "ms", "1/s", "bytes", "" */
 	bool more_is_better;
 	uint64_t samples;
-	double p50, p99, max; /* of one sample: all the same */
-	double floor_p50;     /* the bare transport's; < 0: there is none */
-	const char *floor;    /* what that is: "PING" */
+	double p50, p99, max; /* of a single sample: all the same */
+	double floor_p50;     /* the bare transport's; < 0: no floor */
+	const char *floor;    /* what the floor is: "PING" */
 	bool has_curve;
 	double curve[LAB_CURVE]; /* value at lab_curve_at(i) */
 };
 
-/* The part of the samples, 0 to 1, that is at or below curve[i]: steps that get
- * finer towards the end, twelve from each of 0, .9, .99, .999 to the next. */
+/* Return the part of the samples, 0 to 1, that is at or below curve[i]: steps
+ * get finer towards the end, twelve from each of 0, .9, .99, .999 to the
+ * next. */
 double lab_curve_at(size_t i);
 
 /* A participant believed to hold, in ms since the fault began. */
 struct lab_belief {
 	size_t participant;  /* index */
 	double from, to;
-	uint64_t token;    /* 0: none */
+	uint64_t token;    /* or 0 */
 	bool shared;
 };
 
@@ -125,13 +126,14 @@ struct lab_overlap {
 	double from, to;
 };
 
-/* Which participant believed to hold when, around one fault. */
+/* Which participant believed to hold when, around a fault. */
 struct lab_timeline {
 	size_t store;
 	size_t scenario;
 	const char *fault;   /* "the server is killed and started again" */
-	double fault_to;     /* it began at 0 and ended here; < 0: did not */
-	double from, to;     /* what is to be shown */
+	double fault_to;     /* the fault began at 0 and ended here; < 0: did
+			      * not end */
+	double from, to;     /* the part to draw */
 	const char **participants; /* "A: holder" */
 	size_t n_participants;
 	struct lab_belief *beliefs;
@@ -156,15 +158,15 @@ struct lab_findings {
 	struct lab_findings_memory *memory;
 };
 
-/* What was found; every pair has a cell. */
+/* Return the finding; every pair has a cell. */
 const struct lab_finding *lab_finding(const struct lab_findings *f,
 				      size_t store, size_t scenario);
 
-/* The figure called `id` of a store, NULL if it was not measured. */
+/* Return the figure `id` of a store, NULL if it was not measured. */
 const struct lab_figure *lab_figure(const struct lab_findings *f, size_t store,
 				    const char *id);
 
-/* The worst there is: what the exit status depends on. */
+/* Return the worst outcome: the exit status depends on it. */
 enum lab_outcome lab_findings_worst(const struct lab_findings *f);
 
 void lab_findings_free(struct lab_findings *f); /* NULL is a no-op */
@@ -175,12 +177,12 @@ void lab_findings_free(struct lab_findings *f); /* NULL is a no-op */
 struct lab_findings *lab_findings_new(void);
 bool lab_findings_ok(const struct lab_findings *f);
 
-/* A copy that lives as long as `f`. */
+/* Return a copy that lives as long as `f`. */
 __attribute__((format(printf, 2, 3))) const char *
 lab_findings_text(struct lab_findings *f, const char *format, ...);
 
-/* Add one; members other than indexes and strings are zero, strings "".  NULL:
- * out of memory. */
+/* Add an element; members other than indexes and strings are zero, strings "".
+ * NULL: out of memory. */
 struct lab_store *lab_findings_store(struct lab_findings *f);
 struct lab_about *lab_findings_scenario(struct lab_findings *f);
 struct lab_figure *lab_findings_figure(struct lab_findings *f, size_t store,

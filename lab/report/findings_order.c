@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* How each of them begins: the cell that it belongs to. */
+/* The common beginning of all elements: the cell. */
 struct placed {
 	size_t store, scenario;
 };
@@ -62,8 +62,8 @@ static void swap_bytes(char *a, char *b, size_t size)
 	}
 }
 
-/* By insertion: there are some dozens, and those of one cell keep their order.
- */
+/* Sort by insertion: there are some dozens, and elements of a cell keep their
+ * order. */
 static void order_by_place(const struct lab_findings *f, void *array, size_t n,
 			   size_t size)
 {

@@ -22,7 +22,7 @@ static void html_head(struct lab_sheet *s, const struct lab_findings *f)
 		"<title>Locks compared, %s</title>\n",
 		f->run.version, lab_say_date(date, f->run.began));
 	lab_html_style(s);
-	/* What the drawings share; not to be seen itself. */
+	/* Definitions shared by the drawings; invisible. */
 	lab_put(s, "</head>\n<body>\n"
 		   "<svg width=\"0\" height=\"0\" aria-hidden=\"true\" "
 		   "style=\"position:absolute\"><defs><pattern id=\"hatch\" "
@@ -38,7 +38,7 @@ static void html_fact(struct lab_sheet *s, const char *term, const char *text)
 		lab_put(s, "<dt>%s</dt><dd>%s</dd>\n", term, text);
 }
 
-/* The words of the table below, how often each fell, and what it means. */
+/* Write the words of the table below, how often each fell, and the meaning. */
 static void html_summary(struct lab_sheet *s, const struct lab_findings *f)
 {
 	lab_put(s, "<ul class=\"sum\" aria-label=\"verdicts, counted\">\n");
@@ -46,7 +46,7 @@ static void html_summary(struct lab_sheet *s, const struct lab_findings *f)
 		enum lab_outcome o = (enum lab_outcome)i;
 		size_t n = lab_count_outcome(f, o);
 
-		/* What did not happen is not to catch the eye. */
+		/* An outcome that did not happen should not catch the eye. */
 		lab_put(s, "<li class=\"v-%s\">",
 			lab_outcome_key(n ? o : LAB_OUTCOME_NOT_RUN));
 		lab_html_verdict(s, o);

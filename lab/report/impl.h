@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the parts of reports share.  Internal.
+ * Shared by the parts of reports.  Internal.
  *
  * Strings of findings come from strangers, so text is escaped unless it says
- * otherwise: %s of lab_put() is, its format is not.  Numbers look the same in
+ * otherwise: %s of lab_put() is, the format is not.  Numbers look the same in
  * every locale.
  */
 #ifndef DLOCK_LAB_REPORT_IMPL_H
@@ -13,11 +13,11 @@
 
 #include <stdio.h>
 
-#define LAB_SHORT 64   /* what the functions below fill */
+#define LAB_SHORT 64   /* size of texts for the functions below */
 #define LAB_WIDE 460.0 /* units across a drawing: about pixels on a phone */
-#define LAB_TICKS 6    /* on an axis, beside its beginning */
+#define LAB_TICKS 6    /* on an axis, beside the first */
 
-/* What stands for a character. */
+/* The text for a character. */
 struct lab_escape {
 	char c;
 	const char *text; /* NULL: here the table ends */
@@ -25,19 +25,19 @@ struct lab_escape {
 
 struct lab_sheet {
 	FILE *out;
-	/* Others stand for themselves; for what is no text there is a blank or
-	 * �.  NULL: all do. */
+	/* Other characters stand for themselves; characters that are no text
+	 * become a blank or �.  NULL: all stand for themselves. */
 	const struct lab_escape *escapes;
 	bool codes; /* control characters have \u and a code instead */
-	int error; /* errno of the first write that failed, 0: none did */
+	int error; /* errno of the first failed write, or 0 */
 };
 
-/* printf(), but: knows %d, %zu, %jd, %f (one decimal at most), %g (all digits)
- * and %s (escaped). */
+/* Print as printf(), but: knows %d, %zu, %jd, %f (one decimal at most), %g (all
+ * digits) and %s (escaped). */
 __attribute__((format(printf, 2, 3))) void
 lab_put(struct lab_sheet *s, const char *format, ...);
 
-/* As it is. */
+/* Print unescaped. */
 void lab_put_raw(struct lab_sheet *s, const char *text);
 
 /* Flush; 0, or -1 and lab_errmsg(). */
@@ -45,16 +45,16 @@ int lab_sheet_end(struct lab_sheet *s);
 
 /* ---- Words: each fills `text` and returns it ----------------------------- */
 
-/* Three digits that count: "0.613", "21.4", "2400"; "–" for what is none. */
+/* Three significant digits: "0.613", "21.4", "2400"; "–" for no number. */
 const char *lab_say_number(char text[LAB_SHORT], double value);
 
-/* With its unit: "41 ms", "2.4 s", "3 min 20 s". */
+/* With a unit: "41 ms", "2.4 s", "3 min 20 s". */
 const char *lab_say_ms(char text[LAB_SHORT], double ms);
 
-/* In a unit of its own where that is a time: "1.2 ms", "31 1/s". */
+/* With the best unit for a time: "1.2 ms", "31 1/s". */
 const char *lab_say_value(char text[LAB_SHORT], double value, const char *unit);
 
-/* What ends the sentence: "." or "", if it has an end. */
+/* The missing end of the sentence: "." or "". */
 const char *lab_say_stop(const char *sentence);
 
 /* "2026-02-03 04:05:06 UTC" */
@@ -77,13 +77,13 @@ const char *lab_say_unit(const char *unit);
 /* "kept" has a symbol that needs no colour, too: "✓". */
 const char *lab_say_symbol(enum lab_outcome outcome);
 
-/* ---- What Markdown and HTML tell alike ----------------------------------- */
+/* ---- Rows for Markdown and HTML alike ------------------------------------ */
 
 void lab_each_fact(struct lab_sheet *s, const struct lab_run *r,
 		   void (*put)(struct lab_sheet *s, const char *term,
 			       const char *text));
 
-/* `to` is NAN of what has no end. */
+/* `to` is NAN of an event without an end. */
 void lab_each_event(struct lab_sheet *s, const struct lab_timeline *t,
 		    void (*put)(struct lab_sheet *s, const char *who,
 				const char *what, double from, double to));
@@ -95,14 +95,15 @@ const char *lab_store_lease(char text[LAB_SHORT], const struct lab_store *it);
 
 size_t lab_count_outcome(const struct lab_findings *f, enum lab_outcome o);
 
-/* Is figure `i` the first with its id?  Then what it begins is a group. */
+/* Whether figure `i` is the first with the id: the figure then begins a
+ * group. */
 bool lab_figure_leads(const struct lab_findings *f, size_t i);
 bool lab_figure_same(const struct lab_findings *f, size_t i, size_t j);
 
-/* Was nothing in the group measured more than once? */
+/* Whether no figure in the group has several samples. */
 bool lab_figure_single(const struct lab_findings *f, size_t i);
 
-/* Is it how long something took to come right again? */
+/* Whether the figure is a time to recover. */
 bool lab_figure_recovers(const struct lab_findings *f, size_t i);
 
 /* ---- Drawing ------------------------------------------------------------- */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The document that docs/compare.md describes: a line for each thing in it. */
+/* The document described in docs/compare.md: a line for each thing in it. */
 #include "lab/report/impl.h"
 #include "lab/report/report.h"
 
 #include <dlock/dlock.h>
 
-#define SCHEMA 1 /* a new number when readers of the old one would err */
+#define SCHEMA 1 /* to grow when readers of the old document would err */
 
 static const struct lab_escape json_escapes[] = {
 	{ '"', "\\\"" },
@@ -18,7 +18,7 @@ static const char *truth(bool is)
 	return is ? "true" : "false";
 }
 
-/* What begins the ith of a list. */
+/* Return the separator before element `i` of a list. */
 static const char *next(size_t i)
 {
 	return i ? ",\n  " : "\n  ";
@@ -62,7 +62,7 @@ static void put_scenario(struct lab_sheet *s, const struct lab_about *b)
 		b->id, b->title, b->guarantee, truth(b->fault));
 }
 
-/* The beginning of what belongs to a store and a scenario. */
+/* Begin an element that belongs to a store and a scenario. */
 static void put_place(struct lab_sheet *s, const struct lab_findings *f,
 		      size_t store, size_t scenario)
 {

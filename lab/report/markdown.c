@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <math.h>
 
-/* What means something to GitHub anywhere in a line or in a table. */
+/* Characters with a meaning to GitHub anywhere in a line or in a table. */
 static const struct lab_escape markdown_escapes[] = {
 	{ '<', "&lt;" },  { '>', "&gt;" }, { '&', "&amp;" }, { '|', "\\|" },
 	{ '\\', "\\\\" }, { '`', "\\`" },  { '*', "\\*" },   { '_', "\\_" },
@@ -152,7 +152,7 @@ static void markdown_timeline(struct lab_sheet *s, const struct lab_findings *f,
 	lab_each_event(s, t, markdown_event);
 }
 
-/* What is plainly kept needs no words. */
+/* A plain "kept" needs no words. */
 static void markdown_details(struct lab_sheet *s, const struct lab_findings *f)
 {
 	lab_put(s, "\n## Details\n\n"

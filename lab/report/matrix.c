@@ -25,7 +25,7 @@ static void matrix_cell(struct lab_sheet *s, const struct lab_findings *f,
 	lab_put(s, "</td>");
 }
 
-/* Those without or with a fault, under a line that says so. */
+/* Write the scenarios without or with a fault, under a line that says so. */
 static void matrix_rows(struct lab_sheet *s, const struct lab_findings *f,
 			bool fault)
 {

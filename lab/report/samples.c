@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Five decades of twelve steps each: the tail is what people ask for. */
+/* Five decades of twelve steps each: readers ask for the tail. */
 double lab_curve_at(size_t i)
 {
 	if (i + 1 >= LAB_CURVE)
@@ -20,7 +20,7 @@ static int by_size(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Of sorted values: the least that `part` of them do not exceed. */
+/* Return the least of the sorted values that `part` of them do not exceed. */
 static double rank(const double *values, size_t n, double part)
 {
 	size_t i = (size_t)ceil(part * (double)n);

@@ -20,8 +20,8 @@ static void put_bytes(struct lab_sheet *s, const char *bytes, size_t n)
 		s->error = errno ? errno : EIO;
 }
 
-/* How many bytes the character has; 0: that is not UTF-8, or one that no
- * document may hold. */
+/* Return how many bytes the character has; 0: not UTF-8, or not allowed in a
+ * document. */
 static size_t character(const char *text)
 {
 	const unsigned char *c = (const unsigned char *)text;
@@ -46,7 +46,7 @@ static size_t character(const char *text)
 	return n;
 }
 
-/* NULL: nothing stands for it. */
+/* NULL: the character stands for itself. */
 static const char *escape_of(const struct lab_sheet *s, char c)
 {
 	for (const struct lab_escape *e = s->escapes; e && e->text; e++)
@@ -94,7 +94,7 @@ static void put_tenths(struct lab_sheet *s, double value)
 	}
 }
 
-/* All digits, as JSON has numbers; which has none for what is none. */
+/* Print all digits, as in JSON, which has null for all but finite numbers. */
 static void put_exact(struct lab_sheet *s, double value)
 {
 	char text[LAB_SHORT];
@@ -113,7 +113,7 @@ static void put_exact(struct lab_sheet *s, double value)
 		lab_put_raw(s, ".0");
 }
 
-/* Standard directives, so that the compiler looks at the arguments. */
+/* The directives are standard, so that the compiler checks the arguments. */
 void lab_put(struct lab_sheet *s, const char *format, ...)
 {
 	char text[LAB_SHORT];

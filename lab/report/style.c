@@ -131,7 +131,8 @@ static const char *const rules[] = {
 	"table.matrix th[scope=row]{position:static;min-width:5rem;"
 	"overflow-wrap:normal}"
 	".plots{grid-template-columns:1fr 1fr}"
-	/* Names break at hyphens only, and what belongs together stays so. */
+	/* Names break at hyphens only, and words that belong together stay
+	 * together. */
 	"th[scope=row],table.matrix th[scope=col]{overflow-wrap:break-word}"
 	".group,table.full{break-inside:avoid}tr.part{break-after:avoid}"
 	"details:not([open]){display:none}}\n",

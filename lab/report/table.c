@@ -14,7 +14,8 @@
 
 /* ---- Text ---------------------------------------------------------------- */
 
-/* `text` in lines of at most WIDTH, the later ones indented like the first. */
+/* Print `text` in lines of at most WIDTH, later lines indented like the
+ * first. */
 static void put_wrapped(struct lab_sheet *s, int indent, const char *text)
 {
 	size_t room = (size_t)(WIDTH - indent);
@@ -147,7 +148,7 @@ static bool same(const struct lab_findings *f, size_t s, size_t a, size_t b)
 	return c->outcome == d->outcome && !strcmp(c->why, d->why);
 }
 
-/* A reason that several scenarios share is told once, with all of them. */
+/* Print a reason that several scenarios share once, with all scenarios. */
 static void put_reason(struct lab_sheet *s, const struct lab_findings *f,
 		       size_t store, size_t b)
 {
@@ -189,7 +190,7 @@ static void put_why(struct lab_sheet *s, const struct lab_findings *f,
 
 /* ---- Figures ------------------------------------------------------------- */
 
-/* Three digits that count, in eight columns. */
+/* Print three significant digits, in eight columns. */
 static void put_number(struct lab_sheet *s, double x)
 {
 	char text[LAB_SHORT];

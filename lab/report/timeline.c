@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which participant believed to hold when, around a fault: a lane for each, and
- * one for what must not be. */
+ * a lane for overlaps. */
 #include "lab/report/impl.h"
 
 #include <math.h>
@@ -31,7 +31,7 @@ static double across(const struct view *v, double ms)
 
 /* ---- Marks --------------------------------------------------------------- */
 
-/* What stands in the two lines below a bar. */
+/* The texts in the two lines below a bar. */
 struct texts {
 	size_t n;
 	int lines;
@@ -50,7 +50,7 @@ static bool is_free(const struct texts *x, int line, double from, double to)
 	return true;
 }
 
-/* The line that has room, -1: none has. */
+/* Return a line with room, or -1. */
 static int place_text(struct texts *x, double *from, double wide)
 {
 	if (*from + wide > RIGHT)
@@ -106,8 +106,8 @@ static void draw_mark(const struct view *v, struct texts *x, double y,
 	lab_put(v->s, "</g>\n");
 }
 
-/* Returns how many lines a participant's marks take, and draws them or not.
- * What is as usual gives way to what is not. */
+/* Return how many lines a participant's marks take, and draw them if `draw`.
+ * The usual marks give way to the others. */
 static int draw_marks(const struct view *v, size_t participant, double y,
 		      bool draw)
 {
@@ -316,7 +316,7 @@ static void draw_timeline(struct lab_sheet *s, const struct lab_findings *f,
 	struct view v = { .s = s, .t = t, .from = t->from, .to = t->to };
 	char text[LAB_SHORT];
 
-	/* A drawing needs something to be drawn on. */
+	/* An empty drawing still needs a range. */
 	if (!isfinite(v.from) || !isfinite(v.to) || !(v.to > v.from)) {
 		v.from = -1;
 		v.to = 1;

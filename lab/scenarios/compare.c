@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define JOBS 4 /* stores at once, where nothing is measured: they mostly wait */
+#define JOBS 4 /* stores at once, in unmeasured scenarios: they mostly wait */
 
 struct comparison {
 	const struct lab_compare_options *o;
@@ -24,15 +24,16 @@ struct comparison {
 	size_t n_rows;
 	char dir[400];
 	struct lab_process
-		*supervisor; /* removes the directory; NULL: it is kept */
+		*supervisor; /* removes the directory; NULL: the directory is
+			      * kept */
 	int64_t begun;
 	struct lab_load load;
 
-	pthread_mutex_t mutex; /* the findings, and what follows */
+	pthread_mutex_t mutex; /* the findings, and the members below */
 	size_t next;           /* store, in parallel */
 	size_t done;
 
-	pthread_mutex_t telling; /* one report of progress at a time */
+	pthread_mutex_t telling; /* for one report of progress at a time */
 };
 
 /* ---- Which scenarios ----------------------------------------------------- */
@@ -258,7 +259,8 @@ static void *column(void *comparison)
 	}
 }
 
-/* What is measured first and by itself; then the rest, stores side by side. */
+/* Run the measured scenarios first and alone; then the rest, stores side by
+ * side. */
 static void try_all(struct comparison *c)
 {
 	pthread_t threads[JOBS];

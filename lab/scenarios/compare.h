@@ -2,8 +2,8 @@
 /*
  * A comparison: every scenario with every system under test.
  *
- * Everything is in one temporary directory, which goes when the process does,
- * however it ends, as do servers and workers.
+ * All files are in a temporary directory, which goes when the process does, in
+ * whatever way; so do servers and workers.
  */
 #ifndef DLOCK_LAB_COMPARE_H
 #define DLOCK_LAB_COMPARE_H
@@ -18,17 +18,17 @@
 struct lab_sut_kind;
 
 struct lab_progress {
-	const char *store;     /* what was done last */
+	const char *store;     /* of the last trial */
 	const char *scenario; /* "" while systems are started */
 	enum lab_outcome outcome;
 	size_t done, total;
-	int64_t left_ms;       /* a guess; -1: none yet */
+	int64_t left_ms;       /* a guess; or -1 */
 };
 
 struct lab_compare_options {
 	const char *const *uris;
 	size_t n_uris;
-	const char *const *commands; /* foreign ones */
+	const char *const *commands; /* foreign locks */
 	size_t n_commands;
 	/* Servers to start, ending in NULL; NULL: lab_sut_kinds. */
 	const struct lab_sut_kind *const *kinds;
@@ -38,22 +38,22 @@ struct lab_compare_options {
 	const char *only;      /* ids, or their beginnings, with commas; NULL */
 	const char *keep;      /* keep histories here; made.  NULL: nowhere */
 	const char *text;      /* of the options, for the report */
-	/* The command line, ending in NULL, whose main() calls
-	 * lab_worker_main(). */
+	/* The command line for main() to call lab_worker_main(), ending in
+	 * NULL. */
 	const char *const *worker_command;
 	atomic_bool *stop;     /* set from anywhere: end as soon as may be */
-	/* One call at a time, from any thread.  May be NULL. */
+	/* Called once at a time, from any thread.  May be NULL. */
 	void (*progress)(const struct lab_progress *p, void *arg);
 	void *arg;
 };
 
-/* 0: `out` is there, to be freed, also if it was stopped half-way; -1:
- * lab_errmsg(). */
+/* Run the comparison.  0: `out` is there, to be freed, also if stopped
+ * half-way; -1: lab_errmsg(). */
 int lab_compare(const struct lab_compare_options *options,
 		struct lab_findings **out);
 
-/* Is there a scenario that `only` selects?  NULL, or the word that selects
- * none, to be freed. */
+/* Whether `only` selects a scenario.  NULL, or the word without a scenario, to
+ * be freed. */
 char *lab_compare_unknown(const char *only);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The floor of a system under test: bare round trips to its server. */
+/* The floor of a system under test: bare round trips to the server. */
 #include "lab/base/clock.h"
 #include "lab/report/findings.h"
 #include "lab/scenarios/sut.h"

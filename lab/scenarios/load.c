@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* "some ... total=": microseconds since boot, of one kind of pressure. */
+/* Read "some ... total=": microseconds since boot, of one kind of pressure. */
 static int64_t waited_for(const char *path)
 {
 	FILE *in = fopen(path, "re");
@@ -16,7 +16,7 @@ static int64_t waited_for(const char *path)
 
 	if (!in)
 		return -1;
-	/* Where it is switched off reading fails. */
+	/* Reading fails where the kernel's count is switched off. */
 	if (fgets(line, sizeof(line), in) && !strncmp(line, "some ", 5))
 		at = strstr(line, "total=");
 	fclose(in);
@@ -45,7 +45,8 @@ struct lab_load lab_load_begin(void)
 	return (struct lab_load){ .begun = lab_now(), .waited_us = waited() };
 }
 
-/* Where nothing is counted: by how much more wants to run than can. */
+/* Estimate, without the kernel's count: by how much more threads want to run
+ * than can. */
 static int by_load(void)
 {
 	double cpus = (double)sysconf(_SC_NPROCESSORS_ONLN);

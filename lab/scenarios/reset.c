@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Undo what earlier trials did to a system under test. */
+/* Undo the effects of earlier trials on a system under test. */
 #include "lab/base/fail.h"
 #include "lab/scenarios/sut.h"
 
@@ -55,8 +55,8 @@ static int mend_servers(struct lab_sut *s)
 	return s->kind->wait ? s->kind->wait(s) : 0;
 }
 
-/* All of them are down before the first comes up: one that was left would tell
- * the others what they are to forget. */
+/* Take all servers down before the first comes up: a server still up would tell
+ * the others the data that they are to forget. */
 static int start_afresh(struct lab_sut *s)
 {
 	if (lab_sut_kill(s) < 0)

@@ -7,7 +7,7 @@
 
 #define HOLD_US 300
 #define HOLD_MS 50
-#define IMPATIENT_MS 5 /* of every second one: it gives up, and often */
+#define IMPATIENT_MS 5 /* of every second worker, which then often gives up */
 #define MOST_PARTICIPANTS 8
 
 static const char *const names[MOST_PARTICIPANTS] = { "A", "B", "C", "D",
@@ -41,7 +41,8 @@ double lab_scene_inherit(struct lab_trial *t, struct lab_scene *s,
 	lab_expect(t, s->got.rc == DLOCK_OK,
 		   "B was not granted the lock, but told: %s", s->got.text);
 	if (s->got.rc == DLOCK_OK) {
-		/* Long enough to be seen, if A believes that it holds. */
+		/* Hold long enough for an overlap to show, if A still believes
+		 * to hold. */
 		if (t->scenario->fault)
 			lab_wait(t, HOLD_MS);
 		lab_give(s->b);

@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Memory is bounded, so that it can be filled in a moment. */
+/* Memory is bounded, to fill it in a moment. */
 #define MEMCACHED_MB 8
 #define MEMORY ((int64_t)MEMCACHED_MB << 20)
 #define FILL_VALUE 65536
@@ -59,7 +59,7 @@ static int memcached_fill(struct lab_sut *s)
 		if (rc == 0)
 			rc = lab_send(fd, value, FILL_VALUE + 2, deadline);
 	}
-	/* An answer is behind all that was sent before the question. */
+	/* The answer comes after all that was sent before the question. */
 	if (rc == 0)
 		rc = lab_send(fd, "version\r\n", 9, deadline);
 	if (rc == 0 && (poll(&p, 1, lab_poll_ms(deadline)) <= 0 ||
@@ -78,7 +78,7 @@ static int64_t memcached_stat(const char *stats, const char *name)
 	return at ? strtoll(at + strlen(name), NULL, 10) : -1;
 }
 
-/* Free what it returns; NULL: it does not say. */
+/* Return the answer, to be freed; NULL: no answer. */
 static char *memcached_stats(struct lab_sut *s, const char *line)
 {
 	char *stats = malloc(STATS_MAX);
@@ -99,8 +99,8 @@ static int64_t memcached_left(struct lab_sut *s, int64_t *bytes)
 	return n;
 }
 
-/* Once filled it is so even if it was flushed: pages stay with items of the
- * size that filled them, and others evict each other from what is left. */
+/* A filled server stays full even after a flush: pages stay with items of the
+ * size that filled them, and other items evict each other from the rest. */
 static int memcached_as_started(struct lab_sut *s)
 {
 	char *stats = memcached_stats(s, "stats slabs");

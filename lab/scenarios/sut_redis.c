@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Memory is bounded, so that it can be filled in a moment. */
+/* Memory is bounded, to fill it in a moment. */
 #define REDIS_MEMORY "24mb"
 #define REDIS_MAXMEMORY (INT64_C(24) << 20)
 #define FILL_VALUE 65536
@@ -36,7 +36,7 @@ static int redis_flush(struct lab_sut *s)
 	return lab_redis_do(s->nodes[0], NULL, 0, "FLUSHALL");
 }
 
-/* The end is an error: that is what is wanted. */
+/* Fill the server until the server refuses. */
 static int redis_fill(struct lab_sut *s)
 {
 	for (int i = 0; i < 4096; i++)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The servers that a comparison can start; of ZooKeeper, one and three. */
+/* The servers that a comparison can start: Redis, memcached, one ZooKeeper and
+ * three. */
 #include "lab/base/fail.h"
 #include "lab/scenarios/sut.h"
 #include "lab/servers/ensemble.h"
@@ -13,19 +14,19 @@
 extern const struct lab_sut_kind lab_sut_redis;
 extern const struct lab_sut_kind lab_sut_memcached;
 
-/* Data on the disk, but not synced: what a killed server forgets is then the
- * machine's to lose, and a lab's disk does not decide the figures. */
+/* Data on the disk, but not synced: then only a crash of the machine loses data
+ * of a killed server, and a lab's disk does not decide the figures. */
 static const struct lab_zk_options zk_options = { .tick_ms = 100 };
 
-/* Servers that all stand still for longer than their syncLimit lose each other,
- * and those of 3.8.0 at times agree on nothing from then on.  What is looked at
- * is how clients take the silence. */
+/* Servers that all stand still for longer than syncLimit lose each other, and
+ * servers of 3.8.0 at times never agree again.  The trials are about how
+ * clients take the silence. */
 static const struct lab_zk_options zk3_options = {
 	.tick_ms = 100,
 	.config = "syncLimit=200\n",
 };
 
-/* A new session of a second, in the server's protocol, and then its pings. */
+/* Ask for a new session of a second, in the server's protocol, then ping. */
 static const char zk_hello[49] = {
 	0, 0, 0, 45, [18] = 3, (char)232, [31] = 16
 };
@@ -102,7 +103,7 @@ static const struct lab_sut_kind zk = {
 		      "server removes by and by",
 	.hello = { zk_hello, sizeof(zk_hello), 41 },
 	.ping = { zk_ping, sizeof(zk_ping), 20 },
-	.ask_ms = 200, /* it writes to a disk before it answers */
+	.ask_ms = 200, /* writes to a disk before the answer */
 	.as_started = zk_as_started,
 	.left = zk_left,
 };
@@ -117,8 +118,8 @@ static const struct lab_sut_kind zk3 = {
 	.hello = { zk_hello, sizeof(zk_hello), 41 },
 	.ping = { zk_ping, sizeof(zk_ping), 20 },
 	.params = "tick=100ms",
-	/* It leaves a server that has said nothing for a sixth of the lease,
-	 * and a busy machine may take as long as a sixth of a second. */
+	/* A client leaves a server that is silent for a sixth of the lease, and
+	 * a busy machine may take a sixth of a second. */
 	.lease_times = 2,
 	.ask_ms = 200,
 	.stop = zk3_stop,

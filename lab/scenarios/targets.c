@@ -40,7 +40,7 @@ static struct lab_sut *add_target(struct lab_targets *l, const char *name,
 	return s;
 }
 
-/* The last part of the path that `word` begins with. */
+/* Return the last part of the path at the start of `word`. */
 static const char *base_of(const char *word, size_t *len)
 {
 	const char *slash;
@@ -53,7 +53,7 @@ static const char *base_of(const char *word, size_t *len)
 	return word;
 }
 
-/* What a command is called: of `python3 lock.py`, lock.py. */
+/* Return the name of a command: of `python3 lock.py`, lock.py. */
 static const char *file_of(const char *command, size_t *len)
 {
 	static const char *const interpreters[] = { "sh", "bash", "env",
@@ -67,12 +67,13 @@ static const char *file_of(const char *command, size_t *len)
 	return word;
 }
 
-/* ---- Who ----------------------------------------------------------------- */
+/* ---- The list ------------------------------------------------------------ */
 
 /*
- * A killed client leaves lock files, so ours go to a directory of their own, on
- * the same file system, which a supervisor removes.  What has no directory, or
- * one that we cannot use, is left to the library, which says what is wrong.
+ * Move the lock files to a new directory on the same file system, which a
+ * supervisor removes: a killed client leaves lock files.  Without a directory,
+ * or with an unusable one, the library gets the URI as it is, and reports the
+ * error.
  */
 static void choose_dir(struct lab_sut *s, const char *dir)
 {
@@ -178,9 +179,10 @@ int lab_targets_list(struct lab_targets *l, const struct lab_compare_options *o,
 	return 0;
 }
 
-/* ---- What it is ---------------------------------------------------------- */
+/* ---- The start ----------------------------------------------------------- */
 
-/* Two processes hold it at once: then it is in the memory of each. */
+/* Whether two processes can hold at once: the store is in the memory of
+ * each. */
 static bool is_local(struct lab_trial *t)
 {
 	struct lab_worker *a = lab_join(t, "A", LAB_JOIN_ALONE);
@@ -193,7 +195,7 @@ static bool is_local(struct lab_trial *t)
 	return both;
 }
 
-/* The URI as the library shows it, without what was added to it. */
+/* Show the URI as the library does, without the added parameters. */
 static void show_uri(struct lab_sut *s, const char *uri)
 {
 	const char *end = strstr(uri, "prefix=dlock-compare-");
@@ -226,8 +228,8 @@ static void identify(struct lab_sut *s, struct lab_trial *t)
 		s->local = is_local(t);
 }
 
-/* "{redis}" in a command is where the system of that name is reached:
- * host:port, host:port... */
+/* Put addresses into a command: "{redis}" becomes the address of the system of
+ * that name, host:port, host:port... */
 static int fill_in(struct lab_sut *s, struct lab_targets *l)
 {
 	char out[sizeof(s->command)];
@@ -268,7 +270,7 @@ static void start_target(struct lab_sut *s, struct lab_trial *t)
 	lab_workers_free(t);
 }
 
-/* On a machine that is too busy it may be late, and there the next time. */
+/* Try again after a failure on an overloaded machine. */
 static void start_patiently(struct lab_sut *s, struct lab_trial *t)
 {
 	for (int n = 1; n <= ATTEMPTS; n++) {

@@ -14,13 +14,14 @@ struct lab_targets {
 	size_t n;
 };
 
-/* Systems that the options name, not yet started; `dir` is for stores in
- * files.  -1: too many. */
+/* List the systems that the options name, without starting them; `dir` is for
+ * stores in files.  -1: too many. */
 int lab_targets_list(struct lab_targets *l, const struct lab_compare_options *o,
 		const char *dir);
 
-/* Start one if it is ours, open it and see what it is.  What goes wrong is put
- * into its trouble.  `t` has all but the system.  In their order. */
+/* Start a system if it is ours, open it and note the capabilities.  Errors go
+ * into the system's trouble.  `t` has all but the system.  In the list's
+ * order. */
 void lab_target_open(struct lab_targets *l, size_t i, struct lab_trial *t);
 
 #endif

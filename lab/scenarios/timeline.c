@@ -13,7 +13,7 @@ struct belief {
 	struct lab_belief drawn;
 	uint32_t pid;
 	int64_t from, end;
-	bool open; /* nothing has ended it but its lease */
+	bool open; /* only the lease has ended the hold */
 };
 
 struct drawing {
@@ -61,7 +61,8 @@ static bool is_shared(const struct lab_record *asked)
 	return asked && (asked->mode == LAB_READ || asked->mode == LAB_PERMIT);
 }
 
-/* The end of a lease as a record tells it; one that is over was so by then. */
+/* Return the end of a lease as a record tells it; a lease that is over ended by
+ * then. */
 static int64_t end_of(const struct belief *b, const struct lab_record *r)
 {
 	int64_t end = r->until ? r->until : r->at < b->end ? r->at : b->end;
@@ -110,7 +111,7 @@ static void beliefs_end(struct drawing *d, const struct lab_record *r)
 			belief_ends(d, &d->beliefs[i], r->at, "killed");
 }
 
-/* The first loss that the fault brought is what it took to find out. */
+/* Note the first loss after the fault: A took so long to find out. */
 static void belief_lost(struct drawing *d, struct belief *b, int64_t at)
 {
 	struct lab_trial *t = d->trial;
@@ -155,7 +156,7 @@ static bool same_lock(const struct belief *a, const struct belief *b)
 	       strcmp(a->asked->name, b->asked->name) == 0;
 }
 
-/* Two holds at once of which one excludes the other: in red. */
+/* Draw an overlap of two conflicting holds in red. */
 static void add_overlap(struct drawing *d, const struct belief *a,
 			const struct belief *b)
 {
@@ -187,7 +188,7 @@ static void lay_out(struct drawing *d, int64_t last)
 			b->end = last;
 		b->drawn.from = ms_of(d, b->from);
 		b->drawn.to = ms_of(d, b->end);
-		/* What was before is not this fault's. */
+		/* A hold from before the fault is not drawn. */
 		if (b->drawn.to < t->from)
 			continue;
 		lab_timeline_belief(d->trial->findings, t, b->drawn);

@@ -80,7 +80,7 @@ int64_t lab_found_bound_ms(const struct lab_trial *t)
 	return t->ttl_ms / 3 + lab_slack_ms(t);
 }
 
-/* Where nothing expires it is the kernel that tells, at once. */
+/* Without leases the kernel tells, at once. */
 int64_t lab_free_bound_ms(const struct lab_trial *t)
 {
 	return (t->ttl_ms ? t->ttl_ms * 3 / 2 : 100) + 2 * lab_slack_ms(t) +

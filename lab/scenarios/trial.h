@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A trial: one scenario with one system under test.
+ * A trial: a scenario with a system under test.
  *
- * Its workers write histories, and lab/history/check.h judges these when it is
- * over; what histories do not tell, the scenario says with lab_broken().  What
- * could not be tried is said with lab_trial_fail(), and is no verdict.
+ * Workers write histories, and lab/history/check.h judges them after the run;
+ * the scenario reports violations that no history shows by lab_broken().
+ * lab_trial_fail() reports a trial that could not be run, which is no verdict.
  */
 #ifndef DLOCK_LAB_TRIAL_H
 #define DLOCK_LAB_TRIAL_H
@@ -29,34 +29,36 @@ struct lab_trial {
 	bool quick;
 	uint64_t seed;
 	int busy_percent;   /* from so much on the machine is too busy for
-			     * verdicts that are a matter of time */
-	int time_scale;     /* 1; more when it is tried again on such a one:
-			     * leases and bounds are so many times as long */
-	int64_t ttl_ms;     /* of this trial's holds; 0: none expire */
-	int64_t linger_ms;  /* a dead one may stay in the store so much longer,
-			     * as the store says */
-	int64_t ask_ms;     /* past its timeout a request may take so long */
+			     * verdicts on time */
+	int time_scale;     /* 1; more when the trial is repeated on such a
+			     * machine: leases and bounds are so many times as
+			     * long */
+	int64_t ttl_ms;     /* of this trial's holds; 0: no leases */
+	int64_t linger_ms;  /* a dead hold may stay in the store so much longer,
+			     * by the store's own word */
+	int64_t ask_ms;     /* a request may take so much longer than its
+			     * timeout */
 
 	char direct[1400];  /* URIs, with prefix and ttl */
 	char proxied[1400];
-	char name[LAB_NAME];/* of the lock; no other trial has it */
+	char name[LAB_NAME];/* of the lock; unique to the trial */
 	char dir[512];      /* of histories; a writer's resource is there too */
 	bool kept;          /* ... which stays there */
 	struct lab_history *history;
 	struct lab_worker *workers;
 	struct lab_check check;
 
-	/* What came of it. */
+	/* The outcome. */
 	bool failed;
 	bool broken;
 	bool certain;       /* ... at whatever time things happened */
 	bool refused;
-	bool lost_declared; /* a loss that the store had declared was seen */
+	bool lost_declared; /* a declared loss was seen */
 	char why[400];
 	int64_t found_ms;
 	double overlap_ms;  /* the longest, as drawn */
 
-	/* The fault, for the timeline; times of lab_now(), 0: none. */
+	/* The fault, for the timeline; times of lab_now(), or 0. */
 	const char *fault;
 	int64_t fault_from, fault_to;
 
@@ -68,68 +70,69 @@ struct lab_trial {
 
 #define LAB_BUSY_PERCENT 20 /* usual */
 
-/* Run it and put what came of it into the findings.  What is broken, or could
- * not be tried, while the machine was too busy is tried again, unless no delay
- * can be the reason; what it was at first is told. */
+/* Run the trial and put the outcome into the findings.  A trial that was broken
+ * or failed while the machine was too busy runs again, unless no delay can be
+ * the reason; the finding tells the first outcome, too. */
 void lab_trial_run(struct lab_trial *t);
 
-/* For that: read the history, say what is broken; and the verdict. */
+/* For lab_trial_run(): read the history, look for violations; and the
+ * verdict. */
 void lab_trial_judge(struct lab_trial *t);
 enum lab_outcome lab_trial_outcome(const struct lab_trial *t);
 
-/* The lease of most trials; what the URI says stays. */
+/* Return the lease of most trials; a ttl in the URI stays. */
 int64_t lab_usual_ttl_ms(const struct lab_sut *s, bool quick);
 
-/* Somebody wants all of it to end. */
+/* Whether the comparison is to end. */
 bool lab_trial_stopped(const struct lab_trial *t);
 
-/* It could not be tried; the first reason counts. */
+/* Fail the trial: it could not be run; the first reason counts. */
 __attribute__((format(printf, 2, 3))) void
 lab_trial_fail(struct lab_trial *t, const char *format, ...);
 
-/* What is to be kept was not; the first counts. */
+/* Report a violation of the guarantee; the first counts. */
 __attribute__((format(printf, 2, 3))) void lab_broken(struct lab_trial *t,
 						      const char *format, ...);
 
-/* Say so unless `kept`; nothing in a trial that has failed. */
+/* Report a violation unless `kept`; no-op in a failed trial. */
 #define lab_expect(t, kept, ...)                                               \
 	do {                                                                   \
 		if (!(t)->failed && !(kept))                                   \
 			lab_broken((t), __VA_ARGS__);                          \
 	} while (0)
 
-/* More to be said of what was kept; the last counts. */
+/* Add a remark to a kept guarantee; the last counts. */
 __attribute__((format(printf, 2, 3))) void lab_remark(struct lab_trial *t,
 						      const char *format, ...);
 
-/* Let so much time pass; not once somebody wants all of it to end. */
+/* Let so much time pass; returns early when the comparison is to end. */
 void lab_wait(struct lab_trial *t, int64_t ms);
 
 /* The fault begins and ends. */
 void lab_fault_begins(struct lab_trial *t, const char *what);
 void lab_fault_ends(struct lab_trial *t);
 
-/* What the library allows itself beyond a deadline, and a busy machine. */
+/* Return how long past a deadline the library, and a busy machine, may take. */
 int64_t lab_slack_ms(const struct lab_trial *t);
 
 /* In how many milliseconds a loss, a death must have been found. */
 int64_t lab_found_bound_ms(const struct lab_trial *t);
 int64_t lab_free_bound_ms(const struct lab_trial *t);
 
-/* The quick one of two numbers, or the thorough one. */
+/* Choose the quick or the thorough number. */
 int64_t lab_of(const struct lab_trial *t, int64_t quick, int64_t thorough);
 
-/* A number of one value, and of samples, which are sorted. */
+/* Add a figure of a single value, or of samples, which are sorted. */
 void lab_measured(struct lab_trial *t, const char *id, const char *name,
 		  const char *unit, bool more_is_better, double value);
 void lab_measured_all(struct lab_trial *t, const char *id, const char *name,
 		      const char *unit, double *values, size_t n,
 		      double floor_p50, const char *floor);
 
-/* The samples that LAB_DO_PAIRS left; free().  NULL: the trial has failed. */
+/* Read the samples of LAB_DO_PAIRS; free().  NULL: the trial has failed. */
 double *lab_samples(struct lab_trial *t, const char *file, size_t *n);
 
-/* For lab/scenarios/timeline.c: draw what the trial's history tells. */
+/* For lab/scenarios/timeline.c: draw the trial's history. */
 void lab_timeline_draw(struct lab_trial *t, const struct lab_record *records,
 		       size_t n);
 

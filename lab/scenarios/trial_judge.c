@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What came of a trial. */
+/* The verdict on a trial. */
 #include "lab/base/fail.h"
 #include "lab/scenarios/trial.h"
 
 #include <stdlib.h>
 
-/* May a store like this lose what it acknowledged? */
+/* Whether such a store may lose acknowledged claims. */
 static bool may_lose(const struct lab_trial *t)
 {
 	const uint32_t lasting = DLOCK_CAP_DURABLE | DLOCK_CAP_CONSISTENT;
@@ -26,7 +26,7 @@ static const char *rule_words(const struct lab_verdict *v)
 		[LAB_RULE_LEFT] = "something was left behind",
 	};
 
-	/* Of several, what is worst: two at once. */
+	/* The worst of several: two at once. */
 	if (v->broken[LAB_RULE_OVERLAP])
 		return words[LAB_RULE_OVERLAP];
 	for (int i = 0; i < LAB_NRULES; i++)
@@ -35,7 +35,7 @@ static const char *rule_words(const struct lab_verdict *v)
 	return "";
 }
 
-/* What the history shows counts more than what the scenario noticed. */
+/* The history counts more than the scenario's own checks. */
 void lab_trial_judge(struct lab_trial *t)
 {
 	struct lab_record *records = NULL;

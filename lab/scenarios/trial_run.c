@@ -14,7 +14,7 @@
 #define LONG_LEASE_MS 12000 /* a server has restarted by then */
 #define ATTEMPTS 3
 
-/* ---- What is missing ----------------------------------------------------- */
+/* ---- Needs --------------------------------------------------------------- */
 
 static const char *lacking(const struct lab_trial *t)
 {
@@ -46,7 +46,7 @@ static const char *lacking(const struct lab_trial *t)
 	return NULL;
 }
 
-/* A store that does not declare it must refuse a client that requires it. */
+/* Check that a store without a capability refuses a client that requires it. */
 static void ask_for_refusal(struct lab_trial *t, uint32_t missing)
 {
 	struct lab_worker *p = lab_join_requiring(t, "A", LAB_JOIN_MAY_FAIL,
@@ -74,7 +74,7 @@ static void ask_for_refusal(struct lab_trial *t, uint32_t missing)
 
 /* ---- One attempt --------------------------------------------------------- */
 
-/* So that the same seed asks for the same, whatever runs beside. */
+/* Derive numbers from the seed, so that runs repeat, whatever runs beside. */
 static uint64_t mix(uint64_t x)
 {
 	x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -99,7 +99,7 @@ int64_t lab_usual_ttl_ms(const struct lab_sut *s, bool quick)
 	       (s->kind && s->kind->lease_times ? s->kind->lease_times : 1);
 }
 
-/* What a URI says already stays. */
+/* Choose prefix and ttl; parameters in the URI stay. */
 static void choose_times(struct lab_trial *t)
 {
 	const struct lab_sut *s = t->sut;
@@ -176,7 +176,7 @@ static void run_prepared(struct lab_trial *t)
 	}
 	lab_must(t, lab_room(t->dir));
 	lab_must(t, lab_sut_reset(t->sut));
-	/* What would be seen is what is wrong with the server. */
+	/* The trial would only see the server's trouble. */
 	if (t->failed)
 		return;
 	if (missing)
@@ -226,7 +226,7 @@ static void note_down(struct lab_trial *t, int64_t begun, const char *before)
 	pthread_mutex_unlock(t->mutex);
 }
 
-/* From the beginning, on a longer time scale; what was said is kept. */
+/* Begin from the start, on a longer time scale; remarks are kept. */
 static void begin_again(struct lab_trial *t, const struct lab_trial *first,
 			int time_scale)
 {

@@ -20,8 +20,7 @@ const char *lab_worker_label(const struct lab_worker *p)
 	return p->label;
 }
 
-/* The store may have rounded the ttl that it was asked for; it is judged by the
- * one that it reports. */
+/* The store may have rounded the ttl: the reported ttl counts. */
 static void adopt_ttl(struct lab_trial *t, const struct lab_reply *hello)
 {
 	t->linger_ms = hello->linger_ms;

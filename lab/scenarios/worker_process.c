@@ -29,8 +29,8 @@ static int spawn_worker(struct lab_worker *p, int fd)
 	posix_spawn_file_actions_init(&files);
 	posix_spawnattr_init(&attr);
 	rc = posix_spawn_file_actions_adddup2(&files, fd, LAB_WORKER_FD);
-	/* A group of its own: stopped and killed with what it starts, and out
-	 * of reach of the terminal. */
+	/* A group of its own: stopped and killed with its children, and out of
+	 * reach of the terminal. */
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP |
 						POSIX_SPAWN_SETSIGMASK |
 						POSIX_SPAWN_SETSIGDEF);
@@ -80,7 +80,7 @@ static int reaped(void *worker)
 	return waitpid(p->pid, NULL, WNOHANG) != 0;
 }
 
-/* With its process group, which a foreign command is in. */
+/* Kill the whole process group, with a foreign command. */
 static void kill_all(struct lab_worker *p)
 {
 	kill(-p->pid, SIGKILL);
@@ -92,9 +92,9 @@ void lab_worker_kill(struct lab_worker *p)
 {
 	if (!p || p->trial->failed || !p->pid || p->fd < 0)
 		return;
-	/* Its death is recorded before it: another may have the lock the
-	 * moment it dies.  It is paused first, so that it records nothing
-	 * after that. */
+	/* Record the death before the kill: another worker may have the lock at
+	 * once.  Pause the worker first, so that it records no more after
+	 * that. */
 	kill(-p->pid, SIGSTOP);
 	if (lab_pause(p->pid) < 0)
 		lab_trial_fail(p->trial, "%s", lab_errmsg());

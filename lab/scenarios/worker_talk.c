@@ -32,7 +32,8 @@ bool lab_worker_receive(struct lab_worker *p, int64_t deadline,
 	return false;
 }
 
-/* The next reply of one kind; one of the other kind is kept for later. */
+/* Return the next reply of one kind; keep a reply of the other kind for
+ * later. */
 static bool next_reply(struct lab_worker *p, int64_t deadline, bool side,
 		       struct lab_reply *reply)
 {
@@ -45,7 +46,7 @@ static bool next_reply(struct lab_worker *p, int64_t deadline, bool side,
 		if ((reply->verb > LAB_SIDE) == side)
 			return true;
 		if (!side)
-			continue; /* one that came too late */
+			continue; /* came too late */
 		p->reply = *reply;
 		p->replied = true;
 	}
@@ -157,7 +158,7 @@ void lab_await_waiting(struct lab_worker *p)
 			break;
 		lab_nap_ms(2);
 	}
-	/* Parked in this process; a foreign one needs time to enqueue. */
+	/* Parked in this process; a foreign lock needs time to enqueue. */
 	if (p && p->trial->sut->foreign)
 		lab_nap_ms(50);
 }

@@ -10,13 +10,13 @@
 #include <unistd.h>
 
 #define READY_MS 60000
-/* A follower that is refused asks again; one that is let in and then turned
- * away has another election.  A leader listens soon after it was elected. */
+/* A refused follower asks again; a follower let in and then turned away holds
+ * another election.  A leader listens soon after the election. */
 #define PATIENCE_MS 1000
 
-/* What every node is to know of every other before it starts. */
+/* The ports that every node knows of every other node at the start. */
 struct ports {
-	int quorum[LAB_NODES]; /* where followers connect to */
+	int quorum[LAB_NODES]; /* for followers */
 	int votes[LAB_NODES];
 };
 

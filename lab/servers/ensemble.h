@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ensembles of three ZooKeeper servers on one host.  Each node is a server of
- * its own, to be killed, paused and restarted by lab/servers/server.h.
+ * Ensembles of three ZooKeeper servers on one host.  Each node is a private
+ * server, to be killed, paused and restarted by lab/servers/server.h.
  *
- * In one that has links, followers reach their leader through a proxy for each
- * pair of nodes (lab/proxy/proxy.h).  Votes take the direct way: a node that is
- * cut off from a leader may still elect it.
+ * In a linked ensemble, followers reach the leader through a proxy for each
+ * pair of nodes (lab/proxy/proxy.h).  Votes take the direct way: a node cut off
+ * from a leader may still elect it.
  */
 #ifndef DLOCK_LAB_ENSEMBLE_H
 #define DLOCK_LAB_ENSEMBLE_H
@@ -17,7 +17,8 @@
 
 struct lab_ensemble {
 	struct lab_server *node[LAB_NODES];
-	/* What `from`, the first, takes to `to`, if that leads; or NULL. */
+	/* The proxy from the first node to the second, if the second leads; or
+	 * NULL. */
 	struct lab_proxy *link[LAB_NODES][LAB_NODES];
 	/* The rest is for lab/servers/ensemble.c. */
 	char *config[LAB_NODES];
@@ -25,8 +26,8 @@ struct lab_ensemble {
 };
 
 /*
- * Start one and wait until it has a leader.  `options` are each node's; its id
- * is not looked at.  Free with lab_ensemble_free().
+ * Start an ensemble and wait for a leader.  `options` apply to each node; the
+ * id is ignored.  Free with lab_ensemble_free().
  */
 struct lab_ensemble *lab_ensemble_start(const struct lab_zk_options *options);
 
@@ -34,13 +35,13 @@ struct lab_ensemble *lab_ensemble_start(const struct lab_zk_options *options);
 struct lab_ensemble *
 lab_ensemble_start_linked(const struct lab_zk_options *options);
 
-/* Nothing passes between two nodes, whichever of them leads; or again. */
+/* Cut two nodes off from each other, whichever of them leads; or join them. */
 void lab_ensemble_cut(struct lab_ensemble *e, int a, int b, bool on);
 
 /* Wait until every node serves again. */
 int lab_ensemble_wait(struct lab_ensemble *e, int64_t timeout_ms);
 
-/* The place of the leader, or of the first follower; -1: none. */
+/* Return the place of the leader, or of the first follower; or -1. */
 int lab_ensemble_leader(struct lab_ensemble *e);
 int lab_ensemble_follower(struct lab_ensemble *e);
 

@@ -40,8 +40,8 @@ static int memcached_command(struct lab_server *s, struct lab_args *args)
 	return 0;
 }
 
-/* Stores in lines of their own are not asked for here: an answer is over with
- * a line, and a listing with END or a line that is an error. */
+/* No request has a data block: an answer ends with a line, a listing with
+ * END. */
 static bool answered(const char *reply, size_t len)
 {
 	bool listing = strncmp(reply, "STAT ", 5) == 0 ||

@@ -24,7 +24,7 @@ static const struct redis *redis_of(const struct lab_server *s)
 	return s->options;
 }
 
-/* One line of the configuration, or none. */
+/* Add a line to the configuration if `value` is set. */
 static void add_line(char *text, size_t size, const char *name,
 		     const char *value)
 {
@@ -105,7 +105,7 @@ static int redis_probe(struct lab_server *s, int64_t deadline)
 	if (lab_ask(&to, "PING\r\n", reply, sizeof(reply), one_reply,
 		    deadline) < 0)
 		return 0;
-	/* Asking for a password is an answer; -LOADING is none. */
+	/* A demand for a password is an answer; -LOADING is not. */
 	return strncmp(reply, "+PONG", 5) == 0 ||
 	       strncmp(reply, "-NOAUTH", 7) == 0 ||
 	       strncmp(reply, "-NOPERM", 7) == 0;

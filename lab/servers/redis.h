@@ -5,7 +5,7 @@
 
 #include "lab/servers/server.h"
 
-/* Zeroed: one server on TCP, no password, nothing stored. */
+/* Zeroed: a server on TCP, no password, no data. */
 struct lab_redis_options {
 	bool aof;              /* append-only file, synced at every write */
 	const char *save;      /* snapshots, as in redis.conf: "1 1" */
@@ -21,20 +21,20 @@ struct lab_redis_options {
 };
 
 /*
- * Start a redis-server.  NULL: all zeroes.  What the strings point to must live
- * until the server is freed.  Its configuration is redis.conf in its directory,
- * so that no password stands in a command line.
+ * Start a redis-server.  NULL: all zeroes.  The strings must live until the
+ * server is freed.  The configuration is redis.conf in the server's directory,
+ * so no password stands in a command line.
  */
 struct lab_server *lab_redis_start(const struct lab_redis_options *options);
 
 /*
- * Run one command, as an all-mighty user of the lab's own, whatever users the
- * server has; on a connection of its own, in at most five seconds.  The words
- * of the command are separated by blanks, or in double quotes.
+ * Run a command, as an all-mighty user of the lab, whatever users the server
+ * has; on a new connection, in at most five seconds.  The words of the command
+ * are separated by blanks, or in double quotes.
  *
  * `reply` gets the text of a simple reply or string; integers in digits, nil as
- * "", arrays as the protocol has them.  An error reply is a failure.  `reply`
- * may be NULL, and size 0.
+ * "", arrays as in the protocol.  An error reply is a failure.  `reply` may be
+ * NULL, and size 0.
  */
 __attribute__((format(printf, 4, 5))) int
 lab_redis_do(struct lab_server *s, char *reply, size_t size,
@@ -43,12 +43,12 @@ lab_redis_do(struct lab_server *s, char *reply, size_t size,
 /* The number behind "field:" in INFO, or -1. */
 int64_t lab_redis_info(struct lab_server *s, const char *field);
 
-/* Make it a replica of the one that answers at `port`, which is `master` or a
- * proxy before it; NULL: a master by itself, with what it knows. */
+/* Make the server a replica of the server at `port`, which is `master` or a
+ * proxy before it; NULL: make it a master that keeps the data. */
 int lab_redis_follow(struct lab_server *s, const struct lab_server *master,
 		     int port);
 
-/* Wait until a replica is in step with its master. */
+/* Wait until a replica is in step with the master. */
 int lab_redis_wait_synced(struct lab_server *replica, int64_t timeout_ms);
 
 /* The server's own idea of the time: milliseconds since 1970, or -1. */

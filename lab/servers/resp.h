@@ -5,10 +5,11 @@
 
 #include <stddef.h>
 
-/* One behind the reply that begins at `p`; NULL if it is not complete. */
+/* Return the end of the reply that begins at `p`; NULL if it is not
+ * complete. */
 const char *lab_resp_end(const char *p, const char *end);
 
-/* The text of a complete reply, as lab_redis_do() has it. */
+/* Write the text of a complete reply, in the form of lab_redis_do(). */
 int lab_resp_text(const char *p, char *out, size_t size);
 
 #endif

@@ -52,7 +52,7 @@ static bool has_ended(struct lab_server *s, int *status)
 	return lab_process_reap(s->process, 0, status) == 0;
 }
 
-/* 1: it serves; 0: it does not, yet; -1: it has ended. */
+/* 1: the server serves; 0: not yet; -1: it has ended. */
 static int serves(void *arg)
 {
 	struct lab_server *s = arg;
@@ -86,7 +86,7 @@ static int spawn_server(struct lab_server *s)
 	return rc;
 }
 
-/* Start the process, on the port that it has. */
+/* Start the process, on the server's port. */
 static int start_process(struct lab_server *s)
 {
 	int64_t ready_ms = s->kind->ready_ms ? s->kind->ready_ms : READY_MS;
@@ -117,8 +117,8 @@ static void drop_port(struct lab_server *s)
 	s->port = 0;
 }
 
-/* The port is reserved, but on the loopback address alone: somebody who asks
- * for the same one on all addresses can be in the way. */
+/* The port is reserved on the loopback address alone: a process that binds the
+ * same port on all addresses can be in the way. */
 static int start_on_free_port(struct lab_server *s)
 {
 	for (int i = 1;; i++) {
@@ -180,7 +180,7 @@ static int end_process(struct lab_server *s, int sig, int64_t ms)
 
 	if (lab_process_signal(s->process, sig) < 0)
 		return has_ended(s, &status) ? 0 : -1;
-	/* A paused process does not see that it should end. */
+	/* A paused process does not see SIGTERM. */
 	if (sig != SIGKILL)
 		lab_process_signal(s->process, SIGCONT);
 	return lab_process_reap(s->process, lab_after_ms(ms), &status);

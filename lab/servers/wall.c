@@ -37,8 +37,8 @@ void lab_wall_unmap(int64_t *page)
 		munmap(page, SIZE);
 }
 
-/* Where this program has been built, and where it has been installed: from its
- * own place, so that no path of the build is in it. */
+/* Look where the shim was built, and where it was installed, relative to this
+ * program, so that no path of the build is in it. */
 static const char *find_beside(void)
 {
 	static const char *const places[] = { LAB_WALLSHIM_BUILT,

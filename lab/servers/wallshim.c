@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Preloaded into a server, shifts its wall clock by the nanoseconds that stand
- * in the file named by DLOCK_LAB_WALL, at the moment of each call.  Other
- * clocks are left alone.
+ * Preloaded into a server, shifts the server's wall clock by the nanoseconds in
+ * the file of DLOCK_LAB_WALL, at the moment of each call.  Other clocks are
+ * left alone.
  *
- * The real time is asked of the kernel directly: to look up libc's functions
- * may allocate, and the server's allocator asks for the time.
+ * The shim asks the kernel for the real time: a lookup of libc's functions may
+ * allocate, and the server's allocator asks for the time.
  */
 #include <fcntl.h>
 #include <stdatomic.h>

@@ -10,9 +10,9 @@
 #define LOGGER "/usr/share/java/slf4j-simple.jar"
 #define REPLY_MAX 16384
 #define WORD_MS 2000
-#define READY_MS 30000 /* a JVM on a machine that is busy with others */
+#define READY_MS 30000 /* a JVM on a busy machine */
 
-/* The JVM as small and as quick to start as it can be. */
+/* The JVM as small and quick to start as can be. */
 static const char *const jvm[] = {
 	"java",
 	"-Xmx96m",
@@ -71,7 +71,8 @@ static int zookeeper_command(struct lab_server *s, struct lab_args *args)
 		return -1;
 	if (o->id > 0 && lab_server_file(s, "myid", "%d\n", o->id) < 0)
 		return -1;
-	/* The server makes its data directory, but wants its number in it. */
+	/* The server makes the data directory, but wants the number there
+	 * first. */
 	if (o->id > 0) {
 		lab_arg(args, "sh");
 		lab_arg(args, "-c");

@@ -5,29 +5,29 @@
 
 #include "lab/servers/server.h"
 
-/* Zeroed: one server by itself, a tick of 100 ms, sessions of 200 ms to 60 s,
+/* Zeroed: a server by itself, a tick of 100 ms, sessions of 200 ms to 60 s,
  * writes not synced to the disk. */
 struct lab_zk_options {
 	int tick_ms;
 	int min_session_ms, max_session_ms;
 	bool sync;          /* each write to the disk before it is answered */
 	const char *config; /* more lines of zoo.cfg */
-	const char *java;   /* one more argument of the JVM, "-Dname=value" */
+	const char *java;   /* another argument of the JVM, "-Dname=value" */
 	int max_session_of_first_ms; /* of an ensemble's first node */
 	/* The rest is for lab/servers/ensemble.c. */
 	int id;             /* the node's number, from 1; 0: by itself */
 };
 
 /*
- * Start a server.  NULL: all zeroes.  What is pointed to must live until the
- * server is freed.  A node of an ensemble counts as started when it answers,
- * others when they serve.
+ * Start a server.  NULL: all zeroes.  Pointers in the options must live until
+ * the server is freed.  A node of an ensemble counts as started when it
+ * answers, other servers when they serve.
  */
 struct lab_server *lab_zk_start(const struct lab_zk_options *options);
 
 /*
- * Ask with one of the server's four-letter words ("srvr", "wchs") and read the
- * answer, in at most two seconds.
+ * Send a four-letter word ("srvr", "wchs") and read the answer, in at most two
+ * seconds.
  */
 int lab_zk_word(struct lab_server *s, const char *word, char *reply,
 		size_t size);
@@ -35,7 +35,8 @@ int lab_zk_word(struct lab_server *s, const char *word, char *reply,
 /* The number behind "name:", or a tab, in the answer to a word; or -1. */
 int64_t lab_zk_number(struct lab_server *s, const char *word, const char *name);
 
-/* "standalone", "leader", "follower"; "" if it does not serve. */
+/* Return "standalone", "leader", "follower"; "" if the server does not
+ * serve. */
 const char *lab_zk_mode(struct lab_server *s);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The executor in a worker's process: a client that carries out orders and
- * records what comes of them.  Internal to the lab.
+ * records the results.  Internal to the lab.
  *
- * Two threads: the listener receives orders, answers those after LAB_SIDE, and
+ * Two threads: the listener receives orders, answers orders after LAB_SIDE, and
  * watches the leases; the acquirer does the rest.
  */
 #ifndef DLOCK_LAB_EXECUTOR_H
@@ -19,7 +19,7 @@ struct lab_executor {
 	int fd;
 	struct lab_hello hello;
 	struct lab_history *history;
-	dlock_client *client;        /* one of these */
+	dlock_client *client;        /* this or foreign; the other is NULL */
 	struct lab_foreign *foreign;
 
 	struct lab_holds holds;
@@ -30,10 +30,10 @@ struct lab_executor {
 	uint32_t limit;
 	uint64_t token;
 	uint64_t op;
-	dlock_hold *hold;  /* NULL also of a foreign one */
+	dlock_hold *hold;  /* NULL also of a foreign lock */
 	bool held;
 
-	/* Under the mutex; the acquirer reads what only it writes without. */
+	/* Under the mutex; the acquirer reads its own writes without. */
 	pthread_mutex_t mutex;
 	pthread_cond_t cond;
 	struct lab_order order;
@@ -42,7 +42,7 @@ struct lab_executor {
 	bool pending, quit;
 };
 
-/* What the verbs are made of; the codes are the library's. */
+/* The parts of the verbs; the codes are the library's. */
 int lab_executor_lock(struct lab_executor *w, const struct lab_order *e);
 int lab_executor_acquire(struct lab_executor *w, const struct lab_order *e,
 			 int64_t timeout_ms);

@@ -16,18 +16,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define START_MS 15000 /* an interpreter takes its time */
+#define START_MS 15000 /* an interpreter starts slowly */
 #define SPARE_MS 5000  /* beyond a timeout */
 
 struct lab_foreign {
 	pid_t pid;
-	int fd; /* its standard input and output */
+	int fd; /* the command's standard input and output */
 	char about[80];
 	char line[512];
 	size_t len;
 };
 
-/* A line without its end.  NULL: the command ended, or wrote none in time. */
+/* Read a line, without the end.  NULL: the command ended, or wrote no line in
+ * time. */
 static char *read_answer(struct lab_foreign *f, int64_t deadline, char *out,
 			 size_t size)
 {
@@ -111,7 +112,8 @@ int lab_foreign_release(struct lab_foreign *f)
 	return code_of(ask_command(f, 0, "release\n", reply, sizeof(reply)));
 }
 
-/* In the child.  It stays in our process group, to be stopped with us. */
+/* Become the command, in the child.  It stays in our process group, to be
+ * stopped with us. */
 static void become(const char *command, const char *tmp, int fd, int err,
 		   pid_t parent)
 {

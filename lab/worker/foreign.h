@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A lock of somebody else's: a command that speaks the line protocol of
- * docs/compare.md on its standard input and output.  Internal to the lab.
+ * A foreign lock: a command that speaks the line protocol of docs/compare.md on
+ * standard input and output.  Internal to the lab.
  */
 #ifndef DLOCK_LAB_FOREIGN_H
 #define DLOCK_LAB_FOREIGN_H
@@ -12,12 +12,12 @@
 
 struct lab_foreign;
 
-/* Start the command; what it leaves in its TMPDIR, `dir`, is no trouble.  NULL:
- * lab_errmsg(). */
+/* Start the command; files left in `dir`, the command's TMPDIR, do no harm.
+ * NULL: lab_errmsg(). */
 struct lab_foreign *lab_foreign_start(const char *command, const char *dir);
 void lab_foreign_free(struct lab_foreign *f);
 
-/* What it said it is, behind "ready". */
+/* Return the command's description of itself, behind "ready". */
 const char *lab_foreign_about(const struct lab_foreign *f);
 
 /* As the functions of dlock.h, with their codes.  A timeout < 0 is for ever. */

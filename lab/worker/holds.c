@@ -31,8 +31,8 @@ static struct lab_hold *slot_of_op(struct lab_holds *h, uint64_t op)
 	return NULL;
 }
 
-/* Once a hold is released, another acquire may return the same memory before
- * lab_holds_released() is called: the hold that stays is the one meant. */
+/* Between a release and lab_holds_released(), another acquire may return the
+ * same memory: find the hold that is not being released. */
 static struct lab_hold *slot_of_hold(struct lab_holds *h,
 				     const dlock_hold *hold)
 {
@@ -68,7 +68,7 @@ static struct lab_hold *add_hold(struct lab_holds *h, uint64_t op,
 	uint64_t token = dlock_token(hold);
 
 	if (s && !s->op && s->token != token) {
-		s->hold = NULL; /* that was the memory's last hold */
+		s->hold = NULL; /* the memory's last hold has ended */
 		s = NULL;
 	}
 	if (!s || s->op) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The holds of a worker, and which operation of its history each of them is.
+ * The holds of a worker, each with the operation of the history.
  *
- * The library may deliver LOST before the acquire has returned the hold; it is
- * noted for the right operation then.  With release=async it may also deliver
- * LOST after the release, which is noted for no operation.  All of these may be
- * called from any thread.
+ * The library may deliver LOST before the acquire has returned the hold; the
+ * loss is then noted for the right operation.  With release=async the library
+ * may also deliver LOST after the release; that loss is noted for no operation.
+ * Any thread may call all of these functions.
  */
 #ifndef DLOCK_LAB_HOLDS_H
 #define DLOCK_LAB_HOLDS_H
@@ -30,7 +30,7 @@ struct lab_hold {
 struct lab_holds {
 	struct lab_history *history;
 	bool checks; /* watching calls dlock_check(), too */
-	bool multi;  /* what is acquired are members of a multi-lock */
+	bool multi;  /* acquires are for members of a multi-lock */
 	pthread_mutex_t mutex; /* for all below */
 	int acquiring;         /* acquires under way */
 	struct lab_hold slots[LAB_HOLDS];
@@ -38,25 +38,26 @@ struct lab_holds {
 
 void lab_holds_init(struct lab_holds *h, struct lab_history *history);
 
-/* Right before an acquire.  The number answered stands for it below. */
+/* Note an acquire, right before the call.  Returns the operation's number. */
 uint64_t lab_holds_acquire(struct lab_holds *h, const char *name,
 			   enum lab_mode mode, uint32_t limit,
 			   int64_t timeout_ms);
 
-/* Right after it; `rc` is the library's code.  `hold` is NULL if the acquire
- * failed, and for what has no lease to be watched: a foreign lock. */
+/* Note the return of the acquire; `rc` is the library's code.  `hold` is NULL
+ * if the acquire failed, and for a foreign lock, which has no lease to
+ * watch. */
 void lab_holds_acquired(struct lab_holds *h, uint64_t op, int rc,
 			dlock_hold *hold, uint64_t token);
 
-/* Right before and after its last release. */
+/* Note the last release, right before and after the call. */
 void lab_holds_release(struct lab_holds *h, uint64_t op);
 void lab_holds_released(struct lab_holds *h, uint64_t op, int rc);
 
-/* Note the leases of all holds, as they are now: a verdict on a worker that is
- * killed is as precise as what was noted last. */
+/* Note the current leases of all holds: a verdict on a killed worker is as
+ * precise as the last note. */
 void lab_holds_watch(struct lab_holds *h);
 
-/* First thing in the callback that delivers LOST. */
+/* Note LOST, first thing in the callback. */
 void lab_holds_lost(struct lab_holds *h, dlock_hold *hold);
 
 #endif

@@ -23,8 +23,9 @@ static void send_reply(struct lab_executor *w, const struct lab_reply *r)
 		;
 }
 
-/* A mutex is re-entrant: to the history a worker that was granted a lock by
- * surprise, and tries once more, would hold it twice. */
+/* Refuse an acquire during a hold: a mutex is re-entrant, so in the history a
+ * worker that was granted a lock by surprise, and tries again, would hold
+ * twice. */
 static void acquire_once(struct lab_executor *w, const struct lab_order *e,
 			 struct lab_reply *r)
 {
@@ -72,7 +73,7 @@ static void run_order(struct lab_executor *w, const struct lab_order *e,
 				 w->foreign ? lab_errmsg() : dlock_errmsg());
 }
 
-/* Mutexes belong to their thread: this one acquires and releases all. */
+/* Acquire and release all mutexes, which belong to this thread. */
 static void *run_acquirer(void *arg)
 {
 	struct lab_executor *w = arg;
@@ -251,8 +252,8 @@ int lab_worker_main(void)
 {
 	struct lab_hello peek;
 
-	/* If the process that started us died before this took effect, our
-	 * parent is another one. */
+	/* If the parent died before PR_SET_PDEATHSIG took effect, the worker
+	 * has another parent now. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (recv(LAB_WORKER_FD, &peek, sizeof(peek), MSG_PEEK) !=
 		    sizeof(peek) ||

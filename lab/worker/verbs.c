@@ -13,8 +13,8 @@
 #define PATIENCE_MS 10000
 #define MOST_PAIRS 200000
 #define LEAST_PACE_NS 20000
-#define MOST_LATE 20 /* turns behind at the end: that was no pace to keep */
-#define MOST_TIMES 4 /* the time that it is to take, if it takes longer */
+#define MOST_LATE 20 /* turns behind at the end: the pace was too fast */
+#define MOST_TIMES 4 /* times run_ms, at the longest */
 
 /* ---- In a crowd ---------------------------------------------------------- */
 
@@ -54,7 +54,7 @@ void lab_executor_loop(struct lab_executor *w, const struct lab_order *e,
 		write_once(w, resource);
 		lab_nap_until(lab_now() + e->hold_us * 1000);
 		r->rc = lab_executor_release(w);
-		/* A loss that the release reports was found. */
+		/* The release reports the loss: found. */
 		if (r->rc == DLOCK_ELOST || r->rc == DLOCK_EUNREACHABLE)
 			r->rc = DLOCK_OK;
 		r->count++;
@@ -112,7 +112,7 @@ void lab_executor_multi(struct lab_executor *w, const struct lab_order *e,
 		r->rc = multi_once(w, both, e);
 		if (r->rc != DLOCK_EBUSY)
 			r->count++;
-		/* A loss that the release reports was found. */
+		/* The release reports the loss: found. */
 		if (r->rc == DLOCK_EBUSY || r->rc == DLOCK_ELOST)
 			r->rc = DLOCK_OK;
 	}
@@ -123,7 +123,7 @@ void lab_executor_multi(struct lab_executor *w, const struct lab_order *e,
 
 /* ---- Timed --------------------------------------------------------------- */
 
-/* No history: it would cost more than some of the locks. */
+/* Without a history, which would cost more than some of the locks. */
 static int timed_pair(struct lab_executor *w, const struct lab_order *e)
 {
 	dlock_hold *h = NULL;
@@ -139,7 +139,8 @@ static int timed_pair(struct lab_executor *w, const struct lab_order *e)
 	return rc ? rc : dlock_release(h);
 }
 
-/* How far apart to begin pairs, so that most find the one before done. */
+/* Measure how far apart to begin pairs, so that most pairs end before the next
+ * begins. */
 static int find_pace(struct lab_executor *w, const struct lab_order *e,
 		     int64_t *interval)
 {
@@ -174,8 +175,8 @@ static int save_samples(struct lab_executor *w, const struct lab_order *e,
 	return fclose(out) == 0 && good ? DLOCK_OK : DLOCK_ESYSTEM;
 }
 
-/* Each pair is timed from when it was due, so that a slow one is not hidden by
- * those that it delayed.  Returns how late the last one began. */
+/* Time each pair from when the pair was due: a slow pair then shows in the
+ * pairs that it delays, too.  Returns how late the last pair began. */
 static int64_t time_pairs(struct lab_executor *w, const struct lab_order *e,
 			  int64_t interval, double *us, struct lab_reply *r)
 {
@@ -200,7 +201,8 @@ static int64_t time_pairs(struct lab_executor *w, const struct lab_order *e,
 	return late;
 }
 
-/* At a pace that it cannot keep, lateness would be all that is measured. */
+/* Halve the pace until the store keeps up: at too fast a pace the samples would
+ * measure lateness only. */
 void lab_executor_pairs(struct lab_executor *w, const struct lab_order *e,
 			struct lab_reply *r)
 {
@@ -241,7 +243,7 @@ static int take_again(dlock_lock *lock, dlock_hold *first, uint64_t token,
 	return rc;
 }
 
-/* Acquired three times and released twice, it is still held. */
+/* Check that a lock acquired three times and released twice is still held. */
 void lab_executor_reenter(struct lab_executor *w, const struct lab_order *e,
 			  struct lab_reply *r)
 {
@@ -259,7 +261,7 @@ void lab_executor_reenter(struct lab_executor *w, const struct lab_order *e,
 		lab_executor_say(r, "the hold ended before its last release");
 }
 
-/* In the child.  0: good; else the number of the call that answered wrongly. */
+/* In the child.  0: good; else the number of the call with a wrong answer. */
 static int in_child(struct lab_executor *w)
 {
 	struct dlock_stats s = { .size = sizeof(s) };

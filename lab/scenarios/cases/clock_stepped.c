@@ -13,7 +13,7 @@ static void run_clock_stepped(struct lab_trial *t)
 	begun = lab_now();
 	lab_fault_begins(t, "the server's clock is set ahead by an hour");
 	lab_must(t, lab_sut_step_wall(t->sut, HOUR_MS));
-	/* What expires by that clock has expired. */
+	/* Leases by the stepped clock have expired. */
 	lab_history_wiped(t->history, "", begun, false);
 	lab_wait(t, lab_found_bound_ms(t));
 	rc = lab_scene_end(t, &s);

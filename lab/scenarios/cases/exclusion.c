@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/scenarios/scene.h"
 
-/* Four clients at once; the history tells who was inside with whom. */
+/* Run four clients at once; the history tells who held with whom. */
 static void run_exclusion(struct lab_trial *t)
 {
 	static const enum lab_mode modes[4] = { LAB_MUTEX, LAB_MUTEX, LAB_MUTEX,

@@ -3,7 +3,7 @@
 
 #define WAITERS 5
 
-/* How many that had asked before `at` still wait. */
+/* Return how many that had asked before `at` still wait. */
 static int before(const bool waits[WAITERS], int at)
 {
 	int n = 0;
@@ -13,8 +13,8 @@ static int before(const bool waits[WAITERS], int at)
 	return n;
 }
 
-/* They are in line in their order; the lock goes round.  Returns how many
- * grants passed somebody over. */
+/* Let the lock go round among the waiters, who stand in order.  Returns how
+ * many grants passed a waiter over. */
 static int go_round(struct lab_trial *t, struct lab_worker *w[WAITERS])
 {
 	bool waits[WAITERS] = { true, true, true, true, true };

@@ -3,7 +3,7 @@
 
 #define MOST 400
 
-/* They pass it to each other, the one waiting when the other gives. */
+/* Have two workers pass the lock: one waits when the other releases. */
 static void run_hand_off(struct lab_trial *t)
 {
 	struct lab_worker *p[2] = { lab_join(t, "A", 0), lab_join(t, "B", 0) };

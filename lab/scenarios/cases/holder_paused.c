@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/scenarios/scene.h"
 
-/* Where nothing expires, a stopped holder keeps the lock. */
+/* Without leases, a stopped holder keeps the lock. */
 static void stays(struct lab_trial *t, struct lab_scene *s)
 {
 	struct lab_reply r;
@@ -35,7 +35,7 @@ static void run_holder_paused(struct lab_trial *t)
 	lab_scene(t, &s, 0);
 	lab_fault_begins(t, "the holder is stopped (SIGSTOP)");
 	lab_worker_pause(s.a);
-	/* A foreign one may do either; the history tells whether two held. */
+	/* A foreign lock may do either; the history tells whether two held. */
 	if (t->ttl_ms || (t->sut->foreign && !lab_busy(s.b, 4000)))
 		passes(t, &s);
 	else

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-/* Two that take both, naming them in opposite order. */
+/* Have two workers take both locks, named in opposite order. */
 static void run_multi(struct lab_trial *t)
 {
 	struct lab_worker *p[2] = { lab_join(t, "A", 0), lab_join(t, "B", 0) };

@@ -3,8 +3,8 @@
 
 #define SLOW_MS 100
 
-/* Answers take their time before: a lease that is counted from the answer, not
- * from the request, then reaches into the next one's hold. */
+/* Delay answers before the cut: a lease counted from the answer, not from the
+ * request, then reaches into the next hold. */
 static void run_network_cut(struct lab_trial *t)
 {
 	struct lab_scene s;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/scenarios/scene.h"
 
-/* Once something is broken, nobody knows who holds the lock, and a holder that
- * asks again would be noted as another one. */
+/* After a violation the holder is unknown, and a holder that asks again would
+ * be noted as another. */
 static void may(struct lab_trial *t, struct lab_worker *p, enum lab_mode mode,
 		const char *otherwise)
 {
@@ -26,7 +26,7 @@ static void may_not(struct lab_trial *t, struct lab_worker *p,
 		   r.rc == DLOCK_OK ? "granted" : r.text);
 }
 
-/* A crowd does not show that readers share: it would do with turns, too. */
+/* Check that readers share.  A crowd would do with turns, too. */
 static void share(struct lab_trial *t)
 {
 	struct lab_worker *a = lab_join(t, "A", 0);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/scenarios/scene.h"
 
-/* Granted in the store, and A was never told: it must come free. */
+/* Lose the answer to A's grant: the lock must come free. */
 static void run_reply_lost(struct lab_trial *t)
 {
-	/* With its connection: TCP loses no answer and delivers the next. */
+	/* End the connection, too: TCP never loses an answer and delivers the
+	 * next. */
 	static const enum lab_then then[2] = { LAB_THEN_CLOSE, LAB_THEN_RESET };
 	struct lab_worker *a = lab_join(t, "A: not told", LAB_JOIN_PROXIED);
 	struct lab_worker *b = lab_join(t, "B", 0);

@@ -3,7 +3,7 @@
 
 #define PERMITS 2
 
-/* A crowd does not show that there are so many: it would do with fewer. */
+/* Check that all permits can be held at once.  A crowd would do with fewer. */
 static void exhaust(struct lab_trial *t)
 {
 	static const char *const names[PERMITS + 1] = { "A", "B", "C" };

@@ -13,7 +13,7 @@ static void run_server_full(struct lab_trial *t)
 	begun = lab_now();
 	lab_fault_begins(t, "the server's memory is filled");
 	lab_must(t, t->sut->kind->fill(t->sut));
-	/* It may have evicted the claim, or not. */
+	/* The server may have evicted the claim, or not. */
 	if (!lasts)
 		lab_history_wiped(t->history, "", begun, false);
 	lab_wait(t, t->ttl_ms);

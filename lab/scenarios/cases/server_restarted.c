@@ -3,7 +3,8 @@
 
 #include <stdio.h>
 
-/* How soon a client that was there before can lock again, another lock. */
+/* Measure how soon a client from before the restart can lock again, another
+ * lock. */
 static void recover(struct lab_trial *t, struct lab_worker *c, int64_t begun)
 {
 	struct lab_order e = { .verb = LAB_DO_ACQUIRE,
@@ -19,7 +20,7 @@ static void recover(struct lab_trial *t, struct lab_worker *c, int64_t begun)
 	lab_give(c);
 }
 
-/* An ensemble promises its clients 7/12 of the lease, less a request. */
+/* An ensemble promises clients 7/12 of the lease, less a request. */
 static bool took_too_long(const struct lab_trial *t)
 {
 	return (t->fault_to - t->fault_from) / LAB_MS > t->ttl_ms / 2;
@@ -44,7 +45,7 @@ static void run_server_restarted(struct lab_trial *t)
 	recover(t, c, begun);
 	if (!lasts) {
 		lab_scene_inherit(t, &s, begun, LAB_LONG_MS / 2);
-		/* The longest that it may take A to find out. */
+		/* A may take so long to find out. */
 		lab_wait(t, lab_found_bound_ms(t));
 	}
 	rc = lab_scene_end(t, &s);

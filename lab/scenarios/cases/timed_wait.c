@@ -14,7 +14,7 @@ static void run_timed_wait(struct lab_trial *t)
 	ms = (r.ended - r.begun) / LAB_MS;
 	lab_expect(t, r.rc == DLOCK_EBUSY, "a held lock: \"%s\", not busy",
 		   r.rc == DLOCK_OK ? "granted" : r.text);
-	/* A foreign command's clock may be a coarse one. */
+	/* A foreign command's clock may be coarse. */
 	lab_expect(t, ms >= wait_ms - (t->sut->foreign ? 50 : 0),
 		   "a wait of 300 ms ended after %d ms", (int)ms);
 	lab_expect(t,
