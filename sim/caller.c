@@ -74,7 +74,7 @@ static void give_up(struct sim_caller *c, dlk_time now)
 		end(c, now);
 }
 
-/* While the attempt is under way: have it ended, or release right behind. */
+/* End the attempt under way, or release right behind it. */
 static void cancel(struct sim_caller *c, dlk_time now)
 {
 	sim_step_at(c, DLK_FOREVER);
@@ -151,8 +151,8 @@ static void lose(struct sim_caller *c, dlk_time now)
 	sim_step_at(c, now + (dlk_time)draw(c, "lost", 100) * DLK_MS);
 }
 
-/* When the store was asked for what it renewed: a later request may only have
- * confirmed that, and the lease is the shorter for it. */
+/* Return when the renewal was sent that began the lease: a later request may
+ * only have confirmed it, and the lease is the shorter for that. */
 static int64_t renewed_from(const struct sim_caller *c)
 {
 	int64_t late_ms = c->terms->lease_ms - c->ask.lease_ms;

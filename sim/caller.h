@@ -18,7 +18,7 @@ enum { SIM_PATIENCE_MS = 1000 };
 enum sim_caller_state {
 	SIM_IDLE,      /* begins again at next_at */
 	SIM_ASKING,
-	SIM_PARKED,    /* asks again at next_at, or when it is woken */
+	SIM_PARKED,    /* asks again at next_at, or when woken */
 	SIM_HELD,
 	SIM_LOST,      /* the program was told, and releases at next_at */
 	SIM_RELEASING,
@@ -40,8 +40,8 @@ struct sim_caller {
 	int number;              /* of all callers, from 1 */
 	size_t claim_size;       /* of the protocol */
 
-	void *claim;             /* the store's, of the claim; NULL; the client
-				  * frees it behind the engine */
+	void *claim;             /* the store's, of the claim; or NULL; the
+				  * client frees it behind the engine */
 	unsigned int claims;     /* so far */
 	enum sim_caller_state state;
 	int is_dead;
@@ -49,7 +49,7 @@ struct sim_caller {
 	char key[8], owner[SIM_OWNER];
 	struct dlk_request request;
 	dlk_time next_at, give_up_at, end_at, keep_until;
-	int cancels;             /* gives up while it asks, too */
+	int cancels;             /* gives up during an attempt, too */
 	int downgrades;          /* at keep_until: shares the lock, holds on */
 	char about[DLKI_ABOUT];  /* see struct dlki_op */
 	int64_t asked_true;      /* when the claim was asked for first */
@@ -75,7 +75,7 @@ void sim_caller_heal(struct sim_caller *c);
 /* Are both ops idle? */
 int sim_caller_is_idle(const struct sim_caller *c);
 
-/* News; each for the caller whose attempt has the id, 0 for all. */
+/* News; each for the caller with the attempt `id`, 0 for all. */
 void sim_caller_pushed(struct sim_caller *c, uint64_t id, uint64_t token,
 		       uint64_t clock_us, int64_t lease_ms, dlk_time now);
 void sim_caller_wake(struct sim_caller *c, uint64_t id, dlk_time now);

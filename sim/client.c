@@ -227,7 +227,7 @@ static void run_others(struct sim_client *c)
 	pause_asleep(c);
 }
 
-/* A client reads all bytes of which it was told, or sleeps. */
+/* Check that the client has read all bytes it was told of, or sleeps. */
 static void check(struct sim_client *c)
 {
 	int unread = sim_world_unread(&c->world);

@@ -32,7 +32,7 @@ void sim_client_begin(struct sim_client *c);
 /* The process is killed: ops under way end, unheard. */
 void sim_client_kill(struct sim_client *c);
 
-/* When the client has something to do; not before `paused_until`. */
+/* Return when the client is due; not before `paused_until`. */
 int64_t sim_client_due(const struct sim_client *c);
 
 /* Run turns, and draw the faults of a client. */

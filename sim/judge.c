@@ -136,8 +136,8 @@ void sim_judge_hold(struct sim_judge *j, int lock, const struct sim_hold *hold)
 	check(j, lock, hold);
 }
 
-/* The store says that the hold stood when it read a request of `since`.  After
- * a break tokens may fall, and a hold that was asked for later stands. */
+/* Note that the hold stood when the store read a request of `since`.  After a
+ * break tokens may fall, and a hold asked for later stands. */
 static void check_stands(struct sim_judge *j, int lock,
 			 const struct sim_hold *hold, int64_t since)
 {
@@ -272,7 +272,7 @@ static int is_excused(const struct sim_judge *j)
 	return n->late_at >= 0 && n->now - n->late_at < ms * 1000000;
 }
 
-/* The n-th entry of a lock in the store.  0: there is none. */
+/* Get the n-th entry of a lock in the store.  0: no such entry. */
 static int entry(const struct sim_judge *j, int lock, int is_shared, size_t n,
 		 struct sim_entry *out)
 {

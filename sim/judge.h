@@ -82,8 +82,8 @@ void sim_judge_hold(struct sim_judge *j, int lock, const struct sim_hold *hold);
 void sim_judge_renew(struct sim_judge *j, int lock, int caller, int64_t since,
 		     int64_t end_at);
 
-/* The holder shares the lock from now on; and later: the store has answered
- * that it does. */
+/* Note that the holder shares the lock from now on; and later, that the store
+ * has confirmed so. */
 void sim_judge_share(struct sim_judge *j, int lock, int caller);
 void sim_judge_shared(struct sim_judge *j, int lock, int caller, int64_t since,
 		      const char *owner);
@@ -98,8 +98,8 @@ void sim_judge_end(struct sim_judge *j, int lock, int caller);
 void sim_judge_over(struct sim_judge *j, int caller, unsigned int life,
 		    unsigned int claims);
 
-/* The caller breaks a lock; `about` is borrowed until the caller says how the
- * break ended: done, or who knows. */
+/* Note that the caller breaks a lock; `about` is borrowed until the caller
+ * reports the end of the break: done, or unknown. */
 void sim_judge_break(struct sim_judge *j, int caller, int lock,
 		     const char *about);
 void sim_judge_broken(struct sim_judge *j, int caller, int is_done);
@@ -111,7 +111,7 @@ void sim_judge_resized(struct sim_judge *j, uint32_t limit, int64_t begun_at,
 		       int is_set, int is_known);
 
 /* Look for holds of ended claims in the store, and for keys in the server that
- * is none of the clients'. */
+ * belongs to no client. */
 void sim_judge_store(struct sim_judge *j);
 
 /* ... and the machines' sleep. */

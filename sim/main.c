@@ -50,7 +50,7 @@ static void read_seeds(struct options *o, const char *text)
 		o->seeds = strtoull(end + 1, NULL, 10) - o->seed + 1;
 }
 
-/* Seeds that no other text has. */
+/* Derive seeds from a text; other texts give other seeds. */
 static void take_base(struct options *o, const char *base)
 {
 	struct sim_chance c = { 0 };

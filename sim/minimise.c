@@ -12,7 +12,7 @@ struct search {
 	size_t n;
 	const struct sim_store *store;
 	int64_t seconds;
-	int runs; /* that are left */
+	int runs; /* left */
 };
 
 /* Run with the draws.  If the fault shows, they are the best from now on. */

@@ -9,10 +9,10 @@
 #include "sim/store.h"
 
 /*
- * Of a run whose judge found a fault, set draws to 0, "no fault", and cut the
- * log's end off, as long as a judge still finds one; in at most `runs` runs.
- * `c` then has the log of the smallest run.  Returns how many draws in it are
- * not 0.
+ * Shorten a run whose judge found a fault: set draws to 0, "no fault", and cut
+ * the log's end off, as long as a judge still finds a fault; in at most `runs`
+ * runs.  `c` then has the log of the smallest run.  Returns how many draws in
+ * the log are not 0.
  */
 size_t sim_minimise(const struct sim_store *store, struct sim_chance *c,
 		    int64_t seconds, int runs);

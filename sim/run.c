@@ -84,8 +84,8 @@ static int is_due(const struct run *r, int client)
 	       sim_client_due(&r->clients[client]) <= r->net.now;
 }
 
-/* What is due next; 0: nothing until `end`.  A client that awaits may let more
- * time go on. */
+/* Do the next event; 0: no event until `end`.  A client that awaits may let
+ * more time go on. */
 static int step(struct run *r, int64_t end)
 {
 	int64_t at = next_time(r);
@@ -111,7 +111,7 @@ static void run_until(struct run *r, int64_t end)
 		r->net.now = end;
 }
 
-/* When a client that awaits goes on: not while it is paused. */
+/* Return when a client that awaits goes on: not while it is paused. */
 static int64_t paused_until(const struct run *r, const struct sim_wire *w)
 {
 	for (int i = 0; i < SIM_CLIENTS; i++) {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The stores of a simulation: a protocol, its URI, and the model server.
- */
+/* The stores of a simulation: a protocol, the URI, and the model server. */
 #ifndef DLOCK_SIM_STORE_H
 #define DLOCK_SIM_STORE_H
 

@@ -32,8 +32,8 @@ static void lose(struct sim_strikes *s, const char *what)
 		s->judge->lost_at = s->net->now;
 }
 
-/* ... by a restart.  A proxy lets through to the next run what clients ask for
- * in the next second. */
+/* ... by a restart.  A proxy lets requests of the next second through to the
+ * next run. */
 static void lose_run(struct sim_strikes *s, const char *what)
 {
 	lose(s, what);

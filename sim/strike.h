@@ -12,7 +12,7 @@ struct sim_strikes {
 	struct sim_net *net;
 	struct sim_judge *judge;
 	int64_t full_until, loading_until, down_until;
-	int64_t rename_at; /* SIM_NEVER: it may be renamed at any time */
+	int64_t rename_at; /* SIM_NEVER: by chance, at any time */
 };
 
 void sim_strike(struct sim_strikes *s);

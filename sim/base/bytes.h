@@ -28,8 +28,8 @@ void sim_bytes_text_add(struct sim_bytes *b, const char *text);
 void sim_bytes_printf(struct sim_bytes *b, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Make it `len` long, filled up with zeroes; returns its first byte, which may
- * be written. */
+/* Set the length to `len`, filled up with zeroes; returns the first byte, which
+ * may be written. */
 char *sim_bytes_resize(struct sim_bytes *b, size_t len);
 
 /* Take `len` bytes, at most all, from the front. */

@@ -82,7 +82,7 @@ int sim_chance_save(const struct sim_chance *c, FILE *to)
 	return fflush(to) == 0 ? 0 : -1;
 }
 
-/* All of a file, with a zero behind it. */
+/* Read all of a file, with a zero behind it. */
 static char *read_all(FILE *from)
 {
 	size_t len = 0, room = 0, n;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory of the simulation.  Without memory there is nothing to simulate: these
+ * Memory of the simulation.  Without memory a simulation cannot go on: these
  * functions say so on standard error and abort.
  */
 #ifndef DLOCK_SIM_MEMORY_H
@@ -8,8 +8,8 @@
 
 #include <stddef.h>
 
-/* In one of the functions below, which a test of failing allocations spares.
- * Volatile, because compilers know that calloc() does not look at it. */
+/* In a function below, which a test of failing allocations spares.  Volatile,
+ * because compilers know that calloc() does not read it. */
 extern volatile int sim_memory_is_ours;
 
 /* Zeroed; free() it. */
@@ -21,7 +21,7 @@ void *sim_grow(void *old, size_t n, size_t size);
 /* A copy of `len` bytes with a zero behind them; free() it. */
 char *sim_copy(const char *bytes, size_t len);
 
-/* What the simulation was built for does not hold: say so and abort. */
+/* Say that an assumption of the simulation does not hold, and abort. */
 _Noreturn void sim_panic(const char *fmt, ...)
 	__attribute__((format(printf, 1, 2)));
 

@@ -19,7 +19,8 @@ void mm_reply_error(const struct mm_call *call, const char *line)
 	sim_bytes_text_add(&call->conn->out, "\r\n");
 }
 
-/* More than 30 days is a date, and what is negative a date in 1970. */
+/* An `exptime` of more than 30 days is a date, and a negative one a date in
+ * 1970. */
 uint32_t mm_end_of(const struct sim_memc *s, int32_t exptime)
 {
 	if (exptime == 0)
@@ -118,7 +119,8 @@ enum mm_stored mm_store_item(struct mm_items *all, const struct mm_store *how,
 
 /* ---- Numbers ------------------------------------------------------------- */
 
-/* A shorter number leaves the item its length, and blanks behind the number. */
+/* With a shorter number the item keeps the length, with blanks behind the
+ * number. */
 static int put_number(struct mm_items *all, struct mm_item **item,
 		      const char *text)
 {

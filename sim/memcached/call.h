@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A request to the model memcached, and what the commands' functions share.
- */
+/* A request to the model memcached, and functions shared by the commands. */
 #ifndef DLOCK_SIM_MEMCACHED_CALL_H
 #define DLOCK_SIM_MEMCACHED_CALL_H
 
@@ -27,19 +25,19 @@ void mm_reply_error(const struct mm_call *call, const char *line);
 /* The end of an item with this time to live, by the count. */
 uint32_t mm_end_of(const struct sim_memc *s, int32_t exptime);
 
-/* Store an item whose data block has come.  `item` is given away. */
+/* Store an item after the data block has come.  `item` is given away. */
 enum mm_stored { MM_STORED, MM_NOT_STORED, MM_EXISTS, MM_NOT_FOUND };
 enum mm_stored mm_store_item(struct mm_items *all, const struct mm_store *how,
 			     struct mm_item *item, uint64_t *cas);
 
 /* Add to the number in an item, or subtract.  `text` gets the number, *out the
- * item, and *is_new whether that is a new item. */
+ * item, and *is_new whether the item is new. */
 enum mm_added { MM_ADDED, MM_NO_ITEM, MM_NO_NUMBER, MM_OTHER_CAS, MM_NO_ROOM };
 enum { MM_NUMBER_SIZE = 24 };
 struct mm_delta {
 	uint64_t by;
 	int is_less;
-	uint64_t cas; /* that the item must have; 0: any */
+	uint64_t cas; /* of the item, as required; 0: any */
 };
 enum mm_added mm_add_delta(struct mm_items *all, struct mm_text key,
 			   const struct mm_delta *delta,

@@ -117,7 +117,7 @@ static void make_stale(struct mm_items *all, struct mm_item *item,
 	item->cas = mm_items_next_cas(all);
 }
 
-/* NULL, or the reply says what is wrong. */
+/* Read the flags.  NULL, or the reply with the error. */
 static const char *read_change(const struct mm_call *call, struct mm_flags *f)
 {
 	if (mm_flags_read(call, 2, f))
@@ -155,7 +155,7 @@ void mm_meta_delete(struct mm_call *call)
 
 /* ---- ma ------------------------------------------------------------------ */
 
-/* The item is not there: make it, with the initial number. */
+/* Make the missing item, with the initial number. */
 static enum mm_added make_number(const struct mm_call *call,
 				 const struct mm_flags *f,
 				 char text[MM_NUMBER_SIZE],

@@ -7,7 +7,7 @@
 
 #include "sim/memcached/commands.h"
 
-/* A line is at most that long, except a "get". */
+/* Bounds of a line; "get" may be longer. */
 enum { LINE_MAX_BYTES = 2048, BLANKS_MAX = 100 };
 
 static const struct command {

@@ -4,7 +4,7 @@
 
 #include "sim/memcached/state.h"
 
-/* Carry out the requests in `in` that are complete. */
+/* Carry out the complete requests in `in`. */
 void mm_connection_run(struct sim_memc_conn *c);
 
 /* Forget half a request. */

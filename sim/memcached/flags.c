@@ -63,8 +63,8 @@ static void read_plain(char flag, struct mm_flags *f)
 	f->is_stale |= flag == 'I';
 }
 
-/* An unknown flag or one that is there twice ends the reading; of the other
- * errors the last one is told. */
+/* The first unknown or repeated flag ends the reading; of other errors the last
+ * is told. */
 const char *mm_flags_read(const struct mm_call *call, size_t first,
 			  struct mm_flags *out)
 {

@@ -9,7 +9,7 @@
 #include "sim/memcached/call.h"
 
 struct mm_flags {
-	size_t first;        /* of the words that are flags */
+	size_t first;        /* place of the first flag among the words */
 	int is_silent;       /* q */
 	int is_look;         /* u: no fetch */
 	int has_value;       /* v */
@@ -32,7 +32,7 @@ struct mm_flags {
 /* 1, or the reply says that the line is too short, or too long. */
 int mm_flags_may_follow(const struct mm_call *call, const char *too_long);
 
-/* Read the words from the first flag on.  NULL, or what the reply says. */
+/* Read the words from the first flag on.  NULL, or the reply with the error. */
 const char *mm_flags_read(const struct mm_call *call, size_t first,
 			  struct mm_flags *out);
 
@@ -44,7 +44,7 @@ int mm_flags_opaque_fits(const struct mm_call *call,
 void mm_flags_echo(struct sim_bytes *out, struct mm_text word,
 		   struct mm_text key);
 
-/* "EN" and the like, what the flags repeat, and a line end. */
+/* Append "EN" and the like, the repeated flags, and a line end. */
 void mm_flags_put_line(const struct mm_call *call, const char *status,
 		       const struct mm_flags *flags);
 

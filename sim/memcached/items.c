@@ -31,7 +31,7 @@ static struct mm_item **bucket_of(struct mm_items *all, const char *key,
 	return &all->buckets[hash % MM_BUCKETS];
 }
 
-/* Items that are over stay until somebody asks for them, or for their room. */
+/* Expired items stay until a client asks for them, or for their room. */
 static void purge(struct mm_items *all)
 {
 	struct mm_item *newer;

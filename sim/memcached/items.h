@@ -65,7 +65,7 @@ uint64_t mm_items_next_cas(struct mm_items *all);
 /* Has the item ended? */
 int mm_items_is_over(const struct mm_items *all, const struct mm_item *item);
 
-/* NULL: not there, or over; then it is removed. */
+/* NULL: not there, or expired; an expired item is removed. */
 struct mm_item *mm_items_find(struct mm_items *all, struct mm_text key);
 
 /* A client fetched the item. */

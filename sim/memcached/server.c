@@ -8,8 +8,8 @@
 #include "sim/memcached/call.h"
 #include "sim/memcached/connection.h"
 
-/* The count of a new server: it is ahead, so that times of before the start
- * are above 0, too. */
+/* The count of a new server starts ahead, so that times before the start are
+ * above 0, too. */
 enum { SECOND_US = 1000000, FIRST_S = 62 };
 
 static void begin_run(struct sim_memc *s, struct sim_memc_time now)
@@ -155,7 +155,7 @@ void sim_memc_set_room(struct sim_memc *s, int64_t items)
 	s->items.room = items;
 }
 
-/* ---- What it has --------------------------------------------------------- */
+/* ---- Contents ------------------------------------------------------------ */
 
 int64_t sim_memc_born_s(const struct sim_memc *s)
 {

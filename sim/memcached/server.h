@@ -30,7 +30,7 @@ struct sim_memc_time {
 	int64_t up_us, wall_us;
 };
 
-/* Zeroed: as Debian starts it. */
+/* Zeroed: as Debian starts memcached. */
 struct sim_memc_options {
 	const char *login; /* "user password" that a connection must send
 			    * (-Y), borrowed; or NULL */
@@ -53,18 +53,18 @@ void sim_memc_tick(struct sim_memc *s, int64_t up_us);
 
 struct sim_memc_conn *sim_memc_connect(struct sim_memc *s);
 
-/* The connection has ended, however; free it. */
+/* Free the connection, whichever side ended it. */
 void sim_memc_disconnect(struct sim_memc_conn *c);
 
-/* Bytes from the client.  The requests that are complete are carried out, and
- * the replies are appended to the connection's output. */
+/* Take bytes from the client.  Complete requests are carried out, and the
+ * replies are appended to the connection's output. */
 void sim_memc_input(struct sim_memc_conn *c, const void *bytes, size_t len);
 
-/* Bytes for the client; whoever delivers them takes them out. */
+/* Return the bytes for the client; the network takes them out. */
 struct sim_bytes *sim_memc_output(struct sim_memc_conn *c);
 
-/* Whether the server closes the connection after its output: quit, a request
- * of HTTP, a line without an end, or a restart. */
+/* Whether the server closes the connection after the output: quit, a request of
+ * HTTP, a line without an end, or a restart. */
 int sim_memc_is_closing(const struct sim_memc_conn *c);
 
 /* ---- Events -------------------------------------------------------------- */
@@ -81,23 +81,23 @@ void sim_memc_flush(struct sim_memc *s);
 void sim_memc_evict(struct sim_memc *s, uint64_t n);
 void sim_memc_move(struct sim_memc *s, uint64_t n);
 
-/* The server has memory for so many more items, all of one size, and evicts
- * none (-M).  To store an item, also in the place of another, the server needs
+/* Give the server memory for so many more items, all of one size; it evicts no
+ * items (-M).  To store an item, also in the place of another, the server needs
  * memory for an item; a removed item gives memory back.  INT64_MAX, as preset:
  * for any number. */
 void sim_memc_set_room(struct sim_memc *s, int64_t items);
 
-/* ---- What it has --------------------------------------------------------- */
+/* ---- Contents ------------------------------------------------------------ */
 
 /* When this run began, in seconds since 1970, as "stats" tells it. */
 int64_t sim_memc_born_s(const struct sim_memc *s);
 
-/* The n-th item that has not ended, the oldest first.  NULL: no such item.
- * Borrowed until the next call. */
+/* Return the n-th live item, the oldest first.  NULL: no such item.  Borrowed
+ * until the next call. */
 const char *sim_memc_key(const struct sim_memc *s, size_t n);
 
-/* An item's value.  NULL: no such item, or it has ended.  Borrowed until the
- * next call. */
+/* Return an item's value.  NULL: no such item, or it has expired.  Borrowed
+ * until the next call. */
 const struct sim_bytes *sim_memc_value(const struct sim_memc *s,
 				       const char *key);
 

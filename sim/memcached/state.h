@@ -14,12 +14,12 @@ enum { MM_AHEAD_S = 60 };
 /* How a data block is stored. */
 enum mm_mode { MM_SET, MM_ADD, MM_REPLACE, MM_APPEND, MM_PREPEND, MM_CAS };
 
-/* A request whose data block is to come. */
+/* A request before the data block. */
 struct mm_store {
 	enum mm_mode mode;
 	struct mm_item *item;  /* not linked; NULL: no request */
-	uint64_t cas;          /* that the item must have; 0: any */
-	size_t len;            /* of the block, with its line end */
+	uint64_t cas;          /* of the item, as required; 0: any */
+	size_t len;            /* of the block, with the line end */
 	int is_meta;
 	int is_stale;          /* of "ms": a smaller number will do, too */
 	struct sim_bytes tail; /* of "ms": the reply's "k", "c" and "O...", a
@@ -35,8 +35,7 @@ struct sim_memc_conn {
 	size_t login_len;     /* of the login to come, with the line end; 0:
 			       * no login */
 	int is_authenticated;
-	size_t answered;      /* bytes of `out` that are replies to earlier
-			       * input */
+	size_t answered;      /* bytes of `out` for replies to earlier input */
 	int is_silent;        /* the request is to have no reply */
 	int is_closing;
 };

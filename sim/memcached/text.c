@@ -114,7 +114,7 @@ static enum mm_mode mode_of(struct mm_text command)
 	return mode;
 }
 
-/* An old value is worse than none. */
+/* An old value is worse than no value. */
 static void refuse(struct mm_call *call, enum mm_mode mode, size_t len,
 		   const char *why)
 {

@@ -9,7 +9,7 @@
 
 enum {
 	WRITES = 1,   /* refused by a replica */
-	GROWS = 2,    /* refused by a server that is full */
+	GROWS = 2,    /* refused by a full server */
 	ALWAYS = 4,   /* while the server loads, too */
 	ANYBODY = 8,  /* before AUTH, too */
 	CLIENTS = 16, /* not for scripts */
@@ -70,7 +70,7 @@ _Static_assert(N_COMMANDS <= RM_COMMANDS_MAX, "sim_redis.calls is too short");
 
 /* ---- Calls --------------------------------------------------------------- */
 
-/* Places of the table by a hash of the name; 0: none, else the place + 1. */
+/* Places in the table by a hash of the name; 0: empty, else the place + 1. */
 enum { SLOTS = 256 };
 static unsigned char slots[SLOTS];
 

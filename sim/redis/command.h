@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Commands of the model Redis: what may be called when, and by whom.
- */
+/* Commands of the model Redis: which a client may call, and when. */
 #ifndef DLOCK_SIM_REDIS_COMMAND_H
 #define DLOCK_SIM_REDIS_COMMAND_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The commands of the model Redis, each a function that makes one reply.  They
- * are called through the table in sim/redis/command.c, which has checked the
- * number of arguments.
+ * The commands of the model Redis, each a function that makes one reply.  The
+ * table in sim/redis/command.c calls them, after a check of the number of
+ * arguments.
  */
 #ifndef DLOCK_SIM_REDIS_COMMANDS_H
 #define DLOCK_SIM_REDIS_COMMANDS_H

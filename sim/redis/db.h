@@ -28,24 +28,24 @@ struct rm_db {
 
 void rm_db_clear(struct rm_db *db);
 
-/* All of `from`, in the place of what `to` had. */
+/* Replace all of `to` by a copy of `from`. */
 void rm_db_copy(struct rm_db *to, const struct rm_db *from);
 
 /* NULL: not there, or expired; then the key is removed. */
 struct rm_value *rm_db_find(struct rm_db *db, struct rm_text key,
 			    int64_t now_ms);
 
-/* An empty value in the place of what the key had, without an expiry. */
+/* Put an empty value in the place of the key's value, without an expiry. */
 struct rm_value *rm_db_put(struct rm_db *db, struct rm_text key,
 			   enum rm_type type);
 
-/* 1: it was there, and had not expired. */
+/* 1: the key was there, and had not expired. */
 int rm_db_remove(struct rm_db *db, struct rm_text key, int64_t now_ms);
 
-/* A hash, sorted set or list that has become empty is no key. */
+/* Remove a hash, sorted set or list that has become empty. */
 void rm_db_tidy(struct rm_db *db, struct rm_text key);
 
-/* Remove all that have expired. */
+/* Remove all expired keys. */
 void rm_db_expire(struct rm_db *db, int64_t now_ms);
 
 /* The bytes of a field; NULL: not there. */

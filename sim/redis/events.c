@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What happens to a server, and what it has. */
+/* Faults of a server, and the contents. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -92,7 +92,7 @@ void sim_redis_set_access(struct sim_redis *s, const char *password,
 	s->denied = denied;
 }
 
-/* ---- What it has --------------------------------------------------------- */
+/* ---- Contents ------------------------------------------------------------ */
 
 size_t sim_redis_keys(struct sim_redis *s, int64_t now_us)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the server says of itself, and what can be set in it. */
+/* INFO and CONFIG of the model Redis. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -91,10 +91,10 @@ void rm_time(const struct rm_call *call)
 	rm_reply_word(call->out, text);
 }
 
-/* ---- What can be set ----------------------------------------------------- */
+/* ---- Settings ------------------------------------------------------------ */
 
-/* The model counts no bytes: it is full if maxmemory is less than what an empty
- * server has. */
+/* The model counts no bytes: it is full if maxmemory is less than an empty
+ * server uses. */
 static int set(const struct rm_call *call, struct rm_text name,
 	       struct rm_text value)
 {
@@ -132,7 +132,7 @@ void rm_config(const struct rm_call *call)
 			       call->argv[2].s);
 }
 
-/* Of a master that answers to nobody: what is here stays. */
+/* The master given never answers: the keys stay. */
 void rm_replicaof(const struct rm_call *call)
 {
 	sim_redis_set_replica(call->server,

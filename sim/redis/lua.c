@@ -16,13 +16,13 @@
  * all, and keep no state. */
 static lua_State *interpreter;
 
-/* Of the script that runs. */
+/* Of the running script. */
 static const struct rm_call *script_call;
 static struct rm_run script_run;
 
 /* ---- redis.call ---------------------------------------------------------- */
 
-/* Leave { err = "..." }, and raise it if that is wanted. */
+/* Push { err = "..." }, and raise it if `raise`. */
 static int fail(lua_State *lua, const char *text, int raise)
 {
 	lua_newtable(lua);
@@ -31,7 +31,7 @@ static int fail(lua_State *lua, const char *text, int raise)
 	return raise ? lua_error(lua) : 1;
 }
 
-/* What stands at `at` of the stack, as an argument of a command. */
+/* Read the value at `at` of the stack, as an argument of a command. */
 static int read_arg(lua_State *lua, int at, struct rm_text *out)
 {
 	if (lua_type(lua, at) == LUA_TNUMBER) {
@@ -111,7 +111,7 @@ static int redis_reply(lua_State *lua)
 
 /* ---- The interpreter ----------------------------------------------------- */
 
-/* A name that nobody declared. */
+/* Fail for a name without a declaration. */
 static int no_global(lua_State *lua)
 {
 	return luaL_error(lua,
@@ -125,7 +125,7 @@ static int no_new_global(lua_State *lua)
 	return luaL_error(lua, "Attempt to modify a readonly table");
 }
 
-/* Say where it happened: the function that raised it, or who called that. */
+/* Add the place to an error: the function that raised it, or the caller. */
 static int add_place(lua_State *lua)
 {
 	lua_Debug ar;
@@ -270,7 +270,7 @@ static void set_list(lua_State *lua, const char *name,
 	lua_rawset(lua, LUA_GLOBALSINDEX);
 }
 
-/* The error that is on the stack. */
+/* Reply with the error on the stack. */
 static void reply_failure(lua_State *lua, struct rm_text sha1,
 			  struct sim_bytes *out)
 {

@@ -12,12 +12,12 @@ enum { RM_SHA1 = 40 };
 /* The script's name: 40 hex digits and a zero. */
 void rm_scripts_sha1(struct rm_text text, char sha1[RM_SHA1 + 1]);
 
-/* 1: it can be run from now on, by the name; 0: it is no Lua, which the reply
- * says. */
+/* Compile a script.  1: it can run from now on, by the name; 0: the text is no
+ * Lua, as the reply says. */
 int rm_scripts_compile(struct rm_text text, char sha1[RM_SHA1 + 1],
 		       struct sim_bytes *out);
 
-/* Run one that was compiled.  `keys` and `args` are its KEYS and ARGV. */
+/* Run a compiled script.  `keys` and `args` are KEYS and ARGV. */
 void rm_scripts_run(struct rm_text sha1, const struct rm_call *call,
 		    const struct rm_text *keys, size_t n_keys,
 		    const struct rm_text *args, size_t n_args);

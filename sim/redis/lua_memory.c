@@ -7,7 +7,7 @@
 #include "sim/base/memory.h"
 
 /* Blocks of STEP, 2 * STEP, ... SMALL bytes, then of powers of two.  The kernel
- * is asked for CHUNK bytes, or for a block that is larger. */
+ * is asked for CHUNK bytes, or for a larger block. */
 enum { STEP = 16, SMALL = 512, N_SMALL = SMALL / STEP, CHUNK = 1 << 18 };
 
 struct block {

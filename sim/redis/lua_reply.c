@@ -16,7 +16,7 @@ static void push_field(lua_State *lua, const char *field, const char *text,
 	lua_setfield(lua, -2, field);
 }
 
-/* The number that the line begins with. */
+/* Return the number at the start of the line. */
 static int64_t number_at(const char *line)
 {
 	int is_negative = *line == '-';

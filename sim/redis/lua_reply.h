@@ -9,10 +9,10 @@
 
 #include "sim/base/bytes.h"
 
-/* Push what a whole reply means.  Returns what is behind the reply. */
+/* Push the value of a whole reply.  Returns the end of the reply. */
 const char *rm_lua_push_reply(lua_State *lua, const char *reply);
 
-/* The value on top of the stack as a reply.  It stays there. */
+/* Append the value on top of the stack as a reply.  The value stays there. */
 void rm_lua_reply(lua_State *lua, struct sim_bytes *out);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "sim/base/memory.h"
 
-/* The place of the key, or where it should be. */
+/* Return the place of the key, or where to insert it. */
 static size_t place_of(const struct rm_map *m, struct rm_text key, int *there)
 {
 	size_t low = 0, high = m->n;

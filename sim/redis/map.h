@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A map from texts to values, in the order of the texts, so that whoever goes
- * through it meets the same order in every run.  All zeroes are an empty map.
+ * A map from texts to values, in the order of the texts, so that a loop over
+ * the map meets the same order in every run.  All zeroes are an empty map.
  */
 #ifndef DLOCK_SIM_REDIS_MAP_H
 #define DLOCK_SIM_REDIS_MAP_H
@@ -21,10 +21,10 @@ struct rm_map {
 /* NULL: not there. */
 struct rm_entry *rm_map_find(const struct rm_map *m, struct rm_text key);
 
-/* The entry, which is made with a NULL value if it was not there. */
+/* Return the entry; a new entry has a NULL value. */
 struct rm_entry *rm_map_add(struct rm_map *m, struct rm_text key);
 
-/* Returns the value of the entry that is no more. */
+/* Remove the entry, and return its value. */
 void *rm_map_remove(struct rm_map *m, struct rm_entry *entry);
 
 /* Remove all; `end`, unless NULL, frees a value. */

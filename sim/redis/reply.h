@@ -12,7 +12,7 @@
 
 void rm_reply_status(struct sim_bytes *out, const char *text);
 
-/* "ERR what was wrong".  Line ends in it become blanks. */
+/* Append "ERR ...".  Line ends in the text become blanks. */
 void rm_reply_error(struct sim_bytes *out, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void rm_reply_integer(struct sim_bytes *out, int64_t n);

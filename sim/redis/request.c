@@ -27,7 +27,7 @@ static void add_arg(struct rm_request *r, const char *bytes, size_t len)
 	r->argv[r->argc++] = (struct rm_text){ bytes, len };
 }
 
-/* A line without its end. */
+/* Take a line, without the end. */
 static enum rm_parsed take_line(struct cursor *c, struct rm_text *line,
 				const char *too_long, const char **what)
 {
@@ -43,7 +43,7 @@ static enum rm_parsed take_line(struct cursor *c, struct rm_text *line,
 	return RM_COMPLETE;
 }
 
-/* The number in a line; -1: none, or not within 0 and `most`. */
+/* Read the number in a line; -1: no number, or not within 0 and `most`. */
 static int64_t number_in(struct rm_text line, int64_t most)
 {
 	int64_t n;
@@ -135,7 +135,7 @@ static enum rm_parsed take_words(struct cursor *c, struct rm_request *out,
 	return RM_COMPLETE;
 }
 
-/* What stands behind an argument, nobody needs any longer. */
+/* Write zeroes behind the arguments: the bytes there are parsed. */
 static void end_args(struct rm_request *r)
 {
 	for (size_t i = 0; i < r->argc; i++)

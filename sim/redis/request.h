@@ -10,7 +10,7 @@
 
 /* Zeroed: empty; the owner frees argv. */
 struct rm_request {
-	size_t argc; /* 0: an empty one, which has no reply */
+	size_t argc; /* 0: an empty request, which has no reply */
 	struct rm_text *argv;
 	size_t room;
 	size_t len;  /* of the request */
@@ -18,12 +18,13 @@ struct rm_request {
 
 enum rm_parsed {
 	RM_COMPLETE,
-	RM_PARTIAL,  /* its end has not come */
-	RM_NONSENSE  /* *what says what is wrong, static */
+	RM_PARTIAL,  /* the end has not come */
+	RM_NONSENSE  /* *what is the reason, static */
 };
 
-/* The first request in `in`.  A complete one borrows the bytes, and writes
- * zeroes behind the arguments; then the owner takes the request out of `in`. */
+/* Parse the first request in `in`.  A complete request borrows the bytes, and
+ * writes zeroes behind the arguments; then the owner takes the request out of
+ * `in`. */
 enum rm_parsed rm_request_parse(const struct sim_bytes *in,
 				struct rm_request *out, const char **what);
 

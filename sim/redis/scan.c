@@ -53,7 +53,7 @@ static int compare_places(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* The place that comes `count` keys behind `from`; 0: there is none. */
+/* Return the place `count` keys behind `from`; 0: past the last key. */
 static uint64_t next_place(const struct rm_db *db, uint64_t from, int64_t count)
 {
 	uint64_t *places = sim_alloc((db->keys.n + 1) * sizeof(*places));

@@ -34,8 +34,8 @@ static void run(const struct rm_call *call, struct rm_text sha1)
 		       call->argv + 3 + n, call->argc - 3 - (size_t)n);
 }
 
-/* Have the server know the text in argv[at].  `sha1` becomes the name.  1, or
- * the reply says what is wrong. */
+/* Load the text in argv[at] into the server.  `sha1` becomes the name.  1, or
+ * the reply with the error. */
 static int load(const struct rm_call *call, size_t at, char sha1[RM_SHA1 + 1])
 {
 	if (!rm_scripts_compile(call->argv[at], sha1, call->out))

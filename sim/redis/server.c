@@ -104,7 +104,7 @@ int sim_redis_is_closing(const struct sim_redis_conn *c)
 	return c->is_closing;
 }
 
-/* ---- What it did --------------------------------------------------------- */
+/* ---- Counts -------------------------------------------------------------- */
 
 uint64_t sim_redis_calls(const struct sim_redis *s, const char *command)
 {

@@ -12,7 +12,8 @@ enum { RM_DBS = 16, RM_RUN_ID = 40, RM_COMMANDS_MAX = 80 };
 
 struct rm_call;
 
-/* What a script has done so far, and how the server was when it began. */
+/* The script's writes so far, and the server's state at the start of the
+ * script. */
 struct rm_run {
 	int has_written;
 	int was_full;
@@ -37,12 +38,12 @@ struct sim_redis {
 	struct rm_db dbs[RM_DBS];
 	char run_id[RM_RUN_ID + 1];
 	uint64_t seed, starts, last_id;
-	struct sim_bytes password; /* empty: none is needed */
+	struct sim_bytes password; /* empty: none needed */
 	const char *denied;       /* or NULL */
 	int is_replica, is_full, is_loading;
 	struct sim_bytes policy; /* maxmemory-policy */
 	struct sim_redis_conn *conns;
-	struct rm_map scripts; /* by SHA1, that it knows; values are NULL */
+	struct rm_map scripts; /* known scripts, by SHA1; values are NULL */
 	rm_script_call *script_call;
 	struct sim_bytes reply; /* to a script */
 	uint64_t calls[RM_COMMANDS_MAX]; /* by place in the table */

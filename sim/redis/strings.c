@@ -36,7 +36,7 @@ struct set_options {
 	int64_t expiry_ms; /* or RM_NO_EXPIRY */
 };
 
-/* The time behind "PX" and the like.  1, or the reply says what is wrong. */
+/* Read the time behind "PX" and the like.  1, or the reply with the error. */
 static int read_time(const struct rm_call *call, size_t at, int64_t *expiry_ms)
 {
 	int is_s = rm_is(call->argv[at], "EX") || rm_is(call->argv[at], "EXAT");

@@ -48,8 +48,8 @@ int rm_integer(struct rm_text t, int64_t *out)
 	return 1;
 }
 
-/* Most are integers that a double can hold, and strtod() takes ten times as
- * long. */
+/* Most numbers are integers that a double can hold, and strtod() takes ten
+ * times as long. */
 int rm_double(struct rm_text t, double *out)
 {
 	uint64_t n;

@@ -14,13 +14,13 @@ struct rm_text {
 	size_t len;
 };
 
-/* As memcmp(), and what is shorter comes first. */
+/* Compare as memcmp() does, a shorter text first. */
 int rm_compare(struct rm_text a, struct rm_text b);
 
-/* Whether it is `word`, in whatever case. */
+/* Whether the text is `word`, in whatever case. */
 int rm_is(struct rm_text t, const char *word);
 
-/* 1: all of the text is one number.  An integer has no sign but '-' and no
+/* 1: all of the text is a number.  An integer has no sign but '-' and no
  * leading zero. */
 int rm_integer(struct rm_text t, int64_t *out);
 int rm_double(struct rm_text t, double *out);

@@ -12,7 +12,7 @@ struct range {
 	int64_t skip, count; /* of LIMIT */
 };
 
-/* ---- What is asked for --------------------------------------------------- */
+/* ---- Arguments ----------------------------------------------------------- */
 
 static int read_score(struct rm_text t, double *score, int *without)
 {
@@ -32,7 +32,7 @@ static int read_scores(const struct rm_call *call, size_t min, size_t max,
 	return 0;
 }
 
-/* From argv[4] on.  1, or the reply says what is wrong. */
+/* Read argv[4] and later.  1, or the reply with the error. */
 static int read_options(const struct rm_call *call, int is_zrange,
 			struct range *r)
 {
@@ -65,7 +65,7 @@ static int read_options(const struct rm_call *call, int is_zrange,
 	return 1;
 }
 
-/* ---- What there is ------------------------------------------------------- */
+/* ---- Members ------------------------------------------------------------- */
 
 static int is_within(const struct range *r, const struct rm_member *m)
 {
@@ -75,7 +75,7 @@ static int is_within(const struct range *r, const struct rm_member *m)
 	return low && high;
 }
 
-/* The n-th in the order that is asked for. */
+/* Return the n-th member in the requested order. */
 static const struct rm_member *nth(const struct rm_zset *z,
 				   const struct range *r, size_t n)
 {
@@ -90,7 +90,7 @@ static void reply_member(const struct rm_call *call, const struct range *r,
 		rm_reply_double(call->out, m->score);
 }
 
-/* Ranks may count from the end.  Returns how many members that are. */
+/* Ranks may count from the end.  Returns how many members are in the range. */
 static size_t cut_ranks(struct range *r, size_t n)
 {
 	int64_t all = (int64_t)n;

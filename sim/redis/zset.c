@@ -28,7 +28,7 @@ struct rm_member *rm_zset_find(const struct rm_zset *z, struct rm_text member)
 	return entry ? entry->value : NULL;
 }
 
-/* The first of `n` places whose member does not stand before `member`. */
+/* Return the first of `n` places with a member not before `member`. */
 static size_t place_of(const struct rm_zset *z, size_t n,
 		       const struct rm_member *member)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A sorted set of the model Redis: members by score, and by text where scores
- * are equal.  All zeroes are an empty one.
+ * are equal.  All zeroes are an empty set.
  */
 #ifndef DLOCK_SIM_REDIS_ZSET_H
 #define DLOCK_SIM_REDIS_ZSET_H
@@ -29,10 +29,10 @@ static inline size_t rm_zset_n(const struct rm_zset *z)
 /* NULL: not there. */
 struct rm_member *rm_zset_find(const struct rm_zset *z, struct rm_text member);
 
-/* 1: the member is new; 0: it has another score now, or the same. */
+/* 1: the member is new; 0: the member has a new score, or the same. */
 int rm_zset_add(struct rm_zset *z, struct rm_text member, double score);
 
-/* 1: it was there. */
+/* 1: the member was there. */
 int rm_zset_remove(struct rm_zset *z, struct rm_text member);
 
 /* Where the member stands, from 0. */

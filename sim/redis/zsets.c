@@ -69,7 +69,7 @@ static int check(const struct rm_call *call, const struct zadd_options *o,
 	return 1;
 }
 
-/* What one of them adds to the reply. */
+/* Add a member; returns the addition to the reply. */
 static int add(struct rm_value *v, const struct zadd_options *o,
 	       struct rm_text member, double score)
 {
@@ -129,7 +129,7 @@ void rm_zcard(const struct rm_call *call)
 				 v ? (int64_t)rm_zset_n(&v->zset) : 0);
 }
 
-/* The member in argv[2]; without one the reply is nil. */
+/* Find the member in argv[2]; without one the reply is nil. */
 static const struct rm_member *find_member(const struct rm_call *call,
 					   struct rm_value **v)
 {

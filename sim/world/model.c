@@ -9,7 +9,7 @@
 #include "sim/base/memory.h"
 
 struct sim_peer {
-	struct sim_redis_conn *redis; /* of these two, one is not NULL */
+	struct sim_redis_conn *redis; /* this or memc; the other is NULL */
 	struct sim_memc_conn *memc;
 };
 
@@ -166,7 +166,7 @@ void sim_model_copy(struct sim_model *replica, const struct sim_model *master)
 		sim_redis_copy(replica->redis, master->redis);
 }
 
-/* ---- Redis: what it has -------------------------------------------------- */
+/* ---- Redis: contents ----------------------------------------------------- */
 
 /* The clock of the tokens stays. */
 static const char *redis_key(struct sim_redis *s, size_t n, int64_t wall_us)
@@ -202,7 +202,7 @@ static int redis_entry(struct sim_redis *s, const char *lock, int is_shared,
 	return 1;
 }
 
-/* ---- memcached: what it has ---------------------------------------------- */
+/* ---- memcached: contents ------------------------------------------------- */
 
 /* Of "dlock.RUN.LOCK", a gate, and "dlock.RUN.LOCK.5", a slot; not a mark, a
  * wish, or the witness. */
@@ -221,7 +221,7 @@ static int is_hold(const char *key)
 	return at && (!strchr(at + 1, '.') || is_slot(key));
 }
 
-/* The n-th that stands for a hold. */
+/* Return the n-th key of a hold. */
 static const char *memc_key(const struct sim_memc *s, size_t n)
 {
 	const char *key;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A model server, whichever it is, on its machine's clocks.
- */
+/* A model server of either kind, on the machine's clocks. */
 #ifndef DLOCK_SIM_MODEL_H
 #define DLOCK_SIM_MODEL_H
 
@@ -11,19 +9,19 @@
 enum sim_kind { SIM_REDIS, SIM_MEMCACHED };
 
 struct sim_model {
-	struct sim_redis *redis; /* of these two, one is not NULL */
+	struct sim_redis *redis; /* this or memc; the other is NULL */
 	struct sim_memc *memc;
 };
 
 struct sim_peer; /* the server's end of a connection */
 
-/* A server that has run for a while at `now`. */
+/* Make a server that has run for a while at `now`. */
 struct sim_model *sim_model_new(enum sim_kind kind, uint64_t seed,
 				struct sim_memc_time now);
 void sim_model_free(struct sim_model *m);
 
-/* Keys end by the time since 1970, so that a step of that clock ends leases
- * early or late. */
+/* Whether keys end by the time since 1970, so that a step of that clock ends
+ * leases early or late. */
 int sim_model_goes_by_wall(const struct sim_model *m);
 
 /* A restart may keep all keys. */
@@ -45,7 +43,7 @@ int sim_peer_is_closing(const struct sim_peer *p);
 
 /* ---- Events -------------------------------------------------------------- */
 
-/* See the models; forget: what is no loss, as of scripts. */
+/* See the models; forget: no loss of claims, as of scripts. */
 void sim_model_restart(struct sim_model *m, int memory,
 		       struct sim_memc_time now);
 void sim_model_flush(struct sim_model *m);
@@ -58,10 +56,10 @@ void sim_model_set_loading(struct sim_model *m, int loading);
 void sim_model_set_replica(struct sim_model *m, int replica);
 void sim_model_copy(struct sim_model *replica, const struct sim_model *master);
 
-/* ---- What it has --------------------------------------------------------- */
+/* ---- Contents ------------------------------------------------------------ */
 
-/* The n-th key that keeps a client out, or makes work for one.  NULL: no such
- * key.  Borrowed until the next call. */
+/* Return the n-th key that keeps a client out, or makes work for one.  NULL: no
+ * such key.  Borrowed until the next call. */
 const char *sim_model_key(struct sim_model *m, size_t n,
 			  struct sim_memc_time now);
 
@@ -75,8 +73,8 @@ struct sim_entry {
 	uint64_t token;    /* 0: the entry does not say */
 };
 
-/* The n-th shared entry, or exclusive one, of `lock`, a key of a request.  0:
- * there is none. */
+/* Get the n-th shared entry, or exclusive one, of `lock`, a key of a request.
+ * 0: no such entry. */
 int sim_model_entry(struct sim_model *m, const char *lock, int is_shared,
 		    size_t n, struct sim_memc_time now, struct sim_entry *out);
 

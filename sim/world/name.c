@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Addresses of servers, and the name that has some of them. */
+/* Addresses of servers, and the name with some of the addresses. */
 #include <arpa/inet.h>
 #include <netdb.h>
 

@@ -176,7 +176,7 @@ void sim_net_reset(struct sim_wire *w)
 	sim_wire_tell(w, DLKI_READABLE | DLKI_WRITABLE | DLKI_ENDED);
 }
 
-/* ---- What is due --------------------------------------------------------- */
+/* ---- Due events ---------------------------------------------------------- */
 
 static int64_t wire_due(const struct sim_wire *w)
 {
@@ -328,8 +328,8 @@ static void deliver_down(struct sim_wire *w, size_t number)
 		     w->down.is_ended ? ", the end" : "");
 }
 
-/* The machine's kernel has what was sent to a process that was stopped.  What
- * was sent to a machine that was, comes when the sender tries again. */
+/* The machine's kernel keeps bytes for a stopped process.  Bytes to a stopped
+ * machine arrive when the sender tries again. */
 static void resume(struct sim_net *n, struct sim_server *s)
 {
 	int64_t for_us = (n->now - s->stopped_at) / US;

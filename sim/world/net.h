@@ -12,9 +12,9 @@
 #include "sim/world/stream.h"
 
 /*
- * Where clients connect.  Either to the address 127.0.0.1, which always leads
- * to the master; or they look SIM_NAME up, which has a few of the addresses
- * 10.0.0.1 to 10.0.0.5: each server has two, and the last is nobody's.
+ * The addresses for clients.  Either 127.0.0.1, which always leads to the
+ * master; or SIM_NAME, which resolves to a few of the addresses 10.0.0.1 to
+ * 10.0.0.5: each server has two, and the last belongs to no server.
  */
 #define SIM_NAME "redis.example"
 enum {
@@ -26,23 +26,23 @@ enum {
 
 struct sim_server {
 	struct sim_model *model;
-	int is_stopped, is_down; /* reads nothing; is not there */
+	int is_stopped, is_down; /* reads no bytes; is not there */
 	int64_t stopped_at, stopped_until;
-	int is_host_stopped;     /* what is sent to it is lost, and sent again
-				  * sooner or later */
-	int64_t wall_us;         /* its clock at the true time 0 */
-	int64_t up_us;           /* ... and its machine's, without sleep */
-	int sleeps;              /* the machine sleeps while it is stopped */
+	int is_host_stopped;     /* bytes to it are lost, and sent again sooner
+				  * or later */
+	int64_t wall_us;         /* the clock at the true time 0 */
+	int64_t up_us;           /* ... and the machine's, without sleep */
+	int sleeps;              /* a stopped machine sleeps */
 	int64_t slept_us;        /* so far */
 	int64_t late_us;         /* the timer of the model rings so late */
 };
 
 struct sim_wire {
 	struct sim_net *net;
-	const void *client;      /* whose it is; NULL: the client has closed */
-	const void *opener;      /* whose it was */
-	int64_t superseded_at;   /* when a later one of the client's in the set
-				  * brought an answer; SIM_NEVER */
+	const void *client;      /* the connection's; NULL: has closed */
+	const void *opener;      /* the client that opened it */
+	int64_t superseded_at;   /* when a later connection of the client's in
+				  * the set brought an answer; or SIM_NEVER */
 	struct sim_server *server;
 	enum dlki_set set;
 	struct dlki_tag tag;
@@ -63,21 +63,21 @@ struct sim_net {
 	int is_healed;           /* the weather is over */
 	struct sim_server servers[SIM_SERVERS];
 	size_t n_servers, master;
-	unsigned int name;       /* a bit for each place that SIM_NAME has */
+	unsigned int name;       /* a bit for each place in SIM_NAME */
 	int name_fails;          /* EAI_ error of look-ups; 0 */
 	struct sim_wire **wires; /* by number; NULL: free */
 	size_t n_wires;
 	size_t n_told;           /* wires with edges and a client */
 	/* Let the time go on until the client can read from the connection, or
-	 * `until`; NULL: it does not go on by itself.  A connection at a time;
-	 * meanwhile other threads of the client run. */
+	 * `until`; NULL: time does not go on by itself.  A connection at a
+	 * time; meanwhile other threads of the client run. */
 	void (*pass)(void *arg, const struct sim_wire *w, int64_t until);
 	void *pass_arg;
-	const struct sim_wire *awaited; /* that connection, or NULL */
+	const struct sim_wire *awaited; /* in pass(); or NULL */
 	int64_t late_at;         /* when bytes came last, more than a lease
 				  * after their connection was superseded; -1 */
 	uint64_t events;
-	uint64_t hash;           /* of all that happened */
+	uint64_t hash;           /* of all events */
 	FILE *trace;             /* or NULL */
 };
 
@@ -85,8 +85,8 @@ struct sim_net {
 void sim_net_begin(struct sim_net *n, struct sim_chance *c, enum sim_kind kind);
 void sim_net_end(struct sim_net *n);
 
-/* Something happened: count it, and put it into the hash and the trace.  `fmt`
- * has conversions of int, of 64 bits, and of texts. */
+/* Note an event: count it, and put it into the hash and the trace.  `fmt` has
+ * conversions of int, of 64 bits, and of texts. */
 void sim_net_note(struct sim_net *n, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -98,10 +98,10 @@ int sim_net_connect(struct sim_net *n, const void *client,
 /* The addresses of SIM_NAME, in any order; as resolve() of a world. */
 int sim_net_name(const struct sim_net *n, struct dlki_address *out, int room);
 
-/* The address of a place; SIM_PLACES: that of the master, always. */
+/* Return the address of a place; SIM_PLACES: the master's, always. */
 struct dlki_address sim_net_address(int place);
 
-/* The server at an address; NULL: nobody is there. */
+/* Return the server at an address, or NULL. */
 struct sim_server *sim_net_server(struct sim_net *n,
 				  const struct dlki_address *at);
 
@@ -130,16 +130,16 @@ static inline int sim_wire_can_read(const struct sim_wire *w)
 /* Take the edges that the client is told of now. */
 unsigned int sim_wire_take_edges(struct sim_wire *w);
 
-/* It breaks, both ways, at once. */
+/* Break the connection, both ways, at once. */
 void sim_net_reset(struct sim_wire *w);
 
-/* When something is due; SIM_NEVER. */
+/* Return when the next event is due; or SIM_NEVER. */
 int64_t sim_net_due(const struct sim_net *n);
 
-/* Do what is due by now. */
+/* Do all due events. */
 void sim_net_step(struct sim_net *n);
 
-/* No more faults: what stands still goes on, and what is late arrives. */
+/* End all faults: stopped streams go on, and late bytes arrive. */
 void sim_net_heal(struct sim_net *n);
 
 /* A server's clocks. */

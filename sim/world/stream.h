@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A stream of bytes, one way: what was written arrives in order, in pieces, by
+ * A stream of bytes, one way: bytes arrive in the order written, in pieces, by
  * and by, or not at all.  Times are true ones, in nanoseconds.
  */
 #ifndef DLOCK_SIM_STREAM_H
@@ -20,7 +20,7 @@ struct sim_stream {
 	struct sim_bytes flying, arrived;
 	struct sim_piece *pieces; /* of the bytes that fly */
 	size_t n_pieces, room;
-	int64_t last_at;          /* nothing overtakes */
+	int64_t last_at;          /* bytes arrive in order */
 	int64_t end_at;           /* the end of the stream; SIM_NEVER */
 	int is_closed, is_ended;  /* the end was written; has arrived */
 };
@@ -28,21 +28,22 @@ struct sim_stream {
 void sim_stream_begin(struct sim_stream *s);
 void sim_stream_free(struct sim_stream *s);
 
-/* How many of the bytes the stream takes: fewer than `len` if it is full. */
+/* Write the bytes, and return how many fit: fewer than `len` if the stream is
+ * full. */
 size_t sim_stream_write(struct sim_stream *s, const struct sim_weather *w,
 			struct sim_chance *c, int64_t now, const void *bytes,
 			size_t len);
 
-/* The end comes behind what was written. */
+/* Write the end, behind all bytes. */
 void sim_stream_end(struct sim_stream *s, int64_t now);
 
-/* What was to arrive by now arrives at `at`, and all else not before. */
+/* Let bytes due by now arrive at `at`, and all others not before. */
 void sim_stream_put_off(struct sim_stream *s, int64_t now, int64_t at);
 
-/* All that was written arrives now at the latest. */
+/* Let all written bytes arrive now at the latest. */
 void sim_stream_heal(struct sim_stream *s, int64_t now);
 
-/* When something arrives next; SIM_NEVER. */
+/* Return when the next bytes arrive; or SIM_NEVER. */
 static inline int64_t sim_stream_due(const struct sim_stream *s)
 {
 	if (s->n_pieces > 0)
@@ -50,7 +51,7 @@ static inline int64_t sim_stream_due(const struct sim_stream *s)
 	return s->is_ended ? SIM_NEVER : s->end_at;
 }
 
-/* Let arrive what is due.  1: something has. */
+/* Let due bytes arrive.  1: some have. */
 int sim_stream_step(struct sim_stream *s, int64_t now);
 
 #endif

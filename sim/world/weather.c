@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/world/weather.h"
 
-/* Off in half of the seeds; else up to `rarest`, from as wild as a 64th.  At
- * most two faults are that wild, or no caller would get a lock. */
+/* Draw a rate: off in half of the seeds; else up to `rarest`, from as wild as a
+ * 64th.  At most two faults are that wild, or no caller would get a lock. */
 static uint64_t rate(struct sim_weather *w, struct sim_chance *c,
 		     const char *site, uint64_t rarest)
 {

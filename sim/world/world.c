@@ -83,8 +83,8 @@ static ssize_t world_await(struct dlki_world *w, int sock, void *out,
 	return world_read(w, sock, out, size);
 }
 
-/* The process has no processor.  What it writes in the rest of the turn, it
- * writes later. */
+/* Take the processor from the process.  The process writes the bytes of the
+ * rest of the turn later. */
 static void sleep_a_while(struct sim_world *w)
 {
 	struct sim_net *n = w->net;
@@ -152,7 +152,7 @@ static int64_t draw_answer_at(const struct sim_net *n)
 	return n->now + 1000 * us;
 }
 
-/* The answer of a look-up that was forgotten will do. */
+/* The answer of a forgotten look-up will do. */
 static int world_resolve(struct dlki_world *w, const char *host, uint16_t port,
 			 struct dlki_address *out, int room)
 {
@@ -226,7 +226,7 @@ static const struct dlki_world_type type = {
 	.resolve = world_resolve,
 };
 
-/* ---- For who runs the simulation ----------------------------------------- */
+/* ---- For the owner of the simulation ------------------------------------- */
 
 void sim_world_begin(struct sim_world *w, struct sim_net *net, uint64_t number)
 {
