@@ -28,15 +28,15 @@ static json_t *caps_json(uint32_t caps)
 	return NULL;
 }
 
-/* One walk over the library's tables. */
+/* A walk over the library's tables. */
 struct walk {
-	const char *scheme; /* the one that is asked for, or NULL */
+	const char *scheme; /* the scheme asked for, or NULL */
 	const char **known; /* ends in NULL */
 	size_t n_known;
 	int found;
-	struct table *table; /* one of the two */
+	struct table *table; /* this or json; the other is NULL */
 	json_t *json;
-	int failed; /* out of memory for it */
+	int failed; /* out of memory for the output */
 };
 
 static json_t *store_json(const struct dlock_store *s)

@@ -24,7 +24,7 @@ void boottime_arm(int timer, int64_t when)
 	struct itimerspec at = { 0 };
 
 	if (when != INT64_MAX) {
-		/* All zeroes would disarm it. */
+		/* All zeroes would disarm the timer. */
 		if (when < 1)
 			when = 1;
 		at.it_value.tv_sec = when / SECOND;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The clock that leases are counted on: it goes on while the machine sleeps.
- */
+/* The clock of leases: it goes on while the machine sleeps. */
 #ifndef DLOCK_TOOLS_BOOTTIME_H
 #define DLOCK_TOOLS_BOOTTIME_H
 
@@ -11,10 +9,10 @@
 
 int64_t boottime_now(void); /* nanoseconds */
 
-/* A timerfd(2) that is not armed.  -1 and errno on failure. */
+/* Return an unarmed timerfd(2).  -1 and errno on failure. */
 int boottime_open(void);
 
-/* Make it readable from `when` on; INT64_MAX: never. */
+/* Make the timer readable from `when` on; INT64_MAX: never. */
 void boottime_arm(int timer, int64_t when);
 
 #endif

@@ -33,7 +33,7 @@ static int nobody(const char *name)
 		    name);
 }
 
-/* What is held may be the semaphore of that name. */
+/* Fail, and name the semaphore or lock of that name if it is held. */
 static int nobody_but(const struct options *o, const struct store *s,
 		      const char *name)
 {
@@ -52,7 +52,8 @@ static int nobody_but(const struct options *o, const struct store *s,
 		    o->kind == KIND_LOCK ? "-S PERMITS" : "leaving out -S");
 }
 
-/* Ask, and look again: the answer is about the holders that were shown. */
+/* Ask the user, then look again: the user's answer is about the holders
+ * shown. */
 static int ask(struct participants *p, dlock_lock *lock,
 	       const struct options *o, const char *name)
 {
@@ -76,7 +77,7 @@ static int ask(struct participants *p, dlock_lock *lock,
 	return status;
 }
 
-/* For a store that does not say who holds what. */
+/* Break a lock of a store that cannot report holders. */
 static int break_blindly(const struct options *o, const struct store *s,
 			 dlock_lock *lock, const char *name)
 {
@@ -102,7 +103,7 @@ static int break_lock(const struct options *o, const struct store *s,
 	if (!(dlock_caps(s->client) & DLOCK_CAP_INSPECT))
 		return break_blindly(o, s, lock, name);
 	status = participants_fetch(&p, lock, o);
-	/* A break now could only hit a holder that came a moment later. */
+	/* A break now could only hit a later holder. */
 	if (status == 0 && participants_holders(&p) == 0)
 		status = nobody_but(o, s, name);
 	if (status == 0 && !o->yes)

@@ -50,7 +50,7 @@ static int refuse(const char *name, const char *from)
 		    from, name);
 }
 
-/* The bit of a name; 0 if there is none. */
+/* Return the bit of a name; 0 for an unknown name. */
 static uint32_t bit_of(const char *name)
 {
 	for (int bit = 0; bit < CAP_BITS; bit++) {

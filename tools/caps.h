@@ -11,7 +11,7 @@
 #define CAP_BITS 32
 
 /*
- * "FENCE,wake" to bits: names in any case, commas or blanks between them.
+ * Parse "FENCE,wake" to bits: names in any case, commas or blanks between them.
  * "none" is no bits.  `from` is where the text stands, for the message.  0 or
  * an exit code, with a message.
  */

@@ -41,7 +41,7 @@ char **child_env(const char *name, const char *uri, unsigned long long token)
 	envp = calloc(count + 4, sizeof(*envp));
 	if (!envp)
 		return NULL;
-	/* Ours come first: these are the ones to be freed. */
+	/* Ours come first, for child_env_free(). */
 	if (asprintf(&envp[0], "DLOCK_NAME=%s", name) < 0) {
 		envp[0] = NULL;
 		goto fail;
@@ -71,8 +71,8 @@ void child_env_free(char **envp)
 	free(envp);
 }
 
-/* In the child: only what is async-signal-safe, other threads' locks may be
- * held for ever. */
+/* Become the command, in the child.  All calls are async-signal-safe: other
+ * threads' locks may be held for ever. */
 static void __attribute__((noreturn))
 become(const struct child *c, pid_t parent, int report)
 {
@@ -88,7 +88,7 @@ become(const struct child *c, pid_t parent, int report)
 	/* The parent may have died before the kernel knew of our wish. */
 	if (getppid() != parent)
 		_exit(LEAVE_SIGNAL + SIGKILL);
-	/* The parent may be stopped before it can say so. */
+	/* The parent may be stopped before it tells the guard. */
 	guard_tell(c->guard, getpid(), c->limit);
 	if (c->terminal->eager)
 		terminal_give(c->terminal, getpid());
@@ -100,7 +100,7 @@ become(const struct child *c, pid_t parent, int report)
 	_exit(LEAVE_NOTFOUND);
 }
 
-/* 0 if the exec closed the pipe, else the errno value it failed with. */
+/* Return 0 if the exec closed the pipe, else the errno value of the exec. */
 static int read_report(int fd)
 {
 	int why = 0;
@@ -141,8 +141,8 @@ int child_start(struct child *c)
 		c->pid = 0;
 		return fail(LEAVE_SYSTEM, "fork: %s", strerror(why));
 	}
-	/* Parent and child both do both, so it is done when either needs
-	 * it. */
+	/* Parent and child both do both, so both are done when either needs
+	 * them. */
 	setpgid(c->pid, c->pid);
 	if (c->terminal->eager)
 		terminal_give(c->terminal, c->pid);

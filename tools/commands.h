@@ -9,7 +9,7 @@
 
 extern const struct command *const commands[]; /* ends in NULL */
 
-/* NULL if there is none; then a message was printed that suggests one. */
+/* Find a command by name.  NULL: unknown; a message then suggests another. */
 const struct command *command_find(const char *name);
 
 #endif

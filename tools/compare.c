@@ -21,7 +21,7 @@
 static atomic_bool stop;
 static atomic_int stop_signal;
 
-/* The second one ends us at once; supervisors clean up behind us even then. */
+/* A second signal ends dlock at once; supervisors clean up even then. */
 static void on_signal(int sig)
 {
 	atomic_store(&stop_signal, sig);
@@ -125,7 +125,7 @@ static int report(const struct options *o, const struct lab_findings *f)
 
 /* ---- Options ------------------------------------------------------------- */
 
-/* As they were given, without what may hold a password. */
+/* Describe the options as given, without those that may hold a password. */
 static void describe(const struct options *o, char *out, size_t size)
 {
 	snprintf(out, size, "%s%s%s%s", o->lab ? " --lab" : "",
@@ -135,7 +135,7 @@ static void describe(const struct options *o, char *out, size_t size)
 		memmove(out, out + 1, strlen(out));
 }
 
-/* With what there is. */
+/* Refuse --only, and list the scenarios. */
 static int refuse_only(const char *unknown)
 {
 	const struct lab_scenario *const *all = lab_scenarios();

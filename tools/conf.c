@@ -33,7 +33,7 @@ char *conf_user_path(void)
 	char *path;
 	int n;
 
-	/* The base directory specification has relative ones ignored. */
+	/* The base directory specification ignores relative paths. */
 	if (xdg && *xdg == '/')
 		n = asprintf(&path, "%s/dlock.conf", xdg);
 	else if (home && *home == '/')
@@ -68,8 +68,8 @@ static int check_trust(const struct reading *r)
 	return 0;
 }
 
-/* -1: there is no such file.  -2: it was refused, *status is set.  A FIFO does
- * not make it wait. */
+/* Open the file.  -1: there is no such file.  -2: the file was refused, *status
+ * is set.  A FIFO does not block. */
 static int open_file(struct reading *r, int *status)
 {
 	const char *path = r->file->path;
@@ -78,7 +78,7 @@ static int open_file(struct reading *r, int *status)
 
 	if (fd < 0 && (why == ENOENT || why == ENOTDIR))
 		return -1;
-	/* The home directory of another user, whom this process once was. */
+	/* The home directory of a user that this process once was. */
 	if (fd < 0 && r->file->of_user && why == EACCES &&
 	    stat(path, &r->st) < 0)
 		return -1;
@@ -142,8 +142,8 @@ static int check_value(const struct reading *r, const char *value)
 			0;
 }
 
-/* Cut `line` into key and value; NULL and a message if it is neither that nor
- * empty.  An empty one leaves *key empty. */
+/* Cut `line` into key and value; NULL and a message if the line is malformed.
+ * A blank line leaves *key empty. */
 static char *split(const struct reading *r, char *line, char **key)
 {
 	char *value, *end;

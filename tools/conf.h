@@ -3,9 +3,9 @@
  * dlock.conf: lines `key = value`, blank lines, and lines that begin with '#'.
  *
  * A user who may write such a file decides which clients exclude each other.
- * So it must be a regular file that nobody but its owner may write to, and its
- * owner must be root; the user's own file may also belong to the user.  A URI
- * in it may have a password only if nobody but the owner may read it.
+ * So it must be a regular file that only the owner may write to, and the owner
+ * must be root; the user's own file may also belong to the user.  A URI in the
+ * file may have a password only if no other user may read it.
  */
 #ifndef DLOCK_TOOLS_CONF_H
 #define DLOCK_TOOLS_CONF_H
@@ -22,15 +22,15 @@ struct conf_value {
 	int line;
 };
 
-/* What `key` is set to.  A file that is not there sets nothing; one that has a
- * mistake anywhere is refused.  0 or an exit code, with a message that names
- * file and line. */
+/* Find the value of `key`.  A missing file sets no key; a file with a mistake
+ * anywhere is refused.  0 or an exit code, with a message that names file and
+ * line. */
 int conf_find(const struct conf_file *file, const char *key,
 	      struct conf_value *out);
 
-/* The path of the user's file, to be freed; NULL if there can be none, which
- * includes a command that is set-user-ID: $XDG_CONFIG_HOME/dlock.conf, or
- * $HOME/.config/dlock.conf. */
+/* Return the path of the user's file, to be freed: $XDG_CONFIG_HOME/dlock.conf,
+ * or $HOME/.config/dlock.conf.  NULL: no such path, as for a command that is
+ * set-user-ID. */
 char *conf_user_path(void);
 
 #endif

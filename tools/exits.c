@@ -28,7 +28,7 @@ int exit_for(int dlock_code)
 	case DLOCK_ESYSTEM:
 		return LEAVE_SYSTEM;
 	default:
-		/* ECANCELED, EDEADLK, EFORKED: nothing asks for them. */
+		/* ECANCELED, EDEADLK, EFORKED: no command asks for them. */
 		return LEAVE_INTERNAL;
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the command's exit codes mean.  The numbers that sysexits(3) gives a
- * meaning are used with that meaning; a script may rely on all of them.
+ * The command's exit codes.  Numbers of sysexits(3) are used with the meaning
+ * there; a script may rely on all codes.
  */
 #ifndef DLOCK_TOOLS_EXITS_H
 #define DLOCK_TOOLS_EXITS_H

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-struct order { /* no padding: it is sent as it is */
+struct order { /* no padding: sent as it is */
 	int64_t deadline;
 	int64_t pgid;
 };
@@ -66,8 +66,8 @@ guard(int fd, int timer, enum on_loss on_loss)
 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
-	/* Signals to dlock's group must not reach the guard, and it must not
-	 * keep dlock's standard output open. */
+	/* Keep signals to dlock's group from the guard, and close dlock's
+	 * standard output. */
 	setsid();
 	prctl(PR_SET_NAME, "dlock-guard");
 	if (fd != 3)
@@ -89,7 +89,7 @@ int guard_start(struct guard *g, enum on_loss on_loss)
 	pid_t pid;
 
 	g->fd = -1;
-	/* A packet is whole or not there; MSG_NOSIGNAL comes with it. */
+	/* A packet is sent whole or not at all; MSG_NOSIGNAL applies. */
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return -1;
 	timer = boottime_open();
@@ -118,9 +118,9 @@ void guard_tell(const struct guard *g, pid_t pgid, int64_t deadline)
 {
 	struct order order = { deadline, pgid };
 
-	/* The guard may have been killed; the lock is as good without it.  Or
-	 * it may be stopped: then do not wait until it has room for an order,
-	 * as the next one replaces it. */
+	/* The guard may have been killed; the lock is as good without a guard.
+	 * Or the guard may be stopped: do not wait for room for the order, as
+	 * the next order replaces it. */
 	while (send(g->fd, &order, sizeof(order), MSG_NOSIGNAL | MSG_DONTWAIT) <
 		       0 &&
 	       errno == EINTR)
@@ -131,8 +131,8 @@ void guard_stop(struct guard *g)
 {
 	if (g->fd < 0)
 		return;
-	/* Before the descriptor is closed, which the guard would take for our
-	 * end.  And reap it, for not every container has an init that does. */
+	/* Kill before the descriptor is closed, which the guard would take for
+	 * our end.  And reap: not every container has an init that does. */
 	kill(g->pid, SIGKILL);
 	while (waitpid(g->pid, NULL, 0) < 0 && errno == EINTR)
 		;

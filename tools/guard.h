@@ -3,9 +3,9 @@
  * A small process that outlives dlock by an instant.
  *
  * SIGKILL and SIGSTOP end dlock's renewal of the lease, and dlock can then no
- * longer stop the command.  The guard can: it does to the command's process
- * group what --on-loss says, when dlock has ended, or when the last lease that
- * it was told of is about to end.
+ * longer stop the command.  The guard can: it applies --on-loss to the
+ * command's process group when dlock has ended, or when the last lease that
+ * dlock reported is about to end.
  */
 #ifndef DLOCK_TOOLS_GUARD_H
 #define DLOCK_TOOLS_GUARD_H
@@ -16,7 +16,7 @@
 #include <sys/types.h>
 
 struct guard {
-	int fd; /* -1: none */
+	int fd; /* or -1 */
 	pid_t pid;
 };
 
@@ -26,8 +26,8 @@ struct guard {
  * that keep a lock alive.  -1 and errno on failure. */
 int guard_start(struct guard *g, enum on_loss on_loss);
 
-/* Signal the group `pgid` at `deadline` (CLOCK_BOOTTIME, nanoseconds), which
- * replaces the last order; pgid 0: there is nothing to watch. */
+/* Have the guard signal the group `pgid` at `deadline` (CLOCK_BOOTTIME,
+ * nanoseconds); replaces the last order.  pgid 0: watch no group. */
 void guard_tell(const struct guard *g, pid_t pgid, int64_t deadline);
 
 /* End the guard; the rest of the group, if any, lives on. */

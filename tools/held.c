@@ -77,7 +77,7 @@ int held_acquire(struct held *h)
 	int64_t wait_ms = h->o.wait_ms;
 	int code, sig;
 
-	/* Opening the store took its part of the time. */
+	/* The opening of the store took a part of the time. */
 	if (wait_ms > 0) {
 		wait_ms -= (boottime_now() - h->began) / MS;
 		if (wait_ms < 0)
@@ -114,7 +114,7 @@ int held_acquire(struct held *h)
 	return 0;
 }
 
-/* A signal that came and that ends dlock; or 0. */
+/* Return a pending signal that ends dlock; or 0. */
 static int ending_signal(const struct signals *s)
 {
 	int sig;

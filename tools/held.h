@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The lock that the command line names, from the wait for it to its release.
- */
+/* The lock of the command line, from the wait to the release. */
 #ifndef DLOCK_TOOLS_HELD_H
 #define DLOCK_TOOLS_HELD_H
 
@@ -27,27 +25,28 @@ struct held { /* zeroed by the caller, but for `began` */
 
 /* These return 0 or an exit code, with a message. */
 
-/* Find the store and what it must promise: before there are threads. */
+/* Find the store and the required capabilities: before there are threads. */
 int held_choose(struct held *h);
 
 /* Open the store, make the lock's handle, take the signals. */
 int held_open(struct held *h);
 
-/* Wait for the lock; on a terminal and with -v, say who holds it.  A signal
- * that ends the wait is in h->end. */
+/* Wait for the lock; on a terminal and with -v, print the holders meanwhile.  A
+ * signal that ends the wait is in h->end. */
 int held_acquire(struct held *h);
 
 /*
- * Keep the lock until --hold-at-least is over, it is lost, or a signal ends it.
- * Returns `status`, or 128+n for that signal.
+ * Keep the lock until --hold-at-least is over, the lock is lost, or a signal
+ * ends it.  Returns `status`, or 128+n for that signal.
  */
 int held_keep(struct held *h, int status);
 
-/* Give it back.  Returns `status`, or LEAVE_LOST if it had been lost. */
+/* Release the lock.  Returns `status`, or LEAVE_LOST if the lock had been
+ * lost. */
 int held_release(struct held *h, int status);
 
-/* Close everything, whatever of it there is.  Returns `status`, or dies of the
- * signal that it stands for. */
+/* Close all that is open.  Returns `status`, or dies of the signal that
+ * `status` stands for. */
 int held_close(struct held *h, int status);
 
 #endif

@@ -19,14 +19,15 @@
 #define TERMINAL_LOOK_MS 250
 #define LOOK_MS 10000
 
-/* What ends the hold, besides signals and the loss. */
+/* The ends of the hold, besides signals and the loss. */
 struct leash {
-	int input;  /* standard input, or -1: it says nothing */
+	int input;  /* standard input, or -1 for the null device */
 	int parent; /* then: a pidfd of the parent, or -1 */
 	struct terminal terminal;
 };
 
-/* A shell gives the null device to what it starts with `&`. */
+/* Whether a descriptor is the null device, as a shell gives it to commands
+ * started with `&`. */
 static int is_null(int fd)
 {
 	struct stat st;
@@ -48,14 +49,13 @@ static void leash_open(struct leash *l)
 	}
 }
 
-/* Is the terminal somebody else's at present?  What is typed there is not for
- * us to read. */
+/* Whether another group has the terminal.  Input typed then is not for us. */
 static int in_background(const struct leash *l)
 {
 	return l->terminal.fd >= 0 && !terminal_ours(&l->terminal);
 }
 
-/* Read what is there; has the input ended? */
+/* Read the input; whether it has ended. */
 static int input_ended(const struct leash *l, short revents)
 {
 	char text[4096];
@@ -74,7 +74,7 @@ static int64_t margin_ms(const struct held *h)
 	return margin < 50 ? 50 : margin > 250 ? 250 : margin;
 }
 
-/* 1: it is lost, or about to be.  *next_ms is when to look again. */
+/* 1: the lock is lost, or about to be.  *next_ms is when to look again. */
 static int running_out(const struct held *h, int64_t *next_ms)
 {
 	int64_t left = dlock_remaining_ms(h->hold);
@@ -104,7 +104,7 @@ static int take_signals(const struct held *h)
 	return 0;
 }
 
-/* Until it is over: 0, 128+n or LEAVE_LOST. */
+/* Stay until the hold is over: 0, 128+n or LEAVE_LOST. */
 static int stay(struct held *h, const struct leash *l)
 {
 	struct pollfd fds[4] = {

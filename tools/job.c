@@ -13,20 +13,21 @@
 
 #define TERMINAL_LOOK_MS 250
 #define GROUP_GONE_MS 1000
-#define AGAIN_MS 1000 /* to try once more to kill what could not be */
+#define AGAIN_MS 1000 /* until the next try to kill a process out of reach */
 
 #define BEYOND                                                                 \
 	"it runs as another user; run dlock as that user: `sudo dlock run`, "  \
 	"not `dlock run sudo`"
 
-/* The group, or at least its leader should that have moved elsewhere. */
+/* Signal the group, or at least the leader if it has moved elsewhere. */
 static void send_group(const struct job *j, int sig)
 {
 	if (kill(-j->pid, sig) < 0 && errno == ESRCH)
 		kill(j->pid, sig);
 }
 
-/* Asked of the leader: a group counts as reached if one process of it was. */
+/* Whether the leader is another user's.  kill(2) of the group succeeds if it
+ * reaches any process. */
 static int out_of_reach(const struct job *j)
 {
 	return kill(j->pid, 0) < 0 && errno == EPERM;
@@ -78,11 +79,11 @@ static void on_end(struct job *j, const siginfo_t *info)
 		terminal_restore(j->terminal);
 	}
 	terminal_take(j->terminal);
-	/* dlock was stopped for too long, and the guard did its work. */
+	/* dlock was stopped for too long, and the guard killed the group. */
 	if (j->on_loss == ON_LOSS_KILL && info->si_code == CLD_KILLED &&
 	    info->si_status == SIGKILL && boottime_now() >= j->told)
 		j->killed = 1;
-	/* While the zombie holds the number, nobody else can be hit. */
+	/* While the zombie holds the number, no other group can be hit. */
 	if (j->on_loss == ON_LOSS_KILL && (j->asked || j->killed))
 		kill(-j->pid, SIGKILL);
 	guard_tell(j->guard, 0, GUARD_FOREVER);
@@ -129,7 +130,7 @@ static void on_signal(struct job *j, int sig)
 			send_group(j, SIGTSTP);
 		break;
 	default:
-		/* It may have stopped, and SIGCHLD comes behind this. */
+		/* The command may have stopped, with SIGCHLD still to come. */
 		look_at_child(j);
 		if (j->ended)
 			break;
@@ -174,7 +175,7 @@ static void ask_it(struct job *j)
 	j->asked = 1;
 }
 
-/* With --on-loss=term or warn: act once, and do nothing after it. */
+/* Act once, with --on-loss=term or warn. */
 static int64_t obey_gently(struct job *j, int64_t left, int64_t grace_ms)
 {
 	int term = j->on_loss == ON_LOSS_TERM;
@@ -194,8 +195,8 @@ static int64_t obey_gently(struct job *j, int64_t left, int64_t grace_ms)
 
 static void measure(struct job *j, int64_t left_ms)
 {
-	/* The first lease may be a short one, and `max_hold` end it long before
-	 * its ttl. */
+	/* The first lease may be short, and `max_hold` end it long before the
+	 * ttl. */
 	if (left_ms <= j->lease_ms)
 		return;
 	j->lease_ms = left_ms;
@@ -225,11 +226,11 @@ int64_t job_grace_ms(const struct job *j)
 	return clamp(clamp(grace_ms, 0, most_ms), j->kill_ms, j->lease_ms);
 }
 
-/* Do what the lease demands; the time until it may demand more, -1 for ever. */
+/* Act on the lease; returns the time until the next act, -1 for ever. */
 static int64_t obey_lease(struct job *j)
 {
 	int64_t limit = job_limit(j);
-	/* Before the time left: that of a newer lease is longer. */
+	/* Read before the time left: a newer lease has more left. */
 	int64_t grace_ms = job_grace_ms(j);
 	int64_t left = dlock_remaining_ms(j->hold);
 
@@ -257,7 +258,7 @@ static int64_t obey_lease(struct job *j)
 	return left - j->kill_ms;
 }
 
-/* Others want the lock, and the command is to end of its own accord. */
+/* Have the command end of its own accord: others want the lock. */
 static void make_way(struct job *j)
 {
 	look_at_child(j);
@@ -270,7 +271,7 @@ static void make_way(struct job *j)
 
 static void arm(const struct job *j, int64_t next_ms)
 {
-	/* Nobody tells when a shell brings its job to the foreground. */
+	/* No signal tells when a shell brings the job to the foreground. */
 	if (wants_terminal(j) && j->terminal->fd >= 0 &&
 	    (next_ms < 0 || next_ms > TERMINAL_LOOK_MS))
 		next_ms = TERMINAL_LOOK_MS;
@@ -278,14 +279,14 @@ static void arm(const struct job *j, int64_t next_ms)
 		     next_ms < 0 ? INT64_MAX : boottime_now() + next_ms * MS);
 }
 
-/* Wait until the group is gone; 0 if there is one left that is not ours. */
+/* Wait until the group is gone; 0 if a process of another user is left. */
 static int wait_for_group(const struct job *j)
 {
 	int64_t end = boottime_now() + GROUP_GONE_MS * MS;
 	struct timespec pause = { .tv_nsec = MS };
 
-	/* Orphans are reaped by init, and where that sleeps they stay: dead,
-	 * but never gone. */
+	/* init reaps orphans; if init sleeps, they stay: dead, but never
+	 * gone. */
 	while (kill(-j->pid, 0) == 0 || errno == EPERM) {
 		if (boottime_now() >= end)
 			return kill(-j->pid, 0) == 0 || errno != EPERM;
@@ -294,7 +295,7 @@ static int wait_for_group(const struct job *j)
 	return 1;
 }
 
-/* Has the loss been answered for, as --on-loss has it? */
+/* Whether --on-loss has been applied to the loss. */
 static int obeyed(const struct job *j)
 {
 	return j->killed || j->warned ||
@@ -311,11 +312,11 @@ int job_run(struct job *j)
 	};
 	int sig;
 
-	/* It may have stopped or ended before we listened. */
+	/* The command may have stopped or ended before we listened. */
 	look_at_child(j);
 	while (!j->ended) {
 		arm(j, obey_lease(j));
-		/* It stays readable when nothing is left to be done. */
+		/* The descriptor stays readable with no more to do. */
 		if (obeyed(j))
 			fds[1].fd = -1;
 		if (poll(fds, 4, -1) > 0 && fds[3].revents) {

@@ -55,7 +55,7 @@ static void collect(const struct dlock_lock_info *from, void *arg)
 	e->count++;
 }
 
-/* Stores report in no order; people and diff(1) want one. */
+/* Stores report in no order; people and diff(1) want a sorted list. */
 static int by_name(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
@@ -64,7 +64,7 @@ static int by_name(const void *a, const void *b)
 	return order ? order : strcmp(x->kind, y->kind);
 }
 
-/* "lock" to KIND_LOCK; 0 if that is unknown. */
+/* Convert "lock" to KIND_LOCK; 0 if the name is unknown. */
 static int kind_of(const char *name, enum kind *out)
 {
 	for (enum kind kind = KIND_LOCK; kind <= KIND_SEMAPHORE; kind++) {
@@ -76,7 +76,7 @@ static int kind_of(const char *name, enum kind *out)
 	return 0;
 }
 
-/* Ask who holds and awaits it. */
+/* Ask for the holders and waiters. */
 static int look_at(struct entry *e, const struct options *o,
 		   const struct store *s)
 {
@@ -85,7 +85,7 @@ static int look_at(struct entry *e, const struct options *o,
 	int status;
 
 	one.permits = e->permits;
-	/* The store does not say enough of the lock to ask about it. */
+	/* The store reports too little of the lock to ask about it. */
 	if (!kind_of(e->kind, &one.kind) ||
 	    (one.kind == KIND_SEMAPHORE && !e->permits))
 		return 0;

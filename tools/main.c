@@ -11,8 +11,9 @@
 #include <fcntl.h>
 #include <string.h>
 
-/* A descriptor of a lock must never be 2, where messages go.  A standard
- * descriptor that was closed is closed for the command, too. */
+/* Fill the closed standard descriptors: a descriptor of a lock must never be 2,
+ * where messages go.  A standard descriptor closed for dlock is closed for the
+ * command, too. */
 static int fill_standard(void)
 {
 	for (int fd = 0; fd <= 2; fd++)
@@ -22,8 +23,8 @@ static int fill_standard(void)
 	return 1;
 }
 
-/* Load what the options ahead of the command name; *at is the first word behind
- * them. */
+/* Load the options' backends, ahead of the command name; *at is the first word
+ * behind them. */
 static int load_backends(int argc, char **argv, int *at)
 {
 	static const char option[] = "--backend";

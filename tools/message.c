@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The bytes of the character at `s` if it is UTF-8 in its shortest form and may
- * be shown, else 0. */
+/* Return the length of the character at `s` if it is UTF-8 in the shortest form
+ * and may be shown, else 0. */
 static size_t shown_bytes(const unsigned char *s)
 {
 	unsigned int least, code;
@@ -75,7 +75,7 @@ static void DLOCK_PRINTF(1, 0) vsay(const char *fmt, va_list args)
 	escape(line + start, sizeof(line) - start - 1, raw);
 	len = strlen(line);
 	line[len++] = '\n';
-	/* There is nobody to tell that standard error is gone. */
+	/* A lost standard error cannot be reported. */
 	if (write(STDERR_FILENO, line, len) < 0)
 		return;
 }

@@ -2,9 +2,9 @@
 /*
  * Text for people, on standard error.
  *
- * Names, labels and what a store says come from strangers: control characters
- * in them are written as \xNN, so that they can neither steer a terminal nor
- * forge a line of a log.
+ * Names, labels and a store's messages come from strangers: control characters
+ * in them are written as \xNN, so they can neither steer a terminal nor forge a
+ * line of a log.
  */
 #ifndef DLOCK_TOOLS_MESSAGE_H
 #define DLOCK_TOOLS_MESSAGE_H
@@ -14,11 +14,11 @@
 
 /* Copy `text` with control bytes, C1 controls and bytes that are no UTF-8 as
  * \xNN.  Writes at most `size` bytes with the NUL, whole characters only, and
- * returns the length there is room for all of it, as snprintf(3) does. */
+ * returns the full length, as snprintf(3) does. */
 size_t escape(char *out, size_t size, const char *text);
 
-/* "dlock: <text>\n" in one write(2), so that lines of threads and processes
- * do not mix. */
+/* Print "dlock: <text>\n" in one write(2), so that lines of threads and
+ * processes do not mix. */
 void say(const char *fmt, ...) DLOCK_PRINTF(1, 2);
 
 /* say(), then return `code`. */
@@ -27,8 +27,8 @@ int fail(int code, const char *fmt, ...) DLOCK_PRINTF(2, 3);
 /* say() the library's last message, and return the exit code for `code`. */
 int fail_dlock(int code);
 
-/* The one of `words` (ends in NULL) that is nearest to `typed`, or NULL if none
- * is near enough to be meant. */
+/* Return the word of `words` (ends in NULL) nearest to `typed`, or NULL if all
+ * are too far. */
 const char *nearest(const char *typed, const char *const words[]);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <time.h>
 
-/* A value that is not known is no sample. */
+/* An unknown value is no sample. */
 #define UNKNOWN NAN
 
 static double holders(const struct metrics_lock *l)

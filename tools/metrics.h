@@ -17,7 +17,7 @@ struct metrics_lock {
 	const struct participants *who;
 };
 
-/* Print all that is known of `n` locks.  Returns what finish_output() does. */
+/* Print all known values of `n` locks.  Returns finish_output()'s code. */
 int metrics_print(const struct metrics_lock *locks, size_t n);
 
 #endif

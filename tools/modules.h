@@ -9,8 +9,8 @@
 
 int modules_load(const char *file);
 
-/* Those of $DLOCK_BACKENDS, paths with a ':' between.  A program that runs with
- * more rights than its user ignores the variable. */
+/* Load the backends of $DLOCK_BACKENDS, paths with a ':' between.  A program
+ * that runs with more rights than the user ignores the variable. */
 int modules_from_environment(void);
 
 #endif

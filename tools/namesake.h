@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A name may be that of a lock and that of a semaphore, which have nothing to
- * do with each other.  Each is the namesake of the other, and a person who
- * takes one for the other is to be told.
+ * A lock and a semaphore of one name have no relation.  Each is the namesake of
+ * the other, and a person who takes one for the other is to be told.
  */
 #ifndef DLOCK_TOOLS_NAMESAKE_H
 #define DLOCK_TOOLS_NAMESAKE_H
@@ -11,8 +10,8 @@
 #include "store.h"
 
 /*
- * Add the holders and waiters of the namesake of what the options mean by
- * `name`: none if the store has no such lock, or cannot say.
+ * Add the holders and waiters of the namesake of the options' lock `name`, if
+ * the store has such a lock and can say.
  */
 void namesake_fetch(struct participants *p, const struct store *s,
 		    const struct options *o, const char *name);

@@ -8,11 +8,13 @@
 
 #include <stdint.h>
 
-/* "1.5", "1.5s", "250ms", "2m" or "1h" in milliseconds, rounded up; a number
- * without a unit is seconds, as in a URI.  0 if it is none of these. */
+/* Parse "1.5", "1.5s", "250ms", "2m" or "1h" to milliseconds, rounded up; a
+ * number without a unit is seconds, as in a URI.  0 if the text is no such
+ * time. */
 int parse_duration(const char *text, int64_t *out_ms);
 
-/* A decimal number from `least` to `most`; 0 if it is none. */
+/* Parse a decimal number from `least` to `most`; 0 if the text is no such
+ * number. */
 int parse_number(const char *text, long least, long most, long *out);
 
 #endif

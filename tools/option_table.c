@@ -3,16 +3,16 @@
 
 #include <string.h>
 
-/* What getopt_long() answers for an option: above all letters. */
+/* getopt_long()'s answer for an option: above all letters. */
 #define ANSWER(option) (256 + (int)(option))
 
 const enum option_id no_options[] = { OPTION_END };
 
 static const struct option_row {
 	enum option_id option;
-	char letter; /* 0: it is spelt out only */
+	char letter; /* 0: spelt out only */
 	const char *name;
-	const char *arg;  /* NULL: takes none */
+	const char *arg;  /* NULL: no argument */
 	const char *text; /* NULL: another spelling, not listed */
 } rows[] = {
 	{ OPTION_URI, 'u', "uri", "URI", "the store [$DLOCK_URI, dlock.conf]" },

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The table of options: what parses them and what prints them read it.
- */
+/* The table of options, for the parser and the help. */
 #ifndef DLOCK_TOOLS_OPTION_TABLE_H
 #define DLOCK_TOOLS_OPTION_TABLE_H
 
@@ -12,8 +10,8 @@
 
 #define MOST_OPTIONS 40
 
-/* What getopt_long(3) wants to know of the options that a command takes.  It
- * answers for each of them with one of enum option_id, or with a letter. */
+/* A command's options, as getopt_long(3) takes them.  The answer for each is an
+ * enum option_id, or a letter. */
 struct option_spec {
 	char letters[2 * MOST_OPTIONS + 3];
 	struct option words[MOST_OPTIONS + 1];
@@ -22,12 +20,12 @@ struct option_spec {
 
 void option_spec_make(struct option_spec *spec, const struct command *cmd);
 
-/* The option that getopt_long() answered for, and back: the letter people type
- * for it, 0 if it has none. */
+/* Return the option of getopt_long()'s answer, and back: the option's letter,
+ * or 0. */
 enum option_id option_of(int answer);
 char option_letter(enum option_id option);
 
-/* The options that `cmd` takes, a line each. */
+/* Print the options of `cmd`, a line each. */
 void options_print(FILE *out, const struct command *cmd);
 
 #endif

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Options of which only one may be given; OPTION_END: none was. */
+/* Options that exclude each other; OPTION_END: none given. */
 struct choice {
 	enum option_id kind;
 	enum option_id wait;
@@ -203,7 +203,7 @@ static int take_foreign(struct options *o)
 	return 0;
 }
 
-/* Those of a comparison. */
+/* Take an option of a comparison. */
 static int take_compare(struct options *o, enum option_id option)
 {
 	switch (option) {
@@ -235,7 +235,7 @@ static int take_compare(struct options *o, enum option_id option)
 	}
 }
 
-/* Options that set one member.  Returns 0 if `option` is none of them. */
+/* Take an option that sets one member.  Returns 0 for other options. */
 static int take_setting(struct options *o, enum option_id option)
 {
 	switch (option) {

@@ -12,11 +12,11 @@
 
 enum kind { KIND_LOCK, KIND_SEMAPHORE };
 
-/* What becomes of a command whose lock is lost, or about to be. */
+/* The fate of a command when the lock is lost, or about to be. */
 enum on_loss {
 	ON_LOSS_KILL, /* TERM while there is time, and KILL in time */
 	ON_LOSS_TERM, /* TERM alone */
-	ON_LOSS_WARN, /* it goes on */
+	ON_LOSS_WARN, /* the command goes on */
 };
 
 #define MOST_FOREIGN 8
@@ -25,7 +25,7 @@ struct options {
 	char *uri;          /* from the command line, or NULL */
 	const char *require; /* likewise */
 	const char *label;
-	int64_t wait_ms;    /* as dlock_acquire() takes it */
+	int64_t wait_ms;    /* as for dlock_acquire() */
 	int64_t grace_ms;   /* -1: not given */
 	int64_t at_least_ms; /* to hold the lock */
 	enum on_loss on_loss;
@@ -35,10 +35,10 @@ struct options {
 	uint32_t permits;   /* of KIND_SEMAPHORE */
 	uint32_t take;      /* so many of them; 0: one, or the lock */
 	int shared;
-	int conflict;       /* exit code for a lock that is busy */
+	int conflict;       /* exit code for a busy lock */
 	int json, metrics, yes, verbose;
 	int in_full;        /* -l */
-	/* Options of dlock compare; a string is NULL if it was not given. */
+	/* Options of dlock compare; a string is NULL if not given. */
 	int lab, quick;
 	const char *only, *keep;
 	const char *json_file, *markdown_file, *html_file;
@@ -46,15 +46,15 @@ struct options {
 	size_t n_foreign;
 	uint64_t seed;      /* 0: not given */
 
-	char **args;        /* what follows the options, ends in NULL */
+	char **args;        /* the words after the options, ends in NULL */
 	int n_args;
-	int status;         /* if options_parse() answered 0: leave with it */
+	int status;         /* if options_parse() answered 0: the exit code */
 };
 
 /*
- * Parse the options that `cmd` takes; argv[0] is the command's name.  Returns 1
- * to go on.  0: a message or the help was printed, leave with o->status.
- * Strings are borrowed from argv.
+ * Parse the options of `cmd`; argv[0] is the command's name.  Returns 1 to go
+ * on.  0: a message or the help was printed, leave with o->status.  Strings are
+ * borrowed from argv.
  */
 int options_parse(struct options *o, const struct command *cmd, int argc,
 		  char **argv);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* From after the ':' to before the '@'; NULL if there is none. */
+/* Return the text between ':' and '@'; NULL if there is no password. */
 static char *find(char *uri, size_t *length)
 {
 	char *start = strstr(uri, "://"), *colon, *at;

@@ -57,7 +57,7 @@ void table_row(struct table *t, const char *first, ...)
 	t->used += t->columns;
 }
 
-/* Characters, not bytes; what takes two columns of a terminal is off by one. */
+/* Count characters, not bytes; a character of two columns is off by one. */
 static size_t width(const char *text)
 {
 	size_t n = 0;
@@ -135,7 +135,7 @@ int finish_output(int code)
 	errno = 0;
 	if (fflush(stdout) != EOF && !failed)
 		return code;
-	/* A reader that has seen enough is no news. */
+	/* A reader that has seen enough closes the pipe: no message. */
 	if (errno == EPIPE)
 		return LEAVE_OUTPUT;
 	return fail(LEAVE_OUTPUT, "cannot write the output: %s",

@@ -10,7 +10,7 @@
 
 #define TABLE_COLUMNS 8 /* at most */
 
-/* Rows of cells.  Zeroed but for `columns` it is empty.  An error on the way is
+/* Rows of cells.  Empty when zeroed but for `columns`.  An error on the way is
  * remembered, and table_print() reports it. */
 struct table {
 	size_t columns;
@@ -22,20 +22,20 @@ struct table {
 /* Add a row of `columns` strings; they are copied, with escape(). */
 void table_row(struct table *t, const char *first, ...);
 
-/* Print the rows, columns aligned.  Returns what finish_output() does. */
+/* Print the rows, columns aligned.  Returns finish_output()'s code. */
 int table_print(const struct table *t);
 
 void table_free(struct table *t);
 
-/* A JSON string of text that may not be UTF-8: then with escape(). */
+/* Make a JSON string; text that is no UTF-8 goes through escape(). */
 json_t *json_text(const char *text);
 
-/* Print and free `value`, where NULL means out of memory.  Returns what
- * finish_output() does. */
+/* Print and free `value`, where NULL means out of memory.  Returns
+ * finish_output()'s code. */
 int json_print(json_t *value);
 
-/* Flush standard output; `code`, or LEAVE_OUTPUT with a message if anything
- * that was printed did not get out. */
+/* Flush standard output; `code`, or LEAVE_OUTPUT with a message if any output
+ * was lost. */
 int finish_output(int code);
 
 #endif

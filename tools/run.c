@@ -18,7 +18,7 @@
 struct run {
 	struct held held;
 	char **argv;    /* of the command */
-	char *shell[4]; /* that of -c */
+	char *shell[4]; /* the command of -c */
 	char *label;
 	struct guard guard;
 	struct terminal terminal;
@@ -38,7 +38,7 @@ static int take_shell(struct run *r, char *line)
 	return 0;
 }
 
-/* Like flock(1), take -c behind the name, with nothing after its line. */
+/* Take -c behind the name, as flock(1) does: a line, and no more words. */
 static int take_shell_behind(struct run *r, char **args)
 {
 	if (!args[2] || args[3])
@@ -129,7 +129,7 @@ static int start_and_stay(struct run *r, char **envp)
 		if (job.wanted_fd < 0)
 			return fail_dlock(job.wanted_fd);
 	}
-	/* Before there is a command that would run without it. */
+	/* Before the command starts, which would run without the timer. */
 	job.timer = boottime_open();
 	if (job.timer < 0)
 		return fail(LEAVE_SYSTEM, "cannot make a timer: %s",
@@ -166,20 +166,20 @@ static int run_command(struct run *r)
 		return fail(LEAVE_SYSTEM, "out of memory");
 	status = start_and_stay(r, envp);
 	child_env_free(envp);
-	/* A command that did not do its work must not keep others from it. */
+	/* A command that did not do its work must not keep others out. */
 	if (r->done)
 		status = held_keep(h, status);
 	return status;
 }
 
-/* Does the URI say it? */
+/* Whether the URI has a label. */
 static int has_label(const char *uri)
 {
 	return strstr(uri, "?label=") || strstr(uri, "&label=");
 }
 
-/* Unless told otherwise, the label says what runs: the program's name alone, as
- * arguments may be secrets, and everybody who reads the store reads labels. */
+/* Set the label, unless the user did, to the program's name: arguments may be
+ * secrets, and every reader of the store sees labels. */
 static int label_command(struct run *r)
 {
 	struct options *o = &r->held.o;
@@ -199,7 +199,7 @@ static int label_command(struct run *r)
 	return 0;
 }
 
-/* What must be done before the library starts its threads. */
+/* Do the work that comes before the library starts threads. */
 static int prepare(struct run *r)
 {
 	int status = check_args(r);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What may be set in several places; the first of these counts: an option, an
- * environment variable that is not empty, the user's dlock.conf, the system's.
+ * A setting with several places; the first counts: an option, an environment
+ * variable that is not empty, the user's dlock.conf, the system's.
  */
 #ifndef DLOCK_TOOLS_SETTING_H
 #define DLOCK_TOOLS_SETTING_H
@@ -13,11 +13,11 @@ struct setting {
 	char *from; /* "-u", "$DLOCK_URI", "/etc/dlock.conf:3" */
 };
 
-/* `option` is what the command line says, or NULL.  0 and *out, to be freed
- * with setting_free(); or an exit code, with a message. */
+/* Find a setting; `option` is from the command line, or NULL.  0 and *out, to
+ * be freed with setting_free(); or an exit code, with a message. */
 int setting_find(struct setting *out, enum setting_id id, const char *option);
 
-/* A zeroed one is fine. */
+/* Free a setting; a zeroed setting is fine. */
 void setting_free(struct setting *s);
 
 #endif

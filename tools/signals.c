@@ -7,7 +7,7 @@
 
 static const int ending[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
 
-/* Caused by what dlock itself does, and of no use to the command. */
+/* Caused by dlock's own acts, and of no use to the command. */
 static const int own[] = {
 	SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGXCPU,
 };
@@ -36,7 +36,7 @@ int signals_take(struct signals *s)
 	for (int sig = 1; sig <= SIGRTMAX; sig++)
 		if (ignored(sig))
 			sigdelset(&s->taken, sig);
-	/* A broken standard error must not end what holds a lock. */
+	/* A broken standard error must not end a holder. */
 	sigaddset(&s->taken, SIGPIPE);
 	/* To print, and to move the terminal, from the background. */
 	sigaddset(&s->taken, SIGTTOU);
@@ -76,10 +76,10 @@ void signals_follow(const struct end *end)
 		return;
 	sigemptyset(&set);
 	sigaddset(&set, end->sig);
-	/* The command dumps its own core; ours would overwrite it. */
+	/* The command dumps a core; ours would overwrite it. */
 	prctl(PR_SET_DUMPABLE, 0);
-	/* A shell that runs a script obeys a signal of its child's only if it
-	 * got the same one while it waited: that comes first. */
+	/* A shell that runs a script obeys a signal of a child only if the
+	 * shell got the same signal while it waited: send that first. */
 	if (end->missed)
 		kill(0, end->sig);
 	sigaction(end->sig, &usual, NULL);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Since when a participant holds its lock, in words.
- */
+/* Since when a participant has held the lock, in words. */
 #ifndef DLOCK_TOOLS_SINCE_H
 #define DLOCK_TOOLS_SINCE_H
 
@@ -9,8 +7,8 @@
 
 #define SINCE_SIZE 40
 
-/* `since_ms`, or 0, not known, if that is no plausible time of the past: a
- * store's clock may be wrong by any amount. */
+/* Return `since_ms`, or 0, unknown, for an implausible time: a store's clock
+ * may be wrong by any amount. */
 int64_t since_plausible(int64_t since_ms);
 
 /* "2026-11-22 21:53:01", local time.  "-" if not known. */

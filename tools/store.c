@@ -119,8 +119,8 @@ static void log_errors(const struct dlock_log_line *line, void *arg)
 		say("%s", line->text);
 }
 
-/* Warnings tell what may become of a hold: a command that only looks at locks
- * has none, and prints them with -v. */
+/* Warnings are about holds: a command that only looks at locks has no hold, and
+ * prints them with -v. */
 static dlock_log_fn log_of(const struct options *o, int holds)
 {
 	if (o->verbose > 1)
@@ -130,8 +130,8 @@ static dlock_log_fn log_of(const struct options *o, int holds)
 	return holds ? log_warnings : log_errors;
 }
 
-/* The user's wait begins here: a store may become reachable.  Without one, the
- * library waits for as long as the URI says. */
+/* Open the store within the user's wait: a store may become reachable.  Without
+ * a wait, the library waits for as long as the URI says. */
 static int open_by(struct store *s, const dlock_options *opts, int64_t wait_ms)
 {
 	const struct timespec pause = { .tv_nsec = 200000000 };

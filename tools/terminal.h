@@ -2,8 +2,9 @@
 /*
  * The terminal's foreground group.
  *
- * The command runs in a process group of its own, so that all of it can be
- * killed at once; to read from the terminal it must be the foreground group.
+ * The command runs in a process group of its own, so that the whole group can
+ * be killed at once; to read from the terminal the group must be in the
+ * foreground.
  */
 #ifndef DLOCK_TOOLS_TERMINAL_H
 #define DLOCK_TOOLS_TERMINAL_H
@@ -12,30 +13,30 @@
 #include <termios.h>
 
 struct terminal {
-	int fd;    /* -1: there is none */
-	int eager; /* give it to the command from its start */
+	int fd;    /* or -1 */
+	int eager; /* give the terminal to the command from the start */
 	int given;
 	struct termios modes;
 };
 
 /*
- * Examine the terminal.  The command gets it at once if standard input and
- * output are the terminal and dlock is in the foreground.  In a pipeline it
- * does not: the neighbours share its group and need the terminal too.  There
- * the command gets it when it first reads from it.
+ * Examine the terminal.  The command gets the terminal at once if standard
+ * input and output are the terminal and dlock is in the foreground.  Not so in
+ * a pipeline, where the neighbours share dlock's group and need the terminal,
+ * too: there the command gets the terminal when it first reads.
  */
 void terminal_look(struct terminal *t);
 
 /* Make `pgid` the foreground group.  Async-signal-safe. */
 void terminal_give(struct terminal *t, pid_t pgid);
 
-/* Did dlock give it to `pgid`, and does that group still have it? */
+/* Whether dlock gave the terminal to `pgid`, and the group still has it. */
 int terminal_lent(const struct terminal *t, pid_t pgid);
 
-/* Take it back, if it was given. */
+/* Take the terminal back, if it was given. */
 void terminal_take(struct terminal *t);
 
-/* Undo the changes of modes that a killed command left behind. */
+/* Undo a killed command's changes of modes. */
 void terminal_restore(const struct terminal *t);
 
 /* Is dlock's own group in the foreground? */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What --help and --version print; both return an exit code.
- */
+/* The texts of --help and --version; both functions return an exit code. */
 #ifndef DLOCK_TOOLS_USAGE_H
 #define DLOCK_TOOLS_USAGE_H
 

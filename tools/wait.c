@@ -12,7 +12,7 @@
 
 struct watch {
 	dlock_lock *lock;
-	int signals; /* a signalfd(2) of those that matter here */
+	int signals; /* a signalfd(2) of the signals that matter here */
 	int done;    /* an eventfd(2): the acquire is over */
 	int caught;  /* the signal that ended the wait; read after the join */
 };
@@ -35,8 +35,8 @@ static void *watch(void *arg)
 		{ .fd = w->signals, .events = POLLIN },
 	};
 
-	/* dlock_cancel() ends only waits that are under way, and the acquire
-	 * may not have got so far: repeat it until the acquire has returned. */
+	/* dlock_cancel() ends only waits under way, and the acquire may not
+	 * have got so far: repeat until the acquire has returned. */
 	for (;;) {
 		poll(fds, 2, w->caught ? AGAIN_MS : -1);
 		if (!w->caught && (fds[1].revents & POLLIN))
@@ -50,8 +50,8 @@ static void *watch(void *arg)
 	}
 }
 
-/* Signals that matter while waiting; the others stay pending and go to the
- * command once there is one. */
+/* Open a signalfd(2) for the signals that matter during a wait; the others stay
+ * pending and go to the command later. */
 static int open_signals(const struct signals *s)
 {
 	sigset_t set = s->ending;

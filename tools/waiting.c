@@ -11,12 +11,13 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* The first look, and each pause is twice the one before. */
+/* The first look comes after FIRST_MS, and each pause is twice the pause
+ * before. */
 #define FIRST_MS 1000
 #define LAST_MS 60000
 #define LOOK_MS 1000 /* for the store's answer */
 
-/* ", held by LABEL for 12 s and 2 others", or why that is not known. */
+/* Write ", held by LABEL for 12 s and 2 others"; no text if unknown. */
 static void describe(char *out, size_t size, const struct participants *p)
 {
 	const struct participant *first = NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Telling a person, from a thread, who holds the lock that dlock waits for.
+ * Messages for a person, from a thread, about the holders of the lock that
+ * dlock waits for.
  */
 #ifndef DLOCK_TOOLS_WAITING_H
 #define DLOCK_TOOLS_WAITING_H
@@ -8,19 +9,19 @@
 #include <dlock/dlock.h>
 #include <pthread.h>
 
-struct waiting { /* zeroed: it has not begun */
+struct waiting { /* zeroed: not begun */
 	dlock_lock *lock;
 	const char *name;
 	int can_ask;   /* the store reports holders */
 	int64_t began; /* boottime_now() */
-	int done;      /* an eventfd(2): there is nothing more to tell */
+	int done;      /* an eventfd(2): the wait is over */
 	int over, started;
 	pthread_mutex_t mu;
 	pthread_t thread;
 };
 
-/* Begin to wait.  `client` is the lock's; signals are blocked.  It is no error
- * if this fails: nothing is told then. */
+/* Begin to wait.  `client` is the lock's; signals are blocked.  A failure is no
+ * error: there are no messages then. */
 void waiting_begin(struct waiting *w, dlock_lock *lock, const char *name,
 		   const dlock_client *client);
 
