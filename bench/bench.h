@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dlock-bench: what dlock costs, next to what the bare primitive costs.
+ * dlock-bench: the costs of dlock, next to the costs of the bare primitive.
  *
  * A bench is a row of table.c: a workload (workloads/) on a store, beside a
- * floor of that store (floors/), and what is promised of it.  Each bench runs
- * in a process of its own: a call that fails ends that process, so that callers
- * need not check.
+ * floor of that store (floors/), and the targets.  Each bench runs in a process
+ * of its own: a failed call ends the process, so that callers need not check.
  */
 #ifndef DLOCK_BENCH_BENCH_H
 #define DLOCK_BENCH_BENCH_H
@@ -22,18 +21,18 @@ struct lock_ops;
 struct store_desc;
 
 /* A promise about a figure: figure <= target.  --check fails above `guard`,
- * which leaves room for a machine that does something else meanwhile. */
+ * which leaves room for other work on the machine. */
 struct bench_target {
 	const char *name;
 	double target, guard;
 	enum {
-		BENCH_ALWAYS, /* counts that nothing excuses */
+		BENCH_ALWAYS, /* counts: judged always */
 		BENCH_PLAIN,  /* not judged under a sanitizer */
 		BENCH_TIME    /* nor in a build without optimisation */
 	} when;
-	const char *figure;   /* what is judged; NULL: the figure `name` */
+	const char *figure;   /* the figure to judge; NULL: the figure `name` */
 	double unit;          /* in this unit; 0: 1 */
-	int inverse;          /* 1 / figure: it is to be large */
+	int inverse;          /* 1 / figure: should be large */
 };
 
 struct bench_case {
@@ -42,12 +41,12 @@ struct bench_case {
 	int variant;          /* of the store: see store.h */
 	int hold_ms;          /* how long the lock is held; 0: long */
 	int long_only;        /* left out with --check */
-	struct bench_target target[5]; /* ended by one without a name */
+	struct bench_target target[5]; /* the last has no name */
 };
 
 struct workload {
 	void (*measure)(struct bench_store *s, const struct bench_case *c);
-	int pin;              /* all of it to one CPU, the store's server too */
+	int pin;              /* all on one CPU, the store's server, too */
 	int together;         /* `c` is the first case; all take turns */
 };
 
@@ -61,25 +60,25 @@ extern const struct workload workload_passes, workload_keep, workload_recall;
 extern const struct workload workload_pending, workload_pairs;
 
 struct bench {
-	const char *name;     /* "file.pair": the store, what is done */
-	const char *summary;  /* one line for --list */
-	const char *unit;     /* says what `ratio` is, too */
+	const char *name;     /* "file.pair": store and workload */
+	const char *summary;  /* a line for --list */
+	const char *unit;     /* tells the meaning of `ratio`, too */
 	const struct workload *workload;
 	const struct store_desc *store;
 	const struct lock_ops *floor, *recipe;
 	int ttl_ms;           /* in the URI; 0: the store's default */
 	const char *query;    /* behind the URI, if there is no ttl_ms */
-	struct bench_case cases[5]; /* ended by one of which n is 0 */
+	struct bench_case cases[5]; /* the last has n == 0 */
 };
 
-extern const struct bench bench_table[]; /* ended by one without a name */
+extern const struct bench bench_table[]; /* the last has no name */
 
-/* The bench under way, in memory that all its processes see. */
+/* The bench under way, in memory shared by all processes of the bench. */
 struct bench_run {
 	const struct bench *bench;
 	double seconds;       /* to spend on measuring, about */
 	int check, json, pin; /* --check, --json, no --no-pin */
-	int cpu;              /* all is pinned to this one; -1: it is not */
+	int cpu;              /* all is pinned to this CPU; -1: not pinned */
 	_Atomic unsigned int errors; /* failed calls */
 	int skipped;
 	unsigned int emitted, judged, passed; /* results, and their targets */
@@ -89,14 +88,15 @@ extern struct bench_run *run;
 
 /* ---- Outcomes ------------------------------------------------------------ */
 
-/* A call failed: say so on standard error, if it is the first, and end this
+/* Report a failed call on standard error, if it is the first, and end this
  * process. */
 _Noreturn void bench_fail(const char *fmt, ...) DLOCK_PRINTF(1, 2);
 
-/* As bench_fail(), of a call that answered `rc`: adds dlock's own message. */
+/* Do as bench_fail() for a call that answered `rc`: adds dlock's own
+ * message. */
 _Noreturn void bench_fail_dlock(int rc, const char *doing);
 
-/* This machine lacks what the bench needs: neither good nor bad. */
+/* Skip the bench: this machine lacks a part that the bench needs. */
 _Noreturn void bench_skip(const char *fmt, ...) DLOCK_PRINTF(1, 2);
 
 static inline void bench_check(int rc, const char *doing)
@@ -105,17 +105,17 @@ static inline void bench_check(int rc, const char *doing)
 		bench_fail_dlock(rc, doing);
 }
 
-/* While waiting for others: fail if it is past `until`, end if one of them has
- * failed. */
+/* Check, in a wait for others: fails if `until` is past, ends if another
+ * process has failed. */
 void bench_wait(int64_t until, const char *what);
 
-void *bench_alloc(size_t n, size_t size); /* zeroed; free() it */
+void *bench_alloc(size_t n, size_t size); /* zeroed; to be freed */
 void *bench_shared(size_t size);          /* with forked processes; munmap() */
 void bench_thread(pthread_t *thread, void *(*main)(void *), void *arg);
 
 /* ---- Results ------------------------------------------------------------- */
 
-#define BENCH_NONE (-1.0) /* a figure that there is not; shown as null */
+#define BENCH_NONE (-1.0) /* no such figure; shown as null */
 
 struct bench_extra {
 	char name[32];
@@ -140,7 +140,7 @@ DLOCK_PRINTF(3, 4) void bench_extra(struct bench_result *res, double value,
 				    const char *fmt, ...);
 void bench_text(struct bench_result *res, const char *name, const char *text);
 
-/* Print it, and judge it by the targets of `c`; NULL: there are none. */
+/* Print the result, and judge it by the targets of `c`; NULL: no targets. */
 void bench_emit(const struct bench_result *res, const struct bench_case *c);
 void bench_emit_head(void);
 
@@ -152,16 +152,16 @@ struct bench_samples {
 	size_t n, room;
 };
 
-/* All of it is touched, so that adding does not fault. */
+/* Touches all of the memory, so that adding does not fault. */
 struct bench_samples bench_samples(size_t room);
 void bench_samples_free(struct bench_samples *s);
 void bench_sample(struct bench_samples *s, double value);
 
-/* The smallest sample that `percent` of them do not exceed; sorts them.
- * BENCH_NONE of none. */
+/* Return the smallest sample that `percent` of the samples do not exceed; sorts
+ * them.  BENCH_NONE without samples. */
 double bench_percentile(struct bench_samples *s, double percent);
 
-/* These free the samples: their median; value, p50, p99, samples of `res`. */
+/* These free the samples: the median; value, p50, p99, samples of `res`. */
 double bench_median(struct bench_samples *s);
 void bench_samples_figures(struct bench_samples *s, struct bench_result *res);
 
@@ -187,7 +187,7 @@ void bench_sleep(int64_t ns);
 
 /* Pin the calling thread, and the threads and processes that it starts from now
  * on, to one CPU: on a virtual machine, waking another CPU costs ten times the
- * rest, and would be all that is measured. */
+ * rest, and would dominate the figures. */
 void bench_pin(void);
 
 /* Does the thread of which `stat_fd` is open sleep?  bench_open_stat() opens
@@ -195,7 +195,7 @@ void bench_pin(void);
 int bench_open_stat(pid_t pid, pid_t tid);
 int bench_is_asleep(int stat_fd);
 
-/* What this process has, in bytes. */
+/* The memory of this process, in bytes. */
 struct bench_memory {
 	double heap, resident;
 };

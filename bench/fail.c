@@ -18,7 +18,7 @@ static void complain(const char *fmt, va_list ap)
 	fprintf(stderr, "dlock-bench: %s: %s\n", run->bench->name, text);
 }
 
-/* A worker must not run the exit handlers that it has inherited. */
+/* A worker must not run inherited exit handlers. */
 void bench_fail(const char *fmt, ...)
 {
 	va_list ap;

@@ -10,13 +10,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MOST 64 /* names that --only may give */
+#define MOST 64 /* names for --only */
 
 enum { GOOD = 0, BAD = 1, USAGE = 2 };
 enum verdict { PASSED, FAILED, SKIPPED };
 
 static struct {
-	const char *only[MOST]; /* none: all benches are wanted */
+	const char *only[MOST]; /* none: all benches */
 	size_t n;
 	int check, json, list, no_pin, help;
 	double seconds;
@@ -110,8 +110,9 @@ static int parse(int argc, char **argv)
 static struct bench_run none = { .bench = &(struct bench){ .name = "start" } };
 struct bench_run *run = &none;
 
-/* In a process of its own.  However this one ends, that one goes with it, and
- * so do its workers and servers.  Returns its status as of waitpid(2). */
+/* Measure in a child process.  The child, with workers and servers, dies with
+ * this process, in whatever way.  Returns the child's status as of
+ * waitpid(2). */
 static int measure(void)
 {
 	pid_t pid = fork();

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A bench: its store is opened, and its workload measures each case. */
+/* A bench: opens the store, and the workload measures each case. */
 #include <stdlib.h>
 
 #include "bench/store.h"
 #include "lab/base/process.h"
 #include "lab/servers/server.h"
 
-/* A lock in it works, and its tokens rise. */
+/* Check that a lock works, and that tokens rise. */
 static void check_store(const struct bench_store *s)
 {
 	struct bench_lock *l = bench_lock_open(&lock_dlock, s);
@@ -31,7 +31,7 @@ static void store_close(struct bench_store *s)
 	*s = (struct bench_store){ 0 };
 }
 
-/* Unless it is open already. */
+/* Open the store, unless it is open already. */
 static void store_open(struct bench_store *s, const struct bench_case *c)
 {
 	const struct store_desc *desc = c->store ? c->store : run->bench->store;

@@ -56,8 +56,8 @@ static void acquire_once(struct worker *w, struct bench_lock *l)
 	l->ops->release(l);
 }
 
-/* A thread that acquires the lock it has just released has kept it from the
- * others: that does not count. */
+/* Count a grant, unless the thread acquired the lock it has just released, and
+ * so kept it from the others. */
 static uint64_t count_grant(struct worker_shared *shared, uint32_t me)
 {
 	int64_t now = bench_now();

@@ -46,7 +46,7 @@ static double figure_of(const struct bench_result *res, const char *name)
 	abort();
 }
 
-/* What is judged. */
+/* Return the figure to judge. */
 static double judged(const struct bench_result *res,
 		     const struct bench_target *t)
 {
@@ -61,7 +61,7 @@ static double judged(const struct bench_result *res,
 #define __has_feature(x) 0
 #endif
 
-/* Why it is not judged here, or NULL. */
+/* Return why the target is not judged here, or NULL. */
 static const char *excuse(const struct bench_target *t)
 {
 	if (t->when == BENCH_ALWAYS)
@@ -81,7 +81,7 @@ static const char *excuse(const struct bench_target *t)
 
 #define NUMBER 32
 
-/* Rounded to `places`; `none` if there is no such figure. */
+/* Round to `places`; `none` stands for BENCH_NONE. */
 static const char *number(char out[NUMBER], double value, int places,
 			  const char *none)
 {
@@ -102,7 +102,7 @@ static void json_number(const char *name, double value)
 	printf(",\"%s\":%s", name, number(text, value, 3, "null"));
 }
 
-/* None of our texts has to be escaped. */
+/* Our texts need no escapes. */
 static void json(const struct bench_result *res, const struct bench_target *t)
 {
 	printf("{\"bench\":\"%s\"", run->bench->name);

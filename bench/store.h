@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is measured: a store, and locks in it, dlock's own and the bare ones
- * that are its floors. */
+/* The objects measured: a store, and locks in the store, dlock's and the
+ * floors. */
 #ifndef DLOCK_BENCH_STORE_H
 #define DLOCK_BENCH_STORE_H
 
@@ -9,19 +9,19 @@
 struct lab_process;
 struct lab_server;
 
-/* What a store's server has counted since its start. */
+/* The counts of a store's server, since the start. */
 struct store_load {
 	double requests, replies;
-	double script_us;     /* spent in scripts; 0 if it has none */
+	double script_us;     /* spent in scripts, or 0 */
 };
 
 struct store_desc {
 	const char *name;
 	int one_process;      /* the store is shared by threads only */
 	int no_token;
-	int64_t settle_ns;    /* a waiter that sleeps may still be asking */
-	/* Start a server, if there is one, and set s->uri, to which a ttl may
-	 * be added.  Leaves no connection open: the caller may fork. */
+	int64_t settle_ns;    /* a sleeping waiter may still be asking */
+	/* Start a server, if the store has any, and set s->uri, to which a ttl
+	 * may be added.  Leaves no connection open: the caller may fork. */
 	void (*open)(struct bench_store *s);
 	/* NULL if there is no server. */
 	struct store_load (*load)(const struct bench_store *s);
@@ -36,19 +36,19 @@ extern const struct store_desc store_rediss;     /* redis, over TLS */
 void store_rediss_open(struct bench_store *s);
 
 /* Variants. */
-enum { ZK_TMPFS, ZK_DISK };              /* where its data is */
+enum { ZK_TMPFS, ZK_DISK };              /* where the data is */
 enum { MEMCACHED_META, MEMCACHED_TEXT }; /* the protocol */
 
 struct bench_store {
 	const struct store_desc *desc;
 	int variant;
 	char *uri;
-	struct lab_server *server;  /* NULL if there is none */
-	struct lab_process *supervisor; /* of `dir`; NULL if there is none */
+	struct lab_server *server;  /* or NULL */
+	struct lab_process *supervisor; /* of `dir`, or NULL */
 	char *dir;
 };
 
-char *store_text(const char *fmt, ...) DLOCK_PRINTF(1, 2); /* free() it */
+char *store_text(const char *fmt, ...) DLOCK_PRINTF(1, 2); /* to be freed */
 
 /* For desc->open: set s->server and s->uri; skip the bench if `server` is
  * NULL. */
@@ -67,12 +67,12 @@ void bench_measure(void);
 /* Renewals by the null: store. */
 extern struct null_figures {
 	_Atomic uint64_t renewals, batches;
-	_Atomic int64_t latest_ns; /* the longest that one came after ttl / 3 */
+	_Atomic int64_t latest_ns; /* the longest delay after ttl / 3 */
 } null_figures;
 
 /* ---- Locks --------------------------------------------------------------- */
 
-/* As one thread has it. */
+/* A lock, as a thread uses it. */
 struct bench_lock {
 	const struct lock_ops *ops;
 	const struct bench_store *store;
@@ -81,22 +81,22 @@ struct bench_lock {
 	dlock_client *client; /* NULL: a floor */
 	dlock_lock *lock;
 	dlock_hold *hold;
-	void *conn;           /* a floor's, if it needs one; likewise: */
+	void *conn;           /* a floor's, if needed; likewise: */
 	int fd;
 };
 
-/* A floor has what its workload calls: `pair`, or `acquire` and `release`. */
+/* A floor has the functions that the workload calls: `pair`, or `acquire` and
+ * `release`. */
 struct lock_ops {
 	void (*open)(struct bench_lock *l);
-	/* Not of floors: open the mutex `name` of the client that `host`
-	 * has. */
+	/* Not of floors: open the mutex `name` of host's client. */
 	void (*open_guest)(struct bench_lock *l, const struct bench_lock *host,
 			   const char *name);
 	void (*close)(struct bench_lock *l);
 	void (*acquire)(struct bench_lock *l);
 	void (*release)(struct bench_lock *l);
 	void (*pair)(void *lock);
-	/* Floors only: what the holder does behind each hand-off.  May be
+	/* Floors only: called by the holder behind each hand-off.  May be
 	 * NULL. */
 	void (*beside)(struct bench_lock *l);
 	/* Floors only: before and after a measurement, while no lock is open.
@@ -121,7 +121,7 @@ struct bench_lock *bench_lock_guest(const struct bench_lock *host,
 				    const char *name);
 void bench_lock_close(struct bench_lock *l);
 
-/* How many wait for a lock of dlock's, as its store tells. */
+/* Return how many wait for a lock of dlock's, by the store's count. */
 unsigned int bench_lock_waiters(struct bench_lock *l);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/store.h"
 
-/* Laid out by hand, as it is a table. */
+/* A table, laid out by hand. */
 /* clang-format off */
 
 #define RATIO "ns (ratio = ours/floor)"
@@ -20,7 +20,7 @@
 #define TIME(name, target, guard) \
 	{ name, target, guard, BENCH_TIME, NULL, 0, 0 }
 
-/* One of several stores; those that may be left out end in a comma. */
+/* A case of a store; STORE for an optional store ends in a comma. */
 #define STORE(store_name, how_many, ...) \
 	{ .n = how_many, .store = &store_##store_name, \
 	  .target = { __VA_ARGS__ } }
@@ -35,7 +35,7 @@
 #define IF_ZK(how_many, ...)
 #endif
 
-/* A figure that is to be large; the target is for its inverse. */
+/* A figure that should be large; the target is for the inverse. */
 #define INVERSE(name, of, target, guard) \
 	{ name, target, guard, BENCH_TIME, .figure = of, .inverse = 1 }
 #define TO_FLOOR(least, guard) \
@@ -54,8 +54,8 @@
 #define PENDING_ON_LOOP ALWAYS("value", 3, 3), PLAIN("heap_each", 1536, 2048)
 #define ONE_WAKE PLAIN("wakes_per_release", 1, 1)
 
-/* One thread that shares a CPU with the server is twice as fast as one that
- * does not, and then saturates it alone. */
+/* A thread that shares a CPU with the server is twice as fast as a thread that
+ * does not, and then saturates the CPU alone. */
 #define TO_ONE(least) \
 	INVERSE("one thread's to all", "ratio", 1 / (least), 4)
 #define THREADS(store_name, least) \
@@ -73,8 +73,8 @@ const struct bench bench_table[] = {
 	  "file: from release to a waiter in another process, and what waiting "
 	  "costs; floor: flock(2)",
 	  RATIO, &workload_handoff, &store_file, &floor_flock,
-	  /* One attempt in 50 ms at most.  The kernel counts a few more
-	   * wake-ups for the beginning and the end of the wait. */
+	  /* An attempt in 50 ms at most.  The kernel counts a few more wake-ups
+	   * for the beginning and the end of the wait. */
 	  .cases = { CASE(1, TIME("ratio", 4, 8),
 			  ALWAYS("attempts_per_s", 20, 21),
 			  ALWAYS("polls_per_s", 20, 21),

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Worker processes.  Each executes one order at a time and answers it.
+ * Worker processes.  Each executes an order at a time and answers it.
  *
- * Orders and answers travel over a socket; what is measured is left in shared
- * memory.  worker.c alone knows how an order travels, and orders.c alone what a
- * worker does about it.
+ * Orders and answers travel over a socket; the measurements are left in shared
+ * memory.  worker.c alone knows how an order travels, and orders.c alone how a
+ * worker carries it out.
  *
  * Workers are forked: start them while this process has no other thread and no
  * open client.  A worker that fails ends the bench.
@@ -23,10 +23,10 @@
 
 enum worker_order {
 	WORKER_OPEN,    /* open the lock */
-	WORKER_ACQUIRE, /* acquire it, note the time, release it at once */
-	WORKER_QUEUE,   /* start threads that acquire it again and again */
+	WORKER_ACQUIRE, /* acquire, note the time, release at once */
+	WORKER_QUEUE,   /* start threads that acquire again and again */
 	WORKER_COUNT,   /* report the counters */
-	WORKER_END      /* let each thread acquire it once more, then exit */
+	WORKER_END      /* let each thread acquire once more, then exit */
 };
 
 /* A worker's counters: the library's and the kernel's. */
@@ -41,31 +41,33 @@ struct worker_message {
 	int which;                /* lock: BENCH_FLOOR or BENCH_OURS */
 };
 
-/* What one worker reports. */
+/* A worker's report. */
 struct worker_report {
 	pid_t pid, tid;
-	_Atomic uint32_t entered; /* times that WORKER_ACQUIRE began */
-	struct worker_counters before, after; /* it; or WORKER_COUNT: after */
+	_Atomic uint32_t entered; /* how often WORKER_ACQUIRE began */
+	struct worker_counters before, after; /* of WORKER_ACQUIRE; of
+					       * WORKER_COUNT: after */
 };
 
-/* In memory that all processes share. */
+/* In memory shared by all processes. */
 struct worker_shared {
 	struct worker_report report[WORKERS];
 	_Atomic uint32_t stop;
-	_Atomic uint32_t last;    /* thread that was last granted it; 0: none */
+	_Atomic uint32_t last;    /* thread of the last grant, or 0 */
 	_Atomic uint64_t count;   /* grants to another thread than the last */
-	_Atomic uint64_t turn;    /* the grant that `granted_at` is about */
+	_Atomic uint64_t turn;    /* the grant of `granted_at` */
 	_Atomic int64_t granted_at, released_at;
 };
 
 struct workers {
 	const struct bench_store *store;
-	/* For a store of one process, whose worker is a thread: the locks that
-	 * it shares. */
+	/* For a store of one process, where the worker is a thread: the shared
+	 * locks. */
 	struct bench_lock *const *first;
 	/* For WORKER_QUEUE: */
 	unsigned int waiters;     /* threads of all workers together */
-	int once;                 /* each holds it until its turn is over */
+	int once;                 /* each holds until the holder's turn is
+				   * over */
 	int64_t rest_ns;          /* pause of a thread after each release */
 	/* The rest is worker.c's. */
 	struct worker_shared *shared;
@@ -78,12 +80,12 @@ struct workers {
 
 void workers_start(struct workers *w, unsigned int n);
 
-/* The lock that WORKER_OPEN opens. */
+/* Return the lock that WORKER_OPEN opens. */
 const struct lock_ops *workers_ops(int which);
 
 void worker_order(struct workers *w, unsigned int i, enum worker_order order,
 		  int which);
-void worker_answer(struct workers *w, unsigned int i); /* wait for it */
+void worker_answer(struct workers *w, unsigned int i); /* wait for the answer */
 
 /* Give all workers the order, and wait for all answers. */
 void workers_order(struct workers *w, enum worker_order order, int which);

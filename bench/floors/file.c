@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* file: and its floors, the kernel's locks on an open file. */
+/* file: and the floors, the kernel's locks on an open file. */
 #include "bench/store.h"
 
 #include <ctype.h>

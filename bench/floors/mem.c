@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mem: and its floor, a lock of one process that is granted first come, first
+ * mem: and the floor, a lock of one process that is granted first come, first
  * served: a mutex, a list, and a condition variable for each waiter.
  */
 #include "bench/store.h"
@@ -50,7 +50,7 @@ static void fifo_acquire(struct bench_lock *l)
 	pthread_cond_destroy(&me.cond);
 }
 
-/* With a waiter it stays held, and goes to the first. */
+/* With a waiter the lock stays held, and goes to the first. */
 static void fifo_release(struct bench_lock *l)
 {
 	struct waiter *next;

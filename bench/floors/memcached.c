@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A private memcached and its floors: libmemcached for the text protocol, and a
+/* A private memcached and the floors: libmemcached for the text protocol, and a
  * bare socket for the meta protocol. */
 #include "bench/store.h"
 
@@ -33,7 +33,7 @@ static void store_open(struct bench_store *s)
 	store_serve(s, lab_memcached_start(NULL), protocols[s->variant].query);
 }
 
-/* Attempts; each is a request to store something. */
+/* Count attempts; each is a request to store an item. */
 static struct store_load store_load(const struct bench_store *s)
 {
 	char text[16384];
@@ -128,7 +128,7 @@ static void text_pair(memcached_st *m)
 		bench_fail("bare cas: %s", memcached_strerror(m, rc));
 }
 
-/* A request, and its answer of one line. */
+/* Send a request, and read the answer of one line. */
 static void meta_request(int fd, const char *request, char reply[64])
 {
 	ssize_t got = -1;

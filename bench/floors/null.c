@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* null: a store that grants and renews everything at once, so that what remains
- * is the core's cost. */
+/* null: a store that grants and renews at once: the rest is the core's cost. */
 #include "bench/store.h"
 
 #include <dlock/backend.h>

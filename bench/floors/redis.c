@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A private Redis and its floors, all with hiredis: SET NX PX and a
+ * A private Redis and the floors, all with hiredis: SET NX PX and a
  * compare-and-delete by EVALSHA, tried each millisecond by waiters; and RPUSH
  * to a client that blocks in BLPOP.
  */
@@ -118,7 +118,7 @@ static double ping(const struct bench_lock *l)
 	return (double)(bench_now() - begin);
 }
 
-/* The median round trip of PINGs, one right after another. */
+/* The median round trip of PINGs, without pauses. */
 static double hot_ping_p50(const struct bench_store *s)
 {
 	struct bench_lock *l = bench_lock_open(&floor_redis_set, s);
@@ -173,8 +173,8 @@ const struct lock_ops floor_redis_set = {
 
 /* ---- BLPOP --------------------------------------------------------------- */
 
-/* As long as a hand-off pauses before the release: a round trip after a pause
- * is slower than one right after another. */
+/* A hand-off pauses so long before the release: a PING after a pause is
+ * slower. */
 #define PAUSE_NS 300000
 
 static struct bench_samples pings;
@@ -189,7 +189,7 @@ static void blpop_release(struct bench_lock *l)
 	command(l, "RPUSH handoff x");
 }
 
-/* Push the item that is handed from one to the other. */
+/* Push the item that goes from hand to hand. */
 static void blpop_prepare(const struct bench_store *s)
 {
 	struct bench_lock *l = bench_lock_open(&floor_redis_blpop, s);

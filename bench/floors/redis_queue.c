@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A bare queue on Redis with direct grant, with hiredis: a release gives the
- * lock to the first of a list, and publishes that.  It has no token, and no
- * waiter that dies.
+ * lock to the first of a list, and publishes the grant.  The queue has no
+ * token, and takes no care of dead waiters.
  */
 #include "bench/store.h"
 
@@ -50,7 +50,7 @@ static redisContext *connect_to(const struct bench_store *s)
 	return c;
 }
 
-/* What calls the script for `owner`. */
+/* Write the command that calls the script for `owner`. */
 static void prepare_call(redisContext *c, const char *script, const char *owner,
 			 char out[128])
 {

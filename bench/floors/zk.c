@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A private ZooKeeper server and its floors, all with the client library:
+ * A private ZooKeeper server and the floors, all with the client library:
  * create and delete; the recipe, which also lists; the delete of a node that
- * another client watches; and the whole recipe, in which each waits for the one
- * ahead.
+ * another client watches; and the whole recipe, in which each client waits for
+ * the client ahead.
  */
 #include "bench/store.h"
 
@@ -20,7 +20,7 @@
 #define NODE DIR "/0123456789abcdef0123456789abcdef-x-"
 #define WATCHED DIR "/handoff"
 #define TIMEOUT_MS 10000
-#define WARM 1500 /* pairs until the JVM has compiled what matters */
+#define WARM 1500 /* pairs until the JVM has compiled the hot code */
 #define WARM_NS (2000 * BENCH_MS) /* at most */
 
 /* ---- The server ---------------------------------------------------------- */
@@ -35,7 +35,7 @@ static void warm_up(const struct bench_store *s)
 	bench_lock_close(l);
 }
 
-/* The lab takes its directory from TMPDIR. */
+/* The lab puts the directory into TMPDIR. */
 static void store_open(struct bench_store *s)
 {
 	const struct lab_zk_options how = { .sync = s->variant == ZK_DISK };
@@ -61,8 +61,8 @@ static struct store_load store_load(const struct bench_store *s)
 	return (struct store_load){ (double)received, (double)sent, 0 };
 }
 
-/* Idle waiters' packets are the pings of nine sessions, and what the holder
- * writes to prove that its session is alive. */
+/* Idle waiters' packets are the pings of nine sessions, and the holder's writes
+ * that prove the session alive. */
 const struct store_desc store_zk = {
 	.name = "zk",
 	.settle_ns = 5 * BENCH_MS,
@@ -103,7 +103,7 @@ static void open_bare(struct bench_lock *l)
 				  no_log);
 	if (!l->conn)
 		bench_fail("zookeeper_init2 failed");
-	/* With it the library is half as fast, and no floor. */
+	/* With the delay the library is half as fast, and no floor. */
 	zoo_set_servers_resolution_delay(l->conn, -1);
 	rc = create(l->conn, DIR, 0);
 	check(rc == ZNODEEXISTS ? ZOK : rc, "create of " DIR);
@@ -161,8 +161,8 @@ const struct lock_ops floor_zk_recipe = {
 
 /* ---- A watched node ------------------------------------------------------ */
 
-static int holds;  /* this process has made it */
-static sem_t gone; /* another has deleted it */
+static int holds;  /* this process has made the node */
+static sem_t gone; /* another process has deleted the node */
 
 static void on_event(zhandle_t *zh, int type, int state, const char *path,
 		     void *context)
@@ -178,8 +178,8 @@ static void open_watch(struct bench_lock *l)
 	open_bare(l);
 }
 
-/* Make the node, or wait until it goes.  A watch that comes too late, on a busy
- * machine, is one sample among many. */
+/* Make the node, or wait until the node goes.  A watch that comes too late, on
+ * a busy machine, is one sample among many. */
 static void watch_acquire(struct bench_lock *l)
 {
 	int rc = create(l->conn, WATCHED, ZOO_EPHEMERAL);
@@ -212,7 +212,7 @@ const struct lock_ops floor_zk_watch = {
 
 #define QUEUE "/bare-queue"
 
-static char own_path[128]; /* of the node that this process has in the queue */
+static char own_path[128]; /* of this process's node in the queue */
 
 static void open_queue(struct bench_lock *l)
 {
@@ -224,7 +224,7 @@ static void open_queue(struct bench_lock *l)
 	check(rc == ZNODEEXISTS ? ZOK : rc, "create of " QUEUE);
 }
 
-/* The number at the end of its name is what counts. */
+/* Return the number at the end of the name. */
 static const char *sequence(const char *name)
 {
 	size_t n = strlen(name);
@@ -232,7 +232,7 @@ static const char *sequence(const char *name)
 	return n > 10 ? name + n - 10 : name;
 }
 
-/* The last of those ahead of us, or NULL. */
+/* Return the last node ahead of ours, or NULL. */
 static const char *ahead_of(const struct String_vector *names, const char *own)
 {
 	const char *best = NULL;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hand-offs per second between processes that all want one lock. */
+/* Hand-offs per second between processes that all want the same lock. */
 #include "bench/worker.h"
 
 #define ROUNDS 7
 
-/* Which CPUs the processes happen to run on makes a factor of two, so that each
- * round starts new ones. */
+/* The CPUs on which the processes happen to run make a factor of two, so each
+ * round starts new processes. */
 static double rate(const struct bench_store *s, int which, unsigned int n)
 {
 	struct workers w = { .store = s, .waiters = n };

@@ -2,7 +2,7 @@
 /*
  * Hand-off: from just before the holder's release until acquire has returned in
  * the waiter, which is another process or thread.  The waiter is known to sleep
- * before the clock starts, and the holder sleeps right after its release.
+ * before the clock starts, and the holder sleeps right after the release.
  */
 #include "bench/worker.h"
 
@@ -14,7 +14,7 @@
 #define LOOK_NS 100000 /* between two checks whether the waiter sleeps */
 #define BLOCKED_NS (10000 * BENCH_MS)
 
-/* This process is the holder, and its worker is the waiter. */
+/* This process is the holder, and the worker is the waiter. */
 struct handoff {
 	struct workers workers;
 	struct bench_lock *lock[2];
@@ -23,7 +23,7 @@ struct handoff {
 	struct bench_turns turns;
 };
 
-/* Wait until three checks in a row find the waiter asleep in its acquire. */
+/* Wait until three checks in a row find the waiter asleep. */
 static void until_blocked(const struct handoff *h)
 {
 	const struct worker_report *waiter = &h->workers.shared->report[0];
@@ -98,7 +98,8 @@ static void take_turns(struct handoff *h, struct bench_result *res)
 	bench_turns_figures(&h->turns, res);
 }
 
-/* Keep the waiter waiting for up to two seconds, and report what it does. */
+/* Keep the waiter waiting for up to two seconds, and report the waiter's
+ * cost. */
 static void idle(struct handoff *h, struct bench_result *res)
 {
 	const struct worker_counters *a = &h->workers.shared->report[0].before;
@@ -108,7 +109,7 @@ static void idle(struct handoff *h, struct bench_result *res)
 
 	hand_off(h, BENCH_OURS, (int64_t)(seconds * 1e9));
 	seconds = (double)(b->at - a->at) / 1e9;
-	/* The first attempt, and the one that was granted, are no polls. */
+	/* The first attempt, and the granted attempt, are no polls. */
 	attempts = (double)(b->dlock.attempts - a->dlock.attempts) - 2;
 	polls = (double)(b->dlock.polls - a->dlock.polls);
 	wakeups = (double)(b->kernel.ru_nvcsw - a->kernel.ru_nvcsw +
@@ -119,8 +120,8 @@ static void idle(struct handoff *h, struct bench_result *res)
 	bench_extra(res, wakeups / seconds, "wakeups_per_s");
 }
 
-/* A worker process is started first, while this one has no client; a worker
- * thread shares this one's locks. */
+/* Start a worker process first, while this process has no client; a worker
+ * thread shares this thread's locks. */
 static void measure(struct bench_store *s, const struct bench_case *c)
 {
 	const struct lock_ops *floor = run->bench->floor;

@@ -114,7 +114,7 @@ static void measure(struct bench_store *s, const struct bench_case *c)
 	h.client = store_client(s);
 	h.lock = touched(h.n, sizeof(dlock_lock *));
 	h.hold = touched(h.n, sizeof(dlock_hold *));
-	/* Return what was freed before: reusing it would not show as growth. */
+	/* Return freed memory first: a reuse would not show as growth. */
 	malloc_trim(0);
 	before = bench_memory();
 	acquire_all(&h);

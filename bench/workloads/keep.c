@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A client that keeps a lock: what a pair costs it, and what it costs another
+/* A client that keeps a lock: the cost of a pair, and the cost for another
  * client to take the lock. */
 #include "bench/store.h"
 
@@ -62,7 +62,7 @@ static void measure_pairs(struct bench_store *s, const struct bench_case *c)
 
 /* ---- Another client ------------------------------------------------------ */
 
-/* A waiter in a thread of its own. */
+/* A waiter in another thread. */
 struct waiter {
 	struct bench_lock *lock;
 	pthread_t thread;
@@ -79,7 +79,8 @@ static void *waiter_main(void *arg)
 	return NULL;
 }
 
-/* From the release of a lock that nobody keeps until the waiter has it. */
+/* Measure from the release of a lock that no client keeps to the waiter's
+ * grant. */
 static double hand_off(struct bench_lock *holder, struct bench_lock *other)
 {
 	struct waiter w = { .lock = other };
@@ -97,7 +98,7 @@ static double hand_off(struct bench_lock *holder, struct bench_lock *other)
 	return (double)(w.granted_at - begin);
 }
 
-/* From the request of another client until it has the lock that is kept. */
+/* Measure from another client's request to the grant of the kept lock. */
 static double recall(struct bench_lock *keeps, struct bench_lock *other)
 {
 	int64_t begin, took;
@@ -109,7 +110,7 @@ static double recall(struct bench_lock *keeps, struct bench_lock *other)
 	lock_dlock.acquire(other);
 	took = bench_now() - begin;
 	lock_dlock.release(other);
-	/* Right after another client asked, nothing is kept. */
+	/* Right after another client asked, a client keeps no lock. */
 	bench_sleep(110 * BENCH_MS);
 	return (double)took;
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Acquire and release without contention: dlock and its floor, by turns. */
+/* Acquire and release without contention: dlock and the floor, by turns. */
 #include "bench/store.h"
 
 #include <stdatomic.h>
 #include <unistd.h>
 
 /* Rounds are shorter than a time slice of the scheduler, so that other work on
- * this CPU spoils some of them and not the median. */
+ * this CPU spoils some rounds and not the median. */
 #define SLICE_NS 100000
 #define ROUNDS 20000   /* at most */
-#define SINGLES 200000 /* pairs timed one by one, at most */
-#define COUNTED 1000   /* pairs whose requests are counted */
+#define SINGLES 200000 /* pairs timed singly, at most */
+#define COUNTED 1000   /* pairs with a count of requests */
 #define ENOUGH 80      /* a median of fewer pairs is luck on a busy machine */
 #define CLIENTS 2      /* at most */
 #define PARKED_NS (10000 * BENCH_MS)
@@ -84,9 +84,9 @@ static double clock_cost(void)
 	return least;
 }
 
-/* Sets all figures of `res`, in nanoseconds.  Value, floor and ratio are those
- * of batches.  p50 and p99 are those of single pairs, and include one reading
- * of the clock, which takes clock_ns. */
+/* Set all figures of `res`, in nanoseconds.  Value, floor and ratio are for
+ * batches.  p50 and p99 are for single pairs, and include a reading of the
+ * clock, which takes clock_ns. */
 static void compare_pairs(struct bench_lock *floor, struct side ours,
 			  struct bench_result *res)
 {
@@ -242,7 +242,7 @@ static void end_parking(struct parked *p)
 	bench_lock_close(p->other);
 }
 
-/* Pairs of two clients by turns; a thread of one of them is parked. */
+/* Measure pairs of two clients by turns; a client has a parked thread. */
 static void measure_parked(struct bench_store *s, const struct bench_case *c)
 {
 	struct bench_result res = BENCH_RESULT;

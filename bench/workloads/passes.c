@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hand-offs per second among threads that want one lock: threads of one client,
- * and by turns, as a floor, threads of a client each. */
+/* Hand-offs per second among threads that want the same lock: threads of one
+ * client, and by turns, as a floor, threads of a client each. */
 #include "bench/store.h"
 
 #include <pthread.h>
@@ -18,10 +18,10 @@ struct thread {
 
 static atomic_int stop;
 static uint64_t handoffs; /* under the lock */
-static unsigned int last; /* likewise: the thread that had it before */
+static unsigned int last; /* likewise: the holder before */
 
-/* A thread that takes the lock that it has just released has kept it from the
- * others: that does not count. */
+/* Acquire and release in a loop.  A hand-off counts unless the thread itself
+ * had the lock before. */
 static void *thread_main(void *arg)
 {
 	struct thread *t = arg;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Many calls of one client that wait for a mutex: threads and bytes, and how
- * fast they are served then. */
+/* Many calls of a client that wait for a mutex: threads and bytes, and how fast
+ * they are served then. */
 #include "bench/store.h"
 
 #include <dirent.h>

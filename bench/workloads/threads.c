@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pairs per second of one client with several threads, each of which has a lock
- * of its own: three numbers of threads, by turns. */
+/* Pairs per second of a client with several threads, each with a lock of its
+ * own: three numbers of threads, by turns. */
 #include "bench/store.h"
 
 #include <pthread.h>
@@ -11,7 +11,7 @@
 #define SIZES 3
 #define ROUNDS 7
 
-/* Each has a cache line of its own, as it counts all the time. */
+/* Each has a separate cache line, as it counts all the time. */
 struct thread {
 	_Alignas(64) _Atomic uint64_t pairs;
 	struct bench_lock *lock;

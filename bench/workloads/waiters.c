@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Many waiters for one mutex, in eight processes with a client each: what they
- * request while another client holds it, and what a release costs.
+ * Many waiters for one mutex, in eight processes with a client each: the
+ * requests while another client holds the mutex, and the cost of a release.
  */
 #include "bench/worker.h"
 
@@ -9,10 +9,10 @@
 #define CHAIN 100      /* hand-offs from waiter to waiter */
 #define POLL_MS 100    /* default interval in a store whose waiters poll */
 #define HAND_OFFS 15   /* there: for each second of --seconds */
-#define SHORT_HOLDS 40 /* there, likewise: with one waiter */
+#define SHORT_HOLDS 40 /* there, likewise: with a single waiter */
 #define REST_NS (300 * BENCH_MS)
 
-/* Requests per second while nothing happens. */
+/* Measure requests per second while all wait. */
 static double idle(const struct workers *w, int64_t ns)
 {
 	struct store_load load = w->store->desc->load(w->store);
@@ -146,8 +146,7 @@ static void poll_handoff(struct workers *w, struct bench_lock *held,
 	bench_extra(res, w->waiters, "waiters");
 }
 
-/* To the one waiter of a lock that was held for `hold_ns` after it began to
- * wait. */
+/* Measure a hand-off to the only waiter, `hold_ns` after the wait began. */
 static double short_hold(struct workers *w, struct bench_lock *held,
 			 int64_t hold_ns)
 {
@@ -192,7 +191,7 @@ static void poll_short(struct workers *w, const struct bench_case *c)
 	res.ratio = res.value / res.floor;
 	bench_extra(&res, c->n, "waiters");
 	bench_extra(&res, c->hold_ms, "hold_ms");
-	/* One of them is the holder's. */
+	/* The holder sent one request. */
 	bench_extra(&res, load.requests - 1, "requests_per_wait");
 	bench_emit(&res, c);
 }
