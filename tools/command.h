@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The subcommands.  Each lives in a file of its own, described by one of these.
- */
+/* The subcommands.  Each has a file, and is described by a struct command. */
 #ifndef DLOCK_TOOLS_COMMAND_H
 #define DLOCK_TOOLS_COMMAND_H
 
@@ -12,7 +10,7 @@ struct command {
 	const char *args;    /* of the usage line */
 	const char *summary; /* for the list of commands */
 	const char *text;    /* paragraphs for `dlock help NAME` */
-	const enum option_id *options; /* that it takes, up to OPTION_END */
+	const enum option_id *options; /* up to OPTION_END */
 	int more_args;       /* that may follow NAME; see one_lock.h */
 	int (*main)(const struct command *self, int argc, char **argv);
 };

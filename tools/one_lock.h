@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A command about the lock that its first argument names.
- */
+/* A command whose first argument names a lock. */
 #ifndef DLOCK_TOOLS_ONE_LOCK_H
 #define DLOCK_TOOLS_ONE_LOCK_H
 
@@ -13,8 +11,8 @@
  * exit code, with a message. */
 typedef int one_lock_check_fn(struct options *o);
 
-/* Do the command's work on `lock`, which has the name o->args[0]: an exit
- * code, with a message if that is not 0. */
+/* Do the command's work on `lock`, which has the name o->args[0]: an exit code,
+ * with a message if not 0. */
 typedef int one_lock_fn(const struct options *o, const struct store *s,
 			dlock_lock *lock);
 

@@ -14,15 +14,15 @@ struct participant {
 	char *label, *id;
 	uint64_t token;
 	int64_t remaining_ms;
-	int64_t since_ms; /* it holds the lock; see since.h */
+	int64_t since_ms; /* of the hold; see since.h */
 	int shared, waiting;
-	uint32_t permits, limit; /* of a semaphore: it has; there are */
+	uint32_t permits, limit; /* of a semaphore: the participant's; all */
 };
 
 struct participants { /* zeroed: empty */
 	struct participant *list;
 	size_t count, room;
-	int failed; /* out of memory while it was filled */
+	int failed; /* out of memory on the way */
 };
 
 /* 0 or an exit code with a message; to be freed in either case. */
@@ -33,20 +33,21 @@ void participants_free(struct participants *p);
 /* Keep the first `count` only. */
 void participants_cut(struct participants *p, size_t count);
 
-/* As participants_fetch(), but says nothing: a DLOCK_E code. */
+/* Do as participants_fetch(), without messages: a DLOCK_E code. */
 int participants_ask(struct participants *p, dlock_lock *lock,
 		     int64_t wait_ms);
 
 size_t participants_holders(const struct participants *p);
 
-/* The permits of the semaphore.  0: nobody here has or wants any. */
+/* Report the permits of the semaphore.  0: no participant here has or wants
+ * any. */
 int participants_permits(const struct participants *p,
 			 struct dlock_permits *out);
 
 /* Say of each holder: "VERB by LABEL since THEN (AGE)". */
 void participants_tell(const struct participants *p, const char *verb);
 
-/* Is `one`, of another report, a holder here? */
+/* Whether `one`, of another report, is a holder here. */
 int participants_have(const struct participants *p,
 		      const struct participant *one);
 
@@ -62,7 +63,8 @@ json_t *participants_json(const struct participants *p, const char *name,
 /* "lock", "semaphore". */
 const char *kind_name(enum kind kind);
 
-/* What an operator's command waits for the store unless -w says otherwise. */
+/* An operator's command waits so long for the store unless -w says
+ * otherwise. */
 #define ASK_MS 5000
 
 #endif
