@@ -35,8 +35,8 @@ dlk_time dlki_alarms_next(const struct dlki_alarms *s)
 	return first ? first->at : DLK_FOREVER;
 }
 
-/* At most as many as the heap has now, so that an alarm that sets itself to the
- * past does not hold the thread for ever. */
+/* Ring at most as many alarms as the heap has now: an alarm that ring() sets to
+ * the past would hold the thread for ever. */
 size_t dlki_alarms_ring(struct dlki_alarms *s, dlk_time now)
 {
 	size_t most = s->heap.n;

@@ -2,8 +2,9 @@
 #include "core/base/backoff.h"
 #include "core/base/clock.h"
 
-/* xorshift64*: jitter needs spread, not secrecy.  After Vigna, "An experimental
- * exploration of Marsaglia's xorshift generators, scrambled", 2016. */
+/* Draw by xorshift64*: jitter needs spread, not secrecy.  After Vigna, "An
+ * experimental exploration of Marsaglia's xorshift generators, scrambled",
+ * 2016. */
 static uint64_t draw(struct dlki_backoff *b)
 {
 	b->random ^= b->random >> 12;
@@ -12,7 +13,8 @@ static uint64_t draw(struct dlki_backoff *b)
 	return b->random * UINT64_C(2685821657736338717);
 }
 
-/* lo to hi inclusive; the spans are far below 2^64, and so is the bias. */
+/* Draw from lo to hi inclusive; the spans are far below 2^64, and so is the
+ * bias. */
 static int64_t between(struct dlki_backoff *b, int64_t lo, int64_t hi)
 {
 	uint64_t span = (uint64_t)(hi - lo) + 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Backoff with decorrelated jitter: each pause is drawn between the least one
- * and three times the one before, up to the greatest.  Pure: the caller brings
- * the state.  After Brooker, "Exponential Backoff And Jitter", 2015.
+ * Backoff with decorrelated jitter: each pause is drawn between the least pause
+ * and three times the last, up to the greatest.  Pure: the caller brings the
+ * state.  After Brooker, "Exponential Backoff And Jitter", 2015.
  */
 #ifndef DLOCK_CORE_BASE_BACKOFF_H
 #define DLOCK_CORE_BASE_BACKOFF_H
@@ -18,7 +18,7 @@ struct dlki_backoff {
 void dlki_backoff_init(struct dlki_backoff *b, int64_t min_ms, int64_t max_ms,
 		       uint64_t seed);
 
-/* The next pause, min to max. */
+/* Return the next pause, min to max. */
 int64_t dlki_backoff_next(struct dlki_backoff *b);
 
 #endif

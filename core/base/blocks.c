@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Under ASan each block is fresh, so that it finds the use of one that was put
- * back. */
+/* Under ASan each block is fresh, so that ASan finds a use after the return. */
 #ifdef __SANITIZE_ADDRESS__
 #define KEPT_MOST 0
 #else

@@ -7,7 +7,7 @@
 #define BLOCKS 4
 #define WORDS 16 /* of a block */
 
-/* The same word of four blocks, which one instruction works on. */
+/* A word of four blocks, which one instruction works on. */
 typedef uint32_t word4 __attribute__((vector_size(BLOCKS * sizeof(uint32_t))));
 
 static uint32_t word_at(const unsigned char *bytes)

@@ -11,7 +11,7 @@
 #define DLKI_CHACHA_KEY 32  /* bytes */
 #define DLKI_CHACHA_RUN 256 /* bytes of four blocks, computed at once */
 
-/* The blocks counter to counter + 3 of the key stream. */
+/* Compute the blocks counter to counter + 3 of the key stream. */
 void dlki_chacha_run(const unsigned char key[DLKI_CHACHA_KEY],
 		     const unsigned char nonce[12], uint32_t counter,
 		     unsigned char out[DLKI_CHACHA_RUN]);

@@ -3,8 +3,8 @@
 
 #include <time.h>
 
-/* Without a clock nothing may be taken for valid: at the end of time every
- * lease has run out and every deadline has passed. */
+/* Read the boot-time clock.  Without a clock no lease may be valid: at the end
+ * of time every lease has run out and every deadline has passed. */
 static dlk_time boot_time(void)
 {
 	struct timespec ts;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Time: one type (dlk_time, nanoseconds of CLOCK_BOOTTIME), one clock.
+ * Time: dlk_time, nanoseconds of CLOCK_BOOTTIME, and the clock.
  *
  * Leases and deadlines count on the boot-time clock, which goes on while the
- * machine is suspended and is not stepped.  Tests put their own clock behind
- * dlki_clock before they open a client.
+ * machine is suspended and is not stepped.  Tests put another clock behind
+ * dlki_clock before opening a client.
  */
 #ifndef DLOCK_CORE_BASE_CLOCK_H
 #define DLOCK_CORE_BASE_CLOCK_H
@@ -13,13 +13,13 @@
 
 extern dlk_time (*dlki_clock)(void);
 
-/* t + ms milliseconds; stays DLK_FOREVER, and saturates there. */
+/* Return t + ms milliseconds; DLK_FOREVER stays, and is the greatest result. */
 dlk_time dlki_after_ms(dlk_time t, int64_t ms);
 
-/* The deadline of a timeout_ms counted from now: < 0 is DLK_FOREVER. */
+/* Return the deadline of a timeout_ms counted from now: < 0 is DLK_FOREVER. */
 dlk_time dlki_deadline(int64_t timeout_ms);
 
-/* Whole milliseconds from `now` to `t`, rounded down, at least 0. */
+/* Return whole milliseconds from `now` to `t`, rounded down, at least 0. */
 int64_t dlki_ms_until(dlk_time now, dlk_time t);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A common thread: one for all clients of the process.  It begins with its
- * first user and ends with its last.  The struct is the first member of what
- * the thread works on.
+ * A common thread: one for all clients of the process.  The thread begins with
+ * the first user and ends with the last.  The struct is the first member of the
+ * thread's data.
  *
- * A forked child has no such thread, and finds mu locked for ever, perhaps: it
- * makes a struct of its own, and touches nothing of the parent's.
+ * A forked child does not have the thread, and may find mu locked for ever: the
+ * child makes another struct, and leaves the parent's alone.
  */
 #ifndef DLOCK_CORE_BASE_COMMON_H
 #define DLOCK_CORE_BASE_COMMON_H
@@ -18,34 +18,36 @@
 struct dlki_common {
 	/* Constant. */
 	uint64_t process;
-	struct dlki_common *before; /* the parent's, still reachable */
+	struct dlki_common *before; /* the parent's, kept reachable */
 
-	/* mu protects the rest, and what is behind this struct. */
+	/* mu protects the rest, and the data behind this struct. */
 	pthread_mutex_t mu;
-	pthread_cond_t changed;     /* anything, but `stop` */
+	pthread_cond_t changed;     /* any member but `stop` */
 	unsigned int users;
-	int runs;                   /* until it was joined */
-	int stop;                   /* it is to return */
+	int runs;                   /* until the join */
+	int stop;                   /* the thread is to return */
 	pthread_t thread;
 };
 
-/* What this process has at *current: `size` zeroed bytes that begin with the
- * struct, made by the first caller.  They last as long as the process.  NULL:
- * no memory. */
+/* Return the process's struct at *current: `size` zeroed bytes, which begin
+ * with the struct.  The first caller makes them, and they last as long as the
+ * process.  NULL: no memory. */
 struct dlki_common *dlki_common_here(struct dlki_common *_Atomic *current,
 				     size_t size);
 
-/* With mu held, which is released meanwhile: no thread is about to end. */
+/* Wait until no thread is about to end.  With mu held, which is released
+ * meanwhile. */
 void dlki_common_settle(struct dlki_common *common);
 
-/* With mu held, which is released meanwhile: one more user, and a thread.  0,
- * or the errno value with which the thread could not be started. */
+/* Add a user, and start the thread for the first.  With mu held, which is
+ * released meanwhile.  0, or the errno value of a thread that could not
+ * start. */
 int dlki_common_join(struct dlki_common *common, const char *name,
 		     void *(*run)(void *common));
 
-/* With mu held, which is released meanwhile: one less, not on the thread.
- * `end` has the thread look at `stop`.  When the last user leaves, the thread
- * has returned. */
+/* Remove a user; the last waits until the thread has returned.  With mu held,
+ * which is released meanwhile; not on the thread.  `end` has the thread look at
+ * `stop`. */
 void dlki_common_leave(struct dlki_common *common,
 		       void (*end)(struct dlki_common *common));
 

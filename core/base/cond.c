@@ -5,8 +5,8 @@
 
 #include "core/base/clock.h"
 
-/* A thread that sleeps on the monotonic clock does not notice a suspension of
- * the machine; it looks at the boot-time clock this often. */
+/* A thread asleep on the monotonic clock does not notice a suspension of the
+ * machine; the thread looks at the boot-time clock this often. */
 #define SLICE_NS (5000 * DLK_MS)
 
 void dlk_cond_init(pthread_cond_t *cond)

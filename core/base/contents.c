@@ -18,7 +18,8 @@ int dlki_contents_refuse(const struct dlki_file *file, const char *why,
 			file->path, why);
 }
 
-/* A missing file is a mistake in the URI; a lack of descriptors is not. */
+/* Set the error: a missing file is a mistake in the URI, a lack of descriptors
+ * is not. */
 static int system_failed(const struct dlki_file *file, int errnum,
 			 struct dlk_error *err)
 {
@@ -40,8 +41,8 @@ static const char *secret_flaw(const struct stat *st)
 	return NULL;
 }
 
-/* Never waits for a FIFO's other end, and looks at the descriptor: the path may
- * lead to another file by then. */
+/* Open without waiting for the other end of a FIFO.  The checks look at the
+ * descriptor: the path may lead to another file by then. */
 static int open_file(const struct dlki_file *file, size_t *size,
 		     struct dlk_error *err)
 {
@@ -76,7 +77,8 @@ static int open_file(const struct dlki_file *file, size_t *size,
 	return dlki_contents_refuse(file, why, err);
 }
 
-/* 0 or an errno value.  A file grown since the open is cut. */
+/* Read up to `size` bytes, so a file grown since the open is cut.  0 or an
+ * errno value. */
 static int read_all(int fd, char *bytes, size_t size, size_t *len)
 {
 	*len = 0;

@@ -19,8 +19,8 @@ struct dlki_file {
 /*
  * Read the whole file, which must be a regular file, into *out, and end the
  * bytes by a NUL, which *len does not count.  EINVAL, unless this process or
- * the system is out of something; the message names the parameter and the file,
- * and quotes no byte of the file.  Free *out with dlki_contents_free().
+ * the system is short of a resource; the message names the parameter and the
+ * file, and quotes no byte of the file.  Free *out with dlki_contents_free().
  */
 int dlki_contents_read(char **out, size_t *len, const struct dlki_file *file,
 		       struct dlk_error *err);

@@ -20,7 +20,8 @@ void dlki_due_destroy(struct dlki_due *due)
 		close(fd);
 }
 
-/* A telling in between is seen here, or sees the descriptor. */
+/* Make the descriptor.  A telling in between is seen here, or sees the
+ * descriptor. */
 int dlki_due_fd(struct dlki_due *due)
 {
 	int fd = atomic_load(&due->fd), none = -1;
@@ -58,8 +59,8 @@ void dlki_due_nudge(struct dlki_due *due)
 	dlki_due_tell(due);
 }
 
-/* In this order: a telling in between finds `told` set and writes nothing, but
- * what it tells of is seen by the caller. */
+/* Take in this order: a telling in between finds `told` set and leaves the
+ * descriptor alone, but the caller has yet to look for due work. */
 int dlki_due_take(struct dlki_due *due)
 {
 	eventfd_t ignored;

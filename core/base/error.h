@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Errors: a code and a text.  Internal functions get a struct dlk_error and
- * fill it in with dlk_fail(); a public function passes it to dlki_report(),
- * which makes it the thread's last message.
+ * fill it in with dlk_fail(); a public function passes the error to
+ * dlki_report(), which makes the text the thread's last message.
  *
  * Texts may quote foreign input: dlk_fail() replaces control characters and
  * bytes that are not UTF-8 by '?', and cuts a long text between two characters.
- * Its arguments may point into `err` itself, to put a text before the one that
- * is there.  None of these functions changes errno.
+ * The arguments may point into `err`, to put a text before the present text.
+ * All these functions keep errno.
  */
 #ifndef DLOCK_CORE_BASE_ERROR_H
 #define DLOCK_CORE_BASE_ERROR_H
@@ -24,21 +24,22 @@ int dlki_report(const struct dlk_error *err);
 int dlki_leave_with(struct dlki_scope scope, int rc,
 		    const struct dlk_error *err);
 
-/* dlk_fail() and dlki_report() in one. */
+/* Set the thread's last message and return `code`: dlk_fail() and dlki_report()
+ * at once. */
 int dlki_reject(int code, const char *fmt, ...) DLOCK_PRINTF(2, 3);
 
-/* Return a backend's `rc`; give err a text if the backend gave it none. */
+/* Return a backend's `rc`; give err a text if the backend did not. */
 int dlki_reason(struct dlk_error *err, int rc, const char *scheme);
 
-/* dlk_fail(DLOCK_ENOMEM) without a format. */
+/* Call dlk_fail(DLOCK_ENOMEM) without a format. */
 int dlki_nomem(struct dlk_error *err);
 
-/* dlk_fail(ESYSTEM, or what errno means better: EMFILE, ENFILE, EAGAIN of
- * pthread_create: EEXHAUSTED; ENOMEM: ENOMEM; EACCES, EPERM: EDENIED), text
- * "<doing>: <dlki_errno_text>". */
+/* Call dlk_fail() with the code of an errno value: EMFILE, ENFILE, EAGAIN (of
+ * pthread_create): EEXHAUSTED; ENOMEM: ENOMEM; EACCES, EPERM: EDENIED; others:
+ * ESYSTEM.  The text is "<doing>: <dlki_errno_text>". */
 int dlki_system(struct dlk_error *err, int errnum, const char *doing);
 
-/* What strerror() says in the C locale, from any thread; static. */
+/* Return strerror()'s text in the C locale, from any thread; static. */
 const char *dlki_errno_text(int errnum);
 
 #endif

@@ -9,9 +9,9 @@
 #include "core/base/process.h"
 
 struct dlki_workers {
-	struct dlki_common base; /* the thread that is always there */
+	struct dlki_common base; /* the first thread */
 
-	/* Under its mutex, a leaf but for the clients'. */
+	/* Under the mutex of `base`, a leaf but for the clients'. */
 	pthread_cond_t more;        /* threads sleep here */
 	unsigned int asleep, extra; /* threads; besides the first */
 	unsigned int waiting;       /* jobs in the queue */
@@ -111,7 +111,8 @@ static void *extra_main(void *arg)
 	return NULL;
 }
 
-/* Without one, the job waits, and the next post tries again. */
+/* Start an extra thread.  On failure the job waits, and the next post tries
+ * again. */
 static void start_extra(struct dlki_workers *by)
 {
 	pthread_t thread;

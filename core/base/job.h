@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * "dlock-work", the threads that wait for stores, for all clients of the
- * process.  What they do is a job, which runs piece by piece, one piece at a
- * time.
+ * process.  The threads run jobs piece by piece, one piece of a job at a time.
  *
- * There is one such thread as long as the stores answer.  When a job has waited
- * for 10 ms, because another's store does not answer, one more thread begins,
- * which ends when no job waits.  So a store that is stuck delays no other.
+ * One thread is enough as long as the stores answer.  When a job has waited for
+ * 10 ms, because another job's store does not answer, one more thread begins,
+ * and ends when no job waits.  So a stuck store delays no other.
  */
 #ifndef DLOCK_CORE_BASE_JOB_H
 #define DLOCK_CORE_BASE_JOB_H
@@ -18,29 +17,29 @@
 
 struct dlki_workers;
 
-/* All zero but for the function: it has not joined. */
+/* All zero but for the function: the job has not joined. */
 struct dlki_job {
-	/* A piece, with no lock held.  Returns whether there is another: the
-	 * job has its turn again, behind those that wait. */
+	/* Run a piece, with no lock held.  Returns whether there is another
+	 * piece: the job then has another turn, behind the jobs that wait. */
 	int (*run)(struct dlki_job *job);
 
-	struct dlki_workers *_Atomic by; /* NULL: it has not joined */
-	struct dlki_job *next;           /* the rest: under their mutex */
-	int posted;                      /* it waits, or is to run again */
-	dlk_time posted_at;              /* it waits since then */
+	struct dlki_workers *_Atomic by; /* NULL: the job has not joined */
+	struct dlki_job *next;           /* the rest: under a common mutex */
+	int posted;                      /* the job waits, or is to run again */
+	dlk_time posted_at;              /* ... since then */
 	int running;
 };
 
 /* Have a thread for the job: 0, or an errno value. */
 int dlki_job_join(struct dlki_job *job);
 
-/* It is to run.  With any lock held; once it has joined.  Returns whether all
- * threads are busy: post it again after DLKI_JOB_STUCK_NS, and it gets another
- * one unless it has begun. */
+/* Let a joined job run; any lock may be held.  Returns whether all threads are
+ * busy: post the job again after DLKI_JOB_STUCK_NS, and unless the job has
+ * begun, an extra thread runs it. */
 int dlki_job_post(struct dlki_job *job);
 
-/* It runs no more: waits until a piece that runs has returned.  Nothing is done
- * if it has not joined. */
+/* End the job: waits until a running piece has returned.  Accepts a job that
+ * has not joined. */
 void dlki_job_leave(struct dlki_job *job);
 
 #endif

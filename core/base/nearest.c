@@ -10,8 +10,8 @@ static unsigned int least(unsigned int a, unsigned int b)
 	return a < b ? a : b;
 }
 
-/* Optimal string alignment.  After Damerau, "A technique for computer detection
- * and correction of spelling errors", 1964. */
+/* Count by optimal string alignment.  After Damerau, "A technique for computer
+ * detection and correction of spelling errors", 1964. */
 static unsigned int aligned(const char *a, size_t n, const char *b, size_t m)
 {
 	unsigned int d[WORD_MAX + 1][WORD_MAX + 1];

@@ -41,7 +41,7 @@ uint64_t dlki_process(void)
 	mark = atomic_load_explicit(marker, memory_order_acquire);
 	if (mark != 0)
 		return mark;
-	/* The time tells a child from an ancestor whose pid it got again. */
+	/* The time tells a child from an ancestor of the same pid. */
 	fresh = (uint64_t)getpid() << 32 |
 		((uint64_t)dlk_now() / 1000 & 0xffffffffu) | 1;
 	if (atomic_compare_exchange_strong(marker, &mark, fresh))

@@ -8,15 +8,17 @@
 
 #include <dlock/backend.h>
 
-/* Another number in every forked child; costs a load, no system call. */
+/* Return the process's number, another in every forked child; costs a load, no
+ * system call. */
 uint64_t dlki_process(void);
 
 #define DLKI_NO_THREAD 0
 
-/* Another number in every thread that this process ever has, from 1. */
+/* Return the thread's number, from 1, another in every thread this process ever
+ * has. */
 uint64_t dlki_thread_serial(void);
 
-/* Keeps errno and disables cancellation for the length of a public call. */
+/* Keep errno and disable cancellation for the length of a public call. */
 struct dlki_scope {
 	int errnum;
 	int cancel_state;

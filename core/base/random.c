@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <sys/random.h>
 
-/* More than 256 bytes at once may come short or be interrupted. */
+/* Loop: more than 256 bytes at once may come short or be interrupted. */
 int dlk_random(void *out, size_t size, struct dlk_error *err)
 {
 	size_t got = 0;

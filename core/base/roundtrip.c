@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/base/roundtrip.h"
 
-/* A pause of the machine is no distance. */
+/* Clip the time: a pause of the machine is no distance. */
 static int64_t within_bounds(int64_t ns)
 {
 	if (ns < 1)

@@ -1,37 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long a store takes to answer a request, and how long to wait for it.
- * Pure: the caller brings the state, which is zeroed at first.
+ * How long a store takes to answer a request, and how long to wait for an
+ * answer.  Pure: the caller brings the state, which is zeroed at first.
  *
  * After RFC 6298, TCP's retransmission timer: an eighth of each round trip goes
- * into the smoothed one, a quarter of its distance from that into the
- * variation, and the wait for one is the smoothed one and four variations.  But
- * an attempt may take several, one after the other: to connect, to be greeted,
- * to make what is missing in the store, and to ask.  So the wait is for one and
- * four smoothed ones.
+ * into the smoothed time, a quarter of the distance between the two into the
+ * variation, and the wait for a round trip is the smoothed time and four
+ * variations.  But an attempt may take several round trips in a row: to
+ * connect, to be greeted, to make missing scripts or nodes in the store, and to
+ * ask.  So the wait is longer by four smoothed times.
  *
- * A loss changes nothing, unlike with TCP: here the wait bounds a call of the
- * application's, and a store that is away would make all calls longer.  A store
- * that has become more distant is found by the answers to requests with more
- * time.
+ * A lost answer is not counted, unlike with TCP: here the wait bounds a call of
+ * the application, and a store that is away would make all calls longer.  A
+ * store that has become more distant is found by the answers to requests with
+ * more time.
  */
 #ifndef DLOCK_CORE_BASE_ROUNDTRIP_H
 #define DLOCK_CORE_BASE_ROUNDTRIP_H
 
 #include <dlock/backend.h>
 
-/* The wait is never outside of this. */
+/* The bounds of the wait. */
 #define DLKI_ROUNDTRIP_LEAST_NS (40 * DLK_MS)
 #define DLKI_ROUNDTRIP_MOST_NS (1000 * DLK_MS)
 
 struct dlki_roundtrip {
-	int64_t smoothed_ns, variation_ns; /* 0: nothing was heard yet */
+	int64_t smoothed_ns, variation_ns; /* 0: no answer yet */
 };
 
-/* An answer came after `ns`. */
+/* Take in an answer, which came after `ns`. */
 void dlki_roundtrip_heard(struct dlki_roundtrip *r, int64_t ns);
 
-/* How long to wait. */
+/* Return how long to wait. */
 int64_t dlki_roundtrip_wait_ns(const struct dlki_roundtrip *r);
 
 #endif

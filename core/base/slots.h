@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ids for claims: a slot's index with the generation of its use, so that an id
- * that outlived its claim names nothing.  No locking: its owner's.
+ * Ids for claims: a slot's index with the generation of the slot's use, so that
+ * an id that outlived the claim finds no other.  The owner locks.
  */
 #ifndef DLOCK_CORE_BASE_SLOTS_H
 #define DLOCK_CORE_BASE_SLOTS_H
@@ -20,11 +20,11 @@ struct dlki_slots {
 	uint32_t first_free;              /* index + 1; 0: none */
 };
 
-/* An id for `claim`, never 0; 0 when out of memory. */
+/* Return an id for `claim`, never 0; 0 when out of memory. */
 uint64_t dlki_slots_add(struct dlki_slots *s, struct dlki_claim *claim);
 void dlki_slots_remove(struct dlki_slots *s, uint64_t id);
 
-/* NULL if the claim of this id was removed. */
+/* Return the claim, or NULL if it was removed. */
 struct dlki_claim *dlki_slots_find(const struct dlki_slots *s, uint64_t id);
 
 #endif

@@ -23,14 +23,15 @@ enum { TIMER = -1, END = -2 };
 struct dlki_attendant {
 	struct dlki_common base;
 
-	/* Under its mutex, a leaf but for the clients' and the engines'. */
+	/* Under the mutex of `base`, a leaf but for the clients' and the
+	 * engines'. */
 	int set_fd, timer_fd, end_fd; /* while there are sources */
 	struct dlki_heap times;
 	struct dlki_source **v; /* by place; NULL: free */
 	size_t n;
 	uint32_t serial; /* of the last source */
-	dlk_time armed;  /* what the timer is set to */
-	int awake;       /* the thread sets it before it sleeps */
+	dlk_time armed;  /* the time to which the timer is set */
+	int awake;       /* the thread will arm the timer before sleeping */
 	struct dlki_source *calling;
 };
 
@@ -113,8 +114,8 @@ static void call(struct dlki_attendant *by, struct dlki_source *s)
 	pthread_cond_broadcast(&by->base.changed);
 }
 
-/* At most as many as there are: one that is due again does not hold up the
- * rest. */
+/* Call at most as many sources as there are: a source that is due again does
+ * not hold up the rest. */
 static void call_due(struct dlki_attendant *by)
 {
 	size_t most = by->times.n;
@@ -131,7 +132,8 @@ static void call_due(struct dlki_attendant *by)
 	}
 }
 
-/* It may have left since the event, and another have its place. */
+/* Call the source of the event.  Since the event the source may have left, and
+ * another have the place. */
 static void call_readable(struct dlki_attendant *by, uint64_t data)
 {
 	size_t place = (uint32_t)data;
@@ -199,7 +201,7 @@ static int take_place(struct dlki_attendant *by, struct dlki_source *s)
 	return 0;
 }
 
-/* The thread's last user has left. */
+/* Free the descriptors and tables after the thread's last user has left. */
 static void tidy(struct dlki_attendant *by)
 {
 	if (by->base.users > 0 || by->base.stop)
