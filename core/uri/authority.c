@@ -82,7 +82,7 @@ static char *copy(char **room, const char *text, size_t len)
 	return start;
 }
 
-/* NULL or what is wrong. */
+/* Parse a host.  NULL, or the flaw. */
 static const char *parse_host(struct dlk_host *host, char **room,
 			      const char *text, size_t len)
 {

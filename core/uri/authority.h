@@ -10,10 +10,10 @@
 /*
  * Set user, password, hosts and n_hosts of `uri` from `len` > 0 bytes of text.
  * Strings go to `*room`, 2 * len + 2 bytes at most, which is moved behind them;
- * `hosts` has one more place than the text has commas.
+ * `hosts` has a place more than the text has commas.
  *
- * EINVAL names hosts by their number and quotes nothing: what stands here by
- * mistake may be a password.
+ * EINVAL numbers the hosts and quotes no text, which may be a password by
+ * mistake.
  */
 int dlki_authority_parse(struct dlk_uri *uri, struct dlk_host *hosts,
 			 char **room, const char *text, size_t len,

@@ -26,8 +26,8 @@ static int is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* By hand, because strtod() asks the locale which character is the point, and
- * rounds. */
+/* A number read by hand, because strtod() asks the locale which character is
+ * the point, and rounds. */
 struct decimal {
 	int64_t whole;    /* INT64_MAX: too large */
 	int64_t fraction; /* of `scale` */
@@ -35,7 +35,8 @@ struct decimal {
 	int finer; /* more than nine digits behind the point */
 };
 
-/* The first byte after the number, or NULL if it is not one. */
+/* Read a decimal; return the first byte behind the number, or NULL if there is
+ * no number. */
 static const char *read_decimal(const char *s, struct decimal *d)
 {
 	*d = (struct decimal){ .scale = 1 };

@@ -15,7 +15,7 @@ static int hex_value(char c)
 	return -1;
 }
 
-/* The byte that "%2F" stands for, or -1. */
+/* Return the byte for an escape such as "%2F", or -1. */
 static int read_escape(const char *text, size_t len)
 {
 	int high, low;

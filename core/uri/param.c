@@ -63,8 +63,8 @@ static int check_range(const struct dlk_param *p, const char *text,
 			text, range);
 }
 
-/* A number that does not fit becomes the limit, which is in no range: params.c
- * and dlki_params_check() see to that. */
+/* Parse a number.  Too large a number becomes the limit, which is in no range:
+ * params.c and dlki_params_check() see to that. */
 static int parse_number(const char *text, int64_t *out, struct dlk_error *err)
 {
 	const char *s = text + (text[0] == '-');
@@ -140,15 +140,15 @@ int dlki_param_parse(const struct dlk_param *p, const char *text, int64_t *out,
 	}
 }
 
-/* An empty choice could not be told from a value that was forgotten. */
+/* An empty choice could not be told from a forgotten value. */
 static int choices_are_sound(const char *choices)
 {
 	return choices && choices[0] && choices[0] != '|' &&
 	       !strstr(choices, "||") && choices[strlen(choices) - 1] != '|';
 }
 
-/* The ends of int64_t stand for what did not fit.  A text's length and a
- * duration are not negative. */
+/* Is there a value in the range?  The ends of int64_t stand for numbers that
+ * are too large.  A text's length and a duration are not negative. */
 static int range_is_sound(const struct dlk_param *p)
 {
 	if (p->type == DLK_SWITCH || p->type == DLK_CHOICE)

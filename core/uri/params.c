@@ -55,7 +55,7 @@ const struct dlk_param dlki_common_params[] = {
 struct value {
 	const struct dlk_param *param;
 	int64_t number;
-	char *text; /* of a DLK_TEXT that was given */
+	char *text; /* of a DLK_TEXT, if given */
 	int given;
 };
 
@@ -121,7 +121,7 @@ void dlki_values_free(struct dlk_values *values)
 	free(values);
 }
 
-/* The place of a name, or the number of values. */
+/* Return the place of a name, or the number of values. */
 static size_t find(const struct dlk_values *values, const char *name)
 {
 	size_t i = 0;

@@ -29,8 +29,8 @@ static void show_host(char **to, const struct dlk_host *host)
 	show(to, d);
 }
 
-/* Without its "//", a path that begins with two slashes would be read as a
- * host. */
+/* Show all but the parameters.  Without "//" in front, a path that begins with
+ * two slashes would be read as a host. */
 void dlki_show_place(char **to, const struct dlk_uri *uri)
 {
 	show(to, uri->scheme);

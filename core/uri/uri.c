@@ -14,9 +14,9 @@
 #define LOWER "abcdefghijklmnopqrstuvwxyz"
 #define UPPER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-/* All in one block: this, then the decoded strings, then `shown`. */
+/* One block: this struct, then the decoded strings, then `shown`. */
 struct parsed {
-	struct dlk_uri uri; /* first: the address of it is that of the block */
+	struct dlk_uri uri; /* first: has the address of the block */
 	struct dlk_values *values;
 	char *password; /* from a file or the options */
 	char *room;     /* where the next decoded string goes */
@@ -52,7 +52,7 @@ int dlki_uri_scheme(const char *text, char out[DLKI_SCHEME_MAX + 1],
 }
 
 /* Refuse characters that may stand nowhere in a URI.  The length comes first,
- * so that a text without end costs nothing. */
+ * to bound the work for an endless text. */
 static int check_text(const char *text, struct dlk_error *err)
 {
 	size_t len = text ? strnlen(text, DLKI_URI_MAX + 1) : 0;
@@ -76,8 +76,8 @@ static int check_text(const char *text, struct dlk_error *err)
 	return DLOCK_OK;
 }
 
-/* Decoded, the text takes no more than it had and a NUL for each part, which
- * has at least a byte; shown, three bytes for each and "://". */
+/* Allocate the block.  Decoding adds a NUL for each part, which has at least a
+ * byte; `shown` takes three bytes for each, and "://". */
 static struct parsed *new_parsed(const char *text)
 {
 	size_t len = strlen(text), n_hosts = 1;
@@ -97,7 +97,8 @@ static struct parsed *new_parsed(const char *text)
 	return p;
 }
 
-/* password_file is the name of a file.  Any other may be the thing itself. */
+/* password_file is the name of a file.  Any other "password" may be a
+ * password. */
 static int is_secret(const char *name)
 {
 	return strstr(name, "password") && strcmp(name, "password_file") != 0;
@@ -110,14 +111,14 @@ static int parse_param(struct parsed *p, const char *text, size_t len,
 	size_t name_len = strspn(text, LOWER "_");
 	const char *value;
 
-	/* The message does not quote the text: a '?' in a password would make
-	 * the rest of it a query. */
+	/* The message does not quote the text: a '?' in a password would turn
+	 * the rest of the password into a query. */
 	if (name_len == 0 || name_len >= len || text[name_len] != '=')
 		return dlk_fail(err, DLOCK_EINVAL,
 				"after '?' come parameters of the form "
 				"name=value&name=value, names of a-z and '_'");
-	/* Otherwise a parameter, perhaps a secret one, could hide in the value
-	 * of another one, and be shown. */
+	/* A parameter, perhaps a secret, could hide in another parameter's
+	 * value, and be shown. */
 	if (memchr(text + name_len + 1, '=', len - name_len - 1))
 		return dlk_fail(err, DLOCK_EINVAL,
 				"'=' in a value must be written %%3D; '&' "
@@ -150,7 +151,7 @@ static int parse_query(struct parsed *p, const char *text,
 	}
 }
 
-/* What follows the scheme and its colon. */
+/* Parse the text behind the scheme and the colon. */
 static int parse_rest(struct parsed *p, const char *text, struct dlk_error *err)
 {
 	int has_authority = strncmp(text, "//", 2) == 0;
@@ -160,7 +161,8 @@ static int parse_rest(struct parsed *p, const char *text, struct dlk_error *err)
 	size_t path_len = strcspn(path, "?");
 	const char *query = path + path_len + (path[path_len] == '?');
 
-	/* A '/' in a password would make half of it a host, and show it. */
+	/* A '/' in a password would make half of the password a host, and show
+	 * it. */
 	if (len && memchr(path, '@', path_len))
 		return dlk_fail(err, DLOCK_EINVAL,
 				"'@' after the host must be written %%40, and "
@@ -181,7 +183,8 @@ static int parse_rest(struct parsed *p, const char *text, struct dlk_error *err)
 	return *query ? parse_query(p, query, err) : DLOCK_OK;
 }
 
-/* A table that lists no password_file is that of a scheme without users. */
+/* Settle which password counts.  A scheme without users has a table without
+ * password_file. */
 static int settle_password(struct parsed *p, const char *password,
 			   struct dlk_error *err)
 {
