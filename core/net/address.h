@@ -7,11 +7,12 @@
 
 #include "core/world/world.h"
 
-/* "127.0.0.1" or "::1", without brackets.  0, or EINVAL if `host` is no
+/* Parse "127.0.0.1" or "::1", without brackets.  0, or EINVAL if `host` is no
  * address. */
 int dlki_address_tcp(struct dlki_address *out, const char *host, uint16_t port);
 
-/* 0, or EINVAL: the path is empty or does not fit. */
+/* Take the path of a unix socket.  0, or EINVAL: the path is empty or does not
+ * fit. */
 int dlki_address_unix(struct dlki_address *out, const char *path);
 
 int dlki_address_is_same(const struct dlki_address *a,

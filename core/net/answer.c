@@ -9,7 +9,7 @@
 
 #include "core/base/error.h"
 
-/* The answer is one block, so that it can be copied and freed by anybody. */
+/* Copy the list into one block, to be freed by a single free(). */
 struct addrinfo *dlki_answer_copy(const struct addrinfo *list)
 {
 	struct addrinfo *all, *to;
@@ -59,7 +59,8 @@ int dlki_answer_is_away(int rc)
 	return rc != 0 && rc != EAI_NONAME && rc != EAI_NODATA;
 }
 
-/* Not gai_strerror(), which speaks the language of the program. */
+/* Set the error, without gai_strerror(), which speaks the program's
+ * language. */
 int dlki_answer_failed(const struct dlki_answer *a, const char *host,
 		       struct dlk_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the system's resolver answers, in memory of our own. */
+/* An answer of the system's resolver, in memory of our own. */
 #ifndef DLOCK_CORE_NET_ANSWER_H
 #define DLOCK_CORE_NET_ANSWER_H
 
@@ -16,14 +16,14 @@ struct dlki_answer {
 struct dlki_answer dlki_answer_get(const char *host, const char *port,
 				   int flags);
 
-/* Is it the name service that failed, and not the name?  `rc` is EAI_. */
+/* Did the name service fail, rather than the name?  `rc` is EAI_. */
 int dlki_answer_is_away(int rc);
 
-/* Why there are no addresses; `rc` is not 0. */
+/* Set the error of an answer without addresses; `rc` is not 0. */
 int dlki_answer_failed(const struct dlki_answer *a, const char *host,
 		       struct dlk_error *err);
 
-/* `list` is not empty.  NULL: no memory. */
+/* Copy `list`, which is not empty.  NULL: no memory. */
 struct addrinfo *dlki_answer_copy(const struct addrinfo *list);
 
 #endif

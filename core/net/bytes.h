@@ -13,13 +13,13 @@ struct dlki_bytes {
 	size_t from, to, room; /* v[from] to v[to - 1] are there */
 };
 
-/* Room for `n` bytes more at the end; 0 or ENOMEM. */
+/* Make room for `n` bytes more at the end; 0 or ENOMEM. */
 int dlki_bytes_reserve(struct dlki_bytes *b, size_t n);
 
-/* Into reserved room. */
+/* Append to reserved room. */
 void dlki_bytes_append(struct dlki_bytes *b, const void *bytes, size_t n);
 
-/* The reserved room, and that `n` bytes have been put there. */
+/* Return the reserved room; count `n` bytes that were put there. */
 char *dlki_bytes_end(struct dlki_bytes *b);
 void dlki_bytes_added(struct dlki_bytes *b, size_t n);
 
@@ -36,7 +36,7 @@ static inline const char *dlki_bytes_at(const struct dlki_bytes *b)
 /* Take `n` bytes from the front; n <= len. */
 void dlki_bytes_take(struct dlki_bytes *b, size_t n);
 
-/* Empty; large memory is given back. */
+/* Empty the buffer; clear() gives large memory back, free() all. */
 void dlki_bytes_clear(struct dlki_bytes *b);
 void dlki_bytes_free(struct dlki_bytes *b);
 

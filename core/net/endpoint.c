@@ -55,7 +55,7 @@ static int take_addresses(struct dlki_endpoint *p,
 	return 0;
 }
 
-/* Home can only be at a single address. */
+/* Is there a single address where home can be? */
 static int has_one_place(const struct dlki_endpoint *p)
 {
 	return !p->host && p->n == 1;
@@ -166,7 +166,7 @@ void dlki_endpoint_found(struct dlki_endpoint *p,
 {
 	struct dlk_error why;
 
-	/* Late: for the next time, unless the list is in use. */
+	/* A late answer is for the next time, unless the list is in use. */
 	if (p->phase != DLKI_LOOKING) {
 		if (p->phase != DLKI_SURVEY)
 			(void)take_list(p, found, &why);
@@ -194,8 +194,8 @@ void dlki_endpoint_late(struct dlki_endpoint *p)
 
 /* ---- Connections --------------------------------------------------------- */
 
-/* The survey is through with an address, and the main link is not connected:
- * go on. */
+/* Go on, after the survey is through with an address, and the main link is
+ * down. */
 static void survey_on(struct dlki_endpoint *p)
 {
 	struct dlk_error why;

@@ -63,7 +63,7 @@ struct dlki_endpoint {
 	enum dlki_phase phase;
 	char home[DLKI_IDENTITY]; /* "": no home yet */
 	struct dlki_address home_at;
-	int left;            /* see dlki_endpoint_leave() */
+	int left;            /* home was left: see dlki_endpoint_leave() */
 	uint64_t epoch;      /* how many fail-overs there were */
 	struct dlk_error why; /* OVER */
 	char warning[448];   /* for the owner to tell and to clear */
@@ -74,10 +74,10 @@ struct dlki_endpoint {
 	char other[DLKI_ADDRESS_TEXT];    /* where another server is, or "" */
 	char silent[DLKI_ADDRESS_TEXT];   /* does not answer */
 	char refusing[DLKI_ADDRESS_TEXT]; /* refuses connections */
-	char no_way[DLKI_ADDRESS_TEXT];   /* this host has no route to it */
+	char no_way[DLKI_ADDRESS_TEXT];   /* this host has no route there */
 };
 
-/* Where the server is: the first of these that is given. */
+/* The place of the server: the first of these that is given. */
 struct dlki_place {
 	const char *path; /* of a unix socket */
 	const char *host; /* a name, or an address, IPv6 without brackets */
@@ -86,7 +86,8 @@ struct dlki_place {
 	size_t n_addresses;
 };
 
-/* 0; EINVAL; or ENOMEM.  Without any of them the store has no server. */
+/* Set the place.  0; EINVAL; or ENOMEM.  Without any place the store has no
+ * server. */
 int dlki_endpoint_init(struct dlki_endpoint *p, const struct dlki_place *place,
 		       const char *told_by, struct dlk_error *err);
 void dlki_endpoint_free(struct dlki_endpoint *p);
@@ -96,17 +97,18 @@ int dlki_endpoint_is_given(const struct dlki_endpoint *p);
 
 /* ---- The next step ------------------------------------------------------- */
 
-/* Of the main link, which is down.  After OVER the pause is over. */
+/* Return the next step of the main link, which is down.  After OVER the pause
+ * is over. */
 enum dlki_step { DLKI_CONNECT, DLKI_LOOK_UP };
 enum dlki_step dlki_endpoint_next(struct dlki_endpoint *p,
 				  struct dlki_address *to);
 
-/* Among how many connections the time to connect is shared. */
+/* Return among how many connections the time to connect is shared. */
 int dlki_endpoint_shares(const struct dlki_endpoint *p);
 
-/* ---- What came of it ----------------------------------------------------- */
+/* ---- The outcome -------------------------------------------------------- */
 
-/* The answer of a look-up, whenever it comes. */
+/* Take the answer of a look-up, whenever it comes. */
 void dlki_endpoint_found(struct dlki_endpoint *p,
 			 const struct dlki_found *found);
 

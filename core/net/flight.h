@@ -14,9 +14,9 @@ struct dlki_op;
 
 /* A request of n ops has n slots, all with the same start. */
 struct dlki_slot {
-	struct dlki_op *op; /* NULL: no claim waits for it any longer */
+	struct dlki_op *op; /* NULL: the claim no longer waits */
 	uint64_t start;     /* place in the stream of the first byte */
-	dlk_time since;     /* read before the write of that byte; 0: unsent */
+	dlk_time since;     /* read before the first byte's write; 0: unsent */
 	uint32_t n;         /* slots from this one to the request's end */
 	int verb;
 };
@@ -32,10 +32,10 @@ struct dlki_flight {
 int dlki_flight_reserve(struct dlki_flight *f, size_t n);
 void dlki_flight_free(struct dlki_flight *f);
 
-/* Into reserved room; returns the serial of the new slot. */
+/* Add a slot, in reserved room; return the serial. */
 uint64_t dlki_flight_add(struct dlki_flight *f, struct dlki_slot slot);
 
-/* NULL: no slot has the serial any longer, or yet. */
+/* Return the slot.  NULL: no slot has the serial any longer, or yet. */
 static inline struct dlki_slot *dlki_flight_at(const struct dlki_flight *f,
 					       uint64_t serial)
 {
@@ -44,16 +44,16 @@ static inline struct dlki_slot *dlki_flight_at(const struct dlki_flight *f,
 		       NULL;
 }
 
-/* The slots before the place `to` are about to be written. */
+/* Mark the slots before the place `to`, which are about to be written. */
 void dlki_flight_mark(struct dlki_flight *f, uint64_t to, dlk_time since);
 
-/* No byte from the place `from` on was written after all. */
+/* Unmark: no byte from the place `from` on was written after all. */
 void dlki_flight_unmark(struct dlki_flight *f, uint64_t from);
 
-/* The first request leaves. */
+/* Remove the first request. */
 void dlki_flight_pop(struct dlki_flight *f);
 
-/* All leave.  Serials go on. */
+/* Remove all requests.  Serials go on. */
 void dlki_flight_clear(struct dlki_flight *f);
 
 #endif

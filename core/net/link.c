@@ -95,8 +95,9 @@ static void take_output(struct dlki_link *l)
 	}
 }
 
-/* The next ciphertext: TLS's own, else a record of requests.  The record begins
- * with the first byte of `sealed`: a byte taken is a byte of the record. */
+/* Seal the next ciphertext: the session's own, else a record of requests.  The
+ * record begins with the first byte of `sealed`: a byte taken is a byte of the
+ * record. */
 static void seal(struct dlki_link *l)
 {
 	const struct dlki_tls_type *type = l->tls->type;
@@ -230,7 +231,7 @@ static size_t read_by(read_fn *read, struct dlki_link *l, pthread_mutex_t *mu,
 		len = (size_t)n;
 		*left -= len;
 		/* All of the buffer: there may be more.  With the end behind
-		 * them no other event comes. */
+		 * the bytes no other event comes. */
 		if (n == (ssize_t)size || ended)
 			l->readable = 1;
 	}
@@ -302,8 +303,8 @@ int dlki_link_was_sent(const struct dlki_link *l, const struct dlki_slot *s)
 	return s->start < l->written;
 }
 
-/* If the kernel takes it at once.  A record that waits is not sent, and so
- * nothing comes behind it. */
+/* Say goodbye, if the kernel takes the bytes at once.  While a record waits, no
+ * record can follow. */
 static void say_goodbye(struct dlki_link *l)
 {
 	struct dlk_error err;

@@ -48,11 +48,11 @@ struct dlki_link {
 	int sock;            /* -1: DOWN */
 	int writing, reading; /* a thread is in the world's call */
 	int readable;        /* bytes or the end may be there */
-	int ended;           /* ... and the end is: read that far */
+	int ended;           /* ... and the end is: read up to the end */
 	int slow;            /* await() was in vain, and no byte came since */
 	int blocked;         /* the kernel took no more: WRITABLE will come */
 	int cut;             /* to be closed, for the reason `why` */
-	struct dlk_error why; /* of the last loss, for messages */
+	struct dlk_error why; /* the reason of the last loss, for messages */
 
 	struct dlki_bytes out;   /* appended, not yet taken by a writer */
 	struct dlki_bytes going; /* the writer's */
@@ -60,7 +60,7 @@ struct dlki_link {
 	uint64_t written;        /* ... and of these the kernel took */
 	struct dlki_flight flight;
 
-	struct dlki_tls *tls;     /* of this connection; NULL: there is none */
+	struct dlki_tls *tls;     /* of this connection; NULL: without TLS */
 	struct dlki_bytes sealed; /* ciphertext, as of a record */
 	uint64_t sealed_to;       /* ... and the place behind the record */
 
@@ -74,8 +74,8 @@ struct dlki_link {
 	dlk_time way;            /* ... and took so long: a round trip */
 	dlk_time heard;          /* when bytes came last */
 	int hung_up;             /* the server has closed the connection */
-	dlk_time doubted;        /* a request from then has got no answer by the
-				  * deadline; 0: none */
+	dlk_time doubted;        /* the write of a request without an answer by
+				  * the deadline; 0: none */
 	dlk_time blocked_at;
 	dlk_time retry_at;       /* DOWN */
 	struct dlki_backoff backoff;
@@ -85,22 +85,24 @@ struct dlki_link {
 void dlki_link_init(struct dlki_link *l, struct dlki_world *world,
 		    enum dlki_set set, uint32_t place);
 
-/* Of a link that is DOWN. */
+/* Free the memory of a link that is DOWN. */
 void dlki_link_free(struct dlki_link *l);
 
-/* DOWN -> CONNECTING; or a negative errno value, and the link stays DOWN. */
+/* Begin to connect, DOWN -> CONNECTING; or a negative errno value, and the link
+ * stays DOWN. */
 int dlki_link_connect(struct dlki_link *l, const struct dlki_address *to);
 
-/* CONNECTING -> GREETING: 0; -EINPROGRESS; or why there is no connection. */
+/* Finish, CONNECTING -> GREETING: 0; -EINPROGRESS; or the reason why there is
+ * no connection. */
 int dlki_link_finish(struct dlki_link *l);
 
-/* GREETING -> SECURING, before any request.  dlki_link_read() goes back to
- * GREETING when the handshake is done.  A failure cuts the link.  `host` and
- * `peer` as in core/net/tls.h. */
+/* Begin the handshake, GREETING -> SECURING, before any request.
+ * dlki_link_read() goes back to GREETING when the handshake is done.  A failure
+ * cuts the link.  `host` and `peer` as in core/net/tls.h. */
 void dlki_link_secure(struct dlki_link *l, struct dlki_tls_context *tls,
 		      const char *host, const char *peer);
 
-/* Append a request.  `ops` may be NULL.  Returns the serial of the first of its
+/* Append a request.  `ops` may be NULL.  Returns the serial of the first of the
  * `n` slots; or -1: no memory, and no byte is appended. */
 int64_t dlki_link_append(struct dlki_link *l, int verb,
 			 struct dlki_op *const ops[], size_t n,
@@ -113,17 +115,18 @@ static inline int dlki_link_has_output(const struct dlki_link *l)
 			   l->tls->type->pending(l->tls) > 0));
 }
 
-/* Is there anything to write, and a writer wanted? */
+/* Are there bytes to write, and no writer, and does the kernel take more? */
 static inline int dlki_link_can_write(const struct dlki_link *l)
 {
 	return l->state >= DLKI_LINK_SECURING && !l->cut && !l->writing &&
 	       !l->blocked && dlki_link_has_output(l);
 }
 
-/* Of a link that can write: write all bytes, also those appended meanwhile,
+/* Write all bytes of a link that can write, also those appended meanwhile,
  * until the kernel takes no more.  A failure cuts the link.  `mu` is released
  * meanwhile. */
 void dlki_link_write(struct dlki_link *l, pthread_mutex_t *mu);
+
 
 /* Most bytes of a link in a turn. */
 enum { DLKI_INPUT = 64 * 1024 };
@@ -137,7 +140,7 @@ enum { DLKI_INPUT = 64 * 1024 };
 size_t dlki_link_read(struct dlki_link *l, pthread_mutex_t *mu, char *out,
 		      size_t *left);
 
-/* As dlki_link_read(), by await() of the world: DLKI_INPUT bytes at most. */
+/* Read by await() of the world: DLKI_INPUT bytes at most. */
 size_t dlki_link_await(struct dlki_link *l, pthread_mutex_t *mu, char *out);
 
 /* Is there a request without an answer, nothing to be read or written, and no
@@ -148,21 +151,21 @@ int dlki_link_can_await(const struct dlki_link *l);
 void dlki_link_cut(struct dlki_link *l, int code, const char *why);
 
 /*
- * The deadline of an op has come, of which the request was written at `since`,
- * 0: never.  A server that has said nothing since then, though there was time
- * to connect twice, makes the connection a doubtful one.  The second function
- * comes when all bytes that are there were read, and cuts it.
+ * Doubt the connection of an op at the op's deadline; the request was written
+ * at `since`, 0: never.  The connection becomes doubtful if the server has been
+ * silent since then, though there was time to connect twice.  When all bytes
+ * present were read, the second function cuts a doubtful connection.
  */
 void dlki_link_doubt(struct dlki_link *l, dlk_time since, dlk_time now);
 void dlki_link_cut_silent(struct dlki_link *l);
 
-/* Whether the request of this slot was sent, at least in part. */
+/* Was the request of this slot sent, at least in part? */
 int dlki_link_was_sent(const struct dlki_link *l, const struct dlki_slot *s);
 
 /*
- * -> DOWN: close the socket, raise the generation and clear the flight, which
- * the engine has looked through.  No thread reads or writes.  Over TLS the
- * server hears of it, if the kernel takes that at once.
+ * Close, -> DOWN: close the socket, raise the generation and clear the flight,
+ * which the engine has looked through.  No thread reads or writes.  Over TLS
+ * the server hears of the end, if the kernel takes the bytes at once.
  */
 void dlki_link_close(struct dlki_link *l);
 

@@ -11,8 +11,8 @@
 #include "core/base/process.h"
 #include "core/net/resolve.h"
 
-/* A caller that has old addresses waits for new ones for so long, or for a
- * quarter of the time it has. */
+/* A caller with old addresses waits for new ones at most this long, or a
+ * quarter of the time left. */
 #define PATIENCE_NS (250 * DLK_MS)
 
 #define NAMES_MOST 64 /* kept; of more, some are forgotten */
@@ -153,7 +153,7 @@ int dlki_names_look_up(struct names *all, struct name *name)
 
 /* ---- Waiting for an answer ----------------------------------------------- */
 
-/* Until when it is worth waiting for the thread. */
+/* Return until when a caller should wait for the thread. */
 static dlk_time worth_until(const struct name *name, dlk_time deadline)
 {
 	dlk_time now = dlk_now();
@@ -168,7 +168,7 @@ static dlk_time worth_until(const struct name *name, dlk_time deadline)
 	return until < deadline ? until : deadline;
 }
 
-/* Does the thread have an answer by then? */
+/* Does the thread have an answer by `until`? */
 static int await_answer(struct names *all, const struct name *name,
 			const dlk_flag *stop, dlk_time until)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The names that are being resolved, each by a thread that may outlive its
- * callers, and their last answers: the inside of resolve.h and resolver.h. */
+/* The names being resolved, each by a thread that may outlive the callers, and
+ * the last answers: the inside of resolve.h and resolver.h. */
 #ifndef DLOCK_CORE_NET_NAMES_H
 #define DLOCK_CORE_NET_NAMES_H
 
@@ -10,7 +10,7 @@
 
 #include "core/net/answer.h"
 
-/* Of a caller without a thread; answered() is called with mu held. */
+/* A caller without a thread; answered() is called with mu held. */
 struct listener {
 	void (*answered)(struct listener *l);
 	struct listener *next;
@@ -18,23 +18,23 @@ struct listener {
 
 struct name {
 	struct name *next;
-	unsigned int refs; /* of callers, and of the thread */
-	int looking;       /* a thread is at it, */
-	dlk_time since;    /* since then */
-	uint64_t answers;  /* how many there were, */
+	unsigned int refs; /* by callers, and the thread */
+	int looking;       /* a thread looks the name up */
+	dlk_time since;    /* ... since then */
+	uint64_t answers;  /* how many answers there were, */
 	struct dlki_answer last;
-	struct addrinfo *good; /* and what the last good one was */
+	struct addrinfo *good; /* and the last good answer */
 	struct listener *listeners;
 	char port[6];
 	char host[];
 };
 
-/* What a process knows.  A forked child, where mu may be locked for ever, makes
- * one of its own. */
+/* The names of a process.  A forked child, where mu may be locked for ever,
+ * makes another struct. */
 struct names {
 	/* Constant. */
 	uint64_t process;
-	struct names *before; /* the parent's, still reachable */
+	struct names *before; /* the parent's, kept reachable */
 
 	/* mu protects all that follows; it is a leaf. */
 	pthread_mutex_t mu;
@@ -44,27 +44,28 @@ struct names {
 	unsigned int users;
 };
 
-/* NULL: no memory. */
+/* Return the process's names, made by the first call.  NULL: no memory. */
 struct names *dlki_names_here(void);
 
 /* ---- With mu held -------------------------------------------------------- */
 
-/* NULL: no memory. */
+/* Find or add the name.  NULL: no memory. */
 struct name *dlki_names_find_or_add(struct names *all, const char *host,
 				    const char *port);
 
-/* Have a thread look the name up, unless one is at it.  0 or an errno value. */
+/* Have a thread look the name up, unless a thread already does.  0 or an errno
+ * value. */
 int dlki_names_look_up(struct names *all, struct name *name);
 
-/* Forget the names that nobody waits for, if no client is left or if they are
- * many. */
+/* Forget the names without a waiting caller, if no client is left or if the
+ * names are many. */
 void dlki_names_forget(struct names *all);
 
 /* ---- Without ------------------------------------------------------------- */
 
-/* Have a thread resolve the name, unless one is doing so.  *out is the answer,
- * or if none came by the deadline, the last good one.  0, or an error code if
- * there is neither. */
+/* Have a thread resolve the name, unless a thread already does.  *out is the
+ * answer, or if none came by the deadline, the last good answer.  0, or an
+ * error code if there is neither. */
 int dlki_names_ask(struct dlki_answer *out, const char *host, const char *port,
 		   const dlk_flag *stop, dlk_time deadline,
 		   struct dlk_error *err);

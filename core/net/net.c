@@ -20,9 +20,9 @@
 #include "core/net/resolve.h"
 
 /*
- * The socket's own time-out is set once.  A recv() with it needs no poll()
- * first, but may only begin if it ends by the deadline.  The kernel counts the
- * time-out in ticks of up to 10 ms, and rounds it up.
+ * The socket's own time-out is set once.  A recv() with the time-out needs no
+ * poll() first, but may only begin if it ends by the deadline.  The kernel
+ * counts the time-out in ticks of up to 10 ms, and rounds it up.
  */
 #define STANDING_MS 20
 #define STANDING_NS ((STANDING_MS + 12) * DLK_MS)
@@ -41,7 +41,8 @@ static dlk_time time_left(const struct dlk_net *n, dlk_time deadline)
 	return deadline > now ? deadline - now : 0;
 }
 
-/* Wait for `events` of `fd`, or for none: callers try and loop. */
+/* Wait for `events` of `fd`; may return without events: callers try and
+ * loop. */
 static void wait_for(const struct dlk_net *n, int fd, short events, dlk_time ns)
 {
 	dlk_time slice = n->stop ? DLKI_STOP_SLICE_NS : SLICE_NS;
@@ -94,8 +95,8 @@ static int fail_connect(struct dlk_net *n, int errnum, struct dlk_error *err)
 	return fail_socket(n, errnum, err);
 }
 
-/* A client that connects to a local port without a listener may get that port
- * as its own, if it is in the ephemeral range.  It then talks to itself. */
+/* Is the socket connected to itself?  The kernel can deal a free port of this
+ * host to the very socket that connects to the port. */
 static int is_echo(int fd)
 {
 	struct sockaddr_storage me = { 0 }, peer = { 0 };
@@ -129,8 +130,8 @@ static int await_connected(struct dlk_net *n, dlk_time deadline,
 	return errnum == 0 ? 0 : fail_connect(n, errnum, err);
 }
 
-/* A unix socket whose queue is full says EAGAIN, and no poll() tells when it
- * has room. */
+/* Connect to a unix socket, waiting for room in the queue: a full queue says
+ * EAGAIN, and no poll() tells of room. */
 static int await_queue(struct dlk_net *n, const struct sockaddr *addr,
 		       socklen_t len, dlk_time deadline, struct dlk_error *err)
 {
@@ -163,7 +164,7 @@ static int connect_tcp(struct dlk_net *n, const struct sockaddr *addr,
 		       socklen_t len, dlk_time deadline, struct dlk_error *err)
 {
 	dlki_tcp_tune(n->fd);
-	/* Interrupted or not, it goes on by itself. */
+	/* Interrupted or not, the kernel goes on connecting. */
 	if (connect(n->fd, addr, len) < 0 && errno != EINPROGRESS &&
 	    errno != EINTR)
 		return fail_connect(n, errno, err);
@@ -252,7 +253,7 @@ void dlk_net_text(const struct sockaddr *addr, socklen_t len, char out[80])
 
 /* ---- Talking ------------------------------------------------------------- */
 
-/* Never with the socket's own time-out, which a unix socket counts anew for
+/* Send without the socket's own time-out, which a unix socket counts anew for
  * each piece of a long message. */
 int dlk_net_send(struct dlk_net *n, const void *data, size_t len,
 		 dlk_time deadline, struct dlk_error *err)

@@ -5,7 +5,7 @@
  * The system's resolver knows no deadline, so a thread looks a name up, one for
  * each name in this process.  All callers that want the name wait for that
  * thread, and leave it behind at their deadline.  If the name service does not
- * answer, its last addresses are used; they are kept while there are users.
+ * answer, the last addresses are used; they are kept while there are users.
  */
 #ifndef DLOCK_CORE_NET_RESOLVE_H
 #define DLOCK_CORE_NET_RESOLVE_H
@@ -23,15 +23,15 @@ void dlki_resolve_begin(void);
 void dlki_resolve_end(void);
 
 /*
- * The stream addresses of `host`, at least one; freed with
- * dlki_resolve_free(), not freeaddrinfo().  `host` is a name or an address;
- * that of an IPv6 host may have a scope.  An address needs no look-up.
+ * Resolve `host` to stream addresses, at least one; freed with
+ * dlki_resolve_free(), not freeaddrinfo().  `host` is a name or an address; an
+ * IPv6 address may have a scope.  An address needs no look-up.
  *
  * `stop` may be NULL; once it is set, the deadline has come.
  *
  * EUNREACHABLE names the host: there is no such host, or the resolver could not
- * tell.  ENOMEM, EEXHAUSTED, ESYSTEM: this process or host is short of
- * something.
+ * tell.  ENOMEM, EEXHAUSTED, ESYSTEM: this process or host is short of a
+ * resource.
  */
 int dlki_resolve(struct addrinfo **out, const char *host, uint16_t port,
 		 const dlk_flag *stop, dlk_time deadline,

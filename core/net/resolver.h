@@ -30,27 +30,27 @@ struct dlki_lookup {
 	const char *host;         /* borrowed */
 	uint16_t port;
 
-	/* Of a thread's, under the names' mutex; `all` is NULL if there is no
+	/* Of a thread, under the names' mutex; `all` is NULL if there is no
 	 * thread. */
 	struct names *all;
 	struct name *name;
 	struct listener listener;
-	uint64_t before; /* answers when the look-up began */
-	int errnum;      /* no thread could be made */
+	uint64_t before; /* answers before the look-up */
+	int errnum;      /* the reason why there is no thread */
 };
 
 /* Begin a look-up.  When the answer is there, ANSWERS is kicked. */
 void dlki_lookup_begin(struct dlki_lookup *l, struct dlki_world *world,
 		       const char *host, uint16_t port);
 
-/* 1: *out is the answer, and the look-up is over.  0: not yet. */
+/* Take the answer.  1: *out is the answer, and the look-up is over.  0: not
+ * yet. */
 int dlki_lookup_take(struct dlki_lookup *l, struct dlki_found *out);
 
 /* Forget the look-up, if one is under way. */
 void dlki_lookup_end(struct dlki_lookup *l);
 
-/* The address that `host` is; EINVAL if `host` is a name.  No name is
- * looked up. */
+/* Parse an address without a look-up; EINVAL if `host` is a name. */
 int dlki_lookup_literal(const char *host, uint16_t port,
 			struct dlki_address *out);
 

@@ -35,7 +35,7 @@ static int has_no_route(int errnum)
 	       errnum == EAFNOSUPPORT;
 }
 
-/* May another server be there? */
+/* Note an address where another server may be. */
 void dlki_seen_missed(struct dlki_endpoint *p, const struct dlki_met *m,
 		      const struct dlk_error *why)
 {

@@ -4,8 +4,8 @@
  *
  * A session is a state machine between two streams: ciphertext, as the network
  * has it, and plaintext.  The link feeds the server's ciphertext and takes the
- * session's; it reads and writes plaintext.  No call waits or touches a socket.
- * A session answers key updates and refuses renegotiation.
+ * session's ciphertext; the link reads and writes plaintext.  No call waits or
+ * touches a socket.  A session answers key updates and refuses renegotiation.
  *
  * The sessions of a client share a context: the authorities, the client's
  * certificate, and the past sessions that a later session may resume.
@@ -32,7 +32,7 @@ struct dlki_tls;
 enum dlki_tls_verify {
 	DLKI_TLS_FULL, /* the chain, and the name in the certificate */
 	DLKI_TLS_CA,   /* the chain alone */
-	DLKI_TLS_OFF   /* any answer is taken for the server's */
+	DLKI_TLS_OFF   /* no check: any server is believed */
 };
 
 /* Bytes of plaintext in a record, at most. */
@@ -57,30 +57,30 @@ struct dlki_tls_type {
 				  const char *peer, struct dlk_error *err);
 	void (*end)(struct dlki_tls *t);
 
-	/* Ciphertext has come; it is copied. */
+	/* Feed ciphertext from the server; it is copied. */
 	int (*feed)(struct dlki_tls *t, const void *bytes, size_t n,
 		    struct dlk_error *err);
 
-	/* Returns how many bytes of plaintext came; 0: no whole record is left.
-	 * All plaintext before a failure comes before it. */
+	/* Read plaintext: the number of bytes; 0: no whole record is left.  A
+	 * failure comes behind all plaintext before it. */
 	ssize_t (*read)(struct dlki_tls *t, void *out, size_t size,
 			struct dlk_error *err);
 
-	/* Seal n <= DLKI_TLS_RECORD bytes in a record of their own. */
+	/* Seal n <= DLKI_TLS_RECORD bytes in one record. */
 	int (*write)(struct dlki_tls *t, const void *bytes, size_t n,
 		     struct dlk_error *err);
 
-	/* Bytes of ciphertext to be sent; have them appended to `to`. */
+	/* Count the bytes of ciphertext to be sent; append them to `to`. */
 	size_t (*pending)(const struct dlki_tls *t);
 	int (*take)(struct dlki_tls *t, struct dlki_bytes *to,
 		    struct dlk_error *err);
 
-	/* Append the end of the session, which the server is to hear, to the
-	 * ciphertext to be sent; no record of plaintext comes behind it.  A
-	 * session that has failed, or is not up, has nothing to say. */
+	/* Append the end of the session to the ciphertext to be sent; no record
+	 * of plaintext comes behind it.  Does nothing for a session that has
+	 * failed, or is not up. */
 	void (*goodbye)(struct dlki_tls *t);
 
-	/* Why a handshake has not ended yet, for people. */
+	/* Say why a handshake has not ended yet, for people. */
 	const char *(*stuck)(const struct dlki_tls *t);
 };
 
@@ -97,7 +97,7 @@ struct dlki_tls_context *
 dlki_tls_context_new(const struct dlki_tls_options *options,
 		     struct dlk_error *err);
 
-/* No session is left.  NULL is a no-op. */
+/* Free the context, after the last session.  Accepts NULL. */
 void dlki_tls_context_free(struct dlki_tls_context *c);
 
 #endif

@@ -21,7 +21,7 @@ static int on_verify(int good, X509_STORE_CTX *store)
 	return good;
 }
 
-/* 1: the reference is ours. */
+/* Keep the session.  1: the reference is ours. */
 static int on_session(SSL *ssl, SSL_SESSION *session)
 {
 	struct dlki_tls_session *s = SSL_get_app_data(ssl);
@@ -30,7 +30,7 @@ static int on_session(SSL *ssl, SSL_SESSION *session)
 	return 1;
 }
 
-/* OpenSSL would ask on the terminal. */
+/* Refuse, as OpenSSL would ask on the terminal. */
 static int no_passphrase(char *out, int size, int writing, void *arg)
 {
 	(void)out;
@@ -42,8 +42,8 @@ static int no_passphrase(char *out, int size, int writing, void *arg)
 
 /* ---- Files --------------------------------------------------------------- */
 
-/* Call each() with every certificate of a PEM file; the reference is the
- * callee's, and 1 means success. */
+/* Call each() with every certificate of a PEM file; each() gets the reference,
+ * and returns 1 for success. */
 static int read_certs(const struct dlki_file *file,
 		      int (*each)(SSL_CTX *ssl, X509 *cert, int i),
 		      SSL_CTX *ssl, struct dlk_error *err)
@@ -172,7 +172,8 @@ static int load(struct dlki_tls_client *c, const struct dlki_tls_options *o,
 
 /* ---- The context --------------------------------------------------------- */
 
-/* The system's configuration may ask for more than TLS 1.2. */
+/* Configure OpenSSL.  The system's configuration may ask for more than TLS
+ * 1.2. */
 static void configure(SSL_CTX *ssl, enum dlki_tls_verify verify)
 {
 	if (SSL_CTX_get_min_proto_version(ssl) < TLS1_2_VERSION)

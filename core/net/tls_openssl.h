@@ -3,8 +3,8 @@
  * TLS by OpenSSL, for the files core/net/tls_*.c.
  *
  * OpenSSL keeps a queue of errors for each thread, and SSL_get_error() believes
- * the oldest.  So the queue is emptied before a call whose failure is looked
- * at, for the sake of this library, and after the failure, for the program's.
+ * the oldest.  So a call whose failure counts empties the queue first, for the
+ * sake of this library, and after the failure, for the program's.
  */
 #ifndef DLOCK_CORE_NET_TLS_OPENSSL_H
 #define DLOCK_CORE_NET_TLS_OPENSSL_H
@@ -29,7 +29,7 @@ struct dlki_tls_past {
 	size_t next; /* to be replaced */
 };
 
-/* Borrowed; or NULL. */
+/* Find the past session; borrowed, or NULL. */
 SSL_SESSION *dlki_tls_past_find(const struct dlki_tls_past *t, const char *key);
 
 /* Keep the session instead of an earlier session with the server.  The
@@ -60,7 +60,7 @@ struct dlki_tls_session {
 	BIO *in, *out;        /* the SSL's: ciphertext */
 	int heard;            /* bytes have come */
 	int closed;           /* by the server, in good order */
-	char name[256];       /* to be in the certificate; empty: any */
+	char name[256];       /* must be in the certificate; empty: any name */
 	char key[DLKI_TLS_KEY]; /* of the past session */
 	struct dlk_error flaw; /* of the server's certificate */
 	struct dlk_error why;  /* code != 0: the session has failed */
@@ -70,13 +70,13 @@ extern const struct dlki_tls_type dlki_tls_openssl;
 
 /* ---- Reasons, for people: tls_reason.c ----------------------------------- */
 
-/* Why `name` is an address, and not a host's name: 4 or 16 bytes; 0: a name. */
+/* Parse an address: 4 or 16 bytes; 0: `name` is a host's name. */
 size_t dlki_tls_address(const char *name, unsigned char out[16]);
 
-/* OpenSSL's verification found an error in a certificate: fill in s->flaw. */
+/* Fill in s->flaw: OpenSSL's verification found an error in a certificate. */
 void dlki_tls_flaw(struct dlki_tls_session *s, X509_STORE_CTX *store);
 
-/* The session failed, and OpenSSL's last error says how: fill in s->why. */
+/* Fill in s->why: the session failed, and OpenSSL's last error says how. */
 void dlki_tls_reason(struct dlki_tls_session *s);
 
 /* Fill in err with OpenSSL's last error: "<doing>: <error>". */

@@ -28,7 +28,7 @@ int dlki_tls_error(struct dlk_error *err, int code, const char *doing)
 
 /* ---- The server's certificate -------------------------------------------- */
 
-/* A name of a certificate; 0: neither of a host nor of an address. */
+/* Print a name of a certificate; 0: neither of a host nor of an address. */
 static int print_name(char *out, size_t size, const GENERAL_NAME *name)
 {
 	char address[INET6_ADDRSTRLEN];
@@ -47,7 +47,7 @@ static int print_name(char *out, size_t size, const GENERAL_NAME *name)
 	return snprintf(out, size, "%s", address);
 }
 
-/* "'a.example', 10.0.0.1 and 4 more", or "". */
+/* Print "'a.example', 10.0.0.1 and 4 more", or "". */
 static void print_names(char *out, size_t size, const X509 *cert)
 {
 	GENERAL_NAMES *names = X509_get_ext_d2i(cert, NID_subject_alt_name,
@@ -185,8 +185,8 @@ static void refused_certificate(struct dlki_tls_session *s, const char *alert)
 			 alert);
 }
 
-/* After the handshake the server is the right one, and the connection is lost:
- * the next may be good. */
+/* Return the code of a failure.  After the handshake the server is the right
+ * one, and only the connection is lost: the next may be good. */
 static int senseless(const struct dlki_tls_session *s)
 {
 	return s->base.up ? DLOCK_EUNREACHABLE : DLOCK_EPROTO;

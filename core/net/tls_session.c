@@ -16,8 +16,8 @@ static struct dlki_tls_session *session_of(struct dlki_tls *t)
 
 /* ---- Beginning ----------------------------------------------------------- */
 
-/* The name for SNI and for the certificate: an address or a host's name, of
- * which a dot at the end is no part. */
+/* Choose the name for SNI and for the certificate: an address or a host's name,
+ * without a dot at the end. */
 static int choose_name(struct dlki_tls_session *s, const char *host,
 		       struct dlk_error *err)
 {
@@ -71,7 +71,7 @@ static int make_ssl(struct dlki_tls_session *s, const char *peer)
 		BIO_free(s->out);
 		return 0;
 	}
-	/* Empty means: more will come. */
+	/* Empty: more will come. */
 	BIO_set_mem_eof_return(s->in, -1);
 	SSL_set_bio(s->ssl, s->in, s->out);
 	SSL_set_connect_state(s->ssl);
@@ -93,7 +93,7 @@ static int fail(struct dlki_tls_session *s, struct dlk_error *err)
 	return s->why.code;
 }
 
-/* A call has returned `rc`: 0, or a failure. */
+/* Judge a call that has returned `rc`: 0, or a failure. */
 static int after(struct dlki_tls_session *s, int rc, struct dlk_error *err)
 {
 	switch (SSL_get_error(s->ssl, rc)) {
@@ -121,7 +121,7 @@ static int go_on(struct dlki_tls_session *s, struct dlk_error *err)
 	return after(s, rc, err);
 }
 
-/* The first byte of a handshake, or of an alert. */
+/* Is this the first byte of a handshake, or of an alert? */
 static int is_tls(unsigned char first)
 {
 	return first == SSL3_RT_HANDSHAKE || first == SSL3_RT_ALERT;
@@ -147,8 +147,9 @@ static int session_feed(struct dlki_tls *t, const void *bytes, size_t n,
 	return t->up ? 0 : go_on(s, err);
 }
 
-/* OpenSSL would answer a request for new keys together with the next record of
- * plaintext; but the record's first byte is to be the record's own. */
+/* Answer a request for new keys now.  OpenSSL would send the answer together
+ * with the next record of plaintext; but a record must begin with the first
+ * byte of `sealed`. */
 static int answer_keys(struct dlki_tls_session *s, struct dlk_error *err)
 {
 	if (SSL_get_key_update_type(s->ssl) == SSL_KEY_UPDATE_NONE)
@@ -233,8 +234,8 @@ static void session_goodbye(struct dlki_tls *t)
 	ERR_clear_error();
 }
 
-/* OpenSSL would not resume a session after a lost connection: so the session
- * ends as if both sides had said so. */
+/* End the session as if both sides had said so: OpenSSL would not resume a
+ * session after a lost connection. */
 static void session_end(struct dlki_tls *t)
 {
 	struct dlki_tls_session *s = session_of(t);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * TLS as a URI asks for it.
+ * TLS by the parameters of a URI.
  */
 #ifndef DLOCK_CORE_NET_TLS_URI_H
 #define DLOCK_CORE_NET_TLS_URI_H
 
 #include "core/net/tls.h"
 
-/* Rows of a scheme's table of parameters. */
+/* Rows for a scheme's table of parameters. */
 #define DLKI_TLS_PARAMS                                                        \
 	{ "tls_ca", DLK_TEXT, NULL, 1, 1000, NULL,                             \
 	  "file of the authorities that sign server certificates, in PEM "     \
