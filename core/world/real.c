@@ -126,7 +126,8 @@ static int real_connect(struct dlki_world *w, const struct dlki_address *to,
 	if (fd < 0)
 		return fd;
 	rc = dlki_socket_connect(fd, to);
-	/* After connect(): a socket that is not connected is ready for all. */
+	/* After connect(): a socket that is not connected is ready for
+	 * everything. */
 	if (rc == 0)
 		rc = add(r, fd, set, tag,
 			 EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET);
@@ -162,7 +163,8 @@ static ssize_t real_write(struct dlki_world *w, int sock, const void *bytes,
 	return dlki_socket_write(sock, bytes, size);
 }
 
-/* The change looks at the socket anew: no event is lost in between. */
+/* Report WRITABLE or not.  The change looks at the socket anew: no event is
+ * lost in between. */
 static void real_want(struct dlki_world *w, int sock, int writable)
 {
 	struct real *r = (struct real *)w;
@@ -182,7 +184,8 @@ static void real_close(struct dlki_world *w, int sock)
 	close(sock);
 }
 
-/* The descriptor may be a new file under an old number: always out and in. */
+/* Watch a descriptor.  It may be a new file under an old number: always out and
+ * in. */
 static int real_watch(struct dlki_world *w, int fd, unsigned int events,
 		      enum dlki_set set, struct dlki_tag tag)
 {
@@ -233,7 +236,7 @@ static unsigned int event_bits(uint32_t events)
 	return bits;
 }
 
-/* Move the events of a set into `out`; a kick is taken in here. */
+/* Move the events of a set into `out`; take a kick in here. */
 static int take(const struct real *r, enum dlki_set set, dlk_time ns,
 		struct dlki_event *out, int room)
 {

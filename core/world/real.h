@@ -8,15 +8,15 @@
 
 #include "core/world/world.h"
 
-/* NULL: see err; EEXHAUSTED if descriptors are short. */
+/* Make the world.  NULL: see err; EEXHAUSTED if descriptors are short. */
 struct dlki_world *dlki_real_new(struct dlk_error *err);
 
-/* Every socket has been closed, and no library's descriptor is watched.  NULL
- * is a no-op. */
+/* Free the world, after the last socket was closed and the last descriptor of a
+ * library was dropped.  Accepts NULL. */
 void dlki_real_free(struct dlki_world *w);
 
-/* A descriptor that is readable while wait() in the set would find something.
- * For poll(); valid until dlki_real_free(). */
+/* Return the set's descriptor, for poll(): readable while wait() in the set
+ * would find an event.  Valid until dlki_real_free(). */
 int dlki_real_fd(const struct dlki_world *w, enum dlki_set set);
 
 #endif

@@ -22,15 +22,15 @@ int dlki_socket_open(const struct dlki_address *to)
 
 int dlki_socket_connect(int fd, const struct dlki_address *to)
 {
-	/* Interrupted or not, it goes on by itself. */
+	/* Interrupted or not, the kernel goes on connecting. */
 	if (connect(fd, &to->to.any, to->len) == 0 || errno == EINPROGRESS ||
 	    errno == EINTR)
 		return 0;
 	return -errno;
 }
 
-/* A free port of this host's can be dealt to the socket that connects to it,
- * which then is connected to itself. */
+/* Is the socket connected to itself?  The kernel can deal a free port of this
+ * host to the very socket that connects to the port. */
 static int is_echo(int fd)
 {
 	struct sockaddr_storage me = { 0 }, peer = { 0 };
@@ -42,8 +42,8 @@ static int is_echo(int fd)
 	       my_len == peer_len && memcmp(&me, &peer, my_len) == 0;
 }
 
-/* The kernel rounds the time up, by two of its ticks at most.  Without it, or
- * as long as the socket does not block, await() is no more than a read. */
+/* Let the socket block, for a time that the kernel rounds up by at most two
+ * ticks.  If either call fails, await() is no more than a read. */
 static void let_block(int fd)
 {
 	const struct timeval longest = { .tv_usec = 2000 };
@@ -81,7 +81,8 @@ ssize_t dlki_socket_read(int fd, void *out, size_t size)
 	return n < 0 ? -errno : n;
 }
 
-/* A signal ends the wait: with many of them it would have no end. */
+/* Read, and wait for bytes.  A signal ends the wait: under many signals the
+ * wait would have no end. */
 ssize_t dlki_socket_await(int fd, void *out, size_t size)
 {
 	ssize_t n = recv(fd, out, size, 0);

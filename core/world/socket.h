@@ -2,25 +2,25 @@
 /*
  * Stream sockets of the kernel.  Errors are negative errno values.
  *
- * A socket that is connected is a blocking one with a time-out, for await().
- * All other functions say MSG_DONTWAIT.
+ * A connected socket blocks, with a time-out, for await().  All other functions
+ * say MSG_DONTWAIT.
  */
 #ifndef DLOCK_CORE_WORLD_SOCKET_H
 #define DLOCK_CORE_WORLD_SOCKET_H
 
 #include "core/world/world.h"
 
-/* A new socket, not connected: close-on-exec, and for TCP with TCP_NODELAY and
- * keep-alive. */
+/* Open a socket: close-on-exec, and for TCP with TCP_NODELAY and keep-alive. */
 int dlki_socket_open(const struct dlki_address *to);
 
 /* Begin to connect; 0 also if the connection stands at once. */
 int dlki_socket_connect(int fd, const struct dlki_address *to);
 
-/* 0: connected.  -EINPROGRESS: not yet.  Else why not. */
+/* Finish connecting.  0: connected.  -EINPROGRESS: not yet.  Else the reason
+ * why not. */
 int dlki_socket_finish(int fd);
 
-/* As read, await and write of struct dlki_world_type; no SIGPIPE. */
+/* The functions read, await and write of struct dlki_world_type; no SIGPIPE. */
 ssize_t dlki_socket_read(int fd, void *out, size_t size);
 ssize_t dlki_socket_await(int fd, void *out, size_t size);
 ssize_t dlki_socket_write(int fd, const void *bytes, size_t size);

@@ -4,8 +4,7 @@
  *
  * A world is a table of functions.  core/world/real.c fills the table in with
  * the kernel; a simulation fills it in with a virtual clock and byte streams.
- * The engine asks nothing else of the system but memory, a mutex and
- * conditions.
+ * Besides the world, the engine needs only memory, a mutex and conditions.
  *
  * THREADS
  *  now, chance, kick             any thread, at any time
@@ -44,15 +43,15 @@ enum dlki_set { DLKI_ANSWERS, DLKI_NEWS, DLKI_SETS };
 
 /*
  * The engine's name for a socket or a watched descriptor.  An event carries the
- * tag, never a descriptor: the engine raises the generation when it closes, and
- * drops an event whose generation is an older one.
+ * tag, never a descriptor: the engine raises the generation when closing, and
+ * drops an event of an older generation.
  */
 struct dlki_tag {
 	uint32_t place;
 	uint32_t generation;
 };
 
-/* About as long may await() take. */
+/* The time that await() may take, roughly. */
 #define DLKI_AWAIT_NS (10 * DLK_MS)
 
 /* Bits of dlki_event.bits, and of watch(). */
@@ -65,7 +64,7 @@ struct dlki_event {
 	unsigned int bits;
 };
 
-/* Of a server: TCP or a unix socket. */
+/* The address of a server: TCP or a unix socket. */
 struct dlki_address {
 	socklen_t len;
 	union {
@@ -77,8 +76,8 @@ struct dlki_address {
 };
 
 struct dlki_world_type {
-	/* Nanoseconds of a clock that goes on while the machine is suspended
-	 * and is never stepped: CLOCK_BOOTTIME. */
+	/* Return nanoseconds of a clock that goes on while the machine is
+	 * suspended and is never stepped: CLOCK_BOOTTIME. */
 	dlk_time (*now)(struct dlki_world *w);
 
 	/* Fill all of `out` with random bytes; 0 or an error. */
@@ -93,32 +92,33 @@ struct dlki_world_type {
 	int (*connect)(struct dlki_world *w, const struct dlki_address *to,
 		       enum dlki_set set, struct dlki_tag tag);
 
-	/* After WRITABLE: 0 if the socket is connected, -EINPROGRESS if it is
-	 * not yet, or why it never will be. */
+	/* Finish, after WRITABLE: 0 if the socket is connected, -EINPROGRESS if
+	 * it is not yet, or the reason why it never will be. */
 	int (*finish)(struct dlki_world *w, int sock);
 
-	/* Bytes read; 0 at the end of the stream; -EAGAIN; an error.  `size`
-	 * is at least 1.  Fewer bytes than `size`: no more were there, and
-	 * bytes that come later are another event. */
+	/* Read: the number of bytes; 0 at the end of the stream; -EAGAIN; an
+	 * error.  `size` is at least 1.  Fewer bytes than `size`: no more were
+	 * there, and later bytes are another event. */
 	ssize_t (*read)(struct dlki_world *w, int sock, void *out,
 			size_t size);
 
 	/*
-	 * As read(), but wait for bytes or the end, for a few milliseconds;
-	 * then -EAGAIN, which may also come early.  Neither a kick nor another
+	 * Read, but wait for bytes or the end, for a few milliseconds; then
+	 * -EAGAIN, which may also come early.  Neither a kick nor another
 	 * socket's event ends the wait.  Later wait() may report bytes that
-	 * await() has read.  NULL instead of the function: this world has none.
+	 * await() has read.  NULL: this world cannot.
 	 */
 	ssize_t (*await)(struct dlki_world *w, int sock, void *out,
 			 size_t size);
 
-	/* Bytes that the socket took, at least 1; -EAGAIN; an error. */
+	/* Write: the number of bytes the socket took, at least 1; -EAGAIN; an
+	 * error. */
 	ssize_t (*write)(struct dlki_world *w, int sock, const void *bytes,
 			 size_t size);
 
 	/* Report WRITABLE from now on (`writable` is not 0), or no longer.
 	 * While the socket connects, WRITABLE is reported.  If there is room
-	 * already, the event comes all the same. */
+	 * already, the event still comes. */
 	void (*want)(struct dlki_world *w, int sock, int writable);
 
 	/* Leave the set, then close.  Events with the socket's tag may still be
@@ -136,12 +136,12 @@ struct dlki_world_type {
 		     enum dlki_set set, struct dlki_tag tag);
 
 	/*
-	 * Wait in the sets of the mask until an event, a kick of such a set,
-	 * or `until`, or a little less; `until` in the past looks and returns.
+	 * Wait in the sets of the mask until an event, a kick of such a set, or
+	 * `until`, or a little less; `until` in the past looks and returns.
 	 * Returns the number of events in `out`, 0 to `room`.
 	 *
-	 * Sockets are edge-triggered: an event comes once for all bytes that
-	 * are there, and the next one when more come.  Bytes and the end of the
+	 * Sockets are edge-triggered: an event comes once for all bytes
+	 * present, and the next when more come.  Bytes and the end of the
 	 * stream may be one event, READABLE | ENDED.  An event that does not
 	 * fit into `room` comes with the next call.
 	 */
@@ -149,15 +149,14 @@ struct dlki_world_type {
 		    struct dlki_event *out, int room, dlk_time until);
 
 	/* Have the wait() in `set` return.  While no thread waits, the kick is
-	 * kept for the next one. */
+	 * kept for the next wait(). */
 	void (*kick)(struct dlki_world *w, enum dlki_set set);
 
 	/*
-	 * The stream addresses of a host's name.  Returns how many there are;
-	 * the first `room` of them are in `out`.  0: they are not known yet,
+	 * Look up the stream addresses of a host's name.  Returns how many
+	 * there are; the first `room` of them are in `out`.  0: not known yet,
 	 * and a kick of ANSWERS tells when to call again.  < 0: an EAI_ error.
-	 * NULL instead of the function: a thread asks the system; see
-	 * core/net/resolver.h.
+	 * NULL: a thread asks the system; see core/net/resolver.h.
 	 */
 	int (*resolve)(struct dlki_world *w, const char *host, uint16_t port,
 		       struct dlki_address *out, int room);
