@@ -15,7 +15,7 @@ static void grant(const struct mem_session *s, struct mem_ticket *t)
 				      DLK_FOREVER;
 }
 
-/* When the first of the leases ahead of `t` ends.  No wake announces that. */
+/* Return when the first lease ahead of `t` ends: no wake tells. */
 static dlk_time first_expiry(const struct mem_ticket *t)
 {
 	dlk_time first = DLK_FOREVER;

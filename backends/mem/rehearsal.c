@@ -9,7 +9,7 @@
 
 #define SLICE_NS (20 * DLK_MS) /* a cancel brings the deadline forward */
 
-/* "N", "N-M" or "N-".  Digits only, so that strtoull() takes no sign. */
+/* Read "N", "N-M" or "N-".  Digits only, so that strtoull() takes no sign. */
 static int read_range(struct mem_rehearsal *r, const char *text)
 {
 	char *end;
@@ -33,7 +33,7 @@ int dlki_mem_rehearsal_begin(struct mem_session *s, struct dlk_error *err)
 
 	r->delay_ms = dlk_param_int(uri, "delay");
 	r->refuse_percent = (uint32_t)dlk_param_int(uri, "refuse");
-	/* Neighbouring seeds begin far apart, and none is 0. */
+	/* Neighbouring seeds begin far apart, and no state is 0. */
 	r->dice = ((uint64_t)dlk_param_int(uri, "seed") + 1) *
 			  UINT64_C(0x9e3779b97f4a7c15) |
 		  1;
@@ -65,7 +65,7 @@ static int delay_call(const struct mem_rehearsal *r, dlk_time deadline,
 	return 0;
 }
 
-/* The number of this request, and whether the dice refuse it. */
+/* Return the number of this request, and whether the dice refuse it. */
 static uint64_t count_request(struct mem_rehearsal *r, int *refused)
 {
 	uint64_t number;

@@ -7,7 +7,7 @@
 /* Read the URI's parameters: 0 or EINVAL. */
 int dlki_mem_rehearsal_begin(struct mem_session *s, struct dlk_error *err);
 
-/* Do to a call what the URI's parameters ask for: 0 or EUNREACHABLE.
+/* Delay or refuse a call, as the URI's parameters say: 0 or EUNREACHABLE.
  * Without dlki_mem_mu. */
 int dlki_mem_rehearse(struct mem_session *s, dlk_time deadline,
 		      struct dlk_error *err);

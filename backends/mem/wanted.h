@@ -4,8 +4,8 @@
 
 #include "backends/mem/mem.h"
 
-/* With dlki_mem_mu held: `t` is in a queue, and BUSY.  Tell the holder that is
- * watched, if it is another session's. */
+/* Tell the watched holder of another session of the wish of `t`.  With
+ * dlki_mem_mu held; `t` is in a queue, and BUSY. */
 void dlki_mem_tell_wanted(const struct mem_ticket *t);
 
 #endif
