@@ -55,8 +55,8 @@ void dlki_file_change_end(struct file_name *n)
 	n->change.wd = -1;
 }
 
-/* The count is odd meanwhile, and has changed afterwards, so that a thread that
- * finds the queue empty because of us notices. */
+/* Drain the queue.  The count is odd meanwhile, and has changed afterwards, so
+ * that another thread does not take the emptied queue for no events. */
 static void drain_events(struct file_session *s)
 {
 	char buf[4096];

@@ -42,7 +42,7 @@ int dlki_file_fail(struct dlk_error *err, int errnum, const char *doing,
 			dlki_errno_text(errnum));
 }
 
-/* Refuse a directory that is not for our share, or a remote one. */
+/* Refuse a remote directory, or a directory unfit for the share. */
 static int dir_check(const struct file_session *s, int fd,
 		     struct dlk_error *err)
 {
@@ -105,7 +105,7 @@ static int dir_try(const struct file_session *s, int *out,
 	return rc;
 }
 
-/* As /var/lock often is. */
+/* Refuse a symbolic link, such as /var/lock often is. */
 static int refuse_link(const char *dir, struct dlk_error *err)
 {
 	char target[PATH_MAX];
@@ -166,7 +166,8 @@ int dlki_file_dir_follow(struct file_session *s, struct dlk_error *err)
 	rc = dir_open_or_make(s, &fd, err);
 	if (rc < 0)
 		return rc;
-	/* In place: other threads may be in a call with the number. */
+	/* In place: other threads may be in a system call on this
+	 * descriptor. */
 	if (dup3(fd, s->dirfd, O_CLOEXEC) < 0)
 		rc = dlki_file_fail(err, errno, "reopen directory", s->dir);
 	dlki_file_fds_close(fd);
@@ -174,7 +175,7 @@ int dlki_file_dir_follow(struct file_session *s, struct dlk_error *err)
 	return rc;
 }
 
-/* Why `file` could not be opened, or why it must not be used. */
+/* Say why `file` could not be opened, or must not be used. */
 static int entry_refuse(const struct file_session *s, const char *file,
 			const struct stat *known, int errnum,
 			struct dlk_error *err)
@@ -209,9 +210,10 @@ static int entry_refuse(const struct file_session *s, const char *file,
 	return 0;
 }
 
-/* Creating is a step of its own: the mode is ours to set then, and the kernel
- * lets nobody open another user's file with O_CREAT in a directory with the
- * sticky bit (fs.protected_regular).  O_NOATIME is for owners only. */
+/* Open the file, or create it as a second step.  Our own file gets the mode of
+ * the share; and with O_CREAT the kernel refuses another user's file in a
+ * directory with the sticky bit (fs.protected_regular).  O_NOATIME works for
+ * the file's owner only. */
 static int entry_open(const struct file_session *s, const char *file)
 {
 	int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY |
@@ -241,7 +243,7 @@ int dlki_file_entry(struct file_session *s, const char *file, int *fd,
 		*fd = dlki_file_fds_keep(entry_open(s, file));
 		if (*fd >= 0 || errno != ENOENT || followed++)
 			break;
-		/* Not even creating it: the directory itself is gone. */
+		/* Creating fails, too: the directory is gone. */
 		rc = dlki_file_dir_follow(s, err);
 		if (rc < 0)
 			return rc;

@@ -10,27 +10,26 @@
 
 struct file_session;
 
-/* Open the session's directory; create it if its parent exists. */
+/* Open the session's directory; create it if the parent exists. */
 int dlki_file_dir_open(struct file_session *s, struct dlk_error *err);
 
-/* If the directory was moved or removed, open the one that is at its path
- * now. */
+/* If the directory was moved or removed, open the directory now at the path. */
 int dlki_file_dir_follow(struct file_session *s, struct dlk_error *err);
 
-/* Open `file`, creating it, and refuse what is not a lock file of ours.  0, or
- * the error.  1: the error as well; no descriptor is free, so that it may work
- * once some are closed. */
+/* Open `file`, creating it if need be, and refuse any file but a lock file of
+ * the share.  0, or the error.  1: the error is set, and no descriptor is free;
+ * another call may succeed once some are closed. */
 int dlki_file_entry(struct file_session *s, const char *file, int *fd,
 		    struct stat *st, struct dlk_error *err);
 
-/* Open it to read only, without any of that.  -1 and errno. */
+/* Open the file to read only, with no check and no creation.  -1 and errno. */
 int dlki_file_entry_read(const struct file_session *s, const char *file);
 
-/* The name of the key's file with `tail` after it; allocated. */
+/* Return the name of the key's file, with `tail` appended; allocated. */
 char *dlki_file_entry_name(const struct file_session *s, const char *key,
 			   const char *tail);
 
-/* The error of a failed system call on a lock file, by errno. */
+/* Set the error of a failed system call on a lock file, by errno. */
 int dlki_file_fail(struct dlk_error *err, int errnum, const char *doing,
 		   const char *what);
 

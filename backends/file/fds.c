@@ -11,7 +11,7 @@
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER; /* for the rest */
 static unsigned char *bits;
 static size_t n_bytes;
-static int top = -1; /* the greatest ever kept */
+static int top = -1; /* the greatest descriptor ever kept */
 static int handlers;
 
 static void lock_before_fork(void)
@@ -39,8 +39,8 @@ static void close_in_child(void)
 	pthread_mutex_unlock(&mu);
 }
 
-/* Called in advance for the next descriptor; keep() calls it again if that one
- * is much larger. */
+/* Make room for `need`, in advance for the next descriptor; keep() calls this
+ * again if the descriptor is much larger. */
 static int make_room(size_t need)
 {
 	size_t size = n_bytes ? n_bytes : 64;

@@ -2,16 +2,16 @@
 /*
  * Descriptors that a forked child closes.
  *
- * A lock lives until the last copy of its open file description is closed, and
- * fork() copies descriptors.  A child that goes on without exec would keep the
- * lock of a parent that was killed, for nobody.  So the first thing a child
- * does is to close every descriptor of this backend.
+ * A lock lives until the last copy of the open file description is closed, and
+ * fork() copies descriptors.  If the parent is killed, a child without exec
+ * would keep the lock, though no thread holds it.  So the child first closes
+ * every descriptor of this backend.
  */
 #ifndef DLOCK_BACKENDS_FILE_FDS_H
 #define DLOCK_BACKENDS_FILE_FDS_H
 
-/* No fork() happens between hold and keep.  hold: 0, or an errno value, which
- * is also in errno. */
+/* Keep fork() out between hold and keep.  hold: 0, or an errno value, which is
+ * also in errno. */
 int dlki_file_fds_hold(void);
 int dlki_file_fds_keep(int fd); /* records it unless < 0; keeps errno */
 void dlki_file_fds_close(int fd);

@@ -24,8 +24,8 @@ struct floor {
 	uint64_t check; /* ~token */
 };
 
-/* No key begins like that.  In a directory that others write, too, the locks of
- * one user have a floor of that user. */
+/* Print the floor's name, with which no key begins.  In a directory open to
+ * other users, each user has a floor. */
 const char *dlki_file_floor_name(const struct file_session *s,
 				 char buf[FILE_FLOOR_NAME_SIZE])
 {
@@ -99,8 +99,9 @@ int dlki_file_floor_lock(struct file_session *s, dlk_time deadline,
 	return rc;
 }
 
-/* A waiter is told of the close, by which the lock has to be free; a child that
- * was forked meanwhile may have a copy of the descriptor for a moment. */
+/* Unlock the floor, then close it, as the close tells a waiter to try.  A close
+ * alone may not unlock: a child forked meanwhile may have a copy of the
+ * descriptor for a moment. */
 void dlki_file_floor_unlock(int fd)
 {
 	if (fd < 0)
@@ -139,7 +140,7 @@ uint64_t dlki_file_floor(const struct file_session *s)
 
 	if (fd < 0)
 		return 0;
-	/* In a directory with a sticky bit it may be anybody's. */
+	/* In a directory with a sticky bit any user may have made the file. */
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
 	    dlki_file_share_check(s, file, &st, &err) == 0)
 		token = read_floor(fd);

@@ -10,7 +10,7 @@
 #include "backends/file/name.h"
 #include "core/base/error.h"
 
-/* One read; 0: there was nothing. */
+/* Read once.  0: there were no events. */
 static int take_in(struct file_session *s)
 {
 	_Alignas(struct inotify_event) char buf[4096];
@@ -68,7 +68,8 @@ static void start_listening(struct file_session *s)
 	s->inotify.fd = -1;
 }
 
-/* A waiter may have announced itself to the last hold. */
+/* Take in the events left: a waiter may have announced itself to the last
+ * hold. */
 void dlki_file_inotify_stop(struct file_session *s)
 {
 	if (s->inotify.running < 1)
@@ -113,7 +114,7 @@ int dlki_file_inotify_add(int fd, int file_fd, uint32_t what)
 {
 	char path[32];
 
-	/* By descriptor: the path may lead to another file by now. */
+	/* By descriptor: another file may be at the path by now. */
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", file_fd);
 	return inotify_add_watch(fd, path, what);
 }

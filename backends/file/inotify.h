@@ -13,31 +13,31 @@ struct dlk_session;
 struct file_name;
 struct file_session;
 
-/* Events that say that a file, or the directory, is no longer at its path: */
+/* The events of a file, or of a directory, no longer at its path: */
 #define FILE_GONE (IN_ATTRIB | IN_MOVE_SELF | IN_DELETE_SELF | IN_UNMOUNT)
 #define FILE_DIR_GONE (IN_MOVE_SELF | IN_DELETE_SELF | IN_UNMOUNT | IN_ONLYDIR)
 
 struct file_inotify {
-	/* Called for each event, without any lock. */
+	/* Called for each event, with no lock held. */
 	void (*on_event)(struct file_session *s,
 			 const struct inotify_event *ev);
 	int running;              /* 0 not yet, 1 yes, -1 impossible */
 	int fd;
-	atomic_int warned;        /* that watching is impossible */
+	atomic_int warned;        /* warned: watching is impossible */
 };
 
-/* With n->mu held: watch the name's file for `what` and its removal.  Makes the
- * descriptor when it is first called.  The watch's number, or -1. */
+/* With n->mu held: watch the name's file for `what` and removal.  The first
+ * call makes the descriptor.  The watch's number, or -1. */
 int dlki_file_inotify_watch(struct file_name *n, uint32_t what);
 
-/* Watch the file that is open as file_fd for `what` with the inotify
- * descriptor `fd`.  The watch's number, or -1 and errno. */
+/* Watch the file open as file_fd for `what`, on the inotify descriptor `fd`.
+ * The watch's number, or -1 and errno. */
 int dlki_file_inotify_add(int fd, int file_fd, uint32_t what);
 
-/* Watch the directory that is at the session's path now. */
+/* Watch the directory now at the session's path. */
 void dlki_file_inotify_follow_dir(struct file_session *s);
 
-/* Take in what was heard; the last time, and close the descriptor. */
+/* Take in the queued events; stop closes the descriptor afterwards. */
 void dlki_file_pump(struct dlk_session *s);
 void dlki_file_inotify_stop(struct file_session *s);
 

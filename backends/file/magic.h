@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * File systems whose locks other hosts may not see, by the f_type that
- * statfs(2) answers.  Pure, and in a header, so that the decision can be tested
- * where no such file system can be mounted.
+ * File systems whose locks other hosts may not see, by the f_type of statfs(2).
+ * Pure, and in a header, so that a test needs to mount no such file system.
  */
 #ifndef DLOCK_BACKENDS_FILE_MAGIC_H
 #define DLOCK_BACKENDS_FILE_MAGIC_H
@@ -10,7 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The name of a remote file system, or NULL: locks there are this kernel's. */
+/* Return the name of a remote file system, or NULL for a file system whose
+ * locks are this kernel's alone. */
 static inline const char *file_remote_fs(uint32_t magic)
 {
 	static const struct {

@@ -38,7 +38,8 @@ int dlki_file_name_excludes(const struct file_name *n)
 	return t && t->base.request.mode == DLK_EXCLUSIVE;
 }
 
-/* One more description of the file; 0: another file is at its path now. */
+/* Open one more description of the file.  0: another file is at the path
+ * now. */
 static int open_description(struct file_name *n, int *fd, struct stat *st,
 			    struct dlk_error *err)
 {
@@ -116,8 +117,8 @@ int dlki_file_name_stands(const struct file_name *n)
 {
 	struct stat st;
 
-	/* For a moment after the notice of its removal, a file can still be
-	 * found at its path, but with no links. */
+	/* For a moment after the notice of a removal, the path can still lead
+	 * to the file, but with no links. */
 	if (fstatat(AT_FDCWD, n->path, &st, AT_SYMLINK_NOFOLLOW) == 0)
 		return st.st_nlink > 0 && st.st_dev == n->dev &&
 		       st.st_ino == n->ino;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One lock file as this session has it open: an inode, not a path.  When the
- * file is removed or replaced, the name becomes stale and leaves the table.  A
- * new one takes its place, and the stale one is freed with its last ticket.
+ * A lock file as this session has it open: an inode, not a path.  When the file
+ * is removed or replaced, the name becomes stale and leaves the table.  A new
+ * name takes the place, and the stale name is freed with the last ticket.
  */
 #ifndef DLOCK_BACKENDS_FILE_NAME_H
 #define DLOCK_BACKENDS_FILE_NAME_H
@@ -25,23 +25,23 @@ struct file_list {
 
 /*
  * Under session->mu: refs, sweep and the links.  Under either mutex to read and
- * both to write: stale and wd.  Under mu: all else from `mu` on.  mu is locked
- * before session->mu, never after it.
+ * both to write: stale and wd.  Under mu: all other members from `mu` on.  mu
+ * is locked before session->mu, never after it.
  */
 struct file_name {
 	struct file_session *session;
 	const char *file;         /* within the directory */
-	const char *path;         /* the whole of it */
+	const char *path;         /* with the directory */
 	const char *key;
 	uint32_t hash;
 	unsigned int refs;
-	uint64_t sweep;           /* the last one that met it */
+	uint64_t sweep;           /* the last sweep over this name */
 	struct file_name *by_key, *by_wd;  /* next in their buckets */
 	struct file_name *idle_prev, *idle_next;
 
 	pthread_mutex_t mu;
 	int opened;               /* dev and ino are known */
-	int stale;                /* `path` is another file now, or none */
+	int stale;                /* `path` leads elsewhere, or nowhere */
 	int inode_fd;             /* open as long as the name, so that the
 				   * inode's number is not used again; has the
 				   * locks of WAITERS only */
@@ -50,9 +50,9 @@ struct file_name {
 	int fds[FILE_FREE_FDS];   /* without locks */
 	unsigned int n_fds;
 
-	unsigned int held;        /* tickets that have locked any byte */
+	unsigned int held;        /* tickets with a locked byte */
 	struct file_list waiting, holding;
-	uint64_t waiter_slots;    /* bitmap of those that are ours */
+	uint64_t waiter_slots;    /* bitmap of our waiters' slots */
 	uint32_t last_slot;       /* the reader's or permit's used last */
 
 	int wd;                   /* inotify watch, or -1 */
@@ -61,25 +61,25 @@ struct file_name {
 	struct file_tokens tokens;
 };
 
-/* With n->mu held, but where it says otherwise. */
+/* With n->mu held, unless a comment says otherwise. */
 
-/* An open file description of its own, without locks.  1; 0: the name is stale
- * now; or the error. */
+/* Get an open file description for one ticket, without locks.  1; 0: the name
+ * is stale now; or the error. */
 int dlki_file_fd_get(struct file_name *n, int *fd, struct dlk_error *err);
 void dlki_file_fd_put(struct file_name *n, int fd);
 
-/* Without n->mu: the same for a moment, if one is at hand and its file is the
- * one at the path; or -1. */
+/* Without n->mu: borrow a free description for a moment; -1 if there is no free
+ * description, or the name is stale. */
 int dlki_file_fd_borrow(struct file_name *n);
 void dlki_file_fd_return(struct file_name *n, int fd);
 
-/* Is `path` still this file?  1, 0, or -1 and errno when it cannot be told. */
+/* Does `path` still lead to this file?  1, 0, or -1 and errno. */
 int dlki_file_name_stands(const struct file_name *n);
 
-/* It is not: make the name stale, and tell its holders and waiters. */
+/* Make the name stale, and tell holders and waiters. */
 void dlki_file_name_stale(struct file_name *n);
 
-/* Does a ticket of this session hold the lock as its writer? */
+/* Does a ticket of this session hold the lock as the writer? */
 int dlki_file_name_excludes(const struct file_name *n);
 
 void dlki_file_list_add(struct file_list *l, struct file_ticket *t);

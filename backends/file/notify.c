@@ -14,9 +14,9 @@
 
 #define RECENT_NS INT64_C(64000000)
 #define CHUNK 64
-#define LOOSE IN_ATTRIB /* perhaps gone */
+#define LOOSE IN_ATTRIB /* the path may lead to another file */
 
-/* The ids of up to CHUNK waiters that were not woken in this round. */
+/* Collect the ids of up to CHUNK waiters not yet woken in this round. */
 static unsigned int next_waiters(struct file_name *n, unsigned int round,
 				 uint64_t id[CHUNK])
 {
@@ -33,7 +33,7 @@ static unsigned int next_waiters(struct file_name *n, unsigned int round,
 	return count;
 }
 
-/* Without n->mu: a woken waiter locks it at once. */
+/* Without n->mu, which a woken waiter locks at once. */
 static void wake_ids(struct file_name *n, const uint64_t id[],
 		     unsigned int count)
 {
@@ -74,7 +74,7 @@ static int listen_for(struct file_name *n, uint32_t what)
 	if (n->wd < 0 || n->notify.listens_for == what)
 		return n->wd < 0 ? -1 : 0;
 	/* By path, which is twice as fast.  If another file is there, the
-	 * watch's number is another one. */
+	 * number of the watch is another. */
 	wd = inotify_add_watch(s->inotify.fd, n->path, what | FILE_GONE);
 	if (wd < 0)
 		return -1;
@@ -87,7 +87,7 @@ static int listen_for(struct file_name *n, uint32_t what)
 	return 0;
 }
 
-/* Are there events that the thread has not read yet? */
+/* Are there events for the pumping thread to read? */
 static int events_pending(const struct file_session *s)
 {
 	int bytes;
@@ -95,7 +95,7 @@ static int events_pending(const struct file_session *s)
 	return ioctl(s->inotify.fd, FIONREAD, &bytes) < 0 || bytes;
 }
 
-/* Open and close: an event for all that listen for it. */
+/* Open and close the file: an event for each listening session. */
 static int open_and_close(struct file_name *n, int mode)
 {
 	int fd = openat(n->session->dirfd, n->file,
@@ -112,17 +112,18 @@ int dlki_file_announce(struct file_name *n)
 	int deaf = 0;
 
 	if (n->notify.listens_for != what) {
-		/* From now on we may miss announcements.  If a waiter made one
-		 * before, at a lock that we released in silence, notify it now.
-		 * If the thread has already read that announcement, it does
-		 * so: it waits for n->mu. */
+		/* From now on we may miss announcements.  A waiter may have
+		 * announced itself before, at a lock released in silence:
+		 * notify the waiter now.  A pumping thread with the
+		 * announcement at hand waits for n->mu, and notifies. */
 		if (n->notify.silent_release && events_pending(n->session)) {
 			n->notify.silent_release = 0;
 			(void)open_and_close(n, O_WRONLY);
 		}
 		deaf = listen_for(n, what);
 	}
-	/* Also if we are: the holder may keep the lock until it is wanted. */
+	/* Announce even without hearing: the holder may keep the lock until it
+	 * is wanted. */
 	return open_and_close(n, O_RDONLY) < 0 ? -1 : deaf;
 }
 
@@ -139,8 +140,8 @@ void dlki_file_notify(struct file_name *n)
 {
 	int fd = -1;
 
-	/* The fastest to close is one that is kept for the next acquire.  That
-	 * acquire opens another while nobody waits for it. */
+	/* The fastest to close is a description kept for the next acquire.
+	 * That acquire opens another, at a time when no waiter waits for it. */
 	pthread_mutex_lock(&n->mu);
 	if (n->n_fds)
 		fd = n->fds[--n->n_fds];
@@ -158,16 +159,17 @@ int dlki_file_released(struct file_name *n)
 
 	y->contended = 0;
 	y->silent_release = !due;
-	/* Do not hear our own notification. */
+	/* Stop listening for our own notification. */
 	if (due && !n->waiting.head)
 		(void)listen_for(n, FILE_ANNOUNCEMENT);
 	return due;
 }
 
-/* With n->mu held: a waiter has announced itself.  Is a notification due? */
+/* With n->mu held: take in an announcement.  Is a notification due? */
 static int on_announcement(struct file_name *n)
 {
-	/* If we are the writer again, its release notifies for both. */
+	/* If this session has the writer again, the writer's release notifies
+	 * for both. */
 	int due = n->notify.silent_release && !dlki_file_name_excludes(n);
 
 	n->notify.silent_release = 0;
@@ -176,9 +178,9 @@ static int on_announcement(struct file_name *n)
 	return due;
 }
 
-/* With n->mu held: the claim that another session wants, if its holder is to
- * hear of it, or 0.  Waiters of this session do not announce themselves to
- * its writer. */
+/* With n->mu held: return the claim wanted by another session, if the holder is
+ * to hear of the wish; or 0.  Waiters of this session do not announce
+ * themselves to a writer of this session. */
 static uint64_t wanted_claim(const struct file_name *n)
 {
 	const struct file_ticket *t = n->holding.head;
@@ -247,7 +249,7 @@ void dlki_file_on_event(struct file_session *s, const struct inotify_event *ev)
 		on_name_event(n, ev->mask);
 		dlki_file_name_put(n);
 	} else if (ev->mask & FILE_GONE) {
-		/* The directory, or a name that was closed meanwhile. */
+		/* The directory, or a name closed meanwhile. */
 		on_event_of_all(s, LOOSE);
 	}
 }

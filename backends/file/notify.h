@@ -2,24 +2,24 @@
 /*
  * How waiters and holders learn of each other.
  *
- * The kernel reports neither that a byte was unlocked nor that somebody wants
- * it.  So a waiter *announces* itself: it opens the file read-only and closes
- * it, and holders listen for that.  A holder that releases after an
- * announcement *notifies* the waiters: it closes a description that may write,
- * and waiters listen for that.  A holder that has heard no announcement
- * notifies nobody: a release without contention is one system call.
+ * The kernel reports neither the unlock of a byte nor the wish for a locked
+ * byte.  So a waiter *announces* itself by opening the file read-only and
+ * closing it: holders listen for this event.  A holder that releases after an
+ * announcement *notifies* the waiters by closing a writable description:
+ * waiters listen for this event.  Without an announcement the holder does not
+ * notify: a release without contention is one system call.
  *
  * No wake-up is lost.  A waiter first listens, then announces itself, then
- * attempts the lock once more.  If it finds the byte locked, its announcement
- * was in the holder's queue before the unlock.  The holder's thread reads it
- * either before the release, which then notifies, or after it.  In that case
- * `silent_release` says that the release notified nobody, and the thread does
- * so now.  A holder that does not listen for announcements, because it waited
+ * attempts the lock once more.  If the waiter finds the byte locked, the
+ * announcement was in the holder's queue before the unlock.  The holder's
+ * pumping thread reads the announcement either before the release, which then
+ * notifies, or after the release: then `silent_release` tells the thread to
+ * notify now.  A holder that does not listen for announcements, having waited
  * itself a moment ago, notifies at every release.
  *
- * The death of a holder notifies, too, as the kernel closes its descriptions.
- * But that comes a moment *before* its locks go.  So a waiter that finds the
- * same holder after a notification polls several times.
+ * The death of a holder notifies, too, as the kernel closes the descriptions.
+ * But the event comes a moment *before* the locks go.  So a waiter polls
+ * several times if a notification leaves the same holder.
  */
 #ifndef DLOCK_BACKENDS_FILE_NOTIFY_H
 #define DLOCK_BACKENDS_FILE_NOTIFY_H
@@ -38,27 +38,27 @@ struct file_notify {
 	int contended;            /* a waiter may be there: notify at release */
 	int silent_release;       /* released, with no notification since */
 	dlk_time recent_until;    /* a notification came a moment ago */
-	unsigned int round;       /* of waking our waiters */
+	unsigned int round;       /* of waking this session's waiters */
 };
 
-/* With n->mu held: listen for notifications, and announce to holders that
- * somebody waits.  -1: we hear nothing.  May find the name stale. */
+/* With n->mu held: listen for notifications, and announce a waiter to the
+ * holders.  -1: no notification will be heard.  May find the name stale. */
 int dlki_file_announce(struct file_name *n);
 
-/* With n->mu held, by its writer: listen for announcements from now on.  As
- * dlki_file_announce(). */
+/* With n->mu held, by the writer: listen for announcements from now on.
+ * Returns as dlki_file_announce(). */
 int dlki_file_hear_waiters(struct file_name *n);
 
 /* With n->mu held, after bytes were unlocked: is a notification due?  If so,
- * close a description of the file that may write, or call
- * dlki_file_notify(). */
+ * close a writable description of the file, or call dlki_file_notify(). */
 int dlki_file_released(struct file_name *n);
 
-/* Without n->mu: have waiters of other sessions, or ours, attempt again. */
+/* Without n->mu: have the waiters of other sessions (notify) or of this session
+ * (wake) attempt again. */
 void dlki_file_notify(struct file_name *n);
 void dlki_file_wake_waiters(struct file_name *n);
 
-/* What the session does with an inotify event. */
+/* Handle an inotify event of the session. */
 void dlki_file_on_event(struct file_session *s, const struct inotify_event *ev);
 
 #endif

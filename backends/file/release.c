@@ -94,8 +94,8 @@ int dlki_file_release(struct dlk_ticket *base, dlk_time deadline,
 }
 
 /* Turn the writer's lock into a reader's, which the kernel does in one step.
- * That needs no seal: until then the writer's lock keeps all others from the
- * slots. */
+ * No seal is needed: until then the writer's lock keeps all other clients from
+ * the slots. */
 static int share_lock(struct file_ticket *t)
 {
 	if (dlki_file_lock(t->fd, F_RDLCK, FILE_MAIN) != 1)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Nothing expires.  What a renewal finds is that a lock file is gone.
+ * No claim expires, but a renewal may find the lock file gone.
  */
 #include "backends/file/file.h"
 
@@ -9,7 +9,8 @@
 #include "backends/file/name.h"
 #include "backends/file/token.h"
 
-/* If the path cannot be checked, ask the file itself whether it has one. */
+/* Does the file stand?  If the path cannot be checked, the number of links
+ * decides. */
 static int file_stands(const struct file_ticket *t)
 {
 	struct stat st;

@@ -267,7 +267,7 @@ int dlki_file_share_make(const struct file_session *s, const char *file,
 	return -1;
 }
 
-/* As dlki_file_share_make() makes a file. */
+/* Make the directory, as dlki_file_share_make() makes a file. */
 static int make_dir(const char *dir, const char *fresh, mode_t mode)
 {
 	int fd, errnum;

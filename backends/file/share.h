@@ -42,7 +42,7 @@ int dlki_file_share_removes(const struct file_session *s,
 /* Give a new file mode and group.  -1 and errno. */
 int dlki_file_share_apply(const struct file_session *s, int fd);
 
-/* Make the file, or the directory.  -1 and errno; EEXIST if another client was
+/* Make the file or the directory.  -1 and errno; EEXIST if another client was
  * faster. */
 int dlki_file_share_make(const struct file_session *s, const char *file,
 			 int flags);

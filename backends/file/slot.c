@@ -10,7 +10,7 @@
 #include "backends/file/state.h"
 
 #define PERMIT_TRIES 256
-#define READER_TRIES 8 /* a reader can do without a slot */
+#define READER_TRIES 8 /* a reader needs no slot */
 
 static int try_slot(struct file_ticket *t, int fd, uint32_t slot)
 {
@@ -21,7 +21,7 @@ static int try_slot(struct file_ticket *t, int fd, uint32_t slot)
 	return rc;
 }
 
-/* One of the first `slots`, tried in a row from a random one. */
+/* Try a run of `tries` among the first `slots` slots, from a random slot on. */
 static int try_run(struct file_ticket *t, int fd, uint32_t slots,
 		   uint32_t tries)
 {
@@ -41,9 +41,9 @@ int dlki_file_slot_tries_all(uint32_t permits)
 }
 
 /*
- * Try the slot first that is most likely to be free, then those that have a
- * record.  Of more than PERMIT_TRIES permits only a run is tried.  It may miss
- * the few that are free; the next attempt tries another run.
+ * Try the most likely free slot first, then slots with a record.  Of more than
+ * PERMIT_TRIES permits only a run is tried.  The run may miss the few free
+ * permits; the next attempt tries another run.
  */
 int dlki_file_slot_lock(struct file_ticket *t, int fd, uint32_t permits)
 {

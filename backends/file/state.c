@@ -22,8 +22,9 @@ _Static_assert(sizeof(struct file_header) <= 512 &&
 
 static const char magic[8] = "dlock\r\n";
 
-/* Finds torn and stale bytes, not forgeries: a forger could write a good sum as
- * well.  Eight bytes a step; all our structures are multiples of that. */
+/* Sum up eight bytes a step; the size of each structure is a multiple of eight.
+ * The sum finds torn and stale bytes, not forgeries: a forger could write a
+ * good sum as well. */
 static uint64_t checksum(const void *data, size_t size)
 {
 	const unsigned char *p = data;
@@ -56,7 +57,7 @@ static int write_at(int fd, const void *data, size_t size, off_t at)
 	return 0;
 }
 
-/* What lies beyond the end reads as zeroes. */
+/* Read `size` bytes; beyond the end of the file they are zeroes. */
 static int read_at(int fd, void *data, size_t size, off_t at)
 {
 	ssize_t n;
@@ -97,7 +98,7 @@ static int copy_good(const struct file_state *s)
 	return s->seq && s->sum == SUM(s) && !s->label[FILE_LABEL_SIZE - 1];
 }
 
-/* The good one with the higher number, or zeroes. */
+/* Choose the good copy with the higher number, or zeroes. */
 static int choose_copy(const char *copies, struct file_state *state)
 {
 	struct file_state copy[2];

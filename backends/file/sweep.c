@@ -14,9 +14,9 @@
 
 #define FLOOR_NS (10 * DLK_MS)
 
-/* The last token, or 0 if the file stays: because it is not as we make them, or
- * because its tokens are far ahead of the clock, which all others would be
- * after it. */
+/* Return the last token, or 0 if the file must stay: because another program
+ * made the file, or because the tokens are far ahead of the clock, as all later
+ * tokens would be. */
 static uint64_t removable(const struct file_name *n)
 {
 	struct file_header h;
@@ -40,7 +40,7 @@ static int at_its_path(const struct file_name *n)
 	       is.st_dev == there.st_dev && is.st_ino == there.st_ino;
 }
 
-/* With the floor and all bytes locked. */
+/* Remove the file; the floor and all bytes are locked. */
 static void remove_file(const struct file_name *n, int floor)
 {
 	uint64_t last = removable(n);

@@ -43,7 +43,7 @@ static int allocate_buckets(struct file_table *t, size_t n_buckets)
 	return -1;
 }
 
-/* Grow to twice the size.  Without memory for it, the table gets slower. */
+/* Grow to twice the size.  Without memory, the table only gets slower. */
 static void grow(struct file_table *t)
 {
 	struct file_name **by_key = t->by_key, **by_wd = t->by_wd;
@@ -212,7 +212,8 @@ struct file_name *dlki_file_name_get(struct file_session *s, const char *key)
 	return n;
 }
 
-/* With s->mu held.  The caller frees it when it is not. */
+/* Take the longest idle name off the table, with s->mu held.  The caller frees
+ * the name without the mutex. */
 static struct file_name *idle_pop(struct file_session *s)
 {
 	struct file_name *n = s->table.idle_first;
@@ -245,7 +246,7 @@ void dlki_file_name_put(struct file_name *n)
 		name_free(gone);
 }
 
-/* Close the names that nobody uses; 0: there was none. */
+/* Close all idle names; 0: there was none. */
 static int close_idle(struct file_session *s)
 {
 	struct file_name *n = atomic_exchange(&s->table.parked, NULL);

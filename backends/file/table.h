@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The names that a session has open: by key, by inotify watch, and which of
- * them are idle.
+ * The open names of a session: by key, by inotify watch, and the idle names.
  */
 #ifndef DLOCK_BACKENDS_FILE_TABLE_H
 #define DLOCK_BACKENDS_FILE_TABLE_H
@@ -19,7 +18,7 @@ struct file_session;
 struct file_table {
 	struct file_name **by_key, **by_wd;
 	size_t n_buckets, n_names;
-	uint64_t sweep;           /* number of the last one */
+	uint64_t sweep;           /* number of the last sweep */
 	size_t sweep_bucket, sweep_buckets;
 	struct file_name *idle_first, *idle_last;
 	unsigned int n_idle;
@@ -29,30 +28,32 @@ struct file_table {
 int dlki_file_table_init(struct file_session *s);
 void dlki_file_table_free(struct file_session *s);
 
-/* A reference to the name of a key, created if need be; NULL: no memory. */
+/* Get a reference to the name of a key, which is created if need be; NULL: no
+ * memory. */
 struct file_name *dlki_file_name_get(struct file_session *s, const char *key);
 void dlki_file_name_put(struct file_name *n);
-/* The same, and faster if the same name is asked for next. */
+/* Put the name, too, and faster if the next get is for the same name. */
 void dlki_file_name_park(struct file_name *n);
 
-/* A reference by watch, or NULL. */
+/* Find a name by the watch; a reference, or NULL. */
 struct file_name *dlki_file_name_find(struct file_session *s, int wd);
-/* A sweep: every name, one after the other.  `last` is put; NULL begins.  For
- * one thread. */
+/* Sweep: return all names in turn.  `last` is put; NULL begins.  For one
+ * thread. */
 struct file_name *dlki_file_name_next(struct file_session *s,
 				      struct file_name *last);
 
-/* dlki_file_entry(), and if no descriptor is free, once more after the idle
- * names have been closed. */
+/* Call dlki_file_entry(), and if no descriptor is free, once more after closing
+ * the idle names. */
 int dlki_file_table_entry(struct file_session *s, const char *file, int *fd,
 			  struct stat *st, struct dlk_error *err);
 
-/* Remove the name and its watch, with s->mu held, and n->mu unless nobody has a
- * reference.  dlki_file_change_end() comes before: that watch is of the file,
- * and so is the one of the name that takes this one's place. */
+/* Remove the name and the watch, with s->mu held, and n->mu if the name has
+ * references.  Call dlki_file_change_end() before: the watch of the change
+ * detector belongs to the file, and a name in this name's place may have the
+ * same watch. */
 void dlki_file_name_unlist(struct file_name *n);
 
-/* Enter the name under its watch. */
+/* Enter the name under the watch. */
 void dlki_file_name_enter_wd(struct file_name *n, int wd);
 
 #endif

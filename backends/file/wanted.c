@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A writer's claim that is kept, or passed on, until another session wants it.
+ * A writer's claim, kept or passed on until another session wants it.
  *
  * A client that finds the lock busy announces itself (notify.h), even for a
- * try, and the session that has the claim listens for that.  So nobody does
- * anything for a watch but the session that asked for it.
+ * try, and the session with the claim listens for the announcement.  So a watch
+ * costs only the watching session.
  */
 #include "backends/file/file.h"
 
@@ -20,9 +20,10 @@
 #include "backends/file/state.h"
 #include "backends/file/token.h"
 
-/* With n->mu held.  A waiter locks its slot before it announces itself.  The
- * slots of our own waiters are locked by the description that asks, and so are
- * not in its way.  If they are all ours, others may wait without one. */
+/* Do waiters of other sessions wait?  With n->mu held.  A waiter locks a slot
+ * before announcing itself.  The probe does not see the slots of this session's
+ * waiters, which are locked through the same description.  If all slots are
+ * this session's, others may wait without a slot. */
 static int others_wait(const struct file_name *n)
 {
 	return n->waiter_slots == UINT64_MAX ||
@@ -30,7 +31,7 @@ static int others_wait(const struct file_name *n)
 			       FILE_WAITER_SLOTS) != F_UNLCK;
 }
 
-/* With n->mu held.  Listen before we look. */
+/* Listen for announcements, then look for waiters.  With n->mu held. */
 static int watch(struct file_ticket *t, struct dlk_error *err)
 {
 	struct file_name *n = t->name;
@@ -60,7 +61,7 @@ int dlki_file_watch_wanted(struct dlk_ticket *base, dlk_time deadline,
 	return rc;
 }
 
-/* Whoever opens and closes a lock file may want the lock. */
+/* Open and close the lock file, as a waiter of another client would. */
 int dlki_file_revoke(struct dlk_session *base,
 		     const struct dlk_request *request, dlk_time deadline,
 		     struct dlk_error *err)
