@@ -6,7 +6,8 @@ static struct memc_ticket *ticket(const struct memc_batch *b, size_t i)
 	return (struct memc_ticket *)b->tickets[i];
 }
 
-/* Of a single server, this thread sends when it waits. */
+/* Add the ops of a server's tickets.  For a single server this thread sends
+ * them when it waits. */
 static void begin(struct memc_batch *b, struct memc_server *s)
 {
 	s->in_batch = 0;

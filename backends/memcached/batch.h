@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A verb for many tickets, at all servers at once: one that does not answer
- * takes nothing from the time of the others.  One batch at a time.
+ * A verb for many tickets, at all servers at once: a silent server takes no
+ * time from the others.  One batch at a time.
  */
 #ifndef DLOCK_MEMCACHED_BATCH_H
 #define DLOCK_MEMCACHED_BATCH_H
@@ -14,11 +14,12 @@ struct memc_batch {
 	size_t n;
 	dlk_time deadline;
 
-	/* Add the ticket's op, or none.  The server's mutex is held. */
+	/* Add the ticket's op, or leave the ticket out.  The server's mutex is
+	 * held. */
 	void (*add)(struct memc_batch *b, struct dlki_opcall *call,
 		    struct memc_ticket *t);
-	/* The ops of the ticket's server have ended; likewise.  NULL: nothing
-	 * is done. */
+	/* Take the result: all ops of the ticket's server have ended.  The
+	 * server's mutex is held.  May be NULL. */
 	void (*take)(struct memc_batch *b, struct dlki_opcall *call, size_t i);
 	void *arg;
 };

@@ -6,15 +6,14 @@
 
 /* ---- The servers --------------------------------------------------------- */
 
-/* The URI of one of several servers: all but the place is that of the
- * session. */
+/* Make the URI of one of several servers: the session's, with another place. */
 static void place(struct memc_session *s, size_t i)
 {
 	struct memc_member m = dlki_memc_pool_member(s->pool, i);
 	struct memc_server *server = &s->servers[i];
 	struct dlk_uri *uri = &server->uri;
 
-	/* The scheme of a server with a port is the session's: it says whether
+	/* The scheme of a server with a port is the session's, and says whether
 	 * there is TLS. */
 	*uri = *s->base.uri;
 	if (m.port == 0) {
@@ -83,7 +82,7 @@ static int make_servers(struct memc_session *s, struct dlk_error *err)
 
 /* ---- Opening ------------------------------------------------------------- */
 
-/* All connect at once. */
+/* Begin to connect to all servers at once. */
 static int begin(struct memc_session *s, struct dlk_error *err)
 {
 	for (size_t i = 0; i < s->n; i++) {
@@ -97,7 +96,7 @@ static int begin(struct memc_session *s, struct dlk_error *err)
 	return 0;
 }
 
-/* What servers and clients agree on is the same for all servers. */
+/* Copy the agreement with the server, which is the same for all servers. */
 static void agree(struct memc_session *s, const struct memc_server *server)
 {
 	const struct dlk_session *from = &server->base;
@@ -113,8 +112,8 @@ static void agree(struct memc_session *s, const struct memc_server *server)
 	s->base.poll_max_ms = pauses.max_ms;
 }
 
-/* A server of a fleet may be away, as long as another answers: the locks that
- * it keeps wait for it, and no other lock does. */
+/* Wait for the servers.  A server of a fleet may be away, as long as another
+ * answers: the locks that it keeps wait for it, and no other lock does. */
 static int await(struct memc_session *s, dlk_time deadline,
 		 struct dlk_error *err)
 {
@@ -155,7 +154,7 @@ int dlki_memc_open(struct dlk_session *base, dlk_time deadline,
 
 	if (rc == 0)
 		rc = begin(s, err);
-	if (rc == 0 && s->n > 1) /* silent ones leave time for another try */
+	if (rc == 0 && s->n > 1) /* silent servers leave time for another try */
 		deadline -= (deadline - dlk_now()) / 2;
 	if (rc == 0)
 		rc = await(s, deadline, err);

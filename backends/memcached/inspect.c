@@ -2,7 +2,7 @@
 /* Inspect, and break. */
 #include "backends/memcached/memcached.h"
 
-/* The rows come with the last answer. */
+/* Inspect; the rows come with the last answer. */
 int dlki_memc_inspect(struct dlk_session *base,
 		      const struct dlk_request *request,
 		      void (*each)(const struct dlock_participant *p,

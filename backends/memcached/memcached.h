@@ -3,12 +3,12 @@
  * memcached:, memcached+unix: and memcacheds: (TLS): locks in a memcached
  * server.
  *
- * A session has a server, or those of a fleet.  Each server
- * has an engine with the memcached protocol, apart from the other servers'.
- * The pool says which server keeps a name; a name never moves to another.
+ * A session has a server, or the servers of a fleet.  Each server has an engine
+ * of the memcached protocol.  The pool says which server keeps a name; a name
+ * never moves to another server.
  *
  * A call of the core submits ops, and runs the loop until they have ended.  An
- * op's `id` is the ticket's: it is only to wake a waiter.
+ * op's `id` is the ticket's, and only wakes a waiter.
  *
  * The items in a server: protocol/item.h.
  *
@@ -27,24 +27,24 @@ struct memc_ticket {
 	struct memc_server *server;   /* NULL: no attempt yet */
 	struct memc_asked asked;      /* the protocol's */
 	struct dlki_opcall_op ask, rel; /* ask: all verbs but RELEASE */
-	int granted;                  /* and no release was asked for since */
-	struct memc_ticket *next, **link; /* of the watched; link NULL: no */
+	int granted;                  /* since then no release was asked for */
+	struct memc_ticket *next, **link; /* in `watched`; link NULL: no */
 };
 
 /* One of the session's servers. */
 struct memc_server {
-	struct dlk_session base; /* as for a session of its own */
+	struct dlk_session base; /* as of a session with this server alone */
 	struct dlki_session engine;
-	struct dlki_opcall batch; /* of batch.h ... */
+	struct dlki_opcall batch; /* see batch.h ... */
 	int in_batch;             /* ... is under way */
-	struct dlk_uri uri;      /* `base` has it, if there are several */
+	struct dlk_uri uri;      /* in `base`, if there are several servers */
 	struct dlk_host host;
 	char digest[MEMC_DIGEST]; /* of the pool */
 	struct memc_given given;
 	struct dlki_tls_context *tls; /* NULL: no TLS */
 
 	/* Under the engine's mutex. */
-	struct memc_ticket *watched; /* the server may tell who wants these */
+	struct memc_ticket *watched; /* the server may tell of a wish */
 };
 
 struct memc_session {
@@ -59,7 +59,7 @@ static inline struct memc_session *dlki_memc_session(struct dlk_session *s)
 	return (struct memc_session *)s;
 }
 
-/* The server that keeps the name. */
+/* Return the server that keeps the name. */
 static inline struct memc_server *
 dlki_memc_server_of(struct dlk_session *s, const char *name)
 {
@@ -70,9 +70,8 @@ dlki_memc_server_of(struct dlk_session *s, const char *name)
 
 /* ---- Opening: server.c, fleet.c ------------------------------------------ */
 
-/* Begin to connect, and then wait for the server; `base` is set.  0, or see
- * err; after EUNREACHABLE of await(), the server may be used, and is tried
- * again. */
+/* Begin to connect, then wait for the server; `base` is set.  0, or see err;
+ * after EUNREACHABLE of await() the server may be used, and is tried again. */
 int dlki_memc_server_begin(struct memc_server *s, struct dlk_error *err);
 int dlki_memc_server_await(struct memc_server *s, dlk_time deadline,
 			   struct dlk_error *err);
@@ -84,7 +83,8 @@ void dlki_memc_close(struct dlk_session *base, dlk_time deadline);
 
 /* ---- Tickets: ticket.c --------------------------------------------------- */
 
-/* A verb for the ticket's claim, to the end; without dlki_opcall_end(). */
+/* Carry out a verb for the ticket's claim, to the end; dlki_opcall_end() is the
+ * caller's. */
 void dlki_memc_call(struct dlki_opcall *call, struct memc_ticket *t,
 		     enum dlki_verb verb, dlk_time deadline);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Releasing one claim, or all that a client has. */
+/* Releasing one claim, or all claims of a client. */
 #include "backends/memcached/batch.h"
 
 int dlki_memc_release(struct dlk_ticket *base, dlk_time deadline,
@@ -36,7 +36,8 @@ static void add(struct memc_batch *b, struct dlki_opcall *call,
 	dlki_opcall_add(call, op);
 }
 
-/* Claims that the server has not confirmed are left to their lease. */
+/* Release all.  Claims that the server has not confirmed are left to the
+ * lease. */
 void dlki_memc_release_all(struct dlk_session *base,
 			   struct dlk_ticket *const t[], size_t n,
 			   dlk_time deadline)

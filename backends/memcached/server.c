@@ -70,8 +70,8 @@ static const struct dlki_news news = {
 
 /* ---- Open and close ------------------------------------------------------ */
 
-/* A server that is too young to grant is waited for here: opening has time,
- * while an attempt may have none. */
+/* Wait for a server that is too young to grant: opening has time, while an
+ * attempt may have none. */
 static int wait_for_server(struct memc_server *s, dlk_time deadline,
 			   struct dlk_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Watched claims, and the wish that they are given up. */
+/* Watched claims, and the wish for them. */
 #include <string.h>
 
 #include "backends/memcached/memcached.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How two digests differ.  Pure, as the protocols are. */
+/* The difference of two digests.  Pure, as the protocols are. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "backends/memcached/pool/digest.h"
 
-/* The word behind `*at`, which moves on; "": there is none. */
+/* Copy the word at `*at`, which moves on; "": the end. */
 static void next_word(const char **at, char out[64])
 {
 	size_t n = strcspn(*at, " ");
@@ -44,7 +44,7 @@ static const char *const parts[] = { "distribution", "hash", "namespace" };
 
 #define PARTS (sizeof(parts) / sizeof(parts[0]))
 
-/* The first word that differs; 0: none does, in what is there of them. */
+/* Find the first word that differs; 0: none, as far as both texts go. */
 static int differ(struct digest *theirs, struct digest *ours, char out[120])
 {
 	for (size_t k = 0; *theirs->rest || *ours->rest; k++) {

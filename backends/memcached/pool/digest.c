@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The text goes to the hash, and its beginning to `out`. */
+/* A text goes to the hash, and the beginning of the text to `out`. */
 struct writing {
 	SHA2_CTX hash;
 	char text[MEMC_DIGEST];

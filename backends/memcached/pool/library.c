@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <string.h>
 
-/* Of the interface that the headers have. */
+/* The version of the interface in the headers. */
 #define SONAME "libmemcached.so.11"
 
 struct memc_library dlki_libmemcached;
@@ -25,7 +25,8 @@ static int find(void *from, const char *name, void *function, size_t size,
 	return 0;
 }
 
-/* It stays loaded: its atexit() functions may be called at any time. */
+/* Load the library for good: its atexit() functions may be called at any
+ * time. */
 static int load(struct dlk_error *err)
 {
 	void *from = dlopen(SONAME, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libmemcached, loaded when the first pool is made: it brings the runtime of
- * C++, and starting with both costs a program 1.3 ms, with fleets or without.
+ * libmemcached, loaded for the first pool: the library needs the C++ runtime,
+ * and linking to both would delay the start of every program by 1.3 ms, even
+ * without a fleet.
  */
 #ifndef DLOCK_MEMCACHED_LIBRARY_H
 #define DLOCK_MEMCACHED_LIBRARY_H
@@ -37,7 +38,7 @@ struct memc_library {
 /* Set by the first load, for the life of the process. */
 extern struct memc_library dlki_libmemcached;
 
-/* 0, or ENOTSUP. */
+/* Load the library, once.  0, or ENOTSUP. */
 int dlki_libmemcached_load(struct dlk_error *err);
 
 #endif

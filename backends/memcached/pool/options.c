@@ -12,7 +12,8 @@
 
 /* ---- Numbers ------------------------------------------------------------- */
 
-/* The number at the beginning of the text, of at most 5 digits; -1: none. */
+/* Parse the number at the beginning of the text, of at most 5 digits; -1:
+ * none. */
 static long number_at(const char *text, const char **end)
 {
 	size_t n = strspn(text, DIGITS);
@@ -59,8 +60,8 @@ int dlki_memc_weights_parse(const char *text, uint32_t *weights, size_t n,
 
 /* ---- Options of libmemcached --------------------------------------------- */
 
-/* "host", "host:port", either with "/?weight" behind.  libmemcached's parser
- * takes any five digits, and wraps them around. */
+/* Check "host" or "host:port", either with "/?weight" behind.  libmemcached's
+ * parser takes any five digits, and wraps them around. */
 static int check_server(const char *server, struct dlk_error *err)
 {
 	const char *weight = strstr(server, "/?");
@@ -164,7 +165,8 @@ static int check_word(const char *word, struct dlk_error *err)
 		       0;
 }
 
-/* Does the word add this server?  What follows the name is set. */
+/* Does the word add this server?  Then `*behind` is the text behind the
+ * name. */
 static int adds(const char *word, const char *server, uint16_t port,
 		const char **behind)
 {

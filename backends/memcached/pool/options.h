@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A pool as the URI names it.  Pure, and without libmemcached. */
+/* A pool as the URI describes it.  Pure, and without libmemcached. */
 #ifndef DLOCK_MEMCACHED_POOL_OPTIONS_H
 #define DLOCK_MEMCACHED_POOL_OPTIONS_H
 
@@ -23,7 +23,7 @@ enum memc_distribution {
 
 enum { MEMC_WEIGHT_MAX = 1000 };
 
-/* Rows of the table of parameters. */
+/* Rows for the table of parameters. */
 #define MEMC_POOL_PARAMS                                                       \
 	{ .name = "distribution",                                              \
 	  .type = DLK_CHOICE,                                                  \
@@ -52,17 +52,17 @@ enum { MEMC_WEIGHT_MAX = 1000 };
 
 /*
  * Check an options string of libmemcached before libmemcached parses it.
- * Options that say where keys are, and those about connections, are let
- * through; what makes keys move between servers, reads files or ends the
- * process is refused.  0, or EINVAL.
+ * Options that say where keys are, or concern connections, are let through;
+ * options that move keys between servers, read files or end the process are
+ * refused.  0, or EINVAL.
  */
 int dlki_memc_options_check(const char *options, struct dlk_error *err);
 
-/* The weight of a server in an options string that libmemcached has taken. */
+/* Return the weight of a server in an options string taken by libmemcached. */
 uint32_t dlki_memc_options_weight(const char *options, const char *server,
 				  uint16_t port);
 
-/* The weight of each of `n` servers, from "3,1,1".  0, or EINVAL. */
+/* Parse the weights of `n` servers, as in "3,1,1".  0, or EINVAL. */
 int dlki_memc_weights_parse(const char *text, uint32_t *weights, size_t n,
 			    struct dlk_error *err);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A pool by libmemcached, which parses and places, and gets no connection.
- * memcached_generate_hash() changes nothing, so threads need no lock for it.
+ * A pool by libmemcached, which parses and places, and makes no connection.
+ * memcached_generate_hash() changes no state, so threads need no lock.
  */
 #include "backends/memcached/pool/pool.h"
 
@@ -33,7 +33,7 @@ static int fail_by(const memcached_st *placing, const char *what,
 
 /* ---- From hosts and parameters ------------------------------------------- */
 
-/* As an application does: first how names are placed, then the servers.  A
+/* Set the distribution, before the servers, in an application's order.  A
  * weight makes a consistent distribution a weighted one. */
 static memcached_return_t set_distribution(memcached_st *placing, int64_t d)
 {
@@ -101,8 +101,9 @@ static int make_of_hosts(memcached_st *placing, const struct dlk_uri *uri,
 
 /* ---- From an options string ---------------------------------------------- */
 
-/* memcached() tells no reason, and reads the environment when it is given no
- * text; so the text is checked first, which tells. */
+/* Make the pool of an options string.  memcached() tells no reason, and reads
+ * the environment if the text is empty; so a check, which tells, comes
+ * first. */
 static memcached_st *make_of_options(const char *options, struct dlk_error *err)
 {
 	size_t n = strlen(options);
@@ -141,7 +142,7 @@ static memcached_st *make(const struct dlk_uri *uri, struct dlk_error *err)
 	return NULL;
 }
 
-/* ---- What came of it ----------------------------------------------------- */
+/* ---- The pool ----------------------------------------------------------- */
 
 static int same_server(struct memc_member a, struct memc_member b)
 {
@@ -182,7 +183,7 @@ static int is_weighted(memcached_st *placing)
 		       placing, MEMCACHED_BEHAVIOR_KETAMA_WEIGHTED) != 0;
 }
 
-/* libmemcached does not tell weights. */
+/* Set the weights, which libmemcached does not tell. */
 static void weigh(struct memc_pool *pool, const struct dlk_uri *uri)
 {
 	const char *options = dlk_param_text(uri, "pool");
@@ -203,7 +204,7 @@ static void weigh(struct memc_pool *pool, const struct dlk_uri *uri)
 	}
 }
 
-/* The distribution's name in the URI. */
+/* Return the distribution's name in the URI. */
 static const char *name_distribution(memcached_st *placing)
 {
 	memcached_server_distribution_t d =
@@ -217,7 +218,7 @@ static const char *name_distribution(memcached_st *placing)
 	return is_weighted(placing) ? "ketama_weighted" : "ketama";
 }
 
-/* libmemcached's own names are in capitals. */
+/* Lower a name of libmemcached's, in capitals there. */
 static void lower(char *text)
 {
 	for (; *text; text++) {

@@ -4,20 +4,18 @@
  *
  * The server counts its age in whole seconds, by a timer.  After a stop of the
  * process, the server reads its sockets before the timer runs, and counts the
- * time of a new item from before the stop: the item may be gone as soon as the
- * item was stored.
+ * time of a new item from before the stop: the item may be gone at once.
  *
- * At the moment when its count advances, the count is right to a second; from
- * then on it is late by the time that has passed.  So a count is trusted for a
- * while after that moment.  We do not see the moment itself, and take the
- * latest request before it, one that was told less.  A clock of which nothing
- * else is known is taken to run.
+ * At the moment when the count advances, it is right to a second; from then on
+ * it is late by the time passed.  So a count is trusted for a while after the
+ * moment.  The client does not see the moment, and takes the latest request
+ * before: a request that was told a smaller count.  A clock without other
+ * evidence is taken to run.
  *
- * The server may never make up for what it is behind: its machine slept, or its
- * clock is slower than ours.  Two requests between which the count advances
- * show that, too.
+ * The server may never catch up: its machine slept, or its clock is slower than
+ * ours.  Two requests between which the count advances show that, too.
  *
- * The same answers tell which run of the server they come from.
+ * The same answers tell from which run of the server they come.
  */
 #include "backends/memcached/protocol/age.h"
 
@@ -56,7 +54,7 @@ dlk_time dlki_memc_age_learn(struct memc_age *age, const struct memc_stats *st,
 	return age->from + count + TRUST;
 }
 
-/* ---- What `stats` tells -------------------------------------------------- */
+/* ---- The answer to `stats` ---------------------------------------------- */
 
 static void parse_version(const char *text, struct memc_stats *st)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Attempts, and those of writers: the gate.
+ * Attempts, and the attempts of writers: the gate.
  *
- * A writer first takes the gate of a lock and then gets its mark.  Without a
- * mark there are no readers, and the writer has the lock.  With one it gets the
- * slots as well, and stays at the gate, where it keeps new readers out, until
- * they are empty.  Readers and semaphores: slot.c.
+ * A writer first takes the gate of a lock and then gets the mark.  Without a
+ * mark there are no readers, and the writer has the lock.  With a mark the
+ * writer gets the slots as well, and stays at the gate, keeping new readers
+ * out, until the slots are empty.  Readers and semaphores: slot.c.
  */
 #include "backends/memcached/protocol/store.h"
 
@@ -36,7 +36,7 @@ static void slots_seen(struct memc_store *s, struct memc_job *job,
 	dlki_memc_job_confirm(s, job, op, end_writer);
 }
 
-/* The gate is ours. */
+/* Look for readers; the gate is ours. */
 static void look_for_readers(struct memc_store *s, struct memc_job *job,
 			     struct dlki_op *op)
 {
@@ -63,7 +63,7 @@ static void gate_answered(struct memc_store *s, struct memc_job *job,
 		dlki_memc_claim_accept(claim, &s->run, gate);
 		look_for_readers(s, job, op);
 		return;
-	case MEMC_MINE: /* from before: its lease must begin anew */
+	case MEMC_MINE: /* from before: the lease must begin anew */
 		dlki_memc_claim_accept(claim, &s->run, gate);
 		break;
 	case MEMC_OTHER:
@@ -85,8 +85,8 @@ static void gate_answered(struct memc_store *s, struct memc_job *job,
 		dlki_memc_end_busy(s, job, op);
 }
 
-/* A writer that is already at the gate waits for the slots to become empty, and
- * needs no mark. */
+/* Take the gate.  A writer already at the gate waits for empty slots, and needs
+ * no mark. */
 static void take_gate(struct memc_store *s, struct memc_job *job,
 		      struct dlki_op *op)
 {
@@ -122,7 +122,7 @@ static void fail_unasked(struct dlki_op *op, const struct memc_claim *claim,
 	dlki_failed(op, err, clean ? DLKI_RESIDUE_NONE : DLKI_RESIDUE_MAYBE);
 }
 
-/* 0: it ends at once. */
+/* May the attempt send a request?  0: the op has ended. */
 static int may_ask(struct memc_store *s, struct dlki_op *op)
 {
 	const struct dlk_request *request = op->request;
@@ -137,7 +137,7 @@ static int may_ask(struct memc_store *s, struct dlki_op *op)
 		return 0;
 	}
 	if (asked->released && op->requests > 0) {
-		dlki_busy(op, 0, 0); /* it was held, and goes no further */
+		dlki_busy(op, 0, 0); /* held until the release came */
 		return 0;
 	}
 	asked->released = 0;
@@ -162,7 +162,8 @@ static void ask(struct memc_store *s, struct memc_job *job, struct dlki_op *op)
 		dlki_memc_enter_slot(s, job, op);
 }
 
-/* The greeting may have come a while ago. */
+/* Ask, if the server is old enough by the answer.  The greeting may have come a
+ * while ago. */
 static void age_told(struct memc_store *s, struct memc_job *job,
 		     struct dlki_op *op)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Breaking: first see which tokens there are, and then remove all items with
- * these, but no later holder's.  Later tokens are larger by themselves. */
+/* Breaking: first see the tokens, then remove all items up to the last token.
+ * Items of later holders, whose tokens are larger, stay. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

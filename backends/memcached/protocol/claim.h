@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the protocol knows of a claim, from the first attempt to the release. */
+/* The protocol's knowledge of a claim, from the first attempt to the
+ * release. */
 #ifndef DLOCK_MEMCACHED_PROTOCOL_CLAIM_H
 #define DLOCK_MEMCACHED_PROTOCOL_CLAIM_H
 
@@ -21,16 +22,16 @@ struct memc_claim {
 	int looks;             /* early looks so far; see looks.h */
 	int watched;           /* renewals look for a wish */
 	char in_the_way[33];   /* of a waiter: the owner at the gate */
-	dlk_time wish_at;      /* ... to whom it leaves a wish then */
-	char mark_owner[33];   /* of a reader: the mark by which it holds */
+	dlk_time wish_at;      /* ... and when to leave that owner a wish */
+	char mark_owner[33];   /* a reader's: the owner of its mark */
 	uint32_t mark_add;
 };
 
-/* The item of `op` is the claim's own. */
+/* Take the item of `op` for the claim's own. */
 void dlki_memc_claim_own(struct memc_claim *claim, const struct memc_run *run,
 			 const struct memc_op *op);
 
-/* ... with the token and the add of the item. */
+/* Also take the token and the add of the item. */
 void dlki_memc_claim_accept(struct memc_claim *claim,
 			    const struct memc_run *run,
 			    const struct memc_op *op);
@@ -45,7 +46,8 @@ int dlki_memc_claim_is_here(const struct memc_claim *claim,
 int dlki_memc_claim_granted(const struct memc_claim *claim,
 			    const struct memc_item *item);
 
-/* A waiter was refused because of `owner`.  1: it is time to leave a wish. */
+/* Note that a waiter was refused because of `owner`.  1: time to leave a
+ * wish. */
 int dlki_memc_claim_wishes(struct memc_claim *claim, const char *owner,
 			   dlk_time now);
 

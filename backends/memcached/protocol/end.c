@@ -2,8 +2,8 @@
 /* The ends of ops. */
 #include "backends/memcached/protocol/store.h"
 
-/* The engine counts the lease from the last request, and the server from the
- * one that stored the item. */
+/* Shorten the lease.  The engine counts from the last request, and the server
+ * from the request that stored the item. */
 static void shorten(const struct memc_job *job, struct dlki_op *op)
 {
 	dlk_time late = job->asked - job->lease_from;
@@ -34,7 +34,8 @@ void dlki_memc_job_note_foreign(struct memc_store *s, struct memc_job *job,
 			      op->slot, job->foreign);
 }
 
-/* The item may never expire, and nobody will release it. */
+/* Report a foreign item, which may never expire, and which no client
+ * releases. */
 static void report_foreign(struct memc_store *s, struct dlki_op *op,
 			   const char *key)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a connection begins: what the server must tell before it is trusted, and
- * which server it is. */
+/* How a connection begins: the server must tell its state before it is trusted,
+ * and which server it is. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,10 +8,10 @@
 #include "backends/memcached/protocol/store.h"
 
 /*
- * Servers that were started in the same second may have the same process id as
- * well, as in containers.  So each has a witness, a random text that the first
- * client stores.  Clients that know a witness store it again if the server has
- * forgotten it.
+ * Choose a witness: a random text that the first client stores in the server.
+ * Servers started in the same second may have the same process id as well, as
+ * in containers; the witness tells them apart.  Clients that know a witness
+ * store it again if the server has forgotten it.
  */
 static void choose_witness(struct memc_store *s)
 {
@@ -33,8 +33,8 @@ static void send_greeting(struct memc_store *s, struct memc_job *job)
 	dlki_memc_job_send(s, job, NULL, NULL);
 }
 
-/* A server that wants no login would store user and password as an item that
- * everybody can get.  So it is asked something else first. */
+/* Send another request before the login: a server without logins would store
+ * user and password as an item that every client can get. */
 static void ask_for_login(struct memc_store *s, struct memc_job *job)
 {
 	job->login = MEMC_LOGIN_ASKED;
@@ -121,9 +121,10 @@ static int set_meta(struct memc_store *s, const struct memc_job *job,
 			job->stats.major, job->stats.minor, job->stats.patch);
 }
 
-/* At the address of home there is no other server that was started in the same
- * second, even if the witness was forgotten and others have stored their own.
- * A server that is out of memory may have none. */
+/* Tell the server's identity.  At the address of home there is no other server
+ * started in the same second, even if the server forgot the witness and other
+ * clients have stored theirs.  A server that is out of memory may have no
+ * witness. */
 static void tell_identity(struct memc_store *s, const struct memc_job *job,
 			  char identity[MEMC_IDENTITY],
 			  char witness[MEMC_WITNESS_LEN + 1])

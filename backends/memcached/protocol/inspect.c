@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reporting the holders of a lock.  An owner at the gate is a waiter if there
- * are others, so the items are reported when all of them are known. */
+ * are others, so no item is reported before all are known. */
 #include <stdlib.h>
 
 #include "backends/memcached/protocol/store.h"

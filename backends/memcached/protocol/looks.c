@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/memcached/protocol/looks.h"
 
-/* FNV-1a, 64 bits. */
+/* Hash by FNV-1a, 64 bits. */
 static uint64_t name_of(const struct dlk_request *request, enum dlk_mode mode)
 {
 	uint64_t hash = UINT64_C(0xcbf29ce484222325) + (uint64_t)mode;

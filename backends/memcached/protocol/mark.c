@@ -45,7 +45,7 @@ int dlki_memc_mark_differs(const struct dlk_request *request,
 	return is_mark(seen) && seen->item.limit != request->limit;
 }
 
-/* ---- What a reader holds by ---------------------------------------------- */
+/* ---- A reader's mark ---------------------------------------------------- */
 
 void dlki_memc_mark_keep(struct memc_claim *claim, const struct memc_op *seen)
 {

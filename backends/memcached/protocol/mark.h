@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The mark of a lock, which says that it has or had readers, and of a
- * semaphore, which says how many permits it has.
+ * The mark of a lock says that the lock has or had readers; the mark of a
+ * semaphore says how many permits there are.
  *
- * A mark keeps nobody out.  Of a lock it saves a writer the survey of the
+ * A mark keeps no client out.  For a lock it saves a writer the survey of the
  * slots: a reader makes sure of the mark and only then gets the gate; a writer
  * takes the gate and only then gets the mark.  One of the two sees the other.
- * Of a semaphore it tells those that believe in fewer permits that a slot
- * beyond theirs may be held.  That number counts only while a slot is held.
+ * For a semaphore it tells clients that believe in fewer permits of a slot
+ * beyond theirs that may be held.  The number counts only while a slot is held.
  *
- * A mark must live for as long as the lease of any client that comes in.  So it
- * says until when it lives, by the server's own count of seconds.  A client to
- * which that is too soon stores it again, by its cas and with a later end.  So
- * the end never moves back, whatever the leases of the others are.
+ * A mark must live for as long as the lease of any client that comes in.  So
+ * the mark says until when it lives, by the server's own count of seconds.  A
+ * client that needs longer stores the mark again, by the cas and with a later
+ * end.  So the end never moves back, whatever the leases of other clients are.
  *
- * A reader holds by the very mark that it came in by, which is told from one
- * that was made later by the owner and the add that made it.  Once that mark
- * has gone, a writer may have come in, and the reader's claim does not stand.
+ * A reader holds by the very mark it came in by; the owner and the add that
+ * made the mark tell it from later marks.  Once the mark has gone, a writer may
+ * have come in, and the reader's claim does not stand.
  *
  * Pure.
  */
@@ -25,7 +25,7 @@
 
 #include "backends/memcached/protocol/claim.h"
 
-/* The operation that makes sure of the mark that was just got by `seen`: makes
+/* Return the operation that makes sure of the mark just got by `seen`: makes
  * it, lets it live longer, or gets it again. */
 struct memc_op dlki_memc_mark_op(const struct memc_run *run,
 				 struct memc_claim *claim,
@@ -41,7 +41,7 @@ int dlki_memc_mark_lasts(const struct memc_run *run, const struct memc_op *seen,
 int dlki_memc_mark_differs(const struct dlk_request *request,
 			   const struct memc_op *seen);
 
-/* From now on the reader holds by this mark. */
+/* Let the reader hold by this mark from now on. */
 void dlki_memc_mark_keep(struct memc_claim *claim, const struct memc_op *seen);
 
 /* Is this the mark by which the reader holds? */

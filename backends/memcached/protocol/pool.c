@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pool that a server of a fleet is in.
+ * The pool of a fleet's server.
  *
- * A server that is in another pool grants nothing: a greeting comes with the
- * pool's digest, and so does each grant of a fleet, as another client may have
- * stored a digest since.
+ * A server in another pool grants no claim: a greeting asks for the pool's
+ * digest, and so does each grant of a fleet, as another client may have stored
+ * a digest since.
  */
 #include <assert.h>
 #include <string.h>
@@ -23,7 +23,7 @@ void dlki_memc_job_check_pool(const struct memc_store *s, struct memc_job *job,
 	job->ops[job->n++] = dlki_memc_op(MEMC_ADD, request, MEMC_POOL);
 }
 
-/* A server without memory for the item has none. */
+/* Compare the digests.  A server without memory for the item has none. */
 void dlki_memc_job_pool_told(const struct memc_store *s, struct memc_job *job,
 			     const char *theirs)
 {

@@ -42,8 +42,8 @@ static void memc_greet(struct dlki_store *base, struct dlki_link *l,
 	dlki_memc_store_greet(s);
 }
 
-/* The server cannot list its keys; and the core keeps an exclusive claim that
- * is not downgraded. */
+/* Refuse a verb.  The server cannot list keys; and the core keeps an exclusive
+ * claim that is not downgraded. */
 static void refuse(struct memc_store *s, struct dlki_op *op)
 {
 	struct dlk_error err;
@@ -94,8 +94,8 @@ static void memc_lost(struct dlki_store *base, struct dlki_link *l,
 	dlki_memc_jobs_forget((struct memc_store *)base);
 }
 
-/* Answers are told apart by their order alone.  If the answer to the op never
- * comes, the answer to the probe takes its place. */
+/* Probe.  Answers are told apart by their order alone: if the answer to the op
+ * never comes, the answer to the probe takes its place. */
 static void memc_late(struct dlki_store *base, struct dlki_link *l,
 		      dlk_time now)
 {
@@ -115,7 +115,7 @@ static void memc_late(struct dlki_store *base, struct dlki_link *l,
 	s->probed = 1;
 }
 
-/* The server's clock may have gone on. */
+/* Resume held ops: the server's clock may have gone on. */
 static void memc_timer(struct dlki_store *base, dlk_time now)
 {
 	if (now < base->due)

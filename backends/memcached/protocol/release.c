@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Releasing.  The item of a claim is removed by one request; if the server was
+ * Releasing.  One request removes the item of a claim; if the server was
  * restarted since, the item is gone.  If a request of the claim got no answer,
  * the release reads every place where an item of the claim can be.
  */
@@ -49,7 +49,7 @@ static void item_dropped(struct memc_store *s, struct memc_job *job,
 	enum memc_answer answer = job->ops[0].answer;
 
 	job->dropped = answer == MEMC_DONE;
-	if (answer == MEMC_OTHER) /* it was moved */
+	if (answer == MEMC_OTHER) /* the server moved it */
 		sweep(s, job, op);
 	else
 		end_release(s, job, op);

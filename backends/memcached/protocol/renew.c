@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Renewing: the item is stored again in the place of the very item that was
- * there.  The mark of an item in a slot, and the wish for a watched claim, are
- * got in the same request.  An item that the server has moved has another cas
- * since, and costs one round trip more; so does a mark that is to live longer.
+ * Renewing: a request stores the item again in the place of the very item that
+ * was there, and gets the mark of an item in a slot, or the wish for a watched
+ * claim.  An item moved by the server has another cas since, and costs another
+ * round trip; so does a mark that is to live longer.
  */
 #include <string.h>
 
@@ -71,7 +71,8 @@ static void mark_stored(struct memc_store *s, struct memc_job *job,
 	judge_mark(s, job, op);
 }
 
-/* A reader's that has gone is not made again: the claim has gone with it. */
+/* Renew the mark.  A reader's mark that has gone is not made again: the claim
+ * has gone with it. */
 static void renew_mark(struct memc_store *s, struct memc_job *job,
 		       struct dlki_op *op)
 {
@@ -96,7 +97,8 @@ static void renew_mark(struct memc_store *s, struct memc_job *job,
 
 /* ---- The item ------------------------------------------------------------ */
 
-/* 1: it stands, and is stored again.  0: the op is over, or goes on. */
+/* Judge the stored item.  1: it stands, and is stored again.  0: the op is
+ * over, or goes on. */
 static int judge(struct memc_store *s, struct memc_job *job, struct dlki_op *op,
 		 memc_then *again)
 {
@@ -137,7 +139,7 @@ static void stored(struct memc_store *s, struct memc_job *job,
 		renew_mark(s, job, op);
 }
 
-/* An item known from another server is read first: a server that was started in
+/* Store the item.  An item of another server is read first: a server started in
  * the same second has the same keys. */
 static void store_item(struct memc_store *s, struct memc_job *job,
 		       struct dlki_op *op, memc_then *then)
@@ -161,7 +163,7 @@ static void store_item(struct memc_store *s, struct memc_job *job,
 	dlki_memc_job_send(s, job, op, then);
 }
 
-/* The claim is on a run of the server that is over. */
+/* End the renewal: the claim is on a run of the server that is over. */
 static void end_gone(struct memc_store *s, struct memc_job *job,
 		     struct dlki_op *op)
 {

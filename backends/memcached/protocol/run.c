@@ -9,12 +9,12 @@
 #define GRACE (1000 * DLK_MS)  /* when the next run is too young */
 
 /*
- * Tokens count the items that the server stores, from a second after the one in
- * which it was started, in microseconds.  Two runs that begin within one second
- * would give equal tokens, so the client takes no token before that second is
- * over for certain.  A server that stores fewer than a million items a second
- * never gets ahead of the time, and so the next run's tokens are larger.
- * memcached counts the age from 2.
+ * Tokens count the items stored by the server, from a second after the second
+ * of the start, in microseconds.  Two runs begun in the same second would give
+ * equal tokens, so the client takes no token before the second is over for
+ * certain.  A server that stores fewer than a million items a second never gets
+ * ahead of the time, and so the next run's tokens are larger.  memcached counts
+ * the age from 2.
  */
 #define SECOND_US UINT64_C(1000000)
 #define TOKENS_FROM_S 3
@@ -23,7 +23,8 @@
 /* How far the server's clock may be behind, as it counts whole seconds. */
 #define LATE_S 3
 
-/* The names may have moved here when the server had run for a while. */
+/* Set the base of the tokens.  The names may have moved here when the server
+ * had run for a while. */
 static int set_base(struct memc_run *run, const struct dlk_uri *uri,
 		    const struct memc_stats *st, const char *peer,
 		    struct dlk_error *err)
@@ -93,7 +94,7 @@ int dlki_memc_run_is_fresh(const struct memc_run *run, dlk_time round_trip,
 	       dlki_memc_run_is_seen(run, now + most);
 }
 
-/* It may make up at once for all that it is behind. */
+/* Return the greatest count by `now`: the server may catch up at once. */
 uint64_t dlki_memc_run_uptime_most_s(const struct memc_run *run, dlk_time now)
 {
 	dlk_time since = now - run->seen;

@@ -8,7 +8,7 @@
 
 #include "backends/memcached/protocol/age.h"
 
-#define MEMC_MORE_S 3 /* how much longer than its lease an item lives */
+#define MEMC_MORE_S 3 /* by which an item outlives the lease */
 #define MEMC_STEM_SIZE 88 /* a prefix of 64, the second, dots */
 
 /* How long items live: by the server's count of seconds. */
@@ -19,9 +19,9 @@ struct memc_lives {
 
 struct memc_run {
 	uint64_t born_s;      /* the second of the start; 0: not greeted yet */
-	uint64_t epoch;       /* another one: another server */
+	uint64_t epoch;       /* another epoch: another server */
 	uint64_t base;        /* of the tokens of this run of the server */
-	dlk_time seen;        /* when this run was known to be there */
+	dlk_time seen;        /* when this run was known to go on */
 	uint64_t uptime_s;    /* ... and the server's count then, or later */
 	dlk_time grants_from; /* before that, the server is too young */
 	dlk_time trusted;     /* an item stored by then lives long enough */
@@ -33,14 +33,14 @@ struct memc_run {
 	size_t stem_len;
 };
 
-/* A new connection's server told `st`.  0; EINVAL, EPROTO: see err, which names
- * `peer`. */
+/* Begin: the server of a new connection told `st`.  0; EINVAL, EPROTO: see err,
+ * which names `peer`. */
 int dlki_memc_run_begin(struct memc_run *run, const struct dlk_uri *uri,
 			const struct memc_stats *st, const char *peer,
 			dlk_time now, struct dlk_error *err);
 
-/* The server told `st` again; the request was sent at `asked`.  0, or
- * EUNREACHABLE: the connection leads to another run. */
+/* Take in that the server told `st` again; the request was sent at `asked`.  0,
+ * or EUNREACHABLE: the connection leads to another run. */
 int dlki_memc_run_told(struct memc_run *run, struct memc_age *age,
 		       const struct memc_stats *st, dlk_time asked,
 		       dlk_time now);
@@ -48,12 +48,12 @@ int dlki_memc_run_told(struct memc_run *run, struct memc_age *age,
 /* Was the run there a second before `now`, or later? */
 int dlki_memc_run_is_seen(const struct memc_run *run, dlk_time now);
 
-/* Will it be certain for the time of a batch that the run is there, and the
- * server's clock near enough? */
+/* For the time of a batch, is the run certainly there, and the server's clock
+ * near enough? */
 int dlki_memc_run_is_fresh(const struct memc_run *run, dlk_time round_trip,
 			   dlk_time now);
 
-/* The most that the server can count by now, if the server is trusted. */
+/* Return the greatest count of a trusted server by now. */
 uint64_t dlki_memc_run_uptime_most_s(const struct memc_run *run, dlk_time now);
 
 #endif

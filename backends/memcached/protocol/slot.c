@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Acquiring a slot: a reader's, or one of a semaphore's permits.
+ * Acquiring a slot: a reader's, or a permit of a semaphore.
  *
  * A reader first makes sure of the mark, then takes a slot and then gets the
  * gate.  If there is an owner at the gate, the reader removes the item from the
@@ -58,7 +58,7 @@ static void fail_other_limit(struct memc_job *job, struct dlki_op *op)
 	dlki_memc_end_failed(job, op, &err);
 }
 
-/* This round did not bring a slot. */
+/* End a round that did not bring a slot. */
 static void end_round(struct memc_store *s, struct memc_job *job,
 		      struct dlki_op *op)
 {
@@ -92,8 +92,8 @@ static void drop_own(struct memc_store *s, struct memc_job *job,
 
 /* ---- A slot -------------------------------------------------------------- */
 
-/* A writer at the gate came before us, or the mark, which was made sure of
- * before the gate was got, may go before we do. */
+/* Did a writer at the gate come before us?  Or may the mark, which was made
+ * sure of before the gate was got, go before we do? */
 static int is_reader_blocked(struct memc_store *s, struct memc_job *job,
 			     struct dlki_op *op)
 {
@@ -107,7 +107,7 @@ static int is_reader_blocked(struct memc_store *s, struct memc_job *job,
 	return job->seen->again;
 }
 
-/* A client with another number came before us. */
+/* Did a client with another number come before us? */
 static int is_permit_blocked(struct memc_job *job, const struct dlki_op *op)
 {
 	job->seen->mark = job->ops[2];
@@ -139,7 +139,7 @@ static void entered(struct memc_store *s, struct memc_job *job,
 		end_round(s, job, op);
 }
 
-/* Make sure of the mark, then take the slot, and then get the gate or the mark:
+/* Enter: make sure of the mark, take the slot, then get the gate or the mark:
  * others may have come meanwhile. */
 static void enter(struct memc_store *s, struct memc_job *job,
 		  struct dlki_op *op, struct memc_op one)
@@ -156,7 +156,7 @@ static void enter(struct memc_store *s, struct memc_job *job,
 	dlki_memc_job_send(s, job, op, entered);
 }
 
-/* The next slot that may be free; a claim that has a slot tries no other. */
+/* Try the next slot that may be free; a claim with a slot tries no other. */
 static void try_next(struct memc_store *s, struct memc_job *job,
 		     struct dlki_op *op)
 {
@@ -178,7 +178,7 @@ static void try_next(struct memc_store *s, struct memc_job *job,
 	end_round(s, job, op);
 }
 
-/* Take again the slot that a lost reply left us, so that its lease begins anew.
+/* Take the slot again that a lost reply left us, so that the lease begins anew.
  * If a writer has come, which waits for the slot, remove the item instead. */
 static void enter_again(struct memc_store *s, struct memc_job *job,
 			struct dlki_op *op)
@@ -271,9 +271,9 @@ static void slots_seen(struct memc_store *s, struct memc_job *job,
 }
 
 /*
- * The mark stands if a slot is held for its number.  If not, write our own, and
- * get the slots after that.  A client that takes a slot gets the mark after
- * that.  One of the two sees the other.
+ * Correct the mark, unless a slot is held for the mark's number.  The client
+ * writes the new mark, and then gets the slots.  A client that takes a slot
+ * gets the mark afterwards.  One of the two sees the other.
  */
 static void correct_mark(struct memc_store *s, struct memc_job *job,
 			 struct dlki_op *op)

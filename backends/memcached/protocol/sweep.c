@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Removing items of a lock: all that a claim may have, or, to break the lock,
- * all that are not younger than a token; until nothing has changed meanwhile.
+ * all up to a token; until no item has changed meanwhile.
  */
 #include "backends/memcached/protocol/store.h"
 
@@ -15,7 +15,8 @@ static int is_meant(const struct memc_job *job, const struct memc_op *op)
 	return op->answer != MEMC_MISSING && op->item.token <= job->last;
 }
 
-/* The operations of the next request, while the answers of this one come. */
+/* Note the operations of the next request, while the answers of this one
+ * come. */
 static void note_if_meant(struct memc_store *s, struct memc_job *job,
 			  const struct memc_op *op)
 {
@@ -90,7 +91,7 @@ static void sweep_part(struct memc_store *s, struct memc_job *job,
 	dlki_memc_job_send(s, job, op, part_seen);
 }
 
-/* A claim's items are at the gate only, or in the slots only. */
+/* Sweep.  A claim's items are at the gate only, or in the slots only. */
 void dlki_memc_sweep(struct memc_store *s, struct memc_job *job,
 		     struct dlki_op *op)
 {

@@ -19,7 +19,8 @@ int dlki_memc_uri_is_unix(const struct dlk_uri *uri)
 	return strcmp(uri->scheme + strcspn(uri->scheme, "+"), "+unix") == 0;
 }
 
-/* A server with -Y is told "user password", and knows users by one word. */
+/* Check user and password.  A server with -Y is told "user password", and knows
+ * users by one word. */
 int dlki_memc_uri_check_login(const struct dlk_uri *uri, struct dlk_error *err)
 {
 	const char *user = uri->user ? uri->user : "";
@@ -75,12 +76,13 @@ int dlki_memc_uri_check(const struct dlk_uri *uri, struct dlk_error *err)
 }
 
 /*
- * The server counts in whole seconds, by a timer that may be late and then
- * counts two at once: an item of n seconds lives for more than n - 2 and at
- * most n of them.  It gets one more, which is how far age.c can tell; and as
- * it lives that long anyway, the lease is rounded up to a whole second.  The
- * common parameter's limit keeps it far below the 30 days from which on
- * memcached takes a number for a date.
+ * Round the lease up, and choose how long items live.  The server counts in
+ * whole seconds, by a timer that may be late and then counts two at once: an
+ * item of n seconds lives for more than n - 2 seconds and at most n.  The item
+ * gets one second more, which is how far age.c can tell; and as it lives for
+ * whole seconds anyway, the lease is rounded up.  The common parameter's limit
+ * keeps the number far below 30 days, from which on memcached takes a number
+ * for a date.
  */
 int dlki_memc_uri_lease(int64_t *ttl_ms, struct memc_lives *lives,
 			struct dlk_error *err)
@@ -100,8 +102,8 @@ int dlki_memc_uri_lease(int64_t *ttl_ms, struct memc_lives *lives,
 	return 0;
 }
 
-/* A waiting writer polls often enough to keep its place at the gate.  A range
- * that the URI gives holds from the first look on. */
+/* Choose the pauses.  A waiting writer polls often enough to keep the place at
+ * the gate.  A range given by the URI holds from the first look on. */
 struct memc_pauses dlki_memc_uri_pauses(const struct dlk_uri *uri,
 					int64_t ttl_ms)
 {

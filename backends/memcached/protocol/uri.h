@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The URI of a memcached store: parameters, place, lease and polls; and what
- * is said of a server in messages.  Pure. */
+/* The URI of a memcached store: parameters, place, lease and polls; and the
+ * messages about a server.  Pure. */
 #ifndef DLOCK_MEMCACHED_PROTOCOL_URI_H
 #define DLOCK_MEMCACHED_PROTOCOL_URI_H
 
@@ -11,7 +11,7 @@ enum { MEMC_DEFAULT_PORT = 11211 };
 /* The parameter `protocol`. */
 enum memc_protocol { MEMC_AUTO, MEMC_TEXT, MEMC_META };
 
-/* Rows of each scheme's table of parameters. */
+/* Rows for each scheme's table of parameters. */
 #define MEMC_URI_PARAMS                                                        \
 	{ .name = "protocol", .type = DLK_CHOICE, .def = "auto",               \
 	  .choices = "auto|text|meta",                                         \
@@ -32,19 +32,19 @@ enum memc_protocol { MEMC_AUTO, MEMC_TEXT, MEMC_META };
 	  .text = "A file, readable by its owner only, whose first line is "   \
 		  "the password of the URI's user." }
 
-/* The server speaks TLS. */
+/* Does the server speak TLS? */
 int dlki_memc_uri_is_tls(const struct dlk_uri *uri);
 
-/* The server is at a unix socket with the URI's path. */
+/* Is the server at a unix socket with the URI's path? */
 int dlki_memc_uri_is_unix(const struct dlk_uri *uri);
 
-/* The user and the password: 0, or EINVAL. */
+/* Check the user and the password: 0, or EINVAL. */
 int dlki_memc_uri_check_login(const struct dlk_uri *uri, struct dlk_error *err);
 
-/* The place of one server, and the login: 0, or EINVAL. */
+/* Check the place of one server, and the login: 0, or EINVAL. */
 int dlki_memc_uri_check(const struct dlk_uri *uri, struct dlk_error *err);
 
-/* The lease of the URI, in and out as in struct dlk_session, and how long items
+/* Set the URI's lease, in and out as in struct dlk_session, and how long items
  * live.  0, or EINVAL. */
 int dlki_memc_uri_lease(int64_t *ttl_ms, struct memc_lives *lives,
 			struct dlk_error *err);
@@ -86,7 +86,7 @@ struct memc_pauses dlki_memc_uri_pauses(const struct dlk_uri *uri,
 	"memcached: a connection leads to another run of the server: a proxy " \
 	"keeps connections; give the address of the server itself"
 
-/* ... and then what differs, and the prefix. */
+/* Then the difference, and the prefix. */
 #define MEMC_OTHER_POOL                                                        \
 	"%.60s is in another pool: %.110s; give all clients one pool, or "     \
 	"another prefix, or end them and delete '%s.p' on each server"

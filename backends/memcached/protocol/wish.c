@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The wish, which asks the owner at a lock's gate to give the lock up: left by
- * a waiter or by a revoke, and looked for by the owner. */
+/* The wish asks the owner at a lock's gate to give the lock up: a waiter or a
+ * revoke leaves a wish, and the owner looks for it. */
 #include <string.h>
 
 #include "backends/memcached/protocol/store.h"
 
 enum { WISH_ROUNDS = 3 };
 
-/* ---- Leave one ----------------------------------------------------------- */
+/* ---- Leave a wish ------------------------------------------------------- */
 
-/* Others may leave theirs at the same time: one is as good as another. */
+/* Leave the wish.  Another client may do so at the same time: either serves. */
 static void wish_answered(struct memc_store *s, struct memc_job *job,
 			  struct dlki_op *op)
 {
@@ -101,7 +101,7 @@ static void wish_seen(struct memc_store *s, struct memc_job *job,
 	dlki_memc_job_send(s, job, op, end_watch);
 }
 
-/* From now on, renewals look for a wish. */
+/* Watch: from now on, renewals look for a wish. */
 void dlki_memc_store_watch(struct memc_store *s, struct dlki_op *op)
 {
 	struct memc_job *job = dlki_memc_job_new(op);
