@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/redis/waiters.h"
 
-/* Without WAKE the core polls, at the end of the holder's lease at the
- * latest. */
+/* Look again.  Without WAKE the core polls, at the end of the holder's lease at
+ * the latest. */
 static void look_again_in(struct redis_ticket *t, int64_t ms)
 {
 	const struct dlk_session *s = t->base.session;
@@ -37,7 +37,7 @@ static enum dlk_verdict take_answer(struct redis_ticket *t,
 	}
 }
 
-/* Without a request, if a grant message has come. */
+/* Take a grant message that has come, without a request. */
 static int take_pushed(struct redis_ticket *t)
 {
 	const struct dlki_session *s =

@@ -3,7 +3,7 @@
 #include "backends/redis/waiters.h"
 #include "core/world/real.h"
 
-/* The core wakes the waiter, which takes the grant with the next attempt. */
+/* Wake the waiter, which takes the grant with the next attempt. */
 static void on_pushed(void *arg, uint64_t attempt, uint64_t token,
 		      uint64_t store_clock_us, int64_t lease_ms, dlk_time now)
 {
@@ -38,7 +38,7 @@ static void on_look_again(void *arg, dlk_time now)
 	dlki_redis_waiters_wake(s);
 }
 
-/* Once an outage for people, and each time for a debugger. */
+/* Tell people once an outage, and a debugger each time. */
 static void on_unheard(void *arg, const char *why)
 {
 	struct redis_session *s = arg;
@@ -72,7 +72,7 @@ static void on_late(void *arg, dlk_time since, dlk_time now)
 	dlk_answered(&s->base, since, now);
 }
 
-/* Grants of the former server are void. */
+/* Void the former server's grants. */
 static void on_moved(void *arg, const char *text, dlk_time now)
 {
 	struct redis_session *s = arg;
@@ -112,7 +112,7 @@ const struct dlki_news dlki_redis_news = {
 
 /* ---- The pump ------------------------------------------------------------ */
 
-/* Without success the ear stays deaf, and waiters ask again soon. */
+/* Listen.  Without success the ear stays deaf, and waiters ask again soon. */
 void dlki_redis_listen(struct redis_session *s)
 {
 	pthread_mutex_lock(&s->listen_mu);

@@ -44,8 +44,8 @@ static void on_ended(struct dlki_opcall_op *op, dlk_time now)
 	note_lease(t, &op->base, now);
 }
 
-/* The server may evaluate a lost attempt after the next attempt: each has an
- * own number. */
+/* Give the attempt another number: the server may evaluate a lost attempt after
+ * the next. */
 static void on_again(struct dlki_opcall_op *op)
 {
 	struct redis_ticket *t = ticket_of(op);
@@ -56,8 +56,8 @@ static void on_again(struct dlki_opcall_op *op)
 	op->base.id = t->attempt;
 }
 
-/* The answer to a release without a waiting thread.  The core may free the
- * ticket. */
+/* Tell the core the answer to a release without a waiting thread.  The core may
+ * free the ticket. */
 static void tell_released(struct dlki_opcall_op *op)
 {
 	const struct redis_ticket *t = ticket_of(op);

@@ -2,7 +2,7 @@
 /* Release, also of all claims at once; and downgrade. */
 #include "backends/redis/waiters.h"
 
-/* News no longer matter to the ticket. */
+/* Forget the ticket: news no longer matter to it. */
 static void forget(struct redis_ticket *t)
 {
 	dlki_redis_waiter_forget(t);
@@ -61,8 +61,8 @@ static void add_release(struct dlki_opcall *call, struct redis_ticket *t,
 	dlki_opcall_add(call, op);
 }
 
-/* Claims that the server has not confirmed are left to their lease.  Without
- * memory once more: others may have freed some since. */
+/* Release all.  Claims that the server has not confirmed are left to their
+ * lease.  Tries once more without memory: other threads may have freed some. */
 void dlki_redis_release_all(struct dlk_session *base,
 			    struct dlk_ticket *const t[], size_t n,
 			    dlk_time deadline)

@@ -60,8 +60,8 @@ struct redis_ticket *dlki_redis_waiter_find(const struct redis_session *s,
 	return t;
 }
 
-/* When the lease of the grant message began, or earlier.  Between BUSY and
- * grant the server's clock has gone on as much as ours.  0: the clock was
+/* Return when the lease of the grant message began, or earlier.  Between BUSY
+ * and grant the server's clock has gone on as much as ours.  0: the clock was
  * set. */
 static dlk_time pushed_since(const struct redis_ticket *t, dlk_time now)
 {
@@ -75,7 +75,8 @@ static dlk_time pushed_since(const struct redis_ticket *t, dlk_time now)
 	return t->sent + (dlk_time)(granted_us - busy_us) * 1000;
 }
 
-/* With less than half of the lease left another attempt is better. */
+/* Take the grant, if half of the lease or more is left: otherwise another
+ * attempt is better. */
 int dlki_redis_waiter_take(struct redis_ticket *t)
 {
 	dlk_time now = dlk_now();
@@ -120,7 +121,7 @@ void dlki_redis_waiters_wake(struct redis_session *s)
 
 /* ---- Watched claims ------------------------------------------------------ */
 
-/* Owners are random: a few digits tell them apart. */
+/* Hash the owner, which is random: a few digits suffice. */
 static size_t bucket_of(const char *owner)
 {
 	uint32_t n = 2166136261u;

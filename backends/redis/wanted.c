@@ -23,8 +23,8 @@ static int take_answer(struct redis_ticket *t, const struct dlki_opcall *call,
 	return op->base.wanted;
 }
 
-/* The store tells as soon as the op is sent.  While the channel is down, nobody
- * waits for it: the core asks again. */
+/* Watch the claim.  The store tells as soon as the op is sent.  While the
+ * channel is down, the core asks again, and no thread waits for the channel. */
 int dlki_redis_watch_wanted(struct dlk_ticket *base, dlk_time deadline,
 			    struct dlk_error *err)
 {

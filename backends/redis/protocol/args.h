@@ -15,19 +15,20 @@ enum {
 	RD_RECORD_SIZE = 200 /* of a waiter */
 };
 
-/* The key of a lock: prefix:{key}. */
+/* Print the key of a lock: prefix:{key}. */
 struct redis_arg dlki_redis_key(const char *prefix, const char *key,
 				char out[RD_KEY_SIZE]);
 
-/* EINVAL if the plain key, the lock's name, could be a key of dlock's own. */
+/* Check the plain key, the lock's name.  EINVAL if it could be a key of
+ * dlock. */
 int dlki_redis_plain_check(const char *prefix, const char *name,
 			   struct dlk_error *err);
 
-/* "owner token", which identifies a grant. */
+/* Print "owner token", which identifies a grant. */
 struct redis_arg dlki_redis_grant(const char *owner, uint64_t token,
 				  char out[RD_GRANT_SIZE]);
 
-/* "f x 0 1 dlock:inbox:...": the script's record of a waiter.  `order` is
+/* Print "f x 0 1 dlock:inbox:...": the script's record of a waiter.  `order` is
  * the URI's, 'f' or 'a'. */
 struct redis_arg dlki_redis_wait_record(char order,
 					const struct dlk_request *request,
@@ -47,7 +48,7 @@ struct redis_arg dlki_redis_payload(const struct dlk_request *request,
 struct redis_release {
 	struct redis_arg args[4];
 	size_t n_args;
-	char expected[52]; /* how the lock's key begins: "0 owner token" */
+	char expected[52]; /* the lock's key begins so: "0 owner token" */
 	char token[24];
 	char until[24]; /* when the key may forget the token, ms */
 	char used[24];  /* the largest token that a hold was given */
@@ -66,7 +67,7 @@ struct redis_release {
  */
 int dlki_redis_ping_pays(dlk_time lease_heard, int pushed, dlk_time now);
 
-/* `token` 0: unknown; `token_used` 0: only `token`. */
+/* Make the arguments.  `token` 0: unknown; `token_used` 0: only `token`. */
 void dlki_redis_release_args(struct redis_release *out, const char *owner,
 			     uint64_t token, uint64_t token_used);
 

@@ -2,7 +2,7 @@
 #include "backends/redis/protocol/answer.h"
 #include "backends/redis/protocol/store.h"
 
-/* How soon a waiter without an ear asks again. */
+/* The pause of a waiter without an ear. */
 enum { UNNOTIFIED_MS = 100 };
 
 static enum redis_script script_of(const struct redis_store *s,
@@ -66,7 +66,8 @@ static void fail_for_good(struct dlki_op *op,
 	dlki_failed(op, &err, DLKI_RESIDUE_MAYBE);
 }
 
-/* With key=plain there is no ear: foreign clients publish no grants. */
+/* End the op as BUSY.  With key=plain there is no ear: foreign clients publish
+ * no grants. */
 static void end_busy(struct redis_store *s, struct dlki_op *op,
 		     const struct redis_attempt_answer *answer)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two calls of a script: the first tells the holders, and the second takes the
+/* Breaking calls a script twice: first to tell the holders, then to take the
  * lock from these holders, but not from a later holder. */
 #include <string.h>
 

@@ -5,8 +5,8 @@
 #include "backends/redis/protocol/answer.h"
 #include "backends/redis/protocol/store.h"
 
-/* After so much silence the ear asks whether the server is still there; the
- * engine's patience ends the connection if it is not. */
+/* After this much silence the ear asks whether the server is still there; if
+ * not, the engine's patience ends the connection. */
 #define QUIET_NS (5000 * DLK_MS)
 
 /* "OWNER 0 0" comes to a client that watches the owner's claim. */

@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-/* QUOTE: keep it, too, and quote the server, which names what it is about. */
+/* QUOTE: keep, and quote the server, which names the command or key. */
 enum { CLOSE, KEEP, QUOTE };
 
-/* The first that is found counts: what is special stands before "ERR". */
+/* The first match counts: special codes stand before "ERR". */
 static const struct fault {
-	const char *code; /* how the text begins, or what it says */
+	const char *code; /* the beginning of the text, or a part */
 	int rc;
 	int keep;
 	const char *advice;
@@ -85,7 +85,7 @@ static const struct fault {
 
 int dlki_redis_fault_is(const char *text, const char *code)
 {
-	/* Older servers wrap what a script ran into. */
+	/* Older servers wrap the error of a command in a script. */
 	if (strncmp(text, "ERR", 3) == 0)
 		return strstr(text, code) != NULL;
 	return strncmp(text, code, strlen(code)) == 0;

@@ -54,7 +54,7 @@ static int add_key(struct redis_found *f, const char *key, size_t len)
 	return 0;
 }
 
-/* From "prefix:{key}", or from a derived key. */
+/* Add the key in "prefix:{key}", or in a derived key. */
 static int add_scanned_key(struct redis_found *f,
 			   const struct redis_reply *found)
 {
@@ -75,7 +75,8 @@ static int compare_keys(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-/* SCAN may return a key twice, and a lock may have several keys. */
+/* Sort the keys, and drop doubles: SCAN may return a key twice, and a lock may
+ * have several keys. */
 static void sort_out(struct redis_found *f)
 {
 	size_t last = 0;

@@ -11,7 +11,7 @@
 struct redis_found {
 	char (*v)[72]; /* the locks' keys, the part between the braces */
 	size_t n, room;
-	size_t described; /* so many of them */
+	size_t described; /* how many are described */
 	int whole;        /* SCAN has come to the end: sorted, each key once */
 	char cursor[32];
 	char begin[RD_KEY_SIZE]; /* "prefix:{" */
@@ -27,13 +27,13 @@ void dlki_redis_found_scan(const struct redis_found *f,
 			   struct redis_commands *out);
 int dlki_redis_found_add(struct redis_found *f, const struct redis_reply *r);
 
-/* Append calls of `describe` for the next keys; returns how many.  The
- * first call brings the script's text: a server without the script would refuse
- * all of them. */
+/* Append calls of `describe` for the next keys; return how many.  The first
+ * call brings the script's text: a server without the script would refuse all
+ * calls. */
 size_t dlki_redis_found_describe(const struct redis_found *f,
 				 struct redis_commands *out);
 
-/* Take in the answer to the next of these calls. */
+/* Take in the answer to the next call. */
 enum redis_found_what {
 	RD_FOUND_NOTHING, /* the lock is not in use, or not a lock */
 	RD_FOUND_LOCK,    /* in `info` and `name` */

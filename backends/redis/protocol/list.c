@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SCAN finds keys, a step after the other; then a script describes each lock, a
- * batch after the other.
+ * Listing: SCAN finds keys, step by step; then a script describes the locks,
+ * batch by batch.
  *
  * Each LIST op with a request in flight has a listing, and the store has the
  * listings in the order of the requests.  The listing of an op that is over
@@ -47,7 +47,7 @@ void dlki_redis_store_unlist(struct redis_store *s)
 		free_listing(pop_listing(s));
 }
 
-/* The next request of the op: a step of SCAN, or a batch of descriptions.  The
+/* Send the op's next request: a step of SCAN, or a batch of descriptions.  The
  * listing is not in the list. */
 static void ask_more(struct redis_store *s, struct dlki_op *op,
 		     struct redis_listing *l)
@@ -86,7 +86,7 @@ void dlki_redis_store_list(struct redis_store *s, struct dlki_op *op,
 
 /* ---- The answers --------------------------------------------------------- */
 
-/* The request is answered; the listing is not in the list any longer. */
+/* Go on, as the request is answered; the listing is no longer in the list. */
 static void go_on(struct redis_store *s, struct dlki_op *op,
 		  struct redis_listing *l)
 {

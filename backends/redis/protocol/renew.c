@@ -5,7 +5,7 @@
 #include "backends/redis/protocol/answer.h"
 #include "backends/redis/protocol/store.h"
 
-/* A larger difference is not a delay: the clock was set. */
+/* A larger difference is no delay: the clock was set. */
 enum { STEP_MS = 250 };
 
 void dlki_redis_store_renew(struct redis_store *s, struct dlki_op *op,
@@ -41,8 +41,8 @@ static void warn_of_clock(struct redis_store *s, int64_t off_ms, dlk_time now)
 	dlki_warn(&s->base, text);
 }
 
-/* The server says how much was left of the lease.  That must agree with the
- * time that has passed. */
+/* Check the server's clock: the rest of the lease, by the server, must agree
+ * with the time passed. */
 static void check_clock(struct redis_store *s, const struct redis_answer *a,
 			int64_t left_ms)
 {

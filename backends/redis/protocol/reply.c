@@ -21,8 +21,8 @@ struct redis_block {
 	_Alignas(16) char bytes[];
 };
 
-/* More than we accept.  hiredis then reports that it is out of memory, just as
- * when it really is; `refused` tells the two apart. */
+/* Refuse a reply that is too large.  hiredis then reports a lack of memory,
+ * real or not; `refused` tells the two apart. */
 static void *refuse_too_large(struct redis_reader *r)
 {
 	r->refused = 1;
@@ -58,7 +58,7 @@ static void *alloc_in_block(struct redis_reader *r, size_t n)
 	return out;
 }
 
-/* The first block stays.  It is enough for all replies but reports. */
+/* Free the reply, but for the first block, which is enough for most replies. */
 static void free_reply(struct redis_reader *r)
 {
 	struct redis_block *b = r->first ? r->first->next : NULL;
@@ -78,7 +78,7 @@ static void free_reply(struct redis_reader *r)
 	r->whole = 0;
 }
 
-/* ---- What hiredis calls -------------------------------------------------- */
+/* ---- Callbacks of hiredis ------------------------------------------------ */
 
 static struct redis_reply *new_reply(const redisReadTask *task,
 				     enum redis_type type)
@@ -157,7 +157,7 @@ static void *on_nil(const redisReadTask *task)
 
 static void on_free(void *object)
 {
-	(void)object; /* it is in a block */
+	(void)object; /* the object is in a block */
 }
 
 #if HIREDIS_MAJOR >= 1

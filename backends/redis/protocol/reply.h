@@ -4,7 +4,7 @@
  *
  * hiredis reads the protocol, but for a number or a short text that comes whole
  * and alone, as most replies do.  hiredis builds the replies here, in memory
- * that is used again for the next one, and within limits: a reply of more than
+ * that serves again for the next reply, and within limits: a reply of more than
  * RD_REPLY_MAX bytes, sent or built, is refused as nonsense, whatever length it
  * announces.
  */
@@ -23,7 +23,7 @@ enum redis_type {
 	RD_STRING, /* bulk or status */
 	RD_ERROR,
 	RD_ARRAY,
-	RD_ODD /* of RESP3: we asked for no such thing */
+	RD_ODD /* of RESP3, which is not asked for */
 };
 
 struct redis_reply {
@@ -43,21 +43,22 @@ struct redis_reader {
 	int has_brief;
 	struct redis_block *first, *current;
 	size_t built; /* bytes of this reply, in blocks */
-	size_t fed;   /* bytes that came since the last whole reply */
-	char began[8]; /* the first of them, with a NUL */
-	int refused;  /* what came is too large */
-	int whole;    /* the last reply was given out: its memory is free */
+	size_t fed;   /* bytes since the last whole reply */
+	char began[8]; /* the first bytes, with a NUL */
+	int refused;  /* the reply is too large */
+	int whole;    /* the last reply was given out: free its memory */
 };
 
 int dlki_redis_reader_init(struct redis_reader *r, struct dlk_error *err);
 void dlki_redis_reader_free(struct redis_reader *r);
 
-/* Bytes came in: 0, ENOMEM or EPROTO. */
+/* Take bytes in: 0, ENOMEM or EPROTO. */
 int dlki_redis_reader_feed(struct redis_reader *r, const char *bytes, size_t n,
 			   struct dlk_error *err);
 
-/* The next reply, valid until the next call; 1: there is one, 0: more bytes are
- * needed, EPROTO: nonsense came, ENOMEM: the reader is of no more use. */
+/* Return the next reply, valid until the next call; 1: there is a reply, 0:
+ * more bytes are needed, EPROTO: nonsense came, ENOMEM: the reader is of no
+ * more use. */
 int dlki_redis_reader_next(struct redis_reader *r,
 			   const struct redis_reply **out,
 			   struct dlk_error *err);

@@ -14,7 +14,7 @@ int dlki_redis_uri_is_unix(const struct dlk_uri *uri)
 	return strstr(uri->scheme, "+unix") != NULL;
 }
 
-/* "/5", "/" or "". */
+/* Parse "/5", "/" or "". */
 static int parse_database(const struct dlk_uri *uri, uint32_t *db,
 			  struct dlk_error *err)
 {

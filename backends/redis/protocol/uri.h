@@ -9,7 +9,7 @@
 
 enum { RD_DEFAULT_PORT = 6379 };
 
-/* Rows of each scheme's table of parameters. */
+/* Rows for each scheme's table of parameters. */
 #define RD_URI_PARAMS							       \
 	{ .name = "db", .type = DLK_NUMBER, .def = "0", .max = 65535,	       \
 	  .text = "The database, if the path is not /N." },		       \
@@ -29,13 +29,13 @@ enum { RD_DEFAULT_PORT = 6379 };
 	  .text = "A file, readable by its owner only, whose first line "      \
 		  "is the password." }
 
-/* The server speaks TLS. */
+/* Does the server speak TLS? */
 int dlki_redis_uri_is_tls(const struct dlk_uri *uri);
 
-/* The server is at a unix socket with the URI's path. */
+/* Is the server at a unix socket with the URI's path? */
 int dlki_redis_uri_is_unix(const struct dlk_uri *uri);
 
-/* 0, or EINVAL.  *db: the number of the database. */
+/* Check the URI: 0, or EINVAL.  *db: the number of the database. */
 int dlki_redis_uri_check(const struct dlk_uri *uri, uint32_t *db,
 			 struct dlk_error *err);
 

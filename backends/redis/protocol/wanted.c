@@ -5,7 +5,7 @@
 #include "backends/redis/protocol/answer.h"
 #include "backends/redis/protocol/store.h"
 
-/* The ear listens first: an earlier message is lost. */
+/* Watch, once the ear listens: an earlier message would be lost. */
 void dlki_redis_store_watch(struct redis_store *s, struct dlki_op *op,
 			    dlk_time now)
 {

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- An exclusive attempt on a lock that nobody holds or waits for, within a tenth
--- of a second that tokens have already come to.  In any other case the parts
--- that follow this one answer.  See attempt.lua for the arguments, and
--- common.lua for the records.
+-- An exclusive attempt on a lock without holder and waiter, within a tenth of a
+-- second that tokens have already come to.  In any other case the parts that
+-- follow answer.  See attempt.lua for the arguments, and common.lua for the
+-- records.
 local lock_key = KEYS[1]
 local lock_value = redis.call('GET', lock_key)
 if lock_value and #lock_value == 16 and string.find(lock_value, '^%d+$')

@@ -13,7 +13,7 @@ local plain_key, this_owner, life = KEYS[3], ARGV[1], ARGV[2]
 local plain_value = call('GET', plain_key)
 local plain_is_mine = plain_value and sub(plain_value, 3, 34) == this_owner
 
--- Granted already: a reply was lost.  Without the plain key that grant is void,
+-- Granted already: a reply was lost.  Without the plain key the grant is void,
 -- because a foreign client may have had the plain key since.
 if holder == this_owner then
 	if plain_is_mine

@@ -9,7 +9,7 @@
 -- a command that arrives twice must not hit a holder that came in between.
 --
 -- KEYS[3]: the plain key, if there is one.
--- ARGV: nothing; or the token and the digest that were answered.
+-- ARGV: empty; or the token and the digest answered before.
 -- Answers the token, 16 digits, and behind it the digest of the plain key's
 -- value, if the plain key exists; or 1.
 local last = ARGV[1]

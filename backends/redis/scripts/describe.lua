@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Answers "LIMIT PAYLOAD" of a lock that somebody holds or waits for, else nil.
--- See common.lua for the records.
+-- Answers "LIMIT PAYLOAD" of a lock with a holder or waiter, else nil.  See
+-- common.lua for the records.
 local lock_key = KEYS[1]
 local lock_value = redis.call('GET', lock_key)
 local payload = lock_value

@@ -7,8 +7,8 @@
 -- Continues release_fast.lua and release_next.lua.
 --
 -- A late attempt, which arrived after the server had lost everything, may have
--- made another claim of this owner.  That is released, too, but it is not what
--- was granted: its token differs.
+-- made another claim of this owner.  That claim is released, too, but it was
+-- not granted: its token differs.
 --
 -- ARGV: as in release_fast.lua; and of a watched claim, the largest token that
 -- was used.

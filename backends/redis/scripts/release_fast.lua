@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The release of an exclusive hold that nobody waits for.  The key keeps the
--- token until the clock has passed it.  A full server takes a DEL instead.
+-- The release of an exclusive hold without waiters.  The key keeps the token
+-- until the clock has passed it.  A full server takes a DEL instead.
 --
 -- ARGV: "0 OWNER TOKEN", the token, and when the key may forget it, in ms since
 -- 1970; or, if the token is not known, only "0 OWNER".  The client does the

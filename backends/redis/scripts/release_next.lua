@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- needs: release_fast: lock_key lock_value
 --
--- The release of an exclusive hold that others wait for, if the first waiter is
--- alive, wants the lock exclusively, and is to have its turn.  In any other case
--- the parts that follow answer.  There are no shared holders: see common.lua.
--- Not ZPOPMIN: it also writes the score, which costs more than the two commands
+-- The release of an exclusive hold with waiters, if the first waiter is alive,
+-- wants the lock exclusively, and is to have a turn.  In any other case the
+-- parts that follow answer.  There are no shared holders: see common.lua.  Not
+-- ZPOPMIN, which also writes the score: that costs more than the two commands
 -- here.
 if lock_value and string.sub(lock_value, 1, 1) == '1'
 	and string.sub(lock_value, 3, 51) == string.sub(ARGV[1], 3) then

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Begin the lease anew if the claim stands.  If a late attempt made a claim of
--- this owner after the server had lost everything, that one has another token;
--- others may have come and gone before it.  See common.lua for the records.
+-- Begin the lease anew if the claim stands.  A late attempt may have made a
+-- claim of this owner after the server had lost everything; that claim has
+-- another token, and others may have come and gone before it.  See common.lua
+-- for the records.
 --
 -- ARGV: "OWNER TOKEN", ttl in ms.
 -- Answers how much was left, in ms; -1: the claim is gone.

@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- needs: get: lock_key lock_value
 --
--- Watch an exclusive claim: from now on, whoever meets it tells the channel.
--- And set tokens aside for it, up to 2^22 us ahead of the clock, but not past
--- the end of the key: what comes after the key's expiry takes its token from
--- the clock.  See common.lua for the records.
+-- Watch an exclusive claim: from now on, an attempt or a revoke that meets the
+-- claim tells the channel.  And set tokens aside for the claim, up to 2^22 us
+-- ahead of the clock, but not past the end of the key: after the key's expiry,
+-- tokens come from the clock.  See common.lua for the records.
 --
 -- ARGV: "OWNER TOKEN", channel, ttl in ms.
 -- Answers "OTHERS LAST": whether another channel's owner is in the queue, 0 or
