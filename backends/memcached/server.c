@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A server of a session: its news, opening and closing. */
+/* A server of a session: news, opening and closing. */
 #include "backends/memcached/memcached.h"
 
 #include <errno.h>

@@ -25,8 +25,8 @@ static int find(void *from, const char *name, void *function, size_t size,
 	return 0;
 }
 
-/* Load the library for good: its atexit() functions may be called at any
- * time. */
+/* Load the library for good: exit() may call the library's atexit() functions
+ * at any time. */
 static int load(struct dlk_error *err)
 {
 	void *from = dlopen(SONAME, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);

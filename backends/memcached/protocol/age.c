@@ -2,18 +2,19 @@
 /*
  * How far the server's clock is behind, judged by ours.
  *
- * The server counts its age in whole seconds, by a timer.  After a stop of the
- * process, the server reads its sockets before the timer runs, and counts the
- * time of a new item from before the stop: the item may be gone at once.
+ * The server counts the uptime in whole seconds, by a timer.  After a stop of
+ * the process, the server reads the sockets before the timer runs, and counts
+ * the time of a new item from before the stop: the item may be gone at once.
  *
  * At the moment when the count advances, it is right to a second; from then on
  * it is late by the time passed.  So a count is trusted for a while after the
  * moment.  The client does not see the moment, and takes the latest request
- * before: a request that was told a smaller count.  A clock without other
+ * before: a request with a smaller count in the answer.  A clock without other
  * evidence is taken to run.
  *
- * The server may never catch up: its machine slept, or its clock is slower than
- * ours.  Two requests between which the count advances show that, too.
+ * The server may never catch up: the machine slept, or the server's clock is
+ * slower than ours.  Two requests show that, too, if the count advances between
+ * them.
  *
  * The same answers tell from which run of the server they come.
  */

@@ -10,7 +10,7 @@ struct memc_stats {
 	long major, minor, patch;
 };
 
-/* Take in a line of the answer, before its END.  0: no line of `stats`. */
+/* Take in a line of the answer, before END.  0: no line of `stats`. */
 int dlki_memc_stats_line(struct memc_stats *st, const char *line);
 
 /* Are time, uptime and version there, and possible? */

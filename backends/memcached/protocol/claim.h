@@ -23,7 +23,7 @@ struct memc_claim {
 	int watched;           /* renewals look for a wish */
 	char in_the_way[33];   /* of a waiter: the owner at the gate */
 	dlk_time wish_at;      /* ... and when to leave that owner a wish */
-	char mark_owner[33];   /* a reader's: the owner of its mark */
+	char mark_owner[33];   /* a reader's: the owner of the mark */
 	uint32_t mark_add;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a connection begins: the server must tell its state before it is trusted,
+/* How a connection begins: the server must tell the state before it is trusted,
  * and which server it is. */
 #include <inttypes.h>
 #include <stdio.h>

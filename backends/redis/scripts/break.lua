@@ -4,7 +4,7 @@
 -- needs: common: largest_token remove_shared tell_watcher end_holder
 -- needs: common: grant_next store_token set_expiries
 --
--- Take the lock from its holders, and grant it to the next.  The client first
+-- Take the lock from the holders, and grant it to the next.  The client first
 -- asks for the largest token of the holders, and then breaks up to that token:
 -- a command that arrives twice must not hit a holder that came in between.
 --

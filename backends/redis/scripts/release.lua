@@ -8,7 +8,7 @@
 --
 -- A late attempt, which arrived after the server had lost everything, may have
 -- made another claim of this owner.  That claim is released, too, but it was
--- not granted: its token differs.
+-- not granted: the tokens differ.
 --
 -- ARGV: as in release_fast.lua; and of a watched claim, the largest token that
 -- was used.
