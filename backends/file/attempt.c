@@ -18,12 +18,12 @@
 #include "backends/file/table.h"
 #include "backends/file/token.h"
 
-#define GATE_NS (1000 * DLK_MS) /* a writer that lets this pass is stuck */
+#define GATE_NS (1000 * DLK_MS) /* a writer that lets this time pass is stuck */
 #define SEAL_TRIES 200
 #define SEAL_NS (40 * DLK_MS)
 #define SAFETY_NS (1000 * DLK_MS) /* a poll in case a notification is lost */
 #define POLL_NS (50 * DLK_MS)     /* without inotify */
-#define RETRY_NS DLK_MS           /* somebody is between two system calls */
+#define RETRY_NS DLK_MS           /* another client is between two calls */
 #define DOUBLINGS 7               /* of the pause between retries */
 #define RECENT_POLLS 6            /* after a notification */
 #define REPLACED_TRIES 100
@@ -31,8 +31,8 @@
 enum file_outcome {
 	FILE_GRANTED,
 	FILE_BUSY,
-	FILE_RETRY,    /* no notification may come: again in a moment */
-	FILE_REPLACED, /* the file is no longer the one at its path */
+	FILE_RETRY,    /* no notification may come: try again soon */
+	FILE_REPLACED, /* the path leads elsewhere, or nowhere */
 	FILE_FAILED
 };
 
@@ -64,11 +64,11 @@ static enum file_outcome try_exclusive(struct file_ticket *t, int fd,
 }
 
 /*
- * The seal is locked for a few system calls, so we wait for it by spinning; but
- * not for long, as the process that has it may be stopped.  The first attempt
- * waits longer, in case a busy machine has only preempted that process: a
- * caller with timeout 0 would be told that others have the lock, and the seal
- * does not prove that.
+ * Lock the seal, which others hold for a few system calls: spin, but not for
+ * long, as the process with the seal may be stopped.  The first attempt spins
+ * longer, in case a busy machine has only preempted the process: a caller with
+ * timeout 0 would be told that others have the lock, and the seal does not
+ * prove that.
  */
 static int lock_seal(const struct file_ticket *t, int fd)
 {
@@ -95,10 +95,10 @@ static int lock_seal(const struct file_ticket *t, int fd)
 }
 
 /*
- * Does a waiting writer keep this reader out?  If nobody holds the lock for a
- * second and the writer still does not take it, it is stopped or stuck, and the
- * reader passes.  Other readers follow while the one that found this is in.
- * They do not lock PASS in their turn, or it would never end.
+ * Does a waiting writer keep this reader out?  If the lock is free for a
+ * second, and the writer still does not take it, the writer is stopped or
+ * stuck, and the reader passes.  While that reader holds the lock, other
+ * readers follow.  They do not lock PASS, or the passing would never end.
  */
 static int gate_is_shut(struct file_ticket *t, int fd)
 {
@@ -157,7 +157,7 @@ static enum file_outcome try_shared(struct file_ticket *t, int fd,
 	if (rc < 0)
 		return lock_failed(t, err);
 	if (!rc) {
-		t->retries += !t->retries; /* the next one is not the first */
+		t->retries += !t->retries; /* the next is not the first */
 		return FILE_RETRY;
 	}
 	outcome = try_sealed(t, fd, err);
@@ -166,7 +166,7 @@ static enum file_outcome try_shared(struct file_ticket *t, int fd,
 	return outcome;
 }
 
-/* With n->mu held.  What is locked and not needed is unlocked again. */
+/* Try to lock the bytes, and unlock those not needed.  With n->mu held. */
 static enum file_outcome try_lock(struct file_ticket *t, struct dlk_error *err)
 {
 	struct file_name *n = t->name;
@@ -193,7 +193,7 @@ static enum file_outcome try_lock(struct file_ticket *t, struct dlk_error *err)
 		    t->base.request.mode != DLK_EXCLUSIVE)
 			dlki_file_unlock_all(fd);
 		dlki_file_fd_put(n, fd);
-		/* A waiter may have met what was locked for a moment. */
+		/* A waiter may have met the bytes locked for a moment. */
 		if ((outcome == FILE_FAILED || outcome == FILE_REPLACED) &&
 		    dlki_file_released(n))
 			t->notify = 1;
@@ -212,8 +212,9 @@ static void start_waiting(struct file_ticket *t)
 }
 
 /*
- * The first writer that waits for readers locks the gate, and keeps later ones
- * out.  While a writer holds the lock that is of no use: no reader gets in.
+ * Lock the gate, as the first writer that waits for readers, to keep later
+ * readers out.  While a writer holds the lock, the gate is of no use: no reader
+ * gets in.
  */
 static void shut_gate(struct file_ticket *t)
 {
@@ -234,8 +235,9 @@ static void shut_gate(struct file_ticket *t)
 }
 
 /*
- * A client that removes an idle file locks all of it for a moment, which is no
- * reason to say that others have the lock.  We wait as for the seal.
+ * Outlast the removal of an idle file.  The client that removes the file locks
+ * all of it for a moment, which is no reason to say that others have the lock.
+ * Spin as for the seal.
  */
 static enum file_outcome outlast_removal(struct file_ticket *t,
 					 struct dlk_error *err)
@@ -254,9 +256,9 @@ static enum file_outcome outlast_removal(struct file_ticket *t,
 	return outcome;
 }
 
-/* Listen, announce the waiter, and try once more: see notify.h.  A writer in
- * this session wakes us without any of that, as nobody else can have the lock
- * beside it. */
+/* Listen, announce the waiter, and try once more: see notify.h.  While this
+ * session has the writer, no other session can have the lock, and the writer's
+ * release wakes the waiter directly. */
 static enum file_outcome announce_and_try(struct file_ticket *t,
 					  int *unnotified,
 					  struct dlk_error *err)
@@ -279,8 +281,8 @@ static enum file_outcome announce_and_try(struct file_ticket *t,
 	return outcome;
 }
 
-/* Is the holder surely another one than when the ticket last was busy?  The
- * state names the last one only, so readers do not count. */
+/* Has the holder surely changed since the ticket was last busy?  The state
+ * names the last holder only, so readers do not count. */
 static int holder_changed(struct file_ticket *t, int fd)
 {
 	struct file_state st;
@@ -327,14 +329,15 @@ static enum file_outcome try_name(struct file_ticket *t, struct dlk_error *err)
 		o = try_lock(t, err);
 	if (o == FILE_BUSY || o == FILE_RETRY)
 		o = announce_and_try(t, &unnotified, err);
-	/* The holder of a file that is gone is no reason to wait. */
+	/* The holder of a removed file is no reason to wait. */
 	if ((o == FILE_BUSY || o == FILE_RETRY) &&
 	    dlki_file_name_stands(n) == 0)
 		o = FILE_REPLACED;
 	if (o == FILE_GRANTED) {
 		dlki_file_stop_waiting(t);
 		dlki_file_list_add(&n->holding, t);
-		/* Nobody listened for announcements when it was granted. */
+		/* At the grant this session did not listen for
+		 * announcements. */
 		if (!(n->notify.listens_for & FILE_ANNOUNCEMENT))
 			n->notify.contended = 1;
 	} else if (o == FILE_REPLACED) {

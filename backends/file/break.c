@@ -27,7 +27,8 @@ static int raced(int errnum)
 	return errnum == ENOENT || errnum == EEXIST || errnum == EAGAIN;
 }
 
-/* So that the next token of the new file is larger than any of the old one. */
+/* Copy the state, so that the new file's next token is larger than all tokens
+ * of the old file. */
 static int carry_state_over(int fd, int old, const struct dlk_request *request)
 {
 	struct file_header h;
@@ -43,7 +44,8 @@ static int carry_state_over(int fd, int old, const struct dlk_request *request)
 	return dlki_file_format(fd, request->kind, request->name, &st);
 }
 
-/* In a directory with the sticky bit others' files cannot be replaced. */
+/* Set the error.  In a directory with the sticky bit other users' files cannot
+ * be replaced. */
 static int cannot_replace(int errnum, const char *file, int old,
 			  struct dlk_error *err)
 {
@@ -59,13 +61,14 @@ static int cannot_replace(int errnum, const char *file, int old,
 }
 
 /*
- * Put a new file in the place of `old`.  The holder keeps its lock on the old
- * file, which nobody else asks for, and its watch tells it so.
+ * Put a new file in the place of `old`.  The holder keeps the lock on the old
+ * file, which no other client asks for, and hears of the loss by the inotify
+ * watch.
  *
  * The state is carried over twice: before the exchange, to see that there is
- * room, and after it, when the old file has given its last token.  Nobody can
- * acquire the new one in between, as we have locked all its bytes.
- * 1: others were in the way.
+ * room, and after it, when the old file has given its last token.  No client
+ * can lock the new file in between, as we have locked all bytes of the new
+ * file.  1: others were in the way.
  */
 static int replace_file(struct file_session *s, const char *file,
 			const char *fresh, int old, int fd,
@@ -102,8 +105,8 @@ static int break_file(struct file_session *s, const char *file,
 	rc = dlki_file_table_entry(s, file, &old, &st, err);
 	if (rc < 0)
 		return rc;
-	/* It was left by a client that was killed here, or belongs to one that
-	 * is here now and will find it gone. */
+	/* Left by a client that was killed here; or in use by another client,
+	 * which will find the file gone. */
 	(void)unlinkat(s->dirfd, fresh, 0);
 	fd = -1;
 	if (!dlki_file_fds_hold())
@@ -137,8 +140,8 @@ static int break_despite_races(struct file_session *s, const char *file,
 	return rc > 0 ? err->code : rc;
 }
 
-/* Another user's new file, left by a client that was killed, may not be ours to
- * remove. */
+/* Print the tail of the new file's name, an own tail for each user: another
+ * user's new file, left by a killed client, may not be ours to remove. */
 static const char *fresh_tail(char tail[TAIL_SIZE])
 {
 	snprintf(tail, TAIL_SIZE, "~%u", (unsigned int)geteuid());

@@ -38,13 +38,13 @@ void dlki_file_unlock(int fd, off_t at)
 
 void dlki_file_unlock_all(int fd)
 {
-	/* From 0 to the end: the one form for which the kernel needs no memory
-	 * (a hole in a range would split it), so that it is faster and cannot
+	/* From 0 to the end: for this form alone the kernel needs no memory (a
+	 * hole in a range would split it), so the call is faster and cannot
 	 * fail. */
 	(void)set_lock(fd, F_UNLCK, 0, 0);
 }
 
-/* The lock in the way, or F_UNLCK. */
+/* Return the lock in the way, or F_UNLCK. */
 static struct flock get_lock(int fd, short type, off_t at, off_t len)
 {
 	struct flock fl = { .l_type = type,
@@ -71,8 +71,8 @@ short dlki_file_probe(int fd, short type, off_t at, off_t len)
 	return fl.l_start == 0 && !fl.l_len ? F_UNLCK : fl.l_type;
 }
 
-/* The kernel names any of the locks in the way, not the first: those in front
- * of it are counted by themselves. */
+/* Count recursively: the kernel names any of the locks in the way, not the
+ * first. */
 uint32_t dlki_file_count(int fd, off_t at, off_t end)
 {
 	uint32_t n = 0;

@@ -6,13 +6,13 @@
  *   MAIN     the writer (exclusive), the readers (shared); a mutex is always
  *            a writer
  *   GATE     locked by the first writer that waits for readers, to keep later
- *            ones out
+ *            readers out
  *   SEAL     locked for microseconds while a reader or a permit is granted
  *   PASS     locked, shared, by readers that found the writer at the gate
- *            stopped: other readers may follow them
- *   HOLDERS  one slot for each permit of a semaphore, and for each of up to
- *            FILE_HOLDER_SLOTS readers, so that inspect() can tell who lives
- *   WAITERS  one slot for each of up to FILE_WAITER_SLOTS waiters, likewise
+ *            stopped: other readers may follow
+ *   HOLDERS  a slot for each permit of a semaphore, and for each of up to
+ *            FILE_HOLDER_SLOTS readers, so that inspect() finds the holders
+ *   WAITERS  a slot for each of up to FILE_WAITER_SLOTS waiters, likewise
  */
 #ifndef DLOCK_BACKENDS_FILE_BYTES_H
 #define DLOCK_BACKENDS_FILE_BYTES_H
@@ -28,18 +28,20 @@
 #define FILE_HOLDERS_LEN ((off_t)1 << 32)
 #define FILE_WAITERS (FILE_HOLDERS + FILE_HOLDERS_LEN)
 
-/* 1 it is ours, 0 others have it, -1 and errno.  Shared if type is F_RDLCK. */
+/* Lock a byte, shared if `type` is F_RDLCK.  1: locked, 0: others have the
+ * byte, -1 and errno. */
 int dlki_file_lock(int fd, short type, off_t at);
 void dlki_file_unlock(int fd, off_t at);
 void dlki_file_unlock_all(int fd);
 
-/* Lock the whole file, as a client does for a moment when it removes or
- * replaces the file: nobody holds or waits meanwhile.  As dlki_file_lock(). */
+/* Lock the whole file, as a client does for a moment to remove or replace the
+ * file: there is no holder or waiter meanwhile.  Returns as
+ * dlki_file_lock(). */
 int dlki_file_lock_all(int fd);
 int dlki_file_all_locked(int fd);
 
-/* Would a lock of `type` on len bytes (0: to the end) conflict with one of
- * another description that holds or waits?  The type of that one, or
+/* Would a lock of `type` on len bytes (0: to the end) conflict with a holder's
+ * or waiter's lock by another description?  Returns that lock's type, or
  * F_UNLCK. */
 short dlki_file_probe(int fd, short type, off_t at, off_t len);
 

@@ -120,7 +120,7 @@ static int file_open(struct dlk_session *base, dlk_time deadline,
 		session_free(s);
 		return rc;
 	}
-	/* Nothing expires; what can happen is that the file is removed. */
+	/* No claim expires, but the file may be removed. */
 	base->check_ms = base->ttl_ms / 3 > 0 ? base->ttl_ms / 3 : 1;
 	base->ttl_ms = 0;
 	base->margin_ms = 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The file store: one file a lock.  What is locked are bytes of it (bytes.h),
- * by open file description, and the kernel drops the locks of a process that
- * dies.  Waiters and holders hear of each other by inotify (notify.h).
+ * The file store: a file for each lock.  A holder locks bytes of the file
+ * (bytes.h), by open file description, and the kernel drops the locks of a
+ * process that dies.  Waiters and holders hear of each other by inotify
+ * (notify.h).
  *
  * Calls between the files go down this list only:
  *
@@ -11,11 +12,11 @@
  *   token.c                   fencing tokens
  *   notify.c                  waiters and holders tell each other
  *   slot.c                    bytes and records that name participants
- *   name.c                    one lock file as this session has it open
+ *   name.c                    a lock file as this session has it open
  *   table.c                   all names of a session
- *   sweep.c                   removes the file of a name that leaves them
+ *   sweep.c                   removes the file of a name that leaves the table
  *   floor.c                   tokens of files that were removed
- *   dir.c, change.c           the directory; has anybody touched a file?
+ *   dir.c, change.c           the directory; was a file touched?
  *   share.c                   which users share the locks
  *   inotify.c                 the descriptor by which the session hears
  *   bytes.c state.c fds.c     system calls
@@ -38,12 +39,11 @@ struct file_session {
 	struct dlk_session base;
 	char *dir;
 	char *prefix;             /* of every file, with a dot */
-	int dirfd;                /* the number stays; dup3() may change what
-				   * it means */
+	int dirfd;                /* the number stays, not the directory */
 	int remote_ok, sync, keep_files;
 	enum file_share share;
 	uint64_t id;              /* random, no secret */
-	atomic_uint draws;        /* of tokens; counts the first few only */
+	atomic_uint draws;        /* of tokens; counts only up to a few */
 
 	pthread_mutex_t mu;
 	struct file_table table;
@@ -51,14 +51,14 @@ struct file_session {
 	struct file_changes changes;
 };
 
-/* What a ticket has locked: */
+/* The bytes that a ticket has locked: */
 enum file_owns {
-	FILE_OWNS_NOTHING,        /* no byte; fd means nothing */
+	FILE_OWNS_NOTHING,        /* no byte; fd is invalid */
 	FILE_OWNS_GATE,           /* GATE, by fd: a writer behind readers */
 	FILE_OWNS_LOCK            /* all bytes that a holder needs, by fd */
 };
 
-/* Under name->mu, except in the call that the core makes about this ticket. */
+/* Under name->mu, except in a call of the core for this ticket. */
 struct file_ticket {
 	struct dlk_ticket base;
 	struct file_name *name;
@@ -66,20 +66,18 @@ struct file_ticket {
 	int fd;
 	dlk_time deadline;        /* of this attempt */
 	int waits;                /* is in name->waiting */
-	int behind_writer;        /* that was in its way last, not readers */
-	int watched;              /* a writer's: its core is told of others, and
+	int behind_writer;        /* the last obstacle was a writer */
+	int watched;              /* a writer's: the core is told of others, and
 				   * tokens are set aside */
-	uint32_t waiter_slot;     /* counted from 1; 0: none */
+	uint32_t waiter_slot;     /* counted from 1; 0: no slot */
 	uint32_t slot;            /* a reader's or a permit's */
-	uint32_t limit, is_set;   /* of the semaphore, as the state has them */
+	uint32_t limit, is_set;   /* the semaphore's, as in the state */
 	int notify, wake;         /* due when name->mu is unlocked */
 	unsigned int polls;       /* since the last notification */
-	unsigned int retries;     /* since then: attempts that must be repeated
-				   * in a moment */
-	unsigned int round;       /* the one that woke it last */
-	uint64_t seen;            /* the state's seq when it last was busy */
-	dlk_time idle_gate;       /* since when nobody uses what the gate keeps
-				   * free */
+	unsigned int retries;     /* ... of attempts to repeat soon */
+	unsigned int round;       /* the last round that woke the ticket */
+	uint64_t seen;            /* the state's seq when last busy */
+	dlk_time idle_gate;       /* since when the gate is shut for nothing */
 	struct file_ticket *prev, *next;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The verbs that look: inspect, list.  Records in the file say who a
- * participant is; only the lock on its byte says that it lives.
+ * The verbs that look: inspect, list.  Records in the file describe the
+ * participants; only the lock on a byte says that the participant lives.
  */
 #include "backends/file/file.h"
 
@@ -64,8 +64,8 @@ static void report_holder(struct report *r, const struct file_participant *who)
 	r->holder[r->n_holders++].ticket = who->ticket;
 }
 
-/* The exact token of this session's writer, or 0: only the core knows it while
- * the claim is passed on. */
+/* Return the exact token of this session's writer, or 0: while the claim is
+ * passed on, only the core knows the token. */
 static uint64_t own_token(struct file_session *s, const char *key)
 {
 	struct file_name *n = dlki_file_name_get(s, key);
@@ -107,7 +107,8 @@ static void report_shares(struct report *r)
 		rest = !r->n_holders && is_locked(r, FILE_MAIN, 1);
 	if (rest == 0)
 		return;
-	/* Holders without a record: report at least how many they are. */
+	/* Report holders without a record together, with their number, which
+	 * may be higher. */
 	r->rest = rest;
 	memset(&who, 0, sizeof(who));
 	who.shared = 1;
@@ -115,7 +116,8 @@ static void report_shares(struct report *r)
 	r->rest = 0;
 }
 
-/* A waiter's slot stays locked a moment longer than the wait. */
+/* Report the waiters.  A waiter's slot stays locked a moment longer than the
+ * wait. */
 static void report_waiters(const struct report *r)
 {
 	struct file_participant who;
@@ -172,7 +174,7 @@ static void report_all(struct report *r, const struct dlk_request *request)
 	report_waiters(r);
 }
 
-/* Through a description that the session has, if there is one: to open and
+/* Report through a description of the session, if one is free: to open and
  * close the file would announce a waiter, and the session itself may have the
  * lock. */
 static int report_quietly(struct report *r, const struct dlk_request *request)
@@ -246,7 +248,7 @@ static void list_one(struct file_session *s, const char *file,
 	close(fd);
 }
 
-/* Is this a name of a lock file with our prefix? */
+/* Is this the name of a lock file with our prefix? */
 static int is_lock_file(const struct file_session *s, const char *file)
 {
 	size_t n = strlen(s->prefix);

@@ -13,8 +13,8 @@
 #include "backends/file/state.h"
 #include "backends/file/table.h"
 
-/* Nobody is granted a permit meanwhile.  The seal is locked for a few system
- * calls, unless the process that has it is stopped. */
+/* Lock the seal, so that no permit is granted meanwhile.  Others hold the seal
+ * for a few system calls, unless their process is stopped. */
 static int lock_seal(int fd, const char *file, dlk_time deadline,
 		     struct dlk_error *err)
 {
@@ -56,7 +56,8 @@ static int store_limit(int fd, const char *file,
 	return 0;
 }
 
-/* To close a description that may write notifies the waiters: see notify.h. */
+/* Resize.  Closing a description that may write notifies the waiters: see
+ * notify.h. */
 static int resize_file(struct file_session *s, const char *file,
 		       const struct dlk_request *request, dlk_time deadline,
 		       struct dlk_error *err)

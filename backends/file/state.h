@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a lock file contains: a header that never changes (which lock this is)
- * and a state (the fencing token, who wrote it, a semaphore's limit) in two
- * checksummed copies.  A write replaces the older copy, so that a torn write
- * leaves the younger one.  If both are bad, the token starts again from the
- * clock.
+ * The contents of a lock file: a header, which never changes and names the
+ * lock, and a state (the fencing token, its writer, a semaphore's limit) in two
+ * checksummed copies.  A write replaces the older copy, so a torn write leaves
+ * the younger copy.  If both are bad, the token starts again from the clock.
  *
  *      0  header
  *    512  state, copy 0
@@ -22,8 +21,8 @@
 #include <sys/types.h>
 
 #define FILE_LABEL_SIZE 64
-#define FILE_HOLDER_SLOTS 64    /* readers and permits that have a record */
-#define FILE_WAITER_SLOTS 64    /* waiters that have one */
+#define FILE_HOLDER_SLOTS 64    /* readers and permits with a record */
+#define FILE_WAITER_SLOTS 64    /* waiters with a record */
 #define FILE_NO_SLOT UINT32_MAX /* there are never so many */
 #define FILE_HINT_AT 1536
 
@@ -36,10 +35,10 @@ struct file_header {
 };
 
 struct file_state {
-	uint64_t seq;     /* the copy with the higher one counts */
+	uint64_t seq;     /* the copy with the higher number counts */
 	uint64_t first;   /* the tokens of this writer: first to last */
 	uint64_t last;
-	uint64_t session; /* the writer's; 0: nobody has written yet */
+	uint64_t session; /* the writer's; 0: not written yet */
 	uint64_t ticket;  /* ... and its request */
 	uint32_t limit;   /* of a semaphore ... */
 	uint32_t is_set;  /* ... by an operator */
@@ -57,7 +56,7 @@ struct file_participant {
 };
 
 enum file_found {
-	FILE_FRESH,   /* empty: nothing was ever written */
+	FILE_FRESH,   /* empty */
 	FILE_GOOD,
 	FILE_DAMAGED, /* ours, but header or both copies are unreadable */
 	FILE_FOREIGN, /* not a lock file, or of a version we do not know */
@@ -65,13 +64,14 @@ enum file_found {
 };
 
 /*
- * Read both from `fd`.  `state` is all zeroes if no copy is good.  `name` NULL:
- * whichever lock it is.  -1 and errno if it cannot be read.
+ * Read header and state from `fd`.  `state` is all zeroes if no copy is good.
+ * `name` NULL: of any lock.  -1 and errno if reading fails.
  */
 int dlki_file_load(int fd, enum dlk_kind kind, const char *name,
 		   struct file_header *header, struct file_state *state);
 
-/* The state alone, of a file that was found good before.  0: read it all. */
+/* Read the state alone, of a file found good before.  0: use
+ * dlki_file_load(). */
 int dlki_file_load_state(int fd, struct file_state *state);
 
 /* Write a new state over the older copy; raises st->seq. */
@@ -81,22 +81,22 @@ int dlki_file_store(int fd, struct file_state *st);
 int dlki_file_format(int fd, enum dlk_kind kind, const char *name,
 		     struct file_state *st);
 
-/* Holders' slots come first, then waiters'.  A slot beyond both has no record:
- * nothing is stored. */
+/* Store the slot's record.  Holders' slots come first, then waiters'.  A slot
+ * beyond both has no record, and is left out. */
 int dlki_file_participant_store(int fd, uint32_t slot,
 				struct file_participant *p);
 /* Does the slot have a good record? */
 int dlki_file_participant_load(int fd, uint32_t slot,
 			       struct file_participant *p);
 
-/* The slot that was freed last; -1 if it cannot be read. */
+/* Read the slot that was freed last; -1 and errno. */
 int dlki_file_hint(int fd, uint32_t *slot);
 void dlki_file_hint_store(int fd, uint32_t slot);
 
-/* Cut between two characters, and padded with zeroes. */
+/* Copy the label, cut between two characters, and padded with zeroes. */
 void dlki_file_label(char out[FILE_LABEL_SIZE], const char *label);
 
-/* CLOCK_REALTIME in microseconds, at least 1. */
+/* Return CLOCK_REALTIME in microseconds, at least 1. */
 uint64_t dlki_file_time(void);
 
 #endif

@@ -20,7 +20,7 @@
 #define QUICK_US 50 /* a draw is quick if its tokens lasted no longer */
 #define LAST_TOKEN (UINT64_C(1) << 62)
 
-/* How many tokens to draw. */
+/* Return how many tokens to draw. */
 static uint64_t batch_size(struct file_ticket *t, const struct file_state *st,
 			   uint64_t now_us)
 {
@@ -164,7 +164,7 @@ static int may_draw_from_memory(const struct file_ticket *t)
 	       n->tokens.next && n->tokens.next <= n->tokens.last;
 }
 
-/* Write new tokens, unless the state is the one that we wrote. */
+/* Write new tokens, unless the state is as this session wrote it. */
 static int refresh_tokens(struct file_ticket *t, int fd, struct dlk_error *err)
 {
 	struct file_name *n = t->name;
@@ -180,7 +180,7 @@ static int refresh_tokens(struct file_ticket *t, int fd, struct dlk_error *err)
 	return write_state(t, fd, &st, (enum file_found)found, err);
 }
 
-/* Is the file still at its path?  As dlki_file_draw(). */
+/* Is the file still at the path?  Returns as dlki_file_draw(). */
 static int check_path(struct file_ticket *t, uint64_t count,
 		      struct dlk_error *err)
 {
@@ -221,9 +221,9 @@ int dlki_file_draw(struct file_ticket *t, int fd, struct dlk_error *err)
 		rc = refresh_tokens(t, fd, err);
 		if (rc < 0)
 			return rc;
-		/* Last: a client that replaces the file reads the old one's
-		 * state when the new one is in place, and no grant later than
-		 * that counts. */
+		/* Last: a client that replaces the file reads the old file's
+		 * state when the new file is in place.  A grant checked later
+		 * than that is void. */
 		rc = check_path(t, count, err);
 		if (rc <= 0)
 			return rc;
@@ -249,9 +249,9 @@ void dlki_file_publish(struct file_ticket *t)
 	(void)dlki_file_store(t->fd, &st);
 }
 
-/* The last token that the file sets aside for the claim.  Where the state
- * cannot be read or written, that is as it was: the claim is not passed on, and
- * the next acquire finds what is wrong. */
+/* Store the range of tokens set aside for the claim, and return the last.  If
+ * the state cannot be read or written, the range stays as it was: the claim is
+ * not passed on, and the next acquire finds the error. */
 static uint64_t store_range(struct file_ticket *t)
 {
 	struct file_name *n = t->name;
@@ -260,7 +260,8 @@ static uint64_t store_range(struct file_ticket *t)
 	uint64_t last = dlki_file_time() + DLK_TOKENS_AHEAD;
 	struct file_state st;
 
-	/* Those in memory are part of the range, which is not published. */
+	/* The tokens in memory are part of the range, which is not
+	 * published. */
 	n->tokens.last = 0;
 	if (!dlki_file_load_state(t->fd, &st) || st.session != n->session->id ||
 	    st.last < was)

@@ -45,8 +45,7 @@ int dlki_mem_inspect(struct dlk_session *base,
 	const struct mem_queue *queue;
 	dlk_time now = dlk_now();
 
-	/* The text of a message must not shift the faults that a program
-	 * rehearses. */
+	/* The text of a message must not shift the rehearsed faults. */
 	if (!request->holders_only && dlki_mem_rehearse(s, deadline, err) != 0)
 		return err->code;
 	pthread_mutex_lock(&dlki_mem_mu);

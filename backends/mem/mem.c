@@ -6,8 +6,8 @@
 #include "backends/mem/queue.h"
 #include "backends/mem/rehearsal.h"
 
-/* The thread that forked is alone in the child: another one may have held the
- * mutex, and the parent's holders hold nothing here. */
+/* Reset in a forked child, where only the forking thread lives: another thread
+ * may have held the mutex, and the parent's holds are void. */
 static void reset_in_child(void)
 {
 	dlki_mem_mu = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
@@ -45,7 +45,7 @@ static int mem_open(struct dlk_session *base, dlk_time deadline,
 		return err->code;
 	if (!s->leased)
 		base->ttl_ms = 0;
-	/* The loss is found by a check, as with a store that cannot tell. */
+	/* A check finds the loss, as with a store that cannot tell. */
 	if (s->lose_ms > 0)
 		base->check_ms = s->lose_ms < 100 ? (s->lose_ms + 9) / 10 : 10;
 	return 0;

@@ -2,11 +2,11 @@
 /*
  * mem: locks within this process, first come, first served.
  *
- * All clients that open the same mem://NAME, or mem:, share its locks.  A hold
- * expires only if the URI sets a ttl.  Some parameters rehearse what other
- * stores do to a program: see rehearsal.c.
+ * All clients of the same mem://NAME, or of mem:, share the locks.  A hold
+ * expires only if the URI sets a ttl.  Some parameters rehearse the faults of
+ * other stores: see rehearsal.c.
  *
- * This store calls nothing but dlock/backend.h: no dlki_ function of the core.
+ * This store calls dlock/backend.h alone: no dlki_ function of the core.
  */
 #ifndef DLOCK_BACKENDS_MEM_MEM_H
 #define DLOCK_BACKENDS_MEM_MEM_H
@@ -27,17 +27,17 @@ struct mem_session {
 	} rehearsal;
 };
 
-/* One request: a holder or a waiter once it is in a queue.  Under
- * dlki_mem_mu; zeroed, it is in none. */
+/* A request: a holder or a waiter once the ticket is in a queue.  Under
+ * dlki_mem_mu; zeroed: in no queue. */
 struct mem_ticket {
 	struct dlk_ticket base;
-	struct mem_queue *queue; /* NULL: in none */
+	struct mem_queue *queue; /* NULL: in no queue */
 	struct mem_ticket *next, **link;
 	int granted;
-	int watched;             /* dlk_wanted() is to tell of other sessions */
+	int watched;             /* tell the core of other sessions */
 	uint64_t token;
 	dlk_time until;          /* end of a holder's lease */
-	dlk_time lose_at;        /* when its loss is rehearsed */
+	dlk_time lose_at;        /* when the loss is rehearsed */
 };
 
 static inline struct mem_session *mem_session(struct dlk_session *s)
@@ -50,7 +50,7 @@ static inline struct mem_ticket *mem_ticket(struct dlk_ticket *t)
 	return (struct mem_ticket *)(void *)t;
 }
 
-/* When a lease that begins now ends. */
+/* Return the end of a lease beginning now. */
 static inline dlk_time mem_lease_end(const struct mem_session *s)
 {
 	return s->leased ? dlk_now() + s->base.ttl_ms * DLK_MS : DLK_FOREVER;

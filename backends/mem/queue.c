@@ -13,7 +13,7 @@ pthread_mutex_t dlki_mem_mu = PTHREAD_MUTEX_INITIALIZER;
 
 /* Under dlki_mem_mu. */
 static void *queues;           /* tsearch tree of the queues' keys */
-static struct mem_queue *idle; /* the one that became empty last, or NULL */
+static struct mem_queue *idle; /* the last queue to become empty, or NULL */
 static struct dlk_queue_entry *scratch;
 static size_t scratch_room;
 
@@ -28,7 +28,8 @@ static struct mem_queue *queue_of(void *key)
 					    offsetof(struct mem_queue, key));
 }
 
-/* Nothing is freed: the fork may have come in the middle of a change. */
+/* Forget the queues.  No memory is freed: the fork may have come in the middle
+ * of a change. */
 void dlki_mem_queues_forget(void)
 {
 	queues = NULL;
@@ -37,7 +38,7 @@ void dlki_mem_queues_forget(void)
 	scratch_room = 0;
 }
 
-/* One empty queue stays: often the same name is wanted next. */
+/* Keep one empty queue: often the same name is wanted next. */
 static void keep_idle(struct mem_queue *queue)
 {
 	if (idle) {
@@ -48,7 +49,7 @@ static void keep_idle(struct mem_queue *queue)
 	idle = queue;
 }
 
-/* Without a wake.  0: it was the last. */
+/* Remove the ticket, without a wake.  0: the queue is empty now. */
 static int unlink_ticket(struct mem_ticket *t)
 {
 	struct mem_queue *queue = t->queue;
@@ -194,7 +195,7 @@ void dlki_mem_wake(struct mem_queue *queue)
 			dlk_wake(t->base.session, t->base.id);
 		}
 		if (!scratch_put(ahead++, t)) {
-			/* No memory to tell whose turn it is: all may ask. */
+			/* No memory to tell the next waiter: all may ask. */
 			for (; t; t = t->next)
 				dlk_wake(t->base.session, t->base.id);
 			return;

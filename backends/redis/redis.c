@@ -24,7 +24,7 @@ static void redis_close(struct dlk_session *base, dlk_time deadline)
 {
 	struct redis_session *s = dlki_redis_session(base);
 
-	(void)deadline; /* only the end of a thread is waited for */
+	(void)deadline; /* close() waits for no answer */
 	dlki_redis_listen_no_more(s);
 	dlki_session_close(&s->loop);
 	dlki_tls_context_free(s->tls);

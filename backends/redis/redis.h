@@ -28,22 +28,22 @@ struct redis_place {
 struct redis_ticket {
 	struct dlk_ticket base;
 	struct dlki_opcall_op ask, rel; /* ask: all verbs but RELEASE */
-	int asked;                 /* the server may know of it */
+	int asked;                 /* the server may know the claim */
 	int granted;               /* the server said so; not released since */
 	int was_granted;           /* ... when the release was prepared */
 	int by_push;               /* ... by a grant message */
-	int watched;               /* the server tells of requests for it */
+	int watched;               /* the server tells of other requests */
 	dlk_time lease_from;       /* see struct dlki_op */
 	dlk_time lease_heard;
 
 	/* See waiters.h. */
 	struct redis_place waiter, watcher;
 	uint64_t attempt;          /* the number of the last */
-	dlk_time sent;             /* when that was written; 0: never */
+	dlk_time sent;             /* the time of that write; 0: never */
 	uint64_t busy_clock_us;    /* the server's clock at BUSY, or 0 */
 	struct {
 		uint64_t token;    /* of the grant message, or 0 */
-		uint64_t clock_us; /* the server's, when it was granted, or 0 */
+		uint64_t clock_us; /* the server's, at the grant, or 0 */
 		int64_t lease_ms;
 	} pushed;
 };
@@ -60,8 +60,7 @@ struct redis_session {
 
 	/* Under the engine's mutex. */
 	uint64_t attempts;           /* so far */
-	unsigned int unheard;        /* how often the ear was down, since it
-				      * was up */
+	unsigned int unheard;        /* outages of the ear since it was up */
 	struct redis_ticket *waiters[RD_BUCKETS];  /* by attempt */
 	struct redis_ticket *watchers[RD_BUCKETS]; /* by owner */
 };
@@ -78,7 +77,8 @@ struct dlki_opcall_op *dlki_redis_prepare(struct redis_ticket *t,
 					  enum dlki_verb verb,
 					  dlk_time deadline);
 
-/* A verb for the ticket's claim, to the end; without dlki_opcall_end(). */
+/* Carry out a verb for the ticket's claim, to the end; dlki_opcall_end() is the
+ * caller's. */
 void dlki_redis_call(struct dlki_opcall *call, struct redis_ticket *t,
 		     enum dlki_verb verb, dlk_time deadline);
 
@@ -126,7 +126,7 @@ extern const struct dlki_news dlki_redis_news;
 void dlki_redis_listen(struct redis_session *s);
 void dlki_redis_listen_no_more(struct redis_session *s);
 
-/* The backend's pump. */
+/* Pump the news; see the backend interface. */
 void dlki_redis_pump(struct dlk_session *base);
 
 #endif

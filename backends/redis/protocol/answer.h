@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What replies mean: the answers of the scripts, notifications, and INFO.
- * Pure.
+ * Replies: the answers of the scripts, notifications, and INFO.  Pure.
  */
 #ifndef DLOCK_REDIS_ANSWER_H
 #define DLOCK_REDIS_ANSWER_H
@@ -14,7 +13,7 @@
 
 enum redis_attempt_result {
 	RD_GRANTED, /* with a token */
-	RD_BUSY,    /* for so long at most */
+	RD_BUSY,    /* for at most this long */
 	RD_LIMIT,   /* others have another limit */
 	RD_FOREIGN, /* the key is not ours, and never expires */
 	RD_ENDLESS, /* the key is ours, but never expires */
@@ -29,15 +28,15 @@ struct redis_attempt_answer {
 	uint32_t limit;
 };
 
-/* Of attempt_exclusive and attempt_shared. */
+/* Read the answer of attempt_exclusive and attempt_shared. */
 struct redis_attempt_answer
 dlki_redis_attempt_answer(const struct redis_reply *r);
 
-/* Of scripts that answer an integer: is it one of at least `least`? */
+/* Read an integer; 0: the answer is none, or below `least`. */
 int dlki_redis_number(const struct redis_reply *r, int64_t least,
 		      int64_t *out);
 
-/* Of watch; 0: it is nonsense. */
+/* Read the answer of watch; 0: nonsense. */
 struct redis_watch_answer {
 	int others;    /* another session asks */
 	uint64_t last; /* of the tokens; 0: the claim does not stand */
@@ -46,7 +45,7 @@ struct redis_watch_answer {
 int dlki_redis_watch_answer(const struct redis_reply *r,
 			    struct redis_watch_answer *out);
 
-/* Of the first call of break: the holders that it is about. */
+/* Read the answer to the first call of break, which tells the holders. */
 enum { RD_SEEN_LEN = 16 + 40 };
 struct redis_seen {
 	char text[RD_SEEN_LEN]; /* the largest token, zeroes without a holder;
@@ -55,15 +54,15 @@ struct redis_seen {
 	size_t len;
 };
 
-/* `plain`: there may be a digest.  0: it is nonsense. */
+/* `plain`: there may be a digest.  0: nonsense. */
 int dlki_redis_seen(const struct redis_reply *r, int plain,
 		    struct redis_seen *out);
 
-/* Is it the row in which inspect tells the limit of a semaphore? */
+/* Read the row of inspect with the limit of a semaphore; 0: another row. */
 int dlki_redis_limit_row(const struct redis_reply *r, uint32_t *limit);
 
-/* One participant of those that inspect answers.  Points into the reply and
- * into itself. */
+/* Read a participant's row of inspect.  Points into the reply and into
+ * itself. */
 struct redis_participant {
 	struct dlock_participant participant;
 	char id[9];
@@ -73,14 +72,14 @@ struct redis_participant {
 int dlki_redis_participant(const struct redis_reply *r,
 			   struct redis_participant *out);
 
-/* What describe answers about the lock `key`: 1, 0 if there is none, EPROTO.
- * `name` has room for 256 bytes. */
+/* Read the answer of describe for the lock `key`: 1, 0 if there is no lock,
+ * EPROTO.  `name` has room for 256 bytes. */
 int dlki_redis_lock_info(const struct redis_reply *r, const char *key,
 			 struct dlock_lock_info *out, char name[256]);
 
 /* ---- The server ---------------------------------------------------------- */
 
-/* What comes over the notification channel. */
+/* A message of the notification channel. */
 struct redis_notification {
 	char owner[33];
 	uint64_t attempt;
@@ -88,12 +87,12 @@ struct redis_notification {
 	uint64_t clock_us; /* the server's, at the grant; 0: unknown */
 };
 
-/* Is it one, and not a confirmation or a pong? */
+/* Read a message; 0: a confirmation, a pong or nonsense. */
 int dlki_redis_notification(const struct redis_reply *r,
 			    struct redis_notification *out);
 
-/* The value of a field of what INFO answers, which ends with the line; NULL:
- * there is none. */
+/* Find the value of a field in the answer to INFO; it ends with the line.
+ * NULL: no such field. */
 const char *dlki_redis_info_field(const char *info, const char *name);
 
 #endif

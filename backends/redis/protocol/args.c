@@ -98,8 +98,8 @@ struct redis_arg dlki_redis_payload(const struct dlk_request *request,
 	return (struct redis_arg){ out, n + name };
 }
 
-/* The key keeps the token until a second after the clock has passed the
- * token. */
+/* Make the arguments of a release.  The key keeps the token until a second
+ * after the clock has passed the token. */
 void dlki_redis_release_args(struct redis_release *out, const char *owner,
 			     uint64_t token, uint64_t token_used)
 {

@@ -18,7 +18,7 @@ static redis_take_fn *const take[DLKI_VERBS] = {
 	[DLKI_LIST] = dlki_redis_store_listed,
 };
 
-/* A script that the server does not know was not run. */
+/* Take an error.  A script unknown to the server was not run. */
 static enum redis_taken take_error(struct redis_store *s,
 				   const struct redis_answer *a)
 {
@@ -29,8 +29,8 @@ static enum redis_taken take_error(struct redis_store *s,
 	return RD_TAKEN;
 }
 
-/* The bytes are no answer to the earliest request.  Other ops on the connection
- * have met nothing that a new connection does not cure. */
+/* End the op of the earliest request, to which the bytes are no answer.  For
+ * other ops on the connection, a new connection is the cure. */
 static int end_front(const struct redis_store *s, struct dlk_error *err)
 {
 	struct dlki_front front;
@@ -41,7 +41,7 @@ static int end_front(const struct redis_store *s, struct dlk_error *err)
 	return err->code;
 }
 
-/* The answer is to another request: an earlier answer is missing. */
+/* Miss an answer: this answer is to another request. */
 static int miss_answer(const struct redis_store *s, struct dlk_error *err)
 {
 	char peer[DLKI_PEER];
@@ -95,7 +95,7 @@ static int take_answer(struct redis_store *s, const struct redis_reply *reply,
 	if (front.verb == DLKI_GREET)
 		return dlki_redis_store_greeted(s, &s->main, reply, err);
 	if (front.verb == DLKI_PING) {
-		/* Or the user is not permitted to ask for it. */
+		/* An error: the user is not permitted to send PING. */
 		if (reply->type != RD_ERROR &&
 		    (reply->type != RD_STRING ||
 		     strcmp(reply->text, "PONG") != 0))
@@ -108,7 +108,7 @@ static int take_answer(struct redis_store *s, const struct redis_reply *reply,
 	return take_op_answer(s, &front, &a);
 }
 
-/* No reply of Redis at all. */
+/* Refuse bytes that are no reply of Redis. */
 static int take_noise(const struct redis_store *s, const struct redis_line *l,
 		      struct dlk_error *err)
 {

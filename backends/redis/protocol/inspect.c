@@ -24,7 +24,7 @@ enum redis_taken dlki_redis_store_inspected(struct redis_store *s,
 	(void)s;
 	if (a->reply->type != RD_ARRAY)
 		return RD_SENSELESS;
-	/* All make sense, before any is told: the op may be sent again. */
+	/* Check all rows before reporting any: the op may be sent again. */
 	for (size_t i = 0; i < a->reply->len; i++) {
 		if (!dlki_redis_limit_row(a->reply->parts[i], &limit) &&
 		    !dlki_redis_participant(a->reply->parts[i], &one))

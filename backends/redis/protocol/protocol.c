@@ -23,7 +23,8 @@ static void name_channel(struct redis_store *s)
 		n += snprintf(s->channel + n, 3, "%02x", s->base.chance[i]);
 }
 
-/* A foreign client neither queues nor tells anybody of a release. */
+/* Open with key=plain.  A foreign client neither queues nor tells of a
+ * release. */
 static void open_plain(struct redis_store *s)
 {
 	s->plain = dlk_param_int(s->base.uri, "key") != 0;
@@ -101,8 +102,8 @@ static redis_submit_fn *const submit[DLKI_VERBS] = {
 	[DLKI_LIST] = dlki_redis_store_list,
 };
 
-/* When the client closes, the first release of a flight brings the script's
- * text: a server that does not know the script would refuse them all. */
+/* Bring the script's text with the first release of a flight, when the client
+ * closes: a server without the script would refuse all releases. */
 static void bring_text(struct redis_store *s, struct dlki_op *const ops[],
 		       size_t n)
 {
@@ -153,8 +154,8 @@ static void redis_lost(struct dlki_store *base, struct dlki_link *l,
 		dlki_redis_store_unlist(s);
 }
 
-/* Answers are told apart by their order alone.  If the answer to the op never
- * comes, the PONG takes its place, ahead of answers to later requests. */
+/* Probe.  Answers are told apart by their order alone: if the answer to the op
+ * never comes, the PONG takes its place, ahead of answers to later requests. */
 static void redis_late(struct dlki_store *base, struct dlki_link *l,
 		       dlk_time now)
 {

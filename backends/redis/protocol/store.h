@@ -20,7 +20,7 @@ extern const struct dlki_protocol dlki_redis_protocol;
 enum redis_greeting {
 	RD_GREET_LOGIN,     /* AUTH, SELECT: must not fail */
 	RD_GREET_NAME,      /* CLIENT SETNAME: may not be permitted */
-	RD_GREET_INFO,      /* who is the server, and is it recent enough? */
+	RD_GREET_INFO,      /* the identity: recent enough? */
 	RD_GREET_SUBSCRIBE, /* ear */
 	RD_GREET_PING       /* ear, when it has been quiet */
 };
@@ -53,10 +53,10 @@ struct redis_store {
 	int knows[RD_SCRIPTS]; /* the server has the script, as far as known */
 	dlk_time warned;       /* of the server's clock; 0: not yet */
 	int probed;            /* a PING is behind all requests */
-	int is_judged;         /* by INFO, when it was the client's at first */
-	int told;              /* that the ear is refused */
+	int is_judged;         /* by INFO, once it is the client's */
+	int told;              /* the log says that the ear is refused */
 
-	/* LIST ops that have a request in flight, in that order. */
+	/* LIST ops with a request in flight, in the same order. */
 	struct redis_listing *listings, **listings_end;
 };
 
@@ -73,15 +73,15 @@ struct redis_script_call {
 void dlki_redis_store_call(struct redis_store *s, struct dlki_op *op,
 			   const struct redis_script_call *call);
 
-/* With key=plain: 1, or the op has failed, because its plain key could be a key
- * of dlock's own. */
+/* May the op ask?  With key=plain 0: the op has failed, because the plain key
+ * could be a key of dlock. */
 int dlki_redis_store_may_ask(struct redis_store *s, struct dlki_op *op);
 
 /* ---- The verbs: a file for each ------------------------------------------ */
 
 /* An answer to an op, or a part of the answer. */
 struct redis_answer {
-	struct dlki_op *op; /* NULL: it is over */
+	struct dlki_op *op; /* NULL: the op is over */
 	const struct redis_reply *reply;
 	dlk_time since, now;
 	struct dlk_error *err; /* of RD_CUT */
@@ -90,15 +90,14 @@ struct redis_answer {
 enum redis_taken {
 	RD_TAKEN,         /* the request is answered */
 	RD_TAKEN_IN_PART, /* more replies follow */
-	RD_SENSELESS,     /* the op ends unanswered, and so does the
-			   * connection */
+	RD_SENSELESS,     /* op and connection end, unanswered */
 	RD_CUT            /* the connection ends */
 };
 
 typedef void redis_submit_fn(struct redis_store *s, struct dlki_op *op,
 			     dlk_time now);
 
-/* Of verbs but LIST, it is called for no error of the server's. */
+/* Not called for an error of the server, except for LIST. */
 typedef enum redis_taken redis_take_fn(struct redis_store *s,
 				       const struct redis_answer *a);
 
@@ -114,8 +113,8 @@ redis_take_fn dlki_redis_store_attempted, dlki_redis_store_renewed,
 	dlki_redis_store_broken, dlki_redis_store_inspected,
 	dlki_redis_store_resized, dlki_redis_store_listed;
 
-/* The op fails: the server refuses the request (RD_TAKEN or RD_CUT); or there
- * is no memory. */
+/* Fail the op: the server refuses the request (RD_TAKEN or RD_CUT); or there is
+ * no memory. */
 redis_take_fn dlki_redis_store_fault;
 void dlki_redis_store_no_memory(struct dlki_op *op);
 
@@ -126,20 +125,20 @@ void dlki_redis_store_unlist(struct redis_store *s);
 
 void dlki_redis_store_greet(struct redis_store *s, struct redis_line *line);
 
-/* Ask whether the server is there; on a link whose greeting is over. */
+/* Ask whether the server is there, on a link after the greeting. */
 void dlki_redis_store_ping(struct redis_line *line);
 
-/* An answer of the greeting: 0, or why the connection ends. */
+/* Take an answer of the greeting: 0, or the reason to end the connection. */
 int dlki_redis_store_greeted(struct redis_store *s, struct redis_line *line,
 			     const struct redis_reply *reply,
 			     struct dlk_error *err);
 
-/* What came is no reply of Redis: 0 in a greeting, and the server is refused;
- * else the code in err. */
+/* Refuse bytes that are no reply of Redis: 0 in a greeting, and the server is
+ * refused; else the code in err. */
 int dlki_redis_store_noise(const struct redis_line *line,
 			   struct dlk_error *err);
 
-/* An error to an op may say that the server has become a replica. */
+/* Leave a server that has become a replica, as an error to an op may say. */
 void dlki_redis_store_leave(struct redis_store *s,
 			    const struct redis_reply *reply);
 
@@ -147,8 +146,8 @@ void dlki_redis_store_leave(struct redis_store *s,
 int dlki_redis_store_message(struct redis_store *s,
 			     const struct redis_reply *reply);
 
-/* The ear may be up, and ops wait for that; or quiet: ask whether the server is
- * there.  Sets base.due. */
+/* Resume the ops that wait for the ear, if the ear is up; if it is quiet, ask
+ * whether the server is there.  Sets base.due. */
 void dlki_redis_store_listen(struct redis_store *s, dlk_time now);
 
 int dlki_redis_store_input(struct redis_store *s, struct redis_line *line,

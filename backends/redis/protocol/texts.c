@@ -3,7 +3,7 @@
 
 #include "redis_scripts.h"
 
-/* Two arguments, as they are sent. */
+/* Two arguments, as sent. */
 #define EVALSHA(sha1) "$7\r\nEVALSHA\r\n$40\r\n" sha1 "\r\n"
 enum { EVALSHA_LEN = sizeof(EVALSHA("")) - 1 + 40 };
 

@@ -7,7 +7,7 @@
 -- needs: common: find_set_limit limit_record set_limit more_permits n_more
 -- needs: common: watcher tell_watcher
 --
--- An attempt: the first one of a request, or another.
+-- An attempt: a request's first or another.
 --
 -- ARGV: owner, ttl in ms, label payload, wait record; see common.lua.
 -- Answers "<token>": granted; "B <ms> <clock>": busy, for so long at most unless
@@ -40,8 +40,8 @@ local function is_led()
 		'^W %d+ f')
 end
 
--- A writer that has met readers keeps its turn, whatever it says of the order.
--- If it were only woken, others would overtake it, without end.  But a grant
+-- A writer that has met readers keeps the turn, whatever order it asks for.  If
+-- it were only woken, others would overtake it, without end.  But a grant
 -- message would leave out a plain key.
 local turn = order
 if mode == 'x' and order == 'a' and not KEYS[3] and (n_shared > 0
@@ -125,8 +125,8 @@ if permits > 0 then
 else
 	call('HSET', info_key, me, wait_info)
 end
--- The queue is in the order of the clock.  If that is set back, those who come
--- then overtake those who came before.
+-- The queue is in the order of the clock.  If the clock is set back, later
+-- waiters overtake earlier ones.
 local is_new = call('ZADD', queue_key, 'NX', now_us, me) == 1
 if is_new then
 	if not holder then
@@ -165,9 +165,9 @@ local function remove_dead(first, last)
 	return removed
 end
 
--- While nobody is granted anything, only attempts can remove dead waiters: at
--- the head of the queue, and at a random place.  A new waiter leaves the random
--- place to the others, unless the queue is long.
+-- While no claim is granted, only attempts can remove dead waiters: at the head
+-- of the queue, and at a random place.  A new waiter leaves the random place to
+-- the others, unless the queue is long.
 local rank = call('ZRANK', queue_key, me) or 0
 if rank > 3 then
 	local removed = remove_dead(0, 0)
@@ -209,7 +209,8 @@ elseif n_shared > 0 then
 			call('ZADD', holders_key, now_ms + lease, longest[i])
 		end
 	end
-	-- Those that were only woken are counted in n_shared, but hold nothing.
+	-- Waiters that were only woken are counted in n_shared, but hold no
+	-- lease.
 	left = math.max((call('ZRANGE', holders_key, 0, 0, 'WITHSCORES')[2]
 		or now_ms) - now_ms, 0)
 end

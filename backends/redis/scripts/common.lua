@@ -21,8 +21,8 @@
 --                                        waiter
 --                             "."        "LIMIT PAYLOAD": of the semaphore;
 --                                        "LIMIT= PAYLOAD": an operator has set
---                                        the limit, for as long as somebody
---                                        holds a permit or waits
+--                                        the limit, for as long as there
+--                                        are holders or waiters
 --                             "+"        permits of the semaphore that are
 --                                        held beyond one for each holder
 --                             "!"        "OWNER TOKEN CHANNEL": of the exclusive
@@ -41,8 +41,8 @@
 --   LEASE    of a waiter: the lease of a grant message, half a ttl, ms
 --
 -- While the lock is held exclusively, holders_key is empty: shared holders are
--- granted only when nobody holds it so, and an exclusive one only when the
--- shared ones are gone, or have died and were removed.  holders_key and
+-- granted only without an exclusive holder, and an exclusive holder only when
+-- the shared holders are gone, or have died and were removed.  holders_key and
 -- queue_key are both empty while lock_key is a TOKEN without a sign: a script
 -- that writes to them puts the sign there.
 --
@@ -68,13 +68,13 @@ local now_ms = math.floor(now_us / 1000)
 local NO_TOKEN = '0000000000000000'
 local foreign = false          -- lock_key is not ours
 local holder                   -- owner that holds the lock exclusively
-local is_unused                -- nobody holds it or waits, for sure
-local largest_token = NO_TOKEN -- that we know of
+local is_unused                -- no holder and no waiter, for sure
+local largest_token = NO_TOKEN -- as far as known
 local n_shared = 0             -- shared holders
 local n_more = 0               -- permits of a semaphore that they have beyond
                                -- one each
-local shared_life = 0          -- longest lease that this script gave to one, ms
-local exclusive_life           -- lease that this script set lock_key to, ms
+local shared_life = 0          -- longest lease given to one by this script, ms
+local exclusive_life           -- lease of lock_key by this script, ms
 local my_token                 -- given to the caller, as a shared holder
 local watcher                  -- channel that is told who asks for the lock
 local set_limit                -- of a semaphore in use, by an operator; nil:
@@ -142,8 +142,8 @@ if n_shared > 0 then
 	end
 end
 
--- A SET that works on a full server, too: after a script's first write, the
--- server refuses it no other.
+-- A SET for a full server, too: after a script's first write, the server
+-- refuses no other.
 local function set_lock(value, unit, time)
 	local reply = redis.pcall('SET', lock_key, value, unit, time)
 	if reply.err then
@@ -195,8 +195,8 @@ local function next_token()
 	return largest_token
 end
 
--- Write lock_key, if nobody holds the lock exclusively: it keeps the largest
--- token until a second after the clock has passed it.
+-- Write lock_key, without an exclusive holder: it keeps the largest token until
+-- a second after the clock has passed the token.
 local function store_token()
 	if holder or foreign then
 		return
@@ -205,7 +205,7 @@ local function store_token()
 		set_lock('=' .. largest_token, 'PXAT',
 			math.max(now_ms, sub(largest_token, 1, 13)) + 1000)
 	else
-		-- An exclusive holder has nothing there.
+		-- An exclusive holder has no entry there.
 		if not was_exclusive then
 			call('DEL', info_key)
 		end
@@ -225,7 +225,7 @@ local function grant_exclusive(owner, payload, life, will_queue)
 		'PX', life)
 end
 
--- info_key must last as long as what it describes.  A participant's entry is
+-- Let info_key last as long as the participants.  A participant's entry is
 -- removed only together with the participant, so the keys outlive the lease of
 -- the last shared holder by a second.
 local function extend_all(life)
@@ -263,21 +263,21 @@ local function grant_shared(owner, payload, life, limit, token)
 	shared_life = math.max(shared_life, life)
 end
 
--- At the end of each script that may have granted.
+-- Set expiries, at the end of each script that may have granted.
 local function set_expiries()
 	if shared_life > 0 then
 		extend_all(shared_life)
 	end
 end
 
--- The exclusive holder, which another session asks for, is told.
+-- Tell the exclusive holder that another session asks.
 local function tell_watcher()
 	if watcher then
 		redis.pcall('PUBLISH', watcher, holder .. ' 0 0')
 	end
 end
 
--- The exclusive holder is no more; `last` is the last token that it used.
+-- End the exclusive hold; `last` is the last token that it used.
 local function end_holder(last)
 	holder = nil
 	if last and sub(lock_value, 1, 1) > '1' then
@@ -293,8 +293,8 @@ local function dequeue(owner)
 	call('HDEL', info_key, owner)
 end
 
--- Grant the lock to the waiters whose turn it is, in the order of the queue,
--- and tell them.  The caller, `me`, need not be told, and gets the lease `ttl`.
+-- Grant the lock to the next waiters, in the order of the queue, and tell them.
+-- The caller, `me`, need not be told, and gets the lease `ttl`.
 local function grant_next(me, ttl)
 	while not holder and not foreign do
 		local waiter = call('ZRANGE', queue_key, '0', '0')[1]

@@ -29,7 +29,7 @@ end
 local plain_value = KEYS[2] and call('GET', KEYS[2])
 if plain_value and string.sub(plain_value, 3, 51)
 	~= string.sub(lock_value or '', 3, 51) then
-	-- A client with another prefix has it, or a foreign client.
+	-- The plain key is another prefix's, or a foreign client's.
 	local rest = string.match(plain_value, '^0 (%x+ %d+ .*)$')
 	list[#list + 1] = (rest and 'X ' or 'P ') .. call('PTTL', KEYS[2])
 		.. (rest and ' ' .. rest or '')

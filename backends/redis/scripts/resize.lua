@@ -2,10 +2,10 @@
 -- needs: common: call queue_key info_key n_shared set_limit grant_next
 -- needs: common: store_token set_expiries
 --
--- Set the limit of a semaphore that is in use, and grant permits to the waiters
--- whose turn it is now.  Holders beyond the limit keep their permits.
+-- Set the limit of a semaphore in use, and grant permits to the next waiters.
+-- Holders beyond the limit keep their permits.
 --
--- ARGV: the limit.  Answers 1; 0: nobody holds a permit or waits for one.
+-- ARGV: the limit.  Answers 1; 0: there is no holder and no waiter.
 local label = string.match(call('HGET', info_key, '.') or '', '^%d+=?( .*)$')
 if not label or n_shared == 0 and call('EXISTS', queue_key) == 0 then
 	return 0
