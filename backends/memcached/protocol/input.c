@@ -5,12 +5,12 @@
 
 #include "backends/memcached/protocol/store.h"
 
-/* ---- Whose answer -------------------------------------------------------- */
+/* ---- Answers and requests ------------------------------------------------ */
 
 static const struct dlk_request nobodys;
 
-/* The bytes are no answer to the earliest request.  Other ops on the connection
- * have met nothing that a new connection does not cure. */
+/* End the op of the earliest request, to which the bytes are no answer.  For
+ * other ops on the connection, a new connection is the cure. */
 static int end_front(struct dlki_op *op, struct dlk_error *err)
 {
 	dlki_senseless(op, err);
@@ -36,7 +36,7 @@ static int take_unexpected(struct memc_store *s, const struct memc_job *job,
 	return end_front(op, err);
 }
 
-/* A proxy keeps the connection. */
+/* Leave the connection, which a proxy keeps, and which leads to another run. */
 static int leave_run(struct memc_store *s, struct dlk_error *err)
 {
 	char peer[DLKI_PEER];
@@ -95,7 +95,7 @@ static int take_tail(struct memc_store *s, struct memc_job *job,
 	return 0;
 }
 
-/* The operation that is answered next; NULL: all are. */
+/* Return the operation to be answered next; NULL: all are answered. */
 static struct memc_op *awaited(struct memc_job *job, const struct dlki_op *op)
 {
 	while (job->at < job->n &&
@@ -113,7 +113,7 @@ static struct memc_op *awaited(struct memc_job *job, const struct dlki_op *op)
 	return &job->place;
 }
 
-/* The request fails, but the connection is as it was. */
+/* Note that the request fails, on a sound connection. */
 static void note_failure(struct memc_store *s, struct memc_job *job,
 			 const struct memc_op *one)
 {
@@ -184,7 +184,7 @@ static int is_answered(struct memc_job *job, const struct dlki_op *op)
 	       job->tail == MEMC_NO_TAIL;
 }
 
-/* The op of a job may be over, and its request gone. */
+/* Forget the requests of a job whose op is over. */
 static void forget_request(struct memc_job *job, const struct dlki_op *op)
 {
 	if (op || job->verb == DLKI_GREET)
@@ -204,7 +204,7 @@ static int finish(struct memc_store *s, struct memc_job *job,
 	return 0;
 }
 
-/* The job that awaits a line or data; NULL: none does. */
+/* Return the job that awaits a line or data; NULL: no job does. */
 static struct memc_job *front_job(struct memc_store *s, struct dlki_op **op)
 {
 	struct dlki_front front;
@@ -242,7 +242,7 @@ static int take_line(struct memc_store *s, const char *line,
 	return rc != 0 ? rc : finish(s, job, op, err);
 }
 
-/* All data have come, and the line end behind them. */
+/* Take the data of an item; the line end behind them has come. */
 static int take_data(struct memc_store *s, const char *rest,
 		     struct dlk_error *err)
 {
@@ -267,7 +267,7 @@ static int take_data(struct memc_store *s, const char *rest,
 
 /* ---- Bytes --------------------------------------------------------------- */
 
-/* Only the beginning of an item is of use. */
+/* Keep the beginning of an item, the only part of use. */
 static size_t keep_data(struct memc_store *s, const char *bytes, size_t n)
 {
 	size_t room = sizeof(s->reading.text) - 1 - s->text_len;
@@ -283,7 +283,8 @@ static size_t keep_data(struct memc_store *s, const char *bytes, size_t n)
 	return n;
 }
 
-/* Returns how many bytes were taken; *whole: s->line is one. */
+/* Gather a line; return how many bytes were taken.  *whole: s->line is a
+ * line. */
 static size_t gather_line(struct memc_store *s, const char *bytes, size_t n,
 			  int *whole)
 {

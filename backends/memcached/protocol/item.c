@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an item says:
+ * The text of an item:
  *     dlock1 OWNER 0.ADD LIMIT LABEL
  *     dlock1 OWNER TOKEN LIMIT LABEL
  * The first form is the owner's ADDth add.  The item's own cas is the token,
- * which nobody knows yet.  When the item is written again, it says the token.
+ * which no client knows before.  The item written again has the token.
  *
  * A mark has UNTIL in the place of the label, see mark.h, and keeps the first
  * form when it is written again: OWNER and ADD tell it from a later mark.
@@ -21,7 +21,7 @@
 
 #define MAGIC "dlock1 "
 #define OWNER_LEN 32
-#define ID_LEN 12 /* of the owner; all of it would be a key to the lock */
+#define ID_LEN 12 /* of the owner; the whole owner would be a key to the lock */
 
 int dlki_memc_slots(const struct dlk_request *request)
 {
@@ -53,10 +53,10 @@ static char *put_number(char *to, char before, uint64_t n)
 	return to + 1 + dlki_digits(to + 1, n);
 }
 
-/* A request's key is [0-9a-z], at least two bytes, and begins with a letter.
- * So a last part of digits alone is a slot, and one of a single letter the mark
- * or the wish.  A prefix has no byte that means anything to the server.  So no
- * name can reach another name's key, or the protocol. */
+/* Print the key of an item.  A request's key is [0-9a-z], at least two bytes,
+ * and begins with a letter.  So a last part of digits alone is a slot, and a
+ * single letter the mark or the wish.  A prefix has no byte with a meaning to
+ * the server.  So no name can reach another name's key, or the protocol. */
 void dlki_memc_key(const char *stem, size_t stem_len,
 		   const struct dlk_request *request, int slot,
 		   char out[MEMC_KEY_SIZE])
@@ -76,7 +76,7 @@ void dlki_memc_key(const char *stem, size_t stem_len,
 		put_number(end, '.', (uint64_t)slot);
 }
 
-/* What items and marks have in common, up to the limit. */
+/* Put the common head of items and marks, up to the limit. */
 static char *put_head(char *to, const char *owner, uint64_t token, uint32_t add,
 		      uint32_t limit)
 {
@@ -122,8 +122,8 @@ static const char *parse_number(const char *text, char before, uint64_t *out)
 	return dlki_digits_read(*text == before ? text + 1 : text, out);
 }
 
-/* An item that dlock did not write keeps others out all the same: its owner
- * is "". */
+/* Parse an item.  An item not written by dlock still keeps others out: the
+ * owner is "". */
 void dlki_memc_item_parse(struct memc_item *item, const char *text)
 {
 	uint64_t add = 0, limit;
@@ -161,7 +161,8 @@ int dlki_memc_first_slot(const struct dlk_request *request)
 	return (int)(sum % (unsigned int)dlki_memc_slots(request));
 }
 
-/* An item lives longer than the lease; the holder relies on the lease. */
+/* Return the rest of the lease, on which the holder relies; an item outlives
+ * the lease. */
 static int64_t remaining_ms(const struct memc_item *item)
 {
 	if (item->left_s < 0)
@@ -171,7 +172,8 @@ static int64_t remaining_ms(const struct memc_item *item)
 		       0;
 }
 
-/* An owner at the gate while slots are taken waits for them to come free. */
+/* Show an item.  An owner at the gate, while slots are taken, waits for empty
+ * slots. */
 struct dlock_participant dlki_memc_item_show(const struct memc_item *item,
 					     int slot, int alone, char id[16])
 {

@@ -4,38 +4,38 @@
  *
  * The server keeps these items, P being the prefix, R the second in which the
  * server was started, and K the request's key:
- *   P.R.K      the gate of a lock: its exclusive holder, or the one that waits
+ *   P.R.K      the gate of a lock: the exclusive holder, or a writer that waits
  *              there until the readers have gone
  *   P.R.K.0 …  the slots: one for each reader, one for each permit
  *   P.R.K.m    the mark: of a lock, that it has or had readers; of a semaphore,
  *              how many permits it has
  *   P.R.K.w    the wish that the owner at the gate gives the lock up
  *   P.0        the witness, by which servers are told apart; see greet.c
- * Each item expires by itself, at most MEMC_MORE_S after the lease of its
- * owner.  A mark and a wish, which keep nobody out, expire some minutes later.
+ * Each item expires by itself, at most MEMC_MORE_S after the owner's lease.  A
+ * mark and a wish, which keep no client out, expire some minutes later.
  *
- * A client acquires by adding an item, which fails if the item is there.  It
- * changes or removes an item by the unique number (cas) that the server gave
- * the item, and so hits nothing but the item it read.
+ * A client acquires by adding an item, which fails if the item is there.  The
+ * client changes or removes an item by the unique number (cas) that the server
+ * gave the item, and so hits only the item it read.
  *
  * A restarted server counts cas from 1 again.  So a key names the run of the
- * server that it is meant for, and hits nothing of the next run.  A grant is
- * believed only if that run was still there afterwards; see job.c.
+ * server that it is meant for, and hits no item of the next run.  A grant is
+ * believed only if the run was still there afterwards; see job.c.
  *
- * An owner's token is the cas of its add, on top of a base that tells one run
- * of the server from the next.  It rises as the server's own count does, needs
- * no item that could be lost, and costs no request.
+ * An owner's token is the cas of the add, on top of a base that tells a run of
+ * the server from the next.  The token rises as the server's own count does,
+ * needs no item that could be lost, and costs no request.
  */
 #ifndef DLOCK_MEMCACHED_PROTOCOL_ITEM_H
 #define DLOCK_MEMCACHED_PROTOCOL_ITEM_H
 
 #include <dlock/backend.h>
 
-/* The places of items that are no slots. */
+/* The places of items other than slots. */
 #define MEMC_GATE (-1)
 #define MEMC_MARK (-2)
 #define MEMC_WISH (-3)
-#define MEMC_POOL (-4) /* the server's, and of no lock */
+#define MEMC_POOL (-4) /* the server's, of no lock */
 
 #define MEMC_READERS 64   /* part of the format: all clients must agree */
 #define MEMC_PERMITS 1024 /* the most that a semaphore can have */
@@ -43,44 +43,44 @@
 #define MEMC_KEY_SIZE 160
 #define MEMC_TEXT_SIZE 256
 
-/* What an item says. */
+/* The contents of an item. */
 struct memc_item {
-	char owner[33]; /* "": dlock did not write it */
+	char owner[33]; /* "": not written by dlock */
 	char label[MEMC_LABEL + 1];
 	uint64_t token;
-	uint32_t add; /* the owner's add that made it; 0: it was renewed since,
-		       * and says its token */
+	uint32_t add; /* the owner's add that made the item; 0: a renewed item,
+		       * with the token */
 	uint32_t limit;
 	uint64_t until_s; /* of a mark */
 	uint64_t cas;
-	int64_t left_s; /* -1: not known */
+	int64_t left_s; /* -1: unknown */
 };
 
 /* How many slots a lock has, and whether it has a gate. */
 int dlki_memc_slots(const struct dlk_request *request);
 int dlki_memc_gated(const struct dlk_request *request);
 
-/* `stem`: the beginning of every key. */
+/* Print an item's key; `stem`: the beginning of every key. */
 void dlki_memc_key(const char *stem, size_t stem_len,
 		   const struct dlk_request *request, int slot,
 		   char out[MEMC_KEY_SIZE]);
 
-/* Returns the length. */
+/* Print the text of an item; return the length. */
 size_t dlki_memc_item_print(char out[MEMC_TEXT_SIZE],
 			    const struct dlk_request *request, uint64_t token,
 			    uint32_t add);
-/* The mark that `mark` says, but with another end. */
+/* Print the text of `mark`, with another end. */
 size_t dlki_memc_mark_print(char out[MEMC_TEXT_SIZE],
 			    const struct memc_item *mark, uint64_t until_s);
 void dlki_memc_item_parse(struct memc_item *item, const char *text);
 
-/* The slot at which a request begins to look for a free one: readers at
- * different ones, to keep out of each other's way; permits at the first, so
- * that a client with another number of them is seen. */
+/* Return the slot from which a request looks for a free one: readers begin at
+ * different slots, out of each other's way; permits at the first, so that a
+ * client with another number of permits is seen. */
 int dlki_memc_first_slot(const struct dlk_request *request);
 
-/* The item as a participant; `id` and the item are borrowed.  `alone`: the lock
- * has no other item. */
+/* Show the item as a participant; `id` and the item are borrowed.  `alone`: the
+ * lock has no other item. */
 struct dlock_participant dlki_memc_item_show(const struct memc_item *item,
 					     int slot, int alone, char id[16]);
 

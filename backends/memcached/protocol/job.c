@@ -2,14 +2,14 @@
 /*
  * Jobs: requests of a verb, one after the other.
  *
- * An item that is stored lives by the server's clock, and a mark tells its end
- * by it.  So the clock is read in the same request, ahead of the operations,
- * unless that was done not long ago.
+ * A stored item lives by the server's clock, and a mark tells the end by the
+ * same clock.  So a request reads the clock, ahead of the operations, unless
+ * another request has done so not long ago.
  *
  * A proxy that keeps our connection may lead it to another run of the server.
- * That run stores what we send under keys that no other client reads.  So an
- * item that was stored counts if our run was there a second before the answer,
- * or is there after it: in its first second the next run grants nothing.
+ * The other run stores our items under keys that no other client reads.  So a
+ * stored item counts if our run was there a second before the answer, or is
+ * there after it: a run grants no claim in the first second.
  *
  * If the server's clock stood still, the item may be gone early: the op is held
  * for a while and begins anew, and stores the item again.
@@ -171,7 +171,7 @@ static void put_request(struct memc_store *s, const struct memc_job *job,
 	}
 }
 
-/* What it may leave behind is unclear until it is answered. */
+/* Until the answer, the request may leave an item behind. */
 static void mark_unclear(const struct memc_job *job, const struct dlki_op *op)
 {
 	struct memc_asked *asked = op ? dlki_memc_asked(op) : NULL;
@@ -267,7 +267,7 @@ void dlki_memc_job_survey(struct memc_store *s, struct memc_job *job,
 /* ---- Answered ------------------------------------------------------------ */
 
 /* The text protocol removes an item by storing another, for which there is no
- * memory.  The meta protocol needs none, and the server may speak it too. */
+ * memory.  The meta protocol needs none, and the server may speak it, too. */
 static int drop_without_room(struct memc_store *s, struct memc_job *job,
 			     struct dlki_op *op)
 {
@@ -288,7 +288,7 @@ static int drop_without_room(struct memc_store *s, struct memc_job *job,
 	return 1;
 }
 
-/* A wish keeps nobody out, however long it lives. */
+/* A wish keeps no client out, however long it lives. */
 static int any_stored(const struct memc_job *job)
 {
 	for (size_t i = 0; i < job->n; i++) {
@@ -299,7 +299,7 @@ static int any_stored(const struct memc_job *job)
 	return 0;
 }
 
-/* The claim has what is stored, so that the op stores it again at once. */
+/* Note the stored items, so that the op stores them again at once. */
 static void note_stored(const struct memc_store *s, const struct memc_job *job,
 			const struct dlki_op *op)
 {

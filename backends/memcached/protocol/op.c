@@ -9,7 +9,7 @@
 #include "backends/memcached/protocol/uri.h"
 #include "core/base/digits.h"
 
-#define MOST_S UINT32_MAX /* that a server can count */
+#define MOST_S UINT32_MAX /* the most that a server can count */
 #define FULL "SERVER_ERROR out of memory"
 
 struct memc_op dlki_memc_op(enum memc_verb verb,
@@ -48,7 +48,7 @@ static void put_number(struct memc_out *out, uint64_t n)
 	put_bytes(out, digits, dlki_digits(digits, n));
 }
 
-/* vsnprintf() took longer than all else that is done for a request. */
+/* Print by hand: vsnprintf() took longer than the rest of a request's work. */
 void dlki_memc_put(struct memc_out *out, const char *fmt, ...)
 {
 	const char *text;
@@ -81,7 +81,8 @@ static int64_t lifetime_s(const struct memc_run *run, const struct memc_op *op)
 		       run->lives.exptime_s;
 }
 
-/* A mark may live longer than it says: the server has counted on since. */
+/* Print a mark, which may live longer than the text says: the server has
+ * counted on since. */
 static size_t print_mark(const struct memc_run *run, const struct memc_op *op,
 			 char text[MEMC_TEXT_SIZE])
 {
@@ -116,8 +117,8 @@ static void put_item(struct memc_out *out, const struct memc_run *run,
 			      key, exptime_s, len, op->cas, text);
 }
 
-/* The text protocol has no "delete this very item": put an empty item there,
- * which expires at once. */
+/* Put a removal.  The text protocol has no "delete this very item": an empty
+ * item takes the place, which expires at once. */
 static void put_drop(struct memc_out *out, int meta, const char *key,
 		     uint64_t cas)
 {
@@ -128,7 +129,7 @@ static void put_drop(struct memc_out *out, int meta, const char *key,
 			      cas);
 }
 
-/* An ADD: make sure of the digest, and get it. */
+/* Put an ADD of the digest, and a get. */
 static void put_pool(struct memc_out *out, const struct memc_run *run)
 {
 	dlki_memc_put(out, "add %s.p 0 0 %" PRIu64 "\r\n%s\r\n", run->prefix,
@@ -157,8 +158,8 @@ void dlki_memc_op_put(struct memc_out *out, const struct memc_run *run,
 	dlki_memc_put(out, meta ? "mg %s v c t\r\n" : "gets %s\r\n", key);
 }
 
-/* A server with SASL reads a header of 24 bytes before it closes a connection
- * that speaks another protocol. */
+/* Ask for the version.  A server with SASL reads a header of 24 bytes before
+ * closing a connection in another protocol. */
 void dlki_memc_version_put(struct memc_out *out, int to_sasl)
 {
 	dlki_memc_put(out, "version%s\r\n", to_sasl ? "                 " : "");
@@ -183,7 +184,7 @@ void dlki_memc_witness_put(struct memc_out *out, const struct dlk_uri *uri,
 
 /* ---- The answer to a get ------------------------------------------------- */
 
-/* -1: it never ends, or says what cannot be. */
+/* Parse the rest of a life; -1: without end, or impossible. */
 static int64_t left_s(const char *text)
 {
 	uint64_t n;
@@ -234,8 +235,8 @@ static enum memc_next text_got(struct memc_reading *r, struct memc_op *op,
 	return *at == '\0' ? MEMC_DATA : MEMC_UNEXPECTED;
 }
 
-/* Any client may have made the mark: it is as we want it if it says the right
- * number. */
+/* Is the item as stored?  Any client may have made the mark: it serves with the
+ * right number. */
 static int is_as_stored(const struct memc_op *op, uint32_t limit)
 {
 	return op->slot == MEMC_MARK ?
@@ -243,8 +244,8 @@ static int is_as_stored(const struct memc_op *op, uint32_t limit)
 		       op->answer == MEMC_MINE;
 }
 
-/* The item that is there afterwards decides; the line of a store only tells
- * whether it came to be there by this request. */
+/* Judge by the item there afterwards; the line of a store only tells whether
+ * this request put it there. */
 static void judge(const struct memc_reading *r, const struct memc_run *run,
 		  struct memc_op *op)
 {
@@ -375,6 +376,6 @@ int dlki_memc_unexpected(const char *peer, int first, const char *line,
 		code = strstr(line, "memory") ? DLOCK_EEXHAUSTED :
 						DLOCK_EUNREACHABLE;
 	else if (strstr(line, "Too many open connections"))
-		code = DLOCK_EUNREACHABLE; /* until another goes */
+		code = DLOCK_EUNREACHABLE; /* until another connection goes */
 	return dlk_fail(err, code, "%s: the server says '%.100s'", peer, line);
 }

@@ -5,8 +5,8 @@
  *
  * The protocols differ in two commands, the get and the removal.  `add` and
  * `cas` are the text protocol's in both: on a server that is full and must not
- * evict (-M) an `ms` that may only add deletes the item that was there,
- * another's lock.
+ * evict (-M) an `ms` that may only add deletes the item that was there, another
+ * client's lock.
  */
 #ifndef DLOCK_MEMCACHED_PROTOCOL_OP_H
 #define DLOCK_MEMCACHED_PROTOCOL_OP_H
@@ -15,10 +15,10 @@
 #include "backends/memcached/protocol/run.h"
 
 #define MEMC_BATCH_MAX (MEMC_READERS + 2)
-#define MEMC_OUT_SIZE 41984 /* room for that many */
+#define MEMC_OUT_SIZE 41984 /* room for so many */
 
 enum memc_verb {
-	MEMC_ADD,  /* put the claim's item there if there is none; get */
+	MEMC_ADD,  /* put the claim's item in an empty place; get */
 	MEMC_SWAP, /* put it in the place of the item with this cas; get */
 	MEMC_GET,
 	MEMC_DROP, /* remove the item with this cas */
@@ -27,10 +27,10 @@ enum memc_verb {
 
 enum memc_answer {
 	MEMC_DONE,    /* never of a get */
-	MEMC_MINE,    /* not done; the item there is the request's owner's */
+	MEMC_MINE,    /* not done; the item is the request's owner's */
 	MEMC_OTHER,   /* not done; another item is there */
-	MEMC_MISSING, /* not done; there is none */
-	MEMC_NO_ROOM  /* not done; it needs memory that the server lacks */
+	MEMC_MISSING, /* not done; there is no item */
+	MEMC_NO_ROOM  /* not done; the server lacks memory */
 };
 
 struct memc_op {
@@ -38,21 +38,21 @@ struct memc_op {
 	const struct dlk_request *request;
 	int slot;
 	uint64_t cas;   /* of SWAP and DROP */
-	uint64_t token; /* of SWAP: the one that the claim has */
-	uint32_t add;   /* of ADD: which one of the claim's it is */
+	uint64_t token; /* of SWAP: the claim's */
+	uint32_t add;   /* of ADD: the number of the claim's add */
 	enum memc_answer answer;
-	/* Of MINE and OTHER, and of ADD and SWAP DONE.  In: of the SWAP of a
-	 * mark, what it is to say. */
+	/* Of MINE and OTHER, and of ADD and SWAP DONE.  In: the new contents,
+	 * for the SWAP of a mark. */
 	struct memc_item item;
 };
 
 struct memc_op dlki_memc_op(enum memc_verb verb,
 			    const struct dlk_request *request, int slot);
 
-/* An ADD or a SWAP. */
+/* Is the operation an ADD or a SWAP? */
 int dlki_memc_op_is_store(const struct memc_op *op);
 
-/* An ADD or a SWAP that is done. */
+/* Is the operation an ADD or a SWAP, and done? */
 int dlki_memc_op_was_stored(const struct memc_op *op);
 
 /* ---- Requests ------------------------------------------------------------ */
@@ -62,8 +62,8 @@ struct memc_out {
 	char bytes[MEMC_OUT_SIZE];
 };
 
-/* Append text to the request, which has room for it.  Of formats it knows %s
- * and PRIu64. */
+/* Append text to the request, which has room.  The formats are %s and
+ * PRIu64. */
 void dlki_memc_put(struct memc_out *out, const char *fmt, ...)
 	DLOCK_PRINTF(2, 3);
 
@@ -73,7 +73,7 @@ void dlki_memc_op_put(struct memc_out *out, const struct memc_run *run,
 /* Ask for the version; `to_sasl`: a server with SASL answers at once. */
 void dlki_memc_version_put(struct memc_out *out, int to_sasl);
 
-/* User and password, by the text protocol's authentication. */
+/* Append user and password, by the text protocol's authentication. */
 void dlki_memc_login_put(struct memc_out *out, const struct dlk_uri *uri);
 
 /* Make sure of the witness, and get it: as an ADD. */
@@ -86,7 +86,7 @@ enum memc_next {
 	MEMC_LINE,      /* give the next line */
 	MEMC_DATA,      /* give `size` bytes and the line end behind them */
 	MEMC_READ,      /* the operation is answered */
-	MEMC_UNEXPECTED /* the line is no answer to it */
+	MEMC_UNEXPECTED /* the line is no answer */
 };
 
 struct memc_reading {
@@ -101,24 +101,23 @@ struct memc_reading {
 
 void dlki_memc_reading_begin(struct memc_reading *r);
 
-/* The next line of the answer, without its end. */
+/* Read the next line of the answer, without the line end. */
 enum memc_next dlki_memc_reading_line(struct memc_reading *r,
 				      const struct memc_run *run,
 				      struct memc_op *op, const char *line);
 
-/* The data are in `text`, with a NUL behind. */
+/* Read the data, which are in `text`, with a NUL behind. */
 enum memc_next dlki_memc_reading_data(struct memc_reading *r,
 				      const struct memc_run *run,
 				      struct memc_op *op);
 
-/* Has the item of an operation that was read the unique number that all depends
- * on?  ENOTSUP: it has not, see err. */
+/* Does the item that an operation read have the unique number on which all
+ * depends?  ENOTSUP: no, see err. */
 int dlki_memc_op_has_cas(const struct memc_op *op);
 int dlki_memc_op_check(const struct memc_op *op, const char *peer,
 		       struct dlk_error *err);
 
-/* The error code that an unexpected line stands for; `first`: the server has
- * said nothing before. */
+/* Return the error code of an unexpected line; `first`: the server's first. */
 int dlki_memc_unexpected(const char *peer, int first, const char *line,
 			 struct dlk_error *err);
 

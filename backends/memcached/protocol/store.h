@@ -21,16 +21,16 @@
 
 extern const struct dlki_protocol dlki_memc_protocol;
 
-/* When attempts are granted; 0: now.  With the engine's mutex held. */
+/* Return from when on attempts are granted; 0: now.  With the engine's mutex
+ * held. */
 dlk_time dlki_memc_store_grants_from(const struct dlki_store *s);
 
 enum { MEMC_LINE_MAX = 2048, MEMC_WITNESS_LEN = 32, MEMC_IDENTITY = 96 };
 
-/* What the engine's options may give: the pool that the server is in. */
+/* The engine's options: the pool of the server. */
 struct memc_given {
 	const char *digest;
-	int with_grants; /* looked at with each grant, and not only when a
-			  * connection is made */
+	int with_grants; /* looked at with each grant, too */
 };
 
 struct memc_job;
@@ -45,7 +45,7 @@ struct memc_store {
 	struct dlki_terms terms;
 	struct memc_lives lives;
 	struct memc_pauses pauses;
-	dlk_time now; /* of the call of the protocol that is under way */
+	dlk_time now; /* of the protocol's call under way */
 
 	/* The connection. */
 	struct memc_run run;
@@ -53,16 +53,16 @@ struct memc_store {
 	struct memc_job *jobs, **jobs_end; /* in flight */
 	struct memc_job *greeting; /* the job of every greeting */
 	unsigned int asking;    /* jobs among these that ask for `stats` ... */
-	dlk_time asked;         /* ... and when the last of them began to */
+	dlk_time asked;         /* ... and when the last of them began */
 	int probed;             /* a probe is behind all requests */
 	char line[MEMC_LINE_MAX]; /* the beginning of a line */
 	size_t line_len;
-	uint64_t data_left;     /* bytes of an item that are to come */
-	int in_data;            /* ... or their line end is */
-	size_t text_len;        /* of them in reading.text */
+	uint64_t data_left;     /* bytes of an item to come */
+	int in_data;            /* ... or their line end to come */
+	size_t text_len;        /* of the data in reading.text */
 	struct memc_reading reading;
 
-	/* The server, over its connections. */
+	/* The server, over all connections. */
 	struct memc_age age;
 	uint64_t epoch;
 	char identity[MEMC_IDENTITY]; /* home's, or "" */
@@ -75,12 +75,11 @@ struct memc_store {
 	int told_foreign, told_proxied;
 };
 
-/* What op->claim points to. */
+/* The memory of op->claim. */
 struct memc_asked {
 	struct memc_claim claim;
 	uint64_t number; /* of the store's claims; 0: no attempt yet */
-	int released;    /* a release has begun: no attempt goes on that has
-			  * begun before */
+	int released;    /* a release has begun: earlier attempts stop */
 };
 
 static inline struct memc_asked *dlki_memc_asked(const struct dlki_op *op)
@@ -95,12 +94,12 @@ enum { MEMC_FEW = 4, MEMC_ROUNDS = 4 };
 /* A line behind the answers to all operations. */
 enum memc_tail { MEMC_NO_TAIL, MEMC_TAIL_MN, MEMC_TAIL_VERSION };
 
-/* What a slot attempt, or a survey, has seen: slot.c. */
+/* The findings of a slot attempt, or of a survey: slot.c. */
 struct memc_seen {
 	int gate_taken;
 	int mine;       /* the slot that is ours; -1: none */
-	uint32_t limit; /* of others, if it is not ours */
-	int again;      /* the mark is not as it must be, or not for long */
+	uint32_t limit; /* of others, if not ours */
+	int again;      /* the mark is wrong, or ends too soon */
 	int tried;      /* how many slots, from the first on */
 	int most;       /* slots, by their limit or by ours ... */
 	uint32_t their_limit; /* ... that of the mark */
@@ -108,20 +107,20 @@ struct memc_seen {
 	unsigned char taken[MEMC_PERMITS];
 };
 
-/* What an inspection has found: inspect.c. */
+/* A finding of an inspection: inspect.c. */
 struct memc_found {
 	int slot;
 	struct memc_item item;
 };
 
-/* What of a request is sent. */
+/* The part of a request to send. */
 enum memc_part {
 	MEMC_WHOLE,
 	MEMC_FULL,      /* the removals that met NO_ROOM, once more */
-	MEMC_STATS_ONLY /* behind the whole, which is answered */
+	MEMC_STATS_ONLY /* after the whole, which is answered */
 };
 
-/* What a greeting does before all else, if the URI has a user. */
+/* The login, ahead of a greeting, if the URI has a user. */
 enum memc_login {
 	MEMC_NO_LOGIN,
 	MEMC_LOGIN_ASKED, /* does the server want a login? */
@@ -145,62 +144,62 @@ struct memc_job {
 	int gated;         /* the lock has a gate */
 	enum memc_tail tail;
 
-	/* ... and its answers so far. */
+	/* ... and the answers so far. */
 	struct memc_stats stats;
 	int got_stats;
 	size_t at;
 	int at_place;
-	char said[16];        /* the tail, or its beginning */
-	dlk_time since;       /* of the operations that are answered */
+	char said[16];        /* the tail, or the beginning of it */
+	dlk_time since;       /* of the answered operations */
 	dlk_time asked;       /* ... of the latest request */
 
-	/* Of a survey: the places that are left.  `each` sees every get of
-	 * places; also without a survey. */
+	/* The places left in a survey.  `each` sees every get of places; also
+	 * without a survey. */
 	int places_end;
 	void (*each)(struct memc_store *s, struct memc_job *job,
 		     const struct memc_op *op);
 
 	/* The verb's. */
 	int rounds;
-	int unclear;         /* what the claim's is when it is answered */
+	int unclear;         /* the claim's, once answered */
 	dlk_time lease_from; /* `since` of the request that stored the item */
-	int readers;         /* a writer: some slot is taken */
+	int readers;         /* a writer: there is a taken slot */
 	int has_beside;
 	enum memc_login login; /* of a greeting */
 	int next_place;      /* of a sweep */
-	int more, dropped;   /* a sweep: something changed meanwhile; what was
-			      * granted is removed */
+	int more, dropped;   /* a sweep: an item changed meanwhile; the granted
+			      * item is removed */
 	uint64_t last;       /* a break: an item with a larger token stays */
 	struct memc_seen *seen;
 	struct memc_found *found;
 	size_t n_found, found_room;
 
 	struct dlk_error error; /* the request has failed, `code` not 0 */
-	char foreign[MEMC_KEY_SIZE]; /* an item that dlock did not write, "" */
+	char foreign[MEMC_KEY_SIZE]; /* an item not written by dlock, or "" */
 
 	/* From here on a new job is not zeroed. */
 	struct memc_op few[MEMC_FEW];
-	struct memc_op place; /* the get that is being answered */
+	struct memc_op place; /* the get to be answered */
 	struct memc_op beside; /* a renewal's mark or wish, if has_beside */
 	struct dlk_request to_owner; /* a wish's */
 	char owner[33];              /* likewise */
 	char witness[MEMC_WITNESS_LEN + 1]; /* of a greeting */
 };
 
-/* A job for the op, NULL: for the connection.  NULL: no memory, and the op has
- * failed. */
+/* Make a job for the op, NULL: for the connection.  NULL: no memory, and the op
+ * has failed. */
 struct memc_job *dlki_memc_job_new(struct dlki_op *op);
 
-/* A greeting stays: it needs no memory. */
+/* Free the job, but for a greeting's, which needs no memory. */
 void dlki_memc_job_free(struct memc_job *job);
 
-/* A request without operations is next.  dlki_memc_job_add(): with an operation
- * more; NULL: no memory, and the op has failed and the job is freed. */
+/* Begin a request without operations.  dlki_memc_job_add(): add an operation;
+ * NULL: no memory, and the op has failed and the job is freed. */
 void dlki_memc_job_clear(struct memc_job *job);
 struct memc_op *dlki_memc_job_add(struct memc_job *job, struct dlki_op *op,
 				  struct memc_op one);
 
-/* Is the operation a part of what is sent? */
+/* Does the job send the operation? */
 int dlki_memc_job_sends(const struct memc_job *job, const struct memc_op *one);
 
 /* Send the request; `op` NULL: of the connection. */
@@ -211,13 +210,13 @@ void dlki_memc_job_send(struct memc_store *s, struct memc_job *job,
 void dlki_memc_job_confirm(struct memc_store *s, struct memc_job *job,
 			   struct dlki_op *op, memc_then *then);
 
-/* Get what is at the places from `first` to below `end`, a request after the
- * other; each() sees every get. */
+/* Get the items from place `first` to below `end`, a request after the other;
+ * each() sees every get. */
 void dlki_memc_job_survey(struct memc_store *s, struct memc_job *job,
 			  struct dlki_op *op, int first, int end,
 			  memc_then *after);
 
-/* The places after those that were just got; or `after`. */
+/* Get the items at the next places; or call `after`. */
 void dlki_memc_job_survey_on(struct memc_store *s, struct memc_job *job,
 			     struct dlki_op *op);
 
@@ -227,11 +226,11 @@ void dlki_memc_end_answered(struct memc_job *job, struct dlki_op *op,
 void dlki_memc_end_failed(struct memc_job *job, struct dlki_op *op,
 			  const struct dlk_error *err);
 
-/* ... with EUNREACHABLE, and a message that names the server. */
+/* End the op with EUNREACHABLE, and a message that names the server. */
 void dlki_memc_end_unreachable(struct memc_store *s, struct memc_job *job,
 			       struct dlki_op *op, const char *fmt);
 
-/* All of the first job's request is answered, to `op`. */
+/* Go on after all of the first job's request was answered, to `op`. */
 void dlki_memc_job_answered(struct memc_store *s, struct dlki_op *op);
 
 /* Forget all jobs. */
@@ -239,13 +238,13 @@ void dlki_memc_jobs_forget(struct memc_store *s);
 
 /* ---- Ends: end.c --------------------------------------------------------- */
 
-/* Each ends the op and frees the job.  The lease counts from job->lease_from;
- * what was granted is the claim's item. */
+/* End the op and free the job.  The lease counts from job->lease_from; the
+ * claim's item was granted. */
 void dlki_memc_end_granted(struct memc_job *job, struct dlki_op *op);
 void dlki_memc_end_renewed(struct memc_job *job, struct dlki_op *op);
 void dlki_memc_end_busy(struct memc_store *s, struct memc_job *job,
 			struct dlki_op *op);
-/* If dlock did not write the item of `op`, remember its key. */
+/* Note the key of an item not written by dlock. */
 void dlki_memc_job_note_foreign(struct memc_store *s, struct memc_job *job,
 			    const struct memc_op *op);
 
@@ -257,8 +256,8 @@ memc_submit_fn dlki_memc_store_attempt, dlki_memc_store_renew,
 	dlki_memc_store_release, dlki_memc_store_watch, dlki_memc_store_revoke,
 	dlki_memc_store_break, dlki_memc_store_inspect;
 
-/* Parts of verbs: a slot, of an attempt; all items of the claim, or, to break
- * the lock, of all, and then job->swept; a wish for `owner`. */
+/* Carry out parts of verbs: take a slot; remove all items of the claim, or, to
+ * break the lock, of all, then call job->swept; leave a wish for `owner`. */
 void dlki_memc_enter_slot(struct memc_store *s, struct memc_job *job,
 			  struct dlki_op *op);
 void dlki_memc_sweep(struct memc_store *s, struct memc_job *job,
@@ -268,9 +267,9 @@ void dlki_memc_wish(struct memc_store *s, struct memc_job *job,
 
 /* ---- The pool: pool.c ---------------------------------------------------- */
 
-/* Make sure, in the job's request, that the server is in the client's pool;
- * the op fails if it is not.  There is room for an operation.  The server's
- * digest is told, and fails the request if it is another. */
+/* Make sure, in the job's request, that the server is in the client's pool; the
+ * op fails otherwise.  There is room for an operation.  The second function
+ * takes the server's digest, and fails the request if it is another. */
 void dlki_memc_job_check_pool(const struct memc_store *s, struct memc_job *job,
 			      const struct dlk_request *request);
 void dlki_memc_job_pool_told(const struct memc_store *s, struct memc_job *job,
@@ -280,13 +279,13 @@ void dlki_memc_job_pool_told(const struct memc_store *s, struct memc_job *job,
 
 void dlki_memc_store_greet(struct memc_store *s);
 
-/* The greeting is answered; or a line of it is unexpected.  0, or why the
- * connection ends. */
+/* End the greeting; or refuse an unexpected line.  0, or the reason to end the
+ * connection. */
 int dlki_memc_store_greeted(struct memc_store *s, struct memc_job *job,
 			    struct dlk_error *err);
 int dlki_memc_store_refuse(struct memc_store *s, struct dlk_error *err);
 
-/* A line of a greeting's login. */
+/* Take a line of a greeting's login. */
 int dlki_memc_store_login(struct memc_store *s, struct memc_job *job,
 			  const char *line, struct dlk_error *err);
 

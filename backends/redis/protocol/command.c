@@ -46,7 +46,7 @@ static int make_room(struct redis_commands *out, size_t more)
 	return out->room - out->len >= more || grow(out, more);
 }
 
-/* "*3\r\n" or "$36\r\n"; there is room.  Most numbers have two digits. */
+/* Put "*3\r\n" or "$36\r\n"; there is room.  Most numbers have two digits. */
 static char *put_length(char *to, char type, size_t n)
 {
 	*to++ = type;

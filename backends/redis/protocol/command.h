@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Commands, as the bytes that the server reads.  Pure: no socket.
+ * Commands, as the bytes for the server.  Pure: no socket.
  *
  * A buffer takes several commands, to be sent together.  An ordinary command
  * needs no heap memory.
@@ -20,7 +20,7 @@ struct redis_arg {
 struct redis_commands {
 	char *bytes; /* own, or from the heap */
 	size_t len, room;
-	int failed;  /* no memory: what it holds is not whole */
+	int failed;  /* no memory: the bytes are not whole */
 	char own[2048];
 };
 
@@ -33,11 +33,11 @@ void dlki_redis_commands_arg(struct redis_commands *out, const char *text,
 			     size_t len);
 void dlki_redis_commands_text(struct redis_commands *out, const char *text);
 
-/* Arguments that are ready to be sent. */
+/* Append arguments already in the form for the server. */
 void dlki_redis_commands_put(struct redis_commands *out, const char *bytes,
 			     size_t len);
 
-/* A whole command. */
+/* Append a whole command. */
 void dlki_redis_commands_argv(struct redis_commands *out, size_t argc,
 			      const char *const argv[]);
 

@@ -56,7 +56,7 @@ static void log_in(struct redis_store *s, struct redis_line *line)
 	}
 }
 
-/* The first time, all of INFO is judged. */
+/* Ask for the identity.  The first time, all of INFO is judged. */
 static void ask_who(const struct redis_store *s, struct redis_line *line)
 {
 	static const char *const info[] = { "INFO", "server" };
@@ -99,7 +99,8 @@ static int is_too_old(const char *version)
 	return major < 6 || (major == 6 && minor < 2);
 }
 
-/* A server that keeps INFO from us is known by the address. */
+/* Take the identity.  A server that keeps INFO from us is known by the
+ * address. */
 static int take_who(const struct redis_line *line,
 		    const struct redis_reply *reply, struct dlk_error *err)
 {
@@ -203,7 +204,8 @@ static int fits(const struct redis_line *line, enum redis_greeting kind,
 	}
 }
 
-/* Our name is only for people, and a server may keep the identity secret. */
+/* May the server deny this?  Our name is only for people, and a server may keep
+ * the identity secret. */
 static int may_be_denied(enum redis_greeting kind,
 			 const struct redis_reply *reply)
 {
@@ -216,7 +218,8 @@ static int may_be_denied(enum redis_greeting kind,
 		dlki_redis_fault_is(reply->text, "unknown command"));
 }
 
-/* 0, or why the connection ends.  The main link can do without the ear. */
+/* Refuse the connection: 0, or the reason to end it.  The main link can do
+ * without the ear. */
 static int refuse(struct redis_store *s, struct redis_line *line,
 		  const struct dlk_error *err)
 {
