@@ -85,7 +85,7 @@ static void open_pairs(struct pairs *all, const struct bench_store *s, size_t n)
 	all->pair = bench_alloc(n, sizeof(all->pair[0]));
 	for (size_t i = 0; i < n; i++) {
 		struct pair *p = &all->pair[i];
-		char name[24];
+		char name[32];
 
 		snprintf(name, sizeof(name), "bench/%zu", i);
 		p->all = all;

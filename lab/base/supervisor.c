@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/base/supervisor.h"
+#include "lab/base/clock.h"
 #include "lab/base/process.h"
 
 #include <errno.h>
@@ -13,6 +14,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#define WORKERS_END_MS 10000
 
 struct supervisor {
 	int ctl;
@@ -145,23 +148,31 @@ static void obey(struct supervisor *k, struct lab_supervisor_order *o,
 	a->error = EINVAL;
 }
 
+/* 1: `dir` is gone. */
+static int remove_dir(void *dir)
+{
+	char *argv[] = { "rm", "-rf", "--", dir, NULL };
+	int status = 0;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		execvp(argv[0], argv);
+		_exit(127);
+	}
+	return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+/* A worker of our owner may write to the directory until the worker notices
+ * that the owner is gone: then rm fails, and has to run again. */
 static void clean_up(struct supervisor *k)
 {
-	char *argv[] = { "rm", "-rf", "--", (char *)k->dir, NULL };
-	pid_t pid;
-
 	if (k->pid) {
 		kill(-k->pid, SIGKILL);
 		kill(k->pid, SIGKILL);
 		waitpid(k->pid, NULL, 0);
 	}
-	pid = fork();
-	if (pid == 0) {
-		execvp(argv[0], argv);
-		_exit(127);
-	}
-	if (pid > 0)
-		waitpid(pid, NULL, 0);
+	lab_wait_until(lab_after_ms(WORKERS_END_MS), remove_dir,
+		       (void *)k->dir);
 }
 
 /* Receive the next order; false at the end of orders. */

@@ -65,7 +65,8 @@ static bool listed(const char *reply, size_t len)
 }
 
 /* A mark and a wish outlive the items in the slots; the identities of the
- * server and of its pool outlive all clients.  None of them excludes a client. */
+ * server and of its pool outlive all clients.  None of these items excludes a
+ * client. */
 static bool may_stay(const char *key)
 {
 	int len = 0;

@@ -2,6 +2,7 @@
 /* `dlock compare`, seen from outside. */
 #include <criterion/criterion.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "lab/base/clock.h"
+#include "lab/base/process.h"
 
 /* Others run at the same time: each test has a TMPDIR of its own. */
 static void make_room(void)
@@ -232,6 +234,11 @@ static int gone(void *dir)
 	return access(dir, F_OK) < 0;
 }
 
+static int there(void *file)
+{
+	return access(file, F_OK) == 0;
+}
+
 /* Only the supervisor could clean up, and it is there before the directory. */
 Test(command, leaves_nothing_when_it_is_killed)
 {
@@ -257,4 +264,43 @@ Test(command, leaves_nothing_when_it_is_killed)
 		cr_assert(lab_wait_until(lab_after_ms(10000), gone, path),
 			  "%s was left", path);
 	}
+}
+
+/* Make and remove files in `dir` for a while, as a worker does that has not
+ * noticed yet. */
+static void litter(const char *dir)
+{
+	int64_t until = lab_after_ms(300);
+	char path[600];
+
+	for (unsigned i = 0; lab_now() < until; i++) {
+		snprintf(path, sizeof(path), "%s/%u", dir, i % 64);
+		close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+		if (i % 64 == 63)
+			unlink(path);
+	}
+	_exit(0);
+}
+
+Test(command, leaves_nothing_although_a_worker_writes_on)
+{
+	char path[512];
+	pid_t pid;
+
+	snprintf(path, sizeof(path), "%.400s/dlock-compare-XXXXXX",
+		 getenv("TMPDIR"));
+	pid = fork();
+	if (pid == 0) {
+		if (!lab_process_new(path))
+			_exit(1);
+		if (fork() == 0)
+			litter(path);
+		snprintf(path + strlen(path), 3, "/0");
+		lab_wait_until(lab_after_ms(10000), there, path);
+		_exit(2);
+	}
+	cr_assert_eq(waitpid(pid, NULL, 0), pid);
+	find_room(getenv("TMPDIR"), path, sizeof(path));
+	cr_assert(lab_wait_until(lab_after_ms(10000), gone, path),
+		  "%s was left", path);
 }
