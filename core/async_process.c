@@ -4,7 +4,7 @@
 #include "core/async.h"
 #include "core/base/error.h"
 #include "core/inspect.h"
-#include "core/multi_call.h"
+#include "core/multi_parts.h"
 
 /* The clients that this thread processes, the innermost first. */
 struct frame {
@@ -51,10 +51,10 @@ static void call_multi(struct dlki_async *r)
 	struct dlki_multi_call *multi = r->multi;
 
 	pthread_mutex_unlock(&c->mu);
-	dlki_multi_call_hand_out(multi, r->hold);
+	dlki_multi_parts_hand_out(multi, r->hold);
 	r->multi = NULL;
 	call_back(r);
-	dlki_multi_call_handed_out(multi);
+	dlki_multi_parts_handed_out(multi);
 	pthread_mutex_lock(&c->mu);
 }
 

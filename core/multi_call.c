@@ -374,36 +374,3 @@ void dlki_multi_call_rouse(struct dlki_multi_call *call)
 	call->pins--;
 	pthread_cond_broadcast(&home->changed);
 }
-
-/* ---- Handing out --------------------------------------------------------- */
-
-void dlki_multi_call_hand_out(struct dlki_multi_call *call,
-			      const dlock_hold *hold)
-{
-	const struct dlki_multi_hold *m = hold->multi;
-
-	call->left = m->n;
-	for (size_t i = 0; i < m->n; i++) {
-		struct dlki_claim *claim = m->member[i].hold->claim;
-
-		call->part[i].acquire.claim = claim;
-		pthread_mutex_lock(&claim->client->mu);
-		claim->undelivered = DLKI_HANDING_OUT;
-		dlki_claim_ref(claim);
-		pthread_mutex_unlock(&claim->client->mu);
-	}
-}
-
-void dlki_multi_call_handed_out(struct dlki_multi_call *call)
-{
-	for (size_t i = 0; i < call->left; i++) {
-		struct dlki_claim *claim = call->part[i].acquire.claim;
-		struct dlock_client *c = claim->client;
-
-		pthread_mutex_lock(&c->mu);
-		dlki_event_handed_out(claim);
-		dlki_claim_unref(claim);
-		dlki_client_unlock(c);
-	}
-	free(call);
-}

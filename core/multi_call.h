@@ -67,10 +67,4 @@ void dlki_multi_call_rouse(struct dlki_multi_call *call);
 
 extern const struct dlki_async_whole dlki_multi_call_whole;
 
-/* Without mu.  The callback of an acquire that was granted begins; it has
- * returned, and the call is freed. */
-void dlki_multi_call_hand_out(struct dlki_multi_call *call,
-			      const dlock_hold *hold);
-void dlki_multi_call_handed_out(struct dlki_multi_call *call);
-
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parts of an asynchronous call for a multi-lock that release a member
- * each.
+ * The parts of an asynchronous call for a multi-lock: each releases a member,
+ * or hands its hold out.
  */
 #ifndef DLOCK_CORE_MULTI_PARTS_H
 #define DLOCK_CORE_MULTI_PARTS_H
@@ -18,5 +18,11 @@ void dlki_multi_parts_give_back(struct dlki_multi_call *call);
 /* Without mu: a member was released, or that failed.  Were all? */
 int dlki_multi_parts_released(struct dlki_multi_call *call, int rc,
 			      const struct dlk_error *err);
+
+/* Without mu.  The callback of an acquire that was granted begins; it has
+ * returned, and the call is freed. */
+void dlki_multi_parts_hand_out(struct dlki_multi_call *call,
+			      const dlock_hold *hold);
+void dlki_multi_parts_handed_out(struct dlki_multi_call *call);
 
 #endif
