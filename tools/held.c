@@ -10,15 +10,19 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* poll(2) does not count the time in which the host sleeps. */
 #define LOOK_MS 10000
 
+/* Most time for the thread that prints events. */
+#define REASON_S 5
+
 static void on_event(dlock_hold *hold, enum dlock_event event, const char *why,
 		     void *arg)
 {
-	const struct held *h = arg;
+	struct held *h = arg;
 
 	(void)hold;
 	switch (event) {
@@ -30,6 +34,7 @@ static void on_event(dlock_hold *hold, enum dlock_event event, const char *why,
 		break;
 	case DLOCK_LOST:
 		say("\"%s\" is lost: %s", h->name, why);
+		sem_post(&h->loss_told);
 		break;
 	case DLOCK_WANTED:
 		break; /* job_run() looks at the descriptor */
@@ -49,7 +54,10 @@ int held_choose(struct held *h)
 
 int held_open(struct held *h)
 {
-	int status = store_open(&h->store, &h->o, on_event, h);
+	int status;
+
+	sem_init(&h->loss_told, 0, 0);
+	status = store_open(&h->store, &h->o, on_event, h);
 
 	if (status == 0)
 		status = store_refuse_private(&h->store);
@@ -151,9 +159,25 @@ int held_keep(struct held *h, int status)
 	return status;
 }
 
+/* The release would take the event back, and nobody would learn the reason. */
+static void await_reason(struct held *h)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += REASON_S;
+	while (sem_clockwait(&h->loss_told, CLOCK_MONOTONIC, &until) < 0 &&
+	       errno == EINTR)
+		continue;
+}
+
 int held_release(struct held *h, int status)
 {
-	int code = dlock_release(h->hold);
+	int code;
+
+	if (dlock_check(h->hold) == DLOCK_ELOST)
+		await_reason(h);
+	code = dlock_release(h->hold);
 
 	if (code == DLOCK_OK || status == LEAVE_LOST)
 		return status;

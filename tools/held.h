@@ -9,6 +9,7 @@
 #include "waiting.h"
 
 #include <dlock/dlock.h>
+#include <semaphore.h>
 
 struct held { /* zeroed by the caller, but for `began` */
 	struct options o;
@@ -20,6 +21,7 @@ struct held { /* zeroed by the caller, but for `began` */
 	dlock_lock *lock;
 	dlock_hold *hold;
 	int64_t granted; /* boottime_now() */
+	sem_t loss_told; /* posted when the reason of a loss was printed */
 	struct end end;  /* the signal to die of */
 };
 
