@@ -175,19 +175,20 @@ CASE(multi_async, tells_the_gravest_failure_of_its_release)
 
 CASE(multi_async, a_hold_of_another_thread_is_not_released)
 {
-	struct taker t = { .keep = 1 };
+	struct taker t = { .linger = 1 };
 	static struct outcome o;
 	dlock_lock *both;
 
 	given_all("ttl=60s");
 	both = multi((dlock_lock *[]){ y, mutex(a, "bound") }, 2);
 	taker_start(&t, both, 0);
-	OK(taker_join(&t));
+	EVENTUALLY(t.done);
 	REFUSED(dlock_release_start(t.hold, outcome_note, &o), DLOCK_EINVAL,
 		"another thread");
 	OK(dlock_check(t.hold));
 	cr_assert_eq(calls_under_way(a) + calls_under_way(b), 0);
 	cr_assert(outcome_pending(&o));
+	OK(let_go(&t));
 }
 
 /* ---- A store does not answer --------------------------------------------- */

@@ -8,13 +8,13 @@ export LC_ALL=C
 allowed='
 __assert_fail __stack_chk_fail __cxa_finalize _GLOBAL_OFFSET_TABLE_
 explicit_bzero memccpy memchr memcmp memcpy memmove memset
-qsort strchr strcmp strcspn strlen strncmp strrchr strspn strstr strtol strtoll strtoul strtoull
+qsort strchr strchrnul strcmp strcspn strlen strncmp strrchr strspn strstr strtol strtoll strtoul strtoull
 snprintf vsnprintf
 calloc free malloc realloc
 redisReaderCreateWithFunctions redisReaderFeed redisReaderFree redisReaderGetReply
 dlk_fail dlk_param_given dlk_param_int dlk_param_text dlk_utf8_clip
 dlki_agree dlki_again dlki_answered dlki_answered_late dlki_busy dlki_failed dlki_front
-dlki_demoted dlki_front_op dlki_gone dlki_granted dlki_hold dlki_identity
+dlki_demoted dlki_digits dlki_digits_read dlki_front_op dlki_gone dlki_granted dlki_hold dlki_identity
 dlki_in_the_way dlki_is_at_home dlki_is_up dlki_link_open dlki_look_again dlki_peer dlki_pop dlki_pushed
 dlki_refused dlki_resume dlki_row_lock dlki_row_participant dlki_send
 dlki_senseless dlki_up
