@@ -188,31 +188,33 @@ int dlock_name_make(char out[DLOCK_NAME_SIZE], const void *bytes, size_t len)
 
 /* ---- Acquire and release ------------------------------------------------- */
 
-static int check_acquire(const dlock_lock *lock, enum dlk_mode mode,
-			 int64_t timeout_ms, dlock_hold **out,
-			 struct dlk_error *err)
+static int check_acquire(const dlock_lock *lock, const dlock_acquire_options *o,
+			 dlock_hold **out, struct dlk_error *err)
 {
 	if (!lock)
 		return dlk_fail(err, DLOCK_EINVAL, "lock is NULL");
 	if (!out)
 		return dlk_fail(err, DLOCK_EINVAL, "out is NULL");
-	if (mode == DLK_SHARED && !lock->has_read_side)
+	if (o->shared && !lock->has_read_side)
 		return dlk_fail(err, DLOCK_EINVAL,
 				"only a read-write lock has a read side");
-	return dlki_timeout_check(timeout_ms, err);
+	return dlki_timeout_check(o->timeout_ms, err);
 }
 
-static int acquire_side(dlock_lock *lock, enum dlk_mode mode,
-			int64_t timeout_ms, const struct dlki_terms *terms,
-			dlock_hold **out, struct dlk_error *err)
+static int acquire(dlock_lock *lock, const dlock_acquire_options *o,
+		   const struct dlki_terms *terms, dlock_hold **out,
+		   struct dlk_error *err)
 {
 	struct dlki_wait w;
-	int rc = check_acquire(lock, mode, timeout_ms, out, err);
+	int rc = check_acquire(lock, o, out, err);
 
+	if (rc == 0)
+		rc = dlki_permits_check(lock, o->permits, err);
 	if (rc != 0)
 		return rc;
-	w = dlki_wait_new(lock, timeout_ms);
+	w = dlki_wait_new(lock, o->timeout_ms);
 	w.terms = terms;
+	w.permits = o->permits;
 	rc = dlki_wait_begin(&w, err);
 	if (rc != 0)
 		return rc;
@@ -222,39 +224,35 @@ static int acquire_side(dlock_lock *lock, enum dlk_mode mode,
 			      err);
 	if (rc != 0)
 		return rc;
-	if (mode == DLK_EXCLUSIVE)
-		mode = dlki_lock_mode(lock);
-	return dlki_acquire(lock, mode, &w, out, err);
+	return dlki_acquire(lock, o->shared ? DLK_SHARED : dlki_lock_mode(lock),
+			    &w, out, err);
 }
 
-static int public_acquire(dlock_lock *lock, enum dlk_mode mode,
-			  int64_t timeout_ms, dlock_hold **out)
+static int public_acquire(dlock_lock *lock, const dlock_acquire_options *o,
+			  dlock_hold **out)
 {
 	struct dlki_scope scope = dlki_enter();
 	struct dlk_error err = { 0 };
-	int rc = acquire_side(lock, mode, timeout_ms, NULL, out, &err);
+	int rc = acquire(lock, o, NULL, out, &err);
 
 	return dlki_leave_with(scope, rc, &err);
 }
 
 int dlock_acquire(dlock_lock *lock, int64_t timeout_ms, dlock_hold **out)
 {
-	return public_acquire(lock, DLK_EXCLUSIVE, timeout_ms, out);
+	dlock_acquire_options o = DLOCK_ACQUIRE_OPTIONS_INIT;
+
+	o.timeout_ms = timeout_ms;
+	return public_acquire(lock, &o, out);
 }
 
 int dlock_acquire_shared(dlock_lock *lock, int64_t timeout_ms, dlock_hold **out)
 {
-	return public_acquire(lock, DLK_SHARED, timeout_ms, out);
-}
+	dlock_acquire_options o = DLOCK_ACQUIRE_OPTIONS_INIT;
 
-int dlock_acquire_permits(dlock_lock *lock, uint32_t permits,
-			  int64_t timeout_ms, dlock_hold **out)
-{
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
-	int rc = dlki_permits_acquire(lock, permits, timeout_ms, out, &err);
-
-	return dlki_leave_with(scope, rc, &err);
+	o.timeout_ms = timeout_ms;
+	o.shared = 1;
+	return public_acquire(lock, &o, out);
 }
 
 int dlock_acquire_opts(dlock_lock *lock, const dlock_acquire_options *opts,
@@ -269,8 +267,7 @@ int dlock_acquire_opts(dlock_lock *lock, const dlock_acquire_options *opts,
 	if (rc == 0)
 		rc = dlki_terms_new(&terms, &o, &err);
 	if (rc == 0)
-		rc = acquire_side(lock, o.shared ? DLK_SHARED : DLK_EXCLUSIVE,
-				  o.timeout_ms, terms, out, &err);
+		rc = acquire(lock, &o, terms, out, &err);
 	free(terms);
 	return dlki_leave_with(scope, rc, &err);
 }

@@ -9,6 +9,7 @@
 #include "core/multi.h"
 #include "core/multi_call.h"
 #include "core/overdue.h"
+#include "core/permits.h"
 #include "core/release.h"
 #include "core/async_thread.h"
 
@@ -106,6 +107,7 @@ static int acquire_start(dlock_lock *lock, const dlock_acquire_options *o,
 	r->wait = dlki_wait_new(lock, o->timeout_ms);
 	r->wait.patience.own = &r->cancels;
 	r->wait.terms = r->terms;
+	r->wait.permits = o->permits;
 	r->acquire = (struct dlki_acquire){
 		.lock = lock,
 		.wait = &r->wait,
@@ -129,6 +131,8 @@ static int begin_acquire(dlock_lock *lock, const dlock_acquire_options *opts,
 
 	if (rc == 0)
 		rc = check_acquire(lock, o.shared, done, err);
+	if (rc == 0)
+		rc = dlki_permits_check(lock, o.permits, err);
 	if (rc == 0)
 		rc = dlki_timeout_check(o.timeout_ms, err);
 	if (rc != 0)

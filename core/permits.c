@@ -4,7 +4,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "core/acquire.h"
 #include "core/inspect.h"
 
 static void count_permits(const struct dlock_participant *p, void *arg)
@@ -62,40 +61,23 @@ int dlki_permits_resize(const dlock_lock *lock, uint32_t permits,
 	return dlki_resize(lock, permits, timeout_ms, err);
 }
 
-static int check_number(const struct dlki_record *r, uint32_t permits,
-			struct dlk_error *err)
+int dlki_permits_check(const dlock_lock *lock, uint32_t permits,
+		       struct dlk_error *err)
 {
-	if (permits == 0 || permits > r->limit)
+	const struct dlki_record *r = lock->record;
+	int rc = permits != 0 ? check_semaphore(lock, err) : 0;
+
+	if (permits <= 1 || rc != 0)
+		return rc;
+	if (permits > r->limit)
 		return dlk_fail(err, DLOCK_EINVAL,
 				"semaphore '%s': %u permits at once; it has %u "
 				"of them",
 				r->name, (unsigned int)permits,
 				(unsigned int)r->limit);
-	if (permits > 1 && !(r->client->session->caps & DLOCK_CAP_PERMITS))
+	if (!(r->client->session->caps & DLOCK_CAP_PERMITS))
 		return dlk_fail(err, DLOCK_ENOTSUP,
 				"%s: cannot grant several permits at once",
 				r->client->uri->scheme);
 	return 0;
-}
-
-int dlki_permits_acquire(dlock_lock *lock, uint32_t permits, int64_t timeout_ms,
-			 dlock_hold **out, struct dlk_error *err)
-{
-	int rc = check_semaphore(lock, err);
-	struct dlki_wait w;
-
-	if (rc == 0 && !out)
-		rc = dlk_fail(err, DLOCK_EINVAL, "out is NULL");
-	if (rc == 0)
-		rc = dlki_timeout_check(timeout_ms, err);
-	if (rc == 0)
-		rc = check_number(lock->record, permits, err);
-	if (rc != 0)
-		return rc;
-	w = dlki_wait_new(lock, timeout_ms);
-	w.permits = permits;
-	rc = dlki_wait_begin(&w, err);
-	if (rc != 0)
-		return rc;
-	return dlki_acquire(lock, DLK_SHARED, &w, out, err);
 }

@@ -15,8 +15,8 @@ int dlki_permits(const dlock_lock *lock, struct dlock_permits *out,
 int dlki_permits_resize(const dlock_lock *lock, uint32_t permits,
 			int64_t timeout_ms, struct dlk_error *err);
 
-/* What dlock_acquire_permits() does. */
-int dlki_permits_acquire(dlock_lock *lock, uint32_t permits, int64_t timeout_ms,
-			 dlock_hold **out, struct dlk_error *err);
+/* Can an acquire of `lock` want so many permits?  0: it names no number. */
+int dlki_permits_check(const dlock_lock *lock, uint32_t permits,
+		       struct dlk_error *err);
 
 #endif

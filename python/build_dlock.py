@@ -171,6 +171,7 @@ typedef struct dlock_acquire_options {
 	int64_t max_hold_ms;
 	int no_renew;
 	const char *label;
+	uint32_t permits;
 	...;
 } dlock_acquire_options;
 struct dlock_participant {
@@ -247,8 +248,6 @@ void dlock_lock_free(dlock_lock *lock);
 int dlock_acquire(dlock_lock *lock, int64_t timeout_ms, dlock_hold **out);
 int dlock_acquire_shared(dlock_lock *lock, int64_t timeout_ms,
 			 dlock_hold **out);
-int dlock_acquire_permits(dlock_lock *lock, uint32_t permits,
-			  int64_t timeout_ms, dlock_hold **out);
 int dlock_acquire_opts(dlock_lock *lock, const dlock_acquire_options *opts,
 		       dlock_hold **out);
 int dlock_acquire_opts_start(dlock_lock *lock,

@@ -63,10 +63,12 @@ static int open_signals(const struct signals *s)
 static int acquire(dlock_lock *lock, int shared, uint32_t take,
 		   int64_t timeout_ms, dlock_hold **out)
 {
-	if (take > 0)
-		return dlock_acquire_permits(lock, take, timeout_ms, out);
-	return shared ? dlock_acquire_shared(lock, timeout_ms, out) :
-			dlock_acquire(lock, timeout_ms, out);
+	dlock_acquire_options o = DLOCK_ACQUIRE_OPTIONS_INIT;
+
+	o.timeout_ms = timeout_ms;
+	o.shared = shared;
+	o.permits = take;
+	return dlock_acquire_opts(lock, &o, out);
 }
 
 int wait_acquire(dlock_lock *lock, int shared, uint32_t take,

@@ -385,21 +385,6 @@ DLOCK_API DLOCK_NODISCARD int dlock_acquire_shared(dlock_lock *lock,
 						   dlock_hold **out);
 
 /*
- * As dlock_acquire(), for `permits` of a semaphore at once: all of them or
- * none.  The hold has them all, and its release gives them all back.  Whatever
- * order a store serves others in: one that wants many is not overtaken by those
- * that come later and want few.
- *
- *   EINVAL   not a semaphore; permits is 0, or more than the handle names, or
- *            more than there are since dlock_semaphore_resize()
- *   ENOTSUP  permits is more than 1, and the store lacks DLOCK_CAP_PERMITS
- */
-DLOCK_API DLOCK_NODISCARD int dlock_acquire_permits(dlock_lock *lock,
-						    uint32_t permits,
-						    int64_t timeout_ms,
-						    dlock_hold **out);
-
-/*
  * What one acquire wants.  Start from DLOCK_ACQUIRE_OPTIONS_INIT, which waits
  * for ever and leaves the rest to the client.  `size` is as in dlock_options.
  */
@@ -414,10 +399,11 @@ typedef struct dlock_acquire_options {
 	int no_renew;        /* the hold ends with its first lease */
 	const char *label;   /* what dlock_inspect() shows of this hold; NULL:
 			      * the client's */
+	uint32_t permits;    /* of a semaphore, all at once or none; 0: one */
 } dlock_acquire_options;
 
 #define DLOCK_ACQUIRE_OPTIONS_INIT                                            \
-	{ sizeof(dlock_acquire_options), DLOCK_FOREVER, 0, 0, 0, 0, NULL }
+	{ sizeof(dlock_acquire_options), DLOCK_FOREVER, 0, 0, 0, 0, NULL, 0 }
 
 /*
  * As dlock_acquire(), and dlock_acquire_shared(), for a hold with options of
@@ -449,9 +435,16 @@ typedef struct dlock_acquire_options {
  * A hold with lease_ms, max_hold_ms, no_renew or label is asked of the store:
  * the client neither passes nor keeps it.
  *
- *   EINVAL  an option that is out of range; lease_ms longer than the store's
- *           lease; no_renew without lease_ms where holds do not expire; or
- *           this thread holds the lock with other options
+ * A hold of several permits has them all, and the release gives them all back.
+ * Whatever order a store serves others in: an acquire of many permits is not
+ * overtaken by acquires that come later and want few.
+ *
+ *   EINVAL   an option that is out of range; lease_ms longer than the store's
+ *            lease; no_renew without lease_ms where holds do not expire; this
+ *            thread holds the lock with other options; permits of a lock that
+ *            is no semaphore, more than the handle names, or more than there
+ *            are since dlock_semaphore_resize()
+ *   ENOTSUP  permits is more than 1, and the store lacks DLOCK_CAP_PERMITS
  */
 DLOCK_API DLOCK_NODISCARD int
 dlock_acquire_opts(dlock_lock *lock, const dlock_acquire_options *opts,

@@ -25,7 +25,7 @@ def _own_ms(seconds, what):
 
 
 def with_options(call, shared, *, lease=None, max_hold=None, renew=True,
-                 label=None):
+                 label=None, permits=None):
     """As `call`, for a lock, milliseconds and so on."""
     text_of_label = ffi.NULL
     if label is not None:
@@ -34,7 +34,8 @@ def with_options(call, shared, *, lease=None, max_hold=None, renew=True,
         "size": ffi.sizeof("dlock_acquire_options"), "shared": shared,
         "lease_ms": _own_ms(lease, "a lease"),
         "max_hold_ms": _own_ms(max_hold, "a max_hold"),
-        "no_renew": not renew, "label": text_of_label})
+        "no_renew": not renew, "label": text_of_label,
+        "permits": 0 if permits is None else to_permits(permits)})
 
     def called(raw, ms, *more, kept=text_of_label):
         options.timeout_ms = ms
@@ -74,8 +75,8 @@ class Lock:
     def acquire(self, timeout=None, **options):
         """A Hold, in `timeout` seconds; None waits for ever.  Raises Busy if
         others hold the lock; TimedOut, a Busy, unless the timeout is 0.
-        lease=, max_hold= (seconds), renew=False and label= are the hold's own:
-        see dlock_acquire_opts()."""
+        lease=, max_hold= (seconds), renew=False and label= are the hold's own,
+        and permits= is for a semaphore: see dlock_acquire_opts()."""
         return self._acquire(lib.dlock_acquire, timeout, options)
 
     def try_acquire(self, timeout=0, **options):
@@ -220,25 +221,8 @@ class SharedLock(Lock):
 
 
 class Semaphore(Lock):
-    """Many holders: each has a permit, or several."""
-
-    def acquire(self, timeout=None, permits=1, **options):
-        """As Lock.acquire(), for so many permits at once: all or none."""
-        n = to_permits(permits)
-        if n == 1:
-            return super().acquire(timeout, **options)
-        if options:
-            raise Invalid("options of its own for several permits at once")
-        return self._acquire(
-            lambda raw, ms, out: lib.dlock_acquire_permits(raw, n, ms, out),
-            timeout, options)
-
-    def try_acquire(self, timeout=0, permits=1, **options):
-        """As acquire(), but None if others hold the permits."""
-        try:
-            return self.acquire(timeout, permits, **options)
-        except Busy:
-            return None
+    """Many holders.  acquire(permits=n) takes several permits at once: all or
+    none."""
 
     def permits(self, timeout=5):
         """How many permits there are, are held, and are free: Permits."""

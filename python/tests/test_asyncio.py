@@ -169,8 +169,12 @@ class Acquires(AioCase):
                 await permits.resize(3)
                 await (await permits.try_acquire()).release()
                 await permits.resize(2)
+            self.assertIsNone(await permits.try_acquire(permits=1))
             await one.release()
             await two.release()
+            if "PERMITS" in store.caps:
+                async with permits.acquire(5, permits=2):
+                    self.assertIsNone(await permits.try_acquire())
 
         self.in_loop(main)
 

@@ -46,14 +46,18 @@ class Clients(Case):
             one = self.other.semaphore(self.name, 3).inspect()[0]
             self.assertEqual((one.permits, one.limit), (1, 3))
         self.assertRaises(dlock.Invalid, mine.resize, 0)
-        self.assertRaises(dlock.Invalid, mine.acquire, 0, 4)
+        for wrong in 0, 4, True:
+            self.assertRaises(dlock.Invalid, mine.acquire, 0, permits=wrong)
+        self.assertRaises(dlock.Invalid, self.store.mutex(self.name).acquire,
+                          0, permits=1)
         if "PERMITS" in self.store.caps:
             with mine.acquire(5, permits=2):
                 self.assertEqual(mine.permits(), dlock.Permits(3, 2, 1))
                 self.assertIsNone(mine.try_acquire(permits=2))
                 mine.try_acquire().release()
         else:
-            self.assertRaises(dlock.NotSupported, mine.try_acquire, 0, 2)
+            self.assertRaises(dlock.NotSupported, mine.try_acquire, 0,
+                              permits=2)
         if "RESIZE" in self.store.caps:
             self.assertRaises(dlock.Invalid, mine.resize, 2)
             with mine:

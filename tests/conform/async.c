@@ -324,6 +324,37 @@ void case_async_permits(struct conform *t)
 	given(o[1].hold);
 }
 
+static void ask_for_several(struct outcome *o, dlock_lock *lock,
+			    uint32_t permits)
+{
+	dlock_acquire_options opts = DLOCK_ACQUIRE_OPTIONS_INIT;
+
+	opts.permits = permits;
+	CHECK_OK(dlock_acquire_opts_start(lock, &opts, outcome_note, o, NULL));
+}
+
+void case_async_several(struct conform *t)
+{
+	struct outcome o[3] = { 0 }, none = { 0 };
+	dlock_acquire_options opts = DLOCK_ACQUIRE_OPTIONS_INIT;
+
+	use_semaphore(t, 3);
+	ask_for_several(&o[0], t->lock, 2);
+	granted(&o[0]);
+	ask_for_several(&o[1], t->lock, 3);
+	await_waiters(t, 1);
+	ask_for_several(&o[2], t->lock, 1);
+	await_waiters(t, 2);
+	ALL_ALONG(20, outcome_pending(&o[1]) && outcome_pending(&o[2]));
+	given(o[0].hold);
+	given(granted(&o[1]));
+	given(granted(&o[2]));
+	opts.permits = 4;
+	CHECK_RC(dlock_acquire_opts_start(t->lock, &opts, outcome_note, &none,
+					  NULL),
+		 DLOCK_EINVAL);
+}
+
 /* As many as you like need no more threads than one. */
 void case_async_many(struct conform *t)
 {

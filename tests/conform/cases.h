@@ -77,6 +77,7 @@
 	X(async_at_close, NONE)                                                \
 	X(async_readers, SHARED)                                               \
 	X(async_permits, COUNT)                                                \
+	X(async_several, COUNT | DLOCK_CAP_PERMITS)                            \
 	X(async_many, NONE)                                                    \
 	/* loop.c */                                                           \
 	X(loop_descriptor, NONE)                                               \

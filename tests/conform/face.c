@@ -220,38 +220,53 @@ void close_face(dlock_client *c)
 
 /* ---- The calls ----------------------------------------------------------- */
 
-typedef int start_fn(dlock_lock *lock, int64_t timeout_ms, dlock_done_fn done,
-		     void *arg, dlock_op *op);
-
-static int begin_and_await(start_fn *start, dlock_lock *lock,
-			   int64_t timeout_ms, dlock_hold **out)
+/* How `call` ended, which dlock began with `rc`. */
+static int end_of(struct call *call, int rc, const dlock_lock *lock,
+		  dlock_hold **out)
 {
-	dlock_client *c = client_of(lock);
-	struct call call = { 0 };
-	int rc = start(lock, timeout_ms, ended, &call, NULL);
-
 	if (rc != DLOCK_OK) {
 		keep_text(dlock_errmsg());
 		return rc;
 	}
-	await(c, &call);
-	if (call.rc == DLOCK_OK)
-		*out = call.hold;
-	return call.rc;
+	await(client_of(lock), call);
+	if (call->rc == DLOCK_OK)
+		*out = call->hold;
+	return call->rc;
 }
 
 int acquire(dlock_lock *lock, int64_t timeout_ms, dlock_hold **out)
 {
-	return face_is_async() ? begin_and_await(dlock_acquire_start, lock,
-						 timeout_ms, out) :
-				 dlock_acquire(lock, timeout_ms, out);
+	struct call call = { 0 };
+
+	if (!face_is_async())
+		return dlock_acquire(lock, timeout_ms, out);
+	return end_of(&call,
+		      dlock_acquire_start(lock, timeout_ms, ended, &call, NULL),
+		      lock, out);
 }
 
 int acquire_shared(dlock_lock *lock, int64_t timeout_ms, dlock_hold **out)
 {
-	return face_is_async() ? begin_and_await(dlock_acquire_shared_start,
-						 lock, timeout_ms, out) :
-				 dlock_acquire_shared(lock, timeout_ms, out);
+	struct call call = { 0 };
+
+	if (!face_is_async())
+		return dlock_acquire_shared(lock, timeout_ms, out);
+	return end_of(&call,
+		      dlock_acquire_shared_start(lock, timeout_ms, ended, &call,
+						 NULL),
+		      lock, out);
+}
+
+int acquire_opts(dlock_lock *lock, const dlock_acquire_options *o,
+		 dlock_hold **out)
+{
+	struct call call = { 0 };
+
+	if (!face_is_async())
+		return dlock_acquire_opts(lock, o, out);
+	return end_of(&call,
+		      dlock_acquire_opts_start(lock, o, ended, &call, NULL),
+		      lock, out);
 }
 
 /* Where the client is closed, nothing can be begun. */
@@ -292,6 +307,7 @@ const char *face_errmsg(void)
 #define OWN "the case makes asynchronous calls of its own"
 #define THREADS "holds belong to no thread"
 #define IN_EVENT "a release that on_event begins ends after on_event"
+#define ARGUMENTS "they are those of the calls that wait"
 #define WAITS "the program waits, not the library"
 
 static const struct {
@@ -302,11 +318,15 @@ static const struct {
 	{ "callback_*", OWN },
 	{ "loop_*", OWN },
 	{ "many_*", OWN },
+	{ "opts_async", OWN },
 	{ "fork_*", "the processing thread is not in the child" },
 	{ "mutex_reentry", THREADS },
 	{ "mutex_two_handles", THREADS },
 	{ "mutex_foreign_release", THREADS },
 	{ "mutex_unbound", "all handles are unbound" },
+	{ "held_by_this_thread", THREADS },
+	{ "held_on_both_sides", THREADS },
+	{ "opts_reentry", THREADS },
 	{ "rwlock_read_again", THREADS },
 	{ "rwlock_upgrade", THREADS },
 	{ "rwlock_downgrade", THREADS },
@@ -326,7 +346,8 @@ static const struct {
 	{ "signals_*", WAITS },
 	{ "thread_cancelled", WAITS },
 	{ "errno_kept", WAITS },
-	{ "arguments_bad", "they are those of the calls that wait" },
+	{ "arguments_bad", ARGUMENTS },
+	{ "semaphore_several_refused", ARGUMENTS },
 };
 
 const char *face_excepts(const char *name)

@@ -27,6 +27,8 @@ void face_knows(dlock_lock *lock, dlock_client *client,
 /* As the functions of dlock.h with these names. */
 int acquire(dlock_lock *lock, int64_t timeout_ms, dlock_hold **out);
 int acquire_shared(dlock_lock *lock, int64_t timeout_ms, dlock_hold **out);
+int acquire_opts(dlock_lock *lock, const dlock_acquire_options *options,
+		 dlock_hold **out);
 int release(dlock_hold *hold);
 void close_face(dlock_client *client);
 

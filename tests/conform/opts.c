@@ -18,7 +18,7 @@ static dlock_hold *take_so(dlock_lock *lock, const dlock_acquire_options *o)
 {
 	dlock_hold *h = NULL;
 
-	CHECK_OK(dlock_acquire_opts(lock, o, &h));
+	CHECK_OK(acquire_opts(lock, o, &h));
 	return h;
 }
 
@@ -34,8 +34,8 @@ static void ends(struct conform *t, dlock_hold *h, int64_t begun,
 	CHECK_RC(dlock_check(h), DLOCK_ELOST);
 	CHECK_INT(now_ms() - begun, >=, least_ms - 1);
 	EVENTUALLY(is_readable(dlock_hold_fd(h), 0));
-	CHECK_RC(dlock_release(h), DLOCK_ELOST);
-	CHECK_TEXT(dlock_errmsg(), t->name);
+	CHECK_RC(release(h), DLOCK_ELOST);
+	CHECK_TEXT(face_errmsg(), t->name);
 	ASK_OK(p, CHECK_HOLD, 0);
 }
 
@@ -89,7 +89,7 @@ void case_opts_lease(struct conform *t)
 	CHECK_INT(stats_of(t->client).lost, ==, 0);
 	if (t->ttl_ms > 0) {
 		o.lease_ms = t->ttl_ms + 1;
-		CHECK_RC(dlock_acquire_opts(t->lock, &o, &h), DLOCK_EINVAL);
+		CHECK_RC(acquire_opts(t->lock, &o, &h), DLOCK_EINVAL);
 	}
 }
 
@@ -158,7 +158,7 @@ void case_opts_reentry(struct conform *t)
 	CHECK(take_so(t->lock, &o) == h);
 	CHECK(take(t->lock) == h);
 	o.max_hold_ms++;
-	CHECK_RC(dlock_acquire_opts(t->lock, &o, &none), DLOCK_EINVAL);
+	CHECK_RC(acquire_opts(t->lock, &o, &none), DLOCK_EINVAL);
 	for (int i = 0; i < 3; i++)
 		give(h);
 	is_free(t->lock);
@@ -207,7 +207,7 @@ void case_opts_multi(struct conform *t)
 	h = take_so(t->lock, &o);
 	EVENTUALLY(dlock_check(dlock_member(h, 0)) == DLOCK_ELOST &&
 		   dlock_check(dlock_member(h, 1)) == DLOCK_ELOST);
-	CHECK_RC(dlock_release(h), DLOCK_ELOST);
+	CHECK_RC(release(h), DLOCK_ELOST);
 	h = take(t->lock);
 	CHECK_RC(dlock_extend(h, 100), DLOCK_EINVAL);
 	give(h);

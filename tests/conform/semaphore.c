@@ -297,11 +297,21 @@ void case_semaphore_resize_refused(struct conform *t)
 
 /* ---- Several at once ----------------------------------------------------- */
 
+static int acquire_several(dlock_lock *l, uint32_t permits, int64_t timeout_ms,
+			   dlock_hold **out)
+{
+	dlock_acquire_options o = DLOCK_ACQUIRE_OPTIONS_INIT;
+
+	o.permits = permits;
+	o.timeout_ms = timeout_ms;
+	return acquire_opts(l, &o, out);
+}
+
 static dlock_hold *take_several(dlock_lock *l, uint32_t permits)
 {
 	dlock_hold *h = NULL;
 
-	CHECK_OK(dlock_acquire_permits(l, permits, patience_ms(), &h));
+	CHECK_OK(acquire_several(l, permits, patience_ms(), &h));
 	return h;
 }
 
@@ -309,7 +319,7 @@ static void refused_several(dlock_lock *l, uint32_t permits)
 {
 	dlock_hold *h = NULL;
 
-	CHECK_RC(dlock_acquire_permits(l, permits, 0, &h), DLOCK_EBUSY);
+	CHECK_RC(acquire_several(l, permits, 0, &h), DLOCK_EBUSY);
 	CHECK(!h);
 }
 
@@ -327,7 +337,7 @@ static void *wait_for_several(void *arg)
 {
 	struct several *s = arg;
 
-	s->rc = dlock_acquire_permits(s->lock, s->permits, -1, &s->hold);
+	s->rc = acquire_several(s->lock, s->permits, -1, &s->hold);
 	s->over = 1;
 	return NULL;
 }
@@ -467,8 +477,8 @@ void case_semaphore_several_too_many(struct conform *t)
 	pthread_join(s.thread, NULL);
 	CHECK_RC(s.rc, DLOCK_EINVAL);
 	ALL_ALONG(10, quiet(p));
-	CHECK_RC(dlock_acquire_permits(t->lock, 3, -1, &none), DLOCK_EINVAL);
-	CHECK_TEXT(dlock_errmsg(), t->name);
+	CHECK_RC(acquire_several(t->lock, 3, -1, &none), DLOCK_EINVAL);
+	CHECK_TEXT(face_errmsg(), t->name);
 	set_limit(t->lock, 3);
 	HEAR_OK(p);
 	ASK_OK(p, RELEASE, 0);
@@ -480,21 +490,19 @@ void case_semaphore_several_refused(struct conform *t)
 	dlock_hold *none = NULL;
 
 	use_semaphore(t, 3);
-	CHECK_RC(dlock_acquire_permits(NULL, 1, 0, &none), DLOCK_EINVAL);
-	CHECK_RC(dlock_acquire_permits(t->lock, 1, 0, NULL), DLOCK_EINVAL);
-	CHECK_RC(dlock_acquire_permits(t->lock, 0, 0, &none), DLOCK_EINVAL);
-	CHECK_RC(dlock_acquire_permits(t->lock, 4, 0, &none), DLOCK_EINVAL);
+	CHECK_RC(acquire_several(NULL, 1, 0, &none), DLOCK_EINVAL);
+	CHECK_RC(acquire_several(t->lock, 1, 0, NULL), DLOCK_EINVAL);
+	CHECK_RC(acquire_several(t->lock, 4, 0, &none), DLOCK_EINVAL);
 	CHECK_TEXT(dlock_errmsg(), t->name);
-	CHECK_RC(dlock_acquire_permits(t->lock, 1, -2, &none), DLOCK_EINVAL);
-	CHECK_RC(
-		dlock_acquire_permits(any_lock(t, t->client, MUTEX, 0, t->name),
-				      1, 0, &none),
-		DLOCK_EINVAL);
+	CHECK_RC(acquire_several(t->lock, 1, -2, &none), DLOCK_EINVAL);
+	CHECK_RC(acquire_several(any_lock(t, t->client, MUTEX, 0, t->name), 1,
+				 0, &none),
+		 DLOCK_EINVAL);
 	CHECK(!none);
 	give(take_several(t->lock, 1));
 	if (t->caps & DLOCK_CAP_PERMITS)
 		return;
-	CHECK_RC(dlock_acquire_permits(t->lock, 2, 0, &none), DLOCK_ENOTSUP);
+	CHECK_RC(acquire_several(t->lock, 2, 0, &none), DLOCK_ENOTSUP);
 }
 
 void case_semaphore_many(struct conform *t)

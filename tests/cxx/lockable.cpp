@@ -266,23 +266,24 @@ TEST(permits_are_taken_at_once)
 	dlock::semaphore s(c, name, 3), theirs(other, name, 3);
 	std::error_code code;
 
-	THROWS(static_cast<void>(s.acquire_permits(4)), dlock::errc::invalid);
-	CHECK(!s.acquire_permits(0, code) && code == dlock::errc::invalid);
+	dlock::acquire_options o;
+
+	o.permits = 4;
+	THROWS(static_cast<void>(s.acquire(o)), dlock::errc::invalid);
+	o.permits = 2;
 	if (!(c.caps() & DLOCK_CAP_PERMITS)) {
-		THROWS(static_cast<void>(s.try_acquire_permits(2)),
+		THROWS(static_cast<void>(s.try_acquire(o)),
 		       dlock::errc::not_supported);
 		return;
 	}
-	const dlock::hold two = s.acquire_permits(2);
+	const dlock::hold two = s.acquire(o);
 	CHECK(theirs.inspect(5s).at(0).permits == 2);
-	CHECK(!theirs.try_acquire_permits(2));
-	CHECK(!theirs.try_acquire_permits(2, code) &&
-	      code == dlock::errc::busy);
-	CHECK(!theirs.try_acquire_permits_for(2, 20ms));
-	CHECK(!theirs.try_acquire_permits_for(2, 20ms, code) &&
-	      code == dlock::errc::busy);
+	o.timeout = 20ms;
+	CHECK(!theirs.try_acquire(o));
+	CHECK(!theirs.acquire(o, code) && code == dlock::errc::busy);
 	CHECK(theirs.try_acquire());
-	CHECK(s.acquire_permits(1, code) && !code);
+	o.permits = 1;
+	CHECK(s.acquire(o, code) && !code);
 }
 
 TEST(unbound_hold_goes_to_another_thread)

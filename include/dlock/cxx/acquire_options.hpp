@@ -7,6 +7,7 @@
 #include <dlock/dlock.h>
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -21,6 +22,7 @@ struct acquire_options {
 	std::chrono::milliseconds max_hold{ 0 }; /* 0: the client's */
 	bool renew = true; /* false: the hold ends with its first lease */
 	std::string label; /* "": the client's */
+	std::uint32_t permits = 0; /* of a semaphore, all or none; 0: one */
 };
 
 namespace detail
@@ -39,6 +41,7 @@ public:
 		c_.lease_ms = o.lease.count();
 		c_.max_hold_ms = o.max_hold.count();
 		c_.no_renew = !o.renew;
+		c_.permits = o.permits;
 		if (!label_.empty())
 			c_.label = label_.c_str();
 	}

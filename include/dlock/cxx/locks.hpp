@@ -233,48 +233,6 @@ public:
 	{
 	}
 
-	/* Several permits at once: dlock_acquire_permits(). */
-	hold acquire_permits(std::uint32_t n)
-	{
-		std::error_code code;
-		hold h = take(n, -1, code);
-
-		if (code)
-			detail::raise(code);
-		return h;
-	}
-
-	hold acquire_permits(std::uint32_t n, std::error_code &code) noexcept
-	{
-		return take(n, -1, code);
-	}
-
-	/* Empty if others hold them. */
-	hold try_acquire_permits(std::uint32_t n) { return may_take(n, 0); }
-
-	hold try_acquire_permits(std::uint32_t n,
-				 std::error_code &code) noexcept
-	{
-		return take(n, 0, code);
-	}
-
-	template <class Rep, class Period>
-	hold
-	try_acquire_permits_for(std::uint32_t n,
-				const std::chrono::duration<Rep, Period> &d)
-	{
-		return may_take(n, detail::to_ms(d));
-	}
-
-	template <class Rep, class Period>
-	hold
-	try_acquire_permits_for(std::uint32_t n,
-				const std::chrono::duration<Rep, Period> &d,
-				std::error_code &code) noexcept
-	{
-		return take(n, detail::to_ms(d), code);
-	}
-
 	/* How many permits there are, and how many are free now. */
 	template <class Rep, class Period>
 	permit_count
@@ -311,26 +269,6 @@ public:
 	}
 
 private:
-	hold take(std::uint32_t n, std::int64_t ms,
-		  std::error_code &code) noexcept
-	{
-		dlock_hold *h = nullptr;
-		const int rc = dlock_acquire_permits(native_handle(), n, ms,
-						     &h);
-
-		return granted(h, rc, code);
-	}
-
-	hold may_take(std::uint32_t n, std::int64_t ms)
-	{
-		std::error_code code;
-		hold h = take(n, ms, code);
-
-		if (code && code != errc::busy)
-			detail::raise(code);
-		return h;
-	}
-
 	permit_count count(std::int64_t ms, std::error_code *code) const
 	{
 		dlock_permits n = {};
