@@ -15,15 +15,20 @@ static void grant(const struct mem_session *s, struct mem_ticket *t)
 				      DLK_FOREVER;
 }
 
-/* Return when the first lease ahead of `t` ends: no wake tells. */
+/* Return when the first lease ahead of `t` may end, which comes without a wake.
+ * A waiter ahead may be granted at once, and never release. */
 static dlk_time first_expiry(const struct mem_ticket *t)
 {
 	dlk_time first = DLK_FOREVER;
 
 	for (const struct mem_ticket *ahead = t->queue->first; ahead != t;
 	     ahead = ahead->next) {
-		if (ahead->granted && ahead->until < first)
-			first = ahead->until;
+		dlk_time end = ahead->until;
+
+		if (!ahead->granted && !ahead->orphan)
+			end = mem_lease_end(mem_session(ahead->base.session));
+		if (end < first)
+			first = end;
 	}
 	return first;
 }

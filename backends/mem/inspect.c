@@ -28,7 +28,7 @@ static void report_ticket(const struct mem_ticket *t, dlk_time now,
 		.limit = t->queue->limit,
 	};
 
-	if (t->granted && t->until <= now)
+	if ((t->granted || t->orphan) && t->until <= now)
 		return;
 	if (t->granted && t->until != DLK_FOREVER)
 		p.remaining_ms = (t->until - now) / DLK_MS;
@@ -110,8 +110,9 @@ int dlki_mem_break(struct dlk_session *base, const struct dlk_request *request,
 		next = t->next;
 		if (!t->granted)
 			continue;
-		dlk_lost(t->base.session, t->base.id,
-			 "an operator broke the lock");
+		if (!t->orphan)
+			dlk_lost(t->base.session, t->base.id,
+				 "an operator broke the lock");
 		dlki_mem_dequeue(t);
 	}
 	pthread_mutex_unlock(&dlki_mem_mu);

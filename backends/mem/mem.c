@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "backends/mem/orphan.h"
 #include "backends/mem/queue.h"
 #include "backends/mem/rehearsal.h"
 
@@ -12,6 +13,7 @@ static void reset_in_child(void)
 {
 	dlki_mem_mu = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	dlki_mem_queues_forget();
+	dlki_mem_orphans_forget();
 }
 
 static void watch_forks(void)
@@ -53,8 +55,10 @@ static int mem_open(struct dlk_session *base, dlk_time deadline,
 
 static void mem_close(struct dlk_session *s, dlk_time deadline)
 {
-	(void)s;
 	(void)deadline;
+	pthread_mutex_lock(&dlki_mem_mu);
+	dlki_mem_orphans_close(mem_session(s));
+	pthread_mutex_unlock(&dlki_mem_mu);
 }
 
 static const char *const schemes[] = { "mem", NULL };

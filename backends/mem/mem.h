@@ -35,8 +35,9 @@ struct mem_ticket {
 	struct mem_ticket *next, **link;
 	int granted;
 	int watched;             /* tell the core of other sessions */
+	int orphan;              /* the store's own: see orphan.h */
 	uint64_t token;
-	dlk_time until;          /* end of a holder's lease */
+	dlk_time until;          /* end of a holder's, or an orphan's, lease */
 	dlk_time lose_at;        /* when the loss is rehearsed */
 };
 

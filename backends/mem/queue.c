@@ -111,7 +111,7 @@ void dlki_mem_expire(struct mem_queue *queue, dlk_time now)
 
 	for (struct mem_ticket *t = queue->first; t; t = next) {
 		next = t->next;
-		if (!t->granted || t->until > now)
+		if (!(t->granted || t->orphan) || t->until > now)
 			continue;
 		if (!unlink_ticket(t))
 			return;
@@ -179,6 +179,13 @@ static int scratch_put(size_t i, const struct mem_ticket *t)
 	return 1;
 }
 
+/* No thread waits for an orphan. */
+static void wake(const struct mem_ticket *t)
+{
+	if (!t->orphan)
+		dlk_wake(t->base.session, t->base.id);
+}
+
 /* A waiter that wants more permits than there are is to hear of that. */
 void dlki_mem_wake(struct mem_queue *queue)
 {
@@ -186,18 +193,18 @@ void dlki_mem_wake(struct mem_queue *queue)
 
 	for (struct mem_ticket *t = queue->first; t; t = t->next) {
 		if (dlki_mem_wants_too_many(t)) {
-			dlk_wake(t->base.session, t->base.id);
+			wake(t);
 			continue;
 		}
 		if (!t->granted) {
 			if (dlk_grant(scratch, ahead, entry_of(t)) >= 0)
 				return;
-			dlk_wake(t->base.session, t->base.id);
+			wake(t);
 		}
 		if (!scratch_put(ahead++, t)) {
 			/* No memory to tell the next waiter: all may ask. */
 			for (; t; t = t->next)
-				dlk_wake(t->base.session, t->base.id);
+				wake(t);
 			return;
 		}
 	}

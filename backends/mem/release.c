@@ -1,26 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/mem/mem.h"
 
+#include "backends/mem/orphan.h"
 #include "backends/mem/queue.h"
 #include "backends/mem/rehearsal.h"
 #include "backends/mem/token.h"
+
+/* `t` may be NULL, the claim being gone. */
+static void give_up(struct mem_ticket *t, uint64_t used)
+{
+	if (!t)
+		return;
+	if (t->granted && used != 0)
+		dlki_mem_token_return(t->queue, used);
+	else if (t->watched)
+		dlki_mem_token_return(t->queue, t->token);
+	dlki_mem_dequeue(t);
+}
 
 int dlki_mem_release(struct dlk_ticket *base, dlk_time deadline,
 		     struct dlk_error *err)
 {
 	struct mem_ticket *t = mem_ticket(base);
+	int rc = dlki_mem_rehearse(mem_session(base->session), deadline, err);
 
-	if (dlki_mem_rehearse(mem_session(base->session), deadline, err) != 0)
-		return err->code;
 	pthread_mutex_lock(&dlki_mem_mu);
-	if (t->queue && t->granted && base->token_used != 0)
-		dlki_mem_token_return(t->queue, base->token_used);
-	else if (t->queue && t->watched)
-		dlki_mem_token_return(t->queue, t->token);
-	if (t->queue)
-		dlki_mem_dequeue(t);
+	if (rc != 0 && t->queue)
+		dlki_mem_orphan_leave(t);
+	else if (rc == 0)
+		give_up(t->queue ? t : dlki_mem_orphan_of(t), base->token_used);
 	pthread_mutex_unlock(&dlki_mem_mu);
-	return 0;
+	return rc;
 }
 
 int dlki_mem_downgrade(struct dlk_ticket *base, dlk_time deadline,

@@ -9,7 +9,8 @@ void dlki_mem_tell_wanted(const struct mem_ticket *t)
 {
 	const struct mem_ticket *holder = t->queue->first;
 
-	if (holder->watched && holder->base.session != t->base.session)
+	if (holder->watched && !holder->orphan &&
+	    holder->base.session != t->base.session)
 		dlk_wanted(holder->base.session, holder->base.id);
 }
 
@@ -54,7 +55,7 @@ int dlki_mem_revoke(struct dlk_session *base, const struct dlk_request *request,
 		return rc;
 	pthread_mutex_lock(&dlki_mem_mu);
 	q = dlki_mem_find(s, request);
-	if (q && q->first && q->first->watched)
+	if (q && q->first && q->first->watched && !q->first->orphan)
 		dlk_wanted(q->first->base.session, q->first->base.id);
 	pthread_mutex_unlock(&dlki_mem_mu);
 	return 0;

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "backends/mem/orphan.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/mem/queue.h"
+
+struct orphan {
+	struct mem_ticket ticket;
+	struct orphan *next;
+	char text[]; /* the owner and the label */
+};
+
+static struct orphan *orphans; /* under dlki_mem_mu */
+
+/* Free the orphans that have left their queues. */
+static void sweep(void)
+{
+	struct orphan **at = &orphans;
+
+	while (*at) {
+		struct orphan *o = *at;
+
+		if (o->ticket.queue) {
+			at = &o->next;
+			continue;
+		}
+		*at = o->next;
+		free(o);
+	}
+}
+
+static struct orphan *orphan_new(const struct mem_ticket *t)
+{
+	const struct dlk_request *request = &t->base.request;
+	size_t owner = strlen(request->owner) + 1;
+	size_t label = strlen(request->label) + 1;
+	struct orphan *o = malloc(sizeof(*o) + owner + label);
+
+	if (!o)
+		return NULL;
+	o->ticket = *t;
+	o->ticket.orphan = 1;
+	o->ticket.base.request.owner = memcpy(o->text, request->owner, owner);
+	o->ticket.base.request.label = memcpy(o->text + owner, request->label,
+					      label);
+	o->ticket.base.request.name = NULL;
+	o->ticket.base.request.key = NULL;
+	return o;
+}
+
+void dlki_mem_orphan_leave(struct mem_ticket *t)
+{
+	struct orphan *o;
+
+	sweep();
+	o = orphan_new(t);
+	if (!o) {
+		dlki_mem_dequeue(t);
+		return;
+	}
+	if (!t->granted)
+		o->ticket.until = mem_lease_end(mem_session(t->base.session));
+	*t->link = &o->ticket;
+	if (t->next)
+		t->next->link = &o->ticket.next;
+	else
+		t->queue->last = &o->ticket.next;
+	t->queue = NULL;
+	t->granted = t->watched = 0;
+	o->next = orphans;
+	orphans = o;
+}
+
+struct mem_ticket *dlki_mem_orphan_of(const struct mem_ticket *t)
+{
+	for (struct orphan *o = orphans; o; o = o->next) {
+		if (o->ticket.queue &&
+		    o->ticket.base.session == t->base.session &&
+		    o->ticket.base.id == t->base.id)
+			return &o->ticket;
+	}
+	return NULL;
+}
+
+void dlki_mem_orphans_close(struct mem_session *s)
+{
+	for (struct orphan *o = orphans; o; o = o->next) {
+		if (!o->ticket.queue || o->ticket.base.session != &s->base)
+			continue;
+		o->ticket.base.session = NULL;
+		if (!s->leased)
+			dlki_mem_dequeue(&o->ticket);
+	}
+	sweep();
+}
+
+void dlki_mem_orphans_forget(void)
+{
+	orphans = NULL;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Threads of a simulated process that take locks as chance says. */
+#ifndef DLOCK_SIM_PROCESS_CALLER_H
+#define DLOCK_SIM_PROCESS_CALLER_H
+
+#include <dlock/dlock.h>
+#include <pthread.h>
+
+#include "sim/base/chance.h"
+#include "sim/process/judge.h"
+
+enum { SIM_NAMES = 3, SIM_CALLERS = 5, SIM_CLIENTS = 3 };
+
+/* The handles of a client.  The callers of the client share these. */
+struct sim_handles {
+	dlock_lock *lock[SIM_NAMES];
+	dlock_lock *loose[SIM_NAMES]; /* unbound */
+};
+
+struct sim_play {
+	struct sim_chance *chance;
+	struct sim_name names[SIM_NAMES];
+	size_t n_names;
+	dlock_client *client[SIM_CLIENTS];
+	struct sim_handles handles[SIM_CLIENTS];
+	size_t n_clients;
+	int calm;     /* the store answers at once, and no hold is lost */
+	int may_fail; /* an answer may come too late */
+	int may_lose, may_break, may_cancel;
+	int64_t told_ns;
+	int closes;             /* a client is closed while callers wait */
+	size_t closing;         /* the client, once the close has begun */
+	int close_has_begun;
+};
+
+struct sim_caller {
+	struct sim_play *play;
+	int number;
+	size_t client;
+	pthread_t thread;
+	int steps;
+	int waits; /* in an acquire without a timeout */
+	int over;  /* after the last step */
+};
+
+void *sim_caller_run(void *caller);
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/process/judge.h"
+
+#include <inttypes.h>
+
+#include "sim/process/sched.h"
+
+enum { ENTRIES = 64 };
+
+/* A hold of a caller; the same hold again for a re-entrant acquire. */
+static struct entry {
+	struct sim_name *name; /* NULL: free */
+	dlock_hold *hold;
+	enum sim_side side;
+	int caller;
+	int told;
+} entries[ENTRIES];
+
+/* Holds lost before the judge knew the hold. */
+static const dlock_hold *early[ENTRIES];
+static size_t n_early;
+
+static struct sim_rules rules;
+static uint64_t grants;
+
+void sim_judge_begin(const struct sim_rules *r)
+{
+	rules = *r;
+}
+
+uint64_t sim_judge_grants(void)
+{
+	return grants;
+}
+
+static int excludes(const struct entry *one, const struct entry *other)
+{
+	if (one->name != other->name || one->caller == other->caller ||
+	    one->side == SIM_PERMIT)
+		return 0;
+	return one->side == SIM_WRITE || other->side == SIM_WRITE;
+}
+
+static void check_alone(const struct entry *mine)
+{
+	uint32_t taken = 0;
+
+	if (rules.may_overlap || dlock_check(mine->hold) != DLOCK_OK)
+		return;
+	for (size_t i = 0; i < ENTRIES; i++) {
+		const struct entry *s = &entries[i];
+
+		if (s->name != mine->name || dlock_check(s->hold) != DLOCK_OK)
+			continue;
+		taken += s->side == SIM_PERMIT;
+		if (s != mine && excludes(mine, s))
+			sim_sched_fail("overlap: callers %d and %d hold a lock",
+				       s->caller, mine->caller);
+	}
+	if (taken > mine->name->permits)
+		sim_sched_fail("overlap: %u holders of %u permits", taken,
+			       mine->name->permits);
+}
+
+/* A re-entrant acquire returns the token of the first. */
+static void check_token(const struct entry *mine)
+{
+	struct sim_name *n = mine->name;
+	uint64_t token = dlock_token(mine->hold);
+	int shared = mine->side != SIM_WRITE;
+
+	for (size_t i = 0; i < ENTRIES; i++) {
+		if (&entries[i] != mine && entries[i].name == n &&
+		    entries[i].caller == mine->caller)
+			return;
+	}
+	if (rules.may_overlap || dlock_check(mine->hold) != DLOCK_OK)
+		return;
+	if (token <= n->largest[0] || (!shared && token <= n->largest[1]))
+		sim_sched_fail("token %" PRIu64 " after %" PRIu64
+			       " and %" PRIu64,
+			       token, n->largest[0], n->largest[1]);
+	if (token > n->largest[shared])
+		n->largest[shared] = token;
+}
+
+static int was_told(const dlock_hold *hold)
+{
+	for (size_t i = 0; i < ENTRIES; i++) {
+		if (early[i] != hold)
+			continue;
+		early[i] = NULL;
+		return 1;
+	}
+	return 0;
+}
+
+void sim_judge_granted(struct sim_name *name, enum sim_side side,
+		       dlock_hold *hold, int caller, int64_t asked_at,
+		       int64_t stalled)
+{
+	int64_t from = asked_at > name->free_since ? asked_at :
+						     name->free_since;
+	int64_t late = rules.late_ns + sim_sched_stalled() - stalled;
+	size_t i = 0;
+
+	while (i < ENTRIES && entries[i].name)
+		i++;
+	if (i == ENTRIES)
+		sim_sched_fail("more than %d holds", ENTRIES);
+	if (name->holds == 0 && from != SIM_FOREVER &&
+	    sim_sched_now() - from > late)
+		sim_sched_fail("a lock was free for %" PRId64
+			       " ms while caller %d waited",
+			       (sim_sched_now() - from) / SIM_MS, caller);
+	entries[i] = (struct entry){ name, hold, side, caller, was_told(hold) };
+	name->holds++;
+	grants++;
+	sim_sched_mix(dlock_token(hold) ^ (uint64_t)caller);
+	check_alone(&entries[i]);
+	check_token(&entries[i]);
+}
+
+static struct entry *entry_of(const dlock_hold *hold, int caller)
+{
+	for (size_t i = 0; i < ENTRIES; i++) {
+		if (entries[i].name && entries[i].hold == hold &&
+		    (caller < 0 || entries[i].caller == caller))
+			return &entries[i];
+	}
+	return NULL;
+}
+
+void sim_judge_releasing(dlock_hold *hold, int caller)
+{
+	struct entry *s = entry_of(hold, caller);
+
+	if (!s)
+		sim_sched_fail("caller %d releases without a hold", caller);
+	s->name->holds--;
+	s->name->free_since = SIM_FOREVER;
+	s->name = NULL;
+}
+
+void sim_judge_released(struct sim_name *name, int rc)
+{
+	if (rc != DLOCK_OK && !rules.may_lose)
+		sim_sched_fail("a release returned %d", rc);
+	if (name->holds == 0)
+		name->free_since = sim_sched_now();
+}
+
+void sim_judge_lost(const dlock_hold *hold)
+{
+	(void)hold;
+	if (!rules.may_lose)
+		sim_sched_fail("a hold was lost without a cause");
+}
+
+void sim_judge_told(const dlock_hold *hold)
+{
+	const struct entry *s = entry_of(hold, -1);
+
+	if (s && !s->told)
+		sim_sched_fail("caller %d was not told of its loss", s->caller);
+}
+
+void sim_judge_event(dlock_hold *hold, enum dlock_event event, const char *why,
+		     void *arg)
+{
+	int known = 0;
+
+	(void)why;
+	(void)arg;
+	if (event != DLOCK_LOST)
+		return;
+	for (size_t i = 0; i < ENTRIES; i++) {
+		if (!entries[i].name || entries[i].hold != hold)
+			continue;
+		if (entries[i].told)
+			sim_sched_fail("caller %d was told of a loss twice",
+				       entries[i].caller);
+		known = entries[i].told = 1;
+	}
+	if (!known)
+		early[n_early++ % ENTRIES] = hold;
+}
+
+void sim_judge_returned(const char *call, int64_t begun, int64_t stalled,
+			int64_t timeout_ms)
+{
+	int64_t took = sim_sched_now() - begun;
+	int64_t over = sim_sched_stalled() - stalled + rules.overdue_ns;
+
+	if (timeout_ms >= 0 && took > timeout_ms * SIM_MS + over)
+		sim_sched_fail("%s with a timeout of %" PRId64
+			       " ms took %" PRId64 " ms",
+			       call, timeout_ms, took / SIM_MS);
+}

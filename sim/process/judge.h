@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The judge of a simulated process.  For the judge a hold stands from the
+ * return of the acquire until the release begins.  No function here hands over
+ * to another thread.
+ */
+#ifndef DLOCK_SIM_PROCESS_JUDGE_H
+#define DLOCK_SIM_PROCESS_JUDGE_H
+
+#include <dlock/dlock.h>
+
+enum sim_kind { SIM_MUTUAL, SIM_READ_WRITE, SIM_PERMITS };
+
+/* The side that a hold is of. */
+enum sim_side { SIM_WRITE, SIM_READ, SIM_PERMIT };
+
+struct sim_name {
+	enum sim_kind kind;
+	uint32_t permits;
+	uint64_t largest[2]; /* tokens of write sides, and of the others */
+	int64_t free_since;  /* while there is no hold */
+	size_t holds;
+};
+
+struct sim_rules {
+	int may_lose;       /* a hold may be lost */
+	int may_overlap;    /* ... before the holder can know */
+	int64_t late_ns;    /* after which a free lock has its next holder */
+	int64_t overdue_ns; /* after the timeout a call has returned */
+	int64_t told_ns;    /* after the loss the holder is told */
+};
+
+void sim_judge_begin(const struct sim_rules *rules);
+
+/* The acquire began at `asked_at`, after so many nanoseconds of stalls.
+ * SIM_FOREVER: how long it took is not judged. */
+void sim_judge_granted(struct sim_name *name, enum sim_side side,
+		       dlock_hold *hold, int caller, int64_t asked_at,
+		       int64_t stalled);
+
+/* Before and after the release. */
+void sim_judge_releasing(dlock_hold *hold, int caller);
+void sim_judge_released(struct sim_name *name, int rc);
+
+/* The holder found the hold lost; the holder should know the event by now. */
+void sim_judge_lost(const dlock_hold *hold);
+void sim_judge_told(const dlock_hold *hold);
+
+/* For dlock_options.on_event. */
+void sim_judge_event(dlock_hold *hold, enum dlock_event event, const char *why,
+		     void *arg);
+
+/* A call with this timeout began at `begun`, and returns now. */
+void sim_judge_returned(const char *call, int64_t begun, int64_t stalled,
+			int64_t timeout_ms);
+
+/* Count the grants. */
+uint64_t sim_judge_grants(void);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dlock-sim-process [SEED | FIRST-LAST] [--seeds N] [--check] [--bad N]
+ *
+ * Play N seeds (1) from SEED on, a process for each.  Without SEED the seeds
+ * follow from the text in DLOCK_SIM_BASE, or begin at 1.  A single seed tells
+ * the weather.  --check plays every 10th seed twice and compares; --bad
+ * ends with the N-th bad seed.  Ends with 1 if a seed is bad.
+ */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sim/base/seeds.h"
+#include "sim/process/play.h"
+
+/* A longer play does not end. */
+enum { REAL_S = 60, CHECK_EVERY = 10 };
+
+struct options {
+	struct sim_seeds seeds;
+	uint64_t bad;
+	int checks;
+};
+
+/* The child's part. */
+static void play(uint64_t seed, int tells, int to)
+{
+	struct sim_outcome out;
+
+	alarm(REAL_S);
+	sim_play_seed(seed, tells, &out);
+	if (write(to, &out, sizeof(out)) != sizeof(out))
+		_exit(2);
+	_exit(0);
+}
+
+/* 0; or why the seed is bad. */
+static const char *run(uint64_t seed, int tells, struct sim_outcome *out)
+{
+	int fds[2], status = 0;
+	ssize_t n;
+	pid_t pid;
+
+	if (pipe(fds) < 0)
+		return "no pipe";
+	pid = fork();
+	if (pid == 0)
+		play(seed, tells, fds[1]);
+	close(fds[1]);
+	n = read(fds[0], out, sizeof(*out));
+	close(fds[0]);
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		return "no process";
+	if (WIFSIGNALED(status))
+		return WTERMSIG(status) == SIGALRM ? "no end" : "a crash";
+	return status == 0 && n == sizeof(*out) ? NULL : "a flaw was found";
+}
+
+static const char *run_and_check(const struct options *o, uint64_t seed,
+				 struct sim_outcome *out)
+{
+	struct sim_outcome again;
+	const char *why = run(seed, o->seeds.n == 1, out);
+
+	if (!why && o->checks && seed % CHECK_EVERY == 0)
+		why = run(seed, 0, &again);
+	else
+		again = *out;
+	if (!why && again.hash != out->hash)
+		why = "the second run differs";
+	return why;
+}
+
+static int read_options(struct options *o, char **argv)
+{
+	while (*++argv) {
+		if (strcmp(*argv, "--check") == 0)
+			o->checks = 1;
+		else if (strcmp(*argv, "--bad") == 0 && argv[1])
+			o->bad = strtoull(*++argv, NULL, 10);
+		else if (strcmp(*argv, "--seeds") == 0 && argv[1])
+			o->seeds.n = strtoull(*++argv, NULL, 10);
+		else if (sim_seeds_read(&o->seeds, *argv) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = { .seeds = sim_seeds_default(), .bad = UINT64_MAX };
+	uint64_t bad = 0, grants = 0, draws = 0, hash = 0, n = 0;
+	int64_t ms = 0;
+
+	(void)argc;
+	if (read_options(&o, argv) < 0) {
+		fprintf(stderr, "usage: dlock-sim-process [SEED | FIRST-LAST] "
+				"[--seeds N] [--check] [--bad N]\n");
+		return 2;
+	}
+	for (; n < o.seeds.n && bad < o.bad; n++) {
+		struct sim_outcome out = { 0 };
+		uint64_t seed = o.seeds.first + n;
+		const char *why = run_and_check(&o, seed, &out);
+
+		if (why)
+			printf("seed %" PRIu64 ": %s\n", seed, why);
+		bad += why != NULL;
+		grants += out.grants;
+		draws += out.draws;
+		ms += out.ms;
+		hash = (hash ^ out.hash) * UINT64_C(0x100000001b3);
+	}
+	printf("seeds %" PRIu64 " to %" PRIu64 ": %" PRIu64 " bad, %" PRIu64
+	       " grants, %" PRIu64 " draws, %" PRId64
+	       " virtual ms, hash %016" PRIx64 "\n",
+	       o.seeds.first, o.seeds.first + n - 1, bad, grants, draws, ms,
+	       hash);
+	return bad > 0 || grants == 0;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A play: a simulated process, from the first client to the last thread. */
+#ifndef DLOCK_SIM_PROCESS_PLAY_H
+#define DLOCK_SIM_PROCESS_PLAY_H
+
+#include <stdint.h>
+
+struct sim_outcome {
+	uint64_t hash, grants, draws;
+	int64_t ms; /* of virtual time */
+};
+
+/* Play `seed`; then this process is to end.  A flaw ends the process with 1. */
+void sim_play_seed(uint64_t seed, int tells, struct sim_outcome *out);
+
+#endif
