@@ -30,6 +30,11 @@
  * A pause of random length parts them. */
 #define PAUSE_MIN_MS 1
 #define PAUSE_MAX_MS 16
+
+/* Two multi-locks meet again unless their pauses differ by more than the tries
+ * of members and the giving back take. */
+#define PAUSE_TRIES 4
+#define PAUSE_TRIES_MAX_NS (500 * DLK_MS)
 #define SECOND (1000 * DLK_MS)
 
 static int take_member(struct dlki_multi_hold *m,
@@ -84,6 +89,7 @@ static int take_members(struct dlki_multi_hold *m, struct dlki_multi *multi,
 	int rc = take_member(m, &multi->member[first], w, err);
 
 	*next = first;
+	m->tried_at = dlk_now();
 	for (size_t i = 0; i < multi->n && rc == 0; i++) {
 		if (i == first)
 			continue;
@@ -118,9 +124,10 @@ int dlki_multi_cancelled(struct dlki_wait *w, struct dlk_error *err)
 /* The first pause has no length: most often the busy member has a usual holder,
  * not a multi-lock in the act of giving way. */
 dlk_time dlki_multi_pause(struct dlki_backoff *pauses, struct dlock_client *c,
-			  dlk_time most)
+			  dlk_time tried_at, dlk_time most)
 {
 	dlk_time until = dlk_now();
+	dlk_time longest = PAUSE_TRIES * (until - tried_at);
 	uint64_t seed;
 
 	if (pauses->max_ns == 0) {
@@ -130,6 +137,10 @@ dlk_time dlki_multi_pause(struct dlki_backoff *pauses, struct dlock_client *c,
 		dlki_backoff_init(pauses, PAUSE_MIN_MS, PAUSE_MAX_MS, seed);
 		return until;
 	}
+	if (longest > PAUSE_TRIES_MAX_NS)
+		longest = PAUSE_TRIES_MAX_NS;
+	if (longest > pauses->max_ns)
+		pauses->max_ns = longest;
 	until += dlki_backoff_next(pauses);
 	return until < most ? until : most;
 }
@@ -170,7 +181,7 @@ static int acquire_all(struct dlki_multi_hold *m, struct dlki_multi *multi,
 		if (dlki_multi_cancelled(w, err) != 0)
 			return err->code;
 		sleep_until(dlki_multi_pause(&pauses, multi->clients[0],
-					     w->deadline));
+					     m->tried_at, w->deadline));
 		first = next;
 	}
 }

@@ -19,9 +19,10 @@ int dlki_multi_acquire(dlock_lock *lock, struct dlki_wait *wait,
 /* The wait of a try, as a part of `wait`. */
 struct dlki_wait dlki_multi_try(const struct dlki_wait *wait);
 
-/* Until when to pause without members, before the next wait for a busy one. */
+/* Until when to pause without members, before the next wait for a busy one.
+ * The tries of the other members began at `tried_at`. */
 dlk_time dlki_multi_pause(struct dlki_backoff *pauses, struct dlock_client *c,
-			  dlk_time most);
+			  dlk_time tried_at, dlk_time most);
 
 /* Can holds of all members have these, or NULL? */
 int dlki_multi_terms_check(const struct dlki_multi *multi,

@@ -120,6 +120,8 @@ static void note_member(struct dlki_multi_call *call, dlock_hold *hold)
 
 	m->member[m->n].hold = hold;
 	m->member[m->n++].place = multi->member[call->next].place;
+	if (m->n == 1)
+		m->tried_at = dlk_now();
 }
 
 /* The first is waited for, the others are tried in their order. */
@@ -179,7 +181,8 @@ static void ask_anew(struct dlki_multi_call *call)
 		end_acquire(call, err.code, &err);
 		return;
 	}
-	at = dlki_multi_pause(&call->pauses, call->op->client, w->deadline);
+	at = dlki_multi_pause(&call->pauses, call->op->client,
+			      call->m->tried_at, w->deadline);
 	call->first = call->next;
 	go_on(call, begin_step(call, *w, at, &hold, &err), hold, &err);
 }

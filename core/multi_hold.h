@@ -10,6 +10,7 @@
 struct dlki_multi_hold {
 	dlock_hold hold; /* the user's handle */
 	_Atomic int fd;  /* epoll over the members', or -1 */
+	dlk_time tried_at; /* the first was granted, the tries began */
 	size_t n;
 	struct dlki_member_hold {
 		dlock_hold *hold;
