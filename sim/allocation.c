@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/allocation.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "sim/base/memory.h"
@@ -13,6 +15,7 @@ void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *p, size_t size);
 char *__wrap_strdup(const char *text);
+int __wrap_asprintf(char **out, const char *format, ...);
 void __wrap_free(void *p);
 
 static uint64_t countdown;
@@ -56,6 +59,20 @@ char *__wrap_strdup(const char *text)
 	char *p = __wrap_malloc(size);
 
 	return p ? memcpy(p, text, size) : NULL;
+}
+
+int __wrap_asprintf(char **out, const char *format, ...)
+{
+	va_list ap;
+	int len = -1;
+
+	if (fails())
+		return -1;
+	va_start(ap, format);
+	len = vasprintf(out, format, ap);
+	va_end(ap);
+	live += len >= 0;
+	return len;
 }
 
 void __wrap_free(void *p)

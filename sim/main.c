@@ -19,16 +19,17 @@
 #include <string.h>
 #include <time.h>
 
+#include "sim/base/seeds.h"
 #include "sim/minimise.h"
 #include "sim/run.h"
 
 enum { MINIMISE_RUNS = 400, CHECK_EVERY = 20 };
 
 struct options {
-	uint64_t seed, seeds, bad;
+	struct sim_seeds seeds;
+	uint64_t bad;
 	int64_t seconds;
 	int traces, checks, minimises;
-	const char *base; /* NULL: the seeds were given, or are fixed */
 	const char *save, *replay;
 	const struct sim_store *store;
 };
@@ -39,29 +40,6 @@ struct sums {
 };
 
 /* ---- Options ------------------------------------------------------------- */
-
-static void read_seeds(struct options *o, const char *text)
-{
-	char *end;
-
-	o->base = NULL;
-	o->seed = strtoull(text, &end, 10);
-	if (*end == '-')
-		o->seeds = strtoull(end + 1, NULL, 10) - o->seed + 1;
-}
-
-/* Derive seeds from a text; other texts give other seeds. */
-static void take_base(struct options *o, const char *base)
-{
-	struct sim_chance c = { 0 };
-
-	for (const char *at = base; *at; at++) {
-		c.state ^= (unsigned char)*at;
-		c.state = sim_next(&c);
-	}
-	o->seed = c.state >> 8;
-	o->base = base;
-}
 
 static int read_number(char ***argv, const char *name, uint64_t *out)
 {
@@ -89,26 +67,22 @@ static int read_flag(char **argv, const char *name, int *out)
 
 static int read_options(struct options *o, char *argv[])
 {
-	const char *base = getenv("DLOCK_SIM_BASE");
 	const char *store = "redis";
 	uint64_t seconds = 10;
 
-	if (base && *base)
-		take_base(o, base);
 	for (argv++; *argv; argv++) {
 		if (read_flag(argv, "--trace", &o->traces) ||
 		    read_flag(argv, "--check", &o->checks) ||
 		    read_flag(argv, "--minimise", &o->minimises) ||
-		    read_number(&argv, "--seeds", &o->seeds) ||
+		    read_number(&argv, "--seeds", &o->seeds.n) ||
 		    read_number(&argv, "--seconds", &seconds) ||
 		    read_number(&argv, "--bad", &o->bad) ||
 		    read_text(&argv, "--store", &store) ||
 		    read_text(&argv, "--save", &o->save) ||
 		    read_text(&argv, "--replay", &o->replay))
 			continue;
-		if (**argv == '-')
+		if (sim_seeds_read(&o->seeds, *argv) != 0)
 			return -1;
-		read_seeds(o, *argv);
 	}
 	o->seconds = (int64_t)seconds;
 	o->store = sim_store_find(store);
@@ -169,19 +143,19 @@ static const char *judge(const struct options *o, uint64_t seed,
 /* 0, or -1 as run(). */
 static int run_all(const struct options *o, struct sums *sums)
 {
-	for (uint64_t i = 0; i < o->seeds && sums->bad < o->bad; i++) {
+	for (uint64_t i = 0; i < o->seeds.n && sums->bad < o->bad; i++) {
 		struct sim_result result;
 		const char *why;
 
-		if (run(o, o->seed + i, &result) != 0)
+		if (run(o, o->seeds.first + i, &result) != 0)
 			return -1;
-		why = judge(o, o->seed + i, &result,
+		why = judge(o, o->seeds.first + i, &result,
 			    o->checks && i % CHECK_EVERY == 0);
 		if (why)
 			printf("seed %" PRIu64 ": %s; see dlock-sim %" PRIu64
 			       " --store %s --seconds %" PRId64 " --trace\n",
-			       o->seed + i, why, o->seed + i, o->store->name,
-			       o->seconds);
+			       o->seeds.first + i, why, o->seeds.first + i,
+			       o->store->name, o->seconds);
 		sums->seeds++;
 		sums->bad += why != NULL;
 		sums->hash = sums->hash * UINT64_C(0x100000001b3) ^ result.hash;
@@ -194,7 +168,7 @@ static int run_all(const struct options *o, struct sums *sums)
 
 int main(int argc, char *argv[])
 {
-	struct options o = { .seed = 1, .seeds = 1, .bad = UINT64_MAX };
+	struct options o = { .seeds = sim_seeds_default(), .bad = UINT64_MAX };
 	struct sums sums = { 0 };
 	clock_t begin = clock();
 
@@ -207,15 +181,15 @@ int main(int argc, char *argv[])
 			"[--replay FILE]\n");
 		return 2;
 	}
-	if (o.base)
-		printf("base %s\n", o.base);
+	if (o.seeds.base)
+		printf("base %s\n", o.seeds.base);
 	if (run_all(&o, &sums) != 0)
 		return 2;
 	printf("seeds %" PRIu64 " to %" PRIu64 ": %" PRIu64
 	       " bad, hash %016" PRIx64 ", %" PRIu64 " grants, %" PRIu64
 	       " events, %.0f virtual s, %.2f s of CPU\n",
-	       o.seed, o.seed + sums.seeds - 1, sums.bad, sums.hash,
-	       sums.grants, sums.events, (double)sums.ms / 1000,
+	       o.seeds.first, o.seeds.first + sums.seeds - 1, sums.bad,
+	       sums.hash, sums.grants, sums.events, (double)sums.ms / 1000,
 	       (double)(clock() - begin) / CLOCKS_PER_SEC);
 	return sums.bad > 0;
 }

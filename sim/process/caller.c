@@ -105,6 +105,8 @@ static int acquire(struct use *u, int64_t timeout_ms)
 	int64_t begun = sim_sched_now(), stalled = sim_sched_stalled();
 	int rc;
 
+	sim_sched_tell("caller %d asks for %p, side %d, for %d ms", u->owner,
+		       (void *)u->name, (int)u->side, (int)timeout_ms);
 	u->by->waits = timeout_ms < 0;
 	if (u->side == SIM_READ)
 		rc = dlock_acquire_shared(u->lock, timeout_ms, &u->hold);
@@ -186,6 +188,8 @@ static void take_both(struct sim_caller *me)
 		2);
 	if (rc != DLOCK_OK)
 		unexpected("dlock_multi_new", rc);
+	sim_sched_tell("caller %d asks for %p and the next, for %d ms",
+		       me->number, (void *)names[0], (int)timeout_ms);
 	rc = dlock_acquire(both, timeout_ms, &h);
 	sim_judge_returned("a multi-lock's acquire", begun, stalled,
 			   timeout_ms);
@@ -264,6 +268,8 @@ static void begin(struct sim_caller *me)
 		u->side = SIM_WRITE;
 	u->lock = p->handles[me->client].loose[u->name - p->names];
 	u->owner = 100 + me->number;
+	sim_sched_tell("caller %d begins %p for %d ms", u->owner,
+		       (void *)u->name, (int)timeout_ms);
 	rc = dlock_acquire_start(u->lock, timeout_ms, note, &o, &op);
 	if (rc != DLOCK_OK)
 		unexpected("dlock_acquire_start", rc);
@@ -302,8 +308,11 @@ static void meddle(struct sim_caller *me)
 		rc = dlock_revoke(u.lock, 1000);
 		break;
 	case 2:
-		if (p->may_break)
-			rc = dlock_break(u.lock, 1000);
+		if (!p->may_break)
+			break;
+		sim_sched_tell("caller %d breaks %p", me->number,
+			       (void *)u.name);
+		rc = dlock_break(u.lock, 1000);
 		break;
 	default:
 		rc = dlock_lock_held(u.lock) != 0;
@@ -322,7 +331,7 @@ void *sim_caller_run(void *caller)
 		if (me->play->close_has_begun &&
 		    me->play->closing == me->client)
 			break;
-		switch (draw(me, "step", 9)) {
+		switch (draw(me, "step", 10)) {
 		case 0:
 			meddle(me);
 			break;
@@ -333,6 +342,7 @@ void *sim_caller_run(void *caller)
 			begin(me);
 			break;
 		case 3:
+		case 4:
 			if (me->play->n_names > 1 && !me->play->closes)
 				take_both(me);
 			break;

@@ -4,8 +4,8 @@
  *
  * Play N seeds (1) from SEED on, a process for each.  Without SEED the seeds
  * follow from the text in DLOCK_SIM_BASE, or begin at 1.  A single seed tells
- * the weather.  --check plays every 10th seed twice and compares; --bad
- * ends with the N-th bad seed.  Ends with 1 if a seed is bad.
+ * the weather and the events.  --check plays every 10th seed twice and
+ * compares; --bad ends with the N-th bad seed.  Ends with 1 if a seed is bad.
  */
 #include <inttypes.h>
 #include <signal.h>

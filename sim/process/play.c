@@ -41,7 +41,7 @@ static void add(const char *format, size_t value)
 
 static void draw_uri(void)
 {
-	int leased = draw("leased", 3) == 0;
+	int leased = draw("leased", 2) == 0;
 	size_t from;
 
 	snprintf(uri, sizeof(uri), "mem://play");
@@ -49,7 +49,7 @@ static void draw_uri(void)
 		add("ttl=%zums", TTL_MS);
 	if (leased && draw("faults", 2)) {
 		play.may_lose = 1;
-		switch (draw("fault", 3)) {
+		switch (draw("fault", 4)) {
 		case 0:
 			add("refuse=%zu", 1 + draw("percent", 30));
 			add("seed=%zu", draw("seed", 1000));
@@ -64,7 +64,7 @@ static void draw_uri(void)
 				 from + draw("fails", 40));
 		}
 	}
-	if (draw("delays", 4) == 0)
+	if (draw("delays", 3) == 0)
 		add("delay=%zums", 1 + draw("delay", 20));
 	if (draw("keeps", 3) == 0)
 		add("keep=%zums", 1 + draw("keep", TTL_MS / 2));
@@ -89,7 +89,8 @@ static struct sim_rules draw_rules(const struct sim_sched_weather *w)
 		play.may_lose = 1;
 	r.may_lose = play.may_lose;
 	r.may_overlap = play.may_break || strstr(uri, "lose=") != NULL;
-	r.late_ns = (play.calm ? 3 : 20 * TTL_MS) * SIM_MS;
+	/* An acquire whose claim was broken pauses before the next attempt. */
+	r.late_ns = (play.calm && !play.may_break ? 3 : 20 * TTL_MS) * SIM_MS;
 	r.overdue_ns = (play.calm ? 2 : ASK_MS) * SIM_MS;
 	play.told_ns = 1000 * SIM_MS;
 	return r;
@@ -318,6 +319,7 @@ void sim_play_seed(uint64_t seed, int tells, struct sim_outcome *out)
 			play.may_break ? ", breaks" : "",
 			play.may_cancel ? ", cancels" : "",
 			play.closes ? ", closes" : "");
+	sim_sched_trace(tells);
 	sim_judge_begin(&rules);
 	sim_sched_begin(&chance, &weather);
 	act();

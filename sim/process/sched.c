@@ -43,6 +43,7 @@ static struct {
 	int look;
 	int64_t now, stalled;
 	uint64_t hash;
+	int traced;
 	struct sim_chance *chance;
 	struct sim_sched_weather weather;
 } s = { .mu = PTHREAD_MUTEX_INITIALIZER };
@@ -360,15 +361,36 @@ void sim_sched_mix(uint64_t value)
 	s.hash ^= s.hash >> 29;
 }
 
+static void print(const char *format, va_list ap)
+{
+	fprintf(stderr, "at %" PRId64 ".%06" PRId64 " ms: ", s.now / SIM_MS,
+		s.now % SIM_MS);
+	vfprintf(stderr, format, ap);
+	fputc('\n', stderr);
+}
+
+void sim_sched_trace(int on)
+{
+	s.traced = on;
+}
+
+void sim_sched_tell(const char *format, ...)
+{
+	va_list ap;
+
+	if (!s.traced)
+		return;
+	va_start(ap, format);
+	print(format, ap);
+	va_end(ap);
+}
+
 void sim_sched_fail(const char *format, ...)
 {
 	va_list ap;
 
-	fprintf(stderr, "at %" PRId64 ".%06" PRId64 " ms: ", s.now / SIM_MS,
-		s.now % SIM_MS);
 	va_start(ap, format);
-	vfprintf(stderr, format, ap);
+	print(format, ap);
 	va_end(ap);
-	fputc('\n', stderr);
 	_exit(1);
 }

@@ -79,6 +79,11 @@ int sim_sched_join(pthread_t thread, void **result);
 
 uint64_t sim_sched_random(void);
 
+/* Print an event, if the run is traced. */
+void sim_sched_trace(int on);
+__attribute__((format(printf, 1, 2))) void sim_sched_tell(const char *format,
+							  ...);
+
 /* Report a flaw, and end the process with code 1. */
 __attribute__((format(printf, 1, 2), noreturn)) void
 sim_sched_fail(const char *format, ...);
