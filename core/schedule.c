@@ -208,12 +208,16 @@ dlk_time dlki_schedule_next(const struct dlki_claim *claim, int part)
 	return next > t->renew_from || own_ms > 0 ? next : t->renew_from;
 }
 
-/* A renewal that is under way plans the next. */
 static void plan_renewal(struct dlki_claim *claim, int part)
 {
-	dlk_time next = dlki_schedule_next(claim, part);
+	dlk_time next;
 
-	if (next != DLK_FOREVER && !claim->busy)
+	/* The ticket is the renewal's that is under way, which plans the
+	 * next. */
+	if (claim->busy)
+		return;
+	next = dlki_schedule_next(claim, part);
+	if (next != DLK_FOREVER)
 		dlki_schedule_work(claim, next);
 }
 
