@@ -89,11 +89,13 @@ struct dlki_claim {
 	dlk_time token_heard;          /* the store's clock, in microseconds,
 					* had come to that by then */
 	enum dlki_claim_state state;   /* changed by dlki_claim_move() alone */
-	struct dlki_claim_residue residue;   /* what the store may have of it */
 	unsigned int refs;             /* user, asker, renewer, dispatcher */
+	struct dlki_claim_residue residue;   /* what the store may have of it */
 	const dlock_hold *in_callback; /* the one that it is about */
-	bool busy;                     /* a thread uses the ticket */
 	enum dlki_news news;           /* since the last sleep began */
+	enum dlki_handing undelivered; /* the callback that hands it out comes
+					* first, then its events */
+	bool busy;                     /* a thread uses the ticket */
 	bool idle;                     /* nobody held it when its release
 					* began */
 	bool downgraded;               /* the store has it SHARED by now */
@@ -102,8 +104,6 @@ struct dlki_claim {
 					* want it */
 	bool told_wanted;              /* it was */
 	bool afterwards;               /* `events` come after the release */
-	enum dlki_handing undelivered; /* the callback that hands it out comes
-					* first, then its events */
 	struct dlki_watch watch;
 	struct dlock_hold own, read;   /* the user's handles */
 	dlk_time asked_at;             /* the acquire began */

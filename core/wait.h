@@ -14,10 +14,10 @@ struct dlki_wait {
 	dlk_time begun;                 /* nothing was sent before that */
 	dlk_time deadline;              /* the caller's */
 	int once;                       /* timeout 0: ask once */
+	uint32_t permits;               /* of a semaphore; 0 is 1 */
 	const struct dlki_terms *terms; /* of the hold, or NULL */
 	struct dlki_patience patience;  /* over when it is cancelled; with the
 					 * `ask` of the last attempt */
-	uint32_t permits;               /* of a semaphore; 0 is 1 */
 };
 
 /* The results of a sleep, beside 0 and the error codes: another claim of the

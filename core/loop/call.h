@@ -17,6 +17,8 @@ struct dlki_opcall_op {
 	struct dlki_op base;
 	struct dlki_session *session;
 	int anew;   /* it may be sent again after several requests, too */
+	int resent; /* an earlier request of the call may still reach the
+		     * server */
 	void (*ended)(struct dlki_opcall_op *op, dlk_time now); /* it has ended,
 		     * and may be sent again */
 	void (*again)(struct dlki_opcall_op *op); /* it is about to be */
@@ -25,8 +27,6 @@ struct dlki_opcall_op {
 
 	struct dlki_opcall *call; /* that waits for the op, or NULL */
 	struct dlki_opcall_op *next, **link; /* of the call's ops */
-	int resent; /* an earlier request of the call may still reach the
-		     * server */
 };
 
 struct dlki_opcall {
