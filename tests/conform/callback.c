@@ -235,7 +235,7 @@ void case_begun_break(struct conform *t)
 
 	needs_break(t);
 	use_unbound(t);
-	other = unbound(t, another_client(t, NULL, NULL));
+	other = unbound(t, another_client(t, SHORT_LEASE, NULL));
 	h = take(other);
 	ask_async(&got, t->lock, -1);
 	CHECK_OK(dlock_break_start(t->lock, patience_ms(), outcome_note, &o));

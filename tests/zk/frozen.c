@@ -71,8 +71,9 @@ Test(zk_frozen, a_hold_survives_its_server)
 		uint64_t renewed = stats(c).renewed;
 
 		EVENTUALLY(stats(c).renewed > renewed);
-		/* Less than two ticks are off. */
-		CHECK_INT(dlock_remaining_ms(h), >, dlock_ttl_ms(c) * 2 / 3);
+		/* Less than two ticks are off, after a renewal that was
+		 * answered in time. */
+		EVENTUALLY(dlock_remaining_ms(h) > dlock_ttl_ms(c) * 2 / 3);
 		nap_ms(i * 640 % 700);
 		CHECK_INT(lab_server_pause(e->node[follower]), ==, 0);
 		/* What nobody renews is over after one lease. */
@@ -215,7 +216,7 @@ Test(zk_frozen, a_slow_way_is_no_frozen_server)
 	lab_proxy_delay(p, LAB_UP, 100);
 	lab_proxy_delay(p, LAB_DOWN, 100);
 	h = take(l, PATIENCE);
-	EVENTUALLY(stats(c).renewed >= 8);
+	EVENTUALLY(stats(c).renewed >= 4); /* more than a lease later */
 	CHECK_OK(dlock_check(h));
 	CHECK_OK(dlock_release(h));
 	dlock_close(c);
