@@ -125,7 +125,7 @@ enum {
 					 * so that it may keep a lock and pass
 					 * it among its threads */
 	DLOCK_CAP_RESIZE     = 1 << 13, /* dlock_semaphore_resize() */
-	DLOCK_CAP_PERMITS    = 1 << 14  /* dlock_acquire_permits() */
+	DLOCK_CAP_PERMITS    = 1 << 14  /* several permits at once */
 };
 
 /* The name of one bit, "FENCE", or NULL: for tables and messages. */

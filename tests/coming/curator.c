@@ -92,6 +92,42 @@ ROW(curator_semaphore)
 	dlock_lock_free(lock);
 }
 
+ROW(curator_semaphore_several)
+{
+	dlock_acquire_options o = DLOCK_ACQUIRE_OPTIONS_INIT;
+	dlock_hold *three, *one, *none;
+	dlock_lock *lock;
+
+	OK(dlock_semaphore_new(&lock, t->client, t->name, 4));
+	o.permits = 3;
+	OK(dlock_acquire_opts(lock, &o, &three));
+	OK(dlock_acquire(lock, 0, &one));
+	IS(dlock_acquire(lock, 0, &none), DLOCK_EBUSY);
+	OK(dlock_release(one));
+	o.timeout_ms = 0;
+	IS(dlock_acquire_opts(lock, &o, &none), DLOCK_EBUSY);
+	OK(dlock_release(three));
+	dlock_lock_free(lock);
+}
+
+ROW(curator_semaphore_count)
+{
+	struct dlock_permits p = { .size = sizeof(p) };
+	dlock_hold *one, *two;
+	dlock_lock *lock;
+
+	OK(dlock_semaphore_new(&lock, t->client, t->name, 1));
+	OK(dlock_acquire(lock, DLOCK_FOREVER, &one));
+	OK(dlock_semaphore_resize(lock, 2, LONG_MS));
+	OK(dlock_acquire(lock, 0, &two));
+	OK(dlock_semaphore_permits(lock, &p, LONG_MS));
+	cr_assert_eq(p.limit, 2);
+	cr_assert_eq(p.held, 2);
+	OK(dlock_release(two));
+	OK(dlock_release(one));
+	dlock_lock_free(lock);
+}
+
 ROW(curator_multi)
 {
 	dlock_lock *b, *both;
@@ -135,6 +171,8 @@ const struct coming_row curator_rows[] = {
 	{ "curator_semaphore_mutex", curator_semaphore_mutex },
 	{ "curator_read_write", curator_read_write },
 	{ "curator_semaphore", curator_semaphore },
+	{ "curator_semaphore_several", curator_semaphore_several },
+	{ "curator_semaphore_count", curator_semaphore_count },
 	{ "curator_multi", curator_multi },
 	{ "curator_revocable", curator_revocable },
 	{ "curator_lost", curator_lost },
