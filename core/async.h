@@ -20,6 +20,7 @@
 
 #include "core/acquire.h"
 #include "core/asyncs.h"
+#include "core/release.h"
 
 enum dlki_async_state {
 	DLKI_ASYNC_NEW,
@@ -55,6 +56,7 @@ struct dlki_async {
 	struct dlki_question *question; /* or NULL; if both are: an acquire */
 	struct dlki_terms *terms;      /* an acquire's, or NULL */
 	int last;                      /* of the claim's holds that ends */
+	int rc;                        /* once OVER */
 	const struct dlki_async_whole *whole; /* not NULL: a part, which has no
 					       * number and no callback */
 	struct dlki_multi_call *multi; /* the call for a multi-lock that this
@@ -66,11 +68,14 @@ struct dlki_async {
 	/* The async thread's while it runs, then under the client's mu. */
 	struct dlki_acquire acquire;
 	struct dlki_wait wait;
+	struct dlki_giving giving;     /* of a release that is prepared */
 
 	/* Under the client's mu. */
 	enum dlki_async_state state;
 	int roused;                    /* while it ran: it is to run again */
 	int asleep;                    /* its claim sleeps, as in wait.h */
+	int prepared;                  /* the store has its request: see
+					* async_batch.h */
 	dlk_time sleeps_until;
 	struct dlki_timer next;        /* PARKED: runs again */
 	struct dlki_timer end;         /* see overdue.h */
@@ -78,7 +83,6 @@ struct dlki_async {
 	struct dlki_async *table_next;
 
 	/* Once OVER. */
-	int rc;
 	dlock_hold *hold;              /* if granted */
 	char *text;                    /* of the error; NULL: no memory */
 };

@@ -2,6 +2,7 @@
 #include "core/async_thread.h"
 
 #include "core/ask.h"
+#include "core/async_batch.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/guard.h"
@@ -17,13 +18,11 @@ static int run_acquire(struct dlki_async *r, dlock_hold **hold,
 	struct dlki_acquire *a = &r->acquire;
 	int rc;
 
-	if (!a->begun) {
-		r->wait.begun = dlk_now();
-		/* The calls before it may have taken all of its time. */
-		if (r->wait.deadline < r->wait.begun)
-			r->wait.deadline = r->wait.begun;
-	}
-	if (r->asleep)
+	if (!a->begun && !r->prepared)
+		dlki_async_begin_wait(r);
+	if (r->prepared) /* also after a cancel: the store may have granted */
+		r->prepared = rc = 0;
+	else if (r->asleep)
 		rc = dlki_wait_resume(a->claim, &r->wait, r->sleeps_until, err);
 	else if (c->closing)
 		rc = dlk_fail(err, DLOCK_ECANCELED, "the client was closed");
@@ -65,7 +64,10 @@ static int run_release(struct dlki_async *r, struct dlk_error *err)
 		w->patience.ask_ms = dlki_ask_ms(&r->client->ask);
 		dlki_patience_begin(&w->patience);
 	}
-	rc = dlki_release_end(r->releasing, r->last, w->deadline, err);
+	if (r->prepared)
+		rc = dlki_release_ask(&r->giving, err);
+	else
+		rc = dlki_release_end(r->releasing, r->last, w->deadline, err);
 	if (gives_up)
 		dlki_patience_end(&w->patience);
 	dlki_call_end(r->client);
@@ -121,6 +123,7 @@ static void *async_main(void *arg)
 
 		/* dlock-loop may be late, and they have no time to ask. */
 		(void)dlki_overdue_end(c);
+		dlki_async_prepare(c);
 		r = dlki_async_next(c, &until);
 		if (r) {
 			run(r);

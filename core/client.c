@@ -129,7 +129,7 @@ static int set_up_passing(struct dlock_client *c, struct dlk_error *err)
 	c->keep_ms = dlk_param_int(c->uri, "keep");
 	c->passes = (uint32_t)dlk_param_int(c->uri, "passes");
 	c->watches = (s->caps & DLOCK_CAP_WANTED) != 0;
-	c->can_watch = dlki_has_watch(c->backend) &&
+	c->can_watch = DLKI_HAS(c->backend, watch_wanted) &&
 		       (c->watches || !(c->backend->caps & DLOCK_CAP_WANTED));
 	if (!c->watches && (c->keep_ms > 0 || c->passes > 0))
 		return dlk_fail(err, DLOCK_ENOTSUP,

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/guard.h"
 #include "core/lifecycle.h"
+#include "core/registry.h"
 #include "core/store.h"
 #include "core/threads.h"
 #include "core/async_process.h"
@@ -48,13 +49,6 @@ static size_t end_promises(struct dlock_client *c)
 	return n;
 }
 
-static int has_release_all(const struct dlock_backend *b)
-{
-	return b->size >= offsetof(struct dlock_backend, release_all) +
-				  sizeof(b->release_all) &&
-	       b->release_all;
-}
-
 /* All at once.  0: the store cannot, or there is no memory for it. */
 static int release_together(struct dlock_client *c, size_t n, dlk_time deadline)
 {
@@ -62,7 +56,7 @@ static int release_together(struct dlock_client *c, size_t n, dlk_time deadline)
 	struct dlki_claim **claims;
 	size_t k = 0;
 
-	if (n == 0 || !has_release_all(c->backend))
+	if (n == 0 || !DLKI_HAS(c->backend, release_all))
 		return n == 0;
 	tickets = calloc(n, sizeof(tickets[0]));
 	claims = calloc(n, sizeof(claims[0]));

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "core/ask.h"
+#include "core/async_batch.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/guard.h"
@@ -77,6 +78,8 @@ static void end_acquire(struct dlki_async *r)
 
 	if (r->asleep)
 		dlki_wait_end(r->acquire.claim);
+	if (r->prepared)
+		dlki_async_unanswered(r);
 	if (rc == DLOCK_EBUSY)
 		c->stats.busy++;
 	dlki_acquire_abandon(&r->acquire);

@@ -229,16 +229,6 @@ static int check_members(const struct dlock_backend *b, struct dlk_error *err)
 	return 0;
 }
 
-#define HAS(b, member)                                                         \
-	((b)->size >= offsetof(struct dlock_backend, member) +                 \
-			      sizeof((b)->member) &&                           \
-	 (b)->member)
-
-int dlki_has_watch(const struct dlock_backend *b)
-{
-	return HAS(b, watch_wanted);
-}
-
 static int fail_pair(const char *member, const char *cap, struct dlk_error *err)
 {
 	return dlk_fail(err, DLOCK_EINVAL,
@@ -252,9 +242,9 @@ static int check_pairs(const struct dlock_backend *b, struct dlk_error *err)
 		return fail_pair("inspect", "INSPECT", err);
 	if (!b->list != !(b->caps & DLOCK_CAP_LIST))
 		return fail_pair("list", "LIST", err);
-	if (b->caps & DLOCK_CAP_WANTED && !dlki_has_watch(b))
+	if (b->caps & DLOCK_CAP_WANTED && !DLKI_HAS(b, watch_wanted))
 		return fail_pair("watch_wanted", "WANTED", err);
-	if (!HAS(b, resize) != !(b->caps & DLOCK_CAP_RESIZE))
+	if (!DLKI_HAS(b, resize) != !(b->caps & DLOCK_CAP_RESIZE))
 		return fail_pair("resize", "RESIZE", err);
 	if (b->caps & DLOCK_CAP_FENCE_DURABLE && !(b->caps & DLOCK_CAP_FENCE))
 		return dlk_fail(err, DLOCK_EINVAL,

@@ -6,14 +6,18 @@
 #define DLOCK_CORE_REGISTRY_H
 
 #include <dlock/backend.h>
+#include <stddef.h>
 
 /* The backend for a scheme.  ENOTSUP: known but not built (says which option
  * builds it); EINVAL: unknown (says the nearest). */
 int dlki_registry_find(const struct dlock_backend **out, const char *scheme,
 		       struct dlk_error *err);
 
-/* Does a backend, which may be older than the member, have watch_wanted()? */
-int dlki_has_watch(const struct dlock_backend *b);
+/* Does a backend, which may be older than the member, have this function? */
+#define DLKI_HAS(backend, member)                                             \
+	((backend)->size >= offsetof(struct dlock_backend, member) +          \
+				    sizeof((backend)->member) &&              \
+	 (backend)->member)
 
 /* What dlock_backend_register() does, with its reason in `err`. */
 int dlki_registry_add(const struct dlock_backend *b, struct dlk_error *err);

@@ -141,28 +141,21 @@ static int ask_store(struct dlki_claim *claim, dlk_time deadline,
 
 /* Tell the store; if it does not confirm, the renewer goes on.  ELOST is not a
  * loss if the lease, which ended at `end`, has run out by now. */
-static int release_in_store(struct dlki_claim *claim, dlk_time end,
-			    dlk_time deadline, struct dlk_error *err)
+static int release_in_store(const struct dlki_giving *g, struct dlk_error *err)
 {
+	struct dlki_claim *claim = g->claim;
 	struct dlock_client *c = claim->client;
-	int rc;
+	int rc = ask_store(claim, g->deadline, err);
 
-	deadline = dlk_deadline(deadline);
-	if (!dlki_claim_seize(claim, deadline)) {
-		dlki_claim_clean(claim);
-		return dlk_fail(err, DLOCK_EUNREACHABLE,
-				"the store is still busy with a renewal");
-	}
-	rc = ask_store(claim, deadline, err);
 	dlki_claim_yield(claim);
 	if (rc == DLK_SENT)
 		return 0;
 	/* A waiter that the claim was passed to may still stand in the store's
 	 * wait queue, in the way of other clients. */
 	if (rc == 0)
-		(void)dlki_cleanup_sweep(claim->record, deadline, deadline,
-					 NULL);
-	if (rc == 0 || (rc == DLOCK_ELOST && dlk_now() >= end))
+		(void)dlki_cleanup_sweep(claim->record, g->deadline,
+					 g->deadline, NULL);
+	if (rc == 0 || (rc == DLOCK_ELOST && dlk_now() >= g->end))
 		return 0;
 	if (rc == DLOCK_ELOST) {
 		dlki_claim_explain(claim, "the store no longer had it");
@@ -170,7 +163,7 @@ static int release_in_store(struct dlki_claim *claim, dlk_time end,
 	}
 	dlki_reason(err, rc, c->uri->scheme);
 	err->code = DLOCK_EUNREACHABLE;
-	if (dlk_now() >= deadline)
+	if (dlk_now() >= g->deadline)
 		dlk_fail(err, err->code,
 			 "%s; close= in the URI gives it more "
 			 "time",
@@ -208,20 +201,27 @@ static void unlink_held(struct dlki_claim *claim)
 		claim->held_next->held_link = claim->held_link;
 }
 
-/* The claim, which is not lost, goes back to the store. */
+/* The claim, which is not lost, goes back to the store: the store is asked next
+ * if `g` has the claim. */
 static int give_back(struct dlki_claim *claim, int by_renewer,
-		     dlk_time deadline, struct dlk_error *err)
+		     dlk_time deadline, struct dlki_giving *g,
+		     struct dlk_error *err)
 {
-	struct dlock_client *c = claim->client;
-	dlk_time end = atomic_exchange(&claim->valid_until, DLKI_EXPIRED);
 	int rc = 0;
 
+	g->end = atomic_exchange(&claim->valid_until, DLKI_EXPIRED);
+	g->deadline = dlk_deadline(deadline);
 	dlki_claim_move(claim, DLKI_RELEASING);
 	dlki_schedule_remove(claim);
-	if (by_renewer || c->closing)
-		dlki_claim_clean(claim);
-	else
-		rc = release_in_store(claim, end, deadline, err);
+	if (!by_renewer && !claim->client->closing) {
+		if (dlki_claim_seize(claim, g->deadline)) {
+			g->claim = claim;
+			return 0;
+		}
+		rc = dlk_fail(err, DLOCK_EUNREACHABLE,
+			      "the store is still busy with a renewal");
+	}
+	dlki_claim_clean(claim);
 	dlki_parked_kick(claim->record);
 	return rc;
 }
@@ -234,9 +234,18 @@ static dlk_time note_end(struct dlki_claim *claim)
 	return now;
 }
 
+static void note_released(struct dlock_client *c, int rc)
+{
+	if (rc == DLOCK_ELOST)
+		c->stats.lost++;
+	else
+		c->stats.released++;
+}
+
 /* The last hold of the claim has ended. */
 static int end_hold(struct dlki_claim *claim, enum what_next next,
-		    dlk_time deadline, struct dlk_error *err)
+		    dlk_time deadline, struct dlki_giving *g,
+		    struct dlk_error *err)
 {
 	struct dlock_client *c = claim->client;
 	int rc = 0;
@@ -253,11 +262,10 @@ static int end_hold(struct dlki_claim *claim, enum what_next next,
 		c->stats.holds--;
 		if (next != KEPT)
 			rc = give_back(claim, next == TO_THE_RENEWER, deadline,
-				       err);
-		if (rc == DLOCK_ELOST)
-			c->stats.lost++;
-		else
-			c->stats.released++;
+				       g, err);
+		if (g->claim)
+			return 0;
+		note_released(c, rc);
 	}
 	dlki_claim_unref(claim);
 	return rc;
@@ -291,35 +299,59 @@ int dlki_release_begin(dlock_hold *hold)
 	return claim->own.count == 0 && claim->read.count == 0;
 }
 
-int dlki_release_end(dlock_hold *hold, int last, dlk_time deadline,
-		     struct dlk_error *err)
+int dlki_release_go(dlock_hold *hold, int last, dlk_time deadline,
+		    struct dlki_giving *g, struct dlk_error *err)
 {
 	struct dlki_claim *claim = hold->claim;
 	int rc = 0;
 
+	g->claim = NULL;
 	if (hold->count == 0)
 		await_event_callback(hold);
 	if (last) {
 		deadline = within_close(claim->client, note_end(claim),
 					deadline);
-		rc = end_hold(claim, go_on(claim, deadline), deadline, err);
+		rc = end_hold(claim, go_on(claim, deadline), deadline, g, err);
 	} else {
 		if (claim->own.count == 0)
 			downgrade_claim(claim, deadline);
 		if (claim->state == DLKI_LOST)
 			rc = fail_lost(claim, err);
 	}
+	if (!g->claim)
+		dlki_claim_unref(claim);
+	return rc;
+}
+
+int dlki_release_ask(const struct dlki_giving *g, struct dlk_error *err)
+{
+	struct dlki_claim *claim = g->claim;
+	int rc = release_in_store(g, err);
+
+	dlki_parked_kick(claim->record);
+	note_released(claim->client, rc);
+	dlki_claim_unref(claim); /* the hold's */
 	dlki_claim_unref(claim);
 	return rc;
+}
+
+int dlki_release_end(dlock_hold *hold, int last, dlk_time deadline,
+		     struct dlk_error *err)
+{
+	struct dlki_giving g;
+	int rc = dlki_release_go(hold, last, deadline, &g, err);
+
+	return g.claim ? dlki_release_ask(&g, err) : rc;
 }
 
 void dlki_release_leave(dlock_hold *hold)
 {
 	struct dlki_claim *claim = hold->claim;
 	struct dlk_error ignored = { 0 };
+	struct dlki_giving none = { 0 };
 
 	note_end(claim);
-	(void)end_hold(claim, TO_THE_RENEWER, 0, &ignored);
+	(void)end_hold(claim, TO_THE_RENEWER, 0, &none, &ignored);
 	dlki_claim_unref(claim);
 }
 

@@ -23,6 +23,20 @@ int dlki_release_begin(dlock_hold *hold);
 int dlki_release_end(dlock_hold *hold, int last, dlk_time deadline,
 		     struct dlk_error *err);
 
+/*
+ * The rest in two steps.  If the first leaves a claim in `g`, the caller has
+ * seized the claim, which is RELEASING, and the second step asks the store.
+ */
+struct dlki_giving {
+	struct dlki_claim *claim; /* or NULL: the release has ended */
+	dlk_time end;             /* of the promise */
+	dlk_time deadline;
+};
+
+int dlki_release_go(dlock_hold *hold, int last, dlk_time deadline,
+		    struct dlki_giving *g, struct dlk_error *err);
+int dlki_release_ask(const struct dlki_giving *g, struct dlk_error *err);
+
 /* In the place of the second half, if it is the last: the renewer asks the
  * store.  Does not wait. */
 void dlki_release_leave(dlock_hold *hold);

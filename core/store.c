@@ -38,6 +38,16 @@ enum dlk_verdict dlki_store_attempt(struct dlk_ticket *t, dlk_time deadline,
 	return rc;
 }
 
+void dlki_store_prepare(struct dlock_client *c,
+			const struct dlk_coming coming[], size_t n)
+{
+	struct dlki_log_bracket bracket;
+
+	dlki_log_open(&bracket, &c->log);
+	c->backend->prepare(c->session, coming, n);
+	dlki_log_close(&bracket);
+}
+
 int dlki_store_watch(struct dlk_ticket *t, dlk_time deadline,
 		     struct dlk_error *err)
 {

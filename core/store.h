@@ -14,6 +14,8 @@ void dlki_store_close(struct dlock_client *client, dlk_time deadline);
 
 enum dlk_verdict dlki_store_attempt(struct dlk_ticket *t, dlk_time deadline,
 				    struct dlk_error *err);
+void dlki_store_prepare(struct dlock_client *client,
+			const struct dlk_coming coming[], size_t n);
 int dlki_store_watch(struct dlk_ticket *t, dlk_time deadline,
 		     struct dlk_error *err);
 void dlki_store_renew(struct dlock_client *client, struct dlk_ticket *const t[],

@@ -55,6 +55,25 @@ static int take_pushed(struct redis_ticket *t)
 	return taken;
 }
 
+static void begin(struct redis_ticket *t, const struct dlk_coming *one)
+{
+	if (one->release ? t->granted : !t->asked)
+		dlki_opcall_op_begin(dlki_redis_prepare(
+			t, one->release ? DLKI_RELEASE : DLKI_ATTEMPT,
+			one->deadline));
+}
+
+void dlki_redis_prepare_all(struct dlk_session *base,
+			    const struct dlk_coming coming[], size_t n)
+{
+	const struct dlki_session *s = &dlki_redis_session(base)->loop;
+
+	dlki_session_lock(s);
+	for (size_t i = 0; i < n && dlki_engine_is_up(s->engine); i++)
+		begin((struct redis_ticket *)coming[i].ticket, &coming[i]);
+	dlki_session_unlock(s);
+}
+
 enum dlk_verdict dlki_redis_attempt(struct dlk_ticket *base, dlk_time deadline,
 				    struct dlk_error *err)
 {
@@ -62,7 +81,7 @@ enum dlk_verdict dlki_redis_attempt(struct dlk_ticket *base, dlk_time deadline,
 	enum dlk_verdict verdict;
 	struct dlki_opcall call;
 
-	if (t->asked && take_pushed(t))
+	if (!t->ask.begun && t->asked && take_pushed(t))
 		return DLK_GRANTED;
 	dlki_redis_call(&call, t, DLKI_ATTEMPT, deadline);
 	verdict = take_answer(t, &call, err);

@@ -54,6 +54,7 @@ static void on_again(struct dlki_opcall_op *op)
 		return;
 	dlki_redis_waiter_attempt(t);
 	op->base.id = t->attempt;
+	op->base.again |= t->asked;
 }
 
 /* Tell the core the answer to a release without a waiting thread.  The core may
@@ -74,7 +75,7 @@ struct dlki_opcall_op *dlki_redis_prepare(struct redis_ticket *t,
 {
 	struct dlki_opcall_op *op = verb == DLKI_RELEASE ? &t->rel : &t->ask;
 
-	if (op->base.state != DLKI_OP_IDLE)
+	if (op->base.state != DLKI_OP_IDLE || op->begun)
 		return op;
 	dlki_opcall_op_prepare(op, &dlki_redis_session(t->base.session)->loop,
 			       verb, deadline);

@@ -86,6 +86,8 @@ void dlki_redis_call(struct dlki_opcall *call, struct redis_ticket *t,
 
 enum dlk_verdict dlki_redis_attempt(struct dlk_ticket *base, dlk_time deadline,
 				    struct dlk_error *err);
+void dlki_redis_prepare_all(struct dlk_session *base,
+			    const struct dlk_coming coming[], size_t n);
 void dlki_redis_renew(struct dlk_session *base, struct dlk_ticket *const t[],
 		      enum dlk_renewal verdicts[], size_t n, dlk_time deadline,
 		      struct dlk_error *err);

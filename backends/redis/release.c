@@ -9,6 +9,17 @@ static void forget(struct redis_ticket *t)
 	dlki_redis_watcher_forget(t);
 }
 
+/* The attempt does not come that was prepared: the server may still see its
+ * request. */
+static void forgo_attempt(struct redis_ticket *t)
+{
+	if (!t->ask.begun)
+		return;
+	dlki_opcall_op_forgo(&t->ask);
+	t->ask.begun = 0;
+	t->asked = 1;
+}
+
 int dlki_redis_release(struct dlk_ticket *base, dlk_time deadline,
 		       struct dlk_error *err)
 {
@@ -17,8 +28,13 @@ int dlki_redis_release(struct dlk_ticket *base, dlk_time deadline,
 	struct dlki_opcall call;
 	int rc = 0;
 
-	if (!t->asked)
+	if (!t->ask.begun && !t->asked)
 		return 0; /* and no news matter */
+	if (t->ask.begun) {
+		dlki_session_lock(t->ask.session);
+		forgo_attempt(t);
+		dlki_session_unlock(t->ask.session);
+	}
 	dlki_redis_call(&call, t, DLKI_RELEASE, deadline);
 	forget(t);
 	t->granted = 0;
@@ -73,6 +89,8 @@ void dlki_redis_release_all(struct dlk_session *base,
 	do {
 		dlki_opcall_begin(&call, &dlki_redis_session(base)->loop,
 				  deadline);
+		for (size_t i = 0; i < n; i++)
+			forgo_attempt((struct redis_ticket *)t[i]);
 		for (size_t i = 0; i < n; i++) {
 			struct redis_ticket *one = (struct redis_ticket *)t[i];
 

@@ -42,11 +42,9 @@ static int send_again(struct dlki_opcall_op *op)
 	return dlki_submit(op->base.engine, &op->base) == 0;
 }
 
-static void note_end(struct dlki_opcall *c, const struct dlki_opcall_op *op,
+static void note_end(struct dlki_opcall *c, const struct dlki_op *base,
 		     dlk_time now)
 {
-	const struct dlki_op *base = &op->base;
-
 	switch (base->outcome) {
 	case DLKI_GRANTED:
 	case DLKI_BUSY:
@@ -81,6 +79,31 @@ static void leave(struct dlki_opcall_op *op)
 	op->call = NULL;
 }
 
+/* The op has ended within the call: does the call wait for the op no more? */
+static int has_ended(struct dlki_opcall_op *op, dlk_time now)
+{
+	struct dlki_opcall *c = op->call;
+
+	note_end(c, &op->base, now);
+	if (!c->over && now < c->deadline && send_again(op))
+		return 0;
+	note_failure(c, &op->base);
+	leave(op);
+	return 1;
+}
+
+/* The op has ended before the op's call.  An error does not last until then, so
+ * the call asks for the error again. */
+static void ended_early(struct dlki_opcall_op *op)
+{
+	struct dlki_op *base = &op->base;
+
+	if (!base->error || base->outcome == DLKI_UNANSWERED)
+		return;
+	op->resent |= base->residue != DLKI_RESIDUE_NONE;
+	base->outcome = DLKI_AGAIN;
+}
+
 static void op_done(struct dlki_op *base, dlk_time now)
 {
 	struct dlki_opcall_op *op = (struct dlki_opcall_op *)base;
@@ -88,18 +111,14 @@ static void op_done(struct dlki_op *base, dlk_time now)
 
 	if (op->ended)
 		op->ended(op, now);
-	if (!c) {
-		if (op->told)
-			op->told(op);
-		return;
-	}
-	note_end(c, op, now);
-	if (!c->over && now < c->deadline && send_again(op))
-		return;
-	note_failure(c, base);
-	leave(op);
-	if (!c->ops)
+	if (c && has_ended(op, now) && !c->ops)
 		dlki_waiter_done(base->engine, &c->waiter);
+	if (c)
+		return;
+	if (op->begun)
+		ended_early(op);
+	else if (op->told)
+		op->told(op);
 }
 
 /* ---- A call -------------------------------------------------------------- */
@@ -112,7 +131,20 @@ void dlki_opcall_op_prepare(struct dlki_opcall_op *op, struct dlki_session *s,
 	op->base.done = op_done;
 	op->session = s;
 	op->call = NULL;
-	op->resent = 0;
+	op->resent = op->begun = 0;
+}
+
+void dlki_opcall_op_begin(struct dlki_opcall_op *op)
+{
+	op->begun = dlki_submit(op->session->engine, &op->base) == 0;
+}
+
+void dlki_opcall_op_forgo(struct dlki_opcall_op *op)
+{
+	struct dlki_engine *e = op->session->engine;
+
+	dlki_cancel(e, &op->base);
+	dlki_push(e);
 }
 
 void dlki_opcall_begin(struct dlki_opcall *call, struct dlki_session *s,
@@ -150,17 +182,8 @@ void dlki_opcall_resume(struct dlki_opcall *call)
 	dlki_session_lock(call->session);
 }
 
-void dlki_opcall_add(struct dlki_opcall *call, struct dlki_opcall_op *op)
+static void join(struct dlki_opcall *call, struct dlki_opcall_op *op)
 {
-	struct dlki_op *base = &op->base;
-
-	if (base->state == DLKI_OP_IDLE &&
-	    dlki_submit(call->session->engine, base) != 0) {
-		base->outcome = DLKI_FAILED;
-		base->residue = DLKI_RESIDUE_NONE;
-		dlk_fail(&call->failed, DLOCK_ENOMEM, "out of memory");
-		return;
-	}
 	call->alone = !call->ops;
 	op->call = call;
 	op->next = call->ops;
@@ -168,6 +191,26 @@ void dlki_opcall_add(struct dlki_opcall *call, struct dlki_opcall_op *op)
 	if (op->next)
 		op->next->link = &op->next;
 	call->ops = op;
+}
+
+void dlki_opcall_add(struct dlki_opcall *call, struct dlki_opcall_op *op)
+{
+	struct dlki_op *base = &op->base;
+	int ended = op->begun && base->state == DLKI_OP_IDLE;
+
+	op->begun = 0;
+	if (!ended && base->state == DLKI_OP_IDLE &&
+	    dlki_submit(call->session->engine, base) != 0) {
+		base->outcome = DLKI_FAILED;
+		base->residue = DLKI_RESIDUE_NONE;
+		dlk_fail(&call->failed, DLOCK_ENOMEM, "out of memory");
+		return;
+	}
+	join(call, op);
+	if (!ended)
+		return;
+	call->alone = 0; /* the time of the answer is not known */
+	(void)has_ended(op, dlk_now());
 }
 
 /* The caller no longer waits for the answers. */

@@ -19,6 +19,7 @@ struct dlki_opcall_op {
 	int anew;   /* it may be sent again after several requests, too */
 	int resent; /* an earlier request of the call may still reach the
 		     * server */
+	int begun;  /* submitted for a call that is to come */
 	void (*ended)(struct dlki_opcall_op *op, dlk_time now); /* it has ended,
 		     * and may be sent again */
 	void (*again)(struct dlki_opcall_op *op); /* it is about to be */
@@ -55,6 +56,14 @@ void dlki_opcall_op_prepare(struct dlki_opcall_op *op, struct dlki_session *s,
 
 /* May the store have had a request of the op? */
 int dlki_opcall_op_was_sent(const struct dlki_opcall_op *op);
+
+/* Submit a prepared op before the call that waits for the op, with the mutex
+ * held: the request goes out with the next push. */
+void dlki_opcall_op_begin(struct dlki_opcall_op *op);
+
+/* The call of an op that was begun does not come: end the op.  Releases the
+ * mutex meanwhile, and ops of a call that has begun may end. */
+void dlki_opcall_op_forgo(struct dlki_opcall_op *op);
 
 /* Begin a call; locks the engine's mutex. */
 void dlki_opcall_begin(struct dlki_opcall *call, struct dlki_session *s,

@@ -197,6 +197,13 @@ struct dlk_ticket {
 enum dlk_verdict { DLK_GRANTED, DLK_BUSY, DLK_FAILED };
 enum dlk_renewal { DLK_UNKNOWN, DLK_RENEWED, DLK_STANDS, DLK_GONE };
 
+/* A call that the core is about to make: see prepare(). */
+struct dlk_coming {
+	struct dlk_ticket *ticket;
+	int release;       /* release(); 0: attempt(), the ticket's first */
+	dlk_time deadline; /* of the call */
+};
+
 /* ---- The backend --------------------------------------------------------- */
 
 struct dlock_backend {
@@ -412,6 +419,18 @@ struct dlock_backend {
 	 */
 	int (*resize)(struct dlk_session *s, const struct dlk_request *request,
 		      dlk_time deadline, struct dlk_error *err);
+
+	/*
+	 * The core is about to make these `n` calls, one after the other.
+	 * Queue the requests, so that they go out together with the first: then
+	 * the calls share a round trip.  Never blocks.  May do nothing for any
+	 * of the tickets.  The core may leave an attempt() out, for want of
+	 * time or after a cancel: then release() or release_all() comes for the
+	 * ticket, and the request may have been sent.  NULL: each call asks by
+	 * itself.
+	 */
+	void (*prepare)(struct dlk_session *s, const struct dlk_coming coming[],
+			size_t n);
 
 	/* New members go here; `size` says whether a backend has them. */
 };

@@ -38,6 +38,7 @@ enum fake_verb {
 	FAKE_SEND,    /* release_begin: its answer is owed until the session's
 		       * next attempt, or fake_answer().  What is not heard is
 		       * never answered; what is not done has failed */
+	FAKE_PREPARE, /* prepare: the store hears of the attempts at once */
 	FAKE_VERBS
 };
 

@@ -28,6 +28,7 @@ static const char *const mute_schemes[] = { "fakemute", NULL };
 static const char *const all_schemes[] = { "fakeall", NULL };
 static const char *const want_schemes[] = { "fakewant", NULL };
 static const char *const send_schemes[] = { "fakesend", NULL };
+static const char *const batch_schemes[] = { "fakebatch", NULL };
 static const char *const want_all_schemes[] = { "fakewantall", NULL };
 
 /* What each scripted store has. */
@@ -90,10 +91,17 @@ static const struct dlock_backend send = {
 	.release_begin = fakei_release_begin,
 };
 
+static const struct dlock_backend batch = {
+	COMMON(batch_schemes, "a scripted store that is told what comes",
+	       LOOKS),
+	LOOKED_AT,
+	.prepare = fakei_prepare,
+};
+
 int fakei_register_schemes(void)
 {
 	static const struct dlock_backend *const backends[] = {
-		&full, &bare, &mute, &all, &want, &want_all, &send,
+		&full, &bare, &mute, &all, &want, &want_all, &send, &batch,
 	};
 	int rc = 0;
 

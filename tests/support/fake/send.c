@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Releases that are sent, and answered later. */
+/* Releases that are sent, and answered later; and calls that are prepared. */
 #include "fake/store.h"
 
 void fakei_answer(struct session *s)
@@ -58,4 +58,37 @@ int fakei_release_begin(struct dlk_ticket *base, dlk_time deadline,
 	fakei_forget(s, t);
 	fakei_end(s, place);
 	return rc;
+}
+
+/* ---- Calls that are prepared --------------------------------------------- */
+
+static void hear_of(struct session *s, struct ticket *t)
+{
+	struct entry claim = fakei_claim_of(t);
+	dlk_time first_end;
+
+	if (t->asked)
+		fakei_complain("prepared was an attempt that is not the first");
+	s->asked += !t->asked;
+	t->asked = t->sent = 1;
+	(void)fakei_ask(&claim, t->base.request.name, s->base.ttl_ms,
+			&first_end);
+}
+
+void fakei_prepare(struct dlk_session *base, const struct dlk_coming v[],
+		   size_t n)
+{
+	struct session *s = (struct session *)base;
+	size_t place;
+
+	(void)fakei_begin(s, FAKE_PREPARE, NULL, n, v[0].deadline, &place);
+	for (size_t i = 0; i < n; i++) {
+		struct ticket *t = (struct ticket *)v[i].ticket;
+
+		if (!v[i].release)
+			hear_of(s, t);
+		else if (!t->granted)
+			fakei_complain("prepared was a release of nothing");
+	}
+	fakei_end(s, place);
 }

@@ -176,7 +176,7 @@ void fakei_tell_wanted(const struct entry *asker);
 /* Before the release: what the holder has used of its tokens. */
 void fakei_tokens_used(const struct ticket *t);
 
-/* ---- Releases that are sent: send.c -------------------------------------- */
+/* ---- Requests that are sent ahead: send.c -------------------------------- */
 
 /* What is owed comes with the next answer of the session. */
 void fakei_answer(struct session *s);
@@ -201,6 +201,8 @@ int fakei_release(struct dlk_ticket *base, dlk_time deadline,
 		  struct dlk_error *err);
 int fakei_release_begin(struct dlk_ticket *base, dlk_time deadline,
 			struct dlk_error *err);
+void fakei_prepare(struct dlk_session *base, const struct dlk_coming v[],
+		   size_t n);
 void fakei_release_all(struct dlk_session *base, struct dlk_ticket *const v[],
 		       size_t n, dlk_time deadline);
 int fakei_downgrade(struct dlk_ticket *base, dlk_time deadline,

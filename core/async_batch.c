@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/async_batch.h"
+
+#include "core/ask.h"
+#include "core/base/clock.h"
+#include "core/guard.h"
+#include "core/registry.h"
+#include "core/schedule.h"
+#include "core/store.h"
+
+#define BATCH 64
+
+struct batch {
+	struct dlki_async *call[BATCH];
+	struct dlk_coming coming[BATCH];
+	size_t n;
+};
+
+void dlki_async_begin_wait(struct dlki_async *r)
+{
+	struct dlki_wait *w = &r->wait;
+
+	w->begun = dlk_now();
+	/* The calls before it may have taken all of its time. */
+	if (w->deadline < w->begun)
+		w->deadline = w->begun;
+}
+
+void dlki_async_unanswered(struct dlki_async *r)
+{
+	struct dlki_claim *claim = r->acquire.claim;
+	const struct dlki_schedule *schedule = &r->client->schedule;
+
+	dlki_residue_asked(&claim->residue, DLKI_SENDING_UNANSWERED,
+			   dlki_schedule_forgotten(schedule, dlk_now(),
+						   schedule->ttl_ms));
+}
+
+/* ---- Which --------------------------------------------------------------- */
+
+/* Nothing keeps the release from asking the store at once. */
+static int is_plain_release(const struct dlki_async *r)
+{
+	const struct dlki_claim *claim = r->releasing->claim;
+
+	return r->last && claim->state == DLKI_HELD && !claim->busy &&
+	       claim->in_callback != r->releasing &&
+	       !claim->client->sends_releases;
+}
+
+static int is_first_attempt(struct dlki_async *r)
+{
+	const struct dlki_acquire *a = &r->acquire;
+
+	return a->claim && !a->begun && !a->claim->behind &&
+	       !dlki_patience_over(&r->wait.patience);
+}
+
+static int may_be_prepared(struct dlki_async *r)
+{
+	if (r->whole || r->question || r->prepared)
+		return 0;
+	return r->releasing ? is_plain_release(r) : is_first_attempt(r);
+}
+
+/* They stay in the queue, and are the async thread's meanwhile. */
+static void collect(struct batch *b, struct dlki_async *first)
+{
+	for (struct dlki_async *r = first; r && b->n < BATCH;
+	     r = r->queue_next) {
+		if (may_be_prepared(r)) {
+			r->state = DLKI_ASYNC_RUNNING;
+			b->call[b->n++] = r;
+		}
+	}
+}
+
+static void let_go(struct batch *b)
+{
+	for (size_t i = 0; i < b->n; i++)
+		b->call[i]->state = DLKI_ASYNC_READY;
+	b->n = 0;
+}
+
+/* ---- What is to come ----------------------------------------------------- */
+
+static struct dlk_coming coming_attempt(struct dlki_async *r)
+{
+	struct dlki_wait *w = &r->wait;
+	struct dlk_coming coming = { .ticket = r->acquire.claim->ticket };
+
+	dlki_async_begin_wait(r);
+	w->patience.ask_ms = dlki_ask_ms(&r->client->ask);
+	coming.deadline = dlki_wait_io_limit(r->client, w, w->begun);
+	r->prepared = 1;
+	return coming;
+}
+
+/* The release may end here: where the claim is passed on, for example. */
+static struct dlk_coming coming_release(struct dlki_async *r)
+{
+	struct dlk_coming coming = { .release = 1 };
+	struct dlk_error err = { 0 };
+	int rc = dlki_release_go(r->releasing, r->last, r->wait.deadline,
+				 &r->giving, &err);
+
+	if (r->giving.claim) {
+		coming.ticket = r->giving.claim->ticket;
+		coming.deadline = r->giving.deadline;
+		r->prepared = 1;
+		return coming;
+	}
+	r->state = DLKI_ASYNC_READY;
+	dlki_call_end(r->client);
+	dlki_async_over(r, rc, NULL, &err);
+	return coming;
+}
+
+static void begin(struct batch *b)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->n; i++) {
+		struct dlki_async *r = b->call[i];
+		struct dlk_coming coming = r->releasing ? coming_release(r) :
+							  coming_attempt(r);
+
+		if (!coming.ticket)
+			continue;
+		b->call[n] = r;
+		b->coming[n++] = coming;
+	}
+	b->n = n;
+}
+
+void dlki_async_prepare(struct dlock_client *c)
+{
+	struct dlki_asyncs *all = &c->asyncs;
+	struct dlki_async *next = all->releases.first ? all->releases.first :
+							all->acquires.first;
+	struct batch b = { .n = 0 };
+
+	if (!next || next->prepared || c->closing ||
+	    !DLKI_HAS(c->backend, prepare))
+		return;
+	collect(&b, all->releases.first);
+	collect(&b, all->acquires.first);
+	if (b.n > 1)
+		begin(&b);
+	else
+		let_go(&b);
+	if (b.n == 0)
+		return;
+	pthread_mutex_unlock(&c->mu);
+	dlki_store_prepare(c, b.coming, b.n);
+	pthread_mutex_lock(&c->mu);
+	let_go(&b);
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Asynchronous calls whose requests share a round trip. */
+#include "core/fixture.h"
+
+#include <dlock/async.h>
+
+#include "support/outcome.h"
+
+TestSuite(async_batch, .init = timed_fixture, .timeout = 60);
+
+enum { N = 4 };
+
+static struct outcome first, o[N];
+static dlock_op op[N];
+static dlock_lock *other[N];
+
+/* The async thread is in the store with a call for "stuck". */
+static void given_a_stuck_store(void)
+{
+	dlock_lock *stuck = mutex(client, "stuck");
+
+	OK(dlock_lock_unbind(stuck));
+	fake_script(fake, FAKE_ATTEMPT, (struct fake_step){ .gate = 1 });
+	ask_async(&first, stuck, -1);
+	EVENTUALLY(fake_count(fake, FAKE_ATTEMPT) == 1);
+}
+
+/* ... and these calls wait for their turn, the first of them for ever. */
+static void given_calls(const char *uri, int64_t timeout_ms)
+{
+	char name[] = "b0";
+
+	given_client(uri);
+	outcomes_process(client);
+	given_a_stuck_store();
+	for (int i = 0; i < N; i++) {
+		name[1] = (char)('0' + i);
+		other[i] = mutex(client, name);
+		OK(dlock_lock_unbind(other[i]));
+		op[i] = ask_async(&o[i], other[i], i ? timeout_ms : -1);
+	}
+	cr_assert_eq(fake_count(fake, FAKE_PREPARE), 0);
+}
+
+/* The thread goes on, and is stuck with the first of them. */
+static void stick_again(enum fake_verb verb)
+{
+	size_t before = fake_count(fake, verb);
+
+	fake_script(fake, verb,
+		    (struct fake_step){ .gate = 1, .fault = FAKE_REFUSE });
+	fake_open_gate(fake);
+	EVENTUALLY(fake_count(fake, verb) > before);
+}
+
+static struct fake_call prepared(size_t i)
+{
+	EVENTUALLY(fake_count(fake, FAKE_PREPARE) > i);
+	return fake_nth(fake, FAKE_PREPARE, i);
+}
+
+static void all_are_granted(void)
+{
+	for (int i = 0; i < N; i++) {
+		cr_assert_eq(outcome_of(&o[i]), DLOCK_OK, "%s", o[i].text);
+		cr_assert_gt(dlock_token(o[i].hold), 0);
+	}
+}
+
+CASE(async_batch, attempts_go_together)
+{
+	given_calls("fakebatch:?close=30s&connect=30s", -1);
+	fake_open_gate(fake);
+	all_are_granted();
+	OK(outcome_of(&first));
+	cr_assert_eq(prepared(0).n, N);
+	cr_assert_eq(fake_held(fake), N + 1);
+	for (int i = 0; i < N; i++)
+		OK(dlock_release(o[i].hold));
+	OK(dlock_release(first.hold));
+}
+
+CASE(async_batch, releases_go_together_and_before_attempts)
+{
+	static struct outcome given[N], again[N];
+
+	given_calls("fakebatch:?close=30s&connect=30s", -1);
+	fake_open_gate(fake);
+	all_are_granted();
+	OK(outcome_of(&first));
+	fake_script(fake, FAKE_RELEASE, (struct fake_step){ .gate = 1 });
+	OK(dlock_release_start(first.hold, NULL, NULL));
+	EVENTUALLY(fake_count(fake, FAKE_RELEASE) == 1);
+	for (int i = 0; i < N; i++)
+		give_async(&given[i], o[i].hold);
+	for (int i = 0; i < N; i++)
+		ask_async(&again[i], other[i], -1);
+	fake_open_gate(fake);
+	for (int i = 0; i < N; i++)
+		OK(outcome_of(&given[i]));
+	cr_assert_eq(prepared(1).n, 2 * N);
+	cr_assert_eq(fake_held(fake), N);
+	for (int i = 0; i < N; i++) {
+		cr_assert_eq(outcome_of(&again[i]), DLOCK_OK);
+		OK(dlock_release(again[i].hold));
+	}
+}
+
+CASE(async_batch, a_single_call_asks_by_itself)
+{
+	given_mutex("fakebatch:");
+	OK(dlock_lock_unbind(lock));
+	outcomes_process(client);
+	ask_async(&o[0], lock, -1);
+	OK(outcome_of(&o[0]));
+	give_async(&o[1], o[0].hold);
+	OK(outcome_of(&o[1]));
+	cr_assert_eq(fake_count(fake, FAKE_PREPARE), 0);
+}
+
+/* The store has heard of all of them, and has granted all. */
+CASE(async_batch, attempts_that_are_overdue_leave_nothing)
+{
+	given_calls("fakebatch:?ask=50ms&close=30s&connect=30s", 100);
+	stick_again(FAKE_ATTEMPT);
+	cr_assert_eq(prepared(0).n, N);
+	for (int i = 1; i < N; i++)
+		cr_assert_eq(outcome_of(&o[i]), DLOCK_EUNREACHABLE, "%s",
+			     o[i].text);
+	fake_open_gate(fake);
+	OK(outcome_of(&o[0]));
+	OK(outcome_of(&first));
+	EVENTUALLY(fake_held(fake) == 2);
+	OK(dlock_release(o[0].hold));
+	OK(dlock_release(first.hold));
+}
+
+CASE(async_batch, attempts_that_are_cancelled_leave_nothing)
+{
+	given_calls("fakebatch:?ask=50ms&close=30s&connect=30s", -1);
+	stick_again(FAKE_ATTEMPT);
+	cr_assert_eq(prepared(0).n, N);
+	for (int i = 1; i < N; i++) {
+		OK(dlock_cancel_op(client, op[i]));
+		EVENTUALLY(!outcome_pending(&o[i]));
+		cr_assert_eq(o[i].rc, DLOCK_ECANCELED, "%s", o[i].text);
+	}
+	fake_open_gate(fake);
+	OK(outcome_of(&o[0]));
+	OK(outcome_of(&first));
+	EVENTUALLY(fake_held(fake) == 2);
+	OK(dlock_release(o[0].hold));
+	OK(dlock_release(first.hold));
+}
+
+/* The renewer takes over what the store does not confirm in time. */
+CASE(async_batch, releases_that_fail_leave_nothing)
+{
+	static struct outcome given[N];
+
+	given_calls("fakebatch:?ask=50ms&close=30s&connect=30s", -1);
+	fake_open_gate(fake);
+	all_are_granted();
+	OK(outcome_of(&first));
+	fake_script(fake, FAKE_RELEASE, (struct fake_step){ .gate = 1 });
+	OK(dlock_release_start(first.hold, NULL, NULL));
+	EVENTUALLY(fake_count(fake, FAKE_RELEASE) == 1);
+	for (int i = 0; i < N; i++)
+		give_async(&given[i], o[i].hold);
+	stick_again(FAKE_RELEASE);
+	cr_assert_eq(prepared(1).n, N);
+	fake_open_gate(fake);
+	cr_assert_eq(outcome_of(&given[0]), DLOCK_EUNREACHABLE);
+	for (int i = 1; i < N; i++)
+		OK(outcome_of(&given[i]));
+	EVENTUALLY(fake_held(fake) == 0);
+	EVENTUALLY(stats(client).pending_cleanups == 0);
+}
+
+CASE(async_batch, a_closing_client_ends_all)
+{
+	given_calls("fakebatch:?ask=50ms&close=500ms&connect=30s", -1);
+	stick_again(FAKE_ATTEMPT);
+	outcomes_leave(client);
+	close_client_within(3000);
+	for (int i = 0; i < N; i++) {
+		cr_assert_eq(o[i].calls, 1);
+		cr_assert_eq(o[i].rc, DLOCK_ECANCELED, "%s", o[i].text);
+	}
+	cr_assert_eq(first.calls, 1);
+	cr_assert_eq(fake_held(fake), 0);
+}
