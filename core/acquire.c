@@ -87,6 +87,16 @@ static void note_failed(struct dlki_acquire *a, int rc, dlk_time begun,
 		a->had_ms = had / DLK_MS;
 }
 
+/* An upgrade is of no use without the read side. */
+static int fail_alone(const struct dlki_claim *claim, struct dlk_error *err)
+{
+	if (!claim->beside || dlki_claim_valid(claim->beside))
+		return 0;
+	return dlk_fail(err, DLOCK_ELOST,
+			"lock '%s': the upgradeable read side was lost",
+			claim->record->name);
+}
+
 static int limit_passed(const struct dlki_wait *w)
 {
 	return dlk_now() >= dlki_after_ms(w->deadline, w->patience.ask_ms);
@@ -129,6 +139,8 @@ static int attempt_until_granted(struct dlki_acquire *a, dlk_time now,
 		rc = dlki_wait_park(claim, a->lock, w,
 				    next_attempt(claim, rc, w, &a->backoff),
 				    err);
+		if (rc == 0)
+			rc = fail_alone(claim, err);
 		if (rc != 0)
 			return rc;
 	}
@@ -148,6 +160,7 @@ static void give_up_claim(struct dlki_claim *claim, struct dlki_wait *w, int rc)
 
 	pthread_mutex_lock(&c->mu);
 	closing = c->closing;
+	dlki_claim_end_upgrade(claim);
 	dlki_claim_move(claim, DLKI_RELEASING);
 	pthread_mutex_unlock(&c->mu);
 	if (limit <= now && dlki_patience_over(&w->patience))
@@ -182,6 +195,7 @@ static int enter_claim(struct dlki_acquire *a, struct dlk_error *err)
 		return rc;
 	}
 	claim->ticket->request.permits = a->wait->permits;
+	dlki_claim_upgrade(claim, a->wait->beside);
 	if (lock->unbound)
 		claim->thread = DLKI_NO_THREAD;
 	if (a->call) {
@@ -199,8 +213,8 @@ static int enter_claim(struct dlki_acquire *a, struct dlk_error *err)
 static int fail_busy(struct dlki_record *r, const struct dlki_wait *w,
 		     struct dlk_error *err)
 {
-	return dlki_holder_fail(r, dlki_wait_io_limit(r->client, w, dlk_now()),
-				err);
+	return dlki_holder_fail(
+		r, w->beside, dlki_wait_io_limit(r->client, w, dlk_now()), err);
 }
 
 /* With mu held: the renewer is to give back what the store may have of it. */
@@ -321,11 +335,10 @@ int dlki_acquire_begin(struct dlki_acquire *a, dlock_hold **out,
 		return dlk_fail(err, DLOCK_ECANCELED, "the client is closed");
 	rc = DLKI_NOT_HELD;
 	if (!a->lock->unbound)
-		rc = dlki_reenter(a->lock->record, a->mode, a->wait->terms, out,
-				  err);
+		rc = dlki_reenter(a->lock->record, a->mode, a->wait, out, err);
 	if (rc != DLKI_NOT_HELD)
 		return rc;
-	if (a->mode == DLK_EXCLUSIVE && take_kept(a, out))
+	if (a->mode == DLK_EXCLUSIVE && !a->wait->beside && take_kept(a, out))
 		return DLKI_GRANTED;
 	rc = enter_claim(a, err);
 	if (rc == 0)

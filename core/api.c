@@ -17,6 +17,7 @@
 #include "core/multi_hold.h"
 #include "core/permits.h"
 #include "core/release.h"
+#include "core/upgrade.h"
 
 /* The end of a call that came to `rc`: an error is the thread's last message
  * then. */
@@ -55,6 +56,15 @@ int dlock_multi_new(dlock_lock **out, dlock_lock *const members[], size_t count)
 	struct dlki_scope scope = dlki_enter();
 	struct dlk_error err = { 0 };
 	int rc = dlki_multi_new(out, members, count, &err);
+
+	return dlki_leave_with(scope, rc, &err);
+}
+
+int dlock_upgradeable_new(dlock_lock **out, dlock_lock *rwlock)
+{
+	struct dlki_scope scope = dlki_enter();
+	struct dlk_error err = { 0 };
+	int rc = dlki_upgradeable_new(out, rwlock, &err);
 
 	return dlki_leave_with(scope, rc, &err);
 }
@@ -216,6 +226,8 @@ static int acquire(dlock_lock *lock, const dlock_acquire_options *o,
 	w.terms = terms;
 	w.permits = o->permits;
 	rc = dlki_wait_begin(&w, err);
+	if (rc == 0 && lock->multi)
+		rc = dlki_upgradeable_check(lock->multi, err);
 	if (rc != 0)
 		return rc;
 	if (lock->multi)
@@ -269,6 +281,16 @@ int dlock_acquire_opts(dlock_lock *lock, const dlock_acquire_options *opts,
 	if (rc == 0)
 		rc = acquire(lock, &o, terms, out, &err);
 	free(terms);
+	return dlki_leave_with(scope, rc, &err);
+}
+
+int dlock_upgrade(dlock_lock *lock, dlock_hold *upgradeable, int64_t timeout_ms,
+		  dlock_hold **out)
+{
+	struct dlki_scope scope = dlki_enter();
+	struct dlk_error err = { 0 };
+	int rc = dlki_upgrade(lock, upgradeable, timeout_ms, out, &err);
+
 	return dlki_leave_with(scope, rc, &err);
 }
 
@@ -330,7 +352,11 @@ int64_t dlock_warning_ms(const dlock_hold *hold)
 
 uint64_t dlock_token(const dlock_hold *hold)
 {
-	return hold && hold->claim ? hold->claim->token : 0;
+	const dlock_hold *one = hold;
+
+	if (hold && hold->multi && hold->multi->upgradeable)
+		one = dlki_multi_member(hold, DLKI_UPGRADEABLE_READ);
+	return one && one->claim ? one->claim->token : 0;
 }
 
 dlock_hold *dlock_member(const dlock_hold *hold, size_t i)

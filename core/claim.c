@@ -70,6 +70,22 @@ int dlki_claim_agree(struct dlki_claim *claim, const struct dlki_terms *terms,
 	return 0;
 }
 
+void dlki_claim_upgrade(struct dlki_claim *claim, struct dlki_claim *read)
+{
+	if (!read)
+		return;
+	dlki_claim_ref(read);
+	read->upgrades++;
+	claim->beside = read;
+	claim->ticket->request.beside = read->owner;
+}
+
+void dlki_claim_end_upgrade(struct dlki_claim *claim)
+{
+	if (claim->beside)
+		claim->beside->upgrades--;
+}
+
 void dlki_claim_discard(struct dlki_claim *claim)
 {
 	free(claim->terms);
@@ -93,6 +109,8 @@ void dlki_claim_unref(struct dlki_claim *claim)
 		close(claim->wanted_fd);
 	if (claim->cond_ready)
 		pthread_cond_destroy(&claim->cond);
+	if (claim->beside)
+		dlki_claim_unref(claim->beside);
 	dlki_record_unref(claim->record);
 	c->refs--;
 	dlki_claim_discard(claim);

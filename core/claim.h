@@ -74,6 +74,8 @@ struct dlki_claim {
 	struct dlki_record *record;    /* with a reference */
 	struct dlk_ticket *ticket;     /* behind this struct, in its block */
 	struct dlki_terms *terms;      /* its own, or NULL */
+	struct dlki_claim *beside;     /* an upgrade: the claim of the read
+					* side, with a reference; else NULL */
 	uint64_t turn;                 /* order of asking within the client */
 	char owner[DLKI_OWNER_SIZE];
 
@@ -81,6 +83,8 @@ struct dlki_claim {
 	bool behind;
 
 	/* Under the client's mu. */
+	unsigned int upgrades;         /* claims beside this one that ask, or
+					* that the program holds */
 	uint64_t thread;               /* serial of the thread that acquired, or
 					* DLKI_NO_THREAD */
 	uint64_t token, token_last;    /* the hold's; the last that a hold of
@@ -89,7 +93,8 @@ struct dlki_claim {
 	dlk_time token_heard;          /* the store's clock, in microseconds,
 					* had come to that by then */
 	enum dlki_claim_state state;   /* changed by dlki_claim_move() alone */
-	unsigned int refs;             /* user, asker, renewer, dispatcher */
+	unsigned int refs;             /* user, asker, renewer, dispatcher,
+					* upgrades */
 	struct dlki_claim_residue residue;   /* what the store may have of it */
 	const dlock_hold *in_callback; /* the one that it is about */
 	enum dlki_news news;           /* since the last sleep began */
@@ -142,6 +147,11 @@ int dlki_claim_new(struct dlki_claim **out, struct dlki_record *record,
 /* Give a new claim terms, which may be NULL. */
 int dlki_claim_agree(struct dlki_claim *claim, const struct dlki_terms *terms,
 		     struct dlk_error *err);
+
+/* With mu held: make a new claim the upgrade of `read`, which may be NULL; the
+ * asker or the holder of the upgrade has ended. */
+void dlki_claim_upgrade(struct dlki_claim *claim, struct dlki_claim *read);
+void dlki_claim_end_upgrade(struct dlki_claim *claim);
 
 /* With mu held: free a claim that was never entered. */
 void dlki_claim_discard(struct dlki_claim *claim);

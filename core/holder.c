@@ -12,6 +12,7 @@
 
 struct holders {
 	size_t n;
+	uint64_t but;          /* the token of a holder to leave out, or 0 */
 	char label[SHOWN + 1]; /* of the first */
 };
 
@@ -19,7 +20,8 @@ static void note_holder(const struct dlock_participant *p, void *arg)
 {
 	struct holders *all = arg;
 
-	if (p->waiting || !p->label || !p->label[0])
+	if (p->waiting || !p->label || !p->label[0] ||
+	    (all->but != 0 && p->token == all->but))
 		return;
 	if (all->n++ == 0)
 		snprintf(all->label, sizeof(all->label), "%.*s",
@@ -74,12 +76,12 @@ static const char *holder_here(struct dlki_record *r)
 	return who;
 }
 
-int dlki_holder_fail(struct dlki_record *r, dlk_time limit,
-		     struct dlk_error *err)
+int dlki_holder_fail(struct dlki_record *r, const struct dlki_claim *beside,
+		     dlk_time limit, struct dlk_error *err)
 {
 	const char *kind = dlki_kind_name(r->kind), *here = holder_here(r);
 	int shown = (int)dlk_utf8_clip(r->name, SHOWN);
-	struct holders all = { 0 };
+	struct holders all = { .but = beside ? beside->token : 0 };
 
 	if (here)
 		return dlk_fail(err, DLOCK_EBUSY, "%s '%.*s': held by %s", kind,

@@ -5,13 +5,15 @@
 #ifndef DLOCK_CORE_HOLDER_H
 #define DLOCK_CORE_HOLDER_H
 
+#include "core/claim.h"
 #include "core/record.h"
 
 /* EBUSY.  The message says so if a thread of this client holds the lock; else
  * it has the label of a holder if the store reports one by `limit`.  That costs
  * a request, so a client asks ten times a second at most; else "others" hold
- * it.  Call this without the client's mu. */
-int dlki_holder_fail(struct dlki_record *r, dlk_time limit,
-		     struct dlk_error *err);
+ * it.  `beside`, which may be NULL, is no other.  Call this without the
+ * client's mu. */
+int dlki_holder_fail(struct dlki_record *r, const struct dlki_claim *beside,
+		     dlk_time limit, struct dlk_error *err);
 
 #endif

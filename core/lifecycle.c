@@ -110,6 +110,14 @@ void dlki_claim_give_up(struct dlki_claim *claim, dlk_time at)
 		dlki_schedule_work(claim, at);
 }
 
+static void rouse_upgrades(const struct dlki_claim *claim)
+{
+	for (struct dlki_claim *p = claim->record->parked; p;
+	     p = p->parked_next)
+		if (p->beside == claim)
+			dlki_claim_rouse(p);
+}
+
 void dlki_claim_lose(struct dlki_claim *claim, const char *why)
 {
 	struct dlock_client *c = claim->client;
@@ -127,6 +135,8 @@ void dlki_claim_lose(struct dlki_claim *claim, const char *why)
 	dlki_event_post(claim, DLOCK_LOST);
 	dlki_claim_await(claim, dlk_now());
 	dlki_parked_kick(claim->record);
+	if (claim->upgrades > 0)
+		rouse_upgrades(claim);
 }
 
 /* Its reference is the caller's now. */

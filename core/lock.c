@@ -20,8 +20,8 @@ static int check_new_lock(dlock_lock **out, const dlock_client *client,
 	return dlki_client_ours(client, err);
 }
 
-static int check_cap(const dlock_client *client, uint32_t cap, const char *what,
-		     struct dlk_error *err)
+int dlki_lock_needs(const dlock_client *client, uint32_t cap, const char *what,
+		    struct dlk_error *err)
 {
 	if (!(cap & ~client->session->caps))
 		return 0;
@@ -76,8 +76,8 @@ int dlki_rwlock_new(dlock_lock **out, dlock_client *client, const char *name,
 	int rc = check_new_lock(out, client, name, err);
 
 	if (rc == 0)
-		rc = check_cap(client, DLOCK_CAP_SHARED, "read-write locks",
-			       err);
+		rc = dlki_lock_needs(client, DLOCK_CAP_SHARED,
+				     "read-write locks", err);
 	if (rc == 0)
 		rc = make_lock(out, client, DLK_LOCK, name, 0, err);
 	if (rc == 0)
@@ -95,7 +95,8 @@ int dlki_semaphore_new(dlock_lock **out, dlock_client *client, const char *name,
 			      "semaphore '%s': 0 permits; 1 is the least",
 			      name);
 	if (rc == 0)
-		rc = check_cap(client, DLOCK_CAP_COUNT, "semaphores", err);
+		rc = dlki_lock_needs(client, DLOCK_CAP_COUNT, "semaphores",
+				     err);
 	if (rc == 0)
 		rc = make_lock(out, client, DLK_SEMAPHORE, name, permits, err);
 	return rc;

@@ -31,6 +31,10 @@ int dlki_rwlock_new(dlock_lock **out, dlock_client *client, const char *name,
 int dlki_semaphore_new(dlock_lock **out, dlock_client *client, const char *name,
 		       uint32_t permits, struct dlk_error *err);
 
+/* 0, or ENOTSUP: the client's store has not `what`, which is the capability. */
+int dlki_lock_needs(const dlock_client *client, uint32_t cap, const char *what,
+		    struct dlk_error *err);
+
 /* What dlock_lock_sticky_cancel() does. */
 int dlki_lock_sticky(dlock_lock *lock, struct dlk_error *err);
 

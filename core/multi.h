@@ -10,6 +10,7 @@
 struct dlki_multi {
 	size_t n;
 	size_t n_clients;
+	int upgradeable; /* of dlock_upgradeable_new(): see upgrade.h */
 	struct dlock_client **clients; /* each once */
 	/* The member that the next acquire waits for: where the last one
 	 * waited, since the member may be in demand still. */

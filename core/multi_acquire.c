@@ -219,7 +219,7 @@ int dlki_multi_acquire(dlock_lock *lock, struct dlki_wait *w, dlock_hold **out,
 
 	if (rc != 0)
 		return rc;
-	m = dlki_multi_hold_new(lock->multi->n);
+	m = dlki_multi_hold_new(lock->multi);
 	if (!m)
 		return dlki_nomem(err);
 	rc = wait_as_each_client(m, lock, w, err);

@@ -331,7 +331,7 @@ int dlki_multi_call_acquire(struct dlki_async *op, dlock_lock *lock,
 	if (!call)
 		return dlki_nomem(err);
 	call->lock = lock;
-	call->m = dlki_multi_hold_new(multi->n);
+	call->m = dlki_multi_hold_new(multi);
 	call->waits = calloc(multi->n_clients, sizeof(call->waits[0]));
 	call->wait = dlki_wait_new(lock, timeout_ms);
 	call->wait.patience.own = &op->cancels;

@@ -12,13 +12,14 @@
 #include "core/multi.h"
 #include "core/release.h"
 
-struct dlki_multi_hold *dlki_multi_hold_new(size_t n)
+struct dlki_multi_hold *dlki_multi_hold_new(const struct dlki_multi *multi)
 {
 	struct dlki_multi_hold *m;
 
-	m = calloc(1, sizeof(*m) + n * sizeof(m->member[0]));
+	m = calloc(1, sizeof(*m) + multi->n * sizeof(m->member[0]));
 	if (!m)
 		return NULL;
+	m->upgradeable = multi->upgradeable;
 	m->hold.multi = m;
 	m->hold.count = 1;
 	atomic_init(&m->fd, -1);

@@ -7,10 +7,13 @@
 
 #include "core/acquire.h"
 
+struct dlki_multi;
+
 struct dlki_multi_hold {
 	dlock_hold hold; /* the user's handle */
 	_Atomic int fd;  /* epoll over the members', or -1 */
 	dlk_time tried_at; /* the first was granted, the tries began */
+	int upgradeable; /* as the multi-lock */
 	size_t n;
 	struct dlki_member_hold {
 		dlock_hold *hold;
@@ -18,8 +21,8 @@ struct dlki_multi_hold {
 	} member[]; /* in the order of acquiring */
 };
 
-/* With room for `n` members, and none yet; NULL: no memory. */
-struct dlki_multi_hold *dlki_multi_hold_new(size_t n);
+/* With room for all members, still empty; NULL: no memory. */
+struct dlki_multi_hold *dlki_multi_hold_new(const struct dlki_multi *multi);
 void dlki_multi_hold_free(struct dlki_multi_hold *m); /* the members stay */
 
 int dlki_multi_release(dlock_hold *hold, struct dlk_error *err);

@@ -36,7 +36,7 @@ int dlki_pass_possible(const struct dlki_claim *claim)
 	const struct dlki_record *r = claim->record;
 
 	return claim->own.side == DLK_EXCLUSIVE && !claim->terms &&
-	       (r->kept || claim_ahead(r) != NULL);
+	       !claim->beside && (r->kept || claim_ahead(r) != NULL);
 }
 
 /* With mu held: the claim to wait for; NULL: ask the store. */
@@ -94,7 +94,7 @@ static struct dlki_claim *first_waiter(const struct dlki_claim *h)
 	struct dlki_claim *first = h->record->parked;
 
 	if (!first || !dlki_watch_allows(h) ||
-	    first->own.side != DLK_EXCLUSIVE || first->terms ||
+	    first->own.side != DLK_EXCLUSIVE || first->terms || first->beside ||
 	    first->cancelled)
 		return NULL;
 	return first;

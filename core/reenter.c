@@ -25,17 +25,28 @@ static int fail_terms(const struct dlki_record *r, struct dlk_error *err)
 			dlki_kind_name(r->kind), r->name);
 }
 
-int dlki_reenter(struct dlki_record *r, enum dlk_mode mode,
-		 const struct dlki_terms *terms, dlock_hold **out,
-		 struct dlk_error *err)
+/* The list has an upgrade before the claim of the read side. */
+struct dlki_claim *dlki_claim_of_thread(const struct dlki_record *r,
+					enum dlk_mode side)
 {
 	uint64_t me = dlki_thread_serial();
 	struct dlki_claim *claim = r->held;
 
+	while (claim &&
+	       (claim->thread != me || (claim->beside && side == DLK_SHARED)))
+		claim = claim->held_next;
+	return claim;
+}
+
+int dlki_reenter(struct dlki_record *r, enum dlk_mode mode,
+		 const struct dlki_wait *w, dlock_hold **out,
+		 struct dlk_error *err)
+{
+	struct dlki_claim *claim;
+
 	if (r->kind == DLK_SEMAPHORE)
 		return DLKI_NOT_HELD;
-	while (claim && claim->thread != me)
-		claim = claim->held_next;
+	claim = dlki_claim_of_thread(r, mode);
 	if (!claim)
 		return DLKI_NOT_HELD;
 	if (!dlki_claim_valid(claim))
@@ -45,7 +56,9 @@ int dlki_reenter(struct dlki_record *r, enum dlk_mode mode,
 				"%s '%s': this thread's "
 				"earlier hold was lost (%s); release it first",
 				dlki_kind_name(r->kind), r->name, claim->why);
-	if (!dlki_terms_agree(terms, claim->terms))
+	if (claim == w->beside)
+		return DLKI_NOT_HELD;
+	if (!dlki_terms_agree(w->terms, claim->terms))
 		return fail_terms(r, err);
 	if (claim->own.side == mode && claim->own.count > 0)
 		return count_again(&claim->own, out, err);

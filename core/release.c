@@ -255,6 +255,7 @@ static int end_hold(struct dlki_claim *claim, enum what_next next,
 		return 0;
 	}
 	unlink_held(claim);
+	dlki_claim_end_upgrade(claim);
 	if (claim->state == DLKI_LOST) {
 		rc = fail_lost(claim, err);
 		dlki_claim_end_lost(claim);
@@ -271,14 +272,26 @@ static int end_hold(struct dlki_claim *claim, enum what_next next,
 	return rc;
 }
 
+/* The read side outlives the write side beside it. */
+static int check_upgrades(const struct dlki_claim *claim, struct dlk_error *err)
+{
+	if (claim->upgrades == 0 || claim->own.count + claim->read.count > 1)
+		return 0;
+	return dlk_fail(err, DLOCK_EINVAL,
+			"lock '%s': release the write side first, which "
+			"dlock_upgrade() added or waits for",
+			claim->record->name);
+}
+
 int dlki_may_release(const dlock_hold *hold, struct dlk_error *err)
 {
 	const struct dlki_claim *claim = hold->claim;
 
-	if (claim->record->kind == DLK_SEMAPHORE || claim->client->closing ||
-	    claim->thread == DLKI_NO_THREAD ||
-	    claim->thread == dlki_thread_serial())
+	if (claim->record->kind == DLK_SEMAPHORE || claim->client->closing)
 		return 0;
+	if (claim->thread == DLKI_NO_THREAD ||
+	    claim->thread == dlki_thread_serial())
+		return check_upgrades(claim, err);
 	return dlk_fail(err, DLOCK_EINVAL,
 			"%s '%s' is held by another thread, "
 			"and only that thread may release it, unless the "

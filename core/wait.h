@@ -18,6 +18,7 @@ struct dlki_wait {
 	const struct dlki_terms *terms; /* of the hold, or NULL */
 	struct dlki_patience patience;  /* over when it is cancelled; with the
 					 * `ask` of the last attempt */
+	struct dlki_claim *beside;      /* of an upgrade: the read side's */
 };
 
 /* The results of a sleep, beside 0 and the error codes: another claim of the

@@ -22,7 +22,7 @@ static int is_watchable(const struct dlki_claim *claim)
 {
 	return claim->client->can_watch && !claim->client->closing &&
 	       claim->state == DLKI_HELD && claim->own.side == DLK_EXCLUSIVE &&
-	       !claim->downgraded;
+	       !claim->downgraded && !claim->beside;
 }
 
 int dlki_watch_allows(const struct dlki_claim *claim)
@@ -145,7 +145,8 @@ static int fail_revocable(const struct dlki_claim *claim, struct dlk_error *err)
 				"lock",
 				c->uri->scheme);
 	return dlk_fail(err, DLOCK_ENOTSUP,
-			"only a mutex or a write side can be revocable");
+			"only a mutex or a write side can be revocable, and "
+			"not after dlock_upgrade()");
 }
 
 int dlki_watch_revocable(struct dlki_claim *claim, dlk_time deadline,

@@ -46,6 +46,7 @@ static struct orphan *orphan_new(const struct mem_ticket *t)
 	o->ticket.base.request.owner = memcpy(o->text, request->owner, owner);
 	o->ticket.base.request.label = memcpy(o->text + owner, request->label,
 					      label);
+	o->ticket.base.request.beside = NULL;
 	o->ticket.base.request.name = NULL;
 	o->ticket.base.request.key = NULL;
 	return o;

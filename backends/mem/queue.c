@@ -121,6 +121,27 @@ void dlki_mem_expire(struct mem_queue *queue, dlk_time now)
 		dlki_mem_wake(queue);
 }
 
+/* An upgrade comes before all that wait. */
+static void append(struct mem_queue *queue, struct mem_ticket *t)
+{
+	struct mem_ticket **at = queue->last;
+
+	if (t->base.request.beside) {
+		at = &queue->first;
+		for (struct mem_ticket *q = queue->first; q; q = q->next)
+			if (q->granted)
+				at = &q->next;
+	}
+	t->queue = queue;
+	t->next = *at;
+	t->link = at;
+	*at = t;
+	if (t->next)
+		t->next->link = &t->next;
+	else
+		queue->last = &t->next;
+}
+
 int dlki_mem_enqueue(struct mem_ticket *t, struct dlk_error *err)
 {
 	const struct mem_session *s = mem_session(t->base.session);
@@ -133,11 +154,7 @@ int dlki_mem_enqueue(struct mem_ticket *t, struct dlk_error *err)
 		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
 	if (queue == idle)
 		idle = NULL;
-	t->queue = queue;
-	t->next = NULL;
-	t->link = queue->last;
-	*queue->last = t;
-	queue->last = &t->next;
+	append(queue, t);
 	if (queue->first != t)
 		dlki_mem_expire(queue, dlk_now());
 	if (queue->first == t) {
@@ -186,6 +203,24 @@ static void wake(const struct mem_ticket *t)
 		dlk_wake(t->base.session, t->base.id);
 }
 
+/* Is this claim not in the way of the upgrade `t`? */
+static int is_beside(const struct mem_ticket *claim, const struct mem_ticket *t)
+{
+	return t->base.request.beside && claim->granted &&
+	       strcmp(claim->base.request.owner, t->base.request.beside) == 0;
+}
+
+/* Can it be granted, behind so many that are in scratch? */
+static int can_have(const struct mem_ticket *t, size_t ahead)
+{
+	const struct mem_ticket *q = t->base.request.beside ? t->queue->first :
+							      t;
+
+	while (q != t && !is_beside(q, t))
+		q = q->next;
+	return dlk_grant(scratch, ahead - (q != t), entry_of(t)) < 0;
+}
+
 /* A waiter that wants more permits than there are is to hear of that. */
 void dlki_mem_wake(struct mem_queue *queue)
 {
@@ -197,7 +232,7 @@ void dlki_mem_wake(struct mem_queue *queue)
 			continue;
 		}
 		if (!t->granted) {
-			if (dlk_grant(scratch, ahead, entry_of(t)) >= 0)
+			if (!can_have(t, ahead))
 				return;
 			wake(t);
 		}
@@ -227,7 +262,7 @@ int dlki_mem_is_turn(const struct mem_ticket *t, struct dlk_error *err)
 		if (!dlki_mem_wants_too_many(q) && !scratch_put(ahead++, q))
 			return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
 	}
-	return dlk_grant(scratch, ahead, entry_of(t)) < 0;
+	return can_have(t, ahead);
 }
 
 struct listing {

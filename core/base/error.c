@@ -172,7 +172,7 @@ const char *dlock_cap_name(uint32_t bit)
 		CAP(REMOTE),        CAP(SHARED),     CAP(COUNT),   CAP(FENCE),
 		CAP(FENCE_DURABLE), CAP(FAIR),       CAP(WAKE),    CAP(EXPIRE),
 		CAP(DURABLE),       CAP(CONSISTENT), CAP(INSPECT), CAP(LIST),
-		CAP(WANTED),        CAP(RESIZE),     CAP(PERMITS),
+		CAP(WANTED),        CAP(RESIZE),     CAP(PERMITS), CAP(UPGRADE),
 #undef CAP
 	};
 

@@ -131,6 +131,9 @@ struct dlk_request {
 	int holders_only;  /* inspect(): waiters need not be reported */
 	uint32_t permits;  /* of a semaphore: how many are asked for, 0 is 1;
 			    * more than 1 only with DLOCK_CAP_PERMITS */
+	const char *beside; /* an upgrade: EXCLUSIVE, for the session that has
+			    * the SHARED claim of this owner; NULL: none.  Only
+			    * with DLOCK_CAP_UPGRADE */
 };
 
 /* First member of the backend's own session and ticket structures, which the
@@ -265,6 +268,12 @@ struct dlock_backend {
 	 * once or none, and is not overtaken by those that come after it, even
 	 * without DLOCK_CAP_FAIR.  If it is for more than there are, since
 	 * resize(), it fails with EINVAL, and keeps nobody from the permits.
+	 * With DLOCK_CAP_UPGRADE, a request with `beside` is not kept from the
+	 * lock by that claim, and comes before all that wait: it is granted
+	 * when no other claim holds the lock, and until then nobody else is.
+	 * Both claims stand then, each by itself: either may end first, and
+	 * the other excludes others as before.  If the claim of `beside` does
+	 * not stand, the request is as any EXCLUSIVE one.
 	 */
 	enum dlk_verdict (*attempt)(struct dlk_ticket *t, dlk_time deadline,
 				    struct dlk_error *err);

@@ -125,7 +125,8 @@ enum {
 					 * so that it may keep a lock and pass
 					 * it among its threads */
 	DLOCK_CAP_RESIZE     = 1 << 13, /* dlock_semaphore_resize() */
-	DLOCK_CAP_PERMITS    = 1 << 14  /* several permits at once */
+	DLOCK_CAP_PERMITS    = 1 << 14, /* several permits at once */
+	DLOCK_CAP_UPGRADE    = 1 << 15  /* dlock_upgradeable_new() */
 };
 
 /* The name of one bit, "FENCE", or NULL: for tables and messages. */
@@ -249,7 +250,8 @@ DLOCK_API const char *dlock_uri(const dlock_client *client);
  *            also take the read side, and keep it when it releases the write
  *            side.  Other readers come in then at once on mem:, file: and
  *            redis:, and on zk: and memcached: when it releases the read
- *            side.  A reader that asks for the write side gets EDEADLK
+ *            side.  A reader that asks for the write side gets EDEADLK, see
+ *            dlock_upgradeable_new()
  * semaphore  `permits` holders; every acquire takes one permit, and any thread
  *            may release it.  All users must name the same number of permits,
  *            unless dlock_semaphore_resize() has set another
@@ -349,6 +351,28 @@ DLOCK_API DLOCK_NODISCARD int dlock_name_make(char out[DLOCK_NAME_SIZE],
 DLOCK_API DLOCK_NODISCARD int dlock_multi_new(dlock_lock **out,
 					      dlock_lock *const members[],
 					      size_t count);
+
+/*
+ * Make a handle for the upgradeable read side of a read-write lock, for holders
+ * that read and then may have to write.  One at a time has it, beside any
+ * number of plain readers; it excludes other upgradeable readers and writers.
+ * dlock_acquire() takes it, and dlock_upgrade() adds the write side.  `rwlock`
+ * may be freed at once; the handle is unbound if that was.
+ *
+ * The handle is a multi-lock of the read side, member 0, and of a mutex,
+ * member 1, that every upgradeable reader takes: "%u:" before the lock's name,
+ * as dlock_name_make() makes that legal.  dlock_token() of a hold is that of
+ * the read side.  Plain readers, writers and mutexes of the name never ask for
+ * the second lock.
+ *
+ * A thread that has the lock without being the upgradeable reader, and acquires
+ * this, gets EDEADLK: the upgradeable reader may be waiting for it.
+ *
+ *   EINVAL   not a read-write lock
+ *   ENOTSUP  the store lacks DLOCK_CAP_UPGRADE
+ */
+DLOCK_API DLOCK_NODISCARD int dlock_upgradeable_new(dlock_lock **out,
+						    dlock_lock *rwlock);
 
 /* Free a handle.  Its holds stay held; its waits must have ended.  NULL is a
  * no-op. */
@@ -451,6 +475,39 @@ dlock_acquire_opts(dlock_lock *lock, const dlock_acquire_options *opts,
 		   dlock_hold **out);
 
 /*
+ * Take the write side as well: `upgradeable` is a hold that this thread has
+ * acquired with the handle `lock`, or that belongs to no thread.  Waits until
+ * the plain readers have left; new ones wait behind it, and so do writers that
+ * came before it.  From the acquire of `upgradeable` to its release no other
+ * writer has the lock.
+ *
+ * `*out` is a hold of its own, of the write side: it has a token larger than
+ * that of `upgradeable`, a lease, and the options of `upgradeable`, with a
+ * max_hold_ms that counts from this grant.  Its release leaves the upgradeable
+ * read side, which can be upgraded again.  A thread that has the write side
+ * gets the same hold again, also from dlock_acquire().
+ *
+ * Whatever this returns, `upgradeable` is held as before.  If it is lost while
+ * the call waits, the call ends with ELOST.  dlock_cancel(lock) ends the wait.
+ * Until `*out` is released, and while a call waits, the last release of
+ * `upgradeable` is refused with EINVAL.  If `upgradeable` is lost and `*out`
+ * is not, the write side goes on to exclude all others.
+ *
+ *   EBUSY         plain readers held it until the deadline
+ *   EUNREACHABLE  the store did not answer by the deadline.  The write side is
+ *                 not held, and what the call may have left there is cleaned
+ *                 up; until then the store may keep readers out
+ *   ECANCELED, EDENIED, EEXHAUSTED  as for dlock_acquire()
+ *   ELOST         `upgradeable`, or this thread's write side, was lost; release
+ *                 it first
+ *   EINVAL        not an upgradeable hold of this lock, or another thread's
+ */
+DLOCK_API DLOCK_NODISCARD int dlock_upgrade(dlock_lock *lock,
+					    dlock_hold *upgradeable,
+					    int64_t timeout_ms,
+					    dlock_hold **out);
+
+/*
  * Move the end of a hold that has max_hold_ms, no_renew, or the URI's max_hold:
  * now it is `ms` away, be that later or sooner than before.  Asks no store: if
  * the store's lease would end before, it is renewed in the background.  Of a
@@ -472,8 +529,9 @@ DLOCK_API DLOCK_NODISCARD int dlock_extend(dlock_hold *hold, int64_t ms);
  *   EUNREACHABLE  the store did not confirm; dlock keeps trying until the
  *                 lease has run out
  *   EINVAL        another thread acquired this mutex or read-write lock, and
- *                 only that thread may release it.  Nothing has changed.  See
- *                 dlock_lock_unbind()
+ *                 only that thread may release it, see dlock_lock_unbind(); or
+ *                 the write side that dlock_upgrade() added comes first.
+ *                 Nothing has changed
  *
  * With release=async in the URI it returns when the request is sent.  What the
  * answer says later is an event: DLOCK_LOST, the hold had been lost before its
@@ -532,7 +590,8 @@ DLOCK_API int64_t dlock_warning_ms(const dlock_hold *hold);
  * conflicting holder of the same name, and the same for re-entrant acquires.
  * Send it with every write, and let the resource refuse a token smaller than
  * one that it has seen.  0 if the store lacks DLOCK_CAP_FENCE, and for a
- * multi-lock, whose members have a token each: dlock_member().
+ * multi-lock, whose members have a token each: dlock_member().  An upgradeable
+ * hold has that of its read side.
  * After Burrows, "The Chubby lock service", OSDI 2006, section 2.4: sequencers.
  */
 DLOCK_API uint64_t dlock_token(const dlock_hold *hold);
@@ -561,8 +620,8 @@ DLOCK_API int dlock_hold_fd(dlock_hold *hold);
  * With DLOCK_CAP_WANTED the store tells at once.  memcached: has to be asked,
  * and is at each renewal: after a third of the lease at most.
  *
- *   ENOTSUP       the store cannot tell, or the hold is of a read side or of a
- *                 semaphore
+ *   ENOTSUP       the store cannot tell, or the hold is of a read side, of a
+ *                 semaphore, or from dlock_upgrade()
  *   ELOST         the hold was lost
  *   EUNREACHABLE  the store did not answer: nobody tells of this hold
  */

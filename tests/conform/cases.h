@@ -23,6 +23,7 @@
 	X(exclusion_processes, NONE)                                           \
 	X(exclusion_everybody, NONE)                                           \
 	X(exclusion_rwlock, SHARED)                                            \
+	X(exclusion_upgrade, DLOCK_CAP_UPGRADE)                                \
 	X(exclusion_semaphore, COUNT)                                          \
 	X(exclusion_despite_deaths, DLOCK_CAP_CONSISTENT)                      \
 	X(exclusion_remote, DLOCK_CAP_REMOTE)                                  \
@@ -139,6 +140,24 @@
 	X(rwlock_downgrade, SHARED)                                            \
 	X(rwlock_both_sides, SHARED)                                           \
 	X(rwlock_foreign_release, SHARED)                                      \
+	/* upgrade.c */                                                        \
+	X(upgrade_excludes, DLOCK_CAP_UPGRADE)                                 \
+	X(upgrade_one_at_a_time, DLOCK_CAP_UPGRADE)                            \
+	X(upgrade_waits_for_readers, DLOCK_CAP_UPGRADE)                        \
+	X(upgrade_before_a_writer, DLOCK_CAP_UPGRADE)                          \
+	X(upgrade_not_starved, DLOCK_CAP_UPGRADE)                              \
+	X(upgrade_gives_up, DLOCK_CAP_UPGRADE)                                 \
+	X(upgrade_is_cancelled, DLOCK_CAP_UPGRADE)                             \
+	X(upgrade_again, DLOCK_CAP_UPGRADE)                                    \
+	X(upgrade_to_plain_reader, DLOCK_CAP_UPGRADE)                          \
+	X(upgrade_deadlock, DLOCK_CAP_UPGRADE)                                 \
+	X(upgrade_is_renewed, DLOCK_CAP_UPGRADE)                               \
+	X(upgrade_death, DLOCK_CAP_UPGRADE | DLOCK_CAP_EXPIRE)                 \
+	X(upgrade_death_of_waiter, DLOCK_CAP_UPGRADE)                          \
+	X(upgrade_broken, DLOCK_CAP_UPGRADE)                                   \
+	X(upgrade_inspect, DLOCK_CAP_UPGRADE | DLOCK_CAP_INSPECT)              \
+	X(upgrade_bad, DLOCK_CAP_UPGRADE)                                      \
+	X(upgrade_refused, SHARED)                                             \
 	/* semaphore.c */                                                      \
 	X(semaphore_permits, COUNT)                                            \
 	X(semaphore_wait, COUNT)                                               \

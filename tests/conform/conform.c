@@ -128,6 +128,20 @@ dlock_lock *multi(struct conform *t, dlock_lock *const members[], size_t n)
 	return keep(t, l);
 }
 
+dlock_lock *upgradeable_of(dlock_lock *rwlock)
+{
+	dlock_lock *l = NULL;
+
+	CHECK_OK(dlock_upgradeable_new(&l, rwlock));
+	face_knows(l, NULL, rwlock);
+	return l;
+}
+
+dlock_lock *upgradeable(struct conform *t, dlock_lock *rwlock)
+{
+	return keep(t, upgradeable_of(rwlock));
+}
+
 static void use(struct conform *t, enum kind kind, uint32_t permits)
 {
 	t->kind = kind;
@@ -235,6 +249,30 @@ int ask_for(dlock_lock *lock, int shared, int64_t timeout_ms, dlock_hold **h)
 			break;
 	}
 	return rc;
+}
+
+int ask_to_upgrade(dlock_lock *lock, dlock_hold *hold, int64_t timeout_ms,
+		   dlock_hold **h)
+{
+	int rc = DLOCK_EUNREACHABLE;
+
+	for (int i = 0; i < TRIES && rc == DLOCK_EUNREACHABLE; i++) {
+		rc = upgrade_by(lock, hold, timeout_ms, h);
+		if (timeout_ms != 0)
+			break;
+	}
+	return rc;
+}
+
+dlock_hold *upgrade(dlock_lock *lock, dlock_hold *hold)
+{
+	dlock_hold *h = NULL;
+
+	CHECK_OK(ask_to_upgrade(lock, hold, patience_ms(), &h));
+	CHECK(h);
+	CHECK_OK(dlock_check(h));
+	CHECK_OK(dlock_check(hold));
+	return h;
 }
 
 void refused(dlock_lock *lock)

@@ -77,6 +77,11 @@ void needs_break(const struct conform *t);
 /* `uri` with more parameters, allocated; those that it has already stay. */
 char *uri_with(const char *uri, const char *params);
 
+/* The upgradeable read side of a read-write lock, likewise; the caller frees
+ * the second. */
+dlock_lock *upgradeable(struct conform *t, dlock_lock *rwlock);
+dlock_lock *upgradeable_of(dlock_lock *rwlock);
+
 /* ---- Verbs that must succeed --------------------------------------------- */
 
 dlock_hold *take(dlock_lock *lock);
@@ -87,6 +92,11 @@ void give(dlock_hold *hold);
  * longer than a try has: a try that got no answer is made again, but not for
  * ever. */
 int ask_for(dlock_lock *lock, int shared, int64_t timeout_ms, dlock_hold **h);
+
+/* dlock_upgrade(), likewise; it must succeed. */
+int ask_to_upgrade(dlock_lock *lock, dlock_hold *upgradeable,
+		   int64_t timeout_ms, dlock_hold **h);
+dlock_hold *upgrade(dlock_lock *lock, dlock_hold *upgradeable);
 
 /* The lock is with others, and `out` stays as it was. */
 void refused(dlock_lock *lock);

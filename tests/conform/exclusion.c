@@ -109,6 +109,22 @@ void case_exclusion_rwlock(struct conform *t)
 	work(t, ways, ops, 6);
 }
 
+/* A reader that upgrades is inside all along. */
+void case_exclusion_upgrade(struct conform *t)
+{
+	static const enum way ways[] = { SAME_HANDLE,   OTHER_CLIENT,
+					 OTHER_CLIENT,  OTHER_HANDLE,
+					 OTHER_PROCESS, OTHER_PROCESS };
+	static const enum op ops[] = { UPGRADE_WORK, UPGRADE_WORK, WORK,
+				       READ_WORK,    UPGRADE_WORK, READ_WORK };
+
+	the_arena(t);
+	use_rwlock(t);
+	work(t, ways, ops, 6);
+	is_free(upgradeable(t, t->lock));
+	is_free(t->lock);
+}
+
 void case_exclusion_semaphore(struct conform *t)
 {
 	static const enum way ways[] = { SAME_HANDLE, OTHER_CLIENT,

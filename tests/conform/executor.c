@@ -23,16 +23,40 @@ static dlock_hold *latest_hold(const struct executor *e)
 	return e->holds[e->n_holds - 1];
 }
 
-static int acquire_hold(struct executor *e, int shared, int64_t timeout_ms)
+static int keep_hold(struct executor *e, int rc, dlock_hold *h)
 {
-	dlock_hold *h = NULL;
-	int rc = ask_for(e->lock, shared, timeout_ms, &h);
-
 	if (rc == DLOCK_OK) {
 		CHECK_INT(e->n_holds, <, MOST_HOLDS);
 		e->holds[e->n_holds++] = h;
 	}
 	return rc;
+}
+
+static int acquire_hold(struct executor *e, int shared, int64_t timeout_ms)
+{
+	dlock_hold *h = NULL;
+	int rc = ask_for(e->lock, shared, timeout_ms, &h);
+
+	return keep_hold(e, rc, h);
+}
+
+static int acquire_upgradeable(struct executor *e, int64_t timeout_ms)
+{
+	dlock_hold *h = NULL;
+	int rc;
+
+	if (!e->upgradeable)
+		e->upgradeable = upgradeable_of(e->lock);
+	rc = ask_for(e->upgradeable, 0, timeout_ms, &h);
+	return keep_hold(e, rc, h);
+}
+
+static int upgrade_hold(struct executor *e, int64_t timeout_ms)
+{
+	dlock_hold *h = NULL;
+	int rc = ask_to_upgrade(e->upgradeable, latest_hold(e), timeout_ms, &h);
+
+	return keep_hold(e, rc, h);
 }
 
 static int release_latest(struct executor *e)
@@ -43,20 +67,24 @@ static int release_latest(struct executor *e)
 	return release(h);
 }
 
+static void enter_arena(struct executor *e, enum arena_mode mode)
+{
+	if (!e->arena)
+		e->arena = arena_map(e->dir);
+	arena_enter(e->arena, e->number, mode, dlock_token(latest_hold(e)));
+}
+
 static int work_for(struct executor *e, enum arena_mode mode, int shared,
 		    int64_t ms, int64_t *rounds)
 {
 	int64_t end = now_ms() + ms;
 
-	if (!e->arena)
-		e->arena = arena_map(e->dir);
 	do {
 		int rc = acquire_hold(e, shared, patience_ms());
 
 		if (rc != DLOCK_OK)
 			return rc;
-		arena_enter(e->arena, e->number, mode,
-			    dlock_token(latest_hold(e)));
+		enter_arena(e, mode);
 		arena_leave(e->arena, e->number);
 		rc = release_latest(e);
 		if (rc != DLOCK_OK)
@@ -64,6 +92,30 @@ static int work_for(struct executor *e, enum arena_mode mode, int shared,
 		++*rounds;
 	} while (now_ms() < end);
 	return DLOCK_OK;
+}
+
+static int upgrade_for(struct executor *e, int64_t ms, int64_t *rounds)
+{
+	int64_t end = now_ms() + ms;
+	int rc;
+
+	do {
+		rc = acquire_upgradeable(e, patience_ms());
+		if (rc != DLOCK_OK)
+			return rc;
+		enter_arena(e, READING);
+		rc = upgrade_hold(e, patience_ms());
+		if (rc != DLOCK_OK)
+			return rc;
+		arena_leave(e->arena, e->number);
+		enter_arena(e, WRITING);
+		arena_leave(e->arena, e->number);
+		rc = release_latest(e);
+		if (rc == DLOCK_OK)
+			rc = release_latest(e);
+		++*rounds;
+	} while (rc == DLOCK_OK && now_ms() < end);
+	return rc;
 }
 
 static int hold_is_readable(dlock_hold *hold)
@@ -100,6 +152,12 @@ static struct reply execute_order(struct executor *e, struct order o)
 		r.rc = acquire_hold(e, o.op == READ, o.arg);
 		r.token = r.rc == DLOCK_OK ? dlock_token(latest_hold(e)) : 0;
 		break;
+	case UPGRADEABLE:
+	case UPGRADE:
+		r.rc = o.op == UPGRADE ? upgrade_hold(e, o.arg) :
+					 acquire_upgradeable(e, o.arg);
+		r.token = r.rc == DLOCK_OK ? dlock_token(latest_hold(e)) : 0;
+		break;
 	case RELEASE:
 		r.rc = release_latest(e);
 		break;
@@ -114,6 +172,9 @@ static struct reply execute_order(struct executor *e, struct order o)
 		break;
 	case READ_WORK:
 		r.rc = work_for(e, READING, 1, o.arg, &r.count);
+		break;
+	case UPGRADE_WORK:
+		r.rc = upgrade_for(e, o.arg, &r.count);
 		break;
 	case PERMIT_WORK:
 		r.rc = work_for(e, READING, 0, o.arg, &r.count);
@@ -150,6 +211,7 @@ static void release_all(struct executor *e)
 		(void)release_latest(e);
 	if (e->arena)
 		arena_unmap(e->arena);
+	dlock_lock_free(e->upgradeable);
 }
 
 void *executor_run(void *arg)

@@ -15,6 +15,7 @@ struct executor {
 	int number;
 	dlock_client *client;
 	dlock_lock *lock;
+	dlock_lock *upgradeable; /* of `lock`, or NULL: not used yet */
 	dlock_hold *holds[MOST_HOLDS];
 	int n_holds;
 	struct arena *arena;

@@ -302,6 +302,19 @@ const char *face_errmsg(void)
 	return face_is_async() ? last_text : dlock_errmsg();
 }
 
+int upgrade_by(dlock_lock *lock, dlock_hold *hold, int64_t timeout_ms,
+	       dlock_hold **out)
+{
+	int rc = dlock_upgrade(lock, hold, timeout_ms, out);
+
+	if (rc != DLOCK_OK || !face_is_async())
+		return rc;
+	pthread_mutex_lock(&mu);
+	note(*out, find(lock)->client);
+	pthread_mutex_unlock(&mu);
+	return rc;
+}
+
 /* ---- The exceptions ------------------------------------------------------ */
 
 #define OWN "the case makes asynchronous calls of its own"
@@ -332,6 +345,10 @@ static const struct {
 	{ "rwlock_downgrade", THREADS },
 	{ "rwlock_both_sides", THREADS },
 	{ "rwlock_foreign_release", THREADS },
+	{ "upgrade_again", THREADS },
+	{ "upgrade_to_plain_reader", THREADS },
+	{ "upgrade_deadlock", THREADS },
+	{ "upgrade_bad", ARGUMENTS },
 	{ "revoke_of_a_reader", THREADS },
 	{ "multi_again", THREADS },
 	{ "token_reentry", THREADS },

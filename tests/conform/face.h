@@ -30,6 +30,10 @@ int acquire_shared(dlock_lock *lock, int64_t timeout_ms, dlock_hold **out);
 int acquire_opts(dlock_lock *lock, const dlock_acquire_options *options,
 		 dlock_hold **out);
 int release(dlock_hold *hold);
+
+/* dlock_upgrade() over either face: it has no other form. */
+int upgrade_by(dlock_lock *lock, dlock_hold *upgradeable, int64_t timeout_ms,
+	       dlock_hold **out);
 void close_face(dlock_client *client);
 
 /* dlock_errmsg() after one of these. */

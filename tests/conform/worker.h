@@ -21,11 +21,15 @@ enum op {
 	QUIT,
 	ACQUIRE, /* by a timeout in ms */
 	READ,    /* the read side, likewise */
+	UPGRADEABLE, /* the upgradeable read side, likewise */
+	UPGRADE,     /* the latest hold, likewise */
 	RELEASE, /* the latest hold */
 	CHECK_HOLD,
 	REMAINING, /* -> count */
 	WORK,      /* for so many ms: take, be in the arena, release -> count */
 	READ_WORK, /* the same on the read side */
+	UPGRADE_WORK, /* on the upgradeable read side, and then on the write
+		       * side */
 	PERMIT_WORK, /* with a permit: shared, but not asked for so */
 	LOSSES,      /* LOST events of the client, if it has one of its own */
 	READABLE,    /* is the hold's descriptor? -> count */

@@ -46,3 +46,11 @@ dlock_lock *multi(dlock_lock *const *members, size_t n)
 	CHECK_OK(dlock_multi_new(&l, members, n));
 	return freed_at_end(l);
 }
+
+dlock_lock *upgradeable(dlock_lock *rw)
+{
+	dlock_lock *l;
+
+	CHECK_OK(dlock_upgradeable_new(&l, rw));
+	return freed_at_end(l);
+}

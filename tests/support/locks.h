@@ -10,6 +10,7 @@ dlock_lock *mutex(dlock_client *c, const char *name);
 dlock_lock *rwlock(dlock_client *c, const char *name);
 dlock_lock *semaphore(dlock_client *c, const char *name, uint32_t permits);
 
+dlock_lock *upgradeable(dlock_lock *rwlock);
 dlock_lock *multi(dlock_lock *const *members, size_t n);
 
 #endif

@@ -182,6 +182,7 @@ struct entry fakei_claim_of(const struct ticket *t)
 
 	snprintf(e.key, sizeof(e.key), "%s", c->key);
 	snprintf(e.owner, sizeof(e.owner), "%s", c->owner);
+	snprintf(e.beside, sizeof(e.beside), "%s", c->beside ? c->beside : "");
 	snprintf(e.label, sizeof(e.label), "%s", c->label);
 	return e;
 }

@@ -58,6 +58,18 @@ struct entry **fakei_find(const struct fake *f, const char *key,
 	return p;
 }
 
+/* Can `me` have the lock, behind the `n` in `line`?  The read side is not in
+ * the way of an upgrade. */
+static int may_have(const struct entry *me, size_t n)
+{
+	struct dlk_queue_entry as = { me->mode, me->limit, 1 };
+	const struct entry *read = NULL;
+
+	if (me->beside[0])
+		read = *fakei_find(me->fake, me->key, me->beside);
+	return dlk_grant(line, n - (read && read->granted), as) < 0;
+}
+
 void fakei_wake_line(struct fake *f, const char *key)
 {
 	size_t n = 0;
@@ -65,16 +77,14 @@ void fakei_wake_line(struct fake *f, const char *key)
 	if (f->wakes == FAKE_WAKE_NOT)
 		return;
 	for (struct entry *e = *fakei_bucket(f, key); e; e = e->next) {
-		struct dlk_queue_entry me = { e->mode, e->limit, 1 };
-
 		if (!fakei_same(e, f, key))
 			continue;
-		if (!e->granted && e->session && dlk_grant(line, n, me) < 0) {
+		if (!e->granted && e->session && may_have(e, n)) {
 			dlk_wake(e->session, e->id);
 			if (f->wakes == FAKE_WAKE_TWICE)
 				dlk_wake(e->session, e->id);
 		}
-		line[n++] = me;
+		line[n++] = (struct dlk_queue_entry){ e->mode, e->limit, 1 };
 	}
 }
 
@@ -104,6 +114,20 @@ void fakei_expire(struct fake *f, const char *key)
 		fakei_wake_line(f, key);
 }
 
+static int holds_same(const struct entry *e, const struct entry *like)
+{
+	return fakei_same(e, like->fake, like->key) && e->granted;
+}
+
+static int is_last_holder(const struct entry *e, const struct entry *like)
+{
+	const struct entry *o = e->next;
+
+	while (o && !holds_same(o, like))
+		o = o->next;
+	return holds_same(e, like) && !o;
+}
+
 struct entry *fakei_append(const struct entry *like, const char *name)
 {
 	struct entry **p = fakei_bucket(like->fake, like->key);
@@ -114,9 +138,11 @@ struct entry *fakei_append(const struct entry *like, const char *name)
 	*e = *like;
 	e->name = (char *)(e + 1);
 	memcpy(e->name, name, strlen(name) + 1);
-	e->next = NULL;
-	while (*p)
+	while (*p && !(e->beside[0] && is_last_holder(*p, like)))
 		p = &(*p)->next;
+	if (*p)
+		p = &(*p)->next;
+	e->next = *p;
 	*p = e;
 	return e;
 }
@@ -191,9 +217,7 @@ struct entry *fakei_ask(const struct entry *claim, const char *name,
 							      1 };
 	}
 	e->until = fakei_end_of(lease_ms);
-	if (!e->granted &&
-	    dlk_grant(line, n,
-		      (struct dlk_queue_entry){ e->mode, e->limit, 1 }) < 0) {
+	if (!e->granted && may_have(e, n)) {
 		e->granted = 1;
 		e->token = fakei_next_token();
 	}

@@ -23,6 +23,7 @@ struct entry {
 	struct fake *fake;
 	char key[DLKI_KEY_SIZE];
 	char owner[33];
+	char beside[33]; /* "": none */
 	char label[64];
 	enum dlk_kind kind;
 	enum dlk_mode mode;

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/upgrade.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/acquire.h"
+#include "core/base/process.h"
+#include "core/guard.h"
+#include "core/made_name.h"
+#include "core/multi_hold.h"
+#include "core/reenter.h"
+#include "core/release.h"
+
+#define MARK "%u:" /* before the name of the lock: the gate's */
+
+/* ---- The handle ---------------------------------------------------------- */
+
+static int check_rwlock(dlock_lock **out, const dlock_lock *rwlock,
+			struct dlk_error *err)
+{
+	if (!out)
+		return dlk_fail(err, DLOCK_EINVAL, "out is NULL");
+	if (!rwlock)
+		return dlk_fail(err, DLOCK_EINVAL, "rwlock is NULL");
+	if (!rwlock->has_read_side)
+		return dlk_fail(err, DLOCK_EINVAL,
+				"only a read-write lock has an upgradeable "
+				"read side");
+	if (dlki_client_ours(rwlock->record->client, err) != 0)
+		return err->code;
+	return dlki_lock_needs(rwlock->record->client, DLOCK_CAP_UPGRADE,
+			       "upgradeable read side", err);
+}
+
+static int gate_new(dlock_lock **out, const dlock_lock *rwlock,
+		    struct dlk_error *err)
+{
+	const struct dlki_record *r = rwlock->record;
+	char bytes[sizeof(MARK) + DLOCK_NAME_SIZE], name[DLOCK_NAME_SIZE];
+	int n = snprintf(bytes, sizeof(bytes), "%s%s", MARK, r->name);
+	int rc = dlki_name_make(name, bytes, (size_t)n, err);
+
+	if (rc >= 0)
+		rc = dlki_mutex_new(out, r->client, name, err);
+	if (rc == 0)
+		(*out)->unbound = rwlock->unbound;
+	return rc;
+}
+
+int dlki_upgradeable_new(dlock_lock **out, dlock_lock *rwlock,
+			 struct dlk_error *err)
+{
+	dlock_lock *member[2] = { NULL, NULL };
+	int rc = check_rwlock(out, rwlock, err);
+
+	if (rc != 0)
+		return rc;
+	rc = dlki_lock_clone(&member[DLKI_UPGRADEABLE_READ], rwlock, err);
+	if (rc == 0) {
+		member[DLKI_UPGRADEABLE_READ]->reads = 1;
+		rc = gate_new(&member[DLKI_UPGRADEABLE_GATE], rwlock, err);
+	}
+	if (rc == 0)
+		rc = dlki_multi_new(out, member, 2, err);
+	if (rc == 0)
+		(*out)->multi->upgradeable = 1;
+	for (size_t i = 0; i < 2; i++) {
+		if (member[i])
+			dlki_lock_free(member[i]);
+	}
+	return rc;
+}
+
+static dlock_lock *member_of(const struct dlki_multi *multi, size_t place)
+{
+	const struct dlki_member *member = multi->member;
+
+	while (member->place != place)
+		member++;
+	return member->lock;
+}
+
+int dlki_upgradeable_check(const struct dlki_multi *multi,
+			   struct dlk_error *err)
+{
+	const struct dlki_record *r, *gate;
+	int rc;
+
+	if (!multi->upgradeable ||
+	    member_of(multi, DLKI_UPGRADEABLE_READ)->unbound)
+		return 0;
+	r = member_of(multi, DLKI_UPGRADEABLE_READ)->record;
+	gate = member_of(multi, DLKI_UPGRADEABLE_GATE)->record;
+	rc = dlki_client_ours(r->client, err);
+	if (rc != 0)
+		return rc;
+	pthread_mutex_lock(&r->client->mu);
+	if (dlki_claim_of_thread(r, DLK_SHARED) &&
+	    !dlki_claim_of_thread(gate, DLK_EXCLUSIVE))
+		rc = dlk_fail(err, DLOCK_EDEADLK,
+			      "lock '%s': this thread holds it already, and "
+			      "not by the upgradeable read side; release it "
+			      "first",
+			      r->name);
+	pthread_mutex_unlock(&r->client->mu);
+	return rc;
+}
+
+/* ---- The upgrade --------------------------------------------------------- */
+
+static int fail_lost(const struct dlki_record *r, struct dlk_error *err)
+{
+	return dlk_fail(err, DLOCK_ELOST,
+			"lock '%s': the upgradeable read side was lost",
+			r->name);
+}
+
+/* 0, and the hold of the read side. */
+static int check_upgrade(const dlock_lock *lock, const dlock_hold *hold,
+			 dlock_hold **out, dlock_hold **reads,
+			 struct dlk_error *err)
+{
+	const struct dlki_record *r;
+
+	if (!out)
+		return dlk_fail(err, DLOCK_EINVAL, "out is NULL");
+	if (!lock || !lock->multi || !lock->multi->upgradeable)
+		return dlk_fail(err, DLOCK_EINVAL,
+				"lock is not of dlock_upgradeable_new()");
+	r = member_of(lock->multi, DLKI_UPGRADEABLE_READ)->record;
+	if (!hold || !hold->multi || !hold->multi->upgradeable)
+		return dlk_fail(err, DLOCK_EINVAL,
+				"the hold is not of an upgradeable read side");
+	*reads = dlki_multi_member(hold, DLKI_UPGRADEABLE_READ);
+	if ((*reads)->claim->record != r)
+		return dlk_fail(err, DLOCK_EINVAL,
+				"the hold is not of lock '%s'", r->name);
+	if (dlki_client_ours(r->client, err) != 0)
+		return err->code;
+	if ((*reads)->claim->thread != DLKI_NO_THREAD &&
+	    (*reads)->claim->thread != dlki_thread_serial())
+		return dlk_fail(err, DLOCK_EINVAL,
+				"lock '%s' is held by another thread, and only "
+				"that thread may upgrade it, unless the handle "
+				"was unbound (dlock_lock_unbind)",
+				r->name);
+	return dlki_multi_check(hold) == DLOCK_ELOST ? fail_lost(r, err) : 0;
+}
+
+int dlki_upgrade(dlock_lock *lock, dlock_hold *hold, int64_t timeout_ms,
+		 dlock_hold **out, struct dlk_error *err)
+{
+	struct dlk_error ignored = { 0 };
+	dlock_hold *reads = NULL, *writes = NULL;
+	struct dlki_wait w;
+	int rc = check_upgrade(lock, hold, out, &reads, err);
+
+	if (rc == 0)
+		rc = dlki_timeout_check(timeout_ms, err);
+	if (rc != 0)
+		return rc;
+	w = dlki_wait_new(lock, timeout_ms);
+	w.terms = reads->claim->terms;
+	w.beside = reads->claim;
+	rc = dlki_wait_begin(&w, err);
+	if (rc == 0)
+		rc = dlki_acquire(member_of(lock->multi, DLKI_UPGRADEABLE_READ),
+				  DLK_EXCLUSIVE, &w, &writes, err);
+	if ((rc == 0 || rc == DLOCK_EBUSY) &&
+	    dlki_multi_check(hold) == DLOCK_ELOST) {
+		if (rc == 0)
+			(void)dlki_release(writes, DLK_FOREVER, &ignored);
+		return fail_lost(reads->claim->record, err);
+	}
+	if (rc == 0)
+		*out = writes;
+	return rc;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The upgradeable read side of a read-write lock.  The handle is a multi-lock
+ * of the read side and of a gate: a mutex that only upgradeable readers take,
+ * under another name.
+ *
+ * An upgrade is a claim of the write side beside the claim of the read side,
+ * which is not in the way: see dlk_request.beside.  Both stand until each is
+ * released.  So a failed upgrade leaves the read side as before.
+ */
+#ifndef DLOCK_CORE_UPGRADE_H
+#define DLOCK_CORE_UPGRADE_H
+
+#include "core/multi.h"
+
+/* The members, by the place where the multi-lock names them. */
+enum { DLKI_UPGRADEABLE_READ, DLKI_UPGRADEABLE_GATE };
+
+/* The body of dlock_upgradeable_new(). */
+int dlki_upgradeable_new(dlock_lock **out, dlock_lock *rwlock,
+			 struct dlk_error *err);
+
+/* May this thread acquire the multi-lock?  0, or EDEADLK: it is upgradeable,
+ * and the thread has the lock, but not the gate. */
+int dlki_upgradeable_check(const struct dlki_multi *multi,
+			   struct dlk_error *err);
+
+/* The body of dlock_upgrade(). */
+int dlki_upgrade(dlock_lock *lock, dlock_hold *hold, int64_t timeout_ms,
+		 dlock_hold **out, struct dlk_error *err);
+
+#endif

@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A reader becomes a writer, without another writer in between. */
+#include <string.h>
+
+#include "conform/cases.h"
+#include "conform/executor.h"
+#include "conform/worker.h"
+
+void case_upgrade_excludes(struct conform *t)
+{
+	dlock_lock *upg;
+
+	use_rwlock(t);
+	upg = upgradeable(t, t->lock);
+	EACH_WAY(t, p)
+	{
+		dlock_hold *r = take(upg), *w;
+
+		ASK_OK(p, READ, at_once_ms());
+		ASK_OK(p, RELEASE, 0);
+		CHECK_INT(ask(p, ACQUIRE, 0).rc, ==, DLOCK_EBUSY);
+		w = upgrade(upg, r);
+		if (t->caps & DLOCK_CAP_FENCE)
+			CHECK(dlock_token(w) > dlock_token(r));
+		CHECK_INT(ask(p, READ, 0).rc, ==, DLOCK_EBUSY);
+		CHECK_INT(ask(p, ACQUIRE, 0).rc, ==, DLOCK_EBUSY);
+		CHECK_RC(dlock_release(r), DLOCK_EINVAL);
+		CHECK_TEXT(dlock_errmsg(), "write side first");
+		give(w);
+		CHECK_OK(dlock_check(r));
+		CHECK_INT(ask(p, ACQUIRE, 0).rc, ==, DLOCK_EBUSY);
+		ASK_OK(p, READ, patience_ms());
+		ASK_OK(p, RELEASE, 0);
+		give(r);
+		ASK_OK(p, ACQUIRE, patience_ms());
+		ASK_OK(p, RELEASE, 0);
+	}
+}
+
+void case_upgrade_one_at_a_time(struct conform *t)
+{
+	dlock_lock *upg;
+
+	use_rwlock(t);
+	upg = upgradeable(t, t->lock);
+	EACH_WAY(t, p)
+	{
+		dlock_hold *r = take(upg);
+
+		CHECK_INT(ask(p, UPGRADEABLE, 0).rc, ==, DLOCK_EBUSY);
+		tell(p, UPGRADEABLE, -1);
+		await_waiters(t, 1);
+		give(upgrade(upg, r));
+		ALL_ALONG(10, quiet(p));
+		give(r);
+		HEAR_OK(p);
+		ASK_OK(p, UPGRADE, patience_ms());
+		refused(upg);
+		ASK_OK(p, RELEASE, 0);
+		ASK_OK(p, RELEASE, 0);
+	}
+	is_free(upg);
+}
+
+/* A worker begins to upgrade while `reader` reads. */
+static struct worker *upgrader_behind(struct conform *t, struct worker *reader)
+{
+	struct worker *p = join(t, OTHER_CLIENT);
+
+	ASK_OK(p, UPGRADEABLE, patience_ms());
+	ASK_OK(reader, READ, patience_ms());
+	CHECK_INT(ask(p, UPGRADE, 0).rc, ==, DLOCK_EBUSY);
+	ASK_OK(p, CHECK_HOLD, 0);
+	tell(p, UPGRADE, -1);
+	await_waiters(t, 1);
+	return p;
+}
+
+void case_upgrade_waits_for_readers(struct conform *t)
+{
+	use_rwlock(t);
+	EACH_WAY(t, reader)
+	{
+		struct worker *p = upgrader_behind(t, reader);
+
+		ALL_ALONG(10, quiet(p));
+		ASK_OK(reader, RELEASE, 0);
+		HEAR_OK(p);
+		refused_shared(t->lock);
+		leave(t, p);
+	}
+}
+
+/* The writer came first, but waits for the upgradeable reader. */
+void case_upgrade_before_a_writer(struct conform *t)
+{
+	struct worker *p, *reader, *writer;
+	struct reply mine, next;
+
+	use_rwlock(t);
+	reader = join(t, OTHER_CLIENT);
+	writer = join(t, OTHER_CLIENT);
+	p = join(t, OTHER_CLIENT);
+	ASK_OK(p, UPGRADEABLE, patience_ms());
+	ASK_OK(reader, READ, patience_ms());
+	tell(writer, ACQUIRE, -1);
+	await_waiters(t, 1);
+	tell(p, UPGRADE, -1);
+	await_waiters(t, 2);
+	ASK_OK(reader, RELEASE, 0);
+	mine = hear(p);
+	CHECK_INT(mine.rc, ==, DLOCK_OK);
+	ALL_ALONG(10, quiet(writer));
+	ASK_OK(p, RELEASE, 0);
+	ALL_ALONG(10, quiet(writer));
+	ASK_OK(p, RELEASE, 0);
+	next = hear(writer);
+	CHECK_INT(next.rc, ==, DLOCK_OK);
+	CHECK(next.token > mine.token || mine.token == 0);
+}
+
+/* Readers come and go; there is always a reader. */
+void case_upgrade_not_starved(struct conform *t)
+{
+	enum { COME = 40 };
+	struct worker *reader[2], *p;
+	int i;
+
+	use_rwlock(t);
+	reader[0] = join(t, OTHER_CLIENT);
+	reader[1] = join(t, OTHER_CLIENT);
+	p = upgrader_behind(t, reader[0]);
+	for (i = 0; i < COME && quiet(p); i++) {
+		struct reply r = ask(reader[(i + 1) % 2], READ, 20);
+
+		ASK_OK(reader[i % 2], RELEASE, 0);
+		if (r.rc == DLOCK_OK)
+			continue;
+		CHECK_INT(r.rc, ==, DLOCK_EBUSY);
+		break;
+	}
+	if (i == COME)
+		FAIL("%d readers were let in before an upgrade", i);
+	HEAR_OK(p);
+}
+
+/* The read side stays, and readers get in again. */
+void case_upgrade_gives_up(struct conform *t)
+{
+	static const int64_t timeouts[] = { 0, 50 };
+	dlock_hold *none = NULL, *r, *w;
+	struct worker *p, *late;
+	dlock_lock *upg;
+
+	use_rwlock(t);
+	upg = upgradeable(t, t->lock);
+	p = join(t, OTHER_CLIENT);
+	late = join(t, OTHER_CLIENT);
+	ASK_OK(p, READ, patience_ms());
+	r = take(upg);
+	for (int i = 0; i < 2; i++) {
+		CHECK_RC(ask_to_upgrade(upg, r, timeouts[i], &none),
+			 DLOCK_EBUSY);
+		CHECK(!none);
+		CHECK_OK(dlock_check(r));
+		ASK_OK(late, READ, patience_ms());
+		ASK_OK(late, RELEASE, 0);
+		CHECK_INT(ask(late, ACQUIRE, 0).rc, ==, DLOCK_EBUSY);
+	}
+	ASK_OK(p, RELEASE, 0);
+	w = upgrade(upg, r);
+	give(w);
+	give(r);
+	is_free(t->lock);
+}
+
+void case_upgrade_is_cancelled(struct conform *t)
+{
+	struct worker *reader, *p;
+
+	use_rwlock(t);
+	reader = join(t, OTHER_CLIENT);
+	p = upgrader_behind(t, reader);
+	dlock_cancel(p->executor->upgradeable);
+	CHECK_INT(hear(p).rc, ==, DLOCK_ECANCELED);
+	ASK_OK(p, CHECK_HOLD, 0);
+	ASK_OK(reader, READ, patience_ms());
+	ASK_OK(reader, RELEASE, 0);
+	ASK_OK(reader, RELEASE, 0);
+	ASK_OK(p, UPGRADE, patience_ms());
+	refused_shared(t->lock);
+}
+
+/* A thread with the write side gets the same hold again, by any handle. */
+void case_upgrade_again(struct conform *t)
+{
+	dlock_hold *r, *w;
+	dlock_lock *upg;
+
+	use_rwlock(t);
+	upg = upgradeable(t, t->lock);
+	EACH_WAY(t, p)
+	{
+		r = take(upg);
+		w = upgrade(upg, r);
+		CHECK(upgrade(upg, r) == w);
+		CHECK(take(t->lock) == w);
+		CHECK_INT(dlock_lock_held(t->lock), ==, 4);
+		give(w);
+		give(w);
+		CHECK_INT(ask(p, READ, 0).rc, ==, DLOCK_EBUSY);
+		give(w);
+		ASK_OK(p, READ, patience_ms());
+		ASK_OK(p, RELEASE, 0);
+		w = upgrade(upg, r);
+		CHECK_INT(ask(p, READ, 0).rc, ==, DLOCK_EBUSY);
+		give(w);
+		give(r);
+		CHECK_INT(dlock_lock_held(t->lock), ==, 0);
+	}
+}
+
+/* A writer goes on as a plain reader, beside another upgradeable reader. */
+void case_upgrade_to_plain_reader(struct conform *t)
+{
+	dlock_hold *r, *w, *plain;
+	dlock_lock *upg;
+
+	use_rwlock(t);
+	upg = upgradeable(t, t->lock);
+	EACH_WAY(t, p)
+	{
+		r = take(upg);
+		w = upgrade(upg, r);
+		plain = take_shared(t->lock);
+		give(w);
+		give(r);
+		CHECK_OK(dlock_check(plain));
+		ASK_OK(p, UPGRADEABLE, patience_ms());
+		CHECK_INT(ask(p, UPGRADE, 0).rc, ==, DLOCK_EBUSY);
+		give(plain);
+		ASK_OK(p, UPGRADE, patience_ms());
+		ASK_OK(p, RELEASE, 0);
+		ASK_OK(p, RELEASE, 0);
+	}
+}
+
+/* A thread with a side of the lock is told not to wait for another side. */
+void case_upgrade_deadlock(struct conform *t)
+{
+	dlock_hold *none = NULL, *h, *again;
+	dlock_lock *upg;
+
+	use_rwlock(t);
+	upg = upgradeable(t, t->lock);
+	for (int reads = 0; reads < 2; reads++) {
+		h = reads ? take_shared(t->lock) : take(t->lock);
+		CHECK_RC(dlock_acquire(upg, -1, &none), DLOCK_EDEADLK);
+		CHECK_TEXT(dlock_errmsg(), t->name);
+		give(h);
+	}
+	h = take(upg);
+	CHECK_RC(dlock_acquire(t->lock, -1, &none), DLOCK_EDEADLK);
+	again = take(upg);
+	CHECK(again != h);
+	CHECK(!none);
+	give(again);
+	give(h);
+	is_free(t->lock);
+}
+
+void case_upgrade_is_renewed(struct conform *t)
+{
+	dlock_hold *r, *w;
+	struct worker *p;
+	dlock_lock *upg;
+
+	use_short_lease(t);
+	use_rwlock(t);
+	p = join_with(t, OTHER_CLIENT, SHORT_LEASE);
+	upg = upgradeable(t, t->lock);
+	r = take(upg);
+	w = upgrade(upg, r);
+	CHECK_INT(ask(p, READ, 2000).rc, ==, DLOCK_EBUSY);
+	CHECK_OK(dlock_check(w));
+	CHECK_OK(dlock_check(r));
+	give(w);
+	CHECK_INT(ask(p, ACQUIRE, 2000).rc, ==, DLOCK_EBUSY);
+	CHECK_OK(dlock_check(r));
+	give(r);
+}
+
+static struct worker *mortal(struct conform *t)
+{
+	struct worker *p;
+
+	needs_other_processes(t);
+	use_short_lease(t);
+	use_rwlock(t);
+	p = join_with(t, OTHER_PROCESS, SHORT_LEASE);
+	ASK_OK(p, UPGRADEABLE, patience_ms());
+	return p;
+}
+
+void case_upgrade_death(struct conform *t)
+{
+	struct worker *p = mortal(t);
+	struct worker *heir = join(t, OTHER_CLIENT);
+	struct reply was = ask(p, UPGRADE, patience_ms()), next;
+	int64_t begun;
+
+	CHECK_INT(was.rc, ==, DLOCK_OK);
+	tell(heir, ACQUIRE, -1);
+	await_waiters(t, 1);
+	bury(t, p);
+	begun = now_ms();
+	next = hear(heir);
+	CHECK_INT(next.rc, ==, DLOCK_OK);
+	CHECK_WITHIN(now_ms() - begun, promised_ms(t));
+	CHECK(next.token > was.token || was.token == 0);
+	ASK_OK(heir, RELEASE, 0);
+	give(take(upgradeable(t, t->lock)));
+}
+
+/* The upgrade goes with the process. */
+void case_upgrade_death_of_waiter(struct conform *t)
+{
+	struct worker *p = mortal(t);
+	struct worker *reader = join(t, OTHER_CLIENT);
+	int64_t begun;
+
+	ASK_OK(reader, READ, patience_ms());
+	tell(p, UPGRADE, -1);
+	await_waiters(t, 1);
+	bury(t, p);
+	begun = now_ms();
+	give(take_shared(t->lock));
+	CHECK_WITHIN(now_ms() - begun, promised_ms(t));
+	ASK_OK(reader, RELEASE, 0);
+	give(take(upgradeable(t, t->lock)));
+	give(take(t->lock));
+}
+
+void case_upgrade_broken(struct conform *t)
+{
+	dlock_hold *none = NULL, *r, *w;
+	dlock_lock *upg;
+	uint64_t token;
+
+	needs_break(t);
+	use_short_lease(t);
+	use_rwlock(t);
+	upg = upgradeable(t, t->lock);
+	r = take(upg);
+	w = upgrade(upg, r);
+	token = dlock_token(w);
+	CHECK_OK(dlock_break(t->lock, patience_ms()));
+	EVENTUALLY(dlock_check(w) == DLOCK_ELOST);
+	EVENTUALLY(dlock_check(r) == DLOCK_ELOST);
+	CHECK_RC(release(w), DLOCK_ELOST);
+	CHECK_RC(dlock_upgrade(upg, r, patience_ms(), &none), DLOCK_ELOST);
+	CHECK_RC(release(r), DLOCK_ELOST);
+	w = take(t->lock);
+	CHECK(dlock_token(w) > token || token == 0);
+	give(w);
+	is_free(upg);
+}
+
+struct seen {
+	int readers, writers, waiters;
+};
+
+static void note(const struct dlock_participant *p, void *arg)
+{
+	struct seen *s = arg;
+
+	if (p->waiting)
+		s->waiters++;
+	else if (p->shared)
+		s->readers++;
+	else
+		s->writers++;
+}
+
+static struct seen look(struct conform *t)
+{
+	struct seen s = { 0 };
+
+	CHECK_OK(dlock_inspect(t->lock, note, &s, patience_ms()));
+	return s;
+}
+
+void case_upgrade_inspect(struct conform *t)
+{
+	dlock_hold *r, *w;
+	struct seen s;
+	dlock_lock *upg;
+
+	use_rwlock(t);
+	upg = upgradeable(t, t->lock);
+	r = take(upg);
+	s = look(t);
+	CHECK_INT(s.readers, ==, 1);
+	w = upgrade(upg, r);
+	s = look(t);
+	CHECK_INT(s.writers, ==, 1);
+	CHECK_INT(s.waiters, ==, 0);
+	give(w);
+	s = look(t);
+	CHECK_INT(s.readers, ==, 1);
+	CHECK_INT(s.writers, ==, 0);
+	give(r);
+	s = look(t);
+	CHECK_INT(s.readers + s.writers + s.waiters, ==, 0);
+}
+
+static void bad(int rc, const char *text)
+{
+	CHECK_RC(rc, DLOCK_EINVAL);
+	CHECK_TEXT(dlock_errmsg(), text);
+}
+
+void case_upgrade_bad(struct conform *t)
+{
+	dlock_lock *upg, *other, *none = NULL, *longest, *rw;
+	char name[DLOCK_NAME_SIZE];
+	dlock_hold *r, *plain, *h = NULL;
+
+	use_rwlock(t);
+	upg = upgradeable(t, t->lock);
+	bad(dlock_upgradeable_new(NULL, t->lock), "out");
+	bad(dlock_upgradeable_new(&none, NULL), "rwlock");
+	bad(dlock_upgradeable_new(&none, upg), "read-write lock");
+	bad(dlock_upgradeable_new(&none, any_lock(t, t->client, MUTEX, 0, "m")),
+	    "read-write lock");
+	CHECK(!none);
+	rw = any_lock(t, t->client, RWLOCK, 0, "other");
+	other = upgradeable(t, rw);
+	plain = take_shared(rw);
+	r = take(upg);
+	bad(dlock_upgrade(upg, r, 0, NULL), "out");
+	bad(dlock_upgrade(t->lock, r, 0, &h), "dlock_upgradeable_new");
+	bad(dlock_upgrade(other, r, 0, &h), "other");
+	bad(dlock_upgrade(upg, NULL, 0, &h), "upgradeable");
+	bad(dlock_upgrade(upg, plain, 0, &h), "upgradeable");
+	bad(dlock_upgrade(upg, r, -2, &h), "timeout_ms");
+	CHECK(!h);
+	memset(name, 'n', DLOCK_NAME_SIZE - 1);
+	name[DLOCK_NAME_SIZE - 1] = '\0';
+	longest = upgradeable(t, any_lock(t, t->client, RWLOCK, 0, name));
+	give(take(longest));
+	give(r);
+	give(plain);
+}
+
+void case_upgrade_refused(struct conform *t)
+{
+	dlock_lock *none = NULL;
+
+	use_rwlock(t);
+	if (t->caps & DLOCK_CAP_UPGRADE)
+		return;
+	CHECK_RC(dlock_upgradeable_new(&none, t->lock), DLOCK_ENOTSUP);
+	CHECK_TEXT(dlock_errmsg(), "upgradeable");
+	CHECK(!none);
+}

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A reader becomes a writer, or stays a reader. */
+#include "core/fixture.h"
+
+TestSuite(upgrade, .init = timed_fixture, .timeout = 60);
+
+/* The attempts of the first hold, in order. */
+enum { GATE, READ };
+
+static dlock_lock *upg;
+
+/* Make `hold` an upgradeable reader of "a". */
+static void given_upgradeable(const char *uri)
+{
+	given_rwlock(uri);
+	upg = upgradeable(lock);
+	hold = take(upg);
+}
+
+static dlock_hold *upgraded(void)
+{
+	dlock_hold *w = NULL;
+
+	OK(dlock_upgrade(upg, hold, patience_ms(), &w));
+	return w;
+}
+
+/* ---- An upgrade in a thread ---------------------------------------------- */
+
+struct upgrader {
+	pthread_t thread;
+	int64_t timeout_ms;
+	atomic_int done;
+	int rc;
+	dlock_hold *writes;
+};
+
+static void *run_upgrader(void *arg)
+{
+	struct upgrader *u = arg;
+
+	u->rc = dlock_upgrade(upg, hold, u->timeout_ms, &u->writes);
+	atomic_store(&u->done, 1);
+	return NULL;
+}
+
+/* The hold must be unbound. */
+static void upgrader_waits(struct upgrader *u, int64_t timeout_ms)
+{
+	*u = (struct upgrader){ .timeout_ms = timeout_ms };
+	cr_assert_eq(pthread_create(&u->thread, NULL, run_upgrader, u), 0);
+	EVENTUALLY(stats(client).waiters == 1);
+}
+
+static int upgrader_join(struct upgrader *u)
+{
+	cr_assert_eq(pthread_join(u->thread, NULL), 0);
+	return u->rc;
+}
+
+/* An unbound `hold`, and a reader of another client beside it. */
+static dlock_hold *given_reader(const char *uri)
+{
+	dlock_client *other;
+
+	given_rwlock(uri);
+	OK(dlock_lock_unbind(lock));
+	upg = upgradeable(lock);
+	hold = take(upg);
+	other = closed_at_end(open_store(uri, NULL));
+	return take_shared(rwlock(other, "a"), 0);
+}
+
+/* ---- Both sides ---------------------------------------------------------- */
+
+CASE(upgrade, has_a_token_of_its_own_and_leaves_the_read_side)
+{
+	dlock_hold *w;
+
+	given_upgradeable("fake:?ttl=5s");
+	cr_assert_eq(dlock_token(hold), dlock_token(dlock_member(hold, 0)));
+	w = upgraded();
+	cr_assert_gt(dlock_token(w), dlock_token(hold));
+	cr_assert_eq(fake_held(fake), 3);
+	OK(dlock_release(w));
+	cr_assert_eq(fake_held(fake), 2);
+	OK(dlock_check(hold));
+	OK(dlock_release(hold));
+	cr_assert_eq(fake_held(fake), 0);
+	cr_assert_eq(stats(client).holds, 0);
+}
+
+CASE(upgrade, outlives_no_read_side)
+{
+	dlock_hold *w;
+
+	given_upgradeable("fake:");
+	w = upgraded();
+	REFUSED(dlock_release(hold), DLOCK_EINVAL, "write side first");
+	OK(dlock_check(hold));
+	OK(dlock_release(w));
+	OK(dlock_release(hold));
+}
+
+CASE(upgrade, has_the_options_of_the_read_side)
+{
+	dlock_acquire_options o = DLOCK_ACQUIRE_OPTIONS_INIT;
+	dlock_hold *w;
+
+	given_rwlock("fake:?ttl=5s");
+	upg = upgradeable(lock);
+	o.lease_ms = 1000;
+	OK(dlock_acquire_opts(upg, &o, &hold));
+	w = upgraded();
+	cr_assert_leq(dlock_remaining_ms(w), 1000);
+	OK(dlock_release(w));
+	OK(dlock_release(hold));
+}
+
+CASE(upgrade, is_of_the_thread_that_reads)
+{
+	struct taker t = { .keep = 1 };
+	dlock_hold *none = NULL;
+
+	given_rwlock("fake:");
+	upg = upgradeable(lock);
+	taker_start(&t, upg, 0);
+	OK(taker_join(&t));
+	REFUSED(dlock_upgrade(upg, t.hold, 0, &none), DLOCK_EINVAL,
+		"another thread");
+	close_client();
+	cr_assert_eq(dlock_release(t.hold), DLOCK_ELOST);
+}
+
+/* ---- Waiting --------------------------------------------------- */
+
+CASE(upgrade, that_times_out_leaves_nothing_in_the_queue)
+{
+	dlock_hold *theirs = given_reader("fake:"), *none = NULL;
+
+	cr_assert_eq(dlock_upgrade(upg, hold, 0, &none), DLOCK_EBUSY);
+	cr_assert_eq(dlock_upgrade(upg, hold, 30, &none), DLOCK_EBUSY);
+	cr_assert_null(none);
+	cr_assert_eq(fake_waiting(fake), 0);
+	OK(dlock_check(hold));
+	OK(dlock_release(theirs));
+	OK(dlock_release(upgraded()));
+	OK(dlock_release(hold));
+}
+
+CASE(upgrade, that_waits_keeps_the_read_side)
+{
+	dlock_hold *theirs = given_reader("fake:");
+	struct upgrader u;
+
+	upgrader_waits(&u, FOREVER);
+	REFUSED(dlock_release(hold), DLOCK_EINVAL, "write side first");
+	ALL_ALONG(20, !atomic_load(&u.done));
+	OK(dlock_release(theirs));
+	OK(upgrader_join(&u));
+	OK(dlock_release(u.writes));
+	OK(dlock_release(hold));
+}
+
+CASE(upgrade, that_is_cancelled_can_be_asked_for_again)
+{
+	dlock_hold *theirs = given_reader("fake:");
+	struct upgrader u;
+
+	upgrader_waits(&u, FOREVER);
+	dlock_cancel(upg);
+	cr_assert_eq(upgrader_join(&u), DLOCK_ECANCELED);
+	cr_assert_eq(fake_waiting(fake), 0);
+	OK(dlock_release(theirs));
+	OK(dlock_release(upgraded()));
+	OK(dlock_release(hold));
+}
+
+CASE(upgrade, that_waits_ends_when_the_client_is_closed)
+{
+	struct upgrader u;
+	pthread_t closes;
+
+	(void)given_reader("fake:");
+	upgrader_waits(&u, FOREVER);
+	closes = client_closes();
+	cr_assert_eq(upgrader_join(&u), DLOCK_ECANCELED);
+	cr_assert_eq(pthread_join(closes, NULL), 0);
+	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
+	cr_assert_eq(fake_waiting(fake), 0);
+}
+
+CASE(upgrade, that_is_held_goes_when_the_client_is_closed)
+{
+	dlock_hold *w;
+
+	given_upgradeable("fake:?ttl=5s");
+	w = upgraded();
+	close_client();
+	cr_assert_eq(fake_held(fake), 0);
+	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
+	cr_assert_eq(dlock_release(w), DLOCK_ELOST);
+}
+
+/* ---- Lost answers ----------------------------------------------- */
+
+CASE(upgrade, whose_answer_was_lost_is_asked_for_again)
+{
+	dlock_hold *w;
+
+	given_upgradeable("fake:?ttl=5s");
+	fake_once(fake, FAKE_ATTEMPT, FAKE_CUT);
+	w = upgraded();
+	cr_assert_eq(fake_held(fake), 3);
+	OK(dlock_release(w));
+	OK(dlock_release(hold));
+	cr_assert_eq(fake_held(fake), 0);
+}
+
+/* The store has granted the upgrade, and the caller only reads. */
+CASE(upgrade, whose_answer_never_came_is_cleaned_up)
+{
+	dlock_hold *none = NULL;
+
+	given_upgradeable("fake:?ttl=5s");
+	fake_always(fake, FAKE_ATTEMPT, FAKE_CUT);
+	fake_script(fake, FAKE_RELEASE,
+		    (struct fake_step){ .fault = FAKE_REFUSE, .times = 2 });
+	REFUSED(dlock_upgrade(upg, hold, 30, &none), DLOCK_EUNREACHABLE,
+		"no answer");
+	cr_assert_null(none);
+	OK(dlock_check(hold));
+	fake_clear(fake);
+	EVENTUALLY(fake_held(fake) == 2);
+	OK(dlock_check(hold));
+	OK(dlock_release(upgraded()));
+	OK(dlock_release(hold));
+	EVENTUALLY(fake_held(fake) == 0);
+}
+
+/* The request arrives after the end of the wait. */
+CASE(upgrade, that_arrives_late_is_cleaned_up)
+{
+	dlock_hold *none = NULL;
+
+	given_upgradeable("fake:?ttl=1s&connect=500ms");
+	fake_script(fake, FAKE_ATTEMPT,
+		    (struct fake_step){ .fault = FAKE_LATE, .late_ms = 200 });
+	cr_assert_eq(dlock_upgrade(upg, hold, 0, &none), DLOCK_EUNREACHABLE);
+	OK(dlock_release(hold));
+	EVENTUALLY(stats(client).pending_cleanups == 0);
+	cr_assert_eq(fake_held(fake), 0);
+}
+
+/* ---- Losses -------------------------------------------------------------- */
+
+CASE(upgrade, ends_with_a_read_side_that_is_lost)
+{
+	struct upgrader u;
+
+	(void)given_reader("fake:?ttl=5s");
+	upgrader_waits(&u, FOREVER);
+	fake_lose(fake, fake_nth(fake, FAKE_ATTEMPT, READ).id);
+	cr_assert_eq(upgrader_join(&u), DLOCK_ELOST);
+	EVENTUALLY(fake_waiting(fake) == 0);
+	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
+}
+
+CASE(upgrade, is_refused_to_one_that_lost_the_gate)
+{
+	dlock_hold *none = NULL;
+
+	given_upgradeable("fake:?ttl=5s");
+	fake_lose(fake, fake_nth(fake, FAKE_ATTEMPT, GATE).id);
+	cr_assert_eq(dlock_check(dlock_member(hold, 1)), DLOCK_ELOST);
+	OK(dlock_check(dlock_member(hold, 0)));
+	REFUSED(dlock_upgrade(upg, hold, 0, &none), DLOCK_ELOST, "lost");
+	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
+}
+
+CASE(upgrade, that_is_lost_leaves_the_read_side)
+{
+	dlock_hold *w, *none = NULL;
+
+	keep_diary();
+	given_upgradeable("fake:?ttl=5s");
+	w = upgraded();
+	lose_last();
+	EVENTUALLY(diary.losses == 1);
+	cr_assert_eq(dlock_check(w), DLOCK_ELOST);
+	OK(dlock_check(hold));
+	REFUSED(dlock_upgrade(upg, hold, 0, &none), DLOCK_ELOST,
+		"release it first");
+	cr_assert_eq(dlock_release(w), DLOCK_ELOST);
+	OK(dlock_release(upgraded()));
+	OK(dlock_release(hold));
+}
+
+/* ---- Other holders ------------------------------------------------------ */
+
+/* The upgrade goes back to the store, where the read side still stands. */
+CASE(upgrade, is_passed_to_nobody_and_not_kept)
+{
+	struct taker t = { 0 };
+	dlock_hold *w;
+
+	given_upgradeable("fakewant:?keep=5s");
+	w = upgraded();
+	REFUSED(dlock_revocable(w), DLOCK_ENOTSUP, "dlock_upgrade");
+	taker_start(&t, mutex(client, "a"), FOREVER);
+	EVENTUALLY(stats(client).waiters == 1);
+	OK(dlock_release(w));
+	ALL_ALONG(20, !atomic_load(&t.done));
+	cr_assert_eq(stats(client).passed, 0);
+	OK(dlock_release(hold));
+	OK(taker_join(&t));
+}
+
+CASE(upgrade, names_a_holder_that_is_not_itself)
+{
+	dlock_options o = DLOCK_OPTIONS_INIT;
+	dlock_hold *theirs, *none = NULL;
+	dlock_client *other;
+
+	given_upgradeable("fake:?ask=5s");
+	o.label = "a reader";
+	other = closed_at_end(open_store("fake:", &o));
+	theirs = take_shared(rwlock(other, "a"), 0);
+	REFUSED(dlock_upgrade(upg, hold, 0, &none), DLOCK_EBUSY,
+		"lock 'a': held by a reader");
+	cr_assert_null(strstr(dlock_errmsg(), "more"));
+	OK(dlock_release(theirs));
+	OK(dlock_release(hold));
+}
+
+CASE(upgrade, needs_a_store_that_has_it)
+{
+	dlock_lock *none = NULL;
+
+	given_rwlock("fake:?without=32768");
+	REFUSED(dlock_upgradeable_new(&none, lock), DLOCK_ENOTSUP,
+		"has no upgradeable read side");
+	cr_assert_null(none);
+}
