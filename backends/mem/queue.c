@@ -121,13 +121,24 @@ void dlki_mem_expire(struct mem_queue *queue, dlk_time now)
 		dlki_mem_wake(queue);
 }
 
+/* Find the claim that is not in the way of the upgrade `t`, or NULL. */
+static const struct mem_ticket *find_beside(const struct mem_queue *queue,
+					    const struct mem_ticket *t)
+{
+	const char *owner = t->base.request.beside;
+	const struct mem_ticket *q = owner ? queue->first : NULL;
+
+	while (q && !(q->granted && strcmp(q->base.request.owner, owner) == 0))
+		q = q->next;
+	return q;
+}
+
 /* An upgrade comes before all that wait. */
 static void append(struct mem_queue *queue, struct mem_ticket *t)
 {
 	struct mem_ticket **at = queue->last;
 
-	if (t->base.request.beside) {
-		at = &queue->first;
+	if (find_beside(queue, t)) {
 		for (struct mem_ticket *q = queue->first; q; q = q->next)
 			if (q->granted)
 				at = &q->next;
@@ -203,22 +214,12 @@ static void wake(const struct mem_ticket *t)
 		dlk_wake(t->base.session, t->base.id);
 }
 
-/* Is this claim not in the way of the upgrade `t`? */
-static int is_beside(const struct mem_ticket *claim, const struct mem_ticket *t)
-{
-	return t->base.request.beside && claim->granted &&
-	       strcmp(claim->base.request.owner, t->base.request.beside) == 0;
-}
-
 /* Can it be granted, behind so many that are in scratch? */
 static int can_have(const struct mem_ticket *t, size_t ahead)
 {
-	const struct mem_ticket *q = t->base.request.beside ? t->queue->first :
-							      t;
-
-	while (q != t && !is_beside(q, t))
-		q = q->next;
-	return dlk_grant(scratch, ahead - (q != t), entry_of(t)) < 0;
+	if (find_beside(t->queue, t))
+		ahead--;
+	return dlk_grant(scratch, ahead, entry_of(t)) < 0;
 }
 
 /* A waiter that wants more permits than there are is to hear of that. */

@@ -135,16 +135,20 @@ int dlki_redis_seen(const struct redis_reply *r, int plain,
 	return 1;
 }
 
-/* "lease label\nname", or "lease*permits label\nname".  The name follows the
- * last newline, because a name has none itself. */
+/* "lease label\nname", "lease*permits label\nname" or
+ * "lease^owner label\nname".  The name follows the last newline, because a name
+ * has none itself. */
 static int parse_payload(const char *payload, uint32_t *permits, char *label,
 			 size_t size, char name[256])
 {
 	const char *end = strrchr(payload, '\n');
 	uint64_t lease_ms, several = 0;
+	char beside[33];
 	size_t n;
 
 	if (!parse_number(&payload, &lease_ms))
+		return 0;
+	if (skip_byte(&payload, '^') && !parse_owner(&payload, beside))
 		return 0;
 	if (skip_byte(&payload, '*') && !parse_number(&payload, &several))
 		return 0;

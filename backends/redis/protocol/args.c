@@ -54,7 +54,8 @@ struct redis_arg dlki_redis_grant(const char *owner, uint64_t token,
 }
 
 /* Readers are always fair.  Otherwise they would pass the writers in the
- * queue.  So is who wants several permits, and is not overtaken. */
+ * queue.  So is who wants several permits, or upgrades, and is not
+ * overtaken. */
 struct redis_arg dlki_redis_wait_record(char order,
 					const struct dlk_request *request,
 					uint64_t attempt, const char *channel,
@@ -65,7 +66,8 @@ struct redis_arg dlki_redis_wait_record(char order,
 	int is_reader = request->kind == DLK_LOCK &&
 			request->mode == DLK_SHARED;
 
-	out[0] = is_reader || request->permits > 1 ? 'f' : order;
+	out[0] = is_reader || request->permits > 1 || request->beside ? 'f' :
+									order;
 	out[1] = ' ';
 	out[2] = request->mode == DLK_SHARED ? 's' : 'x';
 	out[3] = ' ';
@@ -89,6 +91,10 @@ struct redis_arg dlki_redis_payload(const struct dlk_request *request,
 	if (request->permits > 1) {
 		out[n++] = '*';
 		n += dlki_digits(out + n, request->permits);
+	} else if (request->beside) {
+		out[n++] = '^';
+		memcpy(out + n, request->beside, RD_OWNER_LEN);
+		n += RD_OWNER_LEN;
 	}
 	out[n++] = ' ';
 	memcpy(out + n, request->label, label_len);

@@ -36,7 +36,8 @@ struct redis_arg dlki_redis_wait_record(char order,
 					char out[RD_RECORD_SIZE]);
 
 /* Print the label payload, "lease label\nname", or "lease*permits label\nname"
- * for several: a participant's description for others.  `ttl`: the lease, in
+ * for several, or "lease^owner label\nname" for an upgrade beside that owner's
+ * claim: a participant's description for others.  `ttl`: the lease, in
  * digits; others learn from the lease, too, when the clock was set back.  The
  * label's first `label_len` bytes count. */
 enum { RD_PAYLOAD_SIZE = 560 };

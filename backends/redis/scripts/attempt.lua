@@ -5,6 +5,7 @@
 -- needs: common: my_token extend extend_all next_token store_token
 -- needs: common: grant_shared grant_next set_expiries dequeue
 -- needs: common: find_set_limit limit_record set_limit more_permits n_more
+-- needs: common: is_free_of_readers
 -- needs: common: watcher tell_watcher
 --
 -- An attempt: a request's first or another.
@@ -17,6 +18,8 @@ local me, ttl, payload = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local order, mode, limit, attempt, channel =
 	string.match(ARGV[4], '^(%a) (%a) (%d+) (%d+) (%S+)$')
 local permits, wanted = tonumber(limit), 1 + more_permits(payload)
+local reader = n_shared > 0 and string.match(payload, '^%d+%^(%x+) ')
+local is_upgrade = reader and call('ZSCORE', holders_key, reader)
 
 -- Granted already: a reply or a grant message was lost.  The lease begins anew.
 if holder == me then
@@ -97,16 +100,17 @@ if permits > 0 and (n_shared > 0 or has_queue) then
 	end
 end
 
-free = not holder and not foreign and (mode == 'x' and n_shared == 0
-	or mode == 's' and (permits == 0
+free = not holder and not foreign and (mode == 'x'
+	and is_free_of_readers(payload) or mode == 's' and (permits == 0
 		or n_shared + n_more + wanted <= permits))
-if free and (not has_queue or order == 'a' and not is_led()) then
+if free and (not has_queue or is_upgrade or order == 'a' and not is_led()) then
 	if in_queue then
 		call('ZREM', queue_key, me)
 		call('HDEL', info_key, me)
 	end
 	if mode == 'x' then
-		local queued = call('EXISTS', queue_key) == 1 and '1 ' or '0 '
+		local queued = n_shared > 0 and '4 '
+			or call('EXISTS', queue_key) == 1 and '1 ' or '0 '
 		call('SET', lock_key,
 			queued .. me .. ' ' .. next_token() .. ' ' .. payload,
 			'PX', ARGV[2])
@@ -127,7 +131,8 @@ else
 end
 -- The queue is in the order of the clock.  If the clock is set back, later
 -- waiters overtake earlier ones.
-local is_new = call('ZADD', queue_key, 'NX', now_us, me) == 1
+local is_new = call('ZADD', queue_key, 'NX', is_upgrade and '0' or now_us, me)
+	== 1
 if is_new then
 	if not holder then
 		store_token()
@@ -193,7 +198,7 @@ if holder or foreign then
 		return foreign and 'F' or 'N'
 	end
 	local lease = holder and not exclusive_life
-		and tonumber(string.match(lock_value, '^(%d+) ', 53))
+		and tonumber(string.match(lock_value, '^(%d+)[%^ ]', 53))
 	if lease and left > lease then
 		left = lease
 		call('PEXPIRE', lock_key, lease)
@@ -204,7 +209,7 @@ elseif n_shared > 0 then
 	for i = 1, #longest, 2 do
 		local lease = tonumber(string.match(
 			call('HGET', info_key, longest[i]) or '',
-			'^H %d+ (%d+)[* ]'))
+			'^H %d+ (%d+)[*^ ]'))
 		if lease and longest[i + 1] - now_ms > lease then
 			call('ZADD', holders_key, now_ms + lease, longest[i])
 		end

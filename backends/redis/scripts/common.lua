@@ -10,7 +10,8 @@
 --   lock_key      string                 "STATE OWNER TOKEN PAYLOAD": held
 --                                        exclusively.  STATE is 0; 1 if there
 --                                        are waiters; 2 if the holder is to be
---                                        told who asks; 3 if both
+--                                        told who asks; 3 if both; 4 if it was
+--                                        granted beside a shared holder
 --                                        "TOKEN": not held; the largest token
 --                                        "=TOKEN": likewise, but there are
 --                                        shared holders or waiters
@@ -34,16 +35,19 @@
 --                                        one; the server's clock was set back
 --
 --   PAYLOAD  "LEASE LABEL\nNAME"; LEASE in ms.  "LEASE*PERMITS LABEL\nNAME" of
---            one that has, or waits for, several permits
+--            one that has, or waits for, several permits.  "LEASE^OWNER
+--            LABEL\nNAME" of an upgrade; OWNER is the shared holder's
 --   WAIT     "ORDER MODE LIMIT ATTEMPT CHANNEL"; ORDER is f (fair) or a (any),
 --            MODE is x (exclusive) or s (shared); as the client sends it
 --   EXPIRY   when a waiter that makes no other attempt counts as dead, ms
 --   LEASE    of a waiter: the lease of a grant message, half a ttl, ms
 --
--- While the lock is held exclusively, holders_key is empty: shared holders are
--- granted only without an exclusive holder, and an exclusive holder only when
--- the shared holders are gone, or have died and were removed.  holders_key and
--- queue_key are both empty while lock_key is a TOKEN without a sign: a script
+-- While the lock is held exclusively, holders_key is empty, unless STATE is 4:
+-- shared holders are granted only without an exclusive holder, and an exclusive
+-- holder only when the shared holders are gone, or have died and were removed.
+-- An upgrade leaves the shared holder of the same client there, and stands first
+-- in the queue until then, with the score 0.  No fast path takes STATE 4.
+-- holders_key and queue_key are both empty while lock_key is a TOKEN without a sign: a script
 -- that writes to them puts the sign there.
 --
 -- A grant message, published to CHANNEL: "OWNER ATTEMPT TOKEN CLOCK".  TOKEN is
@@ -68,6 +72,7 @@ local now_ms = math.floor(now_us / 1000)
 local NO_TOKEN = '0000000000000000'
 local foreign = false          -- lock_key is not ours
 local holder                   -- owner that holds the lock exclusively
+local is_upgraded              -- holder has a shared holder beside it
 local is_unused                -- no holder and no waiter, for sure
 local largest_token = NO_TOKEN -- as far as known
 local n_shared = 0             -- shared holders
@@ -81,12 +86,14 @@ local set_limit                -- of a semaphore in use, by an operator; nil:
                                -- not known, false: none
 
 if lock_value then
-	if string.find(lock_value, '^[0-3] %x+ %d+ ')
+	if string.find(lock_value, '^[0-4] %x+ %d+ ')
 		and sub(lock_value, 35, 35) == ' '
 		and sub(lock_value, 52, 52) == ' ' then
 		holder = sub(lock_value, 3, 34)
 		largest_token = sub(lock_value, 36, 51)
-		if sub(lock_value, 1, 1) > '1' then
+		local state = sub(lock_value, 1, 1)
+		is_upgraded = state == '4'
+		if state == '2' or state == '3' then
 			local owner, last, channel = string.match(
 				call('HGET', info_key, '!') or '',
 				'^(%x+) (%d+) (%S+)$')
@@ -109,7 +116,7 @@ if lock_value then
 	end
 end
 local was_exclusive = holder ~= nil
-if not holder and not is_unused then
+if (not holder or is_upgraded) and not is_unused then
 	n_shared = call('ZCARD', holders_key)
 end
 
@@ -216,10 +223,18 @@ local function store_token()
 	end
 end
 
+-- Do the shared holders leave the lock to an exclusive waiter?  An upgrade goes
+-- beside the shared holder of the same client.
+local function is_free_of_readers(payload)
+	local reader = n_shared == 1 and string.match(payload, '^%d+%^(%x+) ')
+	return n_shared == 0 or reader and call('ZSCORE', holders_key, reader)
+end
+
 -- `will_queue`: the caller will be in the queue, but is not yet.
 local function grant_exclusive(owner, payload, life, will_queue)
-	local queued = (will_queue or call('EXISTS', queue_key) == 1)
-		and '1 ' or '0 '
+	local queued = n_shared > 0 and '4 '
+		or (will_queue or call('EXISTS', queue_key) == 1) and '1 '
+		or '0 '
 	holder, exclusive_life = owner, tonumber(life)
 	set_lock(queued .. owner .. ' ' .. next_token() .. ' ' .. payload,
 		'PX', life)
@@ -315,7 +330,8 @@ local function grant_next(me, ttl)
 				permits = 1 + more_permits(payload)
 			end
 			local never = limit > 0 and permits > limit
-			if mode == 'x' and n_shared > 0 or mode == 's'
+			if mode == 'x' and not is_free_of_readers(payload)
+				or mode == 's'
 				and limit > 0 and not never
 				and n_shared + n_more + permits > limit then
 				return

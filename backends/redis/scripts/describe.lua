@@ -4,7 +4,7 @@
 local lock_key = KEYS[1]
 local lock_value = redis.call('GET', lock_key)
 local payload = lock_value
-	and string.match(lock_value, '^[0-3] %x+ %d+ (.*)$')
+	and string.match(lock_value, '^[0-4] %x+ %d+ (.*)$')
 if payload then
 	return '0 ' .. payload
 end

@@ -22,7 +22,7 @@ if limit then
 end
 local lock_value = call('GET', lock_key)
 if lock_value and not string.find(lock_value, '^=?%d+$') then
-	local rest = string.match(lock_value, '^[0-3] (%x+ %d+ .*)$')
+	local rest = string.match(lock_value, '^[0-4] (%x+ %d+ .*)$')
 	list[#list + 1] = rest and 'X ' .. call('PTTL', lock_key) .. ' ' .. rest
 		or 'F ' .. call('PTTL', lock_key)
 end

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- needs: release_fast: lock_value
--- needs: common: call sub queue_key holders_key info_key holder remove_shared
+-- needs: common: call sub queue_key holders_key info_key holder n_shared
+-- needs: common: remove_shared
 -- needs: common: end_holder grant_next store_token set_expiries
 --
 -- Release a claim in whatever state it is, and grant the lock to the next.
@@ -18,7 +19,7 @@ local had = 0
 if holder == me then
 	end_holder(ARGV[4] or sub(lock_value, 36, 51))
 	had = (token == '' or sub(lock_value, 36, 51) == token) and 1 or 0
-elseif not holder and call('ZREM', holders_key, me) == 1 then
+elseif (not holder or n_shared > 0) and call('ZREM', holders_key, me) == 1 then
 	local known = sub(call('HGET', info_key, me) or '', 3, 18)
 	had = (token == '' or known == token) and 1 or 0
 	remove_shared(me)
