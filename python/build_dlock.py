@@ -239,6 +239,9 @@ int dlock_rwlock_new(dlock_lock **out, dlock_client *client, const char *name);
 int dlock_semaphore_new(dlock_lock **out, dlock_client *client,
 			const char *name, uint32_t permits);
 int dlock_multi_new(dlock_lock **out, dlock_lock *const *members, size_t n);
+int dlock_upgradeable_new(dlock_lock **out, dlock_lock *rwlock);
+int dlock_upgrade(dlock_lock *lock, dlock_hold *upgradeable,
+		  int64_t timeout_ms, dlock_hold **out);
 int dlock_lock_use_read_side(dlock_lock *lock);
 int dlock_lock_unbind(dlock_lock *lock);
 int dlock_lock_sticky_cancel(dlock_lock *lock);

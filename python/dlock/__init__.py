@@ -16,7 +16,7 @@ from dlock.errors import (Busy, Canceled, Deadlock, Denied, Error, Exhausted,
                           text as _text)
 from dlock.hold import Hold, HoldRef
 from dlock.locks import (Lock, MultiLock, Name, Participant, Permits,
-                         Semaphore, SharedLock, make_name)
+                         Semaphore, SharedLock, Upgradeable, make_name)
 
 __version__ = _text(_lib.dlock_version())
 __all__ = ["Busy", "Canceled", "Client", "Deadlock", "Denied", "Error",
@@ -24,4 +24,4 @@ __all__ = ["Busy", "Canceled", "Client", "Deadlock", "Denied", "Error",
            "LockInfo", "LogLine", "Lost", "MultiLock", "Name", "NoMemory",
            "NotSupported", "Participant", "Permits", "Protocol", "Semaphore",
            "SharedLock", "Stats", "System", "TimedOut", "Times",
-           "Unreachable", "make_name"]
+           "Unreachable", "Upgradeable", "make_name"]

@@ -220,6 +220,33 @@ class SharedLock(Lock):
             return None
 
 
+class Upgradeable(Lock):
+    """The upgradeable read side of a SharedLock: acquire() takes that side, and
+    upgrade() adds the write side."""
+
+    def __init__(self, lock, *, sticky_cancel=False):
+        self._n_members = 2
+        super().__init__(lock.name, lock._client, lib.dlock_upgradeable_new,
+                         lock._raw, sticky_cancel=sticky_cancel)
+
+    def upgrade(self, hold, timeout=None):
+        """The write side, beside `hold`, as a Hold: dlock_upgrade().  Release
+        the result first.  Errors are as for acquire()."""
+        def call(raw, ms, out):
+            return lib.dlock_upgrade(raw, hold._c.now, ms, out)
+
+        writes = self._acquire(call, timeout, {})
+        writes._beside = hold  # not collected before
+        return writes
+
+    def try_upgrade(self, hold, timeout=0):
+        """As upgrade(), but None if plain readers hold the lock."""
+        try:
+            return self.upgrade(hold, timeout)
+        except Busy:
+            return None
+
+
 class Semaphore(Lock):
     """Many holders.  acquire(permits=n) takes several permits at once: all or
     none."""

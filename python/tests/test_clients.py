@@ -77,6 +77,32 @@ class Clients(Case):
             theirs.try_acquire_shared().release()
         theirs.acquire(5).release()
 
+    def test_upgrade(self):
+        lock = self.store.rwlock(self.name)
+        theirs = self.other.rwlock(self.name)
+        if "UPGRADE" not in self.store.caps:
+            self.assertRaises(dlock.NotSupported, dlock.Upgradeable, lock)
+            return
+        self.assertRaises(dlock.Invalid, dlock.Upgradeable,
+                          self.store.mutex(self.name))
+        mine = dlock.Upgradeable(lock)
+        with mine.acquire(5) as reads:
+            with theirs.acquire_shared(5):
+                self.assertIsNone(mine.try_upgrade(reads))
+                self.assertRaises(dlock.TimedOut, mine.upgrade, reads, 0.02)
+                reads.check()
+            with mine.upgrade(reads, 5) as writes:
+                self.assertIsNone(theirs.try_acquire_shared())
+                self.assertGreater(writes.token, reads.token)
+                self.assertRaises(dlock.Invalid, reads.release)
+                self.assertTrue(reads.held)
+            theirs.acquire_shared(5).release()
+            self.assertIsNone(theirs.try_acquire())
+            self.assertIsNone(reads.member(2))
+            self.assertTrue(reads.member(0).held)
+        self.assertRaises(dlock.Invalid, mine.upgrade, reads)
+        theirs.acquire(5).release()
+
     def test_bad_input(self):
         with self.assertRaisesRegex(dlock.Invalid, "nostore"):
             dlock.Client("nostore://h")

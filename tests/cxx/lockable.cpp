@@ -260,6 +260,47 @@ TEST(multi_lock_takes_read_sides)
 	THROWS(none.use_read_side(), dlock::errc::invalid);
 }
 
+TEST(reader_is_upgraded)
+{
+	dlock::client c(uri), other(uri);
+	dlock::shared_mutex s(c, name), theirs(other, name);
+	std::error_code code;
+
+	if (!(c.caps() & DLOCK_CAP_UPGRADE)) {
+		THROWS(dlock::upgradeable{ s }, dlock::errc::not_supported);
+		return;
+	}
+	dlock::upgradeable u(s), their_u(theirs, code), none;
+	CHECK(!code);
+	dlock::hold reads = u.acquire();
+	CHECK(!their_u.try_acquire());
+	{
+		const dlock::hold also = theirs.acquire_shared();
+
+		CHECK(!u.try_upgrade(reads));
+		CHECK(!u.try_upgrade_for(reads, 20ms));
+		CHECK(!u.try_upgrade(reads, code));
+		CHECK(code == dlock::errc::busy);
+	}
+	{
+		const dlock::hold writes = u.upgrade(reads);
+
+		CHECK(!theirs.try_acquire_shared());
+		THROWS(reads.release(), dlock::errc::invalid);
+		CHECK(writes.token() > reads.token() || writes.token() == 0);
+	}
+	CHECK(theirs.try_acquire_shared());
+	CHECK(!theirs.try_acquire());
+	CHECK(u.upgrade(reads, code) && !code);
+	CHECK(u.try_upgrade_for(reads, 5s, code) && !code);
+	reads.release();
+	THROWS(static_cast<void>(u.upgrade(reads)), dlock::errc::invalid);
+	THROWS(static_cast<void>(none.try_upgrade(reads)),
+	       dlock::errc::invalid);
+	const std::lock_guard<dlock::upgradeable> guard(u);
+	CHECK(u.try_upgrade(u.held()));
+}
+
 TEST(permits_are_taken_at_once)
 {
 	dlock::client c(uri), other(uri);

@@ -209,6 +209,90 @@ private:
 	}
 };
 
+/* The upgradeable read side of a read-write lock: dlock_upgradeable_new().
+ * lock() takes that side.  The shared_mutex may be destroyed at once. */
+class upgradeable : public lockable
+{
+public:
+	upgradeable() noexcept = default;
+	explicit upgradeable(const shared_mutex &of) : upgradeable(of, nullptr)
+	{
+	}
+
+	upgradeable(const shared_mutex &of, std::error_code &code)
+		: upgradeable(of, &code)
+	{
+	}
+
+	/* As dlock_upgrade(): the write side, beside `reads`, which must
+	 * outlive the result.  Wait for ever, ask once, or wait so long. */
+	hold upgrade(hold_ref reads)
+	{
+		std::error_code code;
+		hold h = add(reads, -1, code);
+
+		if (code)
+			detail::raise(code);
+		return h;
+	}
+
+	hold upgrade(hold_ref reads, std::error_code &code) noexcept
+	{
+		return add(reads, -1, code);
+	}
+
+	/* Empty if plain readers hold the lock. */
+	hold try_upgrade(hold_ref reads) { return may_add(reads, 0); }
+
+	hold try_upgrade(hold_ref reads, std::error_code &code) noexcept
+	{
+		return add(reads, 0, code);
+	}
+
+	template <class Rep, class Period>
+	hold try_upgrade_for(hold_ref reads,
+			     const std::chrono::duration<Rep, Period> &d)
+	{
+		return may_add(reads, detail::to_ms(d));
+	}
+
+	template <class Rep, class Period>
+	hold try_upgrade_for(hold_ref reads,
+			     const std::chrono::duration<Rep, Period> &d,
+			     std::error_code &code) noexcept
+	{
+		return add(reads, detail::to_ms(d), code);
+	}
+
+private:
+	upgradeable(const shared_mutex &of, std::error_code *code)
+		: lockable(hooks_of(of), true, code, [&](dlock_lock **out) {
+			  return dlock_upgradeable_new(out, of.native_handle());
+		  })
+	{
+	}
+
+	hold add(hold_ref reads, std::int64_t ms, std::error_code &code)
+		noexcept
+	{
+		dlock_hold *h = nullptr;
+		const int rc = dlock_upgrade(native_handle(),
+					     reads.native_handle(), ms, &h);
+
+		return granted(h, rc, code);
+	}
+
+	hold may_add(hold_ref reads, std::int64_t ms)
+	{
+		std::error_code code;
+		hold h = add(reads, ms, code);
+
+		if (code && code != errc::busy)
+			detail::raise(code);
+		return h;
+	}
+};
+
 /* dlock_semaphore_permits(). */
 struct permit_count {
 	std::uint32_t limit;
