@@ -63,6 +63,22 @@ ROW(distributedlock_readers)
 	dlock_lock_free(lock);
 }
 
+ROW(distributedlock_upgrade)
+{
+	dlock_lock *lock, *upgradeable;
+	dlock_hold *reads, *writes;
+
+	OK(dlock_rwlock_new(&lock, t->client, t->name));
+	OK(dlock_upgradeable_new(&upgradeable, lock));
+	dlock_lock_free(lock);
+	OK(dlock_acquire(upgradeable, LONG_MS, &reads));
+	OK(dlock_upgrade(upgradeable, reads, LONG_MS, &writes));
+	OK(dlock_release(writes));
+	OK(dlock_check(reads));
+	OK(dlock_release(reads));
+	dlock_lock_free(upgradeable);
+}
+
 ROW(distributedlock_semaphore)
 {
 	dlock_lock *lock;
@@ -93,6 +109,7 @@ const struct coming_row distributedlock_rows[] = {
 	{ "distributedlock_lost_token", distributedlock_lost_token },
 	{ "distributedlock_safe_name", distributedlock_safe_name },
 	{ "distributedlock_readers", distributedlock_readers },
+	{ "distributedlock_upgrade", distributedlock_upgrade },
 	{ "distributedlock_semaphore", distributedlock_semaphore },
 	{ "distributedlock_all", distributedlock_all },
 	{ NULL, NULL },
