@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <sched.h>
 
+#include "backends/file/beside.h"
 #include "backends/file/bytes.h"
 #include "backends/file/dir.h"
 #include "backends/file/name.h"
@@ -170,6 +171,7 @@ static enum file_outcome try_shared(struct file_ticket *t, int fd,
 static enum file_outcome try_lock(struct file_ticket *t, struct dlk_error *err)
 {
 	struct file_name *n = t->name;
+	struct file_ticket *reader = dlki_file_beside_find(t);
 	enum file_outcome outcome;
 	int fd = t->fd, rc;
 
@@ -179,10 +181,14 @@ static enum file_outcome try_lock(struct file_ticket *t, struct dlk_error *err)
 			return rc < 0 ? FILE_FAILED : FILE_REPLACED;
 	}
 	if (t->base.request.mode == DLK_EXCLUSIVE)
-		outcome = try_exclusive(t, fd, err);
+		outcome = try_exclusive(t, reader ? reader->fd : fd, err);
 	else
 		outcome = try_shared(t, fd, err);
-	if (outcome == FILE_GRANTED) {
+	if (reader && (outcome == FILE_FAILED || outcome == FILE_REPLACED))
+		dlki_file_beside_share(t, reader);
+	if (outcome == FILE_GRANTED && reader) {
+		dlki_file_beside_begin(t, reader, fd);
+	} else if (outcome == FILE_GRANTED) {
 		if (t->owns == FILE_OWNS_NOTHING)
 			n->held++;
 		t->owns = FILE_OWNS_LOCK;

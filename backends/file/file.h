@@ -10,6 +10,7 @@
  *   file.c attempt.c renew.c release.c wanted.c inspect.c resize.c
  *   break.c                   the verbs
  *   token.c                   fencing tokens
+ *   beside.c                  an upgrade and the reader beside it
  *   notify.c                  waiters and holders tell each other
  *   slot.c                    bytes and records that name participants
  *   name.c                    a lock file as this session has it open
@@ -64,6 +65,8 @@ struct file_ticket {
 	struct file_name *name;
 	enum file_owns owns;
 	int fd;
+	struct file_ticket *beside; /* of an upgrade that holds: the reader with
+				     * the same fd */
 	dlk_time deadline;        /* of this attempt */
 	int waits;                /* is in name->waiting */
 	int behind_writer;        /* the last obstacle was a writer */

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <sched.h>
 
+#include "backends/file/beside.h"
 #include "backends/file/bytes.h"
 #include "backends/file/dir.h"
 #include "backends/file/fds.h"
@@ -34,6 +35,8 @@ int dlki_file_give_up(struct file_ticket *t)
 		return -1;
 	if (t->owns == FILE_OWNS_LOCK)
 		dlki_file_list_del(&n->holding, t);
+	if (t->owns == FILE_OWNS_LOCK && dlki_file_beside_end(t))
+		return -1;
 	if (t->watched)
 		dlki_file_give_back(t);
 	t->watched = 0;

@@ -155,6 +155,7 @@
 	X(upgrade_death, DLOCK_CAP_UPGRADE | DLOCK_CAP_EXPIRE)                 \
 	X(upgrade_death_of_waiter, DLOCK_CAP_UPGRADE)                          \
 	X(upgrade_broken, DLOCK_CAP_UPGRADE)                                   \
+	X(upgrade_at_close, DLOCK_CAP_UPGRADE)                                 \
 	X(upgrade_inspect, DLOCK_CAP_UPGRADE | DLOCK_CAP_INSPECT)              \
 	X(upgrade_bad, DLOCK_CAP_UPGRADE)                                      \
 	X(upgrade_refused, SHARED)                                             \

@@ -366,6 +366,23 @@ void case_upgrade_broken(struct conform *t)
 	is_free(upg);
 }
 
+void case_upgrade_at_close(struct conform *t)
+{
+	dlock_client *c = another_client(t, NULL, NULL);
+	dlock_hold *r, *w;
+	dlock_lock *upg;
+
+	use_rwlock(t);
+	upg = upgradeable(t, handle(t, c));
+	r = take(upg);
+	w = upgrade(upg, r);
+	close_client(t, c);
+	CHECK_RC(dlock_release(r), DLOCK_ELOST);
+	CHECK_RC(dlock_release(w), DLOCK_ELOST);
+	give(take(t->lock));
+	give(take(upgradeable(t, t->lock)));
+}
+
 struct seen {
 	int readers, writers, waiters;
 };
