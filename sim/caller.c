@@ -114,6 +114,7 @@ static void hold(struct sim_caller *c, dlk_time since, int64_t lease_ms,
 			      .is_shared = c->request.mode == DLK_SHARED,
 			      .permits = c->request.permits,
 			      .token = c->token,
+			      .beside = c->beside_token,
 			      .asked_at = c->asked_true };
 
 	c->residue = 1;
@@ -151,8 +152,7 @@ static void lose(struct sim_caller *c, dlk_time now)
 	sim_step_at(c, now + (dlk_time)draw(c, "lost", 100) * DLK_MS);
 }
 
-/* Return when the renewal was sent that began the lease: a later request may
- * only have confirmed it, and the lease is the shorter for that. */
+/* Return when the renewal that began the lease was sent, not a confirmation. */
 static int64_t renewed_from(const struct sim_caller *c)
 {
 	int64_t late_ms = c->terms->lease_ms - c->ask.lease_ms;

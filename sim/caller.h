@@ -38,6 +38,8 @@ struct sim_caller {
 	const struct dlki_terms *terms;
 	unsigned int life;       /* of the client */
 	int number;              /* of all callers, from 1 */
+	const struct sim_caller *others; /* of the client, with this caller */
+	int n_others;
 	size_t claim_size;       /* of the protocol */
 
 	void *claim;             /* the store's, of the claim; or NULL; the
@@ -47,6 +49,9 @@ struct sim_caller {
 	int is_dead;
 	int lock;
 	char key[8], owner[SIM_OWNER];
+	char beside[SIM_OWNER];  /* of an upgrade: the owner of the reader's
+				  * claim, and the token; else 0 */
+	uint64_t beside_token;
 	struct dlk_request request;
 	dlk_time next_at, give_up_at, end_at, keep_until;
 	int cancels;             /* gives up during an attempt, too */

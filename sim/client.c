@@ -129,6 +129,8 @@ void sim_client_begin(struct sim_client *c)
 			.terms = &c->terms,
 			.life = c->life,
 			.number = 1 + c->number * SIM_CLIENT_CALLERS + i,
+			.others = c->callers,
+			.n_others = SIM_CLIENT_CALLERS,
 			.claim_size = c->protocol->claim_size,
 		};
 		sim_caller_begin(caller);

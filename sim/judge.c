@@ -62,6 +62,13 @@ static uint32_t most_permits(const struct sim_judge *j,
 	return j->permits.most > SIM_PERMITS ? j->permits.most : SIM_PERMITS;
 }
 
+/* Is one of them the upgrade of the other? */
+static int is_upgrade_of(const struct sim_hold *a, const struct sim_hold *b)
+{
+	return (a->beside != 0 && a->beside == b->token) ||
+	       (b->beside != 0 && b->beside == a->token);
+}
+
 static void check(struct sim_judge *j, int lock, const struct sim_hold *hold)
 {
 	uint32_t permits = hold->permits;
@@ -73,7 +80,7 @@ static void check(struct sim_judge *j, int lock, const struct sim_hold *hold)
 		const struct sim_hold *other = &j->holds[lock][i];
 
 		if (other->caller == 0 || other->caller == hold->caller ||
-		    !counts(j, lock, other))
+		    !counts(j, lock, other) || is_upgrade_of(hold, other))
 			continue;
 		others++;
 		permits += other->permits;

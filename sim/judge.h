@@ -8,7 +8,8 @@
  * ended.  When a claim is over, the store has no hold of the claim.  A hold is
  * lost only by a break or by a loss of the store's.  A break reaches holds up
  * to the token that the store told to the breaker, all of these, and no later
- * ones.  A downgraded hold is a shared one in the store.
+ * ones.  A downgraded hold is a shared one in the store.  An upgrade does not
+ * conflict with the hold of the reader beside it.
  *
  * The semaphore's holds have no more permits than there are.  After a resize
  * that was alone and was answered, there are so many for as long as the
@@ -35,6 +36,7 @@ struct sim_hold {
 	int is_shared;
 	uint32_t permits;  /* of the semaphore */
 	uint64_t token;
+	uint64_t beside;   /* of an upgrade: the reader's token; 0: none */
 	int64_t asked_at;  /* before the store could grant it */
 	int64_t end_at;    /* the end of the promise */
 };

@@ -2,12 +2,38 @@
 #include "sim/plan.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const uint64_t most_us[] = { 10, 1000, 50000, 2000000 };
 
 static uint64_t draw(const struct sim_caller *c, const char *site, uint64_t n)
 {
 	return sim_draw(c->world->net->chance, site, n);
+}
+
+/* Draw whether the claim is the upgrade of a reader of the same client. */
+static void plan_upgrade(struct sim_caller *c)
+{
+	c->beside_token = 0;
+	if (!(c->terms->caps & DLOCK_CAP_UPGRADE))
+		return;
+	for (int i = 0; i < c->n_others; i++) {
+		const struct sim_caller *r = &c->others[i];
+
+		if (r->state != SIM_HELD || r->lock == SIM_SEMAPHORE ||
+		    r->request.mode != DLK_SHARED || draw(c, "upgrade", 2) == 0)
+			continue;
+		c->lock = r->lock;
+		memcpy(c->key, r->key, sizeof(c->key));
+		memcpy(c->beside, r->owner, sizeof(c->beside));
+		c->beside_token = r->token;
+		c->request.kind = DLK_LOCK;
+		c->request.mode = DLK_EXCLUSIVE;
+		c->request.limit = 0;
+		c->request.permits = 1;
+		c->request.beside = c->beside;
+		return;
+	}
 }
 
 void sim_plan_request(struct sim_caller *c)
@@ -34,6 +60,7 @@ void sim_plan_request(struct sim_caller *c)
 	if (is_semaphore && c->terms->caps & DLOCK_CAP_PERMITS)
 		c->request.permits = 1 +
 				     (uint32_t)draw(c, "permits", SIM_PERMITS);
+	plan_upgrade(c);
 }
 
 /* A cancelling program does so about when the answer comes. */
