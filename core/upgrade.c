@@ -85,6 +85,7 @@ int dlki_upgradeable_check(const struct dlki_multi *multi,
 			   struct dlk_error *err)
 {
 	const struct dlki_record *r, *gate;
+	const struct dlki_claim *held;
 	int rc;
 
 	if (!multi->upgradeable ||
@@ -96,7 +97,8 @@ int dlki_upgradeable_check(const struct dlki_multi *multi,
 	if (rc != 0)
 		return rc;
 	pthread_mutex_lock(&r->client->mu);
-	if (dlki_claim_of_thread(r, DLK_SHARED) &&
+	held = dlki_claim_of_thread(r, DLK_SHARED);
+	if (held && held->state == DLKI_HELD &&
 	    !dlki_claim_of_thread(gate, DLK_EXCLUSIVE))
 		rc = dlk_fail(err, DLOCK_EDEADLK,
 			      "lock '%s': this thread holds it already, and "

@@ -333,6 +333,18 @@ CASE(upgrade, names_a_holder_that_is_not_itself)
 	OK(dlock_release(hold));
 }
 
+CASE(upgrade, side_waits_for_the_release_of_a_lost_hold)
+{
+	dlock_hold *none = NULL;
+
+	given_rwlock("fake:?ttl=5s");
+	hold = take_shared(lock, 0);
+	lose_last();
+	REFUSED(dlock_acquire(upgradeable(lock), 0, &none), DLOCK_ELOST,
+		"release it first");
+	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
+}
+
 CASE(upgrade, needs_a_store_that_has_it)
 {
 	dlock_lock *none = NULL;
