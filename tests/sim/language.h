@@ -44,10 +44,13 @@ struct play_language {
 	const char *probe;
 	int (*is_probed)(const char *reply);
 
-	/* A request with a key, %s, and the reply if the key is not there. */
-	const char *exists, *gone;
+	/* A request with a key, %s, and whether the reply says that the key is
+	 * not there. */
+	const char *exists;
+	int (*is_gone)(const char *reply);
 };
 
-extern const struct play_language redis_language, memcached_language;
+extern const struct play_language redis_language, memcached_language,
+	zk_language;
 
 #endif

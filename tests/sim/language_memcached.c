@@ -243,6 +243,11 @@ static int is_probed(const char *reply)
 	       strstr(reply, "unauthenticated") != NULL;
 }
 
+static int is_gone(const char *reply)
+{
+	return strcmp(reply, "EN\r\n") == 0;
+}
+
 static const char *const clean[] = { "flush_all", "set before 0 0 0\\r\\n",
 				     "gets before", "delete before", NULL };
 
@@ -256,5 +261,5 @@ const struct play_language memcached_language = {
 	.probe = "mn",
 	.is_probed = is_probed,
 	.exists = "mg %s",
-	.gone = "EN\r\n",
+	.is_gone = is_gone,
 };

@@ -47,6 +47,11 @@ static int is_probed(const char *reply)
 	return strstr(reply, "end-of-case") || strstr(reply, "NOAUTH");
 }
 
+static int is_gone(const char *reply)
+{
+	return strcmp(reply, ":0\r\n") == 0;
+}
+
 static const char *const clean[] = { "CONFIG SET requirepass \"\"",
 				     "CONFIG SET maxmemory 0",
 				     "REPLICAOF NO ONE",
@@ -64,5 +69,5 @@ const struct play_language redis_language = {
 	.probe = "PING end-of-case",
 	.is_probed = is_probed,
 	.exists = "EXISTS %s",
-	.gone = ":0\r\n",
+	.is_gone = is_gone,
 };

@@ -216,7 +216,7 @@ static int is_gone(struct player *p, const char *key)
 	sim_bytes_add(&line, l->exists, (size_t)(at - l->exists));
 	sim_bytes_printf(&line, "%s%s", key, at + 2);
 	control(p, sim_bytes_text(&line), &reply);
-	rc = strcmp(sim_bytes_text(&reply), l->gone) == 0;
+	rc = l->is_gone(sim_bytes_text(&reply));
 	sim_bytes_free(&line);
 	sim_bytes_free(&reply);
 	return rc;

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The model ZooKeeper: a single server of which dlock sees what it would see of
+ * ZooKeeper 3.8.0.  Bytes of a client go in, bytes for the client come out;
+ * there is no socket, no clock, no thread and no chance in it.
+ *
+ * The server looks for sessions that are over, and for empty containers, where
+ * sim_zk_ring() is called, in time or late.
+ *
+ * The model has the requests that dlock sends: create and create2, also of
+ * containers, delete, exists, getData, setData, getChildren and getChildren2, a
+ * multi of a check, sync, ping, auth, removeWatches, closeSession.  It has no
+ * access lists and no quotas: everybody may do all.  At any other request it
+ * closes the connection.  To the words of four
+ * letters it answers that they are not in the whitelist.
+ */
+#ifndef DLOCK_SIM_ZK_SERVER_H
+#define DLOCK_SIM_ZK_SERVER_H
+
+#include <stdint.h>
+
+#include "sim/base/bytes.h"
+
+struct sim_zk;
+struct sim_zk_conn;
+
+/* The machine's clocks, in microseconds. */
+struct sim_zk_time {
+	int64_t up_us, wall_us;
+};
+
+/* Zeroed: as ZooKeeper's sample of a configuration. */
+struct sim_zk_options {
+	int32_t tick_ms;       /* tickTime; 0: 2000 */
+	int32_t min_ms;        /* limits of sessions; 0: 2 ticks */
+	int32_t max_ms;        /* 0: 20 ticks */
+	int64_t containers_ms; /* between looks for empty ones; 0: a minute */
+};
+
+struct sim_zk *sim_zk_new(const struct sim_zk_options *options,
+			  struct sim_zk_time now);
+void sim_zk_free(struct sim_zk *s);
+
+/* ---- Time ---------------------------------------------------------------- */
+
+/* When sim_zk_ring() has something to do, in up_us. */
+int64_t sim_zk_due(const struct sim_zk *s);
+void sim_zk_ring(struct sim_zk *s, struct sim_zk_time now);
+
+/* ---- Connections --------------------------------------------------------- */
+
+struct sim_zk_conn *sim_zk_connect(struct sim_zk *s);
+
+/* Free the connection, whichever side ended it.  Its session goes on. */
+void sim_zk_disconnect(struct sim_zk_conn *c);
+
+/* Take bytes from the client.  Complete requests are carried out, and the
+ * replies are appended to the connection's output; events of watches to the
+ * outputs of all connections that watch. */
+void sim_zk_input(struct sim_zk_conn *c, const void *bytes, size_t len,
+		  struct sim_zk_time now);
+
+/* Return the bytes for the client; the network takes them out. */
+struct sim_bytes *sim_zk_output(struct sim_zk_conn *c);
+
+/* Whether the server closes the connection after the output. */
+int sim_zk_is_closing(const struct sim_zk_conn *c);
+
+/* ---- Events -------------------------------------------------------------- */
+
+/* The server stops and starts: the connections are closing, unsent replies are
+ * gone.  With `memory` nodes and sessions stay, and each session has a whole
+ * time-out again; else the server is a new one. */
+void sim_zk_restart(struct sim_zk *s, int memory, struct sim_zk_time now);
+
+/* ---- Contents ------------------------------------------------------------ */
+
+/* Return the path of the n-th ephemeral node; NULL: no such node.  Borrowed
+ * until the next call. */
+const char *sim_zk_ephemeral(const struct sim_zk *s, size_t n);
+
+#endif
