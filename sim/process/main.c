@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dlock-sim-process [SEED | FIRST-LAST] [--seeds N] [--check] [--bad N]
+ *                   [--store mem|zk]
  *
  * Play N seeds (1) from SEED on, a process for each.  Without SEED the seeds
  * follow from the text in DLOCK_SIM_BASE, or begin at 1.  A single seed tells
@@ -24,23 +25,24 @@ enum { REAL_S = 60, CHECK_EVERY = 10 };
 struct options {
 	struct sim_seeds seeds;
 	uint64_t bad;
-	int checks;
+	int checks, on_zk;
 };
 
 /* The child's part. */
-static void play(uint64_t seed, int tells, int to)
+static void play(const struct options *o, uint64_t seed, int tells, int to)
 {
 	struct sim_outcome out;
 
 	alarm(REAL_S);
-	sim_play_seed(seed, tells, &out);
+	sim_play_seed(seed, tells, o->on_zk, &out);
 	if (write(to, &out, sizeof(out)) != sizeof(out))
 		_exit(2);
 	_exit(0);
 }
 
 /* 0; or why the seed is bad. */
-static const char *run(uint64_t seed, int tells, struct sim_outcome *out)
+static const char *run(const struct options *o, uint64_t seed, int tells,
+		       struct sim_outcome *out)
 {
 	int fds[2], status = 0;
 	ssize_t n;
@@ -50,7 +52,7 @@ static const char *run(uint64_t seed, int tells, struct sim_outcome *out)
 		return "no pipe";
 	pid = fork();
 	if (pid == 0)
-		play(seed, tells, fds[1]);
+		play(o, seed, tells, fds[1]);
 	close(fds[1]);
 	n = read(fds[0], out, sizeof(*out));
 	close(fds[0]);
@@ -65,10 +67,10 @@ static const char *run_and_check(const struct options *o, uint64_t seed,
 				 struct sim_outcome *out)
 {
 	struct sim_outcome again;
-	const char *why = run(seed, o->seeds.n == 1, out);
+	const char *why = run(o, seed, o->seeds.n == 1, out);
 
 	if (!why && o->checks && seed % CHECK_EVERY == 0)
-		why = run(seed, 0, &again);
+		why = run(o, seed, 0, &again);
 	else
 		again = *out;
 	if (!why && again.hash != out->hash)
@@ -85,6 +87,10 @@ static int read_options(struct options *o, char **argv)
 			o->bad = strtoull(*++argv, NULL, 10);
 		else if (strcmp(*argv, "--seeds") == 0 && argv[1])
 			o->seeds.n = strtoull(*++argv, NULL, 10);
+		else if (strcmp(*argv, "--store") == 0 && argv[1] &&
+			 (strcmp(argv[1], "zk") == 0 ||
+			  strcmp(argv[1], "mem") == 0))
+			o->on_zk = strcmp(*++argv, "zk") == 0;
 		else if (sim_seeds_read(&o->seeds, *argv) != 0)
 			return -1;
 	}
@@ -100,7 +106,8 @@ int main(int argc, char **argv)
 	(void)argc;
 	if (read_options(&o, argv) < 0) {
 		fprintf(stderr, "usage: dlock-sim-process [SEED | FIRST-LAST] "
-				"[--seeds N] [--check] [--bad N]\n");
+				"[--seeds N] [--check] [--bad N] "
+				"[--store mem|zk]\n");
 		return 2;
 	}
 	for (; n < o.seeds.n && bad < o.bad; n++) {

@@ -8,11 +8,15 @@
 #include "sim/allocation.h"
 #include "sim/process/caller.h"
 #include "sim/process/sched.h"
+#include "sim/process/zk_server.h"
 
 enum { TTL_MS = 1000, ASK_MS = 1500 };
 
 static struct sim_play play;
 static char uri[160];
+static int on_zk;
+static struct sim_zk_weather zk_weather;
+static struct sim_sched_weather weather;
 
 static size_t draw(const char *site, size_t n)
 {
@@ -39,12 +43,32 @@ static void add(const char *format, size_t value)
 	snprintf(uri + len, sizeof(uri) - len, format, value);
 }
 
+#define ZK_URI "zk://127.0.0.1:2181/play?ttl=1s"
+
+static void draw_zk(void)
+{
+	struct sim_zk_weather *w = &zk_weather;
+
+	snprintf(uri, sizeof(uri), ZK_URI);
+	w->delay_us = 20 + draw("delay", 3000);
+	if (draw("faults", 2) == 0)
+		return;
+	play.may_lose = 1;
+	w->reset_rate = draw("resets", 2) ? 20 + draw("reset", 300) : 0;
+	w->restart_rate = draw("restarts", 3) ? 0 : 50 + draw("restart", 300);
+	w->pause_rate = draw("pauses", 2) ? 20 + draw("pause", 300) : 0;
+	w->pause_us = 1000 * (1 + draw("paused", 1500));
+}
+
 static void draw_uri(void)
 {
-	int leased = draw("leased", 2) == 0;
+	int leased = !on_zk && draw("leased", 2) == 0;
 	size_t from;
 
-	snprintf(uri, sizeof(uri), "mem://play");
+	if (on_zk)
+		draw_zk();
+	else
+		snprintf(uri, sizeof(uri), "mem://play");
 	if (leased)
 		add("ttl=%zums", TTL_MS);
 	if (leased && draw("faults", 2)) {
@@ -64,7 +88,7 @@ static void draw_uri(void)
 				 from + draw("fails", 40));
 		}
 	}
-	if (draw("delays", 3) == 0)
+	if (!on_zk && draw("delays", 3) == 0)
 		add("delay=%zums", 1 + draw("delay", 20));
 	if (draw("keeps", 3) == 0)
 		add("keep=%zums", 1 + draw("keep", TTL_MS / 2));
@@ -82,7 +106,7 @@ static struct sim_rules draw_rules(const struct sim_sched_weather *w)
 	play.may_break = draw("breaks", 6) == 0;
 	play.may_cancel = draw("cancels", 3) == 0;
 	play.closes = draw("closes", 4) == 0;
-	play.calm = !play.may_lose && !strstr(uri, "delay=");
+	play.calm = !on_zk && !play.may_lose && !strstr(uri, "delay=");
 	play.may_fail = !play.calm || w->stall_rate > 0;
 	play.may_lose |= play.may_break || play.closes;
 	if (strstr(uri, "ttl=") && w->stall_rate > 0)
@@ -222,15 +246,14 @@ static void no_participant(const struct dlock_participant *p, void *arg)
 /* An orphan stands until the lease ends. */
 static void look_at_store(void)
 {
+	const char *plain = on_zk               ? ZK_URI :
+			    strstr(uri, "ttl=") ? "mem://play?ttl=1s" :
+						  "mem://play";
 	dlock_client *c;
 	dlock_hold *h;
 
 	sim_sched_wait(SIM_SLEEP, NULL, sim_sched_now() + 3 * TTL_MS * SIM_MS);
-	must("dlock_open",
-	     dlock_open(&c,
-			strstr(uri, "ttl=") ? "mem://play?ttl=1s" :
-					      "mem://play",
-			NULL));
+	must("dlock_open", dlock_open(&c, plain, NULL));
 	play.client[0] = c;
 	for (size_t n = 0; n < play.n_names; n++) {
 		dlock_lock *l = make_lock(0, n, 0);
@@ -261,12 +284,12 @@ static void warm_up(void)
 	dlock_hold *h;
 
 	o.on_event = sim_judge_event;
-	must("dlock_open", dlock_open(&c, "mem://warm", &o));
-	must("dlock_open", dlock_open(&d, "mem://warm", &o));
+	must("dlock_open", dlock_open(&c, on_zk ? ZK_URI : "mem://warm", &o));
+	must("dlock_open", dlock_open(&d, on_zk ? ZK_URI : "mem://warm", &o));
 	must("dlock_semaphore_new", dlock_semaphore_new(&lock, c, "warm", 1));
 	must("dlock_semaphore_new", dlock_semaphore_new(&other, d, "warm", 1));
 	must("dlock_acquire", dlock_acquire(lock, 0, &h));
-	if (dlock_acquire(other, 1, &h) != DLOCK_EBUSY)
+	if (dlock_acquire(other, on_zk ? 1000 : 1, &h) != DLOCK_EBUSY)
 		sim_sched_fail("there are two holders of a permit");
 	must("dlock_release", dlock_release(h));
 	must("dlock_acquire_start",
@@ -278,20 +301,58 @@ static void warm_up(void)
 	dlock_close(d);
 }
 
+static void serve(int on)
+{
+	if (on_zk && on)
+		sim_zk_server_start(play.chance);
+	else if (on_zk)
+		sim_zk_server_stop();
+}
+
+/* With a server, the faults begin when the clients are open, and end before
+ * these are closed. */
+static void change_weather(int bad)
+{
+	struct sim_sched_weather w = weather;
+
+	if (!on_zk)
+		return;
+	w.stall_rate = bad ? w.stall_rate : 0;
+	sim_sched_weather(&w);
+	sim_zk_server_weather(bad ? &zk_weather : NULL);
+}
+
+/* All holds are released, and the sessions stand. */
+static void look_at_server(void)
+{
+	if (!on_zk)
+		return;
+	sim_sched_wait(SIM_SLEEP, NULL, sim_sched_now() + 3 * TTL_MS * SIM_MS);
+	if (sim_zk_server_left())
+		sim_sched_fail("%s is left", sim_zk_server_left());
+}
+
 static void act(void)
 {
 	int64_t before;
 
 	draw_names();
+	serve(1);
 	warm_up();
+	serve(0);
 	before = sim_allocations();
+	serve(1);
 	play.n_clients = 1 + draw("clients", SIM_CLIENTS);
 	for (size_t i = 0; i < play.n_clients; i++)
 		open_client(i);
+	change_weather(1);
 	run_callers();
+	change_weather(0);
+	look_at_server();
 	for (size_t i = 0; i < play.n_clients; i++)
 		close_client(i);
 	look_at_store();
+	serve(0);
 	if (sim_sched_threads() != 1)
 		sim_sched_fail("%zu threads are left", sim_sched_threads() - 1);
 	if (sim_allocations() != before)
@@ -299,14 +360,14 @@ static void act(void)
 			       (long long)(sim_allocations() - before));
 }
 
-void sim_play_seed(uint64_t seed, int tells, struct sim_outcome *out)
+void sim_play_seed(uint64_t seed, int tells, int zk, struct sim_outcome *out)
 {
 	static struct sim_chance chance;
-	struct sim_sched_weather weather;
 	struct sim_rules rules;
 
 	sim_chance_begin(&chance, seed);
 	play.chance = &chance;
+	on_zk = zk;
 	draw_sched(&weather);
 	draw_uri();
 	rules = draw_rules(&weather);
@@ -322,6 +383,7 @@ void sim_play_seed(uint64_t seed, int tells, struct sim_outcome *out)
 	sim_sched_trace(tells);
 	sim_judge_begin(&rules);
 	sim_sched_begin(&chance, &weather);
+	change_weather(0);
 	act();
 	*out = (struct sim_outcome){
 		.hash = sim_sched_hash(),

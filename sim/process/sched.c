@@ -236,8 +236,7 @@ void sim_sched_alarm(int fd, int64_t at)
 		i++;
 	if (i == ALARMS)
 		sim_sched_fail("more than %d timers", ALARMS);
-	if (i == s.n_alarms)
-		s.n_alarms++;
+	s.n_alarms += i == s.n_alarms;
 	s.alarms[i].fd = fd;
 	s.alarms[i].at = at;
 }
@@ -314,6 +313,11 @@ void sim_sched_begin(struct sim_chance *chance,
 	s.chance = chance;
 	s.weather = *weather;
 	me = s.runs = add();
+}
+
+void sim_sched_weather(const struct sim_sched_weather *weather)
+{
+	s.weather = *weather;
 }
 
 int sim_sched_is_on(void)

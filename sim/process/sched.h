@@ -36,6 +36,9 @@ struct sim_sched_weather {
 void sim_sched_begin(struct sim_chance *chance,
 		     const struct sim_sched_weather *weather);
 
+/* Go on in another weather. */
+void sim_sched_weather(const struct sim_sched_weather *weather);
+
 /* Is the caller a thread of the process? */
 int sim_sched_is_on(void);
 

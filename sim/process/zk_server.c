@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/process/zk_server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "sim/base/memory.h"
+#include "sim/process/real.h"
+#include "sim/process/sched.h"
+#include "sim/zk/server.h"
+
+enum { PEERS = 64, US = 1000 };
+
+#define WALL_US (INT64_C(1700000000) * 1000000)
+
+int real_connect(int fd, const struct sockaddr *to, socklen_t len)
+	REAL("connect");
+ssize_t real_send(int fd, const void *bytes, size_t n, int flags) REAL("send");
+int real_close(int fd) REAL("close");
+int __wrap_connect(int fd, const struct sockaddr *to, socklen_t len);
+ssize_t __wrap_send(int fd, const void *bytes, size_t n, int flags);
+int __wrap_close(int fd);
+
+/* Bytes under way, which arrive together, at a time. */
+struct packet {
+	struct packet *next;
+	struct sim_bytes bytes;
+	int64_t at;
+};
+
+struct way {
+	struct packet *first, **last;
+	int64_t at; /* of the last packet */
+};
+
+struct peer {
+	int fd; /* the server's end; -1: free */
+	struct sim_zk_conn *conn;
+	struct way to_server, to_client;
+};
+
+static struct {
+	struct sim_zk *model;
+	struct sim_chance *chance;
+	struct sim_zk_weather weather;
+	struct peer peers[PEERS];
+	pthread_t thread;
+	int wake, ends;
+	int64_t paused_until;
+} s;
+
+static struct sim_zk_time now(void)
+{
+	int64_t us = sim_sched_now() / US;
+
+	return (struct sim_zk_time){ us + 1000000, us + WALL_US };
+}
+
+/* ---- Ways ---------------------------------------------------------------- */
+
+static void way_begin(struct way *w)
+{
+	*w = (struct way){ .last = &w->first };
+}
+
+static struct packet *way_take(struct way *w)
+{
+	struct packet *p = w->first;
+
+	w->first = p->next;
+	if (!w->first)
+		w->last = &w->first;
+	return p;
+}
+
+static void packet_free(struct packet *p)
+{
+	sim_bytes_free(&p->bytes);
+	free(p);
+}
+
+static void way_end(struct way *w)
+{
+	while (w->first)
+		packet_free(way_take(w));
+}
+
+static void way_put(struct way *w, const void *bytes, size_t len)
+{
+	struct packet *p = sim_alloc(sizeof(*p));
+	int64_t at =
+		sim_sched_now() +
+		(int64_t)(1 + sim_draw(s.chance, "way", s.weather.delay_us)) *
+			US;
+
+	p->at = w->at = at > w->at ? at : w->at;
+	sim_bytes_add(&p->bytes, bytes, len);
+	*w->last = p;
+	w->last = &p->next;
+}
+
+static int64_t way_due(const struct way *w)
+{
+	return w->first ? w->first->at : SIM_FOREVER;
+}
+
+/* ---- Peers --------------------------------------------------------------- */
+
+static void peer_end(struct peer *p)
+{
+	sim_zk_disconnect(p->conn);
+	real_close(p->fd);
+	p->fd = -1;
+	way_end(&p->to_server);
+	way_end(&p->to_client);
+	sim_sched_look();
+}
+
+static int peer_add(int fd)
+{
+	struct peer *p = s.peers;
+
+	while (p < s.peers + PEERS && p->fd >= 0)
+		p++;
+	if (p == s.peers + PEERS)
+		sim_sched_fail("more than %d connections", PEERS);
+	*p = (struct peer){ .fd = fd, .conn = sim_zk_connect(s.model) };
+	way_begin(&p->to_server);
+	way_begin(&p->to_client);
+	return eventfd_write(s.wake, 1);
+}
+
+static void peer_read(struct peer *p)
+{
+	char bytes[4096];
+	ssize_t n = recv(p->fd, bytes, sizeof(bytes), 0);
+
+	if (n < 0 && errno == EAGAIN)
+		return;
+	if (n > 0 && !sim_happens(s.chance, "reset", s.weather.reset_rate))
+		way_put(&p->to_server, bytes, (size_t)n);
+	else
+		peer_end(p);
+}
+
+/* Put the model's answers on the way. */
+static void peer_collect(struct peer *p)
+{
+	struct sim_bytes *out = sim_zk_output(p->conn);
+
+	if (out->len > 0) {
+		way_put(&p->to_client, sim_bytes_text(out), out->len);
+		sim_bytes_take(out, out->len);
+	}
+}
+
+static void peer_deliver(struct peer *p)
+{
+	struct packet *packet;
+
+	if (way_due(&p->to_server) <= sim_sched_now()) {
+		packet = way_take(&p->to_server);
+		sim_zk_input(p->conn, sim_bytes_text(&packet->bytes),
+			     packet->bytes.len, now());
+		packet_free(packet);
+	}
+	if (way_due(&p->to_client) <= sim_sched_now()) {
+		packet = way_take(&p->to_client);
+		(void)real_send(p->fd, sim_bytes_text(&packet->bytes),
+				packet->bytes.len, MSG_NOSIGNAL);
+		packet_free(packet);
+		sim_sched_look();
+	}
+}
+
+/* ---- The thread ---------------------------------------------------------- */
+
+static void draw_fault(void)
+{
+	if (sim_happens(s.chance, "pause", s.weather.pause_rate))
+		s.paused_until = sim_sched_now() +
+				 (int64_t)sim_draw(s.chance, "paused",
+						   s.weather.pause_us) *
+					 US;
+	if (sim_happens(s.chance, "restart", s.weather.restart_rate))
+		sim_zk_restart(s.model, 1, now());
+}
+
+/* Do all that is due.  The model may have bytes for every peer. */
+static void turn(void)
+{
+	if (sim_zk_due(s.model) <= now().up_us)
+		sim_zk_ring(s.model, now());
+	for (struct peer *p = s.peers; p < s.peers + PEERS; p++) {
+		if (p->fd >= 0)
+			peer_deliver(p);
+	}
+	for (struct peer *p = s.peers; p < s.peers + PEERS; p++) {
+		if (p->fd < 0)
+			continue;
+		peer_collect(p);
+		if (sim_zk_is_closing(p->conn) && !p->to_client.first)
+			peer_end(p);
+	}
+}
+
+static int64_t due(void)
+{
+	int64_t at = (sim_zk_due(s.model) - 1000000) * US;
+
+	for (const struct peer *p = s.peers; p < s.peers + PEERS; p++) {
+		if (p->fd < 0)
+			continue;
+		at = way_due(&p->to_server) < at ? way_due(&p->to_server) : at;
+		at = way_due(&p->to_client) < at ? way_due(&p->to_client) : at;
+	}
+	return at > s.paused_until ? at : s.paused_until;
+}
+
+static void wait_for_bytes(int64_t until)
+{
+	struct pollfd fds[PEERS + 1];
+	struct peer *of[PEERS + 1];
+	eventfd_t none;
+	nfds_t n = 1;
+
+	fds[0] = (struct pollfd){ .fd = s.wake, .events = POLLIN };
+	for (struct peer *p = s.peers; p < s.peers + PEERS; p++) {
+		if (p->fd < 0)
+			continue;
+		of[n] = p;
+		fds[n++] = (struct pollfd){ .fd = p->fd, .events = POLLIN };
+	}
+	if (real_poll(fds, n, 0) == 0 && until > sim_sched_now())
+		sim_sched_poll(fds, n, until);
+	if (real_poll(fds, n, 0) <= 0)
+		return;
+	(void)eventfd_read(s.wake, &none);
+	for (nfds_t i = 1; i < n; i++) {
+		if (fds[i].revents)
+			peer_read(of[i]), draw_fault();
+	}
+}
+
+static void *serve(void *none)
+{
+	while (!s.ends) {
+		wait_for_bytes(due());
+		while (s.paused_until > sim_sched_now())
+			sim_sched_wait(SIM_SLEEP, NULL, s.paused_until);
+		turn();
+	}
+	return none;
+}
+
+void sim_zk_server_start(struct sim_chance *chance)
+{
+	struct sim_zk_options o = { .tick_ms = SIM_ZK_TICK_MS };
+
+	s.chance = chance;
+	s.ends = 0;
+	s.model = sim_zk_new(&o, now());
+	s.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	for (size_t i = 0; i < PEERS; i++)
+		s.peers[i].fd = -1;
+	sim_zk_server_weather(NULL);
+	if (pthread_create(&s.thread, NULL, serve, NULL) != 0)
+		sim_sched_fail("no thread");
+}
+
+void sim_zk_server_weather(const struct sim_zk_weather *weather)
+{
+	s.weather = weather ? *weather :
+			      (struct sim_zk_weather){ .delay_us = 50 };
+}
+
+const char *sim_zk_server_left(void)
+{
+	return sim_zk_ephemeral(s.model, 0);
+}
+
+void sim_zk_server_stop(void)
+{
+	s.ends = 1;
+	eventfd_write(s.wake, 1);
+	pthread_join(s.thread, NULL);
+	for (struct peer *p = s.peers; p < s.peers + PEERS; p++) {
+		if (p->fd >= 0)
+			peer_end(p);
+	}
+	sim_zk_free(s.model);
+	s.model = NULL;
+	real_close(s.wake);
+}
+
+/* ---- The calls of the process -------------------------------------------- */
+
+int __wrap_connect(int fd, const struct sockaddr *to, socklen_t len)
+{
+	int ends[2];
+
+	if (!sim_sched_is_on() || !s.model)
+		return real_connect(fd, to, len);
+	sim_sched_point("connect");
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+		return -1;
+	if (fcntl(ends[0], F_SETFL, fcntl(fd, F_GETFL)) < 0 ||
+	    fcntl(ends[1], F_SETFL, O_NONBLOCK) < 0 ||
+	    dup3(ends[0], fd, O_CLOEXEC) < 0)
+		sim_sched_fail("no connection");
+	real_close(ends[0]);
+	return peer_add(ends[1]);
+}
+
+ssize_t __wrap_send(int fd, const void *bytes, size_t n, int flags)
+{
+	sim_sched_look();
+	return real_send(fd, bytes, n, flags);
+}
+
+int __wrap_close(int fd)
+{
+	sim_sched_look();
+	return real_close(fd);
+}
