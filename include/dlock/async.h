@@ -17,19 +17,19 @@
  *     ...
  *     on_readable: dlock_process(client, 0);
  *
- * A function whose name ends in _start begins an operation and returns at once.
- * The operation ends with the call of its callback.
+ * A function with a name in _start begins an operation and returns at once.
+ * The operation ends with the call of the callback.
  *
  * CALLBACKS
  *  - The callback of an operation that was begun comes exactly once, whatever
  *    happens.  After an error of the _start function it never comes.
  *  - Callbacks come in dlock_process() and dlock_wait() alone, with no lock of
- *    dlock held; and in dlock_close(), which calls those that are left.  So
- *    one callback of a client runs at a time.
+ *    dlock held; and in dlock_close(), which calls the callbacks that are left.
+ *    So one callback of a client runs at a time.
  *  - Callbacks come in the order in which their operations ended.
  *  - A callback may call anything of dlock, dlock_lock_free() and
  *    dlock_close_start() included.  But dlock_process() and dlock_wait() of the
- *    same client return EDEADLK, and dlock_close() of it does nothing.
+ *    same client return EDEADLK, and dlock_close() of the client has no effect.
  *  - on_event is not called for a hold before the callback that hands it out
  *    has returned.
  *
@@ -45,8 +45,8 @@
 extern "C" {
 #endif
 
-/* An operation under way; 0 is none.  A number is never used again, so that an
- * old one is harmless. */
+/* An operation under way; 0 is no number.  A number is never used again, so
+ * that an old one is harmless. */
 typedef uint64_t dlock_op;
 
 /* How an operation ended.  Borrowed for the call of the callback. */
@@ -57,7 +57,7 @@ struct dlock_result {
 	dlock_hold *hold;     /* the program's, after an acquire that ended with
 			       * DLOCK_OK; else NULL.  It may have been lost by
 			       * now: dlock_check() tells */
-	const char *message;  /* what dlock_errmsg() would say; never NULL */
+	const char *message;  /* the text of dlock_errmsg(); never NULL */
 };
 
 typedef void (*dlock_done_fn)(const struct dlock_result *result, void *arg);
@@ -71,8 +71,8 @@ typedef void (*dlock_done_fn)(const struct dlock_result *result, void *arg);
  *
  * A multi-lock's operation is of the client of the member that was named first.
  *
- *   EINVAL     an argument; or a mutex or read-write lock, or one among the
- *              members, whose handle is not unbound: see dlock_lock_unbind()
+ *   EINVAL     an argument; or a mutex or read-write lock, also as a member,
+ *              with a handle that is not unbound: see dlock_lock_unbind()
  *   ECANCELED  a client of it is closed
  *   EEXHAUSTED there can be no thread for it
  */
@@ -96,7 +96,7 @@ dlock_acquire_opts_start(dlock_lock *lock, const dlock_acquire_options *opts,
  * Undo one acquire.  After DLOCK_OK the hold has ended, and the program may not
  * use it any more.  `done` gets the code that dlock_release() would return:
  * when it comes, others can have the lock.  Without `done`, which may be NULL,
- * nobody learns how it ended, and dlock_pending() does not count it.
+ * the result is dropped, and dlock_pending() does not count the release.
  *
  *   EINVAL   hold is NULL, or another thread's
  *   ECANCELED, ENOMEM, EEXHAUSTED  the hold has not ended; dlock_release() ends
@@ -119,10 +119,10 @@ DLOCK_API DLOCK_NODISCARD int dlock_break_start(dlock_lock *lock,
 						dlock_done_fn done, void *arg);
 
 /*
- * End an acquire: its callback comes soon, with ECANCELED, or with OK if the
+ * End an acquire: the callback comes soon, with ECANCELED, or with OK if the
  * grant was first.  Never waits.
  *
- *   EINVAL  no acquire has this number, or its callback has begun
+ *   EINVAL  no acquire has this number, or the callback has begun
  */
 DLOCK_API int dlock_cancel_op(dlock_client *client, dlock_op op);
 
@@ -133,9 +133,8 @@ DLOCK_API size_t dlock_pending(const dlock_client *client);
 
 /*
  * A descriptor of any client, for the program's loop: it polls readable when
- * dlock_process() has something to do.  It is the same until the client is
- * closed.  Poll it level- or edge-triggered; never read or close it.  < 0 is an
- * error code.
+ * dlock_process() has work.  It is the same until the client is closed.  Poll
+ * it level- or edge-triggered; never read or close it. < 0 is an error code.
  */
 DLOCK_API int dlock_client_fd(dlock_client *client);
 
@@ -149,13 +148,13 @@ DLOCK_API int dlock_client_fd(dlock_client *client);
  */
 DLOCK_API int dlock_process(dlock_client *client, int most);
 
-/* Wait until something is due, and process it: for programs without a loop.
- * DLOCK_OK if a callback was called, or dlock_nudge(); EBUSY if nothing came in
- * time; EDEADLK as above. */
+/* Wait until a callback is due, and process it: for programs without a loop.
+ * DLOCK_OK if a callback was called, or dlock_nudge(); EBUSY if no callback
+ * came in time; EDEADLK as above. */
 DLOCK_API int dlock_wait(dlock_client *client, int64_t timeout_ms);
 
 /* For loops that cannot poll, and ask at each tick: 0 if dlock_process() has
- * something to do, -1 if it has nothing to do before something happens. */
+ * work, -1 if it has no work before an event. */
 DLOCK_API int64_t dlock_due_ms(const dlock_client *client);
 
 /* Make the descriptor readable once; ends a dlock_wait().  From any thread, and
@@ -174,7 +173,7 @@ DLOCK_API int dlock_events_by_process(dlock_client *client);
  * of the loop and for closing; all others need `done` first, with DLOCK_OK.
  * After any other code the client still is to be closed.
  *
- *   EINVAL, ENOTSUP  no client: what is wrong can be told without the store
+ *   EINVAL, ENOTSUP  no client: the error can be told without the store
  */
 DLOCK_API DLOCK_NODISCARD int dlock_open_start(const char *uri,
 					       const dlock_options *opts,
@@ -188,8 +187,8 @@ DLOCK_API DLOCK_NODISCARD int dlock_open_start(const char *uri,
  * its descriptor are gone: take the descriptor out of your loop in `done`.  In
  * a callback, the closing begins when the callback's dlock_process() ends.
  *
- *   ECANCELED  it is being closed already
- *   EEXHAUSTED there can be no thread for it; nothing has changed
+ *   ECANCELED  the client is being closed already
+ *   EEXHAUSTED there can be no thread for it; the client is unchanged
  */
 DLOCK_API DLOCK_NODISCARD int dlock_close_start(dlock_client *client,
 						dlock_done_fn done, void *arg);

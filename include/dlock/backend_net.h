@@ -2,23 +2,23 @@
 /*
  * dlock/backend_net.h - network services for backends.
  *
- * A backend that speaks its store's protocol itself needs sockets that keep
+ * For a backend that speaks the store's protocol itself: sockets that keep
  * deadlines.
  *
  * RULES
  *  1. A deadline is an absolute dlk_time, CLOCK_BOOTTIME in nanoseconds, and
- *     every call returns by it, whatever the peer or signals do.  After the
- *     deadline a call does nothing.  In attempt() and release() the calls also
- *     keep dlk_deadline(), which a cancelled wait brings forward.
+ *     every call returns by the deadline, whatever the peer or signals do.
+ *     After the deadline a call does no work.  In attempt() and release() the
+ *     calls also keep dlk_deadline(), which a cancelled wait brings forward.
  *  2. A function that takes `err`, which must not be NULL, fills it in and
- *     returns a DLOCK_E code or NULL for failure; else 0 or what it made.
+ *     returns a DLOCK_E code or NULL for failure; else 0 or the new object.
  *  3. EUNREACHABLE means that the next try may succeed: the peer refused, reset
  *     or closed the connection, or was late.  EDENIED: the caller may not use
  *     this unix socket.  ENOMEM, EEXHAUSTED and ESYSTEM: this process or this
- *     host is short of something.
+ *     host lacks memory or another resource.
  *  4. No call raises SIGPIPE.  Descriptors are close-on-exec.
- *  5. A forked child must not touch what its parent has made of these: sockets,
- *     conditions.  It may make its own.
+ *  5. A forked child must not touch sockets and conditions that the parent
+ *     made.  The child may make its own.
  *
  * Like backend.h, this header may change in any minor release.
  */
@@ -41,19 +41,19 @@ typedef atomic_int dlk_flag; /* 0, or set, by any thread */
 
 /*
  * A stream socket under a deadline.  The time-outs of client libraries begin
- * again at each poll, so that a peer that sends one byte a second holds the
- * caller for ever; these calls end by their deadline.
+ * again at each poll, so a peer that sends a byte a second holds the caller for
+ * ever; these calls end by their deadline.
  *
- * One thread uses a socket at a time, except for dlk_net_hang_up().  After a
- * failure the only thing to do with it is dlk_net_close().
+ * A single thread uses a socket at a time, except for dlk_net_hang_up().  After
+ * a failure the only thing to do with it is dlk_net_close().
  *
  * `fd` does not change while the socket is connected; other threads may poll
  * it.  Set `stop` before connecting, or leave it NULL.
  */
 struct dlk_net {
 	int fd;               /* -1: closed */
-	const dlk_flag *stop; /* borrowed.  Once it is set, every wait here ends
-			       * within 20 ms, as if its deadline had come */
+	const dlk_flag *stop; /* borrowed.  Once set, every wait here ends
+			       * within 20 ms, as if the deadline had come */
 	int refused_by;       /* out: errno of the connect() that failed; 0 */
 	char peer[168];       /* out: for messages: "redis.example:6379",
 			       * "[::1]:6379" or the path */
@@ -64,8 +64,8 @@ struct dlk_net {
 /*
  * Connect to a host by TCP, with TCP_NODELAY and keep-alive.  `host` is a name
  * or an address, IPv6 without brackets.  The addresses of a name are tried in
- * turn, each for its share of the time that is left.  A thread of its own
- * resolves the name, and is left behind if that takes longer than the deadline.
+ * turn, each for a share of the time left.  A separate thread resolves the
+ * name, and is left behind if it takes longer than the deadline.
  */
 DLOCK_API int dlk_net_tcp(struct dlk_net *n, const char *host, uint16_t port,
 			  dlk_time deadline, struct dlk_error *err);
@@ -80,7 +80,7 @@ DLOCK_API int dlk_net_connect(struct dlk_net *n, const struct sockaddr *addr,
 			      socklen_t len, dlk_time deadline,
 			      struct dlk_error *err);
 
-/* Send all of it: one system call if the kernel's buffers have room. */
+/* Send all of `data`: one system call if the kernel's buffers have room. */
 DLOCK_API int dlk_net_send(struct dlk_net *n, const void *data, size_t len,
 			   dlk_time deadline, struct dlk_error *err);
 
@@ -90,16 +90,16 @@ DLOCK_API int dlk_net_recv(struct dlk_net *n, void *data, size_t size,
 			   size_t *got, dlk_time deadline,
 			   struct dlk_error *err);
 
-/* 1 if the connection is open and nothing is there to read, as it must be
+/* Return 1 if the connection is open and has no data to read, as it must be
  * between two requests; else 0.  One system call, which does not block. */
 DLOCK_API int dlk_net_quiet(const struct dlk_net *n);
 
 /*
  * Make the thread that sends or receives here, now or later, fail at once; only
- * what came before can still be received.  May be called from any thread.  The
- * descriptor stays open, so that no other file can get its number: the owner of
- * the socket calls dlk_net_close(), and must make sure, by a lock or by joining
- * the others, that nobody hangs up after that.
+ * data that came before can still be received.  May be called from any thread.
+ * The descriptor stays open, so that no other file can get its number: the
+ * owner of the socket calls dlk_net_close(), and must make sure, by a lock or
+ * by joining the others, that no thread hangs up after that.
  */
 DLOCK_API void dlk_net_hang_up(const struct dlk_net *n);
 
@@ -125,8 +125,8 @@ DLOCK_API void dlk_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mu,
 /*
  * Until when to sleep, in a call of the backend, before looking at
  * dlk_deadline() again: at most until `deadline`.  A cancelled caller cannot
- * signal a condition that it does not know.  `crowd` says how many threads
- * wait like this: the more, the longer they sleep.
+ * signal a condition unknown to it.  `crowd` says how many threads wait like
+ * this: the more, the longer they sleep.
  */
 DLOCK_API dlk_time dlk_wait_slice(dlk_time deadline, size_t crowd);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dlock in C++17: header only, over dlock.h, which says what each call promises
- * and what each code means.  Link with libdlock.
+ * dlock in C++17: header only, over dlock.h, which states the promise of each
+ * call and the meaning of each code.  Link with libdlock.
  *
  *     dlock::client store(uri);
  *     dlock::mutex nightly(store, "billing/nightly");
@@ -13,10 +13,10 @@
  *     run_billing(nightly.held().token());
  *
  * OBJECTS
- *  - A client, a lock and a hold own what they stand for, and can be moved but
- *    not copied.  They may be destroyed in any order.  An empty object (moved
- *    from, or made by default) answers errc::invalid.
- *  - hold is the lock while you have it; its destructor releases.  A hold of a
+ *  - A client, a lock and a hold own the C object, and can be moved but not
+ *    copied.  They may be destroyed in any order.  An empty object (moved from,
+ *    or made by default) answers errc::invalid.
+ *  - hold is the lock while you have it; the destructor releases.  A hold of a
  *    mutex or shared_mutex must be destroyed by the thread that acquired it,
  *    unless unbind() was called.
  *  - mutex and multi_lock are TimedLockable, shared_mutex SharedTimedLockable
@@ -28,17 +28,18 @@
  *    multi_lock waits in a queue, under one deadline.
  *
  * ERRORS
- *  - A call without a std::error_code throws dlock::error.  With one, which is
- *    always the last argument, it sets that instead, returns or makes an empty
- *    object, and throws std::bad_alloc at most.  dlock_errmsg() has the text.
+ *  - A call without a std::error_code throws dlock::error.  With the argument,
+ *    which is always the last, it sets the error code instead, returns or makes
+ *    an empty object, and throws std::bad_alloc at most.  dlock_errmsg() has
+ *    the text.
  *  - A lock that others hold (errc::busy) is no error for a call whose name
  *    begins with try_: the call returns false, or an empty hold.
  *  - A destructor and unlock() never throw because of the store.  If their
- *    release fails, they call options::on_release_error; without it, they tell
- *    nobody.  The hold has ended all the same: errc::lost means that
+ *    release fails, they call options::on_release_error; without the sink, they
+ *    report no error.  The hold has ended all the same: errc::lost means that
  *    another holder may have interfered, errc::unreachable that others wait
  *    until the lease has run out.  hold::release() throws these.
- *  - In a forked child, destructors do nothing.
+ *  - In a forked child, destructors have no effect.
  *  - Without exceptions (-fno-exceptions), a call that would throw calls
  *    std::abort(): use the calls that take a std::error_code.
  *

@@ -22,7 +22,7 @@ static inline gboolean dlock_glib_process(gint fd, GIOCondition what,
 	return G_SOURCE_CONTINUE;
 }
 
-/* Have the loop of `context` process the client; NULL is the default one.
+/* Have the loop of `context` process the client; NULL is the default context.
  * Returns NULL if the client has no descriptor. */
 static inline GSource *dlock_glib_start(GMainContext *context,
 					dlock_client *client)

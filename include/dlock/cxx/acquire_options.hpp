@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Part of <dlock/dlock.hpp>: what one acquire wants. */
+/* Part of <dlock/dlock.hpp>: the options of an acquire. */
 #ifndef DLOCK_CXX_ACQUIRE_OPTIONS_HPP
 #define DLOCK_CXX_ACQUIRE_OPTIONS_HPP
 
@@ -20,7 +20,7 @@ struct acquire_options {
 	bool shared = false;                    /* of a shared_mutex */
 	std::chrono::milliseconds lease{ 0 };    /* 0: the store's */
 	std::chrono::milliseconds max_hold{ 0 }; /* 0: the client's */
-	bool renew = true; /* false: the hold ends with its first lease */
+	bool renew = true; /* false: the hold ends with the first lease */
 	std::string label; /* "": the client's */
 	std::uint32_t permits = 0; /* of a semaphore, all or none; 0: one */
 };

@@ -17,11 +17,11 @@ namespace dlock
 {
 
 /* Called once, in client::process() or wait(), or as the client is destroyed.
- * One that throws ends the program. */
+ * A callback that throws ends the program. */
 using granted_fn = std::function<void(std::error_code code, hold h,
 				      const char *message)>;
 
-/* An acquire under way, as a std::future is: its hold comes by get().  Without
+/* An acquire under way, as a std::future is: the hold comes by get().  Without
  * the object the acquire is cancelled, and a hold that comes is released. */
 class [[nodiscard]] acquiring
 {
@@ -93,7 +93,8 @@ private:
 	{
 		int rc = state_ ? DLOCK_OK : DLOCK_EINVAL;
 
-		/* Another thread may process its end: that wakes nobody. */
+		/* Another thread may process the end: the end wakes no other
+		 * thread. */
 		while (!ready() && (rc == DLOCK_OK || rc == DLOCK_EBUSY))
 			rc = dlock_wait(state_->client, 50);
 		code = state_ && ready() ? state_->code : detail::to_code(rc);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Part of <dlock/dlock.hpp>: a connection to one store. */
+/* Part of <dlock/dlock.hpp>: a connection to a store. */
 #ifndef DLOCK_CXX_CLIENT_HPP
 #define DLOCK_CXX_CLIENT_HPP
 
@@ -25,8 +25,8 @@ struct lock_info {
 	std::uint32_t permits; /* of a semaphore; else 0 */
 };
 
-/* A connection to one store.  The rules of dlock_close() hold for its
- * destructor, so on_event must not destroy it. */
+/* A connection to a store.  The rules of dlock_close() hold for the destructor,
+ * so on_event must not destroy the client. */
 class client
 {
 public:
@@ -50,7 +50,7 @@ public:
 	{
 	}
 
-	/* Closes what it had. */
+	/* Closes the client it had. */
 	client &operator=(client &&from) noexcept
 	{
 		client taken(std::move(from));
@@ -63,7 +63,7 @@ public:
 	explicit operator bool() const noexcept { return client_ != nullptr; }
 	dlock_client *native_handle() const noexcept { return client_; }
 
-	/* None of these may be called on an empty client. */
+	/* Must not be called on an empty client. */
 	std::uint32_t caps() const noexcept { return dlock_caps(client_); }
 	std::string_view uri() const noexcept { return dlock_uri(client_); }
 
@@ -112,8 +112,8 @@ public:
 		return n;
 	}
 
-	/* Call what is due; true: call it again.  False also while another
-	 * thread processes. */
+	/* Call the callbacks that are due; true: call it again.  False also
+	 * while another thread processes. */
 	bool process(int most = 0)
 	{
 		const int rc = dlock_process(client_, most);
@@ -123,7 +123,7 @@ public:
 		return rc > 0;
 	}
 
-	/* Wait until something was called; false: nothing came in time. */
+	/* Wait until a callback was called; false: no callback came in time. */
 	template <class Rep, class Period>
 	bool wait(const std::chrono::duration<Rep, Period> &timeout)
 	{

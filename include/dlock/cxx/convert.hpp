@@ -56,8 +56,9 @@ inline std::chrono::system_clock::time_point since(std::int64_t ms) noexcept
 		std::chrono::milliseconds(ms));
 }
 
-/* A string with a NUL in it must not pass for its beginning: the library
- * refuses the control character that stands for it, and says where it is. */
+/* A string with a NUL inside must not pass for the part before the NUL: the
+ * library refuses the control character that stands for it, and says where it
+ * is. */
 inline void mark_nul(std::string &text) noexcept
 {
 	for (char &c : text) {
@@ -78,7 +79,8 @@ inline void wipe(std::string &text) noexcept
 	text.clear();
 }
 
-/* As to_c(), of what may hold a password: nothing is left of it in the end. */
+/* As to_c(), for a string that may hold a password: the copy is wiped in the
+ * end. */
 class secret
 {
 public:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Part of <dlock/dlock.hpp>: codes, exceptions, and what raises them. */
+/* Part of <dlock/dlock.hpp>: codes, exceptions, and how they are raised. */
 #ifndef DLOCK_CXX_ERROR_HPP
 #define DLOCK_CXX_ERROR_HPP
 
@@ -86,8 +86,8 @@ inline std::error_code make_error_code(errc code) noexcept
 	return { static_cast<int>(code), error_category() };
 }
 
-/* code() is one of errc; what() is the message of dlock_errmsg(), which names
- * the culprit. */
+/* code() is an errc; what() is the message of dlock_errmsg(), which names the
+ * culprit. */
 class error : public std::system_error
 {
 public:
@@ -99,7 +99,7 @@ public:
 	const char *what() const noexcept override { return text_.what(); }
 
 private:
-	std::runtime_error text_; /* its copies do not throw */
+	std::runtime_error text_; /* copies do not throw */
 };
 
 } /* namespace dlock */
@@ -147,7 +147,7 @@ inline void settle(int rc, std::error_code *code)
 		raise(to_code(rc));
 }
 
-/* What `f` throws must not go through the library. */
+/* An exception of `f` must not go through the library. */
 template <class F>
 std::exception_ptr caught(F &&f) noexcept
 {

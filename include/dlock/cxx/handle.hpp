@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Part of <dlock/dlock.hpp>: what every kind of lock can do. */
+/* Part of <dlock/dlock.hpp>: the calls that every kind of lock has. */
 #ifndef DLOCK_CXX_HANDLE_HPP
 #define DLOCK_CXX_HANDLE_HPP
 
@@ -34,7 +34,7 @@ struct participant {
 	std::uint32_t limit;   /* ... and how many there are */
 };
 
-/* A handle of any kind.  Threads may share one. */
+/* A handle of any kind.  Threads may share a handle. */
 class handle
 {
 public:
@@ -132,8 +132,8 @@ public:
 	/*
 	 * Begin an acquire, of the handle that is unbound or a semaphore:
 	 * dlock_acquire_start().  `done` is called with how it ended; the
-	 * number is for client::cancel().  Without `done` the result is what
-	 * has the hold.  Keep the handle until then.
+	 * number is for client::cancel().  Without `done` the result owns the
+	 * hold.  Keep the handle until then.
 	 */
 	dlock_op acquire_start(granted_fn done)
 	{
@@ -171,7 +171,8 @@ public:
 	/* End the waits that are under way: they get errc::canceled. */
 	void cancel() noexcept { dlock_cancel(lock_.get()); }
 
-	/* dlock_lock_sticky_cancel(): or the next wait, if there is none. */
+	/* dlock_lock_sticky_cancel(): or the next wait, if no wait is under
+	 * way. */
 	void sticky_cancel()
 	{
 		detail::settle(dlock_lock_sticky_cancel(lock_.get()), nullptr);
@@ -201,7 +202,7 @@ public:
 		return inspect_within(detail::to_ms(timeout), &code);
 	}
 
-	/* dlock_revoke(): ask its holder to give it up. */
+	/* dlock_revoke(): ask the holder to give it up. */
 	template <class Rep, class Period>
 	void revoke(const std::chrono::duration<Rep, Period> &timeout)
 	{
@@ -218,7 +219,7 @@ public:
 			dlock_revoke(lock_.get(), detail::to_ms(timeout)));
 	}
 
-	/* dlock_break(): take it away from its holders. */
+	/* dlock_break(): take it away from the holders. */
 	template <class Rep, class Period>
 	void take_away(const std::chrono::duration<Rep, Period> &timeout)
 	{
@@ -357,8 +358,7 @@ protected:
 
 	void lock_side(bool shared)
 	{
-		/* For what was made by default there is no list, but must()
-		 * throws. */
+		/* A handle made by default has no list, but must() throws. */
 		hold h = must(shared, -1);
 
 		taken_->put(std::move(h), shared);
@@ -390,7 +390,7 @@ protected:
 	}
 
 private:
-	/* An acquire that was begun, until its callback. */
+	/* An acquire that was begun, until the callback. */
 	struct beginning {
 		std::shared_ptr<const detail::hooks> hooks;
 		granted_fn done;

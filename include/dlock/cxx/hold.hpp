@@ -17,7 +17,7 @@ class [[nodiscard]] hold : public detail::questions<hold>
 {
 public:
 	hold() noexcept = default;
-	/* Takes over what dlock_acquire() returned. */
+	/* Takes over the hold that dlock_acquire() returned. */
 	explicit hold(dlock_hold *raw) noexcept : hold_(raw) {}
 
 	~hold()
@@ -34,7 +34,7 @@ public:
 	{
 	}
 
-	/* Releases what it had. */
+	/* Releases the hold it had. */
 	hold &operator=(hold &&from) noexcept
 	{
 		hold taken(std::move(from));
@@ -50,7 +50,8 @@ public:
 	}
 
 	/* As dlock_release().  The hold is empty then, unless the code is
-	 * errc::invalid or errc::forked: nothing has changed in these cases. */
+	 * errc::invalid or errc::forked: the hold is unchanged in these
+	 * cases. */
 	void release(std::error_code &code) noexcept
 	{
 		const int rc = dlock_release(hold_);

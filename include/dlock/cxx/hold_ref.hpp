@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Part of <dlock/dlock.hpp>: what a hold can be asked. */
+/* Part of <dlock/dlock.hpp>: the questions to a hold. */
 #ifndef DLOCK_CXX_HOLD_REF_HPP
 #define DLOCK_CXX_HOLD_REF_HPP
 
@@ -19,7 +19,7 @@ class hold_ref;
 namespace detail
 {
 
-/* What hold and hold_ref can be asked. */
+/* The questions to hold and hold_ref. */
 template <class Self>
 class questions
 {
@@ -32,10 +32,10 @@ public:
 		return to_code(dlock_check(h()));
 	}
 
-	/* The fencing token; 0 if there is none. */
+	/* The fencing token; 0 without a token. */
 	std::uint64_t token() const noexcept { return dlock_token(h()); }
 
-	/* What is left of the lease; begin to stop when it falls below
+	/* The time left on the lease; begin to stop when it falls below
 	 * warning(). */
 	std::chrono::milliseconds remaining() const noexcept
 	{
@@ -47,7 +47,7 @@ public:
 		return from_ms(dlock_warning_ms(h()));
 	}
 
-	/* dlock_extend(): its end is so far away from now on. */
+	/* dlock_extend(): the end is so far away from now on. */
 	template <class Rep, class Period>
 	void extend(const std::chrono::duration<Rep, Period> &d,
 		    std::error_code &code) const noexcept
@@ -128,7 +128,7 @@ private:
 
 } /* namespace detail */
 
-/* Somebody else's hold, valid as long as that is. */
+/* A borrowed hold, valid as long as the original. */
 class hold_ref : public detail::questions<hold_ref>
 {
 public:

@@ -16,7 +16,7 @@
 namespace dlock
 {
 
-/* A legal name of a lock, and what dlock_name_make() made of the bytes. */
+/* A legal name of a lock, and how dlock_name_make() made it. */
 struct lock_name {
 	enum made { same, escaped, hashed };
 
@@ -35,13 +35,14 @@ struct lock_name {
 	}
 };
 
-/* What std::lock_guard, std::unique_lock and std::scoped_lock need. */
+/* The calls that std::lock_guard, std::unique_lock and std::scoped_lock
+ * need. */
 class lockable : public handle
 {
 public:
 	lockable() noexcept = default;
 
-	/* Take the lock for this thread, until its unlock(). */
+	/* Take the lock for this thread, until unlock(). */
 	void lock() { lock_side(false); }
 	bool try_lock() { return try_lock_side(false, 0); }
 
@@ -60,7 +61,8 @@ public:
 	/* Throws errc::invalid if this thread has not called lock(). */
 	void unlock() { unlock_side(false); }
 
-	/* What this thread locked last and has not unlocked; or empty. */
+	/* The hold that this thread locked last and has not unlocked; or
+	 * empty. */
 	hold_ref held() const { return peek(); }
 
 protected:
@@ -94,7 +96,8 @@ private:
 	}
 };
 
-/* One writer or many readers: dlock_rwlock_new().  lock() is the write side. */
+/* A single writer or many readers: dlock_rwlock_new().  lock() is the write
+ * side. */
 class shared_mutex : public lockable
 {
 public:
@@ -374,9 +377,9 @@ private:
 	}
 };
 
-/* All of many, from any mix of stores, or none: dlock_multi_new().  The members
- * may be destroyed at once.  The first member's client is told of failed
- * releases. */
+/* All locks of many, from any mix of stores, or no lock: dlock_multi_new().
+ * The members may be destroyed at once.  The first member's client is told of
+ * failed releases. */
 class multi_lock : public lockable
 {
 public:

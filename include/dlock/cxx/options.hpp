@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Part of <dlock/dlock.hpp>: what a client is opened with. */
+/* Part of <dlock/dlock.hpp>: the options of a client. */
 #ifndef DLOCK_CXX_OPTIONS_HPP
 #define DLOCK_CXX_OPTIONS_HPP
 
@@ -15,12 +15,12 @@ namespace dlock
 
 /*
  * As dlock_options.  The functions are called as dlock.h says, possibly by
- * several threads at a time; one that throws ends the program.
+ * several threads at a time; a callback that throws ends the program.
  */
 struct options {
 	std::uint32_t require = 0; /* DLOCK_CAP_ bits */
 	std::string label;         /* "": host:pid */
-	std::string password;      /* "": the URI's, or none */
+	std::string password;      /* "": the URI's, or no password */
 	/* `hold` and `why` are borrowed for the call. */
 	std::function<void(hold_ref hold, dlock_event event, const char *why)>
 		on_event;
@@ -35,7 +35,7 @@ struct options {
 namespace detail
 {
 
-/* The functions of a client, which its locks and holds need as well. */
+/* The functions of a client, which locks and holds need as well. */
 struct hooks {
 	options given;
 

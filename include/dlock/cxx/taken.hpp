@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Part of <dlock/dlock.hpp>: what threads took by lock(). */
+/* Part of <dlock/dlock.hpp>: the holds that threads took by lock(). */
 #ifndef DLOCK_CXX_TAKEN_HPP
 #define DLOCK_CXX_TAKEN_HPP
 
@@ -16,8 +16,9 @@ namespace dlock
 namespace detail
 {
 
-/* What threads took by lock() and lock_shared().  Not the lock but a mutex of
- * its own guards the list: the lock can be lost while a thread has it. */
+/* The holds that threads took by lock() and lock_shared().  Not the lock but a
+ * separate mutex guards the list: the lock can be lost while a thread has
+ * it. */
 class taken
 {
 public:
@@ -33,7 +34,7 @@ public:
 				  std::move(h) });
 	}
 
-	/* The calling thread's latest on that side, or an empty one. */
+	/* The calling thread's latest hold on that side, or an empty hold. */
 	hold take(bool shared)
 	{
 		const std::lock_guard<std::mutex> guard(mu_);
