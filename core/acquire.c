@@ -76,7 +76,7 @@ static int fail_at_deadline(const struct dlki_acquire *a, int rc,
 }
 
 /* An attempt that had from `begun` to `limit` has failed: for want of time?  A
- * backend may give up early, where too little is left for an answer. */
+ * backend may give up early, with too little time left for an answer. */
 static void note_failed(struct dlki_acquire *a, int rc, dlk_time begun,
 			dlk_time limit)
 {
@@ -146,9 +146,9 @@ static int attempt_until_granted(struct dlki_acquire *a, dlk_time now,
 	}
 }
 
-/* Leave nothing behind: release at once if the store answers; else the renewer
- * does it, or dlock_close() if that waits for us.  After a cancelled wait, only
- * the rest of its `ask` time is spent on this. */
+/* Clean up: release at once if the store answers; else the renewer releases, or
+ * dlock_close() if it waits for us.  After a cancelled wait, only the rest of
+ * the wait's `ask` time is spent on this. */
 static void give_up_claim(struct dlki_claim *claim, struct dlki_wait *w, int rc)
 {
 	struct dlock_client *c = claim->client;
@@ -178,7 +178,7 @@ static void give_up_claim(struct dlki_claim *claim, struct dlki_wait *w, int rc)
 	pthread_mutex_unlock(&c->mu);
 }
 
-/* With mu held, so that the way of each acquire has one lock less. */
+/* With mu held, which saves each acquire a mutex. */
 static int enter_claim(struct dlki_acquire *a, struct dlk_error *err)
 {
 	const dlock_lock *lock = a->lock;
@@ -209,7 +209,7 @@ static int enter_claim(struct dlki_acquire *a, struct dlk_error *err)
 	return 0;
 }
 
-/* The holder is asked for last of all, when nothing of ours is in the way. */
+/* Ask for the holder last of all, when no claim of ours is in the way. */
 static int fail_busy(struct dlki_record *r, const struct dlki_wait *w,
 		     struct dlk_error *err)
 {
@@ -217,7 +217,7 @@ static int fail_busy(struct dlki_record *r, const struct dlki_wait *w,
 		r, w->beside, dlki_wait_io_limit(r->client, w, dlk_now()), err);
 }
 
-/* With mu held: the renewer is to give back what the store may have of it. */
+/* With mu held: have the renewer give the claim back to the store. */
 static void leave_behind(struct dlki_claim *claim)
 {
 	claim->async = 0;
@@ -228,7 +228,7 @@ static void leave_behind(struct dlki_claim *claim)
 	dlki_claim_unref(claim);
 }
 
-/* What the waiter had in the store is of no use any more. */
+/* The waiter's place in the store is of no use any more. */
 static int accept_pass(struct dlki_claim *claim, dlock_hold **out)
 {
 	struct dlock_client *c = claim->client;
@@ -241,7 +241,7 @@ static int accept_pass(struct dlki_claim *claim, dlock_hold **out)
 	return DLKI_GRANTED;
 }
 
-/* The store granted a claim too late for it to be of use: another one asks. */
+/* The store granted a claim too late to be of use: another claim asks. */
 static int ask_again(struct dlki_acquire *a, struct dlk_error *err)
 {
 	struct dlki_record *r = a->lock->record;
@@ -308,7 +308,7 @@ void dlki_acquire_abandon(struct dlki_acquire *a)
 	a->claim = NULL;
 }
 
-/* With mu held: does the client keep it? */
+/* With mu held: does the client keep the lock? */
 static int take_kept(const struct dlki_acquire *a, dlock_hold **out)
 {
 	const dlock_lock *lock = a->lock;

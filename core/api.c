@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The public functions on locks and holds: arguments, the scope of the call,
- * one lock or several; the rest is done elsewhere.
+ * The public functions on locks and holds: arguments, the scope of the call, a
+ * lock or a multi-lock; the rest is done elsewhere.
  */
 #include <stdlib.h>
 
@@ -19,8 +19,7 @@
 #include "core/release.h"
 #include "core/upgrade.h"
 
-/* The end of a call that came to `rc`: an error is the thread's last message
- * then. */
+/* End a call with `rc`: an error becomes the thread's last message. */
 /* ---- Locks --------------------------------------------------------------- */
 
 int dlock_mutex_new(dlock_lock **out, dlock_client *client, const char *name)

@@ -20,8 +20,8 @@ int64_t dlki_ask_ms(const struct dlki_ask *ask)
 	return atomic_load_explicit(&ask->ms, memory_order_relaxed);
 }
 
-/* Where several are answered at once, one of them tells enough.  A part of a
- * millisecond counts as one. */
+/* Of several requests answered at once, a single sample tells enough.  A part
+ * of a millisecond counts as a whole. */
 void dlk_answered(struct dlk_session *s, dlk_time sent, dlk_time answered)
 {
 	struct dlock_client *c = s->core;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The client's `ask`: how much longer than its caller's timeout a request may
- * take.  Either the URI gives it, or it follows the store's round trips, which
- * the backend tells by dlk_answered().
+ * The client's `ask`: how much longer than the caller's timeout a request may
+ * take.  Either the URI gives the time, or the time follows the store's round
+ * trips, which the backend tells by dlk_answered().
  *
- * It says only how long to wait for an answer.  No promise rests on it: a lease
- * counts from before its request was sent, however late the answer comes.
+ * `ask` only bounds the wait for an answer.  No promise rests on `ask`: a lease
+ * counts from before the request was sent, however late the answer comes.
  */
 #ifndef DLOCK_CORE_ASK_H
 #define DLOCK_CORE_ASK_H
@@ -16,7 +16,7 @@
 #include "core/base/roundtrip.h"
 
 struct dlki_ask {
-	int given;          /* by the URI: it does not change */
+	int given;          /* by the URI: never changes */
 	_Atomic int64_t ms;
 	pthread_mutex_t mu; /* protects roundtrip; a leaf */
 	struct dlki_roundtrip roundtrip;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Asynchronous calls: operations that no thread waits for.
+ * Asynchronous calls: operations without a waiting thread.
  *
  *    NEW
  *     v
@@ -10,8 +10,8 @@
  *     \-----------------------------|--------------------------/
  *                                   \--its end--> OVER --callback-->
  *
- * One that is READY or PARKED can also end without the async thread, which may
- * be in the backend for long: see overdue.h.
+ * A READY or PARKED call can also end without the async thread, which may be in
+ * the backend for long: see overdue.h.
  */
 #ifndef DLOCK_CORE_ASYNC_H
 #define DLOCK_CORE_ASYNC_H
@@ -34,14 +34,14 @@ struct dlki_async;
 struct dlki_multi_call;
 struct dlki_question;
 
-/* The call that others are parts of.  Both are called with mu held, and may
- * release it meanwhile. */
+/* A call with other calls as parts.  Both functions are called with mu held,
+ * and may release mu meanwhile. */
 struct dlki_async_whole {
-	/* An acquire has ended with EBUSY, on the async thread: with what it is
-	 * to end. */
+	/* An acquire has ended with EBUSY, on the async thread: return the code
+	 * to end it with. */
 	int (*look)(struct dlki_async *part, struct dlk_error *err);
 
-	/* A part is over.  It may be gone afterwards. */
+	/* A part is over, and may be gone afterwards. */
 	void (*over)(struct dlki_async *part, int rc, dlock_hold *hold,
 		     const struct dlk_error *err);
 };
@@ -59,13 +59,14 @@ struct dlki_async {
 	int rc;                        /* once OVER */
 	const struct dlki_async_whole *whole; /* not NULL: a part, which has no
 					       * number and no callback */
-	struct dlki_multi_call *multi; /* the call for a multi-lock that this
-				        * is, freed with it, or is a part of;
-				        * or NULL */
+	struct dlki_multi_call *multi; /* the multi-lock's call: this call
+				        * itself, freed with it, or the whole of
+				        * this part; or NULL */
 
 	_Atomic uint64_t cancels;      /* not 0: cancelled */
 
-	/* The async thread's while it runs, then under the client's mu. */
+	/* The async thread's while the call runs, then under the client's
+	 * mu. */
 	struct dlki_acquire acquire;
 	struct dlki_wait wait;
 	struct dlki_giving giving;     /* of a release that is prepared */
@@ -87,45 +88,46 @@ struct dlki_async {
 	char *text;                    /* of the error; NULL: no memory */
 };
 
-/* One that is yet to be entered, or NULL: no memory. */
+/* Make a call, not yet entered, or NULL: no memory. */
 struct dlki_async *dlki_async_new(struct dlock_client *client,
 				  dlock_done_fn done, void *arg);
 void dlki_async_free(struct dlki_async *call);
 
 /* The rest needs the client's mu. */
 
-/* Room for one more: after that, it can be entered and end. */
+/* Reserve room for another call: after that, a call can be entered and end. */
 int dlki_async_reserve(struct dlock_client *client, struct dlk_error *err);
 
-/* It is the client's, and has its number. */
+/* Enter the call: it is the client's, and has a number. */
 void dlki_async_enter(struct dlki_async *call);
 
-/* It is READY. */
+/* Make the call READY. */
 void dlki_async_ready(struct dlki_async *call);
 
-/* It is READY at `at`, or when it is roused. */
+/* Make the call READY at `at`, or when roused. */
 void dlki_async_pause(struct dlki_async *call, dlk_time at);
 
-/* The next that is READY is RUNNING now, or NULL: none is until `*until`. */
+/* Make the next READY call RUNNING, and return it; NULL: no call is READY until
+ * `*until`. */
 struct dlki_async *dlki_async_next(struct dlock_client *client,
 				   dlk_time *until);
 
-/* It runs, and its claim goes to sleep. */
+/* The call runs, and its claim goes to sleep. */
 void dlki_async_park(struct dlki_async *call, dlk_time until);
 
-/* The async thread has left it, asleep. */
+/* The async thread has left the call, asleep. */
 void dlki_async_leave(struct dlki_async *call);
 
-/* Something has changed that its claim is to look at. */
+/* The store or the client has news for the call's claim. */
 void dlki_async_rouse(struct dlki_async *call);
 
-/* It is OVER: no thread and no timer has to do with it any more.  Its callback
- * is due; without one, it is freed.  If it is a part, the whole goes on, which
- * releases mu meanwhile. */
+/* Make the call OVER: no thread and no timer refers to it any more.  The
+ * callback is due; a call without a callback is freed.  If the call is a part,
+ * the whole goes on, which releases mu meanwhile. */
 void dlki_async_over(struct dlki_async *call, int rc, dlock_hold *hold,
 		     const struct dlk_error *err);
 
-/* The first whose callback is due, taken out, or NULL: free it. */
+/* Take out the first call with a due callback, or NULL; the caller frees it. */
 struct dlki_async *dlki_async_take(struct dlock_client *client);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The public functions that begin an operation, or end it. */
+/* The public functions that begin or end an operation. */
 #include <dlock/async.h>
 
 #include "core/base/error.h"
@@ -13,7 +13,8 @@
 #include "core/release.h"
 #include "core/async_thread.h"
 
-/* One that can be entered: the thread that runs it is there.  NULL: see err. */
+/* Make a call that can be entered: the thread that runs it is there.  NULL: see
+ * err. */
 static struct dlki_async *prepare(struct dlock_client *c, dlock_done_fn done,
 				  void *arg, struct dlk_error *err)
 {
@@ -62,7 +63,7 @@ static int check_acquire(const dlock_lock *lock, int shared, dlock_done_fn done,
 			     check_belongs(lock, err);
 }
 
-/* With mu held: it is over, or the async thread's. */
+/* With mu held: the call is over, or the async thread's. */
 static int enter_acquire(struct dlki_async *r, dlock_op *op,
 			 struct dlk_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening and closing without waiting: a thread does what takes time. */
+/* Opening and closing without waiting: a thread does the slow work. */
 #include <dlock/async.h>
 
 #include "core/async.h"
@@ -26,7 +26,7 @@ static void *opener_main(void *arg)
 	return NULL;
 }
 
-/* Nobody else has the client yet. */
+/* No other thread has the client yet. */
 static int start_opener(struct dlock_client *c, dlock_done_fn done, void *arg,
 			struct dlk_error *err)
 {

@@ -56,7 +56,7 @@ int dlock_process(dlock_client *client, int most)
 	return dlki_leave_with(scope, rc, &err);
 }
 
-/* 0 when nothing is due in time. */
+/* 0 when no callback is due in time. */
 static int await_due(struct dlock_client *c, int fd, dlk_time until)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -124,7 +124,7 @@ int64_t dlock_due_ms(const dlock_client *client)
 	return due ? 0 : -1;
 }
 
-/* Async-signal-safe, so it sets no message. */
+/* Async-signal-safe, so without a message. */
 int dlock_nudge(dlock_client *client)
 {
 	int rc = dlki_client_here(client, NULL);

@@ -6,7 +6,7 @@
 #include "core/inspect.h"
 #include "core/multi_parts.h"
 
-/* The clients that this thread processes, the innermost first. */
+/* The clients being processed by this thread, the innermost first. */
 struct frame {
 	const struct dlock_client *client;
 	struct frame *outer;
@@ -23,9 +23,9 @@ int dlki_process_here(const struct dlock_client *c)
 	return f != NULL;
 }
 
-/* ---- One callback -------------------------------------------------------- */
+/* ---- A callback ---------------------------------------------------------- */
 
-/* Without mu: call its callback, and free it. */
+/* Without mu: call the callback, and free the call. */
 static void call_back(struct dlki_async *r)
 {
 	const char *text = r->text ? r->text : dlock_strerror(r->rc);
@@ -44,7 +44,7 @@ static void call_back(struct dlki_async *r)
 	dlki_async_free(r);
 }
 
-/* With mu held: it hands out the hold of a multi-lock. */
+/* With mu held: the call hands out the hold of a multi-lock. */
 static void call_multi(struct dlki_async *r)
 {
 	struct dlock_client *c = r->client;
@@ -58,7 +58,7 @@ static void call_multi(struct dlki_async *r)
 	pthread_mutex_lock(&c->mu);
 }
 
-/* With mu held.  The hold may have been released, and passed on, when its
+/* With mu held.  The hold may have been released, and passed on, when the
  * callback returns. */
 static int call_over(struct dlock_client *c)
 {
@@ -103,8 +103,8 @@ static int call_sink(struct dlock_client *c)
 	return told;
 }
 
-/* With mu held.  In turn, so that nothing is kept waiting by what comes faster
- * than it is processed. */
+/* With mu held.  In turn, so that no kind starves behind a kind that comes
+ * faster than it is processed. */
 static int call_next(struct dlock_client *c)
 {
 	static int (*const kinds[])(
@@ -128,7 +128,7 @@ static size_t count_due(const struct dlock_client *c)
 
 /* ---- Many ---------------------------------------------------------------- */
 
-/* With mu held: the thread that may call back. */
+/* With mu held: the calling-back thread. */
 static void enter(struct frame *frame, struct dlock_client *c)
 {
 	c->asyncs.processing = 1;

@@ -19,7 +19,7 @@ static void put(struct dlki_async_table *t, struct dlki_async *call)
 	*bucket = call;
 }
 
-/* Without memory for more buckets the old ones serve, if there are any. */
+/* Without memory for more buckets the old buckets serve, if there are any. */
 int dlki_async_table_reserve(struct dlki_async_table *t)
 {
 	struct dlki_async_table more = *t;

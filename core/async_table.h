@@ -14,14 +14,14 @@ struct dlki_async;
 struct dlki_async_table {
 	struct dlki_async **bucket; /* `room` of them, a power of two */
 	size_t room, n;
-	uint64_t last; /* number that was given */
+	uint64_t last; /* number given */
 };
 
-/* Room for one more: 0 or ENOMEM. */
+/* Reserve room for another call: 0 or ENOMEM. */
 int dlki_async_table_reserve(struct dlki_async_table *table);
 void dlki_async_table_destroy(struct dlki_async_table *table);
 
-/* Give the call its number. */
+/* Give the call a number. */
 void dlki_async_table_add(struct dlki_async_table *table,
 			  struct dlki_async *call);
 void dlki_async_table_remove(struct dlki_async_table *table,

@@ -10,7 +10,8 @@
 #include "core/overdue.h"
 #include "core/release.h"
 
-/* With mu held, which is released meanwhile: DLKI_SLEEPS, or its end. */
+/* With mu held, which is released meanwhile: DLKI_SLEEPS, or the call's
+ * result. */
 static int run_acquire(struct dlki_async *r, dlock_hold **hold,
 		       struct dlk_error *err)
 {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The async thread of a client runs its asynchronous calls, one by one.  It
- * sleeps while all of them sleep.  It starts with the first.
+ * The async thread of a client runs the client's asynchronous calls, one by
+ * one, and sleeps while all of them sleep.  The first call starts the thread.
  */
 #ifndef DLOCK_CORE_ASYNC_THREAD_H
 #define DLOCK_CORE_ASYNC_THREAD_H
 
 #include "core/async.h"
 
-/* Without mu, in a call of the client: start it unless it runs. */
+/* Without mu, in a call of the client: start the thread unless it runs. */
 int dlki_async_thread_start(struct dlock_client *client, struct dlk_error *err);
 
 /* With mu held: enter a release, READY.  The hold has ended for the program. */
 void dlki_async_release(struct dlki_async *call);
 
-/* Without mu, once no call is left.  Waits for it. */
+/* Without mu, once no call is left.  Waits for the thread. */
 void dlki_async_thread_stop(struct dlock_client *client);
 
 #endif

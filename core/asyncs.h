@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a client knows of its asynchronous calls: those that are to run, the
- * times of those that sleep, and those that are over.
+ * The asynchronous calls of a client: the calls to run, the times of the
+ * sleeping calls, and the calls that are over.
  */
 #ifndef DLOCK_CORE_ASYNCS_H
 #define DLOCK_CORE_ASYNCS_H
@@ -29,12 +29,12 @@ struct dlki_asyncs {
 	size_t n_over;
 	size_t pending;            /* callbacks to come */
 	int processing;            /* a thread is in dlock_process() */
-	unsigned int turn;         /* of what is processed there */
+	unsigned int turn;         /* of the processing there */
 	struct dlki_async_table table; /* until the callback begins */
 	struct dlki_heap next;     /* PARKED, by the time of their next run */
 	struct dlki_heap end;      /* not OVER, by the time they are overdue */
 	size_t n;                  /* not OVER */
-	dlk_time running_since;    /* the async thread runs one; 0: none */
+	dlk_time running_since;    /* the async thread runs a call; 0: none */
 	enum {
 		DLKI_THREAD_NONE,
 		DLKI_THREAD_STARTS,

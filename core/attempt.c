@@ -12,7 +12,7 @@
 #include "core/stats.h"
 #include "core/store.h"
 
-/* One that is not renewed is the hold's only lease. */
+/* A lease without renewal is the hold's only lease. */
 static dlk_time first_lease_end(const struct dlki_claim *claim)
 {
 	if (claim->terms && claim->terms->no_renew &&
@@ -22,7 +22,7 @@ static dlk_time first_lease_end(const struct dlki_claim *claim)
 }
 
 /* With mu held: the store granted the lock.  Is enough of the lease left?  If
- * so the call has all that it needs of the client. */
+ * so the call needs no more of the client. */
 static int accept_grant(struct dlki_claim *claim, dlk_time now,
 			struct dlk_error *err)
 {
@@ -48,8 +48,8 @@ static int accept_grant(struct dlki_claim *claim, dlk_time now,
 	dlki_times_add(&c->stats.wait, now - claim->asked_at);
 	dlki_hold_begin(claim, end);
 	claim->undelivered = claim->async;
-	claim->async = 0; /* its asker ends here */
-	/* Here: in dlki_acquire() that would be another lock. */
+	claim->async = 0; /* the asker ends here */
+	/* Here: dlki_acquire() would lock once more. */
 	dlki_call_end(c);
 	return DLKI_GRANTED;
 }
@@ -77,7 +77,7 @@ static int attempt_once(struct dlki_claim *claim, dlk_time now, dlk_time limit,
 	pthread_mutex_lock(&c->mu);
 	c->stats.attempts++;
 	if (c->schedule.ttl_ms > 0 || c->max_hold_ms > 0 || claim->terms)
-		now = dlk_now(); /* else nothing ends */
+		now = dlk_now(); /* else no hold ends */
 	dlki_residue_asked(
 		&claim->residue,
 		dlki_sending_of(t, verdict == DLK_FAILED ? err->code : 0),
@@ -98,10 +98,10 @@ static int attempt_once(struct dlki_claim *claim, dlk_time now, dlk_time limit,
 }
 
 /*
- * If a pending clean-up of this client may be what makes the lock look busy,
- * release that first: it is not another holder.  But a request with less time
- * than the attempt took would stay without an answer.  The connection would be
- * lost with it, and an attempt would leave another clean-up.
+ * If a pending clean-up of this client may make the lock look busy, release the
+ * clean-up first: it is no other holder.  But a request with less time than the
+ * attempt took would stay without an answer: the connection would be lost, and
+ * an attempt would leave another clean-up.
  */
 int dlki_attempt(struct dlki_claim *claim, dlk_time now, dlk_time limit,
 		 struct dlk_error *err)

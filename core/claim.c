@@ -15,7 +15,7 @@
 #include "core/record.h"
 #include "core/schedule.h"
 
-/* The ticket stands behind the claim, aligned for whatever it holds. */
+/* The ticket stands behind the claim, aligned for any type. */
 static size_t ticket_offset(void)
 {
 	size_t align = _Alignof(max_align_t);

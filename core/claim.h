@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A claim: one request for a lock, from the first attempt until the store has
- * nothing of it.  A granted claim has up to two of the user's holds:
- * the one that was acquired, and for a writer, its read side.
+ * A claim: a request for a lock, from the first attempt until the store has no
+ * trace of it.  A granted claim has up to two of the user's holds: the acquired
+ * hold, and for a writer, the hold of the read side.
  *
- * Its states are in docs/claim.md.  A claim that another thread waits for may
- * be passed to it at its release: it stays HELD then, see pass.h.  KEPT is in
- * keep.h, and CLEANING in cleanup.h.
+ * The states are in docs/claim.md.  A released claim may be passed to another
+ * waiting thread: the claim stays HELD then, see pass.h.  KEPT is in keep.h,
+ * and CLEANING in cleanup.h.
  *
- * One thread at a time may use the ticket: `busy`.
+ * A single thread at a time may use the ticket: `busy`.
  */
 #ifndef DLOCK_CORE_CLAIM_H
 #define DLOCK_CORE_CLAIM_H
@@ -41,19 +41,20 @@ struct dlock_hold {
 struct dlki_watch {
 	enum { DLKI_UNWATCHED, DLKI_WATCH_BEGINS, DLKI_WATCHED } state;
 	int wanted;           /* another session asks */
-	uint64_t wanted_turn; /* waiters with an earlier turn come before it */
-	uint32_t passes;      /* since it is wanted */
-	dlk_time looked_at;   /* when the store last looked who asks */
+	uint64_t wanted_turn; /* waiters with an earlier turn come first */
+	uint32_t passes;      /* since `wanted` was set */
+	dlk_time looked_at;   /* when the store last looked for askers */
 };
 
-/* What the store has told a claim that asks. */
+/* The news from the store to an asking claim. */
 enum dlki_news {
 	DLKI_NO_NEWS,
 	DLKI_CHANGED, /* make another attempt */
-	DLKI_VOID     /* the same, and a grant that comes next is void */
+	DLKI_VOID     /* the same, and the next grant is void */
 };
 
-/* Where the callback is that hands out the hold of an asynchronous call. */
+/* The progress of the callback that hands out the hold of an asynchronous
+ * call. */
 enum dlki_handing { DLKI_HANDED_OUT, DLKI_TO_HAND_OUT, DLKI_HANDING_OUT };
 
 #define DLKI_EXPIRED INT64_MIN
@@ -61,11 +62,11 @@ enum dlki_handing { DLKI_HANDED_OUT, DLKI_TO_HAND_OUT, DLKI_HANDING_OUT };
 struct dlki_claim {
 	/*
 	 * End of the promise; DLK_FOREVER; DLKI_EXPIRED before there is a
-	 * promise, and once it is over for good.  Lock-free, so that
+	 * promise, and once the promise is over for good.  Lock-free, so
 	 * dlock_check() can be used anywhere.  The thread that sees the time
 	 * run out swaps DLKI_EXPIRED in.  A renewal swaps the new end in only
-	 * for the end that it knew.  So a check that returned ELOST is never
-	 * followed by one that returns OK.
+	 * for the end known to it.  So after a check that returned ELOST no
+	 * check returns OK.
 	 */
 	_Atomic dlk_time valid_until;
 
@@ -79,7 +80,7 @@ struct dlki_claim {
 	uint64_t turn;                 /* order of asking within the client */
 	char owner[DLKI_OWNER_SIZE];
 
-	/* The asker's: this client had the lock when it was entered. */
+	/* The asker's: this client had the lock when the claim was entered. */
 	bool behind;
 
 	/* Under the client's mu. */
@@ -87,11 +88,11 @@ struct dlki_claim {
 					* that the program holds */
 	uint64_t thread;               /* serial of the thread that acquired, or
 					* DLKI_NO_THREAD */
-	uint64_t token, token_last;    /* the hold's; the last that a hold of
-					* this claim may be given */
-	uint64_t token_first;          /* the one that the store granted */
-	dlk_time token_heard;          /* the store's clock, in microseconds,
-					* had come to that by then */
+	uint64_t token, token_last;    /* the hold's; the last token for holds
+					* of this claim */
+	uint64_t token_first;          /* the token that the store granted */
+	dlk_time token_heard;          /* when the store's clock, in
+					* microseconds, had reached the token */
 	enum dlki_claim_state state;   /* changed by dlki_claim_move() alone */
 	unsigned int refs;             /* user, asker, renewer, dispatcher,
 					* upgrades */
@@ -103,34 +104,35 @@ struct dlki_claim {
 	bool busy;                     /* a thread uses the ticket */
 	bool idle;                     /* nobody held it when its release
 					* began */
-	bool downgraded;               /* the store has it SHARED by now */
-	bool cancelled;                /* its wait is to end */
-	bool revocable;                /* the holder is to be told when others
-					* want it */
-	bool told_wanted;              /* it was */
+	bool downgraded;               /* SHARED in the store by now */
+	bool cancelled;                /* end the wait */
+	bool revocable;                /* tell the holder when others want the
+					* lock */
+	bool told_wanted;              /* the holder was told */
 	bool afterwards;               /* `events` come after the release */
 	struct dlki_watch watch;
 	struct dlock_hold own, read;   /* the user's handles */
 	dlk_time asked_at;             /* the acquire began */
 	dlk_time granted_at;
 	dlk_time lease_until;          /* the lease's own end; DLK_FOREVER */
-	dlk_time hold_until;           /* the end that the hold has even if the
-					* lease is renewed; likewise */
-	int64_t pause_ns;              /* the last one between two releases */
+	dlk_time hold_until;           /* the hold's end even if the lease is
+					* renewed; likewise */
+	int64_t pause_ns;              /* the last pause between two releases */
 	struct dlki_timer work;        /* in schedule.work or schedule.clean */
 	struct dlki_timer expiry;      /* in schedule.expiry */
 	struct dlki_claim *held_next, **held_link;  /* record's list of holds */
 	struct dlki_claim *cleanup_next, **cleanup_link; /* ... of clean-ups;
-					* NULL: it is none */
+					* NULL: not on the list */
 	struct dlki_claim *wait_next, **wait_link;  /* handle's list of waits */
 	struct dlki_claim *parked_next, *parked_prev; /* see parked.h */
-	struct dlki_claim *passed;     /* what this waiter was given instead */
+	struct dlki_claim *passed;     /* the claim given to this waiter
+				        * instead */
 	struct dlki_claim *event_next; /* dispatcher's queue */
 	unsigned int events;        /* bits to deliver: 1 << enum dlock_event */
 	bool queued;
 	bool at_risk;
 	bool cond_ready;
-	bool async;                    /* its asker is an asynchronous call */
+	bool async;                    /* the asker is an asynchronous call */
 	int lost_fd;                   /* eventfd or -1 */
 	int wanted_fd;                 /* eventfd or -1 */
 	union {
@@ -140,7 +142,7 @@ struct dlki_claim {
 	char why[96];
 };
 
-/* With mu held: a new claim, ASKING, with one reference, the asker's. */
+/* With mu held: make a claim, ASKING, with a single reference, the asker's. */
 int dlki_claim_new(struct dlki_claim **out, struct dlki_record *record,
 		   enum dlk_mode mode, struct dlk_error *err);
 
@@ -159,8 +161,9 @@ void dlki_claim_discard(struct dlki_claim *claim);
 /* Without mu: does the promise still hold?  Swaps DLKI_EXPIRED in if not. */
 int dlki_claim_valid(struct dlki_claim *claim);
 
-/* Without mu: what dlock_check(), dlock_remaining_ms(), dlock_warning_ms() and
- * dlock_hold_fd() return for its holds.  The first two take no lock. */
+/* Without mu: return for the claim's holds the results of dlock_check(),
+ * dlock_remaining_ms(), dlock_warning_ms() and dlock_hold_fd().  The first two
+ * take no lock. */
 int dlki_claim_check(struct dlki_claim *claim);
 int64_t dlki_claim_remaining_ms(struct dlki_claim *claim);
 int64_t dlki_claim_warning_ms(struct dlki_claim *claim);
@@ -168,13 +171,13 @@ int dlki_claim_fd(struct dlki_claim *claim, struct dlk_error *err);
 
 /* The rest needs the client's mu.  See lifecycle.h as well. */
 
-/* Has it an asker: ASKING or PARKED? */
+/* Has the claim an asker: ASKING or PARKED? */
 static inline bool dlki_claim_asks(const struct dlki_claim *claim)
 {
 	return claim->state <= DLKI_PARKED;
 }
 
-/* Is it among the record's clean-ups: see cleanup.h? */
+/* Is the claim among the record's clean-ups: see cleanup.h? */
 static inline bool dlki_claim_is_cleanup(const struct dlki_claim *claim)
 {
 	return claim->cleanup_link != NULL;
@@ -198,12 +201,12 @@ static inline bool dlki_claim_is_sound(const struct dlki_claim *claim)
 	return true;
 }
 
-/* A move that the table does not have, or after which the state does not fit,
- * is a bug: assert() says so.  Without assert() the program's log gets an
- * error, and the promise ends. */
+/* A move outside the table, or into a state that does not fit, is a bug:
+ * assert() says so.  Without assert() the program's log gets an error, and the
+ * promise ends. */
 void dlki_claim_wrong(struct dlki_claim *claim, enum dlki_claim_state from);
 
-/* Change the state.  Inline, because most of it depends on `to` alone. */
+/* Change the state.  Inline, because most of the work depends on `to` alone. */
 static inline void dlki_claim_move(struct dlki_claim *claim,
 				   enum dlki_claim_state to)
 {
@@ -214,21 +217,21 @@ static inline void dlki_claim_move(struct dlki_claim *claim,
 		dlki_claim_wrong(claim, from);
 }
 
-/* Is it over for the program: RELEASING, CLEANING or GONE? */
+/* Is the claim over for the program: RELEASING, CLEANING or GONE? */
 static inline bool dlki_claim_is_over(const struct dlki_claim *claim)
 {
 	return claim->state >= DLKI_RELEASING;
 }
 
 void dlki_claim_ref(struct dlki_claim *claim);
-void dlki_claim_unref(struct dlki_claim *claim); /* may free it */
+void dlki_claim_unref(struct dlki_claim *claim); /* may free the claim */
 
-/* Wait until no other thread uses the ticket, then use it; 0 if `deadline`
- * came first. */
+/* Wait until no other thread uses the ticket, then use the ticket; 0 if
+ * `deadline` came first. */
 int dlki_claim_seize(struct dlki_claim *claim, dlk_time deadline);
 void dlki_claim_yield(struct dlki_claim *claim);
 
-/* Set `why`; a text that is too long is cut between two characters. */
+/* Set `why`; a long text is cut between two characters. */
 void dlki_claim_explain(struct dlki_claim *claim, const char *why);
 
 #endif

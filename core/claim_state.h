@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* From RELEASING on, the program has no hold of it any more. */
+/* From RELEASING on, the program has no hold of the claim any more. */
 enum dlki_claim_state {
 	DLKI_ASKING,
 	DLKI_PARKED,

@@ -17,13 +17,13 @@
 #define PAUSE_MIN_NS (20 * DLK_MS)
 #define PAUSE_MAX_NS (1000 * DLK_MS)
 #define SHARE_NS (2 * DLK_MS) /* of the time between two tries, per clean-up */
-#define PUT_OFF_MOST 256      /* in one go, with mu held */
+#define PUT_OFF_MOST 256      /* in a row, with mu held */
 
 /* ---- The renewer's share ------------------------------------------------ */
 
 /* How long the next clean-up may delay the renewer's renewals, including those
- * of future holds: they are due after a third of the lease, and must begin
- * before half of it. */
+ * of future holds: renewals are due after a third of the lease, and must begin
+ * before half of the lease. */
 static dlk_time cleanup_deadline(const struct dlock_client *c, dlk_time now)
 {
 	int64_t most_ms = c->request_ms;
@@ -73,7 +73,8 @@ static int64_t longer_pause(int64_t pause_ns)
 }
 
 /* While the store is unreachable, all clean-ups wait for the next try.  While
- * it answers, one that is only followed up waits longer the more there are. */
+ * the store answers, a clean-up that is only followed up waits longer the more
+ * there are. */
 static dlk_time next_try(struct dlki_claim *claim, int confirmed, dlk_time now)
 {
 	struct dlki_schedule *schedule = &claim->client->schedule;

@@ -121,7 +121,7 @@ static int client_new(struct dlock_client **out,
 	return 0;
 }
 
-/* What the URI says of claims that outlive a hold. */
+/* The URI's parameters for claims that outlive a hold. */
 static int set_up_passing(struct dlock_client *c, struct dlk_error *err)
 {
 	struct dlk_session *s = c->session;
@@ -154,7 +154,7 @@ static int has_release_begin(const struct dlock_backend *b)
 	       b->release_begin;
 }
 
-/* A store that is not remote has no answer to wait for. */
+/* A local store has no answer to wait for. */
 static int set_up_release(struct dlock_client *c, struct dlk_error *err)
 {
 	int async = dlk_param_int(c->uri, "release") != 0;
@@ -178,7 +178,8 @@ static int connect_store(struct dlock_client *c, struct dlk_error *err)
 	int64_t ask_ms = dlki_ask_ms(&c->ask);
 	int rc;
 
-	/* A request may not outlast dlock_close(), which waits for it. */
+	/* A request must not outlast dlock_close(), which waits for the
+	 * answer. */
 	c->request_ms = connect_ms;
 	if (c->request_ms > c->close_ms)
 		c->request_ms = c->close_ms > ask_ms ? c->close_ms : ask_ms;
@@ -283,7 +284,7 @@ int dlock_open(dlock_client **out, const char *uri, const dlock_options *opts)
 	return rc;
 }
 
-/* Until it is open, its session changes. */
+/* Until the client is open, the session changes. */
 static const struct dlk_session *session_of(const dlock_client *client)
 {
 	return client && atomic_load(&client->opened) ? client->session : NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The client: one opened store, and all that the core keeps about it.
+ * The client: an opened store, and the core's state for the store.
  */
 #ifndef DLOCK_CORE_CLIENT_H
 #define DLOCK_CORE_CLIENT_H
@@ -20,7 +20,7 @@
 #include "core/base/process.h"
 #include "core/base/slots.h"
 
-/* No store is left once it ENDS: callbacks are. */
+/* Once the client ENDS, the store is gone and callbacks are left. */
 enum dlki_close_state { DLKI_CLOSE_NONE, DLKI_CLOSE_BEGUN, DLKI_CLOSE_ENDS };
 
 struct dlock_client {
@@ -37,38 +37,39 @@ struct dlock_client {
 	int watches;                     /* ... and tells at once: CAP_WANTED */
 	int can_send;                    /* the store has release_begin */
 	int sends_releases;              /* so a release waits for no answer */
-	struct dlk_session *session;  /* the backend's, in a block of its own */
+	struct dlk_session *session;  /* the backend's, in a separate block */
 	uint32_t require;                /* as dlock_options says */
 	int once;
 
 	struct dlki_log log;             /* locks itself */
 	struct dlki_ask ask;             /* likewise */
 	struct dlki_pump pump;           /* likewise, and under mu */
-	_Atomic uint64_t ends;       /* 1 once it is closing */
+	_Atomic uint64_t ends;       /* 1 once closing */
 	_Atomic int opened;          /* see guard.h */
 	pthread_t opener, closer;    /* of dlock_open_start(), _close_start() */
 	int has_opener;              /* constant once there is a client */
-	_Atomic dlk_time away_since; /* the store; 0: it answers */
+	_Atomic dlk_time away_since; /* the store; 0: the store answers */
 
 	/*
-	 * mu protects all that follows, the records, the handles' lists and
-	 * every claim but where claim.h says otherwise.  While it is
-	 * held no other lock is taken but a common thread's (base/common.h), no
-	 * backend and no callback called.
+	 * mu protects all the members below, the records, the handles' lists
+	 * and every claim but where claim.h says otherwise.  A thread that
+	 * holds mu takes no other lock but a common thread's (base/common.h),
+	 * and calls no backend and no callback.
 	 */
 	pthread_mutex_t mu;
 	pthread_cond_t changed;        /* a call, request or callback is over */
 	uint64_t refs;                   /* of this struct: opener, records,
 					  * claims */
-	uint64_t turns;              /* claims that were ever entered */
-	unsigned int calls;          /* public calls that may use the backend */
+	uint64_t turns;              /* claims ever entered */
+	unsigned int calls;          /* public calls with use of the backend */
 	int closing;
 	enum dlki_close_state close_is;
 	struct dlki_async *close_call; /* by dlock_close_start() */
-	dlk_time holder_asked;           /* when a message last needed one */
+	dlk_time holder_asked;           /* when a message last needed a
+					  * holder */
 	int dead;                        /* the backend's session is gone */
 	struct dlki_claim *given_up;     /* dlock-loop's: see keep.h */
-	struct dlki_multi_wait *waits;       /* waits that are under way */
+	struct dlki_multi_wait *waits;       /* waits under way */
 	void *records;                  /* tsearch tree of struct dlki_record */
 	struct dlki_slots slots;         /* claims by ticket id */
 	struct dlki_owners owners;

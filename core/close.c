@@ -14,7 +14,7 @@
 #include "core/async_process.h"
 #include "core/async_thread.h"
 
-/* Let no new call begin, and wait for those that are under way. */
+/* Let no new call begin, and wait for the calls under way. */
 static void end_calls(struct dlock_client *c)
 {
 	pthread_mutex_lock(&c->mu);
@@ -34,8 +34,8 @@ static void end_calls(struct dlock_client *c)
 	pthread_mutex_unlock(&c->mu);
 }
 
-/* End all promises: the store may give a lock to others long before we hear its
- * answer.  Returns how many claims there are. */
+/* End all promises: the store may give a lock to others long before the answer
+ * arrives.  Returns how many claims there are. */
 static size_t end_promises(struct dlock_client *c)
 {
 	size_t n = 0;
@@ -101,7 +101,7 @@ static void release_each(struct dlock_client *c, dlk_time deadline)
 	}
 }
 
-/* Whatever the store has of it. */
+/* Whatever the store has of the claim. */
 static void close_store(struct dlock_client *c)
 {
 	dlk_time deadline;
@@ -122,7 +122,7 @@ static void close_store(struct dlock_client *c)
 	dlki_store_close(c, deadline);
 }
 
-/* One that is being opened gives up soon. */
+/* A client that is being opened gives up soon. */
 static void await_opener(struct dlock_client *c)
 {
 	if (!c->has_opener)
@@ -167,7 +167,7 @@ void dlki_close_finish(struct dlock_client *c)
 	dlki_client_unlock(c);
 }
 
-/* One that dlock_close_start() closes is waited for. */
+/* A client that dlock_close_start() closes is waited for. */
 static void close_client(struct dlock_client *c)
 {
 	int begun;

@@ -73,7 +73,7 @@ static void *deliverer_main(void *arg)
 	struct dlki_deliverer *by = arg;
 	int state;
 
-	/* A program's mistake with one client is none with the others. */
+	/* A program's mistake with a client must not harm the others. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	pthread_mutex_lock(&by->base.mu);
 	while (!by->base.stop) {

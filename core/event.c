@@ -13,7 +13,7 @@
 	((struct dlock_client *)(void *)((char *)(delivery)-offsetof(          \
 		struct dlock_client, events.delivery)))
 
-/* The clients that this thread calls back, the innermost first. */
+/* The clients being called back by this thread, the innermost first. */
 struct frame {
 	const struct dlock_client *client;
 	struct frame *outer;
@@ -30,7 +30,7 @@ int dlki_events_here(const struct dlock_client *c)
 	return f != NULL;
 }
 
-/* ---- What is to be called ------------------------------------------------ */
+/* ---- The queue ----------------------------------------------------------- */
 
 static void queue_claim(struct dlki_claim *claim)
 {
@@ -52,7 +52,7 @@ static void queue_claim(struct dlki_claim *claim)
 
 void dlki_event_handed_out(struct dlki_claim *claim)
 {
-	/* Its hold may have been released, and passed on to a call. */
+	/* The claim's hold may have been released, and passed on to a call. */
 	if (claim->undelivered != DLKI_HANDING_OUT)
 		return;
 	claim->undelivered = DLKI_HANDED_OUT;
@@ -66,7 +66,7 @@ void dlki_event_post(struct dlki_claim *claim, enum dlock_event event)
 
 	if (!claim->client->on_event || q->stop)
 		return;
-	/* The state is what was delivered last: deliver nothing. */
+	/* The program knows this state already: drop the event. */
 	if (event != DLOCK_LOST &&
 	    claim->events & (BIT(DLOCK_AT_RISK) | BIT(DLOCK_SAFE)) &
 		    ~BIT(event)) {
@@ -74,7 +74,7 @@ void dlki_event_post(struct dlki_claim *claim, enum dlock_event event)
 		return;
 	}
 	if (event == DLOCK_LOST)
-		claim->events = 0; /* whether it was safe is out of date */
+		claim->events = 0; /* SAFE is out of date */
 	claim->events |= BIT(event);
 	queue_claim(claim);
 }
@@ -88,10 +88,9 @@ void dlki_event_afterwards(struct dlki_claim *claim, enum dlock_event event)
 	queue_claim(claim);
 }
 
-/* ---- Calling it ---------------------------------------------------------- */
+/* ---- Calling on_event ---------------------------------------------------- */
 
-/* The next event to deliver, or -1.  A hold that the user has released gets no
- * more events. */
+/* The next event to deliver, or -1.  A released hold gets no more events. */
 static int next_event(struct dlki_claim *claim)
 {
 	if (claim->undelivered)
@@ -107,8 +106,8 @@ static int next_event(struct dlki_claim *claim)
 	return -1;
 }
 
-/* With mu held: a callback has returned.  Its time does not count against the
- * time of a dlock_close(). */
+/* With mu held: a callback has returned.  The callback's time does not count
+ * against the time of a dlock_close(). */
 static void count_callback_time(struct dlock_client *c, dlk_time begun)
 {
 	struct dlki_events *q = &c->events;

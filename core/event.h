@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The dispatcher calls on_event, with no lock held.  It is the process's thread
- * for that (deliver.h), so that a slow callback delays other callbacks and
- * nothing else; or dlock_process(), if the program wants that.
+ * The dispatcher calls on_event, with no lock held.  The dispatcher is the
+ * process's thread for callbacks (deliver.h), so a slow callback delays only
+ * other callbacks; or dlock_process(), if the program wants so.
  *
- * The queue is made of the claims themselves: nothing can be lost for want of
- * memory.  A hold's events come after the callback that hands it out.
+ * The queue is made of the claims themselves: no event can be lost for want of
+ * memory.  A hold's events come after the callback that hands the hold out.
  */
 #ifndef DLOCK_CORE_EVENT_H
 #define DLOCK_CORE_EVENT_H
@@ -32,23 +32,23 @@ struct dlki_events {
 
 int dlki_events_start(struct dlock_client *client, struct dlk_error *err);
 
-/* Without mu: drop the queued events, and wait for a callback that runs. */
+/* Without mu: drop the queued events, and wait for a running callback. */
 void dlki_events_stop(struct dlock_client *client);
 
 /* The rest needs mu. */
 
-/* From now on dlki_events_call() does what the thread did.  Waits for a
- * callback that runs, unless this thread is in it. */
+/* From now on dlki_events_call() replaces the thread.  Waits for a running
+ * callback, unless this thread is in it. */
 void dlki_events_by_process(struct dlock_client *client);
 
-/* Call on_event for the first event, and release mu meanwhile.  0: there is
- * none, or a callback runs. */
+/* Call on_event for the first event, and release mu meanwhile.  0: there is no
+ * event, or a callback runs. */
 int dlki_events_call(struct dlock_client *client);
 
-/* AT_RISK and SAFE that are both undelivered cancel out. */
+/* AT_RISK and SAFE, both undelivered, cancel out. */
 void dlki_event_post(struct dlki_claim *claim, enum dlock_event event);
 
-/* The same, of a hold that was released: release=async. */
+/* The same, of a released hold: release=async. */
 void dlki_event_afterwards(struct dlki_claim *claim, enum dlock_event event);
 
 /* The callback that handed out the claim's hold has returned. */

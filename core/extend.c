@@ -29,8 +29,8 @@ static int check_claim(struct dlki_claim *claim, struct dlk_error *err)
 	return 0;
 }
 
-/* With mu held.  The end moves only from the one that was known, as in a
- * renewal: a check that saw it reached stays right. */
+/* With mu held.  The end moves only from the known end, as in a renewal: a
+ * check that saw the end reached stays right. */
 static int move_end(struct dlki_claim *claim, dlk_time until,
 		    struct dlk_error *err)
 {
@@ -64,7 +64,7 @@ static int extend_claim(struct dlki_claim *claim, dlk_time until,
 	return rc;
 }
 
-/* All members or none, but for one that is lost meanwhile. */
+/* All members or no member, but for a member lost meanwhile. */
 static int extend_members(const struct dlki_multi_hold *m, dlk_time until,
 			  struct dlk_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Moving the end of holds that have one: what dlock_extend() does. */
+/* Moving the end of holds with an end, for dlock_extend(). */
 #ifndef DLOCK_CORE_EXTEND_H
 #define DLOCK_CORE_EXTEND_H
 

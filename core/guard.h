@@ -7,14 +7,14 @@
 
 #include "core/client.h"
 
-/* EINVAL if it is NULL; EFORKED in a process that is not the client's. */
+/* EINVAL for NULL; EFORKED in a process other than the client's. */
 int dlki_client_here(const struct dlock_client *client, struct dlk_error *err);
 
-/* The same, and EINVAL for one that is not open: not yet, or never. */
+/* The same, and EINVAL for a client that is not open: not yet, or never. */
 int dlki_client_ours(const struct dlock_client *client, struct dlk_error *err);
 
 /*
- * Begin a public call that may use the backend: 0, EFORKED, or ECANCELED once
+ * Begin a public call with use of the backend: 0, EFORKED, or ECANCELED once
  * the client is closing.  dlki_client_end() ends it.  dlock_close() waits for
  * every call to end.
  */
@@ -28,7 +28,7 @@ void dlki_call_end(struct dlock_client *client);
 /* Unlock mu; frees the client if no reference is left. */
 void dlki_client_unlock(struct dlock_client *client);
 
-/* Free a client that nobody refers to. */
+/* Free a client without references. */
 void dlki_client_destroy(struct dlock_client *client);
 
 #endif

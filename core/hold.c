@@ -25,14 +25,14 @@ void dlki_hold_begin(struct dlki_claim *claim, dlk_time end)
 	dlki_schedule_add(claim);
 }
 
-/* Where the store has no tokens, none are missing. */
+/* A store without tokens misses none. */
 int dlki_hold_has_token(const struct dlki_claim *claim)
 {
 	return claim->token == 0 || claim->token < claim->token_last;
 }
 
-/* A lease may be as short as half a ttl when it is granted, and is renewed
- * after a third of that. */
+/* A lease may be as short as half a ttl when granted, and is renewed after a
+ * third of that time. */
 dlk_time dlki_hold_fits_until(const struct dlki_claim *claim)
 {
 	int64_t ttl_ms = claim->client->schedule.ttl_ms;
@@ -49,9 +49,9 @@ int dlki_hold_fits(const struct dlki_claim *claim, dlk_time now)
 }
 
 /*
- * No token may be ahead of the store's clock: a store that is wiped gives its
- * next token by that.  With more than one hold in a microsecond, this one has
- * to wait for the next.
+ * No token may be ahead of the store's clock: a wiped store gives the next
+ * token by the clock.  With several holds in a microsecond, this hold has to
+ * wait for the next microsecond.
  */
 static dlk_time await_token(const struct dlki_claim *claim, dlk_time now)
 {
@@ -62,7 +62,7 @@ static dlk_time await_token(const struct dlki_claim *claim, dlk_time now)
 	return now;
 }
 
-/* What the last hold had of its own goes. */
+/* Clear the state of the last hold. */
 dlk_time dlki_hold_next(struct dlki_claim *claim, uint64_t thread,
 			dlk_time asked_at, dlk_time now)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A claim becomes a hold: of the thread that asked the store for it, or of
- * another thread of the client, which gets it without a request.
+ * A claim becomes a hold: of the thread that asked the store, or of another
+ * thread of the client, without a request.
  *
  * All functions need the client's mu.
  */
@@ -13,16 +13,16 @@
 /* ASKING or KEPT becomes HELD, with a promise until `end`. */
 void dlki_hold_begin(struct dlki_claim *claim, dlk_time end);
 
-/* Is there a token for its next hold? */
+/* Is there a token for the claim's next hold? */
 int dlki_hold_has_token(const struct dlki_claim *claim);
 
-/* May its next hold come without a request?  Only with another token, and with
- * a quarter of the ttl left: until when is that? */
+/* Until when may the claim's next hold come without a request?  Only with
+ * another token, and with a quarter of the ttl left. */
 dlk_time dlki_hold_fits_until(const struct dlki_claim *claim);
 int dlki_hold_fits(const struct dlki_claim *claim, dlk_time now);
 
-/* Its next hold is that of `thread`, which asked at `asked_at` and is granted
- * it `now`.  Returns the end of its promise. */
+/* Give the claim's next hold to `thread`, which asked at `asked_at` and is
+ * granted the hold `now`.  Returns the end of the promise. */
 dlk_time dlki_hold_next(struct dlki_claim *claim, uint64_t thread,
 			dlk_time asked_at, dlk_time now);
 

@@ -56,7 +56,8 @@ static void ask_store(struct dlki_record *r, struct holders *all,
 		all->n = 0;
 }
 
-/* The words for a claim of this client that holds the lock alone, or NULL. */
+/* Return the words for a claim of this client that holds the lock alone, or
+ * NULL. */
 static const char *holder_here(struct dlki_record *r)
 {
 	const char *who = NULL;

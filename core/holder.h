@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The holder in a message: of a lock that was busy until the caller's deadline.
+ * The holder in a message: of a lock busy until the caller's deadline.
  */
 #ifndef DLOCK_CORE_HOLDER_H
 #define DLOCK_CORE_HOLDER_H

@@ -14,9 +14,9 @@
 #include "core/wait.h"
 #include "core/watch.h"
 
-#define FOR_EVER_MS 600000 /* what is asked for ever takes at most */
+#define FOR_EVER_MS 600000 /* the most time for a question without a timeout */
 
-/* What the store reported, copied, with its strings behind it. */
+/* A copy of the store's report, with the strings behind it. */
 struct report {
 	struct report *next;
 	union {
@@ -35,7 +35,7 @@ struct dlki_question {
 	struct report *first, **last;
 	int nomem; /* for a report */
 
-	/* Of one that nobody waits for. */
+	/* Of a question without a waiting thread. */
 	struct dlki_record *record;
 	void (*each)(const struct dlock_participant *p, void *arg);
 	void *arg;
@@ -177,8 +177,8 @@ static int begin(struct dlki_question *q, struct dlock_client *c,
 	return 0;
 }
 
-/* Have `put` ask the store.  The question then has what the store reported,
- * also after a failure. */
+/* Have `put` ask the store.  The question then has the store's report, also
+ * after a failure. */
 static int ask_store(struct dlki_question *q,
 		     int (*put)(struct dlki_question *q, struct dlk_error *err),
 		     struct dlk_error *err)
@@ -211,8 +211,8 @@ static int about_lock(struct dlki_question *q, const dlock_lock *lock,
 	return 0;
 }
 
-/* The waiters that wait for a claim of this client: the store does not know
- * them.  One that reports no waiters reports none of these either. */
+/* Report the waiters for a claim of this client: the store does not know them.
+ * For a store that reports no waiters, report no waiters here either. */
 static void append_own_waiters(struct dlki_question *q,
 			       const struct dlki_record *r)
 {

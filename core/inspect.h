@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Questions to the store that are not about a hold: inspect, list, resize,
- * break, revoke.
+ * Questions to the store apart from holds: inspect, list, resize, break,
+ * revoke.
  *
  * A backend may report with its own locks held, but the user's callback may
- * call anything.  So it is called when the backend has returned and the call
- * has ended for the client; it may even close the client.
+ * call anything.  So the core calls it when the backend has returned and the
+ * call has ended for the client; the callback may even close the client.
  */
 #ifndef DLOCK_CORE_INSPECT_H
 #define DLOCK_CORE_INSPECT_H
 
 #include "core/lock.h"
 
-/* What dlock_inspect_start() and dlock_break_start() ask, in steps. */
+/* The questions of dlock_inspect_start() and dlock_break_start(), in steps. */
 struct dlki_question;
 
 /* Without `each`, break the lock.  NULL: see err. */
@@ -24,11 +24,11 @@ dlki_question_new(const dlock_lock *lock,
 /* Ask the store.  Without mu, as a call of the client. */
 int dlki_question_ask(struct dlki_question *question, struct dlk_error *err);
 
-/* Tell of the answer, which was `rc`, and free it. */
+/* Tell of the answer, which was `rc`, and free the question. */
 void dlki_question_end(struct dlki_question *question, int rc);
 
-/* What dlock_inspect(), dlock_list(), dlock_revoke() and dlock_break() do, and
- * dlock_semaphore_resize() for what is a semaphore. */
+/* Answer dlock_inspect(), dlock_list(), dlock_revoke() and dlock_break(), and
+ * dlock_semaphore_resize() for a semaphore. */
 int dlki_inspect(const dlock_lock *lock,
 		 void (*each)(const struct dlock_participant *p, void *arg),
 		 void *arg, int64_t timeout_ms, struct dlk_error *err);

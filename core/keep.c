@@ -10,7 +10,8 @@
 #include "core/store.h"
 #include "core/watch.h"
 
-/* Waiters of this client get it at once, or it goes back to the store. */
+/* Waiters of this client get the claim at once, or it goes back to the
+ * store. */
 static int may_keep(const struct dlki_claim *claim)
 {
 	const struct dlki_record *r = claim->record;
@@ -18,7 +19,7 @@ static int may_keep(const struct dlki_claim *claim)
 	return dlki_watch_allows(claim) && !r->parked && !r->kept;
 }
 
-/* When it is to be released. */
+/* When to release the claim. */
 static dlk_time end_of_keep(const struct dlki_claim *claim, dlk_time now)
 {
 	const struct dlock_client *c = claim->client;
@@ -61,7 +62,7 @@ struct dlki_claim *dlki_keep_take(struct dlki_record *r, uint64_t thread,
 	return claim;
 }
 
-/* The caller has seized it, and dlki_cleanup_settle() yields it. */
+/* The caller has seized the claim, and dlki_cleanup_settle() yields it. */
 static void give_back(struct dlki_claim *claim)
 {
 	struct dlock_client *c = claim->client;

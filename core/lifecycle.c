@@ -84,7 +84,7 @@ void dlki_claim_keep(struct dlki_claim *claim, dlk_time until)
 	dlki_claim_move(claim, DLKI_KEPT);
 }
 
-/* KEPT no longer, but for its place among the clean-ups. */
+/* KEPT no longer, but still among the clean-ups. */
 static void end_keep(struct dlki_claim *claim)
 {
 	claim->record->kept = NULL;
@@ -139,7 +139,7 @@ void dlki_claim_lose(struct dlki_claim *claim, const char *why)
 		rouse_upgrades(claim);
 }
 
-/* Its reference is the caller's now. */
+/* The reference is the caller's now. */
 static void forget_cleanup(struct dlki_claim *claim)
 {
 	dlki_heap_remove(&claim->client->schedule.clean, &claim->work);
@@ -159,7 +159,8 @@ void dlki_claim_gone(struct dlki_claim *claim)
 {
 	bool was_cleanup = dlki_claim_is_cleanup(claim);
 
-	/* The store may have told the end while dlock_close() asked for it. */
+	/* The store may have told the end while dlock_close() asked for the
+	 * end. */
 	if (claim->state == DLKI_GONE)
 		return;
 	if (claim->ticket->id != 0)

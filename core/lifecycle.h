@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The steps of a claim's life that schedule, events and clean-ups learn of.
+ * The steps of a claim's life, with news for schedule, events and clean-ups.
  * All need the client's mu.
  */
 #ifndef DLOCK_CORE_LIFECYCLE_H
@@ -8,13 +8,13 @@
 
 #include "core/claim.h"
 
-/* Give it a ticket id and room in the schedule. */
+/* Give the claim a ticket id and room in the schedule. */
 int dlki_claim_enter(struct dlki_claim *claim, struct dlk_error *err);
 
-/* Its waiter, if there is one, looks at what has changed. */
+/* Have the waiter, if there is one, look at the change. */
 void dlki_claim_rouse(struct dlki_claim *claim);
 
-/* The same, and releases mu meanwhile, because the waiter takes it first of
+/* The same, and releases mu meanwhile, because the waiter takes mu first of
  * all. */
 void dlki_claim_rouse_soon(struct dlki_claim *claim);
 
@@ -22,34 +22,34 @@ void dlki_claim_rouse_soon(struct dlki_claim *claim);
  * while there is a dispatcher. */
 void dlki_claim_lose(struct dlki_claim *claim, const char *why);
 
-/* It is over, and the store may still have something of it: CLEANING, from now
- * on. */
+/* End a claim that may still stand in the store: CLEANING, from now on. */
 void dlki_claim_clean(struct dlki_claim *claim);
 
 /* The first release has ended: GONE, or CLEANING. */
 void dlki_claim_released(struct dlki_claim *claim, bool confirmed);
 
-/* In its state, RELEASING or LOST: the renewer is to release it at `at`, unless
- * an answer comes before that. */
+/* Have the renewer release a RELEASING or LOST claim at `at`, unless an answer
+ * comes before. */
 void dlki_claim_await(struct dlki_claim *claim, dlk_time at);
 
-/* HELD becomes KEPT, a clean-up that is due at `until`; see keep.h. */
+/* HELD becomes KEPT, a clean-up due at `until`; see keep.h. */
 void dlki_claim_keep(struct dlki_claim *claim, dlk_time until);
 
 /* KEPT becomes CLEANING, and is due now. */
 void dlki_claim_unkeep(struct dlki_claim *claim);
 
-/* KEPT becomes RELEASING: the caller sees to that, or at `at` the renewer. */
+/* KEPT becomes RELEASING: by the caller, or at `at` by the renewer. */
 void dlki_claim_give_up(struct dlki_claim *claim, dlk_time at);
 
 /* KEPT is no clean-up any more, and HELD next. */
 void dlki_claim_retake(struct dlki_claim *claim);
 
-/* A LOST claim is released: CLEANING, or GONE if the store has nothing left. */
+/* A LOST claim is released: CLEANING, or GONE if the store has no trace
+ * left. */
 void dlki_claim_end_lost(struct dlki_claim *claim);
 
-/* The store holds nothing of it: forget the id, and the renewer's duty.
- * A claim that is LOST stays so, any other is GONE. */
+/* The claim is gone from the store: forget the id, and the renewer's duty.  A
+ * LOST claim stays LOST, any other is GONE. */
 void dlki_claim_gone(struct dlki_claim *claim);
 
 #endif

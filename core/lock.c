@@ -144,7 +144,8 @@ void dlki_lock_free(dlock_lock *lock)
 	struct dlki_record *record = lock->record;
 	struct dlock_client *c = record->client;
 
-	/* In a forked child mu may be locked for ever; its memory is a copy. */
+	/* In a forked child mu may be locked for ever; the child's memory is a
+	 * copy. */
 	if (dlki_client_ours(c, NULL) == 0) {
 		pthread_mutex_lock(&c->mu);
 		dlki_record_unref(record);

@@ -16,14 +16,15 @@ struct dlock_lock {
 	struct dlki_multi *multi;
 	int has_read_side;
 	int reads;                    /* acquires take the read side */
-	int unbound;                  /* its holds belong to no thread */
+	int unbound;                  /* the holds belong to no thread */
 	struct dlki_claim *waits;     /* under the client's mu */
 	_Atomic uint64_t cancels;     /* number of dlock_cancel() calls */
 	_Atomic uint64_t answered;    /* of them have ended a wait, if sticky */
 	int sticky;                   /* a cancel waits for a wait to end */
 };
 
-/* What dlock_mutex_new(), dlock_rwlock_new() and dlock_semaphore_new() do. */
+/* Make a handle, for dlock_mutex_new(), dlock_rwlock_new() and
+ * dlock_semaphore_new(). */
 int dlki_mutex_new(dlock_lock **out, dlock_client *client, const char *name,
 		   struct dlk_error *err);
 int dlki_rwlock_new(dlock_lock **out, dlock_client *client, const char *name,
@@ -38,9 +39,9 @@ int dlki_lock_needs(const dlock_client *client, uint32_t cap, const char *what,
 /* What dlock_lock_sticky_cancel() does. */
 int dlki_lock_sticky(dlock_lock *lock, struct dlk_error *err);
 
-/* The rest is for handles that are not multi-locks. */
+/* The rest is for handles of single locks. */
 
-/* The side that dlock_acquire() takes. */
+/* The side for dlock_acquire(). */
 enum dlk_mode dlki_lock_mode(const dlock_lock *lock);
 
 /* A second handle on the record of `lock`. */
@@ -49,10 +50,10 @@ int dlki_lock_clone(dlock_lock **out, const dlock_lock *lock,
 void dlki_lock_free(dlock_lock *lock);
 void dlki_lock_cancel(dlock_lock *lock);
 
-/* What dlock_lock_unbind() does, with any handle. */
+/* As dlock_lock_unbind(), with any handle. */
 int dlki_lock_unbind(dlock_lock *lock, struct dlk_error *err);
 
-/* What dlock_lock_use_read_side() does, with any handle. */
+/* As dlock_lock_use_read_side(), with any handle. */
 int dlki_lock_use_read_side(dlock_lock *lock, struct dlk_error *err);
 
 #endif

@@ -18,7 +18,7 @@
 
 static _Thread_local struct dlki_log_bracket *innermost;
 
-/* The thread must not be held up: it writes, and delivers nothing. */
+/* The thread must not be held up: it writes, and does not deliver. */
 static _Thread_local int is_apart;
 
 /* ---- Reading ------------------------------------------------------------- */
@@ -87,8 +87,8 @@ static int has_lines(const struct dlki_log *log)
 	return log->first || log->missed > 0;
 }
 
-/* On the process's thread for callbacks.  A thread that is in the sink sees to
- * what it leaves. */
+/* On the process's thread for callbacks.  A thread in the sink sees to the
+ * lines it leaves. */
 static int deliver_later(struct dlki_delivery *delivery)
 {
 	struct dlki_log *log = LOG_OF(delivery);
@@ -128,8 +128,8 @@ static void wake_thread(struct dlki_log *log)
 	atomic_store(&log->stranded, rc != 0);
 }
 
-/* Deliver the lines up to `number`.  If another thread is in the sink, that
- * thread continues with them. */
+/* Deliver the lines up to `number`.  If another thread is in the sink, the
+ * other thread continues with them. */
 static void deliver(struct dlki_log *log, uint64_t number)
 {
 	pthread_mutex_lock(&log->mu);
@@ -142,7 +142,7 @@ static void deliver(struct dlki_log *log, uint64_t number)
 	pthread_mutex_unlock(&log->mu);
 }
 
-/* The sink calls nothing of dlock, so that no sink waits here for itself. */
+/* The sink must not call dlock, so no sink waits here for itself. */
 void dlki_log_by_process(struct dlki_log *log, struct dlki_due *due)
 {
 	pthread_mutex_lock(&log->mu);
@@ -205,7 +205,7 @@ void dlki_log_end(struct dlki_log *log)
 
 /* ---- Writing ------------------------------------------------------------- */
 
-/* What a line is about. */
+/* The subject of a line. */
 struct about {
 	int level, code;
 	const char *lock; /* or NULL */

@@ -3,11 +3,11 @@
  * The log: lines on their way to the program's sink.
  *
  * The writer of a line may hold any lock, so a line is only queued.  A thread
- * that writes inside a call of the backend delivers its lines to the sink when
- * that call has returned.  The process's thread for callbacks (deliver.h)
+ * that writes inside a call of the backend delivers the lines to the sink when
+ * the call has returned.  The process's thread for callbacks (deliver.h)
  * delivers the lines of a store's threads.
  *
- * The sink gets one line at a time, in the order of writing.  The queue is
+ * The sink gets a line at a time, in the order of writing.  The queue is
  * bounded: while a sink does not return, further lines are only counted, and
  * the sink is told how many were dropped.
  */
@@ -29,7 +29,7 @@ enum { DLKI_ERROR, DLKI_WARNING, DLKI_INFO, DLKI_DEBUG };
 struct dlki_log_line {
 	struct dlki_log_line *next;
 	uint64_t number;      /* from 1, in the order of writing */
-	uint64_t missed;      /* lines dropped before this one */
+	uint64_t missed;      /* lines dropped before this line */
 	int level, code;
 	const char *lock;     /* behind the text, or NULL */
 	char text[];
@@ -37,22 +37,22 @@ struct dlki_log_line {
 
 struct dlki_log {
 	/* Constant. */
-	dlock_log_fn sink;    /* NULL: nothing is written */
+	dlock_log_fn sink;    /* NULL: no line is written */
 	void *arg;
 	const char *label, *uri;
 
 	struct dlki_delivery delivery; /* locks itself */
 
 	/*
-	 * mu protects the rest.  The sink is called without it, and no lock
-	 * is taken behind it but that of deliver.h.
+	 * mu protects the rest.  The sink is called without mu, and a thread
+	 * with mu takes no lock but deliver.h's.
 	 */
 	pthread_mutex_t mu;
 	pthread_cond_t told;  /* no thread is in the sink */
 	struct dlki_log_line *first, **last;
 	size_t n;
 	uint64_t written;     /* number of the last line */
-	uint64_t missed;      /* since that one */
+	uint64_t missed;      /* since that line */
 	int telling;          /* a thread is in the sink */
 	struct dlki_due *due; /* dlock_process() tells the sink; or NULL */
 	int stop;
@@ -66,13 +66,13 @@ void dlki_log_init(struct dlki_log *log, dlock_log_fn sink, void *arg,
 		   const char *label, const char *uri);
 
 /* From now on only dlki_log_tell() calls the sink, and `due` is told when there
- * is a line.  Waits for a call that runs. */
+ * is a line.  Waits for a running call. */
 void dlki_log_by_process(struct dlki_log *log, struct dlki_due *due);
 
-/* Call the sink with one line.  0: there is none. */
+/* Call the sink with a line.  0: there is no line. */
 int dlki_log_tell(struct dlki_log *log);
 
-/* How often dlki_log_tell() has something to tell.  Takes no lock. */
+/* Return how often dlki_log_tell() has a line to tell.  Takes no lock. */
 size_t dlki_log_due(const struct dlki_log *log);
 
 /* No more lines will be written: deliver the rest. */
@@ -99,7 +99,7 @@ void dlki_log_apart(int apart);
 void dlki_log(struct dlock_client *client, int level, const char *fmt, ...)
 	DLOCK_PRINTF(3, 4);
 
-/* The same of a failure, and of the lock that was asked for, or NULL. */
+/* The same of a failure, and of the lock asked for, or NULL. */
 void dlki_log_failed(struct dlock_client *client, int level, const char *lock,
 		     const struct dlk_error *err, const char *what);
 

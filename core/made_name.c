@@ -11,8 +11,8 @@
 
 static const char digits[] = "0123456789abcdef";
 
-/* A legal name that looks like one of ours is escaped, so that no two strings
- * of bytes have one name. */
+/* A legal name that looks like a made name is escaped, so no two strings of
+ * bytes have the same name. */
 static int is_name(const char *bytes, size_t len)
 {
 	size_t at;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Legal names of locks, out of any bytes: what dlock_name_make() does. */
+/* Legal names of locks, out of any bytes, for dlock_name_make(). */
 #ifndef DLOCK_CORE_MADE_NAME_H
 #define DLOCK_CORE_MADE_NAME_H
 

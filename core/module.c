@@ -14,7 +14,7 @@
 
 #define SYMBOL "dlock_backend_v1"
 
-/* A directory that is sticky lets only the owner of a file replace it. */
+/* A sticky directory lets only the owner of a file replace the file. */
 static int others_may_write(const struct stat *st)
 {
 	if (st->st_uid != 0 && st->st_uid != geteuid())
@@ -23,8 +23,8 @@ static int others_may_write(const struct stat *st)
 	       !(S_ISDIR(st->st_mode) && st->st_mode & S_ISVTX);
 }
 
-/* A user that can write the file, or replace a directory on its path, chooses
- * what code runs here.  `path` is resolved, and is cut while it is walked. */
+/* A user that can write the file, or replace a directory on the path, chooses
+ * the code that runs here.  `path` is resolved, and is cut during the walk. */
 static int check_path(char *path, struct dlk_error *err)
 {
 	char *slash;
@@ -79,7 +79,7 @@ static int registered_already(const struct dlock_backend *backend)
 	       there == backend;
 }
 
-/* `*added`: it is used from now on, for ever. */
+/* `*added`: in use from now on, for ever. */
 static int use_object(void *object, const char *file, int *added,
 		      struct dlk_error *err)
 {

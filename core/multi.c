@@ -7,8 +7,8 @@
 #include "core/base/error.h"
 #include "core/guard.h"
 
-/* By name first: it is the same for everybody, while one store may be known by
- * several URIs. */
+/* By name first: a name is the same for all clients, while a store may be known
+ * by several URIs. */
 static int compare_members(const void *a, const void *b)
 {
 	const struct dlki_record *x =

@@ -71,7 +71,7 @@ static int try_member(struct dlki_multi_hold *m, struct dlki_member *member,
 	return take_member(m, member, &one, err);
 }
 
-/* A member may have been lost while another one was tried. */
+/* A member may have been lost during the try of another. */
 int dlki_multi_complete(const struct dlki_multi_hold *m, struct dlk_error *err)
 {
 	if (dlki_multi_check(&m->hold) != DLOCK_ELOST)

@@ -45,7 +45,7 @@ static void end_acquire(struct dlki_multi_call *call, int rc,
 	size_t n = call->lock->multi->n_clients;
 
 	pthread_mutex_lock(&home->mu);
-	dlki_call_begin(home); /* until its end is told */
+	dlki_call_begin(home); /* until the end is told */
 	call->ending = 1;
 	while (call->pins > 0)
 		dlk_cond_wait(&home->changed, &home->mu, DLK_FOREVER);
@@ -58,7 +58,7 @@ static void end_acquire(struct dlki_multi_call *call, int rc,
 
 /* ---- Steps --------------------------------------------------------------- */
 
-/* With mu held.  DLKI_SLEEPS: the async thread has it, from `at` on. */
+/* With mu held.  DLKI_SLEEPS: the async thread has the call, from `at` on. */
 static int enter_step(struct dlki_multi_call *call, dlk_time at,
 		      dlock_hold **hold, struct dlk_error *err)
 {
@@ -83,9 +83,9 @@ static int enter_step(struct dlki_multi_call *call, dlk_time at,
 	return DLKI_SLEEPS;
 }
 
-/* Ask for the `next` member.  The result of a step that ends at once, or
- * DLKI_SLEEPS: when it ends, that thread goes on with the call, which may be
- * gone by now. */
+/* Ask for the `next` member.  Returns the result of a step that ends at once,
+ * or DLKI_SLEEPS: the thread that ends the step goes on with the call, which
+ * may be gone by now. */
 static int begin_step(struct dlki_multi_call *call, struct dlki_wait wait,
 		      dlk_time at, dlock_hold **hold, struct dlk_error *err)
 {
@@ -165,7 +165,7 @@ static void go_on(struct dlki_multi_call *call, int rc, dlock_hold *hold,
 
 /* ---- After a failed step ------------------------------------------------- */
 
-/* It has no members. */
+/* The call has no members. */
 static void ask_anew(struct dlki_multi_call *call)
 {
 	struct dlki_wait *w = &call->wait;
@@ -200,7 +200,7 @@ static void give_way(struct dlki_multi_call *call, int rc,
 		ask_anew(call);
 }
 
-/* Is the busy member one that the call has already?  EBUSY, or EINVAL. */
+/* Does the call have the busy member already?  EBUSY, or EINVAL. */
 static int look(struct dlki_async *r, struct dlk_error *err)
 {
 	struct dlki_multi_call *call = r->multi;
@@ -255,7 +255,7 @@ const struct dlki_async_whole dlki_multi_call_whole = {
 
 /* ---- The beginning ------------------------------------------------------- */
 
-/* A call of all its clients, or of none. */
+/* Enter the call with all the clients, or with no client. */
 static int begin_clients(struct dlki_multi_call *call, struct dlk_error *err)
 {
 	const struct dlki_multi *multi = call->lock->multi;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Asynchronous calls for multi-locks.  Such a call has parts: asynchronous
- * calls for single members, each of the member's client.  No thread waits for
- * a part; the thread that ends one begins the next.
+ * calls for single members, each of the member's client.  No thread waits for a
+ * part; the thread that ends a part begins the next.
  *
  *   acquire   a step waits for the first member, then a step tries each other
  *             member, as core/multi_acquire.c does.  After a failed try a part
- *             for each member gives that back, and then a step waits for the
- *             busy member, or the call ends.
+ *             for each member gives the member back, and then a step waits for
+ *             the busy member, or the call ends.
  *   release   a part for each member, all at once
  *
  * The call itself is an operation of the client of the member that the program
- * named first.  It is a call of all its clients, so none of them goes before
- * its end.
+ * named first.  It counts as a call of all the members' clients, so no client
+ * goes before the call's end.
  */
 #ifndef DLOCK_CORE_MULTI_CALL_H
 #define DLOCK_CORE_MULTI_CALL_H
@@ -26,13 +26,14 @@ struct dlki_multi_call {
 	/* Constant. */
 	struct dlki_async *op;         /* the program's operation */
 	dlock_lock *lock;              /* NULL: a release */
-	struct dlki_multi_wait *waits; /* of an acquire, one a client */
+	struct dlki_multi_wait *waits; /* of an acquire, for each client */
 
-	struct dlki_multi_hold *m;     /* NULL: the program has it */
+	struct dlki_multi_hold *m;     /* NULL: the program has the hold */
 	struct dlki_wait wait;         /* the program's */
 
-	/* Where an acquire stands.  One thread at a time has to do with it. */
-	size_t first;                  /* member that is waited for */
+	/* The progress of an acquire.  A single thread at a time works on
+	 * it. */
+	size_t first;                  /* member waited for */
 	size_t next;                   /* member of the step */
 	int final;                     /* there is no other try */
 	struct dlki_backoff pauses;
@@ -40,28 +41,29 @@ struct dlki_multi_call {
 
 	/* Under the mu of op->client. */
 	size_t left;                   /* parts that release */
-	int rc;                        /* how it is to end, unless it goes on */
+	int rc;                        /* the end, unless it goes on */
 	struct dlk_error err;
-	unsigned int pins;             /* threads that are rousing its step */
+	unsigned int pins;             /* threads rousing the step */
 	int ending;                    /* no other thread begins to */
 
-	_Atomic(struct dlock_client *) at; /* whose call the step is; changed
-					    * with its mu held */
+	_Atomic(struct dlock_client *) at; /* the step's client; changed with
+					    * the client's mu held */
 	struct dlki_async step;
-	struct dlki_async part[];      /* one a member */
+	struct dlki_async part[];      /* for each member */
 };
 
 /* Without mu.  Begin to acquire `lock` as `op`; 0 and `*number`.  After an
- * error nothing has begun. */
+ * error the call has not begun. */
 int dlki_multi_call_acquire(struct dlki_async *op, dlock_lock *lock,
 			    int64_t timeout_ms, dlock_op *number,
 			    struct dlk_error *err);
 
-/* Without mu.  Begin to release `hold` as `op`; after an error it stands. */
+/* Without mu.  Begin to release `hold` as `op`; after an error the hold
+ * stands. */
 int dlki_multi_call_release(struct dlki_async *op, dlock_hold *hold,
 			    struct dlk_error *err);
 
-/* With the mu of op->client held, which is released meanwhile: it was
+/* With the mu of op->client held, which is released meanwhile: the call was
  * cancelled. */
 void dlki_multi_call_rouse(struct dlki_multi_call *call);
 

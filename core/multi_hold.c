@@ -39,8 +39,8 @@ void dlki_multi_hold_free(struct dlki_multi_hold *m)
 }
 
 /* Release in reverse; the worst failure is the result.  The whole takes no
- * longer than one release may, and after a failed acquire, `w`, no longer than
- * its last request. */
+ * longer than a single release may, and after a failed acquire, `w`, no longer
+ * than the last request of it. */
 static int release_members(struct dlki_multi_hold *m, struct dlki_wait *w,
 			   struct dlk_error *err)
 {
@@ -121,7 +121,7 @@ int dlki_multi_check(const dlock_hold *hold)
 	return DLOCK_OK;
 }
 
-/* The least that `ask` says of a member, where -1 is more than any. */
+/* Return the least result of `ask` for a member, where -1 is more than any. */
 static int64_t least_ms(const dlock_hold *hold,
 			int64_t (*ask)(struct dlki_claim *member))
 {

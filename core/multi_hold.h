@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Having all members of a multi-lock, or none.
+ * Having all members of a multi-lock, or no member.
  */
 #ifndef DLOCK_CORE_MULTI_HOLD_H
 #define DLOCK_CORE_MULTI_HOLD_H
@@ -27,16 +27,16 @@ void dlki_multi_hold_free(struct dlki_multi_hold *m); /* the members stay */
 
 int dlki_multi_release(dlock_hold *hold, struct dlk_error *err);
 
-/* Release what a wait has acquired so far; no member is left in `m`. */
+/* Release the members acquired so far; no member is left in `m`. */
 void dlki_multi_give_back(struct dlki_multi_hold *m, struct dlki_wait *wait);
 
-/* OK, ELOST, or EFORKED of the first member that is not OK. */
+/* OK, or ELOST or EFORKED of the first member with an error. */
 int dlki_multi_check(const dlock_hold *hold);
 int64_t dlki_multi_remaining_ms(const dlock_hold *hold);
 int64_t dlki_multi_warning_ms(const dlock_hold *hold);
 int dlki_multi_fd(dlock_hold *hold, struct dlk_error *err);
 
-/* The hold of the member that the user named `i`th, or NULL. */
+/* Return the hold of the user's `i`th member, or NULL. */
 dlock_hold *dlki_multi_member(const dlock_hold *hold, size_t i);
 
 #endif

@@ -25,7 +25,7 @@ struct dlki_multi_call *dlki_multi_call_new(struct dlki_async *op, size_t n)
 
 /* ---- The parts ----------------------------------------------------------- */
 
-/* One for each member, in reverse; then the call has no members. */
+/* A part for each member, in reverse; then the call has no members. */
 static size_t make_parts(struct dlki_multi_call *call)
 {
 	struct dlki_multi_hold *m = call->m;
@@ -107,7 +107,7 @@ static int begin_member(dlock_hold *hold, struct dlk_error *err)
 	return rc;
 }
 
-/* A call of each member's client, or of none. */
+/* Enter a call with each member's client, or with no client. */
 static int begin_members(const struct dlki_multi_hold *m, struct dlk_error *err)
 {
 	for (size_t i = 0; i < m->n; i++) {

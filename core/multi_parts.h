@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The parts of an asynchronous call for a multi-lock: each releases a member,
- * or hands its hold out.
+ * or hands the member's hold out.
  */
 #ifndef DLOCK_CORE_MULTI_PARTS_H
 #define DLOCK_CORE_MULTI_PARTS_H
@@ -11,16 +11,16 @@
 /* A call with `n` parts, which is `op` then; NULL: no memory. */
 struct dlki_multi_call *dlki_multi_call_new(struct dlki_async *op, size_t n);
 
-/* Without mu: begin to release all members that an acquire has.  The last of
- * these goes on with the call, which may end before this function returns. */
+/* Without mu: begin to release all members of an acquire.  The last release
+ * goes on with the call, which may end before this function returns. */
 void dlki_multi_parts_give_back(struct dlki_multi_call *call);
 
-/* Without mu: a member was released, or that failed.  Were all? */
+/* Without mu: a member was released, or the release failed.  Were all? */
 int dlki_multi_parts_released(struct dlki_multi_call *call, int rc,
 			      const struct dlk_error *err);
 
-/* Without mu.  The callback of an acquire that was granted begins; it has
- * returned, and the call is freed. */
+/* Without mu.  The callback of a granted acquire begins; has returned, and the
+ * call is freed. */
 void dlki_multi_parts_hand_out(struct dlki_multi_call *call,
 			      const dlock_hold *hold);
 void dlki_multi_parts_handed_out(struct dlki_multi_call *call);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A lock that is a member twice, under two URIs: 127.0.0.1 and localhost, a
- * socket and a port, a directory and a symbolic link.  Such a multi-lock is in
- * the way of itself.
+ * A lock with two places among the members, under two URIs: 127.0.0.1 and
+ * localhost, a socket and a port, a directory and a symbolic link.  Such a
+ * multi-lock is in the way of itself.
  */
 #ifndef DLOCK_CORE_MULTI_TWICE_H
 #define DLOCK_CORE_MULTI_TWICE_H

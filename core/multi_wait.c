@@ -59,7 +59,7 @@ void dlki_multi_wait_end(struct dlki_multi_wait v[], size_t n)
 	}
 }
 
-/* The client is closing, so no wait begins; a pinned one keeps its place. */
+/* The client is closing, so no wait begins; a pinned wait keeps its place. */
 void dlki_multi_wait_cancel(struct dlock_client *c)
 {
 	for (struct dlki_multi_wait *j = c->waits; j; j = j->next) {

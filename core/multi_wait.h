@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Waits that concern several clients: a multi-lock waits for a member of one of
- * them, and the wait ends when any of them is closed.
+ * Waits that concern several clients: a multi-lock waits for a member of a
+ * single client, and the wait ends when any client is closed.
  */
 #ifndef DLOCK_CORE_MULTI_WAIT_H
 #define DLOCK_CORE_MULTI_WAIT_H
@@ -9,28 +9,28 @@
 #include <dlock/backend.h>
 #include <stddef.h>
 
-/* One wait, as one of its clients knows it. */
+/* A wait, as known to a client. */
 struct dlki_multi_wait {
-	/* Constant while it is under way. */
+	/* Constant during the wait. */
 	struct dlock_client *client;
 	dlock_lock *lock;
 
 	/* Under the client's mu. */
 	struct dlki_multi_wait *next, **link;
-	int pinned; /* the one that closes is cancelling it */
+	int pinned; /* the closing client is cancelling it */
 };
 
 /*
- * Begin a wait for `lock`, whose clients are v[i].client, each once.  On
- * EFORKED, and on ECANCELED, when one of them is closed, nothing has begun.
+ * Begin a wait for `lock`, with the clients v[i].client, each once.  On
+ * EFORKED, and on ECANCELED, when a client is closed, the wait has not begun.
  */
 int dlki_multi_wait_begin(struct dlki_multi_wait v[], size_t n,
 			  dlock_lock *lock, struct dlk_error *err);
 
-/* End the wait: nothing refers to `lock` afterwards. */
+/* End the wait: no reference to `lock` is left afterwards. */
 void dlki_multi_wait_end(struct dlki_multi_wait v[], size_t n);
 
-/* Cancel all waits of a client that is closing.  With its mu held, which is
+/* Cancel all waits of a closing client.  With the client's mu held, which is
  * released meanwhile. */
 void dlki_multi_wait_cancel(struct dlock_client *client);
 

@@ -51,7 +51,7 @@ static void base32(const unsigned char *in, size_t len, char *out)
 }
 
 /* Long names are hashed rather than cut: memcached takes keys of 250 bytes, and
- * every store shall see the same one. */
+ * every store shall see the same key. */
 void dlki_name_key(enum dlk_kind kind, const char *name,
 		   char out[DLKI_KEY_SIZE])
 {

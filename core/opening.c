@@ -29,7 +29,7 @@ static void prepare_session(struct dlock_client *c)
 	s->core = c;
 }
 
-/* Only a dlock_close_start() has it wait no longer. */
+/* Only a dlock_close_start() ends the wait. */
 static void sleep_until(struct dlock_client *c, dlk_time until)
 {
 	pthread_mutex_lock(&c->mu);
@@ -61,8 +61,8 @@ static int fail_in_time(int64_t connect_ms, struct dlk_error *err)
 			err->text, tried);
 }
 
-/* The deadline cuts short a request that takes most of the time.  Its error
- * tells less than that of an earlier request that was refused. */
+/* The deadline cuts short a request that takes most of the time.  The error of
+ * such a request tells less than the error of an earlier, refused request. */
 int dlki_opening(struct dlock_client *c, int once, struct dlk_error *err)
 {
 	int64_t connect_ms = dlk_param_int(c->uri, "connect");

@@ -87,7 +87,7 @@ static void end_acquire(struct dlki_async *r)
 	dlki_async_over(r, rc, NULL, &err);
 }
 
-/* One that gives back. */
+/* A release. */
 static void end_release(struct dlki_async *r)
 {
 	struct dlk_error none = { 0 };
@@ -97,9 +97,9 @@ static void end_release(struct dlki_async *r)
 	dlki_async_over(r, 0, NULL, &none);
 }
 
-/* A call whose turn does not come, because the async thread does not come back
- * from the backend, or too many calls are before it.  The latter may still have
- * to ask for the first time.  A call that runs, or was passed a claim, ends by
+/* A call without a turn, because the async thread does not come back from the
+ * backend, or too many calls are ahead.  The latter may still have to ask for
+ * the first time.  A running call, or a call with a passed claim, ends by
  * itself. */
 static int is_overdue(struct dlki_async *r, int is_stuck)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Asynchronous calls that are overdue.  The async thread ends them in time as
- * long as the store answers and few end at once.  Otherwise that thread may be
- * in the backend for seconds, and all other calls wait for it.  Then dlock-loop
- * ends the calls whose deadline has come, or that were cancelled, `ask` after
- * that; the async thread does so as well, before each call.
+ * Overdue asynchronous calls.  The async thread ends them in time as long as
+ * the store answers and few end at once.  Otherwise the async thread may be in
+ * the backend for seconds, and all other calls wait.  Then dlock-loop ends each
+ * call `ask` after the deadline or the cancel; the async thread does so as
+ * well, before each call.
  */
 #ifndef DLOCK_CORE_OVERDUE_H
 #define DLOCK_CORE_OVERDUE_H
@@ -13,17 +13,17 @@
 
 /* All need the client's mu. */
 
-/* It may take until its deadline and `ask` beyond it. */
+/* The call may take until the deadline and `ask` beyond. */
 void dlki_overdue_begin(struct dlki_async *call);
 
-/* It gives a member of a multi-lock back, which may take `ask`.  Without memory
- * its turn must come. */
+/* The call gives a member of a multi-lock back, which may take `ask`.  Without
+ * memory the call's turn must come. */
 void dlki_overdue_gives_back(struct dlki_async *call);
 
-/* It was cancelled: it runs soon, and may take `ask` from now. */
+/* The call was cancelled: it runs soon, and may take `ask` from now. */
 void dlki_overdue_cancelled(struct dlki_async *call);
 
-/* End those that are overdue, and return when to look again.  Releases mu
+/* End the overdue calls, and return when to look again.  Releases mu
  * meanwhile. */
 dlk_time dlki_overdue_end(struct dlock_client *client);
 

@@ -17,8 +17,8 @@ static void refill_pool(struct dlki_owners *o)
 	o->left = sizeof(o->pool) - sizeof(o->key);
 }
 
-/* Bytes that were handed out do not stay in the pool: an owner id is the right
- * to release, and no two requests may ever get the same bytes. */
+/* Bytes handed out do not stay in the pool: an owner id is the right to
+ * release, and no two requests may ever get the same bytes. */
 static void draw_bytes(struct dlki_owners *o, void *out, size_t size)
 {
 	unsigned char *p;
@@ -51,7 +51,7 @@ static char digit(int n)
 	return (char)(n + (n < 10 ? '0' : 'a' - 10));
 }
 
-/* In an order that the compiler makes vectors of. */
+/* In an order suited to vector instructions. */
 void dlki_owner_new(struct dlki_owners *o, char out[DLKI_OWNER_SIZE])
 {
 	unsigned char id[OWNER_BYTES];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Owner ids: 128 random bits, 32 hex digits, one per request.
+ * Owner ids: 128 random bits, 32 hex digits, new for each request.
  *
- * The bits come from a generator of the client's, whose key the kernel gives
- * once.  Each refill of the pool replaces the key with the first bytes of its
- * output, so that nothing that was drawn can be computed from what is left in
- * memory ("fast key erasure"; Bernstein, 2017).  A client is dead in a forked
- * child, so that no two processes draw the same.
+ * The bits come from a generator of the client's, with a key from the kernel.
+ * Each refill of the pool replaces the key with the first bytes of the output,
+ * so no earlier id can be computed from the memory ("fast key erasure";
+ * Bernstein, 2017).  A client is dead in a forked child, so no two processes
+ * draw the same id.
  */
 #ifndef DLOCK_CORE_OWNER_H
 #define DLOCK_CORE_OWNER_H
@@ -17,7 +17,7 @@
 
 #define DLKI_OWNER_SIZE 33 /* with the NUL */
 
-/* Needs the client's mu, or that nobody else has the client. */
+/* Needs the client's mu, or that no other thread has the client. */
 struct dlki_owners {
 	size_t left; /* unused bytes at the end of pool */
 	unsigned char key[DLKI_CHACHA_KEY];

@@ -5,7 +5,7 @@
 #include "core/record.h"
 #include "core/async.h"
 
-/* A claim that parks again goes back to its place, which is near the front. */
+/* A claim that parks again goes back to the same place, near the front. */
 static struct dlki_claim *last_before(const struct dlki_record *r,
 				      uint64_t turn)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Parked claims: the waiters of this client that sleep for a record, in the
- * order in which they asked.  A claim that has not asked the store yet is
- * parked behind a hold of its own client, see pass.h.
+ * order of asking.  A claim that has not asked the store yet is parked behind a
+ * hold of the same client, see pass.h.
  *
  * All functions need the client's mu.
  */
@@ -12,9 +12,9 @@
 #include "core/claim.h"
 
 void dlki_parked_add(struct dlki_claim *claim);
-void dlki_parked_remove(struct dlki_claim *claim); /* if it is parked */
+void dlki_parked_remove(struct dlki_claim *claim); /* if parked */
 
-/* Have those that have not asked the store look at what has changed. */
+/* Have the claims that have not asked the store look at the change. */
 void dlki_parked_kick(struct dlki_record *record);
 
 #endif

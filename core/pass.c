@@ -12,7 +12,7 @@
 
 /* ---- The waiter ---------------------------------------------------------- */
 
-/* This client's claim that is in the way, if it may be passed on. */
+/* This client's claim in the way, if it may be passed on. */
 static struct dlki_claim *claim_ahead(const struct dlki_record *r)
 {
 	struct dlki_claim *h = r->held;
@@ -88,7 +88,7 @@ int dlki_pass_await(struct dlki_claim *claim, dlock_lock *lock,
 /* ---- The holder ---------------------------------------------------------- */
 
 /* The first waiter, if the claim is of use to it.  A reader, a waiter with
- * terms, or one whose wait was cancelled a moment ago, is left to the store. */
+ * terms, or a waiter cancelled a moment ago is left to the store. */
 static struct dlki_claim *first_waiter(const struct dlki_claim *h)
 {
 	struct dlki_claim *first = h->record->parked;
@@ -100,7 +100,7 @@ static struct dlki_claim *first_waiter(const struct dlki_claim *h)
 	return first;
 }
 
-/* Releases mu at its end. */
+/* Releases mu at the end. */
 static void give_to(struct dlki_claim *waiter, struct dlki_claim *h,
 		    dlk_time now)
 {

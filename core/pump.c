@@ -13,16 +13,16 @@
 #include "core/claim.h"
 #include "core/store.h"
 
-/* A thread that sleeps does not notice a suspension of the machine; it looks at
- * the clock this often. */
+/* A sleeping thread does not notice a suspension of the machine; the thread
+ * looks at the clock this often. */
 #define SLICE_NS (5000 * DLK_MS)
 
 #define CLIENT_OF(s)                                                           \
 	((struct dlock_client *)(void *)((                                     \
 		char *)(s)-offsetof(struct dlock_client, pump.source)))
 
-/* The waiter that this thread is, while it pumps; or the client for which it
- * pumps, as dlock-loop. */
+/* This thread's waiter, during a pump; or the client, if this thread is
+ * dlock-loop. */
 static _Thread_local const struct dlki_claim *pumping;
 static _Thread_local const struct dlock_client *thread_of;
 
@@ -64,7 +64,7 @@ void dlki_pump_init(struct dlki_pump *p, dlki_pump_then *then)
 	p->fd = p->wake_fd = -1;
 }
 
-/* The session is opened or used by one thread that calls this. */
+/* A single thread opens or uses the session, and calls this. */
 static int join(struct dlki_pump *p)
 {
 	int rc;

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pump: who takes in what the store sends.
+ * The pump: the thread that reads the store's messages.
  *
- * A store that hears by a descriptor gives it to the core (dlk_listen()).  A
- * waiter that goes to sleep then polls the descriptor itself, and has the pump
- * meanwhile, so that what wakes it comes straight from the kernel.  One waiter
- * at a time has it.  All other waiters sleep on their condition.  While no
- * waiter has it, the process's thread "dlock-loop" does (base/source.h).
+ * A store that listens on a descriptor gives the descriptor to the core
+ * (dlk_listen()).  A waiter that goes to sleep then polls the descriptor
+ * itself, and has the pump meanwhile, so that the wake comes straight from the
+ * kernel.  A single waiter at a time has the pump.  All other waiters sleep on
+ * their condition.  While no waiter has the pump, the process's thread
+ * "dlock-loop" has it (base/source.h).
  *
  * A waiter that takes the pump switches the descriptor off for dlock-loop, and
- * on again when it leaves; neither wakes that thread.  What came while it was
- * off, and was not taken in, wakes the thread then.  So nothing is lost by a
- * change.  For a moment both may pump: `mu` lets in one by one.
+ * on again when it leaves; neither wakes dlock-loop.  Data that came meanwhile,
+ * and was not read, wakes dlock-loop then.  So a change loses no data.  For a
+ * moment both may pump: `mu` lets in one thread at a time.
  */
 #ifndef DLOCK_CORE_PUMP_H
 #define DLOCK_CORE_PUMP_H
@@ -24,8 +25,8 @@
 struct dlki_claim;
 struct dlock_client;
 
-/* What dlock-loop does after it has pumped, without mu.  It calls no sink of a
- * log: all clients wait for it. */
+/* Called by dlock-loop after a pump, without mu.  Calls no sink of a log: all
+ * clients wait for dlock-loop. */
 typedef void dlki_pump_then(struct dlock_client *c);
 
 struct dlki_pump {
@@ -33,13 +34,14 @@ struct dlki_pump {
 				  * the client's mu, never with it held */
 
 	/* Under the client's mu. */
-	int fd;                  /* the session's; -1: none */
+	int fd;                  /* the session's; -1: not set */
 	int wake_fd;             /* eventfd: rouses the waiter at the pump; -1:
-				  * nothing was named yet */
-	struct dlki_claim *at;   /* the waiter that has the pump, or NULL */
+				  * no descriptor yet */
+	struct dlki_claim *at;   /* the waiter with the pump, or NULL */
 	dlki_pump_then *then;    /* constant */
 	struct dlki_source source; /* locks itself */
-	int roused;              /* wake_fd was written to since it took it */
+	int roused;              /* wake_fd was written to since the waiter took
+				  * the pump */
 };
 
 void dlki_pump_init(struct dlki_pump *p, dlki_pump_then *then);
@@ -48,16 +50,16 @@ void dlki_pump_init(struct dlki_pump *p, dlki_pump_then *then);
 void dlki_pump_stop(struct dlock_client *c);
 void dlki_pump_destroy(struct dlock_client *c);
 
-/* Is this dlock-loop, while it pumps for the client? */
+/* Is this thread dlock-loop, pumping for the client? */
 int dlki_pump_is_here(const struct dlock_client *c);
 
-/* With the client's mu held, for a waiter that is about to sleep: take the pump
- * if it is free.  0: sleep on the condition. */
+/* With the client's mu held, for a waiter about to sleep: take the pump if it
+ * is free.  0: sleep on the condition. */
 int dlki_pump_take(struct dlki_claim *claim);
 void dlki_pump_give(struct dlki_claim *claim);
 
 /* With the client's mu held, which is released meanwhile: sleep until `until`,
- * something was taken in, or dlki_pump_rouse(). */
+ * data was taken in, or dlki_pump_rouse(). */
 void dlki_pump_wait(struct dlki_claim *claim, dlk_time until);
 
 /* With the client's mu held: if the claim's waiter has the pump, rouse it, and

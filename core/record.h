@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records: one for each kind and name that a client uses.  All its handles
- * share it, so threads exclude each other through handles of their own.
+ * Records: each stands for a kind and name in use by a client.  All handles of
+ * the name share the record, so threads exclude each other through separate
+ * handles.
  */
 #ifndef DLOCK_CORE_RECORD_H
 #define DLOCK_CORE_RECORD_H
@@ -20,14 +21,14 @@ struct dlki_record {
 	struct dlki_claim *held;      /* under mu: HELD, or LOST and not
 				       * released */
 	struct dlki_claim *cleanups;  /* under mu: see cleanup.h */
-	struct dlki_claim *kept;      /* under mu: the one that is KEPT; it is
-				       * among the clean-ups, too */
+	struct dlki_claim *kept;      /* under mu: the KEPT claim, also among
+				       * the clean-ups */
 	struct dlki_claim *parked, *parked_last; /* under mu: see parked.h */
 	dlk_time crowded_until;       /* under mu: see watch.h */
 	char name[];
 };
 
-/* Its name in messages: "lock 'billing'". */
+/* The record's name in messages: "lock 'billing'". */
 const char *dlki_kind_name(enum dlk_kind kind);
 
 /* A record without references, or NULL. */
@@ -35,13 +36,13 @@ struct dlki_record *dlki_record_new(struct dlock_client *client,
 				    enum dlk_kind kind, const char *name,
 				    uint32_t limit);
 
-/* To ask the store about it, without an owner. */
+/* A request to ask the store about the lock, without an owner. */
 struct dlk_request dlki_record_request(const struct dlki_record *record);
 
 /* The rest needs the client's mu. */
 
-/* A reference to the client's record of the kind and name of `fresh`; if there
- * is none yet, `fresh` becomes it. */
+/* A reference to the client's record of the kind and name of `fresh`; without
+ * such a record, `fresh` becomes it. */
 int dlki_record_intern(struct dlki_record **out, struct dlki_record *fresh,
 		       struct dlk_error *err);
 

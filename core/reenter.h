@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Re-entrancy: a thread acquires a lock that it already holds.
+ * Re-entrancy: a thread acquires a lock it already holds.
  */
 #ifndef DLOCK_CORE_REENTER_H
 #define DLOCK_CORE_REENTER_H

@@ -68,7 +68,7 @@ extern const struct dlock_backend dlki_memcacheds_backend;
 #define BUILD_MEMCACHEDS BUILD_WITH("DLOCK_WITH_MEMCACHED=ON -DDLOCK_TLS")
 #endif
 
-/* Known schemes; for those not built in, the message says how to build them. */
+/* Known schemes; the message says how to build in a missing scheme. */
 static const struct known {
 	const char *scheme;
 	const struct dlock_backend *backend;
@@ -98,8 +98,8 @@ static const struct known {
 
 #define N_KNOWN (sizeof(known) / sizeof(known[0]))
 
-/* The list only grows, at its head, so it can be read without a lock, also in a
- * forked child. */
+/* The list only grows, at the head, so threads read it without a lock, also in
+ * a forked child. */
 static struct registered {
 	const struct dlock_backend *backend;
 	struct registered *next;
@@ -132,7 +132,7 @@ static const struct known *find_known(const char *scheme)
 	return NULL;
 }
 
-/* What other libraries call a store. */
+/* Other libraries' names for a store. */
 static const struct {
 	const char *said, *scheme;
 } spellings[] = {
@@ -320,7 +320,7 @@ int dlock_backend_register(const struct dlock_backend *backend)
 	return dlki_leave_with(scope, rc, &err);
 }
 
-/* ---- What there is ------------------------------------------------------- */
+/* ---- Reports ------------------------------------------------------------- */
 
 void dlock_each_store(void (*each)(const struct dlock_store *store, void *arg),
 		      void *arg)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The backends: those built in, those known but not built, those registered.
+ * The backends: built in, known but not built, or registered.
  */
 #ifndef DLOCK_CORE_REGISTRY_H
 #define DLOCK_CORE_REGISTRY_H
@@ -19,7 +19,7 @@ int dlki_registry_find(const struct dlock_backend **out, const char *scheme,
 				    sizeof((backend)->member) &&              \
 	 (backend)->member)
 
-/* What dlock_backend_register() does, with its reason in `err`. */
+/* As dlock_backend_register(), with the reason in `err`. */
 int dlki_registry_add(const struct dlock_backend *b, struct dlk_error *err);
 
 #endif

@@ -15,8 +15,8 @@
 #include "core/stats.h"
 #include "core/store.h"
 
-/* The answer to a release comes with that of the next request.  A client that
- * makes none looks for it after a time between these. */
+/* The answer to a release comes with the answer to the next request.  A client
+ * without another request looks for the answer after a time between these. */
 #define ANSWER_MIN_NS (20 * DLK_MS)
 #define ANSWER_MAX_NS (1000 * DLK_MS)
 
@@ -35,7 +35,7 @@ static dlk_time within_close(const struct dlock_client *c, dlk_time now,
 	return deadline < most ? deadline : most;
 }
 
-/* The write side ends, its read side stays. */
+/* The write side ends, the read side stays. */
 static void downgrade_claim(struct dlki_claim *claim, dlk_time deadline)
 {
 	struct dlock_client *c = claim->client;
@@ -74,7 +74,7 @@ void dlki_release_answered(struct dlki_claim *claim, int rc)
 		dlki_event_afterwards(claim, DLOCK_LOST);
 	}
 	if (dlki_residue_released(&claim->residue, confirmed) == DLKI_GONE) {
-		/* Otherwise the thread that uses the ticket sees to it. */
+		/* Otherwise the thread with the ticket sees to the claim. */
 		if (!claim->busy)
 			dlki_claim_gone(claim);
 	} else if (confirmed && dlki_claim_is_cleanup(claim)) {
@@ -84,7 +84,7 @@ void dlki_release_answered(struct dlki_claim *claim, int rc)
 	}
 }
 
-/* Is one request all that the release needs? */
+/* Does the release need only a single request? */
 static int may_send(const struct dlki_claim *claim)
 {
 	return claim->client->sends_releases &&
@@ -92,7 +92,7 @@ static int may_send(const struct dlki_claim *claim)
 	       !claim->downgraded;
 }
 
-/* If the answer has not come by then, the renewer asks for it. */
+/* If the answer has not come by then, the renewer asks for the answer. */
 static dlk_time answer_due(const struct dlock_client *c)
 {
 	int64_t ns = dlki_ask_ms(&c->ask) * DLK_MS;
@@ -139,7 +139,7 @@ static int ask_store(struct dlki_claim *claim, dlk_time deadline,
 	return rc;
 }
 
-/* Tell the store; if it does not confirm, the renewer goes on.  ELOST is not a
+/* Tell the store; without a confirmation, the renewer goes on.  ELOST is not a
  * loss if the lease, which ended at `end`, has run out by now. */
 static int release_in_store(const struct dlki_giving *g, struct dlk_error *err)
 {
@@ -150,8 +150,8 @@ static int release_in_store(const struct dlki_giving *g, struct dlk_error *err)
 	dlki_claim_yield(claim);
 	if (rc == DLK_SENT)
 		return 0;
-	/* A waiter that the claim was passed to may still stand in the store's
-	 * wait queue, in the way of other clients. */
+	/* The new holder of a passed claim may still stand in the store's wait
+	 * queue, in the way of other clients. */
 	if (rc == 0)
 		(void)dlki_cleanup_sweep(claim->record, g->deadline,
 					 g->deadline, NULL);
@@ -171,7 +171,7 @@ static int release_in_store(const struct dlki_giving *g, struct dlk_error *err)
 	return err->code;
 }
 
-/* A callback may use its hold until it returns. */
+/* A callback may use the hold until it returns. */
 static void await_event_callback(const dlock_hold *hold)
 {
 	const struct dlki_claim *claim = hold->claim;
@@ -183,8 +183,8 @@ static void await_event_callback(const dlock_hold *hold)
 
 enum what_next { TO_THE_STORE, TO_THE_RENEWER, PASSED, KEPT };
 
-/* Does the client go on with the claim?  A waiter may come while the store is
- * asked whether it may be kept. */
+/* Does the client go on with the claim?  A waiter may come while the client
+ * asks the store whether it may keep the claim. */
 static enum what_next go_on(struct dlki_claim *claim, dlk_time deadline)
 {
 	if (dlki_pass_on(claim, deadline))

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Giving up a hold of one lock: the last release of a claim, or the downgrade
- * that leaves its read side.
+ * Giving up a hold of a single lock: the last release of a claim, or the
+ * downgrade to the read side.
  */
 #ifndef DLOCK_CORE_RELEASE_H
 #define DLOCK_CORE_RELEASE_H
 
 #include "core/claim.h"
 
-/* With mu held: may this thread release it?  0 or EINVAL. */
+/* With mu held: may this thread release the hold?  0 or EINVAL. */
 int dlki_may_release(const dlock_hold *hold, struct dlk_error *err);
 
-/* Undo one acquire; returns what dlock_release() does.  The store is asked for
- * no longer than until `deadline`, nor than the URI's `close` time. */
+/* Undo an acquire; returns as dlock_release().  The call waits for the store
+ * until `deadline` at most, and at most the URI's `close` time. */
 int dlki_release(dlock_hold *hold, dlk_time deadline, struct dlk_error *err);
 
-/* The two halves of it, with mu held.  After the first one the hold has ended
- * for the program: it gets no more events.  Is it the last of its claim's? */
+/* The two halves of a release, with mu held.  After the first half the hold has
+ * ended for the program, and gets no more events.  Returns whether it was the
+ * claim's last hold. */
 int dlki_release_begin(dlock_hold *hold);
 
 /* The rest, which asks the store, and releases mu meanwhile. */
@@ -41,7 +42,7 @@ int dlki_release_ask(const struct dlki_giving *g, struct dlk_error *err);
  * store.  Does not wait. */
 void dlki_release_leave(dlock_hold *hold);
 
-/* With mu held: the answer to a release that was sent, release=async. */
+/* With mu held: the answer to a sent release, release=async. */
 void dlki_release_answered(struct dlki_claim *claim, int rc);
 
 #endif

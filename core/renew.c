@@ -28,7 +28,7 @@ struct batch {
 	dlk_time deadline;
 };
 
-/* Renewals that would be due soon join the round: fewer round trips. */
+/* Renewals due soon join the round: fewer round trips. */
 static dlk_time batch_horizon(const struct dlki_schedule *schedule)
 {
 	return dlk_now() + schedule->interval_ms * DLK_MS / 20;
@@ -55,8 +55,8 @@ static void add_to_batch(struct batch *b, struct dlki_claim *claim)
 	b->n++;
 }
 
-/* All of a batch have as long: a claim with a short lease of its own would have
- * no time after a store that is slow, and others too little beside it. */
+/* All claims of a batch have the same time: a claim with a short lease would
+ * have no time after a slow store, and the others too little beside it. */
 static int64_t limit_of(const struct batch *b)
 {
 	return dlki_schedule_claim_limit_ms(b->claim[0]);
@@ -96,8 +96,8 @@ static void schedule_renewal(struct dlki_claim *claim, dlk_time at)
 		dlki_schedule_work(claim, at);
 }
 
-/* The store keeps it on.  The end moves only from the one that was known when
- * the request was sent: see valid_until. */
+/* The store keeps the claim.  The end moves only from the end known when the
+ * request was sent: see valid_until. */
 static void note_renewed(struct dlki_claim *claim, enum dlk_renewal verdict)
 {
 	struct dlock_client *c = claim->client;
@@ -125,8 +125,7 @@ static void note_renewed(struct dlki_claim *claim, enum dlk_renewal verdict)
 	schedule_renewal(claim, dlki_schedule_next(claim, 2));
 }
 
-/* Nothing is at risk where the hold has no lease, or max_hold ends it before
- * that. */
+/* No hold is at risk without a lease, or if max_hold ends it before. */
 static int can_be_at_risk(const struct dlki_claim *claim)
 {
 	return claim->lease_until != DLK_FOREVER &&
@@ -207,10 +206,10 @@ void dlki_renew_round(struct dlock_client *c)
 		settle_batch(&b,
 			     err.code ? err.text : "the store did not answer");
 	}
-	/* dlock_close() waits for us, and then releases what is left. */
+	/* dlock_close() waits for us, and then releases the rest. */
 	if (c->schedule.stop)
 		return;
-	/* Only one a round: renewals come first. */
+	/* A single clean-up a round: renewals come first. */
 	cleanup = dlki_cleanup_due(c, &deadline);
 	if (!cleanup)
 		return;

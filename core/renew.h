@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The renewer's rounds: renewals that are due in one batch, then clean-up.
+ * The renewer's rounds: due renewals in a batch, then clean-up.
  */
 #ifndef DLOCK_CORE_RENEW_H
 #define DLOCK_CORE_RENEW_H
@@ -9,8 +9,8 @@
 
 struct dlock_client;
 
-/* One round of work that is due.  Called with the client's mu held, which is
- * released while the backend works. */
+/* Do a round of due work.  Called with the client's mu held, which is released
+ * while the backend works. */
 void dlki_renew_round(struct dlock_client *client);
 
 #endif

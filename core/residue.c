@@ -20,7 +20,7 @@ enum dlki_sending dlki_sending_of(const struct dlk_ticket *t, int failed)
 				    DLKI_SENDING_UNANSWERED;
 }
 
-/* A later answer does not stop what is on its way. */
+/* A later answer does not stop a request on the way. */
 void dlki_residue_asked(struct dlki_claim_residue *r, enum dlki_sending sending,
 			dlk_time until)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The public functions on holds that others may want. */
+/* The public functions on holds wanted by others. */
 #include <errno.h>
 #include <sys/eventfd.h>
 
@@ -64,7 +64,7 @@ int dlock_revocable(dlock_hold *hold)
 	return rc;
 }
 
-/* The descriptor is there first, so that nothing is told without it. */
+/* The descriptor is there first, so that no notice comes without it. */
 static int wanted_fd(struct dlock_hold *hold, struct dlk_error *err)
 {
 	struct dlki_claim *claim = hold->claim;

@@ -52,7 +52,7 @@ void dlki_schedule_work(struct dlki_claim *claim, dlk_time at)
 		dlki_schedule_arm(schedule, at);
 }
 
-/* The renewer waits for a thread: another one may be needed. */
+/* The renewer waits for a thread: another thread may be needed. */
 static void look_soon(struct dlki_schedule *schedule)
 {
 	dlk_time at = dlk_now() + DLKI_JOB_STUCK_NS;
@@ -81,7 +81,7 @@ dlk_time dlki_schedule_due(const struct dlki_schedule *schedule)
 	return clean && clean->at < due ? clean->at : due;
 }
 
-/* The terms' own lease, if that is shorter than the store's; else 0. */
+/* The terms' own lease, if shorter than the store's; else 0. */
 static int64_t own_lease_ms(const struct dlki_claim *claim)
 {
 	int64_t ttl_ms = claim->client->schedule.ttl_ms;
@@ -98,8 +98,8 @@ int64_t dlki_schedule_lease_ms(const struct dlki_claim *claim)
 	return own_ms > 0 ? own_ms : claim->client->schedule.ttl_ms;
 }
 
-/* A lease that is not renewed counts as every lease does: from before the
- * request, and where it is the store's, less the margin. */
+/* A lease without renewal counts as every lease does: from before the request,
+ * and for the store's lease, less the margin. */
 static dlk_time only_lease(const struct dlki_claim *claim)
 {
 	const struct dlki_schedule *schedule = &claim->client->schedule;
@@ -174,13 +174,13 @@ int64_t dlki_schedule_warning(const struct dlki_claim *claim, int64_t left_ms)
 {
 	int64_t low_ms, wait_ms;
 
-	/* No renewal will move this end, or none has for a while. */
+	/* No renewal will move this end, or has moved it for a while. */
 	if (claim->state != DLKI_HELD || claim->at_risk ||
 	    claim->lease_until != atomic_load(&claim->valid_until))
 		return left_ms;
-	/* While the renewer renews it, this is when it began to. */
+	/* During a renewal: when the renewal began. */
 	low_ms = dlki_ms_until(claim->work.at, claim->lease_until);
-	/* A store may set a shorter limit of its own. */
+	/* A store may set a shorter limit. */
 	wait_ms = dlki_schedule_claim_limit_ms(claim);
 	if (wait_ms > low_ms / 2)
 		wait_ms = low_ms / 2;

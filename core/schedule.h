@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The schedule of a client: which claims to renew, clean up or expire, and
- * when.  The threads that follow it are in threads.c.
+ * when.  The threads of the schedule are in threads.c.
  */
 #ifndef DLOCK_CORE_SCHEDULE_H
 #define DLOCK_CORE_SCHEDULE_H
@@ -19,11 +19,11 @@ struct dlki_schedule {
 				    * renewal or check */
 	struct dlki_heap clean;    /* claims whose release the store has not
 				    * confirmed, by the time of the next try */
-	dlk_time clean_from;       /* none of them is tried before this: the
+	dlk_time clean_from;       /* no clean-up is tried before this: the
 				    * store was unreachable */
 	int64_t clean_pause_ns;    /* the last such pause; 0: reachable */
-	struct dlki_heap expiry;   /* claims by an end that their promise had;
-				    * when it comes, it is checked again */
+	struct dlki_heap expiry;   /* claims by an earlier end of their promise;
+				    * checked again when it comes */
 	dlk_time armed;            /* when dlock-loop looks */
 	int stop;
 
@@ -32,7 +32,7 @@ struct dlki_schedule {
 	int64_t margin_ms;
 	int64_t interval_ms;       /* between renewals or checks; 0: none */
 
-	struct dlki_source source; /* its time; locks itself */
+	struct dlki_source source; /* the schedule's time; locks itself */
 	struct dlki_job job;       /* the renewer; likewise */
 };
 
@@ -43,8 +43,8 @@ dlk_time dlki_schedule_end(const struct dlki_schedule *schedule, dlk_time since,
 /* max(2 ms + 1 % of ttl, the store's own granularity). */
 int64_t dlki_schedule_margin(int64_t ttl_ms, int64_t store_ms);
 
-/* By when the store has forgotten a lease of `lease_ms` that it may have heard
- * of `now`. */
+/* Return by when the store has forgotten a lease of `lease_ms` requested
+ * `now`. */
 dlk_time dlki_schedule_forgotten(const struct dlki_schedule *schedule,
 				 dlk_time now, int64_t lease_ms);
 
@@ -53,32 +53,33 @@ dlk_time dlki_schedule_forgotten(const struct dlki_schedule *schedule,
 /* Room in every heap for `n` claims: after that, scheduling cannot fail. */
 int dlki_schedule_reserve(struct dlki_schedule *schedule, size_t n);
 
-/* Have dlock-loop look at `at`; DLK_FOREVER: only when it is told. */
+/* Have dlock-loop look at `at`; DLK_FOREVER: only when told. */
 void dlki_schedule_arm(struct dlki_schedule *schedule, dlk_time at);
 
-/* A claim was granted: renew it in time, and note its end. */
+/* A claim was granted: renew it in time, and note the end. */
 void dlki_schedule_add(struct dlki_claim *claim);
 void dlki_schedule_remove(struct dlki_claim *claim);
 
-/* When to renew a claim's lease: after a third of it or of the client's ttl,
- * or where the store gave a shorter one, a `part`th of that, unless the store
- * says later.  DLK_FOREVER: not at all. */
+/* When to renew a claim's lease: after a third of the lease or of the client's
+ * ttl, or where the store gave a shorter lease, a `part`th of the shorter
+ * lease, unless the store says later.  DLK_FOREVER: not at all. */
 dlk_time dlki_schedule_next(const struct dlki_claim *claim, int part);
 
-/* Have the renewer renew the claim at `at`, or clean it up if it needs that. */
+/* Have the renewer renew the claim at `at`, or clean it up if necessary. */
 void dlki_schedule_work(struct dlki_claim *claim, dlk_time at);
 
 /* The same at once, without a detour by dlock-loop. */
 void dlki_schedule_now(struct dlki_claim *claim);
 
-/* When the renewer has something to do; DLK_FOREVER: nothing. */
+/* Return when the renewer has work; DLK_FOREVER: no work. */
 dlk_time dlki_schedule_due(const struct dlki_schedule *schedule);
 
-/* A hold was granted: note the end that it has even if the lease is renewed. */
+/* A hold was granted: note the hold's end, which holds even if the lease is
+ * renewed. */
 void dlki_schedule_granted(struct dlki_claim *claim);
 
-/* The store has granted the ticket's lease: note its end, and return the end of
- * the promise, which may be earlier. */
+/* The store has granted the ticket's lease: note the lease's end, and return
+ * the end of the promise, which may be earlier. */
 dlk_time dlki_schedule_promise(struct dlki_claim *claim);
 
 /* `hold_until` was moved: the lease may have to be renewed now. */
@@ -91,7 +92,8 @@ int64_t dlki_schedule_lease_ms(const struct dlki_claim *claim);
 int64_t dlki_schedule_limit_ms(const struct dlock_client *client);
 int64_t dlki_schedule_claim_limit_ms(const struct dlki_claim *claim);
 
-/* What dlock_warning_ms() answers for a held claim with `left_ms` left. */
+/* Return the result of dlock_warning_ms() for a held claim with `left_ms`
+ * left. */
 int64_t dlki_schedule_warning(const struct dlki_claim *claim, int64_t left_ms);
 
 /* The promise was moved to `end`. */

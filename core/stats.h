@@ -4,7 +4,7 @@
 
 #include <dlock/backend.h>
 
-/* Count a duration; one that is negative is none. */
+/* Count a duration, unless it is negative. */
 void dlki_times_add(struct dlock_times *times, dlk_time ns);
 
 #endif

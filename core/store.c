@@ -22,7 +22,7 @@ void dlki_store_close(struct dlock_client *c, dlk_time deadline)
 	dlki_log_close(&bracket);
 }
 
-/* Acquire and release are hot: where nobody listens, no bracket is needed. */
+/* Acquire and release are hot: without a listener, skip the bracket. */
 enum dlk_verdict dlki_store_attempt(struct dlk_ticket *t, dlk_time deadline,
 				    struct dlk_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The calls of the backend, all without the client's mu.  When they return, the
- * sink has the lines that the backend logged in the calling thread.
+ * sink has the lines logged by the backend in the calling thread.
  */
 #ifndef DLOCK_CORE_STORE_H
 #define DLOCK_CORE_STORE_H
@@ -51,8 +51,8 @@ void dlki_store_release_all(struct dlock_client *client,
 			    struct dlk_ticket *const t[], size_t n,
 			    dlk_time deadline);
 
-/* What it logs, the sink gets from a thread of the core's, as with the lines of
- * a store's own threads. */
+/* A thread of the core's gives the call's log lines to the sink, as with the
+ * lines of a store's own threads. */
 void dlki_store_pump(struct dlock_client *client);
 
 #endif

@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/utf8.h"
 
-#define LEASE_MIN_MS 10 /* as that of ttl= */
+#define LEASE_MIN_MS 10 /* as of ttl= */
 #define LEAST_SIZE offsetof(dlock_acquire_options, max_hold_ms)
 
 int dlki_acquire_options(dlock_acquire_options *own,

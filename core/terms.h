@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Terms: what an acquire wants of its hold beyond what the client's holds are.
- * Most holds have none.  A claim with terms is neither passed nor kept, nor is
- * another claim passed to its asker: the store is to know the label, and the
- * lease is to be fresh.
+ * Terms: the options of an acquire that differ from the client's.  Most holds
+ * have no terms.  A claim with terms is neither passed nor kept, nor is another
+ * claim passed to the asker: the store must know the label, and the lease must
+ * be fresh.
  */
 #ifndef DLOCK_CORE_TERMS_H
 #define DLOCK_CORE_TERMS_H
@@ -19,12 +19,13 @@ struct dlki_terms {
 	char label[];
 };
 
-/* The options, with those that the caller knows; NULL: none are given. */
+/* Fill in the options, with the members known to the caller; NULL: no
+ * options. */
 int dlki_acquire_options(dlock_acquire_options *own,
 			 const dlock_acquire_options *given,
 			 struct dlk_error *err);
 
-/* The terms of the options, or NULL for none: free() them. */
+/* Make the terms of the options, or NULL for no terms: free() them. */
 int dlki_terms_new(struct dlki_terms **out, const dlock_acquire_options *o,
 		   struct dlk_error *err);
 
@@ -35,8 +36,7 @@ struct dlki_terms *dlki_terms_copy(const struct dlki_terms *terms);
 int dlki_terms_check(const struct dlki_terms *terms, int64_t ttl_ms,
 		     struct dlk_error *err);
 
-/* Has a hold with the terms `held` what `wanted` asks for?  Either may be
- * NULL. */
+/* Does a hold with the terms `held` satisfy `wanted`?  Either may be NULL. */
 bool dlki_terms_agree(const struct dlki_terms *wanted,
 		      const struct dlki_terms *held);
 

@@ -31,8 +31,8 @@ static const char *why_it_ended(const struct dlki_claim *claim)
 	return "the lease ran out before it could be renewed";
 }
 
-/* Declare claims lost whose lease has run out.  A renewal does not touch the
- * heap: if it has moved the end, the claim is put back with the new one. */
+/* Declare claims lost when their lease has run out.  A renewal does not touch
+ * the heap: after a renewal the claim is put back with the new end. */
 static void lose_expired(struct dlki_schedule *schedule)
 {
 	struct dlki_timer *first;
@@ -52,8 +52,8 @@ static void lose_expired(struct dlki_schedule *schedule)
 	}
 }
 
-/* Lose what has run out, whatever the store is doing at the time, and tell the
- * renewer when work is due. */
+/* Lose the claims that have run out, whatever the store does at the time, and
+ * tell the renewer when work is due. */
 static void look(struct dlki_source *source)
 {
 	struct dlock_client *c = CLIENT_OF(source);
@@ -67,7 +67,7 @@ static void look(struct dlki_source *source)
 		lose_expired(schedule);
 		next = dlki_schedule_due(schedule);
 		if (next <= dlk_now()) {
-			/* The renewer arms it when done. */
+			/* The renewer arms the timer when done. */
 			next = DLK_FOREVER;
 			if (dlki_job_post(&schedule->job))
 				next = dlk_now() + DLKI_JOB_STUCK_NS;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The threads that work by a client's schedule, for all clients of the process.
+ * The threads behind a client's schedule, for all clients of the process.
  *
- * "dlock-loop" (base/source.h) never calls a backend for it: it declares lost
- * what has run out, whatever the store is doing at the time, and tells the
- * renewer when work is due.  The renewer, a job of "dlock-work" (base/job.h),
- * calls the backend: it renews in batches, and cleans up what a release could
- * not confirm.
+ * "dlock-loop" (base/source.h) never calls a backend for the schedule:
+ * dlock-loop declares claims lost when their time has run out, whatever the
+ * store does at the time, and tells the renewer when work is due.  The renewer,
+ * a job of "dlock-work" (base/job.h), calls the backend: it renews in batches,
+ * and cleans up after releases without a confirmation.
  */
 #ifndef DLOCK_CORE_THREADS_H
 #define DLOCK_CORE_THREADS_H

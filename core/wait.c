@@ -94,7 +94,7 @@ void dlki_wait_end(struct dlki_claim *claim)
 	claim->client->stats.waiters--;
 }
 
-/* What ends the sleep before its time: 0 if nothing does. */
+/* Return the reason to end the sleep early: 0 if there is no reason. */
 static int ended_by(const struct dlki_claim *claim, struct dlki_wait *w,
 		    struct dlk_error *err)
 {
@@ -105,8 +105,8 @@ static int ended_by(const struct dlki_claim *claim, struct dlki_wait *w,
 	return dlki_wait_cancelled(claim, w, err);
 }
 
-/* A kept claim wakes nobody: a waiter that meets it takes it, or has it
- * released. */
+/* A kept claim wakes no waiter: a waiter that meets a kept claim takes it, or
+ * has it released. */
 int dlki_wait_resume(struct dlki_claim *claim, struct dlki_wait *w,
 		     dlk_time until, struct dlk_error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The wait of one call: how long it may last, what ends it, and its sleep
+ * The wait of a call: the longest time, the reasons to end, and the sleep
  * between two attempts.
  */
 #ifndef DLOCK_CORE_WAIT_H
@@ -11,7 +11,7 @@
 #include "core/lock.h"
 
 struct dlki_wait {
-	dlk_time begun;                 /* nothing was sent before that */
+	dlk_time begun;                 /* no request was sent before */
 	dlk_time deadline;              /* the caller's */
 	int once;                       /* timeout 0: ask once */
 	uint32_t permits;               /* of a semaphore; 0 is 1 */
@@ -26,7 +26,7 @@ struct dlki_wait {
  * which sleeps without a thread, and is to be resumed. */
 enum { DLKI_PASSED = 2, DLKI_SLEEPS };
 
-/* 0, or EINVAL for a negative number that is not DLOCK_FOREVER. */
+/* 0, or EINVAL for a negative number other than DLOCK_FOREVER. */
 int dlki_timeout_check(int64_t timeout_ms, struct dlk_error *err);
 
 struct dlki_wait dlki_wait_new(dlock_lock *lock, int64_t timeout_ms);
@@ -56,11 +56,11 @@ int dlki_wait_park(struct dlki_claim *claim, dlock_lock *lock,
 		   struct dlk_error *err);
 
 /* With mu held: is an asynchronous call's sleep over?  As dlki_wait_sleep(),
- * whose sleep this is. */
+ * with the sleep begun there. */
 int dlki_wait_resume(struct dlki_claim *claim, struct dlki_wait *wait,
 		     dlk_time until, struct dlk_error *err);
 
-/* With mu held: it sleeps no more, whatever it slept for. */
+/* With mu held: the call sleeps no more, whatever it slept for. */
 void dlki_wait_end(struct dlki_claim *claim);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What backends tell the core: any thread, any time, about any id. */
+/* Backends' news for the core: any thread, any time, about any id. */
 #include "core/lifecycle.h"
 #include "core/release.h"
 #include "core/schedule.h"
@@ -19,8 +19,8 @@ void dlk_wake(struct dlk_session *s, uint64_t id)
 	pthread_mutex_unlock(&c->mu);
 }
 
-/* A claim that is being asked for may have been granted and lost before the
- * core heard of the grant: the grant that it hears of next is worth nothing. */
+/* An asking claim may have been granted and lost before the core heard of the
+ * grant: the next grant the core hears of is void. */
 static void lose_or_wake(struct dlki_claim *claim, const char *why)
 {
 	if (claim->state == DLKI_KEPT) {

@@ -17,7 +17,7 @@
 #define CROWDED_NS (100 * DLK_MS)
 #define OLD_NS (1000 * DLK_MS)
 
-/* Could a holder be told of others that want this claim? */
+/* Could the store tell a holder of other askers? */
 static int is_watchable(const struct dlki_claim *claim)
 {
 	return claim->client->can_watch && !claim->client->closing &&
@@ -50,7 +50,7 @@ void dlki_watch_tell(struct dlki_claim *claim)
 }
 
 /* The answer does not say which waiters of the client came before the other
- * session: what a message has said of that, `before`, stays true. */
+ * session: a message's word on that, `before`, stays true. */
 static void note_answer(struct dlki_claim *claim,
 			const struct dlki_watch *before, int rc)
 {
@@ -80,7 +80,7 @@ static int ask_store(struct dlki_claim *claim, dlk_time deadline,
 	const struct dlki_watch before = claim->watch;
 	int rc;
 
-	/* A message that comes from now on counts. */
+	/* A message counts from now on. */
 	claim->watch.wanted = 0;
 	claim->watch.state = DLKI_WATCH_BEGINS;
 	pthread_mutex_unlock(&c->mu);
@@ -121,7 +121,8 @@ int dlki_watch_refresh(struct dlki_claim *claim, dlk_time deadline)
 	if (claim->watch.state == DLKI_UNWATCHED &&
 	    now < claim->record->crowded_until)
 		return -1;
-	/* Its holder may release it while this thread waits for the ticket. */
+	/* The holder may release the claim while this thread waits for the
+	 * ticket. */
 	dlki_claim_ref(claim);
 	if (dlki_claim_seize(claim, deadline)) {
 		rc = refresh(claim, deadline);
@@ -187,8 +188,8 @@ void dlki_watch_settle(struct dlki_claim *claim, dlk_time deadline)
 		dlki_claim_yield(claim);
 }
 
-/* dlock-loop sees to it right after it has pumped, if that takes no round trip
- * to a server.  If it cannot, the renewer does so a little later. */
+/* dlock-loop gives the claim back right after a pump, if no round trip to a
+ * server is needed.  Otherwise the renewer does so a little later. */
 static void give_up_kept(struct dlki_claim *claim)
 {
 	struct dlock_client *c = claim->client;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The watch on a claim: whether another session asks for what it excludes.
- * While none does, the client may go on using the claim for its own threads.
+ * The watch on a claim: whether another session asks for a claim that this
+ * claim excludes.  Until a session asks, the client may go on using the claim
+ * for the client's threads.
  *
- * The store tells of it (dlk_wanted()), and sets tokens aside for the holds to
- * come.  In case a message is lost, the store is asked anew at times.
+ * The store tells of requests (dlk_wanted()), and sets tokens aside for the
+ * holds to come.  In case a message is lost, the client asks the store anew at
+ * times.
  *
  * All functions need the client's mu.
  */
@@ -13,13 +15,14 @@
 
 #include "core/claim.h"
 
-/* May the claim be passed or kept at all?  That of a mutex or a write side,
- * without terms, while it is HELD, in a store that can tell. */
+/* May the claim be passed or kept at all?  The claim of a mutex or a write
+ * side, without terms, while HELD, in a store that can tell. */
 int dlki_watch_allows(const struct dlki_claim *claim);
 
-/* See to it that the store watches the claim: ask it, unless it does so and has
- * set tokens aside.  Releases mu meanwhile.  0: it is watched now; -1: it is
- * not, and right after another session has asked the store is not troubled. */
+/* Have the store watch the claim: ask the store, unless it watches already and
+ * has set tokens aside.  Releases mu meanwhile.  0: the claim is watched now;
+ * -1: not watched, and right after a request of another session the store is
+ * not troubled. */
 int dlki_watch_refresh(struct dlki_claim *claim, dlk_time deadline);
 
 /* The holder is to be told when others want the claim: ask the store anew.
@@ -27,14 +30,14 @@ int dlki_watch_refresh(struct dlki_claim *claim, dlk_time deadline);
 int dlki_watch_revocable(struct dlki_claim *claim, dlk_time deadline,
 			 struct dlk_error *err);
 
-/* Tell the holder, if it wants to know. */
+/* Tell the holder, if revocable. */
 void dlki_watch_tell(struct dlki_claim *claim);
 
-/* Somebody revokes the lock: the same for the holders of this client; and what
- * it keeps is given up. */
+/* A client revokes the lock: the same for the holders of this client; and a
+ * kept claim is given up. */
 void dlki_watch_revoke(struct dlki_record *record);
 
-/* If another thread has the store watch the claim, wait for that. */
+/* If another thread has the store watch the claim, wait for that thread. */
 void dlki_watch_settle(struct dlki_claim *claim, dlk_time deadline);
 
 #endif
