@@ -21,7 +21,7 @@ int dlki_opcall_op_was_sent(const struct dlki_opcall_op *op)
 /* ---- The end of an op ---------------------------------------------------- */
 
 /* The connection is gone, and the next connection may be better.  An op of
- * several requests does not begin anew unless the store can do that. */
+ * several requests does not begin anew unless the store can begin anew. */
 static int was_cut_off(const struct dlki_opcall_op *op)
 {
 	return op->base.outcome == DLKI_UNANSWERED &&

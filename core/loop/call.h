@@ -22,11 +22,11 @@ struct dlki_opcall_op {
 	int begun;  /* submitted for a call that is to come */
 	void (*ended)(struct dlki_opcall_op *op, dlk_time now); /* it has ended,
 		     * and may be sent again */
-	void (*again)(struct dlki_opcall_op *op); /* it is about to be */
-	void (*told)(struct dlki_opcall_op *op);  /* it is over, and no call
-		     * waits for it: the op may be gone then */
+	void (*again)(struct dlki_opcall_op *op); /* about to be sent */
+	void (*told)(struct dlki_opcall_op *op);  /* over, and no call waits:
+		     * the op may be gone then */
 
-	struct dlki_opcall *call; /* that waits for the op, or NULL */
+	struct dlki_opcall *call; /* waiting for the op, or NULL */
 	struct dlki_opcall_op *next, **link; /* of the call's ops */
 };
 
@@ -45,12 +45,12 @@ struct dlki_opcall {
 	/* Of an error in a new call, only the code is set. */
 	struct dlk_error why;    /* ... for this reason: by now another thread
 				  * may have connected again */
-	struct dlk_error failed; /* of the first op that has failed, or whose
-				  * last answer makes no sense; code 0: none */
-	struct dlk_error in_the_way; /* of a BUSY op; `code` 0: nothing */
+	struct dlk_error failed; /* of the first op that failed, or got a last
+				  * answer without sense; code 0: no error */
+	struct dlk_error in_the_way; /* of a BUSY op; `code` 0: not set */
 };
 
-/* Prepare an op that is idle. */
+/* Prepare an idle op. */
 void dlki_opcall_op_prepare(struct dlki_opcall_op *op, struct dlki_session *s,
 			  enum dlki_verb verb, dlk_time deadline);
 
@@ -84,7 +84,8 @@ void dlki_opcall_resume(struct dlki_opcall *call);
 /* Unlocks the mutex. */
 void dlki_opcall_end(struct dlki_opcall *call);
 
-/* All of it for a prepared op: 0 if it is ANSWERED, else see err. */
+/* Submit, wait and unlock for a prepared op: 0 if it is ANSWERED, else see
+ * err. */
 int dlki_opcall_one(struct dlki_opcall_op *op, dlk_time deadline,
 		  struct dlk_error *err);
 
@@ -95,19 +96,19 @@ int dlki_opcall_error(const struct dlki_opcall *call,
 /* The server cannot be reached: end all ops of all calls. */
 void dlki_opcalls_unreachable(struct dlki_session *s);
 
-/* The ticket gets the lease of an op that was granted or answered. */
+/* Give the ticket the lease of a granted or answered op. */
 void dlki_opcall_lease(const struct dlki_opcall_op *op, struct dlk_ticket *t);
 
-/* What came of a renewal; the ticket gets the lease.  DLK_UNKNOWN: err says
- * why, unless it has an error already. */
+/* Return the result of a renewal; the ticket gets the lease.  DLK_UNKNOWN: err
+ * says why, unless err was set before. */
 enum dlk_renewal dlki_opcall_renewed(const struct dlki_opcall *call,
 				     const struct dlki_opcall_op *op,
 				     struct dlk_ticket *t,
 				     struct dlk_error *err);
 
 /* The server is reached, and answers at `answered` at the earliest: end the
- * attempts that have no time for that.  They would stay without an answer, and
- * leave claims behind. */
+ * attempts with too little time.  They would stay without an answer, and leave
+ * claims behind. */
 void dlki_opcalls_reached(struct dlki_session *s, dlk_time answered);
 
 #endif

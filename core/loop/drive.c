@@ -17,7 +17,7 @@
 /* A bit each in the engine's `due`. */
 enum { CONDS = 64 };
 
-/* What dlock-loop waits for: a set, and in ANSWERS the next look. */
+/* dlock-loop's waits: for a set, and in ANSWERS for the next look. */
 struct attended {
 	struct dlki_source source;
 	struct dlki_engine *engine;
@@ -32,8 +32,8 @@ struct dlki_drive {
 	pthread_cond_t conds[CONDS];
 	unsigned int asleep[CONDS]; /* threads on each */
 	unsigned int shared;        /* the next to share */
-	unsigned int pumped;        /* sets that dlock-loop does not lead */
-	unsigned int attended;      /* sets whose descriptor dlock-loop polls */
+	unsigned int pumped;        /* sets not led by dlock-loop */
+	unsigned int attended;      /* sets polled by dlock-loop */
 	int left[DLKI_SETS]; /* a waiter has led since dlock-loop's last look,
 			      * and no successor was there */
 	dlk_time look_at;    /* when dlock-loop looks next */
@@ -89,8 +89,8 @@ static void wake(struct dlki_engine *e, uint64_t conds)
 	}
 }
 
-/* A free condition, or one that several threads share: each looks what has
- * changed. */
+/* A free condition, or a condition that several threads share: each looks for
+ * the change. */
 static unsigned int choose_cond(struct dlki_drive *d)
 {
 	for (unsigned int i = 0; i < CONDS; i++) {
@@ -128,7 +128,7 @@ void dlki_waiter_done(struct dlki_engine *e, struct dlki_waiter *w)
 
 /* ---- The role ------------------------------------------------------------ */
 
-/* dlock-loop polls the set while it has no other leader. */
+/* dlock-loop polls the set while no other thread leads. */
 static void attend(struct dlki_drive *d, enum dlki_set set, int on)
 {
 	unsigned int bit = DLKI_BIT(set);
@@ -145,8 +145,8 @@ static void begin_to_lead(struct dlki_drive *d, struct dlki_waiter *w)
 	attend(d, w->set, 0);
 }
 
-/* The leader of the set leaves.  A waiter that is done is about to leave
- * itself, and cannot succeed. */
+/* The leader of the set leaves.  A done waiter is about to leave itself, and
+ * cannot succeed. */
 static void hand_over(struct dlki_engine *e, enum dlki_set set)
 {
 	struct dlki_drive *d = e->drive;
@@ -161,8 +161,8 @@ static void hand_over(struct dlki_engine *e, enum dlki_set set)
 	rouse(e, w);
 }
 
-/* dlock-loop looks at `at`; now: it leads, though a waiter has led just
- * before. */
+/* Have dlock-loop look at `at`; now: dlock-loop leads, though a waiter has led
+ * just before. */
 static void nudge(struct dlki_engine *e, dlk_time at)
 {
 	struct dlki_drive *d = e->drive;
@@ -219,7 +219,7 @@ int dlki_drive(struct dlki_engine *e, struct dlki_waiter *w, dlk_time deadline)
 	if (!w->done) {
 		lead_or_follow(e, w, deadline);
 		/* Late: the waiter's own alarms may be due as well, and the
-		 * leader may be a thread that is stopped. */
+		 * leader may be a stopped thread. */
 		if (!w->done)
 			dlki_push(e);
 	}
@@ -238,8 +238,9 @@ void dlki_drive_start(struct dlki_engine *e)
 	attend(d, DLKI_ANSWERS, 1);
 }
 
-/* What a turn left over makes the set's descriptor readable again.  The push
- * tells a thread when the next alarm is due: this one does not wait for it. */
+/* Work left over by a turn makes the set's descriptor readable again.  The push
+ * tells another thread when the next alarm is due: this thread does not wait
+ * for it. */
 static void turn_and_go(struct dlki_engine *e, unsigned int sets)
 {
 	dlki_turn(e, sets, 0);
@@ -366,7 +367,7 @@ int dlki_drive_begin(struct dlki_engine *e, unsigned int sets,
 	return 0;
 }
 
-/* A call of dlock-loop that is under way ends first. */
+/* A call of dlock-loop under way ends first. */
 void dlki_drive_end(struct dlki_engine *e)
 {
 	struct dlki_drive *d;

@@ -3,19 +3,19 @@
  * Driving: which thread runs the loop.
  *
  * A thread waiting for an op runs turns itself, so the answer wakes the thread
- * straight from the kernel.  At most one thread at a time leads a
- * set; other waiters of the set follow: they sleep on a condition of their own.
- * A leader that is done, or late, names the oldest follower as successor before
- * dlki_drive() returns, so no callback of a program delays the others.
+ * straight from the kernel.  At most one thread at a time leads a set; other
+ * waiters of the set follow: they sleep on a condition of their own.  A leader,
+ * done or late, names the oldest follower as successor before dlki_drive()
+ * returns, so no callback of a program delays the others.
  * Waiters for an answer lead and follow in ANSWERS, parked waiters in NEWS.
  *
  * The process's thread, "dlock-loop" (base/source.h), leads sets without a
  * waiter.  A leaving leader does not wake the thread: while callers come and
- * go, the thread looks every 10 ms, and takes over when no waiter has led
- * since.  It does not wait in a set, but polls the set's descriptor with those
- * of all other engines; a waiter that leads next switches it off there.  An
- * answer without a waiter may thus lie for 10 ms, unless dlki_drive_start()
- * told.
+ * go, dlock-loop looks every 10 ms, and takes over when no waiter has led
+ * since.  dlock-loop does not wait in a set, but polls the set's descriptor
+ * with the descriptors of all other engines; the next leading waiter switches
+ * the descriptor off there.  An answer without a waiter may thus lie for 10 ms,
+ * unless dlki_drive_start() told.
  *
  * A set may be pumped instead: a thread polls the set's descriptor, and calls
  * dlki_drive_pump() when it is readable.  No waiter is in that set, and
@@ -30,8 +30,7 @@
  *
  * LOCKS
  *  All state is under the engine's mutex: role, predicate, and which conditions
- *  are due.  A kick is only for the leader that is in wait(); dlki_turn() marks
- *  it.
+ *  are due.  A kick is only for the leader in wait(); dlki_turn() marks it.
  *
  * Cancellation is off in dlki_drive().  In a forked child dlki_lock() refuses.
  */
@@ -51,8 +50,8 @@ struct dlki_waiter {
 	struct dlki_waiter *next, *last;  /* of the set, the oldest first */
 };
 
-/* Have dlock-loop lead these sets when nobody else does: all that are not
- * pumped.  0, or see err. */
+/* Have dlock-loop lead these sets when no waiter does: all sets without a pump.
+ * 0, or see err. */
 int dlki_drive_begin(struct dlki_engine *e, unsigned int sets,
 		     struct dlk_error *err);
 
@@ -70,7 +69,7 @@ void dlki_waiter_done(struct dlki_engine *e, struct dlki_waiter *w);
 /*
  * Push, and wait until the waiter is done or `deadline`: lead or follow.  mu is
  * released meanwhile.  1: done; 0: the deadline came first.  A waiter may be
- * used again after its `done` was cleared.
+ * used again after `done` was cleared.
  */
 int dlki_drive(struct dlki_engine *e, struct dlki_waiter *w,
 	       dlk_time deadline);
@@ -78,7 +77,7 @@ int dlki_drive(struct dlki_engine *e, struct dlki_waiter *w,
 /* Push, and have a thread lead at once: for ops without a waiter. */
 void dlki_drive_start(struct dlki_engine *e);
 
-/* A turn of a set that is pumped, without waiting.  What the turn left over
+/* Run a turn of a pumped set, without waiting.  Work left over by the turn
  * makes the set's descriptor readable again.  One thread at a time. */
 void dlki_drive_pump(struct dlki_engine *e, enum dlki_set set);
 

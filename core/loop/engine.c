@@ -125,7 +125,7 @@ struct dlki_engine *dlki_engine_new(const struct dlki_engine_options *options,
 	return NULL;
 }
 
-/* Every op ends, also an op that is submitted in done(). */
+/* Every op ends, also an op submitted in done(). */
 static void end_all(struct dlki_engine *e)
 {
 	dlki_resume(e->store);

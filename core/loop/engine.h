@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The engine: one place for bytes, time and connections.
+ * The engine: the place for bytes, time and connections.
  *
- * The core submits ops.  While the main link is up, the engine hands the ops
- * to the store's protocol.  The engine writes the protocol's bytes, reads the
+ * The core submits ops.  While the main link is up, the engine hands the ops to
+ * the store's protocol.  The engine writes the protocol's bytes, reads the
  * server's bytes, and calls done().  It connects lost links again.  A request
- * of which the kernel took no byte is handed to the protocol again; any other
- * ends UNANSWERED.
+ * without a byte in the kernel is handed to the protocol again; any other ends
+ * UNANSWERED.
  *
  * A turn of the loop is: wait, take `now`, read, dispatch, write.  Any thread
  * may run a turn; core/loop/drive.h says which thread does.  A simulation calls
@@ -14,7 +14,7 @@
  *
  * LOCKS
  *  mu protects everything here and in ops, links, alarms and the protocol.
- *  During read, write and wait of the world it is not held.  done() and the
+ *  During read, write and wait of the world mu is free.  done() and the
  *  functions of struct dlki_news are called with mu held: they may submit and
  *  cancel ops, and must not block, call a turn, or free the engine.
  *
@@ -46,15 +46,15 @@ struct dlki_news {
 	void (*look_again)(void *arg, dlk_time now);
 
 	/* As dlki_wanted(), also for a claim whose WATCH is under way; the
-	 * owner may be of a claim that has ended. */
+	 * owner may be of an ended claim. */
 	void (*wanted)(void *arg, const char *owner, dlk_time now);
 
 	/* A warning for the client's log. */
 	void (*warn)(void *arg, const char *text);
 
-	/* The answer to a request that was written at `since` has come, too
-	 * late for the op.  From this the client learns how far away the server
-	 * is.  Functions of the protocol are on the stack: calls nothing of the
+	/* The answer to a request written at `since` has come, too late for the
+	 * op.  From this the client learns how far away the server is.
+	 * Functions of the protocol are on the stack: must not call the
 	 * engine. */
 	void (*late)(void *arg, dlk_time since, dlk_time now);
 
@@ -82,8 +82,8 @@ struct dlki_engine_options {
 	const char *label;                    /* borrowed */
 	const void *given;    /* for the protocol: borrowed, or NULL */
 
-	/* Where the server is: the first of these that is given; copied.
-	 * Without any of them, a store without links. */
+	/* The server's place: the first member given; copied.  Without any, a
+	 * store without links. */
 	const char *path; /* of a unix socket */
 	const char *host; /* a name, or an address, IPv6 without brackets */
 	uint16_t port;
@@ -105,7 +105,7 @@ struct dlki_engine_options {
 struct dlki_engine *dlki_engine_new(const struct dlki_engine_options *options,
 				    struct dlk_error *err);
 
-/* End every op that is left, close the links and the protocol, and free.  No
+/* End every remaining op, close the links and the protocol, and free.  No
  * thread uses the engine any longer, and dlki_drive_end() has been called if
  * dlki_drive_begin() was. */
 void dlki_engine_free(struct dlki_engine *e);
@@ -116,7 +116,7 @@ void dlki_unlock(struct dlki_engine *e);
 
 /* ---- With mu held -------------------------------------------------------- */
 
-/* Queue the op.  Nothing is sent yet: see dlki_push().  0; or ENOMEM, and the
+/* Queue the op.  No byte is sent yet: see dlki_push().  0; or ENOMEM, and the
  * op is not submitted. */
 int dlki_submit(struct dlki_engine *e, struct dlki_op *op);
 
@@ -125,7 +125,7 @@ int dlki_submit(struct dlki_engine *e, struct dlki_op *op);
 void dlki_cancel(struct dlki_engine *e, struct dlki_op *op);
 
 /* Hand the queue to the protocol, ring due alarms, and write.  For a thread
- * that has submitted.  mu is released meanwhile. */
+ * after a submission.  mu is released meanwhile. */
 void dlki_push(struct dlki_engine *e);
 
 /*
@@ -135,19 +135,19 @@ void dlki_push(struct dlki_engine *e);
 void dlki_turn(struct dlki_engine *e, unsigned int sets, dlk_time until);
 
 /*
- * Likewise in a single set, by a thread that waits for an answer and leads.  If
- * that is all to wait for, the thread waits in await() of the world: less to do
- * than wait() and read(), but nothing except bytes ends the wait before a few
+ * Likewise in a single set, by a leading thread that waits for an answer.  If
+ * the answer is all to wait for, the thread waits in await() of the world: less
+ * work than wait() and read(), but only bytes end the wait before a few
  * milliseconds are over.
  */
 void dlki_turn_for_answer(struct dlki_engine *e, enum dlki_set set,
 			  dlk_time until);
 
-/* The engine's alarms, for the core's own as well.  An alarm that is set
- * outside of a turn or push needs a push behind it. */
+/* The engine's alarms, for the core's own as well.  An alarm set outside of a
+ * turn or push needs a push behind it. */
 struct dlki_alarms *dlki_engine_alarms(struct dlki_engine *e);
 
-/* The time of the turn or push that is under way. */
+/* The time of the turn or push under way. */
 dlk_time dlki_engine_now(const struct dlki_engine *e);
 
 /* The protocol's own memory. */
@@ -156,11 +156,11 @@ const struct dlki_store *dlki_engine_store(const struct dlki_engine *e);
 /* The main link is up. */
 int dlki_engine_is_up(const struct dlki_engine *e);
 
-/* How long the latest greeting of the main link took, which is about a round
- * trip; 0: there was none. */
+/* Return how long the latest greeting of the main link took, about a round
+ * trip; 0: no greeting yet. */
 dlk_time dlki_engine_way(const struct dlki_engine *e);
 
-/* Why the main link was lost last, or not connected; `code` 0: it never was.
+/* Say why the main link was lost last, or not connected; `code` 0: never lost.
  * During a handshake of TLS: how far the handshake came. */
 void dlki_engine_why(const struct dlki_engine *e, struct dlk_error *out);
 

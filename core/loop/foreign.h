@@ -43,7 +43,7 @@ int dlki_foreign_set(struct dlki_foreign *f, int fd, unsigned int events,
 
 void dlki_foreign_remove(struct dlki_foreign *f);
 
-/* An event of the world, if it is of a foreign descriptor. */
+/* Take an event of the world, if it is of a foreign descriptor. */
 void dlki_foreigns_event(struct dlki_engine *e, const struct dlki_event *event);
 
 /* Is there any? */

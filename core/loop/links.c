@@ -69,8 +69,8 @@ static void explain(struct dlki_link *l, const char *why, int code)
 		dlk_fail(&l->why, code, "%s: %s", peer, why);
 }
 
-/* A connection that stood a while is made again at once.  A server that closes
- * each connection is not connected to more and more often. */
+/* A connection that stood a while is made again at once.  The engine connects
+ * no faster to a server that closes each connection. */
 static void plan_retry(struct dlki_link *l, int was_up)
 {
 	const struct dlki_engine *e = l->engine;
@@ -85,7 +85,7 @@ static void plan_retry(struct dlki_link *l, int was_up)
 		dlki_news_unheard(l->engine, l->why.text);
 }
 
-/* This process or host is short of something; or this user may not use the unix
+/* This process or host lacks a resource; or this user may not use the unix
  * socket. */
 static int is_ours(const struct dlki_link *l, int errnum)
 {
@@ -131,7 +131,7 @@ static void connect_link(struct dlki_link *l)
 		connect_failed(l, -rc);
 }
 
-/* Ops that were sent end; unsent ops go back to the queue, in their order. */
+/* Sent ops end; unsent ops go back to the queue, in order. */
 static void end_flight(const struct dlki_link *l)
 {
 	const struct dlki_flight *f = &l->flight;
@@ -151,7 +151,7 @@ static void end_flight(const struct dlki_link *l)
 	}
 }
 
-/* What the end of the connection may mean to people, beside the reason. */
+/* A hint for people why the connection ended, beside the reason. */
 static const char *more_of(const struct dlki_link *l)
 {
 	const char *more = l->engine->protocol->unheard;

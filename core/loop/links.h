@@ -7,14 +7,14 @@
 
 #include "core/loop/state.h"
 
-/* Close links that are cut and in no other thread's hands.  Only a thread that
- * runs a turn may. */
+/* Close cut links in no other thread's hands.  Only for a thread that runs a
+ * turn. */
 void dlki_links_close_cut(struct dlki_engine *e);
 
-/* Is it cut, and in no other thread's hands? */
+/* Is the link cut, and in no other thread's hands? */
 int dlki_links_can_close(const struct dlki_link *l);
 
-/* The link's state has changed: so may the time at which it is due. */
+/* The link's state has changed: so may the link's due time. */
 void dlki_links_tend(struct dlki_link *l);
 
 /* Close and free them all. */

@@ -76,8 +76,8 @@ static int has_work(const struct dlki_engine *e, unsigned int sets)
 
 /* ---- Waiting ------------------------------------------------------------- */
 
-/* Sees to it that a thread looks in time: a thread that waits, or the loop's
- * own.  A thread in the midst of a turn looks before it waits. */
+/* Have a thread look in time: a waiting thread, or the loop's own.  A thread in
+ * the midst of a turn looks before it waits. */
 static void rouse(struct dlki_engine *e)
 {
 	dlk_time at = dlki_alarms_next(&e->alarms);
@@ -130,8 +130,8 @@ static int wait_for_events(struct dlki_engine *e, unsigned int sets,
 	return n;
 }
 
-/* Whether the next wait in a set is for an answer of this link alone: nothing
- * is due while await() may take, and no thread is to be woken. */
+/* Is the next wait in a set only for an answer of this link?  Then no alarm is
+ * due while await() may take, and no thread must be woken. */
 static int awaits_answer(const struct dlki_engine *e, enum dlki_set set,
 			 const struct dlki_link *l, dlk_time until)
 {
@@ -148,7 +148,7 @@ static void begin(struct dlki_engine *e)
 		dlki_server_look(e);
 }
 
-/* Behind the wait, and behind what it has brought. */
+/* Behind the wait, and behind the events of the wait. */
 static void end_turn(struct dlki_engine *e, unsigned int sets)
 {
 	dlki_links_read(e, sets);
@@ -183,8 +183,8 @@ void dlki_turn(struct dlki_engine *e, unsigned int sets, dlk_time until)
 	end_turn(e, sets);
 }
 
-/* In await() the thread does not count as one that waits: alarms are left to
- * others, and no kick is sent. */
+/* In await() the thread does not count as waiting: alarms are left to others,
+ * and no kick is sent. */
 void dlki_turn_for_answer(struct dlki_engine *e, enum dlki_set set,
 			  dlk_time until)
 {

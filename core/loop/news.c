@@ -6,8 +6,8 @@
 #include <string.h>
 
 /* Without memory for the news, every parked claim looks again, and a watched
- * claim may be wanted; a claim that is gone fails at the next renewal; and a
- * warning is lost. */
+ * claim may be wanted; a lost claim fails at the next renewal; and a warning is
+ * lost. */
 static void tell(struct dlki_engine *e, struct dlki_told news)
 {
 	if (e->n_told == e->told_room) {
@@ -61,7 +61,7 @@ void dlki_wanted(struct dlki_store *s, const char *owner)
 		s->engine->deaf = 1;
 }
 
-/* For the log: of no matter if it is lost. */
+/* For the log: may get lost. */
 static void tell_text(struct dlki_engine *e, enum dlki_news_kind kind,
 		      const char *text)
 {

@@ -15,8 +15,8 @@ void dlki_news_unheard(struct dlki_engine *e, const char *why);
 void dlki_news_down(struct dlki_engine *e);
 void dlki_news_moved(struct dlki_engine *e);
 
-/* Forget news of claims, the first `from` news aside: a server that is not the
- * client's has told them. */
+/* Forget news of claims, the first `from` news aside: a foreign server has told
+ * them. */
 void dlki_news_drop(struct dlki_engine *e, size_t from);
 
 /* Are any to be delivered? */

@@ -5,22 +5,22 @@
  * A claim of the core embeds two ops: the first asks (an attempt or a renewal),
  * the second releases.  Both may be under way at a time.  The claim fills in
  * the first part and submits the op (core/loop/engine.h).  The store's protocol
- * sends it and ends it.  The engine calls done() exactly once a submission,
+ * sends and ends the op.  The engine calls done() exactly once a submission,
  * with the mutex held and no function of the protocol on the stack.  In done()
  * and from then on the op is the claim's again: it may be submitted anew, or
  * freed.  An op of the client, such as an inspection, is the caller's in the
  * same way.
  *
- * Some verbs take several requests, each sent when the one before is answered.
- * If the connection is lost after the first was sent, the op ends UNANSWERED,
- * even if it is held in between.
+ * Some verbs take several requests, each sent after the answer to the request
+ * before.  If the connection is lost after the first request was sent, the op
+ * ends UNANSWERED, even if it is held in between.
  *
  * INSPECT and LIST report by rows.  The engine calls the function in `each` for
  * every row as the answer comes in, with the mutex held and functions of the
- * protocol on the stack: `each` copies, and calls nothing of the engine.  Rows
- * are void unless the op ends ANSWERED.
+ * protocol on the stack: `each` copies, and must not call the engine.  Rows are
+ * void unless the op ends ANSWERED.
  *
- * All of it is under the engine's mutex.
+ * All members are under the engine's mutex.
  */
 #ifndef DLOCK_CORE_LOOP_OP_H
 #define DLOCK_CORE_LOOP_OP_H
@@ -38,18 +38,18 @@ enum dlki_verb {
 	DLKI_PING,      /* only to have an answer */
 
 	/* Of a claim. */
-	DLKI_ATTEMPT,   /* ask for the claim, also if it is ours already */
+	DLKI_ATTEMPT,   /* ask for the claim, also for a claim already ours */
 	DLKI_RENEW,     /* begin the lease anew, if the claim stands */
-	DLKI_RELEASE,   /* give the claim up, in whatever state it is */
-	DLKI_DOWNGRADE, /* turn an exclusive claim into a shared one; when it
-			 * has ended, the caller sets the request's mode */
+	DLKI_RELEASE,   /* give the claim up, in any state */
+	DLKI_DOWNGRADE, /* turn an exclusive claim into a shared claim; when the
+			 * op has ended, the caller sets the request's mode */
 	DLKI_WATCH,     /* from now on, tell when others ask for the claim, by
-			 * wanted() of the news; and set tokens aside for it.
-			 * Waits until the store's news are heard */
+			 * wanted() of the news; and set tokens aside for the
+			 * claim.  Waits until the store's news are heard */
 
 	/* Of a lock; the request has no owner. */
-	DLKI_REVOKE,    /* tell the client that watches the lock's claim */
-	DLKI_BREAK,     /* take the lock from its holders */
+	DLKI_REVOKE,    /* tell the client with a watch on the lock's claim */
+	DLKI_BREAK,     /* take the lock from the holders */
 	DLKI_INSPECT,   /* report the holders, then the waiters */
 	DLKI_RESIZE,    /* set the semaphore's limit to the request's */
 
@@ -61,8 +61,8 @@ enum dlki_verb {
 
 enum dlki_op_state {
 	DLKI_OP_IDLE,   /* the claim's */
-	DLKI_OP_QUEUED, /* no request of it is under way */
-	DLKI_OP_HELD,   /* likewise, and the protocol cannot send it yet */
+	DLKI_OP_QUEUED, /* no request is under way */
+	DLKI_OP_HELD,   /* likewise, and the protocol cannot send the op yet */
 	DLKI_OP_FLIGHT, /* in a link's buffer, or sent */
 	DLKI_OP_ENDED   /* done() is due */
 };
@@ -73,7 +73,7 @@ enum dlki_outcome {
 	DLKI_BUSY,       /* ATTEMPT.  See look_in_ms, store_clock_us */
 	DLKI_ANSWERED,   /* any other verb.  See stood, since */
 	DLKI_AGAIN,      /* certainly not carried out: the claim may submit the
-			  * op anew if it still wants it */
+			  * op anew */
 	DLKI_FAILED,     /* for good.  See error, residue */
 	DLKI_UNANSWERED, /* the store may have carried the op out, or may
 			  * still: the connection is gone, or the deadline has
@@ -96,12 +96,13 @@ struct dlki_op {
 	uint64_t token;    /* of the grant, 0: unknown.  Out on GRANTED: the
 			    * fencing token or 0 */
 	uint64_t token_used; /* RELEASE: the largest token of the claim's range
-			    * that a hold was given; 0: only `token` */
+			    * given to a hold; 0: only `token` */
 	dlk_time deadline; /* done() comes by then; or DLK_FOREVER */
 	dlk_time lease_from; /* RENEW: `since` of the op that began the present
-			    * lease; 0: unknown, or a pushed grant did */
-	dlk_time lease_heard; /* RENEW, RELEASE: when that op ended.  RELEASE:
-			    * 0: unknown, or no thread waits for the end */
+			    * lease; 0: unknown, or a pushed grant */
+	dlk_time lease_heard; /* RENEW, RELEASE: when the other op ended.
+			    * RELEASE: 0: unknown, or no thread waits for the
+			    * end */
 	int again;         /* an earlier request of the claim may stand: the
 			    * store looks for our entry */
 	int pushed;        /* RELEASE: a pushed grant brought the claim */
@@ -109,11 +110,11 @@ struct dlki_op {
 			    * the op anew after AGAIN */
 	int is_last;       /* ATTEMPT: the claim's caller waits no longer than
 			    * for this answer */
-	void *claim;       /* what the store remembers of the claim: claim_size
-			    * bytes of the protocol, the claim's, zeroed before
-			    * its first op, the same for both its ops; not used
-			    * when neither is under way.  NULL where
-			    * claim_size is 0, and for ops of no claim */
+	void *claim;       /* the store's state for the claim: claim_size bytes
+			    * of the protocol, the claim's, zeroed before the
+			    * first op, the same for both ops; not used when
+			    * neither is under way.  NULL where claim_size is 0,
+			    * and for ops without a claim */
 	union {
 		void (*participant)(const struct dlock_participant *p,
 				    void *arg); /* INSPECT */
@@ -131,22 +132,22 @@ struct dlki_op {
 	enum dlki_outcome outcome;
 	enum dlki_residue residue;
 	dlk_time since;    /* read before the write of the first byte of the
-			    * request, of the last one if there were several;
-			    * 0: never written */
+			    * request, of the last request if there were
+			    * several; 0: never written */
 	int64_t lease_ms;  /* GRANTED, ANSWERED: length of the lease from
 			    * `since`; the terms' lease, or less */
 	int64_t look_in_ms; /* BUSY: ask again after so long, unless woken; 0:
-			    * the store names no time.  Without
-			    * DLOCK_CAP_WAKE nothing wakes: ask more often */
-	uint64_t store_clock_us; /* BUSY: of the store, when it evaluated the
-			    * request; 0: unknown */
+			    * the store names no time.  Without DLOCK_CAP_WAKE
+			    * no wake comes: ask more often */
+	uint64_t store_clock_us; /* BUSY: the store's time of the evaluation; 0:
+			    * unknown */
 	int stood;         /* ANSWERED: the claim stood */
 	int wanted;        /* WATCH, if stood: another client asks already */
 	uint64_t token_last; /* WATCH, if stood: the store gives token + 1 to
 			    * token_last to no other claim */
 	struct dlk_error *error; /* the engine's, gone after done().  FAILED:
 			    * NULL: no memory.  UNANSWERED: NULL: no answer
-			    * came.  BUSY: what is in the way and does not go by
+			    * came.  BUSY: an obstacle that does not go by
 			    * itself, or NULL */
 
 	/* The engine's. */

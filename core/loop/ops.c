@@ -51,7 +51,7 @@ static void leave_flight(struct dlki_op *op)
 	op->link = NULL;
 }
 
-/* The queue that a QUEUED or HELD op is in. */
+/* The queue of a QUEUED or HELD op. */
 static struct dlki_ops *queue_of(const struct dlki_op *op)
 {
 	struct dlki_engine *e = op->engine;
@@ -284,7 +284,7 @@ void dlki_granted(struct dlki_op *op, uint64_t token)
 	dlki_ops_end(op, DLKI_GRANTED, DLKI_RESIDUE_MAYBE);
 }
 
-/* Does a claim that stood still stand when the verb is carried out? */
+/* Does a standing claim still stand when the verb is carried out? */
 static int keeps_claim(enum dlki_verb verb)
 {
 	return verb == DLKI_RENEW || verb == DLKI_DOWNGRADE ||

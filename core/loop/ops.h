@@ -21,17 +21,16 @@ void dlki_ops_end(struct dlki_op *op, enum dlki_outcome outcome,
  * ends UNANSWERED if an earlier request of the op was. */
 void dlki_ops_requeue(struct dlki_op *op);
 
-/* The main link is lost: end the ops that have been sent before, and are QUEUED
- * or HELD again. */
+/* The main link is lost: end the ops sent before, and QUEUED or HELD again. */
 void dlki_ops_end_begun(struct dlki_engine *e);
 
-/* The server refuses the latest connection of the main link: end every op
- * FAILED with `err` that is not sent.  An op that was submitted while that
- * connection was under way waits for the next one, unless the engine is refused
- * for good: the refusal may be older than the op. */
+/* The server refuses the latest connection of the main link: end every unsent
+ * op FAILED with `err`.  An op submitted while the connection was under way
+ * waits for the next connection, unless the engine is refused for good: the
+ * refusal may be older than the op. */
 void dlki_ops_fail_queue(struct dlki_engine *e, const struct dlk_error *err);
 
-/* Call done() of the ops that have ended so far. */
+/* Call done() of the ended ops. */
 void dlki_ops_deliver(struct dlki_engine *e);
 
 #endif

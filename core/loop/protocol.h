@@ -10,11 +10,11 @@
  *     append and queue, and call no function of the protocol.
  *  4. Any order of input(), submit() and timer() is legal.  A timer() that
  *     comes early, late or twice is harmless.
- *  5. A protocol never sends a request twice.  A request that certainly was not
- *     carried out ends with dlki_again(); only the claim asks anew.
- *  6. An op of several requests has one in flight at a time.  The memory that
- *     the protocol keeps for such an op goes when the next answer finds the op
- *     over, in lost() and in close().
+ *  5. A protocol never sends a request twice.  A request certainly not carried
+ *     out ends with dlki_again(); only the claim asks anew.
+ *  6. An op of several requests has a single request in flight at a time.  The
+ *     protocol frees the memory for such an op when the next answer finds the
+ *     op over, in lost() and in close().
  */
 #ifndef DLOCK_CORE_LOOP_PROTOCOL_H
 #define DLOCK_CORE_LOOP_PROTOCOL_H
@@ -43,20 +43,20 @@ struct dlki_store {
 	const char *label;        /* the client's, for people */
 	const void *given;        /* for this protocol, by the options */
 	unsigned char chance[32]; /* random bytes, for the life of the store */
-	dlk_time due;             /* out: when timer() is to come; DLK_FOREVER,
-				   * as preset: never.  The engine reads it
-				   * after each call of the protocol */
+	dlk_time due;             /* out: when to call timer(); DLK_FOREVER, as
+				   * preset: never.  The engine reads it after
+				   * each call of the protocol */
 };
 
 struct dlki_protocol {
 	const char *name;
 	size_t size; /* of a struct that begins with struct dlki_store */
-	size_t claim_size; /* of what op->claim points to */
-	const char *told_by; /* the command by which a server tells its
-			      * identity, for messages: "INFO" */
-	const char *unheard; /* what else it may mean, for messages, that a
-			      * server closes a connection without an answer to
-			      * the greeting; or NULL */
+	size_t claim_size; /* of the memory behind op->claim */
+	const char *told_by; /* the command for a server's identity, for
+			      * messages: "INFO" */
+	const char *unheard; /* a hint for messages why a server closes a
+			      * connection without an answer to the greeting; or
+			      * NULL */
 
 	/* Read the URI and open links, the main link first.  No I/O.  0, or
 	 * the code of dlk_fail(); close() comes in any case. */
@@ -83,7 +83,7 @@ struct dlki_protocol {
 	void (*lost)(struct dlki_store *s, struct dlki_link *l, dlk_time now);
 
 	/* An op ended without an answer, by the deadline or by the claim: may
-	 * send something by which to see that the answer is missing, if it
+	 * send a request that shows that the answer is missing, if the answer
 	 * never comes.  Leaves `due` alone.  NULL: the store's answers name the
 	 * request. */
 	void (*late)(struct dlki_store *s, struct dlki_link *l, dlk_time now);
@@ -91,15 +91,15 @@ struct dlki_protocol {
 	/* `due` has come.  NULL: `due` is never set. */
 	void (*timer)(struct dlki_store *s, dlk_time now);
 
-	/* Free what open() and later calls allocated. */
+	/* Free all memory from open() and later calls. */
 	void (*close)(struct dlki_store *s);
 };
 
 /* ---- Services: links ----------------------------------------------------- */
 
 /* A link to the store's server, valid until close().  Its answers and messages
- * come in `set`.  The first link is the main one.  NULL: no memory, or too many
- * (DLKI_LINKS). */
+ * come in `set`.  The first link is the main link.  NULL: no memory, or too
+ * many (DLKI_LINKS). */
 #define DLKI_LINKS 4
 struct dlki_link *dlki_link_open(struct dlki_store *s, enum dlki_set set);
 
@@ -115,7 +115,7 @@ int dlki_is_up(const struct dlki_link *l);
 enum { DLKI_PEER = 168 };
 void dlki_peer(const struct dlki_link *l, char out[DLKI_PEER]);
 
-/* The server tells its identity, in a greeting, before dlki_up(): see
+/* The server tells an identity, in a greeting, before dlki_up(): see
  * core/net/endpoint.h. */
 void dlki_identity(struct dlki_link *l, const char *identity);
 
@@ -126,15 +126,15 @@ int dlki_is_at_home(const struct dlki_link *l);
  * server is not, or not yet, the client's: see dlki_is_up(). */
 void dlki_up(struct dlki_link *l);
 
-/* The server answers, but is of no more use, as a primary that has become a
+/* The server answers, but is of no more use, as a former primary, now a
  * replica: the next connection goes where the name leads now. */
 void dlki_demoted(struct dlki_link *l);
 
 /*
  * The server refuses us in a greeting, as with a wrong password: the link is
- * cut.  If that is the main link, ops that were in the queue before the link
- * began to connect fail with `err`; later ops wait for the next connection.  If
- * the main link was never up, no link is connected again, and all ops fail.
+ * cut.  On the main link, ops in the queue since before the link began to
+ * connect fail with `err`; later ops wait for the next connection.  If the main
+ * link was never up, no link is connected again, and all ops fail.
  */
 void dlki_refused(struct dlki_link *l, const struct dlk_error *err);
 
@@ -165,7 +165,7 @@ struct dlki_front {
 int dlki_front(const struct dlki_link *l, struct dlki_front *out);
 struct dlki_op *dlki_front_op(const struct dlki_link *l, size_t i);
 
-/* The earliest request is answered.  Ops of it that have not ended end
+/* The earliest request is answered.  The request's remaining ops end
  * UNANSWERED. */
 void dlki_pop(struct dlki_link *l);
 
@@ -174,8 +174,9 @@ void dlki_pop(struct dlki_link *l);
  * and dlki_cancel() end a held op UNSENT.
  *
  * Also an op of the earliest request, which is answered, before dlki_pop(): the
- * op begins anew in submit().  It has been sent before, and so ends UNANSWERED
- * by a deadline, by dlki_cancel() and by the loss of the main link. */
+ * op begins anew in submit().  The op has been sent before, and so ends
+ * UNANSWERED by a deadline, by dlki_cancel() and by the loss of the main
+ * link. */
 void dlki_hold(struct dlki_op *op);
 void dlki_resume(struct dlki_store *s);
 
@@ -196,8 +197,8 @@ void dlki_watched(struct dlki_op *op, int wanted, uint64_t token_last);
 void dlki_busy(struct dlki_op *op, int64_t look_in_ms,
 	       uint64_t store_clock_us);
 
-/* Before dlki_busy(): this is in the way, and does not go by itself.  `err` is
- * copied; without memory nobody is told. */
+/* Before dlki_busy(): `err` names an obstacle that does not go by itself.
+ * `err` is copied; without memory it is lost. */
 void dlki_in_the_way(struct dlki_op *op, const struct dlk_error *err);
 
 void dlki_again(struct dlki_op *op);
@@ -206,9 +207,9 @@ void dlki_again(struct dlki_op *op);
 void dlki_failed(struct dlki_op *op, const struct dlk_error *err,
 		 enum dlki_residue residue);
 
-/* The answer makes no sense, and may be none: what came may be older than the
- * request.  The op ends UNANSWERED; the protocol ends the connection.  `err` is
- * copied. */
+/* The answer makes no sense, and may be no answer: the bytes may be older than
+ * the request.  The op ends UNANSWERED; the protocol ends the connection.
+ * `err` is copied. */
 void dlki_senseless(struct dlki_op *op, const struct dlk_error *err);
 
 /* Report a row of INSPECT or LIST; NULL and an op that is over are accepted. */
@@ -220,10 +221,10 @@ void dlki_row_lock(const struct dlki_op *op,
 /* ---- Services: news ------------------------------------------------------ */
 
 /*
- * The store has granted the claim of which `id` was the last attempt.  With the
- * store's clock of the grant, and of that attempt's BUSY, the lease counts from
+ * The store has granted the claim with `id` as the last attempt.  With the
+ * store's clock of the grant, and of the attempt's BUSY, the lease counts from
  * when the attempt was written plus the time between the two clocks.
- * `store_clock_us` 0: it counts from when the attempt was written.
+ * `store_clock_us` 0: the lease counts from when the attempt was written.
  */
 void dlki_pushed(struct dlki_store *s, uint64_t id, uint64_t token,
 		 uint64_t store_clock_us, int64_t lease_ms);
@@ -232,15 +233,14 @@ void dlki_pushed(struct dlki_store *s, uint64_t id, uint64_t token,
 void dlki_wanted(struct dlki_store *s, const char *owner);
 
 /* News may have been missed: every parked claim asks again, and every watched
- * claim may be wanted.  dlki_wake(): the claim of that attempt asks again. */
+ * claim may be wanted.  dlki_wake(): the claim of the attempt asks again. */
 void dlki_look_again(struct dlki_store *s);
 void dlki_wake(struct dlki_store *s, uint64_t id);
 
-/* The claim of that attempt stands no longer; 0: no claim of the client
- * does. */
+/* The claim of the attempt stands no longer; 0: no claim of the client does. */
 void dlki_gone(struct dlki_store *s, uint64_t id);
 
-/* The answer to an op that is over has come; `since` as of dlki_front(). */
+/* The answer to an ended op has come; `since` as of dlki_front(). */
 void dlki_answered_late(struct dlki_store *s, dlk_time since);
 
 /* For the client's log, as a warning.  The text is copied, and holds no

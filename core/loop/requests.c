@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests of the protocol: sent on a link, and answered in that order. */
+/* Requests of the protocol: sent on a link, and answered in the same order. */
 #include "core/loop/ops.h"
 
 void dlki_send(struct dlki_link *l, enum dlki_verb verb,

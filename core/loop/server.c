@@ -18,7 +18,7 @@ static int is_main(const struct dlki_link *l)
 	return l == l->engine->links[0];
 }
 
-/* The link is down: its alarm is for the next step. */
+/* The link is down: the alarm is for the next step. */
 static void step_at(struct dlki_link *l, dlk_time at)
 {
 	l->retry_at = at;

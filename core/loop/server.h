@@ -12,7 +12,7 @@
  * until l->retry_at. */
 int dlki_server_next(struct dlki_link *l);
 
-/* The time that a connection has to be greeted. */
+/* The longest time for a greeting. */
 dlk_time dlki_server_share(const struct dlki_link *l);
 
 /* The link is down, for the reason l->why.  Returns whether the next step comes
@@ -22,11 +22,11 @@ int dlki_server_down(struct dlki_link *l, int was_up);
 /* The server is greeted.  1: the link may go up; else the link is cut. */
 int dlki_server_met(struct dlki_link *l);
 
-/* The main link is up: links that have waited may connect. */
+/* The main link is up: waiting links may connect. */
 void dlki_server_up(struct dlki_engine *e);
 
-/* No server will do, or the server refuses us, for the reason `err`: the ops
- * that wait fail, by the rule of dlki_ops_fail_queue().  Without a home, no
+/* No server will do, or the server refuses us, for the reason `err`: the
+ * waiting ops fail, by the rule of dlki_ops_fail_queue().  Without a home, no
  * link connects again. */
 void dlki_server_refuse(struct dlki_engine *e, const struct dlk_error *err);
 

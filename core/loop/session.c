@@ -7,8 +7,8 @@
 #include "core/loop/call.h"
 #include "core/world/real.h"
 
-/* A request has as long as the core gives one: until then no connection is
- * taken for dead. */
+/* A request has as long as the core grants: until then no connection is taken
+ * for dead. */
 static int64_t patience_ms(const struct dlk_uri *uri)
 {
 	int64_t ms = dlk_param_int(uri, "connect");

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A store's session by the engine, behind dlock/backend.h: the engine, a loop
- * thread, and the calls of the core that wait for ops.  See core/loop/call.h.
+ * thread, and the core's calls with a wait for ops.  See core/loop/call.h.
  *
  * LOCKS
- *  The engine's mutex protects all that is not constant.  While it is held, a
- *  service of the core may be called, but dlk_listen().
+ *  The engine's mutex protects all members but constants.  With the mutex held,
+ *  a thread may call any service of the core but dlk_listen().
  */
 #ifndef DLOCK_CORE_LOOP_SESSION_H
 #define DLOCK_CORE_LOOP_SESSION_H
@@ -36,15 +36,15 @@ void dlki_session_place(struct dlki_session *s, struct dlk_session *base,
 			struct dlki_engine_options *options);
 
 /*
- * Make an engine with these options, which begins to connect.  `sets`: those
- * that dlock-loop leads.  Sets the options' world, URI, label and times.
- * 0, or see err: then nothing is left.
+ * Make an engine with these options, which begins to connect.  `sets`: the sets
+ * led by dlock-loop.  Sets the options' world, URI, label and times.  0, or see
+ * err: then all is freed.
  */
 int dlki_session_begin(struct dlki_session *s,
 		       struct dlki_engine_options *options, unsigned int sets,
 		       struct dlk_error *err);
 
-/* Have dlock-loop connect, while this one does something else. */
+/* Have dlock-loop connect, while this thread does other work. */
 void dlki_session_start(struct dlki_session *s);
 
 /* Wait, once, until the server has greeted us or cannot.  0, or see err: the
@@ -52,13 +52,14 @@ void dlki_session_start(struct dlki_session *s);
 int dlki_session_greeted(struct dlki_session *s, dlk_time deadline,
 			 struct dlk_error *err);
 
-/* Begin, and wait; a failure leaves nothing. */
+/* Begin, and wait; a failure frees all. */
 int dlki_session_open(struct dlki_session *s,
 		      struct dlki_engine_options *options, unsigned int sets,
 		      dlk_time deadline, struct dlk_error *err);
 void dlki_session_close(struct dlki_session *s);
 
-/* What every store does with these news; the arguments are dlki_news's. */
+/* Take the news, the same way for every store; the arguments are
+ * dlki_news's. */
 void dlki_session_up(struct dlki_session *s, const struct dlki_terms *terms,
 		     dlk_time now);
 void dlki_session_down(struct dlki_session *s);

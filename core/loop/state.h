@@ -63,7 +63,7 @@ struct dlki_engine {
 	uint64_t tries; /* to connect the main link, so far */
 	struct dlki_endpoint endpoint;
 	struct dlki_lookup lookup; /* of the endpoint's name */
-	dlk_time look_until;       /* so long the main link waits for it */
+	dlk_time look_until;       /* the main link's longest wait for it */
 	struct dlki_foreign *foreigns[DLKI_FOREIGNS];
 	uint32_t foreign_generation;
 	struct dlki_ops queue;     /* to be submitted to the protocol */
@@ -75,7 +75,7 @@ struct dlki_engine {
 	int moved;                 /* to be told */
 	struct dlk_error *refused; /* for good, and why */
 
-	/* Of the thread that waits in the set, if any. */
+	/* Of the thread waiting in the set, if any. */
 	int in_wait[DLKI_SETS];
 	dlk_time until[DLKI_SETS];
 
@@ -84,7 +84,7 @@ struct dlki_engine {
 	void (*nudge)(struct dlki_engine *e, dlk_time at);
 	struct dlki_drive *drive;
 
-	/* A bit for each condition that dlki_unlock() is to signal. */
+	/* A bit for each condition to signal in dlki_unlock(). */
 	uint64_t due;
 	void (*wake)(struct dlki_engine *e, uint64_t conds);
 };

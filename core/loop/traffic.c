@@ -147,7 +147,7 @@ void dlki_links_read(struct dlki_engine *e, unsigned int sets)
 	}
 }
 
-/* With calls in a row the look would be one system call in four. */
+/* With calls in a row the look would be a quarter of all system calls. */
 #define IDLE_NS DLK_MS
 
 /* The buffer is of the set. */

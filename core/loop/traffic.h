@@ -7,29 +7,28 @@
 
 #include "core/loop/state.h"
 
-/* An event of the world, unless it is of an earlier connection. */
+/* Take an event of the world, unless it is of an earlier connection. */
 void dlki_links_event(struct dlki_engine *e, const struct dlki_event *event);
 
 /* Read from links of these sets, at most DLKI_INPUT bytes each, and hand the
  * bytes to the protocol.  mu is released meanwhile. */
 void dlki_links_read(struct dlki_engine *e, unsigned int sets);
 
-/* Read from the main link, if it is idle: bytes that have come are no answer to
- * the next request.  A system call, for a thread that submits.  mu is held; no
- * byte is read while another thread reads or writes. */
+/* Read from the main link, if idle: bytes that have come are no answer to the
+ * next request.  A system call, for a submitting thread.  mu is held; no byte
+ * is read while another thread reads or writes. */
 void dlki_links_look(struct dlki_engine *e);
 
-/* The link of the set if there is nothing else to wait for there, and
+/* Return the link of the set if the set has no other wait, and
  * dlki_link_can_await(); or NULL. */
 struct dlki_link *dlki_links_lone(const struct dlki_engine *e,
 				  enum dlki_set set);
 
-/* Wait for bytes of that link.  mu is released meanwhile.  Then hand over what
- * came. */
+/* Wait for bytes of the link, and hand them over.  mu is released meanwhile. */
 size_t dlki_links_await(struct dlki_link *l);
 void dlki_links_awaited(struct dlki_link *l, size_t n);
 
-/* A turn over these sets has read: cut links that stayed silent. */
+/* A turn over these sets has read: cut silent links. */
 void dlki_links_cut_silent(struct dlki_engine *e, unsigned int sets);
 
 /* Write the links' output.  mu is released meanwhile. */
