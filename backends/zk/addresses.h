@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The addresses of the host in use.  Each handle is given one, so that the
- * client library resolves nothing.
+ * The addresses of the host in use.  Each handle gets an address, so that the
+ * client library resolves no names.
  */
 #ifndef DLOCK_BACKENDS_ZK_ADDRESSES_H
 #define DLOCK_BACKENDS_ZK_ADDRESSES_H
@@ -16,14 +16,15 @@ struct addrinfo;
 struct zk_addresses {
 	struct addrinfo *list; /* as resolved; NULL: to be resolved */
 	size_t n;
-	size_t first, tried; /* from a random one on */
+	size_t first, tried; /* from a random index on */
 };
 
-/* The next one to connect to, as the library takes it.  With the session not
- * locked, by its job: a name is resolved, which may take long. */
+/* Return the next address to connect to, as text for the library.  With the
+ * session not locked, by the session's job: a name is resolved, which may take
+ * long. */
 int dlki_zk_address_next(struct zk_session *s, char out[ZK_ADDRESS_SIZE],
 			 struct dlk_error *err);
-/* Are there some that were not tried yet? */
+/* Are there addresses not tried yet? */
 int dlki_zk_addresses_left(const struct zk_session *s);
 /* Resolve again before the next. */
 void dlki_zk_addresses_forget(struct zk_session *s);

@@ -14,8 +14,8 @@ int64_t dlki_zk_anchor_clock(int64_t time_ms)
 	return time_ms > 0 && time_ms <= LAST_CLOCK_MS ? time_ms * 1000 : 0;
 }
 
-/* How far `zxid` is above the anchor, at most a span; below it there is nothing
- * but another history, after the servers lost theirs. */
+/* How far `zxid` is above the anchor, at most a span; below it lies only
+ * another history, after the servers lost the first. */
 static int64_t distance(struct zk_anchor anchor, int64_t zxid)
 {
 	if (zxid < anchor.zxid || zxid - anchor.zxid > ZK_ANCHOR_SPAN)

@@ -17,9 +17,9 @@
 #define TRIES 8 /* the directory may be reaped between any two requests */
 
 /*
- * A grant without a write of its own rests on the last write.  If that was some
- * time ago, the lease is handed over short, and the core renews it while its
- * caller goes on.  If it was long ago, we write again.
+ * A grant without a write rests on the last write.  If the last write was some
+ * time ago, the lease is handed over short, and the core renews it while the
+ * caller goes on.  If the last write was long ago, we write again.
  */
 static struct zk_call *prove_unless_fresh(struct zk_attempt *a)
 {
@@ -57,7 +57,7 @@ static void forget_node(struct zk_attempt *a)
 	a->t->own = NULL;
 }
 
-/* A claim of this session that was passed on has used larger tokens. */
+/* A passed claim of this session has used larger tokens. */
 static int is_overtaken(const struct zk_ticket *t)
 {
 	return t->own && (t->own->over != 0 || t->own->used >= t->token);
@@ -122,7 +122,7 @@ static int watch_ahead(struct zk_attempt *a, const char *node)
 }
 
 /* This watch is set before the others, so that our node is known to be there
- * when one of those fires. */
+ * when another watch fires. */
 static int watch_own_node(struct zk_attempt *a)
 {
 	struct zk_ticket *t = a->t;
@@ -136,8 +136,8 @@ static int watch_own_node(struct zk_attempt *a)
 	return 0;
 }
 
-/* For a semaphore, any node ahead that goes may let us in.  But while none of
- * the nearest `limit` has gone, that many are still ahead. */
+/* For a semaphore, the end of any node ahead may let us in.  But while all of
+ * the nearest `limit` stand, as many are still ahead. */
 static enum dlk_verdict wait_in_queue(struct zk_attempt *a,
 				      const struct zk_queue *queue,
 				      size_t ahead, size_t in_the_way)
@@ -155,7 +155,7 @@ static enum dlk_verdict wait_in_queue(struct zk_attempt *a,
 	return dlki_zk_busy(a->s, a->t);
 }
 
-/* The first participant ahead that names another number of permits, or -1. */
+/* Return the first participant ahead with another number of permits, or -1. */
 static ptrdiff_t first_of_other_limit(const struct zk_queue *queue,
 				      size_t ahead, uint32_t limit)
 {
@@ -166,8 +166,9 @@ static ptrdiff_t first_of_other_limit(const struct zk_queue *queue,
 	return -1;
 }
 
-/* The first participant sets the number of permits.  Another one that differs
- * is about to be refused, or has become the first since: wait until it goes. */
+/* The first participant sets the number of permits.  Another participant that
+ * differs is about to be refused, or has become the first since: wait until it
+ * goes. */
 static enum dlk_verdict judge_position(struct zk_attempt *a,
 				       const struct zk_queue *queue,
 				       size_t ahead)
@@ -231,7 +232,7 @@ static int judge_listing(struct zk_attempt *a, const struct zk_call *children,
 	return rc;
 }
 
-/* A node whose token nobody can tell makes room for another node. */
+/* A node without a known token makes room for another node. */
 static int settle_token(struct zk_attempt *a)
 {
 	dlk_time began = dlk_now();
@@ -287,7 +288,7 @@ static enum dlk_verdict attempt_rounds(struct zk_attempt *a)
 		if (rc == 0)
 			return verdict;
 		if (rc == ZK_LATER)
-			i--; /* that ends by itself */
+			i--; /* which ends by itself */
 	}
 	dlk_fail(a->err, DLOCK_EUNREACHABLE,
 		 "the connection was lost, or nodes vanish as they are made");
@@ -296,10 +297,11 @@ static enum dlk_verdict attempt_rounds(struct zk_attempt *a)
 
 /*
  * The only node ahead has gone.  We need not list again if our own node was
- * there at that time; if somebody had deleted it, the next participant would
- * wait for the same node as we do.  A server reports deletions in order, so
- * that a watch on our node that has not fired proves that it was there.  That
- * holds only over one connection, since another server may be behind.
+ * there at that time; if another client had deleted our node, the next
+ * participant would wait for the same node as we do.  A server reports
+ * deletions in order, so an unfired watch on our node proves that the node was
+ * there.  The proof holds only over a single connection, since another server
+ * may be behind.
  */
 static int is_next_by_watch(const struct zk_attempt *a)
 {
@@ -310,7 +312,8 @@ static int is_next_by_watch(const struct zk_attempt *a)
 	       t->sole->connects == a->connects;
 }
 
-/* The node ahead that may not be read.  Without one, `out` is unchanged. */
+/* The node ahead without a right to read.  Without such a node, `out` is
+ * unchanged. */
 static void hidden_node(const struct zk_ticket *t, char out[ZK_NODE_SIZE])
 {
 	for (const struct zk_watcher *w = t->ahead; w; w = w->more) {
@@ -366,7 +369,7 @@ enum dlk_verdict dlki_zk_attempt(struct dlk_ticket *base, dlk_time deadline,
 	a.connects = a.s->connects;
 	dlki_zk_tries_begin(&a);
 	if (t->generation != a.s->generation) {
-		/* Its session has ended, and its node with it. */
+		/* The session has ended, and the node with it. */
 		forget_node(&a);
 		t->indeterminate = 0;
 	} else if (t->own && t->own->fired == ZK_GONE) {
@@ -381,7 +384,7 @@ enum dlk_verdict dlki_zk_attempt(struct dlk_ticket *base, dlk_time deadline,
 	else
 		verdict = attempt_rounds(&a);
 	dlki_zk_leave(a.s);
-	if (base->last && dlk_now() > deadline) /* a release has its time */
+	if (base->last && dlk_now() > deadline) /* a release has time */
 		base->overtime += dlk_now() - deadline + a.had;
 	return verdict;
 }

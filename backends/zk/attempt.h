@@ -7,7 +7,7 @@
 
 #include "backends/zk/zk.h"
 
-#define ZK_SHORT_NS (200 * DLK_MS) /* what is left of a try */
+#define ZK_SHORT_NS (200 * DLK_MS) /* the rest of a try */
 
 struct zk_call;
 
@@ -19,23 +19,23 @@ struct zk_attempt {
 	struct dlk_error *err;
 	char dir[ZK_PATH_SIZE];
 	int proven;        /* no write of this attempt need be answered */
-	int uncontended;   /* nobody else is in the queue */
+	int uncontended;   /* no other client is in the queue */
 	uint64_t connects; /* the session's, when this began */
-	char hidden[ZK_NODE_SIZE]; /* a node that may not be read, or "" */
+	char hidden[ZK_NODE_SIZE]; /* a node without a right to read, or "" */
 	int no_dir;                /* the directory is to be made */
 	dlk_time had;              /* the time until the caller's deadline */
 	/* Of the last attempt: tries.c. */
 	char held[ZK_NODE_SIZE]; /* a holder's or waiter's, in the way; or "" */
-	dlk_time prepared;       /* time that does not count */
-	dlk_time patience;       /* until then it waits for other tries ... */
-	dlk_time pause;          /* ... as long as this; 0: it met none */
+	dlk_time prepared;       /* time not counted */
+	dlk_time patience;       /* waits for other tries until then ... */
+	dlk_time pause;          /* ... as long as this; 0: met no try */
 };
 
 /* Beside 0 and the error codes, which are negative. */
 enum { ZK_AGAIN = 1, ZK_NO_ROOM, ZK_LATER };
 
-/* With the session locked: make the ticket's node, and list the queue unless it
- * need not be.  0: `children` has the listing, or NULL.  ZK_NO_ROOM: the answer
+/* With the session locked: make the ticket's node, and list the queue if
+ * necessary.  0: `children` has the listing, or NULL.  ZK_NO_ROOM: the answer
  * is late, but others hold the lock. */
 int dlki_zk_enqueue(struct zk_attempt *a, struct zk_call **children);
 

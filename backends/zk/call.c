@@ -33,8 +33,8 @@ static struct zk_call *call_begin(struct zk_session *s, const char *path,
 	return call;
 }
 
-/* Send a request, unless the connection was lost while we waited for something
- * else: the library would keep it, and send it over the next connection. */
+/* Send a request, unless the connection was lost during another wait: the
+ * library would keep the request, and send it over the next connection. */
 #define SEND(call, request)                                                    \
 	((call) ? call_sent(call,                                              \
 			    can_send(call) ? (request) : ZCONNECTIONLOSS) :    \
@@ -69,8 +69,8 @@ static struct zk_call *call_sent(struct zk_call *call, int rc)
 	return call;
 }
 
-/* An attempt is a write, which takes longer than a read: the servers agree on
- * it and write it down.  The first one is the proof at opening. */
+/* An attempt is a write, which takes longer than a read: the servers agree on a
+ * write and log it.  The first write is the proof at opening. */
 static void tell_core(struct zk_session *s, const struct zk_call *call)
 {
 	if (s->core && call->write)
@@ -79,7 +79,7 @@ static void tell_core(struct zk_session *s, const struct zk_call *call)
 
 static void call_finish(struct zk_session *s, struct zk_call *call, int rc)
 {
-	int current = call->conn == s->conn; /* no server that we left */
+	int current = call->conn == s->conn; /* no server left before */
 	int deliver = current || (call->conn->id.generation == s->generation &&
 				  !dlki_zk_answered(rc));
 
@@ -110,7 +110,7 @@ void dlki_zk_abandon(struct zk_session *s, struct zk_call *call)
 	call_finish(s, call, ZCONNECTIONLOSS);
 }
 
-/* A completion.  `data` is the call, and its connection lives as long as the
+/* A completion.  `data` is the call; the call's connection lives as long as the
  * handle.  The session is locked, unless the handle is being closed. */
 static void call_complete(int rc, const void *data)
 {
@@ -219,7 +219,7 @@ struct zk_call *dlki_zk_create(struct zk_session *s, const char *path,
 			       const char *data, size_t len, int flags)
 {
 	struct zk_call *call = call_begin(s, path, 1);
-	/* Others may read a node that stays. */
+	/* Others may read a node left in place. */
 	struct ACL shared[] = { { ZOO_PERM_ALL, ZOO_AUTH_IDS },
 				{ ZOO_PERM_READ, ZOO_ANYONE_ID_UNSAFE } };
 	const struct ACL_vector lasting = { 2, shared };
@@ -301,8 +301,8 @@ struct zk_call *dlki_zk_sync(struct zk_session *s, const char *path)
 	return SEND(call, zoo_async(call->conn->zh, path, on_string, call));
 }
 
-/* A check within a transaction: unlike a write that fails, it leaves no line in
- * the server's log. */
+/* A check within a transaction: unlike a failing write, a check leaves no line
+ * in the server's log. */
 struct zk_call *dlki_zk_proof(struct zk_session *s)
 {
 	struct zk_call *call = call_begin(s, s->config.base, 1);
@@ -348,7 +348,7 @@ void dlki_zk_unwatch_path(struct zk_session *s, const char *path)
 	call = call_begin(s, path, 0);
 	if (!call)
 		return;
-	/* It is declared as a pointer to a function pointer, but used as a
+	/* The library declares a pointer to a function pointer, but uses a
 	 * function pointer. */
 	on_void_ptr = (void_completion_t *)(uintptr_t)on_void;
 	call_sent(call, zoo_aremove_all_watches(call->conn->zh, call->path,

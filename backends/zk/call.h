@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Requests to the server.  The client library's synchronous calls can hang, so
- * that only asynchronous ones are used, each under a deadline of ours.  All of
- * this is called with the session locked.
+ * dlock uses only asynchronous calls, each under dlock's deadline.  All
+ * functions here are called with the session locked.
  */
 #ifndef DLOCK_BACKENDS_ZK_CALL_H
 #define DLOCK_BACKENDS_ZK_CALL_H
@@ -19,24 +19,24 @@ struct zk_reply_wait;
 typedef void zk_then(struct zk_session *s, struct zk_call *call);
 
 /*
- * One request.  Its results are there once `done` is set.  A reply for which
- * nobody waits is thrown away.
+ * A request.  The results are there once `done` is set.  A reply without a
+ * waiting thread is thrown away.
  */
 struct zk_call {
 	struct zk_conn *conn;
 	struct zk_call *next, **prev; /* in conn->calls */
-	struct zk_reply_wait *wait;   /* of the thread that waits, or NULL */
-	zk_then *then;          /* or NULL; not for the answer of a server that
-				 * was left, nor if it fails while it is sent:
-				 * the sender sees that */
+	struct zk_reply_wait *wait;   /* of the waiting thread, or NULL */
+	zk_then *then;          /* or NULL; not for the answer of a server left
+				 * before, nor for a failure to send: the sender
+				 * sees such a failure */
 	int sending;
 	int refs;
 	int done;
-	int rc;                 /* the client library's; while it is not done,
-				 * ZOPERATIONTIMEOUT */
-	int nomem;              /* for what it answered */
+	int rc;                 /* the client library's; ZOPERATIONTIMEOUT until
+				 * done */
+	int nomem;              /* for the answer */
 	int write, sync;
-	uint64_t ticket;        /* whose release it is, for `then` */
+	uint64_t ticket;        /* of the released ticket, for `then` */
 	dlk_time sent;
 	struct Stat stat;
 	char **names;           /* children */
@@ -45,33 +45,33 @@ struct zk_call {
 	size_t data_len;
 	zoo_op_t op;
 	zoo_op_result_t result;
-	char node[ZK_NODE_SIZE]; /* what was made */
+	char node[ZK_NODE_SIZE]; /* the node made */
 	char path[ZK_PATH_SIZE];
 };
 
 /* Send a request; there must be a connection.  NULL: out of memory.  A request
- * that could not be sent is done already.  Each is to be dropped. */
+ * that could not be sent is done already.  The caller drops each call. */
 struct zk_call *dlki_zk_create(struct zk_session *s, const char *path,
 			       const char *data, size_t len, int flags);
 /* If the node has this version; -1: any. */
 struct zk_call *dlki_zk_set(struct zk_session *s, const char *path,
 			    const char *data, size_t len, int32_t version);
 struct zk_call *dlki_zk_delete(struct zk_session *s, const char *path);
-/* The same, and let `then` have the answer.  `ticket` is its id. */
+/* The same, and pass the answer to `then`.  `ticket` is the ticket's id. */
 struct zk_call *dlki_zk_delete_then(struct zk_session *s, const char *path,
 				    uint64_t ticket, zk_then *then);
 struct zk_call *dlki_zk_get(struct zk_session *s, const char *path);
 struct zk_call *dlki_zk_children(struct zk_session *s, const char *path);
 /* The same, with the directory's stat, and leave a watch for `on_event` with
- * the session as its context. */
+ * the session as context. */
 struct zk_call *dlki_zk_children_watched(struct zk_session *s, const char *path,
 					 watcher_fn on_event, zk_then *then);
-/* Answered when the leader has answered our server.  Nothing is written. */
+/* Answered when the leader has answered our server.  Writes no data. */
 struct zk_call *dlki_zk_sync(struct zk_session *s, const char *path);
-/* A write that changes nothing: its answer proves that the session stands. */
+/* A write without a change: the answer proves that the session stands. */
 struct zk_call *dlki_zk_proof(struct zk_session *s);
 /* Get, and leave a watch if there is such a node, for `on_event` with the
- * session as its context.  `then` is as in the struct. */
+ * session as context.  `then` is as in the struct. */
 struct zk_call *dlki_zk_get_watched(struct zk_session *s, const char *path,
 				    watcher_fn on_event, zk_then *then);
 /* The same, and let `then` have the answer.  Returns 0, ENOMEM or
@@ -81,7 +81,7 @@ int dlki_zk_watch_path(struct zk_session *s, const char *path,
 /* Remove the watches of a path, if there is a connection. */
 void dlki_zk_unwatch_path(struct zk_session *s, const char *path);
 
-/* Free the calls, or leave that to their answers; NULLs are skipped. */
+/* Free the calls, or have their answers free them; NULLs are skipped. */
 void dlki_zk_drop(struct zk_call *const calls[], size_t n);
 /* The call will not be answered: fail it. */
 void dlki_zk_abandon(struct zk_session *s, struct zk_call *call);

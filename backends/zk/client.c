@@ -17,14 +17,14 @@ void dlki_zk_client_silence(void)
 	pthread_once(&once, silence);
 }
 
-/* It would leave them open over exec. */
+/* The library would leave them open over exec. */
 int dlki_zkc_socket(int domain, int type, int protocol)
 {
 	return socket(domain, type | SOCK_CLOEXEC, protocol);
 }
 
-/* It sends the length of a request by itself.  That is held back for what
- * follows at once, so that the server is woken once. */
+/* The library sends the length of a request separately.  The length is held
+ * back for the rest of the request, so that the server is woken once. */
 ssize_t dlki_zkc_send(int fd, const void *data, size_t len, int flags)
 {
 	return send(fd, data, len,

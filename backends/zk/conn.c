@@ -15,9 +15,9 @@ static void on_auth(int rc, const void *data)
 }
 
 /*
- * The library refuses a server that is behind of what the handle has seen.  A
- * new handle knows nothing of what earlier ones saw, so a write comes first
- * there: the server has caught up when it answers what comes after.
+ * The library refuses a server that is behind the handle's last zxid.  A new
+ * handle does not know the zxids of earlier handles, so a write comes first
+ * there: the server has caught up when it answers the request after the write.
  */
 static void conn_ready(struct zk_conn *c)
 {
@@ -30,8 +30,8 @@ static void conn_ready(struct zk_conn *c)
 	s->hosts.misses = 0;
 	s->hosts.looked = 0;
 	s->hosts.why.code = 0;
-	/* A server with higher limits grants more than the session began with,
-	 * which is what a new leader gives it. */
+	/* A server with higher limits grants more than the session began with;
+	 * a new leader gives the session the time of its beginning. */
 	if (before_ms == 0 || c->id.timeout_ms < before_ms)
 		s->lease.timeout_ms = c->id.timeout_ms;
 	c->id.timeout_ms = s->lease.timeout_ms;
@@ -137,7 +137,7 @@ static void on_session(zhandle_t *zh, int type, int state, const char *path,
 	if (type != ZOO_SESSION_EVENT)
 		return;
 	if (c->state == ZK_EXPIRED) {
-		/* We gave it up and reported its holds lost: final. */
+		/* We gave the session up and reported the holds lost: final. */
 	} else if (state == ZOO_CONNECTED_STATE) {
 		on_connected(c, zh);
 	} else if (state == ZOO_EXPIRED_SESSION_STATE) {
@@ -151,7 +151,7 @@ static void on_session(zhandle_t *zh, int type, int state, const char *path,
 	pthread_cond_broadcast(&s->changed);
 }
 
-/* By default the library resolves names at every turn of its loop. */
+/* By default the library resolves names at every turn of the loop. */
 static zhandle_t *init_handle(struct zk_conn *c, const char *address)
 {
 	const struct zk_session *s = c->session;

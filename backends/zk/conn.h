@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A connection: one handle of the client library.  All but open and close are
+ * A connection: a handle of the client library.  All but open and close are
  * called with the session locked.
  */
 #ifndef DLOCK_BACKENDS_ZK_CONN_H
@@ -13,11 +13,11 @@ struct zk_call;
 
 enum zk_state { ZK_DOWN, ZK_UP, ZK_EXPIRED, ZK_DENIED };
 
-/* A ZooKeeper session as the next handle needs it to go on with it. */
+/* A ZooKeeper session, as the next handle needs it to go on. */
 struct zk_id {
-	clientid_t client;   /* client_id 0: there is none yet */
-	int64_t timeout_ms;  /* the least that was negotiated */
-	dlk_time down_at;    /* when it was disconnected */
+	clientid_t client;   /* client_id 0: no session yet */
+	int64_t timeout_ms;  /* the least time negotiated */
+	dlk_time down_at;    /* when disconnected */
 	uint64_t generation; /* which session of ours this is */
 };
 
@@ -29,31 +29,31 @@ struct zk_conn {
 	enum zk_state state;
 	struct zk_id id;
 	int moved;             /* another handle had the session before */
-	int lost;              /* it was connected, and is no more */
-	int failed;            /* it could not be connected */
+	int lost;              /* was connected, and is no more */
+	int failed;            /* could not be connected */
 	int asked;             /* the handle was, to connect */
 	int closing;           /* the session is not locked in callbacks */
 	/* For drive.c: the handle has no connection, and will have none. */
 	void (*ended)(struct zk_conn *c);
 	dlk_time begun;        /* when the handle was made */
-	dlk_time silent_since; /* the last answer, or the first request since
-				* there was one to wait for */
+	dlk_time silent_since; /* the last answer, or the first request after
+				* the last answer */
 	struct zk_call *calls; /* not yet answered; call.c's */
 };
 
-/* Make a handle that begins a session, or goes on with one.  NULL if the
- * library cannot; `err` says why.  The session is not locked. */
+/* Make a handle that begins or continues a session.  NULL if the library
+ * cannot; `err` says why.  The session is not locked. */
 struct zk_conn *dlki_zk_conn_open(struct zk_session *s, const struct zk_id *id,
 				  struct dlk_error *err);
-/* Close it, and fail the calls that it left unanswered.  The session is not
+/* Close the connection, and fail the unanswered calls.  The session is not
  * locked. */
 void dlki_zk_conn_close(struct zk_conn *c);
 
 /* This is the session's connection from now on. */
 void dlki_zk_conn_use(struct zk_conn *c);
-/* The session has no connection from now on; returns that it had, or NULL. */
+/* Take the connection from the session; returns it, or NULL. */
 struct zk_conn *dlki_zk_conn_leave(struct zk_session *s);
-/* It is no longer connected. */
+/* The connection is lost. */
 void dlki_zk_conn_down(struct zk_conn *c);
 /* All holds of this ZooKeeper session have ended. */
 void dlki_zk_conn_over(struct zk_conn *c, enum zk_state state, const char *why);

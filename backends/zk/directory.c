@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The server says that the children of a directory have changed, once for each
- * listing that left a watch, and not what has changed.  It says so before it
- * answers the request that made the change.  So if no request of ours for this
- * directory is unanswered, another session asks, or has asked before and gives
- * up.
+ * The server says only that the children of a directory have changed, once for
+ * each listing with a watch, before it answers the request that made the
+ * change.  So if no request of ours for this directory is unanswered, another
+ * session asks, or has asked before and gives up.
  *
  * Else there is another listing, which leaves the next watch.  A try may come
- * and go before that.  So it is not the nodes in it that count, but how many
- * were ever made in the directory, which its stat tells.  The answers to our
- * own requests come in order: when a listing is there, all the nodes that we
- * made before it are counted.  What is more than these was made by other
- * sessions.
+ * and go before the listing.  So the count of all nodes ever made in the
+ * directory decides, which the directory's stat tells, not the present nodes.
+ * The answers to our own requests come in order: when a listing is there, all
+ * our nodes made before it are counted.  The rest were made by other sessions.
  */
 #include "backends/zk/directory.h"
 #include "backends/zk/call.h"
@@ -29,17 +27,16 @@
 enum directory_state {
 	BEGINS, /* the first listing is not there yet */
 	WATCHED,
-	TOLD /* that another session asks */
+	TOLD /* another session asks */
 };
 
 struct zk_directory {
-	struct zk_directory *next; /* in its bucket */
+	struct zk_directory *next; /* in the bucket */
 	uint64_t id;               /* of the claim's ticket */
 	enum directory_state state;
-	const struct zk_call
-		*asked;          /* the listing that is under way, or NULL */
-	int64_t czxid;           /* the directory's */
-	uint32_t made;           /* nodes in it, ever, at the first listing */
+	const struct zk_call *asked; /* the listing under way, or NULL */
+	int64_t czxid;               /* the directory's */
+	uint32_t made;           /* all nodes ever made, at the first listing */
 	uint32_t own;            /* ... and by this session since */
 	char node[ZK_NODE_SIZE]; /* the claim's */
 	char path[];
@@ -74,8 +71,8 @@ static void tell(struct zk_session *s, struct zk_directory *d)
 static void on_change(zhandle_t *zh, int type, int state, const char *path,
 		      void *session);
 
-/* What a stat has for the number of changes is twice the nodes made, less those
- * that are there. */
+/* The number of changes in a stat is twice the nodes made, less the present
+ * nodes. */
 static uint32_t made_in(const struct Stat *stat)
 {
 	return ((uint32_t)stat->cversion + (uint32_t)stat->numChildren) / 2;
@@ -90,7 +87,7 @@ static int has_node(const struct zk_call *listing, const char *node)
 	return 0;
 }
 
-/* Somebody else made a node, or deleted ours, perhaps with the directory. */
+/* Another client made a node, or deleted ours, perhaps with the directory. */
 static int others_came(const struct zk_directory *d,
 		       const struct zk_call *listing)
 {
@@ -129,7 +126,7 @@ static struct zk_call *list(struct zk_session *s, struct zk_directory *d)
 	return call;
 }
 
-/* Is a request of ours under way that makes or deletes a node there? */
+/* Is a request of ours under way to make or delete a node there? */
 static int is_changing(const struct zk_session *s, const struct zk_directory *d)
 {
 	size_t len = strlen(d->path);
@@ -143,7 +140,7 @@ static int is_changing(const struct zk_session *s, const struct zk_directory *d)
 	return 0;
 }
 
-/* A listing that is under way when this comes was made after the change. */
+/* A listing under way when this event comes was made after the change. */
 static void on_change(zhandle_t *zh, int type, int state, const char *path,
 		      void *session)
 {
@@ -180,7 +177,7 @@ void dlki_zk_directories_joined(struct zk_session *s, struct zk_call *create)
 
 /* ---- From watch to release ----------------------------------------------- */
 
-/* To be put at the end of its bucket. */
+/* For the end of the bucket. */
 static struct zk_directory *new_directory(struct zk_session *s,
 					  const struct zk_ticket *t,
 					  const char *path)
@@ -216,7 +213,7 @@ struct zk_call *dlki_zk_directory_watch(struct zk_session *s,
 	dlki_zk_dir(s, &t->base.request, path);
 	at = find(s, path, strlen(path));
 	if (*at && (*at)->id != t->base.id) {
-		tell(s, *at); /* its claim is no more */
+		tell(s, *at); /* the claim is no more */
 		forget(s, at);
 		at = find(s, path, strlen(path));
 	}
@@ -224,7 +221,7 @@ struct zk_call *dlki_zk_directory_watch(struct zk_session *s,
 		*at = new_directory(s, t, path);
 	if (!*at)
 		return NULL;
-	/* The caller sees who is there now. */
+	/* The caller sees the participants of now. */
 	if ((*at)->state == TOLD)
 		(*at)->state = BEGINS;
 	return list(s, *at);

@@ -20,8 +20,8 @@ struct zk_directories {
 };
 
 /* List the directory of the ticket's granted node, and watch it from then on.
- * A change that an earlier listing for the ticket did not show is told, too.
- * NULL: out of memory. */
+ * The session also tells of a change that an earlier listing for the ticket did
+ * not show.  NULL: out of memory. */
 struct zk_call *dlki_zk_directory_watch(struct zk_session *s,
 					struct zk_ticket *t);
 /* The claim ends, which need not have a watched directory. */
@@ -29,7 +29,8 @@ void dlki_zk_directory_drop(struct zk_session *s, struct zk_ticket *t);
 
 /* The answer to the creation of a node of ours in a wait queue. */
 void dlki_zk_directories_joined(struct zk_session *s, struct zk_call *create);
-/* The connection has gone, and with it every watch: nobody knows who asks. */
+/* The connection has gone, and with it every watch: requests of others are
+ * unknown. */
 void dlki_zk_directories_down(struct zk_session *s);
 
 #endif

@@ -69,7 +69,7 @@ static void rouse(struct zk_drive *d)
 
 /* ---- The set ------------------------------------------------------------- */
 
-/* While threads wait for replies, nobody else need hear of the socket. */
+/* While threads wait for replies, no other thread need hear of the socket. */
 static void list_socket(struct zk_drive *d)
 {
 	uint32_t events = d->reading || d->waiting ? 0 : d->wants;
@@ -81,9 +81,9 @@ static void list_socket(struct zk_drive *d)
 }
 
 /*
- * The set has a duplicate, because the library closes its socket without a
- * word.  A socket that is closed stays in a set while a child of ours has it
- * open, and cannot be taken out any more.
+ * The set has a duplicate, because the library closes the socket without a
+ * word.  A closed socket stays in a set while a child of ours has it open, and
+ * cannot be taken out any more.
  */
 static void take_socket(struct zk_session *s, const struct zk_conn *c, int sock)
 {
@@ -128,7 +128,8 @@ static void set_due(struct zk_session *s, dlk_time due)
 	dlki_zk_timer_set(s, s->drive.due);
 }
 
-/* Ask it what it waits for.  It also connects and sends pings here. */
+/* Ask the library for the events it waits for.  The library also connects and
+ * sends pings here. */
 static void ask_handle(struct zk_session *s, struct zk_conn *c)
 {
 	struct zk_drive *d = &s->drive;
@@ -154,9 +155,9 @@ static void ask_handle(struct zk_session *s, struct zk_conn *c)
 			   in.tv_usec * (DLK_MS / 1000));
 }
 
-/* A handle has one connection, to one address.  When that has failed, or ended,
- * another handle goes on: to let the library connect again, it would have to
- * resolve a name, and would send what it could not send before. */
+/* A handle has a single connection, to a single address.  When the connection
+ * has failed, or ended, another handle goes on: to connect again, the library
+ * would have to resolve a name, and would send requests left unsent before. */
 static void judge_handle(struct zk_session *s, struct zk_conn *c)
 {
 	if (has_socket(c) && s->drive.sock >= 0)
@@ -315,7 +316,7 @@ void dlki_zk_drive_wait(struct zk_session *s, struct zk_reply_wait *wait,
 	} else if (wait) {
 		wait_for_turn(s, wait, until);
 	} else {
-		/* The one that reads may leave, and knows of no replies. */
+		/* The reading thread may leave, and knows of no replies. */
 		soon = dlk_now() + TURN_NS;
 		dlk_cond_wait(&s->changed, &s->mu, soon < until ? soon : until);
 	}
@@ -333,8 +334,8 @@ void dlki_zk_drive_leave(struct zk_session *s)
 		list_socket(d);
 }
 
-/* The one that reads may wait for a request that it made over an earlier
- * connection, and that fails now. */
+/* The reading thread may wait for a request made over an earlier connection,
+ * which fails now. */
 void dlki_zk_drive_done(struct zk_session *s, struct zk_reply_wait *wait)
 {
 	pthread_cond_signal(&wait->done);

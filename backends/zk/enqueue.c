@@ -13,7 +13,7 @@
 
 enum { NODE, LISTING, DIRECTORY, REQUESTS };
 
-/* The directory's data is what dlock_list() reports. */
+/* dlock_list() reports the directory's data. */
 static struct zk_call *make_directory(struct zk_attempt *a)
 {
 	const struct dlk_request *request = &a->t->base.request;
@@ -23,8 +23,8 @@ static struct zk_call *make_directory(struct zk_attempt *a)
 	return dlki_zk_create(a->s, a->dir, data, strlen(data), ZOO_CONTAINER);
 }
 
-/* The node could not be made without its directory, nor the directory without
- * the base, which has the node of the tokens and goes with that. */
+/* The node could not be made without a directory, nor the directory without the
+ * base, which has the node of the tokens and goes with it. */
 static int judge_directory(struct zk_attempt *a,
 			   const struct zk_call *directory)
 {
@@ -39,7 +39,7 @@ static int judge_directory(struct zk_attempt *a,
 	return dlki_zk_reason(directory, "making", a->err);
 }
 
-/* Take note of the answers.  Without one, the node may have been made. */
+/* Take note of the answers.  Without an answer, the node may have been made. */
 static int note_created(struct zk_attempt *a,
 			struct zk_call *const calls[REQUESTS])
 {
@@ -63,8 +63,8 @@ static int note_created(struct zk_attempt *a,
 	return dlki_zk_reason(create, "joining the wait queue", a->err);
 }
 
-/* Ask for the node, for its directory if that is missing, and for the listing
- * unless `likely` nobody else is there. */
+/* Ask for the node, for a missing directory, and for the listing unless
+ * `likely` alone. */
 static int join_queue(struct zk_attempt *a, struct zk_call *calls[REQUESTS],
 		      int likely)
 {
@@ -103,9 +103,9 @@ static int join_queue(struct zk_attempt *a, struct zk_call *calls[REQUESTS],
 
 /*
  * The node and the listing are asked for at once: a session's requests are
- * answered in order, so that our node is in the listing.  Where nobody else is
- * expected, only the node is asked for, and mostly that is enough.  A request
- * with little time left looks at the queue first as well.  That waits for no
+ * answered in order, so our node is in the listing.  If no other client is
+ * expected, we ask only for the node, and mostly the node is enough.  A request
+ * with little time left also looks at the queue first.  The look waits for no
  * disk, and may show that others hold the lock.
  */
 int dlki_zk_enqueue(struct zk_attempt *a, struct zk_call **children)

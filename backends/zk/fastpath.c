@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Suppose that our node was the only one in the queue, with number s, and has
- * been deleted.  A directory numbers the nodes made in it one by one.  If our
- * next node gets s + 1, then no other node was made in between, and none is
+ * Suppose that our node was alone in the queue, with number s, and has been
+ * deleted.  A directory numbers the nodes made there one by one.  If our next
+ * node gets s + 1, then no other node was made in between, and no other node is
  * there.
  *
- * There is one other way to get s + 1: the directory was removed and made
- * again, and s + 1 nodes were made in it, numbered from 0, each by its own
- * transaction, as we make them.  With the deletion of our node, and the removal
- * and making of the directory, that is s + 4 transactions in between.  There
- * were fewer if the zxids of our two nodes differ by less than s + 5.
+ * There is another way to get s + 1: the directory was removed and made again,
+ * and s + 1 nodes were made there, numbered from 0, each by a transaction, as
+ * dlock makes them.  With the deletion of our node, and the removal and making
+ * of the directory, that is s + 4 transactions in between.  There were fewer if
+ * the zxids of our two nodes differ by less than s + 5.
  *
- * A server that lost some of its history ends the connection, and so does a new
- * leader.  So what was seen on an earlier connection does not count.
+ * A server that lost some of the history ends the connection, and so does a new
+ * leader.  So observations on an earlier connection do not count.
  */
 #include "backends/zk/fastpath.h"
 #include "backends/zk/queue.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The servers that the URI names. */
+/* The servers of the URI. */
 #include "backends/zk/hosts.h"
 #include "backends/zk/session.h"
 #include "core/base/error.h"
@@ -14,7 +14,7 @@
 #define PAUSE_NS (1000 * DLK_MS)
 #define ZK_PORT 2181u
 
-/* Each server gets its share of the time for opening. */
+/* Each server gets a share of the time for opening. */
 static void set_times(struct zk_session *s, const struct dlk_session *base)
 {
 	dlk_time sixth = base->ttl_ms * DLK_MS / 6;
@@ -28,8 +28,8 @@ static void set_times(struct zk_session *s, const struct dlk_session *base)
 	s->hosts.patience_ns = s->hosts.connect_ns;
 }
 
-/* To the client library, all before the last colon is the address.  It does not
- * know brackets. */
+/* To the client library, all before the last colon is the address, without
+ * brackets. */
 static int add_host(struct zk_session *s, const struct dlk_host *host,
 		    struct dlk_error *err)
 {
@@ -78,8 +78,8 @@ void dlki_zk_hosts_free(struct zk_session *s)
 
 /* ---- Why there is no connection ------------------------------------------ */
 
-/* The first bytes that the server answers, to a word that ZooKeeper knows.
- * Redis and memcached read lines, and wait for the end of this one. */
+/* Read the server's first bytes, in answer to a word known to ZooKeeper.  Redis
+ * and memcached read lines, and wait for the end of this line. */
 static int ask(struct dlk_net *n, char *bytes, size_t size, dlk_time until,
 	       struct dlk_error *why)
 {
@@ -107,7 +107,7 @@ static const char *other_store(const char *bytes)
 		       NULL;
 }
 
-/* The client library tries again, and does not report what it met. */
+/* The client library tries again, and does not report the error. */
 static void look_at(struct dlk_net *n, const struct dlk_host *host,
 		    dlk_time until, struct dlk_error *why)
 {
@@ -115,7 +115,8 @@ static void look_at(struct dlk_net *n, const struct dlk_host *host,
 	int rc = dlk_net_tcp(n, host->name,
 			     host->port ? host->port : (uint16_t)ZK_PORT, until,
 			     why);
-	/* A server may have closed it before connect() is known to be done. */
+	/* A server may have closed the connection before connect() is known to
+	 * be done. */
 	int closed = rc != 0 &&
 		     (n->refused_by == EPIPE || n->refused_by == ECONNRESET);
 
@@ -124,7 +125,7 @@ static void look_at(struct dlk_net *n, const struct dlk_host *host,
 	if (rc == 0)
 		rc = ask(n, bytes, sizeof(bytes), until, why);
 	if (closed || (rc != 0 && !dlk_net_quiet(n)))
-		/* It accepts one connection too many, and closes it. */
+		/* The server accepts a connection too many, and closes it. */
 		dlk_fail(why, DLOCK_EUNREACHABLE,
 			 "%.60s ends connections as soon as they are made: it "
 			 "may have as many of this host as its maxClientCnxns "

@@ -9,8 +9,7 @@
 
 #define BATCH 64
 
-/* With the session locked.  The queue of a lock that was never used is
- * empty. */
+/* With the session locked.  The queue of a lock never used is empty. */
 static int read_queue(struct zk_session *s, const char *dir,
 		      struct zk_queue *queue, struct zk_call **children,
 		      dlk_time deadline, struct dlk_error *err)
@@ -183,7 +182,7 @@ static const char *kind_of(const char *key)
 	}
 }
 
-/* The nodes of a semaphore say how many permits it has.  Without any, the
+/* The nodes of a semaphore say how many permits it has.  Without nodes, the
  * directory's data does. */
 static uint32_t permits_of(const struct zk_call *nodes, uint32_t otherwise)
 {
@@ -196,7 +195,7 @@ static uint32_t permits_of(const struct zk_call *nodes, uint32_t otherwise)
 	return otherwise;
 }
 
-/* What we ask about one lock. */
+/* The questions about a lock. */
 struct lock_query {
 	const char *key;
 	struct zk_call *calls[2]; /* data, and a semaphore's nodes */

@@ -1,28 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the lease counts from.
+ * The start of the lease.
  *
  * A standalone server ends a session one time-out after the last request that
- * it took, so that a lease may count from when an answered write was sent.  In
- * an ensemble the leader ends sessions.  A follower tells the leader which
- * sessions it has heard from only in its answers to the leader's pings, which
- * come every half tick.  So the agreement on a write does not say what the
- * leader counts from.
+ * it took, so a lease may count from when an answered write was sent.  In an
+ * ensemble the leader ends sessions.  A follower tells the leader which
+ * sessions it has heard from only in the answers to the leader's pings, which
+ * come every half tick.  So the agreement on a write does not say from when the
+ * leader counts.
  *
  * A write and a sync pass the leader: the follower sends them to the leader,
- * and answers when the leader has.  Over the one connection between them both
- * talk in order.  So let there be four requests over one connection of ours:
+ * and answers when the leader has answered.  Over the single connection between
+ * them both talk in order.  So let there be four requests over a single
+ * connection of ours:
  *
  *  1. The first may be any.  The server noted the session before it answered.
  *  2. The second passes the leader.  It is sent three quarters of a tick after
- *     the answer to the first.  When the leader took it, the leader had sent a
- *     ping after 1, or was late with it, as after a pause of the process.
+ *     the answer to the first.  When the leader took the second, the leader had
+ *     sent a ping after 1, or was late with the ping, as after a pause of the
+ *     process.
  *  3. The third passes the leader, too.  It is sent a quarter of a tick after
  *     the answer to the second, and the leader has made up for the late ping
- *     when it takes the third.  What the leader says to the third comes behind
- *     that ping.  So the follower has answered the ping when it answers us.
+ *     when it takes the third.  The leader's answer to the third comes behind
+ *     the ping.  So the follower has answered the ping when it answers us.
  *  4. The fourth is a write, sent after the answer to the third, and agreed on.
- *     The leader has read it, and so it has read the answer to the ping before.
+ *     The leader has read the write, and so has read the answer to the ping
+ *     before.
  *
  * The leader ends the session one time-out after that reading, not earlier.  A
  * new leader gives every session a whole time-out when it begins, which is
@@ -37,8 +40,8 @@
  * whether the session stands, after the last request that an earlier connection
  * answered.
  *
- * Each request that is answered may serve as any of them.  The marks of a stage
- * are the first requests of those that have come so far, an eighth of a tick
+ * Each answered request may serve as any of them.  The marks of a stage are the
+ * first requests of the requests that have come so far, an eighth of a tick
  * apart.  While the program asks for too little, probe.c sends the first three
  * from time to time, and again a good tick before a renewal is due.
  */
@@ -60,8 +63,8 @@ dlk_time dlki_zk_timeout_ns(const struct zk_session *s)
 	return s->lease.timeout_ms * DLK_MS;
 }
 
-/* A mark is ready for the next stage by a request that was sent after as long
- * a pause. */
+/* A mark is ready for the next stage by a request sent after as long a
+ * pause. */
 static dlk_time pause_of(const struct zk_session *s, enum zk_stage stage)
 {
 	switch (stage) {
@@ -85,7 +88,7 @@ static void add_mark(struct zk_lease *l, enum zk_stage stage, dlk_time sent,
 }
 
 /* Remove the marks that a request sent at `sent` makes ready.  Returns when the
- * newest of them was sent; 0: there is none. */
+ * newest of them was sent; 0: no mark was ready. */
 static dlk_time take_ready(struct zk_session *s, enum zk_stage stage,
 			   dlk_time sent)
 {
@@ -160,7 +163,7 @@ static dlk_time lease_end(const struct zk_session *s)
 	return s->lease.proved + dlki_zk_timeout_ns(s) / 20 * 19;
 }
 
-/* The newest mark that one more write would prove, or that is proved. */
+/* Return the newest mark that another write would prove, or a proved mark. */
 static dlk_time reported(const struct zk_lease *l)
 {
 	const struct zk_marks *m = &l->stage[ZK_REPORTED];
@@ -193,7 +196,7 @@ dlk_time dlki_zk_lease_next(const struct zk_session *s, dlk_time since)
 	return due != DLK_FOREVER ? due : ready_since(s, ZK_NOTED, since);
 }
 
-/* When a write may prove the newest mark: a tick after its answer. */
+/* When a write may prove the newest mark: a tick after the mark's answer. */
 static dlk_time next_proof(const struct zk_session *s)
 {
 	return s->probe.standalone ? 0 : s->lease.marked + dlki_zk_tick_ns(s);
@@ -225,9 +228,8 @@ void dlki_zk_lease_tell(const struct zk_session *s, struct dlk_ticket *t)
 }
 
 /*
- * With less left, a hold could end before even an immediate renewal.  That
- * happens after the process was stopped: the leader may not have heard from us
- * for as long.
+ * With less left, a hold could end before even an immediate renewal.  So after
+ * a stop of the process: the leader may not have heard from us for as long.
  */
 int dlki_zk_lease_suffices(const struct zk_session *s, struct dlk_ticket *t,
 			   struct dlk_error *err)

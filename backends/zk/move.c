@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From handle to handle.  Each has one connection, to one server.  When that
- * could not be made, or is lost, another handle goes on with the session: at
- * another address of the server, then at the next server.
+ * From handle to handle.  Each handle has a single connection, to a single
+ * server.  When the connection could not be made, or is lost, another handle
+ * goes on with the session: at another address of the server, then at the next
+ * server.
  *
- * Left to itself, the client library stays with a server that has frozen, or
- * that accepts connections and does not answer, for two thirds of the time-out.
- * That is too long for the holds, and for a program that opens a client.  So
- * where the URI names several servers, such a one is left earlier.
+ * Left to itself, the client library stays with a frozen server, or a server
+ * that accepts connections and does not answer, for two thirds of the time-out:
+ * too long for the holds, and for a program that opens a client.  So if the URI
+ * names several servers, the session leaves such a server earlier.
  */
 #include "backends/zk/move.h"
 #include "backends/zk/client.h"
@@ -18,9 +19,9 @@
 
 #define RETRY_NS (100 * DLK_MS)
 #define REFUSED_NS (20 * DLK_MS)
-#define MOST_ROUNDS 5 /* after which it gets no slower */
+#define MOST_ROUNDS 5 /* gets no slower after these */
 
-/* An address that nothing can be connected to. */
+/* An address without a connection. */
 #define NOWHERE "255.255.255.255:1"
 
 /* When to try again after a failure; later if all servers failed before. */
@@ -62,7 +63,7 @@ static void retire(struct zk_conn *c)
 	zoo_set_servers(c->zh, NOWHERE);
 }
 
-/* The server has not answered for long: unless it has, meanwhile. */
+/* The server has not answered for long: check for an answer meanwhile. */
 static int leave_silent(struct zk_session *s)
 {
 	dlki_zk_drive_now(s);
@@ -79,8 +80,8 @@ static int leave_silent(struct zk_session *s)
 	return 1;
 }
 
-/* Which address is next: another one of the server, if this one could not be
- * reached. */
+/* Choose the next address: another address of the server, if this address could
+ * not be reached. */
 static void choose_next(struct zk_session *s, const struct zk_conn *old)
 {
 	s->hosts.misses++;
@@ -90,8 +91,8 @@ static void choose_next(struct zk_session *s, const struct zk_conn *old)
 	dlki_zk_addresses_forget(s);
 }
 
-/* Nobody uses a handle that is lost, so that it may be closed with the session
- * unlocked.  Its unanswered requests fail then. */
+/* No thread uses a lost handle, so it may be closed with the session unlocked.
+ * The handle's unanswered requests fail then. */
 void dlki_zk_move(struct zk_session *s)
 {
 	struct zk_conn *old = s->conn, *c;

@@ -7,7 +7,7 @@
 
 #include "backends/zk/zk.h"
 
-/* When is another handle to take the place of this one?  If not after now, call
+/* Return when another handle must replace this handle.  If not after now, call
  * dlki_zk_move(). */
 dlk_time dlki_zk_move_due(struct zk_session *s);
 /* For the session's job.  The session is unlocked meanwhile. */

@@ -8,9 +8,10 @@
 
 #include <string.h>
 
-#define MOST_OWN 8 /* nodes that one request can have at once */
+#define MOST_OWN 8 /* nodes of a single request at once */
 
-/* Is it a node of our present session?  The server removes those of others. */
+/* Is it a node of our present session?  The server removes the nodes of earlier
+ * sessions. */
 static int is_ours(struct zk_session *s, const char *path, dlk_time deadline,
 		   int64_t *czxid, struct dlk_error *err)
 {
@@ -33,8 +34,8 @@ static int is_ours(struct zk_session *s, const char *path, dlk_time deadline,
 }
 
 /*
- * The server that we are connected to now may be behind the one that took our
- * request.  The sync brings it up to date before it lists.
+ * The server of this connection may be behind the server that took our request.
+ * The sync brings it up to date before it lists.
  */
 static int list_synced(struct zk_session *s, const char *dir, dlk_time deadline,
 		       struct zk_call **children, struct dlk_error *err)
@@ -111,7 +112,7 @@ static int delete_node(struct zk_session *s, struct zk_ticket *t,
 	return rc;
 }
 
-/* The server removes the nodes of a session that has ended. */
+/* The server removes the nodes of an ended session. */
 int dlki_zk_node_delete(struct zk_session *s, struct zk_ticket *t,
 			dlk_time deadline, struct dlk_error *err)
 {

@@ -43,7 +43,7 @@ void dlki_zk_orphans_add(struct zk_session *s, const struct zk_ticket *t)
 		return;
 	*at = calloc(1, sizeof(**at));
 	if (!*at)
-		return; /* it goes with the session */
+		return; /* gone with the session */
 	dlki_zk_orphan_set(*at, t);
 	dlki_zk_orphans_pause(s);
 	dlki_zk_timer_set(s, s->orphans.sweep_at);

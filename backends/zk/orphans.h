@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Orphans: nodes that could not be deleted.  The core repeats a release until
- * the lease must have run out, but a node lives as long as its session, which
- * other claims keep alive.  So the session remembers them until they are gone,
- * or it is.  All of this is called with the session locked.
+ * the lease must have run out, but a node lives as long as the session, which
+ * other claims keep alive.  So the session remembers orphans until they are
+ * gone, or the session is.  All functions here are called with the session
+ * locked.
  */
 #ifndef DLOCK_BACKENDS_ZK_ORPHANS_H
 #define DLOCK_BACKENDS_ZK_ORPHANS_H
@@ -12,7 +13,7 @@
 
 struct zk_orphan {
 	struct zk_orphan *next;
-	struct zk_ticket ticket; /* a copy, with these for its strings: */
+	struct zk_ticket ticket; /* a copy, with these strings: */
 	char key[ZK_KEY_SIZE];
 	char owner[ZK_OWNER_SIZE];
 };
@@ -20,7 +21,7 @@ struct zk_orphan {
 /* Written by orphans.c, with the session locked. */
 struct zk_orphans {
 	struct zk_orphan *first;
-	dlk_time sweep_at; /* when to try the first one again */
+	dlk_time sweep_at; /* when to try the first orphan again */
 };
 
 /* Make `o` a copy of the ticket. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Watches report every change, but waiters poll all the same.  Each client
- * polls for one of its waiters in each third of the ttl, so that a thousand
- * waiters are no load.
+ * polls for a single waiter in each third of the ttl, so a thousand waiters are
+ * no load.
  */
 #include "backends/zk/poll.h"
 #include "backends/zk/call.h"
@@ -19,8 +19,8 @@ enum dlk_verdict dlki_zk_busy(const struct zk_session *s, struct zk_ticket *t)
 	return DLK_BUSY;
 }
 
-/* The paths to read, its own node first.  0: it waits for nothing, or a watch
- * has fired. */
+/* The paths to read, the ticket's own node first.  0: no path to wait for, or a
+ * watch has fired. */
 static size_t nodes_of(const struct zk_ticket *t, const char *paths[MOST])
 {
 	size_t n = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Polls: attempts that no watch has caused.  With the session locked.
+ * Polls: attempts without a watch as cause.  With the session locked.
  */
 #ifndef DLOCK_BACKENDS_ZK_POLL_H
 #define DLOCK_BACKENDS_ZK_POLL_H
@@ -9,8 +9,8 @@
 
 /* BUSY: the ticket's watches are set.  Sets the time of the next poll. */
 enum dlk_verdict dlki_zk_busy(const struct zk_session *s, struct zk_ticket *t);
-/* 1: no watch has fired, and all nodes that the ticket waits for stand, as its
- * own does.  The connection may have gone meanwhile. */
+/* 1: no watch has fired, and the ticket's own node and all nodes it waits for
+ * stand.  The connection may have gone meanwhile. */
 int dlki_zk_poll(struct zk_session *s, const struct zk_ticket *t,
 		 dlk_time deadline);
 

@@ -7,7 +7,7 @@
 
 #define AGAIN_NS (100 * DLK_MS)
 
-/* The server's own node: what the ensemble consists of.  It is empty on a
+/* The server's own node: the list of the ensemble's servers, empty on a
  * standalone server. */
 #define CONFIG "/zookeeper/config"
 
@@ -21,7 +21,7 @@ void dlki_zk_probe_connected(struct zk_session *s)
 	s->probe = (struct zk_probe){ .asked_at = dlk_now() };
 }
 
-/* If it may not be read, assume an ensemble.  A server that is too busy may
+/* Without the right to read the node, assume an ensemble.  A busy server may
  * have turned the request away: ask again. */
 static void on_config(struct zk_session *s, struct zk_call *config)
 {
@@ -52,7 +52,7 @@ static void want_round(struct zk_session *s, dlk_time renewal)
 			     dlki_zk_tick_ns(s) / 4;
 }
 
-/* dlock-loop sees this when it comes to set the node watch. */
+/* dlock-loop sees this before it sets the node watch. */
 void dlki_zk_probe_granted(struct zk_session *s, const struct dlk_ticket *t)
 {
 	if (s->probe.wanted_at == 0)
@@ -66,8 +66,8 @@ void dlki_zk_probe_renewed(struct zk_session *s)
 }
 
 /* The pause is shorter than the client library's, which pings after a third of
- * the time-out without a request.  It is shorter still where the time-out has
- * few ticks. */
+ * the time-out without a request, and shorter still if the time-out has few
+ * ticks. */
 static dlk_time probe_pause(const struct zk_session *s)
 {
 	dlk_time most = dlki_zk_timeout_ns(s) * 3 / 10;
@@ -95,7 +95,7 @@ static void ask(struct zk_session *s, struct zk_call *call)
 }
 
 /* Requests of the program may have come in place of ours.  Returns when the
- * next one is due. */
+ * next request is due. */
 static dlk_time go_on(struct zk_session *s)
 {
 	struct zk_probe *p = &s->probe;

@@ -24,9 +24,9 @@ static int64_t parse_number(const char *digits, size_t len)
 	return n;
 }
 
-/* A server that is asked for several nodes at once counts past the last number
- * into the negative ones, until the first of the nodes is made.  -1: none of
- * these. */
+/* A server with requests for several nodes at once counts past the last number
+ * into the negative numbers, until the first of the nodes is made. -1: no such
+ * node. */
 static int64_t sequence_of(const char *text)
 {
 	int past = text[0] == '-';
@@ -84,8 +84,8 @@ static int by_order(const void *a, const void *b)
 	return 0;
 }
 
-/* All nodes made after the last number have that number.  The transactions that
- * created them give their order.  Nodes that have gone since are left out. */
+/* All nodes made after the last number have that number.  Their creating
+ * transactions give the order.  Nodes gone since are left out. */
 static int break_ties(struct zk_session *s, struct zk_queue *queue,
 		      size_t first, const char *dir, dlk_time deadline,
 		      struct dlk_error *err)

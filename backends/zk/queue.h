@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A lock's wait queue, and the names of the nodes in it.
+ * A lock's wait queue, and the names of the queue's nodes.
  */
 #ifndef DLOCK_BACKENDS_ZK_QUEUE_H
 #define DLOCK_BACKENDS_ZK_QUEUE_H
@@ -24,8 +24,8 @@ struct zk_queue {
 	size_t n;
 };
 
-/* Take a node's name apart.  0: it is none of ours.  A negative number, which
- * is later than the last one, counts as the last one. */
+/* Take a node's name apart.  0: no node of dlock's.  A negative number, which
+ * is later than the last number, counts as the last. */
 int dlki_zk_parse(const char *node, struct zk_participant *out);
 
 /* The participants among a call's children, in order; the call must outlive
@@ -36,7 +36,7 @@ int dlki_zk_queue_from(struct zk_session *s, struct zk_queue *out,
 		       dlk_time deadline, struct dlk_error *err);
 void dlki_zk_queue_free(struct zk_queue *queue);
 
-/* The lock's directory; a node in it. */
+/* The lock's directory; a node there. */
 void dlki_zk_dir(const struct zk_session *s, const struct dlk_request *request,
 		 char out[ZK_PATH_SIZE]);
 void dlki_zk_path(char out[ZK_PATH_SIZE], const char *dir, const char *node);

@@ -11,7 +11,7 @@
 
 #define BATCH 128 /* deletions under way at once */
 
-/* ---- One ----------------------------------------------------------------- */
+/* ---- A claim ------------------------------------------------------------- */
 
 static void forget_watches(struct zk_session *s, struct zk_ticket *t)
 {
@@ -24,7 +24,7 @@ static void forget_watches(struct zk_session *s, struct zk_ticket *t)
 	t->own = NULL;
 }
 
-/* A node that is missing at the first deletion was deleted by somebody else. */
+/* A node missing at the first deletion was deleted by another client. */
 int dlki_zk_release(struct dlk_ticket *base, dlk_time deadline,
 		    struct dlk_error *err)
 {
@@ -81,8 +81,8 @@ static void release_answered(struct zk_session *s, struct zk_call *call)
 		dlk_released(s->core, call->ticket, rc);
 }
 
-/* Requests of a session are carried out in order, so that its next node in this
- * queue comes when this one has gone. */
+/* Requests of a session are carried out in order, so the session's next node in
+ * this queue comes after this node has gone. */
 static int send_deletion(struct zk_session *s, struct zk_ticket *t)
 {
 	char dir[ZK_PATH_SIZE], path[ZK_PATH_SIZE];
@@ -120,7 +120,7 @@ int dlki_zk_release_begin(struct dlk_ticket *base, dlk_time deadline,
 
 /* ---- All ----------------------------------------------------------------- */
 
-/* Delete up to BATCH nodes from `*at` on.  0: it is no use to go on. */
+/* Delete up to BATCH nodes from `*at` on.  0: no use to go on. */
 static int delete_batch(struct zk_session *s, struct dlk_ticket *const t[],
 			size_t n, size_t *at, dlk_time deadline)
 {
@@ -147,8 +147,8 @@ static int delete_batch(struct zk_session *s, struct dlk_ticket *const t[],
 
 /*
  * The end of the session, which comes next, removes every node.  But the client
- * library does not wait for that, so we delete as many as we can in half of the
- * time.
+ * library does not wait for the end, so we delete as many nodes as we can in
+ * half of the time.
  */
 void dlki_zk_release_all(struct dlk_session *base, struct dlk_ticket *const t[],
 			 size_t n, dlk_time deadline)

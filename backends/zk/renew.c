@@ -4,8 +4,8 @@
 #include "backends/zk/session.h"
 
 /*
- * Neither a connection nor a read of our node proves anything: a server that is
- * cut off from its leader still answers.  A write has to be agreed on.  One
+ * Neither a connection nor a read of our node is proof: a server cut off from
+ * the leader still answers.  The servers have to agree on a write.  A single
  * write is enough for all claims of the session, and for some time.
  */
 static int prove_by_write(struct zk_session *s, dlk_time deadline,
@@ -22,8 +22,8 @@ static int prove_by_write(struct zk_session *s, dlk_time deadline,
 	return rc;
 }
 
-/* Where the way is slow, the first write may have come before the last answer
- * that the lease rests on. */
+/* On a slow way, the first write may have come before the last answer under the
+ * lease. */
 static int prove_session(struct zk_session *s, dlk_time deadline,
 			 struct dlk_error *err)
 {
@@ -47,8 +47,8 @@ static enum dlk_renewal renewal_verdict(const struct zk_session *s,
 	return DLK_RENEWED;
 }
 
-/* Leave time to move to another server, and to report the lease at risk if none
- * answers. */
+/* Leave time to move to another server, and to report the lease at risk if no
+ * server answers. */
 static dlk_time renewal_deadline(const struct dlk_session *base,
 				 dlk_time deadline)
 {

@@ -3,7 +3,7 @@
 #include "backends/zk/call.h"
 
 /* Errors of the API come from the server, except these: they may come from the
- * client library, or say that the server has not taken the request. */
+ * client library, or mean that the server has not taken the request. */
 int dlki_zk_answered(int rc)
 {
 	switch (rc) {
@@ -24,9 +24,9 @@ int dlki_zk_answered(int rc)
 }
 
 /*
- * A server agrees on a write with the others before it answers.  But with its
- * option enableEagerACLCheck it may check access lists by itself, even when it
- * is cut off.  It never does so for a transaction, which our proof is.
+ * A server agrees on a write with the others before it answers.  But with the
+ * option enableEagerACLCheck a server may check access lists alone, even when
+ * cut off; but never for a transaction, such as our proof.
  */
 int dlki_zk_agreed(const struct zk_call *call, int rc)
 {
@@ -35,7 +35,8 @@ int dlki_zk_agreed(const struct zk_call *call, int rc)
 	return (rc != ZNOAUTH && rc != ZINVALIDACL) || call->op.type != 0;
 }
 
-/* A refusal, or a missing node, proves as much: the servers agreed on it. */
+/* A refusal, or a missing node, proves as much: the servers agreed on the
+ * answer. */
 int dlki_zk_proven(const struct zk_call *proof, struct dlk_error *err)
 {
 	if (proof && proof->done && dlki_zk_agreed(proof, proof->rc))
@@ -68,7 +69,7 @@ int dlki_zk_reason_of(const struct zk_call *call, const char *what,
 	case ZINVALIDSTATE:
 	case ZCLOSING:
 	case ZSYSTEMERROR:
-	case ZRUNTIMEINCONSISTENCY: /* a lost answer: it reconnects */
+	case ZRUNTIMEINCONSISTENCY: /* a lost answer: the session reconnects */
 	case ZMARSHALLINGERROR:
 	case ZNOTREADONLY:
 	case ZTHROTTLEDOP:

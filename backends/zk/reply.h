@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a server's reply, or the lack of one, means.
+ * The meaning of a server's reply, or of a missing reply.
  */
 #ifndef DLOCK_BACKENDS_ZK_REPLY_H
 #define DLOCK_BACKENDS_ZK_REPLY_H
@@ -11,12 +11,12 @@ struct zk_call;
 
 /* Is `rc` from the server, which has taken the request? */
 int dlki_zk_answered(int rc);
-/* Does `rc` say that the servers have agreed on this write? */
+/* Does `rc` mean that the servers have agreed on this write? */
 int dlki_zk_agreed(const struct zk_call *call, int rc);
-/* What the answer to dlki_zk_proof() says: 0, the session stands. */
+/* The meaning of the answer to dlki_zk_proof(): 0, the session stands. */
 int dlki_zk_proven(const struct zk_call *proof, struct dlk_error *err);
 
-/* What a call came to, in the core's words; 0 for ZOK.  NULL is ENOMEM. */
+/* The result of a call, in the core's words; 0 for ZOK.  NULL is ENOMEM. */
 int dlki_zk_reason_of(const struct zk_call *call, const char *what,
 		      struct dlk_error *err);
 

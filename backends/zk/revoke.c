@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A revoke makes a node in the lock's directory that is no request, and deletes
- * it.  Each session that watches the directory for a claim takes that for
- * another session's request (directory.c), also the one that made it.
+ * A revoke makes a node in the lock's directory, not a request's node, and
+ * deletes it.  Each session that watches the directory for a claim takes the
+ * node for another session's request (directory.c), also the session that made
+ * it.
  */
 #include "backends/zk/call.h"
 #include "backends/zk/conn.h"
@@ -14,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* It goes with the session, which may last for long. */
+/* The node goes with the session, which may last for long. */
 static void delete_later(struct zk_session *s,
 			 const struct dlk_request *request, const char *node)
 {

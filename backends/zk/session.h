@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a client has in the store: one ZooKeeper session, and another one
- * after it has expired.  It outlives the core's session where closing takes
- * longer than it may.
+ * A client's part in the store: a ZooKeeper session, and a new session after
+ * the first has expired.  This struct outlives the core's session if closing
+ * takes longer than allowed.
  *
- * Locking.  `mu` guards everything here but what is marked otherwise.  "With
- * the session locked" means that the caller holds it.  It is held while
- * requests are sent, which does not block, and while the core's services are
- * called.  It is never held while a handle of the client library is made or
- * closed: that waits for callbacks, which take it.
+ * Locking.  `mu` guards all members not marked otherwise.  "With the session
+ * locked" means that the caller holds `mu`.  A thread holds `mu` while it sends
+ * requests, which does not block, and while it calls the core's services.  A
+ * thread never holds `mu` while it makes or closes a handle of the client
+ * library: the library waits for callbacks, which take `mu`.
  */
 #ifndef DLOCK_BACKENDS_ZK_SESSION_H
 #define DLOCK_BACKENDS_ZK_SESSION_H
@@ -31,26 +31,26 @@
 #include "backends/zk/watcher.h"
 #include "backends/zk/zk.h"
 
-/* From the URI.  Constant once it connects, and so read without the lock:
- * written by zk.c and hosts.c. */
+/* From the URI.  Constant once the session connects, and so read without the
+ * lock: written by zk.c and hosts.c. */
 struct zk_config {
 	char *auth;                  /* "user:password" or NULL */
-	int ttl_ms;                  /* what we ask for as session time-out */
+	int ttl_ms;                  /* the session time-out to ask for */
 	char base[ZK_ROOT_MAX + 80]; /* chroot and prefix */
-	char root[ZK_ROOT_MAX + 1];  /* chroot, "" for none */
-	int create;                  /* the root, if it is missing */
+	char root[ZK_ROOT_MAX + 1];  /* chroot, "" without one */
+	int create;                  /* the root, if missing */
 };
 
 struct zk_session {
 	pthread_mutex_t mu;
-	pthread_cond_t changed;   /* conn, its state, upkeep.ended */
+	pthread_cond_t changed;   /* conn, the state of conn, upkeep.ended */
 	struct dlk_session *core; /* NULL: closed, no more services */
-	struct zk_conn *conn;     /* NULL: there is none */
+	struct zk_conn *conn;     /* NULL: not connected */
 	uint64_t generation;      /* counts the ZooKeeper sessions, from 1 */
 	uint64_t connects;        /* rises with each connection and session */
 	uint32_t revokes;         /* counts them, for names */
-	const char *ended;        /* why the last session is over; NULL: it is
-				   * not, or there is another one */
+	const char *ended;        /* why the last session is over; NULL: not
+				   * over, or there is a new session */
 	int64_t tick_ms;          /* no server's tickTime is more */
 	int tick_told;            /* ... by the servers, not by the URI */
 	struct zk_config config;
@@ -72,15 +72,16 @@ struct zk_session {
 
 /* Without a connection.  NULL: out of memory. */
 struct zk_session *dlki_zk_session_new(struct dlk_session *core);
-/* Nobody uses it any more. */
+/* No thread uses the session any more. */
 void dlki_zk_session_free(struct zk_session *s);
 
-/* Lock it and wait until it is connected.  After a failure it is not locked. */
+/* Lock the session and wait until it is connected.  After a failure it is not
+ * locked. */
 int dlki_zk_enter(struct zk_session *s, dlk_time deadline,
 		  struct dlk_error *err);
 void dlki_zk_leave(struct zk_session *s);
 /* With the session locked: a request failed.  Wait a moment for the loss of the
- * connection to be noticed, before it is made again. */
+ * connection to be noticed, before the request is made again. */
 void dlki_zk_await_change(struct zk_session *s, dlk_time deadline);
 
 #endif

@@ -98,7 +98,7 @@ static int64_t tick_by_session(const struct server *to)
 		       0;
 }
 
-/* The server that we are connected to.  0: the server is by itself. */
+/* The server of this connection.  0: the server is standalone. */
 static int find_server(struct zk_session *s, struct server *out)
 {
 	const char *host, *colon;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When dlock-loop looks at a session: upkeep.c does what is due then.
+ * When dlock-loop looks at a session: upkeep.c does the due work then.
  */
 #ifndef DLOCK_BACKENDS_ZK_TIMER_H
 #define DLOCK_BACKENDS_ZK_TIMER_H

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Each write to the node `tokens` makes an anchor (anchor.h): the write's own
- * transaction, worth the leader's time.  A token is what the transaction that
- * created the claim's node is worth, by the last anchor before that.
+ * transaction, worth the leader's time.  A token is the worth of the
+ * transaction that created the claim's node, by the last anchor before the
+ * transaction.
  *
  * So all clients must know the same anchors.  A client reads the node with a
- * watch.  A session is told of a change before it is told of anything that came
- * after it: if the watch has not fired when the answer to a creation is there,
- * then there was no other anchor before that creation.  If it has, the client
- * reads the node again, which names the last two anchors.  That is all: nothing
- * is read on the way of a grant while nobody makes an anchor, and a waiter has
- * its token when it is in the queue.
+ * watch.  A session hears of a change before it hears of any later event: if
+ * the watch has not fired when the answer to a creation is there, then there
+ * was no other anchor before the creation.  If the watch has fired, the client
+ * reads the node again, which names the last two anchors.  So a grant reads no
+ * node while no client makes an anchor, and a waiter has a token once it is in
+ * the queue.
  *
- * A write names the anchor before its own, and is conditional on the version
- * that this was read from.  So anchors never go down, whatever clocks do.
+ * A write names the previous anchor, and is conditional on the version of the
+ * node it was read from.  So anchors never go down, whatever clocks do.
  *
- * A client makes one with its first attempt on a connection, and before an
- * attempt if the last one is old.
+ * A client makes an anchor with the first attempt on a connection, and before
+ * an attempt if the last anchor is old.
  */
 #include "backends/zk/tokens.h"
 #include "backends/zk/call.h"
@@ -30,10 +31,10 @@
 #include <string.h>
 
 #define NODE "tokens"
-#define TRIES 8 /* others may write it, or delete it */
+#define TRIES 8 /* others may write or delete it */
 
-/* An anchor ages for as long; where writing takes so long that it would cost
- * more than a fiftieth of the time, for up to a second. */
+/* An anchor ages for as long; if a write would cost more than a fiftieth of the
+ * time, for up to a second. */
 #define AGE_NS (100 * DLK_MS)
 #define MOST_AGE_NS (1000 * DLK_MS)
 #define COST 50
@@ -74,7 +75,7 @@ static int read_anchor(const struct zk_call *call, struct zk_anchor *out)
 	return dlki_zk_anchor_parse(call->data ? call->data : "", out);
 }
 
-/* 0: there is none, and `out` is unchanged. */
+/* 0: no anchor, and `out` is unchanged. */
 static int read_scale(const struct zk_call *call, struct zk_scale *out)
 {
 	struct zk_anchor before;
@@ -121,7 +122,7 @@ static int judge_answer(const struct zk_call *call, struct dlk_error *err)
 	return rc;
 }
 
-/* An anchor was made on the connection, by a request that `began` then. */
+/* An anchor was made on the connection, by a request begun at `began`. */
 static void note_raised(struct zk_session *s, uint64_t connects, dlk_time began)
 {
 	struct zk_tokens *k = &s->tokens;
@@ -135,7 +136,7 @@ static void note_raised(struct zk_session *s, uint64_t connects, dlk_time began)
 		k->age = MOST_AGE_NS;
 }
 
-/* The base need not be there either.  0: it may be there now. */
+/* The base need not be there either.  0: the base may be there now. */
 static int judge_making(struct zk_session *s, const struct zk_call *base,
 			const struct zk_call *node, dlk_time deadline,
 			struct dlk_error *err)
@@ -151,8 +152,8 @@ static int judge_making(struct zk_session *s, const struct zk_call *base,
 	return dlki_zk_reason(node, "making", err);
 }
 
-/* Make the node, and read it.  The new node has the anchor that we knew, if we
- * knew one, and is an anchor itself. */
+/* Make the node, and read it.  The new node has our known anchor, if any, and
+ * is an anchor itself. */
 static int make_node(struct zk_session *s, dlk_time deadline,
 		     struct dlk_error *err)
 {
@@ -235,7 +236,7 @@ void dlki_zk_tokens_raise(struct zk_session *s, struct zk_raise *r)
 	r->calls[1] = dlki_zk_tokens_ask(s);
 }
 
-/* An anchor that another client made meanwhile is as good. */
+/* An anchor made by another client meanwhile is as good. */
 int dlki_zk_tokens_raised(struct zk_session *s, const struct zk_raise *r,
 			  struct zk_scale *read, struct dlk_error *err)
 {

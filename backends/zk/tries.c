@@ -4,11 +4,11 @@
  * the queue may give up for want of an answer, and delete the node later.  If
  * the other tries took the node for a holder's, all tries would fail.
  *
- * So the data of a node says that a try made the node, until the try is
- * granted.  A try with only such nodes in the way lists the queue again, a few
- * times, until the try is the first or the first node is a holder's.  Each try
- * keeps the node meanwhile, so no two tries wait for each other.  The wait has
- * an end: a client that is killed leaves a node for the rest of the session.
+ * So the data of a node names it a try's, until the try is granted.  A try with
+ * only such nodes in the way lists the queue again, a few times, until the try
+ * is the first or the first node is a holder's.  Each try keeps the node
+ * meanwhile, so no two tries wait for each other.  The wait has an end: a
+ * killed client leaves a node for the rest of the session.
  */
 #include "backends/zk/tries.h"
 #include "backends/zk/call.h"
@@ -35,8 +35,8 @@ static dlk_time more_time(const struct zk_attempt *a)
 	return at_most(MORE * a->had, MOST_MORE_NS);
 }
 
-/* The first anchor of a connection is not made yet.  A server that has just
- * accepted a connection is likely to answer. */
+/* The first anchor of a connection is not made yet.  A server is likely to
+ * answer right after it accepted a connection. */
 void dlki_zk_tries_begin(struct zk_attempt *a)
 {
 	if (!a->t->base.last || a->s->tokens.raised_on == a->s->connects)

@@ -53,7 +53,7 @@ static void sweep_orphans(struct zk_session *s)
 
 	/* A copy: a release may succeed meanwhile. */
 	dlki_zk_orphan_set(&orphan, &s->orphans.first->ticket);
-	/* The job has to leave a server that does not answer. */
+	/* The job has to leave a silent server. */
 	if (most > s->hosts.patience_ns / 2)
 		most = s->hosts.patience_ns / 2;
 	if (dlki_zk_node_delete(s, &orphan.ticket, dlk_now() + most, NULL) == 0)
@@ -110,9 +110,9 @@ static int work(struct dlki_job *job)
 /* ---- On dlock-loop ------------------------------------------------------- */
 
 /*
- * A server that comes back without its data refuses us for ever, and one that
- * comes back late would revive nodes that nobody remembers.  So a client that
- * is cut off for as long as its session lasts begins another one.
+ * A server that comes back without data refuses us for ever, and a server that
+ * comes back late would revive forgotten nodes.  So a client cut off for as
+ * long as the session lasts begins a new session.
  */
 static dlk_time replace_when_cut_off(struct zk_session *s)
 {
@@ -129,14 +129,14 @@ static dlk_time replace_when_cut_off(struct zk_session *s)
 }
 
 /* Post the job if there is work.  Returns when to look again: while all threads
- * wait for stores, that gets the job another one. */
+ * wait for stores, the look gets the job another thread. */
 static dlk_time post_when_due(struct zk_session *s)
 {
 	struct zk_upkeep *u = &s->upkeep;
 	dlk_time cut_off, due;
 
 	if (u->work == ZK_WORKS)
-		return DLK_FOREVER; /* it looks afterwards */
+		return DLK_FOREVER; /* looks afterwards */
 	cut_off = replace_when_cut_off(s);
 	due = dlki_zk_move_due(s);
 	if (sweep_due(s) < due)

@@ -43,7 +43,7 @@ void dlki_zk_waits_free(struct zk_session *s)
 	}
 }
 
-/* There is no memory for a wait, so that nobody signals. */
+/* There is no memory for a wait, so no thread signals. */
 static void poll_for_replies(struct zk_session *s,
 			     struct zk_call *const calls[], size_t n,
 			     dlk_time deadline)

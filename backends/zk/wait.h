@@ -11,13 +11,13 @@
 
 struct zk_call;
 
-/* One thread's wait for replies.  These are used again and again, and live as
+/* A thread's wait for replies.  Waits are used again and again, and live as
  * long as the session. */
 struct zk_reply_wait {
-	struct zk_reply_wait *next; /* in waits.unused while it is not used, or
-				     * in drive.waiting */
+	struct zk_reply_wait *next; /* in waits.unused while not in use, or in
+				     * drive.waiting */
 	pthread_cond_t done;
-	size_t left; /* replies that are missing; call.c counts them */
+	size_t left; /* missing replies; call.c counts them */
 };
 
 /* Written by wait.c, with the session locked. */
@@ -26,7 +26,7 @@ struct zk_waits {
 	size_t sleepers; /* threads in dlki_zk_sleep() */
 };
 
-/* Sleep until `until` at most; the session is unlocked meanwhile.  0: that time
+/* Sleep until `until` at most; the session is unlocked meanwhile.  0: `until`
  * has come. */
 int dlki_zk_sleep(pthread_cond_t *cond, struct zk_session *s, dlk_time until);
 

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A claim that is passed on or kept: who else asks for the lock, and the tokens
- * of its holds.
+ * A passed or kept claim: the other askers for the lock, and the tokens of the
+ * claim's holds.
  *
- * A claim's own token is what the creation of its node is worth.  Time goes on,
- * and the next anchor (tokens.c) is worth the leader's time again.  What lies
- * between is given to no node that is made after that anchor.  So a claim whose
- * node is older than the last anchor has these tokens, up to the anchor's own,
- * unless another session's node behind it in the queue was made between the
- * two.  Then it has those up to that node's.  A waiter of its own session that
- * is overtaken so has a larger token when its turn comes, by another node.
- * That one is at the end of the queue.  So no waiter is overtaken while another
- * session is in the queue: it would have its turn then.
+ * A claim's own token is the worth of the creation of the claim's node.  Time
+ * goes on, and the next anchor (tokens.c) is worth the leader's time again.  No
+ * node made after the anchor gets a token in between.  So a claim with a node
+ * older than the last anchor has these tokens, up to the anchor's own, unless
+ * another session's node behind it in the queue was made between the two.  Then
+ * the claim has the tokens up to the other node's.  A waiter of the same
+ * session that is overtaken so has a larger token in its turn, by another node,
+ * at the end of the queue.  So no waiter is overtaken while another session is
+ * in the queue: the other session would have its turn then.
  *
- * Nothing is written for a claim, and nothing need be told at its release.  So
- * however a claim ends, by a release, a crash, or somebody who deletes its node
- * or the whole directory, the next one has a larger token.  And no token is
- * ahead of the leader's clock that would not be without this.
+ * The client writes no data for a claim, and tells the store no tokens at the
+ * release.  So however a claim ends, by a release, a crash, or a deletion of
+ * the node or the whole directory, the next claim has a larger token.  And no
+ * token is further ahead of the leader's clock than without passing.
  */
 #include "backends/zk/call.h"
 #include "backends/zk/conn.h"
@@ -37,8 +37,8 @@ struct look {
 	struct dlk_error *err;
 	struct zk_scale scale; /* from before the listing */
 	int64_t next; /* the czxid of the first node behind ours that we may not
-		       * overtake, 0: there is none, -1: not known */
-	int64_t ours; /* that of our session's first waiter behind us, or 0 */
+		       * overtake, 0: no such node, -1: not known */
+	int64_t ours; /* of our session's first waiter behind us, or 0 */
 	int others;   /* another session's node is there */
 };
 
@@ -47,9 +47,9 @@ static int lost(struct dlk_error *err)
 	return dlk_fail(err, DLOCK_ELOST, "the claim does not stand");
 }
 
-/* ---- Who is behind us ---------------------------------------------------- */
+/* ---- The queue behind us ------------------------------------------------- */
 
-/* A waiter of ours can have another token when its turn comes: attempt.c. */
+/* A waiter of ours can get another token later: attempt.c. */
 static int may_overtake(struct look *l, const struct zk_call *node)
 {
 	struct zk_watcher *w = dlki_zk_waiter_at(l->s, node->path);
@@ -68,7 +68,7 @@ static void judge_node(struct look *l, const struct zk_call *node)
 	if (node && node->rc == ZNONODE)
 		return; /* it went meanwhile, without a grant */
 	if (!node || node->rc != ZOK) {
-		/* Its access list forbids it, or there was no answer. */
+		/* The access list forbids the read, or there was no answer. */
 		l->others = 1;
 		if (l->next == 0)
 			l->next = -1;
@@ -144,8 +144,8 @@ static int has_plenty(const struct look *l)
 	return dlki_zk_tokens_spare(&l->scale, l->t, 0) >= used + PLENTY;
 }
 
-/* The listing comes after the anchor: a node that it does not show, and that
- * will ever be there, is made after that. */
+/* The listing comes after the anchor: any node missing there is made after the
+ * anchor, if ever. */
 static int look_around(struct look *l)
 {
 	struct zk_raise r = { .calls = { NULL, NULL } };

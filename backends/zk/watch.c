@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A session has one watch for each path in the server, however many tickets
- * have an interest in the node.  The watch goes with the last of them.
+ * A session has a single watch for each path in the server, however many
+ * tickets have an interest in the node.  The watch goes with the last ticket.
  *
- * Each handle of the client library has one connection, and none of the watches
- * of earlier ones.  So they are set again, one by one.
+ * Each handle of the client library has a single connection, without the
+ * watches of earlier handles.  So the session sets them again, one by one.
  */
 #include "backends/zk/watch.h"
 #include "backends/zk/call.h"
@@ -25,7 +25,7 @@ enum watch_state {
 struct zk_watch {
 	struct zk_watcher *first;
 	enum watch_state state;
-	int own; /* of a node of ours, with which it goes */
+	int own; /* of a node of ours, gone with the node */
 	const char *path;
 	char text[];
 };
@@ -126,7 +126,7 @@ static void on_watch_set(struct zk_session *s, struct zk_call *call)
 
 /* ---- Watchers ------------------------------------------------------------ */
 
-/* Join the watch of the path.  Set it if there is none yet. */
+/* Join the watch of the path.  Set the watch if there is no watch yet. */
 static int join_watch(struct zk_session *s, struct zk_watcher *w)
 {
 	struct zk_watch *watch = new_watch(w->path), **at;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Watches: on the nodes that a waiter waits for, and on our own nodes.  All of
- * this is called with the session locked.
+ * Watches: on the nodes ahead of a waiter, and on our own nodes.  All functions
+ * here are called with the session locked.
  */
 #ifndef DLOCK_BACKENDS_ZK_WATCH_H
 #define DLOCK_BACKENDS_ZK_WATCH_H
@@ -11,21 +11,22 @@
 /* Written by watch.c, with the session locked. */
 struct zk_watches {
 	void *by_path; /* tsearch(3) */
-	size_t ahead;  /* watchers of nodes that are waited for */
+	size_t ahead;  /* watchers of nodes to wait for */
 };
 
-/* Wake ticket `id` when the node at `path` goes, and also when it cannot be
- * watched because its access list forbids it: ZK_HIDDEN. */
+/* Wake ticket `id` when the node at `path` goes, and also when the access list
+ * forbids a watch: ZK_HIDDEN. */
 struct zk_watcher *dlki_zk_watch(struct zk_session *s, uint64_t id,
 				 const char *path, struct dlk_error *err);
-/* Declare ticket `id` lost when its node goes.  NULL: out of memory. */
+/* Declare ticket `id` lost when the ticket's node goes.  NULL: out of
+ * memory. */
 struct zk_watcher *dlki_zk_node_watch(struct zk_session *s, uint64_t id,
 				      const char *path);
-/* The same, but the thread sets the watch a little later: most holds are
- * released before that. */
+/* The same, but dlock-loop sets the watch a little later: most holds are
+ * released before. */
 struct zk_watcher *dlki_zk_node_watch_deferred(struct zk_session *s,
 					       uint64_t id, const char *path);
-/* The watcher of a node of ours that waits; NULL: none is known. */
+/* Return the watcher of a waiting node of ours; NULL: not known. */
 struct zk_watcher *dlki_zk_waiter_at(struct zk_session *s, const char *path);
 /* Claim `over` has ended, and has used tokens up to `used`. */
 void dlki_zk_waiters_settle(struct zk_session *s, uint64_t over, uint64_t used);
@@ -36,12 +37,12 @@ void dlki_zk_unwatch(struct zk_session *s, struct zk_watcher *w);
 /* All of a ticket's watchers of others' nodes. */
 void dlki_zk_unwatch_ahead(struct zk_session *s, struct zk_ticket *t);
 
-/* Set the deferred watches that are due.  Returns when the next one is. */
+/* Set the deferred watches that are due.  Returns when the next is due. */
 dlk_time dlki_zk_watches_set_deferred(struct zk_session *s);
-/* The connection has gone; it is there again. */
+/* The connection has gone; is there again. */
 void dlki_zk_watches_down(struct zk_session *s);
 void dlki_zk_watches_up(struct zk_session *s);
-/* The ZooKeeper session is over, and with it every watch. */
+/* The ZooKeeper session is over, and every watch with it. */
 void dlki_zk_watches_over(struct zk_session *s);
 
 #endif

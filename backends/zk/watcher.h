@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Watchers, and the list of those whose watch is deferred.  All of this is
- * called with the session locked.
+ * Watchers, and the list of watchers with a deferred watch.  All functions here
+ * are called with the session locked.
  */
 #ifndef DLOCK_BACKENDS_ZK_WATCHER_H
 #define DLOCK_BACKENDS_ZK_WATCHER_H
@@ -19,13 +19,14 @@ struct zk_watcher {
 	struct zk_watch *watch;          /* NULL: not set, or fired */
 	struct zk_watcher *more;         /* of the same ticket */
 	enum zk_fired fired;
-	uint64_t connects;               /* the session's, when it fired */
-	int own;                         /* its node is the ticket's */
-	uint64_t over;                   /* a claim of this session before it,
-					  * whose tokens may go past the
+	uint64_t connects;               /* the session's, when the watch
+					  * fired */
+	int own;                         /* the node is the ticket's */
+	uint64_t over;                   /* an earlier claim of this session,
+					  * with tokens that may go past the
 					  * ticket's; 0: none */
 	uint64_t used;                   /* by such claims, the last token */
-	dlk_time due;                    /* of a deferred one */
+	dlk_time due;                    /* of a deferred watch */
 	uint64_t id;                     /* the ticket's */
 	char path[];
 };
@@ -48,7 +49,7 @@ void dlki_zk_watcher_free(struct zk_watcher *w);
 void dlki_zk_watcher_link(struct zk_watcher *w, struct zk_watcher **first);
 void dlki_zk_watcher_unlink(struct zk_watcher *w);
 
-/* Have dlock-loop set the watch a little later; take that back. */
+/* Have dlock-loop set the watch a little later; cancel the order. */
 void dlki_zk_watcher_defer(struct zk_session *s, struct zk_watcher *w);
 void dlki_zk_watcher_undefer(struct zk_session *s, struct zk_watcher *w);
 

@@ -65,9 +65,9 @@ static int apply_uri(struct zk_session *s, const struct dlk_session *base,
 	return 0;
 }
 
-/* When the root is answered, so is all that was sent on this connection before,
+/* When the root is answered, so are all earlier requests on this connection,
  * such as the question whether the server is standalone.  The proof shows how
- * long a write takes, and so how long a try is to wait; the first try need not
+ * long a write takes, and so how long a try must wait; the first try need not
  * read the node of the tokens. */
 static int read_root_once(struct zk_client *c, dlk_time deadline,
 			  struct dlk_error *err)
@@ -82,7 +82,7 @@ static int read_root_once(struct zk_client *c, dlk_time deadline,
 	dlki_zk_wait(s, calls, 3, deadline);
 	if (answer && answer->rc == ZNONODE)
 		rc = dlki_zk_root_make(s, deadline, err);
-	else if (answer && answer->rc == ZNOAUTH) /* it need not be readable */
+	else if (answer && answer->rc == ZNOAUTH) /* need not be readable */
 		rc = 0;
 	else
 		rc = dlki_zk_reason(answer, "opening", err);

@@ -4,13 +4,13 @@
  *
  *     <chroot>/<prefix>/<key>/<owner>-<x|s><limit>-<sequence>
  *
- * with <limit>*<permits> where several permits of a semaphore are wanted,
- * and the nodes of one key, in order of their sequence, are the lock's queue.
- * Their tokens are made of zxids, by the node `tokens` beside them: tokens.c.
+ * with <limit>*<permits> where several permits of a semaphore are wanted, and
+ * the nodes of a key, in order of their sequence, are the lock's queue.  Their
+ * tokens are made of zxids, by the node `tokens` beside them: tokens.c.
  *
- * This header has what the core knows of the store: its session, its tickets
- * and the verbs.  session.h describes what a client has in the store, and the
- * lock that guards it.
+ * This header has the core's view of the store: the session, the tickets and
+ * the verbs.  session.h describes a client's part in the store, and the mutex
+ * of the session.
  */
 #ifndef DLOCK_BACKENDS_ZK_ZK_H
 #define DLOCK_BACKENDS_ZK_ZK_H
@@ -21,7 +21,7 @@
 #define ZK_ROOT_MAX 255  /* the chroot */
 #define ZK_PATH_SIZE 512 /* any path of ours */
 #define ZK_KEY_SIZE 65   /* a request's key, NUL */
-#define ZK_OWNER_SIZE 33 /* its owner, NUL */
+#define ZK_OWNER_SIZE 33 /* the owner, NUL */
 
 struct zk_session;
 struct zk_watcher;
@@ -39,21 +39,21 @@ static inline struct zk_session *dlki_zk_session_of(struct dlk_session *base)
 
 struct zk_ticket {
 	struct dlk_ticket base;
-	char node[ZK_NODE_SIZE];  /* ours, "" while it is not known */
+	char node[ZK_NODE_SIZE];  /* ours, "" while not known */
 	int64_t czxid;
-	int64_t above;            /* what the node says: its token is as much
-				   * more than its czxid */
+	int64_t above;            /* from the node: the token is as much more
+				   * than the czxid */
 	uint64_t token;           /* 0: not known yet */
-	uint64_t generation;      /* the session's, when we asked for it */
-	int indeterminate;        /* there may be a node that we do not know */
+	uint64_t generation;      /* the session's, at the request */
+	int indeterminate;        /* there may be an unknown node */
 	int granted;              /* and not released since */
-	int missing;              /* our node was gone when we deleted it */
-	int as_try;               /* the node's data says that a try made it */
-	int overtakes;            /* its tokens may go past those of waiters of
-				   * this session */
+	int missing;              /* our node was gone at the deletion */
+	int as_try;               /* the node's data names it a try's */
+	int overtakes;            /* the tokens may go past the tokens of
+				   * waiters of this session */
 	struct zk_watcher *own;   /* of our node; or NULL */
-	struct zk_watcher *ahead; /* of the nodes that we wait for */
-	struct zk_watcher *sole;  /* of these, the only one ahead; or NULL */
+	struct zk_watcher *ahead; /* of the nodes to wait for */
+	struct zk_watcher *sole;  /* of these, the only node ahead; or NULL */
 };
 
 /* ---- The verbs ----------------------------------------------------------- */
