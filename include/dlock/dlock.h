@@ -252,8 +252,8 @@ DLOCK_API const char *dlock_uri(const dlock_client *client);
  *            may also take the read side, and keep it when it releases the
  *            write side.  Other readers come in then at once on mem:, file: and
  *            redis:, and on zk: and memcached: when the writer releases the
- *            read side.  A reader that asks for the write side gets EDEADLK, see
- *            dlock_upgradeable_new()
+ *            read side.  A reader that asks for the write side gets EDEADLK:
+ *            dlock_upgradeable_new() is for such readers
  * semaphore  `permits` holders; every acquire takes a permit, and any thread
  *            may release it.  All users must name the same number of permits,
  *            unless dlock_semaphore_resize() has set another number
