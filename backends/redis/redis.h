@@ -28,11 +28,11 @@ struct redis_place {
 struct redis_ticket {
 	struct dlk_ticket base;
 	struct dlki_opcall_op ask, rel; /* ask: all verbs but RELEASE */
-	int asked;                 /* the server may know the claim */
-	int granted;               /* the server said so; not released since */
-	int was_granted;           /* ... when the release was prepared */
-	int by_push;               /* ... by a grant message */
-	int watched;               /* the server tells of other requests */
+	bool asked;                /* the server may know the claim */
+	bool granted;              /* the server said so; not released since */
+	bool was_granted;          /* ... when the release was prepared */
+	bool by_push;              /* ... by a grant message */
+	bool watched;              /* the server tells of other requests */
 	dlk_time lease_from;       /* see struct dlki_op */
 	dlk_time lease_heard;
 

@@ -9,6 +9,8 @@
 #ifndef DLOCK_CORE_LOOP_CALL_H
 #define DLOCK_CORE_LOOP_CALL_H
 
+#include <stdbool.h>
+
 #include "core/loop/session.h"
 
 /* An op, of a ticket or of the session.  The store fills in `base` and the
@@ -16,10 +18,10 @@
 struct dlki_opcall_op {
 	struct dlki_op base;
 	struct dlki_session *session;
-	int anew;   /* it may be sent again after several requests, too */
-	int resent; /* an earlier request of the call may still reach the
-		     * server */
-	int begun;  /* submitted for a call that is to come */
+	bool anew;   /* it may be sent again after several requests, too */
+	bool resent; /* an earlier request of the call may still reach the
+		      * server */
+	bool begun;  /* submitted for a call that is to come */
 	void (*ended)(struct dlki_opcall_op *op, dlk_time now); /* it has ended,
 		     * and may be sent again */
 	void (*again)(struct dlki_opcall_op *op); /* about to be sent */
