@@ -9,8 +9,9 @@
 #include "sim/process/caller.h"
 #include "sim/process/sched.h"
 #include "sim/process/zk_server.h"
+#include "sim/process/zk_weather.h"
 
-enum { TTL_MS = 1000, ASK_MS = 1500 };
+enum { TTL_MS = 1000, ASK_MS = 1500, ZK_ASK_MS = 2500, ZK_LATE_MS = 100 };
 
 static struct sim_play play;
 static char uri[160];
@@ -43,21 +44,9 @@ static void add(const char *format, size_t value)
 	snprintf(uri + len, sizeof(uri) - len, format, value);
 }
 
-#define ZK_URI "zk://127.0.0.1:2181/play?ttl=1s"
-
-static void draw_zk(void)
+static const char *zk_uri(void)
 {
-	struct sim_zk_weather *w = &zk_weather;
-
-	snprintf(uri, sizeof(uri), ZK_URI);
-	w->delay_us = 20 + draw("delay", 3000);
-	if (draw("faults", 2) == 0)
-		return;
-	play.may_lose = 1;
-	w->reset_rate = draw("resets", 2) ? 20 + draw("reset", 300) : 0;
-	w->restart_rate = draw("restarts", 3) ? 0 : 50 + draw("restart", 300);
-	w->pause_rate = draw("pauses", 2) ? 20 + draw("pause", 300) : 0;
-	w->pause_us = 1000 * (1 + draw("paused", 1500));
+	return sim_zk_weather_uri(&zk_weather);
 }
 
 static void draw_uri(void)
@@ -66,9 +55,8 @@ static void draw_uri(void)
 	size_t from;
 
 	if (on_zk)
-		draw_zk();
-	else
-		snprintf(uri, sizeof(uri), "mem://play");
+		play.may_lose = sim_zk_weather_draw(&zk_weather, play.chance);
+	snprintf(uri, sizeof(uri), "%s", on_zk ? zk_uri() : "mem://play");
 	if (leased)
 		add("ttl=%zums", TTL_MS);
 	if (leased && draw("faults", 2)) {
@@ -107,7 +95,8 @@ static struct sim_rules draw_rules(const struct sim_sched_weather *w)
 	play.may_cancel = draw("cancels", 3) == 0;
 	play.closes = draw("closes", 4) == 0;
 	play.calm = !on_zk && !play.may_lose && !strstr(uri, "delay=");
-	play.may_fail = !play.calm || w->stall_rate > 0;
+	play.may_fail = (on_zk ? play.may_lose : !play.calm) ||
+			w->stall_rate > 0;
 	play.may_lose |= play.may_break || play.closes;
 	if (strstr(uri, "ttl=") && w->stall_rate > 0)
 		play.may_lose = 1;
@@ -115,7 +104,9 @@ static struct sim_rules draw_rules(const struct sim_sched_weather *w)
 	r.may_overlap = play.may_break || strstr(uri, "lose=") != NULL;
 	/* An acquire whose claim was broken pauses before the next attempt. */
 	r.late_ns = (play.calm && !play.may_break ? 3 : 20 * TTL_MS) * SIM_MS;
-	r.overdue_ns = (play.calm ? 2 : ASK_MS) * SIM_MS;
+	if (on_zk && !play.may_fail && !play.may_break)
+		r.late_ns = ZK_LATE_MS * SIM_MS;
+	r.overdue_ns = (play.calm ? 2 : on_zk ? ZK_ASK_MS : ASK_MS) * SIM_MS;
 	play.told_ns = 1000 * SIM_MS;
 	return r;
 }
@@ -246,7 +237,7 @@ static void no_participant(const struct dlock_participant *p, void *arg)
 /* An orphan stands until the lease ends. */
 static void look_at_store(void)
 {
-	const char *plain = on_zk               ? ZK_URI :
+	const char *plain = on_zk               ? zk_uri() :
 			    strstr(uri, "ttl=") ? "mem://play?ttl=1s" :
 						  "mem://play";
 	dlock_client *c;
@@ -284,8 +275,8 @@ static void warm_up(void)
 	dlock_hold *h;
 
 	o.on_event = sim_judge_event;
-	must("dlock_open", dlock_open(&c, on_zk ? ZK_URI : "mem://warm", &o));
-	must("dlock_open", dlock_open(&d, on_zk ? ZK_URI : "mem://warm", &o));
+	must("dlock_open", dlock_open(&c, on_zk ? zk_uri() : "mem://warm", &o));
+	must("dlock_open", dlock_open(&d, on_zk ? zk_uri() : "mem://warm", &o));
 	must("dlock_semaphore_new", dlock_semaphore_new(&lock, c, "warm", 1));
 	must("dlock_semaphore_new", dlock_semaphore_new(&other, d, "warm", 1));
 	must("dlock_acquire", dlock_acquire(lock, 0, &h));
@@ -304,7 +295,7 @@ static void warm_up(void)
 static void serve(int on)
 {
 	if (on_zk && on)
-		sim_zk_server_start(play.chance);
+		sim_zk_server_start(play.chance, zk_weather.followers);
 	else if (on_zk)
 		sim_zk_server_stop();
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -49,7 +50,7 @@ static struct {
 	struct sim_zk_weather weather;
 	struct peer peers[PEERS];
 	pthread_t thread;
-	int wake, ends;
+	int wake, ends, followers;
 	int64_t paused_until;
 } s;
 
@@ -120,7 +121,7 @@ static void peer_end(struct peer *p)
 	sim_sched_look();
 }
 
-static int peer_add(int fd)
+static int peer_add(int fd, int server)
 {
 	struct peer *p = s.peers;
 
@@ -128,7 +129,7 @@ static int peer_add(int fd)
 		p++;
 	if (p == s.peers + PEERS)
 		sim_sched_fail("more than %d connections", PEERS);
-	*p = (struct peer){ .fd = fd, .conn = sim_zk_connect(s.model) };
+	*p = (struct peer){ .fd = fd, .conn = sim_zk_connect(s.model, server) };
 	way_begin(&p->to_server);
 	way_begin(&p->to_client);
 	return eventfd_write(s.wake, 1);
@@ -188,6 +189,14 @@ static void draw_fault(void)
 					 US;
 	if (sim_happens(s.chance, "restart", s.weather.restart_rate))
 		sim_zk_restart(s.model, 1, now());
+	if (s.followers > 0 &&
+	    sim_happens(s.chance, "hold", s.weather.hold_rate))
+		sim_zk_hold_up(s.model,
+			       1 + (int)sim_draw(s.chance, "held",
+						 (uint64_t)s.followers),
+			       now().up_us +
+				       (int64_t)sim_draw(s.chance, "hold",
+							 s.weather.hold_us));
 }
 
 /* Do all that is due.  The model may have bytes for every peer. */
@@ -257,10 +266,13 @@ static void *serve(void *none)
 	return none;
 }
 
-void sim_zk_server_start(struct sim_chance *chance)
+void sim_zk_server_start(struct sim_chance *chance, int followers)
 {
-	struct sim_zk_options o = { .tick_ms = SIM_ZK_TICK_MS };
+	struct sim_zk_options o = { .tick_ms = SIM_ZK_TICK_MS,
+				    .followers = followers,
+				    .link_us = 150 };
 
+	s.followers = followers;
 	s.chance = chance;
 	s.ends = 0;
 	s.model = sim_zk_new(&o, now());
@@ -301,11 +313,15 @@ void sim_zk_server_stop(void)
 
 int __wrap_connect(int fd, const struct sockaddr *to, socklen_t len)
 {
-	int ends[2];
+	const struct sockaddr_in *in = (const void *)to;
+	int ends[2], n;
 
 	if (!sim_sched_is_on() || !s.model)
 		return real_connect(fd, to, len);
 	sim_sched_point("connect");
+	n = ntohs(in->sin_port) - SIM_ZK_PORT;
+	if (n < 0 || n > s.followers)
+		sim_sched_fail("a connect to port %d", n + SIM_ZK_PORT);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
 		return -1;
 	if (fcntl(ends[0], F_SETFL, fcntl(fd, F_GETFL)) < 0 ||
@@ -313,7 +329,7 @@ int __wrap_connect(int fd, const struct sockaddr *to, socklen_t len)
 	    dup3(ends[0], fd, O_CLOEXEC) < 0)
 		sim_sched_fail("no connection");
 	real_close(ends[0]);
-	return peer_add(ends[1]);
+	return peer_add(ends[1], n);
 }
 
 ssize_t __wrap_send(int fd, const void *bytes, size_t n, int flags)

@@ -8,19 +8,13 @@
 #define DLOCK_SIM_PROCESS_ZK_SERVER_H
 
 #include "sim/base/chance.h"
+#include "sim/process/zk_weather.h"
 
-enum { SIM_ZK_TICK_MS = 200 };
+enum { SIM_ZK_TICK_MS = 100, SIM_ZK_PORT = 2181 };
 
-struct sim_zk_weather {
-	uint64_t delay_us;   /* of bytes, at most */
-	uint64_t reset_rate; /* a connection ends with 1 of so many packets */
-	uint64_t pause_rate; /* the server pauses, likewise; 0: never */
-	uint64_t pause_us;
-	uint64_t restart_rate; /* ... or restarts, with all nodes */
-};
-
-/* Start the server, without faults. */
-void sim_zk_server_start(struct sim_chance *chance);
+/* Start a server, or a leader with so many followers, at the ports from
+ * SIM_ZK_PORT on; without faults. */
+void sim_zk_server_start(struct sim_chance *chance, int followers);
 
 /* Begin these faults; NULL: end all faults. */
 void sim_zk_server_weather(const struct sim_zk_weather *weather);

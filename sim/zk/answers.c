@@ -28,7 +28,7 @@ static int is_known(enum zk_type type)
 	       type == ZK_REMOVE_WATCHES || type == ZK_PING || type == ZK_AUTH;
 }
 
-/* A check and nothing else; of other transactions the type becomes 0. */
+/* A single check; of other transactions the type becomes 0. */
 static void read_multi(struct zk_in *in, struct zk_op *op)
 {
 	int32_t type = zk_read_int(in);

@@ -7,8 +7,8 @@
 
 #include "sim/base/bytes.h"
 
-/* Append a reply's head.  The body goes behind; zk_frame_end() takes what
- * zk_frame_begin() has returned, and completes the length. */
+/* Append a reply's head.  The body goes behind; zk_frame_end() takes the
+ * result of zk_frame_begin(), and completes the length. */
 size_t zk_frame_begin(struct sim_bytes *out, int32_t xid, int64_t zxid,
 		      int32_t err);
 size_t zk_frame_open(struct sim_bytes *out); /* without a head */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Jute, the encoding of ZooKeeper's packets: numbers with the largest byte
- * first; a text or a buffer begins with a length, -1 for none. */
+ * first; a text or a buffer begins with a length, -1 for no text. */
 #ifndef DLOCK_SIM_ZK_JUTE_H
 #define DLOCK_SIM_ZK_JUTE_H
 

@@ -51,7 +51,7 @@ struct zk_op {
 	char path[ZK_PATH]; /* of a sequential node: without the number, until
 			     * the transaction is made */
 	char data[ZK_DATA];
-	int32_t len; /* of the data; -1: none */
+	int32_t len; /* of the data; -1: no data */
 	int32_t version, flags, watch;
 
 	/* Of the transaction. */

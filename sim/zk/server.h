@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The model ZooKeeper: a single server of which dlock sees what it would see of
- * ZooKeeper 3.8.0.  Bytes of a client go in, bytes for the client come out;
- * there is no socket, no clock, no thread and no chance in it.
+ * The model ZooKeeper: a server that looks to dlock like ZooKeeper 3.8.0, or an
+ * ensemble of a leader and followers.  Bytes of a client
+ * go in, bytes for the client come out; there is no socket, no clock, no thread
+ * and no chance in it.
  *
  * The server looks for sessions that are over, and for empty containers, where
  * sim_zk_ring() is called, in time or late.
+ *
+ * The followers send writes and syncs to the leader, and carry out the
+ * transactions; they answer reads and pings by themselves.  The leader hears of
+ * their sessions in the answers to pings, half a tick apart.  The leader
+ * stays the leader, and a follower stays connected with it.
  *
  * The model has the requests that dlock sends: create and create2, also of
  * containers, delete, exists, getData, setData, getChildren and getChildren2, a
@@ -35,7 +41,11 @@ struct sim_zk_options {
 	int32_t min_ms;        /* limits of sessions; 0: 2 ticks */
 	int32_t max_ms;        /* 0: 20 ticks */
 	int64_t containers_ms; /* between looks for empty ones; 0: a minute */
+	int followers;         /* 0: a single server */
+	int64_t link_us;       /* a message between servers takes so long */
 };
+
+enum { SIM_ZK_SERVERS = 3 };
 
 struct sim_zk *sim_zk_new(const struct sim_zk_options *options,
 			  struct sim_zk_time now);
@@ -49,7 +59,8 @@ void sim_zk_ring(struct sim_zk *s, struct sim_zk_time now);
 
 /* ---- Connections --------------------------------------------------------- */
 
-struct sim_zk_conn *sim_zk_connect(struct sim_zk *s);
+/* Connect to the n-th server; the leader is 0. */
+struct sim_zk_conn *sim_zk_connect(struct sim_zk *s, int n);
 
 /* Free the connection, whichever side ended it.  Its session goes on. */
 void sim_zk_disconnect(struct sim_zk_conn *c);
@@ -72,6 +83,10 @@ int sim_zk_is_closing(const struct sim_zk_conn *c);
  * gone.  With `memory` nodes and sessions stay, and each session has a whole
  * time-out again; else the server is a new one. */
 void sim_zk_restart(struct sim_zk *s, int memory, struct sim_zk_time now);
+
+/* The n-th server, a follower, and the leader do not hear from each other
+ * until `up_us`; then all arrives. */
+void sim_zk_hold_up(struct sim_zk *s, int n, int64_t up_us);
 
 /* ---- Contents ------------------------------------------------------------ */
 

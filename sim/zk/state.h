@@ -1,34 +1,55 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the model share. */
+/* Structures that the files of the model share. */
 #ifndef DLOCK_SIM_ZK_STATE_H
 #define DLOCK_SIM_ZK_STATE_H
 
+#include "sim/zk/links.h"
 #include "sim/zk/server.h"
-#include "sim/zk/sessions.h"
 #include "sim/zk/tree.h"
 
 struct zk_watch {
 	struct zk_watch *next;
-	int is_child; /* of the node's children, not its data */
+	int is_child; /* of the node's children, not the data */
 	char path[ZK_PATH];
 };
 
+/* A request of a connection that waits for the leader, or for those ahead. */
+struct zk_pending {
+	struct zk_pending *next;
+	struct zk_op op;
+	int waits; /* for the leader */
+};
+
 struct sim_zk_conn {
-	struct sim_zk *server;
+	struct zk_server *server;
 	struct sim_zk_conn *next;
+	uint64_t id;
 	struct sim_bytes in, out;
-	int64_t session; /* 0: none yet */
+	struct zk_pending *pending;
+	int is_asking; /* for a session */
+	int64_t session; /* 0: not yet */
 	struct zk_watch *watches;
 	int is_closing;
+};
+
+/* The leader, or the only server, is the first. */
+struct zk_server {
+	struct sim_zk *ensemble;
+	struct zk_tree tree;
+	struct zk_link up, down; /* of a follower */
+	int64_t heard[ZK_TOUCHED];
+	size_t n_heard;
 };
 
 struct sim_zk {
 	struct sim_zk_options options;
 	struct sim_zk_time now;
-	struct zk_tree tree;
-	struct zk_sessions sessions;
-	int64_t containers_us; /* when to look for empty ones */
+	struct zk_server servers[SIM_ZK_SERVERS];
+	struct zk_sessions sessions; /* as the leader knows them */
+	int64_t containers_us;       /* when to look for empty ones */
+	int64_t ping_us;             /* when to ping the followers */
 	struct sim_zk_conn *conns;
+	uint64_t last_conn;
 };
 
 #endif

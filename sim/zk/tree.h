@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tree of nodes that a server has, after the transactions up to `zxid`. */
+/* The nodes of a server, after the transactions up to `zxid`. */
 #ifndef DLOCK_SIM_ZK_TREE_H
 #define DLOCK_SIM_ZK_TREE_H
 

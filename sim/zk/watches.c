@@ -66,12 +66,13 @@ int32_t zk_watches_remove(struct sim_zk_conn *c, const char *path, int32_t type)
 
 void zk_watches_tell(void *server, enum zk_event event, const char *path)
 {
-	struct sim_zk *s = server;
+	struct zk_server *s = server;
 
-	for (struct sim_zk_conn *c = s->conns; c; c = c->next) {
+	for (struct sim_zk_conn *c = s->ensemble->conns; c; c = c->next) {
 		size_t frame;
 
-		if (!take(c, path, event == ZK_DELETED || event == ZK_CHILD,
+		if (c->server != s ||
+		    !take(c, path, event == ZK_DELETED || event == ZK_CHILD,
 			  event != ZK_CHILD))
 			continue;
 		frame = zk_frame_begin(&c->out, EVENT_XID, -1, 0);

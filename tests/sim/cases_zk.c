@@ -65,7 +65,7 @@ static void model_close(struct play_server *s, int n)
 static void model_open(struct play_server *s, int n)
 {
 	model_close(s, n);
-	model_of(s)->conns[n] = sim_zk_connect(model_of(s)->zk);
+	model_of(s)->conns[n] = sim_zk_connect(model_of(s)->zk, 0);
 	if (n == PLAY_CONTROL)
 		begin_control(s);
 }

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The faults of a model ZooKeeper, and how many servers there are. */
+#ifndef DLOCK_SIM_PROCESS_ZK_WEATHER_H
+#define DLOCK_SIM_PROCESS_ZK_WEATHER_H
+
+#include "sim/base/chance.h"
+
+struct sim_zk_weather {
+	int followers;       /* of a leader; 0: a single server */
+	uint64_t delay_us;   /* of bytes, at most */
+	uint64_t reset_rate; /* a connection ends with 1 of so many packets */
+	uint64_t pause_rate; /* the server pauses, likewise; 0: never */
+	uint64_t pause_us;
+	uint64_t restart_rate; /* ... or restarts, with all nodes */
+	uint64_t hold_rate;    /* a follower and the leader are held up */
+	uint64_t hold_us;      /* at most */
+};
+
+/* Draw a weather.  Returns whether there are faults. */
+int sim_zk_weather_draw(struct sim_zk_weather *w, struct sim_chance *chance);
+
+/* Return the URI of the servers, with parameters. */
+const char *sim_zk_weather_uri(const struct sim_zk_weather *w);
+
+#endif
