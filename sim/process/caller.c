@@ -80,7 +80,8 @@ static void release(struct use *u)
 static void hold_for_a_while(struct use *u)
 {
 	for (size_t n = draw(u->by, "naps", 3); n > 0; n--) {
-		nap((int64_t)draw(u->by, "nap", 20000) * 1000);
+		nap((int64_t)draw(u->by, "nap", 20000) *
+		    (u->by->play->nap_ns / 20000));
 		if (!look_at(u))
 			return;
 	}

@@ -28,6 +28,7 @@ struct sim_play {
 	int may_fail; /* an answer may come too late */
 	int may_lose, may_break, may_cancel;
 	int64_t told_ns;
+	int64_t nap_ns; /* a hold is a few naps of up to so long */
 	int closes;             /* a client is closed while callers wait */
 	size_t closing;         /* the client, once the close has begun */
 	int close_has_begun;

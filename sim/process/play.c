@@ -108,6 +108,7 @@ static struct sim_rules draw_rules(const struct sim_sched_weather *w)
 		r.late_ns = ZK_LATE_MS * SIM_MS;
 	r.overdue_ns = (play.calm ? 2 : on_zk ? ZK_ASK_MS : ASK_MS) * SIM_MS;
 	play.told_ns = 1000 * SIM_MS;
+	play.nap_ns = (on_zk && zk_weather.apart ? 2 * TTL_MS : 20) * SIM_MS;
 	return r;
 }
 
@@ -148,6 +149,8 @@ static void open_client(size_t i)
 	dlock_options o = DLOCK_OPTIONS_INIT;
 
 	o.on_event = sim_judge_event;
+	if (on_zk && zk_weather.apart)
+		strstr(uri, ":218")[4] = (char)('1' + i % 3);
 	must("dlock_open", dlock_open(&play.client[i], uri, &o));
 	for (size_t n = 0; n < play.n_names; n++) {
 		play.handles[i].lock[n] = make_lock(i, n, 0);

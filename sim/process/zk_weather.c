@@ -26,6 +26,8 @@ int sim_zk_weather_draw(struct sim_zk_weather *w, struct sim_chance *chance)
 	w->reset_rate = rate(chance, "reset", 2, 300);
 	w->restart_rate = rate(chance, "restart", 3, 300);
 	w->hold_rate = rate(chance, "hold", 2, 100);
+	w->apart = w->followers > 0 && w->hold_rate > 0 &&
+		   sim_draw(chance, "apart", 2) == 0;
 	w->hold_us = up_to_ms(chance, "held", 3000);
 	w->pause_rate = rate(chance, "pause", 2, 300);
 	w->pause_us = up_to_ms(chance, "paused", 1500);
@@ -34,8 +36,10 @@ int sim_zk_weather_draw(struct sim_zk_weather *w, struct sim_chance *chance)
 
 const char *sim_zk_weather_uri(const struct sim_zk_weather *w)
 {
-	return w->followers == 0 ?
-		       "zk://127.0.0.1:2181/play?ttl=1s" :
+	if (w->followers == 0)
+		return "zk://127.0.0.1:2181/play?ttl=1s";
+	return w->apart ?
+		       "zk://127.0.0.1:2181/play?ttl=1s&tick=100ms" :
 		       "zk://127.0.0.1:2181,127.0.0.1:2182,127.0.0.1:2183/play"
 		       "?ttl=1s&tick=100ms";
 }

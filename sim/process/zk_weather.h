@@ -7,6 +7,7 @@
 
 struct sim_zk_weather {
 	int followers;       /* of a leader; 0: a single server */
+	int apart;           /* each client knows a single server */
 	uint64_t delay_us;   /* of bytes, at most */
 	uint64_t reset_rate; /* a connection ends with 1 of so many packets */
 	uint64_t pause_rate; /* the server pauses, likewise; 0: never */
