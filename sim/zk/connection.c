@@ -24,7 +24,7 @@ void zk_connection_close(struct sim_zk_conn *c)
 	zk_connection_forget(c);
 }
 
-/* A session that is unknown gets a time-out of 0. */
+/* An unknown session gets a time-out of 0. */
 void zk_connection_begun(struct sim_zk_conn *c, const struct zk_session *one)
 {
 	static const char none[ZK_PASSWORD];

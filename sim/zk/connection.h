@@ -5,11 +5,11 @@
 
 #include "sim/zk/state.h"
 
-/* The leader has answered the first request that waits: `op` as the leader
+/* The leader has answered the first waiting request: `op` as the leader
  * completed it. */
 void zk_connection_ready(struct sim_zk_conn *c, const struct zk_op *op);
 
-/* Answer the requests that no longer wait. */
+/* Answer requests up to the first which waits. */
 void zk_connection_answer(struct sim_zk_conn *c);
 
 /* The connection has a session; NULL: the session is unknown. */

@@ -14,7 +14,7 @@ enum { ZK_TOUCHED = 64 };
 enum zk_kind {
 	ZK_ASK,    /* up: a write or a sync */
 	ZK_BEGIN,  /* up: a session is to begin, or to go on */
-	ZK_HEARD,  /* up, the answer to a ping: sessions that were heard */
+	ZK_HEARD,  /* up, the answer to a ping: the sessions heard */
 	ZK_COMMIT, /* down: a transaction */
 	ZK_SYNCED, /* down: the answer to a sync */
 	ZK_BEGUN,  /* down: the answer to ZK_BEGIN */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The model ZooKeeper: a server that looks to dlock like ZooKeeper 3.8.0, or an
+ * The model ZooKeeper: to dlock, a server like ZooKeeper 3.8.0, or an
  * ensemble of a leader and followers.  Bytes of a client
  * go in, bytes for the client come out; there is no socket, no clock, no thread
  * and no chance in it.

@@ -14,7 +14,7 @@ struct zk_session {
 	int32_t timeout_ms;
 	int64_t over_ms;
 	char password[ZK_PASSWORD];
-	uint64_t conn; /* that the session has */
+	uint64_t conn; /* of the session */
 };
 
 struct zk_sessions {

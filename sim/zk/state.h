@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Structures that the files of the model share. */
+/* The model, for all files of the model. */
 #ifndef DLOCK_SIM_ZK_STATE_H
 #define DLOCK_SIM_ZK_STATE_H
 
@@ -13,7 +13,7 @@ struct zk_watch {
 	char path[ZK_PATH];
 };
 
-/* A request of a connection that waits for the leader, or for those ahead. */
+/* A request waits for the leader, or for the requests ahead. */
 struct zk_pending {
 	struct zk_pending *next;
 	struct zk_op op;

@@ -13,7 +13,7 @@ void zk_watches_clear(struct sim_zk_conn *c);
 int32_t zk_watches_remove(struct sim_zk_conn *c, const char *path,
 			  int32_t type);
 
-/* Report an event to the connections of a struct zk_server that watch. */
+/* Report an event to the watching connections of a struct zk_server. */
 void zk_watches_tell(void *server, enum zk_event event, const char *path);
 
 #endif

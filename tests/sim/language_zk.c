@@ -370,7 +370,7 @@ static void line_of(struct sim_bytes *out, const char *reply)
 
 /* ---- Marks --------------------------------------------------------------- */
 
-/* The number of a session that the case has seen, from 1; 0: none. */
+/* The number of a session of the case, from 1; or 0. */
 static int session_of(const struct marks *m, const char *hex)
 {
 	for (int n = 0; n < m->n_times; n += SESSION_TEXTS) {
