@@ -179,7 +179,7 @@ static void open_watch(struct bench_lock *l)
 }
 
 /* Make the node, or wait until the node goes.  A watch that comes too late, on
- * a busy machine, is one sample among many. */
+ * a busy machine, is a single sample among many. */
 static void watch_acquire(struct bench_lock *l)
 {
 	int rc = create(l->conn, WATCHED, ZOO_EPHEMERAL);

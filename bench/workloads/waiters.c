@@ -65,7 +65,7 @@ static void next_turn(struct workers *w, uint64_t turn)
 	workers_await(w, turn);
 }
 
-/* From one waiter to the next. */
+/* From waiter to waiter. */
 static void chain(struct workers *w, struct bench_result *res)
 {
 	const struct store_desc *desc = w->store->desc;
