@@ -489,15 +489,15 @@ dlock_acquire_opts(dlock_lock *lock, const dlock_acquire_options *opts,
 /*
  * Take the write side as well: `upgradeable` is a hold that this thread has
  * acquired with the handle `lock`, or that belongs to no thread.  Waits until
- * the plain readers have left; new ones wait behind it, and so do writers that
- * came before it.  From the acquire of `upgradeable` to its release no other
- * writer has the lock.
+ * the plain readers have left; new readers wait behind the upgrade, and so do
+ * writers that came before it.  From the acquire of `upgradeable` to the
+ * release no other writer has the lock.
  *
- * `*out` is a hold of its own, of the write side: it has a token larger than
- * that of `upgradeable`, a lease, and the options of `upgradeable`, with a
- * max_hold_ms that counts from this grant.  Its release leaves the upgradeable
- * read side, which can be upgraded again.  A thread that has the write side
- * gets the same hold again, also from dlock_acquire().
+ * `*out` is a second hold, of the write side: it has a token larger than the
+ * token of `upgradeable`, a lease, and the options of `upgradeable`, with a
+ * max_hold_ms that counts from this grant.  The release of `*out` leaves the
+ * upgradeable read side, which can be upgraded again.  A thread that has the
+ * write side gets the same hold again, also from dlock_acquire().
  *
  * Whatever this returns, `upgradeable` is held as before.  If it is lost while
  * the call waits, the call ends with ELOST.  dlock_cancel(lock) ends the wait.
