@@ -7,8 +7,10 @@
  *
  * Left to itself, the client library stays with a frozen server, or a server
  * that accepts connections and does not answer, for two thirds of the time-out:
- * too long for the holds, and for a program that opens a client.  So if the URI
- * names several servers, the session leaves such a server earlier.
+ * too long for the holds, and for a program that opens a client.  So the session
+ * leaves a connection earlier that gets no session, even if the URI names a
+ * single server: a server that starts may forget a connection that it accepted.
+ * A connected session leaves a frozen server earlier if the URI names another.
  */
 #include "backends/zk/move.h"
 #include "backends/zk/client.h"
@@ -24,16 +26,27 @@
 /* An address without a connection. */
 #define NOWHERE "255.255.255.255:1"
 
-/* When to try again after a failure; later if all servers failed before. */
-static dlk_time pause_end(const struct zk_session *s, const struct zk_conn *c)
+/* How often all servers have failed since the last connection. */
+static uint64_t rounds_of(const struct zk_session *s)
 {
 	uint64_t rounds = s->hosts.misses / s->hosts.n;
 
+	return rounds < MOST_ROUNDS ? rounds : MOST_ROUNDS;
+}
+
+/* When to try again after a failure; later if all servers failed before. */
+static dlk_time pause_end(const struct zk_session *s, const struct zk_conn *c)
+{
 	if (dlki_zk_addresses_left(s))
 		return dlk_now();
-	if (rounds > MOST_ROUNDS)
-		rounds = MOST_ROUNDS;
-	return c->begun + (REFUSED_NS << rounds);
+	return c->begun + (REFUSED_NS << rounds_of(s));
+}
+
+/* When to leave a server that begins no session.  A slow server gets more time
+ * from round to round. */
+static dlk_time connect_end(const struct zk_session *s, const struct zk_conn *c)
+{
+	return c->begun + (s->hosts.connect_ns << rounds_of(s));
 }
 
 dlk_time dlki_zk_move_due(struct zk_session *s)
@@ -46,13 +59,10 @@ dlk_time dlki_zk_move_due(struct zk_session *s)
 		return dlk_now();
 	if (c->state == ZK_DOWN && c->failed)
 		return pause_end(s, c);
-	if (s->hosts.n < 2)
-		return DLK_FOREVER;
 	if (c->state == ZK_DOWN)
-		return c->begun + s->hosts.connect_ns;
-	if (c->state == ZK_UP)
-		return c->calls ? c->silent_since + s->hosts.patience_ns :
-				  DLK_FOREVER;
+		return connect_end(s, c);
+	if (c->state == ZK_UP && c->calls && s->hosts.n > 1)
+		return c->silent_since + s->hosts.patience_ns;
 	return DLK_FOREVER;
 }
 

@@ -106,6 +106,26 @@ CASE(zk_drive, a_client_that_does_nothing_keeps_its_session)
 	CHECK_INT(lines, ==, 0);
 }
 
+/* The server accepts a connection and never answers; it answers on others. */
+CASE(zk_drive, a_connection_that_gets_no_session_is_left)
+{
+	struct lab_server *s = server(NULL);
+	struct lab_proxy *p = proxy(s);
+	dlock_client *c = client(lab_proxy_port(p), "?ttl=2m&ask=1s");
+	dlock_lock *l = mutex(c, "lock");
+	uint64_t accepted;
+
+	CHECK_OK(dlock_release(take(l, PATIENCE)));
+	accepted = lab_proxy_stat(p, LAB_ACCEPTED);
+	lab_proxy_hole(p, LAB_UP, true);
+	lab_proxy_reset(p);
+	CHECK_INT(lab_proxy_wait(p, LAB_ACCEPTED, accepted + 1, PATIENCE), ==,
+		  0);
+	lab_proxy_strand(p);
+	lab_proxy_hole(p, LAB_UP, false);
+	CHECK_OK(dlock_release(take(l, PATIENCE)));
+}
+
 static int64_t cpu_ms(void)
 {
 	struct rusage r;
