@@ -182,11 +182,14 @@ for row in sqlite3.connect("resource.db").execute("SELECT value FROM fenced"):
 	print(row[0].strip())')" = newer ]
 }
 
-# The program, not yet the shell in its place, blocks SIGTERM or has a handler.
+# The program blocks SIGTERM or has a handler, and sleeps.  Before it sleeps, it
+# may still have the handlers of the shell that it replaces.
 hears_signals() {
-	local mask
+	local state mask
 	[[ $(readlink "/proc/$1/exe") != */bash ]] || return
-	for mask in $(sed -n 's/^Sig\(Blk\|Cgt\):\t//p' "/proc/$1/status"); do
+	state=$(< "/proc/$1/status")
+	[[ $state == *$'\n'State:$'\t'S* ]] || return
+	for mask in $(sed -n 's/^Sig\(Blk\|Cgt\):\t//p' <<< "$state"); do
 		((0x$mask & 0x4000)) && return
 	done
 	return 1
