@@ -8,7 +8,6 @@
 
 #define dlk_fail(err, code, ...) \
 	((void)(dlk_fail)(err, code, __VA_ARGS__), (code))
-#define dlki_reject(code, ...) ((void)(dlki_reject)(code, __VA_ARGS__), (code))
 #define dlki_report(err) ((void)(dlki_report)(err), DLOCK_ESYSTEM)
 #define dlki_nomem(err) ((void)(dlki_nomem)(err), DLOCK_ENOMEM)
 #define dlki_system(err, errnum, doing) \

@@ -125,7 +125,6 @@ static void hold(struct sim_caller *c, dlk_time since, int64_t lease_ms,
 	}
 	h.end_at = sim_world_true(c->world, c->end_at);
 	c->state = SIM_HELD;
-	c->grant_id = c->ask.id;
 	c->keep_until = now + sim_plan_hold(c);
 	c->downgrades = sim_plan_downgrade(c);
 	sim_judge_hold(c->judge, c->lock, &h);
@@ -385,12 +384,6 @@ void sim_caller_wake(struct sim_caller *c, uint64_t id, dlk_time now)
 		ask(c, now);
 	else
 		give_up(c, now);
-}
-
-void sim_caller_gone(struct sim_caller *c, uint64_t id, dlk_time now)
-{
-	if (c->state == SIM_HELD && (id == 0 || c->grant_id == id))
-		lose(c, now);
 }
 
 void sim_caller_check(struct sim_caller *c, dlk_time now)

@@ -63,7 +63,7 @@ struct sim_caller {
 				  * not answered */
 	dlk_time clean_from;     /* releases written from then on are behind
 				  * all attempts; 0: not known yet */
-	uint64_t token, grant_id;
+	uint64_t token;
 	dlk_time busy_since;     /* of the last ask; and the store's clock */
 	uint64_t busy_clock_us;
 };
@@ -84,8 +84,6 @@ int sim_caller_is_idle(const struct sim_caller *c);
 void sim_caller_pushed(struct sim_caller *c, uint64_t id, uint64_t token,
 		       uint64_t clock_us, int64_t lease_ms, dlk_time now);
 void sim_caller_wake(struct sim_caller *c, uint64_t id, dlk_time now);
-void sim_caller_gone(struct sim_caller *c, uint64_t id, dlk_time now);
-
 
 /* Renew the hold now: the client's server is another. */
 void sim_caller_check(struct sim_caller *c, dlk_time now);

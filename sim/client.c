@@ -35,14 +35,6 @@ static void on_look(void *arg, dlk_time now)
 	on_wake(arg, 0, now);
 }
 
-static void on_gone(void *arg, uint64_t id, dlk_time now)
-{
-	struct sim_client *c = arg;
-
-	for (int i = 0; i < SIM_CLIENT_CALLERS; i++)
-		sim_caller_gone(&c->callers[i], id, now);
-}
-
 static void on_up(void *arg, const struct dlki_terms *terms, dlk_time now)
 {
 	struct sim_client *c = arg;
@@ -74,7 +66,6 @@ static void on_moved(void *arg, const char *text, dlk_time now)
 static const struct dlki_news news = {
 	.pushed = on_pushed,
 	.wake = on_wake,
-	.gone = on_gone,
 	.look_again = on_look,
 	.up = on_up,
 	.down = on_down,

@@ -74,16 +74,6 @@ int dlki_leave_with(struct dlki_scope scope, int rc,
 	return rc;
 }
 
-int dlki_reject(int code, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	fill(&last, code, fmt, ap);
-	va_end(ap);
-	return code;
-}
-
 int dlki_reason(struct dlk_error *err, int rc, const char *scheme)
 {
 	if (rc != DLOCK_OK && err->code == DLOCK_OK)

@@ -24,10 +24,6 @@ int dlki_report(const struct dlk_error *err);
 int dlki_leave_with(struct dlki_scope scope, int rc,
 		    const struct dlk_error *err);
 
-/* Set the thread's last message and return `code`: dlk_fail() and dlki_report()
- * at once. */
-int dlki_reject(int code, const char *fmt, ...) DLOCK_PRINTF(2, 3);
-
 /* Return a backend's `rc`; give err a text if the backend did not. */
 int dlki_reason(struct dlk_error *err, int rc, const char *scheme);
 

@@ -177,11 +177,6 @@ const struct dlki_store *dlki_engine_store(const struct dlki_engine *e)
 	return e->store;
 }
 
-dlk_time dlki_engine_now(const struct dlki_engine *e)
-{
-	return e->now;
-}
-
 void dlki_engine_why(const struct dlki_engine *e, struct dlk_error *out)
 {
 	const struct dlki_link *l = e->links[0];

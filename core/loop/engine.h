@@ -35,11 +35,10 @@ struct dlki_tls_context;
 
 /* News of the store.  Any function may be NULL. */
 struct dlki_news {
-	/* As dlki_pushed(), dlki_wake(), dlki_gone(); ids may be stale. */
+	/* As dlki_pushed() and dlki_wake(); ids may be stale. */
 	void (*pushed)(void *arg, uint64_t id, uint64_t token,
 		       uint64_t store_clock_us, int64_t lease_ms, dlk_time now);
 	void (*wake)(void *arg, uint64_t id, dlk_time now);
-	void (*gone)(void *arg, uint64_t id, dlk_time now);
 
 	/* Every parked claim asks again, and every watched claim may be
 	 * wanted. */
@@ -146,9 +145,6 @@ void dlki_turn_for_answer(struct dlki_engine *e, enum dlki_set set,
 /* The engine's alarms, for the core's own as well.  An alarm set outside of a
  * turn or push needs a push behind it. */
 struct dlki_alarms *dlki_engine_alarms(struct dlki_engine *e);
-
-/* The time of the turn or push under way. */
-dlk_time dlki_engine_now(const struct dlki_engine *e);
 
 /* The protocol's own memory. */
 const struct dlki_store *dlki_engine_store(const struct dlki_engine *e);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A turn: wait, take the time, read, dispatch, write. */
-#include "core/loop/foreign.h"
 #include "core/loop/links.h"
 #include "core/loop/news.h"
 #include "core/loop/ops.h"
@@ -135,7 +134,7 @@ static int wait_for_events(struct dlki_engine *e, unsigned int sets,
 static int awaits_answer(const struct dlki_engine *e, enum dlki_set set,
 			 const struct dlki_link *l, dlk_time until)
 {
-	return l && e->due == 0 && !dlki_foreigns_exist(e) &&
+	return l && e->due == 0 &&
 	       wait_until(e, DLKI_BIT(set), until) - e->now >= DLKI_AWAIT_NS;
 }
 
@@ -176,10 +175,8 @@ void dlki_turn(struct dlki_engine *e, unsigned int sets, dlk_time until)
 	int n = wait_for_events(e, sets, until, events);
 
 	begin(e);
-	for (int i = 0; i < n; i++) {
+	for (int i = 0; i < n; i++)
 		dlki_links_event(e, &events[i]);
-		dlki_foreigns_event(e, &events[i]);
-	}
 	end_turn(e, sets);
 }
 

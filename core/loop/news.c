@@ -43,11 +43,6 @@ void dlki_wake(struct dlki_store *s, uint64_t id)
 	tell(s->engine, (struct dlki_told){ .kind = DLKI_NEWS_WAKE, .id = id });
 }
 
-void dlki_gone(struct dlki_store *s, uint64_t id)
-{
-	tell(s->engine, (struct dlki_told){ .kind = DLKI_NEWS_GONE, .id = id });
-}
-
 void dlki_wanted(struct dlki_store *s, const char *owner)
 {
 	struct dlki_told news = {
@@ -152,10 +147,6 @@ static void deliver(const struct dlki_engine *e, const struct dlki_told *n)
 	case DLKI_NEWS_WAKE:
 		if (to->wake)
 			to->wake(e->arg, n->id, e->now);
-		break;
-	case DLKI_NEWS_GONE:
-		if (to->gone)
-			to->gone(e->arg, n->id, e->now);
 		break;
 	case DLKI_NEWS_WANTED:
 		if (to->wanted)

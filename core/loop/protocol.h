@@ -237,9 +237,6 @@ void dlki_wanted(struct dlki_store *s, const char *owner);
 void dlki_look_again(struct dlki_store *s);
 void dlki_wake(struct dlki_store *s, uint64_t id);
 
-/* The claim of the attempt stands no longer; 0: no claim of the client does. */
-void dlki_gone(struct dlki_store *s, uint64_t id);
-
 /* The answer to an ended op has come; `since` as of dlki_front(). */
 void dlki_answered_late(struct dlki_store *s, dlk_time since);
 

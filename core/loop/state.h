@@ -9,7 +9,6 @@
 
 #include "core/base/alarm.h"
 #include "core/loop/engine.h"
-#include "core/loop/foreign.h"
 #include "core/loop/op.h"
 #include "core/loop/protocol.h"
 #include "core/net/endpoint.h"
@@ -25,7 +24,6 @@ struct dlki_ops {
 enum dlki_news_kind {
 	DLKI_NEWS_PUSHED,
 	DLKI_NEWS_WAKE,
-	DLKI_NEWS_GONE,
 	DLKI_NEWS_WANTED,
 	DLKI_NEWS_WARN,
 	DLKI_NEWS_UNHEARD,
@@ -64,8 +62,6 @@ struct dlki_engine {
 	struct dlki_endpoint endpoint;
 	struct dlki_lookup lookup; /* of the endpoint's name */
 	dlk_time look_until;       /* the main link's longest wait for it */
-	struct dlki_foreign *foreigns[DLKI_FOREIGNS];
-	uint32_t foreign_generation;
 	struct dlki_ops queue;     /* to be submitted to the protocol */
 	struct dlki_ops held;   /* ... when dlki_resume() comes */
 	struct dlki_ops ended;     /* done() is due */

@@ -184,23 +184,6 @@ static void real_close(struct dlki_world *w, int sock)
 	close(sock);
 }
 
-/* Watch a descriptor.  It may be a new file under an old number: always out and
- * in. */
-static int real_watch(struct dlki_world *w, int fd, unsigned int events,
-		      enum dlki_set set, struct dlki_tag tag)
-{
-	struct real *r = (struct real *)w;
-	struct member *m = find(r, fd);
-	uint32_t bits = (events & DLKI_READABLE ? (uint32_t)EPOLLIN : 0) |
-			(events & DLKI_WRITABLE ? (uint32_t)EPOLLOUT : 0);
-
-	if (m)
-		drop(r, m);
-	if (events == 0)
-		return 0;
-	return add(r, fd, set, tag, bits);
-}
-
 static void real_kick(struct dlki_world *w, enum dlki_set set)
 {
 	struct real *r = (struct real *)w;
@@ -301,7 +284,6 @@ static const struct dlki_world_type real_type = {
 	.write = real_write,
 	.want = real_want,
 	.close = real_close,
-	.watch = real_watch,
 	.wait = real_wait,
 	.kick = real_kick,
 };

@@ -126,16 +126,6 @@ struct dlki_world_type {
 	void (*close)(struct dlki_world *w, int sock);
 
 	/*
-	 * Watch the descriptor of a library in `set` for these events
-	 * (READABLE, WRITABLE), until the next watch() of the descriptor; 0: no
-	 * longer.  A new tag replaces the former.  0 or an error.
-	 * Level-triggered: the library may stop reading early.  Call watch()
-	 * with 0 before the library closes the descriptor.
-	 */
-	int (*watch)(struct dlki_world *w, int fd, unsigned int events,
-		     enum dlki_set set, struct dlki_tag tag);
-
-	/*
 	 * Wait in the sets of the mask until an event, a kick of such a set, or
 	 * `until`, or a little less; `until` in the past looks and returns.
 	 * Returns the number of events in `out`, 0 to `room`.

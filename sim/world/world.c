@@ -135,13 +135,6 @@ static void world_close(struct dlki_world *w, int sock)
 		sim_net_close(of(w)->net, sock);
 }
 
-static int world_watch(struct dlki_world *w, int fd, unsigned int events,
-		       enum dlki_set set, struct dlki_tag tag)
-{
-	(void)w, (void)fd, (void)events, (void)set, (void)tag;
-	return -ENOTSUP;
-}
-
 static int64_t draw_answer_at(const struct sim_net *n)
 {
 	int64_t us = (int64_t)sim_draw(n->chance, "resolve",
@@ -220,7 +213,6 @@ static const struct dlki_world_type type = {
 	.write = world_write,
 	.want = world_want,
 	.close = world_close,
-	.watch = world_watch,
 	.wait = world_wait,
 	.kick = world_kick,
 	.resolve = world_resolve,

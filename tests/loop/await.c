@@ -3,7 +3,6 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "core/loop/foreign.h"
 #include "tests/loop/rig.h"
 
 static const dlk_time never = DLK_FOREVER;
@@ -93,21 +92,6 @@ Test(await, a_second_link_of_the_set_is_waited_for, .init = setup,
 	dlki_want(second);
 	rig_turn();
 	cr_assert_not(turn_until(rig.world.clock));
-}
-
-static void on_ready(struct dlki_foreign *f, unsigned int events, dlk_time now)
-{
-	(void)f, (void)events, (void)now;
-}
-
-Test(await, a_library_is_waited_for, .init = setup, .fini = rig_free)
-{
-	struct dlki_foreign f;
-
-	cr_assert_eq(dlki_foreign_add(rig.e, &f, DLKI_ANSWERS, on_ready), 0);
-	cr_assert_not(turn_until(rig.world.clock));
-	dlki_foreign_remove(&f);
-	cr_assert(turn_until(never));
 }
 
 Test(await, the_end_of_the_stream_closes_the_link, .init = setup,

@@ -91,8 +91,6 @@ static int take_news(struct lines *p, const char *line)
 		dlki_pushed(&p->base, id, token, clock, 500);
 	else if (sscanf(line, "W %" SCNu64, &id) == 1)
 		dlki_wake(&p->base, id);
-	else if (sscanf(line, "D %" SCNu64, &id) == 1)
-		dlki_gone(&p->base, id);
 	else if (strcmp(line, "L") == 0)
 		dlki_look_again(&p->base);
 	else if (strcmp(line, "U") == 0)

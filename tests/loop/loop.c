@@ -393,10 +393,8 @@ Test(loop, news_are_delivered_after_the_answers_of_a_turn, .fini = rig_free)
 		script_says(&rig.world, 0, "W 4\n");
 	rig_turn();
 	cr_assert_eq(rig.woken, 41);
-	script_says(&rig.world, 0, "D 9\nL\nL\n");
+	script_says(&rig.world, 0, "L\nL\n");
 	rig_turn();
-	cr_assert_eq(rig.gone, 1);
-	cr_assert_eq(rig.news_id, 9);
 	cr_assert_eq(rig.looked, 1);
 }
 
@@ -414,67 +412,4 @@ Test(loop, the_protocol_has_one_deadline, .fini = rig_free)
 		rig_turn_until(never);
 	cr_assert_eq(p->timers, 1);
 	cr_assert_eq(p->timer_now, SECONDS(4));
-}
-
-/* ---- Foreign descriptors ------------------------------------------------- */
-
-static int foreign_calls;
-static unsigned int foreign_bits;
-
-static void on_ready(struct dlki_foreign *f, unsigned int events, dlk_time now)
-{
-	foreign_calls++;
-	foreign_bits = events;
-	cr_assert_eq(dlki_foreign_set(f, 5, DLKI_READABLE, now + SECONDS(1)),
-		     0);
-}
-
-Test(loop, a_library_that_owns_its_socket_is_called, .fini = rig_free)
-{
-	struct dlki_foreign f[DLKI_FOREIGNS + 1];
-
-	foreign_calls = 0;
-	rig_init_up("");
-	for (int i = 0; i < DLKI_FOREIGNS; i++)
-		cr_assert_eq(dlki_foreign_add(rig.e, &f[i], DLKI_ANSWERS,
-					      on_ready),
-			     0);
-	cr_assert_eq(dlki_foreign_add(rig.e, &f[DLKI_FOREIGNS], DLKI_ANSWERS,
-				      on_ready),
-		     DLOCK_EEXHAUSTED);
-	cr_assert_eq(dlki_foreign_set(&f[0], 5, DLKI_READABLE | DLKI_WRITABLE,
-				      never),
-		     0);
-	cr_assert_eq(rig.world.watched, DLKI_READABLE | DLKI_WRITABLE);
-	rig.world.stray = rig.world.watch_tag;
-	rig.world.stray_bits = DLKI_ENDED;
-	rig_turn();
-	cr_assert_eq(foreign_calls, 1);
-	cr_assert_eq(foreign_bits, DLKI_READABLE);
-
-	/* An event of the watch before. */
-	rig.world.stray.generation--;
-	rig.world.stray_bits = DLKI_READABLE;
-	rig_turn();
-	cr_assert_eq(foreign_calls, 1);
-
-	/* The deadline. */
-	rig_turn_until(never);
-	cr_assert_eq(foreign_calls, 2);
-	cr_assert_eq(foreign_bits, 0);
-	/* Not what it waits for. */
-	rig.world.stray = rig.world.watch_tag;
-	rig.world.stray_bits = DLKI_WRITABLE;
-	rig_turn();
-	cr_assert_eq(foreign_calls, 2);
-	rig.world.watch_error = -EBADF;
-	cr_assert_eq(dlki_foreign_set(&f[0], 6, DLKI_READABLE, never),
-		     DLOCK_ENOMEM);
-	rig.world.watch_error = 0;
-	cr_assert_eq(dlki_foreign_set(&f[0], 6, DLKI_READABLE, never), 0);
-	cr_assert_eq(dlki_foreign_set(&f[0], 6, 0, never), 0);
-	cr_assert_eq(rig.world.watched, 0);
-	for (int i = 0; i < DLKI_FOREIGNS; i++)
-		dlki_foreign_remove(&f[i]);
-	cr_assert_eq(rig.world.watched, 0);
 }

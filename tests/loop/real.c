@@ -249,50 +249,19 @@ Test(real, events_without_room_come_with_the_next_wait, .init = setup,
      .fini = teardown)
 {
 	struct dlki_event e[4];
-	int p[2][2];
+	int sock[3], peer[3];
 
-	for (int i = 0; i < 2; i++) {
-		cr_assert_eq(pipe(p[i]), 0);
-		cr_assert_eq(write(p[i][1], "x", 1), 1);
-		cr_assert_eq(w->type->watch(w, p[i][0], DLKI_READABLE,
-					    (enum dlki_set)i, tag),
-			     0);
-	}
+	for (int i = 0; i < 3; i++)
+		sock[i] = connected(i == 0 ? DLKI_ANSWERS : DLKI_NEWS,
+				    &peer[i]);
+	for (int i = 0; i < 3; i++)
+		cr_assert_eq(write(peer[i], "x", 1), 1);
 	cr_assert_eq(w->type->wait(w, DLKI_ALL_SETS, e, 1, 0), 1);
 	cr_assert_eq(w->type->wait(w, DLKI_ALL_SETS, e, 4, 0), 2);
-	cr_assert_eq(w->type->watch(w, 9999, DLKI_READABLE, DLKI_NEWS, tag),
-		     -EBADF);
-	for (int i = 0; i < 2; i++) {
-		w->type->watch(w, p[i][0], 0, (enum dlki_set)i, tag);
-		close(p[i][0]);
-		close(p[i][1]);
+	for (int i = 0; i < 3; i++) {
+		w->type->close(w, sock[i]);
+		close(peer[i]);
 	}
-}
-
-/* ---- Foreign descriptors ------------------------------------------------- */
-
-Test(real, a_watched_descriptor_is_told_until_it_is_read, .init = setup,
-     .fini = teardown)
-{
-	char byte;
-	int p[2];
-
-	cr_assert_eq(pipe(p), 0);
-	cr_assert_eq(w->type->watch(w, p[0], DLKI_READABLE, DLKI_ANSWERS,
-				    (struct dlki_tag){ 1, 1 }),
-		     0);
-	cr_assert(no_event());
-	cr_assert_eq(write(p[1], "ab", 2), 2);
-	/* Watched anew, with another tag. */
-	cr_assert_eq(w->type->watch(w, p[0], DLKI_READABLE, DLKI_NEWS, tag), 0);
-	for (int i = 0; i < 3; i++)
-		cr_assert_eq(one_event(DLKI_ALL_SETS), DLKI_READABLE);
-	cr_assert_eq(read(p[0], &byte, 1), 1);
-	cr_assert_eq(one_event(DLKI_BIT(DLKI_NEWS)), DLKI_READABLE);
-	cr_assert_eq(w->type->watch(w, p[0], 0, DLKI_NEWS, tag), 0);
-	cr_assert(no_event());
-	close(p[0]);
-	close(p[1]);
 }
 
 /* ---- Kicks and time ------------------------------------------------------ */

@@ -43,14 +43,6 @@ static void on_wake(void *arg, uint64_t id, dlk_time now)
 	rig.news_id = id;
 }
 
-static void on_gone(void *arg, uint64_t id, dlk_time now)
-{
-	(void)arg;
-	(void)now;
-	rig.gone++;
-	rig.news_id = id;
-}
-
 static void on_look(void *arg, dlk_time now)
 {
 	(void)arg;
@@ -112,7 +104,6 @@ static void begin(struct dlki_engine_options options)
 	static const struct dlki_news news = {
 		.pushed = on_pushed,
 		.wake = on_wake,
-		.gone = on_gone,
 		.look_again = on_look,
 		.up = on_up,
 		.wanted = on_wanted,

@@ -22,7 +22,7 @@ struct rig {
 	int order[RIG_OPS], n_ended; /* the ops, as they ended */
 
 	/* News. */
-	int pushed, woken, gone, looked, up, down, moved, warned, wanted;
+	int pushed, woken, looked, up, down, moved, warned, wanted;
 	int unheard;
 	char told[400]; /* by the last of down, moved,
 			 * warned and unheard */

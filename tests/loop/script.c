@@ -112,18 +112,6 @@ static void script_close(struct dlki_world *w, int sock)
 	script_of(w)->socks[sock].is_open = 0;
 }
 
-static int script_watch(struct dlki_world *w, int fd, unsigned int events,
-			enum dlki_set set, struct dlki_tag tag)
-{
-	struct script *s = script_of(w);
-
-	(void)set;
-	s->watched_fd = fd;
-	s->watched = events;
-	s->watch_tag = tag;
-	return s->watch_error;
-}
-
 static int script_wait(struct dlki_world *w, unsigned int sets,
 		       struct dlki_event *out, int room, dlk_time until)
 {
@@ -186,7 +174,6 @@ static const struct dlki_world_type script_type = {
 	.write = script_write,
 	.want = script_want,
 	.close = script_close,
-	.watch = script_watch,
 	.wait = script_wait,
 	.kick = script_kick,
 	.resolve = script_resolve,
@@ -197,7 +184,6 @@ void script_init(struct script *s)
 	memset(s, 0, sizeof(*s));
 	s->base.type = &script_type;
 	s->clock = 1000 * DLK_MS;
-	s->watched_fd = -1;
 	for (int i = 0; i < SCRIPT_SOCKS; i++) {
 		s->socks[i].in = malloc(SCRIPT_BYTES);
 		s->socks[i].out = malloc(SCRIPT_BYTES + 1);

@@ -38,16 +38,14 @@ struct script {
 	dlk_time per_write; /* the clock moves so far in each write() */
 	struct script_sock socks[SCRIPT_SOCKS];
 	int opened;         /* sockets so far, and the next number */
-	int connect_error, chance_error, watch_error;
+	int connect_error, chance_error;
 	int named;          /* result of resolve(), with `names` */
 	int resolved;       /* how often it was called */
 	struct dlki_address names[8];
 	int kicks[DLKI_SETS];
 	int waits, reads, awaits, writes;
 	dlk_time until; /* of the last wait() */
-	int watched_fd;
-	unsigned int watched;
-	struct dlki_tag watch_tag, stray; /* an event to be added, once */
+	struct dlki_tag stray; /* an event to be added, once */
 	unsigned int stray_bits;
 };
 
