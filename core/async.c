@@ -7,6 +7,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/event.h"
 
 #define ASYNC_OF_NEXT(timer)                                                   \
 	((struct dlki_async *)(void *)((                                       \
@@ -101,6 +102,17 @@ void dlki_async_pause(struct dlki_async *r, dlk_time at)
 		pthread_cond_signal(&all->ready);
 }
 
+/* Callbacks delay only callbacks: a release that would wait for one is passed
+ * over. */
+static struct dlki_async *first_ready(const struct dlki_asyncs *all)
+{
+	struct dlki_async *r = all->releases.first;
+
+	while (r && dlki_event_holds_up(r->releasing))
+		r = r->queue_next;
+	return r ? r : all->acquires.first;
+}
+
 struct dlki_async *dlki_async_next(struct dlock_client *c, dlk_time *until)
 {
 	struct dlki_asyncs *all = &c->asyncs;
@@ -113,7 +125,7 @@ struct dlki_async *dlki_async_next(struct dlock_client *c, dlk_time *until)
 		dlki_async_ready(ASYNC_OF_NEXT(t));
 	}
 	*until = t ? t->at : DLK_FOREVER;
-	r = all->releases.first ? all->releases.first : all->acquires.first;
+	r = first_ready(all);
 	if (!r)
 		return NULL;
 	take_out(queue_of(r), r);

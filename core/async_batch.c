@@ -3,6 +3,7 @@
 
 #include "core/ask.h"
 #include "core/base/clock.h"
+#include "core/event.h"
 #include "core/guard.h"
 #include "core/registry.h"
 #include "core/schedule.h"
@@ -44,7 +45,7 @@ static int is_plain_release(const struct dlki_async *r)
 	const struct dlki_claim *claim = r->releasing->claim;
 
 	return r->last && claim->state == DLKI_HELD && !claim->busy &&
-	       claim->in_callback != r->releasing &&
+	       !dlki_event_holds_up(r->releasing) &&
 	       !claim->client->sends_releases;
 }
 

@@ -30,6 +30,11 @@ int dlki_events_here(const struct dlock_client *c)
 	return f != NULL;
 }
 
+int dlki_event_holds_up(const dlock_hold *hold)
+{
+	return hold->count == 0 && hold->claim->in_callback == hold;
+}
+
 /* ---- The queue ----------------------------------------------------------- */
 
 static void queue_claim(struct dlki_claim *claim)
@@ -127,6 +132,13 @@ static int hears(const struct dlki_claim *claim, const dlock_hold *hold)
 	return hold->count > 0 && !dlki_claim_is_over(claim);
 }
 
+/* The async thread has passed over the releases of the hold. */
+static void rouse_releases(struct dlki_asyncs *all)
+{
+	if (all->releases.first && all->idle)
+		pthread_cond_signal(&all->ready);
+}
+
 static void call_on_event(struct dlki_claim *claim, enum dlock_event event)
 {
 	struct dlock_client *c = claim->client;
@@ -148,6 +160,7 @@ static void call_on_event(struct dlki_claim *claim, enum dlock_event event)
 		claim->in_callback = NULL;
 		c->events.calling = 0;
 		pthread_cond_broadcast(&c->changed);
+		rouse_releases(&c->asyncs);
 	}
 }
 

@@ -54,6 +54,10 @@ void dlki_event_afterwards(struct dlki_claim *claim, enum dlock_event event);
 /* The callback that handed out the claim's hold has returned. */
 void dlki_event_handed_out(struct dlki_claim *claim);
 
+/* Has the hold ended, except that an on_event about the hold runs?  A callback
+ * may use the hold until it returns. */
+int dlki_event_holds_up(const dlock_hold *hold);
+
 /* Is this thread in an on_event of the client?  Without mu as well. */
 int dlki_events_here(const struct dlock_client *client);
 

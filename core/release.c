@@ -171,13 +171,11 @@ static int release_in_store(const struct dlki_giving *g, struct dlk_error *err)
 	return err->code;
 }
 
-/* A callback may use the hold until it returns. */
 static void await_event_callback(const dlock_hold *hold)
 {
-	const struct dlki_claim *claim = hold->claim;
-	struct dlock_client *c = claim->client;
+	struct dlock_client *c = hold->claim->client;
 
-	while (claim->in_callback == hold && !dlki_events_here(c))
+	while (dlki_event_holds_up(hold) && !dlki_events_here(c))
 		dlk_cond_wait(&c->changed, &c->mu, DLK_FOREVER);
 }
 
@@ -319,8 +317,7 @@ int dlki_release_go(dlock_hold *hold, int last, dlk_time deadline,
 	int rc = 0;
 
 	g->claim = NULL;
-	if (hold->count == 0)
-		await_event_callback(hold);
+	await_event_callback(hold);
 	if (last) {
 		deadline = within_close(claim->client, note_end(claim),
 					deadline);

@@ -3,6 +3,7 @@
 #include "core/fixture.h"
 
 #include "core/client.h"
+#include "support/outcome.h"
 
 static atomic_int inside, go;
 static dlock_client *_Atomic ending; /* set before `go` */
@@ -80,6 +81,23 @@ CASE(close, goes_with_a_release_that_waits_for_a_callback)
 	go_on_till_the_close();
 	close_client_within(3000);
 	releaser_join(&r);
+	cr_assert_eq(fake_held(fake), 0);
+}
+
+CASE(close, goes_with_a_started_release_that_waits_for_a_callback)
+{
+	static struct outcome o;
+
+	events_call(linger);
+	given_semaphore("fake:?ttl=60s&check=20ms", 2);
+	fake_always(fake, FAKE_RENEW, FAKE_REFUSE);
+	hold = take(lock);
+	EVENTUALLY(atomic_load(&inside));
+	OK(dlock_release_start(hold, outcome_note, &o));
+	EVENTUALLY(calls_under_way(client) == 1);
+	go_on_till_the_close();
+	close_client_within(3000);
+	cr_assert_eq(o.calls, 1);
 	cr_assert_eq(fake_held(fake), 0);
 }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "support/census.h"
+#include "support/outcome.h"
 
 TestSuite(deliver, .init = fixture, .timeout = 60);
 
@@ -229,6 +230,35 @@ static void cancel_itself(dlock_hold *about, enum dlock_event event,
 	callback(about, event, why, arg);
 	pthread_cancel(pthread_self());
 	pthread_testcancel();
+}
+
+/* ... nor the release of the hold it is about. */
+CASE(deliver, a_callback_that_waits_delays_no_asynchronous_call)
+{
+	static struct outcome released, o;
+	dlock_lock *other;
+
+	stage.blocks = 1;
+	events_call(callback);
+	given_mutex("fake:?ttl=60s");
+	other = mutex(client, "other");
+	OK(dlock_lock_unbind(lock));
+	OK(dlock_lock_unbind(other));
+	outcomes_process(client);
+	hold = take(lock);
+	lose_last();
+	EVENTUALLY(stage.inside == 1);
+	give_async(&released, hold);
+	for (int i = 0; i < 2; i++) {
+		ask_async(&o, other, -1);
+		OK(outcome_of(&o));
+		OK(dlock_release(o.hold));
+		memset(&o, 0, sizeof(o));
+	}
+	cr_assert(outcome_pending(&released));
+	stage.blocks = 0;
+	cr_assert_eq(outcome_of(&released), DLOCK_ELOST);
+	cr_assert_eq(stage.told, 1);
 }
 
 CASE(deliver, outlives_a_callback_that_cancels_it)
