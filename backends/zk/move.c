@@ -7,10 +7,11 @@
  *
  * Left to itself, the client library stays with a frozen server, or a server
  * that accepts connections and does not answer, for two thirds of the time-out:
- * too long for the holds, and for a program that opens a client.  So the session
- * leaves a connection earlier that gets no session, even if the URI names a
- * single server: a server that starts may forget a connection that it accepted.
- * A connected session leaves a frozen server earlier if the URI names another.
+ * too long for the holds, and for a program that opens a client.  So the
+ * session leaves a connection earlier that gets no session, even if the URI
+ * names a single server: a server that starts may forget a connection that it
+ * accepted.  A connected session leaves a frozen server earlier if the URI names
+ * another.
  */
 #include "backends/zk/move.h"
 #include "backends/zk/client.h"
