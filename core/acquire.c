@@ -111,9 +111,11 @@ static int attempt_until_granted(struct dlki_acquire *a, dlk_time now,
 
 	for (;; now = dlk_now()) {
 		int last = w->once || now >= w->deadline;
+		int rc = fail_alone(claim, err);
 		dlk_time limit;
-		int rc;
 
+		if (rc != 0)
+			return rc;
 		w->patience.ask_ms = dlki_ask_ms(&c->ask);
 		limit = dlki_wait_io_limit(c, w, now);
 		claim->ticket->last = last;
@@ -139,8 +141,6 @@ static int attempt_until_granted(struct dlki_acquire *a, dlk_time now,
 		rc = dlki_wait_park(claim, a->lock, w,
 				    next_attempt(claim, rc, w, &a->backoff),
 				    err);
-		if (rc == 0)
-			rc = fail_alone(claim, err);
 		if (rc != 0)
 			return rc;
 	}
@@ -221,6 +221,7 @@ static int fail_busy(struct dlki_record *r, const struct dlki_wait *w,
 static void leave_behind(struct dlki_claim *claim)
 {
 	claim->async = 0;
+	dlki_claim_end_upgrade(claim);
 	if (claim->residue.is != DLKI_NONE)
 		dlki_claim_clean(claim);
 	else

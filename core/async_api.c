@@ -1,32 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The public functions that begin or end an operation. */
+/* The public functions that begin or end an acquire or a release. */
 #include <dlock/async.h>
 
+#include "core/async_thread.h"
 #include "core/base/error.h"
 #include "core/base/process.h"
 #include "core/guard.h"
-#include "core/inspect.h"
 #include "core/multi.h"
 #include "core/multi_call.h"
 #include "core/overdue.h"
 #include "core/permits.h"
 #include "core/release.h"
-#include "core/async_thread.h"
-
-/* Make a call that can be entered: the thread that runs it is there.  NULL: see
- * err. */
-static struct dlki_async *prepare(struct dlock_client *c, dlock_done_fn done,
-				  void *arg, struct dlk_error *err)
-{
-	struct dlki_async *r;
-
-	if (dlki_async_thread_start(c, err) != 0)
-		return NULL;
-	r = dlki_async_new(c, done, arg);
-	if (!r)
-		dlki_nomem(err);
-	return r;
-}
+#include "core/upgrade.h"
 
 /* ---- Acquire ------------------------------------------------------------- */
 
@@ -142,7 +127,7 @@ static int begin_acquire(dlock_lock *lock, const dlock_acquire_options *opts,
 	rc = dlki_client_begin(c, err);
 	if (rc != 0)
 		return rc;
-	r = prepare(c, done, arg, err);
+	r = dlki_async_make(c, done, arg, err);
 	rc = r ? acquire_start(lock, &o, r, op, err) : err->code;
 	if (rc != 0 && r)
 		dlki_async_free(r);
@@ -185,6 +170,88 @@ int dlock_acquire_shared_start(dlock_lock *lock, int64_t timeout_ms,
 	o.shared = 1;
 	return public_acquire(lock, &o, done, arg, op);
 }
+
+/* ---- Upgrade ------------------------------------------------------------- */
+
+static int check_upgrade(const dlock_lock *lock, const dlock_hold *hold,
+			 int64_t timeout_ms, dlock_done_fn done,
+			 struct dlki_claim **read, struct dlk_error *err)
+{
+	int rc = done ? 0 : dlk_fail(err, DLOCK_EINVAL, "done is NULL");
+
+	if (rc == 0)
+		rc = dlki_upgrade_check(lock, hold, read, err);
+	if (rc == 0)
+		rc = check_members(lock->multi, err);
+	if (rc == 0)
+		rc = dlki_timeout_check(timeout_ms, err);
+	return rc;
+}
+
+static int upgrade_start(dlock_lock *lock, dlock_hold *hold,
+			 struct dlki_async *r, dlock_op *op,
+			 struct dlk_error *err)
+{
+	struct dlki_claim *read = r->wait.beside;
+	struct dlock_client *c = r->client;
+	int rc;
+
+	r->wait.patience.own = &r->cancels;
+	r->wait.terms = read->terms;
+	r->acquire = (struct dlki_acquire){
+		.lock = dlki_upgrade_lock(lock),
+		.wait = &r->wait,
+		.call = r,
+		.mode = DLK_EXCLUSIVE,
+	};
+	pthread_mutex_lock(&c->mu);
+	dlki_upgrade_begin(read);
+	r->upgrades = hold;
+	rc = enter_acquire(r, op, err);
+	if (rc != 0)
+		dlki_upgrade_end(read);
+	pthread_mutex_unlock(&c->mu);
+	return rc;
+}
+
+static int begin_upgrade(dlock_lock *lock, dlock_hold *hold, int64_t timeout_ms,
+			 dlock_done_fn done, void *arg, dlock_op *op,
+			 struct dlk_error *err)
+{
+	struct dlki_claim *read;
+	struct dlki_async *r;
+	int rc = check_upgrade(lock, hold, timeout_ms, done, &read, err);
+
+	if (rc == 0)
+		rc = dlki_client_begin(read->client, err);
+	if (rc != 0)
+		return rc;
+	r = dlki_async_make(read->client, done, arg, err);
+	rc = r ? 0 : err->code;
+	if (rc == 0) {
+		r->wait = dlki_wait_new(lock, timeout_ms);
+		r->wait.beside = read;
+		rc = upgrade_start(lock, hold, r, op, err);
+	}
+	if (rc != 0 && r)
+		dlki_async_free(r);
+	dlki_client_end(read->client);
+	return rc;
+}
+
+int dlock_upgrade_start(dlock_lock *lock, dlock_hold *upgradeable,
+			int64_t timeout_ms, dlock_done_fn done, void *arg,
+			dlock_op *op)
+{
+	struct dlki_scope scope = dlki_enter();
+	struct dlk_error err = { 0 };
+	int rc = begin_upgrade(lock, upgradeable, timeout_ms, done, arg, op,
+			       &err);
+
+	return dlki_leave_with(scope, rc, &err);
+}
+
+/* ---- Cancel -------------------------------------------------------------- */
 
 /* With mu held, which may be released meanwhile. */
 static int cancel_op(struct dlock_client *c, dlock_op op, struct dlk_error *err)
@@ -256,7 +323,7 @@ static int begin_release(dlock_hold *hold, dlock_done_fn done, void *arg,
 	rc = dlki_client_begin(c, err);
 	if (rc != 0)
 		return rc;
-	r = prepare(c, done, arg, err);
+	r = dlki_async_make(c, done, arg, err);
 	if (!r)
 		rc = err->code;
 	else if (hold->multi)
@@ -274,84 +341,6 @@ int dlock_release_start(dlock_hold *hold, dlock_done_fn done, void *arg)
 	struct dlki_scope scope = dlki_enter();
 	struct dlk_error err = { 0 };
 	int rc = begin_release(hold, done, arg, &err);
-
-	return dlki_leave_with(scope, rc, &err);
-}
-
-/* ---- Questions ----------------------------------------------------------- */
-
-static int ask_start(dlock_lock *lock, struct dlki_question *q,
-		     dlock_done_fn done, void *arg, struct dlk_error *err)
-{
-	struct dlock_client *c = lock->record->client;
-	struct dlki_async *r;
-	int rc = dlki_client_begin(c, err);
-
-	if (rc != 0)
-		return rc;
-	r = prepare(c, done, arg, err);
-	rc = r ? 0 : err->code;
-	pthread_mutex_lock(&c->mu);
-	if (rc == 0)
-		rc = dlki_async_reserve(c, err);
-	if (rc == 0) {
-		r->question = q;
-		dlki_call_begin(c);
-		dlki_async_enter(r);
-		dlki_async_ready(r);
-	} else if (r) {
-		dlki_async_free(r);
-	}
-	pthread_mutex_unlock(&c->mu);
-	dlki_client_end(c);
-	return rc;
-}
-
-static int begin_question(dlock_lock *lock, dlock_done_fn done,
-			  struct dlki_question *q, void *arg,
-			  struct dlk_error *err)
-{
-	int rc;
-
-	if (!q)
-		return err->code;
-	if (done)
-		rc = ask_start(lock, q, done, arg, err);
-	else
-		rc = dlk_fail(err, DLOCK_EINVAL, "done is NULL");
-	if (rc != 0)
-		dlki_question_end(q, rc);
-	return rc;
-}
-
-int dlock_inspect_start(dlock_lock *lock,
-			void (*each)(const struct dlock_participant *p,
-				     void *arg),
-			int64_t timeout_ms, dlock_done_fn done, void *arg)
-{
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
-	int rc;
-
-	if (each)
-		rc = begin_question(lock, done,
-				    dlki_question_new(lock, each, arg,
-						      timeout_ms, &err),
-				    arg, &err);
-	else
-		rc = dlk_fail(&err, DLOCK_EINVAL, "each is NULL");
-	return dlki_leave_with(scope, rc, &err);
-}
-
-int dlock_break_start(dlock_lock *lock, int64_t timeout_ms, dlock_done_fn done,
-		      void *arg)
-{
-	struct dlki_scope scope = dlki_enter();
-	struct dlk_error err = { 0 };
-	int rc = begin_question(lock, done,
-				dlki_question_new(lock, NULL, NULL, timeout_ms,
-						  &err),
-				arg, &err);
 
 	return dlki_leave_with(scope, rc, &err);
 }

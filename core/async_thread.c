@@ -9,6 +9,7 @@
 #include "core/inspect.h"
 #include "core/overdue.h"
 #include "core/release.h"
+#include "core/upgrade.h"
 
 /* With mu held, which is released meanwhile: DLKI_SLEEPS, or the call's
  * result. */
@@ -17,7 +18,7 @@ static int run_acquire(struct dlki_async *r, dlock_hold **hold,
 {
 	struct dlock_client *c = r->client;
 	struct dlki_acquire *a = &r->acquire;
-	int rc;
+	int is_call, rc;
 
 	if (!a->begun && !r->prepared)
 		dlki_async_begin_wait(r);
@@ -37,8 +38,11 @@ static int run_acquire(struct dlki_async *r, dlock_hold **hold,
 	dlki_patience_begin(&r->wait.patience);
 	rc = dlki_acquire_run(a, rc, hold, err);
 	dlki_patience_end(&r->wait.patience);
+	is_call = rc < 0;
+	if (r->upgrades && rc != DLKI_SLEEPS)
+		rc = dlki_upgrade_over(r->upgrades, rc, hold, err);
 	pthread_mutex_lock(&c->mu);
-	if (rc < 0)
+	if (is_call)
 		dlki_call_end(c);
 	return rc;
 }
@@ -159,6 +163,19 @@ int dlki_async_thread_start(struct dlock_client *c, struct dlk_error *err)
 	}
 	pthread_mutex_unlock(&c->mu);
 	return rc == 0 ? 0 : dlki_system(err, rc, "starting a thread");
+}
+
+struct dlki_async *dlki_async_make(struct dlock_client *c, dlock_done_fn done,
+				   void *arg, struct dlk_error *err)
+{
+	struct dlki_async *r;
+
+	if (dlki_async_thread_start(c, err) != 0)
+		return NULL;
+	r = dlki_async_new(c, done, arg);
+	if (!r)
+		dlki_nomem(err);
+	return r;
 }
 
 void dlki_async_thread_stop(struct dlock_client *c)

@@ -118,30 +118,31 @@ static int fail_lost(const struct dlki_record *r, struct dlk_error *err)
 			r->name);
 }
 
-/* 0, and the hold of the read side. */
-static int check_upgrade(const dlock_lock *lock, const dlock_hold *hold,
-			 dlock_hold **out, dlock_hold **reads,
-			 struct dlk_error *err)
+static struct dlki_claim *read_claim(const dlock_hold *hold)
+{
+	return dlki_multi_member(hold, DLKI_UPGRADEABLE_READ)->claim;
+}
+
+int dlki_upgrade_check(const dlock_lock *lock, const dlock_hold *hold,
+		       struct dlki_claim **read, struct dlk_error *err)
 {
 	const struct dlki_record *r;
 
-	if (!out)
-		return dlk_fail(err, DLOCK_EINVAL, "out is NULL");
 	if (!lock || !lock->multi || !lock->multi->upgradeable)
 		return dlk_fail(err, DLOCK_EINVAL,
 				"lock is not of dlock_upgradeable_new()");
-	r = member_of(lock->multi, DLKI_UPGRADEABLE_READ)->record;
+	r = dlki_upgrade_lock(lock)->record;
 	if (!hold || !hold->multi || !hold->multi->upgradeable)
 		return dlk_fail(err, DLOCK_EINVAL,
 				"the hold is not of an upgradeable read side");
-	*reads = dlki_multi_member(hold, DLKI_UPGRADEABLE_READ);
-	if ((*reads)->claim->record != r)
+	*read = read_claim(hold);
+	if ((*read)->record != r)
 		return dlk_fail(err, DLOCK_EINVAL,
 				"the hold is not of lock '%s'", r->name);
 	if (dlki_client_ours(r->client, err) != 0)
 		return err->code;
-	if ((*reads)->claim->thread != DLKI_NO_THREAD &&
-	    (*reads)->claim->thread != dlki_thread_serial())
+	if ((*read)->thread != DLKI_NO_THREAD &&
+	    (*read)->thread != dlki_thread_serial())
 		return dlk_fail(err, DLOCK_EINVAL,
 				"lock '%s' is held by another thread, and only "
 				"that thread may upgrade it, unless the handle "
@@ -150,31 +151,75 @@ static int check_upgrade(const dlock_lock *lock, const dlock_hold *hold,
 	return dlki_multi_check(hold) == DLOCK_ELOST ? fail_lost(r, err) : 0;
 }
 
+dlock_lock *dlki_upgrade_lock(const dlock_lock *lock)
+{
+	return member_of(lock->multi, DLKI_UPGRADEABLE_READ);
+}
+
+void dlki_upgrade_begin(struct dlki_claim *read)
+{
+	dlki_claim_ref(read);
+	read->upgrades++;
+}
+
+void dlki_upgrade_end(struct dlki_claim *read)
+{
+	read->upgrades--;
+	dlki_claim_unref(read);
+}
+
+int dlki_upgrade_over(const dlock_hold *hold, int rc, dlock_hold **writes,
+		      struct dlk_error *err)
+{
+	struct dlk_error ignored = { 0 };
+
+	if ((rc != 0 && rc != DLOCK_EBUSY) ||
+	    dlki_multi_check(hold) != DLOCK_ELOST)
+		return rc;
+	if (rc == 0)
+		(void)dlki_release(*writes, DLK_FOREVER, &ignored);
+	*writes = NULL;
+	return fail_lost(read_claim(hold)->record, err);
+}
+
+/* With the release of the hold refused. */
+static int acquire(dlock_lock *lock, const dlock_hold *hold,
+		   struct dlki_wait *w, dlock_hold **out, struct dlk_error *err)
+{
+	struct dlock_client *c = w->beside->client;
+	int rc;
+
+	pthread_mutex_lock(&c->mu);
+	dlki_upgrade_begin(w->beside);
+	pthread_mutex_unlock(&c->mu);
+	rc = dlki_acquire(dlki_upgrade_lock(lock), DLK_EXCLUSIVE, w, out, err);
+	rc = dlki_upgrade_over(hold, rc, out, err);
+	pthread_mutex_lock(&c->mu);
+	dlki_upgrade_end(w->beside);
+	pthread_mutex_unlock(&c->mu);
+	return rc;
+}
+
 int dlki_upgrade(dlock_lock *lock, dlock_hold *hold, int64_t timeout_ms,
 		 dlock_hold **out, struct dlk_error *err)
 {
-	struct dlk_error ignored = { 0 };
-	dlock_hold *reads = NULL, *writes = NULL;
+	dlock_hold *writes = NULL;
+	struct dlki_claim *read;
 	struct dlki_wait w;
-	int rc = check_upgrade(lock, hold, out, &reads, err);
+	int rc = out ? 0 : dlk_fail(err, DLOCK_EINVAL, "out is NULL");
 
+	if (rc == 0)
+		rc = dlki_upgrade_check(lock, hold, &read, err);
 	if (rc == 0)
 		rc = dlki_timeout_check(timeout_ms, err);
 	if (rc != 0)
 		return rc;
 	w = dlki_wait_new(lock, timeout_ms);
-	w.terms = reads->claim->terms;
-	w.beside = reads->claim;
+	w.terms = read->terms;
+	w.beside = read;
 	rc = dlki_wait_begin(&w, err);
 	if (rc == 0)
-		rc = dlki_acquire(member_of(lock->multi, DLKI_UPGRADEABLE_READ),
-				  DLK_EXCLUSIVE, &w, &writes, err);
-	if ((rc == 0 || rc == DLOCK_EBUSY) &&
-	    dlki_multi_check(hold) == DLOCK_ELOST) {
-		if (rc == 0)
-			(void)dlki_release(writes, DLK_FOREVER, &ignored);
-		return fail_lost(reads->claim->record, err);
-	}
+		rc = acquire(lock, hold, &w, &writes, err);
 	if (rc == 0)
 		*out = writes;
 	return rc;

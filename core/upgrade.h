@@ -29,4 +29,25 @@ int dlki_upgradeable_check(const struct dlki_multi *multi,
 int dlki_upgrade(dlock_lock *lock, dlock_hold *hold, int64_t timeout_ms,
 		 dlock_hold **out, struct dlk_error *err);
 
+/*
+ * The parts, for an asynchronous call too.
+ */
+
+/* May this thread upgrade the hold?  0, and the claim of the read side; or an
+ * error. */
+int dlki_upgrade_check(const dlock_lock *lock, const dlock_hold *hold,
+		       struct dlki_claim **read, struct dlk_error *err);
+
+/* The lock to acquire, exclusively. */
+dlock_lock *dlki_upgrade_lock(const dlock_lock *lock);
+
+/* With mu held: from begin to end, the last release of the hold is refused. */
+void dlki_upgrade_begin(struct dlki_claim *read);
+void dlki_upgrade_end(struct dlki_claim *read);
+
+/* The acquire has returned `rc`, and `*writes` if that is 0.  Returns `rc`; or
+ * ELOST: the hold was lost, and `*writes` is released. */
+int dlki_upgrade_over(const dlock_hold *hold, int rc, dlock_hold **writes,
+		      struct dlk_error *err);
+
 #endif

@@ -93,6 +93,21 @@ dlock_acquire_opts_start(dlock_lock *lock, const dlock_acquire_options *opts,
 			 dlock_done_fn done, void *arg, dlock_op *op);
 
 /*
+ * As dlock_upgrade().  `done` gets the hold of the write side.  Do not free
+ * `lock` before the callback; the last release of `upgradeable` is refused
+ * until then.  dlock_cancel_op() ends the wait.
+ *
+ *   EINVAL     an argument; or a handle that is not unbound, that is, made from
+ *              a handle that was not: see dlock_lock_unbind()
+ *   ELOST      `upgradeable` was lost
+ *   ECANCELED, EEXHAUSTED  as for dlock_acquire_start()
+ */
+DLOCK_API DLOCK_NODISCARD int
+dlock_upgrade_start(dlock_lock *lock, dlock_hold *upgradeable,
+		    int64_t timeout_ms, dlock_done_fn done, void *arg,
+		    dlock_op *op);
+
+/*
  * Undo one acquire.  After DLOCK_OK the hold has ended, and the program may not
  * use it any more.  `done` gets the code that dlock_release() would return:
  * when it comes, others can have the lock.  Without `done`, which may be NULL,

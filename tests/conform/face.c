@@ -305,14 +305,14 @@ const char *face_errmsg(void)
 int upgrade_by(dlock_lock *lock, dlock_hold *hold, int64_t timeout_ms,
 	       dlock_hold **out)
 {
-	int rc = dlock_upgrade(lock, hold, timeout_ms, out);
+	struct call call = { 0 };
 
-	if (rc != DLOCK_OK || !face_is_async())
-		return rc;
-	pthread_mutex_lock(&mu);
-	note(*out, find(lock)->client);
-	pthread_mutex_unlock(&mu);
-	return rc;
+	if (!face_is_async())
+		return dlock_upgrade(lock, hold, timeout_ms, out);
+	return end_of(&call,
+		      dlock_upgrade_start(lock, hold, timeout_ms, ended, &call,
+					  NULL),
+		      lock, out);
 }
 
 /* ---- The exceptions ------------------------------------------------------ */
