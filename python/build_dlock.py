@@ -261,6 +261,9 @@ int dlock_acquire_start(dlock_lock *lock, int64_t timeout_ms,
 			dlock_done_fn done, void *arg, dlock_op *op);
 int dlock_acquire_shared_start(dlock_lock *lock, int64_t timeout_ms,
 			       dlock_done_fn done, void *arg, dlock_op *op);
+int dlock_upgrade_start(dlock_lock *lock, dlock_hold *upgradeable,
+			int64_t timeout_ms, dlock_done_fn done, void *arg,
+			dlock_op *op);
 int dlock_cancel_op(dlock_client *client, dlock_op op);
 int dlock_client_fd(dlock_client *client);
 int dlock_process(dlock_client *client, int most);

@@ -151,6 +151,42 @@ class Acquires(AioCase):
         self.in_loop(main)
         self.assertEqual(count, [40])
 
+    def test_upgrade(self):
+        async def main(store, mine):
+            rw = store.rwlock(self.name)
+            if "UPGRADE" not in store.caps:
+                self.assertRaises(dlock.NotSupported, dlock.aio.Upgradeable,
+                                  rw)
+                return
+            upgradeable = dlock.aio.Upgradeable(rw)
+            async with upgradeable.acquire(5) as reads:
+                async with rw.acquire_shared(5):
+                    self.assertIsNone(await upgradeable.try_upgrade(reads))
+                    with self.assertRaises(dlock.TimedOut):
+                        await upgradeable.upgrade(reads, 0.02)
+                    waits = asyncio.ensure_future(upgradeable.upgrade(reads))
+                    await until(lambda: store.stats().waiters == 1)
+                    with self.assertRaises(dlock.Invalid):
+                        await reads.release()
+                async with await waits as writes:
+                    self.assertGreater(writes.token, reads.token)
+                    self.assertIsNone(await rw.try_acquire_shared())
+                    self.assertTrue(reads.held)
+                async with rw.acquire_shared(5):
+                    waits = asyncio.ensure_future(upgradeable.upgrade(reads))
+                    await until(lambda: store.stats().waiters == 1)
+                    waits.cancel()
+                    with self.assertRaises(asyncio.CancelledError):
+                        await waits
+                    await until(lambda: store.stats().waiters == 0)
+                async with upgradeable.upgrade(reads, 5):
+                    pass
+            with self.assertRaises(dlock.Invalid):
+                await upgradeable.upgrade(reads)
+
+        self.in_loop(main)
+        self.assert_free()
+
     def test_readers_and_permits(self):
         async def main(store, mine):
             rw = store.rwlock(self.name)

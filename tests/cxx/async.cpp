@@ -157,3 +157,53 @@ TEST(begun_acquire_of_many)
 	}
 	CHECK(theirs.try_acquire_for(20s));
 }
+
+TEST(begun_upgrade_is_awaited)
+{
+	dlock::client c(uri), other(uri);
+	dlock::shared_mutex s(c, name), theirs(other, name);
+
+	if (!(c.caps() & DLOCK_CAP_UPGRADE))
+		return;
+	dlock::upgradeable bound(s);
+	{
+		const dlock::hold reads = bound.acquire();
+
+		THROWS(static_cast<void>(bound.upgrade_start(c, reads)),
+		       dlock::errc::invalid);
+	}
+	s.unbind();
+	dlock::upgradeable u(s);
+	dlock::hold reads = u.acquire();
+	dlock::acquiring a;
+	int told = 0;
+	{
+		const dlock::hold also = theirs.acquire_shared();
+
+		a = u.upgrade_start(c, reads, 20ms);
+		THROWS(static_cast<void>(a.get()), dlock::errc::busy);
+		a = u.upgrade_start(c, reads);
+		CHECK(!c.wait(20ms) && !a.ready());
+		THROWS(reads.release(), dlock::errc::invalid);
+	}
+	{
+		const dlock::hold writes = a.get();
+
+		CHECK(!theirs.try_acquire_shared());
+	}
+	CHECK(u.upgrade_start(reads, 5s,
+			      [&](std::error_code code, dlock::hold h,
+				  const char *) {
+				      CHECK(!code && h);
+				      told++;
+			      }) != 0);
+	CHECK(c.wait(20s) && told == 1);
+	CHECK(u.upgrade_start(reads, [&](std::error_code code, dlock::hold h,
+					 const char *) {
+		CHECK(!code && h);
+		told++;
+	}) != 0);
+	CHECK(c.wait(20s) && told == 2);
+	reads.release();
+	CHECK(theirs.try_acquire_for(20s));
+}

@@ -237,6 +237,40 @@ public:
 	}
 
 protected:
+	/* Begin an acquire: by `fn`, a function of C whose last arguments are
+	 * the callback, the callback's argument and the number. */
+	template <class Function>
+	dlock_op start(const Function &fn, granted_fn done)
+	{
+		auto call = std::make_unique<beginning>(
+			beginning{ hooks_, std::move(done) });
+		dlock_op op = 0;
+
+		detail::settle(fn(beginning::end, call.get(), &op), nullptr);
+		static_cast<void>(call.release());
+		return op;
+	}
+
+	/* Begin an acquire by `fn`, which takes a granted_fn, and follow it. */
+	template <class Function>
+	acquiring follow(client &c, const Function &fn)
+	{
+		acquiring a;
+		auto s = std::make_shared<acquiring::state>();
+
+		s->client = c.native_handle();
+		s->op = fn([s](std::error_code code, hold h,
+			       const char *message) {
+			s->code = code;
+			s->message = message;
+			if (s->wanted)
+				s->h = std::move(h);
+			s->over = true;
+		});
+		a.state_ = std::move(s);
+		return a;
+	}
+
 	/* `make` is given where to put the handle. */
 	template <class Make>
 	handle(std::shared_ptr<const detail::hooks> hooks, bool lockable,
@@ -315,34 +349,19 @@ protected:
 
 	dlock_op begin(const detail::c_acquire_options &o, granted_fn done)
 	{
-		auto call = std::make_unique<beginning>(
-			beginning{ hooks_, std::move(done) });
-		dlock_op op = 0;
-
-		detail::settle(dlock_acquire_opts_start(
-				       lock_.get(), o.get(), beginning::end,
-				       call.get(), &op),
-			       nullptr);
-		static_cast<void>(call.release());
-		return op;
+		return start(
+			[&](dlock_done_fn end, void *arg, dlock_op *op) {
+				return dlock_acquire_opts_start(
+					lock_.get(), o.get(), end, arg, op);
+			},
+			std::move(done));
 	}
 
 	acquiring begin(const detail::c_acquire_options &o, client &c)
 	{
-		acquiring a;
-		auto s = std::make_shared<acquiring::state>();
-
-		s->client = c.native_handle();
-		s->op = begin(o, [s](std::error_code code, hold h,
-				     const char *message) {
-			s->code = code;
-			s->message = message;
-			if (s->wanted)
-				s->h = std::move(h);
-			s->over = true;
+		return follow(c, [&](granted_fn done) {
+			return begin(o, std::move(done));
 		});
-		a.state_ = std::move(s);
-		return a;
 	}
 
 	dlock_op begin(bool shared, std::int64_t ms, granted_fn done)

@@ -267,7 +267,52 @@ public:
 		return add(reads, detail::to_ms(d), code);
 	}
 
+	/* Begin an upgrade, of a handle that is unbound: dlock_upgrade_start().
+	 * The rest is as for acquire_start(). */
+	dlock_op upgrade_start(hold_ref reads, granted_fn done)
+	{
+		return begin_upgrade(reads, -1, std::move(done));
+	}
+
+	template <class Rep, class Period>
+	dlock_op upgrade_start(hold_ref reads,
+			       const std::chrono::duration<Rep, Period> &d,
+			       granted_fn done)
+	{
+		return begin_upgrade(reads, detail::to_ms(d), std::move(done));
+	}
+
+	acquiring upgrade_start(client &c, hold_ref reads)
+	{
+		return begin_upgrade(reads, -1, c);
+	}
+
+	template <class Rep, class Period>
+	acquiring upgrade_start(client &c, hold_ref reads,
+				const std::chrono::duration<Rep, Period> &d)
+	{
+		return begin_upgrade(reads, detail::to_ms(d), c);
+	}
+
 private:
+	dlock_op begin_upgrade(hold_ref reads, std::int64_t ms, granted_fn done)
+	{
+		return start(
+			[&](dlock_done_fn end, void *arg, dlock_op *op) {
+				return dlock_upgrade_start(
+					native_handle(), reads.native_handle(),
+					ms, end, arg, op);
+			},
+			std::move(done));
+	}
+
+	acquiring begin_upgrade(hold_ref reads, std::int64_t ms, client &c)
+	{
+		return follow(c, [&](granted_fn done) {
+			return begin_upgrade(reads, ms, std::move(done));
+		});
+	}
+
 	upgradeable(const shared_mutex &of, std::error_code *code)
 		: lockable(hooks_of(of), true, code, [&](dlock_lock **out) {
 			  return dlock_upgradeable_new(out, of.native_handle());

@@ -10,6 +10,8 @@ What a task holds belongs to no task and no thread: any task may release it, and
 a task that acquires what it holds waits for itself."""
 from dlock.aio.client import Client
 from dlock.aio.hold import Hold
-from dlock.aio.locks import Lock, MultiLock, Semaphore, SharedLock
+from dlock.aio.locks import (Lock, MultiLock, Semaphore, SharedLock,
+                             Upgradeable)
 
-__all__ = ["Client", "Hold", "Lock", "MultiLock", "Semaphore", "SharedLock"]
+__all__ = ["Client", "Hold", "Lock", "MultiLock", "Semaphore", "SharedLock",
+           "Upgradeable"]

@@ -133,6 +133,37 @@ class SharedLock(Lock):
             return None
 
 
+class Upgradeable(Lock):
+    """The upgradeable read side of a SharedLock: acquire() takes that side, and
+    upgrade() adds the write side."""
+
+    _n_members = 2
+
+    def __init__(self, lock, *, sticky_cancel=False):
+        super().__init__(lock._client, dlock.locks.Upgradeable(
+            lock._lock, sticky_cancel=sticky_cancel))
+
+    def upgrade(self, hold, timeout=None):
+        """Await the write side, beside `hold`, as a Hold: dlock_upgrade().
+        Release the result first.  The rest is as for acquire()."""
+        return Acquiring(self._upgrade(hold, timeout))
+
+    async def try_upgrade(self, hold, timeout=0):
+        """As upgrade(), but None if plain readers hold the lock."""
+        try:
+            return await self.upgrade(hold, timeout)
+        except Busy:
+            return None
+
+    async def _upgrade(self, hold, timeout):
+        def function(raw, ms, done, arg, op):
+            return lib.dlock_upgrade_start(raw, hold._c.now, ms, done, arg, op)
+
+        writes = await self._acquire(function, timeout, {})
+        writes._beside = hold  # not collected before
+        return writes
+
+
 class Semaphore(Lock):
     """Many holders: each has a permit."""
 
