@@ -11,15 +11,16 @@
 #include "backends/file/beside.h"
 #include "backends/file/bytes.h"
 #include "backends/file/dir.h"
+#include "backends/file/gate.h"
 #include "backends/file/name.h"
 #include "backends/file/notify.h"
+#include "backends/file/permits.h"
 #include "backends/file/release.h"
 #include "backends/file/slot.h"
 #include "backends/file/state.h"
 #include "backends/file/table.h"
 #include "backends/file/token.h"
 
-#define GATE_NS (1000 * DLK_MS) /* a writer that lets this time pass is stuck */
 #define SEAL_TRIES 200
 #define SEAL_NS (40 * DLK_MS)
 #define SAFETY_NS (1000 * DLK_MS) /* a poll in case a notification is lost */
@@ -95,30 +96,6 @@ static int lock_seal(const struct file_ticket *t, int fd)
 	}
 }
 
-/*
- * Does a waiting writer keep this reader out?  If the lock is free for a
- * second, and the writer still does not take it, the writer is stopped or
- * stuck, and the reader passes.  While that reader holds the lock, other
- * readers follow.  They do not lock PASS, or the passing would never end.
- */
-static int gate_is_shut(struct file_ticket *t, int fd)
-{
-	dlk_time now;
-
-	if (dlki_file_probe(fd, F_RDLCK, FILE_GATE, 1) == F_UNLCK ||
-	    dlki_file_probe(fd, F_WRLCK, FILE_PASS, 1) != F_UNLCK)
-		return 0;
-	now = dlk_now();
-	if (dlki_file_probe(fd, F_WRLCK, FILE_MAIN, 1) != F_UNLCK)
-		t->idle_gate = 0;
-	else if (!t->idle_gate)
-		t->idle_gate = now;
-	if (!t->idle_gate || now - t->idle_gate < GATE_NS)
-		return 1;
-	(void)dlki_file_lock(fd, F_RDLCK, FILE_PASS);
-	return 0;
-}
-
 static enum file_outcome try_sealed(struct file_ticket *t, int fd,
 				    struct dlk_error *err)
 {
@@ -126,23 +103,26 @@ static enum file_outcome try_sealed(struct file_ticket *t, int fd,
 	enum file_outcome outcome;
 	int rc;
 
-	if (c->kind == DLK_LOCK) {
-		if (gate_is_shut(t, fd))
-			return FILE_BUSY;
-		rc = dlki_file_lock(fd, F_RDLCK, FILE_MAIN);
-		if (rc <= 0)
-			return rc ? lock_failed(t, err) : FILE_BUSY;
-	} else {
+	if (c->kind == DLK_SEMAPHORE) {
 		rc = dlki_file_find_limit(t, fd, err);
 		if (rc <= 0)
 			return rc ? FILE_FAILED : FILE_BUSY;
 	}
-	rc = dlki_file_slot_lock(t, fd, t->limit);
+	if (dlki_file_gate_is_shut(t, fd))
+		return FILE_BUSY;
+	if (c->kind == DLK_LOCK) {
+		rc = dlki_file_lock(fd, F_RDLCK, FILE_MAIN);
+		if (rc <= 0)
+			return rc ? lock_failed(t, err) : FILE_BUSY;
+	}
+	rc = c->permits > 1 ? dlki_file_permits_lock(t, fd) :
+			      dlki_file_slot_lock(t, fd, t->limit);
 	if (rc < 0)
 		return lock_failed(t, err);
 	if (!rc && t->limit)
-		return dlki_file_slot_tries_all(t->limit) ? FILE_BUSY :
-							    FILE_RETRY;
+		return c->permits > 1 || dlki_file_slot_tries_all(t->limit) ?
+			       FILE_BUSY :
+			       FILE_RETRY;
 	outcome = draw_token(t, fd, err);
 	if (outcome == FILE_GRANTED && rc)
 		dlki_file_slot_record(t, fd);
@@ -162,7 +142,9 @@ static enum file_outcome try_shared(struct file_ticket *t, int fd,
 		return FILE_RETRY;
 	}
 	outcome = try_sealed(t, fd, err);
-	if (outcome == FILE_GRANTED)
+	if (outcome == FILE_GRANTED && t->owns == FILE_OWNS_GATE)
+		dlki_file_permits_leave_line(t);
+	if (outcome == FILE_GRANTED || t->owns == FILE_OWNS_GATE)
 		dlki_file_unlock(fd, FILE_SEAL);
 	return outcome;
 }
@@ -218,29 +200,6 @@ static void start_waiting(struct file_ticket *t)
 }
 
 /*
- * Lock the gate, as the first writer that waits for readers, to keep later
- * readers out.  While a writer holds the lock, the gate is of no use: no reader
- * gets in.
- */
-static void shut_gate(struct file_ticket *t)
-{
-	struct file_name *n = t->name;
-	int fd;
-
-	if (t->owns != FILE_OWNS_NOTHING || !n->n_fds)
-		return;
-	fd = n->fds[n->n_fds - 1];
-	t->behind_writer = dlki_file_probe(fd, F_RDLCK, FILE_MAIN, 1) !=
-			   F_UNLCK;
-	if (t->behind_writer || dlki_file_lock(fd, F_WRLCK, FILE_GATE) != 1)
-		return;
-	n->n_fds--;
-	n->held++;
-	t->owns = FILE_OWNS_GATE;
-	t->fd = fd;
-}
-
-/*
  * Outlast the removal of an idle file.  The client that removes the file locks
  * all of it for a moment, which is no reason to say that others have the lock.
  * Spin as for the seal.
@@ -282,8 +241,9 @@ static enum file_outcome announce_and_try(struct file_ticket *t,
 	outcome = try_lock(t, err);
 	if (outcome == FILE_BUSY)
 		outcome = outlast_removal(t, err);
-	if (outcome == FILE_BUSY && t->base.request.mode == DLK_EXCLUSIVE)
-		shut_gate(t);
+	if (outcome == FILE_BUSY && (t->base.request.mode == DLK_EXCLUSIVE ||
+				     t->base.request.permits > 1))
+		dlki_file_gate_shut(t);
 	return outcome;
 }
 

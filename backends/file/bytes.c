@@ -36,6 +36,16 @@ void dlki_file_unlock(int fd, off_t at)
 	(void)set_lock(fd, F_UNLCK, at, 1);
 }
 
+int dlki_file_lock_run(int fd, off_t at, off_t len)
+{
+	return try_set_lock(fd, F_WRLCK, at, len);
+}
+
+void dlki_file_unlock_run(int fd, off_t at, off_t len)
+{
+	(void)set_lock(fd, F_UNLCK, at, len);
+}
+
 void dlki_file_unlock_all(int fd)
 {
 	/* From 0 to the end: for this form alone the kernel needs no memory (a
@@ -71,21 +81,25 @@ short dlki_file_probe(int fd, short type, off_t at, off_t len)
 	return fl.l_start == 0 && !fl.l_len ? F_UNLCK : fl.l_type;
 }
 
+int dlki_file_find(int fd, off_t at, off_t end, off_t *from, off_t *to)
+{
+	struct flock fl = get_lock(fd, F_WRLCK, at, end - at);
+
+	*from = fl.l_start > at ? fl.l_start : at;
+	*to = fl.l_len ? fl.l_start + fl.l_len : end;
+	if (*to > end)
+		*to = end;
+	return fl.l_type != F_UNLCK;
+}
+
 /* Count recursively: the kernel names any of the locks in the way, not the
  * first. */
 uint32_t dlki_file_count(int fd, off_t at, off_t end)
 {
 	uint32_t n = 0;
+	off_t from, to;
 
-	while (at < end) {
-		struct flock fl = get_lock(fd, F_WRLCK, at, end - at);
-		off_t from = fl.l_start > at ? fl.l_start : at;
-		off_t to = fl.l_len ? fl.l_start + fl.l_len : end;
-
-		if (fl.l_type == F_UNLCK)
-			break;
-		if (to > end)
-			to = end;
+	while (at < end && dlki_file_find(fd, at, end, &from, &to)) {
 		n += (uint32_t)(to - from) + dlki_file_count(fd, at, from);
 		at = to;
 	}

@@ -13,6 +13,8 @@
  *   HOLDERS  a slot for each permit of a semaphore, and for each of up to
  *            FILE_HOLDER_SLOTS readers, so that inspect() finds the holders
  *   WAITERS  a slot for each of up to FILE_WAITER_SLOTS waiters, likewise
+ *   LINE     as many bytes from here on as the first request that waits for
+ *            several permits asks for; later requests stay behind it
  */
 #ifndef DLOCK_BACKENDS_FILE_BYTES_H
 #define DLOCK_BACKENDS_FILE_BYTES_H
@@ -27,11 +29,16 @@
 #define FILE_HOLDERS ((off_t)1 << 33)
 #define FILE_HOLDERS_LEN ((off_t)1 << 32)
 #define FILE_WAITERS (FILE_HOLDERS + FILE_HOLDERS_LEN)
+#define FILE_LINE ((off_t)1 << 34)
 
 /* Lock a byte, shared if `type` is F_RDLCK.  1: locked, 0: others have the
  * byte, -1 and errno. */
 int dlki_file_lock(int fd, short type, off_t at);
 void dlki_file_unlock(int fd, off_t at);
+
+/* Lock or unlock all of `len` bytes.  Returns as dlki_file_lock(). */
+int dlki_file_lock_run(int fd, off_t at, off_t len);
+void dlki_file_unlock_run(int fd, off_t at, off_t len);
 void dlki_file_unlock_all(int fd);
 
 /* Lock the whole file, as a client does for a moment to remove or replace the
@@ -44,6 +51,10 @@ int dlki_file_all_locked(int fd);
  * or waiter's lock by another description?  Returns that lock's type, or
  * F_UNLCK. */
 short dlki_file_probe(int fd, short type, off_t at, off_t len);
+
+/* Find a lock of another description on any byte from `at` to before `end`: 1,
+ * and the locked bytes among these are from `from` to before `to`.  0: none. */
+int dlki_file_find(int fd, off_t at, off_t end, off_t *from, off_t *to);
 
 /* How many bytes from `at` to before `end` have others locked? */
 uint32_t dlki_file_count(int fd, off_t at, off_t end);

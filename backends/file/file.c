@@ -143,7 +143,8 @@ const struct dlock_backend dlki_file_backend = {
 	.caps = DLOCK_CAP_SHARED | DLOCK_CAP_COUNT | DLOCK_CAP_FENCE |
 		DLOCK_CAP_FENCE_DURABLE | DLOCK_CAP_WAKE | DLOCK_CAP_EXPIRE |
 		DLOCK_CAP_CONSISTENT | DLOCK_CAP_INSPECT | DLOCK_CAP_LIST |
-		DLOCK_CAP_WANTED | DLOCK_CAP_RESIZE | DLOCK_CAP_UPGRADE,
+		DLOCK_CAP_WANTED | DLOCK_CAP_RESIZE | DLOCK_CAP_UPGRADE |
+		DLOCK_CAP_PERMITS,
 	.params = params,
 	.session_size = sizeof(struct file_session),
 	.ticket_size = sizeof(struct file_ticket),

@@ -12,6 +12,8 @@
  *   token.c                   fencing tokens
  *   beside.c                  an upgrade and the reader beside it
  *   notify.c                  waiters and holders tell each other
+ *   gate.c                    keeps later tickets behind a ticket that waits
+ *   permits.c                 several permits at once
  *   slot.c                    bytes and records that name participants
  *   name.c                    a lock file as this session has it open
  *   table.c                   all names of a session
@@ -55,7 +57,8 @@ struct file_session {
 /* The bytes that a ticket has locked: */
 enum file_owns {
 	FILE_OWNS_NOTHING,        /* no byte; fd is invalid */
-	FILE_OWNS_GATE,           /* GATE, by fd: a writer behind readers */
+	FILE_OWNS_GATE,           /* by fd: GATE, a writer behind readers;
+				   * LINE, a request for several permits */
 	FILE_OWNS_LOCK            /* all bytes that a holder needs, by fd */
 };
 
@@ -73,7 +76,10 @@ struct file_ticket {
 	int watched;              /* a writer's: the core is told of others, and
 				   * tokens are set aside */
 	uint32_t waiter_slot;     /* counted from 1; 0: no slot */
-	uint32_t slot;            /* a reader's or a permit's */
+	uint32_t slot;            /* a reader's or a permit's, or the first of
+				   * several */
+	uint64_t slots;           /* of several permits: bitmap of the slots
+				   * that have records */
 	uint32_t limit, is_set;   /* the semaphore's, as in the state */
 	int notify, wake;         /* due when name->mu is unlocked */
 	unsigned int polls;       /* since the last notification */

@@ -30,9 +30,22 @@ struct report {
 		uint64_t session, ticket;
 	} holder[FILE_HOLDER_SLOTS];
 	unsigned int n_holders;
-	uint32_t limit; /* of a semaphore */
-	uint32_t rest;  /* permits of a holder without a record */
+	uint32_t limit;  /* of a semaphore */
+	uint32_t rest;   /* permits of a holder without a record */
+	uint32_t beyond; /* permits of reported holders without a record */
 };
+
+/* Is the participant among the reported holders? */
+static int is_reported(const struct report *r,
+		       const struct file_participant *who)
+{
+	for (unsigned int k = 0; k < r->n_holders; k++) {
+		if (who->session == r->holder[k].session &&
+		    who->ticket == r->holder[k].ticket)
+			return 1;
+	}
+	return 0;
+}
 
 static void report_one(const struct report *r,
 		       const struct file_participant *who, int waiting)
@@ -48,6 +61,9 @@ static void report_one(const struct report *r,
 				       .since_ms = (int64_t)(who->token / 1000),
 				       .permits = r->rest,
 				       .limit = r->limit };
+
+	if (r->limit && !r->rest)
+		p.permits = file_permits(who->shared);
 
 	snprintf(id, sizeof(id), "%016llx-%llu",
 		 (unsigned long long)who->session,
@@ -81,6 +97,18 @@ static uint64_t own_token(struct file_session *s, const char *key)
 	return token;
 }
 
+/* Report the holder of a permit: once, of however many permits. */
+static void report_permit(struct report *r, const struct file_participant *who)
+{
+	if (is_reported(r, who)) {
+		r->beyond -= r->beyond > 0;
+		return;
+	}
+	if (r->limit)
+		r->beyond += file_permits(who->shared) - 1;
+	report_holder(r, who);
+}
+
 static int is_locked(const struct report *r, off_t at, off_t len)
 {
 	return dlki_file_probe(r->fd, F_WRLCK, at, len) != F_UNLCK;
@@ -97,7 +125,7 @@ static void report_shares(struct report *r)
 	for (i = 0; i < slots; i++) {
 		if (dlki_file_participant_load(r->fd, i, &who) &&
 		    is_locked(r, FILE_HOLDERS + i, 1))
-			report_holder(r, &who);
+			report_permit(r, &who);
 	}
 	if (r->limit)
 		rest = dlki_file_count(
@@ -105,8 +133,9 @@ static void report_shares(struct report *r)
 			FILE_WAITERS);
 	else
 		rest = !r->n_holders && is_locked(r, FILE_MAIN, 1);
-	if (rest == 0)
+	if (rest <= r->beyond)
 		return;
+	rest -= r->beyond;
 	/* Report holders without a record together, with their number, which
 	 * may be higher. */
 	r->rest = rest;
@@ -121,19 +150,13 @@ static void report_shares(struct report *r)
 static void report_waiters(const struct report *r)
 {
 	struct file_participant who;
-	unsigned int i, k;
+	unsigned int i;
 
 	for (i = 0; i < FILE_WAITER_SLOTS; i++) {
-		if (!is_locked(r, FILE_WAITERS + i, 1) ||
-		    !dlki_file_participant_load(r->fd, FILE_HOLDER_SLOTS + i,
-						&who))
-			continue;
-		for (k = 0; k < r->n_holders; k++) {
-			if (who.session == r->holder[k].session &&
-			    who.ticket == r->holder[k].ticket)
-				break;
-		}
-		if (k == r->n_holders)
+		if (is_locked(r, FILE_WAITERS + i, 1) &&
+		    dlki_file_participant_load(r->fd, FILE_HOLDER_SLOTS + i,
+					       &who) &&
+		    !is_reported(r, &who))
 			report_one(r, &who, 1);
 	}
 }

@@ -69,16 +69,22 @@ int dlki_file_slot_lock(struct file_ticket *t, int fd, uint32_t permits)
 void dlki_file_slot_record(const struct file_ticket *t, int fd)
 {
 	struct file_participant p;
+	uint64_t slots = t->slots;
 
 	if (t->slot >= FILE_HOLDER_SLOTS)
 		return; /* waiters' records follow */
+	if (!slots)
+		slots = UINT64_C(1) << t->slot;
 	memset(&p, 0, sizeof(p));
 	p.token = t->base.token_used ? t->base.token_used : t->base.token;
 	p.session = t->name->session->id;
 	p.ticket = t->base.id;
-	p.shared = 1;
+	p.shared = file_shared(t->base.request.permits);
 	dlki_file_label(p.label, t->base.request.label);
-	(void)dlki_file_participant_store(fd, t->slot, &p);
+	for (uint32_t i = 0; i < FILE_HOLDER_SLOTS; i++) {
+		if (slots >> i & 1)
+			(void)dlki_file_participant_store(fd, i, &p);
+	}
 }
 
 int dlki_file_slot_tells(const struct file_ticket *t)
@@ -93,7 +99,6 @@ void dlki_file_waiter_slot_lock(struct file_ticket *t)
 	struct file_participant p = {
 		.session = n->session->id,
 		.ticket = t->base.id,
-		.shared = t->base.request.mode == DLK_SHARED,
 	};
 	uint32_t i;
 
@@ -105,6 +110,8 @@ void dlki_file_waiter_slot_lock(struct file_ticket *t)
 	}
 	if (i == FILE_WAITER_SLOTS)
 		return;
+	if (t->base.request.mode == DLK_SHARED)
+		p.shared = file_shared(t->base.request.permits);
 	t->waiter_slot = i + 1;
 	n->waiter_slots |= UINT64_C(1) << i;
 	dlki_file_label(p.label, t->base.request.label);

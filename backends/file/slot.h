@@ -23,7 +23,7 @@ int dlki_file_slot_lock(struct file_ticket *t, int fd, uint32_t permits);
  * free? */
 int dlki_file_slot_tries_all(uint32_t permits);
 
-/* Write the record of the locked slot. */
+/* Write the record of the locked slot, or of each of several. */
 void dlki_file_slot_record(const struct file_ticket *t, int fd);
 
 /* Does the state, or the record of the slot, say that the ticket holds? */

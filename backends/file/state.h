@@ -50,7 +50,8 @@ struct file_participant {
 	uint64_t token; /* 0: a waiter */
 	uint64_t session;
 	uint64_t ticket;
-	uint64_t shared;
+	uint64_t shared; /* 0: exclusive; else 1, and 2^32 for each permit
+			  * beyond the first */
 	char label[FILE_LABEL_SIZE];
 	uint64_t sum;
 };
@@ -88,6 +89,17 @@ int dlki_file_participant_store(int fd, uint32_t slot,
 /* Does the slot have a good record? */
 int dlki_file_participant_load(int fd, uint32_t slot,
 			       struct file_participant *p);
+
+/* Convert permits, 0 being 1, to `shared` of a record, and back. */
+static inline uint64_t file_shared(uint32_t permits)
+{
+	return 1 + ((uint64_t)(permits ? permits - 1 : 0) << 32);
+}
+
+static inline uint32_t file_permits(uint64_t shared)
+{
+	return (uint32_t)(shared >> 32) + 1;
+}
 
 /* Read the slot that was freed last; -1 and errno. */
 int dlki_file_hint(int fd, uint32_t *slot);

@@ -75,6 +75,12 @@ int dlki_file_find_limit(struct file_ticket *t, int fd, struct dlk_error *err)
 				(unsigned int)c->limit);
 	t->limit = st.limit;
 	t->is_set = 1;
+	if (c->permits > st.limit)
+		return dlk_fail(
+			err, DLOCK_EINVAL,
+			"semaphore '%.100s' has only %u permits, not %u",
+			c->name, (unsigned int)st.limit,
+			(unsigned int)c->permits);
 	return dlki_file_count(fd, FILE_HOLDERS, FILE_WAITERS) < st.limit;
 }
 

@@ -266,10 +266,10 @@ struct dlock_backend {
 	 * the message names the semaphore, the limit and the limit asked for;
 	 * unless resize() has set the limit.
 	 * With DLOCK_CAP_PERMITS, a request for several permits gets all
-	 * permits at once or no permit, and later requests do not overtake it,
-	 * even without DLOCK_CAP_FAIR.  A request for more permits than there
-	 * are, since resize(), fails with EINVAL, and keeps no other request
-	 * from the permits.
+	 * permits at once or no permit.  Later requests do not overtake the
+	 * first such request that waits, even without DLOCK_CAP_FAIR.  A
+	 * request for more permits than there are, since resize(), fails with
+	 * EINVAL, and keeps no other request from the permits.
 	 * With DLOCK_CAP_UPGRADE, the claim of `beside` does not keep the
 	 * request from the lock, and the request comes before all that wait:
 	 * the store grants the request when no other claim holds the lock, and

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Several permits at once. */
+#include "support.h"
+
+#include <criterion/criterion.h>
+#include <signal.h>
+
+static int ask(dlock_lock *l, uint32_t permits, int64_t timeout_ms,
+	       dlock_hold **out)
+{
+	dlock_acquire_options o = DLOCK_ACQUIRE_OPTIONS_INIT;
+
+	o.permits = permits;
+	o.timeout_ms = timeout_ms;
+	return dlock_acquire_opts(l, &o, out);
+}
+
+static dlock_hold *take_several(dlock_lock *l, uint32_t permits,
+				int64_t timeout_ms)
+{
+	dlock_hold *h = NULL;
+
+	CHECK_OK(ask(l, permits, timeout_ms, &h));
+	return h;
+}
+
+static void take_some(void *arg)
+{
+	struct scene *s = arg;
+	dlock_client *c = store_open(s->dir, NULL);
+	dlock_lock *l = semaphore(c, "x", 4);
+
+	for (int i = 0; i < 200; i++) {
+		int want = 1 + i % 4, n;
+		dlock_hold *h = take_several(l, (uint32_t)want, FOREVER);
+
+		n = s->inside += want;
+		CHECK_INT(n, <=, 4);
+		if (want == 4)
+			s->granted++;
+		if (i % 8 == 0)
+			nap_ms(1);
+		s->inside -= want;
+		CHECK_OK(dlock_release(h));
+	}
+	end_now(l);
+	end_now(c);
+}
+
+CASE(file_several, never_more_than_there_are)
+{
+	struct scene *s = scene();
+	pid_t pid[5];
+
+	for (int i = 0; i < 5; i++)
+		pid[i] = child(take_some, s);
+	for (int i = 0; i < 5; i++)
+		child_ended(pid[i]);
+	CHECK_INT(s->granted, ==, 5 * 50);
+}
+
+/* ---- Participants -------------------------------------------------------- */
+
+struct census {
+	uint32_t participants, most, sum;
+};
+
+static void count(const struct dlock_participant *p, void *arg)
+{
+	struct census *n = arg;
+
+	n->participants++;
+	n->sum += p->permits;
+	if (p->permits > n->most)
+		n->most = p->permits;
+}
+
+static struct census census(dlock_lock *l)
+{
+	struct census n = { 0 };
+
+	CHECK_OK(dlock_inspect(l, count, &n, patience_ms()));
+	return n;
+}
+
+/* A holder is one participant, with or without a record for each permit. */
+CASE(file_several, a_holder_is_a_participant)
+{
+	const char *dir = store_dir();
+	dlock_client *c = store_open(dir, NULL);
+	dlock_lock *l = semaphore(c, "x", 2000);
+	dlock_hold *one = take(l, 0), *few = take_several(l, 9, 0), *many;
+	struct census n = census(l);
+
+	CHECK_INT(n.participants, ==, 2);
+	CHECK_INT(n.most, ==, 9);
+	CHECK_INT(n.sum, ==, 10);
+	many = take_several(l, 1200, 0);
+	n = census(l);
+	CHECK_INT(n.participants, ==, 3);
+	CHECK_INT(n.most, ==, 1200);
+	CHECK_INT(n.sum, ==, 1210);
+	CHECK_RC(ask(l, 791, 0, &(dlock_hold *){ NULL }), DLOCK_EBUSY);
+	CHECK_OK(dlock_release(few));
+	few = take_several(l, 799, 0);
+	CHECK_RC(dlock_acquire(l, 0, &one), DLOCK_EBUSY);
+	CHECK_INT(census(l).sum, ==, 2000);
+	CHECK_OK(dlock_release(many));
+	CHECK_INT(census(l).sum, ==, 800);
+	CHECK_OK(dlock_release(few));
+}
+
+/* ---- The line ------------------------------------------------------------ */
+
+static void wait_for_three(void *arg)
+{
+	struct scene *s = arg;
+	dlock_client *c = store_open(s->dir, NULL);
+	dlock_lock *l = semaphore(c, "x", 3);
+	dlock_hold *h;
+
+	EVENTUALLY(s->held);
+	s->waits = 1;
+	h = take_several(l, 3, FOREVER);
+	s->granted = 1;
+	while (!s->stop)
+		nap_ms(1);
+	CHECK_OK(dlock_release(h));
+	end_now(l);
+	end_now(c);
+}
+
+/* Have the child wait for three permits while we hold a permit. */
+static void have_it_wait(struct scene *s, dlock_lock *l)
+{
+	dlock_hold *h;
+
+	s->held = 1;
+	EVENTUALLY(s->waits);
+	while (dlock_acquire(l, 0, &h) == DLOCK_OK) {
+		CHECK_OK(dlock_release(h));
+		nap_ms(1);
+	}
+}
+
+static void take_one(void *arg)
+{
+	struct scene *s = arg;
+	dlock_client *c = store_open(s->dir, NULL);
+	dlock_lock *l = semaphore(c, "x", 3);
+
+	while (!s->stop)
+		CHECK_OK(dlock_release(take(l, FOREVER)));
+	end_now(l);
+	end_now(c);
+}
+
+CASE(file_several, few_do_not_starve_many)
+{
+	struct scene *s = scene();
+	pid_t pid[4];
+
+	for (int i = 0; i < 3; i++)
+		pid[i] = child(take_one, s);
+	pid[3] = child(wait_for_three, s);
+	s->held = 1;
+	EVENTUALLY(s->granted);
+	s->stop = 1;
+	for (int i = 0; i < 4; i++)
+		child_ended(pid[i]);
+}
+
+CASE(file_several, death_ends_the_wait)
+{
+	struct scene *s = scene();
+	pid_t pid = child(wait_for_three, s);
+	dlock_client *c = store_open(s->dir, NULL);
+	dlock_lock *l = semaphore(c, "x", 3);
+	dlock_hold *h = take(l, 0), *h2;
+	int64_t begin;
+
+	have_it_wait(s, l);
+	CHECK_RC(dlock_acquire(l, 20, &h2), DLOCK_EBUSY);
+	child_kill(pid);
+	begin = now_ms();
+	h2 = take(l, patience_ms());
+	CHECK_WITHIN(now_ms() - begin, 100 + slack_ms());
+	CHECK_OK(dlock_release(h));
+	CHECK_OK(dlock_release(h2));
+}
+
+/* A stopped process keeps others out while too few permits are free, and a
+ * second longer; then the others pass together. */
+CASE(file_several, others_pass_a_stopped_waiter)
+{
+	struct scene *s = scene();
+	pid_t pid = child(wait_for_three, s);
+	dlock_client *c = store_open(s->dir, NULL);
+	dlock_client *d = store_open(s->dir, NULL);
+	dlock_lock *l = semaphore(c, "x", 3), *m = semaphore(d, "x", 3);
+	dlock_hold *h = take(l, 0), *h2;
+	int64_t begin;
+
+	have_it_wait(s, l);
+	CHECK(kill(pid, SIGSTOP) == 0);
+	CHECK_RC(dlock_acquire(m, 1200, &h2), DLOCK_EBUSY);
+	CHECK_OK(dlock_release(h));
+	begin = now_ms();
+	h = take(m, patience_ms());
+	CHECK_INT(now_ms() - begin, >=, 900);
+	h2 = take(l, 0);
+	CHECK(kill(pid, SIGCONT) == 0);
+	CHECK_OK(dlock_release(h));
+	CHECK_RC(dlock_acquire(m, 0, &h), DLOCK_EBUSY);
+	CHECK(!s->granted);
+	CHECK_OK(dlock_release(h2));
+	EVENTUALLY(s->granted);
+	s->stop = 1;
+	child_ended(pid);
+}
