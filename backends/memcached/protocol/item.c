@@ -90,10 +90,10 @@ static char *put_head(char *to, const char *owner, uint64_t token, uint32_t add,
 
 size_t dlki_memc_item_print(char out[MEMC_TEXT_SIZE],
 			    const struct dlk_request *request, uint64_t token,
-			    uint32_t add)
+			    uint32_t add, uint32_t limit)
 {
 	const char *label = request->label ? request->label : "";
-	char *to = put_head(out, request->owner, token, add, request->limit);
+	char *to = put_head(out, request->owner, token, add, limit);
 
 	*to++ = ' ';
 	to = put(to, label, dlk_utf8_clip(label, MEMC_LABEL));
@@ -173,7 +173,7 @@ static int64_t remaining_ms(const struct memc_item *item)
 }
 
 /* Show an item.  An owner at the gate, while slots are taken, waits for empty
- * slots. */
+ * slots, unless the item says that the owner has the lock: an upgrade. */
 struct dlock_participant dlki_memc_item_show(const struct memc_item *item,
 					     int slot, int alone, char id[16])
 {
@@ -183,9 +183,9 @@ struct dlock_participant dlki_memc_item_show(const struct memc_item *item,
 		.label = item->label,
 		.id = id,
 		.shared = !gate,
-		.waiting = gate && !alone,
+		.waiting = gate && !alone && item->limit != MEMC_HAS,
 		.remaining_ms = remaining_ms(item),
-		.limit = item->limit,
+		.limit = gate ? 0 : item->limit,
 	};
 
 	if (item->owner[0])

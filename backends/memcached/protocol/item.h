@@ -43,6 +43,17 @@
 #define MEMC_KEY_SIZE 160
 #define MEMC_TEXT_SIZE 256
 
+/*
+ * What an item at a lock's gate says of the owner, in the place of the limit.
+ * An owner without a word was written by an earlier version, and takes the lock
+ * without storing the item once more; such an owner cannot be overtaken.
+ */
+enum memc_word {
+	MEMC_NO_WORD,
+	MEMC_YIELDS, /* takes the lock only by storing the item once more */
+	MEMC_HAS     /* has the lock */
+};
+
 /* The contents of an item. */
 struct memc_item {
 	char owner[33]; /* "": not written by dlock */
@@ -65,10 +76,11 @@ void dlki_memc_key(const char *stem, size_t stem_len,
 		   const struct dlk_request *request, int slot,
 		   char out[MEMC_KEY_SIZE]);
 
-/* Print the text of an item; return the length. */
+/* Print the text of an item; return the length.  `limit`: the request's, or at
+ * the gate a memc_word. */
 size_t dlki_memc_item_print(char out[MEMC_TEXT_SIZE],
 			    const struct dlk_request *request, uint64_t token,
-			    uint32_t add);
+			    uint32_t add, uint32_t limit);
 /* Print the text of `mark`, with another end. */
 size_t dlki_memc_mark_print(char out[MEMC_TEXT_SIZE],
 			    const struct memc_item *mark, uint64_t until_s);

@@ -97,6 +97,13 @@ static size_t print_mark(const struct memc_run *run, const struct memc_op *op,
 		text, &mark, run->uptime_s + (uint64_t)lifetime_s(run, op));
 }
 
+static uint32_t limit_of(const struct memc_op *op)
+{
+	if (op->slot != MEMC_GATE)
+		return op->request->limit;
+	return op->has_lock ? MEMC_HAS : MEMC_YIELDS;
+}
+
 static void put_item(struct memc_out *out, const struct memc_run *run,
 		     const struct memc_op *op, const char *key)
 {
@@ -105,7 +112,8 @@ static void put_item(struct memc_out *out, const struct memc_run *run,
 	uint64_t len = op->slot == MEMC_MARK ?
 			       print_mark(run, op, text) :
 			       dlki_memc_item_print(text, op->request,
-						    op->token, op->add);
+						    op->token, op->add,
+						    limit_of(op));
 
 	if (op->verb == MEMC_ADD)
 		dlki_memc_put(out, "add %s 0 %" PRIu64 " %" PRIu64 "\r\n%s\r\n",

@@ -21,7 +21,8 @@ static int memc_open(struct dlki_store *base, struct dlk_error *err)
 		.linger_ms = INT64_C(1000) * MEMC_MORE_S,
 		.caps = DLOCK_CAP_REMOTE | DLOCK_CAP_SHARED | DLOCK_CAP_COUNT |
 			DLOCK_CAP_FENCE | DLOCK_CAP_FENCE_DURABLE |
-			DLOCK_CAP_EXPIRE | DLOCK_CAP_INSPECT,
+			DLOCK_CAP_EXPIRE | DLOCK_CAP_INSPECT |
+			DLOCK_CAP_UPGRADE,
 	};
 	s->greeting = dlki_memc_job_new(NULL);
 	if (s->greeting)

@@ -152,6 +152,7 @@ static void store_item(struct memc_store *s, struct memc_job *job,
 
 	own.cas = claim->cas;
 	own.token = claim->token;
+	own.has_lock = 1;
 	dlki_memc_job_clear(job);
 	job->ops[job->n++] = own;
 	if (is_first && has_mark(op))

@@ -164,6 +164,8 @@ struct memc_job {
 	int unclear;         /* the claim's, once answered */
 	dlk_time lease_from; /* `since` of the request that stored the item */
 	int readers;         /* a writer: there is a taken slot */
+	int beside_stands;   /* an upgrade: the reader's slot is taken */
+	uint64_t gate_cas;   /* ... and the item of the waiting writer */
 	int has_beside;
 	enum memc_login login; /* of a greeting */
 	int next_place;      /* of a sweep */

@@ -13,8 +13,8 @@
 #define RIG_OTHER "0000000000000000000000000000000f"
 #define RIG_WITNESS "5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a"
 
-/* What an item says: of an owner, after its ADDth add. */
-#define RIG_ITEM(owner, add) "dlock1 " owner " 0." add " 0 me"
+/* What an item at the gate says: of an owner, after its ADDth add. */
+#define RIG_ITEM(owner, add) "dlock1 " owner " 0." add " 1 me"
 
 /* Connect, and leave the greeting open; of the URI, "&poll=50ms". */
 void rig_begin(const char *query);
