@@ -13,7 +13,8 @@
 		.caps = DLOCK_CAP_REMOTE | DLOCK_CAP_SHARED |                  \
 			DLOCK_CAP_COUNT | DLOCK_CAP_FENCE |                    \
 			DLOCK_CAP_FENCE_DURABLE | DLOCK_CAP_EXPIRE |           \
-			DLOCK_CAP_INSPECT | DLOCK_CAP_UPGRADE,                 \
+			DLOCK_CAP_INSPECT | DLOCK_CAP_UPGRADE |                \
+			DLOCK_CAP_PERMITS,                                     \
 		.params = (params_),                                           \
 		.session_size = sizeof(struct memc_session),                   \
 		.ticket_size = sizeof(struct memc_ticket),                     \

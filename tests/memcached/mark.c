@@ -63,8 +63,8 @@ static uint64_t gets_of_a_pair(const struct scene *s, dlock_lock *l)
 	return stat_of(s, "STAT cmd_get ") - before;
 }
 
-/* The gate alone is an add and one get, to see what it did; with the slots it is
- * stored once more. */
+/* The gate alone is an add and one get, to see what it did.  With the slots
+ * comes another store. */
 EITHER_WAY(memcached_mark, costs_a_lock_without_readers_one_get)
 {
 	struct scene s = scene_new(protocol, NULL);

@@ -57,7 +57,7 @@ EITHER_WAY(memcached_upgrade, overtakes_a_waiting_writer)
 }
 
 /* A writer of an earlier version takes the lock as soon as the slots are empty,
- * and would not notice that the gate is another's. */
+ * and would not notice the loss of the gate. */
 EITHER_WAY(memcached_upgrade, waits_for_a_writer_of_an_earlier_version)
 {
 	struct scene s = scene_new(protocol, NULL);

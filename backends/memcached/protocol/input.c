@@ -103,8 +103,6 @@ static struct memc_op *awaited(struct memc_job *job, const struct dlki_op *op)
 		job->at++;
 	if (job->at < job->n)
 		return &job->ops[job->at];
-	if (job->at_place == MEMC_GATE && !job->gated)
-		job->at_place++;
 	if (job->part != MEMC_WHOLE || job->at_place >= job->to)
 		return NULL;
 	job->place.verb = MEMC_GET;

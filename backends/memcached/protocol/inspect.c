@@ -2,6 +2,7 @@
 /* Reporting the holders of a lock.  An owner at the gate is a waiter if there
  * are others, so no item is reported before all are known. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "backends/memcached/protocol/store.h"
 
@@ -29,6 +30,30 @@ static void copy_item(struct memc_store *s, struct memc_job *job,
 	};
 }
 
+/* Add the permits of the same holder to the first of these; 0: item `at` is
+ * not the first. */
+static int add_permits(const struct memc_job *job, const struct dlki_op *op,
+		       size_t at, struct dlock_participant *p)
+{
+	const struct memc_found *all = job->found;
+
+	if (op->request->kind != DLK_SEMAPHORE || !all[at].item.owner[0])
+		return 1;
+	for (size_t i = 0; i < job->n_found; i++) {
+		if (i == at || strcmp(all[i].item.owner, all[at].item.owner))
+			continue;
+		if (all[at].slot == MEMC_GATE ||
+		    (i < at && all[i].slot != MEMC_GATE))
+			return 0;
+		if (all[i].slot == MEMC_GATE)
+			continue;
+		p->permits = (p->permits ? p->permits : 1) + 1;
+		if (p->token < all[i].item.token)
+			p->token = all[i].item.token;
+	}
+	return 1;
+}
+
 static void report(struct memc_store *s, struct memc_job *job,
 		   struct dlki_op *op)
 {
@@ -36,10 +61,11 @@ static void report(struct memc_store *s, struct memc_job *job,
 	for (size_t i = 0; i < job->n_found; i++) {
 		char id[16];
 		struct dlock_participant p = dlki_memc_item_show(
-			&job->found[i].item, job->found[i].slot,
+			&job->found[i].item, op->request, job->found[i].slot,
 			job->n_found == 1, id);
 
-		dlki_row_participant(op, &p);
+		if (add_permits(job, op, i, &p))
+			dlki_row_participant(op, &p);
 	}
 	dlki_memc_end_answered(job, op, 1);
 }

@@ -36,9 +36,9 @@ int dlki_memc_slots(const struct dlk_request *request)
 	}
 }
 
-int dlki_memc_gated(const struct dlk_request *request)
+int dlki_memc_several(const struct dlk_request *request)
 {
-	return request->kind != DLK_SEMAPHORE;
+	return request->permits > 1;
 }
 
 static char *put(char *to, const char *text, size_t len)
@@ -175,17 +175,21 @@ static int64_t remaining_ms(const struct memc_item *item)
 /* Show an item.  An owner at the gate, while slots are taken, waits for empty
  * slots, unless the item says that the owner has the lock: an upgrade. */
 struct dlock_participant dlki_memc_item_show(const struct memc_item *item,
+					     const struct dlk_request *request,
 					     int slot, int alone, char id[16])
 {
-	int gate = slot == MEMC_GATE;
+	int several = slot == MEMC_GATE && request->kind == DLK_SEMAPHORE;
+	int gate = slot == MEMC_GATE && !several;
 	struct dlock_participant p = {
 		.size = sizeof(p),
 		.label = item->label,
 		.id = id,
 		.shared = !gate,
-		.waiting = gate && !alone && item->limit != MEMC_HAS,
+		.waiting = several ||
+			   (gate && !alone && item->limit != MEMC_HAS),
 		.remaining_ms = remaining_ms(item),
 		.limit = gate ? 0 : item->limit,
+		.permits = several ? (uint32_t)item->token : 0,
 	};
 
 	if (item->owner[0])

@@ -5,7 +5,8 @@
  * The server keeps these items, P being the prefix, R the second in which the
  * server was started, and K the request's key:
  *   P.R.K      the gate of a lock: the exclusive holder, or a writer that waits
- *              there until the readers have gone
+ *              there until the readers have gone; the gate of a semaphore: a
+ *              request that waits for several permits
  *   P.R.K.0 …  the slots: one for each reader, one for each permit
  *   P.R.K.m    the mark: of a lock, that it has or had readers; of a semaphore,
  *              how many permits it has
@@ -67,9 +68,11 @@ struct memc_item {
 	int64_t left_s; /* -1: unknown */
 };
 
-/* How many slots a lock has, and whether it has a gate. */
+/* How many slots a lock has. */
 int dlki_memc_slots(const struct dlk_request *request);
-int dlki_memc_gated(const struct dlk_request *request);
+
+/* Does the request ask for several permits? */
+int dlki_memc_several(const struct dlk_request *request);
 
 /* Print an item's key; `stem`: the beginning of every key. */
 void dlki_memc_key(const char *stem, size_t stem_len,
@@ -92,8 +95,10 @@ void dlki_memc_item_parse(struct memc_item *item, const char *text);
 int dlki_memc_first_slot(const struct dlk_request *request);
 
 /* Show the item as a participant; `id` and the item are borrowed.  `alone`: the
- * lock has no other item. */
+ * lock has no other item.  The item at a semaphore's gate has the number of
+ * permits in the token's place. */
 struct dlock_participant dlki_memc_item_show(const struct memc_item *item,
+					     const struct dlk_request *request,
 					     int slot, int alone, char id[16]);
 
 #endif

@@ -46,10 +46,8 @@ struct memc_job *dlki_memc_job_new(struct dlki_op *op)
 	memset(job, 0, offsetof(struct memc_job, few));
 	job->ops = job->few;
 	job->room = MEMC_FEW;
-	if (op) {
+	if (op)
 		job->verb = op->verb;
-		job->gated = dlki_memc_gated(op->request);
-	}
 	if (asked)
 		job->unclear = asked->claim.unclear;
 	return job;
@@ -62,6 +60,7 @@ void dlki_memc_job_free(struct memc_job *job)
 	if (job->ops != job->few)
 		free(job->ops);
 	free(job->seen);
+	free(job->own);
 	free(job->found);
 	free(job);
 }
@@ -166,8 +165,7 @@ static void put_request(struct memc_store *s, const struct memc_job *job,
 		const struct memc_op get = dlki_memc_op(MEMC_GET, op->request,
 							at);
 
-		if (at != MEMC_GATE || job->gated)
-			dlki_memc_op_put(out, &s->run, &get);
+		dlki_memc_op_put(out, &s->run, &get);
 	}
 }
 

@@ -99,7 +99,7 @@ static size_t print_mark(const struct memc_run *run, const struct memc_op *op,
 
 static uint32_t limit_of(const struct memc_op *op)
 {
-	if (op->slot != MEMC_GATE)
+	if (op->slot != MEMC_GATE || op->request->kind == DLK_SEMAPHORE)
 		return op->request->limit;
 	return op->has_lock ? MEMC_HAS : MEMC_YIELDS;
 }

@@ -19,7 +19,7 @@ void dlki_memc_job_check_pool(const struct memc_store *s, struct memc_job *job,
 
 	if (!given || (!given->with_grants && job->verb != DLKI_GREET))
 		return;
-	assert(job->n < MEMC_FEW);
+	assert(job->n < job->room);
 	job->ops[job->n++] = dlki_memc_op(MEMC_ADD, request, MEMC_POOL);
 }
 

@@ -22,7 +22,7 @@ static int memc_open(struct dlki_store *base, struct dlk_error *err)
 		.caps = DLOCK_CAP_REMOTE | DLOCK_CAP_SHARED | DLOCK_CAP_COUNT |
 			DLOCK_CAP_FENCE | DLOCK_CAP_FENCE_DURABLE |
 			DLOCK_CAP_EXPIRE | DLOCK_CAP_INSPECT |
-			DLOCK_CAP_UPGRADE,
+			DLOCK_CAP_UPGRADE | DLOCK_CAP_PERMITS,
 	};
 	s->greeting = dlki_memc_job_new(NULL);
 	if (s->greeting)

@@ -17,6 +17,8 @@ static void end_release(struct memc_store *s, struct memc_job *job,
 			struct dlki_op *op)
 {
 	struct memc_asked *asked = dlki_memc_asked(op);
+	uint32_t all = dlki_memc_several(op->request) ? op->request->permits :
+							1;
 
 	if (asked->claim.owned != MEMC_NOTHING)
 		dlki_memc_looks_wake(&s->looks, op->request, wake, &s->base);
@@ -25,7 +27,7 @@ static void end_release(struct memc_store *s, struct memc_job *job,
 	*asked = (struct memc_asked){ .claim.unclear = job->unclear,
 				      .claim.asked = job->unclear,
 				      .released = 1 };
-	dlki_memc_end_answered(job, op, job->dropped);
+	dlki_memc_end_answered(job, op, job->dropped >= all);
 }
 
 static void sweep(struct memc_store *s, struct memc_job *job,
@@ -84,7 +86,7 @@ void dlki_memc_store_release(struct memc_store *s, struct dlki_op *op)
 		sweep(s, job, op);
 	else if (claim->born_s != s->run.born_s)
 		dlki_memc_job_confirm(s, job, op, end_release);
-	else if (claim->epoch != s->run.epoch)
+	else if (claim->epoch != s->run.epoch || dlki_memc_several(op->request))
 		sweep(s, job, op);
 	else
 		drop_item(s, job, op);

@@ -164,6 +164,13 @@ static void store_item(struct memc_store *s, struct memc_job *job,
 	dlki_memc_job_send(s, job, op, then);
 }
 
+static void store_several(struct memc_store *s, struct memc_job *job,
+			  struct dlki_op *op)
+{
+	job->over = renew_mark;
+	dlki_memc_renew_several(s, job, op);
+}
+
 /* End the renewal: the claim is on a run of the server that is over. */
 static void end_gone(struct memc_store *s, struct memc_job *job,
 		     struct dlki_op *op)
@@ -181,6 +188,8 @@ void dlki_memc_store_renew(struct memc_store *s, struct dlki_op *op)
 		return;
 	if (claim->owned == MEMC_NOTHING || claim->born_s != s->run.born_s)
 		dlki_memc_job_confirm(s, job, op, end_gone);
+	else if (dlki_memc_several(op->request))
+		store_several(s, job, op);
 	else
 		store_item(s, job, op, stored);
 }

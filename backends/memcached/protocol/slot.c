@@ -34,7 +34,9 @@ static void note_item(struct memc_store *s, struct memc_job *job,
 	if (one->answer == MEMC_MISSING)
 		return;
 	if (one->slot == MEMC_GATE) {
-		seen->gate_taken = 1;
+		seen->gate_mine = one->answer == MEMC_MINE;
+		seen->gate_taken = !seen->gate_mine;
+		seen->gate_cas = one->item.cas;
 		return;
 	}
 	seen->taken[one->slot] = 1;
@@ -58,12 +60,23 @@ static void fail_other_limit(struct memc_job *job, struct dlki_op *op)
 	dlki_memc_end_failed(job, op, &err);
 }
 
+static void begin_again(struct memc_store *s, struct memc_job *job,
+			struct dlki_op *op)
+{
+	if (++job->rounds < MEMC_ROUNDS)
+		survey_again(s, job, op);
+	else
+		dlki_memc_end_busy(s, job, op);
+}
+
 /* End a round that did not bring a slot. */
 static void end_round(struct memc_store *s, struct memc_job *job,
 		      struct dlki_op *op)
 {
-	if (job->seen->again && ++job->rounds < MEMC_ROUNDS)
-		survey_again(s, job, op);
+	if (job->seen->limit != 0)
+		fail_other_limit(job, op);
+	else if (job->seen->again)
+		begin_again(s, job, op);
 	else
 		dlki_memc_end_busy(s, job, op);
 }
@@ -186,7 +199,7 @@ static void enter_again(struct memc_store *s, struct memc_job *job,
 	struct memc_op own = job->seen->own;
 
 	dlki_memc_claim_accept(&dlki_memc_asked(op)->claim, &s->run, &own);
-	if (job->seen->gate_taken) {
+	if (job->seen->gate_taken && !is_semaphore(op)) {
 		drop_own(s, job, op);
 		return;
 	}
@@ -209,6 +222,8 @@ static void go_on(struct memc_store *s, struct memc_job *job,
 		fail_other_limit(job, op);
 	else if (seen->again || is_foreign)
 		end_round(s, job, op);
+	else if (dlki_memc_several(op->request))
+		dlki_memc_enter_several(s, job, op);
 	else if (seen->mine >= 0)
 		enter_again(s, job, op);
 	else if (seen->gate_taken)
@@ -307,6 +322,9 @@ static void survey_again(struct memc_store *s, struct memc_job *job,
 {
 	memset(job->seen, 0, sizeof(*job->seen));
 	job->seen->mine = -1;
+	job->each = note_item;
+	job->over = end_round;
+	job->again = begin_again;
 	dlki_memc_job_survey(s, job, op, MEMC_MARK,
 			     dlki_memc_slots(op->request), surveyed);
 }
@@ -322,6 +340,5 @@ void dlki_memc_enter_slot(struct memc_store *s, struct memc_job *job,
 		dlki_memc_end_failed(job, op, &err);
 		return;
 	}
-	job->each = note_item;
 	survey_again(s, job, op);
 }

@@ -96,7 +96,9 @@ enum memc_tail { MEMC_NO_TAIL, MEMC_TAIL_MN, MEMC_TAIL_VERSION };
 
 /* The findings of a slot attempt, or of a survey: slot.c. */
 struct memc_seen {
-	int gate_taken;
+	int gate_taken; /* by another request */
+	int gate_mine;
+	uint64_t gate_cas; /* ... then */
 	int mine;       /* the slot that is ours; -1: none */
 	uint32_t limit; /* of others, if not ours */
 	int again;      /* the mark is wrong, or ends too soon */
@@ -104,7 +106,19 @@ struct memc_seen {
 	int most;       /* slots, by their limit or by ours ... */
 	uint32_t their_limit; /* ... that of the mark */
 	struct memc_op own, mark;
+	uint32_t got, add; /* of several: so many slots, by this add */
+	int missed;        /* ... another client has a slot of these */
 	unsigned char taken[MEMC_PERMITS];
+};
+
+/* The items of a claim of several permits: several.c, renew_several.c. */
+struct memc_own {
+	uint32_t n;
+	uint32_t done; /* stored by this request, or the earlier ones */
+	struct {
+		int slot;
+		uint64_t cas;
+	} item[MEMC_PERMITS];
 };
 
 /* A finding of an inspection: inspect.c. */
@@ -133,6 +147,9 @@ struct memc_job {
 	memc_then *then;   /* all of the request is answered */
 	memc_then *after;  /* ... and the survey or the wish is over */
 	memc_then *swept;  /* ... and so is the sweep */
+	memc_then *over;   /* several permits: the round, or the storing, is
+			    * over ... */
+	memc_then *again;  /* ... the round is to begin anew */
 
 	/* The request: `stats`, the operations, the gets of the places from
 	 * `from` to below `to`, and a line more. */
@@ -141,7 +158,6 @@ struct memc_job {
 	size_t n, room;
 	int from, to;
 	enum memc_part part;
-	int gated;         /* the lock has a gate */
 	enum memc_tail tail;
 
 	/* ... and the answers so far. */
@@ -169,10 +185,11 @@ struct memc_job {
 	int has_beside;
 	enum memc_login login; /* of a greeting */
 	int next_place;      /* of a sweep */
-	int more, dropped;   /* a sweep: an item changed meanwhile; the granted
-			      * item is removed */
+	int more;            /* a sweep: an item changed meanwhile */
+	uint32_t dropped;    /* ... so many of the granted items are removed */
 	uint64_t last;       /* a break: an item with a larger token stays */
 	struct memc_seen *seen;
+	struct memc_own *own;
 	struct memc_found *found;
 	size_t n_found, found_room;
 
@@ -258,10 +275,15 @@ memc_submit_fn dlki_memc_store_attempt, dlki_memc_store_renew,
 	dlki_memc_store_release, dlki_memc_store_watch, dlki_memc_store_revoke,
 	dlki_memc_store_break, dlki_memc_store_inspect;
 
-/* Carry out parts of verbs: take a slot; remove all items of the claim, or, to
- * break the lock, of all, then call job->swept; leave a wish for `owner`. */
+/* Carry out parts of verbs: take a slot; take several, having got the slots;
+ * renew several; remove all items of the claim, or, to break the lock, of all,
+ * then call job->swept; leave a wish for `owner`. */
 void dlki_memc_enter_slot(struct memc_store *s, struct memc_job *job,
 			  struct dlki_op *op);
+void dlki_memc_enter_several(struct memc_store *s, struct memc_job *job,
+			     struct dlki_op *op);
+void dlki_memc_renew_several(struct memc_store *s, struct memc_job *job,
+			     struct dlki_op *op);
 void dlki_memc_sweep(struct memc_store *s, struct memc_job *job,
 		     struct dlki_op *op);
 void dlki_memc_wish(struct memc_store *s, struct memc_job *job,

@@ -10,7 +10,7 @@ static void sweep_part(struct memc_store *s, struct memc_job *job,
 
 static int is_meant(const struct memc_job *job, const struct memc_op *op)
 {
-	if (job->verb == DLKI_RELEASE)
+	if (job->verb != DLKI_BREAK)
 		return op->answer == MEMC_MINE;
 	return op->answer != MEMC_MISSING && op->item.token <= job->last;
 }
@@ -48,7 +48,7 @@ static void part_dropped(struct memc_store *s, struct memc_job *job,
 		const struct memc_op *one = &job->ops[i];
 
 		job->more |= one->answer == MEMC_OTHER;
-		job->dropped |= one->answer == MEMC_DONE &&
+		job->dropped += one->answer == MEMC_DONE &&
 				(!asked || dlki_memc_claim_granted(
 						   &asked->claim, &one->item));
 	}
@@ -91,16 +91,28 @@ static void sweep_part(struct memc_store *s, struct memc_job *job,
 	dlki_memc_job_send(s, job, op, part_seen);
 }
 
-/* Sweep.  A claim's items are at the gate only, or in the slots only. */
+/* Return the first place where the job may find items to remove.  A claim has
+ * items at the gate only, or in the slots only; a claim of several permits may
+ * have both, and gives up the gate with the release. */
+static int first_place(const struct memc_job *job,
+		       const struct dlk_request *request)
+{
+	if (job->verb == DLKI_BREAK || request->mode == DLK_EXCLUSIVE)
+		return MEMC_GATE;
+	return job->verb == DLKI_RELEASE && dlki_memc_several(request) ?
+		       MEMC_GATE :
+		       0;
+}
+
 void dlki_memc_sweep(struct memc_store *s, struct memc_job *job,
 		     struct dlki_op *op)
 {
 	const struct dlk_request *request = op->request;
-	int owns = job->verb == DLKI_RELEASE;
+	int owns = job->verb != DLKI_BREAK;
 
 	job->more = 0;
 	job->each = note_if_meant;
-	job->next_place = owns && request->mode == DLK_SHARED ? 0 : MEMC_GATE;
+	job->next_place = first_place(job, request);
 	job->places_end = owns && request->mode == DLK_EXCLUSIVE ?
 				  0 :
 				  dlki_memc_slots(request);

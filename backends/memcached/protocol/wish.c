@@ -63,7 +63,7 @@ void dlki_memc_store_revoke(struct memc_store *s, struct dlki_op *op)
 {
 	struct memc_job *job;
 
-	if (!dlki_memc_gated(op->request)) {
+	if (op->request->kind == DLK_SEMAPHORE) {
 		dlki_answered(op, 1);
 		return;
 	}
