@@ -76,6 +76,7 @@ Test(rediss, a_lock_is_taken_over_tls)
 	works(uri("localhost", ""));
 	works(uri("127.0.0.1", ""));
 	works(uri("127.0.0.1", "&tls_name=localhost"));
+	works(uri("127.0.0.1", "&tls_name=a.example&tls_verify=ca"));
 }
 
 Test(rediss, a_server_that_is_not_believed_is_named_at_once)
@@ -93,15 +94,39 @@ Test(rediss, a_server_that_is_not_believed_is_named_at_once)
 	refused(uri("127.0.0.1", ""), DLOCK_EDENIED, "certificate");
 }
 
+static const char *with_cert(const char *name)
+{
+	static char more[1000];
+	char pem[80], key[80];
+
+	snprintf(pem, sizeof(pem), "%s.pem", name);
+	snprintf(key, sizeof(key), "%s.key", name);
+	snprintf(more, sizeof(more), "&tls_cert=%s&tls_key=%s", certs_path(pem),
+		 certs_path(key));
+	return uri("127.0.0.1", more);
+}
+
+/* A server of TLS 1.3 judges the certificate behind the handshake. */
 Test(rediss, a_server_that_wants_a_certificate_is_named)
 {
-	char more[1000];
+	static const char *const versions[] = { "TLSv1.2", "TLSv1.3" };
+	char more[100];
 
-	serve("server", "tls-auth-clients yes\n");
-	refused(uri("127.0.0.1", ""), DLOCK_EDENIED, "a client's certificate");
-	snprintf(more, sizeof(more), "&tls_cert=%s&tls_key=%s",
-		 certs_path("client.pem"), certs_path("client.key"));
-	works(uri("127.0.0.1", more));
+	certs_make(
+		&(struct cert_spec){ .name = "stranger", .signer = "other" });
+	for (int i = 0; i < 2; i++) {
+		snprintf(more, sizeof(more),
+			 "tls-auth-clients yes\ntls-protocols %s\n",
+			 versions[i]);
+		serve("server", more);
+		refused(uri("127.0.0.1", ""), DLOCK_EDENIED,
+			"a client's certificate");
+		refused(with_cert("stranger"), DLOCK_EDENIED,
+			"the server refused the client's certificate: ");
+		works(with_cert("client"));
+		lab_server_free(server);
+		server = NULL;
+	}
 }
 
 Test(rediss, a_port_without_tls_is_named)
