@@ -129,6 +129,7 @@ void case_close_null(struct conform *t)
 {
 	dlock_close(NULL);
 	dlock_lock_free(NULL);
+	dlock_cancel(NULL);
 	use_mutex(t);
 	is_free(t->lock);
 }

@@ -52,7 +52,9 @@ static void every_call(struct conform *t, dlock_hold *h, dlock_hold *all)
 	CHECK_RC(dlock_check(h), DLOCK_EFORKED);
 	CHECK_RC(dlock_check(all), DLOCK_EFORKED);
 	CHECK_INT(dlock_remaining_ms(h), ==, 0);
+	CHECK_INT(dlock_remaining_ms(all), ==, 0);
 	CHECK_RC(dlock_hold_fd(h), DLOCK_EFORKED);
+	CHECK_RC(dlock_hold_fd(all), DLOCK_EFORKED);
 	CHECK_RC(dlock_acquire(t->lock, 0, &none), DLOCK_EFORKED);
 	CHECK_TEXT(dlock_errmsg(), "fork");
 	CHECK_RC(dlock_acquire(t->lock, -1, &none), DLOCK_EFORKED);
@@ -61,6 +63,8 @@ static void every_call(struct conform *t, dlock_hold *h, dlock_hold *all)
 	CHECK_RC(dlock_extend(all, 1000), DLOCK_EFORKED);
 	CHECK_RC(dlock_lock_held(t->lock), DLOCK_EFORKED);
 	CHECK_RC(dlock_mutex_new(&l, t->client, "x"), DLOCK_EFORKED);
+	CHECK_RC(dlock_rwlock_new(&l, t->client, "x"), DLOCK_EFORKED);
+	CHECK_RC(dlock_semaphore_new(&l, t->client, "x", 1), DLOCK_EFORKED);
 	CHECK_RC(dlock_multi_new(&l, &t->lock, 1), DLOCK_EFORKED);
 	CHECK_RC(dlock_inspect(t->lock, no_participant, NULL, 0),
 		 DLOCK_EFORKED);

@@ -101,6 +101,7 @@ void case_opts_extend(struct conform *t)
 
 	use_mutex(t);
 	h = take(t->lock);
+	CHECK_RC(dlock_extend(NULL, 100), DLOCK_EINVAL);
 	CHECK_RC(dlock_extend(h, 100), DLOCK_EINVAL);
 	give(h);
 	o.max_hold_ms = 3000;

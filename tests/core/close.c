@@ -36,13 +36,6 @@ CASE(close, leaves_no_thread_and_no_descriptor)
 	EVENTUALLY(entries("/proc/self/task") == threads);
 }
 
-CASE(close, of_nothing_does_nothing)
-{
-	dlock_close(NULL);
-	dlock_lock_free(NULL);
-	dlock_cancel(NULL);
-}
-
 CASE(close, ends_holds_which_answer_that_they_are_lost)
 {
 	dlock_lock *s, *m;
@@ -66,21 +59,6 @@ CASE(close, ends_holds_which_answer_that_they_are_lost)
 	REFUSED(dlock_release(a), DLOCK_ELOST, "closed");
 	REFUSED(dlock_release(b), DLOCK_ELOST, "closed");
 	cr_assert_eq(dlock_release(all), DLOCK_ELOST);
-}
-
-CASE(close, ends_waits)
-{
-	struct taker t[4] = { { 0 } };
-
-	given_mutex("fake:?ttl=5s");
-	fake_occupy(fake, DLK_LOCK, "a", 0);
-	for (int i = 0; i < 4; i++)
-		taker_start(&t[i], lock, -1);
-	EVENTUALLY(stats(client).waiters == 4);
-	close_client_within(1000);
-	for (int i = 0; i < 4; i++)
-		cr_assert_eq(taker_join(&t[i]), DLOCK_ECANCELED);
-	cr_assert_eq(fake_waiting(fake), 0);
 }
 
 /* Granted while closing: given back. */

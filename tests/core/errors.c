@@ -181,46 +181,6 @@ CASE(errors, leave_errno_alone)
 	cr_assert_eq(errno, 4711);
 }
 
-/* ---- Bad names ----------------------------------------------------------- */
-
-#define L16 "0123456789abcdef"
-#define L64 L16 L16 L16 L16
-#define L256 L64 L64 L64 L64
-
-CASE(errors, refuse_bad_names)
-{
-	static const struct {
-		const char *name, *text;
-	} bad[] = {
-		{ NULL, "NULL" },
-		{ "", "empty" },
-		{ L256, "255" },
-		{ "a\nb", "control" },
-		{ "a\x7f", "control" },
-		{ "\xc2\x85", "control" },
-		{ "a\x80", "UTF-8" },
-		{ "\xc0\xaf", "UTF-8" },
-		{ "\xed\xa0\x80", "UTF-8" },
-	};
-
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		dlock_lock *l = NULL;
-
-		REFUSED(dlock_mutex_new(&l, client, bad[i].name), DLOCK_EINVAL,
-			bad[i].text);
-		REFUSED(dlock_rwlock_new(&l, client, bad[i].name), DLOCK_EINVAL,
-			bad[i].text);
-		REFUSED(dlock_semaphore_new(&l, client, bad[i].name, 1),
-			DLOCK_EINVAL, bad[i].text);
-		cr_assert_null(l);
-	}
-}
-
-CASE(errors, let_the_longest_name_pass)
-{
-	OK(dlock_release(take(mutex(client, &(L256)[1]))));
-}
-
 /* ---- Bad URIs ------------------------------------------------------------ */
 
 CASE(errors, refuse_bad_uris)

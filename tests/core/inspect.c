@@ -68,21 +68,6 @@ CASE(inspect, tells_who_holds_and_who_waits)
 	OK(dlock_release(hold));
 }
 
-CASE(inspect, lists_the_locks)
-{
-	struct told told = { 0 };
-	dlock_hold *permit;
-
-	hold = take(lock);
-	permit = take(semaphore(client, "s", 2));
-	OK(dlock_list(client, entry, &told, 1000));
-	cr_assert_eq(told.n, 2);
-	cr_assert(strstr(told.text, "lock:a:0 "));
-	cr_assert(strstr(told.text, "semaphore:s:2 "));
-	OK(dlock_release(hold));
-	OK(dlock_release(permit));
-}
-
 /* The caller's function may ask in its turn: no lock is held. */
 static void ask_again(const struct dlock_lock_info *e, void *arg)
 {

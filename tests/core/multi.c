@@ -63,21 +63,6 @@ CASE(multi, takes_its_members_in_one_order)
 	}
 }
 
-CASE(multi, holds_none_when_one_is_busy)
-{
-	dlk_time began;
-
-	fake_occupy(one, DLK_LOCK, "z", 0);
-	cr_assert_eq(dlock_acquire(all, 0, &hold), DLOCK_EBUSY);
-	began = dlk_now();
-	cr_assert_eq(dlock_acquire(all, 150, &hold), DLOCK_EBUSY);
-	cr_assert_lt(dlk_now(), late(began + 450 * DLK_MS));
-	cr_assert_null(hold);
-	cr_assert_eq(fake_held(one), 1);
-	cr_assert_eq(fake_held(two), 0);
-	cr_assert_eq(stats(a).holds + stats(b).holds, 0);
-}
-
 /* ---- Never holding and waiting ------------------------------------------- */
 
 CASE(multi, holds_nothing_while_it_waits)
@@ -194,19 +179,6 @@ CASE(multi, has_the_time_of_one_release_for_all)
 	cr_assert_eq(fake_held(three), 0);
 }
 
-/* Three members that are busy each for a part of the time. */
-CASE(multi, has_one_deadline_for_all)
-{
-	dlk_time began = dlk_now();
-
-	fake_occupy(one, DLK_LOCK, "x", 100);
-	fake_occupy(two, DLK_LOCK, "y", 200);
-	fake_occupy(one, DLK_LOCK, "z", 2000);
-	cr_assert_eq(dlock_acquire(all, 300, &hold), DLOCK_EBUSY);
-	cr_assert_geq(dlk_now(), began + 300 * DLK_MS);
-	cr_assert_lt(dlk_now(), late(began + 600 * DLK_MS));
-}
-
 CASE(multi, that_is_cancelled_holds_none)
 {
 	struct taker taker = { 0 };
@@ -282,23 +254,6 @@ CASE(multi, that_may_ask_once_only_answers_that_a_member_was_lost)
 	pthread_join(thread, NULL);
 	EVENTUALLY(stats(a).pending_cleanups + stats(b).pending_cleanups == 0);
 	cr_assert_eq(stats(a).holds + stats(b).holds, 0);
-}
-
-CASE(multi, counts_members_that_are_held_already)
-{
-	dlock_hold *first, *second;
-
-	hold = take(x);
-	first = take(all);
-	second = take(all);
-	cr_assert_neq(first, second);
-	cr_assert_eq(dlock_member(first, 1), hold);
-	OK(dlock_release(first));
-	OK(dlock_check(hold));
-	OK(dlock_release(second));
-	OK(dlock_check(hold));
-	OK(dlock_release(hold));
-	cr_assert_eq(fake_held(one), 0);
 }
 
 CASE(multi, tells_the_gravest_failure_of_its_release)

@@ -47,28 +47,6 @@ CASE(one_name, gives_no_reader_the_mutex)
 	OK(dlock_release(hold));
 }
 
-CASE(one_name, gives_a_mutex_no_read_side)
-{
-	dlock_hold *none = NULL;
-
-	REFUSED(dlock_acquire_shared(lock, 0, &none), DLOCK_EINVAL,
-		"read side");
-	OK(dlock_acquire_shared(book, 0, &hold));
-	OK(dlock_release(hold));
-}
-
-/* Each with its own request. */
-CASE(one_name, is_another_one_for_a_semaphore)
-{
-	dlock_hold *permit;
-
-	hold = take(lock);
-	permit = take(semaphore(client, "a", 2));
-	cr_assert_eq(fake_count(fake, FAKE_ATTEMPT), 2);
-	OK(dlock_release(permit));
-	OK(dlock_release(hold));
-}
-
 CASE(one_name, is_no_two_members_of_a_multi_lock)
 {
 	dlock_lock *both[] = { lock, book }, *out = NULL;

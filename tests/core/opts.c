@@ -41,34 +41,12 @@ static void ends_with(const char *why)
 	REFUSED(dlock_release(hold), DLOCK_ELOST, why);
 }
 
-CASE(opts, max_hold_ends_it_and_gives_it_back)
-{
-	given_with("fake:?ttl=30s");
-	wanted.max_hold_ms = 200;
-	hold = take_so();
-	cr_assert_leq(dlock_remaining_ms(hold), 200);
-	ends_with("max_hold is reached");
-}
-
 CASE(opts, max_hold_is_instead_of_the_clients)
 {
 	given_with("fake:?ttl=30s&max_hold=100ms");
 	wanted.max_hold_ms = 20000;
 	hold = take_so();
 	cr_assert_gt(dlock_remaining_ms(hold) + stalled_ms(), 1000);
-	OK(dlock_release(hold));
-}
-
-CASE(opts, lease_is_renewed_within_itself)
-{
-	given_with("fake:?ttl=30s");
-	wanted.lease_ms = 1500;
-	hold = take_so();
-	cr_assert_leq(dlock_remaining_ms(hold), 1500);
-	EVENTUALLY(stats(client).renewed >= 4);
-	OK(dlock_check(hold));
-	cr_assert_leq(dlock_remaining_ms(hold), 1500);
-	cr_assert_eq(diary.losses, 0);
 	OK(dlock_release(hold));
 }
 
@@ -116,17 +94,6 @@ CASE(opts, no_renew_ends_it_with_its_lease)
 	cr_assert_eq(fake_count(fake, FAKE_RENEW), 0);
 }
 
-CASE(opts, no_renew_ends_it_before_the_stores_lease)
-{
-	given_with("fake:?ttl=30s");
-	wanted.no_renew = 1;
-	wanted.lease_ms = 300;
-	hold = take_so();
-	cr_assert_leq(dlock_remaining_ms(hold), 300);
-	ends_with("not to be renewed");
-	cr_assert_eq(fake_count(fake, FAKE_RENEW), 0);
-}
-
 CASE(opts, no_renew_is_renewed_behind_it_where_the_store_needs_it)
 {
 	dlk_time begun;
@@ -159,15 +126,6 @@ CASE(opts, lease_has_no_effect_where_nothing_expires)
 	wanted.lease_ms = 50;
 	hold = take_so();
 	cr_assert_eq(dlock_remaining_ms(hold), -1);
-	OK(dlock_release(hold));
-}
-
-CASE(opts, label_is_what_others_see)
-{
-	given_with("fake:?ttl=30s");
-	wanted.label = "nightly report";
-	hold = take_so();
-	shows("fake:", "nightly report");
 	OK(dlock_release(hold));
 }
 
@@ -226,19 +184,6 @@ CASE(opts, of_both_sides_are_the_same)
 }
 
 /* ---- Extending ----------------------------------------------------------- */
-
-CASE(opts, extend_moves_the_end_both_ways)
-{
-	given_with("fake:?ttl=30s");
-	wanted.max_hold_ms = 2000;
-	hold = take_so();
-	OK(dlock_extend(hold, 20000));
-	cr_assert_gt(dlock_remaining_ms(hold) + stalled_ms(), 10000);
-	ALL_ALONG(2100, dlock_check(hold) == DLOCK_OK);
-	OK(dlock_extend(hold, 100));
-	ends_with("max_hold is reached");
-	REFUSED(dlock_extend(NULL, 5), DLOCK_EINVAL, "NULL");
-}
 
 CASE(opts, extend_is_for_the_clients_max_hold_too)
 {

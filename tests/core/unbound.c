@@ -19,24 +19,6 @@ static dlock_hold *taken_by_a_thread(dlock_lock *l)
 	return t.hold;
 }
 
-CASE(unbound, holds_are_released_by_any_thread)
-{
-	given_unbound();
-	OK(dlock_release(taken_by_a_thread(lock)));
-	OK(dlock_release(take(lock)));
-}
-
-CASE(unbound, holds_are_not_taken_again)
-{
-	dlock_hold *again = NULL;
-
-	given_unbound();
-	hold = take(lock);
-	cr_assert_eq(dlock_acquire(lock, 0, &again), DLOCK_EBUSY);
-	cr_assert_null(again);
-	OK(dlock_release(hold));
-}
-
 CASE(unbound, holds_exclude_those_of_a_thread)
 {
 	dlock_lock *bound;
