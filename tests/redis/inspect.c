@@ -116,34 +116,6 @@ CASE(redis_inspect, says_what_is_not_ours)
 	server_do(server, "DEL %s", key);
 }
 
-/* The waiter gets it at once; who was broken learns of it at the next renewal,
- * and has the smaller token. */
-CASE(redis_inspect, break_passes_the_lock_on)
-{
-	struct taker w = { 0 };
-	dlock_client *other;
-	dlock_lock *ol;
-	dlock_hold *h;
-	int64_t begin;
-
-	set_up("ttl=3s");
-	h = take(l, 0);
-	other = client_of(server->port, "ttl=3s", NULL);
-	ol = mutex(other, "x");
-	taker_queue(&w, other, ol, FOREVER);
-	begin = now_ms();
-	CHECK_OK(dlock_break(ol, patience_ms()));
-	EVENTUALLY(w.done);
-	CHECK_OK(w.rc);
-	CHECK(w.token > dlock_token(h));
-	EVENTUALLY(diary.losses == 1);
-	CHECK_INT(diary.lost_ms - begin, <=, 1000 + 100 + slack_ms());
-	CHECK_RC(dlock_release(h), DLOCK_ELOST);
-	CHECK_OK(dlock_check(w.hold));
-	let_go(&w);
-	CHECK_OK(w.release_rc);
-}
-
 static void count(const struct dlock_lock_info *e, void *arg)
 {
 	(void)e;

@@ -45,33 +45,6 @@ static void granted(struct taker *t, int64_t since_ms)
 	CHECK_INT(t->done_ms - since_ms, <, dlock_ttl_ms(a) / 4);
 }
 
-CASE(redis_name, is_one_lock_for_mutexes_and_read_write_locks)
-{
-	dlock_hold *h, *none = NULL;
-	uint64_t token = 0;
-
-	set_up("ttl=60s");
-	for (int i = 0; i < 3; i++) {
-		h = take(m, 0);
-		CHECK_INT(count("EXISTS " KEY), ==, 1);
-		CHECK(dlock_token(h) > token);
-		CHECK_RC(dlock_acquire(s, 0, &none), DLOCK_EBUSY);
-		CHECK_RC(dlock_acquire_shared(s, 0, &none), DLOCK_EBUSY);
-		token = dlock_token(h);
-		give(h);
-		h = take_shared(s, 0);
-		CHECK(dlock_token(h) > token);
-		CHECK_RC(dlock_acquire(m, 0, &none), DLOCK_EBUSY);
-		token = dlock_token(h);
-		give(h);
-		h = take(s, 0);
-		CHECK(dlock_token(h) > token);
-		CHECK_RC(dlock_acquire(m, 0, &none), DLOCK_EBUSY);
-		token = dlock_token(h);
-		give(h);
-	}
-}
-
 /* The key of a shared lock lives for a second after each change. */
 CASE(redis_name, is_one_lock_while_its_own_key_is_gone)
 {
@@ -93,25 +66,6 @@ CASE(redis_name, is_one_lock_while_its_own_key_is_gone)
 	give(h);
 	granted(&t, begin);
 	let_go(&t);
-}
-
-CASE(redis_name, wakes_a_mutex_when_the_last_reader_goes)
-{
-	struct taker t = { 0 };
-	dlock_hold *h, *k;
-	int64_t begin;
-
-	set_up("ttl=60s");
-	h = take_shared(r, 0);
-	k = take_shared(s, 0);
-	taker_queue(&t, a, m, FOREVER);
-	give(h);
-	ALL_ALONG(100, !t.done);
-	begin = now_ms();
-	give(k);
-	granted(&t, begin);
-	let_go(&t);
-	CHECK_OK(t.release_rc);
 }
 
 /* Readers that stand together go together. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Networks that drop connections and tell nobody, that are slow for many at a
- * time, and that deliver a request when nobody expects it. */
+/* Networks that drop connections and tell nobody, and that are slow for many at
+ * a time. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -33,19 +33,6 @@ static void set_up(const char *query)
 }
 
 /* ---- Connections that die without a word --------------------------------- */
-
-CASE(redis_network, that_drops_connections_costs_no_hold)
-{
-	dlock_hold *h;
-
-	set_up("ttl=3s");
-	h = take(l, patience_ms());
-	lab_proxy_strand(proxy);
-	EVENTUALLY(stats(far).renewed >= 2 || diary.losses > 0);
-	CHECK_INT(diary.losses, ==, 0);
-	CHECK_OK(dlock_check(h));
-	give(h);
-}
 
 CASE(redis_network, that_drops_connections_costs_one_try)
 {
@@ -162,36 +149,6 @@ CASE(redis_network, that_is_slow_makes_no_busy_lock_unreachable)
 	for (int i = 0; i < 3; i++)
 		CHECK_RC(dlock_acquire(l, 400, &none), DLOCK_EBUSY);
 	give(h);
-}
-
-/* ---- Requests that were sent twice --------------------------------------- */
-
-/* The connection ends while the request is on its way, which is sent again; and
- * then the first one arrives, when all is over. */
-CASE(redis_network, that_delivers_a_request_late_leaves_no_holder)
-{
-	struct taker t = { 0 };
-	int64_t begin;
-	uint64_t run;
-
-	set_up("ttl=10s");
-	lab_proxy_hold(proxy, "EVAL");
-	taker_start(&t, l, patience_ms());
-	if (lab_proxy_wait(proxy, LAB_HELD, 1, patience_ms()) < 0)
-		FAIL("%s", lab_errmsg());
-	lab_proxy_half_close(proxy, LAB_DOWN);
-	EVENTUALLY(t.done);
-	CHECK_OK(t.rc);
-	let_go(&t);
-	CHECK_OK(t.release_rc);
-	CHECK_INT((int)stats(far).pending_cleanups, ==, 1);
-	give(take(nl, 0));
-	begin = now_ms();
-	run = scripts_run(server);
-	CHECK_INT(lab_proxy_deliver(proxy), >=, 1);
-	EVENTUALLY(scripts_run(server) > run);
-	give(take(nl, patience_ms()));
-	CHECK_INT(now_ms() - begin, <, 3000 + slack_ms());
 }
 
 /* ---- A server that is down ----------------------------------------------- */

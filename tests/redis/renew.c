@@ -21,38 +21,6 @@ static void set_up(const char *query)
 	l = mutex(c, "x");
 }
 
-CASE(redis_renew, keeps_a_lock_and_gives_it_the_whole_lease)
-{
-	dlock_hold *h;
-
-	set_up("ttl=600ms");
-	h = take(l, 0);
-	EVENTUALLY(stats(c).renewed >= 6);
-	CHECK_OK(dlock_check(h));
-	CHECK_INT(dlock_remaining_ms(h), <=, 600);
-	CHECK_INT(diary.losses, ==, 0);
-	give(h);
-}
-
-/* A server may not know the script yet, or may have forgotten it. */
-CASE(redis_renew, brings_its_script_without_a_word)
-{
-	dlock_hold *h;
-
-	set_up("ttl=600ms");
-	h = take(l, 0);
-	for (int i = 0; i < 2; i++) {
-		uint64_t renewed = stats(c).renewed;
-
-		EVENTUALLY(stats(c).renewed > renewed);
-		server_do(server, "SCRIPT FLUSH");
-		EVENTUALLY(stats(c).renewed > renewed + 1);
-	}
-	CHECK(!diary_says(&diary, "renewal:"));
-	CHECK(!diary_says(&diary, "script"));
-	give(h);
-}
-
 CASE(redis_renew, does_not_make_a_claim_that_is_gone)
 {
 	dlock_hold *h;
@@ -218,36 +186,6 @@ CASE(redis_renew, a_lease_begins_with_the_attempt_that_brought_it)
 	CHECK_INT(diary.losses, ==, 0);
 	let_go(&t);
 	CHECK_OK(t.release_rc);
-}
-
-/* Entered three times and left twice, it is one claim with one lease. */
-CASE(redis_renew, of_what_was_entered_again_is_one)
-{
-	dlock_hold *h[3], *none = NULL;
-	dlock_client *other;
-	dlock_lock *theirs;
-	uint64_t before;
-	int64_t began, took, third_ms;
-
-	set_up("ttl=600ms");
-	other = client_of(server->port, NULL, NULL);
-	theirs = mutex(other, "x");
-	for (int i = 0; i < 3; i++)
-		h[i] = take(l, 0);
-	give(h[2]);
-	give(h[1]);
-	before = stats(c).renewed;
-	began = now_ms();
-	third_ms = dlock_ttl_ms(c) / 3;
-	nap_ms(3 * dlock_ttl_ms(c)); /* by then nine renewals are due */
-	took = now_ms() - began;
-	CHECK_OK(dlock_check(h[0]));
-	CHECK_RC(dlock_acquire(theirs, 0, &none), DLOCK_EBUSY);
-	/* About one each third of the lease, and not three. */
-	CHECK_INT(stats(c).renewed - before, <=, 2 * (took / third_ms + 1));
-	CHECK_INT(diary.losses, ==, 0);
-	give(h[0]);
-	give(take(theirs, 0));
 }
 
 /* Until that is done, it is told as the short one that it is. */

@@ -83,6 +83,16 @@ Test(replies, nonsense)
 		"*1\r\n*1\r\n*1\r\n");
 	refused(":12a\r\n");
 	refused("$x\r\n");
+	refused("$-2\r\n");
+	refused(":99999999999999999999999\r\n");
+	refused("*4294967296\r\n");
+	refused("\r\n");
+	refused("\x16\x03\x01\x02\r\n");
+	refused("%1\r\n+a\r\n+b\r\n"); /* RESP3 */
+	refused("_\r\n");
+	refused("#t\r\n");
+	refused(",1.5\r\n");
+	refused(">2\r\n+a\r\n+b\r\n");
 }
 
 /* However it is announced, no more than the limit is kept. */
@@ -112,10 +122,22 @@ static struct redis_attempt_answer attempt_answer(const char *text)
 Test(replies, attempt)
 {
 	struct redis_reply odd = { .type = RD_INTEGER, .number = 1 };
-	static const char *const bad[] = { "",    "0",   "B",
-					   "B ",  "B x", "B 1 ",
-					   "L",   "F ",  "1790 ",
-					   "X 1", "-1",  "9007199254740992" };
+	static const char *const bad[] = { "",
+					   "0",
+					   "B",
+					   "B ",
+					   "B x",
+					   "B 1 ",
+					   "L",
+					   "F ",
+					   "1790 ",
+					   "X 1",
+					   "-1",
+					   "9007199254740992",
+					   "0000000000000000",
+					   "99999999999999999",
+					   "B -99999999999999999999",
+					   "L 99999999999" };
 
 	cr_expect_eq(attempt_answer("1790000000000000").type, RD_GRANTED);
 	cr_expect_eq(attempt_answer("1790000000000000").token,
