@@ -7,30 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "conform/cases.h"
 #include "conform/worker.h"
+#include "storm.h"
 
 /* ---- A storm of signals -------------------------------------------------- */
-
-static atomic_int alarms;
-
-static void on_alarm(int sig)
-{
-	(void)sig;
-	atomic_fetch_add(&alarms, 1);
-}
-
-static void storm(int on)
-{
-	struct sigaction sa = { .sa_handler = on_alarm };
-	struct itimerval every = { { 0, on ? 1000 : 0 }, { 0, on ? 1000 : 0 } };
-
-	CHECK_INT(sigaction(SIGALRM, &sa, NULL), ==, 0);
-	CHECK_INT(setitimer(ITIMER_REAL, &every, NULL), ==, 0);
-}
 
 static int64_t wait_in_vain(dlock_lock *lock)
 {
@@ -50,7 +33,7 @@ void case_signals_storm(struct conform *t)
 	use_mutex(t);
 	p = join(t, OTHER_CLIENT);
 	ASK_OK(p, ACQUIRE, at_once_ms());
-	storm(1);
+	CHECK_INT(storm_start(1000), ==, 0);
 	CHECK_WITHIN(wait_in_vain(t->lock), 200 + slack_ms());
 	for (int i = 0; i < 10; i++) {
 		ASK_OK(p, RELEASE, 0);
@@ -61,8 +44,7 @@ void case_signals_storm(struct conform *t)
 		HEAR_OK(p);
 	}
 	close_client(t, another_client(t, NULL, NULL));
-	CHECK_INT(alarms, >=, 20);
-	storm(0);
+	CHECK_INT(storm_stop(), >=, 20);
 }
 
 /* ---- The library's threads ----------------------------------------------- */

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Replies that are lost, late or slow; a server that stands still. */
+/* Replies that are lost; requests that are late; a server that stands still. */
 #include "support.h"
 
 #include <pthread.h>
 #include <string.h>
 
-#include "storm.h"
-
-/* How the requests to acquire, to renew and to release begin. */
+/* How the requests to acquire and to release begin. */
 #define TAKE "add "
-#define KEEP(s) with_key(s, "cas %s 0 6 ", "lnx")
+
 static const char *drop_of(const struct scene *s)
 {
 	if (strcmp(s->protocol, "meta") == 0)
@@ -98,82 +96,6 @@ EITHER_WAY(memcached_fault, reply_to_add_is_lost_and_then_all_is)
 	CHECK_INT(lab_memcached_do(s.server, NULL, 0, "flush_all"), ==, 0);
 	CHECK_RC(dlock_release(h), DLOCK_ELOST);
 	give(take(l));
-	scene_end(&s);
-}
-
-EITHER_WAY(memcached_fault, reply_to_renewal_is_lost)
-{
-	struct scene s = scene_new(protocol, NULL);
-	dlock_client *c = by_proxy(&s, "ttl=3s");
-	dlock_lock *l = mutex(c, "x");
-	dlock_hold *h = take(l);
-
-	for (int i = 0; i < 2; i++) {
-		lab_proxy_swallow(s.proxy, KEEP(&s),
-				  i ? LAB_THEN_STRAND : LAB_THEN_CLOSE);
-		CHECK_INT(lab_proxy_wait(s.proxy, LAB_SWALLOWED,
-					 (uint64_t)i + 1, patience_ms()),
-			  ==, 0);
-		ALL_ALONG(dlock_ttl_ms(c) / 2 + 100,
-			  dlock_check(h) == DLOCK_OK);
-	}
-	give(h);
-	scene_end(&s);
-}
-
-/* One byte now and then keeps no caller beyond its deadline, nor do signals. */
-EITHER_WAY(memcached_fault, drip_and_silence)
-{
-	struct scene s = scene_new(protocol, NULL);
-	dlock_client *c = by_proxy(&s, "close=1s&ask=40ms");
-	dlock_lock *l = mutex(c, "x");
-	struct dlock_stats stats = { .size = sizeof(stats) };
-	dlock_hold *h = NULL;
-
-	give(take(l));
-	CHECK_INT(storm_start(1000), ==, 0);
-	for (int i = 0; i < 2; i++) {
-		if (i == 0)
-			lab_proxy_drip(s.proxy, LAB_DOWN, 60);
-		else
-			lab_proxy_hole(s.proxy, LAB_DOWN, true);
-		CHECK_WITHIN(ask(l, 300, DLOCK_EUNREACHABLE),
-			     300 + 40 + 50 + slack_ms());
-		CHECK_WITHIN(ask(l, 0, DLOCK_EUNREACHABLE),
-			     40 + 50 + slack_ms());
-		lab_proxy_heal(s.proxy);
-		h = take(l);
-		give(h);
-	}
-	CHECK_INT(storm_stop(), >, 100);
-	lab_proxy_reset(s.proxy);
-	CHECK_OK(dlock_get_stats(c, &stats));
-	EVENTUALLY(dlock_get_stats(c, &stats) == 0 && stats.holds == 0);
-	scene_end(&s);
-}
-
-/* What was answered too late must not be taken for the next answer. */
-EITHER_WAY(memcached_fault, late_reply)
-{
-	struct scene s = scene_new(protocol, NULL);
-	dlock_client *c = by_proxy(&s, "ask=250ms");
-	dlock_client *other = direct(&s, "");
-	dlock_lock *l = mutex(c, "x"), *free_one = mutex(c, "y");
-	dlock_hold *h = take(mutex(other, "x")), *none;
-
-	give(take(free_one));
-	lab_proxy_delay(s.proxy, LAB_DOWN, 600);
-	ask(l, 0, DLOCK_EUNREACHABLE);
-	lab_proxy_delay(s.proxy, LAB_DOWN, 0);
-	for (int i = 0; i < 30; i++)
-		give(take(free_one));
-	/* The answer to the clean-up may have been delayed, too. */
-	EVENTUALLY(dlock_acquire(l, 20, &none) == DLOCK_EBUSY);
-	for (int i = 0; i < 30; i++) {
-		give(take(free_one));
-		ask(l, 20, DLOCK_EBUSY);
-	}
-	give(h);
 	scene_end(&s);
 }
 

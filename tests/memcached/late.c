@@ -5,8 +5,6 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "storm.h"
-
 /* The request that gets the first slot of the semaphore "s". */
 static const char *get_slot(const struct scene *s)
 {
@@ -86,22 +84,6 @@ EITHER_WAY(memcached_late, add_that_was_sent_twice)
 	scene_end(&s);
 }
 
-EITHER_WAY(memcached_late, nothing_is_left_where_nothing_was_sent)
-{
-	struct scene s = scene_new(protocol, NULL);
-	dlock_client *c = by_proxy(&s, "ttl=30s");
-	dlock_lock *l = mutex(c, "x");
-	struct dlock_stats stats = { .size = sizeof(stats) };
-
-	lab_proxy_refuse(s.proxy, true);
-	lab_proxy_reset(s.proxy);
-	for (int i = 0; i < 200; i++)
-		ask(l, 0, DLOCK_EUNREACHABLE);
-	CHECK_OK(dlock_get_stats(c, &stats));
-	CHECK_INT((int)stats.pending_cleanups, <=, 1);
-	scene_end(&s);
-}
-
 /*
  * A's renewal is on its way when the server is restarted, and B takes the lock
  * under the very number that A's renewal names.  Neither that one nor the next,
@@ -161,38 +143,5 @@ EITHER_WAY(memcached_late, reply_to_look_is_lost)
 	}
 	dlock_lock_free(slot);
 	dlock_lock_free(theirs);
-	scene_end(&s);
-}
-
-/* Not one answer in time, while signals come: a hold ends with its lease, and
- * its release with its time. */
-EITHER_WAY(memcached_late, renewals_that_drip)
-{
-	struct scene s = scene_new(protocol, NULL);
-	dlock_client *c = by_proxy(&s, "ttl=2s&ask=200ms&close=500ms");
-	dlock_client *other = direct(&s, "ttl=2s");
-
-	CHECK_INT(storm_start(1000), ==, 0);
-	for (int i = 0; i < 2; i++) {
-		dlock_hold *h = take(mutex(c, "x")), *next;
-		int64_t begun = now_ms();
-
-		if (i == 0)
-			lab_proxy_drip(s.proxy, LAB_DOWN, 60);
-		else
-			lab_proxy_hole(s.proxy, LAB_DOWN, true);
-		next = take(mutex(other, "x"));
-		CHECK_RC(dlock_check(h), DLOCK_ELOST);
-		CHECK_INT(now_ms() - begun, >=, 1900);
-		begun = now_ms();
-		CHECK_RC(dlock_release(h), DLOCK_ELOST);
-		CHECK_INT(now_ms() - begun, <, 200 + 50 + slack_ms());
-		lab_proxy_heal(s.proxy);
-		/* What is healed makes up for nothing. */
-		ALL_ALONG(dlock_ttl_ms(other) / 2,
-			  dlock_check(next) == DLOCK_OK);
-		give(next);
-	}
-	CHECK_INT(storm_stop(), >, 100);
 	scene_end(&s);
 }

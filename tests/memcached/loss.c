@@ -2,7 +2,6 @@
 /* What memcached forgets is found out in time, and the next token is larger. */
 #include "support.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -213,89 +212,5 @@ EITHER_WAY(memcached_loss, is_not_made_good_by_a_late_add)
 	h = take(mutex(slow, "x"));
 	add_again(&s);
 	CHECK_RC(dlock_release(h), DLOCK_ELOST);
-	scene_end(&s);
-}
-
-struct taker {
-	dlock_lock *lock;
-	dlock_hold *hold;
-	pthread_t thread;
-};
-
-static void *take_it(void *arg)
-{
-	struct taker *t = arg;
-
-	CHECK_OK(dlock_acquire(t->lock, 20000, &t->hold));
-	return NULL;
-}
-
-/* A server that was stopped serves its sockets before it reads its clock, and
- * counts the time of an item from before it was stopped. */
-EITHER_WAY(memcached_loss, stopped_server)
-{
-	/* One second longer than an item lives. */
-	enum { TAKERS = 6, TTL_S = 6, STOP_S = TTL_S + MEMC_MORE_S + 1 };
-	struct scene s = scene_new(protocol, NULL);
-	dlock_client *other = direct(&s, "ttl=6s");
-	dlock_lock *theirs[TAKERS];
-	struct taker t[TAKERS];
-	uint64_t sent, uptime_s;
-
-	for (int i = 0; i < TAKERS; i++) {
-		char name[2] = { (char)('a' + i), '\0' };
-
-		t[i].lock = mutex(by_proxy(&s, "ttl=6s"), name);
-		theirs[i] = mutex(other, name);
-		give(take(t[i].lock));
-	}
-	uptime_s = uptime_of(&s);
-	lab_server_pause(s.server);
-	nap_ms(STOP_S * 1000);
-	sent = lab_proxy_stat(s.proxy, LAB_UP_CHUNKS);
-	for (int i = 0; i < TAKERS; i++)
-		CHECK_INT(pthread_create(&t[i].thread, NULL, take_it, &t[i]),
-			  ==, 0);
-	CHECK_INT(lab_proxy_wait(s.proxy, LAB_UP_CHUNKS, sent + TAKERS,
-				 patience_ms()),
-		  ==, 0);
-	lab_server_resume(s.server);
-	for (int i = 0; i < TAKERS; i++)
-		pthread_join(t[i].thread, NULL);
-	EVENTUALLY(uptime_of(&s) >= uptime_s + STOP_S);
-	for (int i = 0; i < TAKERS; i++) {
-		dlock_hold *h = NULL;
-		int rc = dlock_acquire(theirs[i], 0, &h);
-
-		CHECK(rc != DLOCK_OK || dlock_check(t[i].hold) != DLOCK_OK);
-		dlock_release(t[i].hold);
-		if (rc == DLOCK_OK)
-			give(h);
-	}
-	scene_end(&s);
-}
-
-/* A server that has just begun may be taken for the one before it. */
-EITHER_WAY(memcached_loss, young_server_grants_nothing)
-{
-	struct scene s = scene_new(protocol, NULL);
-	dlock_client *c = direct(&s, "");
-	dlock_lock *l = mutex(c, "x");
-	uint64_t token = 0;
-
-	for (int i = 0; i < 3; i++) {
-		dlock_hold *h = take(l);
-		int rc;
-
-		CHECK(dlock_token(h) > token);
-		token = dlock_token(h);
-		CHECK_INT(lab_server_kill(s.server), ==, 0);
-		CHECK_INT(lab_server_restart(s.server, false), ==, 0);
-		/* It was lost; whether that is known depends on when the broken
-		 * connection is noticed. */
-		rc = dlock_release(h);
-		CHECK(rc == DLOCK_OK || rc == DLOCK_ELOST);
-		ask(l, 0, DLOCK_EUNREACHABLE);
-	}
 	scene_end(&s);
 }
