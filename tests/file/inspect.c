@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The holders and the waiters; and which locks there are. */
+/* The holders and the waiters. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -210,36 +210,4 @@ CASE(file_inspect, tells_the_exact_token)
 	h = take(m, 0);
 	CHECK(inspect(l).tokens == dlock_token(h));
 	CHECK_OK(dlock_release(h));
-}
-
-static void list_one(const struct dlock_lock_info *e, void *arg)
-{
-	char *text = arg;
-
-	snprintf(text + strlen(text), 512 - strlen(text), "%s %s %u;", e->kind,
-		 e->name, e->permits);
-}
-
-CASE(file_inspect, tells_which_locks_there_are)
-{
-	struct scene *s = scene();
-	dlock_client *c = store_open(s->dir, NULL);
-	dlock_client *d = store_open(s->dir, "prefix=dlock.b");
-	dlock_lock *l[4] = { mutex(c, "a/b c"), rwlock(c, "x"),
-			     semaphore(c, "x", 7), mutex(d, "theirs") };
-	char text[512] = "";
-	int i;
-
-	for (i = 0; i < 4; i++) {
-		CHECK_OK(dlock_release(take(l[i], 0)));
-		end_now(l[i]);
-	}
-	CHECK_OK(dlock_list(c, list_one, text, 1000));
-	CHECK_TEXT(text, "lock a/b c 0;");
-	CHECK_TEXT(text, "lock x 0;");
-	CHECK_TEXT(text, "semaphore x 7;");
-	CHECK(!strstr(text, "theirs"));
-	text[0] = '\0';
-	CHECK_OK(dlock_list(d, list_one, text, 1000));
-	CHECK(!strcmp(text, "lock theirs 0;"));
 }

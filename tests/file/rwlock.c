@@ -10,53 +10,6 @@
 
 #include "backends/file/bytes.h"
 
-/* Two of these leave no moment without a reader, if they may. */
-static void read_all_the_time(void *arg)
-{
-	struct scene *s = arg;
-	dlock_client *c = store_open(s->dir, NULL);
-	dlock_lock *l = rwlock(c, "x");
-	dlock_hold *h;
-
-	while (!s->stop) {
-		h = take_shared(l, FOREVER);
-		s->reading++;
-		s->ready++;
-		nap_ms(2);
-		/* Overlap: hold on until another is in, if one can get in. */
-		for (int i = 0; i < 5 && s->reading < 2 && !s->stop; i++)
-			nap_ms(1);
-		s->reading--;
-		CHECK_OK(dlock_release(h));
-	}
-	end_now(l);
-	end_now(c);
-}
-
-CASE(file_rwlock, a_writer_does_not_starve)
-{
-	struct scene *s = scene();
-	pid_t reader[3];
-	dlock_client *c;
-	dlock_lock *l;
-	dlock_hold *h;
-	int i;
-
-	for (i = 0; i < 3; i++)
-		reader[i] = child(read_all_the_time, s);
-	c = store_open(s->dir, NULL);
-	l = rwlock(c, "x");
-	EVENTUALLY(s->ready > 10);
-	for (i = 0; i < 20; i++) {
-		h = take(l, 2000 * slowness());
-		CHECK_INT(s->reading, ==, 0);
-		CHECK_OK(dlock_release(h));
-	}
-	s->stop = 1;
-	for (i = 0; i < 3; i++)
-		child_ended(reader[i]);
-}
-
 static void wait_to_write(void *arg)
 {
 	struct scene *s = arg;
@@ -140,26 +93,6 @@ CASE(file_rwlock, a_waiting_writer_goes_before_later_readers)
 	dlock_lock *l = rwlock(c, "x"), *m = rwlock(d, "x");
 
 	CHECK_WITHIN(before_readers(s, l, m), 100 + slack_ms());
-}
-
-CASE(file_rwlock, a_writer_turned_reader_lets_readers_in)
-{
-	struct scene *s = scene();
-	dlock_client *c = store_open(s->dir, NULL);
-	dlock_client *d = store_open(s->dir, NULL);
-	dlock_lock *l = rwlock(c, "x"), *m = rwlock(d, "x");
-	dlock_hold *w = take(l, 0), *r = take_shared(l, 0), *h;
-	struct taker t = { .shared = 1 };
-
-	CHECK_RC(dlock_acquire_shared(m, 0, &h), DLOCK_EBUSY);
-	taker_start(&t, m, FOREVER);
-	EVENTUALLY(stats(d).waiters == 1);
-	CHECK_OK(dlock_release(w));
-	CHECK_OK(taker_join(&t));
-	CHECK_OK(t.release_rc);
-	CHECK_RC(dlock_acquire(m, 0, &h), DLOCK_EBUSY);
-	CHECK_OK(dlock_release(r));
-	CHECK_OK(dlock_release(take(m, 0)));
 }
 
 /* ---- Shares that are being given out ------------------------------------ */

@@ -4,42 +4,6 @@
 
 #include <criterion/criterion.h>
 
-static void take_permits(void *arg)
-{
-	struct scene *s = arg;
-	dlock_client *c = store_open(s->dir, NULL);
-	dlock_lock *l = semaphore(c, "x", 3);
-	dlock_hold *h;
-	int i, n;
-
-	for (i = 0; i < 400; i++) {
-		h = take(l, FOREVER);
-		n = ++s->inside;
-		CHECK_INT(n, <=, 3);
-		if (n > s->most)
-			s->most = n;
-		if (i % 8 == 0)
-			nap_ms(1);
-		s->inside--;
-		CHECK_OK(dlock_release(h));
-	}
-	end_now(l);
-	end_now(c);
-}
-
-CASE(file_semaphore, permits_across_processes)
-{
-	struct scene *s = scene();
-	pid_t pid[6];
-	int i;
-
-	for (i = 0; i < 6; i++)
-		pid[i] = child(take_permits, s);
-	for (i = 0; i < 6; i++)
-		child_ended(pid[i]);
-	CHECK_INT(s->most, ==, 3);
-}
-
 CASE(file_semaphore, everybody_names_the_same_number_of_permits)
 {
 	struct scene *s = scene();

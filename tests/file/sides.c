@@ -37,38 +37,6 @@ static void two(struct two *t)
 
 /* ---- Exclusion ----------------------------------------------------------- */
 
-static void busy(dlock_lock *l, int shared)
-{
-	struct taker t = { .shared = shared };
-
-	taker_start(&t, l, 0);
-	CHECK_INT(taker_join(&t), ==, DLOCK_EBUSY);
-}
-
-CASE(file_sides, exclude_each_other)
-{
-	struct two t;
-	dlock_hold *h;
-
-	two(&t);
-	h = take(t.mutex_a, 0);
-	busy(t.rw_a, 0);
-	busy(t.rw_a, 1);
-	busy(t.rw_b, 0);
-	busy(t.rw_b, 1);
-	CHECK_OK(dlock_release(h));
-	h = take(t.rw_a, 0);
-	busy(t.mutex_a, 0);
-	busy(t.mutex_b, 0);
-	CHECK_OK(dlock_release(h));
-	h = take_shared(t.rw_a, 0);
-	busy(t.mutex_a, 0);
-	busy(t.mutex_b, 0);
-	CHECK_OK(dlock_release(take_shared(t.rw_b, 0)));
-	CHECK_OK(dlock_release(h));
-	CHECK_OK(dlock_release(take(t.mutex_b, 0)));
-}
-
 /* What the processes of a crowd share. */
 struct crowd {
 	char dir[PATH_MAX];
