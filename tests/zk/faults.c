@@ -12,31 +12,6 @@ TestSuite(zk_faults, .timeout = 120);
 
 #define DIR "/dlock/lnlock"
 
-CASE(zk_faults, a_lost_create_reply_leaves_one_node)
-{
-	struct lab_server *s = server(NULL);
-	struct lab_proxy *p = proxy(s);
-	zhandle_t *zh = bare(s->port);
-	dlock_client *c = client(lab_proxy_port(p), "?ttl=5s&ask=200ms");
-	dlock_lock *l = mutex(c, "lock");
-
-	/* The directory is there, so that the next request makes the node. */
-	CHECK_OK(dlock_release(take(l, FOREVER)));
-	for (int i = 0; i < 10; i++) {
-		dlock_hold *h;
-		uint64_t swallowed = (uint64_t)i + 1;
-
-		lab_proxy_swallow(p, "-x-", LAB_THEN_CLOSE);
-		h = take(l, PATIENCE);
-		CHECK_INT(lab_proxy_stat(p, LAB_SWALLOWED), ==, swallowed);
-		CHECK_INT(children(zh, DIR, NULL), ==, 1);
-		CHECK_OK(dlock_check(h));
-		CHECK_OK(dlock_release(h));
-		EVENTUALLY(children_are(zh, DIR, 0));
-	}
-	CHECK_INT(stats(c).lost, ==, 0);
-}
-
 /* The library takes the next answer for one that is out of order, and connects
  * again: no reason to give up. */
 CASE(zk_faults, answers_out_of_order_are_asked_for_again)
@@ -51,25 +26,6 @@ CASE(zk_faults, answers_out_of_order_are_asked_for_again)
 		lab_proxy_swallow(p, NULL, LAB_THEN_NOTHING);
 		CHECK_OK(dlock_release(take(l, PATIENCE)));
 	}
-}
-
-/* A waiter that gives up leaves nothing, though it never got an answer. */
-CASE(zk_faults, a_create_given_up_is_cleaned_up)
-{
-	struct lab_server *s = server(NULL);
-	struct lab_proxy *p = proxy(s);
-	zhandle_t *zh = bare(s->port);
-	dlock_client *c = client(lab_proxy_port(p), "?ttl=30s&ask=300ms");
-	dlock_lock *l = mutex(c, "lock");
-	dlock_hold *h = NULL;
-
-	CHECK_OK(dlock_release(take(l, FOREVER)));
-	lab_proxy_hole(p, LAB_DOWN, true);
-	CHECK_RC(dlock_acquire(l, 50, &h), DLOCK_EUNREACHABLE);
-	EVENTUALLY(children_are(zh, DIR, 1));
-	lab_proxy_heal(p);
-	EVENTUALLY(children_are(zh, DIR, 0));
-	CHECK_OK(dlock_release(take(l, PATIENCE)));
 }
 
 CASE(zk_faults, a_lost_release_reply_is_no_second_release)
@@ -90,25 +46,6 @@ CASE(zk_faults, a_lost_release_reply_is_no_second_release)
 	CHECK_OK(dlock_check(h));
 	CHECK_INT(children(zh, DIR, NULL), ==, 1);
 	CHECK_OK(dlock_release(h));
-}
-
-/* A release that the server does not hear is repeated until the session
- * ends. */
-CASE(zk_faults, a_node_outlives_its_lease_but_not_the_cut)
-{
-	struct lab_server *s = server(NULL);
-	struct lab_proxy *p = proxy(s);
-	zhandle_t *zh = bare(s->port);
-	dlock_client *c = client(lab_proxy_port(p), "?ttl=3s&close=100ms");
-	dlock_lock *l = mutex(c, "lock");
-	dlock_hold *h = take(l, FOREVER);
-
-	lab_proxy_refuse(p, true);
-	lab_proxy_reset(p);
-	CHECK_RC(dlock_release(h), DLOCK_EUNREACHABLE);
-	lab_proxy_heal(p);
-	EVENTUALLY(children_are(zh, DIR, 0));
-	EVENTUALLY(stats(c).pending_cleanups == 0);
 }
 
 /* The client is cut off for longer than its session lives: it knows by itself,
@@ -147,24 +84,6 @@ CASE(zk_faults, an_expired_session_is_replaced)
 	CHECK_INT(waiter_join(&w), ==, DLOCK_OK);
 	CHECK_OK(dlock_release(h));
 	CHECK_INT(diary.losses, ==, 1);
-}
-
-CASE(zk_faults, a_short_cut_is_a_risk_and_no_loss)
-{
-	struct lab_server *s = server(NULL);
-	struct lab_proxy *p = proxy(s);
-	dlock_client *c = watched_client(lab_proxy_port(p), "?ttl=6s");
-	dlock_lock *l = mutex(c, "lock");
-	dlock_hold *h = take(l, FOREVER);
-
-	lab_proxy_refuse(p, true);
-	lab_proxy_reset(p);
-	EVENTUALLY(diary.risks == 1);
-	lab_proxy_heal(p);
-	EVENTUALLY(diary.safes == 1);
-	CHECK_OK(dlock_check(h));
-	CHECK_OK(dlock_release(h));
-	CHECK_INT(diary.losses, ==, 0);
 }
 
 /* A waiter that gives up without a connection leaves no watch for the next
