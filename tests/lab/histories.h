@@ -3,6 +3,8 @@
 #ifndef DLOCK_TESTS_LAB_HISTORIES_H
 #define DLOCK_TESTS_LAB_HISTORIES_H
 
+#include <dlock/dlock.h>
+
 #include "lab/history/check.h"
 #include "made.h"
 
@@ -29,6 +31,7 @@ struct history {
 
 #define BREAKS(rule) (1U << LAB_RULE_##rule)
 #define SEM(n) .mode = LAB_PERMIT, .limit = (n)
+#define BUSY(a, g) .asked = (a), .got = (g), .rc = DLOCK_EBUSY
 /* asked, got, release, released, token */
 #define HELD(a, g, r, d, t) \
 	.asked = (a), .got = (g), .release = (r), .released = (d), .token = (t)
