@@ -167,9 +167,8 @@ Test(worker, may_keep_a_multi_lock_past_its_lease)
 
 	start(&a, "A");
 	start(&b, "B");
-	fake_script(fake_store(""), FAKE_RENEW,
-		    (struct fake_step){ .fault = FAKE_REFUSE,
-					.times = FAKE_ALWAYS });
+	FAKE_SCRIPT(fake_store(""), FAKE_RENEW, .fault = FAKE_REFUSE,
+		    .times = FAKE_ALWAYS);
 	tell(&a, both(4 * TTL_MS));
 	while (fake_count(fake_store(""), FAKE_ATTEMPT) < 2)
 		lab_nap_ms(1);

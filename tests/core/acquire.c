@@ -44,7 +44,7 @@ CASE(acquire, that_was_told_busy_says_so)
 {
 	given_mutex("fake:?ttl=5s");
 	fake_occupy(fake, DLK_LOCK, "a", 0);
-	fake_script(fake, FAKE_ATTEMPT, (struct fake_step){ 0 });
+	FAKE_SCRIPT(fake, FAKE_ATTEMPT, 0);
 	fake_always(fake, FAKE_ATTEMPT, FAKE_REFUSE);
 	answers(lock, 60, DLOCK_EBUSY, 60, 60 + SLACK_MS);
 	cr_assert(strstr(dlock_errmsg(), "when the store last answered"));
@@ -109,8 +109,7 @@ CASE(acquire, leaves_no_orphan_when_a_request_arrives_late)
 	dlk_time gave_up;
 
 	given_mutex("fake:?ttl=500ms");
-	fake_script(fake, FAKE_ATTEMPT,
-		    (struct fake_step){ .fault = FAKE_LATE, .late_ms = 200 });
+	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .fault = FAKE_LATE, .late_ms = 200);
 	/* It is there until it was seen. */
 	fake_always(fake, FAKE_RELEASE, FAKE_REFUSE);
 	answers(lock, 0, DLOCK_EUNREACHABLE, 0, SLACK_MS);
@@ -134,9 +133,8 @@ CASE(acquire, ends_at_once_with_what_cannot_be_helped)
 
 	given_mutex("fake:?ttl=100ms");
 	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
-		fake_script(fake, FAKE_ATTEMPT,
-			    (struct fake_step){ .fault = FAKE_CODE,
-						.code = codes[i] });
+		FAKE_SCRIPT(fake, FAKE_ATTEMPT, .fault = FAKE_CODE,
+			    .code = codes[i]);
 		answers(lock, -1, codes[i], 0, SLACK_MS);
 		cr_assert_str_eq(dlock_errmsg(), "fake: scripted");
 	}
@@ -168,8 +166,7 @@ CASE(acquire, hears_a_wake_that_comes_while_it_asks)
 	given_mutex("fake:");
 	fake_occupy(fake, DLK_LOCK, "a", 0);
 	/* Answers BUSY from before, 200 ms after the wake was sent. */
-	fake_script(fake, FAKE_ATTEMPT,
-		    (struct fake_step){ .fault = FAKE_BUSY, .delay_ms = 200 });
+	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .fault = FAKE_BUSY, .delay_ms = 200);
 	taker_start(&t, lock, 10000);
 	EVENTUALLY(fake_count(fake, FAKE_ATTEMPT) == 1);
 	fake_vacate(fake, DLK_LOCK, "a");
@@ -188,8 +185,7 @@ CASE(acquire, looks_again_when_a_wake_is_lost)
 	given_mutex("fake:");
 	fake_set_wakes(fake, FAKE_WAKE_NOT);
 	fake_occupy(fake, DLK_LOCK, "a", 0);
-	fake_script(fake, FAKE_ATTEMPT,
-		    (struct fake_step){ .look_ms = 100, .times = FAKE_ALWAYS });
+	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .look_ms = 100, .times = FAKE_ALWAYS);
 	taker_start(&t, lock, 10000);
 	EVENTUALLY(stats(client).waiters == 1);
 	fake_vacate(fake, DLK_LOCK, "a");
@@ -203,10 +199,8 @@ CASE(acquire, does_not_spin_on_a_time_that_has_passed)
 {
 	given_mutex("fake:");
 	fake_occupy(fake, DLK_LOCK, "a", 0);
-	fake_script(fake, FAKE_ATTEMPT,
-		    (struct fake_step){ .fault = FAKE_BUSY,
-					.look_ms = -1000,
-					.times = FAKE_ALWAYS });
+	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .fault = FAKE_BUSY, .look_ms = -1000,
+		    .times = FAKE_ALWAYS);
 	cr_assert_eq(dlock_acquire(lock, 50, &hold), DLOCK_EBUSY);
 	cr_assert_leq(fake_count(fake, FAKE_ATTEMPT), 120);
 	fake_clear(fake);
@@ -286,8 +280,7 @@ CASE(acquire, looks_as_soon_as_a_store_that_cannot_wake_wants_it_to)
 
 	given_mutex("fake:?wake=off&retry_min=60s&retry_max=60s");
 	fake_occupy(fake, DLK_LOCK, "a", 0);
-	fake_script(fake, FAKE_ATTEMPT,
-		    (struct fake_step){ .look_ms = 1, .times = 5 });
+	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .look_ms = 1, .times = 5);
 	taker_start(&t, lock, -1);
 	EVENTUALLY(fake_count(fake, FAKE_ATTEMPT) == 6);
 	cr_assert_eq(stats(client).polls, 5);
@@ -331,8 +324,7 @@ CASE(acquire, that_is_cancelled_while_the_store_is_silent_ends_soon)
 
 	given_mutex("fake:?connect=5s&close=5s");
 	fake_always(fake, FAKE_ATTEMPT, FAKE_SILENT);
-	fake_script(fake, FAKE_RELEASE,
-		    (struct fake_step){ .fault = FAKE_REFUSE, .times = 2 });
+	FAKE_SCRIPT(fake, FAKE_RELEASE, .fault = FAKE_REFUSE, .times = 2);
 	taker_start(&t, lock, -1);
 	EVENTUALLY(fake_count(fake, FAKE_ATTEMPT) == 1);
 	began = dlk_now();
@@ -350,8 +342,7 @@ CASE(acquire, that_is_cancelled_does_not_wait_for_its_release)
 
 	given_mutex("fake:?connect=5s&close=5s");
 	fake_occupy(fake, DLK_LOCK, "a", 0);
-	fake_script(fake, FAKE_RELEASE,
-		    (struct fake_step){ .fault = FAKE_SILENT });
+	FAKE_SCRIPT(fake, FAKE_RELEASE, .fault = FAKE_SILENT);
 	taker_start(&t, lock, -1);
 	EVENTUALLY(stats(client).waiters == 1);
 	began = dlk_now();
@@ -368,8 +359,7 @@ CASE(acquire, that_is_cancelled_at_its_last_request_says_so)
 	struct taker t = { 0 };
 
 	given_mutex("fake:?ask=1s&connect=5s&close=5s");
-	fake_script(fake, FAKE_ATTEMPT,
-		    (struct fake_step){ .fault = FAKE_SILENT });
+	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .fault = FAKE_SILENT);
 	taker_start(&t, lock, 0);
 	EVENTUALLY(fake_count(fake, FAKE_ATTEMPT) == 1);
 	dlock_cancel(lock);

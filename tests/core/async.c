@@ -147,8 +147,7 @@ static void given_a_stuck_store(struct outcome *first)
 {
 	size_t before = fake_count(fake, FAKE_ATTEMPT);
 
-	fake_script(fake, FAKE_ATTEMPT,
-		    (struct fake_step){ .gate = 1, .fault = FAKE_REFUSE });
+	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .gate = 1, .fault = FAKE_REFUSE);
 	ask_async(first, unbound("stuck"), -1);
 	EVENTUALLY(fake_count(fake, FAKE_ATTEMPT) > before);
 }
@@ -200,8 +199,7 @@ CASE(async, that_were_refused_say_so_at_a_stuck_store)
 	fake_occupy(fake, DLK_LOCK, "a", 0);
 	ask_async(&o, lock, 300);
 	EVENTUALLY(stats(client).waiters == 1);
-	fake_script(fake, FAKE_ATTEMPT,
-		    (struct fake_step){ .gate = 1, .fault = FAKE_REFUSE });
+	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .gate = 1, .fault = FAKE_REFUSE);
 	ask_async(&first, unbound("stuck"), -1);
 	over(&o, DLOCK_EBUSY, "not at the deadline");
 	cr_assert_eq(stats(client).waiters, 0);
@@ -220,8 +218,7 @@ CASE(async, that_end_together_end_in_time)
 	for (int i = 0; i < N; i++)
 		ask_async(&o[i], lock, 500);
 	EVENTUALLY(stats(client).waiters == N);
-	fake_script(fake, FAKE_ATTEMPT,
-		    (struct fake_step){ .delay_ms = 30, .times = FAKE_ALWAYS });
+	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .delay_ms = 30, .times = FAKE_ALWAYS);
 	for (int i = 0; i < N; i++)
 		over(&o[i], DLOCK_EBUSY, "held by others");
 	/* Most were ended before that. */
@@ -238,8 +235,7 @@ CASE(async, that_come_too_late_to_the_store_ask_once)
 	char name[] = "b0";
 
 	given_loop("fake:?ask=200ms&close=30s&connect=30s");
-	fake_script(fake, FAKE_ATTEMPT,
-		    (struct fake_step){ .delay_ms = 60, .times = N + 1 });
+	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .delay_ms = 60, .times = N + 1);
 	for (int i = 0; i < N; i++) {
 		name[1] = (char)('0' + i);
 		ask_async(&before[i], unbound(name), -1);
@@ -494,10 +490,8 @@ CASE(async, a_store_that_does_not_open_says_why)
 	dlock_lock *none = NULL;
 	dlock_client *c;
 
-	fake_script(fake, FAKE_OPEN,
-		    (struct fake_step){ .delay_ms = 50,
-					.fault = FAKE_CODE,
-					.code = DLOCK_EDENIED });
+	FAKE_SCRIPT(fake, FAKE_OPEN, .delay_ms = 50, .fault = FAKE_CODE,
+		    .code = DLOCK_EDENIED);
 	c = opens(&o, "fake:");
 	OK(dlock_wait(c, patience_ms()));
 	cr_assert_eq(o.rc, DLOCK_EDENIED);
@@ -513,8 +507,7 @@ CASE(async, opening_ends_when_the_client_closes)
 	dlk_time begun = dlk_now();
 	dlock_client *c;
 
-	fake_script(fake, FAKE_OPEN,
-		    (struct fake_step){ .fault = FAKE_REFUSE, .times = 1000 });
+	FAKE_SCRIPT(fake, FAKE_OPEN, .fault = FAKE_REFUSE, .times = 1000);
 	c = opens(&o, "fake:?connect=60s&retry_min=30s&retry_max=60s");
 	closes(c);
 	cr_assert_eq(o.calls, 1);

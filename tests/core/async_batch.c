@@ -20,7 +20,7 @@ static void given_a_stuck_store(void)
 	dlock_lock *stuck = mutex(client, "stuck");
 
 	OK(dlock_lock_unbind(stuck));
-	fake_script(fake, FAKE_ATTEMPT, (struct fake_step){ .gate = 1 });
+	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .gate = 1);
 	ask_async(&first, stuck, -1);
 	EVENTUALLY(fake_count(fake, FAKE_ATTEMPT) == 1);
 }
@@ -47,8 +47,7 @@ static void stick_again(enum fake_verb verb)
 {
 	size_t before = fake_count(fake, verb);
 
-	fake_script(fake, verb,
-		    (struct fake_step){ .gate = 1, .fault = FAKE_REFUSE });
+	FAKE_SCRIPT(fake, verb, .gate = 1, .fault = FAKE_REFUSE);
 	fake_open_gate(fake);
 	EVENTUALLY(fake_count(fake, verb) > before);
 }
@@ -88,7 +87,7 @@ CASE(async_batch, releases_go_together_and_before_attempts)
 	fake_open_gate(fake);
 	all_are_granted();
 	OK(outcome_of(&first));
-	fake_script(fake, FAKE_RELEASE, (struct fake_step){ .gate = 1 });
+	FAKE_SCRIPT(fake, FAKE_RELEASE, .gate = 1);
 	OK(dlock_release_start(first.hold, NULL, NULL));
 	EVENTUALLY(fake_count(fake, FAKE_RELEASE) == 1);
 	for (int i = 0; i < N; i++)
@@ -162,7 +161,7 @@ CASE(async_batch, releases_that_fail_leave_nothing)
 	fake_open_gate(fake);
 	all_are_granted();
 	OK(outcome_of(&first));
-	fake_script(fake, FAKE_RELEASE, (struct fake_step){ .gate = 1 });
+	FAKE_SCRIPT(fake, FAKE_RELEASE, .gate = 1);
 	OK(dlock_release_start(first.hold, NULL, NULL));
 	EVENTUALLY(fake_count(fake, FAKE_RELEASE) == 1);
 	for (int i = 0; i < N; i++)

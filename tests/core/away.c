@@ -11,8 +11,7 @@ CASE(away, is_told_once_by_many_attempts)
 {
 	keep_diary();
 	given_mutex("fake:?ttl=5s");
-	fake_script(fake, FAKE_ATTEMPT,
-		    (struct fake_step){ .fault = FAKE_REFUSE, .times = 4 });
+	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .fault = FAKE_REFUSE, .times = 4);
 	hold = take_within(lock, 10000);
 	cr_assert_eq(fake_count(fake, FAKE_ATTEMPT), 5);
 	cr_assert_eq(diary_times(&diary, GONE), 1, "%s", diary.log);
@@ -25,8 +24,7 @@ CASE(away, is_told_once_by_many_renewals)
 {
 	keep_diary();
 	given_hold("fake:?ttl=2s");
-	fake_script(fake, FAKE_RENEW,
-		    (struct fake_step){ .fault = FAKE_REFUSE, .times = 3 });
+	FAKE_SCRIPT(fake, FAKE_RENEW, .fault = FAKE_REFUSE, .times = 3);
 	EVENTUALLY(diary_times(&diary, BACK) == 1);
 	cr_assert_eq(diary_times(&diary, GONE), 1, "%s", diary.log);
 	cr_assert_eq(fake_count(fake, FAKE_RENEW), 4);
@@ -40,9 +38,8 @@ CASE(away, is_not_what_refuses)
 
 	keep_diary();
 	given_mutex("fake:?ttl=5s");
-	fake_script(fake, FAKE_ATTEMPT,
-		    (struct fake_step){ .fault = FAKE_CODE,
-					.code = DLOCK_EDENIED });
+	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .fault = FAKE_CODE,
+		    .code = DLOCK_EDENIED);
 	cr_assert_eq(dlock_acquire(lock, 0, &none), DLOCK_EDENIED);
 	fake_occupy(fake, DLK_LOCK, "a", 0);
 	cr_assert_eq(dlock_acquire(lock, 0, &none), DLOCK_EBUSY);

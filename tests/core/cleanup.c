@@ -10,8 +10,7 @@ TestSuite(cleanup, .init = timed_fixture, .timeout = 60);
 /* The next `n` calls of a verb are not heard by anybody. */
 static void refuse(enum fake_verb verb, int n)
 {
-	fake_script(fake, verb,
-		    (struct fake_step){ .fault = FAKE_REFUSE, .times = n });
+	FAKE_SCRIPT(fake, verb, .fault = FAKE_REFUSE, .times = n);
 }
 
 static void lose_answer(enum fake_verb verb)
@@ -54,7 +53,7 @@ CASE(cleanup, of_a_release_is_not_in_the_way_of_the_next)
 /* The next `verb` takes so long to arrive. */
 static void delay(enum fake_verb verb, int64_t ms)
 {
-	fake_script(fake, verb, (struct fake_step){ .delay_ms = ms });
+	FAKE_SCRIPT(fake, verb, .delay_ms = ms);
 }
 
 /* What a try has left is in the way.  The renewer is at another clean-up until
@@ -69,8 +68,7 @@ static void leave_a_claim_in_the_way(void)
 		 (int)slowness());
 	given_mutex(uri);
 	OK(dlock_mutex_new(&other, client, "other"));
-	fake_script(fake, FAKE_RELEASE,
-		    (struct fake_step){ .gate = 1, .overrun = 1 });
+	FAKE_SCRIPT(fake, FAKE_RELEASE, .gate = 1, .overrun = 1);
 	lose_answer(FAKE_ATTEMPT);
 	cr_assert_eq(dlock_acquire(other, 0, &hold), DLOCK_EUNREACHABLE);
 	EVENTUALLY(fake_count(fake, FAKE_RELEASE) == 1);
@@ -130,8 +128,7 @@ static void indeterminate_until(int busy)
 	began = dlk_now();
 	if (busy)
 		fake_occupy(fake, DLK_LOCK, "a", 100);
-	fake_script(fake, FAKE_ATTEMPT,
-		    (struct fake_step){ .resent = 1, .late_ms = LATE_MS });
+	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .resent = 1, .late_ms = LATE_MS);
 	if (busy) {
 		cr_assert_eq(dlock_acquire(lock, 0, &hold), DLOCK_EBUSY);
 	} else {
@@ -178,10 +175,8 @@ static void try_many(void)
 CASE(cleanup, is_none_where_nothing_was_sent)
 {
 	given_client("fake:?ttl=30s");
-	fake_script(fake, FAKE_ATTEMPT,
-		    (struct fake_step){ .fault = FAKE_REFUSE,
-					.unsent = 1,
-					.times = FAKE_ALWAYS });
+	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .fault = FAKE_REFUSE, .unsent = 1,
+		    .times = FAKE_ALWAYS);
 	refuse(FAKE_RELEASE, FAKE_ALWAYS);
 	try_many();
 	cr_assert_eq(stats(client).pending_cleanups, 0);

@@ -67,7 +67,7 @@ CASE(close, does_not_keep_what_is_granted_meanwhile)
 	struct taker t = { .keep = 1 };
 
 	given_mutex("fake:?ttl=5s");
-	fake_script(fake, FAKE_ATTEMPT, (struct fake_step){ .delay_ms = 200 });
+	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .delay_ms = 200);
 	taker_start(&t, lock, -1);
 	EVENTUALLY(fake_count(fake, FAKE_ATTEMPT) == 1);
 	close_client_within(1500);
@@ -119,8 +119,7 @@ CASE(close, keeps_its_time_while_a_renewal_hangs_and_cleanups_wait)
 	b = take(mutex(client, "b"));
 	c = take(mutex(client, "c"));
 	fake_always(fake, FAKE_RENEW, FAKE_SILENT);
-	fake_script(fake, FAKE_RELEASE,
-		    (struct fake_step){ .fault = FAKE_REFUSE, .times = 2 });
+	FAKE_SCRIPT(fake, FAKE_RELEASE, .fault = FAKE_REFUSE, .times = 2);
 	fake_always(fake, FAKE_RELEASE, FAKE_SILENT);
 	cr_assert_eq(dlock_release(b), DLOCK_EUNREACHABLE);
 	cr_assert_eq(dlock_release(c), DLOCK_EUNREACHABLE);
@@ -176,7 +175,7 @@ CASE(close, ends_every_promise_before_the_store_is_told)
 	given_client("fake:?ttl=60s&close=60s");
 	take_many(h, 2);
 	p.fd = dlock_hold_fd(h[0]);
-	fake_script(fake, FAKE_RELEASE, (struct fake_step){ .gate = 1 });
+	FAKE_SCRIPT(fake, FAKE_RELEASE, .gate = 1);
 	closer = client_closes();
 	EVENTUALLY(fake_count(fake, FAKE_RELEASE) == 1);
 	for (int i = 0; i < 2; i++) {
@@ -199,8 +198,7 @@ CASE(close, releases_all_at_once_where_the_store_can)
 	dlock_hold *h[64];
 
 	given_client("fakeall:?ttl=60s&close=300ms");
-	fake_script(fake, FAKE_RELEASE,
-		    (struct fake_step){ .delay_ms = 20, .times = FAKE_ALWAYS });
+	FAKE_SCRIPT(fake, FAKE_RELEASE, .delay_ms = 20, .times = FAKE_ALWAYS);
 	take_many(h, 64);
 	cr_assert_eq(dlock_release(h[63]), DLOCK_OK);
 	close_client_within(300 + 200);

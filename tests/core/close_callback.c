@@ -178,10 +178,8 @@ CASE(close, takes_no_longer_for_a_callback_that_takes_no_time)
 
 		given_mutex("fake:?ttl=60s&check=20ms&close=20s");
 		c = client;
-		fake_script(fake, FAKE_RENEW,
-			    (struct fake_step){ .gate = 1,
-						.overrun = 1,
-						.fault = FAKE_REFUSE });
+		FAKE_SCRIPT(fake, FAKE_RENEW, .gate = 1, .overrun = 1,
+			    .fault = FAKE_REFUSE);
 		hold = take(lock);
 		EVENTUALLY(fake_count(fake, FAKE_RENEW) == renewals + 1);
 		closer = client_closes();

@@ -26,8 +26,7 @@ TestSuite(errors, .init = set_up, .timeout = 60);
 
 static int scripted(int code)
 {
-	fake_script(fake, FAKE_ATTEMPT,
-		    (struct fake_step){ .fault = FAKE_CODE, .code = code });
+	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .fault = FAKE_CODE, .code = code);
 	return dlock_acquire(lock, 0, &hold);
 }
 

@@ -152,7 +152,7 @@ CASE(event, of_safety_is_taken_back_by_new_trouble)
 	events_call(hold_up);
 	given_mutex("fake:?ttl=10s&check=30ms");
 	fake_once(fake, FAKE_RENEW, FAKE_REFUSE);
-	fake_script(fake, FAKE_RENEW, (struct fake_step){ 0 });
+	FAKE_SCRIPT(fake, FAKE_RENEW, 0);
 	fake_always(fake, FAKE_RENEW, FAKE_REFUSE);
 	hold = take(lock);
 	EVENTUALLY(atomic_load(&stage.inside) == 1);

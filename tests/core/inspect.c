@@ -146,9 +146,8 @@ CASE(inspect, keeps_deadlines_when_it_is_silent)
 	dlk_time began = dlk_now();
 
 	for (int verb = FAKE_INSPECT; verb <= FAKE_BREAK; verb++)
-		fake_script(fake, (enum fake_verb)verb,
-			    (struct fake_step){ .fault = FAKE_SILENT,
-						.times = 2 });
+		FAKE_SCRIPT(fake, (enum fake_verb)verb, .fault = FAKE_SILENT,
+			    .times = 2);
 	cr_assert_eq(dlock_inspect(lock, participant, &told, 0),
 		     DLOCK_EUNREACHABLE);
 	cr_assert_eq(dlock_list(client, entry, &told, 0), DLOCK_EUNREACHABLE);

@@ -148,10 +148,10 @@ CASE(keep, is_not_in_the_way_of_the_client)
 
 	given_hold("fakewant:?keep=1h&ask=5s");
 	/* A try asks the store.  It answers from before the release. */
-	fake_script(fake, FAKE_ATTEMPT, (struct fake_step){ .gate = 1 });
+	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .gate = 1);
 	taker_start(&t, lock, 0);
 	EVENTUALLY(asked() == 2);
-	fake_script(fake, FAKE_ATTEMPT, (struct fake_step){ 0 });
+	FAKE_SCRIPT(fake, FAKE_ATTEMPT, 0);
 	OK(dlock_release(hold));
 	cr_assert_eq(stats(client).kept, 1);
 	fake_open_gate(fake);
@@ -206,8 +206,7 @@ CASE(keep, has_a_range_that_is_extended)
 	uint64_t token = 0;
 
 	given_mutex("fakewant:?keep=1h");
-	fake_script(fake, FAKE_WATCH,
-		    (struct fake_step){ .tokens = 2, .times = 3 });
+	FAKE_SCRIPT(fake, FAKE_WATCH, .tokens = 2, .times = 3);
 	for (int i = 0; i < 6; i++) {
 		hold = take(lock);
 		cr_assert_gt(dlock_token(hold), token);

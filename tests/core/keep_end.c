@@ -69,8 +69,7 @@ CASE(keep_end, is_a_clean_up_where_the_store_is_silent)
 CASE(keep_end, that_fails_is_not_in_the_way_of_the_client)
 {
 	given_kept("fakewant:?keep=100ms&close=300ms");
-	fake_script(fake, FAKE_RELEASE,
-		    (struct fake_step){ .fault = FAKE_SILENT, .times = 2 });
+	FAKE_SCRIPT(fake, FAKE_RELEASE, .fault = FAKE_SILENT, .times = 2);
 	EVENTUALLY(fake_count(fake, FAKE_RELEASE) >= 1);
 	hold = take(lock);
 	cr_assert_geq(asked(), 2);
@@ -128,8 +127,7 @@ CASE(keep_end, is_not_a_forked_child_s)
 CASE(keep_end, of_a_claim_that_was_asked_for_twice_is_followed_up)
 {
 	given_mutex("fakewant:?ttl=1s&keep=100ms");
-	fake_script(fake, FAKE_ATTEMPT,
-		    (struct fake_step){ .resent = 1, .late_ms = 600 });
+	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .resent = 1, .late_ms = 600);
 	OK(dlock_release(take(lock)));
 	cr_assert_eq(stats(client).kept, 1);
 	OK(dlock_release(take(lock)));
@@ -148,7 +146,7 @@ CASE(keep_end, may_come_while_it_is_renewed)
 	hold = take(lock);
 	OK(dlock_release(hold));
 	hold = take(lock);
-	fake_script(fake, FAKE_RENEW, (struct fake_step){ .gate = 1 });
+	FAKE_SCRIPT(fake, FAKE_RENEW, .gate = 1);
 	EVENTUALLY(fake_count(fake, FAKE_RENEW) == 1);
 	OK(dlock_release(hold));
 	cr_assert_eq(stats(client).kept, 1);
@@ -165,7 +163,7 @@ CASE(keep_end, comes_with_a_renewal_that_finds_nothing)
 {
 	keep_diary();
 	given_kept("fakewant:?check=300ms&keep=1h");
-	fake_script(fake, FAKE_RENEW, (struct fake_step){ .gate = 1 });
+	FAKE_SCRIPT(fake, FAKE_RENEW, .gate = 1);
 	hold = take(lock);
 	EVENTUALLY(fake_count(fake, FAKE_RENEW) == 1);
 	OK(dlock_release(hold));

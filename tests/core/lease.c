@@ -28,7 +28,7 @@ CASE(lease, ends_a_ttl_less_the_margin_after_the_request_was_sent)
 
 	given_mutex("fake:?ttl=600ms");
 	cr_assert_eq(dlock_ttl_ms(client), 600);
-	fake_script(fake, FAKE_ATTEMPT, (struct fake_step){ .delay_ms = 100 });
+	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .delay_ms = 100);
 	hold = take(lock);
 	call = fake_last(fake, FAKE_ATTEMPT);
 	/* `begin` is taken after the core's stamp. */
@@ -52,7 +52,7 @@ CASE(lease, is_counted_for_what_the_store_really_gave)
 CASE(lease, begins_when_the_store_says_that_it_began)
 {
 	given_mutex("fake:?ttl=3s");
-	fake_script(fake, FAKE_ATTEMPT, (struct fake_step){ .since_ms = 800 });
+	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .since_ms = 800);
 	hold = take(lock);
 	cr_assert_leq(dlock_remaining_ms(hold), 2200 - MARGIN_MS(3000));
 	OK(dlock_release(hold));
@@ -65,7 +65,7 @@ CASE(lease, with_less_than_half_left_is_given_back)
 	struct fake_call first, second;
 
 	given_mutex("fake:?ttl=2s");
-	fake_script(fake, FAKE_ATTEMPT, (struct fake_step){ .delay_ms = 1050 });
+	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .delay_ms = 1050);
 	hold = take(lock);
 	cr_assert_eq(fake_count(fake, FAKE_ATTEMPT), 2);
 	first = fake_nth(fake, FAKE_ATTEMPT, 0);
@@ -80,7 +80,7 @@ CASE(lease, with_less_than_half_left_is_given_back)
 CASE(lease, that_is_late_and_asked_for_once_is_unreachable)
 {
 	given_mutex("fake:?ttl=100ms&ask=300ms");
-	fake_script(fake, FAKE_ATTEMPT, (struct fake_step){ .delay_ms = 60 });
+	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .delay_ms = 60);
 	REFUSED(dlock_acquire(lock, 0, &hold), DLOCK_EUNREACHABLE,
 		"half of the lease");
 	cr_assert_null(hold);
@@ -91,9 +91,9 @@ CASE(lease, that_is_late_and_asked_for_once_is_unreachable)
 CASE(lease, that_is_lost_before_it_is_told_is_not_held)
 {
 	given_mutex("fake:?ttl=3s");
-	fake_script(fake, FAKE_ATTEMPT, (struct fake_step){ .lose = 1 });
+	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .lose = 1);
 	cr_assert_eq(dlock_acquire(lock, 0, &hold), DLOCK_EUNREACHABLE);
-	fake_script(fake, FAKE_ATTEMPT, (struct fake_step){ .lose = 1 });
+	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .lose = 1);
 	hold = take(lock);
 	OK(dlock_check(hold));
 	OK(dlock_release(hold));
@@ -209,8 +209,7 @@ CASE(lease, is_not_revived_by_a_renewal_that_arrives_after_its_end)
 {
 	keep_diary();
 	given_mutex("fake:?ttl=1s");
-	fake_script(fake, FAKE_RENEW,
-		    (struct fake_step){ .gate = 1, .overrun = 1 });
+	FAKE_SCRIPT(fake, FAKE_RENEW, .gate = 1, .overrun = 1);
 	hold = take(lock);
 	EVENTUALLY(dlock_check(hold) == DLOCK_ELOST);
 	cr_assert_eq(fake_count(fake, FAKE_RENEW), 1);
@@ -266,10 +265,8 @@ CASE(lease, that_merely_stands_is_not_extended)
 	dlk_time end;
 
 	given_mutex("fake:?ttl=600ms");
-	fake_script(fake, FAKE_RENEW,
-		    (struct fake_step){ .fault = FAKE_SAY,
-					.verdict = DLK_STANDS,
-					.times = FAKE_ALWAYS });
+	FAKE_SCRIPT(fake, FAKE_RENEW, .fault = FAKE_SAY, .verdict = DLK_STANDS,
+		    .times = FAKE_ALWAYS);
 	hold = take(lock);
 	end = end_of(hold);
 	EVENTUALLY(stats(client).renewed >= 1);

@@ -5,7 +5,7 @@
 CASE(lease, that_was_short_is_made_whole_at_a_third_of_it)
 {
 	given_mutex("fake:?ttl=6s");
-	fake_script(fake, FAKE_ATTEMPT, (struct fake_step){ .lease_ms = 1500 });
+	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .lease_ms = 1500);
 	hold = take(lock);
 	EVENTUALLY(stats(client).renewed == 1);
 	cr_assert_lt(fake_last(fake, FAKE_RENEW).begin,
@@ -39,8 +39,7 @@ CASE(lease, that_does_not_expire_is_looked_at_if_the_store_wants_it)
 {
 	keep_diary();
 	given_mutex("fake:?check=20ms");
-	fake_script(fake, FAKE_RENEW,
-		    (struct fake_step){ .fault = FAKE_REFUSE, .times = 3 });
+	FAKE_SCRIPT(fake, FAKE_RENEW, .fault = FAKE_REFUSE, .times = 3);
 	hold = take(lock);
 	cr_assert_eq(dlock_remaining_ms(hold), -1);
 	EVENTUALLY(stats(client).renewed >= 2);
@@ -62,7 +61,7 @@ CASE(lease, is_looked_at_more_often_than_each_third_if_the_store_wants_it)
 CASE(lease, may_be_cut_short_by_a_renewal)
 {
 	given_mutex("fake:?ttl=30s&check=50ms");
-	fake_script(fake, FAKE_RENEW, (struct fake_step){ .lease_ms = 600 });
+	FAKE_SCRIPT(fake, FAKE_RENEW, .lease_ms = 600);
 	fake_always(fake, FAKE_RENEW, FAKE_REFUSE);
 	hold = take(lock);
 	cr_assert_gt(dlock_remaining_ms(hold), 20000);
@@ -77,8 +76,7 @@ CASE(lease, may_be_cut_short_by_a_renewal)
 CASE(lease, that_began_long_ago_is_over)
 {
 	given_mutex("fake:?ttl=30s&check=50ms");
-	fake_script(fake, FAKE_RENEW,
-		    (struct fake_step){ .since_ms = INT64_C(315360000000) });
+	FAKE_SCRIPT(fake, FAKE_RENEW, .since_ms = INT64_C(315360000000));
 	hold = take(lock);
 	EVENTUALLY(stats(client).lost == 1);
 	REFUSED(dlock_release(hold), DLOCK_ELOST, "lease ran out");
@@ -88,10 +86,8 @@ CASE(lease, that_began_long_ago_is_over)
 CASE(lease, that_does_not_expire_is_not_made_to_by_a_renewal)
 {
 	given_mutex("fake:?check=20ms");
-	fake_script(fake, FAKE_RENEW,
-		    (struct fake_step){ .fault = FAKE_SAY,
-					.verdict = DLK_RENEWED,
-					.times = FAKE_ALWAYS });
+	FAKE_SCRIPT(fake, FAKE_RENEW, .fault = FAKE_SAY, .verdict = DLK_RENEWED,
+		    .times = FAKE_ALWAYS);
 	hold = take(lock);
 	EVENTUALLY(stats(client).renewed >= 2);
 	cr_assert_eq(dlock_remaining_ms(hold), -1);
@@ -158,9 +154,7 @@ CASE(lease, of_every_hold_is_looked_at_when_the_server_is_another)
 	fake_once(fake, FAKE_ATTEMPT, FAKE_BUSY);
 	taker_start(&t, mutex(rival, "a"), 30000);
 	EVENTUALLY(fake_count(fake, FAKE_ATTEMPT) == 3);
-	fake_script(fake, FAKE_RENEW,
-		    (struct fake_step){ .fault = FAKE_SAY,
-					.verdict = DLK_GONE });
+	FAKE_SCRIPT(fake, FAKE_RENEW, .fault = FAKE_SAY, .verdict = DLK_GONE);
 	EVENTUALLY(stats(rival).waiters == 1);
 	fake_move(fake);
 	EVENTUALLY(dlock_check(hold) == DLOCK_ELOST);

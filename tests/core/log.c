@@ -45,7 +45,7 @@ static void given_told_mutex(void)
 
 static void says(enum fake_verb verb, const char *line)
 {
-	fake_script(fake, verb, (struct fake_step){ .says = line });
+	FAKE_SCRIPT(fake, verb, .says = line);
 }
 
 static void told_is(int i, const char *line)
@@ -156,9 +156,8 @@ CASE(log, of_an_open_that_fails_is_told)
 	options = (dlock_options)DLOCK_OPTIONS_INIT;
 	options.on_log = tell;
 	options.once = 1;
-	fake_script(fake, FAKE_OPEN,
-		    (struct fake_step){ .fault = FAKE_REFUSE,
-					.says = "an old server" });
+	FAKE_SCRIPT(fake, FAKE_OPEN, .fault = FAKE_REFUSE,
+		    .says = "an old server");
 	REFUSED(dlock_open(&c, "fake:", &options), DLOCK_EUNREACHABLE,
 		"no answer");
 	cr_assert_eq(told.told, 1);

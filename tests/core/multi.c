@@ -170,8 +170,7 @@ CASE(multi, has_the_time_of_one_release_for_all)
 	dlk_time began;
 
 	hold = take(multi(m, 3));
-	fake_script(three, FAKE_RELEASE,
-		    (struct fake_step){ .fault = FAKE_SILENT, .times = 3 });
+	FAKE_SCRIPT(three, FAKE_RELEASE, .fault = FAKE_SILENT, .times = 3);
 	began = dlk_now();
 	REFUSED(dlock_release(hold), DLOCK_EUNREACHABLE, "no answer");
 	cr_assert_lt(dlk_now(), late(began + 550 * DLK_MS));
@@ -217,8 +216,8 @@ CASE(multi, begins_again_when_a_member_is_lost_meanwhile)
 {
 	struct taker taker = { .linger = 1 };
 
-	fake_script(one, FAKE_ATTEMPT, (struct fake_step){ 0 });
-	fake_script(one, FAKE_ATTEMPT, (struct fake_step){ .gate = 1 });
+	FAKE_SCRIPT(one, FAKE_ATTEMPT, 0);
+	FAKE_SCRIPT(one, FAKE_ATTEMPT, .gate = 1);
 	taker_start(&taker, all, 10000);
 	EVENTUALLY(fake_count(one, FAKE_ATTEMPT) == 2);
 	fake_lose(one, fake_nth(one, FAKE_ATTEMPT, 0).id);
@@ -246,8 +245,8 @@ CASE(multi, that_may_ask_once_only_answers_that_a_member_was_lost)
 	pthread_t thread;
 
 	/* y, which is ahead of z, is lost while z is asked for. */
-	fake_script(one, FAKE_ATTEMPT, (struct fake_step){ 0 });
-	fake_script(one, FAKE_ATTEMPT, (struct fake_step){ .gate = 1 });
+	FAKE_SCRIPT(one, FAKE_ATTEMPT, 0);
+	FAKE_SCRIPT(one, FAKE_ATTEMPT, .gate = 1);
 	cr_assert_eq(pthread_create(&thread, NULL, lose_y_at_z, NULL), 0);
 	REFUSED(dlock_acquire(all, 0, &hold), DLOCK_ELOST,
 		"while the others were taken");
@@ -267,8 +266,7 @@ CASE(multi, tells_the_gravest_failure_of_its_release)
 	REFUSED(dlock_release(hold), DLOCK_EUNREACHABLE, "no answer");
 	EVENTUALLY(stats(a).pending_cleanups == 0);
 	hold = take(all);
-	fake_script(one, FAKE_RELEASE,
-		    (struct fake_step){ .fault = FAKE_REFUSE, .times = 2 });
+	FAKE_SCRIPT(one, FAKE_RELEASE, .fault = FAKE_REFUSE, .times = 2);
 	REFUSED(dlock_release(hold), DLOCK_EUNREACHABLE, "no answer");
 	EVENTUALLY(stats(a).pending_cleanups == 0);
 }
@@ -278,12 +276,8 @@ CASE(multi, gives_up_at_the_deadline_when_members_are_lost_again_and_again)
 	dlk_time began = dlk_now();
 	int rc;
 
-	fake_script(one, FAKE_ATTEMPT,
-		    (struct fake_step){ .delay_ms = 250,
-					.times = FAKE_ALWAYS });
-	fake_script(two, FAKE_ATTEMPT,
-		    (struct fake_step){ .lease_ms = 200,
-					.times = FAKE_ALWAYS });
+	FAKE_SCRIPT(one, FAKE_ATTEMPT, .delay_ms = 250, .times = FAKE_ALWAYS);
+	FAKE_SCRIPT(two, FAKE_ATTEMPT, .lease_ms = 200, .times = FAKE_ALWAYS);
 	fake_always(two, FAKE_RENEW, FAKE_REFUSE);
 	rc = dlock_acquire(all, 800, &hold);
 	/* Granted later than at half the lease it is none. */
@@ -357,12 +351,8 @@ CASE(multi, can_be_cancelled_when_members_are_lost_again_and_again)
 {
 	struct taker taker = { 0 };
 
-	fake_script(one, FAKE_ATTEMPT,
-		    (struct fake_step){ .delay_ms = 150,
-					.times = FAKE_ALWAYS });
-	fake_script(two, FAKE_ATTEMPT,
-		    (struct fake_step){ .lease_ms = 100,
-					.times = FAKE_ALWAYS });
+	FAKE_SCRIPT(one, FAKE_ATTEMPT, .delay_ms = 150, .times = FAKE_ALWAYS);
+	FAKE_SCRIPT(two, FAKE_ATTEMPT, .lease_ms = 100, .times = FAKE_ALWAYS);
 	fake_always(two, FAKE_RENEW, FAKE_REFUSE);
 	taker_start(&taker, all, -1);
 	EVENTUALLY(fake_count(one, FAKE_ATTEMPT) >= 4);

@@ -71,8 +71,7 @@ static void stick(struct fake *f, dlock_client *c, struct outcome *o)
 {
 	size_t before = fake_count(f, FAKE_ATTEMPT);
 
-	fake_script(f, FAKE_ATTEMPT,
-		    (struct fake_step){ .gate = 1, .fault = FAKE_REFUSE });
+	FAKE_SCRIPT(f, FAKE_ATTEMPT, .gate = 1, .fault = FAKE_REFUSE);
 	ask_async(o, unbound(c, "stuck"), -1);
 	EVENTUALLY(fake_count(f, FAKE_ATTEMPT) > before);
 }
@@ -119,8 +118,8 @@ CASE(multi_async, begins_again_when_a_member_is_lost_meanwhile)
 	static struct outcome o;
 
 	given_all("ttl=60s");
-	fake_script(one, FAKE_ATTEMPT, (struct fake_step){ 0 });
-	fake_script(one, FAKE_ATTEMPT, (struct fake_step){ .gate = 1 });
+	FAKE_SCRIPT(one, FAKE_ATTEMPT, 0);
+	FAKE_SCRIPT(one, FAKE_ATTEMPT, .gate = 1);
 	ask_async(&o, all, 10000);
 	EVENTUALLY(fake_count(one, FAKE_ATTEMPT) == 2);
 	fake_lose(one, fake_nth(one, FAKE_ATTEMPT, 0).id);
@@ -136,12 +135,8 @@ CASE(multi_async, can_be_cancelled_when_members_are_lost_again_and_again)
 	dlock_op op;
 
 	given_all("ttl=3s");
-	fake_script(one, FAKE_ATTEMPT,
-		    (struct fake_step){ .delay_ms = 150,
-					.times = FAKE_ALWAYS });
-	fake_script(two, FAKE_ATTEMPT,
-		    (struct fake_step){ .lease_ms = 100,
-					.times = FAKE_ALWAYS });
+	FAKE_SCRIPT(one, FAKE_ATTEMPT, .delay_ms = 150, .times = FAKE_ALWAYS);
+	FAKE_SCRIPT(two, FAKE_ATTEMPT, .lease_ms = 100, .times = FAKE_ALWAYS);
 	fake_always(two, FAKE_RENEW, FAKE_REFUSE);
 	op = ask_async(&o, all, -1);
 	EVENTUALLY(fake_count(one, FAKE_ATTEMPT) >= 4);
@@ -221,8 +216,8 @@ CASE(multi_async, that_gives_back_to_a_stuck_store_ends_in_time)
 
 	given_all(BRIEF);
 	fake_occupy(one, DLK_LOCK, "z", 0);
-	fake_script(one, FAKE_ATTEMPT, (struct fake_step){ 0 });
-	fake_script(one, FAKE_ATTEMPT, (struct fake_step){ .gate = 1 });
+	FAKE_SCRIPT(one, FAKE_ATTEMPT, 0);
+	FAKE_SCRIPT(one, FAKE_ATTEMPT, .gate = 1);
 	begun = dlk_now();
 	ask_async(&o, all, 0);
 	EVENTUALLY(fake_count(one, FAKE_ATTEMPT) == 2);

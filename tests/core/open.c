@@ -106,8 +106,7 @@ CASE(open, waits_for_a_store_that_refuses)
 {
 	dlock_client *c;
 
-	fake_script(fake, FAKE_OPEN,
-		    (struct fake_step){ .fault = FAKE_REFUSE, .times = 4 });
+	FAKE_SCRIPT(fake, FAKE_OPEN, .fault = FAKE_REFUSE, .times = 4);
 	c = open_store("fake:", NULL);
 	cr_assert_eq(fake_count(fake, FAKE_OPEN), 5);
 	cr_assert_geq(fake_nth(fake, FAKE_OPEN, 4).begin,
@@ -118,9 +117,8 @@ CASE(open, waits_for_a_store_that_refuses)
 /* At last it was silent, which tells less. */
 CASE(open, tells_what_the_store_said_when_its_time_is_over)
 {
-	fake_script(fake, FAKE_OPEN,
-		    (struct fake_step){ .fault = FAKE_CODE,
-					.code = DLOCK_EUNREACHABLE });
+	FAKE_SCRIPT(fake, FAKE_OPEN, .fault = FAKE_CODE,
+		    .code = DLOCK_EUNREACHABLE);
 	fake_once(fake, FAKE_OPEN, FAKE_SILENT);
 	unreachable("fake: scripted; tried for 150ms: connect= in the URI",
 		    140);
@@ -147,9 +145,7 @@ CASE(open, tells_why_the_store_refused)
 {
 	dlock_client *c = NULL;
 
-	fake_script(fake, FAKE_OPEN,
-		    (struct fake_step){ .fault = FAKE_CODE,
-					.code = DLOCK_EDENIED });
+	FAKE_SCRIPT(fake, FAKE_OPEN, .fault = FAKE_CODE, .code = DLOCK_EDENIED);
 	refused("fake:", NULL, DLOCK_EDENIED, "scripted");
 	/* A store that says nothing is not understood. */
 	fake_once(fake, FAKE_OPEN, FAKE_CODE);

@@ -50,8 +50,7 @@ CASE(pass, sets_more_tokens_aside_when_they_are_used_up)
 	struct taker t[5] = { { 0 } };
 
 	given_hold("fakewant:");
-	fake_script(fake, FAKE_WATCH,
-		    (struct fake_step){ .tokens = 2, .times = 2 });
+	FAKE_SCRIPT(fake, FAKE_WATCH, .tokens = 2, .times = 2);
 	n_wait_here(t, 5);
 	OK(dlock_release(hold));
 	have_had_it(t, 5, 0);
@@ -69,7 +68,7 @@ CASE(pass, waits_for_the_watch)
 	given_mutex("fakewant:");
 	OK(dlock_lock_unbind(lock));
 	hold = take(lock);
-	fake_script(fake, FAKE_WATCH, (struct fake_step){ .gate = 1 });
+	FAKE_SCRIPT(fake, FAKE_WATCH, .gate = 1);
 	taker_start(&t, lock, FOREVER);
 	EVENTUALLY(fake_count(fake, FAKE_WATCH) == 1);
 	releaser_start(&r, hold);
@@ -87,8 +86,7 @@ CASE(pass, needs_a_token)
 	struct taker t[2] = { { 0 } };
 
 	given_hold("fakewant:");
-	fake_script(fake, FAKE_WATCH,
-		    (struct fake_step){ .tokens = -1, .times = FAKE_ALWAYS });
+	FAKE_SCRIPT(fake, FAKE_WATCH, .tokens = -1, .times = FAKE_ALWAYS);
 	n_wait_here(t, 2);
 	cr_assert_eq(asked(), 3);
 	OK(dlock_release(hold));

@@ -46,8 +46,7 @@ CASE(pass_next, of_a_lease_sends_the_waiters_to_the_store)
 
 	keep_diary();
 	given_mutex("fakewant:?ttl=600ms");
-	fake_script(fake, FAKE_RENEW,
-		    (struct fake_step){ .fault = FAKE_REFUSE, .times = 10000 });
+	FAKE_SCRIPT(fake, FAKE_RENEW, .fault = FAKE_REFUSE, .times = 10000);
 	hold = take(lock);
 	n_wait_here(t, 2);
 	EVENTUALLY(diary.losses == 1);

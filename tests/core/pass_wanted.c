@@ -76,8 +76,7 @@ CASE(pass_wanted, may_be_the_store_s_answer)
 	struct taker t[3] = { { 0 } };
 
 	given_hold("fakewant:");
-	fake_script(fake, FAKE_WATCH,
-		    (struct fake_step){ .wanted = 1, .times = FAKE_ALWAYS });
+	FAKE_SCRIPT(fake, FAKE_WATCH, .wanted = 1, .times = FAKE_ALWAYS);
 	n_wait_here(t, 3);
 	cr_assert_eq(asked(), 4);
 	cr_assert_eq(fake_count(fake, FAKE_WATCH), 1);
@@ -182,7 +181,7 @@ CASE(pass_wanted, may_be_told_before_the_store_has_answered)
 	struct taker t[2] = { { 0 } };
 
 	given_hold("fakewant:");
-	fake_script(fake, FAKE_WATCH, (struct fake_step){ .gate = 1 });
+	FAKE_SCRIPT(fake, FAKE_WATCH, .gate = 1);
 	taker_start(&t[0], lock, FOREVER);
 	t[0].linger = 1;
 	EVENTUALLY(fake_count(fake, FAKE_WATCH) == 1);
@@ -212,7 +211,7 @@ CASE(pass_wanted, is_known_before_the_claim_is_passed)
 	OK(dlock_lock_unbind(unbound));
 	hold = take(unbound);
 	others_wait(&other);
-	fake_script(fake, FAKE_WATCH, (struct fake_step){ .gate = 1 });
+	FAKE_SCRIPT(fake, FAKE_WATCH, .gate = 1);
 	taker_start(&t, lock, FOREVER);
 	EVENTUALLY(fake_count(fake, FAKE_WATCH) == 1);
 	releaser_start(&r, hold);

@@ -10,8 +10,7 @@ CASE(release, waits_for_a_renewal_that_is_under_way_and_is_done_once)
 	struct fake_call renewal, release;
 
 	given_mutex("fake:?ttl=900ms");
-	fake_script(fake, FAKE_RENEW,
-		    (struct fake_step){ .gate = 1, .overrun = 1 });
+	FAKE_SCRIPT(fake, FAKE_RENEW, .gate = 1, .overrun = 1);
 	taker_start(&t, lock, 5000);
 	EVENTUALLY(fake_count(fake, FAKE_RENEW) == 1);
 	atomic_store(&t.linger, 0);
@@ -34,8 +33,7 @@ CASE(release, does_not_wait_longer_than_the_close_time_for_a_renewal)
 	dlk_time began;
 
 	given_mutex("fake:?ttl=3s&close=100ms&connect=1s");
-	fake_script(fake, FAKE_RENEW,
-		    (struct fake_step){ .delay_ms = 600, .overrun = 1 });
+	FAKE_SCRIPT(fake, FAKE_RENEW, .delay_ms = 600, .overrun = 1);
 	taker_start(&t, lock, 5000);
 	EVENTUALLY(fake_count(fake, FAKE_RENEW) == 1);
 	began = dlk_now();
@@ -53,10 +51,8 @@ CASE(release, does_not_wait_longer_than_the_close_time_for_a_renewal)
 CASE(release, that_outlasts_the_lease_is_no_loss)
 {
 	given_hold("fake:?ttl=300ms&close=5s");
-	fake_script(fake, FAKE_RELEASE,
-		    (struct fake_step){ .fault = FAKE_CODE,
-					.code = DLOCK_ELOST,
-					.delay_ms = 400 });
+	FAKE_SCRIPT(fake, FAKE_RELEASE, .fault = FAKE_CODE, .code = DLOCK_ELOST,
+		    .delay_ms = 400);
 	OK(dlock_release(hold));
 	cr_assert_eq(stats(client).lost, 0);
 }
@@ -66,9 +62,8 @@ CASE(release, of_what_the_store_no_longer_had_says_so)
 {
 	keep_diary();
 	given_hold("fake:?ttl=60s");
-	fake_script(fake, FAKE_RELEASE,
-		    (struct fake_step){ .fault = FAKE_CODE,
-					.code = DLOCK_ELOST });
+	FAKE_SCRIPT(fake, FAKE_RELEASE, .fault = FAKE_CODE,
+		    .code = DLOCK_ELOST);
 	REFUSED(dlock_release(hold), DLOCK_ELOST, "no longer had it");
 	cr_assert_eq(stats(client).lost, 1);
 	cr_assert_eq(stats(client).released, 0);
@@ -83,10 +78,8 @@ CASE(release, of_what_the_store_no_longer_had_says_so)
 CASE(release, of_what_the_store_no_longer_had_is_not_repeated)
 {
 	given_hold("fake:?ttl=60s");
-	fake_script(fake, FAKE_RELEASE,
-		    (struct fake_step){ .fault = FAKE_CODE,
-					.code = DLOCK_ELOST,
-					.times = FAKE_ALWAYS });
+	FAKE_SCRIPT(fake, FAKE_RELEASE, .fault = FAKE_CODE, .code = DLOCK_ELOST,
+		    .times = FAKE_ALWAYS);
 	lose_last();
 	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
 	EVENTUALLY(stats(client).pending_cleanups == 0);
@@ -96,8 +89,7 @@ CASE(release, of_what_the_store_no_longer_had_is_not_repeated)
 CASE(release, whose_answer_is_lost_is_cleaned_up_behind)
 {
 	given_hold("fake:?ttl=5s&close=60ms");
-	fake_script(fake, FAKE_RELEASE,
-		    (struct fake_step){ .fault = FAKE_REFUSE, .times = 3 });
+	FAKE_SCRIPT(fake, FAKE_RELEASE, .fault = FAKE_REFUSE, .times = 3);
 	REFUSED(dlock_release(hold), DLOCK_EUNREACHABLE, "no answer");
 	cr_assert_eq(stats(client).holds, 0);
 	cr_assert_eq(stats(client).released, 1);
@@ -126,8 +118,7 @@ CASE(release, is_not_asked_for_after_the_lease_must_have_run_out)
 CASE(release, is_asked_for_until_answered_where_nothing_expires)
 {
 	given_hold("fake:");
-	fake_script(fake, FAKE_RELEASE,
-		    (struct fake_step){ .fault = FAKE_REFUSE, .times = 5 });
+	FAKE_SCRIPT(fake, FAKE_RELEASE, .fault = FAKE_REFUSE, .times = 5);
 	cr_assert_eq(dlock_release(hold), DLOCK_EUNREACHABLE);
 	EVENTUALLY(stats(client).pending_cleanups == 0);
 	cr_assert_eq(fake_count(fake, FAKE_RELEASE), 6);
@@ -201,9 +192,8 @@ CASE(release, of_the_write_side_keeps_it_where_the_store_refuses)
 	struct taker t = { .shared = 1 };
 
 	given_rwlock("fake:?ttl=5s");
-	fake_script(fake, FAKE_DOWNGRADE,
-		    (struct fake_step){ .fault = FAKE_CODE,
-					.code = DLOCK_EDENIED });
+	FAKE_SCRIPT(fake, FAKE_DOWNGRADE, .fault = FAKE_CODE,
+		    .code = DLOCK_EDENIED);
 	w = write_and_read(lock, &r);
 	OK(dlock_release(w));
 	OK(dlock_check(r));
@@ -226,9 +216,8 @@ CASE(release, of_the_write_side_finds_that_the_claim_is_gone)
 	dlock_hold *w, *r = NULL;
 
 	given_rwlock("fake:?ttl=60s");
-	fake_script(fake, FAKE_DOWNGRADE,
-		    (struct fake_step){ .fault = FAKE_CODE,
-					.code = DLOCK_ELOST });
+	FAKE_SCRIPT(fake, FAKE_DOWNGRADE, .fault = FAKE_CODE,
+		    .code = DLOCK_ELOST);
 	w = write_and_read(lock, &r);
 	cr_assert_eq(dlock_release(w), DLOCK_ELOST);
 	cr_assert_eq(dlock_check(r), DLOCK_ELOST);
@@ -290,8 +279,7 @@ CASE(release, of_the_write_side_does_not_wait_longer_than_the_close_time)
 	pthread_t thread;
 
 	given_rwlock("fake:?ttl=3s&close=100ms&connect=1s");
-	fake_script(fake, FAKE_RENEW,
-		    (struct fake_step){ .delay_ms = 600, .overrun = 1 });
+	FAKE_SCRIPT(fake, FAKE_RENEW, .delay_ms = 600, .overrun = 1);
 	cr_assert_eq(pthread_create(&thread, NULL, writer_main, &w), 0);
 	EVENTUALLY(fake_count(fake, FAKE_RENEW) == 1);
 	atomic_store(&w.go, 1);
@@ -311,8 +299,8 @@ CASE(release, of_the_write_side_holds_up_the_renewal_of_the_read_side)
 	size_t n;
 
 	given_rwlock("fake:?ttl=5s&check=20ms");
-	fake_script(fake, FAKE_DOWNGRADE, (struct fake_step){ .gate = 1 });
-	fake_script(fake, FAKE_RELEASE, (struct fake_step){ .gate = 1 });
+	FAKE_SCRIPT(fake, FAKE_DOWNGRADE, .gate = 1);
+	FAKE_SCRIPT(fake, FAKE_RELEASE, .gate = 1);
 	cr_assert_eq(pthread_create(&thread, NULL, writer_main, &w), 0);
 	EVENTUALLY(fake_count(fake, FAKE_RENEW) >= 1);
 	atomic_store(&w.go, 1);
@@ -335,7 +323,7 @@ CASE(release, of_what_is_lost_meanwhile_is_cleaned_up_later)
 	pthread_t thread;
 
 	given_rwlock("fake:?ttl=5s");
-	fake_script(fake, FAKE_DOWNGRADE, (struct fake_step){ .gate = 1 });
+	FAKE_SCRIPT(fake, FAKE_DOWNGRADE, .gate = 1);
 	cr_assert_eq(pthread_create(&thread, NULL, writer_main, &w), 0);
 	EVENTUALLY(fake_count(fake, FAKE_DOWNGRADE) == 1);
 	fake_lose(fake, fake_last(fake, FAKE_DOWNGRADE).id);
@@ -356,8 +344,7 @@ CASE(release, of_the_write_side_of_what_is_lost_meanwhile_asks_for_nothing)
 	pthread_t thread;
 
 	given_rwlock("fake:?ttl=900ms");
-	fake_script(fake, FAKE_RENEW,
-		    (struct fake_step){ .gate = 1, .overrun = 1 });
+	FAKE_SCRIPT(fake, FAKE_RENEW, .gate = 1, .overrun = 1);
 	cr_assert_eq(pthread_create(&thread, NULL, writer_main, &w), 0);
 	EVENTUALLY(fake_count(fake, FAKE_RENEW) == 1);
 	atomic_store(&w.go, 1);

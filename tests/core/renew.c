@@ -129,8 +129,7 @@ CASE(renewer, renews_in_time_while_a_cleanup_hangs)
 
 	given_mutex("fake:?ttl=1200ms&close=2s");
 	fake_once(fake, FAKE_RELEASE, FAKE_REFUSE);
-	fake_script(fake, FAKE_RELEASE,
-		    (struct fake_step){ .fault = FAKE_SILENT, .times = 3 });
+	FAKE_SCRIPT(fake, FAKE_RELEASE, .fault = FAKE_SILENT, .times = 3);
 	hold = take(lock);
 	tries = fake_count(fake, FAKE_RELEASE);
 	cr_assert_eq(dlock_release(hold), DLOCK_EUNREACHABLE);
@@ -174,11 +173,8 @@ CASE(renewer, believes_no_renewal_that_was_read_after_the_end)
 {
 	clock_leaps(0);
 	given_mutex("fake:?ttl=3s&check=50ms");
-	fake_script(fake, FAKE_RENEW,
-		    (struct fake_step){ .gate = 1,
-					.overrun = 1,
-					.fault = FAKE_SAY,
-					.verdict = DLK_RENEWED });
+	FAKE_SCRIPT(fake, FAKE_RENEW, .gate = 1, .overrun = 1,
+		    .fault = FAKE_SAY, .verdict = DLK_RENEWED);
 	hold = take(lock);
 	EVENTUALLY(fake_count(fake, FAKE_RENEW) == 1);
 	clock_leaps(100000);
@@ -192,9 +188,8 @@ CASE(renewer, plans_nothing_for_what_is_over_but_not_yet_known_to_be)
 {
 	clock_leaps(0);
 	given_mutex("fake:?ttl=3s&check=50ms");
-	fake_script(fake, FAKE_RENEW,
-		    (struct fake_step){
-			    .gate = 1, .overrun = 1, .fault = FAKE_REFUSE });
+	FAKE_SCRIPT(fake, FAKE_RENEW, .gate = 1, .overrun = 1,
+		    .fault = FAKE_REFUSE);
 	hold = take(lock);
 	EVENTUALLY(fake_count(fake, FAKE_RENEW) == 1);
 	clock_leaps(100000);
@@ -217,7 +212,7 @@ CASE(renewer, renews_nothing_whose_end_has_come_before_the_timer_saw_it)
 	given_hold("fake:?ttl=3s&close=100ms");
 	/* The renewer is kept busy with a clean-up while the clock leaps. */
 	fake_once(fake, FAKE_RELEASE, FAKE_REFUSE);
-	fake_script(fake, FAKE_RELEASE, (struct fake_step){ .gate = 1 });
+	FAKE_SCRIPT(fake, FAKE_RELEASE, .gate = 1);
 	b = take(mutex(client, "b"));
 	cr_assert_eq(dlock_release(b), DLOCK_EUNREACHABLE);
 	EVENTUALLY(fake_count(fake, FAKE_RELEASE) == 2);

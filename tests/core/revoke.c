@@ -105,7 +105,7 @@ CASE(revoke, by_its_own_client_needs_no_store)
 CASE(revoke, needs_no_tokens)
 {
 	given_hold("fakewant:");
-	fake_script(fake, FAKE_WATCH, (struct fake_step){ .tokens = -1 });
+	FAKE_SCRIPT(fake, FAKE_WATCH, .tokens = -1);
 	cr_assert(!is_readable(dlock_wanted_fd(hold), 0));
 	fake_want(fake, last_id());
 	cr_assert(is_readable(dlock_wanted_fd(hold), 0));

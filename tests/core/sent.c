@@ -173,8 +173,7 @@ CASE(sent, is_asked_for_again_when_it_failed)
 {
 	keep_diary();
 	given_hold("fakesend:?release=async&ask=1m");
-	fake_script(fake, FAKE_SEND,
-		    (struct fake_step){ .answer = DLOCK_EUNREACHABLE });
+	FAKE_SCRIPT(fake, FAKE_SEND, .answer = DLOCK_EUNREACHABLE);
 	OK(dlock_release(hold));
 	cr_assert_eq(released(), 0);
 	fake_answer(fake);
@@ -187,8 +186,7 @@ CASE(sent, that_stays_unconfirmed_is_an_event)
 {
 	keep_diary();
 	given_hold("fakesend:?release=async");
-	fake_script(fake, FAKE_SEND,
-		    (struct fake_step){ .answer = DLOCK_EUNREACHABLE });
+	FAKE_SCRIPT(fake, FAKE_SEND, .answer = DLOCK_EUNREACHABLE);
 	fake_always(fake, FAKE_RELEASE, FAKE_REFUSE);
 	OK(dlock_release(hold));
 	fake_answer(fake);
@@ -227,8 +225,7 @@ CASE(sent, is_not_in_the_way_of_the_client)
 CASE(sent, is_not_what_is_asked_for_twice)
 {
 	given_mutex("fakesend:?release=async&ttl=1s");
-	fake_script(fake, FAKE_ATTEMPT,
-		    (struct fake_step){ .resent = 1, .late_ms = 300 });
+	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .resent = 1, .late_ms = 300);
 	OK(dlock_release(take(lock)));
 	cr_assert_eq(sent(), 0);
 	/* The clean-up releases it once more, and may have done so already. */

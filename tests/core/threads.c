@@ -47,9 +47,8 @@ CASE(threads, of_a_store_that_is_stuck_are_its_own)
 
 	keep_diary();
 	given_hold("fake:?ttl=900ms&close=500ms");
-	fake_script(fake, FAKE_RENEW,
-		    (struct fake_step){ .fault = FAKE_SILENT,
-					.times = FAKE_ALWAYS });
+	FAKE_SCRIPT(fake, FAKE_RENEW, .fault = FAKE_SILENT,
+		    .times = FAKE_ALWAYS);
 	l = mutex(closed_at_end(open_store("fake://far?ttl=300ms", NULL)), "b");
 	h = take(l);
 	EVENTUALLY(fake_count(fake, FAKE_RENEW) >= 1);

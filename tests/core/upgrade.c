@@ -224,8 +224,7 @@ CASE(upgrade, whose_answer_never_came_is_cleaned_up)
 
 	given_upgradeable("fake:?ttl=5s");
 	fake_always(fake, FAKE_ATTEMPT, FAKE_CUT);
-	fake_script(fake, FAKE_RELEASE,
-		    (struct fake_step){ .fault = FAKE_REFUSE, .times = 2 });
+	FAKE_SCRIPT(fake, FAKE_RELEASE, .fault = FAKE_REFUSE, .times = 2);
 	REFUSED(dlock_upgrade(upg, hold, 30, &none), DLOCK_EUNREACHABLE,
 		"no answer");
 	cr_assert_null(none);
@@ -244,8 +243,7 @@ CASE(upgrade, that_arrives_late_is_cleaned_up)
 	dlock_hold *none = NULL;
 
 	given_upgradeable("fake:?ttl=1s&connect=500ms");
-	fake_script(fake, FAKE_ATTEMPT,
-		    (struct fake_step){ .fault = FAKE_LATE, .late_ms = 200 });
+	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .fault = FAKE_LATE, .late_ms = 200);
 	cr_assert_eq(dlock_upgrade(upg, hold, 0, &none), DLOCK_EUNREACHABLE);
 	OK(dlock_release(hold));
 	EVENTUALLY(stats(client).pending_cleanups == 0);

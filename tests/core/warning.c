@@ -35,7 +35,7 @@ CASE(warning, leaves_a_renewal_its_time)
 CASE(warning, of_a_short_lease_is_short_and_grows_with_it)
 {
 	given_mutex("fake:?ttl=6s");
-	fake_script(fake, FAKE_ATTEMPT, (struct fake_step){ .lease_ms = 900 });
+	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .lease_ms = 900);
 	hold = take(lock);
 	cr_assert_lt(dlock_warning_ms(hold), 600);
 	EVENTUALLY(stats(client).renewed == 1);

@@ -240,10 +240,10 @@ static void *meddler(void *arg)
 		if (s->leased && draw(&seed, 64) == 0)
 			fake_lose_all(fake);
 		if (s->leased && draw(&seed, 16) == 0)
-			fake_script(fake,
+			FAKE_SCRIPT(fake,
 				    draw(&seed, 2) ? FAKE_ATTEMPT :
 						     FAKE_RELEASE,
-				    (struct fake_step){ .fault = FAKE_CUT });
+				    .fault = FAKE_CUT);
 		nap_us(300);
 	}
 	return NULL;

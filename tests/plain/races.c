@@ -220,16 +220,14 @@ static void *meddler(void *arg)
 		if (draw(&seed, 4) == 0)
 			fake_want(fake, id);
 		if (s->leased && st.passed > 0 && draw(&seed, 256) == 0)
-			fake_script(fake, FAKE_WATCH,
-				    (struct fake_step){
-					    .fault = draw(&seed, 2) ? FAKE_CUT :
-								      FAKE_WORK,
-					    .tokens = 1 });
+			FAKE_SCRIPT(fake, FAKE_WATCH,
+				    .fault = draw(&seed, 2) ? FAKE_CUT :
+							      FAKE_WORK,
+				    .tokens = 1);
 		if (s->leased && draw(&seed, 64) == 0)
 			fake_move(fake);
 		if (s->leased && draw(&seed, 16) == 0)
-			fake_script(fake, FAKE_ATTEMPT,
-				    (struct fake_step){ .says = "asked" });
+			FAKE_SCRIPT(fake, FAKE_ATTEMPT, .says = "asked");
 		if (s->leased && draw(&seed, 4) == 0)
 			fake_lose(fake, id);
 		if (s->leased && draw(&seed, 64) == 0)
@@ -242,10 +240,10 @@ static void *meddler(void *arg)
 		dlock_inspect(s->mutex[0], see_participant, &n, 100);
 		dlock_list(s->client, see_entry, &n, 100);
 		if (s->leased && draw(&seed, 16) == 0)
-			fake_script(fake,
+			FAKE_SCRIPT(fake,
 				    draw(&seed, 2) ? FAKE_ATTEMPT :
 						     FAKE_RELEASE,
-				    (struct fake_step){ .fault = FAKE_CUT });
+				    .fault = FAKE_CUT);
 		nap_us(300);
 	}
 	return NULL;

@@ -65,13 +65,12 @@ void fake_script(struct fake *f, enum fake_verb verb, struct fake_step step)
 
 void fake_once(struct fake *f, enum fake_verb verb, enum fake_fault fault)
 {
-	fake_script(f, verb, (struct fake_step){ .fault = fault });
+	FAKE_SCRIPT(f, verb, .fault = fault);
 }
 
 void fake_always(struct fake *f, enum fake_verb verb, enum fake_fault fault)
 {
-	fake_script(f, verb,
-		    (struct fake_step){ .fault = fault, .times = FAKE_ALWAYS });
+	FAKE_SCRIPT(f, verb, .fault = fault, .times = FAKE_ALWAYS);
 }
 
 void fake_clear(struct fake *f)

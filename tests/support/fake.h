@@ -102,6 +102,8 @@ struct fake *fake_store(const char *name);
 
 /* How the next calls of a verb go, after what was said before. */
 void fake_script(struct fake *f, enum fake_verb verb, struct fake_step step);
+#define FAKE_SCRIPT(f, verb, ...)                                              \
+	fake_script(f, verb, (struct fake_step){ __VA_ARGS__ })
 void fake_once(struct fake *f, enum fake_verb verb, enum fake_fault fault);
 void fake_always(struct fake *f, enum fake_verb verb, enum fake_fault fault);
 void fake_clear(struct fake *f); /* work as usual from now on; opens gates */

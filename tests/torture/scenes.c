@@ -334,8 +334,7 @@ static void play_cleanup(struct play *p)
 
 	if (c && MAY(p, dlock_mutex_new(&l, c, "m"), DLOCK_OK) &&
 	    MAY(p, dlock_acquire(l, 2000, &h), DLOCK_OK)) {
-		fake_script(fake_store(""), FAKE_RELEASE,
-			    (struct fake_step){ .fault = FAKE_REFUSE });
+		FAKE_SCRIPT(fake_store(""), FAKE_RELEASE, .fault = FAKE_REFUSE);
 		MAY(p, dlock_release(h), DLOCK_EUNREACHABLE);
 	}
 	dlock_lock_free(l);
