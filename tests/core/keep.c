@@ -95,24 +95,6 @@ CASE(keep, counts_from_the_last_release)
 	EVENTUALLY(released() == 1);
 }
 
-CASE(keep, ends_when_another_session_asks)
-{
-	struct taker other = { 0 };
-	dlk_time began;
-
-	given_kept("fakewant:?keep=1h");
-	given_others();
-	began = dlk_now();
-	taker_start(&other, theirs, FOREVER);
-	OK(taker_join(&other));
-	OK(other.release_rc);
-	cr_assert_leq((dlk_now() - began) / DLK_MS,
-		      slack_ms() + stalled_ms() + 200);
-	EVENTUALLY(stats(client).kept == 0);
-	cr_assert_eq(stats(client).holds, 0);
-	nothing_is_left();
-}
-
 /* It was wanted while it was held: it is not kept. */
 CASE(keep, is_not_for_what_another_session_wants)
 {
@@ -126,18 +108,6 @@ CASE(keep, is_not_for_what_another_session_wants)
 	cr_assert_eq(stats(client).kept, 0);
 	has_had_it(&other);
 	nothing_is_left();
-}
-
-/* The claim is no hold of a reader's: it goes first. */
-CASE(keep, ends_when_a_reader_of_the_client_asks)
-{
-	given_kept("fakewant:?keep=1h");
-	hold = take_shared(lock, 0);
-	cr_assert_eq(released(), 1);
-	cr_assert_eq(stats(client).kept, 0);
-	cr_assert_eq(stats(client).pending_cleanups, 0);
-	OK(dlock_release(hold));
-	cr_assert_eq(stats(client).kept, 0, "a read side is not kept");
 }
 
 /* Its request was on the way when the lock was released and kept: it has that

@@ -4,7 +4,6 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 
 #include "ticket.h"
@@ -309,67 +308,4 @@ CASE(file_wanted, and_so_kept_locks_are_given_up)
 	s->ready = 1;
 	child_ended(pid);
 	CHECK_INT(stats(c).kept, ==, 0);
-}
-
-#define PROCESSES 3
-#define THREADS 3
-#define TURNS 1500
-
-struct shop {
-	char dir[PATH_MAX];
-	atomic_int inside;
-	uint64_t token; /* the last holder's */
-	atomic_ulong passed, retaken;
-};
-
-struct worker {
-	struct shop *shop;
-	dlock_lock *lock;
-};
-
-static void *work(void *arg)
-{
-	struct worker *w = arg;
-	struct shop *s = w->shop;
-	dlock_hold *h;
-
-	for (int i = 0; i < TURNS; i++) {
-		h = take(w->lock, FOREVER);
-		CHECK_INT(s->inside++, ==, 0);
-		CHECK(dlock_token(h) > s->token);
-		s->token = dlock_token(h);
-		CHECK_INT(--s->inside, ==, 0);
-		give(h);
-	}
-	return NULL;
-}
-
-static void threads_of_one_client(void *arg)
-{
-	struct shop *s = arg;
-	dlock_client *c = store_open(s->dir, KEEP "&passes=3");
-	struct worker w = { s, mutex(c, "x") };
-	pthread_t t[THREADS];
-
-	for (int i = 0; i < THREADS; i++)
-		CHECK(pthread_create(&t[i], NULL, work, &w) == 0);
-	for (int i = 0; i < THREADS; i++)
-		CHECK(pthread_join(t[i], NULL) == 0);
-	s->passed += stats(c).passed;
-	s->retaken += stats(c).retaken;
-	end_now(w.lock);
-	end_now(c);
-}
-
-CASE(file_wanted, and_so_locks_are_passed_on, .timeout = 300)
-{
-	struct shop *s = shared(sizeof(*s));
-	pid_t pid[PROCESSES];
-
-	store_make(s->dir);
-	for (int i = 0; i < PROCESSES; i++)
-		pid[i] = child(threads_of_one_client, s);
-	for (int i = 0; i < PROCESSES; i++)
-		child_ended(pid[i]);
-	CHECK(s->passed + s->retaken > 0);
 }

@@ -3,13 +3,9 @@
 #include "zk/support.h"
 
 #include <criterion/criterion.h>
-#include <signal.h>
 #include <stdio.h>
-#include <sys/prctl.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "support/process.h"
 #include "zk/ticket.h"
 
 TestSuite(zk_kept, .timeout = 120);
@@ -306,48 +302,6 @@ CASE(zk_kept, a_lock_that_is_kept_costs_next_to_nothing)
 	EVENTUALLY(stats(c).kept == 0);
 }
 
-#define CLIENTS 3
-#define THREADS 3
-#define TURNS 300
-
-static atomic_int inside;
-static uint64_t last_token; /* the last holder's */
-
-static void *work(void *arg)
-{
-	for (int i = 0; i < TURNS; i++) {
-		dlock_hold *h = take(arg, FOREVER);
-
-		CHECK_INT(inside++, ==, 0);
-		CHECK(dlock_token(h) > last_token);
-		last_token = dlock_token(h);
-		CHECK_INT(--inside, ==, 0);
-		give(h);
-	}
-	return NULL;
-}
-
-CASE(zk_kept, threads_of_several_clients_take_turns, .timeout = 300)
-{
-	struct lab_server *s = server(NULL);
-	pthread_t thread[CLIENTS][THREADS];
-	uint64_t without_request = 0;
-	dlock_client *c[CLIENTS];
-
-	for (int i = 0; i < CLIENTS; i++) {
-		c[i] = client(s->port, KEEP "&passes=3");
-		for (int j = 0; j < THREADS; j++)
-			CHECK(pthread_create(&thread[i][j], NULL, work,
-					     mutex(c[i], "x")) == 0);
-	}
-	for (int i = 0; i < CLIENTS; i++) {
-		for (int j = 0; j < THREADS; j++)
-			CHECK(pthread_join(thread[i][j], NULL) == 0);
-		without_request += stats(c[i]).passed + stats(c[i]).retaken;
-	}
-	CHECK_INT(without_request, >, 0);
-}
-
 /* ---- How it ends --------------------------------------------------------- */
 
 /* The last token.  A lock that was wanted is not kept for a moment. */
@@ -418,48 +372,6 @@ CASE(zk_kept, until_the_session_expires)
 	CHECK_INT(stats(c).kept, ==, 0);
 	lab_proxy_heal(p);
 	CHECK(taken(l) > last);
-}
-
-/* Forked before this process has any thread; it tells its last token. */
-static pid_t keep_elsewhere(int port, uint64_t *last)
-{
-	int ready[2];
-	pid_t pid;
-
-	CHECK_INT(pipe(ready), ==, 0);
-	pid = fork();
-	CHECK_INT(pid, >=, 0);
-	if (pid == 0) {
-		dlock_lock *l;
-		uint64_t token = 0;
-
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		l = mutex(client(port, "?ttl=1s&keep=500ms"), "x");
-		for (int i = 0; i < 1000; i++)
-			token = taken(l);
-		if (write(ready[1], &token, sizeof(token)) != sizeof(token))
-			_exit(CHECK_FAILED);
-		for (;;)
-			pause();
-	}
-	close(ready[1]);
-	CHECK_INT(read(ready[0], last, sizeof(*last)), ==, sizeof(*last));
-	close(ready[0]);
-	return pid;
-}
-
-/* Its lease ends as a holder's does. */
-CASE(zk_kept, until_the_lease_of_a_killed_client_ends)
-{
-	struct lab_server *s = server(NULL);
-	uint64_t last = 0;
-	pid_t pid = keep_elsewhere(s->port, &last);
-	int64_t begun;
-
-	process_kill(pid);
-	begun = now_ms();
-	CHECK(taken(mutex(client(s->port, PARAMS), "x")) > last);
-	CHECK_INT(now_ms() - begun, <, 10000);
 }
 
 /* Somebody deletes its node, or all there is. */
