@@ -16,22 +16,20 @@
 #include "support/case.h"
 #include "support/check.h"
 
-enum { PAIRS = 64, FLOOD = 64 << 20, CROWD = 4 };
+enum { PAIRS = 64, CROWD = 4 };
 
 struct hostile {
 	pthread_t thread;
 	pthread_mutex_t mu; /* what follows, and the pairs */
-	int listener, port, stop, flood, once;
-	int vanished;
+	int listener, port, stop, vanished;
 	int crowd[CROWD]; /* they fill the listener's queue; -1: none */
 	const struct lab_server *real;
 	const char *match;
 	const void *lie;
 	size_t lie_len;
-	uint64_t lies, flooded;
+	uint64_t lies;
 	int client[PAIRS], server[PAIRS]; /* -1: none */
-	int subscribed[PAIRS];
-	int owed[PAIRS]; /* an answer of the server */
+	int owed[PAIRS];                  /* an answer of the server */
 };
 
 /* Blocking with a limit: who reads nothing gets no more. */
@@ -71,7 +69,7 @@ static void welcome(struct hostile *h)
 		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience,
 			   sizeof(patience));
 		h->client[i] = fd;
-		h->subscribed[i] = h->owed[i] = 0;
+		h->owed[i] = 0;
 		if (h->real) {
 			to = lab_server_address(h->real);
 			h->server[i] = lab_connect(&to, lab_after_ms(5000));
@@ -80,26 +78,6 @@ static void welcome(struct hostile *h)
 	}
 	if (fd >= 0)
 		close(fd);
-}
-
-static void lie(struct hostile *h, int i)
-{
-	static const char zeroes[65536];
-	uint64_t sent = 0;
-	int rc = put(h->client[i], h->lie, h->lie_len);
-
-	h->lies++;
-	if (h->once)
-		h->lie = NULL;
-	while (h->flood && rc == 0 && sent < FLOOD) {
-		rc = put(h->client[i], zeroes, sizeof(zeroes));
-		if (rc == 0)
-			sent += sizeof(zeroes);
-	}
-	if (sent > h->flooded)
-		h->flooded = sent;
-	if (h->flood)
-		drop(h, i);
 }
 
 static int matches(const char *match, const char *bytes, size_t n)
@@ -148,8 +126,10 @@ static void one_request(struct hostile *h, int i, const char *bytes, size_t n)
 {
 	if (h->lie && matches(h->match, bytes, n)) {
 		await_truth(h, i);
-		if (h->client[i] >= 0)
-			lie(h, i);
+		if (h->client[i] >= 0) {
+			put(h->client[i], h->lie, h->lie_len);
+			h->lies++;
+		}
 		return;
 	}
 	if (h->server[i] < 0)
@@ -165,8 +145,6 @@ static void from_client(struct hostile *h, int i)
 	ssize_t n = recv(h->client[i], bytes, sizeof(bytes), MSG_DONTWAIT);
 	size_t at = 0;
 
-	if (n > 0 && memmem(bytes, (size_t)n, "SUBSCRIBE", 9))
-		h->subscribed[i] = 1;
 	if (n <= 0)
 		drop(h, i);
 	while (h->client[i] >= 0 && at < (size_t)n) {
@@ -269,33 +247,13 @@ void hostile_free(struct hostile *h)
 	free(h);
 }
 
-static void say(struct hostile *h, const char *match, const void *bytes,
-		size_t len, int once)
-{
-	pthread_mutex_lock(&h->mu);
-	h->once = once;
-	h->match = match;
-	h->lie = bytes;
-	h->lie_len = len;
-	pthread_mutex_unlock(&h->mu);
-}
-
 void hostile_say(struct hostile *h, const char *match, const void *bytes,
 		 size_t len)
 {
-	say(h, match, bytes, len, 0);
-}
-
-void hostile_say_once(struct hostile *h, const char *match, const void *bytes,
-		      size_t len)
-{
-	say(h, match, bytes, len, 1);
-}
-
-void hostile_flood(struct hostile *h)
-{
 	pthread_mutex_lock(&h->mu);
-	h->flood = 1;
+	h->match = match;
+	h->lie = bytes;
+	h->lie_len = len;
 	pthread_mutex_unlock(&h->mu);
 }
 
@@ -316,32 +274,12 @@ void hostile_vanish(struct hostile *h)
 	pthread_mutex_unlock(&h->mu);
 }
 
-void hostile_push(struct hostile *h, const void *bytes, size_t len)
-{
-	pthread_mutex_lock(&h->mu);
-	for (int i = 0; i < PAIRS; i++) {
-		if (h->client[i] >= 0 && h->subscribed[i])
-			put(h->client[i], bytes, len);
-	}
-	pthread_mutex_unlock(&h->mu);
-}
-
-static uint64_t count_now(struct hostile *h, const uint64_t *count)
+uint64_t hostile_lies(struct hostile *h)
 {
 	uint64_t n;
 
 	pthread_mutex_lock(&h->mu);
-	n = *count;
+	n = h->lies;
 	pthread_mutex_unlock(&h->mu);
 	return n;
-}
-
-uint64_t hostile_lies(struct hostile *h)
-{
-	return count_now(h, &h->lies);
-}
-
-uint64_t hostile_flooded(struct hostile *h)
-{
-	return count_now(h, &h->flooded);
 }

@@ -25,24 +25,12 @@ void hostile_free(struct hostile *h);
 void hostile_say(struct hostile *h, const char *match, const void *bytes,
 		 size_t len);
 
-/* ... but the first such request alone. */
-void hostile_say_once(struct hostile *h, const char *match, const void *bytes,
-		      size_t len);
-
-/* After hostile_say(): and then with zeroes, until the client closes or 64 MB
- * are through. */
-void hostile_flood(struct hostile *h);
-
 /* From now on it is as if packets were lost: a client that connects hears
  * nothing, not even that it is refused; clients that are connected are
  * dropped. */
 void hostile_vanish(struct hostile *h);
 
-/* Send these bytes to every client that has subscribed to something. */
-void hostile_push(struct hostile *h, const void *bytes, size_t len);
-
-/* How many lies were told; the most bytes that one client took of a flood. */
+/* How many lies were told. */
 uint64_t hostile_lies(struct hostile *h);
-uint64_t hostile_flooded(struct hostile *h);
 
 #endif

@@ -16,7 +16,6 @@
 #include "support/wait.h"
 
 static atomic_int go_on, names;
-static const uint16_t *many_ports;
 
 dlk_time peer_deadline(int64_t ms)
 {
@@ -116,11 +115,6 @@ void peer_resolver_goes_on(void)
 	atomic_store(&go_on, 1);
 }
 
-void peer_ports(const uint16_t *ports)
-{
-	many_ports = ports;
-}
-
 int peer_names_resolved(void)
 {
 	return atomic_load(&names);
@@ -138,29 +132,13 @@ static resolver *system_resolver(void)
 	return f;
 }
 
-static int two(const char *other, const char *port,
-	       const struct addrinfo *hints, struct addrinfo **out)
+static int two(const char *port, const struct addrinfo *hints,
+	       struct addrinfo **out)
 {
 	resolver *f = system_resolver();
-	int rc = f(other, port, hints, out);
+	int rc = f("127.0.0.2", port, hints, out);
 
 	return rc != 0 ? rc : f("127.0.0.1", port, hints, &(*out)->ai_next);
-}
-
-static int many(const struct addrinfo *hints, struct addrinfo **out)
-{
-	resolver *f = system_resolver();
-	int rc = 0;
-
-	for (const uint16_t *p = many_ports; rc == 0 && *p; p++) {
-		char port[6];
-
-		snprintf(port, sizeof(port), "%u", (unsigned int)*p);
-		rc = f("127.0.0.1", port, hints, out);
-		if (rc == 0)
-			out = &(*out)->ai_next;
-	}
-	return rc;
 }
 
 static int once(const char *host, const char *port,
@@ -193,11 +171,7 @@ int getaddrinfo(const char *host, const char *port,
 		host = "127.0.0.1";
 	}
 	if (strcmp(host, "pair.test") == 0)
-		return two("127.0.0.2", port, hints, out);
-	if (strcmp(host, "loop.test") == 0)
-		return two("::1", port, hints, out);
-	if (strcmp(host, "many.test") == 0)
-		return many(hints, out);
+		return two(port, hints, out);
 	if (strcmp(host, "absent.test") == 0)
 		return EAI_NONAME;
 	if (strcmp(host, "mute.test") == 0)

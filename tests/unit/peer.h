@@ -8,8 +8,6 @@
  *                once peer_resolver_goes_on() was called
  *   flaky.test   answers 127.0.0.1 the first time, and then does not answer
  *   pair.test    127.0.0.2, then 127.0.0.1
- *   loop.test    ::1, then 127.0.0.1
- *   many.test    127.0.0.1, at the ports of peer_ports()
  *   absent.test  there is no such host
  *   mute.test    the name service does not answer
  *   full.test    no descriptor is left
@@ -36,9 +34,6 @@ dlk_time peer_deadline(int64_t ms); /* `ms` from now */
 
 void peer_resolver_goes_on(void);
 
-/* Where many.test leads to from now on, whatever port is asked for; `ports`
- * ends in 0 and is borrowed. */
-void peer_ports(const uint16_t *ports);
 int peer_names_resolved(void); /* how many were asked for, not addresses */
 
 #endif
