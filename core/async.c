@@ -8,7 +8,6 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/event.h"
-#include "core/upgrade.h"
 
 #define ASYNC_OF_NEXT(timer)                                                   \
 	((struct dlki_async *)(void *)((                                       \
@@ -174,7 +173,7 @@ void dlki_async_over(struct dlki_async *r, int rc, dlock_hold *hold,
 	dlki_heap_remove(&all->next, &r->next);
 	dlki_heap_remove(&all->end, &r->end);
 	if (r->upgrades)
-		dlki_upgrade_end(r->wait.beside);
+		dlki_claim_end_upgrades(r->wait.beside);
 	all->n--;
 	if (r->whole) {
 		r->whole->over(r, rc, hold, err);

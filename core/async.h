@@ -54,7 +54,7 @@ struct dlki_async {
 	uint64_t op;                   /* its number */
 	dlock_hold *releasing;         /* or NULL */
 	struct dlki_question *question; /* or NULL; if both are: an acquire */
-	dlock_hold *upgrades;          /* an acquire beside this hold, or NULL */
+	dlock_hold *upgrades;          /* an acquire is beside it; or NULL */
 	struct dlki_terms *terms;      /* an acquire's, or NULL */
 	int last;                      /* of the claim's holds that ends */
 	int rc;                        /* once OVER */

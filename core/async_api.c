@@ -205,11 +205,11 @@ static int upgrade_start(dlock_lock *lock, dlock_hold *hold,
 		.mode = DLK_EXCLUSIVE,
 	};
 	pthread_mutex_lock(&c->mu);
-	dlki_upgrade_begin(read);
+	dlki_claim_begin_upgrades(read);
 	r->upgrades = hold;
 	rc = enter_acquire(r, op, err);
 	if (rc != 0)
-		dlki_upgrade_end(read);
+		dlki_claim_end_upgrades(read);
 	pthread_mutex_unlock(&c->mu);
 	return rc;
 }

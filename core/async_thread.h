@@ -11,8 +11,8 @@
 /* Without mu, in a call of the client: start the thread unless it runs. */
 int dlki_async_thread_start(struct dlock_client *client, struct dlk_error *err);
 
-/* Without mu, in a call of the client: make a call that can be entered, with the
- * thread that runs the call.  NULL: see err. */
+/* Without mu, in a call of the client: make a call that can be entered, with
+ * the thread that runs the call.  NULL: see err. */
 struct dlki_async *dlki_async_make(struct dlock_client *client,
 				   dlock_done_fn done, void *arg,
 				   struct dlk_error *err);

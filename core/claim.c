@@ -86,6 +86,18 @@ void dlki_claim_end_upgrade(struct dlki_claim *claim)
 		claim->beside->upgrades--;
 }
 
+void dlki_claim_begin_upgrades(struct dlki_claim *read)
+{
+	dlki_claim_ref(read);
+	read->upgrades++;
+}
+
+void dlki_claim_end_upgrades(struct dlki_claim *read)
+{
+	read->upgrades--;
+	dlki_claim_unref(read);
+}
+
 void dlki_claim_discard(struct dlki_claim *claim)
 {
 	free(claim->terms);

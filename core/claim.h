@@ -155,6 +155,11 @@ int dlki_claim_agree(struct dlki_claim *claim, const struct dlki_terms *terms,
 void dlki_claim_upgrade(struct dlki_claim *claim, struct dlki_claim *read);
 void dlki_claim_end_upgrade(struct dlki_claim *claim);
 
+/* A call that upgrades has begun, or ends: meanwhile the last release of the
+ * hold is refused, whatever claims of the call there are. */
+void dlki_claim_begin_upgrades(struct dlki_claim *read);
+void dlki_claim_end_upgrades(struct dlki_claim *read);
+
 /* With mu held: free a claim that was never entered. */
 void dlki_claim_discard(struct dlki_claim *claim);
 

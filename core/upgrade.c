@@ -156,18 +156,6 @@ dlock_lock *dlki_upgrade_lock(const dlock_lock *lock)
 	return member_of(lock->multi, DLKI_UPGRADEABLE_READ);
 }
 
-void dlki_upgrade_begin(struct dlki_claim *read)
-{
-	dlki_claim_ref(read);
-	read->upgrades++;
-}
-
-void dlki_upgrade_end(struct dlki_claim *read)
-{
-	read->upgrades--;
-	dlki_claim_unref(read);
-}
-
 int dlki_upgrade_over(const dlock_hold *hold, int rc, dlock_hold **writes,
 		      struct dlk_error *err)
 {
@@ -190,12 +178,12 @@ static int acquire(dlock_lock *lock, const dlock_hold *hold,
 	int rc;
 
 	pthread_mutex_lock(&c->mu);
-	dlki_upgrade_begin(w->beside);
+	dlki_claim_begin_upgrades(w->beside);
 	pthread_mutex_unlock(&c->mu);
 	rc = dlki_acquire(dlki_upgrade_lock(lock), DLK_EXCLUSIVE, w, out, err);
 	rc = dlki_upgrade_over(hold, rc, out, err);
 	pthread_mutex_lock(&c->mu);
-	dlki_upgrade_end(w->beside);
+	dlki_claim_end_upgrades(w->beside);
 	pthread_mutex_unlock(&c->mu);
 	return rc;
 }

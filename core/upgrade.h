@@ -41,10 +41,6 @@ int dlki_upgrade_check(const dlock_lock *lock, const dlock_hold *hold,
 /* The lock to acquire, exclusively. */
 dlock_lock *dlki_upgrade_lock(const dlock_lock *lock);
 
-/* With mu held: from begin to end, the last release of the hold is refused. */
-void dlki_upgrade_begin(struct dlki_claim *read);
-void dlki_upgrade_end(struct dlki_claim *read);
-
 /* The acquire has returned `rc`, and `*writes` if that is 0.  Returns `rc`; or
  * ELOST: the hold was lost, and `*writes` is released. */
 int dlki_upgrade_over(const dlock_hold *hold, int rc, dlock_hold **writes,

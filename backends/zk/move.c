@@ -10,8 +10,8 @@
  * too long for the holds, and for a program that opens a client.  So the
  * session leaves a connection earlier that gets no session, even if the URI
  * names a single server: a server that starts may forget a connection that it
- * accepted.  A connected session leaves a frozen server earlier if the URI names
- * another.
+ * accepted.  A connected session leaves a frozen server earlier if the URI
+ * names another.
  */
 #include "backends/zk/move.h"
 #include "backends/zk/client.h"

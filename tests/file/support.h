@@ -29,7 +29,7 @@ struct scene {
 	pid_t test;
 	atomic_int ready, stop;
 	atomic_int held, waits, granted;
-	atomic_int reading;
+	atomic_int reading, inside;
 	atomic_int other; /* a pid */
 	_Atomic int64_t killed_ms, took_ms;
 };
