@@ -10,13 +10,11 @@ TestSuite(redis_distance, .timeout = 120);
 
 static struct lab_server *server;
 static struct lab_proxy *proxy;
-static dlock_client *near;
 
 static void set_up(void)
 {
 	server = server_start(NULL);
 	proxy = proxy_start(server);
-	near = client_of(server->port, NULL, NULL);
 	healed_at_end(proxy);
 	lab_proxy_delay(proxy, LAB_UP, 75);
 	lab_proxy_delay(proxy, LAB_DOWN, 75);
@@ -42,20 +40,6 @@ CASE(redis_distance, of_150_ms_is_bridged_by_every_try)
 		give(take(l, 0));
 }
 
-CASE(redis_distance, of_150_ms_makes_no_busy_lock_unreachable)
-{
-	dlock_hold *h, *none = NULL;
-	dlock_lock *l;
-
-	set_up();
-	h = take(mutex(near, "x"), patience_ms());
-	l = mutex(far_client(NULL), "x");
-	CHECK_RC(dlock_acquire(l, 0, &none), DLOCK_EBUSY);
-	CHECK_RC(dlock_acquire(l, 100, &none), DLOCK_EBUSY);
-	CHECK_RC(dlock_acquire(l, 0, &none), DLOCK_EBUSY);
-	give(h);
-}
-
 /* Each of them needs a connection of its own, which is made for it. */
 CASE(redis_distance, of_150_ms_is_bridged_by_a_try_that_must_connect)
 {
@@ -76,27 +60,6 @@ CASE(redis_distance, of_150_ms_is_bridged_by_a_try_that_must_connect)
 		CHECK_OK(t[i].rc);
 		let_go(&t[i]);
 	}
-}
-
-/* The route changes while the client is open. */
-CASE(redis_distance, that_grows_is_found_by_tries)
-{
-	dlock_hold *h = NULL;
-	int rc = DLOCK_EUNREACHABLE;
-	dlock_lock *l;
-
-	set_up();
-	lab_proxy_heal(proxy);
-	l = mutex(far_client(NULL), "x");
-	for (int i = 0; i < 3; i++)
-		give(take(l, patience_ms()));
-	lab_proxy_delay(proxy, LAB_UP, 75);
-	lab_proxy_delay(proxy, LAB_DOWN, 75);
-	for (int i = 0; i < 50 && rc == DLOCK_EUNREACHABLE; i++)
-		rc = dlock_acquire(l, 0, &h);
-	CHECK_OK(rc);
-	give(h);
-	server_unchecked(server);
 }
 
 /* The way grows to `way_ms` while the client is open, and acquires that wait
@@ -139,20 +102,4 @@ CASE(redis_distance, that_grows_to_700_ms_is_found_by_tries)
 CASE(redis_distance, that_grows_to_700_ms_is_found_by_waits)
 {
 	grow_and_find(700, 300);
-}
-
-CASE(redis_distance, that_the_uri_gives_is_named_where_it_is_too_short)
-{
-	dlock_hold *none = NULL;
-	dlock_lock *l;
-
-	set_up();
-	l = mutex(far_client("ask=40ms"), "x");
-	for (int i = 0; i < 3; i++) {
-		CHECK_RC(dlock_acquire(l, 0, &none), DLOCK_EUNREACHABLE);
-		CHECK_TEXT(dlock_errmsg(),
-			   "had 40 ms: ask= in the URI gives it more");
-	}
-	/* The one of a connection that was lost may have been granted. */
-	server_unchecked(server);
 }

@@ -87,22 +87,6 @@ CASE(redis_sent, waits_for_no_server)
 	EVENTUALLY(is_settled(c));
 }
 
-CASE(redis_sent, wakes_the_next)
-{
-	struct lab_server *s = server_start(NULL);
-	dlock_client *c = client_of(s->port, QUERY, NULL);
-	dlock_client *other = client_of(s->port, "ttl=60s", NULL);
-	struct taker t = { 0 };
-	dlock_hold *h;
-
-	h = take(mutex(c, "x"), patience_ms());
-	taker_queue(&t, other, mutex(other, "x"), FOREVER);
-	give(h);
-	let_go(&t);
-	CHECK_OK(t.rc);
-	EVENTUALLY(is_settled(c));
-}
-
 /* The first one as well, whose script the server has yet to learn. */
 CASE(redis_sent, that_finds_nothing_is_an_event)
 {
@@ -174,28 +158,6 @@ CASE(redis_sent, may_be_lost_with_its_connection)
 		CHECK_OK(dlock_check(h));
 		give(h);
 	}
-}
-
-CASE(redis_sent, that_nobody_confirms_is_an_event)
-{
-	struct diary d = DIARY_INIT;
-	struct lab_server *s = server_start(NULL);
-	struct lab_proxy *proxy = proxy_start(s);
-	dlock_client *far = client_of(lab_proxy_port(proxy),
-				      "ttl=60s&release=async&close=300ms"
-				      "&connect=300ms",
-				      &d);
-	dlock_hold *h = take(mutex(far, "x"), patience_ms());
-
-	healed_at_end(proxy);
-	lab_proxy_hole(proxy, LAB_UP, true);
-	give(h);
-	EVENTUALLY(told(&d, DLOCK_UNCONFIRMED) == 1);
-	lab_proxy_reset(proxy);
-	lab_proxy_heal(proxy);
-	EVENTUALLY(is_settled(far));
-	CHECK_INT(told(&d, DLOCK_UNCONFIRMED), ==, 1);
-	CHECK_INT(told(&d, DLOCK_LOST), ==, 0);
 }
 
 /* Nobody holds it, so nobody loses it. */
