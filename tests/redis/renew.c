@@ -79,26 +79,6 @@ CASE(redis_renew, of_a_reader_and_a_permit_finds_a_loss)
 	CHECK_RC(dlock_release(hs), DLOCK_ELOST);
 }
 
-CASE(redis_renew, a_release_gives_up_nothing_of_anothers)
-{
-	dlock_client *other;
-	dlock_lock *theirs;
-	dlock_hold *h, *g, *none = NULL;
-
-	set_up("ttl=30s");
-	h = take(l, 0);
-	server_do(server, "DEL %s", only_key(server));
-	other = client_of(server->port, "ttl=30s", NULL);
-	theirs = mutex(other, "x");
-	g = take(theirs, 0);
-	/* We know of nothing yet. */
-	CHECK_OK(dlock_check(h));
-	dlock_release(h);
-	CHECK_RC(dlock_acquire(l, 0, &none), DLOCK_EBUSY);
-	CHECK_OK(dlock_check(g));
-	give(g);
-}
-
 enum { MANY = 300 };
 
 /* One flight for all, whatever they are: the server's clients read in bulk. */
