@@ -48,31 +48,6 @@ static void handed_on(dlock_hold *h, struct taker *living)
 	let_go(living);
 }
 
-/* While the lock stays held, only live waiters can remove dead ones; and the
- * first live waiter must retry when the holder's lease ends. */
-CASE(redis_dead, waiters_leave_the_queue_of_a_lock_that_stays_held)
-{
-	enum { DEAD = 6 };
-	struct taker t[DEAD], u = { 0 };
-	dlock_lock *dl;
-	dlock_hold *h;
-
-	set_up("ttl=3s");
-	dl = mutex(dying, "x");
-	memset(t, 0, sizeof(t));
-	h = take(l, 0);
-	for (int i = 0; i < DEAD; i++)
-		taker_queue(&t[i], dying, dl, FOREVER);
-	taker_queue(&u, last, ll, FOREVER);
-	CHECK_INT(count(LINE), ==, DEAD + 1);
-	cut_off(proxy);
-	EVENTUALLY(count(LINE) == 1);
-	CHECK_INT(count("HLEN dlock:{lnx}:i"), ==, 1);
-	CHECK_OK(dlock_check(h));
-	handed_on(h, &u);
-	bury(proxy, t, DEAD);
-}
-
 /* Waiters that died long ago, in front of everybody. */
 static void the_dead_come(int n)
 {

@@ -3,7 +3,6 @@
 #include "support.h"
 
 #include <criterion/criterion.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,21 +28,8 @@ static int count(const char *command)
 	return atoi(server_do(server, "%s", command));
 }
 
-/* When the first waiter is dead unless it asks again, in the server's time. */
-static int64_t first_dies_ms(void)
-{
-	char owner[33];
-	int64_t ms;
-
-	CHECK(sscanf(server_do(server, "ZRANGE dlock:{lnx}:q 0 0"),
-		     "*1\r\n$32\r\n%32s", owner) == 1);
-	CHECK(sscanf(server_do(server, "HGET dlock:{lnx}:i %s", owner),
-		     "W %" SCNd64, &ms) == 1);
-	return ms;
-}
-
-/* `dies_early`: the dead waiter's entry has expired. */
-static void dead_one_costs(int dies_early, int64_t most_ms)
+/* A live waiter waits for so long behind a dead one. */
+static void dead_one_costs(int64_t most_ms)
 {
 	struct taker t = { 0 }, u = { 0 };
 	dlock_hold *h;
@@ -53,11 +39,6 @@ static void dead_one_costs(int dies_early, int64_t most_ms)
 	taker_queue(&t, dying, dl, FOREVER);
 	taker_queue(&u, last, ll, FOREVER);
 	cut_off(proxy);
-	if (dies_early) {
-		int64_t dies_ms = first_dies_ms();
-
-		EVENTUALLY(lab_redis_time_ms(server) > dies_ms);
-	}
 	begin = now_ms();
 	give(h);
 	EVENTUALLY(u.done);
@@ -70,19 +51,13 @@ static void dead_one_costs(int dies_early, int64_t most_ms)
 CASE(redis_queue, next_that_just_died_costs_half_a_lease)
 {
 	set_up("ttl=4s");
-	dead_one_costs(0, 2000 + 2 * slack_ms());
+	dead_one_costs(2000 + 2 * slack_ms());
 }
 
 CASE(redis_queue, next_that_just_died_costs_as_much_where_order_is_any)
 {
 	set_up("ttl=4s&order=any");
-	dead_one_costs(0, 2000 + 2 * slack_ms());
-}
-
-CASE(redis_queue, next_that_is_long_dead_is_passed_over)
-{
-	set_up("ttl=4s");
-	dead_one_costs(1, 1000);
+	dead_one_costs(2000 + 2 * slack_ms());
 }
 
 /* The holder died, and its key has expired: the next client finds a queue. */
