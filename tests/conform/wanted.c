@@ -156,10 +156,13 @@ void case_wanted_by_a_reader(struct conform *t)
 	dlock_hold *h = NULL;
 	dlock_client *c;
 	dlock_lock *l;
+	int64_t begun;
 
 	use_rwlock(t);
 	c = that_keeps(t, &l);
+	begun = now_ms();
 	CHECK_RC(ask_for(l, 1, patience_ms(), &h), DLOCK_OK);
+	CHECK_INT(now_ms() - begun, <=, KEEP_MS / 2);
 	CHECK_INT(stats_of(c).kept, ==, 0);
 	give(h);
 	give(take(l));
