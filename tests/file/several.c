@@ -34,7 +34,7 @@ static void take_some(void *arg)
 		int want = 1 + i % 4, n;
 		dlock_hold *h = take_several(l, (uint32_t)want, FOREVER);
 
-		n = s->inside += want;
+		n = atomic_fetch_add(&s->inside, want) + want;
 		CHECK_INT(n, <=, 4);
 		if (want == 4)
 			s->granted++;

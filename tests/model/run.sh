@@ -71,6 +71,13 @@ memcached)
 		check broken -DROUNDS=1 -DSEMAPHORE -DBREAK_$flaw
 	done
 	;;
+memcached-upgrade)
+	# With -DROUNDS=1 -DWRITERS=2 it takes a minute, and 2 GB.
+	check ok
+	for flaw in SWAP ORDER BESIDE READER LOOK; do
+		check broken -DBREAK_$flaw
+	done
+	;;
 pump)
 	check ok
 	check ok -DN=3 -DROUNDS=1
