@@ -46,16 +46,21 @@ static void add(const char *format, size_t value)
 
 static const char *zk_uri(void)
 {
-	return sim_zk_weather_uri(&zk_weather);
+	return zk_weather.uri;
 }
 
 static void draw_uri(void)
 {
 	int leased = !on_zk && draw("leased", 2) == 0;
+	int64_t ttl_ms = TTL_MS;
 	size_t from;
 
 	if (on_zk)
 		play.may_lose = sim_zk_weather_draw(&zk_weather, play.chance);
+	if (on_zk) {
+		ttl_ms = zk_weather.ttl_ms;
+		weather.stall_ns = weather.stall_ns * ttl_ms / TTL_MS;
+	}
 	snprintf(uri, sizeof(uri), "%s", on_zk ? zk_uri() : "mem://play");
 	if (leased)
 		add("ttl=%zums", TTL_MS);
@@ -79,7 +84,7 @@ static void draw_uri(void)
 	if (!on_zk && draw("delays", 3) == 0)
 		add("delay=%zums", 1 + draw("delay", 20));
 	if (draw("keeps", 3) == 0)
-		add("keep=%zums", 1 + draw("keep", TTL_MS / 2));
+		add("keep=%zums", 1 + draw("keep", (size_t)ttl_ms / 2));
 	if (draw("passes", 3) == 0)
 		add("passes=%zu", draw("passed", 5));
 	if (draw("ends", 4) == 0) {
@@ -104,11 +109,15 @@ static struct sim_rules draw_rules(const struct sim_sched_weather *w)
 	r.may_overlap = play.may_break || strstr(uri, "lose=") != NULL;
 	/* An acquire whose claim was broken pauses before the next attempt. */
 	r.late_ns = (play.calm && !play.may_break ? 3 : 20 * TTL_MS) * SIM_MS;
+	/* A follower may be held up again and again. */
+	if (on_zk && zk_weather.holds_long)
+		r.late_ns = 200 * TTL_MS * SIM_MS;
 	if (on_zk && !play.may_fail && !play.may_break)
 		r.late_ns = ZK_LATE_MS * SIM_MS;
 	r.overdue_ns = (play.calm ? 2 : on_zk ? ZK_ASK_MS : ASK_MS) * SIM_MS;
 	play.told_ns = 1000 * SIM_MS;
-	play.nap_ns = (on_zk && zk_weather.apart ? 2 * TTL_MS : 20) * SIM_MS;
+	play.nap_ns = (on_zk && zk_weather.holds_long ? 2 * TTL_MS : 20) *
+		      SIM_MS;
 	return r;
 }
 

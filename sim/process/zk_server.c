@@ -35,11 +35,12 @@ struct packet {
 
 struct way {
 	struct packet *first, **last;
-	int64_t at; /* of the last packet */
+	int64_t at; /* of the last packet, or the end of a clog */
 };
 
 struct peer {
 	int fd; /* the server's end; -1: free */
+	int server;
 	struct sim_zk_conn *conn;
 	struct way to_server, to_client;
 };
@@ -129,7 +130,9 @@ static int peer_add(int fd, int server)
 		p++;
 	if (p == s.peers + PEERS)
 		sim_sched_fail("more than %d connections", PEERS);
-	*p = (struct peer){ .fd = fd, .conn = sim_zk_connect(s.model, server) };
+	*p = (struct peer){ .fd = fd,
+			    .server = server,
+			    .conn = sim_zk_connect(s.model, server) };
 	way_begin(&p->to_server);
 	way_begin(&p->to_client);
 	return eventfd_write(s.wake, 1);
@@ -159,6 +162,25 @@ static void peer_collect(struct peer *p)
 	}
 }
 
+static int64_t draw_hold_us(void)
+{
+	return (int64_t)sim_draw(s.chance, "hold", s.weather.hold_us);
+}
+
+static void hold_up(int follower)
+{
+	sim_zk_hold_up(s.model, follower, now().up_us + draw_hold_us());
+}
+
+/* A client has an answer.  The longer the leader does not hear of the client
+ * from then on, the more a lease that counts from the answer is too long. */
+static void draw_fault_behind(const struct peer *p)
+{
+	if (p->server > 0 && s.weather.apart &&
+	    sim_happens(s.chance, "hold", s.weather.hold_rate))
+		hold_up(p->server);
+}
+
 static void peer_deliver(struct peer *p)
 {
 	struct packet *packet;
@@ -174,6 +196,7 @@ static void peer_deliver(struct peer *p)
 		(void)real_send(p->fd, sim_bytes_text(&packet->bytes),
 				packet->bytes.len, MSG_NOSIGNAL);
 		packet_free(packet);
+		draw_fault_behind(p);
 		sim_sched_look();
 	}
 }
@@ -191,12 +214,33 @@ static void draw_fault(void)
 		sim_zk_restart(s.model, 1, now());
 	if (s.followers > 0 &&
 	    sim_happens(s.chance, "hold", s.weather.hold_rate))
-		sim_zk_hold_up(s.model,
-			       1 + (int)sim_draw(s.chance, "held",
-						 (uint64_t)s.followers),
-			       now().up_us +
-				       (int64_t)sim_draw(s.chance, "hold",
-							 s.weather.hold_us));
+		hold_up(1 +
+			(int)sim_draw(s.chance, "held", (uint64_t)s.followers));
+}
+
+/* One way is clogged; or the server has taken a request of the client, answers
+ * late, and hears no later request for a whole lease.  The later the answer is,
+ * the more a lease that counts from the answer is too long. */
+static void draw_clog(struct peer *p)
+{
+	int64_t ttl_us = s.weather.ttl_ms * 1000, us;
+
+	if (p->fd < 0 || !sim_happens(s.chance, "clog", s.weather.clog_rate))
+		return;
+	us = draw_hold_us();
+	switch (sim_draw(s.chance, "way", 4)) {
+	case 0:
+		p->to_server.at = sim_sched_now() + us * US;
+		break;
+	case 1:
+		p->to_client.at = sim_sched_now() + us * US;
+		break;
+	default:
+		p->to_server.at = sim_sched_now() + (ttl_us + us) * US;
+		us = (int64_t)sim_draw(s.chance, "late",
+				       (uint64_t)ttl_us * 2 / 3);
+		p->to_client.at = sim_sched_now() + us * US;
+	}
 }
 
 /* Do all that is due.  The model may have bytes for every peer. */
@@ -251,7 +295,7 @@ static void wait_for_bytes(int64_t until)
 	(void)eventfd_read(s.wake, &none);
 	for (nfds_t i = 1; i < n; i++) {
 		if (fds[i].revents)
-			peer_read(of[i]), draw_fault();
+			peer_read(of[i]), draw_fault(), draw_clog(of[i]);
 	}
 }
 
@@ -266,11 +310,23 @@ static void *serve(void *none)
 	return none;
 }
 
+/* The leader ends sessions at the ends of ticks, so the less a follower's answer
+ * to a ping is ahead of such an end, the less a lease may be too long. */
+static int64_t draw_ping_us(struct sim_chance *chance)
+{
+	int64_t half_us = SIM_ZK_TICK_MS * 1000 / 2;
+
+	if (sim_draw(chance, "close", 2))
+		return half_us - (int64_t)sim_draw(chance, "ping", 3000);
+	return (int64_t)sim_draw(chance, "ping", (uint64_t)half_us);
+}
+
 void sim_zk_server_start(struct sim_chance *chance, int followers)
 {
 	struct sim_zk_options o = { .tick_ms = SIM_ZK_TICK_MS,
 				    .followers = followers,
-				    .link_us = 150 };
+				    .link_us = 150,
+				    .ping_us = draw_ping_us(chance) };
 
 	s.followers = followers;
 	s.chance = chance;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/process/zk_weather.h"
 
+#include <stdio.h>
+
 /* A rate, in 1 of `in` weathers; else 0. */
 static uint64_t rate(struct sim_chance *chance, const char *site, uint64_t in,
 		     uint64_t n)
@@ -16,30 +18,49 @@ static uint64_t up_to_ms(struct sim_chance *chance, const char *site,
 	return 1000 * (1 + sim_draw(chance, site, ms));
 }
 
-int sim_zk_weather_draw(struct sim_zk_weather *w, struct sim_chance *chance)
+static void set_uri(struct sim_zk_weather *w)
 {
-	*w = (struct sim_zk_weather){ 0 };
-	w->followers = sim_draw(chance, "followers", 2) ? 2 : 0;
-	w->delay_us = 20 + sim_draw(chance, "delay", 3000);
-	if (sim_draw(chance, "faults", 2) == 0)
-		return 0;
-	w->reset_rate = rate(chance, "reset", 2, 300);
-	w->restart_rate = rate(chance, "restart", 3, 300);
-	w->hold_rate = rate(chance, "hold", 2, 100);
-	w->apart = w->followers > 0 && w->hold_rate > 0 &&
-		   sim_draw(chance, "apart", 2) == 0;
-	w->hold_us = up_to_ms(chance, "held", 3000);
-	w->pause_rate = rate(chance, "pause", 2, 300);
-	w->pause_us = up_to_ms(chance, "paused", 1500);
-	return 1;
+	const char *hosts = w->followers > 0 && !w->apart ?
+				    "127.0.0.1:2181,127.0.0.1:2182,"
+				    "127.0.0.1:2183" :
+				    "127.0.0.1:2181";
+
+	snprintf(w->uri, sizeof(w->uri), "zk://%s/play?ttl=%dms%s", hosts,
+		 (int)w->ttl_ms, w->followers > 0 ? "&tick=100ms" : "");
 }
 
-const char *sim_zk_weather_uri(const struct sim_zk_weather *w)
+/* The shorter the sessions, the more a lease that is too long by half a tick is
+ * beyond the margin. */
+static int64_t draw_ttl_ms(struct sim_chance *chance)
 {
-	if (w->followers == 0)
-		return "zk://127.0.0.1:2181/play?ttl=1s";
-	return w->apart ?
-		       "zk://127.0.0.1:2181/play?ttl=1s&tick=100ms" :
-		       "zk://127.0.0.1:2181,127.0.0.1:2182,127.0.0.1:2183/play"
-		       "?ttl=1s&tick=100ms";
+	static const int64_t ttls_ms[] = { 400, 500, 1000 };
+
+	return ttls_ms[sim_draw(chance, "ttl", 3)];
+}
+
+int sim_zk_weather_draw(struct sim_zk_weather *w, struct sim_chance *chance)
+{
+	int faults;
+
+	*w = (struct sim_zk_weather){ 0 };
+	w->followers = sim_draw(chance, "followers", 2) ? 2 : 0;
+	w->delay_us = 20 + sim_draw(chance, "delay",
+				    sim_draw(chance, "near", 2) ? 100 : 3000);
+	w->ttl_ms = draw_ttl_ms(chance);
+	faults = sim_draw(chance, "faults", 2) != 0;
+	if (faults) {
+		w->reset_rate = rate(chance, "reset", 2, 300);
+		w->restart_rate = rate(chance, "restart", 3, 300);
+		w->hold_rate = rate(chance, "hold", 2, 100);
+		w->apart = w->followers > 0 && sim_draw(chance, "apart", 2);
+		if (w->apart && w->hold_rate == 0)
+			w->hold_rate = 20 + sim_draw(chance, "hold", 100);
+		w->hold_us = up_to_ms(chance, "held", 3000);
+		w->clog_rate = rate(chance, "clog", 2, 300);
+		w->holds_long = w->apart || w->clog_rate > 0;
+		w->pause_rate = rate(chance, "pause", 2, 300);
+		w->pause_us = up_to_ms(chance, "paused", 1500);
+	}
+	set_uri(w);
+	return faults;
 }

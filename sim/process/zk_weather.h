@@ -15,12 +15,14 @@ struct sim_zk_weather {
 	uint64_t restart_rate; /* ... or restarts, with all nodes */
 	uint64_t hold_rate;    /* a follower and the leader are held up */
 	uint64_t hold_us;      /* at most */
+	uint64_t clog_rate;    /* a client hears nothing, or the server, and
+				* then all, after hold_us at most */
+	int holds_long;        /* callers hold for leases */
+	int64_t ttl_ms;        /* in the URI */
+	char uri[160];
 };
 
 /* Draw a weather.  Returns whether there are faults. */
 int sim_zk_weather_draw(struct sim_zk_weather *w, struct sim_chance *chance);
-
-/* Return the URI of the servers, with parameters. */
-const char *sim_zk_weather_uri(const struct sim_zk_weather *w);
 
 #endif

@@ -26,7 +26,7 @@ static int is_leader(const struct zk_server *server)
 
 void zk_ensemble_begin(struct sim_zk *s)
 {
-	s->ping_us = s->now.up_us;
+	s->ping_us = s->now.up_us + s->options.ping_us;
 	for (int i = 0; i <= s->options.followers; i++) {
 		struct zk_server *server = &s->servers[i];
 

@@ -144,7 +144,7 @@ void sim_zk_restart(struct sim_zk *s, int memory, struct sim_zk_time now)
 	}
 	zk_ensemble_stop(s);
 	begin_run(s, now);
-	s->ping_us = now.up_us;
+	s->ping_us = now.up_us + s->options.ping_us;
 	for (struct zk_session *one = s->sessions.v; memory && one;
 	     one = one->next)
 		zk_sessions_touch(&s->sessions, one, zk_ensemble_up_ms(s));

@@ -43,6 +43,7 @@ struct sim_zk_options {
 	int64_t containers_ms; /* between looks for empty ones; 0: a minute */
 	int followers;         /* 0: a single server */
 	int64_t link_us;       /* a message between servers takes so long */
+	int64_t ping_us;       /* until the leader's first ping */
 };
 
 enum { SIM_ZK_SERVERS = 3 };
