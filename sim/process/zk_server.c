@@ -12,6 +12,7 @@
 #include "sim/base/memory.h"
 #include "sim/process/real.h"
 #include "sim/process/sched.h"
+#include "sim/process/way.h"
 #include "sim/zk/server.h"
 
 enum { PEERS = 64, US = 1000 };
@@ -26,23 +27,11 @@ int __wrap_connect(int fd, const struct sockaddr *to, socklen_t len);
 ssize_t __wrap_send(int fd, const void *bytes, size_t n, int flags);
 int __wrap_close(int fd);
 
-/* Bytes under way, which arrive together, at a time. */
-struct packet {
-	struct packet *next;
-	struct sim_bytes bytes;
-	int64_t at;
-};
-
-struct way {
-	struct packet *first, **last;
-	int64_t at; /* of the last packet, or the end of a clog */
-};
-
 struct peer {
 	int fd; /* the server's end; -1: free */
 	int server;
 	struct sim_zk_conn *conn;
-	struct way to_server, to_client;
+	struct sim_way to_server, to_client;
 };
 
 static struct {
@@ -62,52 +51,11 @@ static struct sim_zk_time now(void)
 	return (struct sim_zk_time){ us + 1000000, us + WALL_US };
 }
 
-/* ---- Ways ---------------------------------------------------------------- */
-
-static void way_begin(struct way *w)
+static void way_put(struct sim_way *w, const void *bytes, size_t len)
 {
-	*w = (struct way){ .last = &w->first };
-}
+	int64_t us = 1 + (int64_t)sim_draw(s.chance, "way", s.weather.delay_us);
 
-static struct packet *way_take(struct way *w)
-{
-	struct packet *p = w->first;
-
-	w->first = p->next;
-	if (!w->first)
-		w->last = &w->first;
-	return p;
-}
-
-static void packet_free(struct packet *p)
-{
-	sim_bytes_free(&p->bytes);
-	free(p);
-}
-
-static void way_end(struct way *w)
-{
-	while (w->first)
-		packet_free(way_take(w));
-}
-
-static void way_put(struct way *w, const void *bytes, size_t len)
-{
-	struct packet *p = sim_alloc(sizeof(*p));
-	int64_t at =
-		sim_sched_now() +
-		(int64_t)(1 + sim_draw(s.chance, "way", s.weather.delay_us)) *
-			US;
-
-	p->at = w->at = at > w->at ? at : w->at;
-	sim_bytes_add(&p->bytes, bytes, len);
-	*w->last = p;
-	w->last = &p->next;
-}
-
-static int64_t way_due(const struct way *w)
-{
-	return w->first ? w->first->at : SIM_FOREVER;
+	sim_way_put(w, bytes, len, sim_sched_now() + us * US);
 }
 
 /* ---- Peers --------------------------------------------------------------- */
@@ -117,8 +65,8 @@ static void peer_end(struct peer *p)
 	sim_zk_disconnect(p->conn);
 	real_close(p->fd);
 	p->fd = -1;
-	way_end(&p->to_server);
-	way_end(&p->to_client);
+	sim_way_end(&p->to_server);
+	sim_way_end(&p->to_client);
 	sim_sched_look();
 }
 
@@ -133,8 +81,8 @@ static int peer_add(int fd, int server)
 	*p = (struct peer){ .fd = fd,
 			    .server = server,
 			    .conn = sim_zk_connect(s.model, server) };
-	way_begin(&p->to_server);
-	way_begin(&p->to_client);
+	sim_way_begin(&p->to_server);
+	sim_way_begin(&p->to_client);
 	return eventfd_write(s.wake, 1);
 }
 
@@ -183,19 +131,19 @@ static void draw_fault_behind(const struct peer *p)
 
 static void peer_deliver(struct peer *p)
 {
-	struct packet *packet;
+	struct sim_packet *packet;
 
-	if (way_due(&p->to_server) <= sim_sched_now()) {
-		packet = way_take(&p->to_server);
+	if (sim_way_due(&p->to_server) <= sim_sched_now()) {
+		packet = sim_way_take(&p->to_server);
 		sim_zk_input(p->conn, sim_bytes_text(&packet->bytes),
 			     packet->bytes.len, now());
-		packet_free(packet);
+		sim_packet_free(packet);
 	}
-	if (way_due(&p->to_client) <= sim_sched_now()) {
-		packet = way_take(&p->to_client);
+	if (sim_way_due(&p->to_client) <= sim_sched_now()) {
+		packet = sim_way_take(&p->to_client);
 		(void)real_send(p->fd, sim_bytes_text(&packet->bytes),
 				packet->bytes.len, MSG_NOSIGNAL);
-		packet_free(packet);
+		sim_packet_free(packet);
 		draw_fault_behind(p);
 		sim_sched_look();
 	}
@@ -261,6 +209,11 @@ static void turn(void)
 	}
 }
 
+static int64_t earlier(int64_t one, int64_t other)
+{
+	return one < other ? one : other;
+}
+
 static int64_t due(void)
 {
 	int64_t at = (sim_zk_due(s.model) - 1000000) * US;
@@ -268,8 +221,8 @@ static int64_t due(void)
 	for (const struct peer *p = s.peers; p < s.peers + PEERS; p++) {
 		if (p->fd < 0)
 			continue;
-		at = way_due(&p->to_server) < at ? way_due(&p->to_server) : at;
-		at = way_due(&p->to_client) < at ? way_due(&p->to_client) : at;
+		at = earlier(at, sim_way_due(&p->to_server));
+		at = earlier(at, sim_way_due(&p->to_client));
 	}
 	return at > s.paused_until ? at : s.paused_until;
 }
@@ -310,8 +263,9 @@ static void *serve(void *none)
 	return none;
 }
 
-/* The leader ends sessions at the ends of ticks, so the less a follower's answer
- * to a ping is ahead of such an end, the less a lease may be too long. */
+/* The leader ends sessions at the ends of ticks.  So the less the answer of a
+ * follower to a ping is ahead of such an end, the less a lease may be too
+ * long. */
 static int64_t draw_ping_us(struct sim_chance *chance)
 {
 	int64_t half_us = SIM_ZK_TICK_MS * 1000 / 2;
