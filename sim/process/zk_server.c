@@ -115,9 +115,23 @@ static int64_t draw_hold_us(void)
 	return (int64_t)sim_draw(s.chance, "hold", s.weather.hold_us);
 }
 
+/* A client leaves a server after a sixth of the ttl without an answer. */
+static void hold_up_in_turn(int follower)
+{
+	int64_t ttl_us = s.weather.ttl_ms * 1000;
+	int64_t from_us = now().up_us + (int64_t)sim_draw(s.chance, "late",
+							  (uint64_t)ttl_us / 6);
+
+	sim_zk_hold_up_in_turn(s.model, follower, from_us,
+			       from_us + ttl_us + draw_hold_us());
+}
+
 static void hold_up(int follower)
 {
-	sim_zk_hold_up(s.model, follower, now().up_us + draw_hold_us());
+	if (s.weather.in_turn)
+		hold_up_in_turn(follower);
+	else
+		sim_zk_hold_up(s.model, follower, now().up_us + draw_hold_us());
 }
 
 /* A client has an answer.  The longer the leader does not hear of the client

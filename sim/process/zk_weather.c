@@ -55,6 +55,7 @@ int sim_zk_weather_draw(struct sim_zk_weather *w, struct sim_chance *chance)
 		w->apart = w->followers > 0 && sim_draw(chance, "apart", 2);
 		if (w->apart && w->hold_rate == 0)
 			w->hold_rate = 20 + sim_draw(chance, "hold", 100);
+		w->in_turn = w->apart && sim_draw(chance, "in turn", 2);
 		w->hold_us = up_to_ms(chance, "held", 3000);
 		w->clog_rate = rate(chance, "clog", 2, 300);
 		w->holds_long = w->apart || w->clog_rate > 0;

@@ -14,6 +14,7 @@ struct sim_zk_weather {
 	uint64_t pause_us;
 	uint64_t restart_rate; /* ... or restarts, with all nodes */
 	uint64_t hold_rate;    /* a follower and the leader are held up */
+	int in_turn;           /* ... first down, then up */
 	uint64_t hold_us;      /* at most */
 	uint64_t clog_rate;    /* a client hears nothing, or the server, and
 				* then all, after hold_us at most */

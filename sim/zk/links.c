@@ -26,9 +26,10 @@ struct zk_message *zk_link_put(struct zk_link *l, enum zk_kind kind,
 
 int64_t zk_link_due(const struct zk_link *l)
 {
-	if (!l->first)
-		return INT64_MAX;
-	return l->first->at_us > l->held_us ? l->first->at_us : l->held_us;
+	int64_t at_us = l->first ? l->first->at_us : INT64_MAX;
+
+	return at_us >= l->held_from_us && at_us < l->held_us ? l->held_us :
+								at_us;
 }
 
 struct zk_message *zk_link_take(struct zk_link *l)

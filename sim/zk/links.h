@@ -36,7 +36,8 @@ struct zk_message {
 
 struct zk_link {
 	struct zk_message *first, **last;
-	int64_t last_us, held_us; /* no message arrives before */
+	int64_t last_us;
+	int64_t held_from_us, held_us; /* no message arrives in between */
 };
 
 void zk_link_begin(struct zk_link *l);

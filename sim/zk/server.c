@@ -155,9 +155,23 @@ void sim_zk_restart(struct sim_zk *s, int memory, struct sim_zk_time now)
 	zk_ensemble_begin(s);
 }
 
+static void hold(struct zk_link *l, int64_t from_us, int64_t up_us)
+{
+	l->held_from_us = from_us;
+	l->held_us = up_us;
+}
+
 void sim_zk_hold_up(struct sim_zk *s, int n, int64_t up_us)
 {
-	s->servers[n].up.held_us = s->servers[n].down.held_us = up_us;
+	hold(&s->servers[n].up, 0, up_us);
+	hold(&s->servers[n].down, 0, up_us);
+}
+
+void sim_zk_hold_up_in_turn(struct sim_zk *s, int n, int64_t from_us,
+			    int64_t up_us)
+{
+	hold(&s->servers[n].down, 0, from_us);
+	hold(&s->servers[n].up, from_us, up_us);
 }
 
 /* ---- Contents ------------------------------------------------------------ */

@@ -89,6 +89,12 @@ void sim_zk_restart(struct sim_zk *s, int memory, struct sim_zk_time now);
  * until `up_us`; then all arrives. */
 void sim_zk_hold_up(struct sim_zk *s, int n, int64_t up_us);
 
+/* The leader's messages to the n-th server are held up until `from_us`, and
+ * from then on the server's to the leader until `up_us`.  So the server answers
+ * requests, and the answers to the pings before them do not arrive. */
+void sim_zk_hold_up_in_turn(struct sim_zk *s, int n, int64_t from_us,
+			    int64_t up_us);
+
 /* ---- Contents ------------------------------------------------------------ */
 
 /* Return the path of the n-th ephemeral node; NULL: no such node.  Borrowed
