@@ -132,11 +132,17 @@ inline hand_over()
 	fi
 }
 
+#ifdef BREAK_SET
+#define NEXT conn++
+#else
+#define NEXT skip
+#endif
+
 /* By a leader when it is time to, or by a thread that submits. */
 inline connect()
 {
 	if
-	:: !up -> up = true; conn++
+	:: !up -> up = true; NEXT
 	:: up -> skip
 	fi
 }
@@ -207,6 +213,7 @@ active [N] proctype waiter()
 again:
 		atomic {
 			asleep[_pid] = false;
+			signalled[_pid] = false;
 			if
 			:: done[_pid] -> goto leave
 			:: !done[_pid] && !patient -> goto leave
@@ -227,7 +234,6 @@ again:
 				goto awaits
 			:: !done[_pid] && leader != NONE && leader != _pid ->
 				asleep[_pid] = true;
-				signalled[_pid] = false;
 				goto follows
 			fi
 		};
@@ -272,6 +278,7 @@ leave:
 #endif
 		atomic {
 			asleep[_pid] = false;
+			signalled[_pid] = false;
 			listed[_pid] = false;
 			if
 #ifdef BREAK_COUNTED
@@ -295,14 +302,19 @@ leave:
 				:: else -> skip
 				fi
 			:: else -> skip
-			fi
+			fi;
+			/* Nobody waits: what ends the op now is all one. */
+			done[_pid] = true
 		};
 		/* The callback. */
 		lone_done;
 		/* An op that was given up ends without us. */
-		atomic { flight[_pid] = false; owed[_pid] = false };
-		round++;
-		patient = false
+		atomic {
+			flight[_pid] = false;
+			owed[_pid] = false;
+			patient = false;
+			round++
+		}
 	od;
 	ended++
 }
