@@ -28,19 +28,35 @@ static int is_known(enum zk_type type)
 	       type == ZK_REMOVE_WATCHES || type == ZK_PING || type == ZK_AUTH;
 }
 
-/* A single check; of other transactions the type becomes 0. */
+static enum zk_type read_part_head(struct zk_in *in, int *is_end)
+{
+	enum zk_type type = (enum zk_type)zk_read_int(in);
+
+	*is_end = zk_read_bool(in);
+	(void)zk_read_int(in);
+	return type;
+}
+
+/* Checks and deletes; of other transactions the type becomes 0. */
 static void read_multi(struct zk_in *in, struct zk_op *op)
 {
-	int32_t type = zk_read_int(in);
+	int is_end;
+	enum zk_type type = read_part_head(in, &is_end);
 
-	(void)zk_read_bool(in);
-	(void)zk_read_int(in);
-	(void)zk_read_text(in, op->path, ZK_PATH);
-	op->version = zk_read_int(in);
-	if (type != ZK_CHECK || zk_read_int(in) != -1)
-		op->type = (enum zk_type)0;
-	(void)zk_read_bool(in);
-	(void)zk_read_int(in);
+	while (!is_end && !in->is_bad) {
+		struct zk_part *p = &op->parts[op->n_parts];
+
+		if (op->n_parts == ZK_PARTS ||
+		    (type != ZK_CHECK && type != ZK_DELETE)) {
+			op->type = (enum zk_type)0;
+			return;
+		}
+		op->n_parts++;
+		p->type = type;
+		(void)zk_read_text(in, p->path, ZK_PATH);
+		p->version = zk_read_int(in);
+		type = read_part_head(in, &is_end);
+	}
 }
 
 static void read_body(struct zk_in *in, struct zk_op *op)
@@ -160,11 +176,17 @@ static void answer_multi(struct sim_zk_conn *c, const struct zk_op *op)
 {
 	size_t frame = zk_frame_begin(&c->out, op->xid, op->zxid, 0);
 
-	if (op->err != 0) {
-		put_result(&c->out, -1, op->err);
-		zk_put_int(&c->out, op->err);
-	} else {
-		put_result(&c->out, ZK_CHECK, 0);
+	for (size_t i = 0; i < op->n_parts; i++) {
+		int32_t err = i < op->failed  ? 0 :
+			      i == op->failed ? op->err :
+						ZK_E_OTHER_PART;
+
+		if (op->err == 0) {
+			put_result(&c->out, (int32_t)op->parts[i].type, 0);
+		} else {
+			put_result(&c->out, -1, err);
+			zk_put_int(&c->out, err);
+		}
 	}
 	zk_put_int(&c->out, -1);
 	zk_put_bool(&c->out, 1);

@@ -3,9 +3,10 @@
 #ifndef DLOCK_SIM_ZK_OP_H
 #define DLOCK_SIM_ZK_OP_H
 
+#include <stddef.h>
 #include <stdint.h>
 
-enum { ZK_PATH = 256, ZK_DATA = 512 };
+enum { ZK_PATH = 256, ZK_DATA = 512, ZK_PARTS = 36 };
 
 enum zk_type {
 	ZK_CREATE = 1,
@@ -30,6 +31,7 @@ enum zk_type {
 
 /* Errors as replies have them. */
 enum {
+	ZK_E_OTHER_PART = -2,
 	ZK_E_ARGUMENTS = -8,
 	ZK_E_NO_NODE = -101,
 	ZK_E_VERSION = -103,
@@ -44,6 +46,13 @@ enum { ZK_EPHEMERAL = 1, ZK_SEQUENTIAL = 2, ZK_CONTAINER = 4 };
 /* The owner of a container. */
 #define ZK_CONTAINER_OWNER INT64_MIN
 
+/* A check or a delete of a multi. */
+struct zk_part {
+	enum zk_type type;
+	int32_t version;
+	char path[ZK_PATH];
+};
+
 struct zk_op {
 	int32_t xid;
 	enum zk_type type;
@@ -53,10 +62,13 @@ struct zk_op {
 	char data[ZK_DATA];
 	int32_t len; /* of the data; -1: no data */
 	int32_t version, flags, watch;
+	struct zk_part parts[ZK_PARTS];
+	size_t n_parts;
 
 	/* Of the transaction. */
 	int64_t zxid, wall_ms;
 	int32_t err;
+	size_t failed; /* the part with the error */
 };
 
 #endif

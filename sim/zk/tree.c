@@ -153,7 +153,43 @@ static int32_t prepare_delete(const struct zk_tree *t, const struct zk_op *op)
 	return n->children > 0 ? ZK_E_NOT_EMPTY : 0;
 }
 
-static int32_t prepare_check(const struct zk_tree *t, const struct zk_op *op)
+/* The parts before have been carried out. */
+static int32_t prepare_part(const struct zk_tree *t, const struct zk_op *op,
+			    size_t i)
+{
+	const struct zk_part *p = &op->parts[i];
+	const struct zk_node *n = zk_tree_find(t, p->path);
+	int32_t children = n ? n->children : 0;
+
+	for (size_t before = 0; n && before < i; before++) {
+		const struct zk_part *q = &op->parts[before];
+
+		if (q->type != ZK_DELETE)
+			continue;
+		if (strcmp(q->path, p->path) == 0)
+			return ZK_E_NO_NODE;
+		children -= zk_tree_is_child(q->path, p->path);
+	}
+	if (!n)
+		return ZK_E_NO_NODE;
+	if (p->version != -1 && p->version != n->version)
+		return ZK_E_VERSION;
+	return p->type == ZK_DELETE && children > 0 ? ZK_E_NOT_EMPTY : 0;
+}
+
+static int32_t prepare_multi(const struct zk_tree *t, struct zk_op *op)
+{
+	for (size_t i = 0; i < op->n_parts; i++) {
+		int32_t err = prepare_part(t, op, i);
+
+		op->failed = i;
+		if (err != 0)
+			return err;
+	}
+	return 0;
+}
+
+static int32_t prepare_set(const struct zk_tree *t, const struct zk_op *op)
 {
 	const struct zk_node *n = zk_tree_find(t, op->path);
 
@@ -169,8 +205,10 @@ void zk_tree_prepare(const struct zk_tree *t, struct zk_op *op)
 		op->err = prepare_create(t, op);
 	else if (op->type == ZK_DELETE || op->type == ZK_DELETE_CONTAINER)
 		op->err = prepare_delete(t, op);
-	else if (op->type == ZK_SET || op->type == ZK_MULTI)
-		op->err = prepare_check(t, op);
+	else if (op->type == ZK_SET)
+		op->err = prepare_set(t, op);
+	else if (op->type == ZK_MULTI)
+		op->err = prepare_multi(t, op);
 }
 
 /* ---- Transactions: carrying out ------------------------------------------ */
@@ -220,6 +258,18 @@ static void end_session(struct zk_tree *t, const struct zk_op *op,
 	}
 }
 
+static void carry_out_multi(struct zk_tree *t, const struct zk_op *op,
+			    zk_on_event *on_event, void *arg)
+{
+	for (size_t i = 0; i < op->n_parts; i++) {
+		const struct zk_part *p = &op->parts[i];
+
+		if (p->type == ZK_DELETE)
+			delete (t, zk_tree_find(t, p->path), op->zxid, on_event,
+				arg);
+	}
+}
+
 void zk_tree_apply(struct zk_tree *t, const struct zk_op *op,
 		   zk_on_event *on_event, void *arg)
 {
@@ -236,6 +286,8 @@ void zk_tree_apply(struct zk_tree *t, const struct zk_op *op,
 		end_session(t, op, on_event, arg);
 	} else if (op->type == ZK_DELETE || op->type == ZK_DELETE_CONTAINER) {
 		delete (t, n, op->zxid, on_event, arg);
+	} else if (op->type == ZK_MULTI) {
+		carry_out_multi(t, op, on_event, arg);
 	} else if (op->type == ZK_SET) {
 		set_data(n, op->data, op->len);
 		n->version++;

@@ -6,6 +6,7 @@
  *   create|create2|createc PATH "DATA" [esc]   ephemeral, sequential, container
  *   delete|check PATH [VERSION]        set PATH "DATA" [VERSION]
  *   exists|get|ls|ls2 PATH [w]         w leaves a watch
+ *   multi check|delete PATH VERSION ...
  *   sync PATH   unwatch PATH TYPE   ping   auth   close
  *
  * The paths are below a node of the case, but for paths of /zookeeper.
@@ -13,7 +14,7 @@
  *
  *   session 4000 <s1>                  event TYPE PATH
  *   ZXID ok|ERROR PATH "DATA" [ CHILDREN ] STAT
- *   ZXID ok multi TYPE ERROR
+ *   ZXID ok multi TYPE ERROR ... end -1 1 -1
  *
  * A zxid is told by the distance from the last zxid before the case.  STAT is
  * czxid, mzxid, pzxid, ctime, mtime, version, cversion, owner, dataLength,
@@ -51,6 +52,7 @@ static const struct {
 	{ "createc", ZK_CREATE_CONTAINER, ZK_CREATE_CONTAINER },
 	{ "delete", ZK_DELETE, ZK_DELETE },
 	{ "check", ZK_MULTI, ZK_MULTI },
+	{ "multi", ZK_MULTI, ZK_MULTI },
 	{ "set", ZK_SET, ZK_SET },
 	{ "exists", ZK_EXISTS, ZK_EXISTS },
 	{ "get", ZK_GET, ZK_GET },
@@ -78,16 +80,22 @@ static void put_text(struct sim_bytes *out, const char *text)
 	zk_put_text(out, text, (int32_t)strlen(text));
 }
 
-static void put_path(const struct marks *m, struct sim_bytes *out,
-		     const struct words *w)
+static void put_nth_path(const struct marks *m, struct sim_bytes *out,
+			 const struct words *w, size_t n)
 {
-	const char *path = word(w, 1, "/");
+	const char *path = word(w, n, "/");
 	char all[ZK_PATH];
 	int is_apart = strncmp(path, "/zookeeper", 10) == 0 || *path != '/';
 
 	snprintf(all, sizeof(all), "%s%s", is_apart ? "" : m->times[CASE_TEXT],
 		 is_apart || path[1] ? path : "");
 	put_text(out, all);
+}
+
+static void put_path(const struct marks *m, struct sim_bytes *out,
+		     const struct words *w)
+{
+	put_nth_path(m, out, w, 1);
 }
 
 static void put_connect(const struct marks *m, struct sim_bytes *out,
@@ -129,14 +137,22 @@ static void put_auth(struct sim_bytes *out)
 	put_text(out, "user:password");
 }
 
-static void put_check(const struct marks *m, struct sim_bytes *out,
+/* The words of a part are "check" or "delete", a path and a version. */
+static void put_multi(const struct marks *m, struct sim_bytes *out,
 		      const struct words *w)
 {
-	zk_put_int(out, ZK_CHECK);
-	zk_put_bool(out, 0);
-	zk_put_int(out, -1);
-	put_path(m, out, w);
-	zk_put_int(out, number(w, 2, "-1"));
+	size_t at = strcmp(word(w, 0, ""), "multi") == 0;
+
+	do {
+		int is_check = strcmp(word(w, at, ""), "check") == 0;
+
+		zk_put_int(out, is_check ? ZK_CHECK : ZK_DELETE);
+		zk_put_bool(out, 0);
+		zk_put_int(out, -1);
+		put_nth_path(m, out, w, at + 1);
+		zk_put_int(out, number(w, at + 2, "-1"));
+		at += 3;
+	} while (at < w->n);
 	zk_put_int(out, -1);
 	zk_put_bool(out, 1);
 	zk_put_int(out, -1);
@@ -148,7 +164,7 @@ static void put_body(const struct marks *m, struct sim_bytes *out,
 	if (type == ZK_PING || type == ZK_END_SESSION)
 		return;
 	if (type == ZK_MULTI)
-		put_check(m, out, w);
+		put_multi(m, out, w);
 	else if (type == ZK_AUTH)
 		put_auth(out);
 	else
@@ -293,13 +309,17 @@ static void add_stat(struct sim_bytes *out, struct zk_in *in)
 static void add_multi(struct sim_bytes *out, struct zk_in *in)
 {
 	int32_t type = zk_read_int(in);
+	int is_end = zk_read_bool(in);
 
-	(void)zk_read_bool(in);
-	sim_bytes_printf(out, " multi %d %d", type, zk_read_int(in));
-	if (type == -1)
-		sim_bytes_printf(out, " %d", zk_read_int(in));
-	sim_bytes_printf(out, " end %d", zk_read_int(in));
-	sim_bytes_printf(out, " %d", zk_read_bool(in));
+	sim_bytes_text_add(out, " multi");
+	while (!is_end && !in->is_bad) {
+		sim_bytes_printf(out, " %d %d", type, zk_read_int(in));
+		if (type == -1)
+			sim_bytes_printf(out, " %d", zk_read_int(in));
+		type = zk_read_int(in);
+		is_end = zk_read_bool(in);
+	}
+	sim_bytes_printf(out, " end %d %d", type, is_end);
 	sim_bytes_printf(out, " %d", zk_read_int(in));
 }
 
