@@ -10,6 +10,7 @@
 #include "backends/zk/queue.h"
 #include "backends/zk/session.h"
 #include "backends/zk/tries.h"
+#include "backends/zk/upgrade.h"
 
 #include <string.h>
 
@@ -225,11 +226,14 @@ static int judge_listing(struct zk_attempt *a, const struct zk_call *children,
 	}
 	if (queue.n == 1 && a->connects == a->s->connects)
 		dlki_zk_fastpath_learn(a->s, t);
-	*verdict = judge_position(a, &queue, ahead);
+	if (t->base.request.beside)
+		rc = dlki_zk_upgrade_advance(a, &queue, &ahead);
+	if (rc == 0)
+		*verdict = judge_position(a, &queue, ahead);
 	if (*verdict == DLK_BUSY && dlki_zk_tries_await(a, &queue, ahead))
 		rc = ZK_LATER;
 	dlki_zk_queue_free(&queue);
-	return rc;
+	return rc == ZK_LATER ? rc : 0;
 }
 
 /* A node without a known token makes room for another node. */

@@ -14,6 +14,7 @@ static void call_unref(struct zk_call *call)
 		free(call->names[i]);
 	free(call->names);
 	free(call->data);
+	free(call->results);
 	free(call);
 }
 
@@ -312,6 +313,23 @@ struct zk_call *dlki_zk_proof(struct zk_session *s)
 	zoo_check_op_init(&call->op, call->path, -1);
 	return SEND(call, zoo_amulti(call->conn->zh, 1, &call->op,
 				     &call->result, on_void, call));
+}
+
+struct zk_call *dlki_zk_multi(struct zk_session *s, const char *path,
+			      const zoo_op_t ops[], size_t n)
+{
+	struct zk_call *call = call_begin(s, path, 1);
+
+	if (!call)
+		return NULL;
+	call->op = ops[0];
+	call->results = calloc(n, sizeof(*call->results));
+	if (!call->results) {
+		call_unref(call);
+		return NULL;
+	}
+	return SEND(call, zoo_amulti(call->conn->zh, (int)n, ops, call->results,
+				     on_void, call));
 }
 
 struct zk_call *dlki_zk_get_watched(struct zk_session *s, const char *path,

@@ -43,8 +43,9 @@ struct zk_call {
 	size_t n;
 	char *data;             /* with a NUL behind it; may be NULL */
 	size_t data_len;
-	zoo_op_t op;
+	zoo_op_t op;            /* of a transaction, the first */
 	zoo_op_result_t result;
+	zoo_op_result_t *results; /* of several; or NULL */
 	char node[ZK_NODE_SIZE]; /* the node made */
 	char path[ZK_PATH_SIZE];
 };
@@ -70,6 +71,10 @@ struct zk_call *dlki_zk_children_watched(struct zk_session *s, const char *path,
 struct zk_call *dlki_zk_sync(struct zk_session *s, const char *path);
 /* A write without a change: the answer proves that the session stands. */
 struct zk_call *dlki_zk_proof(struct zk_session *s);
+/* A transaction: all of the operations, or none.  The result is that of the
+ * first to fail.  `path` is for messages. */
+struct zk_call *dlki_zk_multi(struct zk_session *s, const char *path,
+			      const zoo_op_t ops[], size_t n);
 /* Get, and leave a watch if there is such a node, for `on_event` with the
  * session as context.  `then` is as in the struct. */
 struct zk_call *dlki_zk_get_watched(struct zk_session *s, const char *path,

@@ -78,7 +78,10 @@ static int join_queue(struct zk_attempt *a, struct zk_call *calls[REQUESTS],
 	data = dlki_zk_data_new(t, &len);
 	if (!data)
 		return dlk_fail(a->err, DLOCK_ENOMEM, "out of memory");
-	if (request->permits > 1)
+	if (request->beside)
+		snprintf(limit, sizeof(limit), "0*%u",
+			 dlki_zk_beside(request->beside));
+	else if (request->permits > 1)
 		snprintf(limit, sizeof(limit), "%u*%u", request->limit,
 			 request->permits);
 	else if (request->limit > 0)

@@ -36,7 +36,7 @@ static void report_participant(
 	void (*each)(const struct dlock_participant *p, void *arg), void *arg)
 {
 	const struct zk_participant *p = &queue->v[i];
-	int waiting = dlk_grant(queue->entries, i, p->entry) >= 0;
+	int waiting = dlki_zk_queue_waits(queue, i);
 	struct dlock_participant shown = {
 		.size = sizeof(shown),
 		.label = node->data ? node->data : "",
@@ -88,8 +88,7 @@ static size_t first_waiter(const struct zk_queue *queue)
 {
 	size_t n = 0;
 
-	while (n < queue->n &&
-	       dlk_grant(queue->entries, n, queue->v[n].entry) < 0)
+	while (n < queue->n && !dlki_zk_queue_waits(queue, n))
 		n++;
 	return n;
 }

@@ -40,10 +40,22 @@ static int64_t sequence_of(const char *text)
 	return !past && n <= ZK_LAST_SEQUENCE ? n : -1;
 }
 
+uint32_t dlki_zk_beside(const char *owner)
+{
+	char digits[9];
+	uint32_t n;
+
+	memcpy(digits, owner, 8);
+	digits[8] = '\0';
+	n = (uint32_t)strtoul(digits, NULL, 16);
+	return n ? n : 1;
+}
+
 int dlki_zk_parse(const char *node, struct zk_participant *out)
 {
 	const char *p = node + OWNER_LEN;
 	int64_t limit = 0, permits = 1, sequence;
+	int many = 0;
 	size_t len;
 
 	if (strspn(node, "0123456789abcdef") != OWNER_LEN || p[0] != '-' ||
@@ -56,6 +68,7 @@ int dlki_zk_parse(const char *node, struct zk_participant *out)
 	if (len > 0)
 		limit = parse_number(p, len);
 	if (p[len] == '*') {
+		many = 1;
 		p += len + 1;
 		len = strcspn(p, "-");
 		permits = parse_number(p, len);
@@ -70,6 +83,11 @@ int dlki_zk_parse(const char *node, struct zk_participant *out)
 		return 0;
 	out->sequence = (int32_t)sequence;
 	out->czxid = 0;
+	out->beside = 0;
+	if (many && out->entry.mode == DLK_EXCLUSIVE) {
+		out->beside = out->entry.permits;
+		out->entry.permits = 1;
+	}
 	return 1;
 }
 
@@ -158,6 +176,24 @@ void dlki_zk_queue_free(struct zk_queue *queue)
 	queue->v = NULL;
 	queue->entries = NULL;
 	queue->n = 0;
+}
+
+/* Is the reader the only participant ahead? */
+static int has_only_reader(const struct zk_queue *queue, size_t ahead,
+			   uint32_t reader)
+{
+	const struct zk_participant *p = queue->v;
+
+	return ahead == 1 && p->entry.mode == DLK_SHARED &&
+	       dlki_zk_beside(p->node) == reader;
+}
+
+int dlki_zk_queue_waits(const struct zk_queue *queue, size_t i)
+{
+	const struct zk_participant *p = &queue->v[i];
+
+	return dlk_grant(queue->entries, i, p->entry) >= 0 &&
+	       !(p->beside != 0 && has_only_reader(queue, i, p->beside));
 }
 
 static size_t append_text(char out[ZK_PATH_SIZE], size_t at, const char *text)

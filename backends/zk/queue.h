@@ -15,6 +15,8 @@ struct zk_participant {
 	const char *node; /* of the call's names */
 	int32_t sequence;
 	int64_t czxid;    /* 0: not known */
+	uint32_t beside;  /* of an upgrade: dlki_zk_beside() of the owner of the
+			   * reader beside it; else 0 */
 	struct dlk_queue_entry entry;
 };
 
@@ -28,12 +30,18 @@ struct zk_queue {
  * is later than the last number, counts as the last. */
 int dlki_zk_parse(const char *node, struct zk_participant *out);
 
+/* Return a number for the owner, other than 0.  Two owners seldom have the
+ * same. */
+uint32_t dlki_zk_beside(const char *owner);
+
 /* The participants among a call's children, in order; the call must outlive
  * them.  With the session locked: where sequence numbers are used up, the nodes
  * must be read as well. */
 int dlki_zk_queue_from(struct zk_session *s, struct zk_queue *out,
 		       const char *dir, const struct zk_call *children,
 		       dlk_time deadline, struct dlk_error *err);
+/* Has the i-th participant not got the lock? */
+int dlki_zk_queue_waits(const struct zk_queue *queue, size_t i);
 void dlki_zk_queue_free(struct zk_queue *queue);
 
 /* The lock's directory; a node there. */

@@ -15,6 +15,7 @@
 #include "backends/zk/data.h"
 #include "backends/zk/queue.h"
 #include "backends/zk/session.h"
+#include "backends/zk/upgrade.h"
 
 #include <string.h>
 
@@ -112,6 +113,7 @@ int dlki_zk_tries_look(struct zk_attempt *a)
 		rc = dlki_zk_queue_from(a->s, &queue, a->dir, listing,
 					a->deadline, a->err);
 	if (rc == 0 && !a->no_dir) {
+		queue.n = dlki_zk_upgrade_sees(a, &queue, queue.n);
 		if (is_held(a, &queue, queue.n) && dlk_now() >= a->deadline)
 			a->held[0] = '\0'; /* perhaps for want of answers */
 		dlki_zk_queue_free(&queue);

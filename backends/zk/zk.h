@@ -5,6 +5,7 @@
  *     <chroot>/<prefix>/<key>/<owner>-<x|s><limit>-<sequence>
  *
  * with <limit>*<permits> where several permits of a semaphore are wanted, and
+ * 0*<number> for an upgrade, where the number tells the reader beside it; and
  * the nodes of a key, in order of their sequence, are the lock's queue.  Their
  * tokens are made of zxids, by the node `tokens` beside them: tokens.c.
  *

@@ -115,6 +115,15 @@ zk-tokens)
 		check broken -DBREAK_$flaw
 	done
 	;;
+zk-upgrade)
+	check ok
+	check ok -DMOST=2
+	check ok -DTWO
+	for flaw in READER FIRST OURS PASS LOOK; do
+		check broken -DBREAK_$flaw
+	done
+	check broken -DTWO -DBREAK_OTHER
+	;;
 *)
 	echo "model: nobody says how to check $1"
 	exit 1
