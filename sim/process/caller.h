@@ -27,6 +27,7 @@ struct sim_play {
 	int calm;     /* the store answers at once, and no hold is lost */
 	int may_fail; /* an answer may come too late */
 	int may_lose, may_break, may_cancel;
+	int upgrades;
 	int64_t told_ns;
 	int64_t nap_ns; /* a hold is a few naps of up to so long */
 	int closes;             /* a client is closed while callers wait */

@@ -71,7 +71,8 @@ static void check_token(const struct entry *mine)
 
 	for (size_t i = 0; i < ENTRIES; i++) {
 		if (&entries[i] != mine && entries[i].name == n &&
-		    entries[i].caller == mine->caller)
+		    entries[i].caller == mine->caller &&
+		    dlock_token(entries[i].hold) == token)
 			return;
 	}
 	if (rules.may_overlap || dlock_check(mine->hold) != DLOCK_OK)

@@ -8,6 +8,7 @@
 #include "sim/allocation.h"
 #include "sim/process/caller.h"
 #include "sim/process/sched.h"
+#include "sim/process/use.h"
 #include "sim/process/zk_server.h"
 #include "sim/process/zk_weather.h"
 
@@ -253,7 +254,6 @@ static void look_at_store(void)
 			    strstr(uri, "ttl=") ? "mem://play?ttl=1s" :
 						  "mem://play";
 	dlock_client *c;
-	dlock_hold *h;
 
 	sim_sched_wait(SIM_SLEEP, NULL, sim_sched_now() + 3 * TTL_MS * SIM_MS);
 	must("dlock_open", dlock_open(&c, plain, NULL));
@@ -263,8 +263,9 @@ static void look_at_store(void)
 
 		must("dlock_inspect",
 		     dlock_inspect(l, no_participant, NULL, 1000));
-		must("dlock_acquire", dlock_acquire(l, 0, &h));
-		must("dlock_release", dlock_release(h));
+		sim_use_once(l);
+		if (play.names[n].kind == SIM_READ_WRITE)
+			sim_use_upgradeable_once(l);
 		dlock_lock_free(l);
 	}
 	dlock_close(c);
@@ -374,6 +375,7 @@ void sim_play_seed(uint64_t seed, int tells, int zk, struct sim_outcome *out)
 	draw_sched(&weather);
 	draw_uri();
 	rules = draw_rules(&weather);
+	play.upgrades = on_zk && !play.closes && seed % 2 == 1;
 	if (tells)
 		fprintf(stderr,
 			"%s, switch %d, stall %d of %d ms, spurious %d%s%s%s\n",
