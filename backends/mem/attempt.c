@@ -9,7 +9,7 @@
 static void grant(const struct mem_session *s, struct mem_ticket *t)
 {
 	t->granted = 1;
-	t->token = dlki_mem_token_next(t->queue);
+	t->token = dlki_mem_token_next(t->queue, t->base.since);
 	t->until = mem_lease_end(s);
 	t->lose_at = s->lose_ms > 0 ? dlk_now() + s->lose_ms * DLK_MS :
 				      DLK_FOREVER;

@@ -5,17 +5,25 @@
 
 static uint64_t floor_token; /* under dlki_mem_mu */
 
-static uint64_t now_us(void)
+/* The microseconds since 1970 at `t`.  The wall clock is read once, and may be
+ * set later: a process's tokens follow the boot-time clock. */
+static uint64_t us_at(dlk_time t)
 {
+	static uint64_t ahead; /* of the wall clock; under dlki_mem_mu */
 	struct timespec ts;
 
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
+	if (ahead == 0) {
+		clock_gettime(CLOCK_REALTIME, &ts);
+		ahead = (uint64_t)ts.tv_sec * 1000000 +
+			(uint64_t)ts.tv_nsec / 1000 -
+			(uint64_t)dlk_now() / 1000;
+	}
+	return ahead + (uint64_t)t / 1000;
 }
 
-uint64_t dlki_mem_token_next(struct mem_queue *queue)
+uint64_t dlki_mem_token_next(struct mem_queue *queue, dlk_time asked)
 {
-	uint64_t us = now_us();
+	uint64_t us = us_at(asked);
 	uint64_t last = queue->last_token > floor_token ? queue->last_token :
 							  floor_token;
 
@@ -25,7 +33,7 @@ uint64_t dlki_mem_token_next(struct mem_queue *queue)
 
 uint64_t dlki_mem_token_reserve(struct mem_queue *queue, uint64_t token)
 {
-	uint64_t end = now_us() + DLK_TOKENS_AHEAD;
+	uint64_t end = us_at(dlk_now()) + DLK_TOKENS_AHEAD;
 
 	if (queue->last_token < token)
 		queue->last_token = token;

@@ -11,7 +11,8 @@
 
 #include "backends/mem/queue.h"
 
-uint64_t dlki_mem_token_next(struct mem_queue *queue);
+/* Return the token for a hold; the attempt began at `asked`. */
+uint64_t dlki_mem_token_next(struct mem_queue *queue, dlk_time asked);
 
 /* Set tokens aside for a holder with `token`; return the last of them, which is
  * DLK_TOKENS_AHEAD ahead of the clock. */
