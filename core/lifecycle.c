@@ -13,7 +13,9 @@ int dlki_claim_enter(struct dlki_claim *claim, struct dlk_error *err)
 {
 	struct dlock_client *c = claim->client;
 
-	if (dlki_schedule_reserve(&c->schedule, (size_t)c->slots.n + 1) != 0)
+	/* The schedule has room for the slots used before. */
+	if (c->slots.first_free == 0 &&
+	    dlki_schedule_reserve(&c->schedule, (size_t)c->slots.n + 1) != 0)
 		return dlki_nomem(err);
 	claim->ticket->id = dlki_slots_add(&c->slots, claim);
 	if (claim->ticket->id == 0)
