@@ -33,9 +33,7 @@ int dlki_keep(struct dlki_claim *claim, dlk_time deadline)
 {
 	dlk_time now;
 
-	if (claim->client->keep_ms == 0 || !may_keep(claim))
-		return 0;
-	if (dlki_watch_refresh(claim, deadline) != 0)
+	if (!may_keep(claim) || dlki_watch_refresh(claim, deadline) != 0)
 		return 0;
 	now = dlk_now();
 	if (!may_keep(claim) || claim->watch.wanted ||

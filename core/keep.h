@@ -16,9 +16,9 @@
 
 #include "core/claim.h"
 
-/* The last hold of the claim has ended: keep the claim?  May have the store
- * watch it, until `deadline`, and releases mu meanwhile.  1: the claim is
- * KEPT. */
+/* The last hold of the claim has ended, and keep_ms is not 0: keep the claim?
+ * May have the store watch it, until `deadline`, and releases mu meanwhile.  1:
+ * the claim is KEPT. */
 int dlki_keep(struct dlki_claim *claim, dlk_time deadline);
 
 /* Retake the record's kept claim for `thread`; NULL: no kept claim, or of no

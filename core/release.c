@@ -187,6 +187,8 @@ static enum what_next go_on(struct dlki_claim *claim, dlk_time deadline)
 {
 	if (dlki_pass_on(claim, deadline))
 		return PASSED;
+	if (claim->client->keep_ms == 0)
+		return TO_THE_STORE;
 	if (dlki_keep(claim, deadline))
 		return KEPT;
 	return dlki_pass_on(claim, deadline) ? PASSED : TO_THE_STORE;
