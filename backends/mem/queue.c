@@ -3,29 +3,23 @@
 #include "backends/mem/token.h"
 
 #include <search.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 pthread_mutex_t dlki_mem_mu = PTHREAD_MUTEX_INITIALIZER;
 
-#define KEY_SIZE 256 /* namespace, prefix and key are shorter together */
-
 /* Under dlki_mem_mu. */
-static void *queues;           /* tsearch tree of the queues' keys */
+static void *queues;           /* tsearch tree of struct mem_queue */
 static struct mem_queue *idle; /* the last queue to become empty, or NULL */
 static struct dlk_queue_entry *scratch;
 static size_t scratch_room;
 
-static int compare_keys(const void *a, const void *b)
+static int compare_queues(const void *a, const void *b)
 {
-	return strcmp(a, b);
-}
+	const struct mem_queue *x = a, *y = b;
+	int by_key = strcmp(x->key, y->key);
 
-static struct mem_queue *queue_of(void *key)
-{
-	return (struct mem_queue *)(void *)((char *)key -
-					    offsetof(struct mem_queue, key));
+	return by_key != 0 ? by_key : strcmp(x->space, y->space);
 }
 
 /* Forget the queues.  No memory is freed: the fork may have come in the middle
@@ -43,7 +37,7 @@ static void keep_idle(struct mem_queue *queue)
 {
 	if (idle) {
 		dlki_mem_token_end(idle);
-		tdelete(idle->key, &queues, compare_keys);
+		tdelete(idle, &queues, compare_queues);
 		free(idle);
 	}
 	idle = queue;
@@ -70,35 +64,31 @@ static int unlink_ticket(struct mem_ticket *t)
 struct mem_queue *dlki_mem_find(const struct mem_session *s,
 				const struct dlk_request *request)
 {
-	char key[KEY_SIZE];
-	void **node;
+	const struct mem_queue wanted = { .key = request->key,
+					  .space = s->space };
+	struct mem_queue **node = tfind(&wanted, &queues, compare_queues);
 
-	memcpy(stpcpy(key, s->space), request->key, strlen(request->key) + 1);
-	node = tfind(key, &queues, compare_keys);
-	return node ? queue_of(*node) : NULL;
+	return node ? *node : NULL;
 }
 
 static struct mem_queue *queue_new(const struct mem_session *s,
 				   const struct dlk_request *request)
 {
-	size_t space = strlen(s->space);
 	size_t key = strlen(request->key) + 1;
 	size_t name = strlen(request->name) + 1;
-	struct mem_queue *queue = malloc(sizeof(*queue) + space + key + name);
+	size_t space = strlen(s->space) + 1;
+	struct mem_queue *queue = calloc(1,
+					 sizeof(*queue) + key + name + space);
 
 	if (!queue)
 		return NULL;
-	queue->first = NULL;
 	queue->last = &queue->first;
 	queue->limit = request->limit;
-	queue->is_set = 0;
-	queue->last_token = 0;
 	queue->kind = request->kind;
-	memcpy(queue->key, s->space, space);
-	memcpy(queue->key + space, request->key, key);
-	queue->name = queue->key + space + key;
-	memcpy(queue->name, request->name, name);
-	if (tsearch(queue->key, &queues, compare_keys))
+	queue->key = memcpy(queue->texts, request->key, key);
+	queue->name = memcpy(queue->texts + key, request->name, name);
+	queue->space = memcpy(queue->texts + key + name, s->space, space);
+	if (tsearch(queue, &queues, compare_queues))
 		return queue;
 	free(queue);
 	return NULL;
@@ -275,7 +265,7 @@ struct listing {
 static void report_queue(const void *node, VISIT visit, void *closure)
 {
 	static const char *const kinds[] = { "lock", "semaphore" };
-	const struct mem_queue *queue = queue_of(*(void *const *)node);
+	const struct mem_queue *queue = *(struct mem_queue *const *)node;
 	const struct listing *l = closure;
 	struct dlock_lock_info e = {
 		.size = sizeof(e),
@@ -285,7 +275,7 @@ static void report_queue(const void *node, VISIT visit, void *closure)
 	};
 
 	if ((visit == postorder || visit == leaf) && queue->first &&
-	    strncmp(queue->key, l->s->space, strlen(l->s->space)) == 0)
+	    strcmp(queue->space, l->s->space) == 0)
 		l->each(&e, l->arg);
 }
 

@@ -14,8 +14,9 @@ struct mem_queue {
 	int is_set;      /* ... or an operator has set them */
 	enum dlk_kind kind;
 	uint64_t last_token; /* all later tokens are larger; see token.h */
-	char *name;      /* for people; behind key */
-	char key[];      /* namespace, prefix, request's key */
+	const char *key, *name; /* the request's */
+	const char *space;      /* namespace and prefix: the session's */
+	char texts[];           /* all three */
 };
 
 /* Protects all queues and tickets.  A leaf, except for the core's services,
