@@ -144,21 +144,6 @@ CASE(acquire, ends_at_once_with_what_cannot_be_helped)
 	EVENTUALLY(stats(client).pending_cleanups == 0);
 }
 
-CASE(acquire, is_woken_by_a_release)
-{
-	struct taker t = { 0 };
-
-	given_hold("fake:");
-	taker_start(&t, lock, 10000);
-	EVENTUALLY(stats(client).waiters == 1);
-	cr_assert_eq(fake_count(fake, FAKE_ATTEMPT), 2);
-	OK(dlock_release(hold));
-	OK(taker_join(&t));
-	cr_assert_eq(stats(client).wakes, 1);
-	cr_assert_eq(stats(client).polls, 0);
-	cr_assert_eq(fake_count(fake, FAKE_ATTEMPT), 3);
-}
-
 CASE(acquire, hears_a_wake_that_comes_while_it_asks)
 {
 	struct taker t = { 0 };
@@ -290,33 +275,6 @@ CASE(acquire, looks_as_soon_as_a_store_that_cannot_wake_wants_it_to)
 	cr_assert_eq(taker_join(&t), DLOCK_ECANCELED);
 }
 
-CASE(acquire, that_is_cancelled_ends_at_once_and_leaves_the_line)
-{
-	dlock_lock *other;
-	struct taker t[3] = { { 0 } }, stays = { 0 };
-	dlk_time began;
-
-	given_mutex("fake:");
-	other = mutex(client, "a");
-	fake_occupy(fake, DLK_LOCK, "a", 0);
-	taker_start(&stays, other, -1);
-	for (int i = 0; i < 3; i++)
-		taker_start(&t[i], lock, -1);
-	EVENTUALLY(stats(client).waiters == 4);
-	began = dlk_now();
-	dlock_cancel(lock);
-	for (int i = 0; i < 3; i++)
-		cr_assert_eq(taker_join(&t[i]), DLOCK_ECANCELED);
-	cr_assert_lt(dlk_now(), late(began + SLACK_MS * DLK_MS));
-	cr_assert_eq(fake_waiting(fake), 1);
-	cr_assert_eq(stats(client).waiters, 1);
-	fake_vacate(fake, DLK_LOCK, "a");
-	OK(taker_join(&stays));
-	/* A cancel that met nobody has no later effect. */
-	dlock_cancel(lock);
-	OK(dlock_release(take(lock)));
-}
-
 CASE(acquire, that_is_cancelled_while_the_store_is_silent_ends_soon)
 {
 	struct taker t = { 0 };
@@ -374,31 +332,6 @@ CASE(acquire, does_not_spin_where_no_lease_is_worth_having)
 	cr_assert_eq(dlock_acquire(lock, 200, &hold), DLOCK_EUNREACHABLE);
 	cr_assert_leq(stats(client).attempts, 50, "%d attempts in 200 ms",
 		      (int)stats(client).attempts);
-}
-
-CASE(acquire, by_a_reader_of_the_write_side_is_a_deadlock)
-{
-	dlock_hold *r = NULL, *w = NULL, *again = NULL;
-
-	given_rwlock("fake:");
-	OK(dlock_acquire_shared(lock, 0, &r));
-	OK(dlock_acquire_shared(lock, 0, &again));
-	cr_assert_eq(again, r);
-	REFUSED(dlock_acquire(lock, 1000, &w), DLOCK_EDEADLK, "lock 'a'");
-	OK(dlock_release(r));
-	OK(dlock_release(r));
-	OK(dlock_acquire(lock, 0, &w));
-	OK(dlock_acquire_shared(lock, 0, &r));
-	cr_assert_neq(r, w);
-	cr_assert_eq(dlock_token(r), dlock_token(w));
-	OK(dlock_release(w));
-	cr_assert_eq(fake_count(fake, FAKE_DOWNGRADE), 1);
-	REFUSED(dlock_acquire(lock, 0, &w), DLOCK_EDEADLK, "read side");
-	OK(dlock_acquire_shared(lock, 0, &again));
-	cr_assert_eq(again, r);
-	OK(dlock_release(r));
-	OK(dlock_release(r));
-	cr_assert_eq(fake_held(fake), 0);
 }
 
 /* Neither the caller's own deadline nor a cancel is a backoff that is up. */

@@ -115,31 +115,6 @@ CASE(async, a_hold_of_another_thread_is_not_released)
 	cr_assert(outcome_pending(&o));
 }
 
-CASE(async, a_hold_of_this_thread_is_released)
-{
-	static struct outcome o;
-
-	given_hold("fake:");
-	outcomes_process(client);
-	give_async(&o, hold);
-	OK(outcome_of(&o));
-	cr_assert_eq(fake_held(fake), 0);
-	OK(dlock_release_start(take(lock), NULL, NULL));
-	EVENTUALLY(fake_held(fake) == 0);
-}
-
-CASE(async, a_release_says_what_the_store_said)
-{
-	static struct outcome o;
-
-	given_hold("fake:?ttl=60s");
-	outcomes_process(client);
-	lose_last();
-	EVENTUALLY(stats(client).lost == 1);
-	give_async(&o, hold);
-	over(&o, DLOCK_ELOST, "was lost");
-}
-
 /* ---- The store does not answer ------------------------------------------- */
 
 /* The first call is in the store for as long as that takes. */
@@ -365,44 +340,6 @@ struct chain {
 	int fault;
 };
 
-/* Everything may be called in a callback. */
-static void next_link(const struct dlock_result *r, void *arg)
-{
-	struct chain *ch = arg;
-	struct dlock_stats st = { .size = sizeof(st) };
-	dlock_hold *none;
-	int n = 0;
-
-	ch->fault |= r->code;
-	ch->fault |= dlock_get_stats(client, &st);
-	ch->fault |= dlock_inspect(lock, count_participant, &n, 1000);
-	ch->fault |= dlock_acquire(lock, 0, &none) != DLOCK_EBUSY;
-	dlock_close(client); /* does nothing */
-	dlock_cancel(lock);
-	ch->fault |= dlock_cancel_op(client, ch->op) != DLOCK_EINVAL;
-	if (--ch->left % 2)
-		ch->fault |= dlock_release(r->hold);
-	else
-		ch->fault |= dlock_release_start(r->hold, NULL, NULL);
-	if (ch->left > 0)
-		ch->fault |= dlock_acquire_start(lock, -1, next_link, ch,
-						 &ch->op);
-}
-
-CASE(async, callbacks_may_call_everything)
-{
-	struct chain ch = { .left = 50 };
-
-	keep_diary();
-	given_loop("fake:");
-	OK(dlock_acquire_start(lock, -1, next_link, &ch, &ch.op));
-	while (ch.left > 0)
-		OK(dlock_wait(client, patience_ms()));
-	cr_assert_eq(ch.fault, 0);
-	EVENTUALLY(fake_held(fake) == 0);
-	cr_assert(diary_says(&diary, "in a callback does nothing"));
-}
-
 /* ---- In turn ------------------------------------------------------------- */
 
 static atomic_int told;
@@ -458,60 +395,4 @@ CASE(async, events_and_lines_have_their_turn)
 	for (int i = 0; i < 4; i++)
 		OK(dlock_release(granted(&o[i])));
 	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
-}
-
-/* ---- Opening ------------------------------------------------------------- */
-
-static dlock_client *opens(struct outcome *o, const char *uri)
-{
-	dlock_client *c = NULL;
-	dlock_lock *none = NULL;
-
-	OK(dlock_open_start(uri, NULL, &c, outcome_note, o));
-	cr_assert_eq(dlock_pending(c), 1);
-	REFUSED(dlock_mutex_new(&none, c, "a"), DLOCK_EINVAL, "not open");
-	cr_assert_eq(dlock_caps(c), 0);
-	return c;
-}
-
-static void closes(dlock_client *c)
-{
-	static struct outcome o;
-
-	OK(dlock_close_start(c, outcome_note, &o));
-	while (o.calls == 0)
-		OK(dlock_wait(c, patience_ms()));
-	OK(o.rc);
-}
-
-CASE(async, a_store_that_does_not_open_says_why)
-{
-	static struct outcome o;
-	dlock_lock *none = NULL;
-	dlock_client *c;
-
-	FAKE_SCRIPT(fake, FAKE_OPEN, .delay_ms = 50, .fault = FAKE_CODE,
-		    .code = DLOCK_EDENIED);
-	c = opens(&o, "fake:");
-	OK(dlock_wait(c, patience_ms()));
-	cr_assert_eq(o.rc, DLOCK_EDENIED);
-	cr_assert(o.client == c);
-	REFUSED(dlock_mutex_new(&none, c, "a"), DLOCK_EINVAL, "not open");
-	closes(c);
-}
-
-/* A server that refuses would be tried for a minute. */
-CASE(async, opening_ends_when_the_client_closes)
-{
-	static struct outcome o;
-	dlk_time begun = dlk_now();
-	dlock_client *c;
-
-	FAKE_SCRIPT(fake, FAKE_OPEN, .fault = FAKE_REFUSE, .times = 1000);
-	c = opens(&o, "fake:?connect=60s&retry_min=30s&retry_max=60s");
-	closes(c);
-	cr_assert_eq(o.calls, 1);
-	cr_assert_eq(o.rc, DLOCK_ECANCELED);
-	cr_assert_lt(dlk_now() - begun, late(10000 * DLK_MS));
-	fake_clear(fake);
 }

@@ -60,32 +60,6 @@ CASE(async_upgrade, waits_for_readers_and_keeps_the_read_side)
 	cr_assert_eq(fake_held(fake), 0);
 }
 
-CASE(async_upgrade, that_times_out_leaves_the_read_side)
-{
-	static struct outcome o[2];
-
-	given_reader("fake:");
-	begin(&o[0], 0);
-	cr_assert_eq(outcome_of(&o[0]), DLOCK_EBUSY);
-	begin(&o[1], 30);
-	cr_assert_eq(outcome_of(&o[1]), DLOCK_EBUSY);
-	cr_assert_eq(fake_waiting(fake), 0);
-	read_side_is_whole();
-}
-
-CASE(async_upgrade, that_is_cancelled_leaves_the_read_side)
-{
-	static struct outcome o;
-
-	given_reader("fake:");
-	begin(&o, FOREVER);
-	EVENTUALLY(stats(client).waiters == 1);
-	OK(dlock_cancel_op(client, op));
-	cr_assert_eq(outcome_of(&o), DLOCK_ECANCELED);
-	cr_assert_eq(fake_waiting(fake), 0);
-	read_side_is_whole();
-}
-
 /* dlock-loop ends the upgrade, which never had a turn. */
 CASE(async_upgrade, at_a_stuck_store_leaves_the_read_side)
 {

@@ -2,39 +2,10 @@
 /* Closing: with calls under way, with holds, with clean-ups, in time. */
 #include "core/fixture.h"
 
-#include <dirent.h>
 #include <poll.h>
 #include <stdio.h>
 
 TestSuite(close, .init = timed_fixture, .timeout = 60);
-
-static int entries(const char *dir)
-{
-	DIR *d = opendir(dir);
-	int n = 0;
-
-	while (d && readdir(d))
-		n++;
-	if (d)
-		closedir(d);
-	return n;
-}
-
-CASE(close, leaves_no_thread_and_no_descriptor)
-{
-	int fds = entries("/proc/self/fd");
-	int threads = entries("/proc/self/task");
-
-	keep_diary();
-	given_hold("fake:?ttl=5s");
-	cr_assert_geq(dlock_hold_fd(hold), 0);
-	cr_assert_gt(entries("/proc/self/fd"), fds);
-	cr_assert_eq(entries("/proc/self/task"), threads + 3);
-	OK(dlock_release(hold));
-	close_client();
-	cr_assert_eq(entries("/proc/self/fd"), fds);
-	EVENTUALLY(entries("/proc/self/task") == threads);
-}
 
 CASE(close, ends_holds_which_answer_that_they_are_lost)
 {

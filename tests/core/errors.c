@@ -3,7 +3,6 @@
  * names the culprit. */
 #include "core/fixture.h"
 
-#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -165,19 +164,6 @@ CASE(errors, each_code_is_reached)
 		if (rc != DLOCK_EFORKED && rc != DLOCK_ECANCELED)
 			cr_assert_gt(strlen(dlock_errmsg()), 0);
 	}
-}
-
-CASE(errors, leave_errno_alone)
-{
-	dlock_lock *l = NULL;
-
-	errno = 4711;
-	cr_assert_eq(dlock_mutex_new(&l, client, ""), DLOCK_EINVAL);
-	cr_assert_eq(errno, 4711);
-	OK(dlock_mutex_new(&l, client, "b"));
-	cr_assert_eq(dlock_release(take(l)), DLOCK_OK);
-	dlock_lock_free(l);
-	cr_assert_eq(errno, 4711);
 }
 
 /* ---- Bad URIs ------------------------------------------------------------ */
@@ -377,13 +363,4 @@ CASE(errors, tell_the_count_that_is_full)
 	REFUSED(dlock_acquire(lock, 0, &again), DLOCK_EEXHAUSTED, "2^32 - 1");
 	hold->count = 1;
 	OK(dlock_release(hold));
-}
-
-CASE(errors, have_names_and_texts)
-{
-	cr_assert_str_eq(dlock_errname(0), "OK");
-	cr_assert_str_eq(dlock_errname(DLOCK_EBUSY), "EBUSY");
-	cr_assert_str_eq(dlock_errname(99), "UNKNOWN");
-	cr_assert_str_eq(dlock_strerror(DLOCK_ENOMEM), "out of memory");
-	cr_assert_str_eq(dlock_strerror(1), "no dlock error code");
 }

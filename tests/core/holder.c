@@ -24,28 +24,6 @@ static void given_other(const char *uri, const char *label)
 	hold = take(theirs);
 }
 
-/* For as long as a message is not to name a holder again. */
-static void time_passes(void)
-{
-	dlk_time then = dlk_now() + 120 * DLK_MS;
-
-	EVENTUALLY(dlk_now() >= then);
-}
-
-CASE(holder, of_a_busy_lock_is_named)
-{
-	dlock_hold *none = NULL;
-
-	given_mutex(STORE);
-	given_other(STORE, "host1:4711 report.sh");
-	REFUSED(dlock_acquire(lock, 0, &none), DLOCK_EBUSY,
-		"lock 'a': held by host1:4711 report.sh");
-	time_passes();
-	REFUSED(dlock_acquire(lock, 30, &none), DLOCK_EBUSY,
-		"lock 'a': held by host1:4711 report.sh");
-	OK(dlock_release(hold));
-}
-
 static void *try_as_another(void *text)
 {
 	dlock_hold *none = NULL;

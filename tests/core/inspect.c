@@ -211,22 +211,6 @@ CASE(inspect, that_is_silent_does_not_keep_the_client_open)
 		pthread_join(thread[i], NULL);
 }
 
-CASE(inspect, that_breaks_a_lock_makes_a_loss_of_it)
-{
-	dlock_options o = diary_options(&diary);
-	dlock_client *holder = closed_at_end(open_store("fake:?ttl=5s", &o));
-	uint64_t token;
-
-	hold = take(mutex(holder, "a"));
-	token = dlock_token(hold);
-	OK(dlock_break(lock, 1000));
-	EVENTUALLY(diary.losses == 1);
-	REFUSED(dlock_release(hold), DLOCK_ELOST, "broken");
-	hold = take(lock);
-	cr_assert_gt(dlock_token(hold), token);
-	OK(dlock_release(hold));
-}
-
 CASE(inspect, refuses_once_it_is_closed)
 {
 	struct told told = { 0 };

@@ -19,32 +19,6 @@ static size_t released(void)
 	return fake_count(fake, FAKE_RELEASE);
 }
 
-CASE(keep, has_it_taken_again_without_a_request)
-{
-	uint64_t token = 0;
-
-	given_mutex("fakewant:?keep=10s");
-	for (int i = 0; i < 20; i++) {
-		hold = take(lock);
-		if (i > 0)
-			cr_assert_eq(dlock_token(hold), token + 1);
-		token = dlock_token(hold);
-		cr_assert_eq(stats(client).kept, 0);
-		OK(dlock_release(hold));
-		cr_assert_eq(stats(client).kept, 1);
-	}
-	cr_assert_eq(asked(), 1);
-	cr_assert_eq(released(), 0);
-	cr_assert_eq(stats(client).retaken, 19);
-	cr_assert_eq(stats(client).granted, 20);
-	cr_assert_eq(stats(client).released, 20);
-	cr_assert_eq(stats(client).wait.count, 20);
-	cr_assert_eq(stats(client).hold.count, 20);
-	close_client();
-	cr_assert_eq(fake_held(fake), 0);
-	cr_assert_eq(fake_last(fake, FAKE_RELEASE).token_used, token);
-}
-
 /* Also for a try, another thread, an unbound handle, a multi-lock. */
 CASE(keep, has_it_taken_again_by_any_handle)
 {

@@ -281,20 +281,3 @@ CASE(lease, of_no_length_is_not_held)
 	given_mutex("fake:?ttl=10ms&agreed=2ms");
 	cr_assert_eq(dlock_acquire(lock, 50, &hold), DLOCK_EUNREACHABLE);
 }
-
-/* A thread whose hold was lost must not be told that it has it again. */
-CASE(lease, that_was_lost_is_not_entered_again)
-{
-	dlock_hold *again = NULL;
-
-	given_hold("fake:?ttl=30s");
-	OK(dlock_acquire(lock, 0, &again));
-	cr_assert_eq(again, hold);
-	lose_last();
-	REFUSED(dlock_acquire(lock, 0, &again), DLOCK_ELOST,
-		"release it first");
-	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
-	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
-	OK(dlock_acquire(lock, 1000, &hold));
-	OK(dlock_release(hold));
-}

@@ -121,18 +121,6 @@ CASE(lease, is_not_renewed_beyond_max_hold)
 	REFUSED(dlock_release(hold), DLOCK_ELOST, "max_hold");
 }
 
-/* Others need not wait for the rest of the lease, nor for the holder. */
-CASE(lease, that_ends_at_max_hold_is_given_back)
-{
-	dlock_client *other;
-
-	given_hold("fake:?ttl=30s&max_hold=100ms");
-	other = closed_at_end(open_store("fake:", NULL));
-	OK(dlock_release(take_within(mutex(other, "a"), 10000)));
-	cr_assert_eq(dlock_check(hold), DLOCK_ELOST);
-	REFUSED(dlock_release(hold), DLOCK_ELOST, "max_hold");
-}
-
 CASE(lease, without_expiry_ends_at_max_hold_too)
 {
 	given_hold("fake:?max_hold=100ms");

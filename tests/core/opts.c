@@ -120,15 +120,6 @@ CASE(opts, no_renew_ends_it_where_nothing_expires)
 	ends_with("not to be renewed");
 }
 
-CASE(opts, lease_has_no_effect_where_nothing_expires)
-{
-	given_with("fake:");
-	wanted.lease_ms = 50;
-	hold = take_so();
-	cr_assert_eq(dlock_remaining_ms(hold), -1);
-	OK(dlock_release(hold));
-}
-
 /* ---- Re-entrancy --------------------------------------------------------- */
 
 CASE(opts, of_a_hold_are_those_of_the_next_acquire_or_none)

@@ -304,23 +304,6 @@ CASE(pump, is_its_threads_when_the_first_of_two_waiters_leaves)
 	dlock_lock_free(other);
 }
 
-/* Each one in turn; the one that pumps leaves first, without the lock. */
-CASE(pump, serves_many_waiters_of_which_the_first_leaves)
-{
-	static struct taker t[300];
-	size_t n = sanitized() ? 60 : sizeof(t) / sizeof(t[0]);
-
-	given_busy_store();
-	taker_start(&t[0], lock, 50);
-	EVENTUALLY(somebody_pumps() || t[0].done);
-	for (size_t i = 1; i < n; i++)
-		taker_start(&t[i], lock, FOREVER);
-	ends_with(&t[0], DLOCK_EBUSY);
-	others_release();
-	for (size_t i = 1; i < n; i++)
-		ends_with(&t[i], DLOCK_OK);
-}
-
 /* A thread that polls the descriptor is woken by other threads as well. */
 CASE(pump, does_not_make_its_waiter_deaf_to_wakes)
 {
@@ -338,23 +321,6 @@ CASE(pump, does_not_make_its_waiter_deaf_to_wakes)
 	cr_expect_lt(t.done_ms - woken_ms, 2000 + stalled_ms());
 	cr_expect_eq(pumps(), 0);
 	ends_with(&t, DLOCK_OK);
-}
-
-CASE(pump, does_not_make_its_waiter_deaf_to_a_cancel)
-{
-	struct taker t = { 0 };
-	int64_t begun_ms;
-
-	stall_watch();
-	given_busy_store();
-	for (int i = 0; i < 20; i++) {
-		taker_pumps(&t, FOREVER);
-		begun_ms = now_ms();
-		dlock_cancel(lock);
-		ends_with(&t, DLOCK_ECANCELED);
-		cr_expect_lt(now_ms() - begun_ms, 2000 + stalled_ms());
-	}
-	others_end();
 }
 
 CASE(pump, does_not_make_its_waiter_deaf_to_the_close)

@@ -158,26 +158,6 @@ CASE(release, of_a_lost_hold_tells_the_store_in_the_background)
 	cr_assert_eq(stats(client).released, 0);
 }
 
-CASE(release, by_another_thread_is_refused_for_what_belongs_to_a_thread)
-{
-	struct taker t = { .keep = 1 };
-	dlock_hold *mine;
-
-	given_mutex("fake:");
-	taker_start(&t, lock, 0);
-	OK(taker_join(&t));
-	mine = t.hold;
-	REFUSED(dlock_release(mine), DLOCK_EINVAL, "another thread");
-	OK(dlock_check(mine));
-	t = (struct taker){ .keep = 1 };
-	taker_start(&t, semaphore(client, "s", 2), 0);
-	OK(taker_join(&t));
-	OK(dlock_release(t.hold));
-	close_client();
-	/* What is left of it belongs to nobody. */
-	cr_assert_eq(dlock_release(mine), DLOCK_ELOST);
-}
-
 static dlock_hold *write_and_read(dlock_lock *l, dlock_hold **read)
 {
 	dlock_hold *w = take(l);

@@ -12,20 +12,6 @@ static void given_sticky(void)
 	OK(dlock_lock_sticky_cancel(lock));
 }
 
-CASE(sticky, cancel_ends_the_next_wait_and_no_try)
-{
-	dlock_hold *none;
-
-	given_sticky();
-	dlock_cancel(lock);
-	dlock_cancel(lock);
-	OK(dlock_acquire(lock, 0, &hold));
-	OK(dlock_release(hold));
-	cr_assert_eq(dlock_acquire(lock, 1000, &none), DLOCK_ECANCELED);
-	OK(dlock_acquire(lock, 1000, &hold));
-	OK(dlock_release(hold));
-}
-
 /* What a handle did before counts no more. */
 CASE(sticky, is_so_from_the_call_on)
 {

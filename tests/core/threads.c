@@ -9,33 +9,6 @@ TestSuite(threads, .init = fixture, .timeout = 60);
 
 enum { CLIENTS = 10 };
 
-static void each_is_one(void)
-{
-	cr_assert_eq(census_threads("dlock-loop"), 1);
-	cr_assert_eq(census_threads("dlock-work"), 1);
-}
-
-CASE(threads, of_ten_clients_are_those_of_one)
-{
-	dlock_client *c[CLIENTS];
-	struct census before, one, ten;
-
-	census_take(&before);
-	c[0] = open_store("mem:?ttl=5s", NULL);
-	census_take(&one);
-	each_is_one();
-	for (int i = 1; i < CLIENTS; i++)
-		c[i] = open_store("mem:?ttl=5s", NULL);
-	census_take(&ten);
-	each_is_one();
-	cr_assert_eq(ten.threads, one.threads);
-	for (int i = 0; i < CLIENTS; i++) {
-		each_is_one();
-		close_store(c[i]);
-	}
-	census_same(&before);
-}
-
 /* The renewer's call of one store does not come back: another store's holds are
  * renewed all the same, and losses are told. */
 CASE(threads, of_a_store_that_is_stuck_are_its_own)

@@ -19,23 +19,6 @@ static dlock_hold *taken_by_a_thread(dlock_lock *l)
 	return t.hold;
 }
 
-CASE(unbound, holds_exclude_those_of_a_thread)
-{
-	dlock_lock *bound;
-	dlock_hold *none;
-
-	given_unbound();
-	bound = mutex(client, "a");
-	hold = take(lock);
-	cr_assert_eq(dlock_acquire(bound, 0, &none), DLOCK_EBUSY);
-	OK(dlock_release(hold));
-	hold = take(bound);
-	cr_assert_eq(dlock_acquire(lock, 0, &none), DLOCK_EBUSY);
-	REFUSED(dlock_release(taken_by_a_thread(mutex(client, "b"))),
-		DLOCK_EINVAL, "dlock_lock_unbind");
-	OK(dlock_release(hold));
-}
-
 /* Two reads are two holds, and no EDEADLK is told to a thread that has none. */
 CASE(unbound, sides_of_a_rwlock_belong_to_no_thread)
 {

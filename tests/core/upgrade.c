@@ -73,35 +73,6 @@ static dlock_hold *given_reader(const char *uri)
 
 /* ---- Both sides ---------------------------------------------------------- */
 
-CASE(upgrade, has_a_token_of_its_own_and_leaves_the_read_side)
-{
-	dlock_hold *w;
-
-	given_upgradeable("fake:?ttl=5s");
-	cr_assert_eq(dlock_token(hold), dlock_token(dlock_member(hold, 0)));
-	w = upgraded();
-	cr_assert_gt(dlock_token(w), dlock_token(hold));
-	cr_assert_eq(fake_held(fake), 3);
-	OK(dlock_release(w));
-	cr_assert_eq(fake_held(fake), 2);
-	OK(dlock_check(hold));
-	OK(dlock_release(hold));
-	cr_assert_eq(fake_held(fake), 0);
-	cr_assert_eq(stats(client).holds, 0);
-}
-
-CASE(upgrade, outlives_no_read_side)
-{
-	dlock_hold *w;
-
-	given_upgradeable("fake:");
-	w = upgraded();
-	REFUSED(dlock_release(hold), DLOCK_EINVAL, "write side first");
-	OK(dlock_check(hold));
-	OK(dlock_release(w));
-	OK(dlock_release(hold));
-}
-
 CASE(upgrade, has_the_options_of_the_read_side)
 {
 	dlock_acquire_options o = DLOCK_ACQUIRE_OPTIONS_INIT;
@@ -134,48 +105,6 @@ CASE(upgrade, is_of_the_thread_that_reads)
 
 /* ---- Waiting --------------------------------------------------- */
 
-CASE(upgrade, that_times_out_leaves_nothing_in_the_queue)
-{
-	dlock_hold *theirs = given_reader("fake:"), *none = NULL;
-
-	cr_assert_eq(dlock_upgrade(upg, hold, 0, &none), DLOCK_EBUSY);
-	cr_assert_eq(dlock_upgrade(upg, hold, 30, &none), DLOCK_EBUSY);
-	cr_assert_null(none);
-	cr_assert_eq(fake_waiting(fake), 0);
-	OK(dlock_check(hold));
-	OK(dlock_release(theirs));
-	OK(dlock_release(upgraded()));
-	OK(dlock_release(hold));
-}
-
-CASE(upgrade, that_waits_keeps_the_read_side)
-{
-	dlock_hold *theirs = given_reader("fake:");
-	struct upgrader u;
-
-	upgrader_waits(&u, FOREVER);
-	REFUSED(dlock_release(hold), DLOCK_EINVAL, "write side first");
-	ALL_ALONG(20, !atomic_load(&u.done));
-	OK(dlock_release(theirs));
-	OK(upgrader_join(&u));
-	OK(dlock_release(u.writes));
-	OK(dlock_release(hold));
-}
-
-CASE(upgrade, that_is_cancelled_can_be_asked_for_again)
-{
-	dlock_hold *theirs = given_reader("fake:");
-	struct upgrader u;
-
-	upgrader_waits(&u, FOREVER);
-	dlock_cancel(upg);
-	cr_assert_eq(upgrader_join(&u), DLOCK_ECANCELED);
-	cr_assert_eq(fake_waiting(fake), 0);
-	OK(dlock_release(theirs));
-	OK(dlock_release(upgraded()));
-	OK(dlock_release(hold));
-}
-
 CASE(upgrade, that_waits_ends_when_the_client_is_closed)
 {
 	struct upgrader u;
@@ -188,18 +117,6 @@ CASE(upgrade, that_waits_ends_when_the_client_is_closed)
 	cr_assert_eq(pthread_join(closes, NULL), 0);
 	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
 	cr_assert_eq(fake_waiting(fake), 0);
-}
-
-CASE(upgrade, that_is_held_goes_when_the_client_is_closed)
-{
-	dlock_hold *w;
-
-	given_upgradeable("fake:?ttl=5s");
-	w = upgraded();
-	close_client();
-	cr_assert_eq(fake_held(fake), 0);
-	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
-	cr_assert_eq(dlock_release(w), DLOCK_ELOST);
 }
 
 /* ---- Lost answers ----------------------------------------------- */
