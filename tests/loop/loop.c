@@ -20,7 +20,6 @@ static void ignore(struct dlki_op *op, dlk_time now)
 Test(loop, an_op_is_sent_answered_and_ended_once, .fini = rig_free)
 {
 	rig_init_up("");
-	rig.ops[7].verb = DLKI_ATTEMPT;
 	rig_submit(7, DLKI_ATTEMPT, never);
 	cr_assert_str_eq(script_heard(&rig.world, 0), "A 7\n");
 	cr_assert_eq(rig.ended[7], 0);
@@ -55,10 +54,8 @@ Test(loop, since_is_of_the_write_that_took_the_first_byte, .fini = rig_free)
 
 	rig_init_up("");
 	script_room(&rig.world, 0, 6);
-	rig.ops[1].verb = rig.ops[2].verb = rig.ops[3].verb = DLKI_ATTEMPT;
-	rig.ops[1].deadline = rig.ops[2].deadline = rig.ops[3].deadline = never;
 	for (int i = 1; i <= 3; i++)
-		dlki_submit(rig.e, &rig.ops[i]);
+		rig_queue(i, DLKI_ATTEMPT, never);
 	first = rig.world.clock;
 	rig_push(); /* "A 1\nA " */
 	rig.world.clock += DLK_MS;
@@ -101,11 +98,8 @@ Test(loop, what_ends_in_a_turn_is_written_once, .fini = rig_free)
 
 	rig_init_up("");
 	writes = rig.world.writes;
-	for (int i = 1; i <= 20; i++) {
-		rig.ops[i].verb = i % 2 ? DLKI_ATTEMPT : DLKI_RELEASE;
-		rig.ops[i].deadline = never;
-		dlki_submit(rig.e, &rig.ops[i]);
-	}
+	for (int i = 1; i <= 20; i++)
+		rig_queue(i, i % 2 ? DLKI_ATTEMPT : DLKI_RELEASE, never);
 	rig_push();
 	cr_assert_eq(rig.world.writes, writes + 1);
 	cr_assert_str_eq(script_heard(&rig.world, 0),
@@ -117,11 +111,8 @@ Test(loop, what_ends_in_a_turn_is_written_once, .fini = rig_free)
 Test(loop, a_request_of_several_ops_has_an_answer_for_each, .fini = rig_free)
 {
 	rig_init_up("");
-	for (int i = 1; i <= 3; i++) {
-		rig.ops[i].verb = DLKI_RENEW;
-		rig.ops[i].deadline = i == 2 ? rig.world.clock + 1 : never;
-		dlki_submit(rig.e, &rig.ops[i]);
-	}
+	for (int i = 1; i <= 3; i++)
+		rig_queue(i, DLKI_RENEW, i == 2 ? rig.world.clock + 1 : never);
 	rig_push();
 	cr_assert_str_eq(script_heard(&rig.world, 0), "N 1 2 3\n");
 	rig_turn_until(rig.world.clock + 1);
@@ -138,11 +129,8 @@ Test(loop, ops_of_an_answer_that_was_short_of_them_are_unanswered,
      .fini = rig_free)
 {
 	rig_init_up("");
-	for (int i = 1; i <= 2; i++) {
-		rig.ops[i].verb = DLKI_RENEW;
-		rig.ops[i].deadline = never;
-		dlki_submit(rig.e, &rig.ops[i]);
-	}
+	for (int i = 1; i <= 2; i++)
+		rig_queue(i, DLKI_RENEW, never);
 	rig_push();
 	script_says(&rig.world, 0, "Y1\n");
 	rig_turn();
@@ -232,9 +220,7 @@ Test(loop, an_op_that_is_cancelled_before_it_is_sent_leaves_nothing,
      .fini = rig_free)
 {
 	rig_init_up("");
-	rig.ops[1].verb = DLKI_ATTEMPT;
-	rig.ops[1].deadline = never;
-	dlki_submit(rig.e, &rig.ops[1]);
+	rig_queue(1, DLKI_ATTEMPT, never);
 	dlki_cancel(rig.e, &rig.ops[1]);
 	rig_push();
 	cr_assert_eq(rig.ops[1].outcome, DLKI_UNSENT);
@@ -365,9 +351,7 @@ Test(loop, closing_ends_every_op)
 {
 	rig_init_up("");
 	rig_submit(1, DLKI_ATTEMPT, never);
-	rig.ops[2].verb = DLKI_ATTEMPT;
-	rig.ops[2].deadline = never;
-	dlki_submit(rig.e, &rig.ops[2]);
+	rig_queue(2, DLKI_ATTEMPT, never);
 	rig_free();
 	cr_assert_eq(rig.ended[1], 1);
 	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);

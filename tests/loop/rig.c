@@ -190,10 +190,15 @@ void rig_push(void)
 	dlki_push(rig.e);
 }
 
-void rig_submit(int i, enum dlki_verb verb, dlk_time deadline)
+void rig_queue(int i, enum dlki_verb verb, dlk_time deadline)
 {
 	rig.ops[i].verb = verb;
 	rig.ops[i].deadline = deadline;
 	cr_assert_eq(dlki_submit(rig.e, &rig.ops[i]), 0);
+}
+
+void rig_submit(int i, enum dlki_verb verb, dlk_time deadline)
+{
+	rig_queue(i, verb, deadline);
 	rig_push();
 }

@@ -52,7 +52,8 @@ void rig_turn(void);
 /* A turn that may let time pass. */
 void rig_turn_until(dlk_time until);
 
-/* Submit op i, and push. */
+/* Submit op i; and push. */
+void rig_queue(int i, enum dlki_verb verb, dlk_time deadline);
 void rig_submit(int i, enum dlki_verb verb, dlk_time deadline);
 void rig_push(void);
 
