@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Leaders that are cancelled, stopped or forked, and a set that is pumped. */
+#include <criterion/criterion.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "support/wait.h"
+#include "tests/loop/driven.h"
+
+static int is_in_wait(void)
+{
+	int yes;
+
+	cr_assert_eq(dlki_lock(engine), 0);
+	yes = engine->in_wait[DLKI_ANSWERS];
+	dlki_unlock(engine);
+	return yes;
+}
+
+/* ---- Cancellation -------------------------------------------------------- */
+
+/* pthread_cancel() of a leader takes effect after the wait, and the set has a
+ * leader all along. */
+Test(drive, a_cancelled_leader_leaves_first, .init = setup, .fini = teardown)
+{
+	struct thread t;
+	int before;
+
+	start_leader(&t);
+	cr_assert_eq(pthread_cancel(t.id), 0);
+	for (int i = 0; i < 20; i++)
+		cr_assert_eq(call(DLKI_ATTEMPT, 1), DLKI_GRANTED);
+	EVENTUALLY(is_in_wait());
+	before = kicks[DLKI_ANSWERS];
+	end_wait(&t);
+	cr_assert_gt(kicks[DLKI_ANSWERS], before);
+	cr_assert_eq(call(DLKI_RELEASE, 1), DLKI_ANSWERED);
+}
+
+/* ---- A leader that does not run ------------------------------------------ */
+
+Test(drive, a_stopped_leader_delays_no_deadline, .init = setup,
+     .fini = teardown)
+{
+	dlk_time deadline;
+	struct thread t;
+	struct call c;
+
+	cr_assert_eq(call(DLKI_ATTEMPT, 1), DLKI_GRANTED);
+	held_up = 1;
+	start(&t, DLKI_ANSWERS);
+	EVENTUALLY(is_held_up);
+	deadline = dlk_now() + 50 * DLK_MS;
+	prepare(&c, DLKI_ATTEMPT, 1, deadline, 1);
+	cr_assert_eq(dlki_lock(engine), 0);
+	cr_assert_eq(dlki_submit(engine, &c.op), 0);
+	cr_assert(dlki_drive(engine, &c.waiter, deadline));
+	dlki_unlock(engine);
+	cr_assert_eq(c.op.outcome, DLKI_UNANSWERED);
+	cr_assert_geq(dlk_now(), deadline);
+	cr_assert_leq(dlk_now(), deadline + slack_ms() * DLK_MS);
+	held_up = 0;
+	end_wait(&t);
+}
+
+static void *attempt_in_thread(void *arg)
+{
+	cr_assert_eq(call(DLKI_ATTEMPT, 1), DLKI_GRANTED);
+	*(atomic_int *)arg = 1;
+	return NULL;
+}
+
+/* A thread that waits for its answer in await(), and does not come back before
+ * `await_held_up` is 0 again.  The loop's own thread may lead instead. */
+static pthread_t start_awaiting(atomic_int *is_over)
+{
+	int before = awaits;
+	pthread_t id;
+
+	await_held_up = 1;
+	for (;;) {
+		*is_over = 0;
+		pthread_create(&id, NULL, attempt_in_thread, is_over);
+		EVENTUALLY(awaits > before || *is_over);
+		if (awaits > before)
+			return id;
+		pthread_join(id, NULL);
+	}
+}
+
+static int has_ended(const struct call *c)
+{
+	int ended;
+
+	cr_assert_eq(dlki_lock(engine), 0);
+	ended = c->ended;
+	dlki_unlock(engine);
+	return ended;
+}
+
+/* The leader hears no kick: another thread rings. */
+Test(drive, a_leader_in_await_delays_no_deadline, .init = setup_pumped,
+     .fini = teardown)
+{
+	dlk_time deadline;
+	atomic_int is_over;
+	pthread_t id;
+	struct call c;
+
+	cr_assert_eq(call(DLKI_ATTEMPT, 1), DLKI_GRANTED);
+	id = start_awaiting(&is_over);
+	deadline = dlk_now() + 50 * DLK_MS;
+	prepare(&c, DLKI_ATTEMPT, 2, deadline, 0);
+	cr_assert_eq(dlki_lock(engine), 0);
+	cr_assert_eq(dlki_submit(engine, &c.op), 0);
+	dlki_push(engine);
+	dlki_unlock(engine);
+	EVENTUALLY(has_ended(&c));
+	cr_assert_eq(c.op.outcome, DLKI_UNANSWERED);
+	cr_assert_geq(dlk_now(), deadline);
+	cr_assert_leq(dlk_now(), deadline + slack_ms() * DLK_MS);
+	cr_assert_not(is_over);
+	await_held_up = 0;
+	pthread_join(id, NULL);
+}
+
+/* ---- A pumped set -------------------------------------------------------- */
+
+static dlk_time rang_at;
+
+static void rings(struct dlki_alarm *a, dlk_time now)
+{
+	(void)a;
+	rang_at = now;
+}
+
+static dlk_time rang(void)
+{
+	dlk_time at;
+
+	cr_assert_eq(dlki_lock(engine), 0);
+	at = rang_at;
+	dlki_unlock(engine);
+	return at;
+}
+
+/* A thread that pumps goes away: another one must ring what it has set. */
+Test(drive, an_alarm_of_the_pump_rings_in_time, .init = setup_pumped,
+     .fini = teardown)
+{
+	struct dlki_alarm alarm = { .ring = rings };
+	dlk_time at;
+
+	cr_assert_eq(call(DLKI_ATTEMPT, 1), DLKI_GRANTED);
+	cr_assert_eq(dlki_lock(engine), 0);
+	cr_assert_eq(dlki_alarms_reserve(dlki_engine_alarms(engine), 1), 0);
+	at = dlk_now() + 50 * DLK_MS;
+	dlki_alarm_set(dlki_engine_alarms(engine), &alarm, at);
+	dlki_drive_pump(engine, DLKI_NEWS);
+	dlki_unlock(engine);
+	EVENTUALLY(rang() != 0);
+	cr_assert_geq(rang(), at);
+	cr_assert_leq(rang(), at + slack_ms() * DLK_MS);
+	cr_assert_eq(waits[DLKI_NEWS], 1, "only the pump has looked there");
+}
+
+/* ---- fork ---------------------------------------------------------------- */
+
+Test(drive, a_forked_child_touches_nothing, .init = setup, .fini = teardown)
+{
+	struct call c;
+	int status;
+	pid_t pid;
+
+	cr_assert_eq(call(DLKI_ATTEMPT, 1), DLKI_GRANTED);
+	/* A request in flight. */
+	prepare(&c, DLKI_RELEASE, 1, soon(), 1);
+	cr_assert_eq(dlki_lock(engine), 0);
+	cr_assert_eq(dlki_submit(engine, &c.op), 0);
+	dlki_push(engine);
+	pid = fork();
+	if (pid == 0) {
+		int rc;
+
+		alarm(1 + (unsigned int)(patience_ms() / 1000));
+		rc = dlki_lock(engine);
+		dlki_drive_end(engine);
+		dlki_engine_free(engine);
+		_exit(rc == DLOCK_EFORKED ? 0 : 1);
+	}
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_assert_eq(status, 0);
+	cr_assert(dlki_drive(engine, &c.waiter, DLK_FOREVER));
+	dlki_unlock(engine);
+	cr_assert_eq(c.op.outcome, DLKI_ANSWERED);
+	cr_assert_eq(c.op.stood, 1);
+	cr_assert_eq(call(DLKI_ATTEMPT, 1), DLKI_GRANTED);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An engine on the kernel's sockets, with a server beside, and threads that
+ * drive the engine.
+ */
+#ifndef TESTS_LOOP_DRIVEN_H
+#define TESTS_LOOP_DRIVEN_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "core/loop/drive.h"
+#include "core/loop/state.h"
+
+extern struct dlki_engine *engine;
+
+/* Calls of the world.  While `held_up`, wait() for answers does not begin, and
+ * while `await_held_up`, await() does not. */
+extern atomic_int waits[DLKI_SETS], kicks[DLKI_SETS];
+extern atomic_int awaits, await_held_up, parked_waits, held_up, is_held_up;
+
+/* The .init of a case: all sets are led, or those of answers; and the .fini. */
+void setup(void);
+void setup_pumped(void);
+void teardown(void);
+
+/* An op and a waiter for it. */
+struct call {
+	struct dlki_op op;
+	struct dlki_waiter waiter;
+	int waits, ended;
+};
+
+void prepare(struct call *c, enum dlki_verb verb, uint64_t n, dlk_time deadline,
+	     int waits_for_it);
+dlk_time soon(void);
+
+/* An attempt of this lock, or a release, to the end; returns the outcome. */
+enum dlki_outcome call(enum dlki_verb verb, uint64_t n);
+
+struct thread {
+	struct dlki_waiter waiter;
+	pthread_t id;
+	atomic_int is_over;
+};
+
+/* Start a waiter, whose waits are counted in `parked_waits`; start one again
+ * until it leads: the loop's own thread may be quicker. */
+void start(struct thread *t, enum dlki_set set);
+void start_leader(struct thread *t);
+int is_asleep(const struct thread *t);
+void end_wait(struct thread *t);
+
+#endif
