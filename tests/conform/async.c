@@ -7,7 +7,7 @@
 #include "conform/worker.h"
 #include "support/outcome.h"
 
-enum { MANY = 64, ROUNDS = 8 };
+enum { MANY = 64 };
 
 static void refused_with(struct outcome *o, int code, const char *text)
 {
@@ -30,34 +30,6 @@ static void given(dlock_hold *h)
 	give_async(&o, h);
 	CHECK_INT(outcome_of(&o), ==, DLOCK_OK);
 	CHECK(o.hold == NULL);
-}
-
-void case_async_is_granted(struct conform *t)
-{
-	dlock_lock *other;
-	uint64_t last = 0;
-
-	use_unbound(t);
-	other = unbound(t, another_client(t, NULL, NULL));
-	for (int i = 0; i < ROUNDS; i++) {
-		struct outcome o = { 0 };
-		dlock_hold *h;
-
-		ask_async(&o, i % 2 ? other : t->lock, patience_ms());
-		h = granted(&o);
-		CHECK(pthread_equal(o.thread, pthread_self()));
-		CHECK_OK(dlock_check(h));
-		CHECK(!(t->caps & FENCE) || dlock_token(h) > last);
-		last = dlock_token(h);
-		refused(i % 2 ? t->lock : other);
-		/* It belongs to no thread. */
-		refused(i % 2 ? other : t->lock);
-		if (i % 3)
-			given(h);
-		else
-			give(h);
-		is_free(other);
-	}
 }
 
 /* One of `n` that has the lock now, by its number. */
@@ -88,27 +60,6 @@ static void served(const struct conform *t, struct outcome *o, int n)
 		for (int j = 0; j < n; j++)
 			CHECK(outcome_pending(&o[j]) || !o[j].hold);
 		given(h);
-	}
-}
-
-void case_async_waits_its_turn(struct conform *t)
-{
-	dlock_lock *other;
-
-	use_unbound(t);
-	other = unbound(t, another_client(t, NULL, NULL));
-	for (int way = 0; way < 2; way++) {
-		struct outcome o[4] = { 0 };
-		dlock_hold *h = take(way ? t->lock : other);
-
-		for (unsigned int i = 0; i < 4; i++) {
-			ask_async(&o[i], t->lock, -1);
-			await_waiters(t, i + 1);
-		}
-		ALL_ALONG(20, outcome_pending(&o[0]));
-		give(h);
-		served(t, o, 4);
-		is_free(other);
 	}
 }
 
@@ -148,35 +99,6 @@ void case_async_among_threads(struct conform *t)
 	}
 	leave(t, before);
 	leave(t, behind);
-	is_free(t->lock);
-}
-
-/* How late a call is told that its time is over. */
-static int64_t late_ms(dlock_lock *lock, int64_t timeout_ms)
-{
-	struct outcome o = { 0 };
-	int64_t begun = now_ms();
-
-	ask_async(&o, lock, timeout_ms);
-	CHECK_INT(outcome_of(&o), ==, DLOCK_EBUSY);
-	CHECK(o.hold == NULL);
-	CHECK_TEXT(o.text, "lock");
-	CHECK_INT(o.at_ms - begun, >=, timeout_ms);
-	return o.at_ms - begun - timeout_ms;
-}
-
-void case_async_ends_in_time(struct conform *t)
-{
-	dlock_lock *other;
-	dlock_hold *h;
-
-	use_unbound(t);
-	other = unbound(t, another_client(t, NULL, NULL));
-	h = take(other);
-	CHECK_WITHIN(late_ms(t->lock, 0), slack_ms());
-	CHECK_WITHIN(late_ms(t->lock, 50), slack_ms());
-	CHECK_INT(stats_of(t->client).waiters, ==, 0);
-	give(h);
 	is_free(t->lock);
 }
 
@@ -284,75 +206,6 @@ void case_async_at_close(struct conform *t)
 	CHECK_RC(dlock_release(mine), DLOCK_ELOST);
 	give(h);
 	is_free(t->lock);
-}
-
-void case_async_readers(struct conform *t)
-{
-	struct outcome reader[2] = { 0 }, writer = { 0 }, late = { 0 };
-
-	use_rwlock(t);
-	CHECK_OK(dlock_lock_unbind(t->lock));
-	for (int i = 0; i < 2; i++)
-		read_async(&reader[i], t->lock, patience_ms());
-	granted(&reader[0]);
-	granted(&reader[1]);
-	ask_async(&writer, t->lock, -1);
-	await_waiters(t, 1);
-	given(reader[0].hold);
-	ALL_ALONG(20, outcome_pending(&writer));
-	given(reader[1].hold);
-	granted(&writer);
-	read_async(&late, t->lock, 0);
-	CHECK_INT(outcome_of(&late), ==, DLOCK_EBUSY);
-	given(writer.hold);
-}
-
-void case_async_permits(struct conform *t)
-{
-	struct outcome o[3] = { 0 };
-
-	use_semaphore(t, 2);
-	for (int i = 0; i < 3; i++) {
-		ask_async(&o[i], t->lock, -1);
-		if (i < 2)
-			granted(&o[i]);
-	}
-	await_waiters(t, 1);
-	ALL_ALONG(20, outcome_pending(&o[2]));
-	given(o[0].hold);
-	given(granted(&o[2]));
-	given(o[1].hold);
-}
-
-static void ask_for_several(struct outcome *o, dlock_lock *lock,
-			    uint32_t permits)
-{
-	dlock_acquire_options opts = DLOCK_ACQUIRE_OPTIONS_INIT;
-
-	opts.permits = permits;
-	CHECK_OK(dlock_acquire_opts_start(lock, &opts, outcome_note, o, NULL));
-}
-
-void case_async_several(struct conform *t)
-{
-	struct outcome o[3] = { 0 }, none = { 0 };
-	dlock_acquire_options opts = DLOCK_ACQUIRE_OPTIONS_INIT;
-
-	use_semaphore(t, 3);
-	ask_for_several(&o[0], t->lock, 2);
-	granted(&o[0]);
-	ask_for_several(&o[1], t->lock, 3);
-	await_waiters(t, 1);
-	ask_for_several(&o[2], t->lock, 1);
-	await_waiters(t, 2);
-	ALL_ALONG(20, outcome_pending(&o[1]) && outcome_pending(&o[2]));
-	given(o[0].hold);
-	given(granted(&o[1]));
-	given(granted(&o[2]));
-	opts.permits = 4;
-	CHECK_RC(dlock_acquire_opts_start(t->lock, &opts, outcome_note, &none,
-					  NULL),
-		 DLOCK_EINVAL);
 }
 
 /* As many as you like need no more threads than one. */

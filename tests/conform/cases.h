@@ -68,17 +68,11 @@
 	X(held_by_the_client, COUNT)                                           \
 	X(held_was_lost, NONE)                                                 \
 	/* async.c */                                                          \
-	X(async_is_granted, NONE)                                              \
-	X(async_waits_its_turn, NONE)                                          \
 	X(async_among_threads, NONE)                                           \
-	X(async_ends_in_time, NONE)                                            \
 	X(async_is_cancelled, NONE)                                            \
 	X(async_cancel_meets_grant, NONE)                                      \
 	X(async_wake_is_never_missed, DLOCK_CAP_WAKE)                          \
 	X(async_at_close, NONE)                                                \
-	X(async_readers, SHARED)                                               \
-	X(async_permits, COUNT)                                                \
-	X(async_several, COUNT | DLOCK_CAP_PERMITS)                            \
 	X(async_many, NONE)                                                    \
 	/* loop.c */                                                           \
 	X(loop_descriptor, NONE)                                               \
@@ -129,7 +123,6 @@
 	X(opts_readers, SHARED)                                                \
 	X(opts_permits, COUNT)                                                 \
 	X(opts_multi, NONE)                                                    \
-	X(opts_async, NONE)                                                    \
 	/* rwlock.c */                                                         \
 	X(rwlock_readers_share, SHARED)                                        \
 	X(rwlock_writer_excludes, SHARED)                                      \
@@ -194,17 +187,12 @@
 	X(multi_two_stores, NONE)                                              \
 	X(multi_kinds, SHARED | COUNT)                                         \
 	/* multi_async.c */                                                    \
-	X(begun_multi_all, NONE)                                               \
 	X(begun_multi_is_left, NONE)                                           \
-	X(begun_multi_none, NONE)                                              \
-	X(begun_multi_waits, NONE)                                             \
 	X(begun_multi_is_cancelled, NONE)                                      \
 	X(begun_multi_cancel_meets_grant, NONE)                                \
 	X(begun_multi_opposite, NONE)                                          \
 	X(begun_multi_at_close, NONE)                                          \
 	X(begun_multi_many, NONE)                                              \
-	X(begun_multi_two_stores, NONE)                                        \
-	X(begun_multi_kinds, SHARED | COUNT)                                   \
 	X(begun_multi_bad, NONE)                                               \
 	/* names.c */                                                          \
 	X(names_odd, NONE)                                                     \

@@ -331,7 +331,6 @@ static const struct {
 	{ "callback_*", OWN },
 	{ "loop_*", OWN },
 	{ "many_*", OWN },
-	{ "opts_async", OWN },
 	{ "fork_*", "the processing thread is not in the child" },
 	{ "mutex_reentry", THREADS },
 	{ "mutex_two_handles", THREADS },

@@ -47,36 +47,6 @@ static void all_free(dlock_lock *const theirs[N])
 		is_free(theirs[i]);
 }
 
-void case_begun_multi_all(struct conform *t)
-{
-	dlock_lock *mine[N], *theirs[N], *all;
-
-	members(t, t->client, mine);
-	members(t, another_client(t, NULL, NULL), theirs);
-	all = multi(t, mine, N);
-	for (int round = 0; round < 3; round++) {
-		struct outcome o = { 0 };
-		dlock_hold *h;
-
-		ask_async(&o, all, round ? -1 : 0);
-		h = granted(&o);
-		CHECK(o.client == t->client);
-		CHECK_OK(dlock_check(h));
-		for (size_t i = 0; i < N; i++) {
-			refused(theirs[i]);
-			CHECK_OK(dlock_check(dlock_member(h, i)));
-		}
-		CHECK(!dlock_member(h, N));
-		if (round == 0)
-			give(h);
-		else
-			given(h);
-		all_free(theirs);
-	}
-	CHECK_INT(stats_of(t->client).holds, ==, 0);
-	CHECK_INT(dlock_pending(t->client), ==, 0);
-}
-
 /* A release whose end nobody is told of. */
 void case_begun_multi_is_left(struct conform *t)
 {
@@ -89,59 +59,6 @@ void case_begun_multi_is_left(struct conform *t)
 	CHECK_INT(dlock_pending(t->client), ==, 0);
 	for (int i = 0; i < N; i++)
 		give(take(theirs[i]));
-}
-
-void case_begun_multi_none(struct conform *t)
-{
-	dlock_lock *mine[N], *theirs[N], *all;
-
-	members(t, t->client, mine);
-	members(t, another_client(t, NULL, NULL), theirs);
-	all = multi(t, mine, N);
-	for (int busy = 0; busy < N; busy++) {
-		dlock_hold *h = take(theirs[busy]);
-
-		for (int64_t timeout = 0; timeout <= 30; timeout += 30) {
-			struct outcome o = { 0 };
-			int64_t begun = now_ms();
-
-			ask_async(&o, all, timeout);
-			ended_with(&o, DLOCK_EBUSY);
-			CHECK_INT(o.at_ms - begun, >=, timeout);
-			for (int i = 0; i < N; i++) {
-				if (i != busy)
-					is_free(theirs[i]);
-			}
-		}
-		give(h);
-		CHECK_INT(stats_of(t->client).holds, ==, 0);
-		CHECK_INT(stats_of(t->client).waiters, ==, 0);
-	}
-}
-
-/* While it waits for one member it has none. */
-void case_begun_multi_waits(struct conform *t)
-{
-	dlock_lock *mine[N], *theirs[N], *all;
-	dlock_hold *held[N];
-	struct outcome o = { 0 };
-
-	members(t, t->client, mine);
-	members(t, another_client(t, NULL, NULL), theirs);
-	all = multi(t, mine, N);
-	for (int i = 0; i < N; i++)
-		held[i] = take(theirs[i]);
-	ask_async(&o, all, -1);
-	for (int i = 0; i < N; i++) {
-		await_waiters(t, 1);
-		ALL_ALONG(20, outcome_pending(&o));
-		give(held[i]);
-		/* It may have tried the others first. */
-		if (i < N - 1)
-			give(take(theirs[i]));
-	}
-	given(granted(&o));
-	all_free(theirs);
 }
 
 /* The member is free but for the tries of a multi-lock that waits. */
@@ -324,70 +241,6 @@ void case_begun_multi_at_close(struct conform *t)
 		if (way < 4)
 			close_client(t, c[1 - way / 2 % 2]);
 	}
-}
-
-void case_begun_multi_two_stores(struct conform *t)
-{
-	dlock_lock *both[2], *twin[2], *all;
-	dlock_client *mem[2] = { NULL };
-	struct outcome o = { 0 };
-
-	for (int i = 0; i < 2; i++) {
-		CHECK_OK(dlock_open(&mem[i], "mem://conform-begun", NULL));
-		t->clients[t->n_clients++] = mem[i];
-	}
-	use_unbound(t);
-	both[0] = t->lock;
-	both[1] = any_lock(t, mem[0], MUTEX, 0, t->name);
-	CHECK_OK(dlock_lock_unbind(both[1]));
-	twin[0] = handle(t, another_client(t, NULL, NULL));
-	twin[1] = any_lock(t, mem[1], MUTEX, 0, t->name);
-	all = multi(t, both, 2);
-	for (int i = 0; i < 2; i++) {
-		struct outcome tried = { 0 };
-		dlock_hold *h = take(twin[i]);
-
-		ask_async(&tried, all, 20);
-		ended_with(&tried, DLOCK_EBUSY);
-		is_free(twin[1 - i]);
-		give(h);
-	}
-	ask_async(&o, all, patience_ms());
-	granted(&o);
-	refused(twin[0]);
-	refused(twin[1]);
-	given(o.hold);
-	is_free(twin[0]);
-	is_free(twin[1]);
-}
-
-void case_begun_multi_kinds(struct conform *t)
-{
-	dlock_client *c = another_client(t, NULL, NULL);
-	dlock_lock *mine[2], *theirs[2], *all;
-	dlock_hold *first, *second;
-	struct outcome o = { 0 };
-
-	for (int i = 0; i < 2; i++) {
-		dlock_client *of = i ? c : t->client;
-		dlock_lock **to = i ? theirs : mine;
-
-		to[0] = any_lock(t, of, RWLOCK, 0, t->name);
-		to[1] = any_lock(t, of, SEMAPHORE, 2, t->name);
-	}
-	CHECK_OK(dlock_lock_unbind(mine[0]));
-	all = multi(t, mine, 2);
-	first = take(theirs[1]);
-	second = take(theirs[1]);
-	ask_async(&o, all, -1);
-	await_waiters(t, 1);
-	give(take_shared(theirs[0]));
-	give(first);
-	granted(&o);
-	refused_shared(theirs[0]);
-	refused(theirs[1]);
-	given(o.hold);
-	give(second);
 }
 
 void case_begun_multi_bad(struct conform *t)

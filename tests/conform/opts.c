@@ -213,27 +213,3 @@ void case_opts_multi(struct conform *t)
 	CHECK_RC(dlock_extend(h, 100), DLOCK_EINVAL);
 	give(h);
 }
-
-static void note(const struct dlock_result *r, void *arg)
-{
-	CHECK_OK(r->code);
-	*(dlock_hold **)arg = r->hold;
-}
-
-void case_opts_async(struct conform *t)
-{
-	dlock_acquire_options o = with();
-	dlock_hold *h = NULL, *theirs;
-	int64_t begun;
-
-	use_unbound(t);
-	theirs = take(handle(t, another_client(t, NULL, NULL)));
-	o.max_hold_ms = 300;
-	CHECK_OK(dlock_acquire_opts_start(t->lock, &o, note, &h, NULL));
-	await_waiters(t, 1);
-	begun = now_ms();
-	give(theirs);
-	CHECK_OK(dlock_wait(t->client, patience_ms()));
-	CHECK(h);
-	ends(t, h, begun, 300);
-}
