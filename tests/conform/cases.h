@@ -144,14 +144,15 @@
 	X(upgrade_again, DLOCK_CAP_UPGRADE)                                    \
 	X(upgrade_to_plain_reader, DLOCK_CAP_UPGRADE)                          \
 	X(upgrade_deadlock, DLOCK_CAP_UPGRADE)                                 \
+	X(upgrade_bad, DLOCK_CAP_UPGRADE)                                      \
+	X(upgrade_refused, SHARED)                                             \
+	/* upgrade_end.c */                                                    \
 	X(upgrade_is_renewed, DLOCK_CAP_UPGRADE)                               \
 	X(upgrade_death, DLOCK_CAP_UPGRADE | DLOCK_CAP_EXPIRE)                 \
 	X(upgrade_death_of_waiter, DLOCK_CAP_UPGRADE)                          \
 	X(upgrade_broken, DLOCK_CAP_UPGRADE)                                   \
 	X(upgrade_at_close, DLOCK_CAP_UPGRADE)                                 \
 	X(upgrade_inspect, DLOCK_CAP_UPGRADE | DLOCK_CAP_INSPECT)              \
-	X(upgrade_bad, DLOCK_CAP_UPGRADE)                                      \
-	X(upgrade_refused, SHARED)                                             \
 	/* semaphore.c */                                                      \
 	X(semaphore_permits, COUNT)                                            \
 	X(semaphore_wait, COUNT)                                               \
@@ -159,12 +160,6 @@
 	X(semaphore_not_reentrant, COUNT)                                      \
 	X(semaphore_mismatch, COUNT)                                           \
 	X(semaphore_many, COUNT)                                               \
-	X(semaphore_count, COUNT | DLOCK_CAP_INSPECT)                          \
-	X(semaphore_count_refused, COUNT)                                      \
-	X(semaphore_grows, COUNT | DLOCK_CAP_RESIZE)                           \
-	X(semaphore_shrinks, COUNT | DLOCK_CAP_RESIZE)                         \
-	X(semaphore_set_for_all, COUNT | DLOCK_CAP_RESIZE)                     \
-	X(semaphore_resize_refused, COUNT)                                     \
 	X(semaphore_several, COUNT | DLOCK_CAP_PERMITS)                        \
 	X(semaphore_several_wait, COUNT | DLOCK_CAP_PERMITS)                   \
 	X(semaphore_several_in_turn, COUNT | DLOCK_CAP_PERMITS)                \
@@ -172,6 +167,13 @@
 	X(semaphore_several_too_many,                                          \
 	  COUNT | DLOCK_CAP_PERMITS | DLOCK_CAP_RESIZE)                        \
 	X(semaphore_several_refused, COUNT)                                    \
+	/* permits.c */                                                        \
+	X(semaphore_count, COUNT | DLOCK_CAP_INSPECT)                          \
+	X(semaphore_count_refused, COUNT)                                      \
+	X(semaphore_grows, COUNT | DLOCK_CAP_RESIZE)                           \
+	X(semaphore_shrinks, COUNT | DLOCK_CAP_RESIZE)                         \
+	X(semaphore_set_for_all, COUNT | DLOCK_CAP_RESIZE)                     \
+	X(semaphore_resize_refused, COUNT)                                     \
 	/* multi.c */                                                          \
 	X(multi_all, NONE)                                                     \
 	X(multi_none, NONE)                                                    \

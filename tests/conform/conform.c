@@ -355,3 +355,27 @@ void await_waiters(struct conform *t, unsigned int n)
 {
 	(void)comes_to_wait(t, NULL, n);
 }
+
+void has_free(dlock_lock *l, uint32_t limit, uint32_t held)
+{
+	struct dlock_permits n = { .size = sizeof(n) };
+
+	CHECK_OK(dlock_semaphore_permits(l, &n, patience_ms()));
+	CHECK_INT(n.size, ==, sizeof(n));
+	CHECK_INT(n.limit, ==, limit);
+	CHECK_INT(n.held, ==, held);
+	CHECK_INT(n.free, ==, limit > held ? limit - held : 0);
+}
+
+uint32_t held_permits(dlock_lock *l)
+{
+	struct dlock_permits n = { .size = sizeof(n) };
+
+	CHECK_OK(dlock_semaphore_permits(l, &n, patience_ms()));
+	return n.held;
+}
+
+void set_limit(dlock_lock *l, uint32_t permits)
+{
+	CHECK_OK(dlock_semaphore_resize(l, permits, patience_ms()));
+}

@@ -112,6 +112,11 @@ int64_t at_once_ms(void);
 /* It is free: taken and given back at once. */
 void is_free(dlock_lock *lock);
 
+/* The semaphore has `limit` permits, and `held` of them are held. */
+void has_free(dlock_lock *lock, uint32_t limit, uint32_t held);
+uint32_t held_permits(dlock_lock *lock);
+void set_limit(dlock_lock *lock, uint32_t permits);
+
 struct dlock_stats stats_of(dlock_client *client);
 
 /* Wait until `n` waits of the case are parked, in whatever client. */
