@@ -15,26 +15,14 @@
 
 #include "core/base/clock.h"
 #include "fake.h"
+#include "support/race.h"
 #include "support/wait.h"
 
 #define THREADS 4
 #define LOCKS 3
 #define PENDING 64 /* of the stage, about */
 
-static int n_passed, n_failed;
-static int64_t stage_ms = 2000;
-
-static void check(int good, const char *stage, const char *what)
-{
-	if (good) {
-		n_passed++;
-		return;
-	}
-	n_failed++;
-	printf("FAILED %s: %s\n", stage, what);
-}
-
-#define MUST(good) check(good, s->name, #good)
+#define MUST(good) race_check(good, s->name, #good)
 
 struct stage {
 	const char *name, *uri;
@@ -58,21 +46,12 @@ struct use {
 
 static void wrong(struct stage *s, const char *call, int rc)
 {
-	if (atomic_fetch_add(&s->wrong, 1) == 0)
-		printf("%s: %s: %s: %s\n", s->name, call, dlock_errname(rc),
-		       rc < 0 ? dlock_errmsg() : "");
-}
-
-static unsigned int draw(unsigned int *seed, unsigned int below)
-{
-	*seed = *seed * 1664525u + 1013904223u;
-	return (*seed >> 8) % below;
+	race_wrong(&s->wrong, s->name, call, rc);
 }
 
 static int may_fail(struct stage *s, int rc)
 {
-	if (rc != DLOCK_OK && rc != DLOCK_EBUSY && rc != DLOCK_ECANCELED &&
-	    rc != DLOCK_ELOST && rc != DLOCK_EUNREACHABLE)
+	if (!race_may_end(rc))
 		wrong(s, "acquire", rc);
 	return rc;
 }
@@ -150,13 +129,14 @@ static void ask_one(struct stage *s, unsigned int *seed)
 {
 	struct use *u = calloc(1, sizeof(*u));
 	dlock_op op;
-	int64_t timeout_ms = draw(seed, 4) ? (int64_t)draw(seed, 40) : -1;
+	int64_t timeout_ms = race_draw(seed, 4) ? (int64_t)race_draw(seed, 40) :
+						  -1;
 	int rc;
 
 	if (!u)
 		abort();
 	u->s = s;
-	u->lock = (int)draw(seed, LOCKS);
+	u->lock = (int)race_draw(seed, LOCKS);
 	atomic_fetch_add(&s->pending, 1);
 	if (dlock_acquire_start(s->mutex[u->lock], timeout_ms, granted, u,
 				&op) < 0) {
@@ -166,9 +146,9 @@ static void ask_one(struct stage *s, unsigned int *seed)
 		return;
 	}
 	atomic_fetch_add(&s->asked, 1);
-	if (draw(seed, 3) == 0) {
-		if (draw(seed, 2))
-			nap_us(draw(seed, 200));
+	if (race_draw(seed, 3) == 0) {
+		if (race_draw(seed, 2))
+			nap_us(race_draw(seed, 200));
 		rc = dlock_cancel_op(s->client, op);
 		if (rc != DLOCK_OK && rc != DLOCK_EINVAL)
 			wrong(s, "cancel", rc);
@@ -182,14 +162,14 @@ static void *worker(void *arg)
 	unsigned int seed = atomic_fetch_add(&number, 1);
 
 	while (!atomic_load(&s->stop)) {
-		int i = (int)draw(&seed, LOCKS);
+		int i = (int)race_draw(&seed, LOCKS);
 		dlock_hold *h = NULL;
 
-		if (atomic_load(&s->pending) < PENDING && draw(&seed, 4)) {
+		if (atomic_load(&s->pending) < PENDING && race_draw(&seed, 4)) {
 			ask_one(s, &seed);
 		} else if (may_fail(s, dlock_acquire(s->mutex[i],
-						     draw(&seed, 30), &h)) ==
-			   0) {
+						     race_draw(&seed, 30),
+						     &h)) == 0) {
 			enter(s, i, h);
 			dlock_release(h);
 		}
@@ -231,18 +211,18 @@ static void *meddler(void *arg)
 		uint64_t id = fake_last(fake, FAKE_ATTEMPT).id;
 
 		fake_wake(fake, id);
-		if (draw(&seed, 8) == 0)
-			dlock_cancel(s->mutex[draw(&seed, LOCKS)]);
-		if (draw(&seed, 4) == 0)
+		if (race_draw(&seed, 8) == 0)
+			dlock_cancel(s->mutex[race_draw(&seed, LOCKS)]);
+		if (race_draw(&seed, 4) == 0)
 			fake_want(fake, id);
-		if (s->leased && draw(&seed, 4) == 0)
+		if (s->leased && race_draw(&seed, 4) == 0)
 			fake_lose(fake, id);
-		if (s->leased && draw(&seed, 64) == 0)
+		if (s->leased && race_draw(&seed, 64) == 0)
 			fake_lose_all(fake);
-		if (s->leased && draw(&seed, 16) == 0)
+		if (s->leased && race_draw(&seed, 16) == 0)
 			FAKE_SCRIPT(fake,
-				    draw(&seed, 2) ? FAKE_ATTEMPT :
-						     FAKE_RELEASE,
+				    race_draw(&seed, 2) ? FAKE_ATTEMPT :
+							  FAKE_RELEASE,
 				    .fault = FAKE_CUT);
 		nap_us(300);
 	}
@@ -291,12 +271,6 @@ static void sum_up(struct stage *s)
 	       (unsigned long)st.passed, atomic_load(&s->events));
 }
 
-static void start(pthread_t *thread, void *(*run)(void *), struct stage *s)
-{
-	if (pthread_create(thread, NULL, run, s) != 0)
-		abort();
-}
-
 /* All at once, and all is told of before the client closes. */
 static void hammer(struct stage *s)
 {
@@ -304,15 +278,15 @@ static void hammer(struct stage *s)
 	int n = 0;
 
 	if (set(s) < 0) {
-		check(0, s->name, dlock_errmsg());
+		race_check(0, s->name, dlock_errmsg());
 		return;
 	}
 	for (int i = 0; i < THREADS; i++)
-		start(&thread[n++], worker, s);
-	start(&thread[n++], meddler, s);
+		race_start(&thread[n++], worker, s);
+	race_start(&thread[n++], meddler, s);
 	for (int i = 0; i < 2; i++)
-		start(&thread[n++], processor, s);
-	nap_ms(stage_ms);
+		race_start(&thread[n++], processor, s);
+	nap_ms(race_ms);
 	atomic_store(&s->stop, 1);
 	for (int i = 0; i < THREADS + 1; i++)
 		pthread_join(thread[i], NULL);
@@ -351,7 +325,7 @@ static void close_somehow(struct stage *s, int how)
 /* The client closes while calls are asked for, woken and told of. */
 static void close_under(struct stage *s)
 {
-	dlk_time until = dlk_now() + stage_ms * DLK_MS;
+	dlk_time until = dlk_now() + race_ms * DLK_MS;
 	unsigned int seed = 17;
 	int rounds = 0;
 
@@ -362,13 +336,13 @@ static void close_under(struct stage *s)
 		rounds++;
 		atomic_store(&s->stop, 0);
 		if (set(s) < 0) {
-			check(0, s->name, dlock_errmsg());
+			race_check(0, s->name, dlock_errmsg());
 			return;
 		}
-		start(&thread, meddler, s);
+		race_start(&thread, meddler, s);
 		for (int i = 0; i < 16; i++)
 			ask_one(s, &seed);
-		nap_us(draw(&seed, 500));
+		nap_us(race_draw(&seed, 500));
 		/* It uses the client. */
 		atomic_store(&s->stop, 1);
 		pthread_join(thread, NULL);
@@ -412,16 +386,11 @@ int main(int argc, char **argv)
 		.by_process = 1,
 	};
 
-	if (argc > 1)
-		stage_ms = atol(argv[1]) * 1000;
-	if (fake_register() != 0)
+	if (race_begin(argc, argv) != 0)
 		return 1;
 	for (size_t i = 0; i < sizeof(stages) / sizeof(stages[0]); i++)
 		hammer(&stages[i]);
 	close_under(&closing);
 	close_under(&closing_loop);
-	check(fake_complaint() == NULL, "rules of backend.h",
-	      fake_complaint() ? fake_complaint() : "");
-	printf("%d passed, %d failed, 0 skipped\n", n_passed, n_failed);
-	return n_failed != 0;
+	return race_end();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Races in the core, for the thread sanitizer above all: threads that acquire,
- * release, cancel, wake, lose, look, and close, all at once, on fake: and mem:.
+ * release, cancel, wake, lose and look, all at once, on fake: and mem:.
  *
  * races [SECONDS], for each of the stages; 2 if not said.
  */
@@ -15,25 +15,13 @@
 
 #include "core/base/clock.h"
 #include "fake.h"
+#include "support/race.h"
 #include "support/wait.h"
 
 #define THREADS 6
 #define LOCKS 3
 
-static int n_passed, n_failed;
-static int64_t stage_ms = 2000;
-
-static void check(int good, const char *stage, const char *what)
-{
-	if (good) {
-		n_passed++;
-		return;
-	}
-	n_failed++;
-	printf("FAILED %s: %s\n", stage, what);
-}
-
-#define MUST(good) check(good, s->name, #good)
+#define MUST(good) race_check(good, s->name, #good)
 
 struct stage {
 	const char *name, *uri;
@@ -48,12 +36,9 @@ struct stage {
 	atomic_ulong granted, overlaps, wrong, lost_events, lost_releases;
 };
 
-/* An answer that there is no reason for. */
 static void wrong(struct stage *s, const char *call, int rc)
 {
-	if (atomic_fetch_add(&s->wrong, 1) == 0)
-		printf("%s: %s: %s: %s\n", s->name, call, dlock_errname(rc),
-		       rc < 0 ? dlock_errmsg() : "");
+	race_wrong(&s->wrong, s->name, call, rc);
 }
 
 static void hear(dlock_hold *hold, enum dlock_event event, const char *why,
@@ -68,12 +53,6 @@ static void hear(dlock_hold *hold, enum dlock_event event, const char *why,
 	}
 }
 
-static unsigned int draw(unsigned int *seed, unsigned int below)
-{
-	*seed = *seed * 1664525u + 1013904223u;
-	return (*seed >> 8) % below;
-}
-
 static void release(struct stage *s, dlock_hold *h)
 {
 	int rc = dlock_release(h);
@@ -86,8 +65,7 @@ static void release(struct stage *s, dlock_hold *h)
 
 static int may_fail(struct stage *s, int rc)
 {
-	if (rc != DLOCK_OK && rc != DLOCK_EBUSY && rc != DLOCK_ECANCELED &&
-	    rc != DLOCK_ELOST && rc != DLOCK_EUNREACHABLE)
+	if (!race_may_end(rc))
 		wrong(s, "acquire", rc);
 	return rc;
 }
@@ -96,22 +74,23 @@ static int may_fail(struct stage *s, int rc)
  * lost proves nothing between the check and the count. */
 static void use_mutex(struct stage *s, unsigned int *seed)
 {
-	unsigned int i = draw(seed, LOCKS);
+	unsigned int i = race_draw(seed, LOCKS);
 	dlock_hold *h = NULL, *again = NULL;
 
-	if (may_fail(s, dlock_acquire(s->mutex[i], draw(seed, 30), &h)) < 0)
+	if (may_fail(s, dlock_acquire(s->mutex[i], race_draw(seed, 30), &h)) <
+	    0)
 		return;
 	atomic_fetch_add(&s->granted, 1);
 	if (atomic_fetch_add(&s->inside[i], 1) != 0 && !s->leased)
 		atomic_fetch_add(&s->overlaps, 1);
-	if (draw(seed, 4) == 0 &&
+	if (race_draw(seed, 4) == 0 &&
 	    dlock_acquire(s->mutex[i], 0, &again) == DLOCK_OK)
 		release(s, again);
-	if (draw(seed, 8) == 0 && dlock_hold_fd(h) < 0)
+	if (race_draw(seed, 8) == 0 && dlock_hold_fd(h) < 0)
 		wrong(s, "hold_fd", dlock_hold_fd(h));
 	dlock_check(h);
 	dlock_remaining_ms(h);
-	if (draw(seed, 16) == 0)
+	if (race_draw(seed, 16) == 0)
 		nap_us(200);
 	atomic_fetch_sub(&s->inside[i], 1);
 	release(s, h);
@@ -121,8 +100,8 @@ static void use_rwlock(struct stage *s, unsigned int *seed)
 {
 	dlock_hold *h = NULL, *r = NULL;
 
-	if (draw(seed, 2)) {
-		if (may_fail(s, dlock_acquire_shared(s->rw, draw(seed, 30),
+	if (race_draw(seed, 2)) {
+		if (may_fail(s, dlock_acquire_shared(s->rw, race_draw(seed, 30),
 						     &h)) < 0)
 			return;
 		atomic_fetch_add(&s->readers, 1);
@@ -132,7 +111,7 @@ static void use_rwlock(struct stage *s, unsigned int *seed)
 		release(s, h);
 		return;
 	}
-	if (may_fail(s, dlock_acquire(s->rw, draw(seed, 30), &h)) < 0)
+	if (may_fail(s, dlock_acquire(s->rw, race_draw(seed, 30), &h)) < 0)
 		return;
 	atomic_fetch_add(&s->writers, 1);
 	if ((atomic_load(&s->readers) != 0 || atomic_load(&s->writers) != 1) &&
@@ -150,7 +129,7 @@ static void use_semaphore(struct stage *s, unsigned int *seed)
 {
 	dlock_hold *h = NULL;
 
-	if (may_fail(s, dlock_acquire(s->sem, draw(seed, 30), &h)) < 0)
+	if (may_fail(s, dlock_acquire(s->sem, race_draw(seed, 30), &h)) < 0)
 		return;
 	if (atomic_fetch_add(&s->permits, 1) >= 2 && !s->leased)
 		atomic_fetch_add(&s->overlaps, 1);
@@ -167,7 +146,7 @@ static void *worker(void *arg)
 	while (!atomic_load(&s->stop)) {
 		dlock_hold *h = NULL;
 
-		switch (draw(&seed, 8)) {
+		switch (race_draw(&seed, 8)) {
 		case 0:
 			use_semaphore(s, &seed);
 			break;
@@ -213,36 +192,36 @@ static void *meddler(void *arg)
 
 		if (dlock_get_stats(s->client, &st) < 0)
 			wrong(s, "get_stats", DLOCK_EINVAL);
-		dlock_cancel(s->mutex[draw(&seed, LOCKS)]);
+		dlock_cancel(s->mutex[race_draw(&seed, LOCKS)]);
 		dlock_cancel(s->multi);
 		fake_wake(fake, id);
 		fake_log(fake, "something happened");
-		if (draw(&seed, 4) == 0)
+		if (race_draw(&seed, 4) == 0)
 			fake_want(fake, id);
-		if (s->leased && st.passed > 0 && draw(&seed, 256) == 0)
+		if (s->leased && st.passed > 0 && race_draw(&seed, 256) == 0)
 			FAKE_SCRIPT(fake, FAKE_WATCH,
-				    .fault = draw(&seed, 2) ? FAKE_CUT :
-							      FAKE_WORK,
+				    .fault = race_draw(&seed, 2) ? FAKE_CUT :
+								   FAKE_WORK,
 				    .tokens = 1);
-		if (s->leased && draw(&seed, 64) == 0)
+		if (s->leased && race_draw(&seed, 64) == 0)
 			fake_move(fake);
-		if (s->leased && draw(&seed, 16) == 0)
+		if (s->leased && race_draw(&seed, 16) == 0)
 			FAKE_SCRIPT(fake, FAKE_ATTEMPT, .says = "asked");
-		if (s->leased && draw(&seed, 4) == 0)
+		if (s->leased && race_draw(&seed, 4) == 0)
 			fake_lose(fake, id);
-		if (s->leased && draw(&seed, 64) == 0)
+		if (s->leased && race_draw(&seed, 64) == 0)
 			fake_lose_all(fake);
-		if (s->leased && draw(&seed, 32) == 0)
+		if (s->leased && race_draw(&seed, 32) == 0)
 			fake_forget(fake);
-		if (draw(&seed, 8) == 0 &&
+		if (race_draw(&seed, 8) == 0 &&
 		    dlock_mutex_new(&l, s->client, "m0") == DLOCK_OK)
 			dlock_lock_free(l);
 		dlock_inspect(s->mutex[0], see_participant, &n, 100);
 		dlock_list(s->client, see_entry, &n, 100);
-		if (s->leased && draw(&seed, 16) == 0)
+		if (s->leased && race_draw(&seed, 16) == 0)
 			FAKE_SCRIPT(fake,
-				    draw(&seed, 2) ? FAKE_ATTEMPT :
-						     FAKE_RELEASE,
+				    race_draw(&seed, 2) ? FAKE_ATTEMPT :
+							  FAKE_RELEASE,
 				    .fault = FAKE_CUT);
 		nap_us(300);
 	}
@@ -319,15 +298,12 @@ static void hammer(struct stage *s)
 	pthread_t thread[THREADS + 1];
 
 	if (set(s) < 0) {
-		check(0, s->name, dlock_errmsg());
+		race_check(0, s->name, dlock_errmsg());
 		return;
 	}
-	for (int i = 0; i <= THREADS; i++) {
-		if (pthread_create(&thread[i], NULL,
-				   i < THREADS ? worker : meddler, s) != 0)
-			abort();
-	}
-	nap_ms(stage_ms);
+	for (int i = 0; i <= THREADS; i++)
+		race_start(&thread[i], i < THREADS ? worker : meddler, s);
+	nap_ms(race_ms);
 	atomic_store(&s->stop, 1);
 	for (int i = 0; i <= THREADS; i++)
 		pthread_join(thread[i], NULL);
@@ -338,138 +314,6 @@ static void hammer(struct stage *s)
 	MUST(fake_held(fake_store("")) == 0 || s->leased);
 	MUST(!s->leased || s->lines > 100);
 	fake_forget(fake_store(""));
-}
-
-static void *waits(void *arg)
-{
-	struct stage *s = arg;
-	dlock_hold *h = NULL;
-	int rc = dlock_acquire(s->mutex[0], -1, &h);
-
-	if (rc == DLOCK_OK)
-		release(s, h);
-	else if (rc != DLOCK_ECANCELED)
-		wrong(s, "acquire", rc);
-	atomic_fetch_add(&s->granted, rc == DLOCK_OK);
-	return NULL;
-}
-
-/* Closing under waits, with a hold that is lost at the same moment. */
-static void close_under(struct stage *s)
-{
-	dlk_time until = dlk_now() + stage_ms * DLK_MS;
-	int rounds = 0;
-
-	while (dlk_now() < until) {
-		pthread_t thread[4];
-		dlock_hold *h = NULL;
-		struct dlock_stats st = { .size = sizeof(st) };
-
-		rounds++;
-		if (set(s) < 0 ||
-		    dlock_acquire(s->mutex[0], 1000, &h) != DLOCK_OK) {
-			check(0, s->name, dlock_errmsg());
-			return;
-		}
-		for (int i = 0; i < 4; i++) {
-			if (pthread_create(&thread[i], NULL, waits, s) != 0)
-				abort();
-		}
-		/* No call may be about to begin when the client closes. */
-		while (dlock_get_stats(s->client, &st) == 0 && st.waiters < 4)
-			nap_us(50);
-		if (rounds % 2)
-			fake_lose_all(fake_store(""));
-		dlock_close(s->client);
-		for (int i = 0; i < 4; i++)
-			pthread_join(thread[i], NULL);
-		if (dlock_release(h) != DLOCK_ELOST)
-			wrong(s, "release after close", 0);
-		strike(s);
-	}
-	MUST(rounds > 10);
-	MUST(atomic_load(&s->wrong) == 0);
-	MUST(fake_held(fake_store("")) == 0);
-	printf("%s: %d rounds\n", s->name, rounds);
-}
-
-static void *asks_for_fd(void *arg)
-{
-	int fd = dlock_hold_fd(arg);
-
-	return (void *)(intptr_t)fd;
-}
-
-/* Two threads ask for the one descriptor of a multi-lock's hold. */
-static void one_descriptor(struct stage *s)
-{
-	int same = 1;
-
-	if (set(s) < 0) {
-		check(0, s->name, dlock_errmsg());
-		return;
-	}
-	for (int i = 0; i < 200; i++) {
-		pthread_t thread[2];
-		void *fd[2] = { NULL, NULL };
-		dlock_hold *h = NULL;
-
-		if (dlock_acquire(s->multi, 1000, &h) != DLOCK_OK) {
-			check(0, s->name, dlock_errmsg());
-			break;
-		}
-		for (int k = 0; k < 2; k++) {
-			if (pthread_create(&thread[k], NULL, asks_for_fd, h))
-				abort();
-		}
-		for (int k = 0; k < 2; k++)
-			pthread_join(thread[k], &fd[k]);
-		same &= fd[0] == fd[1] && (intptr_t)fd[0] >= 0;
-		release(s, h);
-	}
-	MUST(same);
-	dlock_close(s->client);
-	strike(s);
-}
-
-/* Clients come and go side by side, and share a lock. */
-static void *opens(void *arg)
-{
-	struct stage *s = arg;
-
-	for (int i = 0; i < 50; i++) {
-		dlock_client *c = NULL;
-		dlock_lock *l = NULL;
-		dlock_hold *h = NULL;
-
-		if (dlock_open(&c, s->uri, NULL) < 0 ||
-		    dlock_mutex_new(&l, c, "together") < 0 ||
-		    dlock_acquire(l, 10000, &h) < 0) {
-			wrong(s, "open and acquire", DLOCK_ESYSTEM);
-			continue;
-		}
-		if (atomic_fetch_add(&s->inside[0], 1) != 0)
-			atomic_fetch_add(&s->overlaps, 1);
-		atomic_fetch_sub(&s->inside[0], 1);
-		release(s, h);
-		dlock_lock_free(l);
-		dlock_close(c);
-	}
-	return NULL;
-}
-
-static void open_at_once(struct stage *s)
-{
-	pthread_t thread[4];
-
-	for (int i = 0; i < 4; i++) {
-		if (pthread_create(&thread[i], NULL, opens, s) != 0)
-			abort();
-	}
-	for (int i = 0; i < 4; i++)
-		pthread_join(thread[i], NULL);
-	MUST(atomic_load(&s->wrong) == 0);
-	MUST(atomic_load(&s->overlaps) == 0);
 }
 
 int main(int argc, char **argv)
@@ -495,26 +339,10 @@ int main(int argc, char **argv)
 		  .uri = "fake:?ttl=10ms&max_hold=8ms",
 		  .leased = 1 },
 	};
-	static struct stage closing = { .name = "closing",
-					.uri = "fake:?ttl=5s" };
-	static struct stage closing_kept = {
-		.name = "closing, kept", .uri = "fakewant:?ttl=5s&keep=2s"
-	};
-	static struct stage fd = { .name = "descriptor", .uri = "fake:" };
-	static struct stage together = { .name = "opening", .uri = "mem:" };
 
-	if (argc > 1)
-		stage_ms = atol(argv[1]) * 1000;
-	if (fake_register() != 0)
+	if (race_begin(argc, argv) != 0)
 		return 1;
 	for (size_t i = 0; i < sizeof(stages) / sizeof(stages[0]); i++)
 		hammer(&stages[i]);
-	close_under(&closing);
-	close_under(&closing_kept);
-	one_descriptor(&fd);
-	open_at_once(&together);
-	check(fake_complaint() == NULL, "rules of backend.h",
-	      fake_complaint() ? fake_complaint() : "");
-	printf("%d passed, %d failed, 0 skipped\n", n_passed, n_failed);
-	return n_failed != 0;
+	return race_end();
 }
