@@ -78,7 +78,7 @@ void case_opts_lease(struct conform *t)
 
 	use_mutex(t);
 	p = join(t, OTHER_CLIENT);
-	o.lease_ms = t->ttl_ms > 0 && t->ttl_ms < 3000 ? t->ttl_ms : 3000;
+	o.lease_ms = t->ttl_ms > 0 && t->ttl_ms < 1500 ? t->ttl_ms : 1500;
 	h = take_so(t->lock, &o);
 	if (t->ttl_ms == 0)
 		CHECK_INT(dlock_remaining_ms(h), ==, -1);
@@ -104,10 +104,10 @@ void case_opts_extend(struct conform *t)
 	CHECK_RC(dlock_extend(NULL, 100), DLOCK_EINVAL);
 	CHECK_RC(dlock_extend(h, 100), DLOCK_EINVAL);
 	give(h);
-	o.max_hold_ms = 3000;
+	o.max_hold_ms = 1500;
 	h = take_so(t->lock, &o);
 	CHECK_OK(dlock_extend(h, patience_ms()));
-	ALL_ALONG(3500, dlock_check(h) == DLOCK_OK);
+	ALL_ALONG(1700, dlock_check(h) == DLOCK_OK);
 	begun = now_ms();
 	CHECK_OK(dlock_extend(h, 150));
 	ends(t, h, begun, 150);

@@ -87,7 +87,7 @@ CASE(async_upgrade, ends_with_a_read_side_that_is_lost)
 {
 	static struct outcome o;
 
-	given_reader("fake:?ttl=5s");
+	given_reader("fake:?ttl=1500ms");
 	begin(&o, FOREVER);
 	EVENTUALLY(stats(client).waiters == 1);
 	fake_lose(fake, fake_nth(fake, FAKE_ATTEMPT, 1).id);

@@ -56,7 +56,7 @@ CASE(opts, lease_that_is_not_renewed_in_time_is_lost)
 	dlk_time begun;
 
 	given_with("fake:?ttl=30s");
-	wanted.lease_ms = 3000;
+	wanted.lease_ms = 1500;
 	fake_always(fake, FAKE_RENEW, FAKE_SILENT);
 	begun = dlk_now();
 	hold = take_so();
@@ -98,13 +98,13 @@ CASE(opts, no_renew_is_renewed_behind_it_where_the_store_needs_it)
 {
 	dlk_time begun;
 
-	given_with("fake:?ttl=1500ms");
+	given_with("fake:?ttl=900ms");
 	wanted.no_renew = 1;
-	wanted.lease_ms = 4000;
+	wanted.lease_ms = 2400;
 	begun = dlk_now();
 	hold = take_so();
 	EVENTUALLY(diary.losses == 1);
-	cr_assert_geq(diary.page[diary.n - 1].at, begun + 4000 * DLK_MS);
+	cr_assert_geq(diary.page[diary.n - 1].at, begun + 2400 * DLK_MS);
 	cr_assert_geq(fake_count(fake, FAKE_RENEW), 4);
 	REFUSED(dlock_release(hold), DLOCK_ELOST, "not to be renewed");
 }
@@ -178,10 +178,10 @@ CASE(opts, of_both_sides_are_the_same)
 
 CASE(opts, extend_is_for_the_clients_max_hold_too)
 {
-	given_with("fake:?max_hold=2s");
+	given_with("fake:?max_hold=1s");
 	hold = take(lock);
-	OK(dlock_extend(hold, 4000));
-	ALL_ALONG(2100, dlock_check(hold) == DLOCK_OK);
+	OK(dlock_extend(hold, 2000));
+	ALL_ALONG(1100, dlock_check(hold) == DLOCK_OK);
 	ends_with("max_hold is reached");
 }
 
@@ -190,7 +190,7 @@ CASE(opts, extend_has_the_store_renew)
 	given_with("fake:?ttl=1500ms");
 	wanted.no_renew = 1;
 	hold = take_so();
-	OK(dlock_extend(hold, 4000));
+	OK(dlock_extend(hold, 2500));
 	EVENTUALLY(stats(client).renewed >= 3);
 	OK(dlock_check(hold));
 	ends_with("not to be renewed");
