@@ -210,6 +210,7 @@ void case_multi_lost(struct conform *t)
 	h = take(all);
 	p.fd = dlock_hold_fd(h);
 	CHECK_INT(p.fd, >=, 0);
+	CHECK_INT(dlock_hold_fd(h), ==, p.fd);
 	CHECK_INT(poll(&p, 1, 0), ==, 0);
 	CHECK_INT(dlock_remaining_ms(h), <=, 100);
 	CHECK_INT(poll(&p, 1, (int)patience_ms()), ==, 1);
