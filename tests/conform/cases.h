@@ -32,7 +32,6 @@
 	X(mutex_tries_at_once, NONE)                                           \
 	X(mutex_reentry, NONE)                                                 \
 	X(mutex_two_handles, NONE)                                             \
-	X(mutex_two_clients, NONE)                                             \
 	X(mutex_handle_outlived, NONE)                                         \
 	X(mutex_foreign_release, NONE)                                         \
 	X(mutex_unbound, NONE)                                                 \
@@ -157,7 +156,6 @@
 	X(semaphore_permits, COUNT)                                            \
 	X(semaphore_wait, COUNT)                                               \
 	X(semaphore_any_thread, COUNT)                                         \
-	X(semaphore_not_reentrant, COUNT)                                      \
 	X(semaphore_mismatch, COUNT)                                           \
 	X(semaphore_many, COUNT)                                               \
 	X(semaphore_several, COUNT | DLOCK_CAP_PERMITS)                        \

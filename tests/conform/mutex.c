@@ -116,22 +116,6 @@ void case_mutex_two_handles(struct conform *t)
 	is_free(twin);
 }
 
-/* Re-entrancy ends at the client. */
-void case_mutex_two_clients(struct conform *t)
-{
-	dlock_lock *other;
-	dlock_hold *h;
-
-	use_mutex(t);
-	other = handle(t, another_client(t, NULL, NULL));
-	h = take(t->lock);
-	refused(other);
-	give(h);
-	h = take(other);
-	refused(t->lock);
-	give(h);
-}
-
 void case_mutex_handle_outlived(struct conform *t)
 {
 	dlock_lock *gone = NULL;

@@ -72,18 +72,6 @@ void case_semaphore_any_thread(struct conform *t)
 	is_free(t->lock);
 }
 
-void case_semaphore_not_reentrant(struct conform *t)
-{
-	dlock_hold *h;
-
-	use_semaphore(t, 1);
-	h = take(t->lock);
-	refused(t->lock);
-	refused(handle(t, t->client));
-	give(h);
-	is_free(t->lock);
-}
-
 /* All clients must mean the same semaphore. */
 void case_semaphore_mismatch(struct conform *t)
 {
