@@ -13,7 +13,6 @@
 #define MG_MARK "mg " RIG_KEY ".m v c t\r\n"
 #define RENEWED "dlock1 " RIG_OWNER " 1700000003000005 2 me"
 #define WAITS "dlock1 " RIG_OWNER " 1700000003000005 1 me"
-#define WISH "dlock1 " RIG_OTHER " 0.1 0 me"
 #define CAS(n, text) "cas " RIG_KEY " 0 13 61 " n "\r\n" text "\r\n"
 
 static const char *none;
@@ -87,127 +86,6 @@ Test(memcached_verbs, the_item_that_is_there_decides, .fini = rig_end)
 	cr_assert_eq(rig.ended[1], 0);
 	cr_assert_not_null(
 		strstr(rig_heard(RIG_MAIN), ".63 v c t\r\n" CAS("5", WAITS)));
-}
-
-/* ---- Waiters ------------------------------------------------------------- */
-
-static void refuse(int i)
-{
-	rig_heard(RIG_MAIN);
-	rig_say_all("NOT_STORED\r\n", rig_got(THEIRS, 6), rig_got(none, 0),
-		    NULL);
-	cr_assert_eq(rig.ops[i].outcome, DLKI_BUSY);
-}
-
-Test(memcached_verbs, the_first_looks_of_a_wait_come_soon, .fini = rig_end)
-{
-	/* By the digits of the owner, 0: half of 1, 2, 4 ... ms and a bit. */
-	static const int64_t pauses[] = { 1, 1, 2, 4, 9, 0, 0 };
-
-	rig_begin_up("", 1);
-	for (int i = 0; i < 7; i++) {
-		rig_submit(0, DLKI_ATTEMPT);
-		refuse(0);
-		cr_assert_eq(rig.ops[0].look_in_ms, pauses[i], "%d: %d", i,
-			     (int)rig.ops[0].look_in_ms);
-		rig.world.clock += 20 * DLK_MS;
-	}
-}
-
-Test(memcached_verbs, a_range_of_the_uri_holds_from_the_first_look_on,
-     .fini = rig_end)
-{
-	rig_begin_up("&retry_max=50ms", 1);
-	rig_submit(0, DLKI_ATTEMPT);
-	refuse(0);
-	cr_assert_eq(rig.ops[0].look_in_ms, 0);
-}
-
-/* The waiters of a client share what one is told, but for the last look. */
-Test(memcached_verbs, one_waiter_looks_for_all, .fini = rig_end)
-{
-	struct dlk_request other = rig_request;
-
-	other.owner = "00000000000000000000000000000002";
-	rig_begin_up("", 1);
-	rig.ops[1].request = &other;
-	rig_submit(0, DLKI_ATTEMPT);
-	refuse(0);
-	rig_submit(1, DLKI_ATTEMPT); /* the first asks for itself */
-	refuse(1);
-	rig_submit(0, DLKI_ATTEMPT);
-	rig_expect("");
-	rig_turn();
-	cr_assert_eq(rig.ended[0], 2);
-	cr_assert_eq(rig.ops[0].outcome, DLKI_BUSY);
-	rig.ops[0].is_last = 1;
-	rig_submit(0, DLKI_ATTEMPT);
-	cr_assert_not_null(strstr(rig_heard(RIG_MAIN), MG MG_MARK));
-}
-
-Test(memcached_verbs, a_release_wakes_the_clients_own_waiter, .fini = rig_end)
-{
-	struct dlk_request other = rig_request;
-
-	other.owner = "00000000000000000000000000000002";
-	rig_begin_up("", 1);
-	hold();
-	rig.ops[3].request = &other;
-	rig_submit(3, DLKI_ATTEMPT);
-	rig_heard(RIG_MAIN);
-	rig_say_all("NOT_STORED\r\n", rig_got(OURS, 5), rig_got(none, 0), NULL);
-	cr_assert_eq(rig.ops[3].outcome, DLKI_BUSY);
-	rig_submit(1, DLKI_RELEASE);
-	rig_expect("md " RIG_KEY " C5\r\n");
-	cr_assert_eq(rig.woken, 0);
-	rig_say_slowly(RIG_MAIN, "HD\r\n");
-	expect_answered(1, 1);
-	cr_assert_eq(rig.woken, 1);
-	cr_assert_eq(rig.news_id, rig.ops[3].id);
-}
-
-/* After a second of the same owner. */
-Test(memcached_verbs, a_waiter_leaves_a_wish, .fini = rig_end)
-{
-	rig_begin_up("", 1);
-	rig_submit(0, DLKI_ATTEMPT);
-	refuse(0);
-	rig.world.clock += 1000 * DLK_MS;
-	rig_submit(0, DLKI_ATTEMPT);
-	rig_heard(RIG_MAIN);
-	rig_say_all(rig_stats(0, 101), "NOT_STORED\r\n", rig_got(THEIRS, 6),
-		    rig_got(none, 0), NULL);
-	cr_assert_eq(rig.ended[0], 1);
-	rig_expect("mg " RIG_KEY ".w v c t\r\n");
-	rig_say_slowly(RIG_MAIN, rig_got(none, 0));
-	rig_expect("add " RIG_KEY ".w 0 600 48\r\n" WISH "\r\n"
-		   "mg " RIG_KEY ".w v c t\r\n");
-	rig_say_all("STORED\r\n", rig_got(WISH, 9), NULL);
-	cr_assert_eq(rig.ended[0], 2);
-	cr_assert_eq(rig.ops[0].outcome, DLKI_BUSY);
-	rig.world.clock += 1000 * DLK_MS;
-	rig_submit(0, DLKI_ATTEMPT);
-	rig_heard(RIG_MAIN);
-	rig_say_all(rig_stats(0, 102), "NOT_STORED\r\n", rig_got(THEIRS, 6),
-		    rig_got(none, 0), NULL);
-	cr_assert_eq(rig.ended[0], 3, "and leaves no second one");
-}
-
-Test(memcached_verbs, an_item_of_others_is_told_of, .fini = rig_end)
-{
-	rig_begin_up("", 1);
-	for (int i = 1; i < 3; i++) {
-		rig.ops[0].is_last = 1;
-		rig_submit(0, DLKI_ATTEMPT);
-		rig_say_all("NOT_STORED\r\n", rig_got("hello", 6),
-			    rig_got(none, 0), NULL);
-		cr_assert_eq(rig.ops[0].outcome, DLKI_BUSY);
-		cr_assert_not_null(strstr(rig.errors[0],
-					  "'" RIG_KEY "' is none "
-					  "that dlock wrote"));
-		cr_assert_eq(rig.warned, 1, "once");
-		rig.errors[0][0] = '\0';
-	}
 }
 
 /* ---- The readers --------------------------------------------------------- */
@@ -338,6 +216,27 @@ Test(memcached_verbs, a_release_of_what_is_gone_says_so, .fini = rig_end)
 	rig_turn();
 	expect_answered(3, 0);
 	rig_expect("");
+}
+
+Test(memcached_verbs, a_release_wakes_the_clients_own_waiter, .fini = rig_end)
+{
+	struct dlk_request other = rig_request;
+
+	other.owner = "00000000000000000000000000000002";
+	rig_begin_up("", 1);
+	hold();
+	rig.ops[3].request = &other;
+	rig_submit(3, DLKI_ATTEMPT);
+	rig_heard(RIG_MAIN);
+	rig_say_all("NOT_STORED\r\n", rig_got(OURS, 5), rig_got(none, 0), NULL);
+	cr_assert_eq(rig.ops[3].outcome, DLKI_BUSY);
+	rig_submit(1, DLKI_RELEASE);
+	rig_expect("md " RIG_KEY " C5\r\n");
+	cr_assert_eq(rig.woken, 0);
+	rig_say_slowly(RIG_MAIN, "HD\r\n");
+	expect_answered(1, 1);
+	cr_assert_eq(rig.woken, 1);
+	cr_assert_eq(rig.news_id, rig.ops[3].id);
 }
 
 Test(memcached_verbs, a_moved_item_is_looked_for, .fini = rig_end)
