@@ -13,17 +13,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static void hold_for_ever(void *arg)
-{
-	struct scene *s = arg;
-	dlock_client *c = store_open(s->dir, NULL);
-
-	take(mutex(c, "x"), 0);
-	s->held = 1;
-	for (;;)
-		pause();
-}
-
 static void wait_then_say(void *arg)
 {
 	struct scene *s = arg;
@@ -35,88 +24,9 @@ static void wait_then_say(void *arg)
 	s->waits = 1;
 	h = take(l, FOREVER);
 	s->took_ms = now_ms() - s->killed_ms;
-	s->granted = 1;
 	CHECK_OK(dlock_release(h));
 	end_now(l);
 	end_now(c);
-}
-
-/* How long one waits, which was let fall asleep for so long. */
-static int64_t killed(struct scene *s, int nap)
-{
-	pid_t holder, waiter;
-
-	s->held = s->waits = s->granted = 0;
-	holder = child(hold_for_ever, s);
-	EVENTUALLY(s->held);
-	waiter = child(wait_then_say, s);
-	EVENTUALLY(s->waits);
-	nap_ms(nap);
-	CHECK(!s->granted);
-	s->killed_ms = now_ms();
-	child_kill(holder);
-	child_ended(waiter);
-	return s->took_ms;
-}
-
-CASE(file_crash, a_killed_holder_frees_the_lock)
-{
-	struct scene *s = scene();
-	int i;
-
-	for (i = 0; i < 20; i++)
-		CHECK_WITHIN(killed(s, i), 100 + slack_ms());
-}
-
-static void hold_and_fork(void *arg)
-{
-	struct scene *s = arg;
-	dlock_client *c = store_open(s->dir, NULL);
-	pid_t pid;
-
-	take(mutex(c, "x"), 0);
-	pid = fork();
-	CHECK(pid >= 0);
-	if (pid == 0) {
-		s->other = getpid();
-		while (kill(s->test, 0) == 0)
-			nap_ms(10);
-		_exit(0);
-	}
-	EVENTUALLY(s->other);
-	s->held = 1;
-	for (;;)
-		pause();
-}
-
-/* How long it takes to have the lock then. */
-static int64_t outlived(struct scene *s, dlock_lock *l)
-{
-	pid_t holder;
-	dlock_hold *h;
-	int64_t begin, took;
-
-	s->held = s->other = 0;
-	holder = child(hold_and_fork, s);
-	EVENTUALLY(s->held);
-	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EBUSY);
-	child_kill(holder);
-	begin = now_ms();
-	h = take(l, patience_ms());
-	took = now_ms() - begin;
-	CHECK(kill(s->other, 0) == 0);
-	CHECK(kill(s->other, SIGKILL) == 0);
-	CHECK_OK(dlock_release(h));
-	return took;
-}
-
-CASE(file_crash, a_child_that_lives_on_keeps_no_lock)
-{
-	struct scene *s = scene();
-	dlock_client *c = store_open(s->dir, NULL);
-	dlock_lock *l = mutex(c, "x");
-
-	CHECK_WITHIN(outlived(s, l), 100 + slack_ms());
 }
 
 /* The child of a raw clone(), in which no handler of pthread_atfork() runs. */

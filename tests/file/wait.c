@@ -16,7 +16,6 @@ struct shop {
 	atomic_int inside;
 	unsigned long plain; /* counted by the holder */
 	uint64_t token;
-	atomic_ulong polls;
 };
 
 struct worker {
@@ -55,7 +54,6 @@ static void two_threads(void *arg)
 		CHECK(pthread_create(&t[i], NULL, work, &w) == 0);
 	for (i = 0; i < 2; i++)
 		CHECK(pthread_join(t[i], NULL) == 0);
-	s->polls += stats(c).polls;
 	end_now(w.lock);
 	end_now(c);
 }
@@ -71,14 +69,6 @@ static void four_processes(struct shop *s)
 	for (i = 0; i < WORKERS; i++)
 		child_ended(pid[i]);
 	CHECK_INT(s->plain, ==, WORKERS * 2 * TURNS);
-}
-
-CASE(file_wait, four_processes_of_two_threads, .timeout = 300)
-{
-	struct shop *s = shared(sizeof(*s));
-
-	four_processes(s);
-	CHECK_INT(s->polls, <, WORKERS * 2 * TURNS / 20);
 }
 
 /* Each of the ways to do without inotify. */
@@ -122,21 +112,6 @@ CASE(file_wait, two_hundred_threads_of_one_client)
 	dlock_lock *la = mutex(a, "x"), *lb = mutex(b, "x");
 
 	CHECK_WITHIN(two_hundred(la, b, lb), 1000 * slowness());
-}
-
-/* A wait costs no poll but one a second. */
-CASE(file_wait, waiting_does_not_poll)
-{
-	const char *dir = store_dir();
-	dlock_client *a = store_open(dir, NULL);
-	dlock_client *b = store_open(dir, NULL);
-	dlock_lock *la = mutex(a, "x"), *lb = mutex(b, "x");
-	dlock_hold *h, *none;
-
-	h = take(la, 0);
-	CHECK_RC(dlock_acquire(lb, 700, &none), DLOCK_EBUSY);
-	CHECK_INT(stats(b).polls, <=, 1);
-	CHECK_OK(dlock_release(h));
 }
 
 /* The pauses between polls double, up to 128 ms. */
