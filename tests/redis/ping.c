@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The PING ahead of a release: when it is sent, and that it does no harm. */
+/* The PING ahead of a release: when it is sent. */
 #include "support.h"
 
 #include <criterion/criterion.h>
-#include <stdio.h>
 
 TestSuite(redis_ping, .timeout = 120);
 
@@ -77,38 +76,4 @@ CASE(redis_ping, is_spared_where_a_message_brought_the_lock)
 	CHECK_INT(calls(server, "ping"), ==, before);
 	held_for_a_while();
 	CHECK_INT(calls(server, "ping"), ==, before + 1);
-}
-
-CASE(redis_ping, that_the_server_denies_harms_no_release)
-{
-	dlock_client *app = NULL;
-	dlock_hold *h;
-	char uri[96];
-
-	set_up();
-	server_do(server, "ACL SETUSER app on >pw ~dlock:* &dlock:* +@all "
-			  "-ping");
-	snprintf(uri, sizeof(uri), "redis://app:pw@127.0.0.1:%d/?ask=2s",
-		 server->port);
-	CHECK_OK(dlock_open(&app, uri, NULL));
-	l = mutex(closed_at_end(app), "y");
-	h = take(l, 0);
-	nap_ms(HELD_MS);
-	CHECK_OK(dlock_release(h));
-	h = take(mutex(c, "y"), 0);
-	give(h);
-}
-
-CASE(redis_ping, goes_ahead_of_a_script_that_the_server_forgot)
-{
-	dlock_hold *h;
-
-	set_up();
-	for (int i = 0; i < 3; i++) {
-		h = take(l, 0);
-		nap_ms(HELD_MS);
-		server_do(server, "SCRIPT FLUSH");
-		CHECK_OK(dlock_release(h));
-	}
-	CHECK_INT(stats(c).pending_cleanups, ==, 0);
 }
