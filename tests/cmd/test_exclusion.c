@@ -19,8 +19,8 @@ TestSuite(exclusion, .init = world_begin, .fini = world_end, .timeout = 300);
 #define ROUNDS "50"
 #define ALL_ROUNDS "400"
 #else
-#define ROUNDS "200"
-#define ALL_ROUNDS "1600"
+#define ROUNDS "100"
+#define ALL_ROUNDS "800"
 #endif
 
 /* One deadline for all of them: a busy machine takes its time. */
