@@ -360,49 +360,6 @@ CASE(zk_wanted, by_a_try_past_the_last_number)
 	end(&s);
 }
 
-/* ---- A revoke ------------------------------------------------------------ */
-
-/* By another client, and by the one that has the claim. */
-CASE(zk_wanted, by_a_revoke)
-{
-	struct lab_server *s = server(NULL);
-	dlock_client *c = client(s->port, PARAMS);
-	dlock_lock *l[2] = { mutex(client(s->port, PARAMS), "x"),
-			     mutex(c, "x") };
-	zhandle_t *zh = bare(s->port);
-	struct ticket t;
-
-	/* Of a lock that was never used. */
-	CHECK_OK(dlock_revoke(l[0], PATIENCE));
-	ticket_take(&t, c);
-	for (int i = 0; i < 10; i++) {
-		CHECK_INT(ticket_watch(&t), ==, 0);
-		t.told = 0;
-		CHECK_OK(dlock_revoke(l[i % 2], PATIENCE));
-		CHECK(children_are(zh, DIR, 1));
-		EVENTUALLY(t.told);
-	}
-	ticket_give(&t);
-}
-
-/* What the answer to the deletion would have said is not known. */
-CASE(zk_wanted, a_revoke_leaves_nothing)
-{
-	struct lab_server *s = server(NULL);
-	struct lab_proxy *p = proxy(s);
-	dlock_lock *l = mutex(client(lab_proxy_port(p), PARAMS), "x");
-	dlock_hold *h = take(mutex(client(s->port, PARAMS), "x"), PATIENCE);
-	zhandle_t *zh = bare(s->port);
-
-	lab_proxy_hold(p, "/r-");
-	CHECK_RC(dlock_revoke(l, 100), DLOCK_EUNREACHABLE);
-	CHECK(children_are(zh, DIR, 1));
-	lab_proxy_deliver(p);
-	EVENTUALLY(children_are(zh, DIR, 1));
-	ALL_ALONG(QUIET_MS, children_are(zh, DIR, 1));
-	give(h);
-}
-
 /* ---- What it leaves ------------------------------------------------------ */
 
 CASE(zk_wanted, leaves_no_watch)
