@@ -5,7 +5,6 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -125,69 +124,6 @@ CASE(file_token, in_a_tight_loop_and_with_others_between)
 		f.last = dlock_token(h);
 		CHECK_OK(dlock_release(h));
 	}
-}
-
-struct loops {
-	dlock_client *client;
-	atomic_int stop;
-	uint64_t last; /* under "a" */
-};
-
-static void *loop_a(void *arg)
-{
-	struct loops *t = arg;
-	dlock_lock *l = mutex(t->client, "a");
-	dlock_hold *h;
-
-	while (!t->stop) {
-		h = take(l, FOREVER);
-		CHECK(dlock_token(h) > t->last);
-		t->last = dlock_token(h);
-		CHECK_OK(dlock_release(h));
-	}
-	end_now(l);
-	return NULL;
-}
-
-static void *loop_b(void *arg)
-{
-	struct loops *t = arg;
-	dlock_lock *l = mutex(t->client, "b");
-
-	while (!t->stop)
-		CHECK_OK(dlock_release(take(l, FOREVER)));
-	end_now(l);
-	return NULL;
-}
-
-/* Two names of a client are drawn from memory at once, and what happens to one
- * is seen by the thread that is at the other. */
-CASE(file_token, two_tight_loops_of_one_client)
-{
-	struct fixture f;
-	struct loops t = { 0 };
-	pthread_t thread[2];
-	dlock_client *c;
-	dlock_lock *l;
-	dlock_hold *h;
-	int i;
-
-	fixture(&f);
-	t.client = store_open(f.dir, "keep_file=on");
-	c = store_open(f.dir, "keep_file=on");
-	l = mutex(c, "a");
-	CHECK(pthread_create(&thread[0], NULL, loop_a, &t) == 0);
-	CHECK(pthread_create(&thread[1], NULL, loop_b, &t) == 0);
-	for (i = 0; i < 200; i++) {
-		h = take(l, FOREVER);
-		CHECK(dlock_token(h) > t.last);
-		t.last = dlock_token(h);
-		CHECK_OK(dlock_release(h));
-		nap_ms(3);
-	}
-	t.stop = 1;
-	for (i = 0; i < 2; i++)
-		CHECK(pthread_join(thread[i], NULL) == 0);
 }
 
 /* With nothing to tell that others have written, the file is read each time. */
@@ -418,58 +354,4 @@ CASE(file_token, synced_to_the_disk_if_wished)
 	end_now(l);
 	end_now(c);
 	rises(&f, 1);
-}
-
-static void again_and_again(dlock_lock *l)
-{
-	for (int i = 0; i < 200; i++)
-		CHECK_OK(dlock_release(take(l, FOREVER)));
-}
-
-static void *use(void *lock)
-{
-	CHECK_OK(dlock_release(take(lock, 0)));
-	return NULL;
-}
-
-/* A name that was not used for long is closed, and begins anew in another
- * thread: closing it does not end the watch of the new one, which is of the
- * same file. */
-CASE(file_token, a_name_is_closed_while_it_is_opened)
-{
-	const char *dir = store_dir();
-	/* The watch is of a file, which stays. */
-	dlock_client *a = store_open(dir, "keep_file=on");
-	dlock_client *b = store_open(dir, "keep_file=on");
-	dlock_lock *la = mutex(a, "x"), *lb = mutex(b, "x");
-	char name[32];
-	dlock_lock *l;
-	uint64_t theirs;
-	dlock_hold *h;
-	pthread_t t;
-	int i;
-
-	for (i = 0; i < 33; i++) {
-		snprintf(name, sizeof(name), "n%d", i);
-		l = mutex(a, name);
-		use(l);
-		end_now(l);
-		if (i == 0)
-			again_and_again(la);
-		if (i == 1)
-			again_and_again(la);
-	}
-	l = mutex(a, "one-more");
-	slow_unwatch = 2; /* that for notifications, that for writes */
-	CHECK(pthread_create(&t, NULL, use, l) == 0);
-	EVENTUALLY(slow_unwatch <= 0);
-	again_and_again(la);
-	CHECK(pthread_join(t, NULL) == 0);
-	use(la);
-	h = take(lb, 0);
-	theirs = dlock_token(h);
-	CHECK_OK(dlock_release(h));
-	h = take(la, 0);
-	CHECK(dlock_token(h) > theirs);
-	CHECK_OK(dlock_release(h));
 }
