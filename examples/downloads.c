@@ -3,8 +3,8 @@
  * downloads PERMITS COMMAND URL... - run COMMAND with each URL, all at once,
  * but never more than PERMITS of them on all hosts together.
  *
- * A semaphore's permit belongs to no thread: the one that acquires may be
- * another than the one that releases.
+ * A semaphore's permit belongs to no thread: a thread may
+ * release the hold of another thread.
  */
 #include <dlock/dlock.h>
 #include <err.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * epoll NAME - an event loop that holds a lock until SIGTERM, and never blocks:
- * it asks, cancels, releases, and hears of a loss between its other events.
+ * it asks, cancels, releases, and hears of a loss between other events.
  */
 #include <dlock/async.h>
 #include <err.h>

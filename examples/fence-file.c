@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fence-file NAME FILE - write standard input's first line to FILE, under the
- * lock NAME; a holder whose lock was lost is refused, however late it writes.
+ * lock NAME; a holder that has lost the lock is refused, late as the write may
+ * come.
  *
- * The lock keeps others away; the token guards the file.  It stands in the
- * file's first line, and nobody with a smaller one may write.  Comparing and
- * writing must be one step: here flock() sees to that.
+ * The lock keeps others away; the token guards the file.  The file's first
+ * line has the token, and no holder with a smaller token may write.  Comparing
+ * and writing must be one step: flock() makes them one.
  */
 #include <dlock/dlock.h>
 #include <err.h>

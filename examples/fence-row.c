@@ -3,8 +3,9 @@
  * fence-row NAME DATABASE - set the row NAME of an SQLite table to standard
  * input's first line, under the lock NAME; see fence-file.c.
  *
- * The comparison is in the statement that writes, so the database does both as
- * one.  In any SQL: UPDATE ... SET value = ?, token = ? WHERE token <= ?.
+ * The comparison is in the statement that writes, so the database does both in
+ * a single step.  In any SQL: UPDATE ... SET value = ?, token = ?
+ * WHERE token <= ?.
  */
 #include <dlock/dlock.h>
 #include <err.h>

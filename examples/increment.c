@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * increment FILE - add one to a number, the wrong way: read it, think for a
- * moment, write it back.  Two that run at the same time read the same number,
- * and one of the two increments is lost - unless a lock is held around each:
+ * increment FILE - add 1 to a number, the wrong way: read it, think for a
+ * moment, write it back.  Two runs at the same time read the same number,
+ * and an increment is lost - unless a lock is held around each run:
  *
  *     dlock run counter -- increment FILE
  */
@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WIDTH 10 /* of the number, so that none is ever half overwritten */
+#define WIDTH 10 /* of the number, so that no number is ever half overwritten */
 
 static int die(const char *what)
 {

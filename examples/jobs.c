@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jobs DIRECTORY COMMAND - one worker of many on a queue of jobs: run COMMAND
+ * jobs DIRECTORY COMMAND - a worker of many on a queue of jobs: run COMMAND
  * with each file of DIRECTORY, and remove the file when that succeeds.
  *
- * A lock for each job, only tried: what another worker does is left to it, so
- * no worker ever waits for another.  A job whose worker dies is found again.
+ * A lock for each job, only tried: a worker skips the jobs of other workers,
+ * and never waits for them.  A job whose worker dies is found again.
  */
 #include <dirent.h>
 #include <dlock/dlock.h>

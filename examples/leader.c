@@ -46,7 +46,7 @@ int main(int argc, char **argv)
 			errx(EX_UNAVAILABLE, "%s", dlock_errmsg());
 		if (lead(hold, term_ms) == DLOCK_ELOST)
 			printf("deposed: %s\n", dlock_errmsg());
-		/* Not every store keeps an order: let another one win. */
+		/* Not every store keeps an order: let another win. */
 		if (n > 1 && !(dlock_caps(client) & DLOCK_CAP_FAIR))
 			poll(NULL, 0, term_ms / 2);
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libevent NAME - a loop of libevent that holds a lock until SIGTERM or its
+ * libevent NAME - a loop of libevent that holds a lock until SIGTERM or the
  * loss, and never blocks, not even to open the store and to close it.
  */
 #include <dlock/libevent.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * prefork WORKERS FILE - a server of several processes that hands out the
- * numbers in FILE, one to each connection, none twice.  It prints its address.
- * A client does not survive fork(): each worker opens one of its own.
+ * numbers in FILE, a number to each connection and no number twice.  It prints
+ * the address.  A client does not survive fork(): each worker opens a client.
  */
 #include <arpa/inet.h>
 #include <dlock/dlock.h>
@@ -16,7 +16,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-/* Read, add one, write: wrong without the lock. */
+/* Read, add 1, write: wrong without the lock. */
 static long next_number(const char *path)
 {
 	FILE *f = fopen(path, access(path, F_OK) == 0 ? "r+e" : "w+e");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rehearse - how a program tests what it does with locks: the store is a
- * parameter, and mem: is one without a server that fails when it is told to.
+ * rehearse - how a program tests the use of locks: the store is a parameter,
+ * and mem: is a store without a server, with faults on request.
  */
 #include <dlock/dlock.h>
 #include <poll.h>

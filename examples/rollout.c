@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rollout NAME - hold a lock in two stores at once, while some programs use the
- * old one and others the new one: $OLD and $NEW are their URIs.  Prints the
- * token that each gave, the new one first, until standard input ends.
+ * old store and others the new store: $OLD and $NEW are the URIs.  Prints the
+ * tokens, the new store's first, until standard input ends.
  */
 #include <dlock/dlock.h>
 #include <stdio.h>

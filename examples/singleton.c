@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * singleton NAME - a daemon of which one works at a time, on any host.
+ * singleton NAME - a daemon that works on a single host at a time.
  *
- * The others stand by: one of them takes over when the first ends, dies, or is
+ * The others stand by: another takes over when the first ends, dies, or is
  * cut off from the store at $DLOCK_URI.  The work is a line a second, with the
  * token by which whatever it changes can refuse a daemon that should be gone.
  */
@@ -18,8 +18,8 @@ static void work(const dlock_hold *hold)
 	printf("working, token %llu\n", (unsigned long long)dlock_token(hold));
 }
 
-/* Until the lock is lost.  Its descriptor wakes us at once, and the lease says
- * when it is time to stop, while there is still some of it. */
+/* Until the lock is lost.  The hold's descriptor wakes us at once; the rest of
+ * the lease says when to stop, before the lease ends. */
 static void serve(dlock_hold *hold)
 {
 	struct pollfd lost = { .fd = dlock_hold_fd(hold), .events = POLLIN };
@@ -47,7 +47,7 @@ int main(int argc, char **argv)
 	if (argc != 2 || !getenv("DLOCK_URI"))
 		errx(EX_USAGE, "usage: DLOCK_URI=... singleton NAME");
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	/* A store whose locks outlive their holder would need a person. */
+	/* Where locks outlive the holder, only a person can free them. */
 	options.require = DLOCK_CAP_EXPIRE;
 	if (dlock_open(&client, getenv("DLOCK_URI"), &options) < 0 ||
 	    dlock_mutex_new(&lock, client, argv[1]) < 0)

@@ -2,7 +2,7 @@
 /*
  * transfer FROM TO AMOUNT - move an amount between two files with a number in
  * each, in C++17.  Other transfers may run at the same time, on any host, also
- * in the other direction: both locks are taken as one, or none.
+ * in the other direction: both locks are taken at once, or neither.
  */
 #include <dlock/dlock.hpp>
 
@@ -47,7 +47,7 @@ static void transfer(dlock::client &store, const std::string &from,
 	const long left = read_account(from) - amount;
 	if (left < 0)
 		throw std::runtime_error(from + " has not that much");
-	/* As late as can be: what follows takes no time to speak of. */
+	/* As late as can be: the writes take no time to speak of. */
 	if (const std::error_code lost = both.held().check())
 		throw dlock::error(lost, "the locks were lost; nothing done");
 	write_account(from, left);

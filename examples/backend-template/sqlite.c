@@ -2,8 +2,8 @@
 /*
  * A complete store for dlock, to be copied: locks between the processes of one
  * host in an SQLite file, sqlite:///path/to/locks.db.  A request is a row from
- * its first attempt until its release; the rows of a key, in order, are the
- * wait queue; a row that nobody renews expires.  Each verb is one transaction.
+ * the first attempt until the release; the rows of a key, in order, are the
+ * wait queue; a row without renewal expires.  Each verb is a transaction.
  */
 #include <dlock/backend.h>
 #include <sqlite3.h>
@@ -20,7 +20,7 @@ struct session {
 	char boot[40]; /* boot-time clocks of two boots do not compare */
 };
 
-/* One thread uses SQLite at a time, and none during a fork. */
+/* A single thread uses SQLite at a time, and no thread during a fork. */
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
 
 static void lock(void)
@@ -58,7 +58,7 @@ static void set_patience(struct session *s, dlk_time deadline)
 	sqlite3_busy_timeout(s->db, (int)((deadline - dlk_now()) / 1000000));
 }
 
-/* A statement with its parameters: ?1 key, ?2 owner, ?3 the clock, ?4 the boot,
+/* A statement with parameters: ?1 key, ?2 owner, ?3 the clock, ?4 the boot,
  * ?5 a number, ?6 prefix, ?7 mode.  NULL: see failed(). */
 static sqlite3_stmt *ready(struct session *s, const char *sql,
 			   const struct dlk_request *r, int64_t number)
@@ -78,7 +78,7 @@ static sqlite3_stmt *ready(struct session *s, const char *sql,
 	return q;
 }
 
-/* Run a statement that answers no rows; sqlite3_changes() tells what it did. */
+/* Run a statement without rows; sqlite3_changes() counts the changes. */
 static int change(struct session *s, const char *sql,
 		  const struct dlk_request *r, int64_t number,
 		  struct dlk_error *err)
@@ -110,7 +110,7 @@ static int begin(struct session *s, dlk_time deadline, struct dlk_error *err)
 	return rc;
 }
 
-/* Commit if `rc` is 0, else undo all; returns what came of it. */
+/* Commit if `rc` is 0, else undo all; returns the result of both. */
 static int end(struct session *s, int rc, struct dlk_error *err)
 {
 	if (rc == 0)
@@ -182,7 +182,7 @@ static int my_turn(struct session *s, const struct dlk_request *r, int *granted,
 	return rc;
 }
 
-/* Larger than any before, and than the clock: the file may be a new one. */
+/* Larger than all before, and than the clock: the file may be new. */
 static int give_token(struct session *s, struct dlk_ticket *t,
 		      struct dlk_error *err)
 {
@@ -271,7 +271,7 @@ static int s_release(struct dlk_ticket *t, dlk_time deadline,
 	uint64_t granted = t->token;
 	int rc = begin(s, deadline, err);
 
-	t->token = 0; /* from here on, that the row is gone proves nothing */
+	t->token = 0; /* from here on a missing row proves no loss */
 	if (rc != 0)
 		return rc;
 	rc = change(s, "DELETE FROM request WHERE " MINE, &t->request, 0, err);
