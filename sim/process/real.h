@@ -5,6 +5,7 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <sys/epoll.h>
 
@@ -26,6 +27,10 @@ int real_join(pthread_t thread, void **result) REAL("pthread_join");
 int real_poll(struct pollfd *fds, nfds_t n, int ms) REAL("poll");
 int real_epoll_wait(int fd, struct epoll_event *events, int room, int ms)
 	REAL("epoll_wait");
+int real_epoll_pwait2(int fd, struct epoll_event *events, int room,
+		      const struct timespec *ts, const sigset_t *mask)
+	REAL("epoll_pwait2");
+ssize_t real_recv(int fd, void *to, size_t size, int flags) REAL("recv");
 int real_epoll_ctl(int fd, int what, int of, struct epoll_event *event)
 	REAL("epoll_ctl");
 int real_eventfd_write(int fd, uint64_t value) REAL("eventfd_write");

@@ -37,10 +37,18 @@ void sim_way_put(struct sim_way *w, const void *bytes, size_t len, int64_t at)
 {
 	struct sim_packet *p = sim_alloc(sizeof(*p));
 
+	p->from = sim_sched_now();
 	p->at = w->at = at > w->at ? at : w->at;
 	sim_bytes_add(&p->bytes, bytes, len);
 	*w->last = p;
 	w->last = &p->next;
+}
+
+void sim_way_hurry(struct sim_way *w, int64_t at)
+{
+	for (struct sim_packet *p = w->first; p; p = p->next)
+		p->at = p->at < at ? p->at : at;
+	w->at = w->at < at ? w->at : at;
 }
 
 int64_t sim_way_due(const struct sim_way *w)

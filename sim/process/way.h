@@ -11,7 +11,7 @@
 struct sim_packet {
 	struct sim_packet *next;
 	struct sim_bytes bytes;
-	int64_t at;
+	int64_t from, at;
 };
 
 struct sim_way {
@@ -27,6 +27,9 @@ void sim_way_end(struct sim_way *w);
 /* The bytes arrive at `at`, or later: not before any other packet, nor before
  * the end of a clog. */
 void sim_way_put(struct sim_way *w, const void *bytes, size_t len, int64_t at);
+
+/* All packets arrive at `at` at the latest, and the clog ends. */
+void sim_way_hurry(struct sim_way *w, int64_t at);
 
 /* When the first packet arrives. */
 int64_t sim_way_due(const struct sim_way *w);

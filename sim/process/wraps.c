@@ -2,10 +2,12 @@
 /* The wraps: calls by which a thread waits, wakes another thread, or reads the
  * clock or random bytes. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/random.h>
+#include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <time.h>
 
@@ -207,6 +209,42 @@ WRAP(int, epoll_wait, int fd, struct epoll_event *events, int room, int ms)
 	sim_sched_point("epoll");
 	poll_until(&p, 1, end_after_ms(ms));
 	return real_epoll_wait(fd, events, room, 0);
+}
+
+WRAP(int, epoll_pwait2, int fd, struct epoll_event *events, int room,
+     const struct timespec *ts, const sigset_t *mask)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	if (!sim_sched_is_on())
+		return real_epoll_pwait2(fd, events, room, ts, mask);
+	sim_sched_point("epoll");
+	poll_until(&p, 1, ts ? sim_sched_now() + ns_of(ts) : SIM_FOREVER);
+	return real_epoll_wait(fd, events, room, 0);
+}
+
+/* When does a read of a socket end at the latest? */
+static int64_t read_until(int fd, int flags)
+{
+	struct timeval tv = { 0 };
+	socklen_t len = sizeof(tv);
+	int64_t us;
+
+	if (flags & MSG_DONTWAIT || fcntl(fd, F_GETFL) & O_NONBLOCK)
+		return 0;
+	(void)getsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, &len);
+	us = tv.tv_sec * INT64_C(1000000) + tv.tv_usec;
+	return us == 0 ? SIM_FOREVER : sim_sched_now() + us * 1000;
+}
+
+WRAP(ssize_t, recv, int fd, void *to, size_t size, int flags)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	if (!sim_sched_is_on())
+		return real_recv(fd, to, size, flags);
+	poll_until(&p, 1, read_until(fd, flags));
+	return real_recv(fd, to, size, flags | MSG_DONTWAIT);
 }
 
 WRAP(int, epoll_ctl, int fd, int what, int of, struct epoll_event *event)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A model ZooKeeper in a simulated process: a thread of the process.  All
- * connections of the process lead to this server, by pairs of sockets; bytes
- * take virtual time.  The linker leads connect(), send() and close() here.
+ * A model ZooKeeper in a simulated process: a single server, or a leader with
+ * two followers.
  */
 #ifndef DLOCK_SIM_PROCESS_ZK_SERVER_H
 #define DLOCK_SIM_PROCESS_ZK_SERVER_H
@@ -10,7 +9,7 @@
 #include "sim/base/chance.h"
 #include "sim/process/zk_weather.h"
 
-enum { SIM_ZK_TICK_MS = 100, SIM_ZK_PORT = 2181 };
+enum { SIM_ZK_TICK_MS = 100, SIM_ZK_PORT = 2181, SIM_ZK_PORTS = 3 };
 
 /* Start a server, or a leader with so many followers, at the ports from
  * SIM_ZK_PORT on; without faults. */
