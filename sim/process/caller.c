@@ -4,60 +4,10 @@
 #include <dlock/async.h>
 
 #include "sim/process/sched.h"
+#include "sim/process/upgrader.h"
 #include "sim/process/use.h"
 
 /* ---- Acquires that wait -------------------------------------------------- */
-
-static int64_t draw_timeout(struct sim_caller *me, int may_wait)
-{
-	switch (sim_caller_draw(me, "timeout", may_wait ? 4 : 2)) {
-	case 0:
-		return 0;
-	case 1:
-		return (int64_t)sim_caller_draw(me, "ms", 50) + 1;
-	default:
-		return DLOCK_FOREVER;
-	}
-}
-
-static int acquire(struct sim_use *u, int64_t timeout_ms)
-{
-	int64_t begun = sim_sched_now(), stalled = sim_sched_stalled();
-	int rc;
-
-	sim_sched_tell("caller %d asks for %p, side %d, for %d ms", u->owner,
-		       (void *)u->name, (int)u->side, (int)timeout_ms);
-	u->by->waits = timeout_ms < 0;
-	if (u->side == SIM_READ)
-		rc = dlock_acquire_shared(u->lock, timeout_ms, &u->hold);
-	else
-		rc = dlock_acquire(u->lock, timeout_ms, &u->hold);
-	u->by->waits = 0;
-	sim_judge_returned("an acquire", begun, stalled, timeout_ms);
-	if (!sim_may_end(u->by->play, rc, timeout_ms))
-		sim_unexpected("an acquire", rc);
-	if (rc == DLOCK_OK)
-		sim_judge_granted(u->name, u->side, u->hold, u->owner, begun,
-				  stalled);
-	return rc;
-}
-
-static struct sim_use draw_use(struct sim_caller *me)
-{
-	struct sim_play *p = me->play;
-	size_t i = sim_caller_draw(me, "name", p->n_names);
-	struct sim_use u = {
-		me,        &p->names[i], p->handles[me->client].lock[i],
-		SIM_WRITE, NULL,         me->number
-	};
-
-	if (u.name->kind == SIM_PERMITS)
-		u.side = SIM_PERMIT;
-	else if (u.name->kind == SIM_READ_WRITE &&
-		 sim_caller_draw(me, "reads", 2))
-		u.side = SIM_READ;
-	return u;
-}
 
 /* Take the lock again, or as a writer the read side. */
 static void take_again(const struct sim_use *u)
@@ -69,30 +19,23 @@ static void take_again(const struct sim_use *u)
 	if (u->side == SIM_WRITE && u->name->kind == SIM_READ_WRITE &&
 	    sim_caller_draw(u->by, "down", 2))
 		again.side = SIM_READ;
-	if (acquire(&again, draw_timeout(u->by, 0)) != DLOCK_OK)
+	if (sim_use_acquire(&again, sim_draw_timeout(u->by, 0)) != DLOCK_OK)
 		return;
-	sim_use_for_a_while(&again);
-	sim_use_release(&again, again.hold);
+	sim_use_hold(&again);
+	sim_use_release(&again);
 }
 
 static void take(struct sim_caller *me)
 {
-	struct sim_use u = draw_use(me);
+	struct sim_use u = sim_use_draw(me);
 
-	if (u.side == SIM_READ && me->play->upgrades &&
-	    sim_caller_draw(me, "upgrades", 2)) {
-		int64_t timeout_ms = draw_timeout(me, 1);
-
-		sim_use_upgradeable(&u, timeout_ms, draw_timeout(me, 1));
+	if (sim_use_acquire(&u, sim_draw_timeout(me, 1)) != DLOCK_OK)
 		return;
-	}
-	if (acquire(&u, draw_timeout(me, 1)) != DLOCK_OK)
-		return;
-	sim_use_for_a_while(&u);
+	sim_use_hold(&u);
 	if (sim_caller_draw(me, "again", 4) == 0 &&
 	    dlock_check(u.hold) == DLOCK_OK)
 		take_again(&u);
-	sim_use_release(&u, u.hold);
+	sim_use_release(&u);
 }
 
 /* ---- Multi-locks --------------------------------------------------------- */
@@ -105,7 +48,7 @@ static void take_both(struct sim_caller *me)
 		       p->n_clients;
 	size_t first = sim_caller_draw(me, "name", p->n_names - 1);
 	struct sim_name *names[] = { &p->names[first], &p->names[first + 1] };
-	int64_t timeout_ms = draw_timeout(me, 1), begun = sim_sched_now();
+	int64_t timeout_ms = sim_draw_timeout(me, 1), begun = sim_sched_now();
 	int64_t stalled = sim_sched_stalled();
 	dlock_lock *both;
 	dlock_hold *h;
@@ -184,9 +127,9 @@ static void process_until(struct sim_caller *me, const struct outcome *o)
 static void begin(struct sim_caller *me)
 {
 	struct sim_play *p = me->play;
-	int64_t timeout_ms = draw_timeout(me, 1);
+	int64_t timeout_ms = sim_draw_timeout(me, 1);
 	struct outcome o = {
-		.use = draw_use(me),
+		.use = sim_use_draw(me),
 		.begun = sim_sched_now(),
 		.stalled = sim_sched_stalled(),
 	};
@@ -203,7 +146,7 @@ static void begin(struct sim_caller *me)
 	rc = dlock_acquire_start(u->lock, timeout_ms, note, &o, &op);
 	if (rc != DLOCK_OK)
 		sim_unexpected("dlock_acquire_start", rc);
-	if (p->may_cancel && sim_caller_draw(me, "cancel", 3) == 0) {
+	if (p->terms.may_cancel && sim_caller_draw(me, "cancel", 3) == 0) {
 		o.begun = SIM_FOREVER; /* no thread may process meanwhile */
 		sim_nap((int64_t)sim_caller_draw(me, "nap", 5000) * 1000);
 		rc = dlock_cancel_op(p->client[me->client], op);
@@ -215,8 +158,8 @@ static void begin(struct sim_caller *me)
 		sim_unexpected("an acquire that was begun", o.rc);
 	if (o.rc != DLOCK_OK)
 		return;
-	sim_use_for_a_while(u);
-	sim_use_release(u, u->hold);
+	sim_use_hold(u);
+	sim_use_release(u);
 }
 
 /* ---- The rest ------------------------------------------------------------ */
@@ -225,12 +168,12 @@ static void meddle(struct sim_caller *me)
 {
 	struct sim_play *p = me->play;
 	size_t client = sim_caller_draw(me, "whose", p->n_clients);
-	struct sim_use u = draw_use(me);
+	struct sim_use u = sim_use_draw(me);
 	int rc = DLOCK_OK;
 
 	switch (sim_caller_draw(me, "deed", 4)) {
 	case 0:
-		if (p->may_cancel)
+		if (p->terms.may_cancel)
 			dlock_cancel(
 				p->handles[client].lock[u.name - p->names]);
 		return;
@@ -238,7 +181,7 @@ static void meddle(struct sim_caller *me)
 		rc = dlock_revoke(u.lock, 1000);
 		break;
 	case 2:
-		if (!p->may_break)
+		if (!p->terms.may_break)
 			break;
 		sim_sched_tell("caller %d breaks %p", me->number,
 			       (void *)u.name);
@@ -249,7 +192,7 @@ static void meddle(struct sim_caller *me)
 		if (u.name->kind == SIM_PERMITS)
 			rc = DLOCK_OK;
 	}
-	if (rc != DLOCK_OK && !(rc == DLOCK_EUNREACHABLE && p->may_lose))
+	if (rc != DLOCK_OK && !(rc == DLOCK_EUNREACHABLE && p->terms.may_lose))
 		sim_unexpected("a deed", rc);
 }
 
@@ -274,8 +217,14 @@ void *sim_caller_run(void *caller)
 			break;
 		case 3:
 		case 4:
-			if (me->play->n_names > 1 && !me->play->closes)
+			if (me->play->n_names > 1 && !me->play->terms.closes)
 				take_both(me);
+			break;
+		case 5:
+			if (me->play->terms.upgrades && !me->play->terms.closes)
+				sim_caller_upgrade(me);
+			else
+				take(me);
 			break;
 		default:
 			take(me);

@@ -8,13 +8,15 @@
 
 #include "sim/base/chance.h"
 #include "sim/process/judge.h"
+#include "sim/process/terms.h"
 
 enum { SIM_NAMES = 3, SIM_CALLERS = 5, SIM_CLIENTS = 3 };
 
 /* The handles of a client.  The callers of the client share these. */
 struct sim_handles {
 	dlock_lock *lock[SIM_NAMES];
-	dlock_lock *loose[SIM_NAMES]; /* unbound */
+	dlock_lock *loose[SIM_NAMES];       /* unbound */
+	dlock_lock *upgradeable[SIM_NAMES]; /* or NULL */
 };
 
 struct sim_play {
@@ -24,14 +26,8 @@ struct sim_play {
 	dlock_client *client[SIM_CLIENTS];
 	struct sim_handles handles[SIM_CLIENTS];
 	size_t n_clients;
-	int calm;     /* the store answers at once, and no hold is lost */
-	int may_fail; /* an answer may come too late */
-	int may_lose, may_break, may_cancel;
-	int upgrades;
-	int64_t told_ns;
-	int64_t nap_ns; /* a hold is a few naps of up to so long */
-	int closes;             /* a client is closed while callers wait */
-	size_t closing;         /* the client, once the close has begun */
+	struct sim_terms terms;
+	size_t closing; /* the client, once the close has begun */
 	int close_has_begun;
 };
 

@@ -14,6 +14,7 @@ static struct entry {
 	enum sim_side side;
 	int caller;
 	int told, early; /* of the loss; perhaps, of an earlier hold there */
+	int lost;
 } entries[ENTRIES];
 
 /* Holds lost before the judge knew the hold. */
@@ -22,6 +23,7 @@ static size_t n_early;
 
 static struct sim_rules rules;
 static uint64_t grants;
+static int64_t excused_until;
 
 void sim_judge_begin(const struct sim_rules *r)
 {
@@ -31,6 +33,17 @@ void sim_judge_begin(const struct sim_rules *r)
 uint64_t sim_judge_grants(void)
 {
 	return grants;
+}
+
+void sim_judge_excuse(int64_t until)
+{
+	if (until > excused_until)
+		excused_until = until;
+}
+
+static int may_overlap(void)
+{
+	return rules.may_overlap || sim_sched_now() < excused_until;
 }
 
 static int excludes(const struct entry *one, const struct entry *other)
@@ -45,7 +58,7 @@ static void check_alone(const struct entry *mine)
 {
 	uint32_t taken = 0;
 
-	if (rules.may_overlap || dlock_check(mine->hold) != DLOCK_OK)
+	if (may_overlap() || dlock_check(mine->hold) != DLOCK_OK)
 		return;
 	for (size_t i = 0; i < ENTRIES; i++) {
 		const struct entry *s = &entries[i];
@@ -75,7 +88,7 @@ static void check_token(const struct entry *mine)
 		    dlock_token(entries[i].hold) == token)
 			return;
 	}
-	if (rules.may_overlap || dlock_check(mine->hold) != DLOCK_OK)
+	if (may_overlap() || dlock_check(mine->hold) != DLOCK_OK)
 		return;
 	if (token <= n->largest[0] || (!shared && token <= n->largest[1]))
 		sim_sched_fail("token %" PRIu64 " after %" PRIu64
@@ -83,6 +96,22 @@ static void check_token(const struct entry *mine)
 			       token, n->largest[0], n->largest[1]);
 	if (token > n->largest[shared])
 		n->largest[shared] = token;
+}
+
+/* What is lost stays lost. */
+static void look_at_all(void)
+{
+	for (size_t i = 0; i < ENTRIES; i++) {
+		struct entry *s = &entries[i];
+
+		if (!rules.looks || !s->name)
+			continue;
+		if (dlock_check(s->hold) != DLOCK_OK)
+			s->lost = 1;
+		else if (s->lost)
+			sim_sched_fail("caller %d holds again what was lost",
+				       s->caller);
+	}
 }
 
 static int was_told(const dlock_hold *hold)
@@ -114,13 +143,14 @@ void sim_judge_granted(struct sim_name *name, enum sim_side side,
 		sim_sched_fail("a lock was free for %" PRId64
 			       " ms while caller %d waited",
 			       (sim_sched_now() - from) / SIM_MS, caller);
-	entries[i] =
-		(struct entry){ name, hold, side, caller, 0, was_told(hold) };
+	entries[i] = (struct entry){ name, hold,           side, caller,
+				     0,    was_told(hold), 0 };
 	name->holds++;
 	grants++;
 	sim_sched_tell("caller %d has %p, side %d, hold %p", caller,
 		       (void *)name, (int)side, (void *)hold);
 	sim_sched_mix(dlock_token(hold) ^ (uint64_t)caller);
+	look_at_all();
 	check_alone(&entries[i]);
 	check_token(&entries[i]);
 }
@@ -142,6 +172,7 @@ void sim_judge_releasing(dlock_hold *hold, int caller)
 	if (!s)
 		sim_sched_fail("caller %d releases without a hold", caller);
 	sim_sched_tell("caller %d releases %p", caller, (void *)s->name);
+	look_at_all();
 	s->name->holds--;
 	s->name->free_since = SIM_FOREVER;
 	s->name = NULL;
@@ -158,6 +189,7 @@ void sim_judge_released(struct sim_name *name, int rc)
 void sim_judge_lost(const dlock_hold *hold)
 {
 	sim_sched_tell("hold %p is lost", (const void *)hold);
+	look_at_all();
 	if (!rules.may_lose)
 		sim_sched_fail("a hold was lost without a cause");
 }

@@ -9,13 +9,13 @@
 
 #include <dlock/dlock.h>
 
-enum sim_kind { SIM_MUTUAL, SIM_READ_WRITE, SIM_PERMITS };
+enum sim_lock_kind { SIM_MUTUAL, SIM_READ_WRITE, SIM_PERMITS };
 
 /* The side that a hold is of. */
 enum sim_side { SIM_WRITE, SIM_READ, SIM_PERMIT };
 
 struct sim_name {
-	enum sim_kind kind;
+	enum sim_lock_kind kind;
 	uint32_t permits;
 	uint64_t largest[2]; /* tokens of write sides, and of the others */
 	int64_t free_since;  /* while there is no hold */
@@ -25,12 +25,17 @@ struct sim_name {
 struct sim_rules {
 	int may_lose;       /* a hold may be lost */
 	int may_overlap;    /* ... before the holder can know */
+	int looks;          /* at all holds, whenever a caller is heard of */
 	int64_t late_ns;    /* after which a free lock has its next holder */
 	int64_t overdue_ns; /* after the timeout a call has returned */
 	int64_t told_ns;    /* after the loss the holder is told */
 };
 
 void sim_judge_begin(const struct sim_rules *rules);
+
+/* The store has declared a loss: until then holds may overlap, and tokens may
+ * be out of order. */
+void sim_judge_excuse(int64_t until);
 
 /* The acquire began at `asked_at`, after so many nanoseconds of stalls.
  * SIM_FOREVER: how long it took is not judged. */

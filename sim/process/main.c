@@ -18,6 +18,7 @@
 
 #include "sim/base/seeds.h"
 #include "sim/process/play.h"
+#include "sim/process/scene.h"
 
 /* A longer play does not end. */
 enum { REAL_S = 60, CHECK_EVERY = 10 };
@@ -25,7 +26,8 @@ enum { REAL_S = 60, CHECK_EVERY = 10 };
 struct options {
 	struct sim_seeds seeds;
 	uint64_t bad;
-	int checks, on_zk;
+	int checks;
+	const struct sim_scene *scene;
 };
 
 /* The child's part. */
@@ -34,7 +36,7 @@ static void play(const struct options *o, uint64_t seed, int tells, int to)
 	struct sim_outcome out;
 
 	alarm(REAL_S);
-	sim_play_seed(seed, tells, o->on_zk, &out);
+	sim_play_seed(seed, tells, o->scene, &out);
 	if (write(to, &out, sizeof(out)) != sizeof(out))
 		_exit(2);
 	_exit(0);
@@ -87,19 +89,19 @@ static int read_options(struct options *o, char **argv)
 			o->bad = strtoull(*++argv, NULL, 10);
 		else if (strcmp(*argv, "--seeds") == 0 && argv[1])
 			o->seeds.n = strtoull(*++argv, NULL, 10);
-		else if (strcmp(*argv, "--store") == 0 && argv[1] &&
-			 (strcmp(argv[1], "zk") == 0 ||
-			  strcmp(argv[1], "mem") == 0))
-			o->on_zk = strcmp(*++argv, "zk") == 0;
+		else if (strcmp(*argv, "--store") == 0 && argv[1])
+			o->scene = sim_scene_find(*++argv);
 		else if (sim_seeds_read(&o->seeds, *argv) != 0)
 			return -1;
 	}
-	return 0;
+	return o->scene ? 0 : -1;
 }
 
 int main(int argc, char **argv)
 {
-	struct options o = { .seeds = sim_seeds_default(), .bad = UINT64_MAX };
+	struct options o = { .seeds = sim_seeds_default(),
+			     .bad = UINT64_MAX,
+			     .scene = &sim_mem_scene };
 	uint64_t bad = 0, grants = 0, draws = 0, hash = 0, n = 0;
 	int64_t ms = 0;
 

@@ -10,9 +10,10 @@ struct sim_outcome {
 	int64_t ms; /* of virtual time */
 };
 
-/* Play `seed`, on mem: or with a model ZooKeeper; then this process is to end.
- * A flaw ends the process with 1. */
-void sim_play_seed(uint64_t seed, int tells, int on_zk,
+struct sim_scene;
+
+/* Play `seed`; then this process is to end.  A flaw ends the process with 1. */
+void sim_play_seed(uint64_t seed, int tells, const struct sim_scene *scene,
 		   struct sim_outcome *out);
 
 #endif

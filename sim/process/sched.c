@@ -2,17 +2,13 @@
 #include "sim/process/sched.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdarg.h>
+#include <stdio.h>
 #include <sys/eventfd.h>
-#include <unistd.h>
 
+#include "sim/process/clock.h"
 #include "sim/process/real.h"
 
 enum { THREADS = 256, ALARMS = 8 };
-
-/* A look at the clock takes so long. */
-#define TICK_NS 100
 
 /* A run of this length has stuck threads. */
 #define LONGEST (INT64_C(3600) * 1000 * SIM_MS)
@@ -41,9 +37,8 @@ static struct {
 	} alarms[ALARMS];
 	size_t n_alarms;
 	int look;
-	int64_t now, stalled;
+	int64_t stalled;
 	uint64_t hash;
-	int traced;
 	struct sim_chance *chance;
 	struct sim_sched_weather weather;
 } s = { .mu = PTHREAD_MUTEX_INITIALIZER };
@@ -55,7 +50,7 @@ static _Thread_local struct thread *me;
 static void ring(void)
 {
 	for (size_t i = 0; i < s.n_alarms; i++) {
-		if (s.alarms[i].at > s.now)
+		if (s.alarms[i].at > sim_sched_now())
 			continue;
 		s.alarms[i].at = SIM_FOREVER;
 		real_eventfd_write(s.alarms[i].fd, 1);
@@ -64,7 +59,8 @@ static void ring(void)
 	for (size_t i = 0; i < s.n; i++) {
 		struct thread *t = s.v[i];
 
-		if (t->wait == SIM_READY || t->ended || t->until > s.now)
+		if (t->wait == SIM_READY || t->ended ||
+		    t->until > sim_sched_now())
 			continue;
 		t->wait = SIM_READY;
 		t->timed_out = 1;
@@ -107,8 +103,8 @@ static void jump(void)
 		all_wait("deadlock: all threads wait, and for no time");
 	if (at > LONGEST)
 		all_wait("the process does not come to an end");
-	if (at > s.now)
-		s.now = at;
+	if (at > sim_sched_now())
+		sim_clock_set(at);
 }
 
 /* ---- Whose turn it is ---------------------------------------------------- */
@@ -163,6 +159,18 @@ static void hand_over(void)
 	real_mutex_unlock(&s.mu);
 }
 
+/* The thread that runs does not for a while, and others do.  A call that begins
+ * meanwhile is excused as well. */
+static void stop(void)
+{
+	int64_t ns = 1 + (int64_t)sim_draw(s.chance, "stopped",
+					   (uint64_t)s.weather.stop_ns);
+
+	s.stalled += ns;
+	sim_sched_wait(SIM_SLEEP, NULL, sim_sched_now() + ns);
+	s.stalled += ns;
+}
+
 void sim_sched_point(const char *site)
 {
 	if (sim_happens(s.chance, "stall", s.weather.stall_rate)) {
@@ -170,11 +178,13 @@ void sim_sched_point(const char *site)
 			     (int64_t)sim_draw(s.chance, "stalled",
 					       (uint64_t)s.weather.stall_ns);
 
-		s.now += ns;
+		sim_clock_set(sim_sched_now() + ns);
 		s.stalled += ns;
 	}
-	if (s.weather.switch_rate <= 1 ||
-	    sim_happens(s.chance, site, s.weather.switch_rate))
+	if (sim_happens(s.chance, "stop", s.weather.stop_rate))
+		stop();
+	else if (s.weather.switch_rate <= 1 ||
+		 sim_happens(s.chance, site, s.weather.switch_rate))
 		hand_over();
 }
 
@@ -184,7 +194,7 @@ int sim_sched_wait(enum sim_wait what, const void *on, int64_t until)
 	me->until = until;
 	me->timed_out = 0;
 	me->wait = what;
-	if (until <= s.now) {
+	if (until <= sim_sched_now()) {
 		me->wait = SIM_READY;
 		me->timed_out = 1;
 	} else if (what == SIM_COND &&
@@ -325,16 +335,6 @@ int sim_sched_is_on(void)
 	return me != NULL;
 }
 
-int64_t sim_sched_now(void)
-{
-	return s.now;
-}
-
-int64_t sim_sched_tick(void)
-{
-	return s.now += TICK_NS;
-}
-
 int64_t sim_sched_stalled(void)
 {
 	return s.stalled;
@@ -363,38 +363,4 @@ void sim_sched_mix(uint64_t value)
 {
 	s.hash = (s.hash ^ value) * UINT64_C(0x100000001b3);
 	s.hash ^= s.hash >> 29;
-}
-
-static void print(const char *format, va_list ap)
-{
-	fprintf(stderr, "at %" PRId64 ".%06" PRId64 " ms: ", s.now / SIM_MS,
-		s.now % SIM_MS);
-	vfprintf(stderr, format, ap);
-	fputc('\n', stderr);
-}
-
-void sim_sched_trace(int on)
-{
-	s.traced = on;
-}
-
-void sim_sched_tell(const char *format, ...)
-{
-	va_list ap;
-
-	if (!s.traced)
-		return;
-	va_start(ap, format);
-	print(format, ap);
-	va_end(ap);
-}
-
-void sim_sched_fail(const char *format, ...)
-{
-	va_list ap;
-
-	va_start(ap, format);
-	print(format, ap);
-	va_end(ap);
-	_exit(1);
 }

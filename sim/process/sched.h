@@ -28,7 +28,9 @@ enum sim_wait { SIM_READY, SIM_MUTEX, SIM_COND, SIM_SLEEP, SIM_POLL, SIM_JOIN };
 struct sim_sched_weather {
 	uint64_t switch_rate;   /* hand over in 1 of so many calls */
 	uint64_t stall_rate;    /* stall in 1 of so many calls; 0: never */
+	uint64_t stop_rate;     /* ... or only the thread; 0: never */
 	int64_t stall_ns;       /* at most */
+	int64_t stop_ns;        /* of a thread, at most */
 	uint64_t spurious_rate; /* wake a waiter without a signal; 0: never */
 };
 
@@ -42,7 +44,8 @@ void sim_sched_weather(const struct sim_sched_weather *weather);
 /* Is the caller a thread of the process? */
 int sim_sched_is_on(void);
 
-/* Return the nanoseconds since the process began, and the sum of stalls. */
+/* Return the nanoseconds since the process began, and the sum of stalls, also
+ * of single threads. */
 int64_t sim_sched_now(void);
 int64_t sim_sched_stalled(void);
 
@@ -88,7 +91,7 @@ __attribute__((format(printf, 1, 2))) void sim_sched_tell(const char *format,
 							  ...);
 
 /* Report a flaw, and end the process with code 1. */
-__attribute__((format(printf, 1, 2), noreturn)) void
-sim_sched_fail(const char *format, ...);
+__attribute__((format(printf, 1, 2), noreturn)) void sim_sched_fail(
+	const char *format, ...);
 
 #endif

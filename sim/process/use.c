@@ -3,6 +3,9 @@
 
 #include "sim/process/sched.h"
 
+/* A holder knows of a loss so soon. */
+#define TOLD_NS (1000 * SIM_MS)
+
 size_t sim_caller_draw(struct sim_caller *me, const char *site, size_t n)
 {
 	return (size_t)sim_draw(me->play->chance, site, n);
@@ -18,6 +21,7 @@ void sim_unexpected(const char *call, int rc)
 	sim_sched_fail("%s returned %d: %s", call, rc, dlock_errmsg());
 }
 
+/* May an acquire end with `rc`? */
 int sim_may_end(const struct sim_play *p, int rc, int64_t timeout_ms)
 {
 	switch (rc) {
@@ -26,129 +30,107 @@ int sim_may_end(const struct sim_play *p, int rc, int64_t timeout_ms)
 	case DLOCK_EBUSY:
 		return timeout_ms >= 0;
 	case DLOCK_ECANCELED:
-		return p->may_cancel || p->close_has_begun;
+		return p->terms.may_cancel || p->close_has_begun;
 	case DLOCK_EUNREACHABLE:
-		return p->may_fail && timeout_ms >= 0;
+		return p->terms.may_fail && timeout_ms >= 0;
 	case DLOCK_ELOST:
-		return p->may_lose;
+		return p->terms.may_lose;
 	default:
 		return 0;
 	}
-}
-
-void sim_use_once(dlock_lock *lock)
-{
-	dlock_hold *h;
-	int rc = dlock_acquire(lock, 0, &h);
-
-	if (rc != DLOCK_OK)
-		sim_unexpected("dlock_acquire", rc);
-	rc = dlock_release(h);
-	if (rc != DLOCK_OK)
-		sim_unexpected("dlock_release", rc);
 }
 
 /* Is the hold valid?  The event of a loss comes soon. */
 static int look_at(struct sim_use *u)
 {
 	int rc = dlock_check(u->hold);
+	const struct sim_sched_weather *sched = &u->by->play->terms.sched;
+	int64_t stalled;
 
 	if (rc == DLOCK_OK)
 		return 1;
 	if (rc != DLOCK_ELOST)
 		sim_unexpected("dlock_check", rc);
 	sim_judge_lost(u->hold);
-	sim_nap(u->by->play->told_ns);
+	stalled = sim_sched_stalled();
+	sim_nap(TOLD_NS);
+	if (sched->stop_rate > 0) /* the thread that tells may be stopped */
+		sim_nap(2 * sched->stop_ns + sim_sched_stalled() - stalled);
+	sim_judge_lost(u->hold);
 	if (!u->by->play->close_has_begun) /* and ends all events */
 		sim_judge_told(u->hold);
 	return 0;
 }
 
-void sim_use_release(struct sim_use *u, dlock_hold *hold)
+void sim_use_release(struct sim_use *u)
 {
 	int64_t begun = sim_sched_now(), stalled = sim_sched_stalled();
 	int rc;
 
 	sim_judge_releasing(u->hold, u->owner);
-	rc = dlock_release(hold);
+	rc = dlock_release(u->hold);
 	sim_judge_released(u->name, rc);
-	sim_judge_returned("a release", begun, stalled, 0);
+	sim_judge_returned("a release", begun, stalled,
+			   u->by->play->terms.close_ms);
 }
 
-void sim_use_for_a_while(struct sim_use *u)
+void sim_use_hold(struct sim_use *u)
 {
 	for (size_t n = sim_caller_draw(u->by, "naps", 3); n > 0; n--) {
 		sim_nap((int64_t)sim_caller_draw(u->by, "nap", 20000) *
-			(u->by->play->nap_ns / 20000));
+			(u->by->play->terms.nap_ns / 20000));
 		if (!look_at(u))
 			return;
 	}
 }
 
-/* ---- Upgrades ------------------------------------------------------------ */
-
-static dlock_lock *new_upgradeable(dlock_lock *rwlock)
+int64_t sim_draw_timeout(struct sim_caller *me, int may_wait)
 {
-	dlock_lock *upgradeable;
-	int rc = dlock_upgradeable_new(&upgradeable, rwlock);
-
-	if (rc != DLOCK_OK)
-		sim_unexpected("dlock_upgradeable_new", rc);
-	return upgradeable;
-}
-
-void sim_use_upgradeable_once(dlock_lock *rwlock)
-{
-	dlock_lock *upgradeable = new_upgradeable(rwlock);
-
-	sim_use_once(upgradeable);
-	dlock_lock_free(upgradeable);
-}
-
-static void upgrade(struct sim_use *u, dlock_lock *upgradeable,
-		    dlock_hold *reads, int64_t timeout_ms)
-{
-	struct sim_use w = *u;
-	int64_t begun = sim_sched_now(), stalled = sim_sched_stalled();
-	int rc;
-
-	sim_sched_tell("caller %d upgrades %p, for %d ms", u->owner,
-		       (void *)u->name, (int)timeout_ms);
-	w.side = SIM_WRITE;
-	rc = dlock_upgrade(upgradeable, reads, timeout_ms, &w.hold);
-	sim_judge_returned("an upgrade", begun, stalled, timeout_ms);
-	if (!sim_may_end(u->by->play, rc, timeout_ms))
-		sim_unexpected("dlock_upgrade", rc);
-	if (rc != DLOCK_OK)
-		return;
-	sim_judge_granted(w.name, w.side, w.hold, w.owner, begun, stalled);
-	sim_use_for_a_while(&w);
-	sim_use_release(&w, w.hold);
-}
-
-void sim_use_upgradeable(struct sim_use *u, int64_t timeout_ms,
-			 int64_t upgrade_ms)
-{
-	int64_t begun = sim_sched_now(), stalled = sim_sched_stalled();
-	dlock_lock *upgradeable = new_upgradeable(u->lock);
-	dlock_hold *reads;
-	int rc;
-
-	sim_sched_tell("caller %d asks for upgradeable %p, for %d ms", u->owner,
-		       (void *)u->name, (int)timeout_ms);
-	rc = dlock_acquire(upgradeable, timeout_ms, &reads);
-	sim_judge_returned("an upgradeable acquire", begun, stalled,
-			   timeout_ms);
-	if (!sim_may_end(u->by->play, rc, timeout_ms))
-		sim_unexpected("an upgradeable acquire", rc);
-	if (rc == DLOCK_OK) {
-		u->hold = dlock_member(reads, 0);
-		sim_judge_granted(u->name, SIM_READ, u->hold, u->owner,
-				  SIM_FOREVER, stalled);
-		sim_use_for_a_while(u);
-		upgrade(u, upgradeable, reads, upgrade_ms);
-		sim_use_for_a_while(u);
-		sim_use_release(u, reads);
+	switch (sim_caller_draw(me, "timeout", may_wait ? 4 : 2)) {
+	case 0:
+		return 0;
+	case 1:
+		return (int64_t)sim_caller_draw(me, "ms", 50) + 1;
+	default:
+		return DLOCK_FOREVER;
 	}
-	dlock_lock_free(upgradeable);
+}
+
+int sim_use_acquire(struct sim_use *u, int64_t timeout_ms)
+{
+	int64_t begun = sim_sched_now(), stalled = sim_sched_stalled();
+	int rc;
+
+	sim_sched_tell("caller %d asks for %p, side %d, for %d ms", u->owner,
+		       (void *)u->name, (int)u->side, (int)timeout_ms);
+	u->by->waits = timeout_ms < 0;
+	if (u->side == SIM_READ)
+		rc = dlock_acquire_shared(u->lock, timeout_ms, &u->hold);
+	else
+		rc = dlock_acquire(u->lock, timeout_ms, &u->hold);
+	u->by->waits = 0;
+	sim_judge_returned("an acquire", begun, stalled, timeout_ms);
+	if (!sim_may_end(u->by->play, rc, timeout_ms))
+		sim_unexpected("an acquire", rc);
+	if (rc == DLOCK_OK)
+		sim_judge_granted(u->name, u->side, u->hold, u->owner, begun,
+				  stalled);
+	return rc;
+}
+
+struct sim_use sim_use_draw(struct sim_caller *me)
+{
+	struct sim_play *p = me->play;
+	size_t i = sim_caller_draw(me, "name", p->n_names);
+	struct sim_use u = {
+		me,        &p->names[i], p->handles[me->client].lock[i],
+		SIM_WRITE, NULL,         me->number
+	};
+
+	if (u.name->kind == SIM_PERMITS)
+		u.side = SIM_PERMIT;
+	else if (u.name->kind == SIM_READ_WRITE &&
+		 sim_caller_draw(me, "reads", 2))
+		u.side = SIM_READ;
+	return u;
 }

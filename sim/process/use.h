@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A caller's hold, from the acquire to the release. */
+/* A caller's use of a lock: from the acquire to the release, for the judge. */
 #ifndef DLOCK_SIM_PROCESS_USE_H
 #define DLOCK_SIM_PROCESS_USE_H
 
@@ -15,27 +15,27 @@ struct sim_use {
 };
 
 size_t sim_caller_draw(struct sim_caller *me, const char *site, size_t n);
+
 void sim_nap(int64_t ns);
+
+/* Fail: `call` returned `rc`. */
 void sim_unexpected(const char *call, int rc);
 
 /* May an acquire end with `rc`? */
 int sim_may_end(const struct sim_play *p, int rc, int64_t timeout_ms);
 
-/* Hold, and end early if the hold is lost. */
-void sim_use_for_a_while(struct sim_use *u);
+/* Draw a timeout; `may_wait`: or none. */
+int64_t sim_draw_timeout(struct sim_caller *me, int may_wait);
 
-/* Release `hold`, of which the judge knows the use's. */
-void sim_use_release(struct sim_use *u, dlock_hold *hold);
+/* Draw a name and a side. */
+struct sim_use sim_use_draw(struct sim_caller *me);
 
-/* Take the upgradeable read side of a read-write lock, and upgrade. */
-void sim_use_upgradeable(struct sim_use *u, int64_t timeout_ms,
-			 int64_t upgrade_ms);
+/* Acquire the lock.  Returns the code. */
+int sim_use_acquire(struct sim_use *u, int64_t timeout_ms);
 
-/* Acquire a lock that is free, and release it. */
-void sim_use_once(dlock_lock *lock);
+/* Hold for a few naps, or until the hold is lost. */
+void sim_use_hold(struct sim_use *u);
 
-/* The same for the upgradeable read side, which needs a lock of another name,
- * too. */
-void sim_use_upgradeable_once(dlock_lock *rwlock);
+void sim_use_release(struct sim_use *u);
 
 #endif

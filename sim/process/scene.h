@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A scene: the store of a play, with the faults there. */
+#ifndef DLOCK_SIM_PROCESS_SCENE_H
+#define DLOCK_SIM_PROCESS_SCENE_H
+
+#include "sim/base/chance.h"
+#include "sim/process/terms.h"
+
+struct sim_scene {
+	const char *name; /* for --store */
+
+	/* Draw the faults, and tell the terms. */
+	void (*draw)(struct sim_terms *t, struct sim_chance *chance);
+
+	/* Start the model server, without faults, and stop the server.  NULL:
+	 * there is no server. */
+	void (*begin)(struct sim_chance *chance);
+	void (*end)(void);
+
+	/* Begin the faults, or end all. */
+	void (*faults)(int begin);
+
+	/* Clog every connection of now, on the way to the server.  NULL:
+	 * not with this store. */
+	void (*strand)(void);
+
+	/* No other fault begins, but bytes under way stay there.  NULL: not
+	 * with this store. */
+	void (*subside)(void);
+
+	/* Has the server a claim to the lock, or semaphore, other than by late
+	 * bytes? */
+	int (*has_claim)(const char *name, int is_semaphore);
+
+	/* Return a key that a client has left in the server, when all holds and
+	 * waits have ended; or NULL. */
+	const char *(*left)(void);
+};
+
+/* NULL: no such scene. */
+const struct sim_scene *sim_scene_find(const char *name);
+
+extern const struct sim_scene sim_mem_scene, sim_zk_scene;
+
+#endif

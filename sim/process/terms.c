@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/process/terms.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/process/scene.h"
+
+static size_t draw(struct sim_chance *chance, const char *site, size_t n)
+{
+	return (size_t)sim_draw(chance, site, n);
+}
+
+static void draw_sched(struct sim_sched_weather *w, struct sim_chance *c)
+{
+	static const uint64_t rates[] = { 1, 2, 4, 16, 64 };
+
+	w->switch_rate = rates[draw(c, "switches", 5)];
+	w->stall_rate = draw(c, "stalls", 4) == 0 ? 50 + draw(c, "stall", 400) :
+						    0;
+	w->stall_ns = (1 + (int64_t)draw(c, "stalled", 300)) * SIM_MS;
+	w->spurious_rate = draw(c, "spurious", 4) == 0 ? 8 : 0;
+}
+
+void sim_terms_add(struct sim_terms *t, const char *format, size_t value)
+{
+	size_t len = strlen(t->uri);
+
+	t->uri[len++] = strchr(t->uri, '?') ? '&' : '?';
+	snprintf(t->uri + len, sizeof(t->uri) - len, format, value);
+}
+
+static void draw_uri(struct sim_terms *t, struct sim_chance *c)
+{
+	t->scene->draw(t, c);
+	t->sched.stall_ns = t->sched.stall_ns * t->ttl_ms / SIM_TTL_MS;
+	if (draw(c, "keeps", 3) == 0)
+		sim_terms_add(t, "keep=%zums",
+			      1 + draw(c, "keep", (size_t)t->ttl_ms / 2));
+	if (draw(c, "passes", 3) == 0)
+		sim_terms_add(t, "passes=%zu", draw(c, "passed", 5));
+	if (draw(c, "ends", 4) == 0) {
+		sim_terms_add(t, "max_hold=%zums", 100 + draw(c, "end", 100));
+		t->faults = 1;
+	}
+}
+
+/* How late a lock has the next holder. */
+static int64_t late_ms(const struct sim_terms *t)
+{
+	/* A server may be out of reach again and again. */
+	if (t->holds_long)
+		return 200 * SIM_TTL_MS;
+	/* An acquire whose claim was broken pauses before the next attempt. */
+	if (t->may_break || (t->may_fail && !t->calm))
+		return 20 * SIM_TTL_MS;
+	return t->late_ms;
+}
+
+static int stalls(const struct sim_terms *t)
+{
+	return t->sched.stall_rate > 0 || t->sched.stop_rate > 0;
+}
+
+static void draw_rules(struct sim_terms *t, struct sim_chance *c)
+{
+	t->may_break = draw(c, "breaks", 6) == 0;
+	t->may_cancel = draw(c, "cancels", 3) == 0;
+	t->closes = draw(c, "closes", 4) == 0;
+	t->calm = !t->scene->begin && !t->faults && !strstr(t->uri, "delay=");
+	t->may_fail = (t->scene->begin ? t->faults : !t->calm) || stalls(t);
+	t->may_lose = t->faults || t->may_break || t->closes ||
+		      (strstr(t->uri, "ttl=") && stalls(t));
+	t->nap_ns = (t->holds_long ? 2 * SIM_TTL_MS : 20) * SIM_MS;
+	t->rules.may_lose = t->may_lose;
+	t->rules.looks = t->scene->strand != NULL;
+	t->rules.may_overlap = t->may_break || t->overlaps;
+	t->rules.late_ns = late_ms(t) * SIM_MS;
+	t->rules.overdue_ns = (t->calm ? 2 : t->ask_ms) * SIM_MS;
+}
+
+void sim_terms_draw(struct sim_terms *t, const struct sim_scene *scene,
+		    struct sim_chance *chance)
+{
+	*t = (struct sim_terms){ .scene = scene, .ttl_ms = SIM_TTL_MS };
+	draw_sched(&t->sched, chance);
+	draw_uri(t, chance);
+	draw_rules(t, chance);
+}
+
+void sim_terms_tell(const struct sim_terms *t)
+{
+	fprintf(stderr,
+		"%s, switch %d, stall %d or %d of %d ms, spurious %d%s%s%s\n",
+		t->uri, (int)t->sched.switch_rate, (int)t->sched.stall_rate,
+		(int)t->sched.stop_rate, (int)(t->sched.stall_ns / SIM_MS),
+		(int)t->sched.spurious_rate, t->may_break ? ", breaks" : "",
+		t->may_cancel ? ", cancels" : "", t->closes ? ", closes" : "");
+}

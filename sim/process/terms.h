@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The terms of a play: a seed draws them before the play begins. */
+#ifndef DLOCK_SIM_PROCESS_TERMS_H
+#define DLOCK_SIM_PROCESS_TERMS_H
+
+#include <stddef.h>
+
+#include "sim/process/judge.h"
+#include "sim/process/sched.h"
+
+enum { SIM_TTL_MS = 1000 };
+
+struct sim_scene;
+
+struct sim_terms {
+	const struct sim_scene *scene;
+
+	/* Of the store, with sim_scene.draw(). */
+	char uri[160];
+	char plain[160];  /* the same store, without rehearsals */
+	int ports;        /* the clients are spread over so many, which differ
+			   * in the last digit; 0: all have the URI's */
+	int64_t ttl_ms;   /* the longest lease */
+	int faults;       /* an answer may be late, and a hold may be lost */
+	int overlaps;     /* a hold may be lost before the holder can know */
+	int holds_long;   /* callers hold for leases */
+	int upgrades;     /* readers become writers */
+	int64_t close_ms; /* a release returns so soon; with ask_ms */
+	int64_t ask_ms;   /* after the timeout a call has returned */
+	int64_t late_ms;  /* a free lock has a holder so soon, but for faults */
+
+	/* Of the play. */
+	struct sim_sched_weather sched;
+	struct sim_rules rules;
+	int calm;     /* the store answers at once, and no hold is lost */
+	int may_fail; /* an answer may come too late */
+	int may_lose, may_break, may_cancel;
+	int closes;     /* a client is closed while callers wait */
+	int64_t nap_ns; /* a hold is a few naps of up to so long */
+};
+
+void sim_terms_draw(struct sim_terms *t, const struct sim_scene *scene,
+		    struct sim_chance *chance);
+
+/* Append a parameter to the URI. */
+void sim_terms_add(struct sim_terms *t, const char *format, size_t value);
+
+/* Print the terms. */
+void sim_terms_tell(const struct sim_terms *t);
+
+#endif
