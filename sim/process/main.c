@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dlock-sim-process [SEED | FIRST-LAST] [--seeds N] [--check] [--bad N]
- *                   [--store mem|zk]
+ *                   [--store mem|redis|zk]
  *
  * Play N seeds (1) from SEED on, a process for each.  Without SEED the seeds
  * follow from the text in DLOCK_SIM_BASE, or begin at 1.  A single seed tells
@@ -109,7 +109,7 @@ int main(int argc, char **argv)
 	if (read_options(&o, argv) < 0) {
 		fprintf(stderr, "usage: dlock-sim-process [SEED | FIRST-LAST] "
 				"[--seeds N] [--check] [--bad N] "
-				"[--store mem|zk]\n");
+				"[--store mem|redis|zk]\n");
 		return 2;
 	}
 	for (; n < o.seeds.n && bad < o.bad; n++) {

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+
+#include "sim/process/redis_weather.h"
+#include "sim/process/scene.h"
+#include "sim/world/model.h"
+
+enum { US = 1000 };
+
+#define WALL_US (INT64_C(1700000000) * 1000000)
+
+static struct {
+	struct sim_model *model;
+	struct sim_chance *chance;
+	struct sim_redis_weather weather, now;
+	int64_t down_until, loading_until;
+	int64_t deaf_until[SIM_REDIS_PORTS]; /* the server, for a client */
+} s;
+
+static struct sim_memc_time now(void)
+{
+	int64_t us = sim_sched_now() / US;
+
+	return (struct sim_memc_time){ us, us + WALL_US };
+}
+
+static int happens(const char *site, uint64_t rate)
+{
+	return sim_happens(s.chance, site, rate);
+}
+
+/* A time from now. */
+static int64_t draw_until(const char *site, uint64_t us)
+{
+	return sim_sched_now() +
+	       (int64_t)(1 + sim_draw(s.chance, site, us)) * US;
+}
+
+/* ---- Faults of the server ------------------------------------------------ */
+
+/* All lost leases end within a ttl. */
+static void lose(const char *what)
+{
+	sim_sched_tell("the server %s", what);
+	sim_judge_excuse(sim_sched_now() + s.weather.ttl_ms * SIM_MS);
+}
+
+static void restart(int memory)
+{
+	sim_model_restart(s.model, memory, now());
+	s.down_until = draw_until("down", s.now.down_us);
+	s.loading_until = s.down_until + s.down_until - sim_sched_now();
+	sim_model_set_loading(s.model, 1);
+}
+
+static void draw_server_fault(void)
+{
+	const struct sim_redis_weather *w = &s.now;
+
+	if (happens("pause", w->pause_rate))
+		sim_server_pause(draw_until("paused", w->pause_us));
+	if (happens("restart", w->restart_rate)) {
+		sim_sched_tell("the server restarts");
+		restart(1);
+	}
+	if (happens("blank", w->blank_rate)) {
+		lose("restarts with nothing");
+		restart(0);
+	}
+	if (happens("flush", w->flush_rate)) {
+		lose("is flushed");
+		sim_model_flush(s.model);
+	}
+	if (happens("evict", w->evict_rate)) {
+		lose("evicts a key");
+		sim_model_evict(s.model, sim_draw(s.chance, "key", 64));
+	}
+	if (happens("forget", w->forget_rate))
+		sim_model_forget(s.model, 0);
+}
+
+/* ---- Faults of the ways -------------------------------------------------- */
+
+static void clog_to_client(struct sim_wire *w, void *until)
+{
+	w->to_client.at = *(int64_t *)until;
+}
+
+static void clog_to_server(struct sim_wire *w, void *until)
+{
+	w->to_server.at = *(int64_t *)until;
+}
+
+/* The server has the client's requests, answers late, and hears no later
+ * request.  The later the answer is, the more a lease that counts from the
+ * answer is too long. */
+static void cut_off(const struct sim_wire *w)
+{
+	int64_t lease_us = s.now.ttl_ms * 1000;
+	int64_t until = draw_until("late", (uint64_t)lease_us);
+
+	sim_sched_tell("client %d is cut off", w->port);
+	sim_server_each(w->port, clog_to_client, &until);
+	until = draw_until("clog", s.now.clog_us) + lease_us * US;
+	s.deaf_until[w->port] = until;
+	sim_server_each(w->port, clog_to_server, &until);
+}
+
+/* Clog a way, both ways of a client, or the ways to a client. */
+static void draw_clog(struct sim_wire *w)
+{
+	int64_t until;
+
+	if (w->fd < 0 || !happens("clog", s.now.clog_rate))
+		return;
+	until = draw_until("clog", s.now.clog_us);
+	switch (sim_draw(s.chance, "way", 5)) {
+	case 0:
+		clog_to_server(w, &until);
+		break;
+	case 1:
+		clog_to_client(w, &until);
+		break;
+	case 2:
+		sim_server_each(w->port, clog_to_client, &until);
+		break;
+	default:
+		cut_off(w);
+	}
+}
+
+static void draw_faults(struct sim_wire *w)
+{
+	draw_server_fault();
+	draw_clog(w);
+}
+
+/* ---- The model ----------------------------------------------------------- */
+
+static int accept_wire(struct sim_wire *w)
+{
+	if (sim_sched_now() < s.down_until)
+		return 0;
+	w->conn = sim_model_connect(s.model);
+	w->to_server.at = s.deaf_until[w->port];
+	return 1;
+}
+
+static void input(void *conn, const void *bytes, size_t n)
+{
+	sim_peer_input(conn, bytes, n, now());
+}
+
+static struct sim_bytes *output(void *conn)
+{
+	return sim_peer_output(conn);
+}
+
+static int is_closing(void *conn)
+{
+	return sim_peer_is_closing(conn);
+}
+
+static void ended(void *conn)
+{
+	sim_peer_free(conn);
+}
+
+static int64_t due(void)
+{
+	return s.loading_until;
+}
+
+static void ring(void)
+{
+	s.loading_until = SIM_FOREVER;
+	sim_model_set_loading(s.model, 0);
+}
+
+static struct sim_server_type server_type = {
+	.first_port = SIM_REDIS_PORT,
+	.ports = SIM_REDIS_PORTS,
+	.outlives = 1,
+	.hands_over = 1,
+	.accept = accept_wire,
+	.input = input,
+	.output = output,
+	.is_closing = is_closing,
+	.ended = ended,
+	.due = due,
+	.ring = ring,
+	.asked = draw_faults,
+};
+
+/* ---- The scene ----------------------------------------------------------- */
+
+static void draw_redis(struct sim_terms *t, struct sim_chance *chance)
+{
+	sim_redis_weather_draw(&s.weather, t, chance);
+}
+
+static void begin(struct sim_chance *chance)
+{
+	s.chance = chance;
+	s.loading_until = SIM_FOREVER;
+	s.model = sim_model_new(SIM_REDIS, 1, now());
+	server_type.late_ns = s.weather.ttl_ms * SIM_MS / 3;
+	sim_server_start(&server_type, chance);
+}
+
+static void end(void)
+{
+	sim_server_stop();
+	sim_model_free(s.model);
+	s.model = NULL;
+}
+
+static void hurry(struct sim_wire *w, void *none)
+{
+	(void)none;
+	sim_way_hurry(&w->to_server, sim_sched_now());
+	sim_way_hurry(&w->to_client, sim_sched_now());
+}
+
+static void faults(int on)
+{
+	s.now = on ? s.weather : (struct sim_redis_weather){ 0 };
+	sim_server_wires(on ? &s.weather.wires : NULL);
+	if (on || !s.model)
+		return;
+	s.down_until = 0;
+	for (size_t i = 0; i < SIM_REDIS_PORTS; i++)
+		s.deaf_until[i] = 0;
+	sim_server_each(-1, hurry, NULL);
+	sim_server_pause(0);
+}
+
+static void strand(struct sim_wire *w, void *none)
+{
+	int64_t until = draw_until("strand", (uint64_t)s.weather.ttl_ms * 500);
+
+	(void)none;
+	clog_to_server(w, &until);
+}
+
+static void strand_all(void)
+{
+	sim_server_each(-1, strand, NULL);
+}
+
+static void subside(void)
+{
+	s.now = (struct sim_redis_weather){ 0 };
+	sim_server_wires(NULL);
+}
+
+/* Late bytes may make a claim unknown to the client; the claim lasts for a
+ * lease.  Bytes are late after a third of a lease, and may be so
+ * for as long again behind a pause. */
+static int has_claim(const char *name, int is_semaphore)
+{
+	int64_t late_at = sim_server_late_at();
+	struct sim_entry e;
+	char key[32];
+
+	if (late_at > 0 &&
+	    sim_sched_now() < late_at + 2 * s.weather.ttl_ms * SIM_MS)
+		return 0;
+	snprintf(key, sizeof(key), "%cn%s", is_semaphore ? 's' : 'l', name);
+	return sim_model_entry(s.model, key, 0, 0, now(), &e) ||
+	       sim_model_entry(s.model, key, 1, 0, now(), &e);
+}
+
+static const char *left(void)
+{
+	return sim_model_key(s.model, 0, now());
+}
+
+const struct sim_scene sim_redis_scene = {
+	.name = "redis",
+	.draw = draw_redis,
+	.begin = begin,
+	.end = end,
+	.faults = faults,
+	.strand = strand_all,
+	.subside = subside,
+	.has_claim = has_claim,
+	.left = left,
+};

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/process/redis_weather.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A rate, in 1 of `in` weathers; else 0. */
+static uint64_t rate(struct sim_chance *chance, const char *site, uint64_t in,
+		     uint64_t n)
+{
+	return sim_draw(chance, "kind", in) == 0 ?
+		       20 + sim_draw(chance, site, n) :
+		       0;
+}
+
+static uint64_t up_to_ms(struct sim_chance *chance, const char *site,
+			 uint64_t ms)
+{
+	return 1000 * (1 + sim_draw(chance, site, ms));
+}
+
+static void draw_faults(struct sim_redis_weather *w, struct sim_terms *t,
+			struct sim_chance *chance)
+{
+	uint64_t ttl_ms = (uint64_t)w->ttl_ms;
+
+	w->wires.split_rate = rate(chance, "splits", 2, 100) / 20;
+	w->wires.reset_rate = rate(chance, "reset", 3, 300);
+	w->wires.end_rate = rate(chance, "end", 3, 300);
+	w->pause_rate = rate(chance, "pause", 3, 300);
+	w->pause_us = up_to_ms(chance, "paused", 2 * ttl_ms);
+	w->restart_rate = rate(chance, "restart", 3, 300);
+	w->blank_rate = rate(chance, "blank", 6, 300);
+	w->flush_rate = rate(chance, "flush", 8, 300);
+	w->evict_rate = rate(chance, "evict", 8, 300);
+	w->forget_rate = rate(chance, "forget", 3, 100);
+	w->down_us = up_to_ms(chance, "down", 500);
+	w->clog_rate = rate(chance, "clog", 2, 200);
+	t->sched.stop_rate = 10 * rate(chance, "stop", 4, 400);
+	t->sched.stop_ns = (int64_t)up_to_ms(chance, "stops", 3 * ttl_ms / 2) *
+			   1000;
+	w->clog_us = up_to_ms(chance, "clogged", 2 * ttl_ms);
+}
+
+/* The shorter the lease, the more a lease that is too long is beyond the
+ * margin. */
+static int64_t draw_ttl_ms(struct sim_chance *chance)
+{
+	static const int64_t ttls_ms[] = { 300, 500, 1000, 3000 };
+
+	return ttls_ms[sim_draw(chance, "ttl", 4)];
+}
+
+void sim_redis_weather_draw(struct sim_redis_weather *w, struct sim_terms *t,
+			    struct sim_chance *chance)
+{
+	*w = (struct sim_redis_weather){ .ttl_ms = draw_ttl_ms(chance) };
+	w->wires.delay_us = 20 +
+			    sim_draw(chance, "delay",
+				     sim_draw(chance, "near", 2) ? 100 : 3000);
+	t->faults = sim_draw(chance, "faults", 4) != 0;
+	if (t->faults)
+		draw_faults(w, t, chance);
+	t->ttl_ms = w->ttl_ms;
+	t->holds_long = w->clog_rate > 0;
+	t->upgrades = 1;
+	t->close_ms = 2000;
+	t->ask_ms = 1100;
+	t->late_ms = 100;
+	t->ports = SIM_REDIS_PORTS;
+	snprintf(t->uri, sizeof(t->uri),
+		 "redis://127.0.0.1:%d?label=sim&ttl=%dms", SIM_REDIS_PORT,
+		 (int)w->ttl_ms);
+	if (sim_draw(chance, "any", 4) == 0)
+		sim_terms_add(t, "order=any", 0);
+	if (sim_draw(chance, "close", 2) == 0) {
+		t->close_ms = 50 + (int64_t)sim_draw(chance, "closed", 200);
+		sim_terms_add(t, "close=%zums", (size_t)t->close_ms);
+	}
+	memcpy(t->plain, t->uri, sizeof(t->plain));
+}

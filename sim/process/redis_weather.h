@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The faults of a model Redis, and of the ways there. */
+#ifndef DLOCK_SIM_PROCESS_REDIS_WEATHER_H
+#define DLOCK_SIM_PROCESS_REDIS_WEATHER_H
+
+#include "sim/process/server.h"
+#include "sim/process/terms.h"
+
+/* A rate is 1 in so many packets of clients; 0: never. */
+struct sim_redis_weather {
+	struct sim_wires wires;
+	uint64_t pause_rate, pause_us;
+	uint64_t restart_rate; /* with all keys */
+	uint64_t blank_rate;   /* ... or without */
+	uint64_t flush_rate, evict_rate;
+	uint64_t forget_rate; /* of scripts */
+	uint64_t down_us;     /* behind a restart: connections are refused, and
+				* then the server loads */
+	uint64_t clog_rate;   /* a connection, or a client, does not hear or is
+				* not heard */
+	uint64_t clog_us;     /* at most */
+	int64_t ttl_ms;
+};
+
+enum { SIM_REDIS_PORT = 6381, SIM_REDIS_PORTS = 3 };
+
+/* Draw a weather; tell the terms. */
+void sim_redis_weather_draw(struct sim_redis_weather *w, struct sim_terms *t,
+			    struct sim_chance *chance);
+
+#endif
