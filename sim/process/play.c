@@ -50,14 +50,12 @@ static dlock_lock *make_lock(size_t client, size_t name, int loose)
 }
 
 /* NULL: not of this lock, or not with this store. */
-static dlock_lock *make_upgradeable(size_t client, size_t name)
+static dlock_lock *make_upgradeable(dlock_lock *of, size_t name)
 {
 	dlock_lock *l = NULL;
 
 	if (play.terms.upgrades && play.names[name].kind == SIM_READ_WRITE)
-		must("dlock_upgradeable_new",
-		     dlock_upgradeable_new(&l,
-					   play.handles[client].lock[name]));
+		must("dlock_upgradeable_new", dlock_upgradeable_new(&l, of));
 	return l;
 }
 
@@ -82,7 +80,8 @@ static void open_client(size_t i)
 	for (size_t n = 0; n < play.n_names; n++) {
 		play.handles[i].lock[n] = make_lock(i, n, 0);
 		play.handles[i].loose[n] = make_lock(i, n, 1);
-		play.handles[i].upgradeable[n] = make_upgradeable(i, n);
+		play.handles[i].upgradeable[n] =
+			make_upgradeable(play.handles[i].lock[n], n);
 	}
 }
 
@@ -174,22 +173,32 @@ static int64_t long_ns(void)
 						 SIM_TTL_MS);
 }
 
+static void take_once(dlock_lock *l)
+{
+	dlock_hold *h;
+
+	must("dlock_acquire", dlock_acquire(l, 0, &h));
+	must("dlock_release", dlock_release(h));
+}
+
 /* An orphan stands until the lease ends. */
 static void look_at_store(void)
 {
 	dlock_client *c;
-	dlock_hold *h;
 
 	sim_sched_wait(SIM_SLEEP, NULL, sim_sched_now() + long_ns());
 	must("dlock_open", dlock_open(&c, play.terms.plain, NULL));
 	play.client[0] = c;
 	for (size_t n = 0; n < play.n_names; n++) {
-		dlock_lock *l = make_lock(0, n, 0);
+		dlock_lock *l = make_lock(0, n, 0), *upgradeable;
 
 		must("dlock_inspect",
 		     dlock_inspect(l, no_participant, NULL, 1000));
-		must("dlock_acquire", dlock_acquire(l, 0, &h));
-		must("dlock_release", dlock_release(h));
+		take_once(l);
+		upgradeable = make_upgradeable(l, n);
+		if (upgradeable)
+			take_once(upgradeable);
+		dlock_lock_free(upgradeable);
 		dlock_lock_free(l);
 	}
 	dlock_close(c);
@@ -362,6 +371,8 @@ void sim_play_seed(uint64_t seed, int tells, const struct sim_scene *scene,
 	sim_chance_begin(&chance, seed);
 	play.chance = &chance;
 	sim_terms_draw(&play.terms, scene, &chance);
+	play.terms.upgrades = scene->upgrades > 0 &&
+			      seed % scene->upgrades == scene->upgrades - 1;
 	if (tells)
 		sim_terms_tell(&play.terms);
 	sim_sched_trace(tells);

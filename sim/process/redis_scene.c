@@ -278,6 +278,7 @@ static const char *left(void)
 
 const struct sim_scene sim_redis_scene = {
 	.name = "redis",
+	.upgrades = 1,
 	.draw = draw_redis,
 	.begin = begin,
 	.end = end,

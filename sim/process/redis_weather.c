@@ -63,7 +63,6 @@ void sim_redis_weather_draw(struct sim_redis_weather *w, struct sim_terms *t,
 		draw_faults(w, t, chance);
 	t->ttl_ms = w->ttl_ms;
 	t->holds_long = w->clog_rate > 0;
-	t->upgrades = 1;
 	t->close_ms = 2000;
 	t->ask_ms = 1100;
 	t->late_ms = 100;

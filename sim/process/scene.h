@@ -12,6 +12,9 @@ struct sim_scene {
 	/* Draw the faults, and tell the terms. */
 	void (*draw)(struct sim_terms *t, struct sim_chance *chance);
 
+	/* Of so many seeds, readers become writers in one; 0: in none. */
+	unsigned int upgrades;
+
 	/* Start the model server, without faults, and stop the server.  NULL:
 	 * there is no server. */
 	void (*begin)(struct sim_chance *chance);
