@@ -9,7 +9,8 @@
  *
  *   SHAPE    the history is well-formed: no answer without a call, and so on
  *   OVERLAP  promise intervals of conflicting holds of a lock never overlap:
- *            two of a mutex; a writer and anybody; more permits than there are
+ *            two of a mutex; a writer and anybody; more permits than there are.
+ *            A hold does not conflict with the holds beside it
  *   TOKEN    each hold has a token, larger than the token of every conflicting
  *            hold that was over before, and unique where holds conflict.  A
  *            hold without a request, of a claim that the store has lost
@@ -17,7 +18,7 @@
  *   LINEAR   some order of the acquires and releases of a lock, each at a
  *            moment between call and return, explains all answers.  Tokens
  *            order the conflicting holds, so one pass decides.  Does not apply
- *            to semaphores of several permits
+ *            to semaphores of several permits, nor to holds beside another
  *   WRITER   a resource that checks tokens accepted no token smaller than an
  *            accepted token, and refused smaller tokens only
  *   BUSY     an acquire that got EBUSY had others in the way (if `strict_busy`:
@@ -65,6 +66,7 @@ struct lab_check { /* zeroed: the usual checks */
 struct lab_verdict {
 	uint64_t violations; /* all of them */
 	uint64_t broken[LAB_NRULES];
+	uint64_t overlaps[LAB_MODES]; /* by the mode of the later hold */
 	uint64_t late; /* of LOST's: violations that depend on time alone */
 	size_t nwords; /* of the first violations */
 	char words[LAB_WORDS][960];

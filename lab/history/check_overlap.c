@@ -19,22 +19,38 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The holds begun so far that reach furthest; and the ends of all shared holds,
- * for counting. */
+/* Of the holds begun so far, the hold that reaches furthest, and the furthest
+ * of another holder. */
+struct reach {
+	const struct lab_op *first;
+	const struct lab_op *other;
+};
+
+/* ... and the ends of all shared holds, a permit each, for counting. */
 struct sweep {
 	const struct lab_ops *o;
-	const struct lab_op *exclusive;
-	const struct lab_op *shared;
+	struct reach exclusive;
+	struct reach shared;
 	int64_t *ends; /* sorted */
 	size_t ended;
 	size_t begun;
 };
 
-static bool report_overlaps(struct sweep *s, const struct lab_op *op,
-			    const struct lab_op *before)
+static void overlap(struct sweep *s, const struct lab_op *op)
 {
+	s->o->verdict->overlaps[op->mode]++;
+}
+
+static bool report_overlaps(struct sweep *s, const struct lab_op *op,
+			    const struct reach *r)
+{
+	const struct lab_op *before = r->first;
+
+	if (before && before->holder == op->holder)
+		before = r->other;
 	if (!before || before->end <= op->returned)
 		return false;
+	overlap(s, op);
 	lab_violation(s->o->verdict, LAB_RULE_OVERLAP,
 		      "%s was granted while %s was promised",
 		      lab_op_text(s->o, op), lab_op_text(s->o, before));
@@ -48,49 +64,79 @@ static void count_permits(struct sweep *s, const struct lab_op *op)
 	while (s->ends[s->ended] <= op->returned && s->ended < s->begun)
 		s->ended++;
 	held = s->begun - s->ended;
-	if (held >= op->limit)
+	if (held + op->permits > op->limit)
 		lab_violation(s->o->verdict, LAB_RULE_OVERLAP,
-			      "%s was granted while all %u permits were held",
-			      lab_op_text(s->o, op), op->limit);
-	else if (held && s->shared->limit != op->limit)
+			      "%s was granted %u permits while %zu of %u were "
+			      "held",
+			      lab_op_text(s->o, op), op->permits, held,
+			      op->limit);
+	else if (held && s->shared.first->limit != op->limit)
 		lab_violation(
 			s->o->verdict, LAB_RULE_OVERLAP,
 			"%s and %s disagree on how many permits there are",
-			lab_op_text(s->o, op), lab_op_text(s->o, s->shared));
+			lab_op_text(s->o, op),
+			lab_op_text(s->o, s->shared.first));
+	else
+		return;
+	overlap(s, op);
 }
 
-static const struct lab_op *further(const struct lab_op *a,
-				    const struct lab_op *b)
+static void reach_further(struct reach *r, const struct lab_op *op)
 {
-	return a && a->end >= b->end ? a : b;
+	const struct lab_op *second = r->first;
+
+	if (!r->first || op->end > r->first->end) {
+		r->first = op;
+		if (second && second->holder != op->holder)
+			r->other = second;
+	} else if (op->holder != r->first->holder &&
+		   (!r->other || op->end > r->other->end)) {
+		r->other = op;
+	}
+}
+
+static bool is_exclusive(const struct lab_op *op)
+{
+	return op->mode == LAB_MUTEX || op->mode == LAB_WRITE;
 }
 
 static void begin_hold(struct sweep *s, const struct lab_op *op)
 {
-	bool exclusive = op->mode == LAB_MUTEX || op->mode == LAB_WRITE;
+	bool exclusive = is_exclusive(op);
 
-	if (!report_overlaps(s, op, s->exclusive) && exclusive)
-		report_overlaps(s, op, s->shared);
+	if (!report_overlaps(s, op, &s->exclusive) && exclusive)
+		report_overlaps(s, op, &s->shared);
 	if (op->mode == LAB_PERMIT)
 		count_permits(s, op);
 	if (exclusive) {
-		s->exclusive = further(s->exclusive, op);
+		reach_further(&s->exclusive, op);
 	} else {
-		s->shared = further(s->shared, op);
-		s->begun++;
+		reach_further(&s->shared, op);
+		s->begun += op->permits;
 	}
+}
+
+static size_t count_all_permits(struct lab_op *const *ops, size_t n)
+{
+	size_t permits = 0;
+
+	for (size_t i = 0; i < n; i++)
+		permits += ops[i]->permits;
+	return permits;
 }
 
 int lab_check_overlap(struct lab_ops *o, const struct lab_lock *lock)
 {
 	struct sweep s = { .o = o };
-	size_t n;
+	size_t n = 0;
 	size_t kept = 0;
 	size_t shared = 0;
 	struct lab_op **ops = lab_granted(o, lock, &n);
 
-	s.ends = malloc((n + 1) * sizeof(*s.ends));
-	if (!ops || !s.ends) {
+	if (ops)
+		s.ends = malloc((count_all_permits(ops, n) + 1) *
+				sizeof(*s.ends));
+	if (!s.ends) {
 		free(ops);
 		free(s.ends);
 		return -1;
@@ -100,7 +146,8 @@ int lab_check_overlap(struct lab_ops *o, const struct lab_lock *lock)
 			o->verdict->empty++;
 			continue;
 		}
-		if (ops[i]->mode == LAB_READ || ops[i]->mode == LAB_PERMIT)
+		for (uint32_t k = 0;
+		     k < ops[i]->permits && !is_exclusive(ops[i]); k++)
 			s.ends[shared++] = ops[i]->end;
 		ops[kept++] = ops[i];
 	}

@@ -52,7 +52,8 @@ static void compare(struct lab_ops *o, const struct lab_op *op,
 static void no_twins(struct lab_ops *o, struct lab_op *const *ops, size_t n)
 {
 	for (size_t i = 1; i < n; i++)
-		if (lab_op_exclusive(ops[i]) || lab_op_exclusive(ops[0]))
+		if (ops[i]->holder != ops[0]->holder &&
+		    (lab_op_exclusive(ops[i]) || lab_op_exclusive(ops[0])))
 			lab_violation(o->verdict, LAB_RULE_TOKEN,
 				      "%s and %s have the same token",
 				      lab_op_text(o, ops[0]),
@@ -101,7 +102,8 @@ int lab_check_tokens(struct lab_ops *o, const struct lab_lock *lock)
 
 /* Place each acquire and each release at the earliest moment left: if this
  * order does not fit, no other does.  A lease that was over when the acquire
- * was answered may have been over long before. */
+ * was answered may have been over long before.  The two sides of one holder
+ * overlap, and are left out. */
 static int64_t place_in_order(struct lab_ops *o, const struct lab_op *op,
 			      int64_t t)
 {
@@ -149,7 +151,7 @@ int lab_check_linear(struct lab_ops *o, const struct lab_lock *lock)
 	if (!ops)
 		return -1;
 	for (size_t i = 0; i < n; i++)
-		if (ordered(ops[i]) && !ops[i]->stale)
+		if (ordered(ops[i]) && !ops[i]->stale && !ops[i]->paired)
 			place_next(o, ops[i], &placed);
 	free(ops);
 	return 0;

@@ -88,19 +88,48 @@ int64_t lab_until(int64_t asked, int64_t remaining_ms)
 	return remaining_ms ? asked + remaining_ms * LAB_MS : 0;
 }
 
+static uint64_t note_acquire(struct lab_history *h, struct lab_record r,
+			     const char *name)
+{
+	r.what = LAB_ACQUIRE;
+	r.op = (uint64_t)getpid() << 32 | (atomic_fetch_add(&h->ops, 1) + 1);
+	set_name(&r, name);
+	append(h, &r);
+	return r.op;
+}
+
 uint64_t lab_history_acquire(struct lab_history *h, const char *name,
 			     enum lab_mode mode, uint32_t limit,
 			     int64_t timeout_ms)
 {
-	struct lab_record r = { .what = LAB_ACQUIRE };
+	struct lab_record r = { .mode = (uint8_t)mode,
+				.limit = limit,
+				.value = timeout_ms };
 
-	r.op = (uint64_t)getpid() << 32 | (atomic_fetch_add(&h->ops, 1) + 1);
-	r.mode = (uint8_t)mode;
-	r.limit = limit;
-	r.value = timeout_ms;
-	set_name(&r, name);
-	append(h, &r);
-	return r.op;
+	return note_acquire(h, r, name);
+}
+
+uint64_t lab_history_permits(struct lab_history *h, const char *name,
+			     uint32_t limit, uint32_t permits,
+			     int64_t timeout_ms)
+{
+	struct lab_record r = { .mode = LAB_PERMIT,
+				.limit = limit,
+				.rc = (int32_t)permits,
+				.value = timeout_ms };
+
+	return note_acquire(h, r, name);
+}
+
+uint64_t lab_history_beside(struct lab_history *h, const char *name,
+			    enum lab_mode mode, uint64_t beside,
+			    int64_t timeout_ms)
+{
+	struct lab_record r = { .mode = (uint8_t)mode,
+				.token = beside,
+				.value = timeout_ms };
+
+	return note_acquire(h, r, name);
 }
 
 void lab_history_acquired(struct lab_history *h, uint64_t op, int rc,

@@ -33,9 +33,11 @@ enum lab_mode {
 	LAB_READ,
 	LAB_PERMIT /* of a semaphore */
 };
+#define LAB_MODES 4
 
 enum lab_what {
-	LAB_ACQUIRE = 1, /* called: mode, limit, value = timeout_ms */
+	LAB_ACQUIRE = 1, /* called: mode, limit, value = timeout_ms, rc =
+			  * permits, token = the hold that it is beside */
 	LAB_ACQUIRED,    /* returned: rc, token, until */
 	LAB_UNTIL,       /* the lease as known now: until */
 	LAB_CHECKED,     /* dlock_check(), called at `at`, returned: rc */
@@ -80,6 +82,17 @@ int lab_history_close(struct lab_history *h);
 uint64_t lab_history_acquire(struct lab_history *h, const char *name,
 			     enum lab_mode mode, uint32_t limit,
 			     int64_t timeout_ms);
+
+/* Note the acquire of several permits of a semaphore. */
+uint64_t lab_history_permits(struct lab_history *h, const char *name,
+			     uint32_t limit, uint32_t permits,
+			     int64_t timeout_ms);
+
+/* Note the acquire of the other side of a read-write lock by the holder of
+ * `beside`.  The two holds do not exclude each other. */
+uint64_t lab_history_beside(struct lab_history *h, const char *name,
+			    enum lab_mode mode, uint64_t beside,
+			    int64_t timeout_ms);
 
 /*
  * Compute the end of a lease, for the calls below: `asked` is lab_now() from

@@ -81,6 +81,8 @@ static int begin_op(struct build *b, const struct lab_record *r)
 	op->pid = r->pid;
 	op->mode = r->mode;
 	op->limit = r->limit;
+	op->permits = r->rc > 1 ? (uint32_t)r->rc : 1;
+	op->holder = r->op;
 	op->invoked = r->at;
 	op->returned = op->until = op->lost = LAB_NEVER;
 	op->release = op->released = op->killed = LAB_NEVER;
@@ -211,6 +213,19 @@ static int add_record(struct build *b, const struct lab_record *r)
 	return 0;
 }
 
+/* Find the hold that a hold is beside. */
+static void stand_beside(struct build *b, const struct lab_record *r)
+{
+	const size_t *base = lab_table_find(&b->by_id, r->token);
+	const size_t *own = lab_table_find(&b->by_id, r->op);
+	struct lab_op *ops = b->o->ops;
+
+	if (!base || !own)
+		return;
+	ops[*own].holder = ops[*base].holder;
+	ops[*own].paired = ops[*base].paired = true;
+}
+
 static int by_lock(const void *a, const void *b)
 {
 	const struct lab_op *x = a;
@@ -246,6 +261,9 @@ int lab_ops_build(struct lab_ops *o)
 		rc = -1;
 	for (size_t i = 0; i < o->nrecords && !rc; i++)
 		rc = add_record(&b, &o->records[i]);
+	for (size_t i = 0; i < o->nrecords && !rc; i++)
+		if (o->records[i].what == LAB_ACQUIRE && o->records[i].token)
+			stand_beside(&b, &o->records[i]);
 	lab_table_free(&b.by_id);
 	lab_table_free(&b.by_name);
 	if (rc)

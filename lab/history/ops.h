@@ -27,14 +27,17 @@ struct lab_op {
 	int64_t indeterminate; /* until then the store may hold the claim
 			        * against others */
 	uint64_t token;
+	uint64_t holder;   /* the same for a hold and the holds beside it */
 	uint32_t lock;     /* which of lab_ops.locks */
 	uint32_t limit;
+	uint32_t permits;
 	uint32_t pid;
 	int32_t rc;        /* of the acquire */
 	int32_t release_rc;
 	uint8_t mode;
 	bool granted;      /* returned, with DLOCK_OK */
 	bool stale;        /* the claim was wiped before the request */
+	bool paired;       /* a hold beside another, or with another beside */
 	uint32_t lost_count;
 };
 

@@ -51,14 +51,35 @@ static int64_t lease_end(const struct lab_hold *s)
 	return s ? lab_until(asked, dlock_remaining_ms(s->hold)) : LAB_FOREVER;
 }
 
-uint64_t lab_holds_acquire(struct lab_holds *h, const char *name,
-			   enum lab_mode mode, uint32_t limit,
-			   int64_t timeout_ms)
+static void begin_acquire(struct lab_holds *h)
 {
 	pthread_mutex_lock(&h->mutex);
 	h->acquiring++;
 	pthread_mutex_unlock(&h->mutex);
+}
+
+uint64_t lab_holds_acquire(struct lab_holds *h, const char *name,
+			   enum lab_mode mode, uint32_t limit,
+			   int64_t timeout_ms)
+{
+	begin_acquire(h);
 	return lab_history_acquire(h->history, name, mode, limit, timeout_ms);
+}
+
+uint64_t lab_holds_permits(struct lab_holds *h, const char *name,
+			   unsigned limit, unsigned permits, int64_t timeout_ms)
+{
+	begin_acquire(h);
+	return lab_history_permits(h->history, name, limit, permits,
+				   timeout_ms);
+}
+
+uint64_t lab_holds_beside(struct lab_holds *h, const char *name,
+			  enum lab_mode mode, uint64_t beside,
+			  int64_t timeout_ms)
+{
+	begin_acquire(h);
+	return lab_history_beside(h->history, name, mode, beside, timeout_ms);
 }
 
 static struct lab_hold *add_hold(struct lab_holds *h, uint64_t op,

@@ -17,7 +17,7 @@
 
 #include "lab/history/history.h"
 
-#define LAB_HOLDS 64 /* at a time */
+#define LAB_HOLDS 256 /* at a time */
 
 struct lab_hold {
 	dlock_hold *hold; /* NULL: this slot is free */
@@ -42,6 +42,15 @@ void lab_holds_init(struct lab_holds *h, struct lab_history *history);
 uint64_t lab_holds_acquire(struct lab_holds *h, const char *name,
 			   enum lab_mode mode, uint32_t limit,
 			   int64_t timeout_ms);
+
+/* The same for several permits of a semaphore, and for the other side of a lock
+ * that the operation `beside` has: see lab/history/history.h. */
+uint64_t lab_holds_permits(struct lab_holds *h, const char *name,
+			   unsigned limit, unsigned permits,
+			   int64_t timeout_ms);
+uint64_t lab_holds_beside(struct lab_holds *h, const char *name,
+			  enum lab_mode mode, uint64_t beside,
+			  int64_t timeout_ms);
 
 /* Note the return of the acquire; `rc` is the library's code.  `hold` is NULL
  * if the acquire failed, and for a foreign lock, which has no lease to

@@ -64,7 +64,8 @@ static void judge(const struct history *h, const struct story *s)
 	free(v);
 }
 
-static const struct history *const tables[] = { histories, histories_losses };
+static const struct history *const tables[] = { histories, histories_losses,
+						histories_holders };
 #define NTABLES (sizeof(tables) / sizeof(tables[0]))
 
 Test(check, each_bad_history_is_rejected_for_its_reason_and_no_good_one)

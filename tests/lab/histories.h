@@ -38,5 +38,6 @@ struct history {
 
 /* The last of each has no title. */
 extern const struct history histories[], histories_losses[];
+extern const struct history histories_holders[];
 
 #endif

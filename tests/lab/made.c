@@ -14,7 +14,8 @@ void tell_made(struct story *s, const struct made *m, unsigned number)
 	r.mode = (uint8_t)m->mode;
 	r.limit = m->limit;
 	snprintf(r.name, sizeof(r.name), "%s", m->name ? m->name : "a");
-	tell_at(s, &r, LAB_ACQUIRE, m->asked * SCALE, 0, 0);
+	r.token = m->beside;
+	tell_at(s, &r, LAB_ACQUIRE, m->asked * SCALE, 0, (int)m->permits);
 	r.token = m->token;
 	tell_at(s, &r, LAB_ACQUIRED, m->got * SCALE, until, m->rc);
 	tell_at(s, &r, LAB_UNTIL, m->again * SCALE, until2, 0);

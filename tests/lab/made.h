@@ -13,6 +13,8 @@ struct made {
 	const char *name; /* NULL: "a" */
 	enum lab_mode mode;
 	unsigned limit;
+	unsigned permits; /* 0: 1 */
+	unsigned beside;  /* the number of the hold it belongs to */
 	unsigned pid;     /* 0: its place in the table, and 1 */
 	int asked;
 	int got;
