@@ -6,15 +6,20 @@
 #include "backends/mem/rehearsal.h"
 #include "backends/mem/token.h"
 
+/* Only until others draw tokens from beyond the range. */
+static void return_tokens(struct mem_ticket *t, uint64_t used)
+{
+	if (t->watched)
+		dlki_mem_token_return(t->queue, used != 0 ? used : t->token);
+	t->watched = 0;
+}
+
 /* `t` may be NULL, the claim being gone. */
 static void give_up(struct mem_ticket *t, uint64_t used)
 {
 	if (!t)
 		return;
-	if (t->granted && used != 0)
-		dlki_mem_token_return(t->queue, used);
-	else if (t->watched)
-		dlki_mem_token_return(t->queue, t->token);
+	return_tokens(t, used);
 	dlki_mem_dequeue(t);
 }
 
@@ -43,6 +48,7 @@ int dlki_mem_downgrade(struct dlk_ticket *base, dlk_time deadline,
 		return rc;
 	pthread_mutex_lock(&dlki_mem_mu);
 	if (t->queue) {
+		return_tokens(t, base->token_used);
 		t->base.request.mode = DLK_SHARED;
 		dlki_mem_wake(t->queue);
 	} else {

@@ -130,6 +130,7 @@
 	X(rwlock_read_again, SHARED)                                           \
 	X(rwlock_upgrade, SHARED)                                              \
 	X(rwlock_downgrade, SHARED)                                            \
+	X(rwlock_downgrade_token, SHARED | DLOCK_CAP_FENCE | DLOCK_CAP_WANTED) \
 	X(rwlock_both_sides, SHARED)                                           \
 	X(rwlock_foreign_release, SHARED)                                      \
 	/* upgrade.c */                                                        \

@@ -342,6 +342,7 @@ static const struct {
 	{ "rwlock_read_again", THREADS },
 	{ "rwlock_upgrade", THREADS },
 	{ "rwlock_downgrade", THREADS },
+	{ "rwlock_downgrade_token", THREADS },
 	{ "rwlock_both_sides", THREADS },
 	{ "rwlock_foreign_release", THREADS },
 	{ "upgrade_again", THREADS },

@@ -192,6 +192,36 @@ void case_rwlock_downgrade(struct conform *t)
 	}
 }
 
+/* A claim whose holder is told of others has a range of tokens to itself.  The
+ * readers that join have tokens, too. */
+void case_rwlock_downgrade_token(struct conform *t)
+{
+	use_rwlock(t);
+	EACH_WAY(t, p)
+	{
+		dlock_hold *w = take(t->lock);
+		dlock_hold *r;
+		struct reply reader, writer;
+		int joins;
+
+		CHECK_OK(dlock_revocable(w));
+		r = take_shared(t->lock);
+		give(w);
+		joins = readers_may_join(t);
+		if (!joins)
+			give(r);
+		reader = ask(p, READ, patience_ms());
+		CHECK_INT(reader.rc, ==, DLOCK_OK);
+		if (joins)
+			give(r);
+		ASK_OK(p, RELEASE, 0);
+		writer = ask(p, ACQUIRE, patience_ms());
+		CHECK_INT(writer.rc, ==, DLOCK_OK);
+		CHECK(writer.token > reader.token);
+		ASK_OK(p, RELEASE, 0);
+	}
+}
+
 /* Under the write side a thread may also read; released in either order. */
 void case_rwlock_both_sides(struct conform *t)
 {
