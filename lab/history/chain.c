@@ -2,8 +2,9 @@
 /*
  * Holds without a request: a client passes a claim from a thread to the next,
  * or takes a kept claim again.  Such a hold has the next token, in the same
- * process.  The hold is as old as the first hold of the claim: a wipe since
- * then may have wiped this hold, too.
+ * process; and the read side that a writer takes as well has the writer's
+ * token.  The hold is as old as the first hold of the claim: a wipe since then
+ * may have wiped this hold, too.
  */
 #include "lab/history/ops.h"
 
@@ -14,11 +15,15 @@ static int by_token(const void *a, const void *b)
 	const struct lab_op *x = *(struct lab_op *const *)a;
 	const struct lab_op *y = *(struct lab_op *const *)b;
 
-	return (x->token > y->token) - (x->token < y->token);
+	if (x->token != y->token)
+		return x->token < y->token ? -1 : 1;
+	return (x->invoked > y->invoked) - (x->invoked < y->invoked);
 }
 
 static bool follows(const struct lab_op *op, const struct lab_op *before)
 {
+	if (op->holder == before->holder && op->token == before->token)
+		return true;
 	return before->token != 0 && op->token == before->token + 1 &&
 	       op->pid == before->pid && lab_op_exclusive(op) &&
 	       lab_op_exclusive(before);

@@ -23,6 +23,11 @@ const struct history histories_holders[] = {
 		     { READ, .beside = 1, .pid = 7, HELD(4, 5, 30, 31, 5) },
 		     { READ, HELD(6, 12, 40, 41, 6) },
 		     { WRITE, HELD(6, 42, 50, 51, 7) } } },
+	{ "a read side without a request, of a claim that was wiped",
+	  .holds = { { WRITE, .pid = 7, HELD(1, 2, 40, 41, 5) },
+		     { WRITE, HELD(9, 14, 16, 17, 6) },
+		     { READ, .beside = 1, .pid = 7, HELD(20, 21, 30, 31, 5) } },
+	  .extras = { { LAB_WIPED, .at = 13, .value = 12 } } },
 	/* ---- bad ---- */
 	{ "a permit too many", BREAKS(OVERLAP),
 	  .holds = { { SEM(3), .permits = 2, HELD(1, 2, 20, 21, 5) },
