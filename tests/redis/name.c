@@ -131,6 +131,31 @@ CASE(redis_name, keeps_a_mutex_waiting_after_a_downgrade)
 	let_go(&late);
 }
 
+/* The claim of a holder that is told of others has a range of tokens to itself,
+ * ahead of the clock.  A flushed server goes on by the clock. */
+CASE(redis_name, downgrade_gives_the_range_of_tokens_back)
+{
+	struct taker t = { .shared = 1 };
+	dlock_hold *h, *reader;
+	uint64_t before;
+
+	set_up("ttl=60s");
+	h = take(r, 0);
+	CHECK_OK(dlock_revocable(h));
+	reader = take_shared(r, 0);
+	give(h);
+	taker_queue(&t, c, s, FOREVER);
+	EVENTUALLY(t.done);
+	CHECK_OK(t.rc);
+	before = t.token;
+	let_go(&t);
+	give(reader);
+	server_do(server, "FLUSHALL");
+	h = take(m, patience_ms());
+	CHECK(dlock_token(h) > before);
+	give(h);
+}
+
 /* Whatever it left is out of the way of exclusive holders, which do not look
  * for it. */
 CASE(redis_name, outlives_a_reader_that_dies)

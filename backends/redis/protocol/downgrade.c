@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/redis/protocol/answer.h"
 #include "backends/redis/protocol/store.h"
+#include "core/base/digits.h"
 
 void dlki_redis_store_downgrade(struct redis_store *s, struct dlki_op *op,
 				dlk_time now)
@@ -8,12 +9,15 @@ void dlki_redis_store_downgrade(struct redis_store *s, struct dlki_op *op,
 	const struct dlk_request *request = op->request;
 	struct redis_arg ttl = { s->ttl, s->ttl_len };
 	char payload[RD_PAYLOAD_SIZE], grant[RD_GRANT_SIZE];
+	char used[DLKI_DIGITS];
 	const struct redis_arg args[] = {
 		dlki_redis_grant(request->owner, op->token, grant),
 		ttl,
 		dlki_redis_payload(request, ttl, payload),
+		{ used, dlki_digits(used, op->token_used) },
 	};
-	const struct redis_script_call call = { RD_DOWNGRADE, args, 3 };
+	const struct redis_script_call call = { RD_DOWNGRADE, args,
+						op->token_used != 0 ? 4 : 3 };
 
 	(void)now;
 	dlki_redis_store_call(s, op, &call);
