@@ -2,9 +2,9 @@
 /*
  * Holds without a request: a client passes a claim from a thread to the next,
  * or takes a kept claim again.  Such a hold has the next token, in the same
- * process; and the read side that a writer takes as well has the writer's
- * token.  The hold is as old as the first hold of the claim: a wipe since then
- * may have wiped this hold, too.
+ * process, or with lab_check.skipped a token soon after.  And the read side
+ * that a writer takes as well has the writer's token.  The hold is as old as
+ * the first hold of the claim: a wipe since then may have wiped this hold, too.
  */
 #include "lab/history/ops.h"
 
@@ -20,11 +20,13 @@ static int by_token(const void *a, const void *b)
 	return (x->invoked > y->invoked) - (x->invoked < y->invoked);
 }
 
-static bool follows(const struct lab_op *op, const struct lab_op *before)
+static bool follows(const struct lab_ops *o, const struct lab_op *op,
+		    const struct lab_op *before)
 {
 	if (op->holder == before->holder && op->token == before->token)
 		return true;
-	return before->token != 0 && op->token == before->token + 1 &&
+	return before->token != 0 && op->token > before->token &&
+	       op->token - before->token <= 1 + o->check->skipped &&
 	       op->pid == before->pid && lab_op_exclusive(op) &&
 	       lab_op_exclusive(before);
 }
@@ -41,7 +43,7 @@ int lab_ops_chain(struct lab_ops *o)
 			return -1;
 		qsort(ops, n, sizeof(struct lab_op *), by_token);
 		for (size_t k = 1; k < n; k++) {
-			if (follows(ops[k], ops[k - 1]))
+			if (follows(o, ops[k], ops[k - 1]))
 				ops[k]->claimed = ops[k - 1]->claimed;
 		}
 		free(ops);

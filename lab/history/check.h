@@ -56,6 +56,9 @@ struct lab_check { /* zeroed: the usual checks */
 	int64_t slack_ns;    /* LOST may be so late; 0: 50 ms.  A pause of the
 			      * process is not counted. */
 	int64_t found_ns;    /* a wiped hold is LOST so soon; 0: not asked */
+	uint64_t skipped;    /* so many holds of a claim may be without a
+			      * record, one after another: members of a
+			      * multi-lock that was not granted */
 	int64_t indeterminate_ns; /* BUSY: an unanswered request may stand in
 				   * the way for so long; 0: 60 s */
 };
