@@ -22,6 +22,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "chaos/breaker.h"
 #include "chaos/random.h"
 #include "chaos/worker.h"
 #include "lab/history/check.h"
@@ -86,6 +87,7 @@ struct chaos_store {
 	bool in_order;     /* requests of several claims share a connection, and
 			    * only their order tells the answers apart: no hole
 			    * may be in the stream, and TCP makes none */
+	int try_asks;      /* a try may take so many ask times; 0: one */
 	int64_t ttl_ms;    /* unless told otherwise; 0: as others */
 	int64_t ask_ms;    /* the same */
 
@@ -119,6 +121,11 @@ struct chaos_options {
 	const char *keep;  /* or NULL */
 	const char *only;  /* names of faults, or NULL for all */
 	bool verbose;
+	enum chaos_mix { /* what the workers use */
+		CHAOS_MIX_DEFAULT,
+		CHAOS_MIX_LOCKS,
+		CHAOS_MIX_ALL
+	} mix;
 };
 
 struct chaos_victim { /* a worker, as the controller sees it */
@@ -165,6 +172,9 @@ struct chaos {
 	int64_t wiping;   /* when the wipe that is under way began */
 	bool surely;      /* ... and can be found in time */
 	int64_t wall_ms;  /* the server's clock is off by this */
+	dlock_client *client; /* of a mix, straight to the store */
+	uint32_t caps;        /* of the store */
+	struct chaos_breaker breaker;
 	bool worker_failed; /* it ended by itself, or not with 0 */
 	int64_t leftover;
 	char left[80]; /* the key of one of them, if the store tells */
@@ -184,6 +194,18 @@ int chaos_start_proxies(struct chaos *c, const char *scheme,
 /* wipe.c: between these two the store forgets what it holds. */
 void chaos_wipe_begin(struct chaos *c);
 void chaos_wipe_end(struct chaos *c, bool surely);
+
+/* mixed.c: the controller's part of a mix. */
+int chaos_mix_start(struct chaos *c);
+void chaos_mix_turn(struct chaos *c);
+void chaos_mix_end(struct chaos *c);
+/* A worker's argument for the mix, and the URI of worker `number`. */
+const char *chaos_mix_word(const struct chaos *c);
+void chaos_mix_uri(const struct chaos *c, int number, char *out, size_t size);
+/* Count the features of the store that no worker has used. */
+int chaos_mix_unused(const struct chaos *c);
+/* Print how often each feature was used. */
+void chaos_mix_print(const struct chaos *c);
 
 /* victims.c */
 int chaos_victim_start(struct chaos *c, struct chaos_victim *v);

@@ -10,6 +10,7 @@
 #include "lab/base/clock.h"
 
 #define SHOWN 4
+#define CALLS (5 * CHAOS_THREADS) /* at once: a use has so many */
 
 struct call { /* one that is under way */
 	uint64_t op;
@@ -22,8 +23,8 @@ struct calls {
 	struct chaos *c;
 	const struct lab_record *records;
 	size_t count;
-	struct call call[CHAOS_THREADS]; /* of one process */
-	uint32_t pid;                    /* ... which is this */
+	struct call call[CALLS]; /* of one process */
+	uint32_t pid;            /* ... which is this */
 	int64_t found;
 	int64_t longest;
 };
@@ -72,6 +73,13 @@ static void judge_call(struct calls *s, const struct lab_record *r,
 		       (double)over / 1e6, (double)r->at / 1e9);
 }
 
+static int asks_of(const struct calls *s, const struct lab_record *r)
+{
+	const struct chaos_store *store = s->c->o.store;
+
+	return r->value == 0 && store && store->try_asks ? store->try_asks : 1;
+}
+
 /* Records come process by process.  What is under way when the records of the
  * next process begin was never answered, and its slot is free again. */
 static void follow_call(struct calls *s, const struct lab_record *r)
@@ -85,7 +93,7 @@ static void follow_call(struct calls *s, const struct lab_record *r)
 	if (r->pid != s->pid)
 		memset(s->call, 0, sizeof(s->call));
 	s->pid = r->pid;
-	for (int i = 0; i < CHAOS_THREADS; i++) {
+	for (int i = 0; i < CALLS; i++) {
 		struct call *k = &s->call[i];
 
 		if (r->what == LAB_ACQUIRED && k->op == r->op) {
@@ -94,12 +102,13 @@ static void follow_call(struct calls *s, const struct lab_record *r)
 			return;
 		}
 		if (async != 0 && k->op == async)
-			k->asks = 2;
+			k->asks++;
 		if (!k->op || k->at < free_one->at)
 			free_one = k->op && !free_one->op ? free_one : k;
 	}
 	if (r->what == LAB_ACQUIRE && r->value >= 0)
-		*free_one = (struct call){ r->op, r->at, r->value, 1 };
+		*free_one = (struct call){ r->op, r->at, r->value,
+					   asks_of(s, r) };
 }
 
 int64_t chaos_overruns(struct chaos *c, int64_t *longest_ns)

@@ -40,6 +40,8 @@ static int start_all(struct chaos *c)
 	query[strlen(query) - (*c->o.query ? 0 : 1)] = '\0';
 	if (c->o.store->start(c, query) < 0)
 		return -1;
+	if (chaos_mix_start(c) < 0)
+		return -1;
 	for (int i = 0; i < c->o.processes; i++) {
 		c->victims[i].number = i;
 		if (chaos_victim_start(c, &c->victims[i]) < 0)
@@ -83,6 +85,7 @@ static int run_all(struct chaos *c)
 	if (heal(c) < 0)
 		return -1;
 	chaos_victims_end(c);
+	chaos_mix_end(c);
 	chaos_say(c, "all workers have ended");
 	if (!c->o.store->left)
 		return 0;
@@ -96,6 +99,7 @@ static int run_all(struct chaos *c)
 static void stop_all(struct chaos *c)
 {
 	chaos_victims_kill(c);
+	chaos_mix_end(c);
 	if (c->o.store->stop)
 		c->o.store->stop(c);
 	for (int i = 0; i < CHAOS_PROXIES; i++)
@@ -163,6 +167,8 @@ static int be_worker(char **argv)
 		.threads = (int)strtol(argv[3], NULL, 10),
 		.ttl_ms = strtoll(argv[4], NULL, 10),
 		.seldom = (int)strtol(argv[5], NULL, 10),
+		.mix = strcmp(argv[6], "locks") != 0,
+		.breaks = strcmp(argv[6], "breaks") == 0,
 	};
 
 	return chaos_worker_main(&job);
@@ -173,7 +179,7 @@ int main(int argc, char **argv)
 	static struct chaos c;
 	int rc;
 
-	if (argc == 8 && strcmp(argv[1], "--worker") == 0)
+	if (argc == 9 && strcmp(argv[1], "--worker") == 0)
 		return be_worker(argv + 2);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	rc = chaos_options(&c.o, argc, argv);

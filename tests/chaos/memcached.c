@@ -224,6 +224,7 @@ const struct chaos_store chaos_memcached = {
 	.leases = true,
 	.ttl_step_ms = 1000,
 	.match = "dlock.", /* the keys' prefix */
+	.in_order = true,
 	.start = start_memcached,
 	.stop = stop_memcached,
 	.left = count_left,

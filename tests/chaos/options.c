@@ -20,6 +20,7 @@ static const struct chaos_store *const stores[] = {
 };
 #define TTL_MS 600
 #define ASK_MS 100
+#define LONG_RUN 60 /* seconds */
 #define NSTORES (sizeof(stores) / sizeof(stores[0]))
 
 static void usage(FILE *to)
@@ -39,6 +40,8 @@ static void usage(FILE *to)
 	      "  --seldom N      percent of uses that go to a lock which is\n"
 	      "                  left alone otherwise (1)\n"
 	      "  --faults LIST   these alone: wall-back,worker-kill\n"
+	      "  --mix WHAT      locks: acquire and release; all: every\n"
+	      "                  feature (the usual from 60 seconds on)\n"
 	      "  --verbose       tell each fault\n"
 	      "Exit code 0: nothing was wrong, and enough has happened.\n",
 	      to);
@@ -100,6 +103,17 @@ static int seed(struct chaos_options *o, const char *text)
 	return -1;
 }
 
+static int mix(struct chaos_options *o, const char *name)
+{
+	if (strcmp(name, "all") == 0)
+		o->mix = CHAOS_MIX_ALL;
+	else if (strcmp(name, "locks") == 0)
+		o->mix = CHAOS_MIX_LOCKS;
+	else
+		fprintf(stderr, "chaos: no mix '%s'\n", name);
+	return o->mix == CHAOS_MIX_DEFAULT ? -1 : 0;
+}
+
 static int set_option(struct chaos_options *o, int c)
 {
 	int64_t n;
@@ -138,6 +152,8 @@ static int set_option(struct chaos_options *o, int c)
 	case 'f':
 		o->only = optarg;
 		return 0;
+	case 'm':
+		return mix(o, optarg);
 	case 'v':
 		o->verbose = true;
 		return 0;
@@ -196,6 +212,7 @@ int chaos_options(struct chaos_options *o, int argc, char **argv)
 		{ "keep", required_argument, NULL, 'K' },
 		{ "seldom", required_argument, NULL, 'd' },
 		{ "faults", required_argument, NULL, 'f' },
+		{ "mix", required_argument, NULL, 'm' },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
@@ -231,6 +248,9 @@ int chaos_options(struct chaos_options *o, int argc, char **argv)
 	if (!rc && o->store->ttl_step_ms)
 		o->ttl_ms = (o->ttl_ms + o->store->ttl_step_ms - 1) /
 			    o->store->ttl_step_ms * o->store->ttl_step_ms;
+	if (!rc && o->mix == CHAOS_MIX_DEFAULT)
+		o->mix = o->seconds >= LONG_RUN ? CHAOS_MIX_ALL :
+						  CHAOS_MIX_LOCKS;
 	/* Where there can be only one process, it gets all threads. */
 	if (!rc && o->store->one_process) {
 		o->threads *= o->processes;

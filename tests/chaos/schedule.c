@@ -167,6 +167,7 @@ int chaos_schedule_run(struct chaos *c, int64_t until)
 				return -1;
 		if (chaos_victims_watch(c) < 0)
 			return -1;
+		chaos_mix_turn(c);
 		before = lab_now();
 		lab_nap_ms(TURN_MS);
 		late = lab_now() - before - TURN_MS * LAB_MS;

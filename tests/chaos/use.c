@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "chaos/use.h"
+#include "chaos/held.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "lab/base/clock.h"
 
@@ -17,17 +15,12 @@ const struct chaos_name chaos_names[CHAOS_NAMES] = {
 };
 
 struct use { /* under way */
-	struct chaos_thread *me;
+	struct chaos_held h;
 	const struct chaos_name *name;
-	struct lab_resource *guarded; /* NULL: holders are not alone */
 	dlock_lock *lock;
 	enum lab_mode mode;
 	int own;   /* nobody else has this handle */
 	int async; /* by an asynchronous call */
-	uint64_t op;
-	dlock_hold *hold;
-	uint64_t token;
-	int lost;
 };
 
 /* A thread's own handle of the page is a mutex, which is the same lock. */
@@ -36,9 +29,11 @@ static enum lab_mode mode_of(int i, int own)
 	return own && i == PAGE ? LAB_MUTEX : chaos_names[i].mode;
 }
 
-static int make_handle(dlock_client *c, const struct chaos_name *n,
-		       enum lab_mode mode, dlock_lock **out)
+int chaos_make_handle(dlock_client *c, int i, enum lab_mode mode,
+		      dlock_lock **out)
 {
+	const struct chaos_name *n = &chaos_names[i];
+
 	if (mode == LAB_MUTEX)
 		return dlock_mutex_new(out, c, n->name);
 	if (mode == LAB_PERMIT)
@@ -52,29 +47,14 @@ int chaos_make_handles(struct chaos_worker *w, dlock_lock *out[CHAOS_NAMES],
 	int rc = 0;
 
 	for (int i = 0; i < CHAOS_NAMES && !rc; i++)
-		rc = make_handle(w->client, &chaos_names[i], mode_of(i, own),
-				 &out[i]);
+		rc = chaos_make_handle(w->client, i, mode_of(i, own), &out[i]);
 	return rc;
-}
-
-/* An answer that no fault explains. */
-static void note_unexpected(const struct use *u, const char *call, int rc)
-{
-	struct chaos_counters *counters = u->me->w->counters;
-
-	if (atomic_fetch_add(&counters->unexpected, 1) == 0)
-		snprintf(counters->unexpected_text,
-			 sizeof(counters->unexpected_text), "%s of %s: %s: %s",
-			 call, u->name->name, dlock_errname(rc),
-			 rc < 0 ? dlock_errmsg() : "");
-	lab_history_note(u->me->w->history, "unexpected: %s: %s", call,
-			 dlock_errname(rc));
 }
 
 static int64_t draw_timeout(struct use *u)
 {
-	struct chaos_random *r = &u->me->random;
-	int64_t ttl = u->me->w->job->ttl_ms;
+	struct chaos_random *r = &u->h.me->random;
+	int64_t ttl = u->h.me->w->job->ttl_ms;
 	int64_t kind = chaos_between(r, 0, 9);
 
 	if (kind < 2)
@@ -87,7 +67,7 @@ static int64_t draw_timeout(struct use *u)
 /* Another thread cancels it when it is time: see chaos_cancel(). */
 static void endless_wait_begins(struct use *u, int64_t timeout_ms)
 {
-	struct chaos_thread *me = u->me;
+	struct chaos_thread *me = u->h.me;
 	int64_t ttl = me->w->job->ttl_ms;
 
 	if (timeout_ms >= 0)
@@ -101,9 +81,9 @@ static void endless_wait_begins(struct use *u, int64_t timeout_ms)
 
 static void endless_wait_ends(struct use *u)
 {
-	pthread_mutex_lock(&u->me->lock);
-	u->me->waits = NULL;
-	pthread_mutex_unlock(&u->me->lock);
+	pthread_mutex_lock(&u->h.me->lock);
+	u->h.me->waits = NULL;
+	pthread_mutex_unlock(&u->h.me->lock);
 }
 
 void chaos_cancel(struct chaos_thread *h)
@@ -135,7 +115,7 @@ static void ended(const struct dlock_result *r, void *arg)
 static int await_end(struct use *u, struct end *end)
 {
 	while (!atomic_load(&end->over))
-		(void)dlock_wait(u->me->w->client, 1);
+		(void)dlock_wait(u->h.me->w->client, 1);
 	return end->rc;
 }
 
@@ -147,14 +127,14 @@ static int acquire_async(struct use *u, const dlock_acquire_options *o)
 	if (rc != DLOCK_OK)
 		return rc;
 	rc = await_end(u, &end);
-	u->hold = end.hold;
+	u->h.hold = end.hold;
 	return rc;
 }
 
 static int release_async(struct use *u)
 {
 	struct end end = { 0 };
-	int rc = dlock_release_start(u->hold, ended, &end);
+	int rc = dlock_release_start(u->h.hold, ended, &end);
 
 	return rc == DLOCK_OK ? await_end(u, &end) : rc;
 }
@@ -165,9 +145,9 @@ static int release_async(struct use *u)
  * or an end that may come in the middle of the work. */
 static dlock_acquire_options draw_options(struct use *u, int64_t timeout)
 {
-	struct chaos_random *r = &u->me->random;
-	int64_t ttl = u->me->w->job->ttl_ms;
-	int64_t lease_ms = dlock_ttl_ms(u->me->w->client);
+	struct chaos_random *r = &u->h.me->random;
+	int64_t ttl = u->h.me->w->job->ttl_ms;
+	int64_t lease_ms = dlock_ttl_ms(u->h.me->w->client);
 	dlock_acquire_options o = DLOCK_ACQUIRE_OPTIONS_INIT;
 
 	o.timeout_ms = timeout;
@@ -197,57 +177,46 @@ static int acquire_now(struct use *u, int64_t timeout)
 	dlock_acquire_options o = draw_options(u, timeout);
 
 	return u->async ? acquire_async(u, &o) :
-			  dlock_acquire_opts(u->lock, &o, &u->hold);
+			  dlock_acquire_opts(u->lock, &o, &u->h.hold);
+}
+
+static void count_granted(const struct use *u)
+{
+	static const enum chaos_feature features[LAB_MODES] = {
+		[LAB_MUTEX] = CHAOS_MUTEX,
+		[LAB_WRITE] = CHAOS_WRITE,
+		[LAB_READ] = CHAOS_READ,
+		[LAB_PERMIT] = CHAOS_PERMIT,
+	};
+
+	chaos_did(u->h.me, features[u->mode]);
+	if (u->async)
+		chaos_did(u->h.me, CHAOS_START);
 }
 
 static int acquire_lock(struct use *u)
 {
-	struct chaos_worker *w = u->me->w;
+	struct chaos_worker *w = u->h.me->w;
 	int64_t timeout = draw_timeout(u);
 	int rc;
 
 	endless_wait_begins(u, timeout);
-	u->op = lab_holds_acquire(&w->holds, u->name->name, u->mode,
-				  u->name->limit, timeout);
+	u->h.op = lab_holds_acquire(&w->holds, u->name->name, u->mode,
+				    u->name->limit, timeout);
 	if (u->async)
-		lab_history_note(w->history, CHAOS_ASYNC_NOTE, u->op);
+		lab_history_note(w->history, CHAOS_ASYNC_NOTE, u->h.op);
 	rc = acquire_now(u, timeout);
-	if (rc == DLOCK_OK)
-		u->token = dlock_token(u->hold);
-	lab_holds_acquired(&w->holds, u->op, rc, u->hold, u->token);
+	chaos_answered(&u->h, rc, u->h.hold);
 	endless_wait_ends(u);
-	if (rc == DLOCK_OK) {
-		atomic_fetch_add(&w->counters->granted, 1);
-	} else if (rc == DLOCK_ECANCELED && timeout < 0) {
+	if (rc == DLOCK_ECANCELED && timeout < 0) {
 		atomic_fetch_add(&w->counters->cancelled, 1);
-	} else if (rc != DLOCK_EBUSY && rc != DLOCK_EUNREACHABLE) {
-		note_unexpected(u, "acquire", rc);
+		chaos_did(u->h.me, CHAOS_CANCEL);
+	} else if (!chaos_usual(rc)) {
+		chaos_odd(&u->h, "acquire", rc);
 	}
+	if (rc == DLOCK_OK)
+		count_granted(u);
 	return rc;
-}
-
-static void write_guarded(struct use *u)
-{
-	struct chaos_counters *p = u->me->w->counters;
-	struct lab_written w;
-
-	if (!u->guarded || lab_resource_write(u->guarded, u->token, &w) < 0)
-		return;
-	lab_history_wrote(u->me->w->history, u->op, u->name->name, u->token,
-			  &w);
-	atomic_fetch_add(w.accepted ? &p->accepted : &p->refused, 1);
-}
-
-static void check_hold(struct use *u)
-{
-	int64_t asked = lab_now();
-	int rc = dlock_check(u->hold);
-
-	lab_history_checked(u->me->w->history, u->op, asked, rc);
-	if (rc == DLOCK_ELOST)
-		u->lost = 1;
-	else if (rc != DLOCK_OK)
-		note_unexpected(u, "check", rc);
 }
 
 static void reenter(struct use *u)
@@ -258,23 +227,24 @@ static void reenter(struct use *u)
 	if (rc == DLOCK_ELOST)
 		return;
 	if (rc != DLOCK_OK) {
-		note_unexpected(u, "acquire again", rc);
+		chaos_odd(&u->h, "acquire again", rc);
 		return;
 	}
-	if (same != u->hold || dlock_token(same) != u->token)
-		note_unexpected(u, "acquire again (another hold)", rc);
-	atomic_fetch_add(&u->me->w->counters->again, 1);
-	write_guarded(u);
+	if (same != u->h.hold || dlock_token(same) != u->h.token)
+		chaos_odd(&u->h, "acquire again (another hold)", rc);
+	atomic_fetch_add(&u->h.me->w->counters->again, 1);
+	chaos_did(u->h.me, CHAOS_AGAIN);
+	chaos_write(&u->h);
 	rc = dlock_release(same);
 	if (rc != DLOCK_OK && rc != DLOCK_ELOST)
-		note_unexpected(u, "release of one of two", rc);
+		chaos_odd(&u->h, "release of one of two", rc);
 }
 
 /* How long to hold the lock, and whether to sleep all that time. */
 static int64_t draw_work(struct use *u, int *asleep)
 {
-	struct chaos_random *r = &u->me->random;
-	int64_t ttl = u->me->w->job->ttl_ms;
+	struct chaos_random *r = &u->h.me->random;
+	int64_t ttl = u->h.me->w->job->ttl_ms;
 	int64_t kind = chaos_between(r, 0, 99);
 
 	*asleep = kind >= 98;
@@ -287,45 +257,45 @@ static int64_t draw_work(struct use *u, int *asleep)
 
 static void hold_and_write(struct use *u)
 {
-	struct chaos_random *r = &u->me->random;
+	struct chaos_random *r = &u->h.me->random;
 	int asleep;
 	int64_t end = lab_after_ms(draw_work(u, &asleep));
 
 	if (asleep)
 		lab_nap_ms((end - lab_now()) / LAB_MS);
 	do {
-		check_hold(u);
-		write_guarded(u);
+		chaos_check(&u->h);
+		chaos_write(&u->h);
 		if (!asleep)
 			lab_nap_ms(chaos_between(r, 0, 6));
-	} while (!u->lost && lab_now() < end);
-	check_hold(u);
+	} while (!u->h.lost && lab_now() < end);
+	chaos_check(&u->h);
 }
 
 /* A holder that does not check its hold writes on after the loss.  The resource
  * must refuse it once the next holder has written. */
 static void write_on(struct use *u)
 {
-	int64_t ttl = u->me->w->job->ttl_ms;
-	int64_t end = lab_after_ms(chaos_between(&u->me->random, 0, ttl));
+	int64_t ttl = u->h.me->w->job->ttl_ms;
+	int64_t end = lab_after_ms(chaos_between(&u->h.me->random, 0, ttl));
 
-	while (lab_now() < end && !atomic_load(&u->me->w->stop)) {
-		write_guarded(u);
-		lab_nap_ms(chaos_between(&u->me->random, 5, 40));
+	while (lab_now() < end && !atomic_load(&u->h.me->w->stop)) {
+		chaos_write(&u->h);
+		lab_nap_ms(chaos_between(&u->h.me->random, 5, 40));
 	}
 }
 
 static void release_lock(struct use *u)
 {
-	struct chaos_worker *w = u->me->w;
+	struct chaos_worker *w = u->h.me->w;
 	int rc;
 
-	lab_holds_release(&w->holds, u->op);
-	rc = chaos_chance(&u->me->random, 30) ? release_async(u) :
-						dlock_release(u->hold);
-	lab_holds_released(&w->holds, u->op, rc);
+	lab_holds_release(&w->holds, u->h.op);
+	rc = chaos_chance(&u->h.me->random, 30) ? release_async(u) :
+						  dlock_release(u->h.hold);
+	lab_holds_released(&w->holds, u->h.op, rc);
 	if (rc != DLOCK_OK && rc != DLOCK_ELOST && rc != DLOCK_EUNREACHABLE)
-		note_unexpected(u, "release", rc);
+		chaos_odd(&u->h, "release", rc);
 }
 
 /* The last name is used so seldom that stores forget it in between. */
@@ -341,10 +311,11 @@ static int draw_name(struct chaos_thread *me)
 /* A handle for one use, whose holds belong to no thread. */
 static int unbound_handle(struct use *u)
 {
-	int rc = make_handle(u->me->w->client, u->name, u->mode, &u->lock);
+	int i = (int)(u->name - chaos_names);
+	int rc = chaos_make_handle(u->h.me->w->client, i, u->mode, &u->lock);
 
 	if (rc != DLOCK_OK) {
-		note_unexpected(u, "a handle", rc);
+		chaos_odd(&u->h, "a handle", rc);
 		return rc;
 	}
 	return dlock_lock_unbind(u->lock);
@@ -352,28 +323,28 @@ static int unbound_handle(struct use *u)
 
 static void use_lock(struct use *u)
 {
-	struct chaos_thread *me = u->me;
+	struct chaos_thread *me = u->h.me;
 
 	if (acquire_lock(u) != DLOCK_OK)
 		return;
-	write_guarded(u);
+	chaos_write(&u->h);
 	if (u->mode == LAB_MUTEX && !u->async && chaos_chance(&me->random, 20))
 		reenter(u);
 	hold_and_write(u);
-	if (u->lost && chaos_chance(&me->random, 70))
+	if (u->h.lost && chaos_chance(&me->random, 70))
 		write_on(u);
 	release_lock(u);
 	/* A write that was delayed, as in a queue. */
 	if (chaos_chance(&me->random, 10)) {
 		lab_nap_ms(chaos_between(&me->random, 0, 60));
-		write_guarded(u);
+		chaos_write(&u->h);
 	}
 }
 
 void chaos_use_lock(struct chaos_thread *me)
 {
 	int i = draw_name(me);
-	struct use u = { .me = me, .name = &chaos_names[i] };
+	struct use u = { .h = chaos_held(me, i, 0), .name = &chaos_names[i] };
 
 	u.own = chaos_chance(&me->random, 60);
 	u.lock = u.own ? me->own[i] : me->w->shared[i];
@@ -382,7 +353,7 @@ void chaos_use_lock(struct chaos_thread *me)
 	if (u.mode == LAB_WRITE && chaos_chance(&me->random, 60))
 		u.mode = LAB_READ;
 	if (u.mode != LAB_READ && u.name->limit < 2)
-		u.guarded = me->w->guarded[i];
+		u.h.guarded = me->w->guarded[i];
 	atomic_fetch_add(&me->w->counters->uses, 1);
 	if (u.async && unbound_handle(&u) != DLOCK_OK)
 		return;

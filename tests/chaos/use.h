@@ -45,12 +45,21 @@ struct chaos_worker {
 	dlock_lock *shared[CHAOS_NAMES]; /* handles of all threads */
 	atomic_bool stop;
 	struct chaos_thread threads[CHAOS_THREADS];
+	uint64_t retaken, passed; /* by the client, as counted last */
 };
+
+/* A handle for the name with index `i`. */
+int chaos_make_handle(dlock_client *c, int i, enum lab_mode mode,
+		      dlock_lock **out);
 
 int chaos_make_handles(struct chaos_worker *w, dlock_lock *out[CHAOS_NAMES],
 		       int own);
 
 void chaos_use_lock(struct chaos_thread *me);
+
+/* The on_event of a worker's clients; `arg` is the worker. */
+void chaos_on_event(dlock_hold *hold, enum dlock_event event, const char *why,
+		    void *arg);
 
 /* Cancel this thread's wait if it is time, or if all are to end. */
 void chaos_cancel(struct chaos_thread *t);

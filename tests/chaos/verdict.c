@@ -9,6 +9,7 @@
 #include "support/wait.h"
 
 #define LONG_RUN 100 /* leases: enough for every fault */
+#define SKIPPED 16   /* tokens of members of multi-locks */
 #define LEASES 15    /* ... and enough for a loss */
 
 struct checks {
@@ -64,6 +65,10 @@ static void print_rules(struct checks *k, const struct lab_verdict *v)
 {
 	char what[64];
 
+	printf("overlaps: mutex %" PRIu64 ", write side %" PRIu64
+	       ", read side %" PRIu64 ", permit %" PRIu64 "\n",
+	       v->overlaps[LAB_MUTEX], v->overlaps[LAB_WRITE],
+	       v->overlaps[LAB_READ], v->overlaps[LAB_PERMIT]);
 	for (int i = 0; i < LAB_NRULES; i++) {
 		if (i == LAB_RULE_BUSY) /* time, not safety */
 			continue;
@@ -85,7 +90,7 @@ bool chaos_enough(const struct chaos *c)
 
 	return atomic_load(&p->granted) >= floor &&
 	       atomic_load(&p->accepted) >= floor / 4 &&
-	       atomic_load(&p->refused) > 0;
+	       atomic_load(&p->refused) > 0 && chaos_mix_unused(c) == 0;
 }
 
 /* A run in which too little was done proves nothing. */
@@ -135,6 +140,8 @@ bool chaos_verdict(struct chaos *c)
 	struct lab_verdict v;
 	char text[16384];
 
+	if (c->o.mix == CHAOS_MIX_ALL)
+		what.skipped = SKIPPED;
 	if (c->o.store->leases)
 		what.found_ns = c->o.ttl_ms * LAB_MS / 3 + slack;
 	check(&k, lab_history_close(c->history) == 0, lab_errmsg());
@@ -154,6 +161,8 @@ bool chaos_verdict(struct chaos *c)
 	print_rules(&k, &v);
 	check_enough(&k, c, &v);
 	check_calls(&k, c);
+	chaos_mix_print(c);
+	check(&k, chaos_mix_unused(c) == 0, "some features were never used");
 	printf("%d passed, %d failed, 0 skipped\n", k.passed, k.failed);
 	return k.failed == 0;
 }

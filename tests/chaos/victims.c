@@ -19,9 +19,7 @@
 int chaos_victim_start(struct chaos *c, struct chaos_victim *v)
 {
 	struct process_files files = { -1, { -1, -1 } };
-	char seed[24], threads[16], ttl[24], seldom[16];
-	/* One in three goes straight to the store. */
-	char *uri = c->uri[v->number % 3 == 2];
+	char seed[24], threads[16], ttl[24], seldom[16], uri[400];
 	char *argv[] = { (char *)"chaos",
 			 (char *)"--worker",
 			 uri,
@@ -30,11 +28,13 @@ int chaos_victim_start(struct chaos *c, struct chaos_victim *v)
 			 threads,
 			 ttl,
 			 seldom,
+			 (char *)chaos_mix_word(c),
 			 NULL };
 	int stop[2];
 
 	if (pipe2(stop, O_CLOEXEC) < 0)
 		return lab_fail("pipe: %s", strerror(errno));
+	chaos_mix_uri(c, v->number, uri, sizeof(uri));
 	snprintf(seed, sizeof(seed), "%" PRIu64,
 		 c->o.seed * 1000 + (uint64_t)(100 * v->lives + v->number));
 	snprintf(threads, sizeof(threads), "%d", c->o.threads);

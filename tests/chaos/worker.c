@@ -5,12 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "chaos/use.h"
+#include "chaos/breaker.h"
+#include "chaos/mix.h"
 #include "lab/base/clock.h"
 #include "lab/base/fail.h"
 
-static void on_event(dlock_hold *hold, enum dlock_event event, const char *why,
-		     void *arg)
+void chaos_on_event(dlock_hold *hold, enum dlock_event event, const char *why,
+		    void *arg)
 {
 	struct chaos_worker *w = arg;
 
@@ -21,6 +22,8 @@ static void on_event(dlock_hold *hold, enum dlock_event event, const char *why,
 		atomic_fetch_add(&w->counters->at_risk, 1);
 	else if (event == DLOCK_SAFE)
 		atomic_fetch_add(&w->counters->safe, 1);
+	else if (event == DLOCK_WANTED)
+		atomic_fetch_add(&w->counters->feature[CHAOS_WANTED], 1);
 }
 
 static int told_to_stop(int timeout_ms)
@@ -39,6 +42,7 @@ static int open_files(struct chaos_worker *w)
 	if (!w->counters || !w->history)
 		return -1;
 	lab_holds_init(&w->holds, w->history);
+	w->holds.multi = job->mix;
 	for (int i = 0; i < CHAOS_NAMES; i++) {
 		w->guarded[i] = lab_resource_open(job->dir,
 						  chaos_names[i].name);
@@ -54,7 +58,7 @@ static int open_client(struct chaos_worker *w)
 	dlock_options o = DLOCK_OPTIONS_INIT;
 	int rc;
 
-	o.on_event = on_event;
+	o.on_event = chaos_on_event;
 	o.arg = w;
 	do {
 		rc = dlock_open(&w->client, w->job->uri, &o);
@@ -75,7 +79,10 @@ static void *thread_main(void *arg)
 	struct chaos_thread *me = arg;
 
 	while (!atomic_load(&me->w->stop)) {
-		chaos_use_lock(me);
+		if (me->w->job->mix)
+			chaos_use_mix(me);
+		else
+			chaos_use_lock(me);
 		lab_nap_ms(chaos_between(&me->random, 0, 6));
 	}
 	return NULL;
@@ -109,6 +116,12 @@ static void free_handles(dlock_lock *handles[CHAOS_NAMES])
 
 static int run_threads(struct chaos_worker *w)
 {
+	struct chaos_breaker breaker = { .client = w->client,
+					 .history = w->history,
+					 .counters = w->counters,
+					 .random = { w->job->seed },
+					 .ttl_ms = w->job->ttl_ms };
+
 	if (chaos_make_handles(w, w->shared, 0) != DLOCK_OK)
 		return lab_fail("%s", dlock_errmsg());
 	for (int i = 0; i < w->job->threads; i++)
@@ -117,6 +130,10 @@ static int run_threads(struct chaos_worker *w)
 	while (!told_to_stop(10)) {
 		lab_holds_watch(&w->holds);
 		cancel_waits(w);
+		if (w->job->mix)
+			chaos_count_keeps(w);
+		if (w->job->breaks)
+			chaos_breaker_turn(&breaker);
 	}
 	lab_holds_watch(&w->holds);
 	atomic_store(&w->stop, true);

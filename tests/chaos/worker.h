@@ -11,6 +11,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "chaos/feature.h"
+
 #define CHAOS_THREADS 16 /* of a worker */
 #define CHAOS_STOP_FD 3
 #define CHAOS_COUNTERS "counters" /* in the directory */
@@ -23,6 +25,8 @@ struct chaos_job {
 	int threads;
 	int64_t ttl_ms;
 	int seldom; /* percent of uses that go to the last of the names */
+	int mix;    /* use all features */
+	int breaks; /* ... and break locks as well */
 };
 
 /* Shared by all workers and the controller. */
@@ -37,6 +41,7 @@ struct chaos_counters {
 	atomic_uint_least64_t safe;
 	atomic_uint_least64_t opened;
 	atomic_uint_least64_t not_opened; /* tries that failed */
+	atomic_uint_least64_t feature[CHAOS_NFEATURES]; /* uses */
 	atomic_uint_least64_t unexpected; /* answers that no fault explains */
 	char unexpected_text[256];        /* the first of them */
 };

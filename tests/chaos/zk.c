@@ -21,6 +21,7 @@ const struct chaos_store chaos_zk = {
 	.name = "zk",
 	.leases = true,
 	.match = "-x", /* in the names of nodes */
+	.try_asks = 5, /* see docs/zookeeper.md, "Tries" */
 	.ttl_ms = 1000,
 	.ask_ms = 250, /* it writes to a disk before it answers */
 	.start = start_zk,

@@ -243,6 +243,7 @@ const struct chaos_store chaos_zk3 = {
 	.name = "zk3",
 	.leases = true,
 	.match = "-x",
+	.try_asks = 5, /* see docs/zookeeper.md, "Tries" */
 	.ttl_ms = 1000,
 	.ask_ms = 250,
 	.start = start_zk3,
