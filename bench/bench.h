@@ -58,6 +58,7 @@ extern const struct workload workload_poll_requests, workload_holds;
 extern const struct workload workload_killed, workload_open_close;
 extern const struct workload workload_passes, workload_keep, workload_recall;
 extern const struct workload workload_pending, workload_pairs;
+extern const struct workload workload_revoke, workload_revoke_many;
 
 struct bench {
 	const char *name;     /* "file.pair": store and workload */

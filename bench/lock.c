@@ -109,3 +109,37 @@ unsigned int bench_lock_waiters(struct bench_lock *l)
 		    "dlock_inspect");
 	return n;
 }
+
+/* A waiter in another thread. */
+struct waiter {
+	struct bench_lock *lock;
+	pthread_t thread;
+	int64_t granted_at;
+};
+
+static void *waiter_main(void *arg)
+{
+	struct waiter *w = arg;
+
+	lock_dlock.acquire(w->lock);
+	w->granted_at = bench_now();
+	lock_dlock.release(w->lock);
+	return NULL;
+}
+
+double bench_hand_off(struct bench_lock *holder, struct bench_lock *other)
+{
+	struct waiter w = { .lock = other };
+	int64_t until = bench_now() + 10000 * BENCH_MS;
+	int64_t begin;
+
+	lock_dlock.acquire(holder);
+	bench_thread(&w.thread, waiter_main, &w);
+	while (bench_lock_waiters(holder) == 0)
+		bench_wait(until, "the waiter does not wait");
+	bench_sleep(BENCH_MS / 2);
+	begin = bench_now();
+	lock_dlock.release(holder);
+	pthread_join(w.thread, NULL);
+	return (double)(w.granted_at - begin);
+}

@@ -124,4 +124,8 @@ void bench_lock_close(struct bench_lock *l);
 /* Return how many wait for a lock of dlock's, by the store's count. */
 unsigned int bench_lock_waiters(struct bench_lock *l);
 
+/* Measure from the release by `holder` to the grant to a waiter of `other`, in
+ * ns.  Both are dlock's, and neither keeps the lock. */
+double bench_hand_off(struct bench_lock *holder, struct bench_lock *other);
+
 #endif

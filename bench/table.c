@@ -287,6 +287,39 @@ const struct bench bench_table[] = {
 		     STORE(file, 1, TIME("ratio", 1.5, 6)),
 		     IF_REDIS(1, TIME("ratio", 1.5, 6))
 		     IF_ZK(1, TIME("ratio", 1.5, 6)) } },
+	{ "revoke.told",
+	  "from dlock_revoke() until the holder, another client, is told by "
+	  "on_event; floor: a hand-off",
+	  "ns (ratio = ours/floor)", &workload_revoke,
+	  .cases = { STORE(mem, 1, TIME("ratio", 1.5, 6)),
+		     STORE(file, 1, TIME("ratio", 1.5, 6)),
+		     IF_REDIS(1, TIME("ratio", 1.5, 6))
+		     IF_ZK(1, TIME("ratio", 1.5, 6)) } },
+	{ "revoke.many",
+	  "1,000 holds of one client that are asked for at once: until the "
+	  "last is told",
+	  "ns until the last (p50, p99: from a call to its holder)",
+	  &workload_revoke_many,
+	  .cases = { STORE(mem, 1000, { 0 }), STORE(file, 1000, { 0 }),
+		     IF_REDIS(1000, { 0 }) IF_ZK(1000, { 0 }) } },
+#ifdef BENCH_MEMCACHED
+	/* The client asks at each renewal. */
+	{ "memcached.revoke",
+	  "memcached: from dlock_revoke() until the holder is told; floor: "
+	  "the time between two renewals",
+	  "ns (ratio = ours/floor)", &workload_revoke, &store_memcached,
+	  .query = "&ttl=1s",
+	  .cases = { VARIANT(MEMCACHED_TEXT, 1, TIME("ratio", 1, 2)),
+		     VARIANT(MEMCACHED_META, 1, TIME("ratio", 1, 2)) } },
+	{ "memcached.revoke_many",
+	  "memcached: 1,000 holds of one client that are asked for at once: "
+	  "until the last is told",
+	  "ns until the last (p50, p99: from a call to its holder)",
+	  &workload_revoke_many, &store_memcached,
+	  .query = "&ttl=6s",
+	  .cases = { VARIANT(MEMCACHED_TEXT, 1000, { 0 }),
+		     VARIANT(MEMCACHED_META, 1000, { 0 }) } },
+#endif
 	{ "open.close",
 	  "opening a client and closing it again, per store",
 	  "us", &workload_open_close,

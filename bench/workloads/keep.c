@@ -62,42 +62,6 @@ static void measure_pairs(struct bench_store *s, const struct bench_case *c)
 
 /* ---- Another client ------------------------------------------------------ */
 
-/* A waiter in another thread. */
-struct waiter {
-	struct bench_lock *lock;
-	pthread_t thread;
-	int64_t granted_at;
-};
-
-static void *waiter_main(void *arg)
-{
-	struct waiter *w = arg;
-
-	lock_dlock.acquire(w->lock);
-	w->granted_at = bench_now();
-	lock_dlock.release(w->lock);
-	return NULL;
-}
-
-/* Measure from the release of a lock that no client keeps to the waiter's
- * grant. */
-static double hand_off(struct bench_lock *holder, struct bench_lock *other)
-{
-	struct waiter w = { .lock = other };
-	int64_t until = bench_now() + 10000 * BENCH_MS;
-	int64_t begin;
-
-	lock_dlock.acquire(holder);
-	bench_thread(&w.thread, waiter_main, &w);
-	while (bench_lock_waiters(holder) == 0)
-		bench_wait(until, "the waiter does not wait");
-	bench_sleep(BENCH_MS / 2);
-	begin = bench_now();
-	lock_dlock.release(holder);
-	pthread_join(w.thread, NULL);
-	return (double)(w.granted_at - begin);
-}
-
 /* Measure from another client's request to the grant of the kept lock. */
 static double recall(struct bench_lock *keeps, struct bench_lock *other)
 {
@@ -125,12 +89,12 @@ static void measure_recall(struct bench_store *s, const struct bench_case *c)
 	struct bench_lock *holder = bench_lock_open(&lock_dlock, s);
 	struct bench_lock *other = bench_lock_open(&lock_dlock, s);
 
-	hand_off(holder, other);
+	bench_hand_off(holder, other);
 	recall(keeps, other);
 	for (int i = 0; i < SAMPLES && (i < 5 || bench_now() < until); i++) {
 		double each[2];
 
-		each[BENCH_FLOOR] = hand_off(holder, other);
+		each[BENCH_FLOOR] = bench_hand_off(holder, other);
 		each[BENCH_OURS] = recall(keeps, other);
 		for (int j = 0; j < 2; j++)
 			bench_sample(&turns.single[j], each[j]);
