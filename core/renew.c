@@ -101,7 +101,6 @@ static void schedule_renewal(struct dlki_claim *claim, dlk_time at)
 static void note_renewed(struct dlki_claim *claim, enum dlk_renewal verdict)
 {
 	struct dlock_client *c = claim->client;
-	const struct dlk_ticket *t = claim->ticket;
 	dlk_time old = atomic_load(&claim->valid_until);
 
 	if (verdict == DLK_RENEWED && old != DLK_FOREVER) {
@@ -114,8 +113,6 @@ static void note_renewed(struct dlki_claim *claim, enum dlk_renewal verdict)
 			return;
 		}
 		dlki_schedule_moved(claim, end);
-		claim->residue.until = dlki_schedule_forgotten(
-			&c->schedule, dlk_now(), t->lease_ms);
 	}
 	c->stats.renewed++;
 	if (claim->at_risk) {
@@ -140,8 +137,6 @@ static void note_unanswered(struct dlki_claim *claim, const char *why)
 	int64_t pause_ns = c->schedule.interval_ms * DLK_MS / 4;
 
 	c->stats.renew_failed++;
-	claim->residue.until = dlki_schedule_forgotten(&c->schedule, now,
-						       c->schedule.ttl_ms);
 	if (!claim->at_risk && can_be_at_risk(claim)) {
 		claim->at_risk = 1;
 		dlki_claim_explain(claim, why);
@@ -156,11 +151,24 @@ static void note_unanswered(struct dlki_claim *claim, const char *why)
 	schedule_renewal(claim, now + pause_ns);
 }
 
+/* The store's lease may have begun again, also of a claim that is lost. */
+static void move_window(struct dlki_claim *claim, enum dlk_renewal verdict)
+{
+	const struct dlki_schedule *schedule = &claim->client->schedule;
+
+	if (verdict == DLK_RENEWED || verdict == DLK_UNKNOWN)
+		claim->residue.until = dlki_schedule_forgotten(
+			schedule, dlk_now(),
+			verdict == DLK_RENEWED ? claim->ticket->lease_ms :
+						 schedule->ttl_ms);
+}
+
 static void settle_batch(struct batch *b, const char *why)
 {
 	for (size_t i = 0; i < b->n; i++) {
 		struct dlki_claim *claim = b->claim[i];
 
+		move_window(claim, b->verdict[i]);
 		if (claim->state == DLKI_HELD) {
 			switch (b->verdict[i]) {
 			case DLK_RENEWED:

@@ -218,3 +218,33 @@ CASE(cleanup, ends_with_its_lease_though_the_store_is_away)
 	cr_assert_leq(dlk_now(), late(began + 3000 * DLK_MS));
 	fake_clear(fake);
 }
+
+/* The store carried out a renewal that the client took for none. */
+static void expect_a_lease_after(enum dlk_renewal verdict)
+{
+	dlk_time answered;
+
+	given_mutex("fake:?ttl=600ms&check=50ms");
+	FAKE_SCRIPT(fake, FAKE_RENEW, .gate = 1, .overrun = 1,
+		    .fault = FAKE_SAY, .verdict = verdict);
+	hold = take(lock);
+	EVENTUALLY(stats(client).lost == 1);
+	refuse(FAKE_RELEASE, FAKE_ALWAYS);
+	answered = dlk_now();
+	fake_open_gate(fake);
+	EVENTUALLY(fake_last(fake, FAKE_RENEW).end != 0);
+	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
+	EVENTUALLY(stats(client).pending_cleanups == 0);
+	cr_assert_geq(dlk_now(), answered + 600 * DLK_MS);
+	fake_clear(fake);
+}
+
+CASE(cleanup, lasts_for_a_lease_after_a_renewal_that_came_too_late)
+{
+	expect_a_lease_after(DLK_RENEWED);
+}
+
+CASE(cleanup, lasts_for_a_lease_after_a_renewal_without_an_answer)
+{
+	expect_a_lease_after(DLK_UNKNOWN);
+}
