@@ -54,7 +54,8 @@ static int look_at(struct sim_use *u)
 	sim_judge_lost(u->hold);
 	stalled = sim_sched_stalled();
 	sim_nap(TOLD_NS);
-	if (sched->stop_rate > 0) /* the thread that tells may be stopped */
+	/* The thread that tells may be stopped. */
+	if (sched->stop_rate > 0 || sim_sched_stalled() > stalled)
 		sim_nap(2 * sched->stop_ns + sim_sched_stalled() - stalled);
 	sim_judge_lost(u->hold);
 	if (!u->by->play->close_has_begun) /* and ends all events */
