@@ -271,9 +271,9 @@ static int has_claim(const char *name, int is_semaphore)
 	       sim_model_entry(s.model, key, 1, 0, now(), &e);
 }
 
-/* A claim that late bytes of a closed client made stands for a lease, and its
- * keys for a second more.  A break leaves out the tokens that were set aside for
- * the holder, which are up to 4.2 s ahead of the clock. */
+/* A claim that late bytes of a closed client made stands for a lease, and the
+ * claim's keys for a second more.  A break leaves out the tokens that were set
+ * aside for the holder, which are up to 4.2 s ahead of the clock. */
 static const char *left(void)
 {
 	if (sim_model_key(s.model, 0, now()))

@@ -32,7 +32,9 @@ int sim_may_end(const struct sim_play *p, int rc, int64_t timeout_ms)
 	case DLOCK_ECANCELED:
 		return p->terms.may_cancel || p->close_has_begun;
 	case DLOCK_EUNREACHABLE:
-		return p->terms.may_fail && timeout_ms >= 0;
+		/* A break may end a claim before the grant is told. */
+		return (p->terms.may_fail || p->terms.may_break) &&
+		       timeout_ms >= 0;
 	case DLOCK_ELOST:
 		return p->terms.may_lose;
 	default:
