@@ -311,6 +311,10 @@ static void subside(void)
 			sim_sched_fail("a claim is left in a client");
 		sim_sched_wait(SIM_SLEEP, NULL, sim_sched_now() + SIM_MS);
 	}
+	/* A client that was cut off counts a claim from the sending of the
+	 * request, and the store from the arrival. */
+	sim_sched_wait(SIM_SLEEP, NULL,
+		       sim_sched_now() + play.terms.ttl_ms * SIM_MS / 3);
 	for (int64_t ms = play.terms.ttl_ms; ms > 0; ms--) {
 		look_for_claims();
 		sim_sched_wait(SIM_SLEEP, NULL, sim_sched_now() + SIM_MS);
