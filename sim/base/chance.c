@@ -63,6 +63,17 @@ int sim_happens(struct sim_chance *c, const char *site, uint64_t rate)
 	return rate > 0 && sim_draw(c, site, rate) == rate - 1;
 }
 
+uint64_t sim_draw_rate(struct sim_chance *c, const char *site, uint64_t in,
+		       uint64_t n)
+{
+	return sim_draw(c, "kind", in) == 0 ? 20 + sim_draw(c, site, n) : 0;
+}
+
+uint64_t sim_draw_us(struct sim_chance *c, const char *site, uint64_t ms)
+{
+	return 1000 * (1 + sim_draw(c, site, ms));
+}
+
 void sim_chance_repeat(struct sim_chance *c, const struct sim_draw *draws,
 		       size_t n)
 {

@@ -38,6 +38,13 @@ uint64_t sim_next(struct sim_chance *c);
 /* A number of [0, n); n >= 1.  `site` has no blanks. */
 uint64_t sim_draw(struct sim_chance *c, const char *site, uint64_t n);
 
+/* The rate of a fault, 20 to 19 + n, in a weather of `in`; else 0. */
+uint64_t sim_draw_rate(struct sim_chance *c, const char *site, uint64_t in,
+		       uint64_t n);
+
+/* A longest time: 1 to `ms` ms, in us. */
+uint64_t sim_draw_us(struct sim_chance *c, const char *site, uint64_t ms);
+
 /* Let the next run repeat these draws, which are copied. */
 void sim_chance_repeat(struct sim_chance *c, const struct sim_draw *draws,
 		       size_t n);

@@ -4,42 +4,27 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A rate, in 1 of `in` weathers; else 0. */
-static uint64_t rate(struct sim_chance *chance, const char *site, uint64_t in,
-		     uint64_t n)
-{
-	return sim_draw(chance, "kind", in) == 0 ?
-		       20 + sim_draw(chance, site, n) :
-		       0;
-}
-
-static uint64_t up_to_ms(struct sim_chance *chance, const char *site,
-			 uint64_t ms)
-{
-	return 1000 * (1 + sim_draw(chance, site, ms));
-}
-
 static void draw_faults(struct sim_redis_weather *w, struct sim_terms *t,
 			struct sim_chance *chance)
 {
 	uint64_t ttl_ms = (uint64_t)w->ttl_ms;
 
-	w->wires.split_rate = rate(chance, "splits", 2, 100) / 20;
-	w->wires.reset_rate = rate(chance, "reset", 3, 300);
-	w->wires.end_rate = rate(chance, "end", 3, 300);
-	w->pause_rate = rate(chance, "pause", 3, 300);
-	w->pause_us = up_to_ms(chance, "paused", 2 * ttl_ms);
-	w->restart_rate = rate(chance, "restart", 3, 300);
-	w->blank_rate = rate(chance, "blank", 6, 300);
-	w->flush_rate = rate(chance, "flush", 8, 300);
-	w->evict_rate = rate(chance, "evict", 8, 300);
-	w->forget_rate = rate(chance, "forget", 3, 100);
-	w->down_us = up_to_ms(chance, "down", 500);
-	w->clog_rate = rate(chance, "clog", 2, 200);
-	t->sched.stop_rate = 10 * rate(chance, "stop", 4, 400);
-	t->sched.stop_ns = (int64_t)up_to_ms(chance, "stops", 3 * ttl_ms / 2) *
-			   1000;
-	w->clog_us = up_to_ms(chance, "clogged", 2 * ttl_ms);
+	w->wires.split_rate = sim_draw_rate(chance, "splits", 2, 100) / 20;
+	w->wires.reset_rate = sim_draw_rate(chance, "reset", 3, 300);
+	w->wires.end_rate = sim_draw_rate(chance, "end", 3, 300);
+	w->pause_rate = sim_draw_rate(chance, "pause", 3, 300);
+	w->pause_us = sim_draw_us(chance, "paused", 2 * ttl_ms);
+	w->restart_rate = sim_draw_rate(chance, "restart", 3, 300);
+	w->blank_rate = sim_draw_rate(chance, "blank", 6, 300);
+	w->flush_rate = sim_draw_rate(chance, "flush", 8, 300);
+	w->evict_rate = sim_draw_rate(chance, "evict", 8, 300);
+	w->forget_rate = sim_draw_rate(chance, "forget", 3, 100);
+	w->down_us = sim_draw_us(chance, "down", 500);
+	w->clog_rate = sim_draw_rate(chance, "clog", 2, 200);
+	t->sched.stop_rate = 10 * sim_draw_rate(chance, "stop", 4, 400);
+	t->sched.stop_ns =
+		(int64_t)sim_draw_us(chance, "stops", 3 * ttl_ms / 2) * 1000;
+	w->clog_us = sim_draw_us(chance, "clogged", 2 * ttl_ms);
 }
 
 /* The shorter the lease, the more a lease that is too long is beyond the

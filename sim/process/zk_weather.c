@@ -3,21 +3,6 @@
 
 #include <stdio.h>
 
-/* A rate, in 1 of `in` weathers; else 0. */
-static uint64_t rate(struct sim_chance *chance, const char *site, uint64_t in,
-		     uint64_t n)
-{
-	return sim_draw(chance, "kind", in) == 0 ?
-		       20 + sim_draw(chance, site, n) :
-		       0;
-}
-
-static uint64_t up_to_ms(struct sim_chance *chance, const char *site,
-			 uint64_t ms)
-{
-	return 1000 * (1 + sim_draw(chance, site, ms));
-}
-
 static void set_uri(struct sim_zk_weather *w)
 {
 	const char *hosts = w->followers > 0 && !w->apart ?
@@ -49,18 +34,18 @@ int sim_zk_weather_draw(struct sim_zk_weather *w, struct sim_chance *chance)
 	w->ttl_ms = draw_ttl_ms(chance);
 	faults = sim_draw(chance, "faults", 2) != 0;
 	if (faults) {
-		w->reset_rate = rate(chance, "reset", 2, 300);
-		w->restart_rate = rate(chance, "restart", 3, 300);
-		w->hold_rate = rate(chance, "hold", 2, 100);
+		w->reset_rate = sim_draw_rate(chance, "reset", 2, 300);
+		w->restart_rate = sim_draw_rate(chance, "restart", 3, 300);
+		w->hold_rate = sim_draw_rate(chance, "hold", 2, 100);
 		w->apart = w->followers > 0 && sim_draw(chance, "apart", 2);
 		if (w->apart && w->hold_rate == 0)
 			w->hold_rate = 20 + sim_draw(chance, "hold", 100);
 		w->in_turn = w->apart && sim_draw(chance, "in turn", 2);
-		w->hold_us = up_to_ms(chance, "held", 3000);
-		w->clog_rate = rate(chance, "clog", 2, 300);
+		w->hold_us = sim_draw_us(chance, "held", 3000);
+		w->clog_rate = sim_draw_rate(chance, "clog", 2, 300);
 		w->holds_long = w->apart || w->clog_rate > 0;
-		w->pause_rate = rate(chance, "pause", 2, 300);
-		w->pause_us = up_to_ms(chance, "paused", 1500);
+		w->pause_rate = sim_draw_rate(chance, "pause", 2, 300);
+		w->pause_us = sim_draw_us(chance, "paused", 1500);
 	}
 	set_uri(w);
 	return faults;
