@@ -242,7 +242,19 @@ static int accept_pass(struct dlki_claim *claim, dlock_hold **out)
 	return DLKI_GRANTED;
 }
 
-/* The store granted a claim too late to be of use: another claim asks. */
+static int fail_late(const struct dlki_record *r, const struct dlki_wait *w,
+		     struct dlk_error *err)
+{
+	return dlk_fail(err, DLOCK_EUNREACHABLE,
+			"%s '%s': the store answered after half of the lease; "
+			"%s makes it longer",
+			dlki_kind_name(r->kind), r->name,
+			w->terms && w->terms->lease_ms > 0 ? "lease_ms" :
+							     "ttl= in the URI");
+}
+
+/* The store granted a claim too late to be of use, or took the claim away, as
+ * `err` tells then: another claim asks. */
 static int ask_again(struct dlki_acquire *a, struct dlk_error *err)
 {
 	struct dlki_record *r = a->lock->record;
@@ -251,13 +263,8 @@ static int ask_again(struct dlki_acquire *a, struct dlk_error *err)
 
 	a->claim = NULL;
 	if (w->once || dlk_now() >= w->deadline)
-		return dlk_fail(err, DLOCK_EUNREACHABLE,
-				"%s '%s': the store answered after half of the "
-				"lease; %s makes it longer",
-				dlki_kind_name(r->kind), r->name,
-				w->terms && w->terms->lease_ms > 0 ?
-					"lease_ms" :
-					"ttl= in the URI");
+		return err->code != 0 ? err->code : fail_late(r, w, err);
+	err->code = 0;
 	pthread_mutex_lock(&r->client->mu);
 	rc = enter_claim(a, err);
 	pthread_mutex_unlock(&r->client->mu);

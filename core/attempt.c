@@ -33,8 +33,14 @@ static int accept_grant(struct dlki_claim *claim, dlk_time now,
 
 	if (c->closing)
 		return dlk_fail(err, DLOCK_ECANCELED, "the client is closed");
-	if (claim->news == DLKI_VOID)
+	if (claim->news == DLKI_VOID) {
+		(void)dlk_fail(err, DLOCK_EUNREACHABLE,
+			       "%s '%s': the claim was taken away before the "
+			       "call ended; try again",
+			       dlki_kind_name(claim->record->kind),
+			       claim->record->name);
 		return DLKI_TOO_LATE;
+	}
 	claim->granted_at = now;
 	dlki_schedule_granted(claim);
 	end = dlki_schedule_promise(claim);

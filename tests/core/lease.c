@@ -93,6 +93,9 @@ CASE(lease, that_is_lost_before_it_is_told_is_not_held)
 	given_mutex("fake:?ttl=3s");
 	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .lose = 1);
 	cr_assert_eq(dlock_acquire(lock, 0, &hold), DLOCK_EUNREACHABLE);
+	cr_assert_not_null(strstr(dlock_errmsg(), "'a': the claim was taken "
+						  "away"),
+			   "%s", dlock_errmsg());
 	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .lose = 1);
 	hold = take(lock);
 	OK(dlock_check(hold));
