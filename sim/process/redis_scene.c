@@ -14,6 +14,7 @@ static struct {
 	struct sim_chance *chance;
 	struct sim_redis_weather weather, now;
 	int64_t down_until, loading_until;
+	int64_t rested_at; /* the server, from the last pause */
 	int64_t deaf_until[SIM_REDIS_PORTS]; /* the server, for a client */
 } s;
 
@@ -45,6 +46,20 @@ static void lose(const char *what)
 	sim_judge_excuse(sim_sched_now() + s.weather.ttl_ms * SIM_MS);
 }
 
+/* Pauses that follow each other at each turn are a server that is down, for
+ * any time; so the server works for as long behind each. */
+static void draw_pause(void)
+{
+	int64_t until;
+
+	if (sim_sched_now() < s.rested_at ||
+	    !happens("pause", s.now.pause_rate))
+		return;
+	until = draw_until("paused", s.now.pause_us);
+	sim_server_pause(until);
+	s.rested_at = until + until - sim_sched_now();
+}
+
 static void restart(int memory)
 {
 	sim_model_restart(s.model, memory, now());
@@ -57,8 +72,7 @@ static void draw_server_fault(void)
 {
 	const struct sim_redis_weather *w = &s.now;
 
-	if (happens("pause", w->pause_rate))
-		sim_server_pause(draw_until("paused", w->pause_us));
+	draw_pause();
 	if (happens("restart", w->restart_rate)) {
 		sim_sched_tell("the server restarts");
 		restart(1);
@@ -228,7 +242,7 @@ static void faults(int on)
 	sim_server_wires(on ? &s.weather.wires : NULL);
 	if (on || !s.model)
 		return;
-	s.down_until = 0;
+	s.down_until = s.rested_at = 0;
 	for (size_t i = 0; i < SIM_REDIS_PORTS; i++)
 		s.deaf_until[i] = 0;
 	sim_server_each(-1, hurry, NULL);
