@@ -23,7 +23,7 @@ struct sim_play {
 	struct sim_chance *chance;
 	struct sim_name names[SIM_NAMES];
 	size_t n_names;
-	dlock_client *client[SIM_CLIENTS];
+	dlock_client *client[SIM_CLIENTS + 1]; /* the last is a stranger's */
 	struct sim_handles handles[SIM_CLIENTS];
 	size_t n_clients;
 	struct sim_terms terms;

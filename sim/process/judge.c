@@ -98,8 +98,7 @@ static void check_token(const struct entry *mine)
 		n->largest[shared] = token;
 }
 
-/* What is lost stays lost. */
-static void look_at_all(void)
+void sim_judge_look(void)
 {
 	for (size_t i = 0; i < ENTRIES; i++) {
 		struct entry *s = &entries[i];
@@ -150,9 +149,19 @@ void sim_judge_granted(struct sim_name *name, enum sim_side side,
 	sim_sched_tell("caller %d has %p, side %d, hold %p", caller,
 		       (void *)name, (int)side, (void *)hold);
 	sim_sched_mix(dlock_token(hold) ^ (uint64_t)caller);
-	look_at_all();
+	sim_judge_look();
 	check_alone(&entries[i]);
 	check_token(&entries[i]);
+}
+
+/* A hold is lost for any cause, and a thread that stalled counts as one. */
+void sim_judge_fresh(const dlock_hold *hold, int64_t stalled)
+{
+	int64_t left_ms = dlock_remaining_ms(hold);
+
+	if (sim_sched_stalled() == stalled && left_ms > 0 &&
+	    left_ms * SIM_MS < rules.fresh_ns)
+		sim_sched_fail("a new hold has %" PRId64 " ms left", left_ms);
 }
 
 static struct entry *entry_of(const dlock_hold *hold, int caller)
@@ -172,7 +181,7 @@ void sim_judge_releasing(dlock_hold *hold, int caller)
 	if (!s)
 		sim_sched_fail("caller %d releases without a hold", caller);
 	sim_sched_tell("caller %d releases %p", caller, (void *)s->name);
-	look_at_all();
+	sim_judge_look();
 	s->name->holds--;
 	s->name->free_since = SIM_FOREVER;
 	s->name = NULL;
@@ -189,7 +198,7 @@ void sim_judge_released(struct sim_name *name, int rc)
 void sim_judge_lost(const dlock_hold *hold)
 {
 	sim_sched_tell("hold %p is lost", (const void *)hold);
-	look_at_all();
+	sim_judge_look();
 	if (!rules.may_lose)
 		sim_sched_fail("a hold was lost without a cause");
 }

@@ -27,6 +27,7 @@ struct sim_rules {
 	int may_overlap;    /* ... before the holder can know */
 	int looks;          /* at all holds, whenever a caller is heard of */
 	int64_t late_ns;    /* after which a free lock has its next holder */
+	int64_t fresh_ns;   /* so much time a new hold has left; 0: any */
 	int64_t overdue_ns; /* after the timeout a call has returned */
 	int64_t told_ns;    /* after the loss the holder is told */
 };
@@ -42,6 +43,12 @@ void sim_judge_excuse(int64_t until);
 void sim_judge_granted(struct sim_name *name, enum sim_side side,
 		       dlock_hold *hold, int caller, int64_t asked_at,
 		       int64_t stalled);
+
+/* The hold is new, and the acquire returns now. */
+void sim_judge_fresh(const dlock_hold *hold, int64_t stalled);
+
+/* Look at all holds: what is lost stays lost. */
+void sim_judge_look(void);
 
 /* Before and after the release. */
 void sim_judge_releasing(dlock_hold *hold, int caller);

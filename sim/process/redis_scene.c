@@ -15,7 +15,8 @@ static struct {
 	struct sim_redis_weather weather, now;
 	int64_t down_until, loading_until;
 	int64_t rested_at; /* the server, from the last pause */
-	int64_t deaf_until[SIM_REDIS_PORTS]; /* the server, for a client */
+	int64_t deaf_until[SIM_REDIS_PORTS + 1]; /* the server, for a client */
+	int loses[SIM_REDIS_PORTS + 1]; /* ... with each closed connection */
 } s;
 
 static struct sim_memc_time now(void)
@@ -105,19 +106,42 @@ static void clog_to_server(struct sim_wire *w, void *until)
 	w->to_server.at = *(int64_t *)until;
 }
 
+static void lose_bytes(struct sim_wire *w, void *none)
+{
+	(void)none;
+	w->loses = 1;
+}
+
+/* A message may come though the answer to a request on the other connection is
+ * late. */
+static void clog_some(struct sim_wire *w, void *none)
+{
+	int64_t until = draw_until("late", (uint64_t)s.now.ttl_ms * 1000);
+
+	(void)none;
+	if (sim_draw(s.chance, "apart", 2))
+		clog_to_client(w, &until);
+}
+
 /* The server has the client's requests, answers late, and hears no later
  * request.  The later the answer is, the more a lease that counts from the
- * answer is too long. */
+ * answer is too long.  Requests that are not heard may arrive in the end. */
 static void cut_off(const struct sim_wire *w)
 {
 	int64_t lease_us = s.now.ttl_ms * 1000;
 	int64_t until = draw_until("late", (uint64_t)lease_us);
 
 	sim_sched_tell("client %d is cut off", w->port);
-	sim_server_each(w->port, clog_to_client, &until);
+	if (s.now.apart)
+		sim_server_each(w->port, clog_some, NULL);
+	else
+		sim_server_each(w->port, clog_to_client, &until);
 	until = draw_until("clog", s.now.clog_us) + lease_us * US;
 	s.deaf_until[w->port] = until;
 	sim_server_each(w->port, clog_to_server, &until);
+	s.loses[w->port] = (int)sim_draw(s.chance, "loses", 2);
+	if (s.loses[w->port])
+		sim_server_each(w->port, lose_bytes, NULL);
 }
 
 /* Clog a way, both ways of a client, or the ways to a client. */
@@ -157,6 +181,7 @@ static int accept_wire(struct sim_wire *w)
 		return 0;
 	w->conn = sim_model_connect(s.model);
 	w->to_server.at = s.deaf_until[w->port];
+	w->loses = s.loses[w->port] && s.deaf_until[w->port] > sim_sched_now();
 	return 1;
 }
 
@@ -193,7 +218,7 @@ static void ring(void)
 
 static struct sim_server_type server_type = {
 	.first_port = SIM_REDIS_PORT,
-	.ports = SIM_REDIS_PORTS,
+	.ports = SIM_REDIS_PORTS + 1,
 	.outlives = 1,
 	.hands_over = 1,
 	.accept = accept_wire,
@@ -243,7 +268,7 @@ static void faults(int on)
 	if (on || !s.model)
 		return;
 	s.down_until = s.rested_at = 0;
-	for (size_t i = 0; i < SIM_REDIS_PORTS; i++)
+	for (size_t i = 0; i <= SIM_REDIS_PORTS; i++)
 		s.deaf_until[i] = 0;
 	sim_server_each(-1, hurry, NULL);
 	sim_server_pause(0);
@@ -271,15 +296,19 @@ static void subside(void)
 /* Late bytes may make a claim unknown to the client; the claim lasts for a
  * lease.  Bytes are late after a third of a lease, and may be so
  * for as long again behind a pause. */
-static int has_claim(const char *name, int is_semaphore)
+static int is_late(void)
 {
 	int64_t late_at = sim_server_late_at();
+
+	return late_at > 0 &&
+	       sim_sched_now() < late_at + 2 * s.weather.ttl_ms * SIM_MS;
+}
+
+static int has_claim(const char *name, int is_semaphore)
+{
 	struct sim_entry e;
 	char key[32];
 
-	if (late_at > 0 &&
-	    sim_sched_now() < late_at + 2 * s.weather.ttl_ms * SIM_MS)
-		return 0;
 	snprintf(key, sizeof(key), "%cn%s", is_semaphore ? 's' : 'l', name);
 	return sim_model_entry(s.model, key, 0, 0, now(), &e) ||
 	       sim_model_entry(s.model, key, 1, 0, now(), &e);
@@ -305,6 +334,7 @@ const struct sim_scene sim_redis_scene = {
 	.faults = faults,
 	.strand = strand_all,
 	.subside = subside,
+	.is_late = is_late,
 	.has_claim = has_claim,
 	.left = left,
 };

@@ -25,6 +25,7 @@ static void draw_faults(struct sim_redis_weather *w, struct sim_terms *t,
 	t->sched.stop_ns =
 		(int64_t)sim_draw_us(chance, "stops", 3 * ttl_ms / 2) * 1000;
 	w->clog_us = sim_draw_us(chance, "clogged", 2 * ttl_ms);
+	w->apart = (int)sim_draw(chance, "apart", 2);
 }
 
 /* The shorter the lease, the more a lease that is too long is beyond the
@@ -48,6 +49,8 @@ void sim_redis_weather_draw(struct sim_redis_weather *w, struct sim_terms *t,
 		draw_faults(w, t, chance);
 	t->ttl_ms = w->ttl_ms;
 	t->holds_long = w->clog_rate > 0;
+	/* A quarter, less the margin. */
+	t->fresh_ms = w->ttl_ms / 4 - w->ttl_ms / 100 - 4;
 	t->close_ms = 2000;
 	t->ask_ms = 1100;
 	t->late_ms = 100;

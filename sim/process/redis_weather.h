@@ -19,6 +19,8 @@ struct sim_redis_weather {
 	uint64_t clog_rate;   /* a connection, or a client, does not hear or is
 				* not heard */
 	uint64_t clog_us;     /* at most */
+	int apart;            /* the connections of a client are clogged each by
+				* itself */
 	int64_t ttl_ms;
 };
 

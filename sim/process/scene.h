@@ -31,8 +31,10 @@ struct sim_scene {
 	 * with this store. */
 	void (*subside)(void);
 
-	/* Has the server a claim to the lock, or semaphore, other than by late
-	 * bytes? */
+	/* May the server have a claim by late bytes, unknown to clients? */
+	int (*is_late)(void);
+
+	/* Has the server a claim to the lock, or semaphore? */
 	int (*has_claim)(const char *name, int is_semaphore);
 
 	/* Return a key that a client has left in the server, when all holds and

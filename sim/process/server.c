@@ -83,7 +83,7 @@ static int peer_add(int fd, int port)
 
 static void peer_hung_up(struct sim_wire *p)
 {
-	if (s.type->outlives && !p->ending)
+	if (s.type->outlives && !p->loses && !p->ending)
 		p->hung_up = 1;
 	else
 		peer_end(p);

@@ -19,6 +19,7 @@ struct sim_wire {
 	int port;    /* the n-th of the server, from 0 */
 	int hung_up; /* the client has; bytes under way still arrive */
 	int ending;  /* the server hears no more, and ends with the last byte */
+	int loses;   /* bytes under way, when the client hangs up */
 	void *conn;  /* the model's */
 	struct sim_way to_server, to_client;
 };

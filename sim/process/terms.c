@@ -6,6 +6,8 @@
 
 #include "sim/process/scene.h"
 
+enum { SLACK_MS = 2 };
+
 static size_t draw(struct sim_chance *chance, const char *site, size_t n)
 {
 	return (size_t)sim_draw(chance, site, n);
@@ -40,8 +42,12 @@ static void draw_uri(struct sim_terms *t, struct sim_chance *c)
 	if (draw(c, "passes", 3) == 0)
 		sim_terms_add(t, "passes=%zu", draw(c, "passed", 5));
 	if (draw(c, "ends", 4) == 0) {
-		sim_terms_add(t, "max_hold=%zums", 100 + draw(c, "end", 100));
+		size_t most_ms = 100 + draw(c, "end", 100);
+
+		sim_terms_add(t, "max_hold=%zums", most_ms);
 		t->faults = 1;
+		if (t->fresh_ms > (int64_t)most_ms - SLACK_MS)
+			t->fresh_ms = (int64_t)most_ms - SLACK_MS;
 	}
 }
 
@@ -75,6 +81,7 @@ static void draw_rules(struct sim_terms *t, struct sim_chance *c)
 	t->rules.may_lose = t->may_lose;
 	t->rules.looks = t->scene->strand != NULL;
 	t->rules.may_overlap = t->may_break || t->overlaps;
+	t->rules.fresh_ns = t->fresh_ms * SIM_MS;
 	t->rules.late_ns = late_ms(t) * SIM_MS;
 	t->rules.overdue_ns = (t->calm ? 2 : t->ask_ms) * SIM_MS;
 }

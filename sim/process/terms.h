@@ -19,7 +19,8 @@ struct sim_terms {
 	char uri[160];
 	char plain[160];  /* the same store, without rehearsals */
 	int ports;        /* the clients are spread over so many, which differ
-			   * in the last digit; 0: all have the URI's */
+			   * in the last digit; 0: all have the URI's.  With
+			   * sim_scene.subside a stranger has the next */
 	int64_t ttl_ms;   /* the longest lease */
 	int faults;       /* an answer may be late, and a hold may be lost */
 	int overlaps;     /* a hold may be lost before the holder can know */
@@ -27,6 +28,7 @@ struct sim_terms {
 	int upgrades;     /* readers become writers */
 	int64_t close_ms; /* a release returns so soon; with ask_ms */
 	int64_t ask_ms;   /* after the timeout a call has returned */
+	int64_t fresh_ms; /* a new hold has so much time left; 0: any */
 	int64_t late_ms;  /* a free lock has a holder so soon, but for faults */
 
 	/* Of the play. */

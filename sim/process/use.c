@@ -102,7 +102,7 @@ int64_t sim_draw_timeout(struct sim_caller *me, int may_wait)
 int sim_use_acquire(struct sim_use *u, int64_t timeout_ms)
 {
 	int64_t begun = sim_sched_now(), stalled = sim_sched_stalled();
-	int rc;
+	int is_new = !u->hold, rc;
 
 	sim_sched_tell("caller %d asks for %p, side %d, for %d ms", u->owner,
 		       (void *)u->name, (int)u->side, (int)timeout_ms);
@@ -118,6 +118,8 @@ int sim_use_acquire(struct sim_use *u, int64_t timeout_ms)
 	if (rc == DLOCK_OK)
 		sim_judge_granted(u->name, u->side, u->hold, u->owner, begun,
 				  stalled);
+	if (rc == DLOCK_OK && is_new)
+		sim_judge_fresh(u->hold, stalled);
 	return rc;
 }
 

@@ -30,7 +30,8 @@ int64_t sim_draw_timeout(struct sim_caller *me, int may_wait);
 /* Draw a name and a side. */
 struct sim_use sim_use_draw(struct sim_caller *me);
 
-/* Acquire the lock.  Returns the code. */
+/* Acquire the lock.  `hold` is NULL, or of an earlier acquire of the caller's.
+ * Returns the code. */
 int sim_use_acquire(struct sim_use *u, int64_t timeout_ms);
 
 /* Hold for a few naps, or until the hold is lost. */

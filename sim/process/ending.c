@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/process/ending.h"
+
+#include <stdio.h>
+
+#include "sim/process/scene.h"
+#include "sim/process/sched.h"
+#include "sim/process/stage.h"
+
+/* A time in which all leases end. */
+static int64_t long_ns(const struct sim_play *p)
+{
+	return 3 * SIM_MS *
+	       (p->terms.ttl_ms > SIM_TTL_MS ? p->terms.ttl_ms : SIM_TTL_MS);
+}
+
+/* Do the clients say that the store has no claim of theirs? */
+static int is_settled(struct sim_play *p)
+{
+	struct dlock_stats stats = { .size = sizeof(stats) };
+
+	for (size_t i = 0; i < p->n_clients; i++) {
+		sim_stage_must("dlock_get_stats",
+			       dlock_get_stats(p->client[i], &stats));
+		if (stats.holds + stats.waiters + stats.kept +
+			    stats.pending_cleanups >
+		    0)
+			return 0;
+	}
+	return 1;
+}
+
+/* Does the server say that others have the lock? */
+static int is_busy(dlock_lock *l)
+{
+	dlock_hold *h;
+	int rc = dlock_acquire(l, 0, &h);
+
+	if (rc == DLOCK_OK)
+		(void)dlock_release(h);
+	else if (rc != DLOCK_EBUSY && rc != DLOCK_EUNREACHABLE)
+		sim_stage_must("a stranger's acquire", rc);
+	return rc == DLOCK_EBUSY;
+}
+
+/* A lock without a holder goes to another client at once.  The way there is
+ * free.  The store has a claim for a third of a lease longer than a client
+ * knows, if the request was late. */
+static void take_as_stranger(struct sim_play *p)
+{
+	if (sim_stage_open(p, SIM_CLIENTS, p->terms.ports) != DLOCK_OK)
+		return;
+	for (size_t n = 0; n < p->n_names; n++) {
+		dlock_lock *l = sim_stage_lock(p, SIM_CLIENTS, n, 0);
+		int busy = is_busy(l);
+
+		if (busy)
+			sim_sched_wait(SIM_SLEEP, NULL,
+				       sim_sched_now() +
+					       p->terms.ttl_ms * SIM_MS / 3);
+		if (busy && is_busy(l) && !p->terms.scene->is_late())
+			sim_sched_fail("name%zu is busy without a holder", n);
+		dlock_lock_free(l);
+	}
+	dlock_close(p->client[SIM_CLIENTS]);
+}
+
+static void look_for_claims(struct sim_play *p)
+{
+	if (p->terms.scene->is_late())
+		return;
+	for (size_t n = 0; n < p->n_names; n++) {
+		char text[32];
+
+		snprintf(text, sizeof(text), "name%zu", n);
+		if (p->terms.scene->has_claim(text,
+					      p->names[n].kind == SIM_PERMITS))
+			sim_sched_fail("a claim to %s is left in the store",
+				       text);
+	}
+}
+
+/* When the clients say that the store has no claim of theirs, the store has
+ * none, nor later, when bytes arrive that are under way.  A client that was
+ * closed says nothing. */
+void sim_ending_subside(struct sim_play *p)
+{
+	int64_t until = sim_sched_now() + 2 * long_ns(p);
+	struct sim_sched_weather w = p->terms.sched;
+
+	if (!p->terms.scene->subside || p->terms.closes)
+		return;
+	w.stall_rate = w.stop_rate = 0;
+	sim_sched_weather(&w);
+	p->terms.scene->subside();
+	while (!is_settled(p)) {
+		if (sim_sched_now() > until)
+			sim_sched_fail("a claim is left in a client");
+		sim_sched_wait(SIM_SLEEP, NULL, sim_sched_now() + SIM_MS);
+	}
+	take_as_stranger(p);
+	/* A client that was cut off counts a claim from the sending of the
+	 * request, and the store from the arrival. */
+	sim_sched_wait(SIM_SLEEP, NULL,
+		       sim_sched_now() + p->terms.ttl_ms * SIM_MS / 3);
+	for (int64_t ms = p->terms.ttl_ms; ms > 0; ms--) {
+		look_for_claims(p);
+		sim_sched_wait(SIM_SLEEP, NULL, sim_sched_now() + SIM_MS);
+	}
+}
+
+/* All holds are released, and the sessions stand. */
+void sim_ending_look_at_server(struct sim_play *p)
+{
+	const char *(*left)(void) = p->terms.scene->left;
+
+	if (!left)
+		return;
+	sim_sched_wait(SIM_SLEEP, NULL, sim_sched_now() + long_ns(p));
+	if (left())
+		sim_sched_fail("%s is left", left());
+}
+
+static void no_participant(const struct dlock_participant *p, void *arg)
+{
+	(void)arg;
+	sim_sched_fail("a %s is left in the store",
+		       p->waiting ? "waiter" : "holder");
+}
+
+static void take_once(dlock_lock *l)
+{
+	dlock_hold *h;
+
+	sim_stage_must("dlock_acquire", dlock_acquire(l, 0, &h));
+	sim_stage_must("dlock_release", dlock_release(h));
+}
+
+/* An orphan stands until the lease ends. */
+void sim_ending_look_at_store(struct sim_play *p)
+{
+	dlock_client *c;
+
+	sim_sched_wait(SIM_SLEEP, NULL, sim_sched_now() + long_ns(p));
+	sim_stage_must("dlock_open", dlock_open(&c, p->terms.plain, NULL));
+	p->client[0] = c;
+	for (size_t n = 0; n < p->n_names; n++) {
+		dlock_lock *l = sim_stage_lock(p, 0, n, 0), *upgradeable;
+
+		sim_stage_must("dlock_inspect",
+			       dlock_inspect(l, no_participant, NULL, 1000));
+		take_once(l);
+		upgradeable = sim_stage_upgradeable(p, l, n);
+		if (upgradeable)
+			take_once(upgradeable);
+		dlock_lock_free(upgradeable);
+		dlock_lock_free(l);
+	}
+	dlock_close(c);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The stage of a play: clients, and the handles of locks. */
+#ifndef DLOCK_SIM_PROCESS_STAGE_H
+#define DLOCK_SIM_PROCESS_STAGE_H
+
+#include "sim/process/caller.h"
+
+/* Fail, unless `call` returned DLOCK_OK. */
+void sim_stage_must(const char *call, int rc);
+
+/* Make a handle of the n-th client's, of the name; `loose`: unbound. */
+dlock_lock *sim_stage_lock(struct sim_play *p, size_t client, size_t name,
+			   int loose);
+
+/* NULL: not of this lock, or not with this store. */
+dlock_lock *sim_stage_upgradeable(struct sim_play *p, dlock_lock *of,
+				  size_t name);
+
+/* Open the n-th client, at the n-th port; -1: at the URI's.  Returns the
+ * code. */
+int sim_stage_open(struct sim_play *p, size_t client, int port);
+
+#endif
