@@ -28,6 +28,23 @@ static int was_cut_off(const struct dlki_opcall_op *op)
 	       (op->base.requests <= 1 || op->anew);
 }
 
+/* 0; or there is no memory, and the op has ended unsent. */
+static int submit(struct dlki_opcall_op *op, struct dlki_engine *e)
+{
+	if (dlki_submit(e, &op->base) == 0)
+		return 0;
+	if (op->ended)
+		op->ended(op, dlk_now());
+	return DLOCK_ENOMEM;
+}
+
+static int submit_first(struct dlki_opcall_op *op)
+{
+	op->base.outcome = DLKI_FAILED;
+	op->base.residue = DLKI_RESIDUE_NONE;
+	return submit(op, op->session->engine);
+}
+
 static int send_again(struct dlki_opcall_op *op)
 {
 	if (op->base.outcome != DLKI_AGAIN) {
@@ -39,7 +56,7 @@ static int send_again(struct dlki_opcall_op *op)
 	if (op->again)
 		op->again(op);
 	op->base.again |= op->resent;
-	return dlki_submit(op->base.engine, &op->base) == 0;
+	return submit(op, op->base.engine) == 0;
 }
 
 static void note_end(struct dlki_opcall *c, const struct dlki_op *base,
@@ -136,7 +153,7 @@ void dlki_opcall_op_prepare(struct dlki_opcall_op *op, struct dlki_session *s,
 
 void dlki_opcall_op_begin(struct dlki_opcall_op *op)
 {
-	op->begun = dlki_submit(op->session->engine, &op->base) == 0;
+	op->begun = submit_first(op) == 0;
 }
 
 void dlki_opcall_op_forgo(struct dlki_opcall_op *op)
@@ -199,10 +216,7 @@ void dlki_opcall_add(struct dlki_opcall *call, struct dlki_opcall_op *op)
 	int ended = op->begun && base->state == DLKI_OP_IDLE;
 
 	op->begun = 0;
-	if (!ended && base->state == DLKI_OP_IDLE &&
-	    dlki_submit(call->session->engine, base) != 0) {
-		base->outcome = DLKI_FAILED;
-		base->residue = DLKI_RESIDUE_NONE;
+	if (!ended && base->state == DLKI_OP_IDLE && submit_first(op) != 0) {
 		dlk_fail(&call->failed, DLOCK_ENOMEM, "out of memory");
 		return;
 	}

@@ -23,7 +23,8 @@ struct dlki_opcall_op {
 		      * server */
 	bool begun;  /* submitted for a call that is to come */
 	void (*ended)(struct dlki_opcall_op *op, dlk_time now); /* it has ended,
-		     * and may be sent again */
+		     * and may be sent again; or could not be sent for want of
+		     * memory */
 	void (*again)(struct dlki_opcall_op *op); /* about to be sent */
 	void (*told)(struct dlki_opcall_op *op);  /* over, and no call waits:
 		     * the op may be gone then */
