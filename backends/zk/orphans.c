@@ -35,18 +35,30 @@ void dlki_zk_orphan_set(struct zk_orphan *o, const struct zk_ticket *t)
 	o->ticket.base.request.owner = o->owner;
 }
 
-void dlki_zk_orphans_add(struct zk_session *s, const struct zk_ticket *t)
+struct zk_orphan *dlki_zk_orphan_new(void)
 {
-	struct zk_orphan **at = find_orphan(s, t->base.request.owner);
+	return calloc(1, sizeof(struct zk_orphan));
+}
 
-	if (*at)
-		return;
-	*at = calloc(1, sizeof(**at));
-	if (!*at)
-		return; /* gone with the session */
-	dlki_zk_orphan_set(*at, t);
+void dlki_zk_orphans_put(struct zk_session *s, struct zk_orphan *o,
+			 const struct zk_ticket *t)
+{
+	*find_orphan(s, t->base.request.owner) = o;
+	dlki_zk_orphan_set(o, t);
 	dlki_zk_orphans_pause(s);
 	dlki_zk_timer_set(s, s->orphans.sweep_at);
+}
+
+/* Without memory, the node is gone with the session. */
+void dlki_zk_orphans_add(struct zk_session *s, const struct zk_ticket *t)
+{
+	struct zk_orphan *o;
+
+	if (*find_orphan(s, t->base.request.owner))
+		return;
+	o = dlki_zk_orphan_new();
+	if (o)
+		dlki_zk_orphans_put(s, o, t);
 }
 
 void dlki_zk_orphans_remove(struct zk_session *s, const char *owner)

@@ -13,10 +13,11 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The node goes with the session, which may last for long. */
-static void delete_later(struct zk_session *s,
+static void delete_later(struct zk_session *s, struct zk_orphan *o,
 			 const struct dlk_request *request, const char *node)
 {
 	struct zk_ticket t = { .generation = s->generation };
@@ -26,17 +27,21 @@ static void delete_later(struct zk_session *s,
 	snprintf(owner, sizeof(owner), "%.32s", node);
 	t.base.request.key = request->key;
 	t.base.request.owner = owner;
-	dlki_zk_orphans_add(s, &t);
+	dlki_zk_orphans_put(s, o, &t);
 }
 
+/* Memory to remember the node comes before the node. */
 static int revoke(struct zk_session *s, const struct dlk_request *request,
 		  dlk_time deadline, struct dlk_error *err)
 {
 	uint64_t generation = s->generation;
 	char dir[ZK_PATH_SIZE], path[ZK_PATH_SIZE], node[33];
+	struct zk_orphan *orphan = dlki_zk_orphan_new();
 	struct zk_call *calls[2];
 	int rc, gone;
 
+	if (!orphan)
+		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
 	dlki_zk_dir(s, request, dir);
 	snprintf(node, sizeof(node), "r-%016" PRIx64 "-%08" PRIx32,
 		 (uint64_t)s->conn->id.client.client_id, ++s->revokes);
@@ -49,7 +54,9 @@ static int revoke(struct zk_session *s, const struct dlk_request *request,
 		     dlki_zk_reason(calls[0], "revoking", err);
 	gone = calls[1] && (calls[1]->rc == ZOK || calls[1]->rc == ZNONODE);
 	if (!gone && s->generation == generation)
-		delete_later(s, request, node);
+		delete_later(s, orphan, request, node);
+	else
+		free(orphan);
 	dlki_zk_drop(calls, 2);
 	return rc;
 }
