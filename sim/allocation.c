@@ -18,12 +18,40 @@ char *__wrap_strdup(const char *text);
 int __wrap_asprintf(char **out, const char *format, ...);
 void __wrap_free(void *p);
 
+static struct {
+	struct sim_chance *chance;
+	uint64_t rate, longest, left;
+} burst;
 static uint64_t countdown;
 static int64_t live;
 
-static int fails(void)
+/* The code of the ZooKeeper client library, which looks for no failure; absent
+ * in a dlock without it. */
+extern const char __start_dlki_zkc_code[] __attribute__((weak));
+extern const char __stop_dlki_zkc_code[] __attribute__((weak));
+
+static int is_ours(const void *caller)
 {
-	return countdown > 0 && !sim_memory_is_ours && --countdown == 0;
+	uintptr_t at = (uintptr_t)caller;
+
+	return at < (uintptr_t)__start_dlki_zkc_code ||
+	       at >= (uintptr_t)__stop_dlki_zkc_code;
+}
+
+static int is_in_burst(void)
+{
+	if (burst.left == 0 && sim_happens(burst.chance, "memory", burst.rate))
+		burst.left = 1 + sim_draw(burst.chance, "burst", burst.longest);
+	return burst.left > 0 && burst.left--;
+}
+
+#define fails() fails_for(__builtin_return_address(0))
+
+static int fails_for(const void *caller)
+{
+	if (sim_memory_is_ours || !is_ours(caller))
+		return 0;
+	return (countdown > 0 && --countdown == 0) || is_in_burst();
 }
 
 static void *counted(void *p)
@@ -56,7 +84,7 @@ void *__wrap_realloc(void *p, size_t size)
 char *__wrap_strdup(const char *text)
 {
 	size_t size = strlen(text) + 1;
-	char *p = __wrap_malloc(size);
+	char *p = fails() ? NULL : counted(__real_malloc(size));
 
 	return p ? memcpy(p, text, size) : NULL;
 }
@@ -84,6 +112,15 @@ void __wrap_free(void *p)
 void sim_allocation_fail(uint64_t nth)
 {
 	countdown = nth;
+}
+
+void sim_allocation_weather(struct sim_chance *chance, uint64_t rate,
+			    uint64_t longest)
+{
+	burst.chance = chance;
+	burst.rate = rate;
+	burst.longest = longest;
+	burst.left = 0;
 }
 
 int64_t sim_allocations(void)

@@ -9,8 +9,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sim/base/chance.h"
+
 /* Have the n-th allocation from now fail; 0: no longer. */
 void sim_allocation_fail(uint64_t nth);
+
+/* In 1 of `rate` allocations, 0: in none, begin a burst: up to `burst`
+ * allocations in a row fail. */
+void sim_allocation_weather(struct sim_chance *chance, uint64_t rate,
+			    uint64_t burst);
 
 /* Allocations not freed yet. */
 int64_t sim_allocations(void);

@@ -59,6 +59,8 @@ static void take_both(struct sim_caller *me)
 		(dlock_lock *[]){ p->handles[me->client].lock[first],
 				  p->handles[other].lock[first + 1] },
 		2);
+	if (sim_is_scarce(p, rc))
+		return;
 	if (rc != DLOCK_OK)
 		sim_unexpected("dlock_multi_new", rc);
 	sim_sched_tell("caller %d asks for %p and the next, for %d ms",
@@ -115,7 +117,7 @@ static void process_until(struct sim_caller *me, const struct outcome *o)
 	while (!o->over) {
 		int rc = dlock_wait(c, 10);
 
-		if (rc == DLOCK_EBUSY)
+		if (rc == DLOCK_EBUSY || sim_is_scarce(me->play, rc))
 			sim_nap(SIM_MS);
 		else if (rc < 0)
 			sim_unexpected("dlock_wait", rc);
@@ -144,6 +146,8 @@ static void begin(struct sim_caller *me)
 	sim_sched_tell("caller %d begins %p for %d ms", u->owner,
 		       (void *)u->name, (int)timeout_ms);
 	rc = dlock_acquire_start(u->lock, timeout_ms, note, &o, &op);
+	if (sim_is_scarce(p, rc))
+		return;
 	if (rc != DLOCK_OK)
 		sim_unexpected("dlock_acquire_start", rc);
 	if (p->terms.may_cancel && sim_caller_draw(me, "cancel", 3) == 0) {
@@ -192,7 +196,8 @@ static void meddle(struct sim_caller *me)
 		if (u.name->kind == SIM_PERMITS)
 			rc = DLOCK_OK;
 	}
-	if (rc != DLOCK_OK && !(rc == DLOCK_EUNREACHABLE && p->terms.may_lose))
+	if (rc != DLOCK_OK && !sim_is_scarce(p, rc) &&
+	    !(rc == DLOCK_EUNREACHABLE && p->terms.may_lose))
 		sim_unexpected("a deed", rc);
 }
 

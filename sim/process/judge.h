@@ -25,6 +25,7 @@ struct sim_name {
 struct sim_rules {
 	int may_lose;       /* a hold may be lost */
 	int may_overlap;    /* ... before the holder can know */
+	int scarce;         /* memory is: a release may not reach the store */
 	int looks;          /* at all holds, whenever a caller is heard of */
 	int64_t late_ns;    /* after which a free lock has its next holder */
 	int64_t fresh_ns;   /* so much time a new hold has left; 0: any */

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dlock-sim-process [SEED | FIRST-LAST] [--seeds N] [--check] [--bad N]
- *                   [--store mem|redis|zk]
+ *                   [--store mem|redis|zk] [--scarce]
  *
  * Play N seeds (1) from SEED on, a process for each.  Without SEED the seeds
  * follow from the text in DLOCK_SIM_BASE, or begin at 1.  A single seed tells
  * the weather and the events.  --check plays every 10th seed twice and
- * compares; --bad ends with the N-th bad seed.  Ends with 1 if a seed is bad.
+ * compares; --bad ends with the N-th bad seed; --scarce has allocations of the
+ * library fail.  Ends with 1 if a seed is bad.
  */
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,23 +22,25 @@
 #include "sim/process/play.h"
 #include "sim/process/scene.h"
 
-/* A longer play does not end. */
-enum { REAL_S = 60, CHECK_EVERY = 10 };
+/* A longer play does not end.  The process may be one of many. */
+enum { CPU_S = 60, REAL_S = 600, CHECK_EVERY = 10 };
 
 struct options {
 	struct sim_seeds seeds;
 	uint64_t bad;
-	int checks;
+	int checks, scarce;
 	const struct sim_scene *scene;
 };
 
 /* The child's part. */
 static void play(const struct options *o, uint64_t seed, int tells, int to)
 {
+	static const struct itimerval most = { .it_value.tv_sec = CPU_S };
 	struct sim_outcome out;
 
 	alarm(REAL_S);
-	sim_play_seed(seed, tells, o->scene, &out);
+	setitimer(ITIMER_PROF, &most, NULL);
+	sim_play_seed(seed, tells, o->scene, o->scarce, &out);
 	if (write(to, &out, sizeof(out)) != sizeof(out))
 		_exit(2);
 	_exit(0);
@@ -61,7 +65,10 @@ static const char *run(const struct options *o, uint64_t seed, int tells,
 	if (pid < 0 || waitpid(pid, &status, 0) != pid)
 		return "no process";
 	if (WIFSIGNALED(status))
-		return WTERMSIG(status) == SIGALRM ? "no end" : "a crash";
+		return WTERMSIG(status) == SIGALRM ||
+				       WTERMSIG(status) == SIGPROF ?
+			       "no end" :
+			       "a crash";
 	return status == 0 && n == sizeof(*out) ? NULL : "a flaw was found";
 }
 
@@ -85,6 +92,8 @@ static int read_options(struct options *o, char **argv)
 	while (*++argv) {
 		if (strcmp(*argv, "--check") == 0)
 			o->checks = 1;
+		else if (strcmp(*argv, "--scarce") == 0)
+			o->scarce = 1;
 		else if (strcmp(*argv, "--bad") == 0 && argv[1])
 			o->bad = strtoull(*++argv, NULL, 10);
 		else if (strcmp(*argv, "--seeds") == 0 && argv[1])
@@ -106,10 +115,11 @@ int main(int argc, char **argv)
 	int64_t ms = 0;
 
 	(void)argc;
+	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (read_options(&o, argv) < 0) {
 		fprintf(stderr, "usage: dlock-sim-process [SEED | FIRST-LAST] "
 				"[--seeds N] [--check] [--bad N] "
-				"[--store mem|redis|zk]\n");
+				"[--store mem|redis|zk] [--scarce]\n");
 		return 2;
 	}
 	for (; n < o.seeds.n && bad < o.bad; n++) {

@@ -195,6 +195,12 @@ static void change_weather(int bad)
 	play.terms.scene->faults(bad);
 }
 
+static void change_memory(int scarce)
+{
+	sim_allocation_weather(play.chance, scarce ? play.terms.memory_rate : 0,
+			       play.terms.memory_burst);
+}
+
 static void act(void)
 {
 	int64_t before;
@@ -206,6 +212,7 @@ static void act(void)
 	before = sim_allocations();
 	serve(1);
 	play.n_clients = 1 + draw("clients", SIM_CLIENTS);
+	change_memory(1);
 	for (size_t i = 0; i < play.n_clients; i++)
 		open_client(i);
 	change_weather(1);
@@ -215,6 +222,7 @@ static void act(void)
 		play.terms.scene->strand();
 		run_callers(2);
 	}
+	change_memory(0);
 	sim_ending_subside(&play);
 	change_weather(0);
 	sim_ending_look_at_server(&play);
@@ -230,13 +238,13 @@ static void act(void)
 }
 
 void sim_play_seed(uint64_t seed, int tells, const struct sim_scene *scene,
-		   struct sim_outcome *out)
+		   int scarce, struct sim_outcome *out)
 {
 	static struct sim_chance chance;
 
 	sim_chance_begin(&chance, seed);
 	play.chance = &chance;
-	sim_terms_draw(&play.terms, scene, &chance);
+	sim_terms_draw(&play.terms, scene, scarce, &chance);
 	play.terms.upgrades = scene->upgrades > 0 &&
 			      seed % scene->upgrades == scene->upgrades - 1;
 	if (tells)

@@ -12,8 +12,9 @@ struct sim_outcome {
 
 struct sim_scene;
 
-/* Play `seed`; then this process is to end.  A flaw ends the process with 1. */
+/* Play `seed`; then this process is to end.  A flaw ends the process with 1.
+ * `scarce`: memory is. */
 void sim_play_seed(uint64_t seed, int tells, const struct sim_scene *scene,
-		   struct sim_outcome *out);
+		   int scarce, struct sim_outcome *out);
 
 #endif

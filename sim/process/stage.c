@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/process/sched.h"
+#include "sim/process/use.h"
 
 void sim_stage_must(const char *call, int rc)
 {
@@ -12,27 +13,32 @@ void sim_stage_must(const char *call, int rc)
 		sim_sched_fail("%s returned %d: %s", call, rc, dlock_errmsg());
 }
 
+static int make_lock(dlock_lock **out, dlock_client *c,
+		     const struct sim_name *name, const char *text)
+{
+	switch (name->kind) {
+	case SIM_MUTUAL:
+		return dlock_mutex_new(out, c, text);
+	case SIM_READ_WRITE:
+		return dlock_rwlock_new(out, c, text);
+	default:
+		return dlock_semaphore_new(out, c, text, name->permits);
+	}
+}
+
 dlock_lock *sim_stage_lock(struct sim_play *p, size_t client, size_t name,
 			   int loose)
 {
 	const struct sim_name *n = &p->names[name];
-	dlock_client *c = p->client[client];
 	char text[16];
 	dlock_lock *l;
+	int rc;
 
 	snprintf(text, sizeof(text), "name%zu", name);
-	switch (n->kind) {
-	case SIM_MUTUAL:
-		sim_stage_must("dlock_mutex_new", dlock_mutex_new(&l, c, text));
-		break;
-	case SIM_READ_WRITE:
-		sim_stage_must("dlock_rwlock_new",
-			       dlock_rwlock_new(&l, c, text));
-		break;
-	default:
-		sim_stage_must("dlock_semaphore_new",
-			       dlock_semaphore_new(&l, c, text, n->permits));
-	}
+	do {
+		rc = make_lock(&l, p->client[client], n, text);
+	} while (sim_is_scarce(p, rc));
+	sim_stage_must("the making of a lock", rc);
 	if (loose && n->kind != SIM_PERMITS)
 		sim_stage_must("dlock_lock_unbind", dlock_lock_unbind(l));
 	return l;
@@ -41,11 +47,15 @@ dlock_lock *sim_stage_lock(struct sim_play *p, size_t client, size_t name,
 dlock_lock *sim_stage_upgradeable(struct sim_play *p, dlock_lock *of,
 				  size_t name)
 {
-	dlock_lock *l = NULL;
+	dlock_lock *l;
+	int rc;
 
-	if (p->terms.upgrades && p->names[name].kind == SIM_READ_WRITE)
-		sim_stage_must("dlock_upgradeable_new",
-			       dlock_upgradeable_new(&l, of));
+	if (!p->terms.upgrades || p->names[name].kind != SIM_READ_WRITE)
+		return NULL;
+	do {
+		rc = dlock_upgradeable_new(&l, of);
+	} while (sim_is_scarce(p, rc));
+	sim_stage_must("dlock_upgradeable_new", rc);
 	return l;
 }
 
@@ -61,10 +71,14 @@ int sim_stage_open(struct sim_play *p, size_t client, int port)
 {
 	dlock_options o = DLOCK_OPTIONS_INIT;
 	char uri[sizeof(p->terms.uri)];
+	int rc;
 
 	memcpy(uri, p->terms.uri, sizeof(uri));
 	if (port >= 0)
 		*last_digit(uri) = (char)('1' + port);
 	o.on_event = sim_judge_event;
-	return dlock_open(&p->client[client], uri, &o);
+	do {
+		rc = dlock_open(&p->client[client], uri, &o);
+	} while (sim_is_scarce(p, rc));
+	return rc;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The stage of a play: clients, and the handles of locks. */
+/* The stage of a play: clients, and the handles of locks.  For want of memory,
+ * each is made again. */
 #ifndef DLOCK_SIM_PROCESS_STAGE_H
 #define DLOCK_SIM_PROCESS_STAGE_H
 

@@ -58,7 +58,7 @@ static int64_t late_ms(const struct sim_terms *t)
 	if (t->holds_long)
 		return 200 * SIM_TTL_MS;
 	/* An acquire whose claim was broken pauses before the next attempt. */
-	if (t->may_break || (t->may_fail && !t->calm))
+	if (t->may_break || t->memory_rate > 0 || (t->may_fail && !t->calm))
 		return 20 * SIM_TTL_MS;
 	return t->late_ms;
 }
@@ -74,11 +74,13 @@ static void draw_rules(struct sim_terms *t, struct sim_chance *c)
 	t->may_cancel = draw(c, "cancels", 3) == 0;
 	t->closes = draw(c, "closes", 4) == 0;
 	t->calm = !t->scene->begin && !t->faults && !strstr(t->uri, "delay=");
-	t->may_fail = (t->scene->begin ? t->faults : !t->calm) || stalls(t);
+	t->may_fail = (t->scene->begin ? t->faults : !t->calm) || stalls(t) ||
+		      t->memory_rate > 0;
 	t->may_lose = t->faults || t->may_break || t->closes ||
 		      (strstr(t->uri, "ttl=") && stalls(t));
 	t->nap_ns = (t->holds_long ? 2 * SIM_TTL_MS : 20) * SIM_MS;
 	t->rules.may_lose = t->may_lose;
+	t->rules.scarce = t->memory_rate > 0;
 	t->rules.looks = t->scene->strand != NULL;
 	t->rules.may_overlap = t->may_break || t->overlaps;
 	t->rules.fresh_ns = t->fresh_ms * SIM_MS;
@@ -86,10 +88,20 @@ static void draw_rules(struct sim_terms *t, struct sim_chance *c)
 	t->rules.overdue_ns = (t->calm ? 2 : t->ask_ms) * SIM_MS;
 }
 
+static void draw_memory(struct sim_terms *t, struct sim_chance *c)
+{
+	static const uint64_t rates[] = { 5, 20, 60, 200 };
+
+	t->memory_rate = 8 + draw(c, "memory", rates[draw(c, "scarce", 4)]);
+	t->memory_burst = 1 + draw(c, "burst", 4);
+}
+
 void sim_terms_draw(struct sim_terms *t, const struct sim_scene *scene,
-		    struct sim_chance *chance)
+		    int scarce, struct sim_chance *chance)
 {
 	*t = (struct sim_terms){ .scene = scene, .ttl_ms = SIM_TTL_MS };
+	if (scarce)
+		draw_memory(t, chance);
 	draw_sched(&t->sched, chance);
 	draw_uri(t, chance);
 	draw_rules(t, chance);
@@ -103,4 +115,7 @@ void sim_terms_tell(const struct sim_terms *t)
 		(int)t->sched.stop_rate, (int)(t->sched.stall_ns / SIM_MS),
 		(int)t->sched.spurious_rate, t->may_break ? ", breaks" : "",
 		t->may_cancel ? ", cancels" : "", t->closes ? ", closes" : "");
+	if (t->memory_rate > 0)
+		fprintf(stderr, "1 allocation in %d fails, and up to %d more\n",
+			(int)t->memory_rate, (int)t->memory_burst - 1);
 }

@@ -38,11 +38,14 @@ struct sim_terms {
 	int may_fail; /* an answer may come too late */
 	int may_lose, may_break, may_cancel;
 	int closes;     /* a client is closed while callers wait */
+	uint64_t memory_rate, memory_burst; /* sim_allocation_weather(); 0:
+					     * there is enough */
 	int64_t nap_ns; /* a hold is a few naps of up to so long */
 };
 
+/* `scarce`: memory is. */
 void sim_terms_draw(struct sim_terms *t, const struct sim_scene *scene,
-		    struct sim_chance *chance);
+		    int scarce, struct sim_chance *chance);
 
 /* Append a parameter to the URI. */
 void sim_terms_add(struct sim_terms *t, const char *format, size_t value);

@@ -21,6 +21,11 @@ void sim_unexpected(const char *call, int rc)
 	sim_sched_fail("%s returned %d: %s", call, rc, dlock_errmsg());
 }
 
+int sim_is_scarce(const struct sim_play *p, int rc)
+{
+	return rc == DLOCK_ENOMEM && p->terms.memory_rate > 0;
+}
+
 /* May an acquire end with `rc`? */
 int sim_may_end(const struct sim_play *p, int rc, int64_t timeout_ms)
 {
@@ -37,6 +42,8 @@ int sim_may_end(const struct sim_play *p, int rc, int64_t timeout_ms)
 		       timeout_ms >= 0;
 	case DLOCK_ELOST:
 		return p->terms.may_lose;
+	case DLOCK_ENOMEM:
+		return p->terms.memory_rate > 0;
 	default:
 		return 0;
 	}

@@ -21,6 +21,9 @@ void sim_nap(int64_t ns);
 /* Fail: `call` returned `rc`. */
 void sim_unexpected(const char *call, int rc);
 
+/* Did a call end for want of memory, as may be? */
+int sim_is_scarce(const struct sim_play *p, int rc);
+
 /* May an acquire end with `rc`? */
 int sim_may_end(const struct sim_play *p, int rc, int64_t timeout_ms);
 
