@@ -191,14 +191,19 @@ void dlki_links_write(struct dlki_engine *e)
 	}
 }
 
+/* A thread that reads from the link looks at the silence behind the read. */
+static int has_doubt(const struct dlki_link *l, unsigned int sets)
+{
+	return l->doubted && !l->reading && (!sets || sets & DLKI_BIT(l->set));
+}
+
 int dlki_links_have_work(const struct dlki_engine *e, unsigned int sets)
 {
 	for (size_t i = 0; i < e->n_links; i++) {
 		const struct dlki_link *l = e->links[i];
 
 		if (dlki_links_can_close(l) || can_read(l, sets) ||
-		    dlki_link_can_write(l) ||
-		    (l->doubted && (!sets || sets & DLKI_BIT(l->set))))
+		    dlki_link_can_write(l) || has_doubt(l, sets))
 			return 1;
 	}
 	return 0;

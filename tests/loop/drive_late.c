@@ -99,6 +99,18 @@ static int has_ended(const struct call *c)
 	return ended;
 }
 
+/* Let the deadline of an op go by while a leader is in await(). */
+static void let_one_end(struct call *c, dlk_time deadline)
+{
+	prepare(c, DLKI_ATTEMPT, 2, deadline, 0);
+	cr_assert_eq(dlki_lock(engine), 0);
+	cr_assert_eq(dlki_submit(engine, &c->op), 0);
+	dlki_push(engine);
+	dlki_unlock(engine);
+	EVENTUALLY(has_ended(c));
+	cr_assert_eq(c->op.outcome, DLKI_UNANSWERED);
+}
+
 /* The leader hears no kick: another thread rings. */
 Test(drive, a_leader_in_await_delays_no_deadline, .init = setup_pumped,
      .fini = teardown)
@@ -111,16 +123,31 @@ Test(drive, a_leader_in_await_delays_no_deadline, .init = setup_pumped,
 	cr_assert_eq(call(DLKI_ATTEMPT, 1), DLKI_GRANTED);
 	id = start_awaiting(&is_over);
 	deadline = dlk_now() + 50 * DLK_MS;
-	prepare(&c, DLKI_ATTEMPT, 2, deadline, 0);
-	cr_assert_eq(dlki_lock(engine), 0);
-	cr_assert_eq(dlki_submit(engine, &c.op), 0);
-	dlki_push(engine);
-	dlki_unlock(engine);
-	EVENTUALLY(has_ended(&c));
-	cr_assert_eq(c.op.outcome, DLKI_UNANSWERED);
+	let_one_end(&c, deadline);
 	cr_assert_geq(dlk_now(), deadline);
 	cr_assert_leq(dlk_now(), deadline + slack_ms() * DLK_MS);
 	cr_assert_not(is_over);
+	await_held_up = 0;
+	pthread_join(id, NULL);
+}
+
+/* The leader looks at the silence: no thread runs for that meanwhile. */
+Test(drive, a_silent_link_with_a_leader_in_await_costs_no_time,
+     .init = setup_pumped, .fini = teardown)
+{
+	atomic_int is_over;
+	struct call c;
+	pthread_t id;
+	int before;
+
+	cr_assert_eq(call(DLKI_ATTEMPT, 1), DLKI_GRANTED);
+	nap_ms(5);
+	id = start_awaiting(&is_over);
+	let_one_end(&c, dlk_now() + 50 * DLK_MS);
+	before = turns;
+	nap_ms(50);
+	cr_assert_lt(turns - before, 100, "%d looks at the clock",
+		     turns - before);
 	await_held_up = 0;
 	pthread_join(id, NULL);
 }

@@ -22,7 +22,8 @@ static ssize_t (*real_await)(struct dlki_world *w, int sock, void *out,
 			     size_t size);
 static void (*real_kick)(struct dlki_world *w, enum dlki_set set);
 atomic_int waits[DLKI_SETS], kicks[DLKI_SETS];
-atomic_int awaits, await_held_up, parked_waits, held_up, is_held_up;
+static dlk_time (*real_now)(struct dlki_world *w);
+atomic_int awaits, await_held_up, parked_waits, held_up, is_held_up, turns;
 static _Thread_local int is_parked_thread;
 
 static int counted_wait(struct dlki_world *w, unsigned int sets,
@@ -58,6 +59,12 @@ static void counted_kick(struct dlki_world *w, enum dlki_set set)
 	real_kick(w, set);
 }
 
+static dlk_time counted_now(struct dlki_world *w)
+{
+	turns++;
+	return real_now(w);
+}
+
 static void on_done(struct dlki_op *op, dlk_time now)
 {
 	struct call *c = (struct call *)op;
@@ -90,6 +97,8 @@ static void setup_led(unsigned int sets)
 	table.await = counted_await;
 	real_kick = table.kick;
 	table.kick = counted_kick;
+	real_now = table.now;
+	table.now = counted_now;
 	world->type = &table;
 	options.world = world;
 	options.news = &news;
