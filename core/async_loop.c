@@ -92,7 +92,7 @@ static int wait_for(struct dlock_client *c, int64_t timeout_ms,
 			return 0;
 		if (rc == DLOCK_EBUSY) {
 			dlki_process_await(c, until);
-			rc = 0;
+			due = rc = 0;
 		}
 		if (!due && dlk_now() >= until)
 			return dlk_fail(err, DLOCK_EBUSY,
