@@ -20,8 +20,9 @@ struct dlki_claim_residue {
 			      * whatever stands */
 	} is;
 
-	/* The end of the claim's window, a lease after the last request: the
-	 * store has forgotten the claim, and no request arrives any more.
+	/* The end of the claim's window, a lease after the last request, and as
+	 * long as the store lets claims linger: the store has forgotten the
+	 * claim, and no request arrives any more.
 	 * DLK_FOREVER where claims do not expire. */
 	dlk_time until;
 };

@@ -24,7 +24,7 @@ dlk_time dlki_schedule_forgotten(const struct dlki_schedule *schedule,
 {
 	if (schedule->ttl_ms == 0)
 		return DLK_FOREVER;
-	return dlki_after_ms(now, lease_ms);
+	return dlki_after_ms(now, lease_ms + schedule->linger_ms);
 }
 
 void dlki_schedule_arm(struct dlki_schedule *schedule, dlk_time at)

@@ -30,6 +30,7 @@ struct dlki_schedule {
 	/* Constant once started. */
 	int64_t ttl_ms;            /* the session's */
 	int64_t margin_ms;
+	int64_t linger_ms;         /* by which a claim outlives the lease */
 	int64_t interval_ms;       /* between renewals or checks; 0: none */
 
 	struct dlki_source source; /* the schedule's time; locks itself */

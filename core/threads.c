@@ -108,6 +108,7 @@ static void schedule_set_up(struct dlki_schedule *schedule,
 {
 	schedule->ttl_ms = s->ttl_ms;
 	schedule->margin_ms = dlki_schedule_margin(s->ttl_ms, s->margin_ms);
+	schedule->linger_ms = s->linger_ms;
 	schedule->interval_ms = s->ttl_ms > 0 ? s->ttl_ms / 3 : s->check_ms;
 	if (s->ttl_ms > 0 && s->check_ms > 0 &&
 	    s->check_ms < schedule->interval_ms)

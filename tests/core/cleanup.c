@@ -219,6 +219,21 @@ CASE(cleanup, ends_with_its_lease_though_the_store_is_away)
 	fake_clear(fake);
 }
 
+/* The store has the claim for longer than the lease. */
+CASE(cleanup, goes_on_while_the_claim_may_stand)
+{
+	dlk_time released;
+
+	given_hold("fake:?ttl=600ms&linger=60s");
+	refuse(FAKE_RELEASE, FAKE_ALWAYS);
+	cr_assert_eq(dlock_release(hold), DLOCK_EUNREACHABLE);
+	released = dlk_now();
+	EVENTUALLY(dlk_now() > released + 1200 * DLK_MS);
+	cr_assert_eq(stats(client).pending_cleanups, 1);
+	fake_clear(fake);
+	EVENTUALLY(stats(client).pending_cleanups == 0);
+}
+
 /* The store carried out a renewal that the client took for none. */
 static void expect_a_lease_after(enum dlk_renewal verdict)
 {

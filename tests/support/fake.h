@@ -13,9 +13,9 @@
  * fakesend, which is fakewant with release_begin.
  *
  * URI parameters: ttl (none: nothing expires), agreed (the ttl that the store
- * answers with), check and margin (dlk_session.check_ms, margin_ms), wake=off
- * (waiters must poll), far=on (it tells the core of its round trips), without
- * (DLOCK_CAP_ bits that the store lacks).
+ * answers with), check, margin and linger (dlk_session.check_ms, margin_ms,
+ * linger_ms), wake=off (waiters must poll), far=on (it tells the core of its
+ * round trips), without (DLOCK_CAP_ bits that the store lacks).
  */
 #ifndef DLOCK_TESTS_FAKE_H
 #define DLOCK_TESTS_FAKE_H

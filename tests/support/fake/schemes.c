@@ -9,6 +9,8 @@ static const struct dlk_param params[] = {
 	  "how often the core is to look" },
 	{ "margin", DLK_DURATION, NULL, 0, 86400000, NULL,
 	  "what the store wants off every lease" },
+	{ "linger", DLK_DURATION, NULL, 0, 86400000, NULL,
+	  "for how long claims outlive the lease" },
 	{ "wake", DLK_SWITCH, "on", 0, 0, NULL, "tells waiters" },
 	{ "far", DLK_SWITCH, "off", 0, 0, NULL, "tells how far away it is" },
 	{ "without", DLK_NUMBER, "0", 0, UINT32_MAX, NULL,

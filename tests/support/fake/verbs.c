@@ -22,6 +22,7 @@ int fakei_open(struct dlk_session *base, dlk_time deadline,
 		base->ttl_ms = dlk_param_int(uri, "agreed");
 	base->check_ms = dlk_param_int(uri, "check");
 	base->margin_ms = dlk_param_int(uri, "margin");
+	base->linger_ms = dlk_param_int(uri, "linger");
 	base->caps &= ~(uint32_t)dlk_param_int(uri, "without");
 	s->wakes = dlk_param_int(uri, "wake") != 0;
 	s->far = dlk_param_int(uri, "far") != 0;
