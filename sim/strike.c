@@ -41,14 +41,16 @@ static void lose_run(struct sim_strikes *s, const char *what)
 		s->judge->lost_at += 1000 * ms;
 }
 
+/* For longer than a claim made before may stand. */
 static void stop(struct sim_strikes *s)
 {
 	const struct sim_weather *w = &s->net->weather;
+	uint64_t linger_ms = (uint64_t)sim_model_linger_ms(master(s)->model);
 	int64_t until;
 
 	if (!happens(s, "stop", w->stop))
 		return;
-	until = draw_time(s, "stop:for", 3 * w->lease_ms);
+	until = draw_time(s, "stop:for", 3 * w->lease_ms + linger_ms);
 	sim_net_stop(s->net, master(s), until - s->net->now,
 		     (int)sim_draw(s->net->chance, "stop:host", 2));
 }

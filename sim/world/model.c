@@ -46,6 +46,11 @@ int sim_model_goes_by_wall(const struct sim_model *m)
 	return m->redis != NULL;
 }
 
+int64_t sim_model_linger_ms(const struct sim_model *m)
+{
+	return m->memc ? 3000 : 0;
+}
+
 int sim_model_keeps_memory(const struct sim_model *m)
 {
 	return m->redis != NULL;

@@ -24,6 +24,9 @@ void sim_model_free(struct sim_model *m);
  * leases early or late. */
 int sim_model_goes_by_wall(const struct sim_model *m);
 
+/* By how long claims outlive the lease, at most. */
+int64_t sim_model_linger_ms(const struct sim_model *m);
+
 /* A restart may keep all keys. */
 int sim_model_keeps_memory(const struct sim_model *m);
 
