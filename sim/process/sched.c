@@ -13,6 +13,9 @@ enum { THREADS = 256, ALARMS = 8 };
 /* A run of this length has stuck threads. */
 #define LONGEST (INT64_C(3600) * 1000 * SIM_MS)
 
+/* A thread that makes more calls in a millisecond spins. */
+enum { BUSIEST = 10000 };
+
 struct thread {
 	pthread_t real;
 	pthread_cond_t turn;
@@ -22,6 +25,8 @@ struct thread {
 	size_t n_fds;
 	int64_t until;
 	int timed_out, ended;
+	int64_t ms; /* the latest, and the calls since */
+	int calls;
 	void *(*run)(void *arg);
 	void *arg;
 };
@@ -171,8 +176,19 @@ static void stop(void)
 	s.stalled += ns;
 }
 
+static void count_call(void)
+{
+	int64_t ms = sim_sched_now() / SIM_MS;
+
+	me->calls = ms == me->ms ? me->calls + 1 : 0;
+	me->ms = ms;
+	if (me->calls > BUSIEST)
+		sim_sched_fail("a thread spins");
+}
+
 void sim_sched_point(const char *site)
 {
+	count_call();
 	if (sim_happens(s.chance, "stall", s.weather.stall_rate)) {
 		int64_t ns = 1 +
 			     (int64_t)sim_draw(s.chance, "stalled",
