@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sim/base/memory.h"
+#include "sim/world/timer.h"
 
 enum { US = 1000 };
 
@@ -194,33 +195,12 @@ static int64_t wire_due(const struct sim_wire *w)
 	return up < down ? up : down;
 }
 
-/* When the timer of the model rings. */
-static int64_t ring_due(const struct sim_server *s)
-{
-	int64_t at_us = sim_model_due(s->model);
-	int64_t at;
-
-	if (at_us == INT64_MAX)
-		return SIM_NEVER;
-	at = (at_us + s->late_us - s->up_us + s->slept_us) * US;
-	return s->is_stopped && at < s->stopped_until ? s->stopped_until : at;
-}
-
-/* A timer is late on a busy machine. */
-static void ring(struct sim_net *n, struct sim_server *s)
-{
-	sim_model_ring(s->model, sim_server_time(n, s));
-	s->late_us = 0;
-	if (sim_happens(n->chance, "late", n->weather.late))
-		s->late_us = (int64_t)sim_draw(n->chance, "late:by", 1200000);
-}
-
 int64_t sim_net_due(const struct sim_net *n)
 {
 	int64_t due = SIM_NEVER;
 
 	for (size_t i = 0; i < n->n_servers; i++) {
-		int64_t at = ring_due(&n->servers[i]);
+		int64_t at = sim_timer_due(&n->servers[i]);
 
 		due = at < due ? at : due;
 	}
@@ -337,6 +317,7 @@ static void resume(struct sim_net *n, struct sim_server *s)
 	s->is_stopped = 0;
 	if (s->sleeps)
 		s->slept_us += for_us;
+	sim_timer_resume(n, s);
 	if (!s->is_host_stopped || n->is_healed)
 		return;
 	for (size_t i = 0; i < n->n_wires; i++) {
@@ -384,8 +365,8 @@ void sim_net_step(struct sim_net *n)
 			deliver_up(w, i);
 	}
 	for (size_t i = 0; i < n->n_servers; i++) {
-		if (ring_due(&n->servers[i]) <= n->now)
-			ring(n, &n->servers[i]);
+		if (sim_timer_due(&n->servers[i]) <= n->now)
+			sim_timer_ring(n, &n->servers[i]);
 	}
 	for (size_t i = 0; i < n->n_wires; i++) {
 		struct sim_wire *w = n->wires[i];

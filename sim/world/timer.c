@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/world/timer.h"
+
+enum { US = 1000 };
+
+int64_t sim_timer_due(const struct sim_server *s)
+{
+	int64_t at_us = sim_model_due(s->model);
+	int64_t at;
+
+	if (at_us == INT64_MAX)
+		return SIM_NEVER;
+	at = (at_us + s->late_us - s->up_us + s->slept_us) * US;
+	return s->is_stopped && at < s->stopped_until ? s->stopped_until : at;
+}
+
+/* A timer is late on a busy machine. */
+void sim_timer_ring(struct sim_net *n, struct sim_server *s)
+{
+	sim_model_ring(s->model, sim_server_time(n, s));
+	s->late_us = 0;
+	if (sim_happens(n->chance, "late", n->weather.late))
+		s->late_us = (int64_t)sim_draw(n->chance, "late:by", 1200000);
+}
+
+void sim_timer_resume(const struct sim_net *n, struct sim_server *s)
+{
+	int64_t late_us = (n->now - sim_timer_due(s)) / US;
+
+	if (late_us > 0)
+		s->late_us += late_us +
+			      (int64_t)sim_draw(n->chance, "stop:ring", 200000);
+}
