@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sim/process/redis_weather.h"
+#include "sim/process/model_weather.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static void draw_faults(struct sim_redis_weather *w, struct sim_terms *t,
+enum { PORT = 6381 };
+
+static void draw_faults(struct sim_model_weather *w, struct sim_terms *t,
 			struct sim_chance *chance)
 {
 	uint64_t ttl_ms = (uint64_t)w->ttl_ms;
@@ -37,10 +39,12 @@ static int64_t draw_ttl_ms(struct sim_chance *chance)
 	return ttls_ms[sim_draw(chance, "ttl", 4)];
 }
 
-void sim_redis_weather_draw(struct sim_redis_weather *w, struct sim_terms *t,
+void sim_redis_weather_draw(struct sim_model_weather *w, struct sim_terms *t,
 			    struct sim_chance *chance)
 {
-	*w = (struct sim_redis_weather){ .ttl_ms = draw_ttl_ms(chance) };
+	*w = (struct sim_model_weather){ .kind = SIM_REDIS,
+					 .first_port = PORT,
+					 .ttl_ms = draw_ttl_ms(chance) };
 	w->wires.delay_us = 20 +
 			    sim_draw(chance, "delay",
 				     sim_draw(chance, "near", 2) ? 100 : 3000);
@@ -54,9 +58,9 @@ void sim_redis_weather_draw(struct sim_redis_weather *w, struct sim_terms *t,
 	t->close_ms = 2000;
 	t->ask_ms = 1100;
 	t->late_ms = 100;
-	t->ports = SIM_REDIS_PORTS;
+	t->ports = SIM_MODEL_PORTS;
 	snprintf(t->uri, sizeof(t->uri),
-		 "redis://127.0.0.1:%d?label=sim&ttl=%dms", SIM_REDIS_PORT,
+		 "redis://127.0.0.1:%d?label=sim&ttl=%dms", PORT,
 		 (int)w->ttl_ms);
 	if (sim_draw(chance, "any", 4) == 0)
 		sim_terms_add(t, "order=any", 0);

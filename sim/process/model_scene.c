@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Scenes with a model server of one kind or the other. */
 #include <stdio.h>
 
-#include "sim/process/redis_weather.h"
+#include "sim/process/model_weather.h"
 #include "sim/process/scene.h"
-#include "sim/world/model.h"
 
 enum { US = 1000 };
 
@@ -12,11 +12,11 @@ enum { US = 1000 };
 static struct {
 	struct sim_model *model;
 	struct sim_chance *chance;
-	struct sim_redis_weather weather, now;
+	struct sim_model_weather weather, now;
 	int64_t down_until, loading_until;
 	int64_t rested_at; /* the server, from the last pause */
-	int64_t deaf_until[SIM_REDIS_PORTS + 1]; /* the server, for a client */
-	int loses[SIM_REDIS_PORTS + 1]; /* ... with each closed connection */
+	int64_t deaf_until[SIM_MODEL_PORTS + 1]; /* the server, for a client */
+	int loses[SIM_MODEL_PORTS + 1]; /* ... with each closed connection */
 } s;
 
 static struct sim_memc_time now(void)
@@ -71,7 +71,7 @@ static void restart(int memory)
 
 static void draw_server_fault(void)
 {
-	const struct sim_redis_weather *w = &s.now;
+	const struct sim_model_weather *w = &s.now;
 
 	draw_pause();
 	if (happens("restart", w->restart_rate)) {
@@ -217,8 +217,7 @@ static void ring(void)
 }
 
 static struct sim_server_type server_type = {
-	.first_port = SIM_REDIS_PORT,
-	.ports = SIM_REDIS_PORTS + 1,
+	.ports = SIM_MODEL_PORTS + 1,
 	.outlives = 1,
 	.hands_over = 1,
 	.accept = accept_wire,
@@ -242,7 +241,8 @@ static void begin(struct sim_chance *chance)
 {
 	s.chance = chance;
 	s.loading_until = SIM_FOREVER;
-	s.model = sim_model_new(SIM_REDIS, 1, now());
+	s.model = sim_model_new(s.weather.kind, 1, now());
+	server_type.first_port = s.weather.first_port;
 	server_type.late_ns = s.weather.ttl_ms * SIM_MS / 3;
 	sim_server_start(&server_type, chance);
 }
@@ -263,12 +263,12 @@ static void hurry(struct sim_wire *w, void *none)
 
 static void faults(int on)
 {
-	s.now = on ? s.weather : (struct sim_redis_weather){ 0 };
+	s.now = on ? s.weather : (struct sim_model_weather){ 0 };
 	sim_server_wires(on ? &s.weather.wires : NULL);
 	if (on || !s.model)
 		return;
 	s.down_until = s.rested_at = 0;
-	for (size_t i = 0; i <= SIM_REDIS_PORTS; i++)
+	for (size_t i = 0; i <= SIM_MODEL_PORTS; i++)
 		s.deaf_until[i] = 0;
 	sim_server_each(-1, hurry, NULL);
 	sim_server_pause(0);
@@ -289,7 +289,7 @@ static void strand_all(void)
 
 static void subside(void)
 {
-	s.now = (struct sim_redis_weather){ 0 };
+	s.now = (struct sim_model_weather){ 0 };
 	sim_server_wires(NULL);
 }
 

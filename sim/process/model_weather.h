@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The faults of a model Redis, and of the ways there. */
-#ifndef DLOCK_SIM_PROCESS_REDIS_WEATHER_H
-#define DLOCK_SIM_PROCESS_REDIS_WEATHER_H
+/* The faults of a model server, and of the ways there. */
+#ifndef DLOCK_SIM_PROCESS_MODEL_WEATHER_H
+#define DLOCK_SIM_PROCESS_MODEL_WEATHER_H
 
 #include "sim/process/server.h"
 #include "sim/process/terms.h"
+#include "sim/world/model.h"
 
 /* A rate is 1 in so many packets of clients; 0: never. */
-struct sim_redis_weather {
+struct sim_model_weather {
+	enum sim_kind kind;
+	int first_port; /* of SIM_MODEL_PORTS */
 	struct sim_wires wires;
 	uint64_t pause_rate, pause_us;
 	uint64_t restart_rate; /* with all keys */
@@ -24,10 +27,10 @@ struct sim_redis_weather {
 	int64_t ttl_ms;
 };
 
-enum { SIM_REDIS_PORT = 6381, SIM_REDIS_PORTS = 3 };
+enum { SIM_MODEL_PORTS = 3 };
 
 /* Draw a weather; tell the terms. */
-void sim_redis_weather_draw(struct sim_redis_weather *w, struct sim_terms *t,
+void sim_redis_weather_draw(struct sim_model_weather *w, struct sim_terms *t,
 			    struct sim_chance *chance);
 
 #endif
