@@ -7,11 +7,14 @@
 #include "sim/process/sched.h"
 #include "sim/process/stage.h"
 
-/* A time in which all leases end. */
+/* A time in which all leases end, and no claim stands any more. */
 static int64_t long_ns(const struct sim_play *p)
 {
-	return 3 * SIM_MS *
-	       (p->terms.ttl_ms > SIM_TTL_MS ? p->terms.ttl_ms : SIM_TTL_MS);
+	int64_t ttl_ms = p->terms.ttl_ms;
+
+	if (ttl_ms < SIM_TTL_MS)
+		ttl_ms = SIM_TTL_MS;
+	return (3 * ttl_ms + p->terms.linger_ms) * SIM_MS;
 }
 
 /* Do the clients say that the store has no claim of theirs? */

@@ -2,29 +2,21 @@
 /* Scenes with a model server of one kind or the other. */
 #include <stdio.h>
 
+#include "sim/process/member.h"
 #include "sim/process/model_weather.h"
 #include "sim/process/scene.h"
 
 enum { US = 1000 };
 
-#define WALL_US (INT64_C(1700000000) * 1000000)
-
 static struct {
-	struct sim_model *model;
+	struct sim_member server;
 	struct sim_chance *chance;
 	struct sim_model_weather weather, now;
-	int64_t down_until, loading_until;
 	int64_t rested_at; /* the server, from the last pause */
+	int64_t grown_at;  /* ... from the last restart without memory */
 	int64_t deaf_until[SIM_MODEL_PORTS + 1]; /* the server, for a client */
 	int loses[SIM_MODEL_PORTS + 1]; /* ... with each closed connection */
 } s;
-
-static struct sim_memc_time now(void)
-{
-	int64_t us = sim_sched_now() / US;
-
-	return (struct sim_memc_time){ us, us + WALL_US };
-}
 
 static int happens(const char *site, uint64_t rate)
 {
@@ -63,10 +55,21 @@ static void draw_pause(void)
 
 static void restart(int memory)
 {
-	sim_model_restart(s.model, memory, now());
-	s.down_until = draw_until("down", s.now.down_us);
-	s.loading_until = s.down_until + s.down_until - sim_sched_now();
-	sim_model_set_loading(s.model, 1);
+	sim_member_restart(&s.server, s.chance, memory, s.now.down_us);
+}
+
+/* A memcached that restarts again and again grants no claim. */
+static void draw_blank(void)
+{
+	int64_t young_ms = s.weather.young_ms;
+
+	if (sim_sched_now() < s.grown_at || !happens("blank", s.now.blank_rate))
+		return;
+	lose("restarts with nothing");
+	restart(0);
+	if (young_ms > 0)
+		s.grown_at = draw_until("grown", (uint64_t)young_ms * 1000) +
+			     young_ms * SIM_MS;
 }
 
 static void draw_server_fault(void)
@@ -78,20 +81,17 @@ static void draw_server_fault(void)
 		sim_sched_tell("the server restarts");
 		restart(1);
 	}
-	if (happens("blank", w->blank_rate)) {
-		lose("restarts with nothing");
-		restart(0);
-	}
+	draw_blank();
 	if (happens("flush", w->flush_rate)) {
 		lose("is flushed");
-		sim_model_flush(s.model);
+		sim_model_flush(s.server.model);
 	}
 	if (happens("evict", w->evict_rate)) {
 		lose("evicts a key");
-		sim_model_evict(s.model, sim_draw(s.chance, "key", 64));
+		sim_model_evict(s.server.model, sim_draw(s.chance, "key", 64));
 	}
 	if (happens("forget", w->forget_rate))
-		sim_model_forget(s.model, 0);
+		sim_model_forget(s.server.model, 0);
 }
 
 /* ---- Faults of the ways -------------------------------------------------- */
@@ -129,7 +129,7 @@ static void clog_some(struct sim_wire *w, void *none)
 static void cut_off(const struct sim_wire *w)
 {
 	int64_t lease_us = s.now.ttl_ms * 1000;
-	int64_t until = draw_until("late", (uint64_t)lease_us);
+	int64_t until = draw_until("late", (uint64_t)s.now.late_ms * 1000);
 
 	sim_sched_tell("client %d is cut off", w->port);
 	if (s.now.apart)
@@ -177,9 +177,9 @@ static void draw_faults(struct sim_wire *w)
 
 static int accept_wire(struct sim_wire *w)
 {
-	if (sim_sched_now() < s.down_until)
+	if (sim_sched_now() < s.server.down_until)
 		return 0;
-	w->conn = sim_model_connect(s.model);
+	w->conn = sim_model_connect(s.server.model);
 	w->to_server.at = s.deaf_until[w->port];
 	w->loses = s.loses[w->port] && s.deaf_until[w->port] > sim_sched_now();
 	return 1;
@@ -187,7 +187,7 @@ static int accept_wire(struct sim_wire *w)
 
 static void input(void *conn, const void *bytes, size_t n)
 {
-	sim_peer_input(conn, bytes, n, now());
+	sim_peer_input(conn, bytes, n, sim_member_now());
 }
 
 static struct sim_bytes *output(void *conn)
@@ -207,13 +207,12 @@ static void ended(void *conn)
 
 static int64_t due(void)
 {
-	return s.loading_until;
+	return sim_member_due(&s.server);
 }
 
 static void ring(void)
 {
-	s.loading_until = SIM_FOREVER;
-	sim_model_set_loading(s.model, 0);
+	sim_member_ring(&s.server, s.chance, s.now.late_rate);
 }
 
 static struct sim_server_type server_type = {
@@ -237,11 +236,15 @@ static void draw_redis(struct sim_terms *t, struct sim_chance *chance)
 	sim_redis_weather_draw(&s.weather, t, chance);
 }
 
+static void draw_memcached(struct sim_terms *t, struct sim_chance *chance)
+{
+	sim_memcached_weather_draw(&s.weather, t, chance);
+}
+
 static void begin(struct sim_chance *chance)
 {
 	s.chance = chance;
-	s.loading_until = SIM_FOREVER;
-	s.model = sim_model_new(s.weather.kind, 1, now());
+	sim_member_begin(&s.server, s.weather.kind);
 	server_type.first_port = s.weather.first_port;
 	server_type.late_ns = s.weather.ttl_ms * SIM_MS / 3;
 	sim_server_start(&server_type, chance);
@@ -250,8 +253,7 @@ static void begin(struct sim_chance *chance)
 static void end(void)
 {
 	sim_server_stop();
-	sim_model_free(s.model);
-	s.model = NULL;
+	sim_member_end(&s.server);
 }
 
 static void hurry(struct sim_wire *w, void *none)
@@ -265,9 +267,9 @@ static void faults(int on)
 {
 	s.now = on ? s.weather : (struct sim_model_weather){ 0 };
 	sim_server_wires(on ? &s.weather.wires : NULL);
-	if (on || !s.model)
+	if (on || !s.server.model)
 		return;
-	s.down_until = s.rested_at = 0;
+	s.server.down_until = s.rested_at = s.grown_at = 0;
 	for (size_t i = 0; i <= SIM_MODEL_PORTS; i++)
 		s.deaf_until[i] = 0;
 	sim_server_each(-1, hurry, NULL);
@@ -294,14 +296,16 @@ static void subside(void)
 }
 
 /* Late bytes may make a claim unknown to the client; the claim lasts for a
- * lease.  Bytes are late after a third of a lease, and may be so
- * for as long again behind a pause. */
+ * lease, and as long as claims outlive the lease.  Bytes are late after a third
+ * of a lease, and may be so for as long again behind a pause. */
 static int is_late(void)
 {
 	int64_t late_at = sim_server_late_at();
 
 	return late_at > 0 &&
-	       sim_sched_now() < late_at + 2 * s.weather.ttl_ms * SIM_MS;
+	       sim_sched_now() <
+		       late_at + (2 * s.weather.ttl_ms + s.weather.linger_ms) *
+					 SIM_MS;
 }
 
 static int has_claim(const char *name, int is_semaphore)
@@ -310,8 +314,9 @@ static int has_claim(const char *name, int is_semaphore)
 	char key[32];
 
 	snprintf(key, sizeof(key), "%cn%s", is_semaphore ? 's' : 'l', name);
-	return sim_model_entry(s.model, key, 0, 0, now(), &e) ||
-	       sim_model_entry(s.model, key, 1, 0, now(), &e);
+	return sim_model_entry(s.server.model, key, 0, 0, sim_member_now(),
+			       &e) ||
+	       sim_model_entry(s.server.model, key, 1, 0, sim_member_now(), &e);
 }
 
 /* A claim that late bytes of a closed client made stands for a lease, and the
@@ -319,16 +324,30 @@ static int has_claim(const char *name, int is_semaphore)
  * aside for the holder, which are up to 4.2 s ahead of the clock. */
 static const char *left(void)
 {
-	if (sim_model_key(s.model, 0, now()))
+	if (sim_model_key(s.server.model, 0, sim_member_now()))
 		sim_sched_wait(SIM_SLEEP, NULL,
 			       sim_sched_now() + 5300 * SIM_MS);
-	return sim_model_key(s.model, 0, now());
+	return sim_model_key(s.server.model, 0, sim_member_now());
 }
 
 const struct sim_scene sim_redis_scene = {
 	.name = "redis",
 	.upgrades = 1,
 	.draw = draw_redis,
+	.begin = begin,
+	.end = end,
+	.faults = faults,
+	.strand = strand_all,
+	.subside = subside,
+	.is_late = is_late,
+	.has_claim = has_claim,
+	.left = left,
+};
+
+const struct sim_scene sim_memcached_scene = {
+	.name = "memcached",
+	.upgrades = 1,
+	.draw = draw_memcached,
 	.begin = begin,
 	.end = end,
 	.faults = faults,

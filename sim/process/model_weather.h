@@ -16,15 +16,19 @@ struct sim_model_weather {
 	uint64_t restart_rate; /* with all keys */
 	uint64_t blank_rate;   /* ... or without */
 	uint64_t flush_rate, evict_rate;
-	uint64_t forget_rate; /* of scripts */
+	uint64_t forget_rate; /* of scripts; or an item is moved */
+	uint64_t late_rate;   /* 1 in so many seconds of memcached's timer */
 	uint64_t down_us;     /* behind a restart: connections are refused, and
 				* then the server loads */
 	uint64_t clog_rate;   /* a connection, or a client, does not hear or is
 				* not heard */
 	uint64_t clog_us;     /* at most */
 	int apart;            /* the connections of a client are clogged each by
-				* itself */
+			       * itself */
 	int64_t ttl_ms;
+	int64_t late_ms;   /* of answers to a client that is cut off, at most */
+	int64_t young_ms;  /* a started server may grant nothing for so long */
+	int64_t linger_ms; /* by which a claim may outlive the lease */
 };
 
 enum { SIM_MODEL_PORTS = 3 };
@@ -32,5 +36,7 @@ enum { SIM_MODEL_PORTS = 3 };
 /* Draw a weather; tell the terms. */
 void sim_redis_weather_draw(struct sim_model_weather *w, struct sim_terms *t,
 			    struct sim_chance *chance);
+void sim_memcached_weather_draw(struct sim_model_weather *w,
+				struct sim_terms *t, struct sim_chance *chance);
 
 #endif

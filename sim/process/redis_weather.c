@@ -51,7 +51,7 @@ void sim_redis_weather_draw(struct sim_model_weather *w, struct sim_terms *t,
 	t->faults = sim_draw(chance, "faults", 4) != 0;
 	if (t->faults)
 		draw_faults(w, t, chance);
-	t->ttl_ms = w->ttl_ms;
+	t->ttl_ms = w->late_ms = w->ttl_ms;
 	t->holds_long = w->clog_rate > 0;
 	/* A quarter, less the margin. */
 	t->fresh_ms = w->ttl_ms / 4 - w->ttl_ms / 100 - 4;

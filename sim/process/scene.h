@@ -45,6 +45,7 @@ struct sim_scene {
 /* NULL: no such scene. */
 const struct sim_scene *sim_scene_find(const char *name);
 
-extern const struct sim_scene sim_mem_scene, sim_redis_scene, sim_zk_scene;
+extern const struct sim_scene sim_mem_scene, sim_redis_scene,
+	sim_memcached_scene, sim_zk_scene;
 
 #endif

@@ -32,15 +32,22 @@ void sim_terms_add(struct sim_terms *t, const char *format, size_t value)
 	snprintf(t->uri + len, sizeof(t->uri) - len, format, value);
 }
 
-static void draw_uri(struct sim_terms *t, struct sim_chance *c)
+/* What others want, a client keeps or passes. */
+static void draw_keeping(struct sim_terms *t, struct sim_chance *c)
 {
-	t->scene->draw(t, c);
-	t->sched.stall_ns = t->sched.stall_ns * t->ttl_ms / SIM_TTL_MS;
 	if (draw(c, "keeps", 3) == 0)
 		sim_terms_add(t, "keep=%zums",
 			      1 + draw(c, "keep", (size_t)t->ttl_ms / 2));
 	if (draw(c, "passes", 3) == 0)
 		sim_terms_add(t, "passes=%zu", draw(c, "passed", 5));
+}
+
+static void draw_uri(struct sim_terms *t, struct sim_chance *c)
+{
+	t->scene->draw(t, c);
+	t->sched.stall_ns = t->sched.stall_ns * t->ttl_ms / SIM_TTL_MS;
+	if (!t->is_deaf)
+		draw_keeping(t, c);
 	if (draw(c, "ends", 4) == 0) {
 		size_t most_ms = 100 + draw(c, "end", 100);
 

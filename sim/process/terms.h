@@ -22,6 +22,8 @@ struct sim_terms {
 			   * in the last digit; 0: all have the URI's.  With
 			   * sim_scene.subside a stranger has the next */
 	int64_t ttl_ms;   /* the longest lease */
+	int64_t linger_ms; /* by which a claim may outlive the lease */
+	int is_deaf;      /* no wants are heard: no keep=, no passes= */
 	int faults;       /* an answer may be late, and a hold may be lost */
 	int overlaps;     /* a hold may be lost before the holder can know */
 	int holds_long;   /* callers hold for leases */
