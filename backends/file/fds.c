@@ -8,6 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Read-locked from before a descriptor is opened, or closed, until the bits say
+ * so.  A close may take long. */
+static pthread_rwlock_t no_fork =
+	PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER; /* for the rest */
 static unsigned char *bits;
 static size_t n_bytes;
@@ -16,16 +21,22 @@ static int handlers;
 
 static void lock_before_fork(void)
 {
+	pthread_rwlock_wrlock(&no_fork);
 	pthread_mutex_lock(&mu);
 }
 
 static void unlock_in_parent(void)
 {
 	pthread_mutex_unlock(&mu);
+	pthread_rwlock_unlock(&no_fork);
 }
 
+/* The child's thread has another number than the thread that locked no_fork,
+ * and may not unlock it. */
 static void close_in_child(void)
 {
+	static const pthread_rwlock_t unlocked =
+		PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 	size_t i;
 	int b;
 
@@ -37,6 +48,7 @@ static void close_in_child(void)
 		bits[i] = 0;
 	}
 	pthread_mutex_unlock(&mu);
+	no_fork = unlocked;
 }
 
 /* Make room for `need`, in advance for the next descriptor; keep() calls this
@@ -63,6 +75,7 @@ int dlki_file_fds_hold(void)
 {
 	int rc = 0;
 
+	pthread_rwlock_rdlock(&no_fork);
 	pthread_mutex_lock(&mu);
 	if (!handlers)
 		rc = pthread_atfork(lock_before_fork, unlock_in_parent,
@@ -71,8 +84,9 @@ int dlki_file_fds_hold(void)
 		handlers = 1;
 		rc = make_room((size_t)(top + 1) / CHAR_BIT + 1);
 	}
+	pthread_mutex_unlock(&mu);
 	if (rc) {
-		pthread_mutex_unlock(&mu);
+		pthread_rwlock_unlock(&no_fork);
 		errno = rc;
 	}
 	return rc;
@@ -82,6 +96,7 @@ int dlki_file_fds_keep(int fd)
 {
 	int saved = errno;
 
+	pthread_mutex_lock(&mu);
 	if (fd >= 0 && make_room((size_t)fd / CHAR_BIT)) {
 		close(fd);
 		fd = -1;
@@ -93,6 +108,7 @@ int dlki_file_fds_keep(int fd)
 			top = fd;
 	}
 	pthread_mutex_unlock(&mu);
+	pthread_rwlock_unlock(&no_fork);
 	errno = saved;
 	return fd;
 }
@@ -101,8 +117,10 @@ void dlki_file_fds_close(int fd)
 {
 	if (fd < 0)
 		return;
+	pthread_rwlock_rdlock(&no_fork);
 	pthread_mutex_lock(&mu);
 	bits[fd / CHAR_BIT] &= (unsigned char)~(1 << fd % CHAR_BIT);
-	close(fd);
 	pthread_mutex_unlock(&mu);
+	close(fd);
+	pthread_rwlock_unlock(&no_fork);
 }

@@ -14,6 +14,9 @@
  * also in errno. */
 int dlki_file_fds_hold(void);
 int dlki_file_fds_keep(int fd); /* records it unless < 0; keeps errno */
+
+/* Close `fd`, without making other threads wait: the close of an inotify
+ * descriptor takes 10 ms, and on a busy machine some 100 ms. */
 void dlki_file_fds_close(int fd);
 
 #endif

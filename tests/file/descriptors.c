@@ -4,10 +4,17 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
+
+#include "backends/file/fds.h"
 
 /* Nothing is left open, and no thread, after many names and clients. */
 CASE(file_descriptors, many_names_keep_few_descriptors)
@@ -107,4 +114,61 @@ CASE(file_descriptors, out_of_descriptors)
 
 	CHECK_WITHIN(without_descriptors(la, b, lb, other), 700 * slowness());
 	CHECK_OK(dlock_release(take(other, 0)));
+}
+
+/* ---- A slow close -------------------------------------------------------- */
+
+struct slow_close {
+	pthread_t thread;
+	int fd, peer;
+	atomic_int done;
+};
+
+static void *run_slow_close(void *arg)
+{
+	struct slow_close *s = arg;
+
+	dlki_file_fds_close(s->fd);
+	atomic_store(&s->done, 1);
+	return NULL;
+}
+
+/* Fill a socket, so that its close waits for the peer. */
+static void fill(struct slow_close *s)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET };
+	const struct linger linger = { 1, 20 };
+	socklen_t len = sizeof(at);
+	int listener = socket(AF_INET, SOCK_STREAM, 0);
+	char bytes[65536] = "";
+
+	at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	CHECK(listen(listener, 1) == 0);
+	CHECK(getsockname(listener, (struct sockaddr *)&at, &len) == 0);
+	at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	CHECK_INT(dlki_file_fds_hold(), ==, 0);
+	s->fd = dlki_file_fds_keep(socket(AF_INET, SOCK_STREAM, 0));
+	CHECK(connect(s->fd, (struct sockaddr *)&at, sizeof(at)) == 0);
+	s->peer = accept(listener, NULL, NULL);
+	CHECK(s->peer >= 0 && close(listener) == 0);
+	CHECK(setsockopt(s->fd, SOL_SOCKET, SO_LINGER, &linger,
+			 sizeof(linger)) == 0);
+	while (send(s->fd, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
+		continue;
+}
+
+/* The close of an inotify descriptor is slow. */
+CASE(file_descriptors, a_slow_close_holds_up_no_other_thread)
+{
+	dlock_client *c = store_open(store_dir(), NULL);
+	struct slow_close s = { .done = 0 };
+
+	fill(&s);
+	CHECK(pthread_create(&s.thread, NULL, run_slow_close, &s) == 0);
+	EVENTUALLY(fcntl(s.fd, F_GETFD) < 0);
+	CHECK_OK(dlock_release(take(mutex(c, "x"), 0)));
+	CHECK(!atomic_load(&s.done));
+	CHECK(close(s.peer) == 0);
+	CHECK(pthread_join(s.thread, NULL) == 0);
+	CHECK_OK(dlock_release(take(mutex(c, "x"), 0)));
 }
