@@ -119,6 +119,7 @@ static int attempt_until_granted(struct dlki_acquire *a, dlk_time now,
 		w->patience.ask_ms = dlki_ask_ms(&c->ask);
 		limit = dlki_wait_io_limit(c, w, now);
 		claim->ticket->last = last;
+		claim->ticket->is_try = w->is_try;
 		rc = dlki_attempt(claim, now, limit, err);
 		if (last)
 			w->deadline += claim->ticket->overtime;

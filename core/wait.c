@@ -29,6 +29,7 @@ struct dlki_wait dlki_wait_new(dlock_lock *lock, int64_t timeout_ms)
 		.deadline = timeout_ms < 0 ? DLK_FOREVER :
 					     dlki_after_ms(now, timeout_ms),
 		.once = timeout_ms == 0,
+		.is_try = timeout_ms == 0,
 		.patience = { .cancels = &lock->cancels,
 			      .answered = sticky ? &lock->answered : NULL,
 			      .seen = atomic_load(sticky ? &lock->answered :

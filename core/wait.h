@@ -13,7 +13,8 @@
 struct dlki_wait {
 	dlk_time begun;                 /* no request was sent before */
 	dlk_time deadline;              /* the caller's */
-	int once;                       /* timeout 0: ask once */
+	int once;                       /* ask once */
+	int is_try;                     /* the caller's timeout is 0 */
 	uint32_t permits;               /* of a semaphore; 0 is 1 */
 	const struct dlki_terms *terms; /* of the hold, or NULL */
 	struct dlki_patience patience;  /* over when it is cancelled; with the

@@ -388,7 +388,7 @@ enum dlk_verdict dlki_zk_attempt(struct dlk_ticket *base, dlk_time deadline,
 	else
 		verdict = attempt_rounds(&a);
 	dlki_zk_leave(a.s);
-	if (base->last && dlk_now() > deadline) /* a release has time */
+	if (base->is_try && dlk_now() > deadline) /* a release has time */
 		base->overtime += dlk_now() - deadline + a.had;
 	return verdict;
 }

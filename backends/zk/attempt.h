@@ -24,7 +24,7 @@ struct zk_attempt {
 	char hidden[ZK_NODE_SIZE]; /* a node without a right to read, or "" */
 	int no_dir;                /* the directory is to be made */
 	dlk_time had;              /* the time until the caller's deadline */
-	/* Of the last attempt: tries.c. */
+	/* Of a try: tries.c. */
 	char held[ZK_NODE_SIZE]; /* a holder's or waiter's, in the way; or "" */
 	dlk_time prepared;       /* time not counted */
 	dlk_time patience;       /* waits for other tries until then ... */

@@ -40,7 +40,7 @@ static dlk_time more_time(const struct zk_attempt *a)
  * answer right after it accepted a connection. */
 void dlki_zk_tries_begin(struct zk_attempt *a)
 {
-	if (!a->t->base.last || a->s->tokens.raised_on == a->s->connects)
+	if (!a->t->base.is_try || a->s->tokens.raised_on == a->s->connects)
 		return;
 	a->prepared = more_time(a);
 	a->deadline += a->prepared;
@@ -50,7 +50,7 @@ void dlki_zk_tries_prepared(struct zk_attempt *a, dlk_time since)
 {
 	dlk_time more = at_most(dlk_now() - since, more_time(a) - a->prepared);
 
-	if (!a->t->base.last)
+	if (!a->t->base.is_try)
 		return;
 	a->prepared += more;
 	a->deadline += more;
@@ -142,7 +142,7 @@ int dlki_zk_tries_await(struct zk_attempt *a, const struct zk_queue *queue,
 {
 	dlk_time again;
 
-	if (!a->t->base.last || still_held(a, queue, ahead))
+	if (!a->t->base.is_try || still_held(a, queue, ahead))
 		return 0;
 	if (a->pause == 0) {
 		a->pause = PAUSE_NS;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A try is the last attempt of a request.  A try has more time for making
- * nodes, and waits for other tries.  All of this is called with the session
- * locked; an attempt before the last has no more time and does not wait.
+ * A try has more time for making nodes, and waits for other tries.  All of this
+ * is called with the session locked.  The attempts of a request with a timeout,
+ * the last attempt too, have no more time and do not wait.
  */
 #ifndef DLOCK_BACKENDS_ZK_TRIES_H
 #define DLOCK_BACKENDS_ZK_TRIES_H

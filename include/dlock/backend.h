@@ -182,12 +182,13 @@ struct dlk_ticket {
 			     * for a lease after its end.  Preset to 0 */
 	int last;           /* in: the caller's deadline has come, and the
 			     * caller gets this attempt's answer */
+	int is_try;         /* in: the caller's timeout is 0 */
 	uint64_t token_last; /* out of watch_wanted(): the end of the claim's
 			     * range of tokens */
 	uint64_t token_used; /* in, on release(), release_all(), downgrade():
 			     * the largest token of the range that a holder was
 			     * given; 0: only `token` */
-	dlk_time overtime;  /* out of attempt(), with `last`: more time than
+	dlk_time overtime;  /* out of attempt(), with `is_try`: more time than
 			     * until the deadline.  Preset to 0 */
 };
 
@@ -254,10 +255,10 @@ struct dlock_backend {
 	 *          after EUNREACHABLE, until the caller's deadline.  Every
 	 *          other failure is final.
 	 *
-	 * With `last`, a backend may take longer than `deadline` for a bounded
-	 * time if the store answers: to prepare the store for the request, or
-	 * to wait for other clients' tries.  The backend adds the time to
-	 * `overtime`, and the call ends as much later.
+	 * With `is_try`, a backend may take longer than `deadline` for a
+	 * bounded time if the store answers: to prepare the store for the
+	 * request, or to wait for other clients' tries.  The backend adds the
+	 * time to `overtime`, and the call ends as much later.
 	 *
 	 * With DLOCK_CAP_SHARED, readers do not starve a waiting writer: a
 	 * later reader is BUSY until the writer has had a turn.  With

@@ -63,18 +63,31 @@ void ticket_make(struct ticket *t, dlock_client *c, enum dlk_mode mode)
 	};
 }
 
-enum dlk_verdict ticket_ask(struct ticket *t)
+static enum dlk_verdict ask(struct ticket *t, dlk_time patience,
+			    struct dlk_error *err)
 {
 	struct dlk_ticket *b = &t->zk.base;
-	struct dlk_error err = { 0 };
-	enum dlk_verdict v;
 
 	b->since = dlk_now();
 	b->lease_ms = b->session->ttl_ms;
-	v = b->session->backend->attempt(b, dlk_now() + PATIENCE_NS, &err);
+	return b->session->backend->attempt(b, b->since + patience, err);
+}
+
+enum dlk_verdict ticket_ask(struct ticket *t)
+{
+	struct dlk_error err = { 0 };
+	enum dlk_verdict v = ask(t, PATIENCE_NS, &err);
+
 	if (v == DLK_FAILED)
 		FAIL("an attempt failed: %s", err.text);
 	return v;
+}
+
+enum dlk_verdict ticket_ask_for(struct ticket *t, int64_t ms)
+{
+	struct dlk_error ignored = { 0 };
+
+	return ask(t, ms * DLK_MS, &ignored);
 }
 
 void ticket_take(struct ticket *t, dlock_client *c)

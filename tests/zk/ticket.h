@@ -23,6 +23,8 @@ struct ticket {
  * may be used for another request. */
 void ticket_make(struct ticket *t, dlock_client *c, enum dlk_mode mode);
 enum dlk_verdict ticket_ask(struct ticket *t);
+/* The same by a deadline; may fail. */
+enum dlk_verdict ticket_ask_for(struct ticket *t, int64_t ms);
 
 /* Both: granted, or the test has failed. */
 void ticket_take(struct ticket *t, dlock_client *c);

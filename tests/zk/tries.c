@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tries on a new name, and tries that meet other tries. */
 #include "zk/support.h"
+#include "zk/ticket.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -33,13 +34,18 @@ static dlock_client *client_of(int port, const char *prefix)
 	return client(port, params);
 }
 
-static int64_t try_ms(dlock_lock *l, int code)
+static int64_t failing_ms(dlock_lock *l, int64_t timeout_ms, int code)
 {
 	int64_t began = now_ms();
 	dlock_hold *none = NULL;
 
-	CHECK_RC(dlock_acquire(l, 0, &none), code);
+	CHECK_RC(dlock_acquire(l, timeout_ms, &none), code);
 	return now_ms() - began;
+}
+
+static int64_t try_ms(dlock_lock *l, int code)
+{
+	return failing_ms(l, 0, code);
 }
 
 /* First the nodes of a new prefix and a new name, then of a new name. */
@@ -177,6 +183,45 @@ CASE(zk_tries, that_are_granted_are_holders)
 	CHECK_INT(zoo_get(zh, path, 0, data, &len, NULL), ==, ZOK);
 	CHECK(!memmem(data, (size_t)len, "try", 3));
 	CHECK_OK(dlock_release(h));
+}
+
+/* The node of another try is in the way to the end of the wait.  A wait has the
+ * timeout and the time for an answer. */
+CASE(zk_tries, are_not_waited_for_by_waits)
+{
+	struct lab_server *s = server(NULL);
+	zhandle_t *zh = bare(s->port);
+	dlock_client *c = client_of(s->port, "dlock");
+	dlock_lock *pair[] = { mutex(c, "a"), mutex(c, "lock") }, *both = NULL;
+	char path[256];
+
+	for (int i = 0; i < 2; i++)
+		CHECK_OK(dlock_release(take(pair[i], PATIENCE)));
+	CHECK_OK(dlock_multi_new(&both, pair, 2));
+	queue_a_try(zh, path);
+	CHECK_WITHIN(failing_ms(pair[1], ask_ms(), DLOCK_EBUSY),
+		     3 * ask_ms() - 1);
+	CHECK_WITHIN(failing_ms(both, ask_ms(), DLOCK_EBUSY), 3 * ask_ms() - 1);
+	CHECK_INT(children(zh, DIR, NULL), ==, 1);
+	dlock_lock_free(both);
+}
+
+/* No anchor was made on the connection: a try would have more time. */
+CASE(zk_tries, of_a_silent_store_tell_waits_apart)
+{
+	struct lab_server *s = server(NULL);
+	struct lab_proxy *p = proxy(s);
+	dlock_client *c = client_of(lab_proxy_port(p), "dlock");
+	struct ticket t = { 0 };
+	int64_t began;
+
+	lab_proxy_hole(p, LAB_DOWN, true);
+	ticket_make(&t, c, DLK_EXCLUSIVE);
+	t.zk.base.last = 1;
+	began = now_ms();
+	CHECK_INT(ticket_ask_for(&t, ask_ms()), ==, DLK_FAILED);
+	CHECK_INT(now_ms() - began, <, 2 * ask_ms());
+	lab_proxy_heal(p);
 }
 
 /* ---- At once ------------------------------------------------------------- */
