@@ -40,7 +40,7 @@ static int run_acquire(struct dlki_async *r, dlock_hold **hold,
 	dlki_patience_end(&r->wait.patience);
 	is_call = rc < 0;
 	if (r->upgrades && rc != DLKI_SLEEPS)
-		rc = dlki_upgrade_over(r->upgrades, rc, hold, err);
+		rc = dlki_upgrade_over(r->upgrades, rc, &r->wait, hold, err);
 	pthread_mutex_lock(&c->mu);
 	if (is_call)
 		dlki_call_end(c);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/acquire.h"
+#include "core/base/clock.h"
 #include "core/base/process.h"
 #include "core/guard.h"
 #include "core/made_name.h"
@@ -156,18 +157,23 @@ dlock_lock *dlki_upgrade_lock(const dlock_lock *lock)
 	return member_of(lock->multi, DLKI_UPGRADEABLE_READ);
 }
 
-int dlki_upgrade_over(const dlock_hold *hold, int rc, dlock_hold **writes,
+int dlki_upgrade_over(const dlock_hold *hold, int rc,
+		      const struct dlki_wait *wait, dlock_hold **writes,
 		      struct dlk_error *err)
 {
+	const struct dlki_claim *read = read_claim(hold);
+	int64_t ask_ms = dlki_ask_ms(&read->client->ask);
 	struct dlk_error ignored = { 0 };
 
 	if ((rc != 0 && rc != DLOCK_EBUSY) ||
 	    dlki_multi_check(hold) != DLOCK_ELOST)
 		return rc;
 	if (rc == 0)
-		(void)dlki_release(*writes, DLK_FOREVER, &ignored);
+		(void)dlki_release(*writes,
+				   dlki_after_ms(wait->deadline, ask_ms),
+				   &ignored);
 	*writes = NULL;
-	return fail_lost(read_claim(hold)->record, err);
+	return fail_lost(read->record, err);
 }
 
 /* With the release of the hold refused. */
@@ -181,7 +187,7 @@ static int acquire(dlock_lock *lock, const dlock_hold *hold,
 	dlki_claim_begin_upgrades(w->beside);
 	pthread_mutex_unlock(&c->mu);
 	rc = dlki_acquire(dlki_upgrade_lock(lock), DLK_EXCLUSIVE, w, out, err);
-	rc = dlki_upgrade_over(hold, rc, out, err);
+	rc = dlki_upgrade_over(hold, rc, w, out, err);
 	pthread_mutex_lock(&c->mu);
 	dlki_claim_end_upgrades(w->beside);
 	pthread_mutex_unlock(&c->mu);

@@ -12,6 +12,7 @@
 #define DLOCK_CORE_UPGRADE_H
 
 #include "core/multi.h"
+#include "core/wait.h"
 
 /* The members, by the place where the multi-lock names them. */
 enum { DLKI_UPGRADEABLE_READ, DLKI_UPGRADEABLE_GATE };
@@ -41,9 +42,11 @@ int dlki_upgrade_check(const dlock_lock *lock, const dlock_hold *hold,
 /* The lock to acquire, exclusively. */
 dlock_lock *dlki_upgrade_lock(const dlock_lock *lock);
 
-/* The acquire has returned `rc`, and `*writes` if that is 0.  Returns `rc`; or
- * ELOST: the hold was lost, and `*writes` is released. */
-int dlki_upgrade_over(const dlock_hold *hold, int rc, dlock_hold **writes,
+/* The acquire by `wait` has returned `rc`, and `*writes` if that is 0.  Returns
+ * `rc`; or ELOST: the hold was lost, and `*writes` is released, in the time
+ * left of the call. */
+int dlki_upgrade_over(const dlock_hold *hold, int rc,
+		      const struct dlki_wait *wait, dlock_hold **writes,
 		      struct dlk_error *err);
 
 #endif

@@ -115,6 +115,24 @@ CASE(async_upgrade, is_refused_to_a_hold_that_lost_the_gate_meanwhile)
 	EVENTUALLY(fake_held(fake) == 0);
 }
 
+CASE(async_upgrade, of_a_lost_hold_is_over_in_time)
+{
+	static struct outcome o;
+	struct fake_call attempt;
+
+	given_reader("fake:?ttl=5s&ask=20s&close=90s");
+	begin(&o, 40000);
+	EVENTUALLY(stats(client).waiters == 1);
+	fake_lose(fake, fake_nth(fake, FAKE_ATTEMPT, 0).id);
+	EVENTUALLY(stats(client).lost == 1);
+	OK(dlock_release(theirs));
+	cr_assert_eq(outcome_of(&o), DLOCK_ELOST);
+	attempt = fake_last(fake, FAKE_ATTEMPT);
+	cr_assert_leq(fake_first(fake, FAKE_RELEASE, attempt.id).deadline,
+		      attempt.begin + 60000 * DLK_MS);
+	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
+}
+
 CASE(async_upgrade, that_waits_ends_when_the_client_is_closed)
 {
 	static struct outcome o;

@@ -193,6 +193,30 @@ CASE(upgrade, is_refused_to_one_that_lost_the_gate)
 	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
 }
 
+/* The attempt is answered after the loss.  The upgrade goes back to the store
+ * in the time that the call has. */
+CASE(upgrade, of_a_lost_hold_is_over_in_time)
+{
+	struct upgrader u = { .timeout_ms = 0 };
+	struct fake_call attempt;
+
+	given_rwlock("fake:?ttl=5s&ask=20s&close=60s");
+	OK(dlock_lock_unbind(lock));
+	upg = upgradeable(lock);
+	hold = take(upg);
+	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .gate = 1);
+	cr_assert_eq(pthread_create(&u.thread, NULL, run_upgrader, &u), 0);
+	EVENTUALLY(fake_count(fake, FAKE_ATTEMPT) == 3);
+	fake_lose(fake, fake_nth(fake, FAKE_ATTEMPT, GATE).id);
+	EVENTUALLY(dlock_check(dlock_member(hold, 1)) == DLOCK_ELOST);
+	fake_open_gate(fake);
+	cr_assert_eq(upgrader_join(&u), DLOCK_ELOST);
+	attempt = fake_nth(fake, FAKE_ATTEMPT, 2);
+	cr_assert_leq(fake_first(fake, FAKE_RELEASE, attempt.id).deadline,
+		      attempt.begin + 20000 * DLK_MS);
+	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
+}
+
 CASE(upgrade, that_is_lost_leaves_the_read_side)
 {
 	dlock_hold *w, *none = NULL;

@@ -282,6 +282,17 @@ struct fake_call fake_nth(struct fake *f, enum fake_verb verb, size_t i)
 	return found;
 }
 
+struct fake_call fake_first(struct fake *f, enum fake_verb verb, uint64_t id)
+{
+	struct fake_call c;
+	size_t i = 0;
+
+	do
+		c = fake_nth(f, verb, i++);
+	while (c.begin != 0 && c.id != id);
+	return c;
+}
+
 struct fake_call fake_last(struct fake *f, enum fake_verb verb)
 {
 	struct fake_call found = { 0 };

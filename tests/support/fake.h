@@ -156,6 +156,8 @@ size_t fake_waiting_anywhere(void);
 size_t fake_count(struct fake *f, enum fake_verb verb);
 struct fake_call fake_nth(struct fake *f, enum fake_verb verb, size_t i);
 struct fake_call fake_last(struct fake *f, enum fake_verb verb);
+/* The first for ticket `id`; without such a call all zero. */
+struct fake_call fake_first(struct fake *f, enum fake_verb verb, uint64_t id);
 
 /* The first breach of backend.h's rules that was seen, or NULL. */
 const char *fake_complaint(void);
