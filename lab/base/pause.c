@@ -31,32 +31,39 @@ static char thread_state(pid_t pid, const char *tid)
 	return end && end[1] ? end[2] : (char)0;
 }
 
-/* 1: every thread is as wanted; 0: some are not; -1: the process is gone. */
-static int all_threads(pid_t pid, bool stopped)
+struct threads { /* of a process */
+	int stopped;
+	int running; /* neither stopped nor in a call that no signal ends */
+	bool dead;
+};
+
+static void count_thread(struct threads *t, char state)
+{
+	if (state == 'T' || state == 't') /* t: by a tracer */
+		t->stopped++;
+	else if (state && state != 'D')
+		t->running++;
+	t->dead |= state == 'Z' || state == 'X';
+}
+
+/* -1: the process is gone. */
+static int count_threads(pid_t pid, struct threads *out)
 {
 	char path[64];
 	struct dirent *d;
-	bool all = true;
-	bool dead = false;
 	DIR *dir;
-	char c;
 
+	memset(out, 0, sizeof(*out));
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	dir = opendir(path);
 	if (!dir)
 		return lab_fail("process %d: %s", (int)pid, strerror(errno));
 	for (d = readdir(dir); d; d = readdir(dir)) {
-		if (d->d_name[0] == '.')
-			continue;
-		c = thread_state(pid, d->d_name);
-		/* t: stopped as well, by a tracer */
-		if (c && (c == 'T' || c == 't') != stopped)
-			all = false;
-		if (c == 'Z' || c == 'X')
-			dead = true;
+		if (d->d_name[0] != '.')
+			count_thread(out, thread_state(pid, d->d_name));
 	}
 	closedir(dir);
-	return dead ? lab_fail("process %d has ended", (int)pid) : all;
+	return out->dead ? lab_fail("process %d has ended", (int)pid) : 0;
 }
 
 struct wish {
@@ -64,11 +71,17 @@ struct wish {
 	bool stopped;
 };
 
+/* Once a thread has stopped, no other thread runs any more of the program.  A
+ * thread in a long call of the kernel stops after the call: the close of an
+ * inotify descriptor may take seconds. */
 static int is_so(void *arg)
 {
 	const struct wish *w = arg;
+	struct threads t;
 
-	return all_threads(w->pid, w->stopped);
+	if (count_threads(w->pid, &t) < 0)
+		return -1;
+	return w->stopped ? t.stopped > 0 && t.running == 0 : t.stopped == 0;
 }
 
 static int signal_and_see(pid_t pid, int sig, bool stopped)
