@@ -56,17 +56,40 @@ static void delay(enum fake_verb verb, int64_t ms)
 	FAKE_SCRIPT(fake, verb, .delay_ms = ms);
 }
 
+/* Nobody sleeps through the delays: the clock leaps over the delay of the call
+ * with that number. */
+struct leap {
+	enum fake_verb verb;
+	size_t number;
+	int64_t ahead_ms;
+};
+
+static void *leap(void *arg)
+{
+	for (const struct leap *l = arg; l->number > 0; l++) {
+		while (fake_count(fake, l->verb) < l->number)
+			nap_ms(1);
+		clock_leaps(l->ahead_ms);
+	}
+	return NULL;
+}
+
+static pthread_t leaper(struct leap *leaps)
+{
+	pthread_t thread;
+
+	cr_assert_eq(pthread_create(&thread, NULL, leap, leaps), 0);
+	return thread;
+}
+
 /* What a try has left is in the way.  The renewer is at another clean-up until
- * the gate opens.  A try has a second, if the machine is as fast as others. */
+ * the gate opens.  A try has 50 s. */
 static void leave_a_claim_in_the_way(void)
 {
-	char uri[80];
 	dlock_lock *other;
 
-	snprintf(uri, sizeof(uri),
-		 "fake:?ttl=60s&close=60s&connect=60s&ask=%ds",
-		 (int)slowness());
-	given_mutex(uri);
+	clock_leaps(0);
+	given_mutex("fake:?ttl=600s&close=60s&connect=60s&ask=50s");
 	OK(dlock_mutex_new(&other, client, "other"));
 	FAKE_SCRIPT(fake, FAKE_RELEASE, .gate = 1, .overrun = 1);
 	lose_answer(FAKE_ATTEMPT);
@@ -79,21 +102,33 @@ static void leave_a_claim_in_the_way(void)
 
 CASE(cleanup, is_not_begun_without_time_for_an_answer)
 {
+	struct leap leaps[] = { { FAKE_ATTEMPT, 3, 30000 }, { .number = 0 } };
+	pthread_t thread;
+
 	leave_a_claim_in_the_way();
-	delay(FAKE_ATTEMPT, 600 * slowness());
+	delay(FAKE_ATTEMPT, 30000);
+	thread = leaper(leaps);
 	REFUSED(dlock_acquire(lock, 0, &hold), DLOCK_EUNREACHABLE,
 		"could not be released: no time was left");
+	cr_assert_eq(pthread_join(thread, NULL), 0);
 	cr_assert_eq(fake_count(fake, FAKE_RELEASE), 1);
 	fake_open_gate(fake);
 }
 
 CASE(cleanup, is_followed_by_no_attempt_without_time_for_an_answer)
 {
+	struct leap leaps[] = { { FAKE_ATTEMPT, 3, 15000 },
+				{ FAKE_RELEASE, 2, 40000 },
+				{ .number = 0 } };
+	pthread_t thread;
+
 	leave_a_claim_in_the_way();
-	delay(FAKE_ATTEMPT, 300 * slowness());
-	delay(FAKE_RELEASE, 500 * slowness());
+	delay(FAKE_ATTEMPT, 15000);
+	delay(FAKE_RELEASE, 25000);
+	thread = leaper(leaps);
 	REFUSED(dlock_acquire(lock, 0, &hold), DLOCK_EUNREACHABLE,
 		"no time was left to ask again");
+	cr_assert_eq(pthread_join(thread, NULL), 0);
 	cr_assert_eq(fake_count(fake, FAKE_ATTEMPT), 3);
 	OK(dlock_acquire(lock, 0, &hold));
 	OK(dlock_release(hold));
