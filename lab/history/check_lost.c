@@ -24,11 +24,13 @@ static int64_t late_by(const struct lab_ops *o, const struct lab_op *op,
 	return lab_awake_for(o, op->pid, op->until, at);
 }
 
+/* A release of a multi-lock renews a member until the member's turn comes, and
+ * no record tells the new end. */
 static void lateness(struct lab_ops *o, const struct lab_op *op)
 {
 	int64_t late;
 
-	if (op->until == LAB_FOREVER)
+	if (op->until == LAB_FOREVER || op->release <= op->until)
 		return;
 	late = late_by(o, op, op->lost);
 	if (late > o->verdict->late_ns)
