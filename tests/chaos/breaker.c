@@ -19,7 +19,8 @@ static void note_odd(struct chaos_breaker *b, const char *name, int rc)
 			 dlock_errmsg());
 }
 
-/* An earlier try may have been carried out, or still may be. */
+/* An earlier try may have been carried out, or still may be.  On file: a
+ * process that stands still may keep others from breaking locks. */
 static void break_lock(struct chaos_breaker *b, int i)
 {
 	int64_t begin = lab_now();
@@ -29,7 +30,7 @@ static void break_lock(struct chaos_breaker *b, int i)
 	if (rc == DLOCK_OK) {
 		for (int n = 0; n < TRIES; n++) {
 			rc = dlock_break(lock, ANSWER_MS);
-			if (rc != DLOCK_EUNREACHABLE)
+			if (rc != DLOCK_EUNREACHABLE && rc != DLOCK_EBUSY)
 				break;
 		}
 		lab_history_wiped(b->history, chaos_names[i].name, begin,
