@@ -67,15 +67,14 @@ void dlki_event_handed_out(struct dlki_claim *claim)
 
 void dlki_event_post(struct dlki_claim *claim, enum dlock_event event)
 {
+	const unsigned int risk = BIT(DLOCK_AT_RISK) | BIT(DLOCK_SAFE);
 	struct dlki_events *q = &claim->client->events;
 
 	if (!claim->client->on_event || q->stop)
 		return;
 	/* The program knows this state already: drop the event. */
-	if (event != DLOCK_LOST &&
-	    claim->events & (BIT(DLOCK_AT_RISK) | BIT(DLOCK_SAFE)) &
-		    ~BIT(event)) {
-		claim->events &= ~(BIT(DLOCK_AT_RISK) | BIT(DLOCK_SAFE));
+	if (risk & BIT(event) && claim->events & risk & ~BIT(event)) {
+		claim->events &= ~risk;
 		return;
 	}
 	if (event == DLOCK_LOST)

@@ -145,6 +145,29 @@ CASE(event, that_was_taken_back_before_it_was_told_is_not_told)
 }
 
 /* The last word of a hold that is in trouble must not be SAFE. */
+/* A wish and trouble while a callback runs: the holder hears of both. */
+CASE(event, of_a_wish_takes_back_no_trouble)
+{
+	dlock_hold *b;
+
+	events_call(hold_up);
+	given_hold("fakewant:?ttl=60s&check=30ms");
+	lose_last();
+	EVENTUALLY(atomic_load(&stage.inside) == 1);
+	b = take(mutex(client, "b"));
+	OK(dlock_revocable(b));
+	fake_always(fake, FAKE_RENEW, FAKE_REFUSE);
+	EVENTUALLY(stats(client).renew_failed >= 1);
+	fake_want(fake, last_id());
+	atomic_store(&stage.go, 1);
+	EVENTUALLY(atomic_load(&stage.inside) == 3);
+	cr_assert_eq(diary.page[1].event, DLOCK_AT_RISK);
+	cr_assert_eq(diary.page[2].event, DLOCK_WANTED);
+	cr_assert_eq(diary.page[2].hold, b);
+	OK(dlock_release(b));
+	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
+}
+
 CASE(event, of_safety_is_taken_back_by_new_trouble)
 {
 	enum { CHECK_MS = 30 };
