@@ -397,7 +397,9 @@ DLOCK_API void dlock_lock_free(dlock_lock *lock);
  *                 no claim, and dlock cleans up any claim that the call left in
  *                 the store
  *   ECANCELED     dlock_cancel() or dlock_close() ended the wait
- *   ELOST         this thread's earlier hold was lost; release it first
+ *   ELOST         this thread's earlier hold was lost; release it first.  Of a
+ *                 multi-lock also: a member was lost before all were taken, and
+ *                 the caller holds none
  *   EDEADLK       this thread holds the read side and asks for the write side
  *   EDENIED       the store refused the credentials
  *   EEXHAUSTED    a limit of the store or of this process, such as the number

@@ -45,7 +45,7 @@ static int acquire_upgradeable(struct chaos_thread *me, struct upgradeable *u)
 	for (size_t i = 0; i < MEMBERS; i++)
 		chaos_answered(&u->member[i], rc,
 			       u->hold ? dlock_member(u->hold, i) : NULL);
-	if (!chaos_usual(rc))
+	if (!chaos_usual(rc) && rc != DLOCK_ELOST) /* a member was lost */
 		chaos_odd(&u->member[READER], "acquire, upgradeable", rc);
 	return rc;
 }
