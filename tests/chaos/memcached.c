@@ -5,6 +5,7 @@
  */
 #include "lab/servers/memcached.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -20,7 +21,8 @@
 #define GRANTS_AFTER_S 4
 #define PATIENCE_MS 10000
 #define LISTING 65536
-#define BATCH 64 /* items that are sent together */
+#define BATCH 64   /* items that are sent together */
+#define BATCHES 16 /* ... and then the server has taken them all in */
 
 struct writer { /* the thread that fills the server */
 	pthread_t thread;
@@ -28,6 +30,7 @@ struct writer { /* the thread that fills the server */
 	atomic_bool stop;
 	int fd;
 	int rc;
+	char why[200]; /* it could not */
 };
 
 static int is_old_enough(void *arg)
@@ -130,13 +133,28 @@ static int await(int fd, int64_t deadline)
 	static const char question[] = "version\r\n";
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	char answer[64];
+	ssize_t n;
 
 	if (lab_send(fd, question, sizeof(question) - 1, deadline) < 0)
 		return -1;
-	return poll(&p, 1, lab_poll_ms(deadline)) > 0 &&
-			       recv(fd, answer, sizeof(answer), 0) > 0 ?
-		       0 :
-		       -1;
+	if (poll(&p, 1, lab_poll_ms(deadline)) <= 0)
+		return lab_fail("no answer");
+	n = recv(fd, answer, sizeof(answer), 0);
+	if (n > 0)
+		return 0;
+	return lab_fail("%s", n < 0 ? strerror(errno) :
+				      "the server closed the connection");
+}
+
+static int write_batches(int fd, unsigned int *serial, int64_t deadline)
+{
+	char text[BATCH * 208];
+
+	for (int i = 0; i < BATCHES; i++)
+		if (lab_send(fd, text, batch(text, sizeof(text), serial),
+			     deadline) < 0)
+			return -1;
+	return await(fd, deadline);
 }
 
 static void *write_on(void *arg)
@@ -144,14 +162,12 @@ static void *write_on(void *arg)
 	struct writer *w = arg;
 	int64_t deadline = lab_after_ms(PATIENCE_MS);
 	unsigned int serial = 0;
-	char text[BATCH * 208];
 
 	w->rc = 0;
 	while (!atomic_load(&w->stop) && !w->rc)
-		w->rc = lab_send(w->fd, text,
-				 batch(text, sizeof(text), &serial), deadline);
-	if (!w->rc)
-		w->rc = await(w->fd, deadline);
+		w->rc = write_batches(w->fd, &serial, deadline);
+	if (w->rc)
+		snprintf(w->why, sizeof(w->why), "%s", lab_errmsg());
 	close(w->fd);
 	return NULL;
 }
@@ -188,8 +204,12 @@ static int join(struct writer *w)
 /* Some items have been evicted, others have not. */
 static int filled(struct chaos *c)
 {
+	const struct writer *w = c->store;
+
 	if (join(c->store) < 0)
-		return lab_fail("the server could not be filled");
+		return lab_fail("the server could not be filled: %s%s", w->why,
+				lab_server_alive(c->server) ? "" :
+							      "; it has ended");
 	chaos_wipe_end(c, false);
 	return 0;
 }
