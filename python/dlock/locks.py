@@ -68,6 +68,7 @@ class Lock:
         self._mu = threading.RLock()
         self._cancels = (0, 0)  # by cancel(), and for signals
         self._answered = (0, 0) if sticky_cancel else None
+        self._signalled = False  # a signal's cancel may have come too late
         self._mine = threading.local()
         if sticky_cancel:
             checked(lib.dlock_lock_sticky_cancel(self._raw))
@@ -101,20 +102,20 @@ class Lock:
                 if rc not in (Busy.code, Unreachable.code) or left == 0:
                     checked(rc, ms != 0)
                     return hold._identify()
-        while not wait(call, left, hold):
+        while not wait(call, left, hold, ms != 0):
             if ms >= 0:
                 took = time.monotonic() - begun
                 left = max(0, ms - int(took * 1000))
         return hold._identify()
 
-    def _wait(self, call, ms, hold):
+    def _wait(self, call, ms, hold, waited):
         """False: it was ended for a signal, and is not over."""
         before = self._answered or self._cancels
         rc = call(self._raw, ms, hold._out)
         message = text(lib.dlock_errmsg()) if rc < 0 else ""
-        return self._ended(rc, message, ms, before)
+        return self._ended(rc, message, waited, before)
 
-    def _wait_for_signals(self, call, ms, hold):
+    def _wait_for_signals(self, call, ms, hold, waited):
         """In the main thread: a signal's handler runs as soon as it comes."""
         before = self._answered or self._cancels
         signals = Signals(lambda: self._cancel(0, 1))
@@ -131,18 +132,24 @@ class Lock:
         except BaseException:
             hold._let_go()  # what was granted nobody would have
             raise
-        return self._ended(rc, message, ms, before)
+        return self._ended(rc, message, waited, before)
 
-    def _ended(self, rc, message, ms, before):
+    def _ended(self, rc, message, waited, before):
+        """A sticky cancel for a signal that came behind the end of a wait has
+        ended this wait, and is counted already."""
         if rc == Canceled.code:
             with self._mu:
-                now = self._cancels
+                now, late = self._cancels, self._signalled
+                self._signalled = False
                 if self._answered:
                     self._answered = now
+                    self._signalled = now[1] != before[1]
+            if now == before and late:
+                return False
             if now[0] == before[0] and now[1] != before[1]:
                 return False
         if rc < 0:
-            raise failure(rc, message, waited=ms != 0)
+            raise failure(rc, message, waited)
         return True
 
     def _cancel(self, by_program, for_signal):

@@ -6,6 +6,7 @@ import signal
 import threading
 import time
 import unittest
+import unittest.mock
 import warnings
 from decimal import Decimal
 from fractions import Fraction
@@ -13,6 +14,7 @@ from fractions import Fraction
 import dlock
 from cases import Case, InThread, for_every_uri
 from dlock.errors import to_ms
+from dlock.wait import Signals
 
 
 def raise_interrupt(*_):
@@ -112,6 +114,40 @@ class Waits(Case):
         lock._cancel(0, 1)
         self.in_thread(lambda: lock.acquire(5).release())
         self.assertEqual(came, [1])
+
+    def test_signal_that_outlasts_the_wait(self):
+        """What is left of the wait is a try, and fails as a wait does."""
+        hold = self.theirs.acquire()
+        old = signal.signal(signal.SIGALRM, lambda *_: time.sleep(0.4))
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        try:
+            self.assertRaises(dlock.TimedOut, self.mine.acquire, 0.3)
+        finally:
+            signal.signal(signal.SIGALRM, old)
+        hold.release()
+
+    def test_late_cancel_for_a_signal_is_none(self):
+        """The thread that cancels for a signal does so every 10 ms: once more
+        behind the end of the wait."""
+        class Late(Signals):
+            def stop(self):
+                if self._read >= 0 and self.came:
+                    self._cancel()
+                super().stop()
+
+        lock = self.store.mutex(self.name, sticky_cancel=True)
+        came, hold = [], self.theirs.acquire()
+        old = signal.signal(signal.SIGALRM, lambda *_: came.append(1))
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        try:
+            with unittest.mock.patch("dlock.locks.Signals", Late):
+                self.assertRaises(dlock.TimedOut, lock.acquire, 0.3)
+        finally:
+            signal.signal(signal.SIGALRM, old)
+        hold.release()
+        self.assertEqual(came, [1])
+        lock.cancel()
+        self.assertRaises(dlock.Canceled, lock.acquire, 5)
 
     def interrupted(self, handler, seconds):
         """A wait, and after a moment SIGALRM."""
