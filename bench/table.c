@@ -50,8 +50,6 @@
 	{ "requests_per_s", target, guard, BENCH_ALWAYS, .figure = "value" }
 #define NONE_LATE PLAIN("value", 0, 0)
 #define PENDING ALWAYS("value", 3, 3), PLAIN("heap_each", 1536, 1536)
-/* A ticket has two ops. */
-#define PENDING_ON_LOOP ALWAYS("value", 3, 3), PLAIN("heap_each", 1536, 2048)
 #define ONE_WAKE PLAIN("wakes_per_release", 1, 1)
 
 /* A thread that shares a CPU with the server is twice as fast as a thread that
@@ -265,7 +263,7 @@ const struct bench bench_table[] = {
 	  "threads of dlock in the process, bytes of each",
 	  "threads", &workload_pending,
 	  .cases = { STORE(mem, 10000, PENDING), STORE(file, 10000, PENDING),
-		     IF_REDIS(10000, PENDING_ON_LOOP) } },
+		     IF_REDIS(10000, PENDING) } },
 #ifdef BENCH_REDIS
 	{ "async.pairs",
 	  "redis: one thread with 256 pairs of acquire and release under way, "

@@ -14,10 +14,9 @@ static void look_again_in(struct redis_ticket *t, int64_t ms)
 
 static enum dlk_verdict take_answer(struct redis_ticket *t,
 				    const struct dlki_opcall *call,
+				    const struct dlki_opcall_op *op,
 				    struct dlk_error *err)
 {
-	const struct dlki_opcall_op *op = &t->ask;
-
 	t->base.resent = op->resent;
 	switch (op->base.outcome) {
 	case DLKI_GRANTED:
@@ -55,12 +54,20 @@ static int take_pushed(struct redis_ticket *t)
 	return taken;
 }
 
+/* Without memory, nothing is begun: the verb's call asks. */
 static void begin(struct redis_ticket *t, const struct dlk_coming *one)
 {
-	if (one->release ? t->granted : !t->asked)
-		dlki_opcall_op_begin(dlki_redis_prepare(
-			t, one->release ? DLKI_RELEASE : DLKI_ATTEMPT,
-			one->deadline));
+	struct redis_op *op;
+
+	if (one->release ? !t->granted : t->asked)
+		return;
+	op = dlki_redis_prepare(t, one->release ? DLKI_RELEASE : DLKI_ATTEMPT,
+				one->deadline);
+	if (!op)
+		return;
+	dlki_opcall_op_begin(&op->call);
+	if (!op->call.begun)
+		dlki_redis_put(op);
 }
 
 void dlki_redis_prepare_all(struct dlk_session *base,
@@ -78,13 +85,15 @@ enum dlk_verdict dlki_redis_attempt(struct dlk_ticket *base, dlk_time deadline,
 				    struct dlk_error *err)
 {
 	struct redis_ticket *t = (struct redis_ticket *)base;
+	struct redis_op own, *op;
 	enum dlk_verdict verdict;
 	struct dlki_opcall call;
 
-	if (!t->ask.begun && t->asked && take_pushed(t))
+	if (!dlki_redis_is_begun(t) && t->asked && take_pushed(t))
 		return DLK_GRANTED;
-	dlki_redis_call(&call, t, DLKI_ATTEMPT, deadline);
-	verdict = take_answer(t, &call, err);
+	op = dlki_redis_call(&call, t, DLKI_ATTEMPT, deadline, &own);
+	verdict = take_answer(t, &call, &op->call, err);
+	dlki_redis_put(op);
 	t->granted = verdict == DLK_GRANTED;
 	if (t->granted)
 		dlki_redis_waiter_forget(t);

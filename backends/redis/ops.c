@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The ops of a ticket. */
-#include <stddef.h>
-
 #include "backends/redis/waiters.h"
 
-static struct redis_ticket *ticket_of(struct dlki_opcall_op *op)
+static struct redis_ticket *ticket_of(const struct dlki_opcall_op *op)
 {
-	size_t at = op->base.verb == DLKI_RELEASE ?
-			    offsetof(struct redis_ticket, rel) :
-			    offsetof(struct redis_ticket, ask);
-
-	return (struct redis_ticket *)((char *)op - at);
+	return ((const struct redis_op *)op)->ticket;
 }
 
 static void note_attempt(struct redis_ticket *t,
@@ -59,48 +53,99 @@ static void on_again(struct dlki_opcall_op *op)
 
 /* Tell the core the answer to a release without a waiting thread.  The core may
  * free the ticket. */
-static void tell_released(struct dlki_opcall_op *op)
+static void tell_released(struct dlki_opcall_op *call)
 {
-	const struct redis_ticket *t = ticket_of(op);
+	struct redis_op *op = (struct redis_op *)call;
+	const struct redis_ticket *t = op->ticket;
 	int rc = DLOCK_EUNREACHABLE;
 
-	if (op->base.outcome == DLKI_ANSWERED)
-		rc = t->was_granted && !op->base.stood ? DLOCK_ELOST : 0;
+	if (call->base.outcome == DLKI_ANSWERED)
+		rc = op->was_granted && !call->base.stood ? DLOCK_ELOST : 0;
+	dlki_redis_put(op);
 	dlk_released(t->base.session, t->base.id, rc);
 }
 
-struct dlki_opcall_op *dlki_redis_prepare(struct redis_ticket *t,
-					  enum dlki_verb verb,
-					  dlk_time deadline)
-{
-	struct dlki_opcall_op *op = verb == DLKI_RELEASE ? &t->rel : &t->ask;
+/* ---- The place of an op -------------------------------------------------- */
 
-	if (op->base.state != DLKI_OP_IDLE || op->begun)
-		return op;
-	dlki_opcall_op_prepare(op, &dlki_redis_session(t->base.session)->loop,
+static struct redis_op **place_of(struct redis_ticket *t, enum dlki_verb verb)
+{
+	return verb == DLKI_RELEASE ? &t->rel : &t->ask;
+}
+
+static int is_in_use(const struct redis_op *op)
+{
+	return op->call.begun || op->call.base.state != DLKI_OP_IDLE;
+}
+
+/* Prepare an idle op. */
+static void prepare(struct redis_op *op, struct redis_ticket *t,
+		    enum dlki_verb verb, dlk_time deadline)
+{
+	struct dlki_opcall_op *call = &op->call;
+
+	dlki_opcall_op_prepare(call, &dlki_redis_session(t->base.session)->loop,
 			       verb, deadline);
-	op->ended = on_ended;
-	op->again = on_again;
-	op->told = tell_released;
-	op->base.request = &t->base.request;
-	op->base.token = t->base.token;
-	op->base.token_used = t->base.token_used;
-	op->base.lease_from = t->lease_from;
-	op->base.lease_heard = t->lease_heard;
-	op->base.pushed = t->by_push;
-	op->base.again = t->asked;
-	on_again(op);
-	if (verb == DLKI_RELEASE)
-		t->was_granted = t->granted;
+	call->ended = on_ended;
+	call->again = on_again;
+	call->told = tell_released;
+	call->base.request = &t->base.request;
+	call->base.token = t->base.token;
+	call->base.token_used = t->base.token_used;
+	call->base.lease_from = t->lease_from;
+	call->base.lease_heard = t->lease_heard;
+	call->base.pushed = t->by_push;
+	call->base.again = t->asked;
+	op->ticket = t;
+	op->was_granted = t->granted;
+	*place_of(t, verb) = op;
+	on_again(call);
+}
+
+struct redis_op *dlki_redis_prepare(struct redis_ticket *t, enum dlki_verb verb,
+				    dlk_time deadline)
+{
+	struct redis_session *s = dlki_redis_session(t->base.session);
+	struct redis_op *op = *place_of(t, verb);
+
+	if (op && is_in_use(op))
+		return op;
+	if (!op) {
+		op = dlki_blocks_get(&s->ops, sizeof(*op));
+		if (!op)
+			return NULL;
+		op->in_block = 1;
+	}
+	prepare(op, t, verb, deadline);
 	return op;
 }
 
-void dlki_redis_call(struct dlki_opcall *call, struct redis_ticket *t,
-		     enum dlki_verb verb, dlk_time deadline)
+void dlki_redis_put(struct redis_op *op)
 {
-	struct redis_session *s = dlki_redis_session(t->base.session);
+	struct redis_ticket *t;
 
-	dlki_opcall_begin(call, &s->loop, deadline);
-	dlki_opcall_add(call, dlki_redis_prepare(t, verb, deadline));
+	if (!op)
+		return;
+	t = op->ticket;
+	*place_of(t, op->call.base.verb) = NULL;
+	if (op->in_block)
+		dlki_blocks_put(&dlki_redis_session(t->base.session)->ops, op);
+}
+
+struct redis_op *dlki_redis_call(struct dlki_opcall *call,
+				 struct redis_ticket *t, enum dlki_verb verb,
+				 dlk_time deadline, struct redis_op *own)
+{
+	struct redis_op *op;
+
+	dlki_opcall_begin(call, &dlki_redis_session(t->base.session)->loop,
+			  deadline);
+	op = *place_of(t, verb);
+	if (!op) {
+		op = own;
+		*op = (struct redis_op){ 0 };
+		prepare(op, t, verb, deadline);
+	}
+	dlki_opcall_add(call, &op->call);
 	dlki_opcall_await(call);
+	return op;
 }

@@ -27,6 +27,7 @@ static void redis_close(struct dlk_session *base, dlk_time deadline)
 	(void)deadline; /* close() waits for no answer */
 	dlki_redis_listen_no_more(s);
 	dlki_session_close(&s->loop);
+	dlki_blocks_destroy(&s->ops);
 	dlki_tls_context_free(s->tls);
 	pthread_mutex_destroy(&s->listen_mu);
 }

@@ -16,6 +16,7 @@
 #ifndef DLOCK_REDIS_H
 #define DLOCK_REDIS_H
 
+#include "core/base/blocks.h"
 #include "core/loop/call.h"
 
 struct redis_ticket;
@@ -25,12 +26,20 @@ struct redis_place {
 	struct redis_ticket *next, **link; /* link NULL: not listed */
 };
 
+/* An op of a ticket, from the preparation until the caller has read the
+ * outcome: on the stack of the caller, or a block of the session's. */
+struct redis_op {
+	struct dlki_opcall_op call;
+	struct redis_ticket *ticket;
+	bool in_block;
+	bool was_granted; /* RELEASE: the ticket was granted */
+};
+
 struct redis_ticket {
 	struct dlk_ticket base;
-	struct dlki_opcall_op ask, rel; /* ask: all verbs but RELEASE */
+	struct redis_op *ask, *rel; /* or NULL; ask: all verbs but RELEASE */
 	bool asked;                /* the server may know the claim */
 	bool granted;              /* the server said so; not released since */
-	bool was_granted;          /* ... when the release was prepared */
 	bool by_push;              /* ... by a grant message */
 	bool watched;              /* the server tells of other requests */
 	dlk_time lease_from;       /* see struct dlki_op */
@@ -59,6 +68,7 @@ struct redis_session {
 	int listens;               /* under listen_mu */
 
 	/* Under the engine's mutex. */
+	struct dlki_blocks ops;
 	uint64_t attempts;           /* so far */
 	unsigned int unheard;        /* outages of the ear since it was up */
 	struct redis_ticket *waiters[RD_BUCKETS];  /* by attempt */
@@ -72,15 +82,29 @@ static inline struct redis_session *dlki_redis_session(struct dlk_session *s)
 
 /* ---- The ops of a ticket: ops.c ------------------------------------------ */
 
-/* Prepare the ticket's op for the verb, unless the op is under way. */
-struct dlki_opcall_op *dlki_redis_prepare(struct redis_ticket *t,
-					  enum dlki_verb verb,
-					  dlk_time deadline);
+/* Has an op been begun for a call to come, other than a release?  For the
+ * thread that uses the ticket. */
+static inline bool dlki_redis_is_begun(const struct redis_ticket *t)
+{
+	return t->ask && t->ask->call.begun;
+}
 
-/* Carry out a verb for the ticket's claim, to the end; dlki_opcall_end() is the
- * caller's. */
-void dlki_redis_call(struct dlki_opcall *call, struct redis_ticket *t,
-		     enum dlki_verb verb, dlk_time deadline);
+/* The rest with the engine's mutex held. */
+
+/* Return the ticket's op for the verb, prepared in a block unless the op is
+ * begun or under way.  NULL: no memory. */
+struct redis_op *dlki_redis_prepare(struct redis_ticket *t, enum dlki_verb verb,
+				    dlk_time deadline);
+
+/* End the use of an op that is not under way; or of NULL. */
+void dlki_redis_put(struct redis_op *op);
+
+/* Lock the mutex, and carry out a verb for the ticket's claim, to the end.
+ * Returns the op: begun before, or `own`.  dlki_redis_put() and
+ * dlki_opcall_end() are the caller's. */
+struct redis_op *dlki_redis_call(struct dlki_opcall *call,
+				 struct redis_ticket *t, enum dlki_verb verb,
+				 dlk_time deadline, struct redis_op *own);
 
 /* ---- The verbs ----------------------------------------------------------- */
 

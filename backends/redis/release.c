@@ -13,35 +13,45 @@ static void forget(struct redis_ticket *t)
  * request. */
 static void forgo_attempt(struct redis_ticket *t)
 {
-	if (!t->ask.begun)
+	if (!dlki_redis_is_begun(t))
 		return;
-	dlki_opcall_op_forgo(&t->ask);
-	t->ask.begun = 0;
+	dlki_opcall_op_forgo(&t->ask->call);
+	dlki_redis_put(t->ask);
 	t->asked = 1;
+}
+
+static int take_answer(const struct redis_op *op,
+		       const struct dlki_opcall *call, struct dlk_error *err)
+{
+	if (op->call.base.outcome != DLKI_ANSWERED)
+		return dlki_opcall_error(call, &op->call, err);
+	if (op->was_granted && !op->call.base.stood && !op->call.resent)
+		return dlk_fail(err, DLOCK_ELOST, "the claim did not stand");
+	return 0;
 }
 
 int dlki_redis_release(struct dlk_ticket *base, dlk_time deadline,
 		       struct dlk_error *err)
 {
 	struct redis_ticket *t = (struct redis_ticket *)base;
-	const struct dlki_opcall_op *op = &t->rel;
+	struct redis_op own, *op;
 	struct dlki_opcall call;
-	int rc = 0;
+	int rc;
 
-	if (!t->ask.begun && !t->asked)
+	if (!dlki_redis_is_begun(t) && !t->asked)
 		return 0; /* and no news matter */
-	if (t->ask.begun) {
-		dlki_session_lock(t->ask.session);
+	if (dlki_redis_is_begun(t)) {
+		const struct dlki_session *s = t->ask->call.session;
+
+		dlki_session_lock(s);
 		forgo_attempt(t);
-		dlki_session_unlock(t->ask.session);
+		dlki_session_unlock(s);
 	}
-	dlki_redis_call(&call, t, DLKI_RELEASE, deadline);
+	op = dlki_redis_call(&call, t, DLKI_RELEASE, deadline, &own);
 	forget(t);
 	t->granted = 0;
-	if (op->base.outcome != DLKI_ANSWERED)
-		rc = dlki_opcall_error(&call, op, err);
-	else if (t->was_granted && !op->base.stood && !op->resent)
-		rc = dlk_fail(err, DLOCK_ELOST, "the claim did not stand");
+	rc = take_answer(op, &call, err);
+	dlki_redis_put(op);
 	dlki_opcall_end(&call);
 	return rc;
 }
@@ -51,17 +61,19 @@ int dlki_redis_release_begin(struct dlk_ticket *base, dlk_time deadline,
 {
 	struct redis_ticket *t = (struct redis_ticket *)base;
 	const struct dlki_session *s = &dlki_redis_session(base->session)->loop;
-	int sent = 0;
+	struct redis_op *op = NULL;
+	int sent;
 
 	dlki_session_lock(s);
-	if (t->granted && dlki_engine_is_up(s->engine)) {
-		(void)dlki_redis_prepare(t, DLKI_RELEASE, deadline);
-		sent = dlki_submit(s->engine, &t->rel.base) == 0;
-	}
+	if (t->granted && dlki_engine_is_up(s->engine))
+		op = dlki_redis_prepare(t, DLKI_RELEASE, deadline);
+	sent = op && dlki_submit(s->engine, &op->call.base) == 0;
 	if (sent) {
 		forget(t);
 		t->granted = 0;
 		dlki_push(s->engine); /* the ticket may be gone then */
+	} else {
+		dlki_redis_put(op);
 	}
 	dlki_session_unlock(s);
 	return sent ? DLK_SENT : dlki_redis_release(base, deadline, err);
@@ -70,11 +82,40 @@ int dlki_redis_release_begin(struct dlk_ticket *base, dlk_time deadline,
 static void add_release(struct dlki_opcall *call, struct redis_ticket *t,
 			dlk_time deadline)
 {
-	struct dlki_opcall_op *op = dlki_redis_prepare(t, DLKI_RELEASE,
-						       deadline);
+	struct redis_op *op = dlki_redis_prepare(t, DLKI_RELEASE, deadline);
 
-	op->base.closing = 1;
-	dlki_opcall_add(call, op);
+	if (!op) {
+		dlk_fail(&call->failed, DLOCK_ENOMEM, "out of memory");
+		return;
+	}
+	op->call.base.closing = 1;
+	dlki_opcall_add(call, &op->call);
+}
+
+static int is_released(const struct redis_ticket *t)
+{
+	return t->rel && t->rel->call.base.outcome == DLKI_ANSWERED;
+}
+
+/* Release the tickets not released yet: 0, or the code of a failure. */
+static int release_each(struct dlki_session *s, struct dlk_ticket *const t[],
+			size_t n, dlk_time deadline)
+{
+	struct dlki_opcall call;
+
+	dlki_opcall_begin(&call, s, deadline);
+	for (size_t i = 0; i < n; i++)
+		forgo_attempt((struct redis_ticket *)t[i]);
+	for (size_t i = 0; i < n; i++) {
+		struct redis_ticket *one = (struct redis_ticket *)t[i];
+
+		forget(one);
+		if (one->asked && !is_released(one))
+			add_release(&call, one, deadline);
+	}
+	dlki_opcall_await(&call);
+	dlki_opcall_end(&call);
+	return call.failed.code;
 }
 
 /* Release all.  Claims that the server has not confirmed are left to their
@@ -83,43 +124,33 @@ void dlki_redis_release_all(struct dlk_session *base,
 			    struct dlk_ticket *const t[], size_t n,
 			    dlk_time deadline)
 {
-	struct dlki_opcall call;
-	int again = 0;
+	struct dlki_session *s = &dlki_redis_session(base)->loop;
 
-	do {
-		dlki_opcall_begin(&call, &dlki_redis_session(base)->loop,
-				  deadline);
-		for (size_t i = 0; i < n; i++)
-			forgo_attempt((struct redis_ticket *)t[i]);
-		for (size_t i = 0; i < n; i++) {
-			struct redis_ticket *one = (struct redis_ticket *)t[i];
-
-			forget(one);
-			if (one->asked &&
-			    (!again || one->rel.base.outcome != DLKI_ANSWERED))
-				add_release(&call, one, deadline);
-		}
-		dlki_opcall_await(&call);
-		dlki_opcall_end(&call);
-	} while (call.failed.code == DLOCK_ENOMEM && !again++);
+	if (release_each(s, t, n, deadline) == DLOCK_ENOMEM)
+		(void)release_each(s, t, n, deadline);
+	dlki_session_lock(s);
+	for (size_t i = 0; i < n; i++)
+		dlki_redis_put(((struct redis_ticket *)t[i])->rel);
+	dlki_session_unlock(s);
 }
 
 int dlki_redis_downgrade(struct dlk_ticket *base, dlk_time deadline,
 			 struct dlk_error *err)
 {
 	struct redis_ticket *t = (struct redis_ticket *)base;
-	const struct dlki_opcall_op *op = &t->ask;
+	struct redis_op own, *op;
 	struct dlki_opcall call;
 	int rc = 0;
 
-	dlki_redis_call(&call, t, DLKI_DOWNGRADE, deadline);
-	if (op->base.outcome != DLKI_ANSWERED)
-		rc = dlki_opcall_error(&call, op, err);
-	else if (!op->base.stood)
+	op = dlki_redis_call(&call, t, DLKI_DOWNGRADE, deadline, &own);
+	if (op->call.base.outcome != DLKI_ANSWERED)
+		rc = dlki_opcall_error(&call, &op->call, err);
+	else if (!op->call.base.stood)
 		rc = dlk_fail(err, DLOCK_ELOST, "the claim does not stand");
 	else
 		base->request.mode = DLK_SHARED;
 	t->lease_from = t->lease_heard = 0;
+	dlki_redis_put(op);
 	dlki_opcall_end(&call);
 	return rc;
 }

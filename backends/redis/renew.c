@@ -1,6 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/redis/redis.h"
 
+static enum dlk_renewal take_answer(struct redis_ticket *t,
+				    const struct dlki_opcall *call,
+				    struct dlk_error *err)
+{
+	enum dlk_renewal renewal;
+
+	if (!t->ask) {
+		if (err->code == 0)
+			dlk_fail(err, DLOCK_ENOMEM, "out of memory");
+		return DLK_UNKNOWN;
+	}
+	renewal = dlki_opcall_renewed(call, &t->ask->call, &t->base, err);
+	dlki_redis_put(t->ask);
+	return renewal;
+}
+
 void dlki_redis_renew(struct dlk_session *base, struct dlk_ticket *const t[],
 		      enum dlk_renewal verdicts[], size_t n, dlk_time deadline,
 		      struct dlk_error *err)
@@ -8,16 +24,16 @@ void dlki_redis_renew(struct dlk_session *base, struct dlk_ticket *const t[],
 	struct dlki_opcall call;
 
 	dlki_opcall_begin(&call, &dlki_redis_session(base)->loop, deadline);
-	for (size_t i = 0; i < n; i++)
-		dlki_opcall_add(&call,
-				dlki_redis_prepare((struct redis_ticket *)t[i],
-						   DLKI_RENEW, deadline));
-	dlki_opcall_await(&call);
 	for (size_t i = 0; i < n; i++) {
-		struct redis_ticket *one = (struct redis_ticket *)t[i];
+		struct redis_op *op = dlki_redis_prepare(
+			(struct redis_ticket *)t[i], DLKI_RENEW, deadline);
 
-		verdicts[i] = dlki_opcall_renewed(&call, &one->ask, &one->base,
-						  err);
+		if (op)
+			dlki_opcall_add(&call, &op->call);
 	}
+	dlki_opcall_await(&call);
+	for (size_t i = 0; i < n; i++)
+		verdicts[i] = take_answer((struct redis_ticket *)t[i], &call,
+					  err);
 	dlki_opcall_end(&call);
 }

@@ -105,6 +105,11 @@ void dlki_redis_waiters_void(struct redis_session *s)
 	}
 }
 
+static int asks_in(const struct redis_ticket *t, enum dlki_op_state state)
+{
+	return t->ask && t->ask->call.base.state == state;
+}
+
 void dlki_redis_waiters_wake(struct redis_session *s)
 {
 	for (size_t i = 0; i < RD_BUCKETS; i++) {
@@ -113,7 +118,7 @@ void dlki_redis_waiters_wake(struct redis_session *s)
 		for (; t; t = t->waiter.next)
 			dlk_wake(&s->base, t->base.id);
 		for (t = s->watchers[i]; t; t = t->watcher.next) {
-			if (t->watched || t->ask.base.state == DLKI_OP_FLIGHT)
+			if (t->watched || asks_in(t, DLKI_OP_FLIGHT))
 				dlk_wanted(&s->base, t->base.id);
 		}
 	}
@@ -152,8 +157,8 @@ void dlki_redis_watchers_deaf(struct redis_session *s)
 		struct redis_ticket *t = s->watchers[i];
 
 		for (; t; t = t->watcher.next) {
-			if (t->ask.base.state == DLKI_OP_HELD)
-				dlki_cancel(s->loop.engine, &t->ask.base);
+			if (asks_in(t, DLKI_OP_HELD))
+				dlki_cancel(s->loop.engine, &t->ask->call.base);
 		}
 	}
 }

@@ -7,10 +7,8 @@ static int no_channel(struct dlk_error *err)
 }
 
 static int take_answer(struct redis_ticket *t, const struct dlki_opcall *call,
-		       struct dlk_error *err)
+		       const struct dlki_opcall_op *op, struct dlk_error *err)
 {
-	const struct dlki_opcall_op *op = &t->ask;
-
 	if (op->base.outcome == DLKI_UNSENT &&
 	    dlki_engine_is_up(call->session->engine))
 		return no_channel(err);
@@ -30,6 +28,7 @@ int dlki_redis_watch_wanted(struct dlk_ticket *base, dlk_time deadline,
 {
 	struct redis_ticket *t = (struct redis_ticket *)base;
 	struct redis_session *s = dlki_redis_session(base->session);
+	struct redis_op own, *op;
 	struct dlki_opcall call;
 	int rc, is_deaf;
 
@@ -41,8 +40,9 @@ int dlki_redis_watch_wanted(struct dlk_ticket *base, dlk_time deadline,
 	dlki_session_unlock(&s->loop);
 	if (is_deaf)
 		return no_channel(err);
-	dlki_redis_call(&call, t, DLKI_WATCH, deadline);
-	rc = take_answer(t, &call, err);
+	op = dlki_redis_call(&call, t, DLKI_WATCH, deadline, &own);
+	rc = take_answer(t, &call, &op->call, err);
+	dlki_redis_put(op);
 	dlki_opcall_end(&call);
 	return rc;
 }

@@ -8,7 +8,7 @@
 #ifdef __SANITIZE_ADDRESS__
 #define KEPT_MOST 0
 #else
-#define KEPT_MOST 16
+#define KEPT_MOST 64
 #endif
 
 static void *take_first(struct dlki_blocks *b)

@@ -2,14 +2,14 @@
 /*
  * An op: a verb for a claim or for a lock, from the submission until the end.
  *
- * A claim of the core embeds two ops: the first asks (an attempt or a renewal),
- * the second releases.  Both may be under way at a time.  The claim fills in
- * the first part and submits the op (core/loop/engine.h).  The store's protocol
- * sends and ends the op.  The engine calls done() exactly once a submission,
- * with the mutex held and no function of the protocol on the stack.  In done()
- * and from then on the op is the claim's again: it may be submitted anew, or
- * freed.  An op of the client, such as an inspection, is the caller's in the
- * same way.
+ * A claim of the core has up to two ops: the first asks (an attempt or a
+ * renewal), the second releases.  Both may be under way at a time.  The claim
+ * fills in the first part and submits the op (core/loop/engine.h).  The store's
+ * protocol sends and ends the op.  The engine calls done() exactly once a
+ * submission, with the mutex held and no function of the protocol on the stack.
+ * In done() and from then on the op is the claim's again: it may be submitted
+ * anew, or freed.  An op of the client, such as an inspection, is the caller's
+ * in the same way.
  *
  * Some verbs take several requests, each sent after the answer to the request
  * before.  If the connection is lost after the first request was sent, the op
