@@ -101,6 +101,7 @@ void dlki_claim_end_upgrades(struct dlki_claim *read)
 void dlki_claim_discard(struct dlki_claim *claim)
 {
 	free(claim->terms);
+	free(claim->why);
 	dlki_blocks_put(&claim->client->claims, claim);
 }
 
@@ -161,10 +162,20 @@ void dlki_claim_yield(struct dlki_claim *claim)
 
 void dlki_claim_explain(struct dlki_claim *claim, const char *why)
 {
-	size_t n = dlk_utf8_clip(why, sizeof(claim->why) - 1);
+	size_t n = dlk_utf8_clip(why, DLKI_WHY - 1);
+	char *text = malloc(n + 1);
 
-	memcpy(claim->why, why, n);
-	claim->why[n] = '\0';
+	free(claim->why);
+	claim->why = text;
+	if (!text)
+		return;
+	memcpy(text, why, n);
+	text[n] = '\0';
+}
+
+const char *dlki_claim_why(const struct dlki_claim *claim)
+{
+	return claim->why ? claim->why : "";
 }
 
 int dlki_claim_valid(struct dlki_claim *claim)

@@ -59,6 +59,8 @@ enum dlki_handing { DLKI_HANDED_OUT, DLKI_TO_HAND_OUT, DLKI_HANDING_OUT };
 
 #define DLKI_EXPIRED INT64_MIN
 
+enum { DLKI_WHY = 96 }; /* size of a text, with the NUL */
+
 struct dlki_claim {
 	/*
 	 * End of the promise; DLK_FOREVER; DLKI_EXPIRED before there is a
@@ -139,7 +141,7 @@ struct dlki_claim {
 		pthread_cond_t cond;           /* the waiter sleeps here */
 		struct dlki_async *call;      /* if async */
 	};
-	char why[96];
+	char *why;                     /* see dlki_claim_why() */
 };
 
 /* With mu held: make a claim, ASKING, with a single reference, the asker's. */
@@ -236,7 +238,9 @@ void dlki_claim_unref(struct dlki_claim *claim); /* may free the claim */
 int dlki_claim_seize(struct dlki_claim *claim, dlk_time deadline);
 void dlki_claim_yield(struct dlki_claim *claim);
 
-/* Set `why`; a long text is cut between two characters. */
+/* Say why the claim is at risk or lost; a long text is cut between two
+ * characters.  dlki_claim_why(): the text, "" at first. */
 void dlki_claim_explain(struct dlki_claim *claim, const char *why);
+const char *dlki_claim_why(const struct dlki_claim *claim);
 
 #endif

@@ -2,7 +2,7 @@
 #include "core/event.h"
 
 #include <stddef.h>
-#include <string.h>
+#include <stdio.h>
 
 #include "core/base/error.h"
 #include "core/claim.h"
@@ -142,9 +142,9 @@ static void call_on_event(struct dlki_claim *claim, enum dlock_event event)
 {
 	struct dlock_client *c = claim->client;
 	dlock_hold *hold[2] = { &claim->own, &claim->read };
-	char why[sizeof(claim->why)];
+	char why[DLKI_WHY];
 
-	memcpy(why, claim->why, sizeof(why));
+	snprintf(why, sizeof(why), "%s", dlki_claim_why(claim));
 	for (int i = 0; i < 2; i++) {
 		dlk_time begun = dlk_now();
 

@@ -55,7 +55,8 @@ int dlki_reenter(struct dlki_record *r, enum dlk_mode mode,
 		return dlk_fail(err, DLOCK_ELOST,
 				"%s '%s': this thread's "
 				"earlier hold was lost (%s); release it first",
-				dlki_kind_name(r->kind), r->name, claim->why);
+				dlki_kind_name(r->kind), r->name,
+				dlki_claim_why(claim));
 	if (claim == w->beside)
 		return DLKI_NOT_HELD;
 	if (!dlki_terms_agree(w->terms, claim->terms))

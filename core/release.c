@@ -24,7 +24,7 @@ static int fail_lost(const struct dlki_claim *claim, struct dlk_error *err)
 {
 	return dlk_fail(err, DLOCK_ELOST, "%s '%s' was lost: %s",
 			dlki_kind_name(claim->record->kind),
-			claim->record->name, claim->why);
+			claim->record->name, dlki_claim_why(claim));
 }
 
 static dlk_time within_close(const struct dlock_client *c, dlk_time now,
