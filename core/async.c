@@ -191,7 +191,10 @@ void dlki_async_over(struct dlki_async *r, int rc, dlock_hold *hold,
 		r->text = strdup(err->text);
 	append(&all->over, r);
 	all->n_over++;
-	dlki_due_tell(&all->due);
+	if (r->in_batch)
+		dlki_due_tell_soon(&all->due);
+	else
+		dlki_due_tell(&all->due);
 }
 
 struct dlki_async *dlki_async_take(struct dlock_client *c)

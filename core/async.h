@@ -74,10 +74,12 @@ struct dlki_async {
 
 	/* Under the client's mu. */
 	enum dlki_async_state state;
-	int roused;                    /* while it ran: it is to run again */
-	int asleep;                    /* its claim sleeps, as in wait.h */
-	int prepared;                  /* the store has its request: see
+	bool roused;                   /* while it ran: it is to run again */
+	bool asleep;                   /* its claim sleeps, as in wait.h */
+	bool prepared;                 /* the store has its request: see
 					* async_batch.h */
+	bool in_batch;                 /* RUNNING, and was prepared: others may
+					* be over without another wait */
 	dlk_time sleeps_until;
 	struct dlki_timer next;        /* PARKED: runs again */
 	struct dlki_timer end;         /* see overdue.h */

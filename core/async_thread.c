@@ -23,7 +23,7 @@ static int run_acquire(struct dlki_async *r, dlock_hold **hold,
 	if (!a->begun && !r->prepared)
 		dlki_async_begin_wait(r);
 	if (r->prepared) /* also after a cancel: the store may have granted */
-		r->prepared = rc = 0;
+		rc = 0;
 	else if (r->asleep)
 		rc = dlki_wait_resume(a->claim, &r->wait, r->sleeps_until, err);
 	else if (c->closing)
@@ -32,7 +32,7 @@ static int run_acquire(struct dlki_async *r, dlock_hold **hold,
 		rc = dlki_wait_cancelled(a->claim, &r->wait, err);
 	if (rc == DLKI_SLEEPS)
 		return rc;
-	r->asleep = 0;
+	r->asleep = r->prepared = 0;
 	pthread_mutex_unlock(&c->mu);
 	r->wait.patience.ask_ms = dlki_ask_ms(&c->ask);
 	dlki_patience_begin(&r->wait.patience);
@@ -100,6 +100,7 @@ static void run(struct dlki_async *r)
 	int rc;
 
 	all->running_since = dlk_now();
+	r->in_batch = r->prepared;
 	if (r->releasing)
 		rc = run_release(r, &err);
 	else if (r->question)
@@ -110,6 +111,7 @@ static void run(struct dlki_async *r)
 		rc = r->whole->look(r, &err);
 	all->running_since = 0;
 	if (rc == DLKI_SLEEPS) {
+		r->in_batch = 0;
 		dlki_async_leave(r);
 		return;
 	}
@@ -130,6 +132,8 @@ static void *async_main(void *arg)
 		(void)dlki_overdue_end(c);
 		dlki_async_prepare(c);
 		r = dlki_async_next(c, &until);
+		if (!r || !r->prepared)
+			dlki_due_flush();
 		if (r) {
 			run(r);
 			continue;
@@ -138,6 +142,7 @@ static void *async_main(void *arg)
 		dlk_cond_wait(&all->ready, &c->mu, until);
 		all->idle = 0;
 	}
+	dlki_due_flush();
 	pthread_mutex_unlock(&c->mu);
 	return NULL;
 }

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "core/base/clock.h"
+#include "core/base/due.h"
 
 /* A thread asleep on the monotonic clock does not notice a suspension of the
  * machine; the thread looks at the boot-time clock this often. */
@@ -24,6 +25,7 @@ void dlk_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mu, dlk_time until)
 	struct timespec ts;
 	dlk_time left;
 
+	dlki_due_flush();
 	left = until == DLK_FOREVER ? SLICE_NS : until - dlk_now();
 	if (left <= 0)
 		return;

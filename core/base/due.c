@@ -53,6 +53,32 @@ void dlki_due_tell(struct dlki_due *due)
 	errno = saved;
 }
 
+static _Thread_local struct dlki_due *to_tell;
+static _Thread_local int awaits;
+
+void dlki_due_tell_soon(struct dlki_due *due)
+{
+	to_tell = due;
+	if (!awaits)
+		dlki_due_flush();
+}
+
+void dlki_due_flush(void)
+{
+	struct dlki_due *due = to_tell;
+
+	if (!due)
+		return;
+	to_tell = NULL;
+	dlki_due_tell(due);
+}
+
+void dlki_due_await(void)
+{
+	awaits = 1;
+	dlki_due_flush();
+}
+
 void dlki_due_nudge(struct dlki_due *due)
 {
 	atomic_store(&due->nudged, 1);

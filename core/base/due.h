@@ -24,6 +24,17 @@ int dlki_due_fd(struct dlki_due *due);
 /* Tell that work is due.  Async-signal-safe; keeps errno. */
 void dlki_due_tell(struct dlki_due *due);
 
+/*
+ * Tell before this thread waits, so that the thread awaiting the descriptor
+ * meets several pieces of work.  dlki_due_flush() tells, and is called before
+ * every sleep on a condition; dlki_due_await() before every wait for a server,
+ * and a thread that has not called it tells at once.  A thread tells a single
+ * `due` so.
+ */
+void dlki_due_tell_soon(struct dlki_due *due);
+void dlki_due_flush(void);
+void dlki_due_await(void);
+
 /* Make the descriptor readable for no other reason. */
 void dlki_due_nudge(struct dlki_due *due);
 

@@ -4,6 +4,7 @@
 #include <dlock/backend_net.h>
 #include <stdlib.h>
 
+#include "core/base/due.h"
 #include "core/base/error.h"
 #include "core/base/source.h"
 #include "core/loop/links.h"
@@ -217,6 +218,7 @@ int dlki_drive(struct dlki_engine *e, struct dlki_waiter *w, dlk_time deadline)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	dlki_push(e);
 	if (!w->done) {
+		dlki_due_await();
 		lead_or_follow(e, w, deadline);
 		/* Late: the waiter's own alarms may be due as well, and the
 		 * leader may be a stopped thread. */

@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 
 #include "core/base/clock.h"
+#include "core/base/due.h"
 #include "support/wait.h"
 #include "tests/loop/driven.h"
 
@@ -34,6 +35,26 @@ Test(drive, an_op_that_no_thread_waits_for_ends_at_once, .init = setup,
 	}
 	cr_assert_eq(ended, 1);
 	cr_assert_eq(c.op.outcome, DLKI_ANSWERED);
+}
+
+/* Another thread may have led when the first call began, and the answer been
+ * there before the call had to wait. */
+Test(drive, a_wait_for_an_answer_begins_with_what_is_to_be_told, .init = setup,
+     .fini = teardown)
+{
+	struct dlki_due due;
+
+	dlki_due_init(&due);
+	cr_assert_geq(dlki_due_fd(&due), 0);
+	dlki_due_await();
+	dlki_due_tell_soon(&due);
+	cr_assert_not(is_readable(dlki_due_fd(&due), 0));
+	for (int i = 0; i < 50 && !is_readable(dlki_due_fd(&due), 0); i++) {
+		cr_assert_eq(call(DLKI_ATTEMPT, 1), DLKI_GRANTED);
+		cr_assert_eq(call(DLKI_RELEASE, 1), DLKI_ANSWERED);
+	}
+	cr_assert(is_readable(dlki_due_fd(&due), 0));
+	dlki_due_destroy(&due);
 }
 
 /* How many turns were begun in a while. */
