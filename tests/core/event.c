@@ -144,7 +144,6 @@ CASE(event, that_was_taken_back_before_it_was_told_is_not_told)
 	cr_assert_eq(dlock_release(b), DLOCK_ELOST);
 }
 
-/* The last word of a hold that is in trouble must not be SAFE. */
 /* A wish and trouble while a callback runs: the holder hears of both. */
 CASE(event, of_a_wish_takes_back_no_trouble)
 {
@@ -168,6 +167,7 @@ CASE(event, of_a_wish_takes_back_no_trouble)
 	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
 }
 
+/* The last word of a hold that is in trouble must not be SAFE. */
 CASE(event, of_safety_is_taken_back_by_new_trouble)
 {
 	enum { CHECK_MS = 30 };
