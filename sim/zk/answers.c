@@ -37,23 +37,26 @@ static enum zk_type read_part_head(struct zk_in *in, int *is_end)
 	return type;
 }
 
-/* Checks and deletes; of other transactions the type becomes 0. */
+/* Checks, deletes and a set; of other transactions the type becomes 0. */
 static void read_multi(struct zk_in *in, struct zk_op *op)
 {
-	int is_end;
+	int is_end, sets = 0;
 	enum zk_type type = read_part_head(in, &is_end);
 
 	while (!is_end && !in->is_bad) {
 		struct zk_part *p = &op->parts[op->n_parts];
 
-		if (op->n_parts == ZK_PARTS ||
-		    (type != ZK_CHECK && type != ZK_DELETE)) {
+		sets += type == ZK_SET;
+		if (op->n_parts == ZK_PARTS || sets > 1 ||
+		    (type != ZK_CHECK && type != ZK_DELETE && type != ZK_SET)) {
 			op->type = (enum zk_type)0;
 			return;
 		}
 		op->n_parts++;
 		p->type = type;
 		(void)zk_read_text(in, p->path, ZK_PATH);
+		if (type == ZK_SET)
+			op->len = zk_read_text(in, op->data, ZK_DATA);
 		p->version = zk_read_int(in);
 		type = read_part_head(in, &is_end);
 	}
@@ -183,6 +186,10 @@ static void answer_multi(struct sim_zk_conn *c, const struct zk_op *op)
 
 		if (op->err == 0) {
 			put_result(&c->out, (int32_t)op->parts[i].type, 0);
+			if (op->parts[i].type == ZK_SET)
+				zk_put_stat(&c->out,
+					    zk_tree_find(&c->server->tree,
+							 op->parts[i].path));
 		} else {
 			put_result(&c->out, -1, err);
 			zk_put_int(&c->out, err);

@@ -46,7 +46,7 @@ enum { ZK_EPHEMERAL = 1, ZK_SEQUENTIAL = 2, ZK_CONTAINER = 4 };
 /* The owner of a container. */
 #define ZK_CONTAINER_OWNER INT64_MIN
 
-/* A check or a delete of a multi. */
+/* A check, delete or set of a multi; a set has the data of the op. */
 struct zk_part {
 	enum zk_type type;
 	int32_t version;

@@ -258,15 +258,27 @@ static void end_session(struct zk_tree *t, const struct zk_op *op,
 	}
 }
 
+static void set(struct zk_node *n, const struct zk_op *op,
+		zk_on_event *on_event, void *arg)
+{
+	set_data(n, op->data, op->len);
+	n->version++;
+	n->mzxid = op->zxid;
+	n->mtime = op->wall_ms;
+	on_event(arg, ZK_CHANGED, n->path);
+}
+
 static void carry_out_multi(struct zk_tree *t, const struct zk_op *op,
 			    zk_on_event *on_event, void *arg)
 {
 	for (size_t i = 0; i < op->n_parts; i++) {
 		const struct zk_part *p = &op->parts[i];
+		struct zk_node *n = zk_tree_find(t, p->path);
 
 		if (p->type == ZK_DELETE)
-			delete (t, zk_tree_find(t, p->path), op->zxid, on_event,
-				arg);
+			delete (t, n, op->zxid, on_event, arg);
+		else if (p->type == ZK_SET)
+			set(n, op, on_event, arg);
 	}
 }
 
@@ -289,11 +301,7 @@ void zk_tree_apply(struct zk_tree *t, const struct zk_op *op,
 	} else if (op->type == ZK_MULTI) {
 		carry_out_multi(t, op, on_event, arg);
 	} else if (op->type == ZK_SET) {
-		set_data(n, op->data, op->len);
-		n->version++;
-		n->mzxid = op->zxid;
-		n->mtime = op->wall_ms;
-		on_event(arg, ZK_CHANGED, n->path);
+		set(n, op, on_event, arg);
 	}
 }
 

@@ -6,7 +6,7 @@
  *   create|create2|createc PATH "DATA" [esc]   ephemeral, sequential, container
  *   delete|check PATH [VERSION]        set PATH "DATA" [VERSION]
  *   exists|get|ls|ls2 PATH [w]         w leaves a watch
- *   multi check|delete PATH VERSION ...
+ *   multi check|delete PATH VERSION ... set PATH VERSION "DATA"
  *   sync PATH   unwatch PATH TYPE   ping   auth   close
  *
  * The paths are below a node of the case, but for paths of /zookeeper.
@@ -14,7 +14,7 @@
  *
  *   session 4000 <s1>                  event TYPE PATH
  *   ZXID ok|ERROR PATH "DATA" [ CHILDREN ] STAT
- *   ZXID ok multi TYPE ERROR ... end -1 1 -1
+ *   ZXID ok multi TYPE ERROR ... 5 0 STAT end -1 1 -1
  *
  * A zxid is told by the distance from the last zxid before the case.  STAT is
  * czxid, mzxid, pzxid, ctime, mtime, version, cversion, owner, dataLength,
@@ -137,21 +137,31 @@ static void put_auth(struct sim_bytes *out)
 	put_text(out, "user:password");
 }
 
-/* The words of a part are "check" or "delete", a path and a version. */
+static enum zk_type part_type(const char *word)
+{
+	return strcmp(word, "check") == 0 ? ZK_CHECK :
+	       strcmp(word, "set") == 0   ? ZK_SET :
+					    ZK_DELETE;
+}
+
+/* The words of a part are the verb, a path and a version; of a set also the
+ * data. */
 static void put_multi(const struct marks *m, struct sim_bytes *out,
 		      const struct words *w)
 {
 	size_t at = strcmp(word(w, 0, ""), "multi") == 0;
 
 	do {
-		int is_check = strcmp(word(w, at, ""), "check") == 0;
+		enum zk_type type = part_type(word(w, at, ""));
 
-		zk_put_int(out, is_check ? ZK_CHECK : ZK_DELETE);
+		zk_put_int(out, (int32_t)type);
 		zk_put_bool(out, 0);
 		zk_put_int(out, -1);
 		put_nth_path(m, out, w, at + 1);
+		if (type == ZK_SET)
+			put_text(out, word(w, at + 3, ""));
 		zk_put_int(out, number(w, at + 2, "-1"));
-		at += 3;
+		at += type == ZK_SET ? 4 : 3;
 	} while (at < w->n);
 	zk_put_int(out, -1);
 	zk_put_bool(out, 1);
@@ -316,6 +326,8 @@ static void add_multi(struct sim_bytes *out, struct zk_in *in)
 		sim_bytes_printf(out, " %d %d", type, zk_read_int(in));
 		if (type == -1)
 			sim_bytes_printf(out, " %d", zk_read_int(in));
+		if (type == ZK_SET)
+			add_stat(out, in);
 		type = zk_read_int(in);
 		is_end = zk_read_bool(in);
 	}
