@@ -4,8 +4,10 @@
 #include "backends/zk/conn.h"
 #include "backends/zk/data.h"
 #include "backends/zk/fastpath.h"
+#include "backends/zk/listing.h"
 #include "backends/zk/node.h"
 #include "backends/zk/poll.h"
+#include "backends/zk/position.h"
 #include "backends/zk/probe.h"
 #include "backends/zk/queue.h"
 #include "backends/zk/session.h"
@@ -103,101 +105,6 @@ static enum dlk_verdict grant_lock(struct zk_attempt *a)
 	return DLK_GRANTED;
 }
 
-static int watch_ahead(struct zk_attempt *a, const char *node)
-{
-	char path[ZK_PATH_SIZE];
-	struct zk_watcher *w;
-
-	dlki_zk_path(path, a->dir, node);
-	if (strcmp(node, a->hidden) == 0)
-		return dlk_fail(a->err, DLOCK_EDENIED,
-				"%.160s is in the way and may not be watched: "
-				"its access list does not let us read it",
-				path);
-	w = dlki_zk_watch(a->s, a->t->base.id, path, a->err);
-	if (!w)
-		return a->err->code;
-	w->more = a->t->ahead;
-	a->t->ahead = w;
-	return 0;
-}
-
-/* This watch is set before the others, so that our node is known to be there
- * when another watch fires. */
-static int watch_own_node(struct zk_attempt *a)
-{
-	struct zk_ticket *t = a->t;
-	char path[ZK_PATH_SIZE];
-
-	dlki_zk_path(path, a->dir, t->node);
-	if (!t->own)
-		t->own = dlki_zk_node_watch(a->s, t->base.id, path);
-	if (!t->own)
-		return dlk_fail(a->err, DLOCK_ENOMEM, "out of memory");
-	return 0;
-}
-
-/* For a semaphore, the end of any node ahead may let us in.  But while all of
- * the nearest `limit` stand, as many are still ahead. */
-static enum dlk_verdict wait_in_queue(struct zk_attempt *a,
-				      const struct zk_queue *queue,
-				      size_t ahead, size_t in_the_way)
-{
-	size_t n = a->t->base.request.limit > 0 ? a->t->base.request.limit : 1;
-
-	if (watch_own_node(a) != 0)
-		return DLK_FAILED;
-	for (size_t i = in_the_way + 1; i > 0 && n > 0; i--, n--) {
-		if (watch_ahead(a, queue->v[i - 1].node) != 0)
-			return DLK_FAILED;
-	}
-	if (ahead == 1)
-		a->t->sole = a->t->ahead;
-	return dlki_zk_busy(a->s, a->t);
-}
-
-/* Return the first participant ahead with another number of permits, or -1. */
-static ptrdiff_t first_of_other_limit(const struct zk_queue *queue,
-				      size_t ahead, uint32_t limit)
-{
-	for (size_t i = 0; limit > 0 && i < ahead; i++) {
-		if (queue->v[i].entry.limit != limit)
-			return (ptrdiff_t)i;
-	}
-	return -1;
-}
-
-/* The first participant sets the number of permits.  Another participant that
- * differs is about to be refused, or has become the first since: wait until it
- * goes. */
-static enum dlk_verdict judge_position(struct zk_attempt *a,
-				       const struct zk_queue *queue,
-				       size_t ahead)
-{
-	const struct dlk_request *request = &a->t->base.request;
-	struct dlk_queue_entry me = { request->mode, request->limit,
-				      request->permits };
-	ptrdiff_t other = first_of_other_limit(queue, ahead, request->limit);
-	ptrdiff_t last;
-
-	if (other == 0) {
-		dlk_fail(a->err, DLOCK_EINVAL,
-			 "semaphore '%s': others use %u permits, not %u",
-			 request->name, queue->v[0].entry.limit,
-			 request->limit);
-		return DLK_FAILED;
-	}
-	if (other > 0)
-		return watch_ahead(a, queue->v[other].node) == 0 ?
-			       dlki_zk_busy(a->s, a->t) :
-			       DLK_FAILED;
-	last = dlk_grant(queue->entries, ahead, me);
-	if (last < 0)
-		return grant_lock(a);
-	return a->t->base.last ? DLK_BUSY :
-				 wait_in_queue(a, queue, ahead, (size_t)last);
-}
-
 /* 0 with a verdict, or ZK_AGAIN: our node is gone.  ZK_LATER: other tries are
  * in the way. */
 static int judge_listing(struct zk_attempt *a, const struct zk_call *children,
@@ -213,10 +120,12 @@ static int judge_listing(struct zk_attempt *a, const struct zk_call *children,
 		return ZK_AGAIN;
 	}
 	*verdict = DLK_FAILED;
-	if (dlki_zk_reason(children, "listing", a->err) != 0 ||
-	    dlki_zk_queue_from(a->s, &queue, a->dir, children, a->deadline,
-			       a->err) != 0)
+	if (dlki_zk_reason(children, "listing", a->err) != 0)
 		return 0;
+	rc = dlki_zk_listing_queue(a->s, &queue, a->dir, children, a->deadline,
+				   a->err);
+	if (rc != 0)
+		return rc > 0 ? ZK_LATER : 0;
 	while (ahead < queue.n && strcmp(queue.v[ahead].node, t->node) != 0)
 		ahead++;
 	if (ahead == queue.n) {
@@ -229,10 +138,12 @@ static int judge_listing(struct zk_attempt *a, const struct zk_call *children,
 	if (t->base.request.beside)
 		rc = dlki_zk_upgrade_advance(a, &queue, &ahead);
 	if (rc == 0)
-		*verdict = judge_position(a, &queue, ahead);
+		rc = dlki_zk_position_judge(a, &queue, ahead, verdict);
 	if (*verdict == DLK_BUSY && dlki_zk_tries_await(a, &queue, ahead))
 		rc = ZK_LATER;
 	dlki_zk_queue_free(&queue);
+	if (rc == 0 && *verdict == DLK_GRANTED)
+		*verdict = grant_lock(a);
 	return rc == ZK_LATER ? rc : 0;
 }
 
@@ -311,6 +222,11 @@ static int is_next_by_watch(const struct zk_attempt *a)
 {
 	const struct zk_ticket *t = a->t;
 
+	/* With a smaller number of permits, the request may want too many. */
+	for (const struct zk_watcher *w = t->ahead; w; w = w->more) {
+		if (w != t->sole && !dlki_zk_watch_stands(w))
+			return 0;
+	}
 	return t->node[0] && t->token != 0 && dlki_zk_watch_stands(t->own) &&
 	       t->sole && t->sole->fired == ZK_GONE &&
 	       t->sole->connects == a->connects;

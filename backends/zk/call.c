@@ -278,8 +278,8 @@ struct zk_call *dlki_zk_children(struct zk_session *s, const char *path)
 {
 	struct zk_call *call = call_begin(s, path, 0);
 
-	return SEND(call, zoo_aget_children(call->conn->zh, path, 0,
-					    on_children, call));
+	return SEND(call, zoo_aget_children2(call->conn->zh, path, 0,
+					     on_children_stat, call));
 }
 
 struct zk_call *dlki_zk_children_watched(struct zk_session *s, const char *path,

@@ -62,9 +62,9 @@ struct zk_call *dlki_zk_delete(struct zk_session *s, const char *path);
 struct zk_call *dlki_zk_delete_then(struct zk_session *s, const char *path,
 				    uint64_t ticket, zk_then *then);
 struct zk_call *dlki_zk_get(struct zk_session *s, const char *path);
+/* With the directory's stat. */
 struct zk_call *dlki_zk_children(struct zk_session *s, const char *path);
-/* The same, with the directory's stat, and leave a watch for `on_event` with
- * the session as context. */
+/* The same, and leave a watch for `on_event` with the session as context. */
 struct zk_call *dlki_zk_children_watched(struct zk_session *s, const char *path,
 					 watcher_fn on_event, zk_then *then);
 /* Answered when the leader has answered our server.  Writes no data. */

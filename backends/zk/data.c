@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define TRY " try"
+#define CARRIES " set"
 
 char *dlki_zk_data_new(const struct zk_ticket *t, size_t *len)
 {
@@ -19,8 +20,9 @@ char *dlki_zk_data_new(const struct zk_ticket *t, size_t *len)
 	if (!data)
 		return NULL;
 	memcpy(data, label, at);
-	*len = at + (size_t)snprintf(data + at, size - at, "%" PRId64 "%s",
-				     t->above, t->as_try ? TRY : "");
+	*len = at + (size_t)snprintf(data + at, size - at, "%" PRId64 "%s%s",
+				     t->above, t->as_try ? TRY : "",
+				     t->carries ? CARRIES : "");
 	return data;
 }
 
@@ -64,5 +66,13 @@ int dlki_zk_data_is_try(const struct zk_call *node)
 	int64_t above;
 	const char *rest = number_of(node, &above);
 
-	return rest && strcmp(rest, TRY) == 0;
+	return rest && strstr(rest, TRY);
+}
+
+int dlki_zk_data_carries(const struct zk_call *node)
+{
+	int64_t above;
+	const char *rest = number_of(node, &above);
+
+	return rest && strstr(rest, CARRIES);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The data of a node in a wait queue: the label, a NUL, the token less the
- * czxid, and for the node of a try the word "try".  With the session locked.
+ * czxid, for the node of a try the word "try", and where the node carries a set
+ * number of permits (limit.h) the word "set".  With the session locked.
  */
 #ifndef DLOCK_BACKENDS_ZK_DATA_H
 #define DLOCK_BACKENDS_ZK_DATA_H
@@ -20,5 +21,7 @@ void dlki_zk_data_write(struct zk_session *s, const struct zk_ticket *t);
 uint64_t dlki_zk_data_token(const struct zk_call *node);
 /* Does the node belong to a try, not yet granted? */
 int dlki_zk_data_is_try(const struct zk_call *node);
+/* Does the node say that it carries a set number? */
+int dlki_zk_data_carries(const struct zk_call *node);
 
 #endif

@@ -75,6 +75,7 @@ static int join_queue(struct zk_attempt *a, struct zk_call *calls[REQUESTS],
 
 	t->above = dlki_zk_tokens_above(a->s);
 	t->as_try = t->base.last && !likely;
+	t->carries = 0;
 	data = dlki_zk_data_new(t, &len);
 	if (!data)
 		return dlk_fail(a->err, DLOCK_ENOMEM, "out of memory");

@@ -1,35 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/zk/call.h"
 #include "backends/zk/data.h"
-#include "backends/zk/queue.h"
+#include "backends/zk/listing.h"
 #include "backends/zk/session.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define BATCH 64
-
-/* With the session locked.  The queue of a lock never used is empty. */
-static int read_queue(struct zk_session *s, const char *dir,
-		      struct zk_queue *queue, struct zk_call **children,
-		      dlk_time deadline, struct dlk_error *err)
-{
-	int rc;
-
-	*queue = (struct zk_queue){ 0 };
-	*children = dlki_zk_children(s, dir);
-	dlki_zk_wait(s, children, 1, deadline);
-	if (*children && (*children)->rc == ZNONODE)
-		rc = 0;
-	else
-		rc = dlki_zk_reason(*children, "listing", err);
-	if (rc == 0)
-		rc = dlki_zk_queue_from(s, queue, dir, *children, deadline,
-					err);
-	if (rc != 0)
-		dlki_zk_drop(children, 1);
-	return rc;
-}
 
 static void report_participant(
 	const struct zk_queue *queue, size_t i, const struct zk_call *node,
@@ -46,7 +24,7 @@ static void report_participant(
 		.shared = p->entry.mode == DLK_SHARED,
 		.waiting = waiting,
 		.permits = p->entry.limit > 0 ? p->entry.permits : 0,
-		.limit = p->entry.limit,
+		.limit = dlki_zk_queue_limit(queue),
 	};
 
 	shown.since_ms = (int64_t)(shown.token / 1000);
@@ -106,7 +84,7 @@ int dlki_zk_inspect(struct dlk_session *base, const struct dlk_request *request,
 	if (rc != 0)
 		return rc;
 	dlki_zk_dir(s, request, dir);
-	rc = read_queue(s, dir, &queue, &children, deadline, err);
+	rc = dlki_zk_listing_read(s, dir, &queue, &children, deadline, err);
 	if (rc == 0) {
 		if (request->holders_only)
 			queue.n = first_waiter(&queue);
@@ -157,7 +135,7 @@ int dlki_zk_break(struct dlk_session *base, const struct dlk_request *request,
 	if (rc != 0)
 		return rc;
 	dlki_zk_dir(s, request, dir);
-	rc = read_queue(s, dir, &queue, &children, deadline, err);
+	rc = dlki_zk_listing_read(s, dir, &queue, &children, deadline, err);
 	if (rc == 0) {
 		rc = delete_holders(s, dir, &queue, deadline, err);
 		dlki_zk_queue_free(&queue);
@@ -181,17 +159,22 @@ static const char *kind_of(const char *key)
 	}
 }
 
-/* The nodes of a semaphore say how many permits it has.  Without nodes, the
- * directory's data does. */
-static uint32_t permits_of(const struct zk_call *nodes, uint32_t otherwise)
+/* The nodes of a semaphore say how many permits it has.  Without nodes, and
+ * while the queue changes, the directory's data does. */
+static int find_permits(struct zk_session *s, const char *dir,
+			const struct zk_call *nodes, uint32_t otherwise,
+			uint32_t *out, dlk_time deadline, struct dlk_error *err)
 {
-	struct zk_participant p;
+	struct zk_queue queue;
+	int rc = dlki_zk_listing_queue(s, &queue, dir, nodes, deadline, err);
 
-	for (size_t i = 0; i < nodes->n; i++) {
-		if (dlki_zk_parse(nodes->names[i], &p) && p.entry.limit > 0)
-			return p.entry.limit;
-	}
-	return otherwise;
+	*out = otherwise;
+	if (rc != 0)
+		return rc > 0 ? 0 : rc;
+	if (queue.n > 0)
+		*out = dlki_zk_queue_limit(&queue);
+	dlki_zk_queue_free(&queue);
+	return 0;
 }
 
 /* The questions about a lock. */
@@ -212,9 +195,9 @@ static void query_lock(struct zk_session *s, struct lock_query *q,
 		q->calls[1] = dlki_zk_children(s, path);
 }
 
-static int report_lock(const struct lock_query *q,
+static int report_lock(struct zk_session *s, const struct lock_query *q,
 		       void (*each)(const struct dlock_lock_info *e, void *arg),
-		       void *arg, struct dlk_error *err)
+		       void *arg, dlk_time deadline, struct dlk_error *err)
 {
 	struct dlock_lock_info e = { .size = sizeof(e),
 				     .kind = kind_of(q->key) };
@@ -235,9 +218,11 @@ static int report_lock(const struct lock_query *q,
 		return 0;
 	e.name = end + 1;
 	if (q->key[0] == 's')
-		e.permits = permits_of(nodes, (uint32_t)limit);
-	each(&e, arg);
-	return 0;
+		rc = find_permits(s, data->path, nodes, (uint32_t)limit,
+				  &e.permits, deadline, err);
+	if (rc == 0)
+		each(&e, arg);
+	return rc;
 }
 
 /* Report up to BATCH of the `keys` from `*at` on, all asked for at once. */
@@ -263,7 +248,7 @@ static int list_batch(struct zk_session *s, const struct zk_call *keys,
 	}
 	dlki_zk_wait(s, calls, 2 * n, deadline);
 	for (size_t i = 0; i < n && rc == 0; i++)
-		rc = report_lock(&query[i], each, arg, err);
+		rc = report_lock(s, &query[i], each, arg, deadline, err);
 	dlki_zk_drop(calls, 2 * n);
 	return rc;
 }

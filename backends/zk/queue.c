@@ -142,7 +142,7 @@ int dlki_zk_queue_from(struct zk_session *s, struct zk_queue *out,
 	size_t first = 0;
 	int rc = 0;
 
-	out->n = 0;
+	*out = (struct zk_queue){ 0 };
 	out->v = calloc(children->n + 1, sizeof(*out->v));
 	out->entries = calloc(children->n + 1, sizeof(*out->entries));
 	if (!out->v || !out->entries)
@@ -188,11 +188,22 @@ static int has_only_reader(const struct zk_queue *queue, size_t ahead,
 	       dlki_zk_beside(p->node) == reader;
 }
 
+uint32_t dlki_zk_queue_limit(const struct zk_queue *queue)
+{
+	if (queue->limit.set > 0 || queue->n == 0)
+		return queue->limit.set;
+	return queue->v[0].entry.limit;
+}
+
 int dlki_zk_queue_waits(const struct zk_queue *queue, size_t i)
 {
 	const struct zk_participant *p = &queue->v[i];
+	struct dlk_queue_entry me = p->entry;
 
-	return dlk_grant(queue->entries, i, p->entry) >= 0 &&
+	if (queue->limit.set > 0 && p->sequence <= queue->limit.served)
+		return 0;
+	me.limit = dlki_zk_queue_limit(queue);
+	return dlk_grant(queue->entries, i, me) >= 0 &&
 	       !(p->beside != 0 && has_only_reader(queue, i, p->beside));
 }
 

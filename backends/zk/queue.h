@@ -20,10 +20,20 @@ struct zk_participant {
 	struct dlk_queue_entry entry;
 };
 
+/* The set number of permits: limit.c. */
+struct zk_limit {
+	uint32_t set;    /* 0: the participants' number counts */
+	int32_t served;  /* participants up to this sequence have the lock */
+	size_t carrier;  /* the first carrier among the participants */
+	int64_t since;   /* older participants are carriers */
+	int32_t version; /* of the directory */
+};
+
 struct zk_queue {
 	struct zk_participant *v; /* in order */
 	struct dlk_queue_entry *entries; /* theirs, for dlk_grant() */
 	size_t n;
+	struct zk_limit limit;
 };
 
 /* Take a node's name apart.  0: no node of dlock's.  A negative number, which
@@ -36,10 +46,13 @@ uint32_t dlki_zk_beside(const char *owner);
 
 /* The participants among a call's children, in order; the call must outlive
  * them.  With the session locked: where sequence numbers are used up, the nodes
- * must be read as well. */
+ * must be read as well.  Does not look for a set number: listing.h does. */
 int dlki_zk_queue_from(struct zk_session *s, struct zk_queue *out,
 		       const char *dir, const struct zk_call *children,
 		       dlk_time deadline, struct dlk_error *err);
+/* How many permits the semaphore has, by the queue alone; 0: not a semaphore,
+ * or an empty queue. */
+uint32_t dlki_zk_queue_limit(const struct zk_queue *queue);
 /* Has the i-th participant not got the lock? */
 int dlki_zk_queue_waits(const struct zk_queue *queue, size_t i);
 void dlki_zk_queue_free(struct zk_queue *queue);

@@ -13,7 +13,7 @@
 #include "backends/zk/tries.h"
 #include "backends/zk/call.h"
 #include "backends/zk/data.h"
-#include "backends/zk/queue.h"
+#include "backends/zk/listing.h"
 #include "backends/zk/session.h"
 #include "backends/zk/upgrade.h"
 
@@ -76,7 +76,9 @@ static int is_held(struct zk_attempt *a, const struct zk_queue *queue,
 		   size_t ahead)
 {
 	const struct dlk_request *request = &a->t->base.request;
-	struct dlk_queue_entry me = { request->mode, request->limit,
+	uint32_t set = queue->limit.set;
+	struct dlk_queue_entry me = { request->mode,
+				      set > 0 ? set : request->limit,
 				      request->permits };
 	size_t n = ahead < MOST_READ ? ahead : MOST_READ, kept = 0;
 	struct zk_call *calls[MOST_READ] = { NULL };
@@ -110,9 +112,11 @@ int dlki_zk_tries_look(struct zk_attempt *a)
 	if (!a->no_dir)
 		rc = dlki_zk_reason(listing, "listing", a->err);
 	if (rc == 0 && !a->no_dir)
-		rc = dlki_zk_queue_from(a->s, &queue, a->dir, listing,
-					a->deadline, a->err);
-	if (rc == 0 && !a->no_dir) {
+		rc = dlki_zk_listing_queue(a->s, &queue, a->dir, listing,
+					   a->deadline, a->err);
+	if (rc > 0) { /* the queue changes: no need to look */
+		rc = 0;
+	} else if (rc == 0 && !a->no_dir) {
 		queue.n = dlki_zk_upgrade_sees(a, &queue, queue.n);
 		if (is_held(a, &queue, queue.n) && dlk_now() >= a->deadline)
 			a->held[0] = '\0'; /* perhaps for want of answers */

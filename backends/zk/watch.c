@@ -25,7 +25,8 @@ enum watch_state {
 struct zk_watch {
 	struct zk_watcher *first;
 	enum watch_state state;
-	int own; /* of a node of ours, gone with the node */
+	int own;         /* of a node of ours, gone with the node */
+	int32_t version; /* of the node, when the watch was set */
 	const char *path;
 	char text[];
 };
@@ -88,6 +89,18 @@ static void fire_watch(struct zk_session *s, struct zk_watch *watch,
 	forget_watch(s, watch);
 }
 
+/* The node changed before the watch was set. */
+static void tell_outdated(struct zk_session *s, struct zk_watch *watch)
+{
+	struct zk_watcher *next;
+
+	for (struct zk_watcher *w = watch->first; w; w = next) {
+		next = w->next;
+		if (w->version >= 0 && w->version != watch->version)
+			tell_watcher(s, w, ZK_CHANGED);
+	}
+}
+
 static void on_node_event(zhandle_t *zh, int type, int state, const char *path,
 			  void *session)
 {
@@ -110,6 +123,9 @@ static void on_watch_set(struct zk_session *s, struct zk_call *call)
 
 	if (!watch)
 		return;
+	watch->version = call->stat.version;
+	if (call->rc == ZOK)
+		tell_outdated(s, watch);
 	if (call->rc != ZOK) {
 		fire_watch(s, watch,
 			   call->rc == ZNONODE ? ZK_GONE :
@@ -145,6 +161,8 @@ static int join_watch(struct zk_session *s, struct zk_watcher *w)
 	if (*at == watch)
 		rc = dlki_zk_watch_path(s, watch->path, on_node_event,
 					on_watch_set);
+	else if ((*at)->state == SET)
+		tell_outdated(s, *at);
 	if (rc != 0) {
 		dlki_zk_watcher_unlink(w);
 		w->watch = NULL;
@@ -154,11 +172,16 @@ static int join_watch(struct zk_session *s, struct zk_watcher *w)
 }
 
 struct zk_watcher *dlki_zk_watch(struct zk_session *s, uint64_t id,
-				 const char *path, struct dlk_error *err)
+				 const char *path, int32_t version,
+				 struct dlk_error *err)
 {
 	struct zk_watcher *w = dlki_zk_watcher_new(s, id, path);
-	int rc = w ? join_watch(s, w) : DLOCK_ENOMEM;
+	int rc = DLOCK_ENOMEM;
 
+	if (w) {
+		w->version = version;
+		rc = join_watch(s, w);
+	}
 	s->watches.ahead += rc == 0;
 	if (rc == 0)
 		return w;

@@ -14,10 +14,12 @@ struct zk_watches {
 	size_t ahead;  /* watchers of nodes to wait for */
 };
 
-/* Wake ticket `id` when the node at `path` goes, and also when the access list
- * forbids a watch: ZK_HIDDEN. */
+/* Wake ticket `id` when the node at `path` goes, or the data has a version
+ * other than `version`, unless that is -1.  Also when the access list forbids a
+ * watch: ZK_HIDDEN. */
 struct zk_watcher *dlki_zk_watch(struct zk_session *s, uint64_t id,
-				 const char *path, struct dlk_error *err);
+				 const char *path, int32_t version,
+				 struct dlk_error *err);
 /* Declare ticket `id` lost when the ticket's node goes.  NULL: out of
  * memory. */
 struct zk_watcher *dlki_zk_node_watch(struct zk_session *s, uint64_t id,

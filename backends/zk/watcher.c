@@ -38,6 +38,7 @@ struct zk_watcher *dlki_zk_watcher_new(struct zk_session *s, uint64_t id,
 		return NULL;
 	memcpy(w->path, path, size);
 	w->id = id;
+	w->version = -1;
 	w->all_next = s->watchers.all;
 	w->all_prev = &s->watchers.all;
 	if (w->all_next)

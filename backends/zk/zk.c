@@ -197,7 +197,8 @@ const struct dlock_backend dlki_zk_backend = {
 		DLOCK_CAP_FENCE | DLOCK_CAP_FENCE_DURABLE | DLOCK_CAP_FAIR |
 		DLOCK_CAP_WAKE | DLOCK_CAP_EXPIRE | DLOCK_CAP_DURABLE |
 		DLOCK_CAP_CONSISTENT | DLOCK_CAP_INSPECT | DLOCK_CAP_LIST |
-		DLOCK_CAP_WANTED | DLOCK_CAP_PERMITS | DLOCK_CAP_UPGRADE,
+		DLOCK_CAP_WANTED | DLOCK_CAP_RESIZE | DLOCK_CAP_PERMITS |
+		DLOCK_CAP_UPGRADE,
 	.params = params,
 	.session_size = sizeof(struct zk_client),
 	.ticket_size = sizeof(struct zk_ticket),
@@ -214,4 +215,5 @@ const struct dlock_backend dlki_zk_backend = {
 	.watch_wanted = dlki_zk_watch_wanted,
 	.revoke = dlki_zk_revoke,
 	.release_begin = dlki_zk_release_begin,
+	.resize = dlki_zk_resize,
 };

@@ -50,6 +50,7 @@ struct zk_ticket {
 	int granted;              /* and not released since */
 	int missing;              /* our node was gone at the deletion */
 	int as_try;               /* the node's data names it a try's */
+	int carries;              /* ... says that it carries a set number */
 	int overtakes;            /* the tokens may go past the tokens of
 				   * waiters of this session */
 	struct zk_watcher *own;   /* of our node; or NULL */
@@ -78,6 +79,8 @@ int dlki_zk_list(struct dlk_session *s,
 		 void *arg, dlk_time deadline, struct dlk_error *err);
 int dlki_zk_break(struct dlk_session *s, const struct dlk_request *request,
 		  dlk_time deadline, struct dlk_error *err);
+int dlki_zk_resize(struct dlk_session *s, const struct dlk_request *request,
+		   dlk_time deadline, struct dlk_error *err);
 int dlki_zk_revoke(struct dlk_session *s, const struct dlk_request *request,
 		   dlk_time deadline, struct dlk_error *err);
 int dlki_zk_watch_wanted(struct dlk_ticket *t, dlk_time deadline,

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The directory's data has the set number, behind the name and a NUL, and how
+ * far the queue had the lock when an operator set the number.  The number
+ * counts while a carrier stands: a node older than the number, or marked as a
+ * carrier by the data.  A client that joins later writes the mark in a
+ * transaction, with two checks: another carrier stands, and the directory's
+ * data is the data read before.  So after the last carrier there is never a
+ * carrier again, and all clients agree that the number is over.
+ *
+ * A client takes no lock and begins no wait before the node is a carrier.  So
+ * the number ends with the last holder and waiter, and not before.
+ */
+#include "backends/zk/limit.h"
+#include "backends/zk/call.h"
+#include "backends/zk/data.h"
+#include "backends/zk/session.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DATA_SIZE 340 /* limit, name, NUL, set number, place */
+
+/* Find the set number in the directory's data. */
+static void parse(const struct zk_call *directory, struct zk_limit *out)
+{
+	const char *data = directory->data;
+	size_t at = data ? strlen(data) + 1 : 0;
+	char *rest;
+
+	if (!data || at >= directory->data_len)
+		return;
+	out->set = (uint32_t)strtoul(data + at, &rest, 10);
+	out->served = (int32_t)strtol(rest, NULL, 10);
+}
+
+/* There is no carrier: remove the number, unless there is another already. */
+static void forget_number(struct zk_session *s, const char *dir,
+			  const struct zk_call *directory)
+{
+	struct zk_call *call = dlki_zk_set(s, dir, directory->data,
+					   strlen(directory->data),
+					   directory->stat.version);
+
+	dlki_zk_drop(&call, 1);
+}
+
+/* Take note of the answers about the i-th participant and the directory. */
+static int judge(struct zk_queue *queue, size_t i, struct zk_call *const c[2],
+		 struct dlk_error *err)
+{
+	struct zk_limit *limit = &queue->limit;
+	int rc;
+
+	if ((c[0] && c[0]->rc == ZNONODE) || (c[1] && c[1]->rc == ZNONODE))
+		return 1;
+	rc = dlki_zk_reason(c[0], "reading a node", err);
+	if (rc == 0)
+		rc = dlki_zk_reason(c[1], "reading the number of permits", err);
+	if (rc != 0)
+		return rc;
+	if (c[1]->stat.version != limit->version)
+		return 1;
+	limit->carrier = i;
+	parse(c[1], limit);
+	return 0;
+}
+
+static int is_carrier(const struct zk_queue *queue, const struct zk_call *node)
+{
+	return node->stat.czxid < queue->limit.since ||
+	       dlki_zk_data_carries(node);
+}
+
+/* The directory is read behind each node: with the listing's version, no other
+ * number was set before the node was read.  A missing node may have been a
+ * carrier. */
+int dlki_zk_limit_find(struct zk_session *s, struct zk_queue *queue,
+		       const char *dir, const struct zk_call *children,
+		       dlk_time deadline, struct dlk_error *err)
+{
+	struct zk_limit *limit = &queue->limit;
+	char path[ZK_PATH_SIZE];
+	int rc = 0, over = 0;
+
+	*limit = (struct zk_limit){ .version = children->stat.version,
+				    .since = children->stat.mzxid };
+	for (size_t i = 0; i < queue->n && limit->version > 0 && !over; i++) {
+		struct zk_call *calls[2];
+
+		dlki_zk_path(path, dir, queue->v[i].node);
+		calls[0] = dlki_zk_get(s, path);
+		calls[1] = dlki_zk_get(s, dir);
+		dlki_zk_wait(s, calls, 2, deadline);
+		rc = judge(queue, i, calls, err);
+		over = rc != 0 || limit->set == 0 ||
+		       is_carrier(queue, calls[0]);
+		if (!over && i + 1 == queue->n) {
+			forget_number(s, dir, calls[1]);
+			limit->set = 0;
+		}
+		dlki_zk_drop(calls, 2);
+	}
+	return rc;
+}
+
+/* ---- Transactions -------------------------------------------------------- */
+
+/* Write `data` to `path`, if a node stands and the directory has the listing's
+ * version.  Returns 0, an error, or 1 if not. */
+static int write_if(struct zk_session *s, const struct zk_queue *queue,
+		    const char *dir, size_t node, const char *path,
+		    const char *data, size_t len, dlk_time deadline,
+		    struct dlk_error *err)
+{
+	char standing[ZK_PATH_SIZE];
+	struct zk_call *call;
+	zoo_op_t ops[3];
+	int rc = 1;
+
+	dlki_zk_path(standing, dir, queue->v[node].node);
+	zoo_check_op_init(&ops[0], standing, -1);
+	zoo_check_op_init(&ops[1], dir, queue->limit.version);
+	zoo_set_op_init(&ops[2], path, data, (int)len, -1, NULL);
+	call = dlki_zk_multi(s, dir, ops, 3);
+	dlki_zk_wait(s, &call, 1, deadline);
+	if (!call || (call->rc != ZNONODE && call->rc != ZBADVERSION))
+		rc = dlki_zk_reason(call, "the number of permits", err);
+	dlki_zk_drop(&call, 1);
+	return rc;
+}
+
+int dlki_zk_limit_carry(struct zk_attempt *a, const struct zk_queue *queue)
+{
+	const struct zk_limit *limit = &queue->limit;
+	struct zk_ticket *t = a->t;
+	char path[ZK_PATH_SIZE], *data;
+	size_t len;
+	int rc;
+
+	if (limit->set == 0 || t->carries || t->czxid < limit->since)
+		return 0;
+	t->carries = 1;
+	data = dlki_zk_data_new(t, &len);
+	if (!data)
+		return dlk_fail(a->err, DLOCK_ENOMEM, "out of memory");
+	dlki_zk_path(path, a->dir, t->node);
+	rc = write_if(a->s, queue, a->dir, limit->carrier, path, data, len,
+		      a->deadline, a->err);
+	t->carries = rc == 0;
+	free(data);
+	return rc;
+}
+
+/* Return the number of the last holder's node, or -1. */
+static int32_t last_served(const struct zk_queue *queue)
+{
+	int32_t last = -1;
+
+	for (size_t i = 0; i < queue->n && !dlki_zk_queue_waits(queue, i); i++)
+		last = queue->v[i].sequence;
+	return last;
+}
+
+int dlki_zk_limit_set(struct zk_session *s, const struct zk_queue *queue,
+		      const char *dir, const struct dlk_request *request,
+		      dlk_time deadline, struct dlk_error *err)
+{
+	char data[DATA_SIZE];
+	size_t len = (size_t)snprintf(data, sizeof(data), "%u %s",
+				      queue->v[0].entry.limit, request->name);
+
+	len += 1 + (size_t)snprintf(data + len + 1, sizeof(data) - len - 1,
+				    "%u %" PRId32, request->limit,
+				    last_served(queue));
+	return write_if(s, queue, dir, queue->n - 1, dir, data, len, deadline,
+			err);
+}

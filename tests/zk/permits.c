@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A set number of permits, in the server. */
+#include "zk/support.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+TestSuite(zk_permits, .timeout = 120);
+
+#define DIR "/dlock/sns"
+#define STRANGER DIR "/0123456789abcdef0123456789abcdef-s5-"
+
+static struct lab_server *s;
+static dlock_client *c, *d;
+static dlock_lock *mine, *theirs;
+
+static dlock_lock *semaphore(dlock_client *of, uint32_t permits)
+{
+	dlock_lock *l;
+
+	CHECK_OK(dlock_semaphore_new(&l, of, "s", permits));
+	return l;
+}
+
+static void set_up(uint32_t permits, uint32_t others)
+{
+	s = server(NULL);
+	c = client(s->port, "?ttl=30s&ask=5s");
+	d = client(s->port, "?ttl=30s&ask=5s");
+	mine = semaphore(c, permits);
+	theirs = semaphore(d, others);
+}
+
+static void end(void)
+{
+	dlock_lock_free(mine);
+	dlock_lock_free(theirs);
+}
+
+static void set_limit(uint32_t permits)
+{
+	CHECK_OK(dlock_semaphore_resize(theirs, permits, PATIENCE));
+}
+
+static struct dlock_permits permits(void)
+{
+	struct dlock_permits p = { .size = sizeof(p) };
+
+	CHECK_OK(dlock_semaphore_permits(mine, &p, PATIENCE));
+	return p;
+}
+
+static void note_permits(const struct dlock_lock_info *e, void *arg)
+{
+	*(uint32_t *)arg = e->permits;
+}
+
+static uint32_t listed(void)
+{
+	uint32_t n = 0;
+
+	CHECK_OK(dlock_list(c, note_permits, &n, PATIENCE));
+	return n;
+}
+
+static void busy(void)
+{
+	dlock_hold *none = NULL;
+
+	CHECK_RC(dlock_acquire(mine, 0, &none), DLOCK_EBUSY);
+	CHECK_RC(dlock_acquire(theirs, 0, &none), DLOCK_EBUSY);
+}
+
+/* There is always a holder, though each releases after a while. */
+CASE(zk_permits, set_are_carried_on)
+{
+	dlock_hold *a, *b;
+
+	set_up(3, 5);
+	a = take(mine);
+	set_limit(2);
+	for (int i = 0; i < 20; i++) {
+		b = take(i % 2 ? mine : theirs);
+		busy();
+		CHECK_INT(permits().limit, ==, 2);
+		CHECK_INT(listed(), ==, 2);
+		give(a);
+		a = b;
+	}
+	give(a);
+	a = take(theirs);
+	CHECK_INT(permits().limit, ==, 5);
+	CHECK_INT(listed(), ==, 5);
+	give(a);
+	end();
+}
+
+/* A waiter carries the number as well. */
+CASE(zk_permits, set_are_carried_by_waiters)
+{
+	struct taker t = { 0 };
+	dlock_hold *a;
+
+	set_up(3, 3);
+	a = take(mine);
+	set_limit(1);
+	taker_queue(&t, d, theirs, FOREVER);
+	give(a);
+	EVENTUALLY(t.done);
+	CHECK_OK(t.rc);
+	busy();
+	let_go(&t);
+	a = take(mine);
+	give(take(theirs));
+	give(a);
+	end();
+}
+
+/* Leave the node of a client killed while joining, as it were. */
+static void join_and_die(zhandle_t *zh)
+{
+	CHECK_INT(zoo_create(zh, STRANGER, "", 0, &ZOO_OPEN_ACL_UNSAFE,
+			     ZOO_EPHEMERAL_SEQUENTIAL, NULL, 0),
+		  ==, ZOK);
+}
+
+CASE(zk_permits, set_are_not_carried_by_everybody)
+{
+	zhandle_t *zh;
+	dlock_hold *a, *b;
+
+	set_up(5, 5);
+	zh = bare(s->port);
+	a = take(mine);
+	set_limit(1);
+	join_and_die(zh);
+	busy();
+	give(a);
+	CHECK_INT(permits().limit, ==, 5);
+	a = take(mine);
+	b = take(theirs);
+	CHECK_INT(permits().limit, ==, 5);
+	give(a);
+	give(b);
+	end();
+}
+
+/* ... but the number counts if a carrier stands behind such nodes. */
+CASE(zk_permits, set_are_found_behind_those_that_join)
+{
+	zhandle_t *zh;
+	dlock_hold *a, *b;
+
+	set_up(5, 5);
+	zh = bare(s->port);
+	a = take(mine);
+	set_limit(4);
+	join_and_die(zh);
+	join_and_die(zh);
+	b = take(theirs);
+	give(a);
+	CHECK_INT(permits().limit, ==, 4);
+	a = take(mine);
+	busy();
+	give(a);
+	give(b);
+	end();
+}
+
+/* The holders beyond the number are holders all the same. */
+CASE(zk_permits, shrunk_are_shown_and_broken)
+{
+	struct taker t = { 0 };
+	dlock_hold *h[4];
+
+	set_up(4, 4);
+	for (int i = 0; i < 4; i++)
+		h[i] = take(mine);
+	taker_queue(&t, d, theirs, FOREVER);
+	set_limit(3);
+	set_limit(1);
+	CHECK_INT(permits().limit, ==, 1);
+	CHECK_INT(permits().held, ==, 4);
+	CHECK_INT(permits().free, ==, 0);
+	CHECK_OK(dlock_break(theirs, PATIENCE));
+	EVENTUALLY(t.done);
+	CHECK_OK(t.rc);
+	for (int i = 0; i < 4; i++) {
+		EVENTUALLY(dlock_check(h[i]) == DLOCK_ELOST);
+		CHECK_RC(dlock_release(h[i]), DLOCK_ELOST);
+	}
+	busy();
+	let_go(&t);
+	end();
+}
+
+/* A request about to be refused, for another number, is not a holder. */
+CASE(zk_permits, shrunk_are_not_had_by_the_refused)
+{
+	zhandle_t *zh;
+	dlock_hold *a;
+
+	set_up(1, 1);
+	zh = bare(s->port);
+	a = take(mine);
+	join_and_die(zh);
+	set_limit(1);
+	CHECK_INT(permits().held, ==, 1);
+	give(a);
+	end();
+}
+
+/* Each waiter lists once, whether there is room or not. */
+CASE(zk_permits, set_wake_each_waiter_once)
+{
+	enum { WAITERS = 6 };
+	struct taker t[WAITERS] = { 0 };
+	uint64_t before;
+	dlock_hold *a;
+
+	set_up(1, 1);
+	a = take(mine);
+	for (int i = 0; i < WAITERS; i++)
+		taker_queue(&t[i], d, theirs, FOREVER);
+	before = stats(d).attempts;
+	CHECK_OK(dlock_semaphore_resize(mine, 2, PATIENCE));
+	EVENTUALLY(t[0].done);
+	CHECK_OK(t[0].rc);
+	EVENTUALLY(stats(d).attempts >= before + WAITERS);
+	nap_ms(300);
+	CHECK_INT(stats(d).attempts - before, <=, WAITERS + 2);
+	CHECK_OK(dlock_semaphore_resize(mine, WAITERS + 1, PATIENCE));
+	for (int i = 1; i < WAITERS; i++)
+		EVENTUALLY(t[i].done);
+	for (int i = 0; i < WAITERS; i++)
+		CHECK_OK(let_go(&t[i]));
+	give(a);
+	EVENTUALLY(watches(s) == 0);
+	end();
+}
