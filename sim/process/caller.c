@@ -166,6 +166,31 @@ static void begin(struct sim_caller *me)
 	sim_use_release(u);
 }
 
+/* ---- Another number of permits ------------------------------------------- */
+
+enum { MOST_PERMITS = 5 };
+
+static void resize(struct sim_caller *me)
+{
+	const struct sim_terms *terms = &me->play->terms;
+	struct sim_use u = sim_use_draw(me);
+	uint32_t permits = 1 + (uint32_t)sim_caller_draw(me, "resized",
+							 MOST_PERMITS);
+	int64_t begun = sim_sched_now(), stalled = sim_sched_stalled();
+	int rc;
+
+	if (u.name->kind != SIM_PERMITS)
+		return;
+	sim_judge_resizing(u.name, permits);
+	rc = dlock_semaphore_resize(u.lock, permits, 1000);
+	sim_judge_resized(u.name, permits, begun, rc);
+	sim_judge_returned("a resize", begun, stalled, 1000);
+	if (rc != DLOCK_OK && rc != DLOCK_EINVAL &&
+	    !sim_is_scarce(me->play, rc) &&
+	    !(rc == DLOCK_EUNREACHABLE && terms->may_fail))
+		sim_unexpected("a resize", rc);
+}
+
 /* ---- The rest ------------------------------------------------------------ */
 
 static void meddle(struct sim_caller *me)
@@ -228,6 +253,12 @@ void *sim_caller_run(void *caller)
 		case 5:
 			if (me->play->terms.upgrades && !me->play->terms.closes)
 				sim_caller_upgrade(me);
+			else
+				take(me);
+			break;
+		case 6:
+			if (me->play->terms.resizes && !me->play->terms.closes)
+				resize(me);
 			else
 				take(me);
 			break;

@@ -13,6 +13,7 @@ static struct entry {
 	dlock_hold *hold;
 	enum sim_side side;
 	int caller;
+	int64_t asked_at;
 	int told, early; /* of the loss; perhaps, of an earlier hold there */
 	int lost;
 } entries[ENTRIES];
@@ -54,6 +55,20 @@ static int excludes(const struct entry *one, const struct entry *other)
 	return one->side == SIM_WRITE || other->side == SIM_WRITE;
 }
 
+/* How many permits can there have been at the grant?  The number set by a
+ * resize counts for a request after the resize, while the semaphore is in
+ * use. */
+static uint32_t most_permits(const struct entry *mine)
+{
+	const struct sim_name *n = mine->name;
+	const struct sim_resize *r = &n->resize;
+
+	if (r->set > 0 && !rules.may_lose && n->used_from < r->begun_at &&
+	    mine->asked_at > r->since && mine->asked_at != SIM_FOREVER)
+		return r->set;
+	return r->most > n->permits ? r->most : n->permits;
+}
+
 static void check_alone(const struct entry *mine)
 {
 	uint32_t taken = 0;
@@ -70,9 +85,9 @@ static void check_alone(const struct entry *mine)
 			sim_sched_fail("overlap: callers %d and %d hold a lock",
 				       s->caller, mine->caller);
 	}
-	if (taken > mine->name->permits)
+	if (taken > most_permits(mine))
 		sim_sched_fail("overlap: %u holders of %u permits", taken,
-			       mine->name->permits);
+			       most_permits(mine));
 }
 
 /* A re-entrant acquire returns the token of the first. */
@@ -142,9 +157,10 @@ void sim_judge_granted(struct sim_name *name, enum sim_side side,
 		sim_sched_fail("a lock was free for %" PRId64
 			       " ms while caller %d waited",
 			       (sim_sched_now() - from) / SIM_MS, caller);
-	entries[i] = (struct entry){ name, hold,           side, caller,
-				     0,    was_told(hold), 0 };
-	name->holds++;
+	entries[i] = (struct entry){ name,     hold, side,           caller,
+				     asked_at, 0,    was_told(hold), 0 };
+	if (name->holds++ == 0)
+		name->used_from = sim_sched_now();
 	grants++;
 	sim_sched_tell("caller %d has %p, side %d, hold %p", caller,
 		       (void *)name, (int)side, (void *)hold);
@@ -194,6 +210,32 @@ void sim_judge_released(struct sim_name *name, int rc)
 		sim_sched_fail("a release returned %d", rc);
 	if (name->holds == 0)
 		name->free_since = sim_sched_now();
+}
+
+void sim_judge_resizing(struct sim_name *name, uint32_t permits)
+{
+	struct sim_resize *r = &name->resize;
+
+	sim_sched_tell("%p is to have %u permits", (void *)name, permits);
+	if (permits > r->most)
+		r->most = permits;
+	r->set = 0;
+	r->unclear |= r->under_way++ > 0;
+}
+
+void sim_judge_resized(struct sim_name *name, uint32_t permits,
+		       int64_t begun_at, int rc)
+{
+	struct sim_resize *r = &name->resize;
+
+	sim_sched_tell("%p has %u permits: %d", (void *)name, permits, rc);
+	r->unanswered |= rc == DLOCK_EUNREACHABLE;
+	if (--r->under_way > 0)
+		return;
+	r->set = rc == DLOCK_OK && !r->unclear && !r->unanswered ? permits : 0;
+	r->unclear = 0;
+	r->begun_at = begun_at;
+	r->since = sim_sched_now();
 }
 
 void sim_judge_lost(const dlock_hold *hold)

@@ -14,11 +14,23 @@ enum sim_lock_kind { SIM_MUTUAL, SIM_READ_WRITE, SIM_PERMITS };
 /* The side that a hold is of. */
 enum sim_side { SIM_WRITE, SIM_READ, SIM_PERMIT };
 
+/* Another number of permits than the handles name. */
+struct sim_resize {
+	uint32_t set;      /* the last, if known; else 0 */
+	uint32_t most;     /* the largest of all that were asked for */
+	size_t under_way;
+	int unclear;       /* in which order several were set */
+	int unanswered;    /* a number may still be set */
+	int64_t begun_at, since;
+};
+
 struct sim_name {
 	enum sim_lock_kind kind;
 	uint32_t permits;
+	struct sim_resize resize;
 	uint64_t largest[2]; /* tokens of write sides, and of the others */
 	int64_t free_since;  /* while there is no hold */
+	int64_t used_from;   /* while there are holds */
 	size_t holds;
 };
 
@@ -54,6 +66,11 @@ void sim_judge_look(void);
 /* Before and after the release. */
 void sim_judge_releasing(dlock_hold *hold, int caller);
 void sim_judge_released(struct sim_name *name, int rc);
+
+/* Before and after a resize, which began at `begun_at`. */
+void sim_judge_resizing(struct sim_name *name, uint32_t permits);
+void sim_judge_resized(struct sim_name *name, uint32_t permits,
+		       int64_t begun_at, int rc);
 
 /* The holder found the hold lost; the holder should know the event by now. */
 void sim_judge_lost(const dlock_hold *hold);

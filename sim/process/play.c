@@ -247,6 +247,7 @@ void sim_play_seed(uint64_t seed, int tells, const struct sim_scene *scene,
 	sim_terms_draw(&play.terms, scene, scarce, &chance);
 	play.terms.upgrades = scene->upgrades > 0 &&
 			      seed % scene->upgrades == scene->upgrades - 1;
+	play.terms.resizes = scene->resizes > 0 && seed % scene->resizes == 0;
 	if (tells)
 		sim_terms_tell(&play.terms);
 	sim_sched_trace(tells);

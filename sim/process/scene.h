@@ -15,6 +15,9 @@ struct sim_scene {
 	/* Of so many seeds, readers become writers in one; 0: in none. */
 	unsigned int upgrades;
 
+	/* Of so many seeds, semaphores are resized in one; 0: in none. */
+	unsigned int resizes;
+
 	/* Start the model server, without faults, and stop the server.  NULL:
 	 * there is no server. */
 	void (*begin)(struct sim_chance *chance);

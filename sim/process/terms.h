@@ -28,6 +28,7 @@ struct sim_terms {
 	int overlaps;     /* a hold may be lost before the holder can know */
 	int holds_long;   /* callers hold for leases */
 	int upgrades;     /* readers become writers */
+	int resizes;      /* semaphores are resized */
 	int64_t close_ms; /* a release returns so soon; with ask_ms */
 	int64_t ask_ms;   /* after the timeout a call has returned */
 	int64_t fresh_ms; /* a new hold has so much time left; 0: any */

@@ -31,6 +31,7 @@ static void faults(int on)
 const struct sim_scene sim_zk_scene = {
 	.name = "zk",
 	.upgrades = 2,
+	.resizes = 3,
 	.draw = draw_zk,
 	.begin = begin,
 	.end = sim_zk_server_stop,
