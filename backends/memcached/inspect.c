@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inspect, and break. */
+/* Inspect, resize, and break. */
 #include "backends/memcached/memcached.h"
 
 /* Inspect; the rows come with the last answer. */
@@ -18,6 +18,21 @@ int dlki_memc_inspect(struct dlk_session *base,
 		&op, &dlki_memc_server_of(base, request->name)->engine,
 		DLKI_INSPECT, deadline);
 	return dlki_opcall_one(&op, deadline, err);
+}
+
+int dlki_memc_resize(struct dlk_session *base,
+		     const struct dlk_request *request, dlk_time deadline,
+		     struct dlk_error *err)
+{
+	struct dlki_opcall_op op = { .base = { .request = request },
+				     .anew = 1 };
+	int rc;
+
+	dlki_opcall_op_prepare(
+		&op, &dlki_memc_server_of(base, request->name)->engine,
+		DLKI_RESIZE, deadline);
+	rc = dlki_opcall_one(&op, deadline, err);
+	return rc == 0 && !op.base.stood ? DLOCK_EINVAL : rc;
 }
 
 int dlki_memc_break(struct dlk_session *base, const struct dlk_request *request,

@@ -14,14 +14,14 @@
 			DLOCK_CAP_COUNT | DLOCK_CAP_FENCE |                    \
 			DLOCK_CAP_FENCE_DURABLE | DLOCK_CAP_EXPIRE |           \
 			DLOCK_CAP_INSPECT | DLOCK_CAP_UPGRADE |                \
-			DLOCK_CAP_PERMITS,                                     \
+			DLOCK_CAP_PERMITS | DLOCK_CAP_RESIZE,                  \
 		.params = (params_),                                           \
 		.session_size = sizeof(struct memc_session),                   \
 		.ticket_size = sizeof(struct memc_ticket),                     \
 		.open = dlki_memc_open, .close = dlki_memc_close,              \
 		.attempt = dlki_memc_attempt, .renew = dlki_memc_renew,        \
 		.release = dlki_memc_release, .inspect = dlki_memc_inspect,    \
-		.break_ = dlki_memc_break,                                     \
+		.break_ = dlki_memc_break, .resize = dlki_memc_resize,         \
 		.release_all = dlki_memc_release_all,                          \
 		.watch_wanted = dlki_memc_watch_wanted,                        \
 		.revoke = dlki_memc_revoke,                                    \

@@ -110,6 +110,9 @@ int dlki_memc_inspect(struct dlk_session *base,
 		       void (*each)(const struct dlock_participant *p,
 				    void *arg),
 		       void *arg, dlk_time deadline, struct dlk_error *err);
+int dlki_memc_resize(struct dlk_session *base,
+		      const struct dlk_request *request, dlk_time deadline,
+		      struct dlk_error *err);
 int dlki_memc_break(struct dlk_session *base,
 		     const struct dlk_request *request, dlk_time deadline,
 		     struct dlk_error *err);

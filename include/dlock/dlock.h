@@ -717,8 +717,8 @@ DLOCK_API int dlock_semaphore_permits(dlock_lock *lock,
  * The set number counts for all users, whatever their handles name, so programs
  * with the old number go on, and programs with the new number may start.  When
  * no user holds a permit or waits for a permit, the number of the handles
- * counts again; on file:, and on redis: with order=any, when no user holds a
- * permit.
+ * counts again; on file: and memcached:, and on redis: with order=any, when no
+ * user holds a permit.
  *
  *   EINVAL   not a semaphore; permits is 0; or the semaphore has no user
  *   ENOTSUP  the store lacks DLOCK_CAP_RESIZE

@@ -11,7 +11,8 @@ static void note_token(struct memc_store *s, struct memc_job *job,
 		       const struct memc_op *op)
 {
 	(void)s;
-	if (op->answer != MEMC_MISSING && op->item.token > job->last)
+	if (op->answer != MEMC_MISSING && op->slot != MEMC_MARK &&
+	    op->item.token > job->last)
 		job->last = op->item.token;
 }
 
@@ -33,7 +34,9 @@ static void tokens_seen(struct memc_store *s, struct memc_job *job,
 static void see_tokens(struct memc_store *s, struct memc_job *job,
 		       struct dlki_op *op)
 {
-	dlki_memc_job_survey(s, job, op, MEMC_GATE,
+	int is_lock = op->request->kind == DLK_LOCK;
+
+	dlki_memc_job_survey(s, job, op, is_lock ? MEMC_GATE : MEMC_MARK,
 			     dlki_memc_slots(op->request), tokens_seen);
 }
 

@@ -15,6 +15,10 @@ struct memc_claim {
 	uint64_t born_s;       /* the run of the server with the item */
 	uint64_t epoch;        /* ... and the server's */
 	uint64_t token;        /* of the grant */
+	uint32_t limit;        /* of a semaphore: the valid limit, as the mark
+				* last said */
+	int most;              /* ... all items of the claim are in so many
+				* slots */
 	uint32_t adds;         /* sent so far */
 	uint32_t add;          /* the add that made the granted item */
 	int asked;

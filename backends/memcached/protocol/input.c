@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backends/memcached/protocol/limit.h"
 #include "backends/memcached/protocol/store.h"
 
 /* ---- Answers and requests ------------------------------------------------ */
@@ -125,6 +126,19 @@ static void note_failure(struct memc_store *s, struct memc_job *job,
 		(void)dlki_memc_op_check(one, peer, &job->error);
 }
 
+/* Let a survey of a semaphore reach all slots that may be taken. */
+static void reach(struct memc_job *job, const struct memc_op *one)
+{
+	int slots = dlki_memc_limit_slots(one->item.limit);
+
+	if (one->request->kind == DLK_SEMAPHORE &&
+	    one->answer != MEMC_MISSING && one->item.owner[0] &&
+	    (one->slot == MEMC_MARK ||
+	     dlki_memc_limit_is_set(one->item.limit)) &&
+	    job->places_end < slots)
+		job->places_end = slots;
+}
+
 static void take_op(struct memc_store *s, struct memc_job *job,
 		    struct dlki_op *op, const struct memc_op *one)
 {
@@ -140,8 +154,10 @@ static void take_op(struct memc_store *s, struct memc_job *job,
 	if (one != &job->place) {
 		job->at++;
 	} else {
-		if (op && job->error.code == 0)
+		if (op && job->error.code == 0) {
+			reach(job, one);
 			job->each(s, job, one);
+		}
 		job->at_place++;
 	}
 	dlki_memc_reading_begin(&s->reading);

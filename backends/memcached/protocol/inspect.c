@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/memcached/protocol/limit.h"
 #include "backends/memcached/protocol/store.h"
 
 static void copy_item(struct memc_store *s, struct memc_job *job,
@@ -15,6 +16,10 @@ static void copy_item(struct memc_store *s, struct memc_job *job,
 	(void)s;
 	if (op->answer == MEMC_MISSING)
 		return;
+	if (op->slot == MEMC_MARK) {
+		job->limit = dlki_memc_mark_limit(op);
+		return;
+	}
 	if (job->n_found == job->found_room) {
 		v = realloc(job->found, room * sizeof(*job->found));
 		if (!v) {
@@ -64,6 +69,9 @@ static void report(struct memc_store *s, struct memc_job *job,
 			&job->found[i].item, op->request, job->found[i].slot,
 			job->n_found == 1, id);
 
+		if (dlki_memc_limit_is_set(job->limit))
+			p.limit = job->limit;
+		p.limit = dlki_memc_limit_permits(p.limit);
 		if (add_permits(job, op, i, &p))
 			dlki_row_participant(op, &p);
 	}
@@ -73,7 +81,9 @@ static void report(struct memc_store *s, struct memc_job *job,
 static void see_items(struct memc_store *s, struct memc_job *job,
 		      struct dlki_op *op)
 {
-	dlki_memc_job_survey(s, job, op, MEMC_GATE,
+	int is_lock = op->request->kind == DLK_LOCK;
+
+	dlki_memc_job_survey(s, job, op, is_lock ? MEMC_GATE : MEMC_MARK,
 			     dlki_memc_slots(op->request), report);
 }
 

@@ -320,7 +320,8 @@ static void note_stored(const struct memc_store *s, const struct memc_job *job,
 static void wait_for_clock(struct memc_store *s, struct memc_job *job,
 			   struct dlki_op *op)
 {
-	note_stored(s, job, op);
+	if (op->claim)
+		note_stored(s, job, op);
 	if (op->deadline < s->now + NAP) {
 		dlki_memc_end_unreachable(s, job, op, MEMC_WAS_STOPPED);
 		return;

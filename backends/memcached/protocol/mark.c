@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "backends/memcached/protocol/limit.h"
+
 static int is_mark(const struct memc_op *seen)
 {
 	return seen->answer != MEMC_MISSING && seen->item.owner[0];
@@ -25,6 +27,10 @@ struct memc_op dlki_memc_mark_op(const struct memc_run *run,
 	if (seen->answer == MEMC_MISSING) {
 		op.verb = MEMC_ADD;
 		op.add = ++claim->adds;
+		op.limit = claim->limit;
+	} else if (is_mark(seen) && dlki_memc_limit_is_set(claim->limit) &&
+		   !dlki_memc_limit_is_set(seen->item.limit)) {
+		op = dlki_memc_mark_change(request, seen, claim->limit);
 	} else if (!lives_for(run, seen, run->lives.mark_s / 2, now)) {
 		op.verb = MEMC_SWAP;
 		op.cas = seen->item.cas;
@@ -39,10 +45,40 @@ int dlki_memc_mark_lasts(const struct memc_run *run, const struct memc_op *seen,
 	return is_mark(seen) && lives_for(run, seen, run->lives.exptime_s, now);
 }
 
-int dlki_memc_mark_differs(const struct dlk_request *request,
-			   const struct memc_op *seen)
+/* ---- A semaphore's mark -------------------------------------------------- */
+
+uint32_t dlki_memc_mark_limit(const struct memc_op *seen)
 {
-	return is_mark(seen) && seen->item.limit != request->limit;
+	return is_mark(seen) ? seen->item.limit : 0;
+}
+
+struct memc_op dlki_memc_mark_change(const struct dlk_request *request,
+				     const struct memc_op *seen, uint32_t limit)
+{
+	struct memc_op op = dlki_memc_op(MEMC_SWAP, request, MEMC_MARK);
+
+	op.cas = seen->item.cas;
+	op.item = seen->item;
+	op.item.limit = limit;
+	op.item.add++;
+	return op;
+}
+
+int dlki_memc_mark_stays(const struct memc_op *before, uint32_t limit,
+			 const struct memc_op *seen)
+{
+	if (!is_mark(before))
+		return dlki_memc_mark_limit(seen) == limit;
+	return is_mark(seen) && seen->item.limit == before->item.limit &&
+	       seen->item.add == before->item.add &&
+	       strcmp(seen->item.owner, before->item.owner) == 0;
+}
+
+void dlki_memc_mark_learn(struct memc_claim *claim, const struct memc_op *seen)
+{
+	if (!dlki_memc_limit_is_set(dlki_memc_mark_limit(seen)))
+		return;
+	claim->limit = seen->item.limit;
 }
 
 /* ---- A reader's mark ---------------------------------------------------- */

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The mark of a lock says that the lock has or had readers; the mark of a
- * semaphore says how many permits there are.
+ * semaphore says how many permits there are: see limit.h.
  *
  * A mark keeps no client out.  For a lock it saves a writer the survey of the
  * slots: a reader makes sure of the mark and only then gets the gate; a writer
  * takes the gate and only then gets the mark.  One of the two sees the other.
  * For a semaphore it tells clients that believe in fewer permits of a slot
- * beyond theirs that may be held.  The number counts only while a slot is held.
+ * beyond theirs that may be held.  The limit counts only while a slot is held.
+ * Each change of the limit adds 1 to the add of the mark, so that a client sees
+ * a change and the change back.
  *
  * A mark must live for as long as the lease of any client that comes in.  So
  * the mark says until when it lives, by the server's own count of seconds.  A
@@ -26,7 +28,8 @@
 #include "backends/memcached/protocol/claim.h"
 
 /* Return the operation that makes sure of the mark just got by `seen`: makes
- * it, lets it live longer, or gets it again. */
+ * it, lets it live longer, gives it the set limit of the claim, or gets it
+ * again. */
 struct memc_op dlki_memc_mark_op(const struct memc_run *run,
 				 struct memc_claim *claim,
 				 const struct dlk_request *request,
@@ -37,9 +40,21 @@ struct memc_op dlki_memc_mark_op(const struct memc_run *run,
 int dlki_memc_mark_lasts(const struct memc_run *run, const struct memc_op *seen,
 			 dlk_time now);
 
-/* Does the mark have another number of permits than the request? */
-int dlki_memc_mark_differs(const struct dlk_request *request,
-			   const struct memc_op *seen);
+/* Return the limit of a semaphore's mark; 0: there is no mark. */
+uint32_t dlki_memc_mark_limit(const struct memc_op *seen);
+
+/* Return the operation to give the mark another limit. */
+struct memc_op dlki_memc_mark_change(const struct dlk_request *request,
+				     const struct memc_op *seen,
+				     uint32_t limit);
+
+/* Has the limit stayed as it was at `before`, when `limit` counted?  Without a
+ * mark then, does the mark have this limit? */
+int dlki_memc_mark_stays(const struct memc_op *before, uint32_t limit,
+			 const struct memc_op *seen);
+
+/* Take the set limit for the claim's. */
+void dlki_memc_mark_learn(struct memc_claim *claim, const struct memc_op *seen);
 
 /* Let the reader hold by this mark from now on. */
 void dlki_memc_mark_keep(struct memc_claim *claim, const struct memc_op *seen);

@@ -19,6 +19,7 @@ struct memc_op dlki_memc_op(enum memc_verb verb,
 		.verb = verb,
 		.request = request,
 		.slot = slot,
+		.limit = request->limit,
 	};
 }
 
@@ -74,11 +75,15 @@ void dlki_memc_put(struct memc_out *out, const char *fmt, ...)
 	va_end(ap);
 }
 
+/* A mark stored again ends no sooner than before. */
 static int64_t lifetime_s(const struct memc_run *run, const struct memc_op *op)
 {
-	return op->slot == MEMC_MARK || op->slot == MEMC_WISH ?
-		       run->lives.mark_s :
-		       run->lives.exptime_s;
+	if (op->slot != MEMC_MARK && op->slot != MEMC_WISH)
+		return run->lives.exptime_s;
+	if (op->slot == MEMC_MARK && op->verb == MEMC_SWAP &&
+	    op->item.until_s > run->uptime_s + (uint64_t)run->lives.mark_s)
+		return (int64_t)(op->item.until_s - run->uptime_s);
+	return run->lives.mark_s;
 }
 
 /* Print a mark, which may live longer than the text says: the server has
@@ -91,7 +96,7 @@ static size_t print_mark(const struct memc_run *run, const struct memc_op *op,
 	if (op->verb == MEMC_ADD) {
 		memcpy(mark.owner, op->request->owner, sizeof(mark.owner));
 		mark.add = op->add;
-		mark.limit = op->request->limit;
+		mark.limit = op->limit;
 	}
 	return dlki_memc_mark_print(
 		text, &mark, run->uptime_s + (uint64_t)lifetime_s(run, op));
@@ -100,7 +105,7 @@ static size_t print_mark(const struct memc_run *run, const struct memc_op *op,
 static uint32_t limit_of(const struct memc_op *op)
 {
 	if (op->slot != MEMC_GATE || op->request->kind == DLK_SEMAPHORE)
-		return op->request->limit;
+		return op->limit;
 	return op->has_lock ? MEMC_HAS : MEMC_YIELDS;
 }
 
@@ -258,8 +263,7 @@ static void judge(const struct memc_reading *r, const struct memc_run *run,
 		  struct memc_op *op)
 {
 	const char *owner = op->request->owner;
-	uint32_t limit = op->verb == MEMC_ADD ? op->request->limit :
-						op->item.limit;
+	uint32_t limit = op->verb == MEMC_ADD ? op->limit : op->item.limit;
 
 	dlki_memc_item_parse(&op->item, r->text);
 	if (op->item.owner[0] && op->item.token == 0)

@@ -40,6 +40,8 @@ struct memc_op {
 	uint64_t cas;   /* of SWAP and DROP */
 	uint64_t token; /* of SWAP: the claim's */
 	uint32_t add;   /* of ADD: the number of the claim's add */
+	uint32_t limit; /* of ADD and SWAP: as the item says, see limit.h; the
+			 * SWAP of a mark has it in `item` */
 	int has_lock;   /* of a SWAP at the gate: the owner has the lock */
 	enum memc_answer answer;
 	/* Of MINE and OTHER, and of ADD and SWAP DONE.  In: the new contents,

@@ -22,7 +22,8 @@ static int memc_open(struct dlki_store *base, struct dlk_error *err)
 		.caps = DLOCK_CAP_REMOTE | DLOCK_CAP_SHARED | DLOCK_CAP_COUNT |
 			DLOCK_CAP_FENCE | DLOCK_CAP_FENCE_DURABLE |
 			DLOCK_CAP_EXPIRE | DLOCK_CAP_INSPECT |
-			DLOCK_CAP_UPGRADE | DLOCK_CAP_PERMITS,
+			DLOCK_CAP_UPGRADE | DLOCK_CAP_PERMITS |
+			DLOCK_CAP_RESIZE,
 	};
 	s->greeting = dlki_memc_job_new(NULL);
 	if (s->greeting)
@@ -63,6 +64,7 @@ static memc_submit_fn *const submit[DLKI_VERBS] = {
 	[DLKI_REVOKE] = dlki_memc_store_revoke,
 	[DLKI_BREAK] = dlki_memc_store_break,
 	[DLKI_INSPECT] = dlki_memc_store_inspect,
+	[DLKI_RESIZE] = dlki_memc_store_resize,
 	[DLKI_LIST] = refuse,
 };
 

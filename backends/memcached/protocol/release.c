@@ -26,6 +26,7 @@ static void end_release(struct memc_store *s, struct memc_job *job,
 	 * attempt may be held. */
 	*asked = (struct memc_asked){ .claim.unclear = job->unclear,
 				      .claim.asked = job->unclear,
+				      .claim.most = asked->claim.most,
 				      .released = 1 };
 	dlki_memc_end_answered(job, op, job->dropped >= all);
 }

@@ -22,6 +22,11 @@ static int is_reader(const struct dlki_op *op)
 	return op->request->kind == DLK_LOCK && has_mark(op);
 }
 
+static int is_permit(const struct dlki_op *op)
+{
+	return op->request->kind == DLK_SEMAPHORE;
+}
+
 /* ---- The wish ------------------------------------------------------------ */
 
 static void end_heard(struct memc_store *s, struct memc_job *job,
@@ -84,6 +89,7 @@ static void renew_mark(struct memc_store *s, struct memc_job *job,
 		judge_mark(s, job, op);
 		return;
 	}
+	dlki_memc_mark_learn(claim, &job->beside);
 	one = dlki_memc_mark_op(&s->run, claim, op->request, &job->beside,
 				s->now);
 	if (one.verb == MEMC_GET) {
@@ -153,6 +159,8 @@ static void store_item(struct memc_store *s, struct memc_job *job,
 	own.cas = claim->cas;
 	own.token = claim->token;
 	own.has_lock = 1;
+	if (is_permit(op))
+		own.limit = claim->limit;
 	dlki_memc_job_clear(job);
 	job->ops[job->n++] = own;
 	if (is_first && has_mark(op))

@@ -39,7 +39,7 @@ static void see_own(struct memc_store *s, struct memc_job *job,
 		    struct dlki_op *op)
 {
 	job->own->n = job->own->done = 0;
-	dlki_memc_job_survey(s, job, op, 0, dlki_memc_slots(op->request),
+	dlki_memc_job_survey(s, job, op, 0, dlki_memc_asked(op)->claim.most,
 			     own_seen);
 }
 
@@ -86,6 +86,7 @@ static void store_some(struct memc_store *s, struct memc_job *job,
 		one = dlki_memc_op(MEMC_SWAP, op->request, own->item[i].slot);
 		one.cas = own->item[i].cas;
 		one.token = claim->token;
+		one.limit = claim->limit;
 		if (!dlki_memc_job_add(job, op, one))
 			return;
 	}

@@ -13,6 +13,7 @@
  */
 #include <stdlib.h>
 
+#include "backends/memcached/protocol/limit.h"
 #include "backends/memcached/protocol/store.h"
 
 /* A request has these, the mark twice, and the pool's digest. */
@@ -157,6 +158,7 @@ static void note_missed(struct memc_store *s, struct memc_job *job,
 	job->seen->missed = 1;
 	dlki_memc_job_note_foreign(s, job, one);
 	if (one->answer == MEMC_OTHER && one->item.owner[0] &&
+	    job->seen->counts == op->request->limit &&
 	    one->item.limit != op->request->limit)
 		job->seen->limit = one->item.limit;
 }
@@ -175,8 +177,9 @@ static void added(struct memc_store *s, struct memc_job *job,
 		else
 			note_missed(s, job, op, &job->ops[i]);
 	}
+	seen->again = !dlki_memc_mark_stays(&seen->mark, seen->counts,
+					    &job->ops[i]);
 	seen->mark = job->ops[i];
-	seen->again = dlki_memc_mark_differs(op->request, &seen->mark);
 	if (seen->missed || seen->again)
 		drop_all(s, job, op, part_dropped);
 	else if (seen->got < op->request->permits)
@@ -205,6 +208,7 @@ static void add_some(struct memc_store *s, struct memc_job *job,
 			continue;
 		one = dlki_memc_op(MEMC_ADD, op->request, seen->tried);
 		one.add = seen->add;
+		one.limit = seen->counts;
 		if (!dlki_memc_job_add(job, op, one))
 			return;
 		left--;
@@ -223,15 +227,14 @@ void dlki_memc_enter_several(struct memc_store *s, struct memc_job *job,
 			     struct dlki_op *op)
 {
 	struct memc_seen *seen = job->seen;
-	uint32_t n = 0;
+	uint32_t all = dlki_memc_limit_permits(seen->counts);
 
 	if (seen->mine >= 0) { /* from before: a reply was lost */
 		drop_all(s, job, op, leftovers_dropped);
 		return;
 	}
-	for (int i = 0; i < dlki_memc_slots(op->request); i++)
-		n += !seen->taken[i];
-	if (seen->gate_taken || n < op->request->permits) {
+	if (seen->gate_taken ||
+	    (uint32_t)seen->n_taken + op->request->permits > all) {
 		wait_at_gate(s, job, op);
 		return;
 	}

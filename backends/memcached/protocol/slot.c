@@ -6,9 +6,7 @@
  * gate.  If there is an owner at the gate, the reader removes the item from the
  * slot again.  A semaphore has slots, and a mark with their number.
  */
-#include <stdlib.h>
-#include <string.h>
-
+#include "backends/memcached/protocol/limit.h"
 #include "backends/memcached/protocol/store.h"
 
 static void survey_again(struct memc_store *s, struct memc_job *job,
@@ -19,33 +17,6 @@ static void try_next(struct memc_store *s, struct memc_job *job,
 static int is_semaphore(const struct dlki_op *op)
 {
 	return op->request->kind == DLK_SEMAPHORE;
-}
-
-static void note_item(struct memc_store *s, struct memc_job *job,
-		      const struct memc_op *one)
-{
-	struct memc_seen *seen = job->seen;
-
-	dlki_memc_job_note_foreign(s, job, one);
-	if (one->slot == MEMC_MARK) {
-		seen->mark = *one;
-		return;
-	}
-	if (one->answer == MEMC_MISSING)
-		return;
-	if (one->slot == MEMC_GATE) {
-		seen->gate_mine = one->answer == MEMC_MINE;
-		seen->gate_taken = !seen->gate_mine;
-		seen->gate_cas = one->item.cas;
-		return;
-	}
-	seen->taken[one->slot] = 1;
-	if (one->item.owner[0] && one->item.limit != one->request->limit)
-		seen->limit = one->item.limit;
-	if (one->answer == MEMC_MINE) {
-		seen->mine = one->slot;
-		seen->own = *one;
-	}
 }
 
 /* ---- Ends ---------------------------------------------------------------- */
@@ -73,9 +44,11 @@ static void begin_again(struct memc_store *s, struct memc_job *job,
 static void end_round(struct memc_store *s, struct memc_job *job,
 		      struct dlki_op *op)
 {
-	if (job->seen->limit != 0)
+	const struct memc_seen *seen = job->seen;
+
+	if (seen->limit != 0 && !dlki_memc_limit_is_set(seen->limit))
 		fail_other_limit(job, op);
-	else if (job->seen->again)
+	else if (seen->limit != 0 || seen->again)
 		begin_again(s, job, op);
 	else
 		dlki_memc_end_busy(s, job, op);
@@ -120,12 +93,14 @@ static int is_reader_blocked(struct memc_store *s, struct memc_job *job,
 	return job->seen->again;
 }
 
-/* Did a client with another number come before us? */
-static int is_permit_blocked(struct memc_job *job, const struct dlki_op *op)
+/* Did a client with another limit come before us? */
+static int is_permit_blocked(struct memc_job *job)
 {
-	job->seen->mark = job->ops[2];
-	job->seen->again = dlki_memc_mark_differs(op->request, &job->ops[2]);
-	return job->seen->again;
+	struct memc_seen *seen = job->seen;
+
+	seen->again = !dlki_memc_mark_stays(&seen->mark, seen->counts,
+					    &job->ops[2]);
+	return seen->again;
 }
 
 static void entered(struct memc_store *s, struct memc_job *job,
@@ -134,16 +109,16 @@ static void entered(struct memc_store *s, struct memc_job *job,
 	const struct memc_op *own = &job->ops[1];
 
 	if (own->answer == MEMC_OTHER || own->answer == MEMC_MISSING) {
-		note_item(s, job, own);
+		job->each(s, job, own);
 		if (job->seen->limit != 0)
-			fail_other_limit(job, op);
+			end_round(s, job, op);
 		else
 			try_next(s, job, op);
 		return;
 	}
 	dlki_memc_claim_accept(&dlki_memc_asked(op)->claim, &s->run, own);
 	job->lease_from = job->since;
-	if (is_semaphore(op) ? is_permit_blocked(job, op) :
+	if (is_semaphore(op) ? is_permit_blocked(job) :
 			       is_reader_blocked(s, job, op))
 		drop_own(s, job, op);
 	else if (own->answer == MEMC_DONE)
@@ -169,26 +144,48 @@ static void enter(struct memc_store *s, struct memc_job *job,
 	dlki_memc_job_send(s, job, op, entered);
 }
 
-/* Try the next slot that may be free; a claim with a slot tries no other. */
+static int permits_of(const struct memc_job *job, const struct dlki_op *op)
+{
+	return is_semaphore(op) ?
+		       (int)dlki_memc_limit_permits(job->seen->counts) :
+		       MEMC_READERS;
+}
+
+/* Try the next slot that may be free; a claim with a slot tries no other.  A
+ * permit takes the first free slot: if other claims take or leave slots
+ * meanwhile, there are no more in front of it, and no more behind it. */
 static void try_next(struct memc_store *s, struct memc_job *job,
 		     struct dlki_op *op)
 {
 	struct memc_seen *seen = job->seen;
-	int slots = dlki_memc_slots(op->request);
+	int slots = permits_of(job, op);
 	int first = dlki_memc_first_slot(op->request);
 	struct memc_op one;
 
-	while (seen->mine < 0 && seen->tried < slots) {
+	while (seen->mine < 0 && seen->n_taken < slots && seen->tried < slots) {
 		int slot = (first + seen->tried++) % slots;
 
 		if (seen->taken[slot])
 			continue;
 		one = dlki_memc_op(MEMC_ADD, op->request, slot);
 		one.add = ++dlki_memc_asked(op)->claim.adds;
+		one.limit = seen->counts;
 		enter(s, job, op, one);
 		return;
 	}
 	end_round(s, job, op);
+}
+
+/* Has the number of permits become too small for our slot?  All slots in front
+ * of it may be taken meanwhile. */
+static int is_beyond(const struct memc_job *job, const struct dlki_op *op)
+{
+	const struct memc_seen *seen = job->seen;
+	int n = seen->mine + 1;
+
+	for (int i = n; i < seen->most; i++)
+		n += seen->taken[i];
+	return is_semaphore(op) && n > permits_of(job, op);
 }
 
 /* Take the slot again that a lost reply left us, so that the lease begins anew.
@@ -199,29 +196,43 @@ static void enter_again(struct memc_store *s, struct memc_job *job,
 	struct memc_op own = job->seen->own;
 
 	dlki_memc_claim_accept(&dlki_memc_asked(op)->claim, &s->run, &own);
-	if (job->seen->gate_taken && !is_semaphore(op)) {
+	job->seen->again = is_beyond(job, op);
+	if (job->seen->again || (job->seen->gate_taken && !is_semaphore(op))) {
 		drop_own(s, job, op);
 		return;
 	}
 	own.verb = MEMC_SWAP;
 	own.cas = own.item.cas;
 	own.token = own.item.token;
+	own.limit = job->seen->counts;
 	enter(s, job, op, own);
 }
 
-/* ---- A mark of another number -------------------------------------------- */
+/* ---- A round ------------------------------------------------------------- */
+
+static void fail_too_many(struct memc_job *job, struct dlki_op *op,
+			  uint32_t permits)
+{
+	const struct dlk_request *request = op->request;
+	struct dlk_error err;
+
+	dlk_fail(&err, DLOCK_EINVAL, MEMC_TOO_FEW, request->name,
+		 (unsigned int)permits, (unsigned int)request->permits);
+	dlki_memc_end_failed(job, op, &err);
+}
 
 static void go_on(struct memc_store *s, struct memc_job *job,
 		  struct dlki_op *op)
 {
 	const struct memc_seen *seen = job->seen;
+	uint32_t permits = dlki_memc_limit_permits(seen->counts);
 	int is_foreign = seen->mark.answer != MEMC_MISSING &&
 			 !seen->mark.item.owner[0];
 
-	if (seen->limit != 0)
-		fail_other_limit(job, op);
-	else if (seen->again || is_foreign)
+	if (seen->limit != 0 || seen->again || is_foreign)
 		end_round(s, job, op);
+	else if (is_semaphore(op) && op->request->permits > permits)
+		fail_too_many(job, op, permits);
 	else if (dlki_memc_several(op->request))
 		dlki_memc_enter_several(s, job, op);
 	else if (seen->mine >= 0)
@@ -232,87 +243,11 @@ static void go_on(struct memc_store *s, struct memc_job *job,
 		try_next(s, job, op);
 }
 
-static void swap_mark(struct memc_store *s, struct memc_job *job,
-		      struct dlki_op *op, uint32_t limit, memc_then *then)
-{
-	const struct memc_op *mark = &job->seen->mark;
-	struct memc_op one = dlki_memc_op(MEMC_SWAP, op->request, MEMC_MARK);
-
-	one.cas = mark->item.cas;
-	one.item = mark->item;
-	one.item.limit = limit;
-	dlki_memc_job_clear(job);
-	job->ops[job->n++] = one;
-	dlki_memc_job_send(s, job, op, then);
-}
-
-static void mark_taken_back(struct memc_store *s, struct memc_job *job,
-			    struct dlki_op *op)
-{
-	job->seen->mark = job->ops[0];
-	go_on(s, job, op);
-}
-
-static void slots_seen_again(struct memc_store *s, struct memc_job *job,
-			     struct dlki_op *op)
-{
-	if (job->seen->limit != 0)
-		swap_mark(s, job, op, job->seen->their_limit, mark_taken_back);
-	else
-		go_on(s, job, op);
-}
-
-static void mark_swapped(struct memc_store *s, struct memc_job *job,
-			 struct dlki_op *op)
-{
-	struct memc_seen *seen = job->seen;
-
-	seen->mark = job->ops[0];
-	seen->again = seen->mark.answer != MEMC_DONE;
-	if (seen->again)
-		go_on(s, job, op);
-	else
-		dlki_memc_job_survey(s, job, op, 0, seen->most,
-				     slots_seen_again);
-}
-
-static void slots_seen(struct memc_store *s, struct memc_job *job,
-		       struct dlki_op *op)
-{
-	if (job->seen->limit != 0)
-		go_on(s, job, op);
-	else
-		swap_mark(s, job, op, op->request->limit, mark_swapped);
-}
-
-/*
- * Correct the mark, unless a slot is held for the mark's number.  The client
- * writes the new mark, and then gets the slots.  A client that takes a slot
- * gets the mark afterwards.  One of the two sees the other.
- */
-static void correct_mark(struct memc_store *s, struct memc_job *job,
-			 struct dlki_op *op)
-{
-	struct dlk_request theirs = *op->request;
-	struct memc_seen *seen = job->seen;
-
-	theirs.limit = seen->their_limit = seen->mark.item.limit;
-	seen->most = dlki_memc_slots(op->request);
-	if (seen->most < dlki_memc_slots(&theirs))
-		seen->most = dlki_memc_slots(&theirs);
-	dlki_memc_job_survey(s, job, op, 0, seen->most, slots_seen);
-}
-
-/* ---- A round ------------------------------------------------------------- */
-
 static void surveyed(struct memc_store *s, struct memc_job *job,
 		     struct dlki_op *op)
 {
-	const struct memc_seen *seen = job->seen;
-
-	if (seen->limit == 0 && is_semaphore(op) &&
-	    dlki_memc_mark_differs(op->request, &seen->mark))
-		correct_mark(s, job, op);
+	if (is_semaphore(op))
+		dlki_memc_count(s, job, op);
 	else
 		go_on(s, job, op);
 }
@@ -320,25 +255,14 @@ static void surveyed(struct memc_store *s, struct memc_job *job,
 static void survey_again(struct memc_store *s, struct memc_job *job,
 			 struct dlki_op *op)
 {
-	memset(job->seen, 0, sizeof(*job->seen));
-	job->seen->mine = -1;
-	job->each = note_item;
 	job->over = end_round;
 	job->again = begin_again;
-	dlki_memc_job_survey(s, job, op, MEMC_MARK,
-			     dlki_memc_slots(op->request), surveyed);
+	job->counted = go_on;
+	dlki_memc_see(s, job, op, surveyed);
 }
 
 void dlki_memc_enter_slot(struct memc_store *s, struct memc_job *job,
 			  struct dlki_op *op)
 {
-	struct dlk_error err;
-
-	job->seen = malloc(sizeof(*job->seen));
-	if (!job->seen) {
-		dlk_fail(&err, DLOCK_ENOMEM, "out of memory");
-		dlki_memc_end_failed(job, op, &err);
-		return;
-	}
 	survey_again(s, job, op);
 }

@@ -94,17 +94,20 @@ enum { MEMC_FEW = 4, MEMC_ROUNDS = 4 };
 /* A line behind the answers to all operations. */
 enum memc_tail { MEMC_NO_TAIL, MEMC_TAIL_MN, MEMC_TAIL_VERSION };
 
-/* The findings of a slot attempt, or of a survey: slot.c. */
+/* The findings of a survey of the slots: seen.c, slot.c, several.c. */
 struct memc_seen {
 	int gate_taken; /* by another request */
 	int gate_mine;
 	uint64_t gate_cas; /* ... then */
 	int mine;       /* the slot that is ours; -1: none */
-	uint32_t limit; /* of others, if not ours */
+	int n_mine, n_taken; /* slots: ours, all ... */
+	char other[33]; /* ... another owner */
+	uint32_t limit; /* of others, if not ours and not in the mark */
+	uint32_t counts; /* the valid limit */
 	int again;      /* the mark is wrong, or ends too soon */
 	int tried;      /* how many slots, from the first on */
-	int most;       /* slots, by their limit or by ours ... */
-	uint32_t their_limit; /* ... that of the mark */
+	int most;       /* slots to look at */
+	uint32_t their_limit; /* the mark's, while the mark is corrected */
 	struct memc_op own, mark;
 	uint32_t got, add; /* of several: so many slots, by this add */
 	int missed;        /* ... another client has a slot of these */
@@ -150,6 +153,7 @@ struct memc_job {
 	memc_then *over;   /* several permits: the round, or the storing, is
 			    * over ... */
 	memc_then *again;  /* ... the round is to begin anew */
+	memc_then *counted; /* the valid limit is known */
 
 	/* The request: `stats`, the operations, the gets of the places from
 	 * `from` to below `to`, and a line more. */
@@ -188,6 +192,7 @@ struct memc_job {
 	int more;            /* a sweep: an item changed meanwhile */
 	uint32_t dropped;    /* ... so many of the granted items are removed */
 	uint64_t last;       /* a break: an item with a larger token stays */
+	uint32_t limit;      /* an inspection: the mark's; 0: no mark */
 	struct memc_seen *seen;
 	struct memc_own *own;
 	struct memc_found *found;
@@ -229,8 +234,9 @@ void dlki_memc_job_send(struct memc_store *s, struct memc_job *job,
 void dlki_memc_job_confirm(struct memc_store *s, struct memc_job *job,
 			   struct dlki_op *op, memc_then *then);
 
-/* Get the items from place `first` to below `end`, a request after the other;
- * each() sees every get. */
+/* Get the items from place `first` to below `end`, a request after the other,
+ * or of a semaphore to the end of the slots by the mark, if the survey gets the
+ * mark; each() sees every get. */
 void dlki_memc_job_survey(struct memc_store *s, struct memc_job *job,
 			  struct dlki_op *op, int first, int end,
 			  memc_then *after);
@@ -273,11 +279,17 @@ typedef void memc_submit_fn(struct memc_store *s, struct dlki_op *op);
 
 memc_submit_fn dlki_memc_store_attempt, dlki_memc_store_renew,
 	dlki_memc_store_release, dlki_memc_store_watch, dlki_memc_store_revoke,
-	dlki_memc_store_break, dlki_memc_store_inspect;
+	dlki_memc_store_break, dlki_memc_store_inspect, dlki_memc_store_resize;
 
-/* Carry out parts of verbs: take a slot; take several, having got the slots;
+/* Carry out parts of verbs: get the mark, the gate and the slots, into
+ * job->seen, then call `after`; find the valid limit for an attempt, then
+ * call job->counted; take a slot; take several, having got the slots;
  * renew several; remove all items of the claim, or, to break the lock, of all,
  * then call job->swept; leave a wish for `owner`. */
+void dlki_memc_see(struct memc_store *s, struct memc_job *job,
+		   struct dlki_op *op, memc_then *after);
+void dlki_memc_count(struct memc_store *s, struct memc_job *job,
+		     struct dlki_op *op);
 void dlki_memc_enter_slot(struct memc_store *s, struct memc_job *job,
 			  struct dlki_op *op);
 void dlki_memc_enter_several(struct memc_store *s, struct memc_job *job,

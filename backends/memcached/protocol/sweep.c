@@ -12,6 +12,8 @@ static int is_meant(const struct memc_job *job, const struct memc_op *op)
 {
 	if (job->verb != DLKI_BREAK)
 		return op->answer == MEMC_MINE;
+	if (op->slot == MEMC_MARK)
+		return 0;
 	return op->answer != MEMC_MISSING && op->item.token <= job->last;
 }
 
@@ -93,10 +95,13 @@ static void sweep_part(struct memc_store *s, struct memc_job *job,
 
 /* Return the first place where the job may find items to remove.  A claim has
  * items at the gate only, or in the slots only; a claim of several permits may
- * have both, and gives up the gate with the release. */
+ * have both, and gives up the gate with the release.  The break of a semaphore
+ * gets the mark first, which says where the slots end. */
 static int first_place(const struct memc_job *job,
 		       const struct dlk_request *request)
 {
+	if (job->verb == DLKI_BREAK && request->kind == DLK_SEMAPHORE)
+		return MEMC_MARK;
 	if (job->verb == DLKI_BREAK || request->mode == DLK_EXCLUSIVE)
 		return MEMC_GATE;
 	return job->verb == DLKI_RELEASE && dlki_memc_several(request) ?
@@ -104,17 +109,24 @@ static int first_place(const struct memc_job *job,
 		       0;
 }
 
+static int last_place(const struct memc_job *job, const struct dlki_op *op)
+{
+	const struct memc_asked *asked = dlki_memc_asked(op);
+	int slots = dlki_memc_slots(op->request);
+
+	if (job->verb == DLKI_BREAK)
+		return slots;
+	if (op->request->mode == DLK_EXCLUSIVE)
+		return 0;
+	return slots < asked->claim.most ? asked->claim.most : slots;
+}
+
 void dlki_memc_sweep(struct memc_store *s, struct memc_job *job,
 		     struct dlki_op *op)
 {
-	const struct dlk_request *request = op->request;
-	int owns = job->verb != DLKI_BREAK;
-
 	job->more = 0;
 	job->each = note_if_meant;
-	job->next_place = first_place(job, request);
-	job->places_end = owns && request->mode == DLK_EXCLUSIVE ?
-				  0 :
-				  dlki_memc_slots(request);
+	job->next_place = first_place(job, op->request);
+	job->places_end = last_place(job, op);
 	sweep_part(s, job, op);
 }

@@ -95,6 +95,9 @@ struct memc_pauses dlki_memc_uri_pauses(const struct dlk_uri *uri,
 #define MEMC_TOO_MANY                                                          \
 	"semaphore '%.100s': at most %d permits in memcached, not %u"
 
+/* Name, permits, permits asked for. */
+#define MEMC_TOO_FEW "semaphore '%.100s' has only %u permits, not %u"
+
 /* Name, their permits, our permits. */
 #define MEMC_OTHER_LIMIT "semaphore '%.100s' has %u permits, not %u"
 

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Another number of permits, in the mark and in the items of the holders. */
+#include "support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/memcached/protocol/limit.h"
+
+#define MARK "sns.m"
+#define OWNER "0123456789abcdef0123456789abcdef"
+
+static dlock_lock *permits(dlock_client *c, uint32_t n)
+{
+	dlock_lock *l = NULL;
+
+	CHECK_OK(dlock_semaphore_new(&l, c, "s", n));
+	return l;
+}
+
+static void resize(dlock_lock *l, uint32_t n)
+{
+	CHECK_OK(dlock_semaphore_resize(l, n, patience_ms()));
+}
+
+static void has(dlock_lock *l, uint32_t limit, uint32_t held)
+{
+	struct dlock_permits n = { .size = sizeof(n) };
+
+	CHECK_OK(dlock_semaphore_permits(l, &n, patience_ms()));
+	CHECK_INT(n.limit, ==, limit);
+	CHECK_INT(n.held, ==, held);
+}
+
+/* Return the limit that an item says; 0: there is no item. */
+static uint32_t limit_of(const struct scene *s, const char *key)
+{
+	char reply[512] = "";
+	const char *at;
+
+	CHECK_INT(lab_memcached_do(s->server, reply, sizeof(reply),
+				   with_key(s, "get %s", key)),
+		  ==, 0);
+	at = strstr(reply, "dlock1 ");
+	for (int i = 0; at && i < 3; i++)
+		at = strchr(at + 1, ' ');
+	return at ? (uint32_t)strtoul(at, NULL, 10) : 0;
+}
+
+static void drop_mark(const struct scene *s)
+{
+	CHECK_INT(lab_memcached_do(s->server, NULL, 0,
+				   with_key(s, "delete %s", MARK)),
+		  ==, 0);
+}
+
+/* Take the number back, as a client of an earlier version does. */
+static void put_mark(const struct scene *s, int limit)
+{
+	char text[100], command[200];
+
+	snprintf(text, sizeof(text), "dlock1 " OWNER " 0.1 %d 9999", limit);
+	snprintf(command, sizeof(command), "set %%s 0 600 %zu\r\n%s",
+		 strlen(text), text);
+	CHECK_INT(lab_memcached_do(s->server, NULL, 0,
+				   with_key(s, command, MARK)),
+		  ==, 0);
+}
+
+/* ---- The mark is lost ---------------------------------------------------- */
+
+EITHER_WAY(memcached_resize, survives_the_mark)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_lock *one = permits(direct(&s, ""), 1);
+	dlock_lock *seven = permits(direct(&s, ""), 7);
+	dlock_hold *a = take(one), *b, *c;
+
+	resize(one, 3);
+	b = take(seven);
+	drop_mark(&s);
+	has(seven, 3, 2);
+	c = take(seven);
+	ask(one, 0, DLOCK_EBUSY);
+	ask(seven, 0, DLOCK_EBUSY);
+	drop_mark(&s);
+	resize(one, 2);
+	has(seven, 2, 3);
+	give(a);
+	ask(seven, 0, DLOCK_EBUSY);
+	give(b);
+	give(take(seven));
+	give(c);
+	dlock_lock_free(one);
+	dlock_lock_free(seven);
+	scene_end(&s);
+}
+
+/* The holders from before know the number as well, once they are renewed. */
+EITHER_WAY(memcached_resize, is_known_to_all_holders)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *c = direct(&s, "ttl=3s");
+	dlock_lock *three = permits(c, 3);
+	dlock_lock *seven = permits(direct(&s, ""), 7);
+	dlock_hold *a = take(three), *b;
+
+	resize(three, 2);
+	CHECK_INT(limit_of(&s, "sns.0"), ==, 3);
+	EVENTUALLY(limit_of(&s, "sns.0") == dlki_memc_limit_set(2, 3));
+	drop_mark(&s);
+	EVENTUALLY(limit_of(&s, MARK) == dlki_memc_limit_set(2, 3));
+	put_mark(&s, 3);
+	ask(three, 0, DLOCK_EBUSY);
+	EVENTUALLY(limit_of(&s, MARK) == dlki_memc_limit_set(2, 3));
+	b = take(seven);
+	ask(three, 0, DLOCK_EBUSY);
+	CHECK_OK(dlock_check(a));
+	give(a);
+	give(b);
+	/* Without a holder, the number is the next user's. */
+	has(seven, 7, 0);
+	b = take(three);
+	CHECK_INT(limit_of(&s, MARK), ==, 3);
+	give(b);
+	dlock_lock_free(three);
+	dlock_lock_free(seven);
+	scene_end(&s);
+}
+
+/* The operator's lease is shorter than the holder's. */
+EITHER_WAY(memcached_resize, keeps_the_life_of_the_mark)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_lock *l = permits(direct(&s, "ttl=400s"), 2);
+	dlock_lock *quick = permits(direct(&s, "ttl=3s"), 2);
+	dlock_hold *h = take(l);
+
+	CHECK_INT(mark_left_s(&s, MARK), >=, 1190);
+	resize(quick, 3);
+	CHECK_INT(mark_left_s(&s, MARK), >=, 1180);
+	give(h);
+	dlock_lock_free(l);
+	dlock_lock_free(quick);
+	scene_end(&s);
+}
+
+EITHER_WAY(memcached_resize, leaves_a_foreign_mark)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_lock *l = permits(direct(&s, ""), 2);
+	dlock_hold *h = take(l);
+
+	CHECK_INT(lab_memcached_do(s.server, NULL, 0,
+				   with_key(&s, "set %s 0 0 5\r\nhello", MARK)),
+		  ==, 0);
+	CHECK_RC(dlock_semaphore_resize(l, 3, patience_ms()), DLOCK_EPROTO);
+	CHECK_TEXT(dlock_errmsg(), key_of(&s, MARK));
+	CHECK_RC(dlock_semaphore_resize(l, 1025, 0), DLOCK_ENOTSUP);
+	CHECK_TEXT(dlock_errmsg(), "at most 1024 permits");
+	give(h);
+	dlock_lock_free(l);
+	scene_end(&s);
+}
+
+/* ---- Slots beyond the handle's ------------------------------------------- */
+
+/* The first two slots are free, the next two are held. */
+EITHER_WAY(memcached_resize, counts_the_slots_beyond)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_lock *l = permits(direct(&s, ""), 2);
+	dlock_lock *other = permits(direct(&s, ""), 2);
+	dlock_hold *h[4];
+
+	h[0] = take(l);
+	resize(l, 4);
+	for (int i = 1; i < 4; i++)
+		h[i] = take(l);
+	resize(l, 2);
+	give(h[0]);
+	ask(other, 0, DLOCK_EBUSY);
+	give(h[1]);
+	ask(other, 0, DLOCK_EBUSY);
+	has(other, 2, 2);
+	give(h[2]);
+	h[0] = take(other);
+	ask(l, 0, DLOCK_EBUSY);
+	give(h[0]);
+	give(h[3]);
+	dlock_lock_free(l);
+	dlock_lock_free(other);
+	scene_end(&s);
+}
+
+static dlock_hold *take_two(dlock_lock *l)
+{
+	dlock_acquire_options o = DLOCK_ACQUIRE_OPTIONS_INIT;
+	dlock_hold *h = NULL;
+
+	o.permits = 2;
+	o.timeout_ms = patience_ms();
+	CHECK_OK(dlock_acquire_opts(l, &o, &h));
+	return h;
+}
+
+EITHER_WAY(memcached_resize, finds_the_items_beyond)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_client *c = direct(&s, "ttl=3s");
+	dlock_lock *two = permits(c, 2);
+	dlock_lock *other = permits(direct(&s, "ttl=3s"), 2);
+	dlock_hold *a = take(other), *b = take(other), *several, *last;
+
+	resize(two, 5);
+	several = take_two(two);
+	last = take(two);
+	has(other, 5, 5);
+	ALL_ALONG(dlock_ttl_ms(c) + 300, dlock_check(several) == DLOCK_OK &&
+						 dlock_check(last) == DLOCK_OK);
+	give(several);
+	has(other, 5, 3);
+	CHECK_OK(dlock_break(other, patience_ms()));
+	has(two, 2, 0);
+	CHECK_RC(dlock_release(last), DLOCK_ELOST);
+	CHECK_RC(dlock_release(a), DLOCK_ELOST);
+	CHECK_RC(dlock_release(b), DLOCK_ELOST);
+	dlock_lock_free(two);
+	dlock_lock_free(other);
+	scene_end(&s);
+}
+
+/* Count the gets of an acquire and a release. */
+static uint64_t gets_of_a_pair(const struct scene *s, dlock_lock *l)
+{
+	uint64_t before = stat_of(s, "STAT cmd_get ");
+
+	give(take(l));
+	return stat_of(s, "STAT cmd_get ") - before;
+}
+
+/* Once the slots beyond are empty, clients get them no longer. */
+EITHER_WAY(memcached_resize, gets_empty_slots_once)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_lock *l = permits(direct(&s, ""), 2);
+	dlock_hold *h = take(l);
+	uint64_t usual = gets_of_a_pair(&s, l);
+
+	resize(l, 900);
+	CHECK_INT(gets_of_a_pair(&s, l), >=, 900);
+	resize(l, 2);
+	CHECK_INT(gets_of_a_pair(&s, l), >=, 900);
+	CHECK_INT(gets_of_a_pair(&s, permits(direct(&s, ""), 2)), ==, usual);
+	give(h);
+	dlock_lock_free(l);
+	scene_end(&s);
+}
+
+/* ---- Meanwhile ----------------------------------------------------------- */
+
+/* Make it four, and take some. */
+static void fill(dlock_lock *l, dlock_hold *h[4], int n)
+{
+	resize(l, 4);
+	for (int i = 0; i < n; i++)
+		h[i] = take(l);
+}
+
+/* Have a waiter get the slots before `meanwhile`, and take one afterwards. */
+static void wait_meanwhile(const struct scene *s, dlock_lock *l,
+			   dlock_hold *h[4],
+			   void (*meanwhile)(dlock_lock *l, dlock_hold *h[4]))
+{
+	dlock_client *c = by_proxy(s, "ask=20s");
+	struct waiter w;
+
+	give(take(mutex(c, "y")));
+	lab_proxy_hold(s->proxy, "add ");
+	waiter_start(&w, permits(c, 2), 0);
+	CHECK_INT(lab_proxy_wait(s->proxy, LAB_HELD, 1, patience_ms()), ==, 0);
+	meanwhile(l, h);
+	lab_proxy_deliver(s->proxy);
+	CHECK_RC(waiter_join(&w), DLOCK_EBUSY);
+	dlock_lock_free(w.lock);
+}
+
+static void make_it_one(dlock_lock *l, dlock_hold *h[4])
+{
+	(void)h;
+	resize(l, 1);
+}
+
+EITHER_WAY(memcached_resize, is_seen_after_the_slots)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_lock *l = permits(direct(&s, ""), 2);
+	dlock_hold *h = take(l);
+
+	wait_meanwhile(&s, l, NULL, make_it_one);
+	give(h);
+	dlock_lock_free(l);
+	scene_end(&s);
+}
+
+/* The first slot is free, the others are held. */
+static void make_it_four_and_two(dlock_lock *l, dlock_hold *h[4])
+{
+	fill(l, h, 3);
+	give(h[0]);
+	resize(l, 2);
+}
+
+/* The number is as before, and holders have come in by the other number. */
+EITHER_WAY(memcached_resize, is_seen_though_undone)
+{
+	struct scene s = scene_new(protocol, NULL);
+	dlock_lock *l = permits(direct(&s, ""), 2);
+	dlock_hold *first = take(l), *h[4];
+
+	fill(l, h, 3);
+	give(first);
+	give(h[0]);
+	give(h[1]);
+	resize(l, 2);
+	first = h[2];
+	wait_meanwhile(&s, l, h, make_it_four_and_two);
+	has(l, 2, 3);
+	give(first);
+	give(h[1]);
+	give(h[2]);
+	dlock_lock_free(l);
+	scene_end(&s);
+}
