@@ -182,6 +182,11 @@ static void submit_some(void)
 	requests[2].limit = 3;
 	*op = (struct dlki_op){ .claim = claim };
 	op->request = &requests[(size_t)((char *)claim - claims[0]) / 512 % 3];
+	if (verb == DLKI_BREAK && op->request == &requests[2] &&
+	    submitted[i] % 2 == 0) {
+		verb = DLKI_RESIZE;
+		op->claim = NULL;
+	}
 	op->is_last = chance(2) == 0;
 	op->deadline = chance(4) ? DLK_FOREVER :
 				   rig.world.clock + chance(60) * DLK_MS;
