@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "sim/world/net.h"
+#include "sim/world/timer.h"
 
 static void fault(struct sim_judge *j, int lock, const struct sim_hold *a,
 		  const char *what)

@@ -10,6 +10,7 @@
 #include "sim/base/memory.h"
 #include "sim/client.h"
 #include "sim/strike.h"
+#include "sim/world/timer.h"
 
 /* RECOVERY_MS: until a client knows that a connection is dead, and has another;
  * LINGER_MS: so long the store keeps a token, or a queue without waiters, and a

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <netdb.h>
 
+#include "sim/world/timer.h"
+
 static const int64_t ms = 1000000;
 
 static struct sim_server *master(const struct sim_strikes *s)

@@ -83,15 +83,6 @@ void sim_net_heal(struct sim_net *n)
 	sim_net_note(n, "the weather is over");
 }
 
-struct sim_memc_time sim_server_time(const struct sim_net *n,
-				     const struct sim_server *s)
-{
-	return (struct sim_memc_time){
-		.up_us = s->up_us + n->now / US - s->slept_us,
-		.wall_us = s->wall_us + n->now / US,
-	};
-}
-
 /* ---- The client's end ---------------------------------------------------- */
 
 static size_t free_number(struct sim_net *n)

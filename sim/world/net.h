@@ -142,8 +142,4 @@ void sim_net_step(struct sim_net *n);
 /* End all faults: stopped streams go on, and late bytes arrive. */
 void sim_net_heal(struct sim_net *n);
 
-/* A server's clocks. */
-struct sim_memc_time sim_server_time(const struct sim_net *n,
-				     const struct sim_server *s);
-
 #endif

@@ -3,6 +3,15 @@
 
 enum { US = 1000 };
 
+struct sim_memc_time sim_server_time(const struct sim_net *n,
+				     const struct sim_server *s)
+{
+	return (struct sim_memc_time){
+		.up_us = s->up_us + n->now / US - s->slept_us,
+		.wall_us = s->wall_us + n->now / US,
+	};
+}
+
 int64_t sim_timer_due(const struct sim_server *s)
 {
 	int64_t at_us = sim_model_due(s->model);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The timer of a model memcached, which counts the seconds. */
+/* A server's clocks, and the timer with which memcached counts seconds. */
 #ifndef DLOCK_SIM_TIMER_H
 #define DLOCK_SIM_TIMER_H
 
 #include "sim/world/net.h"
+
+struct sim_memc_time sim_server_time(const struct sim_net *n,
+				     const struct sim_server *s);
 
 /* When does the timer ring?  SIM_NEVER: the model has no timer. */
 int64_t sim_timer_due(const struct sim_server *s);
