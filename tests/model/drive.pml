@@ -10,7 +10,8 @@
  * to look, or until it attends the set, which is ready.  A section under the
  * engine's mutex is an atomic step here.  A leader with a request in flight may
  * wait in a read of the connection instead, which hears no kick.  A wake that is due behind the mutex is a
- * signal: the thread that is woken runs later in either case.
+ * signal: the thread that is woken runs later in either case.  A wait
+ * whose condition stays true is a part of the step behind.
  *
  * Proved: each patient waiter ends, the op without a waiter ends, and dlock-loop
  * calls no more when it is told so.  A thread asleep for ever is an
@@ -198,11 +199,11 @@ active [N] proctype waiter()
 	do
 	:: round == ROUNDS -> break
 	:: else ->
-		if
-		:: patient = true
-		:: patient = false
-		fi;
 		atomic {
+			if
+			:: patient = true
+			:: patient = false
+			fi;
 			connect();
 			done[_pid] = false;
 			signalled[_pid] = false;
@@ -260,18 +261,18 @@ leads:
 			goto again
 		};
 awaits:
-		if
-		:: nempty(wire) || gone -> skip
+		atomic {
+			if
+			:: nempty(wire) || gone -> skip
 #ifndef BREAK_AWAIT
-		:: slow = true /* the time is over */
+			:: slow = true /* the time is over */
 #endif
-		fi;
-		atomic { dispatch(); goto again };
+			fi;
+			dispatch();
+			goto again
+		};
 follows:
-		if
-		:: signalled[_pid] -> goto again
-		:: !patient -> goto again
-		fi;
+		atomic { signalled[_pid] || !patient -> goto again };
 leave:
 #ifdef BREAK_CALLBACK
 		lone_done;
@@ -306,10 +307,10 @@ leave:
 			/* Nobody waits: what ends the op now is all one. */
 			done[_pid] = true
 		};
-		/* The callback. */
-		lone_done;
-		/* An op that was given up ends without us. */
+		/* Behind the callback an op that was given up ends without
+		 * us. */
 		atomic {
+			lone_done;
 			flight[_pid] = false;
 			owed[_pid] = false;
 			patient = false;

@@ -17,6 +17,9 @@
  * be any other's, too.  So the key names the run that the client believes to
  * talk to, which may be over: something between may keep its connection.
  *
+ * Dead clients are alike, and so are the items of dead clients (DEAD): a state
+ * does not tell which client died.
+ *
  * Proved: promises that conflict never overlap; a release never removes what is
  * another's; when all are gone, nothing is left.  Each BREAK_ below takes one
  * precaution away, and must be found out.
@@ -48,11 +51,13 @@
 #define PLACES 3
 #endif
 
-/* What the server has: owners 1 to N, 0 for no item; by places, and these by
- * runs. */
+#define DEAD (N + 1)
+
+/* What the server has: owners 1 to N or DEAD, 0 for no item; by places, and
+ * these by runs. */
 byte owner[2 * PLACES];
 bool mark[2];      /* by runs */
-bool relies[N + 1]; /* a reader that came in by the mark */
+bool relies[DEAD + 1]; /* a reader that came in by the mark */
 bool life; /* of the server: before the restart or after */
 #ifdef BREAK_KEY
 #define KEY(run, at) (at)
@@ -62,8 +67,9 @@ bool life; /* of the server: before the restart or after */
 
 /* What the clients believe, by their own clocks. */
 byte writers, holders;
-bool writes[N + 1], holds[N + 1];
-bool late[N + 1]; /* the lease of what was asked for is over already */
+bool writes[DEAD + 1], holds[DEAD + 1];
+bool asks[DEAD + 1]; /* and has no promise yet, */
+bool late[DEAD + 1]; /* ... and the lease of what was asked for is over */
 byte gone;
 
 inline end_promise(who)
@@ -78,18 +84,40 @@ inline end_promise(who)
 	fi
 }
 
-inline add(at)
+inline asks_no_more()
 {
-	atomic {
-		if
-		:: owner[KEY(my_life, at)] == 0 ->
-			owner[KEY(my_life, at)] = me;
-			mine = at;
-			born = life;
-			got = true
-		:: else -> got = false
-		fi
-	}
+	asks[me] = false;
+	late[me] = false
+}
+
+/* End the lease of a claim that the client has or asks for. */
+inline end_lease(who)
+{
+	end_promise(who);
+	late[who] = asks[who]
+}
+
+#define HAS(at) (owner[KEY(my_life, at)] != 0)
+
+/* Take a free place.  The client may die at once. */
+inline take(at)
+{
+	owner[KEY(my_life, at)] = me;
+	mine = at;
+	born = life;
+	if
+	:: true
+	:: goto dead
+	fi
+}
+
+/* End the round. */
+inline over()
+{
+	if
+	:: round == ROUNDS -> goto dead
+	:: else -> goto next
+	fi
 }
 
 /* Remove the item that we know.  Where the run is over, and so the item gone, the
@@ -97,6 +125,8 @@ inline add(at)
 inline drop()
 {
 	atomic {
+		asks_no_more();
+		relies[me] = false;
 		if
 #ifdef BREAK_RELEASE
 		:: owner[KEY(my_life, mine)] != 0 ->
@@ -110,7 +140,8 @@ inline drop()
 		:: owner[KEY(my_life, mine)] == me && born == life ->
 			owner[KEY(my_life, mine)] = 0
 		:: else
-		fi
+		fi;
+		over()
 	}
 }
 
@@ -121,8 +152,8 @@ inline swap()
 		if
 		:: owner[KEY(my_life, mine)] == me && born == life ->
 			late[me] = false;
-			got = true
-		:: else -> got = false
+			goto look
+		:: else -> over()
 		fi
 	}
 }
@@ -146,13 +177,12 @@ inline grant(exclusive)
 	atomic {
 		if
 #ifndef BREAK_LATE
-		:: late[me] -> got = false
+		:: late[me] -> goto leave
 #endif
 #ifndef BREAK_RUN
-		:: my_life != life -> got = false
+		:: my_life != life -> goto leave
 #endif
 		:: else ->
-			got = true;
 			holds[me] = true;
 			holders++;
 			if
@@ -164,25 +194,19 @@ inline grant(exclusive)
 #else
 			assert(writers == 0 || holders == 1)
 #endif
-		fi
+		fi;
+		asks_no_more();
+		goto works
 	}
-}
-
-inline hold_and_release()
-{
-	skip; /* here it works, or dies */
-	if
-	:: true
-	:: true -> atomic { end_promise(me) }; goto dead
-	fi;
-	atomic { end_promise(me) };
-	drop()
 }
 
 active [N] proctype client()
 {
-	byte me = _pid + 1, mine, at, round, seen;
-	bool got, again, marked, my_life, born;
+	byte me = _pid + 1, mine, at, round;
+	bool seen, again, marked, my_life, born;
+#ifdef BREAK_COUNT
+	byte items;
+#endif
 
 next:
 	atomic {
@@ -193,44 +217,42 @@ next:
 		:: my_life = false /* the connection is an old one */
 		fi;
 		mine = GATE;
-		at = 0;
-		seen = 0;
-		got = false;
+		at = 1;
+		seen = false;
 		again = false;
 		marked = false;
 		relies[me] = false;
 		late[me] = false;
+		asks[me] = true;
+		round++;
 		if
-		:: round == ROUNDS -> goto dead
-		:: else -> round++
+#ifdef SEMAPHORE
+		:: goto permit
+#else
+		:: me != 2 -> goto write
+		:: me != 1 -> goto read
+#endif
 		fi
 	};
-#ifdef SEMAPHORE
-	goto permit;
-#else
-	if
-	:: me != 2 -> goto write
-	:: me != 1 -> goto read
-	fi;
-#endif
 
 write:
 #ifdef BREAK_WRITER
-	if
-	:: owner[KEY(my_life, 1)] != 0 || owner[KEY(my_life, 2)] != 0 ->
-		goto next
-	:: else
-	fi;
+	atomic {
+		if
+		:: HAS(1) || HAS(2) -> over()
+		:: else
+		fi
+	};
 #endif
 #ifdef BREAK_MARK
 	marked = mark[MARK(my_life)];
 #endif
-	add(GATE);
-	if
-	:: !got -> goto next
-	:: got
-	:: got -> goto dead
-	fi;
+	atomic {
+		if
+		:: HAS(GATE) -> over()
+		:: else -> take(GATE)
+		fi
+	};
 #ifndef BREAK_MARK
 	marked = mark[MARK(my_life)];
 #endif
@@ -238,80 +260,65 @@ write:
 	:: !marked -> goto enter
 	:: else
 	fi;
-wait:
+look:
 #ifndef BREAK_WRITER
-	seen = 0;
-	if
-	:: owner[KEY(my_life, 1)] != 0 -> seen = 1
-	:: else
-	fi;
-	if
-	:: owner[KEY(my_life, 2)] != 0 -> seen = 1
-	:: else
-	fi;
-	if
-	:: seen == 0
-	:: seen > 0 -> drop(); goto next /* its time is up */
-	:: seen > 0 && !again ->
-		again = true; /* once, to end */
-		swap();
+	seen = HAS(1);
+	atomic {
+		seen = seen || HAS(2);
 		if
-		:: got -> goto wait
-		:: else -> goto next
+		:: !seen -> goto enter
+		:: seen -> goto leave /* the time is up */
+		:: seen && !again -> again = true /* once, to end */
 		fi
-	fi;
+	};
+	swap();
 #endif
 enter:
 	grant(true);
-	if
-	:: got -> hold_and_release()
-	:: else -> drop()
-	fi;
-	goto next;
 
 read:
-	if
-	:: owner[KEY(my_life, GATE)] != 0 -> goto next
-	:: else
-	fi;
+	atomic {
+		if
+		:: HAS(GATE) -> over()
+		:: else
+		fi
+	};
 #ifndef BREAK_ORDER
 	make_mark();
 #endif
 permit:
-	at = 1;
 #ifdef BREAK_COUNT
-	seen = 0;
+	items = 0;
 	do
 	:: at < PLACES ->
 		if
-		:: owner[KEY(my_life, at)] != 0 -> seen++
+		:: HAS(at) -> items++
 		:: else
 		fi;
 		at++
 	:: else -> break
 	od;
-	if
-	:: seen >= LIMIT -> goto next
-	:: else
-	fi;
-	at = me;
+	atomic {
+		if
+		:: items >= LIMIT -> over()
+		:: else -> at = me
+		fi
+	};
 #endif
 	do
-	:: at < PLACES ->
-		add(at);
+	:: atomic { !HAS(at) -> take(at); break }
+	:: atomic {
+		HAS(at) ->
+		at++;
 		if
-		:: got -> break
-		:: else -> at++
+		:: at == PLACES -> over()
+		:: else
 		fi
-	:: else -> goto next
+	}
 	od;
-	if
-	:: true
-	:: goto dead
-	fi;
 #if !defined(SEMAPHORE) && !defined(BREAK_READER)
 	if
-	:: owner[KEY(my_life, GATE)] != 0 -> drop(); goto next
+	:: HAS(GATE) -> goto leave
 	:: else
 	fi;
 #endif
@@ -319,23 +326,37 @@ permit:
 	make_mark();
 #endif
 	grant(false);
-	if
-	:: got -> hold_and_release()
-	:: else -> drop()
-	fi;
-	goto next;
+
+works:
+	/* Release, or die. */
+	atomic {
+		end_promise(me);
+		if
+		:: relies[me] = false
+		:: goto dead
+		fi
+	};
+leave:
+	drop();
 
 dead:
 	atomic {
 		mine = 0;
-		at = 0;
-		seen = 0;
-		got = false;
+		seen = false;
 		again = false;
 		marked = false;
 		relies[me] = false;
+		asks_no_more();
 		my_life = 0;
 		born = 0;
+		at = 0;
+		do
+		:: at == 2 * PLACES -> break
+		:: at < 2 * PLACES && owner[at] == me -> owner[at] = DEAD; at++
+		:: at < 2 * PLACES && owner[at] != me -> at++
+		od;
+		at = 0;
+		round = 0;
 		gone++
 	}
 }
@@ -347,10 +368,11 @@ inline run_out(at)
 		owner[at] != 0;
 		if
 		:: (at) / PLACES == life || KEY(1, 0) == 0 ->
-#ifndef BREAK_LEASE
-			end_promise(owner[at]);
+#ifdef BREAK_LEASE
+			late[owner[at]] = asks[owner[at]]
+#else
+			end_lease(owner[at])
 #endif
-			late[owner[at]] = true
 		:: else /* nobody believes to have it */
 		fi;
 		owner[at] = 0
@@ -368,8 +390,7 @@ inline run_out_mark(its)
 		:: who > N -> break
 		:: who <= N && relies[who] &&
 		   (its == life || MARK(1) == 0) ->
-			end_promise(who);
-			late[who] = true;
+			end_lease(who);
 			relies[who] = false;
 			who++
 		:: else -> who++
@@ -405,9 +426,7 @@ active proctype restart()
 {
 	byte who = 1;
 
-	if
-	:: true
-	:: atomic {
+end:	atomic { gone < N ->
 		owner[0] = 0;
 		owner[1] = 0;
 		owner[2] = 0;
@@ -415,11 +434,10 @@ active proctype restart()
 		mark[0] = false;
 		life = true;
 		do
-		:: who <= N -> end_promise(who); late[who] = true; who++
+		:: who <= N -> end_lease(who); who++
 		:: else -> break
 		od
 	}
-	fi
 }
 
 active proctype nothing_is_left()

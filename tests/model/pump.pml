@@ -80,12 +80,14 @@ active [N] proctype waiter()
 	do
 	:: round == ROUNDS -> break
 	:: else ->
-		if
-		:: patient = true
-		:: patient = false
-		fi;
-		woken[_pid] = false;
-		owed[_pid] = true;
+		atomic {
+			if
+			:: patient = true
+			:: patient = false
+			fi;
+			woken[_pid] = false;
+			owed[_pid] = true
+		}
 again:
 		if
 #ifdef BREAK_LATE

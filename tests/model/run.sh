@@ -3,7 +3,8 @@
 # run.sh MODEL.pml - check a Promela model and its broken variants with spin.
 #
 # Each check below is a set of definitions; after "ok" no error may be found,
-# after "broken" one must be.  $CC compiles the verifiers.
+# after "broken" one must be.  $CC compiles the verifiers, but clang those of
+# broken variants, if it is there: it takes half the time.
 set -u
 
 model=$(realpath "$1") || exit 1
@@ -15,18 +16,22 @@ dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
 failed=0
+quick=${CC:-cc}
+command -v clang > /dev/null && quick=clang
+# Most errors are found early by a search that begins with the first process.
+order=-DREVERSE
 
 check() {
 	want=$1
 	shift
 	# To compile a verifier well takes longer than most errors to find, and
 	# -O2 takes longer than it saves.
-	optimise=-Og table=-w24
-	[ "$want" = ok ] || optimise=-O0 table=-w20
+	how="${CC:-cc} -Og" table=-w24
+	[ "$want" = ok ] || how="$quick -O0 $order" table=-w20
 	rm -f pan pan.*
-	# shellcheck disable=SC2086 # spin takes one -D a word
+	# shellcheck disable=SC2086 # a word each
 	if ! spin -a "$@" "$model" > log 2>&1 ||
-		! "${CC:-cc}" $optimise -w -DSAFETY -DMEMLIM=4096 -DVECTORSZ=2048 \
+		! $how -w -DSAFETY -DMEMLIM=4096 -DVECTORSZ=2048 \
 			-o pan pan.c >> log 2>&1; then
 		cat log
 		failed=1
@@ -55,8 +60,11 @@ case $(basename "$model" .pml) in
 drive)
 	check ok
 	check ok -DROUNDS=2 -DCALM
-	for flaw in CHECK COUNTED TWICE WRONG SET OFF CANCEL CALLBACK LEAVE \
-		KEPT AWAIT; do
+	for flaw in COUNTED SET OFF CALLBACK LEAVE; do
+		check broken -DBREAK_$flaw
+	done
+	order=
+	for flaw in CHECK TWICE WRONG CANCEL KEPT AWAIT; do
 		check broken -DBREAK_$flaw
 	done
 	;;

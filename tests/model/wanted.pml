@@ -9,6 +9,9 @@
  * kept claim ends only because somebody wants it, so that a word that is missing
  * is found out.  What A's mutex protects is an atomic step here.
  *
+ * Every token is counted from the largest token that a holder had, which is
+ * LARGEST: a state does not tell how many tokens came before.
+ *
  * Proved: never two holders; each token is larger than all before it; all
  * threads end, so that nobody sleeps on beside a lock that is free or kept.
  * Each BREAK_ below takes one precaution away, and must be found out.
@@ -33,17 +36,17 @@
 #define NONE 255
 #define A 0
 #define B 1
+#define LARGEST 16 /* the token of the last holder */
 
 mtype = { FREE, HELD, KEPT, GOING, UNWATCHED, BEGINS, WATCHED }
 
 /* The store. */
 byte owner = NONE;
-byte claim;             /* number of A's claim, the last one that was granted */
 bool waits[T + 1];      /* in its queue */
 bool store_wakes[T + 1];
 bool listened;          /* A's claim is watched */
-byte given;             /* no token up to this one is given any more */
-chan words = [4] of { byte }; /* to A: this claim is wanted */
+byte given = LARGEST;    /* no token up to this one is given any more */
+chan words = [4] of { bool }; /* to A: the claim is wanted; false: an earlier one */
 
 /* Client A, under its mutex. */
 mtype h = FREE;
@@ -53,15 +56,46 @@ bool wanted;
 bool parked[T], asked[T], passed[T], kicked[T], eligible[T];
 byte token, last;       /* of A's hold; of its range */
 
-byte inside, largest;   /* holders; the largest token that one had */
+byte inside;            /* holders */
 
 #define NOBODY_PARKED (!parked[0] && !parked[1])
 
+#define COUNTED_FROM(t, by) ((t) > (by) -> (t) - (by) : 0)
+
 inline enter(t)
 {
-	atomic { inside++; assert(inside == 1); assert(t > largest);
-		 largest = t }
+	atomic {
+		inside++;
+		assert(inside == 1);
+		assert(t > LARGEST);
+		by = t - LARGEST;
+		given = COUNTED_FROM(given, by);
+		last = COUNTED_FROM(last, by);
+		token = COUNTED_FROM(token, by);
+		by = 0
+	}
 	inside--
+}
+
+/* Words under way are about an earlier claim. */
+inline grant_to_A()
+{
+	owner = A;
+	by = len(words);
+	do
+	:: by > 0 -> words ? others; words ! false; by--
+	:: by == 0 -> break
+	od;
+	others = false;
+	given++;
+	token = given;
+	last = token
+}
+
+inline unpark(t)
+{
+	parked[t] = false;
+	eligible[t] = false
 }
 
 /* The owner is gone: wake somebody, if anybody waits. */
@@ -96,11 +130,16 @@ inline give_back()
 #else
 		given = token;
 #endif
+		token = 0;
+		last = 0;
 		store_release()
 	}
 	atomic {
 		if /* the next claim may be held by now */
-		:: h == GOING -> h = FREE
+		:: h == GOING ->
+			h = FREE;
+			watch = UNWATCHED;
+			wanted = false
 		:: else -> skip
 		fi;
 		kick()
@@ -147,151 +186,152 @@ inline ask_to_watch()
 
 proctype thread(byte me)
 {
-	byte round;
+	byte round, by;
 	bool patient, others, granted, watched_now;
 
-	do
-	:: round == ROUNDS -> break
-	:: else ->
+ended:
+	atomic {
 		if
-		:: patient = true
-		:: patient = false
+		:: round == ROUNDS -> goto out
+		:: round < ROUNDS -> patient = true
+		:: round < ROUNDS -> patient = false
 		fi;
+		round++
+	}
 again:
-		if
-		:: atomic { h == KEPT && token < last ->
-			h = HELD; token++; goto have }
-		:: atomic { h == HELD && watch == UNWATCHED && !busy &&
-			!asked[me] -> BEGIN_WATCH; goto watches }
-		:: atomic { h == HELD && !asked[me] &&
-			(watch == BEGINS || watch == WATCHED && !wanted) ->
-			parked[me] = true; kicked[me] = false;
-			eligible[me] = false; goto sleeps }
-		:: atomic { (h == FREE || h == GOING ||
-			h == KEPT && token == last ||
-			h == HELD && watch == UNWATCHED && busy ||
-			h == HELD && watch == WATCHED && wanted ||
-			h == HELD && asked[me]) -> skip }
-		fi;
+	if
+	:: atomic { h == KEPT && token < last ->
+		h = HELD; token++; goto have }
+	:: atomic { h == HELD && watch == UNWATCHED && !busy &&
+		!asked[me] -> BEGIN_WATCH; goto watches }
+	:: atomic { h == HELD && !asked[me] &&
+		(watch == BEGINS || watch == WATCHED && !wanted) ->
+		parked[me] = true; kicked[me] = false;
+		eligible[me] = false; goto sleeps }
+	:: atomic { (h == FREE || h == GOING ||
+		h == KEPT && token == last ||
+		h == HELD && watch == UNWATCHED && busy ||
+		h == HELD && watch == WATCHED && wanted ||
+		h == HELD && asked[me]) -> skip }
+	fi;
 asks:
-		asked[me] = true;
-		atomic {
-			if
-			:: owner == NONE ->
-				owner = A; claim++; granted = true;
-				listened = false; waits[me] = false;
-				given++; h = HELD; token = given; last = token;
-				watch = UNWATCHED; wanted = false
-			:: else ->
-				granted = false; waits[me] = true
-			fi;
-			store_wakes[me] = false
-		}
+	asked[me] = true;
+	atomic {
 		if
-		:: granted -> goto have
+		:: owner == NONE ->
+			grant_to_A(); granted = true;
+			listened = false; waits[me] = false; h = HELD;
+			watch = UNWATCHED; wanted = false
+		:: else ->
+			granted = false; waits[me] = true
+		fi;
+		store_wakes[me] = false;
+		if
+		:: granted -> granted = false; goto have
 		:: else -> skip
-		fi;
-		/* BUSY: is it what we keep? */
-		if
-		:: atomic { h == KEPT -> h = GOING; goto sweeps }
-		:: atomic { h != KEPT -> skip }
-		fi;
+		fi
+	}
+	/* BUSY: is it what we keep? */
+	if
+	:: atomic { h == KEPT -> h = GOING; goto sweeps }
+	:: atomic { h != KEPT -> skip }
+	fi;
 #ifdef BREAK_SLEEP
-		atomic { parked[me] = true; kicked[me] = false;
-			 eligible[me] = false }
+	atomic { parked[me] = true; kicked[me] = false;
+		 eligible[me] = false }
 #else
-		atomic {
-			if
-			:: h == KEPT -> goto asks
-			:: else -> parked[me] = true; kicked[me] = false;
-				   eligible[me] = false
-			fi
-		}
+	atomic {
+		if
+		:: h == KEPT -> goto asks
+		:: else -> parked[me] = true; kicked[me] = false;
+			   eligible[me] = false
+		fi
+	}
 #endif
 sleeps:
-		if
-		:: atomic { passed[me] -> passed[me] = false; goto have_passed }
-		:: atomic { !passed[me] && kicked[me] -> parked[me] = false;
-			kicked[me] = false; goto again }
-		:: atomic { !passed[me] && store_wakes[me] ->
-			parked[me] = false; goto asks }
-		:: atomic { !passed[me] && !patient ->
+	if
+	:: atomic { passed[me] -> passed[me] = false; goto have_passed }
+	:: atomic { !passed[me] && kicked[me] -> unpark(me);
+		kicked[me] = false; goto again }
+	:: atomic { !passed[me] && store_wakes[me] ->
+		unpark(me); goto asks }
+	:: atomic { !passed[me] && !patient ->
 #ifndef BREAK_GONE
-			parked[me] = false;
+		unpark(me);
 #endif
-			goto gives_up }
-		fi;
+		goto gives_up }
+	fi;
 sweeps:
-		give_back();
-		goto asks;
+	give_back();
+	goto asks;
 watches:
-		ask_to_watch();
-		goto again;
+	ask_to_watch();
+	goto again;
 gives_up:
-		/* A wake that it was given is the next one's. */
-		atomic {
-			waits[me] = false;
-			asked[me] = false;
-			if
-			:: store_wakes[me] && owner == NONE -> store_release()
-			:: else -> skip
-			fi;
-			store_wakes[me] = false;
-			kicked[me] = false
-		}
-		goto ended;
-have_passed:
-		/* What it had in the store goes. */
-		atomic { waits[me] = false; store_wakes[me] = false }
-have:
+	/* A wake that it was given is the next one's. */
+	atomic {
+		waits[me] = false;
 		asked[me] = false;
-		enter(token);
-		watched_now = false;
-release:
 		if
-		:: atomic { watch == WATCHED && IS_THERE(0) && MAY_HAVE(0) ->
-			parked[0] = false; passed[0] = true; token++;
-			goto ended }
-		:: atomic { watch == WATCHED && IS_THERE(1) && MAY_HAVE(1) ->
-			parked[1] = false; passed[1] = true; token++;
-			goto ended }
-#ifdef BREAK_PARKED
-		:: atomic { watch == WATCHED && !wanted && token < last ->
-#else
-		:: atomic { watch == WATCHED && !wanted && token < last &&
-			NOBODY_PARKED ->
-#endif
-			h = KEPT; goto ended }
-		:: atomic { watch == UNWATCHED && !busy && !watched_now ->
-			BEGIN_WATCH; watched_now = true; goto watches_held }
-		:: atomic { !busy && (watch == UNWATCHED || wanted ||
-			token == last) && !(IS_THERE(0) && MAY_HAVE(0)) &&
-			!(IS_THERE(1) && MAY_HAVE(1)) ->
-			h = GOING; goto goes }
+		:: store_wakes[me] && owner == NONE -> store_release()
+		:: else -> skip
 		fi;
+		store_wakes[me] = false;
+		kicked[me] = false
+	}
+	goto ended;
+have_passed:
+	/* What it had in the store goes. */
+	atomic { waits[me] = false; store_wakes[me] = false }
+have:
+	asked[me] = false;
+	enter(token);
+	watched_now = false;
+release:
+	if
+	:: atomic { watch == WATCHED && IS_THERE(0) && MAY_HAVE(0) ->
+		unpark(0); passed[0] = true; token++;
+		goto ended }
+	:: atomic { watch == WATCHED && IS_THERE(1) && MAY_HAVE(1) ->
+		unpark(1); passed[1] = true; token++;
+		goto ended }
+#ifdef BREAK_PARKED
+	:: atomic { watch == WATCHED && !wanted && token < last ->
+#else
+	:: atomic { watch == WATCHED && !wanted && token < last &&
+		NOBODY_PARKED ->
+#endif
+		h = KEPT; goto ended }
+	:: atomic { watch == UNWATCHED && !busy && !watched_now ->
+		BEGIN_WATCH; watched_now = true; goto watches_held }
+	:: atomic { !busy && (watch == UNWATCHED || wanted ||
+		token == last) && !(IS_THERE(0) && MAY_HAVE(0)) &&
+		!(IS_THERE(1) && MAY_HAVE(1)) ->
+		h = GOING; goto goes }
+	fi;
 watches_held:
-		ask_to_watch();
-		goto release;
+	ask_to_watch();
+	goto release;
 goes:
-		give_back();
-ended:
-		round++
-	od
+	give_back();
+	goto ended;
+out:	skip
 }
 
 /* The thread that takes in A's messages, and the one that cleans up. */
 active proctype hears()
 {
-	byte which;
+	bool which;
 
 end:	do
 	:: atomic { words ? which ->
 		if
-		:: which == claim && watch != UNWATCHED && !wanted ->
+		:: which && watch != UNWATCHED && !wanted ->
 			wanted = true;
 			eligible[0] = parked[0]; eligible[1] = parked[1]
 		:: else -> skip
-		fi }
+		fi;
+		which = false }
 	od
 }
 
@@ -305,7 +345,7 @@ end:	do
 /* Client B, which knows only the store. */
 proctype other()
 {
-	byte round, mine;
+	byte round, mine, by;
 	bool granted;
 
 	do
@@ -321,7 +361,7 @@ asks:
 			:: else ->
 				granted = false; waits[T] = true;
 				if
-				:: owner == A && listened -> words ! claim
+				:: owner == A && listened -> words ! true
 				:: else -> skip
 				fi
 			fi

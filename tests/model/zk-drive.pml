@@ -102,11 +102,11 @@ active [N] proctype caller()
 	do
 	:: round == ROUNDS -> break
 	:: else ->
-		if
-		:: patient = true
-		:: patient = false
-		fi;
 		atomic {
+			if
+			:: patient = true
+			:: patient = false
+			fi;
 			if
 			:: up -> request[_pid] = ASKED
 			:: !up -> skip
