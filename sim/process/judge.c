@@ -173,8 +173,11 @@ void sim_judge_granted(struct sim_name *name, enum sim_side side,
 /* A hold is lost for any cause, and a thread that stalled counts as one. */
 void sim_judge_fresh(const dlock_hold *hold, int64_t stalled)
 {
-	int64_t left_ms = dlock_remaining_ms(hold);
+	int64_t left_ms;
 
+	if (rules.fresh_ns == 0)
+		return;
+	left_ms = dlock_remaining_ms(hold);
 	if (sim_sched_stalled() == stalled && left_ms > 0 &&
 	    left_ms * SIM_MS < rules.fresh_ns)
 		sim_sched_fail("a new hold has %" PRId64 " ms left", left_ms);
