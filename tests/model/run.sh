@@ -116,6 +116,17 @@ zk-lease)
 	done
 	check broken -DSTOPS=2
 	;;
+zk-resize)
+	check ok
+	check ok -DOWN=2 -DFIRST_SET=1 -DSECOND_SET=3
+	for flaw in CARRIER ANY; do
+		check broken -DBREAK_$flaw
+	done
+	for flaw in GONE MARK FIRST REMOVE; do
+		check broken -DOWN=2 -DFIRST_SET=1 -DSECOND_SET=1 \
+			-DBREAK_$flaw
+	done
+	;;
 zk-tokens)
 	check ok
 	check ok -DROUNDS=1 -DTXNS=8
