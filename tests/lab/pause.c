@@ -15,9 +15,9 @@
 
 TestSuite(pause, .timeout = 60);
 
-static int until[2]; /* a pipe: its end ends the vfork */
+static int until[2]; /* a pipe: the child lives until the pipe is closed */
 
-/* No signal but SIGKILL reaches the thread before its child has ended. */
+/* No signal but SIGKILL reaches the thread before the child has ended. */
 static void *stay_in_kernel(void *arg)
 {
 	pid_t child = vfork();
@@ -46,7 +46,7 @@ static pid_t start_process(void)
 		pause();
 }
 
-/* How many threads are in the state, as /proc names it. */
+/* Count the threads in a state, by the letter of /proc. */
 static int count(pid_t pid, char wanted)
 {
 	char path[300], state;
