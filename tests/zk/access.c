@@ -13,9 +13,9 @@ TestSuite(zk_access, .timeout = 120);
 static dlock_client *as(int port, const char *user)
 {
 	dlock_client *c = NULL;
-	char uri[256];
+	char uri[512];
 
-	snprintf(uri, sizeof(uri), "zk://%s127.0.0.1:%d/?ask=5s", user, port);
+	uri_as(uri, user, port, "?ask=5s");
 	CHECK_OK(dlock_open(&c, uri, NULL));
 	return c;
 }
@@ -24,7 +24,7 @@ CASE(zk_access, what_a_user_makes_is_that_users)
 {
 	static const char *const others[] = { "", "app:wrong@",
 					      "other:sesame@" };
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	zhandle_t *zh = bare(s->port);
 	dlock_client *c = as(s->port, "app:sesame@");
 	dlock_lock *l = mutex(c, "lock");
@@ -55,7 +55,7 @@ CASE(zk_access, a_path_that_is_closed_is_denied)
 {
 	struct ACL look = { ZOO_PERM_READ, ZOO_ANYONE_ID_UNSAFE };
 	struct ACL_vector only_look = { 1, &look };
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	zhandle_t *zh = bare(s->port);
 	dlock_client *c;
 	dlock_hold *none = NULL;
@@ -73,7 +73,7 @@ CASE(zk_access, a_node_in_the_way_that_is_hidden_is_denied)
 {
 	struct ACL none = { ZOO_PERM_ADMIN, ZOO_ANYONE_ID_UNSAFE };
 	struct ACL_vector closed = { 1, &none };
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	zhandle_t *zh = bare(s->port);
 	dlock_client *c = client(s->port, "?ttl=30s&ask=5s");
 	dlock_lock *l = mutex(c, "lock");

@@ -16,7 +16,7 @@ TestSuite(zk_faults, .timeout = 120);
  * again: no reason to give up. */
 CASE(zk_faults, answers_out_of_order_are_asked_for_again)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	struct lab_proxy *p = proxy(s);
 	dlock_client *c = client(lab_proxy_port(p), "?ttl=5s&ask=200ms");
 	dlock_lock *l = mutex(c, "lock");
@@ -52,7 +52,7 @@ CASE(zk_faults, a_lost_release_reply_is_no_second_release)
  * before anybody else has the lock, and goes on with another session. */
 CASE(zk_faults, an_expired_session_is_replaced)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	struct lab_proxy *p = proxy(s);
 	dlock_client *c = watched_client(lab_proxy_port(p),
 					 "?ttl=1s&close=300ms");

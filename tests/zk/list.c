@@ -18,7 +18,7 @@ static void count(const struct dlock_lock_info *e, void *n)
 /* A round trip each would be six seconds. */
 CASE(zk_list, tells_of_many_locks_in_a_few_round_trips)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	struct lab_proxy *p = proxy(s);
 	dlock_client *holder = client(s->port, "?ttl=30s");
 	dlock_client *c = client(lab_proxy_port(p), "?ttl=30s");

@@ -46,7 +46,7 @@ CASE(zk_queue, a_lost_create_reply_adopts_no_node_of_another_thread)
 CASE(zk_queue, readers_wait_for_the_writer_and_no_reader)
 {
 	enum { READERS = 3 };
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	dlock_client *a = client(s->port, "?ttl=30s");
 	dlock_client *b = client(s->port, "?ttl=30s");
 	dlock_lock *writer = rwlock(a, "lock"), *reader = rwlock(b, "lock");

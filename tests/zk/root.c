@@ -15,7 +15,7 @@ static int is_there(zhandle_t *zh, const char *path)
 
 CASE(zk_root, is_where_locks_are)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	zhandle_t *zh = bare(s->port);
 	dlock_client *c;
 	dlock_hold *h;
@@ -35,7 +35,7 @@ CASE(zk_root, is_where_locks_are)
 /* These nodes are persistent. */
 CASE(zk_root, of_several_levels_is_made)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	zhandle_t *zh = bare(s->port);
 	dlock_client *c;
 	struct Stat stat;
@@ -53,7 +53,7 @@ CASE(zk_root, of_several_levels_is_made)
 /* The root is deleted while a client is open. */
 CASE(zk_root, is_made_again)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	zhandle_t *zh = bare(s->port);
 	dlock_client *c = client(s->port, "app/locks?ask=5s");
 
@@ -152,14 +152,13 @@ CASE(zk_root, that_may_not_be_made_is_denied)
 /* Other users may read the root, and may not write. */
 CASE(zk_root, belongs_to_the_user_who_made_it)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	zhandle_t *zh = bare(s->port);
 	dlock_client *c = NULL;
-	char uri[96], data[8];
+	char uri[512], data[8];
 	int len = sizeof(data);
 
-	snprintf(uri, sizeof(uri), "zk://app:sesame@127.0.0.1:%d/of/app",
-		 s->port);
+	uri_as(uri, "app:sesame@", s->port, "of/app");
 	CHECK_OK(dlock_open(&c, uri, NULL));
 	CHECK_OK(dlock_release(take(mutex(c, "lock"), FOREVER)));
 	dlock_close(c);

@@ -71,7 +71,7 @@ static void end_session(int port, const clientid_t *id)
  * the library waits. */
 CASE(zk_session, may_be_ended_by_another_with_its_password)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	struct lab_proxy *p = proxy(s);
 	dlock_client *c = watched_client(lab_proxy_port(p), "?ttl=60s&ask=2s");
 	clientid_t id = *dlki_zkc_zoo_client_id(latest);

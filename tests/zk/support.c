@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "zk/support.h"
 
+#include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,9 +51,16 @@ struct lab_proxy *proxy(const struct lab_server *s)
 	return p;
 }
 
+static char own[100]; /* the root of a case with a shared server, or "" */
+
+void uri_as(char out[512], const char *user, int port, const char *params)
+{
+	snprintf(out, 512, "zk://%s127.0.0.1:%d%s/%s", user, port, own, params);
+}
+
 static void uri(char out[512], int port, const char *params)
 {
-	snprintf(out, 512, "zk://127.0.0.1:%d/%s", port, params);
+	uri_as(out, "", port, params);
 }
 
 dlock_client *client_with(int port, const char *params,
@@ -150,10 +158,10 @@ static void no_log(const char *message)
 
 zhandle_t *bare(int port)
 {
-	char host[64];
+	char host[128];
 	zhandle_t *zh;
 
-	snprintf(host, sizeof(host), "127.0.0.1:%d", port);
+	snprintf(host, sizeof(host), "127.0.0.1:%d%s", port, own);
 	zh = zookeeper_init2(host, no_watch, 60000, NULL, NULL, 0, no_log);
 	CHECK(zh);
 	EVENTUALLY(zoo_state(zh) == ZOO_CONNECTED_STATE);
@@ -221,6 +229,24 @@ void make(zhandle_t *zh, const char *path)
 {
 	CHECK_INT(zoo_create(zh, path, "", 0, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0),
 		  ==, ZOK);
+}
+
+struct lab_server *shared_server(void)
+{
+	static struct lab_server s;
+	const char *uris = getenv("DLOCK_TEST_URIS");
+	char path[sizeof(own)];
+	zhandle_t *zh;
+
+	if (!uris || sscanf(uris, "zk://127.0.0.1:%d/", &s.port) != 1)
+		return server(NULL);
+	snprintf(path, sizeof(path), "/%s.%s", criterion_current_test->category,
+		 criterion_current_test->name);
+	zh = bare(s.port);
+	make(zh, path);
+	end_now(zh);
+	memcpy(own, path, sizeof(own));
+	return &s;
 }
 
 void drop(zhandle_t *zh, const char *dir, const char *name)

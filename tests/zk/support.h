@@ -21,8 +21,15 @@
 
 /* What these make is ended behind a CASE(); a Test() ends it itself. */
 struct lab_server *server(const struct lab_zk_options *options);
+/* The server that the program was given (tests/servers/conform_on.c), else one
+ * as server(NULL) makes it.  Other cases use it at the same time: do not stop
+ * it, nor count what it keeps, and read only its port.  Below, the case's own
+ * path is the root of all clients and bare handles. */
+struct lab_server *shared_server(void);
 struct lab_proxy *proxy(const struct lab_server *s);
 
+/* Print the URI; `user` is "" or ends in "@". */
+void uri_as(char out[512], const char *user, int port, const char *params);
 /* Open zk://127.0.0.1:PORT/PARAMS; opening must fail likewise with `code` and
  * mention `part`. */
 dlock_client *client(int port, const char *params);

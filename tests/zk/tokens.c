@@ -8,7 +8,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "backends/zk/anchor.h"
 #include "lab/base/fail.h"
 #include "zk/log.h"
 
@@ -50,126 +49,12 @@ static void write_anchor(zhandle_t *zh, uint64_t us)
 	write_node(zh, text);
 }
 
-/* ---- Anchors by themselves ----------------------------------------------- */
-
-static uint64_t seed = 1;
-
-static int64_t below(int64_t n)
-{
-	seed = seed * 6364136223846793005u + 1442695040888963407u;
-	return (int64_t)((seed >> 11) % (uint64_t)n);
-}
-
-/* Whatever the clock does, whichever transactions are ours, however many
- * elections there are. */
-CASE(zk_tokens, anchors_rise)
-{
-	struct zk_anchor now = { 0 }, before;
-	int64_t zxid = 0, clock_ms = INT64_C(1700000000000);
-	uint64_t last = 0, known = 0;
-
-	for (int i = 0; i < 200000; i++) {
-		int64_t what = below(16);
-
-		zxid += 1 + below(3);
-		if (what == 0)
-			zxid += below(2 * ZK_ANCHOR_SPAN);
-		if (what == 1)
-			zxid = (zxid / EPOCH + 1) * EPOCH + below(1000);
-		if (what == 2)
-			clock_ms += below(2000) - 1000;
-		if (what < 5) {
-			before = now;
-			now = dlki_zk_anchor_next(before, zxid, clock_ms);
-			CHECK_INT(now.zxid, ==, zxid);
-			CHECK(now.us >= clock_ms * 1000);
-			continue;
-		}
-		if (now.us != 0) {
-			uint64_t token = dlki_zk_anchor_token(now, before,
-							      zxid);
-
-			CHECK(token == 0 || token > last);
-			if (token != 0)
-				last = token;
-			known += token != 0;
-		}
-	}
-	CHECK_INT(known, >, 50000);
-}
-
-/* A client that learns of an anchor late still knows the tokens before it. */
-CASE(zk_tokens, anchors_tell_of_what_came_before)
-{
-	struct zk_anchor none = { 0 };
-	struct zk_anchor a = dlki_zk_anchor_next(none, 100, 5000);
-	struct zk_anchor b = dlki_zk_anchor_next(a, 200, 9000);
-
-	CHECK_INT(a.us, ==, 5000000);
-	CHECK_INT(dlki_zk_anchor_token(a, none, 150), ==, 5000050);
-	CHECK_INT(dlki_zk_anchor_token(b, a, 150), ==, 5000050);
-	CHECK_INT(dlki_zk_anchor_token(b, a, 250), ==, 9000050);
-	/* Nobody can tell. */
-	CHECK_INT(dlki_zk_anchor_token(a, none, 50), ==, 0);
-	CHECK_INT(dlki_zk_anchor_token(b, a, 50), ==, 0);
-	CHECK_INT(dlki_zk_anchor_token(b, a, 200 + ZK_ANCHOR_SPAN), ==, 0);
-	/* An election makes them jump by a span, not by 2^32. */
-	b = dlki_zk_anchor_next(a, EPOCH + 7, 4000);
-	CHECK_INT(b.us, ==, a.us + ZK_ANCHOR_SPAN);
-	/* The servers' data was wiped. */
-	b = dlki_zk_anchor_next(a, 7, 4000);
-	CHECK_INT(b.us, ==, a.us + ZK_ANCHOR_SPAN);
-}
-
-CASE(zk_tokens, anchors_do_not_overflow)
-{
-	static const int64_t clocks[] = { INT64_MIN, -1, 0, INT64_MAX / 1000,
-					  INT64_MAX };
-	struct zk_anchor none = { 0 }, a;
-	struct zk_anchor top = { 1, (INT64_C(1) << 62) - 1 };
-
-	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++) {
-		a = dlki_zk_anchor_next(none, INT64_MAX - 10, clocks[i]);
-		CHECK_INT(a.us, ==, 1);
-		CHECK_INT(dlki_zk_anchor_token(a, none, INT64_MAX), ==, 11);
-	}
-	a = dlki_zk_anchor_next(top, INT64_MAX - 10, 0);
-	CHECK_INT(a.us, ==, top.us + ZK_ANCHOR_SPAN);
-}
-
-CASE(zk_tokens, anchors_are_read_as_written)
-{
-	static const char *const bad[] = { "1",
-					   "1 ",
-					   " ",
-					   "x",
-					   "1 2 3",
-					   "-1 2",
-					   "1 0",
-					   "1 -2",
-					   "1 2x",
-					   "1  x",
-					   "1 4611686018427387904" };
-	struct zk_anchor a = { INT64_MAX, (INT64_C(1) << 62) - 1 }, b;
-	char text[ZK_ANCHOR_SIZE];
-
-	dlki_zk_anchor_print(a, text);
-	CHECK(dlki_zk_anchor_parse(text, &b));
-	CHECK(a.zxid == b.zxid && a.us == b.us);
-	CHECK(dlki_zk_anchor_parse("", &b));
-	CHECK_INT(b.us, ==, 0);
-	dlki_zk_anchor_print(b, text);
-	CHECK(text[0] == '\0');
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		CHECK(!dlki_zk_anchor_parse(bad[i], &b));
-}
-
 /* ---- In a server --------------------------------------------------------- */
 
 /* A new client is exact to the millisecond in which the server counts. */
 CASE(zk_tokens, a_clients_first_is_the_time)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 
 	for (int i = 0; i < 5; i++) {
 		dlock_client *c = client(s->port, "?ask=5s");
@@ -259,7 +144,7 @@ CASE(zk_tokens, what_another_client_raised_counts_at_once)
 CASE(zk_tokens, waiters_rise_past_what_is_raised_meanwhile)
 {
 	enum { WAITERS = 4 };
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	zhandle_t *zh = bare(s->port);
 	struct taker w[WAITERS] = { 0 };
 	dlock_client *c[WAITERS];
@@ -287,7 +172,7 @@ CASE(zk_tokens, waiters_rise_past_what_is_raised_meanwhile)
 /* A client that writes when another was quicker takes nothing back. */
 CASE(zk_tokens, a_late_write_takes_nothing_back)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	struct lab_proxy *p = proxy(s);
 	zhandle_t *zh = bare(s->port);
 	dlock_client *c = client(lab_proxy_port(p), "?ttl=30s&ask=5s");
@@ -313,7 +198,7 @@ CASE(zk_tokens, a_late_write_takes_nothing_back)
 
 CASE(zk_tokens, a_node_that_was_deleted_is_made_again)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	zhandle_t *zh = bare(s->port);
 	dlock_client *c = client(s->port, "?ask=5s");
 	dlock_lock *l = mutex(c, "lock");
@@ -335,7 +220,7 @@ CASE(zk_tokens, a_node_that_was_deleted_is_made_again)
 
 CASE(zk_tokens, nonsense_is_refused_by_name)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	zhandle_t *zh = bare(s->port);
 	dlock_client *c = client(s->port, "?ask=5s");
 	dlock_lock *l = mutex(c, "lock");
@@ -353,15 +238,14 @@ CASE(zk_tokens, nonsense_is_refused_by_name)
 /* Users that share a path: the first one's node is the others' to read. */
 CASE(zk_tokens, other_users_follow_and_cannot_write)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	zhandle_t *zh = bare(s->port);
 	dlock_client *app = NULL, *other;
 	uint64_t mine, theirs;
-	char uri[128];
+	char uri[512];
 
 	make(zh, "/dlock"); /* open to all */
-	snprintf(uri, sizeof(uri), "zk://app:sesame@127.0.0.1:%d/?ask=5s",
-		 s->port);
+	uri_as(uri, "app:sesame@", s->port, "?ask=5s");
 	CHECK_OK(dlock_open(&app, uri, NULL));
 	mine = taken(mutex(app, "app's"));
 	CHECK_INT(zoo_set(zh, NODE, "", 0, -1), ==, ZNOAUTH);
@@ -388,7 +272,7 @@ static void note_token(const struct dlock_participant *p, void *arg)
 /* What older versions made says no more than its number. */
 CASE(zk_tokens, an_older_holder_is_shown_with_its_own)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	zhandle_t *zh = bare(s->port);
 	dlock_client *c = client(s->port, "?ask=5s");
 	dlock_lock *l = mutex(c, "lock");

@@ -51,7 +51,7 @@ static int64_t try_ms(dlock_lock *l, int code)
 /* First the nodes of a new prefix and a new name, then of a new name. */
 CASE(zk_tries, have_time_to_make_nodes)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	struct lab_proxy *p = proxy(s);
 	char prefix[16];
 
@@ -72,7 +72,7 @@ CASE(zk_tries, have_time_to_make_nodes)
 /* Without `ask` in the URI, opening measures the time of a write. */
 CASE(zk_tries, wait_for_a_distant_store_from_the_first_on)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	struct lab_proxy *p = proxy(s);
 	dlock_hold *h = NULL;
 
@@ -85,7 +85,7 @@ CASE(zk_tries, wait_for_a_distant_store_from_the_first_on)
 /* A silent store gets no more time. */
 CASE(zk_tries, of_a_silent_store_end_in_time)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	struct lab_proxy *p = proxy(s);
 	dlock_client *c = client_of(lab_proxy_port(p), "dlock");
 	dlock_lock *l = mutex(c, "lock");
@@ -122,7 +122,7 @@ static void meet(struct taker *t, zhandle_t *zh, dlock_lock *l, char path[256])
 
 CASE(zk_tries, wait_for_a_try_that_is_given_up)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	zhandle_t *zh = bare(s->port);
 	dlock_client *c = client(s->port, "?ask=5s");
 	struct taker t = { 0 };
@@ -137,7 +137,7 @@ CASE(zk_tries, wait_for_a_try_that_is_given_up)
 /* The client of a granted try writes the node's data again. */
 CASE(zk_tries, are_busy_when_another_is_granted)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	zhandle_t *zh = bare(s->port);
 	dlock_client *c = client(s->port, "?ask=5s");
 	struct taker t = { 0 };
@@ -153,7 +153,7 @@ CASE(zk_tries, are_busy_when_another_is_granted)
 /* The other client was killed: the node stays for the rest of the session. */
 CASE(zk_tries, do_not_wait_for_ever)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	zhandle_t *zh = bare(s->port);
 	dlock_client *c = client_of(s->port, "dlock");
 	dlock_lock *l = mutex(c, "lock");
@@ -168,7 +168,7 @@ CASE(zk_tries, do_not_wait_for_ever)
 /* The node's data tells a granted try from other tries. */
 CASE(zk_tries, that_are_granted_are_holders)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	zhandle_t *zh = bare(s->port);
 	dlock_lock *l = mutex(client(s->port, "?ask=5s"), "lock");
 	dlock_lock *other = mutex(client(s->port, "?ask=5s"), "lock");
@@ -231,7 +231,7 @@ enum { CLIENTS = 8, ROUNDS = 5 };
 /* All clients are new, and so is the prefix. */
 CASE(zk_tries, at_once_on_a_new_name_give_it_to_one)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	struct lab_proxy *p = proxy(s);
 	char prefix[16];
 
