@@ -20,6 +20,9 @@ void world_end(void);
 
 /* Where the locks are, and a file beside them; the second is overwritten by
  * the fourth next call. */
+/* Add `parameter` to the URI of the store that is named by default. */
+void set_parameter(const char *parameter);
+
 const char *lock_dir(void);
 const char *file_path(const char *name);
 

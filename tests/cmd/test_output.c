@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is printed: escaped for people, JSON for programs. */
+#include "json.h"
 #include "support.h"
 
 #include <criterion/criterion.h>
-#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,31 +11,6 @@
 #include <time.h>
 
 TestSuite(output, .init = world_begin, .fini = world_end, .timeout = 60);
-
-/* Of the store that is named by default. */
-static void set_parameter(const char *parameter)
-{
-	char uri[4400];
-
-	snprintf(uri, sizeof(uri), "%s?%s", getenv("DLOCK_URI"), parameter);
-	setenv("DLOCK_URI", uri, 1);
-}
-
-static json_t *parse(const char *text)
-{
-	json_error_t error;
-	json_t *value = json_loads(text, 0, &error);
-
-	cr_assert(value, "%s in: %s", error.text, text);
-	return value;
-}
-
-static const char *string_at(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? text : "(none)";
-}
 
 Test(output, of_show_tells_holders_and_waiters)
 {
@@ -304,139 +279,6 @@ Test(output, keeps_what_is_not_ascii)
 
 	cr_expect(strstr(r.err, "r\xc3\xa4tsel\xe2\x82\xac\xf0\x9f\x94\x92"),
 		  "%s", r.err);
-}
-
-/* Locks that were in use stay listed. */
-static void keep_files(void)
-{
-	set_parameter("keep_file=on");
-}
-
-Test(output, of_list_is_sorted_or_refused)
-{
-	struct result r, json;
-	json_t *all;
-
-	keep_files();
-	DLOCK("run", "zebra", "/bin/true");
-	DLOCK("run", "ape", "/bin/true");
-	DLOCK("run", "-S", "3", "mouse", "/bin/true");
-	r = DLOCK("list");
-	json = DLOCK("list", "--json");
-	cr_expect_eq(json.code, r.code);
-	if (r.code == 78) {
-		cr_expect_str_not_empty(r.err);
-		return;
-	}
-	cr_expect_eq(r.code, 0, "%d %s", r.code, r.err);
-	cr_expect(strstr(r.out, "KIND"), "%s", r.out);
-	cr_expect(strstr(r.out, "ape") < strstr(r.out, "mouse"), "%s", r.out);
-	cr_expect(strstr(r.out, "mouse") < strstr(r.out, "zebra"), "%s", r.out);
-	all = parse(json.out);
-	cr_expect(json_is_array(all));
-	json_decref(all);
-}
-
-Test(output, of_list_can_tell_the_holders)
-{
-	const char *const one[] = { "--label", "the one", "-S", "3", NULL };
-	const char *const other[] = { "--label", "the other", "-S", "3", NULL };
-	struct proc a, b, waiter;
-	struct result r;
-	json_t *all, *entry;
-
-	keep_files();
-	start_sigchild(&a, file_path("a"), "leave", "mouse", one);
-	start_sigchild(&b, file_path("b"), "leave", "mouse", other);
-	DLOCK("run", "ape", "/bin/true");
-	start_sigchild(&waiter, file_path("c"), "leave", "zebra", NULL);
-	r = DLOCK("list", "-l");
-	cr_expect_eq(r.code, 0, "%d %s", r.code, r.err);
-	cr_expect(has_line(r.out, "KIND       PERMITS  NAME   SINCE "), "%s",
-		  r.out);
-	cr_expect(has_line(r.out, "lock       -        ape    -  "), "%s",
-		  r.out);
-	cr_expect(has_line(r.out, "semaphore  3        mouse  20"), "%s",
-		  r.out);
-	cr_expect(strstr(r.out, "  0        the one\n"), "%s", r.out);
-	cr_expect(strstr(r.out, "  0        the other\n"), "%s", r.out);
-	cr_expect(has_line(r.out, "lock       -        zebra  20"), "%s",
-		  r.out);
-	cr_expect_null(strstr(DLOCK("list").out, "the one"));
-	all = parse(DLOCK("list", "--long", "--json").out);
-	cr_assert_eq(json_array_size(all), 3);
-	entry = json_object_get(json_array_get(all, 1), "participants");
-	cr_expect_eq(json_array_size(entry), 2);
-	entry = json_object_get(json_array_get(all, 0), "participants");
-	cr_expect_eq(json_array_size(entry), 0);
-	json_decref(all);
-	kill(a.pid, SIGTERM);
-	kill(b.pid, SIGTERM);
-	kill(waiter.pid, SIGTERM);
-	finish(&a);
-	finish(&b);
-	finish(&waiter);
-}
-
-/* Whether a lock has this metric; `name` is escaped as in metrics. */
-static int has_sample(const char *metrics, const char *metric, const char *name,
-		      const char *kind, int value)
-{
-	char line[200];
-
-	snprintf(line, sizeof(line),
-		 "dlock_lock_%s{name=\"%s\",kind=\"%s\"} %d\n", metric, name,
-		 kind, value);
-	return has_line(metrics, line);
-}
-
-Test(output, of_list_may_be_metrics)
-{
-	const char *const options[] = { "-S", "3", NULL };
-	struct proc holder;
-	struct result r;
-	const char *held;
-
-	keep_files();
-	DLOCK("run", "a\"b\\c", "/bin/true");
-	start_sigchild(&holder, file_path("a"), "leave", "mouse", options);
-	r = DLOCK("list", "--metrics");
-	cr_assert_eq(r.code, 0, "%d %s", r.code, r.err);
-	cr_expect(has_line(r.out, "# TYPE dlock_lock_holders gauge\n"));
-	cr_expect(has_sample(r.out, "holders", "mouse", "semaphore", 1), "%s",
-		  r.out);
-	cr_expect(has_sample(r.out, "waiters", "mouse", "semaphore", 0), "%s",
-		  r.out);
-	cr_expect(has_sample(r.out, "permits", "mouse", "semaphore", 3), "%s",
-		  r.out);
-	cr_expect(has_sample(r.out, "permits_free", "mouse", "semaphore", 2),
-		  "%s", r.out);
-	cr_expect(has_sample(r.out, "holders", "a\\\"b\\\\c", "lock", 0), "%s",
-		  r.out);
-	/* Of what nobody holds there is no time, and of a lock no permits. */
-	cr_expect_null(strstr(r.out, "dlock_lock_permits{name=\"a"));
-	cr_expect_null(strstr(r.out, "dlock_lock_held_seconds{name=\"a"));
-	held = strstr(r.out, "\ndlock_lock_held_seconds{name=\"mouse\","
-			     "kind=\"semaphore\"} ");
-	cr_assert(held, "%s", r.out);
-	cr_expect_lt(strtod(strchr(held, '}') + 1, NULL), 60);
-	r = DLOCK("list", "--metrics", "--json");
-	cr_expect_eq(r.code, 64, "%d", r.code);
-	cr_expect(strstr(r.err, "--metrics and --json"), "%s", r.err);
-	kill(holder.pid, SIGTERM);
-	finish(&holder);
-}
-
-Test(output, of_list_counts_the_waiters)
-{
-	struct proc holder, waiter;
-
-	start_sigchild(&holder, file_path("a"), "leave", "n", NULL);
-	START(&waiter, "run", "n", "--", "/bin/true");
-	EVENTUALLY(strstr(DLOCK("list", "-l").out, "  1        "));
-	kill(holder.pid, SIGTERM);
-	finish(&holder);
-	cr_expect_eq(finish(&waiter).code, 0);
 }
 
 Test(output, of_a_waiter_tells_who_holds_the_lock)

@@ -304,3 +304,11 @@ int alive(pid_t pid)
 	yes = state && state[1] == ' ' && state[2] != 'Z' && state[2] != 'X';
 	return yes;
 }
+
+void set_parameter(const char *parameter)
+{
+	char uri[4400];
+
+	snprintf(uri, sizeof(uri), "%s?%s", getenv("DLOCK_URI"), parameter);
+	setenv("DLOCK_URI", uri, 1);
+}

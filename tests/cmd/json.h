@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * JSON that the command printed.
+ */
+#ifndef DLOCK_TESTS_CMD_JSON_H
+#define DLOCK_TESTS_CMD_JSON_H
+
+#include <jansson.h>
+
+/* Parse `text`, or fail.  Free with json_decref(). */
+json_t *parse(const char *text);
+
+/* The text of a member of `object`, "(none)" without such a text. */
+const char *string_at(const json_t *object, const char *key);
+
+#endif
