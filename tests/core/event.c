@@ -349,7 +349,7 @@ CASE(event, of_a_loss_comes_once_whoever_wins_the_race)
 	events_call(count_event);
 	given_mutex("fake:");
 	cr_assert_eq(pthread_create(&thread, NULL, racer_main, &r), 0);
-	for (int i = 0; i < 30000; i++) {
+	for (int i = 0; i < 10000; i++) {
 		dlock_hold *h = take(lock);
 		int rc;
 
@@ -367,7 +367,7 @@ CASE(event, of_a_loss_comes_once_whoever_wins_the_race)
 	cr_assert_leq(told, lost);
 	cr_assert_eq((int)stats(client).lost, lost);
 	cr_assert_gt(lost, 0);
-	cr_assert_lt(lost, 30000);
+	cr_assert_lt(lost, 10000);
 	EVENTUALLY(stats(client).pending_cleanups == 0);
 	cr_assert_eq(stats(client).holds, 0);
 }
