@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * JSON that the command printed.
+ * The command's JSON.
  */
 #ifndef DLOCK_TESTS_CMD_JSON_H
 #define DLOCK_TESTS_CMD_JSON_H
@@ -10,7 +10,7 @@
 /* Parse `text`, or fail.  Free with json_decref(). */
 json_t *parse(const char *text);
 
-/* The text of a member of `object`, "(none)" without such a text. */
+/* The text of a member of `object`, or "(missing)". */
 const char *string_at(const json_t *object, const char *key);
 
 #endif

@@ -16,5 +16,5 @@ const char *string_at(const json_t *object, const char *key)
 {
 	const char *text = json_string_value(json_object_get(object, key));
 
-	return text ? text : "(none)";
+	return text ? text : "(missing)";
 }

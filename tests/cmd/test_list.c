@@ -118,7 +118,7 @@ Test(list, may_be_metrics)
 		  "%s", r.out);
 	cr_expect(has_sample(r.out, "holders", "a\\\"b\\\\c", "lock", 0), "%s",
 		  r.out);
-	/* Of what nobody holds there is no time, and of a lock no permits. */
+	/* A free lock has no time, and a lock no permits. */
 	cr_expect_null(strstr(r.out, "dlock_lock_permits{name=\"a"));
 	cr_expect_null(strstr(r.out, "dlock_lock_held_seconds{name=\"a"));
 	held = strstr(r.out, "\ndlock_lock_held_seconds{name=\"mouse\","

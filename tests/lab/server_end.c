@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The end of servers: none outlives the process that started it. */
+/* The end of servers, which end with the process behind them. */
 #include "server.h"
 
 #include "lab/base/clock.h"
@@ -16,7 +16,7 @@
 
 TestSuite(server_end, .timeout = 120);
 
-struct left { /* what a child tells of its server before it ends */
+struct left { /* a child's server, as the child tells before the end */
 	pid_t pid;
 	char dir[96];
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Anchors: what tokens follow from them, and how they are written. */
+/* Anchors: the tokens, and the text. */
 #include "backends/zk/anchor.h"
 
 #include <criterion/criterion.h>
@@ -57,7 +57,8 @@ CASE(zk_anchor, tokens_rise)
 	CHECK_INT(known, >, 50000);
 }
 
-/* A client that learns of an anchor late still knows the tokens before it. */
+/* A client knows the tokens before an anchor, however late the client learns of
+ * the anchor. */
 CASE(zk_anchor, tells_of_tokens_before_it)
 {
 	struct zk_anchor none = { 0 };
@@ -68,11 +69,11 @@ CASE(zk_anchor, tells_of_tokens_before_it)
 	CHECK_INT(dlki_zk_anchor_token(a, none, 150), ==, 5000050);
 	CHECK_INT(dlki_zk_anchor_token(b, a, 150), ==, 5000050);
 	CHECK_INT(dlki_zk_anchor_token(b, a, 250), ==, 9000050);
-	/* Nobody can tell. */
+	/* The anchors do not tell. */
 	CHECK_INT(dlki_zk_anchor_token(a, none, 50), ==, 0);
 	CHECK_INT(dlki_zk_anchor_token(b, a, 50), ==, 0);
 	CHECK_INT(dlki_zk_anchor_token(b, a, 200 + ZK_ANCHOR_SPAN), ==, 0);
-	/* An election makes them jump by a span, not by 2^32. */
+	/* An election makes tokens jump by a span, not by 2^32. */
 	b = dlki_zk_anchor_next(a, EPOCH + 7, 4000);
 	CHECK_INT(b.us, ==, a.us + ZK_ANCHOR_SPAN);
 	/* The servers' data was wiped. */

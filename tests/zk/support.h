@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the tests of the ZooKeeper store share: a server, perhaps with a proxy
- * in front of it, clients of ours, and a bare handle of the client library that
- * looks at what they leave there.
+ * Tools of the ZooKeeper store's cases: a server, perhaps with a proxy in
+ * front, clients of ours, and a bare handle of the client library, which looks
+ * at the nodes.
  */
 #ifndef DLOCK_TESTS_ZK_SUPPORT_H
 #define DLOCK_TESTS_ZK_SUPPORT_H
@@ -19,12 +19,12 @@
 
 #define PATIENCE 20000
 
-/* What these make is ended behind a CASE(); a Test() ends it itself. */
+/* CASE() ends all that these functions make, and a Test() must do so. */
 struct lab_server *server(const struct lab_zk_options *options);
-/* The server that the program was given (tests/servers/conform_on.c), else one
- * as server(NULL) makes it.  Other cases use it at the same time: do not stop
- * it, nor count what it keeps, and read only its port.  Below, the case's own
- * path is the root of all clients and bare handles. */
+/* Find the program's server (tests/servers/conform_on.c), or start a server.
+ * Other cases use the server at the same time: do not stop the server, do not
+ * count watches or sessions, and read only the port.  The case's own path is
+ * the root of all later clients and bare handles. */
 struct lab_server *shared_server(void);
 struct lab_proxy *proxy(const struct lab_server *s);
 
@@ -38,23 +38,23 @@ dlock_client *client_with(int port, const char *params,
 dlock_client *watched_client(int port, const char *params);
 void refused(int port, const char *params, int code, const char *part);
 
-/* What watched clients told. */
+/* The events of watched clients. */
 extern struct diary diary;
 
 /* Freed when the test's process ends. */
 dlock_lock *mutex(dlock_client *c, const char *name);
 dlock_lock *rwlock(dlock_client *c, const char *name);
 
-/* The acquire's answer; what it got was released. */
+/* Wait for the acquire's answer, and check that the hold was released. */
 int waiter_join(struct taker *w);
 
-/* The bare handle; likewise. */
+/* Make a bare handle. */
 zhandle_t *bare(int port);
-/* How many nodes there are below `path`, 0 if it is not there; the name of one
- * of them goes to `name`, which may be NULL. */
+/* Count the nodes below `path`, 0 if there is no such node.  A name of a node
+ * goes to `name`, which may be NULL. */
 int children(zhandle_t *zh, const char *path, char name[256]);
 int children_are(zhandle_t *zh, const char *path, int n);
-/* That the server keeps: on locks, and on the node that tokens come from. */
+/* Count the server's watches: on locks, and on the node of tokens. */
 int64_t watches(struct lab_server *s);
 int64_t token_watches(struct lab_server *s);
 void make(zhandle_t *zh, const char *path);
