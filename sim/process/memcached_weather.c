@@ -79,7 +79,8 @@ void sim_memcached_weather_draw(struct sim_model_weather *w,
 	t->ttl_ms = w->ttl_ms;
 	t->linger_ms = w->linger_ms;
 	w->late_ms = w->ttl_ms;
-	t->holds_long = w->clog_rate > 0;
+	t->holds_long = w->clog_rate > 0 || w->pause_rate > 0 ||
+			w->blank_rate > 0;
 	/* A quarter, less the margin. */
 	t->fresh_ms = w->ttl_ms / 4 - w->ttl_ms / 100 - 4;
 	t->close_ms = 2000;
