@@ -136,3 +136,30 @@ void case_break_readers(struct conform *t)
 		CHECK_INT(ask(p[i], RELEASE, 0).rc, ==, DLOCK_ELOST);
 	}
 }
+
+/* The release learns of the break from the store: no renewal is due. */
+void case_break_seen_by_release(struct conform *t)
+{
+	dlock_client *c = another_client(t, "ttl=30s", NULL);
+	dlock_lock *victim;
+	dlock_hold *h, *next;
+
+	needs_break(t);
+	use_mutex(t);
+	if (dlock_ttl_ms(c) == 0)
+		check_skip("claims do not expire, and the store itself tells "
+			   "of a loss");
+	if (at_once_ms() > 0)
+		check_skip("a release does not wait for the answer");
+	victim = handle(t, c);
+	h = take(victim);
+	CHECK_OK(dlock_break(t->lock, patience_ms()));
+	CHECK_RC(release(h), DLOCK_ELOST);
+	h = take(victim);
+	CHECK_OK(dlock_break(t->lock, patience_ms()));
+	next = take(t->lock);
+	CHECK_RC(release(h), DLOCK_ELOST);
+	CHECK_OK(dlock_check(next));
+	refused(victim);
+	give(next);
+}

@@ -46,6 +46,7 @@
 	X(wait_many, NONE)                                                     \
 	X(wait_leaves_the_line, NONE)                                          \
 	X(wait_fair, DLOCK_CAP_FAIR)                                           \
+	X(wait_outlasts_lease, DLOCK_CAP_FAIR)                                 \
 	/* wake.c */                                                           \
 	X(wake_costs_little, DLOCK_CAP_WAKE)                                   \
 	X(wake_by_release, DLOCK_CAP_WAKE)                                     \
@@ -201,6 +202,7 @@
 	X(names_kinds, SHARED | COUNT)                                         \
 	X(names_meet, SHARED)                                                  \
 	X(names_prefix, NONE)                                                  \
+	X(names_prefix_break, NONE)                                            \
 	X(names_bad, NONE)                                                     \
 	/* token.c */                                                          \
 	X(token_rises, FENCE)                                                  \
@@ -235,6 +237,7 @@
 	X(break_of_free, NONE)                                                 \
 	X(break_other_process, NONE)                                           \
 	X(break_readers, SHARED)                                               \
+	X(break_seen_by_release, NONE)                                         \
 	/* inspect.c */                                                        \
 	X(inspect_line, DLOCK_CAP_INSPECT)                                     \
 	X(inspect_readers, DLOCK_CAP_INSPECT | SHARED)                         \
@@ -244,6 +247,7 @@
 	X(inspect_other_process, DLOCK_CAP_INSPECT)                            \
 	X(inspect_refused, NONE)                                               \
 	X(list_kinds, DLOCK_CAP_LIST | SHARED | COUNT)                         \
+	X(list_once, DLOCK_CAP_LIST | SHARED)                                  \
 	X(list_refused, NONE)                                                  \
 	/* leftover.c */                                                       \
 	X(leftover_waits, NONE)                                                \

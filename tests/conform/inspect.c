@@ -331,3 +331,25 @@ void case_list_refused(struct conform *t)
 		return;
 	CHECK_RC(dlock_list(t->client, note_entry, &all, 0), DLOCK_ENOTSUP);
 }
+
+/* A lock is listed once, however many have it. */
+void case_list_once(struct conform *t)
+{
+	struct listed all = { .name = t->name };
+	int kinds = t->caps & DLOCK_CAP_COUNT ? 2 : 1;
+	dlock_hold *h[2][3];
+
+	for (int i = 0; i < 3; i++) {
+		dlock_client *c = another_client(t, NULL, NULL);
+
+		h[0][i] = take_shared(any_lock(t, c, RWLOCK, 0, t->name));
+		if (kinds > 1)
+			h[1][i] = take(any_lock(t, c, SEMAPHORE, 7, t->name));
+	}
+	CHECK_OK(dlock_list(t->client, note_entry, &all, patience_ms()));
+	for (int k = 0; k < kinds; k++) {
+		CHECK_INT(all.n[k], ==, 1);
+		for (int i = 0; i < 3; i++)
+			give(h[k][i]);
+	}
+}

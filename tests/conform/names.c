@@ -147,33 +147,66 @@ void case_names_meet(struct conform *t)
 	}
 }
 
+static void needs_prefixes(void)
+{
+	const char *uri = getenv("CONFORM_URI");
+
+	if (strstr(uri, "prefix="))
+		check_skip("the URI says which prefix");
+	if (strstr(uri, "key=plain"))
+		check_skip("the name is the key, whatever the prefix");
+}
+
+/* A handle of a new client with the prefix, which is not the case's own: the
+ * name must be. */
+static dlock_lock *below(struct conform *t, const char *prefix,
+			 const char *name)
+{
+	char *full = uri_with(getenv("CONFORM_URI"), prefix);
+	dlock_client *c = NULL;
+	char own[256];
+
+	snprintf(own, sizeof(own), "%s%.200s", name, t->dir);
+	CHECK_OK(dlock_open(&c, full, NULL));
+	free(full);
+	t->clients[t->n_clients++] = c;
+	return any_lock(t, c, MUTEX, 0, own);
+}
+
 /* Two prefixes do not collide, even if prefix and name together look alike. */
 void case_names_prefix(struct conform *t)
 {
 	static const char *const params[] = { "prefix=a", "prefix=a.b",
 					      "prefix=a-b", "prefix=A" };
 	static const char *const names[] = { "b.c", "c", "c", "b.c" };
-	const char *uri = getenv("CONFORM_URI");
 	dlock_hold *h[4];
 
-	if (strstr(uri, "prefix="))
-		check_skip("the URI says which prefix");
-	if (strstr(uri, "key=plain"))
-		check_skip("the name is the key, whatever the prefix");
-	for (int i = 0; i < 4; i++) {
-		char *full = uri_with(uri, params[i]);
-		dlock_client *c = NULL;
-		char name[256];
-
-		/* The prefix is not the case's own: the name must be. */
-		snprintf(name, sizeof(name), "%s%.200s", names[i], t->dir);
-		CHECK_OK(dlock_open(&c, full, NULL));
-		t->clients[t->n_clients++] = c;
-		CHECK_OK(ask_for(any_lock(t, c, MUTEX, 0, name), 0, 0, &h[i]));
-		free(full);
-	}
+	needs_prefixes();
+	for (int i = 0; i < 4; i++)
+		CHECK_OK(ask_for(below(t, params[i], names[i]), 0, 0, &h[i]));
 	for (int i = 0; i < 4; i++)
 		give(h[i]);
+}
+
+/* A break leaves the lock of the same name below another prefix alone. */
+void case_names_prefix_break(struct conform *t)
+{
+	dlock_hold *h, *victim;
+	dlock_lock *broken;
+	int rc;
+
+	needs_prefixes();
+	needs_break(t);
+	h = take(below(t, "prefix=a", "broken"));
+	victim = take(below(t, "prefix=b", "broken"));
+	broken = below(t, "prefix=b", "broken");
+	CHECK_OK(dlock_break(broken, patience_ms()));
+	is_free(broken);
+	refused(below(t, "prefix=a", "broken"));
+	CHECK_OK(dlock_check(h));
+	give(h);
+	rc = release(victim);
+	CHECK(rc == DLOCK_OK || rc == DLOCK_ELOST);
 }
 
 static void bad(struct conform *t, const char *name, const char *part)

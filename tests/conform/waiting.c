@@ -171,3 +171,53 @@ void case_wait_fair(struct conform *t)
 	all_get_their_turn(t, 0);
 	all_get_their_turn(t, 1);
 }
+
+/* Was `p` granted before `behind`, after both had waited longer than the lease
+ * of `p`? */
+static int keeps_its_place(struct conform *t, struct worker *p,
+			   struct worker *behind, int64_t lease_ms)
+{
+	dlock_hold *h = take(t->lock);
+	struct worker *in_order[2] = { p, behind };
+	int first;
+
+	tell(p, ACQUIRE, -1);
+	await_waiters(t, 1);
+	tell(behind, ACQUIRE, -1);
+	await_waiters(t, 2);
+	ALL_ALONG(lease_ms + 300, quiet(p) && quiet(behind));
+	give(h);
+	EVENTUALLY(!quiet(p) || !quiet(behind));
+	first = quiet(behind);
+	for (int i = 0; i < 2; i++) {
+		struct worker *next = in_order[first ? i : 1 - i];
+
+		HEAR_OK(next);
+		(void)ask(next, RELEASE, 0); /* a short lease may be over */
+	}
+	return first;
+}
+
+/* On a busy machine a waiter may stand still for longer than the lease, and
+ * lose its place: then there is another round. */
+void case_wait_outlasts_lease(struct conform *t)
+{
+	enum { MOST_MS = 1000, ROUNDS = 3 };
+	struct worker *p, *behind;
+	int64_t lease_ms;
+	int kept = 0;
+
+	use_mutex(t);
+	p = join_with(t, OTHER_CLIENT, "ttl=600ms");
+	lease_ms = dlock_ttl_ms(p->client);
+	if (lease_ms == 0)
+		check_skip("claims do not expire");
+	if (lease_ms > MOST_MS)
+		check_skip("a lease lasts too long to be outlasted");
+	behind = join(t, OTHER_CLIENT);
+	for (int i = 0; i < ROUNDS && !kept; i++)
+		kept = keeps_its_place(t, p, behind, lease_ms);
+	if (!kept)
+		FAIL("a waiter lost its place after a lease of %lld ms",
+		     (long long)lease_ms);
+}
