@@ -22,7 +22,9 @@ static void ended_well(pid_t pid)
 
 	if (code < 0) {
 		kill(pid, SIGKILL);
-		FAIL("the child hangs");
+		FAIL("the child hangs; if in a call of the store, a mutex was "
+		     "locked at the fork: see pthread_atfork() in "
+		     "writing-a-backend");
 	}
 	CHECK_INT(code, ==, 0);
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "conform/runner.h"
@@ -42,6 +43,17 @@ static void run_and_print(const struct conform_case *c, const char *uri,
 	fflush(stdout);
 }
 
+enum { NAME_SIZE = 96 };
+
+/* STORE/CASE */
+static void full_name(size_t uri, const struct conform_case *c,
+		      char name[NAME_SIZE])
+{
+	conform_uri_name(uri, name, 24);
+	strcat(name, "/");
+	strncat(name, c->name, 64);
+}
+
 static void run_all(char *patterns[])
 {
 	char *uri;
@@ -49,11 +61,9 @@ static void run_all(char *patterns[])
 	for (size_t u = 0; (uri = conform_uri(u)); u++) {
 		for (size_t i = 0; i < n_conform_cases; i++) {
 			const struct conform_case *c = &conform_cases[i];
-			char name[96];
+			char name[NAME_SIZE];
 
-			conform_uri_name(u, name, 24);
-			strcat(name, "/");
-			strncat(name, c->name, 64);
+			full_name(u, c, name);
 			if (!wanted(name, patterns))
 				continue;
 			if (only_list)
@@ -65,19 +75,23 @@ static void run_all(char *patterns[])
 	}
 }
 
+/* ---- The command line ---------------------------------------------------- */
+
 static const char usage[] =
 	"usage: dlock-conform [--backend FILE]... [-l] [-x] [-n TIMES]\n"
 	"                     [--face FACE] [URI...] [PATTERN...]\n"
 	"Run the conformance suite against the stores of the URIs.\n"
 	"\n"
 	"  -b, --backend FILE  load the store in this shared object\n"
-	"  -f, --face FACE     'async': the asynchronous calls; 'blocking'\n"
+	"  -f, --face FACE     'async': the asynchronous calls; 'blocking';\n"
+	"                      without -f each case runs as written, once\n"
 	"  -l, --list          list the cases\n"
 	"  -x, --fail-fast     stop at the first case that fails\n"
 	"  -n, --times TIMES   run everything so many times\n"
 	"\n"
 	"{} in a URI becomes a fresh directory for each case.  A word without\n"
-	"':' is a pattern; cases that match one, as STORE/CASE, are run.\n"
+	"':' is a pattern, as in '*/mutex_*'; cases that match one, as\n"
+	"STORE/CASE, are run.\n"
 	"The exit code is 0 if some case passed and none failed.\n";
 
 /* Append `word` to the variable. */
@@ -110,10 +124,96 @@ static char **take_uris(char *words[])
 static int take_face(const char *face)
 {
 	if (strcmp(face, "async") != 0 && strcmp(face, "blocking") != 0) {
-		fputs(usage, stderr);
+		fprintf(stderr,
+			"dlock-conform: unknown face '%s': async or blocking\n",
+			face);
 		return -1;
 	}
 	return setenv("CONFORM_FACE", face, 1);
+}
+
+static int matches_some_case(char *pattern)
+{
+	char *one[] = { pattern, NULL };
+	char name[NAME_SIZE];
+	char *uri;
+
+	for (size_t u = 0; (uri = conform_uri(u)); u++) {
+		free(uri);
+		for (size_t i = 0; i < n_conform_cases; i++) {
+			full_name(u, &conform_cases[i], name);
+			if (wanted(name, one))
+				return 1;
+		}
+	}
+	return 0;
+}
+
+/* 0 if each pattern matches a case. */
+static int check_patterns(char *patterns[])
+{
+	for (; *patterns; patterns++) {
+		if (matches_some_case(*patterns))
+			continue;
+		fprintf(stderr, "dlock-conform: no case matches '%s'; ",
+			*patterns);
+		if (strchr(*patterns, '/'))
+			fputs("a pattern is as in '*/mutex_*', and a URI "
+			      "begins with a scheme and ':'\n",
+			      stderr);
+		else
+			fprintf(stderr,
+				"patterns match STORE/CASE: try '*/%s'\n",
+				*patterns);
+		return -1;
+	}
+	return 0;
+}
+
+/* The schemes that loaded stores have added. */
+struct schemes {
+	int built_in, n;
+	int named; /* by a URI */
+	char first[32];
+};
+
+static void count_scheme(const struct dlock_store *store, void *arg)
+{
+	(void)store;
+	++*(int *)arg;
+}
+
+/* Loaded stores come behind the built-in stores. */
+static void note_scheme(const struct dlock_store *store, void *arg)
+{
+	struct schemes *s = arg;
+	size_t len = strlen(store->scheme);
+	char *uri;
+
+	if (s->n++ < s->built_in)
+		return;
+	if (!s->first[0])
+		snprintf(s->first, sizeof(s->first), "%s", store->scheme);
+	for (size_t u = 0; (uri = conform_uri(u)); u++) {
+		s->named |= strncasecmp(uri, store->scheme, len) == 0 &&
+			    uri[len] == ':';
+		free(uri);
+	}
+}
+
+/* 0 unless a store was loaded, and no URI names it. */
+static int check_loaded(int built_in)
+{
+	struct schemes s = { .built_in = built_in };
+
+	dlock_each_store(note_scheme, &s);
+	if (!s.first[0] || s.named)
+		return 0;
+	fprintf(stderr,
+		"dlock-conform: %s is loaded, but no URI names its scheme: "
+		"add '%s:...'\n",
+		getenv("DLOCK_TEST_BACKENDS"), s.first);
+	return -1;
 }
 
 static int take_options(int argc, char *argv[], int *times)
@@ -153,8 +253,10 @@ int main(int argc, char *argv[])
 {
 	int times = 1;
 	int code = -1;
+	int built_in = 0;
 	char **patterns;
 
+	dlock_each_store(count_scheme, &built_in);
 	/* A case's process has options of its own. */
 	if (argc < 2 || (strcmp(argv[1], "--case") != 0 &&
 			 strcmp(argv[1], "--worker") != 0))
@@ -164,6 +266,8 @@ int main(int argc, char *argv[])
 	if (code >= 0)
 		return code;
 	patterns = take_uris(argv + optind);
+	if (check_loaded(built_in) != 0 || check_patterns(patterns) != 0)
+		return 2;
 	while (times-- > 0)
 		run_all(patterns);
 	if (only_list)
