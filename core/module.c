@@ -95,7 +95,7 @@ static int use_object(void *object, const char *file, int *added,
 	rc = check_module(m, file, err);
 	if (rc != 0 || registered_already(m->backend))
 		return rc;
-	rc = dlki_registry_add(m->backend, err);
+	rc = dlki_registry_add(m->backend, file, err);
 	*added = rc == 0;
 	return rc;
 }

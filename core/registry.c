@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/backend_check.h"
 #include "core/base/error.h"
 #include "core/base/nearest.h"
 #include "core/uri/params.h"
@@ -103,6 +104,7 @@ static const struct known {
 static struct registered {
 	const struct dlock_backend *backend;
 	struct registered *next;
+	char file[]; /* of the module, or "" */
 } * _Atomic registered;
 
 static int serves(const struct dlock_backend *b, const char *scheme)
@@ -114,11 +116,11 @@ static int serves(const struct dlock_backend *b, const char *scheme)
 	return 0;
 }
 
-static const struct dlock_backend *find_registered(const char *scheme)
+static const struct registered *find_registered(const char *scheme)
 {
 	for (struct registered *r = atomic_load(&registered); r; r = r->next) {
 		if (serves(r->backend, scheme))
-			return r->backend;
+			return r;
 	}
 	return NULL;
 }
@@ -185,8 +187,9 @@ int dlki_registry_find(const struct dlock_backend **out, const char *scheme,
 		       struct dlk_error *err)
 {
 	const struct known *k = find_known(scheme);
+	const struct registered *r = k ? NULL : find_registered(scheme);
 
-	*out = k ? k->backend : find_registered(scheme);
+	*out = k ? k->backend : r ? r->backend : NULL;
 	if (*out)
 		return 0;
 	if (!k)
@@ -196,61 +199,15 @@ int dlki_registry_find(const struct dlock_backend **out, const char *scheme,
 
 /* ---- Registration -------------------------------------------------------- */
 
-static int check_members(const struct dlock_backend *b, struct dlk_error *err)
+static int fail_taken(const char *scheme, struct dlk_error *err)
 {
-	const char *missing = NULL;
+	const struct registered *r = find_registered(scheme);
 
-	if (b->size <
-	    offsetof(struct dlock_backend, break_) + sizeof(b->break_))
-		return dlk_fail(err, DLOCK_EINVAL,
-				"dlock_backend.size is %zu: "
-				"set it to sizeof(struct dlock_backend)",
-				b->size);
-	if (!b->schemes || !b->schemes[0])
-		missing = "schemes";
-	else if (!b->summary)
-		missing = "summary";
-	else if (!b->open)
-		missing = "open";
-	else if (!b->close)
-		missing = "close";
-	else if (!b->attempt)
-		missing = "attempt";
-	else if (!b->release)
-		missing = "release";
-	if (missing)
-		return dlk_fail(err, DLOCK_EINVAL,
-				"backend: the member '%s' is missing", missing);
-	if (b->session_size < sizeof(struct dlk_session) ||
-	    b->ticket_size < sizeof(struct dlk_ticket))
-		return dlk_fail(err, DLOCK_EINVAL,
-				"backend: session_size and "
-				"ticket_size must hold the core's structures");
-	return 0;
-}
-
-static int fail_pair(const char *member, const char *cap, struct dlk_error *err)
-{
-	return dlk_fail(err, DLOCK_EINVAL,
-			"backend: '%s' and DLOCK_CAP_%s go together", member,
-			cap);
-}
-
-static int check_pairs(const struct dlock_backend *b, struct dlk_error *err)
-{
-	if (!b->inspect != !(b->caps & DLOCK_CAP_INSPECT))
-		return fail_pair("inspect", "INSPECT", err);
-	if (!b->list != !(b->caps & DLOCK_CAP_LIST))
-		return fail_pair("list", "LIST", err);
-	if (b->caps & DLOCK_CAP_WANTED && !DLKI_HAS(b, watch_wanted))
-		return fail_pair("watch_wanted", "WANTED", err);
-	if (!DLKI_HAS(b, resize) != !(b->caps & DLOCK_CAP_RESIZE))
-		return fail_pair("resize", "RESIZE", err);
-	if (b->caps & DLOCK_CAP_FENCE_DURABLE && !(b->caps & DLOCK_CAP_FENCE))
-		return dlk_fail(err, DLOCK_EINVAL,
-				"backend: FENCE_DURABLE "
-				"without FENCE");
-	return 0;
+	return dlk_fail(err, DLOCK_EINVAL, "the scheme '%s' is taken by %s",
+			scheme,
+			!r         ? "dlock's own store" :
+			r->file[0] ? r->file :
+				     "a backend of the program");
 }
 
 static int check_schemes(const struct dlock_backend *b, struct dlk_error *err)
@@ -262,44 +219,55 @@ static int check_schemes(const struct dlock_backend *b, struct dlk_error *err)
 
 		if (n == 0 || n > DLKI_SCHEME_MAX)
 			return dlk_fail(err, DLOCK_EINVAL,
-					"backend: a scheme "
-					"has 1 to %d bytes",
+					"a scheme has 1 to %d bytes",
 					DLKI_SCHEME_MAX);
 		memcpy(text, *s, n);
 		memcpy(text + n, ":", 2);
 		if (dlki_uri_scheme(text, parsed, NULL) != 0 ||
 		    strcmp(parsed, *s) != 0)
 			return dlk_fail(err, DLOCK_EINVAL,
-					"backend: '%s' is "
-					"no lower-case scheme",
+					"'%s' is no lower-case scheme: a-z "
+					"first, then a-z, 0-9, '+', '-', '.'",
 					*s);
 		if (find_known(*s) || find_registered(*s))
-			return dlk_fail(err, DLOCK_EINVAL,
-					"backend: the scheme"
-					" '%s' is taken",
-					*s);
+			return fail_taken(*s, err);
 	}
 	return 0;
 }
 
-int dlki_registry_add(const struct dlock_backend *b, struct dlk_error *err)
+/* Begin the message with the file and the scheme, as far as known. */
+static int blame(const struct dlock_backend *b, const char *file,
+		 struct dlk_error *err)
 {
-	struct registered *r;
+	int named = b->size > offsetof(struct dlock_backend, schemes) &&
+		    b->schemes && b->schemes[0];
+	const char *scheme = named ? b->schemes[0] : "";
+	struct dlk_error was = *err;
+
+	if (file && strlen(file) > 80 && strrchr(file, '/'))
+		file = strrchr(file, '/') + 1;
+	if (file && named)
+		return dlk_fail(err, was.code, "%s (%s): %s", file, scheme,
+				was.text);
+	return dlk_fail(err, was.code, "%s%s: %s", named ? "backend " : "",
+			file  ? file :
+			named ? scheme :
+				"backend",
+			was.text);
+}
+
+/* Enter the backend, unless a scheme of the backend is taken. */
+static int enter(const struct dlock_backend *b, const char *file,
+		 struct dlk_error *err)
+{
+	size_t size = strlen(file) + 1;
+	struct registered *r = malloc(sizeof(*r) + size);
 	int rc;
 
-	if (!b)
-		return dlk_fail(err, DLOCK_EINVAL, "backend is NULL");
-	rc = check_members(b, err);
-	if (rc == 0)
-		rc = check_pairs(b, err);
-	if (rc == 0 && b->params)
-		rc = dlki_params_check(b->params, err);
-	if (rc != 0)
-		return rc;
-	r = malloc(sizeof(*r));
 	if (!r)
 		return dlki_nomem(err);
 	r->backend = b;
+	memcpy(r->file, file, size);
 	r->next = atomic_load(&registered);
 	/* Another thread may have taken a scheme meanwhile. */
 	do {
@@ -311,11 +279,24 @@ int dlki_registry_add(const struct dlock_backend *b, struct dlk_error *err)
 	return rc;
 }
 
+int dlki_registry_add(const struct dlock_backend *b, const char *file,
+		      struct dlk_error *err)
+{
+	int rc;
+
+	if (!b)
+		return dlk_fail(err, DLOCK_EINVAL, "backend is NULL");
+	rc = dlki_backend_check(b, err);
+	if (rc == 0)
+		rc = enter(b, file ? file : "", err);
+	return rc == 0 ? 0 : blame(b, file, err);
+}
+
 int dlock_backend_register(const struct dlock_backend *backend)
 {
 	struct dlki_scope scope = dlki_enter();
 	struct dlk_error err = { 0 };
-	int rc = dlki_registry_add(backend, &err);
+	int rc = dlki_registry_add(backend, NULL, &err);
 
 	return dlki_leave_with(scope, rc, &err);
 }

@@ -19,7 +19,9 @@ int dlki_registry_find(const struct dlock_backend **out, const char *scheme,
 				    sizeof((backend)->member) &&              \
 	 (backend)->member)
 
-/* As dlock_backend_register(), with the reason in `err`. */
-int dlki_registry_add(const struct dlock_backend *b, struct dlk_error *err);
+/* As dlock_backend_register(), with the reason in `err`.  `file` is what the
+ * backend was loaded from, or NULL. */
+int dlki_registry_add(const struct dlock_backend *b, const char *file,
+		      struct dlk_error *err);
 
 #endif

@@ -25,6 +25,26 @@ struct parsed {
 	struct dlk_host hosts[];
 };
 
+/* Fail for want of a scheme.  Only a text in front of "://" is quoted: any
+ * other text may be a password. */
+static int fail_scheme(const char *text, struct dlk_error *err)
+{
+	size_t len = 0;
+
+	while (text[len] > ' ' && text[len] < 0x7f &&
+	       !strchr(":/?#@", text[len]))
+		len++;
+	if (len > 0 && len <= DLKI_SCHEME_MAX &&
+	    strncmp(text + len, "://", 3) == 0)
+		return dlk_fail(err, DLOCK_EINVAL,
+				"'%.*s' is no scheme: a letter first, then "
+				"a-z, 0-9, '+', '-', '.'",
+				(int)len, text);
+	return dlk_fail(err, DLOCK_EINVAL,
+			"the URI has no scheme; it begins as in "
+			"file:/path or redis://host");
+}
+
 int dlki_uri_scheme(const char *text, char out[DLKI_SCHEME_MAX + 1],
 		    struct dlk_error *err)
 {
@@ -35,9 +55,7 @@ int dlki_uri_scheme(const char *text, char out[DLKI_SCHEME_MAX + 1],
 				text ? "empty" : "NULL");
 	len = strspn(text, LOWER UPPER "0123456789+.-");
 	if (text[len] != ':' || !strchr(LOWER UPPER, text[0]))
-		return dlk_fail(err, DLOCK_EINVAL,
-				"the URI has no scheme; it begins as in "
-				"file:/path or redis://host");
+		return fail_scheme(text, err);
 	if (len > DLKI_SCHEME_MAX)
 		return dlk_fail(err, DLOCK_EINVAL,
 				"the URI's scheme is longer than %d bytes",

@@ -74,7 +74,25 @@ Test(module, that_cannot_be_used_is_refused)
 	refused_as(built("minor"), DLOCK_EINVAL, "compiled against dlock 0.0");
 	refused_as(built("ticket"), DLOCK_EINVAL, "another build");
 	refused_as(built("empty"), DLOCK_EINVAL, "none of DLOCK_MODULE()'s");
-	refused_as(built("taken"), DLOCK_EINVAL, "'mem' is taken");
+	refused_as(built("taken"), DLOCK_EINVAL,
+		   "taken.so (mem): the scheme 'mem' is taken by dlock's own "
+		   "store");
+}
+
+/* The message names the file that has the scheme, and the file refused. */
+Test(module, that_has_the_scheme_of_another_is_refused)
+{
+	char dir[PATH_MAX], file[PATH_MAX + 16];
+
+	cr_assert_eq(dlock_backend_load(built("good")), 0);
+	cr_assert_eq(temp_make(dir), 0);
+	snprintf(file, sizeof(file), "%s/store.so", dir);
+	copy_to(file);
+	refused_as(file, DLOCK_EINVAL,
+		   "store.so (module-good): the scheme "
+		   "'module-good' is taken by ");
+	cr_assert(strstr(dlock_errmsg(), "good.so"), "%s", dlock_errmsg());
+	temp_remove(dir);
 }
 
 /* Code that another user may replace is not run. */

@@ -104,20 +104,53 @@ Test(registry, refuses_half_a_pair)
 	struct dlock_backend b = sound();
 
 	b.caps = DLOCK_CAP_INSPECT;
-	REFUSED(dlock_backend_register(&b), DLOCK_EINVAL, "'inspect'");
-	b.caps = DLOCK_CAP_RESIZE;
+	REFUSED(dlock_backend_register(&b), DLOCK_EINVAL,
+		"backend other: has DLOCK_CAP_INSPECT but no 'inspect': "
+		"provide it, or drop the bit");
+	b.caps = DLOCK_CAP_RESIZE | DLOCK_CAP_COUNT;
 	REFUSED(dlock_backend_register(&b), DLOCK_EINVAL, "'resize'");
 	b.caps = DLOCK_CAP_LIST;
 	REFUSED(dlock_backend_register(&b), DLOCK_EINVAL, "'list'");
 	b.caps = 0;
 	b.list = b_list;
-	REFUSED(dlock_backend_register(&b), DLOCK_EINVAL, "'list'");
+	REFUSED(dlock_backend_register(&b), DLOCK_EINVAL,
+		"has 'list' but not DLOCK_CAP_LIST: set the bit, or leave the "
+		"member out");
 	b.list = NULL;
 	b.inspect = b_inspect;
 	REFUSED(dlock_backend_register(&b), DLOCK_EINVAL, "'inspect'");
-	b = sound();
-	b.caps = DLOCK_CAP_FENCE_DURABLE;
-	REFUSED(dlock_backend_register(&b), DLOCK_EINVAL, "without FENCE");
+}
+
+Test(registry, refuses_capabilities_that_it_does_not_know)
+{
+	struct dlock_backend b = sound();
+
+	b.caps = UINT32_C(1) << 20;
+	REFUSED(dlock_backend_register(&b), DLOCK_EINVAL,
+		"backend other: caps has bit 20, which this dlock does not "
+		"know");
+	b.caps = UINT32_C(1) << 31 | DLOCK_CAP_SHARED;
+	REFUSED(dlock_backend_register(&b), DLOCK_EINVAL, "caps has bit 31");
+}
+
+Test(registry, refuses_capabilities_that_lack_another)
+{
+	static const struct {
+		uint32_t bit;
+		const char *text;
+	} bad[] = {
+		{ DLOCK_CAP_FENCE_DURABLE, "FENCE_DURABLE without FENCE" },
+		{ DLOCK_CAP_UPGRADE, "UPGRADE without SHARED" },
+		{ DLOCK_CAP_RESIZE, "RESIZE without COUNT" },
+		{ DLOCK_CAP_PERMITS, "PERMITS without COUNT" },
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct dlock_backend b = sound();
+
+		b.caps = bad[i].bit;
+		REFUSED(dlock_backend_register(&b), DLOCK_EINVAL, bad[i].text);
+	}
 }
 
 Test(registry, takes_what_is_whole)
@@ -141,7 +174,9 @@ Test(registry, refuses_schemes_that_are_taken_or_ill_formed)
 	} bad[] = {
 		{ "", "1 to 31 bytes" },
 		{ "a23456789012345678901234567890123", "1 to 31 bytes" },
-		{ "UPPER", "lower-case" },
+		{ "UPPER", "'UPPER' is no lower-case scheme: a-z first, then "
+			   "a-z, 0-9, '+', '-', '.'" },
+		{ "a_b", "lower-case" },
 		{ "1st", "lower-case" },
 		{ "a b", "lower-case" },
 		{ "a:b", "lower-case" },
@@ -150,7 +185,8 @@ Test(registry, refuses_schemes_that_are_taken_or_ill_formed)
 		{ "rediss", "'rediss' is taken" },
 		{ "valkeys", "'valkeys' is taken" },
 		{ "memcacheds", "'memcacheds' is taken" },
-		{ "fake", "'fake' is taken" },
+		{ "mem", "by dlock's own store" },
+		{ "fake", "'fake' is taken by a backend of the program" },
 	};
 	struct dlock_backend b = sound();
 

@@ -116,6 +116,11 @@ Test(uri, a_text_without_a_scheme)
 		expect_text(err.text, "the URI has no scheme; it begins as in "
 				      "file:/path or redis://host");
 	}
+	expect_refused("sqlite_own:///x",
+		       "'sqlite_own' is no scheme: a letter first, then a-z, "
+		       "0-9, '+', '-', '.'");
+	expect_refused("1st://x", "'1st' is no scheme: a letter first, then "
+				  "a-z, 0-9, '+', '-', '.'");
 	expect_refused("", "the URI is empty");
 	cr_expect_eq(dlki_uri_parse(&uri, NULL, NULL, NULL, &err),
 		     DLOCK_EINVAL);
