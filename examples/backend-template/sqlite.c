@@ -139,7 +139,8 @@ static int s_open(struct dlk_session *base, dlk_time deadline,
 	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
 	int rc = 0;
 
-	if (!f || !fgets(s->boot, sizeof(s->boot), f) || !base->uri->path)
+	if (!f || !fgets(s->boot, sizeof(s->boot), f) || !base->uri->path ||
+	    base->uri->path[0] != '/')
 		rc = dlk_fail(err, DLOCK_EINVAL,
 			      "sqlite: no file; write sqlite:///path/locks.db");
 	if (f)

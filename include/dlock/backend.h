@@ -15,8 +15,9 @@
  *     the same ticket never overlap.  A single thread at a time is in renew();
  *     no other call is under way during open(), release_all() and close().
  *  3. Every call returns by `deadline`, whatever the peer does: silence, a byte
- *     a second, a signal every millisecond.  Never use a connection again after
- *     an answer that makes no sense, nor after a timeout, unless the late
+ *     a second, a signal every millisecond.  Waits for other processes count,
+ *     local disk I/O and short mutexes do not.  Never use a connection again
+ *     after an answer that makes no sense, nor after a timeout, unless the late
  *     answer can be told from later answers.  See dlk_deadline().
  *  4. A zeroed ticket holds nothing.  release() must accept a ticket in any
  *     state: never asked, queued, granted, or unknown because a reply was lost.
@@ -73,7 +74,8 @@ struct dlk_uri {
 	const char *password; /* of the URI, password_file, or options */
 	const struct dlk_host *hosts;
 	size_t n_hosts;
-	const char *path;     /* with the leading '/' */
+	const char *path;     /* as written: "/p" of scheme:///p and scheme:/p,
+			       * but "p" of scheme:p */
 	const char *shown;    /* the URI without the password */
 	const struct dlk_values *values;
 };
@@ -126,10 +128,12 @@ struct dlk_request {
 	const char *label; /* for people */
 	enum dlk_kind kind;
 	enum dlk_mode mode;
-	uint32_t limit;    /* DLK_SHARED: most holders at once, 0: any number */
+	uint32_t limit;    /* of a semaphore: most permits at once, 1 at least;
+			    * of a lock 0 */
 	int holders_only;  /* inspect(): waiters need not be reported */
 	uint32_t permits;  /* of a semaphore: the number asked for, 0 is 1; more
-			    * than 1 only with DLOCK_CAP_PERMITS */
+			    * than 1 only with DLOCK_CAP_PERMITS.  Of a lock
+			    * without a meaning */
 	const char *beside; /* an upgrade: EXCLUSIVE, for the session that has
 			    * the SHARED claim of this owner; NULL: none.  Only
 			    * with DLOCK_CAP_UPGRADE */
@@ -211,7 +215,9 @@ struct dlk_coming {
 
 struct dlock_backend {
 	size_t size;                /* sizeof(struct dlock_backend) */
-	const char *const *schemes; /* {"redis", "valkey", NULL} */
+	const char *const *schemes; /* {"redis", "valkey", NULL}: a-z first,
+				     * then a-z, 0-9, '+', '-', '.'; 31 bytes
+				     * at most */
 	const char *summary;        /* a line for `dlock backends` */
 	uint32_t caps;              /* DLOCK_CAP_ bits; see dlk_session.caps */
 	const struct dlk_param *params; /* ends in {0}; or NULL */
@@ -277,7 +283,8 @@ struct dlock_backend {
 	 * until then grants no other.  Both claims stand then, each by itself:
 	 * either may end first, and the other excludes others as before.  If
 	 * the claim of `beside` does not stand, the request is as any EXCLUSIVE
-	 * request.
+	 * request; if the claim ended meanwhile, the request may keep the place
+	 * in front, but waits for all holders.
 	 */
 	enum dlk_verdict (*attempt)(struct dlk_ticket *t, dlk_time deadline,
 				    struct dlk_error *err);
@@ -427,8 +434,8 @@ struct dlock_backend {
 	 * request->limit, and wake the waiters that may be granted now.  From
 	 * then on, until the semaphore has no user, the set number counts at
 	 * each grant, and a request with any other number is served.  Holders
-	 * beyond the limit keep their permits.  EINVAL, without a text: the
-	 * semaphore has no user.  Provided if and only if caps has
+	 * beyond the limit keep their permits.  EINVAL, with `err` as it was:
+	 * the semaphore has no user.  Provided if and only if caps has
 	 * DLOCK_CAP_RESIZE.
 	 */
 	int (*resize)(struct dlk_session *s, const struct dlk_request *request,
@@ -451,8 +458,9 @@ struct dlock_backend {
 
 /*
  * Add a backend, for the life of the process; `backend` is borrowed.
- * EINVAL: a mandatory member is missing, a pair incomplete, a scheme ill-formed
- * or taken, a parameter ill-formed; dlock_errmsg() says which.
+ * EINVAL: a mandatory member is missing, a capability unknown or without the
+ * member or capability that belongs to it, a scheme ill-formed or taken, a
+ * parameter ill-formed; dlock_errmsg() says which, and how to mend it.
  */
 DLOCK_API int dlock_backend_register(const struct dlock_backend *backend);
 
@@ -532,10 +540,12 @@ DLOCK_API dlk_time dlk_now(void);
 
 /*
  * Tell the core that the store answered at `answered` a request sent at `sent`,
- * without any other wait.  From these times the core learns how far away the
- * store is, and gives requests as long beyond the caller's deadline as an
- * answer takes; without them, 40 ms, or the URI's `ask`.  Tell of requests like
- * an attempt's: a single answer in open() is enough for a beginning.
+ * without any other wait: `sent` is when the store could take the request,
+ * after a wait for a connection or a local lock.  From these times the core
+ * learns how far away the store is, and gives requests as long beyond the
+ * caller's deadline as an answer takes; without them, 40 ms, or the URI's
+ * `ask`.  Tell of requests like an attempt's: a single answer in open() is
+ * enough for a beginning.
  */
 DLOCK_API void dlk_answered(struct dlk_session *s, dlk_time sent,
 			    dlk_time answered);
