@@ -199,6 +199,22 @@ Test(memcached_age, begins_anew_with_another_server)
 	CHECK_INT(dlki_memc_age_learn(&age, &fresh, t, t), <, t);
 }
 
+/* The server may have been stopped when the first request was sent. */
+Test(memcached_age, of_a_slow_first_answer_is_trusted_once_it_advances)
+{
+	struct memc_age age = { 0 };
+	struct memc_stats st = { .time_s = 5000, .uptime_s = 4000 };
+	dlk_time t = 9000 * SECOND;
+
+	CHECK_INT(dlki_memc_age_learn(&age, &st, t, t + 300 * MS), <, t);
+	t += 300 * MS;
+	CHECK_INT(dlki_memc_age_learn(&age, &st, t, t), <, t);
+	st.time_s += 7;
+	st.uptime_s += 7;
+	t += 20 * MS;
+	CHECK_INT(dlki_memc_age_learn(&age, &st, t, t), >, t);
+}
+
 /* Over a long way the answer to a batch comes when the clock is known no
  * longer, unless the same batch asks for it. */
 Test(memcached_age, is_asked_for_sooner_over_a_long_way)

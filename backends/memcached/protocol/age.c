@@ -10,7 +10,8 @@
  * it is late by the time passed.  So a count is trusted for a while after the
  * moment.  The client does not see the moment, and takes the latest request
  * before: a request with a smaller count in the answer.  A clock without other
- * evidence is taken to run.
+ * evidence is taken to run, unless the first answer took long: the server may
+ * have been stopped, for any time, when the request was sent.
  *
  * The server may never catch up: the machine slept, or the server's clock is
  * slower than ours.  Two requests show that, too, if the count advances between
@@ -28,6 +29,11 @@
 #define OLDEST_S UINT32_MAX
 #define SECOND (INT64_C(1000) * DLK_MS)
 
+/* Most first answers of a server that runs take less. */
+#define PROMPT (250 * DLK_MS)
+
+#define LONG_AGO (-(INT64_C(1) << 60))
+
 /* Less than MEMC_MORE_S, by the second to which a count is right. */
 #define TRUST ((MEMC_MORE_S - 1) * SECOND)
 
@@ -39,7 +45,8 @@ dlk_time dlki_memc_age_learn(struct memc_age *age, const struct memc_stats *st,
 
 	if (age->born_s != born_s) {
 		age->born_s = born_s;
-		age->from = asked - count - SECOND;
+		age->from = now - asked > PROMPT ? LONG_AGO :
+						   asked - count - SECOND;
 		age->uptime_s = st->uptime_s;
 		age->asked = asked;
 	} else if (st->uptime_s > age->uptime_s) {
