@@ -330,30 +330,15 @@ static const char *left(void)
 	return sim_model_key(s.server.model, 0, sim_member_now());
 }
 
-const struct sim_scene sim_redis_scene = {
-	.name = "redis",
-	.upgrades = 1,
-	.draw = draw_redis,
-	.begin = begin,
-	.end = end,
-	.faults = faults,
-	.strand = strand_all,
-	.subside = subside,
-	.is_late = is_late,
-	.has_claim = has_claim,
-	.left = left,
-};
+#define MODEL_SCENE(name_, draw_)                                              \
+	{                                                                      \
+		.name = (name_), .upgrades = 1, .draw = (draw_),               \
+		.begin = begin, .end = end, .faults = faults,                  \
+		.strand = strand_all, .subside = subside, .is_late = is_late,  \
+		.has_claim = has_claim, .left = left                           \
+	}
 
-const struct sim_scene sim_memcached_scene = {
-	.name = "memcached",
-	.upgrades = 1,
-	.draw = draw_memcached,
-	.begin = begin,
-	.end = end,
-	.faults = faults,
-	.strand = strand_all,
-	.subside = subside,
-	.is_late = is_late,
-	.has_claim = has_claim,
-	.left = left,
-};
+const struct sim_scene sim_redis_scene = MODEL_SCENE("redis", draw_redis);
+
+const struct sim_scene sim_memcached_scene = MODEL_SCENE("memcached",
+							 draw_memcached);

@@ -54,15 +54,6 @@ EITHER_WAY(memcached_mark, shows_a_writer_the_readers)
 	scene_end(&s);
 }
 
-/* How many gets an acquire and a release of a free lock are. */
-static uint64_t gets_of_a_pair(const struct scene *s, dlock_lock *l)
-{
-	uint64_t before = stat_of(s, "STAT cmd_get ");
-
-	give(take(l));
-	return stat_of(s, "STAT cmd_get ") - before;
-}
-
 /* The gate alone is an add and one get, to see what it did.  With the slots
  * comes another store. */
 EITHER_WAY(memcached_mark, costs_a_lock_without_readers_one_get)

@@ -231,15 +231,6 @@ EITHER_WAY(memcached_resize, finds_the_items_beyond)
 	scene_end(&s);
 }
 
-/* Count the gets of an acquire and a release. */
-static uint64_t gets_of_a_pair(const struct scene *s, dlock_lock *l)
-{
-	uint64_t before = stat_of(s, "STAT cmd_get ");
-
-	give(take(l));
-	return stat_of(s, "STAT cmd_get ") - before;
-}
-
 /* Once the slots beyond are empty, clients get them no longer. */
 EITHER_WAY(memcached_resize, gets_empty_slots_once)
 {

@@ -86,6 +86,14 @@ uint64_t stat_of(const struct scene *s, const char *name)
 	return strtoull(at + strlen(name), NULL, 10);
 }
 
+uint64_t gets_of_a_pair(const struct scene *s, dlock_lock *l)
+{
+	uint64_t before = stat_of(s, "STAT cmd_get ");
+
+	give(take(l));
+	return stat_of(s, "STAT cmd_get ") - before;
+}
+
 uint64_t uptime_of(const struct scene *s)
 {
 	return stat_of(s, "STAT uptime ");

@@ -70,6 +70,9 @@ void mark_ends_in(const struct scene *s, const char *key, int64_t left_s);
 /* A number that the server's `stats` tells: "STAT cmd_get ". */
 uint64_t stat_of(const struct scene *s, const char *name);
 
+/* Count the gets of an acquire and a release of a free lock. */
+uint64_t gets_of_a_pair(const struct scene *s, dlock_lock *l);
+
 /* How long the call took; it must answer `rc`. */
 int64_t ask(dlock_lock *l, int64_t timeout_ms, int rc);
 
