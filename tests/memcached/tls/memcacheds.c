@@ -99,8 +99,8 @@ Test(memcacheds, a_port_without_tls_is_named)
 	char text[100];
 
 	serve(false, NULL);
-	snprintf(text, sizeof(text), "memcacheds://127.0.0.1:%d/?connect=1s",
-		 server->port);
+	snprintf(text, sizeof(text), "memcacheds://127.0.0.1:%d/?connect=%llds",
+		 server->port, (long long)slowness());
 	refused(text, DLOCK_EPROTO, "port for TLS?");
 }
 
