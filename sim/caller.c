@@ -115,6 +115,8 @@ static void hold(struct sim_caller *c, dlk_time since, int64_t lease_ms,
 			      .permits = c->request.permits,
 			      .token = c->token,
 			      .beside = c->beside_token,
+			      .is_misled = sim_world_is_misled(c->world,
+							       c->asked_true),
 			      .asked_at = c->asked_true };
 
 	c->residue = 1;

@@ -46,7 +46,7 @@ static uint64_t may_be_broken(const struct sim_judge *j, int lock)
 
 static int counts(const struct sim_judge *j, int lock, const struct sim_hold *h)
 {
-	return h->caller != 0 && h->end_at > j->net->now &&
+	return h->caller != 0 && !h->is_misled && h->end_at > j->net->now &&
 	       h->asked_at > excused_until(j) &&
 	       h->token > may_be_broken(j, lock);
 }

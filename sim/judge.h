@@ -4,12 +4,13 @@
  *
  * Intervals of conflicting holds must be disjoint, and a hold's token must be
  * larger than the tokens of all conflicting holds before; unless the store has
- * declared a loss since either hold was asked for.  An ended hold stays
- * ended.  When a claim is over, the store has no hold of the claim.  A hold is
- * lost only by a break or by a loss of the store's.  A break reaches holds up
- * to the token that the store told to the breaker, all of these, and no later
- * ones.  A downgraded hold is a shared one in the store.  An upgrade does not
- * conflict with the hold of the reader beside it.
+ * declared a loss since either hold was asked for, or a client could not know
+ * that the server had been stopped.  An ended hold stays ended.  When a claim
+ * is over, the store has no hold of the claim.  A hold is lost only by a break
+ * or by a loss of the store's.  A break reaches holds up to the token that the
+ * store told to the breaker, all of these, and no later ones.  A downgraded
+ * hold is a shared one in the store.  An upgrade does not conflict with the
+ * hold of the reader beside it.
  *
  * The semaphore's holds have no more permits than there are.  After a resize
  * that was alone and was answered, there are so many for as long as the
@@ -37,6 +38,7 @@ struct sim_hold {
 	uint32_t permits;  /* of the semaphore */
 	uint64_t token;
 	uint64_t beside;   /* of an upgrade: the reader's token; 0: none */
+	int is_misled;     /* the client could not know of a server's stop */
 	int64_t asked_at;  /* before the store could grant it */
 	int64_t end_at;    /* the end of the promise */
 };

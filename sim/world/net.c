@@ -108,6 +108,7 @@ int sim_net_connect(struct sim_net *n, const void *client,
 	w->net = n;
 	w->client = w->opener = client;
 	w->superseded_at = SIM_NEVER;
+	w->asked_at = SIM_NEVER;
 	w->server = server ? server : &n->servers[n->master];
 	w->set = set;
 	w->tag = tag;
@@ -233,6 +234,9 @@ static void deliver_up(struct sim_wire *w, size_t number)
 		    w->superseded_at < w->net->now - lease_ns(w->net))
 			w->net->late_at = w->net->now;
 		sim_net_note(w->net, "wire %zu: %zu bytes up", number, len);
+		if (!w->is_heard)
+			w->is_behind = sim_timer_is_behind(w->server);
+		w->is_heard = 1;
 		sim_peer_input(w->peer, sim_bytes_text(&w->up.arrived), len,
 			       sim_server_time(w->net, w->server));
 		sim_bytes_take(&w->up.arrived, len);
@@ -334,6 +338,7 @@ void sim_net_stop(struct sim_net *n, struct sim_server *s, int64_t for_ns,
 	s->sleeps = host && n->weather.sleeps;
 	s->stopped_at = n->now;
 	s->stopped_until = n->now + for_ns;
+	s->caught_up_at = SIM_NEVER;
 	sim_net_note(n, "a server's %s stops for %" PRId64 " ns",
 		     host ? "machine" : "process", for_ns);
 }

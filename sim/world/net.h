@@ -35,6 +35,8 @@ struct sim_server {
 	int sleeps;              /* a stopped machine sleeps */
 	int64_t slept_us;        /* so far */
 	int64_t late_us;         /* the timer of the model rings so late */
+	int64_t caught_up_at;    /* when the timer rang first after the last
+				  * stop; SIM_NEVER: not yet */
 };
 
 struct sim_wire {
@@ -52,6 +54,10 @@ struct sim_wire {
 	unsigned int edges;      /* DLKI_READABLE ...: to be told; by
 				  * sim_wire_tell() */
 	int wants_room;
+	int64_t asked_at;        /* the first write; SIM_NEVER: no write */
+	int is_heard;            /* the server has read bytes; the first ... */
+	int is_behind;           /* ... before the timer caught up with a long
+				  * stop */
 	struct sim_peer *peer;   /* NULL: not yet, or no longer */
 	struct sim_stream up, down;
 };

@@ -3,6 +3,9 @@
 
 enum { US = 1000 };
 
+/* A client relies on a count for so long after the count advanced. */
+static const int64_t TRUSTED = INT64_C(2000000000);
+
 struct sim_memc_time sim_server_time(const struct sim_net *n,
 				     const struct sim_server *s)
 {
@@ -27,9 +30,17 @@ int64_t sim_timer_due(const struct sim_server *s)
 void sim_timer_ring(struct sim_net *n, struct sim_server *s)
 {
 	sim_model_ring(s->model, sim_server_time(n, s));
+	if (s->caught_up_at == SIM_NEVER)
+		s->caught_up_at = n->now;
 	s->late_us = 0;
 	if (sim_happens(n->chance, "late", n->weather.late))
 		s->late_us = (int64_t)sim_draw(n->chance, "late:by", 1200000);
+}
+
+int sim_timer_is_behind(const struct sim_server *s)
+{
+	return s->caught_up_at == SIM_NEVER && sim_timer_due(s) != SIM_NEVER &&
+	       s->stopped_until - s->stopped_at > TRUSTED;
 }
 
 void sim_timer_resume(const struct sim_net *n, struct sim_server *s)

@@ -13,6 +13,9 @@ int64_t sim_timer_due(const struct sim_server *s);
 
 void sim_timer_ring(struct sim_net *n, struct sim_server *s);
 
+/* Whether the count is from before a stop, and too small to be relied on. */
+int sim_timer_is_behind(const struct sim_server *s);
+
 /* The server was stopped, and reads connections before the timer rings. */
 void sim_timer_resume(const struct sim_net *n, struct sim_server *s);
 

@@ -6,6 +6,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* A quarter of a second, by a clock that drifts. */
+static const int64_t PROMPT = INT64_C(260000000);
+
 static struct sim_world *of(struct dlki_world *w)
 {
 	return (struct sim_world *)w;
@@ -61,6 +64,10 @@ static ssize_t world_read(struct dlki_world *w, int sock, void *out,
 	if (in->len == 0)
 		return wi->down.is_ended ? 0 : -EAGAIN;
 	size = size < in->len ? size : in->len;
+	if (!of(w)->is_answered && wi->is_behind &&
+	    wi->net->now - wi->asked_at <= PROMPT)
+		of(w)->behind = wi->server;
+	of(w)->is_answered = 1;
 	memcpy(out, sim_bytes_text(in), size);
 	sim_bytes_take(in, size);
 	return (ssize_t)size;
@@ -111,6 +118,8 @@ static ssize_t world_write(struct dlki_world *w, int sock, const void *bytes,
 		return -EPIPE;
 	len = sim_stream_write(&wi->up, &n->weather, n->chance,
 			       n->now + of(w)->slept_ns, bytes, size);
+	if (wi->asked_at == SIM_NEVER)
+		wi->asked_at = n->now;
 	sim_net_note(n, "wire %d: %zu of %zu bytes written", sock, len, size);
 	if (sim_happens(n->chance, "reset", n->weather.reset)) {
 		sim_net_note(n, "wire %d: reset", sock);
@@ -260,6 +269,11 @@ int sim_world_has_events(const struct sim_world *w, unsigned int sets)
 			return 1;
 	}
 	return (sets & DLKI_BIT(DLKI_ANSWERS)) && w->answer_at <= w->net->now;
+}
+
+int sim_world_is_misled(const struct sim_world *w, int64_t at)
+{
+	return w->behind && at <= w->behind->caught_up_at;
 }
 
 int sim_world_awaits(const struct sim_world *w)

@@ -25,6 +25,9 @@ struct sim_world {
 	int is_asked;
 	struct sim_chance bytes;
 	uint64_t last_id;  /* the last attempt's */
+	int is_answered;   /* bytes came from a server; the first ... */
+	struct sim_server *behind; /* ... from a server behind a long stop, so
+			    * promptly that no client could know; or NULL */
 	int has_work;      /* the last wait() brought events, or was not to
 			    * wait at all */
 };
@@ -39,6 +42,10 @@ int64_t sim_world_true(const struct sim_world *w, dlk_time at);
 
 /* Whether wait() in these sets would have an event. */
 int sim_world_has_events(const struct sim_world *w, unsigned int sets);
+
+/* Whether the client could not know, at a true time, that the server had been
+ * stopped: see "A stopped server" in docs/memcached.md. */
+int sim_world_is_misled(const struct sim_world *w, int64_t at);
 
 /* A thread of the client is in await(). */
 int sim_world_awaits(const struct sim_world *w);
