@@ -11,22 +11,20 @@ static void grant(const struct mem_session *s, struct mem_ticket *t)
 	t->granted = 1;
 	t->token = dlki_mem_token_next(t->queue, t->base.since);
 	t->until = mem_lease_end(s);
+	dlki_mem_note_end(t->queue, t->until);
 	t->lose_at = s->lose_ms > 0 ? dlk_now() + s->lose_ms * DLK_MS :
 				      DLK_FOREVER;
 }
 
-/* Return when the first lease ahead of `t` may end, which comes without a wake.
+/* Return when the first lease in the queue may end, which comes without a wake.
  * A waiter ahead may be granted at once, and never release. */
-static dlk_time first_expiry(const struct mem_ticket *t)
+static dlk_time first_expiry(const struct mem_queue *queue)
 {
-	dlk_time first = DLK_FOREVER;
+	dlk_time first = queue->ends;
 
-	for (const struct mem_ticket *ahead = t->queue->first; ahead != t;
-	     ahead = ahead->next) {
-		dlk_time end = ahead->until;
+	if (queue->ttl_ms > 0) {
+		dlk_time end = dlk_now() + queue->ttl_ms * DLK_MS;
 
-		if (!ahead->granted && !ahead->orphan)
-			end = mem_lease_end(mem_session(ahead->base.session));
 		if (end < first)
 			first = end;
 	}
@@ -37,7 +35,7 @@ static enum dlk_verdict attempt_locked(const struct mem_session *s,
 				       struct mem_ticket *t,
 				       struct dlk_error *err)
 {
-	int turn;
+	dlk_time expiry;
 
 	if (t->queue)
 		dlki_mem_expire(t->queue, dlk_now());
@@ -51,18 +49,16 @@ static enum dlk_verdict attempt_locked(const struct mem_session *s,
 		dlki_mem_dequeue(t);
 		return DLK_FAILED;
 	}
-	turn = t->granted ? 1 : dlki_mem_is_turn(t, err);
-	if (turn < 0)
-		return DLK_FAILED;
-	if (turn && !t->granted)
+	if (!t->granted && dlki_mem_is_turn(t))
 		grant(s, t);
 	if (t->granted) {
 		t->base.token = t->token;
 		return DLK_GRANTED;
 	}
 	dlki_mem_tell_wanted(t);
-	if (first_expiry(t) != DLK_FOREVER)
-		t->base.look_again = first_expiry(t);
+	expiry = first_expiry(t->queue);
+	if (expiry != DLK_FOREVER)
+		t->base.look_again = expiry;
 	return DLK_BUSY;
 }
 

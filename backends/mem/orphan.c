@@ -64,6 +64,7 @@ void dlki_mem_orphan_leave(struct mem_ticket *t)
 	}
 	if (!t->granted)
 		o->ticket.until = mem_lease_end(mem_session(t->base.session));
+	dlki_mem_note_end(t->queue, o->ticket.until);
 	*t->link = &o->ticket;
 	if (t->next)
 		t->next->link = &o->ticket.next;

@@ -11,8 +11,6 @@ pthread_mutex_t dlki_mem_mu = PTHREAD_MUTEX_INITIALIZER;
 /* Under dlki_mem_mu. */
 static void *queues;           /* tsearch tree of struct mem_queue */
 static struct mem_queue *idle; /* the last queue to become empty, or NULL */
-static struct dlk_queue_entry *scratch;
-static size_t scratch_room;
 
 static int compare_queues(const void *a, const void *b)
 {
@@ -28,8 +26,6 @@ void dlki_mem_queues_forget(void)
 {
 	queues = NULL;
 	idle = NULL;
-	scratch = NULL;
-	scratch_room = 0;
 }
 
 /* Keep one empty queue: often the same name is wanted next. */
@@ -83,6 +79,7 @@ static struct mem_queue *queue_new(const struct mem_session *s,
 	if (!queue)
 		return NULL;
 	queue->last = &queue->first;
+	queue->ends = DLK_FOREVER;
 	queue->limit = request->limit;
 	queue->kind = request->kind;
 	queue->key = memcpy(queue->texts, request->key, key);
@@ -99,10 +96,17 @@ void dlki_mem_expire(struct mem_queue *queue, dlk_time now)
 	struct mem_ticket *next;
 	int left = 0;
 
+	if (queue->ends > now)
+		return;
+	queue->ends = DLK_FOREVER;
 	for (struct mem_ticket *t = queue->first; t; t = next) {
 		next = t->next;
-		if (!(t->granted || t->orphan) || t->until > now)
+		if (!(t->granted || t->orphan))
 			continue;
+		if (t->until > now) {
+			dlki_mem_note_end(queue, t->until);
+			continue;
+		}
 		if (!unlink_ticket(t))
 			return;
 		left = 1;
@@ -143,6 +147,12 @@ static void append(struct mem_queue *queue, struct mem_ticket *t)
 		queue->last = &t->next;
 }
 
+static void note_ttl(struct mem_queue *queue, const struct mem_session *s)
+{
+	if (s->leased && (queue->ttl_ms == 0 || s->base.ttl_ms < queue->ttl_ms))
+		queue->ttl_ms = s->base.ttl_ms;
+}
+
 int dlki_mem_enqueue(struct mem_ticket *t, struct dlk_error *err)
 {
 	const struct mem_session *s = mem_session(t->base.session);
@@ -161,7 +171,9 @@ int dlki_mem_enqueue(struct mem_ticket *t, struct dlk_error *err)
 	if (queue->first == t) {
 		queue->limit = request->limit;
 		queue->is_set = 0;
+		queue->ttl_ms = 0;
 	}
+	note_ttl(queue, s);
 	if (queue->is_set || queue->limit == request->limit)
 		return 0;
 	unlink_ticket(t);
@@ -181,20 +193,30 @@ static struct dlk_queue_entry entry_of(const struct mem_ticket *t)
 	};
 }
 
-static int scratch_put(size_t i, const struct mem_ticket *t)
-{
-	if (i == scratch_room) {
-		size_t room = scratch_room ? 2 * scratch_room : 64;
-		struct dlk_queue_entry *grown = realloc(scratch,
-							room * sizeof(*grown));
+/* The participants ahead of a waiter, as a single participant: they stand in
+ * the way together. */
+struct ahead {
+	size_t n; /* 0 or 1 */
+	struct dlk_queue_entry all;
+};
 
-		if (!grown)
-			return 0;
-		scratch = grown;
-		scratch_room = room;
-	}
-	scratch[i] = entry_of(t);
-	return 1;
+static void add(struct ahead *a, const struct mem_ticket *t)
+{
+	uint32_t permits = a->n > 0 ? a->all.permits : 0;
+	uint32_t more = t->base.request.permits;
+
+	if (more == 0)
+		more = 1;
+	if (t->base.request.mode == DLK_EXCLUSIVE || a->n == 0)
+		a->all.mode = t->base.request.mode;
+	a->all.permits = more > UINT32_MAX - permits ? UINT32_MAX :
+						       permits + more;
+	a->n = 1;
+}
+
+static int in_the_way(const struct ahead *a, const struct mem_ticket *t)
+{
+	return dlk_grant(&a->all, a->n, entry_of(t)) >= 0;
 }
 
 /* No thread waits for an orphan. */
@@ -204,18 +226,27 @@ static void wake(const struct mem_ticket *t)
 		dlk_wake(t->base.session, t->base.id);
 }
 
-/* Can it be granted, behind so many that are in scratch? */
-static int can_have(const struct mem_ticket *t, size_t ahead)
+/* Once some participants ahead are in the way, all of them are. */
+int dlki_mem_is_turn(const struct mem_ticket *t)
 {
-	if (find_beside(t->queue, t))
-		ahead--;
-	return dlk_grant(scratch, ahead, entry_of(t)) < 0;
+	const struct mem_ticket *beside = find_beside(t->queue, t);
+	struct ahead ahead = { 0 };
+
+	for (const struct mem_ticket *q = t->queue->first; q != t;
+	     q = q->next) {
+		if (q == beside || dlki_mem_wants_too_many(q))
+			continue;
+		add(&ahead, q);
+		if (in_the_way(&ahead, t))
+			return 0;
+	}
+	return 1;
 }
 
 /* A waiter that wants more permits than there are is to hear of that. */
 void dlki_mem_wake(struct mem_queue *queue)
 {
-	size_t ahead = 0;
+	struct ahead ahead = { 0 };
 
 	for (struct mem_ticket *t = queue->first; t; t = t->next) {
 		if (dlki_mem_wants_too_many(t)) {
@@ -223,16 +254,11 @@ void dlki_mem_wake(struct mem_queue *queue)
 			continue;
 		}
 		if (!t->granted) {
-			if (!can_have(t, ahead))
+			if (in_the_way(&ahead, t) && !dlki_mem_is_turn(t))
 				return;
 			wake(t);
 		}
-		if (!scratch_put(ahead++, t)) {
-			/* No memory to tell the next waiter: all may ask. */
-			for (; t; t = t->next)
-				wake(t);
-			return;
-		}
+		add(&ahead, t);
 	}
 }
 
@@ -242,18 +268,6 @@ void dlki_mem_dequeue(struct mem_ticket *t)
 
 	if (unlink_ticket(t))
 		dlki_mem_wake(queue);
-}
-
-int dlki_mem_is_turn(const struct mem_ticket *t, struct dlk_error *err)
-{
-	size_t ahead = 0;
-
-	for (const struct mem_ticket *q = t->queue->first; q != t;
-	     q = q->next) {
-		if (!dlki_mem_wants_too_many(q) && !scratch_put(ahead++, q))
-			return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
-	}
-	return can_have(t, ahead);
 }
 
 struct listing {

@@ -10,6 +10,8 @@
 
 struct mem_queue {
 	struct mem_ticket *first, **last;
+	dlk_time ends;   /* no lease of a holder or an orphan ends before */
+	int64_t ttl_ms;  /* of the shortest lease to be granted; 0: no leases */
 	uint32_t limit;  /* permits, as the participants name them ... */
 	int is_set;      /* ... or an operator has set them */
 	enum dlk_kind kind;
@@ -32,6 +34,13 @@ int dlki_mem_enqueue(struct mem_ticket *t, struct dlk_error *err);
 /* Remove the ticket, and wake the next waiters in turn. */
 void dlki_mem_dequeue(struct mem_ticket *t);
 
+/* Note the end of a lease of a holder or an orphan. */
+static inline void dlki_mem_note_end(struct mem_queue *queue, dlk_time end)
+{
+	if (end < queue->ends)
+		queue->ends = end;
+}
+
 /* Remove the holders with ended leases, and wake the next waiters. */
 void dlki_mem_expire(struct mem_queue *queue, dlk_time now);
 
@@ -45,8 +54,8 @@ static inline int dlki_mem_wants_too_many(const struct mem_ticket *t)
 	       t->base.request.permits > t->queue->limit;
 }
 
-/* Can this waiter be granted?  1, 0, or ENOMEM. */
-int dlki_mem_is_turn(const struct mem_ticket *t, struct dlk_error *err);
+/* Can this waiter be granted? */
+int dlki_mem_is_turn(const struct mem_ticket *t);
 
 /* Find the queue of a request, or NULL. */
 struct mem_queue *dlki_mem_find(const struct mem_session *s,
