@@ -194,7 +194,7 @@ static void start_waiting(struct file_ticket *t)
 	if (t->waits)
 		return;
 	t->waits = 1;
-	dlki_file_list_add(&t->name->waiting, t);
+	dlki_file_list_append(dlki_file_waiting(t), t);
 	if (!t->waiter_slot)
 		dlki_file_waiter_slot_lock(t);
 }

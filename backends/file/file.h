@@ -71,7 +71,7 @@ struct file_ticket {
 	struct file_ticket *beside; /* of an upgrade that holds: the reader with
 				     * the same fd */
 	dlk_time deadline;        /* of this attempt */
-	int waits;                /* is in name->waiting */
+	int waits;                /* is in dlki_file_waiting() */
 	int behind_writer;        /* the last obstacle was a writer */
 	int watched;              /* a writer's: the core is told of others, and
 				   * tokens are set aside */

@@ -15,20 +15,31 @@ void dlki_file_list_add(struct file_list *l, struct file_ticket *t)
 {
 	t->prev = NULL;
 	t->next = l->head;
-	if (l->head)
-		l->head->prev = t;
+	*(l->head ? &l->head->prev : &l->tail) = t;
 	l->head = t;
+}
+
+void dlki_file_list_append(struct file_list *l, struct file_ticket *t)
+{
+	t->next = NULL;
+	t->prev = l->tail;
+	*(l->tail ? &l->tail->next : &l->head) = t;
+	l->tail = t;
 }
 
 void dlki_file_list_del(struct file_list *l, struct file_ticket *t)
 {
-	if (t->prev)
-		t->prev->next = t->next;
-	else
-		l->head = t->next;
-	if (t->next)
-		t->next->prev = t->prev;
+	*(t->prev ? &t->prev->next : &l->head) = t->next;
+	*(t->next ? &t->next->prev : &l->tail) = t->prev;
 	t->prev = t->next = NULL;
+}
+
+struct file_list *dlki_file_waiting(struct file_ticket *t)
+{
+	const struct dlk_request *c = &t->base.request;
+
+	return c->mode == DLK_EXCLUSIVE && !c->beside ? &t->name->writers :
+							&t->name->waiting;
 }
 
 int dlki_file_name_excludes(const struct file_name *n)
@@ -142,6 +153,8 @@ void dlki_file_name_stale(struct file_name *n)
 	for (t = n->holding.head; t; t = t->next)
 		dlk_lost(&s->base, t->base.id,
 			 "the lock file was removed or replaced");
+	for (t = n->writers.head; t; t = t->next)
+		dlk_wake(&s->base, t->base.id);
 	for (t = n->waiting.head; t; t = t->next)
 		dlk_wake(&s->base, t->base.id);
 }

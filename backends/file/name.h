@@ -20,7 +20,7 @@ struct file_session;
 struct file_ticket;
 
 struct file_list {
-	struct file_ticket *head;
+	struct file_ticket *head, *tail;
 };
 
 /*
@@ -51,7 +51,10 @@ struct file_name {
 	unsigned int n_fds;
 
 	unsigned int held;        /* tickets with a locked byte */
-	struct file_list waiting, holding;
+	struct file_list writers; /* that wait, but for upgrades: a writer is
+				   * woken when it is the first */
+	struct file_list waiting; /* the other waiters: all are woken */
+	struct file_list holding;
 	uint64_t waiter_slots;    /* bitmap of our waiters' slots */
 	uint32_t last_slot;       /* the reader's or permit's used last */
 
@@ -82,7 +85,18 @@ void dlki_file_name_stale(struct file_name *n);
 /* Does a ticket of this session hold the lock as the writer? */
 int dlki_file_name_excludes(const struct file_name *n);
 
+/* Does a ticket of this session wait? */
+static inline int dlki_file_name_awaited(const struct file_name *n)
+{
+	return n->writers.head || n->waiting.head;
+}
+
+/* Return the list for this ticket while it waits. */
+struct file_list *dlki_file_waiting(struct file_ticket *t);
+
+/* Add at the head or at the tail, and remove. */
 void dlki_file_list_add(struct file_list *l, struct file_ticket *t);
+void dlki_file_list_append(struct file_list *l, struct file_ticket *t);
 void dlki_file_list_del(struct file_list *l, struct file_ticket *t);
 
 #endif

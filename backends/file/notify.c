@@ -16,19 +16,27 @@
 #define CHUNK 64
 #define LOOSE IN_ATTRIB /* the path may lead to another file */
 
-/* Collect the ids of up to CHUNK waiters not yet woken in this round. */
+static uint64_t id_in_round(struct file_ticket *t, unsigned int round)
+{
+	t->round = round;
+	t->retries = 0;
+	return t->base.id;
+}
+
+/* Collect the ids of up to CHUNK waiters not yet woken in this round.  Those
+ * woken go to the end. */
 static unsigned int next_waiters(struct file_name *n, unsigned int round,
 				 uint64_t id[CHUNK])
 {
-	struct file_ticket *t;
+	struct file_ticket *t = n->writers.head;
 	unsigned int count = 0;
 
-	for (t = n->waiting.head; t && count < CHUNK; t = t->next) {
-		if (t->round == round)
-			continue;
-		t->round = round;
-		t->retries = 0;
-		id[count++] = t->base.id;
+	if (t && t->round != round)
+		id[count++] = id_in_round(t, round);
+	while (count < CHUNK && (t = n->waiting.head) && t->round != round) {
+		id[count++] = id_in_round(t, round);
+		dlki_file_list_del(&n->waiting, t);
+		dlki_file_list_append(&n->waiting, t);
 	}
 	return count;
 }
@@ -131,7 +139,7 @@ int dlki_file_hear_waiters(struct file_name *n)
 {
 	uint32_t what = FILE_ANNOUNCEMENT;
 
-	if (n->waiting.head)
+	if (dlki_file_name_awaited(n))
 		what |= FILE_NOTIFICATION;
 	return listen_for(n, what);
 }
@@ -160,7 +168,7 @@ int dlki_file_released(struct file_name *n)
 	y->contended = 0;
 	y->silent_release = !due;
 	/* Stop listening for our own notification. */
-	if (due && !n->waiting.head)
+	if (due && !dlki_file_name_awaited(n))
 		(void)listen_for(n, FILE_ANNOUNCEMENT);
 	return due;
 }

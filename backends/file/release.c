@@ -22,7 +22,7 @@ void dlki_file_stop_waiting(struct file_ticket *t)
 	if (!t->waits)
 		return;
 	t->waits = 0;
-	dlki_file_list_del(&t->name->waiting, t);
+	dlki_file_list_del(dlki_file_waiting(t), t);
 }
 
 int dlki_file_give_up(struct file_ticket *t)
@@ -30,6 +30,8 @@ int dlki_file_give_up(struct file_ticket *t)
 	struct file_name *n = t->name;
 	int fd = t->fd;
 
+	/* The writer was woken for all writers, perhaps. */
+	t->wake = t->waits && t == n->writers.head && t->next;
 	dlki_file_stop_waiting(t);
 	if (t->owns == FILE_OWNS_NOTHING)
 		return -1;
@@ -45,7 +47,7 @@ int dlki_file_give_up(struct file_ticket *t)
 	dlki_file_unlock_all(fd);
 	t->owns = FILE_OWNS_NOTHING;
 	n->held--;
-	t->wake = n->waiting.head != NULL;
+	t->wake = dlki_file_name_awaited(n);
 	if (dlki_file_released(n))
 		return fd;
 	dlki_file_fd_put(n, fd);

@@ -7,10 +7,10 @@
 
 struct file_ticket;
 
-/* With name->mu held: leave name->waiting. */
+/* With name->mu held: wait no more. */
 void dlki_file_stop_waiting(struct file_ticket *t);
 
-/* With name->mu held: leave name->waiting, and unlock all bytes.  The
+/* With name->mu held: wait no more, and unlock all bytes.  The
  * descriptor to close without the mutex, or -1. */
 int dlki_file_give_up(struct file_ticket *t);
 

@@ -6,13 +6,16 @@
 #include "core/client.h"
 #include "support/check.h"
 
-#define FIRST_ID (UINT64_C(1) << 40) /* the core has none of these */
+#define FIRST_ID (UINT64_C(1) << 63) /* the core has none of these */
 
-atomic_int told;
+atomic_int told, wakes;
+_Atomic uint64_t woken;
 
-/* The linker puts the first in the place of the second. */
+/* The linker puts the first of each two in the place of the second. */
 void __wrap_dlk_wanted(struct dlk_session *s, uint64_t id);
 void __real_dlk_wanted(struct dlk_session *s, uint64_t id);
+void __wrap_dlk_wake(struct dlk_session *s, uint64_t id);
+void __real_dlk_wake(struct dlk_session *s, uint64_t id);
 
 void __wrap_dlk_wanted(struct dlk_session *s, uint64_t id)
 {
@@ -20,6 +23,16 @@ void __wrap_dlk_wanted(struct dlk_session *s, uint64_t id)
 		told++;
 	else
 		__real_dlk_wanted(s, id);
+}
+
+void __wrap_dlk_wake(struct dlk_session *s, uint64_t id)
+{
+	if (id >= FIRST_ID) {
+		woken = id;
+		wakes++;
+	} else {
+		__real_dlk_wake(s, id);
+	}
 }
 
 void ticket_make(struct file_ticket *t, dlock_client *c, enum dlk_mode mode)

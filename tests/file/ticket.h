@@ -15,6 +15,10 @@
 /* Calls of dlk_wanted() for a ticket of a test. */
 extern atomic_int told;
 
+/* Calls of dlk_wake() for tickets of a test, and the ticket woken last. */
+extern atomic_int wakes;
+extern _Atomic uint64_t woken;
+
 /* A request of `c` for the lock "x", for ticket_ask(). */
 void ticket_make(struct file_ticket *t, dlock_client *c, enum dlk_mode mode);
 enum dlk_verdict ticket_ask(struct file_ticket *t);

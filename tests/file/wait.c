@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Waiting: no two at once, and no polling. */
 #include "support.h"
+#include "ticket.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -112,6 +113,37 @@ CASE(file_wait, two_hundred_threads_of_one_client)
 	dlock_lock *la = mutex(a, "x"), *lb = mutex(b, "x");
 
 	CHECK_WITHIN(two_hundred(la, b, lb), 1000 * slowness());
+}
+
+static void given_waiting(struct file_ticket *t, dlock_client *c)
+{
+	ticket_make(t, c, DLK_EXCLUSIVE);
+	CHECK_INT(ticket_ask(t), ==, DLK_BUSY);
+}
+
+/* A release by another client wakes the first of the writers.  That writer may
+ * leave instead of asking: then the next writer is woken. */
+CASE(file_wait, of_many_writers_one_is_woken)
+{
+	const char *dir = store_dir();
+	dlock_client *a = store_open(dir, NULL), *b = store_open(dir, NULL);
+	dlock_hold *h = take(mutex(a, "x"), 0);
+	struct file_ticket t[3];
+
+	for (int i = 0; i < 3; i++)
+		given_waiting(&t[i], b);
+	CHECK_INT(wakes, ==, 0);
+	CHECK_OK(dlock_release(h));
+	EVENTUALLY(wakes == 1);
+	CHECK_INT(woken, ==, t[0].base.id);
+	ticket_give(&t[1]);
+	CHECK_INT(wakes, ==, 1);
+	ticket_give(&t[0]);
+	CHECK_INT(wakes, ==, 2);
+	CHECK_INT(woken, ==, t[2].base.id);
+	CHECK_INT(ticket_ask(&t[2]), ==, DLK_GRANTED);
+	ticket_give(&t[2]);
+	CHECK_INT(wakes, ==, 2);
 }
 
 /* The pauses between polls double, up to 128 ms. */
