@@ -57,7 +57,8 @@ extern const struct workload workload_waiters, workload_poll_handoff;
 extern const struct workload workload_poll_requests, workload_holds;
 extern const struct workload workload_killed, workload_open_close;
 extern const struct workload workload_passes, workload_keep, workload_recall;
-extern const struct workload workload_pending, workload_pairs;
+extern const struct workload workload_pending, workload_served;
+extern const struct workload workload_pairs;
 extern const struct workload workload_revoke, workload_revoke_many;
 
 struct bench {

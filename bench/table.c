@@ -264,6 +264,13 @@ const struct bench bench_table[] = {
 	  "threads", &workload_pending,
 	  .cases = { STORE(mem, 10000, PENDING), STORE(file, 10000, PENDING),
 		     IF_REDIS(10000, PENDING) } },
+	{ "async.served",
+	  "10,000 asynchronous acquires of one client that wait for 100 "
+	  "mutexes: until all are granted, on one CPU",
+	  "ms", &workload_served,
+	  .cases = { STORE(mem, 10000, TIME("value", 300, 900)),
+		     STORE(file, 10000, TIME("value", 300, 900)),
+		     IF_REDIS(10000, { 0 }) } },
 #ifdef BENCH_REDIS
 	{ "async.pairs",
 	  "redis: one thread with 256 pairs of acquire and release under way, "

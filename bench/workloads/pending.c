@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Many calls of a client that wait for a mutex: threads and bytes, and how fast
+/* Many calls of a client that wait for mutexes: threads and bytes, and how fast
  * they are served then. */
 #include "bench/store.h"
 
@@ -7,8 +7,17 @@
 #include <dlock/async.h>
 #include <malloc.h>
 #include <poll.h>
-#include <stdatomic.h>
-#include <stdlib.h>
+#include <stdio.h>
+
+#define NAMES 100
+
+/* Mutexes that a client holds, and another client waits for. */
+struct crowd {
+	size_t names;
+	dlock_client *client, *holder;
+	dlock_lock *lock[NAMES], *held[NAMES];
+	dlock_hold *hold[NAMES];
+};
 
 static size_t served; /* by this thread's loop */
 
@@ -52,56 +61,101 @@ static void await_waiters(dlock_client *c, uint64_t n)
 	}
 }
 
-static void serve(dlock_client *c, size_t n)
+static void crowd_make(struct crowd *w, struct bench_store *s, size_t names)
 {
-	struct pollfd p = { .fd = dlock_client_fd(c), .events = POLLIN };
-	int64_t until = bench_now() + 60000 * BENCH_MS;
+	char name[16];
 
+	w->names = names;
+	w->client = store_client(s);
+	w->holder = store_client(s);
+	for (size_t i = 0; i < names; i++) {
+		snprintf(name, sizeof(name), "bench%zu", i);
+		bench_check(dlock_mutex_new(&w->lock[i], w->client, name),
+			    "dlock_mutex_new");
+		bench_check(dlock_lock_unbind(w->lock[i]), "dlock_lock_unbind");
+		bench_check(dlock_mutex_new(&w->held[i], w->holder, name),
+			    "dlock_mutex_new");
+		bench_check(dlock_acquire(w->held[i], 10000, &w->hold[i]),
+			    "dlock_acquire");
+	}
+}
+
+static void crowd_free(struct crowd *w)
+{
+	for (size_t i = 0; i < w->names; i++) {
+		dlock_lock_free(w->lock[i]);
+		dlock_lock_free(w->held[i]);
+	}
+	dlock_close(w->client);
+	dlock_close(w->holder);
+}
+
+/* Begin `n` acquires.  Return the time until all wait. */
+static int64_t ask(struct crowd *w, size_t n)
+{
+	int64_t begin = bench_now();
+
+	for (size_t i = 0; i < n; i++)
+		bench_check(dlock_acquire_start(w->lock[i % w->names], -1,
+						granted, NULL, NULL),
+			    "dlock_acquire_start");
+	await_waiters(w->client, n);
+	return bench_now() - begin;
+}
+
+/* Release the mutexes.  Return the time until all acquires are granted. */
+static int64_t serve(struct crowd *w, size_t n)
+{
+	struct pollfd p = { .fd = dlock_client_fd(w->client),
+			    .events = POLLIN };
+	int64_t begin = bench_now(), until = begin + 60000 * BENCH_MS;
+
+	served = 0;
+	for (size_t i = 0; i < w->names; i++)
+		bench_check(dlock_release(w->hold[i]), "dlock_release");
 	while (served < n) {
 		bench_wait(until, "grants");
 		if (poll(&p, 1, 100) == 1)
-			(void)dlock_process(c, 0);
+			(void)dlock_process(w->client, 0);
 	}
+	return bench_now() - begin;
 }
 
 static void measure(struct bench_store *s, const struct bench_case *c)
 {
 	struct bench_result res = BENCH_RESULT;
 	double before = threads();
-	dlock_client *client = store_client(s), *holder = store_client(s);
 	struct bench_memory least, most;
-	dlock_lock *lock, *held;
-	dlock_hold *hold;
-	int64_t begin;
+	struct crowd w;
 
-	bench_check(dlock_mutex_new(&lock, client, "bench"), "dlock_mutex_new");
-	bench_check(dlock_lock_unbind(lock), "dlock_lock_unbind");
-	bench_check(dlock_mutex_new(&held, holder, "bench"), "dlock_mutex_new");
-	bench_check(dlock_acquire(held, 10000, &hold), "dlock_acquire");
+	crowd_make(&w, s, 1);
 	malloc_trim(0);
 	least = bench_memory();
-	begin = bench_now();
-	for (unsigned int i = 0; i < c->n; i++)
-		bench_check(dlock_acquire_start(lock, -1, granted, NULL, NULL),
-			    "dlock_acquire_start");
-	await_waiters(client, c->n);
-	bench_extra(&res, (double)(bench_now() - begin) / c->n, "ask_ns");
+	bench_extra(&res, (double)ask(&w, c->n) / c->n, "ask_ns");
 	res.value = threads() - before;
 	most = bench_memory();
 	bench_extra(&res, (most.heap - least.heap) / c->n, "heap_each");
 	bench_extra(&res, (most.resident - least.resident) / c->n, "rss_each");
-	served = 0;
-	begin = bench_now();
-	bench_check(dlock_release(hold), "dlock_release");
-	serve(client, c->n);
-	bench_extra(&res, (double)(bench_now() - begin) / c->n, "serve_ns");
+	bench_extra(&res, (double)serve(&w, c->n) / c->n, "serve_ns");
 	res.samples = c->n;
 	bench_text(&res, "scheme", s->desc->name);
-	dlock_lock_free(lock);
-	dlock_lock_free(held);
-	dlock_close(client);
-	dlock_close(holder);
+	crowd_free(&w);
+	bench_emit(&res, c);
+}
+
+static void measure_served(struct bench_store *s, const struct bench_case *c)
+{
+	struct bench_result res = BENCH_RESULT;
+	struct crowd w;
+
+	crowd_make(&w, s, NAMES);
+	bench_extra(&res, (double)ask(&w, c->n) / c->n, "ask_ns");
+	res.value = (double)serve(&w, c->n) / BENCH_MS;
+	res.samples = c->n;
+	bench_text(&res, "scheme", s->desc->name);
+	crowd_free(&w);
 	bench_emit(&res, c);
 }
 
 const struct workload workload_pending = { .measure = measure };
+const struct workload workload_served = { .measure = measure_served, .pin = 1 };
