@@ -91,10 +91,10 @@ static struct mem_queue *queue_new(const struct mem_session *s,
 	return NULL;
 }
 
+/* A waiter looks for itself when a lease ends: see first_expiry(). */
 void dlki_mem_expire(struct mem_queue *queue, dlk_time now)
 {
 	struct mem_ticket *next;
-	int left = 0;
 
 	if (queue->ends > now)
 		return;
@@ -103,16 +103,11 @@ void dlki_mem_expire(struct mem_queue *queue, dlk_time now)
 		next = t->next;
 		if (!(t->granted || t->orphan))
 			continue;
-		if (t->until > now) {
+		if (t->until > now)
 			dlki_mem_note_end(queue, t->until);
-			continue;
-		}
-		if (!unlink_ticket(t))
+		else if (!unlink_ticket(t))
 			return;
-		left = 1;
 	}
-	if (left)
-		dlki_mem_wake(queue);
 }
 
 /* Find the claim that is not in the way of the upgrade `t`, or NULL. */

@@ -41,7 +41,7 @@ static inline void dlki_mem_note_end(struct mem_queue *queue, dlk_time end)
 		queue->ends = end;
 }
 
-/* Remove the holders with ended leases, and wake the next waiters. */
+/* Remove the holders with ended leases. */
 void dlki_mem_expire(struct mem_queue *queue, dlk_time now);
 
 /* Wake the waiters that can be granted now. */
