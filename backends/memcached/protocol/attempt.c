@@ -307,7 +307,7 @@ void dlki_memc_store_attempt(struct memc_store *s, struct dlki_op *op)
 
 	if (!may_ask(s, op))
 		return;
-	job = dlki_memc_job_new(op);
+	job = dlki_memc_job_new(s, op);
 	if (!job)
 		return;
 	job->each = note_reader;

@@ -42,7 +42,7 @@ static void see_tokens(struct memc_store *s, struct memc_job *job,
 
 void dlki_memc_store_break(struct memc_store *s, struct dlki_op *op)
 {
-	struct memc_job *job = dlki_memc_job_new(op);
+	struct memc_job *job = dlki_memc_job_new(s, op);
 	struct dlk_error err;
 
 	if (!job)

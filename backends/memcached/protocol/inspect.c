@@ -89,7 +89,7 @@ static void see_items(struct memc_store *s, struct memc_job *job,
 
 void dlki_memc_store_inspect(struct memc_store *s, struct dlki_op *op)
 {
-	struct memc_job *job = dlki_memc_job_new(op);
+	struct memc_job *job = dlki_memc_job_new(s, op);
 
 	if (!job)
 		return;

@@ -33,23 +33,23 @@ static void fail_without_memory(struct dlki_op *op)
 		    op->requests > 0 ? DLKI_RESIDUE_MAYBE : DLKI_RESIDUE_NONE);
 }
 
-struct memc_job *dlki_memc_job_new(struct dlki_op *op)
+struct memc_job *dlki_memc_job_new(struct memc_store *s, struct dlki_op *op)
 {
-	struct memc_job *job = malloc(sizeof(*job));
-	const struct memc_asked *asked = op ? dlki_memc_asked(op) : NULL;
+	struct memc_job *job = s->spare ? s->spare : malloc(sizeof(*job));
 
-	if (!job) {
-		if (op)
-			fail_without_memory(op);
+	s->spare = NULL;
+	if (!job && op)
+		fail_without_memory(op);
+	if (!job)
 		return NULL;
-	}
 	memset(job, 0, offsetof(struct memc_job, few));
+	job->store = s;
 	job->ops = job->few;
 	job->room = MEMC_FEW;
 	if (op)
 		job->verb = op->verb;
-	if (asked)
-		job->unclear = asked->claim.unclear;
+	if (op && op->claim)
+		job->unclear = dlki_memc_asked(op)->claim.unclear;
 	return job;
 }
 
@@ -62,7 +62,8 @@ void dlki_memc_job_free(struct memc_job *job)
 	free(job->seen);
 	free(job->own);
 	free(job->found);
-	free(job);
+	free(job->store->spare);
+	job->store->spare = job;
 }
 
 void dlki_memc_job_clear(struct memc_job *job)

@@ -25,7 +25,7 @@ static int memc_open(struct dlki_store *base, struct dlk_error *err)
 			DLOCK_CAP_UPGRADE | DLOCK_CAP_PERMITS |
 			DLOCK_CAP_RESIZE,
 	};
-	s->greeting = dlki_memc_job_new(NULL);
+	s->greeting = dlki_memc_job_new(s, NULL);
 	if (s->greeting)
 		s->link = dlki_link_open(base, DLKI_ANSWERS);
 	if (!s->link)
@@ -109,7 +109,7 @@ static void memc_late(struct dlki_store *base, struct dlki_link *l,
 	(void)now;
 	if (s->probed)
 		return;
-	job = dlki_memc_job_new(NULL);
+	job = dlki_memc_job_new(s, NULL);
 	if (!job)
 		return;
 	job->verb = DLKI_PING;
@@ -133,6 +133,7 @@ static void memc_close(struct dlki_store *base)
 
 	dlki_memc_jobs_forget(s);
 	free(s->greeting);
+	free(s->spare);
 }
 
 dlk_time dlki_memc_store_grants_from(const struct dlki_store *s)

@@ -80,7 +80,7 @@ void dlki_memc_store_release(struct memc_store *s, struct dlki_op *op)
 		dlki_answered(op, 0);
 		return;
 	}
-	job = dlki_memc_job_new(op);
+	job = dlki_memc_job_new(s, op);
 	if (!job)
 		return;
 	if (claim->unclear || claim->owned == MEMC_NOTHING)

@@ -190,7 +190,7 @@ static void end_gone(struct memc_store *s, struct memc_job *job,
 void dlki_memc_store_renew(struct memc_store *s, struct dlki_op *op)
 {
 	const struct memc_claim *claim = &dlki_memc_asked(op)->claim;
-	struct memc_job *job = dlki_memc_job_new(op);
+	struct memc_job *job = dlki_memc_job_new(s, op);
 
 	if (!job)
 		return;

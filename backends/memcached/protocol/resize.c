@@ -97,7 +97,7 @@ void dlki_memc_store_resize(struct memc_store *s, struct dlki_op *op)
 		dlki_failed(op, &err, DLKI_RESIDUE_NONE);
 		return;
 	}
-	job = dlki_memc_job_new(op);
+	job = dlki_memc_job_new(s, op);
 	if (job)
 		dlki_memc_job_confirm(s, job, op, see_slots);
 }

@@ -52,6 +52,8 @@ struct memc_store {
 	dlk_time round_trip;    /* of the latest answer */
 	struct memc_job *jobs, **jobs_end; /* in flight */
 	struct memc_job *greeting; /* the job of every greeting */
+	struct memc_job *spare; /* the last ended job, or NULL: a release behind
+				 * an acquire needs no memory */
 	unsigned int asking;    /* jobs among these that ask for `stats` ... */
 	dlk_time asked;         /* ... and when the last of them began */
 	int probed;             /* a probe is behind all requests */
@@ -145,6 +147,7 @@ enum memc_login {
 };
 
 struct memc_job {
+	struct memc_store *store;
 	struct memc_job *next;
 	enum dlki_verb verb;
 	memc_then *then;   /* all of the request is answered */
@@ -212,9 +215,9 @@ struct memc_job {
 
 /* Make a job for the op, NULL: for the connection.  NULL: no memory, and the op
  * has failed. */
-struct memc_job *dlki_memc_job_new(struct dlki_op *op);
+struct memc_job *dlki_memc_job_new(struct memc_store *s, struct dlki_op *op);
 
-/* Free the job, but for a greeting's, which needs no memory. */
+/* End the job, but for a greeting's: the store keeps the memory of the last. */
 void dlki_memc_job_free(struct memc_job *job);
 
 /* Begin a request without operations.  dlki_memc_job_add(): add an operation;

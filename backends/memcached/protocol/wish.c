@@ -67,7 +67,7 @@ void dlki_memc_store_revoke(struct memc_store *s, struct dlki_op *op)
 		dlki_answered(op, 1);
 		return;
 	}
-	job = dlki_memc_job_new(op);
+	job = dlki_memc_job_new(s, op);
 	if (!job)
 		return;
 	job->ops[job->n++] = dlki_memc_op(MEMC_GET, op->request, MEMC_GATE);
@@ -104,7 +104,7 @@ static void wish_seen(struct memc_store *s, struct memc_job *job,
 /* Watch: from now on, renewals look for a wish. */
 void dlki_memc_store_watch(struct memc_store *s, struct dlki_op *op)
 {
-	struct memc_job *job = dlki_memc_job_new(op);
+	struct memc_job *job = dlki_memc_job_new(s, op);
 
 	if (!job)
 		return;
