@@ -210,9 +210,13 @@ Test(source, of_a_forked_child_is_its_own)
 {
 	struct seen s;
 
+	/* A sanitizer's allocator does not survive a fork beside a thread that
+	 * begins. */
 	begin(&s);
-	cr_assert_eq(in_forked_child(child), 0);
 	dlki_source_at(&s.source, dlk_now());
 	EVENTUALLY(atomic_load(&s.calls) == 1);
+	cr_assert_eq(in_forked_child(child), 0);
+	dlki_source_at(&s.source, dlk_now());
+	EVENTUALLY(atomic_load(&s.calls) == 2);
 	dlki_source_leave(&s.source);
 }
