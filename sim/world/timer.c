@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/world/timer.h"
 
-enum { US = 1000 };
-
 /* A client relies on a count for so long after the count advanced. */
-static const int64_t TRUSTED = INT64_C(2000000000);
+enum { US = 1000, TRUSTED_US = 2000000 };
 
 struct sim_memc_time sim_server_time(const struct sim_net *n,
 				     const struct sim_server *s)
@@ -39,8 +37,7 @@ void sim_timer_ring(struct sim_net *n, struct sim_server *s)
 
 int sim_timer_is_behind(const struct sim_server *s)
 {
-	return s->caught_up_at == SIM_NEVER && sim_timer_due(s) != SIM_NEVER &&
-	       s->stopped_until - s->stopped_at > TRUSTED;
+	return s->caught_up_at == SIM_NEVER && s->late_us > TRUSTED_US;
 }
 
 void sim_timer_resume(const struct sim_net *n, struct sim_server *s)

@@ -65,8 +65,10 @@ static ssize_t world_read(struct dlki_world *w, int sock, void *out,
 		return wi->down.is_ended ? 0 : -EAGAIN;
 	size = size < in->len ? size : in->len;
 	if (!of(w)->is_answered && wi->is_behind &&
-	    wi->net->now - wi->asked_at <= PROMPT)
+	    wi->net->now - wi->asked_at <= PROMPT) {
 		of(w)->behind = wi->server;
+		of(w)->stopped_at = wi->server->stopped_at;
+	}
 	of(w)->is_answered = 1;
 	memcpy(out, sim_bytes_text(in), size);
 	sim_bytes_take(in, size);
@@ -273,7 +275,8 @@ int sim_world_has_events(const struct sim_world *w, unsigned int sets)
 
 int sim_world_is_misled(const struct sim_world *w, int64_t at)
 {
-	return w->behind && at <= w->behind->caught_up_at;
+	return w->behind && w->behind->stopped_at == w->stopped_at &&
+	       at <= w->behind->caught_up_at;
 }
 
 int sim_world_awaits(const struct sim_world *w)

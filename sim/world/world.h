@@ -28,6 +28,7 @@ struct sim_world {
 	int is_answered;   /* bytes came from a server; the first ... */
 	struct sim_server *behind; /* ... from a server behind a long stop, so
 			    * promptly that no client could know; or NULL */
+	int64_t stopped_at; /* ... that stop */
 	int has_work;      /* the last wait() brought events, or was not to
 			    * wait at all */
 };
