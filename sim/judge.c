@@ -261,8 +261,8 @@ int64_t sim_judge_linger_ms(const struct sim_judge *j)
 }
 
 /* Bytes may be late by more than the client can wait.  A claim made by such
- * bytes lasts for a lease, or for half a lease more; or longer, while the
- * server that counts the seconds is stopped.  A store that lingers counts a
+ * bytes lasts for a lease, or for half a lease more; or longer, until a server
+ * that was stopped counts the seconds again.  A store that lingers counts a
  * lease in whole seconds. */
 static int is_excused(const struct sim_judge *j)
 {
@@ -275,7 +275,7 @@ static int is_excused(const struct sim_judge *j)
 		lease = (lease + 999) / 1000 * 1000;
 	ms += 2 * lease;
 
-	if (s->is_stopped && !sim_model_goes_by_wall(s->model))
+	if (s->caught_up_at == SIM_NEVER && !sim_model_goes_by_wall(s->model))
 		return 1;
 	return n->late_at >= 0 && n->now - n->late_at < ms * 1000000;
 }
