@@ -78,16 +78,6 @@ dlock_op ask_async(struct outcome *o, dlock_lock *lock, int64_t timeout_ms)
 	return op;
 }
 
-dlock_op read_async(struct outcome *o, dlock_lock *lock, int64_t timeout_ms)
-{
-	dlock_op op = 0;
-
-	CHECK_OK(dlock_acquire_shared_start(lock, timeout_ms, outcome_note, o,
-					    &op));
-	CHECK(op != 0);
-	return op;
-}
-
 void give_async(struct outcome *o, dlock_hold *hold)
 {
 	CHECK_OK(dlock_release_start(hold, outcome_note, o));

@@ -30,7 +30,6 @@ int outcomes_called(struct outcome *o, int n);
 
 /* Operations that must begin. */
 dlock_op ask_async(struct outcome *o, dlock_lock *lock, int64_t timeout_ms);
-dlock_op read_async(struct outcome *o, dlock_lock *lock, int64_t timeout_ms);
 void give_async(struct outcome *o, dlock_hold *hold);
 
 /* Wait for its callback: the code. */
