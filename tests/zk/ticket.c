@@ -8,7 +8,7 @@
 #include "core/client.h"
 #include "support/check.h"
 
-#define FIRST_ID (UINT64_C(1) << 40) /* the core has none of these */
+#define FIRST_ID (UINT64_C(1) << 63) /* the core has none of these */
 #define PATIENCE_NS (20000 * DLK_MS)
 
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
