@@ -1,35 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operations that are begun: how they end, and what is told of them. */
-#include "core/fixture.h"
+#include "core/calls.h"
 
-#include <dlock/async.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/log.h"
-#include "support/outcome.h"
 
 TestSuite(async, .init = timed_fixture, .timeout = 60);
-
-/* A call that is left is told of when the client closes, behind the case: all
- * outcomes are static. */
-static void over(struct outcome *o, int code, const char *text)
-{
-	cr_assert_eq(outcome_of(o), code, "%s: %s", dlock_errname(o->rc),
-		     o->text);
-	cr_assert(strstr(o->text, text) != NULL, "'%s' does not say '%s'",
-		  o->text, text);
-	cr_assert_null(o->hold);
-}
-
-/* A handle for them. */
-static dlock_lock *unbound(const char *name)
-{
-	dlock_lock *l = mutex(client, name);
-
-	OK(dlock_lock_unbind(l));
-	return l;
-}
 
 static void given_loop(const char *uri)
 {
@@ -50,13 +28,6 @@ static void close_loop(int64_t most_ms)
 	close_client_within(most_ms);
 }
 
-static dlock_hold *granted(struct outcome *o)
-{
-	cr_assert_eq(outcome_of(o), DLOCK_OK, "%s", o->text);
-	cr_assert_not_null(o->hold);
-	return o->hold;
-}
-
 CASE(async, bad_arguments_are_refused)
 {
 	static struct outcome o;
@@ -72,7 +43,8 @@ CASE(async, bad_arguments_are_refused)
 		DLOCK_EINVAL, "read side");
 	REFUSED(dlock_acquire_start(lock, 0, outcome_note, &o, &op),
 		DLOCK_EINVAL, "dlock_lock_unbind");
-	REFUSED(dlock_acquire_start(unbound("b"), -7, outcome_note, &o, &op),
+	REFUSED(dlock_acquire_start(unbound(client, "b"), -7, outcome_note, &o,
+				    &op),
 		DLOCK_EINVAL, "timeout_ms");
 	REFUSED(dlock_release_start(NULL, NULL, NULL), DLOCK_EINVAL,
 		"hold is NULL");
@@ -117,23 +89,13 @@ CASE(async, a_hold_of_another_thread_is_not_released)
 
 /* ---- The store does not answer ------------------------------------------- */
 
-/* The first call is in the store for as long as that takes. */
-static void given_a_stuck_store(struct outcome *first)
-{
-	size_t before = fake_count(fake, FAKE_ATTEMPT);
-
-	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .gate = 1, .fault = FAKE_REFUSE);
-	ask_async(first, unbound("stuck"), -1);
-	EVENTUALLY(fake_count(fake, FAKE_ATTEMPT) > before);
-}
-
 CASE(async, that_wait_for_a_stuck_store_end_in_time)
 {
 	static struct outcome first, o[3];
 	dlk_time begun, took;
 
 	given_loop("fake:?ask=50ms&close=30s&connect=30s");
-	given_a_stuck_store(&first);
+	stick(fake, client, &first, FAKE_REFUSE);
 	begun = dlk_now();
 	for (int i = 0; i < 3; i++)
 		ask_async(&o[i], lock, i * 40);
@@ -154,7 +116,7 @@ CASE(async, that_are_cancelled_at_a_stuck_store_end_soon)
 	dlock_op op;
 
 	given_loop("fake:?ask=50ms&close=30s&connect=30s");
-	given_a_stuck_store(&first);
+	stick(fake, client, &first, FAKE_REFUSE);
 	op = ask_async(&one, lock, -1);
 	ask_async(&other, lock, -1);
 	OK(dlock_cancel_op(client, op));
@@ -174,8 +136,7 @@ CASE(async, that_were_refused_say_so_at_a_stuck_store)
 	fake_occupy(fake, DLK_LOCK, "a", 0);
 	ask_async(&o, lock, 300);
 	EVENTUALLY(stats(client).waiters == 1);
-	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .gate = 1, .fault = FAKE_REFUSE);
-	ask_async(&first, unbound("stuck"), -1);
+	stick(fake, client, &first, FAKE_REFUSE);
 	over(&o, DLOCK_EBUSY, "not at the deadline");
 	cr_assert_eq(stats(client).waiters, 0);
 	fake_open_gate(fake);
@@ -213,7 +174,7 @@ CASE(async, that_come_too_late_to_the_store_ask_once)
 	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .delay_ms = 60, .times = N + 1);
 	for (int i = 0; i < N; i++) {
 		name[1] = (char)('0' + i);
-		ask_async(&before[i], unbound(name), -1);
+		ask_async(&before[i], unbound(client, name), -1);
 	}
 	ask_async(&try, lock, 0);
 	OK(dlock_release(granted(&try)));
@@ -226,7 +187,7 @@ CASE(async, a_closing_client_ends_them_at_a_stuck_store)
 	static struct outcome first, o[20];
 
 	given_loop("fake:?ask=50ms&close=500ms&connect=30s");
-	given_a_stuck_store(&first);
+	stick(fake, client, &first, FAKE_REFUSE);
 	for (int i = 0; i < 20; i++)
 		ask_async(&o[i], lock, -1);
 	close_loop(3000);
@@ -240,27 +201,12 @@ CASE(async, a_closing_client_ends_them_at_a_stuck_store)
 
 /* ---- Callbacks ----------------------------------------------------------- */
 
-static struct outcome *_Atomic expected; /* told of by the time of an event */
-static atomic_int events, early;
-
-static void on_event(dlock_hold *about, enum dlock_event event, const char *why,
-		     void *arg)
-{
-	(void)about;
-	(void)event;
-	(void)why;
-	(void)arg;
-	early += expected->calls == 0;
-	events++;
-}
-
 /* The hold is lost before its callback could run. */
 CASE(async, events_come_after_the_callback_of_the_grant)
 {
 	static struct outcome o;
 
-	expected = &o;
-	events_call(on_event);
+	events_follow(&o);
 	given_loop("fake:?ttl=60s");
 	ask_async(&o, lock, -1);
 	EVENTUALLY(stats(client).holds == 1);
@@ -279,10 +225,9 @@ CASE(async, a_hold_that_is_being_released_gets_no_events)
 {
 	static struct outcome first, o;
 
-	expected = &o;
-	events_call(on_event);
+	events_follow(&o);
 	given_loop_hold("fake:?ttl=60s&ask=50ms&close=30s&connect=30s");
-	given_a_stuck_store(&first);
+	stick(fake, client, &first, FAKE_REFUSE);
 	give_async(&o, hold);
 	fake_lose(fake, fake_nth(fake, FAKE_ATTEMPT, 0).id);
 	EVENTUALLY(stats(client).lost == 1);
@@ -299,7 +244,7 @@ CASE(async, a_hold_that_is_being_released_is_not_taken_again)
 	dlock_hold *again;
 
 	given_loop_hold("fake:?ttl=60s&ask=50ms&close=30s&connect=30s");
-	given_a_stuck_store(&first);
+	stick(fake, client, &first, FAKE_REFUSE);
 	give_async(&o, hold);
 	cr_assert_eq(dlock_acquire(lock, 0, &again), DLOCK_EBUSY);
 	cr_assert(outcome_pending(&o));
@@ -334,12 +279,6 @@ CASE(async, two_sides_are_released)
 	}
 }
 
-struct chain {
-	dlock_op op;
-	int left;
-	int fault;
-};
-
 /* ---- In turn ------------------------------------------------------------- */
 
 static atomic_int told;
@@ -373,16 +312,16 @@ CASE(async, events_and_lines_have_their_turn)
 {
 	static struct outcome o[4];
 
-	expected = &o[0];
-	events_call(on_event);
+	events_follow(&o[0]);
 	given_loop("fake:?ttl=60s");
-	hold = take(unbound("held"));
+	hold = take(unbound(client, "held"));
 	OK(dlock_events_by_process(client));
 	lose_last();
 	EVENTUALLY(stats(client).lost == 1);
 	for (int i = 0; i < 4; i++)
 		ask_async(&o[i],
-			  unbound((const char *[]){ "w", "x", "y", "z" }[i]),
+			  unbound(client,
+				  (const char *[]){ "w", "x", "y", "z" }[i]),
 			  -1);
 	EVENTUALLY(stats(client).holds == 4);
 	dlki_log(client, DLKI_WARNING, "a line");

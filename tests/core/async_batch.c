@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Asynchronous calls whose requests share a round trip. */
-#include "core/fixture.h"
-
-#include <dlock/async.h>
-
-#include "support/outcome.h"
+#include "core/calls.h"
 
 TestSuite(async_batch, .init = timed_fixture, .timeout = 60);
 
@@ -14,29 +10,18 @@ static struct outcome first, o[N];
 static dlock_op op[N];
 static dlock_lock *other[N];
 
-/* The async thread is in the store with a call for "stuck". */
-static void given_a_stuck_store(void)
-{
-	dlock_lock *stuck = mutex(client, "stuck");
-
-	OK(dlock_lock_unbind(stuck));
-	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .gate = 1);
-	ask_async(&first, stuck, -1);
-	EVENTUALLY(fake_count(fake, FAKE_ATTEMPT) == 1);
-}
-
-/* ... and these calls wait for their turn, the first of them for ever. */
+/* The async thread is in the store with a call, and these calls wait for the
+ * thread, the first of them for ever. */
 static void given_calls(const char *uri, int64_t timeout_ms)
 {
 	char name[] = "b0";
 
 	given_client(uri);
 	outcomes_process(client);
-	given_a_stuck_store();
+	stick(fake, client, &first, FAKE_WORK);
 	for (int i = 0; i < N; i++) {
 		name[1] = (char)('0' + i);
-		other[i] = mutex(client, name);
-		OK(dlock_lock_unbind(other[i]));
+		other[i] = unbound(client, name);
 		op[i] = ask_async(&o[i], other[i], i ? timeout_ms : -1);
 	}
 	cr_assert_eq(fake_count(fake, FAKE_PREPARE), 0);

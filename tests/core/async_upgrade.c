@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A reader becomes a writer, and no thread waits. */
-#include "core/fixture.h"
-
-#include "support/outcome.h"
+#include "core/calls.h"
 
 TestSuite(async_upgrade, .init = timed_fixture, .timeout = 60);
 
@@ -64,17 +62,9 @@ CASE(async_upgrade, waits_for_readers_and_keeps_the_read_side)
 CASE(async_upgrade, at_a_stuck_store_leaves_the_read_side)
 {
 	static struct outcome stuck, o;
-	dlock_lock *other;
-	size_t before;
 
 	given_reader("fake:?ask=50ms&close=30s&connect=30s");
-	other = mutex(client, "stuck");
-	OK(dlock_lock_unbind(other));
-	before = fake_count(fake, FAKE_ATTEMPT);
-	fake_script(fake, FAKE_ATTEMPT,
-		    (struct fake_step){ .gate = 1, .fault = FAKE_REFUSE });
-	ask_async(&stuck, other, -1);
-	EVENTUALLY(fake_count(fake, FAKE_ATTEMPT) > before);
+	stick(fake, client, &stuck, FAKE_REFUSE);
 	begin(&o, 20);
 	cr_assert_eq(outcome_of(&o), DLOCK_EUNREACHABLE);
 	fake_open_gate(fake);

@@ -1,25 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Multi-locks that no thread waits for. */
-#include "core/fixture.h"
+#include "core/calls.h"
 
-#include <dlock/async.h>
 #include <stdio.h>
-
-#include "support/outcome.h"
 
 static struct fake *one, *two;
 static dlock_client *a, *b;
 
 /* x and z from one store, y from another, and a lock of the three. */
 static dlock_lock *x, *y, *z, *all;
-
-static dlock_lock *unbound(dlock_client *c, const char *name)
-{
-	dlock_lock *l = mutex(c, name);
-
-	OK(dlock_lock_unbind(l));
-	return l;
-}
 
 static dlock_client *looped(const char *uri)
 {
@@ -49,32 +38,6 @@ static void given_all(const char *params)
 TestSuite(multi_async, .init = timed_fixture, .timeout = 60);
 
 #define BRIEF "ttl=60s&ask=50ms&close=30s&connect=30s"
-
-static void over(struct outcome *o, int code, const char *text)
-{
-	cr_assert_eq(outcome_of(o), code, "%s: %s", dlock_errname(o->rc),
-		     o->text);
-	cr_assert(strstr(o->text, text) != NULL, "'%s' does not say '%s'",
-		  o->text, text);
-	cr_assert_null(o->hold);
-}
-
-static dlock_hold *granted(struct outcome *o)
-{
-	cr_assert_eq(outcome_of(o), DLOCK_OK, "%s", o->text);
-	cr_assert_not_null(o->hold);
-	return o->hold;
-}
-
-/* The async thread of a client is in the store until its gate opens. */
-static void stick(struct fake *f, dlock_client *c, struct outcome *o)
-{
-	size_t before = fake_count(f, FAKE_ATTEMPT);
-
-	FAKE_SCRIPT(f, FAKE_ATTEMPT, .gate = 1, .fault = FAKE_REFUSE);
-	ask_async(o, unbound(c, "stuck"), -1);
-	EVENTUALLY(fake_count(f, FAKE_ATTEMPT) > before);
-}
 
 CASE(multi_async, holds_nothing_while_it_waits)
 {
@@ -195,7 +158,7 @@ CASE(multi_async, that_waits_for_a_stuck_store_ends_in_time)
 	dlock_op op;
 
 	given_all(BRIEF);
-	stick(one, a, &stuck);
+	stick(one, a, &stuck, FAKE_REFUSE);
 	begun = dlk_now();
 	ask_async(&o, all, 40);
 	op = ask_async(&cancelled, all, -1);
@@ -222,7 +185,7 @@ CASE(multi_async, that_gives_back_to_a_stuck_store_ends_in_time)
 	ask_async(&o, all, 0);
 	EVENTUALLY(fake_count(one, FAKE_ATTEMPT) == 2);
 	cr_assert_eq(fake_held(two), 1);
-	stick(two, b, &stuck);
+	stick(two, b, &stuck, FAKE_REFUSE);
 	fake_open_gate(one);
 	over(&o, DLOCK_EBUSY, "'z'");
 	cr_assert_lt(dlk_now(), late(begun + 2000 * DLK_MS));
@@ -235,27 +198,12 @@ CASE(multi_async, that_gives_back_to_a_stuck_store_ends_in_time)
 
 /* ---- Callbacks ----------------------------------------------------------- */
 
-static struct outcome *_Atomic expected;
-static atomic_int events, early;
-
-static void on_event(dlock_hold *about, enum dlock_event event, const char *why,
-		     void *arg)
-{
-	(void)about;
-	(void)event;
-	(void)why;
-	(void)arg;
-	early += expected->calls == 0;
-	events++;
-}
-
 /* Members of both clients are lost before the callback could run. */
 CASE(multi_async, events_come_after_the_callback_of_the_grant)
 {
 	static struct outcome o;
 
-	expected = &o;
-	events_call(on_event);
+	events_follow(&o);
 	given_all("ttl=60s");
 	ask_async(&o, all, -1);
 	EVENTUALLY(stats(a).holds + stats(b).holds == 3);
@@ -280,7 +228,7 @@ CASE(multi_async, a_callback_may_release_and_free_it)
 {
 	static struct outcome o;
 
-	events_call(on_event);
+	events_follow(&o);
 	given_all("ttl=60s");
 	all = NULL;
 	OK(dlock_multi_new(&all, (dlock_lock *[]){ z, x, y }, 3));
