@@ -9,22 +9,11 @@
  * server sends, on both connections in turn.
  */
 #include "backends/redis/protocol/store.h"
-#include "core/base/utf8.h"
 #include "core/loop/engine.h"
 #include "core/net/address.h"
 #include "core/uri/uri.h"
 #include "tests/loop/script.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define REQUIRE(condition)                                                     \
-	do {                                                                   \
-		if (!(condition))                                              \
-			abort();                                               \
-	} while (0)
+#include "tests/fuzz/fuzz.h"
 
 #define TOKEN_MAX UINT64_C(9007199254740991)
 #define STEP_NS (50 * DLK_MS)
@@ -41,13 +30,6 @@ static char abouts[OPS][DLKI_ABOUT];
 static const uint8_t *sent;
 static size_t left, piece;
 static int made; /* connections so far */
-
-static void require_text(const char *text)
-{
-	size_t at;
-
-	REQUIRE(text[0] && !dlki_text_flaw(text, strlen(text), &at));
-}
 
 /* ---- What the engine tells ----------------------------------------------- */
 

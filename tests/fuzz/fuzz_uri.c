@@ -6,18 +6,7 @@
  */
 #include "core/uri/params.h"
 #include "core/uri/uri.h"
-#include "core/base/utf8.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define REQUIRE(condition)                                                     \
-	do {                                                                   \
-		if (!(condition))                                              \
-			abort();                                               \
-	} while (0)
+#include "tests/fuzz/fuzz.h"
 
 /* The name of a password_file has no bytes here, so that none is opened. */
 static const struct dlk_param with_users[] = {
@@ -29,13 +18,6 @@ static const struct dlk_param with_users[] = {
 	{ "lose", DLK_DURATION, NULL, 5, 1000, NULL, "A duration." },
 	{ 0 }
 };
-
-static void require_text(const char *text)
-{
-	size_t at;
-
-	REQUIRE(text[0] && !dlki_text_flaw(text, strlen(text), &at));
-}
 
 static void check_same(const struct dlk_uri *a, const struct dlk_uri *b)
 {
