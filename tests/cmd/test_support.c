@@ -4,7 +4,6 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,6 +14,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "support/temp.h"
 
 static char dir[PATH_MAX];
 static int started;
@@ -30,12 +31,10 @@ static void hear_signals(void)
 
 void world_begin(void)
 {
-	const char *base = getenv("TMPDIR");
 	char uri[PATH_MAX + 16];
 
-	snprintf(dir, sizeof(dir), "%s/dlock-cmd-XXXXXX", base ? base : "/tmp");
 	hear_signals();
-	cr_assert(mkdtemp(dir), "mkdtemp: %s", strerror(errno));
+	cr_assert_eq(temp_make(dir), 0, "mkdtemp: %s", strerror(errno));
 	cr_assert(chdir(dir) == 0);
 	snprintf(uri, sizeof(uri), "file://%s", lock_dir());
 	setenv("DLOCK_URI", uri, 1);
@@ -48,20 +47,10 @@ void world_begin(void)
 					    "directory of the helper programs");
 }
 
-static int remove_one(const char *path, const struct stat *st, int type,
-		      struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	remove(path);
-	return 0;
-}
-
 void world_end(void)
 {
 	if (*dir && chdir("/") == 0)
-		nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+		temp_remove(dir);
 }
 
 const char *file_path(const char *name)
