@@ -15,6 +15,7 @@ static void call_unref(struct zk_call *call)
 	free(call->names);
 	free(call->data);
 	free(call->results);
+	free(call->room);
 	free(call);
 }
 

@@ -36,7 +36,8 @@ struct zk_call {
 				 * done */
 	int nomem;              /* for the answer */
 	int write, sync;
-	uint64_t ticket;        /* of the released ticket, for `then` */
+	uint64_t ticket;        /* the released ticket, for `then` */
+	struct zk_orphan *room; /* of the released ticket; or NULL */
 	dlk_time sent;
 	struct Stat stat;
 	char **names;           /* children */

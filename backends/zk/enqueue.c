@@ -3,6 +3,7 @@
 #include "backends/zk/call.h"
 #include "backends/zk/data.h"
 #include "backends/zk/fastpath.h"
+#include "backends/zk/orphans.h"
 #include "backends/zk/queue.h"
 #include "backends/zk/session.h"
 #include "backends/zk/tries.h"
@@ -77,8 +78,12 @@ static int join_queue(struct zk_attempt *a, struct zk_call *calls[REQUESTS],
 	t->as_try = t->base.last && !likely;
 	t->carries = 0;
 	data = dlki_zk_data_new(t, &len);
-	if (!data)
+	if (!t->room)
+		t->room = dlki_zk_orphan_new();
+	if (!data || !t->room) {
+		free(data);
 		return dlk_fail(a->err, DLOCK_ENOMEM, "out of memory");
+	}
 	if (request->beside)
 		snprintf(limit, sizeof(limit), "0*%u",
 			 dlki_zk_beside(request->beside));

@@ -29,6 +29,7 @@ void dlki_zk_orphan_set(struct zk_orphan *o, const struct zk_ticket *t)
 	const struct dlk_request *request = &t->base.request;
 
 	o->ticket = *t;
+	o->ticket.room = NULL;
 	memcpy(o->key, request->key, strlen(request->key) + 1);
 	memcpy(o->owner, request->owner, strlen(request->owner) + 1);
 	o->ticket.base.request.key = o->key;
@@ -40,25 +41,22 @@ struct zk_orphan *dlki_zk_orphan_new(void)
 	return calloc(1, sizeof(struct zk_orphan));
 }
 
-void dlki_zk_orphans_put(struct zk_session *s, struct zk_orphan *o,
-			 const struct zk_ticket *t)
+void dlki_zk_orphans_put(struct zk_session *s, struct zk_orphan *o)
 {
-	*find_orphan(s, t->base.request.owner) = o;
-	dlki_zk_orphan_set(o, t);
+	*find_orphan(s, o->owner) = o;
 	dlki_zk_orphans_pause(s);
 	dlki_zk_timer_set(s, s->orphans.sweep_at);
 }
 
-/* Without memory, the node is gone with the session. */
-void dlki_zk_orphans_add(struct zk_session *s, const struct zk_ticket *t)
+void dlki_zk_orphans_add(struct zk_session *s, struct zk_ticket *t)
 {
-	struct zk_orphan *o;
+	struct zk_orphan *o = t->room;
 
-	if (*find_orphan(s, t->base.request.owner))
+	t->room = NULL;
+	if (!o)
 		return;
-	o = dlki_zk_orphan_new();
-	if (o)
-		dlki_zk_orphans_put(s, o, t);
+	dlki_zk_orphan_set(o, t);
+	dlki_zk_orphans_put(s, o);
 }
 
 void dlki_zk_orphans_remove(struct zk_session *s, const char *owner)

@@ -30,11 +30,10 @@ void dlki_zk_orphan_set(struct zk_orphan *o, const struct zk_ticket *t);
 /* Room for an orphan, to be put or freed; NULL: there is no memory. */
 struct zk_orphan *dlki_zk_orphan_new(void);
 
-/* The ticket's release failed.  Takes `o`. */
-void dlki_zk_orphans_put(struct zk_session *s, struct zk_orphan *o,
-			 const struct zk_ticket *t);
-/* ... if there is memory. */
-void dlki_zk_orphans_add(struct zk_session *s, const struct zk_ticket *t);
+/* Remember `o`, which has been set; takes `o`. */
+void dlki_zk_orphans_put(struct zk_session *s, struct zk_orphan *o);
+/* Remember the ticket in the ticket's room, unless an earlier release has. */
+void dlki_zk_orphans_add(struct zk_session *s, struct zk_ticket *t);
 /* The node is gone after all. */
 void dlki_zk_orphans_remove(struct zk_session *s, const char *owner);
 /* Wait a moment before the next try. */

@@ -7,6 +7,7 @@
 #include "backends/zk/queue.h"
 #include "backends/zk/session.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define BATCH 128 /* deletions under way at once */
@@ -24,6 +25,12 @@ static void forget_watches(struct zk_session *s, struct zk_ticket *t)
 	t->own = NULL;
 }
 
+static void free_room(struct zk_ticket *t)
+{
+	free(t->room);
+	t->room = NULL;
+}
+
 /* A node missing at the first deletion was deleted by another client. */
 int dlki_zk_release(struct dlk_ticket *base, dlk_time deadline,
 		    struct dlk_error *err)
@@ -38,8 +45,10 @@ int dlki_zk_release(struct dlk_ticket *base, dlk_time deadline,
 	pthread_mutex_lock(&s->mu);
 	forget_watches(s, t);
 	dlki_zk_leave(s);
-	if (!t->node[0] && !t->indeterminate)
+	if (!t->node[0] && !t->indeterminate) {
+		free_room(t);
 		return 0;
+	}
 	rc = dlki_zk_enter(s, deadline, err);
 	if (rc == 0)
 		rc = dlki_zk_node_delete(s, t, deadline, err);
@@ -49,6 +58,7 @@ int dlki_zk_release(struct dlk_ticket *base, dlk_time deadline,
 		dlki_zk_orphans_remove(s, base->request.owner);
 	else if (s->generation == t->generation)
 		dlki_zk_orphans_add(s, t);
+	free_room(t);
 	dlki_zk_leave(s);
 	if (rc == 0 && granted && t->missing)
 		return dlk_fail(err, DLOCK_ELOST, "the claim did not stand");
@@ -73,10 +83,13 @@ static void release_answered(struct zk_session *s, struct zk_call *call)
 {
 	int rc = dlki_zk_reason(call, "deleting our node", NULL);
 
-	if (call->rc == ZNONODE)
+	if (call->rc == ZNONODE) {
 		rc = DLOCK_ELOST;
-	else if (rc != 0)
+	} else if (rc != 0) {
 		expect_to_list(s, call->path);
+		dlki_zk_orphans_put(s, call->room);
+		call->room = NULL;
+	}
 	if (s->core)
 		dlk_released(s->core, call->ticket, rc);
 }
@@ -94,8 +107,13 @@ static int send_deletion(struct zk_session *s, struct zk_ticket *t)
 	dlki_zk_fastpath_deleted(s, t);
 	call = dlki_zk_delete_then(s, path, t->base.id, release_answered);
 	sent = call && !call->done;
-	if (!sent)
+	if (sent) {
+		dlki_zk_orphan_set(t->room, t);
+		call->room = t->room;
+		t->room = NULL;
+	} else {
 		expect_to_list(s, path);
+	}
 	dlki_zk_drop(&call, 1);
 	return sent;
 }
@@ -158,8 +176,10 @@ void dlki_zk_release_all(struct dlk_session *base, struct dlk_ticket *const t[],
 	size_t at = 0;
 
 	pthread_mutex_lock(&s->mu);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		forget_watches(s, (struct zk_ticket *)t[i]);
+		free_room((struct zk_ticket *)t[i]);
+	}
 	dlki_zk_leave(s);
 	if (dlki_zk_enter(s, half, NULL) != 0)
 		return;

@@ -27,7 +27,8 @@ static void delete_later(struct zk_session *s, struct zk_orphan *o,
 	snprintf(owner, sizeof(owner), "%.32s", node);
 	t.base.request.key = request->key;
 	t.base.request.owner = owner;
-	dlki_zk_orphans_put(s, o, &t);
+	dlki_zk_orphan_set(o, &t);
+	dlki_zk_orphans_put(s, o);
 }
 
 /* Memory to remember the node comes before the node. */

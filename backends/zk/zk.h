@@ -24,6 +24,7 @@
 #define ZK_KEY_SIZE 65   /* a request's key, NUL */
 #define ZK_OWNER_SIZE 33 /* the owner, NUL */
 
+struct zk_orphan;
 struct zk_session;
 struct zk_watcher;
 
@@ -53,6 +54,8 @@ struct zk_ticket {
 	int carries;              /* ... says that it carries a set number */
 	int overtakes;            /* the tokens may go past the tokens of
 				   * waiters of this session */
+	struct zk_orphan *room;   /* for the node, should its deletion fail;
+				   * ours until release(), or NULL */
 	struct zk_watcher *own;   /* of our node; or NULL */
 	struct zk_watcher *ahead; /* of the nodes to wait for */
 	struct zk_watcher *sole;  /* of these, the only node ahead; or NULL */
