@@ -6,9 +6,14 @@
 
 static struct sim_zk_weather weather;
 
+/* Of elections. */
+static struct sim_chance elections;
+
 static void draw_zk(struct sim_terms *t, struct sim_chance *chance)
 {
-	t->faults = sim_zk_weather_draw(&weather, chance);
+	sim_chance_begin(&elections, ~chance->state);
+	t->faults = sim_zk_weather_draw(&weather, chance,
+					t->memory_rate > 0 ? NULL : &elections);
 	t->ttl_ms = weather.ttl_ms;
 	t->holds_long = weather.holds_long;
 	t->ask_ms = 2500;
@@ -20,7 +25,7 @@ static void draw_zk(struct sim_terms *t, struct sim_chance *chance)
 
 static void begin(struct sim_chance *chance)
 {
-	sim_zk_server_start(chance, weather.followers);
+	sim_zk_server_start(chance, &elections, weather.followers);
 }
 
 static void faults(int on)

@@ -11,7 +11,7 @@ enum { US = 1000, UP_US = 1000000 };
 
 static struct {
 	struct sim_zk *model;
-	struct sim_chance *chance;
+	struct sim_chance *chance, *elections;
 	struct sim_zk_weather weather;
 	int followers;
 } s;
@@ -49,10 +49,31 @@ static void hold_up(int follower)
 		sim_zk_hold_up(s.model, follower, now().up_us + draw_hold_us());
 }
 
+/* A client has asked for something, or has an answer. */
+static void draw_election(void)
+{
+	int64_t now_us = now().up_us, until_us, alone_until_us;
+	int n;
+
+	if (!sim_happens(s.elections, "elect", s.weather.elect_rate))
+		return;
+	n = (int)sim_draw(s.elections, "elected", SIM_ZK_PORTS);
+	until_us = now_us + (int64_t)sim_draw(s.elections, "electing",
+					      s.weather.elect_us);
+	alone_until_us = now_us + (int64_t)sim_draw(s.elections, "alone",
+						    s.weather.alone_us);
+	sim_sched_tell("server %d is elected in %d ms, and the former leader "
+		       "alone for %d ms",
+		       n, (int)((until_us - now_us) / 1000),
+		       (int)((alone_until_us - now_us) / 1000));
+	sim_zk_elect(s.model, n, until_us, alone_until_us);
+}
+
 /* A client has an answer.  The longer the leader does not hear of the client
  * from then on, the more a lease that counts from the answer is too long. */
 static void draw_fault_behind(const struct sim_wire *p)
 {
+	draw_election();
 	if (p->port > 0 && s.weather.apart &&
 	    sim_happens(s.chance, "hold", s.weather.hold_rate))
 		hold_up(p->port);
@@ -102,6 +123,7 @@ static void draw_faults(struct sim_wire *p)
 {
 	draw_fault();
 	draw_clog(p);
+	draw_election();
 }
 
 /* ---- The model ----------------------------------------------------------- */
@@ -169,7 +191,8 @@ static int64_t draw_ping_us(struct sim_chance *chance)
 	return (int64_t)sim_draw(chance, "ping", (uint64_t)half_us);
 }
 
-void sim_zk_server_start(struct sim_chance *chance, int followers)
+void sim_zk_server_start(struct sim_chance *chance,
+			 struct sim_chance *elections, int followers)
 {
 	struct sim_zk_options o = { .tick_ms = SIM_ZK_TICK_MS,
 				    .followers = followers,
@@ -178,6 +201,7 @@ void sim_zk_server_start(struct sim_chance *chance, int followers)
 
 	s.followers = followers;
 	s.chance = chance;
+	s.elections = elections;
 	s.weather = (struct sim_zk_weather){ 0 };
 	s.model = sim_zk_new(&o, now());
 	sim_server_start(&server_type, chance);

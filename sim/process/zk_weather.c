@@ -23,7 +23,25 @@ static int64_t draw_ttl_ms(struct sim_chance *chance)
 	return ttls_ms[sim_draw(chance, "ttl", 3)];
 }
 
-int sim_zk_weather_draw(struct sim_zk_weather *w, struct sim_chance *chance)
+/* A leader that does not hear of the others goes on for some ticks.  A client
+ * that knows a single server stays there.  The shorter the sessions, the more
+ * of them end meanwhile.  Returns whether there are elections. */
+static int draw_elections(struct sim_zk_weather *w, struct sim_chance *chance,
+			  int faults)
+{
+	if (sim_draw(chance, "elects", faults ? 4 : 2) != 0)
+		return 0;
+	w->apart |= sim_draw(chance, "apart", 4) != 0;
+	w->ttl_ms = sim_draw(chance, "short", 2) ? 400 : w->ttl_ms;
+	w->elect_rate = 20 + sim_draw(chance, "elect", 200);
+	w->elect_us = sim_draw_us(chance, "electing", 500);
+	w->alone_us = sim_draw_us(chance, "alone", 2000);
+	w->holds_long = 1;
+	return 1;
+}
+
+int sim_zk_weather_draw(struct sim_zk_weather *w, struct sim_chance *chance,
+			struct sim_chance *elections)
 {
 	int faults;
 
@@ -47,6 +65,8 @@ int sim_zk_weather_draw(struct sim_zk_weather *w, struct sim_chance *chance)
 		w->pause_rate = sim_draw_rate(chance, "pause", 2, 300);
 		w->pause_us = sim_draw_us(chance, "paused", 1500);
 	}
+	if (elections && w->followers > 0)
+		faults |= draw_elections(w, elections, faults);
 	set_uri(w);
 	return faults;
 }

@@ -16,6 +16,9 @@ struct sim_zk_weather {
 	uint64_t hold_rate;    /* a follower and the leader are held up */
 	int in_turn;           /* ... first down, then up */
 	uint64_t hold_us;      /* at most */
+	uint64_t elect_rate;   /* another leader is elected */
+	uint64_t elect_us;     /* ... which takes so long at most */
+	uint64_t alone_us;     /* the former leader goes on so long at most */
 	uint64_t clog_rate;    /* a client hears nothing, or the server, and
 				* then all, after hold_us at most */
 	int holds_long;        /* callers hold for leases */
@@ -23,7 +26,10 @@ struct sim_zk_weather {
 	char uri[160];
 };
 
-/* Draw a weather.  Returns whether there are faults. */
-int sim_zk_weather_draw(struct sim_zk_weather *w, struct sim_chance *chance);
+/* Draw a weather.  Returns whether there are faults.  The draws of elections
+ * are a stream of their own: a seed without elections is what it would be if
+ * there were none.  `elections` is NULL: no elections. */
+int sim_zk_weather_draw(struct sim_zk_weather *w, struct sim_chance *chance,
+			struct sim_chance *elections);
 
 #endif

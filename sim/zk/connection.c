@@ -58,7 +58,7 @@ void zk_connection_ready(struct sim_zk_conn *c, const struct zk_op *op)
 {
 	struct zk_pending *p = c->pending;
 
-	while (p && !p->waits)
+	while (p && (!p->waits || p->op.xid != op->xid))
 		p = p->next;
 	if (!p)
 		return;

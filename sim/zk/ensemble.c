@@ -7,6 +7,7 @@
 #include "sim/base/memory.h"
 #include "sim/zk/answers.h"
 #include "sim/zk/connection.h"
+#include "sim/zk/election.h"
 #include "sim/zk/watches.h"
 
 static const char config[] = "server.1=a:1:1:participant;0.0.0.0:2181\n"
@@ -17,11 +18,6 @@ static const char config[] = "server.1=a:1:1:participant;0.0.0.0:2181\n"
 int64_t zk_ensemble_up_ms(const struct sim_zk *s)
 {
 	return s->now.up_us / 1000;
-}
-
-static int is_leader(const struct zk_server *server)
-{
-	return server == server->ensemble->servers;
 }
 
 void zk_ensemble_begin(struct sim_zk *s)
@@ -86,24 +82,29 @@ static void apply(struct zk_server *server, const struct zk_op *op,
 
 void zk_ensemble_commit(struct sim_zk *s, struct zk_op *op, uint64_t conn)
 {
-	op->zxid = s->servers[0].tree.zxid + 1;
+	op->zxid = zk_leader(s)->tree.zxid + 1;
 	op->wall_ms = s->now.wall_us / 1000;
-	zk_tree_prepare(&s->servers[0].tree, op);
-	for (int i = 1; i <= s->options.followers; i++)
-		say(&s->servers[i], 0, ZK_COMMIT, conn)->op = *op;
-	apply(&s->servers[0], op, conn);
+	zk_tree_prepare(&zk_leader(s)->tree, op);
+	for (int i = 0; i <= s->options.followers; i++) {
+		if (zk_is_follower(&s->servers[i]))
+			say(&s->servers[i], 0, ZK_COMMIT, conn)->op = *op;
+	}
+	apply(zk_leader(s), op, conn);
 	if (op->type == ZK_END_SESSION)
 		zk_sessions_remove(&s->sessions, op->session);
 }
 
 /* ---- Sessions ------------------------------------------------------------ */
 
-static void touch(struct sim_zk *s, int64_t id)
+/* The leader of the server has heard of the session. */
+static void touch(struct zk_server *server, int64_t id)
 {
-	struct zk_session *one = zk_sessions_find(&s->sessions, id);
+	struct zk_sessions *all = zk_sessions_of(server);
+	struct zk_session *one = zk_sessions_find(all, id);
 
 	if (one)
-		zk_sessions_touch(&s->sessions, one, zk_ensemble_up_ms(s));
+		zk_sessions_touch(all, one,
+				  zk_ensemble_up_ms(server->ensemble));
 }
 
 /* A follower remembers whom it heard, until the leader pings. */
@@ -111,8 +112,8 @@ static void note(struct zk_server *server, int64_t id)
 {
 	size_t i = 0;
 
-	if (is_leader(server)) {
-		touch(server->ensemble, id);
+	if (!zk_is_follower(server)) {
+		touch(server, id);
 		return;
 	}
 	while (i < server->n_heard && server->heard[i] != id)
@@ -123,26 +124,34 @@ static void note(struct zk_server *server, int64_t id)
 	server->n_heard += i == server->n_heard;
 }
 
+/* A leader that is alone knows as well that a session is over. */
+static int is_over(struct zk_server *server, const struct zk_session *one)
+{
+	return zk_is_alone(server) &&
+	       one->over_ms <= zk_ensemble_up_ms(server->ensemble);
+}
+
 /* The leader's part.  NULL: the session is unknown. */
-static const struct zk_session *open_session(struct sim_zk *s,
+static const struct zk_session *open_session(struct zk_server *server,
 					     const struct zk_session *asked,
 					     uint64_t conn)
 {
+	struct sim_zk *s = server->ensemble;
+	struct zk_sessions *all = zk_sessions_of(server);
 	struct zk_op op = { .type = ZK_BEGIN_SESSION };
 	struct zk_session *one;
 
 	if (asked->id == 0) {
 		zk_ensemble_commit(s, &op, 0);
-		one = zk_sessions_add(&s->sessions, asked->timeout_ms,
+		one = zk_sessions_add(all, asked->timeout_ms,
 				      zk_ensemble_up_ms(s));
 	} else {
-		one = zk_sessions_find(&s->sessions, asked->id);
-		if (!one ||
+		one = zk_sessions_find(all, asked->id);
+		if (!one || is_over(server, one) ||
 		    memcmp(one->password, asked->password, ZK_PASSWORD) != 0)
 			return NULL;
-		one->timeout_ms = zk_sessions_limit(&s->sessions,
-						    asked->timeout_ms);
-		touch(s, one->id);
+		one->timeout_ms = zk_sessions_limit(all, asked->timeout_ms);
+		touch(server, one->id);
 	}
 	one->conn = conn;
 	return one;
@@ -165,26 +174,27 @@ static void welcome(struct zk_server *server, uint64_t conn,
 		note(server, one->id);
 }
 
+/* Nobody agrees with a leader that is alone on another session. */
 void zk_ensemble_begin_session(struct sim_zk_conn *c, int32_t timeout_ms,
 			       int64_t id, const char *password)
 {
 	struct zk_session asked = { .id = id, .timeout_ms = timeout_ms };
 
 	memcpy(asked.password, password, ZK_PASSWORD);
-	if (is_leader(c->server))
-		welcome(c->server, c->id,
-			open_session(c->server->ensemble, &asked, c->id));
-	else
+	if (zk_is_follower(c->server))
 		say(c->server, 1, ZK_BEGIN, c->id)->session = asked;
+	else if (id != 0 || !zk_is_alone(c->server))
+		welcome(c->server, c->id,
+			open_session(c->server, &asked, c->id));
 }
 
 /* ---- Requests ------------------------------------------------------------ */
 
 /* The session may have gone on elsewhere since. */
-static int is_moved(const struct sim_zk *s, const struct zk_op *op,
+static int is_moved(struct zk_server *server, const struct zk_op *op,
 		    uint64_t conn)
 {
-	const struct zk_session *one = zk_sessions_find(&s->sessions,
+	const struct zk_session *one = zk_sessions_find(zk_sessions_of(server),
 							op->session);
 
 	return !one || one->conn != conn;
@@ -197,24 +207,22 @@ void zk_ensemble_request(struct sim_zk_conn *c, const struct zk_op *op)
 	note(c->server, op->session);
 	if (!zk_is_write(op->type) && op->type != ZK_SYNC)
 		return;
-	if (!is_leader(c->server))
+	if (zk_is_follower(c->server))
 		say(c->server, 1, ZK_ASK, c->id)->op = mine;
-	else if (is_moved(c->server->ensemble, op, c->id))
+	else if (is_moved(c->server, op, c->id))
 		zk_connection_close(c);
-	else if (zk_is_write(op->type))
-		zk_ensemble_commit(c->server->ensemble, &mine, c->id);
-	else
+	else if (!zk_is_write(op->type))
 		zk_connection_ready(c, &mine);
+	else if (!zk_is_alone(c->server))
+		zk_ensemble_commit(c->server->ensemble, &mine, c->id);
 }
 
 static void asked(struct zk_server *server, struct zk_message *m)
 {
-	struct sim_zk *s = server->ensemble;
-
-	if (is_moved(s, &m->op, m->conn))
+	if (is_moved(server, &m->op, m->conn))
 		say(server, 0, ZK_MOVED, m->conn);
 	else if (zk_is_write(m->op.type))
-		zk_ensemble_commit(s, &m->op, m->conn);
+		zk_ensemble_commit(server->ensemble, &m->op, m->conn);
 	else
 		say(server, 0, ZK_SYNCED, m->conn)->op = m->op;
 }
@@ -227,13 +235,13 @@ static void take_up(struct zk_server *server, struct zk_message *m)
 	if (m->kind == ZK_ASK) {
 		asked(server, m);
 	} else if (m->kind == ZK_BEGIN) {
-		one = open_session(server->ensemble, &m->session, m->conn);
+		one = open_session(server, &m->session, m->conn);
 		answer = say(server, 0, ZK_BEGUN, m->conn);
 		if (one)
 			answer->session = *one;
 	} else {
 		for (size_t i = 0; i < m->n_heard; i++)
-			touch(server->ensemble, m->heard[i]);
+			touch(server, m->heard[i]);
 	}
 }
 
@@ -266,9 +274,11 @@ static void take_down(struct zk_server *server, const struct zk_message *m)
 
 int64_t zk_ensemble_due(const struct sim_zk *s)
 {
-	int64_t due = s->options.followers > 0 ? s->ping_us : INT64_MAX;
+	int64_t due = s->options.followers > 0 && !zk_is_electing(s) ?
+			      s->ping_us :
+			      INT64_MAX;
 
-	for (int i = 1; i <= s->options.followers; i++) {
+	for (int i = 0; i <= s->options.followers; i++) {
 		int64_t up = zk_link_due(&s->servers[i].up);
 		int64_t down = zk_link_due(&s->servers[i].down);
 
@@ -298,7 +308,9 @@ static void pass_messages(struct zk_server *server)
 
 void zk_ensemble_ring(struct sim_zk *s)
 {
-	for (int i = 1; i <= s->options.followers; i++) {
+	for (int i = 0; i <= s->options.followers; i++) {
+		if (!zk_is_follower(&s->servers[i]))
+			continue;
 		if (s->ping_us <= s->now.up_us)
 			say(&s->servers[i], 0, ZK_LEADER_PING, 0);
 		pass_messages(&s->servers[i]);
@@ -309,7 +321,7 @@ void zk_ensemble_ring(struct sim_zk *s)
 
 void zk_ensemble_stop(struct sim_zk *s)
 {
-	for (int i = 1; i <= s->options.followers; i++) {
+	for (int i = 0; i <= s->options.followers; i++) {
 		struct zk_server *server = &s->servers[i];
 
 		while (server->down.first) {

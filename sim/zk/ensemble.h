@@ -23,7 +23,7 @@ void zk_ensemble_begin_session(struct sim_zk_conn *c, int32_t timeout_ms,
 /* A request has come over a connection that has a session. */
 void zk_ensemble_request(struct sim_zk_conn *c, const struct zk_op *op);
 
-/* All servers stop: transactions under way arrive before, other messages
+/* The followers stop: transactions under way arrive before, other messages
  * never. */
 void zk_ensemble_stop(struct sim_zk *s);
 

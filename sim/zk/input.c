@@ -21,7 +21,8 @@ static int begin(struct sim_zk_conn *c, struct zk_in *in)
 	timeout_ms = zk_read_int(in);
 	id = zk_read_long(in);
 	(void)zk_read_text(in, password, sizeof(password));
-	if (in->is_bad || c->is_asking || seen > c->server->tree.zxid)
+	if (in->is_bad || c->is_asking || c->server->is_out ||
+	    seen > c->server->tree.zxid)
 		return 0;
 	c->is_asking = 1;
 	zk_ensemble_begin_session(c, timeout_ms, id, password);

@@ -6,6 +6,7 @@
 
 #include "sim/base/memory.h"
 #include "sim/zk/connection.h"
+#include "sim/zk/election.h"
 #include "sim/zk/ensemble.h"
 #include "sim/zk/watches.h"
 
@@ -44,6 +45,7 @@ void sim_zk_free(struct sim_zk *s)
 	while (s->conns)
 		sim_zk_disconnect(s->conns);
 	zk_sessions_free(&s->sessions);
+	zk_sessions_free(&s->election.sessions);
 	zk_ensemble_end(s);
 	free(s);
 }
@@ -53,8 +55,11 @@ void sim_zk_free(struct sim_zk *s)
 int64_t sim_zk_due(const struct sim_zk *s)
 {
 	const struct zk_session *first = zk_sessions_first(&s->sessions);
-	int64_t due = zk_ensemble_due(s);
+	int64_t due = zk_ensemble_due(s), other = zk_election_due(s);
 
+	due = other < due ? other : due;
+	if (zk_is_electing(s))
+		return due;
 	if (s->containers_us < due)
 		due = s->containers_us;
 	if (first && first->over_ms * 1000 < due)
@@ -66,7 +71,7 @@ static void collect(struct sim_zk *s)
 {
 	const struct zk_node *n;
 
-	while ((n = zk_tree_unused(&s->servers[0].tree, 0))) {
+	while ((n = zk_tree_unused(&zk_leader(s)->tree, 0))) {
 		struct zk_op op = { .type = ZK_DELETE_CONTAINER,
 				    .version = -1 };
 
@@ -87,6 +92,9 @@ void sim_zk_ring(struct sim_zk *s, struct sim_zk_time now)
 	const struct zk_session *first;
 
 	s->now = now;
+	zk_election_ring(s);
+	if (zk_is_electing(s))
+		return;
 	zk_ensemble_ring(s);
 	while ((first = zk_sessions_first(&s->sessions)) &&
 	       first->over_ms <= zk_ensemble_up_ms(s))
@@ -144,6 +152,7 @@ void sim_zk_restart(struct sim_zk *s, int memory, struct sim_zk_time now)
 	}
 	zk_ensemble_stop(s);
 	begin_run(s, now);
+	zk_election_end(s);
 	s->ping_us = now.up_us + s->options.ping_us;
 	for (struct zk_session *one = s->sessions.v; memory && one;
 	     one = one->next)
@@ -153,6 +162,15 @@ void sim_zk_restart(struct sim_zk *s, int memory, struct sim_zk_time now)
 	zk_sessions_free(&s->sessions);
 	zk_ensemble_end(s);
 	zk_ensemble_begin(s);
+}
+
+void sim_zk_elect(struct sim_zk *s, int n, int64_t until_us,
+		  int64_t alone_until_us)
+{
+	if (s->election.is_on || s->election.alone || n == s->leader)
+		return;
+	zk_ensemble_stop(s);
+	zk_election_begin(s, n, until_us, alone_until_us);
 }
 
 static void hold(struct zk_link *l, int64_t from_us, int64_t up_us)
@@ -178,8 +196,9 @@ void sim_zk_hold_up_in_turn(struct sim_zk *s, int n, int64_t from_us,
 
 const char *sim_zk_ephemeral(const struct sim_zk *s, size_t n)
 {
-	for (const struct zk_node *i = s->servers[0].tree.nodes; i;
-	     i = i->next) {
+	const struct zk_tree *t = &s->servers[s->leader].tree;
+
+	for (const struct zk_node *i = t->nodes; i; i = i->next) {
 		if (i->owner > 0 && n-- == 0)
 			return i->path;
 	}

@@ -10,8 +10,12 @@
  *
  * The followers send writes and syncs to the leader, and carry out the
  * transactions; they answer reads and pings by themselves.  The leader hears of
- * their sessions in the answers to pings, half a tick apart.  The leader
- * stays the leader, and a follower stays connected with it.
+ * their sessions in the answers to pings, half a tick apart.
+ *
+ * The followers may elect another leader.  The former leader may go on alone
+ * meanwhile, and does so by itself: it answers reads, pings and syncs, and goes
+ * on with sessions.  Nobody agrees on its writes, so they have no answer, and
+ * are lost.
  *
  * The model has the requests that dlock sends: create and create2, also of
  * containers, delete, exists, getData, setData, getChildren and getChildren2, a
@@ -60,7 +64,7 @@ void sim_zk_ring(struct sim_zk *s, struct sim_zk_time now);
 
 /* ---- Connections --------------------------------------------------------- */
 
-/* Connect to the n-th server; the leader is 0. */
+/* Connect to the n-th server; the first leader is 0. */
 struct sim_zk_conn *sim_zk_connect(struct sim_zk *s, int n);
 
 /* Free the connection, whichever side ended it.  Its session goes on. */
@@ -84,6 +88,15 @@ int sim_zk_is_closing(const struct sim_zk_conn *c);
  * gone.  With `memory` nodes and sessions stay, and each session has a whole
  * time-out again; else the server is a new one. */
 void sim_zk_restart(struct sim_zk *s, int memory, struct sim_zk_time now);
+
+/* The followers have all transactions.  They leave the leader, and elect the
+ * n-th server, which leads from `until_us` on; until then they answer nobody.
+ * The zxids make a jump, and each session has a whole time-out.  The former
+ * leader stays alone until `alone_until_us`, and then joins the others.
+ * Nothing happens if the n-th server leads, or an earlier election, or former
+ * leader, is not over. */
+void sim_zk_elect(struct sim_zk *s, int n, int64_t until_us,
+		  int64_t alone_until_us);
 
 /* The n-th server, a follower, and the leader do not hear from each other
  * until `up_us`; then all arrives. */

@@ -58,6 +58,19 @@ void zk_sessions_remove(struct zk_sessions *s, int64_t id)
 	free(one);
 }
 
+void zk_sessions_copy(struct zk_sessions *to, const struct zk_sessions *from)
+{
+	struct zk_session **last = &to->v;
+
+	*to = *from;
+	for (const struct zk_session *i = from->v; i; i = i->next) {
+		*last = sim_alloc(sizeof(**last));
+		**last = *i;
+		last = &(*last)->next;
+	}
+	*last = NULL;
+}
+
 void zk_sessions_free(struct zk_sessions *s)
 {
 	while (s->v)

@@ -31,6 +31,9 @@ int32_t zk_sessions_limit(const struct zk_sessions *s, int32_t timeout_ms);
 /* NULL: no such session. */
 struct zk_session *zk_sessions_find(const struct zk_sessions *s, int64_t id);
 void zk_sessions_remove(struct zk_sessions *s, int64_t id);
+
+/* Make `to` a copy. */
+void zk_sessions_copy(struct zk_sessions *to, const struct zk_sessions *from);
 void zk_sessions_free(struct zk_sessions *s);
 
 /* A request of the session has come. */

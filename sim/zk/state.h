@@ -32,19 +32,29 @@ struct sim_zk_conn {
 	int is_closing;
 };
 
-/* The leader, or the only server, is the first. */
 struct zk_server {
 	struct sim_zk *ensemble;
 	struct zk_tree tree;
 	struct zk_link up, down; /* of a follower */
 	int64_t heard[ZK_TOUCHED];
 	size_t n_heard;
+	int is_out; /* answers nobody */
+};
+
+struct zk_election {
+	int is_on; /* until_us; the servers but `alone` are out */
+	int64_t until_us;
+	struct zk_server *alone; /* was the leader; NULL: no such server */
+	int64_t alone_until_us;  /* from then on it is out, too */
+	struct zk_sessions sessions; /* as `alone` knows them */
 };
 
 struct sim_zk {
 	struct sim_zk_options options;
 	struct sim_zk_time now;
 	struct zk_server servers[SIM_ZK_SERVERS];
+	int leader; /* of the servers */
+	struct zk_election election;
 	struct zk_sessions sessions; /* as the leader knows them */
 	int64_t containers_us;       /* when to look for empty ones */
 	int64_t ping_us;             /* when to ping the followers */

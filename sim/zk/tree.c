@@ -102,6 +102,23 @@ static void node_free(struct zk_node *n)
 	free(n);
 }
 
+void zk_tree_copy(struct zk_tree *to, const struct zk_tree *from)
+{
+	struct zk_node **last = &to->nodes;
+
+	for (const struct zk_node *i = from->nodes; i; i = i->next) {
+		struct zk_node *n = sim_alloc(sizeof(*n));
+
+		*n = *i;
+		n->path = sim_copy(i->path, strlen(i->path));
+		n->data = i->data ? sim_copy(i->data, (size_t)i->len) : NULL;
+		*last = n;
+		last = &n->next;
+	}
+	*last = NULL;
+	to->zxid = from->zxid;
+}
+
 void zk_tree_free(struct zk_tree *t)
 {
 	while (t->nodes) {

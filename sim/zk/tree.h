@@ -28,6 +28,7 @@ typedef void zk_on_event(void *arg, enum zk_event event, const char *path);
 
 /* A new ensemble's tree.  `config` is the data of /zookeeper/config. */
 void zk_tree_begin(struct zk_tree *t, const char *config);
+void zk_tree_copy(struct zk_tree *to, const struct zk_tree *from);
 void zk_tree_free(struct zk_tree *t);
 
 struct zk_node *zk_tree_find(const struct zk_tree *t, const char *path);
