@@ -12,8 +12,7 @@ static struct sim_chance elections;
 static void draw_zk(struct sim_terms *t, struct sim_chance *chance)
 {
 	sim_chance_begin(&elections, ~chance->state);
-	t->faults = sim_zk_weather_draw(&weather, chance,
-					t->memory_rate > 0 ? NULL : &elections);
+	t->faults = sim_zk_weather_draw(&weather, chance, &elections);
 	t->ttl_ms = weather.ttl_ms;
 	t->holds_long = weather.holds_long;
 	t->ask_ms = 2500;

@@ -65,7 +65,7 @@ int sim_zk_weather_draw(struct sim_zk_weather *w, struct sim_chance *chance,
 		w->pause_rate = sim_draw_rate(chance, "pause", 2, 300);
 		w->pause_us = sim_draw_us(chance, "paused", 1500);
 	}
-	if (elections && w->followers > 0)
+	if (w->followers > 0)
 		faults |= draw_elections(w, elections, faults);
 	set_uri(w);
 	return faults;
