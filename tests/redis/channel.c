@@ -22,6 +22,7 @@ TestSuite(redis_channel, .timeout = 120);
 
 static struct lab_server *server;
 static struct lab_proxy *proxy;
+static struct diary diary = DIARY_INIT;
 static dlock_client *far, *near;
 static dlock_lock *l, *nl;
 static dlock_hold *h;
@@ -30,7 +31,7 @@ static void set_up(const char *query)
 {
 	server = server_start(NULL);
 	proxy = proxy_start(server);
-	far = client_of(lab_proxy_port(proxy), query, NULL);
+	far = client_of(lab_proxy_port(proxy), query, &diary);
 	near = client_of(server->port, TTL, NULL);
 	warm_up(far);
 	warm_up(near);
@@ -126,6 +127,7 @@ CASE(redis_channel, that_is_not_answered_is_tried_again)
 	hears_of_the_release(&t);
 }
 
+/* The log has a warning once an outage, however often the client tries. */
 CASE(redis_channel, finds_a_server_that_was_away)
 {
 	struct taker t = { 0 };
@@ -142,6 +144,7 @@ CASE(redis_channel, finds_a_server_that_was_away)
 	CHECK_OK(t.rc);
 	/* A waiter without the channel asks often: it may have been faster. */
 	EVENTUALLY(subscribed() == 2);
+	CHECK_INT(diary_times(&diary, "1 waiters poll more often"), ==, 1);
 	let_go(&t);
 }
 

@@ -5,30 +5,26 @@
 
 #include <criterion/criterion.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lab/base/fail.h"
 
 TestSuite(redis_network, .timeout = 120);
 
-/* A client behind a proxy, and one that sees the server as it is. */
+/* A client behind a proxy. */
 static struct lab_server *server;
 static struct lab_proxy *proxy;
 static struct diary diary = DIARY_INIT;
-static dlock_client *far, *near;
-static dlock_lock *l, *nl;
+static dlock_client *far;
+static dlock_lock *l;
 
 static void set_up(const char *query)
 {
 	server = server_start(NULL);
 	proxy = proxy_start(server);
 	far = client_of(lab_proxy_port(proxy), query, &diary);
-	near = client_of(server->port, NULL, NULL);
 	warm_up(far);
-	warm_up(near);
 	l = mutex(far, "x");
-	nl = mutex(near, "x");
 	healed_at_end(proxy);
 }
 
@@ -109,60 +105,4 @@ CASE(redis_network, that_is_slow_for_many_delays_no_renewal)
 	lab_proxy_delay(proxy, LAB_DOWN, 0);
 	give(h);
 	CHECK_INT(unreachable, ==, 0);
-}
-
-enum { WAITS = 300 };
-
-CASE(redis_network, that_many_waits_end_on_at_once_says_busy_to_each)
-{
-	struct taker *t = calloc(WAITS, sizeof(*t));
-	dlock_hold *h;
-	int unreachable = 0;
-
-	set_up("ttl=3s&ask=40ms");
-	CHECK(t);
-	h = take(nl, 0);
-	for (int i = 0; i < WAITS; i++)
-		taker_start(&t[i], l, 2000);
-	for (int i = 0; i < WAITS; i++) {
-		EVENTUALLY(t[i].done);
-		unreachable += t[i].rc == DLOCK_EUNREACHABLE;
-	}
-	CHECK_INT(unreachable, ==, 0);
-	for (int i = 0; i < WAITS; i++) {
-		CHECK_RC(t[i].rc, DLOCK_EBUSY);
-		let_go(&t[i]);
-	}
-	give(h);
-	free(t);
-	EVENTUALLY(stats(far).pending_cleanups == 0);
-}
-
-/* Its last question is out at the end: an answer takes 70 ms. */
-CASE(redis_network, that_is_slow_makes_no_busy_lock_unreachable)
-{
-	dlock_hold *h, *none = NULL;
-
-	set_up("ask=40ms");
-	h = take(nl, 0);
-	lab_proxy_delay(proxy, LAB_DOWN, 70);
-	for (int i = 0; i < 3; i++)
-		CHECK_RC(dlock_acquire(l, 400, &none), DLOCK_EBUSY);
-	give(h);
-}
-
-/* ---- A server that is down ----------------------------------------------- */
-
-CASE(redis_network, without_a_server_leaves_nothing_to_clean_up)
-{
-	dlock_hold *h = NULL;
-
-	set_up("ttl=30s");
-	lab_proxy_refuse(proxy, true);
-	lab_proxy_reset(proxy);
-	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EUNREACHABLE);
-	for (int i = 0; i < 200; i++)
-		CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EUNREACHABLE);
-	/* The first may have been sent on a connection that was there. */
-	CHECK_INT((int)stats(far).pending_cleanups, <=, 1);
 }

@@ -49,8 +49,9 @@ Test(redis_list, goes_through_the_cursors_and_describes_each_lock_once,
 	list(1);
 	cr_assert_str_eq(rig_heard(RIG_MAIN), SCAN("$1\r\n0"));
 	rig_say_slowly(RIG_MAIN,
-		       "*2\r\n$2\r\n17\r\n*3\r\n$11\r\ndlock:{lbb}\r\n"
-		       "$13\r\ndlock:{saa}:q\r\n$11\r\ndlock:clock\r\n");
+		       "*2\r\n$2\r\n17\r\n*4\r\n$11\r\ndlock:{lbb}\r\n"
+		       "$13\r\ndlock:{saa}:q\r\n$11\r\ndlock:clock\r\n"
+		       "$7\r\ndlock:{\r\n");
 	cr_assert_str_eq(rig_heard(RIG_MAIN), SCAN("$2\r\n17"));
 	rig_say_slowly(RIG_MAIN,
 		       "*2\r\n$1\r\n0\r\n*4\r\n$11\r\ndlock:{saa}\r\n"
