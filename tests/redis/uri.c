@@ -105,6 +105,7 @@ CASE(redis_uri, that_is_wrong_is_refused_with_the_reason)
 	refused("redis://h:0/", DLOCK_EINVAL, "port");
 	refused("redis://h:65536/", DLOCK_EINVAL, "port");
 	refused("redis://h/?nonsense=1", DLOCK_EINVAL, "nonsense");
+	refused("redis://h/?tls_name=x", DLOCK_EINVAL, "tls_name");
 #if DLOCK_HAVE_TLS
 	refused("rediss://h/zero", DLOCK_EINVAL, "database");
 	refused("valkeys://h/?tls_verify=of", DLOCK_EINVAL, "full|ca|off");

@@ -76,15 +76,6 @@ static void refused(const char *text, int code, const char *part)
 				   dlock_errmsg());
 }
 
-Test(rediss, a_lock_is_taken_over_tls)
-{
-	serve("server", "tls-auth-clients no\n");
-	works(uri("localhost", ""));
-	works(uri("127.0.0.1", ""));
-	works(uri("127.0.0.1", "&tls_name=localhost"));
-	works(uri("127.0.0.1", "&tls_name=a.example&tls_verify=ca"));
-}
-
 Test(rediss, a_server_that_is_not_believed_is_named_at_once)
 {
 	int64_t begun;
@@ -142,17 +133,6 @@ Test(rediss, a_port_without_tls_is_named)
 	/* Redis waits for the rest of a line: connect= ends in full. */
 	refused(uri_within(3, "127.0.0.1", ""), DLOCK_EUNREACHABLE,
 		"port for TLS?");
-}
-
-Test(rediss, parameters_are_checked)
-{
-	serve("server", "tls-auth-clients no\n");
-	refused(uri("127.0.0.1", "&tls_cert=x"), DLOCK_EINVAL,
-		"tls_cert= needs tls_key=");
-	refused(uri("127.0.0.1", "&tls_verify=of"), DLOCK_EINVAL,
-		"full|ca|off");
-	refused(uri("127.0.0.1", "&tls_nam=x"), DLOCK_EINVAL, "tls_name");
-	refused("redis://127.0.0.1/?tls_name=x", DLOCK_EINVAL, "tls_name");
 }
 
 /* ---- The log ------------------------------------------------------------- */
