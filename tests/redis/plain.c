@@ -15,10 +15,18 @@ static struct lab_server *server;
 static struct diary diary = DIARY_INIT;
 static dlock_client *c;
 static dlock_lock *l;
+static struct redisContext *r; /* of the foreign client */
+
+static void free_foreign(void *context)
+{
+	foreign_free(context);
+}
 
 static void set_up(const char *query)
 {
 	server = server_start(NULL);
+	r = foreign_client(server->port);
+	at_end(free_foreign, r);
 	c = client_of(server->port, query, &diary);
 	warm_up(c);
 	l = mutex(c, "x");
@@ -26,11 +34,9 @@ static void set_up(const char *query)
 
 CASE(redis_plain, excludes_foreign_clients_and_they_exclude_it)
 {
-	struct redisContext *r;
 	dlock_hold *h = NULL;
 
 	set_up(PLAIN "ttl=30s");
-	r = foreign_client(server->port);
 	CHECK(foreign_take(r, "theirs", 60000));
 	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EBUSY);
 	CHECK_TEXT(dlock_errmsg(), "another library");
@@ -43,17 +49,14 @@ CASE(redis_plain, excludes_foreign_clients_and_they_exclude_it)
 	give(h);
 	CHECK(foreign_take(r, "theirs", 60000));
 	CHECK(foreign_give(r, "theirs"));
-	foreign_free(r);
 }
 
 /* As redis-py does without a timeout. */
 CASE(redis_plain, waits_for_a_key_without_an_expiry)
 {
 	struct taker t = { 0 };
-	struct redisContext *r;
 
 	set_up(PLAIN "ttl=2s");
-	r = foreign_client(server->port);
 	server_do(server, "SET x theirs");
 	taker_queue(&t, c, l, FOREVER);
 	CHECK(!t.done);
@@ -61,17 +64,14 @@ CASE(redis_plain, waits_for_a_key_without_an_expiry)
 	EVENTUALLY(t.done);
 	CHECK_OK(t.rc);
 	let_go(&t);
-	foreign_free(r);
 }
 
 CASE(redis_plain, gets_the_lock_when_a_foreign_lease_ends)
 {
 	struct taker t = { 0 };
-	struct redisContext *r;
 	int64_t begun;
 
 	set_up(PLAIN "ttl=30s");
-	r = foreign_client(server->port);
 	begun = now_ms();
 	CHECK(foreign_take(r, "dead", 500));
 	taker_queue(&t, c, l, FOREVER);
@@ -80,14 +80,12 @@ CASE(redis_plain, gets_the_lock_when_a_foreign_lease_ends)
 	CHECK_INT(t.done_ms - begun, >=, 499);
 	CHECK_INT(t.done_ms - begun, <=, 500 + 150 + slack_ms());
 	let_go(&t);
-	foreign_free(r);
 }
 
 CASE(redis_plain, frees_both_keys_when_the_holder_dies)
 {
 	struct lab_proxy *proxy;
 	dlock_client *dying;
-	struct redisContext *r;
 	dlock_hold *h;
 
 	set_up(PLAIN "ttl=1s");
@@ -96,13 +94,11 @@ CASE(redis_plain, frees_both_keys_when_the_holder_dies)
 	h = take(mutex(dying, "x"));
 	healed_at_end(proxy);
 	cut_off(proxy);
-	r = foreign_client(server->port);
 	EVENTUALLY(foreign_take(r, "theirs", 60000));
 	CHECK_RC(dlock_check(h), DLOCK_ELOST);
 	CHECK_RC(dlock_release(h), DLOCK_ELOST);
 	CHECK(foreign_give(r, "theirs"));
 	give(take(l));
-	foreign_free(r);
 }
 
 /* ---- Clients without key=plain ------------------------------------------- */
@@ -168,10 +164,8 @@ CASE(redis_plain, is_not_granted_the_lock_without_the_plain_key)
 	struct taker t = { 0 };
 	dlock_client *usual;
 	dlock_hold *reader;
-	struct redisContext *r;
 
 	set_up(PLAIN "ttl=30s");
-	r = foreign_client(server->port);
 	usual = client_of(server->port, "ttl=30s", NULL);
 	reader = take_shared(rwlock(usual, "x"), patience_ms());
 	taker_queue(&t, c, l, FOREVER);
@@ -184,7 +178,6 @@ CASE(redis_plain, is_not_granted_the_lock_without_the_plain_key)
 	EVENTUALLY(t.done);
 	CHECK_OK(t.rc);
 	let_go(&t);
-	foreign_free(r);
 }
 
 /* ---- Many at once -------------------------------------------------------- */
@@ -219,18 +212,18 @@ static void let_others(int seen)
 static void *be_foreign(void *arg)
 {
 	int who = (int)(intptr_t)arg;
-	struct redisContext *r = foreign_client(server->port);
+	struct redisContext *mine = foreign_client(server->port);
 	char value[16];
 
 	snprintf(value, sizeof(value), "theirs-%d", who);
 	while (done_by[who] < ROUNDS) {
-		for (asked++; !foreign_take(r, value, 60000); asked++)
+		for (asked++; !foreign_take(mine, value, 60000); asked++)
 			let_others(turns);
 		be_alone(who);
-		CHECK(foreign_give(r, value));
+		CHECK(foreign_give(mine, value));
 		let_others(turns);
 	}
-	foreign_free(r);
+	foreign_free(mine);
 	return NULL;
 }
 
@@ -270,12 +263,10 @@ CASE(redis_plain, and_foreign_clients_make_progress_one_at_a_time)
 
 CASE(redis_plain, is_lost_with_the_plain_key)
 {
-	struct redisContext *r;
 	dlock_hold *h;
 	uint64_t token;
 
 	set_up(PLAIN "ttl=1500ms");
-	r = foreign_client(server->port);
 	h = take(l);
 	token = dlock_token(h);
 	server_do(server, "DEL x");
@@ -290,7 +281,6 @@ CASE(redis_plain, is_lost_with_the_plain_key)
 	CHECK_RC(dlock_release(h), DLOCK_ELOST);
 	CHECK(foreign_give(r, "theirs"));
 	give(take(l));
-	foreign_free(r);
 }
 
 CASE(redis_plain, outlives_renewals_and_is_lost_at_a_restart)
@@ -321,11 +311,9 @@ CASE(redis_plain, finds_the_claim_of_a_lost_reply)
 {
 	struct lab_proxy *proxy;
 	dlock_client *far;
-	struct redisContext *r;
 	dlock_hold *h;
 
 	set_up(PLAIN "ttl=30s");
-	r = foreign_client(server->port);
 	proxy = proxy_start(server);
 	healed_at_end(proxy);
 	far = client_of(lab_proxy_port(proxy), PLAIN "connect=1s&close=300ms",
@@ -340,7 +328,6 @@ CASE(redis_plain, finds_the_claim_of_a_lost_reply)
 	CHECK_OK(dlock_release(h));
 	CHECK(foreign_take(r, "theirs", 60000));
 	CHECK(foreign_give(r, "theirs"));
-	foreign_free(r);
 }
 
 /* ---- Reports and refusals ------------------------------------------------ */
@@ -354,11 +341,9 @@ static void note_label(const struct dlock_participant *p, void *arg)
 CASE(redis_plain, foreign_holder_is_shown_and_broken)
 {
 	char label[128] = "";
-	struct redisContext *r;
 	dlock_hold *h;
 
 	set_up(PLAIN "ttl=30s");
-	r = foreign_client(server->port);
 	CHECK(foreign_take(r, "theirs", 60000));
 	CHECK_OK(dlock_inspect(l, note_label, label, patience_ms()));
 	CHECK_TEXT(label, "another library");
@@ -373,7 +358,6 @@ CASE(redis_plain, foreign_holder_is_shown_and_broken)
 	CHECK(foreign_take(r, "theirs", 60000));
 	CHECK_RC(dlock_release(h), DLOCK_ELOST);
 	CHECK(foreign_give(r, "theirs"));
-	foreign_free(r);
 }
 
 CASE(redis_plain, refuses_what_a_plain_key_cannot_do)

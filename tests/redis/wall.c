@@ -14,7 +14,12 @@ TestSuite(redis_wall, .timeout = 120);
 static struct lab_server *server;
 static struct diary diary = DIARY_INIT;
 static dlock_client *c;
-static dlock_lock *l;
+static dlock_lock *l, *rw, *sem;
+
+static void step_wall(int64_t ms)
+{
+	CHECK(lab_server_step_wall(server, ms) == 0);
+}
 
 /* A clock that was set back must not keep what is left for so long here. */
 static void set_forward(void *s)
@@ -22,14 +27,26 @@ static void set_forward(void *s)
 	CHECK(lab_server_step_wall(s, 100000) == 0);
 }
 
-static void set_up(const char *query)
+static void serve(void)
 {
 	struct lab_redis_options o = { .wall = true };
 
 	server = server_start(&o);
 	at_end(set_forward, server);
+}
+
+static void open_client(const char *query)
+{
 	c = client_of(server->port, query, &diary);
 	l = mutex(c, "x");
+	rw = rwlock(c, "r");
+	sem = semaphore(c, "s", 1);
+}
+
+static void set_up(const char *query)
+{
+	serve();
+	open_client(query);
 }
 
 static uint64_t token_of_a_pair(dlock_lock *x)
@@ -44,7 +61,6 @@ static uint64_t token_of_a_pair(dlock_lock *x)
 CASE(redis_wall, set_back_and_tokens_rise_still)
 {
 	uint64_t last = 0;
-	dlock_lock *r;
 	int i;
 
 	set_up(NULL);
@@ -53,19 +69,18 @@ CASE(redis_wall, set_back_and_tokens_rise_still)
 
 		CHECK(token > last);
 		last = token;
-		CHECK(lab_server_step_wall(server, -20000 * (i + 1)) == 0);
+		step_wall(-20000 * (i + 1));
 	}
 	/* Shared ones as well, and after those exclusive ones. */
-	r = rwlock(c, "r");
-	CHECK(lab_server_step_wall(server, 0) == 0);
+	step_wall(0);
 	last = 0;
 	for (i = 0; i < 6; i++) {
-		dlock_hold *h = i % 2 ? take_shared(r, 0) : take(r, 0);
+		dlock_hold *h = i % 2 ? take_shared(rw, 0) : take(rw, 0);
 
 		CHECK(dlock_token(h) > last);
 		last = dlock_token(h);
 		give(h);
-		CHECK(lab_server_step_wall(server, -10000 * (i + 1)) == 0);
+		step_wall(-10000 * (i + 1));
 	}
 }
 
@@ -74,7 +89,7 @@ static void idle_and_set_back(uint64_t last)
 {
 	/* What has only run out would be there again. */
 	EVENTUALLY(strcmp(server_do(server, "DBSIZE"), "1") == 0);
-	CHECK(lab_server_step_wall(server, -40000) == 0);
+	step_wall(-40000);
 	for (int i = 0; i < 3; i++) {
 		uint64_t token = token_of_a_pair(l);
 
@@ -82,7 +97,7 @@ static void idle_and_set_back(uint64_t last)
 		last = token;
 	}
 	/* And when the clock is right again. */
-	CHECK(lab_server_step_wall(server, 0) == 0);
+	step_wall(0);
 	CHECK(token_of_a_pair(l) > last);
 }
 
@@ -97,14 +112,12 @@ CASE(redis_wall, set_back_when_the_lock_was_free_for_long)
 
 CASE(redis_wall, set_back_when_the_holder_was_dead_for_long)
 {
-	dlock_client *other;
 	dlock_lock *theirs;
 	uint64_t token;
 	dlock_hold *h;
 
 	set_up("ttl=500ms");
-	other = client_of(server->port, "ttl=500ms&max_hold=100ms", NULL);
-	theirs = mutex(other, "x");
+	theirs = elsewhere(server, "ttl=500ms&max_hold=100ms");
 	h = take(theirs, 0);
 	token = dlock_token(h);
 	server_do(server, "CLIENT KILL TYPE normal");
@@ -117,7 +130,6 @@ CASE(redis_wall, set_back_when_the_holder_was_dead_for_long)
  * that of its token have come apart. */
 CASE(redis_wall, set_back_while_held_and_tokens_rise_still)
 {
-	dlock_client *other;
 	dlock_lock *theirs;
 	uint64_t token;
 	dlock_hold *h;
@@ -125,12 +137,11 @@ CASE(redis_wall, set_back_while_held_and_tokens_rise_still)
 	set_up("ttl=900ms");
 	h = take(l, 0);
 	token = dlock_token(h);
-	CHECK(lab_server_step_wall(server, -40000) == 0);
+	step_wall(-40000);
 	EVENTUALLY(stats(c).renewed >= 3);
 	CHECK_INT(diary.losses, ==, 0);
 	CHECK(diary_says(&diary, "clock"));
-	other = client_of(server->port, "ttl=900ms", NULL);
-	theirs = mutex(other, "x");
+	theirs = elsewhere(server, "ttl=900ms");
 	give(h);
 	h = take(theirs, patience_ms());
 	CHECK(dlock_token(h) > token);
@@ -141,7 +152,6 @@ CASE(redis_wall, set_back_while_held_and_tokens_rise_still)
 
 CASE(redis_wall, set_forward_and_the_loss_is_found)
 {
-	dlock_client *other;
 	dlock_lock *theirs;
 	uint64_t token;
 	dlock_hold *h;
@@ -151,9 +161,8 @@ CASE(redis_wall, set_forward_and_the_loss_is_found)
 	h = take(l, 0);
 	token = dlock_token(h);
 	begin = now_ms();
-	CHECK(lab_server_step_wall(server, 40000) == 0);
-	other = client_of(server->port, NULL, NULL);
-	theirs = mutex(other, "x");
+	step_wall(40000);
+	theirs = elsewhere(server, NULL);
 	/* The server has let it go: the next client gets it, with a larger
 	 * token. */
 	CHECK(token_of_a_pair(theirs) > token);
@@ -168,7 +177,7 @@ static atomic_int stepping;
 static void *step_on_and_on(void *arg)
 {
 	for (unsigned int i = 0; stepping; i++) {
-		CHECK(lab_server_step_wall(server, i & 2048 ? -40000 : 0) == 0);
+		step_wall(i & 2048 ? -40000 : 0);
 		if (i % 2048 == 0)
 			sched_yield();
 	}
@@ -215,27 +224,22 @@ static void *ask_on_and_on(void *arg)
 CASE(redis_wall, set_again_and_again_is_no_error)
 {
 	enum { ASKERS = 4, EACH = 3 };
-	struct asker a[ASKERS][EACH];
+	struct asker a[ASKERS * EACH];
 	pthread_t stepper;
-	dlock_lock *r, *s;
 
 	set_up("ttl=500ms&ask=500ms");
-	r = rwlock(c, "r");
-	s = semaphore(c, "s", 1);
 	stepping = 1;
 	CHECK(pthread_create(&stepper, NULL, step_on_and_on, NULL) == 0);
-	for (int i = 0; i < ASKERS; i++) {
-		dlock_lock *const all[EACH] = { l, r, s };
+	for (int i = 0; i < ASKERS * EACH; i++) {
+		dlock_lock *const all[EACH] = { l, rw, sem };
 
-		for (int k = 0; k < EACH; k++) {
-			a[i][k].lock = all[k];
-			a[i][k].reads = all[k] == r;
-			CHECK(pthread_create(&a[i][k].thread, NULL,
-					     ask_on_and_on, &a[i][k]) == 0);
-		}
+		a[i].lock = all[i % EACH];
+		a[i].reads = a[i].lock == rw;
+		CHECK(pthread_create(&a[i].thread, NULL, ask_on_and_on,
+				     &a[i]) == 0);
 	}
 	for (int i = 0; i < ASKERS * EACH; i++)
-		pthread_join(a[i / EACH][i % EACH].thread, NULL);
+		pthread_join(a[i].thread, NULL);
 	stepping = 0;
 	pthread_join(stepper, NULL);
 	/* Nothing is there for ever. */
@@ -245,10 +249,10 @@ CASE(redis_wall, set_again_and_again_is_no_error)
 			       "'PTTL', k) == -1 then n = n + 1 end end "
 			       "return n\" 0"),
 		     "0") == 0);
-	CHECK(lab_server_step_wall(server, 100000) == 0);
+	step_wall(100000);
 	give(take(l, patience_ms()));
-	give(take(r, patience_ms()));
-	give(take(s, patience_ms()));
+	give(take(rw, patience_ms()));
+	give(take(sem, patience_ms()));
 }
 
 static void one_who_comes(dlock_lock *mine, dlock_lock *theirs, int shared,
@@ -259,31 +263,32 @@ static void one_who_comes(dlock_lock *mine, dlock_lock *theirs, int shared,
 	CHECK(lab_server_step_wall_at(server, n, -40000) == 0);
 	CHECK_OK(shared ? dlock_acquire_shared(mine, 0, &h) :
 			  dlock_acquire(mine, 0, &h));
-	CHECK(lab_server_step_wall(server, -40000) == 0);
+	step_wall(-40000);
 	CHECK_RC(dlock_acquire(theirs, 0, &none), DLOCK_EBUSY);
 	CHECK_OK(dlock_check(h));
 	give(h);
+	step_wall(0);
 }
 
 /* The holder's key is gone.  The next client to ask passes the lock on to the
  * waiter, so the waiter has it. */
 static void one_who_waits(dlock_lock *mine, dlock_lock *theirs, int64_t n)
 {
-	struct taker t;
+	struct taker t = { 0 };
 	dlock_hold *h = take(theirs, 0), *none = NULL;
 
-	memset(&t, 0, sizeof(t));
 	taker_queue(&t, c, mine, FOREVER);
 	server_do(server, "DEL dlock:{lnx}");
 	CHECK(lab_server_step_wall_at(server, n, -40000) == 0);
 	dlock_release(h);
 	CHECK_RC(dlock_acquire(theirs, 0, &none), DLOCK_EBUSY);
-	CHECK(lab_server_step_wall(server, -40000) == 0);
+	step_wall(-40000);
 	EVENTUALLY(t.done);
 	CHECK_OK(t.rc);
 	CHECK_RC(dlock_acquire(theirs, 0, &none), DLOCK_EBUSY);
 	CHECK_OK(dlock_check(t.hold));
 	let_go(&t);
+	step_wall(0);
 }
 
 /* Redis says what has expired by the time at which a script began, and sets
@@ -291,24 +296,18 @@ static void one_who_waits(dlock_lock *mine, dlock_lock *theirs, int64_t n)
 CASE(redis_wall, set_back_while_a_script_grants)
 {
 	dlock_client *other;
-	dlock_lock *theirs, *r, *wr, *s, *ts;
+	dlock_lock *theirs, *wr, *ts;
 
 	set_up("ttl=30s&ask=1s");
 	other = client_of(server->port, "ttl=30s&ask=1s", NULL);
 	theirs = mutex(other, "x");
-	r = rwlock(c, "r");
 	wr = rwlock(other, "r");
-	s = semaphore(c, "s", 1);
 	ts = semaphore(other, "s", 1);
 	for (int64_t n = 1; n <= 60; n++) {
 		one_who_comes(l, theirs, 0, n);
-		CHECK(lab_server_step_wall(server, 0) == 0);
-		one_who_comes(r, wr, 1, n);
-		CHECK(lab_server_step_wall(server, 0) == 0);
-		one_who_comes(s, ts, 0, n);
-		CHECK(lab_server_step_wall(server, 0) == 0);
+		one_who_comes(rw, wr, 1, n);
+		one_who_comes(sem, ts, 0, n);
 		one_who_waits(l, theirs, n);
-		CHECK(lab_server_step_wall(server, 0) == 0);
 	}
 }
 
@@ -345,24 +344,17 @@ static void die_holding(int port)
 
 CASE(redis_wall, set_back_and_the_dead_keep_nothing_for_longer)
 {
-	struct lab_redis_options o = { .wall = true };
-	struct taker t[3];
-	dlock_lock *r, *s;
+	struct taker t[3] = { { 0 } };
 	int64_t begin;
 
-	server = server_start(&o);
-	at_end(set_forward, server);
+	serve();
 	die_holding(server->port);
-	c = client_of(server->port, "ttl=1500ms", &diary);
-	l = mutex(c, "x");
-	r = rwlock(c, "r");
-	s = semaphore(c, "s", 1);
-	memset(t, 0, sizeof(t));
-	CHECK(lab_server_step_wall(server, -40000) == 0);
+	open_client("ttl=1500ms");
+	step_wall(-40000);
 	begin = now_ms();
 	taker_queue(&t[0], c, l, FOREVER);
-	taker_queue(&t[1], c, r, FOREVER);
-	taker_queue(&t[2], c, s, FOREVER);
+	taker_queue(&t[1], c, rw, FOREVER);
+	taker_queue(&t[2], c, sem, FOREVER);
 	for (int i = 0; i < 3; i++) {
 		EVENTUALLY(t[i].done);
 		CHECK_OK(t[i].rc);
@@ -374,22 +366,19 @@ CASE(redis_wall, set_back_and_the_dead_keep_nothing_for_longer)
 /* To the server all waiters seem dead.  They are not, and retry. */
 CASE(redis_wall, set_forward_and_waiters_get_their_turn)
 {
-	struct taker t[3];
-	dlock_client *other;
+	struct taker t[3] = { { 0 } };
 	dlock_lock *theirs;
 	uint64_t token;
 	dlock_hold *h;
 	int64_t begin;
 
 	set_up("ttl=3s");
-	memset(t, 0, sizeof(t));
-	other = client_of(server->port, "ttl=3s", NULL);
-	theirs = mutex(other, "x");
+	theirs = elsewhere(server, "ttl=3s");
 	h = take(theirs, 0);
 	token = dlock_token(h);
 	for (int i = 0; i < 3; i++)
 		taker_queue(&t[i], c, l, FOREVER);
-	CHECK(lab_server_step_wall(server, 40000) == 0);
+	step_wall(40000);
 	begin = now_ms();
 	dlock_release(h);
 	EVENTUALLY(t[0].done + t[1].done + t[2].done == 1);
