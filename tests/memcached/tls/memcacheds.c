@@ -67,14 +67,6 @@ static void refused(const char *text, int code, const char *part)
 	cr_assert_null(strstr(dlock_errmsg(), "secret"));
 }
 
-Test(memcacheds, a_lock_is_taken_in_either_protocol)
-{
-	serve(false, NULL);
-	works(uri("", "&protocol=meta"));
-	works(uri("", "&protocol=text"));
-	works(uri("", "&tls_name=localhost"));
-}
-
 Test(memcacheds, a_server_that_is_not_believed_is_named)
 {
 	serve(false, NULL);
