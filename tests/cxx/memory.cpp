@@ -45,19 +45,32 @@ void operator delete(void *p, std::size_t) noexcept
 	give_back(p);
 }
 
+/* Lets an allocation fail in its scope only: what handles an exception that
+ * leaves the scope has all the memory that it needs. */
+struct failure {
+	explicit failure(int n)
+	{
+		fails = n;
+	}
+	~failure()
+	{
+		fails = 0;
+	}
+};
+
 /* How often `f` failed before it had all that it wants. */
 template <class F> static int without_memory(F f)
 {
 	int n = 0;
 
 	for (bool again = true; again;) {
-		fails = ++n;
+		const failure nth(++n);
+
 		try {
 			f();
 		} catch (const std::bad_alloc &) {
 		}
 		again = fails == 0;
-		fails = 0;
 	}
 	return n - 1;
 }
@@ -90,6 +103,8 @@ TEST(reports_without_memory)
 	CHECK(without_memory([&] {
 		      CHECK(m.inspect(std::chrono::seconds(5)).size() == 1);
 	      }) > 0);
+	if (!(c.caps() & DLOCK_CAP_LIST))
+		return;
 	CHECK(without_memory([&] {
 		      CHECK(!c.list(std::chrono::seconds(5)).empty());
 	      }) > 0);
