@@ -340,6 +340,10 @@ int dlki_revoke(const dlock_lock *lock, int64_t timeout_ms,
 		return rc;
 	c = lock->record->client;
 	rc = dlki_client_ours(c, err);
+	if (rc == 0 && q.request.kind == DLK_SEMAPHORE)
+		rc = dlk_fail(err, DLOCK_ENOTSUP,
+			      "holders of permits cannot be asked to give up: "
+			      "dlock_break() ends their holds");
 	if (rc != 0)
 		return rc;
 	pthread_mutex_lock(&c->mu);

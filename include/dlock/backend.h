@@ -409,7 +409,8 @@ struct dlock_backend {
 	/*
 	 * Have dlk_wanted() called for every watched claim of this lock, in
 	 * every session: a client asks the holder to give the lock up.  OK if
-	 * no claim is watched.  Provided together with watch_wanted.
+	 * no claim is watched.  The request is never a semaphore's.  Provided
+	 * together with watch_wanted.
 	 */
 	int (*revoke)(struct dlk_session *s, const struct dlk_request *request,
 		      dlk_time deadline, struct dlk_error *err);

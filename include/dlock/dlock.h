@@ -657,7 +657,7 @@ DLOCK_API int dlock_wanted_fd(dlock_hold *hold);
  * After Curator's Revoker.attemptRevoke().
  *
  *   EINVAL   a multi-lock
- *   ENOTSUP  the store cannot tell a holder
+ *   ENOTSUP  a semaphore, or the store cannot tell a holder
  */
 DLOCK_API DLOCK_NODISCARD int dlock_revoke(dlock_lock *lock,
 					   int64_t timeout_ms);

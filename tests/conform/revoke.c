@@ -182,3 +182,18 @@ void case_revoke_of_a_reader(struct conform *t)
 	CHECK_RC(dlock_revocable(r), DLOCK_ENOTSUP);
 	give(r);
 }
+
+/* No store tells the holder of a permit, so nobody is promised that. */
+void case_revoke_of_a_permit(struct conform *t)
+{
+	dlock_hold *h;
+
+	use_semaphore(t, 2);
+	h = take(t->lock);
+	CHECK_RC(dlock_revocable(h), DLOCK_ENOTSUP);
+	CHECK_RC(dlock_wanted_fd(h), DLOCK_ENOTSUP);
+	CHECK_RC(dlock_revoke(t->lock, patience_ms()), DLOCK_ENOTSUP);
+	CHECK_OK(dlock_check(h));
+	give(h);
+	CHECK_RC(dlock_revoke(t->lock, patience_ms()), DLOCK_ENOTSUP);
+}

@@ -61,13 +61,8 @@ static void owner_seen(struct memc_store *s, struct memc_job *job,
 
 void dlki_memc_store_revoke(struct memc_store *s, struct dlki_op *op)
 {
-	struct memc_job *job;
+	struct memc_job *job = dlki_memc_job_new(s, op);
 
-	if (op->request->kind == DLK_SEMAPHORE) {
-		dlki_answered(op, 1);
-		return;
-	}
-	job = dlki_memc_job_new(s, op);
 	if (!job)
 		return;
 	job->ops[job->n++] = dlki_memc_op(MEMC_GET, op->request, MEMC_GATE);
