@@ -128,7 +128,8 @@ static void look(const struct dlock_participant *p, void *arg)
 
 void case_opts_label(struct conform *t)
 {
-	struct labels l = { .wanted = "a label" };
+	static const char odd[] = "0 1 %s %n 'a' {b}";
+	struct labels l = { .wanted = odd };
 	dlock_acquire_options o = with();
 	dlock_client *c = another_client(t, NULL, NULL);
 	dlock_hold *h;
@@ -141,7 +142,7 @@ void case_opts_label(struct conform *t)
 	CHECK_INT(l.n, ==, 1);
 	give(h);
 	h = take(t->lock);
-	l = (struct labels){ .wanted = "a label" };
+	l = (struct labels){ .wanted = odd };
 	CHECK_OK(dlock_inspect(handle(t, c), look, &l, patience_ms()));
 	CHECK_INT(l.found, ==, 0);
 	CHECK_INT(l.n, ==, 1);
