@@ -53,6 +53,8 @@ void dlki_zk_orphans_add(struct zk_session *s, struct zk_ticket *t)
 	struct zk_orphan *o = t->room;
 
 	t->room = NULL;
+	if (!o && !*find_orphan(s, t->base.request.owner))
+		o = dlki_zk_orphan_new();
 	if (!o)
 		return;
 	dlki_zk_orphan_set(o, t);

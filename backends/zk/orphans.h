@@ -32,7 +32,9 @@ struct zk_orphan *dlki_zk_orphan_new(void);
 
 /* Remember `o`, which has been set; takes `o`. */
 void dlki_zk_orphans_put(struct zk_session *s, struct zk_orphan *o);
-/* Remember the ticket in the ticket's room, unless an earlier release has. */
+/* Remember the ticket, unless an earlier release has: in the ticket's room, or
+ * if there is memory.  The room is gone after a deletion that was sent without
+ * waiting, and the answer may have been lost with a connection. */
 void dlki_zk_orphans_add(struct zk_session *s, struct zk_ticket *t);
 /* The node is gone after all. */
 void dlki_zk_orphans_remove(struct zk_session *s, const char *owner);
