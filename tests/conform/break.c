@@ -119,15 +119,14 @@ void case_break_other_process(struct conform *t)
 	give(h);
 }
 
-void case_break_readers(struct conform *t)
+/* Two holders of another client, which take the lock by `op`. */
+static void break_two(struct conform *t, enum op op)
 {
 	struct worker *p[2];
 
-	needs_break(t);
-	use_rwlock(t);
 	for (int i = 0; i < 2; i++) {
 		p[i] = join_with(t, OTHER_CLIENT, SHORT_LEASE);
-		ASK_OK(p[i], READ, patience_ms());
+		ASK_OK(p[i], op, patience_ms());
 	}
 	CHECK_OK(dlock_break(t->lock, patience_ms()));
 	give(take(t->lock));
@@ -135,6 +134,20 @@ void case_break_readers(struct conform *t)
 		EVENTUALLY(ask(p[i], CHECK_HOLD, 0).rc == DLOCK_ELOST);
 		CHECK_INT(ask(p[i], RELEASE, 0).rc, ==, DLOCK_ELOST);
 	}
+}
+
+void case_break_readers(struct conform *t)
+{
+	needs_break(t);
+	use_rwlock(t);
+	break_two(t, READ);
+}
+
+void case_break_permits(struct conform *t)
+{
+	needs_break(t);
+	use_semaphore(t, 2);
+	break_two(t, ACQUIRE);
 }
 
 /* The release learns of the break from the store: no renewal is due. */

@@ -238,6 +238,7 @@
 	X(break_of_free, NONE)                                                 \
 	X(break_other_process, NONE)                                           \
 	X(break_readers, SHARED)                                               \
+	X(break_permits, COUNT)                                                \
 	X(break_seen_by_release, NONE)                                         \
 	/* inspect.c */                                                        \
 	X(inspect_line, DLOCK_CAP_INSPECT)                                     \
