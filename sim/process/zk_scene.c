@@ -6,7 +6,7 @@
 
 static struct sim_zk_weather weather;
 
-/* Of elections. */
+/* Draws elections only. */
 static struct sim_chance elections;
 
 static void draw_zk(struct sim_terms *t, struct sim_chance *chance)

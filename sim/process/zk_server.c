@@ -49,7 +49,7 @@ static void hold_up(int follower)
 		sim_zk_hold_up(s.model, follower, now().up_us + draw_hold_us());
 }
 
-/* A client has asked for something, or has an answer. */
+/* Draw an election, after a client's request or an answer. */
 static void draw_election(void)
 {
 	int64_t now_us = now().up_us, until_us, alone_until_us;

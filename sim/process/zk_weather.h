@@ -27,8 +27,8 @@ struct sim_zk_weather {
 };
 
 /* Draw a weather.  Returns whether there are faults.  The draws of elections
- * are a stream of their own: a seed without elections is what it would be if
- * there were none. */
+ * are a stream of their own, so a seed without elections does not change with
+ * them. */
 int sim_zk_weather_draw(struct sim_zk_weather *w, struct sim_chance *chance,
 			struct sim_chance *elections);
 

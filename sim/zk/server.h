@@ -14,8 +14,8 @@
  *
  * The followers may elect another leader.  The former leader may go on alone
  * meanwhile, and does so by itself: it answers reads, pings and syncs, and goes
- * on with sessions.  Nobody agrees on its writes, so they have no answer, and
- * are lost.
+ * on with sessions.  No other server agrees on the writes there, so the writes
+ * have no answer, and are lost.
  *
  * The model has the requests that dlock sends: create and create2, also of
  * containers, delete, exists, getData, setData, getChildren and getChildren2, a

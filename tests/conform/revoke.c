@@ -29,7 +29,7 @@ static dlock_client *counting_client(struct conform *t)
 	return another_client(t, NULL, &opts);
 }
 
-/* By a revoke of its own client, of another one, and by a waiter. */
+/* By a revoke of the same client and of another client, and by a waiter. */
 void case_revoke_tells_the_holder(struct conform *t)
 {
 	dlock_client *c;
@@ -107,7 +107,7 @@ void case_revoke_tells_late(struct conform *t)
 	leave(t, p);
 }
 
-/* Of a hold that has not asked, and of one that is over, nobody is told. */
+/* A hold that has not asked is not told, nor is a hold that is over. */
 void case_revoke_tells_nobody_else(struct conform *t)
 {
 	dlock_client *c;
@@ -130,7 +130,7 @@ void case_revoke_tells_nobody_else(struct conform *t)
 	CHECK_OK(dlock_revoke(l, patience_ms()));
 }
 
-/* One that is passed from thread to thread of its client. */
+/* A claim is passed from thread to thread of the client. */
 void case_revoke_and_passes(struct conform *t)
 {
 	struct worker *p;
@@ -146,7 +146,7 @@ void case_revoke_and_passes(struct conform *t)
 	CHECK_OK(dlock_revocable(h));
 	give(h);
 	CHECK_INT(stats_of(c).kept, ==, 1);
-	/* What is kept is given up, long before its time is over. */
+	/* A kept claim is given up, long before keep= is over. */
 	begun = now_ms();
 	CHECK_OK(dlock_revoke(t->lock, patience_ms()));
 	EVENTUALLY(stats_of(c).kept == 0);
@@ -183,7 +183,7 @@ void case_revoke_of_a_reader(struct conform *t)
 	give(r);
 }
 
-/* No store tells the holder of a permit, so nobody is promised that. */
+/* No store can tell the holder of a permit: the calls are refused. */
 void case_revoke_of_a_permit(struct conform *t)
 {
 	dlock_hold *h;

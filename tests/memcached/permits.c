@@ -41,7 +41,7 @@ EITHER_WAY(memcached_permits, beyond_the_others_are_seen)
 	/* That did not disturb those who are right. */
 	give(take(five));
 	give(h[4]);
-	/* What nobody holds has no number of permits. */
+	/* A free semaphore has no number of permits. */
 	h[0] = take(three);
 	refused(five, 3, 5);
 	give(h[0]);
@@ -125,8 +125,9 @@ EITHER_WAY(memcached_permits, that_come_in_meanwhile_are_seen)
 	}
 }
 
-/* Both clients' are the same: nobody is refused for the other's haste.  Each
- * asks once, so a machine that stands still for `ask` would end the case. */
+/* All handles have the same number: no client is refused for another client's
+ * haste.  Each thread asks once, so the case ends if the machine stands still
+ * for `ask`. */
 EITHER_WAY(memcached_permits, of_the_same_number_never_quarrel)
 {
 	enum { THREADS = 6, TURNS = 50 };

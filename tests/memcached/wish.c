@@ -97,7 +97,7 @@ EITHER_WAY(memcached_wish, is_not_the_next_holder_s)
 	CHECK_OK(dlock_revocable(h));
 	two_renewals(c);
 	CHECK(!is_readable(dlock_wanted_fd(h), 0));
-	/* The old one is in the way of none. */
+	/* The old wish is in the way of no other. */
 	CHECK_OK(dlock_revoke(first, 5000));
 	EVENTUALLY(is_readable(dlock_wanted_fd(h), 0));
 	give(h);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The notification channel's connection: what becomes of it when it dies, and
- * what comes over it in pieces. */
+/* The connection of the notification channel dies, and messages come in
+ * pieces. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -45,7 +45,7 @@ static uint64_t subscribed(void)
 	return calls(server, "subscribe");
 }
 
-/* It waits for what the near client holds, and its channel is up. */
+/* The near client holds the lock; the taker waits, with the channel up. */
 static void given_a_waiter(struct taker *t)
 {
 	h = take(nl, patience_ms());

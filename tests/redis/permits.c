@@ -47,7 +47,7 @@ CASE(redis_permits, that_were_set_are_listed_and_forgotten)
 	give(h);
 }
 
-/* The holder died: what it was set to goes with its lease. */
+/* The holder died: the set number goes with the lease. */
 CASE(redis_permits, that_were_set_do_not_outlive_the_last_lease)
 {
 	dlock_hold *h, *none = NULL;

@@ -71,7 +71,7 @@ CASE(redis_wall, set_back_and_tokens_rise_still)
 		last = token;
 		step_wall(-20000 * (i + 1));
 	}
-	/* Shared ones as well, and after those exclusive ones. */
+	/* Tokens of read sides rise, too, and tokens of write sides behind. */
 	step_wall(0);
 	last = 0;
 	for (i = 0; i < 6; i++) {
@@ -126,8 +126,8 @@ CASE(redis_wall, set_back_when_the_holder_was_dead_for_long)
 	dlock_release(h);
 }
 
-/* A token that a holder has is remembered although the clock of its lease and
- * that of its token have come apart. */
+/* The server remembers the holder's token although the clock of the lease and
+ * the clock of the token have come apart. */
 CASE(redis_wall, set_back_while_held_and_tokens_rise_still)
 {
 	dlock_lock *theirs;
@@ -219,8 +219,8 @@ static void *ask_on_and_on(void *arg)
 	return NULL;
 }
 
-/* It is then anybody's guess who holds what.  But nothing is nonsense, and when
- * the clock is right again, so is everything. */
+/* No holder is certain then.  But each answer makes sense, and when the clock
+ * is right again, the locks work as before. */
 CASE(redis_wall, set_again_and_again_is_no_error)
 {
 	enum { ASKERS = 4, EACH = 3 };
