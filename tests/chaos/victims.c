@@ -18,7 +18,7 @@
 
 int chaos_victim_start(struct chaos *c, struct chaos_victim *v)
 {
-	struct process_files files = { -1, { -1, -1 } };
+	struct process_files files = { .out = -1, .keep = { -1, -1 } };
 	char seed[24], threads[16], ttl[24], seldom[16], uri[400];
 	char *argv[] = { (char *)"chaos",
 			 (char *)"--worker",

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The suite as Criterion's tests, one for each case and store: file::wait_many.
+ * The process of a case is conform-plain's: it loads neither Criterion nor the
+ * libraries behind Criterion, and under a sanitizer it is the only process with
+ * the sanitizer.
  *
  * Criterion knows its tests at link time, while stores are named at run time:
  * so there are suites for eight stores, of which main() keeps as many as there
@@ -16,7 +19,7 @@
 
 enum { STORES = 8 };
 
-static void stamp(size_t store, size_t which)
+static void stamp(size_t store, const char *name)
 {
 	static struct outcome out;
 	char *uri = conform_uri(store);
@@ -24,23 +27,17 @@ static void stamp(size_t store, size_t which)
 	cr_assert(uri, "no such store");
 	/* By this a process knows that it is one of Criterion's. */
 	unsetenv("BXFI_MAP");
-	conform_run(&conform_cases[which], uri, &out);
+	conform_run(name, uri, &out);
 	free(uri);
 	if (out.verdict == SKIPPED)
 		cr_skip_test("%.*s", (int)strcspn(out.text, "\n"), out.text);
 	cr_assert(out.verdict == PASSED, "%s", out.text);
 }
 
-enum {
-#define X(name, needs) WHICH_##name,
-	CONFORM_CASES(X)
-#undef X
-};
-
 #define STAMP(suite, store, name)                                              \
 	Test(suite, name, .timeout = 600)                                      \
 	{                                                                      \
-		stamp(store, WHICH_##name);                                    \
+		stamp(store, #name);                                           \
 	}
 
 #define X(name, needs) STAMP(store0, 0, name)
@@ -129,7 +126,9 @@ static void put_back(struct criterion_test_set *set,
 	n->next = cut;
 }
 
-static int run_suites(int argc, char *argv[])
+/* Criterion looks up this symbol, and writes the first bytes of the function
+ * over to start the processes of its tests: main() must not be short. */
+__attribute__((visibility("default"))) int main(int argc, char *argv[])
 {
 	struct criterion_ordered_set_node *cut;
 	struct criterion_test_set *set;
@@ -148,12 +147,4 @@ static int run_suites(int argc, char *argv[])
 	put_back(set, cut);
 	criterion_finalize(set);
 	return failed;
-}
-
-/* Criterion looks up this symbol to start the processes of its tests. */
-__attribute__((visibility("default"))) int main(int argc, char *argv[])
-{
-	int code = conform_main(argc, argv);
-
-	return code >= 0 ? code : run_suites(argc, argv);
 }

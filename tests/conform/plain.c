@@ -33,7 +33,7 @@ static void run_and_print(const struct conform_case *c, const char *uri,
 	static const char *const words[] = { "ok", "skip", "FAIL" };
 	struct outcome out;
 
-	conform_run(c, uri, &out);
+	conform_run(c->name, uri, &out);
 	count[out.verdict]++;
 	printf("%-4s %s (%lld ms)%s", words[out.verdict], name,
 	       (long long)out.took_ms, out.text[0] ? ": " : "\n");

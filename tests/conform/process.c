@@ -93,6 +93,8 @@ static int run_case(const char *name)
 
 		if (strcmp(c->name, name) != 0)
 			continue;
+		if (face_excepts(name))
+			check_skip(face_excepts(name));
 		begin_case(t, c);
 		skip_unless(t, c->needs);
 		c->run(t);

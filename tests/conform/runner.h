@@ -16,8 +16,7 @@ struct outcome {
 };
 
 /* `{}` in the URI becomes a fresh directory. */
-void conform_run(const struct conform_case *c, const char *uri,
-		 struct outcome *out);
+void conform_run(const char *name, const char *uri, struct outcome *out);
 
 /* The URIs to test: $DLOCK_TEST_URIS, words apart; else the embedded stores.
  * The i-th in an allocated string, or NULL. */

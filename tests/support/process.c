@@ -46,7 +46,7 @@ pid_t process_start(char *const argv[], const struct process_files *files,
 	if (group)
 		setpgid(0, 0);
 	place(files);
-	execv("/proc/self/exe", argv);
+	execv(files->program ? files->program : "/proc/self/exe", argv);
 	_exit(127);
 }
 

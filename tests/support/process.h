@@ -11,12 +11,13 @@
 #include <sys/types.h>
 
 struct process_files {
+	const char *program; /* NULL: ours */
 	int out;     /* its standard output and error; -1: ours */
 	int keep[2]; /* become descriptors 3 and 4; -1: none */
 };
 
-/* Run ourselves with `argv`, which ends in NULL, in a process group of its own
- * if `group`.  The pid, or -1 and errno. */
+/* Run the program with `argv`, which ends in NULL, in a process group of its
+ * own if `group`.  The pid, or -1 and errno. */
 pid_t process_start(char *const argv[], const struct process_files *files,
 		    int group);
 
