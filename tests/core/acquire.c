@@ -71,14 +71,16 @@ CASE(acquire, keeps_its_deadline_with_a_silent_store)
 
 CASE(acquire, asks_once_more_at_the_deadline)
 {
+	dlk_time begun;
+
 	given_mutex("fake:");
 	fake_set_wakes(fake, FAKE_WAKE_NOT);
 	fake_once(fake, FAKE_ATTEMPT, FAKE_BUSY);
 	/* Nothing wakes it, and yet it was free at the deadline. */
+	begun = dlk_now();
 	OK(dlock_acquire(lock, 80, &hold));
 	cr_assert_eq(fake_count(fake, FAKE_ATTEMPT), 2);
-	cr_assert_geq(fake_last(fake, FAKE_ATTEMPT).begin,
-		      fake_nth(fake, FAKE_ATTEMPT, 0).begin + 70 * DLK_MS);
+	cr_assert_geq(fake_last(fake, FAKE_ATTEMPT).begin, begun + 70 * DLK_MS);
 	OK(dlock_release(hold));
 }
 

@@ -16,14 +16,12 @@ static struct diary diary = DIARY_INIT;
 static dlock_client *far, *near;
 static dlock_lock *l, *nl;
 
-#define HASTY "connect=1s&close=300ms"
-
 static void set_up(const char *query)
 {
 	server = server_start(NULL);
 	proxy = proxy_start(server);
 	far = client_of(lab_proxy_port(proxy), query, &diary);
-	near = client_of(server->port, query, NULL);
+	near = client_of(server->port, NULL, NULL);
 	warm_up(far);
 	warm_up(near);
 	l = mutex(far, "x");
@@ -53,7 +51,7 @@ static void held_then_free(dlock_hold *h)
 
 CASE(redis_lost, of_an_acquire_is_lost_and_the_claim_found)
 {
-	set_up(HASTY);
+	set_up(NULL);
 	lab_proxy_swallow(proxy, "EVAL", LAB_THEN_NOTHING);
 	held_then_free(take(l, patience_ms()));
 	swallowed(1);
@@ -69,7 +67,7 @@ CASE(redis_lost, of_a_try_is_lost_and_nothing_is_left)
 {
 	dlock_hold *h = NULL;
 
-	set_up("ttl=30s&ask=300ms&" HASTY);
+	set_up("ttl=30s&ask=300ms");
 	lab_proxy_swallow(proxy, "EVAL", LAB_THEN_NOTHING);
 	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EUNREACHABLE);
 	swallowed(1);
@@ -81,7 +79,7 @@ CASE(redis_lost, of_a_release_is_lost_and_the_lock_is_free)
 {
 	static const enum lab_then then[] = { LAB_THEN_NOTHING, LAB_THEN_CLOSE,
 					      LAB_THEN_RESET };
-	set_up("ttl=30s&ask=300ms&" HASTY);
+	set_up("ttl=30s&ask=300ms&close=300ms");
 	for (uint64_t i = 0; i < 3; i++) {
 		dlock_hold *h = take(l, patience_ms());
 		int rc;
@@ -99,7 +97,7 @@ CASE(redis_lost, of_a_release_is_lost_and_the_lock_is_free)
  * was idle, so that it is asked again at once. */
 CASE(redis_lost, of_a_release_is_lost_and_the_lock_was_not)
 {
-	set_up("ttl=30s&" HASTY);
+	set_up("ttl=30s");
 	for (uint64_t i = 0; i < 5; i++) {
 		dlock_hold *h = take(l, patience_ms());
 		uint64_t run = scripts_run(server);
