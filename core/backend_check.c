@@ -84,6 +84,8 @@ static const struct {
 	{ DLOCK_CAP_UPGRADE, DLOCK_CAP_SHARED },
 	{ DLOCK_CAP_RESIZE, DLOCK_CAP_COUNT },
 	{ DLOCK_CAP_PERMITS, DLOCK_CAP_COUNT },
+	{ DLOCK_CAP_REVOKE_PERMITS, DLOCK_CAP_COUNT },
+	{ DLOCK_CAP_REVOKE_PERMITS, DLOCK_CAP_WANTED },
 };
 
 static int check_caps(uint32_t caps, struct dlk_error *err)

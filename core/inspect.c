@@ -156,6 +156,12 @@ static int ask_revoke(struct dlki_question *q, struct dlk_error *err)
 {
 	if (!q->client->can_watch || !has_revoke(q->client->backend))
 		return refuse(q, "tell a holder that others want a lock", err);
+	if (q->request.kind == DLK_SEMAPHORE &&
+	    !(q->client->session->caps & DLOCK_CAP_REVOKE_PERMITS))
+		return refuse(q,
+			      "tell the holders of permits: dlock_break() "
+			      "ends the holds",
+			      err);
 	return dlki_store_revoke(q->client, &q->request, q->deadline, err);
 }
 
@@ -340,10 +346,6 @@ int dlki_revoke(const dlock_lock *lock, int64_t timeout_ms,
 		return rc;
 	c = lock->record->client;
 	rc = dlki_client_ours(c, err);
-	if (rc == 0 && q.request.kind == DLK_SEMAPHORE)
-		rc = dlk_fail(err, DLOCK_ENOTSUP,
-			      "holders of permits cannot be asked to give up: "
-			      "dlock_break() ends their holds");
 	if (rc != 0)
 		return rc;
 	pthread_mutex_lock(&c->mu);

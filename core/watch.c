@@ -17,17 +17,35 @@
 #define CROWDED_NS (100 * DLK_MS)
 #define OLD_NS (1000 * DLK_MS)
 
-/* Could the store tell a holder of other askers? */
+static int is_permit(const struct dlki_claim *claim)
+{
+	return claim->ticket->request.kind == DLK_SEMAPHORE;
+}
+
+static int is_exclusive(const struct dlki_claim *claim)
+{
+	return claim->own.side == DLK_EXCLUSIVE && !claim->downgraded;
+}
+
+/* Could the store tell the holder of a claim of this sort? */
+static int has_watch(const struct dlki_claim *claim)
+{
+	if (is_permit(claim))
+		return (claim->client->session->caps &
+			DLOCK_CAP_REVOKE_PERMITS) != 0;
+	return is_exclusive(claim) && !claim->beside;
+}
+
 static int is_watchable(const struct dlki_claim *claim)
 {
 	return claim->client->can_watch && !claim->client->closing &&
-	       claim->state == DLKI_HELD && claim->own.side == DLK_EXCLUSIVE &&
-	       !claim->downgraded && !claim->beside;
+	       claim->state == DLKI_HELD && has_watch(claim);
 }
 
 int dlki_watch_allows(const struct dlki_claim *claim)
 {
-	return claim->client->watches && is_watchable(claim) && !claim->terms;
+	return claim->client->watches && is_watchable(claim) &&
+	       is_exclusive(claim) && !claim->terms;
 }
 
 static void note_wanted(struct dlki_claim *claim, uint64_t turn)
@@ -146,8 +164,12 @@ static int fail_revocable(const struct dlki_claim *claim, struct dlk_error *err)
 				"lock",
 				c->uri->scheme);
 	return dlk_fail(err, DLOCK_ENOTSUP,
-			"only a mutex or a write side can be revocable, and "
-			"not after dlock_upgrade()");
+			is_permit(claim) ?
+				"%s: the store cannot tell the holders of "
+				"permits" :
+				"%s: a read side cannot be revocable, nor can "
+				"a write side after dlock_upgrade()",
+			c->uri->scheme);
 }
 
 int dlki_watch_revocable(struct dlki_claim *claim, dlk_time deadline,

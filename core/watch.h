@@ -25,8 +25,8 @@ int dlki_watch_allows(const struct dlki_claim *claim);
  * not troubled. */
 int dlki_watch_refresh(struct dlki_claim *claim, dlk_time deadline);
 
-/* The holder is to be told when others want the claim: ask the store anew.
- * Releases mu meanwhile. */
+/* The holder is to be told when others want the claim, or of a permit, when a
+ * client revokes the semaphore: ask the store anew.  Releases mu meanwhile. */
 int dlki_watch_revocable(struct dlki_claim *claim, dlk_time deadline,
 			 struct dlk_error *err);
 

@@ -9,7 +9,7 @@
 /* Only until others draw tokens from beyond the range. */
 static void return_tokens(struct mem_ticket *t, uint64_t used)
 {
-	if (t->watched)
+	if (t->watched && t->queue->kind == DLK_LOCK)
 		dlki_mem_token_return(t->queue, used != 0 ? used : t->token);
 	t->watched = 0;
 }

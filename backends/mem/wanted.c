@@ -5,13 +5,19 @@
 #include "backends/mem/rehearsal.h"
 #include "backends/mem/token.h"
 
+static void tell(const struct mem_ticket *holder)
+{
+	if (holder->watched && !holder->orphan)
+		dlk_wanted(holder->base.session, holder->base.id);
+}
+
 void dlki_mem_tell_wanted(const struct mem_ticket *t)
 {
 	const struct mem_ticket *holder = t->queue->first;
 
-	if (holder->watched && !holder->orphan &&
+	if (t->queue->kind == DLK_LOCK &&
 	    holder->base.session != t->base.session)
-		dlk_wanted(holder->base.session, holder->base.id);
+		tell(holder);
 }
 
 static int others_wait(const struct mem_ticket *holder)
@@ -21,6 +27,16 @@ static int others_wait(const struct mem_ticket *holder)
 			return 1;
 	}
 	return 0;
+}
+
+/* The holder of a permit hears of a revoke alone. */
+static int watch(struct mem_ticket *t)
+{
+	t->watched = 1;
+	if (t->queue->kind == DLK_SEMAPHORE)
+		return 0;
+	t->base.token_last = dlki_mem_token_reserve(t->queue, t->token);
+	return others_wait(t);
 }
 
 int dlki_mem_watch_wanted(struct dlk_ticket *base, dlk_time deadline,
@@ -33,13 +49,10 @@ int dlki_mem_watch_wanted(struct dlk_ticket *base, dlk_time deadline,
 	if (rc != 0)
 		return rc;
 	pthread_mutex_lock(&dlki_mem_mu);
-	if (t->queue && t->granted) {
-		t->watched = 1;
-		base->token_last = dlki_mem_token_reserve(t->queue, t->token);
-		rc = others_wait(t);
-	} else {
+	if (t->queue && t->granted)
+		rc = watch(t);
+	else
 		rc = dlk_fail(err, DLOCK_ELOST, "the claim does not stand");
-	}
 	pthread_mutex_unlock(&dlki_mem_mu);
 	return rc;
 }
@@ -55,8 +68,8 @@ int dlki_mem_revoke(struct dlk_session *base, const struct dlk_request *request,
 		return rc;
 	pthread_mutex_lock(&dlki_mem_mu);
 	q = dlki_mem_find(s, request);
-	if (q && q->first && q->first->watched && !q->first->orphan)
-		dlk_wanted(q->first->base.session, q->first->base.id);
+	for (const struct mem_ticket *t = q ? q->first : NULL; t; t = t->next)
+		tell(t);
 	pthread_mutex_unlock(&dlki_mem_mu);
 	return 0;
 }

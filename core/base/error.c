@@ -159,10 +159,12 @@ const char *dlock_cap_name(uint32_t bit)
 		const char *name;
 	} caps[] = {
 #define CAP(name) { DLOCK_CAP_##name, #name }
-		CAP(REMOTE),        CAP(SHARED),     CAP(COUNT),   CAP(FENCE),
-		CAP(FENCE_DURABLE), CAP(FAIR),       CAP(WAKE),    CAP(EXPIRE),
-		CAP(DURABLE),       CAP(CONSISTENT), CAP(INSPECT), CAP(LIST),
-		CAP(WANTED),        CAP(RESIZE),     CAP(PERMITS), CAP(UPGRADE),
+		CAP(REMOTE),     CAP(SHARED),         CAP(COUNT),
+		CAP(FENCE),      CAP(FENCE_DURABLE),  CAP(FAIR),
+		CAP(WAKE),       CAP(EXPIRE),         CAP(DURABLE),
+		CAP(CONSISTENT), CAP(INSPECT),        CAP(LIST),
+		CAP(WANTED),     CAP(RESIZE),         CAP(PERMITS),
+		CAP(UPGRADE),    CAP(REVOKE_PERMITS),
 #undef CAP
 	};
 

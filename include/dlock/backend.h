@@ -402,15 +402,19 @@ struct dlock_backend {
 	 * of requests without a wait; dlk_wanted() may come from renew().  The
 	 * core then calls watch_wanted() for holders that want to know, and
 	 * neither passes nor keeps claims.
+	 *
+	 * With DLOCK_CAP_REVOKE_PERMITS also called for a granted claim of a
+	 * semaphore: from now on until release(), call dlk_wanted() at each
+	 * revoke() of the semaphore.  Set no tokens aside, and return 0.
 	 */
 	int (*watch_wanted)(struct dlk_ticket *t, dlk_time deadline,
 			    struct dlk_error *err);
 
 	/*
 	 * Have dlk_wanted() called for every watched claim of this lock, in
-	 * every session: a client asks the holder to give the lock up.  OK if
-	 * no claim is watched.  The request is never a semaphore's.  Provided
-	 * together with watch_wanted.
+	 * every session: a client asks the holders to give the lock up.  OK if
+	 * no claim is watched.  Called for a semaphore only with
+	 * DLOCK_CAP_REVOKE_PERMITS.  Provided together with watch_wanted.
 	 */
 	int (*revoke)(struct dlk_session *s, const struct dlk_request *request,
 		      dlk_time deadline, struct dlk_error *err);

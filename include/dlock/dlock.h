@@ -127,7 +127,8 @@ enum {
 					 * lock and pass it among threads */
 	DLOCK_CAP_RESIZE     = 1 << 13, /* dlock_semaphore_resize() */
 	DLOCK_CAP_PERMITS    = 1 << 14, /* several permits at once */
-	DLOCK_CAP_UPGRADE    = 1 << 15  /* dlock_upgradeable_new() */
+	DLOCK_CAP_UPGRADE    = 1 << 15, /* dlock_upgradeable_new() */
+	DLOCK_CAP_REVOKE_PERMITS = 1 << 16 /* dlock_revoke() of a semaphore */
 };
 
 /* Return the name of a bit, "FENCE", or NULL: for tables and messages. */
@@ -629,15 +630,18 @@ DLOCK_API int dlock_hold_fd(dlock_hold *hold);
  * needlessly.  The holder may release the lock soon, or later, or ignore the
  * hint.
  *
- * For a mutex and the write side of a read-write lock.  Of a multi-lock's hold,
- * each member is told of by itself, without the members of stores that cannot
- * tell, unless all are.  After Curator's InterProcessMutex.makeRevocable().
+ * For a mutex, the write side of a read-write lock, and with
+ * DLOCK_CAP_REVOKE_PERMITS for the hold of a semaphore: all holders of permits
+ * are told of dlock_revoke(), and need not be told when another client asks.
+ * Of a multi-lock's hold, each member is told of by itself, without the members
+ * of stores that cannot tell, unless all are.  After Curator's
+ * InterProcessMutex.makeRevocable().
  *
  * With DLOCK_CAP_WANTED the store tells at once.  The client asks a memcached:
  * store at each renewal: after a third of the lease at most.
  *
- *   ENOTSUP       the store cannot tell, or the hold is of a read side, of a
- *                 semaphore, or from dlock_upgrade()
+ *   ENOTSUP       the store cannot tell, or the hold is of a read side or from
+ *                 dlock_upgrade()
  *   ELOST         the hold was lost
  *   EUNREACHABLE  the store did not answer: no notice will come
  */
@@ -650,14 +654,15 @@ DLOCK_API DLOCK_NODISCARD int dlock_revocable(dlock_hold *hold);
 DLOCK_API int dlock_wanted_fd(dlock_hold *hold);
 
 /*
- * Ask the holder to give the lock up by itself.  Holders that called
+ * Ask the holders to give the lock up by themselves.  Holders that called
  * dlock_revocable() are told, in this client as well, and a client that keeps
  * the lock (keep= in the URI) releases it.  Does not wait for the release.
  * DLOCK_OK also if the lock is free, or if the holder does not listen.
  * After Curator's Revoker.attemptRevoke().
  *
  *   EINVAL   a multi-lock
- *   ENOTSUP  a semaphore, or the store cannot tell a holder
+ *   ENOTSUP  the store cannot tell a holder; of a semaphore, the store lacks
+ *            DLOCK_CAP_REVOKE_PERMITS
  */
 DLOCK_API DLOCK_NODISCARD int dlock_revoke(dlock_lock *lock,
 					   int64_t timeout_ms);

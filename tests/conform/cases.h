@@ -103,7 +103,11 @@
 	X(revoke_tells_nobody_else, DLOCK_CAP_WANTED)                          \
 	X(revoke_and_passes, DLOCK_CAP_WANTED)                                 \
 	X(revoke_of_a_reader, DLOCK_CAP_WANTED | SHARED)                       \
-	X(revoke_of_a_permit, DLOCK_CAP_WANTED | COUNT)                        \
+	X(revoke_of_permits, DLOCK_CAP_REVOKE_PERMITS)                         \
+	X(revoke_of_several_permits,                                           \
+	  DLOCK_CAP_REVOKE_PERMITS | DLOCK_CAP_PERMITS)                        \
+	X(revoke_of_a_full_semaphore, DLOCK_CAP_REVOKE_PERMITS)                \
+	X(revoke_of_permits_refused, COUNT)                                    \
 	/* wanted.c */                                                         \
 	X(wanted_kept_is_taken_again, DLOCK_CAP_WANTED)                        \
 	X(wanted_kept_is_given_up, DLOCK_CAP_WANTED)                           \

@@ -223,6 +223,24 @@ dlock_hold *take(dlock_lock *lock)
 	return h;
 }
 
+int acquire_several(dlock_lock *l, uint32_t permits, int64_t timeout_ms,
+		    dlock_hold **out)
+{
+	dlock_acquire_options o = DLOCK_ACQUIRE_OPTIONS_INIT;
+
+	o.permits = permits;
+	o.timeout_ms = timeout_ms;
+	return acquire_opts(l, &o, out);
+}
+
+dlock_hold *take_several(dlock_lock *l, uint32_t permits)
+{
+	dlock_hold *h = NULL;
+
+	CHECK_OK(acquire_several(l, permits, patience_ms(), &h));
+	return h;
+}
+
 dlock_hold *take_shared(dlock_lock *lock)
 {
 	dlock_hold *h = NULL;

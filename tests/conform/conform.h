@@ -86,6 +86,9 @@ dlock_lock *upgradeable_of(dlock_lock *rwlock);
 
 dlock_hold *take(dlock_lock *lock);
 dlock_hold *take_shared(dlock_lock *lock);
+int acquire_several(dlock_lock *l, uint32_t permits, int64_t timeout_ms,
+		    dlock_hold **out);
+dlock_hold *take_several(dlock_lock *l, uint32_t permits);
 void give(dlock_hold *hold);
 
 /* dlock_acquire(), or its shared form.  On a busy machine a store may take

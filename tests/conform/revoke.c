@@ -183,17 +183,115 @@ void case_revoke_of_a_reader(struct conform *t)
 	give(r);
 }
 
-/* No store can tell the holder of a permit: the calls are refused. */
-void case_revoke_of_a_permit(struct conform *t)
+/* Every holder that wants to know is told, in each client; and once. */
+void case_revoke_of_permits(struct conform *t)
 {
+	dlock_client *c[2];
+	dlock_hold *h[4];
+	dlock_lock *l[2];
+
+	use_semaphore(t, 5);
+	for (int i = 0; i < 2; i++) {
+		c[i] = counting_client(t);
+		l[i] = handle(t, c[i]);
+	}
+	for (int i = 0; i < 4; i++) {
+		h[i] = take(l[i % 2]);
+		if (i < 3)
+			CHECK_OK(dlock_revocable(h[i]));
+	}
+	for (int i = 1; i <= 2; i++) {
+		CHECK_OK(dlock_revoke(i == 1 ? t->lock : l[0], patience_ms()));
+		EVENTUALLY(atomic_load(&told) == 3 * i);
+		CHECK_OK(dlock_revoke(t->lock, patience_ms()));
+		ALL_ALONG(30, atomic_load(&told) == 3 * i);
+		for (int j = 0; j < 3; j++) {
+			CHECK(is_readable(dlock_wanted_fd(h[j]), 0));
+			CHECK_OK(dlock_revocable(h[j]));
+		}
+	}
+	give(h[0]);
+	give(h[3]);
+	CHECK_OK(dlock_revoke(t->lock, patience_ms()));
+	EVENTUALLY(atomic_load(&told) == 8);
+	for (int i = 1; i < 3; i++) {
+		CHECK_OK(dlock_check(h[i]));
+		give(h[i]);
+	}
+	CHECK_OK(dlock_revoke(t->lock, patience_ms()));
+	give(take(l[0]));
+	CHECK_INT(atomic_load(&told), ==, 8);
+}
+
+void case_revoke_of_several_permits(struct conform *t)
+{
+	dlock_hold *one, *three;
+	dlock_client *c;
+	dlock_lock *l;
+
+	use_semaphore(t, 5);
+	c = counting_client(t);
+	l = handle(t, c);
+	one = take(l);
+	three = take_several(l, 3);
+	CHECK_OK(dlock_revocable(three));
+	CHECK_OK(dlock_revoke(t->lock, patience_ms()));
+	EVENTUALLY(atomic_load(&told) == 1);
+	CHECK(atomic_load(&told_of) == three);
+	give(three);
+	CHECK_OK(dlock_revocable(one));
+	CHECK_OK(dlock_revoke(t->lock, patience_ms()));
+	EVENTUALLY(atomic_load(&told) == 2);
+	CHECK(atomic_load(&told_of) == one);
+	give(one);
+}
+
+/* A holder that gives up lets the waiter in, and the tokens go on rising. */
+void case_revoke_of_a_full_semaphore(struct conform *t)
+{
+	struct worker *p;
+	dlock_client *c;
+	dlock_hold *h[2];
+	uint64_t last;
+
+	use_semaphore(t, 2);
+	c = counting_client(t);
+	p = join(t, OTHER_CLIENT);
+	for (int i = 0; i < 2; i++) {
+		h[i] = take(handle(t, c));
+		CHECK_OK(dlock_revocable(h[i]));
+	}
+	last = dlock_token(h[1]);
+	tell(p, ACQUIRE, -1);
+	await_waiters(t, 1);
+	ALL_ALONG(10, quiet(p));
+	CHECK_OK(dlock_revoke(t->lock, patience_ms()));
+	for (int i = 0; i < 2; i++)
+		EVENTUALLY(is_readable(dlock_wanted_fd(h[i]), 0));
+	give(h[0]);
+	HEAR_OK(p);
+	CHECK_OK(dlock_check(h[1]));
+	give(h[1]);
+	h[1] = take(t->lock);
+	if (t->caps & DLOCK_CAP_FENCE)
+		CHECK(dlock_token(h[1]) > last);
+	give(h[1]);
+	ASK_OK(p, RELEASE, 0);
+	leave(t, p);
+}
+
+void case_revoke_of_permits_refused(struct conform *t)
+{
+	int rc = t->caps & DLOCK_CAP_REVOKE_PERMITS ? DLOCK_OK : DLOCK_ENOTSUP;
 	dlock_hold *h;
 
 	use_semaphore(t, 2);
+	CHECK_RC(dlock_revoke(t->lock, patience_ms()), rc);
 	h = take(t->lock);
-	CHECK_RC(dlock_revocable(h), DLOCK_ENOTSUP);
-	CHECK_RC(dlock_wanted_fd(h), DLOCK_ENOTSUP);
-	CHECK_RC(dlock_revoke(t->lock, patience_ms()), DLOCK_ENOTSUP);
+	CHECK_RC(dlock_revocable(h), rc);
+	CHECK_RC(dlock_revoke(t->lock, patience_ms()), rc);
+	if (rc != DLOCK_OK)
+		CHECK_RC(dlock_wanted_fd(h), rc);
 	CHECK_OK(dlock_check(h));
 	give(h);
-	CHECK_RC(dlock_revoke(t->lock, patience_ms()), DLOCK_ENOTSUP);
 }

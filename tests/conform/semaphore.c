@@ -98,24 +98,6 @@ void case_semaphore_mismatch(struct conform *t)
 
 /* ---- Several at once ----------------------------------------------------- */
 
-static int acquire_several(dlock_lock *l, uint32_t permits, int64_t timeout_ms,
-			   dlock_hold **out)
-{
-	dlock_acquire_options o = DLOCK_ACQUIRE_OPTIONS_INIT;
-
-	o.permits = permits;
-	o.timeout_ms = timeout_ms;
-	return acquire_opts(l, &o, out);
-}
-
-static dlock_hold *take_several(dlock_lock *l, uint32_t permits)
-{
-	dlock_hold *h = NULL;
-
-	CHECK_OK(acquire_several(l, permits, patience_ms(), &h));
-	return h;
-}
-
 static void refused_several(dlock_lock *l, uint32_t permits)
 {
 	dlock_hold *h = NULL;

@@ -136,19 +136,22 @@ Test(registry, refuses_capabilities_that_it_does_not_know)
 Test(registry, refuses_capabilities_that_lack_another)
 {
 	static const struct {
-		uint32_t bit;
+		uint32_t bits;
 		const char *text;
 	} bad[] = {
 		{ DLOCK_CAP_FENCE_DURABLE, "FENCE_DURABLE without FENCE" },
 		{ DLOCK_CAP_UPGRADE, "UPGRADE without SHARED" },
 		{ DLOCK_CAP_RESIZE, "RESIZE without COUNT" },
 		{ DLOCK_CAP_PERMITS, "PERMITS without COUNT" },
+		{ DLOCK_CAP_REVOKE_PERMITS, "REVOKE_PERMITS without COUNT" },
+		{ DLOCK_CAP_REVOKE_PERMITS | DLOCK_CAP_COUNT,
+		  "REVOKE_PERMITS without WANTED" },
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct dlock_backend b = sound();
 
-		b.caps = bad[i].bit;
+		b.caps = bad[i].bits;
 		REFUSED(dlock_backend_register(&b), DLOCK_EINVAL, bad[i].text);
 	}
 }

@@ -39,6 +39,15 @@ CASE(revoke, needs_a_store_that_can_tell)
 	OK(dlock_release(hold));
 }
 
+CASE(revoke, of_permits_needs_a_store_that_can_tell)
+{
+	given_semaphore("fakewant:", 2);
+	hold = take(lock);
+	REFUSED(dlock_revocable(hold), DLOCK_ENOTSUP, "permits");
+	REFUSED(dlock_revoke(lock, 0), DLOCK_ENOTSUP, "dlock_break()");
+	OK(dlock_release(hold));
+}
+
 CASE(revoke, of_a_lost_hold_tells_nothing)
 {
 	events_call(on_event);
