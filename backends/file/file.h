@@ -75,6 +75,7 @@ struct file_ticket {
 	int behind_writer;        /* the last obstacle was a writer */
 	int watched;              /* a writer's: the core is told of others, and
 				   * tokens are set aside */
+	int revocable;            /* a permit's: the core is told of a revoke */
 	uint32_t waiter_slot;     /* counted from 1; 0: no slot */
 	uint32_t slot;            /* a reader's or a permit's, or the first of
 				   * several */

@@ -14,7 +14,7 @@
 
 #define RECENT_NS INT64_C(64000000)
 #define CHUNK 64
-#define LOOSE IN_ATTRIB /* the path may lead to another file */
+#define LOOSE IN_MOVE_SELF /* the path may lead to another file */
 
 static uint64_t id_in_round(struct file_ticket *t, unsigned int round)
 {
@@ -196,6 +196,36 @@ static uint64_t wanted_claim(const struct file_name *n)
 	return t && t->watched ? t->base.id : 0;
 }
 
+/* With n->mu held: collect the ids of up to CHUNK permits whose holders are to
+ * hear of a revoke, once. */
+static unsigned int next_revocable(struct file_name *n, uint64_t id[CHUNK])
+{
+	unsigned int count = 0;
+
+	for (struct file_ticket *t = n->holding.head; t && count < CHUNK;
+	     t = t->next) {
+		if (!t->revocable)
+			continue;
+		t->revocable = 0;
+		id[count++] = t->base.id;
+	}
+	return count;
+}
+
+static void on_revoke(struct file_name *n)
+{
+	unsigned int count;
+	uint64_t id[CHUNK];
+
+	do {
+		pthread_mutex_lock(&n->mu);
+		count = next_revocable(n, id);
+		pthread_mutex_unlock(&n->mu);
+		for (unsigned int i = 0; i < count; i++)
+			dlk_wanted(&n->session->base, id[i]);
+	} while (count == CHUNK);
+}
+
 static void on_notification(struct file_name *n)
 {
 	unsigned int count, round;
@@ -231,6 +261,8 @@ static void on_name_event(struct file_name *n, uint32_t mask)
 	pthread_mutex_unlock(&n->mu);
 	if (wanted)
 		dlk_wanted(&n->session->base, wanted);
+	if (mask & FILE_REVOKE)
+		on_revoke(n);
 	if (due)
 		dlki_file_notify(n);
 }
@@ -248,8 +280,8 @@ void dlki_file_on_event(struct file_session *s, const struct inotify_event *ev)
 	struct file_name *n;
 
 	if (ev->mask & IN_Q_OVERFLOW) {
-		on_event_of_all(s,
-				LOOSE | FILE_ANNOUNCEMENT | FILE_NOTIFICATION);
+		on_event_of_all(s, LOOSE | FILE_REVOKE | FILE_ANNOUNCEMENT |
+					   FILE_NOTIFICATION);
 		return;
 	}
 	n = dlki_file_name_find(s, ev->wd);

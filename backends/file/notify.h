@@ -32,6 +32,7 @@ struct file_session;
 
 #define FILE_ANNOUNCEMENT IN_CLOSE_NOWRITE
 #define FILE_NOTIFICATION IN_CLOSE_WRITE
+#define FILE_REVOKE IN_ATTRIB /* of a semaphore; also the file is gone */
 
 struct file_notify {
 	uint32_t listens_for;     /* the events of the name's watch */

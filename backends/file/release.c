@@ -41,7 +41,7 @@ int dlki_file_give_up(struct file_ticket *t)
 		return -1;
 	if (t->watched)
 		dlki_file_give_back(t);
-	t->watched = 0;
+	t->watched = t->revocable = 0;
 	if (t->base.request.kind == DLK_SEMAPHORE && n->notify.contended)
 		dlki_file_hint_store(fd, t->slot);
 	dlki_file_unlock_all(fd);

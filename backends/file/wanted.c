@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A writer's claim, kept or passed on until another session wants it.
+ * A writer's claim, kept or passed on until another session wants it; and
+ * holders of permits that hear of a revoke.
  *
  * A client that finds the lock busy announces itself (notify.h), even for a
  * try, and the session with the claim listens for the announcement.  So a watch
- * costs only the watching session.
+ * costs only the watching session.  The holders of permits are not to hear of
+ * waiters, so the revoke of a semaphore is another event: new times of the
+ * file, with the same content.
  */
 #include "backends/file/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "backends/file/bytes.h"
@@ -43,6 +47,9 @@ static int watch(struct file_ticket *t, struct dlk_error *err)
 	if (rc < 0)
 		return dlk_fail(err, DLOCK_ENOTSUP,
 				"without inotify nobody tells us of waiters");
+	t->revocable = t->base.request.kind == DLK_SEMAPHORE;
+	if (t->revocable)
+		return 0;
 	t->watched = 1;
 	rc = dlki_file_set_aside(t, err);
 	return rc < 0 ? rc : others_wait(n);
@@ -62,26 +69,36 @@ int dlki_file_watch_wanted(struct dlk_ticket *base, dlk_time deadline,
 }
 
 /* Open and close the lock file, as a waiter of another client would. */
+static int announce(const struct file_session *s, const char *file)
+{
+	int fd = openat(s->dirfd, file,
+			O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK |
+				O_NOCTTY);
+
+	return fd < 0 ? -1 : close(fd);
+}
+
+static int touch(const struct file_session *s, const char *file)
+{
+	return utimensat(s->dirfd, file, NULL, AT_SYMLINK_NOFOLLOW);
+}
+
 int dlki_file_revoke(struct dlk_session *base,
 		     const struct dlk_request *request, dlk_time deadline,
 		     struct dlk_error *err)
 {
 	struct file_session *s = file_session(base);
 	char *file = dlki_file_entry_name(s, request->key, "");
+	int (*tell)(const struct file_session *s, const char *file) =
+		request->kind == DLK_SEMAPHORE ? touch : announce;
 	int rc = dlki_file_dir_follow(s, err);
-	int fd;
 
 	(void)deadline;
 	if (!file)
 		return dlk_fail(err, DLOCK_ENOMEM, "out of memory");
-	fd = rc == 0 ? openat(s->dirfd, file,
-			      O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK |
-				      O_NOCTTY) :
-		       -1;
-	if (fd >= 0)
-		close(fd);
-	else if (rc == 0 && errno != ENOENT)
-		rc = dlki_file_fail(err, errno, "open lock file", file);
+	if (rc == 0 && tell(s, file) < 0 && errno != ENOENT)
+		rc = dlki_file_fail(err, errno, "open or touch lock file",
+				    file);
 	free(file);
 	return rc;
 }

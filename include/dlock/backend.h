@@ -405,7 +405,8 @@ struct dlock_backend {
 	 *
 	 * With DLOCK_CAP_REVOKE_PERMITS also called for a granted claim of a
 	 * semaphore: from now on until release(), call dlk_wanted() at each
-	 * revoke() of the semaphore.  Set no tokens aside, and return 0.
+	 * revoke() of the semaphore, and not for a waiter: every holder would
+	 * give up for a single request.  Set no tokens aside, and return 0.
 	 */
 	int (*watch_wanted)(struct dlk_ticket *t, dlk_time deadline,
 			    struct dlk_error *err);

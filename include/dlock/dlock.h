@@ -632,7 +632,7 @@ DLOCK_API int dlock_hold_fd(dlock_hold *hold);
  *
  * For a mutex, the write side of a read-write lock, and with
  * DLOCK_CAP_REVOKE_PERMITS for the hold of a semaphore: all holders of permits
- * are told of dlock_revoke(), and need not be told when another client asks.
+ * are told of dlock_revoke(), and not when another client asks for a permit.
  * Of a multi-lock's hold, each member is told of by itself, without the members
  * of stores that cannot tell, unless all are.  After Curator's
  * InterProcessMutex.makeRevocable().

@@ -107,6 +107,7 @@
 	X(revoke_of_several_permits,                                           \
 	  DLOCK_CAP_REVOKE_PERMITS | DLOCK_CAP_PERMITS)                        \
 	X(revoke_of_a_full_semaphore, DLOCK_CAP_REVOKE_PERMITS)                \
+	X(revoke_of_many_permits, DLOCK_CAP_REVOKE_PERMITS)                    \
 	X(revoke_of_permits_refused, COUNT)                                    \
 	/* wanted.c */                                                         \
 	X(wanted_kept_is_taken_again, DLOCK_CAP_WANTED)                        \

@@ -246,7 +246,8 @@ void case_revoke_of_several_permits(struct conform *t)
 	give(one);
 }
 
-/* A holder that gives up lets the waiter in, and the tokens go on rising. */
+/* No holder is told of the waiter; a holder that gives up lets the waiter in,
+ * and the tokens go on rising. */
 void case_revoke_of_a_full_semaphore(struct conform *t)
 {
 	struct worker *p;
@@ -264,7 +265,7 @@ void case_revoke_of_a_full_semaphore(struct conform *t)
 	last = dlock_token(h[1]);
 	tell(p, ACQUIRE, -1);
 	await_waiters(t, 1);
-	ALL_ALONG(10, quiet(p));
+	ALL_ALONG(50, quiet(p) && atomic_load(&told) == 0);
 	CHECK_OK(dlock_revoke(t->lock, patience_ms()));
 	for (int i = 0; i < 2; i++)
 		EVENTUALLY(is_readable(dlock_wanted_fd(h[i]), 0));
@@ -278,6 +279,24 @@ void case_revoke_of_a_full_semaphore(struct conform *t)
 	give(h[1]);
 	ASK_OK(p, RELEASE, 0);
 	leave(t, p);
+}
+
+void case_revoke_of_many_permits(struct conform *t)
+{
+	enum { PERMITS = 100 };
+	dlock_hold *h[PERMITS];
+	dlock_lock *l;
+
+	use_semaphore(t, PERMITS);
+	l = handle(t, counting_client(t));
+	for (int i = 0; i < PERMITS; i++) {
+		h[i] = take(l);
+		CHECK_OK(dlock_revocable(h[i]));
+	}
+	CHECK_OK(dlock_revoke(t->lock, patience_ms()));
+	EVENTUALLY(atomic_load(&told) == PERMITS);
+	for (int i = 0; i < PERMITS; i++)
+		give(h[i]);
 }
 
 void case_revoke_of_permits_refused(struct conform *t)

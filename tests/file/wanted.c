@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "backends/file/notify.h"
 #include "ticket.h"
 
 #define QUIET_MS 100
@@ -147,6 +148,28 @@ CASE(file_wanted, not_by_its_own_session)
 	EVENTUALLY(told);
 	for (int i = 0; i < 2; i++)
 		ticket_give(&own[i]);
+	ticket_give(&t);
+}
+
+/* An event of a file that the session has closed makes the session look at all
+ * its files, and is no revoke. */
+CASE(file_wanted, not_by_what_happens_to_other_files)
+{
+	const struct inotify_event gone = { .wd = -7, .mask = IN_ATTRIB };
+	dlock_client *c = store_open(store_dir(), NULL);
+	struct dlk_error err = { 0 };
+	struct file_ticket t;
+
+	ticket_make(&t, c, DLK_SHARED);
+	t.base.request.kind = DLK_SEMAPHORE;
+	t.base.request.limit = 2;
+	CHECK_INT(ticket_ask(&t), ==, DLK_GRANTED);
+	CHECK_INT(ticket_watch(&t), ==, 0);
+	dlki_file_on_event(file_session(t.base.session), &gone);
+	CHECK_INT(told, ==, 0);
+	CHECK_OK(t.base.session->backend->revoke(
+		t.base.session, &t.base.request, DLK_FOREVER, &err));
+	EVENTUALLY(told == 1);
 	ticket_give(&t);
 }
 
