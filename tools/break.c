@@ -33,25 +33,6 @@ static int nobody(const char *name)
 		    name);
 }
 
-/* Fail, and name the semaphore or lock of that name if it is held. */
-static int nobody_but(const struct options *o, const struct store *s,
-		      const char *name)
-{
-	struct participants p = { 0 };
-	size_t holders;
-
-	namesake_fetch(&p, s, o, name);
-	holders = participants_holders(&p);
-	participants_free(&p);
-	if (holders == 0)
-		return nobody(name);
-	return fail(LEAVE_BUSY,
-		    "nobody holds the %s \"%s\": nothing was broken; the %s of "
-		    "that name is held, %s breaks it",
-		    kind_name(o->kind), name, namesake_kind(o),
-		    o->kind == KIND_LOCK ? "-S PERMITS" : "leaving out -S");
-}
-
 /* Ask the user, then look again: the user's answer is about the holders
  * shown. */
 static int ask(struct participants *p, dlock_lock *lock,
@@ -105,7 +86,7 @@ static int break_lock(const struct options *o, const struct store *s,
 	status = participants_fetch(&p, lock, o);
 	/* A break now could only hit a later holder. */
 	if (status == 0 && participants_holders(&p) == 0)
-		status = nobody_but(o, s, name);
+		status = namesake_fail(o, s, name, "nothing was broken");
 	if (status == 0 && !o->yes)
 		status = ask(&p, lock, o, name);
 	if (status == 0) {

@@ -3,6 +3,9 @@
 
 #include <dlock/dlock.h>
 
+#include "exits.h"
+#include "message.h"
+
 static int is_lock(const struct options *o)
 {
 	return o->kind == KIND_LOCK;
@@ -40,4 +43,22 @@ void namesake_fetch(struct participants *p, const struct store *s,
 	if (participants_ask(p, lock, wait_ms) < 0)
 		participants_cut(p, before);
 	dlock_lock_free(lock);
+}
+
+int namesake_fail(const struct options *o, const struct store *s,
+		  const char *name, const char *what)
+{
+	struct participants p = { 0 };
+	size_t holders;
+
+	namesake_fetch(&p, s, o, name);
+	holders = participants_holders(&p);
+	participants_free(&p);
+	if (holders == 0)
+		return fail(LEAVE_BUSY, "nobody holds \"%s\": %s", name, what);
+	return fail(LEAVE_BUSY,
+		    "nobody holds the %s \"%s\": %s; the %s of that name is "
+		    "held: %s",
+		    kind_name(o->kind), name, what, namesake_kind(o),
+		    is_lock(o) ? "use -S PERMITS" : "leave out -S");
 }

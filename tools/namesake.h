@@ -16,6 +16,13 @@
 void namesake_fetch(struct participants *p, const struct store *s,
 		    const struct options *o, const char *name);
 
+/*
+ * Fail: nobody holds the options' lock `name`, and `what` follows from that.
+ * Say so if the namesake is held.
+ */
+int namesake_fail(const struct options *o, const struct store *s,
+		  const char *name, const char *what);
+
 /* "semaphore" if the options mean the lock; or the reverse. */
 const char *namesake_kind(const struct options *o);
 

@@ -2,6 +2,7 @@
 #include "command.h"
 #include "exits.h"
 #include "message.h"
+#include "namesake.h"
 #include "one_lock.h"
 #include "participants.h"
 
@@ -16,8 +17,7 @@ static int revoke_lock(const struct options *o, const struct store *s,
 		status = participants_fetch(&p, lock, o);
 	if (status == 0 && (dlock_caps(s->client) & DLOCK_CAP_INSPECT) &&
 	    participants_holders(&p) == 0)
-		status = fail(LEAVE_BUSY,
-			      "nobody holds \"%s\": nobody was asked", name);
+		status = namesake_fail(o, s, name, "nobody was asked");
 	if (status == 0) {
 		code = dlock_revoke(lock, o->wait_ms < 0 ? ASK_MS : o->wait_ms);
 		status = code < 0 ? fail_dlock(code) : 0;
@@ -34,20 +34,21 @@ static int revoke_main(const struct command *self, int argc, char **argv)
 }
 
 static const enum option_id revoke_options[] = {
-	OPTION_URI, OPTION_WAIT, OPTION_VERBOSE, OPTION_BACKEND, OPTION_END,
+	OPTION_URI,     OPTION_WAIT,    OPTION_SEMAPHORE,
+	OPTION_VERBOSE, OPTION_BACKEND, OPTION_END,
 };
 
 const struct command cmd_revoke = {
 	.name = "revoke",
-	.args = "[-u URI] NAME",
-	.summary = "ask the holder of a lock to give it up",
-	.text = "Asks the holder of NAME to give it up of its own accord, and "
-		"does not wait for\n"
-		"that.  A holder that does not listen keeps the lock: see "
-		"`dlock run --on-wanted`\n"
-		"and dlock_revocable().  Says who holds it, and since when; if "
-		"nobody does, it\n"
-		"exits with 1.\n",
+	.args = "[-u URI] [-S PERMITS] NAME",
+	.summary = "ask the holders of a lock to give it up",
+	.text = "Asks the holders of NAME to give NAME up, and does not wait "
+		"for that.  A holder\n"
+		"that does not listen keeps NAME: see `dlock run --on-wanted` "
+		"and\n"
+		"dlock_revocable().  Says who holds NAME, and since when; "
+		"without a holder, it\n"
+		"exits with 1.  Of a semaphore not on memcached:.\n",
 	.options = revoke_options,
 	.main = revoke_main,
 };

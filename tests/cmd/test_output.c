@@ -63,8 +63,8 @@ Test(output, tells_of_the_namesake)
 		  r.err);
 	r = DLOCK("break", "-y", "n");
 	cr_expect_eq(r.code, 1);
-	cr_expect(strstr(r.err, "the semaphore of that name is held, "
-				"-S PERMITS breaks it"),
+	cr_expect(strstr(r.err, "the semaphore of that name is held: "
+				"use -S PERMITS"),
 		  "%s", r.err);
 	r = DLOCK("break", "-y", "-S", "3", "n");
 	cr_expect_eq(r.code, 0, "%d %s", r.code, r.err);
@@ -76,7 +76,7 @@ Test(output, tells_of_the_namesake)
 	cr_expect(strstr(r.err, "the lock \"n\" is in use, too"), "%s", r.err);
 	r = DLOCK("break", "-y", "-S", "3", "n");
 	cr_expect_eq(r.code, 1);
-	cr_expect(strstr(r.err, "leaving out -S breaks it"), "%s", r.err);
+	cr_expect(strstr(r.err, "held: leave out -S"), "%s", r.err);
 	kill(holder.pid, SIGTERM);
 	finish(&holder);
 }

@@ -31,6 +31,35 @@ Test(wanted, ends_the_command_by_a_revoke)
 	cr_expect_eq(DLOCK("run", "-n", "n", "--", "true").code, 0);
 }
 
+/* The holders of permits do not give up for a waiter. */
+Test(wanted, ends_all_commands_with_a_permit_by_a_revoke)
+{
+	const char *const options[] = { "-S", "2", "--on-wanted", "term",
+					NULL };
+	const char *const files[] = { "one", "two" };
+	struct proc p[2];
+	struct result r;
+	pid_t child[2];
+
+	for (int i = 0; i < 2; i++)
+		child[i] = start_sigchild(&p[i], file_path(files[i]), "leave",
+					  "n", options);
+	cr_expect_eq(DLOCK("run", "-n", "-S", "2", "n", "--", "true").code, 1);
+	r = DLOCK("revoke", "n");
+	cr_expect_eq(r.code, 1);
+	cr_expect(strstr(r.err, "nobody was asked; the semaphore"), "%s",
+		  r.err);
+	for (int i = 0; i < 2; i++)
+		cr_expect(alive(child[i]));
+	r = DLOCK("revoke", "-S", "2", "n");
+	cr_expect_eq(r.code, 0, "%s", r.err);
+	for (int i = 0; i < 2; i++) {
+		r = finish(&p[i]);
+		cr_expect_eq(r.code, 40 + SIGTERM, "%d", r.code);
+		await_line(file_path(files[i]), "signal 15");
+	}
+}
+
 Test(wanted, ends_the_command_by_a_waiter)
 {
 	struct proc p;
