@@ -60,6 +60,7 @@ extern const struct workload workload_passes, workload_keep, workload_recall;
 extern const struct workload workload_pending, workload_served;
 extern const struct workload workload_pairs;
 extern const struct workload workload_revoke, workload_revoke_many;
+extern const struct workload workload_revoke_permits;
 
 struct bench {
 	const char *name;     /* "file.pair": store and workload */

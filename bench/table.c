@@ -307,6 +307,13 @@ const struct bench bench_table[] = {
 	  &workload_revoke_many,
 	  .cases = { STORE(mem, 1000, { 0 }), STORE(file, 1000, { 0 }),
 		     IF_REDIS(1000, { 0 }) IF_ZK(1000, { 0 }) } },
+	{ "revoke.permits",
+	  "1,000 permits of a semaphore, held by one client, that another "
+	  "client asks for by one call: until the last holder is told",
+	  "ns until the last (p50, p99: from the call to a holder)",
+	  &workload_revoke_permits,
+	  .cases = { STORE(mem, 1000, { 0 }), STORE(file, 1000, { 0 }),
+		     IF_REDIS(1000, { 0 }) } },
 #ifdef BENCH_MEMCACHED
 	/* The client asks at each renewal. */
 	{ "memcached.revoke",

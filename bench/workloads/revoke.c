@@ -61,7 +61,11 @@ static void open_crowd(struct crowd *p, const struct bench_store *s,
 	o.arg = p;
 	bench_check(dlock_open(&p->holds, s->uri, &o), "dlock_open");
 	p->asks = store_client(s);
-	for (unsigned int i = 0; i < n; i++) {
+}
+
+static void make_mutexes(struct crowd *p)
+{
+	for (unsigned int i = 0; i < p->n; i++) {
 		char *name = store_text("bench/%u", i);
 
 		bench_check(dlock_mutex_new(&p->holder[i].lock, p->holds, name),
@@ -70,6 +74,17 @@ static void open_crowd(struct crowd *p, const struct bench_store *s,
 			    "dlock_mutex_new");
 		free(name);
 	}
+}
+
+static void make_semaphore(struct crowd *p)
+{
+	for (unsigned int i = 0; i < p->n; i++)
+		bench_check(dlock_semaphore_new(&p->holder[i].lock, p->holds,
+						"bench/permits", p->n),
+			    "dlock_semaphore_new");
+	bench_check(dlock_semaphore_new(&p->holder[0].asked, p->asks,
+					"bench/permits", p->n),
+		    "dlock_semaphore_new");
 }
 
 static void close_crowd(struct crowd *p)
@@ -115,21 +130,26 @@ static void release_all(struct crowd *p)
 		bench_check(dlock_release(p->holder[i].hold), "dlock_release");
 }
 
-/* From the first call until the last holder is told. */
-static double revoke_all(struct crowd *p)
+static int64_t last_told(const struct crowd *p)
 {
 	int64_t last = 0;
 
+	for (unsigned int i = 0; i < p->n; i++)
+		if (p->holder[i].told_at > last)
+			last = p->holder[i].told_at;
+	return last;
+}
+
+/* From the first call until the last holder is told. */
+static double revoke_all(struct crowd *p)
+{
 	for (unsigned int i = 0; i < p->n; i++) {
 		p->holder[i].asked_at = bench_now();
 		bench_check(dlock_revoke(p->holder[i].asked, PATIENCE_MS),
 			    "dlock_revoke");
 	}
 	await_all(p);
-	for (unsigned int i = 0; i < p->n; i++)
-		if (p->holder[i].told_at > last)
-			last = p->holder[i].told_at;
-	return (double)(last - p->holder[0].asked_at);
+	return (double)(last_told(p) - p->holder[0].asked_at);
 }
 
 static double time_of(const struct holder *h)
@@ -179,6 +199,7 @@ static void measure_told(struct bench_store *s, const struct bench_case *c)
 	struct crowd p;
 
 	open_crowd(&p, s, 1);
+	make_mutexes(&p);
 	floor_once(holder, other);
 	revoke_once(&p);
 	for (int i = 0; i < SAMPLES && (i < LEAST || bench_now() < until);
@@ -201,27 +222,59 @@ static void measure_told(struct bench_store *s, const struct bench_case *c)
 
 /* ---- Many ---------------------------------------------------------------- */
 
+static void sample_all(struct bench_result *res, const struct crowd *p)
+{
+	struct bench_samples each = bench_samples(p->n);
+
+	for (unsigned int i = 0; i < p->n; i++)
+		bench_sample(&each, time_of(&p->holder[i]));
+	res->samples = each.n;
+	res->p50 = bench_percentile(&each, 50);
+	res->p99 = bench_percentile(&each, 99);
+	bench_samples_free(&each);
+}
+
 /* A client has all holds, and a thread of another client asks for each. */
 static void measure_many(struct bench_store *s, const struct bench_case *c)
 {
-	struct bench_samples each = bench_samples(c->n);
 	struct bench_result res = BENCH_RESULT;
 	struct crowd p;
 
 	open_crowd(&p, s, c->n);
+	make_mutexes(&p);
 	hold_all(&p);
 	bench_sleep(SETTLE);
 	res.value = revoke_all(&p);
-	for (unsigned int i = 0; i < p.n; i++)
-		bench_sample(&each, time_of(&p.holder[i]));
-	res.samples = each.n;
-	res.p50 = bench_percentile(&each, 50);
-	res.p99 = bench_percentile(&each, 99);
+	sample_all(&res, &p);
 	bench_extra(&res,
 		    (double)(p.holder[p.n - 1].asked_at - p.holder[0].asked_at),
 		    "asking_ns");
 	bench_text(&res, "scheme", s->desc->name);
-	bench_samples_free(&each);
+	release_all(&p);
+	close_crowd(&p);
+	bench_emit(&res, c);
+}
+
+/* A client has all permits of a semaphore, and another client asks once. */
+static void measure_permits(struct bench_store *s, const struct bench_case *c)
+{
+	struct bench_result res = BENCH_RESULT;
+	struct crowd p;
+	int64_t asked_at;
+
+	open_crowd(&p, s, c->n);
+	make_semaphore(&p);
+	hold_all(&p);
+	bench_sleep(SETTLE);
+	asked_at = bench_now();
+	for (unsigned int i = 0; i < p.n; i++)
+		p.holder[i].asked_at = asked_at;
+	bench_check(dlock_revoke(p.holder[0].asked, PATIENCE_MS),
+		    "dlock_revoke");
+	await_all(&p);
+	res.value = (double)(last_told(&p) - asked_at);
+	sample_all(&res, &p);
+	bench_text(&res, "scheme", s->desc->name);
 	release_all(&p);
 	close_crowd(&p);
 	bench_emit(&res, c);
@@ -229,3 +282,4 @@ static void measure_many(struct bench_store *s, const struct bench_case *c)
 
 const struct workload workload_revoke = { .measure = measure_told, .pin = 1 };
 const struct workload workload_revoke_many = { .measure = measure_many };
+const struct workload workload_revoke_permits = { .measure = measure_permits };
