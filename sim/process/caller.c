@@ -207,9 +207,7 @@ static void meddle(struct sim_caller *me)
 				p->handles[client].lock[u.name - p->names]);
 		return;
 	case 1:
-		rc = dlock_revoke(u.lock, 1000);
-		if (u.name->kind == SIM_PERMITS && rc == DLOCK_ENOTSUP)
-			rc = DLOCK_OK;
+		rc = sim_use_revoke(&u);
 		break;
 	case 2:
 		if (!p->terms.may_break)

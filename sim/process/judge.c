@@ -16,6 +16,8 @@ static struct entry {
 	int64_t asked_at;
 	int told, early; /* of the loss; perhaps, of an earlier hold there */
 	int lost;
+	int listening, wanted; /* asks to be told of a revoke, and was told */
+	int64_t listens_since, revoked_at; /* or SIM_FOREVER */
 } entries[ENTRIES];
 
 /* Holds lost before the judge knew the hold. */
@@ -157,8 +159,16 @@ void sim_judge_granted(struct sim_name *name, enum sim_side side,
 		sim_sched_fail("a lock was free for %" PRId64
 			       " ms while caller %d waited",
 			       (sim_sched_now() - from) / SIM_MS, caller);
-	entries[i] = (struct entry){ name,     hold, side,           caller,
-				     asked_at, 0,    was_told(hold), 0 };
+	entries[i] = (struct entry){
+		.name = name,
+		.hold = hold,
+		.side = side,
+		.caller = caller,
+		.asked_at = asked_at,
+		.early = was_told(hold),
+		.listens_since = SIM_FOREVER,
+		.revoked_at = SIM_FOREVER,
+	};
 	if (name->holds++ == 0)
 		name->used_from = sim_sched_now();
 	grants++;
@@ -257,6 +267,56 @@ void sim_judge_told(const dlock_hold *hold)
 		sim_sched_fail("caller %d was not told of its loss", s->caller);
 }
 
+void sim_judge_listening(const dlock_hold *hold)
+{
+	struct entry *s = entry_of(hold, -1);
+
+	s->listening = 1;
+	s->wanted = 0;
+	s->listens_since = s->revoked_at = SIM_FOREVER;
+}
+
+void sim_judge_listens(const dlock_hold *hold)
+{
+	struct entry *s = entry_of(hold, -1);
+
+	s->listens_since = sim_sched_now();
+}
+
+void sim_judge_revoked(const struct sim_name *name, int64_t begun_at)
+{
+	sim_sched_tell("%p is revoked", (const void *)name);
+	for (size_t i = 0; i < ENTRIES; i++) {
+		struct entry *s = &entries[i];
+
+		if (s->name == name && s->listens_since <= begun_at &&
+		    s->revoked_at == SIM_FOREVER)
+			s->revoked_at = sim_sched_now();
+	}
+}
+
+void sim_judge_asked(const dlock_hold *hold)
+{
+	const struct entry *s = entry_of(hold, -1);
+
+	if (rules.asked_ns > 0 && s && !s->wanted &&
+	    s->revoked_at < SIM_FOREVER &&
+	    sim_sched_now() - s->revoked_at > rules.asked_ns)
+		sim_sched_fail("caller %d was not told of a revoke", s->caller);
+}
+
+static void note_wanted(const dlock_hold *hold)
+{
+	struct entry *s = entry_of(hold, -1);
+
+	if (!s)
+		return;
+	if (!s->listening || s->wanted)
+		sim_sched_fail("caller %d was told of a revoke%s", s->caller,
+			       s->wanted ? " twice" : ", and did not ask");
+	s->wanted = 1;
+}
+
 void sim_judge_event(dlock_hold *hold, enum dlock_event event, const char *why,
 		     void *arg)
 {
@@ -264,6 +324,8 @@ void sim_judge_event(dlock_hold *hold, enum dlock_event event, const char *why,
 
 	(void)why;
 	(void)arg;
+	if (event == DLOCK_WANTED)
+		note_wanted(hold);
 	if (event != DLOCK_LOST)
 		return;
 	for (size_t i = 0; i < ENTRIES; i++) {

@@ -43,6 +43,7 @@ struct sim_rules {
 	int64_t fresh_ns;   /* so much time a new hold has left; 0: any */
 	int64_t overdue_ns; /* after the timeout a call has returned */
 	int64_t told_ns;    /* after the loss the holder is told */
+	int64_t asked_ns;   /* ... and after a revoke; 0: perhaps never */
 };
 
 void sim_judge_begin(const struct sim_rules *rules);
@@ -75,6 +76,15 @@ void sim_judge_resized(struct sim_name *name, uint32_t permits,
 /* The holder found the hold lost; the holder should know the event by now. */
 void sim_judge_lost(const dlock_hold *hold);
 void sim_judge_told(const dlock_hold *hold);
+
+/* Before and after dlock_revocable(). */
+void sim_judge_listening(const dlock_hold *hold);
+void sim_judge_listens(const dlock_hold *hold);
+
+/* A revoke that began at `begun_at` has succeeded.  A holder that listened by
+ * then knows of the revoke soon. */
+void sim_judge_revoked(const struct sim_name *name, int64_t begun_at);
+void sim_judge_asked(const dlock_hold *hold);
 
 /* For dlock_options.on_event. */
 void sim_judge_event(dlock_hold *hold, enum dlock_event event, const char *why,

@@ -6,7 +6,7 @@
 
 #include "sim/process/scene.h"
 
-enum { SLACK_MS = 2 };
+enum { SLACK_MS = 2, ASKED_MS = 2 };
 
 static size_t draw(struct sim_chance *chance, const char *site, size_t n)
 {
@@ -75,6 +75,18 @@ static int stalls(const struct sim_terms *t)
 	return t->sched.stall_rate > 0 || t->sched.stop_rate > 0;
 }
 
+/* By a chance of the question's own, which moves no other draw. */
+static int draws_revocable(const struct sim_chance *chance)
+{
+	struct sim_chance own;
+	int revocable;
+
+	sim_chance_begin(&own, chance->state ^ 0x7065726d69747300);
+	revocable = draw(&own, "revocable", 4) == 0;
+	sim_chance_end(&own);
+	return revocable;
+}
+
 static void draw_rules(struct sim_terms *t, struct sim_chance *c)
 {
 	t->may_break = draw(c, "breaks", 6) == 0;
@@ -85,6 +97,7 @@ static void draw_rules(struct sim_terms *t, struct sim_chance *c)
 		      t->memory_rate > 0;
 	t->may_lose = t->faults || t->may_break || t->closes ||
 		      (strstr(t->uri, "ttl=") && stalls(t));
+	t->revocable = draws_revocable(c);
 	t->nap_ns = (t->holds_long ? 2 * SIM_TTL_MS : 20) * SIM_MS;
 	t->rules.may_lose = t->may_lose;
 	t->rules.scarce = t->memory_rate > 0;
@@ -92,6 +105,9 @@ static void draw_rules(struct sim_terms *t, struct sim_chance *c)
 	t->rules.may_overlap = t->may_break || t->overlaps;
 	t->rules.fresh_ns = t->fresh_ms * SIM_MS;
 	t->rules.late_ns = late_ms(t) * SIM_MS;
+	t->rules.asked_ns = t->calm && !t->may_fail && !t->may_lose ?
+				    ASKED_MS * SIM_MS :
+				    0;
 	t->rules.overdue_ns = (t->calm ? 2 : t->ask_ms) * SIM_MS;
 }
 

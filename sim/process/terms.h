@@ -40,6 +40,7 @@ struct sim_terms {
 	int calm;     /* the store answers at once, and no hold is lost */
 	int may_fail; /* an answer may come too late */
 	int may_lose, may_break, may_cancel;
+	int revocable;  /* holders of permits ask to be told */
 	int closes;     /* a client is closed while callers wait */
 	uint64_t memory_rate, memory_burst; /* sim_allocation_weather(); 0:
 					     * there is enough */

@@ -84,14 +84,71 @@ void sim_use_release(struct sim_use *u)
 			   u->by->play->terms.close_ms);
 }
 
+static int can_revoke_permits(const struct sim_use *u)
+{
+	const struct dlock_client *c = u->by->play->client[u->by->client];
+
+	return (dlock_caps(c) & DLOCK_CAP_REVOKE_PERMITS) != 0;
+}
+
+int sim_use_revoke(const struct sim_use *u)
+{
+	int can = u->name->kind != SIM_PERMITS || can_revoke_permits(u);
+	int64_t begun = sim_sched_now();
+	int rc = dlock_revoke(u->lock, 1000);
+
+	if (rc == DLOCK_OK)
+		sim_judge_revoked(u->name, begun);
+	return rc == DLOCK_ENOTSUP && !can ? DLOCK_OK : rc;
+}
+
+/* A holder of a permit asks to be told when a client revokes the semaphore. */
+static void listen_for_revokes(struct sim_use *u)
+{
+	const struct sim_play *p = u->by->play;
+	int rc;
+
+	sim_judge_listening(u->hold);
+	rc = dlock_revocable(u->hold);
+	if (rc == DLOCK_OK)
+		sim_judge_listens(u->hold);
+	else if (!sim_may_end(p, rc, 0))
+		sim_unexpected("dlock_revocable", rc);
+}
+
+static void ask_the_others(const struct sim_use *u)
+{
+	const struct sim_play *p = u->by->play;
+	int rc = sim_use_revoke(u);
+
+	if (!sim_may_end(p, rc, 0) &&
+	    !(rc == DLOCK_EUNREACHABLE && p->terms.may_lose))
+		sim_unexpected("a revoke", rc);
+}
+
+static int is_revocable(const struct sim_use *u)
+{
+	const struct sim_play *p = u->by->play;
+
+	return u->side == SIM_PERMIT && p->terms.revocable &&
+	       can_revoke_permits(u);
+}
+
 void sim_use_hold(struct sim_use *u)
 {
+	int revocable = is_revocable(u);
+
+	if (revocable)
+		listen_for_revokes(u);
 	for (size_t n = sim_caller_draw(u->by, "naps", 3); n > 0; n--) {
 		sim_nap((int64_t)sim_caller_draw(u->by, "nap", 20000) *
 			(u->by->play->terms.nap_ns / 20000));
 		if (!look_at(u))
 			return;
+		sim_judge_asked(u->hold);
 	}
+	if (revocable)
+		ask_the_others(u);
 }
 
 int64_t sim_draw_timeout(struct sim_caller *me, int may_wait)

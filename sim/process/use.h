@@ -42,4 +42,7 @@ void sim_use_hold(struct sim_use *u);
 
 void sim_use_release(struct sim_use *u);
 
+/* Revoke the lock.  Returns the code; 0 where permits cannot be revoked. */
+int sim_use_revoke(const struct sim_use *u);
+
 #endif
