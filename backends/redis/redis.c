@@ -84,7 +84,8 @@ static const struct dlk_param params[] = { RD_URI_PARAMS, { 0 } };
 			DLOCK_CAP_WAKE | DLOCK_CAP_EXPIRE |                    \
 			DLOCK_CAP_INSPECT | DLOCK_CAP_LIST |                   \
 			DLOCK_CAP_WANTED | DLOCK_CAP_RESIZE |                  \
-			DLOCK_CAP_PERMITS | DLOCK_CAP_UPGRADE,                 \
+			DLOCK_CAP_PERMITS | DLOCK_CAP_UPGRADE |                \
+			DLOCK_CAP_REVOKE_PERMITS,                              \
 		.params = (params_),                                           \
 		.session_size = sizeof(struct redis_session),                  \
 		.ticket_size = sizeof(struct redis_ticket),                    \

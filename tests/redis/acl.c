@@ -110,20 +110,22 @@ CASE(redis_acl, without_the_channel_waiters_poll)
 CASE(redis_acl, without_the_channel_no_hold_is_revocable)
 {
 	dlock_client *c;
-	dlock_hold *h;
+	dlock_hold *h[2];
 	int64_t begun;
 
 	set_up();
 	server_do(server, "ACL SETUSER app -subscribe");
 	c = open_as("app", "&close=60s");
-	h = take(mutex(c, "x"), patience_ms());
-	for (int i = 0; i < 3; i++) {
+	h[0] = take(mutex(c, "x"), patience_ms());
+	h[1] = take(semaphore(c, "s", 2), patience_ms());
+	for (int i = 0; i < 6; i++) {
 		begun = now_ms();
-		CHECK_RC(dlock_revocable(h), DLOCK_EUNREACHABLE);
+		CHECK_RC(dlock_revocable(h[i % 2]), DLOCK_EUNREACHABLE);
 		CHECK_TEXT(dlock_errmsg(), "no notification channel");
 		CHECK_INT(now_ms() - begun, <=, 1000 + slack_ms());
 	}
-	give(h);
+	give(h[0]);
+	give(h[1]);
 }
 
 /* The right is taken away from a holder: told at risk, and lost in time; and

@@ -364,7 +364,8 @@ CASE(redis_plain, refuses_what_a_plain_key_cannot_do)
 {
 	uint32_t without = DLOCK_CAP_FAIR | DLOCK_CAP_WAKE | DLOCK_CAP_WANTED |
 			   DLOCK_CAP_SHARED | DLOCK_CAP_COUNT |
-			   DLOCK_CAP_RESIZE | DLOCK_CAP_PERMITS;
+			   DLOCK_CAP_RESIZE | DLOCK_CAP_PERMITS |
+			   DLOCK_CAP_REVOKE_PERMITS;
 	dlock_lock *bad = NULL;
 	dlock_hold *h = NULL;
 	char uri[256];

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A holder's client is told when another client asks for its lock. */
+/* A holder's client is told when another client asks for its lock; holders of
+ * permits are told of a revoke. */
 #include <criterion/criterion.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "redis/support.h"
 
-enum { SOON_MS = 5000, MANY = 20000 };
+enum { SOON_MS = 5000, MANY = 20000, PERMITS = 1000 };
 
 static struct lab_server *server;
 static dlock_client *c;
@@ -138,4 +140,87 @@ CASE(redis_wanted, is_assumed_where_the_channel_was_away)
 	EVENTUALLY(stats(c).kept == 0);
 	EVENTUALLY(stats(c).pending_cleanups == 0);
 	give(take(l, patience_ms()));
+}
+
+/* ---- Permits ------------------------------------------------------------- */
+
+static atomic_int told;
+
+static void on_event(dlock_hold *hold, enum dlock_event event, const char *why,
+		     void *arg)
+{
+	(void)hold;
+	(void)why;
+	(void)arg;
+	told += event == DLOCK_WANTED;
+}
+
+/* A client with all permits, none to be renewed soon. */
+static void hold_permits(dlock_hold *hold[], int n)
+{
+	dlock_options o = DLOCK_OPTIONS_INIT;
+
+	server = server_start(NULL);
+	o.on_event = on_event;
+	CHECK_OK(dlock_open(&c, uri_of(server->port, "ttl=1h&ask=2s"), &o));
+	closed_at_end(c);
+	l = semaphore(c, "s", (uint32_t)n);
+	for (int i = 0; i < n; i++) {
+		hold[i] = take(l, patience_ms());
+		CHECK_OK(dlock_revocable(hold[i]));
+	}
+}
+
+static void give_permits(dlock_hold *hold[], int n)
+{
+	for (int i = 0; i < n; i++)
+		give(hold[i]);
+}
+
+CASE(redis_wanted, is_told_to_a_thousand_permits_by_one_script)
+{
+	static dlock_hold *hold[PERMITS];
+	dlock_client *other;
+	uint64_t before;
+
+	hold_permits(hold, PERMITS);
+	other = client_of(server->port, NULL, NULL);
+	/* The server gets the text of the script. */
+	CHECK_OK(dlock_revoke(mutex(other, "x"), patience_ms()));
+	before = scripts_run(server);
+	CHECK_OK(dlock_revoke(semaphore(other, "s", PERMITS), patience_ms()));
+	EVENTUALLY(told == PERMITS);
+	CHECK_INT(scripts_run(server) - before, ==, 1);
+	CHECK_INT(calls(server, "publish"), ==, PERMITS);
+	give_permits(hold, PERMITS);
+}
+
+/* A waiter troubles no holder of a permit. */
+CASE(redis_wanted, is_no_permit_that_another_client_asks_for)
+{
+	struct taker t = { 0 };
+	dlock_client *other;
+	dlock_hold *hold[2];
+
+	hold_permits(hold, 2);
+	other = client_of(server->port, NULL, NULL);
+	taker_queue(&t, other, semaphore(other, "s", 2), FOREVER);
+	CHECK_INT(calls(server, "publish"), ==, 0);
+	CHECK_OK(dlock_revocable(hold[0]));
+	give(hold[1]);
+	EVENTUALLY(t.done);
+	CHECK_OK(t.rc);
+	let_go(&t);
+	CHECK_INT(told, ==, 0);
+	give(hold[0]);
+}
+
+CASE(redis_wanted, is_assumed_of_permits_where_the_channel_was_away)
+{
+	dlock_hold *hold[2];
+
+	hold_permits(hold, 2);
+	server_do(server, "CLIENT KILL TYPE pubsub");
+	EVENTUALLY(told == 2);
+	give_permits(hold, 2);
 }

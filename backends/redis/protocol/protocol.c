@@ -34,7 +34,8 @@ static void open_plain(struct redis_store *s)
 	s->terms.caps &= ~(uint32_t)(DLOCK_CAP_FAIR | DLOCK_CAP_WAKE |
 				     DLOCK_CAP_WANTED | DLOCK_CAP_SHARED |
 				     DLOCK_CAP_COUNT | DLOCK_CAP_RESIZE |
-				     DLOCK_CAP_PERMITS | DLOCK_CAP_UPGRADE);
+				     DLOCK_CAP_PERMITS | DLOCK_CAP_UPGRADE |
+				     DLOCK_CAP_REVOKE_PERMITS);
 }
 
 static int redis_open(struct dlki_store *base, struct dlk_error *err)
@@ -53,7 +54,8 @@ static int redis_open(struct dlki_store *base, struct dlk_error *err)
 			DLOCK_CAP_FENCE | DLOCK_CAP_FENCE_DURABLE |
 			DLOCK_CAP_WAKE | DLOCK_CAP_EXPIRE | DLOCK_CAP_INSPECT |
 			DLOCK_CAP_LIST | DLOCK_CAP_WANTED | DLOCK_CAP_RESIZE |
-			DLOCK_CAP_PERMITS | DLOCK_CAP_UPGRADE,
+			DLOCK_CAP_PERMITS | DLOCK_CAP_UPGRADE |
+			DLOCK_CAP_REVOKE_PERMITS,
 	};
 	s->prefix = dlk_param_text(uri, "prefix");
 	s->order = dlk_param_int(uri, "order") == 0 ? 'f' : 'a';

@@ -29,6 +29,8 @@
 --                             "!"        "OWNER TOKEN CHANNEL": of the exclusive
 --                                        holder that is to be told; TOKEN is
 --                                        the last that was set aside for it
+--                             "!OWNER"   CHANNEL: of the holder of a permit
+--                                        that is to be told of a revoke
 --   clock_key     string                 11 digits: tokens have come to this
 --                                        tenth of a second
 --                                        16 digits: tokens have come to this
@@ -134,7 +136,7 @@ local function remove_shared(owner)
 			call('HSET', info_key, '+', string.format('%.0f', n_more))
 		end
 	end
-	call('HDEL', info_key, owner)
+	call('HDEL', info_key, owner, '!' .. owner)
 	n_shared = n_shared - 1
 end
 

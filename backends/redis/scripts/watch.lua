@@ -6,15 +6,28 @@
 -- ahead of the clock, but not past the end of the key: after the key's expiry,
 -- tokens come from the clock.  See common.lua for the records.
 --
+-- Or watch a permit: only a revoke tells the channel, and the claim's token is
+-- the last.
+--
 -- ARGV: "OWNER TOKEN", channel, ttl in ms.
 -- Answers "OTHERS LAST": whether another channel's owner is in the queue, 0 or
 -- 1, and the last of the tokens; "0 0": the claim does not stand.
 local call, sub = redis.call, string.sub
-if not lock_value or sub(lock_value, 3, 51) ~= ARGV[1] then
-	return '0 0'
-end
 local queue_key, info_key = lock_key .. ':q', lock_key .. ':i'
-local now, left = call('TIME'), call('PTTL', lock_key)
+local now = call('TIME')
+if not lock_value or sub(lock_value, 3, 51) ~= ARGV[1] then
+	local me, token = sub(ARGV[1], 1, 32), sub(ARGV[1], 34)
+	local lease_end = call('ZSCORE', lock_key .. ':s', me)
+	if not lease_end
+		or tonumber(lease_end) <= math.floor(now[1] * 1000 + now[2] / 1000)
+		or sub(call('HGET', info_key, me) or '', 3, 18) ~= token then
+		return '0 0'
+	end
+	-- The record beside it has given info_key an expiry.
+	call('HSET', info_key, '!' .. me, ARGV[2])
+	return '0 ' .. token
+end
+local left = call('PTTL', lock_key)
 local last = string.format('%016.0f', now[1] * 1000000 + now[2]
 	+ math.max(math.min(4194304, left * 1000), 0))
 local before = string.match(call('HGET', info_key, '!') or '',

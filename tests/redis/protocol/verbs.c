@@ -300,7 +300,7 @@ Test(redis_verbs, with_a_plain_key_waiters_poll, .fini = rig_end)
 	cr_assert_not(rig.engine->terms.caps &
 		      (DLOCK_CAP_WAKE | DLOCK_CAP_FAIR | DLOCK_CAP_WANTED |
 		       DLOCK_CAP_SHARED | DLOCK_CAP_COUNT | DLOCK_CAP_RESIZE |
-		       DLOCK_CAP_PERMITS));
+		       DLOCK_CAP_PERMITS | DLOCK_CAP_REVOKE_PERMITS));
 	rig_submit(1, DLKI_ATTEMPT);
 	cr_assert_not_null(strstr(rig_heard(RIG_MAIN),
 				  PLAIN_KEYS "$32\r\n" RIG_OWNER "\r\n"));
