@@ -14,11 +14,6 @@
 #include "support/process.h"
 #include "support/temp.h"
 
-/* Has the cases. */
-#ifndef CONFORM_PROGRAM
-#define CONFORM_PROGRAM NULL /* this program */
-#endif
-
 /* ---- URIs ---------------------------------------------------------------- */
 
 char *conform_uri(size_t i)
@@ -126,12 +121,30 @@ static void judge_exit(struct outcome *out, int code)
 	}
 }
 
+/* The program that has the cases: NULL is this one. */
+static const char *program(char path[PATH_MAX])
+{
+#ifdef CONFORM_PROGRAM /* beside this one */
+	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
+
+	while (n > 0 && path[n - 1] != '/')
+		n--;
+	if (n <= 0)
+		return NULL;
+	snprintf(path + n, PATH_MAX - (size_t)n, "%s", CONFORM_PROGRAM);
+	return path;
+#else
+	(void)path;
+	return NULL;
+#endif
+}
+
 static void run_in(const char *name, const char *uri, const char *dir,
 		   struct outcome *out)
 {
-	char word[64];
+	char word[64], path[PATH_MAX];
 	char *argv[] = { "conform", "--case", word, NULL };
-	struct process_files files = { .program = CONFORM_PROGRAM,
+	struct process_files files = { .program = program(path),
 				       .keep = { -1, -1 } };
 	int64_t end = now_ms() + 4 * patience_ms();
 	int fd[2];
