@@ -247,19 +247,6 @@ CASE(acquire, does_not_ask_more_often_than_the_backoff_lets_it)
 	cr_assert_leq(stats(client).polls, n - 1);
 }
 
-CASE(acquire, polls_a_store_that_cannot_wake)
-{
-	struct taker t = { 0 };
-
-	given_mutex("fake:?wake=off&retry_min=5ms&retry_max=20ms");
-	cr_assert_eq(dlock_caps(client) & DLOCK_CAP_WAKE, 0);
-	fake_occupy(fake, DLK_LOCK, "a", 0);
-	taker_start(&t, lock, -1);
-	EVENTUALLY(stats(client).polls >= 3);
-	fake_vacate(fake, DLK_LOCK, "a");
-	OK(taker_join(&t));
-}
-
 /* The range of the backoff begins where the store leaves the time open. */
 CASE(acquire, looks_as_soon_as_a_store_that_cannot_wake_wants_it_to)
 {

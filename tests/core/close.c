@@ -70,18 +70,8 @@ CASE(close, keeps_its_time_with_a_silent_store)
 	cr_assert_eq(dlock_release(a), DLOCK_ELOST);
 }
 
-/* The renewer has just begun to ask when the client closes. */
-CASE(close, keeps_its_time_while_a_renewal_hangs)
-{
-	given_mutex("fake:?ttl=900ms&close=300ms");
-	fake_always(fake, FAKE_RENEW, FAKE_SILENT);
-	hold = take(lock);
-	EVENTUALLY(fake_count(fake, FAKE_RENEW) == 1);
-	close_client_within(300 + 200);
-	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
-}
-
-/* ... and had something to clean up after that. */
+/* The renewer has just begun to ask when the client closes, and had something
+ * to clean up after that. */
 CASE(close, keeps_its_time_while_a_renewal_hangs_and_cleanups_wait)
 {
 	dlock_hold *b, *c;

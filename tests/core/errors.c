@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every code is reached; bad input gets the documented one, and a message that
- * names the culprit. */
+/* Bad input gets the documented code, and a message that names the culprit. */
 #include "core/fixture.h"
 
 #include <stddef.h>
 #include <stdio.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "core/claim.h"
 #include "dlock_config.h"
@@ -19,151 +16,6 @@ static void set_up(void)
 }
 
 TestSuite(errors, .init = set_up, .timeout = 60);
-
-/* ---- Every code ---------------------------------------------------------- */
-
-static int scripted(int code)
-{
-	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .fault = FAKE_CODE, .code = code);
-	return dlock_acquire(lock, 0, &hold);
-}
-
-static int busy(void)
-{
-	fake_occupy(fake, DLK_LOCK, "busy", 0);
-	return dlock_acquire(mutex(client, "busy"), 0, &hold);
-}
-
-static int unreachable(void)
-{
-	return scripted(DLOCK_EUNREACHABLE);
-}
-
-static int canceled(void)
-{
-	dlock_lock *l = mutex(client, "canceled");
-	struct taker t = { 0 };
-
-	fake_occupy(fake, DLK_LOCK, "canceled", 0);
-	taker_start(&t, l, -1);
-	EVENTUALLY(stats(client).waiters == 1);
-	dlock_cancel(l);
-	return taker_join(&t);
-}
-
-static int lost(void)
-{
-	hold = take(lock);
-	lose_last();
-	return dlock_release(hold);
-}
-
-static int deadlock(void)
-{
-	dlock_lock *l = rwlock(client, "deadlock");
-	dlock_hold *r = NULL;
-	int rc;
-
-	OK(dlock_acquire_shared(l, 0, &r));
-	rc = dlock_acquire(l, 0, &hold);
-	OK(dlock_release(r));
-	return rc;
-}
-
-static int invalid(void)
-{
-	dlock_lock *l = NULL;
-
-	return dlock_mutex_new(&l, client, "");
-}
-
-static int unsupported(void)
-{
-	dlock_client *c = NULL;
-
-	return dlock_open(&c, "fake:?release=async", NULL);
-}
-
-static int denied(void)
-{
-	return scripted(DLOCK_EDENIED);
-}
-
-static int exhausted(void)
-{
-	return scripted(DLOCK_EEXHAUSTED);
-}
-
-static int protocol(void)
-{
-	return scripted(DLOCK_EPROTO);
-}
-
-/* Asked in a child, which must not touch the store. */
-static int forked(void)
-{
-	pid_t pid = fork();
-	int status;
-
-	if (pid == 0) {
-		dlock_lock *l = NULL;
-
-		_exit(-dlock_mutex_new(&l, client, "forked"));
-	}
-	waitpid(pid, &status, 0);
-	return -WEXITSTATUS(status);
-}
-
-static int no_memory(void)
-{
-	return scripted(DLOCK_ENOMEM);
-}
-
-static int system_failed(void)
-{
-	return scripted(DLOCK_ESYSTEM);
-}
-
-/* In the order of DLOCK_ERRORS, and no shorter. */
-static const struct {
-	int code;
-	int (*reach)(void);
-} reached[] = {
-	{ DLOCK_EBUSY, busy },
-	{ DLOCK_EUNREACHABLE, unreachable },
-	{ DLOCK_ECANCELED, canceled },
-	{ DLOCK_ELOST, lost },
-	{ DLOCK_EDEADLK, deadlock },
-	{ DLOCK_EINVAL, invalid },
-	{ DLOCK_ENOTSUP, unsupported },
-	{ DLOCK_EDENIED, denied },
-	{ DLOCK_EEXHAUSTED, exhausted },
-	{ DLOCK_EPROTO, protocol },
-	{ DLOCK_EFORKED, forked },
-	{ DLOCK_ENOMEM, no_memory },
-	{ DLOCK_ESYSTEM, system_failed },
-};
-
-CASE(errors, each_code_is_reached)
-{
-	static const int codes[] = {
-#define X(name, value, text) DLOCK_##name,
-		DLOCK_ERRORS(X)
-#undef X
-	};
-	size_t n = sizeof(codes) / sizeof(codes[0]);
-
-	cr_assert_eq(sizeof(reached) / sizeof(reached[0]), n);
-	for (size_t i = 0; i < n; i++) {
-		int rc = reached[i].reach();
-
-		cr_assert_eq(reached[i].code, codes[i]);
-		cr_assert_eq(rc, codes[i], "%s, not %s", dlock_errname(rc),
-			     dlock_errname(codes[i]));
-		if (rc != DLOCK_EFORKED && rc != DLOCK_ECANCELED)
-			cr_assert_gt(strlen(dlock_errmsg()), 0);
-	}
-}
 
 /* ---- Bad URIs ------------------------------------------------------------ */
 
@@ -224,10 +76,6 @@ CASE(errors, refuse_null)
 	REFUSED(dlock_break(NULL, 0), DLOCK_EINVAL, "lock");
 	REFUSED(dlock_get_stats(NULL, &st), DLOCK_EINVAL, "client");
 	REFUSED(dlock_get_stats(client, NULL), DLOCK_EINVAL, "out");
-	cr_assert_eq(dlock_check(NULL), DLOCK_EINVAL);
-	cr_assert_eq(dlock_remaining_ms(NULL), 0);
-	cr_assert_eq(dlock_token(NULL), 0);
-	cr_assert_null(dlock_member(NULL, 0));
 }
 
 /* A deadline that has passed, less the time: not a wish to wait for ever. */

@@ -8,7 +8,6 @@ TestSuite(event, .init = fixture, .timeout = 120);
 static struct {
 	atomic_int inside, go, calls;
 	dlock_lock *rw;
-	dlock_hold *other;
 	int rc[16];
 } stage;
 
@@ -269,30 +268,6 @@ CASE(event, may_call_anything_and_close_does_nothing)
 	cr_assert(diary_says(&diary, "dlock_close() in a callback"));
 	/* It is open still. */
 	OK(dlock_release(take(stage.rw)));
-}
-
-/* A callback about one permit releases another one. */
-static void release_other(dlock_hold *hold, enum dlock_event event,
-			  const char *why, void *arg)
-{
-	(void)hold;
-	(void)event;
-	(void)why;
-	(void)arg;
-	stage.rc[0] = dlock_release(stage.other);
-	atomic_fetch_add(&stage.calls, 1);
-}
-
-CASE(event, may_release_another_permit)
-{
-	events_call(release_other);
-	given_semaphore("fake:", 2);
-	stage.other = take(lock);
-	hold = take(lock);
-	lose_last();
-	EVENTUALLY(atomic_load(&stage.calls) == 1);
-	OK(stage.rc[0]);
-	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
 }
 
 static void count_event(dlock_hold *hold, enum dlock_event event,

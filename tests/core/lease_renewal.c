@@ -17,24 +17,6 @@ CASE(lease, that_was_short_is_made_whole_at_a_third_of_it)
 	OK(dlock_release(hold));
 }
 
-CASE(lease, is_renewed_each_third_of_it_and_outlives_its_ttl)
-{
-	dlk_time before = 0;
-
-	given_hold("fake:?ttl=1500ms");
-	EVENTUALLY(stats(client).renewed >= 5);
-	OK(dlock_check(hold));
-	for (size_t i = 0; i < 5; i++) {
-		struct fake_call call = fake_nth(fake, FAKE_RENEW, i);
-
-		if (before)
-			cr_assert_gt(late(call.begin), before + 375 * DLK_MS);
-		before = call.begin;
-	}
-	cr_assert_eq(stats(client).lost, 0);
-	OK(dlock_release(hold));
-}
-
 CASE(lease, that_does_not_expire_is_looked_at_if_the_store_wants_it)
 {
 	keep_diary();
@@ -49,13 +31,6 @@ CASE(lease, that_does_not_expire_is_looked_at_if_the_store_wants_it)
 	fake_forget(fake);
 	EVENTUALLY(diary.losses == 1);
 	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
-}
-
-CASE(lease, is_looked_at_more_often_than_each_third_if_the_store_wants_it)
-{
-	given_hold("fake:?ttl=30s&check=20ms");
-	EVENTUALLY(stats(client).renewed >= 3);
-	OK(dlock_release(hold));
 }
 
 CASE(lease, may_be_cut_short_by_a_renewal)
@@ -104,21 +79,6 @@ CASE(lease, is_renewed_in_time_whatever_the_store_wants)
 	EVENTUALLY(stats(client).lost == 1);
 	REFUSED(dlock_release(hold), DLOCK_ELOST, "lease ran out");
 	fake_clear(fake);
-}
-
-CASE(lease, is_not_renewed_beyond_max_hold)
-{
-	dlk_time began;
-
-	keep_diary();
-	given_hold("fake:?ttl=30s&check=50ms&max_hold=400ms");
-	began = fake_last(fake, FAKE_ATTEMPT).begin;
-	cr_assert_leq(dlock_remaining_ms(hold), 400);
-	EVENTUALLY(diary.losses == 1);
-	cr_assert_geq(diary.page[diary.n - 1].at, began + 400 * DLK_MS);
-	cr_assert_gt(stats(client).renewed, 1);
-	EVENTUALLY(fake_held(fake) == 0);
-	REFUSED(dlock_release(hold), DLOCK_ELOST, "max_hold");
 }
 
 CASE(lease, without_expiry_ends_at_max_hold_too)

@@ -274,23 +274,6 @@ CASE(multi, gives_up_at_the_deadline_when_members_are_lost_again_and_again)
 
 /* ---- Closing one of its clients ----------------------------------------- */
 
-CASE(multi, ends_its_wait_at_one_client_when_another_is_closed)
-{
-	dlock_client *c = open_store("fake://one?ttl=5s", NULL);
-	dlock_lock *m[] = { mutex(c, "x"), y, mutex(c, "z") };
-	struct taker taker = { 0 };
-
-	fake_occupy(two, DLK_LOCK, "y", 0);
-	taker_start(&taker, multi(m, 3), -1);
-	EVENTUALLY(stats(b).waiters == 1);
-	close_within(c, 2000);
-	EVENTUALLY(atomic_load(&taker.done));
-	cr_assert_eq(taker_join(&taker), DLOCK_ECANCELED);
-	cr_assert_eq(fake_held(one), 0);
-	cr_assert_eq(fake_waiting(two), 0);
-	cr_assert_eq(stats(b).holds, 0);
-}
-
 CASE(multi, ends_every_wait_at_one_client_when_another_is_closed)
 {
 	dlock_client *c = open_store("fake://one?ttl=5s", NULL);
@@ -344,20 +327,6 @@ CASE(multi, can_be_cancelled_when_members_are_lost_again_and_again)
 	fake_clear(two);
 	EVENTUALLY(stats(a).pending_cleanups + stats(b).pending_cleanups == 0);
 	cr_assert_eq(stats(a).holds + stats(b).holds, 0);
-}
-
-CASE(multi, lasts_as_long_as_the_member_that_lasts_least)
-{
-	dlock_client *c = closed_at_end(open_store("fake://three", NULL));
-	dlock_lock *m[] = { mutex(c, "a"), mutex(c, "b"), x };
-
-	hold = take(multi(m, 2));
-	cr_assert_eq(dlock_remaining_ms(hold), -1);
-	OK(dlock_release(hold));
-	hold = take(multi(m, 3));
-	cr_assert_gt(dlock_remaining_ms(hold), 0);
-	cr_assert_leq(dlock_remaining_ms(hold), 5000);
-	OK(dlock_release(hold));
 }
 
 CASE(multi, of_too_many_members_is_refused)

@@ -4,22 +4,6 @@
 
 TestSuite(pass_end, .init = timed_fixture, .timeout = 120);
 
-CASE(pass_end, of_a_waiter_by_its_deadline_is_busy)
-{
-	struct taker t[2] = { { 0 } };
-
-	given_hold("fakewant:");
-	wait_here(&t[0], 1000);
-	wait_here(&t[1], FOREVER);
-	cr_assert_eq(taker_join(&t[0]), DLOCK_EBUSY);
-	cr_assert_eq(asked(), 2, "the last answer is the store's");
-	OK(dlock_release(hold));
-	has_had_it(&t[1]);
-	cr_assert_eq(stats(client).passed, 1);
-	cr_assert_eq(stats(client).busy, 1);
-	nothing_is_left();
-}
-
 CASE(pass_end, of_a_waiter_by_a_cancel_asks_nobody)
 {
 	struct taker t[2] = { { 0 } };
@@ -124,40 +108,6 @@ CASE(pass_end, of_a_waiter_in_the_instant_of_the_pass_loses_nothing)
 	cr_assert_gt(cancelled, 0);
 	cr_assert_eq(cancelled + passed, 300);
 	nothing_is_left();
-}
-
-CASE(pass_end, of_a_wait_in_the_instant_of_the_pass_loses_nothing)
-{
-	given_mutex("fakewant:");
-	for (int i = 0; i < 60; i++) {
-		struct taker t[2] = { { 0 } };
-
-		hold = take(lock);
-		wait_here(&t[0], 10);
-		t[0].linger = 0;
-		taker_start(&t[1], lock, FOREVER);
-		nap_us(7000 + 100 * i);
-		OK(dlock_release(hold));
-		taker_join(&t[0]);
-		cr_assert(t[0].rc == DLOCK_OK || t[0].rc == DLOCK_EBUSY);
-		OK(t[0].release_rc);
-		OK(taker_join(&t[1]));
-		OK(t[1].release_rc);
-	}
-	nothing_is_left();
-}
-
-CASE(pass_end, of_the_client_ends_the_waits)
-{
-	struct taker t[3] = { { 0 } };
-
-	given_hold("fakewant:");
-	n_wait_here(t, 3);
-	close_client_within(1000);
-	for (int i = 0; i < 3; i++)
-		cr_assert_eq(taker_join(&t[i]), DLOCK_ECANCELED);
-	cr_assert_eq(fake_held(fake), 0);
-	REFUSED(dlock_release(hold), DLOCK_ELOST, "closed");
 }
 
 CASE(pass_end, of_the_client_may_come_in_the_instant_of_the_pass)

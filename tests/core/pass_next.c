@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 TestSuite(pass_next, .init = timed_fixture, .timeout = 120);
@@ -12,65 +11,27 @@ TestSuite(pass_next, .init = timed_fixture, .timeout = 120);
 /* ---- Losses -------------------------------------------------------------- */
 
 /* The waiters ask the store, and the loss is told of the holder only. */
-static void waiters_ask(struct taker *t, int n)
-{
-	uint64_t token = dlock_token(hold);
-
-	EVENTUALLY(t[0].done || t[1].done);
-	EVENTUALLY(diary.losses == 1); /* no event follows the release */
-	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
-	each_has_had_it(t, n);
-	cr_assert_gt(t[0].token, token);
-	cr_assert_gt(t[1].token, token);
-	cr_assert_eq(diary.losses, 1);
-	cr_assert_eq(diary.page[diary.n - 1].hold, hold);
-	nothing_is_left();
-}
-
 CASE(pass_next, of_a_lost_claim_sends_the_waiters_to_the_store)
 {
 	struct taker t[2] = { { 0 } };
+	uint64_t token;
 
 	keep_diary();
 	given_hold("fakewant:");
 	n_wait_here(t, 2);
 	cr_assert_eq(asked(), 1);
 	lose_last();
-	waiters_ask(t, 2);
+	token = dlock_token(hold);
+	EVENTUALLY(t[0].done || t[1].done);
+	EVENTUALLY(diary.losses == 1); /* no event follows the release */
+	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
+	each_has_had_it(t, 2);
+	cr_assert_gt(t[0].token, token);
+	cr_assert_gt(t[1].token, token);
+	cr_assert_eq(diary.losses, 1);
+	cr_assert_eq(diary.page[diary.n - 1].hold, hold);
+	nothing_is_left();
 	cr_assert_geq(asked(), 2);
-}
-
-/* The waiters' leases last, however slow the machine is. */
-CASE(pass_next, of_a_lease_sends_the_waiters_to_the_store)
-{
-	struct taker t[2] = { { 0 } };
-
-	keep_diary();
-	given_mutex("fakewant:?ttl=20s");
-	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .lease_ms = 600);
-	FAKE_SCRIPT(fake, FAKE_RENEW, .fault = FAKE_REFUSE, .times = 10000);
-	hold = take(lock);
-	n_wait_here(t, 2);
-	EVENTUALLY(diary.losses == 1);
-	fake_clear(fake);
-	waiters_ask(t, 2);
-}
-
-/* The new server knows nothing of it. */
-CASE(pass_next, of_a_session_sends_the_waiters_to_the_store)
-{
-	struct taker t[2] = { { 0 } };
-
-	keep_diary();
-	given_hold("fakewant:?ttl=20s");
-	n_wait_here(t, 2);
-	fake_move(fake);
-	EVENTUALLY(stats(client).renewed == 1);
-	cr_assert_eq(asked(), 1);
-	cr_assert_eq(diary.losses, 0);
-	fake_forget(fake);
-	fake_move(fake);
-	waiters_ask(t, 2);
 }
 
 /* ---- What the next hold has ---------------------------------------------- */
@@ -213,28 +174,4 @@ CASE(pass_next, leaves_the_former_holder_s_events_behind)
 	close_client();
 	cr_assert_eq(diary.safes, 0);
 	cr_assert_eq(diary.risks, 2);
-}
-
-CASE(pass_next, of_a_forked_child_is_nothing)
-{
-	struct taker t = { 0 };
-	int status;
-	pid_t pid;
-
-	given_hold("fakewant:");
-	wait_here(&t, FOREVER);
-	pid = fork();
-	if (pid == 0) {
-		dlock_hold *none;
-
-		alarm(20);
-		_exit(dlock_release(hold) != DLOCK_EFORKED ||
-		      dlock_acquire(lock, 0, &none) != DLOCK_EFORKED);
-	}
-	cr_assert_eq(waitpid(pid, &status, 0), pid);
-	cr_assert_eq(status, 0);
-	cr_assert_eq(t.done, 0);
-	OK(dlock_release(hold));
-	has_had_it(&t);
-	cr_assert_eq(stats(client).passed, 1);
 }

@@ -1,37 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processes and threads: their numbers, their signals, what they log. */
-#include "core/fixture.h"
-
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
+/* Threads: their numbers, their names and their signals. */
 #include "core/base/process.h"
 
-TestSuite(process, .init = fixture, .timeout = 60);
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
 
-Test(process, has_another_number_in_each_child)
-{
-	uint64_t mine = dlki_process(), theirs = 0;
-	int fds[2], status;
-	pid_t pid;
-
-	cr_assert_neq(mine, 0);
-	cr_assert_eq(dlki_process(), mine);
-	cr_assert_eq(pipe(fds), 0);
-	pid = fork();
-	if (pid == 0) {
-		theirs = dlki_process();
-		_exit(write(fds[1], &theirs, sizeof(theirs)) != sizeof(theirs));
-	}
-	cr_assert_eq(waitpid(pid, &status, 0), pid);
-	cr_assert_eq(read(fds[0], &theirs, sizeof(theirs)),
-		     (ssize_t)sizeof(theirs));
-	cr_assert_neq(theirs, mine);
-	close(fds[0]);
-	close(fds[1]);
-}
+#include "support/wait.h"
 
 static void *serial(void *arg)
 {
@@ -93,19 +70,4 @@ Test(process, starts_threads_that_no_signal_reaches)
 	cr_assert(sigismember(&s.mask, SIGUSR1));
 	pthread_sigmask(SIG_SETMASK, NULL, &s.mask);
 	cr_assert_not(sigismember(&s.mask, SIGTERM));
-}
-
-/* Without on_log nothing is said, and nothing goes wrong. */
-CASE(process, logs_what_the_store_says)
-{
-	keep_diary();
-	given_mutex("fake:");
-	fake_once(fake, FAKE_ATTEMPT, FAKE_REFUSE);
-	cr_assert_eq(dlock_acquire(lock, 0, &hold), DLOCK_EUNREACHABLE);
-	cr_assert(diary_says(&diary, "no answer (scripted)"));
-	close_client();
-	options = (dlock_options){ 0 };
-	given_mutex("fake:");
-	fake_once(fake, FAKE_ATTEMPT, FAKE_REFUSE);
-	cr_assert_eq(dlock_acquire(lock, 0, &hold), DLOCK_EUNREACHABLE);
 }
