@@ -13,22 +13,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static void wait_then_say(void *arg)
-{
-	struct scene *s = arg;
-	dlock_client *c = store_open(s->dir, NULL);
-	dlock_lock *l = mutex(c, "x");
-	dlock_hold *h;
-
-	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EBUSY);
-	s->waits = 1;
-	h = take(l, FOREVER);
-	s->took_ms = now_ms() - s->killed_ms;
-	CHECK_OK(dlock_release(h));
-	end_now(l);
-	end_now(c);
-}
-
 /* The child of a raw clone(), in which no handler of pthread_atfork() runs. */
 static void hold_and_clone(void *arg)
 {
@@ -93,60 +77,6 @@ CASE(file_crash, a_raw_clone_keeps_a_dead_holders_lock_until_exec_or_break)
 	s->stop = 1;
 	CHECK_OK(dlock_release(take(l, patience_ms())));
 	CHECK(kill(s->other, SIGKILL) == 0);
-}
-
-/* Descriptors of this process that lead below `dir`, or are inotify's.  No
- * memory is allocated: in a child of a process with threads a sanitizer may
- * not survive that. */
-static int open_below(const char *dir)
-{
-	char path[64], to[PATH_MAX];
-	ssize_t n;
-	int fd, count = 0;
-
-	for (fd = 0; fd < 1024; fd++) {
-		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-		n = readlink(path, to, sizeof(to) - 1);
-		if (n < 0)
-			continue;
-		to[n] = '\0';
-		if (!strncmp(to, dir, strlen(dir)) || strstr(to, "inotify"))
-			count++;
-	}
-	return count;
-}
-
-static void nothing_open(void *arg)
-{
-	struct scene *s = arg;
-
-	CHECK_INT(open_below(s->dir), ==, 0);
-	/* And a client of its own works. */
-	if (sanitized())
-		s->waits = 1;
-	else
-		wait_then_say(s);
-}
-
-CASE(file_crash, a_child_has_none_of_the_descriptors)
-{
-	struct scene *s = scene();
-	dlock_client *c = store_open(s->dir, NULL);
-	dlock_lock *l = mutex(c, "x");
-	dlock_hold *h = take(l, 0);
-	pid_t pid;
-
-	CHECK_INT(open_below(s->dir), >, 1);
-	pid = child(nothing_open, s);
-	EVENTUALLY(s->waits);
-	s->killed_ms = now_ms();
-	CHECK_OK(dlock_release(h));
-	child_ended(pid);
-	CHECK_INT(s->took_ms, <=, 100 + 2 * slack_ms());
-	CHECK_OK(dlock_release(take(l, 1000)));
-	end_now(l);
-	end_now(c);
-	CHECK_INT(open_below(s->dir), ==, 0);
 }
 
 /* ---- Full and broken disks ----------------------------------------------- */

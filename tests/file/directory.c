@@ -7,12 +7,9 @@
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "support/temp.h"
 
 #define NOBODY 65534
 
@@ -118,26 +115,6 @@ Test(file_directory, it_must_be_a_directory_that_is_ours)
 	uri_refused(sub, DLOCK_EDENIED, "belongs to user 65534");
 }
 
-Test(file_directory, roots_sticky_directory_serves_everybody)
-{
-	char dir[PATH_MAX], sub[PATH_MAX + 16];
-
-	if (geteuid() != 0)
-		cr_skip_test("needs root");
-	/* Not below a test run's directory, where nobody may go. */
-	CHECK(setenv("TMPDIR", "/tmp", 1) == 0);
-	store_make(dir);
-	CHECK(chmod(dir, 0755) == 0);
-	snprintf(sub, sizeof(sub), "%s/d", dir);
-	CHECK(mkdir(sub, 0700) == 0 && chmod(sub, 01777) == 0);
-	CHECK(seteuid(NOBODY) == 0);
-	accepted(sub);
-	CHECK(seteuid(0) == 0);
-	/* The other way round, the file is another's. */
-	refused(sub, DLOCK_EDENIED, "belongs to user 65534");
-	temp_remove(dir);
-}
-
 Test(file_directory, a_file_that_is_not_ours)
 {
 	char dir[PATH_MAX], other[PATH_MAX + 16];
@@ -184,22 +161,6 @@ Test(file_directory, a_strange_umask_does_no_harm)
 	accepted(sub);
 	CHECK(stat(store_file(sub, "l", "x"), &st) == 0);
 	CHECK_INT(st.st_mode & 07777, ==, 0600);
-}
-
-Test(file_directory, the_working_directory_does_not_matter)
-{
-	char dir[PATH_MAX];
-	dlock_client *c;
-	dlock_lock *l;
-
-	store_make(dir);
-	c = store_open(dir, NULL);
-	CHECK(chdir("/") == 0);
-	l = mutex(c, "x");
-	CHECK_OK(dlock_release(take(l, 0)));
-	CHECK(access(store_file(dir, "l", "x"), F_OK) == 0);
-	dlock_lock_free(l);
-	dlock_close(c);
 }
 
 Test(file_directory, network_file_systems)

@@ -131,16 +131,6 @@ CASE(file_handoff, of_a_mutex, .timeout = 300)
 	play_of_a_mutex(p, first, second);
 }
 
-CASE(file_handoff, between_a_mutex_and_a_writer, .timeout = 300)
-{
-	struct pair *p = shared(sizeof(*p));
-
-	p->lock[0] = mutex;
-	p->lock[1] = rwlock;
-	p->ask[0] = p->ask[1] = dlock_acquire;
-	play_of_a_mutex(p, first, second);
-}
-
 CASE(file_handoff, between_a_mutex_and_a_reader, .timeout = 300)
 {
 	struct pair *p = shared(sizeof(*p));
@@ -149,20 +139,6 @@ CASE(file_handoff, between_a_mutex_and_a_reader, .timeout = 300)
 	p->lock[1] = rwlock;
 	p->ask[0] = dlock_acquire;
 	p->ask[1] = dlock_acquire_shared;
-	play(p, first, second);
-}
-
-static dlock_lock *one_permit(dlock_client *c, const char *name)
-{
-	return semaphore(c, name, 1);
-}
-
-CASE(file_handoff, of_a_permit, .timeout = 300)
-{
-	struct pair *p = shared(sizeof(*p));
-
-	p->lock[0] = p->lock[1] = one_permit;
-	p->ask[0] = p->ask[1] = dlock_acquire;
 	play(p, first, second);
 }
 

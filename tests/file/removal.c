@@ -61,15 +61,6 @@ static void by_rename(const char *dir, const char *file)
 	CHECK(rename(file, to) == 0);
 }
 
-static void by_replacement(const char *dir, const char *file)
-{
-	char from[PATH_MAX + 16];
-
-	snprintf(from, sizeof(from), "%s/fresh", dir);
-	CHECK(close(open(from, O_CREAT | O_WRONLY, 0600)) == 0);
-	CHECK(rename(from, file) == 0);
-}
-
 static void by_moving_the_directory(const char *dir, const char *file)
 {
 	char to[PATH_MAX + 16];
@@ -94,11 +85,6 @@ CASE(file_removal, unlinked_while_held)
 CASE(file_removal, moved_while_held)
 {
 	spoilt(by_rename);
-}
-
-CASE(file_removal, replaced_while_held)
-{
-	spoilt(by_replacement);
 }
 
 CASE(file_removal, the_directory_moved_while_held)
@@ -260,30 +246,6 @@ CASE(file_removal, without_inotify_within_a_third_of_the_ttl)
 	h = take(l, 0);
 	by_unlink(dir, store_file(dir, "l", "x"));
 	lost_soon(h);
-}
-
-CASE(file_removal, broken_by_the_operator)
-{
-	const char *dir = store_dir();
-	dlock_client *a = store_open(dir, NULL);
-	dlock_client *b = store_open(dir, NULL);
-	dlock_lock *la = mutex(a, "x"), *lb = mutex(b, "x");
-	dlock_hold *ha, *hb;
-	uint64_t token;
-
-	/* Nothing to break, nothing made. */
-	CHECK_OK(dlock_break(lb, 1000));
-	CHECK(access(store_file(dir, "l", "x"), F_OK) < 0);
-	ha = take(la, 0);
-	token = dlock_token(ha);
-	CHECK_OK(dlock_break(lb, 1000));
-	hb = take(lb, 0);
-	CHECK(dlock_token(hb) > token);
-	lost_soon(ha);
-	/* Our own, too. */
-	CHECK_OK(dlock_break(lb, 1000));
-	lost_soon(hb);
-	CHECK_OK(dlock_release(take(la, 0)));
 }
 
 static void *break_again_and_again(void *arg)

@@ -31,7 +31,6 @@ struct scene {
 	atomic_int held, waits, granted;
 	atomic_int reading, inside;
 	atomic_int other; /* a pid */
-	_Atomic int64_t killed_ms, took_ms;
 };
 struct scene *scene(void);
 

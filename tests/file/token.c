@@ -90,16 +90,6 @@ static void far_ahead(struct fixture *f)
 	close(fd);
 }
 
-CASE(file_token, survives_the_process_that_drew_it)
-{
-	struct fixture f;
-
-	fixture(&f);
-	far_ahead(&f);
-	rises(&f, 3);
-	rises(&f, 3);
-}
-
 CASE(file_token, in_a_tight_loop_and_with_others_between)
 {
 	struct fixture f;
