@@ -160,16 +160,6 @@ Test(exclusion, by_a_semaphore_counts)
 	finish(&b);
 }
 
-Test(exclusion, of_other_names_there_is_none)
-{
-	struct proc p;
-
-	start_sigchild(&p, file_path("a"), "leave", "n", NULL);
-	cr_expect_eq(DLOCK("run", "-n", "m", "/bin/true").code, 0);
-	kill(p.pid, SIGTERM);
-	finish(&p);
-}
-
 /* How long the next one waits. */
 static int64_t killed_holder(const char *file)
 {

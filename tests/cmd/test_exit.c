@@ -184,20 +184,6 @@ Test(exit_code, of_a_busy_lock)
 	expect_comes_free();
 }
 
-Test(exit_code, comes_after_the_wait_is_over)
-{
-	int64_t began, took;
-	struct proc p;
-
-	start_sigchild(&p, file_path("holder"), "leave", "n", NULL);
-	began = now_ms();
-	cr_expect_eq(DLOCK("run", "-w", "0.4", "n", "/bin/true").code, 1);
-	took = now_ms() - began;
-	cr_expect(took >= 390 && took < 5000, "waited %d ms", (int)took);
-	kill(p.pid, SIGTERM);
-	finish(&p);
-}
-
 Test(exit_code, of_a_store_that_is_not_there)
 {
 	struct result r = DLOCK("run", "-u", "nosuch://x", "n", "/bin/true");

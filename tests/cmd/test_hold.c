@@ -77,21 +77,6 @@ Test(hold, ends_by_a_signal)
 	}
 }
 
-Test(hold, has_larger_tokens_than_the_one_before)
-{
-	unsigned long long before = 0;
-
-	for (int i = 0; i < 3; i++) {
-		struct proc p;
-		int fd = start_hold(&p, "-s");
-
-		EVENTUALLY(token_of(&p) > before);
-		before = token_of(&p);
-		close(fd);
-		cr_expect_eq(finish(&p).code, 0);
-	}
-}
-
 /* As shells start what is followed by `&`. */
 Test(hold, without_an_input_ends_with_its_parent)
 {
@@ -174,14 +159,6 @@ Test(hold, whose_token_cannot_be_printed_is_released)
 	cr_expect_eq(r.code, 74, "%d %s", r.code, r.err);
 	cr_expect(strstr(r.err, "No space left"), "%s", r.err);
 	cr_expect(is_free("n"));
-}
-
-Test(hold, of_one_process_is_refused)
-{
-	struct result r = DLOCK("hold", "-u", "mem:", "n");
-
-	cr_expect_eq(r.code, 78, "%d %s", r.code, r.err);
-	cr_expect_str_empty(r.out);
 }
 
 /* ---- --hold-at-least ----------------------------------------------------- */

@@ -3,7 +3,6 @@
 #include "support.h"
 
 #include <criterion/criterion.h>
-#include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,16 +27,6 @@ static void expect_lost(const struct proc *p, pid_t child)
 	cr_expect(!alive(child), "the command is still there");
 }
 
-Test(loss, kills_a_command_that_ignores_signals)
-{
-	const char *const options[] = { "-u", "rehearsal:?lose=200ms", NULL };
-	struct proc p;
-	pid_t child;
-
-	child = start_sigchild(&p, file_path("got"), "stay", "n", options);
-	expect_lost(&p, child);
-}
-
 Test(loss, kills_the_whole_group)
 {
 	struct proc p;
@@ -59,22 +48,6 @@ Test(loss, kills_a_command_that_is_stopped)
 
 	child = start_sigchild(&p, file_path("got"), "stay", "n", options);
 	kill(child, SIGSTOP);
-	expect_lost(&p, child);
-}
-
-Test(loss, is_noticed_when_the_file_is_removed)
-{
-	struct dirent *entry;
-	struct proc p;
-	pid_t child;
-	DIR *dir;
-
-	child = start_sigchild(&p, file_path("got"), "stay", "n", NULL);
-	dir = opendir(lock_dir());
-	cr_assert(dir);
-	while ((entry = readdir(dir)) != NULL)
-		unlinkat(dirfd(dir), entry->d_name, 0);
-	closedir(dir);
 	expect_lost(&p, child);
 }
 
