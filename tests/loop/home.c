@@ -328,20 +328,29 @@ Test(home, is_not_exchanged_while_its_address_refuses)
 	}
 }
 
-/* Two others: neither is home, and the client does not choose. */
+/* Others, where home was another or none: none is home, and the client does not
+ * choose. */
 Test(home, is_not_exchanged_for_one_of_two)
 {
-	begin_at_home(7001);
-	named(7002, 7003);
-	rig_submit(1, DLKI_ATTEMPT, never);
-	lose(0);
-	refuse(1, 7001, -ECONNREFUSED);
-	greet(2, 7002, "HI two\n");
-	greet(3, 7003, "HI three\n");
-	cr_assert_eq(rig.down, 1);
-	cr_assert_eq(rig.moved, 0);
-	greet(4, 7001, "HI one\n");
-	expect_up(2, 0);
+	for (int refuses = 0; refuses < 2; refuses++) {
+		if (refuses)
+			rig_free();
+		begin_at_home(7001);
+		named(7002, 7003);
+		lose(0);
+		rig_submit(1, DLKI_ATTEMPT, never);
+		if (refuses)
+			refuse(1, 7001, -ECONNREFUSED);
+		else
+			greet(1, 7001, "HI four\n");
+		greet(2, 7002, "HI two\n");
+		greet(3, 7003, "HI three\n");
+		cr_assert_eq(rig.down, 1);
+		cr_assert_eq(rig.moved, 0);
+		cr_assert_eq(rig.ended[1], 0, "the op waits");
+		greet(4, 7001, "HI one\n");
+		expect_up(2, 0);
+	}
 }
 
 Test(home, that_was_started_anew_is_another_server)

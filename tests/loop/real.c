@@ -3,7 +3,6 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <poll.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -307,25 +306,6 @@ Test(real, a_set_can_be_polled, .init = setup, .fini = teardown)
 	cr_assert(!set_is_readable(DLKI_NEWS));
 	w->type->close(w, sock);
 	close(peer);
-}
-
-static void *kick_news(void *arg)
-{
-	w->type->kick(w, DLKI_NEWS);
-	return arg;
-}
-
-Test(real, a_kick_ends_the_wait_of_another_thread, .init = setup,
-     .fini = teardown)
-{
-	dlk_time until = w->type->now(w) + patience_ms() * DLK_MS;
-	struct dlki_event e[4];
-	pthread_t t;
-
-	cr_assert_eq(pthread_create(&t, NULL, kick_news, NULL), 0);
-	cr_assert_eq(w->type->wait(w, DLKI_BIT(DLKI_NEWS), e, 4, until), 0);
-	pthread_join(t, NULL);
-	cr_assert_lt(w->type->now(w), until);
 }
 
 Test(real, a_wait_ends_at_its_time_and_not_much_before, .init = setup,

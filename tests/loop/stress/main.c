@@ -363,7 +363,5 @@ int main(int argc, char **argv)
 	dlki_engine_free(engine);
 	dlki_real_free(world);
 	report(server_stop());
-	for (int i = 0; i < WORKERS; i++) {
-	}
 	return 0;
 }
