@@ -28,26 +28,6 @@ CASE(zk_faults, answers_out_of_order_are_asked_for_again)
 	}
 }
 
-CASE(zk_faults, a_lost_release_reply_is_no_second_release)
-{
-	struct lab_server *s = server(NULL);
-	struct lab_proxy *p = proxy(s);
-	zhandle_t *zh = bare(s->port);
-	dlock_client *c = client(lab_proxy_port(p), "?ttl=5s&close=300ms");
-	dlock_lock *l = mutex(c, "lock");
-	dlock_hold *h = take(l, FOREVER);
-
-	EVENTUALLY(watches(s) == 1); /* the release names it next */
-	lab_proxy_swallow(p, "-x-", LAB_THEN_CLOSE);
-	CHECK_RC(dlock_release(h), DLOCK_EUNREACHABLE);
-	EVENTUALLY(children_are(zh, DIR, 0));
-	h = take(l, PATIENCE);
-	EVENTUALLY(stats(c).pending_cleanups == 0);
-	CHECK_OK(dlock_check(h));
-	CHECK_INT(children(zh, DIR, NULL), ==, 1);
-	CHECK_OK(dlock_release(h));
-}
-
 /* The client is cut off for longer than its session lives: it knows by itself,
  * before anybody else has the lock, and goes on with another session. */
 CASE(zk_faults, an_expired_session_is_replaced)
@@ -287,13 +267,4 @@ CASE(zk_faults, a_restart_without_data_is_a_loss)
 	EVENTUALLY(diary.losses == 1);
 	CHECK_RC(dlock_release(h), DLOCK_ELOST);
 	CHECK_OK(dlock_release(take(l, PATIENCE)));
-}
-
-Test(zk_faults, a_closed_port_is_unreachable)
-{
-	int64_t begun = now_ms();
-	int fd, port = lab_reserve_port(&fd);
-
-	refused(port, "?connect=300ms", DLOCK_EUNREACHABLE, "127.0.0.1");
-	CHECK_INT(now_ms() - begun, <, 300 + 4 * slack_ms());
 }

@@ -337,7 +337,8 @@ CASE(zk_kept, until_the_connection_is_lost)
 	CHECK(taken(mutex(client(s->port, PARAMS), "x")) > last);
 }
 
-static void server_starts_again(bool keep_data)
+/* The session has ended there, and the tokens go on from the clock. */
+CASE(zk_kept, until_the_server_forgets_it)
 {
 	struct lab_server *s = server(NULL);
 	dlock_client *c = client(s->port, "?ttl=4s&ask=2s&keep=2s");
@@ -345,21 +346,10 @@ static void server_starts_again(bool keep_data)
 	uint64_t last;
 
 	last = kept(c, l);
-	CHECK_INT(lab_server_restart(s, keep_data), ==, 0);
+	CHECK_INT(lab_server_restart(s, false), ==, 0);
 	EVENTUALLY(stats(c).kept == 0);
 	CHECK(taken(l) > last);
 	CHECK(taken(mutex(client(s->port, PARAMS), "x")) > last);
-}
-
-CASE(zk_kept, until_the_server_starts_again)
-{
-	server_starts_again(true);
-}
-
-/* The session has ended there, and the tokens go on from the clock. */
-CASE(zk_kept, until_the_server_forgets_it)
-{
-	server_starts_again(false);
 }
 
 /* A proxy that lets nothing through until the session has expired. */

@@ -17,7 +17,7 @@ TestSuite(zk_wanted, .timeout = 120);
 
 /* ---- Who is told of, and who is not -------------------------------------- */
 
-static void told_of(enum dlk_mode mode)
+CASE(zk_wanted, by_a_reader)
 {
 	struct lab_server *s = server(NULL);
 	dlock_client *c = client(s->port, PARAMS);
@@ -27,22 +27,12 @@ static void told_of(enum dlk_mode mode)
 	ticket_take(&t, c);
 	CHECK_INT(ticket_watch(&t), ==, 0);
 	ALL_ALONG(QUIET_MS, !t.told);
-	ticket_make(&other, d, mode);
+	ticket_make(&other, d, DLK_SHARED);
 	CHECK_INT(ticket_ask(&other), ==, DLK_BUSY);
 	EVENTUALLY(t.told);
 	ticket_give(&t);
 	EVENTUALLY(ticket_ask(&other) == DLK_GRANTED);
 	ticket_give(&other);
-}
-
-CASE(zk_wanted, by_a_waiter)
-{
-	told_of(DLK_EXCLUSIVE);
-}
-
-CASE(zk_wanted, by_a_reader)
-{
-	told_of(DLK_SHARED);
 }
 
 /* It is gone when the watcher looks. */
@@ -193,20 +183,6 @@ CASE(zk_wanted, perhaps_when_the_connection_is_lost)
 	CHECK_INT(ticket_ask(&other), ==, DLK_BUSY);
 	EVENTUALLY(t.told);
 	ticket_give(&other);
-	ticket_give(&t);
-}
-
-CASE(zk_wanted, perhaps_when_the_server_starts_again)
-{
-	struct lab_server *s = server(NULL);
-	dlock_client *c = client(s->port, PARAMS);
-	struct ticket t;
-
-	ticket_take(&t, c);
-	CHECK_INT(ticket_watch(&t), ==, 0);
-	CHECK_INT(lab_server_restart(s, true), ==, 0);
-	EVENTUALLY(t.told);
-	EVENTUALLY(ticket_watch(&t) == 0);
 	ticket_give(&t);
 }
 
