@@ -27,10 +27,11 @@
 /* An address without a connection. */
 #define NOWHERE "255.255.255.255:1"
 
-/* How often all servers have failed since the last connection. */
-static uint64_t rounds_of(const struct zk_session *s)
+/* How often all servers have failed since the last connection, after so many
+ * failures. */
+static uint64_t rounds_of(const struct zk_session *s, uint64_t failures)
 {
-	uint64_t rounds = s->hosts.misses / s->hosts.n;
+	uint64_t rounds = failures / s->hosts.n;
 
 	return rounds < MOST_ROUNDS ? rounds : MOST_ROUNDS;
 }
@@ -40,14 +41,15 @@ static dlk_time pause_end(const struct zk_session *s, const struct zk_conn *c)
 {
 	if (dlki_zk_addresses_left(s))
 		return dlk_now();
-	return c->begun + (REFUSED_NS << rounds_of(s));
+	return c->begun + (REFUSED_NS << rounds_of(s, s->hosts.misses));
 }
 
 /* When to leave a server that begins no session.  A slow server gets more time
- * from round to round. */
+ * from round to round; a server that refused connections was not slow. */
 static dlk_time connect_end(const struct zk_session *s, const struct zk_conn *c)
 {
-	return c->begun + (s->hosts.connect_ns << rounds_of(s));
+	return c->begun +
+	       (s->hosts.connect_ns << rounds_of(s, s->hosts.silences));
 }
 
 dlk_time dlki_zk_move_due(struct zk_session *s)
@@ -96,6 +98,7 @@ static int leave_silent(struct zk_session *s)
 static void choose_next(struct zk_session *s, const struct zk_conn *old)
 {
 	s->hosts.misses++;
+	s->hosts.silences += !old->lost && !old->failed;
 	if (!old->lost && dlki_zk_addresses_left(s))
 		return;
 	s->hosts.at = (s->hosts.at + 1) % s->hosts.n;

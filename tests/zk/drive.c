@@ -13,6 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "backends/zk/session.h"
+#include "core/client.h"
+
 TestSuite(zk_drive, .timeout = 120);
 
 #define THREADS 4
@@ -119,6 +122,41 @@ CASE(zk_drive, a_connection_that_gets_no_session_is_left)
 	accepted = lab_proxy_stat(p, LAB_ACCEPTED);
 	lab_proxy_hole(p, LAB_UP, true);
 	lab_proxy_reset(p);
+	CHECK_INT(lab_proxy_wait(p, LAB_ACCEPTED, accepted + 1, PATIENCE), ==,
+		  0);
+	lab_proxy_strand(p);
+	lab_proxy_hole(p, LAB_UP, false);
+	CHECK_OK(dlock_release(take(l, PATIENCE)));
+}
+
+static uint64_t misses(dlock_client *c)
+{
+	struct zk_session *s = dlki_zk_session_of(c->session);
+	uint64_t n;
+
+	pthread_mutex_lock(&s->mu);
+	n = s->hosts.misses;
+	pthread_mutex_unlock(&s->mu);
+	return n;
+}
+
+/* A server that starts again refuses connections first, then accepts a
+ * connection and forgets it.  Refusals do not show a slow server. */
+CASE(zk_drive, a_connection_that_gets_no_session_is_left_after_refusals_too)
+{
+	struct lab_server *s = server(NULL);
+	struct lab_proxy *p = proxy(s);
+	dlock_client *c = client(lab_proxy_port(p), "?ttl=2m&ask=1s");
+	dlock_lock *l = mutex(c, "lock");
+	uint64_t accepted;
+
+	CHECK_OK(dlock_release(take(l, PATIENCE)));
+	accepted = lab_proxy_stat(p, LAB_ACCEPTED);
+	lab_proxy_refuse(p, true);
+	lab_proxy_reset(p);
+	EVENTUALLY(misses(c) >= 6);
+	lab_proxy_hole(p, LAB_UP, true);
+	lab_proxy_refuse(p, false);
 	CHECK_INT(lab_proxy_wait(p, LAB_ACCEPTED, accepted + 1, PATIENCE), ==,
 		  0);
 	lab_proxy_strand(p);
