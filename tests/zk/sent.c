@@ -86,7 +86,9 @@ CASE(zk_sent, it_waits_for_no_server)
 	EVENTUALLY(is_settled(c));
 }
 
-/* It is lost, and its node goes long before the session ends. */
+/* It is lost, and its node goes long before the session ends.  The next request
+ * goes over the new connection: a request lost with the old connection might
+ * arrive, and while it might, no release of this lock is sent ahead. */
 CASE(zk_sent, it_may_be_lost_with_its_connection)
 {
 	struct lab_server *s = server(NULL);
@@ -99,11 +101,15 @@ CASE(zk_sent, it_may_be_lost_with_its_connection)
 	for (int i = 0; i < 4; i++) {
 		dlock_hold *h = take(l, PATIENCE);
 		uint64_t token = dlock_token(h);
+		uint64_t accepted = lab_proxy_stat(p, LAB_ACCEPTED);
 
 		lab_proxy_hole(p, LAB_UP, true);
 		CHECK_OK(dlock_release(h));
 		lab_proxy_reset(p);
 		lab_proxy_heal(p);
+		CHECK_INT(lab_proxy_wait(p, LAB_ACCEPTED, accepted + 1,
+					 PATIENCE),
+			  ==, 0);
 		h = take(i % 2 ? l : theirs, PATIENCE);
 		CHECK(dlock_token(h) > token);
 		EVENTUALLY(is_settled(far));
