@@ -30,7 +30,8 @@ void dlki_zk_orphan_set(struct zk_orphan *o, const struct zk_ticket *t);
 /* Room for an orphan, to be put or freed; NULL: there is no memory. */
 struct zk_orphan *dlki_zk_orphan_new(void);
 
-/* Remember `o`, which has been set; takes `o`. */
+/* Remember `o`, which has been set, in the place of an orphan of the same
+ * owner; takes `o`. */
 void dlki_zk_orphans_put(struct zk_session *s, struct zk_orphan *o);
 /* Remember the ticket, unless an earlier release has: in the ticket's room, or
  * if there is memory.  The room is gone after a deletion that was sent without
