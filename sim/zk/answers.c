@@ -37,29 +37,43 @@ static enum zk_type read_part_head(struct zk_in *in, int *is_end)
 	return type;
 }
 
-/* Checks, deletes and a set; of other transactions the type becomes 0. */
+static void read_part(struct zk_in *in, struct zk_op *op, struct zk_part *p)
+{
+	(void)zk_read_text(in, p->path, ZK_PATH);
+	if (p->type == ZK_SET || p->type == ZK_CREATE)
+		op->len = zk_read_text(in, op->data, ZK_DATA);
+	if (p->type == ZK_CREATE) {
+		skip_acl(in);
+		op->flags = zk_read_int(in);
+	} else {
+		p->version = zk_read_int(in);
+	}
+}
+
+/* Checks, deletes, and a set or the creation of a node without a number; of
+ * other transactions the type becomes 0. */
 static void read_multi(struct zk_in *in, struct zk_op *op)
 {
-	int is_end, sets = 0;
+	int is_end, data = 0;
 	enum zk_type type = read_part_head(in, &is_end);
 
 	while (!is_end && !in->is_bad) {
 		struct zk_part *p = &op->parts[op->n_parts];
 
-		sets += type == ZK_SET;
-		if (op->n_parts == ZK_PARTS || sets > 1 ||
-		    (type != ZK_CHECK && type != ZK_DELETE && type != ZK_SET)) {
+		data += type == ZK_SET || type == ZK_CREATE;
+		if (op->n_parts == ZK_PARTS || data > 1 ||
+		    (type != ZK_CHECK && type != ZK_DELETE && type != ZK_SET &&
+		     type != ZK_CREATE)) {
 			op->type = (enum zk_type)0;
 			return;
 		}
 		op->n_parts++;
 		p->type = type;
-		(void)zk_read_text(in, p->path, ZK_PATH);
-		if (type == ZK_SET)
-			op->len = zk_read_text(in, op->data, ZK_DATA);
-		p->version = zk_read_int(in);
+		read_part(in, op, p);
 		type = read_part_head(in, &is_end);
 	}
+	if (op->flags & ~ZK_EPHEMERAL)
+		op->type = (enum zk_type)0;
 }
 
 static void read_body(struct zk_in *in, struct zk_op *op)
@@ -190,6 +204,9 @@ static void answer_multi(struct sim_zk_conn *c, const struct zk_op *op)
 				zk_put_stat(&c->out,
 					    zk_tree_find(&c->server->tree,
 							 op->parts[i].path));
+			if (op->parts[i].type == ZK_CREATE)
+				zk_put_text(&c->out, op->parts[i].path,
+					    (int32_t)strlen(op->parts[i].path));
 		} else {
 			put_result(&c->out, -1, err);
 			zk_put_int(&c->out, err);

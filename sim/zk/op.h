@@ -46,7 +46,8 @@ enum { ZK_EPHEMERAL = 1, ZK_SEQUENTIAL = 2, ZK_CONTAINER = 4 };
 /* The owner of a container. */
 #define ZK_CONTAINER_OWNER INT64_MIN
 
-/* A check, delete or set of a multi; a set has the data of the op. */
+/* A check, delete, set or create of a multi; a set and a create have the data
+ * of the op, a create also the flags. */
 struct zk_part {
 	enum zk_type type;
 	int32_t version;

@@ -19,7 +19,7 @@
  *
  * The model has the requests that dlock sends: create and create2, also of
  * containers, delete, exists, getData, setData, getChildren and getChildren2, a
- * multi of checks and deletes, sync, ping, auth, removeWatches, closeSession.
+ * multi of these, sync, ping, auth, removeWatches, closeSession.
  * It has no access lists and no quotas: everybody may do all.  At any other
  * request it closes the connection.  To the words of four letters it answers
  * that they are not in the whitelist.

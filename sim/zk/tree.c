@@ -170,26 +170,43 @@ static int32_t prepare_delete(const struct zk_tree *t, const struct zk_op *op)
 	return n->children > 0 ? ZK_E_NOT_EMPTY : 0;
 }
 
+static int32_t prepare_new_part(const struct zk_tree *t,
+				const struct zk_part *p, int is_there)
+{
+	const struct zk_node *parent = find_parent(t, p->path);
+
+	if (!parent)
+		return ZK_E_NO_NODE;
+	if (is_there)
+		return ZK_E_EXISTS;
+	return parent->owner != 0 && parent->owner != ZK_CONTAINER_OWNER ?
+		       ZK_E_EPHEMERAL_PARENT :
+		       0;
+}
+
 /* The parts before have been carried out. */
 static int32_t prepare_part(const struct zk_tree *t, const struct zk_op *op,
 			    size_t i)
 {
 	const struct zk_part *p = &op->parts[i];
 	const struct zk_node *n = zk_tree_find(t, p->path);
-	int32_t children = n ? n->children : 0;
+	int32_t children = n ? n->children : 0, version = n ? n->version : 0;
+	int is_there = n != NULL;
 
-	for (size_t before = 0; n && before < i; before++) {
+	for (size_t before = 0; before < i; before++) {
 		const struct zk_part *q = &op->parts[before];
+		int made = (q->type == ZK_CREATE) - (q->type == ZK_DELETE);
 
-		if (q->type != ZK_DELETE)
-			continue;
 		if (strcmp(q->path, p->path) == 0)
-			return ZK_E_NO_NODE;
-		children -= zk_tree_is_child(q->path, p->path);
+			is_there += made;
+		if (zk_tree_is_child(q->path, p->path))
+			children += made;
 	}
-	if (!n)
+	if (p->type == ZK_CREATE)
+		return prepare_new_part(t, p, is_there);
+	if (!is_there)
 		return ZK_E_NO_NODE;
-	if (p->version != -1 && p->version != n->version)
+	if (p->version != -1 && p->version != version)
 		return ZK_E_VERSION;
 	return p->type == ZK_DELETE && children > 0 ? ZK_E_NOT_EMPTY : 0;
 }
@@ -230,11 +247,11 @@ void zk_tree_prepare(const struct zk_tree *t, struct zk_op *op)
 
 /* ---- Transactions: carrying out ------------------------------------------ */
 
-static void create(struct zk_tree *t, const struct zk_op *op,
+static void create(struct zk_tree *t, const char *path, const struct zk_op *op,
 		   zk_on_event *on_event, void *arg)
 {
-	struct zk_node *parent = find_parent(t, op->path);
-	struct zk_node *n = append(t, op->path, op->data, op->len);
+	struct zk_node *parent = find_parent(t, path);
+	struct zk_node *n = append(t, path, op->data, op->len);
 
 	n->czxid = n->mzxid = n->pzxid = op->zxid;
 	n->ctime = n->mtime = op->wall_ms;
@@ -296,6 +313,8 @@ static void carry_out_multi(struct zk_tree *t, const struct zk_op *op,
 			delete (t, n, op->zxid, on_event, arg);
 		else if (p->type == ZK_SET)
 			set(n, op, on_event, arg);
+		else if (p->type == ZK_CREATE)
+			create(t, p->path, op, on_event, arg);
 	}
 }
 
@@ -310,7 +329,7 @@ void zk_tree_apply(struct zk_tree *t, const struct zk_op *op,
 	if (op->err != 0)
 		return;
 	if (is_create(op->type)) {
-		create(t, op, on_event, arg);
+		create(t, op->path, op, on_event, arg);
 	} else if (op->type == ZK_END_SESSION) {
 		end_session(t, op, on_event, arg);
 	} else if (op->type == ZK_DELETE || op->type == ZK_DELETE_CONTAINER) {

@@ -7,6 +7,7 @@
  *   delete|check PATH [VERSION]        set PATH "DATA" [VERSION]
  *   exists|get|ls|ls2 PATH [w]         w leaves a watch
  *   multi check|delete PATH VERSION ... set PATH VERSION "DATA"
+ *   multi create PATH "DATA" e ...     of an ephemeral node
  *   sync PATH   unwatch PATH TYPE   ping   auth   close
  *
  * The paths are below a node of the case, but for paths of /zookeeper.
@@ -129,6 +130,8 @@ static void add_multi(struct sim_bytes *out, struct zk_in *in)
 			sim_bytes_printf(out, " %d", zk_read_int(in));
 		if (type == ZK_SET)
 			add_stat(out, in);
+		if (type == ZK_CREATE)
+			add_path(out, in);
 		type = zk_read_int(in);
 		is_end = zk_read_bool(in);
 	}

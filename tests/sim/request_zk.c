@@ -85,11 +85,12 @@ static void put_connect(const struct marks *m, struct sim_bytes *out,
 	zk_put_bool(out, 0);
 }
 
-static void put_create(struct sim_bytes *out, const struct words *w)
+/* The data is word `n`, the flags are the next. */
+static void put_create(struct sim_bytes *out, const struct words *w, size_t n)
 {
-	const char *flags = word(w, 3, "");
+	const char *flags = word(w, n + 1, "");
 
-	put_text(out, word(w, 2, ""));
+	put_text(out, word(w, n, ""));
 	zk_put_int(out, 1);
 	zk_put_int(out, 31);
 	put_text(out, "world");
@@ -108,13 +109,14 @@ static void put_auth(struct sim_bytes *out)
 
 static enum zk_type part_type(const char *word)
 {
-	return strcmp(word, "check") == 0 ? ZK_CHECK :
-	       strcmp(word, "set") == 0   ? ZK_SET :
-					    ZK_DELETE;
+	return strcmp(word, "check") == 0  ? ZK_CHECK :
+	       strcmp(word, "set") == 0    ? ZK_SET :
+	       strcmp(word, "create") == 0 ? ZK_CREATE :
+					     ZK_DELETE;
 }
 
 /* The words of a part are the verb, a path and a version; of a set also the
- * data. */
+ * data; of a create the data and the flags behind the path. */
 static void put_multi(const struct marks *m, struct sim_bytes *out,
 		      const struct words *w)
 {
@@ -129,8 +131,11 @@ static void put_multi(const struct marks *m, struct sim_bytes *out,
 		put_nth_path(m, out, w, at + 1);
 		if (type == ZK_SET)
 			put_text(out, word(w, at + 3, ""));
-		zk_put_int(out, number(w, at + 2, "-1"));
-		at += type == ZK_SET ? 4 : 3;
+		if (type == ZK_CREATE)
+			put_create(out, w, at + 2);
+		else
+			zk_put_int(out, number(w, at + 2, "-1"));
+		at += type == ZK_SET || type == ZK_CREATE ? 4 : 3;
 	} while (at < w->n);
 	zk_put_int(out, -1);
 	zk_put_bool(out, 1);
@@ -150,7 +155,7 @@ static void put_body(const struct marks *m, struct sim_bytes *out,
 		put_path(m, out, w);
 	if (type == ZK_CREATE || type == ZK_CREATE2 ||
 	    type == ZK_CREATE_CONTAINER)
-		put_create(out, w);
+		put_create(out, w, 2);
 	else if (type == ZK_DELETE)
 		zk_put_int(out, number(w, 2, "-1"));
 	else if (type == ZK_EXISTS || type == ZK_GET || type == ZK_CHILDREN ||
@@ -172,7 +177,7 @@ static void put_case(struct sim_bytes *out, const struct words *w)
 
 	snprintf(path, sizeof(path), "/c%d", ++cases);
 	put_text(out, path);
-	put_create(out, w);
+	put_create(out, w, 2);
 }
 
 void zk_request(const struct marks *m, struct sim_bytes *out, const char *line)
