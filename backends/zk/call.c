@@ -344,6 +344,17 @@ struct zk_call *dlki_zk_get_watched(struct zk_session *s, const char *path,
 				    call));
 }
 
+struct zk_call *dlki_zk_exists_watched(struct zk_session *s, const char *path,
+				       watcher_fn on_event, zk_then *then)
+{
+	struct zk_call *call = call_begin(s, path, 0);
+
+	if (call)
+		call->then = then;
+	return SEND(call, zoo_awexists(call->conn->zh, path, on_event, s,
+				       on_stat, call));
+}
+
 int dlki_zk_watch_path(struct zk_session *s, const char *path,
 		       watcher_fn on_event, zk_then *then)
 {

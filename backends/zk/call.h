@@ -84,6 +84,9 @@ struct zk_call *dlki_zk_get_watched(struct zk_session *s, const char *path,
  * EUNREACHABLE. */
 int dlki_zk_watch_path(struct zk_session *s, const char *path,
 		       watcher_fn on_event, zk_then *then);
+/* Leave a watch that reports when the node is made, or gone if it is there. */
+struct zk_call *dlki_zk_exists_watched(struct zk_session *s, const char *path,
+				       watcher_fn on_event, zk_then *then);
 /* Remove the watches of a path, if there is a connection. */
 void dlki_zk_unwatch_path(struct zk_session *s, const char *path);
 

@@ -57,6 +57,9 @@ uint32_t dlki_zk_queue_limit(const struct zk_queue *queue);
 int dlki_zk_queue_waits(const struct zk_queue *queue, size_t i);
 void dlki_zk_queue_free(struct zk_queue *queue);
 
+/* A revoke makes this node in a lock's directory, and deletes it. */
+#define ZK_REVOKE_NODE "revoke"
+
 /* The lock's directory; a node there. */
 void dlki_zk_dir(const struct zk_session *s, const struct dlk_request *request,
 		 char out[ZK_PATH_SIZE]);

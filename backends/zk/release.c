@@ -23,6 +23,8 @@ static void forget_watches(struct zk_session *s, struct zk_ticket *t)
 	dlki_zk_unwatch_ahead(s, t);
 	dlki_zk_unwatch(s, t->own);
 	t->own = NULL;
+	dlki_zk_unwatch(s, t->revokes);
+	t->revokes = NULL;
 }
 
 static void free_room(struct zk_ticket *t)

@@ -48,7 +48,6 @@ struct zk_session {
 	struct zk_conn *conn;     /* NULL: not connected */
 	uint64_t generation;      /* counts the ZooKeeper sessions, from 1 */
 	uint64_t connects;        /* rises with each connection and session */
-	uint32_t revokes;         /* counts them, for names */
 	const char *ended;        /* why the last session is over; NULL: not
 				   * over, or there is a new session */
 	int64_t tick_ms;          /* no server's tickTime is more */

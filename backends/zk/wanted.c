@@ -181,6 +181,19 @@ static void set_aside(const struct look *l)
 		t->token_last = last;
 }
 
+/* Of a permit: for revokes alone. */
+static int watch_permit(struct look *l)
+{
+	struct zk_call *call = dlki_zk_revokes_watch(l->s, l->t);
+	int rc = 0;
+
+	dlki_zk_wait(l->s, &call, 1, l->deadline);
+	if (!call || call->rc != ZNONODE)
+		rc = dlki_zk_reason(call, "watching", l->err);
+	dlki_zk_drop(&call, 1);
+	return rc;
+}
+
 static int watch(struct look *l)
 {
 	uint64_t connects = l->s->connects;
@@ -189,6 +202,8 @@ static int watch(struct look *l)
 	if (!l->t->granted || l->t->generation != l->s->generation ||
 	    (l->t->own && l->t->own->fired == ZK_GONE))
 		return lost(l->err);
+	if (l->t->base.request.kind == DLK_SEMAPHORE)
+		return watch_permit(l);
 	rc = dlki_zk_tokens_known(l->s, l->deadline, l->err);
 	if (rc == 0)
 		rc = look_around(l);

@@ -9,6 +9,7 @@
 #include "backends/zk/watch.h"
 #include "backends/zk/call.h"
 #include "backends/zk/conn.h"
+#include "backends/zk/queue.h"
 #include "backends/zk/session.h"
 #include "backends/zk/watcher.h"
 
@@ -26,6 +27,7 @@ struct zk_watch {
 	struct zk_watcher *first;
 	enum watch_state state;
 	int own;         /* of a node of ours, gone with the node */
+	int of_revokes;  /* of a node that is not there */
 	int32_t version; /* of the node, when the watch was set */
 	const char *path;
 	char text[];
@@ -73,7 +75,9 @@ static void tell_watcher(struct zk_session *s, struct zk_watcher *w,
 	w->connects = s->connects;
 	if (!s->core)
 		return;
-	if (!w->own)
+	if (w->of_revokes)
+		dlk_wanted(s->core, w->id);
+	else if (!w->own)
 		dlk_wake(s->core, w->id);
 	else if (fired == ZK_GONE)
 		dlk_lost(s->core, w->id, "its node was deleted");
@@ -126,7 +130,7 @@ static void on_watch_set(struct zk_session *s, struct zk_call *call)
 	watch->version = call->stat.version;
 	if (call->rc == ZOK)
 		tell_outdated(s, watch);
-	if (call->rc != ZOK) {
+	if (call->rc != (watch->of_revokes ? ZNONODE : ZOK)) {
 		fire_watch(s, watch,
 			   call->rc == ZNONODE ? ZK_GONE :
 			   call->rc == ZNOAUTH ? ZK_HIDDEN :
@@ -142,11 +146,10 @@ static void on_watch_set(struct zk_session *s, struct zk_call *call)
 
 /* ---- Watchers ------------------------------------------------------------ */
 
-/* Join the watch of the path.  Set the watch if there is no watch yet. */
-static int join_watch(struct zk_session *s, struct zk_watcher *w)
+/* 0: there was a watch of the path; 1: it is to be set; or ENOMEM. */
+static int link_watch(struct zk_session *s, struct zk_watcher *w)
 {
 	struct zk_watch *watch = new_watch(w->path), **at;
-	int rc = 0;
 
 	if (!watch)
 		return DLOCK_ENOMEM;
@@ -157,13 +160,24 @@ static int join_watch(struct zk_session *s, struct zk_watcher *w)
 		return DLOCK_ENOMEM;
 	w->watch = *at;
 	w->watch->own |= w->own;
+	w->watch->of_revokes = w->of_revokes;
 	dlki_zk_watcher_link(w, &w->watch->first);
-	if (*at == watch)
-		rc = dlki_zk_watch_path(s, watch->path, on_node_event,
+	return *at == watch;
+}
+
+/* Join the watch of the path.  Set the watch if there is no watch yet. */
+static int join_watch(struct zk_session *s, struct zk_watcher *w)
+{
+	int rc = link_watch(s, w);
+
+	if (rc > 0)
+		rc = dlki_zk_watch_path(s, w->path, on_node_event,
 					on_watch_set);
-	else if ((*at)->state == SET)
-		tell_outdated(s, *at);
-	if (rc != 0) {
+	else if (rc == 0 && w->watch->state == SET)
+		tell_outdated(s, w->watch);
+	if (rc != 0 && w->watch) {
+		struct zk_watch *watch = w->watch;
+
 		dlki_zk_watcher_unlink(w);
 		w->watch = NULL;
 		forget_watch(s, watch);
@@ -216,6 +230,27 @@ struct zk_watcher *dlki_zk_node_watch(struct zk_session *s, uint64_t id,
 			dlki_zk_watcher_defer(s, w);
 	}
 	return w;
+}
+
+/* The answer comes behind those to earlier requests for the same watch. */
+struct zk_call *dlki_zk_revokes_watch(struct zk_session *s, struct zk_ticket *t)
+{
+	char dir[ZK_PATH_SIZE], path[ZK_PATH_SIZE];
+	struct zk_call *call;
+
+	dlki_zk_dir(s, &t->base.request, dir);
+	dlki_zk_path(path, dir, ZK_REVOKE_NODE);
+	if (!t->revokes)
+		t->revokes = dlki_zk_watcher_new(s, t->base.id, path);
+	if (!t->revokes)
+		return NULL;
+	t->revokes->of_revokes = 1;
+	if (!t->revokes->watch && link_watch(s, t->revokes) < 0)
+		return NULL;
+	call = dlki_zk_exists_watched(s, path, on_node_event, on_watch_set);
+	if ((!call || call->done) && t->revokes->watch)
+		fire_watch(s, t->revokes->watch, ZK_CHANGED);
+	return call;
 }
 
 struct zk_watcher *dlki_zk_waiter_at(struct zk_session *s, const char *path)
@@ -290,10 +325,13 @@ void dlki_zk_unwatch_ahead(struct zk_session *s, struct zk_ticket *t)
 	t->sole = NULL;
 }
 
+/* Revokes of others are unknown from now on. */
 void dlki_zk_watches_down(struct zk_session *s)
 {
 	for (struct zk_watcher *w = s->watchers.all; w; w = w->all_next) {
-		if (w->watch && w->watch->state == SET)
+		if (w->watch && w->of_revokes)
+			fire_watch(s, w->watch, ZK_CHANGED);
+		else if (w->watch && w->watch->state == SET)
 			w->watch->state = DROPPED;
 	}
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Watches: on the nodes ahead of a waiter, and on our own nodes.  All functions
- * here are called with the session locked.
+ * Watches: on the nodes ahead of a waiter, on our own nodes, and on the nodes
+ * that revokes of a semaphore make.  All functions here are called with the
+ * session locked.
  */
 #ifndef DLOCK_BACKENDS_ZK_WATCH_H
 #define DLOCK_BACKENDS_ZK_WATCH_H
@@ -32,6 +33,10 @@ struct zk_watcher *dlki_zk_node_watch_deferred(struct zk_session *s,
 struct zk_watcher *dlki_zk_waiter_at(struct zk_session *s, const char *path);
 /* Claim `over` has ended, and has used tokens up to `used`. */
 void dlki_zk_waiters_settle(struct zk_session *s, uint64_t over, uint64_t used);
+/* Tell the ticket of the next revoke of the semaphore, once the request is
+ * answered.  NULL: out of memory. */
+struct zk_call *dlki_zk_revokes_watch(struct zk_session *s,
+				      struct zk_ticket *t);
 /* Is the watch set, and was the node there ever since? */
 int dlki_zk_watch_stands(const struct zk_watcher *w);
 /* NULL is a no-op. */

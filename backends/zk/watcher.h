@@ -22,6 +22,7 @@ struct zk_watcher {
 	uint64_t connects;               /* the session's, when the watch
 					  * fired */
 	int own;                         /* the node is the ticket's */
+	int of_revokes;
 	int32_t version;                 /* of the node, as the ticket knows it;
 					  * -1: any is right */
 	uint64_t over;                   /* an earlier claim of this session,

@@ -198,7 +198,7 @@ const struct dlock_backend dlki_zk_backend = {
 		DLOCK_CAP_WAKE | DLOCK_CAP_EXPIRE | DLOCK_CAP_DURABLE |
 		DLOCK_CAP_CONSISTENT | DLOCK_CAP_INSPECT | DLOCK_CAP_LIST |
 		DLOCK_CAP_WANTED | DLOCK_CAP_RESIZE | DLOCK_CAP_PERMITS |
-		DLOCK_CAP_UPGRADE,
+		DLOCK_CAP_REVOKE_PERMITS | DLOCK_CAP_UPGRADE,
 	.params = params,
 	.session_size = sizeof(struct zk_client),
 	.ticket_size = sizeof(struct zk_ticket),

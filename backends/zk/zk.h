@@ -57,6 +57,7 @@ struct zk_ticket {
 	struct zk_orphan *room;   /* for the node, should its deletion fail;
 				   * ours until release(), or NULL */
 	struct zk_watcher *own;   /* of our node; or NULL */
+	struct zk_watcher *revokes; /* of the semaphore; or NULL */
 	struct zk_watcher *ahead; /* of the nodes to wait for */
 	struct zk_watcher *sole;  /* of these, the only node ahead; or NULL */
 };

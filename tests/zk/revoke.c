@@ -35,7 +35,7 @@ CASE(zk_revoke, is_heard_each_time)
 	ticket_give(&t);
 }
 
-/* The answer to the deletion is late. */
+/* It arrives when its client has given up. */
 CASE(zk_revoke, leaves_nothing)
 {
 	struct lab_server *s = server(NULL);
@@ -44,11 +44,107 @@ CASE(zk_revoke, leaves_nothing)
 	dlock_hold *h = take(mutex(client(s->port, PARAMS), "x"), PATIENCE);
 	zhandle_t *zh = bare(s->port);
 
-	lab_proxy_hold(p, "/r-");
+	lab_proxy_hold(p, "/revoke");
 	CHECK_RC(dlock_revoke(l, 100), DLOCK_EUNREACHABLE);
 	CHECK(children_are(zh, DIR, 1));
 	lab_proxy_deliver(p);
 	EVENTUALLY(children_are(zh, DIR, 1));
 	ALL_ALONG(QUIET_MS, children_are(zh, DIR, 1));
 	give(h);
+}
+
+/* ---- Of a semaphore ------------------------------------------------------ */
+
+#define PERMITS 5
+
+static dlock_lock *semaphore(dlock_client *c)
+{
+	dlock_lock *l;
+
+	CHECK_OK(dlock_semaphore_new(&l, c, "x", PERMITS));
+	return l;
+}
+
+static void ask_permit(struct ticket *t, dlock_client *c,
+		       enum dlk_verdict expected)
+{
+	ticket_make(t, c, DLK_SHARED);
+	t->zk.base.request.kind = DLK_SEMAPHORE;
+	t->zk.base.request.key = "snx";
+	t->zk.base.request.limit = PERMITS;
+	t->zk.base.request.permits = 1;
+	CHECK_INT(ticket_ask(t), ==, expected);
+}
+
+/* All of the session are told, and only of the revoke.  No watch is left. */
+CASE(zk_revoke, of_permits)
+{
+	struct lab_server *s = server(NULL);
+	dlock_client *c = client(s->port, PARAMS);
+	dlock_lock *l[2] = { semaphore(client(s->port, PARAMS)), semaphore(c) };
+	zhandle_t *zh = bare(s->port);
+	struct ticket t[PERMITS], waiter;
+
+	for (int i = 0; i < PERMITS; i++)
+		ask_permit(&t[i], c, DLK_GRANTED);
+	for (int n = 1; n <= 4; n++) {
+		for (int i = 0; i < PERMITS; i++) {
+			CHECK_INT(ticket_watch(&t[i]), ==, 0);
+			CHECK_INT(ticket_last(&t[i]), ==, 0);
+		}
+		ask_permit(&waiter, client(s->port, PARAMS), DLK_BUSY);
+		ticket_give(&waiter);
+		CHECK_OK(dlock_semaphore_resize(l[0], PERMITS, PATIENCE));
+		ALL_ALONG(QUIET_MS / 4, t[0].told == n - 1);
+		CHECK_OK(dlock_revoke(l[n % 2], PATIENCE));
+		for (int i = 0; i < PERMITS; i++)
+			EVENTUALLY(t[i].told == n);
+		CHECK(children_are(zh, "/dlock/snx", PERMITS));
+	}
+	CHECK_INT(ticket_watch(&t[0]), ==, 0);
+	CHECK_INT(ticket_watch(&t[1]), ==, 0);
+	for (int i = 0; i < PERMITS; i++)
+		ticket_give(&t[i]);
+	EVENTUALLY(watches(s) == 0);
+	CHECK_OK(dlock_revoke(l[0], PATIENCE));
+	CHECK_INT(t[0].told, ==, 4);
+}
+
+/* A revoke may come while there is no connection. */
+CASE(zk_revoke, of_permits_perhaps_when_the_connection_is_lost)
+{
+	struct lab_server *s = server(NULL);
+	struct lab_proxy *p = proxy(s);
+	dlock_client *c = client(lab_proxy_port(p), PARAMS);
+	dlock_lock *l = semaphore(client(s->port, PARAMS));
+	struct ticket t;
+
+	ask_permit(&t, c, DLK_GRANTED);
+	EVENTUALLY(ticket_watch(&t) == 0);
+	lab_proxy_reset(p);
+	EVENTUALLY(t.told);
+	EVENTUALLY(ticket_watch(&t) == 0);
+	t.told = 0;
+	CHECK_OK(dlock_revoke(l, PATIENCE));
+	EVENTUALLY(t.told);
+	ticket_give(&t);
+}
+
+/* The watch is set when watch_wanted() has returned. */
+CASE(zk_revoke, of_permits_once_the_watch_is_set)
+{
+	struct lab_server *s = server(NULL);
+	struct lab_proxy *p = proxy(s);
+	dlock_client *c = client(lab_proxy_port(p), PARAMS);
+	dlock_lock *l = semaphore(client(s->port, PARAMS));
+	struct ticket t;
+
+	ask_permit(&t, c, DLK_GRANTED);
+	for (int i = 1; i <= 5; i++) {
+		lab_proxy_delay(p, LAB_UP, 20);
+		CHECK_INT(ticket_watch(&t), ==, 0);
+		CHECK_OK(dlock_revoke(l, PATIENCE));
+		EVENTUALLY(t.told == i);
+	}
+	ticket_give(&t);
 }
