@@ -313,7 +313,7 @@ const struct bench bench_table[] = {
 	  "ns until the last (p50, p99: from the call to a holder)",
 	  &workload_revoke_permits,
 	  .cases = { STORE(mem, 1000, { 0 }), STORE(file, 1000, { 0 }),
-		     IF_REDIS(1000, { 0 }) } },
+		     IF_REDIS(1000, { 0 }) IF_ZK(1000, { 0 }) } },
 #ifdef BENCH_MEMCACHED
 	/* The client asks at each renewal. */
 	{ "memcached.revoke",
