@@ -160,6 +160,7 @@ Test(job, that_leaves_waits_for_its_piece)
 	dlki_job_post(&w.job);
 	EVENTUALLY(atomic_load(&w.inside) == 1);
 	cr_assert_eq(pthread_create(&thread, NULL, leave_main, &w), 0);
+	EVENTUALLY(!atomic_load(&w.job.by)); /* the leave has begun */
 	ALL_ALONG(20, !atomic_load(&w.left));
 	atomic_store(&w.blocks, 0);
 	pthread_join(thread, NULL);
