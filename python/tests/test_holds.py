@@ -236,6 +236,19 @@ class Holds(Case):
                 self.eventually(lambda: told == ["wanted"])
                 hold.check()
 
+    def test_holders_of_permits_are_told_of_a_revoke(self):
+        mine = self.store.semaphore(self.name, 2)
+        with mine.acquire() as one, mine.acquire() as two:
+            if "REVOKE_PERMITS" not in self.store.caps:
+                for refused in one.revocable, mine.revoke:
+                    self.assertRaises(dlock.NotSupported, refused)
+                return
+            fds = [hold.wanted_fileno() for hold in (one, two)]
+            self.assertEqual(select.select(fds, [], [], 0)[0], [])
+            mine.revoke()
+            for fd in fds:
+                self.assertEqual(select.select([fd], [], [], 20)[0], [fd])
+
     def test_only_its_thread_releases(self):
         hold = self.mine.acquire()
         self.assertIsInstance(self.in_thread(hold.release), dlock.Invalid)

@@ -22,6 +22,9 @@ void chaos_use_revocable(struct chaos_thread *me);   /* gives way if wanted */
 void chaos_use_revoke(struct chaos_thread *me);
 void chaos_use_close(struct chaos_thread *me);       /* a second client */
 
+/* Ask to be told, and work until others want the lock, or no longer. */
+void chaos_yield(struct chaos_thread *me, struct chaos_held *h);
+
 /* How long to wait for a lock, and how long to work with it. */
 int64_t chaos_draw_wait(struct chaos_thread *me);
 int64_t chaos_draw_work(struct chaos_thread *me);

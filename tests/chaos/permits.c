@@ -26,7 +26,11 @@ void chaos_use_permits(struct chaos_thread *me)
 		chaos_odd(&h, "acquire of several", rc);
 	if (rc == DLOCK_OK) {
 		chaos_did(me, CHAOS_PERMITS);
-		chaos_work(&h, 1, chaos_draw_work(me));
+		if (dlock_caps(me->w->client) & DLOCK_CAP_REVOKE_PERMITS &&
+		    chaos_chance(&me->random, 50))
+			chaos_yield(me, &h);
+		else
+			chaos_work(&h, 1, chaos_draw_work(me));
 		chaos_give(&h, 1, hold);
 	}
 	dlock_lock_free(lock);

@@ -49,6 +49,16 @@ static void work_until_wanted(struct chaos_thread *me, struct chaos_held *h)
 		chaos_did(me, CHAOS_YIELD);
 }
 
+void chaos_yield(struct chaos_thread *me, struct chaos_held *h)
+{
+	int rc = dlock_revocable(h->hold);
+
+	if (rc == DLOCK_OK)
+		work_until_wanted(me, h);
+	else if (rc != DLOCK_ELOST && rc != DLOCK_EUNREACHABLE)
+		chaos_odd(h, "revocable", rc);
+}
+
 void chaos_use_revocable(struct chaos_thread *me)
 {
 	int name = draw_mutex(me);
@@ -64,18 +74,16 @@ void chaos_use_revocable(struct chaos_thread *me)
 		chaos_odd(&h, "acquire, revocable", rc);
 	if (rc != DLOCK_OK)
 		return;
-	rc = dlock_revocable(hold);
-	if (rc == DLOCK_OK)
-		work_until_wanted(me, &h);
-	else if (rc != DLOCK_ELOST && rc != DLOCK_EUNREACHABLE)
-		chaos_odd(&h, "revocable", rc);
+	chaos_yield(me, &h);
 	chaos_give(&h, 1, hold);
 }
 
 void chaos_use_revoke(struct chaos_thread *me)
 {
-	int name = draw_mutex(me);
-	struct chaos_held h = chaos_held(me, name, 1);
+	int permits = dlock_caps(me->w->client) & DLOCK_CAP_REVOKE_PERMITS &&
+		      chaos_chance(&me->random, 33);
+	int name = permits ? CHAOS_SEATS : draw_mutex(me);
+	struct chaos_held h = chaos_held(me, name, !permits);
 	int rc = dlock_revoke(me->own[name], me->w->job->ttl_ms);
 
 	if (rc == DLOCK_OK)

@@ -197,6 +197,24 @@ TEST(holders_are_told_when_others_want_the_lock)
 	CHECK(!h.check());
 }
 
+TEST(holders_of_permits_are_told_of_a_revoke)
+{
+	dlock::client c(uri), other(uri);
+	dlock::semaphore mine(c, name, 2), theirs(other, name, 2);
+	const dlock::hold held[] = { mine.acquire(), mine.acquire() };
+
+	if (!(c.caps() & DLOCK_CAP_REVOKE_PERMITS))
+		return;
+	for (const dlock::hold &h : held)
+		h.revocable();
+	theirs.revoke(5s);
+	for (const dlock::hold &h : held) {
+		pollfd p = { h.wanted_fd(), POLLIN, 0 };
+
+		CHECK(poll(&p, 1, 20000) == 1);
+	}
+}
+
 TEST(events_are_told)
 {
 	std::mutex mu;
