@@ -305,10 +305,13 @@ void dlki_zk_unwatch(struct zk_session *s, struct zk_watcher *w)
 		dlki_zk_watcher_undefer(s, w);
 	else
 		dlki_zk_watcher_unlink(w);
+	w->watch = NULL; /* the connection may go meanwhile: watches_down() */
 	if (watch && !watch->first && watch->state != ASKED) {
-		if (!w->own && watch->state == SET)
-			dlki_zk_unwatch_path(s, watch->path);
+		int is_set = watch->state == SET;
+
 		forget_watch(s, watch);
+		if (!w->own && is_set)
+			dlki_zk_unwatch_path(s, w->path);
 	}
 	dlki_zk_watcher_free(w);
 }
