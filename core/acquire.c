@@ -102,6 +102,18 @@ static int limit_passed(const struct dlki_wait *w)
 	return dlk_now() >= dlki_after_ms(w->deadline, w->patience.ask_ms);
 }
 
+/* An attempt has failed, and released no kept claim.  While the record has a
+ * kept claim, no waiter pauses: the renewer releases the kept claim instead. */
+static void end_keep(struct dlki_record *r)
+{
+	struct dlock_client *c = r->client;
+
+	pthread_mutex_lock(&c->mu);
+	if (r->kept)
+		dlki_claim_unkeep(r->kept);
+	pthread_mutex_unlock(&c->mu);
+}
+
 static int attempt_until_granted(struct dlki_acquire *a, dlk_time now,
 				 struct dlk_error *err)
 {
@@ -136,6 +148,8 @@ static int attempt_until_granted(struct dlki_acquire *a, dlk_time now,
 		    dlki_wait_cancelled(claim, w, err) != 0)
 			return err->code;
 		note_failed(a, rc, now, limit);
+		if (rc != DLOCK_EBUSY)
+			end_keep(claim->record);
 		/* Another attempt would have no time, and tell less. */
 		if (last || limit_passed(w))
 			return fail_at_deadline(a, rc, err);

@@ -119,3 +119,24 @@ CASE(keep_end, comes_with_a_renewal_that_finds_nothing)
 	cr_assert_eq(asked(), 2);
 	OK(dlock_release(hold));
 }
+
+/* Terms keep a request from taking the kept claim.  The request pauses between
+ * attempts that fail, and finds no kept claim then. */
+CASE(keep_end, comes_with_an_attempt_that_fails)
+{
+	dlock_acquire_options o = DLOCK_ACQUIRE_OPTIONS_INIT;
+
+	o.lease_ms = 10000;
+	o.timeout_ms = 200;
+	given_kept("fakewant:?keep=1h&ask=100ms&close=300ms");
+	fake_always(fake, FAKE_ATTEMPT, FAKE_REFUSE);
+	fake_always(fake, FAKE_RELEASE, FAKE_REFUSE);
+	cr_assert_eq(dlock_acquire_opts(lock, &o, &hold), DLOCK_EUNREACHABLE);
+	cr_assert_eq(stats(client).kept, 0);
+	cr_assert_lt(asked(), 100);
+	fake_clear(fake);
+	o.timeout_ms = 10000;
+	OK(dlock_acquire_opts(lock, &o, &hold));
+	OK(dlock_release(hold));
+	nothing_is_left();
+}
