@@ -43,12 +43,9 @@ struct zk_orphan *dlki_zk_orphan_new(void)
 
 void dlki_zk_orphans_put(struct zk_session *s, struct zk_orphan *o)
 {
-	struct zk_orphan **at = find_orphan(s, o->owner);
-
-	if (*at)
-		remove_orphan(at);
-	o->next = *at;
-	*at = o;
+	dlki_zk_orphans_remove(s, o->owner);
+	o->next = s->orphans.first;
+	s->orphans.first = o;
 	dlki_zk_orphans_pause(s);
 	dlki_zk_timer_set(s, s->orphans.sweep_at);
 }

@@ -109,26 +109,6 @@ CASE(zk_drive, a_client_that_does_nothing_keeps_its_session)
 	CHECK_INT(lines, ==, 0);
 }
 
-/* The server accepts a connection and never answers; it answers on others. */
-CASE(zk_drive, a_connection_that_gets_no_session_is_left)
-{
-	struct lab_server *s = server(NULL);
-	struct lab_proxy *p = proxy(s);
-	dlock_client *c = client(lab_proxy_port(p), "?ttl=2m&ask=1s");
-	dlock_lock *l = mutex(c, "lock");
-	uint64_t accepted;
-
-	CHECK_OK(dlock_release(take(l, PATIENCE)));
-	accepted = lab_proxy_stat(p, LAB_ACCEPTED);
-	lab_proxy_hole(p, LAB_UP, true);
-	lab_proxy_reset(p);
-	CHECK_INT(lab_proxy_wait(p, LAB_ACCEPTED, accepted + 1, PATIENCE), ==,
-		  0);
-	lab_proxy_strand(p);
-	lab_proxy_hole(p, LAB_UP, false);
-	CHECK_OK(dlock_release(take(l, PATIENCE)));
-}
-
 static uint64_t misses(dlock_client *c)
 {
 	struct zk_session *s = dlki_zk_session_of(c->session);
@@ -140,9 +120,9 @@ static uint64_t misses(dlock_client *c)
 	return n;
 }
 
-/* A server that starts again refuses connections first, then accepts a
- * connection and forgets it.  Refusals do not show a slow server. */
-CASE(zk_drive, a_connection_that_gets_no_session_is_left_after_refusals_too)
+/* The server accepts a connection and never answers, after so many refused
+ * connections.  The server answers on other connections, and is used there. */
+static void gets_no_session(uint64_t refusals)
 {
 	struct lab_server *s = server(NULL);
 	struct lab_proxy *p = proxy(s);
@@ -152,16 +132,32 @@ CASE(zk_drive, a_connection_that_gets_no_session_is_left_after_refusals_too)
 
 	CHECK_OK(dlock_release(take(l, PATIENCE)));
 	accepted = lab_proxy_stat(p, LAB_ACCEPTED);
-	lab_proxy_refuse(p, true);
-	lab_proxy_reset(p);
-	EVENTUALLY(misses(c) >= 6);
+	if (refusals > 0) {
+		lab_proxy_refuse(p, true);
+		lab_proxy_reset(p);
+		EVENTUALLY(misses(c) >= refusals);
+	}
 	lab_proxy_hole(p, LAB_UP, true);
-	lab_proxy_refuse(p, false);
+	if (refusals > 0)
+		lab_proxy_refuse(p, false);
+	else
+		lab_proxy_reset(p);
 	CHECK_INT(lab_proxy_wait(p, LAB_ACCEPTED, accepted + 1, PATIENCE), ==,
 		  0);
 	lab_proxy_strand(p);
 	lab_proxy_hole(p, LAB_UP, false);
 	CHECK_OK(dlock_release(take(l, PATIENCE)));
+}
+
+CASE(zk_drive, a_connection_that_gets_no_session_is_left)
+{
+	gets_no_session(0);
+}
+
+/* As of a server that starts again.  Refusals do not show a slow server. */
+CASE(zk_drive, a_connection_that_gets_no_session_is_left_after_refusals_too)
+{
+	gets_no_session(6);
 }
 
 static int64_t cpu_ms(void)

@@ -110,16 +110,24 @@ CASE(zk_revoke, of_permits)
 	CHECK_INT(t[0].told, ==, 4);
 }
 
-/* A revoke may come while there is no connection. */
-CASE(zk_revoke, of_permits_perhaps_when_the_connection_is_lost)
+/* A permit of a client behind the proxy, and its lock of another client. */
+static struct lab_proxy *permit_behind_proxy(struct ticket *t, dlock_lock **l)
 {
 	struct lab_server *s = server(NULL);
 	struct lab_proxy *p = proxy(s);
-	dlock_client *c = client(lab_proxy_port(p), PARAMS);
-	dlock_lock *l = semaphore(client(s->port, PARAMS));
-	struct ticket t;
 
-	ask_permit(&t, c, DLK_GRANTED);
+	*l = semaphore(client(s->port, PARAMS));
+	ask_permit(t, client(lab_proxy_port(p), PARAMS), DLK_GRANTED);
+	return p;
+}
+
+/* A revoke may come while there is no connection. */
+CASE(zk_revoke, of_permits_perhaps_when_the_connection_is_lost)
+{
+	struct ticket t;
+	dlock_lock *l;
+	struct lab_proxy *p = permit_behind_proxy(&t, &l);
+
 	EVENTUALLY(ticket_watch(&t) == 0);
 	lab_proxy_reset(p);
 	EVENTUALLY(t.told);
@@ -133,13 +141,10 @@ CASE(zk_revoke, of_permits_perhaps_when_the_connection_is_lost)
 /* The watch is set when watch_wanted() has returned. */
 CASE(zk_revoke, of_permits_once_the_watch_is_set)
 {
-	struct lab_server *s = server(NULL);
-	struct lab_proxy *p = proxy(s);
-	dlock_client *c = client(lab_proxy_port(p), PARAMS);
-	dlock_lock *l = semaphore(client(s->port, PARAMS));
 	struct ticket t;
+	dlock_lock *l;
+	struct lab_proxy *p = permit_behind_proxy(&t, &l);
 
-	ask_permit(&t, c, DLK_GRANTED);
 	for (int i = 1; i <= 5; i++) {
 		lab_proxy_delay(p, LAB_UP, 20);
 		CHECK_INT(ticket_watch(&t), ==, 0);
