@@ -17,7 +17,7 @@ trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
 failed=0
 quick=${CC:-cc}
-command -v clang > /dev/null && quick=clang
+command -v tcc > /dev/null && quick=tcc
 # Most errors are found early by a search that begins with the first process.
 order=-DREVERSE
 
