@@ -56,7 +56,7 @@ static void make_certificate(struct bench_store *s)
 /* Another process may have the port on all addresses. */
 static int serve_tls(const struct bench_store *s)
 {
-	int port, fd, rc = -1;
+	int port = 0, fd, rc = -1;
 
 	for (int i = 0; rc < 0 && i < PORTS; i++) {
 		port = lab_reserve_port(&fd);

@@ -63,7 +63,7 @@ static void await_waiters(dlock_client *c, uint64_t n)
 
 static void crowd_make(struct crowd *w, struct bench_store *s, size_t names)
 {
-	char name[16];
+	char name[32];
 
 	w->names = names;
 	w->client = store_client(s);
