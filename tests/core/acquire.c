@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The loop: what is asked, when it is asked again, and what it answers. */
+/* The loop of an acquire: attempts, pauses and return codes. */
 #include "core/fixture.h"
 
-#define SLACK_MS 250 /* for a machine that has other things to do */
+#define SLACK_MS 250 /* for a busy machine */
 
 TestSuite(acquire, .init = timed_fixture, .timeout = 60);
 
-/* The call answers `code` between least_ms and most_ms from now. */
+/* Checks that an acquire returns `code` between least_ms and most_ms from now.
+ *  */
 static void answers(dlock_lock *l, int64_t timeout_ms, int code,
 		    int64_t least_ms, int64_t most_ms)
 {
@@ -25,8 +26,7 @@ static void answers(dlock_lock *l, int64_t timeout_ms, int code,
 
 CASE(acquire, tells_busy_from_unreachable)
 {
-	given_mutex("fake:?ttl=5s");
-	fake_occupy(fake, DLK_LOCK, "a", 0);
+	given_busy_mutex("fake:?ttl=5s");
 	answers(lock, 0, DLOCK_EBUSY, 0, SLACK_MS);
 	answers(lock, 100, DLOCK_EBUSY, 100, 100 + SLACK_MS);
 	cr_assert_eq(fake_waiting(fake), 0);
@@ -39,11 +39,10 @@ CASE(acquire, tells_busy_from_unreachable)
 	cr_assert_eq(stats(client).waiters, 0);
 }
 
-/* It was busy, and then the store stopped answering. */
+/* The store answers BUSY, and then does not answer. */
 CASE(acquire, that_was_told_busy_says_so)
 {
-	given_mutex("fake:?ttl=5s");
-	fake_occupy(fake, DLK_LOCK, "a", 0);
+	given_busy_mutex("fake:?ttl=5s");
 	FAKE_SCRIPT(fake, FAKE_ATTEMPT, 0);
 	fake_always(fake, FAKE_ATTEMPT, FAKE_REFUSE);
 	answers(lock, 60, DLOCK_EBUSY, 60, 60 + SLACK_MS);
@@ -76,7 +75,7 @@ CASE(acquire, asks_once_more_at_the_deadline)
 	given_mutex("fake:");
 	fake_set_wakes(fake, FAKE_WAKE_NOT);
 	fake_once(fake, FAKE_ATTEMPT, FAKE_BUSY);
-	/* Nothing wakes it, and yet it was free at the deadline. */
+	/* No wake comes, and the lock is free at the deadline. */
 	begun = dlk_now();
 	OK(dlock_acquire(lock, 80, &hold));
 	cr_assert_eq(fake_count(fake, FAKE_ATTEMPT), 2);
@@ -98,21 +97,22 @@ CASE(acquire, asks_again_as_the_same_owner_when_a_reply_is_lost)
 	cr_assert_eq(fake_held(fake), 1);
 	cr_assert_eq(stats(client).granted, 1);
 	OK(dlock_release(hold));
-	/* The first request might still be on its way: see to it. */
+	/* The first request may still arrive, so the clean-up lasts for a
+	 * lease. */
 	cr_assert_eq(stats(client).pending_cleanups, 1);
 	EVENTUALLY(stats(client).pending_cleanups == 0);
 	cr_assert_geq(fake_last(fake, FAKE_RELEASE).begin,
 		      second.begin + 550 * DLK_MS);
 }
 
-/* The store executes the request 200 ms after the caller has given up. */
+/* The store executes the request 200 ms after the call has returned. */
 CASE(acquire, leaves_no_orphan_when_a_request_arrives_late)
 {
 	dlk_time gave_up;
 
 	given_mutex("fake:?ttl=500ms");
 	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .fault = FAKE_LATE, .late_ms = 200);
-	/* It is there until it was seen. */
+	/* The claim stands until the case has seen the claim. */
 	fake_always(fake, FAKE_RELEASE, FAKE_REFUSE);
 	answers(lock, 0, DLOCK_EUNREACHABLE, 0, SLACK_MS);
 	gave_up = dlk_now();
@@ -150,9 +150,8 @@ CASE(acquire, hears_a_wake_that_comes_while_it_asks)
 {
 	struct taker t = { 0 };
 
-	given_mutex("fake:");
-	fake_occupy(fake, DLK_LOCK, "a", 0);
-	/* Answers BUSY from before, 200 ms after the wake was sent. */
+	given_busy_mutex("fake:");
+	/* The answer BUSY is from before the wake, and arrives 200 ms later. */
 	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .fault = FAKE_BUSY, .delay_ms = 200);
 	taker_start(&t, lock, 10000);
 	EVENTUALLY(fake_count(fake, FAKE_ATTEMPT) == 1);
@@ -169,23 +168,20 @@ CASE(acquire, looks_again_when_a_wake_is_lost)
 {
 	struct taker t = { 0 };
 
-	given_mutex("fake:");
+	given_busy_mutex("fake:");
 	fake_set_wakes(fake, FAKE_WAKE_NOT);
-	fake_occupy(fake, DLK_LOCK, "a", 0);
 	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .look_ms = 100, .times = FAKE_ALWAYS);
-	taker_start(&t, lock, 10000);
-	EVENTUALLY(stats(client).waiters == 1);
+	taker_waits(&t, 10000);
 	fake_vacate(fake, DLK_LOCK, "a");
 	OK(taker_join(&t));
 	cr_assert_eq(stats(client).wakes, 0);
 	cr_assert_geq(stats(client).polls, 1);
 }
 
-/* A time to look again that has passed is no reason to ask without end. */
+/* A store may name a time in the past for the next attempt. */
 CASE(acquire, does_not_spin_on_a_time_that_has_passed)
 {
-	given_mutex("fake:");
-	fake_occupy(fake, DLK_LOCK, "a", 0);
+	given_busy_mutex("fake:");
 	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .fault = FAKE_BUSY, .look_ms = -1000,
 		    .times = FAKE_ALWAYS);
 	cr_assert_eq(dlock_acquire(lock, 50, &hold), DLOCK_EBUSY);
@@ -208,8 +204,7 @@ CASE(acquire, bears_wakes_that_are_doubled_spurious_and_for_the_dead)
 	fake_wake(fake, UINT64_MAX);
 	fake_wake(fake, 77);
 	OK(dlock_check(hold));
-	taker_start(&t, lock, 10000);
-	EVENTUALLY(stats(client).waiters == 1);
+	taker_waits(&t, 10000);
 	waiting = last_id();
 	for (int i = 0; i < 100; i++)
 		fake_wake(fake, waiting);
@@ -226,13 +221,12 @@ CASE(acquire, does_not_ask_more_often_than_the_backoff_lets_it)
 	int64_t least = INT64_MAX, most = 0;
 	size_t n;
 
-	given_mutex("fake:?wake=off&retry_min=20ms&retry_max=60ms");
-	fake_occupy(fake, DLK_LOCK, "a", 0);
+	given_busy_mutex("fake:?wake=off&retry_min=20ms&retry_max=60ms");
 	cr_assert_eq(dlock_acquire(lock, 1500, &hold), DLOCK_EBUSY);
 	n = fake_count(fake, FAKE_ATTEMPT);
 	cr_assert_geq(n, 10);
 	cr_assert_leq(n, 76);
-	/* Not the last, which comes at the deadline. */
+	/* The last attempt comes at the deadline. */
 	for (size_t i = 1; i + 1 < n; i++) {
 		int64_t gap = fake_nth(fake, FAKE_ATTEMPT, i).begin -
 			      fake_nth(fake, FAKE_ATTEMPT, i - 1).end;
@@ -242,18 +236,18 @@ CASE(acquire, does_not_ask_more_often_than_the_backoff_lets_it)
 	}
 	cr_assert_geq(least, 19 * DLK_MS);
 	cr_assert_gt(most, least + 5 * DLK_MS, "no jitter");
-	/* Neither the first nor, unless it was late, the last. */
+	/* The first attempt is no poll, and the last is a poll only when late.
+	 *  */
 	cr_assert_geq(stats(client).polls, n - 2);
 	cr_assert_leq(stats(client).polls, n - 1);
 }
 
-/* The range of the backoff begins where the store leaves the time open. */
+/* A time from the store goes before the range of the backoff. */
 CASE(acquire, looks_as_soon_as_a_store_that_cannot_wake_wants_it_to)
 {
 	struct taker t = { 0 };
 
-	given_mutex("fake:?wake=off&retry_min=60s&retry_max=60s");
-	fake_occupy(fake, DLK_LOCK, "a", 0);
+	given_busy_mutex("fake:?wake=off&retry_min=60s&retry_max=60s");
 	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .look_ms = 1, .times = 5);
 	taker_start(&t, lock, -1);
 	EVENTUALLY(fake_count(fake, FAKE_ATTEMPT) == 6);
@@ -264,43 +258,41 @@ CASE(acquire, looks_as_soon_as_a_store_that_cannot_wake_wants_it_to)
 	cr_assert_eq(taker_join(&t), DLOCK_ECANCELED);
 }
 
+/* Cancels the wait of `t`, which must end soon and leave no claim. */
+static void cancel_soon(struct taker *t)
+{
+	dlk_time began = dlk_now();
+
+	dlock_cancel(lock);
+	cr_assert_eq(taker_join(t), DLOCK_ECANCELED);
+	cr_assert_lt(dlk_now(), late(began + (40 + SLACK_MS) * DLK_MS));
+	EVENTUALLY(stats(client).pending_cleanups == 0);
+	cr_assert_eq(fake_waiting(fake), 0);
+}
+
 CASE(acquire, that_is_cancelled_while_the_store_is_silent_ends_soon)
 {
 	struct taker t = { 0 };
-	dlk_time began;
 
 	given_mutex("fake:?connect=5s&close=5s");
 	fake_always(fake, FAKE_ATTEMPT, FAKE_SILENT);
 	FAKE_SCRIPT(fake, FAKE_RELEASE, .fault = FAKE_REFUSE, .times = 2);
 	taker_start(&t, lock, -1);
 	EVENTUALLY(fake_count(fake, FAKE_ATTEMPT) == 1);
-	began = dlk_now();
-	dlock_cancel(lock);
-	cr_assert_eq(taker_join(&t), DLOCK_ECANCELED);
-	cr_assert_lt(dlk_now(), late(began + (40 + SLACK_MS) * DLK_MS));
-	EVENTUALLY(stats(client).pending_cleanups == 0);
+	cancel_soon(&t);
 }
 
-/* ... and so is what it leaves: the last request is the caller's as well. */
 CASE(acquire, that_is_cancelled_does_not_wait_for_its_release)
 {
 	struct taker t = { 0 };
-	dlk_time began;
 
-	given_mutex("fake:?connect=5s&close=5s");
-	fake_occupy(fake, DLK_LOCK, "a", 0);
+	given_busy_mutex("fake:?connect=5s&close=5s");
 	FAKE_SCRIPT(fake, FAKE_RELEASE, .fault = FAKE_SILENT);
-	taker_start(&t, lock, -1);
-	EVENTUALLY(stats(client).waiters == 1);
-	began = dlk_now();
-	dlock_cancel(lock);
-	cr_assert_eq(taker_join(&t), DLOCK_ECANCELED);
-	cr_assert_lt(dlk_now(), late(began + (40 + SLACK_MS) * DLK_MS));
-	EVENTUALLY(stats(client).pending_cleanups == 0);
-	cr_assert_eq(fake_waiting(fake), 0);
+	taker_waits(&t, -1);
+	cancel_soon(&t);
 }
 
-/* A try has nothing to wait for but the answer. */
+/* A try waits for the answer alone. */
 CASE(acquire, that_is_cancelled_at_its_last_request_says_so)
 {
 	struct taker t = { 0 };
@@ -313,28 +305,28 @@ CASE(acquire, that_is_cancelled_at_its_last_request_says_so)
 	cr_assert_eq(taker_join(&t), DLOCK_ECANCELED);
 }
 
-/* Nothing is held at a store whose margin eats every lease, and nobody is
- * asked without a pause. */
+/* The margin takes all or most of each lease. */
 CASE(acquire, does_not_spin_where_no_lease_is_worth_having)
 {
+	given_mutex("fake:?ttl=10ms&agreed=2ms");
+	cr_assert_eq(dlock_acquire(lock, 50, &hold), DLOCK_EUNREACHABLE);
+	close_client();
 	given_mutex("fake:?ttl=100ms&margin=60ms");
 	cr_assert_eq(dlock_acquire(lock, 200, &hold), DLOCK_EUNREACHABLE);
 	cr_assert_leq(stats(client).attempts, 50, "%d attempts in 200 ms",
 		      (int)stats(client).attempts);
 }
 
-/* Neither the caller's own deadline nor a cancel is a backoff that is up. */
+/* An attempt at the deadline or after a cancel is no poll. */
 CASE(acquire, that_is_over_is_no_poll)
 {
 	struct taker t = { 0 };
 
-	given_mutex("fake:");
-	fake_occupy(fake, DLK_LOCK, "a", 0);
+	given_busy_mutex("fake:");
 	cr_assert_eq(dlock_acquire(lock, 20, &hold), DLOCK_EBUSY);
 	cr_assert_eq(stats(client).attempts, 2);
 	cr_assert_eq(stats(client).polls, 0);
-	taker_start(&t, lock, -1);
-	EVENTUALLY(stats(client).waiters == 1);
+	taker_waits(&t, -1);
 	dlock_cancel(lock);
 	cr_assert_eq(taker_join(&t), DLOCK_ECANCELED);
 	cr_assert_eq(stats(client).polls, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operations that are begun: how they end, and what is told of them. */
+/* Asynchronous calls: ends, callbacks and the store's silence. */
 #include "core/calls.h"
 
 #include <sys/wait.h>
@@ -89,12 +89,14 @@ CASE(async, a_hold_of_another_thread_is_not_released)
 
 /* ---- The store does not answer ------------------------------------------- */
 
+#define STUCK "fake:?ask=50ms&close=30s&connect=30s"
+
 CASE(async, that_wait_for_a_stuck_store_end_in_time)
 {
 	static struct outcome first, o[3];
 	dlk_time begun, took;
 
-	given_loop("fake:?ask=50ms&close=30s&connect=30s");
+	given_loop(STUCK);
 	stick(fake, client, &first, FAKE_REFUSE);
 	begun = dlk_now();
 	for (int i = 0; i < 3; i++)
@@ -107,7 +109,8 @@ CASE(async, that_wait_for_a_stuck_store_end_in_time)
 	cr_assert(outcome_pending(&first));
 	cr_assert_eq(fake_count(fake, FAKE_ATTEMPT), 1);
 	fake_open_gate(fake);
-	close_loop(5000); /* ends the first before its lock is freed */
+	close_loop(
+		5000); /* ends the first call before the case frees the lock */
 }
 
 CASE(async, that_are_cancelled_at_a_stuck_store_end_soon)
@@ -115,7 +118,7 @@ CASE(async, that_are_cancelled_at_a_stuck_store_end_soon)
 	static struct outcome first, one, other;
 	dlock_op op;
 
-	given_loop("fake:?ask=50ms&close=30s&connect=30s");
+	given_loop(STUCK);
 	stick(fake, client, &first, FAKE_REFUSE);
 	op = ask_async(&one, lock, -1);
 	ask_async(&other, lock, -1);
@@ -127,12 +130,12 @@ CASE(async, that_are_cancelled_at_a_stuck_store_end_soon)
 	close_loop(5000);
 }
 
-/* A waiter whose next look is due while the store is stuck. */
+/* The waiter's next attempt is due while the store is stuck. */
 CASE(async, that_were_refused_say_so_at_a_stuck_store)
 {
 	static struct outcome first, o;
 
-	given_loop("fake:?ask=50ms&close=30s&connect=30s");
+	given_loop(STUCK);
 	fake_occupy(fake, DLK_LOCK, "a", 0);
 	ask_async(&o, lock, 300);
 	EVENTUALLY(stats(client).waiters == 1);
@@ -143,7 +146,7 @@ CASE(async, that_were_refused_say_so_at_a_stuck_store)
 	close_loop(5000);
 }
 
-/* Each that ends asks the store once more, which takes its time. */
+/* Each call asks the store once more at the end. */
 CASE(async, that_end_together_end_in_time)
 {
 	enum { N = 100 };
@@ -157,16 +160,17 @@ CASE(async, that_end_together_end_in_time)
 	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .delay_ms = 30, .times = FAKE_ALWAYS);
 	for (int i = 0; i < N; i++)
 		over(&o[i], DLOCK_EBUSY, "held by others");
-	/* Most were ended before that. */
+	/* dlock-loop ended most calls before another attempt. */
 	cr_assert_lt(fake_count(fake, FAKE_ATTEMPT), N + N / 2);
 	fake_clear(fake);
-	/* An attempt whose time ends on the way arrives later, and the release
-	 * is asked again until the lease would have ended. */
+	/* A late attempt may arrive after the case, and is cleaned up for a
+	 * lease. */
 	EVENTUALLY(stats(client).pending_cleanups == 0);
 	close_loop(5000);
 }
 
-/* The store answers each, but all together take longer than a try has. */
+/* The store answers each attempt, but all attempts take longer than a try has.
+ *  */
 CASE(async, that_come_too_late_to_the_store_ask_once)
 {
 	enum { N = 8 };
@@ -204,7 +208,7 @@ CASE(async, a_closing_client_ends_them_at_a_stuck_store)
 
 /* ---- Callbacks ----------------------------------------------------------- */
 
-/* The hold is lost before its callback could run. */
+/* The hold is lost before the callback of the grant. */
 CASE(async, events_come_after_the_callback_of_the_grant)
 {
 	static struct outcome o;
@@ -223,7 +227,7 @@ CASE(async, events_come_after_the_callback_of_the_grant)
 	cr_assert_eq(dlock_release(o.hold), DLOCK_ELOST);
 }
 
-/* The release waits for a call that the store does not answer. */
+/* The release waits behind a call at the stuck store. */
 CASE(async, a_hold_that_is_being_released_gets_no_events)
 {
 	static struct outcome first, o;
@@ -240,7 +244,7 @@ CASE(async, a_hold_that_is_being_released_gets_no_events)
 	cr_assert_eq(events, 0);
 }
 
-/* Its thread does not get it back meanwhile. */
+/* The thread with the hold does not re-enter meanwhile. */
 CASE(async, a_hold_that_is_being_released_is_not_taken_again)
 {
 	static struct outcome first, o;
@@ -257,17 +261,16 @@ CASE(async, a_hold_that_is_being_released_is_not_taken_again)
 	OK(dlock_release(granted(&first)));
 }
 
-/* Both sides of a writer end, in either order. */
+/* A writer's two sides are released in either order. */
 CASE(async, two_sides_are_released)
 {
+	static struct outcome side[2][4];
+
+	given_rwlock("fake:");
+	outcomes_process(client);
 	for (int i = 0; i < 4; i++) {
-		static struct outcome side[2][4];
 		dlock_hold *h[2];
 
-		if (i == 0)
-			given_rwlock("fake:");
-		if (i == 0)
-			outcomes_process(client);
 		OK(dlock_acquire(lock, 0, &h[0]));
 		OK(dlock_acquire_shared(lock, 0, &h[1]));
 		give_async(&side[0][i], h[i % 2]);
@@ -298,7 +301,7 @@ static void asks_again(const struct dlock_result *r, void *arg)
 	EVENTUALLY(dlock_due_ms(client) == 0);
 }
 
-/* A callback that asks anew does not keep the loop in one call. */
+/* A callback that begins another call does not keep dlock_process() busy. */
 CASE(async, what_was_due_at_first_is_processed_and_no_more)
 {
 	given_loop("fake:");
@@ -310,7 +313,7 @@ CASE(async, what_was_due_at_first_is_processed_and_no_more)
 	}
 }
 
-/* Nor does it keep events and lines of the log waiting. */
+/* Nor do callbacks keep events and lines of the log waiting. */
 CASE(async, events_and_lines_have_their_turn)
 {
 	static struct outcome o[4];

@@ -6,12 +6,12 @@ TestSuite(async_batch, .init = timed_fixture, .timeout = 60);
 
 enum { N = 4 };
 
-static struct outcome first, o[N];
+static struct outcome first, o[N], given[N];
 static dlock_op op[N];
 static dlock_lock *other[N];
 
-/* The async thread is in the store with a call, and these calls wait for the
- * thread, the first of them for ever. */
+/* Begins N calls while the async thread is in the store with another call. The
+ * first call has no timeout. */
 static void given_calls(const char *uri, int64_t timeout_ms)
 {
 	char name[] = "b0";
@@ -27,7 +27,7 @@ static void given_calls(const char *uri, int64_t timeout_ms)
 	cr_assert_eq(fake_count(fake, FAKE_PREPARE), 0);
 }
 
-/* The thread goes on, and is stuck with the first of them. */
+/* Lets the async thread go on, into the first call of `verb`. */
 static void stick_again(enum fake_verb verb)
 {
 	size_t before = fake_count(fake, verb);
@@ -43,20 +43,43 @@ static struct fake_call prepared(size_t i)
 	return fake_nth(fake, FAKE_PREPARE, i);
 }
 
-static void all_are_granted(void)
+/* Begins N calls, which the store grants together with the call before. */
+static void given_grants(const char *uri)
 {
+	given_calls(uri, -1);
+	fake_open_gate(fake);
 	for (int i = 0; i < N; i++) {
 		cr_assert_eq(outcome_of(&o[i]), DLOCK_OK, "%s", o[i].text);
 		cr_assert_gt(dlock_token(o[i].hold), 0);
 	}
+	OK(outcome_of(&first));
+}
+
+/* Begins the releases of the N holds while the async thread is in the store
+ * with another release. */
+static void begin_releases(void)
+{
+	FAKE_SCRIPT(fake, FAKE_RELEASE, .gate = 1);
+	OK(dlock_release_start(first.hold, NULL, NULL));
+	EVENTUALLY(fake_count(fake, FAKE_RELEASE) == 1);
+	for (int i = 0; i < N; i++)
+		give_async(&given[i], o[i].hold);
+}
+
+/* The calls that stay are granted, and the store has no other claim. */
+static void first_is_granted(void)
+{
+	fake_open_gate(fake);
+	OK(outcome_of(&o[0]));
+	OK(outcome_of(&first));
+	EVENTUALLY(fake_held(fake) == 2);
+	OK(dlock_release(o[0].hold));
+	OK(dlock_release(first.hold));
 }
 
 CASE(async_batch, attempts_go_together)
 {
-	given_calls("fakebatch:?close=30s&connect=30s", -1);
-	fake_open_gate(fake);
-	all_are_granted();
-	OK(outcome_of(&first));
+	given_grants("fakebatch:?close=30s&connect=30s");
 	cr_assert_eq(prepared(0).n, N);
 	cr_assert_eq(fake_held(fake), N + 1);
 	for (int i = 0; i < N; i++)
@@ -66,17 +89,10 @@ CASE(async_batch, attempts_go_together)
 
 CASE(async_batch, releases_go_together_and_before_attempts)
 {
-	static struct outcome given[N], again[N];
+	static struct outcome again[N];
 
-	given_calls("fakebatch:?close=30s&connect=30s", -1);
-	fake_open_gate(fake);
-	all_are_granted();
-	OK(outcome_of(&first));
-	FAKE_SCRIPT(fake, FAKE_RELEASE, .gate = 1);
-	OK(dlock_release_start(first.hold, NULL, NULL));
-	EVENTUALLY(fake_count(fake, FAKE_RELEASE) == 1);
-	for (int i = 0; i < N; i++)
-		give_async(&given[i], o[i].hold);
+	given_grants("fakebatch:?close=30s&connect=30s");
+	begin_releases();
 	for (int i = 0; i < N; i++)
 		ask_async(&again[i], other[i], -1);
 	fake_open_gate(fake);
@@ -102,7 +118,7 @@ CASE(async_batch, a_single_call_asks_by_itself)
 	cr_assert_eq(fake_count(fake, FAKE_PREPARE), 0);
 }
 
-/* The store has heard of all of them, and has granted all. */
+/* The store has granted all attempts. */
 CASE(async_batch, attempts_that_are_overdue_leave_nothing)
 {
 	given_calls("fakebatch:?ask=50ms&close=30s&connect=30s", 100);
@@ -111,12 +127,7 @@ CASE(async_batch, attempts_that_are_overdue_leave_nothing)
 	for (int i = 1; i < N; i++)
 		cr_assert_eq(outcome_of(&o[i]), DLOCK_EUNREACHABLE, "%s",
 			     o[i].text);
-	fake_open_gate(fake);
-	OK(outcome_of(&o[0]));
-	OK(outcome_of(&first));
-	EVENTUALLY(fake_held(fake) == 2);
-	OK(dlock_release(o[0].hold));
-	OK(dlock_release(first.hold));
+	first_is_granted();
 }
 
 CASE(async_batch, attempts_that_are_cancelled_leave_nothing)
@@ -129,28 +140,14 @@ CASE(async_batch, attempts_that_are_cancelled_leave_nothing)
 		EVENTUALLY(!outcome_pending(&o[i]));
 		cr_assert_eq(o[i].rc, DLOCK_ECANCELED, "%s", o[i].text);
 	}
-	fake_open_gate(fake);
-	OK(outcome_of(&o[0]));
-	OK(outcome_of(&first));
-	EVENTUALLY(fake_held(fake) == 2);
-	OK(dlock_release(o[0].hold));
-	OK(dlock_release(first.hold));
+	first_is_granted();
 }
 
-/* The renewer takes over what the store does not confirm in time. */
+/* The renewer releases the claims after the failed releases. */
 CASE(async_batch, releases_that_fail_leave_nothing)
 {
-	static struct outcome given[N];
-
-	given_calls("fakebatch:?ask=50ms&close=30s&connect=30s", -1);
-	fake_open_gate(fake);
-	all_are_granted();
-	OK(outcome_of(&first));
-	FAKE_SCRIPT(fake, FAKE_RELEASE, .gate = 1);
-	OK(dlock_release_start(first.hold, NULL, NULL));
-	EVENTUALLY(fake_count(fake, FAKE_RELEASE) == 1);
-	for (int i = 0; i < N; i++)
-		give_async(&given[i], o[i].hold);
+	given_grants("fakebatch:?ask=50ms&close=30s&connect=30s");
+	begin_releases();
 	stick_again(FAKE_RELEASE);
 	cr_assert_eq(prepared(1).n, N);
 	fake_open_gate(fake);

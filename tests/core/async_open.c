@@ -1,10 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening that is begun. */
+/* Asynchronous opens, and dlock_wait() beside a callback: more cases of
+ * async.c's suite. */
 #include "core/fixture.h"
 
 #include <dlock/async.h>
 
 #include "support/outcome.h"
+
+static atomic_int is_inside, may_end;
+
+static void takes_long(const struct dlock_result *r, void *arg)
+{
+	(void)arg;
+	OK(r->code);
+	is_inside = 1;
+	for (int i = 0; i < 3000 && !may_end; i++)
+		nap_ms(1);
+	OK(dlock_release(r->hold));
+}
+
+static void *processes(void *arg)
+{
+	OK(dlock_wait(client, patience_ms()));
+	return arg;
+}
+
+CASE(async, a_wait_beside_a_long_callback_ends_in_time)
+{
+	pthread_t id;
+
+	given_mutex("fake:");
+	OK(dlock_lock_unbind(lock));
+	OK(dlock_acquire_start(lock, -1, takes_long, NULL, NULL));
+	cr_assert_eq(pthread_create(&id, NULL, processes, NULL), 0);
+	EVENTUALLY(is_inside);
+	OK(dlock_nudge(client));
+	REFUSED(dlock_wait(client, 20), DLOCK_EBUSY, "in time");
+	may_end = 1;
+	pthread_join(id, NULL);
+}
 
 static dlock_client *opens(struct outcome *o, const char *uri)
 {
@@ -44,7 +78,7 @@ CASE(async, a_store_that_does_not_open_says_why)
 	closes(c);
 }
 
-/* A server that refuses would be tried for a minute. */
+/* An open at a refusing server goes on for a minute. */
 CASE(async, opening_ends_when_the_client_closes)
 {
 	static struct outcome o;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A reader becomes a writer, and no thread waits. */
+/* Asynchronous upgrades. */
 #include "core/calls.h"
 
 TestSuite(async_upgrade, .init = timed_fixture, .timeout = 60);
 
 static dlock_lock *upg;
-static dlock_hold *theirs; /* a plain reader */
+static dlock_hold *theirs; /* of a plain reader */
 static dlock_op op;
 
-/* An unbound upgradeable `hold`, and `theirs` beside it. */
+/* Makes `hold` an unbound upgradeable reader, and `theirs` a plain reader. */
 static void given_reader(const char *uri)
 {
 	given_rwlock(uri);
@@ -24,7 +24,7 @@ static void begin(struct outcome *o, int64_t timeout_ms)
 	OK(dlock_upgrade_start(upg, hold, timeout_ms, outcome_note, o, &op));
 }
 
-/* The read side is as before, and can be upgraded again. */
+/* Checks that the read side stands, and can be upgraded again. */
 static void read_side_is_whole(void)
 {
 	static struct outcome again;
@@ -58,7 +58,7 @@ CASE(async_upgrade, waits_for_readers_and_keeps_the_read_side)
 	cr_assert_eq(fake_held(fake), 0);
 }
 
-/* dlock-loop ends the upgrade, which never had a turn. */
+/* dlock-loop ends the upgrade, which never had a turn of the async thread. */
 CASE(async_upgrade, at_a_stuck_store_leaves_the_read_side)
 {
 	static struct outcome stuck, o;
@@ -88,7 +88,7 @@ CASE(async_upgrade, ends_with_a_read_side_that_is_lost)
 		DLOCK_EINVAL, "not of an upgradeable read side");
 }
 
-/* The gate, which the upgrade's claim knows nothing of. */
+/* The gate is lost, of which the upgrade's claim does not know. */
 CASE(async_upgrade, is_refused_to_a_hold_that_lost_the_gate_meanwhile)
 {
 	static struct outcome o;

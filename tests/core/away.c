@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A store that is away is logged when it goes and when it is back. */
+/* A store away is logged at the loss of contact, and at the return. */
 #include "core/fixture.h"
 
 TestSuite(away, .init = fixture, .timeout = 60);
@@ -31,7 +31,7 @@ CASE(away, is_told_once_by_many_renewals)
 	OK(dlock_release(hold));
 }
 
-/* A store that answers no is there. */
+/* A store that refuses has answered. */
 CASE(away, is_not_what_refuses)
 {
 	dlock_hold *none;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a lost request or answer leaves: whom it is in the way of, and what it
- * costs until it has gone. */
+/* Clean-ups of lost requests and answers: what a clean-up delays, and costs. */
 #include "core/fixture.h"
 
 #include <stdio.h>
 
 TestSuite(cleanup, .init = timed_fixture, .timeout = 60);
 
-/* The next `n` calls of a verb are not heard by anybody. */
+/* The store refuses the next `n` calls of a verb. */
 static void refuse(enum fake_verb verb, int n)
 {
 	FAKE_SCRIPT(fake, verb, .fault = FAKE_REFUSE, .times = n);
@@ -18,13 +17,19 @@ static void lose_answer(enum fake_verb verb)
 	fake_once(fake, verb, FAKE_CUT);
 }
 
-/* The renewer has tried five times by now, and is not to try again for 320
- * ms. */
+/* Waits until the renewer has tried five times, and pauses for 320 ms. */
 static void renewer_pauses(void)
 {
 	EVENTUALLY(fake_count(fake, FAKE_RELEASE) >= 5);
 	cr_assert_eq(stats(client).pending_cleanups, 1);
 	cr_assert_eq(fake_held(fake), 1);
+}
+
+static void is_not_in_the_way(void)
+{
+	renewer_pauses();
+	OK(dlock_acquire(lock, 0, &hold));
+	OK(dlock_release(hold));
 }
 
 CASE(cleanup, of_a_try_is_not_in_the_way_of_the_next)
@@ -33,31 +38,26 @@ CASE(cleanup, of_a_try_is_not_in_the_way_of_the_next)
 	lose_answer(FAKE_ATTEMPT);
 	refuse(FAKE_RELEASE, 5);
 	cr_assert_eq(dlock_acquire(lock, 0, &hold), DLOCK_EUNREACHABLE);
-	renewer_pauses();
-	OK(dlock_acquire(lock, 0, &hold));
-	OK(dlock_release(hold));
+	is_not_in_the_way();
 }
 
-/* A clean-up of a release is not in the way, either. */
 CASE(cleanup, of_a_release_is_not_in_the_way_of_the_next)
 {
 	given_hold("fake:?ttl=30s");
 	refuse(FAKE_RELEASE, 5);
 	cr_assert_eq(dlock_release(hold), DLOCK_EUNREACHABLE);
-	renewer_pauses();
-	OK(dlock_acquire(lock, 0, &hold));
-	OK(dlock_release(hold));
+	is_not_in_the_way();
 	EVENTUALLY(stats(client).pending_cleanups == 0);
 }
 
-/* The next `verb` takes so long to arrive. */
+/* Delays the arrival of the next `verb`. */
 static void delay(enum fake_verb verb, int64_t ms)
 {
 	FAKE_SCRIPT(fake, verb, .delay_ms = ms);
 }
 
-/* Nobody sleeps through the delays: the clock leaps over the delay of the call
- * with that number. */
+/* No thread sleeps through the delays: the clock leaps over the delay of the
+ * call with the number. */
 struct leap {
 	enum fake_verb verb;
 	size_t number;
@@ -82,8 +82,8 @@ static pthread_t leaper(struct leap *leaps)
 	return thread;
 }
 
-/* What a try has left is in the way.  The renewer is at another clean-up until
- * the gate opens.  A try has 50 s. */
+/* Leaves a claim in the way of the next try. The renewer is at another clean-up
+ * until the gate opens. A try has 50 s. */
 static void leave_a_claim_in_the_way(void)
 {
 	dlock_lock *other;
@@ -135,7 +135,7 @@ CASE(cleanup, is_followed_by_no_attempt_without_time_for_an_answer)
 	fake_open_gate(fake);
 }
 
-/* Nobody knows whether others have it. */
+/* Whether another client holds the lock is unknown. */
 CASE(cleanup, that_cannot_be_released_makes_no_lock_busy)
 {
 	given_mutex("fake:?ttl=30s");
@@ -146,14 +146,14 @@ CASE(cleanup, that_cannot_be_released_makes_no_lock_busy)
 	REFUSED(dlock_acquire(lock, 0, &hold), DLOCK_EUNREACHABLE,
 		"an earlier claim of this client");
 	fake_clear(fake);
-	/* Others' locks are busy whatever was left. */
+	/* A lock held by another client is busy, whatever was left. */
 	EVENTUALLY(fake_held(fake) == 0);
 	fake_occupy(fake, DLK_LOCK, "a", 0);
 	cr_assert_eq(dlock_acquire(lock, 0, &hold), DLOCK_EBUSY);
 }
 
-/* It was asked twice, and the first request comes when the second has been
- * answered, and the hold released. */
+/* The client sends the attempt twice. The first request arrives after the
+ * answer to the second, and after the release. */
 static void indeterminate_until(int busy)
 {
 	enum { LATE_MS = 200 };
@@ -171,7 +171,7 @@ static void indeterminate_until(int busy)
 		OK(dlock_release(hold));
 	}
 	cr_assert_eq(stats(client).pending_cleanups, 1);
-	nap_ms(LATE_MS + 50); /* the first one has come by then */
+	nap_ms(LATE_MS + 50); /* the first request has arrived by then */
 	EVENTUALLY(fake_held(fake) == 0);
 	cr_assert_leq(dlk_now(), late(began + 1200 * DLK_MS));
 	EVENTUALLY(stats(client).pending_cleanups == 0);
@@ -218,8 +218,9 @@ CASE(cleanup, is_none_where_nothing_was_sent)
 	fake_clear(fake);
 }
 
-/* While the store is away, one is tried for all; then all go at once, and none
- * that may still come is asked about more often than its share. */
+/* While the store is away, a single clean-up is tried for all. Then all are
+ * asked at once, and a clean-up whose claim may still arrive is asked a few
+ * times at most. */
 CASE(cleanup, costs_little_however_many_there_are)
 {
 	size_t before;
@@ -230,7 +231,8 @@ CASE(cleanup, costs_little_however_many_there_are)
 	try_many();
 	cr_assert_eq(stats(client).pending_cleanups, MANY);
 	before = fake_count(fake, FAKE_RELEASE);
-	/* No lease has run out, or each would be tried once more. */
+	/* No lease has run out yet, after which each clean-up is tried once
+	 * more. */
 	nap_ms(dlock_ttl_ms(client) / 6);
 	cr_assert_leq(fake_count(fake, FAKE_RELEASE) - before, 10);
 	fake_clear(fake);
@@ -239,22 +241,7 @@ CASE(cleanup, costs_little_however_many_there_are)
 	cr_assert_leq(fake_count(fake, FAKE_RELEASE), 8 * MANY);
 }
 
-/* Nobody answers until all leases have run out. */
-CASE(cleanup, ends_with_its_lease_though_the_store_is_away)
-{
-	dlk_time began;
-
-	given_client("fake:?ttl=600ms");
-	began = dlk_now();
-	refuse(FAKE_ATTEMPT, FAKE_ALWAYS);
-	refuse(FAKE_RELEASE, FAKE_ALWAYS);
-	try_many();
-	EVENTUALLY(stats(client).pending_cleanups == 0);
-	cr_assert_leq(dlk_now(), late(began + 3000 * DLK_MS));
-	fake_clear(fake);
-}
-
-/* The store has the claim for longer than the lease. */
+/* The store keeps the claim for longer than the lease. */
 CASE(cleanup, goes_on_while_the_claim_may_stand)
 {
 	dlk_time released;
@@ -269,7 +256,8 @@ CASE(cleanup, goes_on_while_the_claim_may_stand)
 	EVENTUALLY(stats(client).pending_cleanups == 0);
 }
 
-/* The store carried out a renewal that the client took for none. */
+/* The store carried out a renewal, and the client took the renewal for failed.
+ *  */
 static void expect_a_lease_after(enum dlk_renewal verdict)
 {
 	dlk_time answered;

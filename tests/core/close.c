@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Closing: with calls under way, with holds, with clean-ups, in time. */
+/* Closing with calls under way, with holds and with clean-ups. */
 #include "core/fixture.h"
 
 #include <poll.h>
@@ -7,32 +7,7 @@
 
 TestSuite(close, .init = timed_fixture, .timeout = 60);
 
-CASE(close, ends_holds_which_answer_that_they_are_lost)
-{
-	dlock_lock *s, *m;
-	dlock_hold *a, *b, *all;
-
-	keep_diary();
-	given_mutex("fake:?ttl=5s");
-	a = take(lock);
-	s = semaphore(client, "s", 3);
-	b = take(s);
-	m = multi(&s, 1);
-	all = take(m);
-	close_client();
-	cr_assert_eq(fake_held(fake), 0);
-	cr_assert_eq(dlock_check(a), DLOCK_ELOST);
-	cr_assert_eq(dlock_check(all), DLOCK_ELOST);
-	cr_assert_eq(diary.n, 0, "no event comes of closing");
-	cr_assert_eq(dlock_acquire(s, 0, &hold), DLOCK_ECANCELED);
-	cr_assert_eq(dlock_acquire(m, 0, &hold), DLOCK_ECANCELED);
-	dlock_cancel(s);
-	REFUSED(dlock_release(a), DLOCK_ELOST, "closed");
-	REFUSED(dlock_release(b), DLOCK_ELOST, "closed");
-	cr_assert_eq(dlock_release(all), DLOCK_ELOST);
-}
-
-/* Granted while closing: given back. */
+/* A claim granted during the close is released. */
 CASE(close, does_not_keep_what_is_granted_meanwhile)
 {
 	struct taker t = { .keep = 1 };
@@ -46,7 +21,7 @@ CASE(close, does_not_keep_what_is_granted_meanwhile)
 	cr_assert_eq(fake_held(fake), 0);
 }
 
-/* The store answers none of the verbs; `close` is all the time there is. */
+/* The store answers no verb, and `close` bounds the whole close. */
 CASE(close, keeps_its_time_with_a_silent_store)
 {
 	struct taker t = { 0 };
@@ -70,8 +45,8 @@ CASE(close, keeps_its_time_with_a_silent_store)
 	cr_assert_eq(dlock_release(a), DLOCK_ELOST);
 }
 
-/* The renewer has just begun to ask when the client closes, and had something
- * to clean up after that. */
+/* The renewer has begun a renewal when the client closes, and has clean-ups
+ * left. */
 CASE(close, keeps_its_time_while_a_renewal_hangs_and_cleanups_wait)
 {
 	dlock_hold *b, *c;
@@ -101,7 +76,7 @@ CASE(close, tells_the_store_of_cleanups)
 	cr_assert_eq(fake_held(fake), 0);
 }
 
-/* Holds of `n` locks. */
+/* Takes `n` locks. */
 static void take_many(dlock_hold **h, int n)
 {
 	for (int i = 0; i < n; i++) {
@@ -112,20 +87,7 @@ static void take_many(dlock_hold **h, int n)
 	}
 }
 
-/* A claim is lost while its handle is released by closing. */
-CASE(close, bears_losses_that_come_meanwhile)
-{
-	dlock_hold *h[8];
-
-	given_client("fake:?ttl=60s");
-	take_many(h, 8);
-	lose_last();
-	close_client();
-	for (int i = 0; i < 8; i++)
-		cr_assert_eq(dlock_release(h[i]), DLOCK_ELOST);
-}
-
-/* The store may have heard of the first already, and given it to others. */
+/* The store may have granted the first lock to another client already. */
 CASE(close, ends_every_promise_before_the_store_is_told)
 {
 	struct pollfd p = { .events = POLLIN };
@@ -153,7 +115,7 @@ CASE(close, ends_every_promise_before_the_store_is_told)
 	cr_assert_eq(diary.n, 0, "no event comes of closing");
 }
 
-/* A round trip for each hold would take longer than closing may. */
+/* A release for each hold would take longer than `close`. */
 CASE(close, releases_all_at_once_where_the_store_can)
 {
 	dlock_hold *h[64];
@@ -179,7 +141,7 @@ CASE(close, asks_for_nothing_to_be_released_where_nothing_is_left)
 	cr_assert_eq(fake_count(fake, FAKE_RELEASE_ALL), 0);
 }
 
-/* A store that does not answer is not waited for longer than that. */
+/* The store does not answer. */
 CASE(close, keeps_its_time_where_all_are_released_at_once)
 {
 	given_hold("fakeall:?ttl=60s&close=300ms");

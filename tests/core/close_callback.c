@@ -5,7 +5,6 @@
 #include "core/client.h"
 #include "support/outcome.h"
 
-static atomic_int inside, go;
 static dlock_client *_Atomic ending; /* set before `go` */
 
 static int closing(dlock_client *c)
@@ -18,31 +17,38 @@ static int closing(dlock_client *c)
 	return yes;
 }
 
-/* It lasts until the client closes, which waits for it. */
+/* Stays in the callback until the client closes, which waits for callbacks. */
 static void linger(dlock_hold *about, enum dlock_event event, const char *why,
 		   void *arg)
 {
 	dlock_client *c;
 
-	(void)about;
-	(void)event;
-	(void)why;
-	(void)arg;
-	atomic_store(&inside, 1);
-	while (!atomic_load(&go))
-		nap_ms(1);
+	hold_up(about, event, why, arg);
 	c = atomic_exchange(&ending, NULL);
 	if (c)
 		EVENTUALLY(closing(c));
 }
 
-static void go_on_till_the_close(void)
+/* Closes the client, and with the close ends the callback. */
+static void close_with_callback(void)
 {
 	atomic_store(&ending, client);
 	atomic_store(&go, 1);
+	close_client_within(3000);
+	cr_assert_eq(fake_held(fake), 0);
 }
 
-/* Begins before the client closes, and releases when it is closing. */
+/* A hold at risk, and the callback about the risk under way. */
+static void given_callback(void)
+{
+	events_call(linger);
+	given_semaphore("fake:?ttl=60s&check=20ms", 2);
+	fake_always(fake, FAKE_RENEW, FAKE_REFUSE);
+	hold = take(lock);
+	EVENTUALLY(atomic_load(&inside));
+}
+
+/* Begins before the close, and releases during the close. */
 static void release_late(dlock_hold *about, enum dlock_event event,
 			 const char *why, void *arg)
 {
@@ -60,45 +66,30 @@ CASE(close, goes_with_a_release_in_a_callback_that_is_running)
 	b = take(lock);
 	lose_last();
 	EVENTUALLY(atomic_load(&inside));
-	go_on_till_the_close();
-	close_client_within(3000);
-	cr_assert_eq(fake_held(fake), 0);
+	close_with_callback();
 	cr_assert_eq(dlock_release(b), DLOCK_ELOST);
 }
 
-/* A release that waits for a callback while the client begins to close. */
 CASE(close, goes_with_a_release_that_waits_for_a_callback)
 {
 	struct releaser r;
 
-	events_call(linger);
-	given_semaphore("fake:?ttl=60s&check=20ms", 2);
-	fake_always(fake, FAKE_RENEW, FAKE_REFUSE);
-	hold = take(lock);
-	EVENTUALLY(atomic_load(&inside));
+	given_callback();
 	releaser_start(&r, hold);
 	EVENTUALLY(calls_under_way(client) == 1);
-	go_on_till_the_close();
-	close_client_within(3000);
+	close_with_callback();
 	releaser_join(&r);
-	cr_assert_eq(fake_held(fake), 0);
 }
 
 CASE(close, goes_with_a_started_release_that_waits_for_a_callback)
 {
 	static struct outcome o;
 
-	events_call(linger);
-	given_semaphore("fake:?ttl=60s&check=20ms", 2);
-	fake_always(fake, FAKE_RENEW, FAKE_REFUSE);
-	hold = take(lock);
-	EVENTUALLY(atomic_load(&inside));
+	given_callback();
 	OK(dlock_release_start(hold, outcome_note, &o));
 	EVENTUALLY(calls_under_way(client) == 1);
-	go_on_till_the_close();
-	close_client_within(3000);
+	close_with_callback();
 	cr_assert_eq(o.calls, 1);
-	cr_assert_eq(fake_held(fake), 0);
 }
 
 static void has_time(struct fake_call call)
@@ -154,22 +145,12 @@ CASE(close, leaves_the_store_its_time_after_a_release_that_waited_for_one)
 	close_after_a_long_callback(1);
 }
 
-static void at_once(dlock_hold *hold, enum dlock_event event, const char *why,
-		    void *arg)
-{
-	(void)hold;
-	(void)event;
-	(void)why;
-	(void)arg;
-	atomic_fetch_add(&inside, 1);
-}
-
-/* ... but no more time: what renewals and calls took before is the store's.
- * Whether the callback comes before there are no more is chance. */
+/* The time of renewals and calls before counts as the store's. Whether the
+ * callback comes before the close has ended all holds is chance. */
 CASE(close, takes_no_longer_for_a_callback_that_takes_no_time)
 {
 	clock_leaps(0);
-	events_call(at_once);
+	keep_diary();
 	for (int i = 0; i < 20; i++) {
 		size_t renewals = fake_count(fake, FAKE_RENEW);
 		struct fake_call call;
@@ -194,5 +175,5 @@ CASE(close, takes_no_longer_for_a_callback_that_takes_no_time)
 			     (long long)(call.deadline - call.begin) / DLK_MS);
 		cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
 	}
-	cr_assert_gt(atomic_load(&inside), 0, "there was no callback");
+	cr_assert_gt(diary.n, 0, "there was no callback");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long a store may take to answer follows how far away it is. */
+/* The time for an answer follows the round trips of the store. */
 #include "core/fixture.h"
 #include "support/cancel.h"
 
@@ -7,7 +7,7 @@
 
 TestSuite(distance, .init = timed_fixture, .timeout = 60);
 
-/* The store's answers take so long, from opening on. */
+/* Delays the store's answers. */
 static void is_away(int64_t ms)
 {
 	struct fake_step away = { .delay_ms = ms, .times = FAKE_ALWAYS };
@@ -17,8 +17,8 @@ static void is_away(int64_t ms)
 	fake_script(fake, FAKE_RELEASE, away);
 }
 
-/* How long the last attempt had: at most, as stalls of the thread may shorten
- * it. */
+/* Returns the time of the last attempt: an upper bound, as stalls shorten the
+ * time. */
 static int64_t had_ms(void)
 {
 	struct fake_call call = fake_last(fake, FAKE_ATTEMPT);
@@ -26,7 +26,7 @@ static int64_t had_ms(void)
 	return (call.deadline - call.begin + DLK_MS / 2) / DLK_MS;
 }
 
-/* From the call's begin: at least what the attempt was given. */
+/* Counts from the begin of the call: a lower bound. */
 static int64_t was_given_ms(dlk_time begun)
 {
 	return (fake_last(fake, FAKE_ATTEMPT).deadline - begun) / DLK_MS;
@@ -50,8 +50,7 @@ CASE(distance, of_150_ms_is_bridged_by_a_try)
 CASE(distance, of_150_ms_makes_no_busy_lock_unreachable)
 {
 	is_away(150);
-	given_mutex("fake:?far=on");
-	fake_occupy(fake, DLK_LOCK, "a", 0);
+	given_busy_mutex("fake:?far=on");
 	REFUSED(dlock_acquire(lock, 0, &hold), DLOCK_EBUSY, "held by");
 	REFUSED(dlock_acquire(lock, 100, &hold), DLOCK_EBUSY, "held by");
 	fake_clear(fake);
@@ -69,8 +68,8 @@ CASE(distance, that_shrinks_is_followed)
 	cr_assert_leq(had_ms(), 41);
 }
 
-/* What a try has left in the store is cleaned up with more time, and the answer
- * to that tells how long the way has become. */
+/* The clean-up of a failed try has more time, and the answer shows the new
+ * distance. */
 CASE(distance, that_grows_is_found_by_a_clean_up)
 {
 	int rc = DLOCK_EUNREACHABLE;
@@ -91,7 +90,7 @@ CASE(distance, that_grows_is_found_by_a_clean_up)
 	OK(dlock_release(hold));
 }
 
-/* A call to a store that is away takes no longer than the one before. */
+/* A call to a silent store takes no longer than the call before. */
 CASE(distance, of_a_silent_store_is_no_distance)
 {
 	given_mutex("fake:?far=on");
@@ -107,7 +106,7 @@ CASE(distance, of_a_silent_store_is_no_distance)
 	fake_clear(fake);
 }
 
-/* Each try has as long as the one before. */
+/* Checks that each try has the same time. */
 static void tries_have(int64_t ms)
 {
 	char text[64];
@@ -132,7 +131,7 @@ CASE(distance, that_the_uri_gives_stays)
 	tries_have(50);
 }
 
-/* A backend that tells nothing. */
+/* The backend does not tell the core of round trips. */
 CASE(distance, that_is_not_told_is_40_ms)
 {
 	given_mutex("fake:");
@@ -140,7 +139,8 @@ CASE(distance, that_is_not_told_is_40_ms)
 	tries_have(40);
 }
 
-/* The one that had the time, and not a last one that had none. */
+/* The message is about the request that had time, not about a last request
+ * without. */
 CASE(distance, is_told_of_the_request_that_was_waited_for)
 {
 	given_mutex("fake:");
@@ -165,7 +165,7 @@ CASE(distance, is_not_blamed_for_a_refusal)
 	fake_clear(fake);
 }
 
-/* A cancelled wait gives a request that is on its way as long. */
+/* A cancelled wait gives a request on the way as long. */
 CASE(distance, is_what_a_cancelled_wait_waits_for)
 {
 	is_away(150);

@@ -78,7 +78,7 @@ CASE(errors, refuse_null)
 	REFUSED(dlock_get_stats(client, NULL), DLOCK_EINVAL, "out");
 }
 
-/* A deadline that has passed, less the time: not a wish to wait for ever. */
+/* A deadline in the past, less the time, is no wish to wait for ever. */
 CASE(errors, refuse_negative_timeouts)
 {
 	static const int64_t bad[] = { -2, -5000, INT64_MIN };
@@ -173,7 +173,8 @@ CASE(errors, tell_the_count_that_is_full)
 	dlock_hold *again = NULL;
 
 	hold = take(lock);
-	/* Nobody can wait for 2^32 acquires: the count is put there. */
+	/* No test has the time for 2^32 acquires, so the case sets the count.
+	 *  */
 	hold->count = UINT32_MAX;
 	REFUSED(dlock_acquire(lock, 0, &again), DLOCK_EEXHAUSTED, "2^32 - 1");
 	hold->count = 1;

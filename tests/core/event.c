@@ -1,41 +1,63 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The dispatcher: what is told, how often, in which order, and from where. */
+/* Events: which, how often, in which order and from which thread. */
 #include "core/fixture.h"
 
 TestSuite(event, .init = fixture, .timeout = 120);
 
-/* What callbacks tell of themselves, and are told. */
+/* The results of the calls in call_all(). */
 static struct {
-	atomic_int inside, go, calls;
+	atomic_int calls;
 	dlock_lock *rw;
 	int rc[16];
 } stage;
 
-/* It writes the event down, and stays until it is let go. */
-static void hold_up(dlock_hold *hold, enum dlock_event event, const char *why,
-		    void *arg)
+/* Loses the claim of `hold`, and returns inside the callback about the loss. */
+static void lose_hold(void)
 {
-	diary_event(hold, event, why, arg);
-	atomic_fetch_add(&stage.inside, 1);
-	while (!atomic_load(&stage.go))
-		nap_ms(1);
+	lose_last();
+	EVENTUALLY(atomic_load(&inside) == 1);
+	cr_assert_eq(diary.page[0].hold, hold);
+}
+
+static void given_lost_permit(uint32_t permits)
+{
+	events_call(hold_up);
+	given_semaphore("fake:", permits);
+	hold = take(lock);
+	lose_hold();
+}
+
+/* The callback about another hold delays the events of the case. */
+static void given_lost_mutex(const char *uri)
+{
+	events_call(hold_up);
+	given_hold(uri);
+	lose_hold();
+}
+
+/* Makes `hold` a lost write side, and returns the read side. */
+static dlock_hold *given_lost_sides(void)
+{
+	dlock_hold *r = NULL;
+
+	events_call(hold_up);
+	given_rwlock("fake:");
+	hold = take(lock);
+	OK(dlock_acquire_shared(lock, 0, &r));
+	lose_hold();
+	return r;
 }
 
 CASE(event, of_a_hold_holds_up_its_release_by_another)
 {
 	struct taker t = { .keep = 1 };
 
-	events_call(hold_up);
-	given_semaphore("fake:", 2);
-	hold = take(lock);
-	lose_last();
-	EVENTUALLY(atomic_load(&stage.inside) == 1);
-	cr_assert_eq(diary.page[0].hold, hold);
-	/* A second permit has nothing to do with the callback. */
+	given_lost_permit(2);
+	/* The callback delays no second permit. */
 	taker_start(&t, lock, 1000);
 	OK(taker_join(&t));
 	OK(dlock_release(t.hold));
-	atomic_store(&stage.go, 1);
+	atomic_store(&go, 1);
 	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
 }
 
@@ -43,65 +65,45 @@ CASE(event, is_over_before_the_hold_is)
 {
 	struct releaser r;
 
-	events_call(hold_up);
-	given_semaphore("fake:", 1);
-	hold = take(lock);
-	lose_last();
-	EVENTUALLY(atomic_load(&stage.inside) == 1);
+	given_lost_permit(1);
 	releaser_start(&r, hold);
 	EVENTUALLY(calls_under_way(client) == 1);
 	ALL_ALONG(50, !atomic_load(&r.done));
-	atomic_store(&stage.go, 1);
+	atomic_store(&go, 1);
 	cr_assert_eq(releaser_join(&r), DLOCK_ELOST);
 }
 
 static void *let_go_main(void *arg)
 {
 	EVENTUALLY(calls_under_way(client) == 1);
-	atomic_store(&stage.go, 1);
+	atomic_store(&go, 1);
 	return arg;
 }
 
-/* Also when the claim stands on, for the sake of the read side. */
+/* The claim stands on for the read side. */
 CASE(event, of_the_write_side_is_over_before_that_is)
 {
-	dlock_hold *w, *r = NULL;
+	dlock_hold *r = given_lost_sides();
 	pthread_t thread;
 
-	events_call(hold_up);
-	given_rwlock("fake:");
-	w = take(lock);
-	OK(dlock_acquire_shared(lock, 0, &r));
-	lose_last();
-	EVENTUALLY(atomic_load(&stage.inside) == 1);
-	cr_assert_eq(diary.page[0].hold, w);
 	cr_assert_eq(pthread_create(&thread, NULL, let_go_main, NULL), 0);
-	cr_assert_eq(dlock_release(w), DLOCK_ELOST);
-	cr_assert_eq(atomic_load(&stage.go), 1, "the callback still runs");
+	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
+	cr_assert_eq(atomic_load(&go), 1, "the callback still runs");
 	pthread_join(thread, NULL);
 	cr_assert_eq(dlock_release(r), DLOCK_ELOST);
 }
 
-/* A callback about the one side is nothing that the other waits for. */
 CASE(event, of_the_write_side_holds_up_no_release_of_the_read_side)
 {
-	dlock_hold *w, *r = NULL;
+	dlock_hold *r = given_lost_sides();
 
-	events_call(hold_up);
-	given_rwlock("fake:");
-	w = take(lock);
-	OK(dlock_acquire_shared(lock, 0, &r));
-	lose_last();
-	EVENTUALLY(atomic_load(&stage.inside) == 1);
-	cr_assert_eq(diary.page[0].hold, w);
 	cr_assert_eq(dlock_release(r), DLOCK_ELOST);
-	atomic_store(&stage.go, 1);
-	cr_assert_eq(dlock_release(w), DLOCK_ELOST);
+	atomic_store(&go, 1);
+	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
 	cr_assert_eq(diary.n, 1);
 }
 
-/* A healthy store is still told when the callback took longer than the release
- * may. */
+/* A callback longer than `close` leaves the release time for the store. */
 CASE(event, that_lasts_long_does_not_keep_the_store_from_being_told)
 {
 	enum { CLOSE_MS = 100 };
@@ -111,31 +113,28 @@ CASE(event, that_lasts_long_does_not_keep_the_store_from_being_told)
 	given_semaphore("fake:?ttl=5s&check=50ms&close=100ms", 1);
 	fake_always(fake, FAKE_RENEW, FAKE_REFUSE);
 	hold = take(lock);
-	EVENTUALLY(atomic_load(&stage.inside) == 1);
+	EVENTUALLY(atomic_load(&inside) == 1);
 	cr_assert_eq(diary.page[0].event, DLOCK_AT_RISK);
 	releaser_start(&r, hold);
 	EVENTUALLY(calls_under_way(client) == 1);
 	nap_ms(2 * CLOSE_MS);
-	atomic_store(&stage.go, 1);
+	atomic_store(&go, 1);
 	OK(releaser_join(&r));
 	cr_assert_gt(fake_last(fake, FAKE_RELEASE).deadline,
 		     fake_last(fake, FAKE_RELEASE).begin);
 }
 
-/* In trouble and out of it while a callback runs: nothing to tell. */
+/* The hold is at risk, and safe again, while a callback runs. */
 CASE(event, that_was_taken_back_before_it_was_told_is_not_told)
 {
 	dlock_hold *b;
 
-	events_call(hold_up);
-	given_hold("fake:?ttl=5s&check=30ms");
-	lose_last();
-	EVENTUALLY(atomic_load(&stage.inside) == 1);
+	given_lost_mutex("fake:?ttl=5s&check=30ms");
 	fake_once(fake, FAKE_RENEW, FAKE_REFUSE);
 	b = take(mutex(client, "b"));
 	EVENTUALLY(stats(client).renew_failed >= 1 &&
 		   stats(client).renewed >= 1);
-	atomic_store(&stage.go, 1);
+	atomic_store(&go, 1);
 	lose_last();
 	EVENTUALLY(diary.losses == 2);
 	cr_assert_eq(diary.n, 2);
@@ -143,22 +142,20 @@ CASE(event, that_was_taken_back_before_it_was_told_is_not_told)
 	cr_assert_eq(dlock_release(b), DLOCK_ELOST);
 }
 
-/* A wish and trouble while a callback runs: the holder hears of both. */
+/* The holder hears of a revoke and of the risk, which come while a callback
+ * runs. */
 CASE(event, of_a_wish_takes_back_no_trouble)
 {
 	dlock_hold *b;
 
-	events_call(hold_up);
-	given_hold("fakewant:?ttl=60s&check=30ms");
-	lose_last();
-	EVENTUALLY(atomic_load(&stage.inside) == 1);
+	given_lost_mutex("fakewant:?ttl=60s&check=30ms");
 	b = take(mutex(client, "b"));
 	OK(dlock_revocable(b));
 	fake_always(fake, FAKE_RENEW, FAKE_REFUSE);
 	EVENTUALLY(stats(client).renew_failed >= 1);
 	fake_want(fake, last_id());
-	atomic_store(&stage.go, 1);
-	EVENTUALLY(atomic_load(&stage.inside) == 3);
+	atomic_store(&go, 1);
+	EVENTUALLY(atomic_load(&inside) == 3);
 	cr_assert_eq(diary.page[1].event, DLOCK_AT_RISK);
 	cr_assert_eq(diary.page[2].event, DLOCK_WANTED);
 	cr_assert_eq(diary.page[2].hold, b);
@@ -166,7 +163,7 @@ CASE(event, of_a_wish_takes_back_no_trouble)
 	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
 }
 
-/* The last word of a hold that is in trouble must not be SAFE. */
+/* SAFE must not be the last event of a hold at risk. */
 CASE(event, of_safety_is_taken_back_by_new_trouble)
 {
 	enum { CHECK_MS = 30 };
@@ -177,12 +174,12 @@ CASE(event, of_safety_is_taken_back_by_new_trouble)
 	FAKE_SCRIPT(fake, FAKE_RENEW, 0);
 	fake_always(fake, FAKE_RENEW, FAKE_REFUSE);
 	hold = take(lock);
-	EVENTUALLY(atomic_load(&stage.inside) == 1);
+	EVENTUALLY(atomic_load(&inside) == 1);
 	cr_assert_eq(diary.page[0].event, DLOCK_AT_RISK);
 	EVENTUALLY(stats(client).renewed == 1 &&
 		   stats(client).renew_failed >= 2);
-	atomic_store(&stage.go, 1);
-	/* SAFE would be the last word, and four more renewals fail. */
+	atomic_store(&go, 1);
+	/* Four more renewals fail. */
 	ALL_ALONG(4 * CHECK_MS, diary.safes == 0);
 	fake_clear(fake);
 	EVENTUALLY(diary.safes == 1);
@@ -209,19 +206,16 @@ CASE(event, is_not_told_of_a_hold_that_was_released)
 {
 	dlock_hold *b;
 
-	events_call(hold_up);
-	given_hold("fake:");
-	lose_last();
-	EVENTUALLY(atomic_load(&stage.inside) == 1);
+	given_lost_mutex("fake:");
 	b = take(mutex(client, "b"));
 	lose_last();
 	cr_assert_eq(dlock_release(b), DLOCK_ELOST);
-	atomic_store(&stage.go, 1);
+	atomic_store(&go, 1);
 	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
 	ALL_ALONG(50, diary.n == 1);
 }
 
-/* Everything that a callback may call, and what it may not. */
+/* Calls each function that a callback may call, and dlock_close(). */
 static void call_all(dlock_hold *hold, enum dlock_event event, const char *why,
 		     void *arg)
 {
@@ -266,29 +260,19 @@ CASE(event, may_call_anything_and_close_does_nothing)
 	for (int i = 0; i < atomic_load(&stage.calls); i++)
 		cr_assert(stage.rc[i], "call %d", i);
 	cr_assert(diary_says(&diary, "dlock_close() in a callback"));
-	/* It is open still. */
+	/* The client is still open. */
 	OK(dlock_release(take(stage.rw)));
-}
-
-static void count_event(dlock_hold *hold, enum dlock_event event,
-			const char *why, void *arg)
-{
-	(void)hold;
-	(void)why;
-	(void)arg;
-	if (event == DLOCK_LOST)
-		atomic_fetch_add(&stage.calls, 1);
 }
 
 CASE(event, of_a_loss_comes_once)
 {
-	events_call(count_event);
+	keep_diary();
 	given_hold("fake:");
 	lose_last();
-	EVENTUALLY(atomic_load(&stage.calls) > 0);
-	/* It returns after a callback that is still under way. */
+	EVENTUALLY(diary.losses > 0);
+	/* The release returns after a callback under way. */
 	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
-	cr_assert_eq(atomic_load(&stage.calls), 1);
+	cr_assert_eq(diary.losses, 1);
 }
 
 struct racer {
@@ -312,19 +296,19 @@ static void *racer_main(void *arg)
 	return NULL;
 }
 
-/* Release against loss: each is told at most once, and what release answered
- * agrees with it. */
+/* A release meets a loss. An event comes at most once, and agrees with the
+ * return code of the release. */
 CASE(event, of_a_loss_comes_once_whoever_wins_the_race)
 {
+	enum { ROUNDS = 2000 };
 	struct racer r = { 0 };
 	pthread_t thread;
 	int lost = 0;
-	int told;
 
-	events_call(count_event);
+	keep_diary();
 	given_mutex("fake:");
 	cr_assert_eq(pthread_create(&thread, NULL, racer_main, &r), 0);
-	for (int i = 0; i < 10000; i++) {
+	for (int i = 0; i < ROUNDS; i++) {
 		dlock_hold *h = take(lock);
 		int rc;
 
@@ -337,31 +321,26 @@ CASE(event, of_a_loss_comes_once_whoever_wins_the_race)
 	}
 	atomic_store(&r.stop, 1);
 	pthread_join(thread, NULL);
-	/* A loss that the release met first is told by the release alone. */
-	told = atomic_load(&stage.calls);
-	cr_assert_leq(told, lost);
+	/* The release alone tells of the losses found by the release. */
+	cr_assert_leq(diary.losses, lost);
 	cr_assert_eq((int)stats(client).lost, lost);
 	cr_assert_gt(lost, 0);
-	cr_assert_lt(lost, 10000);
+	cr_assert_lt(lost, ROUNDS);
 	EVENTUALLY(stats(client).pending_cleanups == 0);
 	cr_assert_eq(stats(client).holds, 0);
 }
 
-/* What is lost is in danger no more, and has not been saved. */
 CASE(event, that_a_loss_has_overtaken_is_not_told)
 {
 	dlock_hold *b;
 
-	events_call(hold_up);
-	given_hold("fake:?ttl=5s&check=30ms");
-	lose_last();
-	EVENTUALLY(atomic_load(&stage.inside) == 1);
+	given_lost_mutex("fake:?ttl=5s&check=30ms");
 	fake_always(fake, FAKE_RENEW, FAKE_REFUSE);
 	b = take(mutex(client, "b"));
 	EVENTUALLY(stats(client).renew_failed >= 1);
 	lose_last();
 	EVENTUALLY(dlock_check(b) == DLOCK_ELOST);
-	atomic_store(&stage.go, 1);
+	atomic_store(&go, 1);
 	EVENTUALLY(diary.losses == 2);
 	cr_assert_eq(diary.n, 2, "told of a danger that had passed");
 	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
@@ -374,7 +353,7 @@ CASE(event, says_why_in_whole_characters)
 
 	keep_diary();
 	given_hold("fake:");
-	/* Half an a-umlaut is the last that there is room for. */
+	/* The text has room for half of an a-umlaut. */
 	memset(why, 'x', sizeof(why));
 	memcpy(why + 94, "\xc3\xa4", sizeof("\xc3\xa4"));
 	fake_lose_saying(fake, last_id(), why);

@@ -23,6 +23,27 @@ void events_call(dlock_event_fn fn)
 	options.on_event = fn;
 }
 
+int told_of(enum dlock_event event)
+{
+	int n = 0;
+
+	pthread_mutex_lock(&diary.mu);
+	for (int i = 0; i < diary.n; i++)
+		n += diary.page[i].event == event;
+	pthread_mutex_unlock(&diary.mu);
+	return n;
+}
+
+atomic_int inside, go;
+
+void hold_up(dlock_hold *h, enum dlock_event event, const char *why, void *d)
+{
+	diary_event(h, event, why, d);
+	atomic_fetch_add(&inside, 1);
+	while (!atomic_load(&go))
+		nap_ms(1);
+}
+
 static void close_in_time(void *c)
 {
 	close_store(c);
@@ -46,6 +67,12 @@ void given_mutex(const char *uri)
 	lock = mutex(client, "a");
 }
 
+void given_busy_mutex(const char *uri)
+{
+	given_mutex(uri);
+	fake_occupy(fake, DLK_LOCK, "a", 0);
+}
+
 void given_rwlock(const char *uri)
 {
 	given_client(uri);
@@ -62,6 +89,12 @@ void given_hold(const char *uri)
 {
 	given_mutex(uri);
 	hold = take(lock);
+}
+
+void taker_waits(struct taker *t, int64_t timeout_ms)
+{
+	taker_start(t, lock, timeout_ms);
+	EVENTUALLY(stats(client).waiters == 1);
 }
 
 static dlock_client *let_go_of_client(void)
@@ -136,7 +169,7 @@ void clock_leaps(int64_t ahead_ms)
 	atomic_store(&ahead, ahead_ms * DLK_MS);
 }
 
-/* No variable must point to what the case has leaked: see case_end(). */
+/* case_end() looks for leaks, and must see no pointer to leaked memory. */
 static void fixture_end(void *unused)
 {
 	(void)unused;

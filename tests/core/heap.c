@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The heap of times and the table of ids, against models of them. */
+/* The heap of times and the table of ids, against models. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
@@ -82,7 +82,7 @@ Test(heap, grows_and_keeps_what_is_in_it)
 	dlki_heap_destroy(&h);
 }
 
-/* Claims are only ever handed through: any address will do. */
+/* The table does not read claims, so any address will do. */
 static struct dlki_claim *claim(unsigned int i)
 {
 	static char some[N + 1];

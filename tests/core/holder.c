@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the message of a busy lock says: it is part of the interface. */
+/* The message of a busy lock, which is a part of the interface. */
 #include "core/fixture.h"
 
 #include <stdio.h>
 
-/* The holder is named only while the ask time lasts, which the store's answers
- * make short unless the URI says it. */
+/* The message names the holder only while the ask time lasts. Without ask= the
+ * store's quick answers make that time short. */
 #define STORE "fake:?ask=5s"
 
 TestSuite(holder, .init = fixture, .timeout = 30);
@@ -13,7 +13,7 @@ TestSuite(holder, .init = fixture, .timeout = 30);
 static dlock_client *other;
 static dlock_lock *theirs;
 
-/* "a" of another client, which is labelled. */
+/* Has another client, with a label, hold "a". */
 static void given_other(const char *uri, const char *label)
 {
 	dlock_options o = DLOCK_OPTIONS_INIT;
@@ -33,7 +33,7 @@ static void *try_as_another(void *text)
 	return NULL;
 }
 
-/* It says what the label of our own process would not. */
+/* Our own label would say less. */
 CASE(holder, of_this_process_is_called_that)
 {
 	dlock_hold *none = NULL;
@@ -71,7 +71,7 @@ CASE(holder, of_several_is_named_first)
 		OK(dlock_release(h[i]));
 }
 
-/* A message costs no more than that. */
+/* The holder's name costs no further request. */
 CASE(holder, is_asked_for_ten_times_a_second_at_most)
 {
 	dlock_hold *none = NULL;
@@ -88,7 +88,7 @@ CASE(holder, is_asked_for_ten_times_a_second_at_most)
 	OK(dlock_release(hold));
 }
 
-/* A pair asks for nothing of the kind. */
+/* An acquire and a release do not inspect the lock. */
 CASE(holder, is_not_asked_for_by_who_gets_the_lock)
 {
 	given_mutex(STORE);
@@ -99,32 +99,33 @@ CASE(holder, is_not_asked_for_by_who_gets_the_lock)
 	cr_assert_eq(fake_count(fake, FAKE_INSPECT), 0);
 }
 
-CASE(holder, that_is_not_known_is_others)
+static void held_by_others(void)
 {
 	dlock_hold *none = NULL;
 
-	/* The store cannot say. */
-	given_mutex("fakebare:");
-	given_other("fakebare:", "x");
 	REFUSED(dlock_acquire(lock, 0, &none), DLOCK_EBUSY,
 		"lock 'a': held by others until the deadline");
+}
+
+CASE(holder, that_is_not_known_is_others)
+{
+	/* The store has no inspect. */
+	given_mutex("fakebare:");
+	given_other("fakebare:", "x");
+	held_by_others();
 	OK(dlock_release(hold));
 }
 
 CASE(holder, that_is_gone_by_then_is_others)
 {
-	dlock_hold *none = NULL;
-
 	given_mutex(STORE);
 	fake_once(fake, FAKE_ATTEMPT, FAKE_BUSY);
-	REFUSED(dlock_acquire(lock, 0, &none), DLOCK_EBUSY,
-		"lock 'a': held by others until the deadline");
+	held_by_others();
 }
 
-/* The question has no more time than the request had. */
+/* The question has the time of the request. */
 CASE(holder, is_asked_for_within_the_deadline)
 {
-	dlock_hold *none = NULL;
 	dlk_time began;
 
 	stall_watch();
@@ -132,8 +133,7 @@ CASE(holder, is_asked_for_within_the_deadline)
 	given_other(STORE, "x");
 	fake_always(fake, FAKE_INSPECT, FAKE_SILENT);
 	began = dlk_now();
-	REFUSED(dlock_acquire(lock, 0, &none), DLOCK_EBUSY,
-		"lock 'a': held by others until the deadline");
+	held_by_others();
 	cr_assert_leq(dlk_now(), late(began + 290 * DLK_MS));
 	fake_clear(fake);
 	OK(dlock_release(hold));

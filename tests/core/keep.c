@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims that a client keeps though nobody holds them. */
+/* Claims that a client keeps while no thread holds them. */
 #include "core/passing.h"
 
 TestSuite(keep, .init = timed_fixture, .timeout = 60);
@@ -19,7 +19,8 @@ static size_t released(void)
 	return fake_count(fake, FAKE_RELEASE);
 }
 
-/* Also for a try, another thread, an unbound handle, a multi-lock. */
+/* A try, another thread, an unbound handle and a multi-lock take the kept
+ * claim. */
 CASE(keep, has_it_taken_again_by_any_handle)
 {
 	struct taker t = { 0 };
@@ -57,19 +58,19 @@ CASE(keep, lasts_as_long_as_the_uri_says)
 CASE(keep, counts_from_the_last_release)
 {
 	given_kept("fakewant:?keep=300ms");
-	for (int i = 0; i < 6; i++) {
+	for (int i = 0; i < 4; i++) {
 		hold = take(lock);
 		nap_ms(100);
 		OK(dlock_release(hold));
 	}
 	cr_assert_eq(asked(), 1);
 	hold = take(lock);
-	ALL_ALONG(500, released() == 0);
+	ALL_ALONG(350, released() == 0);
 	OK(dlock_release(hold));
 	EVENTUALLY(released() == 1);
 }
 
-/* It was wanted while it was held: it is not kept. */
+/* The lock is wanted before the release, so the client keeps no claim. */
 CASE(keep, is_not_for_what_another_session_wants)
 {
 	struct taker other = { 0 };
@@ -84,14 +85,14 @@ CASE(keep, is_not_for_what_another_session_wants)
 	nothing_is_left();
 }
 
-/* Its request was on the way when the lock was released and kept: it has that
- * released. */
+/* The try's request is on the way while the claim is released and kept. The try
+ * has the kept claim released. */
 CASE(keep, is_not_in_the_way_of_the_client)
 {
 	struct taker t = { .linger = 1 };
 
 	given_hold("fakewant:?keep=1h&ask=5s");
-	/* A try asks the store.  It answers from before the release. */
+	/* The answer BUSY is from before the release. */
 	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .gate = 1);
 	taker_start(&t, lock, 0);
 	EVENTUALLY(asked() == 2);
@@ -102,7 +103,7 @@ CASE(keep, is_not_in_the_way_of_the_client)
 	has_had_it(&t);
 }
 
-/* A quarter of the lease must be left. */
+/* A claim is kept while a quarter of the lease is left. */
 CASE(keep, ends_before_the_lease_does)
 {
 	const struct fake_step stands = { .fault = FAKE_SAY,
@@ -135,7 +136,7 @@ CASE(keep, is_not_renewed)
 	renewed = fake_count(fake, FAKE_RENEW);
 	EVENTUALLY(released() == 1);
 	cr_assert_eq(fake_count(fake, FAKE_RENEW), renewed);
-	/* What is taken again is. */
+	/* A claim taken again is renewed. */
 	hold = take(lock);
 	OK(dlock_release(hold));
 	hold = take(lock);

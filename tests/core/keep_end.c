@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kept claims that are lost, or meet a store or an end of another kind. */
+/* Kept claims: losses, clean-ups and renewals. */
 #include "core/passing.h"
 
 TestSuite(keep_end, .init = timed_fixture, .timeout = 120);
@@ -11,7 +11,8 @@ static void given_kept(const char *uri)
 	cr_assert_eq(stats(client).kept, 1);
 }
 
-/* Nothing is told, for nobody held it; the next acquire asks the store. */
+/* No event comes, since no thread held the claim. The next acquire asks the
+ * store. */
 static void is_worth_nothing(void)
 {
 	EVENTUALLY(stats(client).kept == 0);
@@ -53,7 +54,8 @@ CASE(keep_end, is_a_clean_up_where_the_store_is_silent)
 	nothing_is_left();
 }
 
-/* A lost answer: the acquire that comes next has it cleaned up first. */
+/* The answer of the release is lost. The next acquire has the claim released
+ * first. */
 CASE(keep_end, that_fails_is_not_in_the_way_of_the_client)
 {
 	given_kept("fakewant:?keep=100ms&close=300ms");
@@ -66,8 +68,7 @@ CASE(keep_end, that_fails_is_not_in_the_way_of_the_client)
 	nothing_is_left();
 }
 
-/* A first request that arrives late is followed up for a lease, as if the claim
- * had been released at once. */
+/* A first request that arrives late is cleaned up for a lease. */
 CASE(keep_end, of_a_claim_that_was_asked_for_twice_is_followed_up)
 {
 	given_mutex("fakewant:?ttl=1s&keep=100ms");
@@ -83,7 +84,7 @@ CASE(keep_end, of_a_claim_that_was_asked_for_twice_is_followed_up)
 	nothing_is_left();
 }
 
-/* The renewal is under way when the claim is kept and taken again. */
+/* The renewal is under way while the claim is kept and taken again. */
 CASE(keep_end, may_come_while_it_is_renewed)
 {
 	given_mutex("fakewant:?ttl=900ms&keep=400ms");
@@ -102,7 +103,7 @@ CASE(keep_end, may_come_while_it_is_renewed)
 	nothing_is_left();
 }
 
-/* What was renewed in vain is not taken again. */
+/* An acquire does not take a kept claim that the renewal did not find. */
 CASE(keep_end, comes_with_a_renewal_that_finds_nothing)
 {
 	keep_diary();
@@ -120,8 +121,8 @@ CASE(keep_end, comes_with_a_renewal_that_finds_nothing)
 	OK(dlock_release(hold));
 }
 
-/* Terms keep a request from taking the kept claim.  The request pauses between
- * attempts that fail, and finds no kept claim then. */
+/* A request with terms does not take the kept claim. The request pauses between
+ * attempts that fail, and finds the kept claim released. */
 CASE(keep_end, comes_with_an_attempt_that_fails)
 {
 	dlock_acquire_options o = DLOCK_ACQUIRE_OPTIONS_INIT;

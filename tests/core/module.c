@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Backends in shared objects: which are loaded, which refused, in what words.
- * tests/modules/store.c is built in each of these ways. */
+/* Backends in shared objects: loads, and the messages of refusals.  Each module
+ * is a build of tests/modules/store.c. */
 #include "core/support.h"
 
 #include <fcntl.h>
@@ -30,7 +30,7 @@ static void refused_as(const char *file, int code, const char *why)
 	cr_assert(strstr(dlock_errmsg(), why), "%s: %s", file, dlock_errmsg());
 }
 
-/* A copy of the good one in a directory of our own. */
+/* Copies the good module to `path`. */
 static void copy_to(const char *path)
 {
 	char command[3 * PATH_MAX];
@@ -39,29 +39,21 @@ static void copy_to(const char *path)
 	cr_assert_eq(system(command), 0);
 }
 
-Test(module, its_scheme_can_be_opened)
+Test(module, may_be_loaded_twice_and_opened)
 {
 	dlock_client *c;
 	dlock_lock *l;
 	dlock_hold *h;
 
 	cr_assert_eq(dlock_open(&c, "module-good:", NULL), DLOCK_EINVAL);
-	cr_assert_eq(dlock_backend_load(built("good")), 0, "%s",
-		     dlock_errmsg());
-	cr_assert_eq(dlock_open(&c, "module-good:", NULL), 0, "%s",
-		     dlock_errmsg());
-	cr_assert_eq(dlock_mutex_new(&l, c, "a"), 0);
-	cr_assert_eq(dlock_acquire(l, 0, &h), 0);
-	cr_assert_eq(dlock_release(h), 0);
+	OK(dlock_backend_load(built("good")));
+	OK(dlock_backend_load(built("good")));
+	OK(dlock_open(&c, "module-good:", NULL));
+	OK(dlock_mutex_new(&l, c, "a"));
+	OK(dlock_acquire(l, 0, &h));
+	OK(dlock_release(h));
 	dlock_lock_free(l);
 	dlock_close(c);
-}
-
-Test(module, may_be_loaded_again)
-{
-	cr_assert_eq(dlock_backend_load(built("good")), 0);
-	cr_assert_eq(dlock_backend_load(built("good")), 0, "%s",
-		     dlock_errmsg());
 }
 
 Test(module, that_cannot_be_used_is_refused)
@@ -79,7 +71,7 @@ Test(module, that_cannot_be_used_is_refused)
 		   "store");
 }
 
-/* The message names the file that has the scheme, and the file refused. */
+/* The message names the file with the scheme, and the file refused. */
 Test(module, that_has_the_scheme_of_another_is_refused)
 {
 	char dir[PATH_MAX], file[PATH_MAX + 16];
@@ -95,7 +87,7 @@ Test(module, that_has_the_scheme_of_another_is_refused)
 	temp_remove(dir);
 }
 
-/* Code that another user may replace is not run. */
+/* The library loads no code that another user may replace. */
 Test(module, that_others_may_write_is_refused)
 {
 	char dir[PATH_MAX], file[PATH_MAX + 16];

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Multi-locks: all or none, in one order, under one deadline. */
+/* Multi-locks: all members or none, in a fixed order, under a single deadline.
+ *  */
 #include "core/fixture.h"
 
 static struct fake *one, *two;
 static dlock_client *a, *b;
 
-/* x and z from one store, y from another, and a lock of the three. */
+/* x and z from the store `one`, y from `two`, and a multi-lock of the three. */
 static dlock_lock *x, *y, *z, *all;
 
 static void set_up(void)
@@ -27,7 +28,7 @@ CASE(multi, holds_all_and_knows_its_members)
 {
 	dlock_lock *own = mutex(a, "z");
 
-	/* Its handles are its own. */
+	/* The multi-lock has handles of its own. */
 	all = multi((dlock_lock *[]){ own, x, y }, 3);
 	end_now(own);
 	hold = take(all);
@@ -63,27 +64,7 @@ CASE(multi, takes_its_members_in_one_order)
 
 /* ---- Never holding and waiting ------------------------------------------- */
 
-CASE(multi, holds_nothing_while_it_waits)
-{
-	struct taker taker = { 0 };
-
-	fake_occupy(two, DLK_LOCK, "y", 0);
-	taker_start(&taker, all, -1);
-	EVENTUALLY(stats(b).waiters == 1);
-	cr_assert_eq(fake_held(one), 0);
-	OK(dlock_release(take(x)));
-	/* Now z is busy, and y, which comes first, is given back for it. */
-	fake_occupy(one, DLK_LOCK, "z", 0);
-	fake_vacate(two, DLK_LOCK, "y");
-	EVENTUALLY(stats(a).waiters == 1);
-	OK(dlock_release(take(x)));
-	OK(dlock_release(take(y)));
-	fake_vacate(one, DLK_LOCK, "z");
-	OK(taker_join(&taker));
-	cr_assert_eq(fake_held(one) + fake_held(two), 0);
-}
-
-/* The nested locks are y, then x, as of `dlock run` around `dlock run`. */
+/* The nested locks are y, then x, like `dlock run` inside `dlock run`. */
 CASE(multi, makes_way_for_nested_locks_in_the_other_order)
 {
 	struct taker taker = { 0 };
@@ -98,7 +79,7 @@ CASE(multi, makes_way_for_nested_locks_in_the_other_order)
 	OK(taker_join(&taker));
 }
 
-/* The URIs of the stores are spelled so that their order is another one. */
+/* The URIs are spelled so that the stores' order is another. */
 CASE(multi, makes_way_for_another_order)
 {
 	dlock_client *c = closed_at_end(open_store("fakeall://one", NULL));
@@ -145,8 +126,8 @@ CASE(multi, of_two_stores_that_grant_one_token)
 	OK(dlock_release(take(both)));
 }
 
-/* A store that has gone silent does not keep the caller, which may be told of
- * the other's answer; the release is confirmed later. */
+/* A silent store does not delay the call, which returns the other store's
+ * answer. The renewer releases the claim later. */
 CASE(multi, that_is_given_up_does_not_wait_for_its_releases)
 {
 	dlk_time began = dlk_now();
@@ -176,23 +157,7 @@ CASE(multi, has_the_time_of_one_release_for_all)
 	cr_assert_eq(fake_held(three), 0);
 }
 
-CASE(multi, that_is_cancelled_holds_none)
-{
-	struct taker taker = { 0 };
-
-	fake_occupy(one, DLK_LOCK, "z", 0);
-	taker_start(&taker, all, -1);
-	EVENTUALLY(stats(a).waiters == 1);
-	/* The members' own handles are others. */
-	dlock_cancel(z);
-	dlock_cancel(x);
-	ALL_ALONG(20, !atomic_load(&taker.done));
-	dlock_cancel(all);
-	cr_assert_eq(taker_join(&taker), DLOCK_ECANCELED);
-	cr_assert_eq(fake_held(two), 0);
-}
-
-/* x is lost while z is tried; the caller still has time. */
+/* x is lost during the attempt for z. The caller has time left. */
 CASE(multi, begins_again_when_a_member_is_lost_meanwhile)
 {
 	struct taker taker = { .linger = 1 };
@@ -225,7 +190,7 @@ CASE(multi, that_may_ask_once_only_answers_that_a_member_was_lost)
 {
 	pthread_t thread;
 
-	/* y, which is ahead of z, is lost while z is asked for. */
+	/* y comes before z, and is lost during the attempt for z. */
 	FAKE_SCRIPT(one, FAKE_ATTEMPT, 0);
 	FAKE_SCRIPT(one, FAKE_ATTEMPT, .gate = 1);
 	cr_assert_eq(pthread_create(&thread, NULL, lose_y_at_z, NULL), 0);
@@ -261,7 +226,7 @@ CASE(multi, gives_up_at_the_deadline_when_members_are_lost_again_and_again)
 	FAKE_SCRIPT(two, FAKE_ATTEMPT, .lease_ms = 200, .times = FAKE_ALWAYS);
 	fake_always(two, FAKE_RENEW, FAKE_REFUSE);
 	rc = dlock_acquire(all, 800, &hold);
-	/* Granted later than at half the lease it is none. */
+	/* The core takes no grant after half of the lease. */
 	if (stalled_ms() < 100)
 		cr_assert_eq(rc, DLOCK_ELOST, "%s", dlock_errmsg());
 	cr_assert_lt(rc, 0);
@@ -274,6 +239,18 @@ CASE(multi, gives_up_at_the_deadline_when_members_are_lost_again_and_again)
 
 /* ---- Closing one of its clients ----------------------------------------- */
 
+static void closes(dlock_client *c)
+{
+	close_within(c, 2000);
+	cr_assert_eq(fake_held(one), 0);
+}
+
+static void is_cancelled(struct taker *t)
+{
+	EVENTUALLY(atomic_load(&t->done));
+	cr_assert_eq(taker_join(t), DLOCK_ECANCELED);
+}
+
 CASE(multi, ends_every_wait_at_one_client_when_another_is_closed)
 {
 	dlock_client *c = open_store("fake://one?ttl=5s", NULL);
@@ -285,16 +262,13 @@ CASE(multi, ends_every_wait_at_one_client_when_another_is_closed)
 	taker_start(&taker[0], multi(first, 2), -1);
 	taker_start(&taker[1], multi(second, 2), -1);
 	EVENTUALLY(stats(b).waiters == 2);
-	close_within(c, 2000);
-	for (size_t i = 0; i < 2; i++) {
-		EVENTUALLY(atomic_load(&taker[i].done));
-		cr_assert_eq(taker_join(&taker[i]), DLOCK_ECANCELED);
-	}
-	cr_assert_eq(fake_held(one), 0);
+	closes(c);
+	is_cancelled(&taker[0]);
+	is_cancelled(&taker[1]);
 	cr_assert_eq(fake_waiting(two), 0);
 }
 
-/* z's client is only asked when y is had: the wait is over before that. */
+/* The wait for y comes before the first attempt for z. */
 CASE(multi, ends_its_wait_when_the_client_of_a_later_member_is_closed)
 {
 	dlock_client *c = open_store("fake://zzz?ttl=5s", NULL);
@@ -304,13 +278,12 @@ CASE(multi, ends_its_wait_when_the_client_of_a_later_member_is_closed)
 	fake_occupy(two, DLK_LOCK, "y", 0);
 	taker_start(&taker, multi(m, 2), -1);
 	EVENTUALLY(stats(b).waiters == 1);
-	close_within(c, 2000);
-	EVENTUALLY(atomic_load(&taker.done));
-	cr_assert_eq(taker_join(&taker), DLOCK_ECANCELED);
+	closes(c);
+	is_cancelled(&taker);
 	cr_assert_eq(fake_waiting(two), 0);
 }
 
-/* It never parks, and has all the time in the world. */
+/* The acquire never parks. A cancel of a member's handle does not end it. */
 CASE(multi, can_be_cancelled_when_members_are_lost_again_and_again)
 {
 	struct taker taker = { 0 };
@@ -319,10 +292,12 @@ CASE(multi, can_be_cancelled_when_members_are_lost_again_and_again)
 	FAKE_SCRIPT(two, FAKE_ATTEMPT, .lease_ms = 100, .times = FAKE_ALWAYS);
 	fake_always(two, FAKE_RENEW, FAKE_REFUSE);
 	taker_start(&taker, all, -1);
+	dlock_cancel(x);
+	dlock_cancel(z);
 	EVENTUALLY(fake_count(one, FAKE_ATTEMPT) >= 4);
+	cr_assert(!atomic_load(&taker.done));
 	dlock_cancel(all);
-	EVENTUALLY(atomic_load(&taker.done));
-	cr_assert_eq(taker_join(&taker), DLOCK_ECANCELED);
+	is_cancelled(&taker);
 	fake_clear(one);
 	fake_clear(two);
 	EVENTUALLY(stats(a).pending_cleanups + stats(b).pending_cleanups == 0);
@@ -336,11 +311,11 @@ CASE(multi, of_too_many_members_is_refused)
 
 	REFUSED(dlock_multi_new(&out, m, 65537), DLOCK_EINVAL, "65536");
 	cr_assert_null(out);
-	/* A mutex and a semaphore of one name are others. */
+	/* A mutex and a semaphore of the same name are unrelated. */
 	OK(dlock_release(take(multi(m, 3))));
 }
 
-/* Two clients of one store: the same lock all the same. */
+/* Two clients of the same store. */
 CASE(multi, of_one_lock_by_way_of_two_clients_is_refused)
 {
 	dlock_client *again =

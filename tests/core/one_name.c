@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A mutex and a read-write lock of one name are one lock. */
+/* A mutex and a read-write lock of the same name are the same lock. */
 #include "core/fixture.h"
 
 TestSuite(one_name, .init = timed_fixture, .timeout = 60);

@@ -19,8 +19,8 @@ static void refused(const char *uri, const dlock_options *o, int code,
 	cr_assert_null(c);
 }
 
-/* Opening fails after 150 ms; or earlier, after `least_ms`, if the time that is
- * left does not suffice for another request. */
+/* Checks that an open fails after 150 ms; or after `least_ms`, if the rest is
+ * too short for another request. */
 static void unreachable(const char *text, int64_t least_ms)
 {
 	dlk_time began;
@@ -42,8 +42,8 @@ CASE(open, asks_for_options_of_a_known_size)
 	refused("fake:", &o, DLOCK_EINVAL, "size is 8192");
 }
 
-/* What a program that was built with an older header does not have is not
- * read; what a newer one has is not known. */
+/* A program built with an older header has a shorter struct, and a program
+ * built with a newer header a longer struct. */
 CASE(open, reads_as_much_of_the_options_as_there_is)
 {
 	struct {
@@ -76,7 +76,7 @@ CASE(open, refuses_a_store_that_cannot_do_what_is_required)
 	refused("fake:", &o, DLOCK_ENOTSUP, "an unknown capability");
 	o.require = UINT32_MAX;
 	refused("fake:", &o, DLOCK_ENOTSUP, "cannot promise");
-	/* Known only once the store was asked. */
+	/* The client learns of this capability from the store. */
 	o.require = DLOCK_CAP_WAKE;
 	refused("fake:?wake=off", &o, DLOCK_ENOTSUP, "WAKE");
 	cr_assert_eq(fake_count(fake, FAKE_OPEN), 1);
@@ -101,7 +101,7 @@ CASE(open, keeps_its_deadline_with_a_silent_store)
 	cr_assert_eq(fake_count(fake, FAKE_CLOSE), 0);
 }
 
-/* A server that is being started. */
+/* A server may be on the way up. */
 CASE(open, waits_for_a_store_that_refuses)
 {
 	dlock_client *c;
@@ -114,7 +114,7 @@ CASE(open, waits_for_a_store_that_refuses)
 	close_store(c);
 }
 
-/* At last it was silent, which tells less. */
+/* The last answer is a silence, which tells less. */
 CASE(open, tells_what_the_store_said_when_its_time_is_over)
 {
 	FAKE_SCRIPT(fake, FAKE_OPEN, .fault = FAKE_CODE,
@@ -147,7 +147,7 @@ CASE(open, tells_why_the_store_refused)
 
 	FAKE_SCRIPT(fake, FAKE_OPEN, .fault = FAKE_CODE, .code = DLOCK_EDENIED);
 	refused("fake:", NULL, DLOCK_EDENIED, "scripted");
-	/* A store that says nothing is not understood. */
+	/* The store gives no reason. */
 	fake_once(fake, FAKE_OPEN, FAKE_CODE);
 	cr_assert_lt(dlock_open(&c, "fake:", NULL), 0);
 	cr_assert_null(c);
@@ -170,29 +170,6 @@ static int note(struct dlk_session *s, dlk_time deadline, struct dlk_error *err)
 	return dlk_fail(err, DLOCK_EDENIED, "enough");
 }
 
-static void nothing(struct dlk_session *s, dlk_time deadline)
-{
-	(void)s;
-	(void)deadline;
-}
-
-static enum dlk_verdict never(struct dlk_ticket *t, dlk_time deadline,
-			      struct dlk_error *err)
-{
-	(void)t;
-	(void)deadline;
-	(void)err;
-	return DLK_BUSY;
-}
-
-static int gone(struct dlk_ticket *t, dlk_time deadline, struct dlk_error *err)
-{
-	(void)t;
-	(void)deadline;
-	(void)err;
-	return 0;
-}
-
 static void hears(const char *uri, const dlock_options *o, const char *password)
 {
 	refused(uri, o, DLOCK_EDENIED, "enough");
@@ -202,7 +179,7 @@ static void hears(const char *uri, const dlock_options *o, const char *password)
 		cr_assert_null(heard);
 }
 
-/* Where the password comes from, and that it is shown nowhere. */
+/* The sources of the password. No message shows a password. */
 CASE(open, finds_the_password)
 {
 	static const char *const schemes[] = { "secretive", NULL };
@@ -210,24 +187,16 @@ CASE(open, finds_the_password)
 		{ "password_file", DLK_TEXT, NULL, 1, 4096, NULL, "file" },
 		{ 0 }
 	};
-	static const struct dlock_backend b = {
-		.size = sizeof(struct dlock_backend),
-		.schemes = schemes,
-		.summary = "tells what it heard",
-		.params = params,
-		.session_size = sizeof(struct dlk_session),
-		.ticket_size = sizeof(struct dlk_ticket),
-		.open = note,
-		.close = nothing,
-		.attempt = never,
-		.release = gone,
-	};
+	static struct dlock_backend b;
 	dlock_options o = DLOCK_OPTIONS_INIT;
 	char file[] = "/tmp/dlock-XXXXXX";
 	char uri[200];
 	dlock_client *c = NULL;
 	int fd;
 
+	b = closed_backend(schemes);
+	b.params = params;
+	b.open = note;
 	OK(dlock_backend_register(&b));
 	hears("secretive://h", &o, NULL);
 	o.password = "from the options";
@@ -243,7 +212,7 @@ CASE(open, finds_the_password)
 	cr_assert_eq(chmod(file, 0644), 0);
 	refused(uri, &o, DLOCK_EINVAL, "chmod it to 600");
 	unlink(file);
-	/* A scheme that takes no password does not mind one. */
+	/* A scheme without passwords ignores the option. */
 	OK(dlock_open(&c, "mem:", &o));
 	dlock_close(c);
 }
@@ -258,29 +227,21 @@ CASE(open, tells_what_it_opened)
 	cr_assert_eq(dlock_caps(NULL), 0);
 }
 
-struct label {
-	char text[200];
-};
-
-static void see_label(const struct dlock_participant *p, void *arg)
+static void see_label(const struct dlock_participant *p, void *text)
 {
-	struct label *l = arg;
-
-	snprintf(l->text, sizeof(l->text), "%s", p->label);
+	snprintf(text, sizeof(shown), "%s", p->label);
 }
 
 static void has_label(const char *uri, const char *option, const char *want)
 {
-	struct label l = { "" };
-
 	options = (dlock_options)DLOCK_OPTIONS_INIT;
 	options.label = option;
 	given_hold(uri);
-	OK(dlock_inspect(lock, see_label, &l, 1000));
+	OK(dlock_inspect(lock, see_label, shown, 1000));
 	if (want)
-		cr_assert_str_eq(l.text, want);
+		cr_assert_str_eq(shown, want);
 	else
-		cr_assert(strchr(l.text, ':'), "%s", l.text);
+		cr_assert(strchr(shown, ':'), "%s", shown);
 	OK(dlock_release(hold));
 	close_client();
 }

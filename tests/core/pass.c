@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A claim that goes from one thread of a client to the next. */
+/* Claims passed from thread to thread of a client. */
 #include "core/passing.h"
 
 TestSuite(pass, .init = timed_fixture, .timeout = 60);
@@ -28,7 +28,7 @@ CASE(pass, asks_the_store_for_nothing_and_keeps_the_order)
 	nothing_is_left();
 }
 
-/* The next grant is above all that were passed: the store counts on. */
+/* The next grant's token is above the tokens of all passed holds. */
 CASE(pass, raises_the_token_each_time)
 {
 	struct taker t[3] = { { 0 } };
@@ -95,14 +95,15 @@ CASE(pass, needs_a_token)
 	fake_clear(fake);
 }
 
-/* Each asks the store, as if it were alone.  A store that does not answer would
- * hold up the releases, too, and is mended before. */
+/* Checks that each waiter asks the store when the watch fails. A silent store
+ * would hold up the releases as well, so the script ends before. */
 static void watch_fails(struct fake_step step, int answers)
 {
 	struct taker t[3] = { { 0 } };
 	uint64_t passed = stats(client).passed;
 	size_t before = asked();
 
+	step.times = FAKE_ALWAYS;
 	fake_script(fake, FAKE_WATCH, step);
 	hold = take(lock);
 	n_wait_here(t, 3);
@@ -119,25 +120,16 @@ static void watch_fails(struct fake_step step, int answers)
 CASE(pass, needs_a_store_that_watches)
 {
 	given_mutex("fakewant:?close=100ms");
-	watch_fails((struct fake_step){ .fault = FAKE_REFUSE,
-					.times = FAKE_ALWAYS },
-		    1);
-	watch_fails((struct fake_step){ .fault = FAKE_CUT,
-					.times = FAKE_ALWAYS },
-		    1);
+	watch_fails((struct fake_step){ .fault = FAKE_REFUSE }, 1);
+	watch_fails((struct fake_step){ .fault = FAKE_CUT }, 1);
 	watch_fails((struct fake_step){ .fault = FAKE_CODE,
-					.code = DLOCK_EDENIED,
-					.times = FAKE_ALWAYS },
+					.code = DLOCK_EDENIED },
 		    1);
-	watch_fails((struct fake_step){ .fault = FAKE_SILENT,
-					.times = FAKE_ALWAYS },
-		    0);
-	watch_fails((struct fake_step){ .delay_ms = 10000,
-					.times = FAKE_ALWAYS },
-		    0);
+	watch_fails((struct fake_step){ .fault = FAKE_SILENT }, 0);
+	watch_fails((struct fake_step){ .delay_ms = 10000 }, 0);
 }
 
-/* The waiter asks the store, which nobody asks to watch. */
+/* Checks that the waiter asks the store, and no watch is set. */
 static void is_not_passed(void)
 {
 	struct taker t = { 0 };
@@ -164,7 +156,6 @@ CASE(pass, is_not_for_permits)
 	is_not_passed();
 }
 
-/* Readers have nothing to pass. */
 CASE(pass, is_not_for_readers)
 {
 	given_rwlock("fakewant:");
@@ -172,7 +163,7 @@ CASE(pass, is_not_for_readers)
 	is_not_passed();
 }
 
-/* A reader asked before the second writer: it comes first. */
+/* A reader asked before the second writer, and comes first. */
 CASE(pass, does_not_overtake_a_reader)
 {
 	struct taker w[2] = { { 0 } }, r = { .shared = 1 };
@@ -197,7 +188,7 @@ CASE(pass, does_not_overtake_a_reader)
 	nothing_is_left();
 }
 
-/* The writers that wait here ask the store, where it is in line now. */
+/* The writers that wait here now ask the store. */
 CASE(pass, is_not_for_what_became_a_read_side)
 {
 	struct taker t[2] = { { 0 } };
@@ -216,7 +207,7 @@ CASE(pass, is_not_for_what_became_a_read_side)
 	nothing_is_left();
 }
 
-/* The claim is still that of a writer when its read side ends. */
+/* The claim is a writer's until the read side ends. */
 CASE(pass, comes_after_the_read_side_that_was_kept)
 {
 	struct taker t = { 0 };
@@ -235,7 +226,7 @@ CASE(pass, comes_after_the_read_side_that_was_kept)
 	cr_assert_eq(asked(), 1);
 }
 
-/* Taken twice, and given twice. */
+/* The hold is re-entered. */
 CASE(pass, comes_with_the_last_release)
 {
 	struct taker t = { 0 };
@@ -265,7 +256,8 @@ CASE(pass, makes_the_hold_another_thread_s)
 	cr_assert_eq(dlock_release(t.hold), DLOCK_ELOST);
 }
 
-/* Such a hold is released by any thread, and so is the next one. */
+/* Any thread may release the hold of an unbound handle, and passes the claim
+ * on. */
 CASE(pass, reaches_unbound_handles)
 {
 	struct taker t[2] = { { .keep = 1 }, { 0 } };

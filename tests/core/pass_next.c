@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims that are passed on: the next hold, and what it has of its own. */
+/* Passed claims: the next hold has an end, a descriptor and events of its own.
+ *  */
 #include "core/passing.h"
 
 #include <fcntl.h>
-#include <poll.h>
-#include <unistd.h>
 
 TestSuite(pass_next, .init = timed_fixture, .timeout = 120);
 
 /* ---- Losses -------------------------------------------------------------- */
 
-/* The waiters ask the store, and the loss is told of the holder only. */
+/* The waiters ask the store, and only the holder hears of the loss. */
 CASE(pass_next, of_a_lost_claim_sends_the_waiters_to_the_store)
 {
 	struct taker t[2] = { { 0 } };
@@ -36,7 +35,7 @@ CASE(pass_next, of_a_lost_claim_sends_the_waiters_to_the_store)
 
 /* ---- What the next hold has ---------------------------------------------- */
 
-/* The lease is not extended any more. */
+/* The store extends no lease. */
 static const struct fake_step stands = { .fault = FAKE_SAY,
 					 .verdict = DLK_STANDS,
 					 .times = FAKE_ALWAYS };
@@ -100,13 +99,6 @@ CASE(pass_next, begins_the_next_max_hold)
 	cr_assert_eq(t.release_rc, DLOCK_ELOST);
 }
 
-static int readable(int fd)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-
-	return poll(&p, 1, 0) == 1;
-}
-
 CASE(pass_next, leaves_the_former_holder_s_descriptor_behind)
 {
 	struct taker t = { 0 };
@@ -121,9 +113,9 @@ CASE(pass_next, leaves_the_former_holder_s_descriptor_behind)
 	cr_assert_eq(fcntl(fd, F_GETFD), -1);
 	has_it(&t);
 	fd = dlock_hold_fd(t.hold);
-	cr_assert_eq(readable(fd), 0);
+	cr_assert(!is_readable(fd, 0));
 	lose_last();
-	cr_assert(readable(fd));
+	cr_assert(is_readable(fd, 0));
 	EVENTUALLY(diary.losses == 1);
 	cr_assert_eq(diary.page[0].hold, t.hold);
 	let_go(&t);
@@ -131,22 +123,17 @@ CASE(pass_next, leaves_the_former_holder_s_descriptor_behind)
 	nothing_is_left();
 }
 
-static atomic_int inside, go;
-
-/* It writes the event down, and stays at a loss until it is let go. */
 static void stay_at_a_loss(dlock_hold *h, enum dlock_event event,
 			   const char *why, void *arg)
 {
-	diary_event(h, event, why, arg);
-	if (event != DLOCK_LOST)
-		return;
-	atomic_store(&inside, 1);
-	while (!atomic_load(&go))
-		nap_ms(1);
+	if (event == DLOCK_LOST)
+		hold_up(h, event, why, arg);
+	else
+		diary_event(h, event, why, arg);
 }
 
-/* The claim is safe again while the callback is at something else: the next
- * holder has never heard of a risk. */
+/* The claim is safe again while the callback is about another hold. The next
+ * holder never heard of the risk. */
 CASE(pass_next, leaves_the_former_holder_s_events_behind)
 {
 	struct taker t = { 0 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A claim that another session asks for, while threads here pass it on. */
+/* Passed claims that another session wants. */
 #include "core/passing.h"
 
 TestSuite(pass_wanted, .init = timed_fixture, .timeout = 60);
 
-/* Those that asked before the other session come before it, those that asked
- * later come after it, in the store's line. */
+/* A waiter from before the other session comes before that session, and a later
+ * waiter asks the store. */
 CASE(pass_wanted, goes_to_the_store_after_those_that_asked_before)
 {
 	struct taker t[4] = { { 0 } }, other = { 0 };
@@ -29,8 +29,8 @@ CASE(pass_wanted, goes_to_the_store_after_those_that_asked_before)
 	nothing_is_left();
 }
 
-/* A watch is asked for anew after a second, and the answer says only that
- * another session waits: the message has said when it came. */
+/* The core sets the watch anew after a second. The answer tells of another
+ * session, but the message alone tells since when. */
 CASE(pass_wanted, keeps_the_order_behind_a_long_hold)
 {
 	struct taker t[2] = { { 0 } }, other = { 0 };
@@ -51,8 +51,8 @@ CASE(pass_wanted, keeps_the_order_behind_a_long_hold)
 	cr_assert_eq(stats(client).passed, 1);
 }
 
-/* Nobody knows which of the waiters came before a session that the store knew
- * already. */
+/* The store knew the other session already, so the order among the waiters is
+ * unknown. */
 CASE(pass_wanted, ends_where_the_store_knows_another_already)
 {
 	struct taker t[2] = { { 0 } }, other = { 0 };
@@ -70,7 +70,7 @@ CASE(pass_wanted, ends_where_the_store_knows_another_already)
 	cr_assert_eq(stats(client).passed, 0);
 }
 
-/* The store says so of a session that nobody sees. */
+/* The store names a session that has no claim. */
 CASE(pass_wanted, may_be_the_store_s_answer)
 {
 	struct taker t[3] = { { 0 } };
@@ -86,7 +86,7 @@ CASE(pass_wanted, may_be_the_store_s_answer)
 	fake_clear(fake);
 }
 
-/* A try does not wait for the lock, and its session wants it all the same. */
+/* A try does not wait, but the session of the try wants the lock. */
 CASE(pass_wanted, may_be_by_a_try)
 {
 	struct taker t = { 0 };
@@ -175,7 +175,7 @@ CASE(pass_wanted, of_any_claim_may_be_told_at_any_time)
 	has_had_it(&other);
 }
 
-/* The message overtakes the answer, which says that nobody asks. */
+/* The message overtakes the answer, which names no other session. */
 CASE(pass_wanted, may_be_told_before_the_store_has_answered)
 {
 	struct taker t[2] = { { 0 } };
@@ -196,7 +196,8 @@ CASE(pass_wanted, may_be_told_before_the_store_has_answered)
 	cr_assert_eq(stats(client).passed, 1);
 }
 
-/* The holder's release meets the request to watch: it waits for the answer. */
+/* The release comes while the store is asked to watch the claim, and waits for
+ * the answer. */
 CASE(pass_wanted, is_known_before_the_claim_is_passed)
 {
 	struct taker t = { .linger = 1 };
@@ -226,7 +227,7 @@ CASE(pass_wanted, is_known_before_the_claim_is_passed)
 	cr_assert_eq(stats(client).passed, 0);
 }
 
-/* Two threads that take turns for as long as they may. */
+/* Two threads take turns for as long as the client may pass. */
 static atomic_int going;
 
 static void *take_turns(void *unused)
@@ -240,7 +241,7 @@ static void *take_turns(void *unused)
 	return unused;
 }
 
-/* A message that is lost costs the other session a second. */
+/* A lost message delays the other session by a second. */
 CASE(pass_wanted, is_asked_anew_after_a_second)
 {
 	struct taker other = { 0 };

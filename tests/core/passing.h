@@ -1,42 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Threads of one client that want one lock, and another session that wants it,
- * too.
- */
+/* Threads of a client, and another session, that want the same lock. */
 #ifndef DLOCK_TESTS_CORE_PASSING_H
 #define DLOCK_TESTS_CORE_PASSING_H
 
 #include "core/fixture.h"
 
-/* Another session of the same store, and its handle of the lock. */
+/* Another session of the same store, with a handle of the lock. */
 extern dlock_client *others;
 extern dlock_lock *theirs;
 void given_others(void);
 
-/* The takers ask in the order of the calls, and linger when they have the
- * lock; each sleeps when the next asks. */
+/* Starts takers that linger, in this order: a taker waits before the next
+ * starts. */
 void wait_here(struct taker *t, int64_t timeout_ms);
 void wait_in(struct taker *t, dlock_lock *l, int64_t timeout_ms);
 void n_wait_here(struct taker *t, int n);
 
-/* A taker of the other session, in the store's line; `here` told that. */
+/* Starts a taker of the other session, and returns when the store has told
+ * `client` of the wait. */
 void others_wait(struct taker *t);
 
-/* It has the lock now, which takes a while; then it lets go. */
+/* Waits until the taker has the lock; and then has the taker release. */
 void has_it(struct taker *t);
 void has_had_it(struct taker *t);
 
-/* The same for each in turn, and the tokens rise from `token`; returns the last
- * one. */
+/* Does so for each taker in order, and checks that the tokens rise from
+ * `token`; returns the last token. */
 uint64_t have_had_it(struct taker *t, int n, uint64_t token);
 
-/* The same in any order: they asked the store at the same time. */
+/* Does so in any order: the takers asked the store at the same time. */
 void each_has_had_it(struct taker *t, int n);
 
-/* Requests for the lock that the store has seen. */
+/* Counts the attempts that the store has seen. */
 size_t asked(void);
 
-/* Neither a clean-up nor a claim is left, after a while. */
+/* Waits until the client has no clean-up, no kept claim and no hold. */
 void nothing_is_left(void);
 
 #endif

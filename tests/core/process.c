@@ -19,8 +19,7 @@ static void *serial(void *arg)
 	return NULL;
 }
 
-/* Threads that follow each other may have the same pthread_t, and the same
- * thread id. */
+/* A later thread may have the same pthread_t and the same thread id. */
 Test(process, has_another_number_in_each_thread)
 {
 	uint64_t last = dlki_thread_serial();
@@ -47,7 +46,7 @@ static void *look(void *arg)
 	struct seen *s = arg;
 
 	pthread_sigmask(SIG_SETMASK, NULL, &s->mask);
-	/* The name is given from outside, a little later. */
+	/* The name comes from outside, a little later. */
 	for (int i = 0; i < 5000; i++) {
 		prctl(PR_GET_NAME, s->name);
 		if (strncmp(s->name, "a name", 6) == 0)

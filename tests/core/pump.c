@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who takes in what a store sends: a waiter, or the pump thread. */
+/* The pump, which belongs to a waiter or to "dlock-loop". */
 #include "core/support.h"
 
 #include <fcntl.h>
@@ -16,17 +16,18 @@ TestSuite(pump, .timeout = 60);
 
 #define IDS 1024
 
-/* One lock for all names.  Its tickets hear of each byte in the pipe. */
+/* A store with a single lock for all names. All tickets hear of each byte in
+ * the pipe. */
 static struct {
-	pthread_mutex_t mu; /* protects the rest */
+	pthread_mutex_t mu; /* protects the other members */
 	struct dlk_session *session;
 	int out, in; /* the pipe's ends */
 	uint64_t holder, token, ids[IDS];
 	size_t n_ids;
 	unsigned int pumps;
-	pthread_t pumper;        /* of the last pump that found something */
-	void (*when_busy)(void); /* called once before BUSY is answered */
-	int refuse;              /* the descriptor is none to listen by */
+	pthread_t pumper;        /* the last thread that read a byte */
+	void (*when_busy)(void); /* called once, ahead of the answer BUSY */
+	int refuse;              /* the store listens by a bad descriptor */
 } st = { .mu = PTHREAD_MUTEX_INITIALIZER };
 
 #define OTHERS UINT64_MAX
@@ -146,7 +147,7 @@ static const struct dlock_backend piped = {
 	.pump = st_pump,
 };
 
-/* ---- What the cases have ------------------------------------------------- */
+/* ---- The client of a case ------------------------------------------------ */
 
 static dlock_client *client;
 static dlock_lock *lock;
@@ -163,11 +164,11 @@ static void given_store(void)
 	cr_assert_eq(dlock_backend_register(&piped), 0);
 	OK(dlock_open(&client, "piped:", NULL));
 	OK(dlock_mutex_new(&lock, client, "a"));
-	OK(dlock_lock_unbind(lock)); /* takers end after their threads */
+	OK(dlock_lock_unbind(lock)); /* takers outlive their threads */
 	at_end(close_all, client);
 }
 
-/* Others have the lock; and then they have not. */
+/* Another client has the lock; and releases the lock. */
 static void given_busy_store(void)
 {
 	st.holder = OTHERS;
@@ -218,7 +219,7 @@ static unsigned int pumps(void)
 	return n;
 }
 
-/* It waits, and has the pump. */
+/* Starts a taker, which waits and pumps. */
 static void taker_pumps(struct taker *t, int64_t timeout_ms)
 {
 	t->keep = 1;
@@ -250,7 +251,7 @@ CASE(pump, is_the_waiters_while_it_waits)
 	ends_with(&t, DLOCK_OK);
 }
 
-CASE(pump, is_its_threads_while_nobody_waits)
+CASE(pump, is_its_threads_while_no_thread_waits)
 {
 	given_store();
 	for (unsigned int i = 1; i <= 3; i++) {
@@ -260,7 +261,7 @@ CASE(pump, is_its_threads_while_nobody_waits)
 	}
 }
 
-/* What came while the waiter had it, and was not taken in, is not lost. */
+/* A byte not read by the waiter is not lost. */
 CASE(pump, goes_back_to_its_thread_with_all_that_came)
 {
 	struct taker t = { 0 };
@@ -272,7 +273,7 @@ CASE(pump, goes_back_to_its_thread_with_all_that_came)
 		taker_pumps(&t, FOREVER);
 		dlock_cancel(lock);
 		if (i % 2)
-			send_byte(); /* while it leaves */
+			send_byte(); /* while the waiter leaves */
 		ends_with(&t, DLOCK_ECANCELED);
 		if (i % 2 == 0)
 			send_byte();
@@ -304,7 +305,7 @@ CASE(pump, is_its_threads_when_the_first_of_two_waiters_leaves)
 	dlock_lock_free(other);
 }
 
-/* A thread that polls the descriptor is woken by other threads as well. */
+/* Other threads wake a thread that polls the descriptor. */
 CASE(pump, does_not_make_its_waiter_deaf_to_wakes)
 {
 	struct taker t = { 0 };
@@ -342,7 +343,7 @@ CASE(pump, does_not_make_its_waiter_deaf_to_the_close)
 	census_same(&before);
 }
 
-/* As a store does that connects anew. */
+/* A store that connects anew has another descriptor. */
 CASE(pump, follows_the_store_to_another_descriptor)
 {
 	struct taker t = { 0 };
@@ -362,7 +363,8 @@ CASE(pump, follows_the_store_to_another_descriptor)
 	ends_with(&t, DLOCK_OK);
 }
 
-/* It has answered BUSY, and the message comes before the waiter sleeps. */
+/* The store has answered BUSY, and the message comes before the waiter sleeps.
+ *  */
 CASE(pump, takes_in_what_came_before_the_sleep)
 {
 	struct taker t = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which backends are taken, which are refused, and in what words. */
+/* Backends of a program: registration, and the messages of refusals. */
 #include "core/support.h"
 
 #include <stdio.h>
@@ -7,38 +7,6 @@
 #include "dlock_config.h"
 
 TestSuite(registry, .timeout = 30);
-
-static int b_open(struct dlk_session *s, dlk_time deadline,
-		  struct dlk_error *err)
-{
-	(void)s;
-	(void)deadline;
-	return dlk_fail(err, DLOCK_EDENIED, "this store lets nobody in");
-}
-
-static void b_close(struct dlk_session *s, dlk_time deadline)
-{
-	(void)s;
-	(void)deadline;
-}
-
-static enum dlk_verdict b_attempt(struct dlk_ticket *t, dlk_time deadline,
-				  struct dlk_error *err)
-{
-	(void)t;
-	(void)deadline;
-	(void)err;
-	return DLK_BUSY;
-}
-
-static int b_release(struct dlk_ticket *t, dlk_time deadline,
-		     struct dlk_error *err)
-{
-	(void)t;
-	(void)deadline;
-	(void)err;
-	return 0;
-}
 
 static int b_list(struct dlk_session *s,
 		  void (*each)(const struct dlock_lock_info *e, void *arg),
@@ -65,17 +33,7 @@ static const char *scheme_list[] = { "other", NULL, NULL };
 
 static struct dlock_backend sound(void)
 {
-	return (struct dlock_backend){
-		.size = sizeof(struct dlock_backend),
-		.schemes = scheme_list,
-		.summary = "another store",
-		.session_size = sizeof(struct dlk_session),
-		.ticket_size = sizeof(struct dlk_ticket),
-		.open = b_open,
-		.close = b_close,
-		.attempt = b_attempt,
-		.release = b_release,
-	};
+	return closed_backend(scheme_list);
 }
 
 #define WITHOUT(member, text)                                                  \
@@ -264,8 +222,8 @@ Test(registry, serves_what_is_registered)
 	OK(dlock_backend_register(&b));
 	OK(fake_register());
 	REFUSED(dlock_backend_register(&b), DLOCK_EINVAL, "'other' is taken");
-	REFUSED(dlock_open(&c, "other:", NULL), DLOCK_EDENIED, "lets nobody");
-	REFUSED(dlock_open(&c, "OTHER2://h", NULL), DLOCK_EDENIED, "nobody");
+	REFUSED(dlock_open(&c, "other:", NULL), DLOCK_EDENIED, "no client");
+	REFUSED(dlock_open(&c, "OTHER2://h", NULL), DLOCK_EDENIED, "no client");
 	cr_assert_null(c);
 	dlock_each_store(see_store, &s);
 	cr_assert_eq(s.mem, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What mem: rehearses for the tests of a program. */
+/* Faults that mem: rehearses for the tests of a program. */
 #include "core/fixture.h"
 
 #include <stdio.h>
@@ -56,17 +56,8 @@ CASE(rehearsal, of_an_outage_that_ends)
 	OK(dlock_release(hold));
 }
 
-/* By a break, which is a loss on demand. */
-CASE(rehearsal, of_a_loss)
-{
-	keep_diary();
-	given_hold("mem:");
-	OK(dlock_break(lock, 1000));
-	EVENTUALLY(diary.losses == 1);
-	REFUSED(dlock_release(hold), DLOCK_ELOST, "");
-}
-
-/* Which of 24 tries get no answer, a bit each.  Clean-ups are requests, too. */
+/* Returns a bit for each of 24 tries: set if the try failed. Clean-ups are
+ * requests, too. */
 static uint64_t refused_by(const char *uri)
 {
 	dlock_client *c = closed_at_end(open_store(uri, NULL));

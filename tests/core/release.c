@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a hold is given up, and what happens to what may be left of it. */
+/* Releases, and clean-ups of releases that failed. */
 #include "core/fixture.h"
 
 TestSuite(release, .init = timed_fixture, .timeout = 60);
@@ -26,14 +26,14 @@ CASE(release, waits_for_a_renewal_that_is_under_way_and_is_done_once)
 	cr_assert_eq(stats(client).pending_cleanups, 0);
 }
 
-/* The renewal lasts longer than a release may. */
+/* The renewal takes longer than a release may. */
 CASE(release, does_not_wait_longer_than_the_close_time_for_a_renewal)
 {
 	struct taker t = { .linger = 1 };
 	dlk_time began;
 
 	given_mutex("fake:?ttl=3s&close=100ms&connect=1s");
-	FAKE_SCRIPT(fake, FAKE_RENEW, .delay_ms = 600, .overrun = 1);
+	FAKE_SCRIPT(fake, FAKE_RENEW, .delay_ms = 500, .overrun = 1);
 	taker_start(&t, lock, 5000);
 	EVENTUALLY(fake_count(fake, FAKE_RENEW) == 1);
 	began = dlk_now();
@@ -46,8 +46,7 @@ CASE(release, does_not_wait_longer_than_the_close_time_for_a_renewal)
 	cr_assert_eq(fake_held(fake), 0);
 }
 
-/* It stood when its release was asked for, which then took longer than the
- * lease: that the store has it no more is no loss. */
+/* The lease ended during the release, so the store's answer shows no loss. */
 CASE(release, that_outlasts_the_lease_is_no_loss)
 {
 	given_hold("fake:?ttl=300ms&close=5s");
@@ -57,7 +56,7 @@ CASE(release, that_outlasts_the_lease_is_no_loss)
 	cr_assert_eq(stats(client).lost, 0);
 }
 
-/* The store has proof that the lock was lost before. */
+/* The store has proof of a loss before the release. */
 CASE(release, of_what_the_store_no_longer_had_says_so)
 {
 	keep_diary();
@@ -74,7 +73,7 @@ CASE(release, of_what_the_store_no_longer_had_says_so)
 	cr_assert_eq(diary.n, 0);
 }
 
-/* What is told to the renewer is told to nobody, and there is no more to do. */
+/* The answer to the renewer is no event, and ends the clean-up. */
 CASE(release, of_what_the_store_no_longer_had_is_not_repeated)
 {
 	given_hold("fake:?ttl=60s");
@@ -102,19 +101,20 @@ CASE(release, is_not_asked_for_after_the_lease_must_have_run_out)
 {
 	dlk_time granted;
 
-	given_mutex("fake:?ttl=1s&close=60ms");
+	given_mutex("fake:?ttl=600ms&close=60ms");
 	fake_always(fake, FAKE_RELEASE, FAKE_REFUSE);
 	hold = take(lock);
 	granted = fake_last(fake, FAKE_ATTEMPT).begin;
 	cr_assert_eq(dlock_release(hold), DLOCK_EUNREACHABLE);
 	cr_assert_eq(stats(client).pending_cleanups, 1);
 	EVENTUALLY(stats(client).pending_cleanups == 0);
-	cr_assert_geq(dlk_now(), granted + 1000 * DLK_MS);
+	cr_assert_geq(dlk_now(), granted + 600 * DLK_MS);
+	cr_assert_leq(dlk_now(), late(granted + 3000 * DLK_MS));
 	cr_assert_geq(fake_count(fake, FAKE_RELEASE), 4);
 	fake_clear(fake);
 }
 
-/* Nothing runs out here, so that asking goes on until somebody answers. */
+/* Without a lease, the clean-up goes on until the store answers. */
 CASE(release, is_asked_for_until_answered_where_nothing_expires)
 {
 	given_hold("fake:");
@@ -138,7 +138,7 @@ CASE(release, keeps_its_time_with_a_silent_store)
 	close_client_within(700);
 }
 
-/* A store that breaks its word and says nothing about why. */
+/* The store breaks the rule that a failure has a code. */
 CASE(release, that_fails_without_a_reason_has_a_message)
 {
 	given_hold("fake:");
@@ -177,7 +177,7 @@ CASE(release, of_the_write_side_keeps_it_where_the_store_refuses)
 	w = write_and_read(lock, &r);
 	OK(dlock_release(w));
 	OK(dlock_check(r));
-	/* Still exclusive there: no other reader. */
+	/* The claim in the store is still exclusive. */
 	taker_start(&t, lock, 0);
 	cr_assert_eq(taker_join(&t), DLOCK_EBUSY);
 	OK(dlock_release(r));
@@ -190,7 +190,7 @@ CASE(release, of_the_write_side_keeps_it_where_the_store_refuses)
 	OK(dlock_release(r));
 }
 
-/* It is told at once, not by the next renewal. */
+/* The release tells of the loss, not the next renewal. */
 CASE(release, of_the_write_side_finds_that_the_claim_is_gone)
 {
 	dlock_hold *w, *r = NULL;
@@ -216,18 +216,6 @@ CASE(release, of_the_write_side_where_the_store_has_no_downgrade)
 	OK(dlock_check(r));
 	OK(dlock_release(r));
 	cr_assert_eq(fake_held(fake), 0);
-}
-
-CASE(release, of_one_side_of_a_lost_hold_tells_of_the_loss)
-{
-	dlock_hold *w, *r = NULL;
-
-	given_rwlock("fake:?ttl=5s");
-	w = write_and_read(lock, &r);
-	lose_last();
-	cr_assert_eq(dlock_release(w), DLOCK_ELOST);
-	cr_assert_eq(fake_count(fake, FAKE_DOWNGRADE), 0);
-	cr_assert_eq(dlock_release(r), DLOCK_ELOST);
 }
 
 struct writer {
@@ -270,7 +258,7 @@ CASE(release, of_the_write_side_does_not_wait_longer_than_the_close_time)
 	cr_assert_eq(fake_held(fake), 0);
 }
 
-/* One call at a time for a ticket: the renewal waits its turn. */
+/* The core makes a single call at a time for a ticket, so the renewal waits. */
 CASE(release, of_the_write_side_holds_up_the_renewal_of_the_read_side)
 {
 	enum { CHECK_MS = 20 };
@@ -296,7 +284,8 @@ CASE(release, of_the_write_side_holds_up_the_renewal_of_the_read_side)
 	OK(w.then);
 }
 
-/* A hold is lost while its ticket is in use: the clean-up waits its turn. */
+/* The hold is lost while a call for the ticket is under way. The clean-up
+ * waits. */
 CASE(release, of_what_is_lost_meanwhile_is_cleaned_up_later)
 {
 	struct writer w = { .go = 1 };
@@ -316,8 +305,8 @@ CASE(release, of_what_is_lost_meanwhile_is_cleaned_up_later)
 	cr_assert_eq(fake_held(fake), 0);
 }
 
-/* The hold is lost while the write side waits for a renewal to be over: the
- * store must not be asked to keep it. */
+/* The hold is lost while the release of the write side waits for a renewal, so
+ * the store must see no downgrade. */
 CASE(release, of_the_write_side_of_what_is_lost_meanwhile_asks_for_nothing)
 {
 	struct writer w = { 0 };

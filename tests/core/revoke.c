@@ -1,20 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Holders that want to know when others want the lock. */
+/* Revocable holds, and dlock_revoke(). */
 #include "core/passing.h"
 
 TestSuite(revoke, .init = fixture, .timeout = 60);
-
-static atomic_int wanted, lost;
-
-static void on_event(dlock_hold *about, enum dlock_event event, const char *why,
-		     void *arg)
-{
-	(void)about;
-	(void)why;
-	(void)arg;
-	wanted += event == DLOCK_WANTED;
-	lost += event == DLOCK_LOST;
-}
 
 CASE(revoke, bad_arguments_are_refused)
 {
@@ -50,24 +38,24 @@ CASE(revoke, of_permits_needs_a_store_that_can_tell)
 
 CASE(revoke, of_a_lost_hold_tells_nothing)
 {
-	events_call(on_event);
+	keep_diary();
 	given_hold("fakewant:?ttl=60s");
 	OK(dlock_revocable(hold));
 	lose_last();
-	EVENTUALLY(lost == 1);
+	EVENTUALLY(diary.losses == 1);
 	fake_want(fake, last_id());
 	OK(dlock_revoke(lock, 1000));
 	REFUSED(dlock_revocable(hold), DLOCK_ELOST, "lost");
 	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
-	cr_assert_eq(wanted, 0);
+	cr_assert_eq(told_of(DLOCK_WANTED), 0);
 }
 
-/* Late, doubled, and of a claim that is long gone. */
+/* Messages may be late, doubled, or about a claim long gone. */
 CASE(revoke, bears_any_message)
 {
 	uint64_t gone;
 
-	events_call(on_event);
+	keep_diary();
 	given_hold("fakewant:");
 	gone = last_id();
 	OK(dlock_revocable(hold));
@@ -76,30 +64,31 @@ CASE(revoke, bears_any_message)
 	hold = take(lock);
 	fake_want(fake, gone);
 	fake_want(fake, last_id());
-	cr_assert_eq(wanted, 0);
+	cr_assert_eq(told_of(DLOCK_WANTED), 0);
 	OK(dlock_revocable(hold));
 	fake_want(fake, last_id());
 	fake_want(fake, last_id());
-	EVENTUALLY(wanted == 1);
-	ALL_ALONG(20, wanted == 1);
+	EVENTUALLY(told_of(DLOCK_WANTED) == 1);
+	ALL_ALONG(20, told_of(DLOCK_WANTED) == 1);
 	OK(dlock_release(hold));
 }
 
-/* The store does not answer: nobody will tell, and the caller knows. */
+/* The store does not answer, and no event would come, so the caller gets the
+ * error. */
 CASE(revoke, that_the_store_does_not_hear_of_is_an_error)
 {
-	events_call(on_event);
+	keep_diary();
 	given_hold("fakewant:");
 	fake_once(fake, FAKE_WATCH, FAKE_REFUSE);
 	cr_assert_eq(dlock_revocable(hold), DLOCK_EUNREACHABLE);
 	fake_want(fake, last_id());
 	fake_once(fake, FAKE_REVOKE, FAKE_REFUSE);
 	cr_assert_eq(dlock_revoke(lock, 100), DLOCK_EUNREACHABLE);
-	cr_assert_eq(wanted, 0);
+	cr_assert_eq(told_of(DLOCK_WANTED), 0);
 	OK(dlock_release(hold));
 }
 
-/* The holder of this client hears of it all the same. */
+/* The holder in this client hears of the revoke without the store. */
 CASE(revoke, by_its_own_client_needs_no_store)
 {
 	given_hold("fakewant:");
@@ -110,7 +99,7 @@ CASE(revoke, by_its_own_client_needs_no_store)
 	OK(dlock_release(hold));
 }
 
-/* A store that can set no tokens aside can tell all the same. */
+/* The store can tell of wants without a range of tokens. */
 CASE(revoke, needs_no_tokens)
 {
 	given_hold("fakewant:");
@@ -121,13 +110,13 @@ CASE(revoke, needs_no_tokens)
 	OK(dlock_release(hold));
 }
 
-/* The next holder of the same claim has not asked to know. */
+/* The next holder of the same claim is not revocable. */
 CASE(revoke, is_not_passed_on)
 {
 	struct taker t = { 0 };
 	int fd;
 
-	events_call(on_event);
+	keep_diary();
 	given_hold("fakewant:?passes=9");
 	fd = dlock_wanted_fd(hold);
 	wait_here(&t, FOREVER);
@@ -136,9 +125,11 @@ CASE(revoke, is_not_passed_on)
 	EVENTUALLY(t.done);
 	fake_want(fake, last_id());
 	OK(dlock_revoke(lock, 1000));
-	ALL_ALONG(20, wanted == 0);
+	ALL_ALONG(20, told_of(DLOCK_WANTED) == 0);
 	OK(let_go(&t));
 }
+
+static atomic_int releases;
 
 static void release_it(dlock_hold *about, enum dlock_event event,
 		       const char *why, void *arg)
@@ -146,7 +137,7 @@ static void release_it(dlock_hold *about, enum dlock_event event,
 	(void)why;
 	(void)arg;
 	if (event == DLOCK_WANTED)
-		wanted += dlock_release(about) == DLOCK_OK;
+		releases += dlock_release(about) == DLOCK_OK;
 }
 
 CASE(revoke, ends_in_a_release_by_the_callback)
@@ -158,17 +149,17 @@ CASE(revoke, ends_in_a_release_by_the_callback)
 	hold = take(lock);
 	OK(dlock_revocable(hold));
 	OK(dlock_revoke(lock, 1000));
-	EVENTUALLY(wanted == 1);
+	EVENTUALLY(releases == 1);
 	cr_assert_eq(fake_held(fake), 0);
 }
 
-/* Members in stores that cannot tell are left out, unless all are. */
+/* Members in stores that cannot tell are left out, unless all members are. */
 CASE(revoke, of_a_multi_lock_is_of_its_members)
 {
 	dlock_client *other = closed_at_end(open_store("fake://two", NULL));
 	dlock_lock *many, *members[2];
 
-	events_call(on_event);
+	keep_diary();
 	given_mutex("fakewant:");
 	members[0] = lock;
 	members[1] = mutex(other, "b");
@@ -177,7 +168,7 @@ CASE(revoke, of_a_multi_lock_is_of_its_members)
 	OK(dlock_revocable(hold));
 	REFUSED(dlock_wanted_fd(hold), DLOCK_EINVAL, "members");
 	OK(dlock_revoke(lock, 1000));
-	EVENTUALLY(wanted == 1);
+	EVENTUALLY(told_of(DLOCK_WANTED) == 1);
 	OK(dlock_release(hold));
 	dlock_lock_free(many);
 	OK(dlock_multi_new(&many, members + 1, 1));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* release=async: releases that are sent, and answered later. */
+/* release=async: the release is sent, and the answer comes later. */
 #include "core/passing.h"
 
 TestSuite(sent, .init = timed_fixture, .timeout = 120);
@@ -14,17 +14,6 @@ static size_t sent(void)
 static size_t released(void)
 {
 	return fake_count(fake, FAKE_RELEASE);
-}
-
-static int told(enum dlock_event event)
-{
-	int n = 0;
-
-	pthread_mutex_lock(&diary.mu);
-	for (int i = 0; i < diary.n; i++)
-		n += diary.page[i].event == event;
-	pthread_mutex_unlock(&diary.mu);
-	return n;
 }
 
 static void given_sent(struct fake_step step)
@@ -48,7 +37,7 @@ CASE(sent, is_a_release_before_the_answer_comes)
 	fake_answer(fake);
 	cr_assert_eq(stats(client).pending_cleanups, 0);
 	cr_assert_eq(released(), 0);
-	cr_assert_eq(told(DLOCK_LOST), 0);
+	cr_assert_eq(told_of(DLOCK_LOST), 0);
 }
 
 CASE(sent, is_answered_with_the_next_request)
@@ -70,7 +59,7 @@ CASE(sent, may_be_answered_before_it_returns)
 	cr_assert_eq(released(), 0);
 }
 
-/* The next hold of the same claim's memory is not confused with it. */
+/* A late answer is not taken for an answer about the next hold. */
 CASE(sent, is_answered_once)
 {
 	uint64_t id;
@@ -86,7 +75,7 @@ CASE(sent, is_answered_once)
 	OK(dlock_check(hold));
 	cr_assert_eq(stats(client).lost, 0);
 	cr_assert_eq(stats(client).holds, 1);
-	cr_assert_eq(told(DLOCK_LOST), 0);
+	cr_assert_eq(told_of(DLOCK_LOST), 0);
 	OK(dlock_release(hold));
 }
 
@@ -111,9 +100,9 @@ CASE(sent, that_finds_nothing_is_an_event)
 	token = dlock_token(hold);
 	fake_forget(fake);
 	OK(dlock_release(hold));
-	cr_assert_eq(told(DLOCK_LOST), 0);
+	cr_assert_eq(told_of(DLOCK_LOST), 0);
 	fake_answer(fake);
-	EVENTUALLY(told(DLOCK_LOST) == 1);
+	EVENTUALLY(told_of(DLOCK_LOST) == 1);
 	cr_assert_eq(lost_token, token);
 	cr_assert_eq(diary.page[0].check, DLOCK_ELOST);
 	cr_assert_str_eq(diary.page[0].why, "the store no longer had it");
@@ -125,12 +114,12 @@ CASE(sent, that_finds_nothing_is_an_event)
 CASE(sent, that_finds_nothing_may_tell_so_before_it_returns)
 {
 	given_sent((struct fake_step){ .early = 1, .answer = DLOCK_ELOST });
-	EVENTUALLY(told(DLOCK_LOST) == 1);
+	EVENTUALLY(told_of(DLOCK_LOST) == 1);
 	cr_assert_eq(stats(client).pending_cleanups, 0);
 	fake_forget(fake);
 }
 
-/* A lease that has ended by itself is no loss. */
+/* A lease that ended by time is no loss. */
 CASE(sent, that_is_answered_after_the_lease_lost_nothing)
 {
 	keep_diary();
@@ -143,11 +132,11 @@ CASE(sent, that_is_answered_after_the_lease_lost_nothing)
 	fake_say_released(fake, fake_last(fake, FAKE_SEND).id, DLOCK_ELOST);
 	fake_clear(fake);
 	nothing_is_left();
-	cr_assert_eq(told(DLOCK_LOST), 0);
+	cr_assert_eq(told_of(DLOCK_LOST), 0);
 	cr_assert_eq(stats(client).lost, 0);
 }
 
-/* What has run out here is known without the store. */
+/* The client knows without the store that the lease is over. */
 CASE(sent, is_not_what_has_run_out)
 {
 	clock_leaps(0);
@@ -166,7 +155,7 @@ CASE(sent, is_asked_for_again_without_an_answer)
 	cr_assert_eq(fake_held(fake), 1);
 	EVENTUALLY(released() == 1);
 	nothing_is_left();
-	cr_assert_eq(told(DLOCK_UNCONFIRMED), 0);
+	cr_assert_eq(told_of(DLOCK_UNCONFIRMED), 0);
 }
 
 CASE(sent, is_asked_for_again_when_it_failed)
@@ -179,7 +168,7 @@ CASE(sent, is_asked_for_again_when_it_failed)
 	fake_answer(fake);
 	EVENTUALLY(released() == 1);
 	nothing_is_left();
-	cr_assert_eq(told(DLOCK_UNCONFIRMED), 0);
+	cr_assert_eq(told_of(DLOCK_UNCONFIRMED), 0);
 }
 
 CASE(sent, that_stays_unconfirmed_is_an_event)
@@ -190,13 +179,13 @@ CASE(sent, that_stays_unconfirmed_is_an_event)
 	fake_always(fake, FAKE_RELEASE, FAKE_REFUSE);
 	OK(dlock_release(hold));
 	fake_answer(fake);
-	EVENTUALLY(told(DLOCK_UNCONFIRMED) == 1);
+	EVENTUALLY(told_of(DLOCK_UNCONFIRMED) == 1);
 	EVENTUALLY(released() >= 3);
-	cr_assert_eq(told(DLOCK_UNCONFIRMED), 1);
+	cr_assert_eq(told_of(DLOCK_UNCONFIRMED), 1);
 	cr_assert_eq(stats(client).lost, 0);
 	fake_clear(fake);
 	nothing_is_left();
-	cr_assert_eq(told(DLOCK_LOST), 0);
+	cr_assert_eq(told_of(DLOCK_LOST), 0);
 }
 
 CASE(sent, may_fail_at_once)
@@ -208,7 +197,7 @@ CASE(sent, may_fail_at_once)
 	nothing_is_left();
 }
 
-/* A try that meets a release of its own client's is not refused. */
+/* A try waits for the client's own release. */
 CASE(sent, is_not_in_the_way_of_the_client)
 {
 	given_sent(
@@ -228,7 +217,7 @@ CASE(sent, is_not_what_is_asked_for_twice)
 	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .resent = 1, .late_ms = 300);
 	OK(dlock_release(take(lock)));
 	cr_assert_eq(sent(), 0);
-	/* The clean-up releases it once more, and may have done so already. */
+	/* The clean-up releases the claim once more, perhaps already. */
 	cr_assert_geq(released(), 1);
 	EVENTUALLY(stats(client).pending_cleanups == 0);
 }
@@ -280,15 +269,15 @@ CASE(sent, is_asked_for_again_by_a_close)
 
 enum { THREADS = 4, TURNS = 500 };
 
-static atomic_int inside;
+static atomic_int holders;
 
 static void *take_turns(void *l)
 {
 	for (int i = 0; i < TURNS; i++) {
 		dlock_hold *h = take(l, FOREVER);
 
-		CHECK_INT(atomic_fetch_add(&inside, 1), ==, 0);
-		atomic_fetch_sub(&inside, 1);
+		CHECK_INT(atomic_fetch_add(&holders, 1), ==, 0);
+		atomic_fetch_sub(&holders, 1);
 		CHECK_OK(dlock_release(h));
 		if (i % 7 == 0)
 			fake_answer(fake);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Handles whose cancels wait for the next wait. */
+/* Sticky handles: a cancel counts for the next wait. */
 #include <dlock/async.h>
 
 #include "core/fixture.h"
@@ -12,7 +12,7 @@ static void given_sticky(void)
 	OK(dlock_lock_sticky_cancel(lock));
 }
 
-/* What a handle did before counts no more. */
+/* Earlier cancels of the handle do not count. */
 CASE(sticky, is_so_from_the_call_on)
 {
 	given_mutex("fake:");
@@ -78,7 +78,7 @@ CASE(sticky, cancel_ends_the_next_asynchronous_wait)
 	OK(dlock_release(hold));
 }
 
-/* dlock_cancel_op() is about one call only. */
+/* dlock_cancel_op() is about a single call. */
 CASE(sticky, cancel_is_not_used_up_by_that_of_an_operation)
 {
 	dlock_hold *h;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the tests of the core share: opening the fake store, and closing it.
+ * Opening and closing of the fake store, and checks of return codes.
  */
 #ifndef DLOCK_TESTS_CORE_SUPPORT_H
 #define DLOCK_TESTS_CORE_SUPPORT_H
@@ -18,7 +18,8 @@
 #include "support/taker.h"
 #include "support/wait.h"
 
-/* `rc` is `code`, and the thread's last message has `text` in it. */
+/* Checks that `rc` is `code`, and that the thread's last message contains
+ * `text`. */
 #define REFUSED(rc, code, text)                                               \
 	do {                                                                  \
 		int rc_ = (rc);                                               \
@@ -35,15 +36,18 @@
 			     dlock_errname(rc_), dlock_errmsg());             \
 	} while (0)
 
-/* `t`, and for how long this process has stood still since stall_watch(): what
- * should be by then is looked for. */
+/* Returns `t`, moved by the stalls of this process since stall_watch() and by
+ * the grace of a slow machine: the latest time for something due at `t`. */
 dlk_time late(dlk_time t);
 
-/* dlock_open() of a fake store, which must succeed. */
+/* Returns a valid backend without optional members. The open is refused. */
+struct dlock_backend closed_backend(const char *const *schemes);
+
+/* Opens a client of a fake store. */
 dlock_client *open_store(const char *uri, const dlock_options *opts);
 
-/* dlock_close(), which must leave nothing and take `most_ms` at most; then no
- * rule of backend.h may have been broken. */
+/* Closes the client, which must take at most `most_ms`, and checks that no call
+ * has broken a rule of backend.h. */
 void close_store(dlock_client *client);
 void close_within(dlock_client *client, int64_t most_ms);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Handles whose holds belong to no thread. */
+/* Unbound handles: the holds belong to no thread. */
 #include "core/fixture.h"
 
 TestSuite(unbound, .init = fixture, .timeout = 60);
@@ -19,7 +19,7 @@ static dlock_hold *taken_by_a_thread(dlock_lock *l)
 	return t.hold;
 }
 
-/* Two reads are two holds, and no EDEADLK is told to a thread that has none. */
+/* Two reads are two holds, and no thread gets EDEADLK. */
 CASE(unbound, sides_of_a_rwlock_belong_to_no_thread)
 {
 	dlock_hold *one, *two, *none;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A reader becomes a writer, or stays a reader. */
+/* Upgrades: a reader becomes a writer, or stays a reader. */
 #include "core/fixture.h"
 
 TestSuite(upgrade, .init = timed_fixture, .timeout = 60);
 
-/* The attempts of the first hold, in order. */
+/* The attempts for the first hold, in order. */
 enum { GATE, READ };
 
 static dlock_lock *upg;
 
-/* Make `hold` an upgradeable reader of "a". */
+/* Makes `hold` an upgradeable reader of "a". */
 static void given_upgradeable(const char *uri)
 {
 	given_rwlock(uri);
@@ -44,7 +44,8 @@ static void *run_upgrader(void *arg)
 	return NULL;
 }
 
-/* The hold must be unbound. */
+/* Starts an upgrade, and returns when the upgrade waits. The hold must be
+ * unbound. */
 static void upgrader_waits(struct upgrader *u, int64_t timeout_ms)
 {
 	*u = (struct upgrader){ .timeout_ms = timeout_ms };
@@ -58,7 +59,8 @@ static int upgrader_join(struct upgrader *u)
 	return u->rc;
 }
 
-/* An unbound `hold`, and a reader of another client beside it. */
+/* Makes `hold` an unbound upgradeable reader, and returns a reader of another
+ * client. */
 static dlock_hold *given_reader(const char *uri)
 {
 	dlock_client *other;
@@ -121,20 +123,7 @@ CASE(upgrade, that_waits_ends_when_the_client_is_closed)
 
 /* ---- Lost answers ----------------------------------------------- */
 
-CASE(upgrade, whose_answer_was_lost_is_asked_for_again)
-{
-	dlock_hold *w;
-
-	given_upgradeable("fake:?ttl=5s");
-	fake_once(fake, FAKE_ATTEMPT, FAKE_CUT);
-	w = upgraded();
-	cr_assert_eq(fake_held(fake), 3);
-	OK(dlock_release(w));
-	OK(dlock_release(hold));
-	cr_assert_eq(fake_held(fake), 0);
-}
-
-/* The store has granted the upgrade, and the caller only reads. */
+/* The store has granted the upgrade, and the client does not know. */
 CASE(upgrade, whose_answer_never_came_is_cleaned_up)
 {
 	dlock_hold *none = NULL;
@@ -152,19 +141,6 @@ CASE(upgrade, whose_answer_never_came_is_cleaned_up)
 	OK(dlock_release(upgraded()));
 	OK(dlock_release(hold));
 	EVENTUALLY(fake_held(fake) == 0);
-}
-
-/* The request arrives after the end of the wait. */
-CASE(upgrade, that_arrives_late_is_cleaned_up)
-{
-	dlock_hold *none = NULL;
-
-	given_upgradeable("fake:?ttl=1s&connect=500ms");
-	FAKE_SCRIPT(fake, FAKE_ATTEMPT, .fault = FAKE_LATE, .late_ms = 200);
-	cr_assert_eq(dlock_upgrade(upg, hold, 0, &none), DLOCK_EUNREACHABLE);
-	OK(dlock_release(hold));
-	EVENTUALLY(stats(client).pending_cleanups == 0);
-	cr_assert_eq(fake_held(fake), 0);
 }
 
 /* ---- Losses -------------------------------------------------------------- */
@@ -193,8 +169,8 @@ CASE(upgrade, is_refused_to_one_that_lost_the_gate)
 	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
 }
 
-/* The attempt is answered after the loss.  The upgrade goes back to the store
- * in the time that the call has. */
+/* The answer comes after the loss. The upgrade is released in the time of the
+ * call. */
 CASE(upgrade, of_a_lost_hold_is_over_in_time)
 {
 	struct upgrader u = { .timeout_ms = 0 };
@@ -237,7 +213,7 @@ CASE(upgrade, that_is_lost_leaves_the_read_side)
 
 /* ---- Other holders ------------------------------------------------------ */
 
-/* The upgrade goes back to the store, where the read side still stands. */
+/* The upgrade is released to the store, where the read side stands on. */
 CASE(upgrade, is_passed_to_nobody_and_not_kept)
 {
 	struct taker t = { 0 };

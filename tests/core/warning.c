@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How much warning of its end a hold can have. */
+/* The warning that a hold has of the end. */
 #include "core/fixture.h"
 
 TestSuite(warning, .init = timed_fixture, .timeout = 60);
 
-/* Renewals come 1 s after each other: a lease of 3 s less 1.3 s has 0.7 s left
- * each time. */
+/* Renewals come every second, when a lease of 3 s less 1.3 s has 0.7 s left. */
 CASE(warning, is_less_than_what_is_left_when_a_renewal_is_due)
 {
 	given_hold("fake:?ttl=3s&margin=1300ms");
@@ -21,7 +20,7 @@ CASE(warning, is_less_than_what_is_left_when_a_renewal_is_due)
 	OK(dlock_release(hold));
 }
 
-/* A renewal may take as long as closing may. */
+/* A renewal may take as long as a close. */
 CASE(warning, leaves_a_renewal_its_time)
 {
 	int64_t left_ms = 30000 - 302 - 10000;
@@ -46,7 +45,7 @@ CASE(warning, of_a_short_lease_is_short_and_grows_with_it)
 CASE(warning, is_all_that_is_left_once_renewals_fail)
 {
 	keep_diary();
-	given_mutex("fake:?ttl=3s");
+	given_mutex("fake:?ttl=1500ms");
 	fake_always(fake, FAKE_RENEW, FAKE_REFUSE);
 	hold = take(lock);
 	EVENTUALLY(diary.risks == 1);
