@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Races of calls, for the thread sanitizer above all: calls and threads
- * want the same locks, are cancelled, woken, lost, passed and kept, and the
- * client closes, all at once.
+ * Races of asynchronous calls, for the thread sanitizer above all: calls and
+ * threads want the same locks, and are cancelled, woken, lost, passed and kept,
+ * while the client closes.
  *
- * plain-async [SECONDS], for each of the stages; 2 if not said.
+ * plain-async [SECONDS]: the time of each stage, 2 by default.
  */
 #include <dlock/async.h>
 
@@ -27,7 +27,7 @@
 struct stage {
 	const char *name, *uri;
 	int leased;     /* holds may be lost */
-	int closes;     /* and callbacks come when they are */
+	int closes;     /* callbacks come during a close */
 	int by_process; /* on_event as well */
 	dlock_client *client;
 	dlock_lock *mutex[LOCKS];
@@ -37,7 +37,7 @@ struct stage {
 	atomic_ulong asked, told, granted, overlaps, wrong, events;
 };
 
-/* One call, or a thread's hold. */
+/* A call under way. */
 struct use {
 	struct stage *s;
 	int lock;
@@ -56,7 +56,7 @@ static int may_fail(struct stage *s, int rc)
 	return rc;
 }
 
-/* Nobody else is inside while the hold is known to stand. */
+/* Counts an overlap with another holder, unless the hold may be lost. */
 static void enter(struct stage *s, int i, const dlock_hold *h)
 {
 	atomic_fetch_add(&s->granted, 1);
@@ -113,7 +113,7 @@ static void granted(const struct dlock_result *r, void *arg)
 			if (dlock_release_start(hold, released, s) !=
 			    DLOCK_OK) {
 				atomic_fetch_sub(&s->pending, 1);
-				/* Only while it closes. */
+				/* The client is closing. */
 				dlock_release(hold);
 			}
 		}
@@ -177,7 +177,7 @@ static void *worker(void *arg)
 	return NULL;
 }
 
-/* One by the descriptor, one by itself. */
+/* Processes by the descriptor, or by dlock_wait(). */
 static void *processor(void *arg)
 {
 	struct stage *s = arg;
@@ -215,15 +215,8 @@ static void *meddler(void *arg)
 			dlock_cancel(s->mutex[race_draw(&seed, LOCKS)]);
 		if (race_draw(&seed, 4) == 0)
 			fake_want(fake, id);
-		if (s->leased && race_draw(&seed, 4) == 0)
-			fake_lose(fake, id);
-		if (s->leased && race_draw(&seed, 64) == 0)
-			fake_lose_all(fake);
-		if (s->leased && race_draw(&seed, 16) == 0)
-			FAKE_SCRIPT(fake,
-				    race_draw(&seed, 2) ? FAKE_ATTEMPT :
-							  FAKE_RELEASE,
-				    .fault = FAKE_CUT);
+		if (s->leased)
+			race_harm(fake, id, &seed);
 		nap_us(300);
 	}
 	return NULL;
@@ -271,7 +264,7 @@ static void sum_up(struct stage *s)
 	       (unsigned long)st.passed, atomic_load(&s->events));
 }
 
-/* All at once, and all is told of before the client closes. */
+/* Runs all threads at once, and closes the client after the last callback. */
 static void hammer(struct stage *s)
 {
 	pthread_t thread[THREADS + 3];
@@ -322,7 +315,7 @@ static void close_somehow(struct stage *s, int how)
 	}
 }
 
-/* The client closes while calls are asked for, woken and told of. */
+/* Closes the client while calls begin, wake up and end. */
 static void close_under(struct stage *s)
 {
 	dlk_time until = dlk_now() + race_ms * DLK_MS;
@@ -343,7 +336,7 @@ static void close_under(struct stage *s)
 		for (int i = 0; i < 16; i++)
 			ask_one(s, &seed);
 		nap_us(race_draw(&seed, 500));
-		/* It uses the client. */
+		/* The meddler uses the client, so the meddler ends first. */
 		atomic_store(&s->stop, 1);
 		pthread_join(thread, NULL);
 		close_somehow(s, rounds);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Races at the ends of a client's life, for the thread sanitizer above all:
- * clients that open and close at once, a close under waits and losses, and the
- * descriptor of a hold that two threads ask for.
+ * clients that open and close at the same time, a close under waits and losses,
+ * and two threads that ask for the descriptor of the same hold.
  *
- * closing [SECONDS], for each of the stages of closing; 2 if not said.
+ * plain-closing [SECONDS]: the time of a stage of closing, 2 by default.
  */
 #include <dlock/dlock.h>
 
@@ -88,7 +88,7 @@ static void *waits(void *arg)
 	return NULL;
 }
 
-/* Closing under waits, with a hold that is lost at the same moment. */
+/* Closes the client under waits, and loses the hold at the same moment. */
 static void close_under(struct stage *s)
 {
 	dlk_time until = dlk_now() + race_ms * DLK_MS;
@@ -107,7 +107,7 @@ static void close_under(struct stage *s)
 		}
 		for (int i = 0; i < 4; i++)
 			race_start(&thread[i], waits, s);
-		/* No call may be about to begin when the client closes. */
+		/* All waits must have begun before the close. */
 		while (dlock_get_stats(s->client, &st) == 0 && st.waiters < 4)
 			nap_us(50);
 		if (rounds % 2)
@@ -132,7 +132,7 @@ static void *asks_for_fd(void *arg)
 	return (void *)(intptr_t)fd;
 }
 
-/* Two threads ask for the one descriptor of a multi-lock's hold. */
+/* Two threads ask for the descriptor of a multi-lock's hold. */
 static void one_descriptor(struct stage *s)
 {
 	int same = 1;
@@ -162,7 +162,7 @@ static void one_descriptor(struct stage *s)
 	strike(s);
 }
 
-/* Clients come and go side by side, and share a lock. */
+/* Opens and closes clients beside other threads, with a common lock. */
 static void *opens(void *arg)
 {
 	struct stage *s = arg;

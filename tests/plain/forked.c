@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every public call in a forked child, which must neither hang nor reach the
- * store.  The child leaves by exit() where it can: its coverage counts. */
+/* Makes every public call in a forked child, which must neither hang nor reach
+ * the store. The child leaves by exit() where possible, to count for the
+ * coverage. */
 #include <dlock/dlock.h>
 
 #include <stdio.h>
@@ -26,7 +27,7 @@ static void see_entry(const struct dlock_lock_info *e, void *arg)
 	(void)arg;
 }
 
-/* 0, or the number of the call that was wrong. */
+/* Returns 0, or the number of the call with the wrong result. */
 static int child(void)
 {
 	struct dlock_stats st = { .size = sizeof(st) };
@@ -68,7 +69,7 @@ static int child(void)
 
 extern void __asan_init(void) __attribute__((weak));
 
-/* What the parent has is no leak of the child's, but would be taken for one. */
+/* Ends the child. A sanitizer would take the parent's memory for leaks. */
 static void leave(int status)
 {
 	if (__asan_init)
@@ -100,7 +101,7 @@ static int play(const char *uri)
 		       WEXITSTATUS(status), (unsigned int)status);
 		return 1;
 	}
-	/* The parent has lost nothing by it. */
+	/* The parent's holds still stand. */
 	if (dlock_check(hold) < 0 || dlock_release(all) < 0 ||
 	    dlock_release(hold) < 0) {
 		printf("FAILED %s: the parent: %s\n", uri, dlock_errmsg());

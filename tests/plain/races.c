@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Races in the core, for the thread sanitizer above all: threads that acquire,
- * release, cancel, wake, lose and look, all at once, on fake: and mem:.
+ * release, cancel, wake, lose and look at the same time, on fake: and mem:.
  *
- * races [SECONDS], for each of the stages; 2 if not said.
+ * plain-races [SECONDS]: the time of each stage, 2 by default.
  */
 #include <dlock/dlock.h>
 
@@ -70,8 +70,8 @@ static int may_fail(struct stage *s, int rc)
 	return rc;
 }
 
-/* Nobody else is inside while the hold is known to stand.  A hold that may be
- * lost proves nothing between the check and the count. */
+/* Counts an overlap with another holder, unless the hold may be lost between
+ * the check and the count. */
 static void use_mutex(struct stage *s, unsigned int *seed)
 {
 	unsigned int i = race_draw(seed, LOCKS);
@@ -177,7 +177,7 @@ static void see_entry(const struct dlock_lock_info *e, void *arg)
 	++*(int *)arg;
 }
 
-/* What others do to the workers. */
+/* Cancels, wakes and harms the workers' locks. */
 static void *meddler(void *arg)
 {
 	struct stage *s = arg;
@@ -207,10 +207,8 @@ static void *meddler(void *arg)
 			fake_move(fake);
 		if (s->leased && race_draw(&seed, 16) == 0)
 			FAKE_SCRIPT(fake, FAKE_ATTEMPT, .says = "asked");
-		if (s->leased && race_draw(&seed, 4) == 0)
-			fake_lose(fake, id);
-		if (s->leased && race_draw(&seed, 64) == 0)
-			fake_lose_all(fake);
+		if (s->leased)
+			race_harm(fake, id, &seed);
 		if (s->leased && race_draw(&seed, 32) == 0)
 			fake_forget(fake);
 		if (race_draw(&seed, 8) == 0 &&
@@ -218,17 +216,12 @@ static void *meddler(void *arg)
 			dlock_lock_free(l);
 		dlock_inspect(s->mutex[0], see_participant, &n, 100);
 		dlock_list(s->client, see_entry, &n, 100);
-		if (s->leased && race_draw(&seed, 16) == 0)
-			FAKE_SCRIPT(fake,
-				    race_draw(&seed, 2) ? FAKE_ATTEMPT :
-							  FAKE_RELEASE,
-				    .fault = FAKE_CUT);
 		nap_us(300);
 	}
 	return NULL;
 }
 
-/* One line at a time. */
+/* Checks that a single thread is in the sink. */
 static void read_log(const struct dlock_log_line *line, void *arg)
 {
 	struct stage *s = arg;
@@ -284,7 +277,7 @@ static void sum_up(struct stage *s)
 	MUST(atomic_load(&s->granted) > 100);
 	MUST(atomic_load(&s->overlaps) == 0);
 	MUST(atomic_load(&s->wrong) == 0);
-	/* Both sides of a writer hear of one loss. */
+	/* Both sides of a writer hear of a loss. */
 	MUST(atomic_load(&s->lost_events) <= 2 * st.lost);
 	MUST(s->leased || st.lost == 0);
 	printf("%s: %lu granted, %lu lost, %lu told, %lu renewed\n", s->name,
@@ -292,7 +285,7 @@ static void sum_up(struct stage *s)
 	       atomic_load(&s->lost_events), (unsigned long)st.renewed);
 }
 
-/* All at once, and all is released before the client closes. */
+/* Runs all threads at once, and closes the client after the last release. */
 static void hammer(struct stage *s)
 {
 	pthread_t thread[THREADS + 1];

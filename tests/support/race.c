@@ -54,6 +54,18 @@ unsigned int race_draw(unsigned int *seed, unsigned int below)
 	return (*seed >> 8) % below;
 }
 
+void race_harm(struct fake *fake, uint64_t id, unsigned int *seed)
+{
+	if (race_draw(seed, 4) == 0)
+		fake_lose(fake, id);
+	if (race_draw(seed, 64) == 0)
+		fake_lose_all(fake);
+	if (race_draw(seed, 16) == 0)
+		FAKE_SCRIPT(fake,
+			    race_draw(seed, 2) ? FAKE_ATTEMPT : FAKE_RELEASE,
+			    .fault = FAKE_CUT);
+}
+
 void race_start(pthread_t *thread, void *(*run)(void *), void *arg)
 {
 	if (pthread_create(thread, NULL, run, arg) != 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program that lets calls race, stage by stage, and counts what was found.
+ * A program of stages in which calls race, and the count of wrong results.
  */
 #ifndef DLOCK_TESTS_RACE_H
 #define DLOCK_TESTS_RACE_H
@@ -10,29 +10,34 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* How long a stage takes. */
+#include "fake.h"
+
+/* The time of a stage. */
 extern int64_t race_ms;
 
-/* Take the seconds of a stage from the arguments, and make the fake store
- * known; not 0: it cannot be. */
+/* Reads the seconds of a stage from the arguments, and registers the fake
+ * store. Returns an error if that fails. */
 int race_begin(int argc, char **argv);
 
-/* Look for a rule of backend.h that was broken, and sum up; main()'s code. */
+/* Checks the rules of backend.h and prints the sum; returns main()'s code. */
 int race_end(void);
 
-/* One result, of the stage `name`. */
+/* Counts a result of the stage `name`. */
 void race_check(int good, const char *name, const char *what);
 
-/* Count an answer that there is no reason for, and print the first. */
+/* Counts an unexpected return code, and prints the first. */
 void race_wrong(atomic_ulong *count, const char *name, const char *call,
 		int rc);
 
-/* May an acquire end so? */
+/* Tells whether an acquire may end with `rc`. */
 int race_may_end(int rc);
 
 unsigned int race_draw(unsigned int *seed, unsigned int below);
 
-/* A thread, or the end of the program. */
+/* By chance, loses the claim `id` or all claims, or loses an answer. */
+void race_harm(struct fake *fake, uint64_t id, unsigned int *seed);
+
+/* Starts a thread, or ends the program. */
 void race_start(pthread_t *thread, void *(*run)(void *), void *arg);
 
 #endif

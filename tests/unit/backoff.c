@@ -24,7 +24,7 @@ Test(backoff, each_pause_lies_between_the_least_and_three_times_the_last)
 	}
 }
 
-/* Not only within the range, but all over it: a tenth at either end is met. */
+/* The pauses reach a tenth of the range at either end. */
 Test(backoff, pauses_spread_over_the_range)
 {
 	struct dlki_backoff b;

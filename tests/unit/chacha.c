@@ -23,7 +23,7 @@ Test(chacha, is_that_of_the_rfc)
 
 	for (unsigned char i = 0; i < sizeof(key); i++)
 		key[i] = i;
-	/* In each of the four places. */
+	/* The block stands in each of the four places of a run. */
 	for (uint32_t place = 0; place < 4; place++) {
 		dlki_chacha_run(key, nonce, 1 - place, out);
 		cr_expect_arr_eq(out + 64 * place, block, sizeof(block),

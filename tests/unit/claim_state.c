@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each pair of states, in the table, on the page and by a move. */
+/* Each pair of claim states: in the table, on the page and by a move. */
 #include "core/claim.h"
 
 #include <criterion/criterion.h>
@@ -15,7 +15,7 @@
 
 TestSuite(claim_state);
 
-/* From the state of the row to that of the column. */
+/* The moves, from the state of the row to the state of the column. */
 static const char *const table[DLKI_STATES] = {
 	/*                  A P H K L R C G */
 	[DLKI_ASKING] = "   . + + . . + + +",
@@ -48,8 +48,8 @@ Test(claim_state, has_the_successors_of_the_table)
 
 /* ---- The page ------------------------------------------------------------ */
 
-/* The row of docs/claim.md as the code would have it, but for the words in the
- * middle. */
+/* Writes the begin and the end of the row of docs/claim.md for a state. The
+ * words in the middle are the page's own. */
 static void row_of(enum dlki_claim_state from, char *begin, char *end,
 		   size_t size)
 {
@@ -104,7 +104,7 @@ struct stage {
 	struct dlki_claim claim;
 };
 
-/* A claim in state `from`, with all else as state `to` wants it. */
+/* Makes a claim in state `from`, with the rest as state `to` wants. */
 static void set_stage(struct stage *s, enum dlki_claim_state from,
 		      enum dlki_claim_state to)
 {
@@ -131,7 +131,8 @@ static void count_line(const struct dlock_log_line *line, void *arg)
 	++*(int *)arg;
 }
 
-/* Without assert(): does the move end the promise, and is the program told? */
+/* Moves the claim, in a build without assert(); tells whether the promise has
+ * ended and the program has a log line. */
 static bool is_told(struct stage *s, enum dlki_claim_state to)
 {
 	struct dlki_log_bracket bracket;
@@ -144,7 +145,7 @@ static bool is_told(struct stage *s, enum dlki_claim_state to)
 	return lines == 1 && !dlki_claim_valid(&s->claim);
 }
 
-/* The move ends the process that tries it, or is_told(). */
+/* Tells whether the move ends the process, or is_told(). */
 static bool is_refused(struct stage *s, enum dlki_claim_state to)
 {
 	int status;
@@ -199,9 +200,9 @@ Test(claim_state, refuses_any_other_move)
 	}
 }
 
-/* ---- What fits to a state ------------------------------------------------ */
-
-Test(claim_state, of_a_claim_that_is_not_held_has_no_promise)
+/* A claim not held has no promise, CLEANING has a clean-up of the renewer, and
+ * GONE has no id. */
+Test(claim_state, refuses_a_move_of_a_claim_that_does_not_fit_to_the_state)
 {
 	struct stage s;
 
@@ -209,29 +210,17 @@ Test(claim_state, of_a_claim_that_is_not_held_has_no_promise)
 	atomic_store(&s.claim.valid_until, DLK_FOREVER);
 	cr_expect(is_refused(&s, DLKI_RELEASING));
 	free(s.record);
-}
-
-Test(claim_state, cleaning_is_for_the_renewer)
-{
-	struct stage s;
-
 	set_stage(&s, DLKI_RELEASING, DLKI_CLEANING);
 	s.claim.cleanup_link = NULL;
 	cr_expect(is_refused(&s, DLKI_CLEANING));
 	free(s.record);
-}
-
-Test(claim_state, gone_has_no_id)
-{
-	struct stage s;
-
 	set_stage(&s, DLKI_RELEASING, DLKI_GONE);
 	s.ticket.id = 1;
 	cr_expect(is_refused(&s, DLKI_GONE));
 	free(s.record);
 }
 
-/* A claim that was kept is released as soon as another session wants it. */
+/* A kept claim is released when another session wants the lock. */
 Test(claim_state, cleaning_follows_an_answer_that_an_attempt_may_follow)
 {
 	struct stage s;

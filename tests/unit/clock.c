@@ -41,7 +41,7 @@ Test(clock, now_is_the_boot_time)
 	}
 }
 
-/* In a time namespace of its own, whose boot lies a day further back. */
+/* Compares the clocks in a new time namespace, with the boot a day back. */
 static int day_older(void)
 {
 	static const char offset[] = "boottime 86400 0\n";

@@ -128,7 +128,7 @@ Test(error, broken_bytes_in_a_text_that_was_cut_are_replaced)
 	cr_expect_geq(strlen(e.text), 236);
 }
 
-/* A wide character without a multibyte form makes vsnprintf() give up. */
+/* A wide character without a multibyte form makes vsnprintf() fail. */
 Test(error, fail_does_not_fail)
 {
 	static const wchar_t odd[] = { 0x20ac, 0 };

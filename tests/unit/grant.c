@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rule against a model that knows only when one may enter: a participant is
- * in the way if its going, with some of the others gone as well, could make the
- * difference.
+ * The grant rule against a model of the permission to enter. In the model, a
+ * participant is in the way if the request could enter without the participant,
+ * but not with the participant, for some set of the others.
  */
 #include <dlock/backend.h>
 
@@ -10,7 +10,8 @@
 
 #define LINE_MAX 6
 
-/* May one who asks for `me` enter while those in `present` (bits) are ahead? */
+/* Tells whether `me` may enter while the entries in `present` (bits) are ahead.
+ *  */
 static int may_enter(const struct dlk_queue_entry *line, unsigned int present,
 		     struct dlk_queue_entry me)
 {
@@ -48,7 +49,7 @@ static ptrdiff_t model(const struct dlk_queue_entry *line, unsigned int ahead,
 	for (unsigned int i = ahead; i-- > 0;)
 		if (stands_in_the_way(line, ahead, i, me))
 			return (ptrdiff_t)i;
-	return -2; /* nobody: what is compared with it fails */
+	return -2; /* no entry, and no result of the rule is equal */
 }
 
 Test(grant, agrees_with_the_model_on_every_queue_up_to_six)
@@ -60,7 +61,7 @@ Test(grant, agrees_with_the_model_on_every_queue_up_to_six)
 			for (unsigned int i = 0; i < n; i++) {
 				line[i].mode = modes >> i & 1 ? DLK_SHARED :
 								DLK_EXCLUSIVE;
-				line[i].limit = i; /* theirs does not count */
+				line[i].limit = i; /* limits ahead are void */
 			}
 			for (uint32_t limit = 0; limit <= n + 1; limit++) {
 				struct dlk_queue_entry me = { DLK_SHARED, limit,
@@ -80,7 +81,7 @@ Test(grant, agrees_with_the_model_on_every_queue_up_to_six)
 	}
 }
 
-/* Lines as words: x and s ahead, then the one who asks. */
+/* Queues as words: x and s ahead of the request. */
 Test(grant, table)
 {
 	static const struct {
@@ -126,8 +127,8 @@ Test(grant, table)
 	}
 }
 
-/* The permits ahead and those of the one who asks, of a limit of three: none is
- * overtaken, whether it holds or waits. */
+/* Permits of a limit of three, ahead and asked for. The request overtakes no
+ * entry, whether the entry holds or waits. */
 Test(grant, counts_permits)
 {
 	for (unsigned int all = 0; all < 4 * 4 * 4; all++) {

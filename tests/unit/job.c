@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The threads that wait for stores: one, and one more while it is stuck. */
+/* "dlock-work", the common threads that wait for stores: a single thread, and
+ * another while a thread is stuck. */
 #include "core/base/job.h"
 
 #include <criterion/criterion.h>
@@ -15,7 +16,7 @@ enum { MANY = 10 };
 struct work {
 	struct dlki_job job;
 	atomic_int pieces, blocks, inside, left;
-	int more; /* pieces that it still has */
+	int more; /* pieces left */
 };
 
 static int on_run(struct dlki_job *job)
@@ -88,7 +89,7 @@ Test(job, have_one_thread_which_ends_with_the_last)
 	census_same(&before);
 }
 
-/* One more for each that does not come back; they end when no job waits. */
+/* There is another thread for each stuck thread, until no job waits. */
 Test(job, that_is_stuck_delays_no_other)
 {
 	struct census before;
@@ -114,7 +115,7 @@ Test(job, that_is_stuck_delays_no_other)
 	census_same(&before);
 }
 
-/* A thread that was woken for one of them still counts as asleep. */
+/* A thread woken for the first job still counts as asleep. */
 Test(job, may_wait_for_one_that_was_posted_with_it)
 {
 	struct work first, second;

@@ -35,7 +35,7 @@ Test(made_name, of_other_bytes_is_escaped)
 	MADE("a\0b", DLOCK_NAME_ESCAPED, "%e:a%00b");
 	MADE("a b%\n", DLOCK_NAME_ESCAPED, "%e:a%20b%25%0a");
 	MADE("\xc3\xa4\xff", DLOCK_NAME_ESCAPED, "%e:%c3%a4%ff");
-	/* Not even what looks like an escaped name is another's. */
+	/* A name that looks escaped is escaped again. */
 	MADE("%e:a%00b", DLOCK_NAME_ESCAPED, "%e:%25e:a%2500b");
 	MADE("%h:", DLOCK_NAME_ESCAPED, "%e:%25h:");
 }

@@ -103,7 +103,8 @@ static uint32_t draw(uint32_t n)
 	return (uint32_t)(state >> 32) % n;
 }
 
-/* Names that are all alike: few letters, lengths about the forms' limits. */
+/* Makes a name much like the others: of few letters, and with a length near the
+ * limits of the key's forms. */
 static void random_name(char *name)
 {
 	static const size_t lengths[] = { 1, 2, 37, 38, 39, 61, 62, 63, 255 };
@@ -172,7 +173,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-/* All names of one and two bytes at once. */
+/* All names of one or two bytes. */
 Test(name, keys_of_short_names_all_differ)
 {
 	static char keys[127 * 128][DLKI_KEY_SIZE];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How connections of net.h are used; net_connect.c has their beginning. */
+/* Connections in use; net_connect.c has the connects. */
 #include <dlock/backend_net.h>
 
 #include <criterion/criterion.h>
@@ -17,7 +17,7 @@
 #include "support/wait.h"
 #include "unit/peer.h"
 
-/* Receive until the deadline: how long did it take? */
+/* Receives until the deadline; returns the time taken in ms. */
 static int64_t listen_for(struct dlk_net *n, int64_t ms, size_t *bytes)
 {
 	struct dlk_error err = { 0 };
@@ -61,8 +61,8 @@ Test(net, silence_has_its_deadline)
 	close(fd);
 }
 
-/* The kernel's own time-outs are ticks too late; the best of some tries shows
- * whether one is met. */
+/* The kernel's time-outs come ticks late. The best of some tries shows whether
+ * a deadline is met. */
 Test(net, deadlines_are_met_to_the_millisecond)
 {
 	struct dlk_net n = DLK_NET_INIT;
@@ -91,7 +91,7 @@ static void *drip(void *arg)
 	return NULL;
 }
 
-/* It shows nothing unless it dripped. */
+/* Returns the time taken, or INT64_MAX if no second byte came. */
 static int64_t dripped_on(struct dlk_net *n)
 {
 	size_t bytes;
@@ -121,8 +121,8 @@ static void catch_it(int sig)
 	atomic_fetch_add(&caught, 1);
 }
 
-/* A thread sends them, and not a timer: what makes handlers slow, valgrind for
- * one, must not leave time for nothing else. */
+/* A thread sends the signals. A timer would leave the program no time where
+ * handlers are slow, as under valgrind. */
 struct storm {
 	pthread_t victim, thread;
 	atomic_bool over;
@@ -290,14 +290,14 @@ static void send_to_nobody(struct dlk_net *n)
 	int64_t end = now_ms() + patience_ms();
 	int rc;
 
-	/* That the peer is gone may be learnt from its answer to the first. */
+	/* The first send may be the first to hear that the peer is gone. */
 	do {
 		rc = dlk_net_send(n, "x", 1, peer_deadline(patience_ms()),
 				  &err);
 	} while (rc == 0 && now_ms() < end);
 	CHECK_INT(rc, ==, DLOCK_EUNREACHABLE);
 	CHECK_TEXT(err.text, n->peer);
-	/* By now it is EPIPE, which comes with the signal. */
+	/* The second send fails with EPIPE, which comes with the signal. */
 	CHECK_INT(dlk_net_send(n, "x", 1, peer_deadline(1000), &err), ==,
 		  DLOCK_EUNREACHABLE);
 	dlk_net_close(n);
@@ -319,8 +319,8 @@ Test(net, sending_to_nobody_does_not_kill)
 	send_to_nobody(&local);
 }
 
-/* Nothing is done once the deadline has passed: a late request is worse than
- * none, and who drips fast could go on for ever. */
+/* After the deadline a call neither sends nor receives: a late request does
+ * harm, and a peer that drips could keep the call for ever. */
 Test(net, after_the_deadline_nothing_happens)
 {
 	struct dlk_net n = DLK_NET_INIT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How connections of dlock/backend_net.h begin. */
+/* Connects of dlock/backend_net.h. */
 #include <dlock/backend_net.h>
 
 #include <criterion/criterion.h>
@@ -130,7 +130,7 @@ Test(net_connect, a_unix_socket_of_others_is_denied)
 	snprintf(path, sizeof(path), "%s/s", dir);
 	listener = peer_listen_unix(path, 1);
 	CHECK(chmod(path, 0) == 0);
-	/* Root may do anything: be nobody, for whom the way is open. */
+	/* Root may do anything, so the case goes on as user "nobody". */
 	if (geteuid() == 0) {
 		CHECK(chdir(dir) == 0);
 		strcpy(path, "s");
@@ -176,7 +176,7 @@ Test(net_connect, a_refused_port_is_told_at_once)
 	census_same(&before);
 }
 
-/* Fill the queue of a listener, so that the next one hears nothing. */
+/* Fills the queue of a listener, so that the next client hears no answer. */
 static void fill(int fds[4], const char *host, uint16_t port)
 {
 	struct dlk_error err;
@@ -230,7 +230,7 @@ Test(net_connect, silence_has_its_deadline_and_each_address_its_part)
 	CHECK_WITHIN(connect_late("127.0.0.2", port), 100 + slack_ms());
 	CHECK_WITHIN(connect_second(port), 200 + slack_ms());
 	close(silent);
-	/* Nobody listens at the first. */
+	/* The first address has no listener now. */
 	CHECK_WITHIN(connect_second(port), slack_ms());
 	for (int i = 0; i < 4; i++) {
 		if (fds[i] >= 0)
@@ -282,8 +282,8 @@ Test(net_connect, a_full_queue_of_a_unix_socket_is_waited_for)
 	temp_remove(dir);
 }
 
-/* So many tries go once round the ports that clients are given. */
-Test(net_connect, nobody_is_never_ourselves)
+/* So many tries use each port that the kernel gives to clients. */
+Test(net_connect, never_reaches_itself_without_a_listener)
 {
 	struct sockaddr_in any = { .sin_family = AF_INET };
 	struct dlk_error err;
@@ -295,7 +295,7 @@ Test(net_connect, nobody_is_never_ourselves)
 	any.sin_port = htons(port);
 	probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	CHECK(connect(probe, (struct sockaddr *)&any, sizeof(any)) == 0);
-	/* One that was given to a client has the right parity. */
+	/* A port given to a client has the right parity. */
 	{
 		socklen_t len = sizeof(any);
 

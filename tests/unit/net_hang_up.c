@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A connection that is ended under a thread that uses it. */
+/* dlk_net_hang_up(), which ends a connection under a thread that uses it. */
 #include <dlock/backend_net.h>
 
 #include <criterion/criterion.h>
@@ -36,7 +36,8 @@ static void *call(void *arg)
 	return NULL;
 }
 
-/* `busy_ms`: under the socket's own time-out, and in ppoll(). */
+/* Hangs up after `busy_ms`: under the socket's own time-out, or in ppoll().
+ * Returns the time taken in ms. */
 static int64_t hang_up(int local, size_t size, int64_t busy_ms)
 {
 	struct dlk_net n = DLK_NET_INIT;
@@ -52,7 +53,7 @@ static int64_t hang_up(int local, size_t size, int64_t busy_ms)
 	dlk_net_hang_up(&n);
 	pthread_join(thread, NULL);
 	start = now_ms() - start;
-	/* A later caller fails, too. */
+	/* A later call fails as well. */
 	call(&c);
 	dlk_net_close(&n);
 	close(fd);

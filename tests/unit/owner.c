@@ -11,7 +11,7 @@
 
 #define MANY 20000
 
-/* The kernel's, unless a test wants it otherwise: this one is linked first. */
+/* Replaces the C library's getrandom(), and fails as the test says. */
 static enum { WORKS, SHORT, INTERRUPTED, NOTHING, FAILS } mode;
 static atomic_uint calls;
 
@@ -84,7 +84,7 @@ Test(owner, no_two_are_the_same)
 	dlki_owners_destroy(&other);
 }
 
-/* Every bit of 20000 ids is set about half of the time: 12 sigma either way. */
+/* Each bit of 20,000 ids is set about half of the time, within 12 sigma. */
 Test(owner, every_bit_is_used)
 {
 	char id[DLKI_OWNER_SIZE];
@@ -105,7 +105,7 @@ Test(owner, every_bit_is_used)
 			  "bit %zu: %d", bit, set[bit]);
 }
 
-/* Neither what was given nor the key that it came from. */
+/* Neither the ids given out nor the former key are in memory. */
 Test(owner, what_was_given_is_forgotten)
 {
 	unsigned char key[sizeof(pool.key)];

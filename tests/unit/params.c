@@ -280,7 +280,7 @@ Test(params, asking_for_what_no_table_lists_gives_nothing)
 	cr_expect_eq(dlki_values_given(values, "nothing"), 0);
 }
 #else
-/* In a build that measures coverage; what abort() ends would not be counted. */
+/* A build that measures coverage would not count a process ended by abort(). */
 extern void __gcov_dump(void) __attribute__((weak));
 
 static void keep_coverage(int sig)
@@ -297,35 +297,17 @@ static void expect_abort(void)
 	cr_assert_not_null(freopen("/dev/null", "w", stderr));
 }
 
-Test(params, asking_for_an_unlisted_number_is_asserted, .init = expect_abort,
-     .signal = SIGABRT)
-{
-	(void)dlki_values_int(values, "nothing");
-}
+#define ASSERTED(name, call)                                                   \
+	Test(params, name, .init = expect_abort, .signal = SIGABRT)            \
+	{                                                                      \
+		(void)call;                                                    \
+	}
 
-Test(params, asking_for_a_number_that_is_a_text_is_asserted,
-     .init = expect_abort, .signal = SIGABRT)
-{
-	(void)dlki_values_int(values, "prefix");
-}
-
-Test(params, asking_for_an_unlisted_text_is_asserted, .init = expect_abort,
-     .signal = SIGABRT)
-{
-	(void)dlki_values_text(values, "nothing");
-}
-
-Test(params, asking_for_a_text_that_is_a_number_is_asserted,
-     .init = expect_abort, .signal = SIGABRT)
-{
-	(void)dlki_values_text(values, "ttl");
-}
-
-Test(params, asking_whether_an_unlisted_one_is_given_is_asserted,
-     .init = expect_abort, .signal = SIGABRT)
-{
-	(void)dlki_values_given(values, "nothing");
-}
+ASSERTED(an_unlisted_number_is_asserted, dlki_values_int(values, "nothing"))
+ASSERTED(a_text_as_a_number_is_asserted, dlki_values_int(values, "prefix"))
+ASSERTED(an_unlisted_text_is_asserted, dlki_values_text(values, "nothing"))
+ASSERTED(a_number_as_a_text_is_asserted, dlki_values_text(values, "ttl"))
+ASSERTED(an_unlisted_presence_is_asserted, dlki_values_given(values, "nothing"))
 #endif
 
 Test(params, freeing_nothing)

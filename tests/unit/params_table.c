@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of parameters, as backends bring them. */
+/* Tables of parameters from backends. */
 #include "core/base/error.h"
 #include "core/uri/params.h"
 

@@ -148,7 +148,7 @@ Test(password, a_missing_file)
 	expect_refused("", "cannot be read: No such file or directory");
 }
 
-/* As root only: there is nobody else to give it to. */
+/* Only root can give the file to another user. */
 Test(password, a_strangers_file)
 {
 	put("secret", 6, 0600);
@@ -169,7 +169,7 @@ Test(password, a_file_that_may_not_be_read)
 	cr_assert_eq(seteuid(0), 0);
 }
 
-/* A user whom the kernel lets read root's files, as a capability would. */
+/* The kernel lets this user read root's files, as a capability would. */
 Test(password, may_be_in_roots_file)
 {
 	put("secret", 6, 0600);
@@ -182,7 +182,7 @@ Test(password, may_be_in_roots_file)
 	cr_assert_eq(seteuid(0), 0);
 }
 
-/* A regular file of ours, of no length, without a page at its beginning. */
+/* A regular file of this user, of length 0. The first page is not mapped. */
 Test(password, a_file_that_fails_to_be_read)
 {
 	expect_refused("/proc/self/mem", "cannot be read: Input/output error");

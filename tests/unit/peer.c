@@ -156,7 +156,7 @@ static int once(const char *host, const char *port,
 	return system_resolver()("127.0.0.2", port, hints, out);
 }
 
-/* Takes the place of the C library's in this program. */
+/* Replaces the C library's getaddrinfo() in this program. */
 int getaddrinfo(const char *host, const char *port,
 		const struct addrinfo *hints, struct addrinfo **out)
 {

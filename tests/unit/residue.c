@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the store may have of a claim: the rows of docs/claim.md. */
+/* The residue of a claim in the store: the rows of docs/claim.md. */
 #include "core/residue.h"
 
 #include <criterion/criterion.h>
@@ -39,7 +39,7 @@ Test(residue, of_a_refusal_is_what_stood_before_it)
 
 /* ---- An attempt ---------------------------------------------------------- */
 
-/* Row: what there was; columns: unsent, answered, unanswered. */
+/* Rows: the residue before. Columns: unsent, answered, unanswered. */
 Test(residue, of_an_attempt)
 {
 	static const enum dlki_left after[][3] = {
@@ -63,7 +63,7 @@ Test(residue, of_an_attempt)
 
 /* ---- A release ----------------------------------------------------------- */
 
-#define WINDOW 10 /* unless the row says so */
+#define WINDOW 10 /* unless the row has `until` */
 
 struct row {
 	enum dlki_left was, is;
@@ -127,7 +127,7 @@ static void expect_cleaned(const struct row rows[], size_t n)
 		.before = DLKI_CLEANING, __VA_ARGS__                           \
 	}
 
-/* What stood is gone with an answer. */
+/* A claim that stood is gone with the answer. */
 Test(residue, of_a_clean_up_of_what_stands)
 {
 	static const struct row rows[] = {
@@ -141,7 +141,7 @@ Test(residue, of_a_clean_up_of_what_stands)
 	expect_cleaned(rows, sizeof(rows) / sizeof(rows[0]));
 }
 
-/* What may still arrive is followed up until the window is over. */
+/* The clean-up of a claim that may still arrive goes on for the window. */
 Test(residue, of_a_clean_up_of_what_may_arrive)
 {
 	static const struct row rows[] = {
@@ -162,8 +162,8 @@ Test(residue, of_a_clean_up_of_what_may_arrive)
 	expect_cleaned(rows, sizeof(rows) / sizeof(rows[0]));
 }
 
-/* The answer comes after the window, and the release was sent before the end:
- * what may arrive may have come in between. */
+/* The release is sent before the end of the window and answered after. The
+ * claim may have arrived in between. */
 Test(residue, of_a_clean_up_that_takes_long)
 {
 	static const struct row rows[] = {
@@ -180,7 +180,7 @@ Test(residue, of_a_clean_up_that_takes_long)
 	expect_cleaned(rows, sizeof(rows) / sizeof(rows[0]));
 }
 
-/* No window ends: an answer must do. */
+/* The window has no end, and the first answer ends the clean-up. */
 Test(residue, of_a_clean_up_where_nothing_expires)
 {
 	static const struct row rows[] = {

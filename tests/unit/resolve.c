@@ -37,7 +37,7 @@ Test(resolve, an_address_needs_no_resolver)
 		struct dlk_error err;
 		struct addrinfo *list;
 
-		/* It needs no time, either. */
+		/* An address needs no time. */
 		if (resolve(&list, cases[i].host, -1, &err) != 0)
 			FAIL("%s", err.text);
 		CHECK_INT(list->ai_family, ==, cases[i].family);
@@ -137,7 +137,7 @@ Test(resolve, is_over_when_it_is_stopped)
 	census_same(&before);
 }
 
-/* What the thread had is freed by it, or the leak checker tells. */
+/* The thread frees the rest, or the leak checker fails the case. */
 Test(resolve, a_slow_resolver_is_left_behind)
 {
 	struct census before;
@@ -161,7 +161,7 @@ static void *ask_in_vain(void *arg)
 	return NULL;
 }
 
-Test(resolve, one_look_up_is_under_way_for_all_who_ask)
+Test(resolve, a_single_look_up_is_under_way_for_all_calls)
 {
 	pthread_t thread[ASKERS];
 	struct census before;
@@ -176,7 +176,7 @@ Test(resolve, one_look_up_is_under_way_for_all_who_ask)
 	census_same(&before);
 }
 
-/* The only address of `host`; how long it took in *ms. */
+/* Returns the only address of `host`, and the time taken in *ms. */
 static const char *address(const char *host, int64_t *ms)
 {
 	static char text[INET_ADDRSTRLEN];
@@ -210,7 +210,8 @@ Test(resolve, the_last_addresses_are_good_while_a_look_up_hangs)
 	census_take(&before);
 	dlki_resolve_begin();
 	known_address();
-	CHECK_INT(known_address(), >=, 200); /* new ones are hoped for */
+	CHECK_INT(known_address(), >=,
+		  200); /* the call waits for new addresses */
 	CHECK_WITHIN(known_address(), slack_ms() / 4);
 	CHECK_INT(peer_names_resolved(), ==, 2);
 	peer_resolver_goes_on();
@@ -230,12 +231,12 @@ Test(resolve, the_last_addresses_are_good_where_the_service_is_away)
 		CHECK(strcmp(address("flaky.test", &ms), "127.0.0.1") == 0);
 	CHECK_INT(peer_names_resolved(), ==, 3);
 	dlki_resolve_end();
-	/* Nobody needed them by then. */
+	/* The last user is gone, and so are the addresses. */
 	CHECK_INT(resolve(&list, "flaky.test", patience_ms(), &err), ==,
 		  DLOCK_EUNREACHABLE);
 }
 
-/* The parent's look-up, and whatever it had locked, is not the child's. */
+/* The child has neither the parent's look-up nor the parent's locks. */
 Test(resolve, a_forked_child_asks_by_itself)
 {
 	struct dlk_error err;

@@ -31,7 +31,8 @@ Test(roundtrip, that_is_short_is_never_less_than_the_least)
 	cr_expect_float_eq(wait_ms(&r), 40, 0.001);
 }
 
-/* An attempt may have to connect, and to be greeted, before it asks. */
+/* An attempt may have to connect, and wait for the greeting, before the
+ * request. */
 Test(roundtrip, that_is_steady_is_waited_for_five_times)
 {
 	struct dlki_roundtrip r = { 0 };
@@ -44,8 +45,8 @@ Test(roundtrip, that_is_steady_is_waited_for_five_times)
 	cr_expect_leq(wait_ms(&r), 300.1);
 }
 
-/* Smoothed by an eighth, and varying by a quarter: 50 + 50/8 and
- * 25 + (50 - 25)/4, of which four. */
+/* Smoothed by an eighth, and the variation by a quarter: 50 + 50/8 and
+ * 25 + (50 - 25)/4. The wait has four variations. */
 Test(roundtrip, that_varies_is_waited_for_as_rfc_6298_says)
 {
 	struct dlki_roundtrip r = { 0 };
@@ -74,7 +75,7 @@ Test(roundtrip, that_changes_is_followed_both_ways)
 	cr_expect_float_eq(wait_ms(&r), 40, 0.001);
 }
 
-/* A server that was stopped for a minute is not as far away. */
+/* A server stopped for a minute is not as far away. */
 Test(roundtrip, is_never_waited_for_beyond_a_second)
 {
 	struct dlki_roundtrip r = { 0 };
@@ -87,7 +88,7 @@ Test(roundtrip, is_never_waited_for_beyond_a_second)
 	cr_expect_float_eq(wait_ms(&r), 40, 0.001);
 }
 
-/* The clock is the machine's boot-time clock, but who knows. */
+/* A clock could go back. */
 Test(roundtrip, that_ends_before_it_begins_is_short)
 {
 	struct dlki_roundtrip r = { 0 };

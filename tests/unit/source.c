@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the process's thread waits for: times and descriptors. */
+/* "dlock-loop", the common thread that waits for times and descriptors. */
 #include "core/base/source.h"
 
 #include <criterion/criterion.h>
@@ -19,8 +19,8 @@ struct seen {
 	struct dlki_source source;
 	atomic_int calls, blocks, inside, left;
 	_Atomic dlk_time at;
-	dlk_time again; /* sets itself to so much later; 0: not */
-	int fd;         /* is read; -1: none */
+	dlk_time again; /* the source sets itself to so much later; 0: not */
+	int fd;         /* read in the call; -1: none */
 };
 
 static void on_ready(struct dlki_source *source)
@@ -82,7 +82,7 @@ Test(source, is_called_at_the_time_and_forgets_it)
 	dlki_source_leave(&s.source);
 }
 
-/* A source that is always due holds up no other. */
+/* A source that is always due delays no other source. */
 Test(source, that_is_due_again_lets_others_have_their_turn)
 {
 	struct seen busy, other;
@@ -105,7 +105,7 @@ Test(source, is_called_for_a_descriptor_that_is_on)
 	begin_with_fd(&s);
 	eventfd_write(s.fd, 1);
 	ALL_ALONG(20, atomic_load(&s.calls) == 0);
-	/* What came while it was off is seen. */
+	/* A write from before the listen is seen. */
 	dlki_source_listen(&s.source, 1);
 	EVENTUALLY(atomic_load(&s.calls) == 1);
 	eventfd_write(s.fd, 1);
@@ -182,7 +182,7 @@ Test(source, that_leaves_waits_for_its_call)
 	cr_assert_eq(atomic_load(&s.calls), 1);
 	dlki_source_leave(&other.source);
 	cr_assert_eq(loops(), 0);
-	/* Nothing happens any more. */
+	/* A source that has left is not called. */
 	dlki_source_at(&s.source, dlk_now());
 	dlki_source_listen(&s.source, 1);
 	dlki_source_leave(&s.source);

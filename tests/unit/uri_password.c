@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Users and passwords of URIs, which nobody is told. */
+/* Users and passwords of URIs. No message shows a password. */
 #include "unit/uris.h"
 
 #include <criterion/criterion.h>
@@ -91,8 +91,8 @@ Test(uri, where_the_password_comes_from)
 			      "character");
 }
 
-/* One byte of a URI replaced, added or left out, everywhere: whatever comes of
- * it, the password is not in a message, and not in what is shown. */
+/* Parses a URI with a byte replaced, added or left out. The password must be
+ * neither in the message nor in the URI shown. */
 static void expect_silence(const char *text)
 {
 	static const char secret[] = "S3CR3T";

@@ -4,7 +4,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-/* A scheme with users, and none without. */
+/* A scheme with users. */
 const struct dlk_param uri_table[] = {
 	{ "password_file", DLK_TEXT, NULL, 1, 4000, NULL, "A file." },
 	{ "old_password", DLK_TEXT, NULL, 0, 100, NULL, "A secret." },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* URIs that are parsed: what they say, and why not. */
+/* Parses of URIs, and the messages of refusals. */
 #ifndef DLOCK_TESTS_UNIT_URIS_H
 #define DLOCK_TESTS_UNIT_URIS_H
 
@@ -8,7 +8,7 @@
 /* A scheme with users. */
 extern const struct dlk_param uri_table[];
 
-/* Of the last parse. */
+/* The result of the last parse. */
 extern struct dlk_uri *uri;
 extern struct dlk_error err;
 
