@@ -4,12 +4,12 @@
 
 #include <dlock/dlock.h>
 
-/* Begin a wait for `l`, of client `c`, in another thread; cancel it as soon as
- * it has begun; answer how many milliseconds it took to come back.  It must
- * come back with ECANCELED. */
+/* Begins a wait for `l`, of client `c`, in another thread, and cancels the wait
+ * at once.  Returns the milliseconds from the cancel to the end.  The wait must
+ * end with ECANCELED. */
 int64_t cancel_wait_ms(dlock_client *c, dlock_lock *l);
 
-/* The same once it waits for others, and `freeze` was called. */
+/* Does so after the wait has parked, and after a call of `freeze`. */
 int64_t cancel_parked_ms(dlock_client *c, dlock_lock *l,
 			 void (*freeze)(void *arg), void *arg);
 

@@ -31,8 +31,8 @@ void at_end(void (*end)(void *), void *what)
 	pthread_mutex_unlock(&mu);
 }
 
-/* Forget it; how it would be ended.  What a case has leaked must not be pointed
- * to from here, or no sanitizer would tell of it. */
+/* Forgets the thing, and returns the function for the end. No pointer to the
+ * thing may stay here, or a sanitizer would not see a leak. */
 static void (*let_go_of(const void *what))(void *)
 {
 	void (*end)(void *);

@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cases whose end is a part of them.
+ * Cases with an end: CASE() frees the things of a case.
  *
- * What a case was given - clients, locks, servers - is handed to at_end() by
- * the function that made it, and ended behind the last line of the case, last
- * made first.  What goes wrong there is a failure of the case.  In a suite's
- * .fini it would not be: Criterion prints it, and the case has passed.
+ * A function that makes a client, a lock or a server hands the thing to
+ * at_end().  After the last line of the case the things end, last made first.
+ * A failure there is a failure of the case.  In a suite's .fini, Criterion
+ * would print the failure, and the case would pass.
  *
- * A case runs in a process of its own.
+ * Each case runs in a process apart.
  */
 #ifndef DLOCK_TESTS_CASE_H
 #define DLOCK_TESTS_CASE_H
 
-/* Outside of a case, which does not end what it was given, this does nothing:
- * a Test() ends its things itself. */
+/* Has `end` called with `what` at the end of the case.  In a Test(), at_end()
+ * has no effect: a Test() must free the things itself. */
 void at_end(void (*end)(void *), void *what);
 
-/* Do it now, before the case ends. */
+/* Ends the thing now. */
 void end_now(void *what);
 
-/* The case ends it itself. */
+/* Leaves the end of the thing to the case. */
 void not_at_end(const void *what);
 
-/* Called by CASE(); and by an .init that makes things for the case. */
+/* Called by CASE(), and by an .init with things for the case. */
 void case_begin(void);
 void case_end(void);
 
-/* CASE(suite, name, Criterion's options of a Test()...) { what is tested } */
+/* CASE(suite, name, Criterion's options of a Test()...) { the lines } */
 #define CASE(...) CASE_(__VA_ARGS__, .disabled = 0)
 #define CASE_(suite, name, ...)                                                \
 	static void suite##_##name(void);                                      \

@@ -56,7 +56,7 @@ int census_grown(const struct census *then)
 	return now.threads > then->threads || now.fds > then->fds;
 }
 
-/* "" if the thread has gone. */
+/* Returns "" for a thread that has ended. */
 static void thread_name(int tid, char name[32])
 {
 	char path[64];

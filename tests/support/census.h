@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What this process has: to prove that nothing is left behind.
+ * A census of this process's threads and descriptors, to find leaks.
  */
 #ifndef DLOCK_TESTS_CENSUS_H
 #define DLOCK_TESTS_CENSUS_H
@@ -15,13 +15,14 @@ struct census {
 
 void census_take(struct census *c);
 
-/* How many threads of this process have the name? */
+/* Counts the threads of this process with the name. */
 int census_threads(const char *name);
 
-/* Is there more now than then? */
+/* Tells whether there are more threads or descriptors than then. */
 int census_grown(const struct census *then);
 
-/* Wait until nothing is left that was not there then, or fail, naming it. */
+/* Waits until all threads and descriptors made since then are gone; the failure
+ * names the rest. */
 void census_same(const struct census *then);
 
 #endif

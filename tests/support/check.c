@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* One write() a message, and no exit handlers: other threads are at work. */
+/* A single write(), and no exit handlers, since other threads are running. */
 void check_fail(const char *file, int line, const char *fmt, ...)
 {
 	const char *base = strrchr(file, '/');

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Checks for code that runs in a process of its own: the first that fails says
- * where and why on standard error and ends the process, from any thread.
+ * Checks for code in a process apart.  The first failure prints the
+ * place and the reason on standard error, and ends the process, from any
+ * thread.
  */
 #ifndef DLOCK_TESTS_CHECK_H
 #define DLOCK_TESTS_CHECK_H
@@ -13,7 +14,7 @@ enum { CHECK_FAILED = 1, CHECK_SKIPPED = 77 }; /* exit codes */
 _Noreturn void check_fail(const char *file, int line, const char *fmt, ...)
 	DLOCK_PRINTF(3, 4);
 
-/* End the process: this cannot be tested here, for the reason given. */
+/* Ends the process as skipped, for the reason given. */
 _Noreturn void check_skip(const char *why);
 
 /* "EBUSY", "OK". */
@@ -30,7 +31,7 @@ void check_text(const char *file, int line, const char *text, const char *part);
 			FAIL("%s", #condition);                                \
 	} while (0)
 
-/* CHECK_INT(a, <=, b): both sides are shown. */
+/* CHECK_INT(a, <=, b): the failure shows both sides. */
 #define CHECK_INT(a, op, b)                                                    \
 	do {                                                                   \
 		long long a_ = (long long)(a);                                 \
@@ -40,11 +41,11 @@ void check_text(const char *file, int line, const char *text, const char *part);
 			     b_);                                              \
 	} while (0)
 
-/* A dlock call's answer; shows the library's message. */
+/* Checks the return code of a dlock call; the failure shows the message. */
 #define CHECK_RC(call, want) check_rc(__FILE__, __LINE__, #call, (call), (want))
 #define CHECK_OK(call) CHECK_RC(call, DLOCK_OK)
 
-/* `text` contains `part`. */
+/* Checks that `text` contains `part`. */
 #define CHECK_TEXT(text, part) check_text(__FILE__, __LINE__, text, part)
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a client told: its events as they came, and its log. */
+/* A record of a client's events, in order, and of the log. */
 #ifndef DLOCK_TESTS_DIARY_H
 #define DLOCK_TESTS_DIARY_H
 
@@ -18,22 +18,23 @@ struct diary {
 		dlock_hold *hold;
 		enum dlock_event event;
 		dlk_time at;
-		int check; /* what dlock_check() said at the time */
+		int check; /* dlock_check() at the time */
 		char why[120];
 	} page[DIARY_PAGES]; /* the first ones */
-	char log[8192];      /* lines, each behind its level */
+	char log[8192];      /* lines, each with the level in front */
 };
 
 #define DIARY_INIT { .mu = PTHREAD_MUTEX_INITIALIZER }
 
-/* Options with which a client writes into `d`; NULL: it tells nothing. */
+/* Returns options with which a client writes into `d`; NULL: without events and
+ * log. */
 dlock_options diary_options(struct diary *d);
 
-/* dlock_options.on_event, with the diary for its argument. */
+/* dlock_options.on_event, with the diary for the argument. */
 void diary_event(dlock_hold *hold, enum dlock_event event, const char *why,
 		 void *diary);
 
-/* In its log. */
+/* Looks for `part` in the log; counts `part`. */
 int diary_says(struct diary *d, const char *part);
 int diary_times(struct diary *d, const char *part);
 

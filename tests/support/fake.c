@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The test's side of the stores. */
+/* The functions of fake.h, for the tests. */
 #include "fake.h"
 
 #include <stdio.h>

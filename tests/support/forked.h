@@ -2,8 +2,8 @@
 #ifndef DLOCK_TESTS_FORKED_H
 #define DLOCK_TESTS_FORKED_H
 
-/* Run it in a forked child.  The child's exit code is what it returns, or 128
- * and a signal: SIGALRM, after 20 s. */
+/* Calls `run` in a forked child, and returns the result, or 128 + the signal
+ * that ended the child: SIGALRM after 20 s. */
 int in_forked_child(int (*run)(void));
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Verbs that must succeed, or the test has failed. */
+/* Verbs that must succeed. */
 #ifndef DLOCK_TESTS_HOLD_H
 #define DLOCK_TESTS_HOLD_H
 
@@ -9,8 +9,8 @@
 
 #define FOREVER (-1)
 
-/* take(lock), take(lock, timeout_ms): without a timeout it is patience_ms().
- * The hold has a token, unless it is a multi-lock's. */
+/* take(lock), take(lock, timeout_ms): the timeout is patience_ms() by default.
+ * The hold has a token, unless the lock is a multi-lock. */
 #define take(...) TAKE_WITHIN(__VA_ARGS__, patience_ms(), 0)
 #define TAKE_WITHIN(lock, timeout_ms, ...) take_within(lock, timeout_ms)
 dlock_hold *take_within(dlock_lock *lock, int64_t timeout_ms);
@@ -19,8 +19,7 @@ void give(dlock_hold *hold);
 
 struct dlock_stats stats(dlock_client *client);
 
-/* For dlock_inspect() and dlock_list(): `arg` is an int, which is counted
- * up. */
+/* For dlock_inspect() and dlock_list(): counts up `arg`, an int. */
 void count_participant(const struct dlock_participant *p, void *arg);
 void count_entry(const struct dlock_lock_info *e, void *arg);
 

@@ -20,9 +20,9 @@ enum { PAIRS = 64, CROWD = 4 };
 
 struct hostile {
 	pthread_t thread;
-	pthread_mutex_t mu; /* what follows, and the pairs */
+	pthread_mutex_t mu; /* the members below */
 	int listener, port, stop, vanished;
-	int crowd[CROWD]; /* they fill the listener's queue; -1: none */
+	int crowd[CROWD]; /* fill the listener's queue; -1: none */
 	const struct lab_server *real;
 	const char *match;
 	const void *lie;
@@ -32,7 +32,7 @@ struct hostile {
 	int owed[PAIRS];                  /* an answer of the server */
 };
 
-/* Blocking with a limit: who reads nothing gets no more. */
+/* Sends with a limit: a peer that does not read gets no more. */
 static int put(int fd, const void *bytes, size_t len)
 {
 	const char *at = bytes;
@@ -91,8 +91,8 @@ static int matches(const char *match, const char *bytes, size_t n)
 	return memmem(bytes, n, match, len) != NULL;
 }
 
-/* The length of Redis' request that begins here; of any other protocol, and of
- * the beginning of a request, all bytes. */
+/* Returns the length of Redis' request at the begin of the bytes; for another
+ * protocol, or a part of a request, all bytes. */
 static size_t request_len(const char *bytes, size_t n)
 {
 	const char *next = n > 0 && bytes[0] == '*' ?
@@ -113,7 +113,7 @@ static void from_server(struct hostile *h, int i)
 		h->owed[i] = 0;
 }
 
-/* The lie is the answer to a later request than the server's. */
+/* The lie answers a later request than the server's answer. */
 static void await_truth(struct hostile *h, int i)
 {
 	struct pollfd p = { h->server[i], POLLIN, 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Locks that are there, or the test has failed.  A CASE() frees them behind it,
- * a Test() itself. */
+/* Makes locks, which must succeed.  A CASE() frees the locks at the end, and a
+ * Test() must free the locks itself. */
 #ifndef DLOCK_TESTS_LOCKS_H
 #define DLOCK_TESTS_LOCKS_H
 

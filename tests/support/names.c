@@ -15,7 +15,7 @@ void names_lead_to(int port, int other_port)
 	ports[1] = other_port;
 }
 
-/* Takes the place of the C library's in this program. */
+/* Replaces the C library's getaddrinfo() in this program. */
 int getaddrinfo(const char *host, const char *port,
 		const struct addrinfo *hints, struct addrinfo **out)
 {

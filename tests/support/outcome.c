@@ -67,7 +67,7 @@ int outcome_of(struct outcome *o)
 	return o->rc;
 }
 
-/* ---- Beginning ----------------------------------------------------------- */
+/* ---- Begins -------------------------------------------------------------- */
 
 dlock_op ask_async(struct outcome *o, dlock_lock *lock, int64_t timeout_ms)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How an operation ended. */
+/* The ends of asynchronous calls. */
 #ifndef DLOCK_TESTS_OUTCOME_H
 #define DLOCK_TESTS_OUTCOME_H
 
@@ -8,31 +8,31 @@
 #include <stdatomic.h>
 
 struct outcome {
-	atomic_int calls;      /* of its callback, counted last */
+	atomic_int calls;      /* of the callback, counted last */
 	int rc;
 	dlock_hold *hold;
 	dlock_client *client;
 	int64_t at_ms;         /* now_ms() then */
 	unsigned int order;    /* among all outcomes of this process, from 1 */
-	pthread_t thread;      /* that called */
+	pthread_t thread;      /* the callback's */
 	char text[240];        /* the message */
 };
 
-/* A dlock_done_fn, with the outcome for its argument. */
+/* A dlock_done_fn, with the outcome for the argument. */
 void outcome_note(const struct dlock_result *result, void *outcome);
 
-/* The functions below process these clients, until they are left alone. */
+/* Has the functions below process the client, until outcomes_leave(). */
 void outcomes_process(dlock_client *client);
 void outcomes_leave(dlock_client *client);
 
-/* How many callbacks came, of n operations. */
+/* Counts the callbacks of n calls. */
 int outcomes_called(struct outcome *o, int n);
 
-/* Operations that must begin. */
+/* Begins calls, which must succeed. */
 dlock_op ask_async(struct outcome *o, dlock_lock *lock, int64_t timeout_ms);
 void give_async(struct outcome *o, dlock_hold *hold);
 
-/* Wait for its callback: the code. */
+/* Waits for the callback; returns the code. */
 int outcome_of(struct outcome *o);
 int outcome_pending(struct outcome *o);
 

@@ -10,12 +10,13 @@
 
 #include "support/wait.h"
 
-/* In the child, between fork and exec: only what is safe there. */
+/* Runs in the child between fork and exec, so only async-signal-safe calls may
+ * stand here. */
 static void place(const struct process_files *f)
 {
 	int fd[2];
 
-	/* Out of the way of 3 and 4 first. */
+	/* Moves the descriptors away from 3 and 4. */
 	for (int i = 0; i < 2; i++)
 		fd[i] = f->keep[i] < 0 ? -1 :
 					 fcntl(f->keep[i], F_DUPFD_CLOEXEC, 10);

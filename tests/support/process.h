@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * This program, run again as another process: what a test does in several
- * processes starts with exec, so that threads and sanitizers are as in a
- * program of its own.  Such a process dies with the thread that started it.
+ * This program, run again as another process.  A process of a test begins with
+ * exec, so threads and sanitizers are those of a new program.  The process dies
+ * with the thread that started the process.
  */
 #ifndef DLOCK_TESTS_PROCESS_H
 #define DLOCK_TESTS_PROCESS_H
@@ -12,20 +12,20 @@
 
 struct process_files {
 	const char *program; /* NULL: ours */
-	int out;     /* its standard output and error; -1: ours */
-	int keep[2]; /* become descriptors 3 and 4; -1: none */
+	int out;     /* standard output and error; -1: ours */
+	int keep[2]; /* become descriptors 3 and 4; -1: unused */
 };
 
-/* Run the program with `argv`, which ends in NULL, in a process group of its
- * own if `group`.  The pid, or -1 and errno. */
+/* Runs the program with `argv`, which ends in NULL, and in a new process group
+ * if `group`.  Returns the pid, or -1 and errno. */
 pid_t process_start(char *const argv[], const struct process_files *files,
 		    int group);
 
-/* Wait for its end.  The exit code, 128 + the signal that killed it, or -1 if
- * it still runs after `within_ms`. */
+/* Waits for the end.  Returns the exit code, 128 + the signal that killed the
+ * process, or -1 if the process runs on after `within_ms`. */
 int process_wait(pid_t pid, int64_t within_ms);
 
-/* SIGKILL, and wait. */
+/* Sends SIGKILL, and waits. */
 void process_kill(pid_t pid);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A log callback that waits for a thread which uses the client: it waits in
- * vain where a lock is held that such a thread takes.
+ * A log callback that waits for another thread's use of the client: in vain, if
+ * the core holds a mutex that the thread needs.
  */
 #ifndef DLOCK_TESTS_SINK_H
 #define DLOCK_TESTS_SINK_H
@@ -10,9 +10,9 @@
 #include <stdatomic.h>
 
 struct sink {
-	const char *about; /* lines without it are passed over */
+	const char *about; /* lines without this text are ignored */
 	atomic_int told;   /* lines */
-	atomic_int used;   /* set by who has used the client */
+	atomic_int used;   /* set by the thread that has used the client */
 	atomic_int in_vain;
 };
 

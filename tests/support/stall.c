@@ -9,9 +9,9 @@
 #include "support/wait.h"
 
 #define NAP_MS 5
-#define NOTED_MS 10 /* what every busy machine does */
+#define NOTED_MS 10 /* usual on every busy machine */
 
-static _Atomic int64_t due_ms; /* when the thread means to wake up */
+static _Atomic int64_t due_ms; /* the time set for the wake-up */
 static _Atomic int64_t total_ms;
 
 static int64_t late_by(int64_t due)
@@ -50,8 +50,8 @@ void stall_watch(void)
 	pthread_detach(thread);
 }
 
-/* One that the thread has not noted yet is told all the same: it may be the
- * last to go on.  Noted meanwhile, it counts twice, and does no harm. */
+/* A stall not noted by the thread counts as well, for the thread may be the
+ * last to go on. A stall noted meanwhile counts twice, which does no harm. */
 int64_t stalled_ms(void)
 {
 	int64_t due = atomic_load(&due_ms);

@@ -16,7 +16,7 @@ static void catch_it(int sig)
 
 int storm_start(int64_t period_us)
 {
-	/* No SA_RESTART: that would be fair weather. */
+	/* No SA_RESTART, which would hide the interrupts. */
 	struct sigaction act = { .sa_handler = catch_it };
 	struct itimerval every;
 
@@ -36,7 +36,7 @@ uint64_t storm_stop(void)
 	struct sigaction ignore = { .sa_handler = SIG_IGN };
 
 	setitimer(ITIMER_REAL, &never, NULL);
-	/* Ignoring drops one that is still pending, and would kill. */
+	/* SIG_IGN drops a pending signal, which would kill. */
 	sigaction(SIGALRM, &ignore, NULL);
 	sigaction(SIGALRM, &before, NULL);
 	return atomic_load(&caught);

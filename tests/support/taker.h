@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An acquire in a thread of its own, and a release. */
+/* An acquire and a release in another thread. */
 #ifndef DLOCK_TESTS_TAKER_H
 #define DLOCK_TESTS_TAKER_H
 
@@ -10,15 +10,15 @@
 struct taker {
 	/* Set before the start, or 0. */
 	int shared;             /* the read side */
-	int keep;               /* it ends without a release */
-	atomic_int linger;      /* it releases when this is 0 again */
+	int keep;               /* the thread ends without a release */
+	atomic_int linger;      /* the release waits until this is 0 */
 
 	pthread_t thread;
 	dlock_lock *lock;
 	int64_t timeout_ms;
-	atomic_int done;        /* the acquire is: */
+	atomic_int done;        /* the acquire has ended: */
 	int rc;
-	dlock_hold *hold;       /* NULL: none */
+	dlock_hold *hold;       /* or NULL */
 	uint64_t token;
 	int64_t remaining_ms;   /* at the grant */
 	int64_t done_ms;        /* now_ms() then */
@@ -27,15 +27,15 @@ struct taker {
 
 void taker_start(struct taker *t, dlock_lock *lock, int64_t timeout_ms);
 
-/* The same, which lingers; returns when it waits in `c` or is done, so that
- * takers queue in the order of these calls. */
+/* Starts a taker that lingers; returns when the taker waits in `c` or is done,
+ * so takers queue in the order of these calls. */
 void taker_queue(struct taker *t, dlock_client *c, dlock_lock *lock,
 		 int64_t timeout_ms);
 
-int taker_join(struct taker *t); /* the acquire's answer */
-int let_go(struct taker *t);     /* let it release, and join it; likewise */
+int taker_join(struct taker *t); /* returns the acquire's code */
+int let_go(struct taker *t);     /* has the taker release, and joins it */
 
-/* A release in a thread of its own: not of a mutex. */
+/* A release in another thread: not of a mutex. */
 struct releaser {
 	pthread_t thread;
 	dlock_hold *hold;
@@ -44,6 +44,6 @@ struct releaser {
 };
 
 void releaser_start(struct releaser *r, dlock_hold *hold);
-int releaser_join(struct releaser *r); /* the release's answer */
+int releaser_join(struct releaser *r); /* returns the release's code */
 
 #endif

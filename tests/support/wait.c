@@ -8,7 +8,7 @@
 #ifndef __has_feature
 #define __has_feature(x) 0
 #endif
-#ifdef SANITIZED /* by CMake: the processes are that we wait for */
+#ifdef SANITIZED /* set by CMake, for the processes under test */
 #elif defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) ||         \
 	__has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
 #define SANITIZED 1

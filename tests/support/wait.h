@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Time in tests: conditions with a deadline, and what a busy machine is
- * allowed.
+ * Time in tests: conditions with a deadline, and allowances for a busy machine.
  */
 #ifndef DLOCK_TESTS_WAIT_H
 #define DLOCK_TESTS_WAIT_H
@@ -11,32 +10,31 @@
 #include "support/check.h"
 
 int64_t now_ms(void);    /* CLOCK_BOOTTIME */
-void nap_ms(int64_t ms); /* through signals, and keeps errno */
+void nap_ms(int64_t ms); /* goes on after signals, and keeps errno */
 void nap_us(int64_t us);
 
-/* What never takes that long has failed. */
+/* The longest wait for a condition. */
 int64_t patience_ms(void);
 
-/* How late an answer may come that is due now. */
+/* The allowance for an answer due now. */
 int64_t slack_ms(void);
 
-/* Times are multiplied by this under a sanitizer; and by $DLOCK_TEST_SLOW, with
- * which scripts/test makes all bounds wide. */
+/* The factor for times: of a sanitizer, and of $DLOCK_TEST_SLOW, with which
+ * scripts/test makes all bounds wide. */
 int64_t slowness(void);
 
-/* What a bound that is not multiplied allows beside it: 0 without
- * $DLOCK_TEST_SLOW. */
+/* The allowance for a bound without the factor: 0 without $DLOCK_TEST_SLOW. */
 int64_t grace_ms(void);
 
-/* Does a sanitizer's allocator stand behind malloc()?  Unlike the C library's,
- * it may hang in a child that was forked while other threads ran, and
- * ThreadSanitizer knows no threads there. */
+/* Tells whether malloc() is a sanitizer's.  Unlike the C library's, a
+ * sanitizer's malloc() may hang in a child forked while other threads ran, and
+ * ThreadSanitizer knows no threads in such a child. */
 int sanitized(void);
 
-/* Is there something to read from the descriptor, within so long? */
+/* Tells whether the descriptor becomes readable within `ms`. */
 int is_readable(int fd, int64_t ms);
 
-/* Wait until `condition` holds. */
+/* Waits until `condition` holds. */
 #define EVENTUALLY(condition)                                                  \
 	do {                                                                   \
 		int64_t end_ = now_ms() + patience_ms();                       \
@@ -47,7 +45,7 @@ int is_readable(int fd, int64_t ms);
 		}                                                              \
 	} while (0)
 
-/* `condition` holds from now on for `ms`. */
+/* Checks that `condition` holds from now on for `ms`. */
 #define ALL_ALONG(ms, condition)                                               \
 	do {                                                                   \
 		int64_t end_ = now_ms() + (ms);                                \
@@ -59,9 +57,8 @@ int is_readable(int fd, int64_t ms);
 	} while (0)
 
 /*
- * A bound on time fails only if it does three times in a row: a machine may be
- * busy elsewhere, while a wrong deadline is wrong each time.  `call` answers
- * the milliseconds it took.
+ * Checks a bound on time up to three times: a machine may be busy, but a wrong
+ * deadline is wrong each time.  `call` returns the milliseconds taken.
  */
 #define CHECK_WITHIN(call, most_ms)                                            \
 	do {                                                                   \

@@ -55,8 +55,8 @@ static void check_call(const struct session *s, enum fake_verb verb,
 			       (long long)((deadline / MS) - (now / MS)));
 }
 
-/* Wait for `until`, or for what fake_open_gate() or fake_clear() count up; not
- * as `stubborn`, also for a cancel. */
+/* Waits for `until`, for fake_open_gate() or for fake_clear(); unless
+ * `stubborn`, also for a cancel. */
 static void sleep_until(dlk_time until, const uint64_t *count, int stubborn)
 {
 	uint64_t seen = count ? *count : 0;
@@ -87,7 +87,7 @@ struct fake_step fakei_begin(struct session *s, enum fake_verb verb,
 	if (getpid() != fakei_home)
 		__atomic_fetch_add(fakei_in_child, 1, __ATOMIC_RELAXED);
 	check_call(s, verb, deadline);
-	/* These hang if the core holds its lock. */
+	/* These calls hang if the core holds the client's mutex. */
 	dlk_wake(&s->base, 0);
 	dlk_lost(&s->base, UINT64_MAX, "nobody");
 	log_call(f, verb, t, n, deadline, place);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inspect, list, break. */
+/* The verbs inspect, list and break. */
 #include "fake/store.h"
 
 int fakei_inspect(struct dlk_session *base, const struct dlk_request *c,

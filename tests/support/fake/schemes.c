@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The backends that are registered. */
+/* The backends of the schemes. */
 #include "fake/store.h"
 
 static const struct dlk_param params[] = {
@@ -34,7 +34,7 @@ static const char *const send_schemes[] = { "fakesend", NULL };
 static const char *const batch_schemes[] = { "fakebatch", NULL };
 static const char *const want_all_schemes[] = { "fakewantall", NULL };
 
-/* What each scripted store has. */
+/* The members of each backend. */
 #define COMMON(scheme, text, more)                                             \
 	.size = sizeof(struct dlock_backend), .schemes = (scheme),             \
 	.summary = (text), .caps = CAPS | (more), .params = params,            \
@@ -45,12 +45,12 @@ static const char *const want_all_schemes[] = { "fakewantall", NULL };
 
 #define LOOKS (DLOCK_CAP_INSPECT | DLOCK_CAP_LIST)
 
-/* ... of those that are asked about their locks. */
+/* The members for stores with questions. */
 #define LOOKED_AT                                                              \
 	.renew = fakei_renew, .downgrade = fakei_downgrade,                    \
 	.inspect = fakei_inspect, .list = fakei_list, .break_ = fakei_break
 
-/* ... and that tell a holder who asks. */
+/* The members for stores that watch claims. */
 #define TELLING                                                                \
 	LOOKED_AT, .watch_wanted = fakei_watch_wanted, .revoke = fakei_revoke
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Releases that are sent, and answered later; and calls that are prepared. */
+/* Sent releases, which are answered later; and prepared calls. */
 #include "fake/store.h"
 
 void fakei_answer(struct session *s)
@@ -17,7 +17,7 @@ static int stands(struct session *s, const struct ticket *t)
 	return e && e->granted && e->until > dlk_now();
 }
 
-/* It has come to the store, in time or later. */
+/* The request has arrived, in time or later. */
 static int carry_out(struct session *s, struct ticket *t,
 		     const struct fake_step *step, int heard)
 {
@@ -60,7 +60,7 @@ int fakei_release_begin(struct dlk_ticket *base, dlk_time deadline,
 	return rc;
 }
 
-/* ---- Calls that are prepared --------------------------------------------- */
+/* ---- Prepared calls ------------------------------------------------------ */
 
 static void hear_of(struct session *s, struct ticket *t)
 {

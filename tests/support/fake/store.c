@@ -20,7 +20,7 @@ int *fakei_in_child;
 static struct dlk_queue_entry line[LINE];
 static uint64_t last_token;
 static int token_repeats;
-static int tokens_are_counted; /* since some were taken back */
+static int tokens_are_counted; /* since tokens were taken back */
 
 void fakei_complain(const char *fmt, ...)
 {
@@ -58,8 +58,8 @@ struct entry **fakei_find(const struct fake *f, const char *key,
 	return p;
 }
 
-/* Can `me` have the lock, behind the `n` in `line`?  The read side is not in
- * the way of an upgrade. */
+/* Tells whether `me` can have the lock, behind the `n` in `line`. The read side
+ * is not in the way of an upgrade. */
 static int may_have(const struct entry *me, size_t n)
 {
 	struct dlk_queue_entry as = { me->mode, me->limit, 1 };
@@ -179,7 +179,7 @@ void fakei_set_tokens_aside(struct entry *e, uint64_t n)
 		last_token = e->token_end;
 }
 
-/* Without the clock, the next token is the first that was not used. */
+/* Without the clock, the next token is the first unused token. */
 void fakei_take_tokens_back(struct entry *e, uint64_t used)
 {
 	if (last_token != e->token_end)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of the fake store share.  All of it needs fakei_mu, but for
- * the verbs, which take it; the core's services may be called with it held.
+ * The declarations shared by the files of the fake store.  The functions need
+ * fakei_mu, but for the verbs, which take fakei_mu.  A function may call the
+ * core's services under fakei_mu.
  */
 #ifndef DLOCK_TESTS_FAKE_STORE_H
 #define DLOCK_TESTS_FAKE_STORE_H
@@ -17,28 +18,28 @@
 #define OWED 64
 #define BUCKETS (1u << 17)
 
-/* What the store knows of one claim. */
+/* A claim in the store. */
 struct entry {
 	struct entry *next;
 	struct fake *fake;
 	char key[DLKI_KEY_SIZE];
 	char owner[33];
-	char beside[33]; /* "": none */
+	char beside[33]; /* or "" */
 	char label[64];
 	enum dlk_kind kind;
 	enum dlk_mode mode;
 	uint32_t limit;
 	int granted;
 	uint64_t token;
-	int watched;         /* dlk_wanted() is to tell of other sessions */
-	uint64_t token_end;  /* the last that is set aside for it */
+	int watched;         /* dlk_wanted() tells of other sessions */
+	uint64_t token_end;  /* the last token set aside for the claim */
 	dlk_time until;
-	struct dlk_session *session; /* whom to wake; NULL: nobody */
+	struct dlk_session *session; /* the ticket to wake, or NULL */
 	uint64_t id;
-	char *name; /* behind this struct */
+	char *name; /* stored after this struct */
 };
 
-/* A request that will be executed at `at`, heard of by nobody. */
+/* A request that is executed at `at`, without a caller. */
 struct late {
 	dlk_time at;
 	enum fake_verb verb; /* ATTEMPT or RELEASE */
@@ -47,7 +48,7 @@ struct late {
 	int64_t lease_ms;
 };
 
-/* The answer to a release that was sent. */
+/* The owed answer to a sent release. */
 struct owed {
 	uint64_t id;
 	int rc;
@@ -68,12 +69,12 @@ struct session {
 struct ticket {
 	struct dlk_ticket base;
 	int busy;
-	int asked;    /* since it was last released */
+	int asked;    /* since the last release */
 	int sent;     /* the store may have heard of it */
-	int over;     /* lost or released: never to be renewed again */
-	int granted;  /* ... and the core was told so */
-	uint64_t token_end; /* the last that the core may use */
-	dlk_time end; /* of the lease that the core was told */
+	int over;     /* lost or released: no renewal may follow */
+	int granted;  /* the core was told of the loss */
+	uint64_t token_end; /* the last token for the core */
+	dlk_time end; /* the end of the lease told to the core */
 };
 
 struct fake {
@@ -98,91 +99,92 @@ extern struct fake fakei_stores[STORES];
 extern struct entry *fakei_table[BUCKETS];
 extern char fakei_complaint[200];
 extern pid_t fakei_home;
-extern int *fakei_in_child; /* shared with children: calls there */
+extern int *fakei_in_child; /* shared with children: the children's calls */
 
-/* Keep the first breach of a rule. */
+/* Keeps the first breach of a rule. */
 void fakei_complain(const char *fmt, ...) DLOCK_PRINTF(1, 2);
 
 /* ---- The store: store.c -------------------------------------------------- */
 
 struct entry **fakei_bucket(const struct fake *f, const char *key);
 
-/* Is `e` of this lock? */
+/* Tells whether `e` belongs to this lock. */
 int fakei_same(const struct entry *e, const struct fake *f, const char *key);
 
-/* Where the claim hangs, or where its line ends. */
+/* Returns the link to the claim, or the end of the queue. */
 struct entry **fakei_find(const struct fake *f, const char *key,
 			  const char *owner);
 
-/* Tell those whose turn it is. */
+/* Wakes the waiters that may enter now. */
 void fakei_wake_line(struct fake *f, const char *key);
 
-/* Forget `*p`, if there is one: was there? */
+/* Removes `*p`, if any; tells whether there was a claim. */
 int fakei_drop(struct entry **p);
 
-/* Forget what has run out. */
+/* Removes the claims whose lease has ended. */
 void fakei_expire(struct fake *f, const char *key);
 struct entry *fakei_append(const struct entry *like, const char *name);
 uint64_t fakei_next_token(void);
 
-/* The next `n` tokens that nobody has are this holder's; all but those that it
- * has used are given to others later. */
+/* Sets the next `n` free tokens aside for this holder; later holders get the
+ * tokens not used. */
 void fakei_set_tokens_aside(struct entry *e, uint64_t n);
 void fakei_take_tokens_back(struct entry *e, uint64_t used);
 
 dlk_time fakei_end_of(int64_t lease_ms);
 
-/* Stand in line, or find one's place; granted when it is one's turn.  NULL: no
- * memory.  `first_end`: when the earliest ahead runs out. */
+/* Enqueues the claim, or finds the claim; grants the lock in turn.  NULL: no
+ * memory.  `first_end`: the earliest end of a lease ahead. */
 struct entry *fakei_ask(const struct entry *claim, const char *name,
 			int64_t lease_ms, dlk_time *first_end);
 void fakei_give_up(struct fake *f, const char *key, const char *owner);
 
-/* What has arrived by now is done: everybody looks through here. */
+/* Executes the requests that have arrived by now. */
 void fakei_catch_up(struct fake *f);
 
-/* ---- What every call begins and ends with: call.c ------------------------ */
+/* ---- The begin and the end of each call: call.c -------------------------- */
 
-/* Take the lock, check the rules, log the call: how is it to go? */
+/* Takes fakei_mu, checks the rules and logs the call; returns the scripted
+ * step. */
 struct fake_step fakei_begin(struct session *s, enum fake_verb verb,
 			     const struct dlk_ticket *t, size_t n,
 			     dlk_time deadline, size_t *place);
 
-/* Give the lock back. */
+/* Releases fakei_mu. */
 void fakei_end(struct session *s, size_t place);
 
-/* The request's way to the store.  1: it arrived and is to be done; 0: it is to
- * be done, but nobody will hear; < 0: what failed, and nothing was done. */
+/* Plays the request's way to the store.  1: do the request; 0: do the request,
+ * but the caller will not hear; < 0: the failure, without an effect. */
 int fakei_travel(struct session *s, const struct fake_step *step,
 		 dlk_time deadline, struct dlk_error *err);
 
-/* After what was done unheard. */
+/* Returns the failure after a request done without an answer. */
 void fakei_stay_mute(struct session *s, const struct fake_step *step,
 		     dlk_time deadline);
 int fakei_is_late(const struct fake_step *step);
 
-/* One call at a time for a ticket. */
+/* Checks that there is a single call at a time for a ticket. */
 void fakei_seize(struct ticket *t);
 struct entry fakei_claim_of(const struct ticket *t);
 
-/* Have the store do it when the caller has gone. */
+/* Has the store execute the request after the caller has returned. */
 void fakei_do_late(const struct ticket *t, enum fake_verb verb,
 		   const struct fake_step *step);
 
-/* ---- Who asks: wanted.c -------------------------------------------------- */
+/* ---- Wants: wanted.c ----------------------------------------------------- */
 
-/* It is BUSY: tell the holders that are watched, but its own session's. */
+/* Tells the watched holders of other sessions of a BUSY request. */
 void fakei_tell_wanted(const struct entry *asker);
 
-/* Before the release: what the holder has used of its tokens. */
+/* Notes the tokens used by the holder, before the release. */
 void fakei_tokens_used(const struct ticket *t);
 
-/* ---- Requests that are sent ahead: send.c -------------------------------- */
+/* ---- Requests sent ahead: send.c ----------------------------------------- */
 
-/* What is owed comes with the next answer of the session. */
+/* Gives the owed answers with the next answer of the session. */
 void fakei_answer(struct session *s);
 
-/* The ticket is done with; what it has in the store goes. */
+/* Ends the ticket, with the claim in the store. */
 void fakei_forget(struct session *s, struct ticket *t);
 void fakei_give_back(struct session *s, const struct ticket *t);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The verbs that have to do with claims. */
+/* The verbs for claims. */
 #include "fake/store.h"
 
 int fakei_open(struct dlk_session *base, dlk_time deadline,
@@ -191,7 +191,7 @@ void fakei_renew(struct dlk_session *base, struct dlk_ticket *const v[],
 		fakei_seize(t);
 		if (t->over || !t->asked)
 			fakei_complain("renewed what was lost or released");
-		/* The caller may have been kept from running since. */
+		/* The thread may have stalled since. */
 		if (t->end < dlk_now() - 200 * MS)
 			fakei_complain("renewed %lld us after the lease's end",
 				       (long long)(dlk_now() - t->end) / 1000);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who asks for a claim that is watched, and the tokens of its next holds. */
+/* Watches, and the range of tokens for the next holds. */
 #include "fake/store.h"
 
 #define TOKENS 1000
@@ -41,7 +41,7 @@ static void check_watch(const struct ticket *t)
 		fakei_complain("watched what is no mutex and no write side");
 }
 
-/* Heard or not, the tokens are set aside. */
+/* The tokens are set aside even without an answer. */
 static int watch(struct ticket *t, const struct fake_step *step, int heard,
 		 struct dlk_error *err)
 {
