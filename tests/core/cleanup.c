@@ -159,7 +159,7 @@ static void indeterminate_until(int busy)
 	enum { LATE_MS = 200 };
 	dlk_time began;
 
-	given_mutex("fake:?ttl=1500ms");
+	given_mutex("fake:?ttl=900ms");
 	began = dlk_now();
 	if (busy)
 		fake_occupy(fake, DLK_LOCK, "a", 100);
@@ -173,9 +173,9 @@ static void indeterminate_until(int busy)
 	cr_assert_eq(stats(client).pending_cleanups, 1);
 	nap_ms(LATE_MS + 50); /* the first request has arrived by then */
 	EVENTUALLY(fake_held(fake) == 0);
-	cr_assert_leq(dlk_now(), late(began + 1200 * DLK_MS));
+	cr_assert_leq(dlk_now(), late(began + 700 * DLK_MS));
 	EVENTUALLY(stats(client).pending_cleanups == 0);
-	cr_assert_geq(dlk_now(), began + 1400 * DLK_MS);
+	cr_assert_geq(dlk_now(), began + 800 * DLK_MS);
 }
 
 CASE(cleanup, that_comes_after_the_release_is_released)
@@ -225,7 +225,7 @@ CASE(cleanup, costs_little_however_many_there_are)
 {
 	size_t before;
 
-	given_client("fake:?ttl=3s");
+	given_client("fake:?ttl=2s");
 	refuse(FAKE_ATTEMPT, FAKE_ALWAYS);
 	refuse(FAKE_RELEASE, FAKE_ALWAYS);
 	try_many();
@@ -246,11 +246,11 @@ CASE(cleanup, goes_on_while_the_claim_may_stand)
 {
 	dlk_time released;
 
-	given_hold("fake:?ttl=600ms&linger=60s");
+	given_hold("fake:?ttl=300ms&linger=60s");
 	refuse(FAKE_RELEASE, FAKE_ALWAYS);
 	cr_assert_eq(dlock_release(hold), DLOCK_EUNREACHABLE);
 	released = dlk_now();
-	EVENTUALLY(dlk_now() > released + 1200 * DLK_MS);
+	EVENTUALLY(dlk_now() > released + 600 * DLK_MS);
 	cr_assert_eq(stats(client).pending_cleanups, 1);
 	fake_clear(fake);
 	EVENTUALLY(stats(client).pending_cleanups == 0);

@@ -51,7 +51,7 @@ CASE(close, keeps_its_time_while_a_renewal_hangs_and_cleanups_wait)
 {
 	dlock_hold *b, *c;
 
-	given_hold("fake:?ttl=3s&close=500ms");
+	given_hold("fake:?ttl=1500ms&close=500ms");
 	b = take(mutex(client, "b"));
 	c = take(mutex(client, "c"));
 	fake_always(fake, FAKE_RENEW, FAKE_SILENT);

@@ -19,14 +19,6 @@ static void lose_hold(void)
 	cr_assert_eq(diary.page[0].hold, hold);
 }
 
-static void given_lost_permit(uint32_t permits)
-{
-	events_call(hold_up);
-	given_semaphore("fake:", permits);
-	hold = take(lock);
-	lose_hold();
-}
-
 /* The callback about another hold delays the events of the case. */
 static void given_lost_mutex(const char *uri)
 {
@@ -48,26 +40,18 @@ static dlock_hold *given_lost_sides(void)
 	return r;
 }
 
-CASE(event, of_a_hold_holds_up_its_release_by_another)
-{
-	struct taker t = { .keep = 1 };
-
-	given_lost_permit(2);
-	/* The callback delays no second permit. */
-	taker_start(&t, lock, 1000);
-	OK(taker_join(&t));
-	OK(dlock_release(t.hold));
-	atomic_store(&go, 1);
-	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
-}
-
+/* The callback delays the release of the hold, and no other permit. */
 CASE(event, is_over_before_the_hold_is)
 {
 	struct releaser r;
 
-	given_lost_permit(1);
+	events_call(hold_up);
+	given_semaphore("fake:", 2);
+	hold = take(lock);
+	lose_hold();
 	releaser_start(&r, hold);
 	EVENTUALLY(calls_under_way(client) == 1);
+	OK(dlock_release(take(lock)));
 	ALL_ALONG(50, !atomic_load(&r.done));
 	atomic_store(&go, 1);
 	cr_assert_eq(releaser_join(&r), DLOCK_ELOST);

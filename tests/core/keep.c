@@ -111,15 +111,15 @@ CASE(keep, ends_before_the_lease_does)
 					  .times = FAKE_ALWAYS };
 	int64_t left_ms;
 
-	given_mutex("fakewant:?ttl=2s&keep=1s");
+	given_mutex("fakewant:?ttl=1200ms&keep=600ms");
 	fake_script(fake, FAKE_RENEW, stands);
 	hold = take(lock);
-	EVENTUALLY((left_ms = dlock_remaining_ms(hold)) < 800);
+	EVENTUALLY((left_ms = dlock_remaining_ms(hold)) < 480);
 	OK(dlock_release(hold));
 	EVENTUALLY(stats(client).kept == 0);
 	EVENTUALLY(released() == 1);
 	hold = take(lock);
-	EVENTUALLY(dlock_remaining_ms(hold) < 480);
+	EVENTUALLY(dlock_remaining_ms(hold) < 288);
 	OK(dlock_release(hold));
 	cr_assert_eq(stats(client).kept, 0);
 	cr_assert_eq(asked(), 2);

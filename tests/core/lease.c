@@ -136,14 +136,14 @@ CASE(lease, is_lost_once_and_in_time_while_a_renewal_hangs)
 	int fd;
 
 	keep_diary();
-	given_mutex("fake:?ttl=1500ms");
+	given_mutex("fake:?ttl=900ms");
 	fake_always(fake, FAKE_RENEW, FAKE_SILENT);
 	hold = take(lock);
 	fd = dlock_hold_fd(hold);
 	cr_assert_geq(fd, 0);
 	cr_assert_eq(dlock_hold_fd(hold), fd);
 	call = fake_last(fake, FAKE_ATTEMPT);
-	until = call.begin + 1500 * DLK_MS;
+	until = call.begin + 900 * DLK_MS;
 	cr_assert_eq(poll(&(struct pollfd){ fd, POLLIN, 0 }, 1, 5000), 1);
 	cr_assert_eq(dlock_check(hold), DLOCK_ELOST);
 	cr_assert_eq(dlock_remaining_ms(hold), 0);

@@ -49,6 +49,7 @@ CASE(multi, holds_all_and_knows_its_members)
 CASE(multi, takes_its_members_in_one_order)
 {
 	dlock_lock *other = multi((dlock_lock *[]){ y, z, x }, 3);
+	dlock_lock *same_name = multi((dlock_lock *[]){ mutex(b, "x"), x }, 2);
 
 	OK(dlock_release(take(all)));
 	OK(dlock_release(take(other)));
@@ -60,6 +61,9 @@ CASE(multi, takes_its_members_in_one_order)
 		cr_assert_lt(at_x, at_y);
 		cr_assert_lt(at_y, at_z);
 	}
+	OK(dlock_release(take(same_name)));
+	cr_assert_lt(fake_last(one, FAKE_ATTEMPT).begin,
+		     fake_last(two, FAKE_ATTEMPT).begin);
 }
 
 /* ---- Never holding and waiting ------------------------------------------- */
@@ -324,13 +328,4 @@ CASE(multi, of_one_lock_by_way_of_two_clients_is_refused)
 	dlock_lock *out = NULL;
 
 	REFUSED(dlock_multi_new(&out, m, 2), DLOCK_EINVAL, "twice");
-}
-
-CASE(multi, has_an_order_for_the_same_name_in_two_stores)
-{
-	dlock_lock *m[] = { mutex(b, "x"), x };
-
-	OK(dlock_release(take(multi(m, 2))));
-	cr_assert_lt(fake_last(one, FAKE_ATTEMPT).begin,
-		     fake_last(two, FAKE_ATTEMPT).begin);
 }

@@ -56,7 +56,7 @@ CASE(opts, lease_that_is_not_renewed_in_time_is_lost)
 	dlk_time begun;
 
 	given_with("fake:?ttl=30s");
-	wanted.lease_ms = 1500;
+	wanted.lease_ms = 900;
 	fake_always(fake, FAKE_RENEW, FAKE_SILENT);
 	begun = dlk_now();
 	hold = take_so();
@@ -73,8 +73,8 @@ CASE(opts, lease_of_one_hold_shares_no_renewal_with_others)
 {
 	dlock_hold *other;
 
-	given_with("fake:?ttl=3s");
-	wanted.lease_ms = 2990;
+	given_with("fake:?ttl=1500ms");
+	wanted.lease_ms = 1490;
 	hold = take_so();
 	other = take(mutex(client, "b"));
 	EVENTUALLY(fake_count(fake, FAKE_RENEW) >= 4);
@@ -97,13 +97,13 @@ CASE(opts, no_renew_is_renewed_behind_it_where_the_store_needs_it)
 {
 	dlk_time begun;
 
-	given_with("fake:?ttl=900ms");
+	given_with("fake:?ttl=600ms");
 	wanted.no_renew = 1;
-	wanted.lease_ms = 2400;
+	wanted.lease_ms = 1500;
 	begun = dlk_now();
 	hold = take_so();
 	EVENTUALLY(diary.losses == 1);
-	cr_assert_geq(diary.page[diary.n - 1].at, begun + 2400 * DLK_MS);
+	cr_assert_geq(diary.page[diary.n - 1].at, begun + 1500 * DLK_MS);
 	cr_assert_geq(fake_count(fake, FAKE_RENEW), 4);
 	REFUSED(dlock_release(hold), DLOCK_ELOST, "not to be renewed");
 }
@@ -182,7 +182,7 @@ CASE(opts, extend_has_the_store_renew)
 	wanted.no_renew = 1;
 	hold = take_so();
 	OK(dlock_extend(hold, 1500));
-	EVENTUALLY(stats(client).renewed >= 3);
+	EVENTUALLY(stats(client).renewed >= 2);
 	OK(dlock_check(hold));
 	ends_with("not to be renewed");
 }

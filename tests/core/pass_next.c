@@ -44,18 +44,18 @@ CASE(pass_next, of_a_lease_that_is_nearly_over_is_the_store_s)
 {
 	struct taker t[2] = { { 0 } };
 
-	given_mutex("fakewant:?ttl=2s");
+	given_mutex("fakewant:?ttl=1200ms");
 	fake_script(fake, FAKE_RENEW, stands);
 	hold = take(lock);
 	n_wait_here(t, 2);
 	OK(dlock_release(hold));
 	has_it(&t[0]);
 	cr_assert_eq(asked(), 1);
-	EVENTUALLY(dlock_remaining_ms(t[0].hold) < 480);
+	EVENTUALLY(dlock_remaining_ms(t[0].hold) < 288);
 	OK(let_go(&t[0]));
 	has_it(&t[1]);
 	cr_assert_eq(stats(client).passed, 1);
-	cr_assert_gt(t[1].remaining_ms, 1000);
+	cr_assert_gt(t[1].remaining_ms, 600);
 	fake_clear(fake);
 	OK(let_go(&t[1]));
 }
@@ -84,15 +84,15 @@ CASE(pass_next, begins_the_next_max_hold)
 	struct taker t = { 0 };
 
 	keep_diary();
-	given_hold("fakewant:?max_hold=1500ms");
+	given_hold("fakewant:?max_hold=900ms");
 	wait_here(&t, FOREVER);
-	nap_ms(800);
-	cr_assert_lt(dlock_remaining_ms(hold), 800);
+	nap_ms(500);
+	cr_assert_lt(dlock_remaining_ms(hold), 500);
 	OK(dlock_release(hold));
 	has_it(&t);
 	cr_assert_eq(stats(client).passed, 1);
-	cr_assert_gt(t.remaining_ms + stalled_ms(), 1400);
-	cr_assert_leq(t.remaining_ms, 1500);
+	cr_assert_gt(t.remaining_ms + stalled_ms(), 800);
+	cr_assert_leq(t.remaining_ms, 900);
 	EVENTUALLY(diary.losses == 1);
 	cr_assert_geq(diary.lost_ms, t.done_ms + t.remaining_ms);
 	let_go(&t);

@@ -32,7 +32,7 @@ CASE(release, does_not_wait_longer_than_the_close_time_for_a_renewal)
 	struct taker t = { .linger = 1 };
 	dlk_time began;
 
-	given_mutex("fake:?ttl=3s&close=100ms&connect=1s");
+	given_mutex("fake:?ttl=1500ms&close=100ms&connect=1s");
 	FAKE_SCRIPT(fake, FAKE_RENEW, .delay_ms = 500, .overrun = 1);
 	taker_start(&t, lock, 5000);
 	EVENTUALLY(fake_count(fake, FAKE_RENEW) == 1);
@@ -246,8 +246,8 @@ CASE(release, of_the_write_side_does_not_wait_longer_than_the_close_time)
 	struct writer w = { 0 };
 	pthread_t thread;
 
-	given_rwlock("fake:?ttl=3s&close=100ms&connect=1s");
-	FAKE_SCRIPT(fake, FAKE_RENEW, .delay_ms = 600, .overrun = 1);
+	given_rwlock("fake:?ttl=1500ms&close=100ms&connect=1s");
+	FAKE_SCRIPT(fake, FAKE_RENEW, .delay_ms = 500, .overrun = 1);
 	cr_assert_eq(pthread_create(&thread, NULL, writer_main, &w), 0);
 	EVENTUALLY(fake_count(fake, FAKE_RENEW) == 1);
 	atomic_store(&w.go, 1);

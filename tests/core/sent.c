@@ -158,19 +158,6 @@ CASE(sent, is_asked_for_again_without_an_answer)
 	cr_assert_eq(told_of(DLOCK_UNCONFIRMED), 0);
 }
 
-CASE(sent, is_asked_for_again_when_it_failed)
-{
-	keep_diary();
-	given_hold("fakesend:?release=async&ask=1m");
-	FAKE_SCRIPT(fake, FAKE_SEND, .answer = DLOCK_EUNREACHABLE);
-	OK(dlock_release(hold));
-	cr_assert_eq(released(), 0);
-	fake_answer(fake);
-	EVENTUALLY(released() == 1);
-	nothing_is_left();
-	cr_assert_eq(told_of(DLOCK_UNCONFIRMED), 0);
-}
-
 CASE(sent, that_stays_unconfirmed_is_an_event)
 {
 	keep_diary();

@@ -149,7 +149,7 @@ CASE(upgrade, ends_with_a_read_side_that_is_lost)
 {
 	struct upgrader u;
 
-	(void)given_reader("fake:?ttl=1500ms");
+	(void)given_reader("fake:?ttl=900ms");
 	upgrader_waits(&u, FOREVER);
 	fake_lose(fake, fake_nth(fake, FAKE_ATTEMPT, READ).id);
 	cr_assert_eq(upgrader_join(&u), DLOCK_ELOST);
