@@ -11,8 +11,7 @@ TestSuite(async, .init = timed_fixture, .timeout = 60);
 
 static void given_loop(const char *uri)
 {
-	given_mutex(uri);
-	OK(dlock_lock_unbind(lock));
+	given_unbound(uri);
 	outcomes_process(client);
 }
 

@@ -108,8 +108,7 @@ CASE(async_batch, releases_go_together_and_before_attempts)
 
 CASE(async_batch, a_single_call_asks_by_itself)
 {
-	given_mutex("fakebatch:");
-	OK(dlock_lock_unbind(lock));
+	given_unbound("fakebatch:");
 	outcomes_process(client);
 	ask_async(&o[0], lock, -1);
 	OK(outcome_of(&o[0]));

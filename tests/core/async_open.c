@@ -29,8 +29,7 @@ CASE(async, a_wait_beside_a_long_callback_ends_in_time)
 {
 	pthread_t id;
 
-	given_mutex("fake:");
-	OK(dlock_lock_unbind(lock));
+	given_unbound("fake:");
 	OK(dlock_acquire_start(lock, -1, takes_long, NULL, NULL));
 	cr_assert_eq(pthread_create(&id, NULL, processes, NULL), 0);
 	EVENTUALLY(is_inside);

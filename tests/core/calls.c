@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/calls.h"
 
-dlock_lock *unbound(dlock_client *c, const char *name)
-{
-	dlock_lock *l = mutex(c, name);
-
-	OK(dlock_lock_unbind(l));
-	return l;
-}
-
 void over(struct outcome *o, int code, const char *text)
 {
 	cr_assert_eq(outcome_of(o), code, "%s: %s", dlock_errname(o->rc),

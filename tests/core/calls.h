@@ -6,9 +6,6 @@
 #include "core/fixture.h"
 #include "support/outcome.h"
 
-/* Returns an unbound handle. */
-dlock_lock *unbound(dlock_client *c, const char *name);
-
 /* Waits for a call that must end with `code`, without a hold, and with `text`
  * in the message. A call still under way ends with the close, after the case:
  * all outcomes are static. */

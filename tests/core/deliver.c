@@ -237,10 +237,8 @@ CASE(deliver, a_callback_that_waits_delays_no_asynchronous_call)
 
 	stage.blocks = 1;
 	events_call(callback);
-	given_mutex("fake:?ttl=60s");
-	other = mutex(client, "other");
-	OK(dlock_lock_unbind(lock));
-	OK(dlock_lock_unbind(other));
+	given_unbound("fake:?ttl=60s");
+	other = unbound(client, "other");
 	outcomes_process(client);
 	hold = take(lock);
 	lose_last();

@@ -73,6 +73,20 @@ void given_busy_mutex(const char *uri)
 	fake_occupy(fake, DLK_LOCK, "a", 0);
 }
 
+dlock_lock *unbound(dlock_client *c, const char *name)
+{
+	dlock_lock *l = mutex(c, name);
+
+	OK(dlock_lock_unbind(l));
+	return l;
+}
+
+void given_unbound(const char *uri)
+{
+	given_client(uri);
+	lock = unbound(client, "a");
+}
+
 void given_rwlock(const char *uri)
 {
 	given_client(uri);

@@ -45,9 +45,13 @@ void hold_up(dlock_hold *h, enum dlock_event event, const char *why, void *d);
 void given_client(const char *uri);
 void given_mutex(const char *uri);
 void given_busy_mutex(const char *uri);
+void given_unbound(const char *uri); /* a mutex of no thread */
 void given_rwlock(const char *uri);
 void given_semaphore(const char *uri, uint32_t permits);
 void given_hold(const char *uri); /* of a mutex */
+
+/* Returns a handle whose holds belong to no thread. */
+dlock_lock *unbound(dlock_client *c, const char *name);
 
 /* Starts a taker of `lock`, and returns when the taker waits for the lock. */
 void taker_waits(struct taker *t, int64_t timeout_ms);

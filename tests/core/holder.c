@@ -37,7 +37,6 @@ static void *try_as_another(void *text)
 CASE(holder, of_this_process_is_called_that)
 {
 	dlock_hold *none = NULL;
-	dlock_lock *unbound;
 	char text[240] = "";
 	pthread_t thread;
 
@@ -46,9 +45,7 @@ CASE(holder, of_this_process_is_called_that)
 	pthread_join(thread, NULL);
 	cr_assert(strstr(text, "held by another thread of this process"), "%s",
 		  text);
-	unbound = mutex(client, "a");
-	OK(dlock_lock_unbind(unbound));
-	REFUSED(dlock_acquire(unbound, 0, &none), DLOCK_EBUSY,
+	REFUSED(dlock_acquire(unbound(client, "a"), 0, &none), DLOCK_EBUSY,
 		"lock 'a': held by this process itself");
 	cr_assert_eq(fake_count(fake, FAKE_INSPECT), 0);
 	OK(dlock_release(hold));

@@ -24,15 +24,13 @@ static size_t released(void)
 CASE(keep, has_it_taken_again_by_any_handle)
 {
 	struct taker t = { 0 };
-	dlock_lock *unbound, *one;
+	dlock_lock *one;
 
 	given_kept("fakewant:?keep=10s");
 	taker_start(&t, lock, 0);
 	OK(taker_join(&t));
 	OK(t.release_rc);
-	unbound = mutex(client, "a");
-	OK(dlock_lock_unbind(unbound));
-	OK(dlock_acquire(unbound, 0, &hold));
+	OK(dlock_acquire(unbound(client, "a"), 0, &hold));
 	OK(dlock_release(hold));
 	one = multi(&lock, 1);
 	OK(dlock_acquire(one, 0, &hold));

@@ -54,8 +54,7 @@ CASE(pass, waits_for_the_watch)
 	struct taker t = { .linger = 1 };
 	struct releaser r;
 
-	given_mutex("fakewant:");
-	OK(dlock_lock_unbind(lock));
+	given_unbound("fakewant:");
 	hold = take(lock);
 	FAKE_SCRIPT(fake, FAKE_WATCH, .gate = 1);
 	taker_start(&t, lock, FOREVER);
@@ -236,14 +235,13 @@ CASE(pass, comes_with_the_last_release)
 CASE(pass, reaches_unbound_handles)
 {
 	struct taker t[2] = { { .keep = 1 }, { 0 } };
-	dlock_lock *unbound;
 	dlock_hold *none = NULL;
+	dlock_lock *l;
 
 	given_hold("fakewant:");
-	unbound = mutex(client, "a");
-	OK(dlock_lock_unbind(unbound));
-	cr_assert_eq(dlock_acquire(unbound, 20, &none), DLOCK_EBUSY);
-	wait_in(&t[0], unbound, FOREVER);
+	l = unbound(client, "a");
+	cr_assert_eq(dlock_acquire(l, 20, &none), DLOCK_EBUSY);
+	wait_in(&t[0], l, FOREVER);
 	wait_here(&t[1], FOREVER);
 	OK(dlock_release(hold));
 	has_it(&t[0]);

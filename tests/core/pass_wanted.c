@@ -203,14 +203,10 @@ CASE(pass_wanted, is_known_before_the_claim_is_passed)
 	struct taker t = { .linger = 1 };
 	struct taker other = { 0 };
 	struct releaser r;
-	dlock_lock *unbound;
 
-	given_client("fakewant:");
+	given_mutex("fakewant:");
 	given_others();
-	lock = mutex(client, "a");
-	unbound = mutex(client, "a");
-	OK(dlock_lock_unbind(unbound));
-	hold = take(unbound);
+	hold = take(unbound(client, "a"));
 	others_wait(&other);
 	FAKE_SCRIPT(fake, FAKE_WATCH, .gate = 1);
 	taker_start(&t, lock, FOREVER);

@@ -144,8 +144,7 @@ CASE(revoke, ends_in_a_release_by_the_callback)
 {
 	options = (dlock_options)DLOCK_OPTIONS_INIT;
 	options.on_event = release_it;
-	given_mutex("fakewant:");
-	OK(dlock_lock_unbind(lock));
+	given_unbound("fakewant:");
 	hold = take(lock);
 	OK(dlock_revocable(hold));
 	OK(dlock_revoke(lock, 1000));

@@ -8,7 +8,7 @@ TestSuite(sticky, .init = fixture, .timeout = 60);
 
 static void given_sticky(void)
 {
-	given_mutex("fake:");
+	given_unbound("fake:");
 	OK(dlock_lock_sticky_cancel(lock));
 }
 
@@ -69,7 +69,6 @@ CASE(sticky, cancel_ends_the_next_asynchronous_wait)
 	int code = 1;
 
 	given_sticky();
-	OK(dlock_lock_unbind(lock));
 	dlock_cancel(lock);
 	OK(dlock_acquire_start(lock, 1000, note, &code, NULL));
 	OK(dlock_wait(client, 1000));
@@ -86,7 +85,6 @@ CASE(sticky, cancel_is_not_used_up_by_that_of_an_operation)
 	int code = 1;
 
 	given_sticky();
-	OK(dlock_lock_unbind(lock));
 	OK(dlock_acquire(lock, 1000, &h));
 	OK(dlock_acquire_start(lock, -1, note, &code, &op));
 	EVENTUALLY(stats(client).waiters == 1);

@@ -4,12 +4,6 @@
 
 TestSuite(unbound, .init = fixture, .timeout = 60);
 
-static void given_unbound(void)
-{
-	given_mutex("fake:");
-	OK(dlock_lock_unbind(lock));
-}
-
 static dlock_hold *taken_by_a_thread(dlock_lock *l)
 {
 	struct taker t = { .keep = 1 };
@@ -41,7 +35,7 @@ CASE(unbound, members_of_a_multi_lock_are_as_their_handles_were)
 {
 	dlock_lock *other, *both;
 
-	given_unbound();
+	given_unbound("fake:");
 	other = mutex(client, "b");
 	both = multi((dlock_lock *[]){ lock, other }, 2);
 	OK(dlock_lock_unbind(other));
@@ -56,9 +50,8 @@ CASE(unbound, members_of_a_multi_lock_are_released_by_any_thread)
 {
 	dlock_lock *other;
 
-	given_unbound();
-	other = mutex(client, "b");
-	OK(dlock_lock_unbind(other));
+	given_unbound("fake:");
+	other = unbound(client, "b");
 	OK(dlock_release(
 		taken_by_a_thread(multi((dlock_lock *[]){ lock, other }, 2))));
 	cr_assert_eq(stats(client).holds, 0);

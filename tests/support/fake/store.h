@@ -158,7 +158,7 @@ void fakei_end(struct session *s, size_t place);
 int fakei_travel(struct session *s, const struct fake_step *step,
 		 dlk_time deadline, struct dlk_error *err);
 
-/* Returns the failure after a request done without an answer. */
+/* With FAKE_MUTE, keeps the caller waiting until the deadline. */
 void fakei_stay_mute(struct session *s, const struct fake_step *step,
 		     dlk_time deadline);
 int fakei_is_late(const struct fake_step *step);
