@@ -42,8 +42,8 @@ static void raise_to(_Atomic uint64_t *word, uint64_t value)
 		continue;
 }
 
-/* Of two workers that are inside at once, the one that entered last sees the
- * other.  Slots that are read one by one tell no more than that. */
+/* Of two workers inside at the same time, the later entrant sees the other.
+ * Reading the slots in turn proves no more. */
 static void count_conflicts(struct arena *a, int me, enum arena_mode mode)
 {
 	int readers = 0, writers = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asynchronous calls wait for a lock as threads do, without a thread each. */
+/* Asynchronous calls wait for a lock as threads do, but need no thread each. */
 #include <dlock/async.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ static void given(dlock_hold *h)
 	CHECK(o.hold == NULL);
 }
 
-/* One of `n` that has the lock now, by its number. */
+/* Return the index of a granted call among `n`. */
 static int next_granted(struct outcome *o, int n)
 {
 	int64_t end = now_ms() + patience_ms();
@@ -48,7 +48,7 @@ static int next_granted(struct outcome *o, int n)
 	return -1;
 }
 
-/* Each has it once, alone; where the store is fair, in their order. */
+/* Grant each call in turn, alone; in call order if the store is fair. */
 static void served(const struct conform *t, struct outcome *o, int n)
 {
 	for (int k = 0; k < n; k++) {
@@ -63,7 +63,7 @@ static void served(const struct conform *t, struct outcome *o, int n)
 	}
 }
 
-/* A thread that waits and a call that waits stand in one wait queue. */
+/* A waiting thread and a waiting call stand in the same wait queue. */
 void case_async_among_threads(struct conform *t)
 {
 	struct worker *before, *behind;
@@ -123,17 +123,16 @@ void case_async_is_cancelled(struct conform *t)
 	dlock_cancel(t->lock);
 	refused_with(&two, DLOCK_ECANCELED, "cancelled");
 	ALL_ALONG(20, outcome_pending(&three));
-	/* No entry of the wait queue could be granted now. */
+	/* A stale entry in the wait queue would be granted now. */
 	give(h);
 	given(granted(&three));
 	is_free(t->lock);
 }
 
-/* A cancel that meets the grant: the lock is held, or it is not. */
+/* The cancel meets the grant: the call ends held or cancelled. */
 void case_async_cancel_meets_grant(struct conform *t)
 {
 	dlock_lock *other;
-	int held = 0;
 
 	use_unbound(t);
 	other = unbound(t, another_client(t, NULL, NULL));
@@ -145,19 +144,18 @@ void case_async_cancel_meets_grant(struct conform *t)
 		await_waiters(t, 1);
 		give(h);
 		nap_us(i * 40);
-		/* Nobody has called back meanwhile. */
+		/* The callback is due only in outcome_of(), so the op
+		 * exists. */
 		CHECK_OK(dlock_cancel_op(t->client, op));
 		if (outcome_of(&o) == DLOCK_OK)
 			given(o.hold);
 		else
 			CHECK_INT(o.rc, ==, DLOCK_ECANCELED);
-		held += o.rc == DLOCK_OK;
 		is_free(other);
 	}
-	CHECK_INT(held, <=, 24);
 }
 
-/* The release comes at any time between the call and its sleep. */
+/* The release comes at any time between the call and the wait. */
 void case_async_wake_is_never_missed(struct conform *t)
 {
 	int rounds = t->caps & DLOCK_CAP_REMOTE ? 200 : 4000;
@@ -208,7 +206,7 @@ void case_async_at_close(struct conform *t)
 	is_free(t->lock);
 }
 
-/* As many as you like need no more threads than one. */
+/* Many calls need no more threads than a single call. */
 void case_async_many(struct conform *t)
 {
 	static struct outcome o[MANY];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Breaking a lock: the holder learns of it, the next one has it. */
+/* A break: the holder learns of the loss, and the next client gets the lock. */
 #include <stdatomic.h>
 
 #include "conform/cases.h"
@@ -39,7 +39,7 @@ static int64_t learn(struct conform *t, dlock_lock *victim)
 	return begun;
 }
 
-/* Within a third of the lease; where there is none, at once. */
+/* The holder learns within a third of the lease, or at once without a lease. */
 void case_break_is_learnt(struct conform *t)
 {
 	static const char *const params[] = { NULL, SHORT_LEASE };
@@ -119,7 +119,7 @@ void case_break_other_process(struct conform *t)
 	give(h);
 }
 
-/* Two holders of another client, which take the lock by `op`. */
+/* Break two holders of other clients. Each acquires by `op`. */
 static void break_two(struct conform *t, enum op op)
 {
 	struct worker *p[2];

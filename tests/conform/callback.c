@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a callback may call; and operations other than acquire and release. */
+/* Calls from a callback, and asynchronous operations other than acquire and
+ * release. */
 #include <dlock/async.h>
 
 #include "conform/cases.h"
@@ -40,13 +41,13 @@ static void calls_everything(const struct dlock_result *r, void *arg)
 	CHECK_RC(ask_for(l, 0, 0, &h), DLOCK_EBUSY);
 	dlock_lock_free(l);
 	give(r->hold);
-	dlock_close(r->client); /* does nothing */
+	dlock_close(r->client); /* no effect in a callback */
 	CHECK_INT(stats_of(r->client).holds, ==, 0);
 	if (!b->closes)
 		ask_async(&b->again, b->t->lock, -1);
 }
 
-/* With a client of its own, whose only one it is. */
+/* `c` has no other waiting call. */
 static void begin_busy(struct conform *t, struct busy *b, dlock_client *c)
 {
 	dlock_lock *other = any_lock(t, c, MUTEX, 0, "loop other");
@@ -94,7 +95,7 @@ void case_callback_closes(struct conform *t)
 	give(h);
 }
 
-/* The handle is freed in its own callback. */
+/* Free the handle in the handle's own callback. */
 static void frees(const struct dlock_result *r, void *arg)
 {
 	dlock_lock **l = arg;
@@ -163,7 +164,7 @@ void case_many_at_close(struct conform *t)
 	is_free(t->lock);
 }
 
-/* All at the same time, but for how long they take to begin. */
+/* All calls end at the same deadline, except for the time to begin them. */
 void case_many_time_out(struct conform *t)
 {
 	static struct outcome o[MANY];
@@ -188,14 +189,14 @@ void case_many_time_out(struct conform *t)
 	CHECK_INT(most_apart_ms(o, MANY), <, patience_ms() / 2);
 	CHECK_INT(stats_of(t->client).waiters, ==, 0);
 	give(h);
-	/* A store that was too slow for some of them may grant these first. */
+	/* A slow store may grant some of the calls first. */
 	give(take(other));
 }
 
 /* ---- Questions and events ------------------------------------------------ */
 
 struct seen {
-	struct outcome o; /* first: one argument serves both callbacks */
+	struct outcome o; /* first: both callbacks get the same argument */
 	int n;
 };
 
@@ -328,7 +329,7 @@ void case_begun_open(struct conform *t)
 	CHECK_OK(over.rc);
 }
 
-/* At any time, and with both ways to close. */
+/* Close at any stage of the open, in either way. */
 void case_begun_open_and_close(struct conform *t)
 {
 	for (int i = 0; i < 12; i++) {
@@ -351,7 +352,7 @@ void case_begun_open_and_close(struct conform *t)
 	}
 }
 
-/* dlock_close() does what is left of it. */
+/* dlock_close() finishes a close that has begun. */
 void case_begun_close_and_close(struct conform *t)
 {
 	struct outcome o = { 0 }, over = { 0 };

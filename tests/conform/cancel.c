@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dlock_cancel() ends the waits of a handle, and nothing else. */
+/* dlock_cancel() ends the waits of a handle and has no other effect. */
 #include "conform/cases.h"
 #include "conform/worker.h"
 
-/* It takes effect now, not at some later look. */
+/* The wait ends at once, not at the next poll. */
 static void cancelled(dlock_lock *lock, struct worker *p)
 {
 	int64_t begun = now_ms();
@@ -31,7 +31,7 @@ void case_cancel_wait(struct conform *t)
 		CHECK_INT(hear(q).rc, ==, DLOCK_ECANCELED);
 		CHECK_INT(stats_of(t->client).waiters, ==, 0);
 		CHECK_OK(dlock_check(h));
-		/* No entry of the wait queue could be granted now. */
+		/* A stale entry in the wait queue would be granted now. */
 		give(h);
 		is_free(other);
 		ASK_OK(p, ACQUIRE, at_once_ms());
@@ -121,7 +121,7 @@ void case_cancel_multi(struct conform *t)
 	is_free(t->lock);
 }
 
-/* A try is no wait, and two cancels end one. */
+/* A try is no wait, and two cancels end a single wait. */
 void case_cancel_sticky(struct conform *t)
 {
 	struct worker *p;
@@ -145,7 +145,7 @@ void case_cancel_sticky(struct conform *t)
 	give(h);
 }
 
-/* All that are under way end by it, and none that comes later. */
+/* The cancel ends all waits under way, and no later wait. */
 void case_cancel_sticky_ends_all(struct conform *t)
 {
 	struct worker *p, *q;

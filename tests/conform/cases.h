@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of cases.  A store that lacks one of the capabilities is not asked;
- * and every capability that a store declares must be named here.
+ * The table of cases. A store without a required capability skips the case.
+ * Each capability of a store must be named here.
  */
 #ifndef DLOCK_TESTS_CONFORM_CASES_H
 #define DLOCK_TESTS_CONFORM_CASES_H
@@ -31,7 +31,6 @@
 	X(mutex_try, NONE)                                                     \
 	X(mutex_tries_at_once, NONE)                                           \
 	X(mutex_reentry, NONE)                                                 \
-	X(mutex_two_handles, NONE)                                             \
 	X(mutex_handle_outlived, NONE)                                         \
 	X(mutex_foreign_release, NONE)                                         \
 	X(mutex_unbound, NONE)                                                 \
@@ -40,9 +39,7 @@
 	X(wait_ends_in_time, NONE)                                             \
 	X(wait_reader_ends_in_time, SHARED)                                    \
 	X(wait_permit_ends_in_time, COUNT)                                     \
-	X(wait_timed_is_granted, NONE)                                         \
-	X(wait_for_ever, NONE)                                                 \
-	X(wait_huge, NONE)                                                     \
+	X(wait_is_granted, NONE)                                               \
 	X(wait_many, NONE)                                                     \
 	X(wait_leaves_the_line, NONE)                                          \
 	X(wait_fair, DLOCK_CAP_FAIR)                                           \
@@ -212,7 +209,6 @@
 	X(names_bad, NONE)                                                     \
 	/* token.c */                                                          \
 	X(token_rises, FENCE)                                                  \
-	X(token_reentry, FENCE)                                                \
 	X(token_readers, FENCE | SHARED)                                       \
 	X(token_permit, FENCE | COUNT)                                         \
 	X(token_reopen, FENCE)                                                 \
@@ -220,8 +216,6 @@
 	X(token_zero, NONE)                                                    \
 	/* death.c */                                                          \
 	X(death_of_holder, DLOCK_CAP_EXPIRE)                                   \
-	X(death_token, DLOCK_CAP_EXPIRE | FENCE)                               \
-	X(death_before_asking, DLOCK_CAP_EXPIRE)                               \
 	X(death_of_waiter, NONE)                                               \
 	X(death_of_reader, DLOCK_CAP_EXPIRE | SHARED)                          \
 	X(death_of_permit, DLOCK_CAP_EXPIRE | COUNT)                           \
@@ -266,7 +260,6 @@
 	X(close_hands_over, NONE)                                              \
 	X(close_with_waiter, NONE)                                             \
 	X(close_by_process, NONE)                                              \
-	X(close_null, NONE)                                                    \
 	/* fork.c */                                                           \
 	X(fork_child_refused, NONE)                                            \
 	X(fork_child_exits, NONE)                                              \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Closing a client that is in use. */
+/* Close a client in use. */
 #include <poll.h>
 #include <pthread.h>
 
@@ -42,7 +42,7 @@ struct heir {
 	int rc, check;
 };
 
-/* What is the other's hold worth when we have the lock? */
+/* Acquire, then check the other client's hold. */
 static void *inherit(void *arg)
 {
 	struct heir *heir = arg;
@@ -55,7 +55,7 @@ static void *inherit(void *arg)
 	return NULL;
 }
 
-/* At no time may two clients believe that they hold it. */
+/* At no time do two clients believe that they hold the lock. */
 void case_close_hands_over(struct conform *t)
 {
 	use_mutex(t);
@@ -83,7 +83,7 @@ void case_close_with_waiter(struct conform *t)
 
 	use_mutex(t);
 	p[0] = join(t, OTHER_CLIENT);
-	/* Three waits of one client. */
+	/* Three waits of the same client. */
 	for (int i = 1; i < 3; i++) {
 		dlock_client *mine = t->client;
 		dlock_lock *lock = t->lock;
@@ -123,13 +123,4 @@ void case_close_by_process(struct conform *t)
 	is_free(t->lock);
 	CHECK_INT(ask(p, CHECK_HOLD, 0).rc, ==, DLOCK_ELOST);
 	CHECK_INT(ask(p, RELEASE, 0).rc, ==, DLOCK_ELOST);
-}
-
-void case_close_null(struct conform *t)
-{
-	dlock_close(NULL);
-	dlock_lock_free(NULL);
-	dlock_cancel(NULL);
-	use_mutex(t);
-	is_free(t->lock);
 }

@@ -170,7 +170,7 @@ void use_semaphore(struct conform *t, uint32_t permits)
 	use(t, SEMAPHORE, permits);
 }
 
-/* ---- What a case needs --------------------------------------------------- */
+/* ---- Requirements -------------------------------------------------------- */
 
 void needs_other_processes(const struct conform *t)
 {
@@ -198,14 +198,14 @@ void use_short_lease(struct conform *t)
 	t->ttl_ms = dlock_ttl_ms(t->client);
 }
 
-/* What a store counts time in: memcached keeps a lease for up to three seconds
- * more than was promised. */
+/* The granularity of leases: memcached may keep an item for up to three seconds
+ * longer than the lease. */
 static int64_t grain_ms(const struct conform *t)
 {
 	return strncmp(t->uri, "memcached", 9) == 0 ? 3000 : 0;
 }
 
-/* Where nothing expires it is the kernel that tells, at once. */
+/* Without leases, the kernel tells of a death at once. */
 int64_t promised_ms(const struct conform *t)
 {
 	return (t->ttl_ms > 0 ? t->ttl_ms + grain_ms(t) : 100) + 2 * slack_ms();

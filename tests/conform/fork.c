@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A forked child has no part in its parent's locks. */
+/* A forked child has no part in the parent's locks. */
 #include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -44,7 +44,7 @@ static void no_entry(const struct dlock_lock_info *entry, void *arg)
 	FAIL("a lock was reported in the child");
 }
 
-/* Every call answers EFORKED; those that answer nothing do nothing. */
+/* Every call returns EFORKED, or has no effect. */
 static void every_call(struct conform *t, dlock_hold *h, dlock_hold *all)
 {
 	struct dlock_stats stats = { .size = sizeof(stats) };
@@ -108,7 +108,7 @@ void case_fork_child_refused(struct conform *t)
 	is_free(t->lock);
 }
 
-/* As daemons do, and programs that start others. */
+/* As daemons and spawning programs do. */
 static void close_all(void)
 {
 	for (int fd = 3; fd < 1024; fd++)
@@ -148,7 +148,8 @@ void case_fork_child_exits(struct conform *t)
 	}
 }
 
-/* What the child has inherited keeps nothing locked, nor the client open. */
+/* The child's inherited memory and descriptors keep no lock held and no client
+ * open. */
 void case_fork_child_lives(struct conform *t)
 {
 	dlock_client *c = another_client(t, NULL, NULL);
@@ -184,7 +185,7 @@ static void needs_allocator_in_children(void)
 		check_skip("the sanitizer may hang in a forked child");
 }
 
-/* In the child: a client, a lock, and all of it back. */
+/* In the child: open a client, and acquire and release a lock. */
 static void start_anew(struct conform *t, dlock_client **c)
 {
 	dlock_lock *l = NULL;
@@ -195,8 +196,8 @@ static void start_anew(struct conform *t, dlock_client **c)
 	dlock_lock_free(l);
 }
 
-/* What the parent holds.  A store of one process is another one in the child,
- * and empty. */
+/* Meet the parent's lock. A store inside the process is a new, empty store in
+ * the child. */
 static void meet_parent(struct conform *t, dlock_client *c)
 {
 	dlock_lock *l = NULL;
@@ -234,8 +235,8 @@ void case_fork_child_opens(struct conform *t)
 	is_free(t->lock);
 }
 
-/* Whatever lock inside the library is held at the moment of the fork: the child
- * must not wait for it. */
+/* Whatever mutex of the library is locked at the fork, the child must not wait
+ * for the mutex. */
 void case_fork_while_busy(struct conform *t)
 {
 	struct worker *p[3];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who holds a lock, as dlock_lock_held() says. */
+/* dlock_lock_held(). */
 #include "conform/cases.h"
 #include "conform/worker.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Holders and waiters of a lock, and the locks that there are. */
+/* Holders and waiters of a lock, and the list of locks. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,8 +60,8 @@ static int64_t wall_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* The first one got the lock since `begun_ms`, if the store knows: its clock
- * may lag by a tick of a slow ensemble. */
+/* The first participant got the lock after `begun_ms`, if the store knows. The
+ * store's clock may lag by a tick of a slow ensemble. */
 static void is_since(const struct participants *all, int64_t begun_ms)
 {
 	int64_t since_ms = all->v[0].since_ms;
@@ -84,14 +84,14 @@ static void has_label(const struct participants *all, int number)
 	FAIL("%s is not among the %d that were reported", label, all->n);
 }
 
-/* A store without a wait queue need not know its waiters. */
+/* A store without a wait queue need not know the waiters. */
 static int tells_waiters(const struct conform *t,
 			 const struct participants *all)
 {
 	return t->caps & DLOCK_CAP_FAIR || all->waiters > 0;
 }
 
-/* A release that has returned may still be on its way: see at_once_ms(). */
+/* See at_once_ms(): a release may still be under way. */
 static void is_seen_free(struct conform *t)
 {
 	if (at_once_ms() > 0)
@@ -210,10 +210,10 @@ void case_inspect_other_process(struct conform *t)
 		EVENTUALLY(seen(t).n == 0);
 }
 
-/* The message of an acquire that fails names the holder. */
+/* The message of a refused acquire names the holder. */
 static void busy_names_the_holder(struct conform *t, enum op op)
 {
-	/* A store on a busy machine may not tell in 40 ms. */
+	/* A store on a busy machine may not answer in 40 ms. */
 	dlock_lock *l = handle(t, another_client(t, "ask=2s", NULL));
 	struct worker *p = join(t, OTHER_CLIENT);
 	dlock_hold *none = NULL;
@@ -277,7 +277,7 @@ static void note_entry(const struct dlock_lock_info *e, void *arg)
 	}
 }
 
-/* Each kind is listed `times`. */
+/* List the locks: each kind appears `times`. */
 static void listed(dlock_client *c, struct listed *l, int times)
 {
 	memset(l->n, 0, sizeof(l->n));
@@ -286,7 +286,7 @@ static void listed(dlock_client *c, struct listed *l, int times)
 		CHECK_INT(l->n[i], ==, times);
 }
 
-/* A client with another prefix does not see them. */
+/* A client with another prefix sees no such locks. */
 static void other_prefix(struct listed *l)
 {
 	char *uri = uri_with(getenv("CONFORM_URI"), "prefix=nobody-else");
@@ -306,7 +306,7 @@ void case_list_kinds(struct conform *t)
 	struct listed all = { .name = odd };
 	dlock_hold *h[3];
 
-	/* The mutex and the read-write lock are one. */
+	/* The mutex and the read-write lock are the same lock. */
 	for (int i = 0; i < 3; i++)
 		h[i] = take(any_lock(t, t->client, (enum kind)i, 7, odd));
 	for (int i = 0; i < 2; i++) {
@@ -332,7 +332,7 @@ void case_list_refused(struct conform *t)
 	CHECK_RC(dlock_list(t->client, note_entry, &all, 0), DLOCK_ENOTSUP);
 }
 
-/* A lock is listed once, however many have it. */
+/* The list has a lock once, however many holders there are. */
 void case_list_once(struct conform *t)
 {
 	struct listed all = { .name = t->name };

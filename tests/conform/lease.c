@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Holds last, and end.  What every store can be made to lose is a hold that
- * reaches max_hold, so that is how loss is learnt here.
+ * Renewals, ends of holds, and losses. Every store can lose a hold that reaches
+ * max_hold, so max_hold is the cause of loss here.
  */
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -89,7 +89,7 @@ void case_lease_max_hold(struct conform *t)
 	ASK_OK(p, CHECK_HOLD, 0);
 }
 
-/* The thread that lost must know of it before it can have the lock again. */
+/* A thread with a lost hold must release the hold before the next acquire. */
 void case_lease_lost_reentry(struct conform *t)
 {
 	dlock_client *c = brief_client(t);
@@ -141,7 +141,7 @@ void case_lease_fd(struct conform *t)
 	CHECK(!is_readable(kept_fd, 0));
 	CHECK_OK(dlock_check(kept));
 	CHECK_RC(release(h), DLOCK_ELOST);
-	/* Asked for after the loss, it is readable at once. */
+	/* A descriptor made after the loss is readable at once. */
 	h = take(any_lock(t, c, MUTEX, 0, "conform/brief"));
 	EVENTUALLY(dlock_check(h) == DLOCK_ELOST);
 	EVENTUALLY(is_readable(dlock_hold_fd(h), 0));
@@ -171,7 +171,7 @@ void case_lease_release_in_callback(struct conform *t)
 		dlock_client *c = another_client(t, BRIEF, &opts);
 		dlock_hold *h = NULL;
 
-		/* From here on the hold is the callback's. */
+		/* From now on the hold belongs to the callback. */
 		atomic_store(&released, 0);
 		CHECK_OK(ask_for(handle(t, c), 0, 0, &h));
 		EVENTUALLY(released);
@@ -187,7 +187,7 @@ static void ignore_participant(const struct dlock_participant *participant,
 	(void)arg;
 }
 
-/* All but close and free. */
+/* Call all functions except close and free. */
 static void on_event_call(dlock_hold *hold, enum dlock_event event,
 			  const char *why, void *arg)
 {
@@ -207,7 +207,7 @@ static void on_event_call(dlock_hold *hold, enum dlock_event event,
 	CHECK(rc == DLOCK_OK || rc == DLOCK_ENOTSUP);
 	dlock_cancel(t->lock);
 	stats_of(t->clients[1]);
-	CHECK_RC(release(hold), DLOCK_EINVAL); /* another thread's */
+	CHECK_RC(release(hold), DLOCK_EINVAL); /* another thread's hold */
 	atomic_fetch_add(&lost_events, 1);
 }
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nothing is left behind, also while the client goes on. */
+/* A client that goes on leaves no threads, descriptors or claims behind. */
 #include <stdio.h>
 
 #include "conform/cases.h"
 #include "conform/worker.h"
 
-/* What is only made once it is worth it has been made after WARM rounds. */
+/* The library creates some objects only after repeated use: after WARM rounds
+ * all exist. */
 enum { WARM = 30, ROUNDS = 30, NAMES = 3 };
 
-/* A try, a time out and a cancelled wait. */
+/* Make a try, a wait with a timeout and a cancelled wait. */
 static void wait_in_vain(struct conform *t, struct worker *p)
 {
 	dlock_hold *h = NULL;
@@ -42,7 +43,7 @@ void case_leftover_waits(struct conform *t)
 	is_free(t->lock);
 }
 
-/* Also over many names. */
+/* The holds are of several names. */
 void case_leftover_holds(struct conform *t)
 {
 	struct census warm;

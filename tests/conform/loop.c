@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program's loop sees: the descriptor, dlock_process(), dlock_wait(). */
+/* The descriptor, dlock_process() and dlock_wait(), as an event loop sees
+ * them. */
 #include <dlock/async.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -53,7 +54,7 @@ void case_loop_descriptor(struct conform *t)
 	is_free(t->lock);
 }
 
-/* The descriptor is made with something due. */
+/* A completion is due before the descriptor exists. */
 void case_loop_due_before(struct conform *t)
 {
 	struct outcome o = { 0 };
@@ -88,7 +89,7 @@ static void edges_until(int loop, dlock_client *c, struct outcome *o, int n)
 	}
 }
 
-/* Three are refused, two are granted. */
+/* Three calls are refused, two are granted. */
 void case_loop_edge_triggered(struct conform *t)
 {
 	struct epoll_event e = { .events = EPOLLIN | EPOLLET };
@@ -242,7 +243,7 @@ static void *gives(void *hold)
 	return (void *)(intptr_t)dlock_release(hold);
 }
 
-/* Its hold belongs to no thread. */
+/* A hold of an asynchronous call belongs to no thread. */
 void case_loop_released_elsewhere(struct conform *t)
 {
 	struct outcome o = { 0 }, next = { 0 };
@@ -264,7 +265,7 @@ void case_loop_released_elsewhere(struct conform *t)
 
 /* ---- Another process ----------------------------------------------------- */
 
-/* Whatever it had begun, the child gets no callback. */
+/* The child gets no callback of the parent's calls. */
 void case_loop_forked(struct conform *t)
 {
 	struct outcome o = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Multi-locks whose members are not all alike. */
+/* Multi-locks with members of different kinds or stores. */
 #include "conform/cases.h"
 
 void case_multi_two_stores(struct conform *t)
@@ -49,7 +49,8 @@ void case_multi_kinds(struct conform *t)
 	refused_shared(theirs[RWLOCK]);
 	is_free(theirs[SEMAPHORE]);
 	give(h);
-	/* Both permits are with others: the rest must not be kept. */
+	/* Both permits are held by the other client: no member may stay
+	 * held. */
 	h = take(theirs[SEMAPHORE]);
 	give(take(all));
 	second = take(theirs[SEMAPHORE]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One lock of many: all or none, under one deadline. */
+/* A multi-lock: all members or none, under a single deadline. */
 #include <poll.h>
 
 #include "conform/cases.h"
@@ -7,7 +7,7 @@
 
 enum { N = 3 };
 
-/* N mutexes of one client, not in the order of their names. */
+/* N mutexes of the same client, not sorted by name. */
 static void members(struct conform *t, dlock_client *c, dlock_lock *out[N])
 {
 	static const char *const names[N] = { "conform/m", "conform/a",
@@ -74,8 +74,8 @@ void case_multi_none(struct conform *t)
 
 enum { TIMEOUT_MS = 400 };
 
-/* Each member that comes free meanwhile must not start the time anew: that
- * would take 2.5 timeouts. */
+/* A member that comes free must not restart the timeout: the wait would last
+ * 2.5 timeouts. */
 static int64_t one_deadline(struct conform *t, dlock_lock *all,
 			    struct worker *p[N])
 {
@@ -118,7 +118,8 @@ void case_multi_one_deadline(struct conform *t)
 	CHECK_WITHIN(one_deadline(t, all, p), TIMEOUT_MS + slack_ms());
 }
 
-/* Named in opposite orders, by two threads and by two clients. */
+/* The members are named in opposite orders, by two threads and by two
+ * clients. */
 void case_multi_opposite(struct conform *t)
 {
 	dlock_client *c[2] = { t->client, another_client(t, NULL, NULL) };
@@ -169,7 +170,7 @@ void case_multi_member_order(struct conform *t)
 	give(h);
 }
 
-/* Members are re-entrant; the multi-lock's own holds are not the same. */
+/* Members are re-entrant, but each acquire of the multi-lock is a new hold. */
 void case_multi_again(struct conform *t)
 {
 	dlock_lock *mine[N], *other;
@@ -195,7 +196,7 @@ void case_multi_again(struct conform *t)
 	is_free(other);
 }
 
-/* One member lost is all lost. */
+/* A lost member loses the multi-lock. */
 void case_multi_lost(struct conform *t)
 {
 	dlock_client *brief = another_client(t, "max_hold=100ms", NULL);
@@ -241,7 +242,7 @@ void case_multi_bad(struct conform *t)
 	refuses(m, 0, "member");
 	refuses(NULL, 3, "member");
 	m[2] = any_lock(t, t->client, MUTEX, 0, "conform/other");
-	refuses(m, 3, "1");          /* which one is NULL */
+	refuses(m, 3, "1");          /* index of the NULL member */
 	m[1] = handle(t, t->client); /* the same lock by another handle */
 	refuses(m, 3, t->name);
 	m[1] = multi(t, m, 1);
@@ -262,7 +263,7 @@ static dlock_lock *reader(struct conform *t, dlock_client *c, const char *name)
 	return l;
 }
 
-/* A mutex of its own, and the read side of what both want. */
+/* Each multi-lock has a mutex and the read side of the same lock. */
 void case_multi_read_sides(struct conform *t)
 {
 	dlock_client *other = another_client(t, NULL, NULL);
@@ -291,7 +292,7 @@ void case_multi_read_sides(struct conform *t)
 	refused(a);
 	refused(theirs[1]);
 	give(w);
-	/* By itself, beside another reader; and the write side of the same. */
+	/* A read side alone beside another reader, and then the write side. */
 	h[0] = take(mine[1]);
 	h[1] = take(theirs[1]);
 	refused(writer);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asynchronous calls for multi-locks: all or none, and no thread waits. */
+/* Asynchronous calls for multi-locks: all members or none, without a waiting
+ * thread. */
 #include <dlock/async.h>
 #include <string.h>
 
@@ -8,7 +9,7 @@
 
 enum { N = 3, MANY = 24 };
 
-/* Unbound mutexes, not in the order of their names. */
+/* Unbound mutexes, not sorted by name. */
 static void members(struct conform *t, dlock_client *c, dlock_lock *out[N])
 {
 	static const char *const names[N] = { "conform/n", "conform/b",
@@ -47,7 +48,7 @@ static void all_free(dlock_lock *const theirs[N])
 		is_free(theirs[i]);
 }
 
-/* A release whose end nobody is told of. */
+/* A release without a callback. */
 void case_begun_multi_is_left(struct conform *t)
 {
 	dlock_lock *mine[N], *theirs[N], *all;
@@ -61,7 +62,7 @@ void case_begun_multi_is_left(struct conform *t)
 		give(take(theirs[i]));
 }
 
-/* The member is free but for the tries of a multi-lock that waits. */
+/* Only the tries of a waiting multi-lock hold the member for a moment. */
 static void is_not_kept(dlock_lock *member)
 {
 	dlock_hold *h = NULL;
@@ -100,7 +101,7 @@ void case_begun_multi_is_cancelled(struct conform *t)
 	all_free(theirs);
 }
 
-/* A cancel that comes at any time: all is held, or nothing. */
+/* A cancel at any time: all members are held, or none. */
 void case_begun_multi_cancel_meets_grant(struct conform *t)
 {
 	dlock_lock *mine[N], *theirs[N], *all;
@@ -113,7 +114,8 @@ void case_begun_multi_cancel_meets_grant(struct conform *t)
 		dlock_op op = ask_async(&o, all, -1);
 
 		nap_us(i * 20);
-		/* Nobody has called back meanwhile. */
+		/* The callback is due only in outcome_of(), so the op
+		 * exists. */
 		CHECK_OK(dlock_cancel_op(t->client, op));
 		if (outcome_of(&o) == DLOCK_OK)
 			given(o.hold);
@@ -124,7 +126,8 @@ void case_begun_multi_cancel_meets_grant(struct conform *t)
 	CHECK_INT(stats_of(t->client).holds, ==, 0);
 }
 
-/* As many in opposite orders, of one thread: one has all at a time. */
+/* The calls of a thread name the members in opposite orders: a single call at a
+ * time has all members. */
 void case_begun_multi_opposite(struct conform *t)
 {
 	static struct outcome o[MANY];
@@ -164,7 +167,7 @@ void case_begun_multi_opposite(struct conform *t)
 	CHECK_INT(left, ==, 0);
 }
 
-/* As many as you like need no more threads than one. */
+/* Many calls need no more threads than a single call. */
 void case_begun_multi_many(struct conform *t)
 {
 	static struct outcome o[MANY];
@@ -192,7 +195,7 @@ void case_begun_multi_many(struct conform *t)
 	all_free(theirs);
 }
 
-/* One of `c`'s clients has each member, `name` and `other`. */
+/* Make a multi-lock whose members belong to both clients of `c`. */
 static dlock_lock *of_two(struct conform *t, dlock_client *const c[2],
 			  const char *name, const char *other)
 {
@@ -227,8 +230,8 @@ static void meets_close(struct conform *t, dlock_client *const c[2],
 	CHECK_RC(dlock_release(has.hold), DLOCK_ELOST);
 }
 
-/* They end with the first of their clients, whichever that is, and whichever
- * member they wait for. */
+/* A call ends with the first closed client, whichever client closes, and
+ * whichever member the call waits for. */
 void case_begun_multi_at_close(struct conform *t)
 {
 	static const char *const busy[] = { "conform/b", "conform/n" };
@@ -261,7 +264,7 @@ void case_begun_multi_bad(struct conform *t)
 		 DLOCK_EINVAL);
 	CHECK_RC(dlock_break_start(all, 0, outcome_note, &o), DLOCK_EINVAL);
 	CHECK(outcome_pending(&o));
-	/* What a thread has is released without waiting all the same. */
+	/* A hold acquired by a thread can be released asynchronously. */
 	h = take(all);
 	give_async(&o, h);
 	ended_with(&o, DLOCK_OK);

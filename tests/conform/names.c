@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every name is a lock of its own. */
+/* Every name is a separate lock. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,8 @@
 #include "conform/cases.h"
 #include "conform/worker.h"
 
-/* Alike to a file system, a protocol, a pattern or a careless encoding. */
+/* Names that a file system, a protocol, a pattern or a careless encoding may
+ * take for the same. */
 /* clang-format off */
 static const char *const odd[] = {
 	"lock", "Lock", "LOCK", "lock.", "lock ", " lock", "lock/", "/lock",
@@ -27,8 +28,8 @@ static const char *const odd[] = {
 
 enum { ODD = sizeof(odd) / sizeof(odd[0]) };
 
-/* All at once by one client, each asked once: no two are the same lock.  And
- * another client finds every one of them taken. */
+/* A client acquires all names with a single try each, so no two names are the
+ * same lock. Another client finds each name held. */
 static void all_at_once(struct conform *t, const char *const names[], size_t n)
 {
 	dlock_client *c = another_client(t, NULL, NULL);
@@ -38,7 +39,7 @@ static void all_at_once(struct conform *t, const char *const names[], size_t n)
 	for (size_t i = 0; i < n; i++) {
 		dlock_lock *l = NULL;
 
-		/* A semaphore: a second hold by this thread is no re-entry. */
+		/* A second hold of a semaphore is no re-entry. */
 		if (t->caps & DLOCK_CAP_COUNT)
 			CHECK_OK(dlock_semaphore_new(&l, t->client, names[i],
 						     1));
@@ -73,7 +74,7 @@ void case_names_odd(struct conform *t)
 	all_at_once(t, odd, ODD);
 }
 
-/* Long ones that differ in one place, and short ones like numbers. */
+/* Long names that differ in a single place, and short names like numbers. */
 void case_names_many(struct conform *t)
 {
 	enum { MANY = 150 };
@@ -94,7 +95,7 @@ void case_names_many(struct conform *t)
 	all_at_once(t, names, MANY);
 }
 
-/* A lock and a semaphore never meet. */
+/* A lock and a semaphore of the same name are unrelated. */
 void case_names_kinds(struct conform *t)
 {
 	static const enum kind kinds[] = { MUTEX, SEMAPHORE };
@@ -116,7 +117,7 @@ void case_names_kinds(struct conform *t)
 	}
 }
 
-/* A mutex is the write side of the lock of its name. */
+/* A mutex is the write side of the lock of the name. */
 void case_names_meet(struct conform *t)
 {
 	dlock_lock *mutex;
@@ -157,8 +158,8 @@ static void needs_prefixes(void)
 		check_skip("the name is the key, whatever the prefix");
 }
 
-/* A handle of a new client with the prefix, which is not the case's own: the
- * name must be. */
+/* Make a handle of a new client with the prefix. Other cases use the prefix as
+ * well, so the name includes the case's directory. */
 static dlock_lock *below(struct conform *t, const char *prefix,
 			 const char *name)
 {
@@ -188,7 +189,7 @@ void case_names_prefix(struct conform *t)
 		give(h[i]);
 }
 
-/* A break leaves the lock of the same name below another prefix alone. */
+/* A break spares the lock of the same name below another prefix. */
 void case_names_prefix_break(struct conform *t)
 {
 	dlock_hold *h, *victim;
@@ -246,9 +247,9 @@ void case_names_bad(struct conform *t)
 	bad(t, "a\xc2\x85", "control");
 	bad(t, "\xff", "UTF-8");
 	bad(t, "a\xc3", "UTF-8");
-	bad(t, "\xc0\xaf", "UTF-8");         /* '/' the long way */
+	bad(t, "\xc0\xaf", "UTF-8");         /* overlong '/' */
 	bad(t, "\xed\xa0\x80", "UTF-8");     /* a surrogate */
-	bad(t, "\xf4\x90\x80\x80", "UTF-8"); /* past the last one */
+	bad(t, "\xf4\x90\x80\x80", "UTF-8"); /* past the last code point */
 	longest[255] = '\0';
 	is_free(any_lock(t, t->client, MUTEX, 0, longest));
 }

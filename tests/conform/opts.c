@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Holds with options of their own. */
+/* Acquires with options: end, lease, label, permits. */
 #include <dlock/async.h>
 #include <string.h>
 
@@ -22,7 +22,8 @@ static dlock_hold *take_so(dlock_lock *lock, const dlock_acquire_options *o)
 	return h;
 }
 
-/* The hold ends by itself, not before `least_ms`, and others get the lock. */
+/* The hold ends by itself, not before `least_ms`, and another client gets the
+ * lock. */
 static void ends(struct conform *t, dlock_hold *h, int64_t begun,
 		 int64_t least_ms)
 {
@@ -49,7 +50,7 @@ void case_opts_max_hold(struct conform *t)
 	ends(t, take_so(t->lock, &o), begun, 150);
 }
 
-/* The other client would wait for the end of the store's lease. */
+/* The other client may have to wait for the end of the lease. */
 void case_opts_no_renew(struct conform *t)
 {
 	dlock_acquire_options o = with();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How many permits there are, and how that changes. */
+/* The number of permits, and changes of the number. */
 #include "conform/cases.h"
 #include "conform/worker.h"
 
@@ -22,7 +22,7 @@ void case_semaphore_count(struct conform *t)
 	a = take(t->lock);
 	b = take(t->lock);
 	has_free(t->lock, 3, 2);
-	/* Those that use it say how many there are. */
+	/* Holders set the number; a later handle's number has no effect. */
 	others = any_lock(t, another_client(t, NULL, NULL), SEMAPHORE, 7,
 			  t->name);
 	has_free(others, 3, 2);
@@ -55,7 +55,7 @@ void case_semaphore_count_refused(struct conform *t)
 
 /* ---- Another number of them ---------------------------------------------- */
 
-/* Waiters are woken, as many as there are permits now. */
+/* A larger number wakes as many waiters as there are new permits. */
 void case_semaphore_grows(struct conform *t)
 {
 	struct worker *p[3];
@@ -88,7 +88,7 @@ void case_semaphore_grows(struct conform *t)
 	is_free(t->lock);
 }
 
-/* Those that hold more than there are now keep them. */
+/* Holders keep their permits when the number becomes smaller. */
 void case_semaphore_shrinks(struct conform *t)
 {
 	struct worker *p = NULL;
@@ -116,7 +116,8 @@ void case_semaphore_shrinks(struct conform *t)
 	ASK_OK(p, RELEASE, 0);
 }
 
-/* Whatever number handles name, until nobody uses the semaphore. */
+/* The set number replaces the handles' numbers until the semaphore is
+ * unused. */
 void case_semaphore_set_for_all(struct conform *t)
 {
 	dlock_client *c = another_client(t, NULL, NULL);
@@ -137,7 +138,7 @@ void case_semaphore_set_for_all(struct conform *t)
 	a = take(three);
 	has_free(t->lock, 2, 2);
 	give(b);
-	/* A single user keeps it in use. */
+	/* A single holder keeps the semaphore in use. */
 	b = take(t->lock);
 	refused(seven);
 	give(a);

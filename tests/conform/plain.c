@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The suite without Criterion, which ThreadSanitizer cannot run and a user of
- * dlock need not have: conform-plain, and installed as dlock-conform.
+ * The suite without Criterion: conform-plain, and installed as dlock-conform.
+ * ThreadSanitizer cannot run Criterion, and a user of dlock need not have
+ * Criterion.
  */
 #include <fnmatch.h>
 #include <getopt.h>
@@ -94,7 +95,7 @@ static const char usage[] =
 	"STORE/CASE, are run.\n"
 	"The exit code is 0 if some case passed and none failed.\n";
 
-/* Append `word` to the variable. */
+/* Append `word` to the environment variable. */
 static int append(const char *variable, char between, const char *word)
 {
 	const char *old = getenv(variable);
@@ -109,7 +110,7 @@ static int append(const char *variable, char between, const char *word)
 	return rc;
 }
 
-/* Set $DLOCK_TEST_URIS from the URIs; returns the first pattern. */
+/* Set $DLOCK_TEST_URIS from the URIs, and return the first pattern. */
 static char **take_uris(char *words[])
 {
 	if (*words && strchr(*words, ':'))
@@ -149,7 +150,7 @@ static int matches_some_case(char *pattern)
 	return 0;
 }
 
-/* 0 if each pattern matches a case. */
+/* Return 0 if each pattern matches a case. */
 static int check_patterns(char *patterns[])
 {
 	for (; *patterns; patterns++) {
@@ -170,7 +171,7 @@ static int check_patterns(char *patterns[])
 	return 0;
 }
 
-/* The schemes that loaded stores have added. */
+/* The schemes of loaded stores. */
 struct schemes {
 	int built_in, n;
 	int named; /* by a URI */
@@ -183,7 +184,7 @@ static void count_scheme(const struct dlock_store *store, void *arg)
 	++*(int *)arg;
 }
 
-/* Loaded stores come behind the built-in stores. */
+/* The list has loaded stores behind the built-in stores. */
 static void note_scheme(const struct dlock_store *store, void *arg)
 {
 	struct schemes *s = arg;
@@ -201,7 +202,7 @@ static void note_scheme(const struct dlock_store *store, void *arg)
 	}
 }
 
-/* 0 unless a store was loaded, and no URI names it. */
+/* Return -1 if a store was loaded and no URI names the store. */
 static int check_loaded(int built_in)
 {
 	struct schemes s = { .built_in = built_in };
@@ -257,7 +258,7 @@ int main(int argc, char *argv[])
 	char **patterns;
 
 	dlock_each_store(count_scheme, &built_in);
-	/* A case's process has options of its own. */
+	/* The process of a case has different options. */
 	if (argc < 2 || (strcmp(argv[1], "--case") != 0 &&
 			 strcmp(argv[1], "--worker") != 0))
 		code = take_options(argc, argv, &times);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The process of one case: set up, run, clean up, check what is left.
+ * The process of a case: set up, run, clean up, and check for leftovers.
  */
 #include <dlock/backend.h>
 #include <limits.h>
@@ -20,7 +20,7 @@ static void *nothing(void *arg)
 	return arg;
 }
 
-/* A sanitizer may start a thread of its own with the first of ours. */
+/* A sanitizer may start a thread together with the first thread. */
 static void start_sanitizer_threads(void)
 {
 	pthread_t thread;
@@ -43,7 +43,7 @@ static void begin_case(struct conform *t, const struct conform_case *c)
 	const char *uri = environment("CONFORM_URI");
 	char params[64];
 
-	/* Names say which case they belong to; the prefix makes them unique. */
+	/* The name shows the case; the prefix makes the name unique. */
 	snprintf(t->name, sizeof(t->name), "conform/%s", c->name);
 	snprintf(params, sizeof(params), "prefix=t%ld-%llx", (long)getpid(),
 		 (unsigned long long)now_ms());
@@ -104,8 +104,7 @@ static int run_case(const char *name)
 	FAIL("there is no case %s", name);
 }
 
-/* Each process of the suite loads the stores in the shared objects that
- * $DLOCK_TEST_BACKENDS lists, with ':' between them. */
+/* Load the shared objects of $DLOCK_TEST_BACKENDS, separated by ':'. */
 static int load_backends(void)
 {
 	const char *at = getenv("DLOCK_TEST_BACKENDS");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is said about a store: capabilities, tables, statistics, and the answers
- * to nonsense. */
+/* The store's declarations: capabilities, tables, statistics, and errors for
+ * bad arguments. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@ void case_promise_required(struct conform *t)
 	CHECK_RC(try_open(t, UINT32_MAX), DLOCK_ENOTSUP);
 }
 
-/* No promise without a case that can find it broken. */
+/* Each declared capability has a case that can find the capability broken. */
 void case_promise_covered(struct conform *t)
 {
 	uint32_t tested = 0;
@@ -97,7 +97,7 @@ void case_promise_table(struct conform *t)
 	CHECK_INT(params, >=, 8);
 	CHECK_RC(dlock_each_param("nosuch", note_param, &params), DLOCK_EINVAL);
 	CHECK_TEXT(dlock_errmsg(), "nosuch");
-	/* What can only be kept with something else. */
+	/* Capabilities that imply others. */
 	if (t->caps & DLOCK_CAP_FENCE_DURABLE)
 		CHECK(t->caps & DLOCK_CAP_FENCE);
 	CHECK(!dlock_cap_name(0));
@@ -105,7 +105,7 @@ void case_promise_table(struct conform *t)
 	free(scheme);
 }
 
-/* One of each, and every counter is as it must be. */
+/* A client does each operation once: every counter has the exact value. */
 void case_stats_count(struct conform *t)
 {
 	struct dlock_stats s;
@@ -171,6 +171,9 @@ void case_arguments_bad(struct conform *t)
 	CHECK_RC(dlock_break(NULL, 0), DLOCK_EINVAL);
 	CHECK_INT(dlock_remaining_ms(NULL), ==, 0);
 	CHECK(!dlock_member(NULL, 0));
+	dlock_cancel(NULL);
+	dlock_lock_free(NULL);
+	dlock_close(NULL);
 	CHECK(!c && !h && !l);
 	is_free(t->lock);
 }

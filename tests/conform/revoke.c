@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A holder that wants to know is told when others want the lock. */
+/* A revocable holder is told when another client wants the lock. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ static void on_event(dlock_hold *hold, enum dlock_event event, const char *why,
 	atomic_fetch_add(&told, 1);
 }
 
-/* A client that counts, in `told`. */
+/* Open a client that counts in `told`. */
 static dlock_client *counting_client(struct conform *t)
 {
 	dlock_options opts = DLOCK_OPTIONS_INIT;
@@ -29,7 +29,8 @@ static dlock_client *counting_client(struct conform *t)
 	return another_client(t, NULL, &opts);
 }
 
-/* By a revoke of the same client and of another client, and by a waiter. */
+/* The causes: a revoke by the same client, a revoke by another client, a
+ * waiter. */
 void case_revoke_tells_the_holder(struct conform *t)
 {
 	dlock_client *c;
@@ -65,7 +66,8 @@ void case_revoke_tells_the_holder(struct conform *t)
 	}
 }
 
-/* The holder ignores it, and is told no more unless it asks again. */
+/* A holder that ignores the revoke is told again only after another
+ * dlock_revocable(). */
 void case_revoke_tells_once(struct conform *t)
 {
 	dlock_client *c;
@@ -85,7 +87,7 @@ void case_revoke_tells_once(struct conform *t)
 	give(h);
 }
 
-/* It asks to know after another one has begun to wait. */
+/* The holder becomes revocable after another client has begun to wait. */
 void case_revoke_tells_late(struct conform *t)
 {
 	struct worker *p;
@@ -107,7 +109,7 @@ void case_revoke_tells_late(struct conform *t)
 	leave(t, p);
 }
 
-/* A hold that has not asked is not told, nor is a hold that is over. */
+/* Neither a hold that is not revocable nor an ended hold is told. */
 void case_revoke_tells_nobody_else(struct conform *t)
 {
 	dlock_client *c;
@@ -130,7 +132,7 @@ void case_revoke_tells_nobody_else(struct conform *t)
 	CHECK_OK(dlock_revoke(l, patience_ms()));
 }
 
-/* A claim is passed from thread to thread of the client. */
+/* A claim passes from thread to thread of the client. */
 void case_revoke_and_passes(struct conform *t)
 {
 	struct worker *p;
@@ -146,7 +148,7 @@ void case_revoke_and_passes(struct conform *t)
 	CHECK_OK(dlock_revocable(h));
 	give(h);
 	CHECK_INT(stats_of(c).kept, ==, 1);
-	/* A kept claim is given up, long before keep= is over. */
+	/* The client gives a kept claim up long before the end of keep=. */
 	begun = now_ms();
 	CHECK_OK(dlock_revoke(t->lock, patience_ms()));
 	EVENTUALLY(stats_of(c).kept == 0);
@@ -183,7 +185,7 @@ void case_revoke_of_a_reader(struct conform *t)
 	give(r);
 }
 
-/* Every holder that wants to know is told, in each client; and once. */
+/* Each revocable holder of each client is told once. */
 void case_revoke_of_permits(struct conform *t)
 {
 	dlock_client *c[2];
@@ -246,8 +248,8 @@ void case_revoke_of_several_permits(struct conform *t)
 	give(one);
 }
 
-/* No holder is told of the waiter; a holder that gives up lets the waiter in,
- * and the tokens go on rising. */
+/* A waiter tells no holder of a semaphore; a revoke does. A released permit
+ * goes to the waiter, and tokens keep rising. */
 void case_revoke_of_a_full_semaphore(struct conform *t)
 {
 	struct worker *p;

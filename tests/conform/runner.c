@@ -78,7 +78,7 @@ static void append_text(struct outcome *out, const char *text)
 	snprintf(out->text + used, sizeof(out->text) - used, "%s", text);
 }
 
-/* Read until the case and all processes that it started are gone. */
+/* Read until the case and all processes of the case are gone. */
 static void read_output(int fd, struct outcome *out, int64_t end)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -100,8 +100,7 @@ static void read_output(int fd, struct outcome *out, int64_t end)
 	}
 }
 
-/* A case that exits with 0 must not have printed anything: a sanitizer may
- * have. */
+/* A case that exits with 0 but prints text fails: the text is a sanitizer's. */
 static void judge_exit(struct outcome *out, int code)
 {
 	char text[80];
@@ -121,10 +120,10 @@ static void judge_exit(struct outcome *out, int code)
 	}
 }
 
-/* The program that has the cases: NULL is this one. */
+/* Return the program with the cases; NULL: this program. */
 static const char *program(char path[PATH_MAX])
 {
-#ifdef CONFORM_PROGRAM /* beside this one */
+#ifdef CONFORM_PROGRAM /* beside this program */
 	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
 
 	while (n > 0 && path[n - 1] != '/')

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Many readers or one writer. */
+/* Many readers, or a single writer. */
 #include "conform/cases.h"
 #include "conform/worker.h"
 
@@ -68,7 +68,7 @@ void case_rwlock_writer_waits(struct conform *t)
 	}
 }
 
-/* Readers come and go so that one is always there. */
+/* Readers overlap, so the lock always has a reader. */
 void case_rwlock_writer_not_starved(struct conform *t)
 {
 	enum { COME = 40 };
@@ -85,7 +85,8 @@ void case_rwlock_writer_not_starved(struct conform *t)
 	for (i = 0; i < COME && quiet(writer); i++) {
 		struct reply r = ask(reader[(i + 1) % 2], READ, 20);
 
-		/* One comes before the other goes; or the writer is next. */
+		/* The next reader comes before the last reader goes, unless the
+		 * writer is next. */
 		ASK_OK(reader[i % 2], RELEASE, 0);
 		if (r.rc == DLOCK_OK)
 			continue;
@@ -97,7 +98,7 @@ void case_rwlock_writer_not_starved(struct conform *t)
 	HEAR_OK(writer);
 }
 
-/* A reader may read again, also while a writer waits: else both wait for
+/* A reader may read again while a writer waits; else both would wait for
  * ever. */
 void case_rwlock_read_again(struct conform *t)
 {
@@ -146,8 +147,9 @@ static void note_shared(const struct dlock_participant *participant, void *arg)
 		*(int *)arg = 1;
 }
 
-/* Are readers let in?  The store may turn its claim over, or keep the writer's
- * until both sides are released; asked, it says which. */
+/* Return whether other readers are let in. A store may downgrade the claim, or
+ * keep the writer's claim until both sides are released; an inspection tells
+ * which. */
 static int readers_may_join(struct conform *t)
 {
 	int shared = 0;
@@ -173,7 +175,7 @@ void case_rwlock_downgrade(struct conform *t)
 		give(w);
 		CHECK_OK(dlock_check(r));
 		if (readers_may_join(t)) {
-			HEAR_OK(early); /* woken by nothing else */
+			HEAR_OK(early); /* woken by the downgrade */
 			CHECK_INT(ask(p, ACQUIRE, 0).rc, ==, DLOCK_EBUSY);
 			ASK_OK(p, READ, patience_ms());
 			ASK_OK(p, RELEASE, 0);
@@ -192,8 +194,8 @@ void case_rwlock_downgrade(struct conform *t)
 	}
 }
 
-/* A claim whose holder is told of others has a range of tokens to itself.  The
- * readers that join have tokens, too. */
+/* A revocable holder's claim has a range of tokens. Readers that join a
+ * downgraded claim have tokens, too. */
 void case_rwlock_downgrade_token(struct conform *t)
 {
 	use_rwlock(t);
@@ -222,7 +224,7 @@ void case_rwlock_downgrade_token(struct conform *t)
 	}
 }
 
-/* Under the write side a thread may also read; released in either order. */
+/* A writer may also read, and release in either order. */
 void case_rwlock_both_sides(struct conform *t)
 {
 	use_rwlock(t);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* So many permits, and no more. */
+/* A semaphore has a fixed number of permits. */
 #include <stdatomic.h>
 
 #include "conform/cases.h"
@@ -72,7 +72,7 @@ void case_semaphore_any_thread(struct conform *t)
 	is_free(t->lock);
 }
 
-/* All clients must mean the same semaphore. */
+/* All clients must agree on the number of permits. */
 void case_semaphore_mismatch(struct conform *t)
 {
 	dlock_client *c = another_client(t, NULL, NULL);
@@ -106,7 +106,7 @@ static void refused_several(dlock_lock *l, uint32_t permits)
 	CHECK(!h);
 }
 
-/* One that waits for several, in a thread. */
+/* A thread that waits for several permits. */
 struct several {
 	pthread_t thread;
 	dlock_lock *lock;
@@ -194,7 +194,7 @@ void case_semaphore_several_wait(struct conform *t)
 	give(s.hold);
 }
 
-/* Those that want few do not overtake one that wants many. */
+/* Waiters for few permits do not overtake a waiter for many. */
 void case_semaphore_several_in_turn(struct conform *t)
 {
 	struct several s = { 0 };
@@ -219,7 +219,7 @@ void case_semaphore_several_in_turn(struct conform *t)
 	ASK_OK(p, RELEASE, 0);
 }
 
-/* Who gives up is in nobody's way. */
+/* A waiter that gives up blocks no other waiter. */
 void case_semaphore_several_give_up(struct conform *t)
 {
 	struct several s = { 0 };
@@ -243,7 +243,7 @@ void case_semaphore_several_give_up(struct conform *t)
 	give(take_several(t->lock, 3));
 }
 
-/* More than there are now: that is no reason for others to wait. */
+/* A waiter for more permits than there are now makes no other waiter wait. */
 void case_semaphore_several_too_many(struct conform *t)
 {
 	struct several s = { 0 };

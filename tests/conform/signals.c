@@ -73,7 +73,7 @@ static int read_status(const char *tid, char *text, size_t size)
 	return n > 0;
 }
 
-/* How many there are; each blocks all that can be blocked. */
+/* Count the library's threads. Each blocks all signals that can be blocked. */
 static int threads_of_dlock(void)
 {
 	DIR *dir = opendir("/proc/self/task");
@@ -151,7 +151,7 @@ static void *wait_to_be_cancelled(void *arg)
 	return NULL;
 }
 
-/* The call ends as if nothing had happened; the thread behind it. */
+/* The call ends as usual; the cancellation takes effect after the call. */
 void case_thread_cancelled(struct conform *t)
 {
 	struct cancelled c = { .rc = 1 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The clients of a process share their threads. */
+/* The clients of a process share threads. */
 #include <stdio.h>
 
 #include "conform/cases.h"

@@ -35,24 +35,6 @@ void case_token_rises(struct conform *t)
 	}
 }
 
-void case_token_reentry(struct conform *t)
-{
-	uint64_t token;
-	dlock_hold *h;
-
-	use_mutex(t);
-	h = take(t->lock);
-	token = dlock_token(h);
-	CHECK(token > 0);
-	for (int i = 0; i < 3; i++)
-		CHECK(dlock_token(take(t->lock)) == token);
-	for (int i = 0; i < 3; i++)
-		give(h);
-	CHECK(dlock_token(h) == token);
-	give(h);
-	CHECK(taken(t->lock) > token);
-}
-
 void case_token_readers(struct conform *t)
 {
 	uint64_t writer;
@@ -78,7 +60,7 @@ void case_token_readers(struct conform *t)
 	}
 }
 
-/* Of one permit the holds conflict. */
+/* Holds of a single permit conflict. */
 void case_token_permit(struct conform *t)
 {
 	uint64_t last = 0;
@@ -109,7 +91,7 @@ static uint64_t forgotten(struct conform *t)
 	return token;
 }
 
-/* No client is left that knows of the lock, only the store. */
+/* Only the store remembers the lock; no client does. */
 void case_token_reopen(struct conform *t)
 {
 	uint64_t last = 0;
@@ -123,7 +105,7 @@ void case_token_reopen(struct conform *t)
 	}
 }
 
-/* No process that ever used the store is left. */
+/* No process that has used the store is left. */
 void case_token_durable(struct conform *t)
 {
 	uint64_t last = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls leave errno alone, and no descriptor for exec to keep. */
+/* Calls preserve errno, and leave no descriptor open over exec. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A reader becomes a writer, without another writer in between. */
+/* A reader becomes a writer without another writer in between. */
 #include <string.h>
 
 #include "conform/cases.h"
@@ -62,7 +62,7 @@ void case_upgrade_one_at_a_time(struct conform *t)
 	is_free(upg);
 }
 
-/* A worker begins to upgrade while `reader` reads. */
+/* Make a worker begin to upgrade while `reader` reads. */
 static struct worker *upgrader_behind(struct conform *t, struct worker *reader)
 {
 	struct worker *p = join(t, OTHER_CLIENT);
@@ -91,7 +91,7 @@ void case_upgrade_waits_for_readers(struct conform *t)
 	}
 }
 
-/* The writer came first, but waits for the upgradeable reader. */
+/* The writer asked first, but waits for the upgradeable reader. */
 void case_upgrade_before_a_writer(struct conform *t)
 {
 	struct worker *p, *reader, *writer;
@@ -119,7 +119,7 @@ void case_upgrade_before_a_writer(struct conform *t)
 	CHECK(next.token > mine.token || mine.token == 0);
 }
 
-/* Readers come and go; there is always a reader. */
+/* Readers overlap, so the lock always has a reader. */
 void case_upgrade_not_starved(struct conform *t)
 {
 	enum { COME = 40 };
@@ -144,7 +144,7 @@ void case_upgrade_not_starved(struct conform *t)
 	HEAR_OK(p);
 }
 
-/* The read side stays, and readers get in again. */
+/* The read side stays, and other readers get in again. */
 void case_upgrade_gives_up(struct conform *t)
 {
 	static const int64_t timeouts[] = { 0, 50 };
@@ -245,7 +245,8 @@ void case_upgrade_to_plain_reader(struct conform *t)
 	}
 }
 
-/* A thread with a side of the lock is told not to wait for another side. */
+/* A thread with a side of the lock gets EDEADLK instead of a wait for another
+ * side. */
 void case_upgrade_deadlock(struct conform *t)
 {
 	dlock_hold *none = NULL, *h, *again;

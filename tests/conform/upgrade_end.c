@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An upgrade lasts, and ends with the process, the client or a break. */
+/* An upgrade is renewed, and ends with the process, the client or a break. */
 #include "conform/cases.h"
 #include "conform/worker.h"
 
@@ -56,7 +56,7 @@ void case_upgrade_death(struct conform *t)
 	give(take(upgradeable(t, t->lock)));
 }
 
-/* The upgrade goes with the process. */
+/* The process dies while the upgrade waits. */
 void case_upgrade_death_of_waiter(struct conform *t)
 {
 	struct worker *p = mortal(t);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waiting ends: by the deadline, or by the lock. */
+/* A wait ends by the deadline, or by the grant. */
 #include "conform/cases.h"
 #include "conform/worker.h"
 
 enum { TIMEOUT_MS = 150 };
 
-/* How long a wait for `lock`, which others hold, took. */
+/* Wait for the held `lock`, and return how long the wait took. */
 static int64_t timed(dlock_lock *lock, int shared)
 {
 	int64_t begun = now_ms();
@@ -49,40 +49,29 @@ void case_wait_permit_ends_in_time(struct conform *t)
 	ends_in_time(t, 0);
 }
 
-static void is_granted(struct conform *t, int64_t timeout_ms)
+void case_wait_is_granted(struct conform *t)
 {
+	const int64_t timeouts[] = { patience_ms(), DLOCK_FOREVER, INT64_MAX,
+				     INT64_MAX / 1000000 };
+
 	use_mutex(t);
 	EACH_WAY(t, p)
 	{
-		dlock_hold *h = take(t->lock);
+		for (int i = 0; i < 4; i++) {
+			dlock_hold *h = take(t->lock);
 
-		tell(p, ACQUIRE, timeout_ms);
-		await_waiters(t, 1);
-		ALL_ALONG(10, quiet(p));
-		give(h);
-		HEAR_OK(p);
-		refused(t->lock);
-		ASK_OK(p, RELEASE, 0);
+			tell(p, ACQUIRE, timeouts[i]);
+			await_waiters(t, 1);
+			ALL_ALONG(10, quiet(p));
+			give(h);
+			HEAR_OK(p);
+			refused(t->lock);
+			ASK_OK(p, RELEASE, 0);
+		}
 	}
 }
 
-void case_wait_timed_is_granted(struct conform *t)
-{
-	is_granted(t, patience_ms());
-}
-
-void case_wait_for_ever(struct conform *t)
-{
-	is_granted(t, DLOCK_FOREVER);
-}
-
-void case_wait_huge(struct conform *t)
-{
-	is_granted(t, INT64_MAX);
-	is_granted(t, INT64_MAX / 1000000);
-}
-
-/* One release after the other, and nobody is forgotten. */
+/* Each release lets in a waiter until all have been served. */
 void case_wait_many(struct conform *t)
 {
 	struct worker *p[12];
@@ -103,8 +92,8 @@ void case_wait_many(struct conform *t)
 	is_free(t->lock);
 }
 
-/* A wait that is over takes nothing from the ones behind it.  Were both seen in
- * line?  On a busy machine the first may be over before. */
+/* A wait that has ended blocks no later waiter. Return whether both were seen
+ * waiting: on a busy machine the first may end before. */
 static int leaves_the_line(struct conform *t, struct worker *p,
 			   struct worker *behind, int64_t timeout_ms)
 {
@@ -139,7 +128,7 @@ void case_wait_leaves_the_line(struct conform *t)
 	}
 }
 
-/* They come in the order of the ways, or against it. */
+/* The waiters come in the order of the ways, or in reverse. */
 static void all_get_their_turn(struct conform *t, int upwards)
 {
 	struct worker *p[8];
@@ -172,8 +161,8 @@ void case_wait_fair(struct conform *t)
 	all_get_their_turn(t, 1);
 }
 
-/* Was `p` granted before `behind`, after both had waited longer than the lease
- * of `p`? */
+/* Return whether `p` is granted before `behind`, after both have waited longer
+ * than the lease of `p`. */
 static int keeps_its_place(struct conform *t, struct worker *p,
 			   struct worker *behind, int64_t lease_ms)
 {
@@ -199,7 +188,7 @@ static int keeps_its_place(struct conform *t, struct worker *p,
 }
 
 /* On a busy machine a waiter may stand still for longer than the lease, and
- * lose its place: then there is another round. */
+ * lose the place in the queue: then repeat. */
 void case_wait_outlasts_lease(struct conform *t)
 {
 	enum { MOST_MS = 1000, ROUNDS = 3 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A release wakes waiters.  Requests are counted to tell that from polling,
- * since times are the machine's.  A wake-up that is lost shows as a wait that
- * only a later attempt ends.
+ * A release wakes waiters. Times depend on the machine, so the cases count
+ * requests to tell a wake from a poll. After a missed wake, only a later poll
+ * ends the wait.
  */
 #include <time.h>
 
@@ -22,7 +22,7 @@ static uint64_t attempts(struct worker *const p[], int n)
 	return sum;
 }
 
-/* Wait until their first looks are over: there is none for a while. */
+/* Wait until the first attempts are over: no attempt for a while. */
 static uint64_t settled(struct worker *const p[], int n)
 {
 	uint64_t before;
@@ -32,7 +32,7 @@ static uint64_t settled(struct worker *const p[], int n)
 	return before;
 }
 
-/* A waiter that has nothing to do asks next to nothing. */
+/* An idle waiter asks next to never. */
 void case_wake_costs_little(struct conform *t)
 {
 	struct worker *p;
@@ -53,7 +53,7 @@ void case_wake_costs_little(struct conform *t)
 	CHECK_INT(stats_of(p->client).attempts - before, <=, 3);
 }
 
-/* Granted through a wake, not through a look that was due. */
+/* The grant comes through a wake, not through a due poll. */
 static void woken(struct conform *t, enum op op)
 {
 	struct worker *p = join(t, OTHER_CLIENT);
@@ -86,7 +86,7 @@ void case_wake_readers(struct conform *t)
 	use_rwlock(t);
 	woken(t, READ);
 	woken(t, ACQUIRE);
-	/* A writer that goes lets in all of them, not only the first. */
+	/* A writer's release lets in all readers, not only the first. */
 	h = take(t->lock);
 	for (int i = 0; i < 4; i++) {
 		p[i] = join(t, OTHER_CLIENT);
@@ -115,7 +115,8 @@ static int answered(struct worker *const p[], int n)
 	return count;
 }
 
-/* A release may make a few look, but not all of them again and again. */
+/* A release may cause a few attempts, but not of all waiters again and
+ * again. */
 void case_wake_one_of_many(struct conform *t)
 {
 	enum { MANY = 8 };
@@ -158,8 +159,8 @@ static void spin_us(int us)
 		clock_gettime(CLOCK_MONOTONIC, &ts);
 }
 
-/* The release comes `us` after the other's request, and so meets it at any
- * stage.  Was the wait ended by a look that was due, long after? */
+/* Release `us` after the other client's request, at any stage of the request.
+ * Return whether only a late poll ended the wait. */
 static int missed(struct worker *holder, struct worker *next, int us)
 {
 	uint64_t polls = stats_of(next->client).polls;
@@ -173,7 +174,7 @@ static int missed(struct worker *holder, struct worker *next, int us)
 	return r.took_ms >= LONG_MS && stats_of(next->client).polls > polls;
 }
 
-/* Back and forth.  One may be late because the machine was. */
+/* Two clients take turns. A single wait may be late because of the machine. */
 void case_wake_never_missed(struct conform *t)
 {
 	struct worker *p[2];

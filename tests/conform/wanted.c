@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A client that learns what others ask for passes a lock among its threads, and
- * keeps it while nobody else asks. */
+/* A client that learns of other clients' requests passes a lock among threads,
+ * and keeps the lock while no other client asks. */
 #include <string.h>
 
 #include "conform/cases.h"
@@ -12,7 +12,7 @@ static const char keep[] = "keep=10s";
 
 /* ---- Kept ---------------------------------------------------------------- */
 
-/* A client that keeps the lock, which it has released. */
+/* Open a client that keeps the released lock. */
 static dlock_client *that_keeps(struct conform *t, dlock_lock **lock)
 {
 	dlock_client *c = another_client(t, keep, NULL);
@@ -45,7 +45,7 @@ void case_wanted_kept_is_taken_again(struct conform *t)
 	CHECK_INT(stats_of(c).kept, ==, 1);
 }
 
-/* How long another one waits for it. */
+/* Return how long another client waits for a kept lock. */
 static int64_t recall(struct conform *t, enum way way)
 {
 	struct worker *p = join(t, way);
@@ -83,7 +83,7 @@ void case_wanted_kept_is_given_up(struct conform *t)
 	CHECK_WITHIN(recall(t, OTHER_PROCESS), KEEP_MS / 4);
 }
 
-/* The first try finds it taken, and is not in vain. */
+/* The first try finds the lock busy, but makes the client give the lock up. */
 void case_wanted_by_a_try(struct conform *t)
 {
 	dlock_hold *h = NULL;
@@ -123,7 +123,7 @@ void case_wanted_kept_at_close(struct conform *t)
 	is_free(t->lock);
 }
 
-/* Its client is killed: it is free when the lease ends. */
+/* Kill the client of a kept lock: the lock is free when the lease ends. */
 static int64_t inherit(struct conform *t)
 {
 	struct worker *victim = join_with(t, OTHER_PROCESS,
@@ -150,7 +150,7 @@ void case_wanted_kept_at_death(struct conform *t)
 	CHECK_WITHIN(inherit(t), promised_ms(t));
 }
 
-/* A reader of the client itself does not wait for the end of the keep. */
+/* A reader of the same client does not wait for the end of keep=. */
 void case_wanted_by_a_reader(struct conform *t)
 {
 	dlock_hold *h = NULL;
@@ -170,7 +170,8 @@ void case_wanted_by_a_reader(struct conform *t)
 
 /* ---- Passed -------------------------------------------------------------- */
 
-/* Behind a hold of its own client, in the order of asking, without requests. */
+/* Waiters of the holder's client get the lock in the order of the calls,
+ * without requests. */
 void case_wanted_passes(struct conform *t)
 {
 	struct worker *p[6];
@@ -202,8 +203,8 @@ void case_wanted_passes(struct conform *t)
 	give(h);
 }
 
-/* Threads that never let go of it among themselves, and another client: it gets
- * its share, and none overlaps. */
+/* Threads pass the lock among themselves; another client gets a share all the
+ * same. */
 void case_wanted_starves_nobody(struct conform *t)
 {
 	struct worker *p[4];

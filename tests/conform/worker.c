@@ -223,7 +223,7 @@ void leave_all(struct conform *t)
 
 enum { ORDERS = 3, CONTROL = 4 };
 
-/* Two executors: while one waits for the lock, the other can be asked. */
+/* Two executors: while the first waits for the lock, the second replies. */
 int worker_main(char *argv[])
 {
 	struct conform t = { .uri = getenv("CONFORM_URI"),

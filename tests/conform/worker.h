@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The other participants of a case.  Each is a thread that has a handle of the
- * case's lock and executes orders, one at a time, so that the case reads like a
- * story.  A worker shares the handle, the client or only the store with the
- * case; most cases run once for each of these ways.
+ * The other participants of a case. A worker is a thread with a handle of the
+ * case's lock. The thread executes orders in turn, so a case reads like a
+ * story. A worker shares the handle, the client or only the store with the
+ * case; most cases run once in each of these ways.
  */
 #ifndef DLOCK_TESTS_CONFORM_WORKER_H
 #define DLOCK_TESTS_CONFORM_WORKER_H
@@ -19,24 +19,23 @@ enum { WAYS = 4 };
 
 enum op {
 	QUIT,
-	ACQUIRE, /* by a timeout in ms */
-	READ,    /* the read side, likewise */
+	ACQUIRE,     /* the argument is a timeout in ms */
+	READ,        /* the read side, likewise */
 	UPGRADEABLE, /* the upgradeable read side, likewise */
 	UPGRADE,     /* the latest hold, likewise */
-	RELEASE, /* the latest hold */
+	RELEASE,     /* the latest hold */
 	CHECK_HOLD,
 	REMAINING, /* -> count */
-	WORK,      /* for so many ms: take, be in the arena, release -> count */
-	READ_WORK, /* the same on the read side */
-	UPGRADE_WORK, /* on the upgradeable read side, and then on the write
-		       * side */
-	PERMIT_WORK, /* with a permit: shared, but not asked for so */
-	LOSSES,      /* LOST events of the client, if it has one of its own */
-	READABLE,    /* is the hold's descriptor? -> count */
-	WAITERS,     /* parked now, of the client -> count */
+	WORK, /* for a number of ms: take, be in the arena, release -> count */
+	READ_WORK,    /* the same on the read side */
+	UPGRADE_WORK, /* the same upgradeable, then on the write side */
+	PERMIT_WORK,  /* READING with a permit, not shared */
+	LOSSES,       /* LOST events of a worker's own client */
+	READABLE,     /* is the hold's descriptor readable? -> count */
+	WAITERS,      /* parked waits of the client -> count */
 	CANCEL,
-	FORK, /* a child that does nothing and outlives its parent */
-	CLOSE /* the client, if it has one of its own */
+	FORK, /* an idle child that outlives the parent */
+	CLOSE /* the worker's own client */
 };
 
 struct order {
@@ -53,48 +52,48 @@ struct reply {
 
 struct worker {
 	struct worker *next;
-	int number; /* its slot in the arena */
+	int number; /* slot in the arena */
 	enum way way;
 	int fd;      /* orders and replies */
-	int control; /* of a process: answered while it waits; or -1 */
+	int control; /* of a process: replies during a wait; or -1 */
 	pid_t pid;
 	pthread_t thread;
-	dlock_client *client; /* in this process, or NULL */
+	dlock_client *client;      /* in this process, or NULL */
 	struct executor *executor; /* likewise */
 };
 
-/* A worker of the case's lock, or NULL where the store knows no such way. */
+/* Join a worker of the case's lock; NULL if the store has no such way. */
 struct worker *join(struct conform *t, enum way way);
-/* A worker of its own client with other parameters in its URI. */
+/* Join a worker with a separate client and more URI parameters. */
 struct worker *join_with(struct conform *t, enum way way, const char *params);
 
-/* Send an order; receive its reply; both.  The case fails unless the reply
- * comes within one and a half times patience_ms(). */
+/* Send an order; receive the reply; both. The case fails unless the reply comes
+ * within one and a half times patience_ms(). */
 void tell(struct worker *p, enum op op, int64_t arg);
 struct reply hear(struct worker *p);
 struct reply ask(struct worker *p, enum op op, int64_t arg);
 
-/* The same while another order is under way; for processes. */
+/* ask() while another order is under way; for processes. */
 struct reply ask_beside(struct worker *p, enum op op, int64_t arg);
 
-/* Has it not answered yet? */
+/* Return whether no reply has come yet. */
 int quiet(struct worker *p);
 
-/* ask() that must end OK. */
+/* ask() or hear() with the result OK. */
 #define ASK_OK(p, op, arg) CHECK_INT(ask(p, op, arg).rc, ==, DLOCK_OK)
 #define HEAR_OK(p) CHECK_INT(hear(p).rc, ==, DLOCK_OK)
 
-/* The worker releases what it holds and ends.  The case fails unless it exits
- * with 0. */
+/* Make the worker release all holds and end. The case fails unless the worker
+ * exits with 0. */
 void leave(struct conform *t, struct worker *p);
 
-/* Forget a process that was killed. */
+/* Kill and forget a process. */
 void bury(struct conform *t, struct worker *p);
 
-/* All workers that are left. */
+/* Let all remaining workers leave. */
 void leave_all(struct conform *t);
 
-/* The body of a worker's process. */
+/* Run a worker's process. */
 int worker_main(char *argv[]);
 
 #define EACH_WAY(t, p)                                                         \
