@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processes that die or fork, disks that are full. */
+/* Processes that die or fork, and disks that are full or fail. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The child of a raw clone(), in which no handler of pthread_atfork() runs. */
+/* The child of a raw clone(), without the handlers of pthread_atfork(). */
 static void hold_and_clone(void *arg)
 {
 	struct scene *s = arg;
@@ -48,7 +48,7 @@ static pid_t start_with_a_clone(struct scene *s)
 	return holder;
 }
 
-/* The kernel cannot know that this copy is nobody's. */
+/* The kernel cannot know that the copy is no holder. */
 static void leave_to_a_clone(struct scene *s, dlock_lock *l)
 {
 	dlock_hold *h;
@@ -89,8 +89,8 @@ static void write_file(const char *path, const char *text)
 	close(fd);
 }
 
-/* A mount namespace of our own; as nobody else than root, in a user namespace
- * where we are. */
+/* Make a private mount namespace; without root, also a user namespace in which
+ * the process is root. */
 static void private_mounts(void)
 {
 	char map[64];
@@ -114,7 +114,7 @@ static void fails_then_works(const char *dir, int code, int errnum,
 	CHECK_TEXT(dlock_errmsg(), strerror(errnum));
 	CHECK_TEXT(dlock_errmsg(), "dlock.lnx");
 	heal(dir);
-	/* Nothing stayed locked. */
+	/* The failed acquire has left no byte locked. */
 	CHECK_OK(dlock_release(take(m, 0)));
 	CHECK_OK(dlock_release(take(l, 0)));
 	end_now(l);
@@ -190,7 +190,7 @@ CASE(file_crash, a_broken_disk)
 	fails_then_works(dir, DLOCK_EEXHAUSTED, EDQUOT, no_more_errors);
 }
 
-/* An error beside a reader; a writer that waits meanwhile gets its turn. */
+/* An error while another client reads. A waiting writer still gets a turn. */
 CASE(file_crash, a_broken_disk_while_others_read)
 {
 	const char *dir = store_dir();

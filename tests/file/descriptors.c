@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Descriptors: few are open, and a release needs no further one. */
+/* The client keeps few descriptors open, and a release needs no further
+ * descriptor. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -16,7 +17,7 @@
 
 #include "backends/file/fds.h"
 
-/* Nothing is left open, and no thread, after many names and clients. */
+/* After many names and clients, no descriptor and no thread stays. */
 CASE(file_descriptors, many_names_keep_few_descriptors)
 {
 	const char *dir = store_dir();
@@ -38,14 +39,25 @@ CASE(file_descriptors, many_names_keep_few_descriptors)
 	CHECK_INT(dup(0), <, 30);
 }
 
-/* Descriptors that are kept for the next acquire of a name are closed when
- * another name needs them. */
+static struct rlimit limit_descriptors(rlim_t n)
+{
+	struct rlimit few, was;
+
+	CHECK(getrlimit(RLIMIT_NOFILE, &was) == 0);
+	few = was;
+	few.rlim_cur = n;
+	CHECK(setrlimit(RLIMIT_NOFILE, &few) == 0);
+	return was;
+}
+
+/* The client closes descriptors kept for the next acquire when another name
+ * needs descriptors. */
 CASE(file_descriptors, descriptors_that_are_kept_are_given_up)
 {
 	const char *dir = store_dir();
 	dlock_client *c = store_open(dir, NULL);
 	char name[32];
-	struct rlimit few, was;
+	struct rlimit was;
 	dlock_hold *h[8];
 	dlock_lock *l[40];
 	int i, fd;
@@ -58,10 +70,7 @@ CASE(file_descriptors, descriptors_that_are_kept_are_given_up)
 	CHECK_OK(dlock_release(take(l[0], 0)));
 	fd = dup(0);
 	CHECK(fd >= 0 && close(fd) == 0);
-	CHECK(getrlimit(RLIMIT_NOFILE, &was) == 0);
-	few = was;
-	few.rlim_cur = (rlim_t)fd + 20;
-	CHECK(setrlimit(RLIMIT_NOFILE, &few) == 0);
+	was = limit_descriptors((rlim_t)fd + 20);
 	for (i = 1; i < 40; i++)
 		CHECK_OK(dlock_release(take(l[i], 0)));
 	for (i = 0; i < 8; i++)
@@ -76,22 +85,20 @@ CASE(file_descriptors, descriptors_that_are_kept_are_given_up)
 		end_now(l[i]);
 }
 
-/* How long a waiter of `b` still waits when `la` is released so. */
+/* Release `la` without descriptors, and return how long a waiter of `b` still
+ * waits. */
 static int64_t without_descriptors(dlock_lock *la, dlock_client *b,
 				   dlock_lock *lb, dlock_lock *other)
 {
 	dlock_hold *h = take(la, 0);
 	struct taker t = { 0 };
-	struct rlimit few, was;
+	struct rlimit was;
 	int64_t begin, took;
 
 	taker_start(&t, lb, FOREVER);
 	EVENTUALLY(stats(b).waiters == 1);
-	nap_ms(20); /* the holder hears of the waiter */
-	CHECK(getrlimit(RLIMIT_NOFILE, &was) == 0);
-	few = was;
-	few.rlim_cur = 3;
-	CHECK(setrlimit(RLIMIT_NOFILE, &few) == 0);
+	nap_ms(20); /* time for the holder to read the announcement */
+	was = limit_descriptors(3);
 	begin = now_ms();
 	CHECK_OK(dlock_release(h));
 	CHECK_OK(taker_join(&t));
@@ -103,7 +110,8 @@ static int64_t without_descriptors(dlock_lock *la, dlock_client *b,
 	return took;
 }
 
-/* A release wakes without a descriptor to spare; what needs one says so. */
+/* A release without spare descriptors wakes the waiter. An acquire that needs a
+ * descriptor fails and tells so. */
 CASE(file_descriptors, out_of_descriptors)
 {
 	const char *dir = store_dir();
@@ -133,7 +141,7 @@ static void *run_slow_close(void *arg)
 	return NULL;
 }
 
-/* Fill a socket, so that its close waits for the peer. */
+/* Fill a socket, so the close waits for the peer. */
 static void fill(struct slow_close *s)
 {
 	struct sockaddr_in at = { .sin_family = AF_INET };
@@ -157,7 +165,7 @@ static void fill(struct slow_close *s)
 		continue;
 }
 
-/* The close of an inotify descriptor is slow. */
+/* The close of an inotify descriptor may be slow. */
 CASE(file_descriptors, a_slow_close_holds_up_no_other_thread)
 {
 	dlock_client *c = store_open(store_dir(), NULL);

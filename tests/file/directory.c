@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What may be a store, and what may be a lock file. */
+/* Directories that may be a store, and files that may be a lock file. */
 #include "support.h"
 
 #include "backends/file/magic.h"
@@ -13,8 +13,8 @@
 
 #define NOBODY 65534
 
-/* Acquiring must fail with `code` and mention `part`; soon, whatever lies in
- * the file's place. */
+/* An acquire must soon fail with `code` and mention `part`, whatever file has
+ * the name of the lock file. */
 static void refused(const char *dir, int code, const char *part)
 {
 	dlock_client *c = store_open(dir, NULL);

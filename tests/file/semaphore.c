@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Permits, a few and very many. */
+/* Few permits, and very many. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -17,7 +17,7 @@ static int64_t a_hundred(dlock_lock *l)
 	return now_ms() - begin;
 }
 
-/* More than have a record, and some of them in a row. */
+/* Some permits have no record, and some of these are neighbours. */
 CASE(file_semaphore, counts_permits_without_a_record)
 {
 	struct dlock_permits n = { .size = sizeof(n) };

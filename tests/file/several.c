@@ -43,19 +43,13 @@ static void take_some(void *arg)
 		s->inside -= want;
 		CHECK_OK(dlock_release(h));
 	}
-	end_now(l);
-	end_now(c);
 }
 
 CASE(file_several, never_more_than_there_are)
 {
 	struct scene *s = scene();
-	pid_t pid[5];
 
-	for (int i = 0; i < 5; i++)
-		pid[i] = child(take_some, s);
-	for (int i = 0; i < 5; i++)
-		child_ended(pid[i]);
+	children(5, take_some, s);
 	CHECK_INT(s->granted, ==, 5 * 50);
 }
 
@@ -83,7 +77,8 @@ static struct census census(dlock_lock *l)
 	return n;
 }
 
-/* A holder is one participant, with or without a record for each permit. */
+/* A holder is a single participant, with or without a record for each
+ * permit. */
 CASE(file_several, a_holder_is_a_participant)
 {
 	const char *dir = store_dir();
@@ -126,11 +121,9 @@ static void wait_for_three(void *arg)
 	while (!s->stop)
 		nap_ms(1);
 	CHECK_OK(dlock_release(h));
-	end_now(l);
-	end_now(c);
 }
 
-/* Have the child wait for three permits while we hold a permit. */
+/* Let the child wait for three permits while this process holds a permit. */
 static void have_it_wait(struct scene *s, dlock_lock *l)
 {
 	dlock_hold *h;
@@ -141,33 +134,6 @@ static void have_it_wait(struct scene *s, dlock_lock *l)
 		CHECK_OK(dlock_release(h));
 		nap_ms(1);
 	}
-}
-
-static void take_one(void *arg)
-{
-	struct scene *s = arg;
-	dlock_client *c = store_open(s->dir, NULL);
-	dlock_lock *l = semaphore(c, "x", 3);
-
-	while (!s->stop)
-		CHECK_OK(dlock_release(take(l, FOREVER)));
-	end_now(l);
-	end_now(c);
-}
-
-CASE(file_several, few_do_not_starve_many)
-{
-	struct scene *s = scene();
-	pid_t pid[4];
-
-	for (int i = 0; i < 3; i++)
-		pid[i] = child(take_one, s);
-	pid[3] = child(wait_for_three, s);
-	s->held = 1;
-	EVENTUALLY(s->granted);
-	s->stop = 1;
-	for (int i = 0; i < 4; i++)
-		child_ended(pid[i]);
 }
 
 CASE(file_several, death_ends_the_wait)
@@ -189,8 +155,8 @@ CASE(file_several, death_ends_the_wait)
 	CHECK_OK(dlock_release(h2));
 }
 
-/* A stopped process keeps others out while too few permits are free, and a
- * second longer; then the others pass together. */
+/* A stopped waiter keeps other clients out while too few permits are free, and
+ * for a second longer. Then the other clients pass together. */
 CASE(file_several, others_pass_a_stopped_waiter)
 {
 	struct scene *s = scene();

@@ -14,7 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Each user leaves the file behind, and excludes the others while holding. */
+/* Each user leaves the file behind, and excludes the other users while
+ * holding. */
 static void is_shared(struct place *p, uid_t first, uid_t second)
 {
 	pid_t holder, waiter;
@@ -53,7 +54,8 @@ CASE(file_share, the_members_of_a_directorys_group)
 	file_is(p, 0660, ALICE);
 }
 
-/* The group of a file follows the directory without its set-group-id bit. */
+/* A file gets the group of the directory even without the directory's
+ * set-group-id bit. */
 CASE(file_share, a_group_without_the_set_group_id_bit)
 {
 	struct place *p = place_of(0770, CREW, "share=group&keep_file=on");
@@ -77,8 +79,8 @@ static void use_without_removal(struct place *p)
 	use(p);
 }
 
-/* Only the owner can remove a file from a sticky directory; until then the file
- * serves all. */
+/* In a sticky directory only the owner can remove a file. Until then the file
+ * serves all users. */
 CASE(file_share, a_file_of_another_user_that_stays)
 {
 	struct place *p = place_of(01777, 0, "share=all");
@@ -98,7 +100,8 @@ CASE(file_share, a_file_of_another_user_that_stays)
 
 static int die_at_fchmod;
 
-/* In the place of libc's: killed after a file is made, before it has a mode. */
+/* Replaces libc's function: kill the process after the file is made and before
+ * the file has a mode. */
 int fchmod(int fd, mode_t mode)
 {
 	if (die_at_fchmod)
@@ -132,7 +135,7 @@ CASE(file_share, a_maker_that_is_killed_keeps_nobody_out)
 	says(p, "share=group", NULL);
 	die_as(ALICE, p);
 	as(BOB, use, p);
-	/* Nor does the maker of the directory. */
+	/* Nor does the killed maker of the directory keep other users out. */
 	CHECK(chmod(p->above, 01777) == 0);
 	snprintf(p->dir, sizeof(p->dir), "%s/made", p->above);
 	says(p, "share=all", NULL);
@@ -170,8 +173,8 @@ CASE(file_share, the_directory_is_made_for_those_who_share_it)
 #define USERS 4
 #define TURNS 60
 
-/* A client for each turn: a user removes the idle file where the directory lets
- * them, and the next user makes it again. */
+/* Each turn has a new client: the user removes the idle file if the directory
+ * permits, and the next user makes a new file. */
 static void take_turns(struct place *p)
 {
 	for (int i = 0; i < TURNS; i++) {
@@ -217,7 +220,7 @@ static void be_an_hour_late(struct place *p)
 	use(p);
 }
 
-/* The floor counts whichever member wrote it. */
+/* The floor counts, whichever member wrote the floor. */
 CASE(file_share, tokens_rise_over_the_removals_of_others)
 {
 	struct place *p = place_of(02770, CREW, "share=group");
@@ -230,8 +233,8 @@ CASE(file_share, tokens_rise_over_the_removals_of_others)
 
 static int protected_regular;
 
-/* In the place of libc's: as the kernel does with fs.protected_regular=2, for
- * a directory with the sticky bit. */
+/* Replaces libc's function: refuse as the kernel does with
+ * fs.protected_regular=2 in a sticky directory. */
 int openat(int dir, const char *path, int flags, ...)
 {
 	mode_t mode = 0;

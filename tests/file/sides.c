@@ -1,43 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One name is one lock: a mutex handle is the writer's side of what a
- * read-write handle of that name locks. */
+/* A name is a single lock: a mutex handle is the write side of the read-write
+ * lock of the name. */
 #include "support.h"
 
 #include <criterion/criterion.h>
-#include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "backends/file/state.h"
-
-/* A second is what the safety poll takes when nobody is notified. */
+/* Without a notification, the wait lasts a second, until the safety poll. */
 #define NOTIFIED_MS 700
 
 struct two {
-	const char *file;
+	const char *dir;
 	dlock_client *a, *b;
 	dlock_lock *mutex_a, *rw_a, *mutex_b, *rw_b;
 };
 
 static void two(struct two *t)
 {
-	const char *dir = store_dir();
-
-	t->a = store_open(dir, NULL);
-	t->b = store_open(dir, NULL);
+	t->dir = store_dir();
+	t->a = store_open(t->dir, NULL);
+	t->b = store_open(t->dir, NULL);
 	t->mutex_a = mutex(t->a, "x");
 	t->rw_a = rwlock(t->a, "x");
 	t->mutex_b = mutex(t->b, "x");
 	t->rw_b = rwlock(t->b, "x");
-	t->file = store_file(dir, "l", "x");
 }
 
 /* ---- Exclusion ----------------------------------------------------------- */
 
-/* What the processes of a crowd share. */
+/* Shared by the processes of a crowd. */
 struct crowd {
 	char dir[PATH_MAX];
 	atomic_int writers, readers;
@@ -45,7 +39,7 @@ struct crowd {
 	atomic_uint seed;
 };
 
-/* `least` is what was drawn before this acquire began. */
+/* `least` is the largest token drawn before this acquire began. */
 static void note_token(struct crowd *s, uint64_t token, uint64_t least)
 {
 	uint64_t last = s->last;
@@ -81,7 +75,8 @@ static void read_once(struct crowd *s, dlock_lock *l)
 	CHECK_OK(dlock_release(h));
 }
 
-/* Runs of writes of all lengths, by either handle, and a few reads between. */
+/* Runs of writes of all lengths, by either handle, and a few reads between the
+ * runs. */
 static void write_and_read(void *arg)
 {
 	struct crowd *s = arg;
@@ -96,65 +91,40 @@ static void write_and_read(void *arg)
 		for (run = (unsigned int)rand_r(&seed) % 4; run; run--)
 			read_once(s, rw);
 	}
-	end_now(m);
-	end_now(rw);
-	end_now(c);
 }
 
 CASE(file_sides, exclude_each_other_in_a_crowd, .timeout = 120)
 {
 	struct crowd *s = shared(sizeof(*s));
-	pid_t pid[3];
-	int i;
 
 	store_make(s->dir);
-	for (i = 0; i < 3; i++)
-		pid[i] = child(write_and_read, s);
-	for (i = 0; i < 3; i++)
-		child_ended(pid[i]);
+	children(3, write_and_read, s);
 }
 
 /* ---- Tokens -------------------------------------------------------------- */
 
-/* The greatest token in the file. */
-static uint64_t stored(const char *file)
+/* Write until the file is ahead of the tokens, and update the latest token. */
+static void grow_a_batch(dlock_lock *l, const char *dir, uint64_t *last)
 {
-	struct file_header h;
-	struct file_state st;
-	int fd = open(file, O_RDONLY | O_CLOEXEC);
-
-	CHECK(fd >= 0);
-	CHECK(dlki_file_load(fd, DLK_LOCK, "x", &h, &st) == FILE_GOOD);
-	close(fd);
-	return st.last;
-}
-
-/* Write until the file is ahead of the tokens, and remember the last one. */
-static void grow_a_batch(dlock_lock *l, const char *file, uint64_t *last)
-{
-	dlock_hold *h;
 	int64_t end = now_ms() + patience_ms();
 
 	do {
-		h = take(l, FOREVER);
-		CHECK(dlock_token(h) > *last);
-		*last = dlock_token(h);
-		CHECK_OK(dlock_release(h));
+		*last = token_after(*last, l);
 		CHECK_INT(now_ms(), <, end);
-	} while (stored(file) - *last < 8);
+	} while (stored_token(dir) - *last < 8);
 }
 
-static void rises(dlock_lock *l, int as_reader, uint64_t *last)
+static void reader_rises(dlock_lock *l, uint64_t *last)
 {
-	dlock_hold *h = as_reader ? take_shared(l, FOREVER) : take(l, FOREVER);
+	dlock_hold *h = take_shared(l, FOREVER);
 
 	CHECK(dlock_token(h) > *last);
 	*last = dlock_token(h);
-	CHECK_OK(dlock_release(h));
+	give(h);
 }
 
-/* A reader draws a token while the writer has a batch in memory: another
- * client's, and one of its own. */
+/* A reader of the same client or of another client draws a token while the
+ * writer has a batch in memory. */
 CASE(file_sides, tokens_rise_when_a_reader_comes_into_a_batch)
 {
 	uint64_t last = 0;
@@ -165,18 +135,21 @@ CASE(file_sides, tokens_rise_when_a_reader_comes_into_a_batch)
 	two(&t);
 	reader[0] = t.rw_b;
 	reader[1] = t.rw_a;
-	rises(t.rw_b, 1, &last);
+	reader_rises(t.rw_b, &last);
 	for (i = 0; i < 20; i++) {
-		grow_a_batch(t.mutex_a, t.file, &last);
-		rises(reader[i % 2], 1, &last);
-		rises(t.mutex_a, 0, &last);
-		rises(t.mutex_a, 0, &last);
-		rises(t.rw_b, i % 3 == 0, &last);
-		rises(t.rw_a, 0, &last);
+		grow_a_batch(t.mutex_a, t.dir, &last);
+		reader_rises(reader[i % 2], &last);
+		last = token_after(last, t.mutex_a);
+		last = token_after(last, t.mutex_a);
+		if (i % 3 == 0)
+			reader_rises(t.rw_b, &last);
+		else
+			last = token_after(last, t.rw_b);
+		last = token_after(last, t.rw_a);
 	}
 }
 
-/* A writer out of a batch turns reader, and others come in beside it. */
+/* A writer with a batch downgrades, and other readers join. */
 CASE(file_sides, tokens_rise_beside_a_writer_turned_reader)
 {
 	uint64_t last = 0;
@@ -185,109 +158,61 @@ CASE(file_sides, tokens_rise_beside_a_writer_turned_reader)
 	int i;
 
 	two(&t);
-	rises(t.rw_b, 1, &last);
+	reader_rises(t.rw_b, &last);
 	for (i = 0; i < 10; i++) {
-		grow_a_batch(t.rw_a, t.file, &last);
+		grow_a_batch(t.rw_a, t.dir, &last);
 		w = take(t.rw_a, 0);
 		CHECK(dlock_token(w) > last);
 		last = dlock_token(w);
 		r = take_shared(t.rw_a, 0);
 		CHECK_OK(dlock_release(w));
-		rises(t.rw_b, 1, &last);
+		reader_rises(t.rw_b, &last);
 		CHECK_OK(dlock_release(r));
-		rises(t.mutex_a, 0, &last);
-		rises(t.mutex_b, 0, &last);
+		last = token_after(last, t.mutex_a);
+		last = token_after(last, t.mutex_b);
 	}
 }
 
 /* ---- Waiting ------------------------------------------------------------- */
 
-/* How long a waiter on `wanted` waits when `h` is released. */
-static int64_t waits_for(dlock_hold *h, dlock_client *c, dlock_lock *wanted,
-			 int as_reader)
+/* Return how long a mutex waits after the last of two readers has released: a
+ * reader of the mutex's client, or of the other client. */
+static int64_t waits_for_the_last(struct two *t, dlock_lock *first,
+				  dlock_lock *last)
 {
-	struct taker t = { .shared = as_reader };
-	int64_t begin;
-
-	taker_queue(&t, c, wanted, FOREVER);
-	CHECK(!t.done);
-	begin = now_ms();
-	CHECK_OK(dlock_release(h));
-	CHECK_OK(let_go(&t));
-	CHECK_OK(t.release_rc);
-	return t.done_ms - begin;
-}
-
-CASE(file_sides, wake_each_other)
-{
-	struct two t;
-
-	two(&t);
-	CHECK_WITHIN(waits_for(take_shared(t.rw_a, 0), t.b, t.mutex_b, 0),
-		     NOTIFIED_MS);
-	CHECK_WITHIN(waits_for(take(t.mutex_a, 0), t.b, t.rw_b, 1),
-		     NOTIFIED_MS);
-	CHECK_WITHIN(waits_for(take(t.mutex_a, 0), t.b, t.rw_b, 0),
-		     NOTIFIED_MS);
-	CHECK_WITHIN(waits_for(take_shared(t.rw_a, 0), t.a, t.mutex_a, 0),
-		     NOTIFIED_MS);
-	CHECK_WITHIN(waits_for(take(t.mutex_a, 0), t.a, t.rw_a, 1),
-		     NOTIFIED_MS);
-}
-
-/* How long a mutex waits for a reader of another client when one of its own
- * client has released before. */
-static int64_t waits_for_both(struct two *t)
-{
-	dlock_hold *own = take_shared(t->rw_a, 0), *other;
-	struct taker w = { 0 };
-	int64_t begin;
-
-	other = take_shared(t->rw_b, 0);
-	taker_queue(&w, t->a, t->mutex_a, FOREVER);
-	CHECK_OK(dlock_release(other));
-	nap_ms(1);
-	CHECK(!w.done);
-	begin = now_ms();
-	CHECK_OK(dlock_release(own));
-	EVENTUALLY(w.done);
-	CHECK_OK(let_go(&w));
-	return w.done_ms - begin;
-}
-
-/* The same, and the other's reader is the last to go. */
-static int64_t waits_for_the_other(struct two *t)
-{
-	dlock_hold *own = take_shared(t->rw_a, 0), *other;
+	dlock_hold *h[2] = { take_shared(first, 0), take_shared(last, 0) };
 	struct taker w = { 0 };
 	uint64_t attempts;
 	int64_t begin;
 
-	other = take_shared(t->rw_b, 0);
 	taker_queue(&w, t->a, t->mutex_a, FOREVER);
 	attempts = stats(t->a).attempts;
-	CHECK_OK(dlock_release(own));
-	EVENTUALLY(stats(t->a).attempts > attempts);
+	give(h[0]);
+	if (first == t->rw_a)
+		EVENTUALLY(stats(t->a).attempts > attempts);
+	else
+		nap_ms(1);
 	CHECK(!w.done);
 	begin = now_ms();
-	CHECK_OK(dlock_release(other));
+	give(h[1]);
 	EVENTUALLY(w.done);
 	CHECK_OK(let_go(&w));
 	return w.done_ms - begin;
 }
 
-/* A reader in the waiter's own client is not the only one. */
+/* A reader in the waiter's client may not be the only reader. */
 CASE(file_sides, a_mutex_waits_for_readers_of_all_clients)
 {
 	struct two t;
 
 	two(&t);
-	CHECK_WITHIN(waits_for_both(&t), NOTIFIED_MS);
-	CHECK_WITHIN(waits_for_the_other(&t), NOTIFIED_MS);
+	CHECK_WITHIN(waits_for_the_last(&t, t.rw_b, t.rw_a), NOTIFIED_MS);
+	CHECK_WITHIN(waits_for_the_last(&t, t.rw_a, t.rw_b), NOTIFIED_MS);
 }
 
-/* How long a reader waits when the writer at the gate gives up.  A reader of
- * its own client is in all the time, and so does not wake it. */
+/* Return how long a reader waits after the writer at the gate gives up. A
+ * reader of the same client holds all the time, so no release wakes the
+ * waiter. */
 static int64_t waits_for_the_gate(struct two *t)
 {
 	dlock_hold *own = take_shared(t->rw_a, 0);
@@ -329,8 +254,8 @@ static void wait_with_a_mutex(void *arg)
 		pause();
 }
 
-/* A writer that waits for a writer does not stand at the gate: when it is
- * stopped, that is no reason to keep readers out. */
+/* A writer that waits for a writer does not stand at the gate. If that waiter
+ * is stopped, readers still get in. */
 CASE(file_sides, a_mutex_that_waits_for_a_mutex_keeps_no_reader_out)
 {
 	struct scene *s = scene();

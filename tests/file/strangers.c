@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Users without the share of a lock, and files and directories that do not fit
+/* Users without a share of the lock, and files and directories that do not fit
  * a share. */
 #include "place.h"
 
@@ -13,7 +13,7 @@
 #include "backends/file/bytes.h"
 #include "backends/file/state.h"
 
-/* A run leaves no file behind to refuse the next user. */
+/* A run leaves no file behind that would refuse the next user. */
 CASE(file_strangers, users_in_turn_each_with_a_lock_of_their_own)
 {
 	struct place *p = place_of(01777, 0, NULL);
@@ -41,7 +41,7 @@ CASE(file_strangers, another_users_own_lock_refuses_with_the_cure)
 	as(BOB, be_refused, p);
 	p->text = "share=group or share=all";
 	as(BOB, be_refused, p);
-	/* Nor may we change the mode of another user's file. */
+	/* BOB cannot change the mode of ALICE's file. */
 	CHECK(chmod(store_file(p->dir, "l", "x"), 0644) == 0);
 	as(BOB, be_refused, p);
 }
@@ -148,7 +148,7 @@ static void check_label(const struct dlock_participant *who, void *arg)
 	*(int *)arg += 1;
 }
 
-/* Records without the end of a text are no records. */
+/* A record with an unterminated text does not count. */
 CASE(file_strangers, a_forged_label_ends_within_the_record)
 {
 	struct place *p = place_of(01777, 0, "share=all&keep_file=on");
@@ -166,7 +166,7 @@ CASE(file_strangers, a_forged_label_ends_within_the_record)
 	child_ended(forger);
 }
 
-/* The floor, not the lock's file, is to be removed. */
+/* Remove the floor, not the lock's file. */
 static void forge_floor(struct place *p)
 {
 	uint64_t floor[2] = { UINT64_C(1) << 62, ~(UINT64_C(1) << 62) };
@@ -203,22 +203,16 @@ CASE(file_strangers, a_forged_floor_is_named)
 static void break_it(struct place *p)
 {
 	dlock_client *c = store_open(p->dir, p->query);
-	dlock_lock *l = mutex(c, "x");
 
-	CHECK_OK(dlock_break(l, patience_ms()));
-	end_now(l);
-	end_now(c);
+	CHECK_OK(dlock_break(mutex(c, "x"), patience_ms()));
 }
 
 static void fail_to_break(struct place *p)
 {
 	dlock_client *c = store_open(p->dir, p->query);
-	dlock_lock *l = mutex(c, "x");
 
-	CHECK_RC(dlock_break(l, patience_ms()), DLOCK_EDENIED);
+	CHECK_RC(dlock_break(mutex(c, "x"), patience_ms()), DLOCK_EDENIED);
 	CHECK_TEXT(dlock_errmsg(), p->text);
-	end_now(l);
-	end_now(c);
 }
 
 CASE(file_strangers, who_may_break_a_lock_of_all)

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "backends/file/state.h"
 #include "support/process.h"
 #include "support/temp.h"
 
@@ -21,7 +22,7 @@ atomic_int fail_pwrite, fail_inotify, fail_watch, short_pwrite, slow_unwatch;
 atomic_int clock_back_s;
 void (*before_unlink)(void), (*after_unlink)(void);
 
-/* In the place of libc's, for the library linked into this program. */
+/* Replaces libc's function for the library linked into this program. */
 ssize_t pwrite(int fd, const void *data, size_t size, off_t at)
 {
 	int most = short_pwrite;
@@ -62,7 +63,7 @@ int inotify_rm_watch(int fd, int wd)
 	return (int)syscall(SYS_inotify_rm_watch, fd, wd);
 }
 
-/* Before or after the file of an idle lock is removed. */
+/* The sweep of an idle lock's file calls unlink(). */
 int unlink(const char *path)
 {
 	int rc;
@@ -157,7 +158,9 @@ pid_t child(void (*run)(void *arg), void *arg)
 	CHECK(pid >= 0);
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		case_begin_child();
 		run(arg);
+		case_end();
 		_exit(0);
 	}
 	return pid;
@@ -174,4 +177,37 @@ void child_kill(pid_t pid)
 {
 	CHECK(kill(pid, SIGKILL) == 0);
 	CHECK(waitpid(pid, NULL, 0) == pid);
+}
+
+void children(int n, void (*run)(void *arg), void *arg)
+{
+	pid_t pid[8];
+
+	CHECK_INT(n, <=, 8);
+	for (int i = 0; i < n; i++)
+		pid[i] = child(run, arg);
+	for (int i = 0; i < n; i++)
+		child_ended(pid[i]);
+}
+
+uint64_t stored_token(const char *dir)
+{
+	struct file_header h;
+	struct file_state st;
+	int fd = open(store_file(dir, "l", "x"), O_RDWR | O_CLOEXEC);
+
+	CHECK(fd >= 0);
+	CHECK(dlki_file_load(fd, DLK_LOCK, "x", &h, &st) == FILE_GOOD);
+	close(fd);
+	return st.last;
+}
+
+uint64_t token_after(uint64_t last, dlock_lock *l)
+{
+	dlock_hold *h = take(l, FOREVER);
+	uint64_t token = dlock_token(h);
+
+	CHECK(token > last);
+	give(h);
+	return token;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the tests of the file store share.  Checks are those of
- * support/check.h: the first that fails ends its process, and a process
- * that waits for that one fails too.
+ * Shared pieces of the file store's tests. Checks are those of support/check.h:
+ * the first failed check ends the process, and a process that waits for that
+ * process fails, too.
  */
 #ifndef DLOCK_TESTS_FILE_SUPPORT_H
 #define DLOCK_TESTS_FILE_SUPPORT_H
@@ -17,13 +17,13 @@
 #include "support/locks.h"
 #include "support/taker.h"
 
-/* A directory for a store, mode 0700; removed with the test run's.  The second
- * is the process's only one. */
+/* Make a directory for a store, mode 0700, removed with the test run's
+ * directory. store_dir() makes the only directory of the process. */
 void store_make(char dir[PATH_MAX]);
 const char *store_dir(void);
 
-/* What the processes of a test share: a store that is made, the test's own
- * process, and zeroes, which mean what the test takes them for. */
+/* Memory shared by the processes of a case: a new store, the pid of the case's
+ * process, and zeroes for the case's use. */
 struct scene {
 	char dir[PATH_MAX];
 	pid_t test;
@@ -34,38 +34,50 @@ struct scene {
 };
 struct scene *scene(void);
 
-/* Open it; `query` without its '?', or NULL.  A CASE() closes it behind it. */
+/* Open the store. `query` has no '?', or is NULL. A CASE() closes the
+ * client. */
 dlock_client *store_open(const char *dir, const char *query);
 
-/* The file of the lock ("l") or semaphore ("s") called `name`, which is of
- * letters and digits. */
+/* Return the file of the lock ("l") or semaphore ("s") `name`, of letters and
+ * digits. */
 const char *store_file(const char *dir, const char *kind, const char *name);
 
-/* Opening must fail with `code` and mention `part`. */
+/* Return the largest token in the file of the lock "x". Open for writing: a
+ * read-only open and close would announce a waiter. */
+uint64_t stored_token(const char *dir);
+
+/* Acquire, check that the token is larger than `last`, release, and return the
+ * token. */
+uint64_t token_after(uint64_t last, dlock_lock *l);
+
+/* An open must fail with `code` and mention `part`. */
 void store_refused(const char *uri, int code, const char *part);
 
-/* Bytes that children see too, zeroed; never freed. */
+/* Return zeroed memory that children share; never freed. */
 void *shared(size_t size);
 
-/* Run in a forked child, which ends with 0 if `run` returns.  Before a client
- * is opened: a sanitizer does not like to be forked with threads.  It dies with
- * us. */
+/* Run in a forked child, which exits with 0 if `run` returns, and dies with
+ * this process. Fork before a client is open: sanitizers support no fork of
+ * threads. */
 pid_t child(void (*run)(void *arg), void *arg);
-/* Wait until it ended well. */
+/* Wait for the child's exit with 0. */
 void child_ended(pid_t pid);
-/* SIGKILL it, and wait until it is dead. */
+/* Run in `n` children, and wait for all of them. */
+void children(int n, void (*run)(void *arg), void *arg);
+/* Kill the child, and wait until the child is dead. */
 void child_kill(pid_t pid);
 
-/* System calls that fail instead, with this errno, when not 0. */
+/* If not 0, the system call fails with this errno. */
 extern atomic_int fail_pwrite, fail_inotify, fail_watch;
-/* So many calls of inotify_rm_watch() from now, one begins late. */
+/* Delay a call of inotify_rm_watch(), counted from now. */
 extern atomic_int slow_unwatch;
 #define SLOW_MS 300
-/* The next pwrite() of more than this writes only so much, and says so. */
+/* The next larger pwrite() writes only so many bytes, and returns the
+ * number. */
 extern atomic_int short_pwrite;
-/* unlink() calls them. */
+/* called by unlink() */
 extern void (*before_unlink)(void), (*after_unlink)(void);
-/* The clock on the wall is so much behind. */
+/* The wall clock is behind by so much. */
 extern atomic_int clock_back_s;
 
 #endif

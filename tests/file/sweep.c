@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files of locks that nobody uses are removed, and nothing is lost by
- * that. */
+/* The store removes the files of unused locks, and tokens and exclusion survive
+ * the removal. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -21,22 +21,20 @@ static int there(const char *dir, const char *kind)
 	return access(store_file(dir, kind, "x"), F_OK) == 0;
 }
 
-/* Use the lock, and free the handle. */
+/* Acquire, release, and free the handle. */
 static void use_up(dlock_lock *l)
 {
 	CHECK_OK(dlock_release(take(l, 0)));
 	end_now(l);
 }
 
-/* By a client that comes and goes. */
+/* Acquire and release with a new client, and return the token. */
 static uint64_t use(const char *dir)
 {
 	dlock_client *c = store_open(dir, NULL);
 	dlock_lock *l = mutex(c, "x");
-	dlock_hold *h = take(l, FOREVER);
-	uint64_t token = dlock_token(h);
+	uint64_t token = token_after(0, l);
 
-	CHECK_OK(dlock_release(h));
 	end_now(l);
 	end_now(c);
 	return token;
@@ -131,7 +129,7 @@ CASE(file_sweep, tokens_rise_when_the_clock_is_set_back)
 		token = use(dir);
 		CHECK(token > last);
 		last = token;
-		/* Ahead of the clock, it stays. */
+		/* A file ahead of the clock stays. */
 		CHECK(there(dir, "l") == i % 2);
 	}
 }
@@ -146,7 +144,7 @@ static void say_and_nap(void)
 	nap_ms(the_scene->waits);
 }
 
-/* Whenever it is asked to. */
+/* Use the lock whenever `held` is set. */
 static void close_slowly(void *arg)
 {
 	struct scene *s = arg;
@@ -162,7 +160,8 @@ static void close_slowly(void *arg)
 	}
 }
 
-/* Begin to remove the file, in another process and for so long. */
+/* Let another process begin to remove the file, and take `ms` for the
+ * removal. */
 static void remove_slowly(struct scene *s, int ms)
 {
 	EVENTUALLY(!s->held);
@@ -196,8 +195,7 @@ CASE(file_sweep, nobody_has_a_file_that_is_being_removed)
 	CHECK_OK(dlock_release(h));
 }
 
-/* A try waits for a removal that is under way, and does not say that others
- * have the lock. */
+/* A try waits for a removal under way, instead of an answer of busy. */
 CASE(file_sweep, a_removal_makes_nobody_busy)
 {
 	struct scene *s = scene();
@@ -219,7 +217,7 @@ CASE(file_sweep, a_removal_makes_nobody_busy)
 	CHECK_INT(busy, <=, 2); /* on a machine that stands still */
 }
 
-/* It does not remove what an operator puts in the file's place meanwhile. */
+/* The break must not remove a file that an operator puts in the place. */
 CASE(file_sweep, a_break_waits_for_a_removal)
 {
 	struct scene *s = scene();
@@ -237,7 +235,7 @@ CASE(file_sweep, a_break_waits_for_a_removal)
 	CHECK_OK(dlock_release(h));
 }
 
-/* It waits without looking again and again. */
+/* A waiting break does not spin. */
 CASE(file_sweep, that_never_ends_ends_a_break_at_its_deadline)
 {
 	struct scene *s = scene();
@@ -258,7 +256,7 @@ CASE(file_sweep, that_never_ends_ends_a_break_at_its_deadline)
 	child_kill(pid);
 }
 
-/* Whose file was replaced, and did not learn of it, leaves the new one. */
+/* A client unaware of the new file leaves the new file. */
 CASE(file_sweep, leaves_a_file_that_took_its_place)
 {
 	const char *dir = store_dir();
@@ -326,7 +324,7 @@ struct come_and_go {
 	char dir[PATH_MAX];
 	atomic_int stop;
 	atomic_ulong rounds;
-	atomic_int killed[KILLED]; /* the last of them */
+	atomic_int killed[KILLED]; /* the latest pids */
 	struct {
 		atomic_int inside;
 		_Atomic uint64_t last;

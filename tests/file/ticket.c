@@ -6,12 +6,12 @@
 #include "core/client.h"
 #include "support/check.h"
 
-#define FIRST_ID (UINT64_C(1) << 63) /* the core has none of these */
+#define FIRST_ID (UINT64_C(1) << 63) /* no ticket of the core has such an id */
 
 atomic_int told, wakes;
 _Atomic uint64_t woken;
 
-/* The linker puts the first of each two in the place of the second. */
+/* The linker replaces the second function of each pair with the first. */
 void __wrap_dlk_wanted(struct dlk_session *s, uint64_t id);
 void __real_dlk_wanted(struct dlk_session *s, uint64_t id);
 void __wrap_dlk_wake(struct dlk_session *s, uint64_t id);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tokens rise, whatever happened to the file that keeps them. */
+/* Tokens rise, whatever happens to the file that keeps the tokens. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -16,7 +16,7 @@
 struct fixture {
 	char dir[PATH_MAX];
 	const char *file;
-	uint64_t last; /* the greatest token so far */
+	uint64_t last; /* the largest token so far */
 };
 
 static void fixture(struct fixture *f)
@@ -25,19 +25,14 @@ static void fixture(struct fixture *f)
 	store_make(f->dir);
 }
 
-/* Take the mutex with a client of its own, and see the token rise. */
+/* Acquire the mutex with a new client, and check that the token rises. */
 static void rises(struct fixture *f, unsigned int times)
 {
 	dlock_client *c = store_open(f->dir, "keep_file=on");
 	dlock_lock *l = mutex(c, "x");
-	dlock_hold *h;
 
-	while (times--) {
-		h = take(l, 0);
-		CHECK(dlock_token(h) > f->last);
-		f->last = dlock_token(h);
-		CHECK_OK(dlock_release(h));
-	}
+	while (times--)
+		f->last = token_after(f->last, l);
 	end_now(l);
 	end_now(c);
 	f->file = store_file(f->dir, "l", "x");
@@ -60,19 +55,7 @@ static void spoil(const char *file, off_t at, size_t n)
 	overwrite(file, at, rubbish, n);
 }
 
-static uint64_t stored(const char *file)
-{
-	struct file_header h;
-	struct file_state st;
-	int fd = open(file, O_RDONLY);
-
-	CHECK(fd >= 0);
-	CHECK(dlki_file_load(fd, DLK_LOCK, "x", &h, &st) == FILE_GOOD);
-	close(fd);
-	return st.last;
-}
-
-/* Put a token far in the future: then only the file can tell it. */
+/* Write a token far in the future, so only the file can tell the next token. */
 static void far_ahead(struct fixture *f)
 {
 	struct file_header h;
@@ -95,7 +78,6 @@ CASE(file_token, in_a_tight_loop_and_with_others_between)
 	struct fixture f;
 	dlock_client *c[2];
 	dlock_lock *l[2];
-	dlock_hold *h;
 	unsigned int i, who, run = 0;
 
 	fixture(&f);
@@ -103,26 +85,23 @@ CASE(file_token, in_a_tight_loop_and_with_others_between)
 		c[i] = store_open(f.dir, "keep_file=on");
 		l[i] = mutex(c[i], "x");
 	}
-	/* Runs of all lengths, so that one ends within any batch. */
+	/* Runs of all lengths: some run ends within any batch. */
 	for (i = who = 0; i < 60000; i++) {
 		if (run-- == 0) {
 			who = !who;
 			run = i / 40;
 		}
-		h = take(l[who], 0);
-		CHECK(dlock_token(h) > f.last);
-		f.last = dlock_token(h);
-		CHECK_OK(dlock_release(h));
+		f.last = token_after(f.last, l[who]);
 	}
 }
 
-/* With nothing to tell that others have written, the file is read each time. */
+/* Without a watch for other clients' writes, the client reads the file each
+ * time. */
 CASE(file_token, without_a_second_inotify)
 {
 	struct fixture f;
 	dlock_client *c;
 	dlock_lock *l;
-	dlock_hold *h;
 	int i;
 
 	fixture(&f);
@@ -131,10 +110,7 @@ CASE(file_token, without_a_second_inotify)
 	CHECK_OK(dlock_release(take(l, 0)));
 	fail_inotify = EMFILE;
 	for (i = 0; i < 500; i++) {
-		h = take(l, 0);
-		CHECK(dlock_token(h) > f.last);
-		f.last = dlock_token(h);
-		CHECK_OK(dlock_release(h));
+		f.last = token_after(f.last, l);
 		if (i % 50 == 49)
 			rises(&f, 2);
 	}
@@ -149,9 +125,9 @@ CASE(file_token, one_torn_copy_is_survived)
 	for (i = 0; i < 2; i++) {
 		fixture(&f);
 		far_ahead(&f);
-		before = stored(f.file);
+		before = stored_token(f.dir);
 		spoil(f.file, COPY_AT(i) + 8, 20);
-		CHECK(stored(f.file) == before);
+		CHECK(stored_token(f.dir) == before);
 		rises(&f, 1);
 	}
 }
@@ -184,7 +160,7 @@ CASE(file_token, with_both_copies_bad_it_goes_on_from_the_clock)
 	spoil(f.file, COPY_AT(0), 100);
 	spoil(f.file, COPY_AT(1), 100);
 	rises(&f, 2);
-	CHECK_INT(stored(f.file), >=, f.last);
+	CHECK_INT(stored_token(f.dir), >=, f.last);
 }
 
 CASE(file_token, a_damaged_header_costs_no_token)
@@ -202,19 +178,15 @@ CASE(file_token, an_emptied_file_goes_on_from_the_clock)
 	struct fixture f;
 	dlock_client *c;
 	dlock_lock *l;
-	dlock_hold *h;
 	int i;
 
 	fixture(&f);
 	rises(&f, 5);
-	/* Under a client that has it open, and draws from memory. */
+	/* A client has the file open and draws from memory. */
 	c = store_open(f.dir, "keep_file=on");
 	l = mutex(c, "x");
 	for (i = 0; i < 200; i++) {
-		h = take(l, 0);
-		CHECK(dlock_token(h) > f.last);
-		f.last = dlock_token(h);
-		CHECK_OK(dlock_release(h));
+		f.last = token_after(f.last, l);
 		if (i % 50 == 49)
 			CHECK(truncate(f.file, 0) == 0);
 	}
@@ -248,7 +220,7 @@ CASE(file_token, what_is_not_a_lock_file_is_left_alone)
 	close(fd);
 }
 
-/* As state.c has it. */
+/* The same as in state.c. */
 static uint64_t checksum(const void *data, size_t size)
 {
 	const unsigned char *p = data;
@@ -262,7 +234,7 @@ static uint64_t checksum(const void *data, size_t size)
 	return h;
 }
 
-/* A good file, and of an earlier build: its kinds have other numbers. */
+/* A good file of an earlier version, with different numbers of kinds. */
 CASE(file_token, a_file_of_another_version_is_left_alone)
 {
 	struct file_header h;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waiting: no two at once, and no polling. */
+/* Waiting: exclusion without inotify, and few polls. */
 #include "support.h"
 #include "ticket.h"
 
@@ -55,24 +55,16 @@ static void two_threads(void *arg)
 		CHECK(pthread_create(&t[i], NULL, work, &w) == 0);
 	for (i = 0; i < 2; i++)
 		CHECK(pthread_join(t[i], NULL) == 0);
-	end_now(w.lock);
-	end_now(c);
 }
 
 static void four_processes(struct shop *s)
 {
-	pid_t pid[WORKERS];
-	int i;
-
 	store_make(s->dir);
-	for (i = 0; i < WORKERS; i++)
-		pid[i] = child(two_threads, s);
-	for (i = 0; i < WORKERS; i++)
-		child_ended(pid[i]);
+	children(WORKERS, two_threads, s);
 	CHECK_INT(s->plain, ==, WORKERS * 2 * TURNS);
 }
 
-/* Each of the ways to do without inotify. */
+/* Both ways to have no notifications. */
 CASE(file_wait, without_inotify, .timeout = 300)
 {
 	fail_inotify = EMFILE;
@@ -121,8 +113,8 @@ static void given_waiting(struct file_ticket *t, dlock_client *c)
 	CHECK_INT(ticket_ask(t), ==, DLK_BUSY);
 }
 
-/* A release by another client wakes the first of the writers.  That writer may
- * leave instead of asking: then the next writer is woken. */
+/* Another client's release wakes the first writer. If that writer leaves
+ * without an attempt, the next writer is woken. */
 CASE(file_wait, of_many_writers_one_is_woken)
 {
 	const char *dir = store_dir();
@@ -155,8 +147,8 @@ static int polls_rarely(dlock_client *c)
 	return stats(c).polls == polls;
 }
 
-/* How long a waiter of `b` waits for the permit that is released, once it has
- * waited for so long that it polls rarely. */
+/* Release a permit once the waiter of `b` polls rarely, and return how long the
+ * waiter still waits. */
 static int64_t one_of_many(dlock_hold **h, dlock_client *b, dlock_lock *lb)
 {
 	struct taker t = { 0 };
@@ -188,8 +180,8 @@ static int64_t slowest_of_eight(dlock_hold *h[], dlock_lock *la,
 	return most;
 }
 
-/* A waiter for a permit does not poll, even if an attempt cannot try them all.
- * A permit that is released is acquired at once. */
+/* A waiter for a permit does not poll, even if an attempt cannot try all
+ * permits. The waiter gets a released permit at once. */
 CASE(file_wait, waiting_for_one_of_many_permits_does_not_poll)
 {
 	enum { PERMITS = 600 };

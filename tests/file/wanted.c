@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The session that has a claim hears of others that ask for it. */
+/* The holder's session is told of requests of other sessions. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -11,26 +11,7 @@
 
 #define QUIET_MS 100
 
-/* ---- Who is told of, and who is not -------------------------------------- */
-
-static void await_ready(struct scene *s)
-{
-	EVENTUALLY(s->ready);
-}
-
-static void wait_once(void *arg)
-{
-	struct scene *s = arg;
-	dlock_client *c;
-	dlock_lock *l;
-
-	await_ready(s);
-	c = store_open(s->dir, NULL);
-	l = mutex(c, "x");
-	give(take(l, FOREVER));
-	end_now(l);
-	end_now(c);
-}
+/* ---- Requests that tell, or do not --------------------------------------- */
 
 static void try_once(void *arg)
 {
@@ -39,20 +20,17 @@ static void try_once(void *arg)
 	dlock_lock *l;
 	dlock_hold *h;
 
-	await_ready(s);
+	EVENTUALLY(s->ready);
 	c = store_open(s->dir, NULL);
 	l = mutex(c, "x");
 	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EBUSY);
-	end_now(l);
-	end_now(c);
 }
 
-/* A watch, and then `ask` in another process, which waits for the claim or has
- * gone before it is given up: a try that announces itself looks once more. */
-static void told_of(void (*ask)(void *arg), int waits)
+/* A try looks again after the announcement, and then gives up. */
+CASE(file_wanted, by_a_try_in_another_process)
 {
 	struct scene *s = scene();
-	pid_t pid = child(ask, s);
+	pid_t pid = child(try_once, s);
 	dlock_client *c = store_open(s->dir, NULL);
 	struct file_ticket t;
 
@@ -61,24 +39,11 @@ static void told_of(void (*ask)(void *arg), int waits)
 	ALL_ALONG(QUIET_MS, !told);
 	s->ready = 1;
 	EVENTUALLY(told);
-	if (!waits)
-		child_ended(pid);
+	child_ended(pid);
 	ticket_give(&t);
-	if (waits)
-		child_ended(pid);
 }
 
-CASE(file_wanted, by_a_waiter_in_another_process)
-{
-	told_of(wait_once, 1);
-}
-
-CASE(file_wanted, by_a_try_in_another_process)
-{
-	told_of(try_once, 0);
-}
-
-static void told_of_a_client(enum dlk_mode mode)
+CASE(file_wanted, by_a_reader)
 {
 	const char *dir = store_dir();
 	dlock_client *c = store_open(dir, NULL), *d = store_open(dir, NULL);
@@ -86,22 +51,12 @@ static void told_of_a_client(enum dlk_mode mode)
 
 	ticket_take(&t, c);
 	CHECK_INT(ticket_watch(&t), ==, 0);
-	ticket_make(&other, d, mode);
+	ticket_make(&other, d, DLK_SHARED);
 	CHECK_INT(ticket_ask(&other), ==, DLK_BUSY);
 	EVENTUALLY(told);
 	ticket_give(&t);
 	CHECK_INT(ticket_ask(&other), ==, DLK_GRANTED);
 	ticket_give(&other);
-}
-
-CASE(file_wanted, by_another_client_of_the_process)
-{
-	told_of_a_client(DLK_EXCLUSIVE);
-}
-
-CASE(file_wanted, by_a_reader)
-{
-	told_of_a_client(DLK_SHARED);
 }
 
 CASE(file_wanted, not_if_it_is_not_watched)
@@ -116,7 +71,7 @@ CASE(file_wanted, not_if_it_is_not_watched)
 	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EBUSY);
 	ALL_ALONG(QUIET_MS, !told);
 	ticket_give(&t);
-	/* A watch ends with its claim. */
+	/* A watch ends with the claim. */
 	ticket_take(&t, c);
 	CHECK_INT(ticket_watch(&t), ==, 0);
 	ticket_give(&t);
@@ -136,7 +91,7 @@ CASE(file_wanted, not_by_its_own_session)
 
 	ticket_take(&t, c);
 	CHECK_INT(ticket_watch(&t), ==, 0);
-	/* Its message says who the holder is. */
+	/* The refusal's message names the holder. */
 	CHECK_RC(dlock_acquire(l[0], 0, &h), DLOCK_EBUSY);
 	ticket_make(&own[0], c, DLK_EXCLUSIVE);
 	ticket_make(&own[1], c, DLK_SHARED);
@@ -152,7 +107,7 @@ CASE(file_wanted, not_by_its_own_session)
 }
 
 /* An event of a file that the session has closed makes the session look at all
- * its files, and is no revoke. */
+ * files, and is no revoke. */
 CASE(file_wanted, not_by_what_happens_to_other_files)
 {
 	const struct inotify_event gone = { .wd = -7, .mask = IN_ATTRIB };
@@ -173,9 +128,9 @@ CASE(file_wanted, not_by_what_happens_to_other_files)
 	ticket_give(&t);
 }
 
-/* ---- Who asked before ---------------------------------------------------- */
+/* ---- Earlier requests ---------------------------------------------------- */
 
-/* A client that waited itself listens for no announcements. */
+/* After a wait, a client listens for no announcements. */
 CASE(file_wanted, before_the_watch_began)
 {
 	const char *dir = store_dir();
@@ -202,7 +157,8 @@ CASE(file_wanted, before_the_watch_began)
 	ticket_give(&third);
 }
 
-/* If all records of waiters are ours, another session's has none. */
+/* If the session's own requests have all records of waiters, another session's
+ * request has no record. */
 CASE(file_wanted, perhaps_when_too_many_wait_to_tell)
 {
 	static struct file_ticket own[64];
@@ -230,7 +186,7 @@ static void wait_and_die(void *arg)
 	struct scene *s = arg;
 	dlock_client *c = store_open(s->dir, NULL);
 
-	await_ready(s);
+	EVENTUALLY(s->ready);
 	take(mutex(c, "x"), FOREVER);
 }
 
@@ -253,7 +209,7 @@ CASE(file_wanted, not_by_an_asker_that_was_killed)
 	ticket_give(&t);
 }
 
-/* ---- Where it cannot be told --------------------------------------------- */
+/* ---- Without inotify ----------------------------------------------------- */
 
 CASE(file_wanted, cannot_be_told_without_inotify)
 {
@@ -268,7 +224,8 @@ CASE(file_wanted, cannot_be_told_without_inotify)
 	ticket_give(&t);
 }
 
-/* It polls, and so would not hear of the release; the holder hears of it. */
+/* The request polls, and so hears of no release; but the holder hears of the
+ * request. */
 CASE(file_wanted, by_an_asker_without_inotify)
 {
 	const char *dir = store_dir();
@@ -285,7 +242,7 @@ CASE(file_wanted, by_an_asker_without_inotify)
 	ticket_give(&t);
 }
 
-/* ---- What it is for ------------------------------------------------------ */
+/* ---- Kept locks ---------------------------------------------------------- */
 
 #define KEEP "keep=1h"
 #define NAMES 80
@@ -304,14 +261,13 @@ static void take_all(void *arg)
 	dlock_client *c;
 	dlock_lock *l;
 
-	await_ready(s);
+	EVENTUALLY(s->ready);
 	c = store_open(s->dir, NULL);
 	for (int i = 0; i < NAMES; i++) {
 		l = numbered(c, i);
 		give(take(l));
 		end_now(l);
 	}
-	end_now(c);
 }
 
 CASE(file_wanted, and_so_kept_locks_are_given_up)

@@ -20,6 +20,12 @@ void case_begin(void)
 	running = 1;
 }
 
+void case_begin_child(void)
+{
+	n = 0;
+	running = 1;
+}
+
 void at_end(void (*end)(void *), void *what)
 {
 	if (!running)

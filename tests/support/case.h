@@ -22,6 +22,9 @@ void end_now(void *what);
 /* Leaves the end of the thing to the case. */
 void not_at_end(const void *what);
 
+/* In a forked child: begins a case that ends nothing of the parent's. */
+void case_begin_child(void);
+
 /* Called by CASE(), and by an .init with things for the case. */
 void case_begin(void);
 void case_end(void);
