@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * increment FILE: read a number, add one, write it back - and leave all the
- * time in the world in between for somebody else to do the same.
+ * increment FILE: read a number, add 1, and write the number back, with time in
+ * between for another process to do the same.
  */
 #include <fcntl.h>
 #include <sched.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inherited: print what a program started by the command finds: its descriptors
- * ("fd N"), blocked signals ("blocked N"), ignored signals ("ignored N"), its
- * group ("leader" if it leads one) and the environment ("env NAME=VALUE").
+ * inherited: print the process state of a program started by the command:
+ * descriptors ("fd N"), blocked signals ("blocked N"), ignored signals
+ * ("ignored N"), "leader" of a process group, and the environment ("env
+ * NAME=VALUE").
  */
 #include <dirent.h>
 #include <signal.h>

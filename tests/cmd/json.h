@@ -7,10 +7,10 @@
 
 #include <jansson.h>
 
-/* Parse `text`, or fail.  Free with json_decref(). */
+/* Parse `text`, or fail. Free with json_decref(). */
 json_t *parse(const char *text);
 
-/* The text of a member of `object`, or "(missing)". */
+/* Return the text of a member of `object`, or "(missing)". */
 const char *string_at(const json_t *object, const char *key);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sigchild FILE leave|stay: append "ready PID" to FILE, then a line "signal N"
- * for every signal that comes.  leave: end with 40 + N at the first one; stay:
- * go on for ever.
+ * for each signal. leave: exit with 40 + N at the first signal; stay: never
+ * exit.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -37,7 +37,7 @@ int main(int argc, char **argv)
 		if (sig <= 0)
 			continue;
 		line(fd, "signal", sig);
-		/* At once, without a sanitizer's search for leaks. */
+		/* Skip a sanitizer's search for leaks. */
 		if (!strcmp(argv[2], "leave"))
 			_exit(40 + sig);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests of the command: the real binary, started as a person would, in a
- * directory of each test's own.
+ * Tests of the command: run the real binary as a person would, each test in a
+ * new directory.
  */
 #ifndef DLOCK_TESTS_CMD_SUPPORT_H
 #define DLOCK_TESTS_CMD_SUPPORT_H
@@ -11,49 +11,48 @@
 
 #include "support/wait.h"
 
-#define DEADLINE_MS 20000 /* nothing here takes that long */
+#define DEADLINE_MS 20000 /* no test takes so long */
 
-/* Fixtures: make the directory, point DLOCK_URI into it, be there, and remove
- * it.  What was started dies with the test. */
+/* Fixtures: make the directory, set DLOCK_URI, and change to the directory;
+ * remove the directory. Processes of the test die with the test. */
 void world_begin(void);
 void world_end(void);
 
-/* Where the locks are, and a file beside them; the second is overwritten by
- * the fourth next call. */
-/* Add `parameter` to the URI of the store that is named by default. */
-void set_parameter(const char *parameter);
-
+/* Return the directory of the locks, or a file beside the directory. Four later
+ * calls overwrite the path. */
 const char *lock_dir(void);
 const char *file_path(const char *name);
 
-/* The path of a helper program, and of a store in a shared object; the latter
- * is overwritten by the second next call. */
+/* Add `parameter` to $DLOCK_URI. */
+void set_parameter(const char *parameter);
+
+/* Return the path of a helper program, or of a store in a shared object. Two
+ * later calls of module() overwrite the path. */
 const char *helper(const char *name);
 const char *module(const char *name);
 
-/* Make a file of this content. */
+/* Make a file with this content. */
 void write_file(const char *path, const char *text, mode_t mode);
 
-/* A process; its output goes to files. */
+/* A process with output to files. */
 struct proc {
 	pid_t pid;
 	int number;
 };
 
-/* What became of one. */
+/* The end of a process. */
 struct result {
-	int code;  /* exit code; -N: signal N killed it; -1000: it hung */
-	char *out; /* both end in a NUL and last as long as the test */
+	int code;  /* exit code; -N: killed by signal N; -1000: did not end */
+	char *out; /* NUL-terminated, valid until the test ends */
 	char *err;
 };
 
-/* Start a program without input; argv ends in NULL.  NULL for argv[0] is
- * dlock. */
+/* Start a program without input; argv ends in NULL. A NULL argv[0] is dlock. */
 void start(struct proc *p, const char *const argv[]);
 struct result finish(const struct proc *p);
 struct result finish_within(const struct proc *p, int64_t ms);
 
-/* What it has printed so far; wait until standard error has such a line. */
+/* Return the output so far; wait for a line of standard error. */
 char *output(const struct proc *p);
 char *errors(const struct proc *p);
 void await_error(const struct proc *p, const char *line);
@@ -65,21 +64,35 @@ struct result run(const char *const argv[]);
 #define DLOCK(...) run(ARGS(NULL, __VA_ARGS__))
 #define START(p, ...) start(p, ARGS(NULL, __VA_ARGS__))
 
-/* The content of a file, "" if there is none; lasts as long as the test. */
+/* Return the content of a file, or "", valid until the test ends. */
 char *slurp(const char *path);
 
-/* Wait until `path` has a line that starts with `line`. */
+/* Wait until `path` has a line that begins with `line`. */
 void await_line(const char *path, const char *line);
 int has_line(const char *text, const char *line);
 
-/* Start `dlock run -- sigchild FILE mode` and wait until that is ready; its
- * pid.  `options` are those of `dlock run`, ends in NULL. */
+/* Start `dlock run -- sigchild FILE mode`, wait until sigchild is ready, and
+ * return the pid. `options` are options of `dlock run` and end in NULL. */
 pid_t start_sigchild(struct proc *p, const char *file, const char *mode,
 		     const char *name, const char *const options[]);
 
-int alive(pid_t pid); /* and no zombie */
+/* start_sigchild() with mode "leave"; the options may be NULL. */
+#define HOLD(p, name, ...)                                                     \
+	start_sigchild(p, new_file(), "leave", name, ARGS(__VA_ARGS__))
+const char *new_file(void);
 
-/* Skip the case unless we are root, and other users may run our dlock. */
+/* Send SIGTERM, and finish(). */
+struct result stop(const struct proc *p);
+
+/* The lock is free: `dlock run -n` runs. */
+int is_free(const char *name);
+
+/* Expect the exit code, and `says` in standard error. */
+void expect_says(struct result r, int code, const char *says);
+
+int alive(pid_t pid); /* and not a zombie */
+
+/* Skip the case unless root runs the tests and other users may run dlock. */
 void needs_other_users(void);
 
 #endif

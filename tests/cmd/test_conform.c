@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dlock-conform: mistakes on the command line, which must not look like a
- * pass. */
+/* dlock-conform: a mistake on the command line must not look like a pass. */
 #include "support.h"
 
 #include <criterion/criterion.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who excludes whom. */
+/* Exclusion between runs, programs, users and kinds. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -16,14 +16,14 @@ TestSuite(exclusion, .init = world_begin, .fini = world_end, .timeout = 300);
 
 /* A command under a sanitizer takes some fifty times as long to start. */
 #ifdef __SANITIZE_ADDRESS__
+#define ROUNDS "20"
+#define ALL_ROUNDS "160"
+#else
 #define ROUNDS "50"
 #define ALL_ROUNDS "400"
-#else
-#define ROUNDS "100"
-#define ALL_ROUNDS "800"
 #endif
 
-/* One deadline for all of them: a busy machine takes its time. */
+/* A single deadline for all processes: a busy machine is slow. */
 Test(exclusion, of_eight_processes_that_count, .timeout = 850)
 {
 	static const char loop[] =
@@ -51,7 +51,7 @@ Test(exclusion, of_eight_processes_that_count, .timeout = 850)
 	cr_expect_str_eq(slurp(counter), ALL_ROUNDS);
 }
 
-/* Is "n" of the kind that `options` ask for busy while p holds it? */
+/* Try "n" with `options`, and return the exit status. */
 static int busy(const char *const options[])
 {
 	const char *argv[8] = { NULL, "run", "-n" };
@@ -76,8 +76,7 @@ static void expect_meet(const char *const held[], const char *const asked[],
 	cr_expect_eq(busy(asked), code, "held %s, asked %s",
 		     held[0] ? held[0] : "plain",
 		     asked[0] ? asked[0] : "plain");
-	kill(p.pid, SIGTERM);
-	cr_expect_eq(finish(&p).code, 40 + SIGTERM);
+	cr_expect_eq(stop(&p).code, 40 + SIGTERM);
 }
 
 #define OPTIONS(...) ((const char *const[]){ __VA_ARGS__, NULL })
@@ -99,7 +98,7 @@ Test(exclusion, is_none_between_a_lock_and_a_semaphore)
 	expect_meet(OPTIONS("-S", "1"), OPTIONS("-S", "1"), 1);
 }
 
-/* What a program's dlock_mutex_new() makes. */
+/* The lock of dlock_mutex_new(). */
 Test(exclusion, is_one_between_a_run_and_a_program)
 {
 	dlock_client *client = NULL;
@@ -122,7 +121,7 @@ Test(exclusion, is_one_between_a_run_and_a_program)
 	ARGS("/usr/bin/setpriv", "--reuid=" user, "--regid=" user,             \
 	     "--clear-groups", getenv("DLOCK_BIN"), __VA_ARGS__)
 
-/* As in /var/lock: the user who came first leaves the lock to the others. */
+/* As in /var/lock: the first user leaves the lock file to the others. */
 Test(exclusion, of_the_users_of_a_sticky_directory)
 {
 	char dir[] = "/tmp/dlock-cmd-XXXXXX", uri[64], said[64];
@@ -153,14 +152,12 @@ Test(exclusion, by_a_semaphore_counts)
 	cr_expect_eq(busy(OPTIONS("-S", "2")), 0);
 	start_sigchild(&b, file_path("b"), "leave", "n", OPTIONS("-S2"));
 	cr_expect_eq(busy(OPTIONS("-S", "2")), 1);
-	kill(a.pid, SIGTERM);
-	cr_expect_eq(finish(&a).code, 40 + SIGTERM);
+	cr_expect_eq(stop(&a).code, 40 + SIGTERM);
 	cr_expect_eq(busy(OPTIONS("--semaphore=2")), 0);
-	kill(b.pid, SIGTERM);
-	finish(&b);
+	stop(&b);
 }
 
-/* How long the next one waits. */
+/* Kill a holder, and return how long the next run waits. */
 static int64_t killed_holder(const char *file)
 {
 	int64_t killed, took;
@@ -168,7 +165,7 @@ static int64_t killed_holder(const char *file)
 	pid_t child;
 
 	child = start_sigchild(&p, file_path(file), "stay", "n", NULL);
-	/* The one that waits is in line before the kill. */
+	/* The next run waits before the kill. */
 	START(&next, "run", "-v", "n", "--", "/bin/true");
 	await_error(&next, "dlock: waiting for");
 	killed = now_ms();
@@ -180,7 +177,7 @@ static int64_t killed_holder(const char *file)
 	return took;
 }
 
-/* In time; but of three times once is enough: the machine may be busy. */
+/* Of three times, a single quick end is enough: the machine may be busy. */
 Test(exclusion, ends_when_dlock_is_killed_and_so_does_the_command)
 {
 	static const char *const files[] = { "a", "b", "c" };
@@ -209,7 +206,7 @@ Test(exclusion, ends_for_what_the_command_started_too)
 	finish(&p);
 }
 
-/* The first child of dlock is its guard. */
+/* The first child of dlock is the guard. */
 static pid_t guard_of(pid_t dlock)
 {
 	char path[64];

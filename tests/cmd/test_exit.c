@@ -50,7 +50,7 @@ Test(exit_code, of_a_signal_is_128_and_its_number)
 	}
 }
 
-/* A parent of dlock sees what it would see of the command. */
+/* The parent of dlock sees the signal that ended the command. */
 Test(exit_code, of_a_signal_that_shells_heed_is_that_signal)
 {
 	static const int signals[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
@@ -72,7 +72,7 @@ Test(exit_code, of_a_signal_that_shells_heed_is_that_signal)
 		cr_expect_eq(WTERMSIG(status), signals[i]);
 		cr_expect(!WCOREDUMP(status), "it left a core of its own");
 	}
-	/* An exit code is one, whatever it says. */
+	/* An exit code stays an exit code. */
 	cr_expect_eq(DLOCK("run", "n", "--", "/bin/sh", "-c", "exit 130").code,
 		     130);
 }
@@ -85,8 +85,8 @@ Test(exit_code, needs_no_dashes_before_the_command)
 	cr_expect_str_eq(r.out, "-- -w");
 }
 
-/* Whichever descriptor is the one too many: the command runs as it should, or
- * not at all, and the message says why. */
+/* Whichever descriptor is missing: the command runs as it should, or not at
+ * all, and the message tells why. */
 Test(exit_code, tells_that_there_are_no_descriptors)
 {
 	enum { STANDARD = 3, PLENTY = 40 };
@@ -100,7 +100,7 @@ Test(exit_code, tells_that_there_are_no_descriptors)
 			 n);
 		r = run(ARGS("/bin/sh", "-c", script, "sh", getenv("DLOCK_BIN"),
 			     "run", "n", "--", "/bin/echo", "ran"));
-		/* Too few to be started at all. */
+		/* dlock itself cannot start with so few. */
 		if (strstr(r.err, "shared libraries"))
 			continue;
 		if (r.code == 0) {
@@ -116,20 +116,12 @@ Test(exit_code, tells_that_there_are_no_descriptors)
 	cr_assert_gt(ran, 10);
 }
 
-static void expect_comes_free(void)
-{
-	struct result r = DLOCK("run", "-n", "n", "--", "/bin/true");
-
-	cr_expect_eq(r.code, 0, "the lock is still held: %d %s", r.code, r.err);
-}
-
 Test(exit_code, of_a_command_that_is_not_found_is_127)
 {
 	struct result r = DLOCK("run", "n", "--", "no-such-program-here");
 
-	cr_expect_eq(r.code, 127);
-	cr_expect(strstr(r.err, "no-such-program-here"), "%s", r.err);
-	expect_comes_free();
+	expect_says(r, 127, "no-such-program-here");
+	cr_expect(is_free("n"));
 }
 
 Test(exit_code, of_a_command_that_cannot_be_run_is_126)
@@ -139,9 +131,8 @@ Test(exit_code, of_a_command_that_cannot_be_run_is_126)
 
 	close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
 	r = DLOCK("run", "n", "--", path);
-	cr_expect_eq(r.code, 126);
-	cr_expect(strstr(r.err, "no-program"), "%s", r.err);
-	expect_comes_free();
+	expect_says(r, 126, "no-program");
+	cr_expect(is_free("n"));
 }
 
 Test(exit_code, of_a_busy_lock)
@@ -179,23 +170,21 @@ Test(exit_code, of_a_busy_lock)
 		cr_expect_eq(r.code, cases[i].code, "%s: %d %s",
 			     cases[i].option, r.code, r.err);
 	}
-	kill(p.pid, SIGTERM);
-	cr_expect_eq(finish(&p).code, 40 + SIGTERM);
-	expect_comes_free();
+	cr_expect_eq(stop(&p).code, 40 + SIGTERM);
+	cr_expect(is_free("n"));
 }
 
 Test(exit_code, of_a_store_that_is_not_there)
 {
 	struct result r = DLOCK("run", "-u", "nosuch://x", "n", "/bin/true");
 
-	cr_expect_eq(r.code, 64, "%d %s", r.code, r.err);
-	cr_expect(strstr(r.err, "nosuch"), "%s", r.err);
+	expect_says(r, 64, "nosuch");
 }
 
-/* A store that cannot be reached may be so in time: it is tried again. */
+/* dlock keeps trying to reach the store until the wait is over. */
 Test(exit_code, of_a_store_out_of_reach_comes_when_the_wait_is_over)
 {
-	const char *uri = "memcached+unix:///none/here?connect=100ms";
+	const char *uri = "memcached+unix:///not/here?connect=100ms";
 	struct timespec a, b;
 	struct result r;
 
@@ -208,18 +197,17 @@ Test(exit_code, of_a_store_out_of_reach_comes_when_the_wait_is_over)
 		      690);
 }
 
-/* Without a wait of the user's, the URI's time for opening is one; -n is a
- * try. */
+/* Without a timeout, connect= in the URI limits the open; -n is a try. */
 Test(exit_code, of_a_store_out_of_reach_names_the_time_it_had)
 {
-	const char *uri = "memcached+unix:///none/here?connect=300ms";
+	const char *uri = "memcached+unix:///not/here?connect=300ms";
 	struct result r = DLOCK("run", "-u", uri, "n", "--", "true");
 
 	cr_expect_eq(r.code, 69, "%d: %s", r.code, r.err);
 	cr_expect(strstr(r.err, "No such file or directory; tried for 300ms: "
 				"connect= in the URI gives it more"),
 		  "%s", r.err);
-	uri = "memcached+unix:///none/here?connect=10m";
+	uri = "memcached+unix:///not/here?connect=10m";
 	r = DLOCK("run", "-n", "-u", uri, "n", "--", "true");
 	cr_expect_eq(r.code, 69, "%d: %s", r.code, r.err);
 	cr_expect(strstr(r.err, "No such file or directory"), "%s", r.err);

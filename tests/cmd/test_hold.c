@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A lock without a command, and a lock that is kept for longer than one. */
+/* `dlock hold`, and a lock kept for longer than the command. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -13,11 +13,6 @@
 
 TestSuite(hold, .init = world_begin, .fini = world_end, .timeout = 60);
 
-static int is_free(const char *name)
-{
-	return DLOCK("run", "-n", name, "/bin/true").code == 0;
-}
-
 static unsigned long long token_of(const struct proc *p)
 {
 	unsigned long long token = 0;
@@ -28,7 +23,7 @@ static unsigned long long token_of(const struct proc *p)
 	return token;
 }
 
-/* `dlock hold OPTION n`, which reads from what is returned. */
+/* Start `dlock hold OPTION n`, and return the write end of the input. */
 static int start_hold(struct proc *p, const char *option)
 {
 	int fd;
@@ -51,7 +46,7 @@ Test(hold, lasts_until_the_input_ends)
 
 	EVENTUALLY(token_of(&p) > 0);
 	cr_expect(!is_free("n"));
-	/* What it says is of no interest. */
+	/* dlock ignores the content of the input. */
 	cr_expect_eq(write(fd, much, sizeof(much)), (ssize_t)sizeof(much));
 	cr_expect(!is_free("n"));
 	close(fd);
@@ -77,7 +72,7 @@ Test(hold, ends_by_a_signal)
 	}
 }
 
-/* As shells start what is followed by `&`. */
+/* As shells start a command followed by `&`. */
 Test(hold, without_an_input_ends_with_its_parent)
 {
 	struct proc p;
@@ -100,8 +95,7 @@ Test(hold, without_an_input_ends_by_a_signal)
 	START(&p, "hold", "n");
 	EVENTUALLY(token_of(&p) > 0);
 	cr_expect(!is_free("n"));
-	kill(p.pid, SIGTERM);
-	cr_expect_eq(finish(&p).code, -SIGTERM);
+	cr_expect_eq(stop(&p).code, -SIGTERM);
 	cr_expect(is_free("n"));
 }
 
@@ -125,15 +119,14 @@ Test(hold, that_is_not_granted_prints_no_token)
 	struct proc holder;
 	struct result r;
 
-	start_sigchild(&holder, file_path("holder"), "leave", "n", NULL);
+	HOLD(&holder, "n", NULL);
 	r = DLOCK("hold", "-n", "n");
 	cr_expect_eq(r.code, 1, "%d %s", r.code, r.err);
 	cr_expect_str_empty(r.out);
 	r = DLOCK("hold", "-w", "0.05", "-E", "42", "n");
 	cr_expect_eq(r.code, 42, "%d %s", r.code, r.err);
 	cr_expect_str_empty(r.out);
-	kill(holder.pid, SIGTERM);
-	finish(&holder);
+	stop(&holder);
 }
 
 Test(hold, that_is_lost_ends)
@@ -145,8 +138,7 @@ Test(hold, that_is_lost_ends)
 	EVENTUALLY(token_of(&p) > 0);
 	cr_expect_eq(DLOCK("break", "-y", "n").code, 0);
 	r = finish(&p);
-	cr_expect_eq(r.code, 75, "%d %s", r.code, r.err);
-	cr_expect(strstr(r.err, "was lost"), "%s", r.err);
+	expect_says(r, 75, "was lost");
 	close(fd);
 }
 
@@ -156,8 +148,7 @@ Test(hold, whose_token_cannot_be_printed_is_released)
 				   "exec \"$0\" hold n >/dev/full",
 				   getenv("DLOCK_BIN")));
 
-	cr_expect_eq(r.code, 74, "%d %s", r.code, r.err);
-	cr_expect(strstr(r.err, "No space left"), "%s", r.err);
+	expect_says(r, 74, "No space left");
 	cr_expect(is_free("n"));
 }
 
@@ -189,7 +180,7 @@ Test(hold, at_least_is_no_more_than_that)
 	cr_expect_null(strstr(r.err, "for another"), "%s", r.err);
 }
 
-/* It did not run, or did not do its work: the next host may. */
+/* The command did not run, or did not do the work: the next host may. */
 Test(hold, at_least_is_not_for_a_command_that_did_not_run)
 {
 	int64_t began = now_ms();
@@ -213,11 +204,10 @@ Test(hold, at_least_ends_by_a_signal)
 	START(&p, "run", "-v", "--hold-at-least=1000", "n", "--", "/bin/true");
 	await_error(&p, "dlock: holding \"n\" for another ");
 	cr_expect(!is_free("n"));
-	/* Not one that means nothing here. */
+	/* SIGUSR1 has no meaning here. */
 	kill(p.pid, SIGUSR1);
 	cr_expect(!is_free("n"));
-	kill(p.pid, SIGTERM);
-	cr_expect_eq(finish(&p).code, -SIGTERM);
+	cr_expect_eq(stop(&p).code, -SIGTERM);
 	cr_expect(is_free("n"));
 }
 

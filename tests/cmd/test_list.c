@@ -11,7 +11,7 @@
 
 TestSuite(list, .init = world_begin, .fini = world_end, .timeout = 60);
 
-/* Locks that were in use stay listed. */
+/* Keep released locks in the list. */
 static void keep_files(void)
 {
 	set_parameter("keep_file=on");
@@ -44,17 +44,15 @@ Test(list, is_sorted_or_refused)
 
 Test(list, can_tell_the_holders)
 {
-	const char *const one[] = { "--label", "the one", "-S", "3", NULL };
-	const char *const other[] = { "--label", "the other", "-S", "3", NULL };
 	struct proc a, b, waiter;
 	struct result r;
 	json_t *all, *entry;
 
 	keep_files();
-	start_sigchild(&a, file_path("a"), "leave", "mouse", one);
-	start_sigchild(&b, file_path("b"), "leave", "mouse", other);
+	HOLD(&a, "mouse", "--label", "the one", "-S", "3");
+	HOLD(&b, "mouse", "--label", "the other", "-S", "3");
 	DLOCK("run", "ape", "/bin/true");
-	start_sigchild(&waiter, file_path("c"), "leave", "zebra", NULL);
+	HOLD(&waiter, "zebra", NULL);
 	r = DLOCK("list", "-l");
 	cr_expect_eq(r.code, 0, "%d %s", r.code, r.err);
 	cr_expect(has_line(r.out, "KIND       PERMITS  NAME   SINCE "), "%s",
@@ -75,15 +73,12 @@ Test(list, can_tell_the_holders)
 	entry = json_object_get(json_array_get(all, 0), "participants");
 	cr_expect_eq(json_array_size(entry), 0);
 	json_decref(all);
-	kill(a.pid, SIGTERM);
-	kill(b.pid, SIGTERM);
-	kill(waiter.pid, SIGTERM);
-	finish(&a);
-	finish(&b);
-	finish(&waiter);
+	stop(&a);
+	stop(&b);
+	stop(&waiter);
 }
 
-/* Whether a lock has this metric; `name` is escaped as in metrics. */
+/* Return whether a lock has this metric. `name` is escaped as in metrics. */
 static int has_sample(const char *metrics, const char *metric, const char *name,
 		      const char *kind, int value)
 {
@@ -97,14 +92,13 @@ static int has_sample(const char *metrics, const char *metric, const char *name,
 
 Test(list, may_be_metrics)
 {
-	const char *const options[] = { "-S", "3", NULL };
 	struct proc holder;
 	struct result r;
 	const char *held;
 
 	keep_files();
 	DLOCK("run", "a\"b\\c", "/bin/true");
-	start_sigchild(&holder, file_path("a"), "leave", "mouse", options);
+	HOLD(&holder, "mouse", "-S", "3");
 	r = DLOCK("list", "--metrics");
 	cr_assert_eq(r.code, 0, "%d %s", r.code, r.err);
 	cr_expect(has_line(r.out, "# TYPE dlock_lock_holders gauge\n"));
@@ -118,7 +112,7 @@ Test(list, may_be_metrics)
 		  "%s", r.out);
 	cr_expect(has_sample(r.out, "holders", "a\\\"b\\\\c", "lock", 0), "%s",
 		  r.out);
-	/* A free lock has no time, and a lock no permits. */
+	/* A free lock has no time, and a lock has no permits. */
 	cr_expect_null(strstr(r.out, "dlock_lock_permits{name=\"a"));
 	cr_expect_null(strstr(r.out, "dlock_lock_held_seconds{name=\"a"));
 	held = strstr(r.out, "\ndlock_lock_held_seconds{name=\"mouse\","
@@ -126,20 +120,17 @@ Test(list, may_be_metrics)
 	cr_assert(held, "%s", r.out);
 	cr_expect_lt(strtod(strchr(held, '}') + 1, NULL), 60);
 	r = DLOCK("list", "--metrics", "--json");
-	cr_expect_eq(r.code, 64, "%d", r.code);
-	cr_expect(strstr(r.err, "--metrics and --json"), "%s", r.err);
-	kill(holder.pid, SIGTERM);
-	finish(&holder);
+	expect_says(r, 64, "--metrics and --json");
+	stop(&holder);
 }
 
 Test(list, counts_the_waiters)
 {
 	struct proc holder, waiter;
 
-	start_sigchild(&holder, file_path("a"), "leave", "n", NULL);
+	HOLD(&holder, "n", NULL);
 	START(&waiter, "run", "n", "--", "/bin/true");
 	EVENTUALLY(strstr(DLOCK("list", "-l").out, "  1        "));
-	kill(holder.pid, SIGTERM);
-	finish(&holder);
+	stop(&holder);
 	cr_expect_eq(finish(&waiter).code, 0);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is printed: escaped for people, JSON for programs. */
+/* Output: escaped for people, JSON for programs. */
 #include "json.h"
 #include "support.h"
 
@@ -14,12 +14,11 @@ TestSuite(output, .init = world_begin, .fini = world_end, .timeout = 60);
 
 Test(output, of_show_tells_holders_and_waiters)
 {
-	const char *const label[] = { "--label", "the holder", NULL };
 	struct proc holder, waiter;
 	struct result r;
 	json_t *all, *list, *one;
 
-	start_sigchild(&holder, file_path("holder"), "leave", "n", label);
+	HOLD(&holder, "n", "--label", "the holder");
 	START(&waiter, "run", "-v", "-s", "n", "--", "/bin/true");
 	await_error(&waiter, "dlock: waiting for");
 	r = DLOCK("show", "n");
@@ -36,49 +35,41 @@ Test(output, of_show_tells_holders_and_waiters)
 	cr_expect_str_eq(string_at(one, "side"), "exclusive");
 	cr_expect_str_eq(string_at(one, "label"), "the holder");
 	cr_expect_gt(json_integer_value(json_object_get(one, "token")), 0);
-	kill(holder.pid, SIGTERM);
-	finish(&holder);
+	stop(&holder);
 	cr_expect_eq(finish(&waiter).code, 0);
 	cr_expect_str_eq(DLOCK("show", "n").out, "free\n");
 	cr_expect_str_eq(DLOCK("show", "n").out, "free\n");
 	json_decref(all);
 }
 
-/* The lock and the semaphore of a name are two, and a person is told so. */
+/* The lock and the semaphore of a name are two objects, and dlock tells so. */
 Test(output, tells_of_the_namesake)
 {
-	const char *const permit[] = { "--label", "a permit", "-S", "3", NULL };
 	struct proc holder;
 	struct result r;
 
-	start_sigchild(&holder, file_path("holder"), "leave", "n", permit);
+	HOLD(&holder, "n", "--label", "a permit", "-S", "3");
 	r = DLOCK("show", "n");
 	cr_expect_eq(r.code, 0, "%d %s", r.code, r.err);
 	cr_expect(has_line(r.out, "holds  permit  "), "%s", r.out);
 	cr_expect(strstr(r.out, "a permit\n"), "%s", r.out);
 	cr_expect(has_line(r.out, "permits: limit 3, 2 free\n"), "%s", r.out);
 	r = DLOCK("run", "-v", "n", "/bin/true");
-	cr_expect_eq(r.code, 0, "%d %s", r.code, r.err);
-	cr_expect(strstr(r.err, "the semaphore \"n\" is in use, too"), "%s",
-		  r.err);
+	expect_says(r, 0, "the semaphore \"n\" is in use, too");
 	r = DLOCK("break", "-y", "n");
-	cr_expect_eq(r.code, 1);
-	cr_expect(strstr(r.err, "the semaphore of that name is held: "
-				"use -S PERMITS"),
-		  "%s", r.err);
+	expect_says(r, 1,
+		    "the semaphore of that name is held: "
+		    "use -S PERMITS");
 	r = DLOCK("break", "-y", "-S", "3", "n");
 	cr_expect_eq(r.code, 0, "%d %s", r.code, r.err);
-	kill(holder.pid, SIGTERM);
-	finish(&holder);
-	start_sigchild(&holder, file_path("again"), "leave", "n", NULL);
+	stop(&holder);
+	HOLD(&holder, "n", NULL);
 	cr_expect_eq(DLOCK("show", "-S", "3", "n").code, 1);
 	r = DLOCK("run", "-v", "-S", "3", "n", "/bin/true");
 	cr_expect(strstr(r.err, "the lock \"n\" is in use, too"), "%s", r.err);
 	r = DLOCK("break", "-y", "-S", "3", "n");
-	cr_expect_eq(r.code, 1);
-	cr_expect(strstr(r.err, "held: leave out -S"), "%s", r.err);
-	kill(holder.pid, SIGTERM);
-	finish(&holder);
+	expect_says(r, 1, "held: leave out -S");
+	stop(&holder);
 }
 
 Test(output, of_show_tells_since_when)
@@ -90,7 +81,7 @@ Test(output, of_show_tells_since_when)
 	const char *since;
 	char *at;
 
-	start_sigchild(&holder, file_path("holder"), "leave", "n", NULL);
+	HOLD(&holder, "n", NULL);
 	after = (int64_t)time(NULL);
 	at = strstr(DLOCK("show", "n").out, "exclusive  ");
 	cr_assert(at);
@@ -107,8 +98,7 @@ Test(output, of_show_tells_since_when)
 		  since);
 	cr_expect(timegm(&tm) >= before && timegm(&tm) <= after, "%s", since);
 	json_decref(all);
-	kill(holder.pid, SIGTERM);
-	finish(&holder);
+	stop(&holder);
 }
 
 static json_int_t permits_at(const json_t *all, const char *key)
@@ -119,23 +109,20 @@ static json_int_t permits_at(const json_t *all, const char *key)
 
 Test(output, of_show_tells_how_many_permits_are_free)
 {
-	const char *const permit[] = { "-S", "2", NULL };
 	struct proc a, b;
 	json_t *all;
 
-	start_sigchild(&a, file_path("a"), "leave", "n", permit);
+	HOLD(&a, "n", "-S", "2");
 	all = parse(DLOCK("show", "--json", "-S", "2", "n").out);
 	cr_expect_eq(permits_at(all, "limit"), 2);
 	cr_expect_eq(permits_at(all, "held"), 1);
 	cr_expect_eq(permits_at(all, "free"), 1);
 	json_decref(all);
-	start_sigchild(&b, file_path("b"), "leave", "n", permit);
+	HOLD(&b, "n", "-S", "2");
 	cr_expect(has_line(DLOCK("show", "-S", "2", "n").out,
 			   "permits: limit 2, 0 free\n"));
-	kill(a.pid, SIGTERM);
-	kill(b.pid, SIGTERM);
-	finish(&a);
-	finish(&b);
+	stop(&a);
+	stop(&b);
 	cr_expect_str_eq(DLOCK("show", "-S", "2", "n").out, "free\n");
 	all = parse(DLOCK("show", "--json", "-S", "2", "n").out);
 	cr_expect(json_is_null(json_object_get(all, "permits")));
@@ -144,47 +131,40 @@ Test(output, of_show_tells_how_many_permits_are_free)
 
 Test(output, of_show_tells_how_many_permits_a_holder_has)
 {
-	const char *const permit[] = { "-S", "3", "--take", "2", NULL };
 	struct proc a;
 	struct result r = DLOCK("run", "-S", "3", "--take", "4", "n", "true");
 
-	cr_expect_eq(r.code, 64);
-	cr_expect(strstr(r.err, "--take 4 is more than"), "%s", r.err);
+	expect_says(r, 64, "--take 4 is more than");
 	r = DLOCK("run", "--take", "2", "n", "true");
-	cr_expect_eq(r.code, 64);
-	cr_expect(strstr(r.err, "--take is for permits"), "%s", r.err);
+	expect_says(r, 64, "--take is for permits");
 	cr_expect_eq(DLOCK("run", "-S", "3", "--take", "0", "n", "true").code,
 		     64);
 	cr_expect_eq(DLOCK("run", "-S", "3", "--take", "1", "n", "true").code,
 		     0);
 	r = DLOCK("run", "-S", "3", "--take", "2", "n", "true");
 	if (r.code == 78)
-		return; /* the store grants one at a time */
+		return; /* the store grants a single permit at a time */
 	cr_expect_eq(r.code, 0, "%d %s", r.code, r.err);
-	start_sigchild(&a, file_path("a"), "leave", "n", permit);
+	HOLD(&a, "n", "-S", "3", "--take", "2");
 	r = DLOCK("show", "n");
 	cr_expect(has_line(r.out, "holds  2 permits  "), "%s", r.out);
 	cr_expect(has_line(r.out, "permits: limit 3, 1 free\n"), "%s", r.out);
 	r = DLOCK("run", "-n", "-S", "3", "--take", "2", "n", "true");
 	cr_expect_eq(r.code, 1, "%d %s", r.code, r.err);
 	cr_expect_eq(DLOCK("run", "-n", "-S", "3", "n", "true").code, 0);
-	kill(a.pid, SIGTERM);
-	finish(&a);
+	stop(&a);
 }
 
 Test(output, of_permits_tells_and_changes_their_number)
 {
-	const char *const permit[] = { "-S", "2", NULL };
 	struct proc a;
 	struct result r;
 	json_t *all;
 
 	r = DLOCK("permits", "n");
-	cr_expect_eq(r.code, 1, "%d %s", r.code, r.err);
-	cr_expect(strstr(r.err, "nobody uses the semaphore \"n\""), "%s",
-		  r.err);
+	expect_says(r, 1, "nobody uses the semaphore \"n\"");
 	cr_expect_eq(DLOCK("permits", "n", "3").code, 1);
-	start_sigchild(&a, file_path("a"), "leave", "n", permit);
+	HOLD(&a, "n", "-S", "2");
 	cr_expect_str_eq(DLOCK("permits", "n").out, "limit 2, 1 free\n");
 	r = DLOCK("permits", "n", "3");
 	cr_expect_eq(r.code, 0, "%d %s", r.code, r.err);
@@ -192,70 +172,62 @@ Test(output, of_permits_tells_and_changes_their_number)
 	all = parse(DLOCK("permits", "--json", "n").out);
 	cr_expect_eq(json_integer_value(json_object_get(all, "limit")), 3);
 	json_decref(all);
-	/* Whatever number its users name. */
+	/* The set number replaces the users' numbers. */
 	cr_expect_str_eq(DLOCK("permits", "n", "1").out, "limit 1, 0 free\n");
 	cr_expect_eq(DLOCK("run", "-n", "-S", "2", "n", "true").code, 1);
 	r = DLOCK("permits", "n", "0");
-	cr_expect_eq(r.code, 64);
-	cr_expect(strstr(r.err, "\"0\" is no number of permits"), "%s", r.err);
+	expect_says(r, 64, "\"0\" is no number of permits");
 	cr_expect_eq(DLOCK("permits").code, 64);
 	cr_expect_eq(DLOCK("permits", "n", "1", "2").code, 64);
-	kill(a.pid, SIGTERM);
-	finish(&a);
+	stop(&a);
 	cr_expect_eq(DLOCK("run", "-n", "-S", "2", "n", "true").code, 0);
 }
 
-/* From the label, unless that was chosen. */
+/* The default label names the command. */
 Test(output, of_show_tells_what_runs)
 {
 	struct proc holder;
 	struct result r;
 	char pid[32];
 
-	start_sigchild(&holder, file_path("a"), "leave", "n", NULL);
+	HOLD(&holder, "n", NULL);
 	snprintf(pid, sizeof(pid), ":%d sigchild\n", (int)holder.pid);
 	r = DLOCK("show", "n");
 	cr_expect(strstr(r.out, pid), "no %s in %s", pid, r.out);
 	/* Arguments may be secrets. */
 	cr_expect_null(strstr(r.out, "leave"));
-	kill(holder.pid, SIGTERM);
-	finish(&holder);
+	stop(&holder);
 	set_parameter("label=chosen");
-	start_sigchild(&holder, file_path("b"), "leave", "n", NULL);
+	HOLD(&holder, "n", NULL);
 	r = DLOCK("show", "n");
 	cr_expect(strstr(r.out, "  chosen\n"), "%s", r.out);
-	kill(holder.pid, SIGTERM);
-	finish(&holder);
+	stop(&holder);
 }
 
-/* A script need not read it. */
+/* A script can use the exit status alone. */
 Test(output, of_show_differs_in_its_exit_status_if_the_lock_is_free)
 {
 	struct proc holder;
 
 	cr_expect_eq(DLOCK("show", "n").code, 1);
 	cr_expect_eq(DLOCK("show", "--json", "n").code, 1);
-	start_sigchild(&holder, file_path("holder"), "leave", "n", NULL);
+	HOLD(&holder, "n", NULL);
 	cr_expect_eq(DLOCK("show", "n").code, 0);
 	cr_expect_eq(DLOCK("show", "--json", "n").code, 0);
-	kill(holder.pid, SIGTERM);
-	finish(&holder);
+	stop(&holder);
 	cr_expect_eq(DLOCK("show", "n").code, 1);
 	cr_expect_str_empty(DLOCK("show", "n").err);
 }
 
 Test(output, escapes_what_could_steer_a_terminal)
 {
-	const char *const label[] = { "--label",
-				      "a\033[2Jb\nc\x7f\xc2\x9b"
-				      "d",
-				      NULL };
-	const char *const strange[] = { "--label", "\xff\xc0\xaf", NULL };
 	struct proc p, q;
 	struct result r;
 	json_t *all;
 
-	start_sigchild(&p, file_path("p"), "leave", "n", label);
+	HOLD(&p, "n", "--label",
+	     "a\033[2Jb\nc\x7f\xc2\x9b"
+	     "d");
 	r = DLOCK("show", "n");
 	cr_expect(strstr(r.out, "a\\x1b[2Jb\\x0ac\\x7f\\xc2\\x9bd\n") ||
 			  r.code != 0,
@@ -264,13 +236,11 @@ Test(output, escapes_what_could_steer_a_terminal)
 	r = DLOCK("no\033[2Jsuch\r");
 	cr_expect(strstr(r.err, "no\\x1b[2Jsuch\\x0d"), "%s", r.err);
 	cr_expect_null(strchr(r.err, 033));
-	start_sigchild(&q, file_path("q"), "leave", "m", strange);
+	HOLD(&q, "m", "--label", "\xff\xc0\xaf");
 	all = parse(DLOCK("show", "--json", "m").out);
 	json_decref(all);
-	kill(p.pid, SIGTERM);
-	kill(q.pid, SIGTERM);
-	finish(&p);
-	finish(&q);
+	stop(&p);
+	stop(&q);
 }
 
 Test(output, keeps_what_is_not_ascii)
@@ -283,24 +253,21 @@ Test(output, keeps_what_is_not_ascii)
 
 Test(output, of_a_waiter_tells_who_holds_the_lock)
 {
-	const char *const label[] = { "--label", "the holder", NULL };
 	struct proc holder, waiter, quiet;
 	struct result r;
 
-	start_sigchild(&holder, file_path("a"), "leave", "n", label);
+	HOLD(&holder, "n", "--label", "the holder");
 	START(&waiter, "run", "-v", "n", "--", "/bin/true");
 	START(&quiet, "run", "n", "--", "/bin/true");
 	await_error(&waiter,
 		    "dlock: waiting for \"n\", held by the holder for ");
 	set_parameter("ask=10s");
 	r = DLOCK("run", "-v", "-n", "n", "--", "/bin/true");
-	cr_expect_eq(r.code, 1, "%d %s", r.code, r.err);
-	cr_expect(strstr(r.err, "'n': held by the holder\n"), "%s", r.err);
-	kill(holder.pid, SIGTERM);
-	finish(&holder);
+	expect_says(r, 1, "'n': held by the holder\n");
+	stop(&holder);
 	r = finish(&waiter);
 	cr_expect_eq(r.code, 0, "%d %s", r.code, r.err);
-	/* In whole seconds, and no more lines than that takes. */
+	/* The time is in whole seconds. */
 	cr_expect(strstr(r.err, " s\n"), "%s", r.err);
 	r = finish(&quiet);
 	cr_expect_eq(r.code, 0);
@@ -309,23 +276,19 @@ Test(output, of_a_waiter_tells_who_holds_the_lock)
 
 Test(output, of_a_waiter_counts_the_holders)
 {
-	const char *const label[] = { "-s", "--label", "one of them", NULL };
 	struct proc a, b, waiter;
 
-	start_sigchild(&a, file_path("a"), "leave", "n", label);
-	start_sigchild(&b, file_path("b"), "leave", "n", label);
+	HOLD(&a, "n", "-s", "--label", "one of them");
+	HOLD(&b, "n", "-s", "--label", "one of them");
 	START(&waiter, "hold", "-v", "n");
 	await_error(&waiter, "dlock: waiting for \"n\", held by one of them ");
 	cr_expect(strstr(errors(&waiter), " and 1 other\n"));
-	kill(waiter.pid, SIGTERM);
-	cr_expect_eq(finish(&waiter).code, -SIGTERM);
-	kill(a.pid, SIGTERM);
-	kill(b.pid, SIGTERM);
-	finish(&a);
-	finish(&b);
+	cr_expect_eq(stop(&waiter).code, -SIGTERM);
+	stop(&a);
+	stop(&b);
 }
 
-/* A store that cannot say it. */
+/* The store does not tell the holder. */
 Test(output, of_a_waiter_tells_how_long_it_waits)
 {
 	struct proc p;
@@ -334,8 +297,7 @@ Test(output, of_a_waiter_tells_how_long_it_waits)
 	START(&p, "run", "-v", "-u", "module-busy:", "n", "/bin/true");
 	await_error(&p, "dlock: waiting for \"n\" for ");
 	cr_expect(strstr(errors(&p), " s\n"));
-	kill(p.pid, SIGTERM);
-	cr_expect_eq(finish(&p).code, -SIGTERM);
+	cr_expect_eq(stop(&p).code, -SIGTERM);
 }
 
 Test(output, of_backends_knows_every_scheme)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Signals to dlock, while it waits and while the command runs. */
+/* Signals to dlock, while dlock waits and while the command runs. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -47,19 +47,12 @@ Test(signals, that_came_many_times_arrive)
 	cr_expect_eq(finish(&p).code, 128 + SIGKILL);
 }
 
-static void expect_free(const char *name)
-{
-	struct result r = DLOCK("run", "-n", name, "/bin/true");
-
-	cr_expect_eq(r.code, 0, "%d %s", r.code, r.err);
-}
-
 Test(signals, end_the_wait)
 {
 	static const int ending[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT };
 	struct proc holder, p;
 
-	start_sigchild(&holder, file_path("holder"), "leave", "n", NULL);
+	HOLD(&holder, "n", NULL);
 	for (size_t i = 0; i < sizeof(ending) / sizeof(int); i++) {
 		struct result r;
 
@@ -70,11 +63,10 @@ Test(signals, end_the_wait)
 		cr_expect_eq(r.code, -ending[i], "signal %d: %d %s", ending[i],
 			     r.code, r.err);
 	}
-	/* Nobody is left in the line before the next one. */
-	kill(holder.pid, SIGTERM);
-	cr_expect_eq(finish(&holder).code, 40 + SIGTERM);
+	/* The killed waiters left no entry in the wait queue. */
+	cr_expect_eq(stop(&holder).code, 40 + SIGTERM);
 	cr_expect_eq(access(file_path("ran"), F_OK), -1);
-	expect_free("n");
+	cr_expect(is_free("n"));
 }
 
 Test(signals, reach_the_whole_group)
@@ -85,12 +77,11 @@ Test(signals, reach_the_whole_group)
 	START(&p, "run", "n", "--", "/bin/sh", "-c",
 	      "sleep 1000 & echo pid $!; wait");
 	EVENTUALLY(sscanf(output(&p), "pid %d", &pid) == 1);
-	kill(p.pid, SIGTERM);
-	cr_expect_eq(finish(&p).code, -SIGTERM);
+	cr_expect_eq(stop(&p).code, -SIGTERM);
 	EVENTUALLY(!alive(pid));
 }
 
-/* Sent, and not yet taken? */
+/* Return whether the signal is still pending. */
 static int pending(pid_t pid, int sig)
 {
 	unsigned long long set = 0;
@@ -106,13 +97,12 @@ Test(signals, do_not_stop_a_waiter)
 {
 	struct proc holder, p;
 
-	start_sigchild(&holder, file_path("holder"), "leave", "n", NULL);
+	HOLD(&holder, "n", NULL);
 	START(&p, "run", "-v", "n", "--", "/bin/true");
 	await_error(&p, "dlock: waiting for");
 	kill(p.pid, SIGTSTP);
 	EVENTUALLY(!pending(p.pid, SIGTSTP));
-	kill(holder.pid, SIGTERM);
-	finish(&holder);
+	stop(&holder);
 	cr_expect_eq(finish(&p).code, 0);
 }
 
@@ -121,14 +111,13 @@ Test(signals, that_were_ignored_stay_ignored)
 	struct proc holder, p;
 	struct result r;
 
-	start_sigchild(&holder, file_path("holder"), "leave", "n", NULL);
+	HOLD(&holder, "n", NULL);
 	start(&p, ARGS("/usr/bin/env", "--ignore-signal=HUP",
 		       getenv("DLOCK_BIN"), "run", "-v", "n", "--", "/bin/sh",
 		       "-c", "kill -HUP $$; echo alive"));
 	await_error(&p, "dlock: waiting for");
 	kill(p.pid, SIGHUP);
-	kill(holder.pid, SIGTERM);
-	finish(&holder);
+	stop(&holder);
 	r = finish(&p);
 	cr_expect_eq(r.code, 0, "%d %s", r.code, r.err);
 	cr_expect_str_eq(r.out, "alive\n");
@@ -171,8 +160,7 @@ Test(signals, stop_and_continue_the_command_and_not_dlock)
 	EVENTUALLY(!stopped(pid));
 	kill(p.pid, SIGTSTP);
 	EVENTUALLY(stopped(pid));
-	/* To end a stopped command, nobody needs to continue it first. */
-	kill(p.pid, SIGTERM);
-	cr_expect_eq(finish(&p).code, -SIGTERM);
-	expect_free("n");
+	/* SIGTERM also ends a stopped command. */
+	cr_expect_eq(stop(&p).code, -SIGTERM);
+	cr_expect(is_free("n"));
 }

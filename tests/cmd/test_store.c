@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which store it is: the option, the environment, and dlock.conf. */
+/* The choice of the store: the option, the environment, and dlock.conf. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -19,7 +19,7 @@ static void begin(void)
 
 TestSuite(store, .init = begin, .fini = world_end, .timeout = 60);
 
-/* In the directory that $XDG_CONFIG_HOME names. */
+/* The file in $XDG_CONFIG_HOME. */
 static const char *user_conf(void)
 {
 	return file_path("dlock.conf");
@@ -50,7 +50,7 @@ static void set_uri(const char *path, const char *uri)
 
 #define IN_ETC "mount --bind \"$1\" /etc && shift && exec \"$@\""
 
-/* dlock with a file system in which /etc has our dlock.conf, and no more. */
+/* Run dlock with an /etc that has only the test's dlock.conf. */
 static struct result with_etc(const char *const args[])
 {
 	const char *argv[24] = { "/usr/bin/unshare",
@@ -92,12 +92,6 @@ static void expect_from(struct result r, const char *dir, const char *from)
 	cr_expect(has_line(r.err, line), "not %s in: %s", line, r.err);
 }
 
-static void expect_says(struct result r, int code, const char *says)
-{
-	cr_expect_eq(r.code, code, "%d %s", r.code, r.err);
-	cr_expect(strstr(r.err, says), "not \"%s\" in: %s", says, r.err);
-}
-
 static void expect_asked_for(const char *const argv[])
 {
 	struct result r = run(argv);
@@ -122,7 +116,7 @@ Test(store, that_nothing_names_is_a_mistake)
 	cr_expect_eq(rmdir(file_path("etc")), 0, "something was made there");
 }
 
-/* Not the next best one, as if the option were not there. */
+/* An empty option does not count as a missing option. */
 Test(store, that_an_empty_option_names_is_a_mistake)
 {
 	setenv("DLOCK_URI", uri_of("locks"), 1);
@@ -172,7 +166,7 @@ Test(store, is_what_the_nearest_one_names)
 	setenv("DLOCK_URI", uri_of("c"), 1);
 	expect_from(WITH_ETC("list", "-v"), "c", "$DLOCK_URI");
 	expect_from(WITH_ETC("list", "-v", "-u", uri_of("d")), "d", "-u");
-	/* Each setting for itself. */
+	/* The settings have separate sources. */
 	write_file(system_conf(), "require = REMOTE\n", 0644);
 	expect_says(WITH_ETC("run", "n", "/bin/true"), 78,
 		    "REMOTE, by /etc/dlock.conf:1");
@@ -197,7 +191,7 @@ Test(store, mistakes_in_a_file_are_named_with_their_line)
 		{ "uri = file:///x\nrequire = FENSE\n",
 		  "dlock.conf:2: there is no capability \"FENSE\": did you "
 		  "mean FENCE?" },
-		/* What others may read. */
+		/* Other users may read the file. */
 		{ "uri = redis://me:geheim-4711@h/\n",
 		  "dlock.conf:1: the URI has a password" },
 	};
@@ -221,7 +215,7 @@ Test(store, is_not_taken_from_a_file_that_others_may_write)
 	expect_says(DLOCK("list"), 64, "chmod go-w");
 	cr_assert_eq(chmod(user_conf(), 0646), 0);
 	expect_says(DLOCK("list"), 64, "chmod go-w");
-	/* Nobody looks at it. */
+	/* With -u, dlock does not read the file. */
 	cr_expect_eq(DLOCK("list", "-u", uri_of("a")).code, 0);
 }
 
@@ -260,7 +254,8 @@ Test(store, of_a_user_that_dlock_is_no_more_is_not_looked_for)
 		    64, "which store?");
 }
 
-/* Its user may set the environment, and must not choose the store by it. */
+/* The user of a set-user-ID dlock sets the environment, but must not choose the
+ * store. */
 Test(store, of_a_set_user_id_dlock_is_the_systems)
 {
 	char script[9000];
@@ -276,7 +271,7 @@ Test(store, of_a_set_user_id_dlock_is_the_systems)
 	setenv("DLOCK_URI", uri_of("b"), 1);
 	r = run(ARGS(file_path("suid"), "list"));
 #ifdef __SANITIZE_ADDRESS__
-	r.code = 64; /* it cannot look for leaks in such a process, and fails */
+	r.code = 64; /* the leak check fails in such a process */
 #endif
 	expect_says(r, 64, "which store?");
 	cr_expect_null(strstr(r.err, user_conf()), "%s", r.err);
@@ -318,7 +313,7 @@ Test(store, must_promise_what_is_required)
 	expect_says(DLOCK("run", "n", "/bin/true"), 78, "$DLOCK_REQUIRE");
 	cr_expect_eq(DLOCK("run", "--require=none", "n", "true").code, 0);
 	cr_expect_eq(DLOCK("run", "--require=fence", "n", "true").code, 0);
-	/* They take no lock. */
+	/* `dlock list` takes no lock. */
 	cr_expect_eq(DLOCK("list").code, 0);
 	setenv("DLOCK_REQUIRE", "", 1);
 	cr_expect_eq(DLOCK("run", "n", "true").code, 0);

@@ -20,7 +20,7 @@
 static char dir[PATH_MAX];
 static int started;
 
-/* Programs that are started by nohup or in the background ignore some. */
+/* Programs started by nohup or in the background ignore some signals. */
 static void hear_signals(void)
 {
 	static const int heard[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
@@ -40,7 +40,7 @@ void world_begin(void)
 	setenv("DLOCK_URI", uri, 1);
 	unsetenv("DLOCK_PASSWORD");
 	unsetenv("DLOCK_REQUIRE");
-	/* Nobody's dlock.conf counts, but for the system's. */
+	/* Only the system's dlock.conf counts, no user's. */
 	setenv("XDG_CONFIG_HOME", dir, 1);
 	cr_assert(getenv("DLOCK_BIN"), "DLOCK_BIN must name the command");
 	cr_assert(getenv("DLOCK_TEST_DIR"), "DLOCK_TEST_DIR must name the "
@@ -132,7 +132,7 @@ void start(struct proc *p, const char *const argv[])
 	p->number = started++;
 	p->pid = fork();
 	if (p->pid == 0) {
-		/* Nothing outlives a test that failed half way. */
+		/* The process dies with a failed test. */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (no_input() && redirect(p->number, "out", STDOUT_FILENO) &&
 		    redirect(p->number, "err", STDERR_FILENO))
@@ -192,7 +192,7 @@ struct result run(const char *const argv[])
 	return finish(&p);
 }
 
-/* What slurp() answered is good for the next thousand calls. */
+/* Keep the text for the next thousand calls. */
 static char *keep(char *text)
 {
 	static char *kept[1000];
@@ -262,6 +262,32 @@ pid_t start_sigchild(struct proc *p, const char *file, const char *mode,
 	text = slurp(file);
 	cr_assert(sscanf(text, "ready %d", &pid) == 1);
 	return pid;
+}
+
+const char *new_file(void)
+{
+	static int made;
+	char name[32];
+
+	snprintf(name, sizeof(name), "held.%d", made++);
+	return file_path(name);
+}
+
+struct result stop(const struct proc *p)
+{
+	kill(p->pid, SIGTERM);
+	return finish(p);
+}
+
+int is_free(const char *name)
+{
+	return DLOCK("run", "-n", name, "/bin/true").code == 0;
+}
+
+void expect_says(struct result r, int code, const char *says)
+{
+	cr_expect_eq(r.code, code, "%d %s", r.code, r.err);
+	cr_expect(strstr(r.err, says), "not \"%s\" in: %s", says, r.err);
 }
 
 void needs_other_users(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dlock on a terminal: who reads, who is interrupted, who stops. */
+/* dlock on a terminal: input, interrupts and stops. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -15,7 +15,7 @@
 
 TestSuite(terminal, .init = world_begin, .fini = world_end, .timeout = 60);
 
-/* The terminal's other end, and what has been read from it. */
+/* The other end of the terminal, and the output so far. */
 struct screen {
 	int fd;
 	char text[65536];
@@ -100,7 +100,7 @@ Test(terminal, interrupts_the_command)
 	cr_expect_eq(finish(&p).code, -SIGINT);
 }
 
-/* The lock is free by the time that the shell has heard of it. */
+/* The lock is free before the shell sees the end of dlock. */
 static void expect_ends_the_script(const char *shell)
 {
 	struct screen s;
@@ -116,7 +116,7 @@ static void expect_ends_the_script(const char *shell)
 	EVENTUALLY(shows(&s, "ready 2.") || !alive(p.pid));
 	cr_assert(!shows(&s, "ready 2."), "%s went on", shell);
 	cr_expect_eq(finish(&p).code, -SIGINT, "%s", shell);
-	cr_expect_eq(DLOCK("run", "-n", "n", "/bin/true").code, 0);
+	cr_expect(is_free("n"));
 }
 
 Test(terminal, interrupts_the_script_around_it)
@@ -125,7 +125,7 @@ Test(terminal, interrupts_the_script_around_it)
 	expect_ends_the_script("/bin/bash");
 }
 
-/* A shell with job control has a group of its own. */
+/* A shell with job control leads a process group. */
 Test(terminal, interrupts_the_loop_that_was_typed)
 {
 	struct screen s;
@@ -143,7 +143,7 @@ Test(terminal, interrupts_the_loop_that_was_typed)
 	cr_expect_eq(finish(&p).code, 7);
 }
 
-/* An editor that catches Ctrl-C and ends well ends no script. */
+/* An editor that catches Ctrl-C and exits with 0 ends no script. */
 Test(terminal, interrupts_no_script_whose_command_took_it)
 {
 	struct screen s;
@@ -164,26 +164,23 @@ Test(terminal, interrupts_the_wait)
 	struct proc p, holder;
 	struct screen s;
 
-	start_sigchild(&holder, file_path("holder"), "leave", "n", NULL);
+	HOLD(&holder, "n", NULL);
 	start_there(&p, &s, ARGS(NULL, "run", "-v", "n", "/bin/true"));
 	EVENTUALLY(shows(&s, "waiting for"));
 	type(&s, "\032\003"); /* Ctrl-Z does not stop a waiter */
 	cr_expect_eq(finish(&p).code, -SIGINT);
-	kill(holder.pid, SIGTERM);
-	finish(&holder);
+	stop(&holder);
 }
 
 Test(terminal, is_told_who_holds_the_lock)
 {
-	const char *const label[] = { "--label", "the holder", NULL };
 	struct proc p, holder;
 	struct screen s;
 
-	start_sigchild(&holder, file_path("holder"), "leave", "n", label);
+	HOLD(&holder, "n", "--label", "the holder");
 	start_there(&p, &s, ARGS(NULL, RUN_SH, "echo ready"));
 	EVENTUALLY(shows(&s, "waiting for \"n\", held by the holder for "));
-	kill(holder.pid, SIGTERM);
-	finish(&holder);
+	stop(&holder);
 	EVENTUALLY(shows(&s, "ready"));
 	cr_expect_eq(finish(&p).code, 0);
 }
@@ -198,7 +195,7 @@ Test(terminal, stops_the_command_and_continues_it)
 	EVENTUALLY(shows(&s, "ready"));
 	type(&s, "\032");
 	EVENTUALLY(shows(&s, "the command is stopped"));
-	cr_expect_eq(DLOCK("run", "-n", "n", "/bin/true").code, 1);
+	cr_expect(!is_free("n"));
 	type(&s, "\032");
 	type(&s, "hello\n");
 	EVENTUALLY(shows(&s, "got=hello"));
@@ -211,7 +208,8 @@ Test(terminal, is_lent_to_a_command_in_a_pipeline_that_asks)
 	struct screen s;
 	struct proc p;
 
-	/* The output is no terminal: dlock keeps it until it is needed. */
+	/* The output is no terminal: dlock keeps the terminal until the command
+	 * needs the terminal. */
 	snprintf(script, sizeof(script),
 		 "exec >%s; echo ready >&2; read x; "
 		 "echo got=$x >&2",
@@ -247,36 +245,28 @@ Test(terminal, is_asked_before_a_lock_is_broken)
 	cr_expect(!alive(child));
 }
 
-/* A yes is about the holder that was shown, not about the next one. */
+/* A yes counts for the holder in the question, not for the next holder. */
 Test(terminal, is_not_asked_for_one_holder_and_told_yes_for_another)
 {
-	const char *const label[] = { "--label", "the next one", NULL };
 	struct proc p, holder, next;
 	struct screen s;
 	pid_t child;
 
-	start_sigchild(&holder, file_path("holder"), "leave", "n", NULL);
+	HOLD(&holder, "n", NULL);
 	start_there(&p, &s, ARGS(NULL, "break", "n"));
 	EVENTUALLY(shows(&s, "[y/N]"));
-	kill(holder.pid, SIGTERM);
-	finish(&holder);
-	child = start_sigchild(&next, file_path("next"), "leave", "n", label);
+	stop(&holder);
+	child = HOLD(&next, "n", "--label", "the next one");
 	type(&s, "y\n");
 	cr_expect_eq(finish(&p).code, 1);
 	cr_expect(shows(&s, "is held by the next one"), "%s", s.text);
 	cr_expect(alive(child));
 	start_there(&p, &s, ARGS(NULL, "break", "n"));
 	EVENTUALLY(shows(&s, "[y/N]"));
-	kill(next.pid, SIGTERM);
-	cr_expect_eq(finish(&next).code, 40 + SIGTERM);
+	cr_expect_eq(stop(&next).code, 40 + SIGTERM);
 	type(&s, "y\n");
 	cr_expect_eq(finish(&p).code, 1);
 	cr_expect(shows(&s, "nobody holds"), "%s", s.text);
-}
-
-static int is_free(void)
-{
-	return DLOCK("run", "-n", "n", "/bin/true").code == 0;
 }
 
 Test(terminal, is_what_a_hold_lasts_for)
@@ -285,18 +275,18 @@ Test(terminal, is_what_a_hold_lasts_for)
 	struct proc p;
 
 	start_there(&p, &s, ARGS(NULL, "hold", "n"));
-	/* The token is printed, so Ctrl-Z is no longer a waiter's. */
+	/* After the token, dlock is no waiter, and Ctrl-Z stops dlock. */
 	EVENTUALLY(shows(&s, "\n"));
-	cr_expect(!is_free());
+	cr_expect(!is_free("n"));
 	type(&s, "what is typed means nothing\n\032");
 	EVENTUALLY(shows(&s, "\"n\" stays held"));
-	cr_expect(!is_free());
+	cr_expect(!is_free("n"));
 	type(&s, "\004");
 	cr_expect_eq(finish(&p).code, 0);
-	cr_expect(is_free());
+	cr_expect(is_free("n"));
 }
 
-/* What is typed then is for the shell, and no end of the hold. */
+/* Input is for the shell, and does not end the hold. */
 Test(terminal, is_not_read_by_a_hold_in_the_background)
 {
 	struct screen s;
@@ -304,15 +294,15 @@ Test(terminal, is_not_read_by_a_hold_in_the_background)
 
 	start_there(&p, &s, ARGS("/bin/bash", "--norc", "--noediting", "-i"));
 	type(&s, "$DLOCK_BIN hold n &\n");
-	EVENTUALLY(!is_free());
-	/* Something in the foreground that leaves it unread. */
+	EVENTUALLY(!is_free("n"));
+	/* A foreground command that leaves the input unread. */
 	type(&s, "echo ready $((40 + 2)).; sleep 1000\n");
 	EVENTUALLY(shows(&s, "ready 42."));
 	type(&s, "x=typed\n");
 	for (int i = 0; i < 20; i++)
-		cr_assert(!is_free());
+		cr_assert(!is_free("n"));
 	type(&s, "\003");
 	type(&s, "kill %1; wait %1; exit 7\n");
 	cr_expect_eq(finish(&p).code, 7);
-	cr_expect(is_free());
+	cr_expect(is_free("n"));
 }

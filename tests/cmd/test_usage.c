@@ -186,7 +186,7 @@ Test(usage, a_reader_that_goes_away_is_no_news)
 	cr_expect_str_eq(r.err, "74\n");
 }
 
-/* A pipe that takes nothing more: who writes to it stays there. */
+/* Return a full pipe: a writer blocks. */
 static int full_pipe(void)
 {
 	static const char block[4096];
@@ -203,7 +203,7 @@ static int full_pipe(void)
 	return ends[1];
 }
 
-/* Its arguments, a blank between. */
+/* Return the process's arguments, separated by spaces. */
 static const char *arguments(pid_t pid)
 {
 	static char text[8192];
@@ -228,7 +228,7 @@ Test(usage, a_password_on_the_command_line_is_wiped)
 	int fd = full_pipe();
 	pid_t pid = fork();
 
-	/* The warning blocks, which keeps the process to look at. */
+	/* The warning blocks, so the process stays. */
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (dup2(fd, STDERR_FILENO) == STDERR_FILENO)
