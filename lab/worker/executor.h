@@ -58,8 +58,6 @@ void lab_executor_multi(struct lab_executor *w, const struct lab_order *e,
 			struct lab_reply *r);
 void lab_executor_pairs(struct lab_executor *w, const struct lab_order *e,
 			struct lab_reply *r);
-void lab_executor_reenter(struct lab_executor *w, const struct lab_order *e,
-			  struct lab_reply *r);
 void lab_executor_fork(struct lab_executor *w, const struct lab_order *e,
 		       struct lab_reply *r);
 

@@ -23,11 +23,9 @@ enum lab_verb {
 	LAB_DO_MULTI,       /* the same with a multi-lock of name and other */
 	LAB_DO_PAIRS,       /* `count` timed pairs, or for run_ms; samples go to
 			     * a file called `other` -> count */
-	LAB_DO_REENTER,     /* acquire three times, release -> text */
 	LAB_DO_FORK,        /* hold; a forked child may do nothing -> text */
 	LAB_SIDE,
 	LAB_DO_WAITERS,     /* -> count */
-	LAB_DO_CANCEL,
 	LAB_DO_STATS,       /* -> stats */
 	LAB_DO_QUIT         /* release, close, end */
 };

@@ -58,9 +58,6 @@ static void run_order(struct lab_executor *w, const struct lab_order *e,
 	case LAB_DO_PAIRS:
 		lab_executor_pairs(w, e, r);
 		break;
-	case LAB_DO_REENTER:
-		lab_executor_reenter(w, e, r);
-		break;
 	case LAB_DO_FORK:
 		lab_executor_fork(w, e, r);
 		break;
@@ -119,12 +116,6 @@ static void answer_beside(struct lab_executor *w, enum lab_verb verb)
 	r.attempts = s.attempts;
 	r.polls = s.polls;
 	r.lost = s.lost;
-	if (verb == LAB_DO_CANCEL) {
-		pthread_mutex_lock(&w->mutex);
-		if (w->lock)
-			dlock_cancel(w->lock);
-		pthread_mutex_unlock(&w->mutex);
-	}
 	send_reply(w, &r);
 }
 

@@ -227,40 +227,6 @@ void lab_executor_pairs(struct lab_executor *w, const struct lab_order *e,
 
 /* ---- Alone --------------------------------------------------------------- */
 
-static int take_again(dlock_lock *lock, dlock_hold *first, uint64_t token,
-		      struct lab_reply *r)
-{
-	dlock_hold *again = NULL;
-	int rc = dlock_acquire(lock, 0, &again);
-
-	if (rc != DLOCK_OK)
-		lab_executor_say(r, "asked again it answered %s",
-				 dlock_errname(rc));
-	else if (again != first)
-		lab_executor_say(r, "asked again it gave another hold");
-	else if (dlock_token(again) != token)
-		lab_executor_say(r, "the token changed on re-entry");
-	return rc;
-}
-
-/* Check that a lock acquired three times and released twice is still held. */
-void lab_executor_reenter(struct lab_executor *w, const struct lab_order *e,
-			  struct lab_reply *r)
-{
-	r->rc = lab_executor_acquire(w, e, PATIENCE_MS);
-	if (r->rc != DLOCK_OK)
-		return;
-	for (int i = 0; i < 2 && !*r->text; i++)
-		if (take_again(w->lock, w->hold, w->token, r) == DLOCK_OK)
-			r->count++;
-	while (r->count-- > 0)
-		if (dlock_release(w->hold) != DLOCK_OK && !*r->text)
-			lab_executor_say(r, "an inner release failed: %s",
-					 dlock_errmsg());
-	if (dlock_check(w->hold) != DLOCK_OK && !*r->text)
-		lab_executor_say(r, "the hold ended before its last release");
-}
-
 /* In the child.  0: good; else the number of the call with a wrong answer. */
 static int in_child(struct lab_executor *w)
 {

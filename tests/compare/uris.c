@@ -21,7 +21,7 @@ TestSuite(compare_uris, .init = drive_init, .timeout = 120);
 static void is_not_accused(const char *uri)
 {
 	struct lab_findings *f =
-		drive_uri(uri, "cancel,exclusion,holder-killed,timed-wait,try");
+		drive_uri(uri, "exclusion,holder-killed,timed-wait,try");
 
 	for (size_t b = 0; b < f->n_scenarios; b++) {
 		const struct lab_finding *c = lab_finding(f, 0, b);

@@ -33,7 +33,7 @@ static struct story made_of(const struct history *h)
 	return s;
 }
 
-/* The first words are of one of the rules that are broken. */
+/* The first words name a broken rule. */
 static bool says_why(const struct history *h, const struct lab_verdict *v)
 {
 	const char *name;
@@ -86,7 +86,8 @@ Test(check, each_bad_history_is_rejected_for_its_reason_and_no_good_one)
 	cr_expect_geq(good, 20, "%zu", good);
 }
 
-/* Each operation's records in their order, but the last operation first. */
+/* Keep the order of each operation's records, but turn the order of operations
+ * round. */
 static void turn_round(struct story *s)
 {
 	struct lab_record swap;
@@ -101,7 +102,7 @@ static void turn_round(struct story *s)
 		}
 }
 
-/* The order of records in files says nothing: only an operation's own records
+/* The order of records in files means little: only the records of an operation
  * have an order. */
 Test(check, the_order_of_operations_in_the_file_does_not_matter)
 {
@@ -167,7 +168,7 @@ Test(check, counts_what_happened)
 	free(s.records);
 }
 
-/* From the wipe's end, but for pauses. */
+/* The time from the end of the wipe, without pauses. */
 static int64_t found_of(struct made held)
 {
 	const struct history h = {

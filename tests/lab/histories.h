@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Histories that were made by hand, good ones and bad ones. */
+/* Good and bad histories, made by hand. */
 #ifndef DLOCK_TESTS_LAB_HISTORIES_H
 #define DLOCK_TESTS_LAB_HISTORIES_H
 
@@ -11,7 +11,7 @@
 #define HOLDS 5
 #define EXTRAS 5
 
-struct extra { /* a record that belongs to no operation */
+struct extra { /* a record of no operation */
 	enum lab_what what;
 	int at;
 	int value;
@@ -23,7 +23,7 @@ struct extra { /* a record that belongs to no operation */
 
 struct history {
 	const char *title;
-	unsigned rules; /* those that are broken; 0: none is */
+	unsigned rules; /* broken rules; 0: a good history */
 	struct made holds[HOLDS];
 	struct extra extras[EXTRAS];
 	struct lab_check check;
@@ -36,7 +36,7 @@ struct history {
 #define HELD(a, g, r, d, t) \
 	.asked = (a), .got = (g), .release = (r), .released = (d), .token = (t)
 
-/* The last of each has no title. */
+/* The last history of each table has no title. */
 extern const struct history histories[], histories_losses[];
 extern const struct history histories_holders[];
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What holders were told of the end of their leases, and of wiped stores. */
+/* Losses told to holders, ends of leases, and wiped stores. */
 #include "histories.h"
 
 const struct history histories_losses[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recorder, guarded resource and checker together, with processes that are
- * stopped and killed. */
+/* Recorder, guarded resource and checker together, with stopped and killed
+ * processes. */
 #include "lab/base/clock.h"
 #include "lab/base/fail.h"
 #include "lab/base/process.h"
@@ -207,8 +207,8 @@ Test(history, the_resource_refuses_smaller_tokens)
 	lab_resource_close(other);
 }
 
-/* Workers of a lock made of flock(2) and a counter in a file.  One that is
- * broken takes no lock, but tokens. */
+/* A worker of a lock made of flock(2) and a counter in a file. A broken worker
+ * takes tokens, but no lock. */
 struct worker {
 	struct lab_history *h;
 	struct lab_resource *resource;
@@ -221,7 +221,7 @@ static uint64_t next_token(const struct worker *w)
 {
 	uint64_t token = 0;
 
-	/* Appending is atomic, and the size a counter that only grows. */
+	/* An append is atomic, and the size is a counter that only grows. */
 	if (write(w->counter, "x", 1) == 1)
 		token = (uint64_t)lseek(w->counter, 0, SEEK_CUR);
 	return token;
@@ -306,13 +306,13 @@ Test(history, and_those_that_do_not_as_well)
 			break;
 	}
 	cr_expect_gt(v.broken[LAB_RULE_OVERLAP], 0);
-	/* The resource kept order among them all the same. */
+	/* The resource kept the order of writers all the same. */
 	cr_expect_gt(v.refused, 0);
 	cr_expect_eq(v.broken[LAB_RULE_WRITER], 0, "%s", v.words[0]);
 }
 
-/* A killed worker loses its flock, and leaves a history with holes in it, but
- * only whole records. */
+/* A killed worker loses the flock, and leaves a history with holes, but only
+ * whole records. */
 Test(history, workers_that_are_paused_and_killed)
 {
 	struct lab_history *h = begin();
@@ -338,8 +338,8 @@ Test(history, workers_that_are_paused_and_killed)
 	cr_assert_eq(lab_history_close(h), 0);
 	cr_assert_eq(lab_check_dir(dir, NULL, &v), 0);
 	cr_expect_gt(v.granted, 100);
-	/* Between a death and its note another one may be granted: that is what
-	 * until is for, which a flock has not. */
+	/* Another worker may be granted the lock between a death and the note
+	 * of the death: an flock has no lease to tell. */
 	cr_expect_eq(v.broken[LAB_RULE_WRITER], 0, "%s", v.words[0]);
 	cr_expect_eq(v.broken[LAB_RULE_SHAPE], 0, "%s", v.words[0]);
 	cr_expect_eq(v.broken[LAB_RULE_TOKEN], 0, "%s", v.words[0]);
@@ -355,7 +355,7 @@ static void *offer(void *resource)
 		uint64_t token = i / 16 + (uint64_t)rand_r(&seed) % 64 + 1;
 
 		lab_resource_write(resource, token, &w);
-		/* What was the largest never becomes smaller. */
+		/* The largest token never becomes smaller. */
 		if (w.largest < last || w.accepted != (token >= w.largest))
 			return (void *)"broken";
 		last = w.accepted ? token : w.largest;

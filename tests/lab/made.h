@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Histories made by hand.  Times are milliseconds; 0 is never. */
+/* Histories made by hand. Times are milliseconds; 0 is never. */
 #ifndef DLOCK_TESTS_LAB_MADE_H
 #define DLOCK_TESTS_LAB_MADE_H
 
@@ -14,20 +14,20 @@ struct made {
 	enum lab_mode mode;
 	unsigned limit;
 	unsigned permits; /* 0: 1 */
-	unsigned beside;  /* the number of the hold it belongs to */
-	unsigned pid;     /* 0: its place in the table, and 1 */
+	unsigned beside;  /* number of the hold of the read side */
+	unsigned pid;     /* 0: index in the table, plus 1 */
 	int asked;
 	int got;
 	int rc;           /* of the acquire */
 	unsigned token;
-	int until;        /* 0: 100000; -1: it was over */
-	int again;        /* when the lease was looked at, and */
-	int until2;       /* ... how long it was then; -1: it was over */
+	int until;        /* 0: 100000; -1: over */
+	int again;        /* when the lease was looked at */
+	int until2;       /* the end seen then; -1: over */
 	int lost;
 	int lost2;
-	int checked;      /* dlock_check() said OK */
+	int checked;      /* dlock_check() returned OK */
 	int release;
-	int over;         /* at release the lease was over */
+	int over;         /* the lease was over at the release */
 	int released;
 	int release_rc;
 };
@@ -64,7 +64,7 @@ static inline void tell_at(struct story *s, const struct lab_record *base,
 	tell(s, r);
 }
 
-/* An operation, its records in the order in which they are usually written. */
+/* Tell an operation's records, in the usual order of writing. */
 void tell_made(struct story *s, const struct made *m, unsigned number);
 
 #endif

@@ -20,7 +20,7 @@ static const char *wrong(const char *what, const char *at)
 	return said;
 }
 
-/* Past the reference at `at`, NULL: that is none. */
+/* Return the end of the reference at `at`, or NULL. */
 static const char *reference(const char *at)
 {
 	static const char *const known[] = { "&lt;", "&gt;", "&amp;", "&quot;",
@@ -32,7 +32,7 @@ static const char *reference(const char *at)
 	return NULL;
 }
 
-/* Up to one of `ends`; NULL: something in it has to be escaped. */
+/* Skip to a character of `ends`; NULL: a character must be escaped. */
 static const char *characters(const char *at, const char *ends)
 {
 	while (at && *at && !strchr(ends, *at)) {
@@ -45,7 +45,7 @@ static const char *characters(const char *at, const char *ends)
 	return at;
 }
 
-/* From the blank before to behind the closing quote; NULL: is none. */
+/* Skip an attribute with the blank before; NULL: no attribute. */
 static const char *attribute(const char *at)
 {
 	at += strspn(at, " \n");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads pages as strictly as XML is read, but for the style, which is skipped:
- * tags are closed in order, attributes quoted, characters escaped.
+ * Read pages as strictly as XML, except for the style: tags are closed in
+ * order, attributes quoted, characters escaped.
  */
 #ifndef DLOCK_TESTS_MARKUP_H
 #define DLOCK_TESTS_MARKUP_H
@@ -12,19 +12,19 @@
 
 struct lab_findings;
 
-/* What is wrong with it, NULL: nothing.  Valid until the next call. */
+/* Return the first fault of the page, or NULL. Valid until the next call. */
 const char *markup_fault(const char *page);
 
-/* The first link within the page that leads nowhere or to two places, or an id
- * given twice; NULL: there is none.  Valid until the next call. */
+/* Return the first link without a single target in the page, or the first id
+ * given twice, or NULL. Valid until the next call. */
 const char *markup_stray(const char *page);
 
-/* The first drawn position outside of what drawings show; NULL: none. */
+/* Return the first drawn position outside of the drawing, or NULL. */
 const char *markup_outside(const char *page, double wide);
 
 size_t markup_count(const char *text, const char *part);
 
-/* What `write` leaves, to be freed; fails the test if it fails. */
+/* Return the text that `write` writes, allocated; or fail. */
 char *markup_of(int (*write)(FILE *out, const struct lab_findings *f),
 		const struct lab_findings *findings);
 

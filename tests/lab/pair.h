@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A client and a server, both in this thread, and the proxy between them. */
+/* A client and a server, both in this thread, and the proxy between client and
+ * server. */
 #ifndef DLOCK_TESTS_LAB_PAIR_H
 #define DLOCK_TESTS_LAB_PAIR_H
 
@@ -7,8 +8,8 @@
 
 #include <criterion/criterion.h>
 
-#define LONG_MS 20000 /* to wait for what must come */
-#define SHORT_MS 60   /* to see that something does not */
+#define LONG_MS 20000 /* to wait for bytes that must come */
+#define SHORT_MS 60   /* to see that no bytes come */
 
 extern struct lab_proxy *proxy;
 extern int listener;
@@ -19,19 +20,20 @@ extern int server;
 void pair_set_up(void);
 void pair_tear_down(void);
 
-/* Through the proxy; and with the server's end. */
+/* Connect through the proxy; also accept the server's end. */
 int connect_client(void);
 void open_pair(void);
 
 void put(int fd, const char *text);
 
-/* What comes next, within `ms`: "" nothing, "FIN", "RST", or the bytes. */
+/* Return the next event within `ms`: "" for silence, "FIN", "RST", or the
+ * bytes. */
 const char *get(int fd, int ms);
 
 #define expect_get(fd, want) cr_expect_str_eq(get(fd, LONG_MS), want)
 #define expect_silence(fd) cr_expect_str_eq(get(fd, SHORT_MS), "")
 
-/* Wait until the proxy has counted so many. */
+/* Wait until the proxy has counted `n`. */
 void saw(enum lab_proxy_stat which, uint64_t n);
 
 #endif

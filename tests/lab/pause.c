@@ -17,7 +17,7 @@ TestSuite(pause, .timeout = 60);
 
 static int until[2]; /* a pipe: the child lives until the pipe is closed */
 
-/* No signal but SIGKILL reaches the thread before the child has ended. */
+/* Until the child ends, only SIGKILL reaches the thread. */
 static void *stay_in_kernel(void *arg)
 {
 	pid_t child = vfork();

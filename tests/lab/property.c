@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Good histories by chance, and the checker against simpler ones. */
+/* Random good histories, and a comparison of the checker with simpler
+ * checkers. */
 #include "lab/base/clock.h"
 #include "lab/history/check.h"
 #include "made.h"
@@ -29,9 +30,9 @@ static int64_t between(int64_t lo, int64_t hi)
 	return lo + (int64_t)(draw() % (uint64_t)(hi - lo + 1));
 }
 
-/* A store that never errs, in a time of its own. */
+/* A lock of a store that never errs, on a virtual clock. */
 struct lock {
-	int64_t free[PERMITS]; /* from when on each place is free */
+	int64_t free[PERMITS]; /* when each place becomes free */
 	uint64_t token;
 	enum lab_mode mode;
 	unsigned places;
@@ -52,7 +53,7 @@ static void set_up(struct lock *locks)
 	}
 }
 
-/* The moment at which the store can grant, and for whom. */
+/* Draw the side, and return the time at which the store can grant. */
 static int64_t grant(struct lock *l, struct lab_record *r, unsigned *place)
 {
 	int64_t at = 0;
@@ -78,7 +79,8 @@ static void occupy(struct lock *l, const struct lab_record *r, unsigned place,
 			l->free[i] = until;
 }
 
-/* How it goes on once it is granted; returns when the store has it back. */
+/* Draw the rest of a granted hold, and return when the store has the lock
+ * back. */
 static int64_t end(struct story *s, struct lab_record *r, int64_t got)
 {
 	int64_t until = got + between(1, 1000);
@@ -118,7 +120,7 @@ static void one_hold(struct story *s, struct lock *l, uint64_t op)
 	memcpy(r.name, l->name, sizeof(l->name));
 	at = grant(l, &r, &place);
 	tell_at(s, &r, LAB_ACQUIRE, at - between(0, 300) + 1000, 0, 0);
-	/* Times are kept above 0, which is never. */
+	/* Times stay above 0: 0 is never. */
 	if (draw() % 10 == 0) {
 		tell_at(s, &r, LAB_ACQUIRED, at + 1000, 0, DLOCK_EUNREACHABLE);
 		return;
@@ -154,8 +156,7 @@ Test(property, good_histories_are_good)
 	free(s.records);
 }
 
-/* Somebody holds until `end`: let another one of the same lock come in between,
- * whatever else there is. */
+/* Copy a random exclusive hold, and let the copy begin in the middle. */
 Test(property, one_intruder_in_a_good_history_is_found)
 {
 	struct lab_verdict v;
@@ -195,7 +196,7 @@ Test(property, one_intruder_in_a_good_history_is_found)
 #define TIMES 9
 #define LATEST (TIMES + 4)
 
-struct small { /* holds of one lock, in the order of their tokens */
+struct small { /* holds of a lock, in the order of tokens */
 	enum lab_mode mode;
 	int asked, got, release;
 	int granted, back; /* as tried by explained() */
@@ -227,7 +228,8 @@ static bool falls(const struct small *h)
 	return false;
 }
 
-/* Does it come after all that conflict with it and have smaller tokens? */
+/* Return whether hold `i` comes after all conflicting holds with smaller
+ * tokens. */
 static bool fits(const struct small *h, int i)
 {
 	for (int j = 0; j < i; j++)
@@ -254,11 +256,11 @@ static bool explained(struct small *h, int i)
 	return false;
 }
 
-struct seen { /* how many were wrong, and how */
+struct seen { /* histories found bad, by kind */
 	unsigned overlaps, falling, odd;
 };
 
-/* A mutex, or who is a reader at random. */
+/* Draw a mutex's holds, or random readers and writers. */
 static void draw_small(struct small h[SMALL], bool readers)
 {
 	for (int i = 0; i < SMALL; i++) {
@@ -307,7 +309,8 @@ static void agree_on_many(bool readers)
 		agree(&s, h, &seen);
 	}
 	free(s.records);
-	/* All three have had their say, and the third what no other saw. */
+	/* All three checkers found bad histories, the third also histories that
+	 * the other two did not find. */
 	cr_expect_gt(seen.overlaps, 100);
 	cr_expect_gt(seen.falling, 100);
 	cr_expect_gt(seen.odd, 0, "%u %u %u", seen.overlaps, seen.falling,
@@ -340,7 +343,7 @@ Test(property, a_million_operations, .timeout = 600)
 	cr_expect_eq(v.acquires, 1000000);
 	cr_log_info("%zu records judged in %lld ms", s.count,
 		    (long long)(took / LAB_MS));
-	/* Some seconds; many more if something takes n squared. */
+	/* A quick check takes seconds; a quadratic check takes far longer. */
 	cr_expect_lt(took / LAB_MS, 60000);
 	free(s.records);
 }

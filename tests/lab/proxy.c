@@ -104,7 +104,7 @@ Test(proxy, drips_byte_by_byte)
 		snprintf(got + len, sizeof(got) - len, "%s",
 			 get(client, LONG_MS));
 		cr_assert_gt(strlen(got), len);
-		/* A busy machine may be late for some of them. */
+		/* A busy machine may be late for some of the bytes. */
 		cr_assert_leq(strlen(got) - 1,
 			      (size_t)((lab_now() - begin) / pause));
 	}
@@ -131,7 +131,7 @@ Test(proxy, cuts_after_so_many_bytes_and_no_other)
 	expect_get(client, "FIN");
 	cr_expect_eq(lab_proxy_stat(proxy, LAB_CUT), 1);
 
-	/* Those that come later are cut, too; after healing they are not. */
+	/* Later connections are cut, too, until the proxy heals. */
 	close(client);
 	close(server);
 	open_pair();
@@ -161,7 +161,7 @@ Test(proxy, a_hole_loses_nothing_once_it_is_healed)
 	put(server, "the other way is open");
 	expect_get(client, "the other way is open");
 	put(client, "2");
-	close(client); /* its end does not pass, either */
+	close(client); /* the end does not pass, either */
 	client = -1;
 	expect_silence(server);
 	lab_proxy_hole(proxy, LAB_UP, false);

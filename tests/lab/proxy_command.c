@@ -81,7 +81,7 @@ Test(proxy_command, ports_that_are_none_are_refused)
 	cr_expect_lt(lab_proxy_aim(proxy, &to), 0);
 	close(client);
 	close(server);
-	open_pair(); /* where it went before */
+	open_pair(); /* to the same server as before */
 }
 
 Test(proxy_command, commands_do_what_the_functions_do)

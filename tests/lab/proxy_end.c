@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ends of connections are not faster than what they follow, and get through no
+/* The end of a connection does not overtake delayed bytes, and passes no
  * hole. */
 #include "lab/base/clock.h"
 #include "lab/proxy/impl.h"
@@ -20,8 +20,8 @@ static void reset(int *fd)
 	*fd = -1;
 }
 
-/* Ask until the proxy can no longer pass it on: the dead server's kernel
- * answers the first request that it gets with RST. */
+/* Ask until the proxy cannot pass a request on: the dead server's kernel
+ * answers the first request with RST. */
 static void ask_the_dead(void)
 {
 	for (uint64_t n = 1; n <= 3; n++) {
@@ -78,7 +78,7 @@ Test(proxy_end, of_a_dead_server_is_seen_at_once_without_faults)
 	cr_expect_eq(lab_proxy_stat(proxy, LAB_RESET), 1);
 }
 
-/* A busy machine lets the proxy look only when all is over. */
+/* On a busy machine the proxy may look only after the end. */
 Test(proxy_end, of_a_server_that_was_quicker_than_the_proxy)
 {
 	int hits = 0;
@@ -99,7 +99,7 @@ Test(proxy_end, of_a_server_that_was_quicker_than_the_proxy)
 	cr_expect_eq(lab_proxy_stat(proxy, LAB_UNREACHED), 0);
 }
 
-/* Neither the asking nor the refusal passes. */
+/* Neither the connect nor the refusal passes. */
 static void unreachable_behind(bool up, bool down)
 {
 	close(listener);
@@ -160,7 +160,7 @@ Test(proxy_end, half_of_it_gets_through_no_hole)
 	expect_get(client, "FIN");
 }
 
-/* An answer that is under way when `end` happens. */
+/* An answer is under way when the end comes. */
 static void delayed_answer(int64_t ms)
 {
 	lab_proxy_delay(proxy, LAB_DOWN, ms);
@@ -201,7 +201,7 @@ Test(proxy_end, that_cuts_comes_after_what_is_delayed)
 	expect_get(client, "FIN");
 }
 
-/* What is beyond the cut is not kept, whichever way was cut first. */
+/* The proxy drops bytes beyond the cut, whichever way was cut first. */
 Test(proxy_end, that_cuts_both_ways_leaves_nothing_to_do)
 {
 	lab_proxy_delay(proxy, LAB_UP, 100);
@@ -218,7 +218,7 @@ Test(proxy_end, that_cuts_both_ways_leaves_nothing_to_do)
 		lab_nap_ms(1);
 }
 
-/* Nobody waits for answers: a link may go. */
+/* No side waits for the delayed answer, so the link may go. */
 Test(proxy_end, of_both_sides_is_the_end)
 {
 	delayed_answer(3600000);

@@ -23,7 +23,7 @@ Test(proxy_many, resets_the_client_when_the_server_is_not_there)
 	close(listener);
 	close(server);
 	close(client);
-	/* It may be as soon as that. */
+	/* The reset may come during the connect. */
 	client = lab_connect(&to, lab_after_ms(LONG_MS));
 	if (client < 0)
 		cr_expect_eq(errno, ECONNRESET);
@@ -193,7 +193,7 @@ Test(proxy_many, survives_faults_from_many_threads_while_it_works)
 	fcntl(listener, F_SETFL, 0);
 	client = connect_client();
 	put(client, "well?");
-	do { /* connections of before may still be in line */
+	do { /* earlier connections may still be queued */
 		server = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 	} while (strcmp(get(server, 1000), "well?") != 0);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Swallowed replies, held requests. */
+/* Swallowed replies and held requests. */
 #include "lab/base/clock.h"
 #include "pair.h"
 

@@ -13,8 +13,8 @@
 
 TestSuite(report_html, .timeout = 600);
 
-/* A page that is well-formed, whose links lead somewhere and whose drawings
- * stay on it; to be freed, as its findings are here. */
+/* Return a page with correct markup and links, and drawings inside the page.
+ * The caller frees the page; the findings are freed here. */
 static char *page_of(struct lab_findings *f)
 {
 	char *page;
@@ -184,7 +184,7 @@ Test(report_html, strings_do_not_break_out)
 
 Test(report_html, sets_of_any_size)
 {
-	/* Under a sanitizer each search reads all the rest of the page. */
+	/* Under a sanitizer, each search reads the whole rest of the page. */
 	const size_t sizes[] = { 0, 1, 12, sanitized() ? 16 : 40 };
 	char *page;
 

@@ -23,8 +23,8 @@ static size_t bars(const char *line, const char *end)
 	return n;
 }
 
-/* Rows have as many cells as their table's head; between blank lines stands
- * one thing. */
+/* Rows have as many cells as the table's head; blank lines separate tables from
+ * text. */
 static void expect_tables(const char *text)
 {
 	size_t columns = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Findings that nobody found: for tests of report writers. */
+/* Invented findings for tests of report writers. */
 #include "made_findings.h"
 
 #include <dlock/dlock.h>

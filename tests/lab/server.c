@@ -88,8 +88,8 @@ Test(server, a_killed_server_without_persistence_is_empty)
 	lab_server_free(s);
 }
 
-/* A command sent right after the pause must find nobody: many times, because
- * a thread that runs on a little longer is easily missed. */
+/* A command sent right after the pause must get no answer. Repeat: a thread
+ * that runs on for a moment is easily missed. */
 Test(server, a_paused_server_does_nothing)
 {
 	struct lab_server *s = redis(NULL);

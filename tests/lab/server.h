@@ -7,7 +7,7 @@
 
 #include "lab/servers/redis.h"
 
-/* Start a server, or fail.  Free with lab_server_free(). */
+/* Start a server, or fail. Free with lab_server_free(). */
 struct lab_server *redis(const struct lab_redis_options *options);
 
 /* Send `command`, and expect `reply`. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The end of servers, which end with the process behind them. */
+/* Servers end with the process that started the servers. */
 #include "server.h"
 
 #include "lab/base/clock.h"
@@ -16,7 +16,7 @@
 
 TestSuite(server_end, .timeout = 120);
 
-struct left { /* a child's server, as the child tells before the end */
+struct left { /* a child's server, told by the child before the end */
 	pid_t pid;
 	char dir[96];
 };
@@ -86,12 +86,12 @@ Test(server_end, it_outlives_the_thread_that_started_it)
 	cr_assert_eq(pthread_join(thread, &result), 0);
 	cr_assert(result);
 	s = result;
-	lab_nap_ms(20); /* a signal of the thread's end would have come */
+	lab_nap_ms(20); /* a signal for the thread's end would have come */
 	expect(s, "PING", "PONG");
 	lab_server_free(s);
 }
 
-/* The supervisor is killed, too: then the kernel ends the server. */
+/* The supervisor is killed, too; then the kernel ends the server. */
 Test(server_end, it_does_not_outlive_its_supervisor)
 {
 	struct lab_server *s = redis(NULL);

@@ -18,7 +18,7 @@ Test(storm, interrupts_what_can_be_interrupted, .timeout = 120)
 	}
 	cr_expect_geq(storm_stop(), 50);
 	cr_expect_eq(interrupted, 50);
-	/* It is over. */
+	/* The storm is over. */
 	cr_expect_eq(poll(NULL, 0, 20), 0);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is drawn of histories made by hand, whose fault is at 1000 ms. */
+/* Timelines of histories made by hand, with a fault at 1000 ms. */
 #include "lab/scenarios/trial.h"
-#include "made.h"
+#include "histories.h"
 
 #include <criterion/criterion.h>
 
@@ -46,23 +46,14 @@ static void belief_is(const struct drawn *d, size_t i, double from, double to)
 	cr_assert_float_eq(b->to, to, 1e-6, "to %f", b->to);
 }
 
-/* The library says only that the lease is over, not since when. */
+/* The library tells that the lease is over, but not since when. */
 Test(timeline, a_lease_that_is_over_ends_when_that_was_seen)
 {
 	static const struct made made[] = {
-		{ .asked = 900,
-		  .got = 910,
-		  .until = 2500,
-		  .again = 1700,
-		  .until2 = -1,
-		  .lost = 1750 },
-		{ .asked = 900,
-		  .got = 910,
-		  .until = 1600,
-		  .again = 1700,
-		  .until2 = -1,
-		  .lost = 1750,
-		  .name = "b" },
+		{ HELD(900, 910, 0, 0, 0), .until = 2500, .again = 1700,
+		  .until2 = -1, .lost = 1750 },
+		{ HELD(900, 910, 0, 0, 0), .until = 1600, .again = 1700,
+		  .until2 = -1, .lost = 1750, .name = "b" },
 	};
 	struct drawn d;
 
@@ -79,13 +70,9 @@ Test(timeline, a_lease_that_is_over_ends_when_that_was_seen)
 Test(timeline, a_belief_never_ends_before_it_begins)
 {
 	static const struct made made[] = {
-		{ .asked = 900, .got = 910, .until = 905, .lost = 950 },
-		{ .asked = 960,
-		  .got = 970,
-		  .until = 2000,
-		  .again = 980,
-		  .until2 = 965,
-		  .lost = 1100 },
+		{ HELD(900, 910, 0, 0, 0), .until = 905, .lost = 950 },
+		{ HELD(960, 970, 0, 0, 0), .until = 2000, .again = 980,
+		  .until2 = 965, .lost = 1100 },
 	};
 	struct drawn d;
 
@@ -99,13 +86,9 @@ Test(timeline, a_belief_never_ends_before_it_begins)
 Test(timeline, holders_of_other_locks_do_not_overlap)
 {
 	static const struct made made[] = {
-		{ .name = "a", .asked = 900, .got = 910, .release = 1900 },
-		{ .name = "b", .asked = 900, .got = 910, .release = 1900 },
-		{ .name = "a",
-		  .asked = 900,
-		  .got = 910,
-		  .release = 1900,
-		  .mode = LAB_PERMIT,
+		{ HELD(900, 910, 1900, 0, 0), .name = "a" },
+		{ HELD(900, 910, 1900, 0, 0), .name = "b" },
+		{ HELD(900, 910, 1900, 0, 0), .name = "a", .mode = LAB_PERMIT,
 		  .limit = 1 },
 	};
 	struct drawn d;
@@ -120,30 +103,14 @@ Test(timeline, holders_of_other_locks_do_not_overlap)
 Test(timeline, holders_of_one_lock_overlap_unless_they_share_it)
 {
 	static const struct made made[] = {
-		{ .asked = 900, .got = 910, .release = 1900 },
-		{ .asked = 900, .got = 1400, .release = 2000 },
-		{ .name = "b",
-		  .asked = 900,
-		  .got = 910,
-		  .release = 1900,
-		  .mode = LAB_READ },
-		{ .name = "b",
-		  .asked = 900,
-		  .got = 910,
-		  .release = 1900,
-		  .mode = LAB_READ },
-		{ .name = "b",
-		  .asked = 900,
-		  .got = 1800,
-		  .release = 2000,
-		  .mode = LAB_WRITE },
-		/* A mutex and a write side are of one lock. */
-		{ .name = "c", .asked = 900, .got = 1850, .release = 1900 },
-		{ .name = "c",
-		  .asked = 900,
-		  .got = 1880,
-		  .release = 1950,
-		  .mode = LAB_WRITE },
+		{ HELD(900, 910, 1900, 0, 0) },
+		{ HELD(900, 1400, 2000, 0, 0) },
+		{ HELD(900, 910, 1900, 0, 0), .name = "b", .mode = LAB_READ },
+		{ HELD(900, 910, 1900, 0, 0), .name = "b", .mode = LAB_READ },
+		{ HELD(900, 1800, 2000, 0, 0), .name = "b", .mode = LAB_WRITE },
+		/* A mutex and a write side are the same lock. */
+		{ HELD(900, 1850, 1900, 0, 0), .name = "c" },
+		{ HELD(900, 1880, 1950, 0, 0), .name = "c", .mode = LAB_WRITE },
 	};
 	struct drawn d;
 

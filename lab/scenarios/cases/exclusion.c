@@ -13,6 +13,7 @@ static void run_exclusion(struct lab_trial *t)
 		     true, (double)granted * 1000 / (double)ms);
 }
 
+/* The conform case: exclusion_*. */
 const struct lab_scenario lab_scenario_exclusion = {
 	.id = "exclusion",
 	.title = "exclusion under contention",

@@ -77,6 +77,7 @@ static void run_fairness(struct lab_trial *t)
 			   over, rounds * WAITERS);
 }
 
+/* The conform case: wait_fair. */
 const struct lab_scenario lab_scenario_fairness = {
 	.id = "fairness",
 	.title = "fairness",

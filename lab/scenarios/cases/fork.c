@@ -17,6 +17,7 @@ static void run_fork(struct lab_trial *t)
 		   "the parent's hold ended with its child: %s", r.text);
 }
 
+/* The conform case: fork_child_refused. */
 const struct lab_scenario lab_scenario_fork = {
 	.id = "fork",
 	.title = "fork",

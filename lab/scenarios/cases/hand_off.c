@@ -37,6 +37,7 @@ static void run_hand_off(struct lab_trial *t)
 			 "us", woken, i, -1, "");
 }
 
+/* The conform case: wake_by_release. */
 const struct lab_scenario lab_scenario_hand_off = {
 	.id = "hand-off",
 	.title = "hand-off",

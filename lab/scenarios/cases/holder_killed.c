@@ -26,6 +26,7 @@ static void run_holder_killed(struct lab_trial *t)
 				 ms, i, -1, "");
 }
 
+/* The conform case: death_of_holder. */
 const struct lab_scenario lab_scenario_holder_killed = {
 	.id = "holder-killed",
 	.title = "holder killed",

@@ -42,6 +42,7 @@ static void run_holder_paused(struct lab_trial *t)
 		stays(t, &s);
 }
 
+/* The conform case: pause_of_holder. */
 const struct lab_scenario lab_scenario_holder_paused = {
 	.id = "holder-paused",
 	.title = "holder paused past its lease",

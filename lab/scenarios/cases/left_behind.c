@@ -33,6 +33,7 @@ static void run_left_behind(struct lab_trial *t)
 		lab_remark(t, "what is left: %s", t->sut->kind->what_stays);
 }
 
+/* The conform case: leftover_waits. */
 const struct lab_scenario lab_scenario_left_behind = {
 	.id = "left-behind",
 	.title = "nothing left behind",

@@ -27,6 +27,7 @@ static void run_multi(struct lab_trial *t)
 	}
 }
 
+/* The conform case: multi_opposite. */
 const struct lab_scenario lab_scenario_multi = {
 	.id = "multi",
 	.title = "multi-lock",

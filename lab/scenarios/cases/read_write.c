@@ -56,6 +56,7 @@ static void run_read_write(struct lab_trial *t)
 	lab_crowd(t, modes, 4, 0, 0, lab_of(t, 400, 1500));
 }
 
+/* The conform case: rwlock_*. */
 const struct lab_scenario lab_scenario_read_write = {
 	.id = "read-write",
 	.title = "read-write lock",

@@ -37,6 +37,7 @@ static void run_semaphore(struct lab_trial *t)
 	lab_crowd(t, modes, 4, PERMITS, 0, lab_of(t, 400, 1500));
 }
 
+/* The conform case: semaphore_permits. */
 const struct lab_scenario lab_scenario_semaphore = {
 	.id = "semaphore",
 	.title = "semaphore",

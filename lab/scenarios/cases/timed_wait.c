@@ -26,6 +26,7 @@ static void run_timed_wait(struct lab_trial *t)
 		       "who had given up could not take it when it was free");
 }
 
+/* The conform case: wait_ends_in_time. */
 const struct lab_scenario lab_scenario_timed_wait = {
 	.id = "timed-wait",
 	.title = "timed wait",

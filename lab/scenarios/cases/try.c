@@ -20,6 +20,7 @@ static void run_try(struct lab_trial *t)
 	lab_scene_free(t, b, "it was not free after the release");
 }
 
+/* The conform case: mutex_try. */
 const struct lab_scenario lab_scenario_try = {
 	.id = "try",
 	.title = "try",

@@ -29,6 +29,7 @@ static void run_waiting_cost(struct lab_trial *t)
 			   (int)asked, (int)ms);
 }
 
+/* The conform case: wake_costs_little. */
 const struct lab_scenario lab_scenario_waiting_cost = {
 	.id = "waiting-cost",
 	.title = "waiting costs nothing",
