@@ -44,18 +44,6 @@ Test(server, redis_starts_answers_and_goes)
 	lab_server_free(NULL);
 }
 
-Test(server, two_do_not_meet)
-{
-	struct lab_server *a = redis(NULL);
-	struct lab_server *b = redis(NULL);
-
-	cr_expect_neq(a->port, b->port);
-	expect(a, "SET k a", "OK");
-	expect(b, "GET k", "");
-	lab_server_free(a);
-	lab_server_free(b);
-}
-
 Test(server, a_restart_keeps_the_port_and_the_data_if_wanted)
 {
 	struct lab_redis_options aof = { .aof = true };
@@ -127,27 +115,6 @@ Test(server, a_paused_server_can_be_stopped_and_killed)
 	lab_server_free(s);
 }
 
-Test(server, redis_on_a_unix_socket)
-{
-	struct lab_redis_options both = { .unix_socket = true };
-	struct lab_redis_options alone = { .no_tcp = true };
-	struct lab_server *s = redis(&both);
-	struct lab_address to = { .path = s->socket };
-	int fd = lab_connect(&to, lab_after_ms(5000));
-
-	cr_expect_geq(fd, 0, "%s", lab_errmsg());
-	close(fd);
-	expect(s, "PING", "PONG");
-	lab_server_free(s);
-
-	s = redis(&alone);
-	cr_expect_eq(s->port, 0);
-	expect(s, "PING", "PONG");
-	cr_assert_eq(lab_server_restart(s, true), 0, "%s", lab_errmsg());
-	expect(s, "PING", "PONG");
-	lab_server_free(s);
-}
-
 static bool whole_line(const char *reply, size_t len)
 {
 	return reply[len - 1] == '\n';
@@ -177,21 +144,6 @@ Test(server, passwords_and_users_do_not_lock_the_lab_out)
 	ask(s, "AUTH hunter2\r\n", "+OK");
 	ask(s, "AUTH hunter3\r\n", "-WRONGPASS");
 	ask(s, "AUTH app pw\r\n", "+OK");
-	lab_server_free(s);
-}
-
-Test(server, memory_limit_and_policy)
-{
-	struct lab_redis_options o = { .maxmemory = "3mb",
-				       .policy = "volatile-ttl",
-				       .config = "hz 50\n" };
-	struct lab_server *s = redis(&o);
-
-	expect(s, "CONFIG GET maxmemory",
-	       "*2\r\n$9\r\nmaxmemory\r\n$7\r\n3145728\r\n");
-	expect(s, "CONFIG GET maxmemory-policy",
-	       "*2\r\n$16\r\nmaxmemory-policy\r\n$12\r\nvolatile-ttl\r\n");
-	cr_expect_eq(lab_redis_info(s, "hz"), 50);
 	lab_server_free(s);
 }
 
