@@ -62,6 +62,10 @@ struct result run(const char *const argv[]);
 
 #define ARGS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 #define DLOCK(...) run(ARGS(NULL, __VA_ARGS__))
+/* The same, and the exit code must be 0. */
+#define OK(...) succeeded(DLOCK(__VA_ARGS__))
+struct result succeeded(struct result r);
+
 #define START(p, ...) start(p, ARGS(NULL, __VA_ARGS__))
 
 /* Return the content of a file, or "", valid until the test ends. */

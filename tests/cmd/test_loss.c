@@ -58,8 +58,7 @@ Test(loss, comes_with_break)
 	pid_t child;
 
 	child = start_sigchild(&p, file_path("got"), "stay", "n", label);
-	r = DLOCK("break", "-y", "n");
-	cr_expect_eq(r.code, 0, "%d %s", r.code, r.err);
+	r = OK("break", "-y", "n");
 	cr_expect(has_line(r.err, "dlock: broken: it was held by the culprit "
 				  "since 20"),
 		  "%s", r.err);
@@ -93,6 +92,8 @@ Test(loss, comes_to_a_dlock_that_is_stopped)
 	expect_lost(&p, child);
 }
 
+#define TERM "signal 15\n"
+
 /* max_hold ends the lease at a known time. */
 #define LIMITED "rehearsal:?ttl=8s&max_hold=2500ms"
 
@@ -118,17 +119,15 @@ Test(loss, is_not_survived_by_who_does_not_listen)
 Test(loss, is_announced_by_term_even_to_who_is_stopped)
 {
 	const char *file = file_path("got");
-	char term[32];
 	struct proc p;
 	struct result r;
 	pid_t child;
 
-	snprintf(term, sizeof(term), "signal %d\n", SIGTERM);
 	child = start_sigchild(&p, file, "leave", "n", unhurried);
 	kill(child, SIGSTOP);
 	r = finish(&p);
 	cr_expect_eq(r.code, 75, "%d %s", r.code, r.err);
-	cr_expect(has_line(slurp(file), term), "%s", slurp(file));
+	cr_expect(has_line(slurp(file), TERM), "%s", slurp(file));
 	cr_expect_null(strstr(r.err, "killing"), "%s", r.err);
 }
 
@@ -154,15 +153,13 @@ Test(loss, leaves_nobody_of_the_group)
 Test(loss, with_term_is_told_and_no_more)
 {
 	const char *file = file_path("got");
-	char term[32];
 	struct proc p;
 	struct result r;
 	pid_t child;
 
-	snprintf(term, sizeof(term), "signal %d\n", SIGTERM);
 	child = start_sigchild(&p, file, "stay", "n", ON_LOSS("term", LIMITED));
 	await_error(&p, "dlock: \"n\" is lost");
-	await_line(file, term);
+	await_line(file, TERM);
 	cr_expect(alive(child), "it was killed");
 	kill(child, SIGKILL);
 	r = finish(&p);
@@ -215,19 +212,17 @@ static pid_t start_and_kill_dlock(const char *action, const char *file)
 
 Test(loss, of_dlock_itself_is_no_different)
 {
-	char term[32];
 	pid_t child = start_and_kill_dlock("kill", file_path("a"));
 
 	EVENTUALLY(!alive(child));
-	snprintf(term, sizeof(term), "signal %d\n", SIGTERM);
 	child = start_and_kill_dlock("term", file_path("b"));
-	await_line(file_path("b"), term);
+	await_line(file_path("b"), TERM);
 	cr_expect(alive(child));
 	kill(child, SIGKILL);
 	child = start_and_kill_dlock("warn", file_path("c"));
 	kill(child, SIGUSR1);
 	EVENTUALLY(strstr(slurp(file_path("c")), "signal"));
-	cr_expect_null(strstr(slurp(file_path("c")), term));
+	cr_expect_null(strstr(slurp(file_path("c")), TERM));
 	cr_expect(alive(child));
 	kill(child, SIGKILL);
 }
@@ -235,15 +230,13 @@ Test(loss, of_dlock_itself_is_no_different)
 Test(loss, comes_with_term_from_the_guard_of_a_dlock_that_is_stopped)
 {
 	const char *file = file_path("got");
-	char term[32];
 	struct proc p;
 	pid_t child;
 
-	snprintf(term, sizeof(term), "signal %d\n", SIGTERM);
 	child = start_sigchild(&p, file, "stay", "n",
 			       ON_LOSS("term", "rehearsal:?ttl=1s"));
 	kill(p.pid, SIGSTOP);
-	await_line(file, term);
+	await_line(file, TERM);
 	cr_expect(alive(child));
 	kill(child, SIGKILL);
 	kill(p.pid, SIGKILL);

@@ -21,8 +21,7 @@ Test(output, of_show_tells_holders_and_waiters)
 	HOLD(&holder, "n", "--label", "the holder");
 	START(&waiter, "run", "-v", "-s", "n", "--", "/bin/true");
 	await_error(&waiter, "dlock: waiting for");
-	r = DLOCK("show", "n");
-	cr_expect_eq(r.code, 0, "%d %s", r.code, r.err);
+	r = OK("show", "n");
 	cr_expect(has_line(r.out, "holds  exclusive  "), "%s", r.out);
 	cr_expect(strstr(r.out, "the holder\n"), "%s", r.out);
 	all = parse(DLOCK("show", "--json", "n").out);
@@ -49,8 +48,7 @@ Test(output, tells_of_the_namesake)
 	struct result r;
 
 	HOLD(&holder, "n", "--label", "a permit", "-S", "3");
-	r = DLOCK("show", "n");
-	cr_expect_eq(r.code, 0, "%d %s", r.code, r.err);
+	r = OK("show", "n");
 	cr_expect(has_line(r.out, "holds  permit  "), "%s", r.out);
 	cr_expect(strstr(r.out, "a permit\n"), "%s", r.out);
 	cr_expect(has_line(r.out, "permits: limit 3, 2 free\n"), "%s", r.out);
@@ -60,8 +58,7 @@ Test(output, tells_of_the_namesake)
 	expect_says(r, 1,
 		    "the semaphore of that name is held: "
 		    "use -S PERMITS");
-	r = DLOCK("break", "-y", "-S", "3", "n");
-	cr_expect_eq(r.code, 0, "%d %s", r.code, r.err);
+	r = OK("break", "-y", "-S", "3", "n");
 	stop(&holder);
 	HOLD(&holder, "n", NULL);
 	cr_expect_eq(DLOCK("show", "-S", "3", "n").code, 1);
@@ -166,8 +163,7 @@ Test(output, of_permits_tells_and_changes_their_number)
 	cr_expect_eq(DLOCK("permits", "n", "3").code, 1);
 	HOLD(&a, "n", "-S", "2");
 	cr_expect_str_eq(DLOCK("permits", "n").out, "limit 2, 1 free\n");
-	r = DLOCK("permits", "n", "3");
-	cr_expect_eq(r.code, 0, "%d %s", r.code, r.err);
+	r = OK("permits", "n", "3");
 	cr_expect_str_eq(r.out, "limit 3, 2 free\n");
 	all = parse(DLOCK("permits", "--json", "n").out);
 	cr_expect_eq(json_integer_value(json_object_get(all, "limit")), 3);

@@ -284,6 +284,12 @@ int is_free(const char *name)
 	return DLOCK("run", "-n", name, "/bin/true").code == 0;
 }
 
+struct result succeeded(struct result r)
+{
+	cr_expect_eq(r.code, 0, "%d %s", r.code, r.err);
+	return r;
+}
+
 void expect_says(struct result r, int code, const char *says)
 {
 	cr_expect_eq(r.code, code, "%d %s", r.code, r.err);

@@ -194,8 +194,7 @@ CASE(file_crash, a_broken_disk)
 CASE(file_crash, a_broken_disk_while_others_read)
 {
 	const char *dir = store_dir();
-	dlock_client *c = store_open(dir, NULL);
-	dlock_client *d = store_open(dir, NULL);
+	dlock_client *c = store_open(dir, NULL), *d = store_open(dir, NULL);
 	dlock_lock *l = rwlock(c, "x"), *m = rwlock(d, "x");
 	dlock_hold *h, *none;
 

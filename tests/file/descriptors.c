@@ -20,8 +20,7 @@
 /* After many names and clients, no descriptor and no thread stays. */
 CASE(file_descriptors, many_names_keep_few_descriptors)
 {
-	const char *dir = store_dir();
-	dlock_client *c = store_open(dir, NULL);
+	dlock_client *c = store_open(store_dir(), NULL);
 	char name[32];
 	dlock_lock *l;
 	int i, fd;
@@ -54,8 +53,7 @@ static struct rlimit limit_descriptors(rlim_t n)
  * needs descriptors. */
 CASE(file_descriptors, descriptors_that_are_kept_are_given_up)
 {
-	const char *dir = store_dir();
-	dlock_client *c = store_open(dir, NULL);
+	dlock_client *c = store_open(store_dir(), NULL);
 	char name[32];
 	struct rlimit was;
 	dlock_hold *h[8];
@@ -115,8 +113,7 @@ static int64_t without_descriptors(dlock_lock *la, dlock_client *b,
 CASE(file_descriptors, out_of_descriptors)
 {
 	const char *dir = store_dir();
-	dlock_client *a = store_open(dir, NULL);
-	dlock_client *b = store_open(dir, NULL);
+	dlock_client *a = store_open(dir, NULL), *b = store_open(dir, NULL);
 	dlock_lock *la = mutex(a, "x"), *lb = mutex(b, "x");
 	dlock_lock *other = mutex(b, "y");
 

@@ -131,8 +131,7 @@ CASE(file_removal, the_directory_replaced_before_a_question)
 CASE(file_removal, no_acquire_on_a_removed_file)
 {
 	const char *dir = store_dir();
-	dlock_client *a = store_open(dir, NULL);
-	dlock_client *b = store_open(dir, NULL);
+	dlock_client *a = store_open(dir, NULL), *b = store_open(dir, NULL);
 	dlock_lock *la = mutex(a, "x"), *lb = mutex(b, "x");
 	dlock_hold *h, *hb;
 	int i, k;
@@ -213,8 +212,7 @@ CASE(file_removal, names_come_and_go)
 CASE(file_removal, unlinked_while_another_waits)
 {
 	const char *dir = store_dir();
-	dlock_client *a = store_open(dir, NULL);
-	dlock_client *b = store_open(dir, NULL);
+	dlock_client *a = store_open(dir, NULL), *b = store_open(dir, NULL);
 	dlock_client *d = store_open(dir, NULL);
 	dlock_lock *ld = mutex(d, "x");
 	dlock_hold *ha = take(mutex(a, "x"), 0), *hd;
@@ -260,8 +258,7 @@ static void *break_again_and_again(void *arg)
 /* Each break puts another file in the lock's place. */
 CASE(file_removal, broken_by_several_at_once)
 {
-	const char *dir = store_dir();
-	dlock_client *c = store_open(dir, NULL);
+	dlock_client *c = store_open(store_dir(), NULL);
 	dlock_lock *l = mutex(c, "x");
 	pthread_t thread[3];
 	dlock_hold *h;

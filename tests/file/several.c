@@ -81,8 +81,7 @@ static struct census census(dlock_lock *l)
  * permit. */
 CASE(file_several, a_holder_is_a_participant)
 {
-	const char *dir = store_dir();
-	dlock_client *c = store_open(dir, NULL);
+	dlock_client *c = store_open(store_dir(), NULL);
 	dlock_lock *l = semaphore(c, "x", 2000);
 	dlock_hold *one = take(l, 0), *few = take_several(l, 9, 0), *many;
 	struct census n = census(l);

@@ -13,6 +13,13 @@
 #include "backends/file/bytes.h"
 #include "backends/file/state.h"
 
+static void refused(struct place *p, uid_t uid, const char *query,
+		    const char *text)
+{
+	says(p, query, text);
+	as(uid, be_refused, p);
+}
+
 /* A run leaves no file behind that would refuse the next user. */
 CASE(file_strangers, users_in_turn_each_with_a_lock_of_their_own)
 {
@@ -33,14 +40,11 @@ CASE(file_strangers, another_users_own_lock_refuses_with_the_cure)
 
 	as(ALICE, use, p);
 	file_is(p, 0600, ALICE);
-	says(p, "share=user", "belongs to user 61001, not to us (61002)");
-	as(BOB, be_refused, p);
-	p->text = "belongs to user 61001, not to us (0)";
-	as(0, be_refused, p);
-	p->text = "'dlock.lnx'";
-	as(BOB, be_refused, p);
-	p->text = "share=group or share=all";
-	as(BOB, be_refused, p);
+	refused(p, BOB, "share=user",
+		"belongs to user 61001, not to us (61002)");
+	refused(p, 0, p->query, "belongs to user 61001, not to us (0)");
+	refused(p, BOB, p->query, "'dlock.lnx'");
+	refused(p, BOB, p->query, "share=group or share=all");
 	/* BOB cannot change the mode of ALICE's file. */
 	CHECK(chmod(store_file(p->dir, "l", "x"), 0644) == 0);
 	as(BOB, be_refused, p);
@@ -53,24 +57,21 @@ CASE(file_strangers, two_shares_of_one_lock_are_named)
 	struct place *p = place_of(01777, 0, "share=user&keep_file=on");
 
 	as(ALICE, use, p);
-	says(p, "share=all",
-	     "'dlock.lnx' of user 61001 is for share=user (mode 0600), and we "
-	     "have share=all");
-	as(ALICE, be_refused, p);
+	refused(p, ALICE, "share=all",
+		"'dlock.lnx' of user 61001 is for share=user (mode "
+		"0600), and we have share=all");
 	as(BOB, be_refused, p);
 	as(0, be_refused, p);
 	CHECK(unlink(store_file(p->dir, "l", "x")) == 0);
 	says(p, "share=all&keep_file=on", NULL);
 	as(ALICE, use, p);
-	says(p, "share=user",
-	     "of user 61001 is for share=all (mode 0666), and we have "
-	     "share=user");
-	as(ALICE, be_refused, p);
+	refused(p, ALICE, "share=user",
+		"of user 61001 is for share=all (mode 0666), and we have "
+		"share=user");
 	as(BOB, be_refused, p);
 	CHECK(chown(p->dir, 0, CREW) == 0 && chmod(p->dir, 03770) == 0);
-	says(p, "share=group",
-	     "is for share=all (mode 0666), and we have share=group");
-	as(BOB, be_refused, p);
+	refused(p, BOB, "share=group",
+		"is for share=all (mode 0666), and we have share=group");
 }
 
 CASE(file_strangers, a_file_that_does_not_fit_the_share)
@@ -80,42 +81,37 @@ CASE(file_strangers, a_file_that_does_not_fit_the_share)
 
 	as(ALICE, use, p);
 	CHECK(chmod(file, 0664) == 0);
-	p->text = "user 61001 has mode 0664: chmod it to 0660";
-	as(BOB, be_refused, p);
+	refused(p, BOB, p->query, "user 61001 has mode 0664: chmod it to 0660");
 	CHECK(chmod(file, 0660) == 0 && chown(file, ALICE, ALICE) == 0);
-	p->text = "user 61001 has group 61001, and the directory 62000";
-	as(0, be_refused, p);
+	refused(p, 0, p->query,
+		"user 61001 has group 61001, and the directory 62000");
 	CHECK(unlink(file) == 0);
 	CHECK(symlink("/etc/passwd", file) == 0);
-	p->text = "symbolic link";
-	as(BOB, be_refused, p);
+	refused(p, BOB, p->query, "symbolic link");
 }
 
 CASE(file_strangers, a_directory_that_does_not_fit_the_share)
 {
 	struct place *p = place_of(0755, CREW, NULL);
 
-	says(p, "share=all", "(mode 0755) is not one for all users");
-	as(ALICE, be_refused, p);
-	says(p, "share=group", "(mode 0755) is not open to its group 62000");
-	as(ALICE, be_refused, p);
+	refused(p, ALICE, "share=all", "(mode 0755) is not one for all users");
+	refused(p, ALICE, "share=group",
+		"(mode 0755) is not open to its group 62000");
 	CHECK(chmod(p->dir, 01777) == 0);
-	p->text = "chmod o-w it for share=group, or use share=all";
-	as(ALICE, be_refused, p);
+	refused(p, ALICE, p->query,
+		"chmod o-w it for share=group, or use share=all");
 	CHECK(chmod(p->dir, 0777) == 0);
-	says(p, "share=all", "chmod it to 1777");
-	as(ALICE, be_refused, p);
+	refused(p, ALICE, "share=all", "chmod it to 1777");
 	CHECK(chmod(p->dir, 02775) == 0);
-	says(p, "share=group",
-	     "is for group 62000, and we (user 61003) are not in it");
-	as(STRANGER, be_refused, p);
+	refused(p, STRANGER, "share=group",
+		"is for group 62000, and we (user 61003) are not in it");
 	CHECK(chmod(p->dir, 02770) == 0);
-	p->text = "(mode 2770) is closed to us (user 61003)";
-	as(STRANGER, be_refused, p);
+	refused(p, STRANGER, p->query,
+		"(mode 2770) is closed to us (user 61003)");
 	/* Only a share trusts another user's directory. */
 	CHECK(chown(p->dir, BOB, CREW) == 0 && chmod(p->dir, 02770) == 0);
-	says(p, "share=user", "belongs to user 61002, not to us (61001)");
-	as(ALICE, be_refused, p);
+	refused(p, ALICE, "share=user",
+		"belongs to user 61002, not to us (61001)");
 	says(p, "share=group", NULL);
 	as(ALICE, use, p);
 	as(BOB, use, p);

@@ -377,7 +377,7 @@ CASE(file_sweep, goes_on_under_a_crowd, .timeout = 120)
 {
 	struct come_and_go *s = shared(sizeof(*s));
 	unsigned int seed = 1, kills = 0, i;
-	unsigned long least = sanitized() ? 500 : 2000;
+	unsigned long least = sanitized() ? 300 : 1000;
 	pid_t pid[CROWD];
 
 	store_make(s->dir);

@@ -100,8 +100,7 @@ static int64_t two_hundred(dlock_lock *la, dlock_client *b, dlock_lock *lb)
 CASE(file_wait, two_hundred_threads_of_one_client)
 {
 	const char *dir = store_dir();
-	dlock_client *a = store_open(dir, NULL);
-	dlock_client *b = store_open(dir, NULL);
+	dlock_client *a = store_open(dir, NULL), *b = store_open(dir, NULL);
 	dlock_lock *la = mutex(a, "x"), *lb = mutex(b, "x");
 
 	CHECK_WITHIN(two_hundred(la, b, lb), 1000 * slowness());

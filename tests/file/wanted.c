@@ -213,12 +213,11 @@ CASE(file_wanted, not_by_an_asker_that_was_killed)
 
 CASE(file_wanted, cannot_be_told_without_inotify)
 {
-	const char *dir = store_dir();
 	dlock_client *c;
 	struct file_ticket t;
 
 	fail_inotify = EMFILE;
-	c = store_open(dir, NULL);
+	c = store_open(store_dir(), NULL);
 	ticket_take(&t, c);
 	CHECK_INT(ticket_watch(&t), ==, DLOCK_ENOTSUP);
 	ticket_give(&t);
