@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Users with few rights.  That the least rule of docs/redis.md is enough for
- * everything, conform_redis.c sees to. */
+/* Users with few rights.  conform_redis.c runs the suite as a user with the
+ * least rule of docs/redis.md. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -51,12 +51,12 @@ CASE(redis_acl, least_rule_is_not_more_than_it_must_be)
 	warm_up(c);
 }
 
-/* Whatever right is missing, the message names the remedy. */
 CASE(redis_acl, one_right_less_is_an_error_that_says_so)
 {
 	static const char *const rights[] = { "evalsha", "set", "get", "time" };
 	dlock_client *c;
 	dlock_lock *l;
+	dlock_hold *none = NULL;
 
 	set_up();
 	c = open_as("app", "&ttl=20s");
@@ -68,23 +68,17 @@ CASE(redis_acl, one_right_less_is_an_error_that_says_so)
 		server_do(server, "ACL SETUSER app -%s", rights[i]);
 		CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EDENIED);
 		CHECK_TEXT(dlock_errmsg(), "ACL");
-		/* The server names what the client itself sent. */
+		/* The server names the command that the client sent. */
 		if (strcmp(rights[i], "evalsha") == 0)
 			CHECK_TEXT(dlock_errmsg(), "'evalsha'");
 		server_do(server, "ACL SETUSER app +%s", rights[i]);
 		give(take(l, patience_ms()));
 	}
 	server_do(server, "ACL SETUSER app resetkeys ~other:*");
-	{
-		dlock_hold *h = NULL;
-
-		CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EDENIED);
-		CHECK_TEXT(dlock_errmsg(), "ACL");
-	}
+	CHECK_RC(dlock_acquire(l, 0, &none), DLOCK_EDENIED);
+	CHECK_TEXT(dlock_errmsg(), "ACL");
 }
 
-/* Without a right to the channel no waiter can be notified: they poll, and get
- * the lock. */
 CASE(redis_acl, without_the_channel_waiters_poll)
 {
 	dlock_client *c;
@@ -106,7 +100,7 @@ CASE(redis_acl, without_the_channel_waiters_poll)
 	CHECK(diary_says(&diary, "ACL"));
 }
 
-/* No call waits for a channel that is not to come. */
+/* No call waits for a channel that the server refuses. */
 CASE(redis_acl, without_the_channel_no_hold_is_revocable)
 {
 	dlock_client *c;
@@ -128,8 +122,8 @@ CASE(redis_acl, without_the_channel_no_hold_is_revocable)
 	give(h[1]);
 }
 
-/* The right is taken away from a holder: told at risk, and lost in time; and
- * when it is given back, all is well. */
+/* The holder is at risk, then safe if the right comes back in time, else
+ * lost. */
 CASE(redis_acl, taken_away_while_held)
 {
 	dlock_client *c;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asynchronous calls whose requests go to the server together. */
+/* Asynchronous calls: the requests go to the server together. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -18,9 +18,8 @@ static struct lab_proxy *proxy;
 static dlock_client *client;
 static dlock_lock *lock[N + 1];
 static struct outcome first, o[N];
-static dlock_op op[N];
 
-/* Locks that the server has holders of. */
+/* Count the held locks. */
 static int held(void)
 {
 	int n = 0;
@@ -30,8 +29,8 @@ static int held(void)
 	return n;
 }
 
-/* The async thread waits for the answer to the first call, and the others wait
- * for their turn. */
+/* The async thread waits for the answer to the first call, and N calls wait for
+ * the async thread. */
 static void given_calls(const char *query)
 {
 	char name[12];
@@ -50,18 +49,8 @@ static void given_calls(const char *query)
 	ask_async(&first, lock[N], -1);
 	EVENTUALLY(atoi(server_do(server, "EXISTS dlock:{ln%d}", N)));
 	for (int i = 0; i < N; i++)
-		op[i] = ask_async(&o[i], lock[i], -1);
+		ask_async(&o[i], lock[i], -1);
 	CHECK_INT(held(), ==, 0);
-}
-
-static void all_are_given_back(void)
-{
-	for (int i = 0; i < N; i++)
-		CHECK_OK(dlock_release_start(o[i].hold, NULL, NULL));
-	CHECK_OK(outcome_of(&first));
-	CHECK_OK(dlock_release_start(first.hold, NULL, NULL));
-	EVENTUALLY(held() == 0);
-	outcomes_leave(client);
 }
 
 CASE(redis_batch, attempts_share_a_flight)
@@ -77,23 +66,10 @@ CASE(redis_batch, attempts_share_a_flight)
 	}
 	CHECK_INT(lab_proxy_stat(proxy, LAB_UP_CHUNKS) - before, <, N / 2);
 	CHECK_INT(held(), ==, N);
-	all_are_given_back();
-}
-
-/* The requests come to the server when the calls have ended. */
-CASE(redis_batch, attempts_that_are_cancelled_leave_nothing)
-{
-	given_calls("ttl=60s&ask=300ms&connect=5s&close=5s");
-	lab_proxy_hold(proxy, "{ln0}");
-	lab_proxy_hole(proxy, LAB_DOWN, false);
+	for (int i = 0; i < N; i++)
+		CHECK_OK(dlock_release_start(o[i].hold, NULL, NULL));
 	CHECK_OK(outcome_of(&first));
 	CHECK_OK(dlock_release_start(first.hold, NULL, NULL));
-	for (int i = 0; i < N; i++)
-		CHECK_OK(dlock_cancel_op(client, op[i]));
-	for (int i = 0; i < N; i++)
-		CHECK_RC(outcome_of(&o[i]), DLOCK_ECANCELED);
-	CHECK_INT(lab_proxy_deliver(proxy), >, 0);
-	EVENTUALLY(scripts_run(server) > N);
 	EVENTUALLY(held() == 0);
 	outcomes_leave(client);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* This machine's clocks: set, they change nothing; asleep, it holds nothing. */
+/* The client's clocks: set, slow, or asleep with the machine. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -13,12 +13,11 @@ TestSuite(redis_clock, .timeout = 120);
 #define SECOND INT64_C(1000000000)
 #define HOUR_MS INT64_C(3600000)
 
-/* What the wall clock, and the one that counts sleep, are off by. */
+/* Offsets of the wall clock, and of the clock that counts sleep. */
 static _Atomic int64_t wall_ms, boot_ms;
-static _Atomic int64_t slow_from; /* 1 % from then on; 0: not */
+static _Atomic int64_t slow_from; /* by 1 % from then on; 0: not slow */
 
-/* In the place of libc's, for all of this program: the kernel's answer, and
- * what it is off by. */
+/* Replaces libc's in this program: the kernel's answer and the offset. */
 int clock_gettime(clockid_t id, struct timespec *ts)
 {
 	int64_t ns;
@@ -51,59 +50,6 @@ static void set_up(const char *query)
 	server = two_start(query, &diary, &c, &other);
 }
 
-/* A step, and what is renewed after it. */
-static void step_and_renew(int64_t ms)
-{
-	uint64_t renewed = stats(c).renewed;
-
-	wall_ms = ms;
-	EVENTUALLY(stats(c).renewed >= renewed + 2);
-	CHECK_INT(diary.losses, ==, 0);
-}
-
-CASE(redis_clock, that_is_set_is_no_matter_to_a_holder)
-{
-	dlock_lock *l, *theirs;
-	dlock_hold *h, *none = NULL;
-
-	set_up("ttl=900ms");
-	l = mutex(c, "x");
-	theirs = mutex(other, "x");
-	h = take(l, 0);
-	for (int i = 0; i < STEPS; i++) {
-		step_and_renew(steps[i]);
-		CHECK_OK(dlock_check(h));
-		CHECK_INT(dlock_remaining_ms(h), <=, 900);
-		CHECK_RC(dlock_acquire(theirs, 0, &none), DLOCK_EBUSY);
-	}
-	CHECK(!diary_says(&diary, "clock"));
-	give(h);
-	give(take(theirs, 0));
-}
-
-/* A clock that runs ahead neither ends others' permits nor prolongs its own. */
-CASE(redis_clock, that_is_set_steals_no_permit)
-{
-	dlock_lock *s, *theirs;
-	dlock_hold *h, *g, *none = NULL;
-
-	set_up("ttl=900ms");
-	s = semaphore(c, "s", 2);
-	theirs = semaphore(other, "s", 2);
-	g = take(theirs, 0);
-	for (int i = 0; i < STEPS; i++) {
-		wall_ms = steps[i];
-		h = take(s, 0);
-		CHECK_RC(dlock_acquire(s, 0, &none), DLOCK_EBUSY);
-		step_and_renew(-steps[i]);
-		CHECK_RC(dlock_acquire(s, 0, &none), DLOCK_EBUSY);
-		CHECK_OK(dlock_check(g));
-		give(h);
-	}
-	CHECK_OK(dlock_check(g));
-	give(g);
-}
-
 static void *set_again_and_again(void *stop)
 {
 	for (int i = 0; !*(atomic_int *)stop; i++) {
@@ -113,22 +59,51 @@ static void *set_again_and_again(void *stop)
 	return NULL;
 }
 
-CASE(redis_clock, that_is_set_does_not_change_how_long_is_waited)
+CASE(redis_clock, that_is_set_takes_nothing_from_holders)
+{
+	dlock_hold *h, *permit, *none = NULL;
+	dlock_lock *theirs, *s, *their_s;
+
+	set_up("ttl=900ms");
+	theirs = mutex(other, "x");
+	s = semaphore(c, "s", 2);
+	their_s = semaphore(other, "s", 2);
+	h = take(mutex(c, "x"), 0);
+	permit = take(their_s, 0);
+	for (int i = 0; i < STEPS; i++) {
+		dlock_hold *second;
+		uint64_t renewed = stats(c).renewed;
+
+		wall_ms = steps[i];
+		second = take(s, 0);
+		wall_ms = -steps[i];
+		EVENTUALLY(stats(c).renewed >= renewed + 4);
+		CHECK_OK(dlock_check(h));
+		CHECK_OK(dlock_check(permit));
+		CHECK_INT(dlock_remaining_ms(h), <=, 900);
+		CHECK_RC(dlock_acquire(theirs, 0, &none), DLOCK_EBUSY);
+		CHECK_RC(dlock_acquire(s, 0, &none), DLOCK_EBUSY);
+		give(second);
+	}
+	CHECK_INT(diary.losses, ==, 0);
+	CHECK(!diary_says(&diary, "clock"));
+	give(permit);
+	give(h);
+}
+
+CASE(redis_clock, that_is_set_does_not_change_the_length_of_a_wait)
 {
 	enum { WAIT_MS = 600 };
 	atomic_int stop = 0;
-	dlock_lock *l, *theirs;
 	dlock_hold *h, *none = NULL;
 	pthread_t thread;
 	int64_t begin, took;
 
 	set_up("ttl=30s");
-	l = mutex(c, "x");
-	theirs = mutex(other, "x");
-	h = take(theirs, 0);
+	h = take(mutex(other, "x"), 0);
 	CHECK(!pthread_create(&thread, NULL, set_again_and_again, &stop));
 	begin = now_ms();
-	CHECK_RC(dlock_acquire(l, WAIT_MS, &none), DLOCK_EBUSY);
+	CHECK_RC(dlock_acquire(mutex(c, "x"), WAIT_MS, &none), DLOCK_EBUSY);
 	took = now_ms() - begin;
 	stop = 1;
 	CHECK(pthread_join(thread, NULL) == 0);
@@ -137,7 +112,7 @@ CASE(redis_clock, that_is_set_does_not_change_how_long_is_waited)
 	give(h);
 }
 
-/* The first thing that is asked after a sleep is answered as it must be. */
+/* The first call after the sleep knows. */
 CASE(redis_clock, that_slept_past_the_lease_has_lost_it)
 {
 	dlock_lock *l;
@@ -164,7 +139,6 @@ CASE(redis_clock, that_slept_past_the_lease_has_lost_it)
 	give(h);
 }
 
-/* As long as we say that we hold it, the server says so, too. */
 CASE(redis_clock, that_is_slow_promises_no_more_than_the_server_keeps)
 {
 	struct lab_proxy *proxy;

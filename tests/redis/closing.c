@@ -20,8 +20,7 @@ static void begin(void)
 	diary = (struct diary)DIARY_INIT;
 }
 
-/* A client behind `port` whose notification channel is up: it has waited
- * once. */
+/* A client behind `port` with the notification channel up, after a wait. */
 static dlock_client *notified_client(int port, const char *query)
 {
 	dlock_client *near = client_of(server->port, NULL, NULL);
@@ -51,7 +50,7 @@ static void accepted(struct lab_proxy *p, uint64_t n)
 		FAIL("%s", lab_errmsg());
 }
 
-/* The server takes the connection, and says nothing. */
+/* The server accepts the connection and does not answer. */
 static int64_t close_beside_a_silent_server(void)
 {
 	struct lab_proxy *p = proxy_start(server);
@@ -74,7 +73,7 @@ CASE(redis_closing, does_not_wait_for_a_subscription)
 	CHECK_WITHIN(close_beside_a_silent_server(), 100 + slack_ms());
 }
 
-/* Is anybody of this machine connecting to the port, without an answer? */
+/* Is a socket of this machine connecting to the port, without an answer? */
 static int connecting_to(int port)
 {
 	FILE *f = fopen("/proc/net/tcp", "r");
@@ -113,9 +112,9 @@ CASE(redis_closing, does_not_wait_for_a_connection)
 }
 
 /*
- * The release takes all of `close`, and at its end the channel has just begun
- * to open for the third time: its pauses are 50, 100 and 200 ms, and each try
- * takes half of `close`.
+ * The release takes all of `close`.  When `close` is over, the channel has just
+ * begun to open for the third time: the pauses are 50, 100 and 200 ms, and each
+ * try takes half of `close`.
  */
 static int64_t close_with_a_hold(void)
 {
@@ -148,7 +147,7 @@ CASE(redis_closing, keeps_its_time)
 
 enum { HOLDS = 3000, ROUND_MS = 3 };
 
-/* Locks that somebody has. */
+/* Count the held locks. */
 static int held(void)
 {
 	return atoi(server_do(
@@ -158,7 +157,7 @@ static int held(void)
 		"then n = n + 1 end end return n\" 0"));
 }
 
-/* One after the other would take nine seconds, of the two that there are. */
+/* One by one, they would take nine seconds instead of two. */
 CASE(redis_closing, gives_up_thousands_of_holds)
 {
 	static dlock_lock *locks[HOLDS];
@@ -180,7 +179,7 @@ CASE(redis_closing, gives_up_thousands_of_holds)
 	CHECK_INT(held(), ==, HOLDS);
 	lab_proxy_delay(p, LAB_DOWN, ROUND_MS);
 	server_do(server, "SCRIPT FLUSH");
-	/* A connection that was closed meanwhile does not matter, either. */
+	/* The close begins on a new connection. */
 	lab_proxy_reset(p);
 	for (int i = 0; i < HOLDS; i++)
 		end_now(locks[i]);
@@ -189,6 +188,6 @@ CASE(redis_closing, gives_up_thousands_of_holds)
 	CHECK_INT(took, <, 2000);
 	for (int i = 0; i < HOLDS; i++)
 		CHECK_RC(dlock_release(holds[i]), DLOCK_ELOST);
-	/* Each leaves its token for a second: too long a list for the end. */
+	/* Each key has a token for a second: too many for the end's check. */
 	EVENTUALLY(atoi(server_do(server, "DBSIZE")) <= 1);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the dead leave in the server while others live: nothing for long. */
+/* Dead clients leave no entries in the server while other clients live. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -19,10 +19,8 @@ static void set_up(const char *query)
 	server = three_start(query, &proxy, &c, &dying, &last);
 	l = mutex(c, "x");
 	ll = mutex(last, "x");
-	healed_at_end(proxy);
 }
 
-/* The answer to a command that counts. */
 static long count(const char *command)
 {
 	return strtol(server_do(server, "%s", command), NULL, 10);
@@ -30,7 +28,7 @@ static long count(const char *command)
 
 #define LINE "ZCARD dlock:{lnx}:q"
 
-/* One holds, and one who lives waits. */
+/* The first client holds, and the last client waits. */
 static dlock_hold *busy(struct taker *living)
 {
 	dlock_hold *h = take(l, 0);
@@ -48,7 +46,7 @@ static void handed_on(dlock_hold *h, struct taker *living)
 	let_go(living);
 }
 
-/* Waiters that died long ago, in front of everybody. */
+/* Waiters that died long ago, at the head of the queue. */
 static void the_dead_come(int n)
 {
 	server_do(server,
@@ -61,33 +59,7 @@ static void the_dead_come(int n)
 		  n, n);
 }
 
-/* The live waiter retries after 4 s and is found to be the first.  So its next
- * attempt is when the lease ends, not after 8 s. */
-CASE(redis_dead, waiters_keep_nobody_from_being_next)
-{
-	struct taker u = { 0 };
-	dlock_client *holder;
-	dlock_lock *held;
-	dlock_hold *h;
-	int64_t begin;
-
-	set_up("ttl=12s");
-	holder = client_of(lab_proxy_port(proxy), "ttl=6s", NULL);
-	held = mutex(holder, "x");
-	begin = now_ms();
-	h = take(held, 0);
-	cut_off(proxy);
-	taker_queue(&u, last, ll, FOREVER);
-	the_dead_come(4);
-	EVENTUALLY(u.done);
-	CHECK_OK(u.rc);
-	CHECK_INT(u.done_ms - begin, <, 7500);
-	let_go(&u);
-	lab_proxy_heal(proxy);
-	dlock_release(h);
-}
-
-CASE(redis_dead, waiters_by_the_thousand_are_cleared_by_one_that_lives)
+CASE(redis_dead, waiters_by_the_thousand_are_cleared_by_a_live_waiter)
 {
 	struct taker u = { 0 };
 	dlock_hold *h;
@@ -99,7 +71,7 @@ CASE(redis_dead, waiters_by_the_thousand_are_cleared_by_one_that_lives)
 	handed_on(h, &u);
 }
 
-/* Not even if nobody retried since: the next attempt is not due for 20 s. */
+/* The next attempt is due in 20 s. */
 CASE(redis_dead, waiters_by_the_thousand_do_not_hold_up_a_release)
 {
 	struct taker u = { 0 };
@@ -112,9 +84,9 @@ CASE(redis_dead, waiters_by_the_thousand_do_not_hold_up_a_release)
 	CHECK_INT(count("HLEN dlock:{lnx}:i"), ==, 0);
 }
 
-/* It is the only live one, and the dead holder's lease ends before its second
- * attempt. */
-CASE(redis_dead, waiters_do_not_hide_one_who_comes_last)
+/* The last waiter is the only live one, and the dead holder's lease ends before
+ * this waiter's second attempt. */
+CASE(redis_dead, waiters_do_not_hide_the_last_waiter)
 {
 	struct taker u = { 0 };
 	dlock_client *holder;
@@ -123,8 +95,7 @@ CASE(redis_dead, waiters_do_not_hide_one_who_comes_last)
 	int64_t begin;
 
 	set_up("ttl=12s");
-	/* A client that has waited before can be notified at once, and makes
-	 * only one attempt. */
+	/* After a first wait the client has the channel, and asks once. */
 	h = busy(&u);
 	handed_on(h, &u);
 	holder = client_of(lab_proxy_port(proxy), "ttl=3s", NULL);
@@ -140,8 +111,8 @@ CASE(redis_dead, waiters_do_not_hide_one_who_comes_last)
 	dlock_release(h);
 }
 
-/* Readers that follow one another keep their information alive for longer than
- * the queue of the dead writers would have lasted. */
+/* Readers in turn keep the hash of participants alive for longer than the dead
+ * writers' queue would have lasted. */
 CASE(redis_dead, writers_are_forgotten_while_readers_go_on)
 {
 	enum { DEAD = 5 };
@@ -163,7 +134,7 @@ CASE(redis_dead, writers_are_forgotten_while_readers_go_on)
 		/* No attempt for longer than a queue lasts. */
 		nap_ms(dlock_ttl_ms(c) * 3 / 2);
 		next = take_shared(round % 2 ? mine : theirs, patience_ms());
-		/* The readers, and the lock's own. */
+		/* Two readers, and the lock's own field. */
 		CHECK_INT(count("HLEN dlock:{lnr}:i"), <=, 3);
 		give(h);
 		h = next;
@@ -172,7 +143,7 @@ CASE(redis_dead, writers_are_forgotten_while_readers_go_on)
 	give(h);
 }
 
-/* All holders at once, so that nothing expires before the whole does. */
+/* All permits at once, so no key expires before the last. */
 CASE(redis_dead, holders_of_permits_are_forgotten)
 {
 	dlock_lock *theirs, *dead;
@@ -189,7 +160,7 @@ CASE(redis_dead, holders_of_permits_are_forgotten)
 		cut_off(proxy);
 		EVENTUALLY(u.done);
 		CHECK_OK(u.rc);
-		/* The permit's, and the two of the lock itself. */
+		/* The permit, and two fields of the lock. */
 		CHECK_INT(count("HLEN dlock:{sns}:i"), ==, 3);
 		lab_proxy_heal(proxy);
 		dlock_release(h);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a server may say instead of an answer: each its own code and words. */
+/* Errors of a real server: foreign keys, and limits.  replies.c has every error
+ * reply. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -8,89 +9,11 @@
 #include <unistd.h>
 
 #include "lab/base/fail.h"
-#include "support/hostile.h"
 
 TestSuite(redis_errors, .timeout = 120);
 
-/* ---- Every error reply, from a server that lies -------------------------- */
-
-static const struct said {
-	const char *reply;
-	int code;
-	const char *part;
-} said[] = {
-	{ "-LOADING Redis is loading the dataset in memory\r\n",
-	  DLOCK_EUNREACHABLE, "loading" },
-	{ "-BUSY Redis is busy running a script. You can only call SCRIPT "
-	  "KILL or SHUTDOWN NOSAVE.\r\n",
-	  DLOCK_EUNREACHABLE, "long script" },
-	{ "-READONLY You can't write against a read only replica.\r\n",
-	  DLOCK_EUNREACHABLE, "give the master" },
-	{ "-MASTERDOWN Link with MASTER is down and replica-serve-stale-data "
-	  "is set to 'no'.\r\n",
-	  DLOCK_EUNREACHABLE, "without its master" },
-	{ "-CLUSTERDOWN The cluster is down\r\n", DLOCK_EUNREACHABLE,
-	  "cluster that is down" },
-	{ "-TRYAGAIN Multiple keys request during rehashing of slot\r\n",
-	  DLOCK_EUNREACHABLE, "slot" },
-	{ "-MOVED 866 127.0.0.1:1\r\n", DLOCK_ENOTSUP, "clusters" },
-	{ "-ASK 866 127.0.0.1:1\r\n", DLOCK_ENOTSUP, "clusters" },
-	{ "-CROSSSLOT Keys in request don't hash to the same slot\r\n",
-	  DLOCK_ENOTSUP, "clusters" },
-	{ "-OOM command not allowed when used memory > 'maxmemory'.\r\n",
-	  DLOCK_EUNREACHABLE, "maxmemory" },
-	{ "-MISCONF Redis is configured to save RDB snapshots, but it's "
-	  "currently unable to persist to disk.\r\n",
-	  DLOCK_EUNREACHABLE, "cannot save" },
-	{ "-NOREPLICAS Not enough good replicas to write.\r\n",
-	  DLOCK_EUNREACHABLE, "min-replicas-to-write" },
-	{ "-NOPERM this user has no permissions to run the 'evalsha' "
-	  "command\r\n",
-	  DLOCK_EDENIED, "ACL rule" },
-	{ "-NOAUTH Authentication required.\r\n", DLOCK_EDENIED,
-	  "wants a password" },
-	{ "-WRONGPASS invalid username-password pair or user is disabled.\r\n",
-	  DLOCK_EDENIED, "refused our user name" },
-	{ "-DENIED Redis is running in protected mode\r\n", DLOCK_EDENIED,
-	  "protected mode" },
-	{ "-ERR max number of clients reached\r\n", DLOCK_EUNREACHABLE,
-	  "maxclients" },
-	{ "-WRONGTYPE Operation against a key holding the wrong kind of "
-	  "value\r\n",
-	  DLOCK_EPROTO, "another type" },
-	{ "-ERR unknown command 'evalsha', with args beginning with:\r\n",
-	  DLOCK_ENOTSUP, "6.2" },
-	{ "-ERR something that nobody has heard of\r\n", DLOCK_EPROTO,
-	  "nobody has heard of" },
-	{ "-\r\n", DLOCK_EPROTO, "" },
-};
-
-CASE(redis_errors, each_has_a_code_and_a_message_of_its_own)
-{
-	enum { COUNT = sizeof(said) / sizeof(said[0]) };
-	static char told[COUNT][256];
-	struct lab_server *server = server_start(NULL);
-	struct hostile *h = hostile_start(server);
-	dlock_client *c = client_of(hostile_port(h), "ask=300ms", NULL);
-	dlock_lock *l = mutex(c, "x");
-
-	warm_up(c);
-	for (size_t i = 0; i < COUNT; i++) {
-		dlock_hold *hold = NULL;
-
-		hostile_say(h, "EVAL", said[i].reply, strlen(said[i].reply));
-		CHECK_RC(dlock_acquire(l, 0, &hold), said[i].code);
-		CHECK_TEXT(dlock_errmsg(), said[i].part);
-		snprintf(told[i], sizeof(told[i]), "%s", dlock_errmsg());
-		for (size_t j = 0; j < i; j++)
-			CHECK(strcmp(told[i], told[j]) != 0);
-		hostile_say(h, NULL, NULL, 0);
-		give(take(l, patience_ms()));
-	}
-}
-
-/* A refusal is an answer, after which nothing is on its way: one release, and
- * not one after the other until the lease must have run out. */
+/* Behind a refusal no request is on its way: the client releases once, and not
+ * again and again until the lease is over. */
 CASE(redis_errors, that_refuse_cost_no_clean_up)
 {
 	struct lab_server *server = server_start(NULL);
@@ -116,119 +39,82 @@ CASE(redis_errors, that_refuse_cost_no_clean_up)
 	give(take(l, patience_ms()));
 }
 
-/* An error that may pass is waited for. */
-CASE(redis_errors, that_pass_are_borne)
-{
-	static const char loading[] = "-LOADING Redis is loading\r\n";
-	struct lab_server *server = server_start(NULL);
-	struct hostile *h = hostile_start(server);
-	static struct diary diary = DIARY_INIT;
-	dlock_client *c = client_of(hostile_port(h), "ttl=3s", &diary);
-	dlock_lock *l = mutex(c, "x");
-	struct taker t = { .linger = 1 };
+/* ---- Foreign keys -------------------------------------------------------- */
 
-	hostile_say(h, "EVAL", loading, sizeof(loading) - 1);
-	taker_start(&t, l, patience_ms());
-	EVENTUALLY(hostile_lies(h) >= 3);
-	CHECK(!t.done);
-	hostile_say(h, NULL, NULL, 0);
-	EVENTUALLY(t.done);
-	CHECK_OK(t.rc);
-	hostile_say(h, "EVAL", loading, sizeof(loading) - 1);
-	EVENTUALLY(diary.risks == 1);
-	hostile_say(h, NULL, NULL, 0);
-	EVENTUALLY(diary.safes == 1);
-	let_go(&t);
-	CHECK_OK(t.release_rc);
-	CHECK_INT((int)stats(c).pending_cleanups, ==, 0);
+static void note_label(const struct dlock_participant *p, void *arg)
+{
+	snprintf(arg, 64, "%s/%d", p->label, (int)(p->remaining_ms / 1000));
 }
 
-/* ---- What is in the way -------------------------------------------------- */
-
-CASE(redis_errors, a_key_of_another_type_is_named)
+/* With a foreign key in the lock's place, an acquire fails, an inspection shows
+ * the key, and neither changes the key. */
+CASE(redis_errors, a_foreign_key_is_named_and_left_alone)
 {
-	struct lab_server *server = server_start(NULL);
-	dlock_client *c = client_of(server->port, NULL, NULL);
-	dlock_lock *l = mutex(c, "x");
-	dlock_hold *h = take(l, 0);
-	char key[256];
-
-	snprintf(key, sizeof(key), "%s", only_key(server));
-	give(h);
-	server_do(server, "DEL %s", key);
-	server_do(server, "LPUSH %s a", key);
-	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EPROTO);
-	CHECK_TEXT(dlock_errmsg(), "another type");
-	CHECK_TEXT(server_do(server, "TYPE %s", key), "list");
-	server_do(server, "DEL %s", key);
-	give(take(l, 0));
-}
-
-/* Sixteen digits are a token; what a computer language may take for a number,
- * too, is somebody's. */
-CASE(redis_errors, a_key_that_is_not_quite_a_token_is_left_alone)
-{
+	static const struct {
+		const char *set, *says, *shows;
+	} foreign[] = {
+		{ "LPUSH dlock:{lnx} a", "another type", NULL },
+		{ "SET dlock:{lnx} something", "never expires", "not dlock's" },
+		/* Sixteen digits are a token.  Lua takes this for a number. */
+		{ "SET dlock:{lnx} 0x00000000000001", "never expires", "/0" },
+	};
 	struct lab_server *server = server_start(NULL);
 	dlock_client *c = client_of(server->port, "ttl=2s", NULL);
 	dlock_lock *l = mutex(c, "x"), *other = mutex(c, "other");
-	dlock_hold *h = NULL;
+	dlock_hold *none = NULL;
 
-	server_do(server, "SET dlock:{lnx} 0x00000000000001");
-	for (int i = 0; i < 20; i++) {
-		/* The short way is for tenths of a second with a token. */
+	for (size_t i = 0; i < 3; i++) {
+		char label[64] = "", before[256];
+
+		server_do(server, "%s", foreign[i].set);
+		snprintf(before, sizeof(before), "%s",
+			 server_do(server, "DUMP dlock:{lnx}"));
+		/* The next attempt takes the script for locks with a token. */
 		give(take(other, 0));
-		CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EPROTO);
-		CHECK_TEXT(dlock_errmsg(), "never expires");
+		CHECK_RC(dlock_acquire(l, 0, &none), DLOCK_EPROTO);
+		CHECK_TEXT(dlock_errmsg(), foreign[i].says);
+		CHECK_RC(dlock_acquire(l, patience_ms(), &none), DLOCK_EPROTO);
+		CHECK_RC(dlock_inspect(l, note_label, label, patience_ms()),
+			 foreign[i].shows ? DLOCK_OK : DLOCK_EPROTO);
+		CHECK_TEXT(foreign[i].shows ? label : dlock_errmsg(),
+			   foreign[i].shows ? foreign[i].shows :
+					      foreign[i].says);
+		CHECK_TEXT(server_do(server, "DUMP dlock:{lnx}"), before);
+		server_do(server, "DEL dlock:{lnx}");
+		give(take(l, 0));
 	}
-	CHECK_TEXT(server_do(server, "GET dlock:{lnx}"), "0x00000000000001");
-	server_do(server, "DEL dlock:{lnx}");
 }
 
-CASE(redis_errors, a_key_that_does_not_expire_is_named)
-{
-	struct lab_server *server = server_start(NULL);
-	dlock_client *c = client_of(server->port, "ttl=2s", NULL);
-	dlock_lock *l = mutex(c, "x");
-	dlock_hold *h = take(l, 0);
-	char key[256];
-
-	snprintf(key, sizeof(key), "%s", only_key(server));
-	give(h);
-	server_do(server, "SET %s something", key);
-	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EPROTO);
-	CHECK_TEXT(dlock_errmsg(), "never expires");
-	CHECK_RC(dlock_acquire(l, patience_ms(), &h), DLOCK_EPROTO);
-	CHECK_TEXT(server_do(server, "GET %s", key), "something");
-	CHECK_OK(dlock_break(l, patience_ms()));
-	h = take(l, 0);
-	/* Ours, made endless by somebody who meant well. */
-	server_do(server, "PERSIST %s", key);
-	{
-		dlock_client *other = client_of(server->port, NULL, NULL);
-		dlock_lock *theirs = mutex(other, "x");
-		dlock_hold *none = NULL;
-
-		CHECK_RC(dlock_acquire(theirs, 0, &none), DLOCK_EPROTO);
-		CHECK_TEXT(dlock_errmsg(), "expiry");
-		end(other, theirs);
-	}
-	give(h);
-}
-
-/* One that does expire is waited for. */
 CASE(redis_errors, a_foreign_key_that_expires_is_waited_for)
 {
 	struct lab_server *server = server_start(NULL);
-	dlock_client *c = client_of(server->port, "ttl=3s", NULL);
-	dlock_lock *l = mutex(c, "x");
-	dlock_hold *h = take(l, 0);
-	char key[256];
+	dlock_lock *l = mutex(client_of(server->port, "ttl=3s", NULL), "x");
+	dlock_hold *none = NULL;
+	char label[64] = "";
 
-	snprintf(key, sizeof(key), "%s", only_key(server));
-	give(h);
-	server_do(server, "SET %s something PX 400", key);
-	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EBUSY);
+	server_do(server, "SET dlock:{lnx} something PX 60000");
+	CHECK_OK(dlock_inspect(l, note_label, label, patience_ms()));
+	CHECK_TEXT(label, "/5");
+	server_do(server, "PEXPIRE dlock:{lnx} 400");
+	CHECK_RC(dlock_acquire(l, 0, &none), DLOCK_EBUSY);
 	give(take(l, patience_ms()));
+}
+
+CASE(redis_errors, a_key_without_an_expiry_is_broken)
+{
+	struct lab_server *server = server_start(NULL);
+	dlock_lock *l = mutex(client_of(server->port, NULL, NULL), "x");
+	dlock_hold *h, *none = NULL;
+
+	server_do(server, "SET dlock:{lnx} something");
+	CHECK_OK(dlock_break(l, patience_ms()));
+	h = take(l, 0);
+	/* The holder's key. */
+	server_do(server, "PERSIST dlock:{lnx}");
+	CHECK_RC(dlock_acquire(elsewhere(server, NULL), 0, &none),
+		 DLOCK_EPROTO);
+	CHECK_TEXT(dlock_errmsg(), "expiry");
+	give(h);
 }
 
 /* ---- Limits of the server ------------------------------------------------ */
@@ -240,28 +126,33 @@ CASE(redis_errors, a_full_server_takes_no_locks_but_lets_them_go)
 	static struct diary diary = DIARY_INIT;
 	dlock_client *c = client_of(server->port, "ttl=1500ms&ask=300ms",
 				    &diary);
+	dlock_client *other = client_of(server->port, "ttl=3s", NULL);
 	dlock_lock *l = mutex(c, "x"), *m = mutex(c, "y");
 	dlock_hold *h = take(l, 0), *none = NULL;
 	uint64_t token = dlock_token(h), renewed;
+	struct taker t = { 0 };
 
+	taker_queue(&t, other, mutex(other, "x"), 2 * patience_ms());
 	server_do(server, "CONFIG SET maxmemory 1");
 	CHECK_RC(dlock_acquire(m, 0, &none), DLOCK_EUNREACHABLE);
 	CHECK_TEXT(dlock_errmsg(), "maxmemory");
-	/* The long way, which notes how far tokens have come, fails too. */
+	/* So does an attempt that has to write prefix:clock. */
 	server_do(server, "DEL dlock:clock");
 	CHECK_RC(dlock_acquire(m, 0, &none), DLOCK_EUNREACHABLE);
 	renewed = stats(c).renewed;
 	EVENTUALLY(stats(c).renewed >= renewed + 2);
 	CHECK_INT(diary.losses, ==, 0);
 	give(h);
+	EVENTUALLY(t.done);
+	CHECK_OK(t.rc);
+	CHECK(t.token > token);
 	server_do(server, "CONFIG SET maxmemory 0");
-	h = take(l, patience_ms());
-	CHECK(dlock_token(h) > token);
-	give(h);
+	let_go(&t);
+	give(take(l, patience_ms()));
 	give(take(m, patience_ms()));
 }
 
-/* Those who share it write more than an expiry when they renew. */
+/* A renewal of a shared claim writes more than an expiry. */
 CASE(redis_errors, a_full_server_renews_what_is_shared)
 {
 	struct lab_redis_options o = { .policy = "noeviction" };
@@ -275,7 +166,7 @@ CASE(redis_errors, a_full_server_renews_what_is_shared)
 	uint64_t renewed;
 
 	server_do(server, "CONFIG SET maxmemory 1");
-	/* And a writer can let readers in. */
+	/* A downgrade. */
 	give(writer);
 	renewed = stats(c).renewed;
 	EVENTUALLY(stats(c).renewed >= renewed + 9 || diary.risks > 0);
@@ -286,25 +177,6 @@ CASE(redis_errors, a_full_server_renews_what_is_shared)
 	give(permit);
 	give(read);
 	server_do(server, "CONFIG SET maxmemory 0");
-}
-
-/* As above, with a waiter. */
-CASE(redis_errors, a_full_server_passes_locks_on)
-{
-	struct lab_redis_options o = { .policy = "noeviction" };
-	struct lab_server *server = server_start(&o);
-	dlock_client *c = client_of(server->port, "ttl=3s", NULL);
-	dlock_lock *l = mutex(c, "x");
-	dlock_hold *h = take(elsewhere(server, "ttl=3s"), 0);
-	struct taker t = { 0 };
-
-	taker_queue(&t, c, l, 2 * patience_ms());
-	server_do(server, "CONFIG SET maxmemory 1");
-	give(h);
-	EVENTUALLY(t.done);
-	CHECK_OK(t.rc);
-	server_do(server, "CONFIG SET maxmemory 0");
-	let_go(&t);
 }
 
 CASE(redis_errors, an_eviction_is_warned_of_and_found)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What others do to keys that are ours, and put where ours should be. */
+/* Other programs change dlock's keys, or put keys in the place. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -14,9 +14,8 @@ TestSuite(redis_meddle, .timeout = 120);
 #define SHARED "dlock:{lnr}"
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* What a late attempt makes, which was sent before the server lost everything
- * and arrives after that: another claim of the same owner.  Others may have had
- * the lock in between. */
+/* A late attempt, sent before the server lost all keys, makes another claim of
+ * the same owner.  Another client may have had the lock in between. */
 #define ANEW KEY " 35 9"
 #define ANEW_SHARED                                                            \
 	"EVAL \"local i = '" SHARED ":i' for _, w in ipairs(redis.call("       \
@@ -40,8 +39,8 @@ static void set_up(const char *query)
 	at_end(flush, server);
 }
 
-/* `command` takes a hold away, which is found out in time; what it put in the
- * place is left alone, and the next token is larger. */
+/* `command` takes a hold away.  The client learns of the loss in time, leaves a
+ * foreign key alone, and the next token is larger. */
 static void takes_away(const char *command, dlock_lock *l, dlock_hold *h)
 {
 	uint64_t token = dlock_token(h);
@@ -99,16 +98,17 @@ CASE(redis_meddle, with_a_reader_is_found_out)
 		"PEXPIRE " SHARED ":i 1",
 		ANEW_SHARED,
 	};
-	dlock_lock *r;
+	dlock_lock *r, *s;
 
 	set_up("ttl=900ms");
 	r = rwlock(c, "r");
+	s = semaphore(c, "s", 2);
 	for (size_t i = 0; i < COUNT(commands); i++)
 		takes_away(commands[i], r, take_shared(r, patience_ms()));
+	takes_away("FLUSHALL", s, take(s, patience_ms()));
 }
 
-/* A client that releases before it found out is told by the release, and has
- * nothing else left to do. */
+/* The release tells a client of a loss not found yet; no clean-up is left. */
 static void told_at_release(const char *command, dlock_hold *h)
 {
 	struct dlock_stats before = stats(c);
@@ -128,7 +128,7 @@ static void told_at_release(const char *command, dlock_hold *h)
 	server_do(server, "FLUSHALL");
 }
 
-CASE(redis_meddle, is_told_to_who_releases_at_once)
+CASE(redis_meddle, is_told_by_a_release_at_once)
 {
 	dlock_lock *l, *r, *s, *theirs;
 	dlock_hold *h;
@@ -146,7 +146,7 @@ CASE(redis_meddle, is_told_to_who_releases_at_once)
 	told_at_release("DEL " SHARED ":s", take_shared(r, patience_ms()));
 	told_at_release(ANEW_SHARED, take_shared(r, patience_ms()));
 	told_at_release("FLUSHDB", take(s, patience_ms()));
-	/* Taken away, and others have it. */
+	/* By a break, before and after the next holder. */
 	h = take(l, patience_ms());
 	CHECK_OK(dlock_break(theirs, patience_ms()));
 	told_at_release("PING", h);
@@ -156,7 +156,7 @@ CASE(redis_meddle, is_told_to_who_releases_at_once)
 	told_at_release("PING", h);
 }
 
-/* A claim made anew does not become that of who reads on, either. */
+/* The claim of a late attempt does not become the reader's. */
 CASE(redis_meddle, is_found_out_by_a_downgrade)
 {
 	dlock_lock *r;
@@ -172,9 +172,9 @@ CASE(redis_meddle, is_found_out_by_a_downgrade)
 	CHECK_RC(dlock_release(reader), DLOCK_ELOST);
 }
 
-/* ---- What is in the way -------------------------------------------------- */
+/* ---- Keys in the way ----------------------------------------------------- */
 
-/* Never busy, and never for ever: an error that says what is wrong. */
+/* Neither a try nor a wait is EBUSY. */
 static void is_named_by(dlock_lock *l, const char *text)
 {
 	dlock_hold *none = NULL;
@@ -215,7 +215,7 @@ CASE(redis_meddle, with_the_keys_beside_is_named)
 	give(take_shared(r, patience_ms()));
 }
 
-/* Whatever is there, it makes no token smaller. */
+/* No junk in prefix:clock makes a token smaller. */
 CASE(redis_meddle, with_the_clock_is_named)
 {
 	static const char *const commands[] = {
@@ -245,8 +245,8 @@ CASE(redis_meddle, with_the_clock_is_named)
 	}
 }
 
-/* Tokens are exact to the last one, and then there is none that is wrong. */
-CASE(redis_meddle, with_tokens_until_there_are_no_more)
+/* The last token is exact, and no wrong token follows. */
+CASE(redis_meddle, with_tokens_up_to_the_last)
 {
 	const uint64_t last = UINT64_C(9007199254740989);
 	dlock_hold *h, *none = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One name is one lock, whichever handles ask for it. */
+/* All handles of a name are the same lock. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -11,7 +11,7 @@ TestSuite(redis_name, .timeout = 120);
 
 #define KEY "dlock:{lnx}"
 
-/* Of the lock "x", each of another client. */
+/* The clients of the handles of "x". */
 static struct lab_server *server;
 static struct lab_proxy *proxy;
 static struct diary diary = DIARY_INIT;
@@ -37,7 +37,7 @@ static int count(const char *command)
 	return atoi(server_do(server, "%s", command));
 }
 
-/* `t` is granted by a message: it does not wait for its next attempt. */
+/* A message granted `t`, not a later attempt. */
 static void granted(struct taker *t, int64_t since_ms)
 {
 	EVENTUALLY(t->done);
@@ -68,7 +68,7 @@ CASE(redis_name, is_one_lock_while_its_own_key_is_gone)
 	let_go(&t);
 }
 
-/* Readers that stand together go together. */
+/* Adjacent readers enter together. */
 CASE(redis_name, has_one_queue)
 {
 	struct taker t[] = { { .shared = 1 }, { .shared = 1 }, { 0 },
@@ -77,7 +77,7 @@ CASE(redis_name, has_one_queue)
 	dlock_hold *h;
 	int64_t begin;
 
-	/* A client of its own: those with a waiter watch what they hold. */
+	/* A client without waiters does not watch the claim. */
 	set_up("ttl=60s");
 	other = client_of(server->port, "ttl=60s", NULL);
 	h = take(mutex(other, "x"), 0);
@@ -131,8 +131,8 @@ CASE(redis_name, keeps_a_mutex_waiting_after_a_downgrade)
 	let_go(&late);
 }
 
-/* The claim of a holder that is told of others has a range of tokens to itself,
- * ahead of the clock.  A flushed server goes on by the clock. */
+/* A watched claim has a range of tokens ahead of the clock.  A flushed server
+ * goes on by the clock. */
 CASE(redis_name, downgrade_gives_the_range_of_tokens_back)
 {
 	struct taker t = { .shared = 1 };
@@ -156,8 +156,7 @@ CASE(redis_name, downgrade_gives_the_range_of_tokens_back)
 	give(h);
 }
 
-/* Whatever it left is out of the way of exclusive holders, which do not look
- * for it. */
+/* The reader's keys are gone: exclusive holders do not look for readers. */
 CASE(redis_name, outlives_a_reader_that_dies)
 {
 	struct taker t = { 0 };
@@ -178,7 +177,7 @@ CASE(redis_name, outlives_a_reader_that_dies)
 	CHECK_RC(dlock_release(dead), DLOCK_ELOST);
 }
 
-/* ---- What is shown, and broken ------------------------------------------- */
+/* ---- Inspections and breaks ---------------------------------------------- */
 
 struct shown {
 	int holders, readers, writers_waiting, readers_waiting;
@@ -280,10 +279,10 @@ CASE(redis_name, is_broken_by_any_handle)
 	CHECK_OK(u.release_rc);
 }
 
-/* ---- What it costs ------------------------------------------------------- */
+/* ---- Costs --------------------------------------------------------------- */
 
-/* Whether there are readers is not asked while the lock is held exclusively,
- * nor while it is known to be free. */
+/* No script looks for readers while the lock has an exclusive holder, or is
+ * known to be free. */
 CASE(redis_name, costs_a_mutex_nothing_for_readers)
 {
 	struct taker t[8];

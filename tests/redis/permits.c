@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The number of a semaphore's permits, in the server. */
+/* The set number of a semaphore, in the server. */
 #include <criterion/criterion.h>
 #include <string.h>
 

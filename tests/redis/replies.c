@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What comes from the server, taken apart without one. */
+/* Parses replies, without a server. */
 #include "backends/redis/protocol/answer.h"
 #include "backends/redis/protocol/command.h"
 #include "backends/redis/protocol/fault.h"
@@ -34,7 +34,7 @@ static int feed(const char *bytes, size_t n, const struct redis_reply **out)
 	return rc != 0 ? rc : dlki_redis_reader_next(&reader, out, &err);
 }
 
-/* The one reply that these bytes are, also when they come one by one. */
+/* Return the reply in these bytes, also if the bytes come one by one. */
 static const struct redis_reply *whole(const char *bytes)
 {
 	const struct redis_reply *reply = NULL;
@@ -95,7 +95,7 @@ Test(replies, nonsense)
 	refused(">2\r\n+a\r\n+b\r\n");
 }
 
-/* However it is announced, no more than the limit is kept. */
+/* The reader keeps no more than the limit, whatever length is announced. */
 Test(replies, endless)
 {
 	const struct redis_reply *reply = NULL;
@@ -258,24 +258,51 @@ Test(replies, faults)
 	static const struct {
 		const char *text;
 		int rc, keep;
+		const char *part;
 	} known[] = {
-		{ "LOADING Redis is loading", DLOCK_EUNREACHABLE, 1 },
-		{ "BUSY Redis is busy", DLOCK_EUNREACHABLE, 1 },
-		{ "READONLY You can't write", DLOCK_EUNREACHABLE, 0 },
-		{ "OOM command not allowed", DLOCK_EUNREACHABLE, 1 },
-		{ "NOAUTH Authentication required.", DLOCK_EDENIED, 0 },
-		{ "WRONGPASS invalid", DLOCK_EDENIED, 0 },
-		{ "NOPERM this user", DLOCK_EDENIED, 1 },
-		{ "MOVED 1 127.0.0.1:1", DLOCK_ENOTSUP, 1 },
-		{ "WRONGTYPE Operation", DLOCK_EPROTO, 1 },
-		{ "ERR max number of clients reached", DLOCK_EUNREACHABLE, 0 },
+		{ "LOADING Redis is loading", DLOCK_EUNREACHABLE, 1,
+		  "loading" },
+		{ "BUSY Redis is busy running a script.", DLOCK_EUNREACHABLE, 1,
+		  "long script" },
+		{ "READONLY You can't write", DLOCK_EUNREACHABLE, 0,
+		  "give the master" },
+		{ "MASTERDOWN Link with MASTER is down", DLOCK_EUNREACHABLE, 0,
+		  "without its master" },
+		{ "CLUSTERDOWN The cluster is down", DLOCK_EUNREACHABLE, 0,
+		  "cluster that is down" },
+		{ "TRYAGAIN Multiple keys request", DLOCK_EUNREACHABLE, 1,
+		  "slot" },
+		{ "MOVED 1 127.0.0.1:1", DLOCK_ENOTSUP, 1,
+		  "does not have this lock; clusters" },
+		{ "ASK 866 127.0.0.1:1", DLOCK_ENOTSUP, 1, "away; clusters" },
+		{ "CROSSSLOT Keys in request", DLOCK_ENOTSUP, 1,
+		  "node; clusters" },
+		{ "OOM command not allowed", DLOCK_EUNREACHABLE, 1,
+		  "maxmemory" },
+		{ "MISCONF Redis is configured to save", DLOCK_EUNREACHABLE, 1,
+		  "cannot save" },
+		{ "NOREPLICAS Not enough good replicas", DLOCK_EUNREACHABLE, 1,
+		  "min-replicas-to-write" },
+		{ "NOAUTH Authentication required.", DLOCK_EDENIED, 0,
+		  "wants a password" },
+		{ "WRONGPASS invalid", DLOCK_EDENIED, 0,
+		  "refused our user name" },
+		{ "NOPERM this user", DLOCK_EDENIED, 1, "ACL rule" },
+		{ "DENIED Redis is running in protected mode", DLOCK_EDENIED, 0,
+		  "protected mode" },
+		{ "WRONGTYPE Operation", DLOCK_EPROTO, 1, "another type" },
+		{ "ERR max number of clients reached", DLOCK_EUNREACHABLE, 0,
+		  "maxclients" },
 		{ "ERR Error running script (call to f_1): "
 		  "@user_script:3: WRONGTYPE Operation",
-		  DLOCK_EPROTO, 1 },
-		{ "ERR user_script:9: DLOCKEXHAUSTED", DLOCK_EEXHAUSTED, 1 },
-		{ "ERR syntax error", DLOCK_ENOTSUP, 1 },
-		{ "ERR what nobody has seen", DLOCK_EPROTO, 0 },
-		{ "", DLOCK_EPROTO, 0 },
+		  DLOCK_EPROTO, 1, "another type" },
+		{ "ERR user_script:9: DLOCKEXHAUSTED", DLOCK_EEXHAUSTED, 1,
+		  "2^53" },
+		{ "ERR syntax error", DLOCK_ENOTSUP, 1, "older than" },
+		{ "ERR unknown command 'evalsha'", DLOCK_ENOTSUP, 1,
+		  "a proxy" },
+		{ "ERR of a new kind", DLOCK_EPROTO, 0, "of a new kind" },
+		{ "", DLOCK_EPROTO, 0, "server: " },
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
@@ -285,6 +312,7 @@ Test(replies, faults)
 			     known[i].text);
 		cr_expect_eq(keep, known[i].keep, "'%s'", known[i].text);
 		cr_expect(strncmp(err.text, "server", 6) == 0);
+		cr_expect(strstr(err.text, known[i].part), "%s", err.text);
 	}
 }
 

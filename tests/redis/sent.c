@@ -9,7 +9,7 @@ TestSuite(redis_sent, .timeout = 120);
 
 enum { PAIRS = 20, NAMES = 30 };
 
-/* No release is waited for that long. */
+/* No release waits for as long as `close`. */
 #define QUERY "ttl=60s&release=async&close=60s"
 
 static int told(struct diary *d, enum dlock_event event)
@@ -46,7 +46,7 @@ CASE(redis_sent, is_one_command_and_no_more)
 	CHECK_INT(connections(s), ==, 1);
 }
 
-/* More than a connection can owe answers. */
+/* More than a connection can have in flight. */
 CASE(redis_sent, many_at_once_are_all_answered)
 {
 	struct lab_server *s = server_start(NULL);
@@ -87,8 +87,8 @@ CASE(redis_sent, waits_for_no_server)
 	EVENTUALLY(is_settled(c));
 }
 
-/* The first one as well, whose script the server has yet to learn. */
-CASE(redis_sent, that_finds_nothing_is_an_event)
+/* Also by the first release, whose script the server does not know. */
+CASE(redis_sent, of_a_lost_claim_is_an_event)
 {
 	struct diary d = DIARY_INIT;
 	struct lab_server *s = server_start(NULL);
@@ -103,7 +103,7 @@ CASE(redis_sent, that_finds_nothing_is_an_event)
 	give(take(l, patience_ms()));
 	EVENTUALLY(told(&d, DLOCK_LOST) == 1);
 	CHECK_INT(stats(c).lost, ==, 1);
-	/* With nothing asked behind it, too. */
+	/* Also without a request behind the release. */
 	EVENTUALLY(is_settled(c));
 	h = take(l, patience_ms());
 	CHECK_OK(dlock_break(theirs, patience_ms()));
@@ -128,8 +128,8 @@ CASE(redis_sent, brings_the_script_if_need_be)
 	CHECK_INT(told(&d, DLOCK_UNCONFIRMED), ==, 0);
 }
 
-/* It is lost, and is sent again long before the lease ends. */
-CASE(redis_sent, may_be_lost_with_its_connection)
+/* The client sends the release again long before the lease ends. */
+CASE(redis_sent, may_be_lost_with_the_connection)
 {
 	struct lab_server *s = server_start(NULL);
 	struct lab_proxy *proxy = proxy_start(s);
@@ -142,14 +142,14 @@ CASE(redis_sent, may_be_lost_with_its_connection)
 		dlock_hold *h;
 		uint64_t token;
 
-		/* The next request is sent once, on a connection that works. */
+		/* Behind a settled pair the next request is sent once. */
 		give(take(l, patience_ms()));
 		EVENTUALLY(is_settled(far));
 		h = take(l, patience_ms());
 		token = dlock_token(h);
 		lab_proxy_hole(proxy, LAB_UP, true);
 		give(h);
-		/* What was sent goes with its connection. */
+		/* Loses the bytes under way. */
 		lab_proxy_reset(proxy);
 		lab_proxy_heal(proxy);
 		h = take(theirs, patience_ms());
@@ -160,7 +160,6 @@ CASE(redis_sent, may_be_lost_with_its_connection)
 	}
 }
 
-/* Nobody holds it, so nobody loses it. */
 CASE(redis_sent, of_a_kept_claim_that_is_gone_loses_nothing)
 {
 	struct diary d = DIARY_INIT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A host name that leads to several servers, or to another one than before. */
+/* A host name that leads to several servers, or to another server later. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -8,8 +8,8 @@
 #include "lab/base/fail.h"
 #include "support/names.h"
 
-/* Without a connection that breaks, a loss is found after ten seconds.  The
- * request of who waits may take five. */
+/* A renewal would find a loss after ten seconds.  A waiter's request may take
+ * five. */
 #define URI "redis://many.test/" QUERY
 #define QUERY "?ttl=30s&ask=1s&connect=5s&close=5s"
 #define SOON_MS 5000
@@ -39,8 +39,8 @@ static void open_at(int port, int other_port)
 	l = mutex(c, "x");
 }
 
-/* Which order a resolver gives is chance: each of two clients would take the
- * lock at another server. */
+/* The resolver's order is chance, so each of two clients would take the lock at
+ * another server. */
 CASE(redis_several, servers_of_one_name_are_refused)
 {
 	char both[80];
@@ -55,14 +55,7 @@ CASE(redis_several, servers_of_one_name_are_refused)
 	}
 }
 
-CASE(redis_several, addresses_of_one_server_are_fine)
-{
-	set_up(NULL);
-	open_at(a->port, a->port);
-	give(take(l, 0));
-}
-
-/* One try: is it a holder then?  If it could not open, `why` says so. */
+/* Does a try succeed?  `why` is a part of the message if opening fails. */
 static int holds_at_once(const char *why)
 {
 	dlock_options o = DLOCK_OPTIONS_INIT;
@@ -81,8 +74,7 @@ static int holds_at_once(const char *why)
 	return dlock_acquire(mutex(one, "x"), 0, &h) == DLOCK_OK;
 }
 
-/* Each of two clients finds one of two servers, and not the other: the first
- * stays with it, as its connection is there. */
+/* Each of two clients reaches another server of two. */
 CASE(redis_several, servers_that_refuse_in_turn)
 {
 	struct lab_proxy *to[2];
@@ -103,7 +95,7 @@ CASE(redis_several, servers_that_refuse_in_turn)
 	CHECK_INT(holders, <=, 1);
 }
 
-CASE(redis_several, an_address_of_one_server_that_refused_is_found)
+CASE(redis_several, an_address_that_refused_is_found)
 {
 	struct lab_proxy *p;
 
@@ -116,7 +108,7 @@ CASE(redis_several, an_address_of_one_server_that_refused_is_found)
 	CHECK_INT(holds_at_once(""), ==, 1);
 }
 
-/* Known by their addresses alone. */
+/* The addresses alone tell the servers apart. */
 CASE(redis_several, servers_that_keep_info_are_refused)
 {
 	struct lab_redis_options o = { .config = "rename-command INFO \"\"" };
@@ -130,8 +122,8 @@ CASE(redis_several, servers_that_keep_info_are_refused)
 	give(take(l, 0));
 }
 
-/* A name that leads elsewhere makes no other server the session's. */
-CASE(redis_several, one_is_kept_while_it_answers)
+/* The name leads elsewhere. */
+CASE(redis_several, a_server_is_kept_while_it_answers)
 {
 	dlock_hold *h;
 
@@ -146,42 +138,36 @@ CASE(redis_several, one_is_kept_while_it_answers)
 	CHECK_INT(diary.losses, ==, 0);
 }
 
-/* A waiter hears at once that the server has gone.  Then every hold is
- * verified, and the wait goes on at the other server. */
-CASE(redis_several, one_that_has_gone_is_a_fail_over)
+/* A waiter hears of the server's end at once.  The client verifies every hold,
+ * and the wait goes on at the other server. */
+CASE(redis_several, a_server_that_has_gone_is_a_fail_over)
 {
 	struct taker t = { 0 };
-	dlock_hold *h;
+	dlock_hold *h, *theirs;
 	int64_t begin;
 
 	set_up(NULL);
 	open_at(a->port, 0);
 	h = take(l, 0);
-	{
-		dlock_client *near = client_of(a->port, "ttl=30s", NULL);
-		dlock_lock *other = mutex(near, "y");
-		dlock_lock *wanted = mutex(c, "y");
-		dlock_hold *theirs = take(other, 0);
-
-		taker_queue(&t, c, wanted, 20000);
-		names_lead_to(b->port, 0);
-		CHECK(lab_server_kill(a) == 0);
-		begin = now_ms();
-		EVENTUALLY(diary.losses == 1);
-		EVENTUALLY(t.done);
-		CHECK_INT(now_ms() - begin, <=, SOON_MS);
-		CHECK_INT(t.rc, ==, DLOCK_OK);
-		CHECK(diary_says(&diary, "is another server"));
-		CHECK_RC(dlock_check(h), DLOCK_ELOST);
-		dlock_release(h);
-		let_go(&t);
-		CHECK_OK(t.release_rc);
-		dlock_release(theirs);
-	}
+	theirs = take(mutex(client_of(a->port, "ttl=30s", NULL), "y"), 0);
+	taker_queue(&t, c, mutex(c, "y"), 20000);
+	names_lead_to(b->port, 0);
+	CHECK(lab_server_kill(a) == 0);
+	begin = now_ms();
+	EVENTUALLY(diary.losses == 1);
+	EVENTUALLY(t.done);
+	CHECK_INT(now_ms() - begin, <=, SOON_MS);
+	CHECK_INT(t.rc, ==, DLOCK_OK);
+	CHECK(diary_says(&diary, "is another server"));
+	CHECK_RC(dlock_check(h), DLOCK_ELOST);
+	dlock_release(h);
+	let_go(&t);
+	CHECK_OK(t.release_rc);
+	dlock_release(theirs);
 }
 
-/* The first request that finds it has all holds verified. */
-CASE(redis_several, one_that_was_started_anew_is_a_fail_over)
+/* The first request to the new run has all holds verified. */
+CASE(redis_several, a_server_started_anew_is_a_fail_over)
 {
 	dlock_lock *other;
 	dlock_hold *h;
@@ -201,8 +187,8 @@ CASE(redis_several, one_that_was_started_anew_is_a_fail_over)
 	CHECK_RC(dlock_release(h), DLOCK_ELOST);
 }
 
-/* It answers and keeps its run, but takes no locks: the name says who does. */
-CASE(redis_several, one_that_became_a_replica_is_left)
+/* The server answers with the same run, but takes no locks. */
+CASE(redis_several, a_server_that_became_a_replica_is_left)
 {
 	set_up(NULL);
 	open_at(a->port, 0);
@@ -214,8 +200,8 @@ CASE(redis_several, one_that_became_a_replica_is_left)
 	CHECK(diary_says(&diary, "is another server"));
 }
 
-/* What a server grants that is no longer the session's counts for nothing. */
-CASE(redis_several, one_that_was_left_grants_nothing)
+/* A late grant of the former server does not count. */
+CASE(redis_several, a_server_that_was_left_grants_no_lock)
 {
 	struct taker t = { .linger = 1 };
 	struct lab_proxy *p;
@@ -230,12 +216,12 @@ CASE(redis_several, one_that_was_left_grants_nothing)
 	sent = lab_proxy_stat(p, LAB_UP_CHUNKS);
 	CHECK(lab_server_pause(a) == 0);
 	taker_start(&t, l, 20000);
-	/* It has asked, over the connection that there is. */
+	/* The waiter has asked the former server. */
 	if (lab_proxy_wait(p, LAB_UP_CHUNKS, sent + 1, patience_ms()) < 0)
 		FAIL("%s", lab_errmsg());
 	names_lead_to(b->port, 0);
 	other = mutex(c, "y");
-	/* Each is over sooner than the waiter's request. */
+	/* These requests end before the waiter's. */
 	EVENTUALLY(dlock_acquire(other, 0, &h) == DLOCK_OK);
 	give(h);
 	CHECK(diary_says(&diary, "is another server"));

@@ -72,7 +72,7 @@ static void server_end(void *arg)
 	struct lab_server *s = arg;
 	int64_t end = now_ms() + patience_ms();
 
-	/* But for prefix:clock, which stays. */
+	/* prefix:clock stays. */
 	while (strcmp(server_do(s, "KEYS *{*"), "*0\r\n") != 0) {
 		if (now_ms() > end)
 			FAIL("left in the server: %s", server_do(s, "KEYS *"));
@@ -93,6 +93,18 @@ struct lab_server *server_start(const struct lab_redis_options *options)
 	if (!s)
 		FAIL("%s", lab_errmsg());
 	at_end(server_end, s);
+	return s;
+}
+
+struct lab_server *replica_start(const struct lab_server *master,
+				 const char *config)
+{
+	const struct lab_redis_options o = { .replica_of = master,
+					     .config = config };
+	struct lab_server *s = server_start(&o);
+
+	if (lab_redis_wait_synced(s, patience_ms()) < 0)
+		FAIL("%s", lab_errmsg());
 	return s;
 }
 
@@ -206,7 +218,7 @@ void listening(struct lab_server *s, dlock_client *c)
 	struct taker t = { 0 };
 
 	taker_queue(&t, c, mutex(c, "listening"), FOREVER);
-	/* Every waiter is woken when its client begins to listen. */
+	/* A client that begins to listen wakes all waiters. */
 	EVENTUALLY(stats(c).wakes > before);
 	give(h);
 	EVENTUALLY(t.done);
@@ -231,6 +243,21 @@ struct lab_server *two_start(const char *query, struct diary *d,
 	return s;
 }
 
+struct lab_server *far_start(const char *query, const char *near_query,
+			     struct diary *d, struct lab_proxy **proxy,
+			     dlock_client **far, dlock_client **near)
+{
+	struct lab_server *s = server_start(NULL);
+
+	*proxy = proxy_start(s);
+	*far = client_of(lab_proxy_port(*proxy), query, d);
+	*near = client_of(s->port, near_query, NULL);
+	warm_up(*far);
+	warm_up(*near);
+	healed_at_end(*proxy);
+	return s;
+}
+
 /* ---- Clients that die ---------------------------------------------------- */
 
 struct lab_server *three_start(const char *query, struct lab_proxy **proxy,
@@ -244,6 +271,7 @@ struct lab_server *three_start(const char *query, struct lab_proxy **proxy,
 	*dying = client_of(lab_proxy_port(*proxy), query, NULL);
 	*last = client_of(s->port, query, NULL);
 	warm_up(*first);
+	healed_at_end(*proxy);
 	return s;
 }
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the tests of the Redis store share: servers and clients, takers in
- * threads, what a client was told, and what a server has and did.  Checks are
- * those of support/check.h: the first that fails ends the test's process, and
- * its servers go with it.
+ * Shared by the tests of the Redis store: servers, clients, and a server's keys
+ * and counters.  The first check of support/check.h to fail ends the test's
+ * process, and the servers with it.
  */
 #ifndef DLOCK_TESTS_REDIS_SUPPORT_H
 #define DLOCK_TESTS_REDIS_SUPPORT_H
@@ -21,32 +20,38 @@
 
 /* ---- Servers ------------------------------------------------------------- */
 
-/* What is started, opened and made here is ended behind the case.  In the
- * server nothing must be left soon: no key, nobody connected. */
+/* The case's end frees servers, proxies and clients.  By then, or soon after, a
+ * server must have no key and no connection. */
 struct lab_server *server_start(const struct lab_redis_options *options);
 struct lab_proxy *proxy_start(const struct lab_server *s);
 
-/* Free it now, or behind the case, whatever is left in it. */
+/* A replica of `master`, in step with the master; `config`: more lines of
+ * redis.conf, or NULL. */
+struct lab_server *replica_start(const struct lab_server *master,
+				 const char *config);
+
+/* Free the server now, or at the case's end, without these checks. */
 void server_abandon(struct lab_server *s);
 void server_unchecked(struct lab_server *s);
 
-/* Before anything that was made so far is ended. */
+/* Heal the proxy at the case's end, before the clients made so far close. */
 void healed_at_end(struct lab_proxy *p);
 
-/* A command that must succeed; its reply, until the thread's next. */
+/* Run a command, which must succeed, and return the reply: valid until the
+ * thread's next command. */
 __attribute__((format(printf, 2, 3))) const char *
 server_do(struct lab_server *s, const char *format, ...);
 
-/* How often clients have sent scripts: whatever a lock does is one. */
+/* Count the scripts sent by clients: every verb of a lock is a script. */
 uint64_t scripts_run(struct lab_server *s);
 
-/* Calls of one command, those by scripts included. */
+/* Count the calls of a command, by clients and by scripts. */
 uint64_t calls(struct lab_server *s, const char *command);
 
-/* Connections of other users than the lab's own. */
+/* Count the connections, except the lab's. */
 int connections(struct lab_server *s);
 
-/* The key, in the server, of the only lock that there is. */
+/* Return the lock's key in a server with a single lock. */
 const char *only_key(struct lab_server *s);
 
 /* ---- Clients ------------------------------------------------------------- */
@@ -54,45 +59,52 @@ const char *only_key(struct lab_server *s);
 /* "redis://127.0.0.1:PORT/QUERY".  Static, per thread. */
 const char *uri_of(int port, const char *query);
 
-/* `query` may be NULL; unless it says otherwise a request may take long, so
- * that a busy machine is not mistaken for a broken server. */
+/* `query` may be NULL.  Without `ask` in the query a request may take long, so
+ * a busy machine does not look like a broken server. */
 dlock_client *client_of(int port, const char *query, struct diary *d);
 
-/* The mutex "x" of another client: its holder's thread is no sibling of the
- * waiters', which would otherwise wait for the claim of their own client. */
+/* The mutex "x" of another client: waiters of the holder's own client would not
+ * ask the server, but wait for the claim to be passed. */
 dlock_lock *elsewhere(const struct lab_server *s, const char *query);
 
 /* Opening must fail with `code` and mention `part`. */
 void refused(const char *uri, int code, const char *part);
 
-/* One pair, so that the server knows the scripts and there is a connection. */
+/* Acquire and release once: teaches the server the scripts. */
 void warm_up(dlock_client *c);
 
-/* One that was opened otherwise is closed behind the case, too. */
+/* Close a client opened by the case itself at the case's end. */
 dlock_client *closed_at_end(dlock_client *c);
 
-/* The client listens to the notification channel from now on: a later waiter of
- * the client's asks once. */
+/* Make the client listen to the notification channel: a later waiter of the
+ * client asks once. */
 void listening(struct lab_server *s, dlock_client *c);
 
-/* Free the handle, and close its client, now. */
+/* Free the handle and close the client, now. */
 void end(dlock_client *c, dlock_lock *l);
 
-/* A server and two clients of it, warmed up, of which the first keeps a
- * diary. */
+/* A server with two clients, warmed up; the first keeps a diary. */
 struct lab_server *two_start(const char *query, struct diary *d,
 			     dlock_client **first, dlock_client **second);
 
+/* A server with two clients, warmed up: `far` behind `proxy`, with a diary and
+ * the query, and `near` with the query `near_query`.  The proxy is healed at
+ * the end. */
+struct lab_server *far_start(const char *query, const char *near_query,
+			     struct diary *d, struct lab_proxy **proxy,
+			     dlock_client **far, dlock_client **near);
+
 /* ---- Clients that die ---------------------------------------------------- */
 
-/* Three clients of a server: one for the holder, a second one behind `proxy`,
- * which is to be cut off, and a third for who waits behind that. */
+/* A server with three clients: `first` holds, `dying` stands behind `proxy`,
+ * to be cut off, and `last` waits behind `dying`.  The proxy is healed at the
+ * end. */
 struct lab_server *three_start(const char *query, struct lab_proxy **proxy,
 			       dlock_client **first, dlock_client **dying,
 			       dlock_client **last);
 
-/* The client behind the proxy is as good as dead.  bury() then ends its waits,
- * `n` of them. */
+/* To the server, the client behind the proxy is dead now.  bury() ends the `n`
+ * waits of this client. */
 void cut_off(struct lab_proxy *p);
 void bury(struct lab_proxy *p, struct taker t[], int n);
 

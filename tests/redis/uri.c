@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where to, as whom, and into which database; and that no password is told. */
+/* URIs: servers, users, databases.  No message holds a password. */
 #include "support.h"
 
 #include <arpa/inet.h>
@@ -85,8 +85,8 @@ CASE(redis_uri, of_an_ipv6_address)
 	server = server_start(&o);
 	snprintf(uri, sizeof(uri), "redis://[::1]:%d/?ask=2s", server->port);
 	works(uri);
-	snprintf(uri, sizeof(uri), "redis://[::1]:1/?connect=300ms");
-	refused(uri, DLOCK_EUNREACHABLE, "[::1]:1");
+	refused("redis://[::1]:1/?connect=300ms", DLOCK_EUNREACHABLE,
+		"[::1]:1");
 }
 
 CASE(redis_uri, that_is_wrong_is_refused_with_the_reason)
@@ -135,13 +135,12 @@ CASE(redis_uri, databases_do_not_meet)
 	CHECK_RC(dlock_acquire(l[2], 0, &none), DLOCK_EBUSY);
 	/* The lock, and prefix:clock. */
 	CHECK_TEXT(server_do(server, "INFO keyspace"), "db5:keys=2");
-	/* Whatever connection it is. */
+	/* Also on a new connection. */
 	server_do(server, "CLIENT KILL TYPE normal");
 	give(h[1]);
 	server_do(server, "CLIENT KILL TYPE normal");
 	h[1] = take(l[1], 0);
 	CHECK_TEXT(server_do(server, "INFO keyspace"), "db0:keys=2");
-	/* The lock, and prefix:clock. */
 	CHECK_TEXT(server_do(server, "INFO keyspace"), "db5:keys=2");
 	give(h[0]);
 	give(h[1]);
@@ -152,7 +151,7 @@ CASE(redis_uri, databases_do_not_meet)
 	refused(uri, DLOCK_EINVAL, "databases");
 }
 
-/* Waiters of different databases share channels: they must not meet there. */
+/* Databases share the channels of the server. */
 CASE(redis_uri, waiters_of_databases_do_not_meet)
 {
 	struct lab_server *server = server_start(NULL);
@@ -176,9 +175,8 @@ CASE(redis_uri, waiters_of_databases_do_not_meet)
 	ALL_ALONG(100, !t[1].done);
 	give(h[1]);
 	EVENTUALLY(t[1].done);
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 2; i++)
 		let_go(&t[i]);
-	}
 }
 
 CASE(redis_uri, the_name_of_connections_is_told)
@@ -219,15 +217,21 @@ CASE(redis_uri, password_of_the_default_user)
 	struct lab_redis_options o = { .password = RAW };
 	struct lab_server *server = server_start(&o);
 	static struct diary d = DIARY_INIT;
+	struct lab_server *without = server_start(NULL);
 	dlock_client *c;
+	dlock_lock *l;
+	dlock_hold *none = NULL;
 	char uri[160];
 
+	snprintf(uri, sizeof(uri), "redis://:" SECRET "@127.0.0.1:%d/",
+		 without->port);
+	refused_silently(&d, uri, DLOCK_EDENIED, "has no password");
 	snprintf(uri, sizeof(uri), "redis://127.0.0.1:%d/", server->port);
 	refused_silently(&d, uri, DLOCK_EDENIED, "wants a password");
 	snprintf(uri, sizeof(uri), "redis://:wrong@127.0.0.1:%d/",
 		 server->port);
 	refused_silently(&d, uri, DLOCK_EDENIED, "refused our");
-	snprintf(uri, sizeof(uri), "redis://nobody:" SECRET "@127.0.0.1:%d/",
+	snprintf(uri, sizeof(uri), "redis://other:" SECRET "@127.0.0.1:%d/",
 		 server->port);
 	refused_silently(&d, uri, DLOCK_EDENIED, "refused our");
 	snprintf(uri, sizeof(uri), "redis://:" SECRET "@127.0.0.1:%d/?ask=2s",
@@ -235,32 +239,15 @@ CASE(redis_uri, password_of_the_default_user)
 	c = open_uri(&d, uri);
 	tells_nothing(dlock_uri(c));
 	warm_up(c);
-	/* Replayed whenever we connect anew. */
+	/* A new connection logs in as well. */
 	server_do(server, "CLIENT KILL TYPE normal");
 	warm_up(c);
-	/* Taken away meanwhile. */
 	server_do(server, "CONFIG SET requirepass other");
 	server_do(server, "CLIENT KILL TYPE normal");
-	{
-		dlock_lock *l = mutex(c, "x");
-		dlock_hold *h = NULL;
-
-		CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EDENIED);
-		tells_nothing(dlock_errmsg());
-	}
-	end_now(c);
-	tells_nothing(d.log);
-}
-
-CASE(redis_uri, password_where_the_server_has_none)
-{
-	struct lab_server *server = server_start(NULL);
-	static struct diary d = DIARY_INIT;
-	char uri[160];
-
-	snprintf(uri, sizeof(uri), "redis://:" SECRET "@127.0.0.1:%d/",
-		 server->port);
-	refused_silently(&d, uri, DLOCK_EDENIED, "password");
+	l = mutex(c, "x");
+	CHECK_RC(dlock_acquire(l, 0, &none), DLOCK_EDENIED);
+	tells_nothing(dlock_errmsg());
+	end(c, l);
 	tells_nothing(d.log);
 }
 
@@ -290,7 +277,6 @@ CASE(redis_uri, password_is_not_told_when_all_goes_wrong)
 	CHECK_RC(dlock_acquire(l, 0, &none), DLOCK_EUNREACHABLE);
 	tells_nothing(dlock_errmsg());
 	lab_proxy_heal(proxy);
-	/* The very bytes of AUTH come back. */
 	server_do(server, "CONFIG SET requirepass other");
 	lab_proxy_reset(proxy);
 	CHECK(dlock_acquire(l, 200, &none) != DLOCK_OK);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waking: one for one release, at no cost while there is none, and what
- * becomes of a wake that is lost, late, or no longer wanted. */
+/* A release wakes a single waiter.  Wakes may be lost, late, or for a waiter
+ * that gives up. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -37,7 +37,7 @@ static void queue_takers(const char *query)
 		clients[i] = client_of(server->port, query, NULL);
 		locks[i] = mutex(clients[i], "x");
 	}
-	/* From client to client, so that order is not that of one of them. */
+	/* In turn, so the order is not the order of a single client. */
 	for (int i = 0; i < WAITERS; i++)
 		taker_queue(&takers[i], clients[i % CLIENTS],
 			    locks[i % CLIENTS], FOREVER);
@@ -61,7 +61,7 @@ static int granted(void)
 	return n;
 }
 
-CASE(redis_wakes, one_release_wakes_the_one_that_is_next)
+CASE(redis_wakes, a_release_wakes_the_next_waiter_alone)
 {
 	dlock_hold *h;
 	uint64_t before;
@@ -82,30 +82,6 @@ CASE(redis_wakes, one_release_wakes_the_one_that_is_next)
 	}
 }
 
-/* The lease is a short one, and must not be told as a long one; it is made a
- * whole one at once. */
-CASE(redis_wakes, what_is_granted_to_a_waiter_is_renewed)
-{
-	struct taker t = { 0 };
-	dlock_hold *h;
-	uint64_t renewed;
-
-	set_up("ttl=2s");
-	h = take(elsewhere(server, NULL), 0);
-	taker_queue(&t, c, l, FOREVER);
-	renewed = stats(c).renewed;
-	give(h);
-	EVENTUALLY(t.done);
-	CHECK_OK(t.rc);
-	CHECK_INT(t.remaining_ms, <=, 2000);
-	/* Once at once, and then each third of a lease, beyond its end. */
-	EVENTUALLY(stats(c).renewed > renewed + 3 &&
-		   now_ms() - t.done_ms > dlock_ttl_ms(c) * 5 / 4);
-	CHECK_OK(dlock_check(t.hold));
-	let_go(&t);
-	CHECK_OK(t.release_rc);
-}
-
 CASE(redis_wakes, waiters_send_nothing_but_an_attempt_now_and_then)
 {
 	uint64_t before, others;
@@ -117,13 +93,13 @@ CASE(redis_wakes, waiters_send_nothing_but_an_attempt_now_and_then)
 	queue_takers("ttl=3s");
 	before = scripts_run(server);
 	others = calls(server, "ping") + calls(server, "subscribe");
-	/* Attempts and renewals come each third of a lease.  The window ends
+	/* Attempts and renewals come each third of a lease; the window ends
 	 * between two. */
 	third_ms = dlock_ttl_ms(c) / 3;
 	began = now_ms();
 	nap_ms(third_ms * 5 / 2);
 	took = now_ms() - began;
-	/* One of each waiter, and one renewal: by chance one more of each. */
+	/* An attempt of each waiter and a renewal, by chance two of each. */
 	CHECK_INT(scripts_run(server) - before, <=,
 		  (WAITERS + 1) * (took / third_ms + 1));
 	CHECK_INT(scripts_run(server) - before, >=, WAITERS);
@@ -139,7 +115,7 @@ CASE(redis_wakes, waiters_send_nothing_but_an_attempt_now_and_then)
 
 /* ---- Wakes that go astray ------------------------------------------------ */
 
-CASE(redis_wakes, one_that_is_lost_costs_no_more_than_an_attempt)
+CASE(redis_wakes, a_lost_wake_costs_no_more_than_an_attempt)
 {
 	struct lab_proxy *proxy;
 	struct taker t = { 0 };
@@ -165,7 +141,7 @@ CASE(redis_wakes, one_that_is_lost_costs_no_more_than_an_attempt)
 	CHECK_OK(t.release_rc);
 }
 
-/* The owner who waits, and the channel of its client. */
+/* Send a message for the waiter to the channel of the waiter's client. */
 static void publish(const char *message_format, unsigned int attempt)
 {
 	char owner[64], channel[128], key[256];
@@ -180,7 +156,7 @@ static void publish(const char *message_format, unsigned int attempt)
 	CHECK_TEXT(reply, "1");
 }
 
-CASE(redis_wakes, one_for_an_earlier_attempt_is_not_believed)
+CASE(redis_wakes, a_wake_of_an_earlier_attempt_is_void)
 {
 	struct taker t = { 0 };
 	dlock_hold *h;
@@ -202,8 +178,7 @@ CASE(redis_wakes, one_for_an_earlier_attempt_is_not_believed)
 	let_go(&t);
 }
 
-/* Granted before there was anybody to hear of it. */
-CASE(redis_wakes, one_before_the_channel_is_open_is_not_missed)
+CASE(redis_wakes, a_wake_before_the_channel_is_open_is_not_missed)
 {
 	struct lab_proxy *proxy;
 	struct taker t = { .linger = 1 };
@@ -230,8 +205,8 @@ CASE(redis_wakes, one_before_the_channel_is_open_is_not_missed)
 	let_go(&t);
 }
 
-/* The channel is cut, and grants come meanwhile.  Attempts find them. */
-CASE(redis_wakes, one_while_the_channel_is_away_is_found_soon)
+/* Attempts find grants made while the channel was cut. */
+CASE(redis_wakes, a_wake_while_the_channel_is_away_is_found_soon)
 {
 	struct taker t = { 0 };
 	dlock_lock *other;
@@ -254,8 +229,7 @@ CASE(redis_wakes, one_while_the_channel_is_away_is_found_soon)
 	}
 }
 
-/* Each channel's connection sends a PING when nothing came for long; one is not
- * answered. */
+/* A quiet channel sends a PING; the server does not answer the first PING. */
 CASE(redis_wakes, are_heard_anew_where_the_channel_has_gone_silent)
 {
 	struct lab_proxy *proxy;
@@ -289,91 +263,72 @@ CASE(redis_wakes, are_heard_anew_where_the_channel_has_gone_silent)
 	let_go(&u);
 }
 
-/* The waiter's attempt is almost a third of a lease old, which is when the next
- * one is due.  Only a fifth of a lease would be left. */
-CASE(redis_wakes, with_little_left_bring_a_whole_lease)
-{
-	struct taker t = { 0 };
-	dlock_hold *h;
-
-	set_up("ttl=6s");
-	h = take(elsewhere(server, NULL), 0);
-	taker_queue(&t, c, l, FOREVER);
-	nap_ms(dlock_ttl_ms(c) / 3 * 7 / 8);
-	give(h);
-	EVENTUALLY(t.done);
-	CHECK_OK(t.rc);
-	CHECK_INT(t.remaining_ms, >=, 6000 / 4);
-	let_go(&t);
-}
-
-/* ---- Wakes that nobody wants --------------------------------------------- */
+/* ---- Wakes of waiters that give up --------------------------------------- */
 
 enum { ROUNDS = 60 };
 
-/* B gives up at the very moment when the lock comes to it: C gets it at once,
- * and not when B's lease has run out. */
-static void gives_up_in_time(int cancel, uint32_t permits, const char *query)
+/* B is cancelled at the moment of the grant: D gets the lock at once, and not
+ * when B's lease is over. */
+CASE(redis_wakes, of_a_cancelled_waiter_goes_to_the_next)
 {
 	dlock_client *b, *d;
 	dlock_lock *bl, *dl;
 	unsigned int seed = 1;
 	int got = 0;
 
-	set_up(query);
-	b = client_of(server->port, query, NULL);
-	d = client_of(server->port, query, NULL);
-	bl = permits ? semaphore(b, "x", permits) : mutex(b, "x");
-	dl = permits ? semaphore(d, "x", permits) : mutex(d, "x");
-	if (permits) {
-		end_now(l);
-		l = semaphore(c, "x", permits);
-	}
+	set_up("ttl=60s");
+	b = client_of(server->port, "ttl=60s", NULL);
+	d = client_of(server->port, "ttl=60s", NULL);
+	bl = mutex(b, "x");
+	dl = mutex(d, "x");
 	for (int i = 0; i < ROUNDS; i++) {
 		dlock_hold *h = take(l, patience_ms());
 		struct taker tb = { 0 }, td = { 0 };
-		int64_t late_us = rand_r(&seed) % 400;
 
-		taker_queue(&tb, b, bl, cancel ? FOREVER : 20);
+		taker_queue(&tb, b, bl, FOREVER);
 		tb.linger = 0;
 		taker_queue(&td, d, dl, FOREVER);
-		if (cancel) {
-			if (i % 2)
-				dlock_cancel(bl);
-			give(h);
-			nap_us(late_us);
+		if (i % 2)
 			dlock_cancel(bl);
-		} else {
-			nap_ms(rand_r(&seed) % 22);
-			give(h);
-		}
+		give(h);
+		nap_us(rand_r(&seed) % 400);
+		dlock_cancel(bl);
 		EVENTUALLY(td.done);
 		CHECK_OK(td.rc);
 		let_go(&td);
 		let_go(&tb);
-		CHECK(tb.rc == DLOCK_OK ||
-		      tb.rc == (cancel ? DLOCK_ECANCELED : DLOCK_EBUSY));
+		CHECK(tb.rc == DLOCK_OK || tb.rc == DLOCK_ECANCELED);
 		got += tb.rc == DLOCK_OK;
 	}
 	CHECK_INT(got, <, ROUNDS);
 }
 
-CASE(redis_wakes, of_one_that_is_cancelled_goes_to_the_next)
-{
-	gives_up_in_time(1, 0, "ttl=60s");
-}
+/* ---- The release of such a lock ------------------------------------------ */
 
-CASE(redis_wakes, of_one_whose_time_is_up_goes_to_the_next)
+/* No PING goes ahead: the lock passes on all the time. */
+CASE(redis_wakes, spare_the_release_a_ping)
 {
-	gives_up_in_time(0, 0, "ttl=60s");
-}
+	enum { HELD_MS = 20 };
+	struct taker t = { 0 };
+	dlock_hold *h;
+	uint64_t before;
 
-CASE(redis_wakes, of_one_that_gives_up_a_permit_goes_to_the_next)
-{
-	gives_up_in_time(1, 1, "ttl=60s");
-}
-
-CASE(redis_wakes, of_one_that_gives_up_goes_on_where_order_is_any)
-{
-	gives_up_in_time(1, 0, "ttl=60s&order=any");
+	set_up("ttl=60s");
+	h = take(elsewhere(server, "ttl=60s"), 0);
+	before = scripts_run(server);
+	taker_queue(&t, c, l, FOREVER);
+	/* The waiter asks again when the channel is up. */
+	EVENTUALLY(scripts_run(server) >= before + 2);
+	give(h);
+	EVENTUALLY(t.done);
+	CHECK_OK(t.rc);
+	nap_ms(HELD_MS);
+	before = calls(server, "ping");
+	let_go(&t);
+	CHECK_OK(t.release_rc);
+	CHECK_INT(calls(server, "ping"), ==, before);
+	h = take(l, 0);
+	nap_ms(HELD_MS);
+	give(h);
+	CHECK_INT(calls(server, "ping"), ==, before + 1);
 }

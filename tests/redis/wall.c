@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The server's wall clock is set: Redis counts leases by it. */
+/* The server's wall clock is set; Redis counts leases by the wall clock. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -21,7 +21,7 @@ static void step_wall(int64_t ms)
 	CHECK(lab_server_step_wall(server, ms) == 0);
 }
 
-/* A clock that was set back must not keep what is left for so long here. */
+/* Behind the case: after a step back, the keys left would live for longer. */
 static void set_forward(void *s)
 {
 	CHECK(lab_server_step_wall(s, 100000) == 0);
@@ -71,7 +71,7 @@ CASE(redis_wall, set_back_and_tokens_rise_still)
 		last = token;
 		step_wall(-20000 * (i + 1));
 	}
-	/* Tokens of read sides rise, too, and tokens of write sides behind. */
+	/* And tokens of readers, and of writers behind readers. */
 	step_wall(0);
 	last = 0;
 	for (i = 0; i < 6; i++) {
@@ -84,10 +84,14 @@ CASE(redis_wall, set_back_and_tokens_rise_still)
 	}
 }
 
-/* Nothing but the time, and how far tokens have come, is left of the lock. */
-static void idle_and_set_back(uint64_t last)
+/* Only prefix:clock is left in the server. */
+CASE(redis_wall, set_back_when_the_lock_was_free_for_long)
 {
-	/* What has only run out would be there again. */
+	uint64_t last;
+
+	set_up(NULL);
+	last = token_of_a_pair(l);
+	/* A key that is only over its time would be there again. */
 	EVENTUALLY(strcmp(server_do(server, "DBSIZE"), "1") == 0);
 	step_wall(-40000);
 	for (int i = 0; i < 3; i++) {
@@ -96,58 +100,8 @@ static void idle_and_set_back(uint64_t last)
 		CHECK(token > last);
 		last = token;
 	}
-	/* And when the clock is right again. */
 	step_wall(0);
 	CHECK(token_of_a_pair(l) > last);
-}
-
-CASE(redis_wall, set_back_when_the_lock_was_free_for_long)
-{
-	uint64_t token;
-
-	set_up(NULL);
-	token = token_of_a_pair(l);
-	idle_and_set_back(token);
-}
-
-CASE(redis_wall, set_back_when_the_holder_was_dead_for_long)
-{
-	dlock_lock *theirs;
-	uint64_t token;
-	dlock_hold *h;
-
-	set_up("ttl=500ms");
-	theirs = elsewhere(server, "ttl=500ms&max_hold=100ms");
-	h = take(theirs, 0);
-	token = dlock_token(h);
-	server_do(server, "CLIENT KILL TYPE normal");
-	server_do(server, "PEXPIRE %s 1", only_key(server));
-	idle_and_set_back(token);
-	dlock_release(h);
-}
-
-/* The server remembers the holder's token although the clock of the lease and
- * the clock of the token have come apart. */
-CASE(redis_wall, set_back_while_held_and_tokens_rise_still)
-{
-	dlock_lock *theirs;
-	uint64_t token;
-	dlock_hold *h;
-
-	set_up("ttl=900ms");
-	h = take(l, 0);
-	token = dlock_token(h);
-	step_wall(-40000);
-	EVENTUALLY(stats(c).renewed >= 3);
-	CHECK_INT(diary.losses, ==, 0);
-	CHECK(diary_says(&diary, "clock"));
-	theirs = elsewhere(server, "ttl=900ms");
-	give(h);
-	h = take(theirs, patience_ms());
-	CHECK(dlock_token(h) > token);
-	token = dlock_token(h);
-	give(h);
-	CHECK(token_of_a_pair(l) > token);
 }
 
 CASE(redis_wall, set_forward_and_the_loss_is_found)
@@ -163,8 +117,7 @@ CASE(redis_wall, set_forward_and_the_loss_is_found)
 	begin = now_ms();
 	step_wall(40000);
 	theirs = elsewhere(server, NULL);
-	/* The server has let it go: the next client gets it, with a larger
-	 * token. */
+	/* The lease is over in the server. */
 	CHECK(token_of_a_pair(theirs) > token);
 	EVENTUALLY(diary.losses == 1);
 	CHECK_INT(diary.lost_ms - begin, <=, 1000 + 100 + slack_ms());
@@ -173,7 +126,7 @@ CASE(redis_wall, set_forward_and_the_loss_is_found)
 
 static atomic_int stepping;
 
-/* Now so, now so, also while a script runs: each for some tens of us. */
+/* To and fro each few tens of microseconds, also while a script runs. */
 static void *step_on_and_on(void *arg)
 {
 	for (unsigned int i = 0; stepping; i++) {
@@ -219,8 +172,8 @@ static void *ask_on_and_on(void *arg)
 	return NULL;
 }
 
-/* No holder is certain then.  But each answer makes sense, and when the clock
- * is right again, the locks work as before. */
+/* Each answer makes sense meanwhile, though no hold is safe.  With the clock
+ * right again, the locks work as before. */
 CASE(redis_wall, set_again_and_again_is_no_error)
 {
 	enum { ASKERS = 4, EACH = 3 };
@@ -242,7 +195,7 @@ CASE(redis_wall, set_again_and_again_is_no_error)
 		pthread_join(a[i].thread, NULL);
 	stepping = 0;
 	pthread_join(stepper, NULL);
-	/* Nothing is there for ever. */
+	/* Each key has an expiry. */
 	CHECK(strcmp(server_do(server,
 			       "EVAL \"local n = 0 for _, k in ipairs("
 			       "redis.call('KEYS', '*')) do if redis.call("
@@ -255,8 +208,8 @@ CASE(redis_wall, set_again_and_again_is_no_error)
 	give(take(sem, patience_ms()));
 }
 
-static void one_who_comes(dlock_lock *mine, dlock_lock *theirs, int shared,
-			  int64_t n)
+static void set_back_under_an_attempt(dlock_lock *mine, dlock_lock *theirs,
+				      int shared, int64_t n)
 {
 	dlock_hold *h = NULL, *none = NULL;
 
@@ -270,9 +223,10 @@ static void one_who_comes(dlock_lock *mine, dlock_lock *theirs, int shared,
 	step_wall(0);
 }
 
-/* The holder's key is gone.  The next client to ask passes the lock on to the
- * waiter, so the waiter has it. */
-static void one_who_waits(dlock_lock *mine, dlock_lock *theirs, int64_t n)
+/* The holder's key is gone, so the next client's attempt passes the lock on to
+ * the waiter. */
+static void set_back_under_a_grant(dlock_lock *mine, dlock_lock *theirs,
+				   int64_t n)
 {
 	struct taker t = { 0 };
 	dlock_hold *h = take(theirs, 0), *none = NULL;
@@ -291,8 +245,8 @@ static void one_who_waits(dlock_lock *mine, dlock_lock *theirs, int64_t n)
 	step_wall(0);
 }
 
-/* Redis says what has expired by the time at which a script began, and sets
- * expiries by the clock. */
+/* Redis judges expiries by the time at which a script began, and sets expiries
+ * by the clock. */
 CASE(redis_wall, set_back_while_a_script_grants)
 {
 	dlock_client *other;
@@ -304,14 +258,14 @@ CASE(redis_wall, set_back_while_a_script_grants)
 	wr = rwlock(other, "r");
 	ts = semaphore(other, "s", 1);
 	for (int64_t n = 1; n <= 60; n++) {
-		one_who_comes(l, theirs, 0, n);
-		one_who_comes(rw, wr, 1, n);
-		one_who_comes(sem, ts, 0, n);
-		one_who_waits(l, theirs, n);
+		set_back_under_an_attempt(l, theirs, 0, n);
+		set_back_under_an_attempt(rw, wr, 1, n);
+		set_back_under_an_attempt(sem, ts, 0, n);
+		set_back_under_a_grant(l, theirs, n);
 	}
 }
 
-/* A process that has all three, and dies. */
+/* A process that holds all three dies. */
 static void die_holding(int port)
 {
 	dlock_lock *x, *r, *s;
@@ -361,38 +315,4 @@ CASE(redis_wall, set_back_and_the_dead_keep_nothing_for_longer)
 		CHECK_INT(t[i].done_ms - begin, <=, 2000 + 2 * slack_ms());
 		let_go(&t[i]);
 	}
-}
-
-/* To the server all waiters seem dead.  They are not, and retry. */
-CASE(redis_wall, set_forward_and_waiters_get_their_turn)
-{
-	struct taker t[3] = { { 0 } };
-	dlock_lock *theirs;
-	uint64_t token;
-	dlock_hold *h;
-	int64_t begin;
-
-	set_up("ttl=3s");
-	theirs = elsewhere(server, "ttl=3s");
-	h = take(theirs, 0);
-	token = dlock_token(h);
-	for (int i = 0; i < 3; i++)
-		taker_queue(&t[i], c, l, FOREVER);
-	step_wall(40000);
-	begin = now_ms();
-	dlock_release(h);
-	EVENTUALLY(t[0].done + t[1].done + t[2].done == 1);
-	CHECK_INT(now_ms() - begin, <=, 1000 + slack_ms());
-	for (int turn = 0; turn < 3; turn++) {
-		int i = 0;
-
-		EVENTUALLY(t[0].done + t[1].done + t[2].done > turn);
-		while (!t[i].done || !t[i].linger)
-			i++;
-		CHECK_OK(t[i].rc);
-		CHECK(t[i].token > token);
-		token = t[i].token;
-		let_go(&t[i]);
-	}
-	CHECK_INT(diary.losses, ==, 0);
 }

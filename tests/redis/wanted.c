@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A holder's client is told when another client asks for its lock; holders of
- * permits are told of a revoke. */
+/* The server tells a holder's client that another client asks for the lock, and
+ * holders of permits of a revoke. */
 #include <criterion/criterion.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static dlock_lock *l;
 
 TestSuite(redis_wanted, .timeout = 120);
 
-/* Without a word from the store, it is kept for longer than SOON_MS. */
+/* Without a message, the client keeps the claim for longer than SOON_MS. */
 static void set_up(void)
 {
 	server = server_start(NULL);
@@ -46,7 +46,7 @@ CASE(redis_wanted, is_told_to_the_client_that_keeps)
 	CHECK_INT(stats(c).kept, ==, 0);
 }
 
-CASE(redis_wanted, is_what_a_waiter_has_asked_for_already)
+CASE(redis_wanted, is_known_of_an_earlier_waiter)
 {
 	struct taker t = { 0 };
 	dlock_client *other;
@@ -67,7 +67,7 @@ CASE(redis_wanted, is_what_a_waiter_has_asked_for_already)
 
 /* A waiter of the client has the claim watched; a try of the client asks the
  * server; the next waiter waits for the claim, too. */
-CASE(redis_wanted, is_not_what_the_client_itself_asks_for)
+CASE(redis_wanted, is_not_told_of_the_clients_own_requests)
 {
 	struct taker first = { .linger = 1 }, next = { 0 }, a_try = { 0 };
 	uint64_t attempts;
@@ -93,7 +93,7 @@ CASE(redis_wanted, is_not_what_the_client_itself_asks_for)
 
 /* The tokens may be ahead of the server's clock.  The server keeps the last
  * token until a second after that time, which the loop may take. */
-CASE(redis_wanted, tokens_that_were_used_are_not_given_again)
+CASE(redis_wanted, used_tokens_are_not_given_again)
 {
 	uint64_t first, last = 0;
 	const char *reply;
@@ -131,7 +131,7 @@ CASE(redis_wanted, tokens_that_were_set_aside_are_skipped_at_a_break)
 	give(h);
 }
 
-/* What was published meanwhile is lost. */
+/* The messages of that time are lost. */
 CASE(redis_wanted, is_assumed_where_the_channel_was_away)
 {
 	set_up();
@@ -155,7 +155,7 @@ static void on_event(dlock_hold *hold, enum dlock_event event, const char *why,
 	told += event == DLOCK_WANTED;
 }
 
-/* A client with all permits, none to be renewed soon. */
+/* A client holds all permits; no renewal is due soon. */
 static void hold_permits(dlock_hold *hold[], int n)
 {
 	dlock_options o = DLOCK_OPTIONS_INIT;
@@ -195,8 +195,7 @@ CASE(redis_wanted, is_told_to_a_thousand_permits_by_one_script)
 	give_permits(hold, PERMITS);
 }
 
-/* A waiter troubles no holder of a permit. */
-CASE(redis_wanted, is_no_permit_that_another_client_asks_for)
+CASE(redis_wanted, is_not_told_to_permits_of_a_waiter)
 {
 	struct taker t = { 0 };
 	dlock_client *other;
