@@ -10,13 +10,13 @@
 #define MS DLK_MS
 #define SECOND (1000 * MS)
 
-/* Its timer runs a second after it ran last, or later; what it counts are whole
- * seconds of its own clock then. */
+/* The timer runs a second after the last run, or later, and counts whole
+ * seconds of the server's clock. */
 struct toy {
 	unsigned int seed;
 	int64_t lag; /* the timer's, at most */
 	dlk_time now;
-	dlk_time slept; /* how far its own clock is behind ours */
+	dlk_time slept; /* lag of the server's clock behind the client's */
 	dlk_time timer; /* when that runs next */
 	uint64_t count;
 };
@@ -26,7 +26,7 @@ static int64_t up_to(struct toy *t, int64_t most)
 	return most > 0 ? rand_r(&t->seed) % (most / 1000 + 1) * 1000 : 0;
 }
 
-/* On, with the server going. */
+/* Time passes with the server running. */
 static void go(struct toy *t, dlk_time until)
 {
 	while (t->timer <= until) {
@@ -36,7 +36,7 @@ static void go(struct toy *t, dlk_time until)
 	t->now = until;
 }
 
-/* On, with the server stopped, so that it serves its sockets next. */
+/* Time passes with the server stopped; the server serves sockets next. */
 static void stop(struct toy *t, dlk_time until)
 {
 	if (t->timer < until)
@@ -55,8 +55,8 @@ static struct toy toy_new(unsigned int seed, int64_t lag)
 	return t;
 }
 
-/* Ask and be answered, with pauses of up to `most` before the server reads its
- * clock and after that; *stored: when it read it. */
+/* Ask, with pauses of up to `most` before and after the server reads the clock;
+ * *stored: the time of that. */
 static dlk_time ask_age(struct toy *t, struct memc_age *age, int64_t most,
 			dlk_time *stored)
 {
@@ -69,7 +69,7 @@ static dlk_time ask_age(struct toy *t, struct memc_age *age, int64_t most,
 	return dlki_memc_age_learn(age, &a, asked, t->now);
 }
 
-/* What an item that is stored now lives, at the least. */
+/* Return the least life of an item stored now. */
 static int64_t life(const struct toy *t, uint64_t count, dlk_time stored,
 		    int64_t ttl_s)
 {
@@ -112,7 +112,7 @@ Test(memcached_age, what_is_trusted_lives_as_long_as_promised)
 	CHECK_INT(refused, >, 1000);
 }
 
-/* Once it was seen to go on.  Before that little is known of it. */
+/* From the second look on: little is known of a server before. */
 Test(memcached_age, who_looks_often_trusts_a_server_that_goes)
 {
 	for (unsigned int seed = 1; seed <= 2000; seed++) {
@@ -129,7 +129,7 @@ Test(memcached_age, who_looks_often_trusts_a_server_that_goes)
 	}
 }
 
-/* However its timer drifts, the client must ask more closely once at most. */
+/* Whatever the timer's drift, the client must ask more closely once at most. */
 Test(memcached_age, who_looks_seldom_trusts_a_server_that_goes)
 {
 	int refused = 0;
@@ -156,7 +156,7 @@ Test(memcached_age, who_looks_seldom_trusts_a_server_that_goes)
 	CHECK_INT(refused, >, 0);
 }
 
-/* Its machine slept for a minute, and it never makes up for that. */
+/* The machine slept for a minute, and the server's clock never catches up. */
 Test(memcached_age, what_is_lost_for_good_is_believed_within_a_second)
 {
 	for (unsigned int seed = 1; seed <= 2000; seed++) {
@@ -215,8 +215,8 @@ Test(memcached_age, of_a_slow_first_answer_is_trusted_once_it_advances)
 	CHECK_INT(dlki_memc_age_learn(&age, &st, t, t), >, t);
 }
 
-/* Over a long way the answer to a batch comes when the clock is known no
- * longer, unless the same batch asks for it. */
+/* Over a long way the clock is known no longer when the answer to a batch
+ * comes, unless the same batch asks for the clock. */
 Test(memcached_age, is_asked_for_sooner_over_a_long_way)
 {
 	struct memc_run run = { 0 };

@@ -7,14 +7,6 @@
 
 #define OWNER "0123456789abcdef0123456789abcdef"
 
-static dlock_lock *permits(dlock_client *c, uint32_t n)
-{
-	dlock_lock *l = NULL;
-
-	CHECK_OK(dlock_semaphore_new(&l, c, "s", n));
-	return l;
-}
-
 static int ask_for(dlock_lock *l, uint32_t n, int64_t timeout_ms,
 		   dlock_hold **out)
 {
@@ -37,32 +29,10 @@ static dlock_hold *take_some(dlock_lock *l, uint32_t n)
 static const char *owner_of(const struct scene *s, const char *key)
 {
 	static char owner[33];
-	char reply[512] = "", *at;
+	const char *at = strstr(scene_do(s, "get %s", key), "dlock1 ");
 
-	CHECK_INT(lab_memcached_do(s->server, reply, sizeof(reply),
-				   with_key(s, "get %s", key)),
-		  ==, 0);
-	at = strstr(reply, "dlock1 ");
 	snprintf(owner, sizeof(owner), "%s", at ? at + 7 : "");
 	return owner;
-}
-
-static void put_item(const struct scene *s, const char *key, const char *text)
-{
-	char command[200];
-
-	snprintf(command, sizeof(command), "set %%s 0 60 %zu\r\n%s",
-		 strlen(text), text);
-	CHECK_INT(lab_memcached_do(s->server, NULL, 0,
-				   with_key(s, command, key)),
-		  ==, 0);
-}
-
-static void drop_item(const struct scene *s, const char *key)
-{
-	CHECK_INT(lab_memcached_do(s->server, NULL, 0,
-				   with_key(s, "delete %s", key)),
-		  ==, 0);
 }
 
 static void note_most(const struct dlock_participant *p, void *arg)
@@ -79,11 +49,11 @@ static void note_most(const struct dlock_participant *p, void *arg)
 EITHER_WAY(memcached_at_once, each_permit_has_a_slot)
 {
 	struct scene s = scene_new(protocol, NULL);
-	dlock_lock *l = permits(direct(&s, ""), 4);
+	dlock_lock *l = semaphore(direct(&s, ""), "s", 4);
 	dlock_hold *h, *none = NULL;
 	char owner[33];
 
-	put_item(&s, "sns.1", "dlock1 " OWNER " 0.1 4 single");
+	scene_put(&s, "set", "sns.1", 60, "dlock1 " OWNER " 0.1 4 single");
 	h = take_some(l, 3);
 	snprintf(owner, sizeof(owner), "%s", owner_of(&s, "sns.0"));
 	CHECK(owner[0]);
@@ -95,10 +65,8 @@ EITHER_WAY(memcached_at_once, each_permit_has_a_slot)
 	CHECK_RC(ask_for(l, 4, 0, &none), DLOCK_EBUSY);
 	CHECK(!owner_of(&s, "sns.0")[0]);
 	CHECK(!owner_of(&s, "sns.3")[0]);
-	drop_item(&s, "sns.1");
+	scene_do(&s, "delete %s", "sns.1");
 	give(take_some(l, 4));
-	dlock_lock_free(l);
-	scene_end(&s);
 }
 
 /* More than fit into a request. */
@@ -106,7 +74,7 @@ EITHER_WAY(memcached_at_once, many_are_renewed)
 {
 	struct scene s = scene_new(protocol, NULL);
 	dlock_client *c = direct(&s, "ttl=2s");
-	dlock_lock *l = permits(c, 100);
+	dlock_lock *l = semaphore(c, "s", 100);
 	dlock_hold *h = take_some(l, 90), *none = NULL;
 	uint32_t most = 0;
 
@@ -118,8 +86,6 @@ EITHER_WAY(memcached_at_once, many_are_renewed)
 	give(take_some(l, 10));
 	give(h);
 	give(take_some(l, 100));
-	dlock_lock_free(l);
-	scene_end(&s);
 }
 
 /* With an item goes the hold. */
@@ -127,35 +93,31 @@ EITHER_WAY(memcached_at_once, without_an_item_the_hold_is_lost)
 {
 	struct scene s = scene_new(protocol, NULL);
 	dlock_client *c = direct(&s, "ttl=3s");
-	dlock_lock *l = permits(c, 3);
+	dlock_lock *l = semaphore(c, "s", 3);
 	dlock_hold *h = take_some(l, 3);
 	int64_t since_ms = now_ms();
 
-	drop_item(&s, "sns.1");
+	scene_do(&s, "delete %s", "sns.1");
 	found_lost(h, c, since_ms);
 	CHECK_RC(dlock_release(h), DLOCK_ELOST);
 	give(take_some(l, 3));
-	dlock_lock_free(l);
-	scene_end(&s);
 }
 
 /* The item at the gate keeps later requests waiting. */
 EITHER_WAY(memcached_at_once, a_waiter_is_at_the_gate)
 {
 	struct scene s = scene_new(protocol, NULL);
-	dlock_lock *l = permits(direct(&s, ""), 3);
+	dlock_lock *l = semaphore(direct(&s, ""), "s", 3);
 	dlock_hold *one = take(l), *none = NULL;
 
 	CHECK_RC(ask_for(l, 3, 0, &none), DLOCK_EBUSY);
 	CHECK(!owner_of(&s, "sns")[0]);
-	put_item(&s, "sns", "dlock1 " OWNER " 3 3 waits");
+	scene_put(&s, "set", "sns", 60, "dlock1 " OWNER " 3 3 waits");
 	CHECK_RC(dlock_acquire(l, 100, &none), DLOCK_EBUSY);
 	CHECK_RC(ask_for(l, 2, 100, &none), DLOCK_EBUSY);
-	drop_item(&s, "sns");
+	scene_do(&s, "delete %s", "sns");
 	CHECK_RC(ask_for(l, 3, 200, &none), DLOCK_EBUSY);
 	CHECK(!owner_of(&s, "sns")[0]);
 	give(take_some(l, 2));
 	give(one);
-	dlock_lock_free(l);
-	scene_end(&s);
 }

@@ -18,7 +18,7 @@ static void name_locks(dlock_client *c, dlock_lock **l)
 	}
 }
 
-/* One after the other they would take longer than a close may. */
+/* In turn, the releases would take longer than a close may. */
 EITHER_WAY(memcached_closing, many_holds_are_freed)
 {
 	struct scene s = scene_new(protocol, NULL);
@@ -52,5 +52,4 @@ EITHER_WAY(memcached_closing, many_holds_are_freed)
 	}
 	CHECK_INT(left, ==, 0);
 	free(l);
-	scene_end(&s);
 }

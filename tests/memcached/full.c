@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A server that has as many clients as it takes. */
+/* A server with the greatest number of clients. */
 #include "support.h"
 
 #include <stdio.h>
@@ -48,5 +48,4 @@ EITHER_WAY(memcached_full, server_with_no_connection_left)
 	give(take(l));
 	while (n_all > 0)
 		dlock_close(all[--n_all]);
-	scene_end(&s);
 }

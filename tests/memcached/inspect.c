@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is told about the others. */
+/* Inspections. */
 #include "support.h"
 
 static void keep_participant(const struct dlock_participant *p, void *seen)
@@ -7,7 +7,7 @@ static void keep_participant(const struct dlock_participant *p, void *seen)
 	*(struct dlock_participant *)seen = *p;
 }
 
-/* Its tokens count from the server's start: they are no times. */
+/* Tokens count from the server's start, and tell no time. */
 EITHER_WAY(memcached_inspect, does_not_know_since_when)
 {
 	struct scene s = scene_new(protocol, NULL);

@@ -13,6 +13,24 @@ TestSuite(memcached_login, .timeout = 60);
 static char users[] = "users.XXXXXX";
 static struct lab_server *server;
 
+static void end_server(void *s)
+{
+	lab_server_free(s);
+}
+
+static void start(const struct lab_memcached_options *options)
+{
+	server = lab_memcached_start(options);
+	if (!server)
+		FAIL("%s", lab_errmsg());
+	at_end(end_server, server);
+}
+
+static void unlink_users(void *path)
+{
+	unlink(path);
+}
+
 static void begin(void)
 {
 	static const char lines[] = "me:secret\nother:word\n";
@@ -25,15 +43,8 @@ static void begin(void)
 	close(fd);
 	CHECK(realpath(users, path));
 	args[1] = path;
-	server = lab_memcached_start(&options);
-	if (!server)
-		FAIL("%s", lab_errmsg());
-}
-
-static void end(void)
-{
-	lab_server_free(server);
-	unlink(users);
+	at_end(unlink_users, users);
+	start(&options);
 }
 
 static const char *uri(const char *login, const char *query)
@@ -48,12 +59,12 @@ static const char *uri(const char *login, const char *query)
 static void works(const char *text, const dlock_options *options)
 {
 	dlock_client *c = NULL;
-	dlock_lock *l = NULL;
+	dlock_lock *l;
 
 	CHECK_OK(dlock_open(&c, text, options));
-	CHECK_OK(dlock_mutex_new(&l, c, "x"));
+	l = mutex(c, "x");
 	give(take(l));
-	dlock_lock_free(l);
+	end_now(l);
 	dlock_close(c);
 }
 
@@ -73,10 +84,9 @@ EITHER_WAY(memcached_login, of_the_uri_is_enough)
 	begin();
 	snprintf(query, sizeof(query), "&protocol=%s", protocol);
 	works(uri("me:secret@", query), NULL);
-	end();
 }
 
-Test(memcached_login, may_have_the_password_from_elsewhere)
+CASE(memcached_login, may_have_the_password_from_elsewhere)
 {
 	dlock_options options = DLOCK_OPTIONS_INIT;
 	static const char line[] = "word\n";
@@ -91,10 +101,9 @@ Test(memcached_login, may_have_the_password_from_elsewhere)
 	CHECK(realpath(file, query + sprintf(query, "&password_file=")));
 	works(uri("other@", query), NULL);
 	unlink(file);
-	end();
 }
 
-Test(memcached_login, that_is_wrong_or_missing_is_named)
+CASE(memcached_login, that_is_wrong_or_missing_is_named)
 {
 	begin();
 	refused(uri("", ""), DLOCK_EDENIED, "wants a login (its -Y)");
@@ -105,42 +114,30 @@ Test(memcached_login, that_is_wrong_or_missing_is_named)
 	refused(uri("me@", ""), DLOCK_EINVAL, "a user and a password");
 	refused(uri(":secret@", ""), DLOCK_EINVAL, "a user and a password");
 	refused(uri("m%20e:secret@", ""), DLOCK_EINVAL, "one word");
-	end();
 }
 
-/* The server would keep it as an item. */
-Test(memcached_login, is_not_told_to_a_server_without_users)
+/* The server would store the login as an item. */
+CASE(memcached_login, is_not_told_to_a_server_without_users)
 {
-	static char reply[65536];
+	struct scene s = { 0 };
 
-	server = lab_memcached_start(NULL);
-	if (!server)
-		FAIL("%s", lab_errmsg());
+	start(NULL);
+	s.server = server;
 	refused(uri("me:secret@", ""), DLOCK_EDENIED,
 		"the server has no passwords");
-	CHECK_INT(lab_memcached_do(server, reply, sizeof(reply), "get auth"),
-		  ==, 0);
-	CHECK_TEXT(reply, "END");
-	CHECK_INT(lab_memcached_do(server, reply, sizeof(reply), "stats"), ==,
-		  0);
-	CHECK_TEXT(reply, "STAT cmd_set 0");
-	lab_server_free(server);
+	CHECK_TEXT(scene_do(&s, "get auth", NULL), "END");
+	CHECK_TEXT(scene_do(&s, "stats", NULL), "STAT cmd_set 0");
 }
 
-/* Another server takes its place, which wants a login as well. */
-Test(memcached_login, is_told_again_after_a_restart)
+/* The next run of the server wants a login as well. */
+CASE(memcached_login, is_told_again_after_a_restart)
 {
-	dlock_client *c = NULL;
-	dlock_lock *l = NULL;
+	dlock_lock *l;
 
 	begin();
-	CHECK_OK(dlock_open(&c, uri("me:secret@", ""), NULL));
-	CHECK_OK(dlock_mutex_new(&l, c, "x"));
+	l = mutex(open_uri(uri("me:secret@", "")), "x");
 	give(take(l));
 	CHECK_INT(lab_server_kill(server), ==, 0);
 	CHECK_INT(lab_server_restart(server, false), ==, 0);
 	give(take(l));
-	dlock_lock_free(l);
-	dlock_close(c);
-	end();
 }

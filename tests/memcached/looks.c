@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * How often waiters look: soon at first, then as seldom as the backoff says.
- * Looks are counted, and none of these tests judges time: what looks seldom
- * does so on a busy machine as well, and what looks often has several tries.
- */
+/* Waiters look soon at first, then with a backoff.  The cases count looks and
+ * judge no time: frequent looks have several tries. */
 #include "support.h"
 
 #include "backends/memcached/protocol/looks.h"
 
 enum {
-	LEAST_MS = 20, /* the default range, from here ... */
+	LEAST_MS = 20, /* begins the default range */
 	SOON_MS = 50,
 	EARLY = 5, /* 1, 2, 4, 8, 16 */
 	WAITERS = 8,
 	BUDGET = 160 /* a second, of so many waiters */
 };
 
-/* Each attempt is a request to store something. */
+/* Each attempt is a request to store an item. */
 static uint64_t looks_of(const struct scene *s)
 {
 	return stat_of(s, "STAT cmd_set ");
@@ -47,7 +44,7 @@ Test(memcached_looks, double_from_a_millisecond_on)
 	}
 }
 
-/* What a wait of SOON_MS asks, its first and its last attempt included. */
+/* Count the looks of a wait of SOON_MS, with the first and last attempt. */
 static uint64_t looks_soon(const struct scene *s, dlock_lock *l)
 {
 	uint64_t before = looks_of(s);
@@ -56,7 +53,7 @@ static uint64_t looks_soon(const struct scene *s, dlock_lock *l)
 	return looks_of(s) - before;
 }
 
-/* After the early ones, two of the backoff may follow. */
+/* Two looks of the backoff may follow the early looks. */
 EITHER_WAY(memcached_looks, come_soon_at_first)
 {
 	struct scene s = scene_new(protocol, NULL);
@@ -69,32 +66,15 @@ EITHER_WAY(memcached_looks, come_soon_at_first)
 	}
 	CHECK_INT(n, >=, EARLY + 2);
 	give(h);
-	scene_end(&s);
 }
 
-EITHER_WAY(memcached_looks, keep_to_a_range_that_is_given)
-{
-	static const char *const ranges[] = { "retry_min=20ms",
-					      "retry_max=100ms",
-					      "retry_min=20ms&retry_max=40ms",
-					      "retry_min=20ms&poll=40ms" };
-	struct scene s = scene_new(protocol, NULL);
-	dlock_hold *h = take(mutex(direct(&s, ""), "x"));
-
-	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
-		CHECK_INT(looks_soon(&s, mutex(direct(&s, ranges[i]), "x")), <=,
-			  2 + SOON_MS / LEAST_MS);
-	give(h);
-	scene_end(&s);
-}
-
-/* Clients of their own, which know nothing of each other. */
+/* Each waiter has another client. */
 EITHER_WAY(memcached_looks, of_many_waiters_keep_to_the_budget)
 {
 	struct scene s = scene_new(protocol, NULL);
 	dlock_hold *h = take(mutex(direct(&s, ""), "x"));
 	dlock_lock *l[WAITERS];
-	struct waiter w[WAITERS];
+	struct taker w[WAITERS] = { 0 };
 	uint64_t before;
 	int64_t begun;
 
@@ -103,29 +83,28 @@ EITHER_WAY(memcached_looks, of_many_waiters_keep_to_the_budget)
 	before = looks_of(&s);
 	begun = now_ms();
 	for (int i = 0; i < WAITERS; i++)
-		waiter_start(&w[i], l[i], 2000);
+		taker_start(&w[i], l[i], 2000);
 	for (int i = 0; i < WAITERS; i++)
-		CHECK_RC(waiter_join(&w[i]), DLOCK_EBUSY);
+		CHECK_RC(taker_join(&w[i]), DLOCK_EBUSY);
 	CHECK_INT(looks_of(&s) - before, <=,
 		  BUDGET * (now_ms() - begun) / 1000 + WAITERS * (EARLY + 2));
 	give(h);
-	scene_end(&s);
 }
 
-/* Waiters that come while another one of their client waits: each asks when it
- * comes and when it gives up. */
+/* Behind a waiter of the same client, each waiter asks twice: at the beginning
+ * and at the end. */
 EITHER_WAY(memcached_looks, of_one_client_are_not_all_early)
 {
 	struct scene s = scene_new(protocol, NULL);
 	dlock_hold *h = take(mutex(direct(&s, ""), "x"));
 	dlock_client *c = direct(&s, "");
 	dlock_lock *l = mutex(c, "x");
-	struct waiter w;
+	struct taker w = { 0 };
 	uint64_t before;
 	int64_t begun;
 
-	waiter_start(&w, l, -1);
-	EVENTUALLY(attempts_of(c) > EARLY);
+	taker_start(&w, l, -1);
+	EVENTUALLY(stats(c).attempts > EARLY);
 	before = looks_of(&s);
 	begun = now_ms();
 	for (int i = 0; i < WAITERS; i++)
@@ -133,6 +112,5 @@ EITHER_WAY(memcached_looks, of_one_client_are_not_all_early)
 	CHECK_INT(looks_of(&s) - before, <=,
 		  2 * WAITERS + 1 + (now_ms() - begun) / LEAST_MS);
 	give(h);
-	CHECK_OK(waiter_join(&w));
-	scene_end(&s);
+	CHECK_OK(taker_join(&w));
 }

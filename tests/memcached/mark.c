@@ -8,54 +8,18 @@
 
 #define MARK "lnx.m"
 
-static dlock_lock *rwlock(dlock_client *c)
-{
-	dlock_lock *l = NULL;
-
-	CHECK_OK(dlock_rwlock_new(&l, c, "x"));
-	return l;
-}
-
 static dlock_hold *read_x(dlock_client *c)
 {
-	dlock_lock *l = rwlock(c);
-	dlock_hold *h = NULL;
-
-	CHECK_OK(dlock_acquire_shared(l, patience_ms(), &h));
-	dlock_lock_free(l);
-	return h;
+	return take_shared(rwlock(c, "x"), patience_ms());
 }
 
 static void delete_mark(const struct scene *s)
 {
-	char reply[64];
-
-	CHECK_INT(lab_memcached_do(s->server, reply, sizeof(reply),
-				   with_key(s, "delete %s", MARK)),
-		  ==, 0);
-	CHECK_TEXT(reply, "DELETED");
+	CHECK_TEXT(scene_do(s, "delete %s", MARK), "DELETED");
 }
 
-EITHER_WAY(memcached_mark, shows_a_writer_the_readers)
-{
-	struct scene s = scene_new(protocol, NULL);
-	dlock_lock *l = mutex(direct(&s, ""), "x");
-	dlock_client *c = direct(&s, "");
-	dlock_hold *first = read_x(c), *second = read_x(direct(&s, ""));
-
-	ask(l, 0, DLOCK_EBUSY);
-	give(first);
-	ask(l, 300, DLOCK_EBUSY);
-	give(second);
-	give(take(l));
-	first = read_x(c);
-	ask(l, 0, DLOCK_EBUSY);
-	give(first);
-	scene_end(&s);
-}
-
-/* The gate alone is an add and one get, to see what it did.  With the slots
- * comes another store. */
+/* The gate alone costs an add and a get. The slots cost a second store, with a
+ * get. */
 EITHER_WAY(memcached_mark, costs_a_lock_without_readers_one_get)
 {
 	struct scene s = scene_new(protocol, NULL);
@@ -68,56 +32,38 @@ EITHER_WAY(memcached_mark, costs_a_lock_without_readers_one_get)
 	CHECK_INT(gets_of_a_pair(&s, l), ==, 3 + MEMC_READERS);
 	delete_mark(&s);
 	CHECK_INT(gets_of_a_pair(&s, l), ==, 2);
-	scene_end(&s);
-}
-
-struct reading {
-	dlock_lock *lock;
-	dlock_hold *hold;
-	int rc;
-};
-
-static void *try_to_read(void *arg)
-{
-	struct reading *r = arg;
-
-	r->rc = dlock_acquire_shared(r->lock, 0, &r->hold);
-	return NULL;
 }
 
 /* A writer comes when the reader's requests are only half through. */
 EITHER_WAY(memcached_mark, is_there_before_the_reader_gets_the_gate)
 {
-	/* Of a reader: a survey, and then what it does in its slot. */
+	/* A reader surveys the slots, then takes a slot. */
 	enum { SURVEY = MEMC_READERS + 2 };
 	struct scene s = scene_new(protocol, NULL);
 	dlock_client *c = by_proxy(&s, "ask=60s");
 	dlock_lock *l = mutex(direct(&s, "ttl=60s"), "x");
 
 	for (int done = 1; done <= 2; done++) {
-		struct reading r = { .lock = rwlock(c) };
+		struct taker r = { .shared = 1, .keep = 1 };
 		dlock_hold *mine = NULL;
-		pthread_t thread;
 		uint64_t gets;
 		int rc;
 
 		give(take(mutex(c, "y")));
 		gets = stat_of(&s, "STAT cmd_get ");
 		lab_proxy_drip(s.proxy, LAB_UP, 2);
-		CHECK(!pthread_create(&thread, NULL, try_to_read, &r));
+		taker_start(&r, rwlock(c, "x"), 0);
 		EVENTUALLY(stat_of(&s, "STAT cmd_get ") >=
 			   gets + SURVEY + (uint64_t)done);
 		rc = dlock_acquire(l, 0, &mine);
 		lab_proxy_heal(s.proxy);
-		pthread_join(thread, NULL);
+		(void)taker_join(&r);
 		CHECK(rc == DLOCK_OK || rc == DLOCK_EBUSY);
 		CHECK(!mine || !r.hold);
 		dlock_release(mine);
 		dlock_release(r.hold);
-		dlock_lock_free(r.lock);
 		delete_mark(&s);
 	}
-	scene_end(&s);
 }
 
 EITHER_WAY(memcached_mark, outlives_the_longest_lease)
@@ -130,7 +76,8 @@ EITHER_WAY(memcached_mark, outlives_the_longest_lease)
 	CHECK_INT(mark_left_s(&s, MARK), >=, 1190);
 	give(read_x(quick));
 	CHECK_INT(mark_left_s(&s, MARK), >=, 1190);
-	/* It is renewed before it becomes too short, by who is nearest. */
+	/* The nearest client renews the mark before the mark becomes too short.
+	 */
 	mark_ends_in(&s, MARK, 500);
 	give(read_x(quick));
 	CHECK_INT(mark_left_s(&s, MARK), <=, 500);
@@ -140,7 +87,6 @@ EITHER_WAY(memcached_mark, outlives_the_longest_lease)
 	mark_ends_in(&s, MARK, 200);
 	give(read_x(quick));
 	CHECK_INT(mark_left_s(&s, MARK), >=, 580);
-	scene_end(&s);
 }
 
 EITHER_WAY(memcached_mark, is_kept_alive_by_renewals)
@@ -156,11 +102,9 @@ EITHER_WAY(memcached_mark, is_kept_alive_by_renewals)
 			  dlock_check(second) == DLOCK_OK);
 	give(h);
 	give(second);
-	scene_end(&s);
 }
 
-/* A writer may have come in since; and who comes in after that makes
- * another. */
+/* A writer may have come in since; the next reader makes another mark. */
 EITHER_WAY(memcached_mark, that_is_gone_ends_the_readers_hold)
 {
 	struct scene s = scene_new(protocol, NULL);
@@ -181,33 +125,22 @@ EITHER_WAY(memcached_mark, that_is_gone_ends_the_readers_hold)
 		give(next);
 		give(take(l));
 	}
-	scene_end(&s);
 }
 
-/* It says how many permits there are, and is made again. */
+/* The mark has the number of permits, and is made again. */
 EITHER_WAY(memcached_mark, of_a_semaphore_ends_nobodys_hold)
 {
 	struct scene s = scene_new(protocol, NULL);
 	dlock_client *c = direct(&s, "ttl=3s");
-	dlock_lock *l = NULL;
-	dlock_hold *h;
-	char reply[64];
+	dlock_hold *h = take(semaphore(c, "s", 2));
 
-	CHECK_OK(dlock_semaphore_new(&l, c, "s", 2));
-	h = take(l);
-	CHECK_INT(lab_memcached_do(s.server, NULL, 0,
-				   with_key(&s, "delete %s", "sns.m")),
-		  ==, 0);
-	EVENTUALLY(lab_memcached_do(s.server, reply, sizeof(reply),
-				    with_key(&s, "mg %s k", "sns.m")) == 0 &&
-		   reply[0] == 'H');
+	scene_do(&s, "delete %s", "sns.m");
+	EVENTUALLY(*scene_do(&s, "mg %s k", "sns.m") == 'H');
 	CHECK_OK(dlock_check(h));
 	give(h);
-	dlock_lock_free(l);
-	scene_end(&s);
 }
 
-/* What is found to be ours already must have its mark as well. */
+/* A claim found by a second attempt needs the mark as well. */
 EITHER_WAY(memcached_mark, is_looked_at_again_after_a_lost_reply)
 {
 	struct scene s = scene_new(protocol, NULL);
@@ -228,22 +161,17 @@ EITHER_WAY(memcached_mark, is_looked_at_again_after_a_lost_reply)
 		give(h);
 		give(take(l));
 	}
-	scene_end(&s);
 }
 
-/* A reader cannot rely on it, and says what is to be done. */
+/* A reader cannot rely on a foreign mark; the message names the key. */
 EITHER_WAY(memcached_mark, that_no_dlock_wrote_is_told)
 {
 	struct scene s = scene_new(protocol, NULL);
-	dlock_lock *l = rwlock(direct(&s, ""));
+	dlock_lock *l = rwlock(direct(&s, ""), "x");
 	dlock_hold *h = NULL;
 
-	CHECK_INT(lab_memcached_do(s.server, NULL, 0,
-				   with_key(&s, "set %s 0 0 5\r\nhello", MARK)),
-		  ==, 0);
+	scene_do(&s, "set %s 0 0 5\r\nhello", MARK);
 	CHECK_RC(dlock_acquire_shared(l, 0, &h), DLOCK_EBUSY);
 	CHECK_TEXT(dlock_errmsg(), key_of(&s, MARK));
 	give(take(mutex(direct(&s, ""), "x")));
-	dlock_lock_free(l);
-	scene_end(&s);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A server whose memory is full: it evicts, or refuses. */
+/* A server without free memory evicts, or refuses. */
 #include "support.h"
 
 #include <stdio.h>
@@ -9,22 +9,19 @@
 #include "lab/base/clock.h"
 #include "lab/base/net.h"
 
-/* How long the text of a mutex with a name of one letter is.  The server keeps
- * an item longer that was read, so this is about the mutex "y". */
+/* Return the length of a mutex's text, for names of one letter. A read spares
+ * an item, so this reads the mutex "y". */
 static int size_of_y(const struct scene *s)
 {
-	char reply[512];
 	int size = 0;
 
-	CHECK_INT(lab_memcached_do(s->server, reply, sizeof(reply),
-				   with_key(s, "get %s", "lny")),
-		  ==, 0);
-	CHECK_INT(sscanf(reply, "VALUE %*s 0 %d", &size), ==, 1);
+	CHECK_INT(sscanf(scene_do(s, "get %s", "lny"), "VALUE %*s 0 %d", &size),
+		  ==, 1);
 	CHECK_INT(size, <, 256);
 	return size;
 }
 
-/* The answer to the last of what was sent, without its end. */
+/* Read the last answer, without the end of the line. */
 static void last_reply(int fd, char reply[64], int64_t deadline)
 {
 	ssize_t got;
@@ -40,8 +37,8 @@ static void last_reply(int fd, char reply[64], int64_t deadline)
 
 enum { BATCH = 100 }; /* the last of which is answered */
 
-/* Fill the server with items of this size; others have room of their own.  The
- * first answer that is not STORED, or the last. */
+/* Fill the memory for items of this size.  `answer` is the first answer other
+ * than STORED, or the last. */
 static void fill_size(const struct scene *s, int n, int size, char answer[64])
 {
 	struct lab_address to = lab_server_address(s->server);
@@ -66,14 +63,14 @@ static void fill_size(const struct scene *s, int n, int size, char answer[64])
 	close(fd);
 }
 
-/* With items of just the size of a mutex, or of `more` bytes more. */
+/* With items of a mutex's size, and `more` bytes. */
 static void fill(const struct scene *s, int n, int more, char answer[64])
 {
 	fill_size(s, n, size_of_y(s) + more, answer);
 }
 
-/* Fill one that evicts.  It refuses, too, where the last of its items are all
- * in use at the moment. */
+/* Fill a server that evicts; the server refuses, too, if the last items are all
+ * in use. */
 static int overflow(const struct scene *s)
 {
 	char answer[64];
@@ -84,31 +81,7 @@ static int overflow(const struct scene *s)
 	return strcmp(answer, "STORED") == 0;
 }
 
-EITHER_WAY(memcached_memory, eviction)
-{
-	const struct lab_memcached_options small = { .memory_mb = 2 };
-	struct scene s = scene_new(protocol, &small);
-	dlock_client *c = direct(&s, "ttl=30s"); /* not renewed meanwhile */
-	dlock_client *quick = direct(&s, "ttl=3s");
-	dlock_hold *h = take(mutex(c, "x"));
-	dlock_hold *next, *renewed = take(mutex(quick, "y"));
-
-	EVENTUALLY(overflow(&s));
-	next = take(mutex(quick, "x"));
-	CHECK(dlock_token(next) > dlock_token(h));
-	/* Which of them is evicted is the server's affair; that it is found out
-	 * in time is ours. */
-	nap_ms(dlock_ttl_ms(quick) / 3 + 100 + slack_ms());
-	ask(mutex(c, "y"), 0,
-	    dlock_check(renewed) == DLOCK_OK ? DLOCK_EBUSY : DLOCK_OK);
-	CHECK_OK(dlock_check(next));
-	give(next);
-	dlock_release(renewed);
-	dlock_release(h);
-	scene_end(&s);
-}
-
-/* Nobody else reads the item: the holder itself finds out, in time. */
+/* No other client reads the item: the holder finds the loss, in time. */
 EITHER_WAY(memcached_memory, eviction_is_found)
 {
 	const struct lab_memcached_options small = { .memory_mb = 2 };
@@ -118,7 +91,7 @@ EITHER_WAY(memcached_memory, eviction_is_found)
 	dlock_hold *h = NULL, *next = NULL;
 	int64_t since;
 
-	/* One that was renewed meanwhile may have been spared. */
+	/* The server may have spared an item renewed meanwhile. */
 	for (int i = 0; i < 5; i++) {
 		dlock_hold *sample = take(mutex(other, "y"));
 
@@ -136,69 +109,41 @@ EITHER_WAY(memcached_memory, eviction_is_found)
 	CHECK_RC(dlock_release(h), DLOCK_ELOST);
 	CHECK_OK(dlock_check(next));
 	give(next);
-	scene_end(&s);
 }
 
-/* A server that is full and must not evict refuses; and a request that was
- * refused must not remove what is there. */
+/* The server refuses instead of evicting.  A refused request leaves the item of
+ * the lock alone, and a release needs no memory of any size. */
 EITHER_WAY(memcached_memory, full_server)
 {
 	const struct lab_memcached_options full = { .memory_mb = 2,
 						    .no_evict = true };
 	struct scene s = scene_new(protocol, &full);
 	dlock_client *c = direct(&s, ""), *other = direct(&s, "");
-	dlock_hold *h = take(mutex(c, "x")), *second;
+	dlock_hold *h = take(mutex(c, "x"));
 	dlock_lock *l = mutex(other, "x");
 	char answer[64];
-
-	second = take(mutex(c, "y"));
-	fill(&s, 60000, 0, answer);
-	CHECK_TEXT(answer, "SERVER_ERROR out of memory");
-	for (int i = 0; i < 5; i++)
-		ask(l, 0, DLOCK_EEXHAUSTED);
-	CHECK_TEXT(dlock_errmsg(), "out of memory");
-	CHECK_INT(lab_memcached_do(s.server, answer, sizeof(answer),
-				   with_key(&s, "get %s", "lnx")),
-		  ==, 0);
-	CHECK_TEXT(answer, "VALUE dlock.");
-	give(h);
-	dlock_release(second);
-	CHECK_INT(lab_memcached_do(s.server, NULL, 0, "flush_all"), ==, 0);
-	give(take(l));
-	scene_end(&s);
-}
-
-/* What needs no memory is done where there is none of any size. */
-EITHER_WAY(memcached_memory, release_on_a_full_server)
-{
-	const struct lab_memcached_options full = { .memory_mb = 2,
-						    .no_evict = true };
-	struct scene s = scene_new(protocol, &full);
-	dlock_client *c = direct(&s, "");
-	dlock_lock *l = mutex(c, "x");
-	dlock_hold *h = take(l);
-	char answer[64], reply[512];
 
 	for (int size = 0; size < 250; size += 8) {
 		fill_size(&s, 60000, size, answer);
 		CHECK_TEXT(answer, "SERVER_ERROR out of memory");
 	}
+	for (int i = 0; i < 5; i++)
+		ask(l, 0, DLOCK_EEXHAUSTED);
+	CHECK_TEXT(dlock_errmsg(), "out of memory");
+	CHECK_TEXT(scene_do(&s, "get %s", "lnx"), "VALUE dlock.");
 	give(h);
-	CHECK_INT(lab_memcached_do(s.server, reply, sizeof(reply),
-				   with_key(&s, "get %s", "lnx")),
-		  ==, 0);
-	CHECK_INT(strncmp(reply, "END", 3), ==, 0);
-	scene_end(&s);
+	CHECK_INT(strncmp(scene_do(&s, "get %s", "lnx"), "END", 3), ==, 0);
+	scene_do(&s, "flush_all", NULL);
+	give(take(l));
 }
 
-/* What is held is neither kept nor lost before its lease is over. */
+/* The hold is lost when the lease is over, and not before. */
 EITHER_WAY(memcached_memory, renewal_on_a_full_server)
 {
 	const struct lab_memcached_options full = { .memory_mb = 2,
 						    .no_evict = true };
 	struct scene s = scene_new(protocol, &full);
 	dlock_client *c = direct(&s, "ttl=6s"), *other = direct(&s, "");
-	struct dlock_stats stats = { .size = sizeof(stats) };
 	dlock_lock *l = mutex(other, "x");
 	dlock_hold *h, *next, *second = take(mutex(other, "y"));
 	char answer[64];
@@ -210,12 +155,9 @@ EITHER_WAY(memcached_memory, renewal_on_a_full_server)
 		fill(&s, 60000, more, answer);
 		CHECK_TEXT(answer, "SERVER_ERROR out of memory");
 	}
-	EVENTUALLY(dlock_get_stats(c, &stats) == 0 && stats.renew_failed > 0);
-	CHECK_INT(lab_memcached_do(s.server, answer, sizeof(answer),
-				   with_key(&s, "get %s", "lnx")),
-		  ==, 0);
-	CHECK_TEXT(answer, "VALUE dlock.");
-	/* Some come through: what they replace makes room for the next. */
+	EVENTUALLY(stats(c).renew_failed > 0);
+	CHECK_TEXT(scene_do(&s, "get %s", "lnx"), "VALUE dlock.");
+	/* Some succeed: an item replaced makes room for the next. */
 	while (dlock_check(h) == DLOCK_OK && now_ms() - begun < 7000) {
 		int rc = dlock_acquire(l, 0, &next);
 
@@ -229,7 +171,6 @@ EITHER_WAY(memcached_memory, renewal_on_a_full_server)
 	CHECK_INT(now_ms() - begun, >=, 5500);
 	dlock_release(h);
 	dlock_release(second);
-	CHECK_INT(lab_memcached_do(s.server, NULL, 0, "flush_all"), ==, 0);
+	scene_do(&s, "flush_all", NULL);
 	give(take(l));
-	scene_end(&s);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What cannot work is refused, by name; names reach no other key. */
+/* Messages name the refused URI or server; names reach no other key. */
 #include "support.h"
 
 #include <stdio.h>
@@ -34,7 +34,7 @@ Test(memcached_refuse, uris)
 	refused("memcached://a/?poll=0ms", DLOCK_EINVAL, "'poll'");
 }
 
-Test(memcached_refuse, server_without_cas)
+CASE(memcached_refuse, server_without_cas)
 {
 	static const char *const args[] = { "-C", NULL };
 	const struct lab_memcached_options options = { .args = args };
@@ -43,23 +43,18 @@ Test(memcached_refuse, server_without_cas)
 
 	ask(mutex(c, "x"), 0, DLOCK_ENOTSUP);
 	CHECK_TEXT(dlock_errmsg(), "-C");
-	scene_end(&s);
 }
 
-Test(memcached_refuse, semaphore_too_large)
+CASE(memcached_refuse, semaphore_too_large)
 {
 	struct scene s = scene_new("auto", NULL);
 	dlock_client *c = direct(&s, "");
-	dlock_lock *l = NULL;
 
-	CHECK_OK(dlock_semaphore_new(&l, c, "x", 1025));
-	ask(l, -1, DLOCK_ENOTSUP);
+	ask(semaphore(c, "x", 1025), -1, DLOCK_ENOTSUP);
 	CHECK_TEXT(dlock_errmsg(), "1025");
-	dlock_lock_free(l);
-	scene_end(&s);
 }
 
-/* What the library accepts as a name it can also lock, and nothing else. */
+/* The library can lock each name that it accepts. */
 static void try_name(dlock_client *c, const char *name)
 {
 	dlock_lock *l = NULL;
@@ -87,11 +82,9 @@ EITHER_WAY(memcached_refuse, names)
 	};
 	struct scene s = scene_new(protocol, NULL);
 	dlock_client *c = direct(&s, "prefix=victim");
-	char *name = malloc(10001), reply[128];
+	char *name = malloc(10001);
 
-	CHECK_INT(lab_memcached_do(s.server, reply, sizeof(reply),
-				   "set victim 7 0 0\r\n"),
-		  ==, 0);
+	scene_do(&s, "set victim 7 0 0\r\n", NULL);
 	for (size_t i = 0; i < sizeof(evil) / sizeof(evil[0]); i++)
 		try_name(c, evil[i]);
 	for (int byte = 0; byte < 256; byte++) {
@@ -103,12 +96,8 @@ EITHER_WAY(memcached_refuse, names)
 		name[len] = '\0';
 		try_name(c, name);
 	}
-	CHECK_INT(lab_memcached_do(s.server, reply, sizeof(reply),
-				   "get victim"),
-		  ==, 0);
-	CHECK_TEXT(reply, "VALUE victim 7 0");
+	CHECK_TEXT(scene_do(&s, "get victim", NULL), "VALUE victim 7 0");
 	free(name);
-	scene_end(&s);
 }
 
 static bool listed(const char *reply, size_t len)
@@ -117,8 +106,8 @@ static bool listed(const char *reply, size_t len)
 	       strncmp(reply, "BUSY", 4) == 0;
 }
 
-/* Every key that the server has: of bytes that mean nothing to it, and short.
- * Returns how many. */
+/* Check that the server's keys are short, of bytes without a meaning in the
+ * protocols.  Return the number of keys. */
 static int check_keys(const struct lab_server *server)
 {
 	static char reply[65536];
@@ -136,7 +125,7 @@ static int check_keys(const struct lab_server *server)
 
 		CHECK_INT(at[len], ==, ' ');
 		CHECK_INT(len, <=, 150);
-		/* And what the scene's client knows the server by. */
+		/* And the witness and pool of the scene's client. */
 		CHECK(strncmp(at, "victim.", 7) == 0 ||
 		      strncmp(at, "dlock.0 ", 8) == 0 ||
 		      strncmp(at, "dlock.p ", 8) == 0);
@@ -144,39 +133,28 @@ static int check_keys(const struct lab_server *server)
 	return count;
 }
 
-/* Names of every length, full of what means something to a server, all held at
- * the same time by each kind of lock. */
+/* Names of every length, with words of the protocols, all held at the same time
+ * by each kind of lock. */
 EITHER_WAY(memcached_refuse, keys)
 {
 	static const char evil[] = "x 0 C1 ME victim.lnx *%s\\r\\n..";
 	struct scene s = scene_new(protocol, NULL);
 	dlock_client *c = direct(&s, "prefix=victim");
 	char name[256];
-	int held = 4, found = 0; /* two know the server and its pool */
+	int held = 4, found = 0; /* two witnesses, two pools */
 
 	for (size_t len = 1; len < sizeof(name); len += 13) {
-		dlock_lock *l[3];
-		dlock_hold *h;
-
 		for (size_t i = 0; i < len; i++)
 			name[i] = evil[i % (sizeof(evil) - 1)];
 		name[len] = '\0';
-		CHECK_OK(dlock_mutex_new(&l[0], c, name));
-		CHECK_OK(dlock_semaphore_new(&l[2], c, name, 2));
-		name[0] = 'r'; /* "x…" is held exclusively */
-		CHECK_OK(dlock_rwlock_new(&l[1], c, name));
-		for (int k = 0; k < 3; k++) {
-			CHECK_OK(k == 1 ? dlock_acquire_shared(
-						  l[k], patience_ms(), &h) :
-					  dlock_acquire(l[k], patience_ms(),
-							&h));
-			dlock_lock_free(l[k]);
-			/* A reader or a permit has a slot and a mark. */
-			held += k == 0 ? 1 : 2;
-		}
+		take(mutex(c, name));
+		take(semaphore(c, name, 2));
+		name[0] = 'r'; /* "x..." has an exclusive holder */
+		take_shared(rwlock(c, name), patience_ms());
+		/* A reader or a permit has a slot and a mark. */
+		held += 1 + 2 + 2;
 	}
-	/* It passes over what is in use at the moment. */
+	/* The server passes over items in use. */
 	EVENTUALLY((found = check_keys(s.server)) >= held);
 	CHECK_INT(found, ==, held);
-	scene_end(&s);
 }

@@ -11,14 +11,6 @@
 #define MARK "sns.m"
 #define OWNER "0123456789abcdef0123456789abcdef"
 
-static dlock_lock *permits(dlock_client *c, uint32_t n)
-{
-	dlock_lock *l = NULL;
-
-	CHECK_OK(dlock_semaphore_new(&l, c, "s", n));
-	return l;
-}
-
 static void resize(dlock_lock *l, uint32_t n)
 {
 	CHECK_OK(dlock_semaphore_resize(l, n, patience_ms()));
@@ -36,13 +28,8 @@ static void has(dlock_lock *l, uint32_t limit, uint32_t held)
 /* Return the limit that an item says; 0: there is no item. */
 static uint32_t limit_of(const struct scene *s, const char *key)
 {
-	char reply[512] = "";
-	const char *at;
+	const char *at = strstr(scene_do(s, "get %s", key), "dlock1 ");
 
-	CHECK_INT(lab_memcached_do(s->server, reply, sizeof(reply),
-				   with_key(s, "get %s", key)),
-		  ==, 0);
-	at = strstr(reply, "dlock1 ");
 	for (int i = 0; at && i < 3; i++)
 		at = strchr(at + 1, ' ');
 	return at ? (uint32_t)strtoul(at, NULL, 10) : 0;
@@ -50,22 +37,16 @@ static uint32_t limit_of(const struct scene *s, const char *key)
 
 static void drop_mark(const struct scene *s)
 {
-	CHECK_INT(lab_memcached_do(s->server, NULL, 0,
-				   with_key(s, "delete %s", MARK)),
-		  ==, 0);
+	scene_do(s, "delete %s", MARK);
 }
 
 /* Take the number back, as a client of an earlier version does. */
 static void put_mark(const struct scene *s, int limit)
 {
-	char text[100], command[200];
+	char text[100];
 
 	snprintf(text, sizeof(text), "dlock1 " OWNER " 0.1 %d 9999", limit);
-	snprintf(command, sizeof(command), "set %%s 0 600 %zu\r\n%s",
-		 strlen(text), text);
-	CHECK_INT(lab_memcached_do(s->server, NULL, 0,
-				   with_key(s, command, MARK)),
-		  ==, 0);
+	scene_put(s, "set", MARK, 600, text);
 }
 
 /* ---- The mark is lost ---------------------------------------------------- */
@@ -73,8 +54,8 @@ static void put_mark(const struct scene *s, int limit)
 EITHER_WAY(memcached_resize, survives_the_mark)
 {
 	struct scene s = scene_new(protocol, NULL);
-	dlock_lock *one = permits(direct(&s, ""), 1);
-	dlock_lock *seven = permits(direct(&s, ""), 7);
+	dlock_lock *one = semaphore(direct(&s, ""), "s", 1);
+	dlock_lock *seven = semaphore(direct(&s, ""), "s", 7);
 	dlock_hold *a = take(one), *b, *c;
 
 	resize(one, 3);
@@ -92,9 +73,6 @@ EITHER_WAY(memcached_resize, survives_the_mark)
 	give(b);
 	give(take(seven));
 	give(c);
-	dlock_lock_free(one);
-	dlock_lock_free(seven);
-	scene_end(&s);
 }
 
 /* The holders from before know the number as well, once they are renewed. */
@@ -102,8 +80,8 @@ EITHER_WAY(memcached_resize, is_known_to_all_holders)
 {
 	struct scene s = scene_new(protocol, NULL);
 	dlock_client *c = direct(&s, "ttl=3s");
-	dlock_lock *three = permits(c, 3);
-	dlock_lock *seven = permits(direct(&s, ""), 7);
+	dlock_lock *three = semaphore(c, "s", 3);
+	dlock_lock *seven = semaphore(direct(&s, ""), "s", 7);
 	dlock_hold *a = take(three), *b;
 
 	resize(three, 2);
@@ -124,44 +102,34 @@ EITHER_WAY(memcached_resize, is_known_to_all_holders)
 	b = take(three);
 	CHECK_INT(limit_of(&s, MARK), ==, 3);
 	give(b);
-	dlock_lock_free(three);
-	dlock_lock_free(seven);
-	scene_end(&s);
 }
 
 /* The operator's lease is shorter than the holder's. */
 EITHER_WAY(memcached_resize, keeps_the_life_of_the_mark)
 {
 	struct scene s = scene_new(protocol, NULL);
-	dlock_lock *l = permits(direct(&s, "ttl=400s"), 2);
-	dlock_lock *quick = permits(direct(&s, "ttl=3s"), 2);
+	dlock_lock *l = semaphore(direct(&s, "ttl=400s"), "s", 2);
+	dlock_lock *quick = semaphore(direct(&s, "ttl=3s"), "s", 2);
 	dlock_hold *h = take(l);
 
 	CHECK_INT(mark_left_s(&s, MARK), >=, 1190);
 	resize(quick, 3);
 	CHECK_INT(mark_left_s(&s, MARK), >=, 1180);
 	give(h);
-	dlock_lock_free(l);
-	dlock_lock_free(quick);
-	scene_end(&s);
 }
 
 EITHER_WAY(memcached_resize, leaves_a_foreign_mark)
 {
 	struct scene s = scene_new(protocol, NULL);
-	dlock_lock *l = permits(direct(&s, ""), 2);
+	dlock_lock *l = semaphore(direct(&s, ""), "s", 2);
 	dlock_hold *h = take(l);
 
-	CHECK_INT(lab_memcached_do(s.server, NULL, 0,
-				   with_key(&s, "set %s 0 0 5\r\nhello", MARK)),
-		  ==, 0);
+	scene_do(&s, "set %s 0 0 5\r\nhello", MARK);
 	CHECK_RC(dlock_semaphore_resize(l, 3, patience_ms()), DLOCK_EPROTO);
 	CHECK_TEXT(dlock_errmsg(), key_of(&s, MARK));
 	CHECK_RC(dlock_semaphore_resize(l, 1025, 0), DLOCK_ENOTSUP);
 	CHECK_TEXT(dlock_errmsg(), "at most 1024 permits");
 	give(h);
-	dlock_lock_free(l);
-	scene_end(&s);
 }
 
 /* ---- Slots beyond the handle's ------------------------------------------- */
@@ -170,8 +138,8 @@ EITHER_WAY(memcached_resize, leaves_a_foreign_mark)
 EITHER_WAY(memcached_resize, counts_the_slots_beyond)
 {
 	struct scene s = scene_new(protocol, NULL);
-	dlock_lock *l = permits(direct(&s, ""), 2);
-	dlock_lock *other = permits(direct(&s, ""), 2);
+	dlock_lock *l = semaphore(direct(&s, ""), "s", 2);
+	dlock_lock *other = semaphore(direct(&s, ""), "s", 2);
 	dlock_hold *h[4];
 
 	h[0] = take(l);
@@ -189,9 +157,6 @@ EITHER_WAY(memcached_resize, counts_the_slots_beyond)
 	ask(l, 0, DLOCK_EBUSY);
 	give(h[0]);
 	give(h[3]);
-	dlock_lock_free(l);
-	dlock_lock_free(other);
-	scene_end(&s);
 }
 
 static dlock_hold *take_two(dlock_lock *l)
@@ -209,8 +174,8 @@ EITHER_WAY(memcached_resize, finds_the_items_beyond)
 {
 	struct scene s = scene_new(protocol, NULL);
 	dlock_client *c = direct(&s, "ttl=3s");
-	dlock_lock *two = permits(c, 2);
-	dlock_lock *other = permits(direct(&s, "ttl=3s"), 2);
+	dlock_lock *two = semaphore(c, "s", 2);
+	dlock_lock *other = semaphore(direct(&s, "ttl=3s"), "s", 2);
 	dlock_hold *a = take(other), *b = take(other), *several, *last;
 
 	resize(two, 5);
@@ -226,16 +191,13 @@ EITHER_WAY(memcached_resize, finds_the_items_beyond)
 	CHECK_RC(dlock_release(last), DLOCK_ELOST);
 	CHECK_RC(dlock_release(a), DLOCK_ELOST);
 	CHECK_RC(dlock_release(b), DLOCK_ELOST);
-	dlock_lock_free(two);
-	dlock_lock_free(other);
-	scene_end(&s);
 }
 
 /* Once the slots beyond are empty, clients get them no longer. */
 EITHER_WAY(memcached_resize, gets_empty_slots_once)
 {
 	struct scene s = scene_new(protocol, NULL);
-	dlock_lock *l = permits(direct(&s, ""), 2);
+	dlock_lock *l = semaphore(direct(&s, ""), "s", 2);
 	dlock_hold *h = take(l);
 	uint64_t usual = gets_of_a_pair(&s, l);
 
@@ -243,15 +205,14 @@ EITHER_WAY(memcached_resize, gets_empty_slots_once)
 	CHECK_INT(gets_of_a_pair(&s, l), >=, 900);
 	resize(l, 2);
 	CHECK_INT(gets_of_a_pair(&s, l), >=, 900);
-	CHECK_INT(gets_of_a_pair(&s, permits(direct(&s, ""), 2)), ==, usual);
+	CHECK_INT(gets_of_a_pair(&s, semaphore(direct(&s, ""), "s", 2)), ==,
+		  usual);
 	give(h);
-	dlock_lock_free(l);
-	scene_end(&s);
 }
 
 /* ---- Meanwhile ----------------------------------------------------------- */
 
-/* Make it four, and take some. */
+/* Set four permits, and take some. */
 static void fill(dlock_lock *l, dlock_hold *h[4], int n)
 {
 	resize(l, 4);
@@ -259,22 +220,21 @@ static void fill(dlock_lock *l, dlock_hold *h[4], int n)
 		h[i] = take(l);
 }
 
-/* Have a waiter get the slots before `meanwhile`, and take one afterwards. */
+/* A waiter reads the slots before `meanwhile`, and takes a slot behind. */
 static void wait_meanwhile(const struct scene *s, dlock_lock *l,
 			   dlock_hold *h[4],
 			   void (*meanwhile)(dlock_lock *l, dlock_hold *h[4]))
 {
 	dlock_client *c = by_proxy(s, "ask=20s");
-	struct waiter w;
+	struct taker w = { 0 };
 
 	give(take(mutex(c, "y")));
 	lab_proxy_hold(s->proxy, "add ");
-	waiter_start(&w, permits(c, 2), 0);
+	taker_start(&w, semaphore(c, "s", 2), 0);
 	CHECK_INT(lab_proxy_wait(s->proxy, LAB_HELD, 1, patience_ms()), ==, 0);
 	meanwhile(l, h);
 	lab_proxy_deliver(s->proxy);
-	CHECK_RC(waiter_join(&w), DLOCK_EBUSY);
-	dlock_lock_free(w.lock);
+	CHECK_RC(taker_join(&w), DLOCK_EBUSY);
 }
 
 static void make_it_one(dlock_lock *l, dlock_hold *h[4])
@@ -286,13 +246,11 @@ static void make_it_one(dlock_lock *l, dlock_hold *h[4])
 EITHER_WAY(memcached_resize, is_seen_after_the_slots)
 {
 	struct scene s = scene_new(protocol, NULL);
-	dlock_lock *l = permits(direct(&s, ""), 2);
+	dlock_lock *l = semaphore(direct(&s, ""), "s", 2);
 	dlock_hold *h = take(l);
 
 	wait_meanwhile(&s, l, NULL, make_it_one);
 	give(h);
-	dlock_lock_free(l);
-	scene_end(&s);
 }
 
 /* The first slot is free, the others are held. */
@@ -307,7 +265,7 @@ static void make_it_four_and_two(dlock_lock *l, dlock_hold *h[4])
 EITHER_WAY(memcached_resize, is_seen_though_undone)
 {
 	struct scene s = scene_new(protocol, NULL);
-	dlock_lock *l = permits(direct(&s, ""), 2);
+	dlock_lock *l = semaphore(direct(&s, ""), "s", 2);
 	dlock_hold *first = take(l), *h[4];
 
 	fill(l, h, 3);
@@ -321,6 +279,4 @@ EITHER_WAY(memcached_resize, is_seen_though_undone)
 	give(first);
 	give(h[1]);
 	give(h[2]);
-	dlock_lock_free(l);
-	scene_end(&s);
 }

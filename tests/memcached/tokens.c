@@ -52,7 +52,6 @@ EITHER_WAY(memcached_tokens, they_count_from_the_servers_start)
 		CHECK_INT(token, <, last + 1000);
 		last = token;
 	}
-	scene_end(&s);
 }
 
 EITHER_WAY(memcached_tokens, they_are_larger_than_those_before_the_move)
@@ -70,10 +69,9 @@ EITHER_WAY(memcached_tokens, they_are_larger_than_those_before_the_move)
 		/* So the way back is free, too. */
 		CHECK_INT(last, <, at + SECOND);
 	}
-	scene_end(&s);
 }
 
-/* Its clock goes on while it is down. */
+/* The clock goes on while the server is down. */
 EITHER_WAY(memcached_tokens, they_rise_over_a_restart_after_a_move)
 {
 	struct scene s = scene_new(protocol, NULL);
@@ -82,24 +80,21 @@ EITHER_WAY(memcached_tokens, they_rise_over_a_restart_after_a_move)
 	uint64_t last = taken(l);
 
 	CHECK_INT(last, >, at);
-	/* As long as its clock may be late. */
+	/* The server's clock may be late by so much. */
 	EVENTUALLY(wall_us() > at + 3 * SECOND);
 	for (int i = 0; i < 2; i++) {
 		uint64_t token;
 
-		CHECK_INT(lab_server_kill(s.server), ==, 0);
-		CHECK_INT(lab_server_restart(s.server, false), ==, 0);
-		grown_up(&s);
+		scene_restart(&s);
 		token = taken(l);
 		CHECK_INT(token, >, last);
 		CHECK_INT(token, <=, wall_us());
 		last = token;
 	}
-	scene_end(&s);
 }
 
 /* They would fall when the names move on, and at the next restart. */
-Test(memcached_tokens, a_move_in_the_future_is_refused)
+CASE(memcached_tokens, a_move_in_the_future_is_refused)
 {
 	struct scene s = scene_new("auto", NULL);
 	dlock_client *c = NULL;
@@ -116,5 +111,4 @@ Test(memcached_tokens, a_move_in_the_future_is_refused)
 		 s.server->port);
 	CHECK_RC(dlock_open(&c, uri, NULL), DLOCK_EINVAL);
 	CHECK_TEXT(dlock_errmsg(), "token_base");
-	scene_end(&s);
 }

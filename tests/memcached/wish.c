@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A holder hears at its renewals that others want the lock. */
+/* Renewals tell a holder that other clients want the lock. */
 #include "support.h"
 
 #include <string.h>
@@ -11,15 +11,10 @@ TestSuite(memcached_wish, .timeout = 120);
 
 static int is_there(const struct scene *s)
 {
-	char reply[512] = "";
-
-	CHECK_INT(lab_memcached_do(s->server, reply, sizeof(reply),
-				   with_key(s, "get %s", "lnx.w")),
-		  ==, 0);
-	return strncmp(reply, "VALUE ", 6) == 0;
+	return strncmp(scene_do(s, "get %s", "lnx.w"), "VALUE ", 6) == 0;
 }
 
-/* Two more renewals look for it. */
+/* Two more renewals look for the wish. */
 static void two_renewals(dlock_client *c)
 {
 	uint64_t before = stats(c).renewed;
@@ -43,7 +38,6 @@ EITHER_WAY(memcached_wish, a_revoke_is_heard)
 	CHECK_OK(dlock_check(h));
 	ask(other, 0, DLOCK_EBUSY);
 	give(h);
-	scene_end(&s);
 }
 
 /* Once for each time that the holder asks to know. */
@@ -63,10 +57,9 @@ EITHER_WAY(memcached_wish, is_heard_once)
 		EVENTUALLY(!is_there(&s));
 	}
 	give(h);
-	scene_end(&s);
 }
 
-/* It is there before the holder asks to know. */
+/* The wish comes before the holder asks. */
 EITHER_WAY(memcached_wish, may_come_first)
 {
 	struct scene s = scene_new(protocol, NULL);
@@ -79,7 +72,6 @@ EITHER_WAY(memcached_wish, may_come_first)
 	CHECK(is_readable(dlock_wanted_fd(h), 0));
 	CHECK(!is_there(&s));
 	give(h);
-	scene_end(&s);
 }
 
 EITHER_WAY(memcached_wish, is_not_the_next_holder_s)
@@ -101,7 +93,6 @@ EITHER_WAY(memcached_wish, is_not_the_next_holder_s)
 	CHECK_OK(dlock_revoke(first, 5000));
 	EVENTUALLY(is_readable(dlock_wanted_fd(h), 0));
 	give(h);
-	scene_end(&s);
 }
 
 EITHER_WAY(memcached_wish, is_left_by_a_waiter)
@@ -109,39 +100,34 @@ EITHER_WAY(memcached_wish, is_left_by_a_waiter)
 	struct scene s = scene_new(protocol, NULL);
 	dlock_client *c = direct(&s, SHORT);
 	dlock_hold *h = take(mutex(c, "x"));
-	struct waiter w;
+	struct taker w = { 0 };
 
 	CHECK_OK(dlock_revocable(h));
 	ask(mutex(direct(&s, ""), "x"), 0, DLOCK_EBUSY);
 	CHECK(!is_there(&s));
-	waiter_start(&w, mutex(direct(&s, ""), "x"), -1);
+	taker_start(&w, mutex(direct(&s, ""), "x"), -1);
 	EVENTUALLY(is_readable(dlock_wanted_fd(h), 0));
 	give(h);
-	CHECK_OK(waiter_join(&w));
-	scene_end(&s);
+	CHECK_OK(taker_join(&w));
 }
 
 EITHER_WAY(memcached_wish, is_for_the_owner_at_the_gate)
 {
 	struct scene s = scene_new(protocol, NULL);
 	dlock_client *c = direct(&s, "ttl=60s");
-	dlock_lock *l = NULL;
-	dlock_hold *h = NULL;
+	dlock_lock *l = rwlock(c, "x");
+	dlock_hold *h;
 
 	CHECK_OK(dlock_revoke(mutex(c, "x"), 5000));
 	CHECK(!is_there(&s));
-	CHECK_OK(dlock_rwlock_new(&l, c, "x"));
-	CHECK_OK(dlock_acquire_shared(l, 5000, &h));
+	h = take_shared(l, 5000);
 	CHECK_RC(dlock_revocable(h), DLOCK_ENOTSUP);
 	CHECK_OK(dlock_revoke(l, 5000));
 	CHECK(!is_there(&s));
 	give(h);
-	dlock_lock_free(l);
-	CHECK_OK(dlock_semaphore_new(&l, c, "x", 2));
-	CHECK_OK(dlock_acquire(l, 5000, &h));
+	l = semaphore(c, "x", 2);
+	h = take(l);
 	CHECK_RC(dlock_revocable(h), DLOCK_ENOTSUP);
 	CHECK_RC(dlock_revoke(l, 5000), DLOCK_ENOTSUP);
 	give(h);
-	dlock_lock_free(l);
-	scene_end(&s);
 }

@@ -66,7 +66,7 @@ Test(memcached_digest, tells_what_differs)
 			  "here");
 }
 
-/* Only keys that are hashed with a namespace are elsewhere by it. */
+/* A namespace moves keys only if the hash covers the namespace. */
 Test(memcached_digest, namespaces)
 {
 	char plain[300], spaced[300];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A server that is away takes its own names with it, and no other. */
+/* A server that is away takes away the names kept there, and no other names. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -75,7 +75,7 @@ Test(memcached_fleet, one_killed_and_restarted)
 	fleet_end(&f);
 }
 
-/* One that is silent takes no time from the renewals of others. */
+/* A silent server delays no renewals at other servers ... */
 Test(memcached_fleet, one_stopped)
 {
 	dlock_client *c;

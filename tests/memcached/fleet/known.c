@@ -52,14 +52,14 @@ Test(memcached_known, another_pool_does_not_open)
 		    "hash 'default' there, 'md5' here");
 	cannot_open(uri_of(&f, "123", "distribution=ketama"),
 		    "distribution 'modula' there, 'ketama' here");
-	/* The same pool, and one beside it. */
+	/* The same pool, and a pool under another prefix. */
 	give(take(lock(client(&f, "ttl=9s"), "x")));
 	CHECK_OK(dlock_open(&c, uri_of(&f, "321", "prefix=new"), NULL));
 	dlock_close(c);
 	fleet_end(&f);
 }
 
-/* A client of one server looks for every name there. */
+/* A client of a single server looks for every name there. */
 Test(memcached_known, a_single_server_is_another_pool)
 {
 	dlock_client *c;
@@ -112,7 +112,6 @@ Test(memcached_known, each_grant_is_checked)
 	CHECK_OK(dlock_open(&later, uri_of(&f, "231", "ask=500ms"), NULL));
 	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EINVAL);
 	CHECK_TEXT(dlock_errmsg(), "server 1 is 127.0.0.1");
-	/* Nothing is left behind. */
 	EVENTUALLY(!has_lock(f.servers[0], name_on(&f, 0, 0)));
 	CHECK_OK(dlock_rwlock_new(&readers, c, "r"));
 	CHECK_RC(dlock_acquire_shared(readers, 0, &h), DLOCK_EINVAL);
@@ -127,7 +126,7 @@ Test(memcached_known, each_grant_is_checked)
 	fleet_end(&f);
 }
 
-/* A restart or an eviction forgets it. */
+/* After a deletion, and after a restart. */
 Test(memcached_known, the_digest_is_written_again)
 {
 	dlock_client *c;

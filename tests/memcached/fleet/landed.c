@@ -12,8 +12,8 @@
 
 TestSuite(memcached_landed, .timeout = 240);
 
-/* Each name is a key that is on one server: the lock of that name must come
- * there, and nowhere else. */
+/* Each name is a key on a single server: the lock of the name must be there,
+ * and on no other server. */
 static void expect_beside(const struct fleet *f, const char *query)
 {
 	dlock_client *c = client(f, query);
@@ -89,7 +89,7 @@ Test(memcached_landed, of_libmemcached_by_ketama)
 	fleet_end(&f);
 }
 
-/* A namespace that is not hashed is before each key, and places nothing. */
+/* A namespace outside the hash stands before each key, and places no key. */
 Test(memcached_landed, of_libmemcached_by_options)
 {
 	char options[300], uri[400];

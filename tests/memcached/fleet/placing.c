@@ -16,7 +16,7 @@ TestSuite(memcached_placing, .timeout = 120);
 
 /* ---- The application ----------------------------------------------------- */
 
-/* As the documentation of libmemcached has it: servers from a list. */
+/* Servers from a list, as in libmemcached's documentation. */
 static memcached_st *application(const char *servers)
 {
 	memcached_st *app = memcached_create(NULL);
@@ -60,7 +60,7 @@ static void expect_same(struct memc_pool *pool, memcached_st *app,
 			cr_assert_eq(m.port, memcached_server_port(server),
 				     "%s: %s", what, name);
 	}
-	/* The 15 bits of crc are all on one server of a ketama. */
+	/* With the 15 bits of crc a ketama uses a single server. */
 	for (size_t i = 0; i < n && !strstr(what, "hash=crc"); i++)
 		cr_assert_gt(used[i], 0, "%s: server %zu has no name", what, i);
 	memcached_free(app);
@@ -101,9 +101,9 @@ static const struct {
 	{ "murmur3", MEMCACHED_HASH_MURMUR3 },
 };
 
-/* As pylibmc does: servers, the hash, the distribution.  A weighted ketama
- * brings a hash, which one that is set later replaces.  0: this build of
- * libmemcached lacks the hash. */
+/* As pylibmc: servers, the hash, the distribution. A weighted ketama sets a
+ * hash, which a later hash replaces. Returns 0 if this build of libmemcached
+ * lacks the hash. */
 static int place_by(memcached_st *app, size_t d, size_t h)
 {
 	int weighted = distributions[d].behavior ==
@@ -199,7 +199,7 @@ Test(memcached_placing, options_of_libmemcached)
 	}
 }
 
-/* With an empty text, libmemcached would take its options from there. */
+/* libmemcached would read options there if the text were empty. */
 Test(memcached_placing, the_environment_places_nothing)
 {
 	setenv("LIBMEMCACHED", "--SERVER=elsewhere --SERVER=other", 1);

@@ -11,7 +11,7 @@
 
 enum { MOST = 32 };
 
-/* What fleet_end() is to clean up. */
+/* fleet_end() frees these. */
 static dlock_client *clients[MOST];
 static dlock_lock *locks[MOST];
 static int n_clients, n_locks;
@@ -116,7 +116,7 @@ int has_lock(struct lab_server *s, const char *name)
 	uint64_t time_s, uptime_s;
 	char key[200];
 
-	/* It may tick in between. */
+	/* The clock may tick in between. */
 	do {
 		uptime_s = stat_of(s, "STAT uptime ");
 		time_s = stat_of(s, "STAT time ");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A fleet of three private servers, and clients of it. */
+/* A fleet of three private servers, with clients. */
 #ifndef DLOCK_TESTS_MEMCACHED_FLEET_THREE_H
 #define DLOCK_TESTS_MEMCACHED_FLEET_THREE_H
 
@@ -22,7 +22,7 @@ struct fleet {
 /* The servers are old enough to grant. */
 void fleet_begin(struct fleet *f);
 
-/* Free what came from client() and lock(), too. */
+/* Free the clients of client() and the locks of lock(), too. */
 void fleet_end(struct fleet *f);
 
 /* A client of the fleet, with more parameters or "". */

@@ -57,7 +57,7 @@ Test(memcached_faults, the_clock_is_asked_for_about_once_a_second,
 	cr_assert_eq(rig.ops[1].stood, 1);
 }
 
-/* What a stopped server stores may be gone at once. */
+/* An item stored by a stopped server may be gone at once. */
 Test(memcached_faults, what_a_stopped_server_stored_is_stored_again,
      .fini = rig_end)
 {
@@ -86,7 +86,7 @@ Test(memcached_faults, what_a_stopped_server_stored_is_stored_again,
 	cr_assert_eq(rig.ops[0].token, RIG_BASE + 5);
 }
 
-/* Its machine slept, and it never makes up for that. */
+/* The machine slept, and the server's clock never catches up. */
 Test(memcached_faults, a_clock_that_is_behind_for_good_is_believed_in_the_end,
      .fini = rig_end)
 {
@@ -102,7 +102,7 @@ Test(memcached_faults, a_clock_that_is_behind_for_good_is_believed_in_the_end,
 		    NULL);
 	cr_assert_eq(rig.ops[1].outcome, DLKI_ANSWERED);
 	cr_assert_eq(rig.ops[1].stood, 1);
-	/* The claim has the number of the item that it stored last. */
+	/* The claim has the number of the last item stored. */
 	rig_heard(RIG_MAIN);
 	rig_submit(2, DLKI_RELEASE);
 	rig_expect("md " RIG_KEY " C10\r\n");
@@ -157,7 +157,7 @@ Test(memcached_faults, a_young_server_grants_nothing, .fini = rig_end)
 	rig_say_slowly(RIG_MAIN, rig_stats(0, 2));
 	expect_failed(0, "the server was started just now");
 	cr_assert_eq(rig.ops[0].residue, DLKI_RESIDUE_NONE);
-	/* By the client's clock it was greeted in the midst of a second. */
+	/* By the client's clock the greeting was in the midst of a second. */
 	rig.world.clock += SECOND / 2;
 	rig_submit(1, DLKI_ATTEMPT);
 	rig_expect("stats\r\n");
@@ -169,7 +169,7 @@ Test(memcached_faults, a_young_server_grants_nothing, .fini = rig_end)
 
 /* ---- Another run of the server ------------------------------------------- */
 
-/* A proxy keeps the connection: what was stored is where nobody reads. */
+/* A proxy keeps the connection; no client reads the items stored before. */
 Test(memcached_faults, another_run_of_the_server_is_left, .fini = rig_end)
 {
 	rig_begin_up("", 1);
@@ -254,8 +254,8 @@ Test(memcached_faults, the_same_run_is_known_over_a_connection, .fini = rig_end)
 	cr_assert_str_eq(rig_heard(1), "md " RIG_KEY " C5\r\n");
 }
 
-/* A server that was started in the same second has the same keys, and its
- * numbers are of other items. */
+/* Another server started in the same second has the same keys; the numbers are
+ * those of other items. */
 Test(memcached_faults, an_item_known_from_another_server_is_read_first,
      .fini = rig_end)
 {
@@ -274,7 +274,7 @@ Test(memcached_faults, an_item_known_from_another_server_is_read_first,
 	cr_assert_eq(rig.ops[2].stood, 0);
 }
 
-/* What was sent is not sent again, and the claim is unclear. */
+/* The client does not send the attempt again, and the claim is unclear. */
 Test(memcached_faults, a_lost_attempt_is_looked_for, .fini = rig_end)
 {
 	rig_begin_up("", 1);
@@ -361,8 +361,8 @@ Test(memcached_faults, an_answer_that_nobody_asked_for_ends_the_connection,
 	cr_assert(!is_open());
 }
 
-/* A probe goes behind an op that is over: its answer in the place of the op's
- * shows that this one is missing. */
+/* A probe goes behind an op that is over. The probe's answer in the place of
+ * the op's shows that the op's answer is missing. */
 Test(memcached_faults, a_missing_answer_is_found, .fini = rig_end)
 {
 	rig_begin_up("", 1);

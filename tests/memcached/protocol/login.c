@@ -53,7 +53,7 @@ Test(memcached_login, comes_with_each_connection, .fini = rig_end)
 	}
 }
 
-/* Everybody could get the item that such a server would make of it. */
+/* Such a server would store the login as an item. */
 Test(memcached_login, is_kept_from_a_server_that_wants_none, .fini = rig_end)
 {
 	rig_begin_login("");
@@ -71,7 +71,7 @@ Test(memcached_login, that_is_refused_is_named, .fini = rig_end)
 	cr_assert_not_null(strstr(why(), "refused our user and password"));
 }
 
-/* It speaks the binary protocol alone, and closes the connection. */
+/* Such a server speaks the binary protocol alone, and closes the connection. */
 Test(memcached_login, by_sasl_is_named, .fini = rig_end)
 {
 	struct dlk_error err;

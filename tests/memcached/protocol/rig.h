@@ -13,7 +13,7 @@
 #define RIG_OTHER "0000000000000000000000000000000f"
 #define RIG_WITNESS "5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a"
 
-/* What an item at the gate says: of an owner, after its ADDth add. */
+/* The text of an item at the gate: of an owner, after the ADDth add. */
 #define RIG_ITEM(owner, add) "dlock1 " owner " 0." add " 1 me"
 
 /* Connect, and leave the greeting open; of the URI, "&poll=50ms". */
@@ -22,7 +22,7 @@ void rig_begin(const char *query);
 /* The same with user and password, "me" and "secret". */
 void rig_begin_login(const char *query);
 
-/* ... and answer it; `meta`: the server speaks the meta protocol. */
+/* ... and answer the greeting; `meta`: the server speaks the meta protocol. */
 void rig_begin_up(const char *query, int meta);
 
 /* The answer to `stats`, of this run and another: with a clock that shows so
@@ -32,7 +32,7 @@ const char *rig_stats(uint64_t born_s, unsigned int uptime_s);
 /* The answer to the greeting's requests. */
 void rig_welcome(int sock, unsigned int uptime_s, int meta);
 
-/* An item, as the answer to a get in the rig's protocol; NULL: there is none.
+/* Return the answer to a get in the rig's protocol; NULL: there is no item.
  * Static, for the next few calls. */
 const char *rig_got(const char *text, unsigned int cas);
 

@@ -73,7 +73,7 @@ static const char *answer_to(const char *request)
 	return drops[0][chance(3)];
 }
 
-/* How long the first request is, with its data. */
+/* Return the length of the first request, with the data. */
 static size_t request_len(void)
 {
 	const char *end = memchr(heard, '\n', heard_len), *data;

@@ -23,7 +23,7 @@ static void same_claim(int i)
 	rig.ops[i].claim = rig.claims[0];
 }
 
-/* Op 0 is granted: its item has the cas 5. */
+/* Op 0 is granted: the item has the cas 5. */
 static void hold(void)
 {
 	rig_submit(0, DLKI_ATTEMPT);
@@ -79,7 +79,7 @@ Test(memcached_verbs, the_item_that_is_there_decides, .fini = rig_end)
 	rig_say_all("STORED\r\n", rig_got(THEIRS, 6), rig_got(none, 0), NULL);
 	cr_assert_eq(rig.ops[0].outcome, DLKI_BUSY);
 	rig_heard(RIG_MAIN);
-	/* Our own, from before: its lease begins anew. */
+	/* The owner's item, from before: the lease begins anew. */
 	rig_submit(1, DLKI_ATTEMPT);
 	rig_heard(RIG_MAIN);
 	rig_say_all("NOT_STORED\r\n", rig_got(OURS, 5), rig_got(none, 0), NULL);
@@ -168,7 +168,7 @@ Test(memcached_verbs, a_renewal_stores_the_very_item_again, .fini = rig_end)
 	expect_answered(2, 0);
 }
 
-/* The server has moved the item, and given it another cas. */
+/* The server has moved the item under another cas. */
 Test(memcached_verbs, a_moved_item_is_stored_by_its_new_number, .fini = rig_end)
 {
 	dlk_time second;
@@ -279,7 +279,7 @@ Test(memcached_verbs, what_is_unclear_is_looked_for, .fini = rig_end)
 	expect_answered(2, 0);
 }
 
-/* An attempt of several requests goes no further behind its own release. */
+/* An attempt of several requests goes no further behind the release. */
 Test(memcached_verbs, an_attempt_ends_with_its_release, .fini = rig_end)
 {
 	rig_begin_up("", 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* memcacheds: by the public interface.  What TLS itself refuses: tests/tls. */
+/* memcacheds: by the public interface. tests/tls has the refusals of TLS. */
 #include <criterion/criterion.h>
 #include <dlock/dlock.h>
 #include <stdatomic.h>
@@ -169,7 +169,7 @@ static void on_line(const struct dlock_log_line *line, void *arg)
 		warnings++;
 }
 
-Test(memcacheds, whoever_verifies_nothing_is_warned)
+Test(memcacheds, tls_without_verification_is_warned_of)
 {
 	const struct dlock_options options = { .size = sizeof(options),
 					       .on_log = on_line };
