@@ -76,7 +76,7 @@ static void heard_again(void)
 	hears_of_the_release(&t);
 }
 
-/* ---- Its end ------------------------------------------------------------- */
+/* ---- Ends of the channel ------------------------------------------------- */
 
 CASE(redis_channel, that_dies_without_waiters_is_opened_again)
 {
@@ -171,7 +171,8 @@ CASE(redis_channel, that_a_child_inherits_is_forgotten)
 	pid_t pid;
 
 	set_up(TTL);
-	/* Without the proxy, whose sockets the child would inherit, too. */
+	/* Without the proxy: the child would inherit the proxy's sockets, too.
+	 */
 	far = client_of(server->port, TTL, NULL);
 	l = mutex(far, "x");
 	given_a_waiter(&t);

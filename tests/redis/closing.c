@@ -157,7 +157,7 @@ static int held(void)
 		"then n = n + 1 end end return n\" 0"));
 }
 
-/* One by one, they would take nine seconds instead of two. */
+/* In turn, the releases would take nine seconds instead of two. */
 CASE(redis_closing, gives_up_thousands_of_holds)
 {
 	static dlock_lock *locks[HOLDS];

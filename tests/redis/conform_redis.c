@@ -3,8 +3,8 @@
  * conform-redis [-s few|all|async|plain|acl] PROGRAM [ARG...] - run the
  * conformance suite against a private Redis server.
  *
- * PROGRAM is `conform`, `conform-plain` or `torture`, beside this one if it has
- * no slash; it is given the URIs of the server in DLOCK_TEST_URIS.
+ * PROGRAM is `conform`, `conform-plain` or `torture`, beside this program if
+ * named without a slash, and gets the URIs of the server in DLOCK_TEST_URIS.
  *
  *     few  by TCP
  *     all  by TCP, by unix socket, and with order=any
@@ -12,7 +12,7 @@
  *     acl  by TCP, as a user who may do no more than docs/redis.md says
  *     plain  as such a user, with key=plain
  *
- * Its exit code is ours.
+ * The exit code is the program's.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +54,7 @@ static int uris(struct lab_server *s, const char *set, char *out, size_t size)
 	return 0;
 }
 
-/* The rule is for the prefix "dlock"; each case has its own. */
+/* The rule is for the prefix "dlock"; each case has another prefix. */
 static int add_user(struct lab_server *s)
 {
 	const char *rule = least_rule("least", "pw"), *at;
@@ -66,7 +66,7 @@ static int add_user(struct lab_server *s)
 	return lab_redis_do(s, NULL, 0, "%s", text);
 }
 
-/* What the killed leave goes with their leases: it must all expire. */
+/* Killed processes leave keys, all with an expiry. */
 static int left(struct lab_server *s)
 {
 	unsigned long keys, expiring;

@@ -27,7 +27,7 @@ static dlock_client *far_client(void)
 	return closed_at_end(c);
 }
 
-/* Also by the first try, whose scripts the server does not know. */
+/* Also by the first try: the server does not know the scripts yet. */
 CASE(redis_distance, of_150_ms_is_bridged_by_every_try)
 {
 	dlock_lock *l;

@@ -283,7 +283,7 @@ CASE(redis_name, is_broken_by_any_handle)
 
 /* No script looks for readers while the lock has an exclusive holder, or is
  * known to be free. */
-CASE(redis_name, costs_a_mutex_nothing_for_readers)
+CASE(redis_name, costs_a_mutex_no_look_for_readers)
 {
 	struct taker t[8];
 	dlock_hold *h, *none = NULL;

@@ -34,7 +34,7 @@ static int feed(const char *bytes, size_t n, const struct redis_reply **out)
 	return rc != 0 ? rc : dlki_redis_reader_next(&reader, out, &err);
 }
 
-/* Return the reply in these bytes, also if the bytes come one by one. */
+/* Return the reply in these bytes, also byte by byte. */
 static const struct redis_reply *whole(const char *bytes)
 {
 	const struct redis_reply *reply = NULL;
@@ -95,7 +95,7 @@ Test(replies, nonsense)
 	refused(">2\r\n+a\r\n+b\r\n");
 }
 
-/* The reader keeps no more than the limit, whatever length is announced. */
+/* The reader keeps no more than the limit, though more is announced. */
 Test(replies, endless)
 {
 	const struct redis_reply *reply = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The scripts are spliced by CMake from parts, and Lua takes a name that nobody
- * declared for a global that is nil.  So: each name that a script uses is
- * declared by it, and each part says what it needs of the parts before it.
+ * CMake splices the scripts from parts, and to Lua an undeclared name is a
+ * global, nil.  So a script must declare each name that it uses, and a part
+ * must say which names of other parts it needs.
  */
 #include <criterion/criterion.h>
 #include <ctype.h>
@@ -41,8 +41,8 @@ static void add_name(struct names *names, const char *name)
 
 /* ---- Lua, as far as the scripts use it ----------------------------------- */
 
-/* The next token in `token`: a name, a word of Lua's, "'" for a string, "0" for
- * a number, or one byte.  Returns what is behind it; NULL: that was all. */
+/* Read a token: a name, a word of Lua's, "'" for a string, "0" for a number, or
+ * a byte.  Return the text behind the token; NULL: the end. */
 static const char *next_token(const char *p, char token[NAME_SIZE])
 {
 	size_t n = 0;
@@ -95,7 +95,8 @@ static int is_name(const char *token)
 				 "return then true until while");
 }
 
-/* Does an expression end with it?  Then a name behind it begins a statement. */
+/* Does an expression end with this token?  Then a name behind begins a
+ * statement. */
 static int ends_expression(const char *token)
 {
 	return is_name(token) ||
@@ -148,7 +149,7 @@ static void scan_name(struct scan *s, const char *name)
 	if (s->mode == LOCALS) {
 		add_name(&s->pending, name);
 	} else if (s->mode == PARAMETERS) {
-		/* The function's own name stands before its parameters. */
+		/* The function's name stands before the parameters. */
 		if (strcmp(s->before, "function") == 0) {
 			add_name(&s->scopes[s->depth - 1], name);
 			return;
@@ -187,7 +188,7 @@ static void scan_word(struct scan *s, const char *token)
 	}
 }
 
-/* `locals` (may be NULL): those that a part behind it could use. */
+/* `locals` (may be NULL) gets the names that a later part may use. */
 static void scan_script(const char *text, struct names *undeclared,
 			struct names *locals)
 {
@@ -277,7 +278,7 @@ static void read_part(const char *name, char *out, size_t size)
 	fclose(f);
 }
 
-/* One word of "-- needs: get|attempt_fast: lock_key": is it there? */
+/* A name of "-- needs: get|attempt_fast: lock_key" must be in the parts. */
 static void expect_needed(const char *part, const char *parts, const char *name)
 {
 	static char text[32768];

@@ -87,7 +87,7 @@ CASE(redis_sent, waits_for_no_server)
 	EVENTUALLY(is_settled(c));
 }
 
-/* Also by the first release, whose script the server does not know. */
+/* Also by the first release: the server does not know the script yet. */
 CASE(redis_sent, of_a_lost_claim_is_an_event)
 {
 	struct diary d = DIARY_INIT;

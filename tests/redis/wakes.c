@@ -82,7 +82,7 @@ CASE(redis_wakes, a_release_wakes_the_next_waiter_alone)
 	}
 }
 
-CASE(redis_wakes, waiters_send_nothing_but_an_attempt_now_and_then)
+CASE(redis_wakes, waiters_send_an_attempt_now_and_then)
 {
 	uint64_t before, others;
 	dlock_hold *h;

@@ -296,7 +296,7 @@ static void die_holding(int port)
 	close(ready[1]);
 }
 
-CASE(redis_wall, set_back_and_the_dead_keep_nothing_for_longer)
+CASE(redis_wall, set_back_and_the_dead_hold_no_longer)
 {
 	struct taker t[3] = { { 0 } };
 	int64_t begin;

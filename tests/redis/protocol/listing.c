@@ -82,7 +82,7 @@ Test(redis_list, without_locks_is_empty, .fini = rig_end)
 	cr_assert_str_eq(rig_heard(RIG_MAIN), "");
 }
 
-/* Two lists and another verb: each answer finds its request. */
+/* Two lists and another verb: each answer finds the request. */
 Test(redis_list, may_be_under_way_twice, .fini = rig_end)
 {
 	rig_begin_up("");

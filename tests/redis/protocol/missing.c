@@ -124,8 +124,8 @@ Test(redis_missing, an_answer_too_many_is_not_the_next_ops, .fini = rig_end)
 	is_asked_anew(1);
 }
 
-/* The request of an op is not written to a connection that has ended: the
- * store never sees it, and the claim leaves nothing behind. */
+/* The client does not write to a connection that has ended, so the store never
+ * sees the request. */
 Test(redis_missing, an_end_is_seen_before_the_next_op, .fini = rig_end)
 {
 	rig_begin_up("");

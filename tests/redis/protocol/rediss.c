@@ -146,7 +146,7 @@ static void on_line(const struct dlock_log_line *line, void *arg)
 		warnings++;
 }
 
-Test(rediss, whoever_verifies_nothing_is_warned)
+Test(rediss, tls_without_verification_is_warned_of)
 {
 	const struct dlock_options options = { .size = sizeof(options),
 					       .on_log = on_line };

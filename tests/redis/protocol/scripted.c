@@ -128,7 +128,7 @@ Test(redis_protocol, errors_say_what_to_do, .fini = rig_end)
 
 /* ---- Nonsense ------------------------------------------------------------ */
 
-/* The op is told whose answer it is; of later ones nothing is known. */
+/* The op of the answer has the error; later ops are only unanswered. */
 static void expect_cut(const char *answer, const char *says)
 {
 	rig_begin_up("");

@@ -8,7 +8,7 @@
 #define TOKEN 1700000000000001
 #define ODD "sent an answer that dlock does not understand"
 
-/* Submit a verb whose answer makes no sense. */
+/* Submit a verb. The answer makes no sense. */
 static void expect_nonsense(enum dlki_verb verb, const char *query,
 			    const char *answer)
 {
@@ -58,7 +58,7 @@ Test(redis_shapes, a_break_whose_second_answer_is_another_first_one_fails,
 	cr_assert_not_null(strstr(rig.errors[1], ODD));
 }
 
-/* A verb whose script the server does not know. */
+/* The server does not know the verb's script. */
 static void expect_again(enum dlki_verb verb)
 {
 	rig_begin_up("");

@@ -84,8 +84,7 @@ Test(redis_waiters, leave_a_grant_from_the_past_or_the_future)
 	taken_since(7000);
 }
 
-/* The answer may be on its way, or lost with the connection: nothing tells when
- * the attempt was written. */
+/* The answer is under way or lost, so the time of the attempt is unknown. */
 Test(redis_waiters, leave_a_grant_of_an_attempt_that_was_not_written)
 {
 	ticket.sent = 0;
