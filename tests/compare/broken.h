@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stores that are broken on purpose, each in one way: real ones, with one verb
- * spoilt.
+ * Stores with a planted bug each:
  *
  * steal:   as file:, but a release frees the lock of any holder
  * alone:   as file:, but a lock or a semaphore has one shared holder at most

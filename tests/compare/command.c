@@ -14,7 +14,7 @@
 #include "lab/base/clock.h"
 #include "lab/base/process.h"
 
-/* Others run at the same time: each test has a TMPDIR of its own. */
+/* A TMPDIR for each test: tests run side by side. */
 static void make_room(void)
 {
 	static char dir[400];
@@ -27,7 +27,7 @@ static void make_room(void)
 
 TestSuite(command, .init = make_room, .timeout = 120);
 
-/* Run it with these arguments of a shell, standard error included. */
+/* Run the command with a shell's arguments, standard error included. */
 static int run(const char *args, char *out, size_t size)
 {
 	const char *bin = getenv("DLOCK_BIN");
@@ -46,7 +46,7 @@ static int run(const char *args, char *out, size_t size)
 	return WEXITSTATUS(pclose(p));
 }
 
-/* Nothing of ours is left in the test's own TMPDIR. */
+/* The command has left no directory in TMPDIR. */
 static void is_tidy(void)
 {
 	const char *tmp = getenv("TMPDIR");
@@ -120,7 +120,7 @@ Test(command, writes_reports)
 	fclose(page);
 }
 
-Test(command, names_what_is_wrong)
+Test(command, names_the_mistake)
 {
 	char out[4096];
 
@@ -177,7 +177,7 @@ Test(command, keeps_logs)
 	cr_assert_gt(files, 2, "it is empty");
 }
 
-/* "" unless there is one by now. */
+/* Find the command's directory; "" without one. */
 static void find_room(const char *tmp, char *path, size_t size)
 {
 	DIR *d = opendir(tmp);
@@ -190,7 +190,7 @@ static void find_room(const char *tmp, char *path, size_t size)
 	closedir(d);
 }
 
-/* Once it is there, the command is at work. */
+/* Wait for the directory: the command is at work. */
 static void await_room(const char *tmp, char *path, size_t size)
 {
 	int64_t deadline = lab_after_ms(10000);
@@ -239,8 +239,8 @@ static int there(void *file)
 	return access(file, F_OK) == 0;
 }
 
-/* Only the supervisor could clean up, and it is there before the directory. */
-Test(command, leaves_nothing_when_it_is_killed)
+/* Only the supervisor can clean up, and runs before the directory is made. */
+Test(command, leaves_no_files_when_killed)
 {
 	const char *bin = getenv("DLOCK_BIN");
 	const char *tmp = getenv("TMPDIR");
@@ -266,8 +266,7 @@ Test(command, leaves_nothing_when_it_is_killed)
 	}
 }
 
-/* Make and remove files in `dir` for a while, as a worker does that has not
- * noticed yet. */
+/* Make and remove files in `dir` for a while, like a worker that runs on. */
 static void litter(const char *dir)
 {
 	int64_t until = lab_after_ms(300);
@@ -282,7 +281,7 @@ static void litter(const char *dir)
 	_exit(0);
 }
 
-Test(command, leaves_nothing_although_a_worker_writes_on)
+Test(command, leaves_no_files_though_a_worker_writes)
 {
 	char path[512];
 	pid_t pid;

@@ -11,22 +11,22 @@
 /* Of a test suite: the broken stores are there. */
 void drive_init(void);
 
-/* Set: what is driven ends as soon as may be. */
+/* Set: the comparison ends soon. */
 extern atomic_bool drive_stop;
 
 /* Run a quick comparison; workers and the like are filled in. */
 struct lab_findings *drive(struct lab_compare_options o);
 
-/* ... of one store. */
+/* ... of a single store. */
 struct lab_findings *drive_uri(const char *uri, const char *only);
 
-/* ... for as long as people run it, which is not quick. */
+/* ... not the quick form. */
 struct lab_findings *drive_at_length(const char *uri, const char *only);
 
 const struct lab_finding *drive_found(const struct lab_findings *f,
 				      const char *store, const char *id);
 
-/* That is what came of it, or the test fails. */
+/* The outcome must be this. */
 void drive_is(const struct lab_findings *f, const char *store, const char *id,
 	      enum lab_outcome outcome);
 

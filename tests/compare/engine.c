@@ -45,7 +45,7 @@ Test(compare, file_refuses_what_it_does_not_declare)
 }
 
 /* Two must hold at once: a short run on a busy machine has few chances. */
-Test(compare, who_frees_other_peoples_locks_is_found)
+Test(compare, a_store_that_frees_other_locks_is_found)
 {
 	struct lab_findings *f = drive_at_length(in_files("steal"),
 						 "exclusion,re-");
@@ -54,7 +54,7 @@ Test(compare, who_frees_other_peoples_locks_is_found)
 	lab_findings_free(f);
 }
 
-Test(compare, who_is_not_fair_and_says_so_is_found)
+Test(compare, a_store_that_lies_of_fairness_is_found)
 {
 	struct lab_findings *f = drive_uri(in_files("unfair"),
 					   "fairness,exclusion");
@@ -66,7 +66,7 @@ Test(compare, who_is_not_fair_and_says_so_is_found)
 	lab_findings_free(f);
 }
 
-Test(compare, who_shares_nothing_and_says_so_is_found)
+Test(compare, a_store_that_shares_no_lock_is_found)
 {
 	struct lab_findings *f = drive_uri(in_files("alone"),
 					   "read-write,semaphore,exclusion");
@@ -82,8 +82,8 @@ Test(compare, who_shares_nothing_and_says_so_is_found)
 	lab_findings_free(f);
 }
 
-/* The same server, with the store that it is made for and the broken one. */
-Test(compare, who_counts_leases_from_the_answer_is_found)
+/* The same server, with the right store and the broken store. */
+Test(compare, leases_from_the_answer_are_found)
 {
 	struct lab_sut_kind late;
 	const struct lab_sut_kind *kinds[] = { drive_kind("redis"), &late,
@@ -114,7 +114,7 @@ Test(compare, a_store_that_is_not_there_is_no_verdict)
 	lab_findings_free(f);
 }
 
-/* A lock command that grants everything to everybody. */
+/* A lock command that grants every request. */
 Test(compare, a_foreign_lock_that_is_none_is_broken)
 {
 	const char *command =
@@ -153,8 +153,8 @@ Test(compare, stops_when_told_to)
 	lab_findings_free(f);
 }
 
-/* A JVM takes seconds to come up; nobody waits for it who is told to end. */
-Test(compare, servers_are_not_waited_for_by_who_is_told_to_end)
+/* A JVM takes seconds to start; an interrupted run does not wait. */
+Test(compare, an_interrupted_run_waits_for_no_server)
 {
 	atomic_bool now = true;
 
@@ -164,7 +164,7 @@ Test(compare, servers_are_not_waited_for_by_who_is_told_to_end)
 	lab_server_stop_waiting(NULL);
 }
 
-/* A fault leaves a timeline, in which nobody overlaps. */
+/* A fault leaves a timeline, without overlaps. */
 Test(compare, faults_are_drawn)
 {
 	struct lab_findings *f = drive_uri("file:", "holder-paused");
@@ -179,7 +179,7 @@ Test(compare, faults_are_drawn)
 	lab_findings_free(f);
 }
 
-Test(compare, words_that_select_nothing_are_named)
+Test(compare, unknown_words_are_named)
 {
 	char *word = lab_compare_unknown("try,nonsense,fork");
 

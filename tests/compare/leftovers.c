@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a trial did to a server is no trouble of the next one. */
+/* A trial's effect on a server does not disturb the next trial. */
 #include <criterion/criterion.h>
 #include <poll.h>
 #include <signal.h>
@@ -16,7 +16,7 @@
 
 TestSuite(leftovers, .init = drive_init, .timeout = 120);
 
-/* As if the server stopped answering once it is full. */
+/* The server seems to stop answering once full. */
 static int fill_fails(struct lab_sut *s)
 {
 	drive_kind("redis")->fill(s);
@@ -29,7 +29,7 @@ static int flush_fails(struct lab_sut *s)
 	return lab_fail("not flushed");
 }
 
-/* The redis kind as given, with `only`; its findings, unless it is missing. */
+/* Run `only` on the redis kind given; skip if Redis is missing. */
 static struct lab_findings *with_redis(const struct lab_sut_kind *kind,
 				       const char *only)
 {
@@ -61,7 +61,7 @@ static int never_as_started(struct lab_sut *s)
 	return lab_fail("it is haunted");
 }
 
-Test(leftovers, what_cannot_be_put_in_order_is_not_tried)
+Test(leftovers, a_server_out_of_order_is_not_tried)
 {
 	struct lab_sut_kind haunted = *drive_kind("redis");
 	struct lab_findings *f;
@@ -79,7 +79,7 @@ Test(leftovers, what_cannot_be_put_in_order_is_not_tried)
 	lab_findings_free(f);
 }
 
-/* ---- One server, and all that can be done to it -------------------------- */
+/* ---- A server under every trial ------------------------------------------ */
 
 static struct lab_sut sut;
 
@@ -169,7 +169,7 @@ Test(leftovers, redis_is_freed_of_them)
 	lab_sut_stop(&sut);
 }
 
-/* Flushing gives no page back that was filled. */
+/* A flush gives no page back. */
 Test(leftovers, memcached_is_freed_of_them)
 {
 	is_freed_of_faults("memcached");
@@ -195,7 +195,7 @@ Test(leftovers, three_zookeepers_are_freed_of_them)
 
 Test(leftovers, a_disk_without_room_is_told)
 {
-	/* What is written then fails, as on a disk that is full. */
+	/* Writes fail, as on a full disk. */
 	struct rlimit none = { 0, RLIM_INFINITY };
 	struct rlimit before;
 
@@ -211,12 +211,10 @@ Test(leftovers, a_disk_without_room_is_told)
 	cr_assert(strstr(lab_errmsg(), sut.files), "%s", lab_errmsg());
 }
 
-/* ---- Whose server it is -------------------------------------------------- */
+/* ---- Another trial's server ---------------------------------------------- */
 
-/*
- * A lock of redis-cli, which before it is ready waits a while for the server to
- * be full: it is not what somebody else's trial does to it.
- */
+/* A lock by redis-cli, which waits a while for a full server before ready:
+ * another trial must not fill this server. */
 static const char lock[] =
 	"hp={redis}\n"
 	"ask() { redis-cli -h ${hp%:*} -p ${hp#*:} \"$@\" 2>&1; }\n"
@@ -238,7 +236,7 @@ static const char lock[] =
 	"*) echo none;;\n"
 	"esac; done\n";
 
-Test(leftovers, nothing_is_done_to_a_server_that_another_is_tried_with)
+Test(leftovers, a_server_in_another_trial_is_left_alone)
 {
 	const struct lab_sut_kind *kinds[] = { drive_kind("redis"), NULL };
 	const char *command = lock;

@@ -5,7 +5,7 @@
 #include "compare/broken.h"
 #include "lab/worker/order.h"
 
-/* Criterion looks for the symbol to start its tests' processes. */
+/* Criterion starts the tests' processes by this symbol. */
 __attribute__((visibility("default"))) int main(int argc, char *argv[])
 {
 	struct criterion_test_set *set;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When a trial is tried again, and when its first verdict stands. */
+/* Trials that run again, and trials with a final first verdict. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "lab/scenarios/trial.h"
 
-#define ALWAYS_BUSY 0 /* what is to be told from an idle machine */
+#define ALWAYS_BUSY 0 /* as on a busy machine */
 #define NEVER_BUSY 101
 
 TestSuite(trial, .timeout = 60);
@@ -42,7 +42,7 @@ static void never_tried(struct lab_trial *t)
 	lab_trial_fail(t, "number %d could not be tried", runs);
 }
 
-/* Two hold a mutex, as nobody's lateness can explain. */
+/* Two holders of a mutex, which no delay explains. */
 static void two_at_once(struct lab_trial *t)
 {
 	uint64_t op[2];
@@ -58,7 +58,7 @@ static void two_at_once(struct lab_trial *t)
 		lab_history_release(t->history, op[i], LAB_FOREVER);
 }
 
-/* A hold whose lease was over before anybody said so. */
+/* A hold after the end of the lease, before the notice. */
 static void lost_late(struct lab_trial *t)
 {
 	uint64_t op;
@@ -99,7 +99,7 @@ static const struct lab_finding *try(void (*run)(struct lab_trial *t),
 	cr_assert(lab_findings_scenario(t.findings));
 	cr_assert(lab_findings_cells(t.findings));
 	lab_trial_run(&t);
-	/* What an attempt that does not count left is gone. */
+	/* A repeated trial forgets the first attempt. */
 	cr_assert_eq(t.findings->n_figures, 1);
 	cr_assert_eq(t.findings->figures[0].p50, runs);
 	cr_assert_leq(t.findings->n_timelines, 1);
@@ -117,7 +117,7 @@ Test(trial, on_a_busy_machine_a_second_one_counts_and_the_first_is_told)
 	cr_assert(strstr(c->why, "the first was late"), "%s", c->why);
 }
 
-Test(trial, who_is_late_every_time_is_broken_on_a_busy_machine_too)
+Test(trial, a_store_late_every_time_is_broken)
 {
 	const struct lab_finding *c = try(never_kept, ALWAYS_BUSY);
 
@@ -153,7 +153,7 @@ Test(trial, a_loss_that_is_told_late_may_be_the_machines_fault)
 	cr_assert(strstr(c->why, "not told in time"), "%s", c->why);
 }
 
-Test(trial, what_could_not_be_tried_is_tried_again)
+Test(trial, a_trial_that_did_not_run_runs_again)
 {
 	const struct lab_finding *c = try(never_tried, ALWAYS_BUSY);
 

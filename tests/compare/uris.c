@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Stores that are given by URI, as a user gives them: a store is judged by what
- * it says of itself, no matter who started its servers.
- */
+/* Stores by URI: a store is judged by the capabilities declared, also if the
+ * user started the servers. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +15,7 @@
 
 TestSuite(compare_uris, .init = drive_init, .timeout = 120);
 
-/* What is a matter of time is what a store may round. */
+/* A store may round times. */
 static void is_not_accused(const char *uri)
 {
 	struct lab_findings *f =
@@ -35,7 +33,7 @@ static void is_not_accused(const char *uri)
 				  strstr(c->why, "no answer in time"),
 			  "%s, %s: %s", uri, f->scenarios[b].id, c->why);
 	}
-	/* In memory nothing outlives its holder; what is not built is
+	/* A lock in memory dies with the holder; a store not built in is
 	 * trouble. */
 	if (!*f->stores[0].trouble && strcmp(uri, "mem:") != 0)
 		drive_is(f, f->stores[0].name, "holder-killed",
@@ -80,7 +78,7 @@ Test(compare_uris, memcached)
 	server_is_not_accused(lab_memcached_start(NULL), "memcached", "");
 }
 
-/* It grants no lease below two of its ticks. */
+/* The server grants no lease below two ticks. */
 Test(compare_uris, zookeeper)
 {
 	static const struct lab_zk_options o = { .tick_ms = 1000 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What workers write down. */
+/* The log of workers. */
 #include <criterion/criterion.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -136,8 +136,8 @@ Test(worker, tells_of_the_leases_of_a_multi_lock_at_its_release)
 	cr_assert_eq(v.granted, 2);
 }
 
-/* One that was granted by surprise, and is told to try once more: that would be
- * a second hold of the same lock to the history. */
+/* A grant by surprise, and then a second try: for the history, a second hold of
+ * the same lock. */
 Test(worker, does_not_take_what_it_holds)
 {
 	const struct lab_order take = { .verb = LAB_DO_ACQUIRE, .name = "x" };
@@ -159,7 +159,7 @@ Test(worker, does_not_take_what_it_holds)
 	cr_assert_eq(v.granted, 1);
 }
 
-/* As one does that stands still meanwhile. */
+/* Like a worker that is stopped meanwhile. */
 Test(worker, may_keep_a_multi_lock_past_its_lease)
 {
 	struct lab_verdict v;

@@ -183,7 +183,7 @@ static dlock_lock *member(dlock_client **client, const char *scheme, int port)
 	return l;
 }
 
-/* One server by two URIs: the multi-lock is found to be in its own way. */
+/* A server by two URIs: the multi-lock finds itself in the way. */
 static void refuse_twice(const char *uri, const char *again, int port)
 {
 	dlock_client *c[2];

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * One name moves from store to store, and a resource that checks tokens goes on
- * accepting its holders.  Every store was in use before.
- */
+/* A name moves from store to store, and a resource with tokens goes on
+ * accepting the holders. Every store was in use before. */
 #include <criterion/criterion.h>
 #include <dlock/dlock.h>
 #include <limits.h>
@@ -37,9 +35,9 @@ static struct lab_server *memcached_server(void)
 	return lab_memcached_start(NULL);
 }
 
-/* How far a store's clock may be behind, as docs/moving.md has it: for a client
- * that was opened after the last grant elsewhere, and for one that was open
- * already.  A move to memcached is said in the URI. */
+/* How far a store's clock may be behind (docs/moving.md): for a client opened
+ * after the last grant elsewhere, and for a client open before. The URI tells
+ * memcached of the move. */
 static const struct {
 	const char *uri;
 	struct lab_server *(*start)(void);
@@ -64,7 +62,7 @@ struct place {
 static struct place places[STORES];
 static struct lab_resource *resource;
 static uint64_t last;
-static int64_t last_us; /* when that was over */
+static int64_t last_us; /* the end of the last hold */
 
 static int64_t wall_us(void)
 {
@@ -156,7 +154,7 @@ static void hold_at(int i)
 	last_us = wall_us();
 }
 
-/* From each store to each other one: 0 1 0 2 1 2, round again. */
+/* From each store to each other store: 0 1 0 2 1 2, round again. */
 static void move_everywhere(int from, int step)
 {
 	for (int i = 0; i < STORES; i++) {
@@ -190,13 +188,13 @@ static void move_and_back(int open)
 	temp_remove(dir);
 }
 
-/* Each holder is a program that was started with the URI of its store. */
+/* Each holder is another program, with the URI of a store. */
 Test(moving, programs_that_are_started_again)
 {
 	move_and_back(0);
 }
 
-/* One program that has clients of all stores. */
+/* A program with clients of all stores. */
 Test(moving, a_program_with_clients_of_all_stores)
 {
 	move_and_back(1);

@@ -8,7 +8,7 @@
 struct cert_spec {
 	const char *name;     /* of the files: NAME.pem and NAME.key */
 	const char *signer;   /* the name of an authority; NULL: itself */
-	const char *san;      /* "DNS:a.example,IP:127.0.0.1"; NULL: none */
+	const char *san;      /* "DNS:a.example,IP:127.0.0.1", or NULL */
 	int from_days;        /* valid from so many days from now ... */
 	int to_days;          /* ... to so many; 0 and 0: today, and ten days */
 	int is_authority;

@@ -13,13 +13,13 @@ struct client {
 	struct dlki_tls *t;
 	struct peer peer;
 	struct dlk_error err;
-	char got[4096]; /* plaintext that came */
+	char got[4096]; /* plaintext received */
 };
 
 extern struct client client;
 
-/* Authorities are in "ca.pem", unless the options say others or verify nothing.
- * Both arguments may be NULL. */
+/* The authorities are in "ca.pem", unless the options name others or verify no
+ * certificate. Both arguments may be NULL. */
 void client_open(const struct dlki_tls_options *o,
 		 const struct peer_options *peer);
 void client_close(void);

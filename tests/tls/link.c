@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* TLS on the engine's links, in a world that the test plays: the bytes. */
+/* TLS on the engine's links, byte by byte, in a scripted world. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -72,7 +72,7 @@ Test(link, takes_bytes_one_by_one)
 }
 
 /* The last bytes of TLS 1.2's handshake are the server's. */
-Test(link, what_comes_with_the_handshake_is_read)
+Test(link, bytes_behind_the_handshake_are_read)
 {
 	const struct peer_options tls12 = { .version = TLS1_2_VERSION };
 

@@ -66,7 +66,7 @@ Test(link, the_peers_goodbye_ends_the_connection)
 
 /* ---- Goodbyes ------------------------------------------------------------ */
 
-/* What the peer has heard by the end of the connection. */
+/* Return the bytes that the peer has received by the end. */
 static int heard_goodbye(int sock)
 {
 	cr_assert_eq(rig.world.socks[sock].is_open, 0);
@@ -93,7 +93,7 @@ Test(link, answers_a_goodbye)
 	cr_assert(heard_goodbye(0));
 }
 
-/* The rest of the record would be a request that nobody waits for. */
+/* The rest of the record would be an abandoned request. */
 Test(link, says_no_goodbye_in_the_midst_of_a_record)
 {
 	open_up(NULL);

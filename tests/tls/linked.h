@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A link of the scripted world with TLS, and the peer that answers there.
- */
+/* A link of the scripted world with TLS, and the peer at the other end. */
 #ifndef TESTS_TLS_LINKED_H
 #define TESTS_TLS_LINKED_H
 

@@ -14,13 +14,13 @@ struct peer {
 	SSL_CTX *ctx; /* kept over connections: sessions can be resumed */
 	SSL *ssl;
 	BIO *in, *out;
-	char said[200000]; /* plaintext that came */
+	char said[200000]; /* plaintext received */
 	size_t said_len;
 };
 
 struct peer_options {
 	const char *cert;      /* NAME of tests/tls/certs.h; NULL: "server" */
-	int version;           /* TLS1_2_VERSION: that alone; 0: 1.3 */
+	int version;           /* TLS1_2_VERSION: only 1.2; 0: 1.3 */
 	const char *client_ca; /* the client must have a certificate by NAME */
 };
 

@@ -219,7 +219,7 @@ Test(session, a_renegotiation_is_refused)
 
 /* ---- The end ------------------------------------------------------------- */
 
-Test(session, what_came_before_the_end_is_read)
+Test(session, bytes_before_the_end_are_read)
 {
 	char plain[8];
 	char cipher[4096];
@@ -322,7 +322,7 @@ Test(session, a_handshake_says_how_far_it_came)
 /* ---- The process --------------------------------------------------------- */
 
 /* SSL_get_error() believes the oldest error of the thread. */
-Test(session, errors_of_the_programs_mislead_nobody_and_ours_are_gone)
+Test(session, errors_of_the_program_do_not_mislead)
 {
 	client_open(NULL, NULL);
 	ERR_raise(ERR_LIB_USER, 77);
