@@ -121,21 +121,6 @@ static void set(struct program *p, enum form form, const char *old,
 	snprintf(p->uri[1], sizeof(p->uri[1]), new, new_port);
 }
 
-Test(moving_forms, take_turns)
-{
-	struct lab_server *old = lab_redis_start(NULL);
-	struct lab_server *new = lab_memcached_start(NULL);
-	struct program p[6];
-
-	cr_assert(old && new, "%s", lab_errmsg());
-	for (size_t i = 0; i < 6; i++)
-		set(&p[i], i < 3 ? MULTI : NESTED, "redis://127.0.0.1:%d/",
-		    old->port, "memcached://127.0.0.1:%d/", new->port);
-	run_all(p, 6);
-	lab_server_free(old);
-	lab_server_free(new);
-}
-
 /* Half of the URIs have the old store first in the order of their texts. */
 Test(moving_forms, spelled_in_two_ways_take_turns)
 {
@@ -154,8 +139,8 @@ Test(moving_forms, spelled_in_two_ways_take_turns)
 	lab_server_free(new);
 }
 
-/* Step 1 of the page: some programs use the old store alone. */
-Test(moving_forms, beside_the_old_store_alone_take_turns)
+/* Also beside programs of the page's step 1, with the old store alone. */
+Test(moving_forms, take_turns)
 {
 	static const enum form forms[] = { MULTI,  MULTI,     MULTI,
 					   NESTED, OLD_ALONE, OLD_ALONE };

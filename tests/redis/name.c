@@ -104,33 +104,6 @@ CASE(redis_name, has_one_queue)
 	let_go(&t[5]);
 }
 
-CASE(redis_name, keeps_a_mutex_waiting_after_a_downgrade)
-{
-	struct taker first = { .shared = 1 }, t = { 0 }, late = { .shared = 1 };
-	dlock_hold *h, *reader;
-	int64_t begin;
-
-	set_up("ttl=60s");
-	h = take(r, 0);
-	reader = take_shared(r, 0);
-	taker_queue(&first, c, s, FOREVER);
-	taker_queue(&t, a, m, FOREVER);
-	taker_queue(&late, c, s, FOREVER);
-	begin = now_ms();
-	give(h);
-	granted(&first, begin);
-	give(reader);
-	ALL_ALONG(50, !t.done && !late.done);
-	begin = now_ms();
-	let_go(&first);
-	granted(&t, begin);
-	CHECK(!late.done && t.token > first.token);
-	begin = now_ms();
-	let_go(&t);
-	granted(&late, begin);
-	let_go(&late);
-}
-
 /* A watched claim has a range of tokens ahead of the clock.  A flushed server
  * goes on by the clock. */
 CASE(redis_name, downgrade_gives_the_range_of_tokens_back)
@@ -177,7 +150,7 @@ CASE(redis_name, outlives_a_reader_that_dies)
 	CHECK_RC(dlock_release(dead), DLOCK_ELOST);
 }
 
-/* ---- Inspections and breaks ---------------------------------------------- */
+/* ---- Inspections --------------------------------------------------------- */
 
 struct shown {
 	int holders, readers, writers_waiting, readers_waiting;
@@ -250,33 +223,6 @@ CASE(redis_name, is_shown_alike_by_every_handle)
 	let_go(&u);
 	shows(m, 0, 0, 0, 0);
 	CHECK_INT(listed(), ==, 0);
-}
-
-CASE(redis_name, is_broken_by_any_handle)
-{
-	struct taker t = { 0 }, u = { .shared = 1 };
-	dlock_hold *h, *k;
-
-	set_up("ttl=3s");
-	h = take_shared(r, 0);
-	k = take_shared(s, 0);
-	taker_queue(&t, a, m, FOREVER);
-	taker_queue(&u, c, s, FOREVER);
-	CHECK_OK(dlock_break(m, patience_ms()));
-	EVENTUALLY(t.done);
-	CHECK_OK(t.rc);
-	CHECK(t.token > dlock_token(h) && t.token > dlock_token(k));
-	CHECK_RC(dlock_release(h), DLOCK_ELOST);
-	CHECK_RC(dlock_release(k), DLOCK_ELOST);
-	CHECK(!u.done);
-	shows(r, 1, 0, 0, 1);
-	CHECK_OK(dlock_break(r, patience_ms()));
-	EVENTUALLY(u.done);
-	CHECK_OK(u.rc);
-	let_go(&t);
-	CHECK_RC(t.release_rc, DLOCK_ELOST);
-	let_go(&u);
-	CHECK_OK(u.release_rc);
 }
 
 /* ---- Costs --------------------------------------------------------------- */

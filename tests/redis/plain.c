@@ -192,63 +192,43 @@ CASE(redis_plain, is_not_granted_the_lock_without_the_plain_key)
 
 enum { ROUNDS = 60, OURS = 3, THEIRS = 3 };
 
-static atomic_int holders, overlaps, turns, asked, done_by[OURS + THEIRS];
+static atomic_int holders, overlaps;
 
-/* Hold the lock until another client asks for it, if one does soon. */
-static void be_alone(int who)
+/* Hold the lock for a moment. */
+static void be_alone(void)
 {
-	int64_t end = now_ms() + 5;
-	int seen = asked;
-
 	overlaps += atomic_fetch_add(&holders, 1) != 0;
-	while (asked == seen && now_ms() < end)
-		nap_us(50);
+	nap_us(200);
 	holders--;
-	done_by[who]++;
-	turns++;
-}
-
-/* Wait for the turn of another client, if one comes soon. */
-static void let_others(int seen)
-{
-	int64_t end = now_ms() + 5;
-
-	while (turns == seen && now_ms() < end)
-		nap_us(50);
 }
 
 static void *be_foreign(void *arg)
 {
-	int who = (int)(intptr_t)arg;
 	char value[16];
 
-	snprintf(value, sizeof(value), "theirs-%d", who);
-	while (done_by[who] < ROUNDS) {
-		for (asked++; !foreign_take(value, 60000); asked++)
-			let_others(turns);
-		be_alone(who);
+	snprintf(value, sizeof(value), "theirs-%d", (int)(intptr_t)arg);
+	for (int i = 0; i < ROUNDS; i++) {
+		while (!foreign_take(value, 60000))
+			nap_us(500);
+		be_alone();
 		CHECK(foreign_give(value));
-		let_others(turns);
+		nap_us(500);
 	}
 	return NULL;
 }
 
 static void *be_ours(void *arg)
 {
-	int who = (int)(intptr_t)arg;
 	dlock_client *mine = client_of(server->port, PLAIN "ttl=30s", NULL);
 	dlock_lock *lock = mutex(mine, "x");
 
-	while (done_by[who] < ROUNDS) {
-		dlock_hold *h;
+	for (int i = 0; i < ROUNDS; i++) {
+		dlock_hold *h = take(lock, FOREVER);
 
-		asked++;
-		h = take(lock, FOREVER);
-		be_alone(who);
+		be_alone();
 		give(h);
-		let_others(turns);
 	}
-	return NULL;
+	return arg;
 }
 
 CASE(redis_plain, and_foreign_clients_make_progress_one_at_a_time)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A host name that leads to several servers, or to another server later. */
+/* A host name that leads to several servers, or to another server later.
+ * tests/loop/home.c plays the rest with scripted servers. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -55,89 +56,6 @@ CASE(redis_several, servers_of_one_name_are_refused)
 	}
 }
 
-/* Does a try succeed?  `why` is a part of the message if opening fails. */
-static int holds_at_once(const char *why)
-{
-	dlock_options o = DLOCK_OPTIONS_INIT;
-	dlock_client *one = NULL;
-	dlock_hold *h = NULL;
-	int rc;
-
-	o.once = 1;
-	rc = dlock_open(&one, URI, &o);
-	if (rc != DLOCK_OK) {
-		CHECK_INT(rc, ==, DLOCK_EUNREACHABLE);
-		CHECK_TEXT(dlock_errmsg(), why);
-		return 0;
-	}
-	closed_at_end(one);
-	return dlock_acquire(mutex(one, "x"), 0, &h) == DLOCK_OK;
-}
-
-/* Each of two clients reaches another server of two. */
-CASE(redis_several, servers_that_refuse_in_turn)
-{
-	struct lab_proxy *to[2];
-	int holders = 0;
-	char why[80];
-
-	set_up(NULL);
-	to[0] = proxy_start(a);
-	to[1] = proxy_start(b);
-	names_lead_to(lab_proxy_port(to[0]), lab_proxy_port(to[1]));
-	for (int i = 0; i < 2; i++) {
-		snprintf(why, sizeof(why), ":%d refuses connections",
-			 lab_proxy_port(to[1 - i]));
-		lab_proxy_refuse(to[1 - i], true);
-		holders += holds_at_once(why);
-		lab_proxy_refuse(to[1 - i], false);
-	}
-	CHECK_INT(holders, <=, 1);
-}
-
-CASE(redis_several, an_address_that_refused_is_found)
-{
-	struct lab_proxy *p;
-
-	set_up(NULL);
-	p = proxy_start(a);
-	lab_proxy_refuse(p, true);
-	names_lead_to(a->port, lab_proxy_port(p));
-	CHECK_INT(holds_at_once("refuses connections"), ==, 0);
-	lab_proxy_refuse(p, false);
-	CHECK_INT(holds_at_once(""), ==, 1);
-}
-
-/* The addresses alone tell the servers apart. */
-CASE(redis_several, servers_that_keep_info_are_refused)
-{
-	struct lab_redis_options o = { .config = "rename-command INFO \"\"" };
-
-	set_up(&o);
-	names_lead_to(a->port, b->port);
-	refused(URI, DLOCK_EINVAL, "permit INFO, or give one address");
-	open_at(a->port, 0);
-	CHECK(diary_says(&diary, "keeps INFO from us"));
-	CHECK(diary_says(&diary, "permit INFO"));
-	give(take(l, 0));
-}
-
-/* The name leads elsewhere. */
-CASE(redis_several, a_server_is_kept_while_it_answers)
-{
-	dlock_hold *h;
-
-	set_up(NULL);
-	open_at(a->port, 0);
-	h = take(l, 0);
-	names_lead_to(b->port, 0);
-	server_do(a, "CLIENT KILL TYPE normal SKIPME yes");
-	give(h);
-	give(take(l, 0));
-	CHECK_INT((int)scripts_run(b), ==, 0);
-	CHECK_INT(diary.losses, ==, 0);
-}
-
 /* A waiter hears of the server's end at once.  The client verifies every hold,
  * and the wait goes on at the other server. */
 CASE(redis_several, a_server_that_has_gone_is_a_fail_over)
@@ -185,19 +103,6 @@ CASE(redis_several, a_server_started_anew_is_a_fail_over)
 	EVENTUALLY(diary.losses == 1);
 	CHECK_INT(diary.lost_ms - begin, <=, SOON_MS);
 	CHECK_RC(dlock_release(h), DLOCK_ELOST);
-}
-
-/* The server answers with the same run, but takes no locks. */
-CASE(redis_several, a_server_that_became_a_replica_is_left)
-{
-	set_up(NULL);
-	open_at(a->port, 0);
-	give(take(l, 0));
-	if (lab_redis_follow(a, b, b->port) < 0)
-		FAIL("%s", lab_errmsg());
-	names_lead_to(b->port, 0);
-	give(take(l, patience_ms()));
-	CHECK(diary_says(&diary, "is another server"));
 }
 
 /* A late grant of the former server does not count. */

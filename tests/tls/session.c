@@ -28,6 +28,17 @@ static void meet(void)
 	cr_assert(client.t->up);
 }
 
+static void client_begins(void)
+{
+	client.t = client.context->type->begin(client.context, "localhost", "p",
+					       &client.err);
+}
+
+static ssize_t client_reads(char plain[8])
+{
+	return client.t->type->read(client.t, plain, 8, &client.err);
+}
+
 static void echo(void)
 {
 	client_says("ping");
@@ -60,8 +71,7 @@ Test(session, tls_1_2_will_do)
 Test(session, bytes_may_come_one_by_one)
 {
 	client_open(NULL, NULL);
-	client.t = client.context->type->begin(client.context, "localhost", "p",
-					       &client.err);
+	client_begins();
 	cr_assert_eq(exchange(client.t, &client.peer, 1, NULL, &client.err), 0,
 		     "%s", client.err.text);
 	cr_assert(client.t->up);
@@ -189,8 +199,8 @@ Test(session, new_keys_are_answered_before_the_next_record)
 	ask_for_keys();
 	n = peer_take(&client.peer, cipher, sizeof(cipher));
 	cr_assert_eq(client_hears(cipher, n), 0);
-	cr_assert_eq(client.t->type->read(client.t, plain, 8, &client.err), 1);
-	cr_assert_eq(client.t->type->read(client.t, plain, 8, &client.err), 0);
+	cr_assert_eq(client_reads(plain), 1);
+	cr_assert_eq(client_reads(plain), 0);
 	cr_assert_gt(client.t->type->pending(client.t), 0);
 }
 
@@ -209,7 +219,7 @@ Test(session, a_renegotiation_is_refused)
 	n = peer_take(&client.peer, cipher, sizeof(cipher));
 	cr_assert_gt(n, 0);
 	cr_assert_eq(client_hears(cipher, n), 0);
-	cr_assert_eq(client.t->type->read(client.t, plain, 8, &client.err), 0);
+	cr_assert_eq(client_reads(plain), 0);
 	cr_assert_eq(client.t->type->take(client.t, &b, &client.err), 0);
 	cr_assert_gt(dlki_bytes_len(&b), 0, "a warning");
 	cr_assert_eq(dlki_bytes_at(&b)[0], SSL3_RT_ALERT);
@@ -231,11 +241,9 @@ Test(session, bytes_before_the_end_are_read)
 	SSL_shutdown(client.peer.ssl);
 	n = peer_take(&client.peer, cipher, sizeof(cipher));
 	cr_assert_eq(client_hears(cipher, n), 0);
-	cr_assert_eq(client.t->type->read(client.t, plain, 8, &client.err), 4);
+	cr_assert_eq(client_reads(plain), 4);
 	for (int i = 0; i < 2; i++) {
-		cr_assert_eq(client.t->type->read(client.t, plain, 8,
-						  &client.err),
-			     DLOCK_EUNREACHABLE);
+		cr_assert_eq(client_reads(plain), DLOCK_EUNREACHABLE);
 		cr_assert_str_eq(client.err.text,
 				 "the server closed the connection");
 	}
@@ -254,9 +262,8 @@ Test(session, a_byte_that_changed_on_the_way_is_found)
 	n = peer_take(&client.peer, cipher, sizeof(cipher));
 	cipher[first + 10] ^= 1;
 	cr_assert_eq(client_hears(cipher, n), 0);
-	cr_assert_eq(client.t->type->read(client.t, plain, 8, &client.err), 4);
-	cr_assert_eq(client.t->type->read(client.t, plain, 8, &client.err),
-		     DLOCK_EUNREACHABLE);
+	cr_assert_eq(client_reads(plain), 4);
+	cr_assert_eq(client_reads(plain), DLOCK_EUNREACHABLE);
 	cr_assert_not_null(strstr(client.err.text, "makes no sense: "), "%s",
 			   client.err.text);
 	cr_assert_eq(client.t->type->write(client.t, "x", 1, &client.err),
@@ -273,8 +280,7 @@ Test(session, a_server_without_tls_is_named_so)
 
 	client_open(NULL, NULL);
 	for (size_t i = 0; i < 5; i++) {
-		client.t = client.context->type->begin(
-			client.context, "localhost", "p", &client.err);
+		client_begins();
 		cr_assert_eq(client_hears(greetings[i], 1), DLOCK_EPROTO);
 		cr_assert_str_eq(client.err.text,
 				 "the server answers without TLS; is this its "
@@ -288,8 +294,7 @@ Test(session, nonsense_in_the_handshake_is_refused)
 	unsigned char record[5 + 300] = { 0x16, 3, 3, 1, 44, 2, 0, 1, 40 };
 
 	client_open(NULL, NULL);
-	client.t = client.context->type->begin(client.context, "localhost", "p",
-					       &client.err);
+	client_begins();
 	cr_assert_eq(client_hears(record, sizeof(record)), DLOCK_EPROTO);
 	cr_assert_not_null(strstr(client.err.text, "makes no sense: "), "%s",
 			   client.err.text);
@@ -310,8 +315,7 @@ Test(session, a_handshake_says_how_far_it_came)
 	const char *text;
 
 	client_open(NULL, NULL);
-	client.t = client.context->type->begin(client.context, "localhost", "p",
-					       &client.err);
+	client_begins();
 	text = client.t->type->stuck(client.t);
 	cr_assert_not_null(strstr(text, "no answer to the TLS handshake"));
 	cr_assert_eq(client_hears("\x16", 1), 0);

@@ -19,7 +19,7 @@ static struct held hold_each(const struct fleet *f, dlock_client *c)
 	struct held h;
 
 	for (size_t i = 0; i < FLEET; i++) {
-		h.locks[i] = lock(c, name_on(f, i, 0));
+		h.locks[i] = mutex(c, name_on(f, i, 0));
 		h.holds[i] = take(h.locks[i]);
 		CHECK(has_lock(f->servers[i], name_on(f, i, 0)));
 		CHECK(!has_lock(f->servers[(i + 1) % FLEET], name_on(f, i, 0)));
@@ -40,7 +40,7 @@ static void outlive(dlock_client *c, const dlock_hold *one,
 	} while (now_ms() < until);
 }
 
-Test(memcached_fleet, one_killed_and_restarted)
+CASE(memcached_fleet, one_killed_and_restarted)
 {
 	dlock_client *c, *other;
 	dlock_lock *l;
@@ -58,25 +58,24 @@ Test(memcached_fleet, one_killed_and_restarted)
 	CHECK_RC(dlock_check(h.holds[1]), DLOCK_ELOST);
 	CHECK_RC(dlock_release(h.holds[1]), DLOCK_ELOST);
 	/* The name moves nowhere, and others are taken as before. */
-	l = lock(other, name_on(&f, 1, 0));
+	l = mutex(other, name_on(&f, 1, 0));
 	CHECK_RC(dlock_acquire(l, 300, &h.holds[1]), DLOCK_EUNREACHABLE);
 	for (size_t i = 0; i < FLEET; i += 2) {
 		CHECK(!has_lock(f.servers[i], name_on(&f, 1, 0)));
-		CHECK_RC(dlock_acquire(lock(other, name_on(&f, i, 0)), 0,
+		CHECK_RC(dlock_acquire(mutex(other, name_on(&f, i, 0)), 0,
 				       &h.holds[1]),
 			 DLOCK_EBUSY);
-		give(take(lock(other, name_on(&f, i, 1))));
+		give(take(mutex(other, name_on(&f, i, 1))));
 	}
 	CHECK_INT(lab_server_restart(f.servers[1], false), ==, 0);
 	h.holds[1] = take(l);
 	CHECK(dlock_token(h.holds[1]) > token);
 	for (size_t i = 0; i < FLEET; i++)
 		give(h.holds[i]);
-	fleet_end(&f);
 }
 
 /* A silent server delays no renewals at other servers ... */
-Test(memcached_fleet, one_stopped)
+CASE(memcached_fleet, one_stopped)
 {
 	dlock_client *c;
 	struct fleet f;
@@ -92,11 +91,10 @@ Test(memcached_fleet, one_stopped)
 	(void)dlock_release(h.holds[0]);
 	give(h.holds[1]);
 	give(h.holds[2]);
-	fleet_end(&f);
 }
 
 /* ... nor from the releases of a client that is closed. */
-Test(memcached_fleet, closing_while_one_is_stopped)
+CASE(memcached_fleet, closing_while_one_is_stopped)
 {
 	dlock_client *c, *other;
 	struct fleet f;
@@ -111,9 +109,8 @@ Test(memcached_fleet, closing_while_one_is_stopped)
 	for (size_t i = 0; i < FLEET; i++)
 		(void)dlock_release(h.holds[i]);
 	for (size_t i = 1; i < FLEET; i++)
-		give(take_within(lock(other, name_on(&f, i, 0)), 0));
+		give(take_within(mutex(other, name_on(&f, i, 0)), 0));
 	CHECK_INT(lab_server_resume(f.servers[0]), ==, 0);
-	fleet_end(&f);
 }
 
 /* ---- Opening ------------------------------------------------------------- */
@@ -133,7 +130,12 @@ static void note(const struct dlock_log_line *line, void *arg)
 	snprintf(told->text, sizeof(told->text), "%s", line->text);
 }
 
-Test(memcached_fleet, opens_while_one_answers)
+static void close_client(void *c)
+{
+	dlock_close(c);
+}
+
+CASE(memcached_fleet, opens_while_one_answers)
 {
 	struct told told = { "", 0 };
 	struct dlock_options options = { .size = sizeof(options),
@@ -150,30 +152,25 @@ Test(memcached_fleet, opens_while_one_answers)
 	CHECK_OK(dlock_open(&c, f.uri, &options));
 	CHECK_INT(told.lines, ==, 2);
 	CHECK_TEXT(told.text, "server 3 of 3 is away");
-	CHECK_OK(dlock_mutex_new(&l, c, name_on(&f, 1, 0)));
-	give(take(l));
-	dlock_lock_free(l);
-	CHECK_OK(dlock_mutex_new(&l, c, name_on(&f, 0, 0)));
+	at_end(close_client, c);
+	give(take(mutex(c, name_on(&f, 1, 0))));
+	l = mutex(c, name_on(&f, 0, 0));
 	CHECK_RC(dlock_acquire(l, 100, &h), DLOCK_EUNREACHABLE);
 	CHECK_INT(lab_server_restart(f.servers[0], false), ==, 0);
 	give(take(l));
-	dlock_lock_free(l);
-	dlock_close(c);
-	fleet_end(&f);
 }
 
-Test(memcached_fleet, opens_while_one_is_silent)
+CASE(memcached_fleet, opens_while_one_is_silent)
 {
 	struct fleet f;
 
 	fleet_begin(&f);
 	CHECK_INT(lab_server_pause(f.servers[0]), ==, 0);
-	give(take(lock(client(&f, "connect=2s"), name_on(&f, 2, 0))));
+	give(take(mutex(client(&f, "connect=2s"), name_on(&f, 2, 0))));
 	CHECK_INT(lab_server_resume(f.servers[0]), ==, 0);
-	fleet_end(&f);
 }
 
-Test(memcached_fleet, does_not_open_while_none_answers)
+CASE(memcached_fleet, does_not_open_while_none_answers)
 {
 	dlock_client *c;
 	struct fleet f;
@@ -185,7 +182,6 @@ Test(memcached_fleet, does_not_open_while_none_answers)
 	snprintf(uri, sizeof(uri), "%s&connect=300ms", f.uri);
 	CHECK_RC(dlock_open(&c, uri, NULL), DLOCK_EUNREACHABLE);
 	CHECK_TEXT(dlock_errmsg(), "127.0.0.1");
-	fleet_end(&f);
 }
 
 /* ---- Several locks ------------------------------------------------------- */
@@ -195,7 +191,7 @@ static void count_holder(const struct dlock_participant *p, void *arg)
 	*(int *)arg += !p->waiting;
 }
 
-Test(memcached_fleet, a_multi_lock_of_names_on_each)
+CASE(memcached_fleet, a_multi_lock_of_names_on_each)
 {
 	dlock_lock *members[FLEET], *several;
 	dlock_client *c, *other;
@@ -206,11 +202,11 @@ Test(memcached_fleet, a_multi_lock_of_names_on_each)
 	c = client(&f, "ttl=3s");
 	other = client(&f, "");
 	for (size_t i = 0; i < FLEET; i++)
-		members[i] = lock(c, name_on(&f, i, 0));
-	CHECK_OK(dlock_multi_new(&several, members, FLEET));
+		members[i] = mutex(c, name_on(&f, i, 0));
+	several = multi(members, FLEET);
 	CHECK_OK(dlock_acquire(several, patience_ms(), &h));
 	for (size_t i = 0; i < FLEET; i++) {
-		dlock_lock *l = lock(other, name_on(&f, i, 0));
+		dlock_lock *l = mutex(other, name_on(&f, i, 0));
 		int holders = 0;
 
 		CHECK_RC(dlock_acquire(l, 0, &none), DLOCK_EBUSY);
@@ -220,9 +216,7 @@ Test(memcached_fleet, a_multi_lock_of_names_on_each)
 	}
 	CHECK_OK(dlock_release(h));
 	CHECK_OK(dlock_acquire(several, patience_ms(), &h));
-	CHECK_OK(dlock_break(lock(other, name_on(&f, 1, 0)), patience_ms()));
+	CHECK_OK(dlock_break(mutex(other, name_on(&f, 1, 0)), patience_ms()));
 	EVENTUALLY(dlock_check(h) == DLOCK_ELOST);
 	(void)dlock_release(h);
-	dlock_lock_free(several);
-	fleet_end(&f);
 }

@@ -39,13 +39,13 @@ static const char *uri_of(const struct fleet *f, const char *numbers,
 	return uri;
 }
 
-Test(memcached_known, another_pool_does_not_open)
+CASE(memcached_known, another_pool_does_not_open)
 {
 	dlock_client *c;
 	struct fleet f;
 
 	fleet_begin(&f);
-	give(take(lock(client(&f, ""), "x")));
+	give(take(mutex(client(&f, ""), "x")));
 	cannot_open(uri_of(&f, "213", "ttl=9s"), "server 1 is 127.0.0.1");
 	cannot_open(uri_of(&f, "12", "ttl=9s"), "3 servers there, 2 here");
 	cannot_open(uri_of(&f, "123", "hash=md5"),
@@ -53,30 +53,28 @@ Test(memcached_known, another_pool_does_not_open)
 	cannot_open(uri_of(&f, "123", "distribution=ketama"),
 		    "distribution 'modula' there, 'ketama' here");
 	/* The same pool, and a pool under another prefix. */
-	give(take(lock(client(&f, "ttl=9s"), "x")));
+	give(take(mutex(client(&f, "ttl=9s"), "x")));
 	CHECK_OK(dlock_open(&c, uri_of(&f, "321", "prefix=new"), NULL));
 	dlock_close(c);
-	fleet_end(&f);
 }
 
 /* A client of a single server looks for every name there. */
-Test(memcached_known, a_single_server_is_another_pool)
+CASE(memcached_known, a_single_server_is_another_pool)
 {
 	dlock_client *c;
 	struct fleet f;
 
 	fleet_begin(&f);
-	give(take(lock(client(&f, ""), "x")));
+	give(take(mutex(client(&f, ""), "x")));
 	cannot_open(uri_of(&f, "1", "ask=500ms"), "3 servers there, 1 here");
 	CHECK_OK(dlock_open(&c, uri_of(&f, "2", "prefix=one"), NULL));
 	cannot_open_as("one", uri_of(&f, "123", "prefix=one"),
 		       "1 server there, 3 here");
 	dlock_close(c);
-	fleet_end(&f);
 }
 
 /* A server under two names. */
-Test(memcached_known, one_server_twice)
+CASE(memcached_known, one_server_twice)
 {
 	struct fleet f;
 	char uri[200];
@@ -85,7 +83,6 @@ Test(memcached_known, one_server_twice)
 	snprintf(uri, sizeof(uri), "memcached://127.0.0.1:%d,localhost:%d",
 		 f.servers[0]->port, f.servers[0]->port);
 	cannot_open(uri, "of the pool are one: name it once");
-	fleet_end(&f);
 }
 
 static void forget_pool(const struct fleet *f)
@@ -97,37 +94,32 @@ static void forget_pool(const struct fleet *f)
 }
 
 /* Two real clients, after an operator was too early. */
-Test(memcached_known, each_grant_is_checked)
+CASE(memcached_known, each_grant_is_checked)
 {
 	dlock_client *c, *later;
-	dlock_lock *l, *readers, *permits;
+	dlock_lock *l;
 	dlock_hold *h;
 	struct fleet f;
 
 	fleet_begin(&f);
 	c = client(&f, "");
-	l = lock(c, name_on(&f, 0, 0));
+	l = mutex(c, name_on(&f, 0, 0));
 	give(take(l));
 	forget_pool(&f);
 	CHECK_OK(dlock_open(&later, uri_of(&f, "231", "ask=500ms"), NULL));
 	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EINVAL);
 	CHECK_TEXT(dlock_errmsg(), "server 1 is 127.0.0.1");
 	EVENTUALLY(!has_lock(f.servers[0], name_on(&f, 0, 0)));
-	CHECK_OK(dlock_rwlock_new(&readers, c, "r"));
-	CHECK_RC(dlock_acquire_shared(readers, 0, &h), DLOCK_EINVAL);
-	dlock_lock_free(readers);
-	CHECK_OK(dlock_semaphore_new(&permits, c, "s", 2));
-	CHECK_RC(dlock_acquire(permits, 0, &h), DLOCK_EINVAL);
-	dlock_lock_free(permits);
+	CHECK_RC(dlock_acquire_shared(rwlock(c, "r"), 0, &h), DLOCK_EINVAL);
+	CHECK_RC(dlock_acquire(semaphore(c, "s", 2), 0, &h), DLOCK_EINVAL);
 	dlock_close(later);
 	/* The procedure: all clients of the other pool are gone. */
 	forget_pool(&f);
 	give(take(l));
-	fleet_end(&f);
 }
 
 /* After a deletion, and after a restart. */
-Test(memcached_known, the_digest_is_written_again)
+CASE(memcached_known, the_digest_is_written_again)
 {
 	dlock_client *c;
 	dlock_lock *l;
@@ -135,7 +127,7 @@ Test(memcached_known, the_digest_is_written_again)
 
 	fleet_begin(&f);
 	c = client(&f, "");
-	l = lock(c, name_on(&f, 1, 0));
+	l = mutex(c, name_on(&f, 1, 0));
 	give(take(l));
 	CHECK_INT(lab_memcached_do(f.servers[1], NULL, 0, "delete dlock.p"), ==,
 		  0);
@@ -144,12 +136,11 @@ Test(memcached_known, the_digest_is_written_again)
 	CHECK_INT(lab_server_restart(f.servers[1], false), ==, 0);
 	EVENTUALLY(has_item(f.servers[1], "dlock.p"));
 	cannot_open(uri_of(&f, "213", "ttl=9s"), "server 1 is 127.0.0.1");
-	fleet_end(&f);
 }
 
 /* ---- Other servers ------------------------------------------------------- */
 
-Test(memcached_known, a_member_that_is_redis)
+CASE(memcached_known, a_member_that_is_redis)
 {
 	struct lab_server *redis = lab_redis_start(NULL);
 	dlock_client *c;
@@ -163,5 +154,4 @@ Test(memcached_known, a_member_that_is_redis)
 	CHECK_RC(dlock_open(&c, uri, NULL), DLOCK_EINVAL);
 	CHECK_TEXT(dlock_errmsg(), "answers as Redis does");
 	lab_server_free(redis);
-	fleet_end(&f);
 }

@@ -20,13 +20,11 @@ static void expect_beside(const struct fleet *f, const char *query)
 
 	for (int n = 0; n < NAMES; n++) {
 		int keys = 0;
-		dlock_lock *l;
 		dlock_hold *h;
 		char name[20];
 
 		snprintf(name, sizeof(name), "app%d", n);
-		CHECK_OK(dlock_mutex_new(&l, c, name));
-		h = take(l);
+		h = take(mutex(c, name));
 		for (size_t i = 0; i < FLEET; i++) {
 			int key = has_item(f->servers[i], name);
 
@@ -36,7 +34,6 @@ static void expect_beside(const struct fleet *f, const char *query)
 		}
 		CHECK_INT(keys, ==, 1);
 		give(h);
-		dlock_lock_free(l);
 	}
 }
 
@@ -65,17 +62,16 @@ static memcached_st *application(const struct fleet *f)
 	return app;
 }
 
-Test(memcached_landed, of_libmemcached_by_modula)
+CASE(memcached_landed, of_libmemcached_by_modula)
 {
 	struct fleet f;
 
 	fleet_begin(&f);
 	store_all(application(&f));
 	expect_beside(&f, "");
-	fleet_end(&f);
 }
 
-Test(memcached_landed, of_libmemcached_by_ketama)
+CASE(memcached_landed, of_libmemcached_by_ketama)
 {
 	memcached_st *app;
 	struct fleet f;
@@ -86,11 +82,10 @@ Test(memcached_landed, of_libmemcached_by_ketama)
 				     1);
 	store_all(app);
 	expect_beside(&f, "distribution=ketama_weighted");
-	fleet_end(&f);
 }
 
 /* A namespace outside the hash stands before each key, and places no key. */
-Test(memcached_landed, of_libmemcached_by_options)
+CASE(memcached_landed, of_libmemcached_by_options)
 {
 	char options[300], uri[400];
 	dlock_client *c = NULL;
@@ -113,7 +108,6 @@ Test(memcached_landed, of_libmemcached_by_options)
 	CHECK_OK(dlock_open(&c, uri, NULL));
 	dlock_close(c);
 	expect_beside(&f, "hash=fnv1a_32");
-	fleet_end(&f);
 }
 
 /* ---- Other languages ----------------------------------------------------- */
@@ -144,17 +138,16 @@ static void run(const struct fleet *f, const char *program)
 	"for ($i = 0; $i < (int)$argv[4]; $i++) "                              \
 	"if (!$m->set(\"app$i\", \"v\")) exit(1);' --"
 
-Test(memcached_languages, of_php)
+CASE(memcached_languages, of_php)
 {
 	struct fleet f;
 
 	fleet_begin(&f);
 	run(&f, PHP_STORE(""));
 	expect_beside(&f, "");
-	fleet_end(&f);
 }
 
-Test(memcached_languages, of_php_that_is_compatible_with_libketama)
+CASE(memcached_languages, of_php_that_is_compatible_with_libketama)
 {
 	struct fleet f;
 
@@ -162,7 +155,6 @@ Test(memcached_languages, of_php_that_is_compatible_with_libketama)
 	run(&f, PHP_STORE("$m->setOption(Memcached::OPT_LIBKETAMA_COMPATIBLE,"
 			  " true);"));
 	expect_beside(&f, "distribution=ketama_weighted");
-	fleet_end(&f);
 }
 
 #define PYTHON_STORE(behaviors)                                                \
@@ -173,22 +165,20 @@ Test(memcached_languages, of_php_that_is_compatible_with_libketama)
 	" behaviors={" behaviors "})\n"                                        \
 	"for i in range(int(sys.argv[4])):\n m.set(\"app%d\" % i, \"v\")'"
 
-Test(memcached_languages, of_pylibmc)
+CASE(memcached_languages, of_pylibmc)
 {
 	struct fleet f;
 
 	fleet_begin(&f);
 	run(&f, PYTHON_STORE(""));
 	expect_beside(&f, "");
-	fleet_end(&f);
 }
 
-Test(memcached_languages, of_pylibmc_by_ketama)
+CASE(memcached_languages, of_pylibmc_by_ketama)
 {
 	struct fleet f;
 
 	fleet_begin(&f);
 	run(&f, PYTHON_STORE("\"hash\": \"md5\", \"ketama\": True"));
 	expect_beside(&f, "distribution=ketama&hash=md5");
-	fleet_end(&f);
 }

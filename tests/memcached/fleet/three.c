@@ -9,12 +9,20 @@
 #include "lab/base/fail.h"
 #include "memcached/fleet/pools.h"
 
-enum { MOST = 32 };
+static void end_server(void *s)
+{
+	lab_server_free(s);
+}
 
-/* fleet_end() frees these. */
-static dlock_client *clients[MOST];
-static dlock_lock *locks[MOST];
-static int n_clients, n_locks;
+static void end_pool(void *pool)
+{
+	dlki_memc_pool_free(pool);
+}
+
+static void end_client(void *c)
+{
+	dlock_close(c);
+}
 
 void fleet_begin(struct fleet *f)
 {
@@ -23,25 +31,16 @@ void fleet_begin(struct fleet *f)
 		f->servers[i] = lab_memcached_start(NULL);
 		if (!f->servers[i])
 			FAIL("%s", lab_errmsg());
+		at_end(end_server, f->servers[i]);
 	}
 	snprintf(
 		f->uri, sizeof(f->uri),
 		"memcached://127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d/?ask=500ms",
 		f->servers[0]->port, f->servers[1]->port, f->servers[2]->port);
 	f->pool = pool_of(f->uri);
+	at_end(end_pool, f->pool);
 	for (size_t i = 0; i < FLEET; i++)
 		await_grants(f, i);
-}
-
-void fleet_end(struct fleet *f)
-{
-	while (n_locks > 0)
-		dlock_lock_free(locks[--n_locks]);
-	while (n_clients > 0)
-		dlock_close(clients[--n_clients]);
-	dlki_memc_pool_free(f->pool);
-	for (size_t i = 0; i < FLEET; i++)
-		lab_server_free(f->servers[i]);
 }
 
 dlock_client *client(const struct fleet *f, const char *query)
@@ -49,19 +48,11 @@ dlock_client *client(const struct fleet *f, const char *query)
 	dlock_client *c = NULL;
 	char uri[400];
 
-	CHECK_INT(n_clients, <, MOST);
 	snprintf(uri, sizeof(uri), "%s%s%s", f->uri, query[0] ? "&" : "",
 		 query);
 	CHECK_OK(dlock_open(&c, uri, NULL));
-	clients[n_clients++] = c;
+	at_end(end_client, c);
 	return c;
-}
-
-dlock_lock *lock(dlock_client *c, const char *name)
-{
-	CHECK_INT(n_locks, <, MOST);
-	CHECK_OK(dlock_mutex_new(&locks[n_locks], c, name));
-	return locks[n_locks++];
 }
 
 const char *name_on(const struct fleet *f, size_t i, int nth)

@@ -8,7 +8,9 @@
 
 #include "backends/memcached/pool/pool.h"
 #include "lab/servers/memcached.h"
+#include "support/case.h"
 #include "support/hold.h"
+#include "support/locks.h"
 #include "support/wait.h"
 
 enum { FLEET = 3 };
@@ -19,15 +21,12 @@ struct fleet {
 	struct memc_pool *pool; /* ... with the default method */
 };
 
-/* The servers are old enough to grant. */
+/* Start the servers, until the case's end, and wait until they grant. */
 void fleet_begin(struct fleet *f);
 
-/* Free the clients of client() and the locks of lock(), too. */
-void fleet_end(struct fleet *f);
-
-/* A client of the fleet, with more parameters or "". */
+/* Open a client of the fleet, with more parameters or "", until the case's
+ * end. */
 dlock_client *client(const struct fleet *f, const char *query);
-dlock_lock *lock(dlock_client *c, const char *name);
 
 /* A name that server `i` keeps; `nth` tells such names apart.  Static: there
  * are eight at a time. */

@@ -52,40 +52,6 @@ Test(redis_protocol, a_pipeline_may_come_in_bytes, .fini = rig_end)
 	cr_assert_eq(rig.ops[6].store_clock_us, 1700000000000002);
 }
 
-Test(redis_protocol, a_script_that_is_unknown_is_not_sent_again_by_itself,
-     .fini = rig_end)
-{
-	rig_begin_up("");
-	rig_submit(1, DLKI_ATTEMPT);
-	rig_submit(2, DLKI_RELEASE);
-	rig_heard(RIG_MAIN);
-	rig_say(RIG_MAIN, "-NOSCRIPT No matching script.\r\n"
-			  "-NOSCRIPT No matching script.\r\n");
-	cr_assert_eq(rig.ops[1].outcome, DLKI_AGAIN);
-	cr_assert_eq(rig.ops[1].residue, DLKI_RESIDUE_NONE);
-	cr_assert_eq(rig.ops[2].outcome, DLKI_AGAIN);
-	cr_assert_str_eq(rig_heard(RIG_MAIN), "");
-	rig_submit(1, DLKI_ATTEMPT);
-	cr_assert_not_null(strstr(rig_heard(RIG_MAIN), "EVAL\r\n"));
-	rig_submit(2, DLKI_ATTEMPT);
-	cr_assert_not_null(strstr(rig_heard(RIG_MAIN), "EVALSHA\r\n"));
-}
-
-Test(redis_protocol, the_answer_to_an_op_that_is_over_is_dropped,
-     .fini = rig_end)
-{
-	rig_begin_up("");
-	rig.ops[1].deadline = rig.world.clock + 5;
-	rig_submit(1, DLKI_ATTEMPT);
-	rig_submit(2, DLKI_ATTEMPT);
-	dlki_turn(rig.engine, DLKI_ALL_SETS, rig.world.clock + 5);
-	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
-	rig_say(RIG_MAIN,
-		"$16\r\n1700000000000001\r\n$16\r\n1700000000000002\r\n");
-	cr_assert_eq(rig.ended[1], 1);
-	cr_assert_eq(rig.ops[2].token, 1700000000000002);
-}
-
 /* The client learns from it how far away the server is. */
 Test(redis_protocol, the_answer_to_an_op_that_is_over_is_told_of,
      .fini = rig_end)
