@@ -56,24 +56,9 @@ static const char *uri(const char *login, const char *query)
 	return text;
 }
 
-static void works(const char *text, const dlock_options *options)
-{
-	dlock_client *c = NULL;
-	dlock_lock *l;
-
-	CHECK_OK(dlock_open(&c, text, options));
-	l = mutex(c, "x");
-	give(take(l));
-	end_now(l);
-	dlock_close(c);
-}
-
 static void refused(const char *text, int code, const char *part)
 {
-	dlock_client *c = NULL;
-
-	CHECK_RC(dlock_open(&c, text, NULL), code);
-	CHECK_TEXT(dlock_errmsg(), part);
+	opening_fails(text, code, part);
 	CHECK(!strstr(dlock_errmsg(), "secret"));
 }
 
@@ -83,7 +68,7 @@ EITHER_WAY(memcached_login, of_the_uri_is_enough)
 
 	begin();
 	snprintf(query, sizeof(query), "&protocol=%s", protocol);
-	works(uri("me:secret@", query), NULL);
+	opening_works(uri("me:secret@", query), NULL);
 }
 
 CASE(memcached_login, may_have_the_password_from_elsewhere)
@@ -95,11 +80,11 @@ CASE(memcached_login, may_have_the_password_from_elsewhere)
 
 	begin();
 	options.password = "word";
-	works(uri("other@", ""), &options);
+	opening_works(uri("other@", ""), &options);
 	CHECK(fd >= 0 && write(fd, line, sizeof(line) - 1) > 0);
 	close(fd);
 	CHECK(realpath(file, query + sprintf(query, "&password_file=")));
-	works(uri("other@", query), NULL);
+	opening_works(uri("other@", query), NULL);
 	unlink(file);
 }
 

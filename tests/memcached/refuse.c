@@ -9,29 +9,23 @@
 #include "lab/base/clock.h"
 #include "lab/base/net.h"
 
-static void refused(const char *uri, int code, const char *part)
-{
-	dlock_client *c = NULL;
-
-	CHECK_RC(dlock_open(&c, uri, NULL), code);
-	CHECK_TEXT(dlock_errmsg(), part);
-}
-
 Test(memcached_refuse, uris)
 {
-	refused("memcached://a:1,b:2/c", DLOCK_EINVAL, "'/c'");
-	refused("memcached+unix://a,b", DLOCK_EINVAL, "memcached+unix:///");
-	refused("memcached://127.0.0.1:1/?connect=200ms", DLOCK_EUNREACHABLE,
-		"127.0.0.1:1");
-	refused("memcached:", DLOCK_EINVAL, "no host");
-	refused("memcached://a/b", DLOCK_EINVAL, "'/b'");
-	refused("memcached+unix://a/b", DLOCK_EINVAL, "memcached+unix:///");
-	refused("memcached+unix:", DLOCK_EINVAL, "no path");
-	refused("memcached://a/?ttl=499ms", DLOCK_EINVAL, "'ttl'");
-	refused("memcached://a/?ttl=25h", DLOCK_EINVAL, "'ttl'");
-	refused("memcached://a/?protocol=binary", DLOCK_EINVAL,
-		"auto|text|meta");
-	refused("memcached://a/?poll=0ms", DLOCK_EINVAL, "'poll'");
+	opening_fails("memcached://a:1,b:2/c", DLOCK_EINVAL, "'/c'");
+	opening_fails("memcached+unix://a,b", DLOCK_EINVAL,
+		      "memcached+unix:///");
+	opening_fails("memcached://127.0.0.1:1/?connect=200ms",
+		      DLOCK_EUNREACHABLE, "127.0.0.1:1");
+	opening_fails("memcached:", DLOCK_EINVAL, "no host");
+	opening_fails("memcached://a/b", DLOCK_EINVAL, "'/b'");
+	opening_fails("memcached+unix://a/b", DLOCK_EINVAL,
+		      "memcached+unix:///");
+	opening_fails("memcached+unix:", DLOCK_EINVAL, "no path");
+	opening_fails("memcached://a/?ttl=499ms", DLOCK_EINVAL, "'ttl'");
+	opening_fails("memcached://a/?ttl=25h", DLOCK_EINVAL, "'ttl'");
+	opening_fails("memcached://a/?protocol=binary", DLOCK_EINVAL,
+		      "auto|text|meta");
+	opening_fails("memcached://a/?poll=0ms", DLOCK_EINVAL, "'poll'");
 }
 
 CASE(memcached_refuse, server_without_cas)

@@ -15,12 +15,10 @@
 
 static void refused(const char *protocol, const char *part)
 {
-	dlock_client *c = NULL;
 	char uri[128];
 
 	snprintf(uri, sizeof(uri), URI "%s", protocol);
-	CHECK_RC(dlock_open(&c, uri, NULL), DLOCK_EINVAL);
-	CHECK_TEXT(dlock_errmsg(), part);
+	opening_fails(uri, DLOCK_EINVAL, part);
 }
 
 static dlock_client *open_many(const char *protocol)

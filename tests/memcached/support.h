@@ -13,6 +13,7 @@
 #include "support/case.h"
 #include "support/hold.h"
 #include "support/locks.h"
+#include "support/opening.h"
 #include "support/taker.h"
 #include "support/wait.h"
 

@@ -344,9 +344,9 @@ CASE(redis_plain, has_no_queue_readers_or_semaphores)
 	CHECK_TEXT(dlock_errmsg(), "key=plain");
 	snprintf(uri, sizeof(uri), "%s",
 		 uri_of(server->port, PLAIN "order=fair"));
-	refused(uri, DLOCK_EINVAL, "order=fair");
+	opening_fails(uri, DLOCK_EINVAL, "order=fair");
 	snprintf(uri, sizeof(uri), "%s", uri_of(server->port, "key=other"));
-	refused(uri, DLOCK_EINVAL, "dlock|plain");
+	opening_fails(uri, DLOCK_EINVAL, "dlock|plain");
 	bad = mutex(c, "dlock:clock");
 	CHECK_RC(dlock_acquire(bad, 0, &h), DLOCK_EINVAL);
 	CHECK_TEXT(dlock_errmsg(), "prefix=");

@@ -52,7 +52,7 @@ CASE(redis_several, servers_of_one_name_are_refused)
 		snprintf(both, sizeof(both),
 			 "127.0.0.1:%d and 127.0.0.1:%d are two servers",
 			 i ? b->port : a->port, i ? a->port : b->port);
-		refused(URI, DLOCK_EINVAL, both);
+		opening_fails(URI, DLOCK_EINVAL, both);
 	}
 }
 

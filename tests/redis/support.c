@@ -193,15 +193,6 @@ dlock_lock *elsewhere(const struct lab_server *s, const char *query)
 	return mutex(client_of(s->port, query, NULL), "x");
 }
 
-void refused(const char *uri, int code, const char *part)
-{
-	dlock_client *c = NULL;
-
-	CHECK_RC(dlock_open(&c, uri, NULL), code);
-	CHECK(c == NULL);
-	CHECK_TEXT(dlock_errmsg(), part);
-}
-
 void warm_up(dlock_client *c)
 {
 	dlock_lock *l = mutex(c, "warm-up");

@@ -15,6 +15,7 @@
 #include "support/diary.h"
 #include "support/hold.h"
 #include "support/locks.h"
+#include "support/opening.h"
 #include "support/taker.h"
 #include "support/wait.h"
 
@@ -66,9 +67,6 @@ dlock_client *client_of(int port, const char *query, struct diary *d);
 /* The mutex "x" of another client: waiters of the holder's own client would not
  * ask the server, but wait for the claim to be passed. */
 dlock_lock *elsewhere(const struct lab_server *s, const char *query);
-
-/* Opening must fail with `code` and mention `part`. */
-void refused(const char *uri, int code, const char *part);
 
 /* Acquire and release once: teaches the server the scripts. */
 void warm_up(dlock_client *c);

@@ -23,14 +23,6 @@ static dlock_client *open_uri(struct diary *d, const char *uri)
 	return closed_at_end(c);
 }
 
-static void works(const char *uri)
-{
-	dlock_client *c = open_uri(NULL, uri);
-
-	warm_up(c);
-	end_now(c);
-}
-
 CASE(redis_uri, valkey_is_another_name)
 {
 	struct lab_server *server = server_start(NULL);
@@ -38,9 +30,9 @@ CASE(redis_uri, valkey_is_another_name)
 
 	snprintf(uri, sizeof(uri), "valkey://127.0.0.1:%d?ask=2s",
 		 server->port);
-	works(uri);
+	opening_works(uri, NULL);
 	snprintf(uri, sizeof(uri), "redis://localhost:%d?ask=2s", server->port);
-	works(uri);
+	opening_works(uri, NULL);
 }
 
 CASE(redis_uri, of_a_unix_socket)
@@ -50,14 +42,15 @@ CASE(redis_uri, of_a_unix_socket)
 	char uri[256];
 
 	snprintf(uri, sizeof(uri), "redis+unix://%s?ask=2s", server->socket);
-	works(uri);
+	opening_works(uri, NULL);
 	snprintf(uri, sizeof(uri), "redis+unix://%s?ask=2s&db=3",
 		 server->socket);
-	works(uri);
-	refused("redis+unix:///no/such/socket?connect=200ms",
-		DLOCK_EUNREACHABLE, "/no/such/socket");
-	refused("redis+unix://host/socket", DLOCK_EINVAL, "redis+unix");
-	refused("redis+unix:///" /* 111 bytes: more than an address holds */
+	opening_works(uri, NULL);
+	opening_fails("redis+unix:///no/such/socket?connect=200ms",
+		      DLOCK_EUNREACHABLE, "/no/such/socket");
+	opening_fails("redis+unix://host/socket", DLOCK_EINVAL, "redis+unix");
+	opening_fails(
+		"redis+unix:///" /* 111 bytes: more than an address holds */
 		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
 		DLOCK_EINVAL, "");
@@ -84,36 +77,37 @@ CASE(redis_uri, of_an_ipv6_address)
 		cr_skip_test("no IPv6 here");
 	server = server_start(&o);
 	snprintf(uri, sizeof(uri), "redis://[::1]:%d/?ask=2s", server->port);
-	works(uri);
-	refused("redis://[::1]:1/?connect=300ms", DLOCK_EUNREACHABLE,
-		"[::1]:1");
+	opening_works(uri, NULL);
+	opening_fails("redis://[::1]:1/?connect=300ms", DLOCK_EUNREACHABLE,
+		      "[::1]:1");
 }
 
 CASE(redis_uri, that_is_wrong_is_refused_with_the_reason)
 {
-	refused("redis://a,b/", DLOCK_EINVAL, "several hosts");
-	refused("redis://a:1,b:2,c/0", DLOCK_EINVAL, "several hosts");
-	refused("redis:", DLOCK_EINVAL, "host");
-	refused("redis:///0", DLOCK_EINVAL, "host");
-	refused("redis://h/zero", DLOCK_EINVAL, "database");
-	refused("redis://h/0/1", DLOCK_EINVAL, "database");
-	refused("redis://h/-1", DLOCK_EINVAL, "database");
-	refused("redis://h/99999", DLOCK_EINVAL, "database");
-	refused("redis://h/1?db=1", DLOCK_EINVAL, "twice");
-	refused("redis://h/?order=none", DLOCK_EINVAL, "order");
-	refused("redis://h/?pool=4", DLOCK_EINVAL, "pool");
-	refused("redis://h:0/", DLOCK_EINVAL, "port");
-	refused("redis://h:65536/", DLOCK_EINVAL, "port");
-	refused("redis://h/?nonsense=1", DLOCK_EINVAL, "nonsense");
-	refused("redis://h/?tls_name=x", DLOCK_EINVAL, "tls_name");
+	opening_fails("redis://a,b/", DLOCK_EINVAL, "several hosts");
+	opening_fails("redis://a:1,b:2,c/0", DLOCK_EINVAL, "several hosts");
+	opening_fails("redis:", DLOCK_EINVAL, "host");
+	opening_fails("redis:///0", DLOCK_EINVAL, "host");
+	opening_fails("redis://h/zero", DLOCK_EINVAL, "database");
+	opening_fails("redis://h/0/1", DLOCK_EINVAL, "database");
+	opening_fails("redis://h/-1", DLOCK_EINVAL, "database");
+	opening_fails("redis://h/99999", DLOCK_EINVAL, "database");
+	opening_fails("redis://h/1?db=1", DLOCK_EINVAL, "twice");
+	opening_fails("redis://h/?order=none", DLOCK_EINVAL, "order");
+	opening_fails("redis://h/?pool=4", DLOCK_EINVAL, "pool");
+	opening_fails("redis://h:0/", DLOCK_EINVAL, "port");
+	opening_fails("redis://h:65536/", DLOCK_EINVAL, "port");
+	opening_fails("redis://h/?nonsense=1", DLOCK_EINVAL, "nonsense");
+	opening_fails("redis://h/?tls_name=x", DLOCK_EINVAL, "tls_name");
 #if DLOCK_HAVE_TLS
-	refused("rediss://h/zero", DLOCK_EINVAL, "database");
-	refused("valkeys://h/?tls_verify=of", DLOCK_EINVAL, "full|ca|off");
+	opening_fails("rediss://h/zero", DLOCK_EINVAL, "database");
+	opening_fails("valkeys://h/?tls_verify=of", DLOCK_EINVAL,
+		      "full|ca|off");
 #else
-	refused("rediss://h/", DLOCK_ENOTSUP, "-DDLOCK_TLS=ON");
+	opening_fails("rediss://h/", DLOCK_ENOTSUP, "-DDLOCK_TLS=ON");
 #endif
-	refused("redis://127.0.0.1:1/?connect=300ms", DLOCK_EUNREACHABLE,
-		"127.0.0.1:1");
+	opening_fails("redis://127.0.0.1:1/?connect=300ms", DLOCK_EUNREACHABLE,
+		      "127.0.0.1:1");
 }
 
 CASE(redis_uri, databases_do_not_meet)
@@ -148,7 +142,7 @@ CASE(redis_uri, databases_do_not_meet)
 		end(c[i], l[i]);
 	EVENTUALLY(strcmp(server_do(server, "KEYS *{*"), "*0\r\n") == 0);
 	snprintf(uri, sizeof(uri), "redis://127.0.0.1:%d/77", server->port);
-	refused(uri, DLOCK_EINVAL, "databases");
+	opening_fails(uri, DLOCK_EINVAL, "databases");
 }
 
 /* Databases share the channels of the server. */

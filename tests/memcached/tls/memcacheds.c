@@ -2,11 +2,12 @@
 /* memcacheds: by the public interface. tests/tls has the refusals of TLS. */
 #include <criterion/criterion.h>
 #include <dlock/dlock.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "lab/base/fail.h"
+#include "support/diary.h"
+#include "support/opening.h"
 #include "support/wait.h"
 #include "tests/memcached/tls/server.h"
 #include "tests/tls/certs.h"
@@ -40,30 +41,9 @@ static const char *uri(const char *login, const char *more)
 	return text;
 }
 
-/* With a lock taken and released. */
-static void works(const char *text)
-{
-	dlock_client *client;
-	dlock_lock *lock;
-	dlock_hold *hold;
-
-	cr_assert_eq(dlock_open(&client, text, NULL), 0, "%s", dlock_errmsg());
-	cr_assert_eq(dlock_mutex_new(&lock, client, "n"), 0);
-	cr_assert_eq(dlock_acquire(lock, patience_ms(), &hold), 0, "%s",
-		     dlock_errmsg());
-	cr_assert_gt(dlock_token(hold), 0);
-	cr_assert_eq(dlock_release(hold), 0);
-	dlock_lock_free(lock);
-	dlock_close(client);
-}
-
 static void refused(const char *text, int code, const char *part)
 {
-	dlock_client *client;
-
-	cr_assert_eq(dlock_open(&client, text, NULL), code, "%s",
-		     dlock_errmsg());
-	cr_assert_not_null(strstr(dlock_errmsg(), part), "%s", dlock_errmsg());
+	opening_fails(text, code, part);
 	cr_assert_null(strstr(dlock_errmsg(), "secret"));
 }
 
@@ -83,7 +63,7 @@ Test(memcacheds, a_server_that_wants_a_certificate_is_named)
 	refused(uri("", ""), DLOCK_EDENIED, "a client's certificate");
 	snprintf(more, sizeof(more), "&tls_cert=%s&tls_key=%s",
 		 certs_path("client.pem"), certs_path("client.key"));
-	works(uri("", more));
+	opening_works(uri("", more), NULL);
 }
 
 Test(memcacheds, a_port_without_tls_is_named)
@@ -102,7 +82,7 @@ Test(memcacheds, a_login_crosses_the_network_encrypted)
 	refused(uri("", ""), DLOCK_EDENIED, "wants a login (its -Y)");
 	refused(uri("me:secre@", ""), DLOCK_EDENIED,
 		"refused our user and password");
-	works(uri("me:secret@", ""));
+	opening_works(uri("me:secret@", ""), NULL);
 }
 
 /* The names' servers differ: each of both was asked. */
@@ -160,27 +140,15 @@ Test(memcacheds, parameters_are_checked)
 
 /* ---- The log ------------------------------------------------------------- */
 
-static atomic_int warnings;
-
-static void on_line(const struct dlock_log_line *line, void *arg)
-{
-	(void)arg;
-	if (line->level == 1 && strstr(line->text, "tls_verify=off"))
-		warnings++;
-}
-
 Test(memcacheds, tls_without_verification_is_warned_of)
 {
-	const struct dlock_options options = { .size = sizeof(options),
-					       .on_log = on_line };
-	dlock_client *client;
+	struct diary d = DIARY_INIT;
+	const dlock_options options = diary_options(&d);
 	char text[100];
 
 	serve(false, NULL);
 	snprintf(text, sizeof(text),
 		 "memcacheds://127.0.0.1:%d/?tls_verify=off", tls_port);
-	cr_assert_eq(dlock_open(&client, text, &options), 0, "%s",
-		     dlock_errmsg());
-	dlock_close(client);
-	cr_assert_eq(warnings, 1);
+	opening_works(text, &options);
+	CHECK_INT(diary_times(&d, "tls_verify=off"), ==, 1);
 }

@@ -2,11 +2,12 @@
 /* rediss: by the public interface: messages, and how soon they come. */
 #include <criterion/criterion.h>
 #include <dlock/dlock.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "lab/base/fail.h"
+#include "support/diary.h"
+#include "support/opening.h"
 #include "support/wait.h"
 #include "tests/redis/protocol/tls_server.h"
 #include "tests/tls/certs.h"
@@ -44,36 +45,15 @@ static const char *uri(const char *host, const char *more)
 	return uri_within(slowness(), host, more);
 }
 
-/* With a lock taken and released. */
-static void works(const char *text)
-{
-	dlock_client *client;
-	dlock_lock *lock;
-	dlock_hold *hold;
-
-	cr_assert_eq(dlock_open(&client, text, NULL), 0, "%s", dlock_errmsg());
-	cr_assert_eq(dlock_mutex_new(&lock, client, "n"), 0);
-	cr_assert_eq(dlock_acquire(lock, patience_ms(), &hold), 0, "%s",
-		     dlock_errmsg());
-	cr_assert_gt(dlock_token(hold), 0);
-	cr_assert_eq(dlock_release(hold), 0);
-	dlock_lock_free(lock);
-	dlock_close(client);
-}
-
 /* The message names the server, and has this part. */
 static void refused(const char *text, int code, const char *part)
 {
-	dlock_client *client;
 	char peer[40];
 
 	snprintf(peer, sizeof(peer), "127.0.0.1:%d", tls_port);
-	cr_assert_eq(dlock_open(&client, text, NULL), code, "%s",
-		     dlock_errmsg());
-	cr_assert_not_null(strstr(dlock_errmsg(), part), "%s", dlock_errmsg());
+	opening_fails(text, code, part);
 	if (code != DLOCK_EINVAL)
-		cr_assert_not_null(strstr(dlock_errmsg(), peer), "%s",
-				   dlock_errmsg());
+		CHECK_TEXT(dlock_errmsg(), peer);
 }
 
 Test(rediss, a_server_that_is_not_believed_is_named_at_once)
@@ -120,7 +100,7 @@ Test(rediss, a_server_that_wants_a_certificate_is_named)
 			"a client's certificate");
 		refused(with_cert("stranger"), DLOCK_EDENIED,
 			"the server refused the client's certificate: ");
-		works(with_cert("client"));
+		opening_works(with_cert("client"), NULL);
 		lab_server_free(server);
 		server = NULL;
 	}
@@ -137,30 +117,17 @@ Test(rediss, a_port_without_tls_is_named)
 
 /* ---- The log ------------------------------------------------------------- */
 
-static atomic_int warnings;
-
-static void on_line(const struct dlock_log_line *line, void *arg)
-{
-	(void)arg;
-	if (line->level == 1 && strstr(line->text, "tls_verify=off"))
-		warnings++;
-}
-
 Test(rediss, tls_without_verification_is_warned_of)
 {
-	const struct dlock_options options = { .size = sizeof(options),
-					       .on_log = on_line };
-	dlock_client *client;
+	struct diary d = DIARY_INIT;
+	const dlock_options options = diary_options(&d);
 	char text[100];
 
 	serve("server", "tls-auth-clients no\n");
-	cr_assert_eq(dlock_open(&client, uri("127.0.0.1", ""), &options), 0);
-	dlock_close(client);
-	cr_assert_eq(warnings, 0);
+	opening_works(uri("127.0.0.1", ""), &options);
+	CHECK(!diary_says(&d, "tls_verify=off"));
 	snprintf(text, sizeof(text), "rediss://127.0.0.1:%d/?tls_verify=off",
 		 tls_port);
-	cr_assert_eq(dlock_open(&client, text, &options), 0, "%s",
-		     dlock_errmsg());
-	dlock_close(client);
-	cr_assert_eq(warnings, 1);
+	opening_works(text, &options);
+	CHECK_INT(diary_times(&d, "tls_verify=off"), ==, 1);
 }
