@@ -201,26 +201,33 @@ static void await_room(const char *tmp, char *path, size_t size)
 	cr_assert(*path, "it has no directory");
 }
 
-Test(command, ends_when_it_is_told_to)
+/* Start `dlock compare` with a shell's arguments; the directory is `path`. */
+static pid_t begin(const char *args, char *path, size_t size)
 {
 	const char *bin = getenv("DLOCK_BIN");
-	const char *tmp = getenv("TMPDIR");
-	char path[512];
-	int64_t begun;
-	int status;
+	char command[600];
 	pid_t pid;
 
-	if (!bin || !tmp)
+	if (!bin)
 		cr_skip_test("there is no dlock command");
+	snprintf(command, sizeof(command), "exec %s compare %s >/dev/null", bin,
+		 args);
 	pid = fork();
 	if (pid == 0) {
-		if (!freopen("/dev/null", "w", stdout))
-			_exit(127);
-		execl(bin, "dlock", "compare", "mem:", "file:", (char *)NULL);
+		execl("/bin/sh", "sh", "-c", command, (char *)NULL);
 		_exit(127);
 	}
-	await_room(tmp, path, sizeof(path));
-	begun = lab_now();
+	await_room(getenv("TMPDIR"), path, size);
+	return pid;
+}
+
+Test(command, ends_when_it_is_told_to)
+{
+	char path[512];
+	pid_t pid = begin("mem: file:", path, sizeof(path));
+	int64_t begun = lab_now();
+	int status;
+
 	kill(pid, SIGTERM);
 	cr_assert_eq(waitpid(pid, &status, 0), pid);
 	cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGTERM,
@@ -242,23 +249,11 @@ static int there(void *file)
 /* Only the supervisor can clean up, and runs before the directory is made. */
 Test(command, leaves_no_files_when_killed)
 {
-	const char *bin = getenv("DLOCK_BIN");
-	const char *tmp = getenv("TMPDIR");
 	char path[512];
 
-	if (!bin || !tmp)
-		cr_skip_test("there is no dlock command");
 	for (int round = 0; round < 8; round++) {
-		pid_t pid = fork();
+		pid_t pid = begin("--only exclusion file:", path, sizeof(path));
 
-		if (pid == 0) {
-			if (!freopen("/dev/null", "w", stdout))
-				_exit(127);
-			execl(bin, "dlock", "compare", "--only", "exclusion",
-			      "file:", (char *)NULL);
-			_exit(127);
-		}
-		await_room(tmp, path, sizeof(path));
 		kill(pid, SIGKILL);
 		waitpid(pid, NULL, 0);
 		cr_assert(lab_wait_until(lab_after_ms(10000), gone, path),

@@ -168,31 +168,29 @@ Test(files, no_part_of_a_file_is_overlooked)
 	taken(text);
 }
 
-/* No passphrase is asked for on a terminal. */
-Test(files, a_key_with_a_passphrase_is_refused)
+/* Write the key to a file, and free the key. */
+static void write_key(EVP_PKEY *key, const char *name, const EVP_CIPHER *cipher)
 {
-	EVP_PKEY *key = EVP_EC_gen("P-256");
-	FILE *f = fopen(certs_path("locked"), "w");
+	FILE *f = fopen(certs_path(name), "w");
 
 	cr_assert_eq(fchmod(fileno(f), 0600), 0);
-	PEM_write_PrivateKey(f, key, EVP_aes_128_cbc(),
-			     (const unsigned char *)"secret", 6, NULL, NULL);
+	PEM_write_PrivateKey(f, key, cipher, (const unsigned char *)"secret", 6,
+			     NULL, NULL);
 	fclose(f);
 	EVP_PKEY_free(key);
+}
+
+/* Without asking for the passphrase on a terminal. */
+Test(files, a_key_with_a_passphrase_is_refused)
+{
+	write_key(EVP_EC_gen("P-256"), "locked", EVP_aes_128_cbc());
 	refused_file("tls_key", certs_path("locked"), "needs a passphrase");
 	cr_assert_null(strstr(err.text, "secret"));
 }
 
-/* A key of another kind than the certificate's. */
 Test(files, a_key_of_another_kind_does_not_belong)
 {
-	EVP_PKEY *key = EVP_RSA_gen(2048);
-	FILE *f = fopen(certs_path("rsa"), "w");
-
-	cr_assert_eq(fchmod(fileno(f), 0600), 0);
-	PEM_write_PrivateKey(f, key, NULL, NULL, 0, NULL, NULL);
-	fclose(f);
-	EVP_PKEY_free(key);
+	write_key(EVP_RSA_gen(2048), "rsa", NULL);
 	refused_file("tls_key", certs_path("rsa"), "does not belong");
 }
 

@@ -13,9 +13,7 @@ TestSuite(link, .init = linked_begin, .fini = linked_end);
 
 Test(link, is_greeted_when_the_handshake_is_done)
 {
-	open_client(NULL);
-	script_connected(&rig.world, 0);
-	rig_turn();
+	open_securing(NULL);
 	cr_assert_eq(rig.e->links[0]->state, DLKI_LINK_SECURING);
 	cr_assert_gt(rig.world.socks[0].out_len, 100, "the client begins");
 	hear(0);
@@ -52,9 +50,7 @@ Test(link, takes_bytes_one_by_one)
 {
 	char byte;
 
-	open_client(NULL);
-	script_connected(&rig.world, 0);
-	rig_turn();
+	open_securing(NULL);
 	hear(0);
 	while (peer_take(&client.peer, &byte, 1) == 1) {
 		cr_assert_eq(rig.e->links[0]->state, DLKI_LINK_SECURING);
@@ -76,9 +72,7 @@ Test(link, bytes_behind_the_handshake_are_read)
 {
 	const struct peer_options tls12 = { .version = TLS1_2_VERSION };
 
-	open_client(&tls12);
-	script_connected(&rig.world, 0);
-	rig_turn();
+	open_securing(&tls12);
 	hear(0);
 	deliver(0);
 	rig_turn();

@@ -108,9 +108,7 @@ Test(link, says_no_goodbye_in_the_midst_of_a_record)
 
 Test(link, says_no_goodbye_in_a_handshake)
 {
-	open_client(NULL);
-	script_connected(&rig.world, 0);
-	rig_turn();
+	open_securing(NULL);
 	hear(0);
 	script_ends(&rig.world, 0);
 	rig_turn();
@@ -118,33 +116,11 @@ Test(link, says_no_goodbye_in_a_handshake)
 	cr_assert_eq(rig.world.socks[0].out_len, 0);
 }
 
-/* ---- Nonsense ------------------------------------------------------------ */
-
-Test(link, a_record_that_was_changed_ends_the_connection)
-{
-	struct script_sock *k;
-
-	open_up(NULL);
-	k = &rig.world.socks[0];
-	submit_two(1);
-	peer_says(&client.peer, "G 1\n", 4);
-	peer_says(&client.peer, "G 2\n", 4);
-	deliver(0);
-	k->in[k->in_to - 1] ^= 1;
-	rig_turn();
-	cr_assert_eq(rig.ops[1].outcome, DLKI_GRANTED);
-	cr_assert_eq(rig.ops[2].outcome, DLKI_UNANSWERED);
-	cr_assert_not_null(strstr(why(), "127.0.0.1:7000: the server's TLS "
-					 "makes no sense: "));
-}
-
 /* ---- No handshake -------------------------------------------------------- */
 
 Test(link, a_silent_server_is_given_up)
 {
-	open_client(NULL);
-	script_connected(&rig.world, 0);
-	rig_turn();
+	open_securing(NULL);
 	rig_turn_until(rig.world.clock + 2000 * DLK_MS);
 	cr_assert(!rig.world.socks[0].is_open);
 	cr_assert_str_eq(why(),
@@ -156,9 +132,7 @@ Test(link, a_server_that_stops_in_the_handshake_is_given_up)
 {
 	char bytes[40];
 
-	open_client(NULL);
-	script_connected(&rig.world, 0);
-	rig_turn();
+	open_securing(NULL);
 	hear(0);
 	for (dlk_time t = 0; t < 20 && rig.world.socks[0].is_open; t++) {
 		size_t n = peer_take(&client.peer, bytes, 1);

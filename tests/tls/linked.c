@@ -12,6 +12,13 @@ void open_client(const struct peer_options *o)
 	rig_push();
 }
 
+void open_securing(const struct peer_options *o)
+{
+	open_client(o);
+	script_connected(&rig.world, 0);
+	rig_turn();
+}
+
 void linked_begin(void)
 {
 	certs_begin();

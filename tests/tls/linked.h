@@ -10,8 +10,10 @@
 void linked_begin(void);
 void linked_end(void);
 
-/* An engine that connects; and up to the end of the greeting. */
+/* An engine that connects; and up to the handshake, or the end of the
+ * greeting. */
 void open_client(const struct peer_options *o);
+void open_securing(const struct peer_options *o);
 void open_up(const struct peer_options *o);
 void greet(int sock);
 void connect_again(int sock);

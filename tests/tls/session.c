@@ -68,22 +68,6 @@ Test(session, tls_1_2_will_do)
 	echo();
 }
 
-Test(session, bytes_may_come_one_by_one)
-{
-	client_open(NULL, NULL);
-	client_begins();
-	cr_assert_eq(exchange(client.t, &client.peer, 1, NULL, &client.err), 0,
-		     "%s", client.err.text);
-	cr_assert(client.t->up);
-	client_says("abc");
-	peer_says(&client.peer, "def", 3);
-	cr_assert_eq(exchange(client.t, &client.peer, 1, client.got,
-			      &client.err),
-		     0);
-	cr_assert_str_eq(client.peer.said, "abc");
-	cr_assert_str_eq(client.got, "def");
-}
-
 static unsigned char pattern(size_t i)
 {
 	return (unsigned char)(i * 31 + i / 4096);
@@ -157,19 +141,6 @@ static void ask_for_keys(void)
 	peer_says(&client.peer, "+", 1);
 }
 
-Test(session, new_keys_are_answered_with_new_keys)
-{
-	client_open(NULL, NULL);
-	meet();
-	for (int i = 0; i < 3; i++) {
-		ask_for_keys();
-		cr_assert_eq(client_exchange(), 0, "%s", client.err.text);
-		client.got[0] = '\0';
-		client.peer.said_len = 0;
-		echo();
-	}
-}
-
 Test(session, new_keys_may_come_byte_by_byte)
 {
 	client_open(NULL, NULL);
@@ -228,26 +199,6 @@ Test(session, a_renegotiation_is_refused)
 }
 
 /* ---- The end ------------------------------------------------------------- */
-
-Test(session, bytes_before_the_end_are_read)
-{
-	char plain[8];
-	char cipher[4096];
-	size_t n;
-
-	client_open(NULL, NULL);
-	meet();
-	peer_says(&client.peer, "last", 4);
-	SSL_shutdown(client.peer.ssl);
-	n = peer_take(&client.peer, cipher, sizeof(cipher));
-	cr_assert_eq(client_hears(cipher, n), 0);
-	cr_assert_eq(client_reads(plain), 4);
-	for (int i = 0; i < 2; i++) {
-		cr_assert_eq(client_reads(plain), DLOCK_EUNREACHABLE);
-		cr_assert_str_eq(client.err.text,
-				 "the server closed the connection");
-	}
-}
 
 Test(session, a_byte_that_changed_on_the_way_is_found)
 {
@@ -308,19 +259,6 @@ Test(session, tls_1_1_is_too_old)
 	cr_assert_eq(client_meets("localhost"), DLOCK_EPROTO);
 	cr_assert_str_eq(client.err.text,
 			 "the server has neither TLS 1.2 nor 1.3");
-}
-
-Test(session, a_handshake_says_how_far_it_came)
-{
-	const char *text;
-
-	client_open(NULL, NULL);
-	client_begins();
-	text = client.t->type->stuck(client.t);
-	cr_assert_not_null(strstr(text, "no answer to the TLS handshake"));
-	cr_assert_eq(client_hears("\x16", 1), 0);
-	text = client.t->type->stuck(client.t);
-	cr_assert_not_null(strstr(text, "in the midst of the TLS handshake"));
 }
 
 /* ---- The process --------------------------------------------------------- */

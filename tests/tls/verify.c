@@ -213,57 +213,45 @@ Test(verify, off_believes_whoever_answers)
 
 /* ---- The client's certificate -------------------------------------------- */
 
-static const int versions[] = { TLS1_2_VERSION, TLS1_3_VERSION };
-
-static struct dlki_tls_options with_cert(const char *cert, const char *key)
+/* A server of either version asks for a certificate by `ca`, and refuses with
+ * these texts, or not at all. */
+static void ask(const char *ca, int with_cert, const char *text,
+		const char *other)
 {
-	return (struct dlki_tls_options){ .cert = certs_path(cert),
-					  .key = certs_path(key) };
+	static const int versions[] = { TLS1_2_VERSION, TLS1_3_VERSION };
+	const struct dlki_tls_options o = { .cert = certs_path("client.pem"),
+					    .key = certs_path("client.key") };
+
+	for (int i = 0; i < 2; i++) {
+		const struct peer_options p = { .version = versions[i],
+						.client_ca = ca };
+
+		client_open(with_cert ? &o : NULL, &p);
+		if (text) {
+			refused("localhost", DLOCK_EDENIED, text);
+			refused("localhost", DLOCK_EDENIED, other);
+		} else {
+			cr_assert_eq(client_meets("localhost"), 0, "%s",
+				     client.err.text);
+			cr_assert_not_null(
+				SSL_get0_peer_certificate(client.peer.ssl));
+		}
+		client_close();
+	}
+	client_open(NULL, NULL);
 }
 
 Test(verify, the_server_knows_the_clients_certificate)
 {
-	const struct dlki_tls_options o = with_cert("client.pem", "client.key");
-
-	for (int i = 0; i < 2; i++) {
-		const struct peer_options p = { .version = versions[i],
-						.client_ca = "ca" };
-
-		client_open(&o, &p);
-		cr_assert_eq(client_meets("localhost"), 0, "%s",
-			     client.err.text);
-		cr_assert_not_null(SSL_get0_peer_certificate(client.peer.ssl));
-		client_close();
-	}
-	client_open(NULL, NULL);
+	ask("ca", 1, NULL, NULL);
 }
 
 Test(verify, a_server_that_wants_a_certificate_says_so)
 {
-	for (int i = 0; i < 2; i++) {
-		const struct peer_options p = { .version = versions[i],
-						.client_ca = "ca" };
-
-		client_open(NULL, &p);
-		refused("localhost", DLOCK_EDENIED, "a client's certificate");
-		refused("localhost", DLOCK_EDENIED, "tls_cert=");
-		client_close();
-	}
-	client_open(NULL, NULL);
+	ask("ca", 0, "a client's certificate", "tls_cert=");
 }
 
 Test(verify, a_certificate_that_the_server_does_not_know_is_refused)
 {
-	const struct dlki_tls_options o = with_cert("client.pem", "client.key");
-
-	for (int i = 0; i < 2; i++) {
-		const struct peer_options p = { .version = versions[i],
-						.client_ca = "other" };
-
-		client_open(&o, &p);
-		refused("localhost", DLOCK_EDENIED,
-			"the server refused the client's certificate: ");
-		client_close();
-	}
-	client_open(NULL, NULL);
+	ask("other", 1, "the server refused the client's certificate: ", "");
 }
