@@ -100,29 +100,3 @@ CASE(memcached_login, that_is_wrong_or_missing_is_named)
 	refused(uri(":secret@", ""), DLOCK_EINVAL, "a user and a password");
 	refused(uri("m%20e:secret@", ""), DLOCK_EINVAL, "one word");
 }
-
-/* The server would store the login as an item. */
-CASE(memcached_login, is_not_told_to_a_server_without_users)
-{
-	struct scene s = { 0 };
-
-	start(NULL);
-	s.server = server;
-	refused(uri("me:secret@", ""), DLOCK_EDENIED,
-		"the server has no passwords");
-	CHECK_TEXT(scene_do(&s, "get auth", NULL), "END");
-	CHECK_TEXT(scene_do(&s, "stats", NULL), "STAT cmd_set 0");
-}
-
-/* The next run of the server wants a login as well. */
-CASE(memcached_login, is_told_again_after_a_restart)
-{
-	dlock_lock *l;
-
-	begin();
-	l = mutex(open_uri(uri("me:secret@", "")), "x");
-	give(take(l));
-	CHECK_INT(lab_server_kill(server), ==, 0);
-	CHECK_INT(lab_server_restart(server, false), ==, 0);
-	give(take(l));
-}

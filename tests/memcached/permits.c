@@ -40,24 +40,6 @@ EITHER_WAY(memcached_permits, beyond_the_others_are_seen)
 	give(take(five));
 }
 
-EITHER_WAY(memcached_permits, mark_outlives_the_holder)
-{
-	struct scene s = scene_new(protocol, NULL);
-	dlock_lock *l = semaphore(direct(&s, "ttl=300s"), "s", 5);
-	dlock_lock *quick = semaphore(direct(&s, "ttl=3s"), "s", 5);
-
-	give(take(l));
-	CHECK_INT(mark_left_s(&s, "sns.m"), >=, 900);
-	give(take(quick)); /* needs less, and shortens no mark */
-	CHECK_INT(mark_left_s(&s, "sns.m"), >=, 890);
-	mark_ends_in(&s, "sns.m", 200);
-	give(take(quick));
-	CHECK_INT(mark_left_s(&s, "sns.m"), >=, 590);
-	scene_do(&s, "delete %s", "sns.m");
-	give(take(quick));
-	CHECK_INT(mark_left_s(&s, "sns.m"), >=, 590);
-}
-
 struct taking {
 	dlock_lock *lock;
 	int rc;

@@ -129,27 +129,6 @@ CASE(redis_name, downgrade_gives_the_range_of_tokens_back)
 	give(h);
 }
 
-/* The reader's keys are gone: exclusive holders do not look for readers. */
-CASE(redis_name, outlives_a_reader_that_dies)
-{
-	struct taker t = { 0 };
-	dlock_hold *dead;
-
-	set_up("ttl=2s");
-	dead = take_shared(s, 0);
-	cut_off(proxy);
-	taker_queue(&t, a, m, FOREVER);
-	EVENTUALLY(t.done);
-	CHECK_OK(t.rc);
-	CHECK_INT(count("EXISTS " KEY ":s " KEY ":i"), ==, 0);
-	let_go(&t);
-	for (int i = 0; i < 3; i++)
-		give(take(n, patience_ms()));
-	give(take_shared(r, 0));
-	lab_proxy_heal(proxy);
-	CHECK_RC(dlock_release(dead), DLOCK_ELOST);
-}
-
 /* ---- Inspections --------------------------------------------------------- */
 
 struct shown {

@@ -12,29 +12,41 @@ enum { PAIRS = 20, NAMES = 30 };
 /* No release waits for as long as `close`. */
 #define QUERY "ttl=60s&release=async&close=60s"
 
-static int told(struct diary *d, enum dlock_event event)
+static struct lab_server *s;
+static struct diary d = DIARY_INIT;
+static dlock_client *c, *other;
+static dlock_lock *l, *theirs;
+
+static void set_up(const char *query)
+{
+	s = server_start(NULL);
+	c = client_of(s->port, query, &d);
+	other = client_of(s->port, "ttl=60s", NULL);
+	l = mutex(c, "x");
+	theirs = mutex(other, "x");
+}
+
+static int told(enum dlock_event event)
 {
 	int n = 0;
 
-	pthread_mutex_lock(&d->mu);
-	for (int i = 0; i < d->n; i++)
-		n += d->page[i].event == event;
-	pthread_mutex_unlock(&d->mu);
+	pthread_mutex_lock(&d.mu);
+	for (int i = 0; i < d.n; i++)
+		n += d.page[i].event == event;
+	pthread_mutex_unlock(&d.mu);
 	return n;
 }
 
-static int is_settled(dlock_client *c)
+static int is_settled(dlock_client *client)
 {
-	return stats(c).pending_cleanups == 0;
+	return stats(client).pending_cleanups == 0;
 }
 
 CASE(redis_sent, is_one_command_and_no_more)
 {
-	struct lab_server *s = server_start(NULL);
-	dlock_client *c = client_of(s->port, QUERY, NULL);
-	dlock_lock *l = mutex(c, "x");
 	uint64_t before;
 
+	set_up(QUERY);
 	warm_up(c);
 	EVENTUALLY(is_settled(c));
 	before = scripts_run(s);
@@ -43,17 +55,16 @@ CASE(redis_sent, is_one_command_and_no_more)
 	CHECK_INT(stats(c).pending_cleanups, <=, 1);
 	EVENTUALLY(is_settled(c));
 	CHECK_INT(scripts_run(s) - before, ==, 2 * PAIRS);
-	CHECK_INT(connections(s), ==, 1);
+	CHECK_INT(connections(s), ==, 2); /* one of each client */
 }
 
 /* More than a connection can have in flight. */
 CASE(redis_sent, many_at_once_are_all_answered)
 {
-	struct lab_server *s = server_start(NULL);
-	dlock_client *c = client_of(s->port, QUERY, NULL);
 	dlock_hold *h[NAMES];
 	uint64_t before;
 
+	set_up(QUERY);
 	warm_up(c);
 	EVENTUALLY(is_settled(c));
 	before = scripts_run(s);
@@ -71,73 +82,64 @@ CASE(redis_sent, many_at_once_are_all_answered)
 
 CASE(redis_sent, waits_for_no_server)
 {
-	struct lab_server *s = server_start(NULL);
-	dlock_client *c = client_of(s->port, QUERY, NULL);
-	dlock_client *other = client_of(s->port, "ttl=60s", NULL);
-	dlock_lock *l = mutex(c, "x");
 	dlock_hold *h;
 
+	set_up(QUERY);
 	warm_up(other);
 	h = take(l, patience_ms());
 	CHECK_INT(lab_server_pause(s), ==, 0);
 	give(h);
 	CHECK_INT(stats(c).pending_cleanups, ==, 1);
 	CHECK_INT(lab_server_resume(s), ==, 0);
-	give(take(mutex(other, "x"), patience_ms()));
+	give(take(theirs, patience_ms()));
 	EVENTUALLY(is_settled(c));
 }
 
 /* Also by the first release: the server does not know the script yet. */
 CASE(redis_sent, of_a_lost_claim_is_an_event)
 {
-	struct diary d = DIARY_INIT;
-	struct lab_server *s = server_start(NULL);
-	dlock_client *c = client_of(s->port, QUERY, &d);
-	dlock_client *other = client_of(s->port, "ttl=60s", NULL);
-	dlock_lock *l = mutex(c, "x"), *theirs = mutex(other, "x");
 	dlock_hold *h;
 
+	set_up(QUERY);
 	h = take(l, patience_ms());
 	CHECK_OK(dlock_break(theirs, patience_ms()));
 	give(h);
 	give(take(l, patience_ms()));
-	EVENTUALLY(told(&d, DLOCK_LOST) == 1);
+	EVENTUALLY(told(DLOCK_LOST) == 1);
 	CHECK_INT(stats(c).lost, ==, 1);
 	/* Also without a request behind the release. */
 	EVENTUALLY(is_settled(c));
 	h = take(l, patience_ms());
 	CHECK_OK(dlock_break(theirs, patience_ms()));
 	give(h);
-	EVENTUALLY(told(&d, DLOCK_LOST) == 2);
+	EVENTUALLY(told(DLOCK_LOST) == 2);
 	EVENTUALLY(is_settled(c));
 }
 
 CASE(redis_sent, brings_the_script_if_need_be)
 {
-	struct diary d = DIARY_INIT;
-	struct lab_server *s = server_start(NULL);
-	dlock_client *c = client_of(s->port, QUERY, &d);
-	dlock_client *other = client_of(s->port, "ttl=60s", NULL);
-	dlock_hold *h = take(mutex(c, "x"), patience_ms());
+	dlock_hold *h;
 
+	set_up(QUERY);
+	h = take(l, patience_ms());
 	server_do(s, "SCRIPT FLUSH");
 	give(h);
-	give(take(mutex(other, "x"), patience_ms()));
+	give(take(theirs, patience_ms()));
 	EVENTUALLY(is_settled(c));
-	CHECK_INT(told(&d, DLOCK_LOST), ==, 0);
-	CHECK_INT(told(&d, DLOCK_UNCONFIRMED), ==, 0);
+	CHECK_INT(told(DLOCK_LOST), ==, 0);
+	CHECK_INT(told(DLOCK_UNCONFIRMED), ==, 0);
 }
 
 /* The client sends the release again long before the lease ends. */
 CASE(redis_sent, may_be_lost_with_the_connection)
 {
-	struct lab_server *s = server_start(NULL);
-	struct lab_proxy *proxy = proxy_start(s);
-	dlock_client *far = client_of(lab_proxy_port(proxy),
-				      QUERY "&connect=300ms", NULL);
-	dlock_client *near = client_of(s->port, "ttl=60s", NULL);
-	dlock_lock *l = mutex(far, "x"), *theirs = mutex(near, "x");
+	struct lab_proxy *proxy;
+	dlock_client *far;
 
+	s = far_start(QUERY "&connect=300ms", "ttl=60s", NULL, &proxy, &far,
+		      &other);
+	l = mutex(far, "x");
+	theirs = mutex(other, "x");
 	for (int i = 0; i < 3; i++) {
 		dlock_hold *h;
 		uint64_t token;
@@ -162,12 +164,7 @@ CASE(redis_sent, may_be_lost_with_the_connection)
 
 CASE(redis_sent, of_a_kept_claim_that_is_gone_loses_nothing)
 {
-	struct diary d = DIARY_INIT;
-	struct lab_server *s = server_start(NULL);
-	dlock_client *c = client_of(s->port, "ttl=60s&keep=20s", &d);
-	dlock_client *other = client_of(s->port, "ttl=60s", NULL);
-	dlock_lock *l = mutex(c, "x"), *theirs = mutex(other, "x");
-
+	set_up("ttl=60s&keep=20s");
 	warm_up(other);
 	give(take(l, patience_ms()));
 	EVENTUALLY(stats(c).kept == 1);
@@ -175,7 +172,7 @@ CASE(redis_sent, of_a_kept_claim_that_is_gone_loses_nothing)
 	give(take(theirs, patience_ms()));
 	EVENTUALLY(stats(c).kept == 0 && is_settled(c));
 	give(take(l, patience_ms()));
-	CHECK_INT(told(&d, DLOCK_LOST), ==, 0);
-	CHECK_INT(told(&d, DLOCK_UNCONFIRMED), ==, 0);
+	CHECK_INT(told(DLOCK_LOST), ==, 0);
+	CHECK_INT(told(DLOCK_UNCONFIRMED), ==, 0);
 	CHECK_INT(stats(c).lost, ==, 0);
 }

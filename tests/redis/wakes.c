@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A release wakes a single waiter.  Wakes may be lost, late, or for a waiter
- * that gives up. */
+/* Wakes that are lost, late, or for a waiter that gives up. */
 #include "support.h"
 
 #include <criterion/criterion.h>
@@ -23,94 +22,6 @@ static void set_up(const char *query)
 	c = client_of(server->port, query, NULL);
 	l = mutex(c, "x");
 	warm_up(c);
-}
-
-enum { CLIENTS = 3, EACH = 5, WAITERS = CLIENTS * EACH };
-
-static dlock_client *clients[CLIENTS];
-static dlock_lock *locks[CLIENTS];
-static struct taker takers[WAITERS];
-
-static void queue_takers(const char *query)
-{
-	for (int i = 0; i < CLIENTS; i++) {
-		clients[i] = client_of(server->port, query, NULL);
-		locks[i] = mutex(clients[i], "x");
-	}
-	/* In turn, so the order is not the order of a single client. */
-	for (int i = 0; i < WAITERS; i++)
-		taker_queue(&takers[i], clients[i % CLIENTS],
-			    locks[i % CLIENTS], FOREVER);
-}
-
-static uint64_t wakes(void)
-{
-	uint64_t n = 0;
-
-	for (int i = 0; i < CLIENTS; i++)
-		n += stats(clients[i]).wakes;
-	return n;
-}
-
-static int granted(void)
-{
-	int n = 0;
-
-	for (int i = 0; i < WAITERS; i++)
-		n += takers[i].done != 0;
-	return n;
-}
-
-CASE(redis_wakes, a_release_wakes_the_next_waiter_alone)
-{
-	dlock_hold *h;
-	uint64_t before;
-
-	set_up("ttl=30s");
-	h = take(l, 0);
-	queue_takers("ttl=30s");
-	before = wakes();
-	give(h);
-	for (int i = 0; i < WAITERS; i++) {
-		EVENTUALLY(takers[i].done);
-		CHECK_OK(takers[i].rc);
-		CHECK_INT(granted(), ==, i + 1);
-		CHECK(i == 0 || takers[i].token > takers[i - 1].token);
-		CHECK_INT(wakes() - before, ==, i + 1);
-		let_go(&takers[i]);
-		CHECK_OK(takers[i].release_rc);
-	}
-}
-
-CASE(redis_wakes, waiters_send_an_attempt_now_and_then)
-{
-	uint64_t before, others;
-	dlock_hold *h;
-	int64_t began, took, third_ms;
-
-	set_up("ttl=3s");
-	h = take(l, 0);
-	queue_takers("ttl=3s");
-	before = scripts_run(server);
-	others = calls(server, "ping") + calls(server, "subscribe");
-	/* Attempts and renewals come each third of a lease; the window ends
-	 * between two. */
-	third_ms = dlock_ttl_ms(c) / 3;
-	began = now_ms();
-	nap_ms(third_ms * 5 / 2);
-	took = now_ms() - began;
-	/* An attempt of each waiter and a renewal, by chance two of each. */
-	CHECK_INT(scripts_run(server) - before, <=,
-		  (WAITERS + 1) * (took / third_ms + 1));
-	CHECK_INT(scripts_run(server) - before, >=, WAITERS);
-	CHECK_INT(calls(server, "ping") + calls(server, "subscribe") - others,
-		  ==, 0);
-	give(h);
-	for (int i = 0; i < WAITERS; i++) {
-		EVENTUALLY(takers[i].done);
-		CHECK_OK(takers[i].rc);
-		let_go(&takers[i]);
-	}
 }
 
 /* ---- Wakes that go astray ------------------------------------------------ */

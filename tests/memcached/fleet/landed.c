@@ -71,45 +71,6 @@ CASE(memcached_landed, of_libmemcached_by_modula)
 	expect_beside(&f, "");
 }
 
-CASE(memcached_landed, of_libmemcached_by_ketama)
-{
-	memcached_st *app;
-	struct fleet f;
-
-	fleet_begin(&f);
-	app = application(&f);
-	(void)memcached_behavior_set(app, MEMCACHED_BEHAVIOR_KETAMA_WEIGHTED,
-				     1);
-	store_all(app);
-	expect_beside(&f, "distribution=ketama_weighted");
-}
-
-/* A namespace outside the hash stands before each key, and places no key. */
-CASE(memcached_landed, of_libmemcached_by_options)
-{
-	char options[300], uri[400];
-	dlock_client *c = NULL;
-	memcached_st *app;
-	struct fleet f;
-
-	fleet_begin(&f);
-	snprintf(options, sizeof(options),
-		 "--SERVER=127.0.0.1:%d --SERVER=127.0.0.1:%d "
-		 "--SERVER=127.0.0.1:%d --HASH=FNV1A_32",
-		 f.servers[0]->port, f.servers[1]->port, f.servers[2]->port);
-	app = memcached(options, strlen(options));
-	CHECK(app);
-	store_all(app);
-	snprintf(uri, sizeof(uri),
-		 "memcached:///?pool=--SERVER%%3D127.0.0.1:%d%%20"
-		 "--SERVER%%3D127.0.0.1:%d%%20--SERVER%%3D127.0.0.1:%d%%20"
-		 "--HASH%%3DFNV1A_32",
-		 f.servers[0]->port, f.servers[1]->port, f.servers[2]->port);
-	CHECK_OK(dlock_open(&c, uri, NULL));
-	dlock_close(c);
-	expect_beside(&f, "hash=fnv1a_32");
-}
-
 /* ---- Other languages ----------------------------------------------------- */
 
 TestSuite(memcached_languages, .timeout = 240);

@@ -72,37 +72,6 @@ Test(redis_list, goes_through_the_cursors_and_describes_each_lock_once,
 	cr_assert_str_eq(rig_heard(RIG_MAIN), "");
 }
 
-Test(redis_list, without_locks_is_empty, .fini = rig_end)
-{
-	rig_begin_up("");
-	list(1);
-	rig_heard(RIG_MAIN);
-	rig_say(RIG_MAIN, NO_KEYS);
-	cr_assert_eq(rig.ops[1].outcome, DLKI_ANSWERED);
-	cr_assert_str_eq(rig_heard(RIG_MAIN), "");
-}
-
-/* Two lists and another verb: each answer finds the request. */
-Test(redis_list, may_be_under_way_twice, .fini = rig_end)
-{
-	rig_begin_up("");
-	list(1);
-	rig_submit(2, DLKI_REVOKE);
-	list(3);
-	rig_heard(RIG_MAIN);
-	rig_say(RIG_MAIN, "*2\r\n$1\r\n5\r\n*0\r\n:0\r\n"
-			  "*2\r\n$1\r\n6\r\n*0\r\n");
-	cr_assert_eq(rig.ops[2].outcome, DLKI_ANSWERED);
-	cr_assert_str_eq(rig_heard(RIG_MAIN), SCAN("$1\r\n5") SCAN("$1\r\n6"));
-	rig_say(RIG_MAIN,
-		"*2\r\n$1\r\n0\r\n*1\r\n$11\r\ndlock:{lbb}\r\n" NO_KEYS);
-	cr_assert_eq(rig.ended[1], 0);
-	cr_assert_eq(rig.ended[3], 1);
-	rig_say(RIG_MAIN, "$10\r\n0 900 me\nb\r\n");
-	cr_assert_eq(rig.ended[1], 1);
-	cr_assert_str_eq(rows, "lock b 0;");
-}
-
 /* 300 keys; the client asks about 256 of them. */
 static void find_many(void)
 {
@@ -260,16 +229,4 @@ Test(redis_list, that_fails_in_the_midst_takes_in_the_rest, .fini = rig_end)
 	cr_assert_eq(rig.ended[1], 1);
 	cr_assert_eq(rig.ops[2].outcome, DLKI_ANSWERED);
 	cr_assert_str_eq(rows, "lock a 0;");
-}
-
-Test(redis_list, that_fails_at_the_last_description_ends_there, .fini = rig_end)
-{
-	rig_begin_up("");
-	list(1);
-	rig_say(RIG_MAIN, "*2\r\n$1\r\n0\r\n*1\r\n$11\r\ndlock:{laa}\r\n");
-	rig_heard(RIG_MAIN);
-	rig_say(RIG_MAIN, "-NOSCRIPT No matching script.\r\n");
-	cr_assert_eq(rig.ended[1], 1);
-	cr_assert_eq(rig.ops[1].outcome, DLKI_FAILED);
-	cr_assert_str_eq(rig_heard(RIG_MAIN), "");
 }
