@@ -37,7 +37,7 @@ struct sim_hold {
 	int is_shared;
 	uint32_t permits;  /* of the semaphore */
 	uint64_t token;
-	uint64_t beside;   /* of an upgrade: the reader's token; 0: none */
+	uint64_t beside;   /* of an upgrade: the reader's token; else 0 */
 	int is_misled;     /* the client could not know of a server's stop */
 	int64_t asked_at;  /* before the store could grant it */
 	int64_t end_at;    /* the end of the promise */
@@ -67,7 +67,7 @@ struct sim_judge {
 		int64_t at;        /* ... since then */
 	} broken[SIM_LOCKS];
 	struct {
-		uint32_t most;   /* that anybody has set; 0: nobody has */
+		uint32_t most;   /* set by any caller; 0: never set */
 		uint32_t limit;  /* set for sure; 0: not known */
 		int64_t begun_at, since;
 		int under_way, unclear;

@@ -3,9 +3,9 @@
 #ifndef DLOCK_TOOLS_HABITS_H
 #define DLOCK_TOOLS_HABITS_H
 
-/* What to say to somebody who gives the option `word`, of which getopt_long()
- * has found the letter `letter` to be unknown, or 0; NULL: flock(1) has none
- * such. */
+/* Return the advice for a user of the option `word`, or NULL if flock(1) has no
+ * such option.  `letter` is the letter that getopt_long() did not know, or
+ * 0. */
 const char *habit_of(const char *word, int letter);
 
 /* Is that the number of a descriptor, where dlock wants a name or a URI? */

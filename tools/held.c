@@ -159,7 +159,7 @@ int held_keep(struct held *h, int status)
 	return status;
 }
 
-/* The release would take the event back, and nobody would learn the reason. */
+/* The release would take the event back, and the reason would be lost. */
 static void await_reason(struct held *h)
 {
 	struct timespec until;

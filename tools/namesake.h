@@ -17,7 +17,7 @@ void namesake_fetch(struct participants *p, const struct store *s,
 		    const struct options *o, const char *name);
 
 /*
- * Fail: nobody holds the options' lock `name`, and `what` follows from that.
+ * Fail: the options' lock `name` is free, and `what` follows from that.
  * Say so if the namesake is held.
  */
 int namesake_fail(const struct options *o, const struct store *s,

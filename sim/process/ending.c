@@ -83,9 +83,9 @@ static void look_for_claims(struct sim_play *p)
 	}
 }
 
-/* When the clients say that the store has no claim of theirs, the store has
- * none, nor later, when bytes arrive that are under way.  A client that was
- * closed says nothing. */
+/* When the clients count no claim in the store, the store has no claim, nor
+ * later, when bytes arrive that are under way.  A closed client does not
+ * count. */
 void sim_ending_subside(struct sim_play *p)
 {
 	int64_t until = sim_sched_now() + 2 * long_ns(p);

@@ -5,8 +5,8 @@
 
 #include "sim/process/caller.h"
 
-/* The callers have ended.  When the clients say that the store has no claim of
- * theirs, the store has none. */
+/* The callers have ended.  When the clients count no claim in the store, the
+ * store has no claim. */
 void sim_ending_subside(struct sim_play *p);
 
 /* All holds are released, and the sessions stand: no key is left. */

@@ -174,7 +174,7 @@ static void welcome(struct zk_server *server, uint64_t conn,
 		note(server, one->id);
 }
 
-/* Nobody agrees with a leader that is alone on another session. */
+/* A leader that is alone gets no agreement on another session. */
 void zk_ensemble_begin_session(struct sim_zk_conn *c, int32_t timeout_ms,
 			       int64_t id, const char *password)
 {

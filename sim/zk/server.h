@@ -90,11 +90,11 @@ int sim_zk_is_closing(const struct sim_zk_conn *c);
 void sim_zk_restart(struct sim_zk *s, int memory, struct sim_zk_time now);
 
 /* The followers have all transactions.  They leave the leader, and elect the
- * n-th server, which leads from `until_us` on; until then they answer nobody.
+ * n-th server, which leads from `until_us` on; until then they do not answer.
  * The zxids make a jump, and each session has a whole time-out.  The former
  * leader stays alone until `alone_until_us`, and then joins the others.
- * Nothing happens if the n-th server leads, or an earlier election, or former
- * leader, is not over. */
+ * The call does nothing if the n-th server leads, or an earlier election, or
+ * former leader, is not over. */
 void sim_zk_elect(struct sim_zk *s, int n, int64_t until_us,
 		  int64_t alone_until_us);
 
