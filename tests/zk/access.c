@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Access lists: what a user makes, and what is closed to us. */
+/* Access lists: a user's own nodes, and nodes closed to dlock. */
 #include "zk/support.h"
 
 #include <criterion/criterion.h>
@@ -50,7 +50,6 @@ CASE(zk_access, what_a_user_makes_is_that_users)
 	dlock_close(c);
 }
 
-/* Where nothing may be made at all, that is what the caller hears. */
 CASE(zk_access, a_path_that_is_closed_is_denied)
 {
 	struct ACL look = { ZOO_PERM_READ, ZOO_ANYONE_ID_UNSAFE };
@@ -58,17 +57,17 @@ CASE(zk_access, a_path_that_is_closed_is_denied)
 	struct lab_server *s = shared_server();
 	zhandle_t *zh = bare(s->port);
 	dlock_client *c;
-	dlock_hold *none = NULL;
+	dlock_hold *h = NULL;
 
 	CHECK_INT(zoo_create(zh, "/closed", "", 0, &only_look, 0, NULL, 0), ==,
 		  ZOK);
 	c = client(s->port, "closed?ask=5s");
-	CHECK_RC(dlock_acquire(mutex(c, "lock"), 500, &none), DLOCK_EDENIED);
+	CHECK_RC(dlock_acquire(mutex(c, "lock"), 500, &h), DLOCK_EDENIED);
 	CHECK_TEXT(dlock_errmsg(), "/closed/dlock: the node's access list does "
 				   "not allow it: let the URI's user do all");
 }
 
-/* A node ahead that we may not read cannot be waited for. */
+/* A waiter cannot watch a node ahead without the permission to read. */
 CASE(zk_access, a_node_in_the_way_that_is_hidden_is_denied)
 {
 	struct ACL none = { ZOO_PERM_ADMIN, ZOO_ANYONE_ID_UNSAFE };

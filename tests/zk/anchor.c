@@ -19,8 +19,7 @@ static int64_t below(int64_t n)
 	return (int64_t)((seed >> 11) % (uint64_t)n);
 }
 
-/* Whatever the clock does, whichever transactions are ours, however many
- * elections there are. */
+/* ... whatever the clock does, and however many elections there are. */
 CASE(zk_anchor, tokens_rise)
 {
 	struct zk_anchor now = { 0 }, before;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Closing with more holds than it has time for round trips. */
+/* A close with more holds than there is time for round trips. */
 #include "zk/support.h"
 
 #include <criterion/criterion.h>
@@ -22,7 +22,8 @@ static void hear(int fd, void *buf, size_t len)
 		_exit(CHECK_FAILED);
 }
 
-/* Learn the port, hold, say so, wait for leave, close, and be gone. */
+/* The child: read the port, hold all locks, say so, wait for the order to
+ * close, and exit. */
 static void hold_and_close(int in, int out)
 {
 	dlock_client *c;
@@ -61,7 +62,7 @@ static int held(zhandle_t *zh)
 	return n;
 }
 
-/* The process ends as soon as it has closed: nothing goes on behind that. */
+/* The child exits after the close, so all releases are done by then. */
 CASE(zk_close, leaves_none_of_many_holds)
 {
 	struct lab_server *s = server(NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The client library has no threads: who calls it, and when. */
+/* The client library has no threads: dlock's threads call the library. */
 #include "zk/support.h"
 
 #include <criterion/criterion.h>
@@ -36,8 +36,8 @@ static void *pairs(void *lock)
 	return NULL;
 }
 
-/* The one that reads has its answer first, and asks for nothing else then.  One
- * whose answer is left unread looks for itself after 20 ms at the earliest. */
+/* The pumping thread has the first answer, and returns.  A thread with an
+ * unread answer would pump after 20 ms at the earliest. */
 CASE(zk_drive, threads_read_for_each_other)
 {
 	struct lab_server *s = server(NULL);
@@ -63,7 +63,7 @@ CASE(zk_drive, threads_read_for_each_other)
 	CHECK_INT(now_ms() - begun, <, ROUNDS * 20 + slack_ms());
 }
 
-/* While a waiter sleeps, other threads of its client come and go. */
+/* While the waiter sleeps, other threads of the client come and go. */
 CASE(zk_drive, a_waiter_hears_after_others_have_read)
 {
 	struct lab_server *s = server(NULL);
@@ -80,7 +80,7 @@ CASE(zk_drive, a_waiter_hears_after_others_have_read)
 	begun = now_ms();
 	CHECK_OK(dlock_release(h));
 	CHECK_INT(waiter_join(&w), ==, DLOCK_OK);
-	/* It looks for itself after a third of the ttl. */
+	/* Without the wake the waiter polls after a third of the ttl. */
 	CHECK_INT(now_ms() - begun, <, 5000);
 }
 
@@ -93,8 +93,8 @@ static void count_line(const struct dlock_log_line *line, void *arg)
 	atomic_fetch_add(&lines, 1);
 }
 
-/* No thread calls, and there is no hold to renew: only pings keep it.  A
- * session that has expired would be told of. */
+/* No thread calls, and there is no hold to renew: pings alone keep the session.
+ * The log would tell of an expired session. */
 CASE(zk_drive, a_client_that_does_nothing_keeps_its_session)
 {
 	struct lab_server *s = server(NULL);
@@ -120,8 +120,8 @@ static uint64_t misses(dlock_client *c)
 	return n;
 }
 
-/* The server accepts a connection and never answers, after so many refused
- * connections.  The server answers on other connections, and is used there. */
+/* After so many refused connections the server accepts a connection without
+ * ever answering there.  The client connects again, and is answered. */
 static void gets_no_session(uint64_t refusals)
 {
 	struct lab_server *s = server(NULL);
@@ -154,7 +154,7 @@ CASE(zk_drive, a_connection_that_gets_no_session_is_left)
 	gets_no_session(0);
 }
 
-/* As of a server that starts again.  Refusals do not show a slow server. */
+/* A server that starts refuses connections, and is not slow for that. */
 CASE(zk_drive, a_connection_that_gets_no_session_is_left_after_refusals_too)
 {
 	gets_no_session(6);
@@ -169,7 +169,7 @@ static int64_t cpu_ms(void)
 	       (r.ru_utime.tv_usec + r.ru_stime.tv_usec) / 1000;
 }
 
-/* The child has the socket open, which the server has closed. */
+/* The child has a copy of the socket that the server closes. */
 CASE(zk_drive, a_child_s_descriptors_cost_nothing)
 {
 	struct lab_server *s = server(NULL);
@@ -195,7 +195,6 @@ CASE(zk_drive, a_child_s_descriptors_cost_nothing)
 	CHECK_INT(waitpid(child, NULL, 0), ==, child);
 }
 
-/* Sockets of ours, and what goes with them. */
 CASE(zk_drive, nothing_is_open_over_exec)
 {
 	struct lab_server *s = server(NULL);

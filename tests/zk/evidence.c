@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How many writes a lease takes in an ensemble. */
-#include "zk/support.h"
+#include "zk/three.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lab/base/fail.h"
-#include "lab/servers/ensemble.h"
 
 TestSuite(zk_evidence, .timeout = 180);
 
@@ -24,23 +23,16 @@ static int64_t zxid(struct lab_server *s)
 	return strtoll(at + strlen("\nZxid: "), NULL, 16);
 }
 
-Test(zk_evidence, is_one_write_for_a_renewal_and_none_for_an_idle_client)
+CASE(zk_evidence, is_one_write_for_a_renewal_and_none_for_an_idle_client)
 {
-	struct lab_ensemble *e = lab_ensemble_start(NULL);
-	struct lab_server *leader, *follower;
-	int64_t before, asked;
-	uint64_t renewed;
-	dlock_client *c;
-	dlock_hold *h;
+	struct lab_ensemble *e = ensemble(NULL);
+	struct lab_server *leader = e->node[lab_ensemble_leader(e)];
+	struct lab_server *follower = e->node[lab_ensemble_follower(e)];
+	dlock_client *c = client(follower->port, "?ttl=3s&tick=100ms&ask=2s");
+	dlock_hold *h = take(mutex(c, "lock"), PATIENCE);
+	uint64_t renewed = stats(c).renewed;
+	int64_t before = zxid(leader), asked;
 
-	if (!e)
-		FAIL("%s", lab_errmsg());
-	leader = e->node[lab_ensemble_leader(e)];
-	follower = e->node[lab_ensemble_follower(e)];
-	c = client(follower->port, "?ttl=3s&tick=100ms&ask=2s");
-	h = take(mutex(c, "lock"), PATIENCE);
-	renewed = stats(c).renewed;
-	before = zxid(leader);
 	EVENTUALLY(stats(c).renewed >= renewed + 6);
 	/* A renewal on a slow way may write once more. */
 	CHECK_INT(zxid(leader) - before, <,
@@ -51,9 +43,7 @@ Test(zk_evidence, is_one_write_for_a_renewal_and_none_for_an_idle_client)
 	nap_ms(2 * dlock_ttl_ms(c));
 	/* The server removes the directory, which is empty. */
 	CHECK_INT(zxid(leader) - before, <=, 1);
-	/* Some rounds of three, and our own question. */
+	/* Some rounds of three, and this case's request. */
 	CHECK_INT(lab_zk_number(follower, "srvr", "Received") - asked, >, 6);
 	CHECK_INT(lab_zk_number(follower, "srvr", "Received") - asked, <, 40);
-	dlock_close(c);
-	lab_ensemble_free(e);
 }

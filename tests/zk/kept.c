@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims that are kept and passed on: their tokens, and how they end. */
+/* Kept claims, and claims that are passed: the tokens, and the end. */
 #include "zk/support.h"
 
 #include <criterion/criterion.h>
-#include <stdio.h>
-#include <time.h>
 
 #include "zk/ticket.h"
 
@@ -14,26 +12,9 @@ TestSuite(zk_kept, .timeout = 120);
 #define PARAMS "?ttl=30s&ask=5s"
 #define KEEP PARAMS "&keep=15s"
 
-static uint64_t wall_us(void)
-{
-	struct timespec ts;
+/* ---- Ranges of tokens ---------------------------------------------------- */
 
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
-}
-
-static uint64_t taken(dlock_lock *l)
-{
-	dlock_hold *h = take(l, PATIENCE);
-	uint64_t token = dlock_token(h);
-
-	give(h);
-	return token;
-}
-
-/* ---- Tokens that are set aside ------------------------------------------- */
-
-/* They are behind the clock, and behind every later claim's. */
+/* ... and behind the clock. */
 CASE(zk_kept, tokens_lie_before_the_next_claim_s)
 {
 	struct lab_server *s = server(NULL);
@@ -69,7 +50,7 @@ CASE(zk_kept, tokens_are_had_again_and_again)
 		CHECK_INT(ticket_watch(&t), ==, 0);
 		CHECK(ticket_last(&t) > last);
 	}
-	/* As long as they are plenty, nothing is written. */
+	/* While many tokens are left, the store writes no anchor. */
 	EVENTUALLY(wall_us() > last + 500000);
 	CHECK_INT(ticket_watch(&t), ==, 0);
 	last = ticket_last(&t);
@@ -81,8 +62,8 @@ CASE(zk_kept, tokens_are_had_again_and_again)
 	CHECK(taken(l) > last);
 }
 
-/* A claim, time that passes, and another's request: the tokens between are the
- * claim's if there was an anchor in between. */
+/* Time passes between the claim and the other client's request: the claim has
+ * the tokens in between if there was an anchor. */
 CASE(zk_kept, tokens_end_before_a_waiter_s)
 {
 	struct lab_server *s = server(NULL);
@@ -111,7 +92,7 @@ CASE(zk_kept, tokens_end_before_a_waiter_s)
 	}
 }
 
-/* Its token is not known from the last two anchors. */
+/* The last two anchors do not tell the waiter's token. */
 CASE(zk_kept, tokens_are_none_if_the_waiter_s_is_not_known)
 {
 	struct lab_server *s = server(NULL);
@@ -139,7 +120,7 @@ CASE(zk_kept, tokens_are_none_if_the_waiter_s_is_not_known)
 	ticket_give(&other);
 }
 
-/* What was set aside stays so, whoever comes. */
+/* A waiter takes no token from the range. */
 CASE(zk_kept, tokens_are_not_taken_back)
 {
 	struct lab_server *s = server(NULL);
@@ -162,15 +143,15 @@ CASE(zk_kept, tokens_are_not_taken_back)
 	ticket_give(&other);
 }
 
-/* ---- Waiters of its own session ------------------------------------------ */
+/* ---- Waiters of the holder's session ------------------------------------- */
 
 struct own {
 	dlock_client *c;
 	struct ticket t, waiter;
-	uint64_t last, token; /* that t may use; the waiter's */
+	uint64_t last, token; /* the end of t's range; the waiter's token */
 };
 
-/* What the claim may use goes past what the waiter's node is worth. */
+/* Take the lock with a range past the token of the waiter's node. */
 static void begin(struct own *o, dlock_client *c)
 {
 	o->c = c;
@@ -211,7 +192,8 @@ CASE(zk_kept, an_own_waiter_that_is_not_overtaken_has_its_place)
 	ticket_give(&o.waiter);
 }
 
-/* With a node of another session behind it, it would lose its turn to that. */
+/* A node of another session stands behind the waiter's, and would have the
+ * waiter's turn. */
 CASE(zk_kept, an_own_waiter_before_another_session_is_not_overtaken)
 {
 	struct lab_server *s = server(NULL);
@@ -237,7 +219,7 @@ CASE(zk_kept, an_own_waiter_before_another_session_is_not_overtaken)
 	ticket_give(&theirs);
 }
 
-/* Nobody has told yet how far the tokens were used. */
+/* The backend does not know how many tokens the broken claim used. */
 CASE(zk_kept, an_own_waiter_does_not_trust_a_claim_that_was_broken)
 {
 	static struct own o;
@@ -253,19 +235,18 @@ CASE(zk_kept, an_own_waiter_does_not_trust_a_claim_that_was_broken)
 
 /* ---- Users --------------------------------------------------------------- */
 
-/* A user that may not make anchors has what those of others leave. */
+/* The user may not write anchors, and has the range up to others' anchors. */
 CASE(zk_kept, tokens_need_an_anchor)
 {
 	struct lab_server *s = server(NULL);
 	zhandle_t *zh = bare(s->port);
 	dlock_client *app = NULL, *other;
-	char uri[128];
+	char uri[512];
 	struct ticket t;
 	uint64_t last;
 
 	make(zh, "/dlock"); /* open to all */
-	snprintf(uri, sizeof(uri), "zk://app:sesame@127.0.0.1:%d/?ask=5s",
-		 s->port);
+	uri_as(uri, "app:sesame@", s->port, "?ask=5s");
 	CHECK_OK(dlock_open(&app, uri, NULL));
 	taken(mutex(app, "app's"));
 	other = client(s->port, PARAMS);
@@ -282,9 +263,9 @@ CASE(zk_kept, tokens_need_an_anchor)
 	dlock_close(app);
 }
 
-/* ---- What it is for ------------------------------------------------------ */
+/* ---- Kept claims --------------------------------------------------------- */
 
-/* More than the first range, however slow the clock. */
+/* The pairs use more tokens than the first range has. */
 CASE(zk_kept, a_lock_that_is_kept_costs_next_to_nothing)
 {
 	enum { PAIRS = 20000 };
@@ -307,9 +288,8 @@ CASE(zk_kept, a_lock_that_is_kept_costs_next_to_nothing)
 	EVENTUALLY(stats(c).kept == 0);
 }
 
-/* ---- How it ends --------------------------------------------------------- */
-
-/* The last token.  A lock that was wanted is not kept for a moment. */
+/* Have the claim kept, and return the last token.  A lock that was wanted is
+ * not kept for a moment. */
 static uint64_t kept(dlock_client *c, dlock_lock *l)
 {
 	uint64_t last = taken(l);
@@ -318,26 +298,7 @@ static uint64_t kept(dlock_client *c, dlock_lock *l)
 	return last;
 }
 
-/* What others asked for meanwhile is not known. */
-CASE(zk_kept, until_the_connection_is_lost)
-{
-	struct lab_server *s = server(NULL);
-	struct lab_proxy *p = proxy(s);
-	dlock_client *c = client(lab_proxy_port(p), KEEP);
-	dlock_lock *l = mutex(c, "x");
-	uint64_t last = 0;
-
-	for (int i = 0; i < 3; i++) {
-		CHECK(taken(l) > last);
-		last = kept(c, l);
-		lab_proxy_reset(p);
-		EVENTUALLY(stats(c).kept == 0);
-	}
-	EVENTUALLY(stats(c).pending_cleanups == 0);
-	CHECK(taken(mutex(client(s->port, PARAMS), "x")) > last);
-}
-
-/* The session has ended there, and the tokens go on from the clock. */
+/* The session has ended, and tokens go on from the clock. */
 CASE(zk_kept, until_the_server_forgets_it)
 {
 	struct lab_server *s = server(NULL);
@@ -352,24 +313,7 @@ CASE(zk_kept, until_the_server_forgets_it)
 	CHECK(taken(mutex(client(s->port, PARAMS), "x")) > last);
 }
 
-/* A proxy that lets nothing through until the session has expired. */
-CASE(zk_kept, until_the_session_expires)
-{
-	struct lab_server *s = server(NULL);
-	struct lab_proxy *p = proxy(s);
-	dlock_client *c = client(lab_proxy_port(p), "?ttl=1s&keep=500ms");
-	dlock_lock *l = mutex(c, "x");
-	uint64_t last;
-
-	last = kept(c, l);
-	lab_proxy_hole(p, LAB_UP, true);
-	CHECK(taken(mutex(client(s->port, PARAMS), "x")) > last);
-	CHECK_INT(stats(c).kept, ==, 0);
-	lab_proxy_heal(p);
-	CHECK(taken(l) > last);
-}
-
-/* Somebody deletes its node, or all there is. */
+/* ... or the whole directory. */
 CASE(zk_kept, until_its_node_is_deleted)
 {
 	struct lab_server *s = server(NULL);

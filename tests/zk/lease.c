@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is left of a session too short for an ensemble, by what is known of the
+/* A session too short for an ensemble: the error depends on the probe of the
  * servers. */
 #include "backends/zk/lease.h"
 
@@ -27,7 +27,7 @@ static int code_of(const struct zk_session *s)
 	return dlki_zk_lease_suffices(s, &t, &err) ? DLOCK_OK : err.code;
 }
 
-/* Connected anew and not told yet: nothing that ttl= could mend. */
+/* Before the probe's answer the error is not the URI's ttl=. */
 CASE(zk_lease, says_nothing_of_an_ensemble_that_it_does_not_know)
 {
 	struct zk_session s = short_session();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Listing more locks than there are round trips in the time. */
+/* A list of more locks than there are round trips in the time. */
 #include "zk/support.h"
 
 #include <criterion/criterion.h>
@@ -15,7 +15,7 @@ static void count(const struct dlock_lock_info *e, void *n)
 	++*(int *)n;
 }
 
-/* A round trip each would be six seconds. */
+/* A round trip for each lock would take six seconds. */
 CASE(zk_list, tells_of_many_locks_in_a_few_round_trips)
 {
 	struct lab_server *s = shared_server();

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/check.h"
+#include "lab/base/fail.h"
+#include "zk/support.h"
 
 #define CREATE 1
 #define ALL 31 /* every permission */
@@ -83,14 +84,34 @@ void zk_log_create(struct zk_log *log, const char *path, int32_t count)
 	put_byte(log, 'B');
 }
 
-void zk_log_write(const struct zk_log *log, const char *dir)
+/* The server has seen no session, so there is no log yet. */
+struct lab_server *zk_log_server(const struct zk_log *log)
 {
+	struct lab_server *s = server(NULL);
 	char path[256];
 	FILE *f;
 
-	snprintf(path, sizeof(path), "%s/data/version-2/log.1", dir);
+	CHECK_INT(lab_server_stop(s), ==, 0);
+	snprintf(path, sizeof(path), "%s/data/version-2/log.1", s->dir);
 	f = fopen(path, "wxe");
 	CHECK(f);
 	CHECK_INT(fwrite(log->data, 1, log->len, f), ==, log->len);
 	CHECK_INT(fclose(f), ==, 0);
+	if (lab_server_restart(s, true) < 0)
+		FAIL("%s", lab_errmsg());
+	return s;
+}
+
+/* The directories are no containers, so they stay. */
+struct lab_server *zk_log_old_server(const char *dir)
+{
+	struct zk_log log;
+	char junk[100];
+
+	zk_log_begin(&log);
+	zk_log_create(&log, "/dlock", 1);
+	zk_log_create(&log, dir, 1);
+	snprintf(junk, sizeof(junk), "%s/junk", dir);
+	zk_log_create(&log, junk, INT32_MAX - 3);
+	return zk_log_server(&log);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The log callback may wait for a thread that uses the client: the backend
- * holds no lock meanwhile. */
+/* The backend holds no lock during the log callback, which may wait for another
+ * thread of the client. */
 #include "zk/support.h"
 
 #include <criterion/criterion.h>
@@ -18,7 +18,7 @@ static dlock_client *told_client(int port, const char *params, struct sink *s)
 	return client_with(port, params, &o);
 }
 
-/* The callback about it waits, and the client can be used. */
+/* The client takes a lock while the callback waits. */
 static void keeps_nobody_waiting(const char *params, const char *about,
 				 bool expires)
 {
@@ -44,14 +44,14 @@ CASE(zk_log_callback, of_a_lost_connection_keeps_nobody_waiting)
 	keeps_nobody_waiting("?ttl=30s", "disconnected", false);
 }
 
-/* ... nor one of a session that has ended: there is a new one by then. */
+/* ... in a new session. */
 CASE(zk_log_callback, of_an_expired_session_keeps_nobody_waiting)
 {
 	keeps_nobody_waiting("?ttl=4s", "waiters queue again", true);
 }
 
-/* While the callback runs, a session that was given up does not come back with
- * a node that nobody knows. */
+/* The session was given up with a node that the client has forgotten.  It does
+ * not come back while the callback runs. */
 CASE(zk_log_callback, of_a_session_given_up_does_not_revive_it)
 {
 	struct lab_server *s = server(NULL);
@@ -89,7 +89,7 @@ static void *heal_when_told(void *arg)
 	return NULL;
 }
 
-/* The hold stood when it was released. */
+/* The release began before the session's end. */
 CASE(zk_log_callback, of_a_session_that_ends_during_a_release_is_no_loss)
 {
 	struct lab_server *s = server(NULL);
@@ -108,7 +108,7 @@ CASE(zk_log_callback, of_a_session_that_ends_during_a_release_is_no_loss)
 	CHECK_OK(dlock_check(h));
 	CHECK(dlock_release(h) != DLOCK_ELOST);
 	pthread_join(t, NULL);
-	end_now(c); /* whose log goes to `healer` */
+	end_now(c); /* the client logs to `healer` */
 }
 
 enum { CLOSE_MS = 50 };
@@ -124,7 +124,8 @@ static void nap_inside(const struct dlock_log_line *line, void *arg)
 	atomic_fetch_sub(&inside, 1);
 }
 
-/* After the close there may be no sink, however short the close time was. */
+/* The caller may free the sink after the close, however short the close
+ * time. */
 CASE(zk_log_callback, that_runs_is_waited_for_by_the_close)
 {
 	struct lab_server *s = server(NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What messages say is part of the interface. */
-#include "support.h"
+/* Messages are a part of the interface. */
+#include "zk/support.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ CASE(zk_messages, of_no_connection_say_why)
 	CHECK_OK(dlock_release(take(l, PATIENCE)));
 }
 
-/* It was cut off for longer than its session lasts. */
+/* The client was cut off for longer than the session lasts. */
 CASE(zk_messages, of_no_connection_name_the_end_of_the_session)
 {
 	struct lab_server *s = server(NULL);
@@ -60,7 +60,6 @@ CASE(zk_messages, of_no_connection_name_the_end_of_the_session)
 	CHECK_OK(dlock_release(take(mutex(c, "y"), PATIENCE)));
 }
 
-/* What answers there is another store. */
 CASE(zk_messages, of_another_store_name_its_scheme)
 {
 	struct lab_server *redis = lab_redis_start(NULL);

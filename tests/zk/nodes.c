@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands in the server: nodes, watches, directories. */
+/* Nodes, watches and directories in the server. */
 #include "zk/support.h"
 
 #include <criterion/criterion.h>
@@ -9,9 +9,9 @@
 TestSuite(zk_nodes, .timeout = 120);
 
 #define DIR "/dlock/lnlock"
-#define TRIES (sanitized() ? 2000 : 20000)
+#define TRIES 2000
 
-/* At once: a third of the ttl would be ten seconds. */
+/* The holder knows at once: a third of the ttl would be ten seconds. */
 CASE(zk_nodes, a_node_deleted_by_hand_is_a_loss)
 {
 	struct lab_server *s = server(NULL);
@@ -25,7 +25,7 @@ CASE(zk_nodes, a_node_deleted_by_hand_is_a_loss)
 		int64_t begun;
 
 		CHECK_INT(children(zh, DIR, name), ==, 1);
-		if (i > 0) /* once before its watch can be there */
+		if (i > 0) /* at first before the watch is set */
 			EVENTUALLY(watches(s) == 1);
 		drop(zh, DIR, name);
 		begun = now_ms();
@@ -37,7 +37,7 @@ CASE(zk_nodes, a_node_deleted_by_hand_is_a_loss)
 	CHECK_INT(watches(s), ==, 0);
 }
 
-/* A holder that releases before it noticed is told by the release. */
+/* The holder releases before the watch tells. */
 CASE(zk_nodes, a_node_deleted_by_hand_is_seen_by_the_release)
 {
 	struct lab_server *s = server(NULL);
@@ -57,7 +57,7 @@ CASE(zk_nodes, a_node_deleted_by_hand_is_seen_by_the_release)
 	CHECK_INT(stats(c).lost, ==, 50);
 }
 
-/* Delete the child that is not `name`. */
+/* Delete the other child than `name`. */
 static void drop_other(zhandle_t *zh, const char *name)
 {
 	struct String_vector v = { 0 };
@@ -95,7 +95,7 @@ CASE(zk_nodes, a_waiter_whose_node_was_deleted_has_no_turn)
 	CHECK_INT(children(zh, DIR, NULL), ==, 0);
 }
 
-/* It need not wait for the holder to find that out. */
+/* ... before the holder leaves. */
 CASE(zk_nodes, a_waiter_whose_node_was_deleted_queues_again)
 {
 	struct lab_server *s = server(NULL);
@@ -140,36 +140,11 @@ CASE(zk_nodes, tries_leave_one_child_and_no_watch)
 		CHECK_INT(waiter_join(&w), ==, DLOCK_ECANCELED);
 	}
 	CHECK_INT(children(zh, DIR, NULL), ==, 1);
-	/* The holder's own is left. */
+	/* The holder's watch is left. */
 	EVENTUALLY(watches(s) == 1);
 	CHECK_OK(dlock_release(h));
 	EVENTUALLY(watches(s) == 0);
 	CHECK_INT(children(zh, DIR, NULL), ==, 0);
-}
-
-/* Two waiters of one client watch the same node; one gives up. */
-CASE(zk_nodes, a_shared_watch_outlives_one_of_its_users)
-{
-	struct lab_server *s = server(NULL);
-	dlock_client *a = client(s->port, "?ttl=30s&ask=5s");
-	dlock_client *b = client(s->port, "?ttl=30s&ask=5s");
-	dlock_lock *writer = rwlock(a, "lock");
-	dlock_lock *readers[2] = { rwlock(b, "lock"), rwlock(b, "lock") };
-	dlock_hold *h = NULL, *got = NULL, *none = NULL;
-	struct taker w = { 0 };
-
-	for (int i = 0; i < 20; i++) {
-		CHECK_OK(dlock_acquire(writer, FOREVER, &h));
-		taker_start(&w, readers[0], PATIENCE);
-		EVENTUALLY(stats(b).waiters == 1);
-		CHECK_RC(dlock_acquire_shared(readers[1], i, &none),
-			 DLOCK_EBUSY);
-		CHECK_OK(dlock_release(h));
-		CHECK_INT(waiter_join(&w), ==, DLOCK_OK);
-	}
-	CHECK_OK(dlock_acquire_shared(readers[1], PATIENCE, &got));
-	CHECK_OK(dlock_release(got));
-	EVENTUALLY(watches(s) == 0);
 }
 
 CASE(zk_nodes, foreign_children_are_left_alone)
@@ -206,8 +181,8 @@ CASE(zk_nodes, foreign_children_are_left_alone)
 	CHECK_INT(children(zh, DIR, NULL), ==, N);
 }
 
-/* The server removes containers that are empty.  A user who deletes more takes
- * the locks away, and tokens still rise. */
+/* The server removes empty containers.  A user that deletes nodes, too, takes
+ * the locks away, and tokens rise all the same. */
 CASE(zk_nodes, a_directory_may_vanish)
 {
 	struct lab_server *s = server(NULL);
@@ -233,13 +208,12 @@ CASE(zk_nodes, a_directory_may_vanish)
 		CHECK_RC(dlock_release(h), DLOCK_ELOST);
 		CHECK_INT(pthread_join(w.thread, NULL), ==, 0);
 		CHECK_OK(w.rc);
-		/* Its node was dropped, too, perhaps behind the grant. */
+		/* The waiter's node was dropped, perhaps after the grant. */
 		if (w.release_rc != DLOCK_ELOST)
 			CHECK_OK(w.release_rc);
 	}
 }
 
-/* A waiter trusts its watches, and yet reads what it waits for. */
 CASE(zk_nodes, a_waiter_polls_now_and_then)
 {
 	struct lab_server *s = server(NULL);
@@ -268,7 +242,7 @@ static void *ask_wrongly(void *arg)
 	return NULL;
 }
 
-/* One that is refused must not have others refused who are right. */
+/* A refused request does not make the store refuse others. */
 CASE(zk_nodes, the_wrong_number_of_permits_is_refused_alone)
 {
 	struct lab_server *s = server(NULL);
@@ -308,7 +282,6 @@ CASE(zk_nodes, the_server_sets_the_time_out)
 	CHECK_INT(dlock_ttl_ms(c), ==, 6000);
 }
 
-/* One write is for all holds, however many there are. */
 CASE(zk_nodes, one_write_keeps_all_holds)
 {
 	enum { HOLDS = 50 };
@@ -330,7 +303,7 @@ CASE(zk_nodes, one_write_keeps_all_holds)
 	begun = now_ms();
 	EVENTUALLY(stats(c).renewed >= renewed + 6 * HOLDS &&
 		   now_ms() - begun >= 2 * dlock_ttl_ms(c));
-	/* Six proofs, and pings; our own question counts, too. */
+	/* Six proofs, and pings, and this case's request. */
 	CHECK_INT(lab_zk_number(s, "srvr", "Received") - before, <, 25);
 	for (int i = 0; i < HOLDS; i++)
 		CHECK_OK(dlock_release(h[i]));

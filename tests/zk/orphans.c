@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The nodes that a session has to delete. */
+/* Orphans: nodes for the session to delete. */
 #include "backends/zk/orphans.h"
 
 #include <criterion/criterion.h>
@@ -32,8 +32,8 @@ static int count(void)
 	return n;
 }
 
-/* The deletion was sent with room for an orphan, and a release that found no
- * answer has made another. */
+/* An unanswered release makes an orphan for a node that has an orphan since the
+ * deletion was sent. */
 CASE(zk_orphans, put_twice_leave_the_others)
 {
 	put("a");

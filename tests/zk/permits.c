@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A set number of permits, in the server. */
+/* The set number of a semaphore, and the carriers in the server. */
 #include "zk/support.h"
 
 #include <criterion/criterion.h>
@@ -72,7 +72,7 @@ static void busy(void)
 	CHECK_RC(dlock_acquire(theirs, 0, &none), DLOCK_EBUSY);
 }
 
-/* There is always a holder, though each releases after a while. */
+/* There is always a holder, though no holder stays. */
 CASE(zk_permits, set_are_carried_on)
 {
 	dlock_hold *a, *b;
@@ -96,7 +96,6 @@ CASE(zk_permits, set_are_carried_on)
 	end();
 }
 
-/* A waiter carries the number as well. */
 CASE(zk_permits, set_are_carried_by_waiters)
 {
 	struct taker t = { 0 };
@@ -117,7 +116,7 @@ CASE(zk_permits, set_are_carried_by_waiters)
 	end();
 }
 
-/* Leave the node of a client killed while joining, as it were. */
+/* Make a node as of a client that was killed while it joined. */
 static void join_and_die(zhandle_t *zh)
 {
 	CHECK_INT(zoo_create(zh, STRANGER, "", 0, &ZOO_OPEN_ACL_UNSAFE,
@@ -168,7 +167,7 @@ CASE(zk_permits, set_are_found_behind_those_that_join)
 	end();
 }
 
-/* The holders beyond the number are holders all the same. */
+/* The holders beyond the set number hold until they release. */
 CASE(zk_permits, shrunk_are_shown_and_broken)
 {
 	struct taker t = { 0 };
@@ -195,7 +194,7 @@ CASE(zk_permits, shrunk_are_shown_and_broken)
 	end();
 }
 
-/* A request about to be refused, for another number, is not a holder. */
+/* A request that will be refused, for another number, is no holder. */
 CASE(zk_permits, shrunk_are_not_had_by_the_refused)
 {
 	zhandle_t *zh;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The wait queue: whose node is whose, and which one is in the way. */
+/* The wait queue: the owners of nodes, and the nodes in the way. */
 #include "zk/support.h"
 
 #include <criterion/criterion.h>
@@ -8,8 +8,8 @@ TestSuite(zk_queue, .timeout = 120);
 
 #define DIR "/dlock/lnlock"
 
-/* Two handles of one client, and so of one session.  A reader asks the store,
- * though its own client has the lock. */
+/* Both nodes are of the same session: the reader asks the store, though the
+ * same client has the lock. */
 CASE(zk_queue, a_lost_create_reply_adopts_no_node_of_another_thread)
 {
 	struct lab_server *s = server(NULL);
@@ -19,13 +19,13 @@ CASE(zk_queue, a_lost_create_reply_adopts_no_node_of_another_thread)
 	dlock_lock *held = mutex(c, "lock"), *wanted = rwlock(c, "lock");
 
 	CHECK_OK(dlock_release(take(held, FOREVER)));
-	/* The names of the two nodes decide which one is listed first. */
+	/* The names of the two nodes decide which node is listed first. */
 	for (uint64_t i = 1; i <= 10; i++) {
 		dlock_hold *h = take(held, FOREVER);
 		uint64_t before = stats(c).attempts;
 		struct taker w = { .shared = 1 };
 
-		/* No other request names a node after this. */
+		/* The next request with "-s-" is the reader's create. */
 		EVENTUALLY(watches(s) == 1);
 		lab_proxy_swallow(p, "-s-", LAB_THEN_CLOSE);
 		taker_start(&w, wanted, FOREVER);
@@ -42,7 +42,6 @@ CASE(zk_queue, a_lost_create_reply_adopts_no_node_of_another_thread)
 	}
 }
 
-/* Readers wait for the writer ahead of all of them, not for each other. */
 CASE(zk_queue, readers_wait_for_the_writer_and_no_reader)
 {
 	enum { READERS = 3 };

@@ -12,7 +12,7 @@ TestSuite(zk_revoke, .timeout = 120);
 #define PARAMS "?ttl=30s&ask=5s"
 #define QUIET_MS 100
 
-/* From another client, and from the client of the holder. */
+/* Another client and the holder's client revoke in turn. */
 CASE(zk_revoke, is_heard_each_time)
 {
 	struct lab_server *s = server(NULL);
@@ -22,7 +22,7 @@ CASE(zk_revoke, is_heard_each_time)
 	zhandle_t *zh = bare(s->port);
 	struct ticket t;
 
-	/* Of an unused lock. */
+	/* The lock is free. */
 	CHECK_OK(dlock_revoke(l[0], PATIENCE));
 	ticket_take(&t, c);
 	for (int i = 0; i < 10; i++) {
@@ -35,7 +35,7 @@ CASE(zk_revoke, is_heard_each_time)
 	ticket_give(&t);
 }
 
-/* It arrives when its client has given up. */
+/* The revoke arrives when the client has given up. */
 CASE(zk_revoke, leaves_nothing)
 {
 	struct lab_server *s = server(NULL);
@@ -76,7 +76,8 @@ static void ask_permit(struct ticket *t, dlock_client *c,
 	CHECK_INT(ticket_ask(t), ==, expected);
 }
 
-/* All of the session are told, and only of the revoke.  No watch is left. */
+/* All holds of the session are told, and of the revoke alone.  No watch is
+ * left. */
 CASE(zk_revoke, of_permits)
 {
 	struct lab_server *s = server(NULL);
@@ -110,7 +111,7 @@ CASE(zk_revoke, of_permits)
 	CHECK_INT(t[0].told, ==, 4);
 }
 
-/* A permit of a client behind the proxy, and its lock of another client. */
+/* Take a permit behind the proxy, and make another client's handle. */
 static struct lab_proxy *permit_behind_proxy(struct ticket *t, dlock_lock **l)
 {
 	struct lab_server *s = server(NULL);

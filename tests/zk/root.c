@@ -50,7 +50,7 @@ CASE(zk_root, of_several_levels_is_made)
 	CHECK_OK(dlock_release(take(mutex(c, "lock"), FOREVER)));
 }
 
-/* The root is deleted while a client is open. */
+/* ... while a client is open. */
 CASE(zk_root, is_made_again)
 {
 	struct lab_server *s = shared_server();
@@ -126,7 +126,7 @@ CASE(zk_root, is_not_made_with_create_off)
 		     FOREVER)));
 }
 
-/* The message names the node whose access list is in the way. */
+/* The message names the node with the access list in the way. */
 CASE(zk_root, that_may_not_be_made_is_denied)
 {
 	struct ACL look = { ZOO_PERM_READ, ZOO_ANYONE_ID_UNSAFE };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* release=async: a release returns when its deletion is sent. */
+/* release=async: a release returns when the deletion is sent. */
 #include "zk/support.h"
 
 #include <criterion/criterion.h>
@@ -12,60 +12,9 @@ TestSuite(zk_sent, .timeout = 120);
 #define DIR "/dlock/lnlock"
 #define QUERY "?ttl=30s&ask=5s&release=async"
 
-enum { PAIRS = 20 };
-
-static void pairs(dlock_lock *l, int n)
-{
-	for (int i = 0; i < n; i++)
-		CHECK_OK(dlock_release(take(l, PATIENCE)));
-}
-
 static int is_settled(dlock_client *c)
 {
 	return stats(c).pending_cleanups == 0;
-}
-
-CASE(zk_sent, a_pair_is_two_requests)
-{
-	struct lab_server *s = server(NULL);
-	dlock_client *c = client(s->port, QUERY);
-	dlock_lock *l = mutex(c, "lock");
-	int64_t before;
-
-	pairs(l, 3);
-	before = lab_zk_number(s, "srvr", "Received");
-	pairs(l, PAIRS);
-	CHECK_INT(lab_zk_number(s, "srvr", "Received") - before, <,
-		  PAIRS * 5 / 2);
-	EVENTUALLY(is_settled(c));
-	CHECK_INT(stats(c).lost, ==, 0);
-}
-
-/* Its deletion may still be on its way when others come. */
-CASE(zk_sent, a_client_in_between_is_seen)
-{
-	struct lab_server *s = server(NULL);
-	dlock_client *a = client(s->port, QUERY);
-	dlock_client *b = client(s->port, QUERY);
-	dlock_lock *ours = mutex(a, "lock"), *theirs = mutex(b, "lock");
-	uint64_t last = 0;
-
-	for (int i = 0; i < 10; i++) {
-		dlock_hold *h, *none = NULL;
-
-		pairs(ours, 3);
-		pairs(theirs, i % 3);
-		h = take(theirs, PATIENCE);
-		CHECK(dlock_token(h) > last);
-		last = dlock_token(h);
-		CHECK_RC(dlock_acquire(ours, 0, &none), DLOCK_EBUSY);
-		CHECK_OK(dlock_release(h));
-		h = take(ours, PATIENCE);
-		CHECK(dlock_token(h) > last);
-		last = dlock_token(h);
-		CHECK_OK(dlock_release(h));
-	}
-	EVENTUALLY(is_settled(a) && is_settled(b));
 }
 
 CASE(zk_sent, it_waits_for_no_server)
@@ -76,19 +25,20 @@ CASE(zk_sent, it_waits_for_no_server)
 	dlock_lock *l = mutex(c, "lock");
 	dlock_hold *h;
 
-	pairs(mutex(other, "another"), 1);
+	taken(mutex(other, "another"));
 	h = take(l, PATIENCE);
 	CHECK_INT(lab_server_pause(s), ==, 0);
 	CHECK_OK(dlock_release(h));
 	CHECK_INT(stats(c).pending_cleanups, ==, 1);
 	CHECK_INT(lab_server_resume(s), ==, 0);
-	pairs(mutex(other, "lock"), 1);
+	taken(mutex(other, "lock"));
 	EVENTUALLY(is_settled(c));
 }
 
-/* It is lost, and its node goes long before the session ends.  The next request
- * goes over the new connection: a request lost with the old connection might
- * arrive, and while it might, no release of this lock is sent ahead. */
+/* The deletion is lost, and the node goes long before the session ends.  The
+ * next request goes over the new connection: a request lost with the old
+ * connection might arrive, and until then no release of this lock is sent
+ * ahead. */
 CASE(zk_sent, it_may_be_lost_with_its_connection)
 {
 	struct lab_server *s = server(NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A directory in which two thousand million nodes were made: from now on all
+/* A directory in which two thousand million nodes were made: all later nodes
  * have the same number. */
 #include "zk/support.h"
 
@@ -8,30 +8,12 @@
 #include <string.h>
 
 #include "backends/zk/queue.h"
-#include "lab/base/fail.h"
 #include "zk/log.h"
 
 TestSuite(zk_sequence, .timeout = 120);
 
 #define LAST "2147483647"
 #define DIR "/dlock/lnlock"
-
-/* Nothing is reaped there: these are no containers. */
-static struct lab_server *old_server(void)
-{
-	struct lab_server *s = server(NULL);
-	struct zk_log log;
-
-	zk_log_begin(&log);
-	zk_log_create(&log, "/dlock", 1);
-	zk_log_create(&log, DIR, 1);
-	zk_log_create(&log, DIR "/junk", INT32_MAX - 3);
-	CHECK_INT(lab_server_stop(s), ==, 0);
-	zk_log_write(&log, s->dir);
-	if (lab_server_restart(s, true) < 0)
-		FAIL("%s", lab_errmsg());
-	return s;
-}
 
 struct turn {
 	pthread_t thread;
@@ -59,7 +41,7 @@ static void *take_turn(void *arg)
 CASE(zk_sequence, the_queue_is_in_order_past_the_last_number)
 {
 	enum { TURNS = 8 };
-	struct lab_server *s = old_server();
+	struct lab_server *s = zk_log_old_server(DIR);
 	zhandle_t *zh = bare(s->port);
 	dlock_client *c[2] = { client(s->port, "?ttl=30s&ask=2s"),
 			       client(s->port, "?ttl=30s&ask=2s") };
@@ -80,8 +62,8 @@ CASE(zk_sequence, the_queue_is_in_order_past_the_last_number)
 				  ==, 0);
 			EVENTUALLY(stats(c[0]).waiters + stats(c[1]).waiters ==
 				   (uint64_t)i + 1);
-			/* Those that come now know that the other client
-			 * waits. */
+			/* Later waiters of the holder's client know that the
+			 * other client waits. */
 			if (i == 1)
 				EVENTUALLY(is_readable(fd, 0));
 		}
@@ -105,11 +87,11 @@ static void *take_turns(void *arg)
 	return NULL;
 }
 
-/* Many at once, so that the server counts on before it finds that it cannot. */
+/* Many at once, so the server counts past the last number before it stops. */
 CASE(zk_sequence, a_crowd_leaves_nothing_past_the_last_number)
 {
 	enum { CLIENTS = 2, CROWD = 8 };
-	struct lab_server *s = old_server();
+	struct lab_server *s = zk_log_old_server(DIR);
 	zhandle_t *zh = bare(s->port);
 	dlock_client *c[CLIENTS];
 	pthread_t thread[CROWD];
@@ -125,10 +107,10 @@ CASE(zk_sequence, a_crowd_leaves_nothing_past_the_last_number)
 	CHECK_INT(children(zh, DIR, NULL), ==, 1);
 }
 
-/* A client that waits for each node gets the same number for all of them. */
+/* A client that waits for each answer has the same number for all nodes ... */
 CASE(zk_sequence, numbers_stick)
 {
-	struct lab_server *s = old_server();
+	struct lab_server *s = zk_log_old_server(DIR);
 	zhandle_t *zh = bare(s->port);
 	char name[64] = "";
 
@@ -154,12 +136,12 @@ static void note_name(int rc, const char *path, const void *data)
 	atomic_fetch_add(&made, 1);
 }
 
-/* ... and one that does not wait gets negative numbers, which we must know,
- * too. */
+/* ... and a client that does not wait has negative numbers, which dlock must
+ * know, too. */
 CASE(zk_sequence, numbers_overflow_in_flight)
 {
 	enum { NODES = 200 };
-	struct lab_server *s = old_server();
+	struct lab_server *s = zk_log_old_server(DIR);
 	zhandle_t *zh = bare(s->port);
 
 	for (int i = 0; i < NODES; i++) {

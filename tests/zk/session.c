@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sessions: ended by somebody else, many of them, and none to be had. */
+/* Sessions: ended by another process, many at once, and refused. */
 #include "zk/support.h"
 
 #include <criterion/criterion.h>
@@ -13,8 +13,8 @@
 
 TestSuite(zk_session, .timeout = 120);
 
-/* Of the copy of the client library that dlock has: the linker sends its calls
- * of the first one here, since a handle knows its session's password. */
+/* The linker puts the wrapper in the place of zookeeper_init2() of dlock's copy
+ * of the client library, for the handle that tells the session's password. */
 zhandle_t *__real_dlki_zkc_zookeeper_init2(const char *, watcher_fn, int,
 					   const clientid_t *, void *, int,
 					   log_callback_fn);
@@ -37,38 +37,10 @@ zhandle_t *__wrap_dlki_zkc_zookeeper_init2(const char *hosts,
 	return zh;
 }
 
-static void no_watch(zhandle_t *zh, int type, int state, const char *path,
-		     void *context)
-{
-	(void)zh;
-	(void)type;
-	(void)state;
-	(void)path;
-	(void)context;
-}
-
-static void no_log(const char *message)
-{
-	(void)message;
-}
-
-/* Connect as that session, and close it. */
-static void end_session(int port, const clientid_t *id)
-{
-	char host[64];
-	zhandle_t *zh;
-
-	snprintf(host, sizeof(host), "127.0.0.1:%d", port);
-	zh = zookeeper_init2(host, no_watch, 30000, id, NULL, 0, no_log);
-	CHECK(zh);
-	EVENTUALLY(zoo_state(zh) == ZOO_CONNECTED_STATE);
-	CHECK_INT(zookeeper_close(zh), ==, ZOK);
-}
-
-/* No lease has run out, and the connection stands again in no time: still the
- * holds are lost, and waiters queue again.  The owner is kept away meanwhile: a
- * server of 3.8 that both connect to at once may answer neither for as long as
- * the library waits. */
+/* No lease has run out, and the connection is soon replaced: the holds are lost
+ * all the same, and waiters queue again.  The client is kept away meanwhile: a
+ * server of 3.8 may answer neither of two connections of a session for as long
+ * as the library waits. */
 CASE(zk_session, may_be_ended_by_another_with_its_password)
 {
 	struct lab_server *s = shared_server();
@@ -79,24 +51,22 @@ CASE(zk_session, may_be_ended_by_another_with_its_password)
 	dlock_lock *l = mutex(c, "lock"), *waited = mutex(c, "waited");
 	dlock_hold *h = take(l, FOREVER);
 	dlock_hold *busy = take(mutex(other, "waited"), FOREVER);
-	uint64_t token = dlock_token(h);
+	uint64_t token = dlock_token(h), next;
 	struct taker w = { 0 };
 
 	taker_start(&w, waited, FOREVER);
 	EVENTUALLY(stats(c).waiters == 1);
 	lab_proxy_refuse(p, true);
 	lab_proxy_reset(p);
-	end_session(s->port, &id);
+	end_now(bare_of(s->port, &id));
 	lab_proxy_heal(p);
 	EVENTUALLY(dlock_check(h) == DLOCK_ELOST);
 	EVENTUALLY(diary.losses == 1);
 	CHECK_RC(dlock_release(h), DLOCK_ELOST);
-	h = take(mutex(other, "lock"), PATIENCE);
-	CHECK_INT(dlock_token(h), >, token);
-	token = dlock_token(h);
-	CHECK_OK(dlock_release(h));
+	next = taken(mutex(other, "lock"));
+	CHECK_INT(next, >, token);
 	h = take(l, PATIENCE);
-	CHECK_INT(dlock_token(h), >, token);
+	CHECK_INT(dlock_token(h), >, next);
 	EVENTUALLY(stats(c).waiters == 1);
 	CHECK_OK(dlock_release(busy));
 	CHECK_INT(waiter_join(&w), ==, DLOCK_OK);
@@ -104,7 +74,7 @@ CASE(zk_session, may_be_ended_by_another_with_its_password)
 	CHECK_INT(diary.losses, ==, 1);
 }
 
-/* A server takes sixty of one address if nobody tells it otherwise. */
+/* By default a server takes sixty connections from an address. */
 CASE(zk_session, fifty_are_one_process_s)
 {
 	enum { CLIENTS = 50 };
@@ -140,13 +110,13 @@ CASE(zk_session, fifty_are_one_process_s)
 }
 
 /* The limit does not hold for root. */
-static void become_nobody(void)
+static void leave_root(void)
 {
 	if (geteuid() == 0)
 		CHECK_INT(setresuid(65534, 65534, 65534), ==, 0);
 }
 
-/* One thread more each time, from none to as many as it takes. */
+/* The limit rises by a thread each time, until dlock_open() has enough. */
 CASE(zk_session, cannot_begin_without_threads)
 {
 	struct lab_server *s = server(NULL);
@@ -155,7 +125,7 @@ CASE(zk_session, cannot_begin_without_threads)
 	char uri[128];
 
 	snprintf(uri, sizeof(uri), "zk://127.0.0.1:%d/?connect=1s", s->port);
-	become_nobody();
+	leave_root();
 	CHECK_INT(getrlimit(RLIMIT_NPROC, &most), ==, 0);
 	for (rlim_t n = 1; n < 4096 && opened < 3; n++) {
 		struct rlimit limit = { n, most.rlim_max };
@@ -174,7 +144,7 @@ CASE(zk_session, cannot_begin_without_threads)
 	CHECK_INT(refusals, >=, 3);
 }
 
-/* The server ends what is one too many without a word. */
+/* The server closes the third connection without an answer. */
 CASE(zk_session, one_client_too_many_is_told_why)
 {
 	struct lab_zk_options o = { .config = "maxClientCnxns=2\n" };
@@ -183,8 +153,7 @@ CASE(zk_session, one_client_too_many_is_told_why)
 
 	for (int i = 0; i < 2; i++)
 		c[i] = client(s->port, "");
-	/* A twentieth of that is for the question why: enough on a busy
-	 * machine. */
+	/* A twentieth of this is for the srvr word that tells why. */
 	refused(s->port, "?connect=6s", DLOCK_EUNREACHABLE, "maxClientCnxns");
 	end_now(c[0]);
 	client(s->port, "?connect=20s");
@@ -203,23 +172,23 @@ static int six_is_there(void)
 	return there;
 }
 
-Test(zk_session, an_address_may_be_of_version_six)
+CASE(zk_session, an_address_may_be_of_version_six)
 {
+	static const char *const forms[] = { "zk://[::1]:%d/",
+					     "zk://[::1]:1,[::1]:%d/" };
 	struct lab_zk_options o = { .config = "clientPortAddress=::\n" };
 	struct lab_server *s;
-	dlock_client *c = NULL;
-	char uri[100];
 
 	if (!six_is_there())
 		cr_skip_test("this machine has no ::1");
 	s = server(&o);
-	snprintf(uri, sizeof(uri), "zk://[::1]:%d/", s->port);
-	CHECK_OK(dlock_open(&c, uri, NULL));
-	CHECK_OK(dlock_release(take(mutex(c, "lock"), PATIENCE)));
-	dlock_close(c);
-	c = NULL;
-	snprintf(uri, sizeof(uri), "zk://[::1]:1,[::1]:%d/", s->port);
-	CHECK_OK(dlock_open(&c, uri, NULL));
-	dlock_close(c);
-	lab_server_free(s);
+	for (int i = 0; i < 2; i++) {
+		dlock_client *c = NULL;
+		char uri[100];
+
+		snprintf(uri, sizeof(uri), forms[i], s->port);
+		CHECK_OK(dlock_open(&c, uri, NULL));
+		taken(mutex(c, "lock"));
+		dlock_close(c);
+	}
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "lab/base/fail.h"
 
@@ -58,21 +59,31 @@ void uri_as(char out[512], const char *user, int port, const char *params)
 	snprintf(out, 512, "zk://%s127.0.0.1:%d%s/%s", user, port, own, params);
 }
 
-static void uri(char out[512], int port, const char *params)
+static dlock_client *opened(const char *uri, const dlock_options *opts)
 {
-	uri_as(out, "", port, params);
+	dlock_client *c = NULL;
+
+	CHECK_OK(dlock_open(&c, uri, opts));
+	at_end(end_client, c);
+	return c;
 }
 
 dlock_client *client_with(int port, const char *params,
 			  const dlock_options *opts)
 {
-	dlock_client *c = NULL;
-	char text[512];
+	char uri[512];
 
-	uri(text, port, params);
-	CHECK_OK(dlock_open(&c, text, opts));
-	at_end(end_client, c);
-	return c;
+	uri_as(uri, "", port, params);
+	return opened(uri, opts);
+}
+
+dlock_client *client_beside(int port, const char *others, const char *params)
+{
+	char uri[512];
+
+	snprintf(uri, sizeof(uri), "zk://127.0.0.1:%d%s/%s", port, others,
+		 params);
+	return opened(uri, NULL);
 }
 
 dlock_client *client(int port, const char *params)
@@ -90,10 +101,10 @@ dlock_client *watched_client(int port, const char *params)
 void refused(int port, const char *params, int code, const char *part)
 {
 	dlock_client *c = NULL;
-	char text[512];
+	char uri[512];
 
-	uri(text, port, params);
-	CHECK_RC(dlock_open(&c, text, NULL), code);
+	uri_as(uri, "", port, params);
+	CHECK_RC(dlock_open(&c, uri, NULL), code);
 	CHECK_TEXT(dlock_errmsg(), part);
 }
 
@@ -131,6 +142,23 @@ dlock_lock *rwlock(dlock_client *c, const char *name)
 	return keep(l);
 }
 
+uint64_t taken(dlock_lock *l)
+{
+	dlock_hold *h = take(l, PATIENCE);
+	uint64_t token = dlock_token(h);
+
+	give(h);
+	return token;
+}
+
+uint64_t wall_us(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
+}
+
 int waiter_join(struct taker *w)
 {
 	int rc = taker_join(w);
@@ -158,11 +186,16 @@ static void no_log(const char *message)
 
 zhandle_t *bare(int port)
 {
+	return bare_of(port, NULL);
+}
+
+zhandle_t *bare_of(int port, const clientid_t *id)
+{
 	char host[128];
 	zhandle_t *zh;
 
 	snprintf(host, sizeof(host), "127.0.0.1:%d%s", port, own);
-	zh = zookeeper_init2(host, no_watch, 60000, NULL, NULL, 0, no_log);
+	zh = zookeeper_init2(host, no_watch, 60000, id, NULL, 0, no_log);
 	CHECK(zh);
 	EVENTUALLY(zoo_state(zh) == ZOO_CONNECTED_STATE);
 	at_end(end_bare, zh);

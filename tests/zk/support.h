@@ -19,7 +19,7 @@
 
 #define PATIENCE 20000
 
-/* CASE() ends all that these functions make, and a Test() must do so. */
+/* CASE() ends all that these functions make. */
 struct lab_server *server(const struct lab_zk_options *options);
 /* Find the program's server (tests/servers/conform_on.c), or start a server.
  * Other cases use the server at the same time: do not stop the server, do not
@@ -28,11 +28,13 @@ struct lab_server *server(const struct lab_zk_options *options);
 struct lab_server *shared_server(void);
 struct lab_proxy *proxy(const struct lab_server *s);
 
-/* Print the URI; `user` is "" or ends in "@". */
+/* Print the URI.  `user` is "" or ends in "@". */
 void uri_as(char out[512], const char *user, int port, const char *params);
-/* Open zk://127.0.0.1:PORT/PARAMS; opening must fail likewise with `code` and
- * mention `part`. */
+/* Open zk://127.0.0.1:PORT/PARAMS.  refused(): opening must fail with `code`,
+ * and the message has `part`. */
 dlock_client *client(int port, const char *params);
+/* The URI names other servers, too: ",HOST:PORT" each. */
+dlock_client *client_beside(int port, const char *others, const char *params);
 dlock_client *client_with(int port, const char *params,
 			  const dlock_options *opts);
 dlock_client *watched_client(int port, const char *params);
@@ -45,13 +47,20 @@ extern struct diary diary;
 dlock_lock *mutex(dlock_client *c, const char *name);
 dlock_lock *rwlock(dlock_client *c, const char *name);
 
+/* Return the token of a hold that is released at once. */
+uint64_t taken(dlock_lock *l);
+
 /* Wait for the acquire's answer, and check that the hold was released. */
 int waiter_join(struct taker *w);
 
-/* Make a bare handle. */
+/* The time as tokens count it. */
+uint64_t wall_us(void);
+
+/* Make a bare handle.  bare_of(): connect as the session `id`. */
 zhandle_t *bare(int port);
-/* Count the nodes below `path`, 0 if there is no such node.  A name of a node
- * goes to `name`, which may be NULL. */
+zhandle_t *bare_of(int port, const clientid_t *id);
+/* Count the nodes below `path`, 0 if there is no such node, and copy the name
+ * of a node to `name`, which may be NULL. */
 int children(zhandle_t *zh, const char *path, char name[256]);
 int children_are(zhandle_t *zh, const char *path, int n);
 /* Count the server's watches: on locks, and on the node of tokens. */

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The URI says a `tick=` below the servers' tickTime. */
-#include "zk/support.h"
+#include "zk/three.h"
 
 #include <criterion/criterion.h>
-
-#include "lab/base/fail.h"
-#include "lab/servers/ensemble.h"
 
 TestSuite(zk_tick, .timeout = 180);
 
@@ -16,16 +13,14 @@ static void counts_by_the_servers(const char *config)
 	struct lab_zk_options o = { .tick_ms = TICK_MS,
 				    .min_session_ms = 2 * TICK_MS,
 				    .config = config };
-	struct lab_ensemble *e = lab_ensemble_start(&o);
-	dlock_client *c;
+	int port = ensemble(&o)->node[0]->port;
 	uint64_t renewed;
+	dlock_client *c;
 	dlock_hold *h;
 
-	if (!e)
-		FAIL("%s", lab_errmsg());
-	refused(e->node[0]->port, "?ttl=1500ms&tick=100ms", DLOCK_EINVAL,
+	refused(port, "?ttl=1500ms&tick=100ms", DLOCK_EINVAL,
 		"a tick of 500 ms");
-	c = client(e->node[0]->port, "?ttl=10s&tick=100ms&ask=2s");
+	c = client(port, "?ttl=10s&tick=100ms&ask=2s");
 	h = take(mutex(c, "lock"), PATIENCE);
 	for (int i = 0; i < 2; i++) {
 		renewed = stats(c).renewed;
@@ -34,17 +29,15 @@ static void counts_by_the_servers(const char *config)
 			  TTL_MS / 20 * 19 - TICK_MS);
 	}
 	CHECK_OK(dlock_release(h));
-	dlock_close(c);
-	lab_ensemble_free(e);
 }
 
-Test(zk_tick, is_the_servers_if_they_say_so)
+CASE(zk_tick, is_the_servers_if_they_say_so)
 {
 	counts_by_the_servers(NULL);
 }
 
 /* By default a server answers no word but srvr. */
-Test(zk_tick, is_told_by_the_shortest_session)
+CASE(zk_tick, is_told_by_the_shortest_session)
 {
 	counts_by_the_servers("4lw.commands.whitelist=srvr,ruok\n");
 }

@@ -8,13 +8,13 @@
 #include "core/client.h"
 #include "support/check.h"
 
-#define FIRST_ID (UINT64_C(1) << 63) /* the core has none of these */
+#define FIRST_ID (UINT64_C(1) << 63) /* above all ids of the core */
 #define PATIENCE_NS (20000 * DLK_MS)
 
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
 static struct ticket *all; /* under mu */
 
-/* The linker puts the first in the place of the second. */
+/* The linker puts the first in the place of dlk_wanted(). */
 void __wrap_dlk_wanted(struct dlk_session *s, uint64_t id);
 void __real_dlk_wanted(struct dlk_session *s, uint64_t id);
 

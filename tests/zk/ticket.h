@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests that a test makes of the backend itself, beside those of the
- * client's core: what the core would not ask for can be tried, and what it is
- * told is counted.
+ * Requests from the test to the backend, beside the requests of the client's
+ * core: a test can make requests that the core would not, and counts calls of
+ * dlk_wanted().
  */
 #ifndef DLOCK_TESTS_ZK_TICKET_H
 #define DLOCK_TESTS_ZK_TICKET_H
@@ -15,25 +15,26 @@
 struct ticket {
 	struct zk_ticket zk; /* first */
 	char owner[ZK_OWNER_SIZE];
-	atomic_int told;     /* calls of dlk_wanted() for it */
+	atomic_int told;     /* calls of dlk_wanted() */
 	struct ticket *next;
 };
 
-/* A request of `c` for the lock "x", for ticket_ask().  The memory stays, and
- * may be used for another request. */
+/* Make a request of `c` for the lock "x", for ticket_ask().  The memory must
+ * stay, and may be used for another request. */
 void ticket_make(struct ticket *t, dlock_client *c, enum dlk_mode mode);
 enum dlk_verdict ticket_ask(struct ticket *t);
-/* The same by a deadline; may fail. */
+/* The same with a deadline; may fail. */
 enum dlk_verdict ticket_ask_for(struct ticket *t, int64_t ms);
 
-/* Both: granted, or the test has failed. */
+/* Make the request and ask: the claim is granted, or the test has failed. */
 void ticket_take(struct ticket *t, dlock_client *c);
 
-/* What watch_wanted() returns; the last token. */
+/* Call watch_wanted(). */
 int ticket_watch(struct ticket *t);
+/* Return the last token of the range. */
 uint64_t ticket_last(const struct ticket *t);
 
 int ticket_release(struct ticket *t);
-void ticket_give(struct ticket *t); /* the same, which must succeed */
+void ticket_give(struct ticket *t); /* must succeed */
 
 #endif

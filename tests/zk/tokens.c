@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tokens: that they follow the time, and never fall. */
+/* Tokens follow the time, and never fall. */
 #include "zk/support.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
-#include "lab/base/fail.h"
 #include "zk/log.h"
 
 TestSuite(zk_tokens, .timeout = 120);
@@ -18,29 +16,12 @@ TestSuite(zk_tokens, .timeout = 120);
 #define EPOCH (INT64_C(1) << 32)
 #define MS 1000 /* of a token */
 
-static uint64_t wall_us(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
-}
-
-static uint64_t taken(dlock_lock *l)
-{
-	dlock_hold *h = take(l, PATIENCE);
-	uint64_t token = dlock_token(h);
-
-	CHECK_OK(dlock_release(h));
-	return token;
-}
-
 static void write_node(zhandle_t *zh, const char *text)
 {
 	CHECK_INT(zoo_set(zh, NODE, text, (int)strlen(text), -1), ==, ZOK);
 }
 
-/* As another client would whose clock is ahead. */
+/* Write as a client does with a clock that is ahead. */
 static void write_anchor(zhandle_t *zh, uint64_t us)
 {
 	char text[64];
@@ -48,8 +29,6 @@ static void write_anchor(zhandle_t *zh, uint64_t us)
 	snprintf(text, sizeof(text), "1 %" PRIu64, us);
 	write_node(zh, text);
 }
-
-/* ---- In a server --------------------------------------------------------- */
 
 /* A new client is exact to the millisecond in which the server counts. */
 CASE(zk_tokens, a_clients_first_is_the_time)
@@ -66,7 +45,6 @@ CASE(zk_tokens, a_clients_first_is_the_time)
 	}
 }
 
-/* One that was idle is not where it was before. */
 CASE(zk_tokens, a_client_that_was_idle_is_up_to_date)
 {
 	struct lab_server *s = server(NULL);
@@ -89,15 +67,13 @@ CASE(zk_tokens, a_client_that_was_idle_is_up_to_date)
 	}
 }
 
-/* The number of a transaction begins with that of the leader's term. */
+/* A zxid begins with the number of the leader's term. */
 CASE(zk_tokens, no_term_of_a_leader_makes_them_jump)
 {
 	static const int64_t terms[] = { 5, INT32_MAX };
 
 	for (size_t i = 0; i < sizeof(terms) / sizeof(terms[0]); i++) {
-		struct lab_server *s = server(NULL);
 		struct zk_log log;
-		dlock_client *c;
 		dlock_lock *l;
 		uint64_t last = wall_us() - MS;
 
@@ -106,12 +82,7 @@ CASE(zk_tokens, no_term_of_a_leader_makes_them_jump)
 		zk_log_create(&log, NODE, 1);
 		log.zxid = terms[i] * EPOCH;
 		zk_log_create(&log, "/dlock/junk", 2);
-		CHECK_INT(lab_server_stop(s), ==, 0);
-		zk_log_write(&log, s->dir);
-		if (lab_server_restart(s, true) < 0)
-			FAIL("%s", lab_errmsg());
-		c = client(s->port, "?ask=5s");
-		l = mutex(c, "lock");
+		l = mutex(client(zk_log_server(&log)->port, "?ask=5s"), "lock");
 		for (int k = 0; k < 10; k++) {
 			uint64_t token = taken(l);
 
@@ -122,7 +93,7 @@ CASE(zk_tokens, no_term_of_a_leader_makes_them_jump)
 	}
 }
 
-/* The watch tells it in time, at whatever moment the other client wrote. */
+/* The watch tells of the anchor in time, whenever the other client wrote. */
 CASE(zk_tokens, what_another_client_raised_counts_at_once)
 {
 	struct lab_server *s = server(NULL);
@@ -140,7 +111,8 @@ CASE(zk_tokens, what_another_client_raised_counts_at_once)
 	CHECK_INT(token_watches(s), ==, 1);
 }
 
-/* A waiter has its token by its place in the queue, not by when it learnt. */
+/* A waiter's token follows from the place in the queue, not from the time at
+ * which the client learnt of the anchor. */
 CASE(zk_tokens, waiters_rise_past_what_is_raised_meanwhile)
 {
 	enum { WAITERS = 4 };
@@ -169,7 +141,6 @@ CASE(zk_tokens, waiters_rise_past_what_is_raised_meanwhile)
 	}
 }
 
-/* A client that writes when another was quicker takes nothing back. */
 CASE(zk_tokens, a_late_write_takes_nothing_back)
 {
 	struct lab_server *s = shared_server();
@@ -181,7 +152,7 @@ CASE(zk_tokens, a_late_write_takes_nothing_back)
 	struct taker w = { 0 };
 	uint64_t up;
 
-	/* Its anchor is old, and it does not hear that there is another. */
+	/* The client's anchor is old, and the news of another is late. */
 	EVENTUALLY(wall_us() - begun > 1000 * MS);
 	lab_proxy_delay(p, LAB_DOWN, 2000);
 	write_anchor(zh, ahead);
@@ -193,8 +164,6 @@ CASE(zk_tokens, a_late_write_takes_nothing_back)
 	CHECK_INT(w.token, >, ahead);
 	CHECK_INT(taken(l), >, w.token);
 }
-
-/* ---- By hand ------------------------------------------------------------- */
 
 CASE(zk_tokens, a_node_that_was_deleted_is_made_again)
 {
@@ -212,7 +181,7 @@ CASE(zk_tokens, a_node_that_was_deleted_is_made_again)
 	CHECK_INT(last, >, ahead);
 	dlock_close(c);
 	not_at_end(c);
-	/* The next one begins with the clock. */
+	/* The next client begins with the clock. */
 	CHECK_INT(zoo_delete(zh, NODE, -1), ==, ZOK);
 	c = client(s->port, "?ask=5s");
 	CHECK_INT(taken(mutex(c, "lock")), <=, wall_us());
@@ -235,7 +204,8 @@ CASE(zk_tokens, nonsense_is_refused_by_name)
 	CHECK_INT(taken(l), <=, wall_us());
 }
 
-/* Users that share a path: the first one's node is the others' to read. */
+/* The users share a path: the first user makes the node, and the others may
+ * read. */
 CASE(zk_tokens, other_users_follow_and_cannot_write)
 {
 	struct lab_server *s = shared_server();
@@ -269,7 +239,7 @@ static void note_token(const struct dlock_participant *p, void *arg)
 	CHECK(!strchr(p->label, '\n'));
 }
 
-/* What older versions made says no more than its number. */
+/* Older versions wrote no anchor: the token is the node's number. */
 CASE(zk_tokens, an_older_holder_is_shown_with_its_own)
 {
 	struct lab_server *s = shared_server();
@@ -283,7 +253,6 @@ CASE(zk_tokens, an_older_holder_is_shown_with_its_own)
 	h = take(l, FOREVER);
 	CHECK_OK(dlock_inspect(l, note_token, NULL, PATIENCE));
 	CHECK_INT(shown, ==, dlock_token(h));
-	/* Whatever comes later. */
 	write_anchor(zh, wall_us() + 1000000 * MS);
 	taken(mutex(c, "another"));
 	CHECK_OK(dlock_inspect(l, note_token, NULL, PATIENCE));

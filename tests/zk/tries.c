@@ -12,8 +12,8 @@ TestSuite(zk_tries, .timeout = 120);
 #define DIR "/dlock/lnlock"
 #define OWNER "0123456789abcdef0123456789abcdef"
 
-/* A try has the time of two answers, and not of four.  The client adds a second
- * at most, which is to be the time of several answers, too. */
+/* A try has time for two answers, and not for four.  The client adds a second
+ * at most, which is time for several answers, too. */
 static int64_t answer_ms(void)
 {
 	return slowness() > 1 ? 150 : 50;
@@ -74,15 +74,18 @@ CASE(zk_tries, wait_for_a_distant_store_from_the_first_on)
 {
 	struct lab_server *s = shared_server();
 	struct lab_proxy *p = proxy(s);
-	dlock_hold *h = NULL;
+	dlock_hold *h = NULL, *no_hold = NULL;
+	dlock_lock *l;
 
 	lab_proxy_delay(p, LAB_DOWN, 60);
-	CHECK_OK(dlock_acquire(mutex(client(lab_proxy_port(p), ""), "lock"), 0,
-			       &h));
+	l = mutex(client(lab_proxy_port(p), ""), "lock");
+	CHECK_OK(dlock_acquire(l, 0, &h));
+	CHECK_OK(dlock_release(h));
+	h = take(mutex(client(s->port, "?ask=5s"), "lock"));
+	EVENTUALLY(dlock_acquire(l, 0, &no_hold) == DLOCK_EBUSY);
 	CHECK_OK(dlock_release(h));
 }
 
-/* A silent store gets no more time. */
 CASE(zk_tries, of_a_silent_store_end_in_time)
 {
 	struct lab_server *s = shared_server();
@@ -134,7 +137,7 @@ CASE(zk_tries, wait_for_a_try_that_is_given_up)
 	CHECK(children_are(zh, DIR, 0));
 }
 
-/* The client of a granted try writes the node's data again. */
+/* The client of a granted try rewrites the node's data. */
 CASE(zk_tries, are_busy_when_another_is_granted)
 {
 	struct lab_server *s = shared_server();
@@ -222,36 +225,4 @@ CASE(zk_tries, of_a_silent_store_tell_waits_apart)
 	CHECK_INT(ticket_ask_for(&t, ask_ms()), ==, DLK_FAILED);
 	CHECK_INT(now_ms() - began, <, 2 * ask_ms());
 	lab_proxy_heal(p);
-}
-
-/* ---- At once ------------------------------------------------------------- */
-
-enum { CLIENTS = 8, ROUNDS = 5 };
-
-/* All clients are new, and so is the prefix. */
-CASE(zk_tries, at_once_on_a_new_name_give_it_to_one)
-{
-	struct lab_server *s = shared_server();
-	struct lab_proxy *p = proxy(s);
-	char prefix[16];
-
-	lab_proxy_delay(p, LAB_DOWN, answer_ms());
-	for (int round = 0; round < ROUNDS; round++) {
-		struct taker t[CLIENTS] = { 0 };
-		dlock_client *c[CLIENTS];
-		int granted = 0;
-
-		snprintf(prefix, sizeof(prefix), "new%d", round);
-		for (int i = 0; i < CLIENTS; i++) {
-			c[i] = client_of(lab_proxy_port(p), prefix);
-			t[i].linger = 1;
-		}
-		for (int i = 0; i < CLIENTS; i++)
-			taker_start(&t[i], mutex(c[i], "lock"), 0);
-		for (int i = 0; i < CLIENTS; i++)
-			EVENTUALLY(t[i].done);
-		for (int i = 0; i < CLIENTS; i++)
-			granted += let_go(&t[i]) == DLOCK_OK;
-		CHECK_INT(granted, ==, 1);
-	}
 }

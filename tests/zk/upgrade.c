@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An upgrade and the nodes ahead. */
+/* Upgrades, and the nodes ahead. */
 #include "zk/support.h"
 
 #include <criterion/criterion.h>
@@ -54,7 +54,7 @@ static void await_waiters(dlock_client *c, uint32_t n)
 	EVENTUALLY(stats(c).waiters == n);
 }
 
-/* More waiters than go into a transaction. */
+/* There are more waiters than a transaction takes. */
 CASE(zk_upgrade, many_waiters_are_overtaken_and_come_back)
 {
 	enum { READERS = 40 };
@@ -91,7 +91,7 @@ CASE(zk_upgrade, many_waiters_are_overtaken_and_come_back)
 	EVENTUALLY(children_are(zh, DIR, 0));
 }
 
-/* The reader behind the writer came before the upgrade. */
+/* The reader behind the writer queued before the upgrade. */
 CASE(zk_upgrade, no_reader_gets_in_when_the_writer_gives_up)
 {
 	struct lab_server *s = server(NULL);
@@ -161,7 +161,7 @@ CASE(zk_upgrade, a_try_behind_a_reader_overtakes_nobody)
 	CHECK_INT(waiter_join(&writer), ==, DLOCK_OK);
 }
 
-/* Both are beside the same reader. */
+/* Both upgrades are beside the same reader. */
 CASE(zk_upgrade, another_upgrade_is_no_waiter)
 {
 	struct lab_server *s = server(NULL);

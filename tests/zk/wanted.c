@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The session that has a claim hears of others that ask for it. */
+/* The session that has a claim is told that other sessions want the claim. */
 #include "zk/support.h"
 
 #include <criterion/criterion.h>
-#include <stdio.h>
 
-#include "lab/base/fail.h"
 #include "zk/log.h"
 #include "zk/ticket.h"
 
@@ -14,48 +12,6 @@ TestSuite(zk_wanted, .timeout = 120);
 #define DIR "/dlock/lnx"
 #define PARAMS "?ttl=30s&ask=5s"
 #define QUIET_MS 100
-
-/* ---- Who is told of, and who is not -------------------------------------- */
-
-CASE(zk_wanted, by_a_reader)
-{
-	struct lab_server *s = server(NULL);
-	dlock_client *c = client(s->port, PARAMS);
-	dlock_client *d = client(s->port, PARAMS);
-	struct ticket t, other;
-
-	ticket_take(&t, c);
-	CHECK_INT(ticket_watch(&t), ==, 0);
-	ALL_ALONG(QUIET_MS, !t.told);
-	ticket_make(&other, d, DLK_SHARED);
-	CHECK_INT(ticket_ask(&other), ==, DLK_BUSY);
-	EVENTUALLY(t.told);
-	ticket_give(&t);
-	EVENTUALLY(ticket_ask(&other) == DLK_GRANTED);
-	ticket_give(&other);
-}
-
-/* It is gone when the watcher looks. */
-CASE(zk_wanted, by_a_try)
-{
-	struct lab_server *s = server(NULL);
-	struct lab_proxy *p = proxy(s);
-	dlock_client *c = client(lab_proxy_port(p), PARAMS);
-	dlock_lock *l = mutex(client(s->port, PARAMS), "x");
-	zhandle_t *zh = bare(s->port);
-	struct ticket t;
-	dlock_hold *h;
-
-	ticket_take(&t, c);
-	CHECK_INT(ticket_watch(&t), ==, 0);
-	lab_proxy_hole(p, LAB_DOWN, true);
-	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EBUSY);
-	EVENTUALLY(children_are(zh, DIR, 1));
-	CHECK_INT(t.told, ==, 0);
-	lab_proxy_heal(p);
-	EVENTUALLY(t.told);
-	ticket_give(&t);
-}
 
 CASE(zk_wanted, not_if_it_is_not_watched)
 {
@@ -69,7 +25,7 @@ CASE(zk_wanted, not_if_it_is_not_watched)
 	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EBUSY);
 	ALL_ALONG(QUIET_MS, !t.told);
 	ticket_give(&t);
-	/* A watch ends with its claim. */
+	/* The watch ends with the claim. */
 	ticket_take(&t, c);
 	CHECK_INT(ticket_watch(&t), ==, 0);
 	ticket_give(&t);
@@ -79,7 +35,7 @@ CASE(zk_wanted, not_if_it_is_not_watched)
 	ticket_give(&next);
 }
 
-/* Its waiters stay, its tries come and go. */
+/* The session's waiters stay, and tries come and go. */
 CASE(zk_wanted, not_by_its_own_session)
 {
 	struct lab_server *s = server(NULL);
@@ -107,8 +63,6 @@ CASE(zk_wanted, not_by_its_own_session)
 	ticket_give(&t);
 }
 
-/* ---- Who asked before ---------------------------------------------------- */
-
 CASE(zk_wanted, before_the_watch_began)
 {
 	struct lab_server *s = server(NULL);
@@ -127,7 +81,7 @@ CASE(zk_wanted, before_the_watch_began)
 	ticket_make(&other, d, DLK_SHARED);
 	CHECK_INT(ticket_ask(&other), ==, DLK_BUSY);
 	EVENTUALLY(t.told);
-	/* What was told is asked about again. */
+	/* Once told, a session looks again. */
 	CHECK_INT(ticket_watch(&t), ==, 1);
 	ticket_give(&other);
 	CHECK_INT(ticket_watch(&t), ==, 0);
@@ -160,9 +114,7 @@ CASE(zk_wanted, perhaps_when_too_many_wait_to_tell)
 	ticket_give(&t);
 }
 
-/* ---- What may be lost, and is made good ---------------------------------- */
-
-/* Others may ask while there is no connection. */
+/* Other sessions may want the claim while there is no connection. */
 CASE(zk_wanted, perhaps_when_the_connection_is_lost)
 {
 	struct lab_server *s = server(NULL);
@@ -186,7 +138,7 @@ CASE(zk_wanted, perhaps_when_the_connection_is_lost)
 	ticket_give(&t);
 }
 
-/* A claim that somebody ended need not be the core's loss yet. */
+/* The core may not know of the loss yet. */
 CASE(zk_wanted, by_a_break)
 {
 	struct lab_server *s = server(NULL);
@@ -216,7 +168,7 @@ static void drop_directory(zhandle_t *zh)
 	drop(zh, "/dlock", "lnx");
 }
 
-/* ... and somebody else has the lock before the watcher looks. */
+/* ... and another client has the lock before the watching session looks. */
 CASE(zk_wanted, when_the_directory_is_made_again)
 {
 	struct lab_server *s = server(NULL);
@@ -241,13 +193,13 @@ CASE(zk_wanted, when_the_directory_is_made_again)
 	(void)ticket_release(&t);
 }
 
-/* ---- Beside a request of its own ----------------------------------------- */
+/* ---- Beside a request of the session ------------------------------------- */
 
 struct scene {
 	struct lab_server *server;
 	struct lab_proxy *proxy;
-	struct ticket t, own; /* that has it, that waits */
-	struct ticket stays;  /* so that nobody removes the directory */
+	struct ticket t, own; /* the holder, and the waiter that gives up */
+	struct ticket stays;  /* keeps the directory */
 	pthread_t thread;
 };
 
@@ -257,7 +209,7 @@ static void *give_up(void *own)
 	return NULL;
 }
 
-/* Its waiter gives up, which the server is not to hear yet. */
+/* The session's waiter gives up, and the deletion is held up. */
 static void begin(struct scene *s, struct lab_server *server)
 {
 	dlock_client *c;
@@ -312,31 +264,19 @@ CASE(zk_wanted, by_a_break_beside_its_own)
 	end(&s);
 }
 
-/* Nothing counts the nodes any more. */
+/* The numbers do not count the nodes any more. */
 CASE(zk_wanted, by_a_try_past_the_last_number)
 {
-	struct lab_server *old = server(NULL);
+	struct lab_server *old = zk_log_old_server(DIR);
 	static struct scene s;
-	struct zk_log log;
-	dlock_lock *l;
+	dlock_lock *l = mutex(client(old->port, PARAMS), "x");
 
-	zk_log_begin(&log);
-	zk_log_create(&log, "/dlock", 1);
-	zk_log_create(&log, DIR, 1);
-	zk_log_create(&log, DIR "/junk", INT32_MAX - 3);
-	CHECK_INT(lab_server_stop(old), ==, 0);
-	zk_log_write(&log, old->dir);
-	if (lab_server_restart(old, true) < 0)
-		FAIL("%s", lab_errmsg());
-	l = mutex(client(old->port, PARAMS), "x");
 	for (int i = 0; i < 8; i++)
-		give(take(l));
+		taken(l);
 	begin(&s, old);
 	try_it(old);
 	end(&s);
 }
-
-/* ---- What it leaves ------------------------------------------------------ */
 
 CASE(zk_wanted, leaves_no_watch)
 {
