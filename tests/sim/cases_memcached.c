@@ -4,7 +4,7 @@
  *
  * "server" alone is a server as Debian starts it.  "server login" wants the
  * user "lock" with the password "smith", "server nocas" gives items no numbers,
- * and "server small" has little memory and evicts nothing.
+ * and "server small" has little memory and does not evict.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +18,9 @@
 
 #define LOGIN "lock smith"
 
-enum { SMALL = 10 }; /* items that the small model has room for */
+enum { SMALL = 10 }; /* items in the small model, at most */
 
-/* The connection that begins each case. */
+/* The connection for the begin of each case. */
 static void open_control(struct play_server *s, const char *options)
 {
 	static const char login[] = "set login 0 0 10\r\n" LOGIN "\r\n";
@@ -35,7 +35,7 @@ static void open_control(struct play_server *s, const char *options)
 	sim_bytes_free(&reply);
 }
 
-/* The items are as large as one of a few bytes. */
+/* The items are in the smallest class. */
 static void fill(struct play_server *s)
 {
 	struct sim_bytes line = { 0 }, reply = { 0 };

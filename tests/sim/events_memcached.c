@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What happens to a model memcached that no request asks for. */
+/* Events of a model memcached besides requests. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ static struct world begin(void)
 	return w;
 }
 
-/* The replies to what a connection sends, valid until the next. */
+/* Return the replies to a connection's bytes, valid until the next call. */
 static const char *ask(struct sim_memc_conn *c, const char *request)
 {
 	static char reply[4096];
@@ -74,7 +74,7 @@ Test(sim_memcached, age_counts_from_two)
 	sim_memc_free(w.s);
 }
 
-/* A timer that is a little late may count two seconds at once. */
+/* A late timer may count two seconds at once. */
 Test(sim_memcached, late_timer_counts_two)
 {
 	struct world w = begin();

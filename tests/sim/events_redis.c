@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What happens to a model Redis that no request asks for. */
+/* Events of a model Redis besides requests. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static struct world begin(void)
 	return w;
 }
 
-/* The reply to one request in a line, valid until the next. */
+/* Return the reply to a request in a line, valid until the next call. */
 static const char *ask(struct world *w, struct sim_redis_conn *c,
 		       const char *line)
 {

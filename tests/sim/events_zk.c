@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What happens to a model ZooKeeper that no request asks for. */
+/* Events of a model ZooKeeper besides requests. */
 #include <criterion/criterion.h>
 
 #include "sim/zk/frames.h"

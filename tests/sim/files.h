@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The main() of a program that plays a store's cases:
+ * The main() of a program for a store's cases:
  *
  *   PROGRAM model|real|record [FILE...]
  *

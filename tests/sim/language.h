@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What of a file of cases depends on the store: how a request and a reply are
- * written there.
+ * A store's language in files of cases: requests and replies.
  *
- * In both, marks take the place of what differs from run to run.
+ * In both, marks take the place of values that differ from run to run.
  */
 #ifndef DLOCK_TESTS_SIM_LANGUAGE_H
 #define DLOCK_TESTS_SIM_LANGUAGE_H
@@ -14,7 +13,7 @@
 
 enum { MARK_TIMES = 64 };
 
-/* What the marks of a case stand for. */
+/* The values of a case's marks. */
 struct marks {
 	char times[MARK_TIMES][17];
 	int n_times;
@@ -22,12 +21,11 @@ struct marks {
 };
 
 struct play_language {
-	/* The bytes of a request that is a line of the file. */
+	/* Append the bytes of the request in a line of the file. */
 	void (*request)(const struct marks *m, struct sim_bytes *out,
 			const char *line);
 
-	/* What is behind the reply that begins at `from`; NULL: its end has
-	 * not come. */
+	/* Return the end of the reply at `from`; NULL: it has not come. */
 	const char *(*reply_end)(const char *from, const char *end);
 
 	/* A reply's line, without marks; and put marks into it.  `now_us` is
@@ -35,17 +33,17 @@ struct play_language {
 	void (*line)(struct sim_bytes *out, const char *reply);
 	void (*mark)(struct marks *m, struct sim_bytes *line, int64_t now_us);
 
-	/* By these requests a case begins; `cleaned` fails if the server has
-	 * refused one. */
+	/* The requests at the begin of a case; `cleaned` fails if the server
+	 * refused any. */
 	const char *const *clean;
 	void (*cleaned)(struct marks *m, const char *reply);
 
-	/* A request that tells whether a reply is left ahead of its own. */
+	/* A request with a known reply, to find unexpected replies before. */
 	const char *probe;
 	int (*is_probed)(const char *reply);
 
-	/* A request with a key, %s, and whether the reply says that the key is
-	 * not there. */
+	/* A request with a key, %s, and whether the reply means "no such
+	 * key". */
 	const char *exists;
 	int (*is_gone)(const char *reply);
 };

@@ -6,9 +6,9 @@
  *
  *   STORED     VALUE k 0 1 "x" END     VA 1 c<+1> "x"
  *
- *   <+1>       the number of the first item that the case stored, and so on, in
- *              requests, too; <-1> is one from before the case
- *   <n>        a number in a line of "stats" that is looked at
+ *   <+1>       the number of the first item stored by the case, and so on, in
+ *              requests, too; <-1> is a number from before the case
+ *   <n>        a number in a line of "stats"
  */
 #include "sim/language.h"
 
@@ -22,7 +22,7 @@
 
 /* ---- Requests ------------------------------------------------------------ */
 
-/* What a mark stands for.  Returns the mark's length; 0: it is none. */
+/* Tell the value of a mark.  Return the mark's length; 0: no mark. */
 static int add_meaning(const struct marks *m, struct sim_bytes *out,
 		       const char *mark)
 {
@@ -44,7 +44,7 @@ static int add_meaning(const struct marks *m, struct sim_bytes *out,
 	return used;
 }
 
-/* One byte, as it is or with a backslash ahead.  Returns the length. */
+/* Read a byte, escaped or not.  Return the length. */
 static int add_byte(struct sim_bytes *out, const char *p)
 {
 	char hex[3] = { 0 };
@@ -76,7 +76,7 @@ static void request(const struct marks *m, struct sim_bytes *out,
 
 /* ---- Replies ------------------------------------------------------------- */
 
-/* How many bytes of data are behind this line; -1: none. */
+/* Return the size of the data block behind this line; -1: no block. */
 static long data_of(const char *line)
 {
 	long n = -1;

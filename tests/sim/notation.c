@@ -165,7 +165,7 @@ void notation_mark(struct marks *m, struct sim_bytes *line, int64_t now_us)
 			sim_bytes_add(&out, p++, 1);
 			continue;
 		}
-		/* A number in an escape is none. */
+		/* Digits of an escape are no number. */
 		if (!(strspn(p, "0123456789") >= (size_t)n &&
 		      add_number(m, &out, p, n, now_us)) &&
 		    !(strspn(p, "0123456789abcdef") >= (size_t)n &&
@@ -188,7 +188,7 @@ static const struct script *script_of(const char *name)
 	FAIL("no script %s", name);
 }
 
-/* What a mark stands for.  Returns the mark's length; 0: it is none. */
+/* Tell the value of a mark.  Return the mark's length; 0: no mark. */
 static size_t add_meaning(const struct marks *m, struct sim_bytes *out,
 			  const char *mark)
 {

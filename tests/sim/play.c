@@ -9,6 +9,8 @@
 #include "support/check.h"
 #include "support/wait.h"
 
+#define ARROW " => "
+
 struct player {
 	struct play_server *server;
 	const char *path;
@@ -21,6 +23,7 @@ struct player {
 	char how;         /* '>', '$', '~' or '!' of the last request */
 	char fields[256]; /* of '$' */
 	int is_due;       /* a reply, when recording */
+	size_t width;     /* of the recorded line, without a line end yet */
 	int has_failed;
 	struct play_count count;
 };
@@ -32,6 +35,37 @@ static void complain(struct player *p, const char *want, const char *got)
 	if (!p->has_failed)
 		p->count.failures++;
 	p->has_failed = 1;
+}
+
+/* ---- The record ---------------------------------------------------------- */
+
+static void record_end_of_line(struct player *p)
+{
+	if (p->width > 0)
+		fputc('\n', p->record);
+	p->width = 0;
+}
+
+/* Write a line, and leave a request's open for the reply. */
+static void record_line(struct player *p, const char *line)
+{
+	record_end_of_line(p);
+	fputs(line, p->record);
+	if (p->is_due)
+		p->width = strlen(line);
+	else
+		fputc('\n', p->record);
+}
+
+static void record_reply(struct player *p, const char *reply)
+{
+	if (p->width > 0 && p->width + strlen(ARROW) + strlen(reply) <= 80) {
+		fprintf(p->record, ARROW "%s\n", reply);
+		p->width = 0;
+	} else {
+		record_end_of_line(p);
+		fprintf(p->record, "%s\n", reply);
+	}
 }
 
 /* ---- Requests ------------------------------------------------------------ */
@@ -51,7 +85,6 @@ static void request(struct player *p, int n, const char *line)
 
 	p->sender = n;
 	p->how = line[1];
-	p->is_due = p->record && p->how != '!';
 	if (!p->is_open[n])
 		p->server->open(p->server, n);
 	p->is_open[n] = 1;
@@ -75,7 +108,7 @@ static void request(struct player *p, int n, const char *line)
 
 /* ---- Replies ------------------------------------------------------------- */
 
-/* "role:master" of each field that is looked at. */
+/* Copy the wanted fields, "role:master" and so on. */
 static void pick_fields(struct player *p, const char *text,
 			struct sim_bytes *out)
 {
@@ -149,7 +182,7 @@ static void expect(struct player *p, int n, const char *want)
 	read_reply(p, n, &got);
 	p->count.replies++;
 	if (p->record)
-		fprintf(p->record, "%s\n", sim_bytes_text(&got));
+		record_reply(p, sim_bytes_text(&got));
 	else if (strcmp(want, sim_bytes_text(&got)) != 0)
 		complain(p, want, sim_bytes_text(&got));
 	sim_bytes_free(&got);
@@ -157,7 +190,7 @@ static void expect(struct player *p, int n, const char *want)
 
 /* ---- Cases --------------------------------------------------------------- */
 
-/* The reply of the connection that no case uses. */
+/* Return the reply on the connection outside of cases. */
 static void control(struct player *p, const char *line, struct sim_bytes *reply)
 {
 	send_line(p, PLAY_CONTROL, line);
@@ -165,7 +198,7 @@ static void control(struct player *p, const char *line, struct sim_bytes *reply)
 		FAIL("%s: no reply", line);
 }
 
-/* Nothing more may have come than was expected. */
+/* Fail if more has come than the case expects. */
 static void end_case(struct player *p)
 {
 	const struct play_language *l = p->server->language;
@@ -282,16 +315,21 @@ static void play_event(struct player *p, const char *line)
 		wait_tenth(p);
 }
 
+static int is_request(const char *line)
+{
+	return is_connection(line) && strchr(">$~", line[1]);
+}
+
 static void play_line(struct player *p, const char *line)
 {
-	int is_reply = !is_connection(line) && !strchr("#=", *line) &&
+	int is_reply = *line && !is_connection(line) && !strchr("#=", *line) &&
 		       !is_event(line);
 
-	if (p->is_due && !(is_reply && *line))
+	if (p->is_due && !is_reply)
 		expect(p, p->sender, "");
-	p->is_due = 0;
-	if (p->record && !(is_reply && *line) && line[1] != '<')
-		fprintf(p->record, "%s\n", line);
+	p->is_due = p->record && is_request(line) && !p->has_failed;
+	if (p->record && !is_reply && line[1] != '<')
+		record_line(p, line);
 	if (*line == '\0' || *line == '#')
 		return;
 	if (strncmp(line, "server", 6) == 0) {
@@ -325,10 +363,17 @@ struct play_count play(struct play_server *s, const char *path, FILE *record)
 		FAIL("cannot read %s", path);
 	s->open(s, PLAY_CONTROL);
 	while ((len = getline(&line, &size, f)) >= 0) {
+		char *arrow;
+
 		p.line++;
 		if (len > 0 && line[len - 1] == '\n')
 			line[len - 1] = '\0';
+		arrow = is_request(line) ? strstr(line, ARROW) : NULL;
+		if (arrow)
+			*arrow = '\0';
 		play_line(&p, line);
+		if (arrow)
+			play_line(&p, arrow + strlen(ARROW));
 	}
 	if (p.is_due)
 		expect(&p, p.sender, "");

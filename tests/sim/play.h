@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cases of a store's protocol: requests, and what the server must reply.  They
- * are played against the model and against a real server.
+ * Cases of a store's protocol: requests, and the replies.  They are played
+ * against the model and against a real server.
  *
- * A file of cases, line by line; empty lines and those with # say nothing:
+ * A file of cases, line by line, with empty lines, and comments behind #:
  *
  *   = NAME             a case begins: no keys, no scripts, no connections
  *   server OPTIONS     another server from the next case on, see the program
- *   A> WORD WORD ...   connection A, one of A to F, sends a request; a word may
- *                      be quoted, with \n, \r, \", \\ and \xHH in it, and have
- *                      marks in it (tests/sim/notation.h, language_memcached.c)
- *   A$ FIELD ... |     likewise, and the reply is a text of "field:value" lines
- *      WORD WORD ...   of which only these fields are looked at
- *   A~ WORD WORD ...   likewise; the order of the reply's array is no matter
+ *   A> WORD WORD ...   connection A, of A to F, sends a request; a word may be
+ *                      quoted, with \n, \r, \", \\ and \xHH, and may have
+ *                      marks (tests/sim/notation.h, language_memcached.c)
+ *   A$ FIELD ... |     likewise; only these fields count of the reply, a text
+ *      WORD WORD ...   of "field:value" lines
+ *   A~ WORD WORD ...   likewise; the order of the reply's array does not count
  *   A! "BYTES"         the connection sends these bytes
  *   B< REPLY           connection B must get this reply, or "closed"
- *   REPLY              the connection that sent last must get it
+ *   REPLY              the last sending connection must get this reply, which
+ *                      may also stand in the request's line, behind " => "
  *   gone KEY           wait until the key has expired
  *   wall MS            the server's clock is stepped
  *   tenth              wait until a tenth of a second begins by that clock
@@ -30,16 +31,16 @@
 
 #include "sim/language.h"
 
-/* The server that the cases are played against. */
+/* The server of the cases. */
 struct play_server {
 	const struct play_language *language;
 
-	/* Open a connection in the place of the n-th, if there is one. */
+	/* Open the n-th connection, and close the former n-th, if any. */
 	void (*open)(struct play_server *s, int n);
 	void (*close)(struct play_server *s, int n);
 	void (*send)(struct play_server *s, int n, const char *bytes,
 		     size_t len);
-	/* Append one whole reply.  0: the connection ended instead; -1: no
+	/* Append a whole reply.  0: the connection ended instead; -1: no
 	 * reply comes. */
 	int (*reply)(struct play_server *s, int n, struct sim_bytes *out);
 	int64_t (*now_us)(struct play_server *s); /* by the server's clock */
@@ -60,9 +61,9 @@ struct play_count {
 };
 
 /*
- * Play a file.  What differs goes to stdout.  With `record` the replies in the
- * file are not looked at, but the file is written there with those that came; a
- * request without replies in it, unless it is of "A!", gets one.
+ * Play a file, and print differences to stdout.  With `record`, print the file
+ * with the server's replies instead; a request without a reply in the file gets
+ * a reply, but not "A!".
  */
 struct play_count play(struct play_server *s, const char *path, FILE *record);
 

@@ -16,8 +16,8 @@ struct play_real {
 	int64_t wall_ms;
 };
 
-/* `server` is given away; play_real_end() frees it.  The caller sets what not
- * every store has. */
+/* play_real_end() frees `server`.  The caller sets the functions that not every
+ * store has. */
 void play_real_begin(struct play_real *r, struct lab_server *server,
 		     const struct play_language *language);
 void play_real_end(struct play_real *r);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Chance, and the streams that it moves. */
+/* Chance, and the streams of draws. */
 #include <criterion/criterion.h>
 #include <string.h>
 

@@ -6,7 +6,7 @@
 
 #include "support/check.h"
 
-/* One byte of a quoted word.  Returns what is behind it. */
+/* Read a byte of a quoted word.  Return the end. */
 static const char *unquote(const char *p, struct sim_bytes *out)
 {
 	char hex[3] = { 0 };
