@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What users of Curator's recipes look for. */
+/* Rows for users of Curator's recipes. */
 #include "coming/rows.h"
 
 #include <string.h>
@@ -19,10 +19,7 @@ ROW(curator_mutex)
 
 ROW(curator_timed)
 {
-	dlock_hold *hold, *theirs = coming_take(t->theirs);
-
-	IS(dlock_acquire(t->lock, 50, &hold), DLOCK_EBUSY);
-	OK(dlock_release(theirs));
+	coming_busy(t, 50);
 }
 
 ROW(curator_owned)
@@ -130,15 +127,7 @@ ROW(curator_semaphore_count)
 
 ROW(curator_multi)
 {
-	dlock_lock *b, *both;
-	dlock_hold *hold;
-
-	OK(dlock_mutex_new(&b, t->other, "coming/second"));
-	OK(dlock_multi_new(&both, (dlock_lock *[]){ t->lock, b }, 2));
-	OK(dlock_acquire(both, LONG_MS, &hold));
-	OK(dlock_release(hold));
-	dlock_lock_free(both);
-	dlock_lock_free(b);
+	coming_both(t, t->other);
 }
 
 ROW(curator_revocable)

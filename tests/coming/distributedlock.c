@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What users of DistributedLock for .NET look for. */
+/* Rows for users of DistributedLock for .NET. */
 #include "coming/rows.h"
 
 #include <string.h>
@@ -8,26 +8,12 @@
 
 ROW(distributedlock_try)
 {
-	dlock_hold *hold, *theirs = coming_take(t->theirs);
-
-	IS(dlock_acquire(t->lock, 0, &hold), DLOCK_EBUSY);
-	OK(dlock_release(theirs));
-}
-
-static void done(const struct dlock_result *r, void *arg)
-{
-	IS(r->code, DLOCK_OK);
-	*(dlock_hold **)arg = r->hold;
+	coming_busy(t, 0);
 }
 
 ROW(distributedlock_async)
 {
-	dlock_hold *hold = NULL;
-
-	OK(dlock_lock_unbind(t->lock));
-	OK(dlock_acquire_start(t->lock, LONG_MS, done, &hold, NULL));
-	OK(dlock_wait(t->client, LONG_MS));
-	OK(dlock_release(hold));
+	coming_async(t, LONG_MS);
 }
 
 ROW(distributedlock_lost_token)
@@ -92,15 +78,7 @@ ROW(distributedlock_semaphore)
 
 ROW(distributedlock_all)
 {
-	dlock_lock *b, *both;
-	dlock_hold *hold;
-
-	OK(dlock_mutex_new(&b, t->other, "coming/second"));
-	OK(dlock_multi_new(&both, (dlock_lock *[]){ t->lock, b }, 2));
-	OK(dlock_acquire(both, LONG_MS, &hold));
-	OK(dlock_release(hold));
-	dlock_lock_free(both);
-	dlock_lock_free(b);
+	coming_both(t, t->other);
 }
 
 const struct coming_row distributedlock_rows[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What users of flock(1) look for: shell lines, with `dlock` in the path. */
+/* Rows for users of flock(1): shell lines, with `dlock` in the path. */
 #include "coming/rows.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * docs/coming-from.md: each row of the tables whose calls are C's or the
- * shell's names a function, and each function stands in a row.  The tables of
- * Python are python/tests/test_coming_from.py's.
+ * docs/coming-from.md: each row of the tables for C and the shell names a
+ * function, and each function stands in a row.
+ * python/tests/test_coming_from.py does the same for Python.
  */
 #include "coming/rows.h"
 
@@ -18,6 +18,43 @@ dlock_hold *coming_take(dlock_lock *lock)
 
 	OK(dlock_acquire(lock, LONG_MS, &hold));
 	return hold;
+}
+
+void coming_busy(struct coming *t, int64_t timeout_ms)
+{
+	dlock_hold *hold, *theirs = coming_take(t->theirs);
+
+	IS(dlock_acquire(t->lock, timeout_ms, &hold), DLOCK_EBUSY);
+	OK(dlock_release(theirs));
+}
+
+void coming_both(struct coming *t, dlock_client *client)
+{
+	dlock_lock *b, *both;
+	dlock_hold *hold;
+
+	OK(dlock_mutex_new(&b, client, "coming/second"));
+	OK(dlock_multi_new(&both, (dlock_lock *[]){ t->lock, b }, 2));
+	OK(dlock_acquire(both, LONG_MS, &hold));
+	OK(dlock_release(hold));
+	dlock_lock_free(both);
+	dlock_lock_free(b);
+}
+
+static void done(const struct dlock_result *r, void *arg)
+{
+	IS(r->code, DLOCK_OK);
+	*(dlock_hold **)arg = r->hold;
+}
+
+void coming_async(struct coming *t, int64_t timeout_ms)
+{
+	dlock_hold *hold = NULL;
+
+	OK(dlock_lock_unbind(t->lock));
+	OK(dlock_acquire_start(t->lock, timeout_ms, done, &hold, NULL));
+	OK(dlock_wait(t->client, LONG_MS));
+	OK(dlock_release(hold));
 }
 
 static void run_row(const struct coming_row *row)
@@ -67,7 +104,7 @@ static int rows_below(FILE *page, const char *heading)
 		else if (here && line[0] == '|')
 			n++;
 	}
-	return n - 2; /* its head */
+	return n - 2; /* the head */
 }
 
 static void check_table(const char *heading, const struct coming_row *rows)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What users of Redisson look for. */
+/* Rows for users of Redisson. */
 #include "coming/rows.h"
 
 #include "support/wait.h"
@@ -14,10 +14,7 @@ ROW(redisson_lock)
 
 ROW(redisson_try)
 {
-	dlock_hold *hold, *theirs = coming_take(t->theirs);
-
-	IS(dlock_acquire(t->lock, 0, &hold), DLOCK_EBUSY);
-	OK(dlock_release(theirs));
+	coming_busy(t, 0);
 }
 
 static dlock_acquire_options lease(int64_t timeout_ms, int64_t lease_ms)
@@ -133,20 +130,9 @@ ROW(redisson_expirable_permit)
 	dlock_lock_free(lock);
 }
 
-static void done(const struct dlock_result *r, void *arg)
-{
-	IS(r->code, DLOCK_OK);
-	*(dlock_hold **)arg = r->hold;
-}
-
 ROW(redisson_async)
 {
-	dlock_hold *hold = NULL;
-
-	OK(dlock_lock_unbind(t->lock));
-	OK(dlock_acquire_start(t->lock, DLOCK_FOREVER, done, &hold, NULL));
-	OK(dlock_wait(t->client, LONG_MS));
-	OK(dlock_release(hold));
+	coming_async(t, DLOCK_FOREVER);
 }
 
 const struct coming_row redisson_rows[] = {

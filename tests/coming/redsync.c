@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What users of redlock and redsync look for. */
+/* Rows for users of redlock and redsync. */
 #include "coming/rows.h"
 
 #include "support/wait.h"
@@ -52,15 +52,7 @@ ROW(redsync_valid)
 
 ROW(redsync_resources)
 {
-	dlock_lock *b, *both;
-	dlock_hold *hold;
-
-	OK(dlock_mutex_new(&b, t->client, "coming/second"));
-	OK(dlock_multi_new(&both, (dlock_lock *[]){ t->lock, b }, 2));
-	OK(dlock_acquire(both, LONG_MS, &hold));
-	OK(dlock_release(hold));
-	dlock_lock_free(both);
-	dlock_lock_free(b);
+	coming_both(t, t->client);
 }
 
 const struct coming_row redsync_rows[] = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rows of docs/coming-from.md that are in C or for the shell.  Each row of
- * the page ends with the name of one of these functions, which does what its
- * second column says; page.c runs them.
+ * The rows of docs/coming-from.md for C and the shell.  Each row of the page
+ * ends with the name of a function, which does the calls of the second column;
+ * page.c runs the functions.
  */
 #ifndef DLOCK_TESTS_COMING_ROWS_H
 #define DLOCK_TESTS_COMING_ROWS_H
@@ -10,7 +10,7 @@
 #include <criterion/criterion.h>
 #include <dlock/async.h>
 
-/* Two programs of one store, and a name. */
+/* Two programs on the same store, and a name. */
 struct coming {
 	dlock_client *client, *other;
 	dlock_lock *lock, *theirs; /* mutexes of the name */
@@ -45,5 +45,11 @@ extern const struct coming_row curator_rows[], redisson_rows[], redsync_rows[],
 enum { LONG_MS = 20000 };
 
 dlock_hold *coming_take(dlock_lock *lock);
+/* The other program holds the lock: an acquire is busy. */
+void coming_busy(struct coming *t, int64_t timeout_ms);
+/* Acquire the lock and a second as one, the second with `client`. */
+void coming_both(struct coming *t, dlock_client *client);
+/* Acquire without a waiting thread. */
+void coming_async(struct coming *t, int64_t timeout_ms);
 
 #endif
