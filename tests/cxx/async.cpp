@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Acquires that no thread waits for. */
+/* Acquires without a waiting thread. */
 #include "cxx/check.hpp"
 
 #include <poll.h>
@@ -71,7 +71,7 @@ TEST(begun_acquire_is_cancelled)
 
 		a.cancel();
 		CHECK(!a.get(code) && code == dlock::errc::canceled);
-		/* Nobody wants the second. */
+		/* The future is dropped, and the second call cancelled. */
 		static_cast<void>(mine.acquire_start(c));
 		const dlock_op op = mine.acquire_start(
 			[](std::error_code, dlock::hold, const char *) {});

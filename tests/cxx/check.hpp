@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests of dlock.hpp: each is run with every URI of DLOCK_TEST_URIS.  The first
- * check that fails throws, and so ends its test, also from a std::future.
+ * Tests of dlock.hpp: each is run with every URI of DLOCK_TEST_URIS.  A failed
+ * check throws, and so ends the test, also from a std::future.
  */
 #ifndef DLOCK_TESTS_CXX_CHECK_HPP
 #define DLOCK_TESTS_CXX_CHECK_HPP
@@ -25,7 +25,7 @@ struct test {
 	test(const char *name, void (*run)(const std::string &uri));
 };
 
-/* TEST(what_holds) { uses `uri`, and `name` for its locks } */
+/* TEST(name_of_the_rule) { uses `uri`, and `name` for locks } */
 #define TEST(title)                                                           \
 	static void title(const std::string &uri, const std::string &name);   \
 	static const test test_##title(#title, [](const std::string &u) {     \
@@ -49,7 +49,7 @@ struct test {
 			FAIL(#condition);                                     \
 	} while (0)
 
-/* The call throws dlock::error with this code; its text is in `thrown`. */
+/* The call throws dlock::error with this code; the text is in `thrown`. */
 #define THROWS(call, wanted)                                                  \
 	do {                                                                  \
 		bool did_ = false;                                            \

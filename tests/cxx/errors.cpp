@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Codes, exceptions, empty objects, and what is refused. */
+/* Codes, exceptions, empty objects, and refused arguments. */
 #include "cxx/check.hpp"
 
 #include <array>
@@ -19,7 +19,7 @@ static_assert(move_only<dlock::client> && move_only<dlock::hold> &&
 	      move_only<dlock::mutex> && move_only<dlock::shared_mutex> &&
 	      move_only<dlock::semaphore> && move_only<dlock::multi_lock>);
 static_assert(std::is_nothrow_copy_constructible_v<dlock::error>);
-/* A hold that ends with the expression must not be referred to. */
+/* No guard may refer to a hold that ends with the expression. */
 static_assert(std::is_convertible_v<const dlock::hold &, dlock::hold_ref> &&
 	      !std::is_convertible_v<dlock::hold, dlock::hold_ref>);
 
@@ -68,7 +68,7 @@ TEST(open_says_what_is_wrong)
 	CHECK(some && !code);
 }
 
-/* What follows a NUL does not vanish without a word. */
+/* A string with a NUL is refused, not cut. */
 TEST(nul_in_a_string_is_refused)
 {
 	const std::string nul("a\0b", 3);
@@ -143,7 +143,7 @@ TEST(durations_are_rounded_up)
 	CHECK(from_ms(-1) == dlock::no_expiry && from_ms(3) == 3ms);
 }
 
-/* ... and one below zero does not wait for ever. */
+/* ... and a negative timeout is not "for ever". */
 TEST(negative_timeout_asks_once)
 {
 	dlock::client c(uri), other(uri);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Holds: taken, moved, released, lost; and what is told of it. */
+/* Holds: taken, moved, released and lost, with the events. */
 #include "cxx/check.hpp"
 
 #include <atomic>
@@ -55,7 +55,7 @@ TEST(hold_can_be_moved)
 	CHECK(!their_b.try_acquire());
 	swap(one, two);
 	CHECK(!their_a.try_acquire() && !their_b.try_acquire());
-	/* `one` is of a now; taking two's releases that. */
+	/* `one` holds a now, which the next assignment releases. */
 	one = std::move(two);
 	CHECK(!two && their_a.try_acquire() && !their_b.try_acquire());
 	one = dlock::hold();

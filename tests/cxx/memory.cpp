@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* No memory: what was taken goes back.  And what memory is left with. */
+/* No memory: the locks are released.  And freed memory holds no password. */
 #include "cxx/check.hpp"
 
 #include <cstdlib>
@@ -7,7 +7,7 @@
 #include <new>
 #include <string.h>
 
-/* The allocation of this thread that fails; 0: none. */
+/* This thread's allocations until the failing allocation; 0: all succeed. */
 static thread_local int fails;
 
 void *operator new(std::size_t n)
@@ -19,8 +19,8 @@ void *operator new(std::size_t n)
 	throw std::bad_alloc();
 }
 
-/* A password longer than what a std::string keeps in itself, and how often this
- * thread gave back memory that holds it. */
+/* A password too long for std::string's small buffer, and how often this thread
+ * freed memory with the password. */
 static const char password[] = "a password that no other text has in it";
 static thread_local int left;
 
@@ -45,8 +45,8 @@ void operator delete(void *p, std::size_t) noexcept
 	give_back(p);
 }
 
-/* Lets an allocation fail in its scope only: what handles an exception that
- * leaves the scope has all the memory that it needs. */
+/* Lets an allocation fail within the scope: a handler of an exception from the
+ * scope has all memory. */
 struct failure {
 	explicit failure(int n)
 	{
@@ -58,7 +58,7 @@ struct failure {
 	}
 };
 
-/* How often `f` failed before it had all that it wants. */
+/* How often `f` failed before all allocations succeeded. */
 template <class F> static int without_memory(F f)
 {
 	int n = 0;

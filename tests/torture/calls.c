@@ -27,7 +27,7 @@ static void answered(const struct dlock_result *r, void *arg)
 	snprintf(a->why, sizeof(a->why), "%s", r->message);
 }
 
-/* What it ended with; a call that does not end is a failure. */
+/* Return the code of the call's end; a call that does not end is a failure. */
 static int outcome(struct play *p, dlock_client *c, struct answer *a)
 {
 	int64_t end = now_ms() + patience_ms();
@@ -54,7 +54,7 @@ static void give_back(struct play *p, dlock_client *c, dlock_hold *h)
 	}
 }
 
-/* The second one waits for the first, and is cancelled. */
+/* The second call waits for the first, and is cancelled. */
 void play_async(struct play *p)
 {
 	struct answer first = { 0 }, second = { 0 };
@@ -80,7 +80,7 @@ void play_async(struct play *p)
 	dlock_close(c);
 }
 
-/* A second call has nothing of what the first has, and gives the rest back. */
+/* The second call waits for the first's lock, and holds no other lock then. */
 static void ask_for_all(struct play *p, dlock_client *c, dlock_lock *all,
 			dlock_lock *some)
 {
@@ -125,8 +125,8 @@ void play_async_multi(struct play *p)
 
 /* ---- Holds that others want ---------------------------------------------- */
 
-/* What notifies is opened with the first that is asked for, on the side, and
- * tried again later.  What it was that failed there is told to nobody. */
+/* The first request for wants opens the channel of wants, or a later request
+ * does.  No call returns the reason of a failure there. */
 static int asked(const struct play *p, int rc)
 {
 	int untold = rc < 0 && (strstr(dlock_errmsg(), "inotify") ||

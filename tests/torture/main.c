@@ -11,11 +11,11 @@
 #include "fake.h"
 #include "support/wait.h"
 
-#define MOST 5000 /* failures that a scene may have room for */
+#define MOST 5000 /* the most failures of a scene */
 
 static int n_passed, n_failed, n_skipped;
 
-/* What failed, to be said once more at the end, where a log is cut. */
+/* The failures, printed again at the end: logs are cut at the front. */
 static char again[4000];
 
 static void say(const char *word, const char *fmt, va_list args)
@@ -74,7 +74,7 @@ static void *end_at_once(void *arg)
 	return arg;
 }
 
-/* A sanitizer starts a thread of its own with the first of ours; it stays. */
+/* A sanitizer starts another thread with the first thread, and keeps it. */
 static void rest(void)
 {
 	pthread_t thread;
@@ -90,7 +90,7 @@ static void rest(void)
 	}
 }
 
-/* A thread that was joined may still be listed for a moment. */
+/* The kernel may list a joined thread for a moment. */
 static int threads_settle(int want)
 {
 	for (int i = 0; i < 2000; i++) {
@@ -109,7 +109,7 @@ int torture(const struct scene *scene, const char *uri, enum seam seam,
 	long hurt = 0, k = 0;
 	int fired = 1;
 
-	/* What is kept for the life of the process is made once. */
+	/* Objects of the process are made once. */
 	scene->play(&warm);
 	if (warm.failed) {
 		failed("%s %s on %s: without any fault: %s", what, scene->name,
@@ -167,7 +167,7 @@ static void torture_store(const char *uri)
 	torture_syscalls(uri);
 }
 
-/* The stores that need no server. */
+/* The stores without a server. */
 static void torture_ours(void)
 {
 	char uri[] = "file:///tmp/dlock-torture-XXXXXX";

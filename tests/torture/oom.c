@@ -76,7 +76,7 @@ static int no_release(struct dlk_ticket *t, dlk_time deadline,
 	return 0;
 }
 
-/* Not a scene: what is registered stays. */
+/* Not a scene: a registration stays. */
 void torture_register(void)
 {
 	static const char *const schemes[] = { "tortured", NULL };

@@ -23,7 +23,7 @@ dlock_client *open_it(struct play *p)
 	dlock_client *c = NULL;
 
 	o.on_event = hear;
-	o.once = 1; /* else an open bridges what fails once */
+	o.once = 1; /* else the open bridges a single failure */
 	errno = 4711;
 	if (!MAY(p, dlock_open(&c, p->uri, &o), DLOCK_OK))
 		MUST(p, c == NULL);
@@ -49,7 +49,7 @@ static void play_label(struct play *p)
 	dlock_client *c = NULL;
 
 	o.label = "somebody";
-	if (!strstr(p->uri, "//127.0.0.1:")) /* a server that asks for none */
+	if (!strstr(p->uri, "//127.0.0.1:")) /* a server without a password */
 		o.password = "secret";
 	MAY(p, dlock_open(&c, p->uri, &o), DLOCK_OK);
 	dlock_close(c);
@@ -214,7 +214,7 @@ static void see_entry(const struct dlock_lock_info *entry, void *arg)
 	++*(int *)arg;
 }
 
-/* What an acquire without an answer has left is released in the background. */
+/* The background releases the residue of an unanswered acquire. */
 static void see_participants(struct play *p, dlock_lock *l, int held)
 {
 	const int64_t give_up = now_ms() + 20000;
@@ -270,8 +270,8 @@ static void play_break(struct play *p)
 		int rc = dlock_release(h);
 
 		rc = released(p, rc, dlock_errmsg());
-		/* Between processes it takes a while to be found, and a
-		 * release that is only sent does not tell. */
+		/* Another process' break is found after a while, and
+		 * release=async does not tell. */
 		if (rc == DLOCK_OK && (strncmp(p->uri, "file:", 5) == 0 ||
 				       strstr(p->uri, "release=async")))
 			rc = DLOCK_ELOST;
@@ -283,7 +283,7 @@ static void play_break(struct play *p)
 	dlock_close(c);
 }
 
-/* One renewal that fails is made good by the next; unless the machine stood
+/* The next renewal makes up for a failed renewal, unless the machine stood
  * still meanwhile. */
 static void see_renewed(struct play *p, dlock_client *c, dlock_hold *h)
 {
@@ -325,7 +325,7 @@ static void play_renewed(struct play *p)
 	*p = own;
 }
 
-/* Nobody hears of the release: what is left is the core's to clean up. */
+/* The store does not hear the release: the core cleans up later. */
 static void play_cleanup(struct play *p)
 {
 	dlock_client *c = open_it(p);
@@ -342,7 +342,7 @@ static void play_cleanup(struct play *p)
 	fake_clear(fake_store(""));
 }
 
-/* A client that is closed with all that it has. */
+/* Close a client with holds and waits. */
 static void play_leave_it(struct play *p)
 {
 	dlock_client *c = open_it(p);

@@ -57,7 +57,7 @@ static int is_ours(const void *caller)
 
 #define fails(seam) fails_for((seam), __builtin_return_address(0))
 
-/* Is this the one? */
+/* Is this the call to fail? */
 static int fails_for(enum seam seam, const void *caller)
 {
 	long now;
@@ -79,7 +79,7 @@ static void *counted(void *block)
 	return block;
 }
 
-/* What the linker makes of `f` and __real_f. */
+/* The linker's names for the calls of `f` and for __real_f. */
 #define WRAP(type, f, ...)                                                     \
 	type __real_##f(__VA_ARGS__);                                          \
 	type __wrap_##f(__VA_ARGS__);                                          \
@@ -146,7 +146,7 @@ WRAP(void, free, void *block)
 	__real_free(block);
 }
 
-/* Its nodes are made and freed within the C library, and not counted. */
+/* The C library allocates and frees the nodes uncounted. */
 WRAP(void *, tsearch, const void *key, void **root,
      int (*compare)(const void *a, const void *b))
 {

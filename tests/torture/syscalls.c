@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every system call that may fail does, in the scenes that make it. */
+/* Every system call that may fail does, in the scenes with that call. */
 #include "torture/torture.h"
 
 #include <errno.h>
@@ -99,7 +99,7 @@ void torture_sockets(const char *uri)
 	}
 }
 
-/* In a process that has no mark yet: 0, or what went wrong. */
+/* In a process without a mark: 0, or the error. */
 static int without_a_mark(enum seam seam)
 {
 	struct play p = { .uri = "mem:", .codes = fine };

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Torture: play a scene over and over, each time with one more allocation, or
- * one more system call, gone well before one fails.
+ * Torture: play a scene again and again, and let the first, the second, the
+ * third ... allocation or system call fail.
  *
  * The linker sends the library's calls through seam.c: see --wrap in ld(1).
- * Those of the servers' client libraries stay as they are.
+ * The calls of ZooKeeper's client library do not fail.
  *
- * torture         on the stores that need no server
- * torture server  on that of $DLOCK_TEST_URIS
+ * torture         on the stores without a server
+ * torture server  on the store of $DLOCK_TEST_URIS
  */
 #ifndef DLOCK_TESTS_TORTURE_H
 #define DLOCK_TESTS_TORTURE_H
@@ -35,38 +35,38 @@ enum seam {
 	SEAM_MADVISE
 };
 
-/* The k-th call from now fails with errnum; `all`: those after it, too. */
+/* Have the k-th call from now fail with errnum; `all`: and all later calls. */
 void seam_arm(enum seam seam, long k, int errnum, int all);
 
-/* Did one fail?  None will from now on. */
+/* Let no call fail from now on.  Return whether a call failed. */
 int seam_disarm(void);
 
-/* Blocks that the library has and has not freed. */
+/* Blocks of the library that are not freed. */
 long seam_blocks(void);
 
-/* pthread_create() that never fails on purpose. */
+/* pthread_create() without planned failures. */
 int seam_thread(pthread_t *out, void *(*run)(void *arg), void *arg);
 
 /* ---- Scenes: play.c, scenes.c -------------------------------------------- */
 
-/* What a scene met. */
+/* The course of a scene. */
 struct play {
 	const char *uri;
-	int failed;       /* calls that answered what they may not */
-	int hurt;         /* calls that answered one of the codes below */
-	const int *codes; /* what a failure may be answered with, ends in 0 */
+	int failed;       /* calls with a wrong answer */
+	int hurt;         /* calls with an answer of `codes` */
+	const int *codes; /* possible answers to a failure, and 0 */
 	char text[300];   /* about the first of `failed` */
 };
 
 struct scene {
 	const char *name;
 	void (*play)(struct play *p);
-	const char *scheme; /* the only one that it is for, or NULL */
+	const char *scheme; /* the only scheme of the scene, or NULL */
 };
 
 extern const struct scene scenes[]; /* ends in {0} */
 
-/* `rc` may be `want`, or a code that the failure explains.  1: it is `want`. */
+/* Check that `rc` is `want`, or a code explained by the failure.  1: `want`. */
 int may(struct play *p, const char *call, int rc, int want);
 void must(struct play *p, const char *what, int is_so);
 
@@ -76,8 +76,8 @@ void must(struct play *p, const char *what, int is_so);
 dlock_client *open_it(struct play *p);        /* NULL: it failed */
 void release(struct play *p, dlock_hold *h); /* which may be NULL */
 
-/* What a release returned.  What the store could not be told for want of memory
- * is told later. */
+/* Check the result of a release.  For want of memory the release is sent
+ * later. */
 int released(const struct play *p, int rc, const char *why);
 
 void play_async(struct play *p);  /* calls.c */
@@ -96,7 +96,7 @@ struct leaks {
 
 struct leaks leaks_now(void);
 
-/* Count a result and print it.  `text` is printed of what failed. */
+/* Count a result and print it, with `text` if it is a failure. */
 void passed(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void failed(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void skipped(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

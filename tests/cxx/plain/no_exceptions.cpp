@@ -14,7 +14,7 @@ static int check(bool good, const char *what)
 	return good ? 0 : 1;
 }
 
-/* Does it abort, with nothing left to catch? */
+/* Does the call abort instead of throwing? */
 static bool aborts()
 {
 	int status = 0;
