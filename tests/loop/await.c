@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When a turn waits for an answer in await(), and what comes of it. */
+/* When a turn waits for an answer in await(), and the outcome. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 static const dlk_time never = DLK_FOREVER;
 
-/* A turn of a thread that waits for an answer.  1: in await(); 0: in wait(). */
+/* Run a turn of a waiting thread.  1: in await(); 0: in wait(). */
 static int turn_until(dlk_time until)
 {
 	int awaits = rig.world.awaits, waits = rig.world.waits;
@@ -18,21 +18,23 @@ static int turn_until(dlk_time until)
 	return awaits;
 }
 
-/* Up, with a request that is not answered. */
+/* Up, with a request in flight. */
 static void setup(void)
 {
 	rig_init_up("");
 	rig_submit(1, DLKI_ATTEMPT, never);
 }
 
-Test(await, an_answer_needs_no_event, .init = setup, .fini = rig_free)
+TestSuite(await, .init = setup, .fini = rig_free);
+
+Test(await, an_answer_needs_no_event)
 {
 	script_says(&rig.world, 0, "G 7\n");
 	cr_assert(turn_until(never));
 	cr_assert_eq(rig.ended[1], 1);
 	cr_assert_eq(rig.ops[1].outcome, DLKI_GRANTED);
 
-	/* The late event of these bytes finds nothing. */
+	/* The late event of these bytes finds none left. */
 	rig_submit(2, DLKI_RELEASE, never);
 	rig_turn();
 	script_says(&rig.world, 0, "A 1\n");
@@ -40,16 +42,13 @@ Test(await, an_answer_needs_no_event, .init = setup, .fini = rig_free)
 	cr_assert_eq(rig.ended[2], 1);
 }
 
-Test(await, without_a_request_there_is_nothing_to_await, .init = setup,
-     .fini = rig_free)
+Test(await, without_a_request_there_is_nothing_to_await)
 {
-	script_says(&rig.world, 0, "G 7\n");
-	rig_turn();
+	rig_say(0, "G 7\n");
 	cr_assert_not(turn_until(rig.world.clock));
 }
 
-Test(await, a_link_that_was_awaited_in_vain_is_slow, .init = setup,
-     .fini = rig_free)
+Test(await, a_link_that_was_awaited_in_vain_is_slow)
 {
 	cr_assert(turn_until(never));
 	cr_assert_not(turn_until(rig.world.clock + 50 * DLK_MS));
@@ -60,7 +59,7 @@ Test(await, a_link_that_was_awaited_in_vain_is_slow, .init = setup,
 	cr_assert(turn_until(never));
 }
 
-Test(await, what_is_due_soon_is_waited_for, .init = setup, .fini = rig_free)
+Test(await, what_is_due_soon_is_waited_for)
 {
 	cr_assert_not(turn_until(rig.world.clock + 5 * DLK_MS));
 	rig_submit(2, DLKI_RELEASE, rig.world.clock + 5 * DLK_MS);
@@ -68,8 +67,7 @@ Test(await, what_is_due_soon_is_waited_for, .init = setup, .fini = rig_free)
 	cr_assert_eq(rig.ended[2], 1);
 }
 
-Test(await, output_that_waits_for_room_is_waited_for, .init = setup,
-     .fini = rig_free)
+Test(await, output_that_waits_for_room_is_waited_for)
 {
 	script_room(&rig.world, 0, 0);
 	rig_submit(2, DLKI_RELEASE, never);
@@ -79,23 +77,20 @@ Test(await, output_that_waits_for_room_is_waited_for, .init = setup,
 	cr_assert(turn_until(never));
 }
 
-Test(await, a_second_link_of_the_set_is_waited_for, .init = setup,
-     .fini = rig_free)
+Test(await, a_second_link_of_the_set_is_waited_for)
 {
 	struct dlki_link *second;
 
 	second = dlki_link_open(rig.e->store, DLKI_ANSWERS);
 	cr_assert(turn_until(never));
-	script_says(&rig.world, 0, "G 7\n");
-	rig_turn();
+	rig_say(0, "G 7\n");
 	rig_submit(2, DLKI_RELEASE, never);
 	dlki_want(second);
 	rig_turn();
 	cr_assert_not(turn_until(rig.world.clock));
 }
 
-Test(await, the_end_of_the_stream_closes_the_link, .init = setup,
-     .fini = rig_free)
+Test(await, the_end_of_the_stream_closes_the_link)
 {
 	script_says(&rig.world, 0, "G 7\n");
 	script_ends(&rig.world, 0);
@@ -107,8 +102,7 @@ Test(await, the_end_of_the_stream_closes_the_link, .init = setup,
 	cr_assert_eq(rig.ops[2].outcome, DLKI_UNANSWERED);
 }
 
-Test(await, more_than_a_buffer_is_read_in_the_next_turn, .init = setup,
-     .fini = rig_free)
+Test(await, more_than_a_buffer_is_read_in_the_next_turn)
 {
 	static char news[DLKI_INPUT + 4];
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A server that cannot be reached: the claims hear of it, and why. */
+/* An unreachable server: the claims are told, with the reason. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <string.h>
 
 #include "tests/loop/rig.h"
+
+TestSuite(down, .fini = rig_free);
 
 static const dlk_time never = DLK_FOREVER;
 
@@ -17,24 +19,22 @@ static void why_is(int code, const char *text)
 	cr_assert_str_eq(why.text, text);
 }
 
-Test(down, a_server_that_refuses_at_each_address_is_told, .fini = rig_free)
+Test(down, a_server_that_refuses_at_each_address_is_told)
 {
 	rig_init("", 2);
 	why_is(0, "");
 	rig_submit(1, DLKI_ATTEMPT, never);
-	script_refused(&rig.world, 0, -ECONNREFUSED);
-	rig_turn();
+	rig_refuse(0, -ECONNREFUSED);
 	rig_turn();
 	cr_assert_eq(rig.down, 0, "the other address is next");
-	script_refused(&rig.world, 1, -EHOSTUNREACH);
-	rig_turn();
+	rig_refuse(1, -EHOSTUNREACH);
 	rig_turn();
 	cr_assert_eq(rig.down, 1);
 	cr_assert_eq(rig.ended[1], 0);
 	why_is(DLOCK_EUNREACHABLE, "127.0.0.1:7000: Connection refused");
 }
 
-Test(down, a_refusal_at_once_is_told, .fini = rig_free)
+Test(down, a_refusal_at_once_is_told)
 {
 	rig_init("", 1);
 	rig.world.connect_error = -ECONNREFUSED;
@@ -43,25 +43,22 @@ Test(down, a_refusal_at_once_is_told, .fini = rig_free)
 	why_is(DLOCK_EUNREACHABLE, "127.0.0.1:7000: Connection refused");
 }
 
-Test(down, a_server_that_refuses_us_is_told, .fini = rig_free)
+Test(down, a_server_that_refuses_us_is_told)
 {
 	rig_init("", 2);
 	rig_push();
-	script_connected(&rig.world, 0);
-	rig_turn();
-	script_says(&rig.world, 0, "NO\n");
-	rig_turn();
+	rig_connect(0);
+	rig_say(0, "NO\n");
 	rig_turn();
 	cr_assert_eq(rig.down, 1);
 	why_is(DLOCK_EDENIED, "127.0.0.1:7000: refused");
 }
 
 /* The next connection may be better. */
-Test(down, a_connection_that_was_lost_is_not_told, .fini = rig_free)
+Test(down, a_connection_that_was_lost_is_not_told)
 {
 	rig_init_up("");
-	script_ends(&rig.world, 0);
-	rig_turn();
+	rig_end(0);
 	rig_turn();
 	cr_assert(!dlki_engine_is_up(rig.e));
 	cr_assert_eq(rig.down, 0);
@@ -69,16 +66,14 @@ Test(down, a_connection_that_was_lost_is_not_told, .fini = rig_free)
 	       "127.0.0.1:7000: the server closed the connection");
 }
 
-/* The claims hear nothing then, but need not know: only the log is told. */
-Test(down, a_link_for_news_is_no_way_to_the_server, .fini = rig_free)
+/* The claims get no news then, and need not know: only the log is told. */
+Test(down, a_link_for_news_is_no_way_to_the_server)
 {
 	rig_init_up("ear");
 	rig_submit(1, DLKI_ATTEMPT, never);
-	script_says(&rig.world, 0, "B 100 1\n");
-	rig_turn();
+	rig_say(0, "B 100 1\n");
 	rig_push();
-	script_refused(&rig.world, 1, -ECONNREFUSED);
-	rig_turn();
+	rig_refuse(1, -ECONNREFUSED);
 	rig_turn();
 	cr_assert_eq(rig.unheard, 1);
 	cr_assert_str_eq(rig.told, "127.0.0.1:7000: Connection refused");
@@ -87,7 +82,7 @@ Test(down, a_link_for_news_is_no_way_to_the_server, .fini = rig_free)
 }
 
 /* The first greeting has longer: see connect_ms. */
-Test(down, a_known_server_greets_within_patience, .fini = rig_free)
+Test(down, a_known_server_greets_within_patience)
 {
 	dlk_time begun;
 
@@ -104,12 +99,11 @@ Test(down, a_known_server_greets_within_patience, .fini = rig_free)
 	why_is(DLOCK_EUNREACHABLE, "127.0.0.1:7000: not connected in time");
 }
 
-Test(down, a_claim_in_a_hurry_waits_for_no_pause, .fini = rig_free)
+Test(down, a_claim_in_a_hurry_waits_for_no_pause)
 {
 	rig_init("", 1);
 	rig_push();
-	script_refused(&rig.world, 0, -ECONNREFUSED);
-	rig_turn();
+	rig_refuse(0, -ECONNREFUSED);
 	rig_turn();
 	rig_push();
 	cr_assert_eq(rig.world.opened, 1, "a pause comes first");

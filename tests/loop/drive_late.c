@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Leaders that are cancelled, stopped or forked, and a set that is pumped. */
+/* Leaders that are cancelled, stopped or forked, and a pumped set. */
 #include <criterion/criterion.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -71,8 +71,8 @@ static void *attempt_in_thread(void *arg)
 	return NULL;
 }
 
-/* A thread that waits for its answer in await(), and does not come back before
- * `await_held_up` is 0 again.  The loop's own thread may lead instead. */
+/* Start a thread that waits for an answer in await(), and stays there until
+ * `await_held_up` is 0 again.  The loop's thread may lead instead. */
 static pthread_t start_awaiting(atomic_int *is_over)
 {
 	int before = awaits;
@@ -131,7 +131,7 @@ Test(drive, a_leader_in_await_delays_no_deadline, .init = setup_pumped,
 	pthread_join(id, NULL);
 }
 
-/* The leader looks at the silence: no thread runs for that meanwhile. */
+/* The leader looks for silence, and no other thread runs meanwhile. */
 Test(drive, a_silent_link_with_a_leader_in_await_costs_no_time,
      .init = setup_pumped, .fini = teardown)
 {
@@ -172,7 +172,7 @@ static dlk_time rang(void)
 	return at;
 }
 
-/* A thread that pumps goes away: another one must ring what it has set. */
+/* The pumping thread goes away, and another must ring the alarm. */
 Test(drive, an_alarm_of_the_pump_rings_in_time, .init = setup_pumped,
      .fini = teardown)
 {

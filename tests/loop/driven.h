@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An engine on the kernel's sockets, with a server beside, and threads that
- * drive the engine.
+ * An engine on the kernel's sockets, with a server beside, and threads to drive
+ * the engine.
  */
 #ifndef TESTS_LOOP_DRIVEN_H
 #define TESTS_LOOP_DRIVEN_H
@@ -46,8 +46,8 @@ struct thread {
 	atomic_int is_over;
 };
 
-/* Start a waiter, whose waits are counted in `parked_waits`; start one again
- * until it leads: the loop's own thread may be quicker. */
+/* Start a waiter, with the waits counted in `parked_waits`.  start_leader():
+ * again until the waiter leads: the loop's thread may be quicker. */
 void start(struct thread *t, enum dlki_set set);
 void start_leader(struct thread *t);
 int is_asleep(const struct thread *t);

@@ -61,7 +61,7 @@ Test(home, a_name_is_resolved_in_time_or_not)
 	cr_assert_eq(rig.ops[1].outcome, DLKI_UNSENT);
 	dlki_engine_why(rig.e, &why);
 	cr_assert_str_eq(why.text, "h.test: the name was not resolved in time");
-	/* Looking early changes nothing. */
+	/* An early look changes no server. */
 	rig.e->links[0]->retry_at = rig.world.clock;
 	dlki_alarm_set(&rig.e->alarms, &rig.e->links[0]->alarm,
 		       rig.world.clock);
@@ -121,11 +121,9 @@ Test(home, is_as_far_away_as_its_greeting_takes)
 	cr_assert_eq(dlki_engine_way(rig.e), 0);
 	rig_push();
 	rig.world.clock += 5 * DLK_MS;
-	script_connected(&rig.world, 0);
-	rig_turn();
+	rig_connect(0);
 	rig.world.clock += 7 * DLK_MS;
-	script_says(&rig.world, 0, "HI one\n");
-	rig_turn();
+	rig_say(0, "HI one\n");
 	cr_assert_eq(dlki_engine_way(rig.e), 7 * DLK_MS);
 }
 
@@ -328,8 +326,7 @@ Test(home, is_not_exchanged_while_its_address_refuses)
 	}
 }
 
-/* Others, where home was another or none: none is home, and the client does not
- * choose. */
+/* The servers differ, and home was a third or unknown: neither becomes home. */
 Test(home, is_not_exchanged_for_one_of_two)
 {
 	for (int refuses = 0; refuses < 2; refuses++) {
@@ -384,8 +381,7 @@ Test(home, that_became_a_replica_is_left)
 	named(7002, 0);
 	rig_submit(1, DLKI_ATTEMPT, never);
 	rig.world.clock += 5000 * DLK_MS;
-	script_says(&rig.world, 0, "V\n");
-	rig_turn();
+	rig_say(0, "V\n");
 	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
 	greet(1, 7002, "HI two\n");
 	expect_up(2, 1);
@@ -397,8 +393,7 @@ Test(home, that_became_a_replica_is_home_until_there_is_another)
 	begin_at_home(7001);
 	rig_submit(1, DLKI_ATTEMPT, never);
 	rig.world.clock += 5000 * DLK_MS;
-	script_says(&rig.world, 0, "V\n");
-	rig_turn();
+	rig_say(0, "V\n");
 	greet(1, 7001, "HI one\n");
 	expect_up(2, 0);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Home with a second link; and servers that refuse the client. */
+/* Home with a second link, and servers that refuse the client. */
 #include <criterion/criterion.h>
 #include <errno.h>
 
@@ -14,13 +14,10 @@ static void begin_with_ear(void)
 	rig_push();
 	greet(0, 7000, "HI one\n");
 	rig_submit(1, DLKI_ATTEMPT, never);
-	script_says(&rig.world, 0, "B 100 1\n");
-	rig_turn();
+	rig_say(0, "B 100 1\n");
 	await(1, 7000);
-	script_connected(&rig.world, 1);
-	rig_turn();
-	script_says(&rig.world, 1, "HI one\n");
-	rig_turn();
+	rig_connect(1);
+	rig_say(1, "HI one\n");
 	cr_assert_eq(rig.looked, 1);
 }
 
@@ -30,13 +27,11 @@ Test(home, other_links_end_with_a_fail_over)
 	lose(0);
 	cr_assert(rig.world.socks[1].is_open);
 	await(2, 7000);
-	script_connected(&rig.world, 2);
-	rig_turn();
+	rig_connect(2);
 	/* The word of the old server does not count any longer. */
 	dlki_pushed(rig.e->store, 1, 2, 3, 500);
 	script_says(&rig.world, 2, "HI two\n");
-	script_says(&rig.world, 1, "P 1 2 3\n");
-	rig_turn();
+	rig_say(1, "P 1 2 3\n");
 	cr_assert_eq(rig.moved, 1);
 	cr_assert_eq(rig.pushed, 0);
 	cr_assert(!rig.world.socks[1].is_open);
@@ -49,10 +44,8 @@ Test(home, a_link_that_meets_another_server_has_the_main_one_look)
 	begin_with_ear();
 	lose(1);
 	await(2, 7000);
-	script_connected(&rig.world, 2);
-	rig_turn();
-	script_says(&rig.world, 2, "HI two\nP 1 2 3\n");
-	rig_turn();
+	rig_connect(2);
+	rig_say(2, "HI two\nP 1 2 3\n");
 	cr_assert_eq(rig.looked, 1);
 	cr_assert_eq(rig.pushed, 0);
 	cr_assert(!rig.world.socks[0].is_open);
@@ -67,8 +60,7 @@ Test(home, other_links_wait_for_the_main_one)
 	begin_with_ear();
 	rig.world.clock += 5000 * DLK_MS;
 	script_ends(&rig.world, 0);
-	script_ends(&rig.world, 1);
-	rig_turn();
+	rig_end(1);
 	await(2, 7000);
 	rig_turn();
 	rig_turn();
@@ -105,11 +97,9 @@ Test(home, that_refuses_us_is_asked_again_for_an_op_that_came_later)
 	lose(0);
 	rig_submit(1, DLKI_ATTEMPT, never);
 	await(1, 7001);
-	script_connected(&rig.world, 1);
-	rig_turn();
+	rig_connect(1);
 	rig_submit(2, DLKI_ATTEMPT, never);
-	script_says(&rig.world, 1, "NO\n");
-	rig_turn();
+	rig_say(1, "NO\n");
 	cr_assert_eq(rig.ops[1].outcome, DLKI_FAILED);
 	cr_assert_eq(rig.ended[2], 0);
 	rig_submit(3, DLKI_ATTEMPT, never);
@@ -139,8 +129,7 @@ Test(home, may_be_a_unix_socket)
 	cr_assert_eq(rig.world.opened, 1);
 	cr_assert_str_eq(to->to.un.sun_path, "/run/x.sock");
 	script_ends(&rig.world, 0);
-	script_refused(&rig.world, 0, -ECONNREFUSED);
-	rig_turn();
+	rig_refuse(0, -ECONNREFUSED);
 	expect_down(1, "/run/x.sock: Connection refused");
 	cr_assert_eq(rig.ended[1], 0);
 }
@@ -175,8 +164,7 @@ Test(home, is_tried_again_when_this_process_is_short_of_descriptors)
 Test(home, warnings_of_the_protocol_are_told)
 {
 	rig_init_up("");
-	script_says(&rig.world, 0, "! it forgets\n");
-	rig_turn();
+	rig_say(0, "! it forgets\n");
 	cr_assert_eq(rig.warned, 1);
 	cr_assert_str_eq(rig.told, "it forgets");
 }

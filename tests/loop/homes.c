@@ -21,8 +21,7 @@ void await(int sock, uint16_t port)
 void greet(int sock, uint16_t port, const char *hello)
 {
 	await(sock, port);
-	script_connected(&rig.world, sock);
-	rig_turn();
+	rig_connect(sock);
 	cr_assert_str_eq(script_heard(&rig.world, sock), "HI\n");
 	script_says(&rig.world, sock, hello);
 	rig_turn();
@@ -31,15 +30,13 @@ void greet(int sock, uint16_t port, const char *hello)
 void refuse(int sock, uint16_t port, int error)
 {
 	await(sock, port);
-	script_refused(&rig.world, sock, error);
-	rig_turn();
+	rig_refuse(sock, error);
 }
 
 void lose(int sock)
 {
 	rig.world.clock += 5000 * DLK_MS;
-	script_ends(&rig.world, sock);
-	rig_turn();
+	rig_end(sock);
 }
 
 void expect_down(int times, const char *why)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Servers that an engine of the rig looks for home at.
+ * Servers among which an engine of the rig looks for home.
  */
 #ifndef TESTS_LOOP_HOMES_H
 #define TESTS_LOOP_HOMES_H
 
 #include "tests/loop/rig.h"
 
-/* h.test leads to these ports; `other` is 0 where there is a single one. */
+/* h.test leads to these ports; `other` may be 0. */
 void named(uint16_t port, uint16_t other);
 
 /* ... and the engine is about to look; and `port` is home. */

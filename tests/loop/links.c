@@ -22,11 +22,9 @@ static void connect_again(int sock)
 	for (int i = 0; rig.world.opened <= sock && i < 20; i++)
 		rig_turn_until(rig.world.clock + 5000 * DLK_MS);
 	cr_assert_eq(rig.world.opened, sock + 1);
-	script_connected(&rig.world, sock);
-	rig_turn();
+	rig_connect(sock);
 	cr_assert_str_eq(script_heard(&rig.world, sock), "HI\n");
-	script_says(&rig.world, sock, "HI\n");
-	rig_turn();
+	rig_say(sock, "HI\n");
 }
 
 Test(links, what_was_sent_is_told_and_what_was_not_is_sent_again)
@@ -36,8 +34,7 @@ Test(links, what_was_sent_is_told_and_what_was_not_is_sent_again)
 	for (int i = 1; i <= 4; i++)
 		rig_queue(i, DLKI_ATTEMPT, never);
 	rig_push(); /* "A 1\nA ": a part of the second, too */
-	script_ends(&rig.world, 0);
-	rig_turn();
+	rig_end(0);
 	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
 	cr_assert_eq(rig.ops[2].outcome, DLKI_UNANSWERED);
 	cr_assert_neq(rig.ops[2].since, 0);
@@ -45,8 +42,7 @@ Test(links, what_was_sent_is_told_and_what_was_not_is_sent_again)
 	cr_assert_eq(store()->lost, 1);
 	connect_again(1);
 	cr_assert_str_eq(script_heard(&rig.world, 1), "A 3\nA 4\n");
-	script_says(&rig.world, 1, "G 3\nG 4\n");
-	rig_turn();
+	rig_say(1, "G 3\nG 4\n");
 	cr_assert_eq(rig.ops[3].token, 3);
 	cr_assert_eq(rig.ops[4].token, 4);
 }
@@ -57,8 +53,7 @@ Test(links, data_and_the_end_come_as_one_edge)
 	rig_submit(1, DLKI_ATTEMPT, never);
 	rig_submit(2, DLKI_ATTEMPT, never);
 	script_says(&rig.world, 0, "G 1\n");
-	script_ends(&rig.world, 0);
-	rig_turn();
+	rig_end(0);
 	cr_assert_eq(rig.ops[1].outcome, DLKI_GRANTED, "what came counts");
 	rig_turn();
 	cr_assert_eq(rig.ops[2].outcome, DLKI_UNANSWERED);
@@ -94,8 +89,7 @@ Test(links, an_event_of_an_earlier_connection_is_dropped)
 
 	rig_init_up("");
 	old = rig.world.socks[0].tag;
-	script_ends(&rig.world, 0);
-	rig_turn();
+	rig_end(0);
 	connect_again(1);
 	rig_submit(1, DLKI_ATTEMPT, never);
 	reads = rig.world.reads;
@@ -115,8 +109,7 @@ Test(links, an_answer_that_makes_no_sense_ends_the_connection)
 {
 	rig_init_up("");
 	rig_submit(1, DLKI_ATTEMPT, never);
-	script_says(&rig.world, 0, "?\nG 1\n");
-	rig_turn();
+	rig_say(0, "?\nG 1\n");
 	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
 	cr_assert(!rig.world.socks[0].is_open);
 	cr_assert_str_eq(rig.e->links[0]->why.text,
@@ -126,8 +119,7 @@ Test(links, an_answer_that_makes_no_sense_ends_the_connection)
 Test(links, an_answer_that_nobody_asked_for_is_nonsense)
 {
 	rig_init_up("");
-	script_says(&rig.world, 0, "G 1\n");
-	rig_turn();
+	rig_say(0, "G 1\n");
 	cr_assert(!rig.world.socks[0].is_open);
 }
 
@@ -157,8 +149,7 @@ Test(links, a_slow_server_that_answers_keeps_its_connection)
 	for (int i = 1; i < 20; i++) {
 		rig_submit(i, DLKI_ATTEMPT, never);
 		rig_turn_until(rig.world.clock + 900 * DLK_MS);
-		script_says(&rig.world, 0, "G 5\n");
-		rig_turn();
+		rig_say(0, "G 5\n");
 		cr_assert_eq(rig.ops[i].outcome, DLKI_GRANTED, "%d", i);
 	}
 	cr_assert_eq(rig.world.opened, 1);
@@ -194,8 +185,7 @@ Test(links, a_reason_names_the_server_once)
 {
 	rig_init_up("");
 	rig_submit(1, DLKI_ATTEMPT, never);
-	script_says(&rig.world, 0, "Z\n");
-	rig_turn();
+	rig_say(0, "Z\n");
 	cr_assert_str_eq(rig.e->links[0]->why.text, "127.0.0.1:7000 sends a Z");
 }
 
@@ -204,8 +194,7 @@ Test(links, events_of_a_link_that_is_cut_or_down_are_dropped)
 	rig_init_up("");
 	rig.world.socks[0].write_error = -EPIPE;
 	rig_submit(1, DLKI_ATTEMPT, never);
-	script_says(&rig.world, 0, "G 1\n");
-	rig_turn();
+	rig_say(0, "G 1\n");
 	cr_assert_eq(rig.ended[1], 0);
 	rig.world.stray = rig.e->links[0]->tag;
 	rig.world.stray_bits = DLKI_READABLE | DLKI_WRITABLE;
@@ -225,8 +214,7 @@ Test(links, addresses_are_tried_in_turn_and_then_comes_a_pause)
 	for (int i = 0; i < 3; i++) {
 		cr_assert_eq(rig.world.opened, i + 1);
 		cr_assert_eq(rig.world.clock, begun);
-		script_refused(&rig.world, i, -ECONNREFUSED);
-		rig_turn(); /* and the next turn connects */
+		rig_refuse(i, -ECONNREFUSED); /* and the next turn connects */
 		if (i < 2)
 			rig_turn();
 	}
@@ -264,16 +252,14 @@ Test(links, a_connection_has_so_long_to_be_greeted)
 	rig.world.socks[0].bits = DLKI_WRITABLE;
 	rig_turn();
 	cr_assert_eq(rig.e->links[0]->state, DLKI_LINK_CONNECTING);
-	script_connected(&rig.world, 0);
-	rig_turn();
+	rig_connect(0);
 	cr_assert(rig.world.socks[0].is_open);
 	rig_turn_until(never);
 	cr_assert_eq(rig.world.clock, begun + 2000 * DLK_MS);
 	cr_assert(!rig.world.socks[0].is_open);
 }
 
-/* A server that greets and closes, greets and closes, is not asked more and
- * more often. */
+/* The server greets and closes again and again. */
 Test(links, short_connections_come_with_pauses)
 {
 	dlk_time begun;
@@ -281,8 +267,7 @@ Test(links, short_connections_come_with_pauses)
 	rig_init_up("");
 	begun = rig.world.clock;
 	for (int i = 0; i < 10; i++) {
-		script_ends(&rig.world, i);
-		rig_turn();
+		rig_end(i);
 		connect_again(i + 1);
 	}
 	cr_assert_geq(rig.world.clock - begun, 10 * 20 * DLK_MS);
@@ -295,8 +280,7 @@ Test(links, a_good_connection_that_ends_is_made_again_at_once)
 	rig_init_up("");
 	rig.world.clock += 5000 * DLK_MS;
 	lost = rig.world.clock;
-	script_ends(&rig.world, 0);
-	rig_turn();
+	rig_end(0);
 	connect_again(1);
 	cr_assert_eq(rig.world.clock, lost);
 }
@@ -305,10 +289,8 @@ Test(links, a_server_that_refuses_us_is_asked_nothing_more)
 {
 	rig_init("", 2);
 	rig_submit(1, DLKI_ATTEMPT, never);
-	script_connected(&rig.world, 0);
-	rig_turn();
-	script_says(&rig.world, 0, "NO\n");
-	rig_turn();
+	rig_connect(0);
+	rig_say(0, "NO\n");
 	rig_turn();
 	cr_assert_eq(rig.ops[1].outcome, DLKI_FAILED);
 	cr_assert_eq(rig.ops[1].residue, DLKI_RESIDUE_NONE);
@@ -329,28 +311,25 @@ Test(links, the_link_of_news_is_made_when_it_is_wanted)
 	rig_submit(1, DLKI_ATTEMPT, never);
 	cr_assert_eq(rig.world.opened, 1);
 	rig_submit(2, DLKI_ATTEMPT, never);
-	script_says(&rig.world, 0, "B 100 1\nB 100 1\n");
-	rig_turn();
+	rig_say(0, "B 100 1\nB 100 1\n");
 	rig_turn();
 	cr_assert_eq(rig.world.opened, 2);
 	cr_assert_eq(rig.world.socks[1].set, DLKI_NEWS);
-	script_connected(&rig.world, 1);
-	rig_turn();
+	rig_connect(1);
 	cr_assert_str_eq(script_heard(&rig.world, 1), "EAR\n");
 	script_says(&rig.world, 1, "OK\nP 1 2 3\n");
 	dlki_turn(rig.e, DLKI_BIT(DLKI_ANSWERS), rig.world.clock);
 	cr_assert_eq(rig.pushed, 0, "not of this set");
 	dlki_turn(rig.e, DLKI_BIT(DLKI_NEWS), rig.world.clock);
 	cr_assert_eq(rig.pushed, 1);
-	script_ends(&rig.world, 1);
-	rig_turn();
+	rig_end(1);
 	cr_assert(rig.world.socks[0].is_open);
 	for (int i = 0; i < 5 && rig.world.opened < 3; i++)
 		rig_turn_until(rig.world.clock + 5000 * DLK_MS);
 	cr_assert_eq(rig.world.opened, 3);
 }
 
-/* ---- What cannot be opened ----------------------------------------------- */
+/* ---- Sockets that cannot be opened --------------------------------------- */
 
 static int links_wanted;
 

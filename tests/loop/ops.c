@@ -6,13 +6,9 @@
 
 #include "tests/loop/rig.h"
 
-static const dlk_time never = DLK_FOREVER;
+TestSuite(ops, .fini = rig_free);
 
-static void say(int sock, const char *text)
-{
-	script_says(&rig.world, sock, text);
-	rig_turn();
-}
+static const dlk_time never = DLK_FOREVER;
 
 static void expect_heard(int sock, const char *text)
 {
@@ -21,7 +17,7 @@ static void expect_heard(int sock, const char *text)
 
 /* ---- Several requests ---------------------------------------------------- */
 
-Test(ops, a_second_request_follows_the_answer_to_the_first, .fini = rig_free)
+Test(ops, a_second_request_follows_the_answer_to_the_first)
 {
 	dlk_time second;
 
@@ -31,10 +27,10 @@ Test(ops, a_second_request_follows_the_answer_to_the_first, .fini = rig_free)
 	expect_heard(0, "K 1\nA 2\n");
 	rig.world.clock += 5 * DLK_MS;
 	second = rig.world.clock;
-	say(0, "K\n");
+	rig_say(0, "K\n");
 	expect_heard(0, "K2 1\n");
 	cr_assert_eq(rig.ended[1], 0);
-	say(0, "G 7\nY1\n");
+	rig_say(0, "G 7\nY1\n");
 	cr_assert_eq(rig.ended[1], 1);
 	cr_assert_eq(rig.ops[1].outcome, DLKI_ANSWERED);
 	cr_assert_eq(rig.ops[1].residue, DLKI_RESIDUE_NONE);
@@ -42,7 +38,7 @@ Test(ops, a_second_request_follows_the_answer_to_the_first, .fini = rig_free)
 	cr_assert_eq(rig.ops[2].token, 7);
 }
 
-Test(ops, a_second_request_is_not_sent_for_an_op_that_is_over, .fini = rig_free)
+Test(ops, a_second_request_is_not_sent_for_an_op_that_is_over)
 {
 	rig_init_up("");
 	rig_submit(1, DLKI_BREAK, never);
@@ -50,46 +46,42 @@ Test(ops, a_second_request_is_not_sent_for_an_op_that_is_over, .fini = rig_free)
 	rig_turn();
 	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
 	expect_heard(0, "K 1\n");
-	say(0, "K\n");
+	rig_say(0, "K\n");
 	expect_heard(0, "");
 	cr_assert_eq(rig.ended[1], 1);
 }
 
 /* The first request was sent, so the op does not begin anew. */
-Test(ops, a_second_request_that_was_not_sent_is_unanswered, .fini = rig_free)
+Test(ops, a_second_request_that_was_not_sent_is_unanswered)
 {
 	rig_init_up("");
 	rig_submit(1, DLKI_BREAK, never);
 	script_room(&rig.world, 0, 0);
-	say(0, "K\n");
-	script_ends(&rig.world, 0);
-	rig_turn();
+	rig_say(0, "K\n");
+	rig_end(0);
 	cr_assert_eq(rig.ended[1], 1);
 	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
 }
 
-Test(ops, a_first_request_that_was_not_sent_is_sent_over_the_next_connection,
-     .fini = rig_free)
+Test(ops, a_first_request_that_was_not_sent_is_sent_over_the_next_connection)
 {
 	rig_init_up("");
 	script_room(&rig.world, 0, 0);
 	rig_submit(1, DLKI_BREAK, never);
-	script_ends(&rig.world, 0);
-	rig_turn();
+	rig_end(0);
 	cr_assert_eq(rig.ended[1], 0);
 	for (int i = 0; i < 5 && rig.world.opened < 2; i++)
 		rig_turn_until(rig.world.clock + 1000 * DLK_MS);
-	script_connected(&rig.world, 1);
-	rig_turn();
-	say(1, "HI\n");
+	rig_connect(1);
+	rig_say(1, "HI\n");
 	expect_heard(1, "HI\nK 1\n");
-	say(1, "K\n");
-	say(1, "Y1\n");
+	rig_say(1, "K\n");
+	rig_say(1, "Y1\n");
 	cr_assert_eq(rig.ops[1].outcome, DLKI_ANSWERED);
 }
 
 /* Patience is for each request. */
-Test(ops, a_second_request_has_a_patience_of_its_own, .fini = rig_free)
+Test(ops, a_second_request_has_a_patience_of_its_own)
 {
 	dlk_time begun;
 
@@ -97,7 +89,7 @@ Test(ops, a_second_request_has_a_patience_of_its_own, .fini = rig_free)
 	begun = rig.world.clock;
 	rig_submit(1, DLKI_BREAK, never);
 	rig.world.clock = begun + 900 * DLK_MS;
-	say(0, "K\n");
+	rig_say(0, "K\n");
 	rig_turn_until(begun + 1899 * DLK_MS);
 	rig_turn();
 	cr_assert_eq(rig.ended[1], 0);
@@ -108,8 +100,7 @@ Test(ops, a_second_request_has_a_patience_of_its_own, .fini = rig_free)
 
 /* ---- Held ---------------------------------------------------------------- */
 
-Test(ops, that_are_held_are_in_nobodys_way_and_come_first_then,
-     .fini = rig_free)
+Test(ops, that_are_held_are_in_nobodys_way_and_come_first_then)
 {
 	rig_init_up("ear");
 	rig_submit(1, DLKI_WATCH, never);
@@ -117,15 +108,14 @@ Test(ops, that_are_held_are_in_nobodys_way_and_come_first_then,
 	rig_submit(3, DLKI_RELEASE, never);
 	expect_heard(0, "R 3\n");
 	rig_turn();
-	script_connected(&rig.world, 1);
-	rig_turn();
+	rig_connect(1);
 	script_says(&rig.world, 1, "OK\n");
 	rig.ops[4].verb = DLKI_RELEASE;
 	rig.ops[4].deadline = never;
 	cr_assert_eq(dlki_submit(rig.e, &rig.ops[4]), 0);
 	rig_turn();
 	expect_heard(0, "J 1\nJ 2\nR 4\n");
-	say(0, "Y1\nJ 99\nY0\n");
+	rig_say(0, "Y1\nJ 99\nY0\n");
 	cr_assert_eq(rig.ops[1].stood, 1);
 	cr_assert_eq(rig.ops[1].wanted, 1);
 	cr_assert_eq(rig.ops[1].token_last, 99);
@@ -134,7 +124,7 @@ Test(ops, that_are_held_are_in_nobodys_way_and_come_first_then,
 	cr_assert_eq(rig.ended[4], 0);
 }
 
-Test(ops, that_are_held_end_by_deadline_and_cancel, .fini = rig_free)
+Test(ops, that_are_held_end_by_deadline_and_cancel)
 {
 	rig_init_up("ear");
 	rig_submit(1, DLKI_WATCH, rig.world.clock + 7);
@@ -149,22 +139,19 @@ Test(ops, that_are_held_end_by_deadline_and_cancel, .fini = rig_free)
 }
 
 /* The connection goes, and comes again: no request of theirs was sent. */
-Test(ops, that_are_held_outlive_a_connection, .fini = rig_free)
+Test(ops, that_are_held_outlive_a_connection)
 {
 	rig_init_up("ear");
 	rig_submit(1, DLKI_WATCH, never);
 	rig_turn();
-	script_ends(&rig.world, 0);
-	rig_turn();
-	script_connected(&rig.world, 1);
-	rig_turn();
-	say(1, "OK\n");
+	rig_end(0);
+	rig_connect(1);
+	rig_say(1, "OK\n");
 	cr_assert_eq(rig.ended[1], 0);
 	for (int i = 0; i < 15 && rig.world.opened < 3; i++)
 		rig_turn_until(rig.world.clock + 100 * DLK_MS);
-	script_connected(&rig.world, 2);
-	rig_turn();
-	say(2, "HI\n");
+	rig_connect(2);
+	rig_say(2, "HI\n");
 	expect_heard(2, "HI\nJ 1\n");
 }
 
@@ -179,7 +166,7 @@ Test(ops, that_are_held_end_with_the_engine)
 
 /* ---- Held between two requests ------------------------------------------- */
 
-Test(ops, that_are_held_when_answered_begin_anew, .fini = rig_free)
+Test(ops, that_are_held_when_answered_begin_anew)
 {
 	dlk_time second;
 
@@ -187,21 +174,21 @@ Test(ops, that_are_held_when_answered_begin_anew, .fini = rig_free)
 	rig_submit(1, DLKI_ATTEMPT, never);
 	rig_submit(2, DLKI_RELEASE, never);
 	expect_heard(0, "A 1\nR 2\n");
-	say(0, "H\nY1\n");
+	rig_say(0, "H\nY1\n");
 	cr_assert_eq(rig.ended[1], 0);
 	cr_assert_eq(rig.ended[2], 1);
 	expect_heard(0, "");
 	rig.world.clock += 5 * DLK_MS;
 	second = rig.world.clock;
-	say(0, "U\n");
+	rig_say(0, "U\n");
 	expect_heard(0, "A 1\n");
-	say(0, "G 7\n");
+	rig_say(0, "G 7\n");
 	cr_assert_eq(rig.ops[1].outcome, DLKI_GRANTED);
 	cr_assert_eq(rig.ops[1].since, second);
 }
 
 /* The store has had the first request. */
-Test(ops, that_are_held_when_answered_end_unanswered, .fini = rig_free)
+Test(ops, that_are_held_when_answered_end_unanswered)
 {
 	dlk_time begun;
 
@@ -210,7 +197,7 @@ Test(ops, that_are_held_when_answered_end_unanswered, .fini = rig_free)
 	rig_submit(1, DLKI_ATTEMPT, begun + 7);
 	rig_submit(2, DLKI_ATTEMPT, never);
 	rig_submit(3, DLKI_ATTEMPT, never);
-	say(0, "H\nH\nH\n");
+	rig_say(0, "H\nH\nH\n");
 	rig_turn_until(begun + 7);
 	rig_turn();
 	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
@@ -220,8 +207,7 @@ Test(ops, that_are_held_when_answered_end_unanswered, .fini = rig_free)
 	rig_turn();
 	cr_assert_eq(rig.ops[2].outcome, DLKI_UNANSWERED);
 	cr_assert_eq(rig.ended[3], 0);
-	script_ends(&rig.world, 0);
-	rig_turn();
+	rig_end(0);
 	cr_assert_eq(rig.ops[3].outcome, DLKI_UNANSWERED);
 	cr_assert_eq(rig.ended[3], 1);
 }
@@ -230,41 +216,39 @@ Test(ops, that_are_held_when_answered_end_with_the_engine)
 {
 	rig_init_up("");
 	rig_submit(1, DLKI_ATTEMPT, never);
-	say(0, "H\n");
+	rig_say(0, "H\n");
 	rig_free();
 	cr_assert_eq(rig.ended[1], 1);
 	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
 }
 
-Test(ops, that_are_busy_may_say_what_is_in_the_way, .fini = rig_free)
+Test(ops, that_are_busy_may_say_what_is_in_the_way)
 {
 	rig_init_up("");
 	rig_submit(1, DLKI_ATTEMPT, never);
-	say(0, "X a stone\n");
+	rig_say(0, "X a stone\n");
 	cr_assert_eq(rig.ops[1].outcome, DLKI_BUSY);
 	cr_assert_str_eq(rig.error[1], "a stone");
 	rig_submit(1, DLKI_ATTEMPT, never);
-	say(0, "B 5 9\n");
+	rig_say(0, "B 5 9\n");
 	cr_assert_eq(rig.ended[1], 2);
 }
 
 /* ---- A server that refuses us -------------------------------------------- */
 
-Test(ops, that_are_held_fail_when_the_server_refuses_us, .fini = rig_free)
+Test(ops, that_are_held_fail_when_the_server_refuses_us)
 {
 	int sock;
 
 	rig_init_up("ear");
 	rig_submit(1, DLKI_WATCH, never);
-	script_ends(&rig.world, 0);
-	rig_turn();
+	rig_end(0);
 	sock = rig.world.opened;
 	for (int i = 0; i < 15 && rig.world.opened == sock; i++)
 		rig_turn_until(rig.world.clock + 100 * DLK_MS);
 	cr_assert_eq(rig.world.socks[sock].set, DLKI_ANSWERS);
-	script_connected(&rig.world, sock);
-	rig_turn();
-	say(sock, "NO\n");
+	rig_connect(sock);
+	rig_say(sock, "NO\n");
 	rig_turn();
 	cr_assert_eq(rig.ops[1].outcome, DLKI_FAILED);
 	cr_assert_str_eq(rig.error[1], "refused");
@@ -280,7 +264,7 @@ static void on_row(const struct dlock_participant *p, void *arg)
 	strcat(labels, p->label);
 }
 
-Test(ops, rows_come_until_the_op_is_over, .fini = rig_free)
+Test(ops, rows_come_until_the_op_is_over)
 {
 	rig_init_up("");
 	for (int i = 1; i <= 3; i++) {
@@ -290,23 +274,23 @@ Test(ops, rows_come_until_the_op_is_over, .fini = rig_free)
 	}
 	dlki_cancel(rig.e, &rig.ops[2]);
 	rig_turn();
-	say(0, "I a b c\nI d\nI e\n");
+	rig_say(0, "I a b c\nI d\nI e\n");
 	cr_assert_str_eq(labels, "abc");
 	cr_assert_eq(rig.ops[1].outcome, DLKI_ANSWERED);
 	cr_assert_eq(rig.ended[3], 1);
 }
 
-Test(ops, news_may_be_words, .fini = rig_free)
+Test(ops, news_may_be_words)
 {
 	rig_init_up("");
-	say(0, "O somebody\n! beware of the dog\n");
+	rig_say(0, "O somebody\n! beware of the dog\n");
 	cr_assert_eq(rig.wanted, 1);
 	cr_assert_str_eq(rig.owner, "somebody");
 	cr_assert_eq(rig.warned, 1);
 	cr_assert_str_eq(rig.told, "beware of the dog");
 }
 
-/* What is not delivered any more is freed. */
+/* Undelivered answers are freed. */
 Test(ops, news_may_come_too_late)
 {
 	rig_init_up("");

@@ -14,8 +14,7 @@ static void setup(void)
 {
 	rig_init_up("ear");
 	rig_submit(1, DLKI_ATTEMPT, DLK_FOREVER);
-	script_says(&rig.world, 0, "B 100 1\n");
-	rig_turn();
+	rig_say(0, "B 100 1\n");
 	rig_push();
 	cr_assert_eq(rig.world.opened, 2);
 	script_connected(&rig.world, EAR);
@@ -26,7 +25,9 @@ static void setup(void)
 	cr_assert_eq(rig.looked, 1);
 }
 
-Test(pump, takes_in_the_news_and_no_answers, .init = setup, .fini = rig_free)
+TestSuite(pump, .init = setup, .fini = rig_free);
+
+Test(pump, takes_in_the_news_and_no_answers)
 {
 	dlk_time clock = rig.world.clock;
 
@@ -44,8 +45,7 @@ Test(pump, takes_in_the_news_and_no_answers, .init = setup, .fini = rig_free)
 }
 
 /* Sockets are edge-triggered: without the kick no event comes for the rest. */
-Test(pump, makes_the_set_ready_for_what_is_left, .init = setup,
-     .fini = rig_free)
+Test(pump, makes_the_set_ready_for_what_is_left)
 {
 	static char wakes[DLKI_INPUT + 4 * 64];
 	int pumps = 0;

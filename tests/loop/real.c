@@ -216,7 +216,7 @@ Test(real, a_socket_that_met_itself_is_not_connected)
 	close(fd);
 }
 
-/* With one descriptor more each time, until it can be opened. */
+/* The limit rises by a descriptor each time, until the engine opens. */
 Test(real, without_descriptors_there_is_no_world)
 {
 	struct rlimit old, low;

@@ -91,7 +91,7 @@ Test(resolver, a_name_is_looked_up_each_time)
 	cr_assert_eq(found.answer.rc, EAI_AGAIN);
 }
 
-/* As many look-ups as there are engines, and one thread. */
+/* A look-up for each engine, and a single thread. */
 Test(resolver, one_thread_is_at_a_name)
 {
 	struct dlki_lookup many[20];
@@ -255,7 +255,7 @@ static int64_t freed_in(void)
 	return now_ms() - begun;
 }
 
-/* The thread outlives the engine, and does not kick its world. */
+/* The thread outlives the engine, and does not kick the freed world. */
 Test(resolver, a_look_up_that_hangs_is_left_behind)
 {
 	const struct dlki_world_type *real = world->type;

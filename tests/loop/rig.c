@@ -154,22 +154,24 @@ void rig_init_up(const char *label)
 {
 	rig_init(label, 1);
 	rig_push();
-	script_connected(&rig.world, 0);
-	rig_turn();
+	rig_connect(0);
 	cr_assert_str_eq(script_heard(&rig.world, 0), "HI\n");
-	script_says(&rig.world, 0, "HI\n");
-	rig_turn();
+	rig_say(0, "HI\n");
 	cr_assert(dlki_engine_is_up(rig.e));
 	cr_assert_eq(rig.up, 1);
 }
 
 void rig_free(void)
 {
-	const struct lines *p = (const struct lines *)rig.e->store;
+	const struct lines *p;
 
+	if (!rig.e)
+		return;
+	p = (const struct lines *)rig.e->store;
 	cr_assert(!p->went_back, "`now` went back");
 	dlki_unlock(rig.e);
 	dlki_engine_free(rig.e);
+	rig.e = NULL;
 	for (int i = 0; i < rig.world.opened; i++)
 		cr_assert(!rig.world.socks[i].is_open, "socket %d", i);
 	script_free(&rig.world);
@@ -188,6 +190,30 @@ void rig_turn_until(dlk_time until)
 void rig_push(void)
 {
 	dlki_push(rig.e);
+}
+
+void rig_say(int sock, const char *text)
+{
+	script_says(&rig.world, sock, text);
+	rig_turn();
+}
+
+void rig_connect(int sock)
+{
+	script_connected(&rig.world, sock);
+	rig_turn();
+}
+
+void rig_refuse(int sock, int error)
+{
+	script_refused(&rig.world, sock, error);
+	rig_turn();
+}
+
+void rig_end(int sock)
+{
+	script_ends(&rig.world, sock);
+	rig_turn();
 }
 
 void rig_queue(int i, enum dlki_verb verb, dlk_time deadline)

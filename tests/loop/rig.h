@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An engine on a scripted world, with ops whose ends are counted.
+ * An engine on a scripted world, with counted ends of ops.
  */
 #ifndef TESTS_LOOP_RIG_H
 #define TESTS_LOOP_RIG_H
@@ -39,18 +39,25 @@ extern struct dlki_tls_context *rig_tls;
 /* With the lines protocol; `label` as in lines.h.  127.0.0.1:7000 and so on. */
 void rig_init(const char *label, size_t n_addresses);
 
-/* ... with a name that the test's world resolves, or a path. */
+/* ... with a name for the test's world to resolve, or a path. */
 void rig_init_host(const char *label, const char *host, const char *path);
 
 /* ... and with the first connection greeted: socket 0. */
 void rig_init_up(const char *label);
+/* ... may be called again, and is the .fini of the suites. */
 void rig_free(void);
 
 /* A turn over both sets, in no time. */
 void rig_turn(void);
 
-/* A turn that may let time pass. */
+/* ... in which time may pass. */
 void rig_turn_until(dlk_time until);
+
+/* The server sends, accepts, refuses or closes at this socket; and a turn. */
+void rig_say(int sock, const char *text);
+void rig_connect(int sock);
+void rig_refuse(int sock, int error);
+void rig_end(int sock);
 
 /* Submit op i; and push. */
 void rig_queue(int i, enum dlki_verb verb, dlk_time deadline);

@@ -2,10 +2,9 @@
 /*
  * A scripted world: the test plays the clock, the server and the network.
  *
- * wait() returns the events that the test has brought about.  Without event and
- * kick, wait() moves the clock to `until`; without bytes, await() moves it by a
- * millisecond.  Sockets are edge-triggered: an
- * event is reported once.
+ * wait() returns the events brought about by the test.  Without event and kick,
+ * wait() moves the clock to `until`; without bytes, await() moves the clock by
+ * a millisecond.  Sockets are edge-triggered: an event is reported once.
  */
 #ifndef TESTS_LOOP_SCRIPT_H
 #define TESTS_LOOP_SCRIPT_H

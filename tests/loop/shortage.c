@@ -10,7 +10,7 @@ void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *p, size_t size);
 
-/* The allocation that fails, counted down; 0: none. */
+/* Allocations until the failing allocation; 0: all succeed. */
 static _Thread_local long fail_at;
 
 static int fails(void)

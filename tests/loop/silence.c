@@ -5,6 +5,8 @@
 
 #include "tests/loop/rig.h"
 
+TestSuite(silence, .fini = rig_free);
+
 /* The server was heard last before the first request. */
 static void setup(void)
 {
@@ -28,7 +30,7 @@ static void is_closed(void)
 }
 
 /* An op behind has more time: the next connection gets the request. */
-Test(silence, ends_the_connection, .init = setup, .fini = rig_free)
+Test(silence, ends_the_connection, .init = setup)
 {
 	rig_submit(1, DLKI_ATTEMPT, in_ms(100));
 	rig_submit(2, DLKI_ATTEMPT, DLK_FOREVER);
@@ -43,28 +45,25 @@ Test(silence, ends_the_connection, .init = setup, .fini = rig_free)
 	cr_assert_eq(rig.ops[2].outcome, DLKI_UNANSWERED);
 }
 
-Test(silence, is_over_with_the_first_byte, .init = setup, .fini = rig_free)
+Test(silence, is_over_with_the_first_byte, .init = setup)
 {
 	rig_submit(1, DLKI_ATTEMPT, in_ms(100));
 	rig_submit(2, DLKI_ATTEMPT, in_ms(100));
 	rig_turn_until(in_ms(50));
-	script_says(&rig.world, 0, "G");
-	rig_turn();
+	rig_say(0, "G");
 	rig_turn_until(in_ms(50));
 	cr_assert_eq(rig.ops[1].outcome, DLKI_UNANSWERED);
 	rig_turn();
 	rig_turn();
 	cr_assert(rig.world.socks[0].is_open);
-	script_says(&rig.world, 0, " 1\nG 2\n");
-	rig_turn();
+	rig_say(0, " 1\nG 2\n");
 	rig_submit(3, DLKI_ATTEMPT, in_ms(100));
-	script_says(&rig.world, 0, "G 3\n");
-	rig_turn();
+	rig_say(0, "G 3\n");
 	cr_assert_eq(rig.ops[3].token, 3);
 }
 
-/* A thread that was stopped looks at the clock first, and then at the bytes. */
-Test(silence, is_not_what_a_late_thread_finds, .init = setup, .fini = rig_free)
+/* After a stop the thread looks at the clock first, and then at the bytes. */
+Test(silence, is_not_what_a_late_thread_finds, .init = setup)
 {
 	rig_submit(1, DLKI_ATTEMPT, in_ms(100));
 	script_says(&rig.world, 0, "G 1\n");
@@ -77,16 +76,14 @@ Test(silence, is_not_what_a_late_thread_finds, .init = setup, .fini = rig_free)
 }
 
 /* The connection took 60 ms, so an answer may take a while. */
-Test(silence, of_a_server_far_away_ends_nothing, .fini = rig_free)
+Test(silence, of_a_server_far_away_ends_nothing)
 {
 	rig_init("", 1);
 	rig_push();
 	rig.world.clock += 30 * DLK_MS;
-	script_connected(&rig.world, 0);
-	rig_turn();
+	rig_connect(0);
 	rig.world.clock += 30 * DLK_MS;
-	script_says(&rig.world, 0, "HI\n");
-	rig_turn();
+	rig_say(0, "HI\n");
 	rig.world.clock += DLK_MS;
 	rig_submit(1, DLKI_ATTEMPT, in_ms(100));
 	rig_turn_until(in_ms(100));
@@ -101,9 +98,8 @@ Test(silence, of_a_server_far_away_ends_nothing, .fini = rig_free)
 	is_closed();
 }
 
-/* The claim has lost interest, and waited for nothing. */
-Test(silence, after_a_cancelled_op_says_nothing, .init = setup,
-     .fini = rig_free)
+/* The claim wants the lock no longer, and no op waits. */
+Test(silence, after_a_cancelled_op_says_nothing, .init = setup)
 {
 	rig_submit(1, DLKI_ATTEMPT, DLK_FOREVER);
 	rig_turn_until(in_ms(100));

@@ -19,7 +19,7 @@ struct rig {
 	struct dlki_op ops[RIG_OPS];
 	int ended[RIG_OPS]; /* how often done() came */
 	char errors[RIG_OPS][240];
-	void *claims[RIG_OPS]; /* of the ops that the test gave none */
+	void *claims[RIG_OPS]; /* of ops without a claim of the test's */
 
 	/* News. */
 	int looks, woken, pushed, wanted, warned, moved, late;
@@ -48,7 +48,7 @@ void rig_end(void);
 
 void rig_turn(void);
 
-/* ... that may let time pass. */
+/* ... in which time may pass. */
 void rig_turn_until(dlk_time until);
 
 /* The server sends. */
@@ -57,7 +57,7 @@ void rig_say(int sock, const char *bytes);
 /* ... and the same a byte at a time. */
 void rig_say_slowly(int sock, const char *bytes);
 
-/* The bytes that the client has sent since the last call. */
+/* Return the bytes sent by the client since the last call. */
 const char *rig_heard(int sock);
 
 /* Submit op i, with the other members as the test has set them; rig_submit():

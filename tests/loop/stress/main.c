@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * loop-stress SECONDS - threads that share an engine while its connections are
- * killed.
+ * loop-stress SECONDS - threads share an engine while connections are killed.
  *
  * Workers ask for few locks, park when those are held, hold and release, some
  * by ops without a waiter; another thread cancels their ops; others look names
@@ -32,7 +31,7 @@ struct worker {
 	uint64_t owner, serial;
 	uint64_t random;
 
-	/* Of a grant that was pushed, by the store's clock. */
+	/* Of a pushed grant, by the store's clock. */
 	uint64_t pushed_token, pushed_clock;
 	int look; /* news may have been missed since the last attempt */
 	dlk_time since, end;
@@ -42,7 +41,7 @@ struct worker {
 
 static struct dlki_engine *engine;
 static struct worker workers[WORKERS];
-static _Atomic dlk_time held_until[LOCKS]; /* 0: nobody is inside */
+static _Atomic dlk_time held_until[LOCKS]; /* 0: the lock is free */
 static atomic_int stopped;
 
 static uint64_t draw(struct worker *w, uint64_t n)
@@ -99,8 +98,7 @@ static void on_look(void *arg, dlk_time now)
 
 /* ---- A worker ------------------------------------------------------------ */
 
-/* A thread that sleeps on looks again after 5 s by itself, which is not to hide
- * that its wake was lost. */
+/* A sleeping thread looks again after 5 s, which must not hide a lost wake. */
 static int drive(struct dlki_waiter *w, dlk_time until)
 {
 	dlk_time begun = dlk_now();
@@ -305,7 +303,7 @@ static int add_up(struct worker *sum)
 	return held;
 }
 
-/* A run without such events shows nothing. */
+/* A run without these events proves no rule. */
 static int has_shown_all(void)
 {
 	struct worker sum = { 0 };

@@ -69,7 +69,7 @@ static void unqueue(struct lock *l, uint64_t owner)
 	l->queued = kept;
 }
 
-/* The lock passes to the first in the queue, who is told. */
+/* The lock passes to the first waiter, and the waiter's client is told. */
 static void next_holder(struct lock *l)
 {
 	char text[96];
