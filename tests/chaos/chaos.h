@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Chaos: processes that use locks of a store as programs would, while the
- * store, the way to it, and the processes themselves are broken at random.
- * Everything is written down (lab/history/history.h) and judged afterwards.
+ * Chaos: processes use locks of a store as programs would, while the store, the
+ * network and the processes fail at random.  All operations go to a history
+ * (lab/history/history.h), which is judged afterwards.
  *
- * The controller is this program's first process.  Its main thread does all
- * that is declared here; workers are this program again, see worker.h.
+ * The controller is this program's first process.  The main thread calls all
+ * functions of this header; workers are this program again, see worker.h.
  *
- * Faults are dealt in lanes that know little of each other, so that a fault of
- * each can be there at the same time.  Each lane has a seed of its own, and so
- * the same schedule again for the same --seed, give or take what the machine's
- * pace changes.
+ * Faults are dealt in lanes that know little of each other, so faults of
+ * several lanes can meet.  Each lane has another seed, which follows from
+ * --seed: the schedule is the same again, but for the machine's pace.
  */
 #ifndef DLOCK_CHAOS_CHAOS_H
 #define DLOCK_CHAOS_CHAOS_H
@@ -49,26 +48,26 @@ struct chaos;
 /*
  * A fault.  `begin` and `end` answer 0, or -1 after lab_fail(), which ends the
  * run: the lab is broken, not the store.  `end` may be NULL.  The time between
- * them is drawn, in percent of the ttl; if there is a `middle`, it is called
- * then, and as much time again comes before the end.  `begin` draws its random
+ * them is drawn, in percent of the ttl; `middle`, if not NULL, is called after
+ * this time, and as much time again comes before the end.  `begin` draws random
  * numbers from c->random.
  */
 struct chaos_fault {
 	const char *name;
 	enum chaos_lane lane;
-	int weight; /* cards in the deck of its lane */
+	int weight; /* cards in the lane's deck */
 	int min_pc;
 	int max_pc;
 	int (*begin)(struct chaos *c);
 	int (*middle)(struct chaos *c);
 	int (*end)(struct chaos *c);
-	/* The store forgets what it acknowledged: from the beginning to the
-	 * end, which say so by chaos_wipe_begin() and chaos_wipe_end(). */
+	/* The store forgets acknowledged writes, from `begin` to `end`, which
+	 * call chaos_wipe_begin() and chaos_wipe_end(). */
 	bool wipes;
 };
 
-/* A row of a table of faults; what else it has follows, as .begin = ...  The
- * last row has no name. */
+/* A row of a table of faults; other members follow, as .begin = ...  The last
+ * row has no name. */
 #define CHAOS_FAULT(its_name, its_lane, cards, min, max, ...)                  \
 	{                                                                      \
 		.name = its_name, .lane = its_lane, .weight = cards,           \
@@ -76,27 +75,26 @@ struct chaos_fault {
 	}
 #define CHAOS_NO_FAULT { .name = NULL }
 
-/* A store, and how to run and break it.  One file each. */
+/* A store, and how to run and break it.  A file each. */
 struct chaos_store {
 	const char *name;
-	bool one_process;  /* it is not shared between processes */
 	bool leases;       /* holds have a ttl, and can be lost */
 	bool over_tls;
 	int64_t ttl_step_ms; /* the store rounds it up to these; 0: as it is */
-	const char *match; /* what a request has in it, for the proxy */
+	const char *match; /* in each request, for the proxy */
 	bool in_order;     /* requests of several claims share a connection, and
-			    * only their order tells the answers apart: no hole
-			    * may be in the stream, and TCP makes none */
-	int try_asks;      /* a try may take so many ask times; 0: one */
+			    * the order alone tells the answers apart: the
+			    * stream may have no hole, as with TCP */
+	int try_asks;      /* the most ask times of a try; 0: 1 */
 	int64_t ttl_ms;    /* unless told otherwise; 0: as others */
 	int64_t ask_ms;    /* the same */
 
-	/* Start what is needed, and set c->uri[], each with `query` added. */
+	/* Start the servers, and set c->uri[], each with `query` added. */
 	int (*start)(struct chaos *c, const char *query);
-	/* Free what is not c->server or in c->proxies[].  NULL: nothing. */
+	/* Free all but c->server and c->proxies[].  May be NULL. */
 	void (*stop)(struct chaos *c);
 
-	/* How many things of ours are in the store; < 0: lab_fail(). */
+	/* Count dlock's keys in the store; < 0: lab_fail(). */
 	int64_t (*left)(struct chaos *c);
 
 	/* Tables of faults, in the order in which they are dealt from. */
@@ -105,7 +103,7 @@ struct chaos_store {
 
 extern const struct chaos_store chaos_redis, chaos_memcached;
 extern const struct chaos_store chaos_rediss; /* with CHAOS_TLS */
-extern const struct chaos_store chaos_file, chaos_mem, chaos_zk, chaos_zk3;
+extern const struct chaos_store chaos_file, chaos_zk, chaos_zk3;
 
 struct chaos_options {
 	const struct chaos_store *store;
@@ -121,7 +119,7 @@ struct chaos_options {
 	const char *keep;  /* or NULL */
 	const char *only;  /* names of faults, or NULL for all */
 	bool verbose;
-	enum chaos_mix { /* what the workers use */
+	enum chaos_mix { /* the uses of the workers */
 		CHAOS_MIX_DEFAULT,
 		CHAOS_MIX_LOCKS,
 		CHAOS_MIX_ALL
@@ -129,7 +127,7 @@ struct chaos_options {
 };
 
 struct chaos_victim { /* a worker, as the controller sees it */
-	pid_t pid;   /* 0: none */
+	pid_t pid;   /* 0: no process */
 	int stop_fd; /* the worker goes on while this is open */
 	int number;
 	int lives;
@@ -145,10 +143,10 @@ struct chaos_deck { /* the state of a lane */
 	size_t ncards;
 	size_t top;
 	const struct chaos_fault *now; /* NULL: all is quiet */
-	int64_t next;                  /* something begins, or ends */
+	int64_t next;                  /* the next begin or end */
 	int64_t half;  /* from the middle to the end; 0: it is over */
-	int64_t since; /* when the last one ended */
-	int64_t quiet_until; /* nothing begins before */
+	int64_t since; /* the end of the last fault */
+	int64_t quiet_until; /* no fault begins before */
 	bool asked;    /* whether to wait, of the card on top */
 };
 
@@ -161,15 +159,15 @@ struct chaos {
 	struct lab_server *server;
 	struct lab_proxy *proxies[CHAOS_PROXIES];
 	int nproxies;
-	struct lab_proxy *proxy;     /* the one that is the net lane's victim */
-	struct chaos_random *random; /* the lane's whose fault begins */
+	struct lab_proxy *proxy;     /* the net lane's victim */
+	struct chaos_random *random; /* of the lane with the fault */
 	void *store; /* the store's own */
 	struct chaos_deck deck[CHAOS_LANES];
 	struct chaos_victim victims[CHAOS_WORKERS];
 	struct chaos_victim *target; /* of the victims lane's fault */
 	int64_t begun;
 	int64_t stall_ns; /* the longest this process was kept waiting */
-	int64_t wiping;   /* when the wipe that is under way began */
+	int64_t wiping;   /* the begin of the present wipe */
 	bool surely;      /* ... and can be found in time */
 	int64_t wall_ms;  /* the server's clock is off by this */
 	dlock_client *client; /* of a mix, straight to the store */
@@ -177,10 +175,10 @@ struct chaos {
 	struct chaos_breaker breaker;
 	bool worker_failed; /* it ended by itself, or not with 0 */
 	int64_t leftover;
-	char left[80]; /* the key of one of them, if the store tells */
+	char left[80]; /* a key, if the store tells */
 };
 
-/* schedule.c: deal faults until `until`; then end those that last. */
+/* schedule.c: deal faults until `until`; then end the present faults. */
 void chaos_schedule_init(struct chaos *c);
 int chaos_schedule_run(struct chaos *c, int64_t until);
 int chaos_schedule_end(struct chaos *c);
@@ -191,7 +189,7 @@ int chaos_start_proxies(struct chaos *c, const char *scheme,
 			struct lab_server *const server[], int n,
 			const char *query);
 
-/* wipe.c: between these two the store forgets what it holds. */
+/* wipe.c: between these calls the store forgets claims. */
 void chaos_wipe_begin(struct chaos *c);
 void chaos_wipe_end(struct chaos *c, bool surely);
 
@@ -202,31 +200,31 @@ void chaos_mix_end(struct chaos *c);
 /* A worker's argument for the mix, and the URI of worker `number`. */
 const char *chaos_mix_word(const struct chaos *c);
 void chaos_mix_uri(const struct chaos *c, int number, char *out, size_t size);
-/* Count the features of the store that no worker has used. */
+/* Count the store's features without a use. */
 int chaos_mix_unused(const struct chaos *c);
 /* Print how often each feature was used. */
 void chaos_mix_print(const struct chaos *c);
 
 /* victims.c */
 int chaos_victim_start(struct chaos *c, struct chaos_victim *v);
-int chaos_victims_watch(struct chaos *c); /* note those that have ended */
+int chaos_victims_watch(struct chaos *c); /* note ended workers */
 int chaos_victims_end(struct chaos *c);   /* let all finish */
 void chaos_victims_kill(struct chaos *c);
-extern const struct chaos_fault chaos_pauses[], chaos_process_faults[];
+extern const struct chaos_fault chaos_process_faults[];
 
 /* net.c: faults of the proxy; server.c: faults of any lab_server. */
 extern const struct chaos_fault chaos_net_faults[], chaos_server_pauses[],
 	chaos_server_kill[], chaos_server_empty[];
 
-/* verdict.c: has so much happened that a verdict says something? */
+/* verdict.c: have there been enough operations for a verdict? */
 bool chaos_enough(const struct chaos *c);
 /* Judge and print.  True if all is well. */
 bool chaos_verdict(struct chaos *c);
 
-/* deadline.c: calls that took longer than they may, printed; -1: lab_fail(). */
+/* deadline.c: print and count overdue calls; -1: lab_fail(). */
 int64_t chaos_overruns(struct chaos *c, int64_t *longest_ns);
 
-/* say.c: what happens, if that was asked for. */
+/* say.c: print events, with --verbose. */
 __attribute__((format(printf, 2, 3))) void chaos_say(const struct chaos *c,
 						     const char *format, ...);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An acquire returns within its timeout and the URI's ask time.  An
- * asynchronous one may need twice the ask time: see docs/async.md. */
+/* An acquire returns within the timeout and the URI's ask time.  An
+ * asynchronous acquire may need twice the ask time: see docs/async.md. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #define SHOWN 4
 #define CALLS (5 * CHAOS_THREADS) /* at once: a use has so many */
 
-struct call { /* one that is under way */
+struct call { /* a call under way */
 	uint64_t op;
 	int64_t at;
 	int64_t timeout_ms;
@@ -23,7 +23,7 @@ struct calls {
 	struct chaos *c;
 	const struct lab_record *records;
 	size_t count;
-	struct call call[CALLS]; /* of one process */
+	struct call call[CALLS]; /* of a process */
 	uint32_t pid;            /* ... which is this */
 	int64_t found;
 	int64_t longest;
@@ -80,8 +80,8 @@ static int asks_of(const struct calls *s, const struct lab_record *r)
 	return r->value == 0 && store && store->try_asks ? store->try_asks : 1;
 }
 
-/* Records come process by process.  What is under way when the records of the
- * next process begin was never answered, and its slot is free again. */
+/* Records come process by process.  A call under way at the first record of the
+ * next process was never answered, and the slot is free again. */
 static void follow_call(struct calls *s, const struct lab_record *r)
 {
 	struct call *free_one = &s->call[0];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* file: no server and no lease; a hold ends with its process. */
+/* file: no server and no lease; a hold ends with the process. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -25,5 +25,5 @@ const struct chaos_store chaos_file = {
 	.name = "file",
 	.match = "",
 	.start = start_file,
-	.faults = { chaos_pauses, chaos_process_faults },
+	.faults = { chaos_process_faults },
 };

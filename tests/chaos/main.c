@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The controller; or, if its arguments say so, a worker. */
+/* The controller; or a worker, with --worker. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,8 +14,8 @@
 #include "lab/base/fail.h"
 #include "support/temp.h"
 
-#define LEFT_MS 20000   /* what is left may take this long to go */
-#define ENOUGH_MS 60000 /* ... and a busy machine, to get something done */
+#define LEFT_MS 20000   /* for the last claims to go */
+#define ENOUGH_MS 60000 /* for enough uses on a busy machine */
 #define STEP_MS 100
 
 enum { GOOD = 0, BAD = 1, USAGE = 2 };
@@ -167,8 +167,7 @@ static int be_worker(char **argv)
 		.threads = (int)strtol(argv[3], NULL, 10),
 		.ttl_ms = strtoll(argv[4], NULL, 10),
 		.seldom = (int)strtol(argv[5], NULL, 10),
-		.mix = strcmp(argv[6], "locks") != 0,
-		.breaks = strcmp(argv[6], "breaks") == 0,
+		.mix = strcmp(argv[6], "all") == 0,
 	};
 
 	return chaos_worker_main(&job);

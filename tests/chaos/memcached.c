@@ -21,10 +21,10 @@
 #define GRANTS_AFTER_S 4
 #define PATIENCE_MS 10000
 #define LISTING 65536
-#define BATCH 64   /* items that are sent together */
+#define BATCH 64   /* items in a batch */
 #define BATCHES 16 /* ... and then the server has taken them all in */
 
-struct writer { /* the thread that fills the server */
+struct writer { /* fills the server */
 	pthread_t thread;
 	bool runs;
 	atomic_bool stop;
@@ -59,7 +59,7 @@ static int start_memcached(struct chaos *c, const char *query)
 	return lab_fail("the server does not reach its age");
 }
 
-/* ---- What is left -------------------------------------------------------- */
+/* ---- Items that stay ----------------------------------------------------- */
 
 static bool listed(const char *reply, size_t len)
 {
@@ -68,8 +68,7 @@ static bool listed(const char *reply, size_t len)
 }
 
 /* A mark and a wish outlive the items in the slots; the identities of the
- * server and of its pool outlive all clients.  None of these items excludes a
- * client. */
+ * server and of the pool outlive all clients.  No client waits for these. */
 static bool may_stay(const char *key)
 {
 	int len = 0;
@@ -108,8 +107,8 @@ static int64_t count_left(struct chaos *c)
 
 /* ---- A full server ------------------------------------------------------- */
 
-/* Items of each size that a lock's items have, because the server's memory is
- * divided into classes by size.  They expire soon. */
+/* Items of all sizes of a lock's items, because the server divides the memory
+ * into classes by size.  They expire soon. */
 static size_t batch(char *out, size_t size, unsigned int *serial)
 {
 	static const int length[] = { 20, 45, 70, 110, 150 };
@@ -127,7 +126,7 @@ static size_t batch(char *out, size_t size, unsigned int *serial)
 	return at;
 }
 
-/* When this is answered, all that was sent before has been executed. */
+/* The answer tells that the server has executed all requests before. */
 static int await(int fd, int64_t deadline)
 {
 	static const char question[] = "version\r\n";
@@ -248,6 +247,6 @@ const struct chaos_store chaos_memcached = {
 	.start = start_memcached,
 	.stop = stop_memcached,
 	.left = count_left,
-	.faults = { chaos_pauses, chaos_process_faults, chaos_net_faults,
-		    chaos_server_pauses, chaos_server_empty, own_faults },
+	.faults = { chaos_process_faults, chaos_net_faults, chaos_server_pauses,
+		    chaos_server_empty, own_faults },
 };

@@ -38,8 +38,8 @@ void chaos_mix_turn(struct chaos *c)
 	struct chaos_deck *server = &c->deck[CHAOS_SERVER];
 	int64_t quiet = lab_after_ms(c->o.ttl_ms);
 
-	if (!c->client || c->o.store->one_process || server->now ||
-	    c->deck[CHAOS_LINKS].now || !chaos_breaker_turn(&c->breaker))
+	if (!c->client || server->now || c->deck[CHAOS_LINKS].now ||
+	    !chaos_breaker_turn(&c->breaker))
 		return;
 	if (server->quiet_until < quiet)
 		server->quiet_until = quiet;
@@ -53,9 +53,7 @@ void chaos_mix_end(struct chaos *c)
 
 const char *chaos_mix_word(const struct chaos *c)
 {
-	if (c->o.mix != CHAOS_MIX_ALL)
-		return "locks";
-	return c->o.store->one_process ? "breaks" : "all";
+	return c->o.mix == CHAOS_MIX_ALL ? "all" : "locks";
 }
 
 /* Every third worker goes straight to the store.  In a mix, every second keeps

@@ -103,8 +103,8 @@ static int refuse(struct chaos *c)
 	return reset(c);
 }
 
-/* Answers come late, but in time; once all leases count from such an answer,
- * none comes at all. */
+/* Answers come late, but in time.  When all leases count from a late answer, no
+ * answer comes at all. */
 static int lag(struct chaos *c)
 {
 	lab_proxy_delay(c->proxy, LAB_DOWN,

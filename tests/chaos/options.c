@@ -12,8 +12,7 @@
 #include "support/wait.h"
 
 static const struct chaos_store *const stores[] = {
-	&chaos_redis,  &chaos_memcached, &chaos_file,
-	&chaos_mem,    &chaos_zk,        &chaos_zk3,
+	&chaos_redis,  &chaos_memcached, &chaos_file, &chaos_zk, &chaos_zk3,
 #if CHAOS_TLS
 	&chaos_rediss,
 #endif
@@ -27,7 +26,7 @@ static void usage(FILE *to)
 {
 	fputs("usage: chaos [OPTION]...\n"
 	      "  --store NAME    redis (the usual), rediss (TLS),\n"
-	      "                  memcached, file, mem, zk, zk3\n"
+	      "                  memcached, file, zk, zk3\n"
 	      "  --seconds N     of faults (20)\n"
 	      "  --seed S        repeat the schedule of that run\n"
 	      "  --processes N   that use locks (6)\n"
@@ -179,7 +178,7 @@ static bool has_fault(const struct chaos_store *s, const char *name, size_t len)
 	return false;
 }
 
-/* A run with a fault that the store does not have would deal none, and pass. */
+/* A run with a fault of another store would deal no fault, and pass. */
 static int known_faults(const struct chaos_options *o)
 {
 	const char *next;
@@ -251,12 +250,5 @@ int chaos_options(struct chaos_options *o, int argc, char **argv)
 	if (!rc && o->mix == CHAOS_MIX_DEFAULT)
 		o->mix = o->seconds >= LONG_RUN ? CHAOS_MIX_ALL :
 						  CHAOS_MIX_LOCKS;
-	/* Where there can be only one process, it gets all threads. */
-	if (!rc && o->store->one_process) {
-		o->threads *= o->processes;
-		o->processes = 1;
-		if (o->threads > CHAOS_THREADS)
-			o->threads = CHAOS_THREADS;
-	}
 	return rc;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* redis: a server with an append-only file, synced at every write; and a
- * replica that takes over. */
+/* redis: a server with an append-only file, synced at every write, and a
+ * replica to take over. */
 #include "lab/servers/redis.h"
 
 #include <inttypes.h>
@@ -16,7 +16,7 @@
 #define STEP_MS INT64_C(40000)
 #define SYNC_MS INT64_C(10000)
 
-/* What this store has besides. */
+/* The store's part of struct chaos. */
 struct redis {
 	struct chaos_tls tls[2]; /* of the server and the next, by turns */
 	int turn;
@@ -26,7 +26,7 @@ struct redis {
 	int64_t set_back; /* when the clock was; 0: it is not */
 };
 
-enum { PORTS = 5 }; /* for TLS: another process may have one of them */
+enum { PORTS = 5 }; /* for TLS: another process may have a port */
 
 static struct lab_server *start_server(struct chaos_tls *tls)
 {
@@ -162,7 +162,7 @@ static int kill_subscribers(struct chaos *c)
 	return lab_redis_do(c->server, NULL, 0, "CLIENT KILL TYPE pubsub");
 }
 
-/* When this returns, the server has read its clock again. */
+/* Wait until the server has read the clock again. */
 static int step(struct chaos *c, int64_t ms)
 {
 	c->wall_ms += ms;
@@ -182,8 +182,7 @@ static int wall_ahead(struct chaos *c)
 }
 
 /* Tokens rise unless the clock is set back over a flush, or over a restart that
- * forgets: then the key is gone that says how far they have come, until the
- * next grant. */
+ * forgets: then the key with the last token is gone until the next grant. */
 static int wall_back(struct chaos *c)
 {
 	struct redis *r = c->store;
@@ -201,8 +200,8 @@ static int wall_back(struct chaos *c)
 	return 0;
 }
 
-/* The step back.  What was granted before the fault and not renewed since still
- * has its time by the right clock; so if the run ends as soon as that. */
+/* Step back.  A claim granted before the fault, and not renewed since, has the
+ * rest of the lease by the right clock; so the run may end right after this. */
 static int wall_right(struct chaos *c)
 {
 	struct redis *r = c->store;
@@ -217,7 +216,7 @@ static int wall_right(struct chaos *c)
 	return 0;
 }
 
-/* From here on a replica receives nothing of what the server does. */
+/* From here on the replica receives no write. */
 static int fall_behind(struct chaos *c)
 {
 	struct redis *r = c->store;
@@ -234,7 +233,7 @@ static int fall_behind(struct chaos *c)
 	return 0;
 }
 
-/* The replica takes over.  What it has received still stands, so no loss is
+/* The replica takes over.  It may have received any claim, so no loss is
  * certain. */
 static int promote(struct chaos *c)
 {
@@ -266,8 +265,8 @@ static const struct chaos_fault own_faults[] = {
 		    .begin = kill_subscribers),
 	CHAOS_FAULT("wall-ahead", CHAOS_SERVER, 1, 0, 1, .begin = wall_ahead,
 		    .wipes = true),
-	/* Longer than a lease: all that is held then was granted or renewed
-	 * by the clock that is behind, and the step back loses it. */
+	/* Longer than a lease: all claims were granted or renewed by the clock
+	 * that is behind, and the step back loses them. */
 	CHAOS_FAULT("wall-back", CHAOS_SERVER, 1, 150, 400, .begin = wall_back,
 		    .end = wall_right),
 	CHAOS_FAULT("failover", CHAOS_SERVER, 2, 10, 150, .begin = fall_behind,
@@ -280,10 +279,9 @@ static const struct chaos_fault own_faults[] = {
 		.name = (scheme), .leases = true, .over_tls = (tls),           \
 		.match = (text), .in_order = (shares), .start = start_redis,   \
 		.stop = stop_redis, .left = count_left,                        \
-		.faults = { chaos_pauses,      chaos_process_faults,           \
-			    chaos_net_faults,  chaos_server_pauses,            \
-			    chaos_server_kill, chaos_server_empty,             \
-			    own_faults },                                      \
+		.faults = { chaos_process_faults, chaos_net_faults,            \
+			    chaos_server_pauses,  chaos_server_kill,           \
+			    chaos_server_empty,   own_faults },                \
 	}
 const struct chaos_store chaos_redis = STORE("redis", false, true, "EVALSHA");
 #if CHAOS_TLS

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Holders that give way to others, and dlock_revoke(). */
+/* Holders give way to waiters, and dlock_revoke(). */
 #include <poll.h>
 
 #include "chaos/mix.h"

@@ -6,8 +6,8 @@
 
 #define TURN_MS 5
 
-/* Each fault is in the deck as often as it weighs, in random order: all of them
- * are dealt in a run that is long enough. */
+/* Each fault is in the deck as often as it weighs, in random order: a long run
+ * deals all faults. */
 static void shuffle(struct chaos_deck *k)
 {
 	size_t j;
@@ -29,7 +29,7 @@ static int64_t draw_time(const struct chaos *c, struct chaos_deck *k, int min,
 	       c->o.ttl_ms;
 }
 
-/* Mostly short, so that there are many faults; sometimes long, for work. */
+/* Mostly short, for many faults; sometimes long, for work. */
 static int64_t draw_pause(const struct chaos *c, struct chaos_deck *k)
 {
 	if (chaos_chance(&k->random, 20))

@@ -45,8 +45,7 @@ const struct chaos_fault chaos_server_pauses[] = {
 };
 
 const struct chaos_fault chaos_server_kill[] = {
-	/* What was acknowledged survives: the options with which the store's
-	 * server is started see to that. */
+	/* Acknowledged writes survive, by the options of the store's server. */
 	CHAOS_FAULT("server-kill", CHAOS_SERVER, 2, 0, 150, .begin = kill_it,
 		    .end = restart_it),
 	CHAOS_NO_FAULT

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Holds with terms of their own: a shorter lease, and an end that moves. */
+/* Holds with terms: a shorter lease, and a moving end. */
 #include "chaos/mix.h"
 
 static enum chaos_feature draw_terms(struct chaos_thread *me,

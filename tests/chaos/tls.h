@@ -6,7 +6,7 @@
 #define TESTS_CHAOS_TLS_H
 
 struct chaos_tls {
-	int port;          /* 0: the server has none */
+	int port;          /* 0: no TLS */
 	char config[1024]; /* lines of redis.conf */
 };
 

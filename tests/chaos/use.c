@@ -19,7 +19,7 @@ struct use { /* under way */
 	const struct chaos_name *name;
 	dlock_lock *lock;
 	enum lab_mode mode;
-	int own;   /* nobody else has this handle */
+	int own;   /* no other thread has this handle */
 	int async; /* by an asynchronous call */
 };
 
@@ -141,7 +141,7 @@ static int release_async(struct use *u)
 
 /* ---- A use --------------------------------------------------------------- */
 
-/* One in five has options of its own: a lease that is shorter than the store's,
+/* Draw options for a fifth of the acquires: a lease shorter than the store's,
  * or an end that may come in the middle of the work. */
 static dlock_acquire_options draw_options(struct use *u, int64_t timeout)
 {
@@ -240,7 +240,7 @@ static void reenter(struct use *u)
 		chaos_odd(&u->h, "release of one of two", rc);
 }
 
-/* How long to hold the lock, and whether to sleep all that time. */
+/* Draw how long to hold the lock, and whether to sleep all the time. */
 static int64_t draw_work(struct use *u, int *asleep)
 {
 	struct chaos_random *r = &u->h.me->random;
@@ -272,8 +272,8 @@ static void hold_and_write(struct use *u)
 	chaos_check(&u->h);
 }
 
-/* A holder that does not check its hold writes on after the loss.  The resource
- * must refuse it once the next holder has written. */
+/* A holder without dlock_check() writes on after the loss.  The resource must
+ * refuse the writes once the next holder has written. */
 static void write_on(struct use *u)
 {
 	int64_t ttl = u->h.me->w->job->ttl_ms;
@@ -298,7 +298,7 @@ static void release_lock(struct use *u)
 		chaos_odd(&u->h, "release", rc);
 }
 
-/* The last name is used so seldom that stores forget it in between. */
+/* Uses of the last name are so rare that stores forget the lock in between. */
 static int draw_name(struct chaos_thread *me)
 {
 	struct chaos_random *r = &me->random;
@@ -308,7 +308,7 @@ static int draw_name(struct chaos_thread *me)
 	return (int)chaos_between(r, 0, CHAOS_NAMES - 2);
 }
 
-/* A handle for one use, whose holds belong to no thread. */
+/* Make an unbound handle for a single use. */
 static int unbound_handle(struct use *u)
 {
 	int i = (int)(u->name - chaos_names);
@@ -334,7 +334,7 @@ static void use_lock(struct use *u)
 	if (u->h.lost && chaos_chance(&me->random, 70))
 		write_on(u);
 	release_lock(u);
-	/* A write that was delayed, as in a queue. */
+	/* A delayed write, as from a queue. */
 	if (chaos_chance(&me->random, 10)) {
 		lab_nap_ms(chaos_between(&me->random, 0, 60));
 		chaos_write(&u->h);

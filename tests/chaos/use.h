@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a worker's threads do: a use of a lock, from the acquire to the release,
- * again and again.
+ * The work of a worker's threads: a use of a lock, from the acquire to the
+ * release, again and again.
  */
 #ifndef DLOCK_CHAOS_USE_H
 #define DLOCK_CHAOS_USE_H
@@ -15,7 +15,7 @@
 #include "lab/history/resource.h"
 #include "lab/worker/holds.h"
 
-struct chaos_name { /* a lock, and what it guards */
+struct chaos_name { /* a lock, and the guarded resource */
 	const char *name;
 	enum lab_mode mode;
 	unsigned limit;
@@ -29,7 +29,7 @@ struct chaos_thread {
 	struct chaos_random random;
 	pthread_t thread;
 	dlock_lock *own[CHAOS_NAMES];
-	/* An endless wait that is to be cancelled then; NULL: there is none. */
+	/* An endless wait to be cancelled then, or NULL. */
 	pthread_mutex_t lock; /* for these two */
 	dlock_lock *waits;
 	int64_t cancel_at;

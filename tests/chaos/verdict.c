@@ -93,7 +93,7 @@ bool chaos_enough(const struct chaos *c)
 	       atomic_load(&p->refused) > 0 && chaos_mix_unused(c) == 0;
 }
 
-/* A run in which too little was done proves nothing. */
+/* A run with too few operations is no proof. */
 static void check_enough(struct checks *k, struct chaos *c,
 			 const struct lab_verdict *v)
 {
@@ -133,7 +133,7 @@ static void check_calls(struct checks *k, struct chaos *c)
 
 bool chaos_verdict(struct chaos *c)
 {
-	/* All processes are late on a machine that is late itself. */
+	/* On a late machine all processes are late. */
 	int64_t slack = c->o.slack_ms * LAB_MS + 2 * c->stall_ns;
 	struct lab_check what = { .slack_ns = slack };
 	struct checks k = { 0, 0 };

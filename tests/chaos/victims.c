@@ -176,9 +176,9 @@ static int resume_all(struct chaos *c)
 }
 
 /*
- * Pause it, record its death, and kill it then: a store that notices the end at
- * once would give the lock to another worker before we had recorded it, and a
- * paused process does nothing that would have to be recorded.
+ * Pause the worker, record the death, and kill then: a store that notices the
+ * end at once would give the lock to another worker before the record, and a
+ * paused process makes no calls to be recorded.
  */
 static int kill_one(struct chaos *c)
 {
@@ -201,15 +201,11 @@ static int replace(struct chaos *c)
 	return c->target->pid ? 0 : chaos_victim_start(c, c->target);
 }
 
-const struct chaos_fault chaos_pauses[] = {
+const struct chaos_fault chaos_process_faults[] = {
 	CHAOS_FAULT("worker-pause-short", CHAOS_VICTIMS, 2, 5, 60,
 		    .begin = pause_one, .end = resume_one),
 	CHAOS_FAULT("worker-pause-long", CHAOS_VICTIMS, 4, 120, 250,
 		    .begin = pause_one, .end = resume_one),
-	CHAOS_NO_FAULT
-};
-
-const struct chaos_fault chaos_process_faults[] = {
 	CHAOS_FAULT("worker-pause-all", CHAOS_VICTIMS, 1, 50, 200,
 		    .begin = pause_all, .end = resume_all),
 	CHAOS_FAULT("worker-kill", CHAOS_VICTIMS, 3, 0, 200, .begin = kill_one,

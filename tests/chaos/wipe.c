@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When the store forgot what it held: declared, so that it is no violation. */
+/* Wipes: the times at which the store forgot claims, which is no violation. */
 #include "chaos/chaos.h"
 #include "lab/base/clock.h"
 
 #define FOUND_NS(c) ((c)->o.ttl_ms * LAB_MS / 3 + 100 * LAB_MS + (c)->stall_ns)
 
 /*
- * A holder can find a loss in time only if it reaches the store.  So either the
- * network has had no fault for a lease, and gets none until the loss must have
- * been found; or all that is required is that leases end.
+ * A holder finds a loss in time only over a sound network.  So either the
+ * network has had no fault for a lease, and has no fault until the loss must
+ * have been found; or the judge requires no more than the end of the lease.
  */
 void chaos_wipe_begin(struct chaos *c)
 {

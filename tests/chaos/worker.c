@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "chaos/breaker.h"
 #include "chaos/mix.h"
 #include "lab/base/clock.h"
 #include "lab/base/fail.h"
@@ -116,12 +115,6 @@ static void free_handles(dlock_lock *handles[CHAOS_NAMES])
 
 static int run_threads(struct chaos_worker *w)
 {
-	struct chaos_breaker breaker = { .client = w->client,
-					 .history = w->history,
-					 .counters = w->counters,
-					 .random = { w->job->seed },
-					 .ttl_ms = w->job->ttl_ms };
-
 	if (chaos_make_handles(w, w->shared, 0) != DLOCK_OK)
 		return lab_fail("%s", dlock_errmsg());
 	for (int i = 0; i < w->job->threads; i++)
@@ -132,8 +125,6 @@ static int run_threads(struct chaos_worker *w)
 		cancel_waits(w);
 		if (w->job->mix)
 			chaos_count_keeps(w);
-		if (w->job->breaks)
-			chaos_breaker_turn(&breaker);
 	}
 	lab_holds_watch(&w->holds);
 	atomic_store(&w->stop, true);

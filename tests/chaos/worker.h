@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Workers: processes whose threads take locks, write to what the locks guard,
- * and record all of it.  A worker runs until descriptor 3 reads end of file.
- * It exits with 0 if it had no trouble of its own; no answer of a store is any.
+ * Workers: the threads of these processes take locks, write to the guarded
+ * resources, and record all calls.  A worker runs until descriptor 3 reads end
+ * of file, and exits with 0, whatever the store answered, unless the worker
+ * fails.
  */
 #ifndef DLOCK_CHAOS_WORKER_H
 #define DLOCK_CHAOS_WORKER_H
@@ -24,9 +25,8 @@ struct chaos_job {
 	uint64_t seed;
 	int threads;
 	int64_t ttl_ms;
-	int seldom; /* percent of uses that go to the last of the names */
+	int seldom; /* percent of uses with the last name */
 	int mix;    /* use all features */
-	int breaks; /* ... and break locks as well */
 };
 
 /* Shared by all workers and the controller. */
@@ -40,9 +40,9 @@ struct chaos_counters {
 	atomic_uint_least64_t at_risk;
 	atomic_uint_least64_t safe;
 	atomic_uint_least64_t opened;
-	atomic_uint_least64_t not_opened; /* tries that failed */
+	atomic_uint_least64_t not_opened; /* failed tries */
 	atomic_uint_least64_t feature[CHAOS_NFEATURES]; /* uses */
-	atomic_uint_least64_t unexpected; /* answers that no fault explains */
+	atomic_uint_least64_t unexpected; /* answers without a fault behind */
 	char unexpected_text[256];        /* the first of them */
 };
 
@@ -51,7 +51,7 @@ struct chaos_counters *chaos_counters_map(const char *dir);
 /* main() of a worker. */
 int chaos_worker_main(const struct chaos_job *job);
 
-/* A note behind the record of an acquire, with its op: it is asynchronous. */
+/* A note behind the record of an acquire, with the op: asynchronous. */
 #define CHAOS_ASYNC "asynchronous "
 #define CHAOS_ASYNC_NOTE CHAOS_ASYNC "%" PRIx64
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zk: one ZooKeeper server, which keeps its data. */
+/* zk: a single ZooKeeper server, which keeps the data. */
 #include "lab/servers/zookeeper.h"
 
 #include "chaos/chaos.h"
@@ -11,7 +11,7 @@ static int start_zk(struct chaos *c, const char *query)
 			   -1;
 }
 
-/* Directories stay until the server finds that they are empty. */
+/* The server removes empty directories after a while. */
 static int64_t count_left(struct chaos *c)
 {
 	return lab_zk_number(c->server, "mntr", "zk_ephemerals_count");
@@ -26,6 +26,6 @@ const struct chaos_store chaos_zk = {
 	.ask_ms = 250, /* it writes to a disk before it answers */
 	.start = start_zk,
 	.left = count_left,
-	.faults = { chaos_pauses, chaos_process_faults, chaos_net_faults,
-		    chaos_server_pauses, chaos_server_kill },
+	.faults = { chaos_process_faults, chaos_net_faults, chaos_server_pauses,
+		    chaos_server_kill },
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zk3: an ensemble.  Its nodes, the links between them, and the proxies before
- * them fail one by one and at the same time. */
+/* zk3: an ensemble.  The nodes, the links between nodes, and the proxies before
+ * the nodes fail singly and at the same time. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,9 +11,9 @@
 #define WAIT_MS 20000
 #define TRIES 3
 
-/* A follower that is cut off serves for longer than a session lives.  A client
- * notices unless its session has only holds: with --threads 1, a client that
- * mistakes reads for proofs of its session is soon found. */
+/* A cut-off follower serves for longer than a session lives.  A client notices
+ * unless the session has only holds: with --threads 1, a client that mistakes
+ * reads for proofs of the session is soon found. */
 static const struct lab_zk_options options = { .config = "syncLimit=40\n" };
 
 struct zk3 {
@@ -157,7 +157,7 @@ static int draw_loner(struct chaos *c)
 	return z->loner;
 }
 
-/* Drop what one node is sent, and what it sends, be it leader or follower. */
+/* Drop all messages to and from a node, leader or follower. */
 static void hole(struct chaos *c, bool to_it, bool from_it)
 {
 	const struct zk3 *z = c->store;
@@ -249,6 +249,5 @@ const struct chaos_store chaos_zk3 = {
 	.start = start_zk3,
 	.stop = stop_zk3,
 	.left = count_left,
-	.faults = { chaos_pauses, chaos_process_faults, chaos_net_faults,
-		    own_faults },
+	.faults = { chaos_process_faults, chaos_net_faults, own_faults },
 };

@@ -13,8 +13,8 @@
 static struct chaos c;
 static int file;
 
-/* Files are read one after another: what stands in one of them after another
- * process' records might as well stand in the next. */
+/* The reader takes file after file: a record behind another process' records
+ * might as well stand in the next file. */
 static void set_up(void)
 {
 	char path[PATH_MAX + 16];
@@ -112,7 +112,7 @@ Test(deadline, an_asynchronous_call_may_be_late_as_well)
 	expect(1, 101);
 }
 
-/* It was killed while all its threads asked, and that was later. */
+/* The process was killed while all threads had calls under way. */
 Test(deadline, the_calls_of_the_killed_hide_no_others)
 {
 	for (unsigned i = 1; i <= CHAOS_THREADS; i++)

@@ -16,7 +16,7 @@ TestSuite(faults, .timeout = 60);
 static struct chaos c;
 static FILE *said;
 
-/* From now on what is written to `fd` can be read. */
+/* Have the output to `fd` in a file from now on. */
 static void listen_to(int fd)
 {
 	said = tmpfile();
@@ -65,7 +65,7 @@ Test(faults, that_do_not_exist_are_named)
 			 "chaos: store file has no fault ''\n");
 }
 
-/* Judge a run in which nothing was done. */
+/* Judge a run without operations. */
 static void judge_idle_run(void)
 {
 	cr_assert_eq(temp_make(c.dir), 0);
