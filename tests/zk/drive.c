@@ -40,7 +40,7 @@ static void *pairs(void *lock)
  * unread answer would pump after 20 ms at the earliest. */
 CASE(zk_drive, threads_read_for_each_other)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	dlock_client *c = client(s->port, "?ttl=30s");
 	pthread_t thread[THREADS];
 	dlock_lock *lock[THREADS];
@@ -66,7 +66,7 @@ CASE(zk_drive, threads_read_for_each_other)
 /* While the waiter sleeps, other threads of the client come and go. */
 CASE(zk_drive, a_waiter_hears_after_others_have_read)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	dlock_client *a = client(s->port, "?ttl=60s");
 	dlock_client *b = client(s->port, "?ttl=60s");
 	dlock_hold *h = take(mutex(a, "lock"), PATIENCE);
@@ -97,7 +97,7 @@ static void count_line(const struct dlock_log_line *line, void *arg)
  * The log would tell of an expired session. */
 CASE(zk_drive, a_client_that_does_nothing_keeps_its_session)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	dlock_options o = DLOCK_OPTIONS_INIT;
 	dlock_client *c;
 

@@ -62,7 +62,6 @@ CASE(zk_faults, many_holds_survive_a_lost_connection)
 {
 	enum { HOLDS = 4000 };
 	static dlock_hold *h[HOLDS];
-	static dlock_lock *locks[HOLDS];
 	struct lab_server *s = server(NULL);
 	struct lab_proxy *p = proxy(s);
 	zhandle_t *zh = bare(s->port);
@@ -78,8 +77,7 @@ CASE(zk_faults, many_holds_survive_a_lost_connection)
 	c = watched_client(lab_proxy_port(p), params);
 	for (int i = 0; i < HOLDS; i++) {
 		snprintf(name, sizeof(name), "%024d", i);
-		CHECK_OK(dlock_mutex_new(&locks[i], c, name));
-		h[i] = take(locks[i], FOREVER);
+		h[i] = take(mutex(c, name), FOREVER);
 	}
 	EVENTUALLY(watches(s) == HOLDS);
 	lab_proxy_reset(p);
@@ -88,8 +86,6 @@ CASE(zk_faults, many_holds_survive_a_lost_connection)
 	for (int i = 0; i < HOLDS; i++)
 		CHECK_OK(dlock_release(h[i]));
 	CHECK_INT(diary.losses, ==, 0);
-	for (int i = 0; i < HOLDS; i++)
-		dlock_lock_free(locks[i]);
 }
 
 static atomic_int in_flight;

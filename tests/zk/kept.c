@@ -17,7 +17,7 @@ TestSuite(zk_kept, .timeout = 120);
 /* ... and behind the clock. */
 CASE(zk_kept, tokens_lie_before_the_next_claim_s)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	dlock_client *c = client(s->port, PARAMS);
 	dlock_lock *l = mutex(client(s->port, PARAMS), "x");
 	uint64_t token, last;
@@ -37,7 +37,7 @@ CASE(zk_kept, tokens_lie_before_the_next_claim_s)
 
 CASE(zk_kept, tokens_are_had_again_and_again)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	dlock_client *c = client(s->port, PARAMS);
 	dlock_lock *l = mutex(client(s->port, PARAMS), "x");
 	uint64_t last;
@@ -66,7 +66,7 @@ CASE(zk_kept, tokens_are_had_again_and_again)
  * the tokens in between if there was an anchor. */
 CASE(zk_kept, tokens_end_before_a_waiter_s)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	dlock_client *c = client(s->port, PARAMS);
 	dlock_client *d = client(s->port, PARAMS);
 	dlock_lock *else_where = mutex(d, "y");
@@ -78,8 +78,7 @@ CASE(zk_kept, tokens_end_before_a_waiter_s)
 		token = t.zk.base.token;
 		if (anchors)
 			EVENTUALLY(taken(else_where) > token + 200000);
-		ticket_make(&other, d, DLK_EXCLUSIVE);
-		CHECK_INT(ticket_ask(&other), ==, DLK_BUSY);
+		ticket_queue(&other, d, DLK_EXCLUSIVE);
 		CHECK_INT(ticket_watch(&t), ==, 1);
 		last = ticket_last(&t);
 		if (anchors)
@@ -95,7 +94,7 @@ CASE(zk_kept, tokens_end_before_a_waiter_s)
 /* The last two anchors do not tell the waiter's token. */
 CASE(zk_kept, tokens_are_none_if_the_waiter_s_is_not_known)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	dlock_client *c = client(s->port, PARAMS);
 	dlock_client *d = client(s->port, PARAMS);
 	dlock_lock *else_where = mutex(d, "y");
@@ -103,8 +102,7 @@ CASE(zk_kept, tokens_are_none_if_the_waiter_s_is_not_known)
 	uint64_t token;
 
 	ticket_take(&t, c);
-	ticket_make(&other, d, DLK_EXCLUSIVE);
-	CHECK_INT(ticket_ask(&other), ==, DLK_BUSY);
+	ticket_queue(&other, d, DLK_EXCLUSIVE);
 	token = t.zk.base.token;
 	/* Two anchors are made behind the waiter's node. */
 	for (int i = 0; i < 2; i++) {
@@ -123,7 +121,7 @@ CASE(zk_kept, tokens_are_none_if_the_waiter_s_is_not_known)
 /* A waiter takes no token from the range. */
 CASE(zk_kept, tokens_are_not_taken_back)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	dlock_client *c = client(s->port, PARAMS);
 	dlock_client *d = client(s->port, PARAMS);
 	struct ticket t, other;
@@ -132,8 +130,7 @@ CASE(zk_kept, tokens_are_not_taken_back)
 	ticket_take(&t, c);
 	CHECK_INT(ticket_watch(&t), ==, 0);
 	last = t.zk.base.token_used = ticket_last(&t);
-	ticket_make(&other, d, DLK_EXCLUSIVE);
-	CHECK_INT(ticket_ask(&other), ==, DLK_BUSY);
+	ticket_queue(&other, d, DLK_EXCLUSIVE);
 	CHECK_INT(ticket_watch(&t), ==, 1);
 	CHECK(ticket_last(&t) >= last);
 	last = ticket_last(&t);
@@ -156,8 +153,7 @@ static void begin(struct own *o, dlock_client *c)
 {
 	o->c = c;
 	ticket_take(&o->t, c);
-	ticket_make(&o->waiter, c, DLK_SHARED);
-	CHECK_INT(ticket_ask(&o->waiter), ==, DLK_BUSY);
+	ticket_queue(&o->waiter, c, DLK_SHARED);
 	CHECK_INT(ticket_watch(&o->t), ==, 0);
 	o->last = ticket_last(&o->t);
 	o->token = o->waiter.zk.token;
@@ -175,7 +171,7 @@ CASE(zk_kept, an_own_waiter_that_is_overtaken_has_another_token)
 {
 	static struct own o;
 
-	begin(&o, client(server(NULL)->port, PARAMS));
+	begin(&o, client(shared_server()->port, PARAMS));
 	o.t.zk.base.token_used = o.last;
 	ticket_give(&o.t);
 	CHECK(turn_of(&o) > o.last);
@@ -186,7 +182,7 @@ CASE(zk_kept, an_own_waiter_that_is_not_overtaken_has_its_place)
 {
 	static struct own o;
 
-	begin(&o, client(server(NULL)->port, PARAMS));
+	begin(&o, client(shared_server()->port, PARAMS));
 	ticket_give(&o.t);
 	CHECK(turn_of(&o) == o.token);
 	ticket_give(&o.waiter);
@@ -196,16 +192,14 @@ CASE(zk_kept, an_own_waiter_that_is_not_overtaken_has_its_place)
  * waiter's turn. */
 CASE(zk_kept, an_own_waiter_before_another_session_is_not_overtaken)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	dlock_client *c = client(s->port, PARAMS);
 	struct ticket t, ours, theirs;
 	uint64_t token;
 
 	ticket_take(&t, c);
-	ticket_make(&ours, c, DLK_EXCLUSIVE);
-	CHECK_INT(ticket_ask(&ours), ==, DLK_BUSY);
-	ticket_make(&theirs, client(s->port, PARAMS), DLK_EXCLUSIVE);
-	CHECK_INT(ticket_ask(&theirs), ==, DLK_BUSY);
+	ticket_queue(&ours, c, DLK_EXCLUSIVE);
+	ticket_queue(&theirs, client(s->port, PARAMS), DLK_EXCLUSIVE);
 	token = ours.zk.token;
 	CHECK_INT(ticket_watch(&t), ==, 1);
 	CHECK(ticket_last(&t) < token);
@@ -215,15 +209,14 @@ CASE(zk_kept, an_own_waiter_before_another_session_is_not_overtaken)
 	CHECK(ours.zk.base.token == token);
 	CHECK_INT(ticket_ask(&theirs), ==, DLK_BUSY);
 	ticket_give(&ours);
-	EVENTUALLY(ticket_ask(&theirs) == DLK_GRANTED);
-	ticket_give(&theirs);
+	ticket_turn(&theirs);
 }
 
 /* The backend does not know how many tokens the broken claim used. */
 CASE(zk_kept, an_own_waiter_does_not_trust_a_claim_that_was_broken)
 {
 	static struct own o;
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 
 	begin(&o, client(s->port, PARAMS));
 	o.t.zk.base.token_used = o.last;
@@ -238,7 +231,7 @@ CASE(zk_kept, an_own_waiter_does_not_trust_a_claim_that_was_broken)
 /* The user may not write anchors, and has the range up to others' anchors. */
 CASE(zk_kept, tokens_need_an_anchor)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	zhandle_t *zh = bare(s->port);
 	dlock_client *app = NULL, *other;
 	char uri[512];
@@ -316,7 +309,7 @@ CASE(zk_kept, until_the_server_forgets_it)
 /* ... or the whole directory. */
 CASE(zk_kept, until_its_node_is_deleted)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	dlock_client *c = client(s->port, KEEP);
 	dlock_lock *l = mutex(c, "x");
 	dlock_lock *other = mutex(client(s->port, PARAMS), "x");

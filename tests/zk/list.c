@@ -9,12 +9,6 @@ TestSuite(zk_list, .timeout = 120);
 
 enum { LOCKS = 300, TRIP_MS = 20 };
 
-static void count(const struct dlock_lock_info *e, void *n)
-{
-	(void)e;
-	++*(int *)n;
-}
-
 /* A round trip for each lock would take six seconds. */
 CASE(zk_list, tells_of_many_locks_in_a_few_round_trips)
 {
@@ -26,17 +20,10 @@ CASE(zk_list, tells_of_many_locks_in_a_few_round_trips)
 	int n = 0;
 
 	for (int i = 0; i < LOCKS; i++) {
-		dlock_lock *l = NULL;
-
 		snprintf(name, sizeof(name), "lock%d", i);
-		if (i % 2)
-			CHECK_OK(dlock_mutex_new(&l, holder, name));
-		else
-			CHECK_OK(dlock_semaphore_new(&l, holder, name, 3));
-		take(l, FOREVER);
-		dlock_lock_free(l);
+		take(i % 2 ? mutex(holder, name) : semaphore(holder, name, 3));
 	}
 	lab_proxy_delay(p, LAB_DOWN, TRIP_MS);
-	CHECK_OK(dlock_list(c, count, &n, LOCKS * TRIP_MS / 2));
+	CHECK_OK(dlock_list(c, count_entry, &n, LOCKS * TRIP_MS / 2));
 	CHECK_INT(n, ==, LOCKS);
 }

@@ -22,7 +22,7 @@ static dlock_client *told_client(int port, const char *params, struct sink *s)
 static void keeps_nobody_waiting(const char *params, const char *about,
 				 bool expires)
 {
-	struct lab_proxy *p = proxy(server(NULL));
+	struct lab_proxy *p = proxy(shared_server());
 	static struct sink sink;
 	dlock_client *c;
 	dlock_lock *l;

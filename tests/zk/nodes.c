@@ -40,7 +40,7 @@ CASE(zk_nodes, a_node_deleted_by_hand_is_a_loss)
 /* The holder releases before the watch tells. */
 CASE(zk_nodes, a_node_deleted_by_hand_is_seen_by_the_release)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	zhandle_t *zh = bare(s->port);
 	dlock_client *c = client(s->port, "?ttl=30s");
 	dlock_lock *l = mutex(c, "lock");
@@ -71,7 +71,7 @@ static void drop_other(zhandle_t *zh, const char *name)
 /* The next waiter sees the holder alone, and waits for the same node. */
 CASE(zk_nodes, a_waiter_whose_node_was_deleted_has_no_turn)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	zhandle_t *zh = bare(s->port);
 	struct taker w[2] = { 0 };
 	dlock_client *c[3];
@@ -130,7 +130,7 @@ CASE(zk_nodes, tries_leave_one_child_and_no_watch)
 	struct taker w = { 0 };
 
 	for (int i = 0; i < TRIES; i++)
-		CHECK_RC(dlock_acquire(l, 0, &none), DLOCK_EBUSY);
+		is_busy(l);
 	for (int i = 0; i < 20; i++)
 		CHECK_RC(dlock_acquire(l, 3, &none), DLOCK_EBUSY);
 	for (int i = 0; i < 20; i++) {
@@ -165,7 +165,7 @@ CASE(zk_nodes, foreign_children_are_left_alone)
 		"0123456789abcdef0123456789abcdef-s4294967296-0000000000",
 	};
 	enum { N = sizeof(junk) / sizeof(junk[0]) };
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	zhandle_t *zh = bare(s->port);
 	dlock_client *c = client(s->port, "?ttl=30s&ask=1s");
 	dlock_lock *l = mutex(c, "lock");
@@ -185,7 +185,7 @@ CASE(zk_nodes, foreign_children_are_left_alone)
  * the locks away, and tokens rise all the same. */
 CASE(zk_nodes, a_directory_may_vanish)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	zhandle_t *zh = bare(s->port);
 	dlock_client *c = client(s->port, "?ttl=30s&ask=1s");
 	dlock_client *other = client(s->port, "?ttl=30s&ask=1s");
@@ -216,7 +216,7 @@ CASE(zk_nodes, a_directory_may_vanish)
 
 CASE(zk_nodes, a_waiter_polls_now_and_then)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	dlock_client *a = client(s->port, "?ttl=30s");
 	dlock_client *b = client(s->port, "?ttl=600ms");
 	dlock_hold *h = take(mutex(a, "lock"), FOREVER);
@@ -245,7 +245,7 @@ static void *ask_wrongly(void *arg)
 /* A refused request does not make the store refuse others. */
 CASE(zk_nodes, the_wrong_number_of_permits_is_refused_alone)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	dlock_client *c[3];
 	dlock_lock *l[3];
 	dlock_hold *h = NULL, *more = NULL;
@@ -253,8 +253,7 @@ CASE(zk_nodes, the_wrong_number_of_permits_is_refused_alone)
 
 	for (int i = 0; i < 3; i++) {
 		c[i] = client(s->port, "?ttl=30s&ask=5s");
-		CHECK_OK(dlock_semaphore_new(&l[i], c[i], "lock",
-					     i == 2 ? 2 : 3));
+		l[i] = semaphore(c[i], "lock", i == 2 ? 2 : 3);
 	}
 	CHECK_OK(dlock_acquire(l[0], FOREVER, &h));
 	CHECK_INT(pthread_create(&thread, NULL, ask_wrongly, l[2]), ==, 0);
@@ -265,8 +264,6 @@ CASE(zk_nodes, the_wrong_number_of_permits_is_refused_alone)
 	atomic_store(&enough, 1);
 	pthread_join(thread, NULL);
 	CHECK_OK(dlock_release(h));
-	for (int i = 0; i < 3; i++)
-		dlock_lock_free(l[i]);
 }
 
 CASE(zk_nodes, the_server_sets_the_time_out)

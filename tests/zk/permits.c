@@ -15,27 +15,13 @@ static struct lab_server *s;
 static dlock_client *c, *d;
 static dlock_lock *mine, *theirs;
 
-static dlock_lock *semaphore(dlock_client *of, uint32_t permits)
-{
-	dlock_lock *l;
-
-	CHECK_OK(dlock_semaphore_new(&l, of, "s", permits));
-	return l;
-}
-
 static void set_up(uint32_t permits, uint32_t others)
 {
-	s = server(NULL);
+	s = shared_server();
 	c = client(s->port, "?ttl=30s&ask=5s");
 	d = client(s->port, "?ttl=30s&ask=5s");
-	mine = semaphore(c, permits);
-	theirs = semaphore(d, others);
-}
-
-static void end(void)
-{
-	dlock_lock_free(mine);
-	dlock_lock_free(theirs);
+	mine = semaphore(c, "s", permits);
+	theirs = semaphore(d, "s", others);
 }
 
 static void set_limit(uint32_t permits)
@@ -66,10 +52,8 @@ static uint32_t listed(void)
 
 static void busy(void)
 {
-	dlock_hold *none = NULL;
-
-	CHECK_RC(dlock_acquire(mine, 0, &none), DLOCK_EBUSY);
-	CHECK_RC(dlock_acquire(theirs, 0, &none), DLOCK_EBUSY);
+	is_busy(mine);
+	is_busy(theirs);
 }
 
 /* There is always a holder, though no holder stays. */
@@ -93,27 +77,6 @@ CASE(zk_permits, set_are_carried_on)
 	CHECK_INT(permits().limit, ==, 5);
 	CHECK_INT(listed(), ==, 5);
 	give(a);
-	end();
-}
-
-CASE(zk_permits, set_are_carried_by_waiters)
-{
-	struct taker t = { 0 };
-	dlock_hold *a;
-
-	set_up(3, 3);
-	a = take(mine);
-	set_limit(1);
-	taker_queue(&t, d, theirs, FOREVER);
-	give(a);
-	EVENTUALLY(t.done);
-	CHECK_OK(t.rc);
-	busy();
-	let_go(&t);
-	a = take(mine);
-	give(take(theirs));
-	give(a);
-	end();
 }
 
 /* Make a node as of a client that was killed while it joined. */
@@ -142,7 +105,6 @@ CASE(zk_permits, set_are_not_carried_by_everybody)
 	CHECK_INT(permits().limit, ==, 5);
 	give(a);
 	give(b);
-	end();
 }
 
 /* ... but the number counts if a carrier stands behind such nodes. */
@@ -164,7 +126,6 @@ CASE(zk_permits, set_are_found_behind_those_that_join)
 	busy();
 	give(a);
 	give(b);
-	end();
 }
 
 /* The holders beyond the set number hold until they release. */
@@ -191,7 +152,6 @@ CASE(zk_permits, shrunk_are_shown_and_broken)
 	}
 	busy();
 	let_go(&t);
-	end();
 }
 
 /* A request that will be refused, for another number, is no holder. */
@@ -207,7 +167,6 @@ CASE(zk_permits, shrunk_are_not_had_by_the_refused)
 	set_limit(1);
 	CHECK_INT(permits().held, ==, 1);
 	give(a);
-	end();
 }
 
 /* Each waiter lists once, whether there is room or not. */
@@ -235,6 +194,4 @@ CASE(zk_permits, set_wake_each_waiter_once)
 	for (int i = 0; i < WAITERS; i++)
 		CHECK_OK(let_go(&t[i]));
 	give(a);
-	EVENTUALLY(watches(s) == 0);
-	end();
 }

@@ -15,7 +15,7 @@ TestSuite(zk_revoke, .timeout = 120);
 /* Another client and the holder's client revoke in turn. */
 CASE(zk_revoke, is_heard_each_time)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	dlock_client *c = client(s->port, PARAMS);
 	dlock_lock *l[2] = { mutex(client(s->port, PARAMS), "x"),
 			     mutex(c, "x") };
@@ -38,7 +38,7 @@ CASE(zk_revoke, is_heard_each_time)
 /* The revoke arrives when the client has given up. */
 CASE(zk_revoke, leaves_nothing)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	struct lab_proxy *p = proxy(s);
 	dlock_lock *l = mutex(client(lab_proxy_port(p), PARAMS), "x");
 	dlock_hold *h = take(mutex(client(s->port, PARAMS), "x"), PATIENCE);
@@ -57,14 +57,6 @@ CASE(zk_revoke, leaves_nothing)
 
 #define PERMITS 5
 
-static dlock_lock *semaphore(dlock_client *c)
-{
-	dlock_lock *l;
-
-	CHECK_OK(dlock_semaphore_new(&l, c, "x", PERMITS));
-	return l;
-}
-
 static void ask_permit(struct ticket *t, dlock_client *c,
 		       enum dlk_verdict expected)
 {
@@ -82,7 +74,8 @@ CASE(zk_revoke, of_permits)
 {
 	struct lab_server *s = server(NULL);
 	dlock_client *c = client(s->port, PARAMS);
-	dlock_lock *l[2] = { semaphore(client(s->port, PARAMS)), semaphore(c) };
+	dlock_lock *l[2] = { semaphore(client(s->port, PARAMS), "x", PERMITS),
+			     semaphore(c, "x", PERMITS) };
 	zhandle_t *zh = bare(s->port);
 	struct ticket t[PERMITS], waiter;
 
@@ -114,10 +107,10 @@ CASE(zk_revoke, of_permits)
 /* Take a permit behind the proxy, and make another client's handle. */
 static struct lab_proxy *permit_behind_proxy(struct ticket *t, dlock_lock **l)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	struct lab_proxy *p = proxy(s);
 
-	*l = semaphore(client(s->port, PARAMS));
+	*l = semaphore(client(s->port, PARAMS), "x", PERMITS);
 	ask_permit(t, client(lab_proxy_port(p), PARAMS), DLK_GRANTED);
 	return p;
 }

@@ -41,7 +41,7 @@ CASE(zk_sent, it_waits_for_no_server)
  * ahead. */
 CASE(zk_sent, it_may_be_lost_with_its_connection)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	struct lab_proxy *p = proxy(s);
 	dlock_client *far = client(lab_proxy_port(p), QUERY);
 	dlock_client *near = client(s->port, "?ttl=30s&ask=5s");

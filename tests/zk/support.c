@@ -108,7 +108,7 @@ void refused(int port, const char *params, int code, const char *part)
 	CHECK_TEXT(dlock_errmsg(), part);
 }
 
-static dlock_lock *locks[256];
+static dlock_lock *locks[5000];
 static size_t n_locks;
 
 static void free_locks(void)
@@ -142,6 +142,13 @@ dlock_lock *rwlock(dlock_client *c, const char *name)
 	return keep(l);
 }
 
+void is_busy(dlock_lock *l)
+{
+	dlock_hold *h = NULL;
+
+	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EBUSY);
+}
+
 uint64_t taken(dlock_lock *l)
 {
 	dlock_hold *h = take(l, PATIENCE);
@@ -157,6 +164,14 @@ uint64_t wall_us(void)
 
 	clock_gettime(CLOCK_REALTIME, &ts);
 	return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
+}
+
+dlock_lock *semaphore(dlock_client *c, const char *name, uint32_t permits)
+{
+	dlock_lock *l = NULL;
+
+	CHECK_OK(dlock_semaphore_new(&l, c, name, permits));
+	return keep(l);
 }
 
 int waiter_join(struct taker *w)

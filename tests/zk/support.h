@@ -46,7 +46,10 @@ extern struct diary diary;
 /* Freed when the test's process ends. */
 dlock_lock *mutex(dlock_client *c, const char *name);
 dlock_lock *rwlock(dlock_client *c, const char *name);
+dlock_lock *semaphore(dlock_client *c, const char *name, uint32_t permits);
 
+/* Check that a try is busy. */
+void is_busy(dlock_lock *l);
 /* Return the token of a hold that is released at once. */
 uint64_t taken(dlock_lock *l);
 

@@ -7,6 +7,7 @@
 
 #include "core/client.h"
 #include "support/check.h"
+#include "support/wait.h"
 
 #define FIRST_ID (UINT64_C(1) << 63) /* above all ids of the core */
 #define PATIENCE_NS (20000 * DLK_MS)
@@ -96,6 +97,12 @@ void ticket_take(struct ticket *t, dlock_client *c)
 	CHECK_INT(ticket_ask(t), ==, DLK_GRANTED);
 }
 
+void ticket_queue(struct ticket *t, dlock_client *c, enum dlk_mode mode)
+{
+	ticket_make(t, c, mode);
+	CHECK_INT(ticket_ask(t), ==, DLK_BUSY);
+}
+
 int ticket_watch(struct ticket *t)
 {
 	struct dlk_ticket *b = &t->zk.base;
@@ -121,4 +128,10 @@ int ticket_release(struct ticket *t)
 void ticket_give(struct ticket *t)
 {
 	CHECK_OK(ticket_release(t));
+}
+
+void ticket_turn(struct ticket *t)
+{
+	EVENTUALLY(ticket_ask(t) == DLK_GRANTED);
+	ticket_give(t);
 }

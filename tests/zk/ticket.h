@@ -28,6 +28,8 @@ enum dlk_verdict ticket_ask_for(struct ticket *t, int64_t ms);
 
 /* Make the request and ask: the claim is granted, or the test has failed. */
 void ticket_take(struct ticket *t, dlock_client *c);
+/* Likewise: busy. */
+void ticket_queue(struct ticket *t, dlock_client *c, enum dlk_mode mode);
 
 /* Call watch_wanted(). */
 int ticket_watch(struct ticket *t);
@@ -36,5 +38,7 @@ uint64_t ticket_last(const struct ticket *t);
 
 int ticket_release(struct ticket *t);
 void ticket_give(struct ticket *t); /* must succeed */
+/* Wait for the waiter's grant, and give it. */
+void ticket_turn(struct ticket *t);
 
 #endif

@@ -192,7 +192,7 @@ CASE(zk_tries, that_are_granted_are_holders)
  * timeout and the time for an answer. */
 CASE(zk_tries, are_not_waited_for_by_waits)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	zhandle_t *zh = bare(s->port);
 	dlock_client *c = client_of(s->port, "dlock");
 	dlock_lock *pair[] = { mutex(c, "a"), mutex(c, "lock") }, *both = NULL;
@@ -212,7 +212,7 @@ CASE(zk_tries, are_not_waited_for_by_waits)
 /* No anchor was made on the connection: a try would have more time. */
 CASE(zk_tries, of_a_silent_store_tell_waits_apart)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	struct lab_proxy *p = proxy(s);
 	dlock_client *c = client_of(lab_proxy_port(p), "dlock");
 	struct ticket t = { 0 };

@@ -58,7 +58,7 @@ static void await_waiters(dlock_client *c, uint32_t n)
 CASE(zk_upgrade, many_waiters_are_overtaken_and_come_back)
 {
 	enum { READERS = 40 };
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	zhandle_t *zh = bare(s->port);
 	dlock_client *b = client(s->port, "?ttl=30s");
 	dlock_client *c = client(s->port, "?ttl=30s");
@@ -94,7 +94,7 @@ CASE(zk_upgrade, many_waiters_are_overtaken_and_come_back)
 /* The reader behind the writer queued before the upgrade. */
 CASE(zk_upgrade, no_reader_gets_in_when_the_writer_gives_up)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	dlock_client *b = client(s->port, "?ttl=30s");
 	dlock_client *c = client(s->port, "?ttl=30s");
 	struct upgrader u = reader_of(client(s->port, "?ttl=30s"));
@@ -136,7 +136,7 @@ static void find_node(zhandle_t *zh, const char *part, char name[256])
 
 CASE(zk_upgrade, a_try_behind_a_reader_overtakes_nobody)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	zhandle_t *zh = bare(s->port);
 	dlock_client *b = client(s->port, "?ttl=30s");
 	struct upgrader u = reader_of(client(s->port, "?ttl=30s"));
@@ -164,7 +164,7 @@ CASE(zk_upgrade, a_try_behind_a_reader_overtakes_nobody)
 /* Both upgrades are beside the same reader. */
 CASE(zk_upgrade, another_upgrade_is_no_waiter)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	dlock_client *b = client(s->port, "?ttl=30s");
 	struct upgrader u = reader_of(client(s->port, "?ttl=30s"));
 	struct taker writer = { 0 };
@@ -189,7 +189,7 @@ CASE(zk_upgrade, another_upgrade_is_no_waiter)
  * lock. */
 CASE(zk_upgrade, a_late_transaction_deletes_no_holder)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	struct lab_proxy *p = proxy(s);
 	zhandle_t *zh = bare(s->port);
 	dlock_client *b = client(s->port, "?ttl=30s");
@@ -221,7 +221,7 @@ CASE(zk_upgrade, a_late_transaction_deletes_no_holder)
 
 CASE(zk_upgrade, a_break_takes_both_sides)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	dlock_client *b = client(s->port, "?ttl=30s");
 	struct upgrader u = reader_of(client(s->port, "?ttl=30s"));
 

@@ -15,14 +15,13 @@ TestSuite(zk_wanted, .timeout = 120);
 
 CASE(zk_wanted, not_if_it_is_not_watched)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	dlock_client *c = client(s->port, PARAMS);
 	dlock_lock *l = mutex(client(s->port, PARAMS), "x");
 	struct ticket t, next;
-	dlock_hold *h;
 
 	ticket_take(&t, c);
-	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EBUSY);
+	is_busy(l);
 	ALL_ALONG(QUIET_MS, !t.told);
 	ticket_give(&t);
 	/* The watch ends with the claim. */
@@ -30,7 +29,7 @@ CASE(zk_wanted, not_if_it_is_not_watched)
 	CHECK_INT(ticket_watch(&t), ==, 0);
 	ticket_give(&t);
 	ticket_take(&next, c);
-	CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EBUSY);
+	is_busy(l);
 	ALL_ALONG(QUIET_MS, !t.told && !next.told);
 	ticket_give(&next);
 }
@@ -38,12 +37,11 @@ CASE(zk_wanted, not_if_it_is_not_watched)
 /* The session's waiters stay, and tries come and go. */
 CASE(zk_wanted, not_by_its_own_session)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	dlock_client *c = client(s->port, PARAMS);
 	dlock_lock *l[2] = { mutex(c, "x"),
 			     mutex(client(s->port, PARAMS), "x") };
 	struct ticket t, own[2];
-	dlock_hold *h;
 
 	ticket_take(&t, c);
 	ticket_make(&own[0], c, DLK_SHARED);
@@ -52,12 +50,12 @@ CASE(zk_wanted, not_by_its_own_session)
 	CHECK_INT(ticket_watch(&t), ==, 0);
 	CHECK_INT(ticket_ask(&own[1]), ==, DLK_BUSY);
 	for (int i = 0; i < 20; i++)
-		CHECK_RC(dlock_acquire(l[0], 0, &h), DLOCK_EBUSY);
+		is_busy(l[0]);
 	ticket_give(&own[0]);
 	CHECK_INT(ticket_watch(&t), ==, 0);
-	CHECK_RC(dlock_acquire(l[0], 0, &h), DLOCK_EBUSY);
+	is_busy(l[0]);
 	ALL_ALONG(QUIET_MS, !t.told);
-	CHECK_RC(dlock_acquire(l[1], 0, &h), DLOCK_EBUSY);
+	is_busy(l[1]);
 	EVENTUALLY(t.told);
 	ticket_give(&own[1]);
 	ticket_give(&t);
@@ -65,7 +63,7 @@ CASE(zk_wanted, not_by_its_own_session)
 
 CASE(zk_wanted, before_the_watch_began)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	dlock_client *c = client(s->port, PARAMS);
 	dlock_client *d = client(s->port, PARAMS);
 	struct ticket t, own, other;
@@ -78,16 +76,14 @@ CASE(zk_wanted, before_the_watch_began)
 	CHECK_INT(ticket_watch(&t), ==, 1);
 	ticket_give(&other);
 	CHECK_INT(ticket_watch(&t), ==, 0);
-	ticket_make(&other, d, DLK_SHARED);
-	CHECK_INT(ticket_ask(&other), ==, DLK_BUSY);
+	ticket_queue(&other, d, DLK_SHARED);
 	EVENTUALLY(t.told);
 	/* Once told, a session looks again. */
 	CHECK_INT(ticket_watch(&t), ==, 1);
 	ticket_give(&other);
 	CHECK_INT(ticket_watch(&t), ==, 0);
 	t.told = 0;
-	ticket_make(&other, d, DLK_EXCLUSIVE);
-	CHECK_INT(ticket_ask(&other), ==, DLK_BUSY);
+	ticket_queue(&other, d, DLK_EXCLUSIVE);
 	EVENTUALLY(t.told);
 	ticket_give(&other);
 	ticket_give(&own);
@@ -98,15 +94,14 @@ CASE(zk_wanted, perhaps_when_too_many_wait_to_tell)
 {
 	enum { MANY = 65 };
 	static struct ticket own[MANY];
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	dlock_client *c = client(s->port, PARAMS);
 	struct ticket t;
 
 	ticket_take(&t, c);
 	for (int i = 0; i < MANY; i++) {
 		CHECK_INT(ticket_watch(&t), ==, 0);
-		ticket_make(&own[i], c, DLK_EXCLUSIVE);
-		CHECK_INT(ticket_ask(&own[i]), ==, DLK_BUSY);
+		ticket_queue(&own[i], c, DLK_EXCLUSIVE);
 	}
 	CHECK_INT(ticket_watch(&t), ==, 1);
 	for (int i = 0; i < MANY; i++)
@@ -117,7 +112,7 @@ CASE(zk_wanted, perhaps_when_too_many_wait_to_tell)
 /* Other sessions may want the claim while there is no connection. */
 CASE(zk_wanted, perhaps_when_the_connection_is_lost)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	struct lab_proxy *p = proxy(s);
 	dlock_client *c = client(lab_proxy_port(p), PARAMS);
 	dlock_client *d = client(s->port, PARAMS);
@@ -131,8 +126,7 @@ CASE(zk_wanted, perhaps_when_the_connection_is_lost)
 	EVENTUALLY(t.told);
 	EVENTUALLY(ticket_watch(&t) == 0);
 	t.told = 0;
-	ticket_make(&other, d, DLK_EXCLUSIVE);
-	CHECK_INT(ticket_ask(&other), ==, DLK_BUSY);
+	ticket_queue(&other, d, DLK_EXCLUSIVE);
 	EVENTUALLY(t.told);
 	ticket_give(&other);
 	ticket_give(&t);
@@ -141,7 +135,7 @@ CASE(zk_wanted, perhaps_when_the_connection_is_lost)
 /* The core may not know of the loss yet. */
 CASE(zk_wanted, by_a_break)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	dlock_client *c = client(s->port, PARAMS);
 	dlock_client *d = client(s->port, PARAMS);
 	struct ticket t, next;
@@ -171,7 +165,7 @@ static void drop_directory(zhandle_t *zh)
 /* ... and another client has the lock before the watching session looks. */
 CASE(zk_wanted, when_the_directory_is_made_again)
 {
-	struct lab_server *s = server(NULL);
+	struct lab_server *s = shared_server();
 	struct lab_proxy *p = proxy(s);
 	dlock_client *c = client(lab_proxy_port(p), PARAMS);
 	dlock_client *d = client(s->port, PARAMS);
@@ -218,10 +212,8 @@ static void begin(struct scene *s, struct lab_server *server)
 	s->proxy = proxy(server);
 	c = client(lab_proxy_port(s->proxy), PARAMS);
 	ticket_take(&s->t, c);
-	ticket_make(&s->stays, c, DLK_EXCLUSIVE);
-	CHECK_INT(ticket_ask(&s->stays), ==, DLK_BUSY);
-	ticket_make(&s->own, c, DLK_SHARED);
-	CHECK_INT(ticket_ask(&s->own), ==, DLK_BUSY);
+	ticket_queue(&s->stays, c, DLK_EXCLUSIVE);
+	ticket_queue(&s->own, c, DLK_SHARED);
 	CHECK_INT(ticket_watch(&s->t), ==, 0);
 	lab_proxy_hold(s->proxy, "-s-");
 	CHECK(pthread_create(&s->thread, NULL, give_up, &s->own) == 0);
@@ -240,17 +232,14 @@ static void end(struct scene *s)
 
 static void try_it(struct lab_server *s)
 {
-	dlock_hold *h;
-
-	CHECK_RC(dlock_acquire(mutex(client(s->port, PARAMS), "x"), 0, &h),
-		 DLOCK_EBUSY);
+	is_busy(mutex(client(s->port, PARAMS), "x"));
 }
 
 CASE(zk_wanted, by_a_try_beside_its_own)
 {
 	static struct scene s;
 
-	begin(&s, server(NULL));
+	begin(&s, shared_server());
 	try_it(s.server);
 	end(&s);
 }
@@ -259,7 +248,7 @@ CASE(zk_wanted, by_a_break_beside_its_own)
 {
 	static struct scene s;
 
-	begin(&s, server(NULL));
+	begin(&s, shared_server());
 	drop(bare(s.server->port), DIR, s.t.zk.node);
 	end(&s);
 }
@@ -284,14 +273,13 @@ CASE(zk_wanted, leaves_no_watch)
 	dlock_client *c = client(s->port, PARAMS);
 	dlock_lock *l = mutex(client(s->port, PARAMS), "x");
 	struct ticket t;
-	dlock_hold *h;
 
 	for (int i = 0; i < 10; i++) {
 		ticket_take(&t, c);
 		CHECK_INT(ticket_watch(&t), ==, 0);
 		CHECK_INT(ticket_watch(&t), ==, 0);
 		if (i % 2)
-			CHECK_RC(dlock_acquire(l, 0, &h), DLOCK_EBUSY);
+			is_busy(l);
 		ticket_give(&t);
 	}
 	EVENTUALLY(watches(s) == 0);
