@@ -189,28 +189,6 @@ CASE(zk_faults, a_frozen_server_holds_no_wait_that_is_cancelled)
 	CHECK_OK(dlock_release(h));
 }
 
-/* The client library may wait two thirds of the time-out for a server that
- * accepted the connection too early. */
-CASE(zk_faults, a_hold_survives_a_restart_with_its_data)
-{
-	struct lab_zk_options o = { .sync = true };
-	struct lab_server *s = server(&o);
-	dlock_client *c = watched_client(s->port, "?ttl=30s");
-	dlock_client *other = client(s->port, "?ttl=30s&ask=500ms");
-	dlock_lock *l = mutex(c, "lock"), *theirs = mutex(other, "lock");
-	dlock_hold *h = take(l, FOREVER), *no_hold = NULL;
-	uint64_t token = dlock_token(h);
-
-	CHECK_INT(lab_server_restart(s, true), ==, 0);
-	CHECK_OK(dlock_release(take(mutex(c, "mine"), 25000)));
-	CHECK_OK(dlock_release(take(mutex(other, "theirs"), 25000)));
-	CHECK_RC(dlock_acquire(theirs, 100, &no_hold), DLOCK_EBUSY);
-	CHECK_OK(dlock_check(h));
-	CHECK_OK(dlock_release(h));
-	CHECK_INT(taken(theirs), >, token);
-	CHECK_INT(diary.losses, ==, 0);
-}
-
 CASE(zk_faults, a_restart_without_data_is_a_loss)
 {
 	struct lab_server *s = server(NULL);

@@ -40,35 +40,6 @@ CASE(zk_frozen, a_hold_survives_its_server)
 	}
 }
 
-/* The waiter's watch was under way: the client sets the watch on the next
- * server. */
-CASE(zk_frozen, a_waiter_survives_its_server)
-{
-	struct lab_ensemble *e = ensemble(NULL);
-	int follower = lab_ensemble_follower(e);
-	dlock_client *other = client(e->node[lab_ensemble_leader(e)]->port,
-				     "?ttl=30s&ask=2s&tick=100ms");
-	dlock_hold *h = take(mutex(other, "lock"), PATIENCE);
-	zhandle_t *there = bare(e->node[follower]->port);
-	struct lab_proxy *way[LAB_NODES];
-	struct taker w = { 0 };
-	dlock_client *c;
-	char node[256];
-
-	make_ways(way, e);
-	EVENTUALLY(children(there, "/dlock/lnlock", node) == 1);
-	c = client_at(way, follower, QUERY);
-	CHECK_OK(dlock_release(take(mutex(c, "other"), PATIENCE)));
-	lab_proxy_hold(way[follower], node);
-	taker_start(&w, mutex(c, "lock"), FOREVER);
-	EVENTUALLY(lab_proxy_stat(way[follower], LAB_HELD) == 1);
-	EVENTUALLY(stats(c).waiters == 1);
-	ALL_ALONG(dlock_ttl_ms(c) / 2, !w.done);
-	CHECK_OK(dlock_release(h));
-	EVENTUALLY(w.done);
-	CHECK_INT(waiter_join(&w), ==, DLOCK_OK);
-}
-
 /* Each client tries the servers in another order. */
 CASE(zk_frozen, does_not_keep_clients_from_opening)
 {

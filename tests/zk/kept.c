@@ -118,28 +118,6 @@ CASE(zk_kept, tokens_are_none_if_the_waiter_s_is_not_known)
 	ticket_give(&other);
 }
 
-/* A waiter takes no token from the range. */
-CASE(zk_kept, tokens_are_not_taken_back)
-{
-	struct lab_server *s = shared_server();
-	dlock_client *c = client(s->port, PARAMS);
-	dlock_client *d = client(s->port, PARAMS);
-	struct ticket t, other;
-	uint64_t last;
-
-	ticket_take(&t, c);
-	CHECK_INT(ticket_watch(&t), ==, 0);
-	last = t.zk.base.token_used = ticket_last(&t);
-	ticket_queue(&other, d, DLK_EXCLUSIVE);
-	CHECK_INT(ticket_watch(&t), ==, 1);
-	CHECK(ticket_last(&t) >= last);
-	last = ticket_last(&t);
-	ticket_give(&t);
-	EVENTUALLY(ticket_ask(&other) == DLK_GRANTED);
-	CHECK(other.zk.base.token > last);
-	ticket_give(&other);
-}
-
 /* ---- Waiters of the holder's session ------------------------------------- */
 
 struct own {

@@ -46,21 +46,13 @@ CASE(zk_root, of_several_levels_is_made)
 	CHECK_INT(children(zh, "/app/locks/of/us/dlock", NULL), >, 0);
 	CHECK_INT(zoo_exists(zh, "/app/locks/of/us", 0, &stat), ==, ZOK);
 	CHECK_INT(stat.ephemeralOwner, ==, 0);
-	c = client(s->port, "");
-	CHECK_OK(dlock_release(take(mutex(c, "lock"), FOREVER)));
-}
-
-/* ... while a client is open. */
-CASE(zk_root, is_made_again)
-{
-	struct lab_server *s = shared_server();
-	zhandle_t *zh = bare(s->port);
-	dlock_client *c = client(s->port, "app/locks?ask=5s");
-
-	CHECK_INT(zoo_delete(zh, "/app/locks", -1), ==, ZOK);
-	CHECK_INT(zoo_delete(zh, "/app", -1), ==, ZOK);
-	CHECK_OK(dlock_release(take(mutex(c, "lock"), FOREVER)));
-	CHECK(is_there(zh, "/app/locks"));
+	taken(mutex(client(s->port, ""), "lock"));
+	/* Made again for an open client. */
+	c = client(s->port, "other/locks?ask=5s");
+	CHECK_INT(zoo_delete(zh, "/other/locks", -1), ==, ZOK);
+	CHECK_INT(zoo_delete(zh, "/other", -1), ==, ZOK);
+	taken(mutex(c, "lock"));
+	CHECK(is_there(zh, "/other/locks"));
 }
 
 #define CLIENTS 8

@@ -132,27 +132,6 @@ CASE(zk_wanted, perhaps_when_the_connection_is_lost)
 	ticket_give(&t);
 }
 
-/* The core may not know of the loss yet. */
-CASE(zk_wanted, by_a_break)
-{
-	struct lab_server *s = shared_server();
-	dlock_client *c = client(s->port, PARAMS);
-	dlock_client *d = client(s->port, PARAMS);
-	struct ticket t, next;
-
-	for (int i = 0; i < 10; i++) {
-		ticket_take(&t, c);
-		CHECK_INT(ticket_watch(&t), ==, 0);
-		CHECK_OK(dlock_break(mutex(d, "x"), PATIENCE));
-		EVENTUALLY(t.told);
-		CHECK_INT(ticket_watch(&t), ==, DLOCK_ELOST);
-		ticket_take(&next, d);
-		CHECK(next.zk.base.token > ticket_last(&t));
-		CHECK_INT(ticket_release(&t), ==, DLOCK_ELOST);
-		ticket_give(&next);
-	}
-}
-
 static void drop_directory(zhandle_t *zh)
 {
 	char name[256];
