@@ -5,35 +5,38 @@
 
 #include "sim/redis/server.h"
 
-TestSuite(sim_events, .timeout = 60);
-
 enum { SECOND_US = 1000000 };
 
 static const int64_t start_us = INT64_C(1700000000) * SECOND_US;
 
-struct world {
+static struct {
 	struct sim_redis *s;
 	struct sim_redis_conn *c;
 	int64_t now_us;
-};
+} w;
 
-static struct world begin(void)
+static void begin(void)
 {
-	struct world w = { .s = sim_redis_new(7), .now_us = start_us };
-
+	w.s = sim_redis_new(7);
+	w.now_us = start_us;
 	w.c = sim_redis_connect(w.s);
-	return w;
 }
 
+static void end(void)
+{
+	sim_redis_free(w.s);
+}
+
+TestSuite(sim_events, .timeout = 60, .init = begin, .fini = end);
+
 /* Return the reply to a request in a line, valid until the next call. */
-static const char *ask(struct world *w, struct sim_redis_conn *c,
-		       const char *line)
+static const char *ask(struct sim_redis_conn *c, const char *line)
 {
 	static char reply[4096];
 	struct sim_bytes *out = sim_redis_output(c);
 
-	sim_redis_input(c, line, strlen(line), w->now_us);
-	sim_redis_input(c, "\r\n", 2, w->now_us);
+	sim_redis_input(c, line, strlen(line), w.now_us);
+	sim_redis_input(c, "\r\n", 2, w.now_us);
 	cr_assert_lt(out->len, sizeof(reply));
 	memcpy(reply, sim_bytes_text(out), out->len);
 	reply[out->len] = '\0';
@@ -41,9 +44,9 @@ static const char *ask(struct world *w, struct sim_redis_conn *c,
 	return reply;
 }
 
-static void run_id(struct world *w, char out[41])
+static void run_id(char out[41])
 {
-	const char *at = strstr(ask(w, w->c, "INFO server"), "run_id:");
+	const char *at = strstr(ask(w.c, "INFO server"), "run_id:");
 
 	cr_assert(at);
 	memcpy(out, at + 7, 40);
@@ -52,13 +55,12 @@ static void run_id(struct world *w, char out[41])
 
 Test(sim_events, restart_with_memory)
 {
-	struct world w = begin();
 	char before[41], after[41];
 
-	run_id(&w, before);
-	ask(&w, w.c, "SET k 1 PX 5000");
-	ask(&w, w.c, "SET short 1 PX 10");
-	ask(&w, w.c, "SCRIPT LOAD return(1)");
+	run_id(before);
+	ask(w.c, "SET k 1 PX 5000");
+	ask(w.c, "SET short 1 PX 10");
+	ask(w.c, "SCRIPT LOAD return(1)");
 	sim_redis_input(w.c, "PING\r\n", 6, w.now_us);
 	sim_redis_restart(w.s, 1);
 	cr_assert(sim_redis_is_closing(w.c));
@@ -67,152 +69,127 @@ Test(sim_events, restart_with_memory)
 
 	w.c = sim_redis_connect(w.s);
 	w.now_us += SECOND_US;
-	run_id(&w, after);
+	run_id(after);
 	cr_assert_str_neq(before, after);
-	cr_assert_str_eq(ask(&w, w.c, "GET k"), "$1\r\n1\r\n");
-	cr_assert_str_eq(ask(&w, w.c, "GET short"), "$-1\r\n");
+	cr_assert_str_eq(ask(w.c, "GET k"), "$1\r\n1\r\n");
+	cr_assert_str_eq(ask(w.c, "GET short"), "$-1\r\n");
 	cr_assert_str_eq(
-		ask(&w, w.c,
+		ask(w.c,
 		    "SCRIPT EXISTS 070b0fb2bba2424d8d5c0b1ec3ab1d9ae38e7d2a"),
 		"*1\r\n:0\r\n");
-	sim_redis_free(w.s);
 }
 
 Test(sim_events, restart_without_memory)
 {
-	struct world w = begin();
-
-	ask(&w, w.c, "SET k 1");
+	ask(w.c, "SET k 1");
 	sim_redis_restart(w.s, 0);
 	cr_assert_eq(sim_redis_keys(w.s, w.now_us), 0);
-	sim_redis_free(w.s);
 }
 
 Test(sim_events, same_seed_same_run_ids)
 {
-	struct world a = begin(), b = begin();
 	char one[41], two[41];
 
-	run_id(&a, one);
-	run_id(&b, two);
+	run_id(one);
+	end();
+	begin();
+	run_id(two);
 	cr_assert_str_eq(one, two);
-	sim_redis_free(a.s);
-	sim_redis_free(b.s);
 }
 
 Test(sim_events, scripts_forgotten)
 {
-	struct world w = begin();
 	char line[64] = "EVALSHA ";
-	const char *sha1 = ask(&w, w.c, "SCRIPT LOAD return(7)");
+	const char *sha1 = ask(w.c, "SCRIPT LOAD return(7)");
 
 	cr_assert_eq(strncmp(sha1, "$40\r\n", 5), 0, "%s", sha1);
 	strncat(line, sha1 + 5, 40);
 	strcat(line, " 0");
-	cr_assert_str_eq(ask(&w, w.c, line), ":7\r\n");
+	cr_assert_str_eq(ask(w.c, line), ":7\r\n");
 	sim_redis_forget_scripts(w.s);
-	cr_assert_eq(strncmp(ask(&w, w.c, line), "-NOSCRIPT ", 10), 0);
-	sim_redis_free(w.s);
+	cr_assert_eq(strncmp(ask(w.c, line), "-NOSCRIPT ", 10), 0);
 }
 
 Test(sim_events, eviction_takes_one_key)
 {
-	struct world w = begin();
-
 	sim_redis_evict(w.s, 3);
-	ask(&w, w.c, "SET a 1");
-	ask(&w, w.c, "SET b 1");
-	ask(&w, w.c, "SELECT 1");
-	ask(&w, w.c, "SET c 1");
+	ask(w.c, "SET a 1");
+	ask(w.c, "SET b 1");
+	ask(w.c, "SELECT 1");
+	ask(w.c, "SET c 1");
 	sim_redis_evict(w.s, 5);
-	cr_assert_str_eq(ask(&w, w.c, "EXISTS c"), ":0\r\n");
+	cr_assert_str_eq(ask(w.c, "EXISTS c"), ":0\r\n");
 	cr_assert_eq(sim_redis_keys(w.s, w.now_us), 2);
 	sim_redis_evict(w.s, 2);
 	cr_assert_not(sim_redis_string(w.s, "a", w.now_us));
 	cr_assert(sim_redis_string(w.s, "b", w.now_us));
 	sim_redis_flush(w.s);
 	cr_assert_eq(sim_redis_keys(w.s, w.now_us), 0);
-	sim_redis_free(w.s);
 }
 
 Test(sim_events, replica_stays_behind)
 {
-	struct world w = begin();
 	struct sim_redis *replica = sim_redis_new(8);
 	struct sim_redis_conn *c = sim_redis_connect(replica);
 
-	ask(&w, w.c, "SET k 1 PX 5000");
-	ask(&w, w.c, "HSET h f v");
-	ask(&w, w.c, "ZADD z 1 a 2 b");
-	ask(&w, w.c, "HSET l a 1 b 2");
+	ask(w.c, "SET k 1 PX 5000");
+	ask(w.c, "HSET h f v");
+	ask(w.c, "ZADD z 1 a 2 b");
+	ask(w.c, "HSET l a 1 b 2");
 	sim_redis_set_replica(replica, 1);
 	sim_redis_copy(replica, w.s);
-	ask(&w, w.c, "SET k 2");
-	ask(&w, w.c, "DEL h z l");
-	cr_assert_eq(strncmp(ask(&w, c, "SET k 3"), "-READONLY ", 10), 0);
+	ask(w.c, "SET k 2");
+	ask(w.c, "DEL h z l");
+	cr_assert_eq(strncmp(ask(c, "SET k 3"), "-READONLY ", 10), 0);
 	sim_redis_set_replica(replica, 0);
-	cr_assert_str_eq(ask(&w, c, "GET k"), "$1\r\n1\r\n");
-	cr_assert_str_eq(ask(&w, c, "HGET h f"), "$1\r\nv\r\n");
-	cr_assert_str_eq(ask(&w, c, "ZRANK z b"), ":1\r\n");
-	cr_assert_str_eq(ask(&w, c, "HGET l b"), "$1\r\n2\r\n");
+	cr_assert_str_eq(ask(c, "GET k"), "$1\r\n1\r\n");
+	cr_assert_str_eq(ask(c, "HGET h f"), "$1\r\nv\r\n");
+	cr_assert_str_eq(ask(c, "ZRANK z b"), ":1\r\n");
+	cr_assert_str_eq(ask(c, "HGET l b"), "$1\r\n2\r\n");
 	w.now_us += 6 * SECOND_US;
-	cr_assert_str_eq(ask(&w, c, "GET k"), "$-1\r\n");
+	cr_assert_str_eq(ask(c, "GET k"), "$-1\r\n");
 	sim_redis_free(replica);
-	sim_redis_free(w.s);
 }
 
 Test(sim_events, loading)
 {
-	struct world w = begin();
-
 	sim_redis_set_loading(w.s, 1);
-	cr_assert_eq(strncmp(ask(&w, w.c, "PING"), "-LOADING ", 9), 0);
-	cr_assert_eq(strncmp(ask(&w, w.c, "EVAL return(1) 0"), "-LOADING ", 9),
-		     0);
-	cr_assert_str_eq(ask(&w, w.c, "SELECT 1"), "+OK\r\n");
-	cr_assert_eq(*ask(&w, w.c, "INFO server"), '$');
+	cr_assert_eq(strncmp(ask(w.c, "PING"), "-LOADING ", 9), 0);
+	cr_assert_eq(strncmp(ask(w.c, "EVAL return(1) 0"), "-LOADING ", 9), 0);
+	cr_assert_str_eq(ask(w.c, "SELECT 1"), "+OK\r\n");
+	cr_assert_eq(*ask(w.c, "INFO server"), '$');
 	sim_redis_set_loading(w.s, 0);
-	cr_assert_str_eq(ask(&w, w.c, "PING"), "+PONG\r\n");
-	sim_redis_free(w.s);
+	cr_assert_str_eq(ask(w.c, "PING"), "+PONG\r\n");
 }
 
 Test(sim_events, denied_commands)
 {
-	struct world w = begin();
-
 	sim_redis_set_access(w.s, "secret", " info client ");
 	sim_redis_disconnect(w.c);
 	w.c = sim_redis_connect(w.s);
-	cr_assert_eq(strncmp(ask(&w, w.c, "INFO"), "-NOAUTH ", 8), 0);
-	cr_assert_str_eq(ask(&w, w.c, "AUTH default secret"), "+OK\r\n");
-	cr_assert_eq(strncmp(ask(&w, w.c, "INFO"), "-NOPERM ", 8), 0);
-	cr_assert_eq(strncmp(ask(&w, w.c, "CLIENT SETNAME x"), "-NOPERM ", 8),
-		     0);
-	cr_assert_str_eq(ask(&w, w.c, "PING"), "+PONG\r\n");
-	sim_redis_free(w.s);
+	cr_assert_eq(strncmp(ask(w.c, "INFO"), "-NOAUTH ", 8), 0);
+	cr_assert_str_eq(ask(w.c, "AUTH default secret"), "+OK\r\n");
+	cr_assert_eq(strncmp(ask(w.c, "INFO"), "-NOPERM ", 8), 0);
+	cr_assert_eq(strncmp(ask(w.c, "CLIENT SETNAME x"), "-NOPERM ", 8), 0);
+	cr_assert_str_eq(ask(w.c, "PING"), "+PONG\r\n");
 }
 
 Test(sim_events, calls_are_counted)
 {
-	struct world w = begin();
-
-	ask(&w, w.c, "SET k 1");
-	ask(&w, w.c, "EVAL return(redis.call('SET','k','2').ok) 0");
-	ask(&w, w.c, "SET k");
+	ask(w.c, "SET k 1");
+	ask(w.c, "EVAL return(redis.call('SET','k','2').ok) 0");
+	ask(w.c, "SET k");
 	cr_assert_eq(sim_redis_calls(w.s, "set"), 2);
 	cr_assert_eq(sim_redis_calls(w.s, "eval"), 1);
 	cr_assert_eq(sim_redis_calls(w.s, "get"), 0);
-	sim_redis_free(w.s);
 }
 
 Test(sim_events, subscriber_that_is_gone)
 {
-	struct world w = begin();
 	struct sim_redis_conn *c = sim_redis_connect(w.s);
 
-	ask(&w, c, "SUBSCRIBE ch");
-	cr_assert_str_eq(ask(&w, w.c, "PUBLISH ch x"), ":1\r\n");
+	ask(c, "SUBSCRIBE ch");
+	cr_assert_str_eq(ask(w.c, "PUBLISH ch x"), ":1\r\n");
 	sim_redis_disconnect(c);
-	cr_assert_str_eq(ask(&w, w.c, "PUBLISH ch x"), ":0\r\n");
-	sim_redis_free(w.s);
+	cr_assert_str_eq(ask(w.c, "PUBLISH ch x"), ":0\r\n");
 }
