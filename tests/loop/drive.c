@@ -7,8 +7,9 @@
 #include "support/wait.h"
 #include "tests/loop/driven.h"
 
-Test(drive, a_caller_leads_until_it_has_its_answer, .init = setup,
-     .fini = teardown)
+TestSuite(drive, .fini = teardown);
+
+Test(drive, a_caller_leads_until_it_has_its_answer, .init = setup)
 {
 	for (int i = 0; i < 50; i++) {
 		cr_assert_eq(call(DLKI_ATTEMPT, 1), DLKI_GRANTED);
@@ -16,8 +17,7 @@ Test(drive, a_caller_leads_until_it_has_its_answer, .init = setup,
 	}
 }
 
-Test(drive, an_op_that_no_thread_waits_for_ends_at_once, .init = setup,
-     .fini = teardown)
+Test(drive, an_op_that_no_thread_waits_for_ends_at_once, .init = setup)
 {
 	struct call c;
 	int ended = 0;
@@ -39,8 +39,7 @@ Test(drive, an_op_that_no_thread_waits_for_ends_at_once, .init = setup,
 
 /* Another thread may have led when the first call began, and the answer been
  * there before the call had to wait. */
-Test(drive, a_wait_for_an_answer_begins_with_what_is_to_be_told, .init = setup,
-     .fini = teardown)
+Test(drive, a_wait_for_an_answer_begins_with_what_is_to_be_told, .init = setup)
 {
 	struct dlki_due due;
 
@@ -66,14 +65,13 @@ static int turns_in_a_while(void)
 	return waits[DLKI_ANSWERS] + waits[DLKI_NEWS] - before;
 }
 
-Test(drive, an_idle_engine_sleeps, .init = setup, .fini = teardown)
+Test(drive, an_idle_engine_sleeps, .init = setup)
 {
 	cr_assert_eq(call(DLKI_ATTEMPT, 1), DLKI_GRANTED);
 	EVENTUALLY(turns_in_a_while() == 0);
 }
 
-Test(drive, answers_to_others_wake_no_parked_waiter, .init = setup,
-     .fini = teardown)
+Test(drive, answers_to_others_wake_no_parked_waiter, .init = setup)
 {
 	enum { PAIRS = 300 };
 	struct thread parked;
@@ -96,7 +94,7 @@ Test(drive, answers_to_others_wake_no_parked_waiter, .init = setup,
 
 /* ---- Successors ---------------------------------------------------------- */
 
-Test(drive, a_late_leader_leads_no_longer, .init = setup, .fini = teardown)
+Test(drive, a_late_leader_leads_no_longer, .init = setup)
 {
 	struct dlki_waiter w;
 
@@ -109,8 +107,7 @@ Test(drive, a_late_leader_leads_no_longer, .init = setup, .fini = teardown)
 		cr_assert_eq(call(DLKI_ATTEMPT, 1), DLKI_GRANTED);
 }
 
-Test(drive, a_leader_that_leaves_names_a_follower, .init = setup,
-     .fini = teardown)
+Test(drive, a_leader_that_leaves_names_a_follower, .init = setup)
 {
 	struct thread t[3];
 
@@ -130,7 +127,7 @@ Test(drive, a_leader_that_leaves_names_a_follower, .init = setup,
 /* ---- Seats --------------------------------------------------------------- */
 
 /* Threads that share a condition are woken together. * */
-Test(drive, each_of_many_sleepers_is_woken, .init = setup, .fini = teardown)
+Test(drive, each_of_many_sleepers_is_woken, .init = setup)
 {
 	enum { MANY = 150 };
 	static struct thread t[MANY];
@@ -150,8 +147,7 @@ Test(drive, each_of_many_sleepers_is_woken, .init = setup, .fini = teardown)
 }
 
 /* Without a wake a sleeper looks again after five seconds. */
-Test(drive, a_leader_that_waits_on_has_woken_the_follower, .init = setup,
-     .fini = teardown)
+Test(drive, a_leader_that_waits_on_has_woken_the_follower, .init = setup)
 {
 	struct thread t;
 	dlk_time begun;

@@ -22,7 +22,7 @@ static int is_in_wait(void)
 
 /* pthread_cancel() of a leader takes effect after the wait, and the set has a
  * leader all along. */
-Test(drive, a_cancelled_leader_leaves_first, .init = setup, .fini = teardown)
+Test(drive, a_cancelled_leader_leaves_first, .init = setup)
 {
 	struct thread t;
 	int before;
@@ -40,8 +40,7 @@ Test(drive, a_cancelled_leader_leaves_first, .init = setup, .fini = teardown)
 
 /* ---- A leader that does not run ------------------------------------------ */
 
-Test(drive, a_stopped_leader_delays_no_deadline, .init = setup,
-     .fini = teardown)
+Test(drive, a_stopped_leader_delays_no_deadline, .init = setup)
 {
 	dlk_time deadline;
 	struct thread t;
@@ -112,8 +111,7 @@ static void let_one_end(struct call *c, dlk_time deadline)
 }
 
 /* The leader hears no kick: another thread rings. */
-Test(drive, a_leader_in_await_delays_no_deadline, .init = setup_pumped,
-     .fini = teardown)
+Test(drive, a_leader_in_await_delays_no_deadline, .init = setup_pumped)
 {
 	dlk_time deadline;
 	atomic_int is_over;
@@ -133,7 +131,7 @@ Test(drive, a_leader_in_await_delays_no_deadline, .init = setup_pumped,
 
 /* The leader looks for silence, and no other thread runs meanwhile. */
 Test(drive, a_silent_link_with_a_leader_in_await_costs_no_time,
-     .init = setup_pumped, .fini = teardown)
+     .init = setup_pumped)
 {
 	atomic_int is_over;
 	struct call c;
@@ -173,8 +171,7 @@ static dlk_time rang(void)
 }
 
 /* The pumping thread goes away, and another must ring the alarm. */
-Test(drive, an_alarm_of_the_pump_rings_in_time, .init = setup_pumped,
-     .fini = teardown)
+Test(drive, an_alarm_of_the_pump_rings_in_time, .init = setup_pumped)
 {
 	struct dlki_alarm alarm = { .ring = rings };
 	dlk_time at;
@@ -194,7 +191,7 @@ Test(drive, an_alarm_of_the_pump_rings_in_time, .init = setup_pumped,
 
 /* ---- fork ---------------------------------------------------------------- */
 
-Test(drive, a_forked_child_touches_nothing, .init = setup, .fini = teardown)
+Test(drive, a_forked_child_touches_nothing, .init = setup)
 {
 	struct call c;
 	int status;

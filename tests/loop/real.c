@@ -29,6 +29,8 @@ static void teardown(void)
 	dlki_real_free(w);
 }
 
+TestSuite(real, .init = setup, .fini = teardown);
+
 /* Wait for the next event. */
 static unsigned int one_event(unsigned int sets)
 {
@@ -80,7 +82,7 @@ static int connected(enum dlki_set set, int *peer)
 	return sock;
 }
 
-Test(real, an_edge_is_told_once, .init = setup, .fini = teardown)
+Test(real, an_edge_is_told_once)
 {
 	char bytes[16];
 	int peer, sock;
@@ -99,7 +101,7 @@ Test(real, an_edge_is_told_once, .init = setup, .fini = teardown)
 	close(peer);
 }
 
-Test(real, data_and_the_end_are_one_event, .init = setup, .fini = teardown)
+Test(real, data_and_the_end_are_one_event)
 {
 	char bytes[16];
 	int peer, sock;
@@ -116,8 +118,7 @@ Test(real, data_and_the_end_are_one_event, .init = setup, .fini = teardown)
 	w->type->close(w, sock);
 }
 
-Test(real, await_ends_with_bytes_or_the_end_or_in_vain, .init = setup,
-     .fini = teardown)
+Test(real, await_ends_with_bytes_or_the_end_or_in_vain)
 {
 	char bytes[16];
 	int peer, sock;
@@ -136,7 +137,7 @@ Test(real, await_ends_with_bytes_or_the_end_or_in_vain, .init = setup,
 	w->type->close(w, sock);
 }
 
-Test(real, room_is_told_only_when_it_is_wanted, .init = setup, .fini = teardown)
+Test(real, room_is_told_only_when_it_is_wanted)
 {
 	static char bytes[1 << 16];
 	int peer, sock;
@@ -161,8 +162,7 @@ Test(real, room_is_told_only_when_it_is_wanted, .init = setup, .fini = teardown)
 	close(peer);
 }
 
-Test(real, a_connection_that_is_refused_says_why, .init = setup,
-     .fini = teardown)
+Test(real, a_connection_that_is_refused_says_why)
 {
 	struct dlki_address to;
 	int listener = listen_tcp(&to);
@@ -179,7 +179,7 @@ Test(real, a_connection_that_is_refused_says_why, .init = setup,
 	}
 }
 
-Test(real, a_unix_socket_is_told_as_connected, .init = setup, .fini = teardown)
+Test(real, a_unix_socket_is_told_as_connected)
 {
 	struct dlki_address to;
 	char path[100];
@@ -222,9 +222,11 @@ Test(real, without_descriptors_there_is_no_world)
 	struct rlimit old, low;
 	struct dlki_address to;
 	struct dlk_error err;
-	rlim_t first = (rlim_t)dup(0);
+	rlim_t first;
 	int failed = 0;
 
+	teardown();
+	first = (rlim_t)dup(0);
 	close((int)first);
 	dlki_real_free(NULL);
 	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &old), 0);
@@ -240,12 +242,10 @@ Test(real, without_descriptors_there_is_no_world)
 	cr_assert_geq(failed, 2 * DLKI_SETS);
 	cr_assert_eq(dlki_address_tcp(&to, "127.0.0.1", 1), 0);
 	cr_assert_eq(w->type->connect(w, &to, DLKI_NEWS, tag), -EMFILE);
-	dlki_real_free(w);
 	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &old), 0);
 }
 
-Test(real, events_without_room_come_with_the_next_wait, .init = setup,
-     .fini = teardown)
+Test(real, events_without_room_come_with_the_next_wait)
 {
 	struct dlki_event e[4];
 	int sock[3], peer[3];
@@ -265,7 +265,7 @@ Test(real, events_without_room_come_with_the_next_wait, .init = setup,
 
 /* ---- Kicks and time ------------------------------------------------------ */
 
-Test(real, a_kick_is_kept_for_the_next_wait, .init = setup, .fini = teardown)
+Test(real, a_kick_is_kept_for_the_next_wait)
 {
 	dlk_time begun = w->type->now(w);
 	dlk_time until = begun + patience_ms() * DLK_MS;
@@ -288,7 +288,7 @@ static int set_is_readable(enum dlki_set set)
 	return poll(&p, 1, 0) == 1;
 }
 
-Test(real, a_set_can_be_polled, .init = setup, .fini = teardown)
+Test(real, a_set_can_be_polled)
 {
 	struct dlki_event e[4];
 	int peer, sock;
@@ -308,8 +308,7 @@ Test(real, a_set_can_be_polled, .init = setup, .fini = teardown)
 	close(peer);
 }
 
-Test(real, a_wait_ends_at_its_time_and_not_much_before, .init = setup,
-     .fini = teardown)
+Test(real, a_wait_ends_at_its_time_and_not_much_before)
 {
 	dlk_time until = w->type->now(w) + 20 * DLK_MS;
 	struct dlki_event e[4];
@@ -319,7 +318,7 @@ Test(real, a_wait_ends_at_its_time_and_not_much_before, .init = setup,
 	cr_assert_leq(w->type->now(w), until + slack_ms() * DLK_MS);
 }
 
-Test(real, chance_differs, .init = setup, .fini = teardown)
+Test(real, chance_differs)
 {
 	unsigned char a[64], b[64];
 
