@@ -126,7 +126,7 @@ Test(drive, a_leader_that_leaves_names_a_follower, .init = setup)
 
 /* ---- Seats --------------------------------------------------------------- */
 
-/* Threads that share a condition are woken together. * */
+/* Threads that share a condition are woken together. */
 Test(drive, each_of_many_sleepers_is_woken, .init = setup)
 {
 	enum { MANY = 150 };

@@ -101,7 +101,7 @@ static void landed(int rc, const char *value, int len, const struct Stat *stat,
 	atomic_fetch_sub(&in_flight, 1);
 }
 
-/* More questions than the server wants to answer. */
+/* Send more requests than the server takes. */
 static void flood(zhandle_t *zh)
 {
 	while (atomic_load(&in_flight) < 2000) {

@@ -14,7 +14,7 @@ TestSuite(zk_kept, .timeout = 120);
 
 /* ---- Ranges of tokens ---------------------------------------------------- */
 
-/* ... and behind the clock. */
+/* The range is in the past by the clock, too. */
 CASE(zk_kept, tokens_lie_before_the_next_claim_s)
 {
 	struct lab_server *s = shared_server();

@@ -32,7 +32,7 @@ CASE(zk_root, is_where_locks_are)
 	CHECK_OK(dlock_release(h));
 }
 
-/* These nodes are persistent. */
+/* The root's nodes are persistent. */
 CASE(zk_root, of_several_levels_is_made)
 {
 	struct lab_server *s = shared_server();

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Two holders, if it were possible.  A client in another process is granted a
- * lock at the moment at which the ensemble last heard of the client the longest
- * ago, and the client's server freezes at once.  A second client waits at the
- * leader.
+ * lock as long as possible after the leader last heard of the client, and the
+ * client's server freezes at once.  A second client waits at the leader.
  */
 #include "zk/three.h"
 

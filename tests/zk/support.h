@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tools of the ZooKeeper store's cases: a server, perhaps with a proxy in
- * front, clients of ours, and a bare handle of the client library, which looks
- * at the nodes.
+ * front, clients of dlock, and a bare handle of the client library to look at
+ * the nodes.
  */
 #ifndef DLOCK_TESTS_ZK_SUPPORT_H
 #define DLOCK_TESTS_ZK_SUPPORT_H

@@ -48,7 +48,7 @@ static int64_t try_ms(dlock_lock *l, int code)
 	return failing_ms(l, 0, code);
 }
 
-/* First the nodes of a new prefix and a new name, then of a new name. */
+/* The first try makes the nodes of a prefix and a name, the second a name. */
 CASE(zk_tries, have_time_to_make_nodes)
 {
 	struct lab_server *s = shared_server();

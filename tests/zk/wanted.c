@@ -141,7 +141,7 @@ static void drop_directory(zhandle_t *zh)
 	drop(zh, "/dlock", "lnx");
 }
 
-/* ... and another client has the lock before the watching session looks. */
+/* Another client has the lock before the watching session looks. */
 CASE(zk_wanted, when_the_directory_is_made_again)
 {
 	struct lab_server *s = shared_server();
