@@ -47,7 +47,7 @@ enum { LONG_MS = 20000 };
 dlock_hold *coming_take(dlock_lock *lock);
 /* The other program holds the lock: an acquire is busy. */
 void coming_busy(struct coming *t, int64_t timeout_ms);
-/* Acquire the lock and a second as one, the second with `client`. */
+/* Acquire a multi-lock of the lock and a second, which is `client`'s. */
 void coming_both(struct coming *t, dlock_client *client);
 /* Acquire without a waiting thread. */
 void coming_async(struct coming *t, int64_t timeout_ms);
