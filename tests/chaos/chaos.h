@@ -103,7 +103,7 @@ struct chaos_store {
 
 extern const struct chaos_store chaos_redis, chaos_memcached;
 extern const struct chaos_store chaos_rediss; /* with CHAOS_TLS */
-extern const struct chaos_store chaos_file, chaos_zk3;
+extern const struct chaos_store chaos_file, chaos_zk, chaos_zk3;
 
 struct chaos_options {
 	const struct chaos_store *store;

@@ -12,7 +12,7 @@
 #include "support/wait.h"
 
 static const struct chaos_store *const stores[] = {
-	&chaos_redis,  &chaos_memcached, &chaos_file, &chaos_zk3,
+	&chaos_redis,  &chaos_memcached, &chaos_file, &chaos_zk, &chaos_zk3,
 #if CHAOS_TLS
 	&chaos_rediss,
 #endif
@@ -26,13 +26,13 @@ static void usage(FILE *to)
 {
 	fputs("usage: chaos [OPTION]...\n"
 	      "  --store NAME    redis (the usual), rediss (TLS),\n"
-	      "                  memcached, file, zk3\n"
+	      "                  memcached, file, zk, zk3\n"
 	      "  --seconds N     of faults (20)\n"
 	      "  --seed S        repeat the schedule of that run\n"
 	      "  --processes N   that use locks (6)\n"
 	      "  --threads N     of each (2)\n"
-	      "  --ttl TIME      the lease (600ms; longer for zk3)\n"
-	      "  --ask TIME      the URI's ask time (100ms; zk3: more)\n"
+	      "  --ttl TIME      the lease (600ms; longer for zk)\n"
+	      "  --ask TIME      the URI's ask time (100ms; zk: more)\n"
 	      "  --slack TIME    a loss may be told so late (100ms)\n"
 	      "  --query TEXT    more parameters for the URI: order=any\n"
 	      "  --keep DIR      keep the histories of a failed run there\n"
