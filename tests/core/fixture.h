@@ -7,7 +7,7 @@
  *		keep_diary();
  *		given_hold("fake:?ttl=900ms");
  *		fake_forget(fake);
- *		EVENTUALLY(diary_count(&diary, DLOCK_LOST) == 1);
+ *		EVENTUALLY(diary.losses == 1);
  *		REFUSED(dlock_release(hold), DLOCK_ELOST, "no longer has it");
  *	}
  *

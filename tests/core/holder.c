@@ -68,7 +68,6 @@ CASE(holder, of_several_is_named_first)
 		OK(dlock_release(h[i]));
 }
 
-/* The holder's name costs no further request. */
 CASE(holder, is_asked_for_ten_times_a_second_at_most)
 {
 	dlock_hold *none = NULL;
@@ -85,8 +84,7 @@ CASE(holder, is_asked_for_ten_times_a_second_at_most)
 	OK(dlock_release(hold));
 }
 
-/* An acquire and a release do not inspect the lock. */
-CASE(holder, is_not_asked_for_by_who_gets_the_lock)
+CASE(holder, is_not_asked_for_when_the_lock_is_free)
 {
 	given_mutex(STORE);
 	OK(dlock_acquire(lock, 0, &hold));

@@ -105,23 +105,7 @@ CASE(upgrade, is_of_the_thread_that_reads)
 	cr_assert_eq(dlock_release(t.hold), DLOCK_ELOST);
 }
 
-/* ---- Waiting --------------------------------------------------- */
-
-CASE(upgrade, that_waits_ends_when_the_client_is_closed)
-{
-	struct upgrader u;
-	pthread_t closes;
-
-	(void)given_reader("fake:");
-	upgrader_waits(&u, FOREVER);
-	closes = client_closes();
-	cr_assert_eq(upgrader_join(&u), DLOCK_ECANCELED);
-	cr_assert_eq(pthread_join(closes, NULL), 0);
-	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
-	cr_assert_eq(fake_waiting(fake), 0);
-}
-
-/* ---- Lost answers ----------------------------------------------- */
+/* ---- Lost answers -------------------------------------------------------- */
 
 /* The store has granted the upgrade, and the client does not know. */
 CASE(upgrade, whose_answer_never_came_is_cleaned_up)
@@ -211,7 +195,7 @@ CASE(upgrade, that_is_lost_leaves_the_read_side)
 	OK(dlock_release(hold));
 }
 
-/* ---- Other holders ------------------------------------------------------ */
+/* ---- Other holders ------------------------------------------------------- */
 
 /* The upgrade is released to the store, where the read side stands on. */
 CASE(upgrade, is_passed_to_nobody_and_not_kept)

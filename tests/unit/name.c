@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAIRS 100000
+#define PAIRS 30000
 
 static const enum dlk_kind kinds[] = { DLK_LOCK, DLK_SEMAPHORE };
 
