@@ -111,40 +111,6 @@ CASE(redis_closing, does_not_wait_for_a_connection)
 	CHECK_WITHIN(close_beside_a_black_hole(), 100 + slack_ms());
 }
 
-/*
- * The release takes all of `close`.  When `close` is over, the channel has just
- * begun to open for the third time: the pauses are 50, 100 and 200 ms, and each
- * try takes half of `close`.
- */
-static int64_t close_with_a_hold(void)
-{
-	enum { CLOSE_MS = 1000, TRY_MS = CLOSE_MS / 2 };
-	struct lab_proxy *p = proxy_start(server);
-	dlock_client *c = notified_client(lab_proxy_port(p),
-					  "ttl=60s&close=1s");
-	dlock_lock *l = mutex(c, "y");
-	dlock_hold *h = take(l, patience_ms());
-	uint64_t before = lab_proxy_stat(p, LAB_ACCEPTED);
-	int64_t took;
-
-	lab_proxy_hole(p, LAB_DOWN, true);
-	lab_proxy_reset(p);
-	accepted(p, before + 1);
-	nap_ms(2 * TRY_MS + 100 + 200 - CLOSE_MS + 50);
-	took = time_of_close(c);
-	CHECK_RC(dlock_release(h), DLOCK_ELOST);
-	end_now(l);
-	end_now(p);
-	server_do(server, "FLUSHALL");
-	return took;
-}
-
-CASE(redis_closing, keeps_its_time)
-{
-	begin();
-	CHECK_WITHIN(close_with_a_hold(), 1000 + slack_ms());
-}
-
 enum { HOLDS = 3000, ROUND_MS = 3 };
 
 /* Count the held locks. */

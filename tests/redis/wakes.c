@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "lab/base/fail.h"
 
@@ -212,34 +211,4 @@ CASE(redis_wakes, of_a_cancelled_waiter_goes_to_the_next)
 		got += tb.rc == DLOCK_OK;
 	}
 	CHECK_INT(got, <, ROUNDS);
-}
-
-/* ---- The release of such a lock ------------------------------------------ */
-
-/* No PING goes ahead: the lock passes on all the time. */
-CASE(redis_wakes, spare_the_release_a_ping)
-{
-	enum { HELD_MS = 20 };
-	struct taker t = { 0 };
-	dlock_hold *h;
-	uint64_t before;
-
-	set_up("ttl=60s");
-	h = take(elsewhere(server, "ttl=60s"), 0);
-	before = scripts_run(server);
-	taker_queue(&t, c, l, FOREVER);
-	/* The waiter asks again when the channel is up. */
-	EVENTUALLY(scripts_run(server) >= before + 2);
-	give(h);
-	EVENTUALLY(t.done);
-	CHECK_OK(t.rc);
-	nap_ms(HELD_MS);
-	before = calls(server, "ping");
-	let_go(&t);
-	CHECK_OK(t.release_rc);
-	CHECK_INT(calls(server, "ping"), ==, before);
-	h = take(l, 0);
-	nap_ms(HELD_MS);
-	give(h);
-	CHECK_INT(calls(server, "ping"), ==, before + 1);
 }
