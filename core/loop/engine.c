@@ -24,7 +24,8 @@ static void store_rings(struct dlki_alarm *a, dlk_time now)
 static int allocate(struct dlki_engine *e)
 {
 	e->store = calloc(1, e->protocol->size);
-	if (!e->store || dlki_alarms_reserve(&e->alarms, 1) != 0)
+	if (!e->store || dlki_alarms_reserve(&e->alarms, 1) != 0 ||
+	    dlki_news_begin(e) != 0)
 		return DLOCK_ENOMEM;
 	for (unsigned int set = 0; set < DLKI_SETS; set++) {
 		e->in[set] = malloc(DLKI_INPUT);

@@ -5,23 +5,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FIRST_ROOM = 16 };
+
+static int make_room(struct dlki_engine *e, size_t room)
+{
+	struct dlki_told *v = realloc(e->told, room * sizeof(*v));
+
+	if (!v)
+		return DLOCK_ENOMEM;
+	e->told = v;
+	e->told_room = room;
+	return 0;
+}
+
+int dlki_news_begin(struct dlki_engine *e)
+{
+	return make_room(e, FIRST_ROOM);
+}
+
 /* Without memory for the news, every parked claim looks again, and a watched
  * claim may be wanted; a lost claim fails at the next renewal; and a warning is
  * lost. */
 static void tell(struct dlki_engine *e, struct dlki_told news)
 {
-	if (e->n_told == e->told_room) {
-		size_t room = e->told_room ? 2 * e->told_room : 16;
-		struct dlki_told *v = realloc(e->told,
-					      room * sizeof(struct dlki_told));
-
-		if (!v) {
-			e->deaf = 1;
-			free(news.text);
-			return;
-		}
-		e->told = v;
-		e->told_room = room;
+	if (e->n_told == e->told_room && make_room(e, 2 * e->told_room) != 0) {
+		e->deaf = 1;
+		free(news.text);
+		return;
 	}
 	e->told[e->n_told++] = news;
 }

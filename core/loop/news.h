@@ -7,6 +7,10 @@
 
 #include "core/loop/state.h"
 
+/* Have memory for the first news: an opening waits for the news that the server
+ * is up.  0, or ENOMEM. */
+int dlki_news_begin(struct dlki_engine *e);
+
 /* As in struct dlki_news. */
 void dlki_news_up(struct dlki_engine *e);
 

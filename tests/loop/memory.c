@@ -14,6 +14,7 @@
 #include "core/net/address.h"
 #include "core/world/real.h"
 #include "tests/loop/lines.h"
+#include "tests/loop/rig.h"
 #include "tests/loop/script.h"
 #include "tests/loop/shortage.h"
 
@@ -158,6 +159,21 @@ Test(memory, a_server_that_refuses_us_is_left_without_memory_too)
 	while (scenario(n))
 		n++;
 	cr_assert_gt(n, 10, "%ld allocations", n);
+}
+
+/* An opening waits for these news. */
+Test(memory, a_server_is_up_without_memory)
+{
+	rig_init("", 1);
+	rig_push();
+	script_connected(&rig.world, 0);
+	rig_turn();
+	script_says(&rig.world, 0, "HI\n");
+	shortage_at(1);
+	rig_turn();
+	shortage_at(0);
+	cr_assert_eq(rig.up, 1);
+	rig_free();
 }
 
 Test(memory, a_world_and_a_drive_say_that_there_is_none)
