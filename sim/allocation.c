@@ -22,6 +22,7 @@ static struct {
 	struct sim_chance *chance;
 	uint64_t rate, longest, left;
 } burst;
+static int exhausted;
 static uint64_t countdown;
 static int64_t live;
 
@@ -51,7 +52,8 @@ static int fails_for(const void *caller)
 {
 	if (sim_memory_is_ours || !is_ours(caller))
 		return 0;
-	return (countdown > 0 && --countdown == 0) || is_in_burst();
+	return exhausted || (countdown > 0 && --countdown == 0) ||
+	       is_in_burst();
 }
 
 static void *counted(void *p)
@@ -121,6 +123,11 @@ void sim_allocation_weather(struct sim_chance *chance, uint64_t rate,
 	burst.rate = rate;
 	burst.longest = longest;
 	burst.left = 0;
+}
+
+void sim_allocation_exhaust(int on)
+{
+	exhausted = on;
 }
 
 int64_t sim_allocations(void)

@@ -19,6 +19,9 @@ void sim_allocation_fail(uint64_t nth);
 void sim_allocation_weather(struct sim_chance *chance, uint64_t rate,
 			    uint64_t burst);
 
+/* Have all allocations fail; 0: no longer. */
+void sim_allocation_exhaust(int on);
+
 /* Allocations not freed yet. */
 int64_t sim_allocations(void);
 

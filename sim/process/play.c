@@ -101,11 +101,39 @@ static void *look_on(void *ends)
 	return NULL;
 }
 
+static void wait_for_leases(struct sim_chance *chance, int least, int most)
+{
+	int64_t ttl_ms = play.terms.ttl_ms;
+	int64_t ms = least * ttl_ms +
+		     (int64_t)sim_draw(chance, "leases",
+				       (uint64_t)((most - least) * ttl_ms));
+
+	sim_sched_wait(SIM_SLEEP, NULL, sim_sched_now() + ms * SIM_MS);
+}
+
+/* Has memory be exhausted, each time for so long that a claim's window ends.
+ * The last time outlasts the callers, whose calls fail at once. */
+static void *exhaust(void *ends)
+{
+	struct sim_chance chance;
+
+	sim_chance_begin(&chance, play.chance->state);
+	while (!*(const int *)ends) {
+		wait_for_leases(&chance, 0, 1);
+		sim_sched_tell("all allocations fail");
+		sim_allocation_exhaust(1);
+		wait_for_leases(&chance, 1, 3);
+		sim_allocation_exhaust(0);
+	}
+	sim_chance_end(&chance);
+	return NULL;
+}
+
 static void run_callers(size_t most)
 {
 	struct sim_caller callers[SIM_CALLERS];
 	size_t n = 2 + draw("callers", SIM_CALLERS - 1);
-	pthread_t onlooker;
+	pthread_t onlooker, exhauster;
 	int ends = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -122,6 +150,9 @@ static void run_callers(size_t most)
 	if (play.terms.rules.looks &&
 	    pthread_create(&onlooker, NULL, look_on, &ends) != 0)
 		sim_sched_fail("no thread");
+	if (play.terms.exhausts &&
+	    pthread_create(&exhauster, NULL, exhaust, &ends) != 0)
+		sim_sched_fail("no thread");
 	if (play.terms.closes)
 		close_early(callers, n);
 	for (size_t i = 0; i < n; i++)
@@ -129,6 +160,8 @@ static void run_callers(size_t most)
 	ends = 1;
 	if (play.terms.rules.looks)
 		pthread_join(onlooker, NULL);
+	if (play.terms.exhausts)
+		pthread_join(exhauster, NULL);
 }
 
 /* ---- The acts ------------------------------------------------------------ */

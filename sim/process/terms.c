@@ -87,6 +87,19 @@ static int draws_revocable(const struct sim_chance *chance)
 	return revocable;
 }
 
+/* Holds are lost meanwhile.  As above, by an own chance. */
+static int draws_exhausted(const struct sim_terms *t,
+			   const struct sim_chance *chance)
+{
+	struct sim_chance own;
+	int exhausted;
+
+	sim_chance_begin(&own, chance->state ^ 0x6578686175737400);
+	exhausted = draw(&own, "exhausted", 2) == 0;
+	sim_chance_end(&own);
+	return exhausted && t->memory_rate > 0 && t->may_lose;
+}
+
 static void draw_rules(struct sim_terms *t, struct sim_chance *c)
 {
 	t->may_break = draw(c, "breaks", 6) == 0;
@@ -98,6 +111,7 @@ static void draw_rules(struct sim_terms *t, struct sim_chance *c)
 	t->may_lose = t->faults || t->may_break || t->closes ||
 		      (strstr(t->uri, "ttl=") && stalls(t));
 	t->revocable = draws_revocable(c);
+	t->exhausts = draws_exhausted(t, c);
 	t->nap_ns = (t->holds_long ? 2 * SIM_TTL_MS : 20) * SIM_MS;
 	t->rules.may_lose = t->may_lose;
 	t->rules.scarce = t->memory_rate > 0;
@@ -141,4 +155,6 @@ void sim_terms_tell(const struct sim_terms *t)
 	if (t->memory_rate > 0)
 		fprintf(stderr, "1 allocation in %d fails, and up to %d more\n",
 			(int)t->memory_rate, (int)t->memory_burst - 1);
+	if (t->exhausts)
+		fprintf(stderr, "for leases all allocations fail\n");
 }

@@ -44,6 +44,7 @@ struct sim_terms {
 	int closes;     /* a client is closed while callers wait */
 	uint64_t memory_rate, memory_burst; /* sim_allocation_weather(); 0:
 					     * there is enough */
+	int exhausts;   /* ... and for leases all allocations fail */
 	int64_t nap_ns; /* a hold is a few naps of up to so long */
 };
 
