@@ -52,6 +52,8 @@ static void close_client(size_t i)
 static void draw_names(void)
 {
 	play.n_names = 1 + draw("names", SIM_NAMES);
+	if (play.terms.crowded)
+		play.n_names = 1;
 	for (size_t i = 0; i < play.n_names; i++) {
 		play.names[i].kind = (enum sim_lock_kind)draw("kind", 3);
 		play.names[i].permits = 1 + (uint32_t)draw("permits", 3);
@@ -245,6 +247,8 @@ static void act(void)
 	before = sim_allocations();
 	serve(1);
 	play.n_clients = 1 + draw("clients", SIM_CLIENTS);
+	if (play.terms.crowded)
+		play.n_clients = SIM_CLIENTS;
 	change_memory(1);
 	for (size_t i = 0; i < play.n_clients; i++)
 		open_client(i);

@@ -27,6 +27,7 @@ struct sim_terms {
 	int faults;       /* an answer may be late, and a hold may be lost */
 	int overlaps;     /* a hold may be lost before the holder can know */
 	int holds_long;   /* callers hold for leases */
+	int crowded;      /* all clients want a single name */
 	int upgrades;     /* readers become writers */
 	int resizes;      /* semaphores are resized */
 	int64_t close_ms; /* a release returns so soon; with ask_ms */

@@ -6,15 +6,17 @@
 
 static struct sim_zk_weather weather;
 
-/* Draws elections only. */
-static struct sim_chance elections;
+/* Each draws the faults of this name only. */
+static struct sim_chance elections, reports;
 
 static void draw_zk(struct sim_terms *t, struct sim_chance *chance)
 {
 	sim_chance_begin(&elections, ~chance->state);
-	t->faults = sim_zk_weather_draw(&weather, chance, &elections);
+	sim_chance_begin(&reports, chance->state ^ 0x7265706f72747300);
+	t->faults = sim_zk_weather_draw(&weather, chance, &elections, &reports);
 	t->ttl_ms = weather.ttl_ms;
 	t->holds_long = weather.holds_long;
+	t->crowded = weather.report_rate > 0;
 	t->ask_ms = 2500;
 	t->late_ms = 100;
 	t->ports = weather.apart ? SIM_ZK_PORTS : 0;
@@ -24,7 +26,7 @@ static void draw_zk(struct sim_terms *t, struct sim_chance *chance)
 
 static void begin(struct sim_chance *chance)
 {
-	sim_zk_server_start(chance, &elections, weather.followers);
+	sim_zk_server_start(chance, &elections, &reports, &weather);
 }
 
 static void faults(int on)

@@ -11,7 +11,7 @@ enum { US = 1000, UP_US = 1000000 };
 
 static struct {
 	struct sim_zk *model;
-	struct sim_chance *chance, *elections;
+	struct sim_chance *chance, *elections, *reports;
 	struct sim_zk_weather weather;
 	int followers;
 } s;
@@ -69,11 +69,30 @@ static void draw_election(void)
 	sim_zk_elect(s.model, n, until_us, alone_until_us);
 }
 
+/* A write is answered, and the leader ends the client's session before a lease
+ * from now is over, unless the leader hears of the session.  The lease is a
+ * twentieth shorter than the session. */
+static void draw_late_report(const struct sim_wire *p)
+{
+	int64_t ttl_us = s.weather.ttl_ms * 1000, until_us;
+
+	if (!sim_zk_has_written(p->conn) ||
+	    sim_zk_over_us(p->conn) > now().up_us + ttl_us / 20 * 19 ||
+	    !sim_happens(s.reports, "report", s.weather.report_rate))
+		return;
+	until_us = now().up_us + ttl_us +
+		   (int64_t)sim_draw(s.reports, "late", (uint64_t)ttl_us);
+	sim_sched_tell("the leader does not hear of follower %d", p->port);
+	sim_zk_hold_up(s.model, p->port, until_us);
+}
+
 /* A client has an answer.  The longer the leader does not hear of the client
  * from then on, the more a lease that counts from the answer is too long. */
 static void draw_fault_behind(const struct sim_wire *p)
 {
 	draw_election();
+	if (p->port > 0)
+		draw_late_report(p);
 	if (p->port > 0 && s.weather.apart &&
 	    sim_happens(s.chance, "hold", s.weather.hold_rate))
 		hold_up(p->port);
@@ -179,29 +198,37 @@ static const struct sim_server_type server_type = {
 	.answered = draw_fault_behind,
 };
 
-/* The leader ends sessions at the ends of ticks.  So the less the answer of a
- * follower to a ping is ahead of such an end, the less a lease may be too
- * long. */
-static int64_t draw_ping_us(struct sim_chance *chance)
+/* The leader ends sessions at the ends of ticks, which are multiples of the
+ * uptime.  So the less the answer of a follower to a ping is ahead of such an
+ * end, the less a lease may be too long. */
+static int64_t draw_ping_us(struct sim_chance *chance, int close)
 {
-	int64_t half_us = SIM_ZK_TICK_MS * 1000 / 2;
+	int64_t half_us = SIM_ZK_TICK_MS * 1000 / 2, at_us;
 
-	if (sim_draw(chance, "close", 2))
-		return half_us - (int64_t)sim_draw(chance, "ping", 3000);
-	return (int64_t)sim_draw(chance, "ping", (uint64_t)half_us);
+	close |= sim_draw(chance, "close", 2) != 0;
+	if (close)
+		at_us = half_us - (int64_t)sim_draw(chance, "ping", 3000);
+	else
+		at_us = (int64_t)sim_draw(chance, "ping", (uint64_t)half_us);
+	return (at_us + half_us - now().up_us % half_us) % half_us;
 }
 
 void sim_zk_server_start(struct sim_chance *chance,
-			 struct sim_chance *elections, int followers)
+			 struct sim_chance *elections,
+			 struct sim_chance *reports,
+			 const struct sim_zk_weather *weather)
 {
-	struct sim_zk_options o = { .tick_ms = SIM_ZK_TICK_MS,
-				    .followers = followers,
-				    .link_us = 150,
-				    .ping_us = draw_ping_us(chance) };
+	struct sim_zk_options o = {
+		.tick_ms = SIM_ZK_TICK_MS,
+		.followers = weather->followers,
+		.link_us = 150,
+		.ping_us = draw_ping_us(chance, weather->report_rate > 0),
+	};
 
-	s.followers = followers;
+	s.followers = weather->followers;
 	s.chance = chance;
 	s.elections = elections;
+	s.reports = reports;
 	s.weather = (struct sim_zk_weather){ 0 };
 	s.model = sim_zk_new(&o, now());
 	sim_server_start(&server_type, chance);

@@ -11,10 +11,12 @@
 
 enum { SIM_ZK_TICK_MS = 100, SIM_ZK_PORT = 2181, SIM_ZK_PORTS = 3 };
 
-/* Start a server, or a leader with so many followers, at the ports from
- * SIM_ZK_PORT on; without faults.  `elections` decides on elections alone. */
+/* Start the weather's servers at the ports from SIM_ZK_PORT on, without faults.
+ * `elections` and `reports` decide on the faults of these names alone. */
 void sim_zk_server_start(struct sim_chance *chance,
-			 struct sim_chance *elections, int followers);
+			 struct sim_chance *elections,
+			 struct sim_chance *reports,
+			 const struct sim_zk_weather *weather);
 
 /* Begin these faults; NULL: end all faults. */
 void sim_zk_server_weather(const struct sim_zk_weather *weather);

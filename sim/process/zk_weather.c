@@ -40,8 +40,23 @@ static int draw_elections(struct sim_zk_weather *w, struct sim_chance *chance,
 	return 1;
 }
 
+/* Without other faults, which end sessions before a report is due.  Returns
+ * whether followers are held up. */
+static int draw_reports(struct sim_zk_weather *w, struct sim_chance *chance)
+{
+	if (sim_draw(chance, "reports", 2) != 0)
+		return 0;
+	w->followers = 2;
+	w->apart = 1;
+	w->ttl_ms = sim_draw(chance, "short", 4) ? 400 : 500;
+	w->report_rate = 1 + sim_draw(chance, "report", 2);
+	w->holds_long = 1;
+	return 1;
+}
+
 int sim_zk_weather_draw(struct sim_zk_weather *w, struct sim_chance *chance,
-			struct sim_chance *elections)
+			struct sim_chance *elections,
+			struct sim_chance *reports)
 {
 	int faults;
 
@@ -67,6 +82,8 @@ int sim_zk_weather_draw(struct sim_zk_weather *w, struct sim_chance *chance,
 	}
 	if (w->followers > 0)
 		faults |= draw_elections(w, elections, faults);
+	if (!faults)
+		faults = draw_reports(w, reports);
 	set_uri(w);
 	return faults;
 }

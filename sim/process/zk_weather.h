@@ -16,6 +16,8 @@ struct sim_zk_weather {
 	uint64_t hold_rate;    /* a follower and the leader are held up */
 	int in_turn;           /* ... first down, then up */
 	uint64_t hold_us;      /* at most */
+	uint64_t report_rate;  /* a follower is held up, likewise, before the
+				* leader hears of a session */
 	uint64_t elect_rate;   /* another leader is elected */
 	uint64_t elect_us;     /* ... which takes so long at most */
 	uint64_t alone_us;     /* the former leader goes on so long at most */
@@ -26,10 +28,11 @@ struct sim_zk_weather {
 	char uri[160];
 };
 
-/* Draw a weather.  Returns whether there are faults.  The draws of elections
- * are a stream of their own, so a seed without elections does not change with
- * them. */
+/* Draw a weather.  Returns whether there are faults.  The draws of elections,
+ * and of reports that are held up, are streams of their own, so a seed without
+ * them does not change with them. */
 int sim_zk_weather_draw(struct sim_zk_weather *w, struct sim_chance *chance,
-			struct sim_chance *elections);
+			struct sim_chance *elections,
+			struct sim_chance *reports);
 
 #endif

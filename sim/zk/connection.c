@@ -50,6 +50,7 @@ void zk_connection_answer(struct sim_zk_conn *c)
 
 		c->pending = p->next;
 		zk_answer(c, &p->op);
+		c->has_written |= zk_is_write(p->op.type);
 		free(p);
 	}
 }

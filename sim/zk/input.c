@@ -67,6 +67,7 @@ void sim_zk_input(struct sim_zk_conn *c, const void *bytes, size_t len,
 	size_t n;
 
 	c->server->ensemble->now = now;
+	c->has_written = 0;
 	sim_bytes_add(&c->in, bytes, len);
 	while (!c->is_closing && (n = packet(&c->in)) > 0) {
 		const char *at = sim_bytes_text(&c->in);

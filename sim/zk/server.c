@@ -192,6 +192,19 @@ void sim_zk_hold_up_in_turn(struct sim_zk *s, int n, int64_t from_us,
 	hold(&s->servers[n].up, from_us, up_us);
 }
 
+int64_t sim_zk_over_us(const struct sim_zk_conn *c)
+{
+	const struct zk_session *one =
+		zk_sessions_find(&c->server->ensemble->sessions, c->session);
+
+	return one ? one->over_ms * 1000 : INT64_MAX;
+}
+
+int sim_zk_has_written(const struct sim_zk_conn *c)
+{
+	return c->has_written;
+}
+
 /* ---- Contents ------------------------------------------------------------ */
 
 const char *sim_zk_ephemeral(const struct sim_zk *s, size_t n)

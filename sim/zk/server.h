@@ -108,6 +108,13 @@ void sim_zk_hold_up(struct sim_zk *s, int n, int64_t up_us);
 void sim_zk_hold_up_in_turn(struct sim_zk *s, int n, int64_t from_us,
 			    int64_t up_us);
 
+/* When the leader ends the connection's session, if the leader hears of it no
+ * more; INT64_MAX: there is no session. */
+int64_t sim_zk_over_us(const struct sim_zk_conn *c);
+
+/* Was a write answered since the last bytes from the client? */
+int sim_zk_has_written(const struct sim_zk_conn *c);
+
 /* ---- Contents ------------------------------------------------------------ */
 
 /* Return the path of the n-th ephemeral node; NULL: no such node.  Borrowed

@@ -26,7 +26,8 @@ struct sim_zk_conn {
 	uint64_t id;
 	struct sim_bytes in, out;
 	struct zk_pending *pending;
-	int is_asking; /* for a session */
+	int is_asking;   /* for a session */
+	int has_written; /* a write was answered since the last input */
 	int64_t session; /* 0: not yet */
 	struct zk_watch *watches;
 	int is_closing;
