@@ -25,7 +25,6 @@ struct batch {
 	struct dlki_claim *claim[BATCH];
 	struct dlk_ticket *ticket[BATCH];
 	enum dlk_renewal verdict[BATCH];
-	dlk_time deadline;
 };
 
 /* Renewals due soon join the round: fewer round trips. */
@@ -51,7 +50,6 @@ static void add_to_batch(struct batch *b, struct dlki_claim *claim)
 	claim->ticket->renew_from = 0;
 	b->claim[b->n] = claim;
 	b->ticket[b->n] = claim->ticket;
-	b->verdict[b->n] = DLK_UNKNOWN;
 	b->n++;
 }
 
@@ -163,32 +161,83 @@ static void move_window(struct dlki_claim *claim, enum dlk_renewal verdict)
 						 schedule->ttl_ms);
 }
 
+static void settle(struct dlki_claim *claim, enum dlk_renewal verdict,
+		   const char *why)
+{
+	move_window(claim, verdict);
+	if (claim->state == DLKI_HELD) {
+		switch (verdict) {
+		case DLK_RENEWED:
+		case DLK_STANDS:
+			note_renewed(claim, verdict);
+			break;
+		case DLK_GONE:
+			dlki_claim_lose(claim, "the store no longer has it");
+			break;
+		case DLK_UNKNOWN:
+		case DLK_PENDING:
+			note_unanswered(claim, why);
+			break;
+		}
+	} else if (claim->state == DLKI_KEPT && verdict == DLK_GONE) {
+		dlki_claim_unkeep(claim);
+	}
+	dlki_claim_yield(claim);
+	dlki_claim_unref(claim);
+}
+
+/* Settle the claims whose servers have answered, or have not in time; the
+ * pending claims stay in the batch. */
 static void settle_batch(struct batch *b, const char *why)
 {
-	for (size_t i = 0; i < b->n; i++) {
-		struct dlki_claim *claim = b->claim[i];
+	size_t n = b->n;
 
-		move_window(claim, b->verdict[i]);
-		if (claim->state == DLKI_HELD) {
-			switch (b->verdict[i]) {
-			case DLK_RENEWED:
-			case DLK_STANDS:
-				note_renewed(claim, b->verdict[i]);
-				break;
-			case DLK_GONE:
-				dlki_claim_lose(claim,
-						"the store no longer has it");
-				break;
-			case DLK_UNKNOWN:
-				note_unanswered(claim, why);
-				break;
-			}
-		} else if (claim->state == DLKI_KEPT &&
-			   b->verdict[i] == DLK_GONE) {
-			dlki_claim_unkeep(claim);
+	b->n = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (b->verdict[i] != DLK_PENDING) {
+			settle(b->claim[i], b->verdict[i], why);
+			continue;
 		}
-		dlki_claim_yield(claim);
-		dlki_claim_unref(claim);
+		b->claim[b->n] = b->claim[i];
+		b->ticket[b->n++] = b->ticket[i];
+	}
+}
+
+static int has_pending(const struct batch *b)
+{
+	for (size_t i = 0; i < b->n; i++) {
+		if (b->verdict[i] == DLK_PENDING)
+			return 1;
+	}
+	return 0;
+}
+
+static void note_answer(struct dlock_client *c, const struct dlk_error *err)
+{
+	if (err->code == 0)
+		dlki_away_answered(c);
+	else if (!dlki_away_failed(c, NULL, err))
+		dlki_log_failed(c, DLKI_WARNING, NULL, err, "renewal: ");
+}
+
+/* Have the store renew the batch.  A server without an answer keeps no claim of
+ * another server busy. */
+static void renew_batch(struct dlock_client *c, struct batch *b)
+{
+	dlk_time deadline = dlki_after_ms(dlk_now(), limit_of(b));
+	struct dlk_error err = { 0 };
+
+	while (b->n > 0) {
+		for (size_t i = 0; i < b->n; i++)
+			b->verdict[i] = DLK_UNKNOWN;
+		pthread_mutex_unlock(&c->mu);
+		dlki_store_renew(c, b->ticket, b->verdict, b->n, deadline,
+				 &err);
+		if (!has_pending(b))
+			note_answer(c, &err);
+		pthread_mutex_lock(&c->mu);
+		settle_batch(b,
+			     err.code ? err.text : "the store did not answer");
 	}
 }
 
@@ -201,19 +250,8 @@ void dlki_renew_round(struct dlock_client *c)
 	int rc;
 
 	fill_batch(c, &b);
-	if (b.n > 0) {
-		b.deadline = dlki_after_ms(dlk_now(), limit_of(&b));
-		pthread_mutex_unlock(&c->mu);
-		dlki_store_renew(c, b.ticket, b.verdict, b.n, b.deadline, &err);
-		if (err.code == 0)
-			dlki_away_answered(c);
-		else if (!dlki_away_failed(c, NULL, &err))
-			dlki_log_failed(c, DLKI_WARNING, NULL, &err,
-					"renewal: ");
-		pthread_mutex_lock(&c->mu);
-		settle_batch(&b,
-			     err.code ? err.text : "the store did not answer");
-	}
+	if (b.n > 0)
+		renew_batch(c, &b);
 	/* dlock_close() waits for us, and then releases the rest. */
 	if (c->schedule.stop)
 		return;

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/memcached/batch.h"
 
+/* A thread waits for a single server at a time, for so long at first, and at
+ * last. */
+#define SLICE_MIN (DLK_MS)
+#define SLICE_MAX (32 * DLK_MS)
+
 static struct memc_ticket *ticket(const struct memc_batch *b, size_t i)
 {
 	return (struct memc_ticket *)b->tickets[i];
@@ -23,24 +28,68 @@ static void begin(struct memc_batch *b, struct memc_server *s)
 		dlki_opcall_leave(&s->batch);
 }
 
-static void end(struct memc_batch *b, struct memc_server *s)
+static void begin_all(struct memc_batch *b)
 {
-	if (!s->in_batch)
-		return;
+	for (size_t i = 0; i < b->session->n; i++)
+		begin(b, &b->session->servers[i]);
+}
+
+/* Wait until then, at most, and take the results.  0: the server has not
+ * answered. */
+static int end(struct memc_batch *b, struct memc_server *s, dlk_time until)
+{
 	if (b->session->n > 1)
 		dlki_opcall_resume(&s->batch);
-	dlki_opcall_await(&s->batch);
+	if (until == DLK_FOREVER) {
+		dlki_opcall_await(&s->batch);
+	} else if (!dlki_opcall_await_until(&s->batch, until)) {
+		dlki_opcall_leave(&s->batch);
+		return 0;
+	}
 	for (size_t i = 0; i < b->n && b->take; i++) {
 		if (ticket(b, i)->server == s)
 			b->take(b, &s->batch, i);
 	}
 	dlki_opcall_end(&s->batch);
+	s->in_batch = 0;
+	return 1;
 }
 
 void dlki_memc_batch(struct memc_batch *b)
 {
-	for (size_t i = 0; i < b->session->n; i++)
-		begin(b, &b->session->servers[i]);
-	for (size_t i = 0; i < b->session->n; i++)
-		end(b, &b->session->servers[i]);
+	begin_all(b);
+	for (size_t i = 0; i < b->session->n; i++) {
+		if (b->session->servers[i].in_batch)
+			(void)end(b, &b->session->servers[i], DLK_FOREVER);
+	}
+}
+
+static size_t count(const struct memc_session *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		n += s->servers[i].in_batch != 0;
+	return n;
+}
+
+void dlki_memc_batch_part(struct memc_batch *b)
+{
+	size_t ended = 0, left = count(b->session);
+	dlk_time slice = SLICE_MIN;
+
+	if (left == 0)
+		begin_all(b);
+	for (left = count(b->session); left > 0 && ended == 0;) {
+		for (size_t i = 0; i < b->session->n; i++) {
+			struct memc_server *s = &b->session->servers[i];
+
+			if (s->in_batch)
+				ended += (size_t)end(b, s,
+						     left == 1 ?
+							     DLK_FOREVER :
+							     dlk_now() + slice);
+		}
+		slice = slice < SLICE_MAX ? 2 * slice : SLICE_MAX;
+	}
 }

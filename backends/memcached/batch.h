@@ -2,6 +2,9 @@
 /*
  * A verb for many tickets, at all servers at once: a silent server takes no
  * time from the others.  One batch at a time.
+ *
+ * A batch in parts returns when a server has answered, and goes on with the
+ * next call: the tickets are then those of the servers left.
  */
 #ifndef DLOCK_MEMCACHED_BATCH_H
 #define DLOCK_MEMCACHED_BATCH_H
@@ -24,6 +27,11 @@ struct memc_batch {
 	void *arg;
 };
 
+/* Begin the batch, and wait for all servers. */
 void dlki_memc_batch(struct memc_batch *b);
+
+/* Begin the batch or go on, and wait until a server has answered.  Such a
+ * server is not `in_batch` any more. */
+void dlki_memc_batch_part(struct memc_batch *b);
 
 #endif

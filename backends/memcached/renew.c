@@ -35,5 +35,11 @@ void dlki_memc_renew(struct dlk_session *base, struct dlk_ticket *const t[],
 		.arg = &r,
 	};
 
-	dlki_memc_batch(&b);
+	dlki_memc_batch_part(&b);
+	for (size_t i = 0; i < n; i++) {
+		const struct memc_ticket *ticket = (struct memc_ticket *)t[i];
+
+		if (ticket->server->in_batch)
+			verdicts[i] = DLK_PENDING;
+	}
 }

@@ -237,20 +237,30 @@ static void end_ops(struct dlki_opcall *c)
 
 /* A cancelled caller brings the deadline forward, and cannot wake this
  * thread. */
+int dlki_opcall_await_until(struct dlki_opcall *call, dlk_time until)
+{
+	struct dlki_engine *e = call->session->engine;
+
+	while (call->ops) {
+		dlk_time end = call->deadline < until ? call->deadline : until;
+
+		if (dlki_drive(e, &call->waiter, dlk_wait_slice(end, 1)))
+			return 1;
+		if (!call->over && dlk_now() >= dlk_deadline(call->deadline))
+			end_ops(call);
+		else if (until != DLK_FOREVER && dlk_now() >= until)
+			return 0;
+	}
+	return 1;
+}
+
 void dlki_opcall_await(struct dlki_opcall *call)
 {
 	struct dlki_engine *e = call->session->engine;
 
 	if (!dlki_engine_is_up(e))
 		call->too_early = dlki_engine_hurry(e);
-	while (call->ops) {
-		dlk_time until = dlk_wait_slice(call->deadline, 1);
-
-		if (dlki_drive(e, &call->waiter, until))
-			return;
-		if (!call->over && dlk_now() >= dlk_deadline(call->deadline))
-			end_ops(call);
-	}
+	(void)dlki_opcall_await_until(call, DLK_FOREVER);
 }
 
 int dlki_opcall_one(struct dlki_opcall_op *op, dlk_time deadline,

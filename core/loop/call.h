@@ -79,6 +79,9 @@ void dlki_opcall_add(struct dlki_opcall *call, struct dlki_opcall_op *op);
 /* Wait until all ops have ended.  The mutex is released meanwhile. */
 void dlki_opcall_await(struct dlki_opcall *call);
 
+/* The same until then, at most.  1: all ops have ended; 0: the call goes on. */
+int dlki_opcall_await_until(struct dlki_opcall *call, dlk_time until);
+
 /* Have the ops sent, and leave the mutex, for calls to other servers meanwhile;
  * and lock it again. */
 void dlki_opcall_leave(struct dlki_opcall *call);

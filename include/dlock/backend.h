@@ -202,7 +202,13 @@ struct dlk_ticket {
 #define DLK_SENT 1 /* of release_begin() */
 
 enum dlk_verdict { DLK_GRANTED, DLK_BUSY, DLK_FAILED };
-enum dlk_renewal { DLK_UNKNOWN, DLK_RENEWED, DLK_STANDS, DLK_GONE };
+enum dlk_renewal {
+	DLK_UNKNOWN,
+	DLK_RENEWED,
+	DLK_STANDS,
+	DLK_GONE,
+	DLK_PENDING
+};
 
 /* A call that the core is about to make: see prepare(). */
 struct dlk_coming {
@@ -298,6 +304,11 @@ struct dlock_backend {
 	 * re-create, a claim that another owner may have taken.  Must be
 	 * provided if claims expire or check_ms is set.  Called from one thread
 	 * at a time.
+	 *
+	 * PENDING, if the session has several servers: the claim's server has
+	 * not answered yet, and another server has.  At least one verdict is
+	 * another.  The core then calls at once with the pending tickets and
+	 * the same deadline, until no verdict is PENDING.
 	 */
 	void (*renew)(struct dlk_session *s, struct dlk_ticket *const t[],
 		      enum dlk_renewal verdict[], size_t n, dlk_time deadline,

@@ -8,6 +8,8 @@
 
 TestSuite(memcached_fleet, .timeout = 240);
 
+enum { RELEASES = 20 };
+
 /* A hold of a name on each server. */
 struct held {
 	dlock_lock *locks[FLEET];
@@ -91,6 +93,29 @@ CASE(memcached_fleet, one_stopped)
 	(void)dlock_release(h.holds[0]);
 	give(h.holds[1]);
 	give(h.holds[2]);
+}
+
+/* ... nor from releases, while the client waits for the silent server's answer
+ * to the renewals. */
+CASE(memcached_fleet, releases_while_one_is_stopped)
+{
+	dlock_hold *first, *holds[RELEASES];
+	dlock_client *c;
+	struct fleet f;
+
+	fleet_begin(&f);
+	c = client(&f, "ttl=3s&close=200ms");
+	first = take(mutex(c, name_on(&f, 0, 0)));
+	for (int i = 0; i < RELEASES; i++)
+		holds[i] = take(mutex(c, name_on(&f, 1, i)));
+	CHECK_INT(lab_server_pause(f.servers[0]), ==, 0);
+	/* The renewals begin after a third of the lease. */
+	for (int i = 0; i < RELEASES; i++) {
+		nap_ms(100);
+		give(holds[i]);
+	}
+	CHECK_INT(lab_server_resume(f.servers[0]), ==, 0);
+	(void)dlock_release(first);
 }
 
 /* ... nor from the releases of a client that is closed. */
