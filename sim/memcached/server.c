@@ -142,6 +142,15 @@ void sim_memc_evict(struct sim_memc *s, uint64_t n)
 		mm_items_remove(&s->items, item);
 }
 
+void sim_memc_delete(struct sim_memc *s, const char *key)
+{
+	struct mm_text text = { key, strlen(key) };
+	struct mm_item *item = mm_items_find(&s->items, text);
+
+	if (item)
+		mm_items_remove(&s->items, item);
+}
+
 void sim_memc_move(struct sim_memc *s, uint64_t n)
 {
 	struct mm_item *item = nth(s, n);

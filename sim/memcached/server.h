@@ -81,6 +81,9 @@ void sim_memc_flush(struct sim_memc *s);
 void sim_memc_evict(struct sim_memc *s, uint64_t n);
 void sim_memc_move(struct sim_memc *s, uint64_t n);
 
+/* A key is deleted, by another client. */
+void sim_memc_delete(struct sim_memc *s, const char *key);
+
 /* Give the server memory for so many more items, all of one size; it evicts no
  * items (-M).  To store an item, also in the place of another, the server needs
  * memory for an item; a removed item gives memory back.  INT64_MAX, as preset:

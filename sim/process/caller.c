@@ -48,6 +48,7 @@ static void take_both(struct sim_caller *me)
 		       p->n_clients;
 	size_t first = sim_caller_draw(me, "name", p->n_names - 1);
 	struct sim_name *names[] = { &p->names[first], &p->names[first + 1] };
+	const struct sim_name *sick = names[names[0]->is_well];
 	int64_t timeout_ms = sim_draw_timeout(me, 1), begun = sim_sched_now();
 	int64_t stalled = sim_sched_stalled();
 	dlock_lock *both;
@@ -68,7 +69,7 @@ static void take_both(struct sim_caller *me)
 	rc = dlock_acquire(both, timeout_ms, &h);
 	sim_judge_returned("a multi-lock's acquire", begun, stalled,
 			   timeout_ms);
-	if (!sim_may_end(p, rc, timeout_ms))
+	if (!sim_may_end(p, sick, rc, timeout_ms))
 		sim_unexpected("a multi-lock's acquire", rc);
 	for (size_t i = 0; rc == DLOCK_OK && i < 2; i++)
 		sim_judge_granted(
@@ -81,7 +82,7 @@ static void take_both(struct sim_caller *me)
 			sim_judge_releasing(dlock_member(h, i), me->number);
 		rc = dlock_release(h);
 		for (size_t i = 0; i < 2; i++)
-			sim_judge_released(names[i], rc);
+			sim_judge_released(names[i], rc, sim_may_lose(p, sick));
 	}
 	dlock_lock_free(both);
 }
@@ -158,7 +159,8 @@ static void begin(struct sim_caller *me)
 			sim_unexpected("dlock_cancel_op", rc);
 	}
 	process_until(me, &o);
-	if (!sim_may_end(p, o.rc, timeout_ms))
+	/* A call whose server is silent has the turn for a while. */
+	if (!sim_may_end(p, NULL, o.rc, timeout_ms))
 		sim_unexpected("an acquire that was begun", o.rc);
 	if (o.rc != DLOCK_OK)
 		return;
@@ -172,7 +174,6 @@ enum { MOST_PERMITS = 5 };
 
 static void resize(struct sim_caller *me)
 {
-	const struct sim_terms *terms = &me->play->terms;
 	struct sim_use u = sim_use_draw(me);
 	uint32_t permits = 1 + (uint32_t)sim_caller_draw(me, "resized",
 							 MOST_PERMITS);
@@ -187,7 +188,7 @@ static void resize(struct sim_caller *me)
 	sim_judge_returned("a resize", begun, stalled, 1000);
 	if (rc != DLOCK_OK && rc != DLOCK_EINVAL &&
 	    !sim_is_scarce(me->play, rc) &&
-	    !(rc == DLOCK_EUNREACHABLE && terms->may_fail))
+	    !(rc == DLOCK_EUNREACHABLE && sim_may_fail(me->play, u.name)))
 		sim_unexpected("a resize", rc);
 }
 
@@ -222,7 +223,7 @@ static void meddle(struct sim_caller *me)
 			rc = DLOCK_OK;
 	}
 	if (rc != DLOCK_OK && !sim_is_scarce(p, rc) &&
-	    !(rc == DLOCK_EUNREACHABLE && p->terms.may_lose))
+	    !(rc == DLOCK_EUNREACHABLE && sim_may_lose(p, u.name)))
 		sim_unexpected("a deed", rc);
 }
 

@@ -26,7 +26,7 @@ static size_t n_early;
 
 static struct sim_rules rules;
 static uint64_t grants;
-static int64_t excused_until;
+static int64_t excused_until[SIM_MEMBERS];
 
 void sim_judge_begin(const struct sim_rules *r)
 {
@@ -38,15 +38,21 @@ uint64_t sim_judge_grants(void)
 	return grants;
 }
 
-void sim_judge_excuse(int64_t until)
+void sim_judge_excuse(size_t member, int64_t until)
 {
-	if (until > excused_until)
-		excused_until = until;
+	if (until > excused_until[member])
+		excused_until[member] = until;
 }
 
-static int may_overlap(void)
+static int may_overlap(const struct sim_name *name)
 {
-	return rules.may_overlap || sim_sched_now() < excused_until;
+	return rules.may_overlap ||
+	       sim_sched_now() < excused_until[name->member];
+}
+
+static int may_lose(const struct sim_name *name)
+{
+	return name->is_well ? rules.well_may_lose : rules.may_lose;
 }
 
 static int excludes(const struct entry *one, const struct entry *other)
@@ -65,7 +71,7 @@ static uint32_t most_permits(const struct entry *mine)
 	const struct sim_name *n = mine->name;
 	const struct sim_resize *r = &n->resize;
 
-	if (r->set > 0 && !rules.may_lose && n->used_from < r->begun_at &&
+	if (r->set > 0 && !may_lose(n) && n->used_from < r->begun_at &&
 	    mine->asked_at > r->since && mine->asked_at != SIM_FOREVER)
 		return r->set;
 	return r->most > n->permits ? r->most : n->permits;
@@ -75,7 +81,7 @@ static void check_alone(const struct entry *mine)
 {
 	uint32_t taken = 0;
 
-	if (may_overlap() || dlock_check(mine->hold) != DLOCK_OK)
+	if (may_overlap(mine->name) || dlock_check(mine->hold) != DLOCK_OK)
 		return;
 	for (size_t i = 0; i < ENTRIES; i++) {
 		const struct entry *s = &entries[i];
@@ -105,7 +111,7 @@ static void check_token(const struct entry *mine)
 		    dlock_token(entries[i].hold) == token)
 			return;
 	}
-	if (may_overlap() || dlock_check(mine->hold) != DLOCK_OK)
+	if (may_overlap(n) || dlock_check(mine->hold) != DLOCK_OK)
 		return;
 	if (token <= n->largest[0] || (!shared && token <= n->largest[1]))
 		sim_sched_fail("token %" PRIu64 " after %" PRIu64
@@ -147,7 +153,8 @@ void sim_judge_granted(struct sim_name *name, enum sim_side side,
 {
 	int64_t from = asked_at > name->free_since ? asked_at :
 						     name->free_since;
-	int64_t late = rules.late_ns + sim_sched_stalled() - stalled;
+	int64_t late = (name->is_well ? rules.well_late_ns : rules.late_ns) +
+		       sim_sched_stalled() - stalled;
 	size_t i = 0;
 
 	while (i < ENTRIES && entries[i].name)
@@ -216,11 +223,11 @@ void sim_judge_releasing(dlock_hold *hold, int caller)
 	s->name = NULL;
 }
 
-void sim_judge_released(struct sim_name *name, int rc)
+void sim_judge_released(struct sim_name *name, int rc, int may_fail)
 {
-	if (rc != DLOCK_OK && !rules.may_lose &&
+	if (rc != DLOCK_OK && !may_fail &&
 	    !(rules.scarce && (rc == DLOCK_ENOMEM || rc == DLOCK_EUNREACHABLE)))
-		sim_sched_fail("a release returned %d", rc);
+		sim_sched_fail("a release returned %d: %s", rc, dlock_errmsg());
 	if (name->holds == 0)
 		name->free_since = sim_sched_now();
 }
@@ -253,9 +260,11 @@ void sim_judge_resized(struct sim_name *name, uint32_t permits,
 
 void sim_judge_lost(const dlock_hold *hold)
 {
+	const struct entry *s = entry_of(hold, -1);
+
 	sim_sched_tell("hold %p is lost", (const void *)hold);
 	sim_judge_look();
-	if (!rules.may_lose)
+	if (s ? !may_lose(s->name) : !rules.may_lose)
 		sim_sched_fail("a hold was lost without a cause");
 }
 
@@ -317,6 +326,16 @@ static void note_wanted(const dlock_hold *hold)
 	s->wanted = 1;
 }
 
+/* A server without faults renews each hold in time, whatever another server
+ * does. */
+static void check_risk(const dlock_hold *hold)
+{
+	const struct entry *s = entry_of(hold, -1);
+
+	if (s && s->name->is_well && !rules.well_may_lose)
+		sim_sched_fail("a hold of caller %d is at risk", s->caller);
+}
+
 void sim_judge_event(dlock_hold *hold, enum dlock_event event, const char *why,
 		     void *arg)
 {
@@ -326,6 +345,8 @@ void sim_judge_event(dlock_hold *hold, enum dlock_event event, const char *why,
 	(void)arg;
 	if (event == DLOCK_WANTED)
 		note_wanted(hold);
+	if (event == DLOCK_AT_RISK)
+		check_risk(hold);
 	if (event != DLOCK_LOST)
 		return;
 	for (size_t i = 0; i < ENTRIES; i++) {

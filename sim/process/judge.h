@@ -24,8 +24,13 @@ struct sim_resize {
 	int64_t begun_at, since;
 };
 
+/* The servers of a fleet. */
+enum { SIM_MEMBERS = 4 };
+
 struct sim_name {
 	enum sim_lock_kind kind;
+	size_t member;       /* the server with the name, from 0 */
+	int is_well;         /* ... has no faults, while another server has */
 	uint32_t permits;
 	struct sim_resize resize;
 	uint64_t largest[2]; /* tokens of write sides, and of the others */
@@ -36,10 +41,12 @@ struct sim_name {
 
 struct sim_rules {
 	int may_lose;       /* a hold may be lost */
+	int well_may_lose;  /* ... though the server has no faults */
 	int may_overlap;    /* ... before the holder can know */
 	int scarce;         /* memory is: a release may not reach the store */
 	int looks;          /* at all holds, whenever a caller is heard of */
 	int64_t late_ns;    /* after which a free lock has its next holder */
+	int64_t well_late_ns; /* ... though the server has no faults */
 	int64_t fresh_ns;   /* so much time a new hold has left; 0: any */
 	int64_t overdue_ns; /* after the timeout a call has returned */
 	int64_t told_ns;    /* after the loss the holder is told */
@@ -48,9 +55,9 @@ struct sim_rules {
 
 void sim_judge_begin(const struct sim_rules *rules);
 
-/* The store has declared a loss: until then holds may overlap, and tokens may
- * be out of order. */
-void sim_judge_excuse(int64_t until);
+/* The server has declared a loss: until then holds of the names there may
+ * overlap, and tokens may be out of order. */
+void sim_judge_excuse(size_t member, int64_t until);
 
 /* The acquire began at `asked_at`, after so many nanoseconds of stalls.
  * SIM_FOREVER: how long it took is not judged. */
@@ -64,9 +71,9 @@ void sim_judge_fresh(const dlock_hold *hold, int64_t stalled);
 /* Look at all holds: what is lost stays lost. */
 void sim_judge_look(void);
 
-/* Before and after the release. */
+/* Before and after the release, which may fail for a fault or may not. */
 void sim_judge_releasing(dlock_hold *hold, int caller);
-void sim_judge_released(struct sim_name *name, int rc);
+void sim_judge_released(struct sim_name *name, int rc, int may_fail);
 
 /* Before and after a resize, which began at `begun_at`. */
 void sim_judge_resizing(struct sim_name *name, uint32_t permits);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dlock-sim-process [SEED | FIRST-LAST] [--seeds N] [--check] [--bad N]
- *                   [--store mem|redis|memcached|zk] [--scarce]
+ *                   [--store mem|redis|memcached|fleet|zk] [--scarce]
  *
  * Play N seeds (1) from SEED on, a process for each.  Without SEED the seeds
  * follow from the text in DLOCK_SIM_BASE, or begin at 1.  A single seed tells
@@ -120,7 +120,7 @@ int main(int argc, char **argv)
 		fprintf(stderr,
 			"usage: dlock-sim-process [SEED | FIRST-LAST] "
 			"[--seeds N] [--check] [--bad N] "
-			"[--store mem|redis|memcached|zk] [--scarce]\n");
+			"[--store mem|redis|memcached|fleet|zk] [--scarce]\n");
 		return 2;
 	}
 	for (; n < o.seeds.n && bad < o.bad; n++) {

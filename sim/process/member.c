@@ -34,6 +34,12 @@ void sim_member_end(struct sim_member *m)
 	m->model = NULL;
 }
 
+void sim_member_heal(struct sim_member *m)
+{
+	m->stopped_until = m->rested_at = m->grown_at = 0;
+	m->cut_until = m->down_until = 0;
+}
+
 void sim_member_restart(struct sim_member *m, struct sim_chance *chance,
 			int memory, uint64_t down_us)
 {
@@ -48,7 +54,10 @@ void sim_member_restart(struct sim_member *m, struct sim_chance *chance,
 
 int64_t sim_member_due(const struct sim_member *m)
 {
-	return m->tick_at < m->loading_until ? m->tick_at : m->loading_until;
+	int64_t at = m->tick_at < m->loading_until ? m->tick_at :
+						     m->loading_until;
+
+	return at > m->stopped_until ? at : m->stopped_until;
 }
 
 /* A server that was stopped reads the connections before the timer rings. */
@@ -70,6 +79,8 @@ static void tick(struct sim_member *m, struct sim_chance *chance,
 void sim_member_ring(struct sim_member *m, struct sim_chance *chance,
 		     uint64_t late_rate)
 {
+	if (sim_member_due(m) > sim_sched_now())
+		return;
 	if (m->tick_at <= sim_sched_now())
 		tick(m, chance, late_rate);
 	if (m->loading_until > sim_sched_now())

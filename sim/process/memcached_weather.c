@@ -66,6 +66,7 @@ void sim_memcached_weather_draw(struct sim_model_weather *w,
 				struct sim_terms *t, struct sim_chance *chance)
 {
 	*w = (struct sim_model_weather){ .kind = SIM_MEMCACHED,
+					 .members = 1,
 					 .first_port = PORT,
 					 .ttl_ms = draw_ttl_ms(chance),
 					 .linger_ms = 3000,

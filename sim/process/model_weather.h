@@ -3,14 +3,17 @@
 #ifndef DLOCK_SIM_PROCESS_MODEL_WEATHER_H
 #define DLOCK_SIM_PROCESS_MODEL_WEATHER_H
 
+#include "sim/process/member.h"
 #include "sim/process/server.h"
 #include "sim/process/terms.h"
-#include "sim/world/model.h"
 
 /* A rate is 1 in so many packets of clients; 0: never. */
 struct sim_model_weather {
 	enum sim_kind kind;
-	int first_port; /* of SIM_MODEL_PORTS */
+	int first_port;    /* of SIM_MODEL_PORTS, or of the members */
+	size_t members;    /* 1: a single server */
+	unsigned int sick; /* a bit for each server of a fleet with faults */
+	uint64_t slow_us[SIM_MEMBERS]; /* bytes of the server take longer */
 	struct sim_wires wires;
 	uint64_t pause_rate, pause_us;
 	uint64_t restart_rate; /* with all keys */
@@ -38,5 +41,7 @@ void sim_redis_weather_draw(struct sim_model_weather *w, struct sim_terms *t,
 			    struct sim_chance *chance);
 void sim_memcached_weather_draw(struct sim_model_weather *w,
 				struct sim_terms *t, struct sim_chance *chance);
+void sim_fleet_weather_draw(struct sim_model_weather *w, struct sim_terms *t,
+			    struct sim_chance *chance);
 
 #endif

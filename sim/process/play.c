@@ -8,6 +8,7 @@
 #include "sim/allocation.h"
 #include "sim/process/caller.h"
 #include "sim/process/ending.h"
+#include "sim/process/fleet.h"
 #include "sim/process/scene.h"
 #include "sim/process/sched.h"
 #include "sim/process/stage.h"
@@ -54,6 +55,8 @@ static void draw_names(void)
 	play.n_names = 1 + draw("names", SIM_NAMES);
 	if (play.terms.crowded)
 		play.n_names = 1;
+	if (play.terms.scene->learn_member) /* spread over the servers */
+		play.n_names = SIM_NAMES;
 	for (size_t i = 0; i < play.n_names; i++) {
 		play.names[i].kind = (enum sim_lock_kind)draw("kind", 3);
 		play.names[i].permits = 1 + (uint32_t)draw("permits", 3);
@@ -155,11 +158,13 @@ static void run_callers(size_t most)
 	if (play.terms.exhausts &&
 	    pthread_create(&exhauster, NULL, exhaust, &ends) != 0)
 		sim_sched_fail("no thread");
+	sim_fleet_send_newcomers(&play);
 	if (play.terms.closes)
 		close_early(callers, n);
 	for (size_t i = 0; i < n; i++)
 		pthread_join(callers[i].thread, NULL);
 	ends = 1;
+	sim_fleet_end_newcomers();
 	if (play.terms.rules.looks)
 		pthread_join(onlooker, NULL);
 	if (play.terms.exhausts)
@@ -238,6 +243,7 @@ static void change_memory(int scarce)
 
 static void act(void)
 {
+	int is_fleet = play.terms.scene->learn_member != NULL;
 	int64_t before;
 
 	draw_names();
@@ -249,9 +255,13 @@ static void act(void)
 	play.n_clients = 1 + draw("clients", SIM_CLIENTS);
 	if (play.terms.crowded)
 		play.n_clients = SIM_CLIENTS;
-	change_memory(1);
+	change_memory(!is_fleet);
 	for (size_t i = 0; i < play.n_clients; i++)
 		open_client(i);
+	if (is_fleet) {
+		sim_fleet_begin(&play);
+		change_memory(1);
+	}
 	change_weather(1);
 	run_callers(12);
 	if (play.terms.scene->strand && play.terms.faults &&
@@ -263,6 +273,7 @@ static void act(void)
 	sim_ending_subside(&play);
 	change_weather(0);
 	sim_ending_look_at_server(&play);
+	sim_fleet_change_pool(&play);
 	for (size_t i = 0; i < play.n_clients; i++)
 		close_client(i);
 	sim_ending_look_at_store(&play);

@@ -43,6 +43,7 @@ void sim_redis_weather_draw(struct sim_model_weather *w, struct sim_terms *t,
 			    struct sim_chance *chance)
 {
 	*w = (struct sim_model_weather){ .kind = SIM_REDIS,
+					 .members = 1,
 					 .first_port = PORT,
 					 .ttl_ms = draw_ttl_ms(chance) };
 	w->wires.delay_us = 20 +

@@ -40,6 +40,15 @@ struct sim_scene {
 	/* Has the server a claim to the lock, or semaphore? */
 	int (*has_claim)(const char *name, int is_semaphore);
 
+	/* Learn which server of a fleet keeps the name: the server with a claim
+	 * to the lock, or semaphore, now.  From then on a claim in another
+	 * server is a flaw.  Returns the server's number; -1: no claim.  NULL:
+	 * there is a single server. */
+	int (*learn_member)(const char *name, int is_semaphore);
+
+	/* The servers of a fleet forget in which pool they are. */
+	void (*forget_pool)(void);
+
 	/* Return a key that a client has left in the server, when all holds and
 	 * waits have ended; or NULL. */
 	const char *(*left)(void);
@@ -49,6 +58,6 @@ struct sim_scene {
 const struct sim_scene *sim_scene_find(const char *name);
 
 extern const struct sim_scene sim_mem_scene, sim_redis_scene,
-	sim_memcached_scene, sim_zk_scene;
+	sim_memcached_scene, sim_fleet_scene, sim_zk_scene;
 
 #endif

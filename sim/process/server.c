@@ -24,30 +24,43 @@ int __wrap_close(int fd);
 static struct {
 	const struct sim_server_type *type; /* NULL: there is no server */
 	struct sim_chance *chance;
-	struct sim_wires wires;
+	struct sim_wires wires[SIM_PORTS];
 	struct sim_wire peers[PEERS];
 	pthread_t thread;
 	int wake, ends;
-	int64_t paused_until, late_at;
+	int64_t paused_until, port_paused_until[SIM_PORTS], late_at;
 } s;
 
-static void way_put(struct sim_way *w, const void *bytes, size_t len)
+static const struct sim_wires *wires_of(const struct sim_wire *p)
 {
-	int64_t us = 1 + (int64_t)sim_draw(s.chance, "way", s.wires.delay_us);
+	return &s.wires[p->port];
+}
+
+static void way_put(struct sim_way *w, uint64_t delay_us, const void *bytes,
+		    size_t len)
+{
+	int64_t us = 1 + (int64_t)sim_draw(s.chance, "way", delay_us);
 
 	sim_way_put(w, bytes, len, sim_sched_now() + us * US);
 }
 
 /* As a single packet, or as two. */
-static void way_put_all(struct sim_way *w, const char *bytes, size_t len)
+static void way_put_all(struct sim_way *w, const struct sim_wires *wires,
+			const char *bytes, size_t len)
 {
 	size_t first = len;
 
-	if (len > 1 && sim_happens(s.chance, "split", s.wires.split_rate))
+	if (len > 1 && sim_happens(s.chance, "split", wires->split_rate))
 		first = 1 + (size_t)sim_draw(s.chance, "cut", len - 1);
-	way_put(w, bytes, first);
+	way_put(w, wires->delay_us, bytes, first);
 	if (first < len)
-		way_put(w, bytes + first, len - first);
+		way_put(w, wires->delay_us, bytes + first, len - first);
+}
+
+/* Does the server at the port stand still? */
+static int is_paused(const struct sim_wire *p)
+{
+	return s.port_paused_until[p->port] > sim_sched_now();
 }
 
 /* ---- Peers --------------------------------------------------------------- */
@@ -63,7 +76,7 @@ static void peer_end(struct sim_wire *p)
 }
 
 /* 0: refused. */
-static int peer_add(int fd, int port)
+static int peer_add(int fd, int port, int client)
 {
 	struct sim_wire *p = s.peers;
 
@@ -71,7 +84,9 @@ static int peer_add(int fd, int port)
 		p++;
 	if (p == s.peers + PEERS)
 		sim_sched_fail("more than %d connections", PEERS);
-	*p = (struct sim_wire){ .fd = -1, .port = port };
+	*p = (struct sim_wire){
+		.fd = -1, .port = port, .client = client, .set = -1
+	};
 	sim_way_begin(&p->to_server);
 	sim_way_begin(&p->to_client);
 	if (!s.type->accept(p))
@@ -101,15 +116,15 @@ static void peer_read(struct sim_wire *p)
 		peer_hung_up(p);
 		return;
 	}
-	if (sim_happens(s.chance, "reset", s.wires.reset_rate)) {
+	if (sim_happens(s.chance, "reset", wires_of(p)->reset_rate)) {
 		peer_end(p);
 		return;
 	}
 	n = recv(p->fd, bytes, sizeof(bytes), 0);
-	if (!p->ending && sim_happens(s.chance, "end", s.wires.end_rate))
+	if (!p->ending && sim_happens(s.chance, "end", wires_of(p)->end_rate))
 		p->ending = 1;
 	if (!p->ending)
-		way_put_all(&p->to_server, bytes, (size_t)n);
+		way_put_all(&p->to_server, wires_of(p), bytes, (size_t)n);
 }
 
 /* Put the model's answers on the way. */
@@ -117,8 +132,9 @@ static void peer_collect(struct sim_wire *p)
 {
 	struct sim_bytes *out = s.type->output(p->conn);
 
-	if (out->len > 0) {
-		way_put_all(&p->to_client, sim_bytes_text(out), out->len);
+	if (out->len > 0 && !is_paused(p)) {
+		way_put_all(&p->to_client, wires_of(p), sim_bytes_text(out),
+			    out->len);
 		sim_bytes_take(out, out->len);
 	}
 }
@@ -127,7 +143,7 @@ static void peer_deliver(struct sim_wire *p)
 {
 	struct sim_packet *packet;
 
-	if (sim_way_due(&p->to_server) <= sim_sched_now()) {
+	if (sim_way_due(&p->to_server) <= sim_sched_now() && !is_paused(p)) {
 		packet = sim_way_take(&p->to_server);
 		if (sim_sched_now() - packet->from > s.type->late_ns)
 			s.late_at = sim_sched_now();
@@ -151,7 +167,7 @@ static int peer_is_over(const struct sim_wire *p)
 	if (p->hung_up)
 		return !p->to_server.first;
 	return (p->ending || s.type->is_closing(p->conn)) &&
-	       !p->to_client.first;
+	       !p->to_client.first && !is_paused(p);
 }
 
 /* ---- The thread ---------------------------------------------------------- */
@@ -179,6 +195,11 @@ static int64_t earlier(int64_t one, int64_t other)
 	return one < other ? one : other;
 }
 
+static int64_t later(int64_t one, int64_t other)
+{
+	return one > other ? one : other;
+}
+
 static int64_t due(void)
 {
 	int64_t at = s.type->due();
@@ -186,10 +207,11 @@ static int64_t due(void)
 	for (const struct sim_wire *p = s.peers; p < s.peers + PEERS; p++) {
 		if (p->fd < 0)
 			continue;
-		at = earlier(at, sim_way_due(&p->to_server));
+		at = earlier(at, later(sim_way_due(&p->to_server),
+				       s.port_paused_until[p->port]));
 		at = earlier(at, sim_way_due(&p->to_client));
 	}
-	return at > s.paused_until ? at : s.paused_until;
+	return later(at, s.paused_until);
 }
 
 static void wait_for_bytes(int64_t until)
@@ -249,22 +271,32 @@ void sim_server_start(const struct sim_server_type *type,
 	s.chance = chance;
 	s.ends = 0;
 	s.paused_until = s.late_at = 0;
+	for (int i = 0; i < SIM_PORTS; i++)
+		sim_server_pause(i, 0);
 	s.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	for (size_t i = 0; i < PEERS; i++)
 		s.peers[i].fd = -1;
-	sim_server_wires(NULL);
+	sim_server_wires(-1, NULL);
 	if (pthread_create(&s.thread, NULL, serve, NULL) != 0)
 		sim_sched_fail("no thread");
 }
 
-void sim_server_wires(const struct sim_wires *wires)
+void sim_server_wires(int port, const struct sim_wires *wires)
 {
-	s.wires = wires ? *wires : (struct sim_wires){ .delay_us = 50 };
+	for (int i = 0; i < SIM_PORTS; i++) {
+		if (port >= 0 && port != i)
+			continue;
+		s.wires[i] = wires ? *wires :
+				     (struct sim_wires){ .delay_us = 50 };
+	}
 }
 
-void sim_server_pause(int64_t until)
+void sim_server_pause(int port, int64_t until)
 {
-	s.paused_until = until;
+	if (port < 0)
+		s.paused_until = until;
+	else
+		s.port_paused_until[port] = until;
 }
 
 int64_t sim_server_late_at(void)
@@ -272,11 +304,12 @@ int64_t sim_server_late_at(void)
 	return s.late_at;
 }
 
-void sim_server_each(int port, void (*each)(struct sim_wire *p, void *arg),
-		     void *arg)
+void sim_server_each(int port, int set,
+		     void (*each)(struct sim_wire *p, void *arg), void *arg)
 {
 	for (struct sim_wire *p = s.peers; p < s.peers + PEERS; p++) {
-		if (p->fd >= 0 && (port < 0 || p->port == port))
+		if (p->fd >= 0 && (port < 0 || p->port == port) &&
+		    (set < 0 || p->set == set))
 			each(p, arg);
 	}
 }
@@ -310,6 +343,18 @@ static int join(int fd)
 	return ends[1];
 }
 
+void sim_server_watched(int client, int set)
+{
+	if (!s.type || !s.type->shares)
+		return;
+	for (struct sim_wire *p = s.peers; p < s.peers + PEERS; p++) {
+		if (p->fd < 0 || p->client != client)
+			continue;
+		p->set = set;
+		s.type->known(p);
+	}
+}
+
 int __wrap_connect(int fd, const struct sockaddr *to, socklen_t len)
 {
 	const struct sockaddr_in *in = (const void *)to;
@@ -323,7 +368,7 @@ int __wrap_connect(int fd, const struct sockaddr *to, socklen_t len)
 		sim_sched_fail("a connect to port %d",
 			       port + s.type->first_port);
 	end = join(fd);
-	if (peer_add(end, port))
+	if (peer_add(end, port, fd))
 		return 0;
 	real_close(end);
 	errno = ECONNREFUSED;
@@ -345,5 +390,7 @@ ssize_t __wrap_send(int fd, const void *bytes, size_t n, int flags)
 int __wrap_close(int fd)
 {
 	sim_sched_look();
+	for (struct sim_wire *p = s.peers; s.type && p < s.peers + PEERS; p++)
+		p->client = p->client == fd ? -1 : p->client;
 	return real_close(fd);
 }

@@ -6,7 +6,7 @@
 
 #include "sim/process/scene.h"
 
-enum { SLACK_MS = 2, ASKED_MS = 2 };
+enum { SLACK_MS = 2, ASKED_MS = 2, WELL_LATE_MS = 20 * SIM_TTL_MS };
 
 static size_t draw(struct sim_chance *chance, const char *site, size_t n)
 {
@@ -70,6 +70,13 @@ static int64_t late_ms(const struct sim_terms *t)
 	return t->late_ms;
 }
 
+/* May a hold of a server without faults be lost? */
+static int well_may_lose(const struct sim_terms *t)
+{
+	return t->may_break || t->closes || t->well_may_fail ||
+	       strstr(t->uri, "max_hold=");
+}
+
 static int stalls(const struct sim_terms *t)
 {
 	return t->sched.stall_rate > 0 || t->sched.stop_rate > 0;
@@ -110,10 +117,14 @@ static void draw_rules(struct sim_terms *t, struct sim_chance *c)
 		      t->memory_rate > 0;
 	t->may_lose = t->faults || t->may_break || t->closes ||
 		      (strstr(t->uri, "ttl=") && stalls(t));
+	t->well_may_fail = stalls(t) || t->memory_rate > 0;
+	t->well_may_lose = well_may_lose(t);
 	t->revocable = draws_revocable(c);
 	t->exhausts = draws_exhausted(t, c);
 	t->nap_ns = (t->holds_long ? 2 * SIM_TTL_MS : 20) * SIM_MS;
 	t->rules.may_lose = t->may_lose;
+	t->rules.well_may_lose = t->well_may_lose;
+	t->rules.well_late_ns = WELL_LATE_MS * SIM_MS;
 	t->rules.scarce = t->memory_rate > 0;
 	t->rules.looks = t->scene->strand != NULL;
 	t->rules.may_overlap = t->may_break || t->overlaps;

@@ -16,8 +16,8 @@ struct sim_terms {
 	const struct sim_scene *scene;
 
 	/* Of the store, with sim_scene.draw(). */
-	char uri[160];
-	char plain[160];  /* the same store, without rehearsals */
+	char uri[320];
+	char plain[320];  /* the same store, without rehearsals */
 	int ports;        /* the clients are spread over so many, which differ
 			   * in the last digit; 0: all have the URI's.  With
 			   * sim_scene.subside a stranger has the next */
@@ -35,12 +35,19 @@ struct sim_terms {
 	int64_t fresh_ms; /* a new hold has so much time left; 0: any */
 	int64_t late_ms;  /* a free lock has a holder so soon, but for faults */
 
+	/* Of a fleet; a bit for each server. */
+	char other[320];     /* the URI of another pool of the same servers */
+	unsigned int others; /* in that pool */
+	unsigned int well;   /* without faults, while another server has some */
+	int forgets;         /* servers lose keys */
+
 	/* Of the play. */
 	struct sim_sched_weather sched;
 	struct sim_rules rules;
 	int calm;     /* the store answers at once, and no hold is lost */
 	int may_fail; /* an answer may come too late */
 	int may_lose, may_break, may_cancel;
+	int well_may_fail, well_may_lose; /* though the server has no faults */
 	int revocable;  /* holders of permits ask to be told */
 	int closes;     /* a client is closed while callers wait */
 	uint64_t memory_rate, memory_burst; /* sim_allocation_weather(); 0:

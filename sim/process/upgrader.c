@@ -21,7 +21,7 @@ static void upgrade(const struct sim_use *reader, dlock_hold *upgradeable)
 	rc = dlock_upgrade(reader->lock, upgradeable, timeout_ms, &writer.hold);
 	reader->by->waits = 0;
 	sim_judge_returned("an upgrade", begun, stalled, timeout_ms);
-	if (!sim_may_end(reader->by->play, rc, timeout_ms))
+	if (!sim_may_end(reader->by->play, reader->name, rc, timeout_ms))
 		sim_unexpected("an upgrade", rc);
 	if (rc != DLOCK_OK)
 		return;
@@ -49,7 +49,7 @@ static void read_first(struct sim_use *u)
 	rc = dlock_acquire(u->lock, timeout_ms, &upgradeable);
 	sim_judge_returned("an upgradeable acquire", begun, stalled,
 			   timeout_ms);
-	if (!sim_may_end(u->by->play, rc, timeout_ms))
+	if (!sim_may_end(u->by->play, u->name, rc, timeout_ms))
 		sim_unexpected("an upgradeable acquire", rc);
 	if (rc != DLOCK_OK)
 		return;
@@ -62,7 +62,7 @@ static void read_first(struct sim_use *u)
 		upgrade(u, upgradeable);
 	sim_judge_releasing(u->hold, u->owner);
 	rc = dlock_release(upgradeable);
-	sim_judge_released(u->name, rc);
+	sim_judge_released(u->name, rc, sim_may_lose(u->by->play, u->name));
 }
 
 void sim_caller_upgrade(struct sim_caller *me)
@@ -71,6 +71,8 @@ void sim_caller_upgrade(struct sim_caller *me)
 	struct sim_use u = sim_use_draw(me);
 
 	u.lock = p->handles[me->client].upgradeable[u.name - p->names];
-	if (u.lock)
+	/* An upgradeable reader has another name beside, which another server
+	 * may keep. */
+	if (u.lock && !u.name->is_well)
 		read_first(&u);
 }

@@ -26,8 +26,20 @@ int sim_is_scarce(const struct sim_play *p, int rc)
 	return rc == DLOCK_ENOMEM && p->terms.memory_rate > 0;
 }
 
-/* May an acquire end with `rc`? */
-int sim_may_end(const struct sim_play *p, int rc, int64_t timeout_ms)
+int sim_may_fail(const struct sim_play *p, const struct sim_name *name)
+{
+	return name && name->is_well ? p->terms.well_may_fail :
+				       p->terms.may_fail;
+}
+
+int sim_may_lose(const struct sim_play *p, const struct sim_name *name)
+{
+	return name && name->is_well ? p->terms.well_may_lose :
+				       p->terms.may_lose;
+}
+
+int sim_may_end(const struct sim_play *p, const struct sim_name *name, int rc,
+		int64_t timeout_ms)
 {
 	switch (rc) {
 	case DLOCK_OK:
@@ -38,10 +50,10 @@ int sim_may_end(const struct sim_play *p, int rc, int64_t timeout_ms)
 		return p->terms.may_cancel || p->close_has_begun;
 	case DLOCK_EUNREACHABLE:
 		/* A break may end a claim before the grant is told. */
-		return (p->terms.may_fail || p->terms.may_break) &&
+		return (sim_may_fail(p, name) || p->terms.may_break) &&
 		       timeout_ms >= 0;
 	case DLOCK_ELOST:
-		return p->terms.may_lose;
+		return sim_may_lose(p, name);
 	case DLOCK_ENOMEM:
 		return p->terms.memory_rate > 0;
 	default:
@@ -79,7 +91,7 @@ void sim_use_release(struct sim_use *u)
 
 	sim_judge_releasing(u->hold, u->owner);
 	rc = dlock_release(u->hold);
-	sim_judge_released(u->name, rc);
+	sim_judge_released(u->name, rc, sim_may_lose(u->by->play, u->name));
 	sim_judge_returned("a release", begun, stalled,
 			   u->by->play->terms.close_ms);
 }
@@ -112,7 +124,7 @@ static void listen_for_revokes(struct sim_use *u)
 	rc = dlock_revocable(u->hold);
 	if (rc == DLOCK_OK)
 		sim_judge_listens(u->hold);
-	else if (!sim_may_end(p, rc, 0))
+	else if (!sim_may_end(p, u->name, rc, 0))
 		sim_unexpected("dlock_revocable", rc);
 }
 
@@ -121,8 +133,8 @@ static void ask_the_others(const struct sim_use *u)
 	const struct sim_play *p = u->by->play;
 	int rc = sim_use_revoke(u);
 
-	if (!sim_may_end(p, rc, 0) &&
-	    !(rc == DLOCK_EUNREACHABLE && p->terms.may_lose))
+	if (!sim_may_end(p, u->name, rc, 0) &&
+	    !(rc == DLOCK_EUNREACHABLE && sim_may_lose(p, u->name)))
 		sim_unexpected("a revoke", rc);
 }
 
@@ -177,7 +189,7 @@ int sim_use_acquire(struct sim_use *u, int64_t timeout_ms)
 		rc = dlock_acquire(u->lock, timeout_ms, &u->hold);
 	u->by->waits = 0;
 	sim_judge_returned("an acquire", begun, stalled, timeout_ms);
-	if (!sim_may_end(u->by->play, rc, timeout_ms))
+	if (!sim_may_end(u->by->play, u->name, rc, timeout_ms))
 		sim_unexpected("an acquire", rc);
 	if (rc == DLOCK_OK)
 		sim_judge_granted(u->name, u->side, u->hold, u->owner, begun,

@@ -24,8 +24,14 @@ void sim_unexpected(const char *call, int rc);
 /* Did a call end for want of memory, as may be? */
 int sim_is_scarce(const struct sim_play *p, int rc);
 
-/* May an acquire end with `rc`? */
-int sim_may_end(const struct sim_play *p, int rc, int64_t timeout_ms);
+/* May a server fail to answer for the name, and may a hold of the name be lost?
+ * NULL: of any name. */
+int sim_may_fail(const struct sim_play *p, const struct sim_name *name);
+int sim_may_lose(const struct sim_play *p, const struct sim_name *name);
+
+/* May an acquire of the name end with `rc`? */
+int sim_may_end(const struct sim_play *p, const struct sim_name *name, int rc,
+		int64_t timeout_ms);
 
 /* Draw a timeout; `may_wait`: or none. */
 int64_t sim_draw_timeout(struct sim_caller *me, int may_wait);

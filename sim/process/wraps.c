@@ -13,6 +13,7 @@
 
 #include "sim/process/real.h"
 #include "sim/process/sched.h"
+#include "sim/process/server.h"
 
 /* The clocks at the beginning. */
 #define BOOT_NS (INT64_C(1000) * 1000 * SIM_MS)
@@ -250,6 +251,8 @@ WRAP(ssize_t, recv, int fd, void *to, size_t size, int flags)
 WRAP(int, epoll_ctl, int fd, int what, int of, struct epoll_event *event)
 {
 	sim_sched_look();
+	if (what == EPOLL_CTL_ADD)
+		sim_server_watched(of, fd);
 	return real_epoll_ctl(fd, what, of, event);
 }
 

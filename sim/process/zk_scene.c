@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
 #include <string.h>
 
 #include "sim/process/scene.h"
@@ -20,8 +21,8 @@ static void draw_zk(struct sim_terms *t, struct sim_chance *chance)
 	t->ask_ms = 2500;
 	t->late_ms = 100;
 	t->ports = weather.apart ? SIM_ZK_PORTS : 0;
-	memcpy(t->uri, weather.uri, sizeof(t->uri));
-	memcpy(t->plain, weather.uri, sizeof(t->plain));
+	snprintf(t->uri, sizeof(t->uri), "%s", weather.uri);
+	memcpy(t->plain, t->uri, sizeof(t->plain));
 }
 
 static void begin(struct sim_chance *chance)

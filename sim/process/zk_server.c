@@ -101,10 +101,11 @@ static void draw_fault_behind(const struct sim_wire *p)
 static void draw_fault(void)
 {
 	if (sim_happens(s.chance, "pause", s.weather.pause_rate))
-		sim_server_pause(sim_sched_now() +
-				 (int64_t)sim_draw(s.chance, "paused",
-						   s.weather.pause_us) *
-					 US);
+		sim_server_pause(-1,
+				 sim_sched_now() +
+					 (int64_t)sim_draw(s.chance, "paused",
+							   s.weather.pause_us) *
+						 US);
 	if (sim_happens(s.chance, "restart", s.weather.restart_rate))
 		sim_zk_restart(s.model, 1, now());
 	if (s.followers > 0 &&
@@ -241,7 +242,7 @@ void sim_zk_server_weather(const struct sim_zk_weather *weather)
 	s.weather = weather ? *weather : (struct sim_zk_weather){ 0 };
 	wires.delay_us = s.weather.delay_us;
 	wires.reset_rate = s.weather.reset_rate;
-	sim_server_wires(weather ? &wires : NULL);
+	sim_server_wires(-1, weather ? &wires : NULL);
 }
 
 const char *sim_zk_server_left(void)

@@ -145,6 +145,12 @@ int sim_model_forget(struct sim_model *m, uint64_t n)
 	return m->memc != NULL;
 }
 
+void sim_model_delete(struct sim_model *m, const char *key)
+{
+	if (m->memc)
+		sim_memc_delete(m->memc, key);
+}
+
 void sim_model_set_full(struct sim_model *m, int full)
 {
 	if (m->redis)

@@ -52,6 +52,9 @@ void sim_model_restart(struct sim_model *m, int memory,
 void sim_model_flush(struct sim_model *m);
 void sim_model_evict(struct sim_model *m, uint64_t n);
 int sim_model_forget(struct sim_model *m, uint64_t n);
+
+/* Of memcached: a client deletes a key. */
+void sim_model_delete(struct sim_model *m, const char *key);
 void sim_model_set_full(struct sim_model *m, int full);
 
 /* Of Redis. */
