@@ -159,7 +159,7 @@ static void begin(struct sim_caller *me)
 			sim_unexpected("dlock_cancel_op", rc);
 	}
 	process_until(me, &o);
-	/* A call whose server is silent has the turn for a while. */
+	/* A call to a silent server has the turn for a while. */
 	if (!sim_may_end(p, NULL, o.rc, timeout_ms))
 		sim_unexpected("an acquire that was begun", o.rc);
 	if (o.rc != DLOCK_OK)

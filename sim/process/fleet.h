@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a fleet promises beside the promises of each server. */
+/* The promises of a fleet, beside the promises of each server. */
 #ifndef DLOCK_SIM_PROCESS_FLEET_H
 #define DLOCK_SIM_PROCESS_FLEET_H
 

@@ -110,7 +110,7 @@ void sim_fleet_weather_draw(struct sim_model_weather *w, struct sim_terms *t,
 		draw_sick(w, chance);
 	if (t->faults)
 		t->well = ((1U << w->members) - 1) & ~w->sick;
-	/* What a thread that stalls may do, a server need not have done. */
+	/* Stalls excuse a server without faults: mostly there are none. */
 	if (t->well != 0 && sim_draw(chance, "calm", 4))
 		t->sched.stall_rate = t->sched.stop_rate = 0;
 	t->forgets = w->blank_rate > 0 || w->flush_rate > 0 ||
