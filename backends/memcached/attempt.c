@@ -15,6 +15,20 @@ static enum dlk_verdict take_busy(struct memc_ticket *t,
 	return DLK_BUSY;
 }
 
+/* The protocol shortens the lease by the time between the request that stored
+ * the item and the last request.  A grant counts from the former: the core
+ * gives back a grant of which less than half is left. */
+static void take_lease(struct memc_ticket *t)
+{
+	int64_t lease_ms = t->base.lease_ms;
+
+	dlki_opcall_lease(&t->ask, &t->base);
+	if (t->base.lease_ms >= lease_ms)
+		return;
+	t->base.since -= (lease_ms - t->base.lease_ms) * DLK_MS;
+	t->base.lease_ms = lease_ms;
+}
+
 static enum dlk_verdict take_answer(struct memc_ticket *t,
 				    const struct dlki_opcall *call,
 				    struct dlk_error *err)
@@ -25,7 +39,7 @@ static enum dlk_verdict take_answer(struct memc_ticket *t,
 	switch (op->base.outcome) {
 	case DLKI_GRANTED:
 		t->base.token = op->base.token;
-		dlki_opcall_lease(op, &t->base);
+		take_lease(t);
 		return DLK_GRANTED;
 	case DLKI_BUSY:
 		return take_busy(t, call, err);
