@@ -77,7 +77,11 @@ static char *lines(const char *text, const char *word)
 
 static void expect_same(const char *direct, const char *under, const char *word)
 {
-	cr_expect_str_eq(lines(under, word), lines(direct, word));
+	char *here = lines(under, word), *there = lines(direct, word);
+
+	cr_expect_str_eq(here, there);
+	free(here);
+	free(there);
 }
 
 Test(child, inherits_what_dlock_inherited_and_nothing_else)

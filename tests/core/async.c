@@ -84,6 +84,8 @@ CASE(async, a_hold_of_another_thread_is_not_released)
 		"another thread");
 	OK(dlock_check(t.hold));
 	cr_assert(outcome_pending(&o));
+	close_client();
+	drop_hold(t.hold);
 }
 
 /* ---- The store does not answer ------------------------------------------- */

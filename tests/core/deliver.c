@@ -93,6 +93,7 @@ CASE(deliver, begins_with_the_first_line_of_a_store)
 	cr_assert_eq(deliverers(), 1);
 	close_client();
 	cr_assert_eq(deliverers(), 0);
+	drop_hold(hold);
 }
 
 /* While a client's callback does not return, the callbacks of other clients
@@ -121,6 +122,8 @@ CASE(deliver, that_is_held_up_delays_callbacks_only)
 	atomic_store(&stage.blocks, 0);
 	EVENTUALLY(atomic_load(&stage.told) >= 2);
 	fake_clear(far);
+	drop_hold(h);
+	drop_hold(hold);
 }
 
 /* A close waits for callbacks of the client, and of no other client. */
@@ -128,6 +131,7 @@ CASE(deliver, that_is_held_up_delays_no_close_of_another_client)
 {
 	dlock_client *c;
 	dlock_lock *l;
+	dlock_hold *h;
 
 	events_call(callback);
 	given_hold("fake:");
@@ -136,15 +140,17 @@ CASE(deliver, that_is_held_up_delays_no_close_of_another_client)
 	EVENTUALLY(atomic_load(&stage.inside) == 1);
 	c = another("fake://far", callback);
 	l = mutex(c, "b");
-	take(l);
+	h = take(l);
 	lose_last_in("far");
 	not_at_end(l);
 	dlock_lock_free(l);
 	not_at_end(c);
 	close_store(c);
+	drop_hold(h);
 	cr_assert_eq(atomic_load(&stage.told), 0);
 	atomic_store(&stage.blocks, 0);
 	EVENTUALLY(atomic_load(&stage.told) == 1);
+	drop_hold(hold);
 }
 
 static void close_other(dlock_hold *about, enum dlock_event event,
@@ -168,6 +174,7 @@ CASE(deliver, may_close_another_client)
 	lose_last();
 	EVENTUALLY(atomic_load(&stage.told) == 1);
 	cr_assert_eq(deliverers(), 1);
+	drop_hold(hold);
 }
 
 /* The child has no "dlock-deliver" before a client of the child needs the
@@ -219,6 +226,7 @@ CASE(deliver, of_a_forked_child_is_its_own)
 	cr_assert_eq(status, 0, "the child ended with %d", WEXITSTATUS(status));
 	atomic_store(&stage.blocks, 0);
 	EVENTUALLY(atomic_load(&stage.told) == 1);
+	drop_hold(hold);
 }
 
 static void cancel_itself(dlock_hold *about, enum dlock_event event,

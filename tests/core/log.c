@@ -94,6 +94,7 @@ CASE(log, of_a_thread_apart_is_told_by_another)
 	EVENTUALLY(atomic_load(&told.told) == 2);
 	cr_assert(!pthread_equal(told.by, pthread_self()));
 	dlki_log_apart(0);
+	give(hold);
 }
 
 /* A long wait does not delay the lines of the attempt. */

@@ -69,6 +69,7 @@ CASE(times, of_a_wait_and_of_a_hold)
 	nap_ms(20);
 	close_client();
 	OK(taker_join(&t));
+	drop_hold(t.hold);
 }
 
 CASE(times, of_a_hold_end_with_its_last_release)

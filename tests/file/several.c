@@ -97,11 +97,12 @@ CASE(file_several, a_holder_is_a_participant)
 	CHECK_RC(ask(l, 791, 0, &(dlock_hold *){ NULL }), DLOCK_EBUSY);
 	CHECK_OK(dlock_release(few));
 	few = take_several(l, 799, 0);
-	CHECK_RC(dlock_acquire(l, 0, &one), DLOCK_EBUSY);
+	CHECK_RC(dlock_acquire(l, 0, &(dlock_hold *){ NULL }), DLOCK_EBUSY);
 	CHECK_INT(census(l).sum, ==, 2000);
 	CHECK_OK(dlock_release(many));
 	CHECK_INT(census(l).sum, ==, 800);
 	CHECK_OK(dlock_release(few));
+	CHECK_OK(dlock_release(one));
 }
 
 /* ---- The line ------------------------------------------------------------ */

@@ -23,18 +23,19 @@ EITHER_WAY(memcached_closing, many_holds_are_freed)
 {
 	struct scene s = scene_new(protocol, NULL);
 	dlock_lock **l = calloc(HOLDS, sizeof(dlock_lock *));
+	dlock_hold **h = calloc(HOLDS, sizeof(dlock_hold *));
 	dlock_client *c = NULL;
 	char uri[128];
 	int64_t begun;
 	int left = 0;
 
-	CHECK(l);
+	CHECK(l && h);
 	snprintf(uri, sizeof(uri), "memcached://127.0.0.1:%d/?protocol=%s",
 		 lab_proxy_port(s.proxy), protocol);
 	CHECK_OK(dlock_open(&c, uri, NULL));
 	name_locks(c, l);
 	for (int i = 0; i < HOLDS; i++) {
-		take(l[i]);
+		h[i] = take(l[i]);
 		dlock_lock_free(l[i]);
 	}
 	lab_proxy_delay(s.proxy, LAB_UP, WAY_MS);
@@ -44,12 +45,13 @@ EITHER_WAY(memcached_closing, many_holds_are_freed)
 	CHECK_INT(now_ms() - begun, <=, 2000 + slack_ms());
 	name_locks(direct(&s, ""), l);
 	for (int i = 0; i < HOLDS; i++) {
-		dlock_hold *h = NULL;
-
-		left += dlock_acquire(l[i], 0, &h) == DLOCK_EBUSY;
-		dlock_release(h);
+		drop_hold(h[i]);
+		h[i] = NULL;
+		left += dlock_acquire(l[i], 0, &h[i]) == DLOCK_EBUSY;
+		dlock_release(h[i]);
 		dlock_lock_free(l[i]);
 	}
 	CHECK_INT(left, ==, 0);
+	free(h);
 	free(l);
 }

@@ -31,6 +31,11 @@ void give(dlock_hold *hold)
 	CHECK_OK(dlock_release(hold));
 }
 
+void drop_hold(dlock_hold *hold)
+{
+	CHECK_RC(dlock_release(hold), DLOCK_ELOST);
+}
+
 struct dlock_stats stats(dlock_client *client)
 {
 	struct dlock_stats s = { .size = sizeof(s) };

@@ -41,6 +41,8 @@ CASE(zk_ensemble, a_try_of_a_held_lock_is_busy_though_nothing_is_written)
 	CHECK_INT(lab_server_pause(e->node[lab_ensemble_leader(e)]), ==, 0);
 	is_busy(l);
 	CHECK_OK(dlock_check(h));
+	end_now(a);
+	drop_hold(h);
 }
 
 /* The holder releases before, during and after the election of the next

@@ -64,4 +64,7 @@ CASE(zk_queue, readers_wait_for_the_writer_and_no_reader)
 		CHECK_INT(waiter_join(&w[i]), ==, DLOCK_OK);
 		CHECK_OK(dlock_check(w[i].hold));
 	}
+	end_now(b);
+	for (int i = 0; i < READERS; i++)
+		drop_hold(w[i].hold);
 }
