@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A store of somebody else that speaks its protocol itself, over TCP, as C and
- * C++. */
+/* A foreign store with a protocol over TCP, as C and C++. */
 #include <arpa/inet.h>
 #include <dlock/backend_net.h>
 #include <netinet/in.h>
@@ -14,7 +13,7 @@ static int fail(const char *doing, const struct dlk_error *err)
 	return 1;
 }
 
-/* The store: listens on loopback, at a port of the kernel's choice. */
+/* Listen on loopback, at a port of the kernel's choice. */
 static int listen_somewhere(uint16_t *port)
 {
 	struct sockaddr_in at;
@@ -31,7 +30,7 @@ static int listen_somewhere(uint16_t *port)
 	return fd;
 }
 
-/* Send a word and read it back, then wait in vain for another. */
+/* Send a word and read the word back, then wait in vain for another word. */
 static int talk(struct dlk_net *net, int store, struct dlk_error *err)
 {
 	dlk_time deadline = dlk_now() + 10000 * DLK_MS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program of somebody else: takes and gives back one lock, as C and C++. */
+/* A foreign program, as C and C++: acquires and releases a lock. */
 #include <dlock/backend.h>
 #include <dlock/dlock.h>
 #include <stdio.h>

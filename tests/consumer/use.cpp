@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A C++ program of somebody else; with -fno-exceptions as well. */
+/* A foreign program in C++; with -fno-exceptions as well. */
 #include <dlock/dlock.hpp>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The entry of a fuzzer, and how a fuzzer finds a flaw: by an abort. */
+/* The entry of a fuzzer.  A flaw ends the fuzzer by an abort. */
 #ifndef DLOCK_TESTS_FUZZ_H
 #define DLOCK_TESTS_FUZZ_H
 
@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 			abort();                                               \
 	} while (0)
 
-/* The text must have at least one byte, all of which can be printed. */
+/* Require a text of printable bytes that is not empty. */
 static inline void require_text(const char *text)
 {
 	size_t at;

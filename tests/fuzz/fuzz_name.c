@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whatever the bytes: what the check lets through has a key of the promised
- * form, the short forms can be turned back into the name, and two names that
- * differ in a byte have two keys.
+ * For any bytes: a name that the check accepts has a key of the promised form,
+ * a short form can be turned back into the name, and different names have
+ * different keys.
  */
 #include "core/name.h"
 #include "tests/fuzz/fuzz.h"
 
-/* What the body of a key of form n or e was made from. */
+/* Turn the body of a key of form n or e back into the name. */
 static void decode(const char *key, char *name)
 {
 	static const char digits[] = "abcdefghijklmnopqrstuvwxyz234567";

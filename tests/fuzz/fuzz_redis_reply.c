@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whatever a server sends and however it is cut into pieces: each whole reply
- * is given to everything that takes replies apart, as each verb would do it.
- * What is believed must be what the scripts say; what is refused has a message
- * that can be printed; what is kept stays within the limits.
+ * For any bytes of a server, in pieces of any length: each whole reply goes to
+ * the parser of every verb.  An accepted reply must be in a form of the
+ * scripts; a refused reply has a printable message; the memory in use stays
+ * within the limits.
  */
 #include "backends/redis/protocol/answer.h"
 #include "backends/redis/protocol/fault.h"
@@ -20,7 +20,7 @@ static void require_message(const struct dlk_error *err, int code)
 	require_text(err->text);
 }
 
-/* Is the text just this number, but for zeroes before it? */
+/* Is the text this number, perhaps behind zeroes? */
 static int is_number(const struct redis_reply *r, uint64_t number)
 {
 	char digits[24];
@@ -61,7 +61,8 @@ static void try_attempt_answer(const struct redis_reply *r)
 	}
 }
 
-/* Of release, downgrade and break (0 and more), and of renew (-1 and more). */
+/* The number of release, downgrade and break (0 and more), and of renew (-1 and
+ * more). */
 static void try_number(const struct redis_reply *r)
 {
 	for (int64_t least = -1; least <= 0; least++) {
@@ -93,7 +94,7 @@ static void try_notification(const struct redis_reply *r)
 	n = snprintf(again, sizeof(again), "%s %llu %llu", p.owner,
 		     (unsigned long long)p.attempt,
 		     (unsigned long long)p.token);
-	/* Longer only by zeroes before a number. */
+	/* A longer text has zeroes before a number. */
 	REQUIRE(n > 0 && text->len >= (size_t)n);
 	REQUIRE(memcmp(text->text, again, 33) == 0);
 	REQUIRE(strlen(text->text) == text->len);
@@ -145,7 +146,7 @@ static void try_fault(const struct redis_reply *r)
 
 /* ---- Whole replies ------------------------------------------------------- */
 
-/* What was built is sound; how many bytes of text and parts it has. */
+/* Require a sound reply, and count the bytes of text and parts. */
 static size_t weigh(const struct redis_reply *r, int depth)
 {
 	size_t n = sizeof(*r);
@@ -182,8 +183,8 @@ static void try_reply(const struct redis_reply *r)
 	}
 }
 
-/* The first byte says into what pieces the others are cut: all at once, or at
- * most so many at a time, in lengths that a simple generator draws. */
+/* The first byte is the most bytes of a piece, or 0 for a single piece; a
+ * simple generator draws the lengths. */
 struct pieces {
 	const uint8_t *at;
 	size_t left, most;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The Redis store's protocol, in the engine, against a server that says
- * whatever it likes: network and clock are a scripted world, and what is
- * received are the input's bytes.  Each op must end once with one of its
- * verb's outcomes, with a message if it failed, and nothing may leak.
+ * The Redis store's protocol, in the engine, against a server that sends any
+ * bytes: network and clock are a scripted world, and the server sends the
+ * input's bytes.  Each op must end with a single outcome of the verb, with a
+ * message if the op failed, and no memory may leak.
  *
- * Input: which URI, kind and mode; size of the pieces; eight ops; then what the
- * server sends, on both connections in turn.
+ * Input: URI, kind and mode; size of the pieces; eight ops; then the bytes of
+ * the server, on both connections in turn.
  */
 #include "backends/redis/protocol/store.h"
 #include "core/loop/engine.h"
@@ -31,7 +31,7 @@ static const uint8_t *sent;
 static size_t left, piece;
 static int made; /* connections so far */
 
-/* ---- What the engine tells ----------------------------------------------- */
+/* ---- Outcomes ------------------------------------------------------------ */
 
 static void require_granted(const struct dlki_op *op)
 {
@@ -104,7 +104,7 @@ static void each_lock(const struct dlock_lock_info *e, void *arg)
 
 /* ---- The server ---------------------------------------------------------- */
 
-/* While there is something to say, a connection is accepted. */
+/* Accept connections while input is left. */
 static void accept_all(void)
 {
 	for (; made < world.opened && made < SOCKS; made++) {
@@ -117,7 +117,7 @@ static void accept_all(void)
 	}
 }
 
-/* The last two connections that are open speak in turn, `which` of them. */
+/* Return the speaker: the last two open connections speak in turn. */
 static int speaker(int which)
 {
 	int found = -1;
@@ -249,7 +249,7 @@ static void submit(struct dlki_engine *e, int i, uint8_t what, uint8_t how)
 	dlki_push(e);
 }
 
-/* Something is said, and taken in; or time passes. */
+/* Have the server send, and the engine read; or let time pass. */
 static void step(struct dlki_engine *e, int which)
 {
 	accept_all();

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whatever the bytes: a URI that is understood says the same when what is shown
- * of it is parsed again, without its password; one that is refused has a
- * message that can be printed.
+ * For any bytes: the shown form of an accepted URI, which has no password, is
+ * parsed to the same values; a refused URI has a printable message.
  */
 #include "core/uri/params.h"
 #include "core/uri/uri.h"
 #include "tests/fuzz/fuzz.h"
 
-/* The name of a password_file has no bytes here, so that none is opened. */
+/* The name of a password_file is empty, so no file is opened. */
 static const struct dlk_param with_users[] = {
 	{ "password_file", DLK_TEXT, NULL, 0, 0, NULL, "A file." },
 	{ "old_password", DLK_TEXT, NULL, 0, 100, NULL, "A secret." },

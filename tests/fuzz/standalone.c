@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Instead of libFuzzer: run each file that is named, or that is in a directory
- * that is named, through the entry point once.  None at all is a failure.
+ * Instead of libFuzzer: run the entry point once for each named file, and for
+ * each file of a named directory.  Without a file the program fails.
  */
 #include <dirent.h>
 #include <stdint.h>
@@ -28,7 +28,7 @@ static int run_file(const char *path)
 		rc = ferror(file) ? -1 : 0;
 	}
 	if (rc == 0) {
-		/* In a block of its own size: a byte too far is found. */
+		/* A read behind the block is found. */
 		uint8_t *exact = malloc(size ? size : 1);
 
 		if (exact) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The store of mem: with its faults, under a scheme of its own. */
+/* The store of mem:, with the faults of rehearsals, under another scheme. */
 #include "backends/mem/mem.h"
 
 extern const struct dlock_backend dlki_mem_backend;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A store in a shared object: it grants everything, or nothing if VERDICT says
- * so.  Built in several ways, of which only those two are good. */
+/* A store in a shared object, which grants every attempt or, with VERDICT, no
+ * attempt.  The other builds have a flaw. */
 #include <dlock/backend.h>
 
 #ifndef VERDICT
@@ -54,7 +54,7 @@ const struct dlock_backend module_backend = {
 	.release = m_release,
 };
 
-/* DLOCK_MODULE(), but for what is to be wrong. */
+/* DLOCK_MODULE(), but for the flaw. */
 #if defined(MINOR) || defined(TICKET_SIZE) || defined(BACKEND)
 #ifndef MINOR
 #define MINOR DLOCK_VERSION_MINOR
