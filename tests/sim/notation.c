@@ -18,8 +18,11 @@ static const struct script {
 	}
 	SCRIPT(attempt_exclusive),
 	SCRIPT(attempt_shared),
+	SCRIPT(attempt_plain),
 	SCRIPT(release),
+	SCRIPT(release_plain),
 	SCRIPT(renew),
+	SCRIPT(renew_plain),
 	SCRIPT(downgrade),
 	SCRIPT(break),
 	SCRIPT(inspect),
