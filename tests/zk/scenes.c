@@ -31,7 +31,7 @@ static const struct lab_zk_options servers = { .tick_ms = TICK_MS,
 
 /* ---- The client that is stopped ------------------------------------------ */
 
-enum deed { OPEN, TOUCH, TAKE };
+enum deed { OPEN, TOUCH, TAKE, KEEP };
 
 struct order {
 	enum deed deed;
@@ -40,7 +40,8 @@ struct order {
 };
 
 struct shared {
-	atomic_int granted;
+	atomic_int granted, renewed;
+	atomic_int at_once; /* freeze the server after so many renewals */
 	_Atomic int64_t lost_at_ms;
 };
 
@@ -50,14 +51,24 @@ struct actor {
 	struct shared *shared;
 };
 
-static void take_and_lose(struct shared *s, dlock_lock *l, pid_t server)
+/* The server freezes with the grant or, for KEEP, with a renewal. */
+static void take_and_lose(struct shared *s, dlock_client *c, dlock_lock *l,
+			  const struct order *o)
 {
 	dlock_hold *h = take(l, 2 * PATIENCE);
+	int frozen = o->deed == TAKE;
 
-	CHECK_INT(kill(server, SIGSTOP), ==, 0);
+	if (frozen)
+		CHECK_INT(kill(o->server, SIGSTOP), ==, 0);
 	s->granted = 1;
-	while (dlock_check(h) == DLOCK_OK)
+	while (dlock_check(h) == DLOCK_OK) {
+		s->renewed = (int)stats(c).renewed;
+		if (!frozen && s->at_once && s->renewed >= s->at_once) {
+			CHECK_INT(kill(o->server, SIGSTOP), ==, 0);
+			frozen = 1;
+		}
 		nap_ms(1);
+	}
 	s->lost_at_ms = now_ms();
 	CHECK_RC(dlock_release(h), DLOCK_ELOST);
 }
@@ -81,7 +92,8 @@ static _Noreturn void act(struct actor *a)
 			CHECK_OK(dlock_release(take(l, 2 * PATIENCE)));
 			break;
 		case TAKE:
-			take_and_lose(a->shared, l, o.server);
+		case KEEP:
+			take_and_lose(a->shared, c, l, &o);
 			break;
 		}
 		CHECK_INT(write(a->answers[1], "", 1), ==, 1);
@@ -111,7 +123,7 @@ static void tell(struct actor *a, enum deed deed, pid_t server, const char *uri)
 	struct order o = { .deed = deed, .server = server };
 
 	snprintf(o.uri, sizeof(o.uri), "%s", uri ? uri : "");
-	a->shared->granted = 0;
+	a->shared->granted = a->shared->at_once = 0;
 	a->shared->lost_at_ms = 0;
 	CHECK_INT(write(a->orders[1], &o, sizeof(o)), ==, (int)sizeof(o));
 }
@@ -131,14 +143,19 @@ static void do_it(struct actor *a, enum deed deed, const char *uri)
 	hear(a);
 }
 
-static void open_at(struct actor *a, int port)
+static void open_with(struct actor *a, int port, int ttl_ms, int tick_ms)
 {
 	char uri[200];
 
 	snprintf(uri, sizeof(uri),
 		 "zk://127.0.0.1:%d/?ttl=%dms&tick=%dms&ask=2s&close=1s", port,
-		 TTL_MS, TICK_MS);
+		 ttl_ms, tick_ms);
 	do_it(a, OPEN, uri);
+}
+
+static void open_at(struct actor *a, int port)
+{
+	open_with(a, port, TTL_MS, TICK_MS);
 }
 
 /* ---- A scene ------------------------------------------------------------- */
@@ -162,25 +179,14 @@ static void stage_set(struct stage *s)
 			"lock");
 }
 
-/* The client sends nothing for `idle_ms`, and then is stopped for `stopped_ms`.
- * With the next grant the server freezes.  Return by how much the hold ended
- * before the other client's began, in ms. */
-static int64_t take_and_freeze(struct stage *s, const char *name, int idle_ms,
-			       int stopped_ms)
+/* The server is frozen.  Return by how much the hold ended before the other
+ * client's began, in ms. */
+static int64_t race(struct stage *s, const char *name)
 {
 	struct actor *a = &s->actor;
 	struct taker heir = { 0 };
 	int64_t by_ms;
 
-	do_it(a, TOUCH, NULL);
-	nap_ms(idle_ms);
-	if (stopped_ms > 0) {
-		CHECK_INT(kill(a->pid, SIGSTOP), ==, 0);
-		nap_ms(stopped_ms);
-	}
-	tell(a, TAKE, lab_server_pid(s->follower), NULL);
-	CHECK_INT(kill(a->pid, SIGCONT), ==, 0);
-	EVENTUALLY(a->shared->granted);
 	taker_start(&heir, s->lock, 2 * PATIENCE);
 	EVENTUALLY(a->shared->lost_at_ms && heir.done);
 	by_ms = heir.done_ms - a->shared->lost_at_ms;
@@ -189,6 +195,31 @@ static int64_t take_and_freeze(struct stage *s, const char *name, int idle_ms,
 	hear(a);
 	fprintf(stderr, "%s: %+" PRId64 " ms\n", name, by_ms);
 	return by_ms;
+}
+
+/* The client sends nothing for `idle_ms`, and then is stopped for
+ * `stopped_ms`. */
+static void silence(struct actor *a, int idle_ms, int stopped_ms)
+{
+	nap_ms(idle_ms);
+	if (stopped_ms == 0)
+		return;
+	CHECK_INT(kill(a->pid, SIGSTOP), ==, 0);
+	nap_ms(stopped_ms);
+}
+
+/* The server freezes with the grant after the silence. */
+static int64_t take_and_freeze(struct stage *s, const char *name, int idle_ms,
+			       int stopped_ms)
+{
+	struct actor *a = &s->actor;
+
+	do_it(a, TOUCH, NULL);
+	silence(a, idle_ms, stopped_ms);
+	tell(a, TAKE, lab_server_pid(s->follower), NULL);
+	CHECK_INT(kill(a->pid, SIGCONT), ==, 0);
+	EVENTUALLY(a->shared->granted);
+	return race(s, name);
 }
 
 /* After a longer pause, the client library would connect again, which the
@@ -205,6 +236,77 @@ CASE(zk_scenes, a_grant_after_a_pause_overlaps_nothing)
 
 		overlaps += take_and_freeze(&s, "grant after a pause", 0,
 					    stopped) < 0;
+	}
+	CHECK_INT(overlaps, ==, 0);
+	process_kill(s.actor.pid);
+}
+
+CASE(zk_scenes, a_tick_below_the_servers_overlaps_nothing)
+{
+	struct stage s;
+	int overlaps = 0;
+
+	stage_set(&s);
+	open_with(&s.actor, s.follower->port, TTL_MS, TICK_MS / 50);
+	for (int i = 0; i < rounds(ROUNDS); i++)
+		overlaps += take_and_freeze(&s, "tick below the servers'", 0,
+					    TTL_MS * 60 / 100) < 0;
+	CHECK_INT(overlaps, ==, 0);
+	process_kill(s.actor.pid);
+}
+
+/* The shortest sessions of the servers. */
+CASE(zk_scenes, a_short_ttl_overlaps_nothing)
+{
+	struct stage s;
+	int overlaps = 0;
+
+	stage_set(&s);
+	open_with(&s.actor, s.follower->port, 4 * TICK_MS, TICK_MS);
+	for (int i = 0; i < rounds(ROUNDS); i++)
+		overlaps += take_and_freeze(&s, "short ttl", TICK_MS,
+					    4 * TICK_MS * 38 / 100) < 0;
+	CHECK_INT(overlaps, ==, 0);
+	process_kill(s.actor.pid);
+}
+
+/* Stop the client right behind a renewal, and freeze the server with the next
+ * renewal.  0: the hold was lost before, as on a busy machine. */
+static int renew_late(struct stage *s)
+{
+	struct shared *shared = s->actor.shared;
+	int before;
+
+	do_it(&s->actor, TOUCH, NULL);
+	tell(&s->actor, KEEP, lab_server_pid(s->follower), NULL);
+	EVENTUALLY(shared->granted);
+	before = shared->renewed;
+	EVENTUALLY(shared->renewed > before || shared->lost_at_ms);
+	if (shared->lost_at_ms) {
+		hear(&s->actor);
+		return 0;
+	}
+	silence(&s->actor, TTL_MS * 26 / 100, TTL_MS * 27 / 100);
+	shared->at_once = shared->renewed + 1;
+	CHECK_INT(kill(s->actor.pid, SIGCONT), ==, 0);
+	EVENTUALLY(shared->renewed >= shared->at_once || shared->lost_at_ms);
+	return 1;
+}
+
+CASE(zk_scenes, a_late_renewal_overlaps_nothing)
+{
+	int overlaps = 0, lost = 0;
+	struct stage s;
+
+	stage_set(&s);
+	open_at(&s.actor, s.follower->port);
+	for (int i = 0; i < rounds(ROUNDS);) {
+		if (!renew_late(&s)) {
+			CHECK_INT(++lost, <, 10);
+			continue;
+		}
+		overlaps += race(&s, "late renewal") < 0;
+		i++;
 	}
 	CHECK_INT(overlaps, ==, 0);
 	process_kill(s.actor.pid);
