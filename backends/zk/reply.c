@@ -67,7 +67,6 @@ int dlki_zk_reason_of(const struct zk_call *call, const char *what,
 	case ZSESSIONEXPIRED:
 	case ZSESSIONMOVED:
 	case ZINVALIDSTATE:
-	case ZCLOSING:
 	case ZSYSTEMERROR:
 	case ZRUNTIMEINCONSISTENCY: /* a lost answer: the session reconnects */
 	case ZMARSHALLINGERROR:
@@ -75,6 +74,9 @@ int dlki_zk_reason_of(const struct zk_call *call, const char *what,
 	case ZTHROTTLEDOP:
 		return dlk_fail(err, DLOCK_EUNREACHABLE, "%s: %s", what,
 				zerror(call->rc));
+	case ZCLOSING: /* the client left the connection */
+		return dlk_fail(err, DLOCK_EUNREACHABLE,
+				"%s: the connection was lost", what);
 	case ZNODEEXISTS:
 		return dlk_fail(err, DLOCK_EEXHAUSTED,
 				"%s %s: sequence numbers are used up; it must "
