@@ -135,15 +135,14 @@ static size_t following(const struct dlki_multi_call *call)
 static void give_way(struct dlki_multi_call *call, int rc,
 		     const struct dlk_error *err);
 
-/* A step has ended with `rc`: begin the next. */
+/* A step has ended with `rc`: begin the next.  With DLKI_SLEEPS, another thread
+ * may have ended and freed the call. */
 static void go_on(struct dlki_multi_call *call, int rc, dlock_hold *hold,
 		  struct dlk_error *err)
 {
-	struct dlki_multi *multi = call->lock->multi;
-
 	while (rc == 0) {
 		note_member(call, hold);
-		if (call->m->n == multi->n)
+		if (call->m->n == call->lock->multi->n)
 			break;
 		call->next = following(call);
 		rc = begin_step(call, dlki_multi_try(&call->wait), 0, &hold,
@@ -159,7 +158,7 @@ static void go_on(struct dlki_multi_call *call, int rc, dlock_hold *hold,
 		give_way(call, rc, err);
 		return;
 	}
-	atomic_store(&multi->first, call->first);
+	atomic_store(&call->lock->multi->first, call->first);
 	end_acquire(call, 0, err);
 }
 
