@@ -42,7 +42,9 @@ EITHER_WAY(memcached_mark, is_there_before_the_reader_gets_the_gate)
 	struct scene s = scene_new(protocol, NULL);
 	dlock_client *c = by_proxy(&s, "ask=60s");
 	dlock_lock *l = mutex(direct(&s, "ttl=60s"), "x");
+	dlock_lock *shared = rwlock(c, "x");
 
+	CHECK_OK(dlock_lock_unbind(shared));
 	for (int done = 1; done <= 2; done++) {
 		struct taker r = { .shared = 1, .keep = 1 };
 		dlock_hold *mine = NULL;
@@ -52,7 +54,7 @@ EITHER_WAY(memcached_mark, is_there_before_the_reader_gets_the_gate)
 		give(take(mutex(c, "y")));
 		gets = stat_of(&s, "STAT cmd_get ");
 		lab_proxy_drip(s.proxy, LAB_UP, 2);
-		taker_start(&r, rwlock(c, "x"), 0);
+		taker_start(&r, shared, 0);
 		EVENTUALLY(stat_of(&s, "STAT cmd_get ") >=
 			   gets + SURVEY + (uint64_t)done);
 		rc = dlock_acquire(l, 0, &mine);
