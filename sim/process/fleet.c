@@ -55,7 +55,7 @@ static void learn(struct sim_play *p, size_t i)
 {
 	struct sim_name *name = &p->names[i];
 	dlock_hold *h;
-	char text[16];
+	char text[32];
 	int member;
 
 	snprintf(text, sizeof(text), "name%zu", i);
