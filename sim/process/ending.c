@@ -62,7 +62,8 @@ static void take_as_stranger(struct sim_play *p)
 				       sim_sched_now() +
 					       p->terms.ttl_ms * SIM_MS / 3);
 		if (busy && is_busy(l) && !p->terms.scene->is_late())
-			sim_sched_fail("name%zu is busy without a holder", n);
+			sim_sched_fail("name%zu is busy without a holder: %s",
+				       n, dlock_errmsg());
 		dlock_lock_free(l);
 	}
 	dlock_close(p->client[SIM_CLIENTS]);
