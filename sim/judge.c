@@ -19,12 +19,6 @@ static void fault(struct sim_judge *j, int lock, const struct sim_hold *a,
 
 /* ---- Promises ------------------------------------------------------------ */
 
-/* Since when has the store declared no loss? */
-static int64_t excused_until(const struct sim_judge *j)
-{
-	return j->lost_at > j->set_forward_at ? j->lost_at : j->set_forward_at;
-}
-
 /* The store told the token to the breaker; the breaker's op may go on. */
 static uint64_t told_by(const char *about)
 {
@@ -46,21 +40,10 @@ static uint64_t may_be_broken(const struct sim_judge *j, int lock)
 
 static int counts(const struct sim_judge *j, int lock, const struct sim_hold *h)
 {
-	return h->caller != 0 && !h->is_misled && h->end_at > j->net->now &&
-	       h->asked_at > excused_until(j) &&
+	return h->caller != 0 && !h->is_misled && !h->is_broken &&
+	       h->end_at > j->net->now &&
+	       h->asked_at > sim_judge_excused_until(j) &&
 	       h->token > may_be_broken(j, lock);
-}
-
-/* The most permits that there can have been when the hold was granted. */
-static uint32_t most_permits(const struct sim_judge *j,
-			     const struct sim_hold *hold)
-{
-	if (j->permits.limit > 0 && j->permits.under_way == 0 &&
-	    hold->asked_at > j->permits.since &&
-	    j->permits.used_from < j->permits.begun_at &&
-	    excused_until(j) < j->permits.used_from)
-		return j->permits.limit;
-	return j->permits.most > SIM_PERMITS ? j->permits.most : SIM_PERMITS;
 }
 
 /* Is one of them the upgrade of the other? */
@@ -89,7 +72,7 @@ static void check(struct sim_judge *j, int lock, const struct sim_hold *hold)
 	}
 	if (others > shared)
 		fault(j, lock, hold, "two holders");
-	if (lock == SIM_SEMAPHORE && permits > most_permits(j, hold))
+	if (lock == SIM_SEMAPHORE && permits > sim_judge_permits(j, hold))
 		fault(j, lock, hold, "too many permits");
 }
 
@@ -108,7 +91,8 @@ static void check_token(struct sim_judge *j, int lock,
 	uint64_t before = hold->is_shared ? j->last_exclusive[lock] :
 					    j->last[lock];
 
-	if (hold->token <= before && hold->asked_at > excused_until(j) &&
+	if (hold->token <= before &&
+	    hold->asked_at > sim_judge_excused_until(j) &&
 	    hold->token > may_be_broken(j, lock) &&
 	    !may_fall(j, before, hold->token))
 		fault(j, lock, hold, "its token has not risen");
@@ -123,6 +107,17 @@ static struct sim_hold *place(struct sim_judge *j, int lock, int caller)
 	return &j->holds[lock][caller - 1];
 }
 
+/* Can a break have met some of the claim's entries, but not the last? */
+static int is_met_by_break(const struct sim_judge *j, int lock,
+			   const struct sim_hold *hold)
+{
+	int is_met = j->broken[lock].ended_at > hold->asked_at;
+
+	for (int i = 0; i < SIM_CALLERS; i++)
+		is_met |= j->breaks[i].about && j->breaks[i].lock == lock;
+	return is_met && j->has_entry_of_permit && hold->permits > 1;
+}
+
 static int is_used(const struct sim_judge *j)
 {
 	for (int i = 0; i < SIM_CALLERS; i++) {
@@ -134,14 +129,18 @@ static int is_used(const struct sim_judge *j)
 
 void sim_judge_hold(struct sim_judge *j, int lock, const struct sim_hold *hold)
 {
+	struct sim_hold *mine;
+
 	j->grants++;
 	if (lock == SIM_SEMAPHORE && !is_used(j))
 		j->permits.used_from = j->net->now;
 	sim_net_note(j->net, "lock %d caller %d holds, token %" PRIu64, lock,
 		     hold->caller, hold->token);
 	check_token(j, lock, hold);
-	*place(j, lock, hold->caller) = *hold;
-	check(j, lock, hold);
+	mine = place(j, lock, hold->caller);
+	*mine = *hold;
+	mine->is_broken = is_met_by_break(j, lock, hold);
+	check(j, lock, mine);
 }
 
 /* Note that the hold stood when the store read a request of `since`.  After a
@@ -152,7 +151,7 @@ static void check_stands(struct sim_judge *j, int lock,
 	const struct sim_broken *broken = &j->broken[lock];
 
 	if (hold->token <= broken->token && hold->asked_at <= broken->at &&
-	    since > broken->at && broken->at > excused_until(j))
+	    since > broken->at && broken->at > sim_judge_excused_until(j))
 		fault(j, lock, hold, "stands, but had been broken");
 }
 
@@ -186,31 +185,6 @@ void sim_judge_end(struct sim_judge *j, int lock, int caller)
 {
 	*place(j, lock, caller) = (struct sim_hold){ 0 };
 	sim_net_note(j->net, "lock %d caller %d ends", lock, caller);
-}
-
-/* ---- Permits ------------------------------------------------------------- */
-
-void sim_judge_resize(struct sim_judge *j, uint32_t limit)
-{
-	if (limit > j->permits.most)
-		j->permits.most = limit;
-	j->permits.limit = 0;
-	j->permits.unclear |= j->permits.under_way > 0;
-	j->permits.under_way++;
-}
-
-/* One that is not answered may still arrive. */
-void sim_judge_resized(struct sim_judge *j, uint32_t limit, int64_t begun_at,
-		       int is_set, int is_known)
-{
-	if (is_known && --j->permits.under_way == 0) {
-		j->permits.limit = is_set && !j->permits.unclear ? limit : 0;
-		j->permits.unclear = 0;
-	}
-	j->permits.begun_at = begun_at;
-	j->permits.since = j->net->now;
-	sim_net_note(j->net, "the semaphore %s %u permits",
-		     is_set ? "has" : "may have", (unsigned int)limit);
 }
 
 /* ---- Entries of the store ------------------------------------------------ */
@@ -366,9 +340,11 @@ void sim_judge_broken(struct sim_judge *j, int caller, int is_done)
 	/* An item with a new number looks like a later holder's; and a store
 	 * that has lost keys since may have lost the break. */
 	is_done = is_done && begun_at > j->moved_at && begun_at > j->lost_at;
-	is_sure = is_done && j->set_back_ms == 0 && begun_at > excused_until(j);
+	is_sure = is_done && j->set_back_ms == 0 &&
+		  begun_at > sim_judge_excused_until(j);
 
 	j->breaks[caller - 1].about = NULL;
+	broken->ended_at = j->net->now;
 	sim_net_note(j->net, "caller %d %s lock %d up to token %" PRIu64,
 		     caller, is_done ? "has broken" : "may have broken", lock,
 		     token);

@@ -8,9 +8,11 @@
  * that the server had been stopped.  An ended hold stays ended.  When a claim
  * is over, the store has no hold of the claim.  A hold is lost only by a break
  * or by a loss of the store's.  A break reaches holds up to the token that the
- * store told to the breaker, all of these, and no later ones.  A downgraded
- * hold is a shared one in the store.  An upgrade does not conflict with the
- * hold of the reader beside it.
+ * store told to the breaker, all of these, and no later ones; but a store that
+ * has an entry for each permit may give a claim for several permits a later
+ * token than the token of an entry that the break met.  A downgraded hold is a
+ * shared one in the store.  An upgrade does not conflict with the hold of the
+ * reader beside it.
  *
  * The semaphore's holds have no more permits than there are.  After a resize
  * that was alone and was answered, there are so many for as long as the
@@ -41,6 +43,7 @@ struct sim_hold {
 	int is_misled;     /* the client could not know of a server's stop */
 	int64_t asked_at;  /* before the store could grant it */
 	int64_t end_at;    /* the end of the promise */
+	int is_broken;     /* in part, while the claim took its permits */
 };
 
 struct sim_judge {
@@ -53,6 +56,7 @@ struct sim_judge {
 	int64_t linger_ms; /* entries of the store outlive a lease so long */
 	int64_t set_back_ms;    /* in all: leases end late, and tokens may
 				 * fall if the store loses them */
+	int has_entry_of_permit; /* the store, for each permit of a claim */
 	struct {
 		unsigned int life, claims;
 	} over[SIM_CALLERS]; /* the last ended claim */
@@ -65,6 +69,7 @@ struct sim_judge {
 		uint64_t to_come;  /* holds up to this token may be broken */
 		uint64_t token;    /* holds up to this token are no more ... */
 		int64_t at;        /* ... since then */
+		int64_t ended_at;  /* the last break, done or unknown */
 	} broken[SIM_LOCKS];
 	struct {
 		uint32_t most;   /* set by any caller; 0: never set */
@@ -107,6 +112,16 @@ void sim_judge_over(struct sim_judge *j, int caller, unsigned int life,
 void sim_judge_break(struct sim_judge *j, int caller, int lock,
 		     const char *about);
 void sim_judge_broken(struct sim_judge *j, int caller, int is_done);
+
+/* Get the time until which the store has declared losses; or -1. */
+static inline int64_t sim_judge_excused_until(const struct sim_judge *j)
+{
+	return j->lost_at > j->set_forward_at ? j->lost_at : j->set_forward_at;
+}
+
+/* Get the most permits that there can have been at the grant of the hold. */
+uint32_t sim_judge_permits(const struct sim_judge *j,
+			   const struct sim_hold *hold);
 
 /* The caller sets the semaphore's limit; and how that ended: it is set, it is
  * not, or who knows. */

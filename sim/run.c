@@ -152,6 +152,7 @@ static void begin(struct run *r, const struct sim_store *store,
 	r->strikes.judge = &r->judge;
 	r->strikes.rename_at = SIM_NEVER;
 	r->judge.linger_ms = store->linger_ms;
+	r->judge.has_entry_of_permit = store->kind == SIM_MEMCACHED;
 	r->uri = sim_store_uri(store, &r->net.weather);
 	for (int i = 0; i < SIM_CLIENTS; i++) {
 		struct sim_client *c = &r->clients[i];
