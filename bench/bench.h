@@ -20,8 +20,9 @@ struct bench_store;
 struct lock_ops;
 struct store_desc;
 
-/* A promise about a figure: figure <= target.  --check fails above `guard`,
- * which leaves room for other work on the machine. */
+/* A promise about a figure: figure <= target; is_least: figure >= target.
+ * --check fails beyond `guard`, which leaves room for other work on the
+ * machine. */
 struct bench_target {
 	const char *name;
 	double target, guard;
@@ -32,7 +33,7 @@ struct bench_target {
 	} when;
 	const char *figure;   /* the figure to judge; NULL: the figure `name` */
 	double unit;          /* in this unit; 0: 1 */
-	int inverse;          /* 1 / figure: should be large */
+	int is_least;         /* the figure should be large */
 };
 
 struct bench_case {

@@ -54,7 +54,12 @@ static double judged(const struct bench_result *res,
 
 	if (t->unit > 0)
 		value /= t->unit;
-	return t->inverse ? 1 / value : value;
+	return value;
+}
+
+static int is_within(const struct bench_target *t, double value, double bound)
+{
+	return t->is_least ? value >= bound : value <= bound;
 }
 
 #ifndef __has_feature
@@ -171,11 +176,13 @@ static void verdict(const struct bench_result *res,
 	const char *word = excuse(t);
 
 	if (!word)
-		word = value <= t->target ? "reached" : "MISSED";
-	printf("    target: %s <= %s: %s (%s", t->name,
-	       number(a, t->target, 2, "-"), word, number(b, value, 2, "-"));
+		word = is_within(t, value, t->target) ? "reached" : "MISSED";
+	printf("    target: %s %s %s: %s (%s", t->name,
+	       t->is_least ? ">=" : "<=", number(a, t->target, 2, "-"), word,
+	       number(b, value, 2, "-"));
 	if (run->check && !excuse(t))
-		printf("; fails above %s", number(c, t->guard, 2, "-"));
+		printf("; fails %s %s", t->is_least ? "below" : "above",
+		       number(c, t->guard, 2, "-"));
 	puts(")");
 }
 
@@ -195,7 +202,8 @@ void bench_emit(const struct bench_result *res, const struct bench_case *c)
 		if (!run->check || excuse(t))
 			continue;
 		run->judged++;
-		run->passed += judged(res, t) <= t->guard;
+		if (is_within(t, judged(res, t), t->guard))
+			run->passed++;
 	}
 	fflush(stdout);
 }
