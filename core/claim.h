@@ -184,6 +184,13 @@ static inline bool dlki_claim_asks(const struct dlki_claim *claim)
 	return claim->state <= DLKI_PARKED;
 }
 
+/* Does the claim exclude readers?  The ticket's own mode belongs to the thread
+ * that uses the ticket. */
+static inline bool dlki_claim_excludes(const struct dlki_claim *claim)
+{
+	return claim->own.side == DLK_EXCLUSIVE && !claim->downgraded;
+}
+
 /* Is the claim among the record's clean-ups: see cleanup.h? */
 static inline bool dlki_claim_is_cleanup(const struct dlki_claim *claim)
 {

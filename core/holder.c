@@ -65,8 +65,7 @@ static const char *holder_here(struct dlki_record *r)
 	pthread_mutex_lock(&r->client->mu);
 	for (const struct dlki_claim *h = r->held; h && !who;
 	     h = h->held_next) {
-		if (h->state != DLKI_HELD || h->downgraded ||
-		    h->ticket->request.mode != DLK_EXCLUSIVE)
+		if (h->state != DLKI_HELD || !dlki_claim_excludes(h))
 			continue;
 		who = h->thread == DLKI_NO_THREAD ||
 				      h->thread == dlki_thread_serial() ?

@@ -22,18 +22,13 @@ static int is_permit(const struct dlki_claim *claim)
 	return claim->ticket->request.kind == DLK_SEMAPHORE;
 }
 
-static int is_exclusive(const struct dlki_claim *claim)
-{
-	return claim->own.side == DLK_EXCLUSIVE && !claim->downgraded;
-}
-
 /* Could the store tell the holder of a claim of this sort? */
 static int has_watch(const struct dlki_claim *claim)
 {
 	if (is_permit(claim))
 		return (claim->client->session->caps &
 			DLOCK_CAP_REVOKE_PERMITS) != 0;
-	return is_exclusive(claim) && !claim->beside;
+	return dlki_claim_excludes(claim) && !claim->beside;
 }
 
 static int is_watchable(const struct dlki_claim *claim)
@@ -45,7 +40,7 @@ static int is_watchable(const struct dlki_claim *claim)
 int dlki_watch_allows(const struct dlki_claim *claim)
 {
 	return claim->client->watches && is_watchable(claim) &&
-	       is_exclusive(claim) && !claim->terms;
+	       dlki_claim_excludes(claim) && !claim->terms;
 }
 
 static void note_wanted(struct dlki_claim *claim, uint64_t turn)
