@@ -5,6 +5,7 @@
 
 #include "sim/process/scene.h"
 #include "sim/process/sched.h"
+#include "sim/process/server.h"
 #include "sim/process/stage.h"
 #include "sim/process/use.h"
 
@@ -49,6 +50,23 @@ static void see_other_pool_refused(const struct sim_play *p, int may_fail)
 		sim_unexpected("dlock_open with another pool", rc);
 }
 
+static void count_closed(struct sim_wire *w, void *n)
+{
+	*(size_t *)n += w->client < 0;
+}
+
+/* A request of a closed client, which is still under way, gives the client's
+ * pool to a server that has lost the digest. */
+static void wait_for_closed(void)
+{
+	for (size_t n = 1; n > 0;) {
+		n = 0;
+		sim_server_each(-1, -1, count_closed, &n);
+		if (n > 0)
+			sim_nap(SIM_MS / 10);
+	}
+}
+
 /* ---- The beginning ------------------------------------------------------- */
 
 static void learn(struct sim_play *p, size_t i)
@@ -77,6 +95,7 @@ void sim_fleet_begin(struct sim_play *p)
 	for (size_t i = 0; i < p->n_names; i++)
 		learn(p, i);
 	see_other_pool_refused(p, 0);
+	wait_for_closed();
 }
 
 /* ---- Newcomers ----------------------------------------------------------- */
