@@ -8,7 +8,7 @@
 
 /* A way is a client's to a server.  Of a single server, a way has a port; of a
  * fleet, an epoll descriptor. */
-enum { SIM_WAYS = 256 };
+enum { SIM_WAYS = 2048 };
 
 struct sim_models {
 	struct sim_member member[SIM_MEMBERS];

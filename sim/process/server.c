@@ -11,7 +11,9 @@
 #include "sim/process/real.h"
 #include "sim/process/sched.h"
 
-enum { PEERS = 256, US = 1000 };
+/* A server that stands still for long keeps each connection that a client has
+ * given up. */
+enum { PEERS = 1024, US = 1000 };
 
 int real_connect(int fd, const struct sockaddr *to, socklen_t len)
 	REAL("connect");
@@ -26,6 +28,7 @@ static struct {
 	struct sim_chance *chance;
 	struct sim_wires wires[SIM_PORTS];
 	struct sim_wire peers[PEERS];
+	size_t n; /* of the first so many peers, each has been in use */
 	pthread_t thread;
 	int wake, ends;
 	int64_t paused_until, port_paused_until[SIM_PORTS], late_at;
@@ -80,10 +83,12 @@ static int peer_add(int fd, int port, int client)
 {
 	struct sim_wire *p = s.peers;
 
-	while (p < s.peers + PEERS && p->fd >= 0)
+	while (p < s.peers + s.n && p->fd >= 0)
 		p++;
 	if (p == s.peers + PEERS)
 		sim_sched_fail("more than %d connections", PEERS);
+	if (p == s.peers + s.n)
+		s.n++;
 	*p = (struct sim_wire){
 		.fd = -1, .port = port, .client = client, .set = -1
 	};
@@ -177,11 +182,11 @@ static void turn(void)
 {
 	if (s.type->due() <= sim_sched_now())
 		s.type->ring();
-	for (struct sim_wire *p = s.peers; p < s.peers + PEERS; p++) {
+	for (struct sim_wire *p = s.peers; p < s.peers + s.n; p++) {
 		if (p->fd >= 0)
 			peer_deliver(p);
 	}
-	for (struct sim_wire *p = s.peers; p < s.peers + PEERS; p++) {
+	for (struct sim_wire *p = s.peers; p < s.peers + s.n; p++) {
 		if (p->fd < 0)
 			continue;
 		peer_collect(p);
@@ -204,7 +209,7 @@ static int64_t due(void)
 {
 	int64_t at = s.type->due();
 
-	for (const struct sim_wire *p = s.peers; p < s.peers + PEERS; p++) {
+	for (const struct sim_wire *p = s.peers; p < s.peers + s.n; p++) {
 		if (p->fd < 0)
 			continue;
 		at = earlier(at, later(sim_way_due(&p->to_server),
@@ -222,7 +227,7 @@ static void wait_for_bytes(int64_t until)
 	nfds_t n = 1;
 
 	fds[0] = (struct pollfd){ .fd = s.wake, .events = POLLIN };
-	for (struct sim_wire *p = s.peers; p < s.peers + PEERS; p++) {
+	for (struct sim_wire *p = s.peers; p < s.peers + s.n; p++) {
 		if (p->fd < 0 || p->hung_up)
 			continue;
 		of[n] = p;
@@ -274,8 +279,7 @@ void sim_server_start(const struct sim_server_type *type,
 	for (int i = 0; i < SIM_PORTS; i++)
 		sim_server_pause(i, 0);
 	s.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	for (size_t i = 0; i < PEERS; i++)
-		s.peers[i].fd = -1;
+	s.n = 0;
 	sim_server_wires(-1, NULL);
 	if (pthread_create(&s.thread, NULL, serve, NULL) != 0)
 		sim_sched_fail("no thread");
@@ -307,7 +311,7 @@ int64_t sim_server_late_at(void)
 void sim_server_each(int port, int set,
 		     void (*each)(struct sim_wire *p, void *arg), void *arg)
 {
-	for (struct sim_wire *p = s.peers; p < s.peers + PEERS; p++) {
+	for (struct sim_wire *p = s.peers; p < s.peers + s.n; p++) {
 		if (p->fd >= 0 && (port < 0 || p->port == port) &&
 		    (set < 0 || p->set == set))
 			each(p, arg);
@@ -319,7 +323,7 @@ void sim_server_stop(void)
 	s.ends = 1;
 	eventfd_write(s.wake, 1);
 	pthread_join(s.thread, NULL);
-	for (struct sim_wire *p = s.peers; p < s.peers + PEERS; p++) {
+	for (struct sim_wire *p = s.peers; p < s.peers + s.n; p++) {
 		if (p->fd >= 0)
 			peer_end(p);
 	}
@@ -347,7 +351,7 @@ void sim_server_watched(int client, int set)
 {
 	if (!s.type || !s.type->shares)
 		return;
-	for (struct sim_wire *p = s.peers; p < s.peers + PEERS; p++) {
+	for (struct sim_wire *p = s.peers; p < s.peers + s.n; p++) {
 		if (p->fd < 0 || p->client != client)
 			continue;
 		p->set = set;
@@ -390,7 +394,7 @@ ssize_t __wrap_send(int fd, const void *bytes, size_t n, int flags)
 int __wrap_close(int fd)
 {
 	sim_sched_look();
-	for (struct sim_wire *p = s.peers; s.type && p < s.peers + PEERS; p++)
+	for (struct sim_wire *p = s.peers; s.type && p < s.peers + s.n; p++)
 		p->client = p->client == fd ? -1 : p->client;
 	return real_close(fd);
 }
