@@ -52,9 +52,14 @@ int64_t sim_memc_tick_due(const struct sim_memc *s)
 	return s->tick_us;
 }
 
+static uint32_t count_at(const struct sim_memc *s, int64_t up_us)
+{
+	return (uint32_t)(up_us / SECOND_US - s->began_s) + FIRST_S;
+}
+
 void sim_memc_tick(struct sim_memc *s, int64_t up_us)
 {
-	s->items.now_s = (uint32_t)(up_us / SECOND_US - s->began_s) + FIRST_S;
+	s->items.now_s = count_at(s, up_us);
 	s->tick_us = up_us + SECOND_US;
 }
 
@@ -180,13 +185,27 @@ const char *sim_memc_key(const struct sim_memc *s, size_t n)
 	return NULL;
 }
 
-const struct sim_bytes *sim_memc_value(const struct sim_memc *s,
-				       const char *key)
+static const struct mm_item *live(const struct sim_memc *s, const char *key)
 {
 	for (const struct mm_item *i = s->items.oldest; i; i = i->newer) {
 		if (strcmp(i->key, key) == 0)
-			return mm_items_is_over(&s->items, i) ? NULL :
-								&i->value;
+			return mm_items_is_over(&s->items, i) ? NULL : i;
 	}
 	return NULL;
+}
+
+const struct sim_bytes *sim_memc_value(const struct sim_memc *s,
+				       const char *key)
+{
+	const struct mm_item *item = live(s, key);
+
+	return item ? &item->value : NULL;
+}
+
+int sim_memc_is_overdue(const struct sim_memc *s, const char *key,
+			int64_t up_us)
+{
+	const struct mm_item *item = live(s, key);
+
+	return item && item->end_s != 0 && item->end_s <= count_at(s, up_us);
 }

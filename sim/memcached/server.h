@@ -104,4 +104,8 @@ const char *sim_memc_key(const struct sim_memc *s, size_t n);
 const struct sim_bytes *sim_memc_value(const struct sim_memc *s,
 				       const char *key);
 
+/* Has a live item ended by the machine's clock?  Then the timer is late. */
+int sim_memc_is_overdue(const struct sim_memc *s, const char *key,
+			int64_t up_us);
+
 #endif

@@ -189,13 +189,17 @@ static int is_late(void)
 					 SIM_MS;
 }
 
-static int has_claim(const char *name, int is_semaphore)
+static enum sim_claim claim(const char *name, int is_semaphore)
 {
+	enum sim_claim most = SIM_NONE;
+
 	for (size_t i = 0; i < s.n; i++) {
-		if (sim_models_has_claim(&s, i, name, is_semaphore))
-			return 1;
+		enum sim_claim one = sim_models_claim(&s, i, name,
+						      is_semaphore);
+
+		most = one > most ? one : most;
 	}
-	return 0;
+	return most;
 }
 
 /* A claim that late bytes of a closed client made stands for a lease, and the
@@ -223,8 +227,7 @@ static void forget_pool(void)
 #define MODEL_SCENE(name_, draw_)                                              \
 	.name = (name_), .upgrades = 1, .draw = (draw_), .begin = begin,       \
 	.end = end, .faults = faults, .strand = strand_all,                    \
-	.subside = subside, .is_late = is_late, .has_claim = has_claim,        \
-	.left = left
+	.subside = subside, .is_late = is_late, .claim = claim, .left = left
 
 const struct sim_scene sim_redis_scene = { MODEL_SCENE("redis", draw_redis) };
 

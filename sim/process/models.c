@@ -24,16 +24,31 @@ size_t sim_models_member(const struct sim_models *s, const struct sim_wire *w)
 	return s->n > 1 ? (size_t)w->port : 0;
 }
 
-int sim_models_has_claim(const struct sim_models *s, size_t member,
-			 const char *name, int is_semaphore)
+static enum sim_claim claim_of_side(struct sim_model *m, const char *key,
+				    int is_shared)
+{
+	struct sim_entry e;
+	size_t n = 0;
+
+	while (sim_model_entry(m, key, is_shared, n, sim_member_now(), &e)) {
+		if (!e.is_overdue)
+			return SIM_STANDS;
+		n++;
+	}
+	return n > 0 ? SIM_OVERDUE : SIM_NONE;
+}
+
+enum sim_claim sim_models_claim(const struct sim_models *s, size_t member,
+				const char *name, int is_semaphore)
 {
 	struct sim_model *m = s->member[member].model;
-	struct sim_entry e;
+	enum sim_claim exclusive, shared;
 	char key[32];
 
 	snprintf(key, sizeof(key), "%cn%s", is_semaphore ? 's' : 'l', name);
-	return sim_model_entry(m, key, 0, 0, sim_member_now(), &e) ||
-	       sim_model_entry(m, key, 1, 0, sim_member_now(), &e);
+	exclusive = claim_of_side(m, key, 0);
+	shared = claim_of_side(m, key, 1);
+	return exclusive > shared ? exclusive : shared;
 }
 
 const char *sim_models_key(const struct sim_models *s)

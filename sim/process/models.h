@@ -5,6 +5,7 @@
 
 #include "sim/process/member.h"
 #include "sim/process/model_weather.h"
+#include "sim/process/scene.h"
 
 /* A way is a client's to a server.  Of a single server, a way has a port; of a
  * fleet, an epoll descriptor. */
@@ -28,8 +29,8 @@ void sim_models_end(struct sim_models *s);
 size_t sim_models_member(const struct sim_models *s, const struct sim_wire *w);
 
 /* Is a claim to the lock, or semaphore, in the server? */
-int sim_models_has_claim(const struct sim_models *s, size_t member,
-			 const char *name, int is_semaphore);
+enum sim_claim sim_models_claim(const struct sim_models *s, size_t member,
+				const char *name, int is_semaphore);
 
 /* Return a key of a claim in any server, or NULL. */
 const char *sim_models_key(const struct sim_models *s);

@@ -26,7 +26,7 @@ int sim_places_learn(const struct sim_models *s, const char *name,
 	struct place *p = &places[n_places];
 
 	for (size_t i = 0; i < s->n; i++) {
-		if (!sim_models_has_claim(s, i, name, is_semaphore))
+		if (sim_models_claim(s, i, name, is_semaphore) == SIM_NONE)
 			continue;
 		if (n_places++ == PLACES)
 			sim_sched_fail("more than %d names", PLACES);
@@ -42,7 +42,8 @@ static void look_for(const struct sim_models *s, const struct place *p)
 {
 	for (size_t i = 0; i < s->n; i++) {
 		if (i != p->member &&
-		    sim_models_has_claim(s, i, p->name, p->is_semaphore))
+		    sim_models_claim(s, i, p->name, p->is_semaphore) !=
+			    SIM_NONE)
 			sim_sched_fail("server %zu has a claim to %s, which "
 				       "server %zu keeps",
 				       i, p->name, p->member);

@@ -6,6 +6,10 @@
 #include "sim/base/chance.h"
 #include "sim/process/terms.h"
 
+/* An overdue claim has ended by the machine's clock, and stands because the
+ * server's timer is late. */
+enum sim_claim { SIM_NONE, SIM_OVERDUE, SIM_STANDS };
+
 struct sim_scene {
 	const char *name; /* for --store */
 
@@ -38,7 +42,7 @@ struct sim_scene {
 	int (*is_late)(void);
 
 	/* Has the server a claim to the lock, or semaphore? */
-	int (*has_claim)(const char *name, int is_semaphore);
+	enum sim_claim (*claim)(const char *name, int is_semaphore);
 
 	/* Learn which server of a fleet keeps the name: the server with a claim
 	 * to the lock, or semaphore, now.  From then on a claim in another

@@ -247,7 +247,7 @@ static const char *memc_key(const struct sim_memc *s, size_t n)
 /* "dlock1 OWNER TOKEN ...", of this run: clients leave the keys of other runs
  * alone. */
 static int memc_entry(const struct sim_memc *s, const char *lock, int is_shared,
-		      size_t n, struct sim_entry *out)
+		      size_t n, int64_t up_us, struct sim_entry *out)
 {
 	char gate[40];
 	const char *key;
@@ -261,6 +261,7 @@ static int memc_entry(const struct sim_memc *s, const char *lock, int is_shared,
 			continue;
 		out->owner = sim_bytes_text(sim_memc_value(s, key)) + 7;
 		out->token = strtoull(out->owner + 32, NULL, 10);
+		out->is_overdue = sim_memc_is_overdue(s, key, up_us);
 		return 1;
 	}
 	return 0;
@@ -282,7 +283,8 @@ int sim_model_is_used(struct sim_model *m, struct sim_memc_time now)
 int sim_model_entry(struct sim_model *m, const char *lock, int is_shared,
 		    size_t n, struct sim_memc_time now, struct sim_entry *out)
 {
-	return m->redis ? redis_entry(m->redis, lock, is_shared, n, now.wall_us,
-				      out) :
-			  memc_entry(m->memc, lock, is_shared, n, out);
+	return m->redis ?
+		       redis_entry(m->redis, lock, is_shared, n, now.wall_us,
+				   out) :
+		       memc_entry(m->memc, lock, is_shared, n, now.up_us, out);
 }

@@ -77,6 +77,8 @@ struct sim_entry {
 	const char *owner; /* 32 digits, and more; borrowed until the next
 			    * call */
 	uint64_t token;    /* 0: the entry does not say */
+	int is_overdue;    /* by the machine's clock the entry has ended: the
+			    * server's timer is late */
 };
 
 /* Get the n-th shared entry, or exclusive one, of `lock`, a key of a request.
