@@ -221,20 +221,24 @@ static void note_answer(struct dlock_client *c, const struct dlk_error *err)
 }
 
 /* Have the store renew the batch.  A server without an answer keeps no claim of
- * another server busy. */
+ * another server busy, and the reason is told of no claim of another server. */
 static void renew_batch(struct dlock_client *c, struct batch *b)
 {
 	dlk_time deadline = dlki_after_ms(dlk_now(), limit_of(b));
-	struct dlk_error err = { 0 };
+	struct dlk_error first = { 0 }; /* of all servers */
 
 	while (b->n > 0) {
+		struct dlk_error err = { 0 };
+
 		for (size_t i = 0; i < b->n; i++)
 			b->verdict[i] = DLK_UNKNOWN;
 		pthread_mutex_unlock(&c->mu);
 		dlki_store_renew(c, b->ticket, b->verdict, b->n, deadline,
 				 &err);
+		if (first.code == 0)
+			first = err;
 		if (!has_pending(b))
-			note_answer(c, &err);
+			note_answer(c, &first);
 		pthread_mutex_lock(&c->mu);
 		settle_batch(b,
 			     err.code ? err.text : "the store did not answer");

@@ -308,7 +308,8 @@ struct dlock_backend {
 	 * PENDING, if the session has several servers: the claim's server has
 	 * not answered yet, and another server has.  At least one verdict is
 	 * another.  The core then calls at once with the pending tickets and
-	 * the same deadline, until no verdict is PENDING.
+	 * the same deadline, until no verdict is PENDING.  Each call has an err
+	 * of its own, for the claims that are UNKNOWN then.
 	 */
 	void (*renew)(struct dlk_session *s, struct dlk_ticket *const t[],
 		      enum dlk_renewal verdict[], size_t n, dlk_time deadline,

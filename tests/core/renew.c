@@ -168,6 +168,29 @@ CASE(renewer, gives_each_batch_its_time)
 	OK(dlock_release(b));
 }
 
+/* A server fails, and another is silent. */
+CASE(renewer, tells_a_claim_no_reason_of_another_server)
+{
+	dlock_hold *b;
+
+	keep_diary();
+	given_mutex("fake:?ttl=6s");
+	FAKE_SCRIPT(fake, FAKE_RENEW, .fault = FAKE_CODE, .code = DLOCK_EPROTO,
+		    .part = 1);
+	fake_once(fake, FAKE_RENEW, FAKE_CODE);
+	hold = take(lock);
+	b = take(mutex(client, "b"));
+	EVENTUALLY(diary.risks == 2);
+	cr_assert_eq(fake_nth(fake, FAKE_RENEW, 1).n, 1);
+	cr_assert_eq(diary.page[0].hold, hold);
+	cr_assert_str_eq(diary.page[0].why, "fake: scripted");
+	cr_assert_eq(diary.page[1].hold, b);
+	cr_assert_str_eq(diary.page[1].why, "the store did not answer");
+	EVENTUALLY(diary.safes == 2);
+	OK(dlock_release(hold));
+	OK(dlock_release(b));
+}
+
 /* The machine sleeps between the renewal and the answer, past the end of the
  * lease. */
 static void sleeps_before(enum fake_fault fault)

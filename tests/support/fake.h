@@ -68,6 +68,8 @@ struct fake_step {
 	int64_t late_ms;
 	int code;
 	enum dlk_renewal verdict;
+	size_t part;          /* renew: the step is for so many tickets, and the
+			       * others are PENDING; 0: for all */
 	int64_t lease_ms;     /* GRANTED, RENEWED: the lease is this short */
 	int64_t since_ms;     /* ... and began this long before the call */
 	int64_t look_ms;      /* BUSY: look again after this time */

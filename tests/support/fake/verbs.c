@@ -197,8 +197,13 @@ void fakei_renew(struct dlk_session *base, struct dlk_ticket *const v[],
 				       (long long)(dlk_now() - t->end) / 1000);
 	}
 	rc = fakei_travel(s, &step, deadline, err);
-	for (size_t i = 0; i < n && rc >= 0; i++)
-		verdict[i] = renew_one(s, (struct ticket *)v[i], &step, rc);
+	for (size_t i = 0; i < n; i++) {
+		if (step.part > 0 && i >= step.part)
+			verdict[i] = DLK_PENDING;
+		else if (rc >= 0)
+			verdict[i] = renew_one(s, (struct ticket *)v[i], &step,
+					       rc);
+	}
 	fakei_stay_mute(s, &step, deadline);
 	for (size_t i = 0; i < n; i++)
 		((struct ticket *)v[i])->busy = 0;
