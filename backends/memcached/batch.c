@@ -24,7 +24,10 @@ static void begin(struct memc_batch *b, struct memc_server *s)
 		s->in_batch = 1;
 		b->add(b, &s->batch, ticket(b, i));
 	}
-	if (s->in_batch && b->session->n > 1)
+	if (!s->in_batch)
+		return;
+	dlki_opcall_hurry(&s->batch);
+	if (b->session->n > 1)
 		dlki_opcall_leave(&s->batch);
 }
 
@@ -40,9 +43,7 @@ static int end(struct memc_batch *b, struct memc_server *s, dlk_time until)
 {
 	if (b->session->n > 1)
 		dlki_opcall_resume(&s->batch);
-	if (until == DLK_FOREVER) {
-		dlki_opcall_await(&s->batch);
-	} else if (!dlki_opcall_await_until(&s->batch, until)) {
+	if (!dlki_opcall_await_until(&s->batch, until)) {
 		dlki_opcall_leave(&s->batch);
 		return 0;
 	}
@@ -73,23 +74,30 @@ static size_t count(const struct memc_session *s)
 	return n;
 }
 
+/* Return the next server in turn: no server is waited for twice before all
+ * others have been looked at. */
+static struct memc_server *next(struct memc_session *s)
+{
+	s->looked_at = (s->looked_at + 1) % s->n;
+	return &s->servers[s->looked_at];
+}
+
 void dlki_memc_batch_part(struct memc_batch *b)
 {
-	size_t ended = 0, left = count(b->session);
+	struct memc_session *session = b->session;
+	size_t left = count(session);
 	dlk_time slice = SLICE_MIN;
 
 	if (left == 0)
 		begin_all(b);
-	for (left = count(b->session); left > 0 && ended == 0;) {
-		for (size_t i = 0; i < b->session->n; i++) {
-			struct memc_server *s = &b->session->servers[i];
+	left = count(session);
+	for (size_t looks = 1; left > 0; looks++) {
+		struct memc_server *s = next(session);
+		dlk_time until = left == 1 ? DLK_FOREVER : dlk_now() + slice;
 
-			if (s->in_batch)
-				ended += (size_t)end(b, s,
-						     left == 1 ?
-							     DLK_FOREVER :
-							     dlk_now() + slice);
-		}
-		slice = slice < SLICE_MAX ? 2 * slice : SLICE_MAX;
+		if (s->in_batch && end(b, s, until))
+			return;
+		if (looks % session->n == 0 && slice < SLICE_MAX)
+			slice *= 2;
 	}
 }

@@ -52,6 +52,7 @@ struct memc_session {
 	struct memc_pool *pool; /* NULL: the URI names one server */
 	struct memc_server *servers;
 	size_t n;
+	size_t looked_at; /* the server, last, of a batch in parts */
 };
 
 static inline struct memc_session *dlki_memc_session(struct dlk_session *s)

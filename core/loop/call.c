@@ -254,12 +254,17 @@ int dlki_opcall_await_until(struct dlki_opcall *call, dlk_time until)
 	return 1;
 }
 
-void dlki_opcall_await(struct dlki_opcall *call)
+void dlki_opcall_hurry(struct dlki_opcall *call)
 {
 	struct dlki_engine *e = call->session->engine;
 
 	if (!dlki_engine_is_up(e))
 		call->too_early = dlki_engine_hurry(e);
+}
+
+void dlki_opcall_await(struct dlki_opcall *call)
+{
+	dlki_opcall_hurry(call);
 	(void)dlki_opcall_await_until(call, DLK_FOREVER);
 }
 

@@ -76,10 +76,15 @@ void dlki_opcall_begin(struct dlki_opcall *call, struct dlki_session *s,
  * under way already. */
 void dlki_opcall_add(struct dlki_opcall *call, struct dlki_opcall_op *op);
 
-/* Wait until all ops have ended.  The mutex is released meanwhile. */
+/* Hurry, and wait until all ops have ended.  The mutex is released
+ * meanwhile. */
 void dlki_opcall_await(struct dlki_opcall *call);
 
-/* The same until then, at most.  1: all ops have ended; 0: the call goes on. */
+/* All ops are added.  If the server is down, have the engine connect without
+ * the pause before the next try. */
+void dlki_opcall_hurry(struct dlki_opcall *call);
+
+/* Wait until then, at most.  1: all ops have ended; 0: the call goes on. */
 int dlki_opcall_await_until(struct dlki_opcall *call, dlk_time until);
 
 /* Have the ops sent, and leave the mutex, for calls to other servers meanwhile;

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A batch in parts for servers that are down, where each next try to connect is
+ * an age away. */
+#include <criterion/criterion.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "backends/memcached/batch.h"
+#include "core/loop/links.h"
+#include "core/loop/state.h"
+#include "core/net/address.h"
+#include "core/world/real.h"
+#include "support/wait.h"
+#include "tests/loop/lines.h"
+
+enum { SERVERS = 3 };
+
+static struct memc_server servers[SERVERS];
+static struct memc_session session = { .servers = servers, .n = SERVERS };
+static struct memc_ticket tickets[SERVERS];
+static int unreachable[SERVERS];
+static int bound;
+
+/* A port where no server listens. */
+static struct dlki_address closed_port(void)
+{
+	struct sockaddr_in in = { .sin_family = AF_INET,
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof(in);
+	struct dlki_address address;
+
+	bound = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	cr_assert_eq(bind(bound, (struct sockaddr *)&in, len), 0);
+	cr_assert_eq(getsockname(bound, (struct sockaddr *)&in, &len), 0);
+	cr_assert_eq(
+		dlki_address_tcp(&address, "127.0.0.1", ntohs(in.sin_port)), 0);
+	return address;
+}
+
+static void on_down(void *arg, dlk_time now)
+{
+	(void)now;
+	dlki_session_down(arg);
+}
+
+/* 1: the server has refused the connection, and is left alone from now on. */
+static int is_put_off(struct dlki_session *s)
+{
+	struct dlki_link *l = s->engine->links[0];
+	int is_down;
+
+	dlki_session_lock(s);
+	is_down = s->engine->tries > 0 && l->state == DLKI_LINK_DOWN;
+	if (is_down) {
+		l->retry_at = DLK_FOREVER - 1;
+		dlki_links_tend(l);
+	}
+	dlki_session_unlock(s);
+	return is_down;
+}
+
+static void start(struct dlki_session *s, const struct dlki_address *address)
+{
+	static const struct dlki_news news = { .down = on_down };
+	struct dlki_engine_options options = {
+		.protocol = &lines_protocol,
+		.addresses = address,
+		.n_addresses = 1,
+		.connect_ms = patience_ms(),
+		.patience_ms = patience_ms(),
+		.news = &news,
+		.arg = s,
+	};
+	struct dlk_error err;
+
+	s->world = dlki_real_new(&err);
+	options.world = s->world;
+	s->engine = dlki_engine_new(&options, &err);
+	cr_assert_not_null(s->engine);
+	cr_assert_eq(dlki_drive_begin(s->engine, DLKI_BIT(DLKI_ANSWERS), &err),
+		     0);
+}
+
+static void setup(void)
+{
+	struct dlki_address address = closed_port();
+
+	for (size_t i = 0; i < SERVERS; i++) {
+		start(&servers[i].engine, &address);
+		tickets[i].server = &servers[i];
+		EVENTUALLY(is_put_off(&servers[i].engine));
+	}
+}
+
+static void teardown(void)
+{
+	for (size_t i = 0; i < SERVERS; i++)
+		dlki_session_close(&servers[i].engine);
+	close(bound);
+}
+
+TestSuite(memcached_batch, .init = setup, .fini = teardown, .timeout = 120);
+
+static void add(struct memc_batch *b, struct dlki_opcall *call,
+		struct memc_ticket *t)
+{
+	dlki_opcall_op_prepare(&t->ask, &t->server->engine, DLKI_RENEW,
+			       b->deadline);
+	dlki_opcall_add(call, &t->ask);
+}
+
+static void take(struct memc_batch *b, struct dlki_opcall *call, size_t i)
+{
+	const struct memc_ticket *t = (struct memc_ticket *)b->tickets[i];
+
+	unreachable[t - tickets] = call->unreachable;
+}
+
+/* Leave the tickets of the servers that have not answered. */
+static size_t take_pending(struct dlk_ticket **v, size_t n)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct memc_ticket *t = (struct memc_ticket *)v[i];
+
+		if (t->server->in_batch)
+			v[left++] = v[i];
+	}
+	return left;
+}
+
+Test(memcached_batch, tries_each_server_that_is_down_at_once)
+{
+	struct dlk_ticket *v[SERVERS];
+	struct memc_batch b = { .session = &session,
+				.tickets = v,
+				.n = SERVERS,
+				.add = add,
+				.take = take };
+
+	b.deadline = dlk_now() + patience_ms() * DLK_MS;
+	for (size_t i = 0; i < SERVERS; i++)
+		v[i] = &tickets[i].base;
+	for (size_t left = SERVERS; left > 0; b.n = left) {
+		dlki_memc_batch_part(&b);
+		cr_assert_eq(take_pending(v, left), left - 1,
+			     "a part is a single server's");
+		left--;
+	}
+	for (size_t i = 0; i < SERVERS; i++)
+		cr_assert(unreachable[i], "server %zu was not tried", i);
+}
