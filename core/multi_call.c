@@ -171,6 +171,7 @@ static void ask_anew(struct dlki_multi_call *call)
 	struct dlk_error err = call->err;
 	dlock_hold *hold = NULL;
 	dlk_time at;
+	int rc;
 
 	if (call->final || dlk_now() >= w->deadline) {
 		end_acquire(call, call->rc, &err);
@@ -183,7 +184,8 @@ static void ask_anew(struct dlki_multi_call *call)
 	at = dlki_multi_pause(&call->pauses, call->op->client,
 			      call->m->tried_at, w->deadline);
 	call->first = call->next;
-	go_on(call, begin_step(call, *w, at, &hold, &err), hold, &err);
+	rc = begin_step(call, *w, at, &hold, &err);
+	go_on(call, rc, hold, &err);
 }
 
 static void give_way(struct dlki_multi_call *call, int rc,
@@ -350,7 +352,8 @@ int dlki_multi_call_acquire(struct dlki_async *op, dlock_lock *lock,
 		return 0;
 	}
 	call->first = call->next = atomic_load(&multi->first);
-	go_on(call, begin_step(call, call->wait, 0, &hold, err), hold, err);
+	rc = begin_step(call, call->wait, 0, &hold, err);
+	go_on(call, rc, hold, err);
 	return 0;
 }
 

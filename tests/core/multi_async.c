@@ -70,6 +70,20 @@ CASE(multi_async, holds_nothing_while_it_waits)
 	OK(dlock_release(o.hold));
 }
 
+/* The client keeps the claim of the member waited for, so the first step of the
+ * call ends at once. */
+CASE(multi_async, takes_a_kept_claim_of_the_first_member)
+{
+	static struct outcome o;
+	dlock_client *c = looped("fakewant:?keep=1h");
+
+	x = unbound(c, "x");
+	OK(dlock_release(take(x)));
+	ask_async(&o, multi((dlock_lock *[]){ x, unbound(c, "y") }, 2), -1);
+	OK(dlock_release(granted(&o)));
+	cr_assert_eq(stats(c).retaken, 1);
+}
+
 CASE(multi_async, of_one_lock_by_two_spellings_is_refused)
 {
 	static struct outcome o;
