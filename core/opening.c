@@ -79,6 +79,7 @@ int dlki_opening(struct dlock_client *c, int once, struct dlk_error *err)
 		int rc, cut;
 
 		prepare_session(c);
+		err->code = 0;
 		rc = open_store(c, deadline, err);
 		if (rc != 0)
 			rc = dlki_reason(err, rc, c->uri->scheme);

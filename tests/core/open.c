@@ -114,6 +114,13 @@ CASE(open, waits_for_a_store_that_refuses)
 	close_store(c);
 }
 
+CASE(open, failing_again_without_a_reason_says_so)
+{
+	fake_once(fake, FAKE_OPEN, FAKE_REFUSE);
+	FAKE_SCRIPT(fake, FAKE_OPEN, .fault = FAKE_CODE);
+	refused("fake:", NULL, -1000, "fake: failed without a reason");
+}
+
 /* The last answer is a silence, which tells less. */
 CASE(open, tells_what_the_store_said_when_its_time_is_over)
 {
