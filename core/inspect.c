@@ -346,14 +346,15 @@ int dlki_revoke(const dlock_lock *lock, int64_t timeout_ms,
 		return rc;
 	c = lock->record->client;
 	rc = dlki_client_ours(c, err);
+	if (rc == 0)
+		rc = begin(&q, c, timeout_ms, err);
 	if (rc != 0)
 		return rc;
 	pthread_mutex_lock(&c->mu);
 	if (!c->closing)
 		dlki_watch_revoke(lock->record);
 	pthread_mutex_unlock(&c->mu);
-	rc = begin(&q, c, timeout_ms, err);
-	return rc == 0 ? ask_store(&q, ask_revoke, err) : rc;
+	return ask_store(&q, ask_revoke, err);
 }
 
 /* ---- Without waiting ----------------------------------------------------- */

@@ -18,6 +18,17 @@ CASE(revoke, bad_arguments_are_refused)
 	OK(dlock_release(hold));
 }
 
+CASE(revoke, with_a_bad_timeout_tells_no_holder)
+{
+	keep_diary();
+	given_hold("fakewant:?keep=1h");
+	OK(dlock_revocable(hold));
+	REFUSED(dlock_revoke(lock, -5), DLOCK_EINVAL, "timeout_ms is -5");
+	ALL_ALONG(20, told_of(DLOCK_WANTED) == 0);
+	OK(dlock_release(hold));
+	cr_assert_eq(stats(client).kept, 1);
+}
+
 CASE(revoke, needs_a_store_that_can_tell)
 {
 	given_hold("fake:");
