@@ -24,6 +24,7 @@ static int ask_start(dlock_lock *lock, struct dlki_question *q,
 		rc = dlki_async_reserve(c, err);
 	if (rc == 0) {
 		r->question = q;
+		dlki_question_begin(q, lock->record);
 		dlki_call_begin(c);
 		dlki_async_enter(r);
 		dlki_async_ready(r);

@@ -36,7 +36,7 @@ struct dlki_question {
 	int nomem; /* for a report */
 
 	/* Of a question without a waiting thread. */
-	struct dlki_record *record;
+	struct dlki_record *record; /* with a reference, or NULL: not begun */
 	void (*each)(const struct dlock_participant *p, void *arg);
 	void *arg;
 };
@@ -378,10 +378,15 @@ struct dlki_question *dlki_question_new(
 		free(q);
 		return NULL;
 	}
-	q->record = lock->record;
 	q->each = each;
 	q->arg = arg;
 	return q;
+}
+
+void dlki_question_begin(struct dlki_question *q, struct dlki_record *record)
+{
+	record->refs++;
+	q->record = record;
 }
 
 int dlki_question_ask(struct dlki_question *q, struct dlk_error *err)
@@ -394,5 +399,10 @@ int dlki_question_ask(struct dlki_question *q, struct dlk_error *err)
 void dlki_question_end(struct dlki_question *q, int rc)
 {
 	tell_participants(q, rc, q->each, q->arg);
+	if (q->record) {
+		pthread_mutex_lock(&q->client->mu);
+		dlki_record_unref(q->record);
+		pthread_mutex_unlock(&q->client->mu);
+	}
 	free(q);
 }

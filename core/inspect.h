@@ -21,10 +21,16 @@ dlki_question_new(const dlock_lock *lock,
 		  void (*each)(const struct dlock_participant *p, void *arg),
 		  void *arg, int64_t timeout_ms, struct dlk_error *err);
 
+/* With mu held: the question is about the lock of `record`, whatever becomes of
+ * the handle. */
+void dlki_question_begin(struct dlki_question *question,
+			 struct dlki_record *record);
+
 /* Ask the store.  Without mu, as a call of the client. */
 int dlki_question_ask(struct dlki_question *question, struct dlk_error *err);
 
-/* Tell of the answer, which was `rc`, and free the question. */
+/* Tell of the answer, which was `rc`, and free the question.  Without mu; the
+ * client stays. */
 void dlki_question_end(struct dlki_question *question, int rc);
 
 /* Answer dlock_inspect(), dlock_list(), dlock_revoke() and dlock_break(), and
