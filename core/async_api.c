@@ -219,14 +219,18 @@ static int begin_upgrade(dlock_lock *lock, dlock_hold *hold, int64_t timeout_ms,
 			 struct dlk_error *err)
 {
 	struct dlki_claim *read;
+	struct dlock_client *c;
 	struct dlki_async *r;
 	int rc = check_upgrade(lock, hold, timeout_ms, done, &read, err);
 
-	if (rc == 0)
-		rc = dlki_client_begin(read->client, err);
 	if (rc != 0)
 		return rc;
-	r = dlki_async_make(read->client, done, arg, err);
+	/* The callback may release the hold, and `read` go, before the return. */
+	c = read->client;
+	rc = dlki_client_begin(c, err);
+	if (rc != 0)
+		return rc;
+	r = dlki_async_make(c, done, arg, err);
 	rc = r ? 0 : err->code;
 	if (rc == 0) {
 		r->wait = dlki_wait_new(lock, timeout_ms);
@@ -235,7 +239,7 @@ static int begin_upgrade(dlock_lock *lock, dlock_hold *hold, int64_t timeout_ms,
 	}
 	if (rc != 0 && r)
 		dlki_async_free(r);
-	dlki_client_end(read->client);
+	dlki_client_end(c);
 	return rc;
 }
 
