@@ -178,6 +178,13 @@ const char *dlki_claim_why(const struct dlki_claim *claim)
 	return claim->why ? claim->why : "";
 }
 
+int dlki_claim_fail_lost(const struct dlki_claim *claim, struct dlk_error *err)
+{
+	return dlk_fail(err, DLOCK_ELOST, "%s '%s' was lost: %s",
+			dlki_kind_name(claim->record->kind),
+			claim->record->name, dlki_claim_why(claim));
+}
+
 int dlki_claim_valid(struct dlki_claim *claim)
 {
 	dlk_time until = atomic_load(&claim->valid_until);

@@ -250,4 +250,7 @@ void dlki_claim_yield(struct dlki_claim *claim);
 void dlki_claim_explain(struct dlki_claim *claim, const char *why);
 const char *dlki_claim_why(const struct dlki_claim *claim);
 
+/* Return ELOST, with that text. */
+int dlki_claim_fail_lost(const struct dlki_claim *claim, struct dlk_error *err);
+
 #endif

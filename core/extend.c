@@ -19,9 +19,7 @@ static int check_claim(struct dlki_claim *claim, struct dlk_error *err)
 	if (!dlki_claim_valid(claim))
 		dlki_claim_lose(claim, "the lease ran out");
 	if (claim->state != DLKI_HELD)
-		return dlk_fail(err, DLOCK_ELOST, "%s '%s' was lost: %s",
-				dlki_kind_name(r->kind), r->name,
-				dlki_claim_why(claim));
+		return dlki_claim_fail_lost(claim, err);
 	if (claim->hold_until == DLK_FOREVER)
 		return dlk_fail(err, DLOCK_EINVAL,
 				"%s '%s': this hold has no end to move: it has "

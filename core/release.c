@@ -20,13 +20,6 @@
 #define ANSWER_MIN_NS (20 * DLK_MS)
 #define ANSWER_MAX_NS (1000 * DLK_MS)
 
-static int fail_lost(const struct dlki_claim *claim, struct dlk_error *err)
-{
-	return dlk_fail(err, DLOCK_ELOST, "%s '%s' was lost: %s",
-			dlki_kind_name(claim->record->kind),
-			claim->record->name, dlki_claim_why(claim));
-}
-
 static dlk_time within_close(const struct dlock_client *c, dlk_time now,
 			     dlk_time deadline)
 {
@@ -159,7 +152,7 @@ static int release_in_store(const struct dlki_giving *g, struct dlk_error *err)
 		return 0;
 	if (rc == DLOCK_ELOST) {
 		dlki_claim_explain(claim, "the store no longer had it");
-		return fail_lost(claim, err);
+		return dlki_claim_fail_lost(claim, err);
 	}
 	dlki_reason(err, rc, c->uri->scheme);
 	err->code = DLOCK_EUNREACHABLE;
@@ -257,7 +250,7 @@ static int end_hold(struct dlki_claim *claim, enum what_next next,
 	unlink_held(claim);
 	dlki_claim_end_upgrade(claim);
 	if (claim->state == DLKI_LOST) {
-		rc = fail_lost(claim, err);
+		rc = dlki_claim_fail_lost(claim, err);
 		dlki_claim_end_lost(claim);
 	} else {
 		c->stats.holds--;
@@ -328,7 +321,7 @@ int dlki_release_go(dlock_hold *hold, int last, dlk_time deadline,
 		if (claim->own.count == 0)
 			downgrade_claim(claim, deadline);
 		if (claim->state == DLKI_LOST)
-			rc = fail_lost(claim, err);
+			rc = dlki_claim_fail_lost(claim, err);
 	}
 	if (!g->claim)
 		dlki_claim_unref(claim);

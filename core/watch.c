@@ -152,7 +152,7 @@ static int fail_revocable(const struct dlki_claim *claim, struct dlk_error *err)
 	if (c->closing)
 		return dlk_fail(err, DLOCK_ECANCELED, "the client is closed");
 	if (claim->state != DLKI_HELD)
-		return dlk_fail(err, DLOCK_ELOST, "the hold was lost");
+		return dlki_claim_fail_lost(claim, err);
 	if (!c->can_watch)
 		return dlk_fail(err, DLOCK_ENOTSUP,
 				"%s: the store cannot tell when others want a "

@@ -56,7 +56,7 @@ CASE(revoke, of_a_lost_hold_tells_nothing)
 	EVENTUALLY(diary.losses == 1);
 	fake_want(fake, last_id());
 	OK(dlock_revoke(lock, 1000));
-	REFUSED(dlock_revocable(hold), DLOCK_ELOST, "lost");
+	REFUSED(dlock_revocable(hold), DLOCK_ELOST, "'a' was lost: ");
 	cr_assert_eq(dlock_release(hold), DLOCK_ELOST);
 	cr_assert_eq(told_of(DLOCK_WANTED), 0);
 }
