@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/async.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/clock.h"
+#include "core/base/container.h"
 #include "core/base/error.h"
 #include "core/event.h"
-
-#define ASYNC_OF_NEXT(timer)                                                   \
-	((struct dlki_async *)(void *)((                                       \
-		char *)(timer)-offsetof(struct dlki_async, next)))
 
 struct dlki_async *dlki_async_new(struct dlock_client *c, dlock_done_fn done,
 				  void *arg)
@@ -122,7 +118,7 @@ struct dlki_async *dlki_async_next(struct dlock_client *c, dlk_time *until)
 
 	for (; t && t->at <= now; t = dlki_heap_first(&all->next)) {
 		dlki_heap_remove(&all->next, t);
-		dlki_async_ready(ASYNC_OF_NEXT(t));
+		dlki_async_ready(DLKI_CONTAINER_OF(t, struct dlki_async, next));
 	}
 	*until = t ? t->at : DLK_FOREVER;
 	r = first_ready(all);

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/cleanup.h"
 
-#include <stddef.h>
-
 #include "core/base/clock.h"
+#include "core/base/container.h"
 #include "core/base/error.h"
 #include "core/event.h"
 #include "core/lifecycle.h"
 #include "core/store.h"
-
-#define CLAIM_OF_WORK(timer)                                                   \
-	((struct dlki_claim *)(void *)((                                       \
-		char *)(timer)-offsetof(struct dlki_claim, work)))
 
 #define BUSY_NS (5 * DLK_MS)
 #define PAUSE_MIN_NS (20 * DLK_MS)
@@ -46,7 +41,7 @@ struct dlki_claim *dlki_cleanup_due(struct dlock_client *c, dlk_time *deadline)
 
 		if (!first || first->at > now)
 			return NULL;
-		claim = CLAIM_OF_WORK(first);
+		claim = DLKI_CONTAINER_OF(first, struct dlki_claim, work);
 		if (claim->busy) {
 			dlki_heap_set(&schedule->clean, first, now + BUSY_NS);
 		} else if (paused && now < claim->residue.until) {

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/event.h"
 
-#include <stddef.h>
 #include <stdio.h>
 
+#include "core/base/container.h"
 #include "core/base/error.h"
 #include "core/claim.h"
 
 #define BIT(event) (1u << (event))
-
-#define CLIENT_OF(delivery)                                                    \
-	((struct dlock_client *)(void *)((char *)(delivery)-offsetof(          \
-		struct dlock_client, events.delivery)))
 
 /* The clients being called back by this thread, the innermost first. */
 struct frame {
@@ -191,7 +187,8 @@ int dlki_events_call(struct dlock_client *c)
 /* The process's thread for callbacks has come to this client. */
 static int deliver(struct dlki_delivery *delivery)
 {
-	struct dlock_client *c = CLIENT_OF(delivery);
+	struct dlock_client *c = DLKI_CONTAINER_OF(
+		delivery, struct dlock_client, events.delivery);
 	struct dlki_events *q = &c->events;
 	int more;
 

@@ -3,18 +3,14 @@
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/container.h"
 #include "core/client.h"
 
 #define LINE_SIZE 512
-
-#define LOG_OF(delivery)                                                       \
-	((struct dlki_log *)(void *)((                                         \
-		char *)(delivery)-offsetof(struct dlki_log, delivery)))
 
 static _Thread_local struct dlki_log_bracket *innermost;
 
@@ -91,7 +87,8 @@ static int has_lines(const struct dlki_log *log)
  * lines it leaves. */
 static int deliver_later(struct dlki_delivery *delivery)
 {
-	struct dlki_log *log = LOG_OF(delivery);
+	struct dlki_log *log = DLKI_CONTAINER_OF(delivery, struct dlki_log,
+						 delivery);
 	int more = 0;
 
 	pthread_mutex_lock(&log->mu);

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/overdue.h"
 
-#include <stddef.h>
-
 #include "core/ask.h"
 #include "core/async_batch.h"
 #include "core/base/clock.h"
+#include "core/base/container.h"
 #include "core/base/error.h"
 #include "core/guard.h"
 #include "core/record.h"
 #include "core/release.h"
-
-#define ASYNC_OF_END(timer)                                                    \
-	((struct dlki_async *)(void *)((                                       \
-		char *)(timer)-offsetof(struct dlki_async, end)))
 
 static void set_end(struct dlki_async *r, dlk_time at)
 {
@@ -128,7 +123,8 @@ dlk_time dlki_overdue_end(struct dlock_client *c)
 	is_stuck = all->running_since != 0 &&
 		   now >= dlki_after_ms(all->running_since, ask_ms);
 	for (; t && t->at <= now; t = dlki_heap_first(&all->end)) {
-		struct dlki_async *r = ASYNC_OF_END(t);
+		struct dlki_async *r = DLKI_CONTAINER_OF(t, struct dlki_async,
+							 end);
 
 		if (is_overdue(r, is_stuck) && r->releasing)
 			end_release(r);

@@ -3,12 +3,12 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stddef.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "core/base/clock.h"
+#include "core/base/container.h"
 #include "core/base/error.h"
 #include "core/claim.h"
 #include "core/store.h"
@@ -16,10 +16,6 @@
 /* A sleeping thread does not notice a suspension of the machine; the thread
  * looks at the clock this often. */
 #define SLICE_NS (5000 * DLK_MS)
-
-#define CLIENT_OF(s)                                                           \
-	((struct dlock_client *)(void *)((                                     \
-		char *)(s)-offsetof(struct dlock_client, pump.source)))
 
 /* This thread's waiter, during a pump; or the client, if this thread is
  * dlock-loop. */
@@ -46,7 +42,8 @@ static void pump_once(struct dlock_client *c, const struct dlki_claim *waiter)
 
 static void ready(struct dlki_source *source)
 {
-	struct dlock_client *c = CLIENT_OF(source);
+	struct dlock_client *c = DLKI_CONTAINER_OF(source, struct dlock_client,
+						   pump.source);
 
 	dlki_log_apart(1);
 	thread_of = c;

@@ -1,26 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/threads.h"
 
-#include <stddef.h>
-
 #include "core/base/clock.h"
+#include "core/base/container.h"
 #include "core/base/error.h"
 #include "core/lifecycle.h"
 #include "core/overdue.h"
 #include "core/renew.h"
 #include "core/schedule.h"
-
-#define CLAIM_OF_EXPIRY(timer)                                                 \
-	((struct dlki_claim *)(void *)((                                       \
-		char *)(timer)-offsetof(struct dlki_claim, expiry)))
-
-#define CLIENT_OF(source)                                                      \
-	((struct dlock_client *)(void *)((char *)(source)-offsetof(            \
-		struct dlock_client, schedule.source)))
-
-#define CLIENT_OF_JOB(j)                                                       \
-	((struct dlock_client *)(void *)((                                     \
-		char *)(j)-offsetof(struct dlock_client, schedule.job)))
 
 static const char *why_it_ended(const struct dlki_claim *claim)
 {
@@ -41,7 +28,8 @@ static void lose_expired(struct dlki_schedule *schedule)
 	for (first = dlki_heap_first(&schedule->expiry);
 	     first && first->at <= now;
 	     first = dlki_heap_first(&schedule->expiry)) {
-		struct dlki_claim *claim = CLAIM_OF_EXPIRY(first);
+		struct dlki_claim *claim =
+			DLKI_CONTAINER_OF(first, struct dlki_claim, expiry);
 
 		dlki_heap_remove(&schedule->expiry, first);
 		if (dlki_claim_valid(claim))
@@ -56,7 +44,8 @@ static void lose_expired(struct dlki_schedule *schedule)
  * tell the renewer when work is due. */
 static void look(struct dlki_source *source)
 {
-	struct dlock_client *c = CLIENT_OF(source);
+	struct dlock_client *c = DLKI_CONTAINER_OF(source, struct dlock_client,
+						   schedule.source);
 	struct dlki_schedule *schedule = &c->schedule;
 	const struct dlki_timer *end;
 	dlk_time next, overdue;
@@ -85,7 +74,8 @@ static void look(struct dlki_source *source)
 /* The renewer: a round. */
 static int renew(struct dlki_job *job)
 {
-	struct dlock_client *c = CLIENT_OF_JOB(job);
+	struct dlock_client *c = DLKI_CONTAINER_OF(job, struct dlock_client,
+						   schedule.job);
 	struct dlki_schedule *schedule = &c->schedule;
 	dlk_time due;
 	int more = 0;

@@ -5,17 +5,13 @@
 #include "backends/zk/move.h"
 #include "backends/zk/node.h"
 #include "backends/zk/session.h"
+#include "core/base/container.h"
 #include "core/base/error.h"
 
 #include <dlock/backend_net.h>
-#include <stddef.h>
 
 #define RETRY_NS (200 * DLK_MS)
 #define SWEEP_NS (1000 * DLK_MS)
-
-#define SESSION_OF(part, member)                                               \
-	((struct zk_session *)(void *)((                                       \
-		char *)(part)-offsetof(struct zk_session, member)))
 
 /* ---- The job ------------------------------------------------------------- */
 
@@ -88,7 +84,8 @@ static void end_session(struct zk_session *s)
 
 static int work(struct dlki_job *job)
 {
-	struct zk_session *s = SESSION_OF(job, upkeep.job);
+	struct zk_session *s = DLKI_CONTAINER_OF(job, struct zk_session,
+						 upkeep.job);
 
 	pthread_mutex_lock(&s->mu);
 	s->upkeep.work = ZK_WORKS;
@@ -154,7 +151,8 @@ static dlk_time post_when_due(struct zk_session *s)
 
 static void look(struct dlki_source *source)
 {
-	struct zk_session *s = SESSION_OF(source, timer.source);
+	struct zk_session *s = DLKI_CONTAINER_OF(source, struct zk_session,
+						 timer.source);
 
 	pthread_mutex_lock(&s->mu);
 	s->timer.at = DLK_FOREVER;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "core/base/container.h"
 #include "core/base/source.h"
 
 #include <dlock/backend_net.h>
 #include <errno.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -12,10 +12,6 @@
 
 #include "core/base/clock.h"
 #include "core/base/common.h"
-
-#define SOURCE_OF(t)                                                           \
-	((struct dlki_source *)(void *)((                                      \
-		char *)(t)-offsetof(struct dlki_source, timer)))
 
 /* The places of the timer and of the end. */
 enum { TIMER = -1, END = -2 };
@@ -128,7 +124,7 @@ static void call_due(struct dlki_attendant *by)
 		struct dlki_timer *first = dlki_heap_first(&by->times);
 
 		dlki_heap_remove(&by->times, first);
-		call(by, SOURCE_OF(first));
+		call(by, DLKI_CONTAINER_OF(first, struct dlki_source, timer));
 	}
 }
 

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "core/base/container.h"
 #include "core/base/error.h"
 #include "core/base/process.h"
 #include "core/loop/links.h"
@@ -12,9 +13,8 @@
 
 static void store_rings(struct dlki_alarm *a, dlk_time now)
 {
-	struct dlki_engine *e =
-		(struct dlki_engine *)((char *)a - offsetof(struct dlki_engine,
-							    store_alarm));
+	struct dlki_engine *e = DLKI_CONTAINER_OF(a, struct dlki_engine,
+						  store_alarm);
 
 	if (now >= e->store->due && e->protocol->timer)
 		e->protocol->timer(e->store, now);

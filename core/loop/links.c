@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/container.h"
 #include "core/base/error.h"
 #include "core/loop/news.h"
 #include "core/loop/ops.h"
@@ -202,9 +203,7 @@ static const char *late(const struct dlki_link *l)
 
 static void link_rings(struct dlki_alarm *a, dlk_time now)
 {
-	struct dlki_link *l =
-		(struct dlki_link *)((char *)a -
-				     offsetof(struct dlki_link, alarm));
+	struct dlki_link *l = DLKI_CONTAINER_OF(a, struct dlki_link, alarm);
 
 	if (now >= link_due(l)) {
 		if (l->state == DLKI_LINK_DOWN)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/loop/ops.h"
+#include "core/base/container.h"
 
 #include <stdlib.h>
 
@@ -127,8 +128,7 @@ static void give_up(struct dlki_op *op)
 
 static void deadline_rings(struct dlki_alarm *a, dlk_time now)
 {
-	struct dlki_op *op =
-		(struct dlki_op *)((char *)a - offsetof(struct dlki_op, alarm));
+	struct dlki_op *op = DLKI_CONTAINER_OF(a, struct dlki_op, alarm);
 	int was_sent = op->state == DLKI_OP_FLIGHT;
 	struct dlki_link *l = op->link;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/net/resolver.h"
+#include "core/base/container.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -36,9 +37,8 @@ static void print_port(char out[6], uint16_t port)
 
 static void answered(struct listener *listener)
 {
-	struct dlki_lookup *l =
-		(struct dlki_lookup *)((char *)listener -
-				       offsetof(struct dlki_lookup, listener));
+	struct dlki_lookup *l = DLKI_CONTAINER_OF(listener, struct dlki_lookup,
+						  listener);
 
 	l->world->type->kick(l->world, DLKI_ANSWERS);
 }
