@@ -19,7 +19,6 @@
 #include "core/release.h"
 #include "core/upgrade.h"
 
-/* End a call with `rc`: an error becomes the thread's last message. */
 /* ---- Locks --------------------------------------------------------------- */
 
 int dlock_mutex_new(dlock_lock **out, dlock_client *client, const char *name)

@@ -82,10 +82,7 @@ int dlock_open_start(const char *uri, const dlock_options *opts,
 	struct dlk_error err = { 0 };
 	int rc = open_start(uri, opts, out, done, arg, &err);
 
-	if (rc != 0)
-		dlki_report(&err);
-	dlki_leave(scope);
-	return rc;
+	return dlki_leave_with(scope, rc, &err);
 }
 
 /* ---- Closing ------------------------------------------------------------- */
@@ -146,8 +143,5 @@ int dlock_close_start(dlock_client *client, dlock_done_fn done, void *arg)
 	struct dlk_error err = { 0 };
 	int rc = close_start(client, done, arg, &err);
 
-	if (rc != 0)
-		dlki_report(&err);
-	dlki_leave(scope);
-	return rc;
+	return dlki_leave_with(scope, rc, &err);
 }

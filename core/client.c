@@ -147,19 +147,12 @@ static int set_up_passing(struct dlock_client *c, struct dlk_error *err)
 	return 0;
 }
 
-static int has_release_begin(const struct dlock_backend *b)
-{
-	return b->size >= offsetof(struct dlock_backend, release_begin) +
-				  sizeof(b->release_begin) &&
-	       b->release_begin;
-}
-
 /* A local store has no answer to wait for. */
 static int set_up_release(struct dlock_client *c, struct dlk_error *err)
 {
 	int async = dlk_param_int(c->uri, "release") != 0;
 
-	c->can_send = has_release_begin(c->backend);
+	c->can_send = DLKI_HAS(c->backend, release_begin);
 	c->sends_releases = async && c->can_send;
 	if (async && !c->sends_releases && c->session->caps & DLOCK_CAP_REMOTE)
 		return dlk_fail(err, DLOCK_ENOTSUP,
@@ -278,10 +271,7 @@ int dlock_open(dlock_client **out, const char *uri, const dlock_options *opts)
 		rc = dlk_fail(&err, DLOCK_EINVAL, "dlock_open: uri is NULL");
 	else
 		rc = open_client(out, uri, opts, &err);
-	if (rc != 0)
-		dlki_report(&err);
-	dlki_leave(scope);
-	return rc;
+	return dlki_leave_with(scope, rc, &err);
 }
 
 /* Until the client is open, the session changes. */

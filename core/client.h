@@ -67,7 +67,6 @@ struct dlock_client {
 	struct dlki_async *close_call; /* by dlock_close_start() */
 	dlk_time holder_asked;           /* when a message last needed a
 					  * holder */
-	int dead;                        /* the backend's session is gone */
 	struct dlki_claim *given_up;     /* dlock-loop's: see keep.h */
 	struct dlki_multi_wait *waits;       /* waits under way */
 	void *records;                  /* tsearch tree of struct dlki_record */

@@ -161,7 +161,6 @@ void dlki_close_finish(struct dlock_client *c)
 	if (last)
 		dlki_process_rest(c, last);
 	pthread_mutex_lock(&c->mu);
-	c->dead = 1;
 	c->refs--;
 	dlki_due_destroy(&c->asyncs.due);
 	dlki_client_unlock(c);

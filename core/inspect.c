@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/inspect.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +9,7 @@
 #include "core/base/patience.h"
 #include "core/claim.h"
 #include "core/guard.h"
+#include "core/registry.h"
 #include "core/store.h"
 #include "core/wait.h"
 #include "core/watch.h"
@@ -145,16 +145,9 @@ static int ask_resize(struct dlki_question *q, struct dlk_error *err)
 			q->request.name);
 }
 
-static int has_revoke(const struct dlock_backend *b)
-{
-	return b->size >= offsetof(struct dlock_backend, revoke) +
-				  sizeof(b->revoke) &&
-	       b->revoke;
-}
-
 static int ask_revoke(struct dlki_question *q, struct dlk_error *err)
 {
-	if (!q->client->can_watch || !has_revoke(q->client->backend))
+	if (!q->client->can_watch || !DLKI_HAS(q->client->backend, revoke))
 		return refuse(q, "tell a holder that others want a lock", err);
 	if (q->request.kind == DLK_SEMAPHORE &&
 	    !(q->client->session->caps & DLOCK_CAP_REVOKE_PERMITS))

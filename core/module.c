@@ -132,8 +132,5 @@ int dlock_backend_load(const char *file)
 	struct dlk_error err = { 0 };
 	int rc = load(file, &err);
 
-	if (rc != 0)
-		dlki_report(&err);
-	dlki_leave(scope);
-	return rc;
+	return dlki_leave_with(scope, rc, &err);
 }

@@ -58,10 +58,7 @@ int dlock_revocable(dlock_hold *hold)
 		rc = members_revocable(hold->multi, &err);
 	else
 		rc = one_revocable(hold, &err);
-	if (rc < 0)
-		dlki_report(&err);
-	dlki_leave(scope);
-	return rc;
+	return dlki_leave_with(scope, rc, &err);
 }
 
 /* The descriptor is there first, so that no notice comes without it. */
@@ -102,10 +99,7 @@ int dlock_wanted_fd(dlock_hold *hold)
 			      "descriptors (dlock_member)");
 	else
 		fd = wanted_fd(hold, &err);
-	if (fd < 0)
-		dlki_report(&err);
-	dlki_leave(scope);
-	return fd;
+	return dlki_leave_with(scope, fd, &err);
 }
 
 int dlock_revoke(dlock_lock *lock, int64_t timeout_ms)
@@ -114,8 +108,5 @@ int dlock_revoke(dlock_lock *lock, int64_t timeout_ms)
 	struct dlk_error err = { 0 };
 	int rc = dlki_revoke(lock, timeout_ms, &err);
 
-	if (rc < 0)
-		dlki_report(&err);
-	dlki_leave(scope);
-	return rc;
+	return dlki_leave_with(scope, rc, &err);
 }

@@ -19,35 +19,32 @@ void dlki_times_add(struct dlock_times *times, dlk_time ns)
 	times->bucket[i]++;
 }
 
+static int check_stats(const dlock_client *client,
+		       const struct dlock_stats *out, struct dlk_error *err)
+{
+	if (!client || !out)
+		return dlk_fail(err, DLOCK_EINVAL, "client or out is NULL");
+	if (out->size <= offsetof(struct dlock_stats, asked))
+		return dlk_fail(err, DLOCK_EINVAL,
+				"dlock_stats.size is %zu: "
+				"set it to sizeof(struct dlock_stats)",
+				out->size);
+	return dlki_client_ours(client, err);
+}
+
 int dlock_get_stats(dlock_client *client, struct dlock_stats *out)
 {
 	struct dlki_scope scope = dlki_enter();
 	struct dlk_error err = { 0 };
-	int rc = 0;
+	int rc = check_stats(client, out, &err);
+	struct dlock_stats now;
 
-	if (!client || !out)
-		rc = dlk_fail(&err, DLOCK_EINVAL, "client or out is NULL");
-	else if (out->size <= offsetof(struct dlock_stats, asked))
-		rc = dlk_fail(&err, DLOCK_EINVAL,
-			      "dlock_stats.size is %zu: "
-			      "set it to sizeof(struct dlock_stats)",
-			      out->size);
-	else
-		rc = dlki_client_ours(client, &err);
 	if (rc == 0) {
-		size_t size = out->size;
-		struct dlock_stats now;
-
 		pthread_mutex_lock(&client->mu);
 		now = client->stats;
 		pthread_mutex_unlock(&client->mu);
-		if (size > sizeof(now))
-			size = sizeof(now);
-		now.size = size;
-		memcpy(out, &now, size);
-	} else {
-		dlki_report(&err);
+		now.size = out->size < sizeof(now) ? out->size : sizeof(now);
+		memcpy(out, &now, now.size);
 	}
-	dlki_leave(scope);
-	return rc;
+	return dlki_leave_with(scope, rc, &err);
 }

@@ -4,7 +4,7 @@
 
 #include <dlock/backend.h>
 
-/* Count a duration, unless it is negative. */
+/* Count a duration; a negative one counts as 0. */
 void dlki_times_add(struct dlock_times *times, dlk_time ns);
 
 #endif

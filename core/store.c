@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/store.h"
 
+/* Deliver the lines that the backend writes in `call`. */
+#define IN_BRACKET(c, call)                                                    \
+	do {                                                                   \
+		struct dlki_log_bracket bracket;                               \
+                                                                               \
+		dlki_log_open(&bracket, &(c)->log);                            \
+		call;                                                          \
+		dlki_log_close(&bracket);                                      \
+	} while (0)
+
 int dlki_store_open(struct dlock_client *c, dlk_time deadline,
 		    struct dlk_error *err)
 {
-	struct dlki_log_bracket bracket;
 	int rc;
 
-	dlki_log_open(&bracket, &c->log);
-	rc = c->backend->open(c->session, deadline, err);
-	dlki_log_close(&bracket);
+	IN_BRACKET(c, rc = c->backend->open(c->session, deadline, err));
 	return rc;
 }
 
 void dlki_store_close(struct dlock_client *c, dlk_time deadline)
 {
-	struct dlki_log_bracket bracket;
-
-	dlki_log_open(&bracket, &c->log);
-	c->backend->close(c->session, deadline);
-	dlki_log_close(&bracket);
+	IN_BRACKET(c, c->backend->close(c->session, deadline));
 }
 
 /* Acquire and release are hot: without a listener, skip the bracket. */
@@ -27,37 +30,27 @@ enum dlk_verdict dlki_store_attempt(struct dlk_ticket *t, dlk_time deadline,
 				    struct dlk_error *err)
 {
 	struct dlock_client *c = t->session->core;
-	struct dlki_log_bracket bracket;
 	enum dlk_verdict rc;
 
 	if (!c->log.sink)
 		return c->backend->attempt(t, deadline, err);
-	dlki_log_open(&bracket, &c->log);
-	rc = c->backend->attempt(t, deadline, err);
-	dlki_log_close(&bracket);
+	IN_BRACKET(c, rc = c->backend->attempt(t, deadline, err));
 	return rc;
 }
 
 void dlki_store_prepare(struct dlock_client *c,
 			const struct dlk_coming coming[], size_t n)
 {
-	struct dlki_log_bracket bracket;
-
-	dlki_log_open(&bracket, &c->log);
-	c->backend->prepare(c->session, coming, n);
-	dlki_log_close(&bracket);
+	IN_BRACKET(c, c->backend->prepare(c->session, coming, n));
 }
 
 int dlki_store_watch(struct dlk_ticket *t, dlk_time deadline,
 		     struct dlk_error *err)
 {
 	struct dlock_client *c = t->session->core;
-	struct dlki_log_bracket bracket;
 	int rc;
 
-	dlki_log_open(&bracket, &c->log);
-	rc = c->backend->watch_wanted(t, deadline, err);
-	dlki_log_close(&bracket);
+	IN_BRACKET(c, rc = c->backend->watch_wanted(t, deadline, err));
 	return rc;
 }
 
@@ -65,25 +58,19 @@ void dlki_store_renew(struct dlock_client *c, struct dlk_ticket *const t[],
 		      enum dlk_renewal verdict[], size_t n, dlk_time deadline,
 		      struct dlk_error *err)
 {
-	struct dlki_log_bracket bracket;
-
-	dlki_log_open(&bracket, &c->log);
-	c->backend->renew(c->session, t, verdict, n, deadline, err);
-	dlki_log_close(&bracket);
+	IN_BRACKET(c,
+		   c->backend->renew(c->session, t, verdict, n, deadline, err));
 }
 
 int dlki_store_release(struct dlk_ticket *t, dlk_time deadline,
 		       struct dlk_error *err)
 {
 	struct dlock_client *c = t->session->core;
-	struct dlki_log_bracket bracket;
 	int rc;
 
 	if (!c->log.sink)
 		return c->backend->release(t, deadline, err);
-	dlki_log_open(&bracket, &c->log);
-	rc = c->backend->release(t, deadline, err);
-	dlki_log_close(&bracket);
+	IN_BRACKET(c, rc = c->backend->release(t, deadline, err));
 	return rc;
 }
 
@@ -91,14 +78,11 @@ int dlki_store_release_begin(struct dlk_ticket *t, dlk_time deadline,
 			     struct dlk_error *err)
 {
 	struct dlock_client *c = t->session->core;
-	struct dlki_log_bracket bracket;
 	int rc;
 
 	if (!c->log.sink)
 		return c->backend->release_begin(t, deadline, err);
-	dlki_log_open(&bracket, &c->log);
-	rc = c->backend->release_begin(t, deadline, err);
-	dlki_log_close(&bracket);
+	IN_BRACKET(c, rc = c->backend->release_begin(t, deadline, err));
 	return rc;
 }
 
@@ -106,12 +90,9 @@ int dlki_store_downgrade(struct dlk_ticket *t, dlk_time deadline,
 			 struct dlk_error *err)
 {
 	struct dlock_client *c = t->session->core;
-	struct dlki_log_bracket bracket;
 	int rc;
 
-	dlki_log_open(&bracket, &c->log);
-	rc = c->backend->downgrade(t, deadline, err);
-	dlki_log_close(&bracket);
+	IN_BRACKET(c, rc = c->backend->downgrade(t, deadline, err));
 	return rc;
 }
 
@@ -124,11 +105,7 @@ void dlki_store_release_all(struct dlock_client *c,
 			    struct dlk_ticket *const t[], size_t n,
 			    dlk_time deadline)
 {
-	struct dlki_log_bracket bracket;
-
-	dlki_log_open(&bracket, &c->log);
-	c->backend->release_all(c->session, t, n, deadline);
-	dlki_log_close(&bracket);
+	IN_BRACKET(c, c->backend->release_all(c->session, t, n, deadline));
 }
 
 int dlki_store_inspect(struct dlock_client *c,
@@ -137,12 +114,10 @@ int dlki_store_inspect(struct dlock_client *c,
 				    void *arg),
 		       void *arg, dlk_time deadline, struct dlk_error *err)
 {
-	struct dlki_log_bracket bracket;
 	int rc;
 
-	dlki_log_open(&bracket, &c->log);
-	rc = c->backend->inspect(c->session, request, each, arg, deadline, err);
-	dlki_log_close(&bracket);
+	IN_BRACKET(c, rc = c->backend->inspect(c->session, request, each, arg,
+					       deadline, err));
 	return rc;
 }
 
@@ -150,47 +125,39 @@ int dlki_store_list(struct dlock_client *c,
 		    void (*each)(const struct dlock_lock_info *e, void *arg),
 		    void *arg, dlk_time deadline, struct dlk_error *err)
 {
-	struct dlki_log_bracket bracket;
 	int rc;
 
-	dlki_log_open(&bracket, &c->log);
-	rc = c->backend->list(c->session, each, arg, deadline, err);
-	dlki_log_close(&bracket);
+	IN_BRACKET(c,
+		   rc = c->backend->list(c->session, each, arg, deadline, err));
 	return rc;
 }
 
 int dlki_store_break(struct dlock_client *c, const struct dlk_request *request,
 		     dlk_time deadline, struct dlk_error *err)
 {
-	struct dlki_log_bracket bracket;
 	int rc;
 
-	dlki_log_open(&bracket, &c->log);
-	rc = c->backend->break_(c->session, request, deadline, err);
-	dlki_log_close(&bracket);
+	IN_BRACKET(c,
+		   rc = c->backend->break_(c->session, request, deadline, err));
 	return rc;
 }
 
 int dlki_store_revoke(struct dlock_client *c, const struct dlk_request *request,
 		      dlk_time deadline, struct dlk_error *err)
 {
-	struct dlki_log_bracket bracket;
 	int rc;
 
-	dlki_log_open(&bracket, &c->log);
-	rc = c->backend->revoke(c->session, request, deadline, err);
-	dlki_log_close(&bracket);
+	IN_BRACKET(c,
+		   rc = c->backend->revoke(c->session, request, deadline, err));
 	return rc;
 }
 
 int dlki_store_resize(struct dlock_client *c, const struct dlk_request *request,
 		      dlk_time deadline, struct dlk_error *err)
 {
-	struct dlki_log_bracket bracket;
 	int rc;
 
-	dlki_log_open(&bracket, &c->log);
-	rc = c->backend->resize(c->session, request, deadline, err);
-	dlki_log_close(&bracket);
+	IN_BRACKET(c,
+		   rc = c->backend->resize(c->session, request, deadline, err));
 	return rc;
 }
