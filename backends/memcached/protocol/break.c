@@ -16,13 +16,6 @@ static void note_token(struct memc_store *s, struct memc_job *job,
 		job->last = op->item.token;
 }
 
-static void end_break(struct memc_store *s, struct memc_job *job,
-		      struct dlki_op *op)
-{
-	(void)s;
-	dlki_memc_end_answered(job, op, 1);
-}
-
 static void tokens_seen(struct memc_store *s, struct memc_job *job,
 			struct dlki_op *op)
 {
@@ -43,17 +36,12 @@ static void see_tokens(struct memc_store *s, struct memc_job *job,
 void dlki_memc_store_break(struct memc_store *s, struct dlki_op *op)
 {
 	struct memc_job *job = dlki_memc_job_new(s, op);
-	struct dlk_error err;
 
 	if (!job)
 		return;
 	job->each = note_token;
-	job->swept = end_break;
-	job->found = calloc(MEMC_BATCH_MAX, sizeof(*job->found));
-	if (!job->found) {
-		dlk_fail(&err, DLOCK_ENOMEM, "out of memory");
-		dlki_memc_end_failed(job, op, &err);
-	} else if (op->about && op->about[0]) {
+	job->swept = dlki_memc_end_done;
+	if (op->about && op->about[0]) {
 		job->last = (uint64_t)strtoll(op->about, NULL, 10);
 		dlki_memc_sweep(s, job, op);
 	} else {

@@ -18,10 +18,34 @@ void dlki_memc_end_granted(struct memc_job *job, struct dlki_op *op)
 	dlki_memc_job_free(job);
 }
 
-void dlki_memc_end_renewed(struct memc_job *job, struct dlki_op *op)
+void dlki_memc_end_renewed(struct memc_store *s, struct memc_job *job,
+			   struct dlki_op *op)
 {
+	(void)s;
 	shorten(job, op);
 	dlki_memc_end_answered(job, op, 1);
+}
+
+void dlki_memc_end_nomem(struct memc_job *job, struct dlki_op *op)
+{
+	struct dlk_error err;
+
+	dlk_fail(&err, DLOCK_ENOMEM, "out of memory");
+	dlki_memc_end_failed(job, op, &err);
+}
+
+void dlki_memc_end_done(struct memc_store *s, struct memc_job *job,
+			struct dlki_op *op)
+{
+	(void)s;
+	dlki_memc_end_answered(job, op, 1);
+}
+
+void dlki_memc_end_gone(struct memc_store *s, struct memc_job *job,
+			struct dlki_op *op)
+{
+	(void)s;
+	dlki_memc_end_answered(job, op, 0);
 }
 
 /* ---- Busy ---------------------------------------------------------------- */
@@ -61,4 +85,16 @@ void dlki_memc_end_busy(struct memc_store *s, struct memc_job *job,
 		report_foreign(s, op, job->foreign);
 	dlki_busy(op, pause > 0 && ms == 0 ? 1 : ms, 0);
 	dlki_memc_job_free(job);
+}
+
+/* ---- Waiters ------------------------------------------------------------- */
+
+static void wake(void *store, uint64_t waker)
+{
+	dlki_wake(store, waker);
+}
+
+void dlki_memc_wake(struct memc_store *s, const struct dlk_request *request)
+{
+	dlki_memc_looks_wake(&s->looks, request, wake, &s->base);
 }

@@ -4,14 +4,7 @@
  * restarted since, the item is gone.  If a request of the claim got no answer,
  * the release reads every place where an item of the claim can be.
  */
-#include <stdlib.h>
-
 #include "backends/memcached/protocol/store.h"
-
-static void wake(void *store, uint64_t waker)
-{
-	dlki_wake(store, waker);
-}
 
 static void end_release(struct memc_store *s, struct memc_job *job,
 			struct dlki_op *op)
@@ -21,7 +14,7 @@ static void end_release(struct memc_store *s, struct memc_job *job,
 							1;
 
 	if (asked->claim.owned != MEMC_NOTHING)
-		dlki_memc_looks_wake(&s->looks, op->request, wake, &s->base);
+		dlki_memc_wake(s, op->request);
 	/* A request without an answer may still arrive: look each time.  An
 	 * attempt may be held. */
 	*asked = (struct memc_asked){ .claim.unclear = job->unclear,
@@ -34,16 +27,8 @@ static void end_release(struct memc_store *s, struct memc_job *job,
 static void sweep(struct memc_store *s, struct memc_job *job,
 		  struct dlki_op *op)
 {
-	struct dlk_error err;
-
 	job->swept = end_release;
-	job->found = calloc(MEMC_BATCH_MAX, sizeof(*job->found));
-	if (job->found) {
-		dlki_memc_sweep(s, job, op);
-		return;
-	}
-	dlk_fail(&err, DLOCK_ENOMEM, "out of memory");
-	dlki_memc_end_failed(job, op, &err);
+	dlki_memc_sweep(s, job, op);
 }
 
 static void item_dropped(struct memc_store *s, struct memc_job *job,

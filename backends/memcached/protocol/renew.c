@@ -29,20 +29,13 @@ static int is_permit(const struct dlki_op *op)
 
 /* ---- The wish ------------------------------------------------------------ */
 
-static void end_heard(struct memc_store *s, struct memc_job *job,
-		      struct dlki_op *op)
-{
-	(void)s;
-	dlki_memc_end_renewed(job, op);
-}
-
 static void hear_wish(struct memc_store *s, struct memc_job *job,
 		      struct dlki_op *op)
 {
 	struct memc_op drop = job->beside;
 
 	if (!job->has_beside || has_mark(op) || drop.answer != MEMC_MINE) {
-		dlki_memc_end_renewed(job, op);
+		dlki_memc_end_renewed(s, job, op);
 		return;
 	}
 	dlki_wanted(&s->base, op->request->owner);
@@ -50,7 +43,7 @@ static void hear_wish(struct memc_store *s, struct memc_job *job,
 	drop.cas = drop.item.cas;
 	dlki_memc_job_clear(job);
 	job->ops[job->n++] = drop;
-	dlki_memc_job_send(s, job, op, end_heard);
+	dlki_memc_job_send(s, job, op, dlki_memc_end_renewed);
 }
 
 /* ---- The mark ------------------------------------------------------------ */
@@ -179,14 +172,6 @@ static void store_several(struct memc_store *s, struct memc_job *job,
 	dlki_memc_renew_several(s, job, op);
 }
 
-/* End the renewal: the claim is on a run of the server that is over. */
-static void end_gone(struct memc_store *s, struct memc_job *job,
-		     struct dlki_op *op)
-{
-	(void)s;
-	dlki_memc_end_answered(job, op, 0);
-}
-
 void dlki_memc_store_renew(struct memc_store *s, struct dlki_op *op)
 {
 	const struct memc_claim *claim = &dlki_memc_asked(op)->claim;
@@ -194,8 +179,9 @@ void dlki_memc_store_renew(struct memc_store *s, struct dlki_op *op)
 
 	if (!job)
 		return;
+	/* The claim is on a run of the server that is over. */
 	if (claim->owned == MEMC_NOTHING || claim->born_s != s->run.born_s)
-		dlki_memc_job_confirm(s, job, op, end_gone);
+		dlki_memc_job_confirm(s, job, op, dlki_memc_end_gone);
 	else if (dlki_memc_several(op->request))
 		store_several(s, job, op);
 	else

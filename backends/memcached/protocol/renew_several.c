@@ -98,12 +98,9 @@ static void store_some(struct memc_store *s, struct memc_job *job,
 void dlki_memc_renew_several(struct memc_store *s, struct memc_job *job,
 			     struct dlki_op *op)
 {
-	struct dlk_error err;
-
 	job->own = malloc(sizeof(*job->own));
 	if (!job->own) {
-		dlk_fail(&err, DLOCK_ENOMEM, "out of memory");
-		dlki_memc_end_failed(job, op, &err);
+		dlki_memc_end_nomem(job, op);
 		return;
 	}
 	job->each = note_own;

@@ -9,11 +9,6 @@
 #include "backends/memcached/protocol/limit.h"
 #include "backends/memcached/protocol/store.h"
 
-static void wake(void *store, uint64_t waker)
-{
-	dlki_wake(store, waker);
-}
-
 static void see_slots(struct memc_store *s, struct memc_job *job,
 		      struct dlki_op *op);
 
@@ -21,7 +16,7 @@ static void limit_stored(struct memc_store *s, struct memc_job *job,
 			 struct dlki_op *op)
 {
 	if (job->ops[0].answer == MEMC_DONE) {
-		dlki_memc_looks_wake(&s->looks, op->request, wake, &s->base);
+		dlki_memc_wake(s, op->request);
 		dlki_memc_end_answered(job, op, 1);
 	} else if (++job->rounds < MEMC_ROUNDS) {
 		see_slots(s, job, op);

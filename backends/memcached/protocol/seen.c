@@ -71,13 +71,11 @@ void dlki_memc_see(struct memc_store *s, struct memc_job *job,
 {
 	const struct memc_asked *asked = dlki_memc_asked(op);
 	int end = dlki_memc_slots(op->request);
-	struct dlk_error err;
 
 	if (!job->seen)
 		job->seen = malloc(sizeof(*job->seen));
 	if (!job->seen) {
-		dlk_fail(&err, DLOCK_ENOMEM, "out of memory");
-		dlki_memc_end_failed(job, op, &err);
+		dlki_memc_end_nomem(job, op);
 		return;
 	}
 	memset(job->seen, 0, sizeof(*job->seen));

@@ -11,8 +11,6 @@
  * claims, which get the gate with the slots, wait behind.  The gate excludes no
  * client: the slots do.
  */
-#include <stdlib.h>
-
 #include "backends/memcached/protocol/limit.h"
 #include "backends/memcached/protocol/store.h"
 
@@ -91,15 +89,6 @@ static void part_dropped(struct memc_store *s, struct memc_job *job,
 static void drop_all(struct memc_store *s, struct memc_job *job,
 		     struct dlki_op *op, memc_then *then)
 {
-	struct dlk_error err;
-
-	if (!job->found)
-		job->found = calloc(MEMC_BATCH_MAX, sizeof(*job->found));
-	if (!job->found) {
-		dlk_fail(&err, DLOCK_ENOMEM, "out of memory");
-		dlki_memc_end_failed(job, op, &err);
-		return;
-	}
 	job->swept = then;
 	dlki_memc_sweep(s, job, op);
 }

@@ -269,9 +269,21 @@ void dlki_memc_jobs_forget(struct memc_store *s);
 /* End the op and free the job.  The lease counts from job->lease_from; the
  * claim's item was granted. */
 void dlki_memc_end_granted(struct memc_job *job, struct dlki_op *op);
-void dlki_memc_end_renewed(struct memc_job *job, struct dlki_op *op);
+void dlki_memc_end_renewed(struct memc_store *s, struct memc_job *job,
+			   struct dlki_op *op);
 void dlki_memc_end_busy(struct memc_store *s, struct memc_job *job,
 			struct dlki_op *op);
+void dlki_memc_end_nomem(struct memc_job *job, struct dlki_op *op);
+
+/* The same for an op that is answered: done; or the claim does not stand. */
+void dlki_memc_end_done(struct memc_store *s, struct memc_job *job,
+			struct dlki_op *op);
+void dlki_memc_end_gone(struct memc_store *s, struct memc_job *job,
+			struct dlki_op *op);
+
+/* The lock has come free: wake the client's next waiters. */
+void dlki_memc_wake(struct memc_store *s, const struct dlk_request *request);
+
 /* Note the key of an item not written by dlock. */
 void dlki_memc_job_note_foreign(struct memc_store *s, struct memc_job *job,
 			    const struct memc_op *op);

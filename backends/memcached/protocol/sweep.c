@@ -3,6 +3,8 @@
  * Removing items of a lock: all that a claim may have, or, to break the lock,
  * all up to a token; until no item has changed meanwhile.
  */
+#include <stdlib.h>
+
 #include "backends/memcached/protocol/store.h"
 
 static void sweep_part(struct memc_store *s, struct memc_job *job,
@@ -124,6 +126,12 @@ static int last_place(const struct memc_job *job, const struct dlki_op *op)
 void dlki_memc_sweep(struct memc_store *s, struct memc_job *job,
 		     struct dlki_op *op)
 {
+	if (!job->found)
+		job->found = calloc(MEMC_BATCH_MAX, sizeof(*job->found));
+	if (!job->found) {
+		dlki_memc_end_nomem(job, op);
+		return;
+	}
 	job->more = 0;
 	job->each = note_if_meant;
 	job->next_place = first_place(job, op->request);

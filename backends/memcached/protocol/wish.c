@@ -41,22 +41,16 @@ void dlki_memc_wish(struct memc_store *s, struct memc_job *job,
 
 /* ---- Revoke -------------------------------------------------------------- */
 
-static void end_revoke(struct memc_store *s, struct memc_job *job,
-		       struct dlki_op *op)
-{
-	(void)s;
-	dlki_memc_end_answered(job, op, 1);
-}
-
 static void owner_seen(struct memc_store *s, struct memc_job *job,
 		       struct dlki_op *op)
 {
 	const struct memc_op *gate = &job->ops[0];
 
 	if (gate->answer == MEMC_MISSING || !gate->item.owner[0])
-		end_revoke(s, job, op);
+		dlki_memc_end_done(s, job, op);
 	else
-		dlki_memc_wish(s, job, op, gate->item.owner, end_revoke);
+		dlki_memc_wish(s, job, op, gate->item.owner,
+			       dlki_memc_end_done);
 }
 
 void dlki_memc_store_revoke(struct memc_store *s, struct dlki_op *op)
