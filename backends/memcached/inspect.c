@@ -11,27 +11,18 @@ int dlki_memc_inspect(struct dlk_session *base,
 {
 	struct dlki_opcall_op op = { .base = { .request = request,
 					       .each.participant = each,
-					       .each_arg = arg },
-				     .anew = 1 };
+					       .each_arg = arg } };
 
-	dlki_opcall_op_prepare(
-		&op, &dlki_memc_server_of(base, request->name)->engine,
-		DLKI_INSPECT, deadline);
-	return dlki_opcall_one(&op, deadline, err);
+	return dlki_memc_ask(base, &op, DLKI_INSPECT, deadline, err);
 }
 
 int dlki_memc_resize(struct dlk_session *base,
 		     const struct dlk_request *request, dlk_time deadline,
 		     struct dlk_error *err)
 {
-	struct dlki_opcall_op op = { .base = { .request = request },
-				     .anew = 1 };
-	int rc;
+	struct dlki_opcall_op op = { .base = { .request = request } };
+	int rc = dlki_memc_ask(base, &op, DLKI_RESIZE, deadline, err);
 
-	dlki_opcall_op_prepare(
-		&op, &dlki_memc_server_of(base, request->name)->engine,
-		DLKI_RESIZE, deadline);
-	rc = dlki_opcall_one(&op, deadline, err);
 	return rc == 0 && !op.base.stood ? DLOCK_EINVAL : rc;
 }
 
@@ -39,12 +30,8 @@ int dlki_memc_break(struct dlk_session *base, const struct dlk_request *request,
 		    dlk_time deadline, struct dlk_error *err)
 {
 	char about[DLKI_ABOUT] = "";
-	struct dlki_opcall_op op = {
-		.base = { .request = request, .about = about }, .anew = 1
-	};
+	struct dlki_opcall_op op = { .base = { .request = request,
+					       .about = about } };
 
-	dlki_opcall_op_prepare(
-		&op, &dlki_memc_server_of(base, request->name)->engine,
-		DLKI_BREAK, deadline);
-	return dlki_opcall_one(&op, deadline, err);
+	return dlki_memc_ask(base, &op, DLKI_BREAK, deadline, err);
 }

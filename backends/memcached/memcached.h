@@ -41,7 +41,6 @@ struct memc_server {
 	struct dlk_host host;
 	char digest[MEMC_DIGEST]; /* of the pool */
 	struct memc_given given;
-	struct dlki_tls_context *tls; /* NULL: no TLS */
 
 	/* Under the engine's mutex. */
 	struct memc_ticket *watched; /* the server may tell of a wish */
@@ -82,7 +81,7 @@ int dlki_memc_open(struct dlk_session *base, dlk_time deadline,
 		   struct dlk_error *err);
 void dlki_memc_close(struct dlk_session *base, dlk_time deadline);
 
-/* ---- Tickets: ticket.c --------------------------------------------------- */
+/* ---- Ops: ticket.c ------------------------------------------------------- */
 
 /* Carry out a verb for the ticket's claim, to the end; dlki_opcall_end() is the
  * caller's. */
@@ -93,6 +92,11 @@ void dlki_memc_call(struct dlki_opcall *call, struct memc_ticket *t,
 struct dlki_opcall_op *dlki_memc_prepare(struct memc_ticket *t,
 					  enum dlki_verb verb,
 					  dlk_time deadline);
+
+/* Have the lock's server carry out a verb for the op's request: 0 if the op is
+ * ANSWERED, else see err. */
+int dlki_memc_ask(struct dlk_session *base, struct dlki_opcall_op *op,
+		  enum dlki_verb verb, dlk_time deadline, struct dlk_error *err);
 
 /* ---- The verbs ----------------------------------------------------------- */
 

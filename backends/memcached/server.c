@@ -5,10 +5,6 @@
 #include <errno.h>
 #include <time.h>
 
-#include "core/net/tls_uri.h"
-
-#define YOUNG "%s: the server was started just now"
-
 /* ---- News ---------------------------------------------------------------- */
 
 static void on_wake(void *arg, uint64_t id, dlk_time now)
@@ -83,7 +79,7 @@ static int wait_for_server(struct memc_server *s, dlk_time deadline,
 		dlki_engine_store(s->engine.engine));
 	dlki_session_unlock(&s->engine);
 	if (ready > deadline)
-		return dlk_fail(err, DLOCK_EUNREACHABLE, YOUNG,
+		return dlk_fail(err, DLOCK_EUNREACHABLE, MEMC_IS_YOUNG,
 				s->engine.server);
 	ts.tv_sec = ready / 1000000000;
 	ts.tv_nsec = ready % 1000000000;
@@ -91,19 +87,6 @@ static int wait_for_server(struct memc_server *s, dlk_time deadline,
 					    NULL) == EINTR)
 		continue;
 	return 0;
-}
-
-static int prepare_tls(struct memc_server *s, struct dlk_error *err)
-{
-	const char *warning;
-	int rc;
-
-	if (!dlki_memc_uri_is_tls(s->base.uri))
-		return 0;
-	rc = dlki_tls_open(&s->tls, &warning, s->base.uri, err);
-	if (rc == 0 && warning)
-		dlk_log(&s->base, 1, "%s: %s", s->engine.server, warning);
-	return rc;
 }
 
 int dlki_memc_server_begin(struct memc_server *s, struct dlk_error *err)
@@ -114,14 +97,14 @@ int dlki_memc_server_begin(struct memc_server *s, struct dlk_error *err)
 		.arg = s,
 		.given = &s->given,
 	};
-	int rc;
+	int rc = 0;
 
 	s->given.digest = s->digest;
 	dlki_session_place(&s->engine, &s->base, MEMC_DEFAULT_PORT, &options);
-	rc = prepare_tls(s, err);
+	if (dlki_memc_uri_is_tls(s->base.uri))
+		rc = dlki_session_secure(&s->engine, &options, err);
 	if (rc != 0)
 		return rc;
-	options.tls = s->tls;
 	return dlki_session_begin(&s->engine, &options, DLKI_BIT(DLKI_ANSWERS),
 				  err);
 }
@@ -137,5 +120,4 @@ int dlki_memc_server_await(struct memc_server *s, dlk_time deadline,
 void dlki_memc_server_close(struct memc_server *s)
 {
 	dlki_session_close(&s->engine);
-	dlki_tls_context_free(s->tls);
 }

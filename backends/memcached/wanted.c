@@ -59,11 +59,7 @@ int dlki_memc_revoke(struct dlk_session *base,
 		     const struct dlk_request *request, dlk_time deadline,
 		     struct dlk_error *err)
 {
-	struct dlki_opcall_op op = { .base = { .request = request },
-				     .anew = 1 };
+	struct dlki_opcall_op op = { .base = { .request = request } };
 
-	dlki_opcall_op_prepare(
-		&op, &dlki_memc_server_of(base, request->name)->engine,
-		DLKI_REVOKE, deadline);
-	return dlki_opcall_one(&op, deadline, err);
+	return dlki_memc_ask(base, &op, DLKI_REVOKE, deadline, err);
 }

@@ -28,21 +28,7 @@ static void redis_close(struct dlk_session *base, dlk_time deadline)
 	dlki_redis_listen_no_more(s);
 	dlki_session_close(&s->loop);
 	dlki_blocks_destroy(&s->ops);
-	dlki_tls_context_free(s->tls);
 	pthread_mutex_destroy(&s->listen_mu);
-}
-
-static int prepare_tls(struct redis_session *s, struct dlk_error *err)
-{
-	const char *warning;
-	int rc;
-
-	if (!dlki_redis_uri_is_tls(s->base.uri))
-		return 0;
-	rc = dlki_tls_open(&s->tls, &warning, s->base.uri, err);
-	if (rc == 0 && warning)
-		dlk_log(&s->base, 1, "%s: %s", s->loop.server, warning);
-	return rc;
 }
 
 static int redis_open(struct dlk_session *base, dlk_time deadline,
@@ -62,8 +48,8 @@ static int redis_open(struct dlk_session *base, dlk_time deadline,
 	prepare_plain(base);
 	pthread_mutex_init(&s->listen_mu, NULL);
 	dlki_session_place(&s->loop, base, RD_DEFAULT_PORT, &options);
-	rc = prepare_tls(s, err);
-	options.tls = s->tls;
+	if (dlki_redis_uri_is_tls(base->uri))
+		rc = dlki_session_secure(&s->loop, &options, err);
 	if (rc == 0)
 		rc = dlki_session_open(&s->loop, &options,
 				       DLKI_BIT(DLKI_ANSWERS), deadline, err);

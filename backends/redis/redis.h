@@ -62,7 +62,6 @@ enum { RD_BUCKETS = 512 };
 struct redis_session {
 	struct dlk_session base;
 	struct dlki_session loop;
-	struct dlki_tls_context *tls; /* or NULL; constant once opened */
 
 	pthread_mutex_t listen_mu; /* around dlk_listen(); never with another */
 	int listens;               /* under listen_mu */

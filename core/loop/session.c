@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/loop/call.h"
+#include "core/net/tls_uri.h"
 #include "core/world/real.h"
 
 /* A request has as long as the core grants: until then no connection is taken
@@ -39,6 +40,19 @@ void dlki_session_place(struct dlki_session *s, struct dlk_session *base,
 	options->port = host->port ? host->port : default_port;
 	snprintf(s->server, sizeof(s->server), "%s%.100s%s:%u", v6 ? "[" : "",
 		 host->name, v6 ? "]" : "", (unsigned int)options->port);
+}
+
+int dlki_session_secure(struct dlki_session *s,
+			struct dlki_engine_options *options,
+			struct dlk_error *err)
+{
+	const char *warning;
+	int rc = dlki_tls_open(&s->tls, &warning, s->base->uri, err);
+
+	if (rc == 0 && warning)
+		dlk_log(s->base, 1, "%s: %s", s->server, warning);
+	options->tls = s->tls;
+	return rc;
 }
 
 /* ---- Open and close ------------------------------------------------------ */
@@ -128,8 +142,10 @@ void dlki_session_close(struct dlki_session *s)
 		dlki_engine_free(s->engine);
 	}
 	dlki_real_free(s->world);
+	dlki_tls_context_free(s->tls);
 	s->engine = NULL;
 	s->world = NULL;
+	s->tls = NULL;
 }
 
 /* ---- News ---------------------------------------------------------------- */

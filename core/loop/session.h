@@ -22,6 +22,7 @@ struct dlki_session {
 	struct dlki_world *world;
 	struct dlki_engine *engine;
 	char server[112]; /* for messages: "redis.example:6379" */
+	struct dlki_tls_context *tls; /* NULL: plain connections */
 
 	/* Under the engine's mutex. */
 	int opening;               /* until the greeting is over ... */
@@ -34,6 +35,12 @@ struct dlki_session {
 void dlki_session_place(struct dlki_session *s, struct dlk_session *base,
 			uint16_t default_port,
 			struct dlki_engine_options *options);
+
+/* The URI is of a scheme with DLKI_TLS_PARAMS: make the context, and set the
+ * options' tls.  0, or see err. */
+int dlki_session_secure(struct dlki_session *s,
+			struct dlki_engine_options *options,
+			struct dlk_error *err);
 
 /*
  * Make an engine with these options, which begins to connect.  `sets`: the sets
@@ -56,6 +63,8 @@ int dlki_session_greeted(struct dlki_session *s, dlk_time deadline,
 int dlki_session_open(struct dlki_session *s,
 		      struct dlki_engine_options *options, unsigned int sets,
 		      dlk_time deadline, struct dlk_error *err);
+
+/* Free all; a closed session stays closed. */
 void dlki_session_close(struct dlki_session *s);
 
 /* Take the news, the same way for every store; the arguments are
