@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/zk/attempt.h"
 #include "backends/zk/call.h"
-#include "backends/zk/conn.h"
 #include "backends/zk/data.h"
 #include "backends/zk/fastpath.h"
 #include "backends/zk/listing.h"
@@ -178,7 +177,7 @@ static enum dlk_verdict attempt_rounds(struct zk_attempt *a)
 		if (t->node[0] && t->token == 0 && settle_token(a) != 0)
 			return DLK_FAILED;
 		/* The connection may have gone while we waited. */
-		if (!a->s->conn || a->s->conn->state != ZK_UP)
+		if (!dlki_zk_is_up(a->s))
 			break;
 		rc = t->node[0] ? list_queue(a, &children) :
 				  dlki_zk_enqueue(a, &children);
@@ -280,7 +279,7 @@ enum dlk_verdict dlki_zk_attempt(struct dlk_ticket *base, dlk_time deadline,
 		dlki_zk_leave(a.s);
 		return verdict;
 	}
-	if (!a.s->conn || a.s->conn->state != ZK_UP) {
+	if (!dlki_zk_is_up(a.s)) {
 		dlki_zk_leave(a.s);
 		dlk_fail(err, DLOCK_EUNREACHABLE, "the connection was lost");
 		return DLK_FAILED;

@@ -373,7 +373,7 @@ void dlki_zk_unwatch_path(struct zk_session *s, const char *path)
 	void_completion_t *on_void_ptr;
 	struct zk_call *call;
 
-	if (!s->conn || s->conn->state != ZK_UP)
+	if (!dlki_zk_is_up(s))
 		return;
 	call = call_begin(s, path, 0);
 	if (!call)

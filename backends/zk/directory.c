@@ -46,12 +46,9 @@ struct zk_directory {
 static struct zk_directory **find(struct zk_session *s, const char *path,
 				  size_t len)
 {
-	struct zk_directory **at;
-	uint32_t hash = 2166136261u;
+	uint32_t place = dlki_zk_hash(path, len) % ZK_DIRECTORY_BUCKETS;
+	struct zk_directory **at = &s->directories.bucket[place];
 
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ (unsigned char)path[i]) * 16777619u;
-	at = &s->directories.bucket[(hash ^ hash >> 16) % ZK_DIRECTORY_BUCKETS];
 	while (*at && (strncmp((*at)->path, path, len) != 0 ||
 		       (*at)->path[len] != '\0'))
 		at = &(*at)->next;

@@ -20,24 +20,15 @@
 
 #include <string.h>
 
-static struct zk_uncontended *slot_of(struct zk_session *s, const char *key)
+static struct zk_uncontended *slot_of(struct zk_session *s, const char *key,
+				      size_t len)
 {
-	uint32_t hash = 2166136261u;
-
-	for (const char *p = key; *p; p++)
-		hash = (hash ^ (unsigned char)*p) * 16777619u;
-	return &s->fastpath.lock[(hash ^ hash >> 16) % ZK_FASTPATH_LOCKS];
+	return &s->fastpath.lock[dlki_zk_hash(key, len) % ZK_FASTPATH_LOCKS];
 }
 
 void dlki_zk_fastpath_stays(struct zk_session *s, const char *key, size_t len)
 {
-	char copy[ZK_KEY_SIZE];
-
-	if (len >= sizeof(copy))
-		return;
-	memcpy(copy, key, len);
-	copy[len] = '\0';
-	slot_of(s, copy)->left = 0;
+	slot_of(s, key, len)->left = 0;
 }
 
 static int is_valid_for(const struct zk_uncontended *a,
@@ -48,7 +39,7 @@ static int is_valid_for(const struct zk_uncontended *a,
 
 int dlki_zk_fastpath_likely(struct zk_session *s, const char *key)
 {
-	const struct zk_uncontended *a = slot_of(s, key);
+	const struct zk_uncontended *a = slot_of(s, key, strlen(key));
 
 	return is_valid_for(a, s, key) && a->left && a->trusted;
 }
@@ -56,7 +47,7 @@ int dlki_zk_fastpath_likely(struct zk_session *s, const char *key)
 int dlki_zk_fastpath_proven(struct zk_session *s, const struct zk_ticket *t)
 {
 	const char *key = t->base.request.key;
-	struct zk_uncontended *a = slot_of(s, key);
+	struct zk_uncontended *a = slot_of(s, key, strlen(key));
 	struct zk_participant me;
 	int64_t between;
 
@@ -79,7 +70,7 @@ int dlki_zk_fastpath_proven(struct zk_session *s, const struct zk_ticket *t)
 void dlki_zk_fastpath_learn(struct zk_session *s, const struct zk_ticket *t)
 {
 	const char *key = t->base.request.key;
-	struct zk_uncontended *a = slot_of(s, key);
+	struct zk_uncontended *a = slot_of(s, key, strlen(key));
 	struct zk_participant me;
 
 	if ((is_valid_for(a, s, key) && a->czxid == t->czxid) ||
@@ -97,7 +88,7 @@ void dlki_zk_fastpath_learn(struct zk_session *s, const struct zk_ticket *t)
 void dlki_zk_fastpath_deleted(struct zk_session *s, const struct zk_ticket *t)
 {
 	const char *key = t->base.request.key;
-	struct zk_uncontended *a = slot_of(s, key);
+	struct zk_uncontended *a = slot_of(s, key, strlen(key));
 
 	if (is_valid_for(a, s, key) && a->czxid == t->czxid)
 		a->left = 1;

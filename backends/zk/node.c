@@ -121,7 +121,7 @@ int dlki_zk_node_delete(struct zk_session *s, struct zk_ticket *t,
 
 	dlki_zk_dir(s, &t->base.request, dir);
 	for (int i = 0; i < MOST_OWN && rc == 0; i++) {
-		if (!s->conn || s->conn->state != ZK_UP)
+		if (!dlki_zk_is_up(s))
 			return dlk_fail(err, DLOCK_EUNREACHABLE,
 					"the connection was lost");
 		if (t->generation != s->generation) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/zk/probe.h"
 #include "backends/zk/call.h"
-#include "backends/zk/conn.h"
 #include "backends/zk/lease.h"
 #include "backends/zk/session.h"
 
@@ -141,7 +140,7 @@ dlk_time dlki_zk_probe(struct zk_session *s)
 {
 	struct zk_probe *p = &s->probe;
 
-	if (!s->conn || s->conn->state != ZK_UP || p->asking)
+	if (!dlki_zk_is_up(s) || p->asking)
 		return DLK_FOREVER;
 	if (!p->known) {
 		if (dlk_now() >= p->asked_at + AGAIN_NS)

@@ -9,7 +9,7 @@
 #define OWNER_LEN 32
 #define SEQUENCE_LEN 10
 
-/* Decimal digits, `len` of them, up to INT32_MAX; else -1. */
+/* Decimal digits, 1 to SEQUENCE_LEN of them; else -1. */
 static int64_t parse_number(const char *digits, size_t len)
 {
 	int64_t n = 0;
@@ -205,6 +205,15 @@ int dlki_zk_queue_waits(const struct zk_queue *queue, size_t i)
 	me.limit = dlki_zk_queue_limit(queue);
 	return dlk_grant(queue->entries, i, me) >= 0 &&
 	       !(p->beside != 0 && has_only_reader(queue, i, p->beside));
+}
+
+uint32_t dlki_zk_hash(const char *text, size_t len)
+{
+	uint32_t hash = 2166136261u;
+
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ (unsigned char)text[i]) * 16777619u;
+	return hash ^ hash >> 16;
 }
 
 static size_t append_text(char out[ZK_PATH_SIZE], size_t at, const char *text)

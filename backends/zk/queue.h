@@ -60,6 +60,9 @@ void dlki_zk_queue_free(struct zk_queue *queue);
 /* A revoke makes this node in a lock's directory, and deletes it. */
 #define ZK_REVOKE_NODE "revoke"
 
+/* A number for the beginning of a text, for tables: FNV-1a. */
+uint32_t dlki_zk_hash(const char *text, size_t len);
+
 /* The lock's directory; a node there. */
 void dlki_zk_dir(const struct zk_session *s, const struct dlk_request *request,
 		 char out[ZK_PATH_SIZE]);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/zk/call.h"
-#include "backends/zk/conn.h"
 #include "backends/zk/fastpath.h"
 #include "backends/zk/node.h"
 #include "backends/zk/orphans.h"
@@ -129,7 +128,7 @@ int dlki_zk_release_begin(struct dlk_ticket *base, dlk_time deadline,
 
 	pthread_mutex_lock(&s->mu);
 	if (t->granted && t->node[0] && t->generation == s->generation &&
-	    s->conn && s->conn->state == ZK_UP) {
+	    dlki_zk_is_up(s)) {
 		forget_watches(s, t);
 		sent = send_deletion(s, t);
 		t->granted = !sent;
@@ -162,7 +161,7 @@ static int delete_batch(struct zk_session *s, struct dlk_ticket *const t[],
 	for (size_t i = 0; i < asked; i++)
 		answered &= calls[i] && calls[i]->done;
 	dlki_zk_drop(calls, asked);
-	return answered && s->conn && s->conn->state == ZK_UP;
+	return answered && dlki_zk_is_up(s);
 }
 
 /*

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/zk/call.h"
-#include "backends/zk/conn.h"
 #include "backends/zk/session.h"
 
 /*
@@ -82,8 +81,8 @@ void dlki_zk_renew(struct dlk_session *base, struct dlk_ticket *const t[],
 		if (rc != 0)
 			dlki_zk_await_change(s, deadline);
 		/* Another connection may do better. */
-		again = rc != 0 && (!s->conn || s->conn->state != ZK_UP ||
-				    s->connects != connects);
+		again = rc != 0 &&
+			(!dlki_zk_is_up(s) || s->connects != connects);
 		dlki_zk_leave(s);
 	} while (again && dlk_now() < deadline);
 }

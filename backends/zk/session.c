@@ -39,6 +39,11 @@ void dlki_zk_session_free(struct zk_session *s)
 	free(s);
 }
 
+int dlki_zk_is_up(const struct zk_session *s)
+{
+	return s->conn && s->conn->state == ZK_UP;
+}
+
 int dlki_zk_enter(struct zk_session *s, dlk_time deadline,
 		  struct dlk_error *err)
 {
@@ -73,7 +78,7 @@ void dlki_zk_await_change(struct zk_session *s, dlk_time deadline)
 {
 	dlk_time soon = dlk_now() + NOTICE_NS;
 
-	if (s->conn && s->conn->state == ZK_UP)
+	if (dlki_zk_is_up(s))
 		dlki_zk_sleep(&s->changed, s,
 			      soon < deadline ? soon : deadline);
 }

@@ -74,6 +74,9 @@ struct zk_session *dlki_zk_session_new(struct dlk_session *core);
 /* No thread uses the session any more. */
 void dlki_zk_session_free(struct zk_session *s);
 
+/* Is the session connected?  With the session locked. */
+int dlki_zk_is_up(const struct zk_session *s);
+
 /* Lock the session and wait until it is connected.  After a failure it is not
  * locked. */
 int dlki_zk_enter(struct zk_session *s, dlk_time deadline,

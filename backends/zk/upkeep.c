@@ -60,7 +60,7 @@ static void sweep_orphans(struct zk_session *s)
 
 static dlk_time sweep_due(const struct zk_session *s)
 {
-	if (!s->orphans.first || !s->conn || s->conn->state != ZK_UP)
+	if (!s->orphans.first || !dlki_zk_is_up(s))
 		return DLK_FOREVER;
 	return s->orphans.sweep_at;
 }

@@ -207,8 +207,7 @@ static int watch(struct look *l)
 	rc = dlki_zk_tokens_known(l->s, l->deadline, l->err);
 	if (rc == 0)
 		rc = look_around(l);
-	if (rc == 0 && (l->s->connects != connects || !l->s->conn ||
-			l->s->conn->state != ZK_UP))
+	if (rc == 0 && (l->s->connects != connects || !dlki_zk_is_up(l->s)))
 		rc = dlk_fail(l->err, DLOCK_EUNREACHABLE,
 			      "the connection was lost");
 	if (rc != 0)

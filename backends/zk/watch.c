@@ -287,8 +287,7 @@ dlk_time dlki_zk_watches_set_deferred(struct zk_session *s)
 		if (w->due > dlk_now())
 			return w->due;
 		dlki_zk_watcher_undefer(s, w);
-		if (!s->conn || s->conn->state != ZK_UP ||
-		    join_watch(s, w) != 0)
+		if (!dlki_zk_is_up(s) || join_watch(s, w) != 0)
 			dlki_zk_watcher_defer(s, w);
 	}
 	return DLK_FOREVER;
