@@ -104,7 +104,7 @@ static int limit_passed(const struct dlki_wait *w)
 
 /* An attempt has failed, and released no kept claim.  While the record has a
  * kept claim, no waiter pauses: the renewer releases the kept claim instead. */
-static void end_keep(struct dlki_record *r)
+static void unkeep(struct dlki_record *r)
 {
 	struct dlock_client *c = r->client;
 
@@ -149,7 +149,7 @@ static int attempt_until_granted(struct dlki_acquire *a, dlk_time now,
 			return err->code;
 		note_failed(a, rc, now, limit);
 		if (rc != DLOCK_EBUSY)
-			end_keep(claim->record);
+			unkeep(claim->record);
 		/* Another attempt would have no time, and tell less. */
 		if (last || limit_passed(w))
 			return fail_at_deadline(a, rc, err);
