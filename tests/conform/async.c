@@ -11,25 +11,8 @@ enum { MANY = 64 };
 
 static void refused_with(struct outcome *o, int code, const char *text)
 {
-	CHECK_INT(outcome_of(o), ==, code);
-	CHECK(o->hold == NULL);
+	ended_with(o, code);
 	CHECK(strstr(o->text, text) != NULL);
-}
-
-static dlock_hold *granted(struct outcome *o)
-{
-	CHECK_INT(outcome_of(o), ==, DLOCK_OK);
-	CHECK(o->hold != NULL);
-	return o->hold;
-}
-
-static void given(dlock_hold *h)
-{
-	struct outcome o = { 0 };
-
-	give_async(&o, h);
-	CHECK_INT(outcome_of(&o), ==, DLOCK_OK);
-	CHECK(o.hold == NULL);
 }
 
 /* Return the index of a granted call among `n`. */
@@ -59,7 +42,7 @@ static void served(const struct conform *t, struct outcome *o, int n)
 		o[i].hold = NULL;
 		for (int j = 0; j < n; j++)
 			CHECK(outcome_pending(&o[j]) || !o[j].hold);
-		given(h);
+		given_back(h);
 	}
 }
 
@@ -84,7 +67,7 @@ void case_async_among_threads(struct conform *t)
 	if (!(t->caps & DLOCK_CAP_FAIR)) {
 		tell(before, RELEASE, 0);
 		tell(behind, RELEASE, 0);
-		given(granted(&o));
+		given_back(granted(&o));
 		for (int i = 0; i < 2; i++) {
 			HEAR_OK(before);
 			HEAR_OK(behind);
@@ -93,7 +76,7 @@ void case_async_among_threads(struct conform *t)
 		HEAR_OK(before);
 		CHECK(outcome_pending(&o));
 		ASK_OK(before, RELEASE, 0);
-		given(granted(&o));
+		given_back(granted(&o));
 		HEAR_OK(behind);
 		ASK_OK(behind, RELEASE, 0);
 	}
@@ -125,7 +108,7 @@ void case_async_is_cancelled(struct conform *t)
 	ALL_ALONG(20, outcome_pending(&three));
 	/* A stale entry in the wait queue would be granted now. */
 	give(h);
-	given(granted(&three));
+	given_back(granted(&three));
 	is_free(t->lock);
 }
 
@@ -148,7 +131,7 @@ void case_async_cancel_meets_grant(struct conform *t)
 		 * exists. */
 		CHECK_OK(dlock_cancel_op(t->client, op));
 		if (outcome_of(&o) == DLOCK_OK)
-			given(o.hold);
+			given_back(o.hold);
 		else
 			CHECK_INT(o.rc, ==, DLOCK_ECANCELED);
 		is_free(other);

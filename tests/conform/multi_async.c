@@ -21,27 +21,6 @@ static void members(struct conform *t, dlock_client *c, dlock_lock *out[N])
 	}
 }
 
-static dlock_hold *granted(struct outcome *o)
-{
-	CHECK_INT(outcome_of(o), ==, DLOCK_OK);
-	CHECK(o->hold != NULL);
-	return o->hold;
-}
-
-static void ended_with(struct outcome *o, int code)
-{
-	CHECK_INT(outcome_of(o), ==, code);
-	CHECK(o->hold == NULL);
-}
-
-static void given(dlock_hold *h)
-{
-	struct outcome o = { 0 };
-
-	give_async(&o, h);
-	ended_with(&o, DLOCK_OK);
-}
-
 static void all_free(dlock_lock *const theirs[N])
 {
 	for (int i = 0; i < N; i++)
@@ -97,7 +76,7 @@ void case_begun_multi_is_cancelled(struct conform *t)
 	is_not_kept(theirs[0]);
 	is_not_kept(theirs[2]);
 	give(h);
-	given(granted(&three));
+	given_back(granted(&three));
 	all_free(theirs);
 }
 
@@ -118,7 +97,7 @@ void case_begun_multi_cancel_meets_grant(struct conform *t)
 		 * exists. */
 		CHECK_OK(dlock_cancel_op(t->client, op));
 		if (outcome_of(&o) == DLOCK_OK)
-			given(o.hold);
+			given_back(o.hold);
 		else
 			ended_with(&o, DLOCK_ECANCELED);
 		all_free(theirs);
@@ -161,7 +140,7 @@ void case_begun_multi_opposite(struct conform *t)
 			nap_us(200);
 			continue;
 		}
-		given(h);
+		given_back(h);
 		left--;
 	}
 	CHECK_INT(left, ==, 0);

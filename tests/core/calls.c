@@ -10,13 +10,6 @@ void over(struct outcome *o, int code, const char *text)
 	cr_assert_null(o->hold);
 }
 
-dlock_hold *granted(struct outcome *o)
-{
-	cr_assert_eq(outcome_of(o), DLOCK_OK, "%s", o->text);
-	cr_assert_not_null(o->hold);
-	return o->hold;
-}
-
 void stick(struct fake *f, dlock_client *c, struct outcome *o,
 	   enum fake_fault then)
 {

@@ -11,9 +11,6 @@
  * all outcomes are static. */
 void over(struct outcome *o, int code, const char *text);
 
-/* Waits for a call that must be granted; returns the hold. */
-dlock_hold *granted(struct outcome *o);
-
 /* Begins a call for the lock "stuck" of `c`. The async thread stays in the
  * store `f` until the gate opens, and then the store answers `then`. */
 void stick(struct fake *f, dlock_client *c, struct outcome *o,

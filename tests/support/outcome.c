@@ -83,6 +83,28 @@ void give_async(struct outcome *o, dlock_hold *hold)
 	CHECK_OK(dlock_release_start(hold, outcome_note, o));
 }
 
+dlock_hold *granted(struct outcome *o)
+{
+	if (outcome_of(o) != DLOCK_OK)
+		FAIL("%s: %s", check_code(o->rc), o->text);
+	CHECK(o->hold != NULL);
+	return o->hold;
+}
+
+void ended_with(struct outcome *o, int code)
+{
+	CHECK_INT(outcome_of(o), ==, code);
+	CHECK(o->hold == NULL);
+}
+
+void given_back(dlock_hold *hold)
+{
+	struct outcome o = { 0 };
+
+	give_async(&o, hold);
+	ended_with(&o, DLOCK_OK);
+}
+
 int outcomes_called(struct outcome *o, int n)
 {
 	int sum = 0;

@@ -36,4 +36,13 @@ void give_async(struct outcome *o, dlock_hold *hold);
 int outcome_of(struct outcome *o);
 int outcome_pending(struct outcome *o);
 
+/* Waits for the callback of a granted call; returns the hold. */
+dlock_hold *granted(struct outcome *o);
+
+/* Waits for the callback, which has the code and no hold. */
+void ended_with(struct outcome *o, int code);
+
+/* Releases the hold by an asynchronous call, and waits for the callback. */
+void given_back(dlock_hold *hold);
+
 #endif
