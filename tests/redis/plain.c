@@ -166,28 +166,6 @@ CASE(redis_plain, excludes_clients_with_another_prefix)
 	give(take(l, 0));
 }
 
-/* The turn of a writer in the queue comes. */
-CASE(redis_plain, is_not_granted_the_lock_without_the_plain_key)
-{
-	struct taker t = { 0 };
-	dlock_client *usual;
-	dlock_hold *reader;
-
-	set_up(PLAIN "ttl=30s");
-	usual = client_of(server->port, "ttl=30s", NULL);
-	reader = take_shared(rwlock(usual, "x"), patience_ms());
-	taker_queue(&t, c, l, FOREVER);
-	CHECK(foreign_take("theirs", 60000));
-	give(reader);
-	CHECK(!t.done);
-	EVENTUALLY(stats(c).attempts >= 8);
-	CHECK(!t.done);
-	CHECK(foreign_give("theirs"));
-	EVENTUALLY(t.done);
-	CHECK_OK(t.rc);
-	let_go(&t);
-}
-
 /* ---- Many at once -------------------------------------------------------- */
 
 enum { ROUNDS = 60, OURS = 3, THEIRS = 3 };
